@@ -1,0 +1,205 @@
+// Package catalog is the logical schema of the cluster as an immutable Snapshot: databases, tables, their
+// distribution, accounts, node groups and the partition map. It knows neither etcd nor SQL text: topology builds
+// snapshots from what is stored, control writes what is stored, the planner and sessions read snapshots.
+//
+// Nothing reachable from a Snapshot changes once it is published; a statement loads one snapshot and uses it to
+// its end.
+package catalog
+
+import (
+	"strings"
+
+	"skarv/pkg/placement"
+	"skarv/pkg/sqltypes"
+)
+
+// Snapshot is everything a statement needs to know of the cluster at one moment.
+type Snapshot struct {
+	// Revision orders snapshots; it is the etcd revision the snapshot was read at.
+	Revision  int64
+	Map       *placement.PartitionMap
+	Groups    []*NodeGroup // sorted by ID
+	Databases map[string]*Database
+	Accounts  map[string]*Account
+	// Flavor is the kind of all backends; a cluster does not mix kinds.
+	Flavor Flavor
+	// ServerVersion is what clients are told in the handshake, taken from the backends.
+	ServerVersion string
+	// LowerCaseTableNames is the backends' setting of that name (0, 1 or 2), equal on all of them.
+	LowerCaseTableNames int
+}
+
+// Flavor is the kind of a database server.
+type Flavor string
+
+// The kinds of servers Skarv knows.
+const (
+	MariaDB Flavor = "mariadb"
+	MySQL   Flavor = "mysql"
+)
+
+// NodeGroup is one primary and its replicas holding the same partitions.
+type NodeGroup struct {
+	ID       placement.NodeGroupID `json:"id"`
+	Name     string                `json:"name"`
+	Primary  Node                  `json:"primary"`
+	Replicas []Node                `json:"replicas,omitempty"`
+	Term     uint64                `json:"term"`
+}
+
+// Node is one database server.
+type Node struct {
+	Addr     string `json:"addr"`                // HOST:PORT or unix:/path, MySQL protocol
+	DataNode string `json:"data_node,omitempty"` // gRPC address of its data node, if it has one
+	User     string `json:"user"`                // account Skarv logs in with
+	Password string `json:"password,omitempty"`
+	TLS      string `json:"tls,omitempty"` // "", "preferred", "required", "verify"
+	Version  string `json:"version"`       // as the server reports it
+	Flavor   Flavor `json:"flavor"`
+}
+
+// Database is one schema, present on every node group.
+type Database struct {
+	Name      string `json:"name"`
+	Charset   string `json:"charset"`
+	Collation string `json:"collation"`
+	// Single: tables created here live on one node group unless they say otherwise.
+	Single bool              `json:"single,omitempty"`
+	Tables map[string]*Table `json:"-"`
+}
+
+// TableKind says how a table's rows are placed.
+type TableKind string
+
+// The kinds of tables.
+const (
+	Sharded   TableKind = "sharded"   // rows spread by Distribution
+	Reference TableKind = "reference" // a full copy on every node group
+	Single    TableKind = "single"    // all rows on Group
+	View      TableKind = "view"
+)
+
+// HiddenKey is the column that a sharded table without a primary key gets. Clients never see it.
+const HiddenKey = "my_row_id"
+
+// Table is one table as it is on every node group.
+type Table struct {
+	Database     string                `json:"database"`
+	Name         string                `json:"name"`
+	Kind         TableKind             `json:"kind"`
+	Group        placement.NodeGroupID `json:"group,omitempty"` // Single only
+	Columns      []Column              `json:"columns"`         // in ordinal order, the hidden key included
+	Distribution []int                 `json:"distribution,omitempty"`
+	Primary      []int                 `json:"primary,omitempty"`
+	Unique       []Index               `json:"unique,omitempty"` // unique keys other than the primary
+	Indexes      []Index               `json:"indexes,omitempty"`
+	ForeignKeys  []ForeignKey          `json:"foreign_keys,omitempty"`
+	// AutoIncrement is the column filled from the cluster's sequence, or -1. ID names that sequence.
+	AutoIncrement int    `json:"auto_increment"`
+	ID            uint64 `json:"id"`
+	// HiddenKey: the last column is the invisible HiddenKey and the distribution key may be it.
+	HiddenKey bool   `json:"hidden_key,omitempty"`
+	Charset   string `json:"charset,omitempty"`
+	Collation string `json:"collation,omitempty"`
+	// ViewText is the SELECT of a view, with all names qualified.
+	ViewText string `json:"view_text,omitempty"`
+
+	// Key is the distribution key ready for hashing; set by Prepare, nil for tables that are not sharded.
+	Key placement.Key `json:"-"`
+}
+
+// Column is one column of a table.
+type Column struct {
+	Name       string        `json:"name"`
+	DataType   string        `json:"data_type"`   // information_schema.columns.data_type: "bigint", "varchar"
+	ColumnType string        `json:"column_type"` // the whole type: "bigint(20) unsigned", "enum('a','b')"
+	Type       sqltypes.Type `json:"type"`
+	Unsigned   bool          `json:"unsigned,omitempty"`
+	Nullable   bool          `json:"nullable,omitempty"`
+	Length     int64         `json:"length,omitempty"` // characters of strings, bytes of binaries
+	Precision  int           `json:"precision,omitempty"`
+	Scale      int           `json:"scale,omitempty"` // decimals, or fractional seconds
+	Charset    string        `json:"charset,omitempty"`
+	Collation  string        `json:"collation,omitempty"`
+	HasDefault bool          `json:"has_default,omitempty"`
+	Default    string        `json:"default,omitempty"` // expression text as the server shows it
+	Generated  bool          `json:"generated,omitempty"`
+	Invisible  bool          `json:"invisible,omitempty"`
+	OnUpdate   bool          `json:"on_update,omitempty"`
+}
+
+// Index is a key of a table; Columns are positions in Table.Columns.
+type Index struct {
+	Name    string `json:"name"`
+	Columns []int  `json:"columns"`
+	Unique  bool   `json:"unique,omitempty"`
+}
+
+// ForeignKey is a declared reference to another table.
+type ForeignKey struct {
+	Name       string   `json:"name"`
+	Columns    []int    `json:"columns"`
+	RefDB      string   `json:"ref_db"`
+	RefTable   string   `json:"ref_table"`
+	RefColumns []string `json:"ref_columns"`
+	OnDelete   string   `json:"on_delete,omitempty"`
+	OnUpdate   string   `json:"on_update,omitempty"`
+}
+
+// Account is a user of the cluster. Only salted hashes are kept (see AuthPlugin for the exception).
+type Account struct {
+	Name string `json:"name"`
+	// AuthPlugin is caching_sha2_password or mysql_native_password. The latter's protocol needs the unsalted
+	// double SHA-1 at the server, so it must be asked for.
+	AuthPlugin string `json:"auth_plugin"`
+	AuthString string `json:"auth_string"` // as in mysql.user.authentication_string; empty: no password
+	// Grants by database name; "*" is every database.
+	Grants map[string]Privilege `json:"grants"`
+	// LoopbackOnly refuses logins from anywhere but this machine.
+	LoopbackOnly bool `json:"loopback_only,omitempty"`
+}
+
+// Privilege is what an account may do in a database; each contains those before it.
+type Privilege uint8
+
+// The privileges, in rising order.
+const (
+	NoAccess Privilege = iota
+	Read               // SELECT, SHOW
+	Write              // and INSERT, UPDATE, DELETE, ...
+	Admin              // and DDL; on "*" also the skarv database, KILL of others, and accounts
+)
+
+// Privilege returns what a may do in database db.
+func (a *Account) Privilege(db string) Privilege {
+	return max(a.Grants["*"], a.Grants[db])
+}
+
+// Table returns the table, or nil.
+func (s *Snapshot) Table(db, name string) *Table {
+	d := s.Databases[db]
+	if d == nil {
+		return nil
+	}
+	return d.Tables[name]
+}
+
+// Group returns the node group, or nil.
+func (s *Snapshot) Group(id placement.NodeGroupID) *NodeGroup {
+	for _, g := range s.Groups {
+		if g.ID == id {
+			return g
+		}
+	}
+	return nil
+}
+
+// Column returns the position of the column called name (case does not matter), or -1.
+func (t *Table) Column(name string) int {
+	for i := range t.Columns {
+		if strings.EqualFold(t.Columns[i].Name, name) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,160 @@
+package sqlerr
+
+import "fmt"
+
+// Code is a MySQL error number. The zero Code is not an error.
+type Code uint16
+
+// The errors Skarv raises itself. Numbers, states and texts are those of the MySQL and MariaDB servers, so that
+// a client's handling of them keeps working; texts of 2xxx codes are those of the client library.
+const (
+	HandshakeError        Code = 1043
+	AccessDeniedDB        Code = 1044
+	AccessDenied          Code = 1045
+	NoDatabase            Code = 1046
+	UnknownCommand        Code = 1047
+	NullNotAllowed        Code = 1048
+	UnknownDatabase       Code = 1049
+	TableExists           Code = 1050
+	UnknownTable          Code = 1051
+	AmbiguousColumn       Code = 1052
+	ServerShutdown        Code = 1053
+	UnknownColumn         Code = 1054
+	DuplicateEntry        Code = 1062
+	ParseError            Code = 1064
+	EmptyQuery            Code = 1065
+	UnknownThread         Code = 1094
+	KillDenied            Code = 1095
+	UnknownError          Code = 1105
+	ColumnCountMismatch   Code = 1136
+	NoSuchTable           Code = 1146
+	PacketTooLarge        Code = 1153
+	PacketReadError       Code = 1158
+	UnknownSystemVariable Code = 1193
+	TooManyConnections    Code = 1040
+	TooManyUserConns      Code = 1203
+	LockWaitTimeout       Code = 1205
+	WrongArguments        Code = 1210
+	LockDeadlock          Code = 1213
+	SpecificAccessDenied  Code = 1227
+	WrongValueForVariable Code = 1231
+	NotSupportedYet       Code = 1235
+	UnknownStatement      Code = 1243
+	QueryInterrupted      Code = 1317
+	UnknownCharset        Code = 1115
+	TableAccessDenied     Code = 1142
+	DatabaseExists        Code = 1007
+	DatabaseNotExists     Code = 1008
+	ReadOnlyTransaction   Code = 1792
+	NetPacketOutOfOrder   Code = 1156
+	Internal              Code = 1815
+	ServerGone            Code = 2006
+	ServerLost            Code = 2013
+	MalformedPacket       Code = 1835
+	SecureTransport       Code = 3159
+	OutOfSequence         Code = 2014
+)
+
+type definition struct{ state, format string }
+
+// definitionOf is the table of our own errors.
+func definitionOf(c Code) definition {
+	switch c {
+	case HandshakeError:
+		return definition{"08S01", "Bad handshake"}
+	case AccessDeniedDB:
+		return definition{"42000", "Access denied for user '%s'@'%s' to database '%s'"}
+	case AccessDenied:
+		return definition{"28000", "Access denied for user '%s'@'%s' (using password: %s)"}
+	case NoDatabase:
+		return definition{"3D000", "No database selected"}
+	case UnknownCommand:
+		return definition{"08S01", "Unknown command"}
+	case NullNotAllowed:
+		return definition{"23000", "Column '%s' cannot be null"}
+	case UnknownDatabase:
+		return definition{"42000", "Unknown database '%s'"}
+	case TableExists:
+		return definition{"42S01", "Table '%s' already exists"}
+	case UnknownTable:
+		return definition{"42S02", "Unknown table '%s'"}
+	case AmbiguousColumn:
+		return definition{"23000", "Column '%s' in %s is ambiguous"}
+	case ServerShutdown:
+		return definition{"08S01", "Server shutdown in progress"}
+	case UnknownColumn:
+		return definition{"42S22", "Unknown column '%s' in '%s'"}
+	case DuplicateEntry:
+		return definition{"23000", "Duplicate entry '%s' for key '%s'"}
+	case ParseError:
+		return definition{"42000", "You have an error in your SQL syntax; %s"}
+	case EmptyQuery:
+		return definition{"42000", "Query was empty"}
+	case UnknownThread:
+		return definition{"HY000", "Unknown thread id: %d"}
+	case KillDenied:
+		return definition{"HY000", "You are not owner of thread %d"}
+	case UnknownError:
+		return definition{"HY000", "%s"}
+	case ColumnCountMismatch:
+		return definition{"21S01", "Column count doesn't match value count at row %d"}
+	case NoSuchTable:
+		return definition{"42S02", "Table '%s.%s' doesn't exist"}
+	case PacketTooLarge:
+		return definition{"08S01", "Got a packet bigger than 'max_allowed_packet' bytes"}
+	case PacketReadError:
+		return definition{"08S01", "Got an error reading communication packets"}
+	case NetPacketOutOfOrder:
+		return definition{"08S01", "Got packets out of order"}
+	case UnknownSystemVariable:
+		return definition{"HY000", "Unknown system variable '%s'"}
+	case TooManyConnections:
+		return definition{"08004", "Too many connections"}
+	case TooManyUserConns:
+		return definition{"42000", "User %s already has more than 'max_user_connections' active connections"}
+	case LockWaitTimeout:
+		return definition{"HY000", "Lock wait timeout exceeded; try restarting transaction"}
+	case WrongArguments:
+		return definition{"HY000", "Incorrect arguments to %s"}
+	case LockDeadlock:
+		return definition{"40001", "Deadlock found when trying to get lock; try restarting transaction"}
+	case SpecificAccessDenied:
+		return definition{"42000", "Access denied; you need (at least one of) the %s privilege(s) for this operation"}
+	case WrongValueForVariable:
+		return definition{"42000", "Variable '%s' can't be set to the value of '%s'"}
+	case NotSupportedYet:
+		return definition{"42000", "Skarv doesn't yet support '%s'"}
+	case UnknownStatement:
+		return definition{"HY000", "Unknown prepared statement handler (%s) given to %s"}
+	case QueryInterrupted:
+		return definition{"70100", "Query execution was interrupted"}
+	case UnknownCharset:
+		return definition{"42000", "Unknown character set: '%s'"}
+	case TableAccessDenied:
+		return definition{"42000", "%s command denied to user '%s'@'%s' for table '%s'"}
+	case DatabaseExists:
+		return definition{"HY000", "Can't create database '%s'; database exists"}
+	case DatabaseNotExists:
+		return definition{"HY000", "Can't drop database '%s'; database doesn't exist"}
+	case ReadOnlyTransaction:
+		return definition{"25006", "Cannot execute statement in a READ ONLY transaction."}
+	case ServerGone:
+		return definition{"HY000", "Server has gone away: %s"}
+	case ServerLost:
+		return definition{"HY000", "Lost connection to backend server during query: %s"}
+	case MalformedPacket:
+		return definition{"HY000", "Malformed communication packet."}
+	case SecureTransport:
+		return definition{"HY000", "Connections using insecure transport are prohibited."}
+	case OutOfSequence:
+		return definition{"HY000", "Commands out of sync; you can't run this command now"}
+	default:
+		return definition{"HY000", "%s"}
+	}
+}
+
+// New returns the error c with its text filled in from args, which must match the text's verbs.
+func (c Code) New(args ...any) *Error {
+	d := definitionOf(c)
+	return &Error{Code: c, State: d.state, Message: fmt.Sprintf(d.format, args...)}
+}

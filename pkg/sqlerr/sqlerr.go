@@ -1,0 +1,60 @@
+// Package sqlerr is the one error type a client of Skarv can see: a MySQL error number, its SQLSTATE and
+// a text. It knows nothing of statements, connections or topology; every other package may import it.
+//
+// Errors that come from a backend server keep the number, state and text that server sent. Errors that Skarv
+// itself raises are made from the Codes below, so that number, SQLSTATE and text stand in one table.
+package sqlerr
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Error is what a client reads in an ERR packet.
+type Error struct {
+	Code    Code
+	State   string // SQLSTATE, five characters
+	Message string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("ERROR %d (%s): %s", uint16(e.Code), e.State, e.Message)
+}
+
+// Is reports whether target is an *Error of the same code, so that errors.Is(err, code.New()) is never needed:
+// use HasCode.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code && t.State == e.State && t.Message == e.Message
+}
+
+// HasCode reports whether err is, or wraps, an *Error with one of the codes.
+func HasCode(err error, codes ...Code) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	for _, c := range codes {
+		if e.Code == c {
+			return true
+		}
+	}
+	return false
+}
+
+// From returns the *Error inside err, or an Internal one that carries err's text when there is none.
+func From(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return Internal.New(err.Error())
+}
+
+// Unsupported is error 1235: what is not supported, and how to write it instead (or why it cannot be).
+func Unsupported(what, how string) *Error {
+	if how == "" {
+		return NotSupportedYet.New(what)
+	}
+	return NotSupportedYet.New(what + "; " + how)
+}
