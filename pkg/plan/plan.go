@@ -3,20 +3,30 @@
 // and runs nothing.
 //
 // A plan is built for the shape of a statement (its fingerprint), not for its values: what differs between two
-// executions is an argument, named by its number.
+// executions is an argument, named by its number (as sqlparse.Statement numbers them, from 0).
 package plan
 
 import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 )
 
 // Plan is how one statement shape is run.
+//
+// An executor looks at Relay first: when its target resolves to one group, the client's own bytes go there and the
+// answer comes back unread, whatever Root says. Else Root is run. Both nil: the session answers (Kind, Topic, Name,
+// Txn say what), or, if Refuse is set, refuses.
 type Plan struct {
 	Kind Kind
-	// Root is the tree of work. Nil for statements the session answers itself (Kind says which).
+	// Relay is the fragment that is the whole statement, as written. Nil when no single group can ever answer it
+	// alone as written (an INSERT whose sequence values the proxy adds, every AllGroups target).
+	Relay *Fragment
+	// Root is the tree of work for more than one group. Nil when there is none; then Refuse says why.
 	Root Node
+	// Refuse is returned when Relay's target resolves to more than one group and Root is nil.
+	Refuse *sqlerr.Error
 	// Guards are the arguments whose text the planner looked at: the plan holds only while they read the same.
 	Guards []Guard
 	// Access is what the account must be allowed to, database by database.
@@ -27,6 +37,23 @@ type Plan struct {
 	Columns []sqltypes.Column
 	// Uses says what session state the statement depends on or changes.
 	Uses Uses
+
+	// Topic refines Kind, in lower case: what a Show shows ("tables", "create table", "warnings", "skarv", ...), the
+	// first words of a DDL ("create table", "truncate", ...), "lock" or "unlock", what a Kill ends ("connection",
+	// "query"), the format of an Explain ("", "json", "tree", "analyze").
+	Topic string
+	// Name is the database of Use, the savepoint of Savepoint, the table or database a Show or DDL is about
+	// (with Database, if it is a table).
+	Name     string
+	Database string
+	// Operand is the thread id of Kill.
+	Operand Operand
+	// Txn refines Begin, Commit, Rollback and Savepoint; nil for every other kind.
+	Txn *Txn
+	// Inner is what Explain explains.
+	Inner *Plan
+	// Tables are what a DDL or Lock names, as far as they exist.
+	Tables []*catalog.Table
 }
 
 // Kind is the kind of a statement: the label of metrics and the switch of the session.
@@ -46,12 +73,20 @@ const (
 	Begin     // transaction control: Begin, Commit, Rollback, Savepoint...
 	Commit    //
 	Rollback  //
-	Savepoint // SAVEPOINT, ROLLBACK TO, RELEASE
-	Lock      // LOCK TABLES, UNLOCK TABLES
+	Savepoint // SAVEPOINT, ROLLBACK TO, RELEASE: see Txn
+	Lock      // LOCK TABLES, UNLOCK TABLES: see Topic
 	Kill
 	Explain
-	Other // relayed to one group as it is
+	Other // relayed as it is
 )
+
+// Txn is what transaction control says beside its first word.
+type Txn struct {
+	ReadOnly, ReadWrite, Snapshot bool // START TRANSACTION READ ONLY, READ WRITE, WITH CONSISTENT SNAPSHOT
+	Chain, NoChain                bool // COMMIT AND [NO] CHAIN
+	Release, NoRelease            bool // COMMIT [NO] RELEASE; with Savepoint: RELEASE SAVEPOINT
+	RollbackTo                    bool // Savepoint: ROLLBACK TO
+}
 
 // Uses is a set of bits about session state.
 type Uses uint16
@@ -65,7 +100,12 @@ const (
 	LocksRows                           // FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE
 	CalcFoundRows                       // SQL_CALC_FOUND_ROWS
 	SetsLastInsertID                    // LAST_INSERT_ID(expr)
-	Nondeterministic                    // NOW, RAND, UUID, ...: must be evaluated once
+	Nondeterministic                    // RAND, UUID, ...: one evaluation is not like another
+	// ReadsClock: NOW() and its like, or a column default or ON UPDATE that reads the clock. When more than one
+	// group takes part, all of them must be given one time (SET timestamp = ... before, DEFAULT after).
+	ReadsClock
+	// PinsSession: GET_LOCK, LOCK TABLES and what else lives in one backend connection.
+	PinsSession
 )
 
 // Guard ties a plan to the text of one argument.
@@ -109,8 +149,14 @@ type Target struct {
 	Table *catalog.Table        // ByKey: whose distribution key
 	// Key has one operand for each distribution column, in order. A list operand means each of its values;
 	// a value that cannot be compared by hash (see placement.Key) makes the target AllGroups, which is always right
-	// because the fragment's own predicates still hold.
+	// for Root because the fragment's own predicates still hold. When no value can match any row, one group is
+	// asked, no matter which: it answers "no rows" as one server would.
 	Key []Operand
+	// Store: the values are written, not compared (INSERT ... SET): they convert as a column's do.
+	Store bool
+	// Also are further targets (of kinds OneGroup and ByKey) of Relay: it holds only when all of them and this one
+	// resolve to one and the same group.
+	Also []Target
 }
 
 // Text is the SQL of a fragment where it is not the client's own: pieces to be joined with arguments.
@@ -119,13 +165,16 @@ type Text []Piece
 // Piece is literal SQL followed by an argument's text.
 type Piece struct {
 	SQL string
-	// Arg is the argument that follows SQL, or NoArg.
+	// Arg is the argument that follows SQL, or NoArg. A list argument is written with its parentheses.
 	Arg int
-	// Part: Arg is the IN list of the target's key, and only the values that belong to the group are written.
+	// Part: Arg is an IN list of the target's key, and only the values that belong to the group need be written.
 	Part bool
+	// Plus, when not nil, is added to the argument, both being counts: offset + row count of a LIMIT. The sum
+	// saturates at 2^64-1.
+	Plus *Operand
 }
 
-// NoArg is the Arg of a Piece that ends without one.
+// NoArg is the Arg of a Piece that ends without one, and of an Operand that is Const.
 const NoArg = -1
 
 // Node is a step of a plan: Fragment, Merge, Aggregate, Distinct, Limit, Project, InsertRows.
@@ -133,24 +182,29 @@ type Node interface {
 	node()
 }
 
-// Fragment is a piece of a statement that one node group can answer alone.
+// Fragment is a piece of a statement that one node group can answer alone. A Write fragment to several groups
+// answers with the sum of their OK packets.
 type Fragment struct {
 	ID     int
 	Target Target
 	// Text is nil when the client's own bytes are sent.
 	Text  Text
 	Write bool
+	// Same: every group does the same to its copy of a reference table, and the answer of one is the answer of all.
+	Same bool
 	// Tables the fragment touches, for metrics and locks.
 	Tables []*catalog.Table
 }
 
-// Order is one key of a sort order over result columns.
+// Order is one key of a sort order over result columns. NULL sorts first, last when Desc.
 type Order struct {
 	Column int
 	Desc   bool
-	// Collation compares strings; empty for numbers and times. "binary" for weight strings and byte strings.
+	// Collation compares strings; empty for numbers and times (which kind, the column's definition in the result
+	// says). "binary" for weight strings and byte strings. Where it is named, the values arrive as utf8mb4.
 	Collation string
-	// Weight is the hidden result column holding WEIGHT_STRING of Column, or -1.
+	// Weight is the hidden result column holding the WEIGHT_STRING of Column, to be compared by bytes instead of it,
+	// or -1.
 	Weight int
 }
 
@@ -172,21 +226,27 @@ const (
 	Max
 	// Count sums partial counts; never NULL.
 	Count
-	// Avg divides the Sum of Column by the Count of Column+1; the fragment sends both.
+	// Avg is column Sum divided by column Count, NULL when Count is 0. Column is the fragment's own AVG(x), which
+	// gives the definition (name, type, decimals) and nothing else.
 	Avg
 )
 
-// AggregateColumn is one output column of Aggregate, computed from input Column.
+// AggregateColumn is one output column of Aggregate. It has the definition of input Column and, but for Avg, is
+// computed from it.
 type AggregateColumn struct {
 	Func   AggregateFunc
 	Column int
-	// Collation for Min and Max of strings, as in Order.
+	// Collation and Weight for Min and Max of strings, as in Order. The weight of the chosen value is kept with it
+	// if it is an output column too.
 	Collation string
 	Weight    int
+	// Sum and Count are the input columns of Avg.
+	Sum, Count int
 }
 
 // Aggregate combines rows that agree in GroupBy (input columns, by which the input is sorted) into one. Without
-// GroupBy there is exactly one row, even of no input.
+// GroupBy there is exactly one row, even of no input. Columns stands for output columns 0, 1, ...: hidden input
+// columns that nobody needs above are left out.
 type Aggregate struct {
 	Input   Node
 	GroupBy []Order
@@ -212,32 +272,43 @@ type Project struct {
 	Keep  int
 }
 
-// InsertRows is INSERT or REPLACE with a VALUES list: rows go to the groups of their keys, each as written by the
-// client, joined with the statement's own beginning and end.
+// InsertRows is INSERT or REPLACE with a VALUES list (or SET, see Row): rows go to the groups of their keys, each as
+// written by the client, joined with Before and After. When all rows go to one group and no value of the sequence is
+// put in, the client's bytes are sent as they are.
 type InsertRows struct {
 	Table *catalog.Table
-	// Key has, for each distribution column, where its value comes from.
+	// Key has, for each distribution column, where its value comes from (to be hashed in placement's Store mode).
+	// Empty: a reference table, all rows go to every group (Same), or a single table, all go to Table.Group.
 	Key []InsertValue
-	// AutoIncrement is where the AUTO_INCREMENT (or hidden key) value goes; Sequence false when there is none.
+	// Same: see Fragment.
+	Same bool
+	// Sequence: the table's AUTO_INCREMENT (or hidden key) column gets its value from the cluster's sequence. It is
+	// the value at position AutoIncrement of a row where that reads NULL, DEFAULT or (unless ZeroIsValue) 0; when
+	// AutoIncrement is -1, it is added as the last value of every row and Before's column list already names it.
 	Sequence      bool
-	AutoIncrement InsertValue
-	// AddColumn, not empty, is a column the proxy adds to the column list, its values coming from the sequence.
-	AddColumn string
-	// HiddenKey: the hidden key is added the same way.
-	AddHiddenKey bool
-	// NoColumnList: the statement names no columns, the planner's list is written out: the text of "(a, b, c)".
-	ColumnList string
-	// Columns is the number of values in a row as written.
+	AutoIncrement int
+	// ZeroIsValue: sql_mode has NO_AUTO_VALUE_ON_ZERO.
+	ZeroIsValue bool
+	// HiddenKey: the sequence's column is the hidden key: LAST_INSERT_ID() and the OK packet do not show it.
+	HiddenKey bool
+	// Columns is the number of values in a row as written: another number is error 1136 with the row's number.
 	Columns int
+	// Before and After are the statement's text around the rows: "INSERT INTO t (a, b) VALUES " and
+	// " ON DUPLICATE KEY UPDATE ..." or nil.
+	Before, After Text
+	// Row, for INSERT ... SET, is the one row's values; there are no VALUES rows then.
+	Row []Text
+	// Several is the reason why rows may not go to more than one group, or nil: then they may.
+	Several *sqlerr.Error
 }
 
 // InsertValue finds a column's value in a row of VALUES.
 type InsertValue struct {
 	// Column is the position in the row as written, or -1 when it is not written.
 	Column int
-	// Const is the column's default, used when Column is -1 and Sequence is false.
+	// Const is the column's default, used when Column is -1 or the value reads DEFAULT.
 	Const sqltypes.Value
-	// Sequence: the value is taken from the cluster's sequence when not written, or written as NULL, 0 or DEFAULT.
+	// Sequence: this is the column that InsertRows.Sequence speaks of.
 	Sequence bool
 }
 
