@@ -16,7 +16,9 @@ import (
 // Snapshot is everything a statement needs to know of the cluster at one moment.
 type Snapshot struct {
 	// Revision orders snapshots; it is the etcd revision the snapshot was read at.
-	Revision  int64
+	Revision int64
+	// ClusterID names the cluster for its whole life; empty before it was initialised.
+	ClusterID string
 	Map       *placement.PartitionMap
 	Groups    []*NodeGroup // sorted by ID
 	Databases map[string]*Database

@@ -1,0 +1,59 @@
+package topology
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"skarv/pkg/catalog"
+)
+
+// Follower keeps this process's newest snapshot. Snapshot costs one atomic load.
+type Follower struct {
+	store    *Store
+	onChange func(*catalog.Snapshot)
+	current  atomic.Pointer[catalog.Snapshot]
+
+	mu     sync.Mutex
+	change chan struct{} // closed and replaced when current changes
+}
+
+// NewFollower returns a Follower that Run keeps up to date. onChange, which may be nil, is called with each new
+// snapshot after Snapshot returns it, from one goroutine.
+func NewFollower(s *Store, onChange func(*catalog.Snapshot)) *Follower {
+	return &Follower{store: s, onChange: onChange, change: make(chan struct{})}
+}
+
+// Run follows the cluster state until ctx ends.
+func (f *Follower) Run(ctx context.Context) error {
+	return f.store.Watch(ctx, func(snap *catalog.Snapshot) {
+		f.current.Store(snap)
+		f.mu.Lock()
+		close(f.change)
+		f.change = make(chan struct{})
+		f.mu.Unlock()
+		if f.onChange != nil {
+			f.onChange(snap)
+		}
+	})
+}
+
+// Snapshot returns the newest snapshot, or nil before the first was read.
+func (f *Follower) Snapshot() *catalog.Snapshot { return f.current.Load() }
+
+// Wait returns the first snapshot at or after revision that this process sees; revision 0 waits for any.
+func (f *Follower) Wait(ctx context.Context, revision int64) (*catalog.Snapshot, error) {
+	for {
+		f.mu.Lock()
+		change := f.change
+		f.mu.Unlock()
+		if snap := f.current.Load(); snap != nil && snap.Revision >= revision {
+			return snap, nil
+		}
+		select {
+		case <-change:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package topology
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+)
+
+// Member is one running process of the cluster, as it announces itself.
+type Member struct {
+	ID        string    `json:"id"`
+	Addr      string    `json:"addr"`            // MySQL protocol; empty if it is no proxy
+	AdminAddr string    `json:"admin,omitempty"` // gRPC
+	Version   string    `json:"version,omitempty"`
+	Started   time.Time `json:"started"`
+	Proxy     bool      `json:"proxy,omitempty"` // it serves statements, so catalog changes wait for its ack
+	// Acked is the revision of the snapshot that every new statement there uses.
+	Acked int64 `json:"acked"`
+}
+
+// Presence announces this process under a lease and tells how far it has followed.
+type Presence struct {
+	store  *Store
+	member Member
+	acked  atomic.Int64
+	wake   chan struct{}
+}
+
+// NewPresence returns a Presence for m; its ID must be unique among running processes.
+func (s *Store) NewPresence(m Member) *Presence {
+	return &Presence{store: s, member: m, wake: make(chan struct{}, 1)}
+}
+
+// Ack says that from now on this process uses the snapshot of revision, or newer. It never blocks.
+func (p *Presence) Ack(revision int64) {
+	for {
+		old := p.acked.Load()
+		if revision <= old {
+			return
+		}
+		if p.acked.CompareAndSwap(old, revision) {
+			break
+		}
+	}
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run keeps the process announced until ctx ends, through outages of etcd; then it takes the announcement back.
+func (p *Presence) Run(ctx context.Context) error {
+	for wait := (backoff{}); ctx.Err() == nil; {
+		if err := p.announce(ctx); err != nil && ctx.Err() == nil {
+			p.store.log.Warn("cannot announce this process", "error", err)
+			if wait.pause(ctx) != nil {
+				break
+			}
+			continue
+		}
+		wait = backoff{}
+	}
+	return nil
+}
+
+// announce lives as long as one lease does.
+func (p *Presence) announce(ctx context.Context) error {
+	bounded, cancel := p.store.request(ctx)
+	lease, err := p.store.client.Grant(bounded, leaseSeconds)
+	cancel()
+	if err = p.store.observe(err); err != nil {
+		return err
+	}
+	session, err := concurrency.NewSession(p.store.client, concurrency.WithLease(lease.ID), concurrency.WithContext(ctx))
+	if err != nil {
+		return err
+	}
+	defer p.store.resign(lease.ID, session)
+	for {
+		if err := p.put(ctx, lease.ID); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-session.Done():
+			return fmt.Errorf("lease of %s ran out", p.member.ID)
+		case <-p.wake:
+		}
+	}
+}
+
+func (p *Presence) put(ctx context.Context, lease clientv3.LeaseID) error {
+	m := p.member
+	m.Acked = p.acked.Load()
+	data, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := p.store.request(ctx)
+	defer cancel()
+	_, err = p.store.client.Put(ctx, p.store.liveKey(m.ID), string(data), clientv3.WithLease(lease))
+	return p.store.observe(err)
+}
+
+// Members returns the processes that are alive, ordered by id.
+func (s *Store) Members(ctx context.Context) ([]Member, error) {
+	members, _, err := s.members(ctx)
+	return members, err
+}
+
+func (s *Store) members(ctx context.Context) ([]Member, int64, error) {
+	ctx, cancel := s.request(ctx)
+	defer cancel()
+	r, err := s.client.Get(ctx, s.prefix+kindLive+"/", clientv3.WithPrefix())
+	if err = s.observe(err); err != nil {
+		return nil, 0, err
+	}
+	out := make([]Member, 0, len(r.Kvs))
+	for _, kv := range r.Kvs {
+		var m Member
+		if err := json.Unmarshal(kv.Value, &m); err != nil {
+			return nil, 0, fmt.Errorf("decode %s: %w", kv.Key, err)
+		}
+		out = append(out, m)
+	}
+	return out, r.Header.Revision, nil
+}
+
+// WaitAcked waits until every live proxy uses the state of revision, or a newer one. When ctx ends first it returns
+// the ids of those that do not, and ctx's error.
+func (s *Store) WaitAcked(ctx context.Context, revision int64) (behind []string, err error) {
+	for {
+		members, at, err := s.members(ctx)
+		if err != nil {
+			return behind, err
+		}
+		behind = behind[:0]
+		for _, m := range members {
+			if m.Proxy && m.Acked < revision {
+				behind = append(behind, m.ID)
+			}
+		}
+		if len(behind) == 0 {
+			return nil, nil
+		}
+		watch, cancel := context.WithCancel(ctx)
+		changes := s.client.Watch(watch, s.prefix+kindLive+"/", clientv3.WithPrefix(), clientv3.WithRev(at+1))
+		select {
+		case <-changes:
+			cancel()
+		case <-ctx.Done():
+			cancel()
+			return behind, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package topology
+
+import (
+	"context"
+	"fmt"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// RecordKind is a kind of record that this package stores without knowing its content.
+type RecordKind string
+
+// The kinds of records.
+const (
+	DDLJobs RecordKind = "ddl"
+	Reorgs  RecordKind = "reorg"
+	Secrets RecordKind = "secret"
+)
+
+// Record is one stored record.
+type Record struct {
+	ID       string
+	Value    []byte // nil in a watch: the record was deleted
+	Revision int64  // of its last change, for PutRecord and DeleteRecord
+}
+
+// Record reads one record; ok is false if there is none.
+func (s *Store) Record(ctx context.Context, kind RecordKind, id string) (r Record, ok bool, err error) {
+	value, rev, err := s.get(ctx, s.recordKey(kind, id))
+	if err != nil || value == nil {
+		return Record{}, false, err
+	}
+	return Record{ID: id, Value: value, Revision: rev}, true, nil
+}
+
+// Records reads all records of a kind, ordered by id, and the revision they were read at.
+func (s *Store) Records(ctx context.Context, kind RecordKind) ([]Record, int64, error) {
+	ctx, cancel := s.request(ctx)
+	defer cancel()
+	r, err := s.client.Get(ctx, s.recordsKey(kind), clientv3.WithPrefix())
+	if err = s.observe(err); err != nil {
+		return nil, 0, err
+	}
+	out := make([]Record, 0, len(r.Kvs))
+	for _, kv := range r.Kvs {
+		if _, names := s.splitKey(kv.Key); len(names) == 1 {
+			out = append(out, Record{ID: names[0], Value: kv.Value, Revision: kv.ModRevision})
+		}
+	}
+	return out, r.Header.Revision, nil
+}
+
+// WatchRecords calls fn for each record of a kind as it is now and then for each change, until ctx ends or fn
+// returns an error, which it returns. It outlives etcd outages and compactions: after those the records are read
+// again, so fn may see a state twice and may miss states between two it sees, but never misses the last one.
+func (s *Store) WatchRecords(ctx context.Context, kind RecordKind, fn func(Record) error) error {
+	known := map[string]bool{}
+	see := func(r Record) error {
+		if r.Value == nil {
+			delete(known, r.ID)
+		} else {
+			known[r.ID] = true
+		}
+		return fn(r)
+	}
+	for wait := (backoff{}); ; {
+		records, rev, err := s.Records(ctx, kind)
+		if err != nil {
+			if err := wait.pause(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		wait = backoff{}
+		gone := known
+		known = map[string]bool{}
+		for _, r := range records {
+			delete(gone, r.ID)
+			if err := see(r); err != nil {
+				return err
+			}
+		}
+		for id := range gone {
+			if err := see(Record{ID: id}); err != nil {
+				return err
+			}
+		}
+		if err := s.watchFrom(ctx, s.recordsKey(kind), rev+1, func(events []*clientv3.Event, _ int64) error {
+			for _, e := range events {
+				_, names := s.splitKey(e.Kv.Key)
+				if len(names) != 1 {
+					continue
+				}
+				r := Record{ID: names[0], Value: e.Kv.Value, Revision: e.Kv.ModRevision}
+				if e.Type == clientv3.EventTypeDelete {
+					r.Value = nil
+				}
+				if err := see(r); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		if err := wait.pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// NextID hands out the ids 1, 2, 3, ... of a kind of object, each once.
+func (s *Store) NextID(ctx context.Context, what string) (uint64, error) {
+	first, err := s.allocate(ctx, s.nextKey(what), 1)
+	if err != nil {
+		return 0, fmt.Errorf("next id of %s: %w", what, err)
+	}
+	return first, nil
+}

@@ -1,0 +1,197 @@
+// Package topology is the cluster's state in etcd: it reads and watches it as immutable catalog snapshots, writes
+// it by compare-and-swap, and holds leases and elections. It is the only importer of the etcd client. It knows how
+// objects are stored and nothing of what they mean: what may be written, and when, is for control to decide.
+//
+// All keys stand under one prefix:
+//
+//	cluster                 what the cluster is: id, flavor, when it was made
+//	map                     the partition map, one key
+//	ng/<id>                 a node group
+//	db/<name>               a database
+//	table/<db>/<name>       a table or view
+//	account/<name>          a user
+//	seq/<id>                the next free value of a table's AUTO_INCREMENT sequence
+//	next/<what>             the next free id of a kind of object
+//	<kind>/<id>             records of jobs (ddl, reorg, ...), opaque to this package
+//	live/<member>           a running process, bound to a lease
+//	slot/<n>                kept for the proxies' durable slots
+//	leader/<role>           an election, bound to a lease
+//	secret/<name>           secrets the cluster shares
+//
+// Names are path-escaped, so that no name can reach into another object's keys.
+package topology
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// DefaultPrefix is where a cluster lives in etcd unless its configuration says otherwise.
+const DefaultPrefix = "/skarv/v1/"
+
+// The errors callers decide by.
+var (
+	// ErrConflict: the object was changed by someone else since it was read. Nothing was written.
+	ErrConflict = errors.New("changed by someone else meanwhile")
+	// ErrNotLeader: the guard's leadership is over. Nothing was written.
+	ErrNotLeader = errors.New("leadership lost")
+	// ErrNoCluster: the prefix holds no cluster yet.
+	ErrNoCluster = errors.New("no cluster here yet")
+	// ErrUnavailable: etcd could not be reached, or answered too late. A write may have happened or not.
+	ErrUnavailable = errors.New("etcd is not reachable")
+)
+
+// Config says where the cluster's state is.
+type Config struct {
+	Endpoints          []string
+	TLS                *tls.Config // nil: plain
+	Username, Password string      // etcd's own authentication; empty: none
+	Prefix             string      // DefaultPrefix if empty
+	// DialTimeout bounds connecting, RequestTimeout each single request. Defaults: 5 s each.
+	DialTimeout, RequestTimeout time.Duration
+	Log                         *slog.Logger // nil: nothing is logged
+}
+
+// Store is the cluster's state. All methods may be called concurrently.
+type Store struct {
+	client  *clientv3.Client
+	prefix  string
+	timeout time.Duration
+	log     *slog.Logger
+
+	mu     sync.Mutex
+	health Health
+}
+
+// Health tells whether etcd answers.
+type Health struct {
+	OK    bool
+	Since time.Time // when OK last changed
+	Err   error     // why not, when OK is false
+}
+
+// Open returns a Store. It connects lazily: an etcd that is down shows in the first request, not here. With
+// Username set, etcd is asked for a token at once.
+func Open(cfg Config) (*Store, error) {
+	if len(cfg.Endpoints) == 0 {
+		return nil, errors.New("topology: no etcd endpoints given")
+	}
+	prefix := cfg.Prefix
+	if prefix == "" {
+		prefix = DefaultPrefix
+	}
+	if !strings.HasSuffix(prefix, "/") {
+		prefix += "/"
+	}
+	dial := cfg.DialTimeout
+	if dial <= 0 {
+		dial = 5 * time.Second
+	}
+	timeout := cfg.RequestTimeout
+	if timeout <= 0 {
+		timeout = 5 * time.Second
+	}
+	log := cfg.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:            cfg.Endpoints,
+		TLS:                  cfg.TLS,
+		Username:             cfg.Username,
+		Password:             cfg.Password,
+		DialTimeout:          dial,
+		DialKeepAliveTime:    10 * time.Second, // etcd refuses clients that ping more often than every 5 s
+		DialKeepAliveTimeout: 3 * time.Second,
+		MaxCallSendMsgSize:   8 << 20,
+		Logger:               zap.NewNop(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connect to etcd at %s: %w", strings.Join(cfg.Endpoints, ", "), err)
+	}
+	return &Store{
+		client:  client,
+		prefix:  prefix,
+		timeout: timeout,
+		log:     log,
+		health:  Health{OK: true, Since: time.Now()},
+	}, nil
+}
+
+// Close ends every request, watch and lease of this Store.
+func (s *Store) Close() error { return s.client.Close() }
+
+// Endpoints returns the addresses this Store was opened with.
+func (s *Store) Endpoints() []string { return s.client.Endpoints() }
+
+// Healthy tells whether etcd answers, as far as the last request, watch or probe knows.
+func (s *Store) Healthy() Health {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.health
+}
+
+// observe keeps Healthy up to date and turns the client's errors into ours.
+func (s *Store) observe(err error) error {
+	unavailable := isUnavailable(err)
+	s.mu.Lock()
+	if ok := !unavailable; ok != s.health.OK {
+		s.health.OK, s.health.Since = ok, time.Now()
+	}
+	s.health.Err = nil
+	if unavailable {
+		s.health.Err = err
+	}
+	s.mu.Unlock()
+	if unavailable {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return err
+}
+
+// isUnavailable reports whether err means that etcd did not answer. A context the caller cancelled is no sign of
+// that; a deadline is, for every request has one of its own.
+func isUnavailable(err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return false
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	switch status.Code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded:
+		return true
+	default:
+		return false
+	}
+}
+
+// request bounds one request.
+func (s *Store) request(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.timeout)
+}
+
+// get reads one key; a nil value means that it does not exist.
+func (s *Store) get(ctx context.Context, key string) (value []byte, revision int64, err error) {
+	ctx, cancel := s.request(ctx)
+	defer cancel()
+	r, err := s.client.Get(ctx, key)
+	if err = s.observe(err); err != nil {
+		return nil, 0, err
+	}
+	if len(r.Kvs) == 0 {
+		return nil, 0, nil
+	}
+	return r.Kvs[0].Value, r.Kvs[0].ModRevision, nil
+}

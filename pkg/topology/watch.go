@@ -1,0 +1,150 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/catalog"
+)
+
+// probeInterval is how often Watch asks etcd for a sign of life.
+const probeInterval = time.Second
+
+// Load reads the whole cluster state as it is now. Before `cluster init` that is an empty snapshot.
+func (s *Store) Load(ctx context.Context) (*catalog.Snapshot, error) {
+	b, revision, err := s.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.snapshot(revision), nil
+}
+
+func (s *Store) load(ctx context.Context) (*builder, int64, error) {
+	ctx, cancel := s.request(ctx)
+	defer cancel()
+	r, err := s.client.Get(ctx, s.prefix, clientv3.WithPrefix())
+	if err = s.observe(err); err != nil {
+		return nil, 0, fmt.Errorf("load cluster state: %w", err)
+	}
+	b := newBuilder(s)
+	for _, kv := range r.Kvs { // in key order: accounts, cluster, databases, groups, tables
+		b.apply(kv, false)
+	}
+	return b, r.Header.Revision, nil
+}
+
+// Watch calls publish with the state as it is now and with each later state, in order and from one goroutine, until
+// ctx ends; it returns nil then. While etcd is not reachable the last snapshot stands and Healthy tells since when.
+// After a compaction or a restored etcd the state is read anew. publish should return quickly.
+func (s *Store) Watch(ctx context.Context, publish func(*catalog.Snapshot)) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.probe(ctx) })
+	g.Go(func() error { return s.watchState(ctx, publish) })
+	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+func (s *Store) watchState(ctx context.Context, publish func(*catalog.Snapshot)) error {
+	for wait := (backoff{}); ; {
+		b, revision, err := s.load(ctx)
+		if err != nil {
+			if err := wait.pause(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		wait = backoff{}
+		publish(b.snapshot(revision))
+		if err := s.watchFrom(ctx, s.prefix, revision+1, func(events []*clientv3.Event, revision int64) error {
+			changed := false
+			for _, e := range events {
+				if b.apply(e.Kv, e.Type == clientv3.EventTypeDelete) {
+					changed = true
+				}
+			}
+			if changed {
+				publish(b.snapshot(revision))
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		if err := wait.pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// watchFrom hands the changes under prefix since revision to fn. It returns nil when the watch broke for a reason
+// that asks for reading everything anew, and fn's or ctx's error.
+func (s *Store) watchFrom(ctx context.Context, prefix string, revision int64, fn func(events []*clientv3.Event, revision int64) error) error {
+	watch, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	defer cancel()
+	for r := range s.client.Watch(watch, prefix, clientv3.WithPrefix(), clientv3.WithRev(revision)) {
+		if err := r.Err(); err != nil {
+			if ctx.Err() == nil {
+				s.log.Warn("watch of cluster state broke", "compact_revision", r.CompactRevision, "error", err)
+			}
+			break
+		}
+		if len(r.Events) == 0 {
+			continue
+		}
+		// The header's revision can be ahead of the events while the watch is catching up.
+		if err := fn(r.Events, r.Events[len(r.Events)-1].Kv.ModRevision); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// probe keeps Healthy true to life while nothing else is asked of etcd.
+func (s *Store) probe(ctx context.Context) error {
+	tick := time.NewTicker(probeInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		bounded, cancel := context.WithTimeout(ctx, 2*probeInterval)
+		_, err := s.client.Get(bounded, s.clusterKey(), clientv3.WithCountOnly())
+		cancel()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		was := s.Healthy()
+		_ = s.observe(err)
+		if now := s.Healthy(); was.OK != now.OK {
+			if now.OK {
+				s.log.Info("etcd answers again", "outage", now.Since.Sub(was.Since))
+			} else {
+				s.log.Warn("etcd does not answer, going on with the last known state", "error", err)
+			}
+		}
+	}
+}
+
+// backoff is the pause between attempts: it doubles to a second and varies, so that not all come at once.
+type backoff struct{ last time.Duration }
+
+func (b *backoff) pause(ctx context.Context) error {
+	b.last = min(max(2*b.last, 20*time.Millisecond), time.Second)
+	t := time.NewTimer(b.last/2 + rand.N(b.last/2))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
