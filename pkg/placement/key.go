@@ -1,7 +1,79 @@
 package placement
 
+import (
+	"hash/crc32"
+
+	"skarv/pkg/sqltypes"
+)
+
 // Key is how the values of a distribution key become a partition: one KeyColumn for each of its columns.
+//
+// The partition of a row is CRC32(text) mod 3840, where text is the canonical text of the key's values (see
+// canonical.go for the text of each type). The function never changes: rows lie where it put them.
+// A Key is immutable and safe for concurrent use.
 type Key []KeyColumn
 
-// KeyColumn is what hashing needs to know of one distribution column.
-type KeyColumn struct{}
+// Mode says what a value is to the distribution column.
+type Mode uint8
+
+const (
+	// Compare: the value stands in "column = value". The partition is where rows lie for which that is true.
+	Compare Mode = 0
+	// Store: the value is written into the column. The partition is where the row as the server stores it belongs:
+	// rounded, truncated, padded, clamped.
+	Store Mode = 1
+	// ForeignCharset is added when String values are not in utf8mb4, utf8mb3 or ascii because the session
+	// (character_set_client, character_set_connection) says so: such a value is then Unknown unless all of it is
+	// ASCII. It must be added together with a Mode above.
+	ForeignCharset Mode = 0x80
+)
+
+// Match says what is known of the rows that belong to a value.
+type Match uint8
+
+const (
+	// Unknown: every node group must be asked. For Store: only the server could say what it stores, so the row
+	// cannot be placed. The zero Match.
+	Unknown Match = iota
+	// Exact: all rows lie in the partition returned.
+	Exact
+	// None: no row can be equal: NULL, 1.5 for an integer column, 300 for a TINYINT. Never returned for Store.
+	None
+)
+
+// Partition returns the partition of the rows whose key columns equal vals (Compare), or of the row that is written
+// with vals (Store). There must be one value for each column of k. The values' Raw is only read.
+//
+// scratch is working memory; it is returned, possibly grown, to be passed in again. Values of integer columns and
+// ASCII strings allocate nothing once scratch has grown to their size.
+func (k Key) Partition(scratch []byte, vals []sqltypes.Value, mode Mode) (Partition, []byte, Match) {
+	if len(k) == 0 || len(vals) != len(k) {
+		return 0, scratch, Unknown
+	}
+	if len(k) == 1 {
+		return k[0].partition(scratch, vals[0], mode)
+	}
+	text, match := scratch[:0], Exact
+	for i := range k {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		var m Match
+		text, m = k[i].appendJoined(text, vals[i], mode)
+		switch m {
+		case None:
+			return 0, text, None // whatever the other columns say
+		case Unknown:
+			match = Unknown
+		}
+	}
+	if match != Exact {
+		return 0, text, match
+	}
+	return PartitionOf(text), text, Exact
+}
+
+// PartitionOf returns the partition of a canonical text.
+func PartitionOf(text []byte) Partition {
+	return Partition(crc32.ChecksumIEEE(text) % Partitions)
+}

@@ -1,0 +1,135 @@
+package placement
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"slices"
+)
+
+// The binary form of a map, numbers big-endian:
+//
+//	"SKPM"  magic
+//	1       format
+//	8       epoch
+//	2       number of entries in the group table; 0: no table, more than 256 groups own partitions
+//	2 each  group table, rising
+//	3840    for each partition its owner's position in the table; without a table the owner itself, 2 bytes each
+//	4       CRC32 (IEEE) of all before
+const (
+	codecMagic  = "SKPM"
+	codecFormat = 1
+	headerLen   = len(codecMagic) + 1 + 8 + 2
+	maxTable    = 256
+)
+
+// MarshalBinary returns the compact form of m, at most 7.7 kB, which ParseMap reads.
+func (m *PartitionMap) MarshalBinary() ([]byte, error) {
+	b := make([]byte, 0, headerLen+2*Partitions+4)
+	b = append(b, codecMagic...)
+	b = append(b, codecFormat)
+	b = binary.BigEndian.AppendUint64(b, m.epoch)
+	b = m.appendOwners(b)
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b)), nil
+}
+
+func (m *PartitionMap) appendOwners(b []byte) []byte {
+	if len(m.groups) > maxTable {
+		b = binary.BigEndian.AppendUint16(b, 0)
+		for _, g := range m.owners {
+			b = binary.BigEndian.AppendUint16(b, uint16(g))
+		}
+		return b
+	}
+	b = binary.BigEndian.AppendUint16(b, uint16(len(m.groups)))
+	for _, g := range m.groups {
+		b = binary.BigEndian.AppendUint16(b, uint16(g))
+	}
+	for _, g := range m.owners {
+		i, _ := slices.BinarySearch(m.groups, g)
+		b = append(b, byte(i))
+	}
+	return b
+}
+
+// ParseMap reads what MarshalBinary wrote. Anything damaged, truncated or too long is an error.
+func ParseMap(b []byte) (*PartitionMap, error) {
+	if len(b) < headerLen+4 || string(b[:len(codecMagic)]) != codecMagic {
+		return nil, fmt.Errorf("not a partition map")
+	}
+	if b[4] != codecFormat {
+		return nil, fmt.Errorf("partition map of format %d, only %d is known", b[4], codecFormat)
+	}
+	body, sum := b[:len(b)-4], binary.BigEndian.Uint32(b[len(b)-4:])
+	if got := crc32.ChecksumIEEE(body); got != sum {
+		return nil, fmt.Errorf("partition map is damaged: checksum %08x, expected %08x", got, sum)
+	}
+	owners, err := parseOwners(body[headerLen-2:])
+	if err != nil {
+		return nil, err
+	}
+	return newMap(binary.BigEndian.Uint64(b[5:]), owners), nil
+}
+
+// parseOwners reads the number of groups, the group table and the owners.
+func parseOwners(b []byte) (*[Partitions]NodeGroupID, error) {
+	if len(b) < 2 {
+		return nil, fmt.Errorf("partition map ends early")
+	}
+	n := int(binary.BigEndian.Uint16(b))
+	b = b[2:]
+	want := 2*n + Partitions
+	if n == 0 {
+		want = 2 * Partitions
+	}
+	if n > maxTable || len(b) != want {
+		return nil, fmt.Errorf("partition map of %d node groups has %d bytes, expected %d", n, len(b), want)
+	}
+	var owners [Partitions]NodeGroupID
+	for p := range owners {
+		switch {
+		case n == 0:
+			owners[p] = NodeGroupID(binary.BigEndian.Uint16(b[2*p:]))
+		case int(b[2*n+p]) >= n:
+			return nil, fmt.Errorf("partition %d has owner %d of %d", p, b[2*n+p], n)
+		default:
+			owners[p] = NodeGroupID(binary.BigEndian.Uint16(b[2*int(b[2*n+p]):]))
+		}
+		if owners[p] == 0 {
+			return nil, fmt.Errorf("partition %d has no owner", p)
+		}
+	}
+	return &owners, nil
+}
+
+// mapJSON is the JSON form: Owners is the base64 of the binary form's part behind the epoch.
+type mapJSON struct {
+	Epoch  uint64 `json:"epoch"`
+	Owners string `json:"owners"`
+}
+
+// MarshalJSON returns an object of less than 11 kB: the epoch and the owners in base64.
+func (m *PartitionMap) MarshalJSON() ([]byte, error) {
+	owners := m.appendOwners(make([]byte, 0, 2+2*Partitions))
+	return json.Marshal(mapJSON{m.epoch, base64.StdEncoding.EncodeToString(owners)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. It may only be called on a map nobody has seen yet.
+func (m *PartitionMap) UnmarshalJSON(b []byte) error {
+	var j mapJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return fmt.Errorf("partition map: %w", err)
+	}
+	raw, err := base64.StdEncoding.DecodeString(j.Owners)
+	if err != nil {
+		return fmt.Errorf("partition map: %w", err)
+	}
+	owners, err := parseOwners(raw)
+	if err != nil {
+		return err
+	}
+	*m = *newMap(j.Epoch, owners)
+	return nil
+}
