@@ -17,6 +17,9 @@ import (
 type Snapshot struct {
 	// Revision orders snapshots; it is the etcd revision the snapshot was read at.
 	Revision int64
+	// SchemaRevision is the Revision of the first snapshot with these Databases: plans made for one snapshot
+	// hold for another with the same SchemaRevision.
+	SchemaRevision int64
 	// ClusterID names the cluster for its whole life; empty before it was initialised.
 	ClusterID string
 	Map       *placement.PartitionMap

@@ -53,6 +53,7 @@ const (
 	MalformedPacket       Code = 1835
 	SecureTransport       Code = 3159
 	OutOfSequence         Code = 2014
+	AutoIncrementFailed   Code = 1467
 )
 
 type definition struct{ state, format string }
@@ -148,6 +149,8 @@ func definitionOf(c Code) definition {
 		return definition{"HY000", "Connections using insecure transport are prohibited."}
 	case OutOfSequence:
 		return definition{"HY000", "Commands out of sync; you can't run this command now"}
+	case AutoIncrementFailed:
+		return definition{"HY000", "Failed to read auto-increment value from storage engine"}
 	default:
 		return definition{"HY000", "%s"}
 	}

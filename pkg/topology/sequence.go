@@ -58,7 +58,7 @@ func (s *Store) Sequence(ctx context.Context, id uint64) (next uint64, err error
 func (s *Store) allocate(ctx context.Context, key string, n uint64) (first uint64, err error) {
 	err = s.swap(ctx, key, func(next uint64) (uint64, error) {
 		if next > math.MaxUint64-n {
-			return 0, fmt.Errorf("sequence is used up at %d", next)
+			return 0, ErrUsedUp
 		}
 		first = next
 		return next + n, nil

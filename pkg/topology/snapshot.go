@@ -100,6 +100,9 @@ func newBuilder(s *Store) *builder {
 
 // snapshot publishes what was applied so far as of revision.
 func (b *builder) snapshot(revision int64) *catalog.Snapshot {
+	if b.maps || b.snap.SchemaRevision == 0 {
+		b.snap.SchemaRevision = revision
+	}
 	out := b.snap
 	out.Revision = revision
 	b.owned, b.maps, b.accounts = map[string]bool{}, false, false

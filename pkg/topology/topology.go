@@ -48,6 +48,8 @@ var (
 	ErrNotLeader = errors.New("leadership lost")
 	// ErrNoCluster: the prefix holds no cluster yet.
 	ErrNoCluster = errors.New("no cluster here yet")
+	// ErrUsedUp: a sequence has not as many values left.
+	ErrUsedUp = errors.New("sequence is used up")
 	// ErrUnavailable: etcd could not be reached, or answered too late. A write may have happened or not.
 	ErrUnavailable = errors.New("etcd is not reachable")
 )

@@ -1,0 +1,399 @@
+package topology_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/topology"
+	"skarv/pkg/topology/etcdtest"
+)
+
+func open(t *testing.T, endpoint string) *topology.Store {
+	t.Helper()
+	s, err := topology.Open(topology.Config{Endpoints: []string{endpoint}, RequestTimeout: 2 * time.Second})
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// follow starts a Follower that ends with the test.
+func follow(t *testing.T, s *topology.Store, onChange func(*catalog.Snapshot)) *topology.Follower {
+	t.Helper()
+	f := topology.NewFollower(s, onChange)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	return f
+}
+
+func deadline(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func table(db, name string) *catalog.Table {
+	return &catalog.Table{Database: db, Name: name, Kind: catalog.Single, Group: 1, AutoIncrement: -1}
+}
+
+func TestSnapshotsFollowChangesAndShareTheRest(t *testing.T) {
+	s := open(t, etcdtest.Start(t).Endpoint())
+	ctx := deadline(t)
+	f := follow(t, s, nil)
+	snap, err := f.Wait(ctx, 0)
+	require.NoError(t, err)
+	require.Empty(t, snap.Databases)
+
+	rev, err := s.Change(nil).
+		PutCluster(topology.Cluster{ID: "c1", Flavor: catalog.MariaDB}, topology.Absent).
+		PutGroup(&catalog.NodeGroup{ID: 2, Primary: catalog.Node{Version: "10.11.9-MariaDB"}}, topology.Absent).
+		PutGroup(&catalog.NodeGroup{ID: 1, Primary: catalog.Node{Version: "10.11.19-MariaDB"}}, topology.Absent).
+		PutTable(table("a/b", "t%1"), topology.Any). // before its database, and with names that need care
+		PutDatabase(&catalog.Database{Name: "a/b"}, topology.Absent).
+		PutDatabase(&catalog.Database{Name: "other"}, topology.Absent).
+		Commit(ctx)
+	require.NoError(t, err)
+	first, err := f.Wait(ctx, rev)
+	require.NoError(t, err)
+	require.Equal(t, rev, first.Revision)
+	require.Equal(t, "c1", first.ClusterID)
+	require.NotNil(t, first.Table("a/b", "t%1"))
+	require.Equal(t, "10.11.9-MariaDB", first.ServerVersion, "the oldest primary decides")
+	require.Len(t, first.Groups, 2)
+	require.EqualValues(t, 1, first.Groups[0].ID)
+
+	rev, err = s.Change(nil).PutTable(table("a/b", "t2"), topology.Absent).DeleteTable("a/b", "t%1").Commit(ctx)
+	require.NoError(t, err)
+	second, err := f.Wait(ctx, rev)
+	require.NoError(t, err)
+	require.NotNil(t, first.Table("a/b", "t%1"), "a published snapshot never changes")
+	require.Nil(t, first.Table("a/b", "t2"))
+	require.Nil(t, second.Table("a/b", "t%1"))
+	require.NotNil(t, second.Table("a/b", "t2"))
+	require.Same(t, first.Databases["other"], second.Databases["other"])
+
+	rev, err = s.Change(nil).DeleteDatabase("a/b").Commit(ctx)
+	require.NoError(t, err)
+	third, err := f.Wait(ctx, rev)
+	require.NoError(t, err)
+	require.Nil(t, third.Databases["a/b"])
+	rev, err = s.Change(nil).PutDatabase(&catalog.Database{Name: "a/b"}, topology.Absent).Commit(ctx)
+	require.NoError(t, err)
+	fourth, err := f.Wait(ctx, rev)
+	require.NoError(t, err)
+	require.Empty(t, fourth.Databases["a/b"].Tables, "tables of a dropped database do not come back")
+
+	loaded, err := s.Load(ctx)
+	require.NoError(t, err)
+	require.Equal(t, fourth.Databases, loaded.Databases)
+}
+
+func TestChangeIsAllOrNothing(t *testing.T) {
+	s := open(t, etcdtest.Start(t).Endpoint())
+	ctx := deadline(t)
+	_, err := s.Change(nil).PutDatabase(&catalog.Database{Name: "a"}, topology.Absent).Commit(ctx)
+	require.NoError(t, err)
+	_, err = s.Change(nil).
+		PutDatabase(&catalog.Database{Name: "b"}, topology.Absent).
+		PutDatabase(&catalog.Database{Name: "a"}, topology.Absent).Commit(ctx)
+	require.ErrorIs(t, err, topology.ErrConflict)
+	snap, err := s.Load(ctx)
+	require.NoError(t, err)
+	require.NotContains(t, snap.Databases, "b")
+}
+
+func TestUnreadableObjectsAreLeftOut(t *testing.T) {
+	e := etcdtest.Start(t)
+	s := open(t, e.Endpoint())
+	ctx := deadline(t)
+	raw := e.Client(t)
+	_, err := s.Change(nil).PutDatabase(&catalog.Database{Name: "a"}, topology.Absent).
+		PutTable(table("a", "good"), topology.Absent).
+		PutAccount(&catalog.Account{Name: "x"}, topology.Absent).Commit(ctx)
+	require.NoError(t, err)
+	for _, key := range []string{"table/a/bad", "account/x", "ng/zz", "ng/70000", "nonsense", "table/a", "map/x", "db/%zz"} {
+		_, err = raw.Put(ctx, topology.DefaultPrefix+key, "{")
+		require.NoError(t, err)
+	}
+	snap, err := s.Load(ctx)
+	require.NoError(t, err)
+	require.NotNil(t, snap.Table("a", "good"))
+	require.Nil(t, snap.Table("a", "bad"))
+	require.Empty(t, snap.Accounts)
+	require.Empty(t, snap.Groups)
+}
+
+func TestWatchSurvivesCompaction(t *testing.T) {
+	e := etcdtest.Start(t)
+	s := open(t, e.Endpoint())
+	ctx := deadline(t)
+	f := follow(t, s, nil)
+	_, err := f.Wait(ctx, 0)
+	require.NoError(t, err)
+	raw := e.Client(t)
+	for i := range 20 {
+		rev, err := s.Change(nil).PutDatabase(&catalog.Database{Name: fmt.Sprint("d", i)}, topology.Absent).Commit(ctx)
+		require.NoError(t, err)
+		_, err = raw.Compact(ctx, rev)
+		require.NoError(t, err)
+	}
+	rev, err := s.Change(nil).PutDatabase(&catalog.Database{Name: "last"}, topology.Absent).Commit(ctx)
+	require.NoError(t, err)
+	snap, err := f.Wait(ctx, rev)
+	require.NoError(t, err)
+	require.Len(t, snap.Databases, 21)
+}
+
+func TestEtcdOutageKeepsTheLastSnapshot(t *testing.T) {
+	e := etcdtest.Start(t)
+	s := open(t, e.Endpoint())
+	ctx := deadline(t)
+	f := follow(t, s, nil)
+	rev, err := s.Change(nil).PutDatabase(&catalog.Database{Name: "a"}, topology.Absent).Commit(ctx)
+	require.NoError(t, err)
+	_, err = f.Wait(ctx, rev)
+	require.NoError(t, err)
+
+	e.Stop(t)
+	require.Eventually(t, func() bool { return !s.Healthy().OK }, 15*time.Second, 20*time.Millisecond)
+	require.Error(t, s.Healthy().Err)
+	require.WithinDuration(t, time.Now(), s.Healthy().Since, 15*time.Second)
+	require.NotNil(t, f.Snapshot().Databases["a"])
+	_, err = s.Change(nil).PutDatabase(&catalog.Database{Name: "b"}, topology.Absent).Commit(ctx)
+	require.ErrorIs(t, err, topology.ErrUnavailable)
+
+	e.Restart(t)
+	require.Eventually(t, func() bool { return s.Healthy().OK }, 15*time.Second, 20*time.Millisecond)
+	rev, err = s.Change(nil).PutDatabase(&catalog.Database{Name: "c"}, topology.Any).Commit(deadline(t))
+	require.NoError(t, err)
+	_, err = f.Wait(deadline(t), rev)
+	require.NoError(t, err)
+}
+
+func TestCampaignGuardsEveryWrite(t *testing.T) {
+	e := etcdtest.Start(t)
+	a, b := open(t, e.Endpoint()), open(t, e.Endpoint())
+	ctx := deadline(t)
+	var old *topology.Guard
+	stop := errors.New("enough")
+	err := a.Campaign(ctx, "controller", "a:1", func(ctx context.Context, g *topology.Guard) error {
+		old = g
+		v, ok, err := b.Leader(ctx, "controller")
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, "a:1", v)
+		_, err = a.Change(g).PutDatabase(&catalog.Database{Name: "a"}, topology.Absent).Commit(ctx)
+		require.NoError(t, err)
+		return stop
+	})
+	require.ErrorIs(t, err, stop)
+	_, ok, err := b.Leader(ctx, "controller")
+	require.NoError(t, err)
+	require.False(t, ok, "leadership is given up at once")
+
+	_, err = a.Change(old).PutDatabase(&catalog.Database{Name: "late"}, topology.Any).Commit(ctx)
+	require.ErrorIs(t, err, topology.ErrNotLeader)
+	err = b.Campaign(ctx, "controller", "b:1", func(ctx context.Context, g *topology.Guard) error {
+		require.Greater(t, g.Term(), old.Term())
+		_, err := a.Change(old).PutDatabase(&catalog.Database{Name: "late"}, topology.Any).Commit(ctx)
+		require.ErrorIs(t, err, topology.ErrNotLeader)
+		_, err = b.Change(g).PutDatabase(&catalog.Database{Name: "a"}, topology.Absent).Commit(ctx)
+		require.ErrorIs(t, err, topology.ErrConflict, "a conflict is not taken for a lost leadership")
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+func TestOnlyOneLeads(t *testing.T) {
+	e := etcdtest.Start(t)
+	ctx := deadline(t)
+	var mu sync.Mutex
+	leading, turns := 0, 0
+	var wg sync.WaitGroup
+	for i := range 4 {
+		s := open(t, e.Endpoint())
+		wg.Go(func() {
+			err := s.Campaign(ctx, "controller", fmt.Sprint(i), func(ctx context.Context, g *topology.Guard) error {
+				mu.Lock()
+				leading++
+				turns++
+				require.Equal(t, 1, leading)
+				mu.Unlock()
+				_, err := s.Change(g).PutDatabase(&catalog.Database{Name: "a"}, topology.Any).Commit(ctx)
+				mu.Lock()
+				leading--
+				mu.Unlock()
+				return err
+			})
+			require.NoError(t, err)
+		})
+	}
+	wg.Wait()
+	require.Equal(t, 4, turns)
+}
+
+func TestLeadershipEndsWithTheLease(t *testing.T) {
+	e := etcdtest.Start(t)
+	s := open(t, e.Endpoint())
+	raw := e.Client(t)
+	err := s.Campaign(deadline(t), "controller", "x", func(ctx context.Context, g *topology.Guard) error {
+		leases, err := raw.Leases(ctx)
+		require.NoError(t, err)
+		require.Len(t, leases.Leases, 1)
+		_, err = raw.Revoke(ctx, leases.Leases[0].ID)
+		require.NoError(t, err)
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	require.ErrorIs(t, err, topology.ErrNotLeader)
+}
+
+func TestPresenceAndAcks(t *testing.T) {
+	e := etcdtest.Start(t)
+	s := open(t, e.Endpoint())
+	ctx := deadline(t)
+	p := s.NewPresence(topology.Member{ID: "p1", Addr: "h:1", Proxy: true})
+	run, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- p.Run(run) }()
+
+	waitMembers := func(n int) []topology.Member {
+		var m []topology.Member
+		require.Eventually(t, func() bool {
+			var err error
+			m, err = s.Members(ctx)
+			require.NoError(t, err)
+			return len(m) == n
+		}, 10*time.Second, 10*time.Millisecond)
+		return m
+	}
+	require.Equal(t, "h:1", waitMembers(1)[0].Addr)
+
+	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	behind, err := s.WaitAcked(short, 100)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Equal(t, []string{"p1"}, behind)
+	p.Ack(100)
+	p.Ack(99)
+	_, err = s.WaitAcked(ctx, 100)
+	require.NoError(t, err)
+
+	stop()
+	require.NoError(t, <-done)
+	waitMembers(0)
+	_, err = s.WaitAcked(ctx, 1<<40)
+	require.NoError(t, err, "the dead need not ack")
+}
+
+func TestSequencesNeverCollide(t *testing.T) {
+	e := etcdtest.Start(t)
+	ctx := deadline(t)
+	var mu sync.Mutex
+	seen := map[uint64]bool{}
+	var wg sync.WaitGroup
+	for range 4 {
+		s := open(t, e.Endpoint())
+		wg.Go(func() {
+			for range 25 {
+				first, err := s.Allocate(ctx, 7, 3)
+				require.NoError(t, err)
+				mu.Lock()
+				for v := first; v < first+3; v++ {
+					require.False(t, seen[v])
+					seen[v] = true
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	for v := uint64(1); v <= 300; v++ {
+		require.True(t, seen[v])
+	}
+	s := open(t, e.Endpoint())
+	require.NoError(t, s.Raise(ctx, 7, 1000))
+	require.NoError(t, s.Raise(ctx, 7, 10))
+	first, err := s.Allocate(ctx, 7, 10)
+	require.NoError(t, err)
+	require.EqualValues(t, 1000, first)
+	require.NoError(t, s.GiveBack(ctx, 7, 1004, 1010))
+	require.NoError(t, s.GiveBack(ctx, 7, 1001, 1010), "not the end any more: nothing happens")
+	next, err := s.Sequence(ctx, 7)
+	require.NoError(t, err)
+	require.EqualValues(t, 1004, next)
+	require.NoError(t, s.Raise(ctx, 7, 1<<64-3))
+	_, err = s.Allocate(ctx, 7, 10)
+	require.ErrorContains(t, err, "used up")
+}
+
+func TestWatchRecords(t *testing.T) {
+	e := etcdtest.Start(t)
+	s := open(t, e.Endpoint())
+	ctx := deadline(t)
+	put := func(id, v string) {
+		_, err := s.Change(nil).PutRecord(topology.DDLJobs, id, []byte(v), topology.Any).Commit(ctx)
+		require.NoError(t, err)
+	}
+	put("1", "a")
+	end := errors.New("end")
+	var got []string
+	err := s.WatchRecords(ctx, topology.DDLJobs, func(r topology.Record) error {
+		got = append(got, r.ID+"="+string(r.Value))
+		switch len(got) {
+		case 1:
+			put("2/x", "b")
+		case 2:
+			_, err := s.Change(nil).DeleteRecord(topology.DDLJobs, "1", topology.Any).Commit(ctx)
+			require.NoError(t, err)
+		case 3:
+			return end
+		}
+		return nil
+	})
+	require.ErrorIs(t, err, end)
+	require.Equal(t, []string{"1=a", "2/x=b", "1="}, got)
+	id, err := s.NextID(ctx, "ddl")
+	require.NoError(t, err)
+	require.EqualValues(t, 1, id)
+}
+
+func TestAuthentication(t *testing.T) {
+	e := etcdtest.Start(t)
+	raw := e.Client(t)
+	ctx := deadline(t)
+	_, err := raw.UserAdd(ctx, "root", "secret")
+	require.NoError(t, err)
+	_, err = raw.UserGrantRole(ctx, "root", "root")
+	require.NoError(t, err)
+	_, err = raw.AuthEnable(ctx)
+	require.NoError(t, err)
+
+	good, err := topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}, Username: "root", Password: "secret"})
+	require.NoError(t, err)
+	defer good.Close()
+	_, err = good.Load(ctx)
+	require.NoError(t, err)
+	bad, err := topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}, Username: "root", Password: "wrong"})
+	if err == nil {
+		defer bad.Close()
+		_, err = bad.Load(ctx)
+	}
+	require.ErrorContains(t, err, "authentication failed")
+}
+
+func TestOpenNeedsEndpoints(t *testing.T) {
+	_, err := topology.Open(topology.Config{})
+	require.Error(t, err)
+}
