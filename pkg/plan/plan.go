@@ -108,9 +108,9 @@ const (
 	PinsSession
 )
 
-// Guard ties a plan to the text of one argument.
+// Guard ties a plan to the text of one argument, or of the select list.
 type Guard struct {
-	Arg  int
+	Arg  int    // or ArgSelectList
 	Text string // as written in the statement
 }
 
@@ -176,6 +176,23 @@ type Piece struct {
 
 // NoArg is the Arg of a Piece that ends without one, and of an Operand that is Const.
 const NoArg = -1
+
+// What the Arg of a Piece (and, for ArgSelectList, of a Guard) may be beside a statement's arguments. Who renders
+// Text asks the session for them as for any argument (Args.AppendSQL).
+const (
+	// ArgSelectList is the text of the outermost select list as the client wrote it (sqlparse's SelectList), its
+	// parameters filled in: unaliased columns are named by their text, which the shape does not tell.
+	ArgSelectList = -2 - iota
+	// What only the session knows; written as literals.
+	ArgConnectionID // CONNECTION_ID(): of the client, not of the backend
+	ArgUser         // USER(), SESSION_USER(), SYSTEM_USER()
+	ArgCurrentUser  // CURRENT_USER()
+	ArgLastInsertID // LAST_INSERT_ID(), @@last_insert_id, @@identity
+	ArgFoundRows    // FOUND_ROWS()
+	ArgRowCount     // ROW_COUNT()
+	ArgWarningCount // @@warning_count
+	ArgErrorCount   // @@error_count
+)
 
 // Node is a step of a plan: Fragment, Merge, Aggregate, Distinct, Limit, Project, InsertRows.
 type Node interface {
