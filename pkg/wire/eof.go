@@ -39,9 +39,10 @@ func IsEOF(payload []byte, caps Capability) bool {
 	return len(payload) < 9
 }
 
-// ParseEnd reads the packet that IsEOF recognised, in either form; an EOF packet gives an OK with its two fields.
+// ParseEnd reads the packet that IsEOF recognised, in either form; an EOF packet gives an OK with its two fields. (Some
+// commands end with a plain EOF packet whatever was negotiated; its length tells them apart.)
 func ParseEnd(payload []byte, caps Capability) (OK, error) {
-	if caps.Has(CapDeprecateEOF) {
+	if caps.Has(CapDeprecateEOF) && len(payload) > 5 {
 		return ParseOK(payload, caps)
 	}
 	e, err := ParseEOF(payload)
