@@ -45,33 +45,39 @@ func AppendOK(dst []byte, ok OK, caps Capability, header byte) []byte {
 
 // ParseOK reads the payload of an OK packet with either header. Info and SessionState point into it.
 func ParseOK(payload []byte, caps Capability) (OK, error) {
-	c := cursor{b: payload}
-	header := c.uint8()
-	ok := OK{
-		AffectedRows: c.lenencInt(),
-		LastInsertID: c.lenencInt(),
-		Status:       Status(c.uint16()),
-		Warnings:     c.uint16(),
+	ok, rest, err := parseOKHead(payload)
+	if err != nil || len(rest) == 0 {
+		return ok, err
 	}
-	if c.bad || header != OKHeader && header != EOFHeader {
-		return OK{}, malformed("OK packet")
-	}
-	if len(c.b) == 0 {
-		return ok, nil
-	}
-	info, size := LenencString(c.b)
+	info, size := LenencString(rest)
 	if size == 0 {
 		// The protocol's description has the text without a length; be ready for a server that follows it.
-		ok.Info = c.rest()
+		ok.Info = rest
 		return ok, nil
 	}
 	ok.Info = info
-	c.b = c.b[size:]
 	if caps.Has(CapSessionTrack) && ok.Status.Has(StatusSessionStateChanged) {
+		c := cursor{b: rest[size:]}
 		ok.SessionState = c.lenencString()
 		if c.bad {
 			return OK{}, malformed("OK packet's session state")
 		}
 	}
 	return ok, nil
+}
+
+// parseOKHead reads the numbers an OK packet begins with and returns what follows them.
+func parseOKHead(payload []byte) (ok OK, rest []byte, err error) {
+	c := cursor{b: payload}
+	header := c.uint8()
+	ok = OK{
+		AffectedRows: c.lenencInt(),
+		LastInsertID: c.lenencInt(),
+		Status:       Status(c.uint16()),
+		Warnings:     c.uint16(),
+	}
+	if c.bad || header != OKHeader && header != EOFHeader {
+		return OK{}, nil, malformed("OK packet")
+	}
+	return ok, c.b, nil
 }
