@@ -88,7 +88,11 @@ func (p *Params) Parse(payload []byte, n int, types []ParamType, long [][]byte) 
 		case i < len(long) && long[i] != nil:
 			v = long[i]
 			if !isText(t.Type) {
-				p.types[i].Type = sqltypes.TypeLongBlob // long data of a number's type is taken as what it is: bytes
+				// Pieces of a number make no sense; take them as what they are.
+				p.raw = append(p.raw, v)
+				p.values = append(p.values, sqltypes.Value{Kind: sqltypes.Binary, Raw: v})
+				p.decoded = append(p.decoded, true)
+				continue
 			}
 		case nulls[i/8]&(1<<(i%8)) != 0 || t.Type == sqltypes.TypeNull:
 		default:
