@@ -53,6 +53,8 @@ const (
 	MalformedPacket       Code = 1835
 	SecureTransport       Code = 3159
 	OutOfSequence         Code = 2014
+	NetReadInterrupted    Code = 1159
+	UnsupportedAuthMode   Code = 1251
 	AutoIncrementFailed   Code = 1467
 )
 
@@ -105,6 +107,10 @@ func definitionOf(c Code) definition {
 		return definition{"08S01", "Got a packet bigger than 'max_allowed_packet' bytes"}
 	case PacketReadError:
 		return definition{"08S01", "Got an error reading communication packets"}
+	case NetReadInterrupted:
+		return definition{"08S01", "Got timeout reading communication packets"}
+	case UnsupportedAuthMode:
+		return definition{"08004", "Client does not support authentication protocol requested by server; consider upgrading MySQL client"}
 	case NetPacketOutOfOrder:
 		return definition{"08S01", "Got packets out of order"}
 	case UnknownSystemVariable:
