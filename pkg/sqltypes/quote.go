@@ -1,0 +1,72 @@
+package sqltypes
+
+import "unicode/utf8"
+
+// AppendQuoted appends raw as a string literal in single quotes. noBackslashEscapes is whether the session's sql_mode has
+// NO_BACKSLASH_ESCAPES. The session's character set must be one in which no byte of a longer character is ASCII (utf8mb4,
+// utf8mb3, latin1, ascii, but not gbk or sjis).
+func AppendQuoted(dst, raw []byte, noBackslashEscapes bool) []byte {
+	dst = append(dst, '\'')
+	start := 0
+	for i, c := range raw {
+		var esc byte
+		switch c {
+		case '\'':
+			dst = append(dst, raw[start:i]...)
+			dst = append(dst, '\'', '\'')
+			start = i + 1
+			continue
+		case 0:
+			esc = '0'
+		case '\n':
+			esc = 'n'
+		case '\r':
+			esc = 'r'
+		case 0x1a:
+			esc = 'Z'
+		case '\\':
+			esc = '\\'
+		default:
+			continue
+		}
+		if noBackslashEscapes {
+			continue
+		}
+		dst = append(dst, raw[start:i]...)
+		dst = append(dst, '\\', esc)
+		start = i + 1
+	}
+	dst = append(dst, raw[start:]...)
+	return append(dst, '\'')
+}
+
+// AppendLiteral appends v as SQL text: numbers bare, strings quoted, byte strings and what is not UTF-8 in hex with the
+// _binary introducer (so that it stays a string where a number is wanted), dates and times quoted.
+func AppendLiteral(dst []byte, v Value, noBackslashEscapes bool) []byte {
+	switch v.Kind {
+	case Null:
+		return append(dst, "NULL"...)
+	case Int, Decimal, Float, Bool:
+		if len(v.Raw) > 0 && v.Raw[0] == '-' && len(dst) > 0 && dst[len(dst)-1] == '-' {
+			dst = append(dst, ' ') // "--" would start a comment
+		}
+		return append(dst, v.Raw...)
+	case Binary:
+		return AppendHex(dst, v.Raw)
+	default:
+		if !utf8.Valid(v.Raw) {
+			return AppendHex(dst, v.Raw)
+		}
+		return AppendQuoted(dst, v.Raw, noBackslashEscapes)
+	}
+}
+
+// AppendHex appends raw as a byte string literal: _binary x'00ff'.
+func AppendHex(dst, raw []byte) []byte {
+	const digits = "0123456789abcdef"
+	dst = append(dst, "_binary x'"...)
+	for _, c := range raw {
+		dst = append(dst, digits[c>>4], digits[c&15])
+	}
+	return append(dst, '\'')
+}
