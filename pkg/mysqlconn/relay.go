@@ -1,0 +1,96 @@
+package mysqlconn
+
+import (
+	"io"
+
+	"skarv/pkg/wire"
+)
+
+// Relay sends request, the packets of one command with their headers, and copies the server's whole answer to dst as it arrives:
+// nothing is decoded, and bytes are moved once into buf and once out of it. buf is the caller's, 16 KB or more. An answer
+// that is an error of the server is an answer like any other: see ResultSummary.ErrCode.
+//
+// If the summary says LocalInfile, the answer has stopped to ask for a file: the client's packets go to the server through SendFile, and
+// RelayRest copies what follows.
+//
+// Errors are *LostError for trouble with the server and *DstError for trouble with dst; the summary then says how far the answer got.
+func (c *Conn) Relay(request []byte, cmd wire.Command, dst io.Writer, buf []byte) (wire.ResultSummary, error) {
+	c.scanner.Reset(cmd, c.caps)
+	if !c.Usable() {
+		return *c.scanner.Summary(), c.misused()
+	}
+	if cmd.NoAnswer() {
+		return *c.scanner.Summary(), c.write(request)
+	}
+	n, err := c.sock.Exchange(c.withLate(request), buf)
+	return c.relay(n, err, dst, buf)
+}
+
+// RelayRest copies what follows after SendFile has sent a whole file.
+func (c *Conn) RelayRest(dst io.Writer, buf []byte) (wire.ResultSummary, error) {
+	if !c.fileAsk || c.broken {
+		return *c.scanner.Summary(), c.misused()
+	}
+	c.fileAsk = false
+	c.scanner.Resume()
+	n, err := c.sock.Read(buf)
+	return c.relay(n, err, dst, buf)
+}
+
+// SendFile sends packets, with their headers, of a file that Relay stopped for; the last of a file is empty.
+func (c *Conn) SendFile(packets []byte) error {
+	if !c.fileAsk {
+		return c.misused()
+	}
+	return c.write(packets)
+}
+
+// relay passes on what has been read into buf, n bytes, and what follows until the answer ends.
+func (c *Conn) relay(n int, err error, dst io.Writer, buf []byte) (wire.ResultSummary, error) {
+	sum := c.scanner.Summary()
+	for {
+		if err != nil {
+			return *sum, c.lostInRelay(c.cause(err))
+		}
+		used, done, bad := c.scanner.Feed(buf[:n])
+		if used > 0 && bad == nil {
+			if _, err := dst.Write(buf[:used]); err != nil {
+				c.broken = c.broken || !done || used < n
+				return *sum, &DstError{Err: err}
+			}
+		}
+		switch {
+		case bad != nil:
+			sum.Bytes -= uint64(used) // they were not passed on
+			e := c.lostInRelay(bad)
+			e.Boundary = e.Boundary && !e.Partial
+			return *sum, e
+		case done && used < n:
+			c.broken = true // the answer is whole; only the connection cannot be trusted any more
+			return *sum, nil
+		case done:
+			c.fileAsk = sum.LocalInfile
+			if !sum.Failed() && !c.fileAsk {
+				c.noteStatus(sum)
+			}
+			return *sum, nil
+		}
+		n, err = c.sock.Read(buf)
+	}
+}
+
+// noteStatus remembers the server's state, which answers without one do not change.
+func (c *Conn) noteStatus(sum *wire.ResultSummary) {
+	if sum.Status != 0 {
+		c.status = sum.Status
+	}
+}
+
+func (c *Conn) lostInRelay(cause error) *LostError {
+	e := c.lost(cause)
+	sum := c.scanner.Summary()
+	e.Partial = sum.Bytes > 0
+	e.Boundary = c.scanner.Boundary()
+	e.NextSeq = sum.NextSeq
+	return e
+}
