@@ -1,0 +1,238 @@
+// Package backend keeps connections to the database servers: a pool for each node group, brought to the session
+// state a statement needs, handed out fairly, limited, and watched. It knows which server is a group's primary and
+// whether it answers. It does not know SQL, partitions or transactions.
+package backend
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
+)
+
+// Config sets limits and times; zero values mean the defaults of DefaultConfig.
+type Config struct {
+	MaxPerGroup    int           // connections to one node group, all profiles together
+	DialTimeout    time.Duration // one login
+	AcquireTimeout time.Duration // wait for a free connection of a full pool
+	ProbeInterval  time.Duration // between two health probes of a server
+	FailAfter      time.Duration // a server silent for so long is down: its statements end with an error
+	IdleTimeout    time.Duration // connections unused for so long are closed
+	MaxStatements  int           // prepared statements kept on one connection
+	TLS            *tls.Config   // for servers whose Node.TLS asks for it
+	Log            *slog.Logger
+	Registerer     prometheus.Registerer
+}
+
+// DefaultConfig returns the settings used where Config has zero values.
+func DefaultConfig() Config {
+	return Config{
+		MaxPerGroup:    256,
+		DialTimeout:    3 * time.Second,
+		AcquireTimeout: 5 * time.Second,
+		ProbeInterval:  time.Second,
+		FailAfter:      5 * time.Second,
+		IdleTimeout:    5 * time.Minute,
+		MaxStatements:  512,
+	}
+}
+
+// Pools is the pools of all node groups. Its methods may be called from any goroutine.
+type Pools struct {
+	cfg     Config
+	metrics *metrics
+	pools   atomic.Pointer[[]*pool] // indexed by NodeGroupID; nil entries for ids without a group
+
+	mu      sync.Mutex // serialises Apply
+	changed chan struct{}
+}
+
+// NewPools returns Pools without groups. Run must be running for health checks to work.
+func NewPools(cfg Config) *Pools {
+	d := DefaultConfig()
+	orInt := func(v *int, def int) {
+		if *v <= 0 {
+			*v = def
+		}
+	}
+	orTime := func(v *time.Duration, def time.Duration) {
+		if *v <= 0 {
+			*v = def
+		}
+	}
+	orInt(&cfg.MaxPerGroup, d.MaxPerGroup)
+	orInt(&cfg.MaxStatements, d.MaxStatements)
+	orTime(&cfg.DialTimeout, d.DialTimeout)
+	orTime(&cfg.AcquireTimeout, d.AcquireTimeout)
+	orTime(&cfg.ProbeInterval, d.ProbeInterval)
+	orTime(&cfg.FailAfter, d.FailAfter)
+	orTime(&cfg.IdleTimeout, d.IdleTimeout)
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	p := &Pools{cfg: cfg, metrics: newMetrics(cfg.Registerer), changed: make(chan struct{}, 1)}
+	p.pools.Store(&[]*pool{})
+	return p
+}
+
+// Apply makes the pools those of groups. Pools of groups that are gone, or whose primary is another server now,
+// are closed; connections in use end with their statement.
+func (p *Pools) Apply(groups []*catalog.NodeGroup) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old := *p.pools.Load()
+	size := 0
+	for _, g := range groups {
+		size = max(size, int(g.ID)+1)
+	}
+	next := make([]*pool, size)
+	for _, g := range groups {
+		if int(g.ID) < len(old) && old[g.ID] != nil && old[g.ID].serves(g) {
+			next[g.ID] = old[g.ID]
+			continue
+		}
+		next[g.ID] = newPool(g, p.cfg, p.metrics)
+	}
+	p.pools.Store(&next)
+	for id, o := range old {
+		if o != nil && (id >= len(next) || next[id] != o) {
+			o.close()
+		}
+	}
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (p *Pools) pool(g placement.NodeGroupID) *pool {
+	pools := *p.pools.Load()
+	if int(g) >= len(pools) {
+		return nil
+	}
+	return pools[g]
+}
+
+// Get returns a connection to node group g with the profile and the session state asked for. hint is a connection
+// this session used before, which is preferred when it is free; it may be nil. The caller must call Release or
+// Discard. Errors are *sqlerr.Error: ServerLost when the group's server is down or refuses, TooManyUserConns when
+// no connection came free in time.
+func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *Conn) (*Conn, error) {
+	pl := p.pool(g)
+	if pl == nil {
+		return nil, sqlerr.ServerLost.New(fmt.Sprintf("node group %d is not in the topology", g))
+	}
+	for {
+		c, err := pl.get(profile, hint)
+		if err != nil {
+			return nil, err
+		}
+		if c.uses > 1 && coarseNow()-c.since > 1 && c.Stale() {
+			c.Discard() // its server was restarted, or ended it, while it was idle
+			hint = nil
+			continue
+		}
+		if c.state.ID == st.ID {
+			return c, nil
+		}
+		fresh := c.uses == 1
+		err = c.sync(st)
+		if err == nil {
+			return c, nil
+		}
+		c.Discard()
+		if _, ok := err.(*sqlerr.Error); ok && c.Usable() || fresh {
+			return nil, pl.lost(err)
+		}
+		hint = nil // a connection that died while idle: try the next one, at last a new one
+	}
+}
+
+// Health is what the last probes said of a node group's primary.
+type Health struct {
+	Up        bool
+	Since     time.Time
+	LastError string
+	Open      int // connections
+	InUse     int
+}
+
+// Health tells how node group g is.
+func (p *Pools) Health(g placement.NodeGroupID) Health {
+	pl := p.pool(g)
+	if pl == nil {
+		return Health{LastError: "not in the topology"}
+	}
+	return pl.health()
+}
+
+// Kill ends a statement (query true) or a connection of node group g's server from outside.
+func (p *Pools) Kill(ctx context.Context, g placement.NodeGroupID, threadID uint32, query bool) error {
+	pl := p.pool(g)
+	if pl == nil {
+		return sqlerr.UnknownThread.New(threadID)
+	}
+	c, err := pl.dial(ctx, Profile{NoDB: true})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	verb := "KILL "
+	if query {
+		verb = "KILL QUERY "
+	}
+	_, err = c.Exec(fmt.Sprint(verb, threadID))
+	return err
+}
+
+// Run probes the servers and closes idle connections until ctx ends; then it closes all pools.
+func (p *Pools) Run(ctx context.Context) error {
+	type watch struct {
+		cancel context.CancelFunc
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		watches := map[*pool]watch{}
+		for {
+			current := map[*pool]bool{}
+			for _, pl := range *p.pools.Load() {
+				if pl == nil {
+					continue
+				}
+				current[pl] = true
+				if _, ok := watches[pl]; !ok {
+					wctx, cancel := context.WithCancel(ctx)
+					watches[pl] = watch{cancel}
+					g.Go(func() error { pl.watch(wctx); return nil })
+				}
+			}
+			for pl, w := range watches {
+				if !current[pl] {
+					w.cancel()
+					delete(watches, pl)
+				}
+			}
+			select {
+			case <-ctx.Done():
+				for _, w := range watches {
+					w.cancel()
+				}
+				return nil
+			case <-p.changed:
+			}
+		}
+	})
+	err := g.Wait()
+	p.Apply(nil)
+	return err
+}

@@ -1,0 +1,197 @@
+package backend
+
+import (
+	"errors"
+	"hash/maphash"
+	"io"
+	"slices"
+
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/wire"
+)
+
+// Conn is a pooled connection, held by one session at a time between Get and Release or Discard.
+type Conn struct {
+	*mysqlconn.Conn
+	Group placement.NodeGroupID
+
+	pool    *pool
+	profile Profile
+	state   *State
+	uses    uint64 // how often it was handed out
+	// Dirty is set by a holder that changed the session on the server in a way its State does not say: the
+	// connection is reset before its next use.
+	Dirty bool
+
+	statements map[uint64]*Prepared
+	clock      uint64 // of Prepared.used
+
+	// guarded by pool.mu
+	idle       bool
+	prev, next *Conn // in the idle list
+	since      int64 // of idleness, unix seconds
+}
+
+// State is the session state the connection has.
+func (c *Conn) State() *State { return c.state }
+
+// Profile is what the connection agreed with its server at login.
+func (c *Conn) Profile() Profile { return c.profile }
+
+// SetState says that the holder brought the connection to st itself.
+func (c *Conn) SetState(st *State) { c.state = st }
+
+// Release gives the connection back. It is closed when it cannot be used again, and rolled back and reset before
+// its next use when Dirty.
+func (c *Conn) Release() { c.pool.put(c) }
+
+// Discard closes the connection instead of giving it back.
+func (c *Conn) Discard() { c.pool.discard(c) }
+
+// sync brings the connection to st; everything is sent at once.
+func (c *Conn) sync(st *State) error {
+	d := diff(c.state, st)
+	if c.Dirty {
+		d = diff(freshState, st)
+		d.reset = true
+	}
+	if d.reset {
+		clear(c.statements)
+		if err := c.Send(wire.ComResetConnection, nil); err != nil {
+			return err
+		}
+	}
+	if d.initDB {
+		if err := c.Send(wire.ComInitDB, []byte(st.DB)); err != nil {
+			return err
+		}
+	}
+	if d.set != "" {
+		if err := c.Send(wire.ComQuery, []byte(d.set)); err != nil {
+			return err
+		}
+	}
+	var first error
+	for _, sent := range []bool{d.reset, d.initDB, d.set != ""} {
+		if !sent {
+			continue
+		}
+		if _, err := c.ReadHead(); err != nil && first == nil {
+			first = err
+		}
+		if !c.Usable() {
+			break
+		}
+	}
+	if first != nil {
+		return first
+	}
+	c.Dirty = false
+	c.state = st
+	return nil
+}
+
+// Prepared is a statement prepared on one connection.
+type Prepared struct {
+	mysqlconn.Stmt
+	// BoundTypes are the parameter types the server remembers from the last execution; the holder updates them.
+	BoundTypes []wire.ParamType
+
+	sql   string
+	state uint64
+	used  uint64
+}
+
+// Statement returns sql prepared on this connection in its present state, preparing it when needed. hash is
+// HashStatement(sql). When the connection keeps too many, the one unused for longest is closed. The server's refusal
+// is returned as *sqlerr.Error and leaves the connection usable.
+func (c *Conn) Statement(sql []byte, hash uint64) (*Prepared, error) {
+	key := hash ^ c.state.ID
+	c.clock++
+	if p := c.statements[key]; p != nil {
+		if p.sql == string(sql) && p.state == c.state.ID {
+			p.used = c.clock
+			return p, nil
+		}
+		c.CloseStmt(p.ID)
+		delete(c.statements, key)
+	}
+	st, err := c.Prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	if c.statements == nil {
+		c.statements = map[uint64]*Prepared{}
+	}
+	if len(c.statements) >= c.pool.cfg.MaxStatements {
+		c.evictStatement()
+	}
+	p := &Prepared{Stmt: st, sql: string(sql), state: c.state.ID, used: c.clock}
+	c.statements[key] = p
+	return p, nil
+}
+
+func (c *Conn) evictStatement() {
+	var oldest uint64
+	var victim *Prepared
+	for k, p := range c.statements {
+		if victim == nil || p.used < victim.used {
+			oldest, victim = k, p
+		}
+	}
+	c.CloseStmt(victim.ID)
+	delete(c.statements, oldest)
+}
+
+// SameTypes reports whether types are those the server remembers.
+func (p *Prepared) SameTypes(types []wire.ParamType) bool { return slices.Equal(p.BoundTypes, types) }
+
+// Hasher hashes statement texts for Statement; the zero Hasher is not usable, NewHasher makes one for the process.
+type Hasher struct{ seed maphash.Seed }
+
+// NewHasher returns a Hasher with a random seed.
+func NewHasher() Hasher { return Hasher{maphash.MakeSeed()} }
+
+// Hash returns the hash of a statement's text.
+func (h Hasher) Hash(sql []byte) uint64 { return maphash.Bytes(h.seed, sql) }
+
+// freshState is that of a connection just logged in.
+var freshState = NewState("", nil)
+
+// lost turns an error of the connection into what the client is told.
+func (p *pool) lost(err error) error {
+	if e, ok := err.(*sqlerr.Error); ok {
+		return e
+	}
+	return sqlerr.ServerLost.New(p.name() + ": " + err.Error())
+}
+
+// LastStatus is the server's state at the end of the last answer that was not an error.
+func (c *Conn) LastStatus() wire.Status { return c.Status() }
+
+// LastWarnings is the number of warnings the end of the last answer reported.
+func (c *Conn) LastWarnings() uint16 { return c.EndStatus().Warnings }
+
+// Sync brings the connection to another session state. An error that leaves the connection usable is the server's.
+func (c *Conn) Sync(st *State) error { return c.sync(st) }
+
+// Skip reads what is left of the present answer if that is at most limit bytes, and fails otherwise; then the
+// connection must be discarded.
+func (c *Conn) Skip(limit int) error {
+	for {
+		row, err := c.ReadRow()
+		if errors.Is(err, io.EOF) && !c.MoreResults() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if limit -= len(row); limit < 0 {
+			return errTooMuch
+		}
+	}
+}
+
+var errTooMuch = errors.New("the rest of the answer is too long to be read")

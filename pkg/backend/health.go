@@ -1,0 +1,155 @@
+package backend
+
+import (
+	"context"
+	"time"
+
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/sqlerr"
+)
+
+// coarseNow is the clock of idleness.
+func coarseNow() int64 { return time.Now().Unix() }
+
+// watch probes the server over a connection of its own until ctx ends, and trims idle connections.
+//
+// A server that refuses a connection or resets one is noticed by the statements themselves. The probe is for one
+// that says nothing: paused, cut off, out of disk. After FailAfter of silence it is down: statements in flight are
+// interrupted, new ones refused at once, until a probe succeeds.
+func (p *pool) watch(ctx context.Context) {
+	var probe *mysqlconn.Conn
+	defer func() {
+		if probe != nil {
+			_ = probe.Close()
+		}
+	}()
+	answered := time.Now()
+	tick := time.NewTicker(p.cfg.ProbeInterval)
+	defer tick.Stop()
+	for {
+		err := p.probe(ctx, &probe)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			answered = time.Now()
+			p.setUp()
+		} else {
+			if probe != nil {
+				_ = probe.Close()
+				probe = nil
+			}
+			if time.Since(answered) >= p.cfg.FailAfter {
+				p.setDown(err)
+			} else {
+				p.note(err)
+			}
+		}
+		p.trim()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (p *pool) probe(ctx context.Context, probe **mysqlconn.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.FailAfter)
+	defer cancel()
+	if *probe == nil {
+		c, err := p.dial(ctx, Profile{NoDB: true})
+		if err != nil {
+			return err
+		}
+		*probe = c
+	}
+	c := *probe
+	stop := context.AfterFunc(ctx, c.Interrupt)
+	defer stop()
+	_, err := c.Exec("DO 1")
+	return err
+}
+
+func (p *pool) setUp() {
+	was := p.down.Swap(nil)
+	p.mu.Lock()
+	if was != nil {
+		p.since = time.Now()
+	}
+	p.lastErr = ""
+	p.mu.Unlock()
+	p.metrics.up.Set(1)
+	if was != nil {
+		p.cfg.Log.Info("node group up", "group", p.group.ID, "addr", p.group.Primary.Addr)
+	}
+}
+
+func (p *pool) note(err error) {
+	p.mu.Lock()
+	p.lastErr = err.Error()
+	p.mu.Unlock()
+}
+
+func (p *pool) setDown(err error) {
+	p.note(err)
+	e := sqlerr.ServerLost.New(p.name() + " does not answer: " + err.Error())
+	was := p.down.Swap(e)
+	p.metrics.up.Set(0)
+	if was != nil {
+		return
+	}
+	p.cfg.Log.Error("node group down", "group", p.group.ID, "addr", p.group.Primary.Addr, "error", err.Error())
+	p.mu.Lock()
+	p.since = time.Now()
+	conns := make([]*Conn, 0, len(p.all))
+	for c := range p.all {
+		conns = append(conns, c)
+	}
+	for _, w := range p.waiters {
+		w.ready <- nil
+	}
+	p.waiters = nil
+	p.mu.Unlock()
+	for _, c := range conns {
+		c.Interrupt()
+	}
+}
+
+// trim closes connections that have been idle for too long, and those that broke while idle when the server is down.
+func (p *pool) trim() {
+	limit := coarseNow() - int64(p.cfg.IdleTimeout/time.Second)
+	down := p.down.Load() != nil
+	var victims []*Conn
+	p.mu.Lock()
+	for c := p.idle.front; c != nil; {
+		next := c.next
+		if down || c.since < limit {
+			p.idle.remove(c)
+			delete(p.all, c)
+			victims = append(victims, c)
+		}
+		c = next
+	}
+	inUse := len(p.all)
+	for c := p.idle.front; c != nil; c = c.next {
+		inUse--
+	}
+	open := len(p.all)
+	p.mu.Unlock()
+	p.metrics.open.Set(float64(open))
+	p.metrics.inUse.Set(float64(inUse))
+	for _, c := range victims {
+		_ = c.Close()
+	}
+}
+
+func (p *pool) health() Health {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := Health{Up: p.down.Load() == nil, Since: p.since, LastError: p.lastErr, Open: len(p.all), InUse: len(p.all)}
+	for c := p.idle.front; c != nil; c = c.next {
+		h.InUse--
+	}
+	return h
+}

@@ -1,0 +1,317 @@
+package backend
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/wire"
+)
+
+// pool is the connections to one server.
+type pool struct {
+	cfg     Config
+	group   *catalog.NodeGroup
+	metrics *groupMetrics
+	down    atomic.Pointer[sqlerr.Error] // not nil while the server is down: what statements are told
+
+	mu sync.Mutex
+	// guarded by mu; never held over I/O
+	idle    list // connections not in use, longest idle first
+	all     map[*Conn]struct{}
+	dialing int
+	waiters []*waiter // first come, first served
+	closed  bool
+	since   time.Time // of the present health
+	lastErr string
+}
+
+type waiter struct {
+	profile Profile
+	ready   chan *Conn // nil: try again (a place to dial is free)
+}
+
+func newPool(g *catalog.NodeGroup, cfg Config, m *metrics) *pool {
+	return &pool{cfg: cfg, group: g, metrics: m.group(g), all: map[*Conn]struct{}{}, since: time.Now()}
+}
+
+// serves reports whether the pool's connections are those to g's primary.
+func (p *pool) serves(g *catalog.NodeGroup) bool {
+	a, b := p.group.Primary, g.Primary
+	return a.Addr == b.Addr && a.User == b.User && a.Password == b.Password && a.TLS == b.TLS && p.group.Name == g.Name
+}
+
+func (p *pool) name() string {
+	return fmt.Sprintf("node group %d (%s at %s)", p.group.ID, p.group.Name, p.group.Primary.Addr)
+}
+
+// get takes an idle connection of the profile, dials a new one, or waits in line for one.
+func (p *pool) get(profile Profile, hint *Conn) (*Conn, error) {
+	if e := p.down.Load(); e != nil {
+		return nil, e
+	}
+	p.mu.Lock()
+	if hint != nil && hint.idle && hint.pool == p && hint.profile == profile && len(p.waiters) == 0 {
+		p.take(hint)
+		p.mu.Unlock()
+		return hint, nil
+	}
+	if len(p.waiters) == 0 {
+		if c := p.idle.find(profile); c != nil {
+			p.take(c)
+			p.mu.Unlock()
+			return c, nil
+		}
+	}
+	return p.getSlow(profile)
+}
+
+// take marks an idle connection as in use; p.mu is held.
+func (p *pool) take(c *Conn) {
+	p.idle.remove(c)
+	c.idle = false
+	c.uses++
+}
+
+// getSlow is get without an idle connection of the profile; p.mu is held when it is called, not when it returns.
+func (p *pool) getSlow(profile Profile) (*Conn, error) {
+	var timeout *time.Timer
+	for first := true; ; first = false {
+		if p.closed {
+			p.mu.Unlock()
+			return nil, sqlerr.ServerLost.New(p.name() + " has left the topology")
+		}
+		mayDial := len(p.waiters) == 0 || !first
+		if mayDial && len(p.all)+p.dialing >= p.cfg.MaxPerGroup && p.idle.front != nil {
+			// Idle connections of another profile only: one of them makes room.
+			victim := p.idle.front
+			p.take(victim)
+			delete(p.all, victim)
+			p.dialing++
+			p.mu.Unlock()
+			_ = victim.Close()
+			return p.dialCounted(profile)
+		}
+		if mayDial && len(p.all)+p.dialing < p.cfg.MaxPerGroup {
+			p.dialing++
+			p.mu.Unlock()
+			return p.dialCounted(profile)
+		}
+		w := &waiter{profile: profile, ready: make(chan *Conn, 1)}
+		if first {
+			p.waiters = append(p.waiters, w)
+		} else {
+			p.waiters = slices.Insert(p.waiters, 0, w)
+		}
+		p.mu.Unlock()
+		if timeout == nil {
+			timeout = time.NewTimer(p.cfg.AcquireTimeout)
+			defer timeout.Stop()
+		}
+		select {
+		case c := <-w.ready:
+			if e := p.down.Load(); e != nil {
+				if c != nil {
+					c.Discard()
+				}
+				return nil, e
+			}
+			if c != nil {
+				if c.profile == profile {
+					return c, nil
+				}
+				// It is another profile's: its place is ours.
+				p.mu.Lock()
+				delete(p.all, c)
+				p.dialing++
+				p.mu.Unlock()
+				_ = c.Close()
+				return p.dialCounted(profile)
+			}
+			p.mu.Lock()
+		case <-timeout.C:
+			p.mu.Lock()
+			if i := slices.Index(p.waiters, w); i >= 0 {
+				p.waiters = slices.Delete(p.waiters, i, i+1)
+				p.mu.Unlock()
+			} else {
+				p.mu.Unlock()
+				if c := <-w.ready; c != nil { // it came at the last moment: pass it on
+					c.Release()
+				}
+			}
+			p.metrics.exhausted.Inc()
+			e := sqlerr.TooManyUserConns.New("")
+			e.Message = fmt.Sprintf("%s is overloaded: all %d connections were busy for %s", p.name(), p.cfg.MaxPerGroup, p.cfg.AcquireTimeout)
+			return nil, e
+		}
+	}
+}
+
+// dialCounted dials for a place already counted in p.dialing.
+func (p *pool) dialCounted(profile Profile) (*Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), p.cfg.DialTimeout)
+	defer cancel()
+	mc, err := p.dial(ctx, profile)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dialing--
+	if err != nil {
+		p.wake()
+		p.metrics.dialErrors.Inc()
+		return nil, sqlerr.ServerLost.New(p.name() + ": " + err.Error())
+	}
+	if p.closed {
+		_ = mc.Close()
+		return nil, sqlerr.ServerLost.New(p.name() + " has left the topology")
+	}
+	c := &Conn{Conn: mc, Group: p.group.ID, pool: p, profile: profile, state: freshState, uses: 1}
+	p.all[c] = struct{}{}
+	return c, nil
+}
+
+// dial logs in to the primary.
+func (p *pool) dial(ctx context.Context, profile Profile) (*mysqlconn.Conn, error) {
+	n := p.group.Primary
+	cfg := mysqlconn.Config{
+		Addr: n.Addr, User: n.User, Password: n.Password,
+		Caps:    profile.Caps,
+		Timeout: p.cfg.DialTimeout,
+	}
+	if n.TLS != "" {
+		cfg.TLS = p.tlsConfig(n)
+	}
+	return mysqlconn.Dial(ctx, cfg)
+}
+
+func (p *pool) tlsConfig(n catalog.Node) *tls.Config {
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	if p.cfg.TLS != nil {
+		t = p.cfg.TLS.Clone()
+	}
+	if n.TLS != "verify" {
+		t.InsecureSkipVerify = true //nolint:gosec // encryption without a known authority was asked for
+	} else if t.ServerName == "" {
+		t.ServerName, _, _ = net.SplitHostPort(n.Addr)
+	}
+	return t
+}
+
+// put takes a connection back.
+func (p *pool) put(c *Conn) {
+	if !c.Usable() || p.down.Load() != nil {
+		p.discard(c)
+		return
+	}
+	if c.LastStatus()&wire.StatusInTrans != 0 {
+		// Nobody commits what its holder did not: closing the connection rolls it back.
+		p.discard(c)
+		return
+	}
+	if c.Dirty && c.state != nil {
+		c.state = dirtyState
+	}
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		p.discard(c)
+		return
+	}
+	if len(p.waiters) > 0 {
+		w := p.waiters[0]
+		p.waiters = p.waiters[1:]
+		c.uses++
+		p.mu.Unlock()
+		w.ready <- c
+		return
+	}
+	c.idle = true
+	c.since = coarseNow()
+	p.idle.push(c)
+	p.mu.Unlock()
+}
+
+// dirtyState differs from every state a session can want.
+var dirtyState = &State{ID: 1, Vars: []Variable{{Name: "", Value: ""}}}
+
+func (p *pool) discard(c *Conn) {
+	_ = c.Close()
+	p.mu.Lock()
+	delete(p.all, c)
+	p.wake()
+	p.mu.Unlock()
+}
+
+// wake tells the first waiter that a place is free; p.mu is held.
+func (p *pool) wake() {
+	if len(p.waiters) > 0 {
+		w := p.waiters[0]
+		p.waiters = p.waiters[1:]
+		w.ready <- nil
+	}
+}
+
+// close ends the pool: idle connections now, those in use when they come back.
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	var victims []*Conn
+	for c := p.idle.front; c != nil; c = c.next {
+		victims = append(victims, c)
+		delete(p.all, c)
+	}
+	p.idle = list{}
+	for _, w := range p.waiters {
+		w.ready <- nil
+	}
+	p.waiters = nil
+	p.mu.Unlock()
+	for _, c := range victims {
+		_ = c.Close()
+	}
+}
+
+// list is a doubly linked list of idle connections, longest idle first.
+type list struct{ front, back *Conn }
+
+func (l *list) push(c *Conn) {
+	c.prev, c.next = l.back, nil
+	if l.back == nil {
+		l.front = c
+	} else {
+		l.back.next = c
+	}
+	l.back = c
+}
+
+func (l *list) remove(c *Conn) {
+	if c.prev == nil {
+		l.front = c.next
+	} else {
+		c.prev.next = c.next
+	}
+	if c.next == nil {
+		l.back = c.prev
+	} else {
+		c.next.prev = c.prev
+	}
+	c.prev, c.next = nil, nil
+}
+
+// find returns the connection of the profile that has been idle for longest.
+func (l *list) find(profile Profile) *Conn {
+	for c := l.front; c != nil; c = c.next {
+		if c.profile == profile {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package backend
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"skarv/pkg/wire"
+)
+
+// Profile is what is agreed at login and changes the bytes of answers: a client's answer can only be relayed from
+// a connection of the client's own profile.
+type Profile struct {
+	Caps wire.Capability // of ProfileCaps only
+	// NoDB: the session has no default database, and a server cannot be told to forget one.
+	NoDB bool
+}
+
+// ProfileCaps are the capabilities that belong to a Profile.
+const ProfileCaps = wire.CapDeprecateEOF | wire.CapFoundRows | wire.CapSessionTrack
+
+// Variable is one session variable and the SQL of its value.
+type Variable struct {
+	Name  string // "@@session.sql_mode" or "@`name`"
+	Value string // a literal
+}
+
+// State is the session state a statement needs on its connection: what a client has changed since login. It is
+// immutable once made and shared by everything that uses it. Equal IDs mean equal states.
+type State struct {
+	ID   uint64
+	DB   string
+	Vars []Variable // sorted by Name
+}
+
+// NewState makes a State of a default database and variables, which it keeps and sorts.
+func NewState(db string, vars []Variable) *State {
+	slices.SortFunc(vars, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })
+	h := fnv.New64a()
+	write := func(s string) {
+		var n [4]byte
+		binary.LittleEndian.PutUint32(n[:], uint32(len(s)))
+		h.Write(n[:])
+		h.Write([]byte(s))
+	}
+	write(db)
+	for _, v := range vars {
+		write(v.Name)
+		write(v.Value)
+	}
+	return &State{ID: h.Sum64(), DB: db, Vars: vars}
+}
+
+// Get returns the value of the variable called name.
+func (s *State) Get(name string) (string, bool) {
+	i, ok := slices.BinarySearchFunc(s.Vars, name, func(v Variable, n string) int { return strings.Compare(v.Name, n) })
+	if !ok {
+		return "", false
+	}
+	return s.Vars[i].Value, true
+}
+
+// With returns s with the default database db and the given variables set; an empty Value removes a variable.
+func (s *State) With(db string, set ...Variable) *State {
+	vars := slices.Clone(s.Vars)
+	for _, v := range set {
+		vars = slices.DeleteFunc(vars, func(o Variable) bool { return o.Name == v.Name })
+		if v.Value != "" {
+			vars = append(vars, v)
+		}
+	}
+	return NewState(db, vars)
+}
+
+// difference is what must be sent to bring a connection from one state to another.
+type difference struct {
+	reset  bool // COM_RESET_CONNECTION first
+	initDB bool
+	set    string // one SET statement, or empty
+}
+
+// diff compares the state a connection has with the one wanted. Variables can be added and changed in place; one
+// that is to go back to its default needs a reset, which also drops the connection's prepared statements.
+func diff(have, want *State) difference {
+	var d difference
+	for _, v := range have.Vars {
+		if _, ok := want.Get(v.Name); !ok {
+			d.reset = true
+			break
+		}
+	}
+	d.initDB = want.DB != "" && (want.DB != have.DB || d.reset)
+	var set strings.Builder
+	for _, v := range want.Vars {
+		if !d.reset {
+			if old, ok := have.Get(v.Name); ok && old == v.Value {
+				continue
+			}
+		}
+		if set.Len() == 0 {
+			set.WriteString("SET ")
+		} else {
+			set.WriteString(", ")
+		}
+		set.WriteString(v.Name)
+		set.WriteString(" = ")
+		set.WriteString(v.Value)
+	}
+	d.set = set.String()
+	return d
+}

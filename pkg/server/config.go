@@ -1,0 +1,312 @@
+package server
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Config is everything `skarv serve` can be told; DefaultConfig has the values used where the file says nothing.
+// The doc tags are the source of docs/configuration.md.
+type Config struct {
+	Roles     []Role    `yaml:"roles" doc:"What this process does: proxy, controller, or both. All proxies serve clients; of all controllers one is elected to act."`
+	MySQL     MySQL     `yaml:"mysql" doc:"Where MySQL clients connect."`
+	HTTP      HTTP      `yaml:"http" doc:"Health, metrics and the console."`
+	Admin     Admin     `yaml:"admin" doc:"The gRPC service skarvctl speaks to."`
+	Etcd      Etcd      `yaml:"etcd" doc:"Where the cluster's state is."`
+	Backend   Backend   `yaml:"backend" doc:"Connections to the database servers."`
+	PlanCache int       `yaml:"plan_cache" doc:"Statement shapes whose plans are kept."`
+	SlowQuery Duration  `yaml:"slow_query" doc:"Statements that take longer are logged by fingerprint; 0 logs none."`
+	Log       LogConfig `yaml:"log" doc:"The process's own log, on standard error."`
+}
+
+// Role is a part a process plays.
+type Role string
+
+// The roles.
+const (
+	RoleProxy      Role = "proxy"
+	RoleController Role = "controller"
+)
+
+// MySQL configures the client side.
+type MySQL struct {
+	Addr             string   `yaml:"addr" doc:"HOST:PORT to listen on."`
+	UnixSocket       string   `yaml:"unix_socket" doc:"Path of a Unix socket to listen on as well; empty: none."`
+	TLSCert          string   `yaml:"tls_cert" doc:"PEM certificate chain; empty: one is made at start and signed by itself."`
+	TLSKey           string   `yaml:"tls_key" doc:"PEM private key of tls_cert."`
+	RequireTLS       bool     `yaml:"require_tls" doc:"Refuse clients that do not use TLS."`
+	MaxConnections   int      `yaml:"max_connections" doc:"Clients served at once; more are refused with error 1040."`
+	MaxAllowedPacket int      `yaml:"max_allowed_packet" doc:"Bytes of the largest statement or row a client may send."`
+	HandshakeTimeout Duration `yaml:"handshake_timeout" doc:"Time a client has to log in."`
+	IdleTimeout      Duration `yaml:"idle_timeout" doc:"Clients silent for longer are disconnected."`
+}
+
+// HTTP configures health, metrics and console.
+type HTTP struct {
+	Addr string `yaml:"addr" doc:"HOST:PORT to listen on; empty: no HTTP."`
+}
+
+// Admin configures the gRPC service.
+type Admin struct {
+	Addr      string `yaml:"addr" doc:"HOST:PORT to listen on."`
+	Advertise string `yaml:"advertise" doc:"HOST:PORT other processes reach it by; empty: the address listened on."`
+}
+
+// Etcd configures the connection to etcd.
+type Etcd struct {
+	Endpoints    []string `yaml:"endpoints" doc:"URLs of the etcd members."`
+	Prefix       string   `yaml:"prefix" doc:"Key prefix of this cluster."`
+	Username     string   `yaml:"username" doc:"etcd user; empty: no authentication."`
+	PasswordFile string   `yaml:"password_file" doc:"File with the etcd user's password."`
+	TLSCA        string   `yaml:"tls_ca" doc:"PEM authority of etcd's certificate; set it, or tls_cert, to use TLS."`
+	TLSCert      string   `yaml:"tls_cert" doc:"PEM client certificate."`
+	TLSKey       string   `yaml:"tls_key" doc:"PEM key of tls_cert."`
+	DialTimeout  Duration `yaml:"dial_timeout" doc:"Time for one connection attempt."`
+}
+
+// Backend configures connections to database servers.
+type Backend struct {
+	MaxConnections int      `yaml:"max_connections" doc:"Connections of this process to one node group."`
+	DialTimeout    Duration `yaml:"dial_timeout" doc:"Time for one login."`
+	AcquireTimeout Duration `yaml:"acquire_timeout" doc:"How long a statement waits for a free connection before error 1203."`
+	FailAfter      Duration `yaml:"fail_after" doc:"A server silent for so long is down: statements that need it end with error 2013."`
+	IdleTimeout    Duration `yaml:"idle_timeout" doc:"Connections unused for so long are closed."`
+	TLSCA          string   `yaml:"tls_ca" doc:"PEM authority of the servers' certificates, for node groups added with --tls verify."`
+}
+
+// LogConfig configures the process's log.
+type LogConfig struct {
+	Level  string `yaml:"level" doc:"debug, info, warn or error."`
+	Format string `yaml:"format" doc:"text or json."`
+}
+
+// Duration is a time.Duration written as in Go: 5s, 250ms, 1m30s.
+type Duration time.Duration
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
+	v, err := time.ParseDuration(n.Value)
+	if err != nil {
+		// A TypeError is what lets the decoder go on and find the other faults.
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %q is not a duration such as 5s or 250ms", n.Line, n.Value)}}
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// MarshalYAML implements yaml.Marshaler.
+func (d Duration) MarshalYAML() (any, error) { return time.Duration(d).String(), nil }
+
+// DefaultConfig returns the settings a process has without a file.
+func DefaultConfig() Config {
+	return Config{
+		Roles: []Role{RoleProxy, RoleController},
+		MySQL: MySQL{
+			Addr: "127.0.0.1:3306", MaxConnections: 10_000, MaxAllowedPacket: 64 << 20,
+			HandshakeTimeout: Duration(10 * time.Second), IdleTimeout: Duration(8 * time.Hour),
+		},
+		HTTP:  HTTP{Addr: "127.0.0.1:8306"},
+		Admin: Admin{Addr: "127.0.0.1:9306"},
+		Etcd: Etcd{
+			Endpoints: []string{"http://127.0.0.1:2379"}, Prefix: "/skarv/v1/", DialTimeout: Duration(5 * time.Second),
+		},
+		Backend: Backend{
+			MaxConnections: 256, DialTimeout: Duration(3 * time.Second), AcquireTimeout: Duration(5 * time.Second),
+			FailAfter: Duration(5 * time.Second), IdleTimeout: Duration(5 * time.Minute),
+		},
+		PlanCache: 10_000,
+		SlowQuery: Duration(time.Second),
+		Log:       LogConfig{Level: "info", Format: "text"},
+	}
+}
+
+// ReadConfig reads the YAML file at path over DefaultConfig. Keys it does not know are errors. The returned error
+// joins every fault found, one a line.
+func ReadConfig(path string) (Config, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, err
+	}
+	return ParseConfig(path, b)
+}
+
+// ParseConfig is ReadConfig of a text; name stands in the errors.
+func ParseConfig(name string, text []byte) (Config, error) {
+	cfg := DefaultConfig()
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	var faults []error
+	if err := dec.Decode(&cfg); err != nil && !errors.Is(err, io.EOF) {
+		var te *yaml.TypeError
+		if errors.As(err, &te) {
+			for _, e := range te.Errors {
+				faults = append(faults, fmt.Errorf("%s: %s", name, plainFault(e)))
+			}
+		} else {
+			return cfg, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for _, e := range cfg.faults() {
+		faults = append(faults, fmt.Errorf("%s: %w", name, e))
+	}
+	return cfg, errors.Join(faults...)
+}
+
+// plainFault takes the Go type out of yaml's message.
+func plainFault(e string) string {
+	if i := strings.Index(e, " not found in type"); i > 0 {
+		return strings.Replace(e[:i], "field ", "unknown key ", 1)
+	}
+	return e
+}
+
+// faults returns everything wrong with c's values.
+func (c *Config) faults() []error {
+	var f []error
+	add := func(format string, args ...any) { f = append(f, fmt.Errorf(format, args...)) }
+	if len(c.Roles) == 0 {
+		add("roles: at least one of proxy, controller")
+	}
+	for _, r := range c.Roles {
+		if r != RoleProxy && r != RoleController {
+			add("roles: %q is neither proxy nor controller", r)
+		}
+	}
+	addr := func(key, v string, optional bool) {
+		if v == "" && optional {
+			return
+		}
+		if _, _, err := net.SplitHostPort(v); err != nil {
+			add("%s: %q is not HOST:PORT", key, v)
+		}
+	}
+	addr("mysql.addr", c.MySQL.Addr, c.MySQL.UnixSocket != "")
+	addr("http.addr", c.HTTP.Addr, true)
+	addr("admin.addr", c.Admin.Addr, false)
+	addr("admin.advertise", c.Admin.Advertise, true)
+	positive := func(key string, v int64) {
+		if v <= 0 {
+			add("%s: must be greater than 0", key)
+		}
+	}
+	positive("mysql.max_connections", int64(c.MySQL.MaxConnections))
+	positive("mysql.max_allowed_packet", int64(c.MySQL.MaxAllowedPacket))
+	positive("mysql.handshake_timeout", int64(c.MySQL.HandshakeTimeout))
+	positive("mysql.idle_timeout", int64(c.MySQL.IdleTimeout))
+	positive("etcd.dial_timeout", int64(c.Etcd.DialTimeout))
+	positive("backend.max_connections", int64(c.Backend.MaxConnections))
+	positive("backend.dial_timeout", int64(c.Backend.DialTimeout))
+	positive("backend.acquire_timeout", int64(c.Backend.AcquireTimeout))
+	positive("backend.fail_after", int64(c.Backend.FailAfter))
+	positive("backend.idle_timeout", int64(c.Backend.IdleTimeout))
+	positive("plan_cache", int64(c.PlanCache))
+	if c.SlowQuery < 0 {
+		add("slow_query: must not be negative")
+	}
+	if len(c.Etcd.Endpoints) == 0 {
+		add("etcd.endpoints: at least one URL")
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.Log.Level) {
+		add("log.level: %q is none of debug, info, warn, error", c.Log.Level)
+	}
+	if c.Log.Format != "text" && c.Log.Format != "json" {
+		add("log.format: %q is neither text nor json", c.Log.Format)
+	}
+	pair := func(a, av, b, bv string) {
+		if (av == "") != (bv == "") {
+			add("%s and %s go together", a, b)
+		}
+	}
+	pair("mysql.tls_cert", c.MySQL.TLSCert, "mysql.tls_key", c.MySQL.TLSKey)
+	pair("etcd.tls_cert", c.Etcd.TLSCert, "etcd.tls_key", c.Etcd.TLSKey)
+	pair("etcd.username", c.Etcd.Username, "etcd.password_file", c.Etcd.PasswordFile)
+	if _, err := c.MySQL.tlsConfig(); err != nil {
+		add("mysql: %w", err)
+	}
+	if _, err := c.Etcd.tlsConfig(); err != nil {
+		add("etcd: %w", err)
+	}
+	if _, err := c.Etcd.password(); err != nil {
+		add("etcd.password_file: %w", err)
+	}
+	if _, err := c.Backend.tlsConfig(); err != nil {
+		add("backend: %w", err)
+	}
+	return f
+}
+
+// tlsConfig returns nil when no certificate is configured: the listener then makes its own.
+func (m *MySQL) tlsConfig() (*tls.Config, error) {
+	if m.TLSCert == "" || m.TLSKey == "" {
+		return nil, nil
+	}
+	cert, err := tls.LoadX509KeyPair(m.TLSCert, m.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("tls_cert: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, nil
+}
+
+func (e *Etcd) tlsConfig() (*tls.Config, error) {
+	if e.TLSCA == "" && e.TLSCert == "" {
+		return nil, nil
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	if e.TLSCA != "" {
+		pool, err := authority(e.TLSCA)
+		if err != nil {
+			return nil, err
+		}
+		t.RootCAs = pool
+	}
+	if e.TLSCert != "" && e.TLSKey != "" {
+		cert, err := tls.LoadX509KeyPair(e.TLSCert, e.TLSKey)
+		if err != nil {
+			return nil, fmt.Errorf("tls_cert: %w", err)
+		}
+		t.Certificates = []tls.Certificate{cert}
+	}
+	return t, nil
+}
+
+func (e *Etcd) password() (string, error) {
+	if e.PasswordFile == "" {
+		return "", nil
+	}
+	b, err := os.ReadFile(e.PasswordFile)
+	return strings.TrimRight(string(b), "\r\n"), err
+}
+
+func (b *Backend) tlsConfig() (*tls.Config, error) {
+	if b.TLSCA == "" {
+		return nil, nil
+	}
+	pool, err := authority(b.TLSCA)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
+}
+
+func authority(path string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("tls_ca: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("tls_ca: no certificate in %s", path)
+	}
+	return pool, nil
+}

@@ -1,0 +1,37 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestConfigNamesEveryFault(t *testing.T) {
+	_, err := ParseConfig("skarv.yaml", []byte(`
+mysql:
+  adr: 127.0.0.1:3306
+  max_connections: 0
+backend:
+  fail_after: soon
+log:
+  level: loud
+roles: [proxy, cook]
+`))
+	require.Error(t, err)
+	for _, want := range []string{
+		"unknown key adr", "mysql.max_connections: must be greater than 0", `"soon" is not a duration`,
+		`log.level: "loud" is none of`, `"cook" is neither`,
+	} {
+		require.ErrorContains(t, err, want)
+	}
+	for _, line := range strings.Split(err.Error(), "\n") {
+		require.Contains(t, line, "skarv.yaml: ")
+	}
+}
+
+func TestEmptyConfigIsTheDefault(t *testing.T) {
+	cfg, err := ParseConfig("skarv.yaml", nil)
+	require.NoError(t, err)
+	require.Equal(t, DefaultConfig(), cfg)
+}

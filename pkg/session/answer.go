@@ -1,0 +1,113 @@
+package session
+
+import (
+	"strconv"
+
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+)
+
+// table is a small result the session makes itself.
+type table struct {
+	columns []sqltypes.Column
+	rows    [][]any // string, int, uint64, nil
+}
+
+// newTable returns a table of columns given by name; those whose name starts with # are numbers.
+func newTable(names ...string) *table {
+	t := &table{}
+	for _, n := range names {
+		c := sqltypes.Column{Name: n, Charset: 45, Type: sqltypes.TypeVarString, Length: 1024, Decimals: 31}
+		if n[0] == '#' {
+			c = sqltypes.Column{Name: n[1:], Charset: 63, Type: sqltypes.TypeLongLong, Length: 21,
+				Flags: sqltypes.FlagBinary | sqltypes.FlagNum}
+		}
+		t.columns = append(t.columns, c)
+	}
+	return t
+}
+
+func (t *table) add(values ...any) { t.rows = append(t.rows, values) }
+
+// send answers with t.
+func (s *Session) send(t *table) error {
+	out := s.newOutput()
+	if err := out.Columns(t.columns); err != nil {
+		return err
+	}
+	var row []byte
+	for _, values := range t.rows {
+		row = row[:0]
+		for _, v := range values {
+			switch v := v.(type) {
+			case nil:
+				row = append(row, 0xfb)
+			case string:
+				row = wire.AppendLenencString(row, v)
+			case int:
+				row = wire.AppendLenencString(row, strconv.Itoa(v))
+			case uint32:
+				row = wire.AppendLenencString(row, strconv.FormatUint(uint64(v), 10))
+			case uint64:
+				row = wire.AppendLenencString(row, strconv.FormatUint(v, 10))
+			}
+		}
+		if err := out.Row(row); err != nil {
+			return err
+		}
+	}
+	s.rowCount = -1
+	s.foundRows = uint64(len(t.rows))
+	return out.end(0)
+}
+
+// output writes a result set row by row to the client; it implements exec.Sink. Rows come in the text protocol's
+// form and leave in that of the client's command.
+type output struct {
+	s       *Session
+	columns []sqltypes.Column
+	binary  bool
+	fields  [][]byte
+	rows    uint64
+}
+
+func (s *Session) newOutput() *output {
+	s.out = output{s: s, binary: s.binary, fields: s.out.fields[:0]}
+	return &s.out
+}
+
+// Columns starts the result.
+func (o *output) Columns(cols []sqltypes.Column) error {
+	o.columns = cols
+	c := o.s.conn
+	if err := c.EndPacket(wire.AppendColumnCount(c.BeginPacket(), len(cols))); err != nil {
+		return err
+	}
+	for i := range cols {
+		if err := c.EndPacket(wire.AppendColumn(c.BeginPacket(), &cols[i], c.Capabilities())); err != nil {
+			return err
+		}
+	}
+	return c.WriteEOF(wire.EOF{Status: o.s.status() &^ wire.StatusMoreResults})
+}
+
+// Row sends one row.
+func (o *output) Row(row []byte) (err error) {
+	o.rows++
+	if !o.binary {
+		return o.s.conn.WritePacket(row)
+	}
+	if o.fields, err = wire.ParseTextRow(row, o.fields[:0]); err != nil {
+		return err
+	}
+	packet, err := wire.AppendBinaryRow(o.s.conn.BeginPacket(), o.columns, o.fields)
+	if err != nil {
+		return err
+	}
+	return o.s.conn.EndPacket(packet)
+}
+
+// end ends the result.
+func (o *output) end(warnings uint16) error {
+	return o.s.conn.WriteEnd(wire.OK{Status: o.s.status(), Warnings: warnings})
+}

@@ -1,0 +1,107 @@
+package session
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+)
+
+// fieldList is COM_FIELD_LIST, the columns of a table: every group knows them.
+func (s *Session) fieldList(payload []byte) error {
+	s.more, s.binary = false, false
+	name, _, _ := bytes.Cut(payload, []byte{0})
+	if s.db == "" {
+		return s.fail(sqlerr.NoDatabase.New())
+	}
+	if s.snap.Table(s.db, string(name)) == nil && !isSystemDB(s.db) {
+		return s.fail(sqlerr.NoSuchTable.New(s.db, string(name)))
+	}
+	if err := s.check(s.db, catalog.Read); err != nil {
+		return s.fail(err)
+	}
+	c, err := s.acquire(s.anyGroup())
+	if err != nil {
+		return s.fail(err)
+	}
+	sum, err := c.Relay(s.conn.Request(), wire.ComFieldList, s.conn, s.relayBuffer())
+	s.done(c, err)
+	if err != nil {
+		if sum.Bytes > 0 {
+			s.conn.SetSeq(sum.NextSeq)
+		}
+		return s.fail(txn.Lost(c, err))
+	}
+	return nil
+}
+
+// statistics is COM_STATISTICS: one line for people.
+func (s *Session) statistics() error {
+	return s.conn.WritePacket(fmt.Appendf(nil, "Sessions: %d  Node groups: %d  Databases: %d  Snapshot: %d",
+		s.cfg.Registry.Len(), len(s.snap.Groups), len(s.snap.Databases), s.snap.Revision))
+}
+
+// setOption is COM_SET_OPTION: multi-statements on (0) or off (1).
+func (s *Session) setOption(payload []byte) error {
+	s.more = false
+	if len(payload) < 2 {
+		return s.fail(sqlerr.MalformedPacket.New())
+	}
+	switch binary.LittleEndian.Uint16(payload) {
+	case 0:
+		s.multi = true
+	case 1:
+		s.multi = false
+	default:
+		return s.fail(sqlerr.UnknownCommand.New())
+	}
+	return s.conn.WriteEnd(wire.OK{Status: s.status()})
+}
+
+// explain answers EXPLAIN with the plan's tree, a line a row.
+func (s *Session) explain(p *plan.Plan) error {
+	t := newTable("EXPLAIN")
+	for line := range strings.Lines(p.Inner.String()) {
+		t.add(strings.TrimRight(line, "\n"))
+	}
+	return s.send(t)
+}
+
+// localInfile ends a LOAD DATA LOCAL that a server asked the client's file for: such statements are not planned yet.
+func (s *Session) localInfile(c *backend.Conn) error {
+	c.Interrupt()
+	s.done(c, sqlerr.Internal.New("LOAD DATA LOCAL"))
+	return errClient
+}
+
+// relayBuffer is scratch memory for one relay.
+func (s *Session) relayBuffer() []byte {
+	if s.buffer == nil {
+		s.buffer = s.cfg.Buffers.get()
+	}
+	return s.buffer[:]
+}
+
+// argument is the value of argument i of the statement at hand; NULL if the text alone does not tell it.
+func (s *Session) argument(i int) sqltypes.Value {
+	v, ok := s.args.Value(i)
+	if !ok {
+		return sqltypes.Value{}
+	}
+	return v
+}
+
+// guardText is the text of an argument that a plan is tied to.
+func guardText(st *sqlparse.Statement, arg int) []byte {
+	a := st.Arg(arg)
+	return st.Text(a.Span)
+}

@@ -1,0 +1,328 @@
+package session
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+)
+
+// prepared is a statement the client has prepared. On the backends it is prepared again on each connection that comes
+// to run it (backend.Conn.Statement).
+type prepared struct {
+	id      uint32
+	sql     []byte
+	hash    uint64
+	stmt    *sqlparse.Statement // of sql
+	db      string              // default database it was prepared in
+	params  int
+	types   []wire.ParamType // of the last execution
+	long    [][]byte         // COM_STMT_SEND_LONG_DATA, by parameter; nil for none
+	longest int              // bytes in long
+	cursor  *cursor
+}
+
+// cursor is an open cursor: its connection stays with the session until the last row was fetched.
+type cursor struct {
+	conn *backend.Conn
+	id   uint32 // of the statement on that connection
+}
+
+// maxStatements bounds a session's prepared statements where Config does not.
+const maxStatements = 16_382
+
+func (s *Session) stmtPrepare(text []byte) error {
+	limit := s.cfg.MaxStatements
+	if limit <= 0 {
+		limit = maxStatements
+	}
+	if len(s.prepared) >= limit {
+		return s.fail(&sqlerr.Error{Code: 1461, State: "42000",
+			Message: "Can't create more than max_prepared_stmt_count statements (current value: " + strconv.Itoa(limit) + ")"})
+	}
+	st := &prepared{sql: append([]byte(nil), text...), db: s.db, stmt: s.cfg.Dialect.NewStatement()}
+	defer s.use(st.stmt)()
+	if err := st.stmt.Scan(st.sql, s.mode); err != nil {
+		return s.fail(err)
+	}
+	if rest := st.stmt.Rest(); rest != nil {
+		return s.fail(nearError(rest))
+	}
+	st.sql = st.stmt.SQL()
+	st.hash = s.cfg.Hasher.Hash(st.sql)
+	st.params = st.stmt.NumParams()
+	p, err := s.plan()
+	if err != nil {
+		return s.fail(err)
+	}
+	for _, a := range p.Access {
+		if err := s.check(a.Database, a.Privilege); err != nil {
+			return s.fail(err)
+		}
+	}
+	var head wire.PrepareOK
+	var params, columns []sqltypes.Column
+	if s.describable(p) {
+		c, err := s.Get(s.anyGroup())
+		if err != nil {
+			return s.fail(err)
+		}
+		b, err := c.Statement(st.sql, st.hash)
+		if err != nil {
+			s.done(c, err)
+			return s.fail(txn.Lost(c, err))
+		}
+		params, columns = b.Params, b.Columns
+		s.done(c, nil)
+	} else {
+		params = make([]sqltypes.Column, st.params)
+		for i := range params {
+			params[i] = sqltypes.Column{Name: "?", Charset: 63, Type: sqltypes.TypeVarString, Flags: sqltypes.FlagBinary}
+		}
+	}
+	if len(params) != st.params {
+		return s.fail(sqlerr.Unsupported("preparing this statement: its parameters were counted differently by the server", "run it as text"))
+	}
+	s.nextStmt++
+	st.id = s.nextStmt
+	if s.prepared == nil {
+		s.prepared = map[uint32]*prepared{}
+	}
+	s.prepared[st.id] = st
+	head.ID, head.Params, head.Columns = st.id, uint16(len(params)), uint16(len(columns))
+	c := s.conn
+	if err := c.EndPacket(wire.AppendPrepareOK(c.BeginPacket(), head)); err != nil {
+		return err
+	}
+	for _, list := range [][]sqltypes.Column{params, columns} {
+		for i := range list {
+			if err := c.EndPacket(wire.AppendColumn(c.BeginPacket(), &list[i], c.Capabilities())); err != nil {
+				return err
+			}
+		}
+		if len(list) > 0 {
+			if err := c.WriteEOF(wire.EOF{Status: s.status()}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// describable reports whether a backend can tell the parameters and columns of a statement.
+func (s *Session) describable(p *plan.Plan) bool {
+	switch p.Kind {
+	case plan.Select, plan.Insert, plan.Replace, plan.Update, plan.Delete:
+		return p.Topic != "skarv"
+	case plan.Show:
+		return p.Relay != nil
+	}
+	return false
+}
+
+// use makes st the statement at hand until the returned function is called.
+func (s *Session) use(st *sqlparse.Statement) func() {
+	was := s.stmt
+	s.stmt = st
+	return func() { s.stmt = was }
+}
+
+func (s *Session) statementByID(payload []byte, command string) (*prepared, error) {
+	id, ok := wire.ExecuteStatementID(payload)
+	if !ok {
+		return nil, sqlerr.MalformedPacket.New()
+	}
+	st := s.prepared[id]
+	if st == nil {
+		return nil, sqlerr.UnknownStatement.New(strconv.FormatUint(uint64(id), 10), command)
+	}
+	return st, nil
+}
+
+func (s *Session) stmtExecute(payload []byte) error {
+	s.binary, s.more = true, false
+	st, err := s.statementByID(payload, "mysqld_stmt_execute")
+	if err != nil {
+		return s.fail(err)
+	}
+	s.closeCursor(st)
+	if err := s.params.Parse(payload, st.params, st.types, st.long); err != nil {
+		return s.fail(err)
+	}
+	if s.params.NewTypes {
+		st.types = append(st.types[:0], s.params.Types()...)
+	}
+	s.current = st
+	was, db, state := s.stmt, s.db, s.state
+	s.stmt = st.stmt
+	if st.db != s.db && st.db != "" { // names mean what they meant when it was prepared
+		s.db = st.db
+		s.state = s.state.With(st.db)
+	}
+	err = s.statement(wire.ComStmtExecute, s.conn.Request(), &s.params)
+	if s.db == st.db && db != st.db {
+		s.db = db
+		s.state = state
+	}
+	if err != nil {
+		err = s.fail(err)
+	}
+	s.stmt, s.current = was, nil
+	st.dropLong()
+	return err
+}
+
+// executeFlags is where the flags stand in the packet of COM_STMT_EXECUTE, after header, command and statement id.
+const executeFlags = wire.HeaderLen + 1 + 4
+
+// bind makes the client's COM_STMT_EXECUTE packet one for connection c: the statement's id there, and the types of the
+// parameters when c's server last saw others. The packet is changed in place where that is possible.
+func (s *Session) bind(c *backend.Conn, request []byte) ([]byte, error) {
+	st := s.current
+	b, err := c.Statement(st.sql, st.hash)
+	if err != nil {
+		return nil, err
+	}
+	s.bound = b.ID
+	for i, data := range st.long {
+		if data == nil {
+			continue
+		}
+		head := binary.LittleEndian.AppendUint32(nil, b.ID)
+		head = binary.LittleEndian.AppendUint16(head, uint16(i))
+		if err := c.Send(wire.ComStmtSendLongData, append(head, data...)); err != nil {
+			return nil, err
+		}
+	}
+	if !s.params.NewTypes && !b.SameTypes(st.types) {
+		request = s.insertTypes(request, st)
+	}
+	b.BoundTypes = append(b.BoundTypes[:0], st.types...)
+	binary.LittleEndian.PutUint32(request[wire.HeaderLen+1:], b.ID)
+	return request, nil
+}
+
+// insertTypes returns request with the parameter types the client did not repeat.
+func (s *Session) insertTypes(request []byte, st *prepared) []byte {
+	at := wire.HeaderLen + 1 + 9 + (st.params+7)/8 // header, command, fixed part, NULL bits
+	p := append(s.packet[:0], request[:at]...)
+	p = append(p, 1)
+	for _, t := range st.types {
+		unsigned := byte(0)
+		if t.Unsigned {
+			unsigned = 0x80
+		}
+		p = append(p, byte(t.Type), unsigned)
+	}
+	p = append(p, request[at+1:]...)
+	wire.PutHeader(p, len(p)-wire.HeaderLen, 0)
+	s.packet = p
+	return p
+}
+
+func (s *Session) sendLongData(payload []byte) error {
+	st, err := s.statementByID(payload, "mysqld_stmt_send_long_data")
+	if err != nil || len(payload) < 6 {
+		return nil // the command has no answer
+	}
+	i := int(binary.LittleEndian.Uint16(payload[4:]))
+	if i >= st.params {
+		return nil
+	}
+	if st.long == nil {
+		st.long = make([][]byte, st.params)
+	}
+	st.longest += len(payload) - 6
+	if st.longest > maxLongData {
+		return sqlerr.PacketTooLarge.New() // ends the connection: there is no answer to put it in
+	}
+	if st.long[i] == nil {
+		st.long[i] = []byte{}
+	}
+	st.long[i] = append(st.long[i], payload[6:]...)
+	return nil
+}
+
+// maxLongData bounds what COM_STMT_SEND_LONG_DATA may collect for one execution.
+const maxLongData = 1 << 30
+
+func (st *prepared) dropLong() { st.long, st.longest = nil, 0 }
+
+func (s *Session) stmtClose(payload []byte) error {
+	if st, err := s.statementByID(payload, ""); err == nil {
+		s.closeCursor(st)
+		st.stmt.Done()
+		delete(s.prepared, st.id)
+	}
+	return nil
+}
+
+func (s *Session) stmtReset(payload []byte) error {
+	s.more = false
+	st, err := s.statementByID(payload, "mysqld_stmt_reset")
+	if err != nil {
+		return s.fail(err)
+	}
+	s.closeCursor(st)
+	st.dropLong()
+	return s.ok(wire.OK{})
+}
+
+// closeStatements forgets all prepared statements.
+func (s *Session) closeStatements() {
+	for _, st := range s.prepared {
+		s.closeCursor(st)
+		st.stmt.Done()
+	}
+	s.prepared = nil
+}
+
+func (s *Session) closeCursor(st *prepared) {
+	cur := st.cursor
+	if cur == nil {
+		return
+	}
+	st.cursor = nil
+	if cur.conn.Usable() {
+		if err := cur.conn.Send(wire.ComStmtReset, binary.LittleEndian.AppendUint32(nil, cur.id)); err == nil {
+			_, _ = cur.conn.ReadHead()
+		}
+	}
+	s.done(cur.conn, nil)
+}
+
+// fetch is COM_STMT_FETCH: the next rows of an open cursor.
+func (s *Session) fetch(payload []byte) error {
+	st, err := s.statementByID(payload, "mysqld_stmt_fetch")
+	if err != nil {
+		return s.fail(err)
+	}
+	cur := st.cursor
+	if cur == nil || len(payload) < 8 {
+		return s.fail(&sqlerr.Error{Code: 1421, State: "HY000",
+			Message: "The statement (" + strconv.FormatUint(uint64(st.id), 10) + ") has no open cursor."})
+	}
+	request := s.conn.Request()
+	binary.LittleEndian.PutUint32(request[wire.HeaderLen+1:], cur.id)
+	s.running.enter(cur.conn)
+	sum, err := cur.conn.Relay(request, wire.ComStmtFetch, s.conn, s.relayBuffer())
+	s.running.leave(cur.conn)
+	if err != nil {
+		st.cursor = nil
+		s.done(cur.conn, err)
+		if sum.Bytes > 0 {
+			s.conn.SetSeq(sum.NextSeq)
+		}
+		return s.fail(txn.Lost(cur.conn, err))
+	}
+	if sum.Failed() || sum.Status.Has(wire.StatusLastRowSent) {
+		s.closeCursor(st)
+	}
+	return nil
+}

@@ -1,0 +1,467 @@
+package session
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/exec"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/planner"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+)
+
+var (
+	errKilled   = errors.New("session was killed")
+	errReleased = errors.New("session ends by COMMIT RELEASE")
+	errClient   = errors.New("client is gone")
+)
+
+// query is COM_QUERY: one statement, or several separated by semicolons.
+func (s *Session) query(text []byte) error {
+	s.binary = false
+	if s.killed.Load() {
+		return errKilled
+	}
+	for request := s.conn.Request(); ; request = nil {
+		if err := s.stmt.Scan(text, s.mode); err != nil {
+			s.more = false
+			return s.fail(err)
+		}
+		rest := s.stmt.Rest()
+		if rest != nil {
+			if !s.multi {
+				s.more = false
+				return s.fail(nearError(rest))
+			}
+			request = nil
+		}
+		s.more = rest != nil
+		if err := s.statement(wire.ComQuery, request, nil); err != nil {
+			s.more = false
+			return s.fail(err)
+		}
+		if rest == nil {
+			return nil
+		}
+		text = rest
+	}
+}
+
+// fail tells the client of an error. Errors that are no *sqlerr.Error end the connection.
+func (s *Session) fail(err error) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	s.rowCount = -1
+	if s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 {
+		s.warnings = append(s.warnings[:0], warning{"Error", uint16(e.Code), e.Message})
+	}
+	if e.Code == sqlerr.Internal {
+		s.log.Error("internal error", "error", e.Message, "statement", string(s.stmt.Digest(nil)))
+	}
+	return s.conn.WriteErr(e)
+}
+
+// nearError is the syntax error of a second statement where only one is allowed.
+func nearError(rest []byte) error {
+	const shown = 80
+	if len(rest) > shown {
+		rest = rest[:shown]
+	}
+	return sqlerr.ParseError.New(fmt.Sprintf(
+		"check the manual that corresponds to your server version for the right syntax to use near '%s' at line 1", rest))
+}
+
+// statement runs the scanned statement. request is its packets as the client sent them, when they may be relayed as
+// they are; params are the values of a prepared statement's parameters.
+func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Params) error {
+	start := time.Now()
+	s.activity.set("Query", s.db, s.stmt.SQL(), start)
+	s.usedGroup, s.usedStrategy, s.usedSummary = 0, strategyLocal, wire.ResultSummary{}
+	p, err := s.run(cmd, request, params)
+	took := time.Since(start)
+	kind := plan.Other
+	if p != nil {
+		kind = p.Kind
+	}
+	s.stripe.record(s.usedGroup, kind, s.usedStrategy, took, &s.usedSummary, err != nil || s.usedSummary.Failed())
+	if s.cfg.SlowQuery > 0 && took >= s.cfg.SlowQuery {
+		s.log.Warn("slow statement", "seconds", took.Seconds(), "kind", kind.String(), "strategy", s.usedStrategy.String(),
+			"group", int(s.usedGroup), "rows", s.usedSummary.Rows, "user", s.user, "database", s.db,
+			"statement", string(s.stmt.Digest(nil)))
+	}
+	s.activity.idle(time.Now)
+	return err
+}
+
+func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*plan.Plan, error) {
+	if len(s.snap.Groups) == 0 {
+		return nil, sqlerr.UnknownError.New("the cluster has no node groups yet: skarvctl cluster init")
+	}
+	if s.stmt.Uses()&substitutable != 0 {
+		if text := s.substitute(); text != nil {
+			if err := s.stmt.Scan(text, s.mode); err != nil {
+				return nil, err
+			}
+			if request != nil {
+				s.packet = appendCommand(s.packet[:0], wire.ComQuery, text)
+				request = s.packet
+			}
+			if cmd == wire.ComStmtExecute {
+				request = nil
+			}
+		}
+	}
+	p, err := s.plan()
+	if err != nil {
+		return p, err
+	}
+	for _, a := range p.Access {
+		if err := s.check(a.Database, a.Privilege); err != nil {
+			return p, err
+		}
+	}
+	s.args.Reset(s.stmt, params)
+	s.args.ForeignCharset = s.foreignCharset
+	s.runner.Home = s.anyGroup()
+	switch p.Kind {
+	case plan.Set:
+		return p, s.set()
+	case plan.Use:
+		if err := s.changeDB(p.Name); err != nil {
+			return p, err
+		}
+		return p, s.ok(wire.OK{})
+	case plan.Begin, plan.Commit, plan.Rollback, plan.Savepoint:
+		return p, s.transactionControl(p)
+	case plan.Lock:
+		if p.Topic == "unlock" {
+			s.unlock()
+			return p, s.ok(wire.OK{})
+		}
+		return p, s.lockTables(string(s.stmt.SQL()))
+	case plan.Kill:
+		return p, s.killStatement(p)
+	case plan.Explain:
+		if p.Inner != nil {
+			return p, s.explain(p)
+		}
+	case plan.DDL:
+		return p, s.ddl(p)
+	case plan.Show:
+		if handled, err := s.show(p); handled {
+			return p, err
+		}
+	}
+	return p, s.data(p, cmd, request)
+}
+
+// plan returns the plan of the scanned statement: from the session's own cache, from the process's, or made now.
+func (s *Session) plan() (*plan.Plan, error) {
+	if s.schema != s.snap.SchemaRevision {
+		s.plans = [planSlots]*planEntry{}
+		s.schema = s.snap.SchemaRevision
+	}
+	fp := s.stmt.Fingerprint()
+	slot := fp.Lo % planSlots
+	if e := s.plans[slot]; e != nil && e.key.fingerprint == fp && e.key.db == s.db && e.key.mode == s.mode {
+		if p := e.match(s.stmt); p != nil {
+			s.stripe.hits.Add(1)
+			return p, nil
+		}
+	}
+	key := planKey{fp, s.db, s.mode}
+	gen := s.cfg.Plans.at(s.schema)
+	if gen != nil {
+		if e := gen.get(key); e != nil {
+			if p := e.match(s.stmt); p != nil {
+				s.plans[slot] = e
+				s.stripe.hits.Add(1)
+				return p, nil
+			}
+		}
+	}
+	s.stripe.misses.Add(1)
+	p, err := s.cfg.Planner.Build(s.stmt, s.db, s.snap, planner.SessionInfo{SQLMode: s.sqlMode})
+	if err != nil || gen == nil {
+		return p, err
+	}
+	s.plans[slot] = gen.put(key, p)
+	return p, nil
+}
+
+// match returns the plan whose guarded arguments read as they do in st.
+func (e *planEntry) match(st *sqlparse.Statement) *plan.Plan {
+next:
+	for i := len(e.variants) - 1; i >= 0; i-- {
+		p := e.variants[i]
+		for _, g := range p.Guards {
+			if string(guardText(st, g.Arg)) != g.Text {
+				continue next
+			}
+		}
+		return p
+	}
+	return nil
+}
+
+// data runs a statement that backends answer.
+func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
+	if s.tx == nil && !s.autocommit && p.Relay != nil && len(p.Relay.Tables) > 0 || s.tx == nil && !s.autocommit && p.Root != nil {
+		s.begin("BEGIN")
+	}
+	if p.Relay != nil {
+		g, one, err := s.runner.Relay(p.Relay, s.snap, &s.args)
+		if err != nil {
+			return err
+		}
+		if one {
+			return s.relay(p, g, cmd, request)
+		}
+	}
+	if p.Root == nil {
+		if p.Refuse != nil {
+			return p.Refuse
+		}
+		return sqlerr.Unsupported("this statement over several node groups", "")
+	}
+	return s.scatter(p, cmd, request)
+}
+
+// relay sends the whole statement to group g and passes the answer on unread.
+func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command, request []byte) error {
+	s.usedGroup, s.usedStrategy = g, strategyRelay
+	loose := s.tx != nil && s.tx.Conn() == nil && p.Relay.Target.Kind == plan.AnyGroup && len(p.Relay.Tables) == 0
+	if request == nil || loose {
+		// Several statements in one packet, or one that does not enter the transaction: status flags and sequence
+		// numbers are not the backend's.
+		return s.passThrough(g, p, loose)
+	}
+	for attempt := 0; ; attempt++ {
+		c, err := s.acquire(g)
+		if err != nil {
+			return err
+		}
+		held := s.holds(c)
+		if cmd == wire.ComStmtExecute {
+			request, err = s.bind(c, request)
+			if err != nil {
+				s.done(c, err)
+				return txn.Lost(c, err)
+			}
+		}
+		s.running.enter(c)
+		sum, err := c.Relay(request, cmd, s.conn, s.relayBuffer())
+		s.running.leave(c)
+		s.usedSummary = sum
+		if err != nil {
+			s.done(c, err)
+			if errors.As(err, new(*mysqlconn.DstError)) {
+				return errClient
+			}
+			// An idle connection may have died unnoticed: what only reads is tried once more on another.
+			if attempt == 0 && !held && sum.Bytes == 0 && !p.Relay.Write && s.cfg.Pools.Health(g).Up {
+				continue
+			}
+			err = txn.Lost(c, err)
+			if sum.Bytes > 0 {
+				s.conn.SetSeq(sum.NextSeq)
+			}
+			return err
+		}
+		return s.relayed(p, c, &sum)
+	}
+}
+
+// relayed takes from an answer that has been passed on what the session must know of it.
+func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary) error {
+	if sum.LocalInfile {
+		return s.localInfile(c)
+	}
+	if sum.Failed() {
+		s.rowCount = -1
+		s.warnings = append(s.warnings[:0], warning{"Error", uint16(sum.ErrCode), ""})
+		s.fetchWarnings(c)
+		s.done(c, &sqlerr.Error{Code: sum.ErrCode, State: string(sum.ErrState[:])})
+		return nil
+	}
+	switch {
+	case sum.Columns > 0:
+		s.rowCount = -1
+		s.foundRows = sum.Rows
+		if p.Uses&plan.CalcFoundRows != 0 {
+			_, rows, err := c.QueryAll("SELECT FOUND_ROWS()", 1)
+			if err == nil && len(rows) == 1 {
+				s.foundRows = parseUint(rows[0][0])
+			}
+		}
+	default:
+		s.rowCount = int64(sum.AffectedRows)
+		if p.Uses&plan.SetsLastInsertID != 0 && sum.LastInsertID != 0 {
+			s.lastInsertID = sum.LastInsertID
+		}
+	}
+	s.warnings = s.warnings[:0]
+	if sum.Warnings > 0 {
+		s.fetchWarnings(c)
+	}
+	if p.Uses&plan.WritesUserVariable != 0 {
+		if err := s.variablesWritten(c); err != nil {
+			s.done(c, err)
+			return err
+		}
+	}
+	if s.current != nil && sum.Status.Has(wire.StatusCursorExists) {
+		s.current.cursor = &cursor{conn: c, id: s.bound} // until its last row is fetched
+		return nil
+	}
+	s.done(c, nil)
+	return nil
+}
+
+// variablesWritten reads back the user variables a statement named, after it ran on c.
+func (s *Session) variablesWritten(c *backend.Conn) error {
+	var names []string
+	tokens := s.stmt.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if tok.Kind == sqlparse.UserVar {
+			names = append(names, userVariable(s.stmt.Text(tok.Span)))
+		}
+	}
+	c.Dirty = true
+	st, err := s.readBack(c, names, nil)
+	if err != nil {
+		return txn.Lost(c, err)
+	}
+	s.state = st
+	c.SetState(st)
+	c.Dirty = false
+	return nil
+}
+
+// passThrough runs the whole statement on group g and writes its answer with the session's own status.
+func (s *Session) passThrough(g placement.NodeGroupID, p *plan.Plan, loose bool) error {
+	var c *backend.Conn
+	var err error
+	if loose {
+		c, err = s.Get(g)
+	} else {
+		c, err = s.acquire(g)
+	}
+	if err != nil {
+		return err
+	}
+	sum, err := s.copyResults(c, s.args.AppendStatement(nil))
+	s.usedSummary = sum
+	if err != nil {
+		s.done(c, err)
+		return txn.Lost(c, err)
+	}
+	return s.relayed(p, c, &sum)
+}
+
+// copyResults runs sql on c and writes all its results, re-framed, to the client.
+func (s *Session) copyResults(c *backend.Conn, sql []byte) (sum wire.ResultSummary, err error) {
+	s.running.enter(c)
+	defer s.running.leave(c)
+	if err := c.Send(wire.ComQuery, sql); err != nil {
+		return sum, err
+	}
+	for {
+		head, err := c.ReadHead()
+		if err != nil {
+			return sum, err
+		}
+		last := !c.MoreResults()
+		saved := s.more
+		if head.OK != nil {
+			s.more = saved || !last
+			ok := *head.OK
+			sum.AffectedRows, sum.LastInsertID, sum.Warnings, sum.Columns = ok.AffectedRows, ok.LastInsertID, ok.Warnings, 0
+			ok.Status, ok.SessionState = s.status(), nil
+			err = s.conn.WriteOK(ok)
+		} else {
+			sum.Columns = len(head.Columns)
+			err = s.copyRows(c, head.Columns, &sum, saved)
+			last = !c.MoreResults()
+		}
+		s.more = saved
+		if err != nil || last {
+			return sum, err
+		}
+	}
+}
+
+func (s *Session) copyRows(c *backend.Conn, cols []sqltypes.Column, sum *wire.ResultSummary, more bool) error {
+	out := s.newOutput()
+	if err := out.Columns(cols); err != nil {
+		return err
+	}
+	for {
+		row, err := c.ReadRow()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				return err
+			}
+			break
+		}
+		sum.Rows++
+		sum.Bytes += uint64(len(row))
+		if err := out.Row(row); err != nil {
+			return err
+		}
+	}
+	s.more = more || c.MoreResults()
+	sum.Warnings = c.LastWarnings()
+	return out.end(c.LastWarnings())
+}
+
+// scatter runs a plan over several node groups, or one whose text is not the client's own.
+func (s *Session) scatter(p *plan.Plan, cmd wire.Command, request []byte) error {
+	s.usedStrategy = strategyScatter
+	if _, ok := p.Root.(*plan.InsertRows); ok {
+		s.usedStrategy = strategySplit
+	}
+	conns := conns{s: s, statement: txn.NewStatement(s)}
+	out := s.newOutput()
+	sum, err := s.runner.Run(p, &s.args, s.snap, &conns, s.cfg.Sequences, out)
+	if err != nil {
+		conns.statement.Rollback()
+		return s.failed(err)
+	}
+	s.usedGroup = conns.group
+	s.usedSummary.Rows = out.rows
+	s.warnings = append(s.warnings[:0], conns.warnings...)
+	if sum.HasRows {
+		s.rowCount = -1
+		s.foundRows = out.rows
+		return out.end(sum.Warnings)
+	}
+	s.rowCount = int64(sum.AffectedRows)
+	if sum.Generated {
+		s.lastInsertID = sum.LastInsertID
+	}
+	return s.conn.WriteOK(wire.OK{
+		AffectedRows: sum.AffectedRows, LastInsertID: sum.LastInsertID, Warnings: sum.Warnings,
+		Info: sum.Info, Status: s.status(),
+	})
+}
+
+// appendCommand appends the packets of a command.
+func appendCommand(dst []byte, cmd wire.Command, body []byte) []byte {
+	var seq byte
+	payload := append([]byte{byte(cmd)}, body...)
+	return wire.AppendPacket(dst, &seq, payload)
+}

@@ -1,0 +1,111 @@
+package session
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Registry is the sessions of this process, for SHOW PROCESSLIST and KILL. Its methods may be called from any
+// goroutine.
+type Registry struct {
+	mu       sync.Mutex
+	sessions map[uint32]*Session
+}
+
+// NewRegistry returns an empty Registry.
+func NewRegistry() *Registry { return &Registry{sessions: map[uint32]*Session{}} }
+
+func (r *Registry) add(s *Session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sessions[s.conn.ID()] = s
+}
+
+func (r *Registry) remove(s *Session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.sessions, s.conn.ID())
+}
+
+func (r *Registry) get(id uint32) *Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sessions[id]
+}
+
+// Process is one row of SHOW PROCESSLIST.
+type Process struct {
+	ID      uint32
+	User    string
+	Host    string
+	DB      string
+	Command string
+	Since   time.Time
+	SQL     string // at most activityText bytes
+}
+
+// Processes returns what every session does now, in order of their ids.
+func (r *Registry) Processes() []Process {
+	r.mu.Lock()
+	all := make([]*Session, 0, len(r.sessions))
+	for _, s := range r.sessions {
+		all = append(all, s)
+	}
+	r.mu.Unlock()
+	list := make([]Process, len(all))
+	for i, s := range all {
+		list[i] = s.activity.process()
+		list[i].ID = s.conn.ID()
+	}
+	slices.SortFunc(list, func(a, b Process) int { return int(int64(a.ID) - int64(b.ID)) })
+	return list
+}
+
+// activityText is how much of a statement the process list shows.
+const activityText = 256
+
+// activity is what a session does at the moment, written by it once per statement and read by others rarely.
+type activity struct {
+	mu      sync.Mutex // uncontended but for a reader of the process list
+	user    string
+	host    string
+	db      string
+	command string
+	since   time.Time
+	text    [activityText]byte
+	n       int
+}
+
+func (a *activity) set(command, db string, sql []byte, now time.Time) {
+	a.mu.Lock()
+	a.command, a.db, a.since = command, db, now
+	a.n = copy(a.text[:], sql)
+	a.mu.Unlock()
+}
+
+func (a *activity) login(user, host string) {
+	a.mu.Lock()
+	a.user, a.host = user, host
+	a.mu.Unlock()
+}
+
+func (a *activity) process() Process {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return Process{User: a.user, Host: a.host, DB: a.db, Command: a.command, Since: a.since, SQL: string(a.text[:a.n])}
+}
+
+// idle says that the session waits for its client.
+func (a *activity) idle(now func() time.Time) {
+	a.mu.Lock()
+	a.command, a.since, a.n = "Sleep", now(), 0
+	a.mu.Unlock()
+}
+
+// Len is the number of sessions.
+func (r *Registry) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.sessions)
+}

@@ -1,0 +1,355 @@
+// Package session is one client: its variables, its prepared statements, its transaction, and the way of each of
+// its statements from text to answer. Everything a statement does happens on the goroutine of its client.
+//
+// The way (see query.go): scan the text, look the shape up in the plan cache, or plan it; resolve its target; relay it
+// to the one node group that can answer it, or run its plan over several. It reads one catalog.Snapshot per statement
+// and never writes cluster state: DDL is a request to the controller.
+package session
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/exec"
+	"skarv/pkg/mysqlserver"
+	"skarv/pkg/placement"
+	"skarv/pkg/planner"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+)
+
+// Config is what the sessions of a process share. All of it is safe for concurrent use.
+type Config struct {
+	// Snapshot returns the present state of the cluster; never nil.
+	Snapshot  func() *catalog.Snapshot
+	Dialect   *sqlparse.Dialect
+	Planner   *planner.Planner
+	Plans     *PlanCache
+	Pools     *backend.Pools
+	Hasher    backend.Hasher
+	Sequences exec.Sequence
+	DDL       DDL
+	Registry  *Registry
+	Metrics   *Metrics
+	SlowQuery time.Duration // statements that take longer are logged; 0: none
+	// MaxStatements bounds the prepared statements of one session.
+	MaxStatements int
+	// SQLMode is the servers' sql_mode of a fresh connection.
+	SQLMode string
+	Buffers *Buffers
+	Log     *slog.Logger
+}
+
+// DDL runs schema changes: the controller, or the way to it.
+type DDL interface {
+	// DDL runs one statement on all node groups and returns when this process's snapshot shows the result. Errors are
+	// *sqlerr.Error.
+	DDL(ctx context.Context, r DDLRequest) (DDLResult, error)
+}
+
+// DDLRequest is one DDL statement and what of its session it depends on.
+type DDLRequest struct {
+	Database string
+	SQL      string
+	SQLMode  string
+	User     string
+}
+
+// DDLResult is what the client is told.
+type DDLResult struct {
+	Affected uint64
+	Warnings uint16
+}
+
+// Session implements mysqlserver.Handler for one client. All of it but activity belongs to the client's goroutine.
+type Session struct {
+	cfg    *Config
+	conn   *mysqlserver.Conn
+	stripe *stripe
+	log    *slog.Logger
+
+	// who
+	user        string
+	host        string
+	account     *catalog.Account
+	accountFrom *catalog.Snapshot // the snapshot account was looked up in
+
+	// session state
+	db             string
+	state          *backend.State
+	profile        backend.Profile
+	mode           sqlparse.Mode
+	sqlMode        string
+	defaultMode    string
+	autocommit     bool
+	foreignCharset bool
+	multi          bool // multi-statements allowed
+	lastInsertID   uint64
+	rowCount       int64
+	foundRows      uint64
+	isolation      string // SET TRANSACTION for the next transaction
+
+	warnings []warning
+
+	// what holds backend connections
+	tx    *txn.Txn
+	locks map[placement.NodeGroupID]*backend.Conn // LOCK TABLES
+	hints []*backend.Conn                         // by node group: last used
+
+	prepared map[uint32]*prepared
+	nextStmt uint32
+
+	// of the command at hand
+	snap    *catalog.Snapshot
+	stmt    *sqlparse.Statement
+	args    exec.Arguments
+	runner  exec.Runner
+	params  wire.Params
+	current *prepared // COM_STMT_EXECUTE
+	bound   uint32    // its id on the backend connection
+	packet  []byte
+	buffer  *[bufferSize]byte
+	out     output
+	binary  bool // rows leave in the binary protocol
+	more    bool // a further statement of the same packet follows
+
+	plans  [planSlots]*planEntry // the shapes this session used last
+	schema int64                 // schema revision of plans
+
+	// what the statement at hand did, for metrics and the slow log
+	usedGroup    placement.NodeGroupID
+	usedStrategy strategy
+	usedSummary  wire.ResultSummary
+
+	// read by other goroutines
+	activity activity
+	running  running
+	killed   atomic.Bool
+}
+
+// planSlots is the size of a session's own plan cache, a power of two.
+const planSlots = 32
+
+// New returns the session of a client that has connected but not logged in yet.
+func New(cfg *Config, conn *mysqlserver.Conn) *Session {
+	s := &Session{
+		cfg:         cfg,
+		conn:        conn,
+		stripe:      &cfg.Metrics.stripes[conn.ID()%stripeCount],
+		log:         cfg.Log,
+		stmt:        cfg.Dialect.NewStatement(),
+		defaultMode: cfg.SQLMode,
+	}
+	return s
+}
+
+// Account implements mysqlserver.Handler.
+func (s *Session) Account(user string) *catalog.Account {
+	return s.cfg.Snapshot().Accounts[user]
+}
+
+// Authenticated implements mysqlserver.Handler: the client has logged in, or changed its user.
+func (s *Session) Authenticated(user, db string, _ map[string]string) error {
+	s.release()
+	s.user = user
+	s.host = hostOf(s.conn.RemoteAddr())
+	s.snap = s.cfg.Snapshot()
+	s.account, s.accountFrom = s.snap.Accounts[user], s.snap
+	if s.account == nil {
+		return sqlerr.AccessDenied.New(user, s.host, "NO")
+	}
+	s.reset()
+	if db != "" {
+		if err := s.changeDB(db); err != nil {
+			return err
+		}
+	}
+	s.activity.login(user, s.conn.RemoteAddr().String())
+	s.cfg.Registry.add(s)
+	return nil
+}
+
+// reset brings the session to the state it has right after login, but for its database.
+func (s *Session) reset() {
+	s.lastInsertID, s.rowCount, s.foundRows, s.isolation = 0, 0, 0, ""
+	s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements)
+	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps, NoDB: s.db == ""}
+	s.closeStatements()
+	st := backend.NewState(s.db, charsetOf(s.cfg.Dialect.MariaDB(), s.conn.Collation()))
+	if err := s.adopt(st); err != nil {
+		// A character set the session cannot work with: the connection's default is used, as servers do for unknown ones.
+		_ = s.adopt(backend.NewState(s.db, nil))
+	}
+}
+
+// Close implements mysqlserver.Handler.
+func (s *Session) Close() {
+	s.cfg.Registry.remove(s)
+	s.release()
+	s.stmt.Done()
+}
+
+// release gives back every backend connection the session holds; an open transaction is rolled back.
+func (s *Session) release() {
+	if s.tx != nil {
+		s.tx.Rollback()
+		s.tx = nil
+	}
+	s.unlock()
+	for _, st := range s.prepared {
+		s.closeCursor(st)
+	}
+}
+
+// Handle implements mysqlserver.Handler.
+func (s *Session) Handle(cmd wire.Command, payload []byte) error {
+	err := s.handle(cmd, payload)
+	if s.buffer != nil {
+		s.cfg.Buffers.put(s.buffer)
+		s.buffer = nil
+	}
+	return err
+}
+
+func (s *Session) handle(cmd wire.Command, payload []byte) error {
+	s.more, s.binary = false, false
+	if s.killed.Load() {
+		return errKilled
+	}
+	s.snap = s.cfg.Snapshot()
+	if s.accountFrom != s.snap {
+		s.account, s.accountFrom = s.snap.Accounts[s.user], s.snap
+		if s.account == nil {
+			return sqlerr.AccessDenied.New(s.user, s.host, "YES")
+		}
+	}
+	switch cmd {
+	case wire.ComQuery:
+		return s.query(payload)
+	case wire.ComStmtPrepare:
+		return s.stmtPrepare(payload)
+	case wire.ComStmtExecute:
+		return s.stmtExecute(payload)
+	case wire.ComStmtSendLongData:
+		return s.sendLongData(payload)
+	case wire.ComStmtClose:
+		return s.stmtClose(payload)
+	case wire.ComStmtReset:
+		return s.stmtReset(payload)
+	case wire.ComStmtFetch:
+		return s.fetch(payload)
+	case wire.ComInitDB:
+		if err := s.changeDB(string(payload)); err != nil {
+			return s.fail(err)
+		}
+		return s.ok(wire.OK{})
+	case wire.ComFieldList:
+		return s.fieldList(payload)
+	case wire.ComStatistics:
+		return s.statistics()
+	case wire.ComSetOption:
+		return s.setOption(payload)
+	case wire.ComResetConnection:
+		s.release()
+		s.reset()
+		return s.ok(wire.OK{})
+	case wire.ComProcessKill:
+		if len(payload) < 4 {
+			return sqlerr.MalformedPacket.New()
+		}
+		return s.kill(uint64(payload[0])|uint64(payload[1])<<8|uint64(payload[2])<<16|uint64(payload[3])<<24, false)
+	default:
+		return sqlerr.UnknownCommand.New()
+	}
+}
+
+// status is the session's state as OK and EOF packets carry it.
+func (s *Session) status() wire.Status {
+	var st wire.Status
+	if s.autocommit {
+		st |= wire.StatusAutocommit
+	}
+	if s.tx != nil {
+		st |= wire.StatusInTrans
+	}
+	if s.mode&sqlparse.NoBackslashEscapes != 0 {
+		st |= wire.StatusNoBackslashEscapes
+	}
+	if s.more {
+		st |= wire.StatusMoreResults
+	}
+	return st
+}
+
+// ok answers with an OK packet that has the session's status.
+func (s *Session) ok(ok wire.OK) error {
+	ok.Status = s.status()
+	s.rowCount = int64(ok.AffectedRows)
+	return s.conn.WriteOK(ok)
+}
+
+// changeDB is USE and COM_INIT_DB.
+func (s *Session) changeDB(db string) error {
+	if s.account.Privilege(db) == catalog.NoAccess && !isSystemDB(db) {
+		if s.snap.Databases[db] == nil && s.account.Privilege("*") == catalog.NoAccess {
+			return sqlerr.AccessDeniedDB.New(s.user, s.host, db)
+		}
+		if s.snap.Databases[db] != nil {
+			return sqlerr.AccessDeniedDB.New(s.user, s.host, db)
+		}
+	}
+	if s.snap.Databases[db] == nil && !isSystemDB(db) {
+		return sqlerr.UnknownDatabase.New(db)
+	}
+	s.db = db
+	s.profile.NoDB = false
+	if s.state != nil {
+		backendDB := db
+		if strings.EqualFold(db, skarvDB) {
+			backendDB = "information_schema" // the servers have no such schema
+		}
+		s.state = s.state.With(backendDB)
+	}
+	return nil
+}
+
+// skarvDB is the virtual database that shows the cluster.
+const skarvDB = "skarv"
+
+func isSystemDB(db string) bool {
+	switch strings.ToLower(db) {
+	case "information_schema", "performance_schema", "mysql", "sys", skarvDB:
+		return true
+	}
+	return false
+}
+
+// check refuses a statement the account may not run.
+func (s *Session) check(db string, p catalog.Privilege) error {
+	if have := s.account.Privilege(db); have >= p {
+		return nil
+	}
+	if p <= catalog.Read && isSystemDB(db) && !strings.EqualFold(db, "mysql") && !strings.EqualFold(db, skarvDB) {
+		return nil
+	}
+	return sqlerr.AccessDeniedDB.New(s.user, s.host, db)
+}
+
+func hostOf(a net.Addr) string {
+	if a == nil || a.Network() == "unix" {
+		return "localhost"
+	}
+	host, _, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return a.String()
+	}
+	return host
+}

@@ -1,0 +1,328 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+)
+
+// SET is run as the client wrote it on a backend connection that has the session's state, so that the server
+// checks it and computes its expressions; then the values of everything it assigned are read back and become part of
+// the session's state, which every later connection is brought to.
+
+// assignments is what a SET statement assigns.
+type assignments struct {
+	user   []string // names of user variables, without @
+	system []string // names of session variables, lower case
+}
+
+// maxStateBytes bounds the text of a session's variables.
+const maxStateBytes = 1 << 20
+
+func (s *Session) set() error {
+	stmt := s.stmt
+	tokens := stmt.Tokens()
+	tokens.Next() // SET
+	ahead := tokens
+	first := ahead.Next()
+	switch {
+	case stmt.Is(first, "TRANSACTION"):
+		return s.setTransaction(string(stmt.SQL()))
+	case stmt.Is(first, "PASSWORD"), stmt.Is(first, "ROLE"), stmt.Is(first, "DEFAULT"):
+		return sqlerr.Unsupported("SET "+strings.ToUpper(string(stmt.Text(first.Span))),
+			"accounts are kept by the cluster: use skarvctl user")
+	case stmt.Is(first, "STATEMENT"), stmt.Is(first, "RESOURCE"):
+		return sqlerr.Unsupported("SET "+strings.ToUpper(string(stmt.Text(first.Span))), "set the variable for the session instead")
+	}
+	a, err := s.parseAssignments(tokens)
+	if err != nil {
+		return err
+	}
+	return s.assign(a)
+}
+
+// parseAssignments reads "[SESSION] name = expr, @x := expr, NAMES utf8mb4, ..." after SET.
+func (s *Session) parseAssignments(tokens sqlparse.Tokens) (a assignments, err error) {
+	stmt := s.stmt
+	for {
+		tok := tokens.Next()
+		switch {
+		case tok.Kind == sqlparse.EOF:
+			return a, nil // the server has the error to tell
+		case tok.Kind == sqlparse.UserVar:
+			a.user = append(a.user, userVariable(stmt.Text(tok.Span)))
+		case tok.Kind == sqlparse.SysVar:
+			name := strings.ToLower(strings.TrimPrefix(string(stmt.Text(tok.Span)), "@@"))
+			scope, rest, scoped := strings.Cut(name, ".")
+			if !scoped {
+				rest = name
+			} else if scope != "session" && scope != "local" {
+				return a, globalRefused(scope, rest)
+			}
+			a.system = append(a.system, strings.Trim(rest, "`"))
+		case stmt.Is(tok, "NAMES"):
+			a.system = append(a.system, "character_set_client", "character_set_results", "collation_connection")
+		case stmt.Is(tok, "CHARACTER"), stmt.Is(tok, "CHARSET"):
+			a.system = append(a.system, "character_set_client", "character_set_results", "collation_connection")
+		case stmt.Is(tok, "GLOBAL"), stmt.Is(tok, "PERSIST"), stmt.Is(tok, "PERSIST_ONLY"):
+			return a, globalRefused(strings.ToLower(string(stmt.Text(tok.Span))), string(stmt.Text(tokens.Next().Span)))
+		case stmt.Is(tok, "SESSION"), stmt.Is(tok, "LOCAL"):
+			name := tokens.Next()
+			if stmt.Is(name, "TRANSACTION") {
+				a.system = append(a.system, s.isolationVariables()...)
+				break
+			}
+			a.system = append(a.system, strings.ToLower(string(stmt.AppendName(nil, name))))
+		default:
+			a.system = append(a.system, strings.ToLower(string(stmt.AppendName(nil, tok))))
+		}
+		if !skipToComma(stmt, &tokens) {
+			return a, nil
+		}
+	}
+}
+
+// skipToComma goes on behind the next comma outside of parentheses; false at the end.
+func skipToComma(stmt *sqlparse.Statement, tokens *sqlparse.Tokens) bool {
+	for depth := 0; ; {
+		tok := tokens.Next()
+		switch {
+		case tok.Kind == sqlparse.EOF:
+			return false
+		case stmt.Is(tok, "("):
+			depth++
+		case stmt.Is(tok, ")"):
+			depth--
+		case depth == 0 && stmt.Is(tok, ","):
+			return true
+		}
+	}
+}
+
+func globalRefused(scope, name string) error {
+	return sqlerr.Unsupported("SET "+strings.ToUpper(scope)+" "+name,
+		"change server settings on the servers of each node group, or the variable for the session")
+}
+
+// isolationVariables are the session variables behind SET SESSION TRANSACTION.
+func (s *Session) isolationVariables() []string {
+	if s.cfg.Dialect.MariaDB() {
+		return []string{"tx_isolation", "tx_read_only"}
+	}
+	return []string{"transaction_isolation", "transaction_read_only"}
+}
+
+// userVariable returns the name in @name, @`name` or @'name'.
+func userVariable(text []byte) string {
+	t := strings.TrimPrefix(string(text), "@")
+	if len(t) >= 2 && (t[0] == '`' || t[0] == '\'' || t[0] == '"') {
+		q := t[:1]
+		return strings.ReplaceAll(t[1:len(t)-1], q+q, q)
+	}
+	return strings.ToLower(t)
+}
+
+// assign runs the SET at hand and takes its results into the session's state.
+func (s *Session) assign(a assignments) error {
+	for _, name := range a.system {
+		switch name {
+		case "insert_id", "sql_log_bin", "gtid_next", "pseudo_thread_id", "pseudo_slave_mode", "gtid_domain_id", "server_id", "gtid_seq_no":
+			return sqlerr.Unsupported("SET "+name, "it has no meaning for a cluster")
+		}
+	}
+	c, err := s.acquire(s.anyGroup())
+	if err != nil {
+		return err
+	}
+	inTransaction := s.tx != nil && s.tx.Conn() == c
+	ok, err := c.Exec(string(s.stmt.SQL()))
+	if err != nil {
+		s.done(c, err)
+		return txn.Lost(c, err)
+	}
+	c.Dirty = true // until what it has now is known
+	st, err := s.readBack(c, a.user, a.system)
+	if err == nil {
+		err = s.adopt(st)
+	}
+	if err != nil {
+		s.done(c, err)
+		return txn.Lost(c, err)
+	}
+	c.SetState(st)
+	c.Dirty = false
+	if inTransaction && !c.LastStatus().Has(wire.StatusInTrans) {
+		s.endTransaction() // SET autocommit = 1 commits
+	}
+	s.done(c, nil)
+	return s.ok(wire.OK{Warnings: ok.Warnings})
+}
+
+// readBack asks the server for the values of variables and returns the session's state with them.
+func (s *Session) readBack(c *backend.Conn, user, system []string) (*backend.State, error) {
+	var q strings.Builder
+	q.WriteString("SELECT 1")
+	for _, n := range system {
+		fmt.Fprintf(&q, ", @@session.%s", quoteName(n))
+	}
+	for _, n := range user {
+		v := "@" + quoteName(n)
+		fmt.Fprintf(&q, ", %s, HEX(%s), CHARSET(%s), COLLATION(%s)", v, v, v, v)
+	}
+	cols, rows, err := c.QueryAll(q.String(), 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != 1 || len(rows[0]) != 1+len(system)+4*len(user) {
+		return nil, sqlerr.Internal.New("reading session variables back: unexpected result")
+	}
+	cols, row := cols[1:], rows[0][1:]
+	var set []backend.Variable
+	for i, n := range system {
+		if n == "last_insert_id" || n == "identity" {
+			s.lastInsertID = parseUint(row[i])
+			continue
+		}
+		set = append(set, backend.Variable{Name: "@@session." + quoteName(n), Value: systemLiteral(cols[i], row[i])})
+	}
+	cols, row = cols[len(system):], row[len(system):]
+	for i, n := range user {
+		set = append(set, backend.Variable{Name: "@" + quoteName(n), Value: userLiteral(cols[4*i], row[4*i:4*i+4])})
+	}
+	st := s.state.With(s.db, set...)
+	size := 0
+	for _, v := range st.Vars {
+		size += len(v.Name) + len(v.Value)
+	}
+	if size > maxStateBytes {
+		return nil, sqlerr.Unsupported("more than 1 MB of session variables", "keep large values in a table")
+	}
+	return st, nil
+}
+
+// systemLiteral is the value of a system variable as it can be assigned.
+func systemLiteral(col sqltypes.Column, v []byte) string {
+	if v == nil {
+		return "NULL"
+	}
+	if isNumber(col.Type) {
+		return string(v)
+	}
+	return string(sqltypes.AppendQuoted(nil, v, true))
+}
+
+// userLiteral is the value of a user variable with its type: number, or string with character set and collation.
+// row is the value, its HEX, CHARSET and COLLATION.
+func userLiteral(col sqltypes.Column, row [][]byte) string {
+	v := row[0]
+	switch {
+	case v == nil:
+		return "NULL"
+	case col.Type == sqltypes.TypeDouble || col.Type == sqltypes.TypeFloat:
+		if bytes.ContainsAny(v, "eE") {
+			return string(v)
+		}
+		return string(v) + "e0"
+	case isNumber(col.Type):
+		return string(v)
+	case string(row[2]) == "binary":
+		return "_binary x'" + string(row[1]) + "'"
+	default:
+		return "_" + string(row[2]) + " x'" + string(row[1]) + "' COLLATE " + string(row[3])
+	}
+}
+
+func isNumber(t sqltypes.Type) bool {
+	switch t {
+	case sqltypes.TypeTiny, sqltypes.TypeShort, sqltypes.TypeInt24, sqltypes.TypeLong, sqltypes.TypeLongLong,
+		sqltypes.TypeFloat, sqltypes.TypeDouble, sqltypes.TypeDecimal, sqltypes.TypeNewDecimal, sqltypes.TypeYear:
+		return true
+	}
+	return false
+}
+
+// adopt makes st the session's state and derives from it what the session itself must know.
+func (s *Session) adopt(st *backend.State) error {
+	client := "utf8mb4"
+	if v, ok := st.Get("@@session.`character_set_client`"); ok {
+		client = strings.Trim(v, "'")
+	}
+	switch client {
+	case "utf8mb4", "utf8mb3", "utf8", "ascii", "latin1", "binary", "latin2", "latin5", "latin7", "cp1250", "cp1251", "cp1252", "koi8r", "koi8u":
+	default:
+		return sqlerr.Unsupported("character set "+client+" of a client", "use utf8mb4")
+	}
+	s.foreignCharset = client != "utf8mb4" && client != "utf8mb3" && client != "utf8" && client != "ascii"
+	s.autocommit = true
+	if v, ok := st.Get("@@session.`autocommit`"); ok {
+		s.autocommit = v != "0" && !strings.EqualFold(v, "'OFF'")
+	}
+	mode := s.defaultMode
+	if v, ok := st.Get("@@session.`sql_mode`"); ok {
+		mode = strings.Trim(v, "'")
+	}
+	s.sqlMode = mode
+	s.mode = parseMode(mode)
+	s.state = st
+	return nil
+}
+
+// parseMode picks from sql_mode what changes how text is read.
+func parseMode(sqlMode string) sqlparse.Mode {
+	var m sqlparse.Mode
+	for _, name := range strings.Split(strings.ToUpper(sqlMode), ",") {
+		switch name {
+		case "ANSI_QUOTES":
+			m |= sqlparse.ANSIQuotes
+		case "NO_BACKSLASH_ESCAPES":
+			m |= sqlparse.NoBackslashEscapes
+		case "IGNORE_SPACE":
+			m |= sqlparse.IgnoreSpace
+		case "PIPES_AS_CONCAT":
+			m |= sqlparse.PipesAsConcat
+		case "HIGH_NOT_PRECEDENCE":
+			m |= sqlparse.HighNotPrecedence
+		}
+	}
+	return m
+}
+
+// setTransaction is SET TRANSACTION without a scope: it is for the next transaction only.
+func (s *Session) setTransaction(sql string) error {
+	if s.tx != nil {
+		return &sqlerr.Error{Code: 1568, State: "25001",
+			Message: "Transaction characteristics can't be changed while a transaction is in progress"}
+	}
+	c, err := s.acquire(s.anyGroup())
+	if err != nil {
+		return err
+	}
+	ok, err := c.Exec(sql) // for its syntax
+	c.Dirty = true
+	s.done(c, err)
+	if err != nil {
+		return txn.Lost(c, err)
+	}
+	s.isolation = sql
+	return s.ok(wire.OK{Warnings: ok.Warnings})
+}
+
+func quoteName(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }
+
+func parseUint(b []byte) uint64 {
+	var v uint64
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			break
+		}
+		v = v*10 + uint64(c-'0')
+	}
+	return v
+}

@@ -1,0 +1,134 @@
+package session
+
+import (
+	"fmt"
+	"strconv"
+
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+)
+
+// Functions and variables that speak of the session (CONNECTION_ID(), USER(), LAST_INSERT_ID(), ROW_COUNT(),
+// FOUND_ROWS() and the variables that mean the same) would answer for the backend connection. They are replaced in the
+// text by their values before it is planned, so that they are right on every node group and can even be routed by.
+
+// substitutable are the uses that ask for substitution.
+const substitutable = sqlparse.ReadsSession | sqlparse.ReadsLastInsertID | sqlparse.ReadsDiagnostics
+
+// substitute returns the statement's text with session functions replaced by values, or nil if there was none.
+// Columns of the outermost SELECT keep their names.
+func (s *Session) substitute() []byte {
+	stmt := s.stmt
+	if stmt.Uses()&substitutable == 0 {
+		return nil
+	}
+	switch stmt.Kind() {
+	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Update, sqlparse.Delete, sqlparse.Set, sqlparse.Do:
+	default:
+		return nil
+	}
+	type edit struct {
+		span sqlparse.Span
+		text string
+	}
+	var edits []edit
+	tokens := stmt.Tokens()
+	prev := sqlparse.Token{}
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; prev, tok = tok, tokens.Next() {
+		switch tok.Kind {
+		case sqlparse.SysVar:
+			if v, ok := s.sessionVariable(string(stmt.Text(tok.Span))); ok && stmt.Kind() != sqlparse.Set {
+				edits = append(edits, edit{tok.Span, v})
+			}
+		case sqlparse.Word:
+			if prev.Kind == sqlparse.Op && stmt.Is(prev, ".") {
+				continue
+			}
+			ahead := tokens
+			open := ahead.Next()
+			if open.Kind == sqlparse.Op && stmt.Is(open, "(") {
+				end := ahead.Next()
+				if !stmt.Is(end, ")") {
+					continue
+				}
+				if v, ok := s.sessionFunction(stmt, tok); ok {
+					edits = append(edits, edit{sqlparse.Span{Start: tok.Start, End: end.End}, v})
+				}
+			} else if stmt.Is(tok, "CURRENT_USER") {
+				edits = append(edits, edit{tok.Span, s.currentUser()})
+			}
+		}
+	}
+	if len(edits) == 0 {
+		return nil
+	}
+	items := stmt.SelectItems(nil)
+	sql, out, at := stmt.SQL(), []byte(nil), 0
+	for i, e := range edits {
+		out = append(append(out, sql[at:e.span.Start]...), e.text...)
+		at = e.span.End
+		for _, it := range items {
+			last := i+1 == len(edits) || edits[i+1].span.Start >= it.Expr.End
+			if !it.Star && it.Alias.Start == it.Alias.End && e.span.Start >= it.Expr.Start && e.span.End <= it.Expr.End && last {
+				out = append(out, sql[at:it.Expr.End]...)
+				at = it.Expr.End
+				out = append(out, " AS "...)
+				out = append(out, quoteName(string(stmt.AppendColumnName(nil, it)))...)
+			}
+		}
+	}
+	return append(out, sql[at:]...)
+}
+
+func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token) (string, bool) {
+	switch {
+	case stmt.Is(name, "CONNECTION_ID"):
+		return strconv.FormatUint(uint64(s.conn.ID()), 10), true
+	case stmt.Is(name, "USER"), stmt.Is(name, "SESSION_USER"), stmt.Is(name, "SYSTEM_USER"):
+		return string(sqltypes.AppendQuoted(nil, fmt.Appendf(nil, "%s@%s", s.user, s.host), true)), true
+	case stmt.Is(name, "CURRENT_USER"):
+		return s.currentUser(), true
+	case stmt.Is(name, "LAST_INSERT_ID"):
+		return strconv.FormatUint(s.lastInsertID, 10), true
+	case stmt.Is(name, "ROW_COUNT"):
+		return strconv.FormatInt(s.rowCount, 10), true
+	case stmt.Is(name, "FOUND_ROWS"):
+		return strconv.FormatUint(s.foundRows, 10), true
+	}
+	return "", false
+}
+
+func (s *Session) sessionVariable(text string) (string, bool) {
+	switch foldASCII(text) {
+	case "@@last_insert_id", "@@identity", "@@session.last_insert_id", "@@session.identity":
+		return strconv.FormatUint(s.lastInsertID, 10), true
+	case "@@pseudo_thread_id", "@@session.pseudo_thread_id":
+		return strconv.FormatUint(uint64(s.conn.ID()), 10), true
+	case "@@warning_count", "@@session.warning_count":
+		return strconv.Itoa(len(s.warnings)), true
+	case "@@error_count", "@@session.error_count":
+		n := 0
+		for _, w := range s.warnings {
+			if w.level == "Error" {
+				n++
+			}
+		}
+		return strconv.Itoa(n), true
+	}
+	return "", false
+}
+
+// currentUser is the account as CURRENT_USER() names it, a SQL string.
+func (s *Session) currentUser() string {
+	return string(sqltypes.AppendQuoted(nil, []byte(s.user+"@%"), true))
+}
+
+func foldASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,88 @@
+package session
+
+import (
+	"strconv"
+	"strings"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlparse"
+)
+
+// warning is one row of SHOW WARNINGS. They are read from the backend right after the statement they belong to, so
+// that no connection has to be kept for a client that may ask for them.
+type warning struct {
+	level   string
+	code    uint16
+	message string
+}
+
+// maxWarnings is what is kept of one statement's warnings, as max_error_count is on a server.
+const maxWarnings = 64
+
+// fetchWarnings replaces the session's warnings by those of c's last statement.
+func (s *Session) fetchWarnings(c *backend.Conn) {
+	if w := appendWarnings(s.warnings[:0], c); len(w) > 0 {
+		s.warnings = w
+	}
+}
+
+func appendWarnings(dst []warning, c *backend.Conn) []warning {
+	if !c.Usable() {
+		return dst
+	}
+	_, rows, err := c.QueryAll("SHOW WARNINGS", maxWarnings)
+	if err != nil {
+		return dst
+	}
+	for _, r := range rows {
+		if len(r) == 3 && len(dst) < maxWarnings {
+			dst = append(dst, warning{string(r[0]), uint16(parseUint(r[1])), string(r[2])})
+		}
+	}
+	return dst
+}
+
+// showWarnings answers SHOW WARNINGS and SHOW ERRORS, with COUNT(*) and LIMIT.
+func (s *Session) showWarnings(p *plan.Plan) error {
+	var rows []warning
+	for _, w := range s.warnings {
+		if p.Topic != "errors" || w.level == "Error" {
+			rows = append(rows, w)
+		}
+	}
+	tokens := s.stmt.Tokens()
+	var limit []uint64
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if s.stmt.Is(tok, "COUNT") {
+			name := "@@session.warning_count"
+			if p.Topic == "errors" {
+				name = "@@session.error_count"
+			}
+			t := newTable("#" + name)
+			t.add(len(rows))
+			return s.send(t)
+		}
+		if tok.Kind == sqlparse.IntLit {
+			n, _ := strconv.ParseUint(string(s.stmt.Text(tok.Span)), 10, 32)
+			limit = append(limit, n)
+		}
+	}
+	offset, count := uint64(0), uint64(len(rows))
+	switch len(limit) {
+	case 1:
+		count = limit[0]
+	case 2:
+		offset, count = limit[0], limit[1]
+	}
+	kept := s.warnings
+	t := newTable("Level", "#Code", "Message")
+	for i, w := range rows {
+		if uint64(i) >= offset && uint64(i)-offset < count {
+			t.add(strings.Clone(w.level), int(w.code), w.message)
+		}
+	}
+	err := s.send(t)
+	s.warnings = kept
+	return err
+}
