@@ -1,0 +1,133 @@
+package placement
+
+import (
+	"net/netip"
+	"unicode/utf8"
+
+	"skarv/pkg/sqltypes"
+)
+
+// appendString appends the key of v under the collation of a CHAR or VARCHAR column.
+func (c *KeyColumn) appendString(dst []byte, v sqltypes.Value, store bool) ([]byte, Match) {
+	raw := v.Raw
+	switch v.Kind {
+	case sqltypes.String:
+	case sqltypes.Binary:
+		// Its bytes are taken as they are, as characters of the column's character set.
+		if c.coll.Charset() == "latin1" && !ascii(raw) {
+			return dst, Unknown
+		}
+	case sqltypes.Int, sqltypes.Bool:
+		// Compared as numbers, so that '1', '01' and '1x' are all 1; stored as their digits.
+		n, ok := sqltypes.ParseNumber(raw)
+		if !store || !ok || len(n.Frac) > 0 || len(n.Int) > 18 || n.Negative != (raw[0] == '-') {
+			return dst, Unknown
+		}
+		if c.length > 0 && len(n.Int)+1 > c.length {
+			return dst, Unknown
+		}
+		if n.Negative {
+			var digits [20]byte
+			return c.appendKey(dst, n.Append(digits[:0]))
+		}
+		if len(n.Int) == 0 {
+			return c.appendKey(dst, []byte{'0'})
+		}
+		return c.appendKey(dst, n.Int)
+	default:
+		return dst, Unknown
+	}
+	if store {
+		raw = c.truncate(raw)
+	}
+	if !c.coll.PadSpace() && c.kind == charKey && len(raw) > 0 && raw[len(raw)-1] == ' ' {
+		if !store {
+			return dst, Unknown // CHAR never has trailing spaces, but for sql_mode PAD_CHAR_TO_FULL_LENGTH
+		}
+		for len(raw) > 0 && raw[len(raw)-1] == ' ' {
+			raw = raw[:len(raw)-1]
+		}
+	}
+	return c.appendKey(dst, raw)
+}
+
+func (c *KeyColumn) appendKey(dst, s []byte) ([]byte, Match) {
+	dst, ok := c.coll.AppendKey(dst, s)
+	if !ok {
+		return dst, Unknown
+	}
+	return dst, Exact
+}
+
+// truncate returns what of s fits into the column. The strict sql_mode refuses a row that does not fit.
+func (c *KeyColumn) truncate(s []byte) []byte {
+	if c.length <= 0 || len(s) <= c.length {
+		return s
+	}
+	n := 0
+	for i := 0; i < len(s); n++ {
+		if n == c.length {
+			return s[:i]
+		}
+		_, size := utf8.DecodeRune(s[i:])
+		i += size
+	}
+	return s
+}
+
+// appendBytes appends the bytes of v in a BINARY or VARBINARY column.
+func (c *KeyColumn) appendBytes(dst []byte, v sqltypes.Value, store bool) ([]byte, Match) {
+	if v.Kind != sqltypes.String && v.Kind != sqltypes.Binary {
+		return dst, Unknown
+	}
+	raw := v.Raw
+	if store && c.length > 0 && len(raw) > c.length {
+		raw = raw[:c.length]
+	}
+	if c.kind == varbinaryKey {
+		return append(dst, raw...), Exact
+	}
+	if !store && len(raw) != c.length {
+		return dst, Unknown // by comparison not equal, by a key lookup it may be
+	}
+	dst = append(dst, raw...)
+	for i := len(raw); i < c.length; i++ {
+		dst = append(dst, 0)
+	}
+	return dst, Exact
+}
+
+// appendUUID appends the text of a MariaDB UUID written with its four dashes.
+func appendUUID(dst []byte, v sqltypes.Value) ([]byte, Match) {
+	const length = 36
+	if v.Kind != sqltypes.String || len(v.Raw) != length {
+		return dst, Unknown
+	}
+	start := len(dst)
+	for i, b := range v.Raw {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		switch {
+		case dash && b == '-', !dash && (b >= '0' && b <= '9' || b >= 'a' && b <= 'f'):
+		case !dash && b >= 'A' && b <= 'F':
+			b += 'a' - 'A'
+		default:
+			return dst[:start], Unknown
+		}
+		dst = append(dst, b)
+	}
+	return dst, Exact
+}
+
+// appendINET6 appends the bytes of an address written with colons.
+func appendINET6(dst []byte, v sqltypes.Value) ([]byte, Match) {
+	const longest = 45
+	if v.Kind != sqltypes.String || len(v.Raw) > longest {
+		return dst, Unknown
+	}
+	addr, err := netip.ParseAddr(string(v.Raw))
+	if err != nil || !addr.Is6() || addr.Zone() != "" {
+		return dst, Unknown
+	}
+	bytes := addr.As16()
+	return append(dst, bytes[:]...), Exact
+}
