@@ -2,6 +2,7 @@ package placement
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"skarv/pkg/sqlerr"
@@ -14,10 +15,11 @@ type ColumnSpec struct {
 	DataType   string // "bigint", "varchar"
 	ColumnType string // "bigint(20) unsigned", "enum('a','b')"
 	Collation  string // of character strings, ENUM and SET
-	Length     int64  // characters of strings, bytes of binaries
-	Precision  int    // of DECIMAL; of BIT its bits
-	Scale      int    // decimals of DECIMAL, or digits of fractional seconds
-	Nullable   bool
+	// Length, Precision and Scale count where ColumnType does not give them in parentheses.
+	Length    int64 // characters of strings, bytes of binaries
+	Precision int   // of DECIMAL; of BIT its bits
+	Scale     int   // decimals of DECIMAL, or digits of fractional seconds
+	Nullable  bool
 	// Flavor is "mariadb" or "mysql": which servers hold the column.
 	Flavor string
 }
@@ -95,11 +97,42 @@ func NewKeyColumn(spec ColumnSpec) (KeyColumn, error) {
 	}
 	c.unsigned = c.zerofill || strings.Contains(columnType, " unsigned")
 	dataType := strings.ToLower(spec.DataType)
+	c.setParameters(dataType, columnType)
 	if why, how := c.setType(dataType, spec); why != "" {
 		return KeyColumn{}, sqlerr.Unsupported(fmt.Sprintf("%s column '%s' as distribution key: %s",
 			strings.ToUpper(dataType), spec.Name, why), how)
 	}
 	return c, nil
+}
+
+// setParameters reads the numbers of "varchar(64)", "decimal(10,2)", "datetime(3)".
+func (c *KeyColumn) setParameters(dataType, columnType string) {
+	_, list, found := strings.Cut(columnType, "(")
+	list, _, closed := strings.Cut(list, ")")
+	if !found || !closed {
+		if columnType != "" && (dataType == "datetime" || dataType == "time") {
+			c.scale = 0
+		}
+		return
+	}
+	first, second, _ := strings.Cut(list, ",")
+	n, err := strconv.Atoi(strings.TrimSpace(first))
+	if err != nil {
+		return
+	}
+	switch dataType {
+	case "char", "varchar", "binary", "varbinary":
+		c.length = n
+	case "datetime", "time":
+		c.scale = n
+	case "bit":
+		c.precision = n
+	case "decimal", "numeric":
+		c.precision, c.scale = n, 0
+		if d, err := strconv.Atoi(strings.TrimSpace(second)); err == nil {
+			c.scale = d
+		}
+	}
 }
 
 // setType fills in what depends on the data type. It returns why the column is refused and what to do, or nothing.
@@ -130,7 +163,7 @@ func (c *KeyColumn) setType(dataType string, spec ColumnSpec) (why, how string) 
 			return "two-digit years are ambiguous", "use YEAR(4)"
 		}
 	case "bit":
-		c.kind, c.bits = bitKey, uint8(min(max(spec.Precision, 1), 64))
+		c.kind, c.bits = bitKey, uint8(min(max(c.precision, 1), 64))
 	case "enum":
 		c.kind = enumKey
 		return c.setMembers(spec)

@@ -1,0 +1,49 @@
+package catalog
+
+import (
+	"fmt"
+
+	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
+)
+
+// Prepare makes t ready for use on servers of flavor: it fills Key from Columns and Distribution. It must be called before
+// the table is published in a Snapshot. The error is an *sqlerr.Error for a distribution key that cannot be hashed.
+func (t *Table) Prepare(flavor Flavor) error {
+	t.Key = nil
+	if t.Kind != Sharded {
+		return nil
+	}
+	if len(t.Distribution) == 0 {
+		return sqlerr.Internal.New(fmt.Sprintf("table '%s.%s' is sharded but has no distribution key", t.Database, t.Name))
+	}
+	key := make(placement.Key, 0, len(t.Distribution))
+	for _, i := range t.Distribution {
+		if i < 0 || i >= len(t.Columns) {
+			return sqlerr.Internal.New(fmt.Sprintf("table '%s.%s' has no column %d for its distribution key",
+				t.Database, t.Name, i))
+		}
+		c := &t.Columns[i]
+		if c.Generated {
+			return sqlerr.Unsupported(fmt.Sprintf("generated column '%s' as distribution key", c.Name),
+				"the proxy cannot compute its value; distribute by the columns it is made of")
+		}
+		column, err := placement.NewKeyColumn(placement.ColumnSpec{
+			Name:       c.Name,
+			DataType:   c.DataType,
+			ColumnType: c.ColumnType,
+			Collation:  c.Collation,
+			Length:     c.Length,
+			Precision:  c.Precision,
+			Scale:      c.Scale,
+			Nullable:   c.Nullable,
+			Flavor:     string(flavor),
+		})
+		if err != nil {
+			return err
+		}
+		key = append(key, column)
+	}
+	t.Key = key
+	return nil
+}
