@@ -54,6 +54,7 @@ const (
 	SecureTransport       Code = 3159
 	OutOfSequence         Code = 2014
 	NetReadInterrupted    Code = 1159
+	NetUncompressError    Code = 1157
 	UnsupportedAuthMode   Code = 1251
 	AutoIncrementFailed   Code = 1467
 )
@@ -107,6 +108,8 @@ func definitionOf(c Code) definition {
 		return definition{"08S01", "Got a packet bigger than 'max_allowed_packet' bytes"}
 	case PacketReadError:
 		return definition{"08S01", "Got an error reading communication packets"}
+	case NetUncompressError:
+		return definition{"08S01", "Couldn't uncompress communication packet"}
 	case NetReadInterrupted:
 		return definition{"08S01", "Got timeout reading communication packets"}
 	case UnsupportedAuthMode:

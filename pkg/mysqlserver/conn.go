@@ -1,0 +1,150 @@
+package mysqlserver
+
+import (
+	"crypto/tls"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"skarv/pkg/socket"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/wire"
+)
+
+// Conn is one client's connection. It belongs to its goroutine, in which all methods of its Handler run; only ID,
+// RemoteAddr, LocalAddr, SetIdleTimeout and Terminate may be called from others.
+type Conn struct {
+	server  *Server
+	handler Handler
+	nc      net.Conn // as accepted; deadlines are set here
+	sock    *socket.Conn
+	id      uint32
+	unix    bool
+	tls     *tls.Conn // nil without TLS
+
+	caps       wire.Capability
+	collation  uint16
+	status     wire.Status
+	user       string
+	compressed bool
+	salt       [wire.SaltLen]byte // as sent in the handshake
+	failures   int                // COM_CHANGE_USER refused
+
+	in         *buffer // nil while idle
+	start, end int     // what is unread is in.b[start:end]
+	want       int     // bytes the command that is being received needs, as far as known
+	request    []byte
+	joined     []byte // payload of a command of several packets
+	nested     []byte // last packet of ReadPacket
+	readErr    error  // why reading ended
+
+	out      *buffer
+	outBytes []byte // what is not flushed yet; its memory is out's, unless a packet outgrew it
+	packet   int    // start of the packet between BeginPacket and EndPacket
+	seq      byte
+	wrote    bool // part of the current command's answer was written
+	loggedIn bool
+
+	activity    atomic.Uint64 // count<<2 | what it is doing; read by the watcher
+	count       uint64
+	idleTimeout atomic.Int64
+	ended       atomic.Int32 // ending
+	endWith     atomic.Pointer[sqlerr.Error]
+	watched     watched // the watcher's own
+}
+
+// doing is what a connection is at, which decides how long it may take.
+type doing uint64
+
+const (
+	idle    doing = iota // waiting for a command
+	reading              // a command, or an answer to the server's question, has not arrived whole
+	busy                 // in Handle; that is the Handler's time
+	writing
+)
+
+func (c *Conn) set(d doing) {
+	c.count++
+	c.activity.Store(c.count<<2 | uint64(d))
+}
+
+// ID is the connection id sent in the handshake, unique among the Server's connections.
+func (c *Conn) ID() uint32 { return c.id }
+
+// Capabilities is what client and server agreed on.
+func (c *Conn) Capabilities() wire.Capability { return c.caps }
+
+// Collation is the number of the collation the client asked for at login (or COM_CHANGE_USER), 0 for none.
+func (c *Conn) Collation() uint16 { return c.collation }
+
+// User is the account's name, "" before login.
+func (c *Conn) User() string { return c.user }
+
+// RemoteAddr is the client's address.
+func (c *Conn) RemoteAddr() net.Addr { return c.nc.RemoteAddr() }
+
+// LocalAddr is the address the client connected to.
+func (c *Conn) LocalAddr() net.Addr { return c.nc.LocalAddr() }
+
+// Host is the client's address as error texts name it: the IP, or localhost on a Unix socket.
+func (c *Conn) Host() string {
+	if a, ok := c.nc.RemoteAddr().(*net.TCPAddr); ok {
+		return a.IP.String()
+	}
+	return "localhost"
+}
+
+// Secure reports whether nobody between client and server can read along: TLS or a Unix socket.
+func (c *Conn) Secure() bool { return c.unix || c.tls != nil }
+
+// TLS returns the state of the connection's TLS, nil if it has none.
+func (c *Conn) TLS() *tls.ConnectionState {
+	if c.tls == nil {
+		return nil
+	}
+	s := c.tls.ConnectionState()
+	return &s
+}
+
+// Status is the session's flags as the Conn sends them in answers of its own (COM_PING, login).
+func (c *Conn) Status() wire.Status { return c.status }
+
+// SetStatus sets the session's flags. A new connection has StatusAutocommit.
+func (c *Conn) SetStatus(s wire.Status) { c.status = s }
+
+// SetIdleTimeout sets how long the client may send nothing between commands (wait_timeout).
+func (c *Conn) SetIdleTimeout(d time.Duration) { c.idleTimeout.Store(int64(d)) }
+
+// Terminate ends the connection: at once if it waits for the client, else when Handle returns. The client is sent e if it
+// is between commands and e is not nil. It may be called from any goroutine, and more than once; the first e counts.
+func (c *Conn) Terminate(e *sqlerr.Error) {
+	c.endWith.CompareAndSwap(nil, e)
+	c.stop(terminated)
+}
+
+// ending is why the server ends a connection.
+type ending int32
+
+const (
+	_ ending = iota
+	terminated
+	shutdown
+	idleTooLong
+	readTooSlow
+	writeTooSlow
+	halfClosed
+)
+
+// stop makes the connection's goroutine stop waiting for the client. What else it does it finishes.
+func (c *Conn) stop(why ending) {
+	// The reason is stored before the deadline: who sees the deadline finds the reason.
+	if c.ended.CompareAndSwap(0, int32(why)) || why == writeTooSlow {
+		past := time.Unix(1, 0)
+		_ = c.sock.SetReadDeadline(past)
+		if why == writeTooSlow || why == terminated {
+			_ = c.nc.SetWriteDeadline(past)
+		}
+	}
+}
+
+func (c *Conn) endReason() ending { return ending(c.ended.Load()) }

@@ -1,0 +1,244 @@
+package mysqlserver
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/wire"
+)
+
+// maxLoginPacket is room for 64 KB of connection attributes and whatever else a login holds.
+const maxLoginPacket = 80 << 10
+
+// advertised is what every client may choose from: only what leaves the packets of an answer the same on both sides of a
+// relay, or is undone before (TLS, compression).
+const advertised = wire.CapFoundRows | wire.CapLongFlag | wire.CapConnectWithDB | wire.CapCompress | wire.CapLocalFiles |
+	wire.CapIgnoreSpace | wire.CapProtocol41 | wire.CapInteractive | wire.CapSSL | wire.CapTransactions |
+	wire.CapSecureConnection | wire.CapMultiStatements | wire.CapMultiResults | wire.CapPSMultiResults | wire.CapPluginAuth |
+	wire.CapConnectAttrs | wire.CapPluginAuthLenenc | wire.CapSessionTrack | wire.CapDeprecateEOF | wire.CapZstd
+
+// Collations of the handshake: utf8mb4_general_ci, which MariaDB's clients know best, and utf8mb4_0900_ai_ci.
+const (
+	mariaCollation = 45
+	mysqlCollation = 255
+)
+
+// logIn is the first goroutine of a connection.
+func (c *Conn) logIn() {
+	s := c.server
+	loggedIn := false
+	defer func() {
+		if !loggedIn {
+			c.close()
+		}
+	}()
+	defer c.recoverPanic()
+	c.set(busy)
+	c.handler = s.cfg.NewHandler(c)
+	if err := c.shakeHands(); err != nil {
+		result := "failed"
+		if sqlerr.HasCode(err, sqlerr.AccessDenied) {
+			result = "denied"
+			s.cfg.Log.Info("login denied", "remote", c.RemoteAddr().String(), "error", err)
+		} else {
+			s.cfg.Log.Debug("login failed", "remote", c.RemoteAddr().String(), "error", err)
+		}
+		s.metrics.logins.WithLabelValues(result).Inc()
+		c.hangUp(err)
+		return
+	}
+	s.metrics.logins.WithLabelValues("ok").Inc()
+	loggedIn = true
+	s.conns.Go(c.serve)
+}
+
+// serve is the second goroutine of a connection, for the rest of its life.
+func (c *Conn) serve() {
+	defer c.close()
+	defer c.recoverPanic()
+	err := c.sock.Serve(c.step)
+	if c.readErr != nil {
+		err = c.readErr
+	}
+	c.hangUp(err)
+}
+
+// shakeHands takes the connection from its first packet to the OK that ends login.
+func (c *Conn) shakeHands() error {
+	s := c.server
+	if err := c.nc.SetDeadline(time.Now().Add(s.cfg.HandshakeTimeout)); err != nil {
+		return err
+	}
+	newSalt(c.salt[:])
+	version := s.cfg.ServerVersion()
+	hello := wire.InitialHandshake{
+		ServerVersion: version,
+		ConnectionID:  c.id,
+		Salt:          c.salt[:],
+		Capabilities:  advertised,
+		Collation:     s.cfg.Collation,
+		Status:        c.status,
+		Plugin:        s.cfg.AuthPlugin,
+	}
+	// What MySQL calls LONG_PASSWORD is CLIENT_MYSQL for MariaDB's clients: absent, the server is a MariaDB. No extended
+	// capability is offered in its place.
+	maria := strings.Contains(version, "MariaDB")
+	if !maria {
+		hello.Capabilities |= wire.CapLongPassword
+	}
+	if hello.Collation == 0 {
+		hello.Collation = mysqlCollation
+		if maria {
+			hello.Collation = mariaCollation
+		}
+	}
+	if err := c.EndPacket(wire.AppendInitialHandshake(c.BeginPacket(), hello)); err != nil {
+		return err
+	}
+	payload, err := c.ReadPacket()
+	if err != nil {
+		return err
+	}
+	if wire.IsSSLRequest(payload) {
+		if payload, err = c.startTLS(); err != nil {
+			return err
+		}
+	}
+	r, err := wire.ParseHandshakeResponse(payload)
+	if err != nil {
+		return err
+	}
+	if s.cfg.RequireTLS && !c.Secure() {
+		return sqlerr.SecureTransport.New()
+	}
+	c.caps = r.Capabilities & hello.Capabilities
+	l := login{
+		c:          c,
+		user:       r.User,
+		salt:       c.salt[:],
+		reply:      append([]byte(nil), r.Auth...), // the next packet takes its place
+		plugin:     r.Plugin,
+		mustSwitch: r.Plugin != s.cfg.AuthPlugin,
+	}
+	if !c.caps.Has(wire.CapPluginAuth) {
+		l.plugin = wire.NativePassword
+	}
+	if err := l.authenticate(); err != nil {
+		return err
+	}
+	c.collation = uint16(r.Collation)
+	if err := c.welcome(r.User, r.DB, r.Attributes); err != nil {
+		return err
+	}
+	c.startCompression(r.ZstdLevel)
+	// Whoever ended the connection meanwhile stored the reason before a deadline that is now overwritten.
+	if err := c.nc.SetDeadline(time.Time{}); err != nil {
+		return err
+	}
+	if c.endReason() != 0 {
+		return os.ErrDeadlineExceeded
+	}
+	c.loggedIn = true
+	c.nested = nil
+	c.release()
+	c.set(idle)
+	return nil
+}
+
+// startTLS answers an SSLRequest and returns the client's next packet, its real response. Reading has stopped exactly at the end
+// of the request, so that nothing sent in the clear can pass for what comes inside TLS.
+func (c *Conn) startTLS() ([]byte, error) {
+	tc := tls.Server(c.nc, c.server.keys.tls)
+	if err := tc.Handshake(); err != nil {
+		return nil, fmt.Errorf("TLS handshake: %w", err)
+	}
+	c.sock.Upgrade(tc)
+	c.tls = tc
+	return c.ReadPacket()
+}
+
+// welcome hands the authenticated user to the Handler and sends OK.
+func (c *Conn) welcome(user, db string, attrs map[string]string) error {
+	c.user = user
+	if err := c.handler.Authenticated(user, db, attrs); err != nil {
+		return err
+	}
+	if err := c.WriteOK(wire.OK{Status: c.status}); err != nil {
+		return err
+	}
+	return c.Flush()
+}
+
+// startCompression begins what was negotiated: after the OK, on top of TLS. A client that can do both gets zlib, as from
+// a MySQL server.
+func (c *Conn) startCompression(zstdLevel uint8) {
+	switch {
+	case c.caps.Has(wire.CapCompress):
+		c.sock.Upgrade(c.server.compress.Zlib(c.sock.NetConn()))
+	case c.caps.Has(wire.CapZstd):
+		c.sock.Upgrade(c.server.compress.Zstd(c.sock.NetConn(), int(zstdLevel)))
+	}
+}
+
+// maxFailures is how often a session may try COM_CHANGE_USER in vain.
+const maxFailures = 3
+
+// changeUser runs COM_CHANGE_USER. A wrong password leaves the session as it was; an error of the Handler ends it.
+func (c *Conn) changeUser(body []byte) error {
+	u, err := wire.ParseChangeUser(body, c.caps)
+	if err != nil {
+		return err
+	}
+	l := login{
+		c:      c,
+		user:   u.User,
+		salt:   c.salt[:],
+		reply:  u.Auth, // part of the command: stays valid
+		plugin: u.Plugin,
+		// MySQL's clients send no password with the command but wait to be asked, whatever the plugin.
+		mustSwitch: true,
+	}
+	if !c.caps.Has(wire.CapPluginAuth) {
+		l.plugin = wire.NativePassword
+	}
+	if err := l.authenticate(); err != nil {
+		if !sqlerr.HasCode(err, sqlerr.AccessDenied, sqlerr.UnsupportedAuthMode) {
+			return err
+		}
+		c.server.metrics.logins.WithLabelValues("denied").Inc()
+		c.server.cfg.Log.Info("login denied", "remote", c.RemoteAddr().String(), "error", err)
+		if c.failures++; c.failures >= maxFailures {
+			return &brokenError{sqlerr.From(err)}
+		}
+		return c.WriteErr(sqlerr.From(err))
+	}
+	c.server.metrics.logins.WithLabelValues("ok").Inc()
+	c.failures = 0
+	c.collation = u.Collation
+	if err := c.welcome(u.User, u.DB, u.Attributes); err != nil {
+		if isClientError(err) {
+			return &brokenError{sqlerr.From(err)}
+		}
+		return err
+	}
+	return nil
+}
+
+// newSalt fills b with random bytes that can stand in a C string and are no '$', which separates an authentication string's parts.
+func newSalt(b []byte) {
+	_, _ = rand.Read(b) // never fails
+	for i := range b {
+		b[i] &= 0x7f
+		if b[i] == 0 || b[i] == '$' {
+			b[i]++
+		}
+	}
+}
+
+var errPanicked = errors.New("panic")

@@ -1,0 +1,84 @@
+package mysqlserver
+
+import (
+	"syscall"
+	"time"
+)
+
+// watched is what the watcher remembers of a connection.
+type watched struct {
+	activity uint64
+	since    time.Time // activity is unchanged since
+	peeked   bool
+}
+
+// watch ends connections that take too long until stop is closed. One goroutine looks at all connections now and
+// then, so that commands need no timers; a timeout is therefore late by up to a second.
+func (s *Server) watch(stop <-chan struct{}) {
+	shortest := min(s.cfg.IdleTimeout, s.cfg.ReadTimeout, s.cfg.WriteTimeout)
+	ticker := time.NewTicker(min(max(shortest/4, 5*time.Millisecond), time.Second))
+	defer ticker.Stop()
+	var conns []*Conn
+	for {
+		select {
+		case <-stop:
+			return
+		case now := <-ticker.C:
+			conns = s.all(conns[:0])
+			for _, c := range conns {
+				s.look(c, now)
+			}
+			clear(conns)
+		}
+	}
+}
+
+// look decides on one connection. A connection that is busy is its Handler's; one that logs in has a deadline.
+func (s *Server) look(c *Conn, now time.Time) {
+	w := &c.watched
+	if a := c.activity.Load(); a != w.activity || w.since.IsZero() {
+		*w = watched{activity: a, since: now}
+		return
+	}
+	age := now.Sub(w.since)
+	switch doing(w.activity & 3) {
+	case idle:
+		if age >= time.Duration(c.idleTimeout.Load()) {
+			c.stop(idleTooLong)
+		} else if !w.peeked {
+			// A client that closes its sending half together with its last bytes may leave no readiness behind that
+			// would wake the connection: look once.
+			w.peeked = true
+			if closedByPeer(c) {
+				c.stop(halfClosed)
+			}
+		}
+	case reading:
+		if age >= s.cfg.ReadTimeout {
+			c.stop(readTooSlow)
+		}
+	case writing:
+		if age >= s.cfg.WriteTimeout {
+			c.stop(writeTooSlow)
+		}
+	}
+}
+
+// closedByPeer reports whether the end of the stream is all there is to read.
+func closedByPeer(c *Conn) bool {
+	sc, ok := c.nc.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return false
+	}
+	closed := false
+	_ = raw.Control(func(fd uintptr) {
+		var b [1]byte
+		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		closed = n == 0 && err == nil
+	})
+	return closed
+}
