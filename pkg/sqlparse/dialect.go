@@ -24,7 +24,6 @@ type Dialect struct {
 	version int // as in executable comments: 80040, 101106
 	seeds   [2]maphash.Seed
 	words   [wordSlots]wordEntry
-	charset map[string]struct{}
 }
 
 // NewDialect returns the dialect of servers of the given kind and version ("8.4.6", "10.11.11-MariaDB-..."; a

@@ -1,7 +1,10 @@
 package sqlparse
 
 import (
-	"skarv/pkg/sqltypes"
+	"hash/maphash"
+	"math"
+
+	"skarv/pkg/sqlerr"
 )
 
 // Fingerprint stands for a statement's shape: 128 bits, seeded by the Dialect, so that no client can make two
@@ -40,34 +43,176 @@ type Arg struct {
 	Param int   // ClassParam: which `?` of the text it is, from 0; else -1
 }
 
-// Params gives the values of a statement's `?`s, by their number from 0. A nil Params is one without values.
-type Params interface {
-	Value(i int) sqltypes.Value
-}
-
 // Statement is the tokens of one statement. It is made for reuse by one goroutine: Scan fills it anew without
 // allocating in steady state. It refers to the scanned text, which must stay unchanged as long as the Statement
 // is used.
 type Statement struct {
 	dialect *Dialect
-	sql     []byte
+	sql     []byte // the text given to Scan
 	mode    Mode
+	end     int // of the first statement
+	rest    int // where the next one begins, or -1
+
+	kind  Kind
+	uses  Uses
+	print Fingerprint
+	shape []byte
+	args  []arg
+	elems []elem
+	// params is the number of ?s so far.
+	params int
+
+	rows      []row
+	rowShapes []rowShape
+	// plainCols is the number of columns of the row shape that is all plain, -1 while there is none.
+	plainCols int
+
+	selectList Span // Start is -1 when there is none
+
+	scan    scanState
+	scratch scratch
+}
+
+// arg is an Arg in less memory; for a list, elems[first:first+n] are its elements.
+type arg struct {
+	start, end uint32
+	param      int32
+	first, n   uint32
+	class      Class
+	shared     bool // its class is not in the shape: a plain value of a VALUES row
+}
+
+// elem is an element of a list: where it begins, and how many ?s stand before it.
+type elem struct {
+	start uint32
+	param int32
+}
+
+// scratch is memory that answers to questions are made in.
+type scratch struct {
+	value []byte // of Decode
+	text  []byte // of Normalized
+	cols  []Arg  // values of row colsOf
+	row   int    // row whose values cols has, or -1
+}
+
+// Limits above which buffers are given back, and below which they are kept for reuse.
+const (
+	keepBytes = 64 << 10
+	keepItems = 4096
+)
+
+func (s *Statement) reset(sql []byte, mode Mode) {
+	s.trim()
+	s.sql, s.mode = sql, mode
+	s.end, s.rest = 0, -1
+	s.kind, s.uses = Empty, 0
+	s.print = Fingerprint{}
+	s.shape = s.shape[:0]
+	s.args = s.args[:0]
+	s.elems = s.elems[:0]
+	s.params = 0
+	s.rows = s.rows[:0]
+	s.rowShapes = s.rowShapes[:0]
+	s.plainCols = -1
+	s.selectList = Span{-1, -1}
+	s.scratch.row = -1
+	s.scan = scanState{}
+}
+
+// trim gives back what is far larger than the last statement needed. Statements that are all large keep their
+// buffers from one to the next.
+func (s *Statement) trim() {
+	if cap(s.shape) > keepBytes && len(s.shape) < cap(s.shape)/8 {
+		s.shape = nil
+	}
+	if cap(s.args) > keepItems && len(s.args) < cap(s.args)/8 {
+		s.args = nil
+	}
+	if cap(s.elems) > keepItems && len(s.elems) < cap(s.elems)/8 {
+		s.elems = nil
+	}
+	if cap(s.rows) > keepItems && len(s.rows) < cap(s.rows)/8 {
+		s.rows = nil
+	}
+	if cap(s.scratch.value) > keepBytes {
+		s.scratch.value = nil
+	}
+	if cap(s.scratch.text) > keepBytes {
+		s.scratch.text = nil
+	}
+	if cap(s.scratch.cols) > keepItems {
+		s.scratch.cols = nil
+	}
+}
+
+// Done forgets the text and gives back buffers that have grown large. The Statement can be scanned into again.
+// A session calls it when it goes idle after a large statement.
+func (s *Statement) Done() {
+	s.reset(nil, 0)
+	s.trim()
 }
 
 // Scan reads the first statement of sql, up to a `;` outside of strings, comments and compound bodies, or to the end.
-// An error is a ParseError worded as the server words it: an unclosed string, name or comment. The Statement then
-// is empty but for Kind.
-func (s *Statement) Scan(sql []byte, mode Mode) error { return nil }
+// An error is a ParseError worded as the server words it: an unclosed string, name or comment. The Statement is
+// empty then.
+func (s *Statement) Scan(sql []byte, mode Mode) error {
+	s.reset(sql, mode)
+	if len(sql) > math.MaxInt32 {
+		s.sql = nil
+		return sqlerr.PacketTooLarge.New()
+	}
+	if at := s.run(); at >= 0 {
+		err := s.syntaxError(at)
+		s.reset(nil, mode)
+		return err
+	}
+	s.kind = s.scan.heads.kind()
+	if s.kind == Empty && len(s.shape) > 0 {
+		s.kind = Other
+	}
+	s.print = Fingerprint{
+		Hi: maphash.Bytes(s.dialect.seeds[0], s.shape),
+		Lo: maphash.Bytes(s.dialect.seeds[1], s.shape),
+	}
+	return nil
+}
 
-// Done forgets the text and gives back buffers that have grown large. The Statement can be scanned into again.
-func (s *Statement) Done() {}
+// syntaxError is the server's error for text it cannot read from at on.
+func (s *Statement) syntaxError(at int) error {
+	const shown = 80 // bytes of the statement the server shows
+	line := 1
+	for _, c := range s.sql[:at] {
+		if c == '\n' {
+			line++
+		}
+	}
+	server := "MySQL"
+	if s.dialect.mariadb {
+		server = "MariaDB"
+	}
+	near := s.sql[at:]
+	if len(near) > shown {
+		near = near[:shown]
+	}
+	return sqlerr.ParseError.New("check the manual that corresponds to your " + server +
+		" server version for the right syntax to use near '" + string(near) + "' at line " + itoa(line))
+}
 
 // SQL returns the text of the statement without what follows its `;`.
-func (s *Statement) SQL() []byte { return nil }
+func (s *Statement) SQL() []byte { return s.sql[:s.end] }
 
-// Rest returns the text after the statement's `;`, nil if no further statement follows (white space and comments
-// are none).
-func (s *Statement) Rest() []byte { return nil }
+// Rest returns the text after the statement's `;`, nil if no further statement follows (white space, comments and
+// empty statements are none).
+func (s *Statement) Rest() []byte {
+	if s.rest < 0 {
+		return nil
+	}
+	return s.sql[s.rest:]
+}
+
+// Text returns a range of the statement's text as written.
+func (s *Statement) Text(sp Span) []byte { return s.sql[sp.Start:sp.End] }
 
 // Mode returns the mode the statement was scanned with.
 func (s *Statement) Mode() Mode { return s.mode }
@@ -76,74 +221,66 @@ func (s *Statement) Mode() Mode { return s.mode }
 func (s *Statement) Dialect() *Dialect { return s.dialect }
 
 // Kind returns the kind of the statement.
-func (s *Statement) Kind() Kind { return 0 }
+func (s *Statement) Kind() Kind { return s.kind }
 
 // Uses returns what the statement depends on and changes.
-func (s *Statement) Uses() Uses { return 0 }
+func (s *Statement) Uses() Uses { return s.uses }
 
 // Fingerprint returns the hash of the statement's shape.
-func (s *Statement) Fingerprint() Fingerprint { return Fingerprint{} }
+func (s *Statement) Fingerprint() Fingerprint { return s.print }
 
 // Shape returns the bytes the Fingerprint is the hash of. They are not text. Valid until the next Scan.
-func (s *Statement) Shape() []byte { return nil }
+func (s *Statement) Shape() []byte { return s.shape }
 
 // NumArgs returns the number of arguments.
-func (s *Statement) NumArgs() int { return 0 }
+func (s *Statement) NumArgs() int { return len(s.args) }
 
 // Arg returns argument i.
-func (s *Statement) Arg(i int) Arg { return Arg{} }
+func (s *Statement) Arg(i int) Arg { return s.args[i].public() }
+
+func (a arg) public() Arg {
+	return Arg{Span{int(a.start), int(a.end)}, a.class, int(a.param)}
+}
 
 // ArgText returns the text of argument i as written, part of the scanned text.
-func (s *Statement) ArgText(i int) []byte { return nil }
+func (s *Statement) ArgText(i int) []byte {
+	a := &s.args[i]
+	return s.sql[a.start:a.end]
+}
 
 // NumElems returns the number of elements of list argument i, and 1 for an argument that is no list.
-func (s *Statement) NumElems(i int) int { return 0 }
+func (s *Statement) NumElems(i int) int {
+	if a := &s.args[i]; a.class == ClassList {
+		return int(a.n)
+	}
+	return 1
+}
 
 // Elem returns element j of argument i; of an argument that is no list, the argument itself.
-func (s *Statement) Elem(i, j int) Arg { return Arg{} }
+func (s *Statement) Elem(i, j int) Arg {
+	a := &s.args[i]
+	if a.class != ClassList {
+		return a.public()
+	}
+	e := s.elems[a.first : a.first+a.n][j]
+	l := s.dialect.lexer(s.sql, s.mode)
+	l.pos = int(e.start)
+	lit, _ := literal(&l, l.next(), false)
+	if lit.class == ClassParam {
+		lit.param = e.param
+	}
+	return lit.public()
+}
 
 // NumParams returns the number of `?`s in the whole statement, VALUES rows that have no argument numbers included.
-func (s *Statement) NumParams() int { return 0 }
+func (s *Statement) NumParams() int { return s.params }
 
-// Value returns the value of argument i. ok is false if the text alone does not tell it: a list, DEFAULT, a
-// character set introducer that needs conversion. The value points into the statement's text, into params' memory
-// or into scratch that the next call of Value, ElemValue, RowValue or Decode overwrites.
-func (s *Statement) Value(i int, params Params) (v sqltypes.Value, ok bool) {
-	return sqltypes.Value{}, false
+// itoa is for small numbers in messages and names.
+func itoa(n int) string { return string(appendInt(nil, n)) }
+
+func appendInt(dst []byte, n int) []byte {
+	if n >= 10 {
+		dst = appendInt(dst, n/10)
+	}
+	return append(dst, byte('0'+n%10))
 }
-
-// ElemValue is Value of element j of argument i.
-func (s *Statement) ElemValue(i, j int, params Params) (v sqltypes.Value, ok bool) {
-	return sqltypes.Value{}, false
-}
-
-// Decode is Value of any Arg this statement returned.
-func (s *Statement) Decode(a Arg, params Params) (v sqltypes.Value, ok bool) {
-	return sqltypes.Value{}, false
-}
-
-// NumRows returns the number of VALUES rows of INSERT and REPLACE, 0 if there are none.
-func (s *Statement) NumRows() int { return 0 }
-
-// Row returns the text range of VALUES row i, parentheses included.
-func (s *Statement) Row(i int) Span { return Span{} }
-
-// RowColumns returns the number of values of row i.
-func (s *Statement) RowColumns(i int) int { return 0 }
-
-// UniformRows reports that all rows have one shape and every value in them is Plain (see package comment):
-// then the arguments of the first row stand for all rows.
-func (s *Statement) UniformRows() bool { return false }
-
-// RowElem returns value col of row i. Its Class is ClassNone when it is an expression and no literal; its Span is
-// that of the whole expression then. ok is false if the row has no such value. Going through the rows in order
-// is cheap: a row is read once for all its columns.
-func (s *Statement) RowElem(i, col int) (a Arg, ok bool) { return Arg{}, false }
-
-// RowValue is Value of value col of row i; ok is false for expressions and DEFAULT.
-func (s *Statement) RowValue(i, col int, params Params) (v sqltypes.Value, ok bool) {
-	return sqltypes.Value{}, false
-}
-
-// RowParams returns the numbers of the first `?` in row i and of the first after it.
-func (s *Statement) RowParams(i int) (from, to int) { return 0, 0 }

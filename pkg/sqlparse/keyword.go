@@ -1,0 +1,169 @@
+package sqlparse
+
+// keyword enters a keyword into the shape and notes what it means for the statement.
+func (s *Statement) keyword(w *wordEntry) {
+	st := &s.scan
+	l := &st.lex
+	if w.flags&wordReserved != 0 {
+		s.shape = append(s.shape, shapeReserved, byte(w.id), byte(w.id>>8))
+		st.operand = w.flags&wordOperand != 0
+	} else {
+		s.verbatim()
+		st.operand = true
+	}
+	if w.uses != 0 && (w.flags&wordCall == 0 || w.flags&wordReserved != 0 || l.peekCall()) {
+		s.functionUses(w)
+	}
+	if w.flags&wordSpaced != 0 && s.mode&IgnoreSpace == 0 && l.pos < len(s.sql) && s.sql[l.pos] != '(' && l.peekCall() &&
+		!namesTable(st.prev) {
+		s.shape = append(s.shape, shapeSpace)
+		s.uses |= SpacedCall
+	}
+	if w.id < firstOther {
+		s.contextWord(w.id)
+	}
+}
+
+// namesTable reports whether a name after the word before can only be a table's.
+func namesTable(before wordID) bool {
+	switch before {
+	case wInto, wTable, wInsert, wReplace, wIgnore, wUpdate, wFrom, wJoin, wOn:
+		return true
+	}
+	return false
+}
+
+// functionUses notes a function (or what counts like one) that uses session state.
+func (s *Statement) functionUses(w *wordEntry) {
+	if w.id != wLastInsertID {
+		s.uses |= w.uses
+		return
+	}
+	ahead := s.scan.lex
+	ahead.next() // the parenthesis
+	if ahead.next() == Op && s.sql[ahead.start] == ')' {
+		s.uses |= ReadsLastInsertID
+	} else {
+		s.uses |= SetsLastInsertID
+	}
+}
+
+// contextWord notes words that mean something where they stand.
+func (s *Statement) contextWord(id wordID) {
+	st := &s.scan
+	if st.depth == 0 && st.heads.main == wNone && st.heads.is(wWith) {
+		switch id {
+		case wSelect, wInsert, wReplace, wUpdate, wDelete, wValues, wTable:
+			st.heads.main = id
+		}
+	}
+	switch id {
+	case wSelect:
+		if st.depth > 0 && st.tokens > st.depth+1 {
+			s.uses |= Subquery
+		}
+		if st.depth == 0 {
+			st.insert = false
+		}
+		// The outermost SELECT: after nothing but parentheses, or after WITH and its table expressions.
+		if !st.selectSeen && (st.tokens == st.depth+1 || st.depth == 0) {
+			st.selectSeen, st.selectMods = true, true
+			st.selectDepth = st.depth
+		}
+	case wFrom, wInto, wUnion, wExcept, wIntersect, wWhere, wHaving, wGroup, wOrder, wLimit, wProcedure, wFor, wLock:
+		if st.depth == st.selectDepth {
+			s.endSelectList()
+		}
+		st.into = id == wInto
+	case wInsert, wReplace:
+		if st.depth == 0 && (st.tokens == 1 || st.heads.explains()) {
+			st.insert = true
+		}
+	case wSet, wOn, wWith:
+		if st.depth == 0 {
+			st.insert = false
+		}
+	case wUpdate:
+		if st.prev == wFor {
+			s.uses |= LocksRows
+		}
+	case wShare:
+		if st.prev == wFor || st.prev == wIn && st.prev2 == wLock {
+			s.uses |= LocksRows
+		}
+	case wTemporary:
+		if st.prev == wCreate || st.prev == wDrop || st.prev == wReplace {
+			s.uses |= Temporary
+		}
+	case wLocal:
+		if st.heads.is(wLoad) && st.tokens <= 4 {
+			s.uses |= LocalFile
+		}
+	case wWarnings, wErrors:
+		if st.heads.is(wShow) {
+			s.uses |= ReadsDiagnostics
+		}
+	case wGet:
+		if st.tokens == 1 {
+			s.uses |= ReadsDiagnostics
+		}
+	case wValue:
+		if st.prev == wNext {
+			s.uses |= Sequence
+		}
+	}
+}
+
+func isSelectModifier(id wordID) bool {
+	switch id {
+	case wAll, wDistinct, wDistinctRow, wHighPriority, wStraightJoin, wSQLSmallResult, wSQLBigResult, wSQLBufferResult,
+		wSQLCache, wSQLNoCache, wSQLCalcFoundRows:
+		return true
+	}
+	return false
+}
+
+// userVar notes whether the variable just read is read or written.
+func (s *Statement) userVar() {
+	st := &s.scan
+	l := &st.lex
+	switch {
+	case st.into:
+		s.uses |= WritesUserVariable
+		return
+	case st.heads.is(wSet):
+		s.uses |= WritesUserVariable | ReadsUserVariable
+		return
+	}
+	ahead := *l
+	if l.peek() == ':' || l.peek() == '/' {
+		if ahead.next() == Op && ahead.pos-ahead.start == 2 && l.sql[ahead.start] == ':' {
+			s.uses |= WritesUserVariable
+			return
+		}
+	}
+	s.uses |= ReadsUserVariable
+}
+
+// sysVarUses tells what the system variable @@name stands for.
+func sysVarUses(name []byte) Uses {
+	i := len(name)
+	for i > 0 && name[i-1] != '.' && name[i-1] != '@' {
+		i--
+	}
+	name = name[i:]
+	if len(name) > 1 && name[0] == '`' {
+		name = name[1 : len(name)-1]
+	}
+	switch {
+	case equalFold(name, "identity"), equalFold(name, "last_insert_id"):
+		return ReadsLastInsertID
+	case equalFold(name, "warning_count"), equalFold(name, "error_count"):
+		return ReadsDiagnostics
+	case equalFold(name, "timestamp"), equalFold(name, "rand_seed1"), equalFold(name, "rand_seed2"):
+		return Nondeterministic
+	case equalFold(name, "pseudo_thread_id"):
+		return ReadsSession
+	}
+	return 0
+}
