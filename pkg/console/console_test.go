@@ -1,0 +1,93 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+)
+
+func TestConsole(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "skarv_test_total", Help: "Tests."})
+	registry.MustRegister(counter)
+	var broken atomic.Bool
+	c, err := Listen(Config{
+		Addr: "127.0.0.1:0", Gatherer: registry,
+		Ready: func() error {
+			if broken.Load() {
+				return errors.New("no cluster state yet")
+			}
+			return nil
+		},
+		Status: func() Status {
+			return Status{Version: "1", NodeGroups: []NodeGroup{{ID: 1, Name: "<b>ng1</b>", Partitions: 960, Problem: "refused"}}}
+		},
+	})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- c.Run(ctx) }()
+	get := func(path string) (int, string) {
+		r, err := http.Get("http://" + c.Addr().String() + path)
+		require.NoError(t, err)
+		defer r.Body.Close()
+		body, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		return r.StatusCode, string(body)
+	}
+
+	code, body := get("/healthz")
+	require.Equal(t, 200, code, body)
+	code, _ = get("/readyz")
+	require.Equal(t, 200, code)
+	broken.Store(true)
+	code, body = get("/readyz")
+	require.Equal(t, 503, code)
+	require.Equal(t, "no cluster state yet\n", body)
+	code, _ = get("/healthz")
+	require.Equal(t, 200, code, "alive all the same")
+	_, body = get("/metrics")
+	require.Contains(t, body, "skarv_test_total 0")
+	_, body = get("/api/status")
+	var s Status
+	require.NoError(t, json.Unmarshal([]byte(body), &s))
+	require.Equal(t, 960, s.NodeGroups[0].Partitions)
+	_, body = get("/")
+	require.Contains(t, body, "&lt;b&gt;ng1")
+	code, _ = get("/debug/pprof/")
+	require.Equal(t, 200, code)
+	code, _ = get("/nothing")
+	require.Equal(t, 404, code)
+
+	r, err := http.Post("http://"+c.Addr().String()+"/api/status", "text/plain", strings.NewReader("x"))
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+	require.Equal(t, http.StatusMethodNotAllowed, r.StatusCode)
+
+	cancel()
+	require.NoError(t, <-done)
+}
+
+func TestAddressInUse(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	_, err = Listen(Config{Addr: l.Addr().String()})
+	require.ErrorContains(t, err, "listen for HTTP on "+l.Addr().String())
+}
+
+func TestClosedListenerEndsRun(t *testing.T) {
+	c, err := Listen(Config{Addr: "127.0.0.1:0"})
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+	require.ErrorContains(t, c.Run(t.Context()), "HTTP on")
+}
