@@ -1,12 +1,210 @@
 package sqlparse
 
 // Normalized returns the statement with its arguments replaced by `:vN` and `::vN`, comments removed, names quoted
-// where the parser needs it, and only the first of VALUES rows of equal shape. Valid until the next Scan.
-func (s *Statement) Normalized() []byte { return nil }
+// where the parser needs it, and only the first of VALUES rows of equal shape. Valid until the next call of Normalized
+// or Scan.
+func (s *Statement) Normalized() []byte {
+	s.scratch.text = s.render(s.scratch.text[:0], renderNormal)
+	return s.scratch.text
+}
 
-// Digest appends the statement for people: literals as `?`, lists as `(...)`, only the first row. It shows no
-// values. It is not made for reading by machines.
-func (s *Statement) Digest(dst []byte) []byte { return dst }
+// Digest appends the statement for people: literals as `?`, lists as `(...)`, reserved words in capitals, only one
+// VALUES row. It shows no values, so that it can be logged. It is not made for reading by machines.
+func (s *Statement) Digest(dst []byte) []byte {
+	return s.render(dst, renderDigest)
+}
 
-// ArgNumber returns the argument a name in a syntax tree stands for: "v3" or ":v3" is 3.
-func ArgNumber(name string) (n int, ok bool) { return 0, false }
+// ArgNumber returns the argument a name in a syntax tree stands for: "v3", ":v3" and "::v3" are 3.
+func ArgNumber(name string) (n int, ok bool) {
+	for len(name) > 0 && name[0] == ':' {
+		name = name[1:]
+	}
+	if len(name) < 2 || len(name) > 10 || name[0] != 'v' {
+		return 0, false
+	}
+	for i := 1; i < len(name); i++ {
+		if !isDigit(name[i]) {
+			return 0, false
+		}
+		n = n*10 + int(name[i]-'0')
+	}
+	return n, true
+}
+
+// ArgName is the other way: the name of argument n without colons.
+func ArgName(n int) string { return "v" + itoa(n) }
+
+type renderMode uint8
+
+const (
+	renderNormal renderMode = iota // arguments as names
+	renderRaw                      // parameters as names, literals as they are
+	renderDigest                   // for people
+)
+
+// render writes the statement token by token, so that what comes out means to vitess's lexer what the text means to
+// the server's.
+func (s *Statement) render(dst []byte, mode renderMode) []byte {
+	l := s.dialect.lexer(s.sql[:s.end], s.mode)
+	next := 0 // argument
+	row := 0  // VALUES row not yet reached
+	written := len(dst)
+	var last byte
+	for {
+		k := l.next()
+		if k == EOF || k == Invalid {
+			return dst
+		}
+		if row > 0 && row < len(s.rows) && l.start >= int(s.rows[row-1].end) && l.start < int(s.rows[row].start) {
+			continue // the comma between rows
+		}
+		if row < len(s.rows) && l.start == int(s.rows[row].start) {
+			r := s.rows[row]
+			row++
+			if r.param&rowShown == 0 || mode == renderDigest && row > 1 {
+				l.pos = int(r.end)
+				for next < len(s.args) && s.args[next].start < r.end {
+					next++
+				}
+				continue
+			}
+			if row > 1 {
+				dst = append(dst, ',', ' ')
+			}
+		}
+		if l.spaced && len(dst) > written {
+			dst = append(dst, ' ')
+		}
+		if next < len(s.args) && l.start == int(s.args[next].start) {
+			a := s.args[next]
+			if !l.spaced && len(dst) > written && mode != renderDigest && needsSpace(last, ':') {
+				dst = append(dst, ' ')
+			}
+			dst = s.renderArg(dst, a, next, mode)
+			last = '0'
+			next++
+			l.pos = int(a.end)
+			l.dot, l.nameEnd, l.dotEnd = false, -1, -1
+			continue
+		}
+		if !l.spaced && len(dst) > written && needsSpace(last, s.sql[l.start]) {
+			dst = append(dst, ' ')
+		}
+		dst = s.renderToken(dst, &l, k, mode)
+		last = dst[len(dst)-1]
+	}
+}
+
+// needsSpace reports whether two tokens that touch in the text would read differently to vitess's lexer: two slashes
+// are a comment there, `:` begins an argument.
+func needsSpace(last, next byte) bool {
+	switch {
+	case last == '/' && (next == '/' || next == '*'), last == ':', next == ':' && last != 0:
+		return true
+	case last == '\'' && next == '\'', last == '"' && next == '"', last == '`' && next == '`':
+		return true
+	}
+	return isWordByte(last) && isWordByte(next)
+}
+
+func (s *Statement) renderArg(dst []byte, a arg, n int, mode renderMode) []byte {
+	switch {
+	case mode == renderDigest:
+		if a.class == ClassList {
+			return append(dst, "(...)"...)
+		}
+		return append(dst, '?')
+	case a.class == ClassList && (mode == renderNormal || s.hasParams(a)):
+		return appendInt(append(dst, "::v"...), n)
+	case a.class != ClassList && (mode == renderNormal || a.class == ClassParam):
+		return appendInt(append(dst, ":v"...), n)
+	}
+	l := s.dialect.lexer(s.sql[:a.end], s.mode)
+	l.pos = int(a.start)
+	for first := true; ; first = false {
+		k := l.next()
+		if k == EOF {
+			return dst
+		}
+		if !first {
+			dst = append(dst, ' ')
+		}
+		dst = s.renderToken(dst, &l, k, mode)
+	}
+}
+
+func (s *Statement) hasParams(a arg) bool {
+	e := s.elems[a.first : a.first+a.n]
+	for i := range e {
+		if s.sql[e[i].start] == '?' {
+			return true
+		}
+	}
+	return false
+}
+
+// renderToken writes one token in a form that vitess's lexer, which knows neither sql_mode nor names beyond ASCII,
+// reads as the server reads the text.
+func (s *Statement) renderToken(dst []byte, l *lexer, k TokenKind, mode renderMode) []byte {
+	text := s.sql[l.start:l.pos]
+	switch k {
+	case Word:
+		if mode == renderDigest {
+			if l.word != nil && l.word.flags&wordReserved != 0 {
+				for _, c := range text {
+					dst = append(dst, upper(c))
+				}
+				return dst
+			}
+			return append(dst, text...)
+		}
+		for _, c := range text {
+			if c >= 0x80 || isDigit(text[0]) {
+				return appendBackquoted(dst, text)
+			}
+		}
+		return append(dst, text...)
+	case QuotedName:
+		if text[0] == '`' {
+			return append(dst, text...)
+		}
+		return appendBackquoted(dst, appendName(nil, text, s.mode))
+	case StringLit:
+		if mode == renderDigest {
+			return append(dst, '?')
+		}
+		if s.mode&NoBackslashEscapes == 0 {
+			return append(dst, text...)
+		}
+		for _, c := range text {
+			if c == '\\' {
+				dst = append(dst, '\\')
+			}
+			dst = append(dst, c)
+		}
+		return dst
+	case Op:
+		if text[0] == '\\' && len(text) == 2 {
+			return append(dst, "NULL"...)
+		}
+	}
+	return append(dst, text...)
+}
+
+func appendBackquoted(dst, name []byte) []byte {
+	dst = append(dst, '`')
+	for _, c := range name {
+		if c == '`' {
+			dst = append(dst, c)
+		}
+		dst = append(dst, c)
+	}
+	return append(dst, '`')
+}
+
+func upper(c byte) byte {
+	if c-'a' < 26 {
+		return c &^ 0x20
+	}
+	return c
+}

@@ -2,11 +2,14 @@ package sqlparse
 
 import "bytes"
 
-// row is one VALUES row: its text and the number of ?s before it.
+// row is one VALUES row: its text and the number of ?s before it, with bit rowShown if it is in the shape and its
+// arguments are numbered.
 type row struct {
 	start, end uint32
 	param      uint32
 }
+
+const rowShown = 1 << 31
 
 // rowShape is a part of the shape that is one row.
 type rowShape struct {
@@ -113,6 +116,7 @@ func (s *Statement) row() bool {
 		s.rowShapes = append(s.rowShapes, rowShape{shape, len(s.shape)})
 	}
 	s.shape = append(s.shape, shapeRowEnd)
+	s.rows[len(s.rows)-1].param |= rowShown
 	return true
 }
 
@@ -304,9 +308,9 @@ func (s *Statement) RowElem(i, col int) (a Arg, ok bool) {
 // RowParams returns the numbers of the first `?` in row i and of the first after it.
 func (s *Statement) RowParams(i int) (from, to int) {
 	s.readRow(i)
-	from = int(s.rows[i].param)
+	from = int(s.rows[i].param &^ rowShown)
 	if i+1 < len(s.rows) {
-		return from, int(s.rows[i+1].param)
+		return from, int(s.rows[i+1].param &^ rowShown)
 	}
 	to = from
 	l := s.dialect.lexer(s.sql, s.mode)
@@ -329,7 +333,7 @@ func (s *Statement) readRow(i int) {
 	r := s.rows[i]
 	l := s.dialect.lexer(s.sql, s.mode)
 	l.pos = int(r.start) + 1
-	param := int(r.param)
+	param := int(r.param &^ rowShown)
 	for {
 		before := l
 		k := l.next()

@@ -46,6 +46,7 @@ type scanState struct {
 	into        bool // in the variable list of INTO
 
 	depth     int // open parentheses
+	maxDepth  int
 	typeDepth int // depth inside the parentheses of a type name, else 0
 	tokens    int
 	insert    bool // INSERT or REPLACE before its VALUES
@@ -256,6 +257,7 @@ func (s *Statement) operator() wordID {
 	case '(':
 		s.shape = append(s.shape, '(')
 		st.depth++
+		st.maxDepth = max(st.maxDepth, st.depth)
 		st.operand = false
 		switch {
 		case st.prev == wIn:
