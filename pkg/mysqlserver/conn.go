@@ -22,13 +22,12 @@ type Conn struct {
 	unix    bool
 	tls     *tls.Conn // nil without TLS
 
-	caps       wire.Capability
-	collation  uint16
-	status     wire.Status
-	user       string
-	compressed bool
-	salt       [wire.SaltLen]byte // as sent in the handshake
-	failures   int                // COM_CHANGE_USER refused
+	caps      wire.Capability
+	collation uint16
+	status    wire.Status
+	user      string
+	salt      [wire.SaltLen]byte // as sent in the handshake
+	failures  int                // COM_CHANGE_USER refused
 
 	in         *buffer // nil while idle
 	start, end int     // what is unread is in.b[start:end]
