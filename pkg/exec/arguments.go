@@ -1,0 +1,188 @@
+package exec
+
+import (
+	"math"
+	"sort"
+	"strconv"
+
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+)
+
+// Arguments is the arguments of one execution: a scanned statement and, for a prepared one, its parameters. It is
+// made for reuse by one goroutine, and valid as long as both are. Values point into the statement's text, the
+// parameters' memory or scratch: a value is valid until the next call that returns one.
+type Arguments struct {
+	// ForeignCharset: strings are not in UTF-8 (the session's character_set_client says so).
+	ForeignCharset bool
+	// Session gives what only the session knows: plan.ArgConnectionID and the like. It is kept over Reset.
+	Session func(arg int) sqltypes.Value
+
+	st     *sqlparse.Statement
+	params sqlparse.Params // nil without parameters; not an interface of a nil pointer
+	wire   *wire.Params
+	// marks are the places of all `?`, found when the first text is needed.
+	marks   []int
+	scanned bool
+}
+
+// Reset makes a the arguments of st. params is nil for a statement without parameters.
+func (a *Arguments) Reset(st *sqlparse.Statement, params *wire.Params) {
+	a.st, a.wire, a.params = st, params, nil
+	if params != nil {
+		a.params = params
+	}
+	a.marks, a.scanned = a.marks[:0], false
+}
+
+// Statement is the statement the arguments belong to.
+func (a *Arguments) Statement() *sqlparse.Statement { return a.st }
+
+// Value is the value of argument arg; ok is false when the text alone does not tell it, and for lists.
+func (a *Arguments) Value(arg int) (v sqltypes.Value, ok bool) {
+	if arg < 0 {
+		return a.session(arg)
+	}
+	return a.st.Value(arg, a.params)
+}
+
+func (a *Arguments) session(arg int) (v sqltypes.Value, ok bool) {
+	if a.Session == nil || arg >= plan.ArgSelectList {
+		return sqltypes.Value{}, false
+	}
+	return a.Session(arg), true
+}
+
+// IsList reports whether argument arg is a list.
+func (a *Arguments) IsList(arg int) bool {
+	return arg >= 0 && a.st.Arg(arg).Class == sqlparse.ClassList
+}
+
+// NumElems is the number of elements of a list, 1 for an argument that is none.
+func (a *Arguments) NumElems(arg int) int { return a.st.NumElems(arg) }
+
+// Elem is Value of element i of argument arg.
+func (a *Arguments) Elem(arg, i int) (v sqltypes.Value, ok bool) {
+	return a.st.ElemValue(arg, i, a.params)
+}
+
+// AppendArg appends the SQL of argument arg; a list has its parentheses.
+func (a *Arguments) AppendArg(dst []byte, arg int) []byte {
+	if arg >= 0 {
+		return a.appendSpan(dst, a.st.Arg(arg).Span)
+	}
+	if arg == plan.ArgSelectList {
+		list, _ := a.st.SelectList()
+		return a.appendSpan(dst, list)
+	}
+	v, _ := a.session(arg)
+	return a.appendLiteral(dst, v)
+}
+
+// AppendText appends text with all of its arguments, whatever the group.
+func (a *Arguments) AppendText(dst []byte, text plan.Text) []byte {
+	for i := range text {
+		dst = append(dst, text[i].SQL...)
+		switch {
+		case text[i].Arg == plan.NoArg:
+		case text[i].Plus != nil:
+			dst = a.appendTotal(dst, plan.Operand{Arg: text[i].Arg}, *text[i].Plus)
+		default:
+			dst = a.AppendArg(dst, text[i].Arg)
+		}
+	}
+	return dst
+}
+
+// appendTotal appends the sum of two counts.
+func (a *Arguments) appendTotal(dst []byte, x, y plan.Operand) []byte {
+	m, okM := a.count(x)
+	n, okN := a.count(y)
+	if !okM || !okN {
+		// Not a count: the server refuses what is written and says why.
+		return a.AppendArg(dst, x.Arg)
+	}
+	if m+n < m {
+		return strconv.AppendUint(dst, math.MaxUint64, 10)
+	}
+	return strconv.AppendUint(dst, m+n, 10)
+}
+
+// count is the value of an operand of LIMIT; ok is false if it is no count.
+func (a *Arguments) count(o plan.Operand) (n uint64, ok bool) {
+	v := o.Const
+	if o.Arg >= 0 {
+		if v, ok = a.Value(o.Arg); !ok {
+			return 0, false
+		}
+	}
+	if v.Kind != sqltypes.Int {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(v.Raw), 10, 64)
+	return n, err == nil
+}
+
+func (a *Arguments) appendLiteral(dst []byte, v sqltypes.Value) []byte {
+	return sqltypes.AppendLiteral(dst, v, a.st.Mode()&sqlparse.NoBackslashEscapes != 0)
+}
+
+// AppendElem appends the SQL of element i of argument arg.
+func (a *Arguments) AppendElem(dst []byte, arg, i int) []byte {
+	return a.appendSpan(dst, a.st.Elem(arg, i).Span)
+}
+
+// AppendStatement appends the whole statement, parameters filled in.
+func (a *Arguments) AppendStatement(dst []byte) []byte {
+	return a.appendSpan(dst, sqlparse.Span{Start: 0, End: len(a.st.SQL())})
+}
+
+// NumRows is the number of VALUES rows.
+func (a *Arguments) NumRows() int { return a.st.NumRows() }
+
+// RowColumns is the number of values of VALUES row i.
+func (a *Arguments) RowColumns(i int) int { return a.st.RowColumns(i) }
+
+// RowElem is value col of VALUES row i as it is written.
+func (a *Arguments) RowElem(i, col int) (sqlparse.Arg, bool) { return a.st.RowElem(i, col) }
+
+// Decode is the value of what RowElem returned; ok is false for expressions and DEFAULT.
+func (a *Arguments) Decode(e sqlparse.Arg) (sqltypes.Value, bool) { return a.st.Decode(e, a.params) }
+
+// Row is the place of VALUES row i in the text, with its parentheses.
+func (a *Arguments) Row(i int) sqlparse.Span { return a.st.Row(i) }
+
+// appendSpan appends a part of the statement, parameters filled in.
+func (a *Arguments) appendSpan(dst []byte, sp sqlparse.Span) []byte {
+	sql := a.st.SQL()
+	if a.wire == nil || a.st.NumParams() == 0 {
+		return append(dst, sql[sp.Start:sp.End]...)
+	}
+	a.scan()
+	noBackslashEscapes := a.st.Mode()&sqlparse.NoBackslashEscapes != 0
+	pos := sp.Start
+	for i := sort.SearchInts(a.marks, sp.Start); i < len(a.marks) && a.marks[i] < sp.End; i++ {
+		dst = append(dst, sql[pos:a.marks[i]]...)
+		dst = a.wire.AppendSQL(dst, i, noBackslashEscapes)
+		pos = a.marks[i] + 1
+	}
+	return append(dst, sql[pos:sp.End]...)
+}
+
+// scan finds the places of the `?`s.
+func (a *Arguments) scan() {
+	if a.scanned {
+		return
+	}
+	a.scanned = true
+	for t := a.st.Tokens(); ; {
+		switch tok := t.Next(); tok.Kind {
+		case sqlparse.EOF, sqlparse.Invalid:
+			return
+		case sqlparse.Param:
+			a.marks = append(a.marks, tok.Start)
+		}
+	}
+}

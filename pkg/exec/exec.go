@@ -1,0 +1,97 @@
+// Package exec runs plans: it finds the node groups of a plan's fragments, sends every group its part, and gives
+// back rows or counts as one server would. It knows plans, placement and the protocol's rows; it does not know where
+// connections come from, what a transaction is, or how a client is answered: those are the Conns and the Sink it is
+// given.
+//
+// One goroutine does it all. What several groups have to do is written to all of them before the first answer is
+// read, in ascending order of their ids; answers are then read as the merge needs them.
+package exec
+
+import (
+	"errors"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+)
+
+// Conn is a connection to one node group, for the time of one statement. *mysqlconn.Conn is one.
+type Conn interface {
+	// Send writes one command. Several may be outstanding; they are answered in order.
+	Send(cmd wire.Command, body []byte) error
+	// ReadHead reads the beginning of the next answer. The server's refusal is an *sqlerr.Error and leaves the
+	// connection usable.
+	ReadHead() (mysqlconn.Head, error)
+	// ReadRow returns the next row's payload, valid until the next call, or io.EOF.
+	ReadRow() ([]byte, error)
+	// MoreResults reports whether another result of the same command follows the one read to its end.
+	MoreResults() bool
+	// EndStatus is what the end of the last answer said: status and warnings.
+	EndStatus() wire.OK
+	// Usable is false once the connection is broken.
+	Usable() bool
+	// Interrupt makes the I/O of the connection fail, now and later. Any goroutine may call it.
+	Interrupt()
+}
+
+// ErrUnread is given to Conns.Release with a connection whose answer has not been read to its end: what is left must
+// be read, or the connection closed.
+var ErrUnread = errors.New("exec: answer not read to its end")
+
+// Conns is where a Runner gets connections: the pool, or the transaction when there is one. It is used by one
+// goroutine.
+type Conns interface {
+	// Acquire returns the connection to g, for this statement alone until Release. write says that the statement
+	// changes rows or locks them. A statement acquires the connections to several groups in ascending order.
+	Acquire(g placement.NodeGroupID, write bool) (Conn, error)
+	// Release ends the use of c. err is nil when c is ready for the next command, ErrUnread, or the error that made
+	// it unusable.
+	Release(c Conn, err error)
+	// BeginStatement is called before the connections of a statement are acquired that writes to all of groups,
+	// more than one: from here to EndStatement its work stands or falls as a whole.
+	BeginStatement(groups []placement.NodeGroupID) error
+	// EndStatement ends what BeginStatement began: the statement's work is kept when err is nil and undone else. It
+	// returns what the client is told: err, or what prevented the work from being kept. All connections have been
+	// released before.
+	EndStatement(err error) error
+	// Evaluate runs a SELECT that names no table, on whichever group, with the session's state but outside of its
+	// transaction, and returns its only row; nil is NULL.
+	Evaluate(sql []byte) (cols []sqltypes.Column, row [][]byte, err error)
+}
+
+// Sequence gives out the cluster's AUTO_INCREMENT values.
+type Sequence interface {
+	// Next returns the first of n consecutive values.
+	Next(table *catalog.Table, n int) (first uint64, err error)
+	// Observe is told a value that a client wrote itself: values given out later are greater.
+	Observe(table *catalog.Table, v uint64) error
+}
+
+// Sink takes a result with rows. An error of the Sink (the client is gone) ends the statement and is returned as it is.
+type Sink interface {
+	// Columns is called once, before the first row. The slice is not used again by the Runner.
+	Columns(cols []sqltypes.Column) error
+	// Row takes a text-protocol row's payload, which is valid until it returns.
+	Row(payload []byte) error
+}
+
+// Summary is what a statement did.
+type Summary struct {
+	// HasRows: the Sink got a result. Else the client is to be sent an OK packet with the fields below.
+	HasRows bool
+	// Rows is the number of rows the Sink got.
+	Rows uint64
+	// AffectedRows, LastInsertID, Warnings and Info are those of the OK packet.
+	AffectedRows uint64
+	LastInsertID uint64
+	Warnings     uint16
+	// Info is valid until the Runner runs again.
+	Info []byte
+	// Generated: LastInsertID was given out by the cluster's sequence (or LAST_INSERT_ID(expr) was called), so it is
+	// also the session's LAST_INSERT_ID() from now on. When false, LAST_INSERT_ID() does not change.
+	Generated bool
+	// Groups is the number of node groups that took part.
+	Groups int
+}

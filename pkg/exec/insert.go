@@ -1,0 +1,357 @@
+package exec
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+)
+
+// insertion is one execution of INSERT or REPLACE with rows: whose row is whose, and what is written differently.
+type insertion struct {
+	node  *plan.InsertRows
+	table *catalog.Table
+	snap  *catalog.Snapshot
+	args  *Arguments
+	rows  int
+	// needed are the positions in a row whose values are looked at, ascending.
+	needed []int
+	// vals are the values of the row being placed, one for each of needed.
+	vals []element
+
+	owners []placement.NodeGroupID // of each row
+	edits  []edit
+	added  []uint64 // values of the sequence added to the rows, one for each
+	ids    identities
+
+	exprs     []expression
+	evaluated bool
+}
+
+// element is a value as a row has it.
+type element struct {
+	kind  elementKind
+	value sqltypes.Value
+	span  sqlparse.Span // of a VALUES row
+}
+
+type elementKind uint8
+
+const (
+	literal elementKind = iota
+	defaultValue
+	computed // an expression, whose value only a server knows
+)
+
+// edit replaces a value of a row by text.
+type edit struct {
+	row, col int
+	span     sqlparse.Span // unused for plan.InsertRows.Row
+	text     []byte
+}
+
+// expression is a value that a server has to compute.
+type expression struct {
+	row, col int
+	sql      []byte
+	value    sqltypes.Value
+}
+
+func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arguments) {
+	in.node, in.table, in.snap, in.args = node, node.Table, snap, a
+	in.rows = a.NumRows()
+	if node.Row != nil {
+		in.rows = 1
+	}
+	in.needed, in.owners, in.edits, in.added = in.needed[:0], in.owners[:0], in.edits[:0], in.added[:0]
+	in.exprs, in.evaluated = in.exprs[:0], false
+	for _, k := range node.Key {
+		if k.Column >= 0 {
+			in.needed = append(in.needed, k.Column)
+		}
+	}
+	if node.Sequence && node.AutoIncrement >= 0 {
+		in.needed = append(in.needed, node.AutoIncrement)
+	}
+	slices.Sort(in.needed)
+	in.needed = slices.Compact(in.needed)
+}
+
+// runInsert places all rows and then writes each group its own.
+func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Snapshot, a *Arguments, sink Sink) (Summary, error) {
+	in := &r.insert
+	in.reset(node, snap, a)
+	for i := range in.rows {
+		if n := in.columns(i); n != node.Columns {
+			return Summary{}, sqlerr.ColumnCountMismatch.New(i + 1)
+		}
+	}
+	if node.Row != nil || !a.Statement().UniformRows() {
+		if err := r.evaluate(in); err != nil {
+			return Summary{}, err
+		}
+	}
+	err := r.place(in)
+	if err == errComputed && !in.evaluated {
+		// A literal that is not as simple as it looks.
+		if err = r.evaluate(in); err == nil {
+			err = r.place(in)
+		}
+	}
+	if err != nil {
+		return Summary{}, err
+	}
+	if err := r.targets(in); err != nil {
+		return Summary{}, err
+	}
+	asWritten := len(r.groups) == 1 && len(in.edits) == 0 && len(in.added) == 0 && node.Row == nil
+	text := func(dst []byte, g placement.NodeGroupID) []byte {
+		if asWritten {
+			return a.AppendStatement(dst)
+		}
+		return in.appendStatement(dst, g)
+	}
+	sum, err := r.write(p, node.Same, text, sink)
+	if err != nil {
+		return sum, err
+	}
+	r.finishInsert(p, in, &sum)
+	return sum, nil
+}
+
+// columns is the number of values in a row.
+func (in *insertion) columns(row int) int {
+	if in.node.Row != nil {
+		return len(in.node.Row)
+	}
+	return in.args.RowColumns(row)
+}
+
+// element returns a value of a row. It is valid until the next call.
+func (in *insertion) element(row, col int) element {
+	if in.node.Row != nil {
+		return in.textElement(in.node.Row[col])
+	}
+	e, ok := in.args.RowElem(row, col)
+	if !ok {
+		return element{kind: computed}
+	}
+	el := element{span: e.Span, kind: computed}
+	if e.Class == sqlparse.ClassDefault {
+		el.kind = defaultValue
+	} else if v, ok := in.args.Decode(e); ok {
+		el.kind, el.value = literal, v
+	}
+	return el
+}
+
+// textElement is element of a value given as Text.
+func (in *insertion) textElement(text plan.Text) element {
+	if len(text) == 1 && text[0].SQL == "" && text[0].Arg != plan.NoArg && text[0].Plus == nil {
+		arg := text[0].Arg
+		if arg >= 0 && in.args.Statement().Arg(arg).Class == sqlparse.ClassDefault {
+			return element{kind: defaultValue}
+		}
+		if v, ok := in.args.Value(arg); ok {
+			return element{value: v}
+		}
+		return element{kind: computed}
+	}
+	if len(text) == 1 && text[0].Arg == plan.NoArg {
+		switch word := bytes.TrimSpace([]byte(text[0].SQL)); {
+		case bytes.EqualFold(word, []byte("NULL")):
+			return element{}
+		case bytes.EqualFold(word, []byte("DEFAULT")):
+			return element{kind: defaultValue}
+		}
+	}
+	return element{kind: computed}
+}
+
+// place finds the owner of every row, and gives the rows their values of the sequence.
+func (r *Runner) place(in *insertion) error {
+	in.ids.reset(r.Sequence, in.table, in.rows, in.node.ZeroIsValue)
+	in.edits, in.added, in.owners = in.edits[:0], in.added[:0], in.owners[:0]
+	next := 0 // in in.exprs
+	for row := range in.rows {
+		in.vals, r.Router.text = in.vals[:0], r.Router.text[:0]
+		for _, col := range in.needed {
+			el := in.element(row, col)
+			if el.kind == computed {
+				if !in.evaluated {
+					return errComputed
+				}
+				el.kind, el.value = literal, in.exprs[next].value
+				in.edits = append(in.edits, edit{row, col, el.span, in.args.appendLiteral(nil, el.value)})
+				next++
+			} else {
+				el.value = r.Router.keep(el.value)
+			}
+			in.vals = append(in.vals, el)
+		}
+		if in.node.Sequence {
+			if err := in.identity(row); err != nil {
+				return err
+			}
+		}
+		if len(in.node.Key) == 0 {
+			continue
+		}
+		g, err := r.owner(in, row)
+		if err != nil {
+			return err
+		}
+		in.owners = append(in.owners, g)
+	}
+	return in.ids.end()
+}
+
+// identity gives the row its value of the sequence, if it has none.
+func (in *insertion) identity(row int) error {
+	pos := in.node.AutoIncrement
+	if pos < 0 {
+		id, err := in.ids.generate(row)
+		in.added = append(in.added, id)
+		return err
+	}
+	el := in.at(pos)
+	if el.kind == literal {
+		explicit, err := in.ids.explicit(el.value)
+		if err != nil || explicit {
+			return err
+		}
+	}
+	id, err := in.ids.generate(row)
+	if err != nil {
+		return err
+	}
+	text := strconv.AppendUint(nil, id, 10)
+	el.kind, el.value = literal, sqltypes.Value{Kind: sqltypes.Int, Raw: text}
+	if n := len(in.edits); n > 0 && in.edits[n-1].row == row {
+		// An expression that came to NULL or 0 is replaced once.
+		for i := n - 1; i >= 0 && in.edits[i].row == row; i-- {
+			if in.edits[i].col == pos {
+				in.edits[i].text = text
+				return nil
+			}
+		}
+	}
+	in.edits = append(in.edits, edit{row, pos, el.span, text})
+	return nil
+}
+
+// at returns the value of the row at position col, which is one of needed.
+func (in *insertion) at(col int) *element {
+	i, _ := slices.BinarySearch(in.needed, col)
+	return &in.vals[i]
+}
+
+// owner returns the group whose partition the row belongs to.
+func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
+	var room [24]byte
+	r.Router.vals = r.Router.vals[:0]
+	for _, k := range in.node.Key {
+		v := k.Const
+		switch {
+		case k.Sequence && in.node.AutoIncrement < 0:
+			v = sqltypes.Value{Kind: sqltypes.Int, Raw: strconv.AppendUint(room[:0], in.added[row], 10)}
+		case k.Column >= 0:
+			if el := in.at(k.Column); el.kind == literal {
+				v = el.value
+			}
+		}
+		r.Router.vals = append(r.Router.vals, v)
+	}
+	mode := placement.Store
+	if in.args.ForeignCharset {
+		mode |= placement.ForeignCharset
+	}
+	g := r.Router.place(in.table.Key, in.snap, mode)
+	if g == everyGroup || g == noGroup {
+		return 0, sqlerr.Unsupported("row "+strconv.Itoa(row+1)+": it cannot be told what the distribution key of table '"+in.table.Name+
+			"' will be stored as", "write the value just as the column's type prints it")
+	}
+	return g, nil
+}
+
+// targets sets r.groups to the groups that get rows.
+func (r *Runner) targets(in *insertion) (err error) {
+	r.groups = r.groups[:0]
+	switch {
+	case in.node.Same:
+		r.groups, err = everyCopy(in.snap, r.groups)
+		return err
+	case len(in.node.Key) == 0:
+		r.groups = append(r.groups, in.table.Group)
+		return nil
+	}
+	for _, g := range in.owners {
+		r.groups = addGroup(r.groups, 0, g)
+	}
+	if len(r.groups) > 1 && in.node.Several != nil {
+		return in.node.Several
+	}
+	return nil
+}
+
+// appendStatement appends the statement with the rows of group g.
+func (in *insertion) appendStatement(dst []byte, g placement.NodeGroupID) []byte {
+	dst = in.args.AppendText(dst, in.node.Before)
+	edits, first := in.edits, true
+	for row := range in.rows {
+		own := 0 // edits of this row
+		for own < len(edits) && edits[own].row == row {
+			own++
+		}
+		if len(in.owners) == 0 || in.owners[row] == g {
+			if !first {
+				dst = append(dst, ", "...)
+			}
+			first = false
+			dst = in.appendRow(dst, row, edits[:own])
+		}
+		edits = edits[own:]
+	}
+	return in.args.AppendText(dst, in.node.After)
+}
+
+// appendRow appends one row with its edits.
+func (in *insertion) appendRow(dst []byte, row int, edits []edit) []byte {
+	if in.node.Row != nil {
+		dst = append(dst, '(')
+		for col, text := range in.node.Row {
+			if col > 0 {
+				dst = append(dst, ", "...)
+			}
+			if i := slices.IndexFunc(edits, func(e edit) bool { return e.col == col }); i >= 0 {
+				dst = append(dst, edits[i].text...)
+			} else {
+				dst = in.args.AppendText(dst, text)
+			}
+		}
+	} else {
+		// Edits of one row stand in ascending order but for the sequence's, which comes last.
+		slices.SortFunc(edits, func(a, b edit) int { return a.col - b.col })
+		sp := in.args.Row(row)
+		pos := sp.Start
+		for _, e := range edits {
+			dst = in.args.appendSpan(dst, sqlparse.Span{Start: pos, End: e.span.Start})
+			dst = append(dst, e.text...)
+			pos = e.span.End
+		}
+		dst = in.args.appendSpan(dst, sqlparse.Span{Start: pos, End: sp.End - 1})
+	}
+	if len(in.added) > 0 {
+		if in.node.Columns > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = strconv.AppendUint(dst, in.added[row], 10)
+	}
+	return append(dst, ')')
+}

@@ -1,0 +1,91 @@
+package exec
+
+import (
+	"bytes"
+	"strconv"
+
+	"skarv/pkg/plan"
+	"skarv/pkg/wire"
+)
+
+// result is one group's OK packet, as far as it is needed after the connection is gone.
+type result struct {
+	affected, insertID uint64
+	records            bool   // the packet counts records
+	duplicates         uint64 // of those
+}
+
+func resultOf(ok *wire.OK) result {
+	res := result{affected: ok.AffectedRows, insertID: ok.LastInsertID}
+	if rest, found := bytes.CutPrefix(ok.Info, []byte("Records: ")); found {
+		_, size := number(rest)
+		rest = rest[size:]
+		rest = rest[digitsAt(rest):]
+		res.records = true
+		res.duplicates, _ = number(rest)
+	}
+	return res
+}
+
+// finishInsert makes the Summary of several groups' work what one server would have said of all rows.
+func (r *Runner) finishInsert(p *plan.Plan, in *insertion, sum *Summary) {
+	own := p.Uses&plan.SetsLastInsertID != 0 // the statement calls LAST_INSERT_ID(expr)
+	generated := in.ids.first
+	switch {
+	case in.node.HiddenKey && !own:
+		sum.LastInsertID = 0
+	case generated != 0 && in.rows > 1 && !in.node.HiddenKey:
+		if sum.LastInsertID = generated; sum.AffectedRows == 0 {
+			sum.LastInsertID = 0 // IGNORE ignored them all
+		}
+		sum.Generated = sum.LastInsertID != 0
+	case generated != 0 && !in.node.HiddenKey:
+		// The row's group knows whether the row was new, and what LAST_INSERT_ID(expr) said if not.
+		sum.Generated = sum.LastInsertID == generated || own && sum.LastInsertID != 0
+	default:
+		sum.Generated = own && sum.LastInsertID != 0
+		if in.ids.last != 0 && len(r.results) > 1 && !in.node.Same && !own && sum.AffectedRows > 0 {
+			sum.LastInsertID = in.ids.last
+		}
+	}
+	if len(r.results) > 1 && !in.node.Same {
+		sum.Info = r.recordsInfo(p, in, sum.Warnings)
+	}
+}
+
+// recordsInfo is the text of the OK packet for rows of several groups. Groups with one row send none.
+func (r *Runner) recordsInfo(p *plan.Plan, in *insertion, warnings uint16) []byte {
+	ignore := isIgnore(in.node.Before)
+	duplicates := uint64(0)
+	for _, res := range r.results {
+		switch {
+		case res.records:
+			duplicates += res.duplicates
+		case ignore && p.Kind == plan.Insert && res.affected == 0:
+			duplicates++
+		case res.affected > 1: // replaced or updated: the old row counts, too
+			duplicates += res.affected - 1
+		}
+	}
+	r.info = append(r.info[:0], "Records: "...)
+	r.info = strconv.AppendInt(r.info, int64(in.rows), 10)
+	r.info = append(r.info, "  Duplicates: "...)
+	r.info = strconv.AppendUint(r.info, duplicates, 10)
+	r.info = append(r.info, "  Warnings: "...)
+	r.info = strconv.AppendUint(r.info, uint64(warnings), 10)
+	return r.info
+}
+
+// isIgnore reports whether an INSERT begins with IGNORE among its first words.
+func isIgnore(before plan.Text) bool {
+	if len(before) == 0 {
+		return false
+	}
+	words := bytes.Fields([]byte(before[0].SQL))
+	for _, w := range words[:min(3, len(words))] {
+		if bytes.EqualFold(w, []byte("IGNORE")) {
+			return true
+		}
+	}
+	return false
+}

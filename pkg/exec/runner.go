@@ -1,0 +1,376 @@
+package exec
+
+import (
+	"io"
+	"math"
+	"strconv"
+	"sync"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/merge"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+)
+
+// Runner runs the plans of one session, one after the other. Its fields may be changed between two runs; it keeps
+// scratch memory from run to run. Only Interrupt may be called by another goroutine.
+type Runner struct {
+	Conns    Conns
+	Sequence Sequence
+	// Now is the clock that statements over several groups are given one time from; nil is time.Now.
+	Now func() time.Time
+	// FixedClock: the session has set its timestamp variable itself, so all groups have one time already.
+	FixedClock bool
+	// Router finds the groups; set its Home.
+	Router Router
+
+	groups  []placement.NodeGroupID
+	streams []stream
+	body    []byte
+	info    []byte
+	insert  insertion
+	results []result // of the last write, group by group
+
+	mu struct {
+		sync.Mutex
+		active []Conn        // acquired and not released
+		cause  *sqlerr.Error // of Interrupt, for the statement that runs
+	}
+}
+
+// Interrupt makes the statement that runs fail with cause; without one it does nothing.
+func (r *Runner) Interrupt(cause *sqlerr.Error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.mu.active) == 0 {
+		return
+	}
+	r.mu.cause = cause
+	for _, c := range r.mu.active {
+		c.Interrupt() // sets a deadline, waits for nothing
+	}
+}
+
+func (r *Runner) interrupted() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mu.cause == nil {
+		return nil
+	}
+	return r.mu.cause
+}
+
+// Run runs p.Root, with the arguments a, and gives its rows to sink. After an error sink may have got a part of the
+// result. Errors are *sqlerr.Error, those of Conns and Sequence, or what sink returned.
+func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Sink) (Summary, error) {
+	switch root := p.Root.(type) {
+	case nil:
+		if p.Refuse != nil {
+			return Summary{}, p.Refuse
+		}
+		return Summary{}, sqlerr.Unsupported("this statement over more than one node group", "")
+	case *plan.InsertRows:
+		return r.runInsert(p, root, snap, a, sink)
+	}
+	f := fragmentOf(p.Root)
+	if f == nil {
+		return Summary{}, sqlerr.Internal.New("plan without a fragment")
+	}
+	var err error
+	if f.Same {
+		r.groups, err = everyCopy(snap, r.groups[:0])
+	} else {
+		r.groups, _, err = r.Router.Route(&f.Target, snap, a, r.groups[:0])
+	}
+	if err != nil {
+		return Summary{}, err
+	}
+	text := func(dst []byte, g placement.NodeGroupID) []byte {
+		return r.appendFragment(dst, f, a, g, r.groups)
+	}
+	if f.Write {
+		return r.write(p, f.Same, text, sink)
+	}
+	return r.read(p, a, text, sink)
+}
+
+// fragmentOf returns the fragment a plan's steps stand on.
+func fragmentOf(n plan.Node) *plan.Fragment {
+	for {
+		switch node := n.(type) {
+		case *plan.Fragment:
+			return node
+		case *plan.Merge:
+			n = node.Input
+		case *plan.Aggregate:
+			n = node.Input
+		case *plan.Distinct:
+			n = node.Input
+		case *plan.Limit:
+			n = node.Input
+		case *plan.Project:
+			n = node.Input
+		default:
+			return nil
+		}
+	}
+}
+
+// textOf appends the SQL for a group.
+type textOf func(dst []byte, g placement.NodeGroupID) []byte
+
+// read runs a statement that changes nothing on r.groups.
+func (r *Runner) read(p *plan.Plan, a *Arguments, text textOf, sink Sink) (sum Summary, err error) {
+	defer func() { r.finish(err) }()
+	if err := r.acquire(p.Uses&plan.LocksRows != 0); err != nil {
+		return sum, err
+	}
+	if err := r.send(p, r.streams, text); err != nil {
+		return sum, err
+	}
+	answers, err := r.heads(r.streams)
+	if err != nil {
+		return sum, err
+	}
+	if answers.ok > 0 {
+		return r.okSummary(answers)
+	}
+	return r.pass(p.Root, a, sink)
+}
+
+// pass gives the streams' rows to sink, joined as root says.
+func (r *Runner) pass(root plan.Node, a *Arguments, sink Sink) (sum Summary, err error) {
+	source, columns, err := r.build(root, a)
+	if err != nil {
+		return sum, err
+	}
+	sum.HasRows, sum.Groups = true, len(r.streams)
+	if err := sink.Columns(columns); err != nil {
+		return sum, err
+	}
+	for {
+		row, err := source.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return sum, err
+		}
+		if err := sink.Row(row); err != nil {
+			return sum, err
+		}
+		sum.Rows++
+	}
+	warnings := uint(0)
+	for i := range r.streams {
+		warnings += r.streams[i].warnings
+	}
+	sum.Warnings = clampWarnings(warnings)
+	return sum, nil
+}
+
+// acquire gets a connection to each of r.groups, before anything is sent: in ascending order, so that two statements
+// cannot wait for each other.
+func (r *Runner) acquire(write bool) error {
+	r.streams = r.streams[:0]
+	for _, g := range r.groups {
+		c, err := r.Conns.Acquire(g, write)
+		if err != nil {
+			return err
+		}
+		r.streams = append(r.streams, stream{conn: c, group: g, runner: r})
+		r.mu.Lock()
+		r.mu.active = append(r.mu.active, c)
+		cause := r.mu.cause
+		r.mu.Unlock()
+		if cause != nil {
+			return cause
+		}
+	}
+	return nil
+}
+
+// finish ends the use of all connections. err is how the statement ended.
+func (r *Runner) finish(err error) {
+	// A server's refusal usually comes from all groups alike and at once: reading it keeps the connections. After
+	// anything else there may be nothing to wait for.
+	patient := r.interrupted() == nil
+	for i := range r.streams {
+		if r.streams[i].err != nil {
+			patient = false
+		}
+	}
+	for i := range r.streams {
+		s := &r.streams[i]
+		left := s.finish(patient)
+		r.mu.Lock()
+		for j, c := range r.mu.active {
+			if c == s.conn {
+				r.mu.active[j] = r.mu.active[len(r.mu.active)-1]
+				r.mu.active = r.mu.active[:len(r.mu.active)-1]
+				break
+			}
+		}
+		r.mu.Unlock()
+		if left == nil && !s.conn.Usable() {
+			left = ErrUnread // interrupted at the last moment
+		}
+		r.Conns.Release(s.conn, left)
+		*s = stream{}
+	}
+	r.streams = r.streams[:0]
+	r.mu.Lock()
+	r.mu.active, r.mu.cause = r.mu.active[:0], nil
+	r.mu.Unlock()
+}
+
+// send writes each stream's part of the statement to it. When the statement reads the clock, several groups are
+// given one time first, and their own back after.
+func (r *Runner) send(p *plan.Plan, streams []stream, text textOf) error {
+	clock := p.Uses&plan.ReadsClock != 0 && len(r.groups) > 1 && !r.FixedClock
+	var set []byte
+	if clock {
+		set = r.appendTimestamp(nil)
+	}
+	for i := range streams {
+		s := &streams[i]
+		r.body = text(r.body[:0], s.group)
+		if clock {
+			if err := s.send(set); err != nil {
+				return err
+			}
+		}
+		if err := s.send(r.body); err != nil {
+			return err
+		}
+		if clock {
+			if err := s.send([]byte("SET timestamp = DEFAULT")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *stream) send(sql []byte) error {
+	if err := s.conn.Send(wire.ComQuery, sql); err != nil {
+		return s.failed(err)
+	}
+	s.heads++
+	return nil
+}
+
+func (r *Runner) appendTimestamp(dst []byte) []byte {
+	now := time.Now
+	if r.Now != nil {
+		now = r.Now
+	}
+	micros := now().UnixMicro()
+	dst = append(dst, "SET timestamp = "...)
+	dst = strconv.AppendInt(dst, micros/1e6, 10)
+	fraction := strconv.FormatInt(1e6+micros%1e6, 10)
+	return append(append(dst, '.'), fraction[1:]...)
+}
+
+// answers is what the heads of all streams said.
+type answers struct {
+	ok, rows           int // how many of either kind
+	affected, insertID uint64
+	warnings           uint
+	same               bool // all did the same: one's answer is everyone's
+}
+
+// heads reads the beginning of every stream's answer, and the rest of those without rows. All of them are read even
+// if one fails, so that it is known what they did; the error is that of the lowest group.
+func (r *Runner) heads(streams []stream) (answers, error) {
+	var sum answers
+	var first error
+	r.info = r.info[:0]
+	for i := range streams {
+		s := &streams[i]
+		head, err := s.answer()
+		switch {
+		case err != nil:
+			if first == nil {
+				first = err
+			}
+			if r.interrupted() != nil {
+				return sum, first
+			}
+		case head.OK == nil:
+			sum.rows++
+			s.columns = head.Columns
+		default:
+			sum.ok++
+			sum.add(head.OK)
+			r.results = append(r.results, resultOf(head.OK))
+			r.info = addInfo(r.info, head.OK.Info)
+		}
+	}
+	if first == nil && sum.ok > 0 && sum.rows > 0 {
+		first = sqlerr.Internal.New("some node groups answered with rows and some without")
+	}
+	return sum, first
+}
+
+// answer reads the beginning of the statement's own answer, past that of SET timestamp.
+func (s *stream) answer() (mysqlconn.Head, error) {
+	clock := s.heads == 3
+	if clock {
+		if _, err := s.readHead(); err != nil {
+			return mysqlconn.Head{}, err
+		}
+	}
+	return s.readHead()
+}
+
+func (a *answers) add(ok *wire.OK) {
+	a.affected += ok.AffectedRows
+	if ok.LastInsertID != 0 {
+		a.insertID = ok.LastInsertID
+	}
+	a.warnings += uint(ok.Warnings)
+}
+
+// okSummary is the Summary of a statement without rows.
+func (r *Runner) okSummary(a answers) (Summary, error) {
+	return Summary{
+		AffectedRows: a.affected, LastInsertID: a.insertID, Warnings: clampWarnings(a.warnings), Info: r.info,
+		Groups: len(r.streams),
+	}, nil
+}
+
+// clampWarnings is a number of warnings as a packet can hold it.
+func clampWarnings(n uint) uint16 { return uint16(min(n, math.MaxUint16)) }
+
+func groupName(g placement.NodeGroupID) string { return "node group " + strconv.Itoa(int(g)) }
+
+// sources returns the streams as a merge wants them.
+func (r *Runner) sources() []merge.Source {
+	sources := make([]merge.Source, len(r.streams))
+	for i := range r.streams {
+		sources[i] = &r.streams[i]
+	}
+	return sources
+}
+
+// columnsOf returns the columns all groups agree on.
+func (r *Runner) columnsOf() ([]sqltypes.Column, error) {
+	columns := append([]sqltypes.Column(nil), r.streams[0].columns...)
+	for i := range r.streams[1:] {
+		s := &r.streams[i+1]
+		if len(s.columns) != len(columns) {
+			return nil, sqlerr.Internal.New(groupName(s.group) + " answered with " + strconv.Itoa(len(s.columns)) + " columns where " +
+				groupName(r.streams[0].group) + " has " + strconv.Itoa(len(columns)) + ": the table is not the same on both")
+		}
+		for j := range columns {
+			mergeColumn(&columns[j], &s.columns[j])
+		}
+	}
+	return columns, nil
+}

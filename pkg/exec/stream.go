@@ -1,0 +1,134 @@
+package exec
+
+import (
+	"errors"
+	"io"
+
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+)
+
+// What is left of an answer nobody needs is read up to these limits, so that the connection can be used again; a
+// connection with more to come is released with ErrUnread.
+const (
+	drainRows  = 1000
+	drainBytes = 256 << 10
+)
+
+// stream is one group's part of a statement: a connection and how far its answers have been read.
+//
+//	idle ──send──► heads outstanding ──readHead──► rows ──io.EOF──► idle, or heads outstanding
+//	any ──I/O error──► broken
+type stream struct {
+	conn  Conn
+	group placement.NodeGroupID
+	// heads is how many commands have been sent whose answers have not been begun; rows tells that the last one
+	// begun has rows left.
+	heads    int
+	rows     bool
+	err      error // the error that broke the connection
+	columns  []sqltypes.Column
+	warnings uint
+	runner   *Runner
+}
+
+// readHead begins the next answer.
+func (s *stream) readHead() (mysqlconn.Head, error) {
+	s.heads--
+	head, err := s.conn.ReadHead()
+	if err != nil {
+		return head, s.failed(err)
+	}
+	if head.OK == nil {
+		s.rows = true
+		return head, nil
+	}
+	if s.conn.MoreResults() {
+		return head, s.breakOff(severalResults(s.group))
+	}
+	return head, nil
+}
+
+// Next implements merge.Source: the rows of the answer begun last.
+func (s *stream) Next() ([]byte, error) {
+	if !s.rows {
+		return nil, io.EOF
+	}
+	row, err := s.conn.ReadRow()
+	if err == nil {
+		return row, nil
+	}
+	s.rows = false
+	if err != io.EOF {
+		return nil, s.failed(err)
+	}
+	if s.conn.MoreResults() {
+		return nil, s.breakOff(severalResults(s.group))
+	}
+	s.warnings += uint(s.conn.EndStatus().Warnings)
+	return nil, io.EOF
+}
+
+// failed notes what an error means for the connection and returns what the client is told.
+func (s *stream) failed(err error) error {
+	var e *sqlerr.Error
+	if errors.As(err, &e) && s.conn.Usable() {
+		return e // the server's own refusal
+	}
+	s.err = err
+	if cause := s.runner.interrupted(); cause != nil {
+		return cause
+	}
+	if e != nil {
+		return e
+	}
+	return sqlerr.ServerLost.New(groupName(s.group) + ": " + err.Error())
+}
+
+// breakOff makes the connection one that is not used again.
+func (s *stream) breakOff(err error) error {
+	s.err = err
+	return err
+}
+
+// finish reads what is left of the answers, if it is little, and returns what Conns.Release is to be told. patient
+// is false when the statement has failed in a way that lets nobody wait any longer.
+func (s *stream) finish(patient bool) error {
+	if s.err == nil && !s.conn.Usable() {
+		s.err = ErrUnread
+	}
+	if s.err != nil || s.heads == 0 && !s.rows {
+		return s.err
+	}
+	if !patient {
+		return ErrUnread
+	}
+	rows, size := 0, 0
+	for {
+		for s.rows {
+			row, err := s.conn.ReadRow()
+			if err != nil {
+				s.rows = false
+				if err != io.EOF {
+					_ = s.failed(err)
+				} else if s.conn.MoreResults() {
+					return ErrUnread
+				}
+				break
+			}
+			if rows, size = rows+1, size+len(row); rows > drainRows || size > drainBytes {
+				return ErrUnread
+			}
+		}
+		if s.err != nil || s.heads == 0 {
+			return s.err
+		}
+		_, _ = s.readHead() // an error is in s.err, if it broke the connection
+	}
+}
+
+func severalResults(g placement.NodeGroupID) error {
+	return sqlerr.Internal.New(groupName(g) + " sent several results for one fragment")
+}

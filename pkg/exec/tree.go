@@ -1,0 +1,177 @@
+package exec
+
+import (
+	"strconv"
+
+	"skarv/pkg/merge"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+)
+
+// build makes the row stream of a plan's steps over r.streams, and its columns.
+func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Column, error) {
+	switch node := n.(type) {
+	case *plan.Fragment:
+		columns, err := r.columnsOf()
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(r.streams) == 1 {
+			return &r.streams[0], columns, nil
+		}
+		return merge.NewConcat(r.sources()), columns, nil
+	case *plan.Merge:
+		source, columns, err := r.build(node.Input, a)
+		if err != nil || len(node.Order) == 0 || len(r.streams) == 1 {
+			return source, columns, err
+		}
+		if _, ok := node.Input.(*plan.Fragment); !ok {
+			return nil, nil, sqlerr.Internal.New("only the streams of a fragment can be merged")
+		}
+		keys, err := keysOf(node.Order, columns)
+		if err != nil {
+			return nil, nil, err
+		}
+		return merge.NewSorted(r.sources(), keys), columns, nil
+	case *plan.Aggregate:
+		source, columns, err := r.build(node.Input, a)
+		if err != nil {
+			return nil, nil, err
+		}
+		return aggregate(node, source, columns)
+	case *plan.Distinct:
+		source, columns, err := r.build(node.Input, a)
+		if err != nil {
+			return nil, nil, err
+		}
+		keys, err := keysOf(node.Columns, columns)
+		if err != nil {
+			return nil, nil, err
+		}
+		return merge.NewDistinct(source, keys), columns, nil
+	case *plan.Limit:
+		source, columns, err := r.build(node.Input, a)
+		if err != nil {
+			return nil, nil, err
+		}
+		var offset uint64
+		count, ok := a.count(node.Count)
+		if ok && node.Offset != nil {
+			offset, ok = a.count(*node.Offset)
+		}
+		if !ok {
+			return nil, nil, sqlerr.WrongArguments.New("LIMIT")
+		}
+		return merge.NewLimit(source, offset, count), columns, nil
+	case *plan.Project:
+		source, columns, err := r.build(node.Input, a)
+		if err != nil {
+			return nil, nil, err
+		}
+		if node.Keep > len(columns) {
+			return nil, nil, missingColumn(node.Keep-1, columns)
+		}
+		return merge.NewProject(source, node.Keep), columns[:node.Keep:node.Keep], nil
+	}
+	return nil, nil, sqlerr.Internal.New("plan step unknown to the executor")
+}
+
+// keysOf returns the keys of an order over columns.
+func keysOf(order []plan.Order, columns []sqltypes.Column) ([]merge.Key, error) {
+	keys := make([]merge.Key, len(order))
+	for i, o := range order {
+		key, err := keyOf(o.Column, o.Weight, o.Collation, columns)
+		if err != nil {
+			return nil, err
+		}
+		key.Desc = o.Desc
+		keys[i] = key
+	}
+	return keys, nil
+}
+
+// keyOf returns how a column compares: by its weights, by a collation, or as its type says.
+func keyOf(column, weight int, collation string, columns []sqltypes.Column) (merge.Key, error) {
+	if weight >= 0 {
+		column, collation = weight, ""
+	}
+	if column >= len(columns) {
+		return merge.Key{}, missingColumn(column, columns)
+	}
+	key := merge.Key{Column: column}
+	c := &columns[column]
+	class, ok := merge.ClassOf(c)
+	switch {
+	case collation == "binary":
+		key.Class = merge.Bytes
+	case weight >= 0 && class != merge.Number:
+		key.Class = merge.Bytes // a WEIGHT_STRING; a number is that of an ENUM or SET
+	case collation != "":
+		key.Class = merge.Collate
+		if key.Compare = sqltypes.CompareFunc(collation); key.Compare == nil {
+			return key, sqlerr.Unsupported("sorting by collation '"+collation+"' over several node groups", "name another one with COLLATE")
+		}
+	case ok:
+		key.Class = class
+	default:
+		return key, sqlerr.Unsupported("sorting or grouping by column '"+c.Name+"' over several node groups",
+			"its collation is not known; name one with COLLATE")
+	}
+	return key, nil
+}
+
+// aggregate builds the step that combines partial results.
+func aggregate(node *plan.Aggregate, source merge.Source, columns []sqltypes.Column) (merge.Source, []sqltypes.Column, error) {
+	groupBy, err := keysOf(node.GroupBy, columns)
+	if err != nil {
+		return nil, nil, err
+	}
+	outputs := make([]merge.Output, len(node.Columns))
+	result := make([]sqltypes.Column, len(node.Columns))
+	for i := range node.Columns {
+		in := &node.Columns[i]
+		for _, c := range []int{in.Column, in.Sum, in.Count, in.Weight} {
+			if c >= len(columns) {
+				return nil, nil, missingColumn(c, columns)
+			}
+		}
+		column := &columns[in.Column]
+		result[i] = *column
+		out := &outputs[i]
+		out.Column, out.Decimals = in.Column, int(column.Decimals)
+		class, _ := merge.ClassOf(column)
+		float := class == merge.Float
+		switch in.Func {
+		case plan.First:
+			out.Func = merge.First
+		case plan.Sum:
+			out.Func = merge.SumExact
+			if float {
+				out.Func = merge.SumFloat
+			}
+		case plan.Count:
+			out.Func = merge.Count
+		case plan.Avg:
+			out.Func, out.Column, out.Count = merge.AvgExact, in.Sum, in.Count
+			if float {
+				out.Func = merge.AvgFloat
+			}
+		case plan.Min, plan.Max:
+			out.Func = merge.Min
+			if in.Func == plan.Max {
+				out.Func = merge.Max
+			}
+			if out.Order, err = keyOf(in.Column, in.Weight, in.Collation, columns); err != nil {
+				return nil, nil, err
+			}
+		default:
+			return nil, nil, sqlerr.Internal.New("aggregate function unknown to the executor")
+		}
+	}
+	return merge.NewAggregate(source, groupBy, outputs), result, nil
+}
+
+func missingColumn(i int, columns []sqltypes.Column) error {
+	return sqlerr.Internal.New("the plan counts on result column " + strconv.Itoa(i) + " of " + strconv.Itoa(len(columns)))
+}

@@ -1,0 +1,88 @@
+package exec
+
+import (
+	"strconv"
+
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+)
+
+// write runs a statement that changes rows on r.groups. Over several groups its work stands or falls as a whole.
+func (r *Runner) write(p *plan.Plan, same bool, text textOf, sink Sink) (sum Summary, err error) {
+	r.results = r.results[:0]
+	several := len(r.groups) > 1
+	if several {
+		if err := r.Conns.BeginStatement(r.groups); err != nil {
+			return sum, err
+		}
+	}
+	sum, err = r.writeAll(p, same, text, sink)
+	r.finish(err)
+	if several {
+		if err = r.Conns.EndStatement(err); err != nil {
+			return Summary{}, err
+		}
+	}
+	return sum, err
+}
+
+func (r *Runner) writeAll(p *plan.Plan, same bool, text textOf, sink Sink) (sum Summary, err error) {
+	if err := r.acquire(true); err != nil {
+		return sum, err
+	}
+	if same && len(r.streams) > 1 {
+		return r.writeCopies(p, text)
+	}
+	if err := r.send(p, r.streams, text); err != nil {
+		return sum, err
+	}
+	answers, err := r.heads(r.streams)
+	if err != nil {
+		return sum, err
+	}
+	if answers.rows > 0 { // MariaDB's RETURNING
+		if len(r.streams) > 1 {
+			return sum, sqlerr.Unsupported("RETURNING over more than one node group", "write the rows with one statement for each key")
+		}
+		return r.pass(&plan.Fragment{}, nil, sink)
+	}
+	return r.okSummary(answers)
+}
+
+// writeCopies does the same on every group. The first one goes ahead: two statements that want the same rows meet
+// there, and one waits, instead of each holding what the other wants next.
+func (r *Runner) writeCopies(p *plan.Plan, text textOf) (sum Summary, err error) {
+	if err := r.send(p, r.streams[:1], text); err != nil {
+		return sum, err
+	}
+	first, err := r.heads(r.streams[:1])
+	if err != nil {
+		return sum, err
+	}
+	if first.rows > 0 {
+		return sum, sqlerr.Unsupported("RETURNING on a reference table", "read the rows with a SELECT")
+	}
+	info := append([]byte(nil), r.info...)
+	if err := r.send(p, r.streams[1:], text); err != nil {
+		return sum, err
+	}
+	for i := 1; i < len(r.streams); i++ {
+		other, herr := r.heads(r.streams[i : i+1])
+		if herr == nil && other.affected != first.affected {
+			herr = sqlerr.Internal.New("the copies of a reference table differ: " + groupName(r.streams[0].group) + " changed " +
+				strconv.FormatUint(first.affected, 10) + " rows, " + groupName(r.streams[i].group) + " " +
+				strconv.FormatUint(other.affected, 10))
+		}
+		if err == nil {
+			err = herr
+		}
+		if r.interrupted() != nil {
+			break
+		}
+	}
+	if err != nil {
+		return sum, err
+	}
+	r.info = append(r.info[:0], info...)
+	return r.okSummary(first)
+}
