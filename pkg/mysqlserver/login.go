@@ -144,7 +144,7 @@ func (c *Conn) shakeHands() error {
 	if c.endReason() != 0 {
 		return os.ErrDeadlineExceeded
 	}
-	c.loggedIn = true
+	c.loggedIn, c.wrote = true, false
 	c.nested = nil
 	c.release()
 	c.set(idle)

@@ -130,7 +130,6 @@ func (c *Conn) run(raw []byte) (done bool) {
 		c.joined = join(c.joined[:0], raw)
 		payload = c.joined
 	}
-	c.wrote = false
 	c.set(busy)
 	var err error
 	if len(payload) == 0 {
@@ -166,6 +165,7 @@ func (c *Conn) run(raw []byte) (done bool) {
 		c.readErr = err
 		return true
 	}
+	c.wrote = false
 	c.set(idle)
 	return false
 }
