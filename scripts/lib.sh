@@ -26,7 +26,7 @@ apt_install() {
 private_apt() {
 	mkdir -p "$1/lists/partial" "$1/cache/archives/partial"
 	APT="apt-get -qq -o Dir::State::Lists=$1/lists -o Dir::Cache=$1/cache -o Debug::NoLocking=1
-		-o APT::Sandbox::User=$(id -un) -o Acquire::Languages=none -o APT::Get::List-Cleanup=0"
+		-o APT::Sandbox::User=$(id -un 2>/dev/null || id -u) -o Acquire::Languages=none -o APT::Get::List-Cleanup=0"
 }
 
 # unpack DEBDIR ROOT: unpack every package of DEBDIR into ROOT, without documentation.
@@ -36,5 +36,45 @@ unpack() {
 		dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$2" \
 			--exclude='./usr/share/doc*' --exclude='./usr/share/man' --exclude='./usr/share/locale' \
 			--exclude='*/gconv' || return 1
+	done
+}
+
+# unpack_packages NAME PACKAGE...: without root, unpack the packages and those of their dependencies that the machine
+# lacks into $SKARV_CACHE/NAME/root. They come from the machine's own sources, so they fit its libraries.
+unpack_packages() {
+	name=$1
+	shift
+	have apt-get && have dpkg-deb || return 1
+	work=$SKARV_CACHE/$name/work
+	rm -rf "$work" "$SKARV_CACHE/$name/root"
+	mkdir -p "$work/debs"
+	private_apt "$work/apt"
+	say "unpacking $* into $SKARV_CACHE/$name (no root, so nothing is installed)"
+	status=${SKARV_DPKG_STATUS:-/var/lib/dpkg/status}
+	APT="$APT -o Dir::State::status=$status"
+	# Some images have hooks on update that fail without root and do not matter.
+	$APT update >"$work/update.log" 2>&1 || { cat "$work/update.log" >&2; return 1; }
+	list=$($APT --no-install-recommends --print-uris -y install "$@") || return 1
+	list=$(echo "$list" | awk "/^'/ {print \$2}" | cut -d_ -f1)
+	[ -n "$list" ] || return 1
+	(cd "$work/debs" && $APT download $list) || return 1
+	unpack "$work/debs" "$SKARV_CACHE/$name/root" || return 1
+	rm -rf "$work"
+	touch "$SKARV_CACHE/$name/complete"
+}
+
+# wrap NAME PROGRAM...: make unpacked programs callable from $SKARV_CACHE/bin, with their libraries.
+wrap() {
+	root=$SKARV_CACHE/$1/root
+	shift
+	mkdir -p "$SKARV_CACHE/bin"
+	for program in "$@"; do
+		[ -x "$root/usr/bin/$program" ] || continue
+		libs=$(ls -d "$root"/usr/lib/*-linux-gnu "$root"/lib/*-linux-gnu 2>/dev/null | tr '\n' ':')
+		cat >"$SKARV_CACHE/bin/$program" <<END
+#!/bin/sh
+LD_LIBRARY_PATH="$libs\$LD_LIBRARY_PATH" LUA_PATH="$root/usr/share/sysbench/?.lua;;" exec "$root/usr/bin/$program" "\$@"
+END
+		chmod +x "$SKARV_CACHE/bin/$program"
 	done
 }

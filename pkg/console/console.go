@@ -26,6 +26,8 @@ import (
 // wait for anything.
 type Config struct {
 	Addr string // HOST:PORT
+	// Listener is served instead of Addr if it is not nil; the Console closes it.
+	Listener net.Listener
 	// Gatherer is what /metrics shows.
 	Gatherer prometheus.Gatherer
 	// Ready returns why the process cannot serve clients now, or nil. A nil func is always ready.
@@ -94,9 +96,11 @@ func Listen(cfg Config) (*Console, error) {
 	if err != nil {
 		return nil, fmt.Errorf("console page: %w", err)
 	}
-	l, err := net.Listen("tcp", cfg.Addr)
-	if err != nil {
-		return nil, fmt.Errorf("listen for HTTP on %s: %w", cfg.Addr, err)
+	l := cfg.Listener
+	if l == nil {
+		if l, err = net.Listen("tcp", cfg.Addr); err != nil {
+			return nil, fmt.Errorf("listen for HTTP on %s: %w", cfg.Addr, err)
+		}
 	}
 	return &Console{
 		listener: l,

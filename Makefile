@@ -1,0 +1,68 @@
+# `make` lists what there is.
+SHELL := /bin/sh
+CACHE := $(or $(SKARV_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/skarv)
+# Debian keeps servers in sbin; programs unpacked without root are in the cache.
+export PATH := $(PATH):$(CACHE)/bin:$(HOME)/go/bin:/usr/local/sbin:/usr/sbin:/sbin
+
+ARGS ?=
+FUZZTIME ?= 30s
+
+# The race detector needs a C compiler; without one the tests run all the same.
+RACE = $(shell echo 'int main(void) { return 0; }' | cc -x c - -o /dev/null >/dev/null 2>&1 && echo -race)
+
+.DEFAULT_GOAL := help
+.PHONY: help build dev test test-unit test-e2e test-mysql golden fuzz bench check lint proto clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build skarv and skarvctl into bin/
+	go build -o bin/ ./cmd/...
+
+dev: build ## run a whole cluster on this machine; brings MariaDB if no server is there (ARGS="--node-groups 2")
+	@scripts/install-mariadb.sh --client
+	bin/skarv dev $(ARGS)
+
+test: test-unit test-e2e ## bring what the tests need and run every test
+
+test-unit: ## vet, then the packages' own tests with the race detector
+	@scripts/test-deps.sh
+	go vet ./...
+	go test $(RACE) -timeout 10m ./pkg/... ./cmd/... ./proto/... ./test/arch
+
+test-e2e: ## the tests that need a cluster of real servers
+	@scripts/test-deps.sh
+	go test -timeout 15m -p 1 $$(go list ./test/... | grep -v /test/arch)
+
+test-mysql: ## the tests that need servers, on MySQL 9 instead of MariaDB
+	@scripts/test-deps.sh
+	@scripts/install-mysql.sh
+	SKARV_TEST_ENGINE=mysql go test -timeout 30m -p 1 ./pkg/datanode ./pkg/dev $$(go list ./test/... | grep -v /test/arch)
+
+golden: ## rewrite the expected results of golden tests; read the diff before committing it
+	go test $$(grep -rl --include='*_test.go' 'cockroachdb/datadriven' pkg | xargs -n1 dirname | sort -u | sed 's|^|./|') -rewrite
+
+fuzz: ## run every fuzz test for FUZZTIME each
+	@set -e; for file in $$(grep -rl --include='*_test.go' '^func Fuzz' pkg); do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \
+			echo "$$(dirname $$file) $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$file); \
+		done; \
+	done
+
+bench: ## run every benchmark
+	go test -run '^$$' -bench . -benchmem ./pkg/...
+
+check: lint test-unit ## what must pass before a push
+
+lint: ## gofmt, vet, and golangci-lint if it is installed
+	@unformatted=$$(gofmt -l cmd pkg proto test); [ -z "$$unformatted" ] || { echo "gofmt: $$unformatted"; exit 1; }
+	go vet ./...
+	@if command -v golangci-lint >/dev/null 2>&1; then golangci-lint run ./...; fi
+
+proto: ## generate Go from proto/ (needs protoc, protoc-gen-go, protoc-gen-go-grpc)
+	protoc -I proto --go_out=proto --go_opt=paths=source_relative \
+		--go-grpc_out=proto --go-grpc_opt=paths=source_relative $$(cd proto && find . -name '*.proto')
+
+clean: ## remove what was built
+	rm -rf bin
