@@ -35,6 +35,7 @@ type Conn struct {
 	request    []byte
 	joined     []byte // payload of a command of several packets
 	nested     []byte // last packet of ReadPacket
+	skip       int    // bytes of a packet that is too long, after its header
 	readErr    error  // why reading ended
 
 	out      *buffer

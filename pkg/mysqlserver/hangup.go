@@ -36,7 +36,7 @@ func (c *Conn) hangUp(err error) {
 	if e.Code == sqlerr.PacketTooLarge {
 		// The client reads nothing before it has sent everything, and wants the number after its last packet.
 		_ = c.nc.SetDeadline(time.Now().Add(skipTimeout))
-		if c.skipCommand() != nil {
+		if err := c.skipCommand(); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 			return
 		}
 	}
@@ -71,11 +71,8 @@ func (c *Conn) farewell(err error) (*sqlerr.Error, string) {
 	}
 	halfSent := c.start < c.end || errors.Is(err, io.ErrUnexpectedEOF)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		if c.loggedIn && !c.wrote {
+		if c.loggedIn && !c.wrote && !halfSent {
 			c.seq = 0 // unasked
-			if halfSent {
-				c.seq = 1
-			}
 		}
 		switch c.endReason() {
 		case terminated:
@@ -121,15 +118,20 @@ func (c *Conn) count1(reason string) {
 	}
 }
 
-// skipCommand reads past the command at start, of which seq is the last number seen, to its end.
+// skipCommand reads to the end of the command that was refused as too long: of the packet whose header has been
+// read if skip says so, and of those that follow. It leaves the number that is next in seq.
 func (c *Conn) skipCommand() error {
+	n := c.skip
 	for {
-		var header [wire.HeaderLen]byte
-		if err := c.readFull(header[:]); err != nil {
-			return err
+		if n == 0 {
+			var header [wire.HeaderLen]byte
+			if err := c.readFull(header[:]); err != nil {
+				return err
+			}
+			var seq byte
+			n, seq = wire.Header(header[:])
+			c.seq = seq + 1
 		}
-		n, seq := wire.Header(header[:])
-		c.seq = seq + 1
 		var scratch [4096]byte
 		for left := n; left > 0; {
 			chunk := scratch[:min(left, len(scratch))]
@@ -141,6 +143,7 @@ func (c *Conn) skipCommand() error {
 		if n < wire.MaxPacket {
 			return nil
 		}
+		n = 0
 	}
 }
 

@@ -100,6 +100,7 @@ func (c *Conn) whole() (int, error) {
 	size := 0
 	for packets := 1; ; packets++ {
 		if len(b)-size < wire.HeaderLen {
+			c.seq = byte(packets)
 			c.want = size + wire.HeaderLen
 			return 0, nil
 		}
@@ -216,6 +217,7 @@ func (c *Conn) ReadPacket() ([]byte, error) {
 		}
 		c.seq++
 		if len(c.nested)+n > c.maxPacket() {
+			c.skip = n
 			return nil, c.fatal(sqlerr.PacketTooLarge.New())
 		}
 		if err := c.readBody(n); err != nil {

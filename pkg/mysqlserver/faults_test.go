@@ -1,0 +1,243 @@
+package mysqlserver_test
+
+import (
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/mysqlserver"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/wire"
+)
+
+// clients runs test with a client logged in on each kind of connection.
+func clients(t *testing.T, cfg mysqlserver.Config, test func(t *testing.T, s *toy, r *rawClient)) {
+	for _, kind := range []struct {
+		name, network string
+		caps          wire.Capability
+	}{
+		{"tcp", "tcp", 0}, {"unix", "unix", 0}, {"TLS", "tcp", wire.CapSSL}, {"zlib", "tcp", wire.CapCompress}, {"zstd", "unix", wire.CapZstd},
+		{"TLS and zstd", "tcp", wire.CapSSL | wire.CapZstd},
+	} {
+		t.Run(kind.name, func(t *testing.T) {
+			s := startToy(t, cfg)
+			addr := s.addr
+			if kind.network == "unix" {
+				addr = s.unix
+			}
+			r := dialRaw(t, kind.network, addr)
+			r.login("open", "", kind.caps)
+			bystander := dialRaw(t, "tcp", s.addr)
+			bystander.login("open", "", 0)
+			test(t, s, r)
+			bystander.query("nothing happened to others")
+		})
+	}
+}
+
+func TestWrongSequence(t *testing.T) {
+	clients(t, mysqlserver.Config{}, func(t *testing.T, s *toy, r *rawClient) {
+		r.query("x")
+		r.seq = 7
+		r.write([]byte("\x03select 1"))
+		r.wantErr(sqlerr.NetPacketOutOfOrder)
+		r.wantEnd()
+	})
+}
+
+func TestOversize(t *testing.T) {
+	clients(t, mysqlserver.Config{MaxAllowedPacket: 1 << 20}, func(t *testing.T, s *toy, r *rawClient) {
+		r.query(strings.Repeat("x", 1<<20-1))
+		r.send(wire.ComQuery, strings.Repeat("x", 1<<20))
+		r.wantErr(sqlerr.PacketTooLarge)
+		r.wantEnd()
+	})
+}
+
+// A client that closes its sending half in the middle of a packet still reads why that was the end.
+func TestHalfSentPacket(t *testing.T) {
+	for _, bytes := range []string{"\x05", "\x05\x00\x00\x00", "\x05\x00\x00\x00\x03se"} {
+		s := startToy(t, mysqlserver.Config{})
+		r := dialRaw(t, "tcp", s.addr)
+		r.login("open", "", 0)
+		r.query("x")
+		_, err := r.nc.Write([]byte(bytes))
+		require.NoError(t, err)
+		require.NoError(t, r.nc.(*net.TCPConn).CloseWrite())
+		r.seq = 1
+		r.wantErr(sqlerr.PacketReadError)
+		r.wantEnd()
+	}
+}
+
+func TestReadTimeout(t *testing.T) {
+	clients(t, mysqlserver.Config{ReadTimeout: 50 * time.Millisecond}, func(t *testing.T, s *toy, r *rawClient) {
+		r.query("x")
+		if z, ok := r.nc.(*wire.CompressedConn); ok {
+			z.ResetSequence()
+		}
+		_, err := r.nc.Write([]byte("\x05\x00\x00\x00\x03se"))
+		require.NoError(t, err)
+		r.seq = 1
+		r.wantErr(sqlerr.NetReadInterrupted)
+		r.wantEnd()
+	})
+}
+
+func TestIdleTimeout(t *testing.T) {
+	s := startToy(t, mysqlserver.Config{IdleTimeout: 50 * time.Millisecond})
+	for _, caps := range []wire.Capability{0, wire.CapSSL, wire.CapCompress} {
+		r := dialRaw(t, "tcp", s.addr)
+		r.login("open", "", caps)
+		r.query("x")
+		r.wantEnd()
+	}
+}
+
+func TestWriteTimeout(t *testing.T) {
+	s := startToy(t, mysqlserver.Config{WriteTimeout: 50 * time.Millisecond})
+	for _, caps := range []wire.Capability{0, wire.CapSSL, wire.CapCompress} {
+		r := dialRaw(t, "tcp", s.addr)
+		r.login("open", "", caps)
+		r.send(wire.ComQuery, "rows 1000000 100000")
+		eventually(t, "the session ends", func() bool { return s.server.Len() == 0 })
+	}
+}
+
+func TestHandshakeTimeout(t *testing.T) {
+	s := startToy(t, mysqlserver.Config{HandshakeTimeout: 50 * time.Millisecond})
+	r := dialRaw(t, "tcp", s.addr)
+	r.hello()
+	r.seq = 1
+	r.wantErr(sqlerr.NetReadInterrupted)
+	r.wantEnd()
+	r = dialRaw(t, "tcp", s.addr)
+	r.hello()
+	_, err := r.nc.Write([]byte("\x20\x00\x00\x01half"))
+	require.NoError(t, err)
+	r.seq = 2
+	r.wantErr(sqlerr.NetReadInterrupted)
+	r.wantEnd()
+}
+
+// Whatever is sent instead of a login gets one error.
+func TestGarbageInsteadOfLogin(t *testing.T) {
+	s := startToy(t, mysqlserver.Config{})
+	for _, g := range []struct {
+		bytes string
+		seq   byte
+		want  sqlerr.Code
+	}{
+		{"GET / HTTP/1.1\r\nHost: x\r\n\r\n", 'T' + 0, sqlerr.NetPacketOutOfOrder},
+		{"\x01\x00\x00\x01x", 2, sqlerr.HandshakeError},
+		{"\x00\x00\x00\x01", 2, sqlerr.HandshakeError},
+		{"\x05\x00\x00\x02xxxxx", 1, sqlerr.NetPacketOutOfOrder},
+		{"\xff\xff\xff\x01" + strings.Repeat("x", 1000), 2, sqlerr.PacketTooLarge},
+		{"\x21\x00\x00\x01" + "\x00\x02\x00\x00" + strings.Repeat("\x00", 28) + "u", 2, sqlerr.HandshakeError},
+	} {
+		r := dialRaw(t, "tcp", s.addr)
+		r.hello()
+		_, err := r.nc.Write([]byte(g.bytes))
+		require.NoError(t, err)
+		require.NoError(t, r.nc.(*net.TCPConn).CloseWrite())
+		all, err := io.ReadAll(r.nc)
+		require.NoError(t, err)
+		require.Greater(t, len(all), 4, "%q", g.bytes)
+		e, err := wire.ParseErr(all[4:])
+		require.NoError(t, err, "%q", all)
+		assert.Equal(t, g.want, e.Code, "%q: %v", g.bytes, e)
+	}
+	// TLS was asked for and something else came.
+	r := dialRaw(t, "tcp", s.addr)
+	r.hello()
+	r.write(wire.AppendSSLRequest(nil, wire.HandshakeResponse{Capabilities: wire.CapProtocol41 | wire.CapSSL}))
+	_, err := r.nc.Write([]byte("no TLS this is, as anyone can see"))
+	require.NoError(t, err)
+	_, err = io.ReadAll(r.nc)
+	require.NoError(t, err)
+	eventually(t, "all are gone", func() bool { return s.server.Len() == 0 })
+}
+
+func TestBrokenCompression(t *testing.T) {
+	s := startToy(t, mysqlserver.Config{})
+	for _, caps := range []wire.Capability{wire.CapCompress, wire.CapZstd} {
+		for _, frame := range []string{
+			"\x05\x00\x00\x00\x00\x01\x00hello",
+			"\x00\x00\x00\x00\x00\x01\x00",
+		} {
+			r := dialRaw(t, "tcp", s.addr)
+			r.login("open", "", caps)
+			_, err := r.base.Write([]byte(frame))
+			require.NoError(t, err)
+			r.seq = 0
+			p := make([]byte, 7)
+			_, err = io.ReadFull(r.base, p)
+			require.NoError(t, err)
+			rest, err := io.ReadAll(r.base)
+			require.NoError(t, err)
+			e, err := wire.ParseErr(rest[4:])
+			require.NoError(t, err, "%q", rest)
+			assert.Equal(t, sqlerr.NetUncompressError, e.Code)
+		}
+	}
+}
+
+func TestTooManyConnections(t *testing.T) {
+	s := startToy(t, mysqlserver.Config{MaxConnections: 2})
+	a, b := dialRaw(t, "tcp", s.addr), dialRaw(t, "tcp", s.addr)
+	a.login("open", "", 0)
+	b.login("open", "", 0)
+	c := dialRaw(t, "tcp", s.addr)
+	c.wantErr(sqlerr.TooManyConnections)
+	c.wantEnd()
+	a.send(wire.ComQuit, "")
+	eventually(t, "one has left", func() bool { return s.server.Len() == 1 })
+	dialRaw(t, "tcp", s.addr).login("open", "", 0)
+}
+
+func TestTerminate(t *testing.T) {
+	clients(t, mysqlserver.Config{}, func(t *testing.T, s *toy, r *rawClient) {
+		r.query("x")
+		s.server.Conn(r.id).Terminate(sqlerr.QueryInterrupted.New())
+		r.seq = 0
+		r.wantErr(sqlerr.QueryInterrupted)
+		r.wantEnd()
+	})
+	s := startToy(t, mysqlserver.Config{})
+	r := dialRaw(t, "tcp", s.addr)
+	r.login("open", "", 0)
+	r.send(wire.ComQuery, "hold")
+	<-s.held
+	s.server.Conn(r.id).Terminate(nil)
+	close(s.release)
+	_, err := io.ReadAll(r.nc)
+	require.NoError(t, err)
+}
+
+func TestHandlerFailures(t *testing.T) {
+	clients(t, mysqlserver.Config{}, func(t *testing.T, s *toy, r *rawClient) {
+		r.send(wire.ComQuery, "refuse")
+		r.wantErr(sqlerr.NoSuchTable)
+		r.send(200, "")
+		r.wantErr(sqlerr.UnknownCommand)
+		r.seq = 0
+		r.write(nil)
+		r.wantErr(sqlerr.UnknownCommand)
+		r.send(wire.ComQuery, "late") // neither an answer that may not be true nor two answers
+		r.wantEnd()
+	})
+	clients(t, mysqlserver.Config{}, func(t *testing.T, s *toy, r *rawClient) {
+		r.send(wire.ComQuery, "panic")
+		r.wantErr(sqlerr.Internal)
+		r.wantEnd()
+	})
+	clients(t, mysqlserver.Config{}, func(t *testing.T, s *toy, r *rawClient) {
+		r.send(wire.ComQuery, "broken")
+		r.wantEnd()
+	})
+}
