@@ -67,6 +67,7 @@ func (c *Conn) sync(st *State) error {
 		if err := c.Send(wire.ComInitDB, []byte(st.DB)); err != nil {
 			return err
 		}
+		c.profile.NoDB = false
 	}
 	if d.set != "" {
 		if err := c.Send(wire.ComQuery, []byte(d.set)); err != nil {

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"skarv/pkg/plan"
+	"skarv/pkg/planner"
 	"skarv/pkg/sqlparse"
 )
 
@@ -12,7 +13,7 @@ import (
 type planKey struct {
 	fingerprint sqlparse.Fingerprint
 	db          string
-	mode        sqlparse.Mode
+	info        planner.SessionInfo
 }
 
 // planEntry is the plans of one key: one for each set of guarded argument texts met.

@@ -18,7 +18,7 @@ type conns struct {
 	statement *txn.Statement
 	group     placement.NodeGroupID // the only group used, 0 if several were
 	used      int
-	warnings  []warning
+	warnings  []Warning
 }
 
 // Acquire implements exec.Conns.

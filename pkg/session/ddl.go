@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"skarv/pkg/plan"
@@ -22,13 +23,30 @@ func (s *Session) ddl(p *plan.Plan) error {
 	s.unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
 	defer cancel()
-	r, err := s.cfg.DDL.DDL(ctx, DDLRequest{Database: s.db, SQL: string(s.stmt.SQL()), SQLMode: s.sqlMode, User: s.user})
+	r, err := s.cfg.DDL.DDL(ctx, s.ddlRequest())
 	if err != nil {
 		return err
 	}
 	s.snap = s.cfg.Snapshot()
-	s.warnings = s.warnings[:0]
-	return s.ok(wire.OK{AffectedRows: r.Affected, Warnings: r.Warnings})
+	s.warnings = append(s.warnings[:0], r.Warnings...)
+	return s.ok(wire.OK{AffectedRows: r.Affected, Warnings: uint16(len(r.Warnings))})
+}
+
+// ddlRequest is the statement at hand with the session variables that may change its meaning.
+func (s *Session) ddlRequest() DDLRequest {
+	r := DDLRequest{Database: s.db, SQL: string(s.stmt.SQL()), SQLMode: s.sqlMode, User: s.user, Charset: "utf8mb4"}
+	for _, v := range s.state.Vars {
+		switch v.Name {
+		case "@@session.`character_set_client`":
+			r.Charset = strings.Trim(v.Value, "'")
+		case "@@session.`collation_connection`":
+			r.Collation = strings.Trim(v.Value, "'")
+		case "@@session.`foreign_key_checks`", "@@session.`unique_checks`", "@@session.`time_zone`",
+			"@@session.`default_storage_engine`", "@@session.`explicit_defaults_for_timestamp`", "@@session.`lock_wait_timeout`":
+			r.Session = append(r.Session, "SET "+v.Name+" = "+v.Value)
+		}
+	}
+	return r
 }
 
 // togglesKeys recognises ALTER TABLE t DISABLE KEYS and ENABLE KEYS, which dumps are full of.

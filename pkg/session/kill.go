@@ -51,6 +51,7 @@ func (s *Session) end(query bool) {
 		_ = s.cfg.Pools.Kill(ctx, c.Group, c.ThreadID(), true)
 	})
 	if !query {
+		s.runner.Interrupt(sqlerr.QueryInterrupted.New())
 		s.conn.Terminate(sqlerr.QueryInterrupted.New())
 	}
 }

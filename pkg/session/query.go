@@ -1,19 +1,15 @@
 package session
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"skarv/pkg/backend"
-	"skarv/pkg/catalog"
-	"skarv/pkg/exec"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
-	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -66,7 +62,7 @@ func (s *Session) fail(err error) error {
 	}
 	s.rowCount = -1
 	if s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 {
-		s.warnings = append(s.warnings[:0], warning{"Error", uint16(e.Code), e.Message})
+		s.warnings = append(s.warnings[:0], Warning{"Error", uint16(e.Code), e.Message})
 	}
 	if e.Code == sqlerr.Internal {
 		s.log.Error("internal error", "error", e.Message, "statement", string(s.stmt.Digest(nil)))
@@ -102,7 +98,7 @@ func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Param
 			"group", int(s.usedGroup), "rows", s.usedSummary.Rows, "user", s.user, "database", s.db,
 			"statement", string(s.stmt.Digest(nil)))
 	}
-	s.activity.idle(time.Now)
+	s.activity.idle(start.Add(took))
 	return err
 }
 
@@ -135,7 +131,7 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 	}
 	s.args.Reset(s.stmt, params)
 	s.args.ForeignCharset = s.foreignCharset
-	s.runner.Home = s.anyGroup()
+	s.runner.Router.Home = s.anyGroup()
 	switch p.Kind {
 	case plan.Set:
 		return p, s.set()
@@ -176,13 +172,13 @@ func (s *Session) plan() (*plan.Plan, error) {
 	}
 	fp := s.stmt.Fingerprint()
 	slot := fp.Lo % planSlots
-	if e := s.plans[slot]; e != nil && e.key.fingerprint == fp && e.key.db == s.db && e.key.mode == s.mode {
+	if e := s.plans[slot]; e != nil && e.key.fingerprint == fp && e.key.db == s.db && e.key.info == s.info {
 		if p := e.match(s.stmt); p != nil {
 			s.stripe.hits.Add(1)
 			return p, nil
 		}
 	}
-	key := planKey{fp, s.db, s.mode}
+	key := planKey{fp, s.db, s.info}
 	gen := s.cfg.Plans.at(s.schema)
 	if gen != nil {
 		if e := gen.get(key); e != nil {
@@ -194,7 +190,7 @@ func (s *Session) plan() (*plan.Plan, error) {
 		}
 	}
 	s.stripe.misses.Add(1)
-	p, err := s.cfg.Planner.Build(s.stmt, s.db, s.snap, planner.SessionInfo{SQLMode: s.sqlMode})
+	p, err := s.cfg.Planner.Build(s.stmt, s.db, s.snap, s.info)
 	if err != nil || gen == nil {
 		return p, err
 	}
@@ -223,7 +219,7 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 		s.begin("BEGIN")
 	}
 	if p.Relay != nil {
-		g, one, err := s.runner.Relay(p.Relay, s.snap, &s.args)
+		g, one, err := s.runner.Router.Relay(p.Relay, s.snap, &s.args)
 		if err != nil {
 			return err
 		}
@@ -292,7 +288,7 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 	}
 	if sum.Failed() {
 		s.rowCount = -1
-		s.warnings = append(s.warnings[:0], warning{"Error", uint16(sum.ErrCode), ""})
+		s.warnings = append(s.warnings[:0], Warning{"Error", uint16(sum.ErrCode), ""})
 		s.fetchWarnings(c)
 		s.done(c, &sqlerr.Error{Code: sum.ErrCode, State: string(sum.ErrState[:])})
 		return nil
@@ -436,7 +432,8 @@ func (s *Session) scatter(p *plan.Plan, cmd wire.Command, request []byte) error 
 	}
 	conns := conns{s: s, statement: txn.NewStatement(s)}
 	out := s.newOutput()
-	sum, err := s.runner.Run(p, &s.args, s.snap, &conns, s.cfg.Sequences, out)
+	s.runner.Conns, s.runner.Sequence = &conns, s.cfg.Sequences
+	sum, err := s.runner.Run(p, s.snap, &s.args, out)
 	if err != nil {
 		conns.statement.Rollback()
 		return s.failed(err)

@@ -97,9 +97,9 @@ func (a *activity) process() Process {
 }
 
 // idle says that the session waits for its client.
-func (a *activity) idle(now func() time.Time) {
+func (a *activity) idle(now time.Time) {
 	a.mu.Lock()
-	a.command, a.since, a.n = "Sleep", now(), 0
+	a.command, a.since, a.n = "Sleep", now, 0
 	a.mu.Unlock()
 }
 

@@ -57,16 +57,20 @@ type DDL interface {
 
 // DDLRequest is one DDL statement and what of its session it depends on.
 type DDLRequest struct {
-	Database string
-	SQL      string
-	SQLMode  string
-	User     string
+	Database  string
+	SQL       string
+	SQLMode   string
+	Charset   string
+	Collation string
+	// Session is further SET statements that bring a fresh session into the client's state.
+	Session []string
+	User    string
 }
 
 // DDLResult is what the client is told.
 type DDLResult struct {
 	Affected uint64
-	Warnings uint16
+	Warnings []Warning
 }
 
 // Session implements mysqlserver.Handler for one client. All of it but activity belongs to the client's goroutine.
@@ -87,6 +91,7 @@ type Session struct {
 	state          *backend.State
 	profile        backend.Profile
 	mode           sqlparse.Mode
+	info           planner.SessionInfo
 	sqlMode        string
 	defaultMode    string
 	autocommit     bool
@@ -97,7 +102,7 @@ type Session struct {
 	foundRows      uint64
 	isolation      string // SET TRANSACTION for the next transaction
 
-	warnings []warning
+	warnings []Warning
 
 	// what holds backend connections
 	tx    *txn.Txn

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -196,7 +197,7 @@ func (s *Session) readBack(c *backend.Conn, user, system []string) (*backend.Sta
 	for i, n := range user {
 		set = append(set, backend.Variable{Name: "@" + quoteName(n), Value: userLiteral(cols[4*i], row[4*i:4*i+4])})
 	}
-	st := s.state.With(s.db, set...)
+	st := s.state.With(s.state.DB, set...)
 	size := 0
 	for _, v := range st.Vars {
 		size += len(v.Name) + len(v.Value)
@@ -270,6 +271,16 @@ func (s *Session) adopt(st *backend.State) error {
 	}
 	s.sqlMode = mode
 	s.mode = parseMode(mode)
+	results := "utf8mb4"
+	if v, ok := st.Get("@@session.`character_set_results`"); ok {
+		results = strings.Trim(v, "'")
+	}
+	s.info = planner.SessionInfo{
+		Mode:              s.mode,
+		NoAutoValueOnZero: strings.Contains(strings.ToUpper(mode), "NO_AUTO_VALUE_ON_ZERO"),
+		UTF8Results:       results == "utf8mb4",
+	}
+	_, s.runner.FixedClock = st.Get("@@session.`timestamp`")
 	s.state = st
 	return nil
 }

@@ -109,7 +109,7 @@ func (s *Session) sessionVariable(text string) (string, bool) {
 	case "@@error_count", "@@session.error_count":
 		n := 0
 		for _, w := range s.warnings {
-			if w.level == "Error" {
+			if w.Level == "Error" {
 				n++
 			}
 		}

@@ -113,12 +113,17 @@ func (s *Session) acquire(g placement.NodeGroupID) (*backend.Conn, error) {
 		return nil, sqlerr.Unsupported("using a node group that LOCK TABLES did not reach", "UNLOCK TABLES first")
 	}
 	if s.tx != nil {
-		return s.tx.Acquire(s, g)
+		c, err := s.tx.Acquire(s, g)
+		if err != nil {
+			return nil, err
+		}
+		return c, s.syncHeld(c)
 	}
 	return s.Get(g)
 }
 
-// syncHeld brings a connection the session holds to its present state.
+// syncHeld brings a connection the session holds to its present state. State only grows between two resets, so this
+// never resets the connection, which would end its transaction.
 func (s *Session) syncHeld(c *backend.Conn) error {
 	if c.State().ID == s.state.ID {
 		return nil

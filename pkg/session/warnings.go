@@ -9,12 +9,12 @@ import (
 	"skarv/pkg/sqlparse"
 )
 
-// warning is one row of SHOW WARNINGS. They are read from the backend right after the statement they belong to, so
+// Warning is one row of SHOW WARNINGS. They are read from the backend right after the statement they belong to, so
 // that no connection has to be kept for a client that may ask for them.
-type warning struct {
-	level   string
-	code    uint16
-	message string
+type Warning struct {
+	Level   string // Note, Warning or Error
+	Code    uint16
+	Message string
 }
 
 // maxWarnings is what is kept of one statement's warnings, as max_error_count is on a server.
@@ -27,7 +27,7 @@ func (s *Session) fetchWarnings(c *backend.Conn) {
 	}
 }
 
-func appendWarnings(dst []warning, c *backend.Conn) []warning {
+func appendWarnings(dst []Warning, c *backend.Conn) []Warning {
 	if !c.Usable() {
 		return dst
 	}
@@ -37,7 +37,7 @@ func appendWarnings(dst []warning, c *backend.Conn) []warning {
 	}
 	for _, r := range rows {
 		if len(r) == 3 && len(dst) < maxWarnings {
-			dst = append(dst, warning{string(r[0]), uint16(parseUint(r[1])), string(r[2])})
+			dst = append(dst, Warning{string(r[0]), uint16(parseUint(r[1])), string(r[2])})
 		}
 	}
 	return dst
@@ -45,9 +45,9 @@ func appendWarnings(dst []warning, c *backend.Conn) []warning {
 
 // showWarnings answers SHOW WARNINGS and SHOW ERRORS, with COUNT(*) and LIMIT.
 func (s *Session) showWarnings(p *plan.Plan) error {
-	var rows []warning
+	var rows []Warning
 	for _, w := range s.warnings {
-		if p.Topic != "errors" || w.level == "Error" {
+		if p.Topic != "errors" || w.Level == "Error" {
 			rows = append(rows, w)
 		}
 	}
@@ -79,7 +79,7 @@ func (s *Session) showWarnings(p *plan.Plan) error {
 	t := newTable("Level", "#Code", "Message")
 	for i, w := range rows {
 		if uint64(i) >= offset && uint64(i)-offset < count {
-			t.add(strings.Clone(w.level), int(w.code), w.message)
+			t.add(strings.Clone(w.Level), int(w.Code), w.Message)
 		}
 	}
 	err := s.send(t)

@@ -1,0 +1,43 @@
+package backend
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestDiff(t *testing.T) {
+	v := func(kv ...string) (list []Variable) {
+		for i := 0; i < len(kv); i += 2 {
+			list = append(list, Variable{kv[i], kv[i+1]})
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name       string
+		have, want *State
+		diff       difference
+	}{
+		{"equal", NewState("d", v("@a", "1")), NewState("d", v("@a", "1")), difference{}},
+		{"only the database", NewState("d", nil), NewState("e", nil), difference{initDB: true}},
+		{"one more variable", NewState("d", v("@a", "1")), NewState("d", v("@a", "1", "@b", "2")), difference{set: "SET @b = 2"}},
+		{"another value", NewState("d", v("@a", "1")), NewState("d", v("@a", "2")), difference{set: "SET @a = 2"}},
+		{"one less needs a reset, which forgets the rest", NewState("d", v("@a", "1", "@b", "2")), NewState("d", v("@b", "2")),
+			difference{reset: true, initDB: true, set: "SET @b = 2"}},
+		{"from a dirty connection", dirtyState, NewState("d", v("@b", "2")), difference{reset: true, initDB: true, set: "SET @b = 2"}},
+		{"no database wanted", NewState("", v("@a", "1")), NewState("", nil), difference{reset: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.diff, diff(c.have, c.want)) })
+	}
+}
+
+func TestStateIDs(t *testing.T) {
+	a := NewState("d", []Variable{{"@a", "1"}, {"@b", "2"}})
+	require.Equal(t, a.ID, NewState("d", []Variable{{"@b", "2"}, {"@a", "1"}}).ID, "order does not matter")
+	require.NotEqual(t, a.ID, NewState("e", a.Vars).ID)
+	require.NotEqual(t, NewState("d", []Variable{{"@a", "1@b"}}).ID, NewState("d", []Variable{{"@a1", "@b"}}).ID)
+	require.NotEqual(t, dirtyState.ID, freshState.ID)
+	w := a.With("d", Variable{"@a", ""}, Variable{"@c", "3"})
+	require.Equal(t, []Variable{{"@b", "2"}, {"@c", "3"}}, w.Vars)
+	require.Len(t, a.Vars, 2, "With copies")
+}

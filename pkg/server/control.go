@@ -1,0 +1,41 @@
+package server
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/control"
+	"skarv/pkg/session"
+)
+
+// runControl takes part in the controllers' election, if that is this process's role, and serves the admin API.
+func (s *Server) runControl(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	if s.has(RoleController) {
+		c := control.New(control.Config{Store: s.store, Follower: s.follower, Addr: s.adminAddr(), Log: s.log})
+		g.Go(func() error { return c.Run(ctx) })
+	}
+	g.Go(func() error { return s.runAdmin(ctx) })
+	return g.Wait()
+}
+
+// ddl is the sessions' way to the controller.
+func (s *Server) ddl() session.DDL {
+	return ddl{&control.Client{Store: s.store, Follower: s.follower, Log: s.log}}
+}
+
+type ddl struct{ client *control.Client }
+
+// DDL implements session.DDL.
+func (d ddl) DDL(ctx context.Context, r session.DDLRequest) (session.DDLResult, error) {
+	res, err := d.client.DDL(ctx, control.DDLRequest{
+		SQL: r.SQL, DB: r.Database, SQLMode: r.SQLMode, Charset: r.Charset, Collation: r.Collation,
+		Session: r.Session, User: r.User,
+	})
+	out := session.DDLResult{Affected: res.Affected}
+	for _, w := range res.Warnings {
+		out.Warnings = append(out.Warnings, session.Warning{Level: w.Level, Code: uint16(w.Code), Message: w.Message})
+	}
+	return out, err
+}

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"time"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlserver"
+	"skarv/pkg/placement"
+	"skarv/pkg/planner"
+	"skarv/pkg/sequence"
+	"skarv/pkg/session"
+	"skarv/pkg/sqlparse"
+)
+
+// runProxy waits until there is a cluster to serve, then serves MySQL clients until ctx ends.
+func (s *Server) runProxy(ctx context.Context) error {
+	snap, err := s.waitInitialised(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // the context ended first
+	}
+	dialect := sqlparse.NewDialect(snap.Flavor == catalog.MariaDB, snap.ServerVersion)
+	plans, err := planner.New(dialect)
+	if err != nil {
+		return err
+	}
+	metrics := session.NewMetrics()
+	s.registry.MustRegister(metrics)
+	cfg := &session.Config{
+		Snapshot:  s.follower.Snapshot,
+		Dialect:   dialect,
+		Planner:   plans,
+		Plans:     session.NewPlanCache(s.cfg.PlanCache),
+		Pools:     s.pools,
+		Hasher:    backend.NewHasher(),
+		Sequences: sequences{s.sequences},
+		DDL:       s.ddl(),
+		Registry:  s.sessions,
+		Metrics:   metrics,
+		SlowQuery: time.Duration(s.cfg.SlowQuery),
+		SQLMode:   s.defaultSQLMode(ctx, snap),
+		Buffers:   session.NewBuffers(),
+		Log:       s.log,
+	}
+	tlsConfig, _ := s.cfg.MySQL.tlsConfig()
+	var listeners []net.Listener
+	for _, l := range []net.Listener{s.mysql, s.unix} {
+		if l != nil {
+			listeners = append(listeners, l)
+		}
+	}
+	proxy, err := mysqlserver.Listen(mysqlserver.Config{
+		Listeners:        listeners,
+		NewHandler:       func(c *mysqlserver.Conn) mysqlserver.Handler { return session.New(cfg, c) },
+		ServerVersion:    func() string { return s.follower.Snapshot().ServerVersion },
+		TLS:              tlsConfig,
+		RequireTLS:       s.cfg.MySQL.RequireTLS,
+		IDBase:           rand.Uint32N(1<<10) << 20,
+		IDBits:           20,
+		MaxConnections:   s.cfg.MySQL.MaxConnections,
+		MaxAllowedPacket: s.cfg.MySQL.MaxAllowedPacket,
+		HandshakeTimeout: time.Duration(s.cfg.MySQL.HandshakeTimeout),
+		IdleTimeout:      time.Duration(s.cfg.MySQL.IdleTimeout),
+		Log:              s.log,
+		Registerer:       s.registry,
+	})
+	if err != nil {
+		return err
+	}
+	s.proxy.Store(proxy)
+	return proxy.Run(ctx)
+}
+
+// waitInitialised returns the first snapshot of a cluster with node groups.
+func (s *Server) waitInitialised(ctx context.Context) (*catalog.Snapshot, error) {
+	for revision := int64(0); ; {
+		snap, err := s.follower.Wait(ctx, revision)
+		if err != nil {
+			return nil, err
+		}
+		if snap.Flavor != "" && len(snap.Groups) > 0 && snap.Map != nil {
+			return snap, nil
+		}
+		revision = snap.Revision + 1
+	}
+}
+
+// defaultSQLMode asks a server for the sql_mode a fresh session has there; when none answers yet, the servers'
+// own default is taken.
+func (s *Server) defaultSQLMode(ctx context.Context, snap *catalog.Snapshot) string {
+	for _, g := range snap.Groups {
+		if ctx.Err() != nil {
+			break
+		}
+		if mode, err := s.sqlMode(g.ID); err == nil {
+			return mode
+		}
+	}
+	return strings.Join([]string{"STRICT_TRANS_TABLES", "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION"}, ",")
+}
+
+func (s *Server) sqlMode(g placement.NodeGroupID) (string, error) {
+	c, err := s.pools.Get(g, backend.Profile{NoDB: true}, backend.NewState("", nil), nil)
+	if err != nil {
+		return "", err
+	}
+	defer c.Release()
+	_, rows, err := c.QueryAll("SELECT @@global.sql_mode", 1)
+	if err != nil || len(rows) != 1 {
+		return "", err
+	}
+	return string(rows[0][0]), nil
+}
+
+// sequences gives sessions their AUTO_INCREMENT values. Reserving a block is bounded by the store's own timeout.
+type sequences struct{ of *sequence.Sequences }
+
+// Next implements exec.Sequence.
+func (q sequences) Next(t *catalog.Table, n int) (uint64, error) {
+	return q.of.Next(context.Background(), t.ID, n)
+}
+
+// Observe implements exec.Sequence.
+func (q sequences) Observe(t *catalog.Table, v uint64) error {
+	return q.of.Observe(context.Background(), t.ID, v)
+}

@@ -1,0 +1,230 @@
+// Package server assembles a Skarv process from its parts: it follows the topology, keeps pools to the node groups,
+// serves MySQL clients, HTTP and the admin API, and takes part in the controllers' election. It decides the order in
+// which things start and stop, and nothing else.
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlserver"
+	"skarv/pkg/sequence"
+	"skarv/pkg/session"
+	"skarv/pkg/topology"
+)
+
+// Server is one process. New binds its addresses, Run serves until its context ends.
+type Server struct {
+	cfg      Config
+	id       string
+	version  string
+	log      *slog.Logger
+	registry *prometheus.Registry
+
+	mysql, http, admin net.Listener
+	unix               net.Listener
+
+	store     *topology.Store
+	follower  *topology.Follower
+	pools     *backend.Pools
+	sequences *sequence.Sequences
+	presence  *topology.Presence
+	sessions  *session.Registry
+	proxy     atomic.Pointer[mysqlserver.Server] // nil until the cluster is initialised
+	started   time.Time
+}
+
+// Options are what the caller decides beside the configuration.
+type Options struct {
+	Version string
+	Log     *slog.Logger
+}
+
+// New checks cfg, binds every address and opens the connection to etcd. An address in use is an error that names
+// its setting. The caller must call Run, which closes everything.
+func New(cfg Config, o Options) (_ *Server, err error) {
+	if f := cfg.faults(); len(f) > 0 {
+		return nil, errors.Join(f...)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	var id [6]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg: cfg, id: hex.EncodeToString(id[:]), version: o.Version, log: o.Log,
+		registry: prometheus.NewRegistry(), sessions: session.NewRegistry(), started: time.Now(),
+	}
+	defer func() {
+		if err != nil {
+			s.closeListeners()
+		}
+	}()
+	if s.has(RoleProxy) {
+		if cfg.MySQL.Addr != "" {
+			if s.mysql, err = listen("mysql.addr", cfg.MySQL.Addr); err != nil {
+				return nil, err
+			}
+		}
+		if cfg.MySQL.UnixSocket != "" {
+			if s.unix, err = net.Listen("unix", cfg.MySQL.UnixSocket); err != nil {
+				return nil, fmt.Errorf("mysql.unix_socket: %w", err)
+			}
+		}
+	}
+	if cfg.HTTP.Addr != "" {
+		if s.http, err = listen("http.addr", cfg.HTTP.Addr); err != nil {
+			return nil, err
+		}
+	}
+	if s.admin, err = listen("admin.addr", cfg.Admin.Addr); err != nil {
+		return nil, err
+	}
+	tlsConfig, _ := cfg.Etcd.tlsConfig() // faults has tried it
+	password, _ := cfg.Etcd.password()
+	s.store, err = topology.Open(topology.Config{
+		Endpoints: cfg.Etcd.Endpoints, TLS: tlsConfig, Username: cfg.Etcd.Username, Password: password,
+		Prefix: cfg.Etcd.Prefix, DialTimeout: time.Duration(cfg.Etcd.DialTimeout), Log: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	backendTLS, _ := cfg.Backend.tlsConfig()
+	s.pools = backend.NewPools(backend.Config{
+		MaxPerGroup: cfg.Backend.MaxConnections, DialTimeout: time.Duration(cfg.Backend.DialTimeout),
+		AcquireTimeout: time.Duration(cfg.Backend.AcquireTimeout), FailAfter: time.Duration(cfg.Backend.FailAfter),
+		IdleTimeout: time.Duration(cfg.Backend.IdleTimeout), TLS: backendTLS, Log: o.Log, Registerer: s.registry,
+	})
+	s.sequences = sequence.New(sequence.Config{Store: s.store, Log: o.Log})
+	s.presence = s.store.NewPresence(topology.Member{
+		ID: s.id, Addr: addrOf(s.mysql), AdminAddr: s.adminAddr(), Version: o.Version, Started: s.started, Proxy: s.has(RoleProxy),
+	})
+	s.follower = topology.NewFollower(s.store, s.changed)
+	return s, nil
+}
+
+func listen(setting, addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot listen on %s: %w", setting, addr, err)
+	}
+	return l, nil
+}
+
+func addrOf(l net.Listener) string {
+	if l == nil {
+		return ""
+	}
+	return l.Addr().String()
+}
+
+func (s *Server) adminAddr() string {
+	if s.cfg.Admin.Advertise != "" {
+		return s.cfg.Admin.Advertise
+	}
+	return addrOf(s.admin)
+}
+
+func (s *Server) has(r Role) bool { return slices.Contains(s.cfg.Roles, r) }
+
+// MySQLAddr, HTTPAddr and AdminAddr are the addresses listened on, "" where there is none.
+func (s *Server) MySQLAddr() string { return addrOf(s.mysql) }
+
+// HTTPAddr is the address of health, metrics and console.
+func (s *Server) HTTPAddr() string { return addrOf(s.http) }
+
+// AdminAddr is the address of the admin API.
+func (s *Server) AdminAddr() string { return addrOf(s.admin) }
+
+// Snapshot returns the newest state of the cluster, or nil before the first was read.
+func (s *Server) Snapshot() *catalog.Snapshot { return s.follower.Snapshot() }
+
+func (s *Server) closeListeners() {
+	for _, l := range []net.Listener{s.mysql, s.unix, s.http, s.admin} {
+		if l != nil {
+			_ = l.Close()
+		}
+	}
+}
+
+// changed is called with every new snapshot.
+func (s *Server) changed(snap *catalog.Snapshot) {
+	s.pools.Apply(snap.Groups)
+	// Statements load the snapshot anew, so every statement from now on uses this one.
+	s.presence.Ack(snap.Revision)
+}
+
+// Run serves until ctx ends. Then clients are drained first, connections to servers closed after them, and the
+// announcement in etcd taken back last.
+func (s *Server) Run(ctx context.Context) error {
+	defer s.closeListeners()
+	defer s.store.Close()
+
+	// What sessions stand on outlives them.
+	base, stopBase := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopBase()
+	below, base := errgroup.WithContext(base)
+	for _, run := range []func(context.Context) error{s.follower.Run, s.pools.Run, s.presence.Run, s.sequences.Run} {
+		below.Go(func() error { return run(base) })
+	}
+
+	above, ctx := errgroup.WithContext(ctx)
+	above.Go(func() error { // the end of the floor below ends what stands on it
+		select {
+		case <-base.Done():
+			return context.Cause(base)
+		case <-ctx.Done():
+			return nil
+		}
+	})
+	above.Go(func() error { return s.runControl(ctx) })
+	if s.http != nil {
+		above.Go(func() error { return s.runHTTP(ctx) })
+	}
+	if s.has(RoleProxy) {
+		above.Go(func() error { return s.runProxy(ctx) })
+	}
+	err := above.Wait()
+	stopBase()
+	if berr := below.Wait(); err == nil || errors.Is(err, context.Canceled) {
+		err = berr
+	}
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// Ready reports whether clients are served, and if not, why.
+func (s *Server) Ready() error {
+	snap := s.follower.Snapshot()
+	switch {
+	case snap == nil:
+		if h := s.store.Healthy(); !h.OK {
+			return fmt.Errorf("etcd is not reachable: %w", h.Err)
+		}
+		return errors.New("the cluster's state has not been read yet")
+	case snap.Flavor == "" || len(snap.Groups) == 0:
+		return errors.New("the cluster is not initialised: skarvctl cluster init")
+	case s.has(RoleProxy) && s.proxy.Load() == nil:
+		return errors.New("starting")
+	}
+	return nil
+}

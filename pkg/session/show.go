@@ -1,0 +1,303 @@
+package session
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+)
+
+// internalDB holds what Skarv itself keeps on every server; clients never see it.
+const internalDB = "_skarv"
+
+// show answers the SHOW statements whose answer is not the same on every group; handled is false for the others.
+func (s *Session) show(p *plan.Plan) (handled bool, err error) {
+	switch p.Topic {
+	case "warnings", "errors":
+		return true, s.showWarnings(p)
+	case "processlist", "full processlist":
+		return true, s.showProcesslist(p.Topic == "full processlist")
+	case "grants":
+		return true, s.showGrants()
+	case "databases", "schemas":
+		return true, s.showFiltered(func(row [][]byte) bool {
+			name := string(row[0])
+			return name != internalDB && (isSystemDB(name) || s.account.Privilege(name) > catalog.NoAccess)
+		})
+	case "create table":
+		if t := s.snap.Table(p.Database, p.Name); t != nil {
+			return true, s.showCreateTable(t)
+		}
+	case "columns", "fields", "full columns", "index", "indexes", "keys":
+		if t := s.snap.Table(p.Database, p.Name); t != nil && t.HiddenKey {
+			column := 0
+			if p.Topic == "index" || p.Topic == "indexes" || p.Topic == "keys" {
+				column = 4
+			}
+			return true, s.showFiltered(func(row [][]byte) bool {
+				return len(row) <= column || string(row[column]) != catalog.HiddenKey
+			})
+		}
+	case "table status":
+		return true, s.showTableStatus()
+	case "skarv":
+		return true, s.showCluster(p)
+	}
+	return false, nil
+}
+
+// rowsOf runs the statement at hand on one group and returns its result.
+func (s *Session) rowsOf(sql string) ([]sqltypes.Column, [][][]byte, error) {
+	c, err := s.Get(s.anyGroup())
+	if err != nil {
+		return nil, nil, err
+	}
+	cols, rows, err := c.QueryAll(sql, maxShown)
+	s.done(c, err)
+	if err != nil {
+		return nil, nil, txn.Lost(c, err)
+	}
+	return cols, rows, nil
+}
+
+// maxShown bounds the rows of a SHOW that is edited.
+const maxShown = 1 << 20
+
+func (s *Session) sendRows(cols []sqltypes.Column, rows [][][]byte) error {
+	out := s.newOutput()
+	if err := out.Columns(cols); err != nil {
+		return err
+	}
+	var packet []byte
+	for _, r := range rows {
+		packet = wire.AppendTextRow(packet[:0], r)
+		if err := out.Row(packet); err != nil {
+			return err
+		}
+	}
+	s.rowCount, s.foundRows = -1, uint64(len(rows))
+	return out.end(0)
+}
+
+func (s *Session) showFiltered(keep func(row [][]byte) bool) error {
+	cols, rows, err := s.rowsOf(string(s.stmt.SQL()))
+	if err != nil {
+		return err
+	}
+	return s.sendRows(cols, slices.DeleteFunc(rows, func(r [][]byte) bool { return !keep(r) }))
+}
+
+func (s *Session) showProcesslist(full bool) error {
+	t := newTable("#Id", "User", "Host", "db", "Command", "#Time", "State", "Info")
+	if s.cfg.Dialect.MariaDB() {
+		t.columns = append(t.columns, sqltypes.Column{Name: "Progress", Charset: 63, Type: sqltypes.TypeNewDecimal, Length: 9, Decimals: 3})
+	}
+	for _, p := range s.cfg.Registry.Processes() {
+		if p.User != s.user && s.account.Privilege("*") < catalog.Admin {
+			continue
+		}
+		var db, info any
+		if p.DB != "" {
+			db = p.DB
+		}
+		if p.SQL != "" {
+			info = p.SQL
+			if !full && len(p.SQL) > 100 {
+				info = p.SQL[:100]
+			}
+		}
+		row := []any{p.ID, p.User, p.Host, db, p.Command, int(time.Since(p.Since).Seconds()), "", info}
+		if s.cfg.Dialect.MariaDB() {
+			row = append(row, "0.000")
+		}
+		t.add(row...)
+	}
+	return s.send(t)
+}
+
+func (s *Session) showGrants() error {
+	t := newTable(fmt.Sprintf("Grants for %s@%%", s.user))
+	account := fmt.Sprintf("`%s`@`%%`", s.user)
+	t.add("GRANT USAGE ON *.* TO " + account)
+	names := make([]string, 0, len(s.account.Grants))
+	for db := range s.account.Grants {
+		names = append(names, db)
+	}
+	sort.Strings(names)
+	for _, db := range names {
+		on := quoteName(db) + ".*"
+		if db == "*" {
+			on = "*.*"
+		}
+		what := map[catalog.Privilege]string{
+			catalog.Read:  "SELECT, SHOW VIEW",
+			catalog.Write: "SELECT, INSERT, UPDATE, DELETE, LOCK TABLES, SHOW VIEW",
+			catalog.Admin: "ALL PRIVILEGES",
+		}[s.account.Grants[db]]
+		if what != "" {
+			t.add("GRANT " + what + " ON " + on + " TO " + account)
+		}
+	}
+	return s.send(t)
+}
+
+var autoIncrement = regexp.MustCompile(` AUTO_INCREMENT=[0-9]+`)
+
+// showCreateTable is a server's SHOW CREATE TABLE without what Skarv added, and with what only Skarv knows.
+func (s *Session) showCreateTable(t *catalog.Table) error {
+	cols, rows, err := s.rowsOf(string(s.stmt.SQL()))
+	if err != nil {
+		return err
+	}
+	if len(rows) == 1 && len(rows[0]) >= 2 && t.Kind != catalog.View {
+		rows[0][1] = []byte(createText(string(rows[0][1]), t))
+	}
+	return s.sendRows(cols, rows)
+}
+
+func createText(text string, t *catalog.Table) string {
+	head, options, found := cutLast(text, "\n)")
+	if !found {
+		return text
+	}
+	if t.Kind == catalog.Sharded {
+		options = autoIncrement.ReplaceAllString(options, "") // each group's own counter says nothing
+	}
+	if t.HiddenKey {
+		lines := strings.Split(head, "\n")
+		hidden := quoteName(catalog.HiddenKey)
+		lines = slices.DeleteFunc(lines, func(l string) bool {
+			l = strings.TrimLeft(l, " ")
+			return strings.HasPrefix(l, hidden) || strings.HasPrefix(l, "PRIMARY KEY ("+hidden+")")
+		})
+		if n := len(lines) - 1; n > 0 {
+			lines[n] = strings.TrimSuffix(lines[n], ",")
+		}
+		head = strings.Join(lines, "\n")
+	}
+	text = head + "\n)" + options
+	if t.Kind == catalog.Sharded && !slices.Equal(t.Distribution, t.Primary) && !strings.Contains(options, "skarv:key=") {
+		names := make([]string, len(t.Distribution))
+		for i, c := range t.Distribution {
+			names[i] = quoteName(t.Columns[c].Name)
+		}
+		text += "\n PARTITION BY KEY (" + strings.Join(names, ",") + ")"
+	}
+	return text
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// showTableStatus adds up the sizes and row counts of all groups.
+func (s *Session) showTableStatus() error {
+	const rowsAt, avgAt, dataAt, indexAt, freeAt, autoAt = 4, 5, 6, 8, 9, 10
+	var cols []sqltypes.Column
+	var result [][][]byte
+	byName := map[string][][]byte{}
+	for _, g := range s.snap.Groups {
+		c, err := s.Get(g.ID)
+		if err != nil {
+			return err
+		}
+		names, rows, err := c.QueryAll(string(s.stmt.SQL()), maxShown)
+		s.done(c, err)
+		if err != nil {
+			return txn.Lost(c, err)
+		}
+		cols = names
+		for _, r := range rows {
+			sum := byName[string(r[0])]
+			if sum == nil {
+				byName[string(r[0])] = r
+				result = append(result, r)
+				continue
+			}
+			for _, i := range []int{rowsAt, dataAt, indexAt, freeAt} {
+				if sum[i] != nil && r[i] != nil {
+					sum[i] = strconv.AppendUint(nil, parseUint(sum[i])+parseUint(r[i]), 10)
+				}
+			}
+			if n := parseUint(sum[rowsAt]); n > 0 {
+				sum[avgAt] = strconv.AppendUint(nil, parseUint(sum[dataAt])/n, 10)
+			}
+			if parseUint(r[autoAt]) > parseUint(sum[autoAt]) {
+				sum[autoAt] = r[autoAt]
+			}
+		}
+	}
+	return s.sendRows(cols, result)
+}
+
+// showCluster answers a SELECT from the virtual database skarv.
+func (s *Session) showCluster(p *plan.Plan) error {
+	if s.account.Privilege("*") < catalog.Admin && s.account.Privilege(skarvDB) < catalog.Read {
+		return sqlerr.AccessDeniedDB.New(s.user, s.host, skarvDB)
+	}
+	switch strings.ToLower(p.Name) {
+	case "node_groups":
+		t := newTable("#id", "name", "primary", "version", "#partitions", "state", "last_error")
+		for _, g := range s.snap.Groups {
+			state := "down"
+			h := s.cfg.Pools.Health(g.ID)
+			if h.Up {
+				state = "up"
+			}
+			t.add(int(g.ID), g.Name, g.Primary.Addr, g.Primary.Version, len(s.snap.Map.Owned(g.ID)), state, h.LastError)
+		}
+		return s.send(t)
+	case "partitions":
+		t := newTable("#partition", "#node_group", "#epoch")
+		for i := range placement.Partitions {
+			t.add(i, int(s.snap.Map.Owner(placement.Partition(i))), s.snap.Map.Epoch())
+		}
+		return s.send(t)
+	case "tables":
+		t := newTable("database", "table", "kind", "distribution_key", "#node_group")
+		for _, db := range sortedKeys(s.snap.Databases) {
+			d := s.snap.Databases[db]
+			for _, name := range sortedKeys(d.Tables) {
+				tab := d.Tables[name]
+				var keys []string
+				for _, c := range tab.Distribution {
+					keys = append(keys, tab.Columns[c].Name)
+				}
+				var group any
+				if tab.Kind == catalog.Single {
+					group = int(tab.Group)
+				}
+				t.add(db, name, string(tab.Kind), strings.Join(keys, ","), group)
+			}
+		}
+		return s.send(t)
+	case "processlist":
+		return s.showProcesslist(true)
+	default:
+		return sqlerr.NoSuchTable.New(skarvDB, p.Name)
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

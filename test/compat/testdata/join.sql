@@ -1,0 +1,12 @@
+CREATE TABLE c (id INT PRIMARY KEY, name VARCHAR(20));
+CREATE TABLE o (id INT, cid INT, total DECIMAL(8,2), PRIMARY KEY (cid, id)) PARTITION BY KEY (cid);
+INSERT INTO c VALUES (1, 'ann'), (2, 'bob'), (3, 'cid'), (4, 'dan');
+INSERT INTO o VALUES (1, 1, 10), (2, 1, 20.5), (3, 2, 5), (4, 3, 7.25), (5, 9, 1);
+SELECT c.name, o.total FROM c JOIN o ON o.cid = c.id WHERE c.id = 1 ORDER BY o.id;
+SELECT c.name, o.total FROM c JOIN o ON o.cid = c.id;
+SELECT c.name, SUM(o.total) FROM c JOIN o ON o.cid = c.id GROUP BY c.id, c.name ORDER BY c.name;
+SELECT c.name, o.id FROM c LEFT JOIN o ON o.cid = c.id ORDER BY c.name, o.id;
+SELECT c.id FROM c LEFT JOIN o ON o.cid = c.id WHERE o.id IS NULL;
+SELECT c.id FROM c WHERE EXISTS (SELECT 1 FROM o WHERE o.cid = c.id) ORDER BY c.id;
+SELECT c.id FROM c WHERE c.id = 1 AND c.id IN (SELECT cid FROM o WHERE o.cid = 1);
+SELECT COUNT(*) FROM c JOIN o ON o.cid = c.id;
