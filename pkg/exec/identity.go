@@ -41,6 +41,9 @@ func (s *identities) generate(row int) (uint64, error) {
 	}
 	if s.next == s.limit {
 		n := s.rows - row
+		if s.first == 0 {
+			n = s.rows // servers reserve for all rows at first, so the gaps are theirs, too
+		}
 		first, err := s.sequence.Next(s.table, n)
 		if err != nil {
 			return 0, err

@@ -256,15 +256,25 @@ func (in *insertion) at(col int) *element {
 func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 	var room [24]byte
 	r.Router.vals = r.Router.vals[:0]
-	for _, k := range in.node.Key {
-		v := k.Const
+	for i, k := range in.node.Key {
+		v, written := k.Const, false
 		switch {
 		case k.Sequence && in.node.AutoIncrement < 0:
 			v = sqltypes.Value{Kind: sqltypes.Int, Raw: strconv.AppendUint(room[:0], in.added[row], 10)}
 		case k.Column >= 0:
-			if el := in.at(k.Column); el.kind == literal {
+			el := in.at(k.Column)
+			if written = el.kind == literal; written {
 				v = el.value
+			} else if k.NoDefault {
+				return 0, sqlerr.Unsupported("DEFAULT for column '"+in.keyColumn(i).Name+"', part of the distribution key, whose default is an expression",
+					"write the value")
 			}
+		}
+		if v.IsNull() && !in.keyColumn(i).Nullable {
+			if written {
+				return 0, sqlerr.NullNotAllowed.New(in.keyColumn(i).Name)
+			}
+			return 0, sqlerr.NoDefaultForField.New(in.keyColumn(i).Name)
 		}
 		r.Router.vals = append(r.Router.vals, v)
 	}
@@ -278,6 +288,11 @@ func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 			"' will be stored as", "write the value just as the column's type prints it")
 	}
 	return g, nil
+}
+
+// keyColumn is the distribution column number i of the key.
+func (in *insertion) keyColumn(i int) *catalog.Column {
+	return &in.table.Columns[in.table.Distribution[i]]
 }
 
 // targets sets r.groups to the groups that get rows.

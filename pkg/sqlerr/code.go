@@ -43,6 +43,7 @@ const (
 	QueryInterrupted      Code = 1317
 	UnknownCharset        Code = 1115
 	TableAccessDenied     Code = 1142
+	NoDefaultForField     Code = 1364
 	DatabaseExists        Code = 1007
 	DatabaseNotExists     Code = 1008
 	ReadOnlyTransaction   Code = 1792
@@ -142,6 +143,8 @@ func definitionOf(c Code) definition {
 		return definition{"42000", "Unknown character set: '%s'"}
 	case TableAccessDenied:
 		return definition{"42000", "%s command denied to user '%s'@'%s' for table '%s'"}
+	case NoDefaultForField:
+		return definition{"HY000", "Field '%s' doesn't have a default value"}
 	case DatabaseExists:
 		return definition{"HY000", "Can't create database '%s'; database exists"}
 	case DatabaseNotExists:
