@@ -1,0 +1,54 @@
+package mysqlserver_test
+
+import (
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"skarv/pkg/mysqlserver"
+	"skarv/pkg/wire"
+)
+
+// FuzzConnection feeds a server connection with whatever comes, from the first byte or after login, and demands that the connection
+// ends and that another client is served afterwards.
+func FuzzConnection(f *testing.F) {
+	response := wire.AppendHandshakeResponse(nil, wire.HandshakeResponse{Capabilities: rawCaps, User: "open", Plugin: wire.CachingSHA2Password})
+	seq := byte(1)
+	login := wire.AppendPacket(nil, &seq, response)
+	f.Add([]byte{}, byte(0))
+	f.Add(append(login, packets("\x03whoami", "\x01")...), byte(0))
+	f.Add([]byte("\x20\x00\x00\x01\x00\x0a\x00\x00"), byte(0))
+	f.Add(packets("\x03whoami", "\x03infile x", "\x0e", "\x11open\x00\x00\x00"), byte(1))
+	f.Add([]byte("\x00\x00\x00\x00\xff\xff\xff\x00zzz"), byte(1))
+	f.Add([]byte("\x05\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x0e"), byte(2))
+	f.Add([]byte("\x05\x00\x00\x00\x00\x01\x00\x78\x9czzz"), byte(2))
+	f.Add([]byte("\x28\xb5\x2f\xfd\x00\x01\x00\x78\x9czzz"), byte(3))
+	s := startToy(f, mysqlserver.Config{ReadTimeout: time.Second, HandshakeTimeout: time.Second, MaxAllowedPacket: 1 << 20})
+	f.Fuzz(func(t *testing.T, stream []byte, kind byte) {
+		r := dialRaw(t, "tcp", s.addr)
+		switch kind % 4 {
+		case 0:
+			r.hello()
+		case 1:
+			r.login("open", "", 0)
+		case 2:
+			r.login("open", "", wire.CapCompress)
+		case 3:
+			r.login("open", "", wire.CapZstd)
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = io.Copy(io.Discard, r.base)
+		}()
+		_, _ = r.base.Write(stream)
+		_ = r.base.(*net.TCPConn).CloseWrite()
+		<-done
+		after := dialRaw(t, "tcp", s.addr)
+		after.login("open", "", 0)
+		after.query("x")
+		after.send(wire.ComQuit, "")
+		after.wantEnd()
+	})
+}
