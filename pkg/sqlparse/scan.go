@@ -263,7 +263,8 @@ func (s *Statement) operator() wordID {
 		case st.prev == wIn:
 			s.list()
 		case st.prevFlags&wordType != 0 && st.typeDepth == 0 &&
-			(st.prev2 == wAs || st.prev2 == opWord+',' || st.prev2 == wCharacter):
+			(st.prev2 == wAs || st.prev2 == opWord+',' || st.prev2 == wCharacter || st.prev2 == wReturning ||
+				st.prevFlags&wordOperand != 0):
 			st.typeDepth = st.depth
 		}
 		return opWord + '('
