@@ -48,6 +48,7 @@ type balance struct {
 	m      *PartitionMap
 	pins   map[Partition]NodeGroupID
 	groups []groupGoal
+	at     [Partitions]int // position in groups of each partition's owner, or -1
 }
 
 type groupGoal struct {
@@ -85,10 +86,12 @@ func newBalance(m *PartitionMap, goal Goal) (*balance, error) {
 		b.groups[i].pinned++
 	}
 	for p, owner := range m.owners {
-		if _, pinned := goal.Pins[Partition(p)]; pinned {
-			continue
+		i, ok := b.find(owner)
+		if !ok {
+			i = -1
 		}
-		if i, ok := b.find(owner); ok {
+		b.at[p] = i
+		if _, pinned := goal.Pins[Partition(p)]; ok && !pinned {
 			b.groups[i].free++
 		}
 	}
@@ -198,8 +201,8 @@ func (b *balance) surplus(moves *[]Move) []Partition {
 			}
 			continue
 		}
-		if i, ok := b.find(owner); ok {
-			owned[i] = append(owned[i], p)
+		if at := b.at[p]; at >= 0 {
+			owned[at] = append(owned[at], p)
 		} else {
 			homeless = append(homeless, p)
 		}

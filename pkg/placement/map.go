@@ -2,6 +2,7 @@ package placement
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 )
 
@@ -41,7 +42,15 @@ func NewMap(groups []NodeGroupID) (*PartitionMap, error) {
 // newMap completes a map from its owners, which must not be 0.
 func newMap(epoch uint64, owners *[Partitions]NodeGroupID) *PartitionMap {
 	m := &PartitionMap{epoch: epoch, owners: *owners}
-	m.groups = slices.Compact(slices.Sorted(slices.Values(owners[:])))
+	var seen [1 << 16 / 64]uint64
+	for _, g := range owners {
+		seen[g/64] |= 1 << (g % 64)
+	}
+	for i, word := range seen {
+		for ; word != 0; word &= word - 1 {
+			m.groups = append(m.groups, NodeGroupID(i*64+bits.TrailingZeros64(word)))
+		}
+	}
 	return m
 }
 
