@@ -138,6 +138,8 @@ type Index struct {
 	Name    string `json:"name"`
 	Columns []int  `json:"columns"`
 	Unique  bool   `json:"unique,omitempty"`
+	// Partial: the key indexes only the beginning of a column, or an expression that is not in Columns.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // ForeignKey is a declared reference to another table.

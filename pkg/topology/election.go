@@ -114,3 +114,18 @@ func (s *Store) Leader(ctx context.Context, role string) (value string, ok bool,
 	v, _, err := s.get(ctx, s.leaderKey(role))
 	return string(v), v != nil, err
 }
+
+// Verify returns nil if the leadership of g still lasted while this call ran, else ErrNotLeader. Whoever acts on
+// something that etcd does not guard connects to it first, then verifies, then acts through that connection only.
+func (s *Store) Verify(ctx context.Context, g *Guard) error {
+	ctx, cancel := s.request(ctx)
+	defer cancel()
+	r, err := s.client.Get(ctx, g.key, clientv3.WithKeysOnly())
+	if err = s.observe(err); err != nil {
+		return err
+	}
+	if len(r.Kvs) == 0 || r.Kvs[0].CreateRevision != g.revision {
+		return ErrNotLeader
+	}
+	return nil
+}

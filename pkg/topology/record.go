@@ -117,3 +117,41 @@ func (s *Store) NextID(ctx context.Context, what string) (uint64, error) {
 	}
 	return first, nil
 }
+
+// AwaitRecord calls fn with a record as it is now and after each change until fn says that it has seen enough. A
+// record that does not exist (any more) has a nil Value.
+func (s *Store) AwaitRecord(ctx context.Context, kind RecordKind, id string, fn func(Record) (enough bool, err error)) error {
+	for wait := (backoff{}); ; {
+		r, _, err := s.Record(ctx, kind, id)
+		if err != nil {
+			if err := wait.pause(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		wait = backoff{}
+		r.ID = id
+		if enough, err := fn(r); enough || err != nil {
+			return err
+		}
+		if err := s.waitChange(ctx, s.recordKey(kind, id), r.Revision); err != nil {
+			return err
+		}
+	}
+}
+
+// waitChange returns when key was changed after revision, or when it should be read again for another reason.
+func (s *Store) waitChange(ctx context.Context, key string, revision int64) error {
+	opts := []clientv3.OpOption{}
+	if revision != Absent {
+		opts = append(opts, clientv3.WithRev(revision+1))
+	}
+	watch, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	defer cancel()
+	select {
+	case <-s.client.Watch(watch, key, opts...):
+		return ctx.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,143 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/topology"
+)
+
+// ackTimeout bounds how long a change waits for proxies that do not follow; one that hangs is taken for dead when its
+// lease runs out.
+const ackTimeout = 8 * time.Second
+
+// noLeaderTimeout is how long a request waits for a controller to be elected.
+const noLeaderTimeout = 10 * time.Second
+
+// Client asks the controller, wherever it runs. It may be used concurrently.
+type Client struct {
+	Store    *topology.Store
+	Follower *topology.Follower // may be nil: then the change is not waited for in this process
+	Log      *slog.Logger
+}
+
+// DDL has the controller run a statement that changes the schema. When it returns without error, this process's
+// snapshot and those of all other live proxies show the change. The error is an *sqlerr.Error, as a server would
+// report it. When ctx ends first, the change may still happen.
+func (c *Client) DDL(ctx context.Context, req DDLRequest) (DDLResult, error) {
+	j, err := c.request(ctx, &job{DDL: &req})
+	if err != nil {
+		return DDLResult{}, clientError(err)
+	}
+	j.Result.Revision = j.revision
+	if j.changesCatalog() && j.State == done {
+		c.await(ctx, j.revision)
+	}
+	if j.Error != nil {
+		return j.Result, j.Error
+	}
+	return j.Result, nil
+}
+
+// clientError is an error of the way to the controller as a client may see it.
+func clientError(err error) error {
+	var e *sqlerr.Error
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.Canceled):
+		return sqlerr.QueryInterrupted.New()
+	case errors.Is(err, topology.ErrUnavailable):
+		return sqlerr.UnknownError.New("the schema cannot be changed now: " + err.Error())
+	default:
+		return sqlerr.UnknownError.New(err.Error())
+	}
+}
+
+// request puts a job into the queue and waits for its end.
+func (c *Client) request(ctx context.Context, j *job) (*job, error) {
+	j.ID, j.State, j.Created = newJobID(time.Now()), queued, time.Now().UTC()
+	data, err := j.encode()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Store.Change(nil).PutRecord(topology.DDLJobs, j.ID, data, topology.Absent).Commit(ctx); err != nil {
+		return nil, err
+	}
+	for {
+		last, err := c.wait(ctx, j.ID)
+		switch {
+		case err == nil:
+			return last, nil
+		case ctx.Err() != nil:
+			c.withdraw(j.ID)
+			return nil, ctx.Err()
+		case !errors.Is(err, errNoLeader):
+			return nil, err
+		}
+		if _, led, err := c.Store.Leader(ctx, Role); err == nil && !led && c.withdraw(j.ID) {
+			return nil, sqlerr.UnknownError.New("no controller is running: start a skarv process with the controller role")
+		}
+	}
+}
+
+// wait returns the job when it has ended, or errNoLeader after a while without news.
+func (c *Client) wait(ctx context.Context, id string) (last *job, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, noLeaderTimeout, errNoLeader)
+	defer cancel()
+	err = c.Store.AwaitRecord(ctx, topology.DDLJobs, id, func(r topology.Record) (bool, error) {
+		if r.Value == nil {
+			return false, errors.New("the request was removed before it was run")
+		}
+		if last, err = decodeJob(r.ID, r.Value, r.Revision); err != nil {
+			return false, err
+		}
+		return last.State == done || last.State == failed, nil
+	})
+	if err != nil && context.Cause(ctx) == errNoLeader {
+		return nil, errNoLeader
+	}
+	return last, err
+}
+
+var errNoLeader = errors.New("no controller took the request")
+
+// withdraw removes a request that nobody has begun; false if that came too late.
+func (c *Client) withdraw(id string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	r, ok, err := c.Store.Record(ctx, topology.DDLJobs, id)
+	if err != nil || !ok {
+		return false
+	}
+	if j, err := decodeJob(r.ID, r.Value, r.Revision); err != nil || j.State != queued {
+		return false
+	}
+	_, err = c.Store.Change(nil).DeleteRecord(topology.DDLJobs, id, r.Revision).Commit(ctx)
+	return err == nil
+}
+
+// await waits, bounded, until the catalog of revision is used here and by every live proxy.
+func (c *Client) await(ctx context.Context, revision int64) {
+	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	defer cancel()
+	if c.Follower != nil {
+		if _, err := c.Follower.Wait(ctx, revision); err != nil {
+			c.log().Warn("this process does not see the new catalog yet", "revision", revision, "error", err)
+			return
+		}
+	}
+	if behind, err := c.Store.WaitAcked(ctx, revision); err != nil {
+		c.log().Warn("proxies do not use the new catalog yet", "revision", revision, "proxies", behind, "error", err)
+	}
+}
+
+func (c *Client) log() *slog.Logger {
+	if c.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.Log
+}

@@ -1,0 +1,216 @@
+// Package control is the control plane: the elected controller, which alone changes the cluster's schema and node
+// groups, the requests that proxies and operators make to it, and the admin API that any process serves. It never sees
+// a client's rows or statements other than schema changes.
+//
+// Requests to the controller are records in etcd: they survive every process, and whoever leads next carries on.
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/topology"
+)
+
+// Role is the election that controllers take part in.
+const Role = "controller"
+
+// errCrash is what a failpoint returns for a process that dies there.
+var errCrash = errors.New("failpoint")
+
+// Config says what a Controller works on.
+type Config struct {
+	Store    *topology.Store
+	Follower *topology.Follower // run by the caller
+	// Addr is the address of this process's admin API; others read it from the election.
+	Addr string
+	Log  *slog.Logger
+	// Retry is the pause before a step that failed on a node group is tried again; default 1 s.
+	Retry time.Duration
+
+	// failpoint is called at the named points of a job's way; an error of it is as if the process died there.
+	failpoint func(point string) error
+}
+
+// Controller takes part in the election and, while it leads, runs the jobs.
+type Controller struct{ cfg Config }
+
+// New returns a Controller; Run makes it live.
+func New(cfg Config) *Controller {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Retry == 0 {
+		cfg.Retry = time.Second
+	}
+	return &Controller{cfg: cfg}
+}
+
+// Run takes part in the election until ctx ends; it returns nil then.
+func (c *Controller) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		err := c.cfg.Store.Campaign(ctx, Role, c.cfg.Addr, func(ctx context.Context, guard *topology.Guard) error {
+			c.cfg.Log.InfoContext(ctx, "leads the cluster", "term", guard.Term())
+			l := &leader{
+				store:    c.cfg.Store,
+				follower: c.cfg.Follower,
+				guard:    guard,
+				log:      c.cfg.Log,
+				retry:    c.cfg.Retry,
+				fail:     c.cfg.failpoint,
+			}
+			return l.lead(ctx)
+		})
+		if errors.Is(err, errCrash) {
+			return err
+		}
+		if err != nil && ctx.Err() == nil {
+			c.cfg.Log.WarnContext(ctx, "leads no more", "error", err)
+			if pause(ctx, c.cfg.Retry) != nil {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// leader is one leadership.
+type leader struct {
+	store    *topology.Store
+	follower *topology.Follower
+	guard    *topology.Guard
+	log      *slog.Logger
+	retry    time.Duration
+	fail     func(point string) error
+
+	written  int64 // revision of this leader's last change of the catalog
+	finished []string
+}
+
+// lead runs jobs as they come, one at a time.
+func (l *leader) lead(ctx context.Context) error {
+	return l.store.WatchRecords(ctx, topology.DDLJobs, func(r topology.Record) error {
+		if r.Value == nil {
+			return nil
+		}
+		// The watch may be behind this leader's own writes.
+		now, ok, err := l.store.Record(ctx, topology.DDLJobs, r.ID)
+		if err != nil || !ok {
+			return err
+		}
+		j, err := decodeJob(now.ID, now.Value, now.Revision)
+		if err != nil {
+			l.log.ErrorContext(ctx, "a job cannot be read and is left alone", "job", r.ID, "error", err)
+			return nil
+		}
+		if j.State == queued || j.State == running {
+			err = l.do(ctx, j)
+		}
+		if err != nil || j.State == queued || j.State == running {
+			return err
+		}
+		return l.forget(ctx, j.ID)
+	})
+}
+
+// do carries one job to its end.
+func (l *leader) do(ctx context.Context, j *job) error {
+	snap, err := l.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	resumed := j.State == running
+	switch {
+	case j.DDL != nil:
+		err = (&ddl{leader: l, job: j, snap: snap}).run(ctx)
+	case j.Adopt != nil:
+		err = (&adoption{leader: l, job: j, snap: snap}).run(ctx)
+	default:
+		err = fmt.Errorf("job %s asks for nothing", j.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("job %s: %w", j.ID, err)
+	}
+	attrs := []any{"job", j.ID, "state", j.State, "resumed", resumed, "duration", time.Since(began)}
+	if j.Error != nil {
+		attrs = append(attrs, "code", j.Error.Code)
+	}
+	l.log.InfoContext(ctx, "job ended", attrs...)
+	return nil
+}
+
+// snapshot is the state with all that leaders before and this one have written.
+func (l *leader) snapshot(ctx context.Context) (*catalog.Snapshot, error) {
+	if l.written == 0 || l.follower == nil {
+		return l.store.Load(ctx)
+	}
+	return l.follower.Wait(ctx, l.written)
+}
+
+// save writes the job's record.
+func (l *leader) save(ctx context.Context, j *job) error {
+	return l.write(ctx, j, l.store.Change(l.guard))
+}
+
+// saveWith writes the job's record together with a change of the catalog.
+func (l *leader) saveWith(ctx context.Context, j *job, change *topology.Change) error {
+	if err := l.write(ctx, j, change); err != nil {
+		return err
+	}
+	if j.changesCatalog() {
+		l.written = j.revision
+	}
+	return nil
+}
+
+// changesCatalog tells whether a finished job made a new snapshot.
+func (j *job) changesCatalog() bool {
+	w := j.Work
+	return j.Adopt != nil || w != nil && (len(w.Refresh) > 0 || len(w.Drop) > 0 || w.PutDB != "" || w.DropDB != "")
+}
+
+func (l *leader) write(ctx context.Context, j *job, change *topology.Change) error {
+	data, err := j.encode()
+	if err != nil {
+		return err
+	}
+	revision, err := change.PutRecord(topology.DDLJobs, j.ID, data, j.revision).Commit(ctx)
+	if err != nil {
+		return err
+	}
+	j.revision = revision
+	return nil
+}
+
+// forget removes the oldest of too many finished jobs.
+func (l *leader) forget(ctx context.Context, id string) error {
+	for _, f := range l.finished {
+		if f == id {
+			return nil
+		}
+	}
+	l.finished = append(l.finished, id)
+	if len(l.finished) <= keptJobs {
+		return nil
+	}
+	oldest := l.finished[0]
+	l.finished = l.finished[1:]
+	_, err := l.store.Change(l.guard).DeleteRecord(topology.DDLJobs, oldest, topology.Any).Commit(ctx)
+	return err
+}
+
+// at is a failpoint.
+func (l *leader) at(point string) error {
+	if l.fail == nil {
+		return nil
+	}
+	if err := l.fail(point); err != nil {
+		return fmt.Errorf("%w at %s: %w", errCrash, point, err)
+	}
+	return nil
+}

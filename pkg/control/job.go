@@ -1,0 +1,152 @@
+package control
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
+)
+
+// What bounds a job.
+const (
+	maxWarnings     = 64
+	lockWaitSeconds = 50 // a schema change waits that long for statements that use the table
+	maxAttempts     = 5  // of a step on a group, when the error may pass
+	keptJobs        = 100
+)
+
+// DDLRequest is a statement that changes the schema, and what of the client's session decides its meaning.
+type DDLRequest struct {
+	SQL string `json:"sql"`
+	DB  string `json:"db,omitempty"` // default database
+	// SQLMode is the session's sql_mode; Charset and Collation its character_set_client (default utf8mb4) and
+	// collation_connection.
+	SQLMode   string `json:"sql_mode"`
+	Charset   string `json:"charset,omitempty"`
+	Collation string `json:"collation,omitempty"`
+	// Session is further SET statements that bring a fresh session into the client's state, such as
+	// "SET foreign_key_checks=0".
+	Session []string `json:"session,omitempty"`
+	User    string   `json:"user,omitempty"` // for messages only
+}
+
+// DDLResult is what the client is told of a schema change that succeeded.
+type DDLResult struct {
+	Affected uint64    `json:"affected,omitempty"`
+	Warnings []Warning `json:"warnings,omitempty"`
+	// Revision is that of the catalog that shows the change.
+	Revision int64 `json:"-"`
+}
+
+// Warning is a row of SHOW WARNINGS.
+type Warning struct {
+	Level   string      `json:"level"` // Note, Warning, Error
+	Code    sqlerr.Code `json:"code"`
+	Message string      `json:"message"`
+}
+
+// jobState is where a job stands: queued -> running -> done or failed. A job that is running was planned; whoever
+// leads carries it to its end.
+type jobState string
+
+const (
+	queued  jobState = "queued"
+	running jobState = "running"
+	done    jobState = "done"
+	failed  jobState = "failed"
+)
+
+// job is one record under ddl/.
+type job struct {
+	ID      string      `json:"id"`
+	State   jobState    `json:"state"`
+	Created time.Time   `json:"created"`
+	DDL     *DDLRequest `json:"ddl,omitempty"`
+	Adopt   *GroupSpec  `json:"adopt,omitempty"` // adding a node group waits in the same queue
+	Work    *work       `json:"work,omitempty"`
+	Result  DDLResult   `json:"result"`
+	// Error is what the client is told.
+	Error *sqlerr.Error `json:"error,omitempty"`
+	// Adopted is the node group that Adopt made.
+	Adopted placement.NodeGroupID `json:"adopted,omitempty"`
+	Notes   []string              `json:"notes,omitempty"`
+
+	revision int64
+}
+
+// newJobID returns an id that sorts by time.
+func newJobID(now time.Time) string {
+	return fmt.Sprintf("%016x-%08x", now.UnixNano(), rand.Uint32())
+}
+
+func (j *job) encode() ([]byte, error) { return json.Marshal(j) }
+
+func decodeJob(id string, value []byte, revision int64) (*job, error) {
+	j := &job{}
+	if err := json.Unmarshal(value, j); err != nil {
+		return nil, fmt.Errorf("decode job %s: %w", id, err)
+	}
+	j.ID, j.revision = id, revision
+	return j, nil
+}
+
+// work is the plan of a DDL job: what to run on each server and what to write into the catalog then.
+type work struct {
+	Step *step `json:"step,omitempty"`
+	// Before is the text of each watched object on each group before the step; "" where there is none.
+	Before map[placement.NodeGroupID]map[string]string `json:"before,omitempty"`
+	// Watched are the objects whose text tells whether the step was run on a group.
+	Watched []object1 `json:"watched,omitempty"`
+	// Marker, if set, is a table in our own schema that the step renames along: it tells whether it ran.
+	Marker string `json:"marker,omitempty"`
+	// First is the group the step runs on first.
+	First placement.NodeGroupID `json:"first"`
+
+	Refresh []refresh `json:"refresh,omitempty"`
+	Drop    []object1 `json:"drop,omitempty"`
+	PutDB   string    `json:"put_db,omitempty"`
+	Single  bool      `json:"single,omitempty"` // of PutDB
+	DropDB  string    `json:"drop_db,omitempty"`
+	// Error is told to the client although all was done: DROP TABLE of which some did not exist.
+	Error    *sqlerr.Error `json:"error,omitempty"`
+	Warnings []Warning     `json:"warnings,omitempty"`
+	Affected uint64        `json:"affected,omitempty"`
+}
+
+// object1 names a table or view.
+type object1 struct {
+	DB   string `json:"db"`
+	Name string `json:"name"`
+}
+
+func (o object1) String() string { return o.DB + "." + o.Name }
+func (o object1) sql() string    { return quoteName(o.DB) + "." + quoteName(o.Name) }
+
+// step is one statement that runs on every group.
+type step struct {
+	SQL string `json:"sql"`
+	// Undo takes it back; empty if that cannot be.
+	Undo []string `json:"undo,omitempty"`
+	// Repeat: running it once more does no harm.
+	Repeat bool `json:"repeat,omitempty"`
+	// Drops: it drops tables one after the other and may stop between them.
+	Drops []object1 `json:"drops,omitempty"`
+}
+
+// refresh says how a table's catalog entry is made from what the servers have after the steps.
+type refresh struct {
+	object1
+	// Old is the entry it follows from, if it had another name or existed before.
+	Old *object1 `json:"old,omitempty"`
+	// Like is the table whose placement it takes over.
+	Like *object1 `json:"like,omitempty"`
+	// Key is the distribution key of a PARTITION BY KEY clause.
+	Key         []string          `json:"key,omitempty"`
+	KeyGiven    bool              `json:"key_given,omitempty"`
+	Renamed     map[string]string `json:"renamed,omitempty"`      // columns
+	NewID       bool              `json:"new_id,omitempty"`       // a new sequence, from 1
+	TakeCounter bool              `json:"take_counter,omitempty"` // a new sequence, from the servers' counters
+}

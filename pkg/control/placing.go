@@ -1,0 +1,354 @@
+package control
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
+)
+
+// placing decides where a table's rows live and refuses what would then be wrong.
+type placing struct {
+	snap    *catalog.Snapshot
+	def     *definition
+	refresh refresh
+}
+
+// place returns the table's catalog entry, without ID. needsKey tells that the table needs the hidden key: it then
+// must be added and the definition be read again.
+func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
+	fresh := *p.def.table
+	t = &fresh
+	t.AutoIncrement = -1
+	if t.Kind == catalog.View {
+		return t, false, nil
+	}
+	old := p.old()
+	keyless := p.def.keyless()
+	t.Primary = p.def.table.Primary
+	key, err := p.kind(t, old)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := p.hiddenKey(t); err != nil {
+		return nil, false, err
+	}
+	if t.Kind == catalog.Single {
+		t.Group = p.snap.Groups[0].ID
+		if old != nil && old.Kind == catalog.Single {
+			t.Group = old.Group
+		}
+	} else {
+		if keyless {
+			return p.withoutKey(t, old)
+		}
+		t.AutoIncrement = p.def.auto
+	}
+	if t.Kind == catalog.Sharded {
+		if err := p.distribute(t, key); err != nil {
+			return nil, false, err
+		}
+		if err := p.sameHash(t, old); err != nil {
+			return nil, false, err
+		}
+		if err := p.uniqueKeys(t); err != nil {
+			return nil, false, err
+		}
+	}
+	if err := prepareKey(t, p.snap.Flavor); err != nil {
+		return nil, false, err
+	}
+	return t, false, p.foreignKeys(t)
+}
+
+// old returns the entry this one follows from, or nil.
+func (p *placing) old() *catalog.Table {
+	if p.refresh.Old == nil {
+		return nil
+	}
+	return p.snap.Table(p.refresh.Old.DB, p.refresh.Old.Name)
+}
+
+// withoutKey answers for a table whose rows no key tells apart.
+func (p *placing) withoutKey(t, old *catalog.Table) (*catalog.Table, bool, error) {
+	switch {
+	case p.def.auto >= 0:
+		return nil, false, sqlerr.Unsupported(
+			fmt.Sprintf("table '%s' with an AUTO_INCREMENT column and no primary key", t.Name),
+			fmt.Sprintf("make `%s` the primary key", t.Columns[p.def.auto].Name))
+	case old != nil:
+		return nil, false, sqlerr.Unsupported("dropping the primary key", "name a new primary key in the same ALTER TABLE")
+	case t.Column(catalog.HiddenKey) >= 0:
+		return nil, false, sqlerr.Unsupported(
+			fmt.Sprintf("a column '%s' in a table without primary key", catalog.HiddenKey), "make it the primary key or give it another name")
+	}
+	return t, true, nil
+}
+
+// hiddenKey recognises a table whose primary key is ours.
+func (p *placing) hiddenKey(t *catalog.Table) error {
+	at := t.Column(catalog.HiddenKey)
+	if at < 0 || !slices.Equal(t.Primary, []int{at}) || !t.Columns[at].Invisible {
+		return nil
+	}
+	if at != len(t.Columns)-1 {
+		return sqlerr.Unsupported("a column after the hidden key "+catalog.HiddenKey, "add the column with AFTER another one")
+	}
+	t.HiddenKey = true
+	return nil
+}
+
+// kind sets the table's kind and returns the names of a given distribution key, nil for the primary key.
+func (p *placing) kind(t *catalog.Table, old *catalog.Table) (key []string, err error) {
+	keyOption, byKey := skarvOption(p.def.comment, "key")
+	_, reference := skarvOption(p.def.comment, "reference")
+	_, single := skarvOption(p.def.comment, "single")
+	said := 0
+	for _, b := range []bool{p.refresh.KeyGiven, byKey, reference, single} {
+		if b {
+			said++
+		}
+	}
+	if said > 1 {
+		return nil, sqlerr.Unsupported("more than one of PARTITION BY KEY, skarv:key, skarv:reference and skarv:single for a table", "keep one")
+	}
+	from := old
+	if p.refresh.Like != nil {
+		from = p.snap.Table(p.refresh.Like.DB, p.refresh.Like.Name)
+	}
+	if from != nil {
+		return p.kindOf(t, from, byKey, reference, single, keyOption)
+	}
+	switch {
+	case p.refresh.KeyGiven:
+		t.Kind, key = catalog.Sharded, p.refresh.Key
+	case byKey:
+		t.Kind, key = catalog.Sharded, splitNames(keyOption)
+	case reference:
+		t.Kind = catalog.Reference
+	case single:
+		t.Kind = catalog.Single
+	default:
+		t.Kind = catalog.Sharded
+		if d := p.snap.Databases[t.Database]; d != nil && d.Single {
+			t.Kind = catalog.Single
+		}
+	}
+	return key, nil
+}
+
+// kindOf keeps the kind and key of the table that from is; its comment may repeat them, but not change them.
+func (p *placing) kindOf(t, from *catalog.Table, byKey, reference, single bool, keyOption string) ([]string, error) {
+	t.Kind = from.Kind
+	var key []string
+	for _, c := range from.Distribution {
+		name := from.Columns[c].Name
+		if to, ok := p.refresh.Renamed[strings.ToLower(name)]; ok {
+			name = to
+		}
+		if t.Column(name) < 0 {
+			return nil, sqlerr.Unsupported(fmt.Sprintf("dropping column '%s', which is in the distribution key", name),
+				"create a new table, copy the rows with INSERT ... SELECT and rename it")
+		}
+		key = append(key, name)
+	}
+	moved := reference && t.Kind != catalog.Reference || single && t.Kind != catalog.Single || byKey && t.Kind != catalog.Sharded
+	if byKey && !moved && p.refresh.Renamed == nil {
+		moved = !slices.EqualFunc(splitNames(keyOption), key, strings.EqualFold)
+	}
+	if moved {
+		return nil, sqlerr.Unsupported("changing where the rows of a table live", "create a new table, copy the rows with INSERT ... SELECT and rename it")
+	}
+	if p.refresh.KeyGiven {
+		return nil, sqlerr.Unsupported("PARTITION BY KEY with LIKE", "the new table has the distribution key of the old one")
+	}
+	return key, nil
+}
+
+func splitNames(list string) []string {
+	var out []string
+	for _, n := range strings.Split(list, ",") {
+		if n = strings.Trim(strings.TrimSpace(n), "`"); n != "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// distribute sets the distribution key: the named columns, or those of the primary key.
+func (p *placing) distribute(t *catalog.Table, names []string) error {
+	if len(names) == 0 {
+		t.Distribution = slices.Clone(t.Primary)
+		return nil
+	}
+	t.Distribution = nil
+	for _, n := range names {
+		c := t.Column(n)
+		if c < 0 {
+			return &sqlerr.Error{Code: 1072, State: "42000", Message: fmt.Sprintf("Key column '%s' doesn't exist in table", n)}
+		}
+		if slices.Contains(t.Distribution, c) {
+			return &sqlerr.Error{Code: 1060, State: "42S21", Message: fmt.Sprintf("Duplicate column name '%s'", n)}
+		}
+		if t.Columns[c].Generated {
+			return sqlerr.Unsupported(fmt.Sprintf("generated column '%s' as distribution key", n), "use the columns it is computed from")
+		}
+		t.Distribution = append(t.Distribution, c)
+	}
+	return nil
+}
+
+// sameHash refuses to change a distribution column in a way that would make its values belong elsewhere.
+func (p *placing) sameHash(t, old *catalog.Table) error {
+	if old == nil || old.Kind != catalog.Sharded {
+		return nil
+	}
+	for i, c := range t.Distribution {
+		a, b := old.Columns[old.Distribution[i]], t.Columns[c]
+		same := a.DataType == b.DataType && a.Collation == b.Collation && a.Scale == b.Scale &&
+			(a.DataType != "binary" || a.Length == b.Length) &&
+			(a.DataType != "enum" && a.DataType != "set" || a.ColumnType == b.ColumnType)
+		if !same && !(isInteger(a.DataType) && isInteger(b.DataType)) {
+			return sqlerr.Unsupported(fmt.Sprintf("changing the type of column '%s', which is in the distribution key, from %s to %s", b.Name, a.ColumnType, b.ColumnType),
+				"create a new table, copy the rows with INSERT ... SELECT and rename it")
+		}
+	}
+	return nil
+}
+
+func isInteger(dataType string) bool {
+	switch dataType {
+	case "tinyint", "smallint", "mediumint", "int", "bigint":
+		return true
+	}
+	return false
+}
+
+// uniqueKeys refuses keys that the servers, each seeing its own rows, cannot enforce.
+func (p *placing) uniqueKeys(t *catalog.Table) error {
+	check := func(name string) error {
+		for _, c := range t.Distribution {
+			if slices.Contains(p.def.full[name], c) {
+				continue
+			}
+			what := "UNIQUE KEY '" + name + "'"
+			if name == "PRIMARY" {
+				what = "a PRIMARY KEY"
+			}
+			return sqlerr.Unsupported(
+				fmt.Sprintf("%s without column '%s' of the distribution key", what, t.Columns[c].Name),
+				fmt.Sprintf("add the column to that key, or choose another distribution key with PARTITION BY KEY (%s)", p.commonColumns(t)))
+		}
+		return nil
+	}
+	if len(t.Primary) > 0 && !t.HiddenKey { // values of the hidden key are unique in the cluster by themselves
+		if _, ok := p.def.full["PRIMARY"]; ok {
+			if err := check("PRIMARY"); err != nil {
+				return err
+			}
+		}
+	}
+	for name, columns := range p.def.full {
+		if name != "PRIMARY" && p.def.unique[name] {
+			_ = columns
+			if err := check(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// commonColumns names the columns that all unique keys share, which could be the distribution key.
+func (p *placing) commonColumns(t *catalog.Table) string {
+	var common []int
+	first := true
+	for name, columns := range p.def.full {
+		if name != "PRIMARY" && !p.def.unique[name] || name == "PRIMARY" && t.HiddenKey {
+			continue
+		}
+		if first {
+			common, first = slices.Clone(columns), false
+			continue
+		}
+		common = slices.DeleteFunc(common, func(c int) bool { return !slices.Contains(columns, c) })
+	}
+	if len(common) == 0 {
+		return "columns that all unique keys contain"
+	}
+	slices.Sort(common)
+	names := make([]string, len(common))
+	for i, c := range common {
+		names[i] = t.Columns[c].Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// prepareKey makes the key ready for hashing, which refuses types that cannot be hashed.
+func prepareKey(t *catalog.Table, flavor catalog.Flavor) error {
+	if p, ok := any(t).(interface {
+		Prepare(flavor catalog.Flavor) error
+	}); ok {
+		return p.Prepare(flavor)
+	}
+	return nil
+}
+
+// foreignKeys refuses references that one server alone cannot check, in both directions.
+func (p *placing) foreignKeys(t *catalog.Table) error {
+	for i := range t.ForeignKeys {
+		fk := &t.ForeignKeys[i]
+		parent := p.table(t, fk.RefDB, fk.RefTable)
+		if parent == nil {
+			continue // allowed by foreign_key_checks=0; checked when the parent comes
+		}
+		if err := colocated(t, fk, parent); err != nil {
+			return err
+		}
+	}
+	for _, d := range p.snap.Databases {
+		for _, child := range d.Tables {
+			for i := range child.ForeignKeys {
+				fk := &child.ForeignKeys[i]
+				if fk.RefDB == t.Database && fk.RefTable == t.Name && (child.Database != t.Database || child.Name != t.Name) {
+					if err := colocated(child, fk, t); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// table looks a parent up; t itself stands for its own name.
+func (p *placing) table(t *catalog.Table, db, name string) *catalog.Table {
+	if db == t.Database && name == t.Name {
+		return t
+	}
+	return p.snap.Table(db, name)
+}
+
+// colocated returns nil if each row of child lies where the row of parent is that fk refers to.
+func colocated(child *catalog.Table, fk *catalog.ForeignKey, parent *catalog.Table) error {
+	switch {
+	case parent.Kind == catalog.Reference:
+		return nil
+	case child.Kind == catalog.Single && parent.Kind == catalog.Single && child.Group == parent.Group:
+		return nil
+	case child.Kind == catalog.Sharded && parent.Kind == catalog.Sharded && len(child.Distribution) == len(parent.Distribution):
+		together := true
+		for i, c := range child.Distribution {
+			at := slices.Index(fk.Columns, c)
+			together = together && at >= 0 && strings.EqualFold(fk.RefColumns[at], parent.Columns[parent.Distribution[i]].Name)
+		}
+		if together {
+			return nil
+		}
+	}
+	return sqlerr.Unsupported(
+		fmt.Sprintf("FOREIGN KEY '%s' from table '%s' to '%s', whose rows live on other node groups", fk.Name, child.Name, parent.Name),
+		fmt.Sprintf("distribute both tables by the referencing columns with PARTITION BY KEY, or make '%s' a reference table with COMMENT 'skarv:reference'", parent.Name))
+}

@@ -1,0 +1,204 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"reflect"
+
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/topology"
+)
+
+// readBack reads what the servers have now, compares it and returns the change of the catalog that shows it.
+func (d *ddl) readBack(ctx context.Context) (*topology.Change, error) {
+	w := d.job.Work
+	change := d.leader.store.Change(d.leader.guard)
+	for _, o := range w.Drop {
+		change.DeleteTable(o.DB, o.Name)
+		if old := d.snap.Table(o.DB, o.Name); old != nil && !w.keeps(o) {
+			change.DeleteSequence(old.ID)
+		}
+	}
+	if w.DropDB != "" {
+		change.DeleteDatabase(w.DropDB)
+	}
+	if w.PutDB != "" {
+		db, err := d.readDatabase(ctx, w.PutDB)
+		if err != nil {
+			return nil, err
+		}
+		db.Single = w.Single
+		change.PutDatabase(db, topology.Any)
+	}
+	snap := d.snap
+	if len(w.Refresh) > 0 && len(w.Drop) > 0 {
+		snap = d.after(w)
+	}
+	for _, r := range w.Refresh {
+		t, err := d.refreshOne(ctx, snap, r, change)
+		if err != nil {
+			return nil, err
+		}
+		change.PutTable(t, topology.Any)
+	}
+	return change, nil
+}
+
+// keeps tells whether the table that had name o lives on under another.
+func (w *work) keeps(o object1) bool {
+	for _, r := range w.Refresh {
+		if r.Old != nil && *r.Old == o && !r.NewID {
+			return true
+		}
+	}
+	return false
+}
+
+// after is the snapshot with the tables of a rename under their new names.
+func (d *ddl) after(w *work) *catalog.Snapshot {
+	out := *d.snap
+	out.Databases = map[string]*catalog.Database{}
+	for name, db := range d.snap.Databases {
+		fresh := *db
+		fresh.Tables = map[string]*catalog.Table{}
+		for k, t := range db.Tables {
+			fresh.Tables[k] = t
+		}
+		out.Databases[name] = &fresh
+	}
+	moved := map[object1]*catalog.Table{}
+	for _, r := range w.Refresh {
+		if r.Old != nil && *r.Old != r.object1 {
+			if t := d.snap.Table(r.Old.DB, r.Old.Name); t != nil {
+				fresh := *t
+				fresh.Database, fresh.Name = r.DB, r.Name
+				moved[r.object1] = &fresh
+			}
+		}
+	}
+	for _, o := range w.Drop {
+		if db := out.Databases[o.DB]; db != nil {
+			delete(db.Tables, o.Name)
+		}
+	}
+	for o, t := range moved {
+		if db := out.Databases[o.DB]; db != nil {
+			db.Tables[o.Name] = t
+		}
+	}
+	return &out
+}
+
+// refreshOne reads a table from all groups and makes its catalog entry.
+func (d *ddl) refreshOne(ctx context.Context, snap *catalog.Snapshot, r refresh, change *topology.Change) (*catalog.Table, error) {
+	defs := make([]*definition, len(d.servers))
+	g, gctx := errgroup.WithContext(ctx)
+	for i, s := range d.servers {
+		g.Go(func() (err error) {
+			defs[i], err = readDefinition(gctx, s, r.DB, r.Name)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	next := uint64(0)
+	for i, def := range defs {
+		if def == nil {
+			return nil, sqlerr.UnknownError.New(fmt.Sprintf("table %s is not on node group %s", r, groupName(d.snap.Groups[i])))
+		}
+		if what := difference(defs[0].table, def.table); what != "" {
+			return nil, sqlerr.UnknownError.New(fmt.Sprintf("table %s differs between node groups %s and %s in %s",
+				r, groupName(d.snap.Groups[0]), groupName(d.snap.Groups[i]), what))
+		}
+		next = max(next, def.next)
+	}
+	placed := r
+	if r.Old != nil && snap != d.snap && *r.Old != r.object1 {
+		placed.Old = r.object1.ptr()
+	}
+	t, needsKey, err := (&placing{snap: snap, def: defs[0], refresh: placed}).place()
+	if err != nil {
+		return nil, err
+	}
+	if needsKey {
+		return nil, sqlerr.UnknownError.New(fmt.Sprintf("table %s has no primary key on the servers", r))
+	}
+	return t, d.number(ctx, t, r, next, change)
+}
+
+// number gives the table its id and with that its sequence.
+func (d *ddl) number(ctx context.Context, t *catalog.Table, r refresh, next uint64, change *topology.Change) error {
+	var old *catalog.Table
+	if r.Old != nil {
+		old = d.snap.Table(r.Old.DB, r.Old.Name)
+	}
+	if old != nil && old.ID != 0 && !r.NewID && !r.TakeCounter {
+		t.ID = old.ID
+		return nil
+	}
+	if t.Kind == catalog.View {
+		return nil
+	}
+	id, err := d.leader.store.NextID(ctx, "table")
+	if err != nil {
+		return err
+	}
+	t.ID = id
+	if next > 1 && t.AutoIncrement >= 0 {
+		change.PutSequence(id, next)
+	}
+	if old != nil {
+		change.DeleteSequence(old.ID)
+	}
+	return nil
+}
+
+// difference names what is not the same in two tables, "" if nothing.
+func difference(a, b *catalog.Table) string {
+	switch {
+	case a.Kind != b.Kind:
+		return "kind"
+	case !reflect.DeepEqual(a.Columns, b.Columns):
+		return "columns"
+	case !reflect.DeepEqual(a.Primary, b.Primary):
+		return "primary key"
+	case !reflect.DeepEqual(a.Unique, b.Unique) || !reflect.DeepEqual(a.Indexes, b.Indexes):
+		return "keys"
+	case !reflect.DeepEqual(a.ForeignKeys, b.ForeignKeys):
+		return "foreign keys"
+	case a.Collation != b.Collation:
+		return "collation"
+	case a.ViewText != b.ViewText:
+		return "text"
+	}
+	return ""
+}
+
+// readDatabase reads a database's character set from all groups.
+func (d *ddl) readDatabase(ctx context.Context, name string) (*catalog.Database, error) {
+	var out *catalog.Database
+	for i, s := range d.servers {
+		db := &catalog.Database{Name: name}
+		err := s.rows(ctx, func(r *sql.Rows) error { return r.Scan(&db.Charset, &db.Collation) },
+			"SELECT default_character_set_name, default_collation_name FROM information_schema.schemata WHERE schema_name = "+literal(name))
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case db.Collation == "":
+			return nil, sqlerr.UnknownError.New(fmt.Sprintf("database %s is not on node group %s", name, groupName(d.snap.Groups[i])))
+		case out == nil:
+			out = db
+		case out.Collation != db.Collation:
+			return nil, sqlerr.UnknownError.New(fmt.Sprintf("database %s has collation %s on node group %s and %s on node group %s: "+
+				"give the servers the same collation_server, or name the collation", name, out.Collation, groupName(d.snap.Groups[0]),
+				db.Collation, groupName(d.snap.Groups[i])))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,486 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/topology"
+)
+
+// ddl is one schema change on its way through the node groups.
+//
+//	queued ──plan──► running ──first group──► other groups ──read and compare──► done
+//	   │                         │ refused         │ refused         │ differ
+//	   └──► failed ◄─────────────┴─── nothing      └──── undone ─────┴──► failed
+//
+// A leader that dies leaves the job where it is; the next one finds out, group by group, whether the step ran there:
+// by the texts of the objects it changes, which were noted before.
+type ddl struct {
+	leader  *leader
+	job     *job
+	snap    *catalog.Snapshot
+	servers []*server // as snap.Groups
+}
+
+// run carries the job to its end. An error means that it could not and that another leader (or this one, later) has
+// to; what the client is to know is in the job.
+func (d *ddl) run(ctx context.Context) error {
+	defer d.close()
+	if err := d.connect(ctx); err != nil {
+		if d.job.State == queued && !fatal(err) {
+			return d.fail(ctx, toClient(err))
+		}
+		return err
+	}
+	if d.job.State == queued {
+		if err := d.plan(ctx); err != nil {
+			if fatal(err) {
+				return err
+			}
+			return d.fail(ctx, toClient(err))
+		}
+		if d.job.Work.Step == nil {
+			return d.finish(ctx, d.leader.store.Change(d.leader.guard))
+		}
+		d.job.State = running
+		if err := d.leader.save(ctx, d.job); err != nil {
+			return err
+		}
+	}
+	if err := d.leader.at("planned"); err != nil {
+		return err
+	}
+	if ended, err := d.execute(ctx); ended || err != nil {
+		return err
+	}
+	if err := d.leader.at("executed"); err != nil {
+		return err
+	}
+	change, err := d.readBack(ctx)
+	if err != nil {
+		if fatal(err) {
+			return err
+		}
+		return d.undo(ctx, toClient(err))
+	}
+	return d.finish(ctx, change)
+}
+
+// fatal tells errors after which this leader must stop, for it leads no more or is made to stop.
+func fatal(err error) bool {
+	return errors.Is(err, topology.ErrNotLeader) || errors.Is(err, topology.ErrUnavailable) ||
+		errors.Is(err, topology.ErrConflict) || errors.Is(err, context.Canceled) || errors.Is(err, errCrash)
+}
+
+// toClient makes an error one that a client may see.
+func toClient(err error) *sqlerr.Error {
+	var e *sqlerr.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return sqlerr.ServerLost.New(err.Error())
+}
+
+func (d *ddl) close() {
+	for _, s := range d.servers {
+		if s != nil {
+			s.close()
+		}
+	}
+}
+
+// connect opens a connection to every node group, fenced against other leaders.
+func (d *ddl) connect(ctx context.Context) error {
+	if len(d.snap.Groups) == 0 {
+		return sqlerr.UnknownError.New("the cluster has no node groups yet: run skarvctl cluster init")
+	}
+	d.servers = make([]*server, len(d.snap.Groups))
+	g, ctx := errgroup.WithContext(ctx)
+	for i := range d.snap.Groups {
+		g.Go(func() error { return d.connectOne(ctx, i) })
+	}
+	return g.Wait()
+}
+
+// connectOne replaces the connection to the ith group.
+func (d *ddl) connectOne(ctx context.Context, i int) error {
+	if old := d.servers[i]; old != nil {
+		d.servers[i] = nil
+		old.close()
+	}
+	group := d.snap.Groups[i]
+	s, err := dial(ctx, groupName(group), group.Primary)
+	if err != nil {
+		return err
+	}
+	d.servers[i] = s
+	if err := s.takeFence(ctx); err != nil {
+		return err
+	}
+	if err := d.leader.store.Verify(ctx, d.leader.guard); err != nil {
+		return err
+	}
+	return s.settings(ctx, *d.job.DDL)
+}
+
+func groupName(g *catalog.NodeGroup) string {
+	if g.Name != "" {
+		return g.Name
+	}
+	return fmt.Sprint(g.ID)
+}
+
+// plan fills in the job's work.
+func (d *ddl) plan(ctx context.Context) error {
+	st, err := parseDDL(*d.job.DDL, d.snap.Flavor, d.snap.ServerVersion)
+	if err != nil {
+		return err
+	}
+	first := d.first(st)
+	if st.verb == alterTable { // a server would renumber rows whose value is 0, each for itself
+		d.job.DDL.SQLMode = withMode(d.job.DDL.SQLMode, "NO_AUTO_VALUE_ON_ZERO")
+		for _, s := range d.servers {
+			if err := s.settings(ctx, *d.job.DDL); err != nil {
+				return err
+			}
+		}
+	}
+	p := &planner{snap: d.snap, req: *d.job.DDL, st: st, trial: d.servers[first], id: d.job.ID}
+	w, err := p.plan(ctx)
+	if err != nil {
+		return err
+	}
+	if len(w.Refresh)+len(w.Drop) > maxObjects {
+		return sqlerr.Unsupported(fmt.Sprintf("changing more than %d tables in one statement", maxObjects), "use several statements")
+	}
+	w.First = d.snap.Groups[first].ID
+	w.Before = map[placement.NodeGroupID]map[string]string{}
+	for i, s := range d.servers {
+		texts, err := d.texts(ctx, s, w)
+		if err != nil {
+			return err
+		}
+		w.Before[d.snap.Groups[i].ID] = texts
+		if w.Marker != "" {
+			if _, err := s.exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (a INT PRIMARY KEY)", quoteName(ownDB), quoteName(w.Marker))); err != nil {
+				return err
+			}
+		}
+	}
+	d.job.Work = w
+	return nil
+}
+
+// maxObjects keeps a change of the catalog within one etcd transaction.
+const maxObjects = 50
+
+func withMode(modes, mode string) string {
+	if hasMode(modes, mode) {
+		return modes
+	}
+	return strings.TrimPrefix(modes+","+mode, ",")
+}
+
+// first is the index of the group a statement runs on first: where the rows are, if they are in one place.
+func (d *ddl) first(st *statement) int {
+	if len(st.objects) > 0 {
+		if t := d.snap.Table(st.objects[0].db, st.objects[0].name); t != nil && t.Kind == catalog.Single {
+			for i, g := range d.snap.Groups {
+				if g.ID == t.Group {
+					return i
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// texts reads what tells whether the step has run on a server.
+func (d *ddl) texts(ctx context.Context, s *server, w *work) (map[string]string, error) {
+	out := map[string]string{}
+	for _, o := range w.Watched {
+		text := ""
+		var err error
+		if o.Name == "" {
+			text, err = s.one(ctx, "SELECT schema_name FROM information_schema.schemata WHERE schema_name = "+literal(o.DB))
+		} else {
+			text, err = readCreate(ctx, s, o.DB, o.Name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out[o.String()] = text
+	}
+	return out, nil
+}
+
+// ran tells whether the step has run on the ith group. False also when it left no trace: then it may run again.
+func (d *ddl) ran(ctx context.Context, i int) (bool, error) {
+	w, s := d.job.Work, d.servers[i]
+	if w.Marker != "" {
+		text, err := readCreate(ctx, s, ownDB, w.Marker)
+		return text == "", err
+	}
+	now, err := d.texts(ctx, s, w)
+	if err != nil {
+		return false, err
+	}
+	before := w.Before[d.snap.Groups[i].ID]
+	for name, text := range before {
+		if now[name] != text {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// execute runs the step on all groups; ended tells that the job came to its end here.
+func (d *ddl) execute(ctx context.Context) (ended bool, err error) {
+	w := d.job.Work
+	first := slices.IndexFunc(d.snap.Groups, func(g *catalog.NodeGroup) bool { return g.ID == w.First })
+	if first < 0 {
+		return true, d.fail(ctx, sqlerr.UnknownError.New(fmt.Sprintf("node group %d is gone", w.First)))
+	}
+	if err := d.runOn(ctx, first, true); err != nil {
+		if fatal(err) {
+			return false, err
+		}
+		return d.firstRefused(ctx, first, toClient(err))
+	}
+	if err := d.leader.at("first"); err != nil {
+		return false, err
+	}
+	var g errgroup.Group // the others go on when one fails: what then is to undo is the same for all
+	for i := range d.servers {
+		if i != first {
+			g.Go(func() error { return d.runOn(ctx, i, false) })
+		}
+	}
+	if err := g.Wait(); err != nil {
+		if fatal(err) || ctx.Err() != nil {
+			return false, err
+		}
+		return true, d.undo(ctx, toClient(err))
+	}
+	return false, nil
+}
+
+// firstRefused ends the job if nothing was changed. A DROP that stopped half-way goes on with what it has dropped.
+func (d *ddl) firstRefused(ctx context.Context, first int, refusal *sqlerr.Error) (ended bool, err error) {
+	w := d.job.Work
+	if len(w.Step.Drops) > 1 {
+		now, err := d.texts(ctx, d.servers[first], w)
+		if err != nil {
+			return false, err
+		}
+		var gone []object1
+		var names []string
+		for _, o := range w.Step.Drops {
+			if now[o.String()] == "" {
+				gone = append(gone, o)
+				names = append(names, o.sql())
+			}
+		}
+		if len(gone) > 0 {
+			kind, _, _ := strings.Cut(strings.TrimPrefix(w.Step.SQL, "DROP "), " ")
+			w.Step.SQL = "DROP " + kind + " IF EXISTS " + strings.Join(names, ", ")
+			w.Step.Drops, w.Drop, w.Error = gone, gone, refusal
+			if err := d.leader.save(ctx, d.job); err != nil {
+				return false, err
+			}
+			return d.execute(ctx)
+		}
+	}
+	return true, d.undo(ctx, refusal)
+}
+
+// runOn runs the step on the ith group unless it has run there. Errors that may pass are tried again.
+func (d *ddl) runOn(ctx context.Context, i int, first bool) error {
+	group := d.snap.Groups[i].ID
+	var last error
+	for attempt := range maxAttempts {
+		if attempt > 0 {
+			if err := pause(ctx, d.leader.retry); err != nil {
+				return err
+			}
+		}
+		if d.servers[i] == nil {
+			if err := d.connectOne(ctx, i); err != nil {
+				if last = err; fatal(err) {
+					return err
+				}
+				continue
+			}
+		}
+		if !d.job.Work.Step.Repeat {
+			ran, err := d.ran(ctx, i)
+			if err == nil && ran {
+				return nil
+			}
+			if err != nil {
+				last = err
+				d.drop(i)
+				continue
+			}
+		}
+		if err := d.leader.at(fmt.Sprint("before-", group)); err != nil {
+			return err
+		}
+		affected, err := d.servers[i].exec(ctx, d.job.Work.Step.SQL)
+		if err := d.leader.at(fmt.Sprint("after-", group)); err != nil {
+			return err
+		}
+		if err == nil {
+			if first {
+				d.job.Result.Affected = affected
+				d.job.Result.Warnings, err = d.servers[i].warnings(ctx)
+			}
+			if err == nil {
+				return nil
+			}
+		}
+		last = err
+		var refused *sqlerr.Error
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !errors.As(err, &refused):
+			d.drop(i)
+		case first && !passing(refused), !first && d.certain(refused):
+			return err
+		}
+	}
+	return last
+}
+
+// drop closes a connection that cannot be used any more.
+func (d *ddl) drop(i int) {
+	d.servers[i].close()
+	d.servers[i] = nil
+}
+
+// passing tells errors that the same statement may not meet again.
+func passing(e *sqlerr.Error) bool {
+	return e.Code == sqlerr.LockDeadlock || e.Code == sqlerr.ServerShutdown || e.Code == sqlerr.QueryInterrupted
+}
+
+// certain tells errors of later groups that trying again will not change: those that rows cause.
+func (d *ddl) certain(e *sqlerr.Error) bool {
+	switch e.Code {
+	case sqlerr.LockDeadlock, sqlerr.LockWaitTimeout, sqlerr.ServerShutdown, sqlerr.QueryInterrupted:
+		return false
+	}
+	return true
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// undo takes the step back where it ran and fails the job with refusal, or tells what could not be taken back.
+func (d *ddl) undo(ctx context.Context, refusal *sqlerr.Error) error {
+	if err := d.leader.at("undo"); err != nil {
+		return err
+	}
+	var changed, stuck []string
+	for i, s := range d.servers {
+		name := groupName(d.snap.Groups[i])
+		if s == nil {
+			if err := d.connectOne(ctx, i); err != nil {
+				if fatal(err) {
+					return err
+				}
+				stuck = append(stuck, name+": "+err.Error())
+				continue
+			}
+			s = d.servers[i]
+		}
+		ran, err := d.ran(ctx, i)
+		if err != nil {
+			stuck = append(stuck, name+": "+err.Error())
+			continue
+		}
+		if !ran {
+			continue
+		}
+		changed = append(changed, name)
+		if len(d.job.Work.Step.Undo) == 0 {
+			stuck = append(stuck, name+": this kind of change cannot be taken back")
+			continue
+		}
+		if _, err := s.exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
+			stuck = append(stuck, name+": "+err.Error())
+			continue
+		}
+		for _, q := range d.job.Work.Step.Undo {
+			if _, err := s.exec(ctx, q); err != nil {
+				stuck = append(stuck, name+": "+err.Error())
+				break
+			}
+		}
+	}
+	if len(stuck) > 0 {
+		return d.fail(ctx, sqlerr.UnknownError.New(fmt.Sprintf(
+			"the schema change failed (%s) and now stands on node groups %s only (%s); run it again when the cause is removed, or take it back on those servers by hand; job %s",
+			refusal.Error(), strings.Join(changed, ", "), strings.Join(stuck, "; "), d.job.ID)))
+	}
+	return d.fail(ctx, refusal)
+}
+
+// fail ends the job with an error.
+func (d *ddl) fail(ctx context.Context, e *sqlerr.Error) error {
+	d.removeMarker(ctx)
+	d.job.State, d.job.Error = failed, e
+	return d.leader.save(ctx, d.job)
+}
+
+// finish writes the catalog and the job's success in one change.
+func (d *ddl) finish(ctx context.Context, change *topology.Change) error {
+	w := d.job.Work
+	d.job.Result.Warnings = append(w.Warnings, d.job.Result.Warnings...)
+	if w.Affected > 0 {
+		d.job.Result.Affected = w.Affected
+	}
+	d.job.State, d.job.Error = done, w.Error
+	if err := d.leader.saveWith(ctx, d.job, change); err != nil {
+		return err
+	}
+	if err := d.leader.at("committed"); err != nil {
+		return err
+	}
+	d.removeMarker(ctx)
+	return nil
+}
+
+// removeMarker drops what tells that a RENAME ran. It is ours and named after the job: left behind it does no harm.
+func (d *ddl) removeMarker(ctx context.Context) {
+	if d.job.Work == nil || d.job.Work.Marker == "" {
+		return
+	}
+	m := object1{DB: ownDB, Name: d.job.Work.Marker}
+	moved := object1{DB: ownDB, Name: d.job.Work.Marker + "_done"}
+	for _, s := range d.servers {
+		if s == nil {
+			continue
+		}
+		if _, err := s.exec(ctx, "DROP TABLE IF EXISTS "+m.sql()+", "+moved.sql()); err != nil {
+			d.leader.log.Info("a table of a finished schema change stays behind", "table", m.Name, "error", err)
+		}
+	}
+}
