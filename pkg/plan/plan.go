@@ -28,6 +28,9 @@ type Plan struct {
 	Root Node
 	// Refuse is returned when Relay's target resolves to more than one group and Root is nil.
 	Refuse *sqlerr.Error
+	// Judge: the planner could not read the text, so that Refuse may be wrong: before Refuse is returned, any server is
+	// asked to prepare the text (COM_STMT_PREPARE, closed at once), and if it has an error to tell, that is the answer.
+	Judge bool
 	// Guards are the arguments whose text the planner looked at: the plan holds only while they read the same.
 	Guards []Guard
 	// Access is what the account must be allowed to, database by database.
@@ -325,8 +328,10 @@ type InsertRows struct {
 type InsertValue struct {
 	// Column is the position in the row as written, or -1 when it is not written.
 	Column int
-	// Const is the column's default, used when Column is -1 or the value reads DEFAULT.
-	Const sqltypes.Value
+	// Const is the column's default, used when Column is -1 or the value reads DEFAULT. NoDefault: the default is an
+	// expression, so that DEFAULT in a row is refused (1235).
+	Const     sqltypes.Value
+	NoDefault bool
 	// Sequence: this is the column that InsertRows.Sequence speaks of.
 	Sequence bool
 }

@@ -1,0 +1,524 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+)
+
+// analysis is what is known of the tables of a statement: every reference resolved, with the facts usable for it.
+type analysis struct {
+	b     *build
+	lower bool // names of tables and databases are case insensitive
+	insts []*instance
+	ctes  []*cte
+	// system: a table of information_schema or its like is read; virtual: one of the skarv database.
+	system, virtual bool
+	// repeatable is false once something would differ from group to group though its tables do not: LIMIT over a
+	// reference table below the top.
+	whole *sqlerr.Error
+	depth int
+}
+
+// cte is a common table expression in scope. Each reference to it is analysed as a derived table of its own.
+type cte struct {
+	name      string
+	columns   []string
+	body      sqlparser.TableStatement
+	recursive bool
+	active    bool // its body is being analysed: a reference is the recursion
+	outer     int  // how many of analysis.ctes its body sees
+	block     *block
+}
+
+// tree is the joins of a FROM clause.
+type tree struct {
+	kind  joinKind
+	l, r  *tree
+	inst  *instance
+	facts []fact // of ON or USING
+}
+
+type joinKind uint8
+
+const (
+	leaf joinKind = iota
+	inner
+	leftOuter // the right side is joined with NULLs where there is no match
+)
+
+// maxDepth bounds the nesting of queries (views in views included).
+const maxDepth = 64
+
+// analyze resolves a query and everything below it and finds the facts usable for every table.
+func (b *build) analyze(stmt sqlparser.TableStatement) (*query, error) {
+	a := b.analysis()
+	q, err := a.query(stmt, nil, b.db)
+	if err != nil {
+		return nil, err
+	}
+	a.spread(q, nil, true)
+	return q, nil
+}
+
+func (b *build) analysis() *analysis {
+	b.a = &analysis{b: b, lower: b.snap.LowerCaseTableNames != 0}
+	return b.a
+}
+
+// query builds the scopes of a query. parent is the scope correlated names are looked up in.
+func (a *analysis) query(stmt sqlparser.TableStatement, parent *block, db string) (*query, error) {
+	if a.depth++; a.depth > maxDepth {
+		return nil, sqlerr.Unsupported("queries nested this deep", "use fewer levels of subqueries and views")
+	}
+	defer func() { a.depth-- }()
+	saved := len(a.ctes)
+	defer func() { a.ctes = a.ctes[:saved] }()
+	switch s := stmt.(type) {
+	case *sqlparser.Select:
+		a.with(s.With, parent)
+		return a.selectQuery(s, parent, db)
+	case *sqlparser.Union:
+		a.with(s.With, parent)
+		q := &query{distinct: s.Distinct, order: s.OrderBy, limit: s.Limit}
+		for _, side := range []sqlparser.TableStatement{s.Left, s.Right} {
+			p, err := a.query(side, parent, db)
+			if err != nil {
+				return nil, err
+			}
+			q.parts = append(q.parts, p)
+		}
+		q.known = q.parts[0].known
+		for _, c := range q.parts[0].columns {
+			q.columns = append(q.columns, outColumn{name: c.name})
+		}
+		return q, nil
+	case *sqlparser.ValuesStatement:
+		return &query{}, nil
+	}
+	return nil, sqlerr.Unsupported("this form of query", "write it as SELECT")
+}
+
+// with brings common table expressions into scope.
+func (a *analysis) with(w *sqlparser.With, parent *block) {
+	if w == nil {
+		return
+	}
+	for _, c := range w.CTEs {
+		e := &cte{name: c.ID.String(), body: c.Subquery, recursive: w.Recursive, outer: len(a.ctes), block: parent}
+		for _, col := range c.Columns {
+			e.columns = append(e.columns, col.String())
+		}
+		a.ctes = append(a.ctes, e)
+	}
+}
+
+func (a *analysis) selectQuery(s *sqlparser.Select, parent *block, db string) (*query, error) {
+	b := &block{parent: parent, sel: s, where: s.Where}
+	if err := a.from(b, s.From, db); err != nil {
+		return nil, err
+	}
+	q := &query{block: b, limit: s.Limit, known: true}
+	if s.SelectExprs != nil {
+		a.outColumns(q, b, s.SelectExprs.Exprs)
+	}
+	if err := a.expressions(b, s, db); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// from builds the join tree of a block from a list of table expressions and finds its facts.
+func (a *analysis) from(b *block, list []sqlparser.TableExpr, db string) error {
+	for _, e := range list {
+		t, err := a.tableExpr(b, e, db)
+		if err != nil {
+			return err
+		}
+		if t == nil {
+			continue // DUAL
+		}
+		if b.tree == nil {
+			b.tree = t
+		} else {
+			b.tree = &tree{kind: inner, l: b.tree, r: t}
+		}
+	}
+	b.facts = append(b.facts, factsBelow(b.tree)...)
+	if b.where != nil {
+		b.facts = append(b.facts, a.factsOf(b.where.Expr, b)...)
+	}
+	return nil
+}
+
+// factsBelow are the facts that hold for every row a tree yields.
+func factsBelow(t *tree) []fact {
+	if t == nil {
+		return nil
+	}
+	switch t.kind {
+	case inner:
+		return slices.Concat(factsBelow(t.l), factsBelow(t.r), t.facts)
+	case leftOuter:
+		return factsBelow(t.l)
+	}
+	if t.inst.sub != nil && t.inst.sub.block != nil {
+		return t.inst.sub.block.facts
+	}
+	return nil
+}
+
+func (a *analysis) tableExpr(b *block, e sqlparser.TableExpr, db string) (*tree, error) {
+	switch e := e.(type) {
+	case *sqlparser.ParenTableExpr:
+		var t *tree
+		for _, x := range e.Exprs {
+			n, err := a.tableExpr(b, x, db)
+			if err != nil {
+				return nil, err
+			}
+			if t == nil {
+				t = n
+			} else if n != nil {
+				t = &tree{kind: inner, l: t, r: n}
+			}
+		}
+		return t, nil
+	case *sqlparser.AliasedTableExpr:
+		return a.aliased(b, e, db)
+	case *sqlparser.JoinTableExpr:
+		return a.join(b, e, db)
+	case *sqlparser.JSONTableExpr:
+		in := a.add(b, &instance{name: e.Alias.String(), opaque: true})
+		return &tree{inst: in}, nil
+	}
+	return nil, sqlerr.Unsupported("this form of table reference", "name the table or use a derived table")
+}
+
+func (a *analysis) add(b *block, in *instance) *instance {
+	in.id = len(a.insts)
+	a.insts = append(a.insts, in)
+	b.insts = append(b.insts, in)
+	return in
+}
+
+func (a *analysis) aliased(b *block, e *sqlparser.AliasedTableExpr, db string) (*tree, error) {
+	if d, ok := e.Expr.(*sqlparser.DerivedTable); ok {
+		outer := b.parent
+		if d.Lateral {
+			outer = b
+		}
+		sub, err := a.query(d.Select, outer, db)
+		if err != nil {
+			return nil, err
+		}
+		return &tree{inst: a.add(b, &instance{name: e.As.String(), sub: sub, names: columnNames(e.Columns)})}, nil
+	}
+	name, ok := e.Expr.(sqlparser.TableName)
+	if !ok {
+		return nil, sqlerr.Unsupported("this form of table reference", "name the table or use a derived table")
+	}
+	if len(e.Partitions) > 0 {
+		a.refuseMany("PARTITION (...) of a table", "use conditions in WHERE")
+	}
+	if name.Qualifier.IsEmpty() {
+		if name.Name.String() == "dual" && e.As.IsEmpty() {
+			return nil, nil
+		}
+		in, err := a.common(b, name.Name.String(), e)
+		if in != nil || err != nil {
+			return &tree{inst: in}, err
+		}
+	}
+	in, err := a.base(name, e.As.String(), db)
+	if err != nil {
+		return nil, err
+	}
+	return &tree{inst: a.add(b, in)}, nil
+}
+
+func columnNames(cols sqlparser.Columns) (names []string) {
+	for _, c := range cols {
+		names = append(names, c.String())
+	}
+	return names
+}
+
+// common looks name up among the common table expressions in scope.
+func (a *analysis) common(b *block, name string, e *sqlparser.AliasedTableExpr) (*instance, error) {
+	alias := name
+	if !e.As.IsEmpty() {
+		alias = e.As.String()
+	}
+	for i := len(a.ctes) - 1; i >= 0; i-- {
+		c := a.ctes[i]
+		if !strings.EqualFold(c.name, name) {
+			continue
+		}
+		if c.active {
+			if !c.recursive {
+				continue // its own name inside means the table of that name
+			}
+			return a.add(b, &instance{name: alias, opaque: true}), nil
+		}
+		if c.recursive {
+			a.refuseMany("a recursive common table expression over several node groups",
+				"give the distribution key of every table in it")
+		}
+		// The body sees the expressions before it, and itself when recursive.
+		hidden := slices.Clone(a.ctes)
+		a.ctes = a.ctes[:c.outer]
+		if c.recursive {
+			a.ctes = append(a.ctes, c)
+		}
+		c.active = true
+		sub, err := a.query(c.body, c.block, a.b.db)
+		c.active = false
+		a.ctes = hidden
+		if err != nil {
+			return nil, err
+		}
+		in := &instance{name: alias, sub: sub, names: c.columns}
+		if c.recursive {
+			in.opaque = true
+		}
+		return a.add(b, in), nil
+	}
+	return nil, nil
+}
+
+// base resolves a table of the catalog, or a view, which stands for its SELECT.
+func (a *analysis) base(name sqlparser.TableName, alias, db string) (*instance, error) {
+	in := &instance{name: alias}
+	dbName := db
+	if !name.Qualifier.IsEmpty() {
+		dbName = name.Qualifier.String()
+	}
+	if dbName == "" {
+		return nil, sqlerr.NoDatabase.New()
+	}
+	table := name.Name.String()
+	if alias == "" {
+		in.name, in.db = table, dbName
+	}
+	switch systemSchema(dbName) {
+	case informationSchema:
+		a.system = true
+		in.opaque = true
+		return in, nil
+	case virtualSchema:
+		a.virtual = true
+		in.opaque = true
+		return in, nil
+	}
+	t, err := a.b.table(dbName, table)
+	if err != nil {
+		return nil, err
+	}
+	a.b.access(t.Database, catalog.Read)
+	if t.Kind == catalog.View {
+		return in, a.view(in, t)
+	}
+	in.table = t
+	return in, nil
+}
+
+// view makes in the derived table that the view stands for.
+func (a *analysis) view(in *instance, t *catalog.Table) error {
+	stmt, err := a.b.p.parser.ParseText(t.ViewText)
+	sel, ok := stmt.(sqlparser.TableStatement)
+	if err != nil || !ok {
+		return sqlerr.Unsupported("the view "+t.Database+"."+t.Name+" (its SELECT cannot be analysed)",
+			"select from its tables directly")
+	}
+	hidden := a.ctes
+	a.ctes = nil
+	in.sub, err = a.query(sel, nil, t.Database)
+	a.ctes = hidden
+	return err
+}
+
+// table finds a table of the catalog or returns the error the servers give.
+func (b *build) table(db, name string) (*catalog.Table, error) {
+	if b.snap.LowerCaseTableNames != 0 {
+		db, name = strings.ToLower(db), strings.ToLower(name)
+	}
+	if t := b.snap.Table(db, name); t != nil {
+		return t, nil
+	}
+	if b.snap.Databases[db] == nil && b.snap.Flavor == catalog.MySQL {
+		return nil, sqlerr.UnknownDatabase.New(db)
+	}
+	return nil, sqlerr.NoSuchTable.New(db, name)
+}
+
+func (a *analysis) join(b *block, e *sqlparser.JoinTableExpr, db string) (*tree, error) {
+	before := len(b.insts)
+	l, err := a.tableExpr(b, e.LeftExpr, db)
+	if err != nil {
+		return nil, err
+	}
+	middle := len(b.insts)
+	r, err := a.tableExpr(b, e.RightExpr, db)
+	if err != nil {
+		return nil, err
+	}
+	if l == nil || r == nil {
+		return nil, sqlerr.Unsupported("a join with DUAL", "leave DUAL out")
+	}
+	lefts, rights := b.insts[before:middle:middle], b.insts[middle:]
+	t := &tree{kind: inner, l: l, r: r}
+	natural, right := false, false
+	switch e.Join {
+	case sqlparser.LeftJoinType, sqlparser.NaturalLeftJoinType:
+		t.kind = leftOuter
+	case sqlparser.RightJoinType, sqlparser.NaturalRightJoinType:
+		t.kind, t.l, t.r = leftOuter, r, l
+		right = true
+	}
+	switch e.Join {
+	case sqlparser.NaturalJoinType, sqlparser.NaturalLeftJoinType, sqlparser.NaturalRightJoinType:
+		natural = true
+	}
+	if e.Condition != nil && e.Condition.On != nil {
+		// Names in ON see only the tables of this join (and of enclosing queries); b.insts holds at least these.
+		scope := &block{parent: b.parent, insts: b.insts[before:], using: b.using}
+		t.facts = a.factsOf(e.Condition.On, scope)
+	}
+	var merged []string
+	if e.Condition != nil {
+		for _, c := range e.Condition.Using {
+			merged = append(merged, c.Lowered())
+		}
+	}
+	if natural {
+		merged = commonColumns(lefts, rights)
+	}
+	for _, c := range merged {
+		lr, lok := lookup(lefts, c, b.using)
+		rr, rok := lookup(rights, c, nil)
+		if b.using == nil {
+			b.using = map[string]colRef{}
+		}
+		if !lok || !rok {
+			b.using[c] = colRef{}
+			continue
+		}
+		t.facts = append(t.facts, fact{a: lr, b: rr})
+		b.using[c] = lr
+		if right {
+			b.using[c] = rr
+		}
+	}
+	return t, nil
+}
+
+// lookup finds the one plain column called name in the instances.
+func lookup(insts []*instance, name string, using map[string]colRef) (colRef, bool) {
+	if ref, ok := using[name]; ok {
+		return ref, ref.ok()
+	}
+	var ref colRef
+	found := false
+	for _, in := range insts {
+		r, has := in.column(name)
+		if !has {
+			continue
+		}
+		if found {
+			return colRef{}, false
+		}
+		ref, found = r, true
+	}
+	return ref, ref.ok()
+}
+
+// commonColumns are the names a NATURAL join equates. Where columns are not known there are none to build on.
+func commonColumns(l, r []*instance) (names []string) {
+	seen := map[string]bool{}
+	for _, in := range l {
+		cols, _ := in.outColumns()
+		for _, c := range cols {
+			seen[strings.ToLower(c.name)] = true
+		}
+	}
+	for _, in := range r {
+		cols, _ := in.outColumns()
+		for _, c := range cols {
+			if n := strings.ToLower(c.name); seen[n] {
+				names = append(names, n)
+				seen[n] = false
+			}
+		}
+	}
+	return names
+}
+
+// outColumns finds the columns of a SELECT list.
+func (a *analysis) outColumns(q *query, b *block, list []sqlparser.SelectExpr) {
+	for _, e := range list {
+		switch e := e.(type) {
+		case *sqlparser.StarExpr:
+			if b.using != nil {
+				q.known = false // their order is another
+				return
+			}
+			for _, in := range b.insts {
+				if !e.TableName.IsEmpty() && !in.called(e.TableName, a.lower) {
+					continue
+				}
+				cols, known := in.outColumns()
+				if !known {
+					q.known = false
+					return
+				}
+				q.columns = append(q.columns, cols...)
+			}
+		case *sqlparser.AliasedExpr:
+			c := outColumn{name: e.As.String()}
+			if col, ok := e.Expr.(*sqlparser.ColName); ok {
+				c.ref = b.resolve(col, a.lower)
+				if c.name == "" {
+					c.name = col.Name.String()
+				}
+			}
+			q.columns = append(q.columns, c)
+		default:
+			q.known = false
+			return
+		}
+	}
+}
+
+// refuseMany notes why the statement cannot run on more than one node group; the first reason stays.
+func (a *analysis) refuseMany(what, how string) {
+	if a.whole == nil {
+		a.whole = sqlerr.Unsupported(what, how)
+	}
+}
+
+// tables are the base tables of the catalog that the statement touches, each once.
+func (a *analysis) tables() (tables []*catalog.Table) {
+	for _, in := range a.insts {
+		if in.table != nil && !slices.Contains(tables, in.table) {
+			tables = append(tables, in.table)
+		}
+	}
+	return tables
+}
+
+// access notes a needed privilege.
+func (b *build) access(db string, p catalog.Privilege) {
+	for i := range b.plan.Access {
+		if b.plan.Access[i].Database == db {
+			b.plan.Access[i].Privilege = max(b.plan.Access[i].Privilege, p)
+			return
+		}
+	}
+	b.plan.Access = append(b.plan.Access, plan.Access{Database: db, Privilege: p})
+}

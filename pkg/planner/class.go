@@ -1,0 +1,197 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/sqltypes"
+)
+
+// class is what the planner knows of an expression's type: as much as is needed to compare two of its values in the
+// proxy as the servers do.
+type class struct {
+	kind      classKind
+	collation string // stringClass
+	length    int64  // stringClass: characters at most, 0 if not known
+}
+
+type classKind uint8
+
+const (
+	unknownClass classKind = iota
+	numberClass            // numbers and times: the result's own definition says how to compare
+	stringClass            //
+	bytesClass             // byte strings
+	memberClass            // ENUM and SET
+)
+
+// columnClass is the class of a table's column.
+func columnClass(c *catalog.Column) class {
+	switch c.DataType {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "year",
+		"date", "time", "datetime", "timestamp":
+		return class{kind: numberClass}
+	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext":
+		length := c.Length
+		if c.DataType != "char" && c.DataType != "varchar" {
+			length = 0
+		}
+		if c.Collation == "binary" {
+			return class{kind: bytesClass}
+		}
+		if c.Collation == "" {
+			return class{}
+		}
+		return class{kind: stringClass, collation: c.Collation, length: length}
+	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bit":
+		return class{kind: bytesClass}
+	case "enum", "set":
+		return class{kind: memberClass, collation: c.Collation}
+	}
+	return class{}
+}
+
+// knownCollation reports whether sqltypes compares by this collation exactly as the servers do.
+func (b *build) knownCollation(name string) bool {
+	if rest, old := strings.CutPrefix(name, "utf8_"); old {
+		name = "utf8mb3_" + rest
+	}
+	return slices.Contains(sqltypes.KnownCollations(b.snap.Flavor == catalog.MariaDB), name)
+}
+
+// noPad reports whether trailing spaces count in a collation.
+func noPad(name string) bool {
+	return strings.Contains(name, "_nopad_") || strings.Contains(name, "_0900_") || name == "binary"
+}
+
+// class finds the class of an expression; unknownClass where it is not sure.
+func (b *build) class(blk *block, e sqlparser.Expr) class {
+	switch e := e.(type) {
+	case *sqlparser.ColName:
+		if ref := blk.resolve(e, b.a.lower); ref.ok() {
+			return columnClass(ref.column())
+		}
+	case *sqlparser.CountStar, *sqlparser.Count, *sqlparser.Sum, *sqlparser.Avg, *sqlparser.BinaryExpr,
+		*sqlparser.ComparisonExpr, *sqlparser.AndExpr, *sqlparser.OrExpr, *sqlparser.NotExpr, *sqlparser.XorExpr,
+		*sqlparser.IsExpr, *sqlparser.BetweenExpr, *sqlparser.ExistsExpr, *sqlparser.TimestampDiffExpr,
+		*sqlparser.ExtractFuncExpr, *sqlparser.LocateExpr, *sqlparser.CurTimeFuncExpr:
+		if bin, ok := e.(*sqlparser.BinaryExpr); ok && !arithmetic(bin.Operator) {
+			return class{}
+		}
+		return class{kind: numberClass}
+	case *sqlparser.UnaryExpr:
+		if e.Operator == sqlparser.UMinusOp || e.Operator == sqlparser.BangOp || e.Operator == sqlparser.TildaOp {
+			return class{kind: numberClass}
+		}
+		if e.Operator == sqlparser.UPlusOp {
+			return b.class(blk, e.Expr)
+		}
+	case *sqlparser.Min:
+		return b.class(blk, e.Arg)
+	case *sqlparser.Max:
+		return b.class(blk, e.Arg)
+	case *sqlparser.CollateExpr:
+		if c := b.class(blk, e.Expr); c.kind == stringClass {
+			c.collation = strings.ToLower(e.Collation)
+			return c
+		}
+	case *sqlparser.SubstrExpr:
+		return b.stringOf(blk, e.Name)
+	case *sqlparser.TrimFuncExpr:
+		return b.stringOf(blk, e.StringArg)
+	case *sqlparser.FuncExpr:
+		name := e.Name.Lowered()
+		switch {
+		case numberFunctions(name):
+			return class{kind: numberClass}
+		case sameStringFunctions(name) && len(e.Exprs) > 0:
+			return b.stringOf(blk, e.Exprs[0])
+		case name == "coalesce" || name == "ifnull":
+			return b.common(blk, e.Exprs)
+		}
+	case *sqlparser.CastExpr:
+		return castClass(e.Type)
+	case *sqlparser.ConvertExpr:
+		return castClass(e.Type)
+	}
+	return class{}
+}
+
+func arithmetic(op sqlparser.BinaryExprOperator) bool {
+	switch op {
+	case sqlparser.BitAndOp, sqlparser.BitOrOp, sqlparser.BitXorOp, sqlparser.PlusOp, sqlparser.MinusOp, sqlparser.MultOp,
+		sqlparser.DivOp, sqlparser.IntDivOp, sqlparser.ModOp, sqlparser.ShiftLeftOp, sqlparser.ShiftRightOp:
+		return true
+	}
+	return false
+}
+
+// stringOf is the class of a function that returns a part or a variant of its string argument, not longer than that.
+func (b *build) stringOf(blk *block, e sqlparser.Expr) class {
+	if c := b.class(blk, e); c.kind == stringClass {
+		return c
+	}
+	return class{}
+}
+
+// common is the class of expressions that have all the same; constants beside strings take the column's collation, which
+// has the stronger coercibility.
+func (b *build) common(blk *block, list []sqlparser.Expr) (c class) {
+	for _, e := range list {
+		if _, ok := e.(*sqlparser.NullVal); ok {
+			continue
+		}
+		n := b.class(blk, e)
+		if n.kind == unknownClass || c.kind != unknownClass && (n.kind != c.kind || n.collation != c.collation) {
+			return class{}
+		}
+		n.length = max(n.length, c.length)
+		c = n
+	}
+	if c.kind == memberClass {
+		return class{}
+	}
+	return c
+}
+
+func castClass(t *sqlparser.ConvertType) class {
+	switch strings.ToLower(t.Type) {
+	case "signed", "unsigned", "decimal", "date", "datetime", "time", "double", "float", "year", "signed integer",
+		"unsigned integer":
+		return class{kind: numberClass}
+	case "binary":
+		return class{kind: bytesClass}
+	}
+	return class{}
+}
+
+// constant reports whether e is a literal or a parameter: the same for every row.
+func constant(e sqlparser.Expr) bool {
+	switch e := e.(type) {
+	case *sqlparser.Literal, *sqlparser.Argument, *sqlparser.NullVal, sqlparser.BoolVal:
+		return true
+	case *sqlparser.UnaryExpr:
+		return constant(e.Expr)
+	case *sqlparser.IntroducerExpr:
+		return constant(e.Expr)
+	}
+	return false
+}
+
+// volatile reports whether two evaluations of e may differ.
+func (b *build) volatile(e sqlparser.Expr) bool {
+	found := false
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *sqlparser.FuncExpr:
+			found = found || volatileFunctions(n.Name.Lowered())
+		case *sqlparser.AssignmentExpr, *sqlparser.Subquery:
+			found = true
+		}
+		return !found, nil
+	}, e)
+	return found
+}

@@ -1,0 +1,126 @@
+package planner
+
+import (
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// ddl classifies CREATE, ALTER, DROP, RENAME and TRUNCATE. The controller parses and runs them; here only what kind of
+// thing they are about, whose database, and what will never work is told.
+func (b *build) ddl(w *words) error {
+	b.plan.Kind = plan.DDL
+	if b.st.Uses()&sqlparse.Temporary != 0 {
+		return sqlerr.Unsupported("temporary tables", "create an ordinary table and drop it")
+	}
+	verb := w.next()
+	if verb == "truncate" {
+		w.take("TABLE")
+		b.plan.Topic = "truncate table"
+		return b.ddlTables(w)
+	}
+	if verb == "rename" {
+		if !w.take("TABLE") && !w.take("TABLES") {
+			return b.syntaxError(w)
+		}
+		b.plan.Topic = "rename table"
+		return b.ddlTables(w)
+	}
+	if w.takeAll("OR REPLACE") {
+		verb += " or replace"
+	}
+	for w.take("ONLINE") || w.take("OFFLINE") || w.take("IGNORE") || w.take("UNIQUE") || w.take("FULLTEXT") || w.take("SPATIAL") ||
+		w.take("AGGREGATE") || w.take("UNDO") {
+	}
+	// CREATE [ALGORITHM = x] [DEFINER = user] [SQL SECURITY x] VIEW, PROCEDURE, ...
+	for w.take("ALGORITHM") || w.take("DEFINER") || w.takeAll("SQL SECURITY") {
+		w.take("=")
+		w.next()
+		for !w.end() && !ddlObject(w.peek()) && w.peek() != "sql" && w.peek() != "algorithm" && w.peek() != "definer" {
+			w.next()
+		}
+	}
+	object := w.next()
+	b.plan.Topic = verb + " " + object
+	switch object {
+	case "table", "tables", "view", "index":
+		if object == "tables" {
+			b.plan.Topic = verb + " table"
+		}
+		return b.ddlTables(w)
+	case "database", "schema":
+		b.plan.Topic = verb + " database"
+		if !w.takeAll("IF NOT EXISTS") {
+			w.takeAll("IF EXISTS")
+		}
+		name, ok := w.name()
+		if !ok {
+			name = b.db // ALTER DATABASE without a name
+		}
+		if name == "" {
+			return sqlerr.NoDatabase.New()
+		}
+		if systemSchema(name) != userSchema {
+			return sqlerr.AccessDeniedDB.New("", "", name)
+		}
+		b.plan.Name = name
+		b.access(name, catalog.Admin)
+		return nil
+	case "procedure", "function", "trigger", "event", "package":
+		return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "run the statements from the client")
+	case "sequence":
+		return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "use an AUTO_INCREMENT column")
+	case "server", "tablespace", "logfile", "instance", "resource", "spatial", "library":
+		return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "it is about one server; connect to the server itself")
+	}
+	return b.refuseKind()
+}
+
+func ddlObject(word string) bool {
+	switch word {
+	case "view", "procedure", "function", "trigger", "event", "package", "table", "aggregate":
+		return true
+	}
+	return false
+}
+
+// ddlTables notes the databases and tables a DDL names.
+func (b *build) ddlTables(w *words) error {
+	refs, _ := b.st.Tables()
+	if len(refs) == 0 {
+		return b.syntaxError(w)
+	}
+	for i, r := range refs {
+		db := r.DB
+		if db == "" {
+			db = b.db
+		}
+		if db == "" {
+			return sqlerr.NoDatabase.New()
+		}
+		if b.snap.LowerCaseTableNames != 0 {
+			db = strings.ToLower(db)
+		}
+		if systemSchema(db) != userSchema {
+			return sqlerr.Unsupported("DDL in the database "+db, "it belongs to the servers")
+		}
+		if b.snap.Databases[db] == nil {
+			return sqlerr.UnknownDatabase.New(db)
+		}
+		if i == 0 {
+			b.plan.Database, b.plan.Name = db, r.Name
+		}
+		need := catalog.Admin
+		if !r.Write && i > 0 {
+			need = catalog.Read // LIKE, SELECT
+		}
+		b.access(db, need)
+		if t := b.snap.Table(db, r.Name); t != nil {
+			b.plan.Tables = append(b.plan.Tables, t)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,296 @@
+package planner
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// expressions looks at every expression of a SELECT: subqueries become scopes of their own, aggregates and windows
+// are noted, functions are judged.
+func (a *analysis) expressions(b *block, s *sqlparser.Select, db string) error {
+	semi := map[*sqlparser.Subquery]colRef{}
+	if s.Where != nil {
+		a.semiJoins(s.Where.Expr, b, semi)
+	}
+	w := walker{a: a, b: b, db: db, semi: semi}
+	for _, from := range s.From {
+		if err := w.walk(from, true); err != nil {
+			return err
+		}
+	}
+	nodes := []sqlparser.SQLNode{}
+	if s.SelectExprs != nil {
+		nodes = append(nodes, s.SelectExprs)
+	}
+	if s.Where != nil {
+		nodes = append(nodes, s.Where)
+	}
+	if s.GroupBy != nil {
+		nodes = append(nodes, s.GroupBy)
+	}
+	if s.Having != nil {
+		nodes = append(nodes, s.Having)
+	}
+	for _, o := range s.OrderBy {
+		nodes = append(nodes, o)
+	}
+	if s.Limit != nil {
+		nodes = append(nodes, s.Limit)
+	}
+	for _, n := range nodes {
+		if err := w.walk(n, false); err != nil {
+			return err
+		}
+	}
+	if len(s.Windows) > 0 {
+		b.namedWin = true
+	}
+	if s.GroupBy != nil {
+		for _, e := range s.GroupBy.Exprs {
+			if ref := a.groupColumn(b, e); ref.ok() {
+				b.groupBy = append(b.groupBy, ref)
+			}
+		}
+	}
+	if s.Into != nil {
+		switch s.Into.Type {
+		case sqlparser.IntoVariables:
+			a.b.plan.Uses |= plan.WritesUserVariable
+			a.refuseMany("SELECT ... INTO @variable over several node groups", "select the value and SET the variable")
+		default:
+			return sqlerr.Unsupported("SELECT ... INTO OUTFILE or DUMPFILE", "select the rows and write the file at the client")
+		}
+	}
+	return nil
+}
+
+// semiJoins finds the conjuncts "column IN (SELECT ...)".
+func (a *analysis) semiJoins(e sqlparser.Expr, b *block, out map[*sqlparser.Subquery]colRef) {
+	conjuncts(e, func(c sqlparser.Expr) {
+		cmp, ok := c.(*sqlparser.ComparisonExpr)
+		if !ok || cmp.Operator != sqlparser.InOp && (cmp.Operator != sqlparser.EqualOp || cmp.Modifier != sqlparser.Any) {
+			return
+		}
+		col, ok := cmp.Left.(*sqlparser.ColName)
+		if !ok {
+			return
+		}
+		if sub, ok := cmp.Right.(*sqlparser.Subquery); ok {
+			if ref := b.resolve(col, a.lower); ref.ok() {
+				out[sub] = ref
+			}
+		}
+	})
+}
+
+// groupColumn is the plain column a GROUP BY expression stands for: by name, alias or position.
+func (a *analysis) groupColumn(b *block, e sqlparser.Expr) colRef {
+	if n, ok := a.b.ordinal(e); ok {
+		if item := b.item(n); item != nil {
+			if col, ok := item.Expr.(*sqlparser.ColName); ok {
+				return b.resolve(col, a.lower)
+			}
+		}
+		return colRef{}
+	}
+	col, ok := e.(*sqlparser.ColName)
+	if !ok {
+		return colRef{}
+	}
+	if ref, found := b.resolveHere(col, a.lower); found {
+		return ref
+	}
+	if col.Qualifier.IsEmpty() {
+		if item := b.alias(col.Name); item != nil {
+			if c, ok := item.Expr.(*sqlparser.ColName); ok {
+				return b.resolve(c, a.lower)
+			}
+		}
+	}
+	return b.resolve(col, a.lower)
+}
+
+// columnsOf are the plain columns among expressions.
+func (b *block) columnsOf(a *analysis, exprs []sqlparser.Expr) (refs []colRef) {
+	for _, e := range exprs {
+		if col, ok := e.(*sqlparser.ColName); ok {
+			if ref := b.resolve(col, a.lower); ref.ok() {
+				refs = append(refs, ref)
+			}
+		}
+	}
+	return refs
+}
+
+// item is select list item n, from 1, if the list has no stars before it.
+func (b *block) item(n int) *sqlparser.AliasedExpr {
+	if b.sel == nil || b.sel.SelectExprs == nil || n < 1 || n > len(b.sel.SelectExprs.Exprs) {
+		return nil
+	}
+	for _, e := range b.sel.SelectExprs.Exprs[:n-1] {
+		if _, ok := e.(*sqlparser.AliasedExpr); !ok {
+			return nil
+		}
+	}
+	item, _ := b.sel.SelectExprs.Exprs[n-1].(*sqlparser.AliasedExpr)
+	return item
+}
+
+// alias is the select list item with this alias; nil if there is none or more than one.
+func (b *block) alias(name sqlparser.IdentifierCI) (item *sqlparser.AliasedExpr) {
+	if b.sel == nil || b.sel.SelectExprs == nil {
+		return nil
+	}
+	for _, e := range b.sel.SelectExprs.Exprs {
+		if ae, ok := e.(*sqlparser.AliasedExpr); ok && ae.As.Equal(name) {
+			if item != nil {
+				return nil
+			}
+			item = ae
+		}
+	}
+	return item
+}
+
+// ordinal reads e as a position in the select list: an integer literal. Its text is guarded, for another number means
+// another column. A parameter is no position but a constant.
+func (b *build) ordinal(e sqlparser.Expr) (n int, ok bool) {
+	switch e := e.(type) {
+	case *sqlparser.Argument:
+		i, ok := sqlparse.ArgNumber(e.Name)
+		if !ok || i >= b.st.NumArgs() || b.st.Arg(i).Class != sqlparse.ClassInt {
+			return 0, false
+		}
+		text := string(b.st.ArgText(i))
+		b.guard(i, text)
+		n, err := strconv.Atoi(text)
+		return n, err == nil
+	case *sqlparser.Literal:
+		if e.Type == sqlparser.IntVal {
+			n, err := strconv.Atoi(e.Val)
+			return n, err == nil
+		}
+	}
+	return 0, false
+}
+
+// guard ties the plan to the text of argument arg.
+func (b *build) guard(arg int, text string) {
+	g := plan.Guard{Arg: arg, Text: text}
+	if !slices.Contains(b.plan.Guards, g) {
+		b.plan.Guards = append(b.plan.Guards, g)
+	}
+}
+
+// walker looks at the expressions of one block.
+type walker struct {
+	a    *analysis
+	b    *block
+	db   string
+	semi map[*sqlparser.Subquery]colRef
+}
+
+// walk visits n without entering other scopes; from tells that n is a table expression.
+func (w *walker) walk(n sqlparser.SQLNode, from bool) error {
+	return sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *sqlparser.DerivedTable:
+			return false, nil // is a scope of its own already
+		case *sqlparser.Subquery:
+			q, err := w.a.query(n.Select, w.b, w.db)
+			if err != nil {
+				return false, err
+			}
+			left, semi := w.semi[n]
+			w.b.subs = append(w.b.subs, &subquery{q: q, left: left, semi: semi, on: from})
+			return false, nil
+		case sqlparser.SQLNode:
+			return true, w.visit(n)
+		}
+		return true, nil
+	}, n)
+}
+
+func (w *walker) visit(n sqlparser.SQLNode) error {
+	if win, ok := n.(sqlparser.WindowFunc); ok && win.GetOverClause() != nil {
+		over := win.GetOverClause()
+		if over.WindowSpec == nil || !over.WindowSpec.Name.IsEmpty() || !over.WindowName.IsEmpty() {
+			w.b.namedWin = true
+		} else {
+			w.b.windows = append(w.b.windows, over.WindowSpec)
+		}
+		return nil
+	}
+	if agg, ok := n.(sqlparser.AggrFunc); ok {
+		w.b.aggregated = true
+		if w.b.parent != nil && w.outerAggregate(agg) {
+			w.a.refuseMany("an aggregate in a subquery over columns of the outer query",
+				"compute it in the outer query")
+		}
+		return nil
+	}
+	switch n := n.(type) {
+	case *sqlparser.FuncExpr:
+		return w.a.call(n)
+	case *sqlparser.CurTimeFuncExpr:
+		if n.Name.EqualString("sysdate") {
+			w.a.b.plan.Uses |= plan.Nondeterministic
+		} else {
+			w.a.b.plan.Uses |= plan.ReadsClock
+		}
+	case *sqlparser.LockingFunc:
+		return sqlerr.Unsupported(strings.ToUpper(n.Type.ToString()),
+			"user-level locks live on one server; lock a row with SELECT ... FOR UPDATE")
+	case *sqlparser.Variable:
+		w.a.variable(n)
+	case *sqlparser.AssignmentExpr:
+		w.a.b.plan.Uses |= plan.WritesUserVariable
+	case *sqlparser.GTIDFuncExpr, *sqlparser.PerformanceSchemaFuncExpr:
+		w.a.refuseMany("functions about the state of one server", "ask the server itself")
+	case *sqlparser.Nextval:
+		return sqlerr.Unsupported("NEXT VALUE", "use an AUTO_INCREMENT column")
+	case *sqlparser.MatchExpr:
+		// Relevance depends on how many rows of the table hold a word, which each group counts for itself.
+		w.a.refuseMany("MATCH ... AGAINST over several node groups", "give the distribution key, or use LIKE")
+	}
+	return nil
+}
+
+// outerAggregate reports whether every column in agg is one of an enclosing query: then the aggregate is computed there.
+func (w *walker) outerAggregate(agg sqlparser.AggrFunc) bool {
+	cols, here := 0, 0
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		if c, ok := n.(*sqlparser.ColName); ok {
+			cols++
+			if _, found := w.b.resolveHere(c, w.a.lower); found {
+				here++
+			}
+		}
+		return true, nil
+	}, agg)
+	return cols > 0 && here == 0
+}
+
+// variable notes what a variable means for where a statement may run.
+func (a *analysis) variable(v *sqlparser.Variable) {
+	switch v.Scope {
+	case sqlparser.VariableScope:
+		a.b.plan.Uses |= plan.ReadsUserVariable
+		return
+	case sqlparser.NoScope:
+		return
+	}
+	switch v.Name.Lowered() {
+	case "last_insert_id", "identity":
+		a.b.plan.Uses |= plan.ReadsLastInsertID
+	case "warning_count", "error_count":
+		a.b.plan.Uses |= plan.ReadsDiagnostics
+	}
+}

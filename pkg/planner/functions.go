@@ -1,0 +1,137 @@
+package planner
+
+import (
+	"strings"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+)
+
+// call judges a function call by name.
+func (a *analysis) call(f *sqlparser.FuncExpr) error {
+	name := f.Name.Lowered()
+	if !f.Qualifier.IsEmpty() {
+		return storedFunction(f.Qualifier.String() + "." + f.Name.String())
+	}
+	uses := &a.b.plan.Uses
+	switch {
+	case clockFunctions(name):
+		*uses |= plan.ReadsClock
+	case name == "unix_timestamp":
+		if len(f.Exprs) == 0 {
+			*uses |= plan.ReadsClock
+		}
+	case name == "rand":
+		*uses |= plan.Nondeterministic
+		if len(f.Exprs) > 0 {
+			a.refuseMany("RAND(seed) over several node groups (one server goes on with the sequence from row to row)",
+				"leave out the seed")
+		}
+	case volatileFunctions(name):
+		*uses |= plan.Nondeterministic
+	case name == "last_insert_id":
+		if len(f.Exprs) > 0 {
+			*uses |= plan.SetsLastInsertID
+		} else {
+			*uses |= plan.ReadsLastInsertID
+		}
+	case name == "found_rows" || name == "row_count":
+		*uses |= plan.ReadsDiagnostics
+	case lockFunctions(name):
+		return sqlerr.Unsupported(strings.ToUpper(name)+"()",
+			"user-level locks live on one server; lock a row with SELECT ... FOR UPDATE")
+	case serverFunctions(name):
+		return sqlerr.Unsupported(strings.ToUpper(name)+"()", "it is about one server; ask the server itself")
+	case !builtin(name):
+		return storedFunction(f.Name.String())
+	}
+	return nil
+}
+
+func storedFunction(name string) error {
+	return sqlerr.Unsupported("the stored function '"+name+"'",
+		"what it reads is not known; write its expression into the statement")
+}
+
+// has reports whether a name is among the words of list, in which every line begins with a space.
+func has(list, name string) bool {
+	at := 0
+	for {
+		i := strings.Index(list[at:], name)
+		if i < 0 {
+			return false
+		}
+		at += i + 1
+		end := at - 1 + len(name)
+		if at >= 2 && list[at-2] == ' ' && end < len(list) && (list[end] == ' ' || list[end] == '\n') {
+			return true
+		}
+	}
+}
+
+// clockFunctions read the time of the statement's beginning.
+func clockFunctions(name string) bool {
+	return has(` now current_timestamp localtime localtimestamp curdate current_date curtime current_time utc_date utc_time
+ utc_timestamp `, name)
+}
+
+// volatileFunctions may give something else each time they are evaluated.
+func volatileFunctions(name string) bool {
+	return has(` rand uuid uuid_short uuid_v4 uuid_v7 sysdate random_bytes sleep benchmark sys_guid `, name)
+}
+
+func lockFunctions(name string) bool {
+	return has(` get_lock release_lock release_all_locks is_free_lock is_used_lock `, name)
+}
+
+// serverFunctions are about one server's files, logs and replication.
+func serverFunctions(name string) bool {
+	return has(` load_file master_pos_wait source_pos_wait master_gtid_wait wait_for_executed_gtid_set gtid_subset gtid_subtract
+ nextval lastval setval binlog_gtid_pos wsrep_last_seen_gtid wsrep_last_written_gtid wsrep_sync_wait_upto_gtid
+ sql_thread_wait_after_gtids `, name)
+}
+
+// numberFunctions return a number or a time whatever they are given.
+func numberFunctions(name string) bool {
+	return has(` abs acos asin atan atan2 ascii bit_count bit_length ceil ceiling char_length character_length cos cot crc32
+ datediff day dayofmonth dayofweek dayofyear degrees exp field find_in_set floor from_days hour inet_aton instr isnull
+ length ln log log10 log2 microsecond minute mod month octet_length ord period_add period_diff pi position pow power
+ quarter radians rand round second sign sin sqrt strcmp tan time_to_sec to_days to_seconds truncate unix_timestamp
+ week weekday weekofyear year yearweek date curdate current_date now current_timestamp last_day makedate maketime
+ sec_to_time json_length json_depth json_valid json_contains `, name)
+}
+
+// sameStringFunctions return a part or a variant of their first argument in its collation, not longer than it.
+func sameStringFunctions(name string) bool {
+	return has(` lower lcase upper ucase left right reverse ltrim rtrim mid substr substring substring_index `, name)
+}
+
+// builtin reports whether the servers know the function themselves. Anything else may be a stored function.
+func builtin(name string) bool {
+	return numberFunctions(name) || sameStringFunctions(name) || clockFunctions(name) || volatileFunctions(name) ||
+		has(` adddate addtime aes_decrypt aes_encrypt any_value bin bin_to_uuid uuid_to_bin is_uuid cast char charset chr coalesce
+ coercibility collation column_add column_check column_create column_delete column_exists column_get column_json column_list
+ compress concat concat_ws connection_id conv convert convert_tz current_role current_user database schema date_add
+ date_format date_sub dayname decode decode_histogram default des_decrypt des_encrypt elt encode encrypt export_set
+ extract extractvalue floor format format_bytes format_pico_time found_rows from_base64 from_unixtime get_format greatest
+ group_concat hex icu_version if ifnull inet6_aton inet6_ntoa inet_ntoa insert interval is_ipv4 is_ipv4_compat
+ is_ipv4_mapped is_ipv6 isnull json_array json_array_append json_array_insert json_array_intersect json_arrayagg json_compact
+ json_contains_path json_detailed json_equals json_exists json_extract json_insert json_keys json_loose json_merge
+ json_merge_patch json_merge_preserve json_normalize json_object json_object_filter_keys json_object_to_array json_objectagg
+ json_overlaps json_pretty json_query json_quote json_remove json_replace json_schema_valid json_search json_set
+ json_storage_free json_storage_size json_table json_type json_unquote json_value kdf last_insert_id lcase least
+ least length lengthb like lnnvl load_file locate lpad make_set md5 monthname name_const natural_sort_key nullif nvl nvl2 oct
+ old_password password quote random regexp_instr regexp_like regexp_replace regexp_substr repeat replace row_count rpad
+ schema session_user sformat sha sha1 sha2 soundex space st_area st_asbinary st_asgeojson st_astext st_aswkb st_aswkt
+ st_buffer st_centroid st_contains st_convexhull st_crosses st_difference st_dimension st_disjoint st_distance
+ st_distance_sphere st_endpoint st_envelope st_equals st_exteriorring st_geohash st_geomcollfromtext st_geometryn
+ st_geometrytype st_geomfromgeojson st_geomfromtext st_geomfromwkb st_interiorringn st_intersection st_intersects st_isclosed
+ st_isempty st_isring st_issimple st_isvalid st_latitude st_length st_linefromtext st_longitude st_makeenvelope
+ st_numgeometries st_numinteriorrings st_numpoints st_overlaps st_pointfromtext st_pointn st_polyfromtext st_simplify st_srid
+ st_startpoint st_swapxy st_symdifference st_touches st_transform st_union st_validate st_within st_x st_y statement_digest
+ statement_digest_text str_to_date subdate substring subtime system_user time time_format timediff timestamp timestampadd
+ timestampdiff to_base64 to_char trim uncompress uncompressed_length unhex updatexml upper user validate_password_strength
+ values version weight_string xmltype `, name)
+}

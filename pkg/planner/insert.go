@@ -1,0 +1,678 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+)
+
+// insertion is an INSERT or REPLACE while it is planned.
+type insertion struct {
+	stmt  *sqlparser.Insert
+	table *catalog.Table
+	text  sqlparse.InsertText
+	// columns are the table's columns in the order of the values.
+	columns []int
+	// sequence is the column the cluster's sequence fills, or -1.
+	sequence int
+	query    *query // INSERT ... SELECT
+}
+
+// insertRules is the list for INSERT and REPLACE.
+func insertRules() []Rule {
+	return []Rule{
+		{"InsertTarget", `Finds the table and which column each value is for.`, insertTarget},
+		{"InsertSingle", `All rows of the table lie on one group, which also counts its AUTO_INCREMENT. What the values or
+the SELECT read must be there too.`, insertSingle},
+		{"KeepKey", `ON DUPLICATE KEY UPDATE must leave the distribution key as it is: the changed row could belong to
+another group.`, keepKey},
+		{"InsertReference", `Every group does the same to its copy. That is the same only if every value is: no RAND(), no
+AUTO_INCREMENT counted by each server for itself; times are fixed for all groups (ReadsClock).`, insertReference},
+		{"InsertSelectLocal", `Each row the SELECT finds belongs where it was found: the values of the distribution key are the
+distribution key of the source, unchanged by conversion since the columns have the same type. And the SELECT is the
+sum of the groups' results.`, insertSelectLocal},
+		{"InsertSelectByKey", `The distribution key has the same value in all rows, and what the SELECT reads lies in the group of
+that value, or everywhere.`, insertSelectByKey},
+		{"InsertRows", `Each row goes to the group of its key. Rows are independent of one another: a unique key that does not
+contain the distribution key is not one the servers enforce.`, insertRows},
+	}
+}
+
+func insertTarget(b *build) (bool, error) {
+	in := b.ins
+	text, ok := b.st.InsertText()
+	if !ok {
+		return false, sqlerr.Unsupported("an INSERT of this form", "write INSERT INTO t (columns) VALUES (...)")
+	}
+	in.text = text
+	t, err := b.writeTarget(in.stmt.Table.Expr)
+	if err != nil {
+		return false, err
+	}
+	in.table = t
+	if len(in.stmt.Partitions) > 0 {
+		return false, sqlerr.Unsupported("INSERT ... PARTITION (...)", "leave the clause out")
+	}
+	if b.a == nil {
+		b.analysis()
+	}
+	switch rows := in.stmt.Rows.(type) {
+	case sqlparser.Values:
+		if err := b.valuesExpressions(rows); err != nil {
+			return false, err
+		}
+	case sqlparser.TableStatement:
+		a := b.a
+		if in.query, err = a.query(rows, nil, b.db); err != nil {
+			return false, err
+		}
+		a.spread(in.query, nil, true)
+		b.query = in.query
+	}
+	if err := b.onDuplicate(); err != nil {
+		return false, err
+	}
+	if b.a.system || b.a.virtual {
+		return false, sqlerr.Unsupported("INSERT ... SELECT from system tables", "select first, then insert the rows")
+	}
+	if _, err := b.sessionCalls(); err != nil {
+		return false, err
+	}
+	if readsClock(t) {
+		b.plan.Uses |= plan.ReadsClock
+	}
+	return false, in.findColumns(b)
+}
+
+// writeTarget resolves a table that is written to.
+func (b *build) writeTarget(e sqlparser.SimpleTableExpr) (*catalog.Table, error) {
+	name, ok := e.(sqlparser.TableName)
+	if !ok {
+		return nil, sqlerr.Unsupported("writing to a derived table", "name the table")
+	}
+	db := b.db
+	if !name.Qualifier.IsEmpty() {
+		db = name.Qualifier.String()
+	}
+	if db == "" {
+		return nil, sqlerr.NoDatabase.New()
+	}
+	if systemSchema(db) != userSchema {
+		return nil, sqlerr.Unsupported("writing to the database "+db, "use SQL statements or skarvctl made for the purpose")
+	}
+	t, err := b.table(db, name.Name.String())
+	if err != nil {
+		return nil, err
+	}
+	b.access(t.Database, catalog.Write)
+	if t.Kind == catalog.View {
+		return nil, sqlerr.Unsupported("writing through the view '"+t.Name+"'", "write to its table")
+	}
+	return t, nil
+}
+
+// readsClock reports whether a written row may take the time from a default.
+func readsClock(t *catalog.Table) bool {
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		d := strings.ToLower(c.Default)
+		if c.OnUpdate || c.HasDefault && (strings.Contains(d, "current_timestamp") || strings.Contains(d, "now(") ||
+			strings.Contains(d, "curdate") || strings.Contains(d, "curtime")) {
+			return true
+		}
+	}
+	return false
+}
+
+// valuesExpressions looks at what stands in VALUES.
+func (b *build) valuesExpressions(rows sqlparser.Values) error {
+	scope := &block{}
+	for _, row := range rows {
+		for _, v := range row {
+			if err := b.scalar(scope, v); err != nil {
+				return err
+			}
+		}
+	}
+	b.spreadSubs(scope)
+	return nil
+}
+
+// spreadSubs hands facts to the subqueries of expressions outside of a SELECT.
+func (b *build) spreadSubs(scope *block) {
+	for _, s := range scope.subs {
+		b.a.spread(s.q, scope.facts, false)
+	}
+}
+
+// scalar looks at an expression outside of a SELECT.
+func (b *build) scalar(scope *block, e sqlparser.Expr) error {
+	switch e.(type) {
+	case *sqlparser.Argument, *sqlparser.Literal, *sqlparser.NullVal:
+		return nil
+	}
+	w := walker{a: b.a, b: scope, db: b.db}
+	return w.walk(e, false)
+}
+
+func (b *build) onDuplicate() error {
+	scope := &block{}
+	for _, u := range b.ins.stmt.OnDup {
+		if err := b.scalar(scope, u.Expr); err != nil {
+			return err
+		}
+	}
+	if len(scope.subs) > 0 {
+		b.spreadSubs(scope)
+	}
+	return nil
+}
+
+func (in *insertion) findColumns(b *build) error {
+	t := in.table
+	in.sequence = t.AutoIncrement
+	if t.HiddenKey {
+		hidden := len(t.Columns) - 1
+		if in.sequence >= 0 && in.sequence != hidden {
+			return sqlerr.Unsupported("inserting into a table that has AUTO_INCREMENT but no primary key",
+				"make the AUTO_INCREMENT column the primary key")
+		}
+		in.sequence = hidden
+	}
+	if t.Kind == catalog.Single {
+		in.sequence = -1
+	}
+	listed := in.stmt.Columns
+	if len(listed) == 0 {
+		if in.text.HasColumns || in.text.Values && b.st.NumRows() > 0 && b.st.RowColumns(0) == 0 {
+			return nil
+		}
+		for i := range t.Columns {
+			if !t.Columns[i].Invisible {
+				in.columns = append(in.columns, i)
+			}
+		}
+		return nil
+	}
+	for _, c := range listed {
+		n := t.Column(c.String())
+		if n < 0 {
+			return sqlerr.UnknownColumn.New(c.String(), insertList(b.snap.Flavor))
+		}
+		in.columns = append(in.columns, n)
+	}
+	return nil
+}
+
+func insertList(f catalog.Flavor) string {
+	if f == catalog.MariaDB {
+		return "INSERT INTO"
+	}
+	return "field list"
+}
+
+func insertSingle(b *build) (bool, error) {
+	t := b.ins.table
+	if t.Kind != catalog.Single {
+		return false, nil
+	}
+	p := b.locate()
+	if !slices.Contains(p.singles, t.Group) {
+		p.singles = append(p.singles, t.Group)
+	}
+	target, ok := p.relayTarget()
+	if !ok {
+		return false, sqlerr.Unsupported("inserting into a single table what lies on other node groups",
+			"select first, then insert the rows")
+	}
+	b.done = true
+	if len(target.Also) > 0 {
+		b.plan.Refuse = sqlerr.Unsupported("inserting into a single table what lies on other node groups",
+			"select first, then insert the rows")
+	}
+	return true, b.relayWrite(target)
+}
+
+// relayWrite makes the whole statement one writing fragment.
+func (b *build) relayWrite(t plan.Target) error {
+	f := b.fragment(t)
+	f.Write = true
+	b.addTable(f, b.ins.table)
+	var err error
+	f.Text, err = b.writeText()
+	b.plan.Relay = f
+	return err
+}
+
+// writeText is the statement's text with session values, or nil.
+func (b *build) writeText() (plan.Text, error) {
+	if b.cut.end == 0 || len(b.cut.calls) == 0 {
+		return nil, nil
+	}
+	e := &editor{st: b.st, calls: b.cut.calls}
+	e.span(0, b.cut.end)
+	return e.done(), nil
+}
+
+func (b *build) addTable(f *plan.Fragment, t *catalog.Table) {
+	if !slices.Contains(f.Tables, t) {
+		f.Tables = append([]*catalog.Table{t}, f.Tables...)
+	}
+}
+
+func keepKey(b *build) (bool, error) {
+	t := b.ins.table
+	if t.Kind != catalog.Sharded {
+		return false, nil
+	}
+	for _, u := range b.ins.stmt.OnDup {
+		n := t.Column(u.Name.Name.String())
+		if n < 0 || !slices.Contains(t.Distribution, n) || keepsValue(u.Name, u.Expr) {
+			continue
+		}
+		return false, sqlerr.Unsupported("ON DUPLICATE KEY UPDATE of the distribution column '"+t.Columns[n].Name+"'",
+			"delete the row and insert it anew")
+	}
+	return false, nil
+}
+
+// keepsValue reports whether assigning e to a column leaves it as it is: c = c, c = LAST_INSERT_ID(c).
+func keepsValue(c *sqlparser.ColName, e sqlparser.Expr) bool {
+	switch e := e.(type) {
+	case *sqlparser.ColName:
+		return e.Name.Equal(c.Name) && (e.Qualifier.IsEmpty() || e.Qualifier == c.Qualifier)
+	case *sqlparser.FuncExpr:
+		return e.Name.EqualString("last_insert_id") && len(e.Exprs) == 1 && keepsValue(c, e.Exprs[0])
+	}
+	return false
+}
+
+func insertReference(b *build) (bool, error) {
+	in := b.ins
+	if in.table.Kind != catalog.Reference {
+		return false, nil
+	}
+	if b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0 {
+		return false, sqlerr.Unsupported("writing values into a reference table that would differ from copy to copy (RAND(), UUID(), @x :=)",
+			"compute them at the client")
+	}
+	p := b.locate()
+	if p.sharded > 0 || len(p.singles) > 0 {
+		return false, sqlerr.Unsupported("inserting into a reference table from tables that are not reference tables",
+			"select first, then insert the rows")
+	}
+	b.done = true
+	if in.sequence >= 0 && in.query != nil && !slices.Contains(in.columns, in.sequence) {
+		return false, sqlerr.Unsupported("INSERT ... SELECT into a reference table that leaves AUTO_INCREMENT to the servers",
+			"select first, then insert the rows")
+	}
+	if in.sequence < 0 || in.query != nil {
+		if in.query != nil && in.query.limit != nil {
+			return false, sqlerr.Unsupported("INSERT ... SELECT ... LIMIT into a reference table", "select first, then insert the rows")
+		}
+		f := b.fragment(plan.Target{Kind: plan.AllGroups})
+		f.Write, f.Same = true, true
+		b.addTable(f, in.table)
+		var err error
+		f.Text, err = b.writeText()
+		b.plan.Root = f
+		return true, err
+	}
+	ir, err := b.rowsPlan()
+	if err != nil {
+		return false, err
+	}
+	ir.Same = true
+	b.plan.Root = ir
+	return true, nil
+}
+
+func insertSelectLocal(b *build) (bool, error) {
+	in := b.ins
+	if in.query == nil {
+		return false, nil
+	}
+	if err := b.sequenceGiven(); err != nil {
+		return false, err
+	}
+	q, blk := in.query, in.query.block
+	p := b.locate()
+	if p.root == nil || blk == nil || !q.known || len(q.columns) != len(in.columns) || !b.a.distributive(q) || b.a.whole != nil {
+		return false, nil
+	}
+	if len(p.root.table.Distribution) != len(in.table.Distribution) {
+		return false, nil
+	}
+	for i, d := range in.table.Distribution {
+		at := slices.Index(in.columns, d)
+		if at < 0 || !q.columns[at].ref.ok() {
+			return false, nil
+		}
+		source := q.columns[at].ref
+		key := colRef{p.root, p.root.table.Distribution[i]}
+		same, _ := equals(key, p.root.usable)
+		st, tt := source.column(), &in.table.Columns[d]
+		if !slices.Contains(same, source) || st.ColumnType != tt.ColumnType || st.Collation != tt.Collation || st.DataType != tt.DataType {
+			return false, nil
+		}
+	}
+	if b.plan.Uses&(plan.WritesUserVariable|plan.SetsLastInsertID) != 0 {
+		return false, sqlerr.Unsupported("assigning variables in INSERT ... SELECT over several node groups", "leave them out")
+	}
+	target := plan.Target{Kind: plan.AllGroups}
+	if t, ok := p.relayTarget(); ok {
+		if len(t.Also) > 0 {
+			return false, nil
+		}
+		target = t
+		if err := b.relayWrite(t); err != nil {
+			return false, err
+		}
+	}
+	f := b.fragment(target)
+	f.Write = true
+	b.addTable(f, in.table)
+	var err error
+	f.Text, err = b.writeText()
+	b.plan.Root = f
+	b.done = true
+	return true, err
+}
+
+// sequenceGiven refuses INSERT ... SELECT that leaves the sequence's column out.
+func (b *build) sequenceGiven() error {
+	in := b.ins
+	if in.sequence < 0 {
+		return nil
+	}
+	at := slices.Index(in.columns, in.sequence)
+	if at < 0 {
+		return sqlerr.Unsupported("INSERT ... SELECT that leaves the cluster-wide AUTO_INCREMENT or the hidden key to be filled in",
+			"select first, then insert the rows, or give the column's value")
+	}
+	if !in.query.known || at >= len(in.query.columns) || !in.query.columns[at].ref.ok() || in.query.columns[at].ref.column().Nullable {
+		return sqlerr.Unsupported("INSERT ... SELECT of an AUTO_INCREMENT column from an expression that may be NULL or 0",
+			"select first, then insert the rows")
+	}
+	return nil
+}
+
+func insertSelectByKey(b *build) (bool, error) {
+	in := b.ins
+	if in.query == nil {
+		return false, nil
+	}
+	refuse := func() (bool, error) {
+		return false, sqlerr.Unsupported("INSERT ... SELECT into a sharded table of rows that may belong to other node groups than they are found on",
+			"select the distribution key of a co-located table as the distribution key, or select first and insert the rows")
+	}
+	sel := in.query.block
+	p := b.locate()
+	if sel == nil || sel.sel == nil {
+		return refuse()
+	}
+	key := make([]plan.Operand, 0, len(in.table.Distribution))
+	for _, d := range in.table.Distribution {
+		at := slices.Index(in.columns, d)
+		item := sel.item(at + 1)
+		if at < 0 || item == nil {
+			return refuse()
+		}
+		op, ok := operandOf(item.Expr)
+		if !ok {
+			return refuse()
+		}
+		key = append(key, op)
+	}
+	source, ok := p.relayTarget()
+	if !ok {
+		return refuse()
+	}
+	t := plan.Target{Kind: plan.ByKey, Table: in.table, Key: key, Store: true}
+	if source.Kind != plan.AnyGroup {
+		also := source.Also
+		source.Also = nil
+		t.Also = append([]plan.Target{source}, also...)
+	}
+	b.done = true
+	b.plan.Refuse = sqlerr.Unsupported("INSERT ... SELECT from another node group than the rows belong to",
+		"select first, then insert the rows")
+	return true, b.relayWrite(t)
+}
+
+func insertRows(b *build) (bool, error) {
+	in := b.ins
+	p := b.locate()
+	if p.sharded > 0 || len(p.singles) > 0 {
+		return false, sqlerr.Unsupported("subqueries over sharded or single tables in VALUES", "select the value first")
+	}
+	ir, err := b.rowsPlan()
+	if err != nil {
+		return false, err
+	}
+	t := in.table
+	for _, d := range t.Distribution {
+		if t.Columns[d].Generated {
+			return false, sqlerr.Unsupported("inserting into a table distributed by a generated column", "distribute it by a stored one")
+		}
+		v := plan.InsertValue{Column: slices.Index(in.columns, d), Sequence: d == in.sequence}
+		if !v.Sequence {
+			if v.Const, err = defaultOf(&t.Columns[d], b.snap.Flavor); err != nil && v.Column < 0 {
+				return false, err
+			}
+			v.NoDefault = err != nil
+		}
+		ir.Key = append(ir.Key, v)
+	}
+	if b.plan.Uses&plan.WritesUserVariable != 0 {
+		ir.Several = sqlerr.Unsupported("assigning user variables in rows of several node groups", "use one INSERT for each row")
+	}
+	b.plan.Root, b.done = ir, true
+	return true, nil
+}
+
+// rowsPlan is the node for VALUES or SET, without its key.
+func (b *build) rowsPlan() (*plan.InsertRows, error) {
+	in := b.ins
+	ir := &plan.InsertRows{Table: in.table, AutoIncrement: -1, Columns: len(in.columns), ZeroIsValue: b.sess.NoAutoValueOnZero}
+	added := ""
+	if in.sequence >= 0 {
+		ir.Sequence = true
+		ir.HiddenKey = in.table.HiddenKey
+		if ir.AutoIncrement = slices.Index(in.columns, in.sequence); ir.AutoIncrement < 0 {
+			added = quoteName(in.table.Columns[in.sequence].Name)
+		}
+	}
+	var calls []call
+	if b.cut.end > 0 {
+		calls = b.cut.calls
+	}
+	e := &editor{st: b.st, calls: calls}
+	switch {
+	case in.text.Set:
+		return ir, b.setForm(ir, e, added)
+	case !in.text.Values || b.st.NumRows() == 0:
+		return nil, sqlerr.Unsupported("an INSERT of this form", "write INSERT INTO t (columns) VALUES (...)")
+	}
+	first, last := b.st.Row(0), b.st.Row(b.st.NumRows()-1)
+	switch {
+	case added == "":
+		e.span(0, first.Start)
+	case in.text.HasColumns:
+		e.span(0, in.text.Columns.End-1)
+		if in.text.NumColumns > 0 {
+			e.raw(", ")
+		}
+		e.raw(added + ")")
+		e.span(in.text.Columns.End, first.Start)
+	default:
+		e.span(0, in.text.At)
+		e.raw(" (")
+		for _, c := range in.columns {
+			e.raw(quoteName(in.table.Columns[c].Name) + ", ")
+		}
+		e.raw(added + ") ")
+		e.span(in.text.At, first.Start)
+	}
+	ir.Before = e.done()
+	if end := len(b.st.SQL()); last.End < end {
+		after := &editor{st: b.st, calls: calls}
+		after.span(last.End, end)
+		ir.After = after.done()
+		if blank(ir.After) {
+			ir.After = nil
+		}
+	}
+	return ir, b.rowCalls(ir, calls, first, last)
+}
+
+func blank(t plan.Text) bool {
+	return len(t) == 1 && t[0].Arg == plan.NoArg && strings.TrimSpace(t[0].SQL) == ""
+}
+
+// rowCalls puts session values into the row where it has them.
+func (b *build) rowCalls(ir *plan.InsertRows, calls []call, first, last sqlparse.Span) error {
+	has := false
+	for _, c := range calls {
+		has = has || c.Start >= first.Start && c.End <= last.End
+	}
+	if !has {
+		return nil
+	}
+	if b.st.NumRows() != 1 {
+		return sqlerr.Unsupported("functions about the session in an INSERT of several rows", "insert one row, or SET a variable first")
+	}
+	for i := range b.st.RowColumns(0) {
+		v, ok := b.st.RowElem(0, i)
+		if !ok {
+			return sqlerr.Unsupported("functions about the session in an INSERT of this form", "SET a variable first")
+		}
+		e := &editor{st: b.st, calls: calls}
+		e.span(v.Start, v.End)
+		ir.Row = append(ir.Row, e.done())
+	}
+	return nil
+}
+
+// setForm turns SET a = 1, b = 2 into columns and one row.
+func (b *build) setForm(ir *plan.InsertRows, e *editor, added string) error {
+	in := b.ins
+	end := len(b.st.SQL())
+	if in.text.OnDuplicate >= 0 {
+		end = in.text.OnDuplicate
+	}
+	values := assignments(b.st, in.text.Body, end)
+	if len(values) != len(in.columns) {
+		return sqlerr.Unsupported("an INSERT ... SET of this form", "write INSERT INTO t (columns) VALUES (...)")
+	}
+	e.span(0, in.text.Body)
+	e.raw("(")
+	for i, c := range in.columns {
+		if i > 0 {
+			e.raw(", ")
+		}
+		e.raw(quoteName(in.table.Columns[c].Name))
+	}
+	if added != "" {
+		e.raw(", " + added)
+	}
+	e.raw(") VALUES ")
+	ir.Before = e.done()
+	for _, v := range values {
+		x := &editor{st: b.st, calls: e.calls}
+		x.span(v.Start, v.End)
+		ir.Row = append(ir.Row, x.done())
+	}
+	if in.text.OnDuplicate >= 0 {
+		x := &editor{st: b.st, calls: e.calls}
+		x.raw(" ")
+		x.span(in.text.OnDuplicate, len(b.st.SQL()))
+		ir.After = x.done()
+	}
+	return nil
+}
+
+// assignments are the right sides of "SET a = x, b = y" in a range of the text.
+func assignments(st *sqlparse.Statement, from, to int) (values []sqlparse.Span) {
+	toks := st.Tokens()
+	depth := 0
+	cur := sqlparse.Span{Start: -1}
+	open := false
+	for {
+		t := toks.Next()
+		if t.Kind == sqlparse.EOF || t.Start >= to {
+			break
+		}
+		if t.Start < from {
+			continue
+		}
+		if t.Kind == sqlparse.Op {
+			switch {
+			case st.Is(t, "("):
+				depth++
+			case st.Is(t, ")"):
+				depth--
+			case depth == 0 && st.Is(t, ","):
+				values = append(values, cur)
+				cur, open = sqlparse.Span{Start: -1}, false
+				continue
+			case depth == 0 && !open && (st.Is(t, "=") || st.Is(t, ":=")):
+				open = true
+				continue
+			}
+		}
+		if open {
+			if cur.Start < 0 {
+				cur.Start = t.Start
+			}
+			cur.End = t.End
+		}
+	}
+	if cur.Start >= 0 {
+		values = append(values, cur)
+	}
+	return values
+}
+
+// defaultOf is the value a distribution column gets when it is not written.
+func defaultOf(c *catalog.Column, f catalog.Flavor) (v sqltypes.Value, err error) {
+	d := strings.TrimSpace(c.Default)
+	switch {
+	case !c.HasDefault || strings.EqualFold(d, "null"):
+		if c.Nullable {
+			return v, nil
+		}
+		// Strict mode makes this error 1364 on any group; else the type's own zero is stored.
+		if columnClass(c).kind == numberClass {
+			return sqltypes.Value{Kind: sqltypes.Int, Raw: []byte("0")}, nil
+		}
+		return sqltypes.Value{Kind: sqltypes.String, Raw: []byte{}}, nil
+	case number(d):
+		return sqltypes.Value{Kind: sqltypes.Int, Raw: []byte(d)}, nil
+	case len(d) >= 2 && d[0] == '\'' && d[len(d)-1] == '\'' && !strings.ContainsAny(d[1:len(d)-1], `'\`):
+		return sqltypes.Value{Kind: sqltypes.String, Raw: []byte(d[1 : len(d)-1])}, nil
+	case f == catalog.MySQL && !strings.ContainsAny(d, "('_"):
+		if strings.EqualFold(d, "current_timestamp") {
+			break
+		}
+		return sqltypes.Value{Kind: sqltypes.String, Raw: []byte(d)}, nil
+	}
+	return v, sqlerr.Unsupported("leaving the distribution column '"+c.Name+"' to a default that is an expression", "give its value")
+}
+
+func number(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,240 @@
+// Package planner makes plans: a statement's shape and a catalog snapshot in, a plan.Plan out. It is a pure function
+// with an ordered list of named rules for each kind of statement, every rule with the argument why it is correct. It
+// knows no values: what differs between two executions of a shape is an argument of the plan.
+//
+// What the planner cannot do exactly as one server would, it refuses with error 1235 and a way to write it instead.
+//
+// # How a SELECT is planned
+//
+//	tree of scopes     every table reference resolved against the snapshot         analysis.go, scope.go, expr.go
+//	facts              equalities usable for each reference                        facts.go, place.go
+//	places             values that locate tables, tables attached to each other    place.go
+//	rules              relay, or scatter with merging above it                     select.go, scatter.go
+//	text               the client's own text, cut and completed where needed       text.go
+package planner
+
+import (
+	"errors"
+	"strings"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// Planner builds plans. It is immutable and may be shared by all sessions.
+type Planner struct {
+	parser *sqlparse.Parser
+}
+
+// New returns a Planner.
+func New() (*Planner, error) {
+	p, err := sqlparse.NewParser()
+	if err != nil {
+		return nil, err
+	}
+	return &Planner{parser: p}, nil
+}
+
+// SessionInfo is what of a session a plan depends on beside the default database. It is comparable: a plan cache
+// has it in its key.
+type SessionInfo struct {
+	// Mode is how the statement was scanned.
+	Mode sqlparse.Mode
+	// NoAutoValueOnZero: sql_mode has NO_AUTO_VALUE_ON_ZERO.
+	NoAutoValueOnZero bool
+	// UTF8Results: character_set_results is utf8mb4, so that strings of Unicode columns can be compared in the proxy as
+	// they arrive. Else the servers are asked for weight strings.
+	UTF8Results bool
+}
+
+// build is the work on one statement.
+type build struct {
+	p    *Planner
+	st   *sqlparse.Statement
+	db   string
+	snap *catalog.Snapshot
+	sess SessionInfo
+
+	plan *plan.Plan
+	done bool
+
+	a      *analysis
+	query  *query
+	places *places
+	cut    clauses
+	cutOK  bool
+	// frag is the fragment of a scatter while the nodes above it are found.
+	frag *scatter
+	ins  *insertion
+	mod  *modification
+}
+
+// Build makes the plan of the statement st was scanned from. db is the session's default database, "" if none. st is
+// only read, and not kept. The plan holds for every statement of the same shape, database, snapshot and session info,
+// as long as its Guards hold. The error is an *sqlerr.Error.
+func (p *Planner) Build(st *sqlparse.Statement, db string, snap *catalog.Snapshot, sess SessionInfo) (*plan.Plan, error) {
+	b := &build{p: p, st: st, db: db, snap: snap, sess: sess, plan: &plan.Plan{}}
+	b.plan.Uses = textUses(st.Uses())
+	if err := b.statement(); err != nil {
+		var u *unread
+		if !errors.As(err, &u) {
+			return nil, sqlerr.From(err)
+		}
+		return &plan.Plan{Kind: plan.Other, Judge: true, Refuse: u.refuse, Access: b.plan.Access}, nil
+	}
+	return b.plan, nil
+}
+
+// unread says that the statement's form is not known: a server should be asked what it thinks of the text before
+// refuse is returned.
+type unread struct{ refuse *sqlerr.Error }
+
+func (u *unread) Error() string { return u.refuse.Error() }
+
+// textUses turns what the scanner saw into what a plan says.
+func textUses(u sqlparse.Uses) (uses plan.Uses) {
+	for _, m := range [...]struct {
+		text sqlparse.Uses
+		plan plan.Uses
+	}{
+		{sqlparse.ReadsUserVariable, plan.ReadsUserVariable},
+		{sqlparse.WritesUserVariable, plan.WritesUserVariable},
+		{sqlparse.ReadsLastInsertID, plan.ReadsLastInsertID},
+		{sqlparse.SetsLastInsertID, plan.SetsLastInsertID},
+		{sqlparse.ReadsDiagnostics, plan.ReadsDiagnostics},
+		{sqlparse.CalcFoundRows, plan.CalcFoundRows},
+		{sqlparse.LocksRows, plan.LocksRows},
+		{sqlparse.UserLock, plan.PinsSession},
+	} {
+		if u&m.text != 0 {
+			uses |= m.plan
+		}
+	}
+	return uses
+}
+
+// statement plans by the kind of the statement.
+func (b *build) statement() error {
+	switch b.st.Kind() {
+	case sqlparse.Empty:
+		return sqlerr.EmptyQuery.New()
+	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Update, sqlparse.Delete:
+		return b.dml()
+	}
+	return b.byWords()
+}
+
+// dml plans the statements that read and write rows.
+func (b *build) dml() error {
+	if b.st.Uses()&sqlparse.UserLock != 0 {
+		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like)",
+			"they live on one server; lock a row with SELECT ... FOR UPDATE")
+	}
+	if b.st.Uses()&sqlparse.IntoFile != 0 {
+		return sqlerr.Unsupported("files on the servers (INTO OUTFILE, LOAD_FILE)", "read and write files at the client")
+	}
+	if b.st.Uses()&sqlparse.Sequence != 0 {
+		return sqlerr.Unsupported("sequences (NEXTVAL and its like)", "use an AUTO_INCREMENT column")
+	}
+	tree, usedArgs, err := b.p.parser.Parse(b.st)
+	if err != nil {
+		var none *sqlparse.NoTree
+		if errors.As(err, &none) {
+			return b.withoutTree()
+		}
+		return err
+	}
+	if !usedArgs {
+		for i := range b.st.NumArgs() {
+			b.guard(i, string(b.st.ArgText(i)))
+		}
+	}
+	switch t := tree.(type) {
+	case sqlparser.TableStatement:
+		b.plan.Kind = plan.Select
+		b.query, err = b.analyze(t)
+		if err != nil {
+			return err
+		}
+		return run(b, selectRules())
+	case *sqlparser.Insert:
+		b.plan.Kind = plan.Insert
+		if t.Action == sqlparser.ReplaceAct {
+			b.plan.Kind = plan.Replace
+		}
+		b.ins = &insertion{stmt: t}
+		return run(b, insertRules())
+	case *sqlparser.Update:
+		b.plan.Kind = plan.Update
+		b.mod = &modification{update: t}
+		return run(b, modifyRules())
+	case *sqlparser.Delete:
+		b.plan.Kind = plan.Delete
+		b.mod = &modification{del: t}
+		return run(b, modifyRules())
+	}
+	return b.withoutTree()
+}
+
+// withoutTree plans a statement the parser has no tree for: by its tokens alone. Without a tree there are no facts, so
+// it can only go where any row of its tables is.
+func (b *build) withoutTree() error {
+	switch b.st.Kind() {
+	case sqlparse.Insert:
+		b.plan.Kind = plan.Insert
+	case sqlparse.Replace:
+		b.plan.Kind = plan.Replace
+	case sqlparse.Update:
+		b.plan.Kind = plan.Update
+	case sqlparse.Delete:
+		b.plan.Kind = plan.Delete
+	default:
+		b.plan.Kind = plan.Select
+	}
+	return run(b, tokenRules())
+}
+
+// fragment makes a fragment over the statement's tables.
+func (b *build) fragment(t plan.Target) *plan.Fragment {
+	f := &plan.Fragment{ID: 1, Target: t}
+	if b.a != nil {
+		f.Tables = b.a.tables()
+	}
+	return f
+}
+
+// scissors cuts the statement's text once.
+func (b *build) scissors() (clauses, bool) {
+	if b.cut.end == 0 {
+		b.cut, b.cutOK = cut(b.st)
+	}
+	return b.cut, b.cutOK
+}
+
+type schemaKind uint8
+
+const (
+	userSchema schemaKind = iota
+	informationSchema
+	virtualSchema
+)
+
+// virtualDatabase shows the cluster to SQL clients; sessions answer for it.
+const virtualDatabase = "skarv"
+
+// systemSchema tells the databases that are the servers' own, and ours, from the users'.
+func systemSchema(db string) schemaKind {
+	switch strings.ToLower(db) {
+	case "information_schema", "mysql", "performance_schema", "sys":
+		return informationSchema
+	case virtualDatabase:
+		return virtualSchema
+	}
+	return userSchema
+}
+
+func containsFold(s, sub string) bool { return strings.Contains(strings.ToLower(s), sub) }

@@ -1,0 +1,734 @@
+package planner
+
+import (
+	"slices"
+	"strconv"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlparse"
+)
+
+// scatter is the fragment of a SELECT to several groups and what is to be done above it.
+type scatter struct {
+	target  plan.Target
+	visible int // columns the client sees, -1 if not known
+	// hidden are columns added to the select list.
+	hidden []hiddenColumn
+	// order is the order streams arrive in; empty: none.
+	order []plan.Order
+	// reorder: the fragment's ORDER BY is to be written anew, from order.
+	reorder   bool
+	aggregate *plan.Aggregate
+	distinct  []plan.Order
+	limit     *plan.Limit
+	part      []int
+}
+
+// hiddenColumn is "before TEXT after", TEXT being a range of the statement.
+type hiddenColumn struct {
+	before, after string
+	span          sqlparse.Span
+}
+
+func scatterAll(b *build) (bool, error) {
+	if b.st.Uses()&sqlparse.CalcFoundRows != 0 {
+		return false, b.refuseScatter("SQL_CALC_FOUND_ROWS over several node groups", "use SELECT COUNT(*)")
+	}
+	if b.plan.Uses&plan.WritesUserVariable != 0 {
+		return false, b.refuseScatter("assigning user variables over several node groups", "compute the value at the client")
+	}
+	if b.plan.Uses&plan.SetsLastInsertID != 0 {
+		return false, b.refuseScatter("LAST_INSERT_ID(expression) over several node groups", "give the distribution key")
+	}
+	s := &scatter{target: plan.Target{Kind: plan.AllGroups}, visible: -1}
+	if b.plan.Relay != nil {
+		s.target = b.plan.Relay.Target
+	}
+	if b.query.known {
+		s.visible = len(b.query.columns)
+	}
+	b.frag = s
+	return true, nil
+}
+
+func pushGroup(b *build) (bool, error) {
+	blk := b.query.block
+	if !blk.aggregated && blk.sel.GroupBy == nil {
+		return false, nil
+	}
+	return blk.grouped(b.a), nil
+}
+
+func pushDistinct(b *build) (bool, error) {
+	blk := b.query.block
+	return blk.sel.Distinct && blk.distinctLocal(b.a, b.query), nil
+}
+
+func pushWindow(b *build) (bool, error) {
+	blk := b.query.block
+	if len(blk.windows) == 0 && !blk.namedWin {
+		return false, nil
+	}
+	if !blk.windowsLocal(b.a) {
+		return false, b.refuseScatter("a window function over several node groups",
+			"put the distribution key into PARTITION BY, written out in OVER (...)")
+	}
+	return true, nil
+}
+
+func mergeDistinct(b *build) (bool, error) {
+	blk := b.query.block
+	if !blk.sel.Distinct || blk.distinctLocal(b.a, b.query) || b.frag.aggregate != nil && blk.sel.GroupBy == nil {
+		return false, nil
+	}
+	if b.frag.aggregate != nil || blk.aggregated || blk.sel.GroupBy != nil {
+		return false, b.refuseScatter("DISTINCT together with GROUP BY over several node groups",
+			"leave out DISTINCT, or put the distribution key into GROUP BY")
+	}
+	keys, ok, err := b.resultOrder(blk.sel.OrderBy, false)
+	if !ok || err != nil {
+		return false, err
+	}
+	for i := range b.frag.visible {
+		k, ok := b.resultKey(i)
+		if !ok {
+			return false, b.refuseScatter("DISTINCT over several node groups of a column whose type or collation Skarv cannot compare",
+				"use plain columns in the select list, or put the distribution key into it")
+		}
+		if !slices.ContainsFunc(keys, func(o plan.Order) bool { return o.Column == k.Column }) {
+			keys = append(keys, k)
+		}
+	}
+	b.frag.order, b.frag.distinct, b.frag.reorder = keys, slices.Clone(keys), true
+	return true, nil
+}
+
+func mergeSorted(b *build) (bool, error) {
+	blk := b.query.block
+	if len(blk.sel.OrderBy) == 0 || b.frag.reorder {
+		return false, nil
+	}
+	if b.frag.aggregate != nil {
+		return false, nil // one row
+	}
+	keys, ok, err := b.resultOrder(blk.sel.OrderBy, !blk.sel.Distinct)
+	if !ok || err != nil {
+		return false, err
+	}
+	b.frag.order = keys
+	return len(keys) > 0, nil
+}
+
+// resultOrder turns ORDER BY into keys over result columns, adding hidden ones where mayHide. ok is false after a
+// refusal.
+func (b *build) resultOrder(order sqlparser.OrderBy, mayHide bool) (keys []plan.Order, ok bool, err error) {
+	for i, o := range order {
+		if constant(o.Expr) && !isOrdinal(b, o.Expr) {
+			continue
+		}
+		k, ok, err := b.orderKey(o.Expr, orderItem, i, mayHide)
+		if !ok || err != nil {
+			return nil, false, err
+		}
+		k.Desc = o.Direction == sqlparser.DescOrder
+		keys = append(keys, k)
+	}
+	return keys, true, nil
+}
+
+func isOrdinal(b *build, e sqlparser.Expr) bool {
+	_, ok := b.ordinal(e)
+	return ok
+}
+
+// itemOf says in which clause an expression stands, to find its text.
+type itemOf uint8
+
+const (
+	orderItem itemOf = iota
+	groupItem
+)
+
+// orderKey finds the result column that holds e, expression i of a clause, or adds a hidden one.
+func (b *build) orderKey(e sqlparser.Expr, of itemOf, i int, mayHide bool) (k plan.Order, ok bool, err error) {
+	if b.frag.visible < 0 {
+		return k, false, b.refuseScatter("ORDER BY, GROUP BY or DISTINCT over several node groups with a * that Skarv cannot expand",
+			"list the columns")
+	}
+	if col, ok := b.resultColumn(e, of); ok {
+		if k, ok = b.resultKey(col); ok {
+			return k, true, nil
+		}
+		return k, false, b.refuseOrder()
+	}
+	cut, cutOK := b.scissors()
+	items := cut.orderItems
+	if of == groupItem {
+		items = cut.groupItems
+	}
+	if !mayHide || !cutOK || i >= len(items) || b.usesAlias(e) || b.volatile(e) {
+		return k, false, b.refuseScatter("sorting or grouping rows of several node groups by an expression that is not in the select list",
+			"put the expression into the select list and name it by its alias")
+	}
+	cls := b.class(b.query.block, e)
+	column := b.hide(hiddenColumn{span: items[i]})
+	k, ok = b.keyFor(column, cls, items[i])
+	if !ok {
+		return k, false, b.refuseOrder()
+	}
+	return k, true, nil
+}
+
+func (b *build) refuseOrder() error {
+	return b.refuseScatter("comparing rows of several node groups by a column or expression whose type or collation Skarv cannot compare",
+		"sort or group by a plain column of number, time or string type, or give the distribution key")
+}
+
+// hide adds a hidden column and returns its position.
+func (b *build) hide(h hiddenColumn) int {
+	for i, have := range b.frag.hidden {
+		if have == h {
+			return b.frag.visible + i
+		}
+	}
+	b.frag.hidden = append(b.frag.hidden, h)
+	return b.frag.visible + len(b.frag.hidden) - 1
+}
+
+// resultColumn finds the visible column that an expression of ORDER BY or GROUP BY is: by position, by alias, or
+// because the list has the same column.
+func (b *build) resultColumn(e sqlparser.Expr, of itemOf) (int, bool) {
+	blk, q := b.query.block, b.query
+	if n, ok := b.ordinal(e); ok {
+		return n - 1, n >= 1 && n <= len(q.columns)
+	}
+	if col, ok := e.(*sqlparser.ColName); ok {
+		if col.Qualifier.IsEmpty() && of == orderItem {
+			found := -1
+			for i, c := range q.columns {
+				if col.Name.EqualString(c.name) {
+					if found >= 0 && (!c.ref.ok() || c.ref != q.columns[found].ref) {
+						found = -2
+						break
+					}
+					if found < 0 {
+						found = i
+					}
+				}
+			}
+			if found >= 0 {
+				return found, true
+			}
+		}
+		ref := blk.resolve(col, b.a.lower)
+		if !ref.ok() && of == groupItem {
+			ref = b.a.groupColumn(blk, col)
+		}
+		if ref.ok() {
+			for i, c := range q.columns {
+				if c.ref == ref {
+					return i, true
+				}
+			}
+		}
+		if !ref.ok() && of == groupItem && col.Qualifier.IsEmpty() {
+			if _, found := blk.resolveHere(col, b.a.lower); !found {
+				for i, c := range q.columns {
+					if col.Name.EqualString(c.name) {
+						return i, true
+					}
+				}
+			}
+		}
+		return 0, false
+	}
+	items, ok := b.plainItems()
+	if !ok || b.usesAlias(e) {
+		return 0, false
+	}
+	for i, item := range items {
+		if sqlparser.Equals.Expr(item.Expr, e) && !b.volatile(e) && sameArgs(item.Expr, e) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// sameArgs is true for expressions without arguments: equal trees with arguments need not be equal expressions, and
+// arguments have different numbers anyway.
+func sameArgs(a, _ sqlparser.Expr) bool {
+	has := false
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n.(type) {
+		case *sqlparser.Argument, sqlparser.ListArg:
+			has = true
+		}
+		return !has, nil
+	}, a)
+	return !has
+}
+
+// plainItems are the select list's expressions when it has no star.
+func (b *build) plainItems() (items []*sqlparser.AliasedExpr, ok bool) {
+	for _, e := range b.query.block.sel.SelectExprs.Exprs {
+		item, ok := e.(*sqlparser.AliasedExpr)
+		if !ok {
+			return nil, false
+		}
+		items = append(items, item)
+	}
+	return items, true
+}
+
+// usesAlias reports whether an unqualified name in e may mean an alias of the select list: in the list itself, where
+// a hidden column stands, it would mean something else.
+func (b *build) usesAlias(e sqlparser.Expr) bool {
+	found := false
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *sqlparser.Subquery:
+			found = true
+			return false, nil
+		case *sqlparser.ColName:
+			if n.Qualifier.IsEmpty() {
+				for _, x := range b.query.block.sel.SelectExprs.Exprs {
+					if item, ok := x.(*sqlparser.AliasedExpr); ok && item.As.Equal(n.Name) {
+						if c, ok := item.Expr.(*sqlparser.ColName); !ok || !c.Name.Equal(n.Name) {
+							found = true
+						}
+					}
+				}
+			}
+		}
+		return true, nil
+	}, e)
+	return found
+}
+
+// resultKey is how to sort by visible column i.
+func (b *build) resultKey(i int) (plan.Order, bool) {
+	c := b.query.columns[i]
+	if c.ref.ok() {
+		span, ok := b.itemSpan(i)
+		if !ok {
+			span = sqlparse.Span{}
+		}
+		return b.keyFor(i, columnClass(c.ref.column()), span, c.ref)
+	}
+	items, ok := b.plainItems()
+	if !ok {
+		return plan.Order{}, false
+	}
+	span, ok := b.itemSpan(i)
+	if !ok {
+		return plan.Order{}, false
+	}
+	return b.keyFor(i, b.class(b.query.block, items[i].Expr), span)
+}
+
+// itemSpan is the text of visible column i's expression.
+func (b *build) itemSpan(i int) (sqlparse.Span, bool) {
+	items := b.st.SelectItems(nil)
+	if i >= len(items) {
+		return sqlparse.Span{}, false
+	}
+	for _, it := range items[:i+1] {
+		if it.Star {
+			return sqlparse.Span{}, false
+		}
+	}
+	return items[i].Expr, true
+}
+
+// keyFor is how to sort by a column of class cls; span is the text of its expression (empty: it is the plain column
+// ref), for weights.
+func (b *build) keyFor(column int, cls class, span sqlparse.Span, ref ...colRef) (plan.Order, bool) {
+	k := plan.Order{Column: column, Weight: -1}
+	expr := func(before, after string) (int, bool) {
+		h := hiddenColumn{before: before, after: after, span: span}
+		if span.End == 0 {
+			if len(ref) == 0 || ref[0].inst.table == nil || ref[0].inst.name == "" {
+				return 0, false
+			}
+			if !slices.Contains(b.query.block.insts, ref[0].inst) {
+				return 0, false // column of a derived table: its name here is another
+			}
+			h.before += quoteName(ref[0].inst.name) + "." + quoteName(ref[0].column().Name)
+		}
+		return b.hide(h), true
+	}
+	switch cls.kind {
+	case numberClass:
+		return k, true
+	case bytesClass:
+		k.Collation = "binary"
+		return k, true
+	case memberClass: // ENUM and SET sort by number
+		col, ok := expr("", "+0")
+		k.Column = col
+		return k, ok
+	case stringClass:
+		if b.sess.UTF8Results && b.knownCollation(cls.collation) {
+			k.Collation = cls.collation
+			return k, true
+		}
+		after := ")"
+		if !noPad(cls.collation) {
+			// Weights of PAD SPACE collations are only comparable when all are padded to one length.
+			if cls.length <= 0 || cls.length > maxWeightChars {
+				return k, false
+			}
+			after = " AS CHAR(" + strconv.FormatInt(cls.length, 10) + "))"
+		}
+		w, ok := expr("WEIGHT_STRING(", after)
+		k.Weight = w
+		return k, ok
+	}
+	return k, false
+}
+
+// maxWeightChars bounds the hidden weight columns of PAD SPACE strings.
+const maxWeightChars = 512
+
+func pushLimit(b *build) (bool, error) {
+	l := b.query.limit
+	if l == nil {
+		return false, nil
+	}
+	n := &plan.Limit{}
+	count, ok := operandOf(l.Rowcount)
+	if !ok {
+		return false, b.refuseScatter("LIMIT with an expression", "write numbers")
+	}
+	n.Count = count
+	if l.Offset != nil {
+		off, ok := operandOf(l.Offset)
+		if !ok {
+			return false, b.refuseScatter("LIMIT with an expression", "write numbers")
+		}
+		n.Offset = &off
+	}
+	b.frag.limit = n
+	return true, nil
+}
+
+func cutKeyList(b *build) (bool, error) {
+	if part := b.partOf(b.frag.target); part >= 0 {
+		b.frag.part = []int{part}
+	}
+	return b.frag.part != nil, nil
+}
+
+func assemble(b *build) (bool, error) {
+	s := b.frag
+	f := b.fragment(s.target)
+	limitInside := s.limit != nil && (s.aggregate == nil || len(s.aggregate.GroupBy) > 0)
+	changed := len(s.hidden) > 0 || s.reorder || len(s.part) > 0 || limitInside && s.limit.Offset != nil ||
+		s.limit != nil && !limitInside || b.cut.end > 0 && len(b.cut.calls) > 0
+	if changed {
+		c, ok := b.scissors()
+		if !ok || c.union {
+			return false, b.refuseScatter("rewriting a statement of this form for several node groups",
+				"write the SELECT without parentheses around it")
+		}
+		f.Text = b.scatterText(c, limitInside)
+	}
+	var root plan.Node = &plan.Merge{Input: f, Order: s.order}
+	if s.aggregate != nil {
+		s.aggregate.Input = root
+		root = s.aggregate
+	}
+	if s.distinct != nil {
+		root = &plan.Distinct{Input: root, Columns: s.distinct}
+	}
+	if s.limit != nil {
+		s.limit.Input = root
+		root = s.limit
+	}
+	if len(s.hidden) > 0 && s.aggregate == nil {
+		root = &plan.Project{Input: root, Keep: s.visible}
+	}
+	b.plan.Root = root
+	b.done = true
+	return false, nil
+}
+
+// scatterText writes the fragment: the client's text with hidden columns after the list, and ORDER BY and LIMIT anew
+// where they have to be.
+func (b *build) scatterText(c clauses, limitInside bool) plan.Text {
+	s := b.frag
+	e := &editor{st: b.st, calls: c.calls, part: s.part}
+	b.editList(e, 0)
+	for _, h := range s.hidden {
+		e.raw(", " + h.before)
+		e.span(h.span.Start, h.span.End)
+		e.raw(h.after)
+	}
+	at := c.list.End
+	stop := c.tail
+	if c.limit.End > c.limit.Start {
+		stop = c.limit.Start
+	}
+	if s.reorder {
+		end := stop
+		if c.order >= 0 {
+			end = c.order
+		}
+		e.span(at, end)
+		for i, o := range s.order {
+			sep := ", "
+			if i == 0 {
+				sep = "ORDER BY "
+				if !spaceBefore(e, b.st.SQL(), end) {
+					sep = " ORDER BY "
+				}
+			}
+			e.raw(sep + strconv.Itoa(o.Column+1))
+			if o.Desc {
+				e.raw(" DESC")
+			}
+		}
+		at = stop
+		if s.limit != nil || stop < c.end {
+			e.raw(" ")
+		}
+	}
+	if s.limit != nil && (!limitInside || s.limit.Offset != nil) {
+		e.span(at, c.limit.Start)
+		at = c.limit.End
+		if limitInside {
+			e.raw("LIMIT ")
+			off, count := *s.limit.Offset, s.limit.Count
+			e.arg(plan.Piece{Arg: off.Arg, Plus: &count})
+		}
+	}
+	e.span(at, c.end)
+	return e.done()
+}
+
+func spaceBefore(_ *editor, sql []byte, at int) bool {
+	return at > 0 && (sql[at-1] == ' ' || sql[at-1] == '\n' || sql[at-1] == '\t' || sql[at-1] == '\r')
+}
+
+// partialAggregate: see its rule's Doc.
+func partialAggregate(b *build) (bool, error) {
+	blk := b.query.block
+	if !blk.aggregated && blk.sel.GroupBy == nil || blk.grouped(b.a) {
+		return false, nil
+	}
+	refuse := func(what, how string) (bool, error) { return false, b.refuseScatter(what, how) }
+	const local = "put the distribution key into GROUP BY, or give its value"
+	switch {
+	case blk.sel.GroupBy != nil && blk.sel.GroupBy.WithRollup:
+		return refuse("WITH ROLLUP over several node groups", "compute the totals with a second statement")
+	case len(blk.windows) > 0 || blk.namedWin:
+		return refuse("window functions together with GROUP BY over several node groups", local)
+	case len(blk.subs) > 0 && b.subsOutsideWhere():
+		return refuse("subqueries together with aggregates over several node groups", local)
+	}
+	items, ok := b.plainItems()
+	if !ok {
+		return refuse("* together with GROUP BY over several node groups", "list the columns")
+	}
+	s := b.frag
+	agg := &plan.Aggregate{}
+	grouped := blk.sel.GroupBy != nil
+	for i, item := range items {
+		c, ok, err := b.aggregateColumn(blk, i, item, grouped)
+		if !ok || err != nil {
+			return false, err
+		}
+		agg.Columns = append(agg.Columns, c)
+	}
+	if grouped {
+		var keys []plan.Order
+		for i, e := range blk.sel.GroupBy.Exprs {
+			if constant(e) && !isOrdinal(b, e) {
+				continue
+			}
+			k, ok, err := b.orderKey(e, groupItem, i, true)
+			if !ok || err != nil {
+				return false, err
+			}
+			keys = append(keys, k)
+		}
+		if len(keys) == 0 {
+			return refuse("GROUP BY of a constant over several node groups", "leave it out")
+		}
+		if blk.sel.Having != nil && !b.havingOnKeys(blk) {
+			return refuse("HAVING over several node groups with anything but the grouping columns", local)
+		}
+		order, ok, err := b.resultOrder(blk.sel.OrderBy, false)
+		if !ok || err != nil {
+			return false, err
+		}
+		for _, o := range order {
+			if !slices.ContainsFunc(keys, func(k plan.Order) bool { return k.Column == o.Column }) {
+				return refuse("ORDER BY an aggregate over several node groups",
+					"order by the grouping columns, sort at the client, or put the distribution key into GROUP BY")
+			}
+		}
+		for _, k := range keys {
+			if !slices.ContainsFunc(order, func(o plan.Order) bool { return k.Column == o.Column }) {
+				order = append(order, k)
+			}
+		}
+		s.order, s.reorder = order, true
+		agg.GroupBy = order
+	} else if blk.sel.Having != nil {
+		return refuse("HAVING over several node groups without GROUP BY", "check the value at the client")
+	}
+	s.aggregate = agg
+	return true, nil
+}
+
+// subsOutsideWhere reports whether a subquery stands where aggregates do.
+func (b *build) subsOutsideWhere() bool {
+	sel := b.query.block.sel
+	var nodes []sqlparser.SQLNode
+	if sel.Having != nil {
+		nodes = append(nodes, sel.Having)
+	}
+	if sel.GroupBy != nil {
+		nodes = append(nodes, sel.GroupBy)
+	}
+	found := false
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		_, is := n.(*sqlparser.Subquery)
+		found = found || is
+		return !found, nil
+	}, sel.SelectExprs, nodes...)
+	return found
+}
+
+// havingOnKeys reports that HAVING looks at nothing but grouping columns: it then keeps or drops whole groups alike on
+// every node group.
+func (b *build) havingOnKeys(blk *block) bool {
+	ok := true
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case sqlparser.AggrFunc, *sqlparser.Subquery:
+			ok = false
+		case *sqlparser.ColName:
+			ref := b.a.groupColumn(blk, n)
+			ok = ok && ref.ok() && slices.Contains(blk.groupBy, ref)
+			if n.Qualifier.IsEmpty() && ok {
+				if item := blk.alias(n.Name); item != nil {
+					c, plain := item.Expr.(*sqlparser.ColName)
+					ok = plain && slices.Contains(blk.groupBy, blk.resolve(c, b.a.lower))
+				}
+			}
+		}
+		return ok, nil
+	}, blk.sel.Having.Expr)
+	return ok && !b.volatile(blk.sel.Having.Expr)
+}
+
+// aggregateColumn is how partial values of select list item i combine.
+func (b *build) aggregateColumn(blk *block, i int, item *sqlparser.AliasedExpr, grouped bool) (c plan.AggregateColumn, ok bool, err error) {
+	c = plan.AggregateColumn{Column: i, Weight: -1}
+	distinctOK := func(distinct bool, args ...sqlparser.Expr) bool {
+		return !distinct || b.a.keyed(blk, blk.columnsOf(b.a, args))
+	}
+	refuseDistinct := func() (plan.AggregateColumn, bool, error) {
+		return c, false, b.refuseScatter("an aggregate with DISTINCT over several node groups",
+			"put the distribution key into GROUP BY, or count the rows of SELECT DISTINCT at the client")
+	}
+	switch f := item.Expr.(type) {
+	case *sqlparser.CountStar:
+		c.Func = plan.Count
+		return c, true, nil
+	case *sqlparser.Count:
+		if !distinctOK(f.Distinct, f.Args...) {
+			return refuseDistinct()
+		}
+		c.Func = plan.Count
+		return c, true, nil
+	case *sqlparser.Sum:
+		if !distinctOK(f.Distinct, f.Arg) {
+			return refuseDistinct()
+		}
+		c.Func = plan.Sum
+		return c, true, nil
+	case *sqlparser.Avg:
+		if f.Distinct {
+			return refuseDistinct()
+		}
+		inner, ok := b.callArgument(i)
+		if !ok {
+			return c, false, b.refuseScatter("AVG written this way over several node groups", "write AVG(expression)")
+		}
+		c.Func = plan.Avg
+		c.Sum = b.hide(hiddenColumn{before: "SUM(", span: inner, after: ")"})
+		c.Count = b.hide(hiddenColumn{before: "COUNT(", span: inner, after: ")"})
+		return c, true, nil
+	case *sqlparser.Min:
+		c.Func = plan.Min
+	case *sqlparser.Max:
+		c.Func = plan.Max
+	default:
+		if hasAggregate(item.Expr) {
+			return c, false, b.refuseScatter("an expression over aggregates over several node groups",
+				"select the aggregates by themselves and compute the expression at the client")
+		}
+		if !grouped && !constant(item.Expr) {
+			return c, false, b.refuseScatter("a column beside aggregates without GROUP BY over several node groups",
+				"leave the column out, or group by it")
+		}
+		c.Func = plan.First
+		return c, true, nil
+	}
+	cls := b.class(blk, item.Expr)
+	if cls.kind == memberClass {
+		cls.kind = stringClass // MIN and MAX compare members as strings
+	}
+	span, ok := b.itemSpan(i)
+	if !ok {
+		return c, false, b.refuseOrder()
+	}
+	k, ok := b.keyFor(i, cls, span)
+	if !ok {
+		return c, false, b.refuseOrder()
+	}
+	c.Collation, c.Weight = k.Collation, k.Weight
+	return c, true, nil
+}
+
+// callArgument is the text between the parentheses of select list item i, which is a call.
+func (b *build) callArgument(i int) (sqlparse.Span, bool) {
+	span, ok := b.itemSpan(i)
+	if !ok {
+		return span, false
+	}
+	toks := b.st.Tokens()
+	open := -1
+	for {
+		t := toks.Next()
+		if t.Kind == sqlparse.EOF || t.Start >= span.End {
+			break
+		}
+		if t.Start < span.Start || t.Kind != sqlparse.Op {
+			continue
+		}
+		if open < 0 && b.st.Is(t, "(") {
+			open = t.End
+		}
+		if t.End == span.End && b.st.Is(t, ")") && open >= 0 {
+			return sqlparse.Span{Start: open, End: t.Start}, true
+		}
+	}
+	return span, false
+}
+
+func hasAggregate(e sqlparser.Expr) bool {
+	has := false
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		if _, ok := n.(sqlparser.AggrFunc); ok {
+			has = true
+		}
+		return !has, nil
+	}, e)
+	return has
+}

@@ -1,0 +1,198 @@
+package planner
+
+import (
+	"strings"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/catalog"
+)
+
+// instance is one table reference in a FROM clause: a base table or something that stands as one.
+type instance struct {
+	id    int
+	name  string         // alias, or the table's name
+	db    string         // database of a base table referred to without alias
+	table *catalog.Table // nil unless a base table of the catalog
+	sub   *query         // derived table or common table expression; nil otherwise
+	names []string       // column names given after the alias: (SELECT ...) AS d (a, b)
+	// opaque: what columns it has is not known (JSON_TABLE, a recursive reference).
+	opaque bool
+	// usable are the facts that hold for every row of the instance that can matter to the result. See facts.go.
+	usable []fact
+	// spine: each row of the whole result comes from exactly one row of this instance, or of none.
+	spine bool
+}
+
+func (i *instance) sharded() bool { return i.table != nil && i.table.Kind == catalog.Sharded }
+
+// query is a SELECT, or several joined by UNION, or something else that yields rows (VALUES).
+type query struct {
+	block *block   // a single SELECT
+	parts []*query // a union's sides
+	// distinct: the union's rows are made distinct.
+	distinct bool
+	order    sqlparser.OrderBy
+	limit    *sqlparser.Limit
+	columns  []outColumn
+	// starless: columns is complete. Without it nothing is known of the column list.
+	known bool
+}
+
+// outColumn is one column of a query's result: its name and, if it is a plain column of a base table, which.
+type outColumn struct {
+	name string
+	ref  colRef
+}
+
+// block is one SELECT with its FROM clause (or the table part of an UPDATE or DELETE): a scope of names.
+type block struct {
+	parent *block // enclosing scope, for correlated references
+	sel    *sqlparser.Select
+	where  *sqlparser.Where
+	tree   *tree
+	insts  []*instance
+	using  map[string]colRef // columns merged by USING or NATURAL, by lower-case name
+	// aggregated, windowed: the SELECT list or HAVING or ORDER BY holds such functions of this block.
+	aggregated bool
+	windows    []*sqlparser.WindowSpecification
+	namedWin   bool // a window by name: its specification is elsewhere
+	groupBy    []colRef
+	// subs are the subqueries in expressions, with how they are used.
+	subs []*subquery
+	// facts hold for every row that passes FROM and WHERE.
+	facts []fact
+}
+
+// subquery is a query in an expression.
+type subquery struct {
+	q *query
+	// left is x of "x IN (SELECT ...)" standing as a conjunct; the semi-join matches it with the only column.
+	left colRef
+	semi bool
+	// on: the subquery stands in an ON clause.
+	on bool
+}
+
+// colRef is a column of a base table instance. The zero value is no column.
+type colRef struct {
+	inst *instance
+	col  int
+}
+
+func (r colRef) ok() bool { return r.inst != nil }
+
+func (r colRef) column() *catalog.Column { return &r.inst.table.Columns[r.col] }
+
+// resolve finds the base column that name means in b, or nothing: because it is an expression's alias, unknown, or
+// ambiguous, or hidden behind something whose columns are not known. Nothing is always safe: no fact is drawn from it,
+// and the servers judge the name.
+func (b *block) resolve(name *sqlparser.ColName, lower bool) colRef {
+	for s := b; s != nil; s = s.parent {
+		ref, found := s.resolveHere(name, lower)
+		if found {
+			return ref
+		}
+	}
+	return colRef{}
+}
+
+// resolveHere looks in b alone. found without a valid ref means: here, but not a plain base column.
+func (b *block) resolveHere(name *sqlparser.ColName, lower bool) (ref colRef, found bool) {
+	col := name.Name.Lowered()
+	if name.Qualifier.IsEmpty() {
+		if ref, ok := b.using[col]; ok {
+			return ref, true
+		}
+	}
+	for _, in := range b.insts {
+		if !name.Qualifier.IsEmpty() && !in.called(name.Qualifier, lower) {
+			continue
+		}
+		r, has := in.column(col)
+		if !has {
+			continue
+		}
+		if found {
+			return colRef{}, true // ambiguous, or may be
+		}
+		ref, found = r, true
+	}
+	return ref, found
+}
+
+// called reports whether a qualifier "t" or "db.t" means the instance.
+func (i *instance) called(q sqlparser.TableName, lower bool) bool {
+	if !sameName(i.name, q.Name.String(), lower) {
+		return false
+	}
+	if q.Qualifier.IsEmpty() {
+		return true
+	}
+	return i.db != "" && sameName(i.db, q.Qualifier.String(), lower)
+}
+
+// sameName compares names of tables and databases, which lower_case_table_names makes case insensitive.
+func sameName(a, b string, lower bool) bool {
+	if lower {
+		return strings.EqualFold(a, b)
+	}
+	return a == b
+}
+
+// column finds a column by lower-case name. has without a valid ref: it may have that column, but it is no plain one.
+func (i *instance) column(name string) (ref colRef, has bool) {
+	switch {
+	case i.opaque:
+		return colRef{}, true
+	case i.table != nil:
+		c := i.table.Column(name)
+		if c < 0 {
+			return colRef{}, false
+		}
+		return colRef{inst: i, col: c}, true
+	case i.sub != nil:
+		if !i.sub.known {
+			return colRef{}, true
+		}
+		for n, c := range i.sub.columns {
+			colName := c.name
+			if n < len(i.names) {
+				colName = i.names[n]
+			}
+			if strings.EqualFold(colName, name) {
+				if has {
+					return colRef{}, true
+				}
+				ref, has = c.ref, true
+			}
+		}
+		return ref, has
+	}
+	return colRef{}, false
+}
+
+// outColumns are the columns that "*" (or "t.*") of the instance stands for.
+func (i *instance) outColumns() (cols []outColumn, known bool) {
+	switch {
+	case i.opaque:
+		return nil, false
+	case i.table != nil:
+		for c := range i.table.Columns {
+			if i.table.Columns[c].Invisible {
+				continue
+			}
+			cols = append(cols, outColumn{name: i.table.Columns[c].Name, ref: colRef{inst: i, col: c}})
+		}
+		return cols, true
+	case i.sub != nil && i.sub.known:
+		for n, c := range i.sub.columns {
+			if n < len(i.names) {
+				c.name = i.names[n]
+			}
+			cols = append(cols, c)
+		}
+		return cols, true
+	}
+	return nil, false
+}

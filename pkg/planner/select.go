@@ -1,0 +1,304 @@
+package planner
+
+import (
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// selectRules is the list for SELECT, WITH ... SELECT, UNION and VALUES.
+func selectRules() []Rule {
+	return []Rule{
+		{"Virtual", `Tables of the database skarv are made by the session from the snapshot. They cannot be mixed with
+others, for no server has them.`, virtual},
+		{"SessionValues", `CONNECTION_ID(), USER(), LAST_INSERT_ID(), FOUND_ROWS() and their like mean the client's
+session, which is spread over backend connections; their values are put into the text. The column keeps its name by
+an alias of the text as written.`, sessionValues},
+		{"System", `information_schema and the servers' own schemas are alike on every group, the definitions of single
+tables excepted: if all single tables lie on one group, that group knows every table.`, system},
+		{"RelayAny", `A statement without tables, or over reference tables only, gives the same on every group: each has
+all the rows.`, relayAny},
+		{"RelaySingle", `All rows of the single tables lie on one group, and all rows of reference tables lie there too.`,
+			relaySingle},
+		{"RelayByKey", `Every sharded table in the statement, at any depth, either has each column of its distribution key
+equal to a value by usable facts, or is attached to one that has. Rows of such tables on other groups cannot
+matter. If all the values lead to one group, that group has every row that matters and its answer is the
+answer, whatever the statement computes.`, relayByKey},
+		{"PushJoin", `Several references to sharded tables go down as one fragment: one of them (the root) is in every
+result row exactly once, and the rows of all others that can matter to a row of the root have the same
+distribution key, hence lie in the same group. So the result is the sum of the groups' results. It must not fire
+when the root stands on the side of an outer join that may be missing: a row of the other side has to know of
+all groups whether it matched.`, pushJoin},
+		{"PushUnion", `UNION ALL of parts each of which is the sum of the groups' parts is that sum itself. With DISTINCT
+or a part without sharded table (it would be there once per group) it must not fire.`, pushUnion},
+		{"Scatter", `One fragment to every group that may have rows; without more, the result is the concatenation.`,
+			scatterAll},
+		{"PushGroup", `GROUP BY with the whole distribution key (columns equal to it by facts count): all rows of a group lie
+on one node group, so aggregates, HAVING and what else is computed per group is computed where the rows are.
+WITH ROLLUP adds rows over all groups: it must not fire then.`, pushGroup},
+		{"PartialAggregate", `COUNT adds up, SUM adds up, MIN and MAX are those of the parts, AVG is the sum of SUMs over the
+sum of COUNTs. With GROUP BY, each node group sends its groups sorted by the grouping columns, and equal ones
+become one while streams merge. DISTINCT inside an aggregate adds up only if the argument is the distribution
+key (equal values then lie in one group); MIN and MAX do not care. HAVING must not look at aggregates.`,
+			partialAggregate},
+		{"PushDistinct", `DISTINCT over a list that has the whole distribution key: equal rows lie on one node group.`,
+			pushDistinct},
+		{"MergeDistinct", `Each group sends its distinct rows sorted by all columns; equal neighbours become one while merging.`,
+			mergeDistinct},
+		{"PushWindow", `A window function whose PARTITION BY has the whole distribution key sees all its rows on one group.`,
+			pushWindow},
+		{"MergeSorted", `Every group sorts its rows by the client's ORDER BY; merging sorted streams by the same comparison gives
+the sorted whole. Sort keys that are not in the result are added as hidden columns and dropped again.`,
+			mergeSorted},
+		{"PushLimit", `The first n+m rows of the whole are among the first n+m rows of each group.`, pushLimit},
+		{"CutKeyList", `Of an IN list on the distribution key only the group's own values can match there.`, cutKeyList},
+		{"Assemble", `Puts the nodes together.`, assemble},
+	}
+}
+
+func virtual(b *build) (bool, error) {
+	if !b.a.virtual {
+		return false, nil
+	}
+	if len(b.a.tables()) > 0 || b.a.system {
+		return false, sqlerr.Unsupported("tables of the database skarv together with others", "select from them alone")
+	}
+	b.plan.Kind, b.plan.Topic, b.done = plan.Show, "skarv", true
+	b.access("*", catalog.Admin)
+	return true, nil
+}
+
+// sessionValues finds the values to be put in. They matter to relay and scatter alike, so this comes first.
+func sessionValues(b *build) (bool, error) {
+	c, err := b.sessionCalls()
+	return c, err
+}
+
+// sessionCalls cuts the text if it has values only the session knows.
+func (b *build) sessionCalls() (bool, error) {
+	const mayHave = sqlparse.ReadsLastInsertID | sqlparse.ReadsDiagnostics | sqlparse.ReadsSession
+	if b.st.Uses()&mayHave == 0 {
+		return false, nil
+	}
+	c, ok := b.scissors()
+	if !ok {
+		return false, sqlerr.Unsupported("functions about the session in a statement of this form",
+			"write the SELECT without parentheses around it")
+	}
+	for _, call := range c.calls {
+		if call.inFrom {
+			return false, sqlerr.Unsupported("functions about the session in a derived table",
+				"write the function in the outermost SELECT")
+		}
+	}
+	return len(c.calls) > 0, nil
+}
+
+// place is the common beginning of the rules that relay.
+func (b *build) locate() *places {
+	if b.places == nil {
+		b.places = b.a.place()
+	}
+	return b.places
+}
+
+// relayTo makes the whole statement the fragment that t names. For the text with session values see ownText.
+func (b *build) relayTo(t plan.Target) error {
+	f := b.fragment(t)
+	var err error
+	f.Text, err = b.ownText()
+	b.plan.Relay = f
+	return err
+}
+
+// ownText is the statement's whole text with session values, or nil if it has none.
+func (b *build) ownText() (plan.Text, error) {
+	if b.cut.end == 0 || len(b.cut.calls) == 0 {
+		return nil, nil
+	}
+	e := &editor{st: b.st, calls: b.cut.calls}
+	b.editList(e, 0)
+	e.span(b.cut.list.End, b.cut.end)
+	return e.done(), nil
+}
+
+// editList appends the statement's text from an offset to the end of the select list. The list is sent as the client
+// writes it each time, for unaliased columns are named by their text; a list with session values is edited, and then
+// guarded.
+func (b *build) editList(e *editor, from int) {
+	list := b.cut.list
+	e.span(from, list.Start)
+	has := false
+	for _, c := range e.calls {
+		has = has || c.Start >= list.Start && c.End <= list.End
+	}
+	if !has {
+		if list.End > list.Start {
+			e.arg(plan.Piece{Arg: plan.ArgSelectList})
+		}
+		return
+	}
+	b.guard(plan.ArgSelectList, string(b.st.Text(list)))
+	at := list.Start
+	for _, item := range b.st.SelectItems(nil) {
+		if item.Star || item.Alias.End > item.Alias.Start {
+			continue
+		}
+		touched := false
+		for _, c := range e.calls {
+			touched = touched || c.Start >= item.Expr.Start && c.End <= item.Expr.End
+		}
+		if !touched {
+			continue
+		}
+		e.span(at, item.Expr.End)
+		e.raw(" AS " + quoteName(string(b.st.AppendColumnName(nil, item))))
+		at = item.Expr.End
+	}
+	e.span(at, list.End)
+}
+
+func system(b *build) (bool, error) {
+	if !b.a.system {
+		return false, nil
+	}
+	if len(b.a.tables()) > 0 {
+		return false, sqlerr.Unsupported("system tables together with users' tables", "query them one after the other")
+	}
+	b.done = true
+	b.plan.Topic = "information_schema"
+	return true, b.relayTo(b.metadataTarget())
+}
+
+// metadataTarget is a group that knows every table's definition.
+func (b *build) metadataTarget() plan.Target {
+	t := plan.Target{Kind: plan.AnyGroup}
+	for _, db := range b.snap.Databases {
+		for _, tab := range db.Tables {
+			if tab.Kind == catalog.Single {
+				if t.Kind == plan.OneGroup && t.Group != tab.Group {
+					return plan.Target{Kind: plan.AnyGroup}
+				}
+				t = plan.Target{Kind: plan.OneGroup, Group: tab.Group}
+			}
+		}
+	}
+	return t
+}
+
+func relayAny(b *build) (bool, error) {
+	p := b.locate()
+	if p.sharded > 0 || len(p.singles) > 0 {
+		return false, nil
+	}
+	b.done = true
+	return true, b.relayTo(plan.Target{Kind: plan.AnyGroup})
+}
+
+func relaySingle(b *build) (bool, error) {
+	p := b.locate()
+	if p.sharded > 0 {
+		return false, nil
+	}
+	t, ok := p.relayTarget()
+	if !ok {
+		return false, sqlerr.Unsupported("single tables of different node groups in one statement",
+			"query them one after the other, or place them on the same group")
+	}
+	b.done = true
+	return true, b.relayTo(t)
+}
+
+func relayByKey(b *build) (bool, error) {
+	p := b.locate()
+	t, ok := p.relayTarget()
+	if !ok {
+		return false, nil
+	}
+	if err := b.relayTo(t); err != nil {
+		return true, err
+	}
+	if len(t.Also) > 0 {
+		b.plan.Refuse = sqlerr.Unsupported("a statement whose tables are located on different node groups by their keys",
+			"use the same distribution key values for all of them, or one statement for each")
+		b.done = true
+	}
+	return true, nil
+}
+
+// refuseScatter ends planning: what is relayed to one group stays, and is refused for more; what is not is refused now.
+func (b *build) refuseScatter(what, how string) error {
+	e := sqlerr.Unsupported(what, how)
+	if b.plan.Relay == nil {
+		return e
+	}
+	b.plan.Refuse = e
+	b.plan.Root = nil
+	b.done = true
+	return nil
+}
+
+func pushJoin(b *build) (bool, error) {
+	p := b.places
+	if b.a.whole != nil {
+		if b.plan.Relay == nil {
+			return false, b.a.whole
+		}
+		b.plan.Refuse, b.done = b.a.whole, true
+		return false, nil
+	}
+	if len(p.singles) > 0 {
+		return false, b.refuseScatter("single tables together with sharded tables of several node groups",
+			"give the distribution key, or make the table a reference table (COMMENT 'skarv:reference')")
+	}
+	if b.query.block == nil {
+		return false, nil // a union has rules of its own
+	}
+	if p.root == nil {
+		return false, b.refuseScatter(b.whyNoRoot())
+	}
+	return p.joined, nil
+}
+
+// whyNoRoot words the refusal of tables that do not go down together.
+func (b *build) whyNoRoot() (what, how string) {
+	if b.places.sharded == 1 {
+		for _, in := range b.a.insts {
+			if !in.sharded() {
+				continue
+			}
+			for _, top := range b.query.block.insts {
+				if top == in {
+					return "an outer join that keeps the rows of a reference table and looks for matches in the sharded table '" +
+							in.table.Name + "'",
+						"join from the sharded table, or give its distribution key"
+				}
+			}
+			return "the sharded table '" + in.table.Name + "' in a subquery or derived table that needs rows of all node groups",
+				"give its distribution key, or equate it with that of the outer query"
+		}
+	}
+	return "joining sharded tables other than by all columns of their distribution keys (of the same type and collation)",
+		"equate the distribution keys, give their values, or make one a reference table (COMMENT 'skarv:reference')"
+}
+
+func pushUnion(b *build) (bool, error) {
+	if b.query.block != nil {
+		return false, nil
+	}
+	return false, b.refuseScatter("UNION and VALUES over sharded tables of several node groups",
+		"give the distribution key in every part, or send the parts one after the other")
+}
+
+func quoteName(name string) string {
+	q := make([]byte, 0, len(name)+2)
+	q = append(q, '`')
+	for i := range len(name) {
+		if name[i] == '`' {
+			q = append(q, '`')
+		}
+		q = append(q, name[i])
+	}
+	return string(append(q, '`'))
+}

@@ -1,0 +1,329 @@
+package planner
+
+import (
+	"slices"
+
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlparse"
+)
+
+// clauses are the byte ranges of the outermost SELECT, UPDATE or DELETE in the statement's text. Rewriting never
+// prints a tree: it cuts the client's text at these places and puts pieces between, so that what is not touched
+// stays byte for byte as it was written.
+type clauses struct {
+	list  sqlparse.Span // select list
+	from  int           // offset of FROM, or of where it would stand
+	where int           // offset of WHERE, or -1
+	group int
+	order int
+	// orderItems are the expressions of ORDER BY without ASC and DESC.
+	orderItems []sqlparse.Span
+	groupItems []sqlparse.Span // of GROUP BY
+	limit      sqlparse.Span   // LIMIT clause; empty if there is none
+	// tail is where clauses after LIMIT begin (FOR UPDATE, INTO), or the end of the text: a LIMIT can be put here.
+	tail int
+	end  int
+	// union: more than one SELECT at the top; only order, limit, tail and end are of the whole.
+	union bool
+	// tokens of interest for session values
+	calls []call
+}
+
+// call is a place where a value only the session knows stands.
+type call struct {
+	sqlparse.Span
+	arg    int
+	inFrom bool // inside FROM or WITH, where a column may be named after it
+}
+
+// cut finds the clauses of the statement. ok is false when the text has another form than expected (a whole
+// statement in parentheses, say).
+func cut(st *sqlparse.Statement) (c clauses, ok bool) {
+	c = clauses{from: -1, where: -1, group: -1, order: -1, tail: -1}
+	toks := st.Tokens()
+	depth, selects := 0, 0
+	var prev, prev2 sqlparse.Token
+	clause := ""      // the clause the walk is in, at depth 0
+	expectBy := false // GROUP or ORDER has been read
+	var item sqlparse.Span
+	closeItem := func() {
+		if item.End > 0 {
+			if clause == "GROUP" {
+				c.groupItems = append(c.groupItems, item)
+			} else {
+				c.orderItems = append(c.orderItems, item)
+			}
+		}
+		item = sqlparse.Span{}
+	}
+	enter := func(word string) {
+		if clause == "LIMIT" {
+			c.limit.End = prev.End
+		}
+		closeItem()
+		clause = word
+	}
+	for {
+		t := toks.Next()
+		if t.Kind == sqlparse.EOF {
+			break
+		}
+		if t.Kind == sqlparse.Invalid {
+			return c, false
+		}
+		separator := expectBy // the BY of GROUP BY, ORDER BY
+		expectBy = false
+		switch {
+		case t.Kind == sqlparse.Op && st.Is(t, "("):
+			if depth == 0 && prev.Kind == sqlparse.EOF {
+				return c, false
+			}
+			depth++
+		case t.Kind == sqlparse.Op && st.Is(t, ")"):
+			depth--
+		case depth > 0:
+		case t.Kind == sqlparse.Op && st.Is(t, ","):
+			if clause == "GROUP" || clause == "ORDER" {
+				closeItem()
+				separator = true
+			}
+		case t.Kind == sqlparse.Word:
+			switch word := clauseWord(st, t); word {
+			case "":
+				if clause == "ORDER" || clause == "GROUP" {
+					separator = separator || isWord(st, t, "ASC") || isWord(st, t, "DESC")
+				}
+			case "SELECT":
+				selects++
+				enter(word)
+			case "UNION", "EXCEPT", "INTERSECT":
+				c.union = true
+				enter(word)
+				c.group, c.where, c.groupItems = -1, -1, nil
+			case "FROM":
+				if c.from < 0 {
+					c.from = t.Start
+				}
+				enter(word)
+			case "WHERE":
+				c.where = t.Start
+				enter(word)
+			case "HAVING":
+				enter(word)
+			case "WITH":
+				if clause == "GROUP" { // WITH ROLLUP
+					enter(word)
+				}
+			case "GROUP", "ORDER":
+				if afterHint(st, prev, prev2) {
+					break
+				}
+				enter(word)
+				if expectBy = true; word == "GROUP" {
+					c.group = t.Start
+				} else {
+					c.order = t.Start
+				}
+				separator = true
+			case "LIMIT":
+				enter(word)
+				c.limit.Start = t.Start
+			case "FOR", "LOCK", "INTO", "PROCEDURE":
+				// FOR in an index hint (USE INDEX FOR JOIN) belongs to FROM; INTO may also follow the select list.
+				if clause == "FROM" && (isWord(st, prev, "INDEX") || isWord(st, prev, "KEY")) || selects == 0 {
+					break
+				}
+				enter(word)
+				if c.tail < 0 {
+					c.tail = t.Start
+				}
+			}
+		}
+		if (clause == "GROUP" || clause == "ORDER") && !separator {
+			if item.End == 0 {
+				item.Start = t.Start
+			}
+			item.End = t.End
+		}
+		if arg := sessionValue(st, t, prev, toks); arg != 0 {
+			inFrom := depth > 0 && (clause == "FROM" || selects == 0)
+			c.calls = append(c.calls, callAt(st, t, arg, toks, inFrom))
+		}
+		prev2, prev = prev, t
+	}
+	enter("")
+	c.end = prev.End
+	if c.tail < 0 {
+		c.tail = c.end
+	}
+	if c.from < 0 {
+		c.from = c.tail
+	}
+	if depth != 0 {
+		return c, false
+	}
+	c.list, ok = st.SelectList()
+	return c, ok || selects == 0
+}
+
+// clauseWord returns the word of a token in capitals if it may begin a clause.
+func clauseWord(st *sqlparse.Statement, t sqlparse.Token) string {
+	for _, w := range [...]string{"SELECT", "FROM", "WHERE", "GROUP", "ORDER", "LIMIT", "FOR", "LOCK", "INTO",
+		"PROCEDURE", "UNION", "EXCEPT", "INTERSECT", "HAVING", "WITH"} {
+		if st.Is(t, w) {
+			return w
+		}
+	}
+	return ""
+}
+
+func isWord(st *sqlparse.Statement, t sqlparse.Token, w string) bool {
+	return t.Kind == sqlparse.Word && st.Is(t, w)
+}
+
+// afterHint reports that ORDER or GROUP belongs to an index hint: USE INDEX FOR ORDER BY (i).
+func afterHint(st *sqlparse.Statement, prev, prev2 sqlparse.Token) bool {
+	return isWord(st, prev, "FOR") && (isWord(st, prev2, "INDEX") || isWord(st, prev2, "KEY"))
+}
+
+// sessionValue returns which value only the session knows begins at t, or 0.
+func sessionValue(st *sqlparse.Statement, t, prev sqlparse.Token, rest sqlparse.Tokens) int {
+	switch t.Kind {
+	case sqlparse.SysVar:
+		switch lowerText(st, t) {
+		case "@@last_insert_id", "@@identity", "@@session.last_insert_id", "@@session.identity", "@@local.last_insert_id",
+			"@@local.identity":
+			return plan.ArgLastInsertID
+		case "@@warning_count", "@@session.warning_count":
+			return plan.ArgWarningCount
+		case "@@error_count", "@@session.error_count":
+			return plan.ArgErrorCount
+		}
+	case sqlparse.Word:
+		if prev.Kind == sqlparse.Op && st.Is(prev, ".") {
+			return 0
+		}
+		open := rest.Next()
+		called := open.Kind == sqlparse.Op && st.Is(open, "(")
+		name := lowerText(st, t)
+		if name == "current_user" {
+			return plan.ArgCurrentUser
+		}
+		if !called {
+			return 0
+		}
+		end := rest.Next()
+		if end.Kind != sqlparse.Op || !st.Is(end, ")") {
+			return 0
+		}
+		switch name {
+		case "connection_id":
+			return plan.ArgConnectionID
+		case "user", "session_user", "system_user":
+			return plan.ArgUser
+		case "last_insert_id":
+			return plan.ArgLastInsertID
+		case "found_rows":
+			return plan.ArgFoundRows
+		case "row_count":
+			return plan.ArgRowCount
+		}
+	}
+	return 0
+}
+
+// callAt is the range of the value that begins at t: a call with its empty parentheses.
+func callAt(st *sqlparse.Statement, t sqlparse.Token, arg int, rest sqlparse.Tokens, inFrom bool) call {
+	c := call{Span: t.Span, arg: arg, inFrom: inFrom}
+	if t.Kind != sqlparse.Word {
+		return c
+	}
+	if open := rest.Next(); open.Kind == sqlparse.Op && st.Is(open, "(") {
+		if end := rest.Next(); end.Kind == sqlparse.Op && st.Is(end, ")") {
+			c.End = end.End
+		}
+	}
+	return c
+}
+
+func lowerText(st *sqlparse.Statement, t sqlparse.Token) string {
+	b := slices.Clone(st.Text(t.Span))
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+// editor builds a fragment's text from ranges of the statement's own text and pieces of ours.
+type editor struct {
+	st    *sqlparse.Statement
+	calls []call
+	part  []int // list arguments of which only the group's part is sent
+	text  plan.Text
+	sql   []byte
+}
+
+// raw appends SQL of our own.
+func (e *editor) raw(sql string) { e.sql = append(e.sql, sql...) }
+
+// arg appends an argument.
+func (e *editor) arg(p plan.Piece) {
+	p.SQL = string(e.sql)
+	e.sql = e.sql[:0]
+	e.text = append(e.text, p)
+}
+
+// span appends a range of the statement's text; arguments and session values in it become pieces.
+func (e *editor) span(from, to int) {
+	sql := e.st.SQL()
+	at := from
+	next := e.firstArg(from)
+	call := 0
+	for {
+		for call < len(e.calls) && e.calls[call].Start < at {
+			call++
+		}
+		argAt, callAt := to, to
+		if next < e.st.NumArgs() {
+			argAt = e.st.Arg(next).Start
+		}
+		if call < len(e.calls) {
+			callAt = e.calls[call].Start
+		}
+		switch {
+		case callAt < argAt && callAt < to:
+			e.sql = append(e.sql, sql[at:callAt]...)
+			e.arg(plan.Piece{Arg: e.calls[call].arg})
+			at = e.calls[call].End
+			call++
+		case argAt < to:
+			e.sql = append(e.sql, sql[at:argAt]...)
+			e.arg(plan.Piece{Arg: next, Part: slices.Contains(e.part, next)})
+			at = e.st.Arg(next).End
+			next++
+		default:
+			e.sql = append(e.sql, sql[at:to]...)
+			return
+		}
+	}
+}
+
+// firstArg is the first argument at or after offset.
+func (e *editor) firstArg(offset int) int {
+	for i := range e.st.NumArgs() {
+		if e.st.Arg(i).Start >= offset {
+			return i
+		}
+	}
+	return e.st.NumArgs()
+}
+
+// done returns the text.
+func (e *editor) done() plan.Text {
+	if len(e.sql) > 0 || len(e.text) == 0 {
+		e.arg(plan.Piece{Arg: plan.NoArg})
+	}
+	return e.text
+}

@@ -1,0 +1,122 @@
+package planner
+
+import (
+	"slices"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// tokenRules is the list for rows statements without a syntax tree.
+func tokenRules() []Rule {
+	return []Rule{
+		{"RelayByTokens", `The scanner is sure to have found every table of the statement. If all of them are reference tables
+(for reading), or all of them single or reference tables that lie together on one group, that group alone can run
+the text as it is: nothing about it needs to be known.`, relayByTokens},
+	}
+}
+
+func relayByTokens(b *build) (bool, error) {
+	refs, sure := b.st.Tables()
+	refuse := b.refuseForm()
+	if !sure {
+		return false, refuse
+	}
+	var groups []placement.NodeGroupID
+	write := b.plan.Kind != plan.Select
+	var tables []*catalog.Table
+	system := false
+	for _, r := range refs {
+		db := r.DB
+		if db == "" {
+			db = b.db
+		}
+		if db == "" {
+			return false, sqlerr.NoDatabase.New()
+		}
+		switch systemSchema(db) {
+		case virtualSchema:
+			return false, refuse
+		case informationSchema:
+			if r.Write {
+				return false, refuse
+			}
+			system = true
+			continue
+		}
+		t, err := b.table(db, r.Name)
+		if err != nil {
+			return false, err
+		}
+		need := catalog.Read
+		if r.Write {
+			need = catalog.Write
+		}
+		b.access(t.Database, need)
+		switch {
+		case t.Kind == catalog.Single:
+			if !slices.Contains(groups, t.Group) {
+				groups = append(groups, t.Group)
+			}
+		case t.Kind == catalog.Reference && !r.Write:
+		default:
+			return false, refuse
+		}
+		tables = append(tables, t)
+	}
+	if len(groups) > 1 || system && len(tables) > 0 || write && len(groups) == 0 {
+		return false, refuse
+	}
+	if _, err := b.sessionCalls(); err != nil {
+		return false, err
+	}
+	if b.cut.end > 0 && len(b.cut.calls) > 0 {
+		return false, refuse
+	}
+	f := b.fragment(plan.Target{Kind: plan.AnyGroup})
+	if len(groups) == 1 {
+		f.Target = plan.Target{Kind: plan.OneGroup, Group: groups[0]}
+	} else if system {
+		f.Target = b.metadataTarget()
+	}
+	f.Tables, f.Write = tables, write
+	b.plan.Relay, b.done = f, true
+	return true, nil
+}
+
+// refuseForm words the refusal of a form without a tree by what is known to be in it.
+func (b *build) refuseForm() error {
+	u := b.st.Uses()
+	switch {
+	case u&sqlparse.Pipes != 0 && b.st.Mode()&sqlparse.PipesAsConcat != 0:
+		return sqlerr.Unsupported("|| as concatenation over sharded tables", "use CONCAT()")
+	case u&sqlparse.Not != 0 && b.st.Mode()&sqlparse.HighNotPrecedence != 0:
+		return sqlerr.Unsupported("NOT with sql_mode HIGH_NOT_PRECEDENCE over sharded tables", "use parentheses and the default sql_mode")
+	case u&sqlparse.Returning != 0:
+		return sqlerr.Unsupported("RETURNING on sharded tables", "select the rows in a transaction with FOR UPDATE, then write")
+	case u&sqlparse.Foreign != 0:
+		return b.refuseKind()
+	}
+	toks := b.st.Tokens()
+	for {
+		t := toks.Next()
+		if t.Kind == sqlparse.EOF {
+			break
+		}
+		for _, w := range [...]string{"EXCEPT", "INTERSECT"} {
+			if isWord(b.st, t, w) {
+				return sqlerr.Unsupported(w+" over sharded tables", "use EXISTS, NOT EXISTS or joins")
+			}
+		}
+	}
+	return b.syntaxOrForm()
+}
+
+// syntaxOrForm is for text that is a syntax error, or a form neither the parser nor this file knows.
+func (b *build) syntaxOrForm() error {
+	return &unread{sqlerr.Unsupported("this form of statement over sharded tables",
+		"write it with plain SELECT, JOIN, WHERE, GROUP BY, ORDER BY, LIMIT")}
+}

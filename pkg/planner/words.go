@@ -1,0 +1,393 @@
+package planner
+
+import (
+	"strconv"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+)
+
+// words is a reader of a statement's tokens for kinds that need no tree: SHOW, SET, DDL, transaction control. Their
+// grammar is read here because the parser refuses many of their forms.
+type words struct {
+	st   *sqlparse.Statement
+	toks sqlparse.Tokens
+	tok  sqlparse.Token // the token not yet taken
+}
+
+func readWords(st *sqlparse.Statement) *words {
+	w := &words{st: st, toks: st.Tokens()}
+	w.tok = w.toks.Next()
+	return w
+}
+
+// take goes on if the next token is the word or operator.
+func (w *words) take(word string) bool {
+	if w.tok.Kind != sqlparse.Word && w.tok.Kind != sqlparse.Op || !w.st.Is(w.tok, word) {
+		return false
+	}
+	w.tok = w.toks.Next()
+	return true
+}
+
+// takeAll takes a sequence of words, or nothing of it.
+func (w *words) takeAll(seq string) bool {
+	saved := *w
+	for _, word := range strings.Fields(seq) {
+		if !w.take(word) {
+			*w = saved
+			return false
+		}
+	}
+	return true
+}
+
+// next takes whatever comes and returns its word in lower case.
+func (w *words) next() string {
+	s := lowerText(w.st, w.tok)
+	w.tok = w.toks.Next()
+	return s
+}
+
+// peek is the next word in lower case.
+func (w *words) peek() string {
+	if w.tok.Kind != sqlparse.Word {
+		return ""
+	}
+	return lowerText(w.st, w.tok)
+}
+
+func (w *words) end() bool { return w.tok.Kind == sqlparse.EOF }
+
+// name takes a name: quoted or not.
+func (w *words) name() (string, bool) {
+	switch w.tok.Kind {
+	case sqlparse.Word, sqlparse.QuotedName:
+		n := string(w.st.AppendName(nil, w.tok))
+		w.tok = w.toks.Next()
+		return n, true
+	}
+	return "", false
+}
+
+// qualified takes "name" or "db.name".
+func (w *words) qualified() (db, name string, ok bool) {
+	name, ok = w.name()
+	if ok && w.take(".") {
+		db = name
+		name, ok = w.name()
+	}
+	return db, name, ok
+}
+
+// find skips to behind the first of the words, at any depth.
+func (w *words) find(list ...string) bool {
+	for !w.end() {
+		for _, word := range list {
+			if w.take(word) {
+				return true
+			}
+		}
+		w.tok = w.toks.Next()
+	}
+	return false
+}
+
+// byWords plans the kinds that need no tree.
+func (b *build) byWords() error {
+	w := readWords(b.st)
+	switch b.st.Kind() {
+	case sqlparse.Begin, sqlparse.Commit, sqlparse.Rollback, sqlparse.Savepoint, sqlparse.Release:
+		return b.transaction(w)
+	case sqlparse.Set:
+		b.plan.Kind = plan.Set
+		return nil
+	case sqlparse.Use:
+		return b.use(w)
+	case sqlparse.Show:
+		return b.show(w)
+	case sqlparse.Explain:
+		return b.explain(w)
+	case sqlparse.Kill:
+		return b.kill(w)
+	case sqlparse.Create, sqlparse.Alter, sqlparse.Drop, sqlparse.Truncate, sqlparse.RenameTable:
+		return b.ddl(w)
+	case sqlparse.LockTables, sqlparse.UnlockTables:
+		return b.lock(w)
+	case sqlparse.TableAdmin:
+		return b.tableAdmin(w)
+	case sqlparse.Flush:
+		b.plan.Kind, b.plan.Topic = plan.Other, "flush"
+		b.access("*", catalog.Admin)
+		b.plan.Root = &plan.Fragment{ID: 1, Target: plan.Target{Kind: plan.AllGroups}, Same: true}
+		if w.find("LOCK", "EXPORT") {
+			return sqlerr.Unsupported("FLUSH TABLES WITH READ LOCK and FOR EXPORT", "use a transaction with consistent snapshot")
+		}
+		return nil
+	case sqlparse.Do:
+		return b.do()
+	}
+	return b.refuseKind()
+}
+
+// refuseKind words what is not done for kinds of statements Skarv has no plan for.
+func (b *build) refuseKind() error {
+	refuse := sqlerr.Unsupported
+	switch b.st.Kind() {
+	case sqlparse.Call:
+		return refuse("CALL", "send the statements of the procedure yourself")
+	case sqlparse.Handler:
+		return refuse("HANDLER", "use SELECT ... ORDER BY key LIMIT n")
+	case sqlparse.LoadData:
+		return refuse("LOAD DATA and LOAD XML", "send the rows as INSERT statements")
+	case sqlparse.Prepare, sqlparse.Execute, sqlparse.Deallocate:
+		return refuse("PREPARE, EXECUTE and DEALLOCATE PREPARE as SQL text",
+			"use the prepared statements of your driver (COM_STMT_PREPARE)")
+	case sqlparse.XA:
+		return refuse("XA statements of clients", "use BEGIN and COMMIT")
+	case sqlparse.Grant, sqlparse.Account:
+		return refuse("managing accounts in SQL", "use skarvctl user add, list, passwd, remove")
+	case sqlparse.Compound:
+		return refuse("BEGIN NOT ATOMIC ... END", "send the statements one by one")
+	}
+	w := readWords(b.st)
+	word := strings.ToUpper(w.next())
+	switch word {
+	case "CHANGE", "RESET", "PURGE", "START", "STOP", "BINLOG", "SHUTDOWN", "RESTART", "INSTALL", "UNINSTALL", "CLONE",
+		"CACHE", "IMPORT", "HELP", "BACKUP":
+		return refuse(word, "it is about one server; connect to the server itself")
+	case "SIGNAL", "RESIGNAL", "GET":
+		return refuse(word, "it belongs into stored programs")
+	case "TABLE", "VALUES":
+		return refuse(word+" as a statement of its own", "use SELECT")
+	}
+	return b.syntaxError(readWords(b.st))
+}
+
+func (b *build) serverName() string {
+	if b.snap.Flavor == catalog.MariaDB {
+		return "MariaDB"
+	}
+	return "MySQL"
+}
+
+// transaction reads BEGIN, START TRANSACTION, COMMIT, ROLLBACK, SAVEPOINT, RELEASE SAVEPOINT with all they may say.
+func (b *build) transaction(w *words) error {
+	t := &plan.Txn{}
+	b.plan.Txn = t
+	switch {
+	case w.take("BEGIN"):
+		b.plan.Kind = plan.Begin
+		w.take("WORK")
+	case w.takeAll("START TRANSACTION"):
+		b.plan.Kind = plan.Begin
+		for {
+			switch {
+			case w.takeAll("READ ONLY"):
+				t.ReadOnly = true
+			case w.takeAll("READ WRITE"):
+				t.ReadWrite = true
+			case w.takeAll("WITH CONSISTENT SNAPSHOT"):
+				t.Snapshot = true
+			}
+			if !w.take(",") {
+				break
+			}
+		}
+	case w.take("COMMIT"):
+		b.plan.Kind = plan.Commit
+		completion(w, t)
+	case w.take("ROLLBACK"):
+		b.plan.Kind = plan.Rollback
+		w.take("WORK")
+		if w.take("TO") {
+			b.plan.Kind, t.RollbackTo = plan.Savepoint, true
+			w.take("SAVEPOINT")
+			b.plan.Name, _ = w.name()
+		} else {
+			completion(w, t)
+		}
+	case w.take("SAVEPOINT"):
+		b.plan.Kind = plan.Savepoint
+		b.plan.Name, _ = w.name()
+	case w.takeAll("RELEASE SAVEPOINT"):
+		b.plan.Kind, t.Release = plan.Savepoint, true
+		b.plan.Name, _ = w.name()
+	}
+	if b.plan.Kind == 0 || !w.end() || b.plan.Kind == plan.Savepoint && b.plan.Name == "" {
+		return b.syntaxError(w)
+	}
+	return nil
+}
+
+// completion reads [WORK] [AND [NO] CHAIN] [[NO] RELEASE].
+func completion(w *words, t *plan.Txn) {
+	w.take("WORK")
+	switch {
+	case w.takeAll("AND CHAIN"):
+		t.Chain = true
+	case w.takeAll("AND NO CHAIN"):
+		t.NoChain = true
+	}
+	switch {
+	case w.take("RELEASE"):
+		t.Release = true
+	case w.takeAll("NO RELEASE"):
+		t.NoRelease = true
+	}
+}
+
+// syntaxError is error 1064 at the token not yet taken, unless a server says something else.
+func (b *build) syntaxError(w *words) error {
+	sql := b.st.SQL()
+	near := ""
+	if !w.end() {
+		near = string(sql[w.tok.Start:])
+	}
+	line := 1 + strings.Count(string(sql[:len(sql)-len(near)]), "\n")
+	if len(near) > 80 {
+		near = near[:80]
+	}
+	return &unread{sqlerr.ParseError.New("check the manual that corresponds to your " + b.serverName() +
+		" server version for the right syntax to use near '" + near + "' at line " + strconv.Itoa(line))}
+}
+
+func (b *build) use(w *words) error {
+	w.take("USE")
+	b.plan.Kind = plan.Use
+	name, ok := w.name()
+	if !ok || !w.end() {
+		return b.syntaxError(w)
+	}
+	if b.snap.LowerCaseTableNames != 0 {
+		name = strings.ToLower(name)
+	}
+	if b.snap.Databases[name] == nil && systemSchema(name) == userSchema {
+		return sqlerr.UnknownDatabase.New(name)
+	}
+	b.plan.Name = name
+	if systemSchema(name) == userSchema {
+		b.access(name, catalog.Read)
+	}
+	return nil
+}
+
+func (b *build) kill(w *words) error {
+	w.take("KILL")
+	b.plan.Kind, b.plan.Topic = plan.Kill, "connection"
+	w.take("HARD")
+	w.take("SOFT")
+	switch {
+	case w.take("QUERY"):
+		b.plan.Topic = "query"
+		if w.take("ID") {
+			return sqlerr.Unsupported("KILL QUERY ID", "use KILL QUERY with the connection's id")
+		}
+	case w.take("CONNECTION"):
+	}
+	if w.take("USER") {
+		return sqlerr.Unsupported("KILL USER", "kill the connections one by one (SHOW PROCESSLIST)")
+	}
+	switch w.tok.Kind {
+	case sqlparse.IntLit, sqlparse.Param:
+		for i := range b.st.NumArgs() {
+			if b.st.Arg(i).End == w.tok.End {
+				b.plan.Operand = plan.Operand{Arg: i}
+				w.next()
+				if w.end() {
+					return nil
+				}
+			}
+		}
+		if w.tok.Kind == sqlparse.IntLit {
+			b.plan.Operand = plan.Operand{Arg: plan.NoArg, Const: sqltypes.Value{Kind: sqltypes.Int, Raw: []byte(w.next())}}
+			if w.end() {
+				return nil
+			}
+		}
+	}
+	return sqlerr.Unsupported("KILL of an expression", "give the id as a number")
+}
+
+// do plans DO expr: evaluated like SELECT expr, without a result.
+func (b *build) do() error {
+	if b.st.Uses()&sqlparse.UserLock != 0 {
+		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like)",
+			"they live on one server; lock a row with SELECT ... FOR UPDATE")
+	}
+	if refs, sure := b.st.Tables(); !sure || len(refs) > 0 || b.st.Uses()&sqlparse.Subquery != 0 {
+		return sqlerr.Unsupported("DO with a subquery", "use SELECT")
+	}
+	b.plan.Kind = plan.Other
+	b.plan.Topic = "do"
+	b.plan.Relay = b.fragment(plan.Target{Kind: plan.AnyGroup})
+	return nil
+}
+
+func (b *build) lock(w *words) error {
+	b.plan.Kind = plan.Lock
+	if b.st.Kind() == sqlparse.UnlockTables {
+		b.plan.Topic = "unlock"
+		return nil
+	}
+	b.plan.Topic = "lock"
+	refs, _ := b.st.Tables()
+	for _, r := range refs {
+		db := r.DB
+		if db == "" {
+			db = b.db
+		}
+		if db == "" {
+			return sqlerr.NoDatabase.New()
+		}
+		if systemSchema(db) != userSchema {
+			continue
+		}
+		t, err := b.table(db, r.Name)
+		if err != nil {
+			return err
+		}
+		b.access(t.Database, catalog.Write)
+		b.plan.Tables = append(b.plan.Tables, t)
+	}
+	return nil
+}
+
+// tableAdmin plans ANALYZE, CHECK, CHECKSUM, OPTIMIZE, REPAIR TABLE: each group has something to say about its part.
+func (b *build) tableAdmin(w *words) error {
+	word := w.next()
+	switch word {
+	case "analyze", "optimize", "check":
+	default:
+		return sqlerr.Unsupported(strings.ToUpper(word)+" TABLE", "ask each server itself")
+	}
+	refs, _ := b.st.Tables()
+	if len(refs) == 0 {
+		return sqlerr.Unsupported(strings.ToUpper(word)+" of this form", "name the tables")
+	}
+	for _, r := range refs {
+		db := r.DB
+		if db == "" {
+			db = b.db
+		}
+		if db == "" {
+			return sqlerr.NoDatabase.New()
+		}
+		t, err := b.table(db, r.Name)
+		if err != nil {
+			return err
+		}
+		b.access(t.Database, catalog.Admin)
+		b.plan.Tables = append(b.plan.Tables, t)
+	}
+	b.plan.Kind, b.plan.Topic = plan.Other, word+" table"
+	f := b.fragment(plan.Target{Kind: plan.AllGroups})
+	f.Tables = b.plan.Tables
+	f.Same = word != "check" // what one group finds fault with, all must tell
+	b.plan.Root = f
+	return nil
+}
