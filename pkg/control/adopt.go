@@ -162,13 +162,6 @@ func (a *adoption) adopt(ctx context.Context) error {
 			return fmt.Errorf("node group %s exists already", spec.Name)
 		}
 	}
-	id, err := a.nextID(ctx, last)
-	if err != nil {
-		return err
-	}
-	if spec.Name == "" {
-		spec.Name = fmt.Sprintf("ng%d", id)
-	}
 	f, err := examine(ctx, spec)
 	if err != nil {
 		return err
@@ -180,6 +173,14 @@ func (a *adoption) adopt(ctx context.Context) error {
 	}
 	if err := old.agrees(f); err != nil {
 		return err
+	}
+	id, err := a.nextID(ctx, last)
+	if err != nil {
+		return err
+	}
+	if spec.Name == "" {
+		spec.Name = fmt.Sprintf("ng%d", id)
+		f.spec.Name = spec.Name
 	}
 	if err := f.ownDatabase(ctx); err != nil {
 		return err

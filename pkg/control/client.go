@@ -22,6 +22,8 @@ type Client struct {
 	Store    *topology.Store
 	Follower *topology.Follower // may be nil: then the change is not waited for in this process
 	Log      *slog.Logger
+
+	patience time.Duration // noLeaderTimeout, shorter in tests
 }
 
 // DDL has the controller run a statement that changes the schema. When it returns without error, this process's
@@ -86,7 +88,11 @@ func (c *Client) request(ctx context.Context, j *job) (*job, error) {
 
 // wait returns the job when it has ended, or errNoLeader after a while without news.
 func (c *Client) wait(ctx context.Context, id string) (last *job, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, noLeaderTimeout, errNoLeader)
+	patience := c.patience
+	if patience == 0 {
+		patience = noLeaderTimeout
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errNoLeader)
 	defer cancel()
 	err = c.Store.AwaitRecord(ctx, topology.DDLJobs, id, func(r topology.Record) (bool, error) {
 		if r.Value == nil {

@@ -2,26 +2,438 @@ package control
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
 )
 
 func isCrash(err error) bool { return errors.Is(err, errCrash) }
 
-func TestDDL(t *testing.T) {
+// refused runs sql, which must fail with code and a text that holds all of says.
+func (f *fixture) refused(sql string, code sqlerr.Code, says ...string) {
+	f.t.Helper()
+	_, err := f.ddl(sql)
+	require.Error(f.t, err, sql)
+	var e *sqlerr.Error
+	require.ErrorAs(f.t, err, &e)
+	require.Equal(f.t, code, e.Code, "%s: %v", sql, err)
+	for _, s := range says {
+		require.Contains(f.t, e.Message, s, sql)
+	}
+}
+
+// columns names the table's columns on every server, which must agree.
+func (f *fixture) columns(table string) string {
+	f.t.Helper()
+	q := "SELECT GROUP_CONCAT(column_name ORDER BY ordinal_position) FROM information_schema.columns WHERE table_schema='d' AND table_name='" + table + "'"
+	first := servers[0].value(f.t, q)
+	for _, s := range servers[1:f.groups] {
+		require.Equal(f.t, first, s.value(f.t, q))
+	}
+	return first
+}
+
+// clean checks that no trial or marker is left.
+func (f *fixture) clean() {
+	f.t.Helper()
+	for _, s := range servers[:f.groups] {
+		require.Equal(f.t, "0", s.value(f.t, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema='_skarv'"))
+	}
+}
+
+func TestTablesAndWhereTheirRowsLive(t *testing.T) {
+	f := newFixture(t, 3)
+	f.control(nil)
+	f.session.DB = ""
+	f.refused("CREATE TABLE t (id INT PRIMARY KEY)", sqlerr.NoDatabase)
+	f.refused("CREATE TABLE d.t (id INT PRIMARY KEY)", sqlerr.UnknownDatabase)
+	require.EqualValues(t, 1, f.must("CREATE DATABASE d").Affected)
+	f.refused("CREATE DATABASE d", sqlerr.DatabaseExists)
+	require.Equal(t, sqlerr.DatabaseExists, f.must("CREATE DATABASE IF NOT EXISTS d").Warnings[0].Code)
+	require.Equal(t, "utf8mb4_general_ci", f.follower.Snapshot().Databases["d"].Collation)
+	f.session.DB = "d"
+
+	f.must("CREATE TABLE customer (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, name VARCHAR(64), PRIMARY KEY (id), KEY byname (name(10))) AUTO_INCREMENT=1000")
+	c := f.table("customer")
+	require.Equal(t, catalog.Sharded, c.Kind)
+	require.Equal(t, []int{0}, c.Distribution)
+	require.Equal(t, []int{0}, c.Primary)
+	require.Equal(t, 0, c.AutoIncrement)
+	require.Len(t, c.Key, 1)
+	require.True(t, c.Columns[0].Unsigned)
+	require.True(t, c.Indexes[0].Partial)
+	next, err := f.store.Sequence(f.ctx(), c.ID)
+	require.NoError(t, err)
+	require.EqualValues(t, 1000, next)
+
+	f.must("create table `orders` (id BIGINT, customer_id BIGINT, PRIMARY KEY (customer_id, id)) /* where */ PARTITION BY KEY (customer_id) PARTITIONS 4")
+	require.Equal(t, []int{1}, f.table("orders").Distribution)
+	require.Equal(t, "0", servers[1].value(t, "SELECT COUNT(*) FROM information_schema.partitions WHERE table_name='orders' AND partition_name IS NOT NULL"))
+	f.must("CREATE TABLE o2 (id BIGINT, a BIGINT, PRIMARY KEY (a, id)) COMMENT 'mine; skarv:key=a'")
+	require.Equal(t, []int{1}, f.table("o2").Distribution)
+	require.Contains(t, servers[2].value(t, "SELECT table_comment FROM information_schema.tables WHERE table_name='o2'"), "skarv:key=a")
+	f.must("CREATE TABLE `r` (id INT PRIMARY KEY, e VARCHAR(9) UNIQUE) COMMENT='skarv:reference'")
+	require.Equal(t, catalog.Reference, f.table("r").Kind)
+	f.must("CREATE TABLE s (id INT AUTO_INCREMENT PRIMARY KEY, e VARCHAR(9) UNIQUE) COMMENT='skarv:single'")
+	s := f.table("s")
+	require.Equal(t, catalog.Single, s.Kind)
+	require.EqualValues(t, 1, s.Group)
+	require.Equal(t, -1, s.AutoIncrement, "one server can count alone")
+	f.refused("CREATE TABLE x (a INT PRIMARY KEY) COMMENT 'skarv:single skarv:reference'", sqlerr.NotSupportedYet, "keep one")
+
+	f.must("CREATE TABLE h (a INT, b INT)")
+	h := f.table("h")
+	require.True(t, h.HiddenKey)
+	require.Equal(t, []int{2}, h.Distribution)
+	require.Equal(t, "a,b,my_row_id", f.columns("h"))
+	f.must("CREATE TABLE h2 (a INT, b INT) PARTITION BY KEY (b)")
+	require.Equal(t, []int{1}, f.table("h2").Distribution)
+	require.True(t, f.table("h2").HiddenKey)
+	f.must("CREATE TABLE u (a INT NOT NULL, b INT, UNIQUE (a))")
+	require.False(t, f.table("u").HiddenKey, "a unique key without NULL stands for the primary key")
+	require.Equal(t, []int{0}, f.table("u").Distribution)
+	f.must("CREATE TABLE l LIKE h2")
+	require.Equal(t, []int{1}, f.table("l").Distribution)
+	require.NotEqual(t, f.table("h2").ID, f.table("l").ID)
+
+	f.refused("CREATE TABLE customer (id INT PRIMARY KEY)", sqlerr.TableExists, "'customer'")
+	require.Equal(t, sqlerr.TableExists, f.must("CREATE TABLE IF NOT EXISTS customer (id INT PRIMARY KEY)").Warnings[0].Code)
+	f.refused("CREATE TABLE x (id INT PRIMARY KEY", sqlerr.ParseError)
+	f.refused("CREATE TABLE x (id INT PRIMARY KEY, id INT)", 1060, "Duplicate column name 'id'")
+	f.refused("CREATE TABLE x (id INT PRIMARY KEY, INDEX (nope))", 1072, "nope")
+	f.refused("CREATE TABLE x (id INT PRIMARY KEY, email VARCHAR(50) UNIQUE)", sqlerr.NotSupportedYet, "UNIQUE KEY 'email'", "PARTITION BY KEY")
+	f.refused("CREATE TABLE x (id INT PRIMARY KEY, a INT) PARTITION BY KEY (a)", sqlerr.NotSupportedYet, "PRIMARY KEY")
+	f.refused("CREATE TABLE x (a VARCHAR(50), PRIMARY KEY (a(10)))", sqlerr.NotSupportedYet)
+	f.refused("CREATE TABLE x (a INT, b INT AUTO_INCREMENT, KEY (b))", sqlerr.NotSupportedYet, "make `b` the primary key")
+	f.refused("CREATE TABLE x (a INT) PARTITION BY KEY (nope)", 1072, "nope")
+	f.refused("CREATE TABLE x AS SELECT * FROM customer", sqlerr.NotSupportedYet, "INSERT ... SELECT")
+	f.refused("CREATE TEMPORARY TABLE x (a INT)", sqlerr.NotSupportedYet)
+	f.refused("CREATE TRIGGER x BEFORE INSERT ON h FOR EACH ROW SET NEW.a = 1", sqlerr.NotSupportedYet, "triggers")
+	f.refused("CREATE DEFINER=`a`@`%` PROCEDURE x() SELECT 1", sqlerr.NotSupportedYet, "procedures")
+	f.refused("CREATE TABLE mysql.x (a INT)", sqlerr.AccessDeniedDB)
+	f.refused("CREATE TABLE x LIKE nope", sqlerr.NoSuchTable)
+	require.Nil(t, f.follower.Snapshot().Table("d", "x"))
+
+	f.must("CREATE TABLE native (id INT, d DATE, PRIMARY KEY (id, d)) PARTITION BY RANGE (YEAR(d)) (PARTITION p0 VALUES LESS THAN (2000), PARTITION p1 VALUES LESS THAN MAXVALUE)")
+	f.must("/*!40101 CREATE TABLE dumped (id int(11) NOT NULL, PRIMARY KEY (`id`)) */ ENGINE=InnoDB -- the end")
+	f.must("/*!40000 ALTER TABLE `dumped` DISABLE KEYS */;")
+	f.clean()
+}
+
+func TestAlter(t *testing.T) {
 	f := newFixture(t, 3)
 	f.control(nil)
 	f.session.DB = ""
 	f.must("CREATE DATABASE d")
 	f.session.DB = "d"
-	f.must("CREATE TABLE customer (id BIGINT PRIMARY KEY, name VARCHAR(64), region VARCHAR(16), KEY (name))")
-	c := f.table("customer")
-	require.Equal(t, catalog.Sharded, c.Kind)
-	require.Equal(t, []int{0}, c.Distribution)
-	for _, s := range servers {
-		require.Equal(t, "3", s.value(t, "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema='d' AND table_name='customer'"))
+	f.must("CREATE TABLE t (id BIGINT PRIMARY KEY, a INT, b VARCHAR(20))")
+	before := f.table("t")
+	f.must("ALTER TABLE t ADD COLUMN c INT NOT NULL DEFAULT 7 AFTER a, ADD INDEX (b)")
+	require.Equal(t, "id,a,c,b", f.columns("t"))
+	require.Equal(t, before.ID, f.table("t").ID)
+	require.Equal(t, "7", f.table("t").Columns[2].Default)
+	f.must("CREATE INDEX ac ON t (a, c)")
+	require.Len(t, f.table("t").Indexes, 2)
+	f.must("DROP INDEX ac ON t")
+	require.Len(t, f.table("t").Indexes, 1)
+	f.refused("CREATE UNIQUE INDEX u ON t (a)", sqlerr.NotSupportedYet, "UNIQUE KEY 'u'")
+	f.must("CREATE UNIQUE INDEX u ON t (a, id)")
+	f.must("ALTER TABLE t MODIFY id INT UNSIGNED")
+	f.must("ALTER TABLE t CHANGE id ident INT")
+	require.Equal(t, []int{0}, f.table("t").Distribution)
+	require.Equal(t, "ident", f.table("t").Columns[0].Name)
+	f.refused("ALTER TABLE t MODIFY ident VARCHAR(20)", sqlerr.NotSupportedYet, "distribution key")
+	f.refused("ALTER TABLE t DROP COLUMN ident", 1072)
+	f.refused("ALTER TABLE t DROP PRIMARY KEY", sqlerr.NotSupportedYet)
+	f.refused("ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (a)", sqlerr.NotSupportedYet)
+	f.must("ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (a, ident)")
+	require.Equal(t, []int{0}, f.table("t").Distribution)
+	f.refused("ALTER TABLE t COMMENT 'skarv:reference'", sqlerr.NotSupportedYet)
+	f.must("ALTER TABLE t COMMENT 'skarv:key=ident'")
+	f.must("CREATE TABLE w (id INT, a INT, PRIMARY KEY (id, a)) PARTITION BY KEY (id)")
+	f.refused("ALTER TABLE w DROP PRIMARY KEY, DROP COLUMN id, ADD PRIMARY KEY (a)", sqlerr.NotSupportedYet, "'id'")
+	f.refused("ALTER TABLE t PARTITION BY KEY (a)", sqlerr.NotSupportedYet)
+	f.refused("ALTER TABLE t ADD COLUMN a INT", 1060)
+	f.refused("ALTER TABLE t DROP COLUMN nope", 1091)
+	f.refused("ALTER TABLE t MODIFY nope INT", 1054, "'nope' in 't'")
+	f.refused("ALTER TABLE nope ADD x INT", sqlerr.NoSuchTable, "'d.nope'")
+	f.refused("ALTER TABLE t ADD x INT FOO BAR", sqlerr.ParseError)
+	f.refused("ALTER TABLE t ADD n INT AUTO_INCREMENT UNIQUE", sqlerr.NotSupportedYet, "AUTO_INCREMENT")
+	f.must("ALTER TABLE t RENAME TO t2, ADD y INT")
+	require.Nil(t, f.follower.Snapshot().Table("d", "t"))
+	require.Equal(t, before.ID, f.table("t2").ID)
+	require.NotEqual(t, -1, f.table("t2").Column("y"))
+
+	f.must("CREATE TABLE n (id INT PRIMARY KEY)")
+	for i, s := range servers {
+		s.exec(t, fmt.Sprintf("INSERT INTO d.n VALUES (%d), (%d)", i+1, 10*(i+1)))
 	}
+	f.must("ALTER TABLE n MODIFY id INT NOT NULL AUTO_INCREMENT")
+	next, err := f.store.Sequence(f.ctx(), f.table("n").ID)
+	require.NoError(t, err)
+	require.EqualValues(t, 31, next, "after the greatest value of all groups")
+	f.must("ALTER TABLE n AUTO_INCREMENT = 500")
+	next, err = f.store.Sequence(f.ctx(), f.table("n").ID)
+	require.NoError(t, err)
+	require.EqualValues(t, 500, next)
+
+	f.must("CREATE TABLE h (a INT)")
+	f.must("ALTER TABLE h ADD b INT FIRST")
+	f.refused("ALTER TABLE h ADD c INT", sqlerr.NotSupportedYet, "AFTER")
+	f.must("ALTER TABLE h ADD c INT AFTER a")
+	require.Equal(t, "b,a,c,my_row_id", f.columns("h"))
+	require.True(t, f.table("h").HiddenKey)
+	f.clean()
+}
+
+func TestALaterGroupRefuses(t *testing.T) {
+	f := newFixture(t, 3)
+	f.control(nil)
+	f.session.DB = ""
+	f.must("CREATE DATABASE d")
+	f.session.DB = "d"
+	f.must("CREATE TABLE t (id BIGINT PRIMARY KEY, a INT)")
+	servers[2].exec(t, "INSERT INTO d.t VALUES (3, 1), (4, 1)")
+	f.must("CREATE TABLE u (id BIGINT, a INT, PRIMARY KEY (id, a))")
+	servers[2].exec(t, "INSERT INTO d.u VALUES (3, 300)")
+
+	f.refused("ALTER TABLE t ADD c INT, ADD CONSTRAINT small CHECK (a > 1)", 4025)
+	require.Equal(t, "id,a", f.columns("t"), "what the others had done is taken back")
+	f.refused("ALTER TABLE u MODIFY a TINYINT", sqlerr.UnknownError, "ng1, ng2", "Out of range", "cannot be taken back")
+	require.Equal(t, "int(11)", f.table("u").Columns[1].ColumnType)
+	servers[2].exec(t, "DELETE FROM d.u")
+	f.must("ALTER TABLE u MODIFY a TINYINT")
+	require.Equal(t, "tinyint(4)", f.table("u").Columns[1].ColumnType)
+	f.clean()
+}
+
+func TestDropRenameTruncate(t *testing.T) {
+	f := newFixture(t, 3)
+	f.control(nil)
+	f.session.DB = ""
+	f.must("CREATE DATABASE d")
+	f.must("CREATE DATABASE e")
+	f.session.DB = "d"
+	for _, n := range []string{"a", "b", "c"} {
+		f.must("CREATE TABLE " + n + " (id INT AUTO_INCREMENT PRIMARY KEY, v INT)")
+	}
+	a, b := f.table("a"), f.table("b")
+	servers[0].exec(t, "INSERT INTO d.a VALUES (1, 1)")
+	f.must("RENAME TABLE a TO tmp, b TO a, tmp TO b")
+	require.Equal(t, a.ID, f.table("b").ID)
+	require.Equal(t, b.ID, f.table("a").ID)
+	require.Equal(t, "1", servers[0].value(t, "SELECT COUNT(*) FROM d.b"))
+	f.refused("RENAME TABLE a TO b", sqlerr.TableExists)
+	f.refused("RENAME TABLE nope TO b", sqlerr.NoSuchTable)
+	f.refused("RENAME TABLE a TO nope.b", sqlerr.UnknownDatabase)
+	f.must("RENAME TABLE a TO e.a")
+	require.NotNil(t, f.follower.Snapshot().Table("e", "a"))
+	require.Nil(t, f.follower.Snapshot().Table("d", "a"))
+	f.must("RENAME TABLE e.a TO a")
+
+	old := f.table("b").ID
+	f.must("TRUNCATE b")
+	require.Equal(t, "0", servers[0].value(t, "SELECT COUNT(*) FROM d.b"))
+	require.NotEqual(t, old, f.table("b").ID, "the sequence begins anew")
+	f.refused("TRUNCATE TABLE nope", sqlerr.NoSuchTable)
+
+	f.refused("DROP TABLE nope", sqlerr.UnknownTable, "Unknown table 'd.nope'")
+	r := f.must("DROP TABLE IF EXISTS a, nope")
+	require.Equal(t, "Unknown table 'd.nope'", r.Warnings[0].Message)
+	require.Nil(t, f.follower.Snapshot().Table("d", "a"))
+	f.refused("DROP TABLE b, nope", sqlerr.UnknownTable, "Unknown table 'd.nope'")
+	require.Nil(t, f.follower.Snapshot().Table("d", "b"), "MariaDB drops those that exist")
+	f.must("DROP TABLE IF EXISTS nope")
+
+	f.must("CREATE VIEW v AS SELECT v, COUNT(*) n FROM c GROUP BY v")
+	require.Equal(t, catalog.View, f.table("v").Kind)
+	require.Contains(t, f.table("v").ViewText, "`d`.`c`")
+	require.Len(t, f.table("v").Columns, 2)
+	f.refused("CREATE VIEW v AS SELECT 1", sqlerr.TableExists)
+	f.must("CREATE OR REPLACE ALGORITHM=UNDEFINED DEFINER=`nobody`@`nowhere` SQL SECURITY DEFINER VIEW v AS SELECT 1 AS one")
+	require.Equal(t, "one", f.table("v").Columns[0].Name)
+	f.refused("CREATE VIEW w AS SELECT * FROM nope", sqlerr.NoSuchTable)
+	f.refused("DROP TABLE v", sqlerr.UnknownTable)
+	f.must("DROP VIEW v")
+	f.refused("DROP VIEW v", 4092)
+
+	f.must("ALTER DATABASE d CHARACTER SET latin1")
+	require.Equal(t, "latin1", f.follower.Snapshot().Databases["d"].Charset)
+	f.must("ANALYZE TABLE c")
+	require.EqualValues(t, 1, f.must("DROP DATABASE d").Affected)
+	require.Nil(t, f.follower.Snapshot().Databases["d"])
+	f.refused("DROP DATABASE nope", sqlerr.DatabaseNotExists)
+	f.must("DROP DATABASE IF EXISTS nope")
+	f.session.DB = ""
+	f.must("CREATE DATABASE s COMMENT 'skarv:single'")
+	f.must("CREATE TABLE s.t (a INT, b INT UNIQUE)")
+	require.Equal(t, catalog.Single, f.follower.Snapshot().Table("s", "t").Kind)
+	require.False(t, f.follower.Snapshot().Table("s", "t").HiddenKey)
+	f.clean()
+}
+
+func TestForeignKeys(t *testing.T) {
+	f := newFixture(t, 2)
+	f.control(nil)
+	f.session.DB = ""
+	f.must("CREATE DATABASE d")
+	f.session.DB = "d"
+	f.must("CREATE TABLE p (id INT PRIMARY KEY)")
+	f.must("CREATE TABLE r (id INT PRIMARY KEY) COMMENT 'skarv:reference'")
+	f.must("CREATE TABLE c1 (pid INT, n INT, rid INT, PRIMARY KEY (pid, n), FOREIGN KEY (pid) REFERENCES p (id) ON DELETE CASCADE, FOREIGN KEY (rid) REFERENCES r (id)) PARTITION BY KEY (pid)")
+	require.Len(t, f.table("c1").ForeignKeys, 2)
+	require.Equal(t, "CASCADE", f.table("c1").ForeignKeys[0].OnDelete)
+	f.refused("CREATE TABLE c2 (id INT PRIMARY KEY, pid INT, CONSTRAINT fp FOREIGN KEY (pid) REFERENCES p (id))", sqlerr.NotSupportedYet, "'fp'", "skarv:reference")
+	f.refused("CREATE TABLE tree (id INT PRIMARY KEY, up INT, FOREIGN KEY (up) REFERENCES tree (id))", sqlerr.NotSupportedYet)
+	f.refused("CREATE TABLE r2 (id INT PRIMARY KEY, pid INT, FOREIGN KEY (pid) REFERENCES p (id)) COMMENT 'skarv:reference'", sqlerr.NotSupportedYet)
+	f.refused("CREATE TABLE c3 (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES nope (id))", 1005, "`d`.`c3`")
+	f.must("CREATE TABLE c4 (id INT PRIMARY KEY, rid INT)")
+	f.must("ALTER TABLE c4 ADD CONSTRAINT cr FOREIGN KEY (rid) REFERENCES r (id)")
+	f.must("ALTER TABLE c4 DROP FOREIGN KEY cr")
+	f.refused("ALTER TABLE c4 ADD FOREIGN KEY (rid) REFERENCES p (id)", sqlerr.NotSupportedYet)
+	f.refused("DROP TABLE p", 1451)
+	f.must("RENAME TABLE p TO parent")
+	require.Equal(t, "parent", f.table("c1").ForeignKeys[0].RefTable)
+
+	// A dump creates children first.
+	f.session.Session = []string{"SET SESSION foreign_key_checks = 0"}
+	f.must("CREATE TABLE child (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES later (id))")
+	f.must("CREATE TABLE bad (id INT PRIMARY KEY, x INT, FOREIGN KEY (x) REFERENCES later2 (id))")
+	f.must("CREATE TABLE later (id INT PRIMARY KEY)")
+	f.refused("CREATE TABLE later2 (id INT PRIMARY KEY)", sqlerr.NotSupportedYet)
+	f.clean()
+}
+
+// TestCrashAtEveryStep kills the controller at each point of a change's way and lets the next one finish it.
+func TestCrashAtEveryStep(t *testing.T) {
+	f := newFixture(t, 3)
+	stop := f.control(nil)
+	f.session.DB = ""
+	f.must("CREATE DATABASE d")
+	f.session.DB = "d"
+	stop()
+	points := []string{"planned", "before-1", "after-1", "first", "before-2", "after-2", "before-3", "after-3", "executed", "committed"}
+	changes := []struct {
+		prepare, sql string
+		check        func()
+	}{
+		{"", "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, a INT)", func() { require.Equal(t, "id,a", f.columns("t")) }},
+		{"", "CREATE TABLE t2 (a INT)", func() { require.True(t, f.table("t2").HiddenKey) }},
+		{"", "ALTER TABLE t ADD b INT", func() { require.Equal(t, "id,a,b", f.columns("t")) }},
+		{"", "RENAME TABLE t TO x, t2 TO t, x TO t2", func() { require.Equal(t, "id,a,b", f.columns("t2")) }},
+		{"", "TRUNCATE TABLE t2", func() {}},
+		{"", "CREATE VIEW v AS SELECT * FROM t2", func() { require.Equal(t, "id,a,b", f.columns("v")) }},
+		{"", "DROP VIEW v", func() { require.Empty(t, f.columns("v")) }},
+		{"", "DROP TABLE t, t2", func() { require.Empty(t, f.columns("t")+f.columns("t2")) }},
+		{"", "CREATE DATABASE e", func() { require.NotNil(t, f.follower.Snapshot().Databases["e"]) }},
+		{"", "DROP DATABASE e", func() { require.Nil(t, f.follower.Snapshot().Databases["e"]) }},
+	}
+	undo := map[int]string{
+		0: "DROP TABLE t", 1: "DROP TABLE t2", 2: "ALTER TABLE t DROP b", 3: "RENAME TABLE t TO x, t2 TO t, x TO t2",
+		5: "DROP VIEW v", 6: "CREATE VIEW v AS SELECT * FROM t2", 8: "DROP DATABASE e", 9: "CREATE DATABASE e",
+	}
+	for i, c := range changes {
+		for k, point := range points {
+			if i == 7 && k > 0 {
+				break // one point is enough for what would have to be made anew each time
+			}
+			crashed := make(chan struct{})
+			var once bool
+			stopFirst := f.control(func(p string) error {
+				if p == point && !once {
+					once = true
+					close(crashed)
+					return errors.New("killed")
+				}
+				return nil
+			})
+			type outcome struct{ err error }
+			got := make(chan outcome, 1)
+			go func() {
+				_, err := f.ddl(c.sql)
+				got <- outcome{err}
+			}()
+			<-crashed
+			stopFirst()
+			stopSecond := f.control(nil)
+			require.NoError(t, (<-got).err, "%s killed at %s", c.sql, point)
+			c.check()
+			if u := undo[i]; u != "" && k < len(points)-1 && i != 7 {
+				f.must(u)
+			}
+			stopSecond()
+		}
+	}
+	f.control(nil)
+	f.must("CREATE TABLE last (id INT PRIMARY KEY)") // sweeps
+	f.clean()
+}
+
+func TestWithoutController(t *testing.T) {
+	f := newFixture(t, 1)
+	f.session.DB = ""
+	f.client.patience = 50 * time.Millisecond
+	_, err := f.ddl("CREATE DATABASE d")
+	require.ErrorContains(t, err, "no controller is running")
+	f.control(nil)
+	require.NoError(t, func() error { _, err := f.ddl("CREATE DATABASE d"); return err }())
+}
+
+func TestTwoControllers(t *testing.T) {
+	f := newFixture(t, 2)
+	stops := []func(){f.control(nil), f.control(nil)}
+	f.session.DB = ""
+	f.must("CREATE DATABASE d")
+	f.session.DB = "d"
+	errs := make(chan error)
+	for i := range 6 {
+		go func() {
+			_, err := f.ddl(fmt.Sprintf("CREATE TABLE t%d (id INT PRIMARY KEY)", i))
+			errs <- err
+		}()
+	}
+	require.NoError(t, <-errs)
+	stops[0]()
+	for range 5 {
+		require.NoError(t, <-errs)
+	}
+	require.Len(t, f.follower.Snapshot().Databases["d"].Tables, 6)
+}
+
+func TestAddGroup(t *testing.T) {
+	f := newFixture(t, 2)
+	f.control(nil)
+	f.session.DB = ""
+	f.must("CREATE DATABASE d")
+	f.session.DB = "d"
+	f.must("CREATE TABLE h (a INT)")
+	f.must("CREATE VIEW w AS SELECT * FROM h")
+	f.must("CREATE VIEW v AS SELECT * FROM w")
+	servers[2].exec(t, "CREATE DATABASE other")
+	servers[2].exec(t, "CREATE TABLE other.t (a INT)")
+	spec := GroupSpec{Primary: servers[2].node()}
+	_, _, err := f.client.AddGroup(f.ctx(), spec)
+	require.ErrorContains(t, err, "holds tables already (other.t)")
+	servers[2].exec(t, "DROP DATABASE other")
+	_, _, err = f.client.AddGroup(f.ctx(), GroupSpec{Primary: servers[0].node()})
+	require.ErrorContains(t, err, "is node group 1 already")
+
+	id, warnings, err := f.client.AddGroup(f.ctx(), spec)
+	require.NoError(t, err)
+	require.EqualValues(t, 3, id)
+	require.Contains(t, strings.Join(warnings, "\n"), "log_bin is OFF, should be ON")
+	f.groups = 3
+	require.Equal(t, "a,my_row_id", f.columns("h"))
+	require.Equal(t, "a", f.columns("v"))
+	require.Empty(t, f.follower.Snapshot().Map.Owned(3))
+	f.must("ALTER TABLE h ADD b INT FIRST")
+	require.Equal(t, "b,a,my_row_id", f.columns("h"))
+	_, err = InitCluster(f.ctx(), f.store, InitRequest{Groups: []GroupSpec{spec}})
+	require.ErrorIs(t, err, ErrExists)
 }

@@ -129,6 +129,9 @@ func (d *ddl) connectOne(ctx context.Context, i int) error {
 	if err := d.leader.store.Verify(ctx, d.leader.guard); err != nil {
 		return err
 	}
+	if err := s.sweep(ctx, d.job.ID); err != nil {
+		return err
+	}
 	return s.settings(ctx, *d.job.DDL)
 }
 

@@ -174,13 +174,37 @@ func (s *server) settings(ctx context.Context, req DDLRequest) error {
 	if s.node.Flavor == catalog.MySQL {
 		set = append(set, "SET SESSION sql_generate_invisible_primary_key = OFF, SESSION information_schema_stats_expiry = 0")
 	}
-	if req.DB != "" {
-		set = append(set, "USE "+quoteName(req.DB))
-	}
 	for _, q := range set {
 		if _, err := s.exec(ctx, q); err != nil {
 			return err
 		}
 	}
-	return nil
+	if req.DB == "" {
+		return nil
+	}
+	_, err := s.exec(ctx, "USE "+quoteName(req.DB))
+	if sqlerr.HasCode(err, sqlerr.UnknownDatabase) {
+		return nil // it matters only to statements that name no database, and those are checked against the catalog
+	}
+	return err
+}
+
+// sweep drops what jobs of leaders that died left in our database.
+func (s *server) sweep(ctx context.Context, job string) error {
+	var names []string
+	err := s.rows(ctx, func(r *sql.Rows) error {
+		var name string
+		if err := r.Scan(&name); err != nil {
+			return err
+		}
+		if strings.HasPrefix(name, trialPrefix) && !strings.HasPrefix(name, trialPrefix+job) {
+			names = append(names, quoteName(ownDB)+"."+quoteName(name))
+		}
+		return nil
+	}, "SELECT table_name FROM information_schema.tables WHERE table_schema = '"+ownDB+"'")
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	_, err = s.exec(ctx, "DROP TABLE IF EXISTS "+strings.Join(names, ", "))
+	return err
 }

@@ -155,7 +155,7 @@ type fixture struct {
 	follower *topology.Follower
 	client   *Client
 	session  DDLRequest
-	stopped  func()
+	groups   int
 }
 
 func newFixture(t *testing.T, n int) *fixture {
@@ -164,7 +164,7 @@ func newFixture(t *testing.T, n int) *fixture {
 		s.clear(t)
 	}
 	e := etcdtest.Start(t)
-	f := &fixture{t: t, etcd: e, store: f0(t, e)}
+	f := &fixture{t: t, etcd: e, store: openStore(t, e), groups: n}
 	var req InitRequest
 	for _, s := range servers[:n] {
 		req.Groups = append(req.Groups, GroupSpec{Primary: s.node()})
@@ -180,7 +180,7 @@ func newFixture(t *testing.T, n int) *fixture {
 	return f
 }
 
-func f0(t *testing.T, e *etcdtest.Etcd) *topology.Store {
+func openStore(t *testing.T, e *etcdtest.Etcd) *topology.Store {
 	s, err := topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}})
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
