@@ -1,0 +1,114 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/control"
+	"skarv/pkg/placement"
+	"skarv/pkg/server"
+	"skarv/pkg/topology"
+)
+
+// makeCluster makes a cluster of the servers that are up, or finds the one of an earlier run and tells it where its
+// servers are now.
+func (c *Cluster) makeCluster(ctx context.Context) error {
+	store, err := topology.Open(topology.Config{Endpoints: []string{c.etcd.endpoint()}, Log: c.log})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	groups := make([]control.GroupSpec, len(c.nodes))
+	for i := range c.nodes {
+		groups[i] = control.GroupSpec{Name: groupName(i + 1), Primary: c.login(i)}
+	}
+	_, revision, err := store.Cluster(ctx)
+	switch {
+	case err != nil:
+		return err
+	case revision == topology.Absent:
+		_, err = control.InitCluster(ctx, store, control.InitRequest{Groups: groups})
+	default:
+		err = c.refresh(ctx, store, groups)
+	}
+	if err != nil {
+		return err
+	}
+	return makeRoot(ctx, store)
+}
+
+// login is how Skarv reaches the server of node i.
+func (c *Cluster) login(i int) catalog.Node {
+	status := c.nodes[i].Status()
+	user, password := c.nodes[i].Account()
+	addr := "unix:" + status.Socket
+	if c.cfg.TCPBackends {
+		addr = status.Addr
+	}
+	return catalog.Node{Addr: addr, User: user, Password: password, Version: status.Version, Flavor: c.binary.Flavor}
+}
+
+// refresh writes addresses that have changed since the last run: the directory may have been moved, the server
+// upgraded.
+func (c *Cluster) refresh(ctx context.Context, store *topology.Store, groups []control.GroupSpec) error {
+	for i, spec := range groups {
+		id := placement.NodeGroupID(i + 1)
+		g, revision, err := store.Group(ctx, id)
+		if err != nil {
+			return err
+		}
+		if g == nil {
+			return fmt.Errorf("data directory %s is damaged: etcd does not know node group %d; see %s", c.dir.path, id, c.etcd.logFile)
+		}
+		node := spec.Primary
+		if g.Primary == node {
+			continue
+		}
+		changed := *g
+		changed.Primary = node
+		if _, err := store.Change(nil).PutGroup(&changed, revision).Commit(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeRoot gives a fresh cluster its one account: root without password, from this machine only.
+func makeRoot(ctx context.Context, store *topology.Store) error {
+	_, revision, err := store.Account(ctx, "root")
+	if err != nil || revision != topology.Absent {
+		return err
+	}
+	_, err = store.Change(nil).PutAccount(&catalog.Account{
+		Name: "root", AuthPlugin: "mysql_native_password", LoopbackOnly: true,
+		Grants: map[string]catalog.Privilege{"*": catalog.Admin},
+	}, topology.Absent).Commit(ctx)
+	return err
+}
+
+// awaitReady returns when srv serves clients.
+func (c *Cluster) awaitReady(ctx context.Context, srv *server.Server) error {
+	patience := time.NewTimer(readyTimeout)
+	defer patience.Stop()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := srv.Ready()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-patience.C:
+			return fmt.Errorf("proxy is not ready after %s: %w; see %s", readyTimeout, err, c.dir.logFile())
+		}
+	}
+}
+
+// errDown is why a cluster ended that nobody asked to end.
+var errDown = errors.New("etcd or a data node ended")
