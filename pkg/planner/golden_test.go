@@ -1,0 +1,86 @@
+package planner
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// TestGolden plans the statements of testdata and compares with the plans written there. Rewrite with
+//
+//	go test ./pkg/planner -run TestGolden -rewrite
+//
+// and read the difference.
+//
+// Commands: schema (adds tables), flavor mysql|mariadb, plan [expect=Rule] [expect-not=Rule] [db=name] [latin1]
+// [mode=ansi_quotes,...].
+func TestGolden(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		s := newTestSchema(t)
+		p, err := New()
+		require.NoError(t, err)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "schema":
+				s.add(t, d.Input)
+				return ""
+			case "flavor":
+				s.snap.Flavor = catalog.Flavor(d.CmdArgs[0].Key)
+				return ""
+			case "plan":
+				return golden(t, d, p, s)
+			}
+			d.Fatalf(t, "unknown command %s", d.Cmd)
+			return ""
+		})
+	})
+}
+
+func golden(t *testing.T, d *datadriven.TestData, p *Planner, s *testSchema) string {
+	db := s.db
+	d.MaybeScanArgs(t, "db", &db)
+	if db == "none" {
+		db = ""
+	}
+	sess := SessionInfo{UTF8Results: !d.HasArg("latin1"), NoAutoValueOnZero: d.HasArg("no-zero")}
+	if d.HasArg("ansi_quotes") {
+		sess.Mode |= sqlparse.ANSIQuotes
+	}
+	if d.HasArg("pipes") {
+		sess.Mode |= sqlparse.PipesAsConcat
+	}
+	st := sqlparse.NewDialect(s.snap.Flavor == catalog.MariaDB, s.snap.ServerVersion).NewStatement()
+	require.NoError(t, st.Scan([]byte(d.Input), sess.Mode))
+	pl, err := p.Build(st, db, s.snap, sess)
+	if err != nil {
+		var e *sqlerr.Error
+		require.True(t, errors.As(err, &e))
+		if d.HasArg("expect") {
+			t.Errorf("%s: %s: expected a plan, got %v", d.Pos, d.Input, err)
+		}
+		return e.Error()
+	}
+	for _, a := range d.CmdArgs {
+		for _, rule := range a.Vals {
+			switch a.Key {
+			case "expect":
+				if !slices.Contains(pl.Rules, rule) {
+					t.Errorf("%s: %s: rule %s did not fire (%s)", d.Pos, d.Input, rule, strings.Join(pl.Rules, " "))
+				}
+			case "expect-not":
+				if slices.Contains(pl.Rules, rule) {
+					t.Errorf("%s: %s: rule %s fired", d.Pos, d.Input, rule)
+				}
+			}
+		}
+	}
+	return pl.String()
+}
