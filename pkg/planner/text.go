@@ -111,7 +111,7 @@ func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 			case "HAVING":
 				enter(word)
 			case "WITH":
-				if clause == "GROUP" { // WITH ROLLUP
+				if clause == "GROUP" || prev.Kind == sqlparse.EOF { // WITH ROLLUP, or common table expressions
 					enter(word)
 				}
 			case "GROUP", "ORDER":
@@ -146,7 +146,7 @@ func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 			item.End = t.End
 		}
 		if arg := sessionValue(st, t, prev, toks); arg != 0 {
-			inFrom := depth > 0 && (clause == "FROM" || selects == 0)
+			inFrom := depth > 0 && (clause == "FROM" || clause == "WITH" && selects == 0)
 			c.calls = append(c.calls, callAt(st, t, arg, toks, inFrom))
 		}
 		prev2, prev = prev, t
