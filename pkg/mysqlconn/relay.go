@@ -22,8 +22,20 @@ func (c *Conn) Relay(request []byte, cmd wire.Command, dst io.Writer, buf []byte
 	if cmd.NoAnswer() {
 		return *c.scanner.Summary(), c.write(request)
 	}
+	c.scanner.Expect(nextSeq(request))
 	n, err := c.sock.Exchange(c.withLate(request), buf)
 	return c.relay(n, err, dst, buf)
+}
+
+// nextSeq is the sequence number that follows the last packet of a command.
+func nextSeq(request []byte) byte {
+	for len(request) > wire.HeaderLen+wire.MaxPacket {
+		request = request[wire.HeaderLen+wire.MaxPacket:]
+	}
+	if len(request) < wire.HeaderLen {
+		return 1
+	}
+	return request[wire.HeaderLen-1] + 1
 }
 
 // RelayRest copies what follows after SendFile has sent a whole file.

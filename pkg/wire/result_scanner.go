@@ -104,6 +104,12 @@ func (s *ResultScanner) Reset(command Command, caps Capability) {
 	}
 }
 
+// Expect says which sequence number the answer's first packet has. Without it any is accepted.
+func (s *ResultScanner) Expect(seq byte) {
+	s.first = false
+	s.sum.NextSeq = seq
+}
+
 // Resume goes on after the file that LocalInfile asked for has been sent.
 func (s *ResultScanner) Resume() {
 	s.sum.LocalInfile = false
@@ -182,6 +188,8 @@ func (s *ResultScanner) Feed(chunk []byte) (used int, done bool, err error) {
 			if err = s.packet(payload, length); err != nil {
 				return s.progress(chunk, b), false, err
 			}
+		case s.state == scanFirst && length > 9 && b[0] != OKHeader && b[0] != LocalHeader && b[0] != ErrHeader:
+			return s.progress(chunk, b), false, malformed("column count") // do not wait for the rest of it
 		default:
 			s.partial = s.partial[:0]
 			s.want = min(length, scanPrefix)
