@@ -50,7 +50,7 @@ type toy struct {
 	release  chan struct{}
 	stop     context.CancelFunc
 	ended    chan error
-	mu       sync.Mutex // guards attrs
+	mu       sync.Mutex // guards attrs, accounts
 	attrs    map[string]string
 }
 
@@ -109,7 +109,11 @@ func startToy(t testing.TB, cfg mysqlserver.Config) *toy {
 	return s
 }
 
-func (s *toySession) Account(user string) *catalog.Account { return s.t.accounts[user] }
+func (s *toySession) Account(user string) *catalog.Account {
+	s.t.mu.Lock()
+	defer s.t.mu.Unlock()
+	return s.t.accounts[user]
+}
 
 func (s *toySession) Authenticated(user, db string, attrs map[string]string) error {
 	if db == "nosuch" {

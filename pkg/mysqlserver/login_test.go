@@ -77,7 +77,9 @@ func TestFastPath(t *testing.T) {
 	require.NoError(t, err)
 	changed := *s.accounts["sha"]
 	changed.AuthString = h
+	s.mu.Lock()
 	s.accounts["sha"] = &changed
+	s.mu.Unlock()
 	assert.Equal(t, byte(wire.SHA2FullAuth), first("secret"))
 }
 
