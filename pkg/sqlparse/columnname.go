@@ -14,10 +14,10 @@ func (s *Statement) AppendColumnName(dst []byte, item SelectItem) []byte {
 		dst = appendName(dst, s.sql[item.Alias.Start:item.Alias.End], s.mode)
 		dst = trimName(dst, begin)
 	default:
-		if simple, ok := s.appendSimple(dst, item.Expr); ok {
+		if simple, ok := s.appendSimple(dst, item); ok {
 			dst = trimName(simple, begin)
 		} else {
-			dst = s.appendRaw(dst, item.Expr)
+			dst = s.appendRaw(dst, item)
 		}
 	}
 	if len(dst)-begin > maxColumnName {
@@ -41,9 +41,8 @@ func trimName(dst []byte, begin int) []byte {
 
 // appendSimple appends the name of an expression that is a column, a literal or a constant, in parentheses and after
 // a plus or not: the server names it by what it is. ok is false for any other expression.
-func (s *Statement) appendSimple(dst []byte, expr Span) (out []byte, ok bool) {
-	l := s.dialect.lexer(s.sql[:expr.End], s.mode)
-	l.pos = expr.Start
+func (s *Statement) appendSimple(dst []byte, item SelectItem) (out []byte, ok bool) {
+	l := s.lexerAt(item.Expr.Start, item.Expr.End, item.code)
 	depth := 0
 	k := l.next()
 	for k == Op && (s.sql[l.start] == '(' || s.sql[l.start] == '+') {
@@ -104,7 +103,8 @@ func (s *Statement) appendSimple(dst []byte, expr Span) (out []byte, ok bool) {
 			return dst, false
 		}
 	}
-	return dst, l.next() == EOF
+	k = l.next()
+	return dst, k == EOF || k == Invalid && l.start == item.Expr.End
 }
 
 func (s *Statement) appendString(dst []byte, a arg) (out []byte, ok bool) {
@@ -114,10 +114,9 @@ func (s *Statement) appendString(dst []byte, a arg) (out []byte, ok bool) {
 
 // appendRaw appends an expression as written. The server leaves out the marks of executable comments, keeps other
 // comments, and puts a space after a comment that touches what follows.
-func (s *Statement) appendRaw(dst []byte, expr Span) []byte {
-	l := s.dialect.lexer(s.sql[:expr.End], s.mode)
-	l.pos = expr.Start
-	end := expr.Start
+func (s *Statement) appendRaw(dst []byte, item SelectItem) []byte {
+	l := s.lexerAt(item.Expr.Start, item.Expr.End, item.code)
+	end := item.Expr.Start
 	for {
 		if k := l.next(); k == EOF || k == Invalid {
 			return dst

@@ -45,35 +45,18 @@ const (
 	Compound // BEGIN NOT ATOMIC ... END
 )
 
-// Uses is what the text shows about session state and determinism. Functions are recognised by name and an
-// opening parenthesis; what stored functions do is not known.
-type Uses uint32
-
-// The bits of Uses.
-const (
-	ReadsUserVariable  Uses = 1 << iota
-	WritesUserVariable      // @x := , SET @x, INTO @x
-	ReadsSystemVariable
-	ReadsLastInsertID // LAST_INSERT_ID(), @@last_insert_id, @@identity
-	SetsLastInsertID  // LAST_INSERT_ID(expr)
-	ReadsDiagnostics  // FOUND_ROWS(), ROW_COUNT(), @@warning_count, SHOW WARNINGS, GET DIAGNOSTICS
-	CalcFoundRows     // SQL_CALC_FOUND_ROWS
-	LocksRows         // FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE
-	Nondeterministic  // NOW(), RAND(), UUID(), ...: two evaluations may differ
-	ReadsSession      // CONNECTION_ID(), USER(), DATABASE(), ...: depends on the connection
-	UserLock          // GET_LOCK and its family
-	Temporary         // CREATE/DROP TEMPORARY TABLE
-	Sequence          // NEXTVAL, LASTVAL, SETVAL, NEXT VALUE FOR
-	IntoFile          // INTO OUTFILE, INTO DUMPFILE, LOAD_FILE
-	LocalFile         // LOAD DATA LOCAL
-	Returning         // RETURNING
-	Subquery          // SELECT inside another statement
-	Hint              // /*+ ... */
-	Pipes             // the operator ||
-	Not               // the operator NOT
-	SpacedCall        // COUNT (*) without IgnoreSpace: the server will not take it as the native function
-	Foreign           // a form MySQL's and MariaDB's parsers do not know, such as :name
-)
+// String returns the kind in lower case, as metrics and logs name it.
+func (k Kind) String() string {
+	names := [...]string{
+		"empty", "other", "select", "insert", "replace", "update", "delete", "do", "call", "handler", "load", "create", "alter",
+		"drop", "truncate", "rename", "set", "show", "explain", "use", "begin", "commit", "rollback", "savepoint", "release",
+		"lock", "unlock", "kill", "prepare", "execute", "deallocate", "xa", "grant", "account", "admin", "flush", "compound",
+	}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "other"
+}
 
 // headWords is how many of a statement's first words tell its kind.
 const headWords = 6

@@ -4,7 +4,7 @@ package sqlparse
 // number, strings written side by side, an introducer and a string, DATE and a string. With keywords, NULL, TRUE,
 // FALSE and DEFAULT are literals too. If there is none, the lexer stays where it is.
 func literal(l *lexer, k TokenKind, keywords bool) (a arg, ok bool) {
-	a = arg{start: uint32(l.start), end: uint32(l.pos), param: -1}
+	a = arg{start: uint32(l.start), end: uint32(l.pos), param: -1, code: l.code > 0}
 	switch k {
 	case IntLit:
 		a.class = ClassInt

@@ -69,7 +69,8 @@ func (s *Statement) render(dst []byte, mode renderMode) []byte {
 				continue
 			}
 			if row > 1 {
-				dst = append(dst, ',', ' ')
+				dst = append(dst, ',')
+				l.spaced = true
 			}
 		}
 		if l.spaced && len(dst) > written {
@@ -119,11 +120,10 @@ func (s *Statement) renderArg(dst []byte, a arg, n int, mode renderMode) []byte 
 	case a.class != ClassList && (mode == renderNormal || a.class == ClassParam):
 		return appendInt(append(dst, ":v"...), n)
 	}
-	l := s.dialect.lexer(s.sql[:a.end], s.mode)
-	l.pos = int(a.start)
+	l := s.lexerAt(int(a.start), int(a.end), a.code)
 	for first := true; ; first = false {
 		k := l.next()
-		if k == EOF {
+		if k == EOF || k == Invalid {
 			return dst
 		}
 		if !first {
@@ -136,7 +136,7 @@ func (s *Statement) renderArg(dst []byte, a arg, n int, mode renderMode) []byte 
 func (s *Statement) hasParams(a arg) bool {
 	e := s.elems[a.first : a.first+a.n]
 	for i := range e {
-		if s.sql[e[i].start] == '?' {
+		if s.sql[e[i].start&^elemCode] == '?' {
 			return true
 		}
 	}

@@ -37,8 +37,8 @@ func (s *Statement) valuesRows() {
 			break
 		}
 		start := l.start
-		if !s.row() {
-			// Unbalanced, or an executable comment that begins inside a row and ends outside: no rows then.
+		if l.code > 0 || !s.row() {
+			// Unbalanced, or an executable comment around a row or its end: no rows then.
 			*l = begin
 			s.shape, s.args, s.elems, s.params, s.uses = s.shape[:shape], s.args[:args], s.elems[:elems], params, uses
 			s.rows, s.rowShapes, s.plainCols = s.rows[:0], s.rowShapes[:0], -1
@@ -84,7 +84,6 @@ func (s *Statement) row() bool {
 		cols++
 		if a, ok := plainValue(l, k); ok {
 			s.shape = append(s.shape, shapePlain)
-			a.shared = true
 			s.addArg(a)
 		} else {
 			plain = false
@@ -353,7 +352,7 @@ func (s *Statement) readRow(i int) {
 				return // cannot be: Scan has read the row
 			}
 			param += params
-			s.scratch.cols = append(s.scratch.cols, Arg{sp, ClassNone, -1})
+			s.scratch.cols = append(s.scratch.cols, Arg{Span: sp, Class: ClassNone, Param: -1})
 		}
 		if s.sql[l.start] == ')' {
 			return

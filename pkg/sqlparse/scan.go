@@ -135,7 +135,7 @@ func (s *Statement) take(k TokenKind) {
 	st.tokens++
 	if st.selectMods && (k != Word || l.word == nil || !isSelectModifier(l.word.id)) && k != HintComment {
 		st.selectMods = false
-		s.selectList.Start = l.start
+		s.selectList.Start, s.selectCode = l.start, l.code > 0
 	}
 	var prev wordID
 	var flags wordFlag
@@ -324,6 +324,9 @@ func (s *Statement) list() {
 		if !ok {
 			break
 		}
+		if a.code {
+			a.start |= elemCode
+		}
 		s.elems = append(s.elems, elem{a.start, int32(s.params)})
 		mask |= 1 << a.class
 		if a.class == ClassParam {
@@ -340,7 +343,7 @@ func (s *Statement) list() {
 		s.shape[len(s.shape)-1] = shapeList
 		s.shape = append(s.shape, byte(mask), byte(mask>>8))
 		s.args = append(s.args, arg{
-			start: uint32(save.start), end: uint32(l.pos), param: -1, class: ClassList,
+			start: uint32(save.start), end: uint32(l.pos), param: -1, class: ClassList, code: save.code > 0,
 			first: uint32(first), n: uint32(len(s.elems) - first),
 		})
 		st.depth--

@@ -5,6 +5,8 @@ type SelectItem struct {
 	Expr  Span // without alias
 	Alias Span // as written, quotes included; empty when there is none
 	Star  bool // * or t.*
+
+	code bool // begins inside an executable comment
 }
 
 // SelectList returns the text range of the list of the outermost (of a UNION: first) SELECT, found during Scan; ok is
@@ -19,8 +21,7 @@ func (s *Statement) SelectItems(dst []SelectItem) []SelectItem {
 	if s.selectList.Start < 0 || s.selectList.Start == s.selectList.End {
 		return dst
 	}
-	l := s.dialect.lexer(s.sql[:s.selectList.End], s.mode)
-	l.pos = s.selectList.Start
+	l := s.lexerAt(s.selectList.Start, s.selectList.End, s.selectCode)
 	for {
 		it, ok := s.selectItem(&l)
 		if !ok {
@@ -50,7 +51,7 @@ func (s *Statement) selectItem(l *lexer) (it SelectItem, ok bool) {
 			break
 		}
 		if it.Expr.Start < 0 {
-			it.Expr.Start = l.start
+			it.Expr.Start, it.code = l.start, l.code > 0
 		}
 		t := itemToken{kind: k, Span: Span{l.start, l.pos}, operand: true}
 		switch {
@@ -78,12 +79,13 @@ func (s *Statement) selectItem(l *lexer) (it SelectItem, ok bool) {
 				t.closes = true
 			case t.word == wInterval:
 				interval = depth
-			case interval == depth && last[0].operand && isUnit(s.sql[l.start:l.pos]):
-				interval = -1
-				t.closes = true
 			}
 		case k == Word && s.takesOperand(l.start, l.pos):
 			t.operand = false
+		}
+		if k == Word && interval == depth && last[0].operand && isUnit(s.sql[l.start:l.pos]) {
+			interval = -1
+			t.closes = true
 		}
 		last[2], last[1], last[0] = last[1], last[0], t
 	}

@@ -41,6 +41,8 @@ type Arg struct {
 	Span        // with sign and introducer; of a list with its parentheses
 	Class Class //
 	Param int   // ClassParam: which `?` of the text it is, from 0; else -1
+
+	code bool // begins inside an executable comment
 }
 
 // Statement is the tokens of one statement. It is made for reuse by one goroutine: Scan fills it anew without
@@ -68,6 +70,7 @@ type Statement struct {
 	plainCols int
 
 	selectList Span // Start is -1 when there is none
+	selectCode bool // it begins inside an executable comment
 
 	scan    scanState
 	scratch scratch
@@ -79,14 +82,17 @@ type arg struct {
 	param      int32
 	first, n   uint32
 	class      Class
-	shared     bool // its class is not in the shape: a plain value of a VALUES row
+	code       bool // begins inside an executable comment
 }
 
-// elem is an element of a list: where it begins, and how many ?s stand before it.
+// elem is an element of a list: where it begins, with bit elemCode if inside an executable comment, and how many ?s
+// stand before it.
 type elem struct {
 	start uint32
 	param int32
 }
+
+const elemCode = 1 << 31
 
 // scratch is memory that answers to questions are made in.
 type scratch struct {
@@ -239,7 +245,7 @@ func (s *Statement) NumArgs() int { return len(s.args) }
 func (s *Statement) Arg(i int) Arg { return s.args[i].public() }
 
 func (a arg) public() Arg {
-	return Arg{Span{int(a.start), int(a.end)}, a.class, int(a.param)}
+	return Arg{Span{int(a.start), int(a.end)}, a.class, int(a.param), a.code}
 }
 
 // ArgText returns the text of argument i as written, part of the scanned text.
@@ -263,13 +269,22 @@ func (s *Statement) Elem(i, j int) Arg {
 		return a.public()
 	}
 	e := s.elems[a.first : a.first+a.n][j]
-	l := s.dialect.lexer(s.sql, s.mode)
-	l.pos = int(e.start)
+	l := s.lexerAt(int(e.start&^elemCode), len(s.sql), e.start&elemCode != 0)
 	lit, _ := literal(&l, l.next(), false)
 	if lit.class == ClassParam {
 		lit.param = e.param
 	}
 	return lit.public()
+}
+
+// lexerAt returns a lexer for the text from start to end; code tells that start is inside an executable comment.
+func (s *Statement) lexerAt(start, end int, code bool) lexer {
+	l := s.dialect.lexer(s.sql[:end], s.mode)
+	l.pos = start
+	if code {
+		l.code = 1
+	}
+	return l
 }
 
 // NumParams returns the number of `?`s in the whole statement, VALUES rows that have no argument numbers included.

@@ -86,8 +86,7 @@ func (s *Statement) unsigned(text []byte) []byte {
 
 // decodeString decodes strings, byte strings and typed strings with all that can stand before them.
 func (s *Statement) decodeString(a Arg) (v sqltypes.Value, ok bool) {
-	l := s.dialect.lexer(s.sql[:a.End], s.mode)
-	l.pos = a.Start
+	l := s.lexerAt(a.Start, a.End, a.code)
 	k := l.next()
 	v.Kind = sqltypes.String
 	ascii := k == NStringLit // must be, where the character set need not be the connection's
@@ -121,12 +120,11 @@ func (s *Statement) decodeString(a Arg) (v sqltypes.Value, ok bool) {
 			quote := text[0]
 			inner := text[1 : len(text)-1]
 			more := bytes.IndexByte(inner, quote) >= 0 || s.mode&NoBackslashEscapes == 0 && bytes.IndexByte(inner, '\\') >= 0
-			k = l.next()
+			if k = l.next(); k == Invalid {
+				k = EOF // the end, inside an executable comment
+			}
 			if first && k == EOF && !more {
 				v.Raw = inner
-				if v.Raw == nil {
-					v.Raw = []byte{}
-				}
 				break
 			}
 			if first {
