@@ -24,7 +24,6 @@ func startEtcd(ctx context.Context, dir string, sync bool) (*etcd, error) {
 	e := &etcd{logFile: filepath.Join(dir, "etcd.log")}
 	loopback := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
 	cfg := embed.NewConfig()
-	cfg.Name = "dev"
 	cfg.Dir = filepath.Join(dir, "etcd")
 	cfg.LogLevel = "warn"
 	cfg.LogOutputs = []string{e.logFile}
