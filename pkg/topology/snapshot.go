@@ -31,32 +31,35 @@ func (s *Store) Cluster(ctx context.Context) (c Cluster, revision int64, err err
 	return c, revision, err
 }
 
-// Map reads the partition map as it is now, not as a snapshot had it.
+// Map reads the partition map as it is now, not as a snapshot had it. Like all that follow, it returns nil, Absent and
+// no error if there is none.
 func (s *Store) Map(ctx context.Context) (m *placement.PartitionMap, revision int64, err error) {
-	m = new(placement.PartitionMap)
-	revision, err = s.read(ctx, s.mapKey(), m)
-	return m, revision, err
+	return readObject[placement.PartitionMap](ctx, s, s.mapKey())
 }
 
 // Group reads a node group as it is now.
 func (s *Store) Group(ctx context.Context, id placement.NodeGroupID) (g *catalog.NodeGroup, revision int64, err error) {
-	g = new(catalog.NodeGroup)
-	revision, err = s.read(ctx, s.groupKey(id), g)
-	return g, revision, err
+	return readObject[catalog.NodeGroup](ctx, s, s.groupKey(id))
 }
 
 // Account reads an account as it is now.
 func (s *Store) Account(ctx context.Context, name string) (a *catalog.Account, revision int64, err error) {
-	a = new(catalog.Account)
-	revision, err = s.read(ctx, s.accountKey(name), a)
-	return a, revision, err
+	return readObject[catalog.Account](ctx, s, s.accountKey(name))
 }
 
 // Table reads a table as it is now.
 func (s *Store) Table(ctx context.Context, db, name string) (t *catalog.Table, revision int64, err error) {
-	t = new(catalog.Table)
-	revision, err = s.read(ctx, s.tableKey(db, name), t)
-	return t, revision, err
+	return readObject[catalog.Table](ctx, s, s.tableKey(db, name))
+}
+
+// readObject decodes one key; the object is nil and the revision Absent if it does not exist.
+func readObject[T any](ctx context.Context, s *Store, key string) (*T, int64, error) {
+	v := new(T)
+	revision, err := s.read(ctx, key, v)
+	if err != nil || revision == Absent {
+		return nil, Absent, err
+	}
+	return v, revision, nil
 }
 
 // read decodes one key into v. The revision is Absent if it does not exist.
