@@ -29,6 +29,7 @@ type insertion struct {
 	edits  []edit
 	added  []uint64 // values of the sequence added to the rows, one for each
 	ids    identities
+	text   []byte // memory of numbers written into rows
 
 	exprs     []expression
 	evaluated bool
@@ -87,6 +88,7 @@ func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arg
 func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Snapshot, a *Arguments, sink Sink) (Summary, error) {
 	in := &r.insert
 	in.reset(node, snap, a)
+	defer in.forget()
 	for i := range in.rows {
 		if n := in.columns(i); n != node.Columns {
 			return Summary{}, sqlerr.ColumnCountMismatch.New(i + 1)
@@ -119,10 +121,17 @@ func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Sn
 	}
 	sum, err := r.write(p, node.Same, text, sink)
 	if err != nil {
-		return sum, err
+		return sum, in.renumber(err, r.failed)
 	}
 	r.finishInsert(p, in, &sum)
 	return sum, nil
+}
+
+// forget lets go of what a large statement needed.
+func (in *insertion) forget() {
+	if cap(in.owners)*2+cap(in.edits)*64+cap(in.added)*8+cap(in.text) > keepBytes {
+		*in = insertion{}
+	}
 }
 
 // columns is the number of values in a row.
@@ -177,7 +186,7 @@ func (in *insertion) textElement(text plan.Text) element {
 // place finds the owner of every row, and gives the rows their values of the sequence.
 func (r *Runner) place(in *insertion) error {
 	in.ids.reset(r.Sequence, in.table, in.rows, in.node.ZeroIsValue)
-	in.edits, in.added, in.owners = in.edits[:0], in.added[:0], in.owners[:0]
+	in.edits, in.added, in.owners, in.text = in.edits[:0], in.added[:0], in.owners[:0], in.text[:0]
 	next := 0 // in in.exprs
 	for row := range in.rows {
 		in.vals, r.Router.text = in.vals[:0], r.Router.text[:0]
@@ -231,7 +240,7 @@ func (in *insertion) identity(row int) error {
 	if err != nil {
 		return err
 	}
-	text := strconv.AppendUint(nil, id, 10)
+	text := in.digits(id)
 	el.kind, el.value = literal, sqltypes.Value{Kind: sqltypes.Int, Raw: text}
 	if n := len(in.edits); n > 0 && in.edits[n-1].row == row {
 		// An expression that came to NULL or 0 is replaced once.
@@ -246,6 +255,13 @@ func (in *insertion) identity(row int) error {
 	return nil
 }
 
+// digits is n as text, valid as long as the execution.
+func (in *insertion) digits(n uint64) []byte {
+	start := len(in.text)
+	in.text = strconv.AppendUint(in.text, n, 10)
+	return in.text[start:len(in.text):len(in.text)]
+}
+
 // at returns the value of the row at position col, which is one of needed.
 func (in *insertion) at(col int) *element {
 	i, _ := slices.BinarySearch(in.needed, col)
@@ -254,13 +270,12 @@ func (in *insertion) at(col int) *element {
 
 // owner returns the group whose partition the row belongs to.
 func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
-	var room [24]byte
 	r.Router.vals = r.Router.vals[:0]
 	for i, k := range in.node.Key {
 		v, written := k.Const, false
 		switch {
 		case k.Sequence && in.node.AutoIncrement < 0:
-			v = sqltypes.Value{Kind: sqltypes.Int, Raw: strconv.AppendUint(room[:0], in.added[row], 10)}
+			v = sqltypes.Value{Kind: sqltypes.Int, Raw: in.digits(in.added[row])}
 		case k.Column >= 0:
 			el := in.at(k.Column)
 			if written = el.kind == literal; written {

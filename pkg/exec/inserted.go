@@ -2,9 +2,13 @@ package exec
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
+	"strings"
 
+	"skarv/pkg/placement"
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 )
 
@@ -74,6 +78,33 @@ func (r *Runner) recordsInfo(p *plan.Plan, in *insertion, warnings uint16) []byt
 	r.info = append(r.info, "  Warnings: "...)
 	r.info = strconv.AppendUint(r.info, uint64(warnings), 10)
 	return r.info
+}
+
+// renumber makes the row that the error of group g names ("Data too long for column 'v' at row 1") the row of the
+// client's statement.
+func (in *insertion) renumber(err error, g placement.NodeGroupID) error {
+	var e *sqlerr.Error
+	if len(in.owners) == 0 || !errors.As(err, &e) {
+		return err
+	}
+	at := strings.LastIndex(e.Message, " at row ")
+	if at < 0 {
+		return err
+	}
+	at += len(" at row ")
+	n, convErr := strconv.Atoi(e.Message[at:])
+	if convErr != nil {
+		return err
+	}
+	for row, owner := range in.owners {
+		if owner != g {
+			continue
+		}
+		if n--; n == 0 {
+			return &sqlerr.Error{Code: e.Code, State: e.State, Message: e.Message[:at] + strconv.Itoa(row+1)}
+		}
+	}
+	return err
 }
 
 // isIgnore reports whether an INSERT begins with IGNORE among its first words.

@@ -272,6 +272,18 @@ func TestOneTimeForAllGroups(t *testing.T) {
 	require.Equal(t, "2: SET timestamp = 1700000000.000042\n2: SELECT NOW()\n2: SET timestamp = DEFAULT", strings.Join(w.log[3:6], "\n"))
 	require.Equal(t, []string{"release 1: <nil>", "release 2: <nil>", "release 3: <nil>"}, w.log[9:])
 
+	// Copies of a reference table are given the same time, whenever their turn comes.
+	later := time.Duration(0)
+	w.runner.Now = func() time.Time {
+		later += time.Second
+		return time.Unix(1_700_000_000, 0).Add(later)
+	}
+	w.cluster.answer = func(placement.NodeGroupID, string) answer { return answer{} }
+	_, err = w.run(&plan.Plan{Root: &plan.Fragment{Write: true, Same: true}, Uses: plan.ReadsClock}, "UPDATE r SET x = NOW()")
+	require.NoError(t, err)
+	require.Equal(t, 4, strings.Count(w.sent(), "SET timestamp = 1700000001.000000"))
+
+	w.rows([]sqltypes.Column{idColumn}, nil)
 	w.runner.FixedClock = true
 	_, err = w.run(p, "SELECT NOW()")
 	require.NoError(t, err)

@@ -34,7 +34,8 @@ type Runner struct {
 	body    []byte
 	info    []byte
 	insert  insertion
-	results []result // of the last write, group by group
+	results []result              // of the last write, group by group
+	failed  placement.NodeGroupID // whose error heads returned
 
 	mu struct {
 		sync.Mutex
@@ -42,6 +43,9 @@ type Runner struct {
 		cause  *sqlerr.Error // of Interrupt, for the statement that runs
 	}
 }
+
+// keepBytes is how much scratch memory outlives a statement: sessions are many and mostly idle.
+const keepBytes = 64 << 10
 
 // Interrupt makes the statement that runs fail with cause; without one it does nothing.
 func (r *Runner) Interrupt(cause *sqlerr.Error) {
@@ -130,7 +134,7 @@ func (r *Runner) read(p *plan.Plan, a *Arguments, text textOf, sink Sink) (sum S
 	if err := r.acquire(p.Uses&plan.LocksRows != 0); err != nil {
 		return sum, err
 	}
-	if err := r.send(p, r.streams, text); err != nil {
+	if err := r.send(r.streams, r.timestamp(p), text); err != nil {
 		return sum, err
 	}
 	answers, err := r.heads(r.streams)
@@ -224,31 +228,28 @@ func (r *Runner) finish(err error) {
 		*s = stream{}
 	}
 	r.streams = r.streams[:0]
+	if cap(r.body) > keepBytes {
+		r.body = nil
+	}
 	r.mu.Lock()
 	r.mu.active, r.mu.cause = r.mu.active[:0], nil
 	r.mu.Unlock()
 }
 
-// send writes each stream's part of the statement to it. When the statement reads the clock, several groups are
-// given one time first, and their own back after.
-func (r *Runner) send(p *plan.Plan, streams []stream, text textOf) error {
-	clock := p.Uses&plan.ReadsClock != 0 && len(r.groups) > 1 && !r.FixedClock
-	var set []byte
-	if clock {
-		set = r.appendTimestamp(nil)
-	}
+// send writes each stream's part of the statement to it, between timestamp, if there is one, and its end.
+func (r *Runner) send(streams []stream, timestamp []byte, text textOf) error {
 	for i := range streams {
 		s := &streams[i]
 		r.body = text(r.body[:0], s.group)
-		if clock {
-			if err := s.send(set); err != nil {
+		if timestamp != nil {
+			if err := s.send(timestamp); err != nil {
 				return err
 			}
 		}
 		if err := s.send(r.body); err != nil {
 			return err
 		}
-		if clock {
+		if timestamp != nil {
 			if err := s.send([]byte("SET timestamp = DEFAULT")); err != nil {
 				return err
 			}
@@ -265,16 +266,19 @@ func (s *stream) send(sql []byte) error {
 	return nil
 }
 
-func (r *Runner) appendTimestamp(dst []byte) []byte {
+// timestamp is the statement that gives all groups one time, if p reads the clock on more than one; else nil.
+func (r *Runner) timestamp(p *plan.Plan) []byte {
+	if p.Uses&plan.ReadsClock == 0 || len(r.groups) < 2 || r.FixedClock {
+		return nil
+	}
 	now := time.Now
 	if r.Now != nil {
 		now = r.Now
 	}
 	micros := now().UnixMicro()
-	dst = append(dst, "SET timestamp = "...)
-	dst = strconv.AppendInt(dst, micros/1e6, 10)
+	sql := strconv.AppendInt([]byte("SET timestamp = "), micros/1e6, 10)
 	fraction := strconv.FormatInt(1e6+micros%1e6, 10)
-	return append(append(dst, '.'), fraction[1:]...)
+	return append(append(sql, '.'), fraction[1:]...)
 }
 
 // answers is what the heads of all streams said.
@@ -297,7 +301,7 @@ func (r *Runner) heads(streams []stream) (answers, error) {
 		switch {
 		case err != nil:
 			if first == nil {
-				first = err
+				first, r.failed = err, s.group
 			}
 			if r.interrupted() != nil {
 				return sum, first

@@ -9,7 +9,7 @@ import (
 
 // write runs a statement that changes rows on r.groups. Over several groups its work stands or falls as a whole.
 func (r *Runner) write(p *plan.Plan, same bool, text textOf, sink Sink) (sum Summary, err error) {
-	r.results = r.results[:0]
+	r.results, r.failed = r.results[:0], 0
 	several := len(r.groups) > 1
 	if several {
 		if err := r.Conns.BeginStatement(r.groups); err != nil {
@@ -33,7 +33,7 @@ func (r *Runner) writeAll(p *plan.Plan, same bool, text textOf, sink Sink) (sum 
 	if same && len(r.streams) > 1 {
 		return r.writeCopies(p, text)
 	}
-	if err := r.send(p, r.streams, text); err != nil {
+	if err := r.send(r.streams, r.timestamp(p), text); err != nil {
 		return sum, err
 	}
 	answers, err := r.heads(r.streams)
@@ -52,7 +52,8 @@ func (r *Runner) writeAll(p *plan.Plan, same bool, text textOf, sink Sink) (sum 
 // writeCopies does the same on every group. The first one goes ahead: two statements that want the same rows meet
 // there, and one waits, instead of each holding what the other wants next.
 func (r *Runner) writeCopies(p *plan.Plan, text textOf) (sum Summary, err error) {
-	if err := r.send(p, r.streams[:1], text); err != nil {
+	timestamp := r.timestamp(p)
+	if err := r.send(r.streams[:1], timestamp, text); err != nil {
 		return sum, err
 	}
 	first, err := r.heads(r.streams[:1])
@@ -63,7 +64,7 @@ func (r *Runner) writeCopies(p *plan.Plan, text textOf) (sum Summary, err error)
 		return sum, sqlerr.Unsupported("RETURNING on a reference table", "read the rows with a SELECT")
 	}
 	info := append([]byte(nil), r.info...)
-	if err := r.send(p, r.streams[1:], text); err != nil {
+	if err := r.send(r.streams[1:], timestamp, text); err != nil {
 		return sum, err
 	}
 	for i := 1; i < len(r.streams); i++ {
