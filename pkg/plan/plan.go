@@ -28,8 +28,9 @@ type Plan struct {
 	Root Node
 	// Refuse is returned when Relay's target resolves to more than one group and Root is nil.
 	Refuse *sqlerr.Error
-	// Judge: the planner could not read the text, so that Refuse may be wrong: before Refuse is returned, any server is
-	// asked to prepare the text (COM_STMT_PREPARE, closed at once), and if it has an error to tell, that is the answer.
+	// Judge: what is refused may also be wrong, and a server knows better how (syntax, unknown columns): before Refuse is
+	// returned, any server is asked to prepare the text (COM_STMT_PREPARE, closed at once), and if it has an error to
+	// tell, that is the answer. Relay and Root are nil.
 	Judge bool
 	// Guards are the arguments whose text the planner looked at: the plan holds only while they read the same.
 	Guards []Guard

@@ -68,6 +68,12 @@ func golden(t *testing.T, d *datadriven.TestData, p *Planner, s *testSchema) str
 		}
 		return e.Error()
 	}
+	if pl.Judge {
+		if d.HasArg("expect") {
+			t.Errorf("%s: %s: expected a plan, got %v", d.Pos, d.Input, pl.Refuse)
+		}
+		return "judge, else " + pl.Refuse.Error()
+	}
 	for _, a := range d.CmdArgs {
 		for _, rule := range a.Vals {
 			switch a.Key {

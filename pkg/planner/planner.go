@@ -81,12 +81,45 @@ func (p *Planner) Build(st *sqlparse.Statement, db string, snap *catalog.Snapsho
 	b.plan.Uses = textUses(st.Uses())
 	if err := b.statement(); err != nil {
 		var u *unread
-		if !errors.As(err, &u) {
-			return nil, sqlerr.From(err)
+		e := sqlerr.From(err)
+		if errors.As(err, &u) {
+			e = u.refuse
+		} else if e.Code != sqlerr.NotSupportedYet || !b.judgeable() {
+			return nil, e
 		}
-		return &plan.Plan{Kind: plan.Other, Judge: true, Refuse: u.refuse, Access: b.plan.Access}, nil
+		kind := b.plan.Kind
+		if kind == 0 {
+			kind = plan.Other
+		}
+		return &plan.Plan{Kind: kind, Judge: true, Refuse: e, Access: b.plan.Access, Guards: b.plan.Guards}, nil
 	}
 	return b.plan, nil
+}
+
+// judgeable reports whether any server could find fault with a statement that is refused: unknown columns, wrong
+// numbers of arguments. It must know all tables for that.
+func (b *build) judgeable() bool {
+	switch b.st.Kind() {
+	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Update, sqlparse.Delete:
+	default:
+		return false
+	}
+	if b.a == nil {
+		for _, db := range b.snap.Databases {
+			for _, t := range db.Tables {
+				if t.Kind == catalog.Single {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	for _, in := range b.a.insts {
+		if in.table != nil && in.table.Kind == catalog.Single {
+			return false
+		}
+	}
+	return !b.a.virtual
 }
 
 // unread says that the statement's form is not known: a server should be asked what it thinks of the text before

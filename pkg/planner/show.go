@@ -43,8 +43,8 @@ func showForms() [][3]string {
 		{"STATUS", "status", "b"},
 		{"WARNINGS", "warnings", "s"},
 		{"ERRORS", "errors", "s"},
-		{"COUNT ( * ) WARNINGS", "count warnings", "s"},
-		{"COUNT ( * ) ERRORS", "count errors", "s"},
+		{"COUNT ( * ) WARNINGS", "warnings", "s"},
+		{"COUNT ( * ) ERRORS", "errors", "s"},
 		{"PROCESSLIST", "processlist", "s"},
 		{"GRANTS", "grants", "s"},
 		{"PRIVILEGES", "privileges", "b"},
@@ -75,6 +75,11 @@ func showForms() [][3]string {
 func (b *build) show(w *words) error {
 	w.take("SHOW")
 	b.plan.Kind = plan.Show
+	full := w.takeAll("FULL PROCESSLIST")
+	if full && w.end() {
+		b.plan.Topic = "full processlist"
+		return nil
+	}
 	for w.take("FULL") || w.take("GLOBAL") || w.take("SESSION") || w.take("LOCAL") || w.take("EXTENDED") {
 	}
 	for _, f := range showForms() {
