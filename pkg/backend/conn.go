@@ -79,11 +79,12 @@ func (c *Conn) sync(st *State) error {
 		if !sent {
 			continue
 		}
-		if _, err := c.ReadHead(); err != nil && first == nil {
-			first = err
+		_, err := c.ReadHead()
+		if errors.As(err, new(*mysqlconn.LostError)) {
+			return err
 		}
-		if !c.Usable() {
-			break
+		if first == nil {
+			first = err
 		}
 	}
 	if first != nil {

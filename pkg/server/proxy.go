@@ -24,7 +24,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		return nil //nolint:nilerr // the context ended first
 	}
 	dialect := sqlparse.NewDialect(snap.Flavor == catalog.MariaDB, snap.ServerVersion)
-	plans, err := planner.New(dialect)
+	plans, err := planner.New()
 	if err != nil {
 		return err
 	}

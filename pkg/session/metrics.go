@@ -19,7 +19,7 @@ type Metrics struct {
 	stripes [stripeCount]stripe
 
 	statements, errors, rows, bytes, latency *prometheus.Desc
-	planCache, strategy, connections         *prometheus.Desc
+	planCache, strategy                      *prometheus.Desc
 }
 
 const (
@@ -36,8 +36,6 @@ type stripe struct {
 	hits       atomic.Uint64
 	misses     atomic.Uint64
 	strategies [strategyCount]atomic.Uint64
-	opened     atomic.Uint64
-	closed     atomic.Uint64
 	_          [64]byte
 }
 
@@ -66,34 +64,31 @@ func (s strategy) String() string {
 func NewMetrics() *Metrics {
 	labels := []string{"node_group", "kind"}
 	return &Metrics{
-		statements:  prometheus.NewDesc("skarv_statements_total", "Statements by node group (0: several or none) and kind.", labels, nil),
-		errors:      prometheus.NewDesc("skarv_statement_errors_total", "Statements that ended with an error.", labels, nil),
-		rows:        prometheus.NewDesc("skarv_statement_rows_total", "Rows returned to clients.", labels, nil),
-		bytes:       prometheus.NewDesc("skarv_statement_bytes_total", "Bytes of answers sent to clients.", labels, nil),
-		latency:     prometheus.NewDesc("skarv_statement_seconds", "Time from a statement's arrival to the end of its answer.", labels, nil),
-		planCache:   prometheus.NewDesc("skarv_plan_cache_total", "Look-ups of the plan cache.", []string{"result"}, nil),
-		strategy:    prometheus.NewDesc("skarv_statement_strategy_total", "Statements by the strategy that ran them.", []string{"strategy"}, nil),
-		connections: prometheus.NewDesc("skarv_client_connections", "Open client sessions.", nil, nil),
+		statements: prometheus.NewDesc("skarv_statements_total", "Statements by node group (0: several or none) and kind.", labels, nil),
+		errors:     prometheus.NewDesc("skarv_statement_errors_total", "Statements that ended with an error.", labels, nil),
+		rows:       prometheus.NewDesc("skarv_statement_rows_total", "Rows returned to clients.", labels, nil),
+		bytes:      prometheus.NewDesc("skarv_statement_bytes_total", "Bytes of answers sent to clients.", labels, nil),
+		latency:    prometheus.NewDesc("skarv_statement_seconds", "Time from a statement's arrival to the end of its answer.", labels, nil),
+		planCache:  prometheus.NewDesc("skarv_plan_cache_total", "Look-ups of the plan cache.", []string{"result"}, nil),
+		strategy:   prometheus.NewDesc("skarv_statement_strategy_total", "Statements by the strategy that ran them.", []string{"strategy"}, nil),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.statements, m.errors, m.rows, m.bytes, m.latency, m.planCache, m.strategy, m.connections} {
+	for _, d := range []*prometheus.Desc{m.statements, m.errors, m.rows, m.bytes, m.latency, m.planCache, m.strategy} {
 		ch <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
-	var hits, misses, opened, closed uint64
+	var hits, misses uint64
 	var strategies [strategyCount]uint64
 	for i := range m.stripes {
 		s := &m.stripes[i]
 		hits += s.hits.Load()
 		misses += s.misses.Load()
-		opened += s.opened.Load()
-		closed += s.closed.Load()
 		for j := range strategies {
 			strategies[j] += s.strategies[j].Load()
 		}
@@ -106,7 +101,6 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	for i, v := range strategies {
 		counter(m.strategy, v, strategy(i).String())
 	}
-	ch <- prometheus.MustNewConstMetric(m.connections, prometheus.GaugeValue, float64(opened-closed))
 	for g := range maxGroups {
 		var sum [kindCount]struct {
 			count, errors, rows, bytes, nanos uint64

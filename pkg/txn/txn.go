@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
@@ -154,13 +155,12 @@ func execAll(c *backend.Conn, sqls []string) error {
 	}
 	var first error
 	for range sqls {
-		if _, err := c.ReadHead(); err != nil {
-			if first == nil {
-				first = err
-			}
-			if !c.Usable() {
-				break
-			}
+		_, err := c.ReadHead()
+		if errors.As(err, new(*mysqlconn.LostError)) {
+			return err
+		}
+		if first == nil {
+			first = err
 		}
 	}
 	return first
