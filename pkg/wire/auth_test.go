@@ -3,6 +3,7 @@ package wire
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/hex"
 	"strings"
 	"testing"
 
@@ -22,6 +23,19 @@ func TestSHA256CryptAgreesWithItsSpecification(t *testing.T) {
 		{"a very much longer text to encrypt.  This one even stretches over morethan one line.", "anotherlongsalts", 1400, "Rx.j8H.h8HjEDGomFU8bDkXm3XIUnzyxf12oP84Bnq1"},
 	} {
 		assert.Equal(t, v.want, string(sha256Crypt([]byte(v.password), []byte(v.salt), v.rounds)), v.password)
+	}
+}
+
+// What MySQL 9.7 wrote into mysql.user.
+func TestCachingSHA2HashOfMySQL(t *testing.T) {
+	for stored, password := range map[string]string{
+		"244124303041247D1E155072011D0C623D6A53703239374D5B2B164B696C7A6159356745644C75453475794C6E4C336C767237577850774C425A716A6C526D72494B61686D30": "secret",
+		"2441243030412419520B470B0E0A28372573530C2D4A096D78133C346F7739694D4A5273756A7567514A4C6A73336F4F476A7652344946726B574D79754F587071385A625144": "a much longer password, longer than thirty-two bytes",
+	} {
+		b, err := hex.DecodeString(stored)
+		require.NoError(t, err)
+		assert.True(t, VerifyCachingSHA2(string(b), password))
+		assert.False(t, VerifyCachingSHA2(string(b), password+"."))
 	}
 }
 
