@@ -28,19 +28,19 @@ test: test-unit test-e2e ## bring what the tests need and run every test
 test-unit: ## vet, then the packages' own tests with the race detector
 	@scripts/test-deps.sh
 	go vet ./...
-	go test $(RACE) -timeout 10m ./pkg/... ./cmd/... ./proto/... ./test/arch
+	go test $(RACE) -timeout 10m ./pkg/... ./cmd/... ./proto/... ./test/arch ./test/docs
 
 test-e2e: ## the tests that need a cluster of real servers
 	@scripts/test-deps.sh
-	go test -timeout 15m -p 1 $$(go list ./test/... | grep -v /test/arch)
+	go test -timeout 15m -p 1 $$(go list ./test/... | grep -vE "/test/(arch|docs)$$$$")
 
 test-mysql: ## the tests that need servers, on MySQL 9 instead of MariaDB
 	@scripts/test-deps.sh
 	@scripts/install-mysql.sh
-	SKARV_TEST_ENGINE=mysql go test -timeout 30m -p 1 ./pkg/datanode ./pkg/dev $$(go list ./test/... | grep -v /test/arch)
+	SKARV_TEST_ENGINE=mysql go test -timeout 30m -p 1 ./pkg/datanode ./pkg/dev $$(go list ./test/... | grep -vE "/test/(arch|docs)$$$$")
 
 golden: ## rewrite the expected results of golden tests; read the diff before committing it
-	go test $$(grep -rl --include='*_test.go' 'cockroachdb/datadriven' pkg | xargs -n1 dirname | sort -u | sed 's|^|./|') -rewrite
+	go test $$(grep -rl --include='*_test.go' 'cockroachdb/datadriven' pkg | xargs -n1 dirname | sort -u | sed 's|^|./|') ./test/docs -rewrite
 
 fuzz: ## run every fuzz test for FUZZTIME each
 	@set -e; for file in $$(grep -rl --include='*_test.go' '^func Fuzz' pkg); do \

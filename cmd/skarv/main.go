@@ -44,7 +44,7 @@ func run(args []string) int {
 		fmt.Fprintln(os.Stderr, "skarv:", strings.TrimRight(line, "\n"))
 	}
 	var usage usageError
-	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") {
+	if errors.As(err, &usage) {
 		return 2
 	}
 	return 1
@@ -54,6 +54,9 @@ func run(args []string) int {
 type usageError struct{ error }
 
 func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && !cmd.HasParent() {
+		return usageError{fmt.Errorf("unknown command %q; skarv --help lists them", args[0])}
+	}
 	if len(args) > 0 {
 		return usageError{fmt.Errorf("%s: unknown argument %q", cmd.CommandPath(), args[0])}
 	}

@@ -74,6 +74,7 @@ func (n *Node) start(ctx context.Context) (err error) {
 	n.update(func(s *Status) {
 		s.State, s.Version, s.Addr = Running, version, net.JoinHostPort(host, strconv.Itoa(port))
 	})
+	n.cfg.Log.Info("database server is up", "dir", d.path, "pid", p.pid, "version", version, "duration", time.Since(p.started))
 	return nil
 }
 
