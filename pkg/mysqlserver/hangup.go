@@ -147,6 +147,9 @@ func (c *Conn) skipCommand() error {
 	}
 }
 
+// errPanicked is why a connection ends whose session panicked.
+var errPanicked = errors.New("panic")
+
 // recoverPanic ends the connection instead of the process if its session panics.
 func (c *Conn) recoverPanic() {
 	if p := recover(); p != nil {
@@ -160,7 +163,7 @@ func (c *Conn) close() {
 	if c.handler != nil {
 		c.handler.Close()
 	}
-	if c.tls != nil {
+	if c.tls != nil && c.endReason() != writeTooSlow {
 		_ = c.nc.SetDeadline(time.Now().Add(tellTimeout))
 		_ = c.tls.Close()
 	}

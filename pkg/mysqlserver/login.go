@@ -3,7 +3,6 @@ package mysqlserver
 import (
 	"crypto/rand"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -240,5 +239,3 @@ func newSalt(b []byte) {
 		}
 	}
 }
-
-var errPanicked = errors.New("panic")
