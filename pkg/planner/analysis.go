@@ -308,6 +308,9 @@ func (a *analysis) base(name sqlparser.TableName, alias, db string) (*instance, 
 	}
 	switch systemSchema(dbName) {
 	case informationSchema:
+		if !strings.EqualFold(dbName, "information_schema") {
+			a.b.access("*", catalog.Admin) // accounts of the servers, other clients' statements
+		}
 		a.system = true
 		in.opaque = true
 		return in, nil

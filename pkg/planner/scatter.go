@@ -544,6 +544,7 @@ func partialAggregate(b *build) (bool, error) {
 	}
 	if grouped {
 		var keys []plan.Order
+		byColumn := map[colRef]plan.Order{}
 		for i, e := range blk.sel.GroupBy.Exprs {
 			if constant(e) && !isOrdinal(b, e) {
 				continue
@@ -553,6 +554,9 @@ func partialAggregate(b *build) (bool, error) {
 				return false, err
 			}
 			keys = append(keys, k)
+			if ref := b.a.groupColumn(blk, e); ref.ok() {
+				byColumn[ref] = k
+			}
 		}
 		if len(keys) == 0 {
 			return refuse("GROUP BY of a constant over several node groups", "leave it out")
@@ -560,7 +564,7 @@ func partialAggregate(b *build) (bool, error) {
 		if blk.sel.Having != nil && !b.havingOnKeys(blk) {
 			return refuse("HAVING over several node groups with anything but the grouping columns", local)
 		}
-		order, ok, err := b.resultOrder(blk.sel.OrderBy, false)
+		order, ok, err := b.groupOrder(blk, byColumn)
 		if !ok || err != nil {
 			return false, err
 		}
@@ -582,6 +586,25 @@ func partialAggregate(b *build) (bool, error) {
 	}
 	s.aggregate = agg
 	return true, nil
+}
+
+// groupOrder is resultOrder for grouped rows: what is grouped by need not be in the select list.
+func (b *build) groupOrder(blk *block, byColumn map[colRef]plan.Order) (keys []plan.Order, ok bool, err error) {
+	for _, o := range blk.sel.OrderBy {
+		if col, is := o.Expr.(*sqlparser.ColName); is && blk.alias(col.Name) == nil {
+			if k, is := byColumn[blk.resolve(col, b.a.lower)]; is {
+				k.Desc = o.Direction == sqlparser.DescOrder
+				keys = append(keys, k)
+				continue
+			}
+		}
+		more, ok, err := b.resultOrder(sqlparser.OrderBy{o}, false)
+		if !ok || err != nil {
+			return nil, false, err
+		}
+		keys = append(keys, more...)
+	}
+	return keys, true, nil
 }
 
 // subsOutsideWhere reports whether a subquery stands where aggregates do.
