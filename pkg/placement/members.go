@@ -94,12 +94,12 @@ func (c *KeyColumn) appendEnum(dst []byte, v sqltypes.Value, store bool) ([]byte
 		}
 		return n.Append(dst), Exact
 	case sqltypes.String:
-		text := v.Raw
-		if store {
-			text = bytes.TrimRight(text, " ")
-		}
+		text := bytes.TrimRight(v.Raw, " ")
 		if len(text) == 0 {
 			return dst, Unknown // a member, or the value of what was no member
+		}
+		if !store {
+			text = v.Raw
 		}
 		i, dst := c.member(dst, text)
 		if i == 0 {

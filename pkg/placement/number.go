@@ -46,8 +46,12 @@ func (c *KeyColumn) appendNumber(dst []byte, v sqltypes.Value, store bool) ([]by
 		return appendYear(dst, n, v.Kind, store)
 	case c.kind == bitKey && v.Kind == sqltypes.String:
 		return dst, Unknown // stored as the bits of its bytes, compared as their number
+	case store && c.kind == bitKey && !c.holds(n):
+		return dst, Unknown // its lowest bits, or all of them set
 	case store:
 		return c.appendStored(dst, n), Exact
+	case c.kind == bitKey && (n.Negative || len(n.Int) > exactDigits):
+		return dst, Unknown // signed and unsigned numbers of 64 bits are mixed up: -1 finds the greatest
 	case !c.holds(n):
 		return dst, None
 	default:

@@ -97,7 +97,8 @@ func (c *KeyColumn) appendBytes(dst []byte, v sqltypes.Value, store bool) ([]byt
 	return dst, Exact
 }
 
-// appendUUID appends the text of a MariaDB UUID written with its four dashes.
+// appendUUID appends the text of a MariaDB UUID written with its four dashes. Only those of RFC 4122 are taken: of others
+// some are refused by some versions of the server.
 func appendUUID(dst []byte, v sqltypes.Value) ([]byte, Match) {
 	const length = 36
 	if v.Kind != sqltypes.String || len(v.Raw) != length {
@@ -114,6 +115,10 @@ func appendUUID(dst []byte, v sqltypes.Value) ([]byte, Match) {
 			return dst[:start], Unknown
 		}
 		dst = append(dst, b)
+	}
+	version, variant := dst[start+14], dst[start+19]
+	if version < '1' || version > '8' || variant < '8' || variant > 'b' {
+		return dst[:start], Unknown
 	}
 	return dst, Exact
 }
