@@ -136,7 +136,7 @@ func (s *Statement) userVar() {
 		return
 	}
 	ahead := *l
-	if l.peek() == ':' || l.peek() == '/' {
+	if c := l.peek(); c == ':' || beginsComment(c) {
 		if ahead.next() == Op && ahead.pos-ahead.start == 2 && l.sql[ahead.start] == ':' {
 			s.uses |= WritesUserVariable
 			return

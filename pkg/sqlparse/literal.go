@@ -26,7 +26,7 @@ func literal(l *lexer, k TokenKind, keywords bool) (a arg, ok bool) {
 		if c := l.sql[l.start]; c != '-' && c != '+' || l.pos-l.start != 1 {
 			return a, false
 		}
-		if c := l.peek(); !isDigit(c) && c != '.' {
+		if c := l.peek(); !isDigit(c) && c != '.' && !beginsComment(c) {
 			return a, false
 		}
 		save := *l
@@ -70,14 +70,17 @@ func literal(l *lexer, k TokenKind, keywords bool) (a arg, ok bool) {
 			switch l.next() {
 			case StringLit:
 				adjacent(l)
-			case HexLit, BitLit:
+			case HexLit:
+				a.class = ClassHex
+			case BitLit:
+				a.class = ClassBit
 			default:
 				*l = save
 				return arg{}, false
 			}
 			a.end = uint32(l.pos)
 		case w.id == wDate || w.id == wTime || w.id == wTimestamp:
-			if c := l.peek(); c != '\'' && c != '"' {
+			if c := l.peek(); c != '\'' && c != '"' && !beginsComment(c) {
 				return a, false
 			}
 			save := *l
@@ -106,14 +109,12 @@ func literal(l *lexer, k TokenKind, keywords bool) (a arg, ok bool) {
 // adjacent reads the strings that follow a string: they are one literal.
 func adjacent(l *lexer) {
 	for {
-		switch l.peek() {
-		case '\'', '"', '/', '-', '#', '*':
-			save := *l
-			if l.next() != StringLit {
-				*l = save
-				return
-			}
-		default:
+		if c := l.peek(); c != '\'' && c != '"' && !beginsComment(c) {
+			return
+		}
+		save := *l
+		if l.next() != StringLit {
+			*l = save
 			return
 		}
 	}
@@ -129,11 +130,16 @@ func (l *lexer) peek() byte {
 	return 0
 }
 
-// peekCall reports whether an opening parenthesis follows; a comment in between counts as one.
+// peekCall reports whether an opening parenthesis follows.
 func (l *lexer) peekCall() bool {
-	switch l.peek() {
-	case '(', '/', '-', '#', '*':
-		return true
+	c := l.peek()
+	if c == '(' || !beginsComment(c) {
+		return c == '('
 	}
-	return false
+	ahead := *l
+	return ahead.next() == Op && l.sql[ahead.start] == '('
 }
+
+// beginsComment reports whether c can begin a comment or end an executable one, so that only the lexer knows what
+// comes next.
+func beginsComment(c byte) bool { return c == '/' || c == '-' || c == '#' || c == '*' }

@@ -1,6 +1,8 @@
 package sqlparse
 
 import (
+	"fmt"
+
 	"vitess.io/vitess/go/vt/sqlparser"
 )
 
@@ -65,11 +67,17 @@ func (p *Parser) ParseText(sql string) (sqlparser.Statement, error) {
 	return p.parse([]byte(sql))
 }
 
-func (p *Parser) parse(text []byte) (sqlparser.Statement, error) {
+func (p *Parser) parse(text []byte) (tree sqlparser.Statement, err error) {
+	// The parser is not ours and the text is a client's: a panic there must not end the process.
+	defer func() {
+		if r := recover(); r != nil {
+			tree, err = nil, &NoTree{Reason: fmt.Sprintf("the parser failed: %v", r)}
+		}
+	}()
 	if len(text) > maxParse {
 		return nil, &NoTree{Reason: "the statement is too long to be analysed"}
 	}
-	tree, err := p.p.ParseStrictDDL(string(text))
+	tree, err = p.p.ParseStrictDDL(string(text))
 	if err != nil {
 		return nil, &NoTree{Reason: err.Error()}
 	}

@@ -105,10 +105,10 @@ func (s *Statement) endSelectList() {
 		return
 	}
 	st.selectDepth = -1
-	if st.selectMods {
-		s.selectList.Start = st.prevEnd
-	}
 	s.selectList.End = st.prevEnd
+	if st.selectMods || s.selectList.Start > st.prevEnd { // an empty list
+		s.selectList.Start, st.selectMods = st.prevEnd, false
+	}
 }
 
 // findRest looks for a further statement from offset p on.

@@ -96,6 +96,7 @@ func (s *Statement) selectItem(l *lexer) (it SelectItem, ok bool) {
 	switch {
 	case it.Star || depth != 0 || last[1].kind == EOF || !last[0].operand || last[0].closes:
 	case last[0].kind != Word && last[0].kind != QuotedName && last[0].kind != StringLit:
+	case last[1].word == wAs && last[2].kind == EOF: // no expression
 	case last[1].word == wAs:
 		it.Alias, it.Expr.End = last[0].Span, last[2].End
 	case !last[1].operand:

@@ -24,8 +24,8 @@ const (
 	ClassDecimal               // 1.5
 	ClassFloat                 // 1e5
 	ClassString                // 'x', 'x' 'y', N'x', _utf8mb4'x'
-	ClassHex                   // x'00', 0x00, _binary'x'
-	ClassBit                   // b'01', 0b01
+	ClassHex                   // x'00', 0x00, _latin1 x'00', _binary'x'
+	ClassBit                   // b'01', 0b01, _latin1 b'01'
 	ClassDate                  // DATE'2026-01-31'
 	ClassTime                  // TIME'10:00:00'
 	ClassDatetime              // TIMESTAMP'2026-01-31 10:00:00'

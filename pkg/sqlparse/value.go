@@ -101,11 +101,12 @@ func (s *Statement) decodeString(a Arg) (v sqltypes.Value, ok bool) {
 		v.Kind = sqltypes.Binary
 	}
 	if k == Word {
-		if name := s.sql[l.start:l.pos]; v.Kind == sqltypes.String {
+		name := s.sql[l.start:l.pos]
+		if name[0] == '_' && !equalFold(name, "_binary") {
 			if wideCharset(name) {
-				return v, false
+				return sqltypes.Value{}, false
 			}
-			ascii = true
+			v.Kind, ascii = sqltypes.String, true
 		}
 		k = l.next()
 	}
