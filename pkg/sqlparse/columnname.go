@@ -66,6 +66,11 @@ func (s *Statement) appendSimple(dst []byte, item SelectItem) (out []byte, ok bo
 		case l.word != nil && l.word.id == wFalse:
 			dst = append(dst, "FALSE"...)
 		case l.word != nil && l.word.flags&wordCharset != 0:
+			if w := l.word.text; w == "_utf8mb4" || w == "_utf8mb3" || w == "_utf8" {
+				if k = l.next(); k != StringLit {
+					return dst, false
+				}
+			}
 			a, isLiteral := literal(&l, k, false)
 			if !isLiteral || s.sql[a.end-1] != '\'' && s.sql[a.end-1] != '"' {
 				return dst, false
@@ -112,8 +117,8 @@ func (s *Statement) appendString(dst []byte, a arg) (out []byte, ok bool) {
 	return append(dst, v.Raw...), ok
 }
 
-// appendRaw appends an expression as written. The server leaves out the marks of executable comments, keeps other
-// comments, and puts a space after a comment that touches what follows.
+// appendRaw appends an expression as written. The server leaves out the marks of executable comments and keeps other
+// comments.
 func (s *Statement) appendRaw(dst []byte, item SelectItem) []byte {
 	l := s.lexerAt(item.Expr.Start, item.Expr.End, item.code)
 	end := item.Expr.Start
@@ -142,9 +147,6 @@ func appendGap(dst, gap []byte) []byte {
 				dst = append(dst, gap[i])
 			}
 			dst, i = append(dst, '*', '/'), i+2
-			if i >= len(gap) || byteClass[gap[i]] != byteSpace {
-				dst = append(dst, ' ')
-			}
 			continue
 		}
 		if gap[i] == '*' && i+1 < len(gap) && gap[i+1] == '/' {

@@ -169,7 +169,7 @@ func (s *Statement) Scan(sql []byte, mode Mode) error {
 		return sqlerr.PacketTooLarge.New()
 	}
 	if at := s.run(); at >= 0 {
-		err := s.syntaxError(at)
+		err := s.SyntaxError(at)
 		s.reset(nil, mode)
 		return err
 	}
@@ -184,8 +184,8 @@ func (s *Statement) Scan(sql []byte, mode Mode) error {
 	return nil
 }
 
-// syntaxError is the server's error for text it cannot read from at on.
-func (s *Statement) syntaxError(at int) error {
+// SyntaxError is the error the server gives for a statement it cannot read from offset at on.
+func (s *Statement) SyntaxError(at int) error {
 	const shown = 80 // bytes of the statement the server shows
 	line := 1
 	for _, c := range s.sql[:at] {
