@@ -18,35 +18,15 @@ var (
 	ErrUserUnknown = errors.New("there is no such account")
 )
 
-// The authentication plugins an account may have.
-const (
-	PluginSHA2   = "caching_sha2_password"
-	PluginNative = "mysql_native_password"
-)
-
 // Accounts changes the accounts of a cluster, by compare-and-swap: no controller is needed.
 type Accounts struct{ Store *topology.Store }
 
 // UserChange is what is to change in an account; zero fields stay as they are.
 type UserChange struct {
-	// Plugin and AuthString replace the password; made by HashPassword.
+	// Plugin and AuthString replace the password: what wire.HashCachingSHA2 or wire.HashNative makes of it.
 	Plugin, AuthString string
 	// Grants are set by database, "*" for all; NoAccess takes one away.
 	Grants map[string]catalog.Privilege
-}
-
-// HashPassword returns what plugin keeps of a password.
-func HashPassword(plugin, password string) (authString string, err error) {
-	switch {
-	case password == "":
-		return "", errors.New("an empty password lets everybody in: choose one")
-	case plugin == PluginSHA2:
-		return wire.HashCachingSHA2(password)
-	case plugin == PluginNative:
-		return wire.HashNative(password), nil
-	default:
-		return "", fmt.Errorf("unknown authentication plugin %q: use %s or %s", plugin, PluginSHA2, PluginNative)
-	}
 }
 
 // Add makes an account, which needs a password. It returns the revision of the state that has it.

@@ -29,6 +29,12 @@ type mariadb struct {
 
 var servers []*mariadb
 
+// How long tests wait for what comes by itself, and how often they look.
+const (
+	waitLong  = 15 * time.Second
+	tickShort = 20 * time.Millisecond
+)
+
 func TestMain(m *testing.M) {
 	code, err := withServers(3, m.Run)
 	if err != nil {

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	adminv1 "skarv/proto/admin/v1"
+)
+
+// login is how Skarv is to log in to database servers.
+type login struct {
+	user, tls string
+	password  password
+}
+
+func (l *login) flags(c *cobra.Command) {
+	c.Flags().StringVar(&l.user, "user", "skarv", "account that Skarv logs in with to the servers")
+	c.Flags().StringVar(&l.tls, "tls", "", "TLS to the servers: preferred, required or verify (default none)")
+	l.password.flags(c, "of that account")
+}
+
+func (l *login) node(addr, password string) *adminv1.Node {
+	return &adminv1.Node{Addr: addr, User: l.user, Password: password, Tls: l.tls}
+}
+
+// nodeGroupSpec reads [NAME=]PRIMARY[,REPLICA...].
+func (l *login) nodeGroupSpec(s, password string) (*adminv1.NodeGroup, error) {
+	name, addrs, ok := strings.Cut(s, "=")
+	if !ok {
+		name, addrs = "", s
+	}
+	g := &adminv1.NodeGroup{Name: name}
+	for i, addr := range strings.Split(addrs, ",") {
+		if addr == "" || !strings.HasPrefix(addr, "unix:") && !strings.Contains(addr, ":") {
+			return nil, usage("%q is not HOST:PORT or unix:/PATH", addr)
+		}
+		if i == 0 {
+			g.Primary = l.node(addr, password)
+		} else {
+			g.Replicas = append(g.Replicas, l.node(addr, password))
+		}
+	}
+	return g, nil
+}
+
+func (a *app) warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintln(a.errs, "warning:", w)
+	}
+}
+
+func (a *app) clusterCommand() *cobra.Command {
+	var l login
+	var groups []string
+	initialise := &cobra.Command{
+		Use:   "init",
+		Short: "Make a cluster of servers that hold no tables yet",
+		Long: `Make a cluster: its identity, its node groups and the map that spreads 3840 partitions over them.
+The servers must hold no tables. Each --node-group is [NAME=]PRIMARY[,REPLICA...], an address HOST:PORT or unix:/PATH.`,
+		Example: "  skarvctl cluster init --user skarv --password-file pw --node-group a=10.0.0.1:3306 --node-group b=10.0.0.2:3306",
+		Args:    args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if len(groups) == 0 {
+				return usage("name at least one --node-group")
+			}
+			pw, err := l.password.read(a, "Password of "+l.user+" on the servers: ", false)
+			if err != nil {
+				return err
+			}
+			req := &adminv1.InitClusterRequest{}
+			for _, s := range groups {
+				g, err := l.nodeGroupSpec(s, pw)
+				if err != nil {
+					return err
+				}
+				req.NodeGroups = append(req.NodeGroups, g)
+			}
+			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
+				r, err := api.InitCluster(ctx, req)
+				if err != nil {
+					return err
+				}
+				a.warn(r.Warnings)
+				out := struct {
+					ClusterID  string      `json:"cluster_id"`
+					NodeGroups []nodeGroup `json:"node_groups"`
+					Warnings   []string    `json:"warnings,omitempty"`
+				}{r.ClusterId, toGroups(r.NodeGroups), r.Warnings}
+				return a.print(out, func(w io.Writer) {
+					fmt.Fprintf(w, "Cluster %s has %d node groups.\nNext: skarvctl user add NAME --grant '*:admin'\n", r.ClusterId, len(r.NodeGroups))
+				})
+			})
+		},
+	}
+	initialise.Flags().StringArrayVar(&groups, "node-group", nil, "[NAME=]PRIMARY[,REPLICA...]; repeat for each node group")
+	l.flags(initialise)
+	return group("cluster", "Make a cluster", initialise)
+}
+
+func (a *app) nodeGroupCommand() *cobra.Command {
+	var l login
+	add := &cobra.Command{
+		Use:   "add [NAME=]PRIMARY[,REPLICA...]",
+		Short: "Add a node group; it owns no partitions until they are moved to it",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, in []string) error {
+			pw, err := l.password.read(a, "Password of "+l.user+" on the servers: ", false)
+			if err != nil {
+				return err
+			}
+			g, err := l.nodeGroupSpec(in[0], pw)
+			if err != nil {
+				return err
+			}
+			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
+				r, err := api.AddNodeGroup(ctx, &adminv1.AddNodeGroupRequest{NodeGroup: g})
+				if err != nil {
+					return err
+				}
+				a.warn(r.Warnings)
+				out := struct {
+					ID       uint32   `json:"id"`
+					Warnings []string `json:"warnings,omitempty"`
+				}{r.Id, r.Warnings}
+				return a.print(out, func(w io.Writer) { fmt.Fprintf(w, "Node group %d is added. It owns no partitions yet.\n", r.Id) })
+			})
+		},
+	}
+	l.flags(add)
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List node groups",
+		Args:  args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
+				r, err := api.Status(ctx, &adminv1.StatusRequest{})
+				if err != nil {
+					return err
+				}
+				groups := toGroups(r.NodeGroups)
+				return a.print(groups, func(w io.Writer) { printGroups(w, groups) })
+			})
+		},
+	}
+	return group("nodegroup", "Add and list node groups", add, list)
+}

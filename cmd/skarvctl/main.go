@@ -1,0 +1,174 @@
+// Command skarvctl is the operator's command line. It speaks only the admin API of a Skarv process.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	adminv1 "skarv/proto/admin/v1"
+)
+
+// The exit codes, for scripts.
+const (
+	exitOK          = 0
+	exitFailed      = 1 // refused or failed
+	exitUsage       = 2 // wrong command line
+	exitUnreachable = 3 // no Skarv process answers at --addr
+	exitDegraded    = 4 // status: something is wrong with the cluster
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+}
+
+// app is one invocation.
+type app struct {
+	in      io.Reader
+	out     io.Writer
+	errs    io.Writer
+	addr    string
+	output  string
+	timeout time.Duration
+}
+
+// exitError carries an exit code other than exitFailed.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// usage marks an error of the command line.
+func usage(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// run executes one command line and returns the exit code.
+func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, getenv func(string) string) int {
+	a := &app{in: in, out: out, errs: errs}
+	root := a.root(getenv)
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var e *exitError
+	if errors.As(err, &e) {
+		if e.err.Error() != "" {
+			fmt.Fprintln(errs, "skarvctl:", e.err)
+		}
+		return e.code
+	}
+	s, ok := status.FromError(err)
+	switch {
+	case !ok:
+		fmt.Fprintln(errs, "skarvctl:", err)
+		if strings.HasPrefix(err.Error(), "unknown command") || strings.HasPrefix(err.Error(), "required flag") {
+			return exitUsage
+		}
+		return exitFailed
+	case s.Code() == codes.Unavailable && !strings.Contains(s.Message(), "etcd"):
+		fmt.Fprintf(errs, "skarvctl: no Skarv process answers at %s: start one with `skarv dev` or `skarv serve`, or give its admin address with --addr or SKARV_ADDR (%s)\n",
+			a.addr, s.Message())
+		return exitUnreachable
+	case s.Code() == codes.InvalidArgument:
+		fmt.Fprintln(errs, "skarvctl:", s.Message())
+		return exitUsage
+	case s.Code() == codes.DeadlineExceeded:
+		fmt.Fprintf(errs, "skarvctl: no answer within %s; it may still happen: look with skarvctl status\n", a.timeout)
+		return exitFailed
+	default:
+		fmt.Fprintln(errs, "skarvctl:", s.Message())
+		return exitFailed
+	}
+}
+
+func (a *app) root(getenv func(string) string) *cobra.Command {
+	addr := getenv("SKARV_ADDR")
+	if addr == "" {
+		addr = "127.0.0.1:9306"
+	}
+	root := &cobra.Command{
+		Use:   "skarvctl",
+		Short: "Operate a Skarv cluster",
+		Long: `skarvctl asks a Skarv process about its cluster and changes it.
+
+Exit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 no process answers at --addr,
+4 (status only) the cluster is not well.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if a.output != "table" && a.output != "json" {
+				return usage("--output is table or json, not %q", a.output)
+			}
+			return nil
+		},
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage("%w; see %s --help", err, c.CommandPath())
+	})
+	f := root.PersistentFlags()
+	f.StringVar(&a.addr, "addr", addr, "admin address HOST:PORT of any Skarv process (environment: SKARV_ADDR)")
+	f.StringVarP(&a.output, "output", "o", "table", "table or json")
+	f.DurationVar(&a.timeout, "timeout", time.Minute, "how long to wait for an answer")
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	root.AddCommand(a.statusCommand(), a.clusterCommand(), a.nodeGroupCommand(), a.partitionsCommand(),
+		a.tablesCommand(), a.routeCommand(), a.userCommand())
+	return root
+}
+
+// args wraps a check of arguments so that its error is one of usage.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, in []string) error {
+		if err := check(c, in); err != nil {
+			return usage("%w; usage: %s", err, c.UseLine())
+		}
+		return nil
+	}
+}
+
+// group is a command that only holds others.
+func group(use, short string, children ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: func(c *cobra.Command, in []string) error {
+		if len(in) > 0 {
+			return usage("unknown command %q for %q; see %s --help", in[0], c.CommandPath(), c.CommandPath())
+		}
+		return nil
+	}, RunE: func(c *cobra.Command, _ []string) error {
+		return usage("%s needs a subcommand; see %s --help", c.CommandPath(), c.CommandPath())
+	}}
+	c.AddCommand(children...)
+	return c
+}
+
+// call connects to the admin API and runs fn.
+func (a *app) call(ctx context.Context, fn func(context.Context, adminv1.AdminClient) error) error {
+	conn, err := grpc.NewClient(a.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return usage("--addr %s: %w", a.addr, err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	return fn(ctx, adminv1.NewAdminClient(conn))
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"skarv/pkg/wire"
+	adminv1 "skarv/proto/admin/v1"
+)
+
+// fakeAdmin answers as a cluster of two node groups would.
+type fakeAdmin struct {
+	adminv1.UnimplementedAdminServer
+	problems []string
+	init     *adminv1.InitClusterRequest
+	added    *adminv1.AddNodeGroupRequest
+	put      *adminv1.PutUserRequest
+	fail     error
+}
+
+func (f *fakeAdmin) groups() []*adminv1.NodeGroup {
+	return []*adminv1.NodeGroup{
+		{Id: 1, Name: "a", Primary: &adminv1.Node{Addr: "h1:3306", Version: "10.11.6-MariaDB"}, Partitions: 1920, Health: adminv1.NodeGroup_HEALTH_UP},
+		{Id: 2, Name: "b", Primary: &adminv1.Node{Addr: "h2:3306"}, Partitions: 1920, Health: adminv1.NodeGroup_HEALTH_DOWN, Error: "refused"},
+	}
+}
+
+func (f *fakeAdmin) Status(context.Context, *adminv1.StatusRequest) (*adminv1.StatusResponse, error) {
+	return &adminv1.StatusResponse{
+		ClusterId: "c1", Etcd: &adminv1.Etcd{Healthy: true, Since: timestamppb.Now()}, NodeGroups: f.groups(), Problems: f.problems,
+		Members: []*adminv1.Member{{Id: "p1", Addr: "h:3306", Started: timestamppb.Now(), Proxy: true}},
+	}, f.fail
+}
+
+func (f *fakeAdmin) InitCluster(_ context.Context, r *adminv1.InitClusterRequest) (*adminv1.InitClusterResponse, error) {
+	f.init = r
+	return &adminv1.InitClusterResponse{ClusterId: "c1", NodeGroups: f.groups(), Warnings: []string{"sync_binlog"}}, f.fail
+}
+
+func (f *fakeAdmin) AddNodeGroup(_ context.Context, r *adminv1.AddNodeGroupRequest) (*adminv1.AddNodeGroupResponse, error) {
+	f.added = r
+	return &adminv1.AddNodeGroupResponse{Id: 3}, f.fail
+}
+
+func (f *fakeAdmin) Partitions(context.Context, *adminv1.PartitionsRequest) (*adminv1.PartitionsResponse, error) {
+	owners := make([]uint32, 3840)
+	for p := range owners {
+		owners[p] = uint32(p%2 + 1)
+	}
+	return &adminv1.PartitionsResponse{Epoch: 7, Owners: owners, NodeGroups: f.groups()}, f.fail
+}
+
+func (f *fakeAdmin) Tables(context.Context, *adminv1.TablesRequest) (*adminv1.TablesResponse, error) {
+	return &adminv1.TablesResponse{Tables: []*adminv1.Table{{Database: "shop", Name: "orders", Kind: "sharded", Distribution: []string{"id"}}}}, f.fail
+}
+
+func (f *fakeAdmin) Route(_ context.Context, r *adminv1.RouteRequest) (*adminv1.RouteResponse, error) {
+	return &adminv1.RouteResponse{Exact: true, Partition: 17, NodeGroup: 2, NodeGroupName: "b", Addr: "h2:3306", Why: []string{r.Table, "because"}}, f.fail
+}
+
+func (f *fakeAdmin) ListUsers(context.Context, *adminv1.ListUsersRequest) (*adminv1.ListUsersResponse, error) {
+	return &adminv1.ListUsersResponse{Users: []*adminv1.User{{Name: "app", Grants: map[string]string{"shop": "write", "*": "read"}, HasPassword: true}}}, f.fail
+}
+
+func (f *fakeAdmin) PutUser(_ context.Context, r *adminv1.PutUserRequest) (*adminv1.PutUserResponse, error) {
+	f.put = r
+	return &adminv1.PutUserResponse{}, f.fail
+}
+
+// ctl runs command lines against a fake.
+type ctl struct {
+	t    *testing.T
+	fake *fakeAdmin
+	addr string
+	in   string
+}
+
+func newCtl(t *testing.T) *ctl {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c := &ctl{t: t, fake: &fakeAdmin{}, addr: l.Addr().String()}
+	srv := grpc.NewServer()
+	adminv1.RegisterAdminServer(srv, c.fake)
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(l) }()
+	t.Cleanup(func() {
+		srv.Stop()
+		<-done
+	})
+	return c
+}
+
+func (c *ctl) run(args ...string) (code int, out, errs string) {
+	var o, e bytes.Buffer
+	code = run(c.t.Context(), args, strings.NewReader(c.in), &o, &e, func(k string) string {
+		if k == "SKARV_ADDR" {
+			return c.addr
+		}
+		return ""
+	})
+	return code, o.String(), e.String()
+}
+
+func TestExitCodes(t *testing.T) {
+	c := newCtl(t)
+	for _, k := range []struct {
+		args []string
+		fail error
+		code int
+		says string
+	}{
+		{[]string{"status"}, nil, exitOK, ""},
+		{[]string{"tables"}, status.Error(codes.NotFound, "no database x"), exitFailed, "no database x"},
+		{[]string{"route", "x"}, status.Error(codes.InvalidArgument, "give 2 values"), exitUsage, "give 2 values"},
+		{[]string{"tables"}, status.Error(codes.Unavailable, "etcd is not reachable"), exitFailed, "etcd"},
+		{[]string{"nonsense"}, nil, exitUsage, "unknown command"},
+		{[]string{"user", "nonsense"}, nil, exitUsage, "unknown command"},
+		{[]string{"user"}, nil, exitUsage, "needs a subcommand"},
+		{[]string{"status", "--nope"}, nil, exitUsage, "--nope"},
+		{[]string{"status", "-o", "xml"}, nil, exitUsage, "table or json"},
+		{[]string{"route"}, nil, exitUsage, "usage: skarvctl route"},
+		{[]string{"cluster", "init"}, nil, exitUsage, "--node-group"},
+		{[]string{"nodegroup", "add", "nohost"}, nil, exitUsage, "terminal"},
+		{[]string{"user", "add", "x", "--grant", "shop"}, nil, exitUsage, "DATABASE:PRIVILEGE"},
+		{[]string{"user", "add", "x", "--password-file", "/nonexistent"}, nil, exitFailed, "/nonexistent"},
+		{[]string{"--addr", "127.0.0.1:1", "status"}, nil, exitUnreachable, "skarv dev"},
+		{[]string{"--help"}, nil, exitOK, ""},
+		{[]string{"completion", "bash"}, nil, exitOK, ""},
+	} {
+		c.fake.fail = k.fail
+		code, _, errs := c.run(k.args...)
+		require.Equal(t, k.code, code, "%v: %s", k.args, errs)
+		require.Contains(t, errs, k.says, "%v", k.args)
+	}
+	c.fake.fail, c.fake.problems = nil, []string{"node group b is down"}
+	code, out, _ := c.run("status")
+	require.Equal(t, exitDegraded, code)
+	require.Contains(t, out, "PROBLEM: node group b is down")
+}
+
+func TestPartitions(t *testing.T) {
+	c := newCtl(t)
+	_, out, _ := c.run("partitions", "--output", "json")
+	var list []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &list))
+	require.Len(t, list, 3840)
+	require.EqualValues(t, 3, list[3]["partition"])
+	require.EqualValues(t, 2, list[3]["node_group"])
+	_, out, _ = c.run("partitions")
+	require.Contains(t, out, "1-3839 step 2")
+	require.Contains(t, out, "epoch 7")
+}
+
+func TestTablesAndRoute(t *testing.T) {
+	c := newCtl(t)
+	_, out, _ := c.run("tables")
+	require.Regexp(t, `shop +orders +sharded +id`, out)
+	_, out, _ = c.run("route", "shop.orders", "42")
+	require.Regexp(t, `partition +17`, out)
+	require.Contains(t, out, "because")
+	_, out, _ = c.run("route", "-o", "json", "--", "shop.orders", "-42")
+	var r map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.EqualValues(t, 17, r["partition"])
+	_, out, _ = c.run("user", "list")
+	require.Contains(t, out, "*:read shop:write")
+	_, out, _ = c.run("nodegroup", "list")
+	require.Regexp(t, `2 +b +h2:3306 .* down +refused`, out)
+}
+
+func TestPasswordsDoNotTravel(t *testing.T) {
+	c := newCtl(t)
+	file := filepath.Join(t.TempDir(), "pw")
+	require.NoError(t, os.WriteFile(file, []byte("geheim\nmore"), 0o600))
+	code, _, errs := c.run("user", "add", "app", "--grant", "*:admin", "--password-file", file)
+	require.Equal(t, exitOK, code, errs)
+	require.NotContains(t, c.fake.put.String(), "geheim")
+	require.True(t, wire.VerifyCachingSHA2(c.fake.put.AuthString, "geheim"))
+	require.Equal(t, map[string]string{"*": "admin"}, c.fake.put.Grants)
+
+	c.in = "secret\r\n"
+	code, _, _ = c.run("user", "passwd", "app", "--plugin", "mysql_native_password", "--password-file", "-")
+	require.Equal(t, exitOK, code)
+	require.True(t, wire.VerifyNative(c.fake.put.AuthString, "secret"))
+	require.Equal(t, adminv1.PutUserRequest_MODE_CHANGE, c.fake.put.Mode)
+	c.in = "\n"
+	code, _, errs = c.run("user", "passwd", "app", "--password-file", "-")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "empty password")
+	code, _, _ = c.run("user", "passwd", "app", "--plugin", "plain", "--password-file", file)
+	require.Equal(t, exitUsage, code)
+}
+
+func TestClusterInit(t *testing.T) {
+	c := newCtl(t)
+	c.in = "pw"
+	code, out, errs := c.run("cluster", "init", "--user", "s", "--tls", "required", "--password-file", "-",
+		"--node-group", "a=h1:3306,h1b:3306", "--node-group", "unix:/run/b")
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, errs, "warning: sync_binlog")
+	require.Contains(t, out, "user add")
+	g := c.fake.init.NodeGroups
+	require.Equal(t, "a", g[0].Name)
+	require.Equal(t, "h1b:3306", g[0].Replicas[0].Addr)
+	require.Equal(t, "unix:/run/b", g[1].Primary.Addr)
+	require.Equal(t, "pw", g[1].Primary.Password)
+	require.Equal(t, "required", g[1].Primary.Tls)
+	code, _, _ = c.run("nodegroup", "add", "n=h9:1", "--password-file", "-")
+	require.Equal(t, exitOK, code)
+	require.Equal(t, "n", c.fake.added.NodeGroup.Name)
+}
+
+func TestRanges(t *testing.T) {
+	require.Equal(t, "", ranges(nil, 3))
+	require.Equal(t, "5", ranges([]int{5}, 3))
+	require.Equal(t, "0-2, 5, 9", ranges([]int{0, 1, 2, 5, 9}, 3))
+	require.Equal(t, "0-8 step 4", ranges([]int{0, 4, 8}, 3))
+	require.Equal(t, "0, 7-8, ... 1 more", ranges([]int{0, 7, 8, 90}, 2))
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"skarv/pkg/wire"
+	adminv1 "skarv/proto/admin/v1"
+)
+
+type user struct {
+	Name         string            `json:"name"`
+	Plugin       string            `json:"plugin"`
+	Grants       map[string]string `json:"grants"`
+	HasPassword  bool              `json:"has_password"`
+	LoopbackOnly bool              `json:"loopback_only,omitempty"`
+}
+
+// parseGrants reads DATABASE:PRIVILEGE, split at the last colon.
+func parseGrants(in []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, g := range in {
+		at := strings.LastIndexByte(g, ':')
+		if at <= 0 {
+			return nil, usage("a grant is DATABASE:PRIVILEGE, such as shop:write or *:admin, not %q", g)
+		}
+		out[g[:at]] = g[at+1:]
+	}
+	return out, nil
+}
+
+func (a *app) putUser(ctx context.Context, req *adminv1.PutUserRequest, done string) error {
+	return a.call(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
+		if _, err := api.PutUser(ctx, req); err != nil {
+			return err
+		}
+		return a.print(struct {
+			Name string `json:"name"`
+		}{req.Name}, func(w io.Writer) { fmt.Fprintf(w, "Account %s is %s.\n", req.Name, done) })
+	})
+}
+
+func (a *app) userCommand() *cobra.Command {
+	const pluginHelp = "how the password is kept and checked: caching_sha2_password, or mysql_native_password for old clients"
+	const grantHelp = "DATABASE:PRIVILEGE, * for every database; read, write, admin or none; repeat for more"
+	var addPw, changePw password
+	var addPlugin, changePlugin string
+	var grants []string
+	add := &cobra.Command{
+		Use:     "add NAME",
+		Short:   "Make an account; the password is asked for or read from a file",
+		Example: "  skarvctl user add app --grant shop:write --grant stats:read",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, in []string) error {
+			g, err := parseGrants(grants)
+			if err != nil {
+				return err
+			}
+			if len(g) == 0 {
+				fmt.Fprintln(a.errs, "warning: without --grant the account may log in and see nothing")
+			}
+			hash, err := addPw.hash(a, in[0], addPlugin)
+			if err != nil {
+				return err
+			}
+			return a.putUser(c.Context(), &adminv1.PutUserRequest{
+				Name: in[0], Mode: adminv1.PutUserRequest_MODE_ADD, Plugin: addPlugin, AuthString: hash, Grants: g,
+			}, "made")
+		},
+	}
+	add.Flags().StringArrayVar(&grants, "grant", nil, grantHelp)
+	add.Flags().StringVar(&addPlugin, "plugin", wire.CachingSHA2Password, pluginHelp)
+	addPw.flags(add, "of the new account")
+
+	passwd := &cobra.Command{
+		Use:   "passwd NAME",
+		Short: "Change an account's password",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, in []string) error {
+			hash, err := changePw.hash(a, in[0], changePlugin)
+			if err != nil {
+				return err
+			}
+			return a.putUser(c.Context(), &adminv1.PutUserRequest{
+				Name: in[0], Mode: adminv1.PutUserRequest_MODE_CHANGE, Plugin: changePlugin, AuthString: hash,
+			}, "changed")
+		},
+	}
+	passwd.Flags().StringVar(&changePlugin, "plugin", wire.CachingSHA2Password, pluginHelp)
+	changePw.flags(passwd, "that is to be")
+
+	grant := &cobra.Command{
+		Use:     "grant NAME DATABASE:PRIVILEGE...",
+		Short:   "Set what an account may do in databases",
+		Example: "  skarvctl user grant app shop:admin stats:none",
+		Args:    args(cobra.MinimumNArgs(2)),
+		RunE: func(c *cobra.Command, in []string) error {
+			g, err := parseGrants(in[1:])
+			if err != nil {
+				return err
+			}
+			return a.putUser(c.Context(), &adminv1.PutUserRequest{Name: in[0], Mode: adminv1.PutUserRequest_MODE_CHANGE, Grants: g}, "changed")
+		},
+	}
+	remove := &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Remove an account; its sessions keep running until they end",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, in []string) error {
+			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
+				if _, err := api.RemoveUser(ctx, &adminv1.RemoveUserRequest{Name: in[0]}); err != nil {
+					return err
+				}
+				return a.print(struct {
+					Name string `json:"name"`
+				}{in[0]}, func(w io.Writer) { fmt.Fprintf(w, "Account %s is removed.\n", in[0]) })
+			})
+		},
+	}
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List accounts",
+		Args:  args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
+				r, err := api.ListUsers(ctx, &adminv1.ListUsersRequest{})
+				if err != nil {
+					return err
+				}
+				users := make([]user, len(r.Users))
+				for i, u := range r.Users {
+					users[i] = user{u.Name, u.Plugin, u.Grants, u.HasPassword, u.LoopbackOnly}
+				}
+				return a.print(users, func(w io.Writer) {
+					row(w, "NAME", "PLUGIN", "PASSWORD", "FROM", "GRANTS")
+					for _, u := range users {
+						var g []string
+						for _, db := range slices.Sorted(maps.Keys(u.Grants)) {
+							g = append(g, db+":"+u.Grants[db])
+						}
+						password, from := "yes", "anywhere"
+						if !u.HasPassword {
+							password = "no"
+						}
+						if u.LoopbackOnly {
+							from = "this machine"
+						}
+						row(w, u.Name, u.Plugin, password, from, strings.Join(g, " "))
+					}
+				})
+			})
+		},
+	}
+	return group("user", "Make, change and list accounts", add, passwd, grant, remove, list)
+}
