@@ -19,8 +19,7 @@ type analysis struct {
 	ctes  []*cte
 	// system: a table of information_schema or its like is read; virtual: one of the skarv database.
 	system, virtual bool
-	// repeatable is false once something would differ from group to group though its tables do not: LIMIT over a
-	// reference table below the top.
+	// whole, not nil, says why the statement can only run as a whole, on one node group.
 	whole *sqlerr.Error
 	depth int
 }
@@ -85,7 +84,7 @@ func (a *analysis) query(stmt sqlparser.TableStatement, parent *block, db string
 		return a.selectQuery(s, parent, db)
 	case *sqlparser.Union:
 		a.with(s.With, parent)
-		q := &query{distinct: s.Distinct, order: s.OrderBy, limit: s.Limit}
+		q := &query{limit: s.Limit}
 		for _, side := range []sqlparser.TableStatement{s.Left, s.Right} {
 			p, err := a.query(side, parent, db)
 			if err != nil {
@@ -201,7 +200,6 @@ func (a *analysis) tableExpr(b *block, e sqlparser.TableExpr, db string) (*tree,
 }
 
 func (a *analysis) add(b *block, in *instance) *instance {
-	in.id = len(a.insts)
 	a.insts = append(a.insts, in)
 	b.insts = append(b.insts, in)
 	return in

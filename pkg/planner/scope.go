@@ -10,7 +10,6 @@ import (
 
 // instance is one table reference in a FROM clause: a base table or something that stands as one.
 type instance struct {
-	id    int
 	name  string         // alias, or the table's name
 	db    string         // database of a base table referred to without alias
 	table *catalog.Table // nil unless a base table of the catalog
@@ -30,13 +29,10 @@ func (i *instance) sharded() bool { return i.table != nil && i.table.Kind == cat
 type query struct {
 	block *block   // a single SELECT
 	parts []*query // a union's sides
-	// distinct: the union's rows are made distinct.
-	distinct bool
-	order    sqlparser.OrderBy
-	limit    *sqlparser.Limit
-	columns  []outColumn
-	// starless: columns is complete. Without it nothing is known of the column list.
-	known bool
+	limit *sqlparser.Limit
+	// columns are those of the result; nothing is known of them unless known.
+	columns []outColumn
+	known   bool
 }
 
 // outColumn is one column of a query's result: its name and, if it is a plain column of a base table, which.

@@ -335,6 +335,10 @@ func (b *build) lock(w *words) error {
 		return nil
 	}
 	b.plan.Topic = "lock"
+	need := catalog.Read
+	if w.find("WRITE") {
+		need = catalog.Write
+	}
 	refs, _ := b.st.Tables()
 	for _, r := range refs {
 		db := r.DB
@@ -351,7 +355,7 @@ func (b *build) lock(w *words) error {
 		if err != nil {
 			return err
 		}
-		b.access(t.Database, catalog.Write)
+		b.access(t.Database, need)
 		b.plan.Tables = append(b.plan.Tables, t)
 	}
 	return nil
