@@ -41,7 +41,14 @@ type tableFinder struct {
 
 	levels []tableLevel
 	ctes   []cte
-	fromAt int // refs before the FROM of a DELETE
+
+	prev     wordID // last token, as scanState has it
+	prevName bool   // it can be the name of a function
+	write    bool   // the next name of the outermost level is written to
+	fromAt   int    // refs before the FROM of a DELETE
+
+	with, recursive bool // in the head of WITH
+	pending         int  // table expression whose query is to come, plus 1
 }
 
 // tableLevel is what is known inside one pair of parentheses.
@@ -50,7 +57,7 @@ type tableLevel struct {
 	from   bool // among table names and what joins them
 	expect bool // the next name is a table
 	call   bool // arguments of a function
-	cte    int  // the table expression whose text this is, plus 1
+	cte    int  // the table expression whose query this is, plus 1
 }
 
 // cte is a common table expression: its name counts from its end on, of a recursive one from its beginning.
@@ -59,193 +66,203 @@ type cte struct {
 	visible bool
 }
 
+// query finds the tables of a statement made of queries.
 func (f *tableFinder) query() {
 	s, l := f.s, &f.l
 	f.levels = append(f.levels, tableLevel{})
-	prev, prev2 := wNone, wNone
-	prevName := false
-	with, recursive := false, false // in the head of WITH
-	pendingCTE := 0
-	write := s.kind == Insert || s.kind == Replace || s.kind == Update || s.kind == Delete
+	f.write = s.kind == Insert || s.kind == Replace || s.kind == Update || s.kind == Delete
 	k := l.next()
 	if s.kind == Explain {
-		// EXPLAIN [EXTENDED | FORMAT = x ...] statement, or the name of a table.
-		for k = l.next(); l.isWord(wExtended, wPartitions, wFormat, wAnalyze) || k == Op; k = l.next() {
-			if l.isWord(wFormat) {
-				l.next()
-				l.next()
-			}
-		}
-		if k == Word && !l.isWord(wSelect, wInsert, wReplace, wUpdate, wDelete, wWith, wTable, wValues, wFor) || k == QuotedName {
-			if ref, _, ok := s.tableName(l, k); ok {
-				f.refs = append(f.refs, ref)
-			}
+		var done bool
+		if k, done = f.explained(); done {
 			return
 		}
 	}
 	for ; k != EOF; k = l.next() {
-		if k == Invalid {
+		if k == Invalid || len(f.levels) > maxTableLevels {
 			f.sure = false
 			return
 		}
 		lv := &f.levels[len(f.levels)-1]
 		id := wNone
-		if k == Word && l.word != nil {
+		switch {
+		case k == Word && l.word != nil:
 			id = l.word.id
-		}
-		if k == Op && l.pos-l.start == 1 {
+		case k == Op && l.pos-l.start == 1:
 			id = opWord + wordID(s.sql[l.start])
 		}
-		if lv.expect && (k == QuotedName || k == Word && (l.word == nil || l.word.flags&wordReserved == 0)) {
-			if id == wJSONTable && l.peekCall() {
-				lv.expect = false
-				prev2, prev, prevName = prev, wNone, true
-				continue
-			}
-			if id == wLateral {
-				continue
-			}
-			if id == wQuick || id == wOj {
-				continue
-			}
-			lv.expect = false
-			ref, _, ok := s.peekName(l, k)
-			if !ok {
-				f.sure = false
-			}
-			if l.peek() == '(' && !write {
-				f.sure = false // a table function
-			}
-			f.add(ref, write && len(f.levels) == 1)
-			if prev == wInto || prev == wInsert || prev == wReplace || prev == wIgnore && s.kind != Update && s.kind != Delete {
-				write = false // what follows is read
-				lv.from = false
-			}
-			prev2, prev, prevName = prev, wNone, true
+		name := k == QuotedName || k == Word && (l.word == nil || l.word.flags&wordReserved == 0)
+		if lv.expect && name {
+			f.factor(lv, k, id)
 			continue
 		}
 		switch id {
-		case opWord + '(':
-			next := tableLevel{}
-			switch {
-			case pendingCTE > 0 && prev == wAs:
-				next.cte, pendingCTE = pendingCTE, 0
-			case lv.expect:
-				next.from, next.expect, next.query = true, true, true
-				lv.expect = false
-			case prevName:
-				next.call = true
-			}
-			if len(f.levels) >= maxTableLevels {
-				f.sure = false
-				return
-			}
-			f.levels = append(f.levels, next)
-		case opWord + ')':
-			if c := lv.cte; c > 0 {
-				f.ctes[c-1].visible = true
-			}
-			if len(f.levels) > 1 {
-				f.levels = f.levels[:len(f.levels)-1]
-			}
-		case opWord + ',':
-			if lv.from {
-				lv.expect = true
-			}
-		case opWord + ';':
-			f.sure = false
-		case wWith:
-			// WITH ROLLUP, WITH CHECK OPTION and the like follow other words.
-			if f.cteFollows() {
-				if len(f.levels) > 1 {
-					f.sure = false // its names are not visible everywhere
-				}
-				with, recursive = true, false
-			}
-		case wRecursive:
-			if prev == wWith {
-				recursive = true
-			}
-		case wSelect:
-			with = with && len(f.levels) > 1
-			lv.query, lv.from, lv.expect, lv.call = true, false, false, false
-		case wInsert, wReplace:
-			if len(f.levels) == 1 && !lv.query {
-				with = false
-				lv.query, lv.expect = true, true
-				write = true
-			}
-		case wUpdate:
-			if prev == wFor || prev == wKey || prev == wOn {
-				break
-			}
-			with = with && len(f.levels) > 1
-			lv.query, lv.from, lv.expect = true, true, true
-			write = true
-		case wDelete:
-			with = with && len(f.levels) > 1
-			lv.query, lv.from, lv.expect = true, false, false
-			write = true
-		case wTable:
-			if prev == wNone && !prevName || prev >= opWord && prev != opWord+')' || prev == wUnion || prev == wAll ||
-				prev == wDistinct || prev == wExcept || prev == wIntersect || !lv.query {
-				lv.expect, lv.from = true, false
-			}
-		case wFrom:
-			if lv.query && !lv.call && !(prev == opWord+')' && f.nthValue()) {
-				if s.kind == Delete && len(f.levels) == 1 {
-					f.fromAt = len(f.refs)
-				}
-				lv.from, lv.expect = true, true
-			}
-		case wUsing:
-			// DELETE FROM aliases USING tables; otherwise USING (columns).
-			if s.kind == Delete && len(f.levels) == 1 && l.peek() != '(' {
-				f.refs = f.refs[:f.fromAt]
-				lv.from, lv.expect = true, true
-			}
-		case wJoin, wStraightJoin:
-			if lv.from && prev != wFor {
-				lv.expect = true
-			}
-		case wDual:
-			lv.expect = false
-		case wWhere, wGroup, wHaving, wOrder, wLimit, wUnion, wExcept, wIntersect, wSet, wWindow, wReturning, wLock, wProcedure:
-			if prev == wFor { // USE INDEX FOR ORDER BY
-				break
-			}
-			lv.from, lv.expect = false, false
-			if id == wSet {
-				write = false
-			}
-		case wFor:
-			ahead := *l
-			ahead.next()
-			if ahead.isWord(wUpdate, wShare) {
-				lv.from, lv.expect = false, false
-			}
-		case wInto:
-			lv.from, lv.expect = false, false
-			if s.kind == Insert || s.kind == Replace {
-				if len(f.levels) == 1 && (prev == wInsert || prev == wReplace || prev == wIgnore || prev == wDelayed ||
-					prev == wLowPriority || prev == wHighPriority) {
-					lv.expect = true
-				}
-			}
-		case wValues:
-			lv.from, lv.expect = false, false
+		case opWord + '(', opWord + ')', opWord + ',', opWord + ';':
+			f.punctuation(lv, id)
+		case wNone:
+		default:
+			f.keyword(lv, id)
 		}
-		if with && len(f.levels) == 1 && (k == QuotedName || k == Word && (l.word == nil || l.word.flags&wordReserved == 0)) &&
-			(prev == wWith || prev == wRecursive || prev == opWord+',') && id != wRecursive {
-			f.ctes = append(f.ctes, cte{string(appendName(nil, s.sql[l.start:l.pos], s.mode)), recursive})
-			pendingCTE = len(f.ctes)
+		if f.with && name && len(f.levels) == 1 && id != wRecursive &&
+			(f.prev == wWith || f.prev == wRecursive || f.prev == opWord+',') {
+			f.ctes = append(f.ctes, cte{string(appendName(nil, s.sql[l.start:l.pos], s.mode)), f.recursive})
+			f.pending = len(f.ctes)
 		}
-		prevName = k == QuotedName || k == Word && (l.word == nil || l.word.flags&wordReserved == 0 || callWord(id))
-		prev2, prev = prev, id
+		f.prevName = name || callWord(id)
+		f.prev = id
 	}
-	_ = prev2
 	if s.uses&Sequence != 0 {
 		f.sure = false
+	}
+}
+
+// explained reads the head of an EXPLAIN: [EXTENDED | FORMAT = x ...] and a statement, or the name of a table.
+func (f *tableFinder) explained() (k TokenKind, done bool) {
+	l := &f.l
+	for k = l.next(); l.isWord(wExtended, wPartitions, wFormat, wAnalyze) || k == Op; k = l.next() {
+		if l.isWord(wFormat) {
+			l.next() // the equals sign
+			l.next()
+		}
+	}
+	if l.isWord(wSelect, wInsert, wReplace, wUpdate, wDelete, wWith, wTable, wValues, wFor) {
+		return k, false
+	}
+	ref, _, ok := f.s.peekName(l, k)
+	if ok {
+		f.refs = append(f.refs, ref)
+	}
+	return k, ok
+}
+
+// factor takes the name where a table is expected.
+func (f *tableFinder) factor(lv *tableLevel, k TokenKind, id wordID) {
+	prev := f.prev
+	switch {
+	case id == wLateral, id == wQuick, id == wOj:
+		return
+	case id == wJSONTable && f.l.peekCall():
+		lv.expect = false
+		f.prev, f.prevName = wNone, true
+		return
+	}
+	lv.expect = false
+	ref, _, ok := f.s.peekName(&f.l, k)
+	if !ok {
+		f.sure = false
+	}
+	if f.l.peek() == '(' && !f.write {
+		f.sure = false // a table function
+	}
+	f.add(ref, f.write && len(f.levels) == 1)
+	if (f.s.kind == Insert || f.s.kind == Replace || f.s.kind == Explain) && isInsertHead(prev) {
+		f.write, lv.from = false, false // what follows is read
+	}
+	f.prev, f.prevName = wNone, true
+}
+
+// isInsertHead tells the words that stand before the table of an INSERT or REPLACE.
+func isInsertHead(id wordID) bool {
+	switch id {
+	case wInsert, wReplace, wIgnore, wDelayed, wLowPriority, wHighPriority, wInto:
+		return true
+	}
+	return false
+}
+
+func (f *tableFinder) punctuation(lv *tableLevel, id wordID) {
+	switch id {
+	case opWord + '(':
+		next := tableLevel{}
+		switch {
+		case f.pending > 0 && f.prev == wAs:
+			next.cte, f.pending = f.pending, 0
+		case lv.expect:
+			next.from, next.expect, next.query = true, true, true
+			lv.expect = false
+		case f.prevName:
+			next.call = true
+		}
+		f.levels = append(f.levels, next)
+	case opWord + ')':
+		if lv.cte > 0 {
+			f.ctes[lv.cte-1].visible = true
+		}
+		if len(f.levels) > 1 {
+			f.levels = f.levels[:len(f.levels)-1]
+		}
+	case opWord + ',':
+		lv.expect = lv.expect || lv.from
+	case opWord + ';':
+		f.sure = false
+	}
+}
+
+// keyword follows the words that begin and end lists of tables.
+func (f *tableFinder) keyword(lv *tableLevel, id wordID) {
+	l := &f.l
+	outermost := len(f.levels) == 1
+	switch id {
+	case wWith:
+		// WITH ROLLUP, WITH CHECK OPTION and the like follow other words.
+		if f.cteFollows() {
+			f.sure = f.sure && outermost // names of inner ones are not visible everywhere
+			f.with, f.recursive = true, false
+		}
+	case wRecursive:
+		f.recursive = f.recursive || f.prev == wWith
+	case wSelect, wDelete:
+		f.with = f.with && !outermost
+		f.write = f.write || id == wDelete
+		lv.query, lv.from, lv.expect, lv.call = true, false, false, false
+	case wUpdate:
+		if f.prev == wFor || f.prev == wKey || f.prev == wOn {
+			return
+		}
+		f.with = f.with && !outermost
+		lv.query, lv.from, lv.expect = true, true, true
+		f.write = true
+	case wInsert, wReplace:
+		if outermost && !lv.query {
+			f.with = false
+			lv.query, lv.expect = true, true
+			f.write = true
+		}
+	case wInto:
+		lv.from = false
+		lv.expect = outermost && f.s.kind != Select && isInsertHead(f.prev)
+	case wTable:
+		lv.expect, lv.from = true, false
+	case wFrom:
+		if !lv.query || lv.call || f.prev == opWord+')' && f.nthValue() {
+			return
+		}
+		if f.s.kind == Delete && outermost {
+			f.fromAt = len(f.refs)
+		}
+		lv.from, lv.expect = true, true
+	case wUsing:
+		// DELETE FROM aliases USING tables; otherwise USING (columns).
+		if f.s.kind == Delete && outermost && l.peek() != '(' {
+			f.refs = f.refs[:f.fromAt]
+			lv.from, lv.expect = true, true
+		}
+	case wJoin, wStraightJoin:
+		lv.expect = lv.expect || lv.from && f.prev != wFor
+	case wDual:
+		lv.expect = false
+	case wFor:
+		ahead := *l
+		if ahead.next(); ahead.isWord(wUpdate, wShare) {
+			lv.from, lv.expect = false, false
+		}
+	case wWhere, wGroup, wHaving, wOrder, wLimit, wUnion, wExcept, wIntersect, wSet, wWindow, wReturning, wLock, wProcedure,
+		wValues:
+		if f.prev == wFor { // USE INDEX FOR ORDER BY
+			return
+		}
+		lv.from, lv.expect = false, false
+		f.write = f.write && id != wSet
 	}
 }
 
