@@ -32,12 +32,12 @@ test-unit: ## vet, then the packages' own tests with the race detector
 
 test-e2e: ## the tests that need a cluster of real servers
 	@scripts/test-deps.sh
-	go test -timeout 15m -p 1 $$(go list ./test/... | grep -vE "/test/(arch|docs)$$$$")
+	go test -timeout 15m -p 1 $$(go list ./test/... | grep -vE "/test/(arch|docs)$$")
 
 test-mysql: ## the tests that need servers, on MySQL 9 instead of MariaDB
 	@scripts/test-deps.sh
 	@scripts/install-mysql.sh
-	SKARV_TEST_ENGINE=mysql go test -timeout 30m -p 1 ./pkg/datanode ./pkg/dev $$(go list ./test/... | grep -vE "/test/(arch|docs)$$$$")
+	SKARV_TEST_ENGINE=mysql go test -timeout 30m -p 1 ./pkg/datanode ./pkg/dev $$(go list ./test/... | grep -vE "/test/(arch|docs)$$")
 
 golden: ## rewrite the expected results of golden tests; read the diff before committing it
 	go test $$(grep -rl --include='*_test.go' 'cockroachdb/datadriven' pkg | xargs -n1 dirname | sort -u | sed 's|^|./|') ./test/docs -rewrite

@@ -1,0 +1,120 @@
+package docs
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+
+	"skarv/pkg/server"
+)
+
+const deploy = "../../deploy"
+
+// every YAML document of a file, decoded.
+func documents(t *testing.T, path string) []map[string]any {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	var all []map[string]any
+	for dec := yaml.NewDecoder(f); ; {
+		var d map[string]any
+		err := dec.Decode(&d)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		require.NoError(t, err, path)
+		all = append(all, d)
+	}
+}
+
+// inside follows keys of nested maps.
+func inside(t *testing.T, v any, keys ...string) string {
+	t.Helper()
+	for _, key := range keys {
+		m, ok := v.(map[string]any)
+		require.True(t, ok, key)
+		v = m[key]
+	}
+	text, ok := v.(string)
+	require.True(t, ok, "%v", keys)
+	return text
+}
+
+func TestExampleConfigurationsAreGood(t *testing.T) {
+	_, err := server.ReadConfig(filepath.Join(deploy, "skarv.yaml"))
+	require.NoError(t, err)
+	compose := documents(t, filepath.Join(deploy, "compose/compose.yaml"))
+	_, err = server.ParseConfig("compose", []byte(inside(t, compose[0], "configs", "skarv", "content")))
+	require.NoError(t, err)
+	kubernetes := documents(t, filepath.Join(deploy, "kubernetes/skarv.yaml"))
+	require.Len(t, kubernetes, 4)
+	_, err = server.ParseConfig("kubernetes", []byte(inside(t, kubernetes[0], "data", "skarv.yaml")))
+	require.NoError(t, err)
+}
+
+// Metrics that deploy/ and the operations guide speak of must be metrics of the code.
+func TestMetricsThatAreNamedExist(t *testing.T) {
+	name := regexp.MustCompile(`\bskarv_[a-z_]+\b`)
+	known := map[string]bool{}
+	err := filepath.WalkDir("../../pkg", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range regexp.MustCompile(`"(skarv_[a-z_]+)"`).FindAllStringSubmatch(string(text), -1) {
+			known[found[1]] = true
+		}
+		return err
+	})
+	require.NoError(t, err)
+	for _, file := range []string{"../../docs/operations.md", deploy + "/grafana/skarv.json", deploy + "/prometheus/skarv-alerts.yaml"} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		names := name.FindAllString(string(text), -1)
+		require.NotEmpty(t, names)
+		for _, n := range names {
+			base := n
+			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+				base = strings.TrimSuffix(base, suffix)
+			}
+			require.True(t, known[n] || known[base], "%s speaks of %s, which no code counts", file, n)
+		}
+	}
+}
+
+func TestDashboardIsJSON(t *testing.T) {
+	text, err := os.ReadFile(deploy + "/grafana/skarv.json")
+	require.NoError(t, err)
+	var d struct{ Panels []struct{ Title string } }
+	require.NoError(t, json.Unmarshal(text, &d))
+	require.NotEmpty(t, d.Panels)
+	rules := documents(t, deploy+"/prometheus/skarv-alerts.yaml")
+	require.Contains(t, rules[0], "groups")
+}
+
+// Links between documents must lead somewhere.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+)\)`)
+	files, err := filepath.Glob("../../*.md")
+	require.NoError(t, err)
+	more, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	for _, file := range append(files, more...) {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			_, err := os.Stat(filepath.Join(filepath.Dir(file), m[1]))
+			require.NoError(t, err, "%s links to %s", file, m[1])
+		}
+	}
+}
