@@ -20,9 +20,8 @@ import (
 // Txn say what), or, if Refuse is set, refuses.
 type Plan struct {
 	Kind Kind
-	// Relay is the fragment that is the whole statement: the client's own bytes, unless its Text puts in values only
-	// the session knows. Nil when no single group can ever answer it alone (an INSERT of VALUES, see InsertRows;
-	// every AllGroups target).
+	// Relay is the fragment that is the whole statement, the client's own bytes. Nil when no single group can ever
+	// answer it alone (an INSERT of VALUES, see InsertRows; every AllGroups target).
 	Relay *Fragment
 	// Root is the tree of work for more than one group. Nil when there is none; then Refuse says why.
 	Root Node
@@ -318,8 +317,8 @@ type InsertRows struct {
 	// Before and After are the statement's text around the rows: "INSERT INTO t (a, b) VALUES " and
 	// " ON DUPLICATE KEY UPDATE ..." or nil.
 	Before, After Text
-	// Row, not nil for INSERT ... SET and for one row of VALUES with values only the session knows, is the one row's
-	// values, to be used instead of the statement's rows. A value that is one Piece without SQL is its argument.
+	// Row, not nil for INSERT ... SET, is the one row's values, to be used instead of the statement's rows. A value
+	// that is one Piece without SQL is its argument.
 	Row []Text
 	// Several is the reason why rows may not go to more than one group, or nil: then they may.
 	Several *sqlerr.Error

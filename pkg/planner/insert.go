@@ -82,9 +82,6 @@ func insertTarget(b *build) (bool, error) {
 	if b.a.system || b.a.virtual {
 		return false, sqlerr.Unsupported("INSERT ... SELECT from system tables", "select first, then insert the rows")
 	}
-	if _, err := b.sessionCalls(); err != nil {
-		return false, err
-	}
 	if readsClock(t) {
 		b.plan.Uses |= plan.ReadsClock
 	}
@@ -237,28 +234,16 @@ func insertSingle(b *build) (bool, error) {
 		b.plan.Refuse = sqlerr.Unsupported("inserting into a single table what lies on other node groups",
 			"select first, then insert the rows")
 	}
-	return true, b.relayWrite(target)
+	b.relayWrite(target)
+	return true, nil
 }
 
 // relayWrite makes the whole statement one writing fragment.
-func (b *build) relayWrite(t plan.Target) error {
+func (b *build) relayWrite(t plan.Target) {
 	f := b.fragment(t)
 	f.Write = true
 	b.addTable(f, b.ins.table)
-	var err error
-	f.Text, err = b.writeText()
 	b.plan.Relay = f
-	return err
-}
-
-// writeText is the statement's text with session values, or nil.
-func (b *build) writeText() (plan.Text, error) {
-	if b.cut.end == 0 || len(b.cut.calls) == 0 {
-		return nil, nil
-	}
-	e := &editor{st: b.st, calls: b.cut.calls}
-	e.span(0, b.cut.end)
-	return e.done(), nil
 }
 
 func (b *build) addTable(f *plan.Fragment, t *catalog.Table) {
@@ -320,10 +305,8 @@ func insertReference(b *build) (bool, error) {
 		f := b.fragment(plan.Target{Kind: plan.AllGroups})
 		f.Write, f.Same = true, true
 		b.addTable(f, in.table)
-		var err error
-		f.Text, err = b.writeText()
 		b.plan.Root = f
-		return true, err
+		return true, nil
 	}
 	ir, err := b.rowsPlan()
 	if err != nil {
@@ -372,18 +355,13 @@ func insertSelectLocal(b *build) (bool, error) {
 			return false, nil
 		}
 		target = t
-		if err := b.relayWrite(t); err != nil {
-			return false, err
-		}
+		b.relayWrite(t)
 	}
 	f := b.fragment(target)
 	f.Write = true
 	b.addTable(f, in.table)
-	var err error
-	f.Text, err = b.writeText()
-	b.plan.Root = f
-	b.done = true
-	return true, err
+	b.plan.Root, b.done = f, true
+	return true, nil
 }
 
 // sequenceGiven refuses INSERT ... SELECT that leaves the sequence's column out.
@@ -444,7 +422,8 @@ func insertSelectByKey(b *build) (bool, error) {
 	b.done = true
 	b.plan.Refuse = sqlerr.Unsupported("INSERT ... SELECT from another node group than the rows belong to",
 		"select first, then insert the rows")
-	return true, b.relayWrite(t)
+	b.relayWrite(t)
+	return true, nil
 }
 
 func insertRows(b *build) (bool, error) {
@@ -490,11 +469,7 @@ func (b *build) rowsPlan() (*plan.InsertRows, error) {
 			added = quoteName(in.table.Columns[in.sequence].Name)
 		}
 	}
-	var calls []call
-	if b.cut.end > 0 {
-		calls = b.cut.calls
-	}
-	e := &editor{st: b.st, calls: calls}
+	e := &editor{st: b.st}
 	switch {
 	case in.text.Set:
 		return ir, b.setForm(ir, e, added)
@@ -523,42 +498,18 @@ func (b *build) rowsPlan() (*plan.InsertRows, error) {
 	}
 	ir.Before = e.done()
 	if end := len(b.st.SQL()); last.End < end {
-		after := &editor{st: b.st, calls: calls}
+		after := &editor{st: b.st}
 		after.span(last.End, end)
 		ir.After = after.done()
 		if blank(ir.After) {
 			ir.After = nil
 		}
 	}
-	return ir, b.rowCalls(ir, calls, first, last)
+	return ir, nil
 }
 
 func blank(t plan.Text) bool {
 	return len(t) == 1 && t[0].Arg == plan.NoArg && strings.TrimSpace(t[0].SQL) == ""
-}
-
-// rowCalls puts session values into the row where it has them.
-func (b *build) rowCalls(ir *plan.InsertRows, calls []call, first, last sqlparse.Span) error {
-	has := false
-	for _, c := range calls {
-		has = has || c.Start >= first.Start && c.End <= last.End
-	}
-	if !has {
-		return nil
-	}
-	if b.st.NumRows() != 1 {
-		return sqlerr.Unsupported("functions about the session in an INSERT of several rows", "insert one row, or SET a variable first")
-	}
-	for i := range b.st.RowColumns(0) {
-		v, ok := b.st.RowElem(0, i)
-		if !ok {
-			return sqlerr.Unsupported("functions about the session in an INSERT of this form", "SET a variable first")
-		}
-		e := &editor{st: b.st, calls: calls}
-		e.span(v.Start, v.End)
-		ir.Row = append(ir.Row, e.done())
-	}
-	return nil
 }
 
 // setForm turns SET a = 1, b = 2 into columns and one row.
@@ -586,12 +537,12 @@ func (b *build) setForm(ir *plan.InsertRows, e *editor, added string) error {
 	e.raw(") VALUES ")
 	ir.Before = e.done()
 	for _, v := range values {
-		x := &editor{st: b.st, calls: e.calls}
+		x := &editor{st: b.st}
 		x.span(v.Start, v.End)
 		ir.Row = append(ir.Row, x.done())
 	}
 	if in.text.OnDuplicate >= 0 {
-		x := &editor{st: b.st, calls: e.calls}
+		x := &editor{st: b.st}
 		x.raw(" ")
 		x.span(in.text.OnDuplicate, len(b.st.SQL()))
 		ir.After = x.done()

@@ -68,11 +68,7 @@ func modifyTarget(b *build) (bool, error) {
 	}
 	q := &query{block: m.scope}
 	a.spread(q, nil, true)
-	if err := m.targets(b); err != nil {
-		return false, err
-	}
-	_, err := b.sessionCalls()
-	return false, err
+	return false, m.targets(b)
 }
 
 func (m *modification) expressions(b *build, from []sqlparser.TableExpr, order sqlparser.OrderBy) error {
@@ -208,17 +204,14 @@ func modifySingle(b *build) (bool, error) {
 		b.plan.Refuse = refuse
 	}
 	b.done = true
-	return true, b.modifyRelay(t)
+	b.modifyRelay(t)
+	return true, nil
 }
 
 // modifyRelay makes the whole statement one writing fragment.
-func (b *build) modifyRelay(t plan.Target) error {
-	f := b.fragment(t)
-	f.Write = true
-	var err error
-	f.Text, err = b.writeText()
-	b.plan.Relay = f
-	return err
+func (b *build) modifyRelay(t plan.Target) {
+	b.plan.Relay = b.fragment(t)
+	b.plan.Relay.Write = true
 }
 
 func modifyReference(b *build) (bool, error) {
@@ -239,10 +232,8 @@ func modifyReference(b *build) (bool, error) {
 	}
 	f := b.fragment(plan.Target{Kind: plan.AllGroups})
 	f.Write, f.Same = true, true
-	var err error
-	f.Text, err = b.writeText()
 	b.plan.Root, b.done = f, true
-	return true, err
+	return true, nil
 }
 
 func modifyByKey(b *build) (bool, error) {
@@ -255,7 +246,8 @@ func modifyByKey(b *build) (bool, error) {
 			"use the same distribution key values for all of them, or one statement for each")
 		b.done = true
 	}
-	return true, b.modifyRelay(t)
+	b.modifyRelay(t)
+	return true, nil
 }
 
 func scatterModify(b *build) (bool, error) {
@@ -284,12 +276,7 @@ func scatterModify(b *build) (bool, error) {
 		f.Target = b.plan.Relay.Target
 	}
 	f.Write = true
-	text, err := b.writeText()
-	if err != nil {
-		return false, err
-	}
-	f.Text = text
-	if part := b.partOf(f.Target); part >= 0 && text == nil {
+	if part := b.partOf(f.Target); part >= 0 {
 		e := &editor{st: b.st, part: []int{part}}
 		e.span(0, len(b.st.SQL()))
 		f.Text = e.done()

@@ -73,7 +73,8 @@ type build struct {
 	mod  *modification
 }
 
-// Build makes the plan of the statement st was scanned from. db is the session's default database, "" if none. st is
+// Build makes the plan of the statement st was scanned from. Functions that speak of the client's session
+// (LAST_INSERT_ID(), CONNECTION_ID(), ...) have been replaced in its text by their values. db is the session's default database, "" if none. st is
 // only read, and not kept. The plan holds for every statement of the same shape, database, snapshot and session info,
 // as long as its Guards hold. The error is an *sqlerr.Error.
 func (p *Planner) Build(st *sqlparse.Statement, db string, snap *catalog.Snapshot, sess SessionInfo) (*plan.Plan, error) {

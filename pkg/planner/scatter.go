@@ -426,7 +426,7 @@ func assemble(b *build) (bool, error) {
 	f := b.fragment(s.target)
 	limitInside := s.limit != nil && (s.aggregate == nil || len(s.aggregate.GroupBy) > 0)
 	changed := len(s.hidden) > 0 || s.reorder || len(s.part) > 0 || limitInside && s.limit.Offset != nil ||
-		s.limit != nil && !limitInside || b.cut.end > 0 && len(b.cut.calls) > 0
+		s.limit != nil && !limitInside
 	if changed {
 		c, ok := b.scissors()
 		if !ok || c.union {
@@ -459,8 +459,8 @@ func assemble(b *build) (bool, error) {
 // where they have to be.
 func (b *build) scatterText(c clauses, limitInside bool) plan.Text {
 	s := b.frag
-	e := &editor{st: b.st, calls: c.calls, part: s.part}
-	b.editList(e, 0)
+	e := &editor{st: b.st, part: s.part}
+	b.editList(e)
 	for _, h := range s.hidden {
 		e.raw(", " + h.before)
 		e.span(h.span.Start, h.span.End)

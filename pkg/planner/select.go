@@ -4,7 +4,6 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/sqlparse"
 )
 
 // selectRules is the list for SELECT, WITH ... SELECT, UNION and VALUES.
@@ -12,9 +11,6 @@ func selectRules() []Rule {
 	return []Rule{
 		{"Virtual", `Tables of the database skarv are made by the session from the snapshot. They cannot be mixed with
 others, for no server has them.`, virtual},
-		{"SessionValues", `CONNECTION_ID(), USER(), LAST_INSERT_ID(), FOUND_ROWS() and their like mean the client's
-session, which is spread over backend connections; their values are put into the text. The column keeps its name by
-an alias of the text as written.`, sessionValues},
 		{"System", `information_schema and the servers' own schemas are alike on every group, the definitions of single
 tables excepted: if all single tables lie on one group, that group knows every table.`, system},
 		{"RelayAny", `A statement without tables, or over reference tables only, gives the same on every group: each has
@@ -69,33 +65,7 @@ func virtual(b *build) (bool, error) {
 	return true, nil
 }
 
-// sessionValues finds the values to be put in. They matter to relay and scatter alike, so this comes first.
-func sessionValues(b *build) (bool, error) {
-	c, err := b.sessionCalls()
-	return c, err
-}
-
-// sessionCalls cuts the text if it has values only the session knows.
-func (b *build) sessionCalls() (bool, error) {
-	const mayHave = sqlparse.ReadsLastInsertID | sqlparse.ReadsDiagnostics | sqlparse.ReadsSession
-	if b.st.Uses()&mayHave == 0 {
-		return false, nil
-	}
-	c, ok := b.scissors()
-	if !ok {
-		return false, sqlerr.Unsupported("functions about the session in a statement of this form",
-			"write the SELECT without parentheses around it")
-	}
-	for _, call := range c.calls {
-		if call.inFrom {
-			return false, sqlerr.Unsupported("functions about the session in a derived table",
-				"write the function in the outermost SELECT")
-		}
-	}
-	return len(c.calls) > 0, nil
-}
-
-// place is the common beginning of the rules that relay.
+// locate finds the places of the statement's tables, once.
 func (b *build) locate() *places {
 	if b.places == nil {
 		b.places = b.a.place()
@@ -103,60 +73,19 @@ func (b *build) locate() *places {
 	return b.places
 }
 
-// relayTo makes the whole statement the fragment that t names. For the text with session values see ownText.
-func (b *build) relayTo(t plan.Target) error {
-	f := b.fragment(t)
-	var err error
-	f.Text, err = b.ownText()
-	b.plan.Relay = f
-	return err
+// relayTo makes the whole statement the fragment that t names.
+func (b *build) relayTo(t plan.Target) {
+	b.plan.Relay = b.fragment(t)
 }
 
-// ownText is the statement's whole text with session values, or nil if it has none.
-func (b *build) ownText() (plan.Text, error) {
-	if b.cut.end == 0 || len(b.cut.calls) == 0 {
-		return nil, nil
-	}
-	e := &editor{st: b.st, calls: b.cut.calls}
-	b.editList(e, 0)
-	e.span(b.cut.list.End, b.cut.end)
-	return e.done(), nil
-}
-
-// editList appends the statement's text from an offset to the end of the select list. The list is sent as the client
-// writes it each time, for unaliased columns are named by their text; a list with session values is edited, and then
-// guarded.
-func (b *build) editList(e *editor, from int) {
+// editList appends the statement's text from the beginning to the end of the select list. The list is sent as the client
+// writes it each time, for unaliased columns are named by their text.
+func (b *build) editList(e *editor) {
 	list := b.cut.list
-	e.span(from, list.Start)
-	has := false
-	for _, c := range e.calls {
-		has = has || c.Start >= list.Start && c.End <= list.End
+	e.span(0, list.Start)
+	if list.End > list.Start {
+		e.arg(plan.Piece{Arg: plan.ArgSelectList})
 	}
-	if !has {
-		if list.End > list.Start {
-			e.arg(plan.Piece{Arg: plan.ArgSelectList})
-		}
-		return
-	}
-	b.guard(plan.ArgSelectList, string(b.st.Text(list)))
-	at := list.Start
-	for _, item := range b.st.SelectItems(nil) {
-		if item.Star || item.Alias.End > item.Alias.Start {
-			continue
-		}
-		touched := false
-		for _, c := range e.calls {
-			touched = touched || c.Start >= item.Expr.Start && c.End <= item.Expr.End
-		}
-		if !touched {
-			continue
-		}
-		e.span(at, item.Expr.End)
-		e.raw(" AS " + quoteName(string(b.st.AppendColumnName(nil, item))))
-		at = item.Expr.End
-	}
-	e.span(at, list.End)
 }
 
 func system(b *build) (bool, error) {
@@ -168,7 +97,8 @@ func system(b *build) (bool, error) {
 	}
 	b.done = true
 	b.plan.Topic = "information_schema"
-	return true, b.relayTo(b.metadataTarget())
+	b.relayTo(b.metadataTarget())
+	return true, nil
 }
 
 // metadataTarget is a group that knows every table's definition.
@@ -193,7 +123,8 @@ func relayAny(b *build) (bool, error) {
 		return false, nil
 	}
 	b.done = true
-	return true, b.relayTo(plan.Target{Kind: plan.AnyGroup})
+	b.relayTo(plan.Target{Kind: plan.AnyGroup})
+	return true, nil
 }
 
 func relaySingle(b *build) (bool, error) {
@@ -207,7 +138,8 @@ func relaySingle(b *build) (bool, error) {
 			"query them one after the other, or place them on the same group")
 	}
 	b.done = true
-	return true, b.relayTo(t)
+	b.relayTo(t)
+	return true, nil
 }
 
 func relayByKey(b *build) (bool, error) {
@@ -216,9 +148,7 @@ func relayByKey(b *build) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	if err := b.relayTo(t); err != nil {
-		return true, err
-	}
+	b.relayTo(t)
 	if len(t.Also) > 0 {
 		b.plan.Refuse = sqlerr.Unsupported("a statement whose tables are located on different node groups by their keys",
 			"use the same distribution key values for all of them, or one statement for each")

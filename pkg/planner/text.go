@@ -25,15 +25,6 @@ type clauses struct {
 	end  int
 	// union: more than one SELECT at the top; only order, limit, tail and end are of the whole.
 	union bool
-	// tokens of interest for session values
-	calls []call
-}
-
-// call is a place where a value only the session knows stands.
-type call struct {
-	sqlparse.Span
-	arg    int
-	inFrom bool // inside FROM or WITH, where a column may be named after it
 }
 
 // cut finds the clauses of the statement. ok is false when the text has another form than expected (a whole
@@ -111,7 +102,7 @@ func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 			case "HAVING":
 				enter(word)
 			case "WITH":
-				if clause == "GROUP" || prev.Kind == sqlparse.EOF { // WITH ROLLUP, or common table expressions
+				if clause == "GROUP" { // WITH ROLLUP
 					enter(word)
 				}
 			case "GROUP", "ORDER":
@@ -144,10 +135,6 @@ func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 				item.Start = t.Start
 			}
 			item.End = t.End
-		}
-		if arg := sessionValue(st, t, prev, toks); arg != 0 {
-			inFrom := depth > 0 && (clause == "FROM" || clause == "WITH" && selects == 0)
-			c.calls = append(c.calls, callAt(st, t, arg, toks, inFrom))
 		}
 		prev2, prev = prev, t
 	}
@@ -186,66 +173,6 @@ func afterHint(st *sqlparse.Statement, prev, prev2 sqlparse.Token) bool {
 	return isWord(st, prev, "FOR") && (isWord(st, prev2, "INDEX") || isWord(st, prev2, "KEY"))
 }
 
-// sessionValue returns which value only the session knows begins at t, or 0.
-func sessionValue(st *sqlparse.Statement, t, prev sqlparse.Token, rest sqlparse.Tokens) int {
-	switch t.Kind {
-	case sqlparse.SysVar:
-		switch lowerText(st, t) {
-		case "@@last_insert_id", "@@identity", "@@session.last_insert_id", "@@session.identity", "@@local.last_insert_id",
-			"@@local.identity":
-			return plan.ArgLastInsertID
-		case "@@warning_count", "@@session.warning_count":
-			return plan.ArgWarningCount
-		case "@@error_count", "@@session.error_count":
-			return plan.ArgErrorCount
-		}
-	case sqlparse.Word:
-		if prev.Kind == sqlparse.Op && st.Is(prev, ".") {
-			return 0
-		}
-		open := rest.Next()
-		called := open.Kind == sqlparse.Op && st.Is(open, "(")
-		name := lowerText(st, t)
-		if name == "current_user" {
-			return plan.ArgCurrentUser
-		}
-		if !called {
-			return 0
-		}
-		end := rest.Next()
-		if end.Kind != sqlparse.Op || !st.Is(end, ")") {
-			return 0
-		}
-		switch name {
-		case "connection_id":
-			return plan.ArgConnectionID
-		case "user", "session_user", "system_user":
-			return plan.ArgUser
-		case "last_insert_id":
-			return plan.ArgLastInsertID
-		case "found_rows":
-			return plan.ArgFoundRows
-		case "row_count":
-			return plan.ArgRowCount
-		}
-	}
-	return 0
-}
-
-// callAt is the range of the value that begins at t: a call with its empty parentheses.
-func callAt(st *sqlparse.Statement, t sqlparse.Token, arg int, rest sqlparse.Tokens, inFrom bool) call {
-	c := call{Span: t.Span, arg: arg, inFrom: inFrom}
-	if t.Kind != sqlparse.Word {
-		return c
-	}
-	if open := rest.Next(); open.Kind == sqlparse.Op && st.Is(open, "(") {
-		if end := rest.Next(); end.Kind == sqlparse.Op && st.Is(end, ")") {
-			c.End = end.End
-		}
-	}
-	return c
-}
-
 func lowerText(st *sqlparse.Statement, t sqlparse.Token) string {
 	b := slices.Clone(st.Text(t.Span))
 	for i, c := range b {
@@ -258,11 +185,10 @@ func lowerText(st *sqlparse.Statement, t sqlparse.Token) string {
 
 // editor builds a fragment's text from ranges of the statement's own text and pieces of ours.
 type editor struct {
-	st    *sqlparse.Statement
-	calls []call
-	part  []int // list arguments of which only the group's part is sent
-	text  plan.Text
-	sql   []byte
+	st   *sqlparse.Statement
+	part []int // list arguments of which only the group's part is sent
+	text plan.Text
+	sql  []byte
 }
 
 // raw appends SQL of our own.
@@ -275,39 +201,16 @@ func (e *editor) arg(p plan.Piece) {
 	e.text = append(e.text, p)
 }
 
-// span appends a range of the statement's text; arguments and session values in it become pieces.
+// span appends a range of the statement's text; arguments in it become pieces.
 func (e *editor) span(from, to int) {
 	sql := e.st.SQL()
 	at := from
-	next := e.firstArg(from)
-	call := 0
-	for {
-		for call < len(e.calls) && e.calls[call].Start < at {
-			call++
-		}
-		argAt, callAt := to, to
-		if next < e.st.NumArgs() {
-			argAt = e.st.Arg(next).Start
-		}
-		if call < len(e.calls) {
-			callAt = e.calls[call].Start
-		}
-		switch {
-		case callAt < argAt && callAt < to:
-			e.sql = append(e.sql, sql[at:callAt]...)
-			e.arg(plan.Piece{Arg: e.calls[call].arg})
-			at = e.calls[call].End
-			call++
-		case argAt < to:
-			e.sql = append(e.sql, sql[at:argAt]...)
-			e.arg(plan.Piece{Arg: next, Part: slices.Contains(e.part, next)})
-			at = e.st.Arg(next).End
-			next++
-		default:
-			e.sql = append(e.sql, sql[at:to]...)
-			return
-		}
+	for i := e.firstArg(from); i < e.st.NumArgs() && e.st.Arg(i).Start < to; i++ {
+		e.sql = append(e.sql, sql[at:e.st.Arg(i).Start]...)
+		e.arg(plan.Piece{Arg: i, Part: slices.Contains(e.part, i)})
+		at = e.st.Arg(i).End
 	}
+	e.sql = append(e.sql, sql[at:to]...)
 }
 
 // firstArg is the first argument at or after offset.

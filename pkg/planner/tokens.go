@@ -70,12 +70,6 @@ func relayByTokens(b *build) (bool, error) {
 	if len(groups) > 1 || system && len(tables) > 0 || write && len(groups) == 0 {
 		return false, refuse
 	}
-	if _, err := b.sessionCalls(); err != nil {
-		return false, err
-	}
-	if b.cut.end > 0 && len(b.cut.calls) > 0 {
-		return false, refuse
-	}
 	f := b.fragment(plan.Target{Kind: plan.AnyGroup})
 	if len(groups) == 1 {
 		f.Target = plan.Target{Kind: plan.OneGroup, Group: groups[0]}
