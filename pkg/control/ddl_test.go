@@ -120,6 +120,14 @@ func TestTablesAndWhereTheirRowsLive(t *testing.T) {
 	f.refused("CREATE TABLE x LIKE nope", sqlerr.NoSuchTable)
 	require.Nil(t, f.follower.Snapshot().Table("d", "x"))
 
+	f.must("CREATE TABLE `Customer` (ID INT PRIMARY KEY, x INT)")
+	f.must("CREATE TABLE `a(b``é` (id INT PRIMARY KEY)")
+	f.must("ALTER TABLE `a(b``é` ADD x INT")
+	f.session.SQLMode = "ANSI_QUOTES,NO_BACKSLASH_ESCAPES"
+	f.must("ALTER TABLE \"a(b`é\" ADD \"y\" VARCHAR(9) DEFAULT '\\'")
+	f.session.SQLMode = "STRICT_TRANS_TABLES"
+	require.Len(t, f.table("a(b`é").Columns, 3)
+	require.Len(t, f.table("customer").Columns, 2)
 	f.must("CREATE TABLE native (id INT, d DATE, PRIMARY KEY (id, d)) PARTITION BY RANGE (YEAR(d)) (PARTITION p0 VALUES LESS THAN (2000), PARTITION p1 VALUES LESS THAN MAXVALUE)")
 	f.must("/*!40101 CREATE TABLE dumped (id int(11) NOT NULL, PRIMARY KEY (`id`)) */ ENGINE=InnoDB -- the end")
 	f.must("/*!40000 ALTER TABLE `dumped` DISABLE KEYS */;")

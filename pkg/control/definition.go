@@ -92,16 +92,19 @@ func readCreate(ctx context.Context, s *server, db, name string) (string, error)
 // viewInvalid is the error of a view whose tables do not exist any more.
 const viewInvalid sqlerr.Code = 1356
 
+// where selects the table in a query of information_schema: by a literal, which the servers look up without reading
+// everything, and exactly, for that comparison ignores case and accents.
 func (d *definition) where(db, name string) string {
-	return fmt.Sprintf(" WHERE %s = %s AND %s = %s", db, literal(d.table.Database), name, literal(d.table.Name))
+	return fmt.Sprintf(" WHERE %s = %s AND %s = %s AND CAST(%s AS BINARY) = X'%X' AND CAST(%s AS BINARY) = X'%X'",
+		db, literal(d.table.Database), name, literal(d.table.Name), db, d.table.Database, name, d.table.Name)
 }
 
 // literal writes a name as a string that no sql_mode and no character set reads otherwise.
-func literal(s string) string {
-	if s == "" {
-		return "''"
-	}
-	return fmt.Sprintf("CONVERT(X'%X' USING utf8mb4)", s)
+func literal(s string) string { return fmt.Sprintf("_utf8mb4 X'%X'", s) }
+
+// exactly is what stands after "schema_name =" to find a database.
+func exactly(s string) string {
+	return fmt.Sprintf("%s AND CAST(schema_name AS BINARY) = X'%X'", literal(s), s)
 }
 
 func (d *definition) readTable(ctx context.Context, s *server) error {

@@ -366,22 +366,22 @@ func (p *planner) tryAlter(ctx context.Context, o object) (before, after *defini
 			err = e
 		}
 	}()
+	// sql_mode decides how the text is quoted and what it may say.
+	for _, q := range []string{"SET SESSION foreign_key_checks = 0, SESSION sql_mode = ''", "USE " + quoteName(ownDB)} {
+		if _, err := p.trial.exec(ctx, q); err != nil {
+			return nil, nil, err
+		}
+	}
 	create, err := readCreate(ctx, p.trial, o.db, o.name)
 	if err != nil {
 		return nil, nil, err
 	}
-	_, rest, ok := strings.Cut(create, "(")
+	rest, ok := strings.CutPrefix(create, "CREATE TABLE "+quoteName(o.name))
 	if !ok {
 		return nil, nil, sqlerr.NoSuchTable.New(o.db, o.name)
 	}
-	for _, q := range []string{
-		"SET SESSION foreign_key_checks = 0, SESSION sql_mode = ''",
-		"USE " + quoteName(ownDB),
-		"CREATE TABLE " + trial.sql() + " (" + rest,
-	} {
-		if _, err := p.trial.exec(ctx, q); err != nil {
-			return nil, nil, fmt.Errorf("make a copy of %s to try the change on: %w", o, err)
-		}
+	if _, err := p.trial.exec(ctx, "CREATE TABLE "+trial.sql()+rest); err != nil {
+		return nil, nil, fmt.Errorf("make a copy of %s to try the change on: %w", o, err)
 	}
 	if before, err = readDefinition(ctx, p.trial, trial.DB, trial.Name); err != nil {
 		return nil, nil, err

@@ -25,6 +25,12 @@ func (d *ddl) readBack(ctx context.Context) (*topology.Change, error) {
 	}
 	if w.DropDB != "" {
 		change.DeleteDatabase(w.DropDB)
+		left := maxObjects // of many tables some sequences stay behind: nothing refers to them any more
+		for _, t := range d.snap.Databases[w.DropDB].Tables {
+			if left--; left >= 0 && t.ID != 0 {
+				change.DeleteSequence(t.ID)
+			}
+		}
 	}
 	if w.PutDB != "" {
 		db, err := d.readDatabase(ctx, w.PutDB)
@@ -185,7 +191,7 @@ func (d *ddl) readDatabase(ctx context.Context, name string) (*catalog.Database,
 	for i, s := range d.servers {
 		db := &catalog.Database{Name: name}
 		err := s.rows(ctx, func(r *sql.Rows) error { return r.Scan(&db.Charset, &db.Collation) },
-			"SELECT default_character_set_name, default_collation_name FROM information_schema.schemata WHERE schema_name = "+literal(name))
+			"SELECT default_character_set_name, default_collation_name FROM information_schema.schemata WHERE schema_name = "+exactly(name))
 		if err != nil {
 			return nil, err
 		}

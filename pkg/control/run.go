@@ -214,7 +214,7 @@ func (d *ddl) texts(ctx context.Context, s *server, w *work) (map[string]string,
 		text := ""
 		var err error
 		if o.Name == "" {
-			text, err = s.one(ctx, "SELECT schema_name FROM information_schema.schemata WHERE schema_name = "+literal(o.DB))
+			text, err = s.one(ctx, "SELECT schema_name FROM information_schema.schemata WHERE schema_name = "+exactly(o.DB))
 		} else {
 			text, err = readCreate(ctx, s, o.DB, o.Name)
 		}

@@ -172,7 +172,11 @@ func (s *server) settings(ctx context.Context, req DDLRequest) error {
 	set = append(set, req.Session...)
 	set = append(set, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", lockWaitSeconds))
 	if s.node.Flavor == catalog.MySQL {
-		set = append(set, "SET SESSION sql_generate_invisible_primary_key = OFF, SESSION information_schema_stats_expiry = 0")
+		set = append(set, "SET SESSION information_schema_stats_expiry = 0")
+		_, err := s.exec(ctx, "SET SESSION sql_generate_invisible_primary_key = OFF")
+		if err != nil && !sqlerr.HasCode(err, sqlerr.UnknownSystemVariable) { // new in 8.0.30
+			return err
+		}
 	}
 	for _, q := range set {
 		if _, err := s.exec(ctx, q); err != nil {

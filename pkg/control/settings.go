@@ -23,6 +23,7 @@ type setting struct {
 func settingsOf(flavor catalog.Flavor) []setting {
 	both := []setting{
 		{"read_only", []string{"OFF", "0"}, "the primary of a node group must take writes", true},
+		{"lower_case_table_names", []string{"0"}, "Skarv compares names of tables exactly", true},
 		{"sync_binlog", []string{"1"}, "acknowledged transactions can be lost in a crash of the machine", false},
 		{"innodb_flush_log_at_trx_commit", []string{"1"}, "acknowledged transactions can be lost in a crash of the machine", false},
 		{"log_bin", []string{"ON", "1"}, "without a binlog partitions cannot be moved and replicas cannot follow", false},

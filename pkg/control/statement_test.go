@@ -1,0 +1,106 @@
+package control
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/catalog"
+)
+
+func TestParseDDL(t *testing.T) {
+	for _, c := range []struct {
+		sql, mode string
+		want      string // verb, objects, and what else was found
+	}{
+		{"CREATE TABLE t (a INT)", "", "1 [d.t]"},
+		{"create /* x */ table if not exists e.`t``1`(a int) -- end", "", "1 [e.t`1] if"},
+		{"CREATE TABLE t (a INT) PARTITION BY LINEAR KEY ALGORITHM=2 (a, `b`) PARTITIONS 8 COMMENT 'x'", "", "1 [d.t] key=[a b]"},
+		{"CREATE TABLE t (a INT) /*!50100 PARTITION BY KEY () */", "", "1 [d.t] key=[]"},
+		{"CREATE TABLE t (a INT) /*!99999 PARTITION BY KEY (a) */", "", "1 [d.t]"},
+		{"CREATE TABLE t (a INT) PARTITION BY HASH (a)", "", "1 [d.t]"},
+		{"CREATE TABLE t LIKE e.s", "", "1 [d.t] like=e.s"},
+		{"CREATE TABLE t (LIKE s)", "", "1 [d.t] like=d.s"},
+		{`CREATE TABLE "t" (a INT)`, "ANSI_QUOTES", "1 [d.t]"},
+		{"CREATE OR REPLACE TABLE t (a INT)", "", "1 [d.t] replace"},
+		{"CREATE UNIQUE INDEX i USING BTREE ON t (a)", "", "2 [d.t]"},
+		{"CREATE ALGORITHM=MERGE DEFINER=`a b`@`%` SQL SECURITY INVOKER VIEW v AS SELECT 1", "", "3 [d.v] definer"},
+		{"CREATE VIEW v AS SELECT ';' AS x;", "", "3 [d.v]"},
+		{"CREATE SCHEMA IF NOT EXISTS x COMMENT 'a skarv:single'", "", "4 [x.] if single"},
+		{"ALTER TABLE t RENAME COLUMN a TO b, RENAME TO e.u, RENAME INDEX i TO j", "", "5 [d.t] to=e.u"},
+		{"ALTER IGNORE TABLE t ADD KEY (a)", "", "5 [d.t]"},
+		{"ALTER DATABASE CHARACTER SET utf8mb4", "", "6 [d.]"},
+		{"ALTER DATABASE x COLLATE utf8mb4_bin", "", "6 [x.]"},
+		{"DROP TABLES IF EXISTS a, b.c CASCADE", "", "8 [d.a b.c] if"},
+		{"DROP INDEX i ON t", "", "9 [d.t]"},
+		{"DROP VIEW v", "", "10 [d.v]"},
+		{"DROP DATABASE x", "", "11 [x.]"},
+		{"TRUNCATE t", "", "12 [d.t]"},
+		{"RENAME TABLE a TO b, c WAIT 3 TO d", "", "13 [d.a d.b d.c d.d]"},
+		{"OPTIMIZE LOCAL TABLE a, b", "", "14 [d.a d.b]"},
+		{"/*M!100100 DROP TABLE t */", "", "8 [d.t]"},
+	} {
+		st, err := parseDDL(DDLRequest{SQL: c.sql, DB: "d", SQLMode: c.mode}, catalog.MariaDB, "10.11.6-MariaDB")
+		require.NoError(t, err, c.sql)
+		got := fmt.Sprintf("%d %v", st.verb, st.objects)
+		for _, x := range []struct {
+			set  bool
+			text string
+		}{
+			{st.ifExists, " if"}, {st.orReplace, " replace"}, {st.partitioned, fmt.Sprintf(" key=%v", st.key)},
+			{st.like != nil, fmt.Sprintf(" like=%v", st.like)}, {st.renameTo != nil, fmt.Sprintf(" to=%v", st.renameTo)},
+			{st.definer[1] > 0, " definer"}, {st.single, " single"},
+		} {
+			if x.set {
+				got += x.text
+			}
+		}
+		require.Equal(t, c.want, got, c.sql)
+	}
+}
+
+func TestCleanupTakesOutOnlyWhatIsOurs(t *testing.T) {
+	for sql, want := range map[string]string{
+		"CREATE TABLE t (a INT) ENGINE=InnoDB PARTITION BY KEY (a) PARTITIONS 4 COMMENT='x' # gone":                    "CREATE TABLE t (a INT) ENGINE=InnoDB  COMMENT='x'",
+		"CREATE TABLE t (a VARCHAR(9) DEFAULT '/* PARTITION BY KEY (a) */') /*!40101 ENGINE=InnoDB */ /*!99999 NO */;": "CREATE TABLE t (a VARCHAR(9) DEFAULT '/* PARTITION BY KEY (a) */')   ENGINE=InnoDB",
+		"CREATE DEFINER=`x`@`y` VIEW v AS SELECT 1":                                                                    "CREATE VIEW v AS SELECT 1",
+	} {
+		st, err := parseDDL(DDLRequest{SQL: sql, DB: "d"}, catalog.MySQL, "8.4.0")
+		require.NoError(t, err)
+		require.Equal(t, want, st.rewrite(st.cleanup(catalog.MySQL)...))
+	}
+	st, err := parseDDL(DDLRequest{SQL: "CREATE DATABASE x COMMENT = 'skarv:single' CHARSET utf8mb4"}, catalog.MySQL, "8.4.0")
+	require.NoError(t, err)
+	require.Equal(t, "CREATE DATABASE x  CHARSET utf8mb4", st.rewrite(st.cleanup(catalog.MySQL)...))
+	require.True(t, st.single)
+}
+
+func FuzzParseDDL(f *testing.F) {
+	for _, s := range []string{
+		"CREATE TABLE t (a INT) PARTITION BY KEY (a)", "RENAME TABLE a TO b", "ALTER TABLE `t RENAME", "CREATE DEFINER=", "DROP TABLE a.", "/*!50000",
+		"CREATE INDEX i ON", "ALTER DATABASE", "CREATE TABLE t (LIKE", "CREATE TABLE t () PARTITION BY KEY (", "'\\", "/*!*/*/", "ALTER TABLE t CHANGE", "RENAME TABLE",
+	} {
+		f.Add(s, false)
+		f.Add(s, true)
+	}
+	f.Fuzz(func(t *testing.T, sql string, mysql bool) {
+		flavor := catalog.MariaDB
+		if mysql {
+			flavor = catalog.MySQL
+		}
+		st, err := parseDDL(DDLRequest{SQL: sql, DB: "d", SQLMode: "ANSI_QUOTES"}, flavor, "10.11.6")
+		if err != nil {
+			return
+		}
+		st.rewrite(st.cleanup(flavor)...)
+		st.renamedColumns()
+		st.setsCounter()
+		for _, o := range st.objects {
+			_ = st.text[o.start:o.end]
+		}
+		if len(st.objects) > 0 {
+			st.definitionsEnd()
+		}
+	})
+}
