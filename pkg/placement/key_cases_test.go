@@ -229,11 +229,11 @@ func numbers(rnd *rand.Rand) []sqltypes.Value {
 		values = append(values, intV(s), strV(s), strV(" "+s), strV(s+" "), strV(s+"x"), strV(s+".0"), strV(s+".5"), decV(s+".0"), decV(s+".5"),
 			decV(s+".49"), decV(s+".99999"), decV(s+".000000000000000000000000000000000001"))
 		if len(s) < 17 {
-			values = append(values, fltV(s+"e0"), fltV(s+".5e0"), strV(s+"e0"), fltV(s+"e1"))
+			values = append(values, fltV(s+"e0"), fltV(s+".5e0"), strV(s+"e0"), fltV(s+"e1"), fltV(s+"e-1"), fltV(s+".25e2"))
 		}
 	}
 	values = append(values, decV(".5"), decV("0.5"), decV("-.5"), decV("0.00005"), decV("0.99995"), decV("0.1234"), decV("99999.999995"), decV("-0.0001"),
-		decV("1.005"), decV("2.675"), decV("9999999999.99999"), fltV("1.5e-3"), fltV("1e300"), strV(""), strV("abc"), strV("1e2"), strV("0x10"),
+		decV("1.005"), decV("2.675"), decV("9999999999.99999"), fltV("1.5e-3"), fltV("1e300"), fltV("4.2e+01"), fltV("4.25e+01"), fltV("1.234567e+06"), fltV("-1e+00"), fltV("0e+00"), fltV("-0e+00"), fltV("1e+14"), fltV("1e+15"), strV(""), strV("abc"), strV("1e2"), strV("0x10"),
 		boolV("1"), boolV("0"), sqltypes.Value{}, binV("\x05"), binV("\x00\x01"), binV("31"), strV("2024-01-01"))
 	for range 60 {
 		values = append(values, intV(fmt.Sprint(rnd.Int64()-rnd.Int64())), decV(fmt.Sprintf("%d.%d", rnd.IntN(100000)-50000, rnd.IntN(1000000))))

@@ -240,7 +240,7 @@ func checkParameters(t *testing.T, s realserver.Server, key Key, expr string, co
 			fallthrough
 		case sqltypes.Decimal, sqltypes.Float:
 			if f, err := strconv.ParseFloat(text, 64); err == nil {
-				try(f, sqltypes.Value{Kind: sqltypes.Float, Raw: strconv.AppendFloat(nil, f, 'g', -1, 64)})
+				try(f, sqltypes.Value{Kind: sqltypes.Float, Raw: strconv.AppendFloat(nil, f, 'e', -1, 64)})
 			}
 		}
 		if at, err := time.Parse("2006-01-02 15:04:05.999999", text); err == nil && !at.IsZero() {

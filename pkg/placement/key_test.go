@@ -50,7 +50,7 @@ func TestRefusedTypesSayWhy(t *testing.T) {
 
 func TestEqualValuesMeet(t *testing.T) {
 	for def, classes := range map[string][][]sqltypes.Value{
-		"bigint": {{intV("1"), strV("1"), decV("1.0"), fltV("1e0"), boolV("1"), intV("01"), intV("+1"), strV("1.0")},
+		"bigint": {{intV("1"), strV("1"), decV("1.0"), fltV("1e0"), fltV("1e+00"), fltV("0.01e2"), boolV("1"), intV("01"), intV("+1"), strV("1.0")},
 			{intV("0"), intV("-0"), decV("-0.0")}},
 		"decimal(10,2)":                            {{decV("1.5"), decV("1.50"), strV("1.5"), strV("+1.500")}, {intV("2"), decV("2.00"), fltV("2")}},
 		"varchar(20) collate utf8mb4_general_ci":   {{strV("ABC"), strV("abc"), strV("abc   "), strV("äbc")}},

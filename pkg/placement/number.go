@@ -19,7 +19,8 @@ const (
 
 // appendNumber appends the text of v in a numeric column.
 func (c *KeyColumn) appendNumber(dst []byte, v sqltypes.Value, store bool) ([]byte, Match) {
-	n, ok := number(v)
+	var scratch [4*exactDigits + maxLiteralFrac]byte
+	n, ok := number(v, scratch[:0])
 	if !ok {
 		return c.appendBitString(dst, v, store)
 	}
@@ -59,24 +60,70 @@ func (c *KeyColumn) appendNumber(dst []byte, v sqltypes.Value, store bool) ([]by
 	}
 }
 
-// number returns v as an exact number, if its text is one.
-func number(v sqltypes.Value) (sqltypes.Number, bool) {
+// number returns v as an exact number, if its text is one. The number may point into scratch.
+func number(v sqltypes.Value, scratch []byte) (sqltypes.Number, bool) {
 	switch v.Kind {
 	case sqltypes.Int, sqltypes.Decimal, sqltypes.Bool, sqltypes.String:
 		return sqltypes.ParseNumber(v.Raw)
 	case sqltypes.Float:
-		raw := v.Raw
-		if i := bytes.IndexAny(raw, "eE"); i >= 0 {
-			// Only the exponent 0 is common (1e0); others are left to the server.
-			if exp := bytes.TrimLeft(raw[i+1:], "+-0"); len(exp) > 0 || i == len(raw)-1 {
-				return sqltypes.Number{}, false
-			}
-			raw = raw[:i]
+		i := bytes.IndexAny(v.Raw, "eE")
+		if i < 0 {
+			return sqltypes.ParseNumber(v.Raw)
 		}
-		return sqltypes.ParseNumber(raw)
+		exponent, ok := parseExponent(v.Raw[i+1:])
+		n, isNumber := sqltypes.ParseNumber(v.Raw[:i])
+		if !ok || !isNumber {
+			return sqltypes.Number{}, false
+		}
+		return sqltypes.ParseNumber(appendShifted(scratch, n, exponent))
 	default:
 		return sqltypes.Number{}, false
 	}
+}
+
+// parseExponent reads a small exponent. Numbers with a larger one have more digits than a double holds, or are none that
+// an exact column holds.
+func parseExponent(s []byte) (int, bool) {
+	negative := false
+	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
+		negative = s[0] == '-'
+		s = s[1:]
+	}
+	const maxDigits = 2
+	e, ok := digits(s)
+	if !ok || len(s) == 0 || len(s) > maxDigits || e > 2*exactDigits {
+		return 0, false
+	}
+	if negative {
+		e = -e
+	}
+	return e, true
+}
+
+// appendShifted appends n times ten to the power of exponent.
+func appendShifted(dst []byte, n sqltypes.Number, exponent int) []byte {
+	if n.Negative {
+		dst = append(dst, '-')
+	}
+	point := len(n.Int) + exponent // position of the point in the digits of both parts
+	count := len(n.Int) + len(n.Frac)
+	for i := min(0, point); i < max(count, point); i++ {
+		if i == point {
+			dst = append(dst, '.')
+		}
+		switch {
+		case i < 0 || i >= count:
+			dst = append(dst, '0')
+		case i < len(n.Int):
+			dst = append(dst, n.Int[i])
+		default:
+			dst = append(dst, n.Frac[i-len(n.Int)])
+		}
+	}
+	if count == 0 {
+		dst = append(dst, '0')
+	}
+	return dst
 }
 
 // holds reports whether the column can hold exactly n.

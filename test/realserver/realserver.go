@@ -30,6 +30,8 @@ type Server struct {
 	Flavor  string // "mariadb" or "mysql"
 	Version string
 	DB      *sql.DB // one connection, so that SET holds for what follows
+	Addr    string  // path of the unix socket, or HOST:PORT
+	Name    string  // of the database
 }
 
 // Start returns a MariaDB server started for this test, and the MySQL server MySQLEnv names if it is set. A server that
@@ -142,7 +144,7 @@ func connect(t testing.TB, flavor, addr string) Server {
 		}
 		db.Close()
 	})
-	s := Server{Flavor: flavor, DB: db}
+	s := Server{Flavor: flavor, DB: db, Addr: addr, Name: name}
 	if err := db.QueryRow("SELECT VERSION()").Scan(&s.Version); err != nil {
 		t.Fatal(err)
 	}
@@ -195,4 +197,20 @@ func (s Server) Rows(t testing.TB, query string) [][]string {
 		t.Fatalf("%s: %v\n%s", s.Flavor, err, query)
 	}
 	return all
+}
+
+// Client runs a query by the mariadb command-line client and returns what it prints: the text of the values exactly as
+// the server sent it, separated by tabs.
+func (s Server) Client(t testing.TB, query string) string {
+	t.Helper()
+	args := []string{"--no-defaults", "--user=root", "--batch", "--raw", "--skip-column-names", "--socket=" + s.Addr}
+	if host, port, ok := strings.Cut(s.Addr, ":"); ok {
+		args[len(args)-1] = "--host=" + host
+		args = append(args, "--port="+port)
+	}
+	out, err := exec.Command("mariadb", append(args, "--database="+s.Name, "--execute="+query)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("mariadb client: %v\n%s", err, out)
+	}
+	return string(out)
 }
