@@ -6,6 +6,7 @@ package backend
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 )
@@ -151,7 +153,7 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 			return c, nil
 		}
 		c.Discard()
-		if _, ok := err.(*sqlerr.Error); ok && c.Usable() || fresh {
+		if fresh || !errors.As(err, new(*mysqlconn.LostError)) {
 			return nil, pl.lost(err)
 		}
 		hint = nil // a connection that died while idle: try the next one, at last a new one

@@ -164,7 +164,8 @@ var freshState = NewState("", nil)
 
 // lost turns an error of the connection into what the client is told.
 func (p *pool) lost(err error) error {
-	if e, ok := err.(*sqlerr.Error); ok {
+	var e *sqlerr.Error
+	if errors.As(err, &e) {
 		return e
 	}
 	return sqlerr.ServerLost.New(p.name() + ": " + err.Error())

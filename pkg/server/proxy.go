@@ -65,6 +65,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		MaxAllowedPacket: s.cfg.MySQL.MaxAllowedPacket,
 		HandshakeTimeout: time.Duration(s.cfg.MySQL.HandshakeTimeout),
 		IdleTimeout:      time.Duration(s.cfg.MySQL.IdleTimeout),
+		DrainTimeout:     drainTimeout,
 		Log:              s.log,
 		Registerer:       s.registry,
 	})
@@ -72,8 +73,18 @@ func (s *Server) runProxy(ctx context.Context) error {
 		return err
 	}
 	s.proxy.Store(proxy)
-	return proxy.Run(ctx)
+	// Clients whose statements have not ended when draining is over must not wait for their servers either.
+	var late *time.Timer
+	stop := context.AfterFunc(ctx, func() { late = time.AfterFunc(drainTimeout, s.sessions.Interrupt) })
+	err = proxy.Run(ctx)
+	if !stop() && late != nil {
+		late.Stop()
+	}
+	return err
 }
+
+// drainTimeout is how long statements may go on when the process is told to stop.
+const drainTimeout = 10 * time.Second
 
 // waitInitialised returns the first snapshot of a cluster with node groups.
 func (s *Server) waitInitialised(ctx context.Context) (*catalog.Snapshot, error) {

@@ -12,7 +12,6 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
-	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 )
 
@@ -33,13 +32,10 @@ func (s *Session) fieldList(payload []byte) error {
 	if err != nil {
 		return s.fail(err)
 	}
-	sum, err := c.Relay(s.conn.Request(), wire.ComFieldList, s.conn, s.relayBuffer())
+	_, err = c.Relay(s.conn.Request(), wire.ComFieldList, s.conn, s.relayBuffer())
 	s.done(c, err)
 	if err != nil {
-		if sum.Bytes > 0 {
-			s.conn.SetSeq(sum.NextSeq)
-		}
-		return s.fail(txn.Lost(c, err))
+		return s.fail(s.broken(c, err))
 	}
 	return nil
 }

@@ -316,10 +316,7 @@ func (s *Session) fetch(payload []byte) error {
 	if err != nil {
 		st.cursor = nil
 		s.done(cur.conn, err)
-		if sum.Bytes > 0 {
-			s.conn.SetSeq(sum.NextSeq)
-		}
-		return s.fail(txn.Lost(cur.conn, err))
+		return s.fail(s.broken(cur.conn, err))
 	}
 	if sum.Failed() || sum.Status.Has(wire.StatusLastRowSent) {
 		s.closeCursor(st)

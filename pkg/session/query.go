@@ -108,9 +108,14 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 	}
 	if s.stmt.Uses()&substitutable != 0 {
 		if text := s.substitute(); text != nil {
-			if err := s.stmt.Scan(text, s.mode); err != nil {
+			defer s.use(s.stmt)()
+			if s.substituted == nil {
+				s.substituted = s.cfg.Dialect.NewStatement()
+			}
+			if err := s.substituted.Scan(text, s.mode); err != nil {
 				return nil, err
 			}
+			s.stmt = s.substituted
 			if request != nil {
 				s.packet = appendCommand(s.packet[:0], wire.ComQuery, text)
 				request = s.packet
@@ -228,13 +233,37 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 		}
 	}
 	if p.Root == nil {
-		if p.Refuse != nil {
-			return p.Refuse
-		}
+		return s.refuse(p)
+	}
+	return s.scatter(p)
+}
+
+// refuse returns why p cannot be run: the fault a server finds with the statement, if it has one, else the plan's reason.
+func (s *Session) refuse(p *plan.Plan) error {
+	if p.Refuse == nil {
 		return sqlerr.Unsupported("this statement over several node groups", "")
 	}
-	return s.scatter(p, cmd, request)
+	if !p.Judge {
+		return p.Refuse
+	}
+	c, err := s.Get(s.anyGroup())
+	if err != nil {
+		return p.Refuse
+	}
+	defer func() { s.done(c, err) }()
+	st, err := c.Prepare(s.stmt.SQL()) // checks the statement and runs nothing
+	var fault *sqlerr.Error
+	switch {
+	case err == nil:
+		c.CloseStmt(st.ID)
+	case errors.As(err, &fault) && c.Usable() && fault.Code != notPreparable:
+		return fault
+	}
+	return p.Refuse
 }
+
+// notPreparable is the servers' error for statements that they run but do not prepare.
+const notPreparable = 1295
 
 // relay sends the whole statement to group g and passes the answer on unread.
 func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command, request []byte) error {
@@ -271,14 +300,23 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 			if attempt == 0 && !held && sum.Bytes == 0 && !p.Relay.Write && s.cfg.Pools.Health(g).Up {
 				continue
 			}
-			err = txn.Lost(c, err)
-			if sum.Bytes > 0 {
-				s.conn.SetSeq(sum.NextSeq)
-			}
-			return err
+			return s.broken(c, err)
 		}
 		return s.relayed(p, c, &sum)
 	}
+}
+
+// broken is what becomes of an answer whose backend was lost: an error in its place, or behind what has been passed on
+// already. Where that cannot be told from a row the client's connection ends.
+func (s *Session) broken(c *backend.Conn, err error) error {
+	var lost *mysqlconn.LostError
+	if errors.As(err, &lost) && lost.Partial {
+		if !lost.Boundary {
+			return errClient
+		}
+		s.conn.SetSeq(lost.NextSeq)
+	}
+	return txn.Lost(c, err)
 }
 
 // relayed takes from an answer that has been passed on what the session must know of it.
@@ -425,7 +463,7 @@ func (s *Session) copyRows(c *backend.Conn, cols []sqltypes.Column, sum *wire.Re
 }
 
 // scatter runs a plan over several node groups, or one whose text is not the client's own.
-func (s *Session) scatter(p *plan.Plan, cmd wire.Command, request []byte) error {
+func (s *Session) scatter(p *plan.Plan) error {
 	s.usedStrategy = strategyScatter
 	if _, ok := p.Root.(*plan.InsertRows); ok {
 		s.usedStrategy = strategySplit

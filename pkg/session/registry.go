@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"skarv/pkg/backend"
 )
 
 // Registry is the sessions of this process, for SHOW PROCESSLIST and KILL. Its methods may be called from any
@@ -108,4 +110,17 @@ func (r *Registry) Len() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.sessions)
+}
+
+// Interrupt makes the statements of all sessions fail that still run on a backend.
+func (r *Registry) Interrupt() {
+	r.mu.Lock()
+	all := make([]*Session, 0, len(r.sessions))
+	for _, s := range r.sessions {
+		all = append(all, s)
+	}
+	r.mu.Unlock()
+	for _, s := range all {
+		s.running.each((*backend.Conn).Interrupt)
+	}
 }

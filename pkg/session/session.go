@@ -113,18 +113,20 @@ type Session struct {
 	nextStmt uint32
 
 	// of the command at hand
-	snap    *catalog.Snapshot
-	stmt    *sqlparse.Statement
-	args    exec.Arguments
-	runner  exec.Runner
-	params  wire.Params
-	current *prepared // COM_STMT_EXECUTE
-	bound   uint32    // its id on the backend connection
-	packet  []byte
-	buffer  *[bufferSize]byte
-	out     output
-	binary  bool // rows leave in the binary protocol
-	more    bool // a further statement of the same packet follows
+	snap *catalog.Snapshot
+	stmt *sqlparse.Statement
+	// substituted is the statement at hand with session values put in
+	substituted *sqlparse.Statement
+	args        exec.Arguments
+	runner      exec.Runner
+	params      wire.Params
+	current     *prepared // COM_STMT_EXECUTE
+	bound       uint32    // its id on the backend connection
+	packet      []byte
+	buffer      *[bufferSize]byte
+	out         output
+	binary      bool // rows leave in the binary protocol
+	more        bool // a further statement of the same packet follows
 
 	plans  [planSlots]*planEntry // the shapes this session used last
 	schema int64                 // schema revision of plans

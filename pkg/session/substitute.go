@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"skarv/pkg/sqlparse"
@@ -29,7 +30,7 @@ func (s *Session) substitute() []byte {
 	}
 	type edit struct {
 		span sqlparse.Span
-		text string
+		sessionValue
 	}
 	var edits []edit
 	tokens := stmt.Tokens()
@@ -55,7 +56,7 @@ func (s *Session) substitute() []byte {
 					edits = append(edits, edit{sqlparse.Span{Start: tok.Start, End: end.End}, v})
 				}
 			} else if stmt.Is(tok, "CURRENT_USER") {
-				edits = append(edits, edit{tok.Span, s.currentUser()})
+				edits = append(edits, edit{tok.Span, sessionValue{s.currentUser(), ""}})
 			}
 		}
 	}
@@ -65,7 +66,15 @@ func (s *Session) substitute() []byte {
 	items := stmt.SelectItems(nil)
 	sql, out, at := stmt.SQL(), []byte(nil), 0
 	for i, e := range edits {
-		out = append(append(out, sql[at:e.span.Start]...), e.text...)
+		out = append(out, sql[at:e.span.Start]...)
+		shown := slices.ContainsFunc(items, func(it sqlparse.SelectItem) bool {
+			return e.span.Start >= it.Expr.Start && e.span.End <= it.Expr.End
+		})
+		if shown && e.typed != "" {
+			out = fmt.Appendf(out, e.typed, e.text)
+		} else {
+			out = append(out, e.text...) // a plain literal, by which a key can be routed
+		}
 		at = e.span.End
 		for _, it := range items {
 			last := i+1 == len(edits) || edits[i+1].span.Start >= it.Expr.End
@@ -80,42 +89,48 @@ func (s *Session) substitute() []byte {
 	return append(out, sql[at:]...)
 }
 
-func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token) (string, bool) {
+// sessionValue is a literal and, for numbers, the format of an expression of the function's type, for where the value is
+// shown: a bit operation is BIGINT UNSIGNED, a sum BIGINT.
+type sessionValue struct{ text, typed string }
+
+func unsigned(v uint64) sessionValue { return sessionValue{strconv.FormatUint(v, 10), "(%s | 0)"} }
+
+func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token) (v sessionValue, ok bool) {
 	switch {
 	case stmt.Is(name, "CONNECTION_ID"):
-		return strconv.FormatUint(uint64(s.conn.ID()), 10), true
+		return unsigned(uint64(s.conn.ID())), true
 	case stmt.Is(name, "USER"), stmt.Is(name, "SESSION_USER"), stmt.Is(name, "SYSTEM_USER"):
-		return string(sqltypes.AppendQuoted(nil, fmt.Appendf(nil, "%s@%s", s.user, s.host), true)), true
+		return sessionValue{string(sqltypes.AppendQuoted(nil, fmt.Appendf(nil, "%s@%s", s.user, s.host), true)), ""}, true
 	case stmt.Is(name, "CURRENT_USER"):
-		return s.currentUser(), true
+		return sessionValue{s.currentUser(), ""}, true
 	case stmt.Is(name, "LAST_INSERT_ID"):
-		return strconv.FormatUint(s.lastInsertID, 10), true
+		return unsigned(s.lastInsertID), true
 	case stmt.Is(name, "ROW_COUNT"):
-		return strconv.FormatInt(s.rowCount, 10), true
+		return sessionValue{strconv.FormatInt(s.rowCount, 10), "(%s + 0)"}, true
 	case stmt.Is(name, "FOUND_ROWS"):
-		return strconv.FormatUint(s.foundRows, 10), true
+		return unsigned(s.foundRows), true
 	}
-	return "", false
+	return v, false
 }
 
-func (s *Session) sessionVariable(text string) (string, bool) {
+func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 	switch foldASCII(text) {
 	case "@@last_insert_id", "@@identity", "@@session.last_insert_id", "@@session.identity":
-		return strconv.FormatUint(s.lastInsertID, 10), true
+		return unsigned(s.lastInsertID), true
 	case "@@pseudo_thread_id", "@@session.pseudo_thread_id":
-		return strconv.FormatUint(uint64(s.conn.ID()), 10), true
+		return unsigned(uint64(s.conn.ID())), true
 	case "@@warning_count", "@@session.warning_count":
-		return strconv.Itoa(len(s.warnings)), true
+		return unsigned(uint64(len(s.warnings))), true
 	case "@@error_count", "@@session.error_count":
-		n := 0
+		n := uint64(0)
 		for _, w := range s.warnings {
 			if w.Level == "Error" {
 				n++
 			}
 		}
-		return strconv.Itoa(n), true
+		return unsigned(n), true
 	}
-	return "", false
+	return v, false
 }
 
 // currentUser is the account as CURRENT_USER() names it, a SQL string.

@@ -7,6 +7,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // Warning is one row of SHOW WARNINGS. They are read from the backend right after the statement they belong to, so
@@ -77,6 +78,10 @@ func (s *Session) showWarnings(p *plan.Plan) error {
 	}
 	kept := s.warnings
 	t := newTable("Level", "#Code", "Message")
+	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 7*4
+	t.columns[1].Type, t.columns[1].Length = sqltypes.TypeLong, 4
+	t.columns[1].Flags = sqltypes.FlagNotNull | sqltypes.FlagUnsigned | sqltypes.FlagBinary | sqltypes.FlagNum
+	t.columns[2].Flags, t.columns[2].Length = sqltypes.FlagNotNull, 512*4
 	for i, w := range rows {
 		if uint64(i) >= offset && uint64(i)-offset < count {
 			t.add(strings.Clone(w.Level), int(w.Code), w.Message)

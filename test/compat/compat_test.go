@@ -71,7 +71,7 @@ func runStory(t *testing.T, file string, prepared bool, one *cluster.Server, man
 		require.NoError(t, err, setup)
 	}
 	for _, s := range story {
-		if s.only != "" && s.only != string(many.Flavor()) {
+		if s.only != "" && s.only != string(cluster.TestEngine()) {
 			continue
 		}
 		want := run(t.Context(), a, s, prepared && !s.textOnly)
