@@ -26,7 +26,7 @@ apt_install() {
 private_apt() {
 	mkdir -p "$1/lists/partial" "$1/cache/archives/partial"
 	APT="apt-get -qq -o Dir::State::Lists=$1/lists -o Dir::Cache=$1/cache -o Debug::NoLocking=1
-		-o APT::Sandbox::User=$(id -un 2>/dev/null || id -u) -o Acquire::Languages=none -o APT::Get::List-Cleanup=0"
+		-o APT::Sandbox::User=root -o Acquire::Languages=none -o APT::Get::List-Cleanup=0"
 }
 
 # unpack DEBDIR ROOT: unpack every package of DEBDIR into ROOT, without documentation.

@@ -12,7 +12,7 @@ have_mariadb() { have mariadbd || [ -x "$SKARV_CACHE/mariadb/root/usr/sbin/maria
 
 wanted=
 have_mariadb || wanted="$wanted mariadb-server-core"
-have mariadb && have mariadb-dump || wanted="$wanted mariadb-client-core"
+have mariadb && have mariadb-dump || wanted="$wanted mariadb-client"
 have sysbench || wanted="$wanted sysbench"
 if is_root && have apt-get; then
 	cc_works || wanted="$wanted gcc libc6-dev"
@@ -26,7 +26,7 @@ if have apt-get && is_root; then
 fi
 case $wanted in
 *mariadb*)
-	unpack_packages mariadb mariadb-server-core mariadb-client-core ||
+	unpack_packages mariadb mariadb-server-core mariadb-client ||
 		die "the tests need$wanted (Debian packages): install them so that mariadbd, mariadb and mariadb-dump are in PATH"
 	wrap mariadb mariadb mariadb-dump mariadb-admin mariadb-binlog
 	;;
