@@ -142,7 +142,7 @@ func vectorFiles() []vectorFile {
 func (f vectorFile) check(t *testing.T, lines, who string) {
 	t.Helper()
 	if who != "go" && updateGolden() {
-		header := "# Partitions of keys as stored by a real server. They never change. Written by TestPartitionAgreesWithServer.\n"
+		header := "# Partitions of keys as stored by a real server. They never change. Written by TestPartitionAgreesWithServer. Computed by " + who + ".\n"
 		require.NoError(t, os.MkdirAll("testdata", 0o755))
 		require.NoError(t, os.WriteFile(f.path, []byte(header+lines), 0o644))
 	}
