@@ -98,6 +98,9 @@ func unsigned(v uint64) sessionValue { return sessionValue{strconv.FormatUint(v,
 func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token) (v sessionValue, ok bool) {
 	switch {
 	case stmt.Is(name, "CONNECTION_ID"):
+		if s.cfg.Dialect.MariaDB() {
+			return sessionValue{strconv.FormatUint(uint64(s.conn.ID()), 10), "CAST(%s AS UNSIGNED)"}, true
+		}
 		return unsigned(uint64(s.conn.ID())), true
 	case stmt.Is(name, "USER"), stmt.Is(name, "SESSION_USER"), stmt.Is(name, "SYSTEM_USER"):
 		return sessionValue{string(sqltypes.AppendQuoted(nil, fmt.Appendf(nil, "%s@%s", s.user, s.host), true)), ""}, true
@@ -106,7 +109,7 @@ func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token)
 	case stmt.Is(name, "LAST_INSERT_ID"):
 		return unsigned(s.lastInsertID), true
 	case stmt.Is(name, "ROW_COUNT"):
-		return sessionValue{strconv.FormatInt(s.rowCount, 10), "(%s + 0)"}, true
+		return sessionValue{strconv.FormatInt(s.rowCount, 10), "(%s + 0*4294967296)"}, true
 	case stmt.Is(name, "FOUND_ROWS"):
 		return unsigned(s.foundRows), true
 	}
