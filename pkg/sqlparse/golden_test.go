@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	"vitess.io/vitess/go/vt/sqlparser"
 
 	"skarv/pkg/sqltypes"
 )
@@ -33,12 +34,34 @@ func TestGolden(t *testing.T) {
 				return splitGolden(dialect, d.Input, mode)
 			}
 			st := dialect.NewStatement()
+			if d.Cmd == "kinds" {
+				var b strings.Builder
+				for _, line := range strings.Split(d.Input, "\n") {
+					for rest := []byte(line); rest != nil; rest = st.Rest() {
+						if err := st.Scan(rest, mode); err != nil {
+							return err.Error()
+						}
+						fmt.Fprintf(&b, "%s: %s\n", st.Kind(), strings.TrimSpace(string(st.SQL())))
+					}
+				}
+				return b.String()
+			}
 			if err := st.Scan([]byte(d.Input), mode); err != nil {
 				return err.Error()
 			}
 			switch d.Cmd {
 			case "scan":
 				return scanGolden(t, st)
+			case "without-returning":
+				p, err := NewParser()
+				if err != nil {
+					return err.Error()
+				}
+				tree, used, err := p.ParseWithoutReturning(st)
+				if err != nil {
+					return err.Error()
+				}
+				return fmt.Sprintf("%s arguments=%v", sqlparser.String(tree), used)
 			case "tokens":
 				return tokensGolden(st)
 			case "tables":

@@ -10,6 +10,7 @@ func (s *Statement) keyword(w *wordEntry) {
 	} else {
 		s.verbatim()
 		st.operand = true
+		st.quotable = st.quotable || w.flags&wordQuote != 0
 	}
 	if w.uses != 0 && (w.flags&wordCall == 0 || w.flags&wordReserved != 0 || l.peekCall()) {
 		s.functionUses(w)

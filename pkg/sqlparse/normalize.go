@@ -45,16 +45,36 @@ const (
 // render writes the statement token by token, so that what comes out means to vitess's lexer what the text means to
 // the server's.
 func (s *Statement) render(dst []byte, mode renderMode) []byte {
+	return s.renderTo(dst, mode, s.end, false)
+}
+
+// renderTo writes the tokens before offset end. With quote, words that are reserved to vitess only are quoted where
+// they seem to be names.
+func (s *Statement) renderTo(dst []byte, mode renderMode, end int, quote bool) []byte {
 	l := s.dialect.lexer(s.sql[:s.end], s.mode)
 	next := 0 // argument
 	row := 0  // VALUES row not yet reached
+	var this, before, before2 wordID
+	var flags wordFlag // of this
 	written := len(dst)
 	var last byte
 	for {
 		k := l.next()
-		if k == EOF || k == Invalid {
+		if k == EOF || k == Invalid || l.start >= end {
 			return dst
 		}
+		before2, before = before, this
+		reserved := flags&wordReserved != 0
+		this, flags = wNone, 0
+		if l.word != nil {
+			this, flags = l.word.id, l.word.flags
+			if mode != renderDigest && s.leftOut(&l, before, before2) {
+				this = before
+				continue
+			}
+		}
+		quoted := quote && flags&wordQuote != 0 && l.peek() != '(' &&
+			(reserved && before != wOn || len(dst) > written && isOperatorByte(last))
 		if row > 0 && row < len(s.rows) && l.start >= int(s.rows[row-1].end) && l.start < int(s.rows[row].start) {
 			continue // the comma between rows
 		}
@@ -91,9 +111,51 @@ func (s *Statement) render(dst []byte, mode renderMode) []byte {
 		if !l.spaced && len(dst) > written && needsSpace(last, s.sql[l.start]) {
 			dst = append(dst, ' ')
 		}
-		dst = s.renderToken(dst, &l, k, mode)
+		if quoted {
+			dst = appendBackquoted(dst, s.sql[l.start:l.pos])
+		} else {
+			dst = s.renderToken(dst, &l, k, mode)
+		}
 		last = dst[len(dst)-1]
 	}
+}
+
+// isOperatorByte reports whether a token that ends with c is an operator or a punctuation after which an operand
+// comes.
+func isOperatorByte(c byte) bool {
+	switch c {
+	case ')', '\'', '"', '`':
+		return false
+	}
+	return c > ' ' && !isWordByte(c)
+}
+
+// leftOut tells words the syntax tree has no place for and that do not matter to it: LOW_PRIORITY and the like at the
+// head of a writing statement, and OF t, u after FOR UPDATE, whose names it skips.
+func (s *Statement) leftOut(l *lexer, before, before2 wordID) bool {
+	switch l.word.id {
+	case wLowPriority, wDelayed, wHighPriority:
+		switch before {
+		case wInsert, wReplace, wUpdate, wDelete:
+			return true
+		}
+	case wQuick:
+		return before == wDelete
+	case wOf:
+		if before2 != wFor || before != wUpdate && before != wShare {
+			return false
+		}
+		for {
+			l.next()
+			s.peekName(l, QuotedName)
+			ahead := *l
+			if ahead.next() != Op || s.sql[ahead.start] != ',' {
+				return true
+			}
+			*l = ahead
+		}
+	}
+	return false
 }
 
 // needsSpace reports whether two tokens that touch in the text would read differently to vitess's lexer: two slashes
@@ -149,6 +211,9 @@ func (s *Statement) renderToken(dst []byte, l *lexer, k TokenKind, mode renderMo
 	text := s.sql[l.start:l.pos]
 	switch k {
 	case Word:
+		if mode != renderDigest && l.isWord(wTable) && (s.kind == Select || s.kind == Insert || s.kind == Replace) {
+			return append(dst, "select * from"...)
+		}
 		if mode == renderDigest {
 			if l.word != nil && l.word.flags&wordReserved != 0 {
 				for _, c := range text {

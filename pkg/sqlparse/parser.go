@@ -39,27 +39,59 @@ func NewParser() (*Parser, error) {
 //
 // DDL, SET, SHOW and the like are parsed with their literals at once. A DDL tree is always complete
 // (IsFullyParsed).
+//
+// The tree lacks what it cannot hold and what does not matter to where rows are: LOW_PRIORITY, DELAYED, HIGH_PRIORITY
+// and QUICK of writing statements, and the OF of FOR UPDATE OF t. TABLE t is SELECT * FROM t in it. LOAD DATA,
+// OPTIMIZE, REPAIR and DO have trees without content.
 func (p *Parser) Parse(st *Statement) (tree sqlparser.Statement, usedArgs bool, err error) {
+	return p.parseStatement(st, false)
+}
+
+// ParseWithoutReturning is Parse of a writing statement with RETURNING (Uses has Returning) as if it had none: for
+// finding out where the rows are. Arguments of RETURNING are not in the tree. Who runs the statement must mind that it
+// has a result.
+func (p *Parser) ParseWithoutReturning(st *Statement) (tree sqlparser.Statement, usedArgs bool, err error) {
+	return p.parseStatement(st, true)
+}
+
+func (p *Parser) parseStatement(st *Statement, cut bool) (tree sqlparser.Statement, usedArgs bool, err error) {
 	if err := st.noTree(); err != nil {
 		return nil, false, err
 	}
-	if st.kind.takesArguments() && len(st.args) > 0 {
-		if tree, err := p.parse(st.Normalized()); err == nil {
+	end := st.end
+	if cut {
+		end = st.returningAt()
+	}
+	literals := false
+	for _, a := range st.args {
+		literals = literals || a.class != ClassParam
+	}
+	byArgs := literals && st.kind.takesArguments()
+	if byArgs {
+		if tree, err = p.render(st, renderNormal, end, false); err == nil {
 			return tree, true, nil
 		}
 	}
-	st.scratch.text = st.render(st.scratch.text[:0], renderRaw)
-	tree, err = p.parse(st.scratch.text)
-	if err != nil {
+	if tree, err = p.render(st, renderRaw, end, false); err == nil {
+		return tree, !literals, nil
+	}
+	if !st.scan.quotable || !st.kind.takesArguments() {
 		return nil, false, err
 	}
-	usedArgs = true
-	for _, a := range st.args {
-		if a.class != ClassParam {
-			usedArgs = false
+	if byArgs {
+		if tree, err := p.render(st, renderNormal, end, true); err == nil {
+			return tree, true, nil
 		}
 	}
-	return tree, usedArgs, nil
+	if tree, err := p.render(st, renderRaw, end, true); err == nil {
+		return tree, !literals, nil
+	}
+	return nil, false, err
+}
+
+func (p *Parser) render(st *Statement, mode renderMode, end int, quote bool) (sqlparser.Statement, error) {
+	st.scratch.text = st.renderTo(st.scratch.text[:0], mode, end, quote)
+	return p.parse(st.scratch.text)
 }
 
 // ParseText parses SQL of our own making, written for MySQL's default sql_mode.
@@ -90,10 +122,11 @@ func (p *Parser) parse(text []byte) (tree sqlparser.Statement, err error) {
 		if !t.IsFullyParsed() {
 			return nil, &NoTree{Reason: "part of the definition is not understood"}
 		}
-	case *sqlparser.CommentOnly:
+	case *sqlparser.CommentOnly, nil:
 		return nil, &NoTree{Reason: "the statement is empty"}
-	case nil:
-		return nil, &NoTree{Reason: "the statement is empty"}
+	case *sqlparser.Stream, *sqlparser.VStream, *sqlparser.VExplainStmt, *sqlparser.AlterVschema, *sqlparser.AlterMigration,
+		*sqlparser.RevertMigration, *sqlparser.ShowMigrationLogs, *sqlparser.ShowThrottledApps, *sqlparser.ShowThrottlerStatus:
+		return nil, &NoTree{Reason: "no SQL of the server's"}
 	}
 	return tree, nil
 }
@@ -113,8 +146,55 @@ func (s *Statement) noTree() error {
 		return &NoTree{Reason: "NOT with HIGH_NOT_PRECEDENCE"}
 	case s.uses&SpacedCall != 0:
 		return &NoTree{Reason: "a space between a function name and its parenthesis"}
+	case s.uses&Sequence != 0:
+		return &NoTree{Reason: "a sequence"}
+	}
+	// What the tree would hold wrong.
+	l := s.dialect.lexer(s.sql[:s.end], s.mode)
+	nthValue, next := false, false
+	for k := l.next(); k != EOF && k != Invalid; k = l.next() {
+		word := s.sql[l.start:l.pos]
+		switch {
+		case k != Word:
+			next = false
+			continue
+		case s.kind == Set && l.isWord(wCollate):
+			return &NoTree{Reason: "SET NAMES with COLLATE"}
+		case equalFold(word, "nth_value"):
+			nthValue = true
+		case nthValue && l.isWord(wFrom):
+			if w := peekWord(l); equalFold(w, "last") || equalFold(w, "first") {
+				return &NoTree{Reason: "NTH_VALUE with FROM FIRST or FROM LAST"}
+			}
+		case next && l.isWord(wValue, wValues):
+			return &NoTree{Reason: "a sequence"} // vitess has its own kind of them
+		}
+		next = l.isWord(wNext)
 	}
 	return nil
+}
+
+// peekWord returns the text of the token after the last.
+func peekWord(ahead lexer) []byte {
+	ahead.next()
+	return ahead.sql[ahead.start:ahead.pos]
+}
+
+// returningAt returns the offset of the RETURNING clause, or the end of the statement.
+func (s *Statement) returningAt() int {
+	l := s.dialect.lexer(s.sql[:s.end], s.mode)
+	depth := 0
+	for k := l.next(); k != EOF && k != Invalid; k = l.next() {
+		switch {
+		case k == Op && s.sql[l.start] == '(':
+			depth++
+		case k == Op && s.sql[l.start] == ')':
+			depth--
+		case depth == 0 && l.isWord(wReturning) && s.dialect.mariadb: // reserved there
+			return l.start
+		}
+	}
+	return s.end
 }
 
 // takesArguments tells the kinds whose grammar has expressions where literals stand.

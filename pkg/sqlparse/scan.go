@@ -49,6 +49,7 @@ type scanState struct {
 	maxDepth  int
 	typeDepth int // depth inside the parentheses of a type name, else 0
 	tokens    int
+	quotable  bool // a word that only vitess reserves
 	insert    bool // INSERT or REPLACE before its VALUES
 
 	selectDepth int  // of the SELECT whose list is being read, -1 otherwise

@@ -20,6 +20,7 @@ const (
 	wordHint                          // can be followed by an optimizer hint
 	wordCharset                       // _latin1: introducer
 	wordVerb                          // begins a statement inside a stored program
+	wordQuote                         // reserved to vitess, but not to the servers
 )
 
 // wordEntry is one keyword.
@@ -325,6 +326,8 @@ func (d *Dialect) fillWords() {
 	all(wordVerb, 0, `SELECT INSERT REPLACE UPDATE DELETE SET CALL RETURN WITH OPEN FETCH CLOSE SIGNAL RESIGNAL GET DO EXECUTE
 		PREPARE DEALLOCATE COMMIT ROLLBACK START SAVEPOINT CREATE DROP ALTER TRUNCATE LEAVE ITERATE SHOW LOCK UNLOCK LOAD
 		ANALYZE FLUSH KILL RENAME GRANT REVOKE VALUES`)
+	all(wordQuote, 0, `CUME_DIST DATABASE DENSE_RANK EMPTY FIRST_VALUE GENERATED LAG LAST_VALUE LATERAL LEAD NEXT NTILE NTH_VALUE OFF
+		PERCENT_RANK POSTPONE RANK REVERT ROW SAVEPOINT SCHEMA STORED VIRTUAL VSTREAM WINDOW`)
 	all(wordCall, Nondeterministic, `NOW SYSDATE CURDATE CURTIME RAND UUID UUID_SHORT SYS_GUID UNIX_TIMESTAMP RANDOM_BYTES
 		SLEEP BENCHMARK LOCALTIME LOCALTIMESTAMP`)
 	all(0, Nondeterministic, `CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP LOCALTIME LOCALTIMESTAMP UTC_DATE UTC_TIME
