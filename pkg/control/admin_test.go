@@ -56,7 +56,7 @@ func TestAdminAPI(t *testing.T) {
 	require.Equal(t, codes.FailedPrecondition, status.Code(err))
 	node := func(i int) *adminv1.NodeGroup {
 		n := servers[i].node()
-		return &adminv1.NodeGroup{Primary: &adminv1.Node{Addr: n.Addr, User: n.User}}
+		return &adminv1.NodeGroup{Primary: &adminv1.Node{Addr: n.Addr, User: n.User, Password: n.Password}}
 	}
 	_, err = api.InitCluster(ctx, &adminv1.InitClusterRequest{NodeGroups: []*adminv1.NodeGroup{{}}})
 	require.Equal(t, codes.InvalidArgument, status.Code(err))

@@ -435,7 +435,7 @@ func TestAddGroup(t *testing.T) {
 	id, warnings, err := f.client.AddGroup(f.ctx(), spec)
 	require.NoError(t, err)
 	require.EqualValues(t, 3, id)
-	require.Contains(t, strings.Join(warnings, "\n"), "log_bin is OFF, should be ON")
+	require.Contains(t, strings.Join(warnings, "\n"), "sync_binlog is 0, should be 1")
 	f.groups = 3
 	require.Equal(t, "a,my_row_id", f.columns("h"))
 	require.Equal(t, "a", f.columns("v"))

@@ -3,11 +3,12 @@ package control
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"flag"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,18 +17,18 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/datanode"
 	"skarv/pkg/topology"
 	"skarv/pkg/topology/etcdtest"
 )
 
-// mariadb is a real server, shared by the tests of this package, one after the other.
-type mariadb struct {
-	dir string
-	cmd *exec.Cmd
-	db  *sql.DB
+// testServer is a real server, shared by the tests of this package, one after the other.
+type testServer struct {
+	data *datanode.Node
+	db   *sql.DB
 }
 
-var servers []*mariadb
+var servers []*testServer
 
 // How long tests wait for what comes by itself, and how often they look.
 const (
@@ -36,6 +37,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
 	code, err := withServers(3, m.Run)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -44,87 +46,84 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func withServers(n int, run func() int) (int, error) {
+// engine is the kind of the servers: MariaDB unless SKARV_TEST_ENGINE says mysql.
+func engine() datanode.Engine {
+	if e := os.Getenv("SKARV_TEST_ENGINE"); e != "" {
+		return datanode.Engine(e)
+	}
+	return datanode.MariaDB
+}
+
+// pick returns what is expected of the engine that the test runs on.
+func pick[T any](mariadb, mysql T) T {
+	if engine() == datanode.MySQL {
+		return mysql
+	}
+	return mariadb
+}
+
+func withServers(n int, run func() int) (code int, err error) {
 	dir, err := os.MkdirTemp("", "skarv-control-")
 	if err != nil {
 		return 1, err
 	}
 	defer os.RemoveAll(dir)
-	model := filepath.Join(dir, "model")
-	out, err := exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+model,
-		"--auth-root-authentication-method=normal", "--skip-test-db").CombinedOutput()
-	if err != nil {
-		return 1, fmt.Errorf("mariadb-install-db: %w\n%s", err, out)
-	}
-	var g errgroup.Group
-	servers = make([]*mariadb, n)
-	for i := range servers {
-		s := &mariadb{dir: filepath.Join(dir, fmt.Sprint(i))}
-		servers[i] = s
-		g.Go(func() error {
-			if err := os.Mkdir(s.dir, 0o700); err != nil {
-				return err
-			}
-			if err := os.CopyFS(filepath.Join(s.dir, "data"), os.DirFS(model)); err != nil {
-				return err
-			}
-			return s.start()
-		})
-	}
-	err = g.Wait()
+	ctx, cancel := context.WithCancel(context.Background())
+	nodes, ctx := errgroup.WithContext(ctx)
 	defer func() {
-		for _, s := range servers {
-			s.stop()
+		cancel()
+		if e := nodes.Wait(); err == nil && !errors.Is(e, context.Canceled) {
+			err = e
 		}
 	}()
+	binary, err := datanode.Find(ctx, engine(), "")
 	if err != nil {
 		return 1, err
 	}
-	return run(), nil
-}
-
-func (s *mariadb) socket() string { return filepath.Join(s.dir, "s") }
-
-func (s *mariadb) start() error {
-	log, err := os.Create(filepath.Join(s.dir, "log"))
-	if err != nil {
-		return err
+	templates := ""
+	if cache, err := datanode.CacheDir(); err == nil {
+		templates = filepath.Join(cache, "templates")
 	}
-	defer log.Close()
-	s.cmd = exec.Command("mariadbd", "--no-defaults", "--user=root", "--datadir="+filepath.Join(s.dir, "data"),
-		"--socket="+s.socket(), "--skip-networking", "--pid-file="+filepath.Join(s.dir, "pid"),
-		"--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=32M", "--skip-log-bin",
-		"--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci")
-	s.cmd.Stdout, s.cmd.Stderr = log, log
-	if err := s.cmd.Start(); err != nil {
-		return err
-	}
-	deadline := time.Now().Add(30 * time.Second)
-	for time.Now().Before(deadline) {
-		if c, err := net.Dial("unix", s.socket()); err == nil {
-			c.Close()
-			s.db, err = sql.Open("mysql", "root@unix("+s.socket()+")/")
-			return err
+	var start errgroup.Group
+	for i := range n {
+		node, err := datanode.Open(datanode.Config{
+			Dir: filepath.Join(dir, fmt.Sprint(i)), Binary: binary, ID: uint32(i + 1), Small: true, Relaxed: true, Templates: templates,
+		})
+		if err != nil {
+			return 1, err
 		}
-		time.Sleep(20 * time.Millisecond)
+		nodes.Go(func() error { return node.Run(ctx) })
+		s := &testServer{data: node}
+		servers = append(servers, s)
+		start.Go(func() error {
+			if err := node.Initialise(ctx); err != nil {
+				return err
+			}
+			if err := node.Start(ctx); err != nil {
+				return err
+			}
+			n := s.node()
+			s.db, err = sql.Open("mysql", fmt.Sprintf("%s:%s@unix(%s)/", n.User, n.Password, strings.TrimPrefix(n.Addr, "unix:")))
+			return err
+		})
 	}
-	return fmt.Errorf("mariadbd in %s does not come up", s.dir)
-}
-
-func (s *mariadb) stop() {
-	if s.db != nil {
+	if err := start.Wait(); err != nil {
+		return 1, err
+	}
+	code = run()
+	for _, s := range servers {
 		s.db.Close()
 	}
-	if s.cmd != nil && s.cmd.Process != nil {
-		_ = s.cmd.Process.Kill()
-		_ = s.cmd.Wait()
-	}
+	return code, nil
 }
 
-func (s *mariadb) node() catalog.Node { return catalog.Node{Addr: "unix:" + s.socket(), User: "root"} }
+func (s *testServer) node() catalog.Node {
+	user, password := s.data.Account()
+	return catalog.Node{Addr: "unix:" + s.data.Status().Socket, User: user, Password: password}
+}
 
 // clear drops all that a test left behind.
-func (s *mariadb) clear(t *testing.T) {
+func (s *testServer) clear(t *testing.T) {
 	rows, err := s.db.Query("SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN ('mysql','information_schema','performance_schema','sys')")
 	require.NoError(t, err)
 	var names []string
@@ -140,13 +139,13 @@ func (s *mariadb) clear(t *testing.T) {
 	}
 }
 
-func (s *mariadb) exec(t *testing.T, query string) {
+func (s *testServer) exec(t *testing.T, query string) {
 	t.Helper()
 	_, err := s.db.Exec(query)
 	require.NoError(t, err, query)
 }
 
-func (s *mariadb) value(t *testing.T, query string) string {
+func (s *testServer) value(t *testing.T, query string) string {
 	t.Helper()
 	var v sql.NullString
 	require.NoError(t, s.db.QueryRow(query).Scan(&v), query)
