@@ -58,6 +58,7 @@ func TestAgainstServer(t *testing.T) {
 	t.Run("column names", func(t *testing.T) { columnNames(t, db, d) })
 	t.Run("literals", func(t *testing.T) { literals(t, db, d) })
 	t.Run("same meaning", func(t *testing.T) { sameMeaning(t, db, d) })
+	t.Run("reserved words", func(t *testing.T) { reservedWords(t, db, d) })
 	t.Run("split", func(t *testing.T) { splitPieces(t, db, d) })
 }
 
@@ -229,6 +230,21 @@ func answer(db *sql.DB, query string) (string, error) {
 		fmt.Fprintln(&b, values)
 	}
 	return b.String(), rows.Err()
+}
+
+// reservedWords: what we fold in the shape and do not take for a name can be no name without quotes.
+func reservedWords(t *testing.T, db *sql.DB, d *Dialect) {
+	for _, w := range d.words {
+		if w.flags&wordReserved == 0 {
+			continue
+		}
+		_, err := answer(db, "SELECT 1 FROM (SELECT 1) AS "+w.text)
+		require.Error(t, err, "%s names a table", w.text)
+		if w.flags&wordOperand == 0 {
+			_, err = answer(db, "SELECT "+w.text+" FROM (SELECT 1 AS `"+w.text+"`) x")
+			require.Error(t, err, "%s names a column", w.text)
+		}
+	}
 }
 
 // splitPieces sends the pieces Next makes one by one: each must be a statement to the server.

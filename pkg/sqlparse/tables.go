@@ -99,9 +99,10 @@ func (f *tableFinder) query() {
 		switch id {
 		case opWord + '(', opWord + ')', opWord + ',', opWord + ';':
 			f.punctuation(lv, id)
-		case wNone:
 		default:
-			f.keyword(lv, id)
+			if id != wNone && id < opWord {
+				f.keyword(lv, id)
+			}
 		}
 		if f.with && name && len(f.levels) == 1 && id != wRecursive &&
 			(f.prev == wWith || f.prev == wRecursive || f.prev == opWord+',') {
@@ -263,6 +264,9 @@ func (f *tableFinder) keyword(lv *tableLevel, id wordID) {
 		}
 		lv.from, lv.expect = false, false
 		f.write = f.write && id != wSet
+	case wIgnore, wLowPriority, wHighPriority, wDelayed, wQuick:
+	default:
+		f.sure = f.sure && !lv.expect // a table is expected, and this is no name of one
 	}
 }
 
