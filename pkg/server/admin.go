@@ -1,9 +1,22 @@
 package server
 
-import "context"
+import (
+	"context"
+
+	"skarv/pkg/control"
+	"skarv/pkg/placement"
+)
 
 // runAdmin serves the admin API until ctx ends.
 func (s *Server) runAdmin(ctx context.Context) error {
-	<-ctx.Done()
-	return nil
+	admin := control.NewAdmin(control.AdminConfig{
+		Store:    s.store,
+		Follower: s.follower,
+		Client:   s.controller(),
+		Health: func(id placement.NodeGroupID) (control.GroupHealth, bool) {
+			h := s.pools.Health(id)
+			return control.GroupHealth{Up: h.Up, Since: h.Since, Err: h.LastError}, true
+		},
+	})
+	return admin.Run(ctx, s.admin)
 }

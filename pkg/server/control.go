@@ -22,7 +22,12 @@ func (s *Server) runControl(ctx context.Context) error {
 
 // ddl is the sessions' way to the controller.
 func (s *Server) ddl() session.DDL {
-	return ddl{&control.Client{Store: s.store, Follower: s.follower, Log: s.log}}
+	return ddl{s.controller()}
+}
+
+// controller is this process's way to the controller, wherever that runs.
+func (s *Server) controller() *control.Client {
+	return &control.Client{Store: s.store, Follower: s.follower, Log: s.log}
 }
 
 type ddl struct{ client *control.Client }
