@@ -41,7 +41,7 @@ type Config struct {
 	Variables map[string]string
 	// Tune, if not nil, may change the server's configuration before it is used.
 	Tune func(*server.Config)
-	// Progress, if not nil, is told what has been achieved while starting.
+	// Progress, if not nil, is told what has been achieved while starting, one step at a time.
 	Progress func(step string)
 	Version  string
 	// Log is used instead of the file skarv.log in the data directory.
@@ -81,6 +81,8 @@ type Cluster struct {
 	log     *slog.Logger
 	logFile *os.File
 	ready   chan struct{}
+
+	progressMu sync.Mutex
 
 	mu     sync.Mutex
 	etcd   *etcd
@@ -225,9 +227,12 @@ func (c *Cluster) close() {
 }
 
 func (c *Cluster) progress(format string, args ...any) {
-	if c.cfg.Progress != nil {
-		c.cfg.Progress(fmt.Sprintf(format, args...))
+	if c.cfg.Progress == nil {
+		return
 	}
+	c.progressMu.Lock() // servers start side by side, their steps are told one after the other
+	defer c.progressMu.Unlock()
+	c.cfg.Progress(fmt.Sprintf(format, args...))
 }
 
 // Ready is closed when the cluster serves clients.
