@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"skarv/pkg/catalog"
-	"skarv/pkg/placement"
 	"skarv/pkg/plan"
-	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
@@ -52,7 +50,7 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 	case "table status":
 		return true, s.showTableStatus()
 	case "skarv":
-		return true, s.showCluster(p)
+		return true, s.selectVirtual()
 	}
 	return false, nil
 }
@@ -243,61 +241,4 @@ func (s *Session) showTableStatus() error {
 		}
 	}
 	return s.sendRows(cols, result)
-}
-
-// showCluster answers a SELECT from the virtual database skarv.
-func (s *Session) showCluster(p *plan.Plan) error {
-	if s.account.Privilege("*") < catalog.Admin && s.account.Privilege(skarvDB) < catalog.Read {
-		return sqlerr.AccessDeniedDB.New(s.user, s.host, skarvDB)
-	}
-	switch strings.ToLower(p.Name) {
-	case "node_groups":
-		t := newTable("#id", "name", "primary", "version", "#partitions", "state", "last_error")
-		for _, g := range s.snap.Groups {
-			state := "down"
-			h := s.cfg.Pools.Health(g.ID)
-			if h.Up {
-				state = "up"
-			}
-			t.add(int(g.ID), g.Name, g.Primary.Addr, g.Primary.Version, len(s.snap.Map.Owned(g.ID)), state, h.LastError)
-		}
-		return s.send(t)
-	case "partitions":
-		t := newTable("#partition", "#node_group", "#epoch")
-		for i := range placement.Partitions {
-			t.add(i, int(s.snap.Map.Owner(placement.Partition(i))), s.snap.Map.Epoch())
-		}
-		return s.send(t)
-	case "tables":
-		t := newTable("database", "table", "kind", "distribution_key", "#node_group")
-		for _, db := range sortedKeys(s.snap.Databases) {
-			d := s.snap.Databases[db]
-			for _, name := range sortedKeys(d.Tables) {
-				tab := d.Tables[name]
-				var keys []string
-				for _, c := range tab.Distribution {
-					keys = append(keys, tab.Columns[c].Name)
-				}
-				var group any
-				if tab.Kind == catalog.Single {
-					group = int(tab.Group)
-				}
-				t.add(db, name, string(tab.Kind), strings.Join(keys, ","), group)
-			}
-		}
-		return s.send(t)
-	case "processlist":
-		return s.showProcesslist(true)
-	default:
-		return sqlerr.NoSuchTable.New(skarvDB, p.Name)
-	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

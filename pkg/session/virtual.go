@@ -1,0 +1,178 @@
+package session
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+)
+
+// The virtual database skarv shows the cluster. A SELECT from it is run by one of the servers, with the rows of each
+// virtual table put into the text as a derived table: so all of SQL works on them.
+
+// selectVirtual runs the statement at hand, whose tables are all virtual.
+func (s *Session) selectVirtual() error {
+	refs, sure := s.stmt.Tables()
+	if !sure {
+		return sqlerr.Unsupported("this form of SELECT from the database skarv", "write it without table expressions in other places than FROM")
+	}
+	sql, out, at := s.stmt.SQL(), []byte(nil), 0
+	for _, r := range refs {
+		t, err := s.virtualTable(r.Name)
+		if err != nil {
+			return err
+		}
+		out = append(out, sql[at:r.Start]...)
+		out = t.appendDerived(out, s.cfg.Dialect.MariaDB())
+		if !aliased(s.stmt, r.Span) {
+			out = append(out, " AS "...)
+			out = append(out, quoteName(r.Name)...)
+		}
+		at = r.End
+	}
+	out = append(out, sql[at:]...)
+	c, err := s.Get(s.anyGroup())
+	if err != nil {
+		return err
+	}
+	sum, err := s.copyResults(c, out)
+	s.done(c, err)
+	if err != nil {
+		return txn.Lost(c, err)
+	}
+	s.rowCount, s.foundRows = -1, sum.Rows
+	return nil
+}
+
+// aliased reports whether the table named at sp has an alias of its own.
+func aliased(stmt *sqlparse.Statement, sp sqlparse.Span) bool {
+	tokens := stmt.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if tok.Start < sp.End {
+			continue
+		}
+		if tok.Kind == sqlparse.QuotedName {
+			return true
+		}
+		if tok.Kind != sqlparse.Word {
+			return false
+		}
+		switch strings.ToUpper(string(stmt.Text(tok.Span))) {
+		case "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "JOIN", "LEFT", "RIGHT", "INNER", "CROSS", "NATURAL", "STRAIGHT_JOIN",
+			"ON", "USING", "UNION", "EXCEPT", "INTERSECT", "FOR", "LOCK", "WINDOW", "USE", "FORCE", "IGNORE", "INTO", "PROCEDURE", "OFFSET", "FETCH":
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// appendDerived writes t as a derived table without an alias.
+func (t *table) appendDerived(dst []byte, mariadb bool) []byte {
+	if len(t.rows) == 0 {
+		dst = append(dst, "(SELECT "...)
+		for i, c := range t.columns {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = append(append(dst, "NULL AS "...), quoteName(c.Name)...)
+		}
+		return append(dst, " FROM DUAL WHERE 1 = 0)"...)
+	}
+	dst = append(dst, "(WITH v ("...)
+	for i, c := range t.columns {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = append(dst, quoteName(c.Name)...)
+	}
+	dst = append(dst, ") AS (VALUES "...)
+	for i, row := range t.rows {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		if !mariadb {
+			dst = append(dst, "ROW"...)
+		}
+		dst = append(dst, '(')
+		for j, v := range row {
+			if j > 0 {
+				dst = append(dst, ", "...)
+			}
+			switch v := v.(type) {
+			case nil:
+				dst = append(dst, "NULL"...)
+			case string:
+				dst = sqltypes.AppendQuoted(dst, []byte(v), false)
+			default:
+				dst = fmt.Append(dst, v)
+			}
+		}
+		dst = append(dst, ')')
+	}
+	return append(dst, ") SELECT * FROM v)"...)
+}
+
+// virtualTable makes the present contents of a table of the database skarv.
+func (s *Session) virtualTable(name string) (*table, error) {
+	switch strings.ToLower(name) {
+	case "node_groups":
+		t := newTable("#id", "name", "primary_addr", "version", "#partitions", "state", "last_error")
+		for _, g := range s.snap.Groups {
+			state := "down"
+			h := s.cfg.Pools.Health(g.ID)
+			if h.Up {
+				state = "up"
+			}
+			t.add(int(g.ID), g.Name, g.Primary.Addr, g.Primary.Version, len(s.snap.Map.Owned(g.ID)), state, h.LastError)
+		}
+		return t, nil
+	case "partitions":
+		t := newTable("#partition_id", "#node_group", "#epoch")
+		for i := range placement.Partitions {
+			t.add(i, int(s.snap.Map.Owner(placement.Partition(i))), s.snap.Map.Epoch())
+		}
+		return t, nil
+	case "tables":
+		t := newTable("table_schema", "table_name", "kind", "distribution_key", "#node_group")
+		for _, db := range sortedKeys(s.snap.Databases) {
+			d := s.snap.Databases[db]
+			for _, name := range sortedKeys(d.Tables) {
+				tab := d.Tables[name]
+				var keys []string
+				for _, c := range tab.Distribution {
+					keys = append(keys, tab.Columns[c].Name)
+				}
+				var group any
+				if tab.Kind == catalog.Single {
+					group = int(tab.Group)
+				}
+				t.add(db, name, string(tab.Kind), strings.Join(keys, ","), group)
+			}
+		}
+		return t, nil
+	case "processlist":
+		t := newTable("#id", "user", "host", "db", "command", "#seconds", "info")
+		for _, p := range s.cfg.Registry.Processes() {
+			t.add(p.ID, p.User, p.Host, p.DB, p.Command, int(time.Since(p.Since).Seconds()), p.SQL)
+		}
+		return t, nil
+	}
+	return nil, sqlerr.NoSuchTable.New(skarvDB, name)
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
