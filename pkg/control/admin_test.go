@@ -164,8 +164,9 @@ func TestExamineServers(t *testing.T) {
 	b, err := examine(f.ctx(), GroupSpec{Primary: servers[2].node()})
 	require.NoError(t, err)
 	require.ErrorContains(t, a.agrees(b), "time_zone")
-	b.flavor = catalog.MySQL
+	b.flavor = "other"
 	require.ErrorContains(t, a.agrees(b), "does not mix")
+	a.flavor = catalog.MariaDB
 	for version, ok := range map[string]bool{"10.6.1-MariaDB": false, "10.11.2-MariaDB": true, "11.4.2-MariaDB": true} {
 		a.version = version
 		require.Equal(t, ok, a.supported() == nil, version)

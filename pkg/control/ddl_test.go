@@ -56,7 +56,7 @@ func TestTablesAndWhereTheirRowsLive(t *testing.T) {
 	require.EqualValues(t, 1, f.must("CREATE DATABASE d").Affected)
 	f.refused("CREATE DATABASE d", sqlerr.DatabaseExists)
 	require.Equal(t, sqlerr.DatabaseExists, f.must("CREATE DATABASE IF NOT EXISTS d").Warnings[0].Code)
-	require.Equal(t, "utf8mb4_general_ci", f.follower.Snapshot().Databases["d"].Collation)
+	require.Equal(t, servers[0].value(t, "SELECT @@collation_server"), f.follower.Snapshot().Databases["d"].Collation)
 	f.session.DB = "d"
 
 	f.must("CREATE TABLE customer (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, name VARCHAR(64), PRIMARY KEY (id), KEY byname (name(10))) AUTO_INCREMENT=1000")
@@ -157,7 +157,7 @@ func TestAlter(t *testing.T) {
 	require.Equal(t, []int{0}, f.table("t").Distribution)
 	require.Equal(t, "ident", f.table("t").Columns[0].Name)
 	f.refused("ALTER TABLE t MODIFY ident VARCHAR(20)", sqlerr.NotSupportedYet, "distribution key")
-	f.refused("ALTER TABLE t DROP COLUMN ident", 1072)
+	f.refused("ALTER TABLE t DROP COLUMN ident", pick(1072, sqlerr.NotSupportedYet))
 	f.refused("ALTER TABLE t DROP PRIMARY KEY", sqlerr.NotSupportedYet)
 	f.refused("ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (a)", sqlerr.NotSupportedYet)
 	f.must("ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (a, ident)")
@@ -211,13 +211,18 @@ func TestALaterGroupRefuses(t *testing.T) {
 	f.must("CREATE TABLE u (id BIGINT, a INT, PRIMARY KEY (id, a))")
 	servers[2].exec(t, "INSERT INTO d.u VALUES (3, 300)")
 
-	f.refused("ALTER TABLE t ADD c INT, ADD CONSTRAINT small CHECK (a > 1)", 4025)
+	f.refused("ALTER TABLE t ADD c INT, ADD CONSTRAINT small CHECK (a > 1)", pick[sqlerr.Code](4025, 3819))
 	require.Equal(t, "id,a", f.columns("t"), "what the others had done is taken back")
+	require.Equal(t, "0", servers[0].value(t, "SELECT COUNT(*) FROM information_schema.table_constraints WHERE table_schema = 'd' AND constraint_name = 'small'"))
+	f.refused("ALTER TABLE t ADD c INT, COMMENT 'x', ADD CONSTRAINT small CHECK (a > 1)", sqlerr.UnknownError, "in part only", "ng1, ng2")
+	for _, s := range servers {
+		s.exec(t, "ALTER TABLE d.t COMMENT ''")
+	}
 	f.refused("ALTER TABLE u MODIFY a TINYINT", sqlerr.UnknownError, "ng1, ng2", "Out of range", "cannot be taken back")
-	require.Equal(t, "int(11)", f.table("u").Columns[1].ColumnType)
+	require.Equal(t, "int", f.table("u").Columns[1].DataType)
 	servers[2].exec(t, "DELETE FROM d.u")
 	f.must("ALTER TABLE u MODIFY a TINYINT")
-	require.Equal(t, "tinyint(4)", f.table("u").Columns[1].ColumnType)
+	require.Equal(t, "tinyint", f.table("u").Columns[1].DataType)
 	f.clean()
 }
 
@@ -256,7 +261,7 @@ func TestDropRenameTruncate(t *testing.T) {
 	require.Equal(t, "Unknown table 'd.nope'", r.Warnings[0].Message)
 	require.Nil(t, f.follower.Snapshot().Table("d", "a"))
 	f.refused("DROP TABLE b, nope", sqlerr.UnknownTable, "Unknown table 'd.nope'")
-	require.Nil(t, f.follower.Snapshot().Table("d", "b"), "MariaDB drops those that exist")
+	require.Equal(t, pick(true, false), f.follower.Snapshot().Table("d", "b") == nil, "MariaDB drops those that exist")
 	f.must("DROP TABLE IF EXISTS nope")
 
 	f.must("CREATE VIEW v AS SELECT v, COUNT(*) n FROM c GROUP BY v")
@@ -269,17 +274,17 @@ func TestDropRenameTruncate(t *testing.T) {
 	f.refused("CREATE VIEW w AS SELECT * FROM nope", sqlerr.NoSuchTable)
 	f.refused("DROP TABLE v", sqlerr.UnknownTable)
 	f.must("DROP VIEW v")
-	f.refused("DROP VIEW v", 4092)
+	f.refused("DROP VIEW v", pick(4092, sqlerr.UnknownTable))
 
 	f.must("ALTER DATABASE d CHARACTER SET latin1")
 	require.Equal(t, "latin1", f.follower.Snapshot().Databases["d"].Charset)
 	f.must("ANALYZE TABLE c")
-	require.EqualValues(t, 1, f.must("DROP DATABASE d").Affected)
+	require.EqualValues(t, pick(1, 2), f.must("DROP DATABASE d").Affected) // tables
 	require.Nil(t, f.follower.Snapshot().Databases["d"])
 	f.refused("DROP DATABASE nope", sqlerr.DatabaseNotExists)
 	f.must("DROP DATABASE IF EXISTS nope")
 	f.session.DB = ""
-	f.must("CREATE DATABASE s COMMENT 'skarv:single'")
+	f.must("CREATE DATABASE s COMMENT 'skarv:single'") // MySQL's databases have no comments, ours do
 	f.must("CREATE TABLE s.t (a INT, b INT UNIQUE)")
 	require.Equal(t, catalog.Single, f.follower.Snapshot().Table("s", "t").Kind)
 	require.False(t, f.follower.Snapshot().Table("s", "t").HiddenKey)
@@ -300,12 +305,12 @@ func TestForeignKeys(t *testing.T) {
 	f.refused("CREATE TABLE c2 (id INT PRIMARY KEY, pid INT, CONSTRAINT fp FOREIGN KEY (pid) REFERENCES p (id))", sqlerr.NotSupportedYet, "'fp'", "skarv:reference")
 	f.refused("CREATE TABLE tree (id INT PRIMARY KEY, up INT, FOREIGN KEY (up) REFERENCES tree (id))", sqlerr.NotSupportedYet)
 	f.refused("CREATE TABLE r2 (id INT PRIMARY KEY, pid INT, FOREIGN KEY (pid) REFERENCES p (id)) COMMENT 'skarv:reference'", sqlerr.NotSupportedYet)
-	f.refused("CREATE TABLE c3 (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES nope (id))", 1005, "`d`.`c3`")
+	f.refused("CREATE TABLE c3 (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES nope (id))", pick[sqlerr.Code](1005, 1824), pick("`d`.`c3`", "nope"))
 	f.must("CREATE TABLE c4 (id INT PRIMARY KEY, rid INT)")
 	f.must("ALTER TABLE c4 ADD CONSTRAINT cr FOREIGN KEY (rid) REFERENCES r (id)")
 	f.must("ALTER TABLE c4 DROP FOREIGN KEY cr")
 	f.refused("ALTER TABLE c4 ADD FOREIGN KEY (rid) REFERENCES p (id)", sqlerr.NotSupportedYet)
-	f.refused("DROP TABLE p", 1451)
+	f.refused("DROP TABLE p", pick[sqlerr.Code](1451, 3730))
 	f.must("RENAME TABLE p TO parent")
 	require.Equal(t, "parent", f.table("c1").ForeignKeys[0].RefTable)
 

@@ -24,6 +24,7 @@ type definition struct {
 	// full are the columns that each key indexes in full, not only the beginning of; unique tells which keys are.
 	full   map[string][]int
 	unique map[string]bool
+	checks []string // names of CHECK constraints
 	// prefixed are the names of keys that index the beginning of a column or an expression.
 	prefixed map[string]bool
 }
@@ -53,6 +54,9 @@ func readDefinition(ctx context.Context, s *server, db, name string) (*definitio
 		return d, err
 	}
 	if err := d.readKeys(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := d.readChecks(ctx, s); err != nil {
 		return nil, err
 	}
 	return d, d.readForeignKeys(ctx, s)
@@ -209,28 +213,51 @@ func (d *definition) readKeys(ctx context.Context, s *server) error {
 	return err
 }
 
+// readForeignKeys reads two views of information_schema one by one: joined, MariaDB would open every table and view of
+// the server for the second.
 func (d *definition) readForeignKeys(ctx context.Context, s *server) error {
-	return s.rows(ctx, func(r *sql.Rows) error {
-		var name, column, refDB, refTable, refColumn, onUpdate, onDelete string
-		if err := r.Scan(&name, &column, &refDB, &refTable, &refColumn, &onUpdate, &onDelete); err != nil {
+	err := s.rows(ctx, func(r *sql.Rows) error {
+		var name, column, refDB, refTable, refColumn string
+		if err := r.Scan(&name, &column, &refDB, &refTable, &refColumn); err != nil {
 			return err
 		}
 		fks := d.table.ForeignKeys
 		if n := len(fks); n == 0 || fks[n-1].Name != name {
-			d.table.ForeignKeys = append(fks, catalog.ForeignKey{
-				Name: name, RefDB: refDB, RefTable: refTable, OnDelete: onDelete, OnUpdate: onUpdate,
-			})
+			d.table.ForeignKeys = append(fks, catalog.ForeignKey{Name: name, RefDB: refDB, RefTable: refTable})
 		}
 		fk := &d.table.ForeignKeys[len(d.table.ForeignKeys)-1]
 		fk.Columns = append(fk.Columns, d.table.Column(column))
 		fk.RefColumns = append(fk.RefColumns, refColumn)
 		return nil
-	}, "SELECT k.constraint_name, k.column_name, k.referenced_table_schema, k.referenced_table_name, k.referenced_column_name,"+
-		" c.update_rule, c.delete_rule FROM information_schema.key_column_usage k"+
-		" JOIN information_schema.referential_constraints c ON c.constraint_schema = k.constraint_schema"+
-		" AND c.table_name = k.table_name AND c.constraint_name = k.constraint_name"+
-		d.where("k.table_schema", "k.table_name")+
-		" AND k.referenced_table_name IS NOT NULL ORDER BY k.constraint_name, k.ordinal_position")
+	}, "SELECT constraint_name, column_name, referenced_table_schema, referenced_table_name, referenced_column_name"+
+		" FROM information_schema.key_column_usage"+d.where("table_schema", "table_name")+
+		" AND referenced_table_name IS NOT NULL ORDER BY constraint_name, ordinal_position")
+	if err != nil || len(d.table.ForeignKeys) == 0 {
+		return err
+	}
+	return s.rows(ctx, func(r *sql.Rows) error {
+		var name, onUpdate, onDelete string
+		if err := r.Scan(&name, &onUpdate, &onDelete); err != nil {
+			return err
+		}
+		for i := range d.table.ForeignKeys {
+			if fk := &d.table.ForeignKeys[i]; fk.Name == name {
+				fk.OnUpdate, fk.OnDelete = onUpdate, onDelete
+			}
+		}
+		return nil
+	}, "SELECT constraint_name, update_rule, delete_rule FROM information_schema.referential_constraints"+
+		d.where("constraint_schema", "table_name"))
+}
+
+func (d *definition) readChecks(ctx context.Context, s *server) error {
+	return s.rows(ctx, func(r *sql.Rows) error {
+		var name string
+		err := r.Scan(&name)
+		d.checks = append(d.checks, name)
+		return err
+	}, "SELECT constraint_name FROM information_schema.table_constraints"+
+		d.where("table_schema", "table_name")+" AND constraint_type = 'CHECK' ORDER BY constraint_name")
 }
 
 // keyless reports whether rows of the table cannot be told apart by a key, and if they can by another than a primary

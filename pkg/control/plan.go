@@ -412,7 +412,8 @@ func (p *planner) tryAlter(ctx context.Context, o object) (before, after *defini
 	return before, after, err
 }
 
-// undoAlter takes back a change that only added something; nil if it did more.
+// undoAlter takes back a change that only added something; nil if it did more. Whether it did so is verified when it
+// is used: what it overlooks is then reported.
 func undoAlter(o object, before, after *definition) []string {
 	var parts []string
 	columns := map[string]bool{}
@@ -450,6 +451,16 @@ func undoAlter(o object, before, after *definition) []string {
 	}
 	if kept != len(references) {
 		return nil
+	}
+	for _, name := range before.checks {
+		if !slices.Contains(after.checks, name) {
+			return nil
+		}
+	}
+	for _, name := range after.checks {
+		if !slices.Contains(before.checks, name) && after.table.Column(name) < 0 { // a column's own goes with it
+			parts = append(parts, "DROP CONSTRAINT "+quoteName(name))
+		}
 	}
 	for _, x := range all(after) {
 		if !keys[x.Name] {

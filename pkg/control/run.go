@@ -431,11 +431,19 @@ func (d *ddl) undo(ctx context.Context, refusal *sqlerr.Error) error {
 			stuck = append(stuck, name+": "+err.Error())
 			continue
 		}
+		err = nil
 		for _, q := range d.job.Work.Step.Undo {
-			if _, err := s.exec(ctx, q); err != nil {
-				stuck = append(stuck, name+": "+err.Error())
+			if _, err = s.exec(ctx, q); err != nil {
 				break
 			}
+		}
+		if err == nil {
+			if ran, err = d.ran(ctx, i); err == nil && ran {
+				err = errors.New("taken back in part only")
+			}
+		}
+		if err != nil {
+			stuck = append(stuck, name+": "+err.Error())
 		}
 	}
 	if len(stuck) > 0 {
