@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -250,9 +251,8 @@ func (p *placing) uniqueKeys(t *catalog.Table) error {
 			}
 		}
 	}
-	for name, columns := range p.def.full {
+	for _, name := range slices.Sorted(maps.Keys(p.def.full)) { // sorted: the same statement gets the same refusal
 		if name != "PRIMARY" && p.def.unique[name] {
-			_ = columns
 			if err := check(name); err != nil {
 				return err
 			}

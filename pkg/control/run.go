@@ -358,7 +358,7 @@ func (d *ddl) runOn(ctx context.Context, i int, first bool) error {
 			return ctx.Err()
 		case !errors.As(err, &refused):
 			d.drop(i)
-		case first && !passing(refused), !first && d.certain(refused):
+		case first && !passing(refused), !first && certain(refused):
 			return err
 		}
 	}
@@ -377,7 +377,7 @@ func passing(e *sqlerr.Error) bool {
 }
 
 // certain tells errors of later groups that trying again will not change: those that rows cause.
-func (d *ddl) certain(e *sqlerr.Error) bool {
+func certain(e *sqlerr.Error) bool {
 	switch e.Code {
 	case sqlerr.LockDeadlock, sqlerr.LockWaitTimeout, sqlerr.ServerShutdown, sqlerr.QueryInterrupted:
 		return false

@@ -143,7 +143,7 @@ func (p *parser) parse() error {
 	case p.accept("TRUNCATE"):
 		p.verb = truncateTable
 		p.accept("TABLE")
-		return p.oneObject()
+		return p.object()
 	case p.accept("RENAME", "TABLE"), p.accept("RENAME", "TABLES"):
 		return p.rename()
 	case p.peek(0).is("ANALYZE"), p.peek(0).is("OPTIMIZE"), p.peek(0).is("CHECK"), p.peek(0).is("REPAIR"):
@@ -350,8 +350,6 @@ func (p *parser) object() error {
 	p.objects = append(p.objects, o)
 	return nil
 }
-
-func (p *parser) oneObject() error { return p.object() }
 
 func (p *parser) objectList() error {
 	for {
