@@ -54,6 +54,10 @@ func (s *Session) stmtPrepare(text []byte) error {
 	if rest := st.stmt.Rest(); rest != nil {
 		return s.fail(nearError(rest))
 	}
+	if !s.cfg.Dialect.MariaDB() && textOnlyOnMySQL(st.stmt) {
+		return s.fail(&sqlerr.Error{Code: notPreparable, State: "HY000",
+			Message: "This command is not supported in the prepared statement protocol yet"})
+	}
 	st.sql = st.stmt.SQL()
 	st.hash = s.cfg.Hasher.Hash(st.sql)
 	st.params = st.stmt.NumParams()
@@ -113,6 +117,23 @@ func (s *Session) stmtPrepare(text []byte) error {
 		}
 	}
 	return nil
+}
+
+// textOnlyOnMySQL reports whether MySQL, unlike MariaDB, runs a statement as text only.
+func textOnlyOnMySQL(st *sqlparse.Statement) bool {
+	switch st.Kind() {
+	case sqlparse.Use, sqlparse.Begin, sqlparse.Savepoint, sqlparse.Release, sqlparse.LockTables, sqlparse.UnlockTables:
+		return true
+	case sqlparse.Rollback, sqlparse.Show: // ROLLBACK TO, SHOW WARNINGS
+		tokens := st.Tokens()
+		tokens.Next()
+		for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+			if st.Is(tok, "TO") || st.Is(tok, "WARNINGS") || st.Is(tok, "ERRORS") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // describable reports whether a backend can tell the parameters and columns of a statement.
