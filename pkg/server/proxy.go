@@ -2,10 +2,13 @@ package server
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"net"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
@@ -74,13 +77,24 @@ func (s *Server) runProxy(ctx context.Context) error {
 	}
 	s.proxy.Store(proxy)
 	// Clients whose statements have not ended when draining is over must not wait for their servers either.
-	var late *time.Timer
-	stop := context.AfterFunc(ctx, func() { late = time.AfterFunc(drainTimeout, s.sessions.Interrupt) })
+	ended := make(chan struct{})
+	var g errgroup.Group
+	g.Go(func() error {
+		select {
+		case <-ended:
+			return nil
+		case <-ctx.Done():
+		}
+		select {
+		case <-ended:
+		case <-time.After(drainTimeout):
+			s.sessions.Interrupt()
+		}
+		return nil
+	})
 	err = proxy.Run(ctx)
-	if !stop() && late != nil {
-		late.Stop()
-	}
-	return err
+	close(ended)
+	return errors.Join(err, g.Wait())
 }
 
 // drainTimeout is how long statements may go on when the process is told to stop.

@@ -46,6 +46,7 @@ type Server struct {
 	sessions  *session.Registry
 	proxy     atomic.Pointer[mysqlserver.Server] // nil until the cluster is initialised
 	started   time.Time
+	schema    int64 // SchemaRevision last seen by changed
 }
 
 // Options are what the caller decides beside the configuration.
@@ -167,8 +168,23 @@ func (s *Server) closeListeners() {
 // changed is called with every new snapshot.
 func (s *Server) changed(snap *catalog.Snapshot) {
 	s.pools.Apply(snap.Groups)
+	if s.schema != snap.SchemaRevision {
+		s.schema = snap.SchemaRevision
+		s.sequences.Forget(sequencesOf(snap))
+	}
 	// Statements load the snapshot anew, so every statement from now on uses this one.
 	s.presence.Ack(snap.Revision)
+}
+
+// sequencesOf tells which sequences still have a table.
+func sequencesOf(snap *catalog.Snapshot) func(id uint64) bool {
+	ids := map[uint64]bool{}
+	for _, d := range snap.Databases {
+		for _, t := range d.Tables {
+			ids[t.ID] = true
+		}
+	}
+	return func(id uint64) bool { return ids[id] }
 }
 
 // Run serves until ctx ends. Then clients are drained first, connections to servers closed after them, and the
