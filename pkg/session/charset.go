@@ -1,29 +1,28 @@
 package session
 
-import "skarv/pkg/backend"
+import (
+	"strconv"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/txn"
+)
 
 // charsetOf returns the variables that give a connection the character set a client asked for in its handshake, by
-// collation number. None means the default of the backend connections, utf8mb4_general_ci. Numbers a server of that
-// kind does not know mean its default too, as on the server.
-func charsetOf(mariadb bool, collation uint16) []backend.Variable {
+// collation number. None means the default of the backend connections, utf8mb4_general_ci; known is false for the
+// numbers only a server can tell.
+func charsetOf(mariadb bool, collation uint16) (vars []backend.Variable, known bool) {
 	var charset, name string
 	switch collation {
+	case 0, 45:
+		return nil, true
 	case 8:
 		charset, name = "latin1", "latin1_swedish_ci"
 	case 11:
 		charset, name = "ascii", "ascii_general_ci"
 	case 33:
 		charset, name = "utf8mb3", "utf8mb3_general_ci"
-	case 83:
-		charset, name = "utf8mb3", "utf8mb3_bin"
-	case 192:
-		charset, name = "utf8mb3", "utf8mb3_unicode_ci"
 	case 46:
 		charset, name = "utf8mb4", "utf8mb4_bin"
-	case 47:
-		charset, name = "latin1", "latin1_bin"
-	case 48:
-		charset, name = "latin1", "latin1_general_ci"
 	case 63:
 		charset, name = "binary", "binary"
 	case 224:
@@ -32,16 +31,39 @@ func charsetOf(mariadb bool, collation uint16) []backend.Variable {
 		charset, name = "utf8mb4", "utf8mb4_unicode_520_ci"
 	case 255:
 		if mariadb {
-			return nil
+			return nil, true
 		}
 		charset, name = "utf8mb4", "utf8mb4_0900_ai_ci"
 	default:
-		return nil
+		return nil, false
 	}
+	return charsetVariables(charset, name), true
+}
+
+func charsetVariables(charset, collation string) []backend.Variable {
 	quoted := "'" + charset + "'"
 	return []backend.Variable{
 		{Name: "@@session.`character_set_client`", Value: quoted},
 		{Name: "@@session.`character_set_results`", Value: quoted},
-		{Name: "@@session.`collation_connection`", Value: "'" + name + "'"},
+		{Name: "@@session.`collation_connection`", Value: "'" + collation + "'"},
 	}
+}
+
+// askCharset asks a server for the collation of a number that charsetOf does not know. Numbers the server does not
+// know either mean its default, as on the server. The session must have a state.
+func (s *Session) askCharset(collation uint16) ([]backend.Variable, error) {
+	c, err := s.Get(s.anyGroup())
+	if err != nil {
+		return nil, err
+	}
+	_, rows, err := c.QueryAll("SELECT character_set_name, collation_name FROM information_schema.collations WHERE id = "+
+		strconv.Itoa(int(collation)), 1)
+	s.done(c, err)
+	if err != nil {
+		return nil, txn.Lost(c, err)
+	}
+	if len(rows) != 1 || rows[0][0] == nil || rows[0][1] == nil {
+		return nil, nil
+	}
+	return charsetVariables(string(rows[0][0]), string(rows[0][1])), nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 )
 
@@ -16,6 +17,9 @@ const ddlTimeout = 10 * time.Minute
 func (s *Session) ddl(p *plan.Plan) error {
 	if err := s.commitImplicit(); err != nil {
 		return err
+	}
+	if s.readOnly() {
+		return &sqlerr.Error{Code: 1792, State: "25006", Message: "Cannot execute statement in a READ ONLY transaction"}
 	}
 	if p.Topic == "alter table" && s.togglesKeys() {
 		return s.ok(wire.OK{}) // ALTER TABLE ... DISABLE KEYS does nothing for InnoDB
@@ -30,6 +34,17 @@ func (s *Session) ddl(p *plan.Plan) error {
 	s.snap = s.cfg.Snapshot()
 	s.warnings = append(s.warnings[:0], r.Warnings...)
 	return s.ok(wire.OK{AffectedRows: r.Affected, Warnings: uint16(len(r.Warnings))})
+}
+
+// readOnly reports whether the session's transactions may not write. Backends check it for rows; a schema change is
+// run by the controller.
+func (s *Session) readOnly() bool {
+	for _, name := range []string{"tx_read_only", "transaction_read_only"} {
+		if v, ok := s.state.Get("@@session." + quoteName(name)); ok {
+			return v == "1" || strings.EqualFold(v, "'ON'")
+		}
+	}
+	return false
 }
 
 // ddlRequest is the statement at hand with the session variables that may change its meaning.

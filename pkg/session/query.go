@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -124,6 +125,9 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 				request = nil
 			}
 		}
+	}
+	if s.stmt.Kind() == sqlparse.Empty && len(bytes.TrimSpace(s.stmt.SQL())) > 0 {
+		return nil, s.ok(wire.OK{}) // nothing but a comment; nothing at all is an error
 	}
 	p, err := s.plan()
 	if err != nil {

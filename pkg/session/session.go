@@ -173,7 +173,9 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	if s.account == nil {
 		return sqlerr.AccessDenied.New(user, s.host, "NO")
 	}
-	s.reset()
+	if err := s.reset(); err != nil {
+		return err
+	}
 	if db != "" {
 		if err := s.changeDB(db); err != nil {
 			return err
@@ -185,16 +187,21 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 }
 
 // reset brings the session to the state it has right after login, but for its database.
-func (s *Session) reset() {
+func (s *Session) reset() error {
 	s.lastInsertID, s.rowCount, s.foundRows, s.isolation = 0, 0, 0, ""
 	s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements)
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps, NoDB: s.db == ""}
 	s.closeStatements()
-	st := backend.NewState(s.db, charsetOf(s.cfg.Dialect.MariaDB(), s.conn.Collation()))
-	if err := s.adopt(st); err != nil {
-		// A character set the session cannot work with: the connection's default is used, as servers do for unknown ones.
-		_ = s.adopt(backend.NewState(s.db, nil))
+	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), s.conn.Collation())
+	err := s.adopt(backend.NewState(s.db, vars))
+	if err == nil && !known && len(s.snap.Groups) > 0 {
+		if vars, err = s.askCharset(s.conn.Collation()); err != nil {
+			return err
+		}
+		// A character set the session cannot work with: the default is used, as servers do for unknown ones.
+		_ = s.adopt(backend.NewState(s.db, vars))
 	}
+	return err
 }
 
 // Close implements mysqlserver.Handler.
@@ -266,7 +273,9 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 		return s.setOption(payload)
 	case wire.ComResetConnection:
 		s.release()
-		s.reset()
+		if err := s.reset(); err != nil {
+			return s.fail(err)
+		}
 		return s.ok(wire.OK{})
 	case wire.ComProcessKill:
 		if len(payload) < 4 {

@@ -256,7 +256,10 @@ func (s *Session) adopt(st *backend.State) error {
 		client = strings.Trim(v, "'")
 	}
 	switch client {
-	case "utf8mb4", "utf8mb3", "utf8", "ascii", "latin1", "binary", "latin2", "latin5", "latin7", "cp1250", "cp1251", "cp1252", "koi8r", "koi8u":
+	case "utf8mb4", "utf8mb3", "utf8", "ascii", "binary",
+		"latin1", "latin2", "latin5", "latin7", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "cp852", "cp866", "koi8r", "koi8u",
+		"greek", "hebrew", "macce", "macroman", "keybcs2", "dec8", "hp8", "geostd8", "tis620", "armscii8":
+		// ASCII in one byte, and no byte of another character reads as ASCII: the text can be scanned.
 	default:
 		return sqlerr.Unsupported("character set "+client+" of a client", "use utf8mb4")
 	}

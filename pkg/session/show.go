@@ -1,6 +1,7 @@
 package session
 
 import (
+	"crypto/tls"
 	"fmt"
 	"regexp"
 	"slices"
@@ -49,6 +50,10 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		}
 	case "table status":
 		return true, s.showTableStatus()
+	case "status":
+		if s.conn.TLS() != nil {
+			return true, s.showStatus()
+		}
 	case "skarv":
 		return true, s.selectVirtual()
 	}
@@ -94,6 +99,38 @@ func (s *Session) showFiltered(keep func(row [][]byte) bool) error {
 		return err
 	}
 	return s.sendRows(cols, slices.DeleteFunc(rows, func(r [][]byte) bool { return !keep(r) }))
+}
+
+// showStatus is a server's SHOW STATUS with the cipher of the client's own connection.
+func (s *Session) showStatus() error {
+	cols, rows, err := s.rowsOf(string(s.stmt.SQL()))
+	if err != nil {
+		return err
+	}
+	state := s.conn.TLS()
+	for _, r := range rows {
+		if len(r) != 2 {
+			continue
+		}
+		switch strings.ToLower(string(r[0])) {
+		case "ssl_cipher":
+			r[1] = []byte(cipherName(state.CipherSuite))
+		case "ssl_version":
+			r[1] = []byte("TLSv" + strings.TrimPrefix(tls.VersionName(state.Version), "TLS "))
+		}
+	}
+	return s.sendRows(cols, rows)
+}
+
+// cipherName is the name servers show for a cipher suite, OpenSSL's.
+func cipherName(id uint16) string {
+	name := tls.CipherSuiteName(id)
+	exchange, cipher, ok := strings.Cut(strings.TrimPrefix(name, "TLS_"), "_WITH_")
+	if !ok {
+		return name // TLS 1.3: the same in both worlds
+	}
+	name = exchange + "-" + strings.NewReplacer("AES_128", "AES128", "AES_256", "AES256", "_CBC", "").Replace(cipher)
+	return strings.ReplaceAll(strings.TrimSuffix(strings.ReplaceAll(name, "CHACHA20_POLY1305_SHA256", "CHACHA20_POLY1305"), "_"), "_", "-")
 }
 
 func (s *Session) showProcesslist(full bool) error {
