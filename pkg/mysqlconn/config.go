@@ -18,6 +18,7 @@ import (
 // Config says where and how to connect. Zero fields but Addr have defaults.
 type Config struct {
 	Addr       string // host:port, or unix:/path
+	Name       string // what errors of a lost connection call the server; Addr if empty
 	User       string
 	Password   string
 	DB         string
@@ -70,6 +71,9 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	if cfg.Collation == 0 {
 		cfg.Collation = defaultCollation
 	}
+	if cfg.Name == "" {
+		cfg.Name = cfg.Addr
+	}
 	if cfg.MaxPacket == 0 {
 		cfg.MaxPacket = defaultMaxPacket
 	}
@@ -92,6 +96,7 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	c := &Conn{
 		sock:      socket.New(nc), // Go sets TCP_NODELAY itself
 		addr:      cfg.Addr,
+		name:      cfg.Name,
 		maxPacket: cfg.MaxPacket,
 	}
 	if err := c.begin(ctx, &cfg, deadline); err != nil {

@@ -18,6 +18,7 @@ import (
 type Conn struct {
 	sock      *socket.Conn
 	addr      string
+	name      string
 	maxPacket int
 	threadID  uint32
 	version   string

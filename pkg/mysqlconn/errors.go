@@ -34,5 +34,5 @@ func (e *DstError) Unwrap() error { return e.Err }
 // lost marks the connection broken and returns the error for it.
 func (c *Conn) lost(cause error) *LostError {
 	c.broken = true
-	return &LostError{Err: sqlerr.ServerLost.New(c.addr + ": " + cause.Error()), Cause: cause}
+	return &LostError{Err: sqlerr.ServerLost.New(c.name + ": " + cause.Error()), Cause: cause}
 }
