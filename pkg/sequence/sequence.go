@@ -9,6 +9,7 @@ package sequence
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"sync"
@@ -109,7 +110,8 @@ func (s *Sequences) Run(ctx context.Context) error {
 }
 
 // Next returns the first of n consecutive values that nobody else gets. It waits for etcd only when what is reserved
-// does not suffice. n must be at least 1. A sequence at its end is sqlerr.AutoIncrementFailed.
+// does not suffice. n must be at least 1. A sequence at its end, or without etcd at the end of what is reserved, is
+// sqlerr.AutoIncrementFailed.
 func (s *Sequences) Next(ctx context.Context, id uint64, n int) (uint64, error) {
 	q := s.get(id)
 	for {
@@ -160,14 +162,14 @@ func (s *Sequences) Observe(ctx context.Context, id, v uint64) error {
 			continue
 		}
 		if v == math.MaxUint64 {
-			f.err = s.cfg.Store.Raise(ctx, id, v)
+			f.err = clientError(s.cfg.Store.Raise(ctx, id, v))
 			s.end(q, f, span{})
 			return f.err
 		}
 		if err := s.cfg.Store.Raise(ctx, id, v+1); err != nil {
-			f.err = err
+			f.err = clientError(err)
 			s.end(q, f, span{})
-			return err
+			return f.err
 		}
 		// Reserve what follows v: the next statement of a load with rising values then finds it here.
 		if s.fill(ctx, q, f, 1); f.err != nil {
@@ -217,7 +219,7 @@ func (s *Sequences) fill(ctx context.Context, q *sequence, f *fill, n uint64) {
 	if errors.Is(err, topology.ErrUsedUp) {
 		err = sqlerr.AutoIncrementFailed.New()
 	}
-	f.err = err
+	f.err = clientError(err)
 	s.end(q, f, span{first, first + size})
 }
 
@@ -345,7 +347,18 @@ func (f *fill) wait(ctx context.Context) error {
 	}
 }
 
-// isContext tells whether a reservation failed only because the statement that made it was given up.
+// clientError adds to an outage of etcd what the client is told of it.
+func clientError(err error) error {
+	if !errors.Is(err, topology.ErrUnavailable) {
+		return err
+	}
+	e := sqlerr.AutoIncrementFailed.New()
+	e.Message = "No AUTO_INCREMENT values are left in this process, and more cannot be reserved: etcd is not reachable"
+	return fmt.Errorf("%w: %w", e, err)
+}
+
+// isContext tells whether a reservation failed only because the statement that made it was given up. An etcd that
+// does not answer in time is not that.
 func isContext(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return !errors.Is(err, topology.ErrUnavailable) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }

@@ -3,6 +3,7 @@ package sequence_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"testing"
@@ -168,6 +169,9 @@ func TestOutageIsBridgedByWhatIsReserved(t *testing.T) {
 		synctest.Wait()
 		_, err = s.Next(t.Context(), 1, 1)
 		require.ErrorIs(t, err, topology.ErrUnavailable)
+		require.True(t, sqlerr.HasCode(err, sqlerr.AutoIncrementFailed), "a client is told, not thrown out: %v", err)
+		err = s.Observe(t.Context(), 1, 5000)
+		require.True(t, sqlerr.HasCode(err, sqlerr.AutoIncrementFailed), "%v", err)
 		store.fail(nil)
 		first, err := s.Next(t.Context(), 1, 1)
 		require.NoError(t, err)
@@ -277,6 +281,27 @@ func TestOneGivenUpStatementDoesNotFailTheOthers(t *testing.T) {
 		require.ErrorIs(t, <-errs, context.Canceled)
 		close(store.gate)
 		require.EqualValues(t, 1, <-got)
+	})
+}
+
+// Whoever waits for a reservation that etcd does not answer does not wait for a second one.
+func TestOutageIsWaitedForOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slowStore{fakeStore: newStore(), gate: make(chan struct{})}
+		store.fail(fmt.Errorf("%w: %w", topology.ErrUnavailable, context.DeadlineExceeded))
+		s := sequence.New(sequence.Config{Store: store})
+		errs := make(chan error, 2)
+		for range 2 {
+			go func() {
+				_, err := s.Next(t.Context(), 1, 1)
+				errs <- err
+			}()
+		}
+		synctest.Wait()
+		close(store.gate)
+		require.ErrorIs(t, <-errs, topology.ErrUnavailable)
+		require.ErrorIs(t, <-errs, topology.ErrUnavailable)
+		require.Equal(t, 1, store.count())
 	})
 }
 
