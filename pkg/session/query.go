@@ -169,6 +169,12 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 		if handled, err := s.show(p); handled {
 			return p, err
 		}
+	case plan.Select:
+		if p.Topic == "information_schema" {
+			if handled, err := s.selectMetadata(p); handled {
+				return p, err
+			}
+		}
 	}
 	return p, s.data(p, cmd, request)
 }

@@ -1,0 +1,178 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+)
+
+// information_schema is answered by a server, which knows more than a client of the cluster has made: Skarv's own
+// database, and the invisible key of tables without a primary key. A SELECT from the tables that would show them
+// reads derived tables without them. Servers merge these into the query: it is as fast as before.
+
+// metadataFilter is what hides from an information_schema table: the column that names the database, and the
+// condition besides the table being one with a hidden key for a row to be hidden; "" for tables that do not show keys.
+type metadataFilter struct{ schema, hidden string }
+
+func metadataFilterOf(table string) (metadataFilter, bool) {
+	const column = "column_name = '" + catalog.HiddenKey + "'"
+	switch strings.ToLower(table) {
+	case "schemata":
+		return metadataFilter{"schema_name", ""}, true
+	case "tables", "views", "referential_constraints", "routines", "triggers", "partitions":
+		return metadataFilter{map[string]string{
+			"referential_constraints": "constraint_schema", "routines": "routine_schema", "triggers": "trigger_schema",
+		}[strings.ToLower(table)], ""}, true
+	case "columns", "statistics", "key_column_usage":
+		return metadataFilter{"", column}, true
+	case "table_constraints":
+		return metadataFilter{"", "constraint_type = 'PRIMARY KEY'"}, true
+	}
+	return metadataFilter{}, false
+}
+
+// condition is what a row must fulfil to be shown.
+func (f metadataFilter) condition(hidden []byte) string {
+	schema := f.schema
+	if schema == "" {
+		schema = "table_schema"
+	}
+	c := schema + " <> '" + internalDB + "'"
+	if f.hidden != "" && len(hidden) > 0 {
+		c += " AND NOT (" + f.hidden + " AND (table_schema, table_name) IN (" + string(hidden) + "))"
+	}
+	return c
+}
+
+// selectMetadata runs a SELECT whose tables are all of information_schema. handled is false for those a server may
+// answer as they are.
+func (s *Session) selectMetadata(p *plan.Plan) (handled bool, err error) {
+	// Values of parameters become text: the servers have no such statement prepared.
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
+		return true, err
+	}
+	refs, sure := st.Tables()
+	if !sure || qualifiesBySchema(st) {
+		return false, nil
+	}
+	edits := s.metadataTables(st, refs)
+	if len(edits) == 0 {
+		return false, nil
+	}
+	if s.cfg.Dialect.MariaDB() {
+		edits = append(edits, writtenNames(st)...)
+	}
+	slices.SortFunc(edits, func(a, b edit) int { return a.span.Start - b.span.Start })
+	sql, out, at := st.SQL(), []byte(nil), 0
+	for _, e := range edits {
+		out = append(append(out, sql[at:e.span.Start]...), e.text...)
+		at = e.span.End
+	}
+	out = append(out, sql[at:]...)
+	g := s.anyGroup()
+	if p.Relay != nil && p.Relay.Target.Kind == plan.OneGroup {
+		g = p.Relay.Target.Group // the one that has single tables
+	}
+	c, err := s.Get(g)
+	if err != nil {
+		return true, err
+	}
+	sum, err := s.copyResults(c, out)
+	s.done(c, err)
+	if err != nil {
+		return true, txn.Lost(c, err)
+	}
+	s.rowCount, s.foundRows = -1, sum.Rows
+	return true, nil
+}
+
+// edit is a text to put in the place of another.
+type edit struct {
+	span sqlparse.Span
+	text string
+}
+
+// metadataTables puts derived tables in the places of the tables that show more than clients may see.
+func (s *Session) metadataTables(st *sqlparse.Statement, refs []sqlparse.TableRef) (edits []edit) {
+	var hidden []byte
+	for _, r := range refs {
+		f, ok := metadataFilterOf(r.Name)
+		if !ok || !strings.EqualFold(r.DB, "information_schema") && (r.DB != "" || !strings.EqualFold(s.db, "information_schema")) {
+			continue
+		}
+		if hidden == nil {
+			hidden = s.hiddenKeys()
+		}
+		text := "(SELECT * FROM information_schema." + r.Name + " WHERE " + f.condition(hidden) + ")"
+		if !aliased(st, r.Span) {
+			text += " AS " + quoteName(r.Name)
+		}
+		edits = append(edits, edit{r.Span, text})
+	}
+	return edits
+}
+
+// writtenNames gives plain columns in the list of a SELECT the names they are written with: as MariaDB does for the
+// tables of information_schema, but not for derived tables.
+func writtenNames(st *sqlparse.Statement) (edits []edit) {
+	for _, item := range st.SelectItems(nil) {
+		if item.Star || item.Alias.End > item.Alias.Start {
+			continue
+		}
+		var name []byte
+		inner := st.Dialect().NewStatement()
+		if inner.Scan(st.Text(item.Expr), st.Mode()) != nil {
+			continue
+		}
+		tokens := inner.Tokens()
+		for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+			if tok.Kind != sqlparse.Word && tok.Kind != sqlparse.QuotedName && !inner.Is(tok, ".") {
+				name = nil // an expression
+				break
+			}
+			name = inner.AppendName(name[:0], tok)
+		}
+		if len(name) > 0 {
+			at := item.Expr.End
+			edits = append(edits, edit{sqlparse.Span{Start: at, End: at}, " AS " + quoteName(string(name))})
+		}
+		inner.Done()
+	}
+	return edits
+}
+
+// qualifiesBySchema reports whether a column is written information_schema.table.column: a derived table has no schema.
+func qualifiesBySchema(st *sqlparse.Statement) bool {
+	var last [3]sqlparse.Token
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if st.Is(tok, ".") && st.Is(last[1], ".") && strings.EqualFold(string(st.AppendName(nil, last[0])), "information_schema") {
+			return true
+		}
+		last = [3]sqlparse.Token{last[1], last[2], tok}
+	}
+	return false
+}
+
+// hiddenKeys lists the tables with a hidden key as SQL, ('db', 'table'), ...; empty, not nil, if there are none.
+func (s *Session) hiddenKeys() []byte {
+	list := []byte{}
+	for _, db := range sortedKeys(s.snap.Databases) {
+		tables := s.snap.Databases[db].Tables
+		for _, name := range slices.DeleteFunc(sortedKeys(tables), func(n string) bool { return !tables[n].HiddenKey }) {
+			if len(list) > 0 {
+				list = append(list, ", "...)
+			}
+			list = append(sqltypes.AppendQuoted(append(list, '('), []byte(db), s.mode&sqlparse.NoBackslashEscapes != 0), ", "...)
+			list = append(sqltypes.AppendQuoted(list, []byte(name), s.mode&sqlparse.NoBackslashEscapes != 0), ')')
+		}
+	}
+	return list
+}
