@@ -117,8 +117,8 @@ func (a *Admin) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1.
 	}
 	problem := func(format string, args ...any) { out.Problems = append(out.Problems, fmt.Sprintf(format, args...)) }
 	if !h.OK {
-		problem("etcd does not answer since %s: statements go on with the last map, schema changes wait; check etcd at %s",
-			h.Since.Format(time.RFC3339), strings.Join(out.Etcd.Endpoints, ", "))
+		problem("etcd does not answer since %s (%v): statements go on with the last map, schema changes wait; check etcd at %s",
+			h.Since.Format(time.RFC3339), h.Err, strings.Join(out.Etcd.Endpoints, ", "))
 	} else {
 		ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 		defer cancel()
@@ -142,7 +142,11 @@ func (a *Admin) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1.
 		}
 	}
 	snap := a.cfg.Follower.Snapshot()
-	if snap == nil || snap.ClusterID == "" {
+	if snap == nil {
+		problem("the cluster's state was not read yet")
+		return out, nil
+	}
+	if snap.ClusterID == "" {
 		problem("there is no cluster yet: use skarvctl cluster init")
 		return out, nil
 	}

@@ -31,6 +31,7 @@ import (
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
@@ -50,7 +51,8 @@ var (
 	ErrNoCluster = errors.New("no cluster here yet")
 	// ErrUsedUp: a sequence has not as many values left.
 	ErrUsedUp = errors.New("sequence is used up")
-	// ErrUnavailable: etcd could not be reached, or answered too late. A write may have happened or not.
+	// ErrUnavailable: etcd could not be reached, answered too late, or lets us in no more. A write may have happened
+	// or not.
 	ErrUnavailable = errors.New("etcd is not reachable")
 )
 
@@ -68,6 +70,7 @@ type Config struct {
 // Store is the cluster's state. All methods may be called concurrently.
 type Store struct {
 	client  *clientv3.Client
+	tls     *tls.Config
 	prefix  string
 	timeout time.Duration
 	log     *slog.Logger
@@ -124,6 +127,7 @@ func Open(cfg Config) (*Store, error) {
 	}
 	return &Store{
 		client:  client,
+		tls:     cfg.TLS,
 		prefix:  prefix,
 		timeout: timeout,
 		log:     log,
@@ -151,9 +155,13 @@ func (s *Store) observe(err error) error {
 	if ok := !unavailable; ok != s.health.OK {
 		s.health.OK, s.health.Since = ok, time.Now()
 	}
-	s.health.Err = nil
-	if unavailable {
+	switch {
+	case !unavailable:
+		s.health.Err = nil
+	case s.health.Err == nil || !errors.Is(err, context.DeadlineExceeded):
 		s.health.Err = err
+	default: // that time ran out tells less than what is known already
+		err = fmt.Errorf("%w (%w)", err, s.health.Err)
 	}
 	s.mu.Unlock()
 	if unavailable {
@@ -162,7 +170,7 @@ func (s *Store) observe(err error) error {
 	return err
 }
 
-// isUnavailable reports whether err means that etcd did not answer. A context the caller cancelled is no sign of
+// isUnavailable reports whether err means that etcd did not answer, or has nothing to say to us. A context the caller cancelled is no sign of
 // that; a deadline is, for every request has one of its own.
 func isUnavailable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
@@ -172,11 +180,14 @@ func isUnavailable(err error) bool {
 		return true
 	}
 	switch status.Code(err) {
-	case codes.Unavailable, codes.DeadlineExceeded:
+	case codes.Unavailable, codes.DeadlineExceeded, codes.PermissionDenied, codes.Unauthenticated:
 		return true
-	default:
-		return false
 	}
+	switch rpctypes.Error(err) {
+	case rpctypes.ErrUserEmpty, rpctypes.ErrUserNotFound, rpctypes.ErrAuthFailed, rpctypes.ErrPermissionDenied, rpctypes.ErrInvalidAuthToken:
+		return true
+	}
+	return false
 }
 
 // request bounds one request.

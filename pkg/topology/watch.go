@@ -124,6 +124,12 @@ func (s *Store) probe(ctx context.Context) error {
 		}
 		was := s.Healthy()
 		_ = s.observe(err)
+		if errors.Is(err, context.DeadlineExceeded) {
+			if cause := s.diagnose(ctx); cause != nil {
+				s.explain(cause)
+				err = cause
+			}
+		}
 		if now := s.Healthy(); was.OK != now.OK {
 			if now.OK {
 				s.log.Info("etcd answers again", "outage", now.Since.Sub(was.Since))

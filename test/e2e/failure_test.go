@@ -359,7 +359,7 @@ func (f *failures) etcdKilled(t *testing.T) {
 	t.Log(e)
 	eventually(t, patience, "status tells of it", func() bool {
 		r := p.ctl(t, "status")
-		return r.code == 4 && strings.Contains(r.out, "etcd does not answer")
+		return r.code == 4 && strings.Contains(r.out, "etcd does not answer") && strings.Contains(r.out, "connection refused")
 	})
 	require.Contains(t, p.ctl(t, "status", "-o", "json").out, `"healthy": false`)
 	r := p.ctlWith(t, "x", "user", "add", "late", "--password-file", "-")
