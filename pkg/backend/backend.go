@@ -88,7 +88,7 @@ func NewPools(cfg Config) *Pools {
 }
 
 // Apply makes the pools those of groups. Pools of groups that are gone, or whose primary is another server now,
-// are closed; connections in use end with their statement.
+// are closed; connections in use end with their statement, and are watched until then.
 func (p *Pools) Apply(groups []*catalog.NodeGroup) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,7 +144,7 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 			hint = nil
 			continue
 		}
-		if c.state.ID == st.ID {
+		if c.state.ID == st.ID && !c.Dirty {
 			return c, nil
 		}
 		fresh := c.uses == 1
@@ -152,8 +152,9 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 		if err == nil {
 			return c, nil
 		}
-		c.Discard()
-		if fresh || !errors.As(err, new(*mysqlconn.LostError)) {
+		lost := errors.As(err, new(*mysqlconn.LostError))
+		c.Release() // closed when it was lost, reset before its next use when the server refused
+		if fresh || !lost {
 			return nil, pl.lost(err)
 		}
 		hint = nil // a connection that died while idle: try the next one, at last a new one
@@ -199,12 +200,9 @@ func (p *Pools) Kill(ctx context.Context, g placement.NodeGroupID, threadID uint
 
 // Run probes the servers and closes idle connections until ctx ends; then it closes all pools.
 func (p *Pools) Run(ctx context.Context) error {
-	type watch struct {
-		cancel context.CancelFunc
-	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		watches := map[*pool]watch{}
+		watched := map[*pool]bool{}
 		for {
 			current := map[*pool]bool{}
 			for _, pl := range *p.pools.Load() {
@@ -212,23 +210,13 @@ func (p *Pools) Run(ctx context.Context) error {
 					continue
 				}
 				current[pl] = true
-				if _, ok := watches[pl]; !ok {
-					wctx, cancel := context.WithCancel(ctx)
-					watches[pl] = watch{cancel}
-					g.Go(func() error { pl.watch(wctx); return nil })
+				if !watched[pl] {
+					g.Go(func() error { pl.watch(ctx); return nil })
 				}
 			}
-			for pl, w := range watches {
-				if !current[pl] {
-					w.cancel()
-					delete(watches, pl)
-				}
-			}
+			watched = current // a pool that left is never back; its watch ends by itself
 			select {
 			case <-ctx.Done():
-				for _, w := range watches {
-					w.cancel()
-				}
 				return nil
 			case <-p.changed:
 			}

@@ -50,13 +50,10 @@ func (c *Conn) Release() { c.pool.put(c) }
 // Discard closes the connection instead of giving it back.
 func (c *Conn) Discard() { c.pool.discard(c) }
 
-// sync brings the connection to st; everything is sent at once.
+// sync brings the connection to st; everything is sent at once. After an error nobody knows its state: it is Dirty.
 func (c *Conn) sync(st *State) error {
-	d := diff(c.state, st)
-	if c.Dirty {
-		d = diff(freshState, st)
-		d.reset = true
-	}
+	d := c.difference(st)
+	c.Dirty = true
 	if d.reset {
 		clear(c.statements)
 		if err := c.Send(wire.ComResetConnection, nil); err != nil {
@@ -95,6 +92,13 @@ func (c *Conn) sync(st *State) error {
 	return nil
 }
 
+func (c *Conn) difference(st *State) difference {
+	if c.Dirty {
+		return afterReset(st)
+	}
+	return diff(c.state, st)
+}
+
 // Prepared is a statement prepared on one connection.
 type Prepared struct {
 	mysqlconn.Stmt
@@ -121,6 +125,13 @@ func (c *Conn) Statement(sql []byte, hash uint64) (*Prepared, error) {
 		delete(c.statements, key)
 	}
 	st, err := c.Prepare(sql)
+	if sqlerr.HasCode(err, tooManyStatements) && len(c.statements) > 0 && c.Usable() {
+		// The limit is the server's, over all connections: give what this one keeps.
+		for len(c.statements) > 0 {
+			c.evictStatement()
+		}
+		st, err = c.Prepare(sql)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +145,9 @@ func (c *Conn) Statement(sql []byte, hash uint64) (*Prepared, error) {
 	c.statements[key] = p
 	return p, nil
 }
+
+// tooManyStatements is the server's error at max_prepared_stmt_count.
+const tooManyStatements = 1461
 
 func (c *Conn) evictStatement() {
 	var oldest uint64
@@ -159,9 +173,6 @@ func NewHasher() Hasher { return Hasher{maphash.MakeSeed()} }
 // Hash returns the hash of a statement's text.
 func (h Hasher) Hash(sql []byte) uint64 { return maphash.Bytes(h.seed, sql) }
 
-// freshState is that of a connection just logged in.
-var freshState = NewState("", nil)
-
 // lost turns an error of the connection into what the client is told.
 func (p *pool) lost(err error) error {
 	var e *sqlerr.Error
@@ -177,8 +188,25 @@ func (c *Conn) LastStatus() wire.Status { return c.Status() }
 // LastWarnings is the number of warnings the end of the last answer reported.
 func (c *Conn) LastWarnings() uint16 { return c.EndStatus().Warnings }
 
-// Sync brings the connection to another session state. An error that leaves the connection usable is the server's.
-func (c *Conn) Sync(st *State) error { return c.sync(st) }
+// Extend brings a connection its holder keeps to a state with more variables, other values or another database. What
+// needs a reset is refused: it would end the holder's transaction. An error that leaves the connection usable is
+// the server's; if more than one thing was to change, some of it may have, and the connection is Dirty.
+func (c *Conn) Extend(st *State) error {
+	if c.state.ID == st.ID && !c.Dirty {
+		return nil
+	}
+	d := c.difference(st)
+	if d.reset {
+		return errNeedsReset
+	}
+	err := c.sync(st)
+	if err != nil && d.initDB && d.set == "" && c.Usable() {
+		c.Dirty = false // the one thing it was told it has refused
+	}
+	return err
+}
+
+var errNeedsReset = errors.New("the connection's session state cannot be restored inside a transaction")
 
 // Skip reads what is left of the present answer if that is at most limit bytes, and fails otherwise; then the
 // connection must be discarded.

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"skarv/pkg/mysqlconn"
@@ -11,7 +12,8 @@ import (
 // coarseNow is the clock of idleness.
 func coarseNow() int64 { return time.Now().Unix() }
 
-// watch probes the server over a connection of its own until ctx ends, and trims idle connections.
+// watch probes the server over a connection of its own until ctx ends, or the pool is closed and its last connection
+// has come back, and trims idle connections.
 //
 // A server that refuses a connection or resets one is noticed by the statements themselves. The probe is for one
 // that says nothing: paused, cut off, out of disk. After FailAfter of silence it is down: statements in flight are
@@ -31,10 +33,11 @@ func (p *pool) watch(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if err == nil {
+		if err == nil || refused(err) {
 			answered = time.Now()
 			p.setUp()
-		} else {
+		}
+		if err != nil {
 			if probe != nil {
 				_ = probe.Close()
 				probe = nil
@@ -45,13 +48,21 @@ func (p *pool) watch(ctx context.Context) {
 				p.note(err)
 			}
 		}
-		p.trim()
+		if p.trim() {
+			return
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
 	}
+}
+
+// refused reports whether err is the server's own answer: it is there, if only to say that it has too many connections
+// or knows another password. Statements in flight are none the worse for it.
+func refused(err error) bool {
+	return errors.As(err, new(*sqlerr.Error)) && !errors.As(err, new(*mysqlconn.LostError))
 }
 
 func (p *pool) probe(ctx context.Context, probe **mysqlconn.Conn) error {
@@ -78,7 +89,11 @@ func (p *pool) setUp() {
 		p.since = time.Now()
 	}
 	p.lastErr = ""
+	closed := p.closed
 	p.mu.Unlock()
+	if closed {
+		return // the metrics are another pool's by now
+	}
 	p.metrics.up.Set(1)
 	if was != nil {
 		p.cfg.Log.Info("node group up", "group", p.group.ID, "addr", p.group.Primary.Addr)
@@ -94,13 +109,14 @@ func (p *pool) note(err error) {
 func (p *pool) setDown(err error) {
 	p.note(err)
 	e := sqlerr.ServerLost.New(p.name() + " does not answer: " + err.Error())
-	was := p.down.Swap(e)
-	p.metrics.up.Set(0)
-	if was != nil {
+	if was := p.down.Swap(e); was != nil {
 		return
 	}
 	p.cfg.Log.Error("node group down", "group", p.group.ID, "addr", p.group.Primary.Addr, "error", err.Error())
 	p.mu.Lock()
+	if !p.closed {
+		p.metrics.up.Set(0)
+	}
 	p.since = time.Now()
 	conns := make([]*Conn, 0, len(p.all))
 	for c := range p.all {
@@ -110,6 +126,9 @@ func (p *pool) setDown(err error) {
 		w.ready <- nil
 	}
 	p.waiters = nil
+	for cancel := range p.dials {
+		(*cancel)()
+	}
 	p.mu.Unlock()
 	for _, c := range conns {
 		c.Interrupt()
@@ -117,7 +136,8 @@ func (p *pool) setDown(err error) {
 }
 
 // trim closes connections that have been idle for too long, and those that broke while idle when the server is down.
-func (p *pool) trim() {
+// It reports whether the pool is closed and empty.
+func (p *pool) trim() (over bool) {
 	limit := coarseNow() - int64(p.cfg.IdleTimeout/time.Second)
 	down := p.down.Load() != nil
 	var victims []*Conn
@@ -136,12 +156,16 @@ func (p *pool) trim() {
 		inUse--
 	}
 	open := len(p.all)
+	closed := p.closed
 	p.mu.Unlock()
-	p.metrics.open.Set(float64(open))
-	p.metrics.inUse.Set(float64(inUse))
+	if !closed {
+		p.metrics.open.Set(float64(open))
+		p.metrics.inUse.Set(float64(inUse))
+	}
 	for _, c := range victims {
 		_ = c.Close()
 	}
+	return closed && open == 0
 }
 
 func (p *pool) health() Health {

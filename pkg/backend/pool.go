@@ -28,7 +28,8 @@ type pool struct {
 	idle    list // connections not in use, longest idle first
 	all     map[*Conn]struct{}
 	dialing int
-	waiters []*waiter // first come, first served
+	dials   map[*context.CancelFunc]struct{} // broken off when the server is found to be down
+	waiters []*waiter                        // first come, first served
 	closed  bool
 	since   time.Time // of the present health
 	lastErr string
@@ -40,7 +41,7 @@ type waiter struct {
 }
 
 func newPool(g *catalog.NodeGroup, cfg Config, m *metrics) *pool {
-	return &pool{cfg: cfg, group: g, metrics: m.group(g), all: map[*Conn]struct{}{}, since: time.Now()}
+	return &pool{cfg: cfg, group: g, metrics: m.group(g), all: map[*Conn]struct{}{}, dials: map[*context.CancelFunc]struct{}{}, since: time.Now()}
 }
 
 // serves reports whether the pool's connections are those to g's primary.
@@ -59,7 +60,7 @@ func (p *pool) get(profile Profile, hint *Conn) (*Conn, error) {
 		return nil, e
 	}
 	p.mu.Lock()
-	if hint != nil && hint.idle && hint.pool == p && hint.profile == profile && len(p.waiters) == 0 {
+	if hint != nil && hint.pool == p && hint.idle && hint.profile == profile && len(p.waiters) == 0 {
 		p.take(hint)
 		p.mu.Unlock()
 		return hint, nil
@@ -144,8 +145,13 @@ func (p *pool) getSlow(profile Profile) (*Conn, error) {
 				p.mu.Unlock()
 			} else {
 				p.mu.Unlock()
-				if c := <-w.ready; c != nil { // it came at the last moment: pass it on
+				// What came at the last moment is passed on: a connection, or a place to dial.
+				if c := <-w.ready; c != nil {
 					c.Release()
+				} else {
+					p.mu.Lock()
+					p.wake()
+					p.mu.Unlock()
 				}
 			}
 			p.metrics.exhausted.Inc()
@@ -160,20 +166,37 @@ func (p *pool) getSlow(profile Profile) (*Conn, error) {
 func (p *pool) dialCounted(profile Profile) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), p.cfg.DialTimeout)
 	defer cancel()
+	p.mu.Lock()
+	p.dials[&cancel] = struct{}{}
+	p.mu.Unlock()
+	if p.down.Load() != nil {
+		cancel() // setDown may have looked before this dial was there to be found
+	}
 	mc, err := p.dial(ctx, profile)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	delete(p.dials, &cancel)
 	p.dialing--
 	if err != nil {
 		p.wake()
 		p.metrics.dialErrors.Inc()
+		if e := p.down.Load(); e != nil {
+			return nil, e
+		}
 		return nil, sqlerr.ServerLost.New(p.name() + ": " + err.Error())
 	}
 	if p.closed {
+		mc.Interrupt() // Close would write to the server, under the lock
 		_ = mc.Close()
 		return nil, sqlerr.ServerLost.New(p.name() + " has left the topology")
 	}
-	c := &Conn{Conn: mc, Group: p.group.ID, pool: p, profile: profile, state: freshState, uses: 1}
+	if e := p.down.Load(); e != nil { // found out meanwhile: nobody would interrupt this connection
+		mc.Interrupt()
+		_ = mc.Close()
+		p.wake()
+		return nil, e
+	}
+	c := &Conn{Conn: mc, Group: p.group.ID, pool: p, profile: profile, state: NewState("", nil), uses: 1}
 	p.all[c] = struct{}{}
 	return c, nil
 }
@@ -182,7 +205,7 @@ func (p *pool) dialCounted(profile Profile) (*Conn, error) {
 func (p *pool) dial(ctx context.Context, profile Profile) (*mysqlconn.Conn, error) {
 	n := p.group.Primary
 	cfg := mysqlconn.Config{
-		Addr: n.Addr, User: n.User, Password: n.Password,
+		Addr: n.Addr, Name: p.name(), User: n.User, Password: n.Password,
 		Caps:    profile.Caps,
 		Timeout: p.cfg.DialTimeout,
 	}
@@ -216,9 +239,6 @@ func (p *pool) put(c *Conn) {
 		p.discard(c)
 		return
 	}
-	if c.Dirty && c.state != nil {
-		c.state = dirtyState
-	}
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -238,9 +258,6 @@ func (p *pool) put(c *Conn) {
 	p.idle.push(c)
 	p.mu.Unlock()
 }
-
-// dirtyState differs from every state a session can want.
-var dirtyState = &State{ID: 1, Vars: []Variable{{Name: "", Value: ""}}}
 
 func (p *pool) discard(c *Conn) {
 	_ = c.Close()

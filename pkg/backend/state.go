@@ -80,6 +80,13 @@ type difference struct {
 	set    string // one SET statement, or empty
 }
 
+// afterReset is what brings a connection to want whatever state it has.
+func afterReset(want *State) difference {
+	d := diff(&State{}, want)
+	d.reset = true
+	return d
+}
+
 // diff compares the state a connection has with the one wanted. Variables can be added and changed in place; one
 // that is to go back to its default needs a reset, which also drops the connection's prepared statements.
 func diff(have, want *State) difference {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"math"
 	"strconv"
 
 	"skarv/pkg/sqltypes"
@@ -69,10 +70,12 @@ type output struct {
 	binary  bool
 	fields  [][]byte
 	rows    uint64
+	bytes   uint64
+	limit   uint64 // rows behind it are dropped
 }
 
 func (s *Session) newOutput() *output {
-	s.out = output{s: s, binary: s.binary, fields: s.out.fields[:0]}
+	s.out = output{s: s, binary: s.binary, fields: s.out.fields[:0], limit: math.MaxUint64}
 	return &s.out
 }
 
@@ -93,7 +96,11 @@ func (o *output) Columns(cols []sqltypes.Column) error {
 
 // Row sends one row.
 func (o *output) Row(row []byte) (err error) {
+	if o.rows >= o.limit {
+		return nil
+	}
 	o.rows++
+	o.bytes += uint64(len(row))
 	if !o.binary {
 		return o.s.conn.WritePacket(row)
 	}

@@ -18,6 +18,7 @@ type conns struct {
 	statement *txn.Statement
 	group     placement.NodeGroupID // the only group used, 0 if several were
 	used      int
+	refused   bool // the transaction is in another node group; nothing was sent
 	warnings  []Warning
 }
 
@@ -34,6 +35,7 @@ func (c *conns) Acquire(g placement.NodeGroupID, _ bool) (exec.Conn, error) {
 	}
 	b, err := c.s.acquire(g)
 	if err != nil {
+		c.refused = sqlerr.HasCode(err, sqlerr.NotSupportedYet)
 		return nil, err
 	}
 	c.s.running.enter(b)
@@ -47,14 +49,11 @@ func (c *conns) Release(ec exec.Conn, err error) {
 	if err == nil && b.Usable() && b.LastWarnings() > 0 {
 		c.warnings = appendWarnings(c.warnings, b)
 	}
-	if c.statement.Branch(b.Group) == b {
-		if err != nil {
-			c.drop(b, err)
-		}
-		return // until EndStatement
+	if errors.Is(err, exec.ErrUnread) && b.Skip(maxUnread) != nil {
+		b.Interrupt() // reading the rest would take too long
 	}
-	if errors.Is(err, exec.ErrUnread) && !c.drop(b, err) {
-		return
+	if c.statement.Branch(b.Group) == b {
+		return // until EndStatement
 	}
 	c.s.done(b, err)
 }
@@ -62,11 +61,12 @@ func (c *conns) Release(ec exec.Conn, err error) {
 // BeginStatement implements exec.Conns: the statement will write to several groups.
 func (c *conns) BeginStatement(groups []placement.NodeGroupID) error {
 	if c.s.locks != nil {
-		return nil // LOCK TABLES holds a connection to every group; no transaction is open on them
+		return c.s.beginLocked()
 	}
 	if c.s.tx != nil {
 		for _, g := range groups {
 			if _, err := c.s.tx.Acquire(c.s, g); err != nil {
+				c.refused = sqlerr.HasCode(err, sqlerr.NotSupportedYet)
 				return err
 			}
 		}
@@ -77,21 +77,13 @@ func (c *conns) BeginStatement(groups []placement.NodeGroupID) error {
 
 // EndStatement implements exec.Conns.
 func (c *conns) EndStatement(err error) error {
+	if c.s.locks != nil {
+		return c.s.commitLocked(err)
+	}
 	if !c.statement.Open() {
 		return err
 	}
 	return c.statement.End(err)
-}
-
-// drop makes a connection whose answer was not read to its end ready again, by reading what is left if that is
-// little, or breaks it.
-func (c *conns) drop(b *backend.Conn, err error) (ready bool) {
-	if errors.Is(err, exec.ErrUnread) && b.Skip(maxUnread) == nil {
-		return true
-	}
-	b.Interrupt()
-	c.s.done(b, err)
-	return false
 }
 
 // maxUnread is how many bytes of an unwanted answer are read before the connection is closed instead.

@@ -24,7 +24,9 @@ func (s *Session) ddl(p *plan.Plan) error {
 	if p.Topic == "alter table" && s.togglesKeys() {
 		return s.ok(wire.OK{}) // ALTER TABLE ... DISABLE KEYS does nothing for InnoDB
 	}
-	s.unlock()
+	if err := s.unlock(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
 	defer cancel()
 	r, err := s.cfg.DDL.DDL(ctx, s.ddlRequest())
@@ -32,6 +34,10 @@ func (s *Session) ddl(p *plan.Plan) error {
 		return err
 	}
 	s.snap = s.cfg.Snapshot()
+	if p.Topic == "drop database" && p.Name == s.db && s.snap.Databases[s.db] == nil {
+		s.db = ""
+	}
+	s.followDB()
 	s.warnings = append(s.warnings[:0], r.Warnings...)
 	return s.ok(wire.OK{AffectedRows: r.Affected, Warnings: uint16(len(r.Warnings))})
 }

@@ -48,7 +48,9 @@ func (s *Session) end(query bool) {
 		ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 		defer cancel()
 		// The statement may end meanwhile; then there is nothing to kill.
-		_ = s.cfg.Pools.Kill(ctx, c.Group, c.ThreadID(), true)
+		if err := s.cfg.Pools.Kill(ctx, c.Group, c.ThreadID(), true); err != nil && !query {
+			c.Interrupt() // its server does not answer: the session ends all the same
+		}
 	})
 	if !query {
 		s.runner.Interrupt(sqlerr.QueryInterrupted.New())

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -25,7 +27,9 @@ type prepared struct {
 	types   []wire.ParamType // of the last execution
 	long    [][]byte         // COM_STMT_SEND_LONG_DATA, by parameter; nil for none
 	longest int              // bytes in long
+	tooLong bool             // more came than is kept
 	cursor  *cursor
+	sqlMode string // in which it was scanned
 }
 
 // cursor is an open cursor: its connection stays with the session until the last row was fetched.
@@ -46,7 +50,10 @@ func (s *Session) stmtPrepare(text []byte) error {
 		return s.fail(&sqlerr.Error{Code: 1461, State: "42000",
 			Message: "Can't create more than max_prepared_stmt_count statements (current value: " + strconv.Itoa(limit) + ")"})
 	}
-	st := &prepared{sql: append([]byte(nil), text...), db: s.db, stmt: s.cfg.Dialect.NewStatement()}
+	if s.kept+len(text) > maxKept {
+		return s.fail(sqlerr.Unsupported("more than 256 MB of prepared statements and long data in one session", "close what is not needed"))
+	}
+	st := &prepared{sql: append([]byte(nil), text...), db: s.db, stmt: s.cfg.Dialect.NewStatement(), sqlMode: s.sqlMode}
 	defer s.use(st.stmt)()
 	if err := st.stmt.Scan(st.sql, s.mode); err != nil {
 		return s.fail(err)
@@ -73,10 +80,11 @@ func (s *Session) stmtPrepare(text []byte) error {
 	var head wire.PrepareOK
 	var params, columns []sqltypes.Column
 	if s.describable(p) {
-		c, err := s.Get(s.anyGroup())
+		c, err := s.Get(s.groupOf(p))
 		if err != nil {
 			return s.fail(err)
 		}
+		s.prepares(c)
 		b, err := c.Statement(st.sql, st.hash)
 		if err != nil {
 			s.done(c, err)
@@ -99,6 +107,7 @@ func (s *Session) stmtPrepare(text []byte) error {
 		s.prepared = map[uint32]*prepared{}
 	}
 	s.prepared[st.id] = st
+	s.kept += len(st.sql)
 	head.ID, head.Params, head.Columns = st.id, uint16(len(params)), uint16(len(columns))
 	c := s.conn
 	if err := c.EndPacket(wire.AppendPrepareOK(c.BeginPacket(), head)); err != nil {
@@ -147,6 +156,23 @@ func (s *Session) describable(p *plan.Plan) bool {
 	return false
 }
 
+// groupOf is the node group that can tell about a statement's tables: any, but for tables kept on one.
+func (s *Session) groupOf(p *plan.Plan) placement.NodeGroupID {
+	var tables []*catalog.Table
+	if p.Relay != nil {
+		tables = p.Relay.Tables
+	}
+	if rows, ok := p.Root.(*plan.InsertRows); ok {
+		tables = append(tables[:len(tables):len(tables)], rows.Table)
+	}
+	for _, t := range tables {
+		if t.Kind == catalog.Single {
+			return t.Group
+		}
+	}
+	return s.anyGroup()
+}
+
 // use makes st the statement at hand until the returned function is called.
 func (s *Session) use(st *sqlparse.Statement) func() {
 	was := s.stmt
@@ -173,6 +199,10 @@ func (s *Session) stmtExecute(payload []byte) error {
 		return s.fail(err)
 	}
 	s.closeCursor(st)
+	if st.tooLong {
+		s.dropLong(st)
+		return s.fail(sqlerr.PacketTooLarge.New())
+	}
 	if err := s.params.Parse(payload, st.params, st.types, st.long); err != nil {
 		return s.fail(err)
 	}
@@ -180,27 +210,45 @@ func (s *Session) stmtExecute(payload []byte) error {
 		st.types = append(st.types[:0], s.params.Types()...)
 	}
 	s.current = st
-	was, db, state := s.stmt, s.db, s.state
+	was := s.stmt
 	s.stmt = st.stmt
-	if st.db != s.db && st.db != "" { // names mean what they meant when it was prepared
-		s.db = st.db
-		s.state = s.state.With(st.db)
-	}
+	back := s.asPrepared(st)
 	err = s.statement(wire.ComStmtExecute, s.conn.Request(), &s.params)
-	if s.db == st.db && db != st.db {
-		s.db = db
-		s.state = state
-	}
+	back()
 	if err != nil {
 		err = s.fail(err)
 	}
 	s.stmt, s.current = was, nil
-	st.dropLong()
+	s.dropLong(st)
 	return err
 }
 
-// executeFlags is where the flags stand in the packet of COM_STMT_EXECUTE, after header, command and statement id.
-const executeFlags = wire.HeaderLen + 1 + 4
+// asPrepared makes the statement mean what it meant when it was prepared, whatever default database and ways to read
+// text the session has chosen since, until the returned function is called.
+func (s *Session) asPrepared(st *prepared) (back func()) {
+	back = func() {}
+	if st.db != s.db && st.db != "" {
+		db := s.db
+		s.db = st.db
+		s.followDB()
+		back = func() {
+			if s.db == st.db { // no USE
+				s.db = db
+				s.followDB()
+			}
+		}
+	}
+	if st.stmt.Mode() != s.mode && st.stmt.Kind() != sqlparse.Set {
+		const name = "@@session.`sql_mode`"
+		restoreDB, mode := back, string(sqltypes.AppendQuoted(nil, []byte(s.sqlMode), true))
+		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: string(sqltypes.AppendQuoted(nil, []byte(st.sqlMode), true))}))
+		back = func() {
+			restoreDB()
+			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: mode}))
+		}
+	}
+	return back
+}
 
 // bind makes the client's COM_STMT_EXECUTE packet one for connection c: the statement's id there, and the types of the
 // parameters when c's server last saw others. The packet is changed in place where that is possible.
@@ -232,7 +280,12 @@ func (s *Session) bind(c *backend.Conn, request []byte) ([]byte, error) {
 // insertTypes returns request with the parameter types the client did not repeat.
 func (s *Session) insertTypes(request []byte, st *prepared) []byte {
 	at := wire.HeaderLen + 1 + 9 + (st.params+7)/8 // header, command, fixed part, NULL bits
-	p := append(s.packet[:0], request[:at]...)
+	body := request[wire.HeaderLen:]
+	if len(body) >= wire.MaxPacket {
+		body = joined(request)
+	}
+	at -= wire.HeaderLen
+	p := append([]byte(nil), body[:at]...)
 	p = append(p, 1)
 	for _, t := range st.types {
 		unsigned := byte(0)
@@ -241,10 +294,20 @@ func (s *Session) insertTypes(request []byte, st *prepared) []byte {
 		}
 		p = append(p, byte(t.Type), unsigned)
 	}
-	p = append(p, request[at+1:]...)
-	wire.PutHeader(p, len(p)-wire.HeaderLen, 0)
-	s.packet = p
-	return p
+	p = append(p, body[at+1:]...)
+	var seq byte
+	s.packet = wire.AppendPacket(s.packet[:0], &seq, p)
+	return s.packet
+}
+
+// joined is the payload of a command that came in several packets.
+func joined(packets []byte) (payload []byte) {
+	for len(packets) >= wire.HeaderLen {
+		n, _ := wire.Header(packets)
+		payload = append(payload, packets[wire.HeaderLen:wire.HeaderLen+n]...)
+		packets = packets[wire.HeaderLen+n:]
+	}
+	return payload
 }
 
 func (s *Session) sendLongData(payload []byte) error {
@@ -259,10 +322,12 @@ func (s *Session) sendLongData(payload []byte) error {
 	if st.long == nil {
 		st.long = make([][]byte, st.params)
 	}
-	st.longest += len(payload) - 6
-	if st.longest > maxLongData {
-		return sqlerr.PacketTooLarge.New() // ends the connection: there is no answer to put it in
+	n := len(payload) - 6
+	if st.tooLong = st.tooLong || s.kept+n > maxKept; st.tooLong {
+		return nil // the execution will say so
 	}
+	st.longest += n
+	s.kept += n
 	if st.long[i] == nil {
 		st.long[i] = []byte{}
 	}
@@ -270,18 +335,27 @@ func (s *Session) sendLongData(payload []byte) error {
 	return nil
 }
 
-// maxLongData bounds what COM_STMT_SEND_LONG_DATA may collect for one execution.
-const maxLongData = 1 << 30
+// maxKept bounds the bytes a session keeps of prepared statements and COM_STMT_SEND_LONG_DATA.
+const maxKept = 256 << 20
 
-func (st *prepared) dropLong() { st.long, st.longest = nil, 0 }
+func (s *Session) dropLong(st *prepared) {
+	s.kept -= st.longest
+	st.long, st.longest, st.tooLong = nil, 0, false
+}
 
 func (s *Session) stmtClose(payload []byte) error {
 	if st, err := s.statementByID(payload, ""); err == nil {
-		s.closeCursor(st)
-		st.stmt.Done()
-		delete(s.prepared, st.id)
+		s.forget(st)
 	}
 	return nil
+}
+
+func (s *Session) forget(st *prepared) {
+	s.closeCursor(st)
+	s.dropLong(st)
+	s.kept -= len(st.sql)
+	st.stmt.Done()
+	delete(s.prepared, st.id)
 }
 
 func (s *Session) stmtReset(payload []byte) error {
@@ -291,17 +365,32 @@ func (s *Session) stmtReset(payload []byte) error {
 		return s.fail(err)
 	}
 	s.closeCursor(st)
-	st.dropLong()
+	s.dropLong(st)
 	return s.ok(wire.OK{})
 }
 
 // closeStatements forgets all prepared statements.
 func (s *Session) closeStatements() {
 	for _, st := range s.prepared {
-		s.closeCursor(st)
-		st.stmt.Done()
+		s.forget(st)
 	}
 	s.prepared = nil
+}
+
+// openCursor keeps c for the cursor of the statement at hand, even when the transaction it belongs to ends.
+func (s *Session) openCursor(c *backend.Conn) {
+	s.current.cursor = &cursor{conn: c, id: s.bound}
+	s.cursors++
+}
+
+// hasCursor reports whether a cursor is open on c.
+func (s *Session) hasCursor(c *backend.Conn) bool {
+	for _, st := range s.prepared {
+		if st.cursor != nil && st.cursor.conn == c {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Session) closeCursor(st *prepared) {
@@ -310,6 +399,7 @@ func (s *Session) closeCursor(st *prepared) {
 		return
 	}
 	st.cursor = nil
+	s.cursors--
 	if cur.conn.Usable() {
 		if err := cur.conn.Send(wire.ComStmtReset, binary.LittleEndian.AppendUint32(nil, cur.id)); err == nil {
 			_, _ = cur.conn.ReadHead()
@@ -335,8 +425,7 @@ func (s *Session) fetch(payload []byte) error {
 	sum, err := cur.conn.Relay(request, wire.ComStmtFetch, s.conn, s.relayBuffer())
 	s.running.leave(cur.conn)
 	if err != nil {
-		st.cursor = nil
-		s.done(cur.conn, err)
+		s.closeCursor(st)
 		return s.fail(s.broken(cur.conn, err))
 	}
 	if sum.Failed() || sum.Status.Has(wire.StatusLastRowSent) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"time"
 
 	"skarv/pkg/backend"
@@ -138,6 +140,13 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 			return p, err
 		}
 	}
+	switch p.Kind {
+	case plan.Begin, plan.Commit, plan.Rollback, plan.Savepoint, plan.DDL, plan.Lock:
+	default:
+		if s.tx != nil && s.tx.Err() != nil {
+			return p, s.tx.Err()
+		}
+	}
 	s.args.Reset(s.stmt, params)
 	s.args.ForeignCharset = s.foreignCharset
 	s.runner.Router.Home = s.anyGroup()
@@ -153,10 +162,12 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 		return p, s.transactionControl(p)
 	case plan.Lock:
 		if p.Topic == "unlock" {
-			s.unlock()
+			if err := s.unlock(); err != nil {
+				return p, err
+			}
 			return p, s.ok(wire.OK{})
 		}
-		return p, s.lockTables(string(s.stmt.SQL()))
+		return p, s.lockTables(p)
 	case plan.Kill:
 		return p, s.killStatement(p)
 	case plan.Explain:
@@ -230,7 +241,17 @@ next:
 
 // data runs a statement that backends answer.
 func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
-	if s.tx == nil && !s.autocommit && p.Relay != nil && len(p.Relay.Tables) > 0 || s.tx == nil && !s.autocommit && p.Root != nil {
+	switch p.Kind {
+	case plan.Select, plan.Insert, plan.Replace, plan.Update, plan.Delete:
+		if s.isolation != "" {
+			defer func() { s.isolation = "" }() // Get has given it to the statement
+		}
+	}
+	if p.Kind == plan.Other && p.Topic != "do" { // ANALYZE TABLE, FLUSH and their like
+		if err := s.commitImplicit(); err != nil {
+			return err
+		}
+	} else if s.tx == nil && s.locks == nil && !s.autocommit && (p.Root != nil || p.Relay != nil && len(p.Relay.Tables) > 0) {
 		s.begin("BEGIN")
 	}
 	if p.Relay != nil {
@@ -244,6 +265,10 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 	}
 	if p.Root == nil {
 		return s.refuse(p)
+	}
+	if p.Uses&plan.WritesUserVariable != 0 {
+		return sqlerr.Unsupported("assigning user variables in a statement over several node groups, or in VALUES",
+			"compute the value first, with SET or SELECT")
 	}
 	return s.scatter(p)
 }
@@ -261,6 +286,7 @@ func (s *Session) refuse(p *plan.Plan) error {
 		return p.Refuse
 	}
 	defer func() { s.done(c, err) }()
+	s.prepares(c)
 	st, err := c.Prepare(s.stmt.SQL()) // checks the statement and runs nothing
 	var fault *sqlerr.Error
 	switch {
@@ -272,13 +298,21 @@ func (s *Session) refuse(p *plan.Plan) error {
 	return p.Refuse
 }
 
+// prepares notes that the statement at hand is prepared on c: a server computes what it takes for constants at once, and
+// assigns user variables with it.
+func (s *Session) prepares(c *backend.Conn) {
+	if s.stmt.Uses()&sqlparse.WritesUserVariable != 0 {
+		c.Dirty = true
+	}
+}
+
 // notPreparable is the servers' error for statements that they run but do not prepare.
 const notPreparable = 1295
 
 // relay sends the whole statement to group g and passes the answer on unread.
 func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command, request []byte) error {
 	s.usedGroup, s.usedStrategy = g, strategyRelay
-	loose := s.tx != nil && s.tx.Conn() == nil && p.Relay.Target.Kind == plan.AnyGroup && len(p.Relay.Tables) == 0
+	loose := s.unheld() && p.Relay.Target.Kind == plan.AnyGroup && len(p.Relay.Tables) == 0
 	if request == nil || loose {
 		// Several statements in one packet, or one that does not enter the transaction: status flags and sequence
 		// numbers are not the backend's.
@@ -289,16 +323,21 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 		if err != nil {
 			return err
 		}
-		held := s.holds(c)
-		if cmd == wire.ComStmtExecute {
-			request, err = s.bind(c, request)
-			if err != nil {
-				s.done(c, err)
-				return txn.Lost(c, err)
+		// An idle connection may have died unnoticed: what has not begun, or only reads, is tried once more on another.
+		again := attempt == 0 && !s.holds(c)
+		packets := request
+		if err = s.prelude(p, c); err == nil && cmd == wire.ComStmtExecute {
+			packets, err = s.bind(c, request)
+		}
+		if err != nil {
+			s.done(c, err)
+			if again && errors.As(err, new(*mysqlconn.LostError)) && s.cfg.Pools.Health(g).Up {
+				continue
 			}
+			return txn.Lost(c, err)
 		}
 		s.running.enter(c)
-		sum, err := c.Relay(request, cmd, s.conn, s.relayBuffer())
+		sum, err := c.Relay(packets, cmd, s.conn, s.relayBuffer())
 		s.running.leave(c)
 		s.usedSummary = sum
 		if err != nil {
@@ -306,14 +345,26 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 			if errors.As(err, new(*mysqlconn.DstError)) {
 				return errClient
 			}
-			// An idle connection may have died unnoticed: what only reads is tried once more on another.
-			if attempt == 0 && !held && sum.Bytes == 0 && !p.Relay.Write && s.cfg.Pools.Health(g).Up {
+			if again && sum.Bytes == 0 && !p.Relay.Write && s.cfg.Pools.Health(g).Up {
 				continue
 			}
 			return s.broken(c, err)
 		}
 		return s.relayed(p, c, &sum)
 	}
+}
+
+// prelude prepares c for what p changes in its session: until that is known c is Dirty.
+func (s *Session) prelude(p *plan.Plan, c *backend.Conn) error {
+	if p.Uses&plan.WritesUserVariable != 0 {
+		c.Dirty = true
+	}
+	if p.Uses&plan.SetsLastInsertID != 0 && p.Kind == plan.Select {
+		// LAST_INSERT_ID(expr) may not be reached by any row: then it must leave this session's value.
+		_, err := c.Exec("SET last_insert_id = " + strconv.FormatUint(s.lastInsertID, 10))
+		return err
+	}
+	return nil
 }
 
 // broken is what becomes of an answer whose backend was lost: an error in its place, or behind what has been passed on
@@ -338,6 +389,7 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 		s.rowCount = -1
 		s.warnings = append(s.warnings[:0], Warning{"Error", uint16(sum.ErrCode), ""})
 		s.fetchWarnings(c)
+		s.variablesFailed(p, c)
 		s.done(c, &sqlerr.Error{Code: sum.ErrCode, State: string(sum.ErrState[:])})
 		return nil
 	}
@@ -353,26 +405,53 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 		}
 	default:
 		s.rowCount = int64(sum.AffectedRows)
-		if p.Uses&plan.SetsLastInsertID != 0 && sum.LastInsertID != 0 {
-			s.lastInsertID = sum.LastInsertID
-		}
 	}
 	s.warnings = s.warnings[:0]
 	if sum.Warnings > 0 {
 		s.fetchWarnings(c)
 	}
+	s.takeInsertID(p, c, sum)
 	if p.Uses&plan.WritesUserVariable != 0 {
 		if err := s.variablesWritten(c); err != nil {
 			s.done(c, err)
-			return err
+			return errors.New(err.Error()) // the client has its answer: all that is left is to end its connection
 		}
 	}
 	if s.current != nil && sum.Status.Has(wire.StatusCursorExists) {
-		s.current.cursor = &cursor{conn: c, id: s.bound} // until its last row is fetched
+		s.openCursor(c) // until its last row is fetched
 		return nil
 	}
 	s.done(c, nil)
 	return nil
+}
+
+// takeInsertID takes over what a relayed statement made LAST_INSERT_ID(): a SELECT by LAST_INSERT_ID(expr), which its
+// answer does not show, or an INSERT into a table kept on one node group. There the answer also shows a value that the
+// client wrote itself, which is not LAST_INSERT_ID(): the server tells.
+func (s *Session) takeInsertID(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary) {
+	sets := p.Uses&plan.SetsLastInsertID != 0
+	switch p.Kind {
+	case plan.Select:
+		if !sets {
+			return
+		}
+	case plan.Insert, plan.Replace:
+		if sum.LastInsertID == 0 {
+			return
+		}
+	default:
+		if sets && sum.LastInsertID != 0 {
+			s.lastInsertID = sum.LastInsertID
+		}
+		return
+	}
+	_, rows, err := c.QueryAll("SELECT LAST_INSERT_ID()", 1)
+	if err != nil || len(rows) != 1 {
+		return
+	}
+	if id := parseUint(rows[0][0]); p.Kind == plan.Select || id == sum.LastInsertID {
+		s.lastInsertID = id
+	}
 }
 
 // variablesWritten reads back the user variables a statement named, after it ran on c.
@@ -384,7 +463,6 @@ func (s *Session) variablesWritten(c *backend.Conn) error {
 			names = append(names, userVariable(s.stmt.Text(tok.Span)))
 		}
 	}
-	c.Dirty = true
 	st, err := s.readBack(c, names, nil)
 	if err != nil {
 		return txn.Lost(c, err)
@@ -393,6 +471,13 @@ func (s *Session) variablesWritten(c *backend.Conn) error {
 	c.SetState(st)
 	c.Dirty = false
 	return nil
+}
+
+// variablesFailed is variablesWritten for a statement that failed: it may have assigned something before.
+func (s *Session) variablesFailed(p *plan.Plan, c *backend.Conn) {
+	if p.Uses&plan.WritesUserVariable != 0 && c.Usable() {
+		_ = s.variablesWritten(c) // else c stays Dirty
+	}
 }
 
 // passThrough runs the whole statement on group g and writes its answer with the session's own status.
@@ -407,13 +492,50 @@ func (s *Session) passThrough(g placement.NodeGroupID, p *plan.Plan, loose bool)
 	if err != nil {
 		return err
 	}
-	sum, err := s.copyResults(c, s.args.AppendStatement(nil))
+	var sum wire.ResultSummary
+	if err = s.prelude(p, c); err == nil {
+		sum, err = s.copyResults(c, s.args.AppendStatement(nil))
+	}
 	s.usedSummary = sum
 	if err != nil {
+		s.variablesFailed(p, c)
 		s.done(c, err)
 		return txn.Lost(c, err)
 	}
 	return s.relayed(p, c, &sum)
+}
+
+// limitOutput is sql_select_limit for a SELECT over several node groups: each of them stops there, and so does the sum.
+func (s *Session) limitOutput(p *plan.Plan, out *output) error {
+	v, ok := s.state.Get("@@session.`sql_select_limit`")
+	limit, err := strconv.ParseUint(v, 10, 64)
+	if !ok || err != nil || limit == math.MaxUint64 || p.Kind != plan.Select {
+		return nil
+	}
+	explicit := false
+	for n := p.Root; n != nil; {
+		switch t := n.(type) {
+		case *plan.Limit:
+			explicit, n = true, t.Input // counts instead of it
+		case *plan.Merge:
+			n = t.Input
+		case *plan.Project:
+			n = t.Input
+		case *plan.Aggregate:
+			if len(t.GroupBy) > 0 {
+				return sqlerr.Unsupported("sql_select_limit for GROUP BY over several node groups", "use LIMIT")
+			}
+			n = t.Input
+		case *plan.Distinct:
+			return sqlerr.Unsupported("sql_select_limit for DISTINCT over several node groups", "use LIMIT")
+		default:
+			n = nil
+		}
+	}
+	if !explicit {
+		out.limit = limit
+	}
+	return nil
 }
 
 // copyResults runs sql on c and writes all its results, re-framed, to the client.
@@ -479,15 +601,22 @@ func (s *Session) scatter(p *plan.Plan) error {
 		s.usedStrategy = strategySplit
 	}
 	conns := conns{s: s, statement: txn.NewStatement(s)}
+	unheld := s.unheld()
 	out := s.newOutput()
+	if err := s.limitOutput(p, out); err != nil {
+		return err
+	}
 	s.runner.Conns, s.runner.Sequence = &conns, s.cfg.Sequences
 	sum, err := s.runner.Run(p, s.snap, &s.args, out)
+	s.usedGroup, s.usedSummary.Rows, s.usedSummary.Bytes = conns.group, out.rows, out.bytes
 	if err != nil {
 		conns.statement.Rollback()
+		if unheld && conns.refused && s.tx != nil {
+			s.tx.Retreat()
+			return err
+		}
 		return s.failed(err)
 	}
-	s.usedGroup = conns.group
-	s.usedSummary.Rows = out.rows
 	s.warnings = append(s.warnings[:0], conns.warnings...)
 	if sum.HasRows {
 		s.rowCount = -1

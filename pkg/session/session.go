@@ -111,6 +111,8 @@ type Session struct {
 
 	prepared map[uint32]*prepared
 	nextStmt uint32
+	kept     int // bytes of their texts and of what COM_STMT_SEND_LONG_DATA brought
+	cursors  int // open ones
 
 	// of the command at hand
 	snap *catalog.Snapshot
@@ -166,7 +168,7 @@ func (s *Session) Account(user string) *catalog.Account {
 // Authenticated implements mysqlserver.Handler: the client has logged in, or changed its user.
 func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	s.release()
-	s.user = user
+	s.user, s.db = user, ""
 	s.host = hostOf(s.conn.RemoteAddr())
 	s.snap = s.cfg.Snapshot()
 	s.account, s.accountFrom = s.snap.Accounts[user], s.snap
@@ -188,18 +190,18 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 
 // reset brings the session to the state it has right after login, but for its database.
 func (s *Session) reset() error {
-	s.lastInsertID, s.rowCount, s.foundRows, s.isolation = 0, 0, 0, ""
+	s.lastInsertID, s.rowCount, s.foundRows, s.isolation, s.warnings = 0, 0, 0, "", nil
 	s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements)
-	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps, NoDB: s.db == ""}
+	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
 	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), s.conn.Collation())
-	err := s.adopt(backend.NewState(s.db, vars))
+	err := s.adopt(backend.NewState("", vars))
+	s.followDB()
 	if err == nil && !known && len(s.snap.Groups) > 0 {
 		if vars, err = s.askCharset(s.conn.Collation()); err != nil {
 			return err
 		}
-		// A character set the session cannot work with: the default is used, as servers do for unknown ones.
-		_ = s.adopt(backend.NewState(s.db, vars))
+		err = s.adopt(backend.NewState(s.state.DB, vars))
 	}
 	return err
 }
@@ -213,14 +215,11 @@ func (s *Session) Close() {
 
 // release gives back every backend connection the session holds; an open transaction is rolled back.
 func (s *Session) release() {
-	if s.tx != nil {
-		s.tx.Rollback()
-		s.tx = nil
-	}
-	s.unlock()
 	for _, st := range s.prepared {
 		s.closeCursor(st)
 	}
+	s.endTransaction()
+	_ = s.unlock() // the client is gone, or wants all of it forgotten
 }
 
 // Handle implements mysqlserver.Handler.
@@ -244,6 +243,7 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 		if s.account == nil {
 			return sqlerr.AccessDenied.New(s.user, s.host, "YES")
 		}
+		s.followDB()
 	}
 	switch cmd {
 	case wire.ComQuery:
@@ -293,7 +293,7 @@ func (s *Session) status() wire.Status {
 	if s.autocommit {
 		st |= wire.StatusAutocommit
 	}
-	if s.tx != nil {
+	if s.tx != nil || s.locks != nil && s.lockedInTransaction() {
 		st |= wire.StatusInTrans
 	}
 	if s.mode&sqlparse.NoBackslashEscapes != 0 {
@@ -314,6 +314,9 @@ func (s *Session) ok(ok wire.OK) error {
 
 // changeDB is USE and COM_INIT_DB.
 func (s *Session) changeDB(db string) error {
+	if s.snap.LowerCaseTableNames != 0 {
+		db = strings.ToLower(db)
+	}
 	if s.account.Privilege(db) == catalog.NoAccess && !isSystemDB(db) {
 		if s.snap.Databases[db] == nil && s.account.Privilege("*") == catalog.NoAccess {
 			return sqlerr.AccessDeniedDB.New(s.user, s.host, db)
@@ -326,15 +329,24 @@ func (s *Session) changeDB(db string) error {
 		return sqlerr.UnknownDatabase.New(db)
 	}
 	s.db = db
-	s.profile.NoDB = false
-	if s.state != nil {
-		backendDB := db
-		if strings.EqualFold(db, skarvDB) {
-			backendDB = "information_schema" // the servers have no such schema
-		}
-		s.state = s.state.With(backendDB)
-	}
+	s.followDB()
 	return nil
+}
+
+// followDB makes the default database of backend connections the session's, as far as the servers have it: one that was
+// dropped, perhaps by another session, leaves none, and statements that name their databases go on.
+func (s *Session) followDB() {
+	db := s.db
+	switch {
+	case strings.EqualFold(db, skarvDB):
+		db = "information_schema" // the servers have no such schema
+	case s.snap.Databases[db] == nil && !isSystemDB(db):
+		db = ""
+	}
+	s.profile.NoDB = db == ""
+	if s.state != nil && s.state.DB != db {
+		s.state = s.state.With(db)
+	}
 }
 
 // skarvDB is the virtual database that shows the cluster.

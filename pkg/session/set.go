@@ -22,6 +22,7 @@ import (
 type assignments struct {
 	user   []string // names of user variables, without @
 	system []string // names of session variables, lower case
+	clock  bool     // timestamp goes with the clock again
 }
 
 // maxStateBytes bounds the text of a session's variables.
@@ -36,11 +37,11 @@ func (s *Session) set() error {
 	switch {
 	case stmt.Is(first, "TRANSACTION"):
 		return s.setTransaction(string(stmt.SQL()))
-	case stmt.Is(first, "PASSWORD"), stmt.Is(first, "ROLE"), stmt.Is(first, "DEFAULT"):
-		return sqlerr.Unsupported("SET "+strings.ToUpper(string(stmt.Text(first.Span))),
-			"accounts are kept by the cluster: use skarvctl user")
 	case stmt.Is(first, "STATEMENT"), stmt.Is(first, "RESOURCE"):
 		return sqlerr.Unsupported("SET "+strings.ToUpper(string(stmt.Text(first.Span))), "set the variable for the session instead")
+	}
+	if refs, sure := stmt.Tables(); stmt.Uses()&sqlparse.Subquery != 0 && (!sure || len(refs) > 0) {
+		return sqlerr.Unsupported("SET with a subquery over tables", "use SELECT ... INTO @variable")
 	}
 	a, err := s.parseAssignments(tokens)
 	if err != nil {
@@ -68,6 +69,9 @@ func (s *Session) parseAssignments(tokens sqlparse.Tokens) (a assignments, err e
 				return a, globalRefused(scope, rest)
 			}
 			a.system = append(a.system, strings.Trim(rest, "`"))
+		case stmt.Is(tok, "PASSWORD"), stmt.Is(tok, "ROLE"), stmt.Is(tok, "DEFAULT"):
+			return a, sqlerr.Unsupported("SET "+strings.ToUpper(string(stmt.Text(tok.Span))),
+				"accounts are kept by the cluster: use skarvctl user")
 		case stmt.Is(tok, "NAMES"):
 			a.system = append(a.system, "character_set_client", "character_set_results", "collation_connection")
 		case stmt.Is(tok, "CHARACTER"), stmt.Is(tok, "CHARSET"):
@@ -83,6 +87,12 @@ func (s *Session) parseAssignments(tokens sqlparse.Tokens) (a assignments, err e
 			a.system = append(a.system, strings.ToLower(string(stmt.AppendName(nil, name))))
 		default:
 			a.system = append(a.system, strings.ToLower(string(stmt.AppendName(nil, tok))))
+		}
+		if n := len(a.system); n > 0 && a.system[n-1] == "timestamp" {
+			ahead := tokens
+			ahead.Next() // = or :=
+			value := ahead.Next()
+			a.clock = stmt.Is(value, "DEFAULT") || string(stmt.Text(value.Span)) == "0"
 		}
 		if !skipToComma(stmt, &tokens) {
 			return a, nil
@@ -125,7 +135,7 @@ func userVariable(text []byte) string {
 	t := strings.TrimPrefix(string(text), "@")
 	if len(t) >= 2 && (t[0] == '`' || t[0] == '\'' || t[0] == '"') {
 		q := t[:1]
-		return strings.ReplaceAll(t[1:len(t)-1], q+q, q)
+		t = strings.ReplaceAll(t[1:len(t)-1], q+q, q)
 	}
 	return strings.ToLower(t)
 }
@@ -138,32 +148,55 @@ func (s *Session) assign(a assignments) error {
 			return sqlerr.Unsupported("SET "+name, "it has no meaning for a cluster")
 		}
 	}
-	c, err := s.acquire(s.anyGroup())
+	get := s.acquire
+	if s.unheld() {
+		get = s.Get // a SET does not decide which node group the transaction is in
+	}
+	c, err := get(s.anyGroup())
 	if err != nil {
 		return err
 	}
-	inTransaction := s.tx != nil && s.tx.Conn() == c
-	ok, err := c.Exec(string(s.stmt.SQL()))
+	manual := !s.autocommit
+	s.running.enter(c)
+	ok, err := c.Exec(string(s.args.AppendStatement(nil)))
+	s.running.leave(c)
+	refused := err
+	if err == nil || len(a.user)+len(a.system) > 1 && c.Usable() {
+		// Of several assignments some may have been made before one failed.
+		err = s.takeOver(c, a, refused != nil)
+	}
+	s.done(c, err)
+	if refused != nil {
+		err = refused
+	}
 	if err != nil {
-		s.done(c, err)
 		return txn.Lost(c, err)
 	}
+	if manual && s.autocommit && s.tx != nil && s.tx.Conn() == nil {
+		s.endTransaction() // SET autocommit = 1 commits; a branch has noticed by itself
+	}
+	return s.ok(wire.OK{Warnings: ok.Warnings})
+}
+
+// takeOver makes what a was assigned on c part of the session's state.
+func (s *Session) takeOver(c *backend.Conn, a assignments, refused bool) error {
 	c.Dirty = true // until what it has now is known
 	st, err := s.readBack(c, a.user, a.system)
-	if err == nil {
-		err = s.adopt(st)
-	}
 	if err != nil {
-		s.done(c, err)
-		return txn.Lost(c, err)
+		if refused && c.Usable() && s.holds(c) {
+			c.Dirty = false // servers look up all names before they assign anything: there is one they do not know
+		}
+		return err
+	}
+	if a.clock {
+		st = st.With(st.DB, backend.Variable{Name: "@@session.`timestamp`", Value: "DEFAULT"})
+	}
+	if err := s.adopt(st); err != nil {
+		return err
 	}
 	c.SetState(st)
 	c.Dirty = false
-	if inTransaction && !c.LastStatus().Has(wire.StatusInTrans) {
-		s.endTransaction() // SET autocommit = 1 commits
-	}
-	s.done(c, nil)
-	return s.ok(wire.OK{Warnings: ok.Warnings})
+	return nil
 }
 
 // readBack asks the server for the values of variables and returns the session's state with them.
@@ -231,6 +264,8 @@ func userLiteral(col sqltypes.Column, row [][]byte) string {
 			return string(v)
 		}
 		return string(v) + "e0"
+	case isNumber(col.Type) && col.Flags&sqltypes.FlagUnsigned != 0:
+		return "CAST(" + string(v) + " AS UNSIGNED)"
 	case isNumber(col.Type):
 		return string(v)
 	case string(row[2]) == "binary":
@@ -251,6 +286,15 @@ func isNumber(t sqltypes.Type) bool {
 
 // adopt makes st the session's state and derives from it what the session itself must know.
 func (s *Session) adopt(st *backend.State) error {
+	for _, refused := range []struct{ name, value, how string }{
+		{"completion_type", "NO_CHAIN", "say AND CHAIN or RELEASE"},
+		{"sql_auto_is_null", "0", "use LAST_INSERT_ID()"},
+	} {
+		v, ok := st.Get("@@session." + quoteName(refused.name))
+		if ok && !strings.EqualFold(strings.Trim(v, "'"), refused.value) && v != "0" && !strings.EqualFold(v, "'OFF'") {
+			return sqlerr.Unsupported("SET "+refused.name+" = "+v, refused.how)
+		}
+	}
 	client := "utf8mb4"
 	if v, ok := st.Get("@@session.`character_set_client`"); ok {
 		client = strings.Trim(v, "'")
@@ -283,7 +327,8 @@ func (s *Session) adopt(st *backend.State) error {
 		NoAutoValueOnZero: strings.Contains(strings.ToUpper(mode), "NO_AUTO_VALUE_ON_ZERO"),
 		UTF8Results:       results == "utf8mb4",
 	}
-	_, s.runner.FixedClock = st.Get("@@session.`timestamp`")
+	clock, fixed := st.Get("@@session.`timestamp`")
+	s.runner.FixedClock = fixed && clock != "DEFAULT"
 	s.state = st
 	return nil
 }
@@ -314,7 +359,8 @@ func (s *Session) setTransaction(sql string) error {
 		return &sqlerr.Error{Code: 1568, State: "25001",
 			Message: "Transaction characteristics can't be changed while a transaction is in progress"}
 	}
-	c, err := s.acquire(s.anyGroup())
+	s.isolation = ""
+	c, err := s.Get(s.anyGroup())
 	if err != nil {
 		return err
 	}

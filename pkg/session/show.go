@@ -61,12 +61,12 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 }
 
 // rowsOf runs the statement at hand on one group and returns its result.
-func (s *Session) rowsOf(sql string) ([]sqltypes.Column, [][][]byte, error) {
+func (s *Session) rowsOf() ([]sqltypes.Column, [][][]byte, error) {
 	c, err := s.Get(s.anyGroup())
 	if err != nil {
 		return nil, nil, err
 	}
-	cols, rows, err := c.QueryAll(sql, maxShown)
+	cols, rows, err := c.QueryAll(string(s.args.AppendStatement(nil)), maxShown)
 	s.done(c, err)
 	if err != nil {
 		return nil, nil, txn.Lost(c, err)
@@ -94,7 +94,7 @@ func (s *Session) sendRows(cols []sqltypes.Column, rows [][][]byte) error {
 }
 
 func (s *Session) showFiltered(keep func(row [][]byte) bool) error {
-	cols, rows, err := s.rowsOf(string(s.stmt.SQL()))
+	cols, rows, err := s.rowsOf()
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *Session) showFiltered(keep func(row [][]byte) bool) error {
 
 // showStatus is a server's SHOW STATUS with the cipher of the client's own connection.
 func (s *Session) showStatus() error {
-	cols, rows, err := s.rowsOf(string(s.stmt.SQL()))
+	cols, rows, err := s.rowsOf()
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ var autoIncrement = regexp.MustCompile(` AUTO_INCREMENT=[0-9]+`)
 
 // showCreateTable is a server's SHOW CREATE TABLE without what Skarv added, and with what only Skarv knows.
 func (s *Session) showCreateTable(t *catalog.Table) error {
-	cols, rows, err := s.rowsOf(string(s.stmt.SQL()))
+	cols, rows, err := s.rowsOf()
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (s *Session) showTableStatus() error {
 		if err != nil {
 			return err
 		}
-		names, rows, err := c.QueryAll(string(s.stmt.SQL()), maxShown)
+		names, rows, err := c.QueryAll(string(s.args.AppendStatement(nil)), maxShown)
 		s.done(c, err)
 		if err != nil {
 			return txn.Lost(c, err)

@@ -7,6 +7,7 @@ import (
 
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
 )
 
 // Functions and variables that speak of the session (CONNECTION_ID(), USER(), LAST_INSERT_ID(), ROW_COUNT(),
@@ -122,6 +123,14 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 		return unsigned(s.lastInsertID), true
 	case "@@pseudo_thread_id", "@@session.pseudo_thread_id":
 		return unsigned(uint64(s.conn.ID())), true
+	case "@@in_transaction", "@@session.in_transaction":
+		if s.cfg.Dialect.MariaDB() {
+			n := uint64(0)
+			if s.status().Has(wire.StatusInTrans) {
+				n = 1
+			}
+			return unsigned(n), true
+		}
 	case "@@warning_count", "@@session.warning_count":
 		return unsigned(uint64(len(s.warnings))), true
 	case "@@error_count", "@@session.error_count":

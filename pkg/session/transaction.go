@@ -1,8 +1,6 @@
 package session
 
 import (
-	"slices"
-
 	"skarv/pkg/backend"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
@@ -32,75 +30,125 @@ func (s *Session) commitImplicit() error {
 	}
 	tx := s.tx
 	s.tx = nil
-	_, err := tx.Commit("COMMIT")
+	_, err := s.commit(tx)
 	return err
 }
 
+func (s *Session) commit(tx *txn.Txn) (wire.OK, error) {
+	if c := tx.Conn(); c != nil {
+		s.running.enter(c)
+		defer s.running.leave(c)
+	}
+	return tx.Commit()
+}
+
 func (s *Session) transactionControl(p *plan.Plan) error {
-	sql := string(s.stmt.SQL())
 	switch p.Kind {
 	case plan.Begin:
 		if err := s.commitImplicit(); err != nil {
 			return err
 		}
-		s.unlock()
-		s.begin(sql)
-		return s.ok(wire.OK{})
-	case plan.Commit, plan.Rollback:
-		tx := s.tx
-		s.tx = nil
-		var ok wire.OK
-		var err error
-		if tx != nil {
-			// Chain and release are the session's: the branch's connection is shared.
-			verb := "COMMIT"
-			if p.Kind == plan.Rollback {
-				verb = "ROLLBACK"
-			}
-			ok, err = tx.Commit(verb)
-		}
-		if err != nil {
+		if err := s.unlock(); err != nil {
 			return err
 		}
-		if p.Txn != nil && p.Txn.Chain {
-			begin, isolation := "BEGIN", ""
-			if tx != nil {
-				begin, isolation = tx.Begin, tx.Isolation
-			}
-			s.begin(begin)
-			s.tx.Isolation = isolation
-		}
-		if err := s.ok(wire.OK{Warnings: ok.Warnings}); err != nil {
-			return err
-		}
-		if p.Txn != nil && p.Txn.Release {
-			return errReleased
-		}
-		return nil
-	default: // Savepoint
-		if s.tx == nil {
-			if s.autocommit {
-				if p.Txn != nil && (p.Txn.RollbackTo || p.Txn.Release) {
-					return &sqlerr.Error{Code: 1305, State: "42000", Message: "SAVEPOINT " + p.Name + " does not exist"}
-				}
-				return s.ok(wire.OK{}) // a savepoint outside a transaction is gone at once
-			}
-			s.begin("BEGIN")
-		}
-		if err := s.tx.Savepoint(sql); err != nil {
-			return s.failed(err)
-		}
+		s.begin(string(s.stmt.SQL()))
 		return s.ok(wire.OK{})
+	case plan.Savepoint:
+		return s.savepoint(p)
 	}
+	tx := s.tx
+	s.tx = nil
+	var ok wire.OK
+	var err error
+	switch {
+	case s.locks != nil:
+		err = s.endLocked(p.Kind)
+	case tx == nil:
+	case p.Kind == plan.Rollback:
+		ok = tx.Rollback()
+	default:
+		ok, err = s.commit(tx) // chain and release are the session's: the branch's connection is shared
+	}
+	if err != nil {
+		return err
+	}
+	if p.Txn != nil && p.Txn.Chain {
+		if err := s.unlock(); err != nil {
+			return err
+		}
+		begin, isolation := "BEGIN", ""
+		if tx != nil {
+			begin, isolation = tx.Begin, tx.Isolation
+		}
+		s.begin(begin)
+		s.tx.Isolation = isolation
+	}
+	if err := s.ok(wire.OK{Warnings: ok.Warnings}); err != nil {
+		return err
+	}
+	if p.Txn != nil && p.Txn.Release {
+		return errReleased
+	}
+	return nil
 }
 
-// failed is called with every error of a statement that ran inside a transaction: it notices when the server has
-// ended the transaction with it.
-func (s *Session) failed(err error) error {
-	if s.tx != nil && s.tx.Over(err) {
-		s.endTransaction()
+// savepoint is SAVEPOINT, ROLLBACK TO and RELEASE SAVEPOINT.
+func (s *Session) savepoint(p *plan.Plan) error {
+	sql := string(s.stmt.SQL())
+	var err error
+	switch {
+	case s.locks != nil:
+		err = s.eachLocked(func(c *backend.Conn) error {
+			_, err := c.Exec(sql)
+			return err
+		})
+	case s.tx == nil && s.autocommit:
+		if p.Txn.RollbackTo || p.Txn.Release {
+			err = txn.UnknownSavepoint(p.Name)
+		} // else it is gone at once
+	default:
+		if s.tx == nil {
+			s.begin("BEGIN")
+		}
+		switch {
+		case p.Txn.RollbackTo:
+			err = s.tx.RollbackTo(p.Name, sql)
+		case p.Txn.Release:
+			err = s.tx.Release(p.Name, sql)
+		default:
+			err = s.tx.Savepoint(p.Name, sql)
+		}
 	}
+	if err != nil {
+		return s.failed(err)
+	}
+	return s.ok(wire.OK{})
+}
+
+// failed is called with every error of a statement that ran inside a transaction: it notices when the transaction has
+// gone with it. Some errors end it on the server (deadlocks, sometimes lock wait timeouts), and an answer that is an
+// error does not say so: the server is asked.
+func (s *Session) failed(err error) error {
+	if s.tx == nil || s.tx.Conn() == nil {
+		return err
+	}
+	c := s.tx.Conn()
+	if c.Usable() {
+		_, _ = c.Exec("DO 0")
+	}
+	s.held(c)
 	return err
+}
+
+// held looks at the transaction's connection after a statement.
+func (s *Session) held(c *backend.Conn) {
+	switch {
+	case s.tx == nil || s.tx.Conn() != c:
+	case !c.Usable():
+		s.tx.Lose()
+	case !c.LastStatus().Has(wire.StatusInTrans):
+		s.endTransaction() // by the server: a deadlock, an implicit commit
+	}
 }
 
 // acquire returns a connection to node group g for one statement: the transaction's, that of the locked tables, or one
@@ -122,14 +170,21 @@ func (s *Session) acquire(g placement.NodeGroupID) (*backend.Conn, error) {
 	return s.Get(g)
 }
 
-// syncHeld brings a connection the session holds to its present state. State only grows between two resets, so this
-// never resets the connection, which would end its transaction.
+// syncHeld brings a connection the session holds to its present state.
 func (s *Session) syncHeld(c *backend.Conn) error {
-	if c.State().ID == s.state.ID {
+	if c.State().ID == s.state.ID && !c.Dirty {
 		return nil
 	}
-	return c.Sync(s.state)
+	if err := c.Extend(s.state); err != nil {
+		s.done(c, err)
+		return txn.Lost(c, err)
+	}
+	return nil
 }
+
+// unheld reports whether the session has a transaction but no connection for it yet: what does not read or write rows
+// needs not decide which node group it is in.
+func (s *Session) unheld() bool { return s.locks == nil && s.tx != nil && s.tx.Conn() == nil }
 
 // Get implements txn.Pool.
 func (s *Session) Get(g placement.NodeGroupID) (*backend.Conn, error) {
@@ -145,20 +200,38 @@ func (s *Session) Get(g placement.NodeGroupID) (*backend.Conn, error) {
 		s.hints = append(s.hints, make([]*backend.Conn, int(g)+1-len(s.hints))...)
 	}
 	s.hints[g] = c
+	if s.isolation != "" { // SET TRANSACTION: the connection will be another one for the next statement
+		c.Dirty = true
+		if _, err := c.Exec(s.isolation); err != nil {
+			c.Release()
+			return nil, txn.Lost(c, err)
+		}
+	}
 	return c, nil
+}
+
+// Put implements txn.Pool.
+func (s *Session) Put(c *backend.Conn) {
+	if s.cursors > 0 && s.hasCursor(c) {
+		return // until it is closed
+	}
+	c.Release()
 }
 
 // done gives back what acquire returned.
 func (s *Session) done(c *backend.Conn, err error) {
-	if s.holds(c) {
+	if !s.holds(c) {
+		s.Put(c)
+		return
+	}
+	if c.Dirty {
+		c.Interrupt() // nobody knows its state, and it cannot be reset
+	}
+	if err != nil {
 		_ = s.failed(err)
 		return
 	}
-	if !c.Usable() {
-		c.Discard()
-		return
-	}
-	c.Release()
+	s.held(c)
 }
 
 // holds reports whether c stays with the session after a statement.
@@ -173,52 +246,10 @@ func (s *Session) anyGroup() placement.NodeGroupID {
 		return s.tx.Group()
 	}
 	groups := s.snap.Groups
+	if s.locks != nil && len(s.locks) < len(groups) {
+		for g := range s.locks {
+			return g // tables of one group only are locked
+		}
+	}
 	return groups[int(s.conn.ID())%len(groups)].ID
-}
-
-// lockTables is LOCK TABLES: the statement runs on every node group, in ascending order so that two sessions cannot
-// wait for each other, and the connections stay with the session until UNLOCK TABLES.
-func (s *Session) lockTables(sql string) error {
-	if err := s.commitImplicit(); err != nil {
-		return err
-	}
-	s.unlock()
-	groups := make([]placement.NodeGroupID, 0, len(s.snap.Groups))
-	for _, g := range s.snap.Groups {
-		groups = append(groups, g.ID)
-	}
-	slices.Sort(groups)
-	locks := map[placement.NodeGroupID]*backend.Conn{}
-	for _, g := range groups {
-		c, err := s.Get(g)
-		if err == nil {
-			locks[g] = c
-			_, err = c.Exec(sql)
-			if err != nil {
-				err = txn.Lost(c, err)
-			}
-		}
-		if err != nil {
-			s.locks = locks
-			s.unlock()
-			return err
-		}
-	}
-	s.locks = locks
-	return s.ok(wire.OK{})
-}
-
-// unlock ends LOCK TABLES.
-func (s *Session) unlock() {
-	locks := s.locks
-	s.locks = nil
-	for _, c := range locks {
-		if c.Usable() {
-			if _, err := c.Exec("UNLOCK TABLES"); err == nil {
-				c.Release()
-				continue
-			}
-		}
-		c.Discard()
-	}
 }

@@ -21,22 +21,37 @@ import (
 	"skarv/pkg/wire"
 )
 
-// Pool is where branches get their connections: backend.Pools with the session's profile and state applied.
+// Pool is where branches get their connections, and give them back: backend.Pools with the session's profile and
+// state applied.
 type Pool interface {
 	Get(g placement.NodeGroupID) (*backend.Conn, error)
+	// Put takes a connection that Get returned, in whatever condition it is.
+	Put(c *backend.Conn)
 }
 
 // Txn is one transaction, from BEGIN to COMMIT or ROLLBACK. It belongs to one session and is not safe for
 // concurrent use.
+//
+//	begun ──first statement──► open ──COMMIT, ROLLBACK, deadlock──► over
+//	                           open ──connection lost──► lost ──COMMIT (an error), ROLLBACK──► over
+//
+// A lost transaction refuses every statement until the client has ended it: else what follows would run outside of it.
 type Txn struct {
 	// Begin is the statement that opens a branch, the client's own text or "BEGIN".
 	Begin string
 	// Isolation, not empty, is a SET TRANSACTION statement sent before Begin.
 	Isolation string
 
+	pool       Pool // where branch came from
 	branch     *backend.Conn
-	savepoints []string // statements since Begin that a new branch needs
+	savepoints []savepoint // of the client while there is no branch
+	lost       *sqlerr.Error
 }
+
+type savepoint struct{ name, sql string }
+
+// maxSavepoints bounds the savepoints set before the first statement.
+const maxSavepoints = 1000
 
 // Group returns the node group the transaction is in, or 0 before its first statement.
 func (t *Txn) Group() placement.NodeGroupID {
@@ -49,8 +64,19 @@ func (t *Txn) Group() placement.NodeGroupID {
 // Conn returns the transaction's connection, nil before the first statement.
 func (t *Txn) Conn() *backend.Conn { return t.branch }
 
+// Err is why the transaction can only be rolled back, or nil.
+func (t *Txn) Err() error {
+	if t.lost == nil {
+		return nil
+	}
+	return t.lost
+}
+
 // Acquire returns the connection of the transaction's branch on g, opening it if this is the first statement.
 func (t *Txn) Acquire(pool Pool, g placement.NodeGroupID) (*backend.Conn, error) {
+	if t.lost != nil {
+		return nil, t.lost
+	}
 	if t.branch != nil {
 		if t.branch.Group != g {
 			return nil, sqlerr.Unsupported(
@@ -67,39 +93,99 @@ func (t *Txn) Acquire(pool Pool, g placement.NodeGroupID) (*backend.Conn, error)
 	if t.Isolation != "" {
 		open = []string{t.Isolation, t.Begin}
 	}
-	if err := execAll(c, append(open, t.savepoints...)); err != nil {
+	for _, sp := range t.savepoints {
+		open = append(open, sp.sql)
+	}
+	if err := execAll(c, open); err != nil {
 		c.Discard()
 		return nil, Lost(c, err)
 	}
-	t.branch = c
+	t.pool, t.branch = pool, c
 	return c, nil
 }
 
-// Savepoint remembers a SAVEPOINT statement sent before the first branch is open. With a branch it runs there.
-func (t *Txn) Savepoint(sql string) error {
-	if t.branch == nil {
-		t.savepoints = append(t.savepoints, sql)
-		return nil
+// Retreat undoes the opening of a branch that nothing was sent to: a statement that needed a second node group was
+// refused, and the next one may go anywhere.
+func (t *Txn) Retreat() { t.Rollback() }
+
+// Savepoint is SAVEPOINT name, the client's text being sql. Without a branch the next one opened gets it.
+func (t *Txn) Savepoint(name, sql string) error {
+	if t.branch != nil || t.lost != nil {
+		return t.exec(sql)
 	}
-	_, err := t.branch.Exec(sql)
-	return t.check(err)
+	if i := t.find(name); i >= 0 {
+		t.savepoints = slices.Delete(t.savepoints, i, i+1) // the same name again replaces it
+	}
+	if len(t.savepoints) >= maxSavepoints {
+		return sqlerr.Unsupported(fmt.Sprintf("more than %d savepoints before the first statement", maxSavepoints), "")
+	}
+	t.savepoints = append(t.savepoints, savepoint{name, sql})
+	return nil
 }
 
-// Commit ends the transaction by the client's COMMIT statement, or by its ROLLBACK, and gives the connection back.
-// When the connection is lost meanwhile the outcome of a COMMIT is unknown and the error says so.
-func (t *Txn) Commit(sql string) (wire.OK, error) {
+// RollbackTo is ROLLBACK TO name.
+func (t *Txn) RollbackTo(name, sql string) error {
+	if t.branch != nil || t.lost != nil {
+		return t.exec(sql)
+	}
+	i := t.find(name)
+	if i < 0 {
+		return UnknownSavepoint(name)
+	}
+	t.savepoints = t.savepoints[:i+1] // itself stays
+	return nil
+}
+
+// Release is RELEASE SAVEPOINT name.
+func (t *Txn) Release(name, sql string) error {
+	if t.branch != nil || t.lost != nil {
+		return t.exec(sql)
+	}
+	i := t.find(name)
+	if i < 0 {
+		return UnknownSavepoint(name)
+	}
+	t.savepoints = t.savepoints[:i]
+	return nil
+}
+
+func (t *Txn) find(name string) int {
+	return slices.IndexFunc(t.savepoints, func(s savepoint) bool { return strings.EqualFold(s.name, name) })
+}
+
+// UnknownSavepoint is the servers' error for a savepoint that was not set.
+func UnknownSavepoint(name string) error {
+	return &sqlerr.Error{Code: 1305, State: "42000", Message: "SAVEPOINT " + name + " does not exist"}
+}
+
+// exec runs a statement of savepoints on the branch.
+func (t *Txn) exec(sql string) error {
+	if t.lost != nil {
+		return t.lost
+	}
+	_, err := t.branch.Exec(sql)
+	if err == nil {
+		return nil
+	}
+	return Lost(t.branch, err)
+}
+
+// Commit is the client's COMMIT. When the connection is lost meanwhile the outcome is unknown and the error says so. In
+// any case the transaction is over and its connection given back.
+func (t *Txn) Commit() (wire.OK, error) {
+	if t.lost != nil {
+		return wire.OK{}, t.lost
+	}
 	c := t.branch
 	if c == nil {
 		return wire.OK{}, nil
 	}
-	t.branch = nil
-	ok, err := c.Exec(sql)
+	defer t.putBranch()
+	ok, err := c.Exec("COMMIT")
 	if err == nil {
 		ok.Info, ok.SessionState = nil, nil
-		c.Release()
 		return ok, nil
 	}
-	c.Discard()
 	var e *sqlerr.Error
 	if errors.As(err, &e) && c.Usable() {
 		return wire.OK{}, e
@@ -107,35 +193,42 @@ func (t *Txn) Commit(sql string) (wire.OK, error) {
 	return wire.OK{}, sqlerr.ServerLost.New(fmt.Sprintf("node group %d was lost during COMMIT: the outcome is unknown", c.Group))
 }
 
-// Rollback ends the transaction without an answer: the client is gone, or the server rolled back itself.
-func (t *Txn) Rollback() {
+// Rollback is the client's ROLLBACK, or the end of a client or a transaction that the server has ended itself. It cannot
+// fail: what is not committed goes with its connection.
+func (t *Txn) Rollback() (ok wire.OK) {
 	c := t.branch
+	t.lost = nil
 	if c == nil {
+		return ok
+	}
+	defer t.putBranch()
+	if !c.Usable() {
+		return ok
+	}
+	ok, err := c.Exec("ROLLBACK")
+	if err != nil {
+		c.Interrupt() // whatever it refuses: closing the connection rolls back
+		return wire.OK{}
+	}
+	ok.Info, ok.SessionState = nil, nil
+	return ok
+}
+
+func (t *Txn) putBranch() {
+	c := t.branch
+	t.branch = nil
+	t.pool.Put(c)
+}
+
+// Lose notes, after an error, that the branch's connection is lost, if it is.
+func (t *Txn) Lose() {
+	c := t.branch
+	if c == nil || c.Usable() {
 		return
 	}
-	t.branch = nil
-	if c.Usable() {
-		if _, err := c.Exec("ROLLBACK"); err == nil {
-			c.Release()
-			return
-		}
-	}
-	c.Discard()
-}
-
-// Over reports whether the server itself ended the transaction: after a deadlock, or because its connection broke.
-func (t *Txn) Over(err error) bool {
-	if t.branch == nil {
-		return false
-	}
-	return !t.branch.Usable() || sqlerr.HasCode(err, sqlerr.LockDeadlock)
-}
-
-func (t *Txn) check(err error) error {
-	if err == nil || t.branch.Usable() {
-		return err
-	}
-	return Lost(t.branch, err)
+	t.lost = sqlerr.ServerLost.New(fmt.Sprintf(
+		"the transaction was lost with its connection to node group %d and has been rolled back: ROLLBACK before the next statement", c.Group))
+	t.putBranch()
 }
 
 // Lost turns a failure of a connection into what the client is told. Errors the server itself sent stay as they are.
@@ -216,40 +309,50 @@ func (s *Statement) Branch(g placement.NodeGroupID) *backend.Conn {
 // Open reports whether branches are open.
 func (s *Statement) Open() bool { return len(s.branches) > 0 }
 
-// End commits all branches when err is nil, or rolls all back. A commit that fails after another succeeded leaves
-// the statement half done: the error says so and names the groups.
+// End commits all branches when err is nil, or rolls all back. A commit that fails leaves the statement half done if
+// another succeeded before, or perhaps if its own outcome is unknown: the error then names the groups.
 func (s *Statement) End(err error) error {
 	if err != nil {
 		s.Rollback()
 		return err
 	}
-	var done, failed []string
+	var done, undone, unknown []string
 	var cause error
 	for _, c := range s.branches {
-		if len(failed) > 0 && len(done) == 0 {
-			break // nothing stands yet: the rest is rolled back
-		}
-		if _, cerr := c.Exec("COMMIT"); cerr != nil {
-			failed = append(failed, fmt.Sprint(c.Group))
-			if cause == nil {
-				cause = Lost(c, cerr)
-			}
+		group := fmt.Sprint(c.Group)
+		if cause != nil && len(done) == 0 {
+			undone = append(undone, group) // nothing stands for certain: better that nothing does
 			continue
 		}
-		done = append(done, fmt.Sprint(c.Group))
+		_, cerr := c.Exec("COMMIT")
+		switch {
+		case cerr == nil:
+			done = append(done, group)
+			continue
+		case c.Usable():
+			undone = append(undone, group) // refused
+		default:
+			unknown = append(unknown, group)
+		}
+		if cause == nil {
+			cause = Lost(c, cerr)
+		}
 	}
 	s.Rollback()
-	switch {
-	case cause == nil:
-		return nil
-	case len(done) == 0:
+	if cause == nil || len(done) == 0 && len(unknown) == 0 {
 		return cause
-	default:
-		e := sqlerr.From(cause)
-		return &sqlerr.Error{Code: e.Code, State: e.State, Message: fmt.Sprintf(
-			"statement committed on node groups %s but the outcome on %s is unknown: %s",
-			strings.Join(done, ", "), strings.Join(failed, ", "), e.Message)}
 	}
+	e := sqlerr.From(cause)
+	message := "part of the statement may stand:"
+	for _, part := range []struct {
+		groups []string
+		what   string
+	}{{done, "committed"}, {undone, "rolled back"}, {unknown, "outcome unknown"}} {
+		if len(part.groups) > 0 {
+			message += " " + part.what + " on node groups " + strings.Join(part.groups, ", ") + ";"
+		}
+	}
+	return &sqlerr.Error{Code: e.Code, State: e.State, Message: message + " " + e.Message}
 }
 
 // Rollback gives all branches back, rolled back where they still have a transaction open.
@@ -257,15 +360,10 @@ func (s *Statement) Rollback() {
 	for _, c := range s.branches {
 		if c.Usable() && c.LastStatus().Has(wire.StatusInTrans) {
 			if _, err := c.Exec("ROLLBACK"); err != nil {
-				c.Discard()
-				continue
+				c.Interrupt()
 			}
 		}
-		if c.Usable() {
-			c.Release()
-		} else {
-			c.Discard()
-		}
+		s.pool.Put(c)
 	}
-	s.branches = s.branches[:0]
+	s.branches = nil
 }

@@ -1,0 +1,152 @@
+package session
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestStateDoesNotLeak(t *testing.T) {
+	for _, stmt := range []string{
+		"SELECT @leak := 'secret' FROM t WHERE id = 1 AND (SELECT 1 UNION SELECT 2)",
+		"SELECT @leak := 'secret', (SELECT 1 UNION SELECT 2)",
+		"SET @leak = 'secret', @other = (SELECT 1 UNION SELECT 2)",
+		"SET @leak = 'secret', sql_mode = 'nonsense'",
+		"INSERT INTO u VALUES (1001, @leak := 'secret')",
+		"UPDATE t SET v = @leak := 'secret' WHERE id = 1 AND (SELECT 1 UNION SELECT 2)",
+		"UPDATE t SET v = @leak := 'secret' WHERE id > 1000",
+		"DELETE FROM t WHERE id > 1000 AND @leak := 'secret'",
+		"SELECT COUNT(*) FROM t WHERE (@leak := 'secret') = 'x'",
+		"SELECT LAST_INSERT_ID(4711)",
+		"DO @leak := 'secret'",
+	} {
+		t.Run(stmt, func(t *testing.T) {
+			a, b := connect(t), make([]*client, 8)
+			for i := range b {
+				b[i] = connect(t)
+			}
+			_, _ = a.try(stmt)
+			for round := range 2 {
+				for _, c := range b {
+					require.Equal(t, "NULL", c.get("SELECT @leak"), "round %d", round)
+					require.Equal(t, "NULL", c.get(fmt.Sprintf("SELECT @leak FROM t WHERE id = %d", round+1)), "round %d", round)
+				}
+			}
+		})
+	}
+}
+
+func TestSet(t *testing.T) {
+	c := connect(t)
+	t.Run("default timestamp is the clock again", func(t *testing.T) {
+		c.exec("SET timestamp = 1000000000")
+		require.Equal(t, "1000000000", c.get("SELECT UNIX_TIMESTAMP() FROM t WHERE id = 1"))
+		for _, v := range []string{"DEFAULT", "0"} {
+			c.exec("SET timestamp = 1000000000")
+			c.exec("SET timestamp = " + v)
+			require.Equal(t, "1", c.get("SELECT UNIX_TIMESTAMP(SYSDATE(6)) - UNIX_TIMESTAMP(NOW(6)) < 0.5 FROM t WHERE id = 1"))
+			c.get("SELECT SLEEP(0.6)")
+			for id := range 10 {
+				require.Equal(t, "1", c.get(fmt.Sprintf("SELECT UNIX_TIMESTAMP(SYSDATE(6)) - UNIX_TIMESTAMP(NOW(6)) < 0.5 FROM t WHERE id = %d", id+1)))
+			}
+		}
+	})
+	t.Run("names of user variables are case insensitive", func(t *testing.T) {
+		c.exec("SET @vv = 1")
+		c.exec("SET @`VV` = 2")
+		for id := range 10 {
+			require.Equal(t, "2", c.get(fmt.Sprintf("SELECT @vV FROM t WHERE id = %d", id+1)))
+		}
+	})
+	t.Run("unsigned stays unsigned", func(t *testing.T) {
+		c.exec("SET @un = CAST(5 AS UNSIGNED)")
+		for id := range 10 {
+			c.fails(1690, fmt.Sprintf("SELECT @un - 6 FROM t WHERE id = %d", id+1))
+		}
+	})
+	t.Run("parameters", func(t *testing.T) {
+		c.exec("SET @param = ?", "it's")
+		require.Equal(t, "it's", c.get("SELECT @param"))
+	})
+	t.Run("subquery over rows", func(t *testing.T) {
+		_, err := c.try("SET @n = (SELECT COUNT(*) FROM t)")
+		if err == nil {
+			require.Equal(t, "100", c.get("SELECT @n"))
+		} else {
+			c.fails(1235, "SET @n = (SELECT COUNT(*) FROM t)")
+		}
+	})
+	t.Run("sql_select_limit over groups", func(t *testing.T) {
+		c.exec("SET sql_select_limit = 5")
+		require.Equal(t, "1;2;3;4;5", c.get("SELECT id FROM t ORDER BY id"))
+		require.Len(t, c.get("SELECT id FROM t WHERE id BETWEEN 11 AND 99"), 5*2+4)
+		require.Equal(t, "1;2;3;4;5;6", c.get("SELECT id FROM t ORDER BY id LIMIT 6"))
+		require.Equal(t, "100", c.get("SELECT COUNT(*) FROM t"))
+		c.exec("SET sql_select_limit = DEFAULT")
+		require.Equal(t, "100", c.get("SELECT COUNT(*) FROM t"))
+	})
+	t.Run("dangerous ones are refused", func(t *testing.T) {
+		c.fails(1235, "SET @a = 1, PASSWORD = PASSWORD('x')")
+		c.fails(1235, "SET @a = 1, GLOBAL max_connections = 1")
+		c.fails(1235, "SET sql_auto_is_null = 1")
+		c.fails(1235, "SET completion_type = 1")
+		c.exec("SET sql_auto_is_null = 0, completion_type = 0")
+	})
+	t.Run("a failing SET leaves nothing half done", func(t *testing.T) {
+		c.fails(1193, "SET no_such_variable = 1")
+		c.fails(1231, "SET sql_mode = 'nonsense'")
+		require.Equal(t, "1", c.get("SELECT 1"))
+	})
+	t.Run("a client character set that is not supported", func(t *testing.T) {
+		c.fails(1235, "SET NAMES gbk")
+		require.Equal(t, "é", c.get("SELECT 'é'"))
+	})
+}
+
+func TestDefaultDatabase(t *testing.T) {
+	a, b := connect(t), connect(t)
+	a.exec("CREATE DATABASE gone")
+	a.exec("CREATE TABLE gone.t (id INT PRIMARY KEY)")
+	a.exec("USE gone")
+	b.exec("USE gone")
+	b.get("SELECT COUNT(*) FROM t")
+	a.exec("DROP DATABASE gone")
+	require.Equal(t, "NULL", a.get("SELECT DATABASE()"))
+	a.exec("SET @x = 1")
+	require.Equal(t, "1", a.get("SELECT @x"))
+	b.exec("SET @y = 2")
+	require.Equal(t, "2", b.get("SELECT @y"))
+	require.Equal(t, "100", b.get("SELECT COUNT(*) FROM d.t"))
+	a.fails(1046, "SELECT * FROM t")
+	_, err := b.try("SELECT * FROM t")
+	require.Error(t, err)
+	a.exec("CREATE DATABASE gone")
+	a.exec("DROP DATABASE gone")
+}
+
+func TestDiagnostics(t *testing.T) {
+	c := connect(t)
+	c.fails(1146, "SELECT * FROM nothing")
+	require.Contains(t, c.get("SHOW WARNINGS"), "1146")
+	require.Contains(t, c.get("SHOW WARNINGS"), "1146")
+	c.exec("INSERT INTO u VALUES (2001, 'x'), (2002, 'y')")
+	require.Equal(t, "2", c.get("SELECT ROW_COUNT()"))
+	require.Equal(t, "-1", c.get("SELECT ROW_COUNT()"))
+	require.Equal(t, "", c.get("SHOW WARNINGS"))
+	c.exec("INSERT INTO single VALUES (NULL, 'a')")
+	id := c.get("SELECT LAST_INSERT_ID()")
+	require.NotEqual(t, "0", id)
+	require.Equal(t, id, c.get("SELECT MAX(id) FROM single"))
+	c.get("SELECT LAST_INSERT_ID(4711)")
+	require.Equal(t, "4711", c.get("SELECT LAST_INSERT_ID()"))
+	c.exec("UPDATE single SET id = LAST_INSERT_ID(id + 1000)")
+	require.NotEqual(t, "4711", c.get("SELECT LAST_INSERT_ID()"))
+	require.Equal(t, "0", connect(t).get("SELECT LAST_INSERT_ID()"))
+	c.exec("DELETE FROM u")
+}
+
+func TestClientCharset(t *testing.T) {
+	c := connect(t, "collation=cp1251_general_ci")
+	require.Equal(t, "cp1251,cp1251", c.get("SELECT @@character_set_client, @@character_set_results"))
+}
