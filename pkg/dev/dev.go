@@ -211,6 +211,12 @@ func (c *Cluster) openNodes() error {
 			return fmt.Errorf("node group %d: %w", i, err)
 		}
 		c.nodes = append(c.nodes, n)
+		if c.dir.marker.Complete && n.Status().State == datanode.Uninitialised {
+			return fmt.Errorf("data directory %s is damaged: node group %d has lost its data in %s", c.dir.path, i, c.dir.node(i))
+		}
+	}
+	if _, err := os.Stat(filepath.Join(c.dir.path, etcdDir, "member")); c.dir.marker.Complete && err != nil {
+		return fmt.Errorf("data directory %s is damaged: etcd has lost its data: %w", c.dir.path, err)
 	}
 	return nil
 }
@@ -369,7 +375,11 @@ func (c *Cluster) startBelow(ctx, base context.Context, below *errgroup.Group) e
 		return err // the first one; the others only followed
 	}
 	c.log.Info("etcd and servers are up", "duration", time.Since(began))
-	return c.makeCluster(ctx)
+	if err := c.makeCluster(ctx); err != nil || c.dir.marker.Complete {
+		return err
+	}
+	c.dir.marker.Complete = true
+	return c.dir.save()
 }
 
 func engineName(f catalog.Flavor) string {

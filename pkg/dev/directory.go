@@ -35,6 +35,8 @@ type marker struct {
 	Engine     catalog.Flavor `json:"engine"`
 	NodeGroups int            `json:"node_groups"`
 	Created    time.Time      `json:"created"`
+	// Complete: everything was made once. From then on a part that is missing is damage, not a beginning.
+	Complete bool `json:"complete"`
 }
 
 const (
