@@ -170,6 +170,12 @@ type Health struct {
 	InUse     int
 }
 
+// Up reports whether node group g is not known to be down.
+func (p *Pools) Up(g placement.NodeGroupID) bool {
+	pl := p.pool(g)
+	return pl != nil && pl.down.Load() == nil
+}
+
 // Health tells how node group g is.
 func (p *Pools) Health(g placement.NodeGroupID) Health {
 	pl := p.pool(g)

@@ -29,7 +29,7 @@ func (p *pool) watch(ctx context.Context) {
 	tick := time.NewTicker(p.cfg.ProbeInterval)
 	defer tick.Stop()
 	for {
-		err := p.probe(ctx, &probe)
+		err := p.probeAgain(ctx, &probe)
 		if ctx.Err() != nil {
 			return
 		}
@@ -80,6 +80,19 @@ func (p *pool) probe(ctx context.Context, probe **mysqlconn.Conn) error {
 	defer stop()
 	_, err := c.Exec("DO 1")
 	return err
+}
+
+// probeAgain is probe for when the connection of the last one has failed: its server may have been restarted meanwhile.
+func (p *pool) probeAgain(ctx context.Context, probe **mysqlconn.Conn) error {
+	used := *probe != nil
+	began := time.Now()
+	err := p.probe(ctx, probe)
+	if err == nil || !used || time.Since(began) >= p.cfg.FailAfter || ctx.Err() != nil {
+		return err
+	}
+	_ = (*probe).Close()
+	*probe = nil
+	return p.probe(ctx, probe)
 }
 
 func (p *pool) setUp() {

@@ -33,10 +33,7 @@ func (r *Runner) writeAll(p *plan.Plan, same bool, text textOf, sink Sink) (sum 
 	if same && len(r.streams) > 1 {
 		return r.writeCopies(p, text)
 	}
-	if err := r.send(r.streams, r.timestamp(p), text); err != nil {
-		return sum, err
-	}
-	answers, err := r.heads(r.streams)
+	answers, err := r.inTurn(r.timestamp(p), text)
 	if err != nil {
 		return sum, err
 	}
@@ -47,6 +44,30 @@ func (r *Runner) writeAll(p *plan.Plan, same bool, text textOf, sink Sink) (sum 
 		return r.pass(&plan.Fragment{}, nil, sink)
 	}
 	return r.okSummary(answers)
+}
+
+// inTurn lets one group after the other do its part, in ascending order: each keeps its rows locked until all have
+// done theirs, and no server sees that two statements wait for each other in different groups. In one order they cannot.
+func (r *Runner) inTurn(timestamp []byte, text textOf) (sum answers, err error) {
+	var info []byte
+	for i := range r.streams {
+		one := r.streams[i : i+1]
+		if err := r.send(one, timestamp, text); err != nil {
+			return sum, err
+		}
+		a, err := r.heads(one)
+		if err != nil {
+			return sum, err
+		}
+		sum.ok, sum.rows = sum.ok+a.ok, sum.rows+a.rows
+		sum.affected, sum.warnings = sum.affected+a.affected, sum.warnings+a.warnings
+		if a.insertID != 0 {
+			sum.insertID = a.insertID
+		}
+		info = addInfo(info, r.info)
+	}
+	r.info = append(r.info[:0], info...)
+	return sum, nil
 }
 
 // writeCopies does the same on every group. The first one goes ahead: two statements that want the same rows meet

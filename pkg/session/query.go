@@ -331,7 +331,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 		}
 		if err != nil {
 			s.done(c, err)
-			if again && errors.As(err, new(*mysqlconn.LostError)) && s.cfg.Pools.Health(g).Up {
+			if again && errors.As(err, new(*mysqlconn.LostError)) && s.cfg.Pools.Up(g) {
 				continue
 			}
 			return txn.Lost(c, err)
@@ -345,7 +345,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 			if errors.As(err, new(*mysqlconn.DstError)) {
 				return errClient
 			}
-			if again && sum.Bytes == 0 && !p.Relay.Write && s.cfg.Pools.Health(g).Up {
+			if again && sum.Bytes == 0 && !p.Relay.Write && s.cfg.Pools.Up(g) {
 				continue
 			}
 			return s.broken(c, err)

@@ -240,7 +240,7 @@ func (s *Session) holds(c *backend.Conn) bool {
 }
 
 // anyGroup is where statements go that any group can answer: where the transaction is, else one group for each
-// session, so that sessions spread.
+// session, so that sessions spread, and the next one while that is down.
 func (s *Session) anyGroup() placement.NodeGroupID {
 	if s.tx != nil && s.tx.Group() != 0 {
 		return s.tx.Group()
@@ -251,5 +251,11 @@ func (s *Session) anyGroup() placement.NodeGroupID {
 			return g // tables of one group only are locked
 		}
 	}
-	return groups[int(s.conn.ID())%len(groups)].ID
+	first := int(s.conn.ID()) % len(groups)
+	for i := range groups {
+		if g := groups[(first+i)%len(groups)].ID; s.cfg.Pools.Up(g) {
+			return g
+		}
+	}
+	return groups[first].ID
 }

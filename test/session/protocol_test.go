@@ -1,0 +1,175 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/wire"
+)
+
+// raw is a client that speaks the protocol itself.
+type raw struct {
+	t *testing.T
+	*mysqlconn.Conn
+}
+
+func rawClient(t *testing.T) raw {
+	t.Helper()
+	c, err := mysqlconn.Dial(context.Background(), mysqlconn.Config{Addr: shared.Addr(), User: "root", DB: "d"})
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return raw{t, c}
+}
+
+func (r raw) exec(sql string) wire.OK {
+	r.t.Helper()
+	ok, err := r.Exec(sql)
+	require.NoError(r.t, err, sql)
+	return ok
+}
+
+// command sends one command and returns its whole answer.
+func (r raw) command(cmd wire.Command, body []byte) (wire.ResultSummary, []byte) {
+	r.t.Helper()
+	var seq byte
+	var answer bytes.Buffer
+	sum, err := r.Relay(wire.AppendPacket(nil, &seq, append([]byte{byte(cmd)}, body...)), cmd, &answer, make([]byte, 16<<10))
+	require.NoError(r.t, err)
+	return sum, answer.Bytes()
+}
+
+// open prepares sql and opens a cursor for it.
+func (r raw) open(sql string) uint32 {
+	r.t.Helper()
+	st, err := r.Prepare([]byte(sql))
+	require.NoError(r.t, err)
+	body := binary.LittleEndian.AppendUint32(nil, st.ID)
+	body = append(body, 1) // CURSOR_TYPE_READ_ONLY
+	body = binary.LittleEndian.AppendUint32(body, 1)
+	sum, _ := r.command(wire.ComStmtExecute, body)
+	require.False(r.t, sum.Failed(), "%d", sum.ErrCode)
+	require.True(r.t, sum.Status.Has(wire.StatusCursorExists))
+	return st.ID
+}
+
+func (r raw) fetch(id uint32, n int) wire.ResultSummary {
+	r.t.Helper()
+	body := binary.LittleEndian.AppendUint32(nil, id)
+	sum, _ := r.command(wire.ComStmtFetch, binary.LittleEndian.AppendUint32(body, uint32(n)))
+	return sum
+}
+
+func TestCursors(t *testing.T) {
+	rawClient(t).exec("INSERT INTO single (v) VALUES ('a'), ('b'), ('c'), ('d'), ('e'), ('f'), ('g'), ('h')")
+	for _, held := range []string{"", "BEGIN", "LOCK TABLES single READ, single x READ, single y READ"} {
+		for _, end := range []string{"", "COMMIT", "ROLLBACK", "UNLOCK TABLES", "RESET", "CLOSE"} {
+			t.Run(held+" "+end, func(t *testing.T) {
+				r, others := rawClient(t), make([]raw, 6)
+				if held != "" {
+					r.exec(held)
+				}
+				a := r.open("SELECT id FROM single LIMIT 1")
+				b := r.open("SELECT x.id FROM single x, single y LIMIT 50")
+				first := r.fetch(b, 3)
+				require.False(t, first.Failed())
+				switch end {
+				case "RESET":
+					r.command(wire.ComResetConnection, nil)
+					require.Equal(t, 1243, int(r.fetch(b, 1).ErrCode))
+				case "CLOSE":
+					r.CloseStmt(a)
+				case "":
+				default:
+					r.exec(end)
+				}
+				for i := range others {
+					others[i] = rawClient(t)
+					others[i].exec("SELECT v FROM t WHERE id = 1")
+				}
+				if end != "RESET" {
+					sum := r.fetch(b, 5)
+					require.False(t, sum.Failed(), "%d", sum.ErrCode)
+					require.EqualValues(t, 5, sum.Rows)
+				}
+				if end != "RESET" && end != "CLOSE" {
+					sum := r.fetch(a, 5)
+					require.EqualValues(t, 1, sum.Rows)
+				}
+				for i := range others {
+					others[i].exec("SELECT v FROM t WHERE id = 1")
+				}
+				r.exec("SELECT 1")
+			})
+		}
+	}
+	free(t, shared)
+}
+
+func TestResetConnection(t *testing.T) {
+	r := rawClient(t)
+	r.exec("INSERT INTO single VALUES (NULL, 'x')")
+	_, err := r.Exec("SELECT * FROM nothing")
+	require.Error(t, err)
+	r.exec("SET @a = 1, sql_mode = 'ANSI_QUOTES', autocommit = 0, time_zone = '+03:00', NAMES latin1")
+	r.exec("SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE")
+	r.exec("UPDATE t SET v = 'open' WHERE id = 1")
+	sum, answer := r.command(wire.ComResetConnection, nil)
+	require.False(t, sum.Failed(), "%q", answer)
+	_, rows, err := r.QueryAll("SELECT @a, @@sql_mode LIKE '%ANSI%', @@autocommit, @@time_zone, @@tx_isolation, LAST_INSERT_ID(), @@character_set_client, DATABASE()", 1)
+	require.NoError(t, err)
+	require.Equal(t, ",0,1,SYSTEM,REPEATABLE-READ,0,utf8mb4,d", string(bytes.Join(rows[0], []byte(","))))
+	_, rows, err = r.QueryAll("SHOW WARNINGS", 10)
+	require.NoError(t, err)
+	require.Empty(t, rows)
+	_, rows, err = r.QueryAll("SELECT v FROM d.t WHERE id = 1", 1)
+	require.NoError(t, err)
+	require.Equal(t, "v1", string(rows[0][0]))
+}
+
+func TestSeveralStatements(t *testing.T) {
+	r := rawClient(t)
+	require.NoError(t, r.Send(wire.ComQuery, []byte("BEGIN; UPDATE t SET v = 'multi' WHERE id = 1; SELECT id FROM t WHERE id IN (1, 2, 3); SELECT * FROM nothing; COMMIT")))
+	head, err := r.ReadHead()
+	require.NoError(t, err)
+	require.True(t, head.OK.Status.Has(wire.StatusInTrans|wire.StatusMoreResults), "%x", head.OK.Status)
+	head, err = r.ReadHead()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, head.OK.AffectedRows)
+	for {
+		if _, err = r.ReadHead(); err != nil {
+			break
+		}
+		require.NoError(t, r.DiscardRows())
+	}
+	require.Error(t, err)
+	require.True(t, r.Usable())
+	require.False(t, r.MoreResults())
+	ok := r.exec("ROLLBACK")
+	require.False(t, ok.Status.Has(wire.StatusInTrans|wire.StatusMoreResults))
+	_, rows, err := r.QueryAll("SELECT v FROM t WHERE id = 1", 1)
+	require.NoError(t, err)
+	require.Equal(t, "v1", string(rows[0][0]))
+}
+
+func TestLongDataLimits(t *testing.T) {
+	r := rawClient(t)
+	st, err := r.Prepare([]byte("SELECT LENGTH(?)"))
+	require.NoError(t, err)
+	chunk := binary.LittleEndian.AppendUint32(nil, st.ID)
+	chunk = append(append(chunk, 0, 0), make([]byte, 8<<20)...)
+	for range 33 {
+		require.NoError(t, r.Send(wire.ComStmtSendLongData, chunk))
+	}
+	execute := append(binary.LittleEndian.AppendUint32(nil, st.ID), 0, 1, 0, 0, 0, 0, 1, 252, 0)
+	sum, _ := r.command(wire.ComStmtExecute, execute)
+	require.True(t, sum.Failed(), "too much")
+	require.NoError(t, r.Send(wire.ComStmtSendLongData, chunk[:106]))
+	sum, answer := r.command(wire.ComStmtExecute, execute)
+	require.False(t, sum.Failed(), "%q", answer)
+	require.Contains(t, string(answer), "d\x00\x00\x00", "100 bytes")
+}
