@@ -17,8 +17,6 @@ import (
 type Arguments struct {
 	// ForeignCharset: strings are not in UTF-8 (the session's character_set_client says so).
 	ForeignCharset bool
-	// Session gives what only the session knows: plan.ArgConnectionID and the like. It is kept over Reset.
-	Session func(arg int) sqltypes.Value
 
 	st     *sqlparse.Statement
 	params sqlparse.Params // nil without parameters; not an interface of a nil pointer
@@ -43,16 +41,9 @@ func (a *Arguments) Statement() *sqlparse.Statement { return a.st }
 // Value is the value of argument arg; ok is false when the text alone does not tell it, and for lists.
 func (a *Arguments) Value(arg int) (v sqltypes.Value, ok bool) {
 	if arg < 0 {
-		return a.session(arg)
+		return v, false
 	}
 	return a.st.Value(arg, a.params)
-}
-
-func (a *Arguments) session(arg int) (v sqltypes.Value, ok bool) {
-	if a.Session == nil || arg >= plan.ArgSelectList {
-		return sqltypes.Value{}, false
-	}
-	return a.Session(arg), true
 }
 
 // IsList reports whether argument arg is a list.
@@ -73,12 +64,8 @@ func (a *Arguments) AppendArg(dst []byte, arg int) []byte {
 	if arg >= 0 {
 		return a.appendSpan(dst, a.st.Arg(arg).Span)
 	}
-	if arg == plan.ArgSelectList {
-		list, _ := a.st.SelectList()
-		return a.appendSpan(dst, list)
-	}
-	v, _ := a.session(arg)
-	return a.appendLiteral(dst, v)
+	list, _ := a.st.SelectList() // plan.ArgSelectList
+	return a.appendSpan(dst, list)
 }
 
 // AppendText appends text with all of its arguments, whatever the group.

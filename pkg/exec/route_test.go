@@ -136,17 +136,6 @@ func TestParameters(t *testing.T) {
 	require.Equal(t, []placement.NodeGroupID{w.owner("7")}, groups)
 }
 
-func TestSessionValues(t *testing.T) {
-	w := newWorld(t)
-	a := w.scan("SELECT LAST_INSERT_ID(), a+1 FROM t")
-	a.Session = func(arg int) sqltypes.Value {
-		require.Equal(t, plan.ArgLastInsertID, arg)
-		return sqltypes.Value{Kind: sqltypes.Int, Raw: []byte("42")}
-	}
-	text := plan.Text{{SQL: "SELECT ", Arg: plan.ArgLastInsertID}, {SQL: " AS `LAST_INSERT_ID()`", Arg: plan.NoArg}}
-	require.Equal(t, "SELECT 42 AS `LAST_INSERT_ID()`", string(a.AppendText(nil, text)))
-}
-
 func BenchmarkRoute(b *testing.B) {
 	w := newWorld(&testing.T{})
 	target := &plan.Target{Kind: plan.ByKey, Table: w.t, Key: []plan.Operand{{Arg: 0}}}

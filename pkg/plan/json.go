@@ -4,16 +4,17 @@ import "encoding/json"
 
 // jsonNode is one step as EXPLAIN FORMAT=JSON shows it. Field names are part of what users see.
 type jsonNode struct {
-	Step     string    `json:"step"`
-	Fragment int       `json:"fragment,omitempty"`
-	Target   string    `json:"target,omitempty"`
-	SQL      string    `json:"sql,omitempty"` // only where it is not the client's own text
-	Write    bool      `json:"write,omitempty"`
-	Copies   bool      `json:"all_copies,omitempty"` // every copy of a reference table alike
-	By       []string  `json:"by,omitempty"`
-	Columns  []string  `json:"columns,omitempty"`
-	Tables   []string  `json:"tables,omitempty"`
-	Input    *jsonNode `json:"input,omitempty"`
+	Step     string      `json:"step"`
+	Fragment int         `json:"fragment,omitempty"`
+	Target   string      `json:"target,omitempty"`
+	SQL      string      `json:"sql,omitempty"` // only where it is not the client's own text
+	Write    bool        `json:"write,omitempty"`
+	Copies   bool        `json:"all_copies,omitempty"` // every copy of a reference table alike
+	By       []string    `json:"by,omitempty"`
+	Columns  []string    `json:"columns,omitempty"`
+	Tables   []string    `json:"tables,omitempty"`
+	Input    *jsonNode   `json:"input,omitempty"`
+	Inputs   []*jsonNode `json:"inputs,omitempty"` // of a workspace: its tables
 }
 
 type jsonPlan struct {
@@ -77,6 +78,8 @@ func jsonOf(n Node) *jsonNode {
 		return &jsonNode{Step: "limit", By: by, Input: jsonOf(n.Input)}
 	case *Project:
 		return &jsonNode{Step: "drop hidden columns", Input: jsonOf(n.Input)}
+	case *Workspace:
+		return jsonOfWorkspace(n)
 	case *InsertRows:
 		return &jsonNode{Step: "insert rows", Write: true, Copies: n.Same, SQL: n.Before.String() + "..." + n.After.String(),
 			By: list(n.Key), Tables: []string{n.Table.Database + "." + n.Table.Name}}

@@ -181,24 +181,12 @@ type Piece struct {
 // NoArg is the Arg of a Piece that ends without one, and of an Operand that is Const.
 const NoArg = -1
 
-// What the Arg of a Piece (and, for ArgSelectList, of a Guard) may be beside a statement's arguments. Who renders
-// Text asks the session for them as for any argument (Args.AppendSQL).
-const (
-	// ArgSelectList is the text of the outermost select list as the client wrote it (sqlparse's SelectList), its
-	// parameters filled in: unaliased columns are named by their text, which the shape does not tell.
-	ArgSelectList = -2 - iota
-	// What only the session knows; written as literals.
-	ArgConnectionID // CONNECTION_ID(): of the client, not of the backend
-	ArgUser         // USER(), SESSION_USER(), SYSTEM_USER()
-	ArgCurrentUser  // CURRENT_USER()
-	ArgLastInsertID // LAST_INSERT_ID(), @@last_insert_id, @@identity
-	ArgFoundRows    // FOUND_ROWS()
-	ArgRowCount     // ROW_COUNT()
-	ArgWarningCount // @@warning_count
-	ArgErrorCount   // @@error_count
-)
+// ArgSelectList is what the Arg of a Piece or a Guard may be beside a statement's arguments: the text of the outermost
+// select list as the client wrote it (sqlparse's SelectList), its parameters filled in. Unaliased columns are named by
+// their text, which the shape does not tell.
+const ArgSelectList = -2
 
-// Node is a step of a plan: Fragment, Merge, Aggregate, Distinct, Limit, Project, InsertRows.
+// Node is a step of a plan: Fragment, Merge, Aggregate, Distinct, Limit, Project, InsertRows, Workspace.
 type Node interface {
 	node()
 }

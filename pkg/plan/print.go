@@ -133,6 +133,8 @@ func printNode(w *strings.Builder, n Node, depth int) {
 		printNode(w, n.Input, depth+1)
 	case *InsertRows:
 		n.print(w, depth)
+	case *Workspace:
+		n.print(w, depth)
 	}
 }
 
@@ -233,25 +235,8 @@ func operand(o Operand) string {
 
 // argName is how an argument is printed.
 func argName(arg int) string {
-	switch arg {
-	case ArgSelectList:
+	if arg == ArgSelectList {
 		return "{select list}"
-	case ArgConnectionID:
-		return "{connection id}"
-	case ArgUser:
-		return "{user}"
-	case ArgCurrentUser:
-		return "{current user}"
-	case ArgLastInsertID:
-		return "{last insert id}"
-	case ArgFoundRows:
-		return "{found rows}"
-	case ArgRowCount:
-		return "{row count}"
-	case ArgWarningCount:
-		return "{warning count}"
-	case ArgErrorCount:
-		return "{error count}"
 	}
 	return "?" + strconv.Itoa(arg+1)
 }
