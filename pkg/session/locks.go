@@ -7,7 +7,6 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
-	"skarv/pkg/sqlerr"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 )
@@ -21,10 +20,7 @@ func (s *Session) lockTables(p *plan.Plan) error {
 	if err := s.unlock(); err != nil {
 		return err
 	}
-	groups, err := s.lockGroups(p)
-	if err != nil {
-		return err
-	}
+	groups := s.lockGroups(p)
 	sql := string(s.stmt.SQL())
 	s.locks = map[placement.NodeGroupID]*backend.Conn{}
 	for _, g := range groups {
@@ -46,28 +42,24 @@ func (s *Session) lockTables(p *plan.Plan) error {
 	return s.ok(wire.OK{})
 }
 
-// lockGroups returns the node groups that have the tables of LOCK TABLES: all, or that of tables kept on one.
-func (s *Session) lockGroups(p *plan.Plan) ([]placement.NodeGroupID, error) {
-	single := placement.NodeGroupID(0)
-	for i, t := range p.Tables {
-		g := placement.NodeGroupID(0)
-		if t.Kind == catalog.Single {
-			g = t.Group
+// lockGroups returns the node groups on which LOCK TABLES runs: the one that keeps all its tables, or all, since every
+// group knows the definition of every table. Dumps lock tables of all kinds at once.
+func (s *Session) lockGroups(p *plan.Plan) []placement.NodeGroupID {
+	var single []placement.NodeGroupID
+	for _, t := range p.Tables {
+		if t.Kind == catalog.Single && !slices.Contains(single, t.Group) {
+			single = append(single, t.Group)
 		}
-		if i > 0 && g != single {
-			return nil, sqlerr.Unsupported("LOCK TABLES of tables in different node groups", "lock them with SELECT ... FOR UPDATE in a transaction")
-		}
-		single = g
 	}
-	if single != 0 {
-		return []placement.NodeGroupID{single}, nil
+	if len(single) == 1 && !slices.ContainsFunc(p.Tables, func(t *catalog.Table) bool { return t.Kind != catalog.Single }) {
+		return single
 	}
 	groups := make([]placement.NodeGroupID, 0, len(s.snap.Groups))
 	for _, g := range s.snap.Groups {
 		groups = append(groups, g.ID)
 	}
 	slices.Sort(groups)
-	return groups, nil
+	return groups
 }
 
 // unlock ends LOCK TABLES, which commits what was written under it. An error says that some of it may be lost.
