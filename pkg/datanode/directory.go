@@ -50,6 +50,7 @@ func (d *directory) dataDir() string    { return filepath.Join(d.path, "data") }
 func (d *directory) optionFile() string { return filepath.Join(d.path, "my.cnf") }
 func (d *directory) logFile() string    { return filepath.Join(d.path, "error.log") }
 func (d *directory) pidFile() string    { return filepath.Join(d.path, "run", "server.pid") }
+func (d *directory) tmpDir() string     { return filepath.Join(d.path, "tmp") }
 func (d *directory) initFile() string   { return filepath.Join(d.path, "run", "account.sql") }
 
 // maxSocketPath is what fits in a unix socket's address, with a byte to spare for servers that want one.
@@ -154,8 +155,10 @@ func olderSeries(a, b string) bool {
 
 // prepare makes the directories the server's files go to.
 func (d *directory) prepare() error {
-	if err := os.MkdirAll(filepath.Join(d.path, "run"), 0o700); err != nil {
-		return fmt.Errorf("data directory: %w", err)
+	for _, path := range []string{filepath.Join(d.path, "run"), d.tmpDir()} {
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			return fmt.Errorf("data directory: %w", err)
+		}
 	}
 	dir := filepath.Dir(d.socket())
 	if err := os.MkdirAll(dir, 0o700); err != nil {

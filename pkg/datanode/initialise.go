@@ -125,7 +125,13 @@ func (b *Binary) bootstrap(ctx context.Context, path, logFile string) error {
 	if err != nil {
 		return err
 	}
-	argv := b.command(args...)
+	// Of its own, because a starting MariaDB clears the tmpdir, whoever else uses it.
+	tmp, err := os.MkdirTemp("", "skarv-init-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	argv := b.command(append(args, "--tmpdir="+tmp)...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = b.environ(), &input, out, out
 	if err := runToEnd(cmd); err != nil {

@@ -24,6 +24,8 @@ func (n *Node) settings(host string, port int) []setting {
 		{"datadir", d.dataDir()},
 		{"socket", d.socket()},
 		{"pid-file", d.pidFile()},
+		// A MariaDB server that starts deletes the temporary tables of every server it shares a tmpdir with.
+		{"tmpdir", d.tmpDir()},
 		{"log-error", d.logFile()},
 		{"bind-address", host},
 		{"port", strconv.Itoa(port)},
@@ -120,7 +122,7 @@ func checkVariable(name, value string) error {
 		return fmt.Errorf("value of server variable %s must be one line of at most 4096 bytes", name)
 	}
 	switch strings.ReplaceAll(strings.ToLower(name), "_", "-") {
-	case "datadir", "socket", "port", "bind-address", "pid-file", "log-error", "server-id", "user", "init-file", "log-bin":
+	case "datadir", "socket", "tmpdir", "port", "bind-address", "pid-file", "log-error", "server-id", "user", "init-file", "log-bin":
 		return fmt.Errorf("server variable %s belongs to the data node", name)
 	}
 	return nil

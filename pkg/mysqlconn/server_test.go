@@ -33,6 +33,8 @@ func startServer(dir string, args ...string) (*testServer, error) {
 	data := filepath.Join(dir, "data")
 	install := exec.Command("mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal",
 		"--skip-test-db", "--user=root", "--datadir="+data)
+	// A starting MariaDB clears the temporary directory, so it must not be shared.
+	install.Env = append(os.Environ(), "TMPDIR="+dir)
 	if out, err := install.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("mariadb-install-db: %w\n%s", err, out)
 	}
@@ -47,6 +49,7 @@ func startServer(dir string, args ...string) (*testServer, error) {
 		"--bind-address=127.0.0.1", "--port=" + port, "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0",
 		"--innodb-buffer-pool-size=64M", "--innodb-fast-shutdown=2", "--max-allowed-packet=256M", "--local-infile=1",
 		"--performance-schema=off"}, args...)...)
+	s.cmd.Env = install.Env
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	log, err := s.cmd.StderrPipe()
 	if err != nil {

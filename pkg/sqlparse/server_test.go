@@ -22,6 +22,8 @@ func startServer(t *testing.T) *sql.DB {
 	dir, err := os.MkdirTemp("", "sqlparse") // short enough for a socket's path
 	require.NoError(t, err)
 	data, socket := filepath.Join(dir, "data"), filepath.Join(dir, "s")
+	// A starting MariaDB clears the temporary directory, so it must not be shared.
+	t.Setenv("TMPDIR", dir)
 	out, err := exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal",
 		"--skip-test-db", "--user=root").CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -59,6 +59,8 @@ func startMariaDB(t testing.TB) string {
 	if os.Geteuid() == 0 {
 		install.Args = append(install.Args, "--user=root")
 	}
+	// A starting MariaDB clears the temporary directory, so it must not be shared.
+	install.Env = append(os.Environ(), "TMPDIR="+dir)
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("mariadb-install-db (apt install mariadb-server): %v\n%s", err, out)
 	}
@@ -68,6 +70,7 @@ func startMariaDB(t testing.TB) string {
 	if os.Geteuid() == 0 {
 		server.Args = append(server.Args, "--user=root")
 	}
+	server.Env = install.Env
 	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := server.Start(); err != nil {
 		t.Fatalf("mariadbd: %v", err)
