@@ -1,0 +1,142 @@
+package backend_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
+	"skarv/test/realserver"
+)
+
+func start(t *testing.T, change func(*backend.Config)) (*backend.Pools, *realserver.Server) {
+	t.Helper()
+	server := realserver.Start(t)[0]
+	cfg := backend.DefaultConfig()
+	cfg.MaxPerGroup, cfg.AcquireTimeout = 2, 200*time.Millisecond
+	if change != nil {
+		change(&cfg)
+	}
+	p := backend.NewPools(cfg)
+	p.Apply([]*catalog.NodeGroup{{ID: 1, Name: "one", Primary: catalog.Node{Addr: "unix:" + server.Addr, User: "root"}}})
+	t.Cleanup(func() { p.Apply(nil) })
+	return p, &server
+}
+
+func one(t *testing.T, c *backend.Conn, sql string) string {
+	t.Helper()
+	_, rows, err := c.QueryAll(sql, 1)
+	require.NoError(t, err)
+	return string(rows[0][0])
+}
+
+func TestPool(t *testing.T) {
+	outer := t
+	p, server := start(t, nil)
+	fresh := backend.NewState("", nil)
+	inDB := backend.NewState(server.Name, nil)
+	none := backend.Profile{NoDB: true}
+	get := func(t *testing.T, profile backend.Profile, st *backend.State) *backend.Conn {
+		t.Helper()
+		c, err := p.Get(1, profile, st, nil)
+		require.NoError(t, err)
+		return c
+	}
+	t.Run("full", func(t *testing.T) {
+		a, b := get(t, none, fresh), get(t, none, fresh)
+		_, err := p.Get(1, none, fresh, nil)
+		require.True(t, sqlerr.HasCode(err, sqlerr.TooManyUserConns), "%v", err)
+		var g sync.WaitGroup
+		for range 20 { // who waits is served in turn, whatever the profile
+			g.Go(func() {
+				c, err := p.Get(1, backend.Profile{}, inDB, nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				c.Release()
+			})
+		}
+		a.Release()
+		b.Discard()
+		g.Wait()
+		require.Zero(t, p.Health(1).InUse)
+	})
+	t.Run("an open transaction ends with its holder", func(t *testing.T) {
+		c := get(t, none, fresh)
+		_, err := c.Exec("BEGIN")
+		require.NoError(t, err)
+		id := c.ThreadID()
+		c.Release()
+		d := get(t, none, fresh)
+		require.NotEqual(t, id, d.ThreadID())
+		d.Release()
+	})
+	t.Run("a state the server refuses costs no connection and leaves no trace", func(t *testing.T) {
+		p.Apply(nil)
+		p, _ = start(outer, func(c *backend.Config) { c.MaxPerGroup = 1 })
+		c := get(t, none, fresh)
+		id := c.ThreadID()
+		c.Release()
+		for range 3 {
+			_, err := p.Get(1, none, backend.NewState("", []backend.Variable{{Name: "@a", Value: "'left'"}, {Name: "@@session.sql_mode", Value: "'nonsense'"}}), nil)
+			require.True(t, sqlerr.HasCode(err, 1231), "%v", err)
+		}
+		c = get(t, none, fresh)
+		require.Equal(t, id, c.ThreadID())
+		require.Equal(t, "", one(t, c, "SELECT @a"))
+		require.Equal(t, "utf8mb4", one(t, c, "SELECT @@character_set_client"), "after a reset")
+		c.Release()
+	})
+	t.Run("what a holder keeps is never reset", func(t *testing.T) {
+		c := get(t, none, backend.NewState("", []backend.Variable{{Name: "@a", Value: "1"}}))
+		_, err := c.Exec("BEGIN")
+		require.NoError(t, err)
+		require.Error(t, c.Extend(fresh))
+		require.NoError(t, c.Extend(backend.NewState("", []backend.Variable{{Name: "@a", Value: "2"}})))
+		require.Equal(t, "2", one(t, c, "SELECT @a"))
+		require.Equal(t, "1", one(t, c, "SELECT @@in_transaction"))
+		require.Error(t, c.Extend(backend.NewState("no_such_database", c.State().Vars)))
+		require.True(t, c.Usable())
+		require.False(t, c.Dirty, "the database is what it was")
+		c.Release()
+	})
+	t.Run("statements on a server that has too many", func(t *testing.T) {
+		c := get(t, none, fresh)
+		defer c.Release()
+		for _, sql := range []string{"SELECT 1", "SELECT 2"} {
+			_, err := c.Statement([]byte(sql), uint64(len(sql)+int(sql[7])))
+			require.NoError(t, err)
+		}
+		_, err := c.Exec("SET GLOBAL max_prepared_stmt_count = 2")
+		require.NoError(t, err)
+		_, err = c.Statement([]byte("SELECT 3"), 3)
+		require.NoError(t, err, "older ones make room")
+	})
+}
+
+func TestRunEnds(t *testing.T) {
+	p, _ := start(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- p.Run(ctx) }()
+	c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil)
+	require.NoError(t, err)
+	p.Apply(nil) // the group leaves while a statement runs
+	_, err = c.Exec("DO 1")
+	require.NoError(t, err)
+	c.Release()
+	cancel()
+	select {
+	case err := <-done:
+		require.True(t, err == nil || errors.Is(err, context.Canceled))
+	case <-time.After(10 * time.Second):
+		t.Fatal("Run does not end")
+	}
+}
