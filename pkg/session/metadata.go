@@ -6,6 +6,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
@@ -59,6 +60,9 @@ func (s *Session) selectMetadata(p *plan.Plan) (handled bool, err error) {
 		return true, err
 	}
 	refs, sure := st.Tables()
+	if err := s.checkMetadata(refs, sure && !qualifiesBySchema(st)); err != nil {
+		return true, err
+	}
 	if !sure || qualifiesBySchema(st) {
 		return false, nil
 	}
@@ -93,6 +97,45 @@ func (s *Session) selectMetadata(p *plan.Plan) (handled bool, err error) {
 	return true, nil
 }
 
+// checkMetadata refuses an account that may not see everything the tables that show what others do, and all of them if they
+// cannot be filtered: the servers take us for an administrator.
+func (s *Session) checkMetadata(refs []sqlparse.TableRef, filtered bool) error {
+	if s.account.Privilege("*") >= catalog.Admin {
+		return nil
+	}
+	for _, r := range refs {
+		name := strings.ToLower(r.Name)
+		switch {
+		case name == "processlist", strings.HasPrefix(name, "innodb_"), strings.HasSuffix(name, "_privileges"),
+			strings.HasSuffix(name, "_statistics"), strings.HasPrefix(name, "metadata_lock"):
+			return sqlerr.AccessDeniedDB.New(s.user, s.host, "information_schema")
+		}
+	}
+	if !filtered && s.account.Privilege("*") == catalog.NoAccess {
+		return sqlerr.Unsupported("this form of a query of information_schema", "give its tables aliases and qualify columns by them")
+	}
+	return nil
+}
+
+// visible is the condition that hides databases the account may not read.
+func (s *Session) visible(f metadataFilter) string {
+	if s.account.Privilege("*") > catalog.NoAccess {
+		return ""
+	}
+	schema := f.schema
+	if schema == "" {
+		schema = "table_schema"
+	}
+	list := []byte("'information_schema'")
+	for db, p := range s.account.Grants {
+		if p > catalog.NoAccess {
+			list = append(list, ',')
+			list = sqltypes.AppendQuoted(list, []byte(db), s.mode&sqlparse.NoBackslashEscapes != 0)
+		}
+	}
+	return " AND " + schema + " IN (" + string(list) + ")"
+}
+
 // edit is a text to put in the place of another.
 type edit struct {
 	span sqlparse.Span
@@ -110,7 +153,7 @@ func (s *Session) metadataTables(st *sqlparse.Statement, refs []sqlparse.TableRe
 		if hidden == nil {
 			hidden = s.hiddenKeys()
 		}
-		text := "(SELECT * FROM information_schema." + r.Name + " WHERE " + f.condition(hidden) + ")"
+		text := "(SELECT * FROM information_schema." + r.Name + " WHERE " + f.condition(hidden) + s.visible(f) + ")"
 		if !aliased(st, r.Span) {
 			text += " AS " + quoteName(r.Name)
 		}

@@ -365,8 +365,8 @@ func (s *Session) check(db string, p catalog.Privilege) error {
 	if have := s.account.Privilege(db); have >= p {
 		return nil
 	}
-	if p <= catalog.Read && isSystemDB(db) && !strings.EqualFold(db, "mysql") && !strings.EqualFold(db, skarvDB) {
-		return nil
+	if p <= catalog.Read && strings.EqualFold(db, "information_schema") {
+		return nil // as far as selectMetadata shows it
 	}
 	return sqlerr.AccessDeniedDB.New(s.user, s.host, db)
 }

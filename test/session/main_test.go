@@ -168,3 +168,12 @@ func idsApart(t *testing.T) (a, b int) {
 		}
 	}
 }
+
+func ping(dsn string) error {
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Ping()
+}

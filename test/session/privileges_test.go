@@ -1,0 +1,90 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/wire"
+	adminv1 "skarv/proto/admin/v1"
+)
+
+func TestPrivileges(t *testing.T) {
+	admin := adminv1.NewAdminClient(shared.Admin(t))
+	_, err := admin.PutUser(t.Context(), &adminv1.PutUserRequest{
+		Name: "reader", Mode: adminv1.PutUserRequest_MODE_ADD,
+		Plugin: "mysql_native_password", AuthString: wire.HashNative("pw"),
+		Grants: map[string]string{"d": "read"},
+	})
+	require.NoError(t, err)
+	dsn := "reader:pw@tcp(" + shared.Addr() + ")/d"
+	var c *client
+	require.Eventually(t, func() bool { return ping(dsn) == nil }, ten, tick)
+	c = connectTo(t, dsn)
+	require.Equal(t, "v1", c.get("SELECT v FROM t WHERE id = 1"))
+	for _, denied := range []string{
+		"UPDATE t SET v = 'x' WHERE id = 1",
+		"INSERT INTO t VALUES (1, 'x')",
+		"DELETE FROM t",
+		"CREATE TABLE x (id INT PRIMARY KEY)",
+		"DROP TABLE t",
+		"TRUNCATE TABLE t",
+		"LOCK TABLES t WRITE",
+		"ANALYZE TABLE t",
+		"FLUSH TABLES",
+		"SELECT * FROM secret.s",
+		"SELECT COUNT(*) FROM t WHERE id IN (SELECT id FROM secret.s)",
+		"UPDATE t, secret.s SET t.v = 'x' WHERE t.id = s.id",
+		"INSERT INTO t SELECT id, 'x' FROM secret.s",
+		"SELECT * FROM t UNION SELECT id, 'x' FROM secret.s",
+		"WITH q AS (SELECT id FROM secret.s) SELECT * FROM q",
+		"SHOW CREATE TABLE secret.s",
+		"SHOW COLUMNS FROM secret.s",
+		"SHOW INDEX FROM secret.s",
+		"SHOW TABLES FROM secret",
+		"SHOW TABLE STATUS FROM secret",
+		"SHOW CREATE DATABASE secret",
+		"DESCRIBE secret.s",
+		"EXPLAIN SELECT * FROM secret.s",
+		"USE secret",
+		"SELECT * FROM mysql.user",
+		"SELECT * FROM performance_schema.threads",
+		"SELECT * FROM information_schema.processlist",
+		"SELECT t.table_name FROM information_schema.processlist p, information_schema.tables t",
+		"SELECT * FROM information_schema.user_privileges",
+		"SELECT information_schema.tables.table_name FROM information_schema.tables WHERE table_schema = 'secret'",
+		"SELECT * FROM skarv.node_groups",
+		"SELECT * FROM skarv.processlist",
+		"SET @a = (SELECT COUNT(*) FROM secret.s)",
+		"DO (SELECT COUNT(*) FROM secret.s)",
+		"CREATE VIEW v AS SELECT * FROM secret.s",
+	} {
+		_, err := c.try(denied)
+		require.Error(t, err, denied)
+		if !allowedRefusal(err.Error()) {
+			t.Errorf("%s: %v", denied, err)
+		}
+		st, err := c.PrepareContext(t.Context(), denied)
+		if err == nil {
+			_, err = st.Exec()
+			st.Close()
+		}
+		require.Error(t, err, "prepared: "+denied)
+	}
+	require.NotContains(t, c.get("SHOW DATABASES"), "secret")
+	root := connect(t)
+	id := root.get("SELECT CONNECTION_ID()")
+	c.fails(1095, "KILL "+id)
+	require.NotContains(t, c.get("SHOW PROCESSLIST"), "root")
+	require.Equal(t, "1", root.get("SELECT 1"))
+	for _, table := range []string{"tables", "columns", "statistics", "key_column_usage", "table_constraints", "partitions"} {
+		require.Equal(t, "0", c.get("SELECT COUNT(*) FROM information_schema."+table+" WHERE table_schema = 'secret'"), table)
+		require.NotEqual(t, "0", c.get("SELECT COUNT(*) FROM information_schema."+table+" WHERE table_schema = 'd'"), table)
+	}
+	require.Equal(t, "0", c.get("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'secret'"))
+}
+
+// allowedRefusal: access denied to the database, or a statement nobody may run.
+func allowedRefusal(text string) bool {
+	return len(text) > 10 && (text[:10] == "Error 1044" || text[:10] == "Error 1142" || text[:10] == "Error 1235")
+}
