@@ -18,6 +18,7 @@ import (
 	"skarv/pkg/sequence"
 	"skarv/pkg/session"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/workspace"
 )
 
 // runProxy waits until there is a cluster to serve, then serves MySQL clients until ctx ends.
@@ -41,6 +42,9 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Pools:     s.pools,
 		Hasher:    backend.NewHasher(),
 		Sequences: sequences{s.sequences},
+		Workspace: workspace.NewBudget(workspace.Limits{
+			Rows: s.cfg.Workspace.MaxRows, Bytes: s.cfg.Workspace.MaxBytes, Total: s.cfg.Workspace.TotalBytes,
+		}),
 		DDL:       s.ddl(),
 		Registry:  s.sessions,
 		Metrics:   metrics,
@@ -59,7 +63,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 	proxy, err := mysqlserver.Listen(mysqlserver.Config{
 		Listeners:        listeners,
 		NewHandler:       func(c *mysqlserver.Conn) mysqlserver.Handler { return session.New(cfg, c) },
-		ServerVersion:    func() string { return s.follower.Snapshot().ServerVersion },
+		ServerVersion:    func() string { return greeting(s.follower.Snapshot().ServerVersion) },
 		TLS:              tlsConfig,
 		RequireTLS:       s.cfg.MySQL.RequireTLS,
 		IDBase:           rand.Uint32N(1<<10) << 20,
@@ -152,4 +156,13 @@ func (q sequences) Next(t *catalog.Table, n int) (uint64, error) {
 // Observe implements exec.Sequence.
 func (q sequences) Observe(t *catalog.Table, v uint64) error {
 	return q.of.Observe(context.Background(), t.ID, v)
+}
+
+// greeting is the version clients are greeted with, the servers' own: MariaDB 10 puts 5.5.5 before its version, and
+// clients that know only MySQL then leave alone what MySQL 8 has and it has not (@@transaction_isolation, utf8mb4_0900_ai_ci).
+func greeting(version string) string {
+	if strings.HasPrefix(version, "10.") && strings.Contains(version, "MariaDB") {
+		return "5.5.5-" + version
+	}
+	return version
 }
