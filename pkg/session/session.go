@@ -24,6 +24,7 @@ import (
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
+	"skarv/pkg/workspace"
 )
 
 // Config is what the sessions of a process share. All of it is safe for concurrent use.
@@ -36,6 +37,7 @@ type Config struct {
 	Pools     *backend.Pools
 	Hasher    backend.Hasher
 	Sequences exec.Sequence
+	Workspace *workspace.Budget
 	DDL       DDL
 	Registry  *Registry
 	Metrics   *Metrics
@@ -183,6 +185,8 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 			return err
 		}
 	}
+	s.more = false
+	s.conn.SetStatus(s.status())
 	s.activity.login(user, s.conn.RemoteAddr().String())
 	s.cfg.Registry.add(s)
 	return nil
@@ -229,6 +233,7 @@ func (s *Session) Handle(cmd wire.Command, payload []byte) error {
 		s.cfg.Buffers.put(s.buffer)
 		s.buffer = nil
 	}
+	s.conn.SetStatus(s.status() &^ wire.StatusMoreResults) // what COM_PING tells
 	return err
 }
 

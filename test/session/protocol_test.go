@@ -131,6 +131,17 @@ func TestResetConnection(t *testing.T) {
 	require.Equal(t, "v1", string(rows[0][0]))
 }
 
+func TestPingTellsStatus(t *testing.T) {
+	r := rawClient(t)
+	r.exec("BEGIN")
+	sum, _ := r.command(wire.ComPing, nil)
+	require.True(t, sum.Status.Has(wire.StatusInTrans|wire.StatusAutocommit), "%x", sum.Status)
+	r.exec("SET autocommit = 0")
+	r.exec("ROLLBACK")
+	sum, _ = r.command(wire.ComPing, nil)
+	require.Zero(t, sum.Status&(wire.StatusInTrans|wire.StatusAutocommit))
+}
+
 func TestSeveralStatements(t *testing.T) {
 	r := rawClient(t)
 	require.NoError(t, r.Send(wire.ComQuery, []byte("BEGIN; UPDATE t SET v = 'multi' WHERE id = 1; SELECT id FROM t WHERE id IN (1, 2, 3); SELECT * FROM nothing; COMMIT")))
