@@ -204,6 +204,16 @@ func (p *Pools) Kill(ctx context.Context, g placement.NodeGroupID, threadID uint
 	return err
 }
 
+// Dial connects to node group g's primary for the caller alone: the connection is not counted, and the caller closes
+// it. It works on a group that is down or whose pool is full.
+func (p *Pools) Dial(ctx context.Context, g placement.NodeGroupID) (*mysqlconn.Conn, error) {
+	pl := p.pool(g)
+	if pl == nil {
+		return nil, sqlerr.ServerLost.New(fmt.Sprintf("node group %d is not in the topology", g))
+	}
+	return pl.dial(ctx, Profile{NoDB: true})
+}
+
 // Run probes the servers and closes idle connections until ctx ends; then it closes all pools.
 func (p *Pools) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)

@@ -240,6 +240,12 @@ func (p *pool) put(c *Conn) {
 		return
 	}
 	p.mu.Lock()
+	if c.idle {
+		// Two sessions would hold it, and the list of idle connections would become a ring.
+		p.mu.Unlock()
+		p.cfg.Log.Error("connection released twice", "group", p.group.ID)
+		return
+	}
 	if p.closed {
 		p.mu.Unlock()
 		p.discard(c)

@@ -47,12 +47,13 @@ type Config struct {
 // baseCaps are the capabilities of every connection, as far as the server has them. Multi-results are decoded or relayed
 // whatever a client asked for, because only a statement that was sent as several, or a procedure, has them.
 const baseCaps = wire.CapLongPassword | wire.CapLongFlag | wire.CapProtocol41 | wire.CapTransactions | wire.CapSecureConnection |
-	wire.CapMultiStatements | wire.CapMultiResults | wire.CapPSMultiResults | wire.CapPluginAuth | wire.CapPluginAuthLenenc |
+	wire.CapMultiResults | wire.CapPSMultiResults | wire.CapPluginAuth | wire.CapPluginAuthLenenc |
 	wire.CapConnectAttrs
 
-// profileCaps are the capabilities a caller chooses.
+// profileCaps are the capabilities a caller chooses. Who relays one statement at a time does well not to ask for
+// CapMultiStatements: then the server refuses what a scanner took for one statement and is two.
 const profileCaps = wire.CapDeprecateEOF | wire.CapFoundRows | wire.CapSessionTrack | wire.CapLocalFiles | wire.CapIgnoreSpace |
-	wire.CapInteractive | wire.CapNoSchema | wire.CapODBC | wire.CapExpiredPasswords
+	wire.CapInteractive | wire.CapNoSchema | wire.CapODBC | wire.CapExpiredPasswords | wire.CapMultiStatements
 
 const (
 	defaultTimeout   = 10 * time.Second

@@ -17,7 +17,7 @@ import (
 
 func TestServerErrorsLeaveConnectionUsable(t *testing.T) {
 	eachForm(t, func(t *testing.T, caps wire.Capability) {
-		c := dial(t, mysqlconn.Config{Caps: caps})
+		c := dial(t, mysqlconn.Config{Caps: caps | wire.CapMultiStatements})
 		require.Equal(t, caps, c.Caps()&wire.CapDeprecateEOF)
 		_, err := c.Exec("SELEKT")
 		require.True(t, sqlerr.HasCode(err, sqlerr.ParseError))
@@ -89,7 +89,7 @@ func TestQuery(t *testing.T) {
 // Commands sent one behind the other are answered in that order, multi-results and errors among them.
 func TestPipelining(t *testing.T) {
 	eachForm(t, func(t *testing.T, caps wire.Capability) {
-		c := dial(t, mysqlconn.Config{Caps: caps})
+		c := dial(t, mysqlconn.Config{Caps: caps | wire.CapMultiStatements})
 		require.NoError(t, c.Send(wire.ComQuery, []byte("SELECT 1; SELECT 2; DO 3")))
 		require.NoError(t, c.Send(wire.ComQuery, []byte("SELEKT")))
 		require.NoError(t, c.SendRaw(append(command(wire.ComInitDB, "mysql"), command(wire.ComQuery, "SELECT DATABASE()")...)))
@@ -136,7 +136,7 @@ func TestPipelining(t *testing.T) {
 // Rows of 16 MB and more come in several packets; exactly 16 MB - 1 ends with an empty one.
 func TestHugeRows(t *testing.T) {
 	eachForm(t, func(t *testing.T, caps wire.Capability) {
-		c := dial(t, mysqlconn.Config{Caps: caps})
+		c := dial(t, mysqlconn.Config{Caps: caps | wire.CapMultiStatements})
 		for _, n := range []int{wire.MaxPacket - 4 - 1, wire.MaxPacket - 4, wire.MaxPacket - 8, wire.MaxPacket + 100, 2*wire.MaxPacket - 9, 40 << 20} {
 			_, rows, err := c.QueryAll("SELECT REPEAT('y', "+strconv.Itoa(n)+"), 'end'", 1)
 			require.NoError(t, err)
@@ -176,7 +176,7 @@ func TestColumnsAreShared(t *testing.T) {
 
 func TestPrepare(t *testing.T) {
 	eachForm(t, func(t *testing.T, caps wire.Capability) {
-		c := dial(t, mysqlconn.Config{Caps: caps})
+		c := dial(t, mysqlconn.Config{Caps: caps | wire.CapMultiStatements})
 		st, err := c.Prepare([]byte("SELECT ? + 1 AS x, 'abc' AS y"))
 		require.NoError(t, err)
 		require.Len(t, st.Params, 1)

@@ -39,7 +39,7 @@ func answerOf(t testing.TB, c *mysqlconn.Conn, cmd wire.Command, body string) (p
 
 func TestRelay(t *testing.T) {
 	eachForm(t, func(t *testing.T, caps wire.Capability) {
-		c := dial(t, mysqlconn.Config{Caps: caps})
+		c := dial(t, mysqlconn.Config{Caps: caps | wire.CapMultiStatements})
 		eofs := 1 // packets between the columns and the rows
 		if caps != 0 {
 			eofs = 0
@@ -106,7 +106,7 @@ func TestRelay(t *testing.T) {
 
 func TestRelayPrepared(t *testing.T) {
 	eachForm(t, func(t *testing.T, caps wire.Capability) {
-		c := dial(t, mysqlconn.Config{Caps: caps})
+		c := dial(t, mysqlconn.Config{Caps: caps | wire.CapMultiStatements})
 		for sql, want := range map[string][2]int{
 			"DO 1":                       {0, 0},
 			"DO ?":                       {1, 0},
@@ -156,7 +156,7 @@ func TestRelayPrepared(t *testing.T) {
 // Results and rows much larger than any buffer.
 func TestRelayLarge(t *testing.T) {
 	eachForm(t, func(t *testing.T, caps wire.Capability) {
-		c := dial(t, mysqlconn.Config{Caps: caps})
+		c := dial(t, mysqlconn.Config{Caps: caps | wire.CapMultiStatements})
 		for sql, want := range map[string]int{
 			"SELECT seq, REPEAT('x', 200) FROM seq_1_to_100000":      100000,
 			"SELECT REPEAT('x', 33554432), 1 FROM seq_1_to_2":        2,
@@ -188,7 +188,7 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 
 func TestRelayLocalInfile(t *testing.T) {
 	eachForm(t, func(t *testing.T, caps wire.Capability) {
-		c := dial(t, mysqlconn.Config{Caps: caps | wire.CapLocalFiles})
+		c := dial(t, mysqlconn.Config{Caps: caps | wire.CapLocalFiles | wire.CapMultiStatements})
 		mustExec(t, c, "CREATE OR REPLACE DATABASE loading", "USE loading", "CREATE TABLE t (a INT, b TEXT)")
 		load := command(wire.ComQuery, "LOAD DATA LOCAL INFILE 'some file' INTO TABLE t; SELECT 5")
 		var dst bytes.Buffer
