@@ -34,6 +34,8 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	grpcbackoff "google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
@@ -121,6 +123,7 @@ func Open(cfg Config) (*Store, error) {
 		DialKeepAliveTimeout: 3 * time.Second,
 		MaxCallSendMsgSize:   8 << 20,
 		Logger:               zap.NewNop(),
+		DialOptions:          []grpc.DialOption{grpc.WithConnectParams(reconnect(dial))},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connect to etcd at %s: %w", strings.Join(cfg.Endpoints, ", "), err)
@@ -133,6 +136,15 @@ func Open(cfg Config) (*Store, error) {
 		log:     log,
 		health:  Health{OK: true, Since: time.Now()},
 	}, nil
+}
+
+// reconnect has a lost etcd tried again every second or two, however long it was gone: gRPC's own pauses grow to two
+// minutes.
+func reconnect(dial time.Duration) grpc.ConnectParams {
+	return grpc.ConnectParams{
+		Backoff:           grpcbackoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
+		MinConnectTimeout: dial,
+	}
 }
 
 // Close ends every request, watch and lease of this Store.

@@ -29,7 +29,7 @@ func startEtcd(t testing.TB, scheme string, more ...string) *etcdServer {
 	peer := fmt.Sprintf("http://127.0.0.1:%d", freePort(t))
 	e.args = append([]string{
 		"--name=e", "--data-dir=" + t.TempDir(), "--listen-client-urls=" + e.url, "--advertise-client-urls=" + e.url,
-		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=e=" + peer, "--unsafe-no-fsync",
+		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=e=" + peer,
 	}, more...)
 	e.start(t)
 	return e

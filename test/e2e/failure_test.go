@@ -189,6 +189,9 @@ func (f *failures) serverKilled(t *testing.T) {
 
 	require.NoError(t, f.servers[1].Start(t.Context()))
 	f.recovers(t, db)
+	_, err = inTx.ExecContext(t.Context(), "COMMIT")
+	require.Error(t, err, "what was lost is not said to be committed")
+	exec1(t, inTx, "ROLLBACK")
 	require.NoError(t, inTx.QueryRowContext(t.Context(), byKey(f.key2)).Scan(&v), "the session goes on")
 	require.NotEqual(t, "tx", v, "what was not committed is gone")
 	// A server that was restarted while its connections were idle: nobody is told of them.

@@ -24,13 +24,24 @@ const patience = 30 * time.Second
 
 // programs builds skarv and skarvctl once for all tests of this package.
 var programs = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("skarv-e2e-bin-%d", os.Getuid()))
+	dir, err := os.MkdirTemp("", "skarv-e2e-bin-")
+	if err != nil {
+		return "", err
+	}
 	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "skarv/cmd/...").CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
+		return dir, fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return dir, nil
 })
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, _ := programs(); dir != "" { // builds them if no test did, which costs little
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
 
 func program(t testing.TB, name string) string {
 	t.Helper()
