@@ -3,6 +3,7 @@ package exec
 import (
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlparse"
 )
 
 // appendFragment appends the SQL of f for group g, one of groups, which the router found for f last.
@@ -33,3 +34,6 @@ func (r *Runner) appendFragment(dst []byte, f *plan.Fragment, a *Arguments, g pl
 	}
 	return dst
 }
+
+// AppendSpan appends a part of the statement, parameters filled in.
+func (a *Arguments) AppendSpan(dst []byte, sp sqlparse.Span) []byte { return a.appendSpan(dst, sp) }

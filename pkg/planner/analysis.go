@@ -22,6 +22,11 @@ type analysis struct {
 	// whole, not nil, says why the statement can only run as a whole, on one node group.
 	whole *sqlerr.Error
 	depth int
+	// refs are the tables and views the statement itself names, as often as it does; those that views name are left out.
+	refs   []*catalog.Table
+	inView int
+	// inPlace: something in the statement makes sense only where its tables are, not in copies of them.
+	inPlace bool
 }
 
 // cte is a common table expression in scope. Each reference to it is analysed as a derived table of its own.
@@ -223,6 +228,7 @@ func (a *analysis) aliased(b *block, e *sqlparser.AliasedTableExpr, db string) (
 	}
 	if len(e.Partitions) > 0 {
 		a.refuseMany("PARTITION (...) of a table", "use conditions in WHERE")
+		a.inPlace = true
 	}
 	if name.Qualifier.IsEmpty() {
 		if name.Name.String() == "dual" && e.As.IsEmpty() {
@@ -322,6 +328,9 @@ func (a *analysis) base(name sqlparser.TableName, alias, db string) (*instance, 
 		return nil, err
 	}
 	a.b.access(t.Database, catalog.Read)
+	if a.inView == 0 {
+		a.refs = append(a.refs, t)
+	}
 	if t.Kind == catalog.View {
 		return in, a.view(in, t)
 	}
@@ -339,7 +348,9 @@ func (a *analysis) view(in *instance, t *catalog.Table) error {
 	}
 	hidden := a.ctes
 	a.ctes = nil
+	a.inView++
 	in.sub, err = a.query(sel, nil, t.Database)
+	a.inView--
 	a.ctes = hidden
 	return err
 }

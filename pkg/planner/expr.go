@@ -254,11 +254,13 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 		w.a.b.plan.Uses |= plan.WritesUserVariable
 	case *sqlparser.GTIDFuncExpr, *sqlparser.PerformanceSchemaFuncExpr:
 		w.a.refuseMany("functions about the state of one server", "ask the server itself")
+		w.a.inPlace = true
 	case *sqlparser.Nextval:
 		return sqlerr.Unsupported("NEXT VALUE", "use an AUTO_INCREMENT column")
 	case *sqlparser.MatchExpr:
 		// Relevance depends on how many rows of the table hold a word, which each group counts for itself.
 		w.a.refuseMany("MATCH ... AGAINST over several node groups", "give the distribution key, or use LIKE")
+		w.a.inPlace = true // temporary tables have no FULLTEXT keys
 	}
 	return nil
 }

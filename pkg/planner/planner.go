@@ -10,6 +10,7 @@
 //	facts              equalities usable for each reference                        facts.go, place.go
 //	places             values that locate tables, tables attached to each other    place.go
 //	rules              relay, or scatter with merging above it                     select.go, scatter.go
+//	last rule          copy the tables to one group and run it there               workspace.go
 //	text               the client's own text, cut and completed where needed       text.go
 package planner
 
@@ -80,7 +81,7 @@ type build struct {
 func (p *Planner) Build(st *sqlparse.Statement, db string, snap *catalog.Snapshot, sess SessionInfo) (*plan.Plan, error) {
 	b := &build{p: p, st: st, db: db, snap: snap, sess: sess, plan: &plan.Plan{}}
 	b.plan.Uses = textUses(st.Uses())
-	if err := b.statement(); err != nil {
+	if err := b.tryWorkspace(b.statement()); err != nil {
 		var u *unread
 		e := sqlerr.From(err)
 		if errors.As(err, &u) {

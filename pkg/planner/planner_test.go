@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 
 // TestRulesAreExplained keeps every rule named and argued, and names unique within a list.
 func TestRulesAreExplained(t *testing.T) {
-	for _, list := range [][]Rule{selectRules(), insertRules(), modifyRules(), tokenRules()} {
+	for _, list := range [][]Rule{selectRules(), insertRules(), modifyRules(), tokenRules(), workspaceRules()} {
 		seen := map[string]bool{}
 		for _, r := range list {
 			require.NotEmpty(t, r.Name)
@@ -124,6 +125,14 @@ func checkPlan(t *testing.T, st *sqlparse.Statement, p *plan.Plan) {
 			node(n.Input)
 		case *plan.Project:
 			node(n.Input)
+		case *plan.Workspace:
+			for _, c := range slices.Concat(n.Copies, n.Local) {
+				if c.View != nil {
+					node(c.View)
+					continue
+				}
+				node(c.Input)
+			}
 		case *plan.InsertRows:
 			text(n.Before)
 			text(n.After)

@@ -25,6 +25,7 @@ type Config struct {
 	Admin     Admin     `yaml:"admin" doc:"The gRPC service skarvctl speaks to."`
 	Etcd      Etcd      `yaml:"etcd" doc:"Where the cluster's state is."`
 	Backend   Backend   `yaml:"backend" doc:"Connections to the database servers."`
+	Workspace Workspace `yaml:"workspace" doc:"Limits of queries for which rows are copied to one node group."`
 	PlanCache int       `yaml:"plan_cache" doc:"Statement shapes whose plans are kept."`
 	SlowQuery Duration  `yaml:"slow_query" doc:"Statements that take longer are logged by fingerprint; 0 logs none."`
 	Log       LogConfig `yaml:"log" doc:"The process's own log, on standard error."`
@@ -85,6 +86,13 @@ type Backend struct {
 	TLSCA          string   `yaml:"tls_ca" doc:"PEM authority of the servers' certificates, for node groups added with --tls verify."`
 }
 
+// Workspace bounds what is copied for queries that only one server with all rows can answer.
+type Workspace struct {
+	MaxRows    int64 `yaml:"max_rows" doc:"Rows copied for one statement; a statement that needs more ends with error 1235."`
+	MaxBytes   int64 `yaml:"max_bytes" doc:"Bytes of rows copied for one statement."`
+	TotalBytes int64 `yaml:"total_bytes" doc:"Bytes of rows copied for all statements of this process at once."`
+}
+
 // LogConfig configures the process's log.
 type LogConfig struct {
 	Level  string `yaml:"level" doc:"debug, info, warn or error."`
@@ -125,6 +133,7 @@ func DefaultConfig() Config {
 			MaxConnections: 256, DialTimeout: Duration(3 * time.Second), AcquireTimeout: Duration(5 * time.Second),
 			FailAfter: Duration(5 * time.Second), IdleTimeout: Duration(5 * time.Minute),
 		},
+		Workspace: Workspace{MaxRows: 5_000_000, MaxBytes: 1 << 30, TotalBytes: 4 << 30},
 		PlanCache: 10_000,
 		SlowQuery: Duration(time.Second),
 		Log:       LogConfig{Level: "info", Format: "text"},
@@ -210,6 +219,9 @@ func (c *Config) faults() []error {
 	positive("backend.acquire_timeout", int64(c.Backend.AcquireTimeout))
 	positive("backend.fail_after", int64(c.Backend.FailAfter))
 	positive("backend.idle_timeout", int64(c.Backend.IdleTimeout))
+	positive("workspace.max_rows", c.Workspace.MaxRows)
+	positive("workspace.max_bytes", c.Workspace.MaxBytes)
+	positive("workspace.total_bytes", c.Workspace.TotalBytes)
 	positive("plan_cache", int64(c.PlanCache))
 	if c.SlowQuery < 0 {
 		add("slow_query: must not be negative")

@@ -53,11 +53,12 @@ const (
 	strategyRelay
 	strategyScatter
 	strategySplit // INSERT of rows to their groups
+	strategyWorkspace
 	strategyCount
 )
 
 func (s strategy) String() string {
-	return [...]string{"local", "relay", "scatter", "split"}[s]
+	return [...]string{"local", "relay", "scatter", "split", "workspace"}[s]
 }
 
 // NewMetrics returns Metrics; register it to expose it.

@@ -266,6 +266,9 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 	if p.Root == nil {
 		return s.refuse(p)
 	}
+	if w, ok := p.Root.(*plan.Workspace); ok {
+		return s.workspace(p, w)
+	}
 	if p.Uses&plan.WritesUserVariable != 0 {
 		return sqlerr.Unsupported("assigning user variables in a statement over several node groups, or in VALUES",
 			"compute the value first, with SET or SELECT")
@@ -393,6 +396,20 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 		s.done(c, &sqlerr.Error{Code: sum.ErrCode, State: string(sum.ErrState[:])})
 		return nil
 	}
+	if err := s.answered(p, c, sum); err != nil {
+		s.done(c, err)
+		return err
+	}
+	if s.current != nil && sum.Status.Has(wire.StatusCursorExists) {
+		s.openCursor(c) // until its last row is fetched
+		return nil
+	}
+	s.done(c, nil)
+	return nil
+}
+
+// answered takes from an answer without error, which the client has, what the session must know of it.
+func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary) error {
 	switch {
 	case sum.Columns > 0:
 		s.rowCount = -1
@@ -413,15 +430,9 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 	s.takeInsertID(p, c, sum)
 	if p.Uses&plan.WritesUserVariable != 0 {
 		if err := s.variablesWritten(c); err != nil {
-			s.done(c, err)
 			return errors.New(err.Error()) // the client has its answer: all that is left is to end its connection
 		}
 	}
-	if s.current != nil && sum.Status.Has(wire.StatusCursorExists) {
-		s.openCursor(c) // until its last row is fetched
-		return nil
-	}
-	s.done(c, nil)
 	return nil
 }
 

@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+)
+
+// Workspace runs a whole SELECT on one node group, on a connection of its own: the tables it reads are copied there
+// into temporary tables that hide those of the same names, and the client's own text does the rest.
+type Workspace struct {
+	// Group is where it runs; 0: wherever the session likes.
+	Group placement.NodeGroupID
+	// Copies are made in this order.
+	Copies []Copy
+	// Local are tables that the group has all rows of: they are read in place, unless the session is in a transaction,
+	// whose own writes only its own connections see.
+	Local []Copy
+	// Renames are put into the client's text.
+	Renames []Rename
+	// LocalTwice: a table of Local is read more than once, and a temporary table can be read only once in a statement
+	// (MySQL): it cannot become a copy.
+	LocalTwice bool
+}
+
+// Copy is a temporary table: of the rows Input reads, or of those a view gives.
+type Copy struct {
+	Table *catalog.Table
+	// Name is what the temporary table is called in Table's database; empty: as Table.
+	Name string
+	// Columns of Table that are copied, as Input selects them.
+	Columns []int
+	// Input is one table's rows. Nil for a view.
+	Input *Fragment
+	// View has the tables a view's SELECT reads; Text is that SELECT. The tables are dropped once the view's rows are there.
+	View *Workspace
+	Text string
+}
+
+// Rename puts another table name in the place of a statement's table reference.
+type Rename struct {
+	// Ref is the number of the reference, as sqlparse.Statement.Tables counts them.
+	Ref int
+	// Text is what stands there instead.
+	Text string
+}
+
+func (*Workspace) node() {}
+
+func (n *Workspace) print(w *strings.Builder, depth int) {
+	w.WriteString("workspace")
+	if n.Group != 0 {
+		fmt.Fprintf(w, " on group %d", n.Group)
+	}
+	w.WriteString("\n")
+	for i := range n.Copies {
+		n.Copies[i].print(w, "copy", depth+1)
+	}
+	for i := range n.Local {
+		n.Local[i].print(w, "in place, copied within a transaction,", depth+1)
+	}
+	for _, r := range n.Renames {
+		indent(w, depth+1)
+		fmt.Fprintf(w, "reference %d reads %s\n", r.Ref+1, r.Text)
+	}
+}
+
+func (c *Copy) print(w *strings.Builder, what string, depth int) {
+	indent(w, depth)
+	w.WriteString(what + " " + c.Table.Database + "." + c.Table.Name)
+	if c.Name != "" {
+		w.WriteString(" as " + c.Name)
+	}
+	if c.View != nil {
+		w.WriteString(": the view's rows, computed in a ")
+		c.View.print(w, depth)
+		return
+	}
+	w.WriteString("\n")
+	printNode(w, c.Input, depth+1)
+}
+
+func jsonOfWorkspace(n *Workspace) *jsonNode {
+	j := &jsonNode{Step: "workspace"}
+	add := func(list []Copy, step string) {
+		for i := range list {
+			c := &list[i]
+			k := &jsonNode{Step: step, Tables: []string{c.Table.Database + "." + c.Table.Name}}
+			if c.View != nil {
+				k.Input, k.SQL = jsonOfWorkspace(c.View), c.Text
+			} else {
+				k.Input = jsonOf(c.Input)
+			}
+			j.Inputs = append(j.Inputs, k)
+		}
+	}
+	add(n.Copies, "copy")
+	add(n.Local, "read in place")
+	return j
+}

@@ -1,0 +1,493 @@
+package planner
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/workspace"
+)
+
+// workspaceRules is tried for a SELECT that the other rules refuse.
+func workspaceRules() []Rule {
+	return []Rule{
+		{"Workspace", `One server that has all rows of all tables a query reads gives the answer, whatever the query computes. So
+the tables are copied to one node group, into temporary tables that hide the tables of the same names there, and the
+client's text runs on that connection. All tables are known: the syntax tree names them, or the scanner is sure of
+them. Rows may be left out of a copy if a condition that must be true for every row of the result says so: a conjunct
+of the outermost WHERE over columns of one table that no outer join makes up, and that is read nowhere else in the
+statement. It must not fire for locking reads (the rows locked would be copies), for what reads tables it does not name
+(stored functions), for MATCH (temporary tables have no FULLTEXT keys) and for what depends on the server it runs on.`,
+			copyTables},
+	}
+}
+
+// tryWorkspace replaces a refusal of the statement by a workspace plan, if there is one. err is how planning ended.
+func (b *build) tryWorkspace(err error) error {
+	if b.st.Kind() != sqlparse.Select || b.plan.Kind != plan.Select {
+		return err
+	}
+	var u *unread
+	switch {
+	case errors.As(err, &u):
+	case err != nil:
+		if !sqlerr.HasCode(err, sqlerr.NotSupportedYet) {
+			return err
+		}
+	case b.plan.Refuse == nil || b.plan.Root != nil:
+		return nil
+	}
+	b.done = false
+	werr := run(b, workspaceRules())
+	if werr != nil || b.plan.Root != nil {
+		return werr
+	}
+	return err
+}
+
+// maxCopies bounds the temporary tables of one statement.
+const maxCopies = 61
+
+// worker builds a workspace.
+type worker struct {
+	b       *build
+	twice   bool // the servers read a temporary table more than once in a statement
+	copies  int
+	views   int // depth
+	next    int // number of temporary tables with names of their own
+	refused bool
+}
+
+func copyTables(b *build) (bool, error) {
+	u := b.st.Uses()
+	if u&(sqlparse.LocksRows|sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence) != 0 || b.plan.Uses&plan.SetsLastInsertID != 0 ||
+		u&sqlparse.SetsLastInsertID != 0 {
+		return false, nil
+	}
+	refs, sure := b.st.Tables()
+	var names []*catalog.Table // by reference; nil when only the tree knows them
+	if sure {
+		for _, r := range refs {
+			t, ok, err := b.copyable(r, b.db)
+			if !ok || err != nil {
+				return false, err
+			}
+			names = append(names, t)
+		}
+	}
+	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB}
+	tables := names
+	switch {
+	case b.query != nil:
+		if b.a.inPlace || b.a.system || b.a.virtual {
+			return false, nil
+		}
+		// What the tree names counts; the scanner knows where in the text.
+		tables = b.a.refs
+		if !w.twice && !sameTables(names, tables) {
+			return false, nil // among others: a common table expression that is read twice
+		}
+	case !sure || !b.plainCalls() || b.a != nil:
+		return false, nil
+	}
+	if len(tables) == 0 {
+		return false, nil
+	}
+	p := &plan.Workspace{}
+	for _, t := range tables {
+		b.access(t.Database, catalog.Read)
+		if t.Kind == catalog.Single && p.Group == 0 {
+			p.Group = t.Group
+		}
+	}
+	if err := w.tables(p, tables, refs, b.st); err != nil || w.refused {
+		return false, err
+	}
+	b.plan.Root, b.plan.Refuse, b.done = p, nil, true
+	return true, nil
+}
+
+// copyable finds the table a reference names; ok is false for what cannot be copied.
+func (b *build) copyable(r sqlparse.TableRef, db string) (t *catalog.Table, ok bool, err error) {
+	if r.DB != "" {
+		db = r.DB
+	}
+	if db == "" {
+		return nil, false, sqlerr.NoDatabase.New()
+	}
+	if systemSchema(db) != userSchema {
+		return nil, false, nil
+	}
+	t, err = b.table(db, r.Name)
+	return t, err == nil, err
+}
+
+// sameTables reports whether two lists have the same tables equally often.
+func sameTables(a, b []*catalog.Table) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	count := map[*catalog.Table]int{}
+	for i := range a {
+		count[a[i]]++
+		count[b[i]]--
+	}
+	for _, n := range count {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// tables fills p with the tables of one text. refs are where the text names them, for servers that read a temporary table
+// only once.
+func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlparse.TableRef, st *sqlparse.Statement) error {
+	db := w.b.db
+	if w.views > 0 {
+		db = "" // names in views are qualified
+	}
+	seen := map[*catalog.Table]int{}
+	for _, t := range tables {
+		seen[t]++
+	}
+	done := map[*catalog.Table]int{}
+	for i, t := range tables {
+		if !w.twice {
+			// In the order of the text, to number the references.
+			var ok bool
+			var err error
+			if t, ok, err = w.b.copyable(refs[i], db); !ok || err != nil {
+				w.refused = true
+				return err
+			}
+		}
+		done[t]++
+		local := t.Kind == catalog.Reference || t.Kind == catalog.Single && t.Group == p.Group
+		if done[t] > 1 && (w.twice || local) {
+			p.LocalTwice = p.LocalTwice || local && !w.twice
+			continue
+		}
+		if w.copies++; w.copies > maxCopies {
+			w.refused = true
+			return nil
+		}
+		c := plan.Copy{Table: t}
+		if done[t] > 1 {
+			w.next++
+			c.Name = "skarv_" + strconv.Itoa(w.next)
+			rename, ok := renamed(st, refs[i], t, c.Name)
+			if !ok {
+				w.refused = true
+				return nil
+			}
+			p.Renames = append(p.Renames, plan.Rename{Ref: i, Text: rename})
+		}
+		if t.Kind == catalog.View {
+			if err := w.view(p, &c); err != nil || w.refused {
+				return err
+			}
+			p.Copies = append(p.Copies, c)
+			continue
+		}
+		w.rows(&c, seen[t] == 1 && w.views == 0)
+		if local {
+			p.Local = append(p.Local, c)
+		} else {
+			p.Copies = append(p.Copies, c)
+		}
+	}
+	return nil
+}
+
+// view plans a view's rows.
+func (w *worker) view(p *plan.Workspace, c *plan.Copy) error {
+	if w.views++; w.views > 16 {
+		w.refused = true
+		return nil
+	}
+	defer func() { w.views-- }()
+	if w.b.query == nil { // nobody has looked at it yet
+		a := w.b.analysis()
+		err := a.view(&instance{}, c.Table)
+		w.b.a = nil
+		if err != nil || a.inPlace || a.system || a.virtual {
+			w.refused = true
+			return err
+		}
+	}
+	st := w.b.st.Dialect().NewStatement()
+	if err := st.Scan([]byte(c.Table.ViewText), 0); err != nil {
+		return err
+	}
+	refs, sure := st.Tables()
+	if !sure {
+		w.refused = true
+		return nil
+	}
+	var tables []*catalog.Table
+	for _, r := range refs {
+		t, ok, err := w.b.copyable(r, c.Table.Database)
+		if !ok || err != nil {
+			w.refused = true
+			return err
+		}
+		if r.DB == "" {
+			w.refused = true
+			return nil
+		}
+		w.b.access(t.Database, catalog.Read)
+		tables = append(tables, t)
+	}
+	c.View = &plan.Workspace{Group: p.Group}
+	if err := w.tables(c.View, tables, refs, st); err != nil || w.refused {
+		return err
+	}
+	c.Text = c.Table.ViewText
+	for i := len(c.View.Renames) - 1; i >= 0; i-- {
+		r := c.View.Renames[i]
+		span := refs[r.Ref].Span
+		c.Text = c.Text[:span.Start] + r.Text + c.Text[span.End:]
+	}
+	return nil
+}
+
+// rows plans the copy of one table's rows. once: the statement reads the table in one place only, so that conditions there
+// may leave rows out.
+func (w *worker) rows(c *plan.Copy, once bool) {
+	t := c.Table
+	f := &plan.Fragment{ID: w.copies, Tables: []*catalog.Table{t}}
+	switch t.Kind {
+	case catalog.Reference:
+		f.Target = plan.Target{Kind: plan.AnyGroup}
+	case catalog.Single:
+		f.Target = plan.Target{Kind: plan.OneGroup, Group: t.Group}
+	default:
+		f.Target = plan.Target{Kind: plan.AllGroups}
+	}
+	e := &editor{st: w.b.st}
+	e.raw("SELECT ")
+	for i := range t.Columns {
+		if t.Columns[i].Generated {
+			continue
+		}
+		if len(c.Columns) > 0 {
+			e.raw(", ")
+		}
+		e.raw(workspace.Read(&t.Columns[i]))
+		c.Columns = append(c.Columns, i)
+	}
+	e.raw(" FROM " + quoteName(t.Database) + "." + quoteName(t.Name))
+	if once {
+		w.narrow(f, e, t)
+	}
+	e.raw(" LIMIT 18446744073709551615") // whatever sql_select_limit says
+	f.Text = e.done()
+	c.Input = f
+}
+
+// narrow leaves out rows and node groups that cannot matter.
+func (w *worker) narrow(f *plan.Fragment, e *editor, t *catalog.Table) {
+	b := w.b
+	if b.query == nil {
+		return
+	}
+	var in *instance
+	for _, i := range b.a.insts {
+		if i.table == t {
+			if in != nil {
+				return // read by a view as well
+			}
+			in = i
+		}
+	}
+	if in == nil {
+		return
+	}
+	if t.Kind == catalog.Sharded {
+		if key, _, ok := keyOperands(in); ok {
+			f.Target = plan.Target{Kind: plan.ByKey, Table: t, Key: key}
+		}
+	}
+	blk := b.query.block
+	if blk == nil || blk.where == nil || len(blk.using) > 0 || !slices.Contains(preserved(blk.tree), in) {
+		return
+	}
+	var conditions []sqlparser.Expr
+	conjuncts(blk.where.Expr, func(x sqlparser.Expr) { conditions = append(conditions, x) })
+	spans := whereSpans(b.st)
+	if len(spans) != len(conditions) {
+		return
+	}
+	first := true
+	for i, x := range conditions {
+		if !b.about(x, blk, in) {
+			continue
+		}
+		if first {
+			e.raw(" AS " + quoteName(in.name) + " WHERE (")
+		} else {
+			e.raw(" AND (")
+		}
+		first = false
+		e.span(spans[i].Start, spans[i].End)
+		e.raw(")")
+	}
+}
+
+// preserved are the instances of a join tree whose rows no outer join makes up.
+func preserved(t *tree) []*instance {
+	switch {
+	case t == nil:
+		return nil
+	case t.kind == inner:
+		return slices.Concat(preserved(t.l), preserved(t.r))
+	case t.kind == leftOuter:
+		return preserved(t.l)
+	}
+	return []*instance{t.inst}
+}
+
+// about reports that e depends on nothing but columns of in and values.
+func (b *build) about(e sqlparser.Expr, blk *block, in *instance) bool {
+	ok, some := true, false
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *sqlparser.ColName:
+			ref, found := blk.resolveHere(n, b.a.lower)
+			ok = ok && found && ref.ok() && ref.inst == in
+			some = true
+			return false, nil
+		case *sqlparser.Literal, *sqlparser.Argument, sqlparser.ListArg, *sqlparser.ComparisonExpr, *sqlparser.AndExpr,
+			*sqlparser.OrExpr, *sqlparser.NotExpr, *sqlparser.IsExpr, *sqlparser.BetweenExpr, *sqlparser.BinaryExpr,
+			*sqlparser.UnaryExpr, sqlparser.ValTuple, *sqlparser.NullVal, sqlparser.BoolVal, *sqlparser.IntervalDateExpr:
+		default:
+			ok = false
+		}
+		return ok, nil
+	}, e)
+	return ok && some
+}
+
+// whereSpans are the texts between the ANDs of the outermost WHERE.
+func whereSpans(st *sqlparse.Statement) (spans []sqlparse.Span) {
+	c, ok := cut(st)
+	if !ok || c.union || c.where < 0 {
+		return nil
+	}
+	toks := st.TokensFrom(c.where)
+	toks.Next() // WHERE
+	depth, cases, between := 0, 0, 0
+	var item sqlparse.Span
+	for {
+		t := toks.Next()
+		if t.Kind == sqlparse.EOF {
+			break
+		}
+		if t.Kind == sqlparse.Invalid {
+			return nil
+		}
+		switch {
+		case t.Kind == sqlparse.Op && st.Is(t, "("):
+			depth++
+		case t.Kind == sqlparse.Op && st.Is(t, ")"):
+			depth--
+		case t.Kind != sqlparse.Word || depth > 0:
+		case st.Is(t, "CASE"):
+			cases++
+		case st.Is(t, "END"):
+			cases--
+		case cases > 0:
+		case st.Is(t, "BETWEEN"):
+			between++
+		case st.Is(t, "AND"):
+			if between > 0 {
+				between--
+				break
+			}
+			spans, item = append(spans, item), sqlparse.Span{}
+			continue
+		case endsWhere(st, t):
+			return append(spans, item)
+		}
+		if item.End == 0 {
+			item.Start = t.Start
+		}
+		item.End = t.End
+	}
+	return append(spans, item)
+}
+
+func endsWhere(st *sqlparse.Statement, t sqlparse.Token) bool {
+	for _, w := range [...]string{"GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "FOR", "LOCK", "INTO", "PROCEDURE", "OFFSET",
+		"FETCH", "QUALIFY"} {
+		if st.Is(t, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// renamed is what stands for a table reference that reads another table. ok is false where none can.
+func renamed(st *sqlparse.Statement, ref sqlparse.TableRef, t *catalog.Table, name string) (text string, ok bool) {
+	text = quoteName(t.Database) + "." + quoteName(name)
+	toks := st.TokensFrom(ref.End)
+	next := toks.Next()
+	switch {
+	case next.Kind == sqlparse.QuotedName:
+		return text, true
+	case next.Kind != sqlparse.Word:
+		return text + " AS " + quoteName(ref.Name), true
+	case st.Is(next, "AS"):
+		return text, true
+	case st.Is(next, "PARTITION"), st.Is(next, "TABLESAMPLE"):
+		return "", false
+	}
+	for _, w := range [...]string{"WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "FOR", "LOCK", "INTO", "UNION", "EXCEPT", "INTERSECT",
+		"WINDOW", "JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "NATURAL", "STRAIGHT_JOIN", "ON", "USING", "USE", "IGNORE", "FORCE",
+		"PROCEDURE", "QUALIFY"} {
+		if st.Is(next, w) {
+			return text + " AS " + quoteName(ref.Name), true
+		}
+	}
+	return text, true
+}
+
+// plainCalls reports that a statement without a tree calls no function but the servers' own that compute from their
+// arguments.
+func (b *build) plainCalls() bool {
+	toks := b.st.Tokens()
+	var prev sqlparse.Token
+	for {
+		t := toks.Next()
+		if t.Kind == sqlparse.EOF {
+			return true
+		}
+		if t.Kind == sqlparse.Op && b.st.Is(t, "(") && (prev.Kind == sqlparse.Word || prev.Kind == sqlparse.QuotedName) {
+			name := strings.ToLower(string(b.st.Text(prev.Span)))
+			if lockFunctions(name) || serverFunctions(name) || !builtin(name) && !beforeParenthesis(name) {
+				return false
+			}
+		}
+		if t.Kind == sqlparse.Word && (b.st.Is(t, "MATCH") || b.st.Is(t, "PARTITION") && !b.st.Is(prev, "(") ||
+			b.st.Is(t, "FOR") || b.st.Is(t, "NEXT")) {
+			return false
+		}
+		prev = t
+	}
+}
+
+// beforeParenthesis are words that stand before parentheses and call nothing.
+func beforeParenthesis(word string) bool {
+	return has(` as in and or not xor exists any all some from join on using where having by union except intersect select
+ distinct when then else case between like regexp rlike is over with recursive lateral values row interval div mod binary
+ count sum min max avg group_concat std stddev variance cast convert char varchar decimal date time datetime timestamp if
+ left right insert replace substring position trim extract coalesce `, word)
+}

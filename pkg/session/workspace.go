@@ -1,0 +1,297 @@
+package session
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/exec"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+	"skarv/pkg/workspace"
+)
+
+// workspace runs a statement on one node group over copies of its tables: on a connection of its own, outside of the
+// session's transaction, which is closed whenever anything goes wrong, and with it all that was made on it. The copies
+// are read as the session reads, inside its transaction if there is one.
+func (s *Session) workspace(p *plan.Plan, n *plan.Workspace) error {
+	s.usedStrategy = strategyWorkspace
+	if s.locks != nil {
+		return sqlerr.Unsupported("a query over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
+	}
+	copies := n.Copies
+	if s.tx != nil {
+		if n.LocalTwice {
+			return sqlerr.Unsupported("a query over several node groups that reads a reference table twice, within a transaction",
+				"run it outside of the transaction")
+		}
+		copies = slices.Concat(n.Copies, n.Local)
+	}
+	g := n.Group
+	if g == 0 {
+		g = s.anyGroup()
+	}
+	c, err := s.cfg.Pools.Get(g, s.profile, s.state, nil)
+	if err != nil {
+		return err
+	}
+	s.usedGroup = g
+	c.Dirty = true // until the pool has reset it
+	s.running.enter(c)
+	sum, err := s.compute(p, n, copies, c)
+	s.running.leave(c)
+	if err != nil {
+		c.Discard()
+		return err
+	}
+	c.Dirty = true // reading back user variables has declared it clean
+	c.Release()
+	s.usedSummary = sum
+	return nil
+}
+
+// compute fills the workspace on c and runs the statement there.
+func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c *backend.Conn) (sum wire.ResultSummary, err error) {
+	if err := s.examine(c); err != nil {
+		return sum, err
+	}
+	w, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode)
+	if err != nil {
+		return sum, txn.Lost(c, err)
+	}
+	defer func() {
+		if cerr := w.Close(); err == nil && cerr != nil {
+			c.Interrupt() // the answer is right; the connection goes
+		}
+	}()
+	if err := s.gather(w, copies, c); err != nil {
+		return sum, err
+	}
+	if err := w.Ready(); err != nil {
+		return sum, txn.Lost(c, err)
+	}
+	if s.binary {
+		sum, err = s.copyBinary(c, s.renamed(n))
+	} else {
+		sum, err = s.copyResults(c, s.renamed(n))
+	}
+	if err != nil {
+		return sum, s.computed(txn.Lost(c, err))
+	}
+	return sum, s.answered(p, c, &sum)
+}
+
+// copyBinary is copyResults for a client that executes a prepared statement: the server's own binary rows are passed on,
+// which have floats with all their digits.
+func (s *Session) copyBinary(c *backend.Conn, sql []byte) (sum wire.ResultSummary, err error) {
+	s.running.enter(c)
+	defer s.running.leave(c)
+	st, err := c.Prepare(sql)
+	if err != nil {
+		return sum, err
+	}
+	defer c.CloseStmt(st.ID)
+	body := binary.LittleEndian.AppendUint32(nil, st.ID)
+	body = append(body, 0, 1, 0, 0, 0) // no cursor, once
+	if err := c.Send(wire.ComStmtExecute, body); err != nil {
+		return sum, err
+	}
+	head, err := c.ReadHead()
+	if err != nil {
+		return sum, err
+	}
+	if head.OK != nil {
+		ok := *head.OK
+		sum.AffectedRows, sum.Warnings = ok.AffectedRows, ok.Warnings
+		ok.Status, ok.SessionState = s.status(), nil
+		return sum, s.conn.WriteOK(ok)
+	}
+	sum.Columns = len(head.Columns)
+	out := s.newOutput()
+	out.binary = false // rows are what they are to be already
+	if err := out.Columns(head.Columns); err != nil {
+		return sum, err
+	}
+	for {
+		row, err := c.ReadRow()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = out.Row(row)
+		}
+		if err != nil {
+			return sum, err
+		}
+	}
+	sum.Rows, sum.Bytes, sum.Warnings = out.rows, out.bytes, c.LastWarnings()
+	return sum, out.end(sum.Warnings)
+}
+
+// cannotReopen is the servers' error for a temporary table that is read twice in a statement.
+const cannotReopen = 1137
+
+func (s *Session) computed(err error) error {
+	if sqlerr.HasCode(err, cannotReopen) {
+		return sqlerr.Unsupported("a query over several node groups that reads a table twice where it is written once",
+			"write a common table expression that is used twice as two derived tables")
+	}
+	return err
+}
+
+// examine lets the server judge the statement before anything is copied.
+func (s *Session) examine(c *backend.Conn) error {
+	if s.stmt.Uses()&sqlparse.WritesUserVariable != 0 {
+		return nil // what looks constant would be computed already
+	}
+	st, err := c.Prepare(s.stmt.SQL())
+	switch {
+	case err == nil:
+		c.CloseStmt(st.ID)
+	case !c.Usable() || !sqlerr.HasCode(err, notPreparable):
+		return txn.Lost(c, err)
+	}
+	return nil
+}
+
+// gather makes the copies.
+func (s *Session) gather(w *workspace.Workspace, copies []plan.Copy, c *backend.Conn) error {
+	names := make([]string, len(copies))
+	for _, views := range []bool{true, false} { // a view's tables must not be hidden by copies
+		for i := range copies {
+			if t := &copies[i]; (t.View != nil) == views {
+				var err error
+				if names[i], err = s.gatherOne(w, t, c); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for i := range copies {
+		name := copies[i].Name
+		if name == "" {
+			name = copies[i].Table.Name
+		}
+		if err := w.Rename(copies[i].Table.Database, names[i], name); err != nil {
+			return txn.Lost(c, err)
+		}
+	}
+	return nil
+}
+
+// gatherOne makes one copy, under a name of its own.
+func (s *Session) gatherOne(w *workspace.Workspace, t *plan.Copy, c *backend.Conn) (name string, err error) {
+	if t.View != nil {
+		copies := t.View.Copies
+		if s.tx != nil {
+			copies = slices.Concat(t.View.Copies, t.View.Local)
+		}
+		mark := w.Mark()
+		if err := s.gather(w, copies, c); err != nil {
+			return "", err
+		}
+		if name, err = w.Select(t.Table.Database, t.Text); err == nil {
+			err = w.DropBetween(mark)
+		}
+		if err != nil {
+			return "", s.computed(txn.Lost(c, err))
+		}
+		return name, nil
+	}
+	if name, err = w.Create(t.Table); err != nil {
+		return "", txn.Lost(c, err)
+	}
+	f := w.Fill(t.Table, name, t.Columns)
+	if err := s.fragment(&plan.Plan{Kind: plan.Select, Root: &plan.Merge{Input: t.Input}}, f); err != nil {
+		return "", err
+	}
+	if err := f.Finish(); err != nil {
+		return "", txn.Lost(c, err)
+	}
+	return name, nil
+}
+
+// fragment reads the rows of one table.
+func (s *Session) fragment(p *plan.Plan, sink exec.Sink) error {
+	conns := readers{s: s}
+	s.runner.Conns, s.runner.Sequence = &conns, s.cfg.Sequences
+	if _, err := s.runner.Run(p, s.snap, &s.args, sink); err != nil {
+		var e *sqlerr.Error
+		if !errors.As(err, &e) {
+			err = sqlerr.ServerLost.New(err.Error())
+		}
+		return s.failed(err)
+	}
+	for _, b := range conns.held {
+		s.held(b)
+	}
+	return nil
+}
+
+// readers gives the executor its connections for reading one table's rows: those the session's transaction holds, or
+// the pool's. It writes nothing.
+type readers struct {
+	s    *Session
+	held []*backend.Conn
+}
+
+// Acquire implements exec.Conns.
+func (r *readers) Acquire(g placement.NodeGroupID, _ bool) (exec.Conn, error) {
+	b, err := r.s.acquire(g)
+	if err != nil {
+		return nil, err
+	}
+	r.s.running.enter(b)
+	return b, nil
+}
+
+// Release implements exec.Conns.
+func (r *readers) Release(c exec.Conn, err error) {
+	b := c.(*backend.Conn)
+	r.s.running.leave(b)
+	if errors.Is(err, exec.ErrUnread) && b.Skip(maxUnread) != nil {
+		b.Interrupt() // reading the rest would take too long
+	}
+	if r.s.holds(b) {
+		r.held = append(r.held, b) // looked at when all are released: the transaction may have ended
+		return
+	}
+	r.s.done(b, err)
+}
+
+// BeginStatement implements exec.Conns.
+func (r *readers) BeginStatement([]placement.NodeGroupID) error { return errReadsOnly }
+
+// EndStatement implements exec.Conns.
+func (r *readers) EndStatement(err error) error { return err }
+
+// Evaluate implements exec.Conns.
+func (r *readers) Evaluate([]byte) ([]sqltypes.Column, [][]byte, error) {
+	return nil, nil, errReadsOnly
+}
+
+var errReadsOnly = errors.New("the rows of a table are only read")
+
+// renamed is the client's statement with other names for tables that have more than one copy.
+func (s *Session) renamed(n *plan.Workspace) []byte {
+	if len(n.Renames) == 0 {
+		return s.args.AppendStatement(nil)
+	}
+	refs, _ := s.stmt.Tables()
+	var sql []byte
+	at := 0
+	for _, r := range n.Renames {
+		span := refs[r.Ref].Span
+		sql = s.args.AppendSpan(sql, sqlparse.Span{Start: at, End: span.Start})
+		sql = append(sql, r.Text...)
+		at = span.End
+	}
+	return s.args.AppendSpan(sql, sqlparse.Span{Start: at, End: len(s.stmt.SQL())})
+}

@@ -1,0 +1,117 @@
+package workspace
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"skarv/pkg/catalog"
+)
+
+// form is how values of a column travel from a table to its copy: what is selected, and what is written.
+type form uint8
+
+const (
+	quoted    form = iota // text of numbers and times, in quotes
+	bare                  // integers, without quotes: a BIT in quotes is a string of bytes
+	float                 // FLOAT shows six digits only: it travels as a DOUBLE
+	moment                // TIMESTAMP: seconds since 1970, which no time zone changes
+	bytesOf               // strings of characters, as their bytes in the column's own character set
+	binary                // byte strings and geometries
+	jsonValue             // MySQL's JSON, as its text
+)
+
+func formOf(c *catalog.Column) form {
+	switch c.DataType {
+	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint":
+		return bare
+	case "bit", "enum", "set":
+		return bare
+	case "float":
+		return float
+	case "timestamp":
+		return moment
+	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext":
+		if c.Collation == "binary" {
+			return binary
+		}
+		return bytesOf
+	case "json":
+		return jsonValue
+	case "decimal", "double", "year", "date", "time", "datetime", "uuid", "inet4", "inet6":
+		return quoted
+	}
+	return binary // BLOBs, geometries, vectors
+}
+
+// Read is the expression that selects a column's value in the form Filler.Row takes it: the same whatever the
+// session's character set, time zone and sql_mode.
+func Read(c *catalog.Column) string {
+	name := "`" + strings.ReplaceAll(c.Name, "`", "``") + "`"
+	switch formOf(c) {
+	case bare:
+		switch c.DataType {
+		case "bit", "enum", "set":
+			return "CAST(" + name + " AS UNSIGNED)"
+		}
+	case float:
+		return name + "*1e0"
+	case moment:
+		return "UNIX_TIMESTAMP(" + name + ")"
+	case bytesOf:
+		return "CONVERT(" + name + " USING binary)"
+	case jsonValue:
+		return "CAST(CONVERT(" + name + " USING utf8mb4) AS BINARY)"
+	}
+	return name
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendValue appends the literal of a value read by Read.
+func appendValue(dst []byte, f form, v []byte) []byte {
+	if v == nil {
+		return append(dst, "NULL"...)
+	}
+	switch f {
+	case bare:
+		return append(dst, v...)
+	case quoted, float:
+		dst = append(dst, '\'')
+		for _, c := range v {
+			if c == '\'' || c == '\\' { // never: the servers wrote these numbers and times
+				continue
+			}
+			dst = append(dst, c)
+		}
+		return append(dst, '\'')
+	case moment:
+		return appendMoment(dst, v)
+	case jsonValue:
+		dst = append(dst, "_utf8mb4 "...)
+	}
+	dst = append(dst, "x'"...)
+	for _, c := range v {
+		dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
+	}
+	return append(dst, '\'')
+}
+
+// appendMoment appends seconds since 1970 as a time in UTC, which is the time zone copies are written in. 0 is the
+// zero time.
+func appendMoment(dst, v []byte) []byte {
+	whole, fraction, _ := strings.Cut(string(v), ".")
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil {
+		return append(dst, "NULL"...) // UNIX_TIMESTAMP gives numbers
+	}
+	dst = append(dst, '\'')
+	if seconds == 0 && strings.Trim(fraction, "0") == "" {
+		return append(dst, "0000-00-00 00:00:00'"...)
+	}
+	dst = time.Unix(seconds, 0).UTC().AppendFormat(dst, "2006-01-02 15:04:05")
+	if fraction != "" {
+		dst = append(append(dst, '.'), fraction...)
+	}
+	return append(dst, '\'')
+}

@@ -1,0 +1,103 @@
+package workspace
+
+import (
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+)
+
+// batchBytes is the size of one INSERT, unless a single row is larger.
+const batchBytes = 512 << 10
+
+// Filler writes rows into a table, in batches: while the server writes one, the next is gathered.
+type Filler struct {
+	w       *Workspace
+	forms   []form
+	head    int // bytes of "INSERT INTO t (a, b) VALUES "
+	sql     []byte
+	fields  [][]byte
+	pending bool // the answer to a batch has not been read
+}
+
+// Fill returns a Filler for columns of the table that Create made of t. Rows come as Read selects these columns.
+func (w *Workspace) Fill(t *catalog.Table, name string, columns []int) *Filler {
+	f := &Filler{w: w}
+	var list []string
+	for _, c := range columns {
+		f.forms = append(f.forms, formOf(&t.Columns[c]))
+		list = append(list, quote(t.Columns[c].Name))
+	}
+	f.sql = append(f.sql, "INSERT INTO "+quote(t.Database)+"."+quote(name)+" ("+strings.Join(list, ", ")+") VALUES "...)
+	f.head = len(f.sql)
+	return f
+}
+
+// Columns implements exec.Sink.
+func (f *Filler) Columns(cols []sqltypes.Column) error {
+	if len(cols) != len(f.forms) {
+		return sqlerr.Internal.New("a copied table has another number of columns than its fragment")
+	}
+	return nil
+}
+
+// Row implements exec.Sink: it adds a row in the text protocol's form.
+func (f *Filler) Row(row []byte) (err error) {
+	if err := f.w.take(int64(len(row))); err != nil {
+		return err
+	}
+	if f.fields, err = wire.ParseTextRow(row, f.fields[:0]); err != nil {
+		return err
+	}
+	if len(f.fields) != len(f.forms) {
+		return sqlerr.Internal.New("a copied row has another number of values than its table")
+	}
+	sep := byte('(')
+	if len(f.sql) > f.head {
+		f.sql = append(f.sql, ',')
+	}
+	for i, v := range f.fields {
+		f.sql = append(f.sql, sep)
+		f.sql = appendValue(f.sql, f.forms[i], v)
+		sep = ','
+	}
+	f.sql = append(f.sql, ')')
+	if len(f.sql) < batchBytes {
+		return nil
+	}
+	return f.flush()
+}
+
+// Finish writes what is left and waits until the server has all rows.
+func (f *Filler) Finish() error {
+	if len(f.sql) > f.head {
+		if err := f.flush(); err != nil {
+			return err
+		}
+	}
+	return f.settle()
+}
+
+func (f *Filler) flush() error {
+	if err := f.settle(); err != nil {
+		return err
+	}
+	if err := f.w.conn.Send(wire.ComQuery, f.sql); err != nil {
+		return err
+	}
+	f.pending = true
+	f.sql = f.sql[:f.head]
+	return nil
+}
+
+// settle reads the answer to the batch sent last.
+func (f *Filler) settle() error {
+	if !f.pending {
+		return nil
+	}
+	f.pending = false
+	_, err := f.w.conn.ReadHead()
+	return err
+}

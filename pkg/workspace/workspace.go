@@ -1,0 +1,178 @@
+// Package workspace is temporary tables on one connection to one server: copies of tables whose rows lie elsewhere, for a
+// query that only a server with all rows can answer. It knows how a value of every type travels unchanged, how much
+// may be copied, and how everything is cleaned up. It knows no plans and no node groups; rows are brought to it.
+//
+//	Open ──► Create, Fill, Select, ... ──► Ready ──► the query runs on the connection ──► Close
+package workspace
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/wire"
+)
+
+// Conn is the connection a workspace is on, in the client's session state. *mysqlconn.Conn is one.
+type Conn interface {
+	Send(cmd wire.Command, body []byte) error
+	ReadHead() (mysqlconn.Head, error)
+	Exec(sql string) (wire.OK, error)
+	Usable() bool
+}
+
+// Workspace is the temporary tables of one statement. It belongs to one goroutine.
+type Workspace struct {
+	conn   Conn
+	budget *Budget
+	mode   string // the session's sql_mode
+	rows   int64
+	bytes  int64
+	next   int
+	tables []string // that exist, as `db`.`name`
+}
+
+// saved are the session variables that are others while copies are written.
+func saved() []string { return []string{"sql_mode", "time_zone", "sql_select_limit"} }
+
+// writing is how copies are written: whatever a table holds goes into its copy unchanged.
+const writing = "@@sql_mode = 'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO', @@time_zone = '+00:00'"
+
+// Open begins a workspace on conn, which nobody else uses until Close. mode is the session's sql_mode.
+func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
+	w := &Workspace{conn: conn, budget: budget, mode: mode}
+	// Replicas and change streams need not know of temporary tables; an account that may not say so writes them to the log.
+	if _, err := conn.Exec("SET SESSION sql_log_bin = 0"); err != nil && !conn.Usable() {
+		return nil, err
+	}
+	var sql strings.Builder
+	sql.WriteString("SET ")
+	for _, v := range saved() {
+		sql.WriteString("@skarv_" + v + " = @@" + v + ", ")
+	}
+	sql.WriteString("@@sql_select_limit = DEFAULT, " + writing)
+	_, err := conn.Exec(sql.String())
+	return w, err
+}
+
+// Create makes an empty table like t, in t's database, and returns its name, which Rename changes.
+func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
+	name = w.name()
+	made := quote(t.Database) + "." + quote(name)
+	_, err = w.conn.Exec("CREATE TEMPORARY TABLE " + made + " LIKE " + quote(t.Database) + "." + quote(t.Name))
+	switch {
+	case sqlerr.HasCode(err, noFulltext):
+		return "", sqlerr.Unsupported("a query over several node groups that needs a copy of the table '"+t.Name+"', which has FULLTEXT keys",
+			"give the distribution key")
+	case err != nil:
+		return "", err
+	}
+	w.tables = append(w.tables, made)
+	return name, nil
+}
+
+// noFulltext is the servers' error for temporary tables with FULLTEXT keys.
+const noFulltext = 1796
+
+func (w *Workspace) name() string {
+	w.next++
+	return "skarv_copy_" + strconv.Itoa(w.next)
+}
+
+// Select makes a table in db of the rows of a SELECT, which runs in the session's own state, except that no
+// value is an error because it is written to a table, and returns its name.
+func (w *Workspace) Select(db, text string) (name string, err error) {
+	name = w.name()
+	var modes []string
+	for m := range strings.SplitSeq(w.mode, ",") {
+		switch m {
+		case "", "TRADITIONAL", "STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "NO_ZERO_DATE", "NO_ZERO_IN_DATE", "ERROR_FOR_DIVISION_BY_ZERO",
+			"ANSI", "ANSI_QUOTES", "PIPES_AS_CONCAT", "IGNORE_SPACE", "NO_BACKSLASH_ESCAPES": // the text has been written without
+		default:
+			modes = append(modes, m)
+		}
+	}
+	made := quote(db) + "." + quote(name)
+	if _, err := w.conn.Exec("SET @@sql_mode = '" + strings.Join(modes, ",") + "', @@time_zone = @skarv_time_zone"); err != nil {
+		return "", err
+	}
+	ok, err := w.conn.Exec("CREATE TEMPORARY TABLE " + made + " AS " + text)
+	if err != nil {
+		return "", err
+	}
+	w.tables = append(w.tables, made)
+	if w.rows += int64(ok.AffectedRows); w.rows > w.budget.limits.Rows {
+		return "", tooLarge("workspace.max_rows", w.budget.limits.Rows)
+	}
+	_, err = w.conn.Exec("SET " + writing)
+	return name, err
+}
+
+// Rename gives a table that Create or Select made another name; from then on it hides the table of that name.
+func (w *Workspace) Rename(db, from, to string) error {
+	old, made := quote(db)+"."+quote(from), quote(db)+"."+quote(to)
+	if _, err := w.conn.Exec("ALTER TABLE " + old + " RENAME TO " + made); err != nil {
+		return err
+	}
+	for i := range w.tables {
+		if w.tables[i] == old {
+			w.tables[i] = made
+		}
+	}
+	return nil
+}
+
+// Mark remembers which tables there are, for DropBetween.
+func (w *Workspace) Mark() int { return len(w.tables) }
+
+// DropBetween drops the tables made since Mark returned mark, but for the last one.
+func (w *Workspace) DropBetween(mark int) error {
+	last := len(w.tables) - 1
+	if err := w.drop(w.tables[mark:last]); err != nil {
+		return err
+	}
+	w.tables = append(w.tables[:mark], w.tables[last])
+	return nil
+}
+
+func (w *Workspace) drop(tables []string) error {
+	if len(tables) == 0 {
+		return nil
+	}
+	_, err := w.conn.Exec("DROP TEMPORARY TABLE " + strings.Join(tables, ", "))
+	return err
+}
+
+// Ready ends the copying: the connection is in the session's state again.
+func (w *Workspace) Ready() error {
+	var sql strings.Builder
+	sql.WriteString("SET ")
+	for i, v := range saved() {
+		if i > 0 {
+			sql.WriteString(", ")
+		}
+		sql.WriteString("@@" + v + " = @skarv_" + v)
+	}
+	_, err := w.conn.Exec(sql.String())
+	return err
+}
+
+// Close drops the tables and counts their bytes as free. When it returns an error, or was not called on a usable
+// connection, the connection must be closed, which drops them as well.
+func (w *Workspace) Close() error {
+	w.budget.used.Add(-w.bytes)
+	w.bytes = 0
+	if !w.conn.Usable() {
+		return errBroken
+	}
+	err := w.drop(w.tables)
+	w.tables = nil
+	return err
+}
+
+var errBroken = errors.New("workspace: the connection is broken")
+
+func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
