@@ -17,6 +17,7 @@ import (
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
+	"skarv/pkg/txn"
 )
 
 // GroupSpec is a node group to be: its servers and how Skarv logs in there.
@@ -357,16 +358,17 @@ func examine(ctx context.Context, spec GroupSpec) (*facts, error) {
 	return f, nil
 }
 
-// ownDatabase creates our own database.
+// ownDatabase creates our own database and the table of decisions on transactions.
 func (f *facts) ownDatabase(ctx context.Context) error {
 	s, err := dial(ctx, f.spec.Name, f.spec.Primary)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	_, err = s.exec(ctx, "CREATE DATABASE IF NOT EXISTS "+quoteName(ownDB)+" CHARACTER SET utf8mb4")
-	if err != nil {
-		return fmt.Errorf("create database %s on %s: %w", ownDB, f.spec.Primary.Addr, err)
+	for _, q := range txn.Schema() {
+		if _, err := s.exec(ctx, q); err != nil {
+			return fmt.Errorf("create our own tables on %s: %w", f.spec.Primary.Addr, err)
+		}
 	}
 	return nil
 }

@@ -15,6 +15,9 @@ func (s *Server) runControl(ctx context.Context) error {
 	if s.has(RoleController) {
 		c := control.New(control.Config{Store: s.store, Follower: s.follower, Addr: s.adminAddr(), Log: s.log})
 		g.Go(func() error { return c.Run(ctx) })
+		// Every controller looks after prepared transactions, not the elected one alone: it is safe, and locks are not
+		// held until a dead leader's lease is over.
+		g.Go(func() error { return s.recoverer.Run(ctx) })
 	}
 	g.Go(func() error { return s.runAdmin(ctx) })
 	return g.Wait()

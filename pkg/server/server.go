@@ -22,9 +22,11 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/mysqlserver"
+	"skarv/pkg/placement"
 	"skarv/pkg/sequence"
 	"skarv/pkg/session"
 	"skarv/pkg/topology"
+	"skarv/pkg/txn"
 )
 
 // Server is one process. New binds its addresses, Run serves until its context ends.
@@ -47,12 +49,17 @@ type Server struct {
 	proxy     atomic.Pointer[mysqlserver.Server] // nil until the cluster is initialised
 	started   time.Time
 	schema    int64 // SchemaRevision last seen by changed
+
+	coordinator *txn.Coordinator
+	recoverer   *txn.Recoverer // nil without the controller's role
 }
 
 // Options are what the caller decides beside the configuration.
 type Options struct {
 	Version string
 	Log     *slog.Logger
+	// Failpoint, for tests, is called at the txn.Points of every commit over several node groups.
+	Failpoint func(point string, id txn.ID) error
 }
 
 // New checks cfg, binds every address and opens the connection to etcd. An address in use is an error that names
@@ -113,6 +120,12 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 		AcquireTimeout: time.Duration(cfg.Backend.AcquireTimeout), FailAfter: time.Duration(cfg.Backend.FailAfter),
 		IdleTimeout: time.Duration(cfg.Backend.IdleTimeout), TLS: backendTLS, Log: o.Log, Registerer: s.registry,
 	})
+	s.coordinator = txn.NewCoordinator(txn.Config{Dial: s.pools.Dial, Log: o.Log, Registerer: s.registry, Failpoint: o.Failpoint})
+	if s.has(RoleController) {
+		s.recoverer = txn.NewRecoverer(txn.RecovererConfig{
+			Dial: s.pools.Dial, Groups: s.groups, Log: o.Log, Registerer: s.registry,
+		})
+	}
 	s.sequences = sequence.New(sequence.Config{Store: s.store, Log: o.Log})
 	s.presence = s.store.NewPresence(topology.Member{
 		ID: s.id, Addr: addrOf(s.mysql), AdminAddr: s.adminAddr(), Version: o.Version, Started: s.started, Proxy: s.has(RoleProxy),
@@ -187,6 +200,19 @@ func sequencesOf(snap *catalog.Snapshot) func(id uint64) bool {
 	return func(id uint64) bool { return ids[id] }
 }
 
+// groups returns the ids of the cluster's node groups.
+func (s *Server) groups() []placement.NodeGroupID {
+	snap := s.follower.Snapshot()
+	if snap == nil {
+		return nil
+	}
+	ids := make([]placement.NodeGroupID, len(snap.Groups))
+	for i, g := range snap.Groups {
+		ids[i] = g.ID
+	}
+	return ids
+}
+
 // Run serves until ctx ends. Then clients are drained first, connections to servers closed after them, and the
 // announcement in etcd taken back last.
 func (s *Server) Run(ctx context.Context) error {
@@ -197,7 +223,9 @@ func (s *Server) Run(ctx context.Context) error {
 	base, stopBase := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBase()
 	below, base := errgroup.WithContext(base)
-	for _, run := range []func(context.Context) error{s.follower.Run, s.pools.Run, s.presence.Run, s.sequences.Run} {
+	for _, run := range []func(context.Context) error{
+		s.follower.Run, s.pools.Run, s.presence.Run, s.sequences.Run, s.coordinator.Run,
+	} {
 		below.Go(func() error { return run(base) })
 	}
 

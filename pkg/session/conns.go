@@ -2,9 +2,12 @@ package session
 
 import (
 	"errors"
+	"math"
+	"slices"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
@@ -15,10 +18,10 @@ import (
 // branches, or the pool's.
 type conns struct {
 	s         *Session
-	statement *txn.Statement
+	statement *txn.Txn              // of an autocommit statement that writes to several groups
 	group     placement.NodeGroupID // the only group used, 0 if several were
 	used      int
-	refused   bool // the transaction is in another node group; nothing was sent
+	held      []*backend.Conn // of the session's transaction
 	warnings  []Warning
 }
 
@@ -29,14 +32,16 @@ func (c *conns) Acquire(g placement.NodeGroupID, _ bool) (exec.Conn, error) {
 	if c.used > 1 {
 		c.group = 0
 	}
-	if b := c.statement.Branch(g); b != nil {
+	if b := c.branch(g); b != nil {
 		c.s.running.enter(b)
 		return b, nil
 	}
-	b, err := c.s.acquire(g)
+	b, err := c.s.borrow(g)
 	if err != nil {
-		c.refused = sqlerr.HasCode(err, sqlerr.NotSupportedYet)
 		return nil, err
+	}
+	if c.s.tx != nil && c.s.tx.Holds(b) {
+		c.held = append(c.held, b)
 	}
 	c.s.running.enter(b)
 	return b, nil
@@ -49,13 +54,30 @@ func (c *conns) Release(ec exec.Conn, err error) {
 	if err == nil && b.Usable() && b.LastWarnings() > 0 {
 		c.warnings = appendWarnings(c.warnings, b)
 	}
+	if slices.Contains(c.held, b) || c.branch(b.Group) == b {
+		// It stays until the transaction ends, which must not happen before the other connections of the statement are
+		// released: whether it is still good is looked at then.
+		if errors.Is(err, exec.ErrUnread) && readOut(b) != nil {
+			b.Interrupt()
+		}
+		return
+	}
 	if errors.Is(err, exec.ErrUnread) && b.Skip(maxUnread) != nil {
 		b.Interrupt() // reading the rest would take too long
 	}
-	if c.statement.Branch(b.Group) == b {
-		return // until EndStatement
-	}
 	c.s.done(b, err)
+}
+
+// readOut reads everything b still has to say: closing the connection instead would lose its transaction.
+func readOut(b *backend.Conn) error {
+	for {
+		if err := b.Skip(math.MaxInt); err != nil || b.Usable() {
+			return err
+		}
+		if _, err := b.ReadHead(); err != nil && (errors.As(err, new(*mysqlconn.LostError)) || sqlerr.HasCode(err, sqlerr.OutOfSequence)) {
+			return err
+		}
+	}
 }
 
 // BeginStatement implements exec.Conns: the statement will write to several groups.
@@ -64,26 +86,56 @@ func (c *conns) BeginStatement(groups []placement.NodeGroupID) error {
 		return c.s.beginLocked()
 	}
 	if c.s.tx != nil {
-		for _, g := range groups {
-			if _, err := c.s.tx.Acquire(c.s, g); err != nil {
-				c.refused = sqlerr.HasCode(err, sqlerr.NotSupportedYet)
-				return err
-			}
-		}
-		return nil
+		return c.s.tx.BeginStatement(c.s, groups, true)
 	}
-	return c.statement.Begin(groups)
+	c.statement = c.s.newTxn()
+	return c.statement.BeginStatement(c.s, groups, false)
 }
 
 // EndStatement implements exec.Conns.
 func (c *conns) EndStatement(err error) error {
-	if c.s.locks != nil {
+	switch {
+	case c.s.locks != nil:
 		return c.s.commitLocked(err)
-	}
-	if !c.statement.Open() {
+	case c.statement == nil && c.s.tx != nil:
+		return c.s.tx.EndStatement(err)
+	case c.statement == nil:
+		return err
+	case err != nil:
+		c.end()
 		return err
 	}
-	return c.statement.End(err)
+	tx := c.statement
+	c.statement = nil
+	_ = tx.EndStatement(nil) // what it did is kept
+	_, err = tx.Commit()
+	return err
+}
+
+// keep ends a statement that has succeeded.
+func (c *conns) keep(wrote bool) {
+	for _, b := range c.held {
+		if wrote && c.s.tx != nil {
+			c.s.tx.Wrote(b)
+		}
+		c.s.held(b)
+	}
+}
+
+// end undoes an autocommit statement that was not ended.
+func (c *conns) end() {
+	if c.statement != nil {
+		c.statement.Rollback()
+		c.statement = nil
+	}
+}
+
+// branch returns the connection of the statement's own transaction on g, or nil.
+func (c *conns) branch(g placement.NodeGroupID) *backend.Conn {
+	if c.statement == nil {
+		return nil
+	}
+	return c.statement.Branch(g)
 }
 
 // maxUnread is how many bytes of an unwanted answer are read before the connection is closed instead.

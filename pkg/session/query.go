@@ -157,7 +157,7 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 		if err := s.changeDB(p.Name); err != nil {
 			return p, err
 		}
-		return p, s.ok(wire.OK{})
+		return p, s.ok(s.schemaChanged())
 	case plan.Begin, plan.Commit, plan.Rollback, plan.Savepoint:
 		return p, s.transactionControl(p)
 	case plan.Lock:
@@ -252,7 +252,7 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 			return err
 		}
 	} else if s.tx == nil && s.locks == nil && !s.autocommit && (p.Root != nil || p.Relay != nil && len(p.Relay.Tables) > 0) {
-		s.begin("BEGIN")
+		s.begin("BEGIN", false)
 	}
 	if p.Relay != nil {
 		g, one, err := s.runner.Router.Relay(p.Relay, s.snap, &s.args)
@@ -410,6 +410,9 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 
 // answered takes from an answer without error, which the client has, what the session must know of it.
 func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary) error {
+	if s.tx != nil && writes(p) {
+		s.tx.Wrote(c)
+	}
 	switch {
 	case sum.Columns > 0:
 		s.rowCount = -1
@@ -611,8 +614,7 @@ func (s *Session) scatter(p *plan.Plan) error {
 	if _, ok := p.Root.(*plan.InsertRows); ok {
 		s.usedStrategy = strategySplit
 	}
-	conns := conns{s: s, statement: txn.NewStatement(s)}
-	unheld := s.unheld()
+	conns := conns{s: s}
 	out := s.newOutput()
 	if err := s.limitOutput(p, out); err != nil {
 		return err
@@ -621,13 +623,10 @@ func (s *Session) scatter(p *plan.Plan) error {
 	sum, err := s.runner.Run(p, s.snap, &s.args, out)
 	s.usedGroup, s.usedSummary.Rows, s.usedSummary.Bytes = conns.group, out.rows, out.bytes
 	if err != nil {
-		conns.statement.Rollback()
-		if unheld && conns.refused && s.tx != nil {
-			s.tx.Retreat()
-			return err
-		}
+		conns.end()
 		return s.failed(err)
 	}
+	conns.keep(writes(p))
 	s.warnings = append(s.warnings[:0], conns.warnings...)
 	if sum.HasRows {
 		s.rowCount = -1

@@ -48,6 +48,11 @@ type Config struct {
 	SQLMode string
 	Buffers *Buffers
 	Log     *slog.Logger
+
+	// Transactions gives transactions over several node groups their ids.
+	Transactions *txn.Coordinator
+	// InDoubt returns transactions that wait for their end, as far as this process knows; nil: it does not look.
+	InDoubt func() []txn.Doubt
 }
 
 // DDL runs schema changes: the controller, or the way to it.
@@ -103,6 +108,7 @@ type Session struct {
 	rowCount       int64
 	foundRows      uint64
 	isolation      string // SET TRANSACTION for the next transaction
+	bestEffort     bool   // skarv_commit = best_effort
 
 	warnings []Warning
 
@@ -195,6 +201,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 // reset brings the session to the state it has right after login, but for its database.
 func (s *Session) reset() error {
 	s.lastInsertID, s.rowCount, s.foundRows, s.isolation, s.warnings = 0, 0, 0, "", nil
+	s.bestEffort = false
 	s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements)
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
@@ -269,7 +276,7 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 		if err := s.changeDB(string(payload)); err != nil {
 			return s.fail(err)
 		}
-		return s.ok(wire.OK{})
+		return s.ok(s.schemaChanged())
 	case wire.ComFieldList:
 		return s.fieldList(payload)
 	case wire.ComStatistics:
@@ -336,6 +343,14 @@ func (s *Session) changeDB(db string) error {
 	s.db = db
 	s.followDB()
 	return nil
+}
+
+// schemaChanged is the answer to USE, with the new default database for clients that track their session.
+func (s *Session) schemaChanged() wire.OK {
+	if !s.conn.Capabilities().Has(wire.CapSessionTrack) {
+		return wire.OK{}
+	}
+	return wire.OK{SessionState: wire.AppendSessionText(nil, wire.ChangeSchema, s.db)}
 }
 
 // followDB makes the default database of backend connections the session's, as far as the servers have it: one that was

@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"skarv/pkg/backend"
@@ -42,6 +43,9 @@ func (s *Session) set() error {
 	}
 	if refs, sure := stmt.Tables(); stmt.Uses()&sqlparse.Subquery != 0 && (!sure || len(refs) > 0) {
 		return sqlerr.Unsupported("SET with a subquery over tables", "use SELECT ... INTO @variable")
+	}
+	if handled, err := s.setCommit(tokens); handled {
+		return err
 	}
 	a, err := s.parseAssignments(tokens)
 	if err != nil {
@@ -149,14 +153,17 @@ func (s *Session) assign(a assignments) error {
 		}
 	}
 	get := s.acquire
-	if s.unheld() {
-		get = s.Get // a SET does not decide which node group the transaction is in
+	// SET autocommit = 1 may commit. Then the session does that, and the statement runs beside the transaction. Nor does
+	// a SET decide which node group the transaction begins in.
+	manual := !s.autocommit
+	beside := manual && s.tx != nil && slices.Contains(a.system, "autocommit")
+	if s.unheld() || beside {
+		get = s.Get
 	}
 	c, err := get(s.anyGroup())
 	if err != nil {
 		return err
 	}
-	manual := !s.autocommit
 	s.running.enter(c)
 	ok, err := c.Exec(string(s.args.AppendStatement(nil)))
 	s.running.leave(c)
@@ -172,10 +179,12 @@ func (s *Session) assign(a assignments) error {
 	if err != nil {
 		return txn.Lost(c, err)
 	}
-	if manual && s.autocommit && s.tx != nil && s.tx.Conn() == nil {
-		s.endTransaction() // SET autocommit = 1 commits; a branch has noticed by itself
+	if beside && s.autocommit {
+		if err := s.commitImplicit(); err != nil {
+			return err
+		}
 	}
-	return s.ok(wire.OK{Warnings: ok.Warnings})
+	return s.ok(wire.OK{Warnings: ok.Warnings, SessionState: ok.SessionState}) // the server tells what it tracks
 }
 
 // takeOver makes what a was assigned on c part of the session's state.

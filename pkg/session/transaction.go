@@ -9,10 +9,16 @@ import (
 	"skarv/pkg/wire"
 )
 
-// begin opens a transaction in the session; its branch is opened by the first statement that needs one.
-func (s *Session) begin(text string) {
-	s.tx = &txn.Txn{Begin: text, Isolation: s.isolation}
+// begin opens a transaction in the session; its branches are opened by the statements that need them.
+func (s *Session) begin(text string, readOnly bool) {
+	s.tx = s.newTxn()
+	s.tx.Begin, s.tx.ReadOnly, s.tx.Isolation = text, readOnly, s.isolation
 	s.isolation = ""
+}
+
+// newTxn returns a transaction as the session's settings want it.
+func (s *Session) newTxn() *txn.Txn {
+	return &txn.Txn{Begin: "BEGIN", BestEffort: s.bestEffort, Coordinator: s.cfg.Transactions}
 }
 
 // endTransaction forgets a transaction the server has ended; its connection is given back.
@@ -34,8 +40,9 @@ func (s *Session) commitImplicit() error {
 	return err
 }
 
-func (s *Session) commit(tx *txn.Txn) (wire.OK, error) {
-	if c := tx.Conn(); c != nil {
+// commit commits tx. One that is in several node groups is not to be interrupted: every step of it is bounded.
+func (s *Session) commit(tx *txn.Txn) (txn.Outcome, error) {
+	if c := tx.Branch(tx.Group()); c != nil && !tx.Several() {
 		s.running.enter(c)
 		defer s.running.leave(c)
 	}
@@ -51,23 +58,23 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		if err := s.unlock(); err != nil {
 			return err
 		}
-		s.begin(string(s.stmt.SQL()))
+		s.begin(string(s.stmt.SQL()), p.Txn != nil && p.Txn.ReadOnly)
 		return s.ok(wire.OK{})
 	case plan.Savepoint:
 		return s.savepoint(p)
 	}
 	tx := s.tx
 	s.tx = nil
-	var ok wire.OK
+	var out txn.Outcome
 	var err error
 	switch {
 	case s.locks != nil:
 		err = s.endLocked(p.Kind)
 	case tx == nil:
 	case p.Kind == plan.Rollback:
-		ok = tx.Rollback()
+		out.Warnings = tx.Rollback()
 	default:
-		ok, err = s.commit(tx) // chain and release are the session's: the branch's connection is shared
+		out, err = s.commit(tx) // chain and release are the session's: the branches' connections are shared
 	}
 	if err != nil {
 		return err
@@ -76,20 +83,39 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		if err := s.unlock(); err != nil {
 			return err
 		}
-		begin, isolation := "BEGIN", ""
+		s.begin("BEGIN", false)
 		if tx != nil {
-			begin, isolation = tx.Begin, tx.Isolation
+			s.tx.Begin, s.tx.Isolation, s.tx.ReadOnly = tx.Begin, tx.Isolation, tx.ReadOnly
 		}
-		s.begin(begin)
-		s.tx.Isolation = isolation
 	}
-	if err := s.ok(wire.OK{Warnings: ok.Warnings}); err != nil {
+	if err := s.ok(wire.OK{Warnings: s.pending(out)}); err != nil {
 		return err
 	}
 	if p.Txn != nil && p.Txn.Release {
 		return errReleased
 	}
 	return nil
+}
+
+// pending notes, as a warning, a transaction that is committed but not finished everywhere.
+func (s *Session) pending(out txn.Outcome) (warnings uint16) {
+	if out.Pending == "" {
+		return out.Warnings
+	}
+	s.warnings = append(s.warnings[:0], Warning{"Note", uint16(sqlerr.UnknownError),
+		"transaction " + string(out.Pending) + " is committed; some node groups have yet to show it"})
+	return 1
+}
+
+// writes reports whether a statement may change rows.
+func writes(p *plan.Plan) bool {
+	switch p.Kind {
+	case plan.Insert, plan.Replace, plan.Update, plan.Delete:
+		return true
+	case plan.Explain:
+		return p.Topic == "analyze" // MariaDB's ANALYZE UPDATE runs it
+	}
+	return p.Relay != nil && p.Relay.Write
 }
 
 // savepoint is SAVEPOINT, ROLLBACK TO and RELEASE SAVEPOINT.
@@ -108,15 +134,15 @@ func (s *Session) savepoint(p *plan.Plan) error {
 		} // else it is gone at once
 	default:
 		if s.tx == nil {
-			s.begin("BEGIN")
+			s.begin("BEGIN", false)
 		}
 		switch {
 		case p.Txn.RollbackTo:
-			err = s.tx.RollbackTo(p.Name, sql)
+			err = s.tx.RollbackTo(p.Name)
 		case p.Txn.Release:
-			err = s.tx.Release(p.Name, sql)
+			err = s.tx.Release(p.Name)
 		default:
-			err = s.tx.Savepoint(p.Name, sql)
+			err = s.tx.Savepoint(p.Name)
 		}
 	}
 	if err != nil {
@@ -126,34 +152,38 @@ func (s *Session) savepoint(p *plan.Plan) error {
 }
 
 // failed is called with every error of a statement that ran inside a transaction: it notices when the transaction has
-// gone with it. Some errors end it on the server (deadlocks, sometimes lock wait timeouts), and an answer that is an
-// error does not say so: the server is asked.
+// gone with it.
 func (s *Session) failed(err error) error {
-	if s.tx == nil || s.tx.Conn() == nil {
-		return err
+	if s.tx != nil && s.tx.Open() && s.tx.Failed() {
+		s.endTransaction()
 	}
-	c := s.tx.Conn()
-	if c.Usable() {
-		_, _ = c.Exec("DO 0")
-	}
-	s.held(c)
 	return err
 }
 
-// held looks at the transaction's connection after a statement.
+// held looks at a connection of the transaction after a statement.
 func (s *Session) held(c *backend.Conn) {
 	switch {
-	case s.tx == nil || s.tx.Conn() != c:
+	case s.tx == nil || !s.tx.Holds(c):
 	case !c.Usable():
 		s.tx.Lose()
 	case !c.LastStatus().Has(wire.StatusInTrans):
-		s.endTransaction() // by the server: a deadlock, an implicit commit
+		s.endTransaction() // by the server: an implicit commit
 	}
 }
 
 // acquire returns a connection to node group g for one statement: the transaction's, that of the locked tables, or one
 // of the pool. It has the session's state. done must be called.
 func (s *Session) acquire(g placement.NodeGroupID) (*backend.Conn, error) {
+	c, err := s.borrow(g)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	return c, nil
+}
+
+// borrow is acquire for a statement that uses several connections. After an error, failed must be called once all of them
+// are given back.
+func (s *Session) borrow(g placement.NodeGroupID) (*backend.Conn, error) {
 	if s.locks != nil {
 		if c := s.locks[g]; c != nil {
 			return c, s.syncHeld(c)
@@ -176,7 +206,9 @@ func (s *Session) syncHeld(c *backend.Conn) error {
 		return nil
 	}
 	if err := c.Extend(s.state); err != nil {
-		s.done(c, err)
+		if c.Dirty {
+			c.Interrupt() // nobody knows its state, and it cannot be reset
+		}
 		return txn.Lost(c, err)
 	}
 	return nil
@@ -184,7 +216,7 @@ func (s *Session) syncHeld(c *backend.Conn) error {
 
 // unheld reports whether the session has a transaction but no connection for it yet: what does not read or write rows
 // needs not decide which node group it is in.
-func (s *Session) unheld() bool { return s.locks == nil && s.tx != nil && s.tx.Conn() == nil }
+func (s *Session) unheld() bool { return s.locks == nil && s.tx != nil && !s.tx.Open() }
 
 // Get implements txn.Pool.
 func (s *Session) Get(g placement.NodeGroupID) (*backend.Conn, error) {
@@ -236,7 +268,7 @@ func (s *Session) done(c *backend.Conn, err error) {
 
 // holds reports whether c stays with the session after a statement.
 func (s *Session) holds(c *backend.Conn) bool {
-	return s.tx != nil && s.tx.Conn() == c || s.locks != nil && s.locks[c.Group] == c
+	return s.tx != nil && s.tx.Holds(c) || s.locks != nil && s.locks[c.Group] == c
 }
 
 // anyGroup is where statements go that any group can answer: where the transaction is, else one group for each

@@ -158,6 +158,14 @@ func (s *Session) virtualTable(name string) (*table, error) {
 			}
 		}
 		return t, nil
+	case "transactions":
+		t := newTable("id", "#node_group", "#seconds", "reason")
+		if s.cfg.InDoubt != nil {
+			for _, d := range s.cfg.InDoubt() {
+				t.add(string(d.ID), int(d.Group), int(time.Since(d.Since).Seconds()), d.Reason)
+			}
+		}
+		return t, nil
 	case "processlist":
 		t := newTable("#id", "user", "host", "db", "command", "#seconds", "info")
 		for _, p := range s.cfg.Registry.Processes() {

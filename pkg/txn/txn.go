@@ -1,11 +1,7 @@
-// Package txn is what a session's statements run in: nothing (autocommit), a transaction over node groups, or
-// locked tables. It holds the backend connections that belong to it from the first statement that needs them to
-// the end, and decides what of several groups' work stands. It knows no SQL but that of transaction control and
-// never looks at rows.
-//
-// A transaction stays inside one node group for now: a statement that would take it to a second one is refused and
-// the transaction goes on. A single statement that writes to several groups runs in one branch for each of them,
-// committed one after the other once all have succeeded.
+// Package txn is what a session's statements run in: nothing (autocommit), or a transaction over node groups. A
+// transaction holds the backend connections that belong to it from the first statement that needs them to the end, and
+// decides what of several groups' work stands: all or nothing, whatever dies meanwhile. DESIGN.md tells how. The
+// package knows no SQL but that of transaction control and never looks at rows.
 package txn
 
 import (
@@ -13,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/mysqlconn"
@@ -29,40 +26,81 @@ type Pool interface {
 	Put(c *backend.Conn)
 }
 
-// Txn is one transaction, from BEGIN to COMMIT or ROLLBACK. It belongs to one session and is not safe for
-// concurrent use.
+// Txn is one transaction, from BEGIN to COMMIT or ROLLBACK, or that of one autocommit statement over several groups.
+// It belongs to one session and is not safe for concurrent use.
 //
 //	begun ──first statement──► open ──COMMIT, ROLLBACK, deadlock──► over
 //	                           open ──connection lost──► lost ──COMMIT (an error), ROLLBACK──► over
 //
 // A lost transaction refuses every statement until the client has ended it: else what follows would run outside of it.
 type Txn struct {
-	// Begin is the statement that opens a branch, the client's own text or "BEGIN".
+	// Begin is the statement that opens the first branch, the client's own text or "BEGIN".
 	Begin string
-	// Isolation, not empty, is a SET TRANSACTION statement sent before Begin.
+	// Isolation, not empty, is a SET TRANSACTION statement sent before a branch is opened.
 	Isolation string
+	// ReadOnly: Begin says READ ONLY, so every branch is opened by it.
+	ReadOnly bool
+	// BestEffort: the branches are committed one after the other, without a decision.
+	BestEffort bool
+	// Coordinator is the process's.
+	Coordinator *Coordinator
 
-	pool       Pool // where branch came from
-	branch     *backend.Conn
-	savepoints []savepoint // of the client while there is no branch
+	pool       Pool // where the branches came from
+	id         ID
+	branches   []*branch // in the order they were opened; the first one keeps the decision
+	savepoints []string  // names of those that are set, oldest first: a branch that comes later gets them too
+	statement  []*branch // of the statement that BeginStatement began
+	undo       bool      // it has a savepoint
 	lost       *sqlerr.Error
 }
 
-type savepoint struct{ name, sql string }
-
-// maxSavepoints bounds the savepoints set before the first statement.
-const maxSavepoints = 1000
-
-// Group returns the node group the transaction is in, or 0 before its first statement.
-func (t *Txn) Group() placement.NodeGroupID {
-	if t.branch == nil {
-		return 0
-	}
-	return t.branch.Group
+// branch is a transaction's part on one node group.
+type branch struct {
+	conn *backend.Conn
+	xid  string // as XA statements take it; empty for a plain transaction
+	// wrote: a statement that writes has run here. Only such branches are prepared: MariaDB does not keep a
+	// prepared branch that changed nothing once its connection is gone.
+	wrote    bool
+	prepared bool
+	hurried  bool // it waits less for locks than its session
+	limited  bool // a deadline is set on the connection
+	asked    int  // statements sent whose answers are to be read
+	warnings uint16
 }
 
-// Conn returns the transaction's connection, nil before the first statement.
-func (t *Txn) Conn() *backend.Conn { return t.branch }
+// Group returns the node group of the first branch, or 0 before the first statement.
+func (t *Txn) Group() placement.NodeGroupID {
+	if len(t.branches) == 0 {
+		return 0
+	}
+	return t.branches[0].conn.Group
+}
+
+// Open reports whether any branch is open.
+func (t *Txn) Open() bool { return len(t.branches) > 0 }
+
+// Several reports whether the transaction is in more than one node group.
+func (t *Txn) Several() bool { return len(t.branches) > 1 }
+
+// Branch returns the connection of the branch on g, or nil.
+func (t *Txn) Branch(g placement.NodeGroupID) *backend.Conn {
+	if b := t.branch(g); b != nil {
+		return b.conn
+	}
+	return nil
+}
+
+func (t *Txn) branch(g placement.NodeGroupID) *branch {
+	for _, b := range t.branches {
+		if b.conn.Group == g {
+			return b
+		}
+	}
+	return nil
+}
+
+// Holds reports whether c is the connection of one of the branches.
+func (t *Txn) Holds(c *backend.Conn) bool { return t.Branch(c.Group) == c }
 
 // Err is why the transaction can only be rolled back, or nil.
 func (t *Txn) Err() error {
@@ -72,85 +110,279 @@ func (t *Txn) Err() error {
 	return t.lost
 }
 
-// Acquire returns the connection of the transaction's branch on g, opening it if this is the first statement.
+// Acquire returns the connection of the transaction's branch on g, opening it if this is the first statement there.
+// After a statement that may have changed something there, Wrote must be called.
 func (t *Txn) Acquire(pool Pool, g placement.NodeGroupID) (*backend.Conn, error) {
 	if t.lost != nil {
 		return nil, t.lost
 	}
-	if t.branch != nil {
-		if t.branch.Group != g {
-			return nil, sqlerr.Unsupported(
-				fmt.Sprintf("a transaction over more than one node group (it is in group %d, this statement needs group %d)", t.branch.Group, g),
-				"commit first, or distribute the tables by a key that keeps the transaction's rows together")
-		}
-		return t.branch, nil
+	if c := t.Branch(g); c != nil {
+		return c, nil
 	}
-	c, err := pool.Get(g)
-	if err != nil {
+	if err := t.open(pool, []placement.NodeGroupID{g}, false); err != nil {
 		return nil, err
 	}
-	open := []string{t.Begin}
-	if t.Isolation != "" {
-		open = []string{t.Isolation, t.Begin}
-	}
-	for _, sp := range t.savepoints {
-		open = append(open, sp.sql)
-	}
-	if err := execAll(c, open); err != nil {
-		c.Discard()
-		return nil, Lost(c, err)
-	}
-	t.pool, t.branch = pool, c
-	return c, nil
+	return t.Branch(g), nil
 }
 
-// Retreat undoes the opening of a branch that nothing was sent to: a statement that needed a second node group was
-// refused, and the next one may go anywhere.
-func (t *Txn) Retreat() { t.Rollback() }
+// Wrote notes that a statement that writes has succeeded on c, if c is one of the branches. One that failed has left
+// nothing behind.
+func (t *Txn) Wrote(c *backend.Conn) {
+	if b := t.branch(c.Group); b != nil && b.conn == c {
+		b.wrote = true
+	}
+}
 
-// Savepoint is SAVEPOINT name, the client's text being sql. Without a branch the next one opened gets it.
-func (t *Txn) Savepoint(name, sql string) error {
-	if t.branch != nil || t.lost != nil {
-		return t.exec(sql)
+// statementSavepoint is where a statement over several groups is rolled back to. No client's savepoint has its name.
+const statementSavepoint = "SAVEPOINT `_skarv_statement`"
+
+// BeginStatement opens the branches on groups that are not open yet. What the statement that follows does on them
+// stands or falls as a whole; undo says that it may have to be undone alone, without the transaction.
+func (t *Txn) BeginStatement(pool Pool, groups []placement.NodeGroupID, undo bool) error {
+	if t.lost != nil {
+		return t.lost
+	}
+	var old []*branch
+	var missing []placement.NodeGroupID
+	for _, g := range slices.Sorted(slices.Values(groups)) {
+		if b := t.branch(g); b != nil {
+			old = append(old, b)
+		} else {
+			missing = append(missing, g)
+		}
+	}
+	if undo {
+		if err := t.all(old, func(*branch) []string { return []string{statementSavepoint} }); err != nil {
+			return err
+		}
+	}
+	if err := t.open(pool, missing, undo); err != nil {
+		return err
+	}
+	t.statement, t.undo = t.statement[:0], undo
+	for _, g := range groups {
+		t.statement = append(t.statement, t.branch(g))
+	}
+	return nil
+}
+
+// EndStatement ends what BeginStatement began. When err is not nil the statement's work is undone on all groups, if that
+// was asked for.
+func (t *Txn) EndStatement(err error) error {
+	if err == nil {
+		for _, b := range t.statement {
+			b.wrote = true
+		}
+		return nil
+	}
+	if !t.undo || sqlerr.HasCode(err, sqlerr.LockDeadlock) || !t.usable() {
+		return err // there is nothing to go back to
+	}
+	if uerr := t.all(t.statement, func(*branch) []string { return []string{"ROLLBACK TO " + statementSavepoint} }); uerr != nil {
+		t.lose("a statement that failed could not be undone on all node groups")
+	}
+	return err
+}
+
+// open opens branches on groups at once: all or none.
+func (t *Txn) open(pool Pool, groups []placement.NodeGroupID, undo bool) (err error) {
+	if len(groups) == 0 {
+		return nil
+	}
+	var fresh []*branch
+	defer func() {
+		if err != nil {
+			for _, b := range fresh {
+				b.conn.Discard()
+			}
+		}
+	}()
+	for _, g := range groups {
+		c, err := pool.Get(g)
+		if err != nil {
+			return err
+		}
+		fresh = append(fresh, &branch{conn: c})
+	}
+	t.pool = pool
+	openings := make(map[*branch][]string, len(fresh))
+	for i, b := range fresh {
+		var q []string
+		if t.Isolation != "" {
+			q = append(q, t.Isolation)
+		}
+		switch {
+		case len(t.branches) == 0 && i == 0 || t.ReadOnly || t.BestEffort:
+			q = append(q, t.Begin)
+		default:
+			if t.id == "" {
+				first := fresh[0]
+				if len(t.branches) > 0 {
+					first = t.branches[0]
+				}
+				t.id = t.Coordinator.newID(first.conn.Group)
+			}
+			b.xid = newXID(t.id, b.conn.Group, b.conn.ThreadID()).String()
+			q = append(q, "XA START "+b.xid)
+		}
+		if len(t.branches)+len(fresh) > 1 {
+			q = append(q, b.hurry()...)
+		}
+		for _, name := range t.savepoints {
+			q = append(q, "SAVEPOINT "+quoteName(name))
+		}
+		if undo {
+			q = append(q, statementSavepoint)
+		}
+		openings[b] = q
+	}
+	asked := fresh
+	if len(t.branches) == 1 {
+		if q := t.branches[0].hurry(); q != nil {
+			openings[t.branches[0]] = q
+			asked = append(slices.Clone(fresh), t.branches[0])
+		}
+	}
+	if err := t.all(asked, func(b *branch) []string { return openings[b] }); err != nil {
+		return err
+	}
+	t.branches = append(t.branches, fresh...)
+	return nil
+}
+
+// lockWait is the variable for how long a statement waits for a row lock.
+const lockWait = "@@session.`innodb_lock_wait_timeout`"
+
+// hurry is what makes a branch give up sooner on locks: transactions that wait for each other on different groups are
+// seen by no server. A client that set the variable itself knows better.
+func (b *branch) hurry() []string {
+	if _, ok := b.conn.State().Get(lockWait); ok || b.hurried {
+		return nil
+	}
+	b.hurried = true
+	return []string{"SET " + lockWait + " = 5"}
+}
+
+// all sends every branch its text, reads all answers, and returns the first error.
+func (t *Txn) all(branches []*branch, statements func(*branch) []string) error {
+	var first error
+	for _, err := range ask(branches, statements) {
+		if first == nil && err != nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// ask is one round: all branches are sent their statements before the first answer is read. The result has an error or
+// nil for each branch; those of lost connections are *mysqlconn.LostError, others the server's.
+func ask(branches []*branch, statements func(*branch) []string) []error {
+	errs := make([]error, len(branches))
+	for i, b := range branches {
+		errs[i] = b.send(statements(b)...)
+	}
+	for i, b := range branches {
+		if errs[i] == nil {
+			errs[i] = b.answers()
+		}
+	}
+	return errs
+}
+
+// send sends statements, one behind the other and all at once. The server runs all of them, even those after one that
+// fails.
+func (b *branch) send(statements ...string) error {
+	var packets []byte
+	for _, q := range statements {
+		packets = appendCommand(packets, wire.ComQuery, []byte(q))
+	}
+	b.asked = len(statements)
+	return b.conn.SendRaw(packets)
+}
+
+func appendCommand(dst []byte, cmd wire.Command, body []byte) []byte {
+	var seq byte
+	return wire.AppendPacket(dst, &seq, append([]byte{byte(cmd)}, body...))
+}
+
+// answers reads the answers to what was sent, which have no rows, and returns the first error.
+func (b *branch) answers() (first error) {
+	b.warnings = 0
+	for ; b.asked > 0; b.asked-- {
+		_, err := b.conn.ReadHead()
+		switch {
+		case err == nil:
+			b.warnings += b.conn.LastWarnings()
+		case isLost(err):
+			return err
+		case first == nil:
+			first = err
+		}
+	}
+	return first
+}
+
+func isLost(err error) bool { return errors.As(err, new(*mysqlconn.LostError)) }
+
+// maxSavepoints bounds the savepoints of a transaction.
+const maxSavepoints = 1000
+
+// Savepoint is SAVEPOINT name: in all branches, and in those to come.
+func (t *Txn) Savepoint(name string) error {
+	if len(t.savepoints) >= maxSavepoints && t.find(name) < 0 {
+		return sqlerr.Unsupported(fmt.Sprintf("more than %d savepoints in a transaction", maxSavepoints), "release some")
+	}
+	if err := t.everywhere("SAVEPOINT " + quoteName(name)); err != nil {
+		return err
 	}
 	if i := t.find(name); i >= 0 {
 		t.savepoints = slices.Delete(t.savepoints, i, i+1) // the same name again replaces it
 	}
-	if len(t.savepoints) >= maxSavepoints {
-		return sqlerr.Unsupported(fmt.Sprintf("more than %d savepoints before the first statement", maxSavepoints), "")
-	}
-	t.savepoints = append(t.savepoints, savepoint{name, sql})
+	t.savepoints = append(t.savepoints, name)
 	return nil
 }
 
 // RollbackTo is ROLLBACK TO name.
-func (t *Txn) RollbackTo(name, sql string) error {
-	if t.branch != nil || t.lost != nil {
-		return t.exec(sql)
-	}
+func (t *Txn) RollbackTo(name string) error {
 	i := t.find(name)
-	if i < 0 {
+	if i < 0 && t.lost == nil {
 		return UnknownSavepoint(name)
+	}
+	if err := t.everywhere("ROLLBACK TO SAVEPOINT " + quoteName(name)); err != nil {
+		return err
 	}
 	t.savepoints = t.savepoints[:i+1] // itself stays
 	return nil
 }
 
-// Release is RELEASE SAVEPOINT name.
-func (t *Txn) Release(name, sql string) error {
-	if t.branch != nil || t.lost != nil {
-		return t.exec(sql)
-	}
+// Release is RELEASE SAVEPOINT name: it and those set after it are forgotten.
+func (t *Txn) Release(name string) error {
 	i := t.find(name)
-	if i < 0 {
+	if i < 0 && t.lost == nil {
 		return UnknownSavepoint(name)
+	}
+	if err := t.everywhere("RELEASE SAVEPOINT " + quoteName(name)); err != nil {
+		return err
 	}
 	t.savepoints = t.savepoints[:i]
 	return nil
 }
 
 func (t *Txn) find(name string) int {
-	return slices.IndexFunc(t.savepoints, func(s savepoint) bool { return strings.EqualFold(s.name, name) })
+	return slices.IndexFunc(t.savepoints, func(s string) bool { return strings.EqualFold(s, name) })
+}
+
+// everywhere runs a statement of savepoints in all branches. What one of them refuses ends the transaction: the others
+// have done it.
+func (t *Txn) everywhere(sql string) error {
+	if t.lost != nil {
+		return t.lost
+	}
+	err := t.all(t.branches, func(*branch) []string { return []string{sql} })
+	if err != nil && t.usable() && len(t.branches) > 1 {
+		t.lose("savepoints differ between node groups")
+	}
+	return err
 }
 
 // UnknownSavepoint is the servers' error for a savepoint that was not set.
@@ -158,77 +390,123 @@ func UnknownSavepoint(name string) error {
 	return &sqlerr.Error{Code: 1305, State: "42000", Message: "SAVEPOINT " + name + " does not exist"}
 }
 
-// exec runs a statement of savepoints on the branch.
-func (t *Txn) exec(sql string) error {
-	if t.lost != nil {
-		return t.lost
-	}
-	_, err := t.branch.Exec(sql)
-	if err == nil {
-		return nil
-	}
-	return Lost(t.branch, err)
+func quoteName(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }
+
+func (t *Txn) usable() bool {
+	return !slices.ContainsFunc(t.branches, func(b *branch) bool { return !b.conn.Usable() })
 }
 
-// Commit is the client's COMMIT. When the connection is lost meanwhile the outcome is unknown and the error says so. In
-// any case the transaction is over and its connection given back.
-func (t *Txn) Commit() (wire.OK, error) {
-	if t.lost != nil {
-		return wire.OK{}, t.lost
+// Failed is called after a statement inside the transaction has failed, and reports whether the transaction is over: some
+// errors end it on a server (deadlocks, sometimes lock wait timeouts), and an answer that is an error does not say
+// so; the servers are asked. The caller then rolls back what is left. With a lost connection the transaction is lost.
+func (t *Txn) Failed() (over bool) {
+	if t.Lose() {
+		return false
 	}
-	c := t.branch
-	if c == nil {
-		return wire.OK{}, nil
+	errs := ask(t.branches, func(*branch) []string { return []string{"DO 0"} })
+	if t.Lose() {
+		return false
 	}
-	defer t.putBranch()
-	ok, err := c.Exec("COMMIT")
-	if err == nil {
-		ok.Info, ok.SessionState = nil, nil
-		return ok, nil
+	for i, b := range t.branches {
+		if errs[i] != nil || !b.conn.LastStatus().Has(wire.StatusInTrans) {
+			return true
+		}
 	}
-	var e *sqlerr.Error
-	if errors.As(err, &e) && c.Usable() {
-		return wire.OK{}, e
-	}
-	return wire.OK{}, sqlerr.ServerLost.New(fmt.Sprintf("node group %d was lost during COMMIT: the outcome is unknown", c.Group))
+	return false
 }
 
-// Rollback is the client's ROLLBACK, or the end of a client or a transaction that the server has ended itself. It cannot
-// fail: what is not committed goes with its connection.
-func (t *Txn) Rollback() (ok wire.OK) {
-	c := t.branch
-	t.lost = nil
-	if c == nil {
-		return ok
+// Lose notes that a connection of the transaction is lost, if one is, and reports it. What other node groups have of
+// the transaction is rolled back.
+func (t *Txn) Lose() bool {
+	for _, b := range t.branches {
+		if !b.conn.Usable() {
+			t.lose(fmt.Sprintf("its connection to node group %d is gone", b.conn.Group))
+			return true
+		}
 	}
-	defer t.putBranch()
-	if !c.Usable() {
-		return ok
+	return t.lost != nil
+}
+
+func (t *Txn) lose(why string) {
+	t.abort()
+	t.lost = sqlerr.ServerLost.New("the transaction was lost and has been rolled back, because " + why + ": ROLLBACK before the next statement")
+}
+
+// Rollback is the client's ROLLBACK, or the end of a client or a transaction that a server has ended itself. It cannot
+// fail: what is not committed goes with its connection. It returns the number of warnings.
+func (t *Txn) Rollback() (warnings uint16) {
+	warnings = t.abort()
+	t.id, t.lost = "", nil
+	return warnings
+}
+
+// abort rolls all branches back, prepared ones too, at once. What cannot be reached rolls itself back when its server
+// sees the connection gone, or is found by a Recoverer if it is prepared.
+func (t *Txn) abort() (warnings uint16) {
+	var usable []*branch
+	for _, b := range t.branches {
+		if b.conn.Usable() {
+			usable = append(usable, b)
+		} else {
+			t.free(b, errNotUsable)
+		}
 	}
-	ok, err := c.Exec("ROLLBACK")
+	for i, err := range ask(usable, (*branch).rollback) {
+		warnings += usable[i].warnings
+		t.free(usable[i], err)
+	}
+	t.forget()
+	return warnings
+}
+
+var errNotUsable = errors.New("the connection is not usable")
+
+// forget makes t one without branches.
+func (t *Txn) forget() { t.branches, t.statement, t.savepoints = nil, nil, nil }
+
+// rollback is the statements that undo a branch.
+func (b *branch) rollback() []string {
+	switch {
+	case b.xid == "":
+		return b.patient("ROLLBACK")
+	case b.prepared:
+		return b.patient("XA ROLLBACK " + b.xid)
+	}
+	return b.patient("XA END "+b.xid, "XA ROLLBACK "+b.xid)
+}
+
+// commit is the statements that commit a branch: the second phase if it is prepared, else all of it.
+func (b *branch) commit() []string {
+	switch {
+	case b.xid == "":
+		return b.patient("COMMIT")
+	case b.prepared:
+		return b.patient("XA COMMIT " + b.xid)
+	}
+	return b.patient("XA END "+b.xid, "XA COMMIT "+b.xid+" ONE PHASE") // the second is refused if the first is
+}
+
+// patient returns the statements, and one more that gives the connection its lock wait back.
+func (b *branch) patient(statements ...string) []string {
+	if !b.hurried {
+		return statements
+	}
+	value, ok := b.conn.State().Get(lockWait)
+	if !ok {
+		value = "DEFAULT"
+	}
+	return append(statements, "SET "+lockWait+" = "+value)
+}
+
+// free gives a branch's connection back after the branch has ended; err is how that went.
+func (t *Txn) free(b *branch, err error) {
+	if err == nil && b.limited {
+		err = b.conn.SetDeadline(time.Time{})
+	}
 	if err != nil {
-		c.Interrupt() // whatever it refuses: closing the connection rolls back
-		return wire.OK{}
+		_ = b.conn.Close() // whatever is left of the branch on it ends with the connection
 	}
-	ok.Info, ok.SessionState = nil, nil
-	return ok
-}
-
-func (t *Txn) putBranch() {
-	c := t.branch
-	t.branch = nil
-	t.pool.Put(c)
-}
-
-// Lose notes, after an error, that the branch's connection is lost, if it is.
-func (t *Txn) Lose() {
-	c := t.branch
-	if c == nil || c.Usable() {
-		return
-	}
-	t.lost = sqlerr.ServerLost.New(fmt.Sprintf(
-		"the transaction was lost with its connection to node group %d and has been rolled back: ROLLBACK before the next statement", c.Group))
-	t.putBranch()
+	t.pool.Put(b.conn)
 }
 
 // Lost turns a failure of a connection into what the client is told. Errors the server itself sent stay as they are.
@@ -238,132 +516,4 @@ func Lost(c *backend.Conn, err error) error {
 		return e
 	}
 	return sqlerr.ServerLost.New(fmt.Sprintf("node group %d: %v", c.Group, err))
-}
-
-func execAll(c *backend.Conn, sqls []string) error {
-	for _, sql := range sqls {
-		if err := c.Send(wire.ComQuery, []byte(sql)); err != nil {
-			return err
-		}
-	}
-	var first error
-	for range sqls {
-		_, err := c.ReadHead()
-		if errors.As(err, new(*mysqlconn.LostError)) {
-			return err
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	return first
-}
-
-// Statement is one autocommit statement over several node groups. A statement that writes to more than one opens a
-// branch on each before it sends anything, and all of them are committed or rolled back together at its end.
-type Statement struct {
-	pool     Pool
-	begin    string
-	branches []*backend.Conn
-}
-
-// NewStatement returns a Statement whose connections come from pool.
-func NewStatement(pool Pool) *Statement { return &Statement{pool: pool, begin: "BEGIN"} }
-
-// Begin opens a branch on each of groups, in ascending order.
-func (s *Statement) Begin(groups []placement.NodeGroupID) error {
-	sorted := slices.Sorted(slices.Values(groups))
-	for _, g := range sorted {
-		c, err := s.pool.Get(g)
-		if err != nil {
-			s.Rollback()
-			return err
-		}
-		s.branches = append(s.branches, c)
-	}
-	for _, c := range s.branches {
-		if err := c.Send(wire.ComQuery, []byte(s.begin)); err != nil {
-			s.Rollback()
-			return Lost(c, err)
-		}
-	}
-	for _, c := range s.branches {
-		if _, err := c.ReadHead(); err != nil {
-			s.Rollback()
-			return Lost(c, err)
-		}
-	}
-	return nil
-}
-
-// Branch returns the open branch on g, or nil.
-func (s *Statement) Branch(g placement.NodeGroupID) *backend.Conn {
-	for _, c := range s.branches {
-		if c.Group == g {
-			return c
-		}
-	}
-	return nil
-}
-
-// Open reports whether branches are open.
-func (s *Statement) Open() bool { return len(s.branches) > 0 }
-
-// End commits all branches when err is nil, or rolls all back. A commit that fails leaves the statement half done if
-// another succeeded before, or perhaps if its own outcome is unknown: the error then names the groups.
-func (s *Statement) End(err error) error {
-	if err != nil {
-		s.Rollback()
-		return err
-	}
-	var done, undone, unknown []string
-	var cause error
-	for _, c := range s.branches {
-		group := fmt.Sprint(c.Group)
-		if cause != nil && len(done) == 0 {
-			undone = append(undone, group) // nothing stands for certain: better that nothing does
-			continue
-		}
-		_, cerr := c.Exec("COMMIT")
-		switch {
-		case cerr == nil:
-			done = append(done, group)
-			continue
-		case c.Usable():
-			undone = append(undone, group) // refused
-		default:
-			unknown = append(unknown, group)
-		}
-		if cause == nil {
-			cause = Lost(c, cerr)
-		}
-	}
-	s.Rollback()
-	if cause == nil || len(done) == 0 && len(unknown) == 0 {
-		return cause
-	}
-	e := sqlerr.From(cause)
-	message := "part of the statement may stand:"
-	for _, part := range []struct {
-		groups []string
-		what   string
-	}{{done, "committed"}, {undone, "rolled back"}, {unknown, "outcome unknown"}} {
-		if len(part.groups) > 0 {
-			message += " " + part.what + " on node groups " + strings.Join(part.groups, ", ") + ";"
-		}
-	}
-	return &sqlerr.Error{Code: e.Code, State: e.State, Message: message + " " + e.Message}
-}
-
-// Rollback gives all branches back, rolled back where they still have a transaction open.
-func (s *Statement) Rollback() {
-	for _, c := range s.branches {
-		if c.Usable() && c.LastStatus().Has(wire.StatusInTrans) {
-			if _, err := c.Exec("ROLLBACK"); err != nil {
-				c.Interrupt()
-			}
-		}
-		s.pool.Put(c)
-	}
-	s.branches = nil
 }

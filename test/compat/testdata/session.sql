@@ -20,7 +20,6 @@ SET autocommit = 0;
 INSERT INTO q VALUES (2);
 ROLLBACK;
 SELECT * FROM q WHERE id = 1;
--- refused: a transaction over several node groups
 SELECT * FROM q ORDER BY id;
 ROLLBACK;
 SET autocommit = 1;

@@ -1,0 +1,143 @@
+package txn
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"skarv/pkg/placement"
+)
+
+// Config is what transactions of a process share.
+type Config struct {
+	Dial Dialer
+	Log  *slog.Logger
+	// Registerer takes the metrics; nil: none.
+	Registerer prometheus.Registerer
+	// Failpoint, for tests, is called at the Points of a commit over several groups. It may kill the process; an error
+	// of it is as if it had.
+	Failpoint func(point string, id ID) error
+}
+
+// Coordinator gives transactions their ids and forgets decisions that nobody needs any more. Its methods may be called
+// from any goroutine.
+type Coordinator struct {
+	cfg     Config
+	process string
+	last    atomic.Uint64
+	ended   chan ID
+	metrics *metrics
+}
+
+// NewCoordinator returns a Coordinator. Run must be running for decisions to be forgotten.
+func NewCoordinator(cfg Config) *Coordinator {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return &Coordinator{
+		cfg: cfg, process: hex.EncodeToString(b[:]), ended: make(chan ID, maxEnded), metrics: newMetrics(cfg.Registerer),
+	}
+}
+
+// newID names a transaction whose first branch is on g.
+func (c *Coordinator) newID(g placement.NodeGroupID) ID {
+	return ID(strconv.Itoa(int(g)) + "-" + c.process + "-" + strconv.FormatUint(c.last.Add(1), 10))
+}
+
+const (
+	// maxEnded is how many decisions may wait to be forgotten. What does not fit stays until it is old.
+	maxEnded = 4096
+	// forgetAtOnce is how many decisions one DELETE takes.
+	forgetAtOnce = 256
+	// forgetPause is how long a decision may wait for others to be forgotten with.
+	forgetPause = time.Second
+)
+
+// finished is told that every branch of a transaction has said it is committed: its decision is not needed.
+func (c *Coordinator) finished(id ID) {
+	select {
+	case c.ended <- id:
+	default:
+	}
+}
+
+// Run forgets decisions until ctx ends.
+func (c *Coordinator) Run(ctx context.Context) error {
+	tick := time.NewTicker(forgetPause)
+	defer tick.Stop()
+	waiting := map[placement.NodeGroupID][]ID{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case id := <-c.ended:
+			g, _ := id.Group()
+			waiting[g] = append(waiting[g], id)
+			if len(waiting[g]) >= forgetAtOnce {
+				c.forget(ctx, g, waiting[g])
+				delete(waiting, g)
+			}
+		case <-tick.C:
+			for g, ids := range waiting {
+				c.forget(ctx, g, ids)
+				delete(waiting, g)
+			}
+		}
+	}
+}
+
+// forget deletes decisions. What fails is left to the Recoverer's sweep of old rows.
+func (c *Coordinator) forget(ctx context.Context, g placement.NodeGroupID, ids []ID) {
+	conn, err := reserved(ctx, c.cfg.Dial, g)
+	if err == nil {
+		list := make([]string, len(ids))
+		for i, id := range ids {
+			list[i] = "'" + string(id) + "'"
+		}
+		_, err = conn.Exec("DELETE FROM `_skarv`.`dt` WHERE state = 'C' AND id IN (" + strings.Join(list, ",") + ")")
+		_ = conn.Close()
+	}
+	if err != nil && ctx.Err() == nil {
+		c.cfg.Log.WarnContext(ctx, "decisions are kept longer than needed", "group", int(g), "count", len(ids), "error", err)
+	}
+}
+
+// metrics count transactions.
+type metrics struct {
+	commits          *prometheus.CounterVec
+	unknown, pending prometheus.Counter
+}
+
+func newMetrics(r prometheus.Registerer) *metrics {
+	m := &metrics{
+		commits: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "skarv_transactions_committed_total", Help: "Commits begun of transactions over several node groups, by protocol.",
+		}, []string{"protocol"}),
+		unknown: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "skarv_transactions_unknown_total", Help: "Commits whose client had to be told that the outcome is unknown.",
+		}),
+		pending: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "skarv_transactions_pending_total", Help: "Commits that were answered before every node group had finished.",
+		}),
+	}
+	if r != nil {
+		r.MustRegister(m.commits, m.unknown, m.pending)
+	}
+	return m
+}
+
+// committed counts a commit over groups branches.
+func (m *metrics) committed(protocol string, groups int) {
+	if groups > 1 {
+		m.commits.WithLabelValues(protocol).Inc()
+	}
+}

@@ -1,0 +1,71 @@
+package txn
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"skarv/pkg/placement"
+)
+
+// ID names a transaction over several node groups: "GROUP-PROCESS-NUMBER", where GROUP is the node group of its first
+// branch, which keeps the decision. It never repeats. It is the gtrid of the branches' xids and the key of the
+// decision's row, and clients are told it when an outcome is unknown.
+type ID string
+
+// Group returns the node group that keeps the decision.
+func (id ID) Group() (placement.NodeGroupID, bool) {
+	text, rest, ok := strings.Cut(string(id), "-")
+	n, err := strconv.ParseUint(text, 10, 16)
+	return placement.NodeGroupID(n), ok && err == nil && n > 0 && plain(rest)
+}
+
+// plain reports whether s can stand in a quoted string as it is.
+func plain(s string) bool {
+	for _, c := range []byte(s) {
+		if c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return len(s) > 0
+}
+
+// formatID marks our branches among those of other programs: "SP".
+const formatID = 0x5350
+
+// xid names one branch: the transaction, and in the bqual "GROUP-THREAD" the branch's node group and the connection
+// it was started on, by which MariaDB's holder of a prepared branch can be ended.
+type xid struct {
+	id    ID
+	bqual string
+}
+
+func newXID(id ID, g placement.NodeGroupID, thread uint32) xid {
+	return xid{id, fmt.Sprintf("%d-%d", g, thread)}
+}
+
+// String is the xid as XA statements take it.
+func (x xid) String() string { return fmt.Sprintf("'%s','%s',%d", x.id, x.bqual, formatID) }
+
+// thread is the connection that started the branch.
+func (x xid) thread() uint64 {
+	_, text, _ := strings.Cut(x.bqual, "-")
+	n, _ := strconv.ParseUint(text, 10, 64) // 0 is no thread
+	return n
+}
+
+// parseXID reads a row of XA RECOVER: formatID, gtrid_length, bqual_length, data. ok is false for branches of others.
+func parseXID(row [][]byte) (x xid, ok bool) {
+	if len(row) != 4 || string(row[0]) != strconv.Itoa(formatID) {
+		return xid{}, false
+	}
+	g, err1 := strconv.Atoi(string(row[1]))
+	b, err2 := strconv.Atoi(string(row[2]))
+	data := string(row[3])
+	if err1 != nil || err2 != nil || g < 0 || b < 0 || g+b != len(data) {
+		return xid{}, false
+	}
+	x = xid{ID(data[:g]), data[g:]}
+	_, ok = x.id.Group()
+	return x, ok && plain(x.bqual)
+}

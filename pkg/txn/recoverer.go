@@ -1,0 +1,363 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
+)
+
+// RecovererConfig is what a Recoverer works on.
+type RecovererConfig struct {
+	Dial Dialer
+	// Groups returns the cluster's present node groups.
+	Groups func() []placement.NodeGroupID
+	// Interval is between two looks at a node group, default 1 s. Age is how long a prepared branch is left to its own
+	// proxy, default 2 s: less only makes slow commits fail.
+	Interval, Age time.Duration
+	Log           *slog.Logger
+	Registerer    prometheus.Registerer
+}
+
+// Recoverer ends prepared branches whose proxy does not: after it died, or while it is paused or cut off. Any number of
+// them may work on the same groups at a time; every answer they act on is final.
+type Recoverer struct {
+	cfg       RecovererConfig
+	inDoubt   *prometheus.GaugeVec
+	recovered *prometheus.CounterVec
+
+	mu    sync.Mutex
+	doubt map[placement.NodeGroupID][]Doubt
+}
+
+// Doubt is a prepared branch that waits for its end.
+type Doubt struct {
+	ID     ID
+	Group  placement.NodeGroupID
+	Since  time.Time // when the Recoverer saw it first
+	Reason string    // why it is not ended yet
+}
+
+// NewRecoverer returns a Recoverer; Run makes it work.
+func NewRecoverer(cfg RecovererConfig) *Recoverer {
+	if cfg.Interval <= 0 {
+		cfg.Interval = time.Second
+	}
+	if cfg.Age <= 0 {
+		cfg.Age = 2 * time.Second
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &Recoverer{
+		cfg:   cfg,
+		doubt: map[placement.NodeGroupID][]Doubt{},
+		inDoubt: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "skarv_transactions_in_doubt", Help: "Prepared branches on a node group that wait for their end.",
+		}, []string{"group"}),
+		recovered: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "skarv_transactions_recovered_total", Help: "Prepared branches ended in place of their proxy.",
+		}, []string{"group", "outcome"}),
+	}
+	if cfg.Registerer != nil {
+		cfg.Registerer.MustRegister(r.inDoubt, r.recovered)
+	}
+	return r
+}
+
+// InDoubt returns the prepared branches that the last look at each group found, oldest first.
+func (r *Recoverer) InDoubt() []Doubt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []Doubt
+	for _, list := range r.doubt {
+		all = append(all, list...)
+	}
+	slices.SortFunc(all, func(a, b Doubt) int { return a.Since.Compare(b.Since) })
+	return all
+}
+
+// Run looks at every node group again and again until ctx ends. A group that does not answer holds up no other.
+func (r *Recoverer) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		tick := time.NewTicker(r.cfg.Interval)
+		defer tick.Stop()
+		workers := map[placement.NodeGroupID]context.CancelFunc{}
+		for {
+			groups := r.cfg.Groups()
+			for _, id := range groups {
+				if workers[id] == nil {
+					wctx, cancel := context.WithCancel(ctx)
+					workers[id] = cancel
+					g.Go(func() error { r.work(wctx, id); return nil })
+				}
+			}
+			for id, cancel := range workers {
+				if !slices.Contains(groups, id) {
+					cancel()
+					delete(workers, id)
+				}
+			}
+			select {
+			case <-ctx.Done():
+				for _, cancel := range workers {
+					cancel()
+				}
+				return nil
+			case <-tick.C:
+			}
+		}
+	})
+	return g.Wait()
+}
+
+// worker is the recovery of one node group.
+type worker struct {
+	*Recoverer
+	group placement.NodeGroupID
+	conns map[placement.NodeGroupID]*mysqlconn.Conn // to this group, and to those that keep decisions
+	seen  map[xid]time.Time
+	ready bool // the table of decisions is there
+	swept time.Time
+}
+
+func (r *Recoverer) work(ctx context.Context, id placement.NodeGroupID) {
+	w := &worker{
+		Recoverer: r, group: id, conns: map[placement.NodeGroupID]*mysqlconn.Conn{}, seen: map[xid]time.Time{}, swept: time.Now(),
+	}
+	defer w.end()
+	tick := time.NewTicker(r.cfg.Interval)
+	defer tick.Stop()
+	failing := false
+	for {
+		err := w.round(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil && !failing {
+			r.cfg.Log.WarnContext(ctx, "prepared transactions cannot be looked after", "group", int(id), "error", err)
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (w *worker) end() {
+	for _, c := range w.conns {
+		_ = c.Close()
+	}
+	w.mu.Lock()
+	delete(w.doubt, w.group)
+	w.mu.Unlock()
+	w.inDoubt.DeleteLabelValues(strconv.Itoa(int(w.group)))
+}
+
+// conn returns a usable connection to g, with reservedTimeout to live.
+func (w *worker) conn(ctx context.Context, g placement.NodeGroupID) (*mysqlconn.Conn, error) {
+	if c := w.conns[g]; c != nil {
+		if !c.Stale() && within(c, reservedTimeout) == nil {
+			return c, nil
+		}
+		_ = c.Close()
+		delete(w.conns, g)
+	}
+	c, err := reserved(ctx, w.cfg.Dial, g)
+	if err == nil {
+		w.conns[g] = c
+	}
+	return c, err
+}
+
+// round looks once.
+func (w *worker) round(ctx context.Context) error {
+	c, err := w.conn(ctx, w.group)
+	if err != nil {
+		return err
+	}
+	if !w.ready {
+		if err := ensure(c); err != nil {
+			return err
+		}
+		w.ready = true
+	}
+	list, err := prepared(c)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	seen := make(map[xid]time.Time, len(list))
+	var doubt []Doubt
+	for _, x := range list {
+		since, known := w.seen[x]
+		if !known {
+			since = now
+		}
+		seen[x] = since
+		if now.Sub(since) < w.cfg.Age {
+			doubt = append(doubt, Doubt{x.id, w.group, since, "its proxy is given time"})
+			continue
+		}
+		if err := w.settle(ctx, x); err != nil {
+			doubt = append(doubt, Doubt{x.id, w.group, since, err.Error()})
+			w.cfg.Log.WarnContext(ctx, "transaction stays in doubt", "group", int(w.group), "transaction", string(x.id), "error", err)
+		}
+	}
+	w.seen = seen
+	w.inDoubt.WithLabelValues(strconv.Itoa(int(w.group))).Set(float64(len(doubt)))
+	w.mu.Lock()
+	w.doubt[w.group] = doubt
+	w.mu.Unlock()
+	if now.Sub(w.swept) >= sweepInterval {
+		w.swept = now
+		return w.sweep(ctx)
+	}
+	return nil
+}
+
+// settle ends a prepared branch as its transaction was decided. nil means that the branch is no more.
+func (w *worker) settle(ctx context.Context, x xid) error {
+	home, _ := x.id.Group()
+	if !slices.Contains(w.cfg.Groups(), home) {
+		return fmt.Errorf("node group %d, which keeps the decision, is not in the cluster", home)
+	}
+	dc, err := w.conn(ctx, home)
+	if err != nil {
+		return err
+	}
+	commit, err := resolve(dc, x.id)
+	if err != nil {
+		return fmt.Errorf("ask node group %d for the decision: %w", home, err)
+	}
+	verb, outcome := "XA ROLLBACK ", "rolled_back"
+	if commit {
+		verb, outcome = "XA COMMIT ", "committed"
+	}
+	c, err := w.conn(ctx, w.group)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(verb + x.String())
+	switch {
+	case err == nil:
+		w.recovered.WithLabelValues(strconv.Itoa(int(w.group)), outcome).Inc()
+		w.cfg.Log.InfoContext(ctx, "transaction recovered", "group", int(w.group), "transaction", string(x.id), "outcome", outcome)
+		return nil
+	case sqlerr.HasCode(err, unknownXID):
+		return w.missing(c, x)
+	case sqlerr.HasCode(err, 1402, 1613, 1614) && !isLost(err):
+		return nil // the server has rolled back a branch that had changed nothing
+	}
+	return err
+}
+
+// missing is called when the server says that it does not know x. MariaDB says so too of a branch that a connection
+// still holds: that connection's proxy has had its time, and is ended.
+func (w *worker) missing(c *mysqlconn.Conn, x xid) error {
+	list, err := prepared(c)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(list, x) {
+		return nil
+	}
+	if thread := x.thread(); isMariaDB(c) && thread != 0 {
+		if _, err := c.Exec("KILL " + strconv.FormatUint(thread, 10)); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
+			return err
+		}
+	}
+	return errors.New("the connection that prepared it was still there and is being ended")
+}
+
+const (
+	// sweepInterval is between two deletions of old decisions.
+	sweepInterval = 10 * time.Minute
+	// keepHours is how long a decision may be asked for.
+	keepHours = 24
+	// sweepAtOnce bounds one sweep.
+	sweepAtOnce = 1000
+)
+
+// sweep deletes old decisions of this group. A tombstone stays while a transaction is open on the group that is older
+// than it and could still try to commit; a commit stays until every participant says that it has nothing prepared.
+func (w *worker) sweep(ctx context.Context) error {
+	c, err := w.conn(ctx, w.group)
+	if err != nil {
+		return err
+	}
+	_, rows, err := c.QueryAll("SELECT COALESCE(MAX(TIMESTAMPDIFF(HOUR, trx_started, NOW())), 0) FROM information_schema.innodb_trx", 1)
+	if err != nil || len(rows) != 1 {
+		return err
+	}
+	if oldest, err := strconv.Atoi(string(rows[0][0])); err == nil && oldest < keepHours-1 {
+		_, err = c.Exec(fmt.Sprintf("DELETE FROM `_skarv`.`dt` WHERE state = 'A' AND at < UTC_TIMESTAMP() - INTERVAL %d HOUR LIMIT %d",
+			keepHours, sweepAtOnce))
+		if err != nil {
+			return err
+		}
+	}
+	_, rows, err = c.QueryAll(fmt.Sprintf("SELECT id, participants FROM `_skarv`.`dt` WHERE state = 'C' AND at < UTC_TIMESTAMP() - INTERVAL %d HOUR LIMIT %d",
+		keepHours, sweepAtOnce), sweepAtOnce)
+	if err != nil {
+		return err
+	}
+	pending := map[placement.NodeGroupID]map[ID]bool{} // read after the decisions were
+	for _, r := range rows {
+		id, unfinished := ID(r[0]), false
+		for _, text := range strings.Split(string(r[1]), ",") {
+			n, err := strconv.ParseUint(text, 10, 16)
+			if err != nil {
+				return fmt.Errorf("decision %s names participants %q", id, r[1])
+			}
+			g := placement.NodeGroupID(n)
+			if pending[g] == nil {
+				if pending[g], err = w.preparedOn(ctx, g); err != nil {
+					return err
+				}
+			}
+			unfinished = unfinished || pending[g][id]
+		}
+		if unfinished || !plain(string(id)) {
+			continue
+		}
+		if c, err = w.conn(ctx, w.group); err != nil {
+			return err
+		}
+		if _, err := c.Exec("DELETE FROM `_skarv`.`dt` WHERE id = '" + string(id) + "'"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *worker) preparedOn(ctx context.Context, g placement.NodeGroupID) (map[ID]bool, error) {
+	c, err := w.conn(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	list, err := prepared(c)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[ID]bool{}
+	for _, x := range list {
+		ids[x.id] = true
+	}
+	return ids, nil
+}
