@@ -20,7 +20,7 @@ type raw struct {
 
 func rawClient(t *testing.T) raw {
 	t.Helper()
-	c, err := mysqlconn.Dial(context.Background(), mysqlconn.Config{Addr: shared.Addr(), User: "root", DB: "d"})
+	c, err := mysqlconn.Dial(context.Background(), mysqlconn.Config{Addr: shared.Addr(), User: "root", DB: "d", Caps: wire.CapMultiStatements})
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return raw{t, c}
