@@ -103,9 +103,24 @@ func (a *analysis) query(stmt sqlparser.TableStatement, parent *block, db string
 		}
 		return q, nil
 	case *sqlparser.ValuesStatement:
-		return &query{}, nil
+		return a.values(s, parent, db)
 	}
 	return nil, sqlerr.Unsupported("this form of query", "write it as SELECT")
+}
+
+// values is the scopes of VALUES: those of the subqueries among its values.
+func (a *analysis) values(s *sqlparser.ValuesStatement, parent *block, db string) (*query, error) {
+	q := &query{}
+	err := sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		sub, ok := n.(*sqlparser.Subquery)
+		if !ok {
+			return true, nil
+		}
+		part, err := a.query(sub.Select, parent, db)
+		q.parts = append(q.parts, part)
+		return false, err
+	}, s)
+	return q, err
 }
 
 // with brings common table expressions into scope.

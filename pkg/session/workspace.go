@@ -8,11 +8,9 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
-	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 	"skarv/pkg/workspace"
@@ -220,64 +218,19 @@ func (s *Session) gatherOne(w *workspace.Workspace, t *plan.Copy, c *backend.Con
 
 // fragment reads the rows of one table.
 func (s *Session) fragment(p *plan.Plan, sink exec.Sink) error {
-	conns := readers{s: s}
+	conns := conns{s: s}
 	s.runner.Conns, s.runner.Sequence = &conns, s.cfg.Sequences
 	if _, err := s.runner.Run(p, s.snap, &s.args, sink); err != nil {
+		conns.end()
 		var e *sqlerr.Error
 		if !errors.As(err, &e) {
 			err = sqlerr.ServerLost.New(err.Error())
 		}
 		return s.failed(err)
 	}
-	for _, b := range conns.held {
-		s.held(b)
-	}
+	conns.keep(false)
 	return nil
 }
-
-// readers gives the executor its connections for reading one table's rows: those the session's transaction holds, or
-// the pool's. It writes nothing.
-type readers struct {
-	s    *Session
-	held []*backend.Conn
-}
-
-// Acquire implements exec.Conns.
-func (r *readers) Acquire(g placement.NodeGroupID, _ bool) (exec.Conn, error) {
-	b, err := r.s.acquire(g)
-	if err != nil {
-		return nil, err
-	}
-	r.s.running.enter(b)
-	return b, nil
-}
-
-// Release implements exec.Conns.
-func (r *readers) Release(c exec.Conn, err error) {
-	b := c.(*backend.Conn)
-	r.s.running.leave(b)
-	if errors.Is(err, exec.ErrUnread) && b.Skip(maxUnread) != nil {
-		b.Interrupt() // reading the rest would take too long
-	}
-	if r.s.holds(b) {
-		r.held = append(r.held, b) // looked at when all are released: the transaction may have ended
-		return
-	}
-	r.s.done(b, err)
-}
-
-// BeginStatement implements exec.Conns.
-func (r *readers) BeginStatement([]placement.NodeGroupID) error { return errReadsOnly }
-
-// EndStatement implements exec.Conns.
-func (r *readers) EndStatement(err error) error { return err }
-
-// Evaluate implements exec.Conns.
-func (r *readers) Evaluate([]byte) ([]sqltypes.Column, [][]byte, error) {
-	return nil, nil, errReadsOnly
-}
-
-var errReadsOnly = errors.New("the rows of a table are only read")
 
 // renamed is the client's statement with other names for tables that have more than one copy.
 func (s *Session) renamed(n *plan.Workspace) []byte {

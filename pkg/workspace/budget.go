@@ -28,19 +28,18 @@ func (b *Budget) Used() int64 { return b.used.Load() }
 
 // take counts one more row of a statement.
 func (w *Workspace) take(size int64) error {
-	w.rows++
-	w.bytes += size
 	l := &w.budget.limits
-	switch {
-	case w.rows > l.Rows:
+	if w.rows++; w.rows > l.Rows {
 		return tooLarge("workspace.max_rows", l.Rows)
-	case w.bytes > l.Bytes:
+	}
+	if w.bytes+size > l.Bytes {
 		return tooLarge("workspace.max_bytes", l.Bytes)
-	case w.budget.used.Add(size) > l.Total:
+	}
+	if w.budget.used.Add(size) > l.Total {
 		w.budget.used.Add(-size)
-		w.bytes -= size
 		return tooLarge("workspace.total_bytes", l.Total)
 	}
+	w.bytes += size
 	return nil
 }
 

@@ -91,3 +91,36 @@ SELECT FOUND_ROWS() > 4;
 SET sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT';
 SELECT c.name || '!' AS "n m" FROM c JOIN o ON c.id = o.cid ORDER BY o.id;
 SET sql_mode = DEFAULT;
+START TRANSACTION;
+INSERT INTO o VALUES (20, 4, 100.00, NULL, 'own');
+UPDATE c SET name = 'eve' WHERE id = 4;
+INSERT INTO p VALUES (4, 4, 'four');
+SELECT c.name, o.amount, p.title FROM c JOIN o ON c.id = o.cid JOIN p ON p.cid = c.id ORDER BY o.id;
+SELECT MAX(amount) - MIN(amount) FROM o;
+ROLLBACK;
+SELECT c.name, o.amount, p.title FROM c JOIN o ON c.id = o.cid JOIN p ON p.cid = c.id ORDER BY o.id;
+SELECT MAX(amount) - MIN(amount) FROM o;
+SET autocommit = 0;
+DELETE FROM o WHERE id = 10;
+SELECT c.id, o.id FROM c LEFT JOIN o ON c.id = o.cid ORDER BY 1, 2;
+COMMIT;
+SET autocommit = 1;
+SELECT c.id, o.id FROM c LEFT JOIN o ON c.id = o.cid ORDER BY 1, 2;
+SET sql_select_limit = 2;
+SELECT c.id, o.id FROM c JOIN o ON c.id = o.cid ORDER BY 1, 2;
+SELECT c.id, (SELECT COUNT(*) FROM o) FROM c ORDER BY 1;
+SET sql_select_limit = DEFAULT;
+SELECT c.id FROM c WHERE (SELECT COUNT(*) FROM o x WHERE x.cid = c.id) > (SELECT COUNT(*) FROM o y WHERE y.cid <> c.id) - 3 ORDER BY 1;
+SELECT compat.c.id, compat.o.id FROM compat.c JOIN compat.o ON compat.c.id = compat.o.cid WHERE compat.o.id IN (SELECT compat.o.id FROM compat.o WHERE amount > 6) ORDER BY 2;
+SELECT o.id FROM o WHERE o.amount = (SELECT MAX(o.amount) FROM o) ORDER BY 1;
+SELECT c.id, o.id FROM c JOIN o ON c.id = o.cid WHERE c.region = 'south' OR c.region = 'north' AND o.id > 11 ORDER BY 2;
+SELECT c.id, o.id FROM c LEFT JOIN o ON c.id = o.cid WHERE o.amount IS NULL AND c.id BETWEEN 2 AND 5 AND c.id IN (2, 4, 5, 6) ORDER BY 1, 2;
+SELECT c.id, o.id FROM c RIGHT JOIN o ON c.id = o.cid WHERE c.name IS NULL AND o.id > 11 ORDER BY 2;
+SELECT a.id FROM c a WHERE a.id = 3 AND EXISTS (SELECT 1 FROM o WHERE o.cid <> a.id) ;
+SELECT c.id, RANK() OVER (ORDER BY SUM(amount) DESC) FROM c JOIN o ON c.id = o.cid GROUP BY c.id ORDER BY c.id;
+-- only: mysql
+VALUES ROW(1), ROW((SELECT COUNT(*) FROM c));
+-- only: mariadb
+VALUES (1), ((SELECT COUNT(*) FROM c));
+-- only: mysql
+TABLE c;

@@ -6,7 +6,7 @@ INSERT INTO t VALUES (4, 1, 9223372036854775808, 1.5, 3.14159265, 0.1, b'11', 'b
 CREATE TABLE k (id INT PRIMARY KEY, tid INT);
 INSERT INTO k VALUES (10, 1), (11, 2), (12, 3), (13, 4), (14, 1);
 SELECT t.* FROM t JOIN k ON t.id = k.tid ORDER BY k.id;
-SELECT t.id, f * 1, g * 1, b + 0, e + 0, s + 0, HEX(c), HEX(v), HEX(w), HEX(x), HEX(bi), HEX(vb), HEX(bl), UNIX_TIMESTAMP(ts) FROM t JOIN k ON t.id = k.tid ORDER BY k.id;
+SELECT t.id, f * 1, g * 1, b + 0, e + 0, s + 0, HEX(c), HEX(v), HEX(w), MD5(x), HEX(bi), HEX(vb), MD5(bl), UNIX_TIMESTAMP(ts) FROM t JOIN k ON t.id = k.tid ORDER BY k.id;
 SELECT w, COUNT(*), COUNT(DISTINCT c) FROM t JOIN k ON t.id = k.tid GROUP BY w ORDER BY w;
 SELECT t.id FROM t JOIN k ON t.id = k.tid WHERE t.v = 'abc' OR t.w = 'abc';
 SET time_zone = '+05:30';

@@ -1,0 +1,144 @@
+package workspace
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+)
+
+// server is a Conn that takes note of what it is told.
+type server struct {
+	told   []string
+	fail   func(sql string) error
+	broken bool
+	owed   int
+}
+
+func (s *server) Send(_ wire.Command, body []byte) error {
+	s.told = append(s.told, string(body))
+	s.owed++
+	return nil
+}
+
+func (s *server) ReadHead() (mysqlconn.Head, error) {
+	if s.owed == 0 {
+		return mysqlconn.Head{}, errors.New("nothing was asked")
+	}
+	s.owed--
+	return mysqlconn.Head{OK: &wire.OK{}}, nil
+}
+
+func (s *server) Exec(sql string) (wire.OK, error) {
+	s.told = append(s.told, sql)
+	if s.fail != nil {
+		return wire.OK{}, s.fail(sql)
+	}
+	return wire.OK{}, nil
+}
+
+func (s *server) Usable() bool { return !s.broken }
+
+func table() *catalog.Table {
+	return &catalog.Table{Database: "d", Name: "t", Columns: []catalog.Column{
+		{Name: "id", DataType: "int"}, {Name: "a`b", DataType: "varchar", Collation: "utf8mb4_bin"},
+	}}
+}
+
+func row(values ...string) (r []byte) {
+	for _, v := range values {
+		r = wire.AppendLenencString(r, v)
+	}
+	return r
+}
+
+func TestCopy(t *testing.T) {
+	s := &server{}
+	budget := NewBudget(Limits{Rows: 10, Bytes: 1000, Total: 1000})
+	w, err := Open(s, budget, "STRICT_TRANS_TABLES,NO_UNSIGNED_SUBTRACTION")
+	require.NoError(t, err)
+	name, err := w.Create(table())
+	require.NoError(t, err)
+	f := w.Fill(table(), name, []int{0, 1})
+	require.NoError(t, f.Columns(make([]sqltypes.Column, 2)))
+	require.NoError(t, f.Row(row("1", "x")))
+	require.NoError(t, f.Row(append(row("2"), 0xfb)))
+	require.NoError(t, f.Finish())
+	require.NoError(t, w.Rename("d", name, "t"))
+	require.NoError(t, w.Ready())
+	require.Positive(t, budget.Used())
+	require.NoError(t, w.Close())
+	require.Zero(t, budget.Used())
+	require.Zero(t, s.owed)
+	require.Contains(t, s.told, "INSERT INTO `d`.`skarv_copy_1` (`id`, `a``b`) VALUES (1,x'78'),(2,NULL)")
+	require.Equal(t, "DROP TEMPORARY TABLE `d`.`t`", s.told[len(s.told)-1])
+}
+
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		limits Limits
+		name   string
+	}{
+		{Limits{Rows: 2, Bytes: 1000, Total: 1000}, "workspace.max_rows (2)"},
+		{Limits{Rows: 100, Bytes: 10, Total: 1000}, "workspace.max_bytes (10)"},
+		{Limits{Rows: 100, Bytes: 1000, Total: 11}, "workspace.total_bytes (11)"},
+	} {
+		budget := NewBudget(c.limits)
+		w, err := Open(&server{}, budget, "")
+		require.NoError(t, err)
+		f := w.Fill(table(), "x", []int{0, 1})
+		for err == nil {
+			err = f.Row(row("1", "ab"))
+		}
+		require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet), "%v", err)
+		require.ErrorContains(t, err, c.name)
+		require.NoError(t, w.Close())
+		require.Zero(t, budget.Used(), c.name)
+	}
+}
+
+func TestCloseAfterLoss(t *testing.T) {
+	s := &server{}
+	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "")
+	require.NoError(t, err)
+	_, err = w.Create(table())
+	require.NoError(t, err)
+	s.broken = true
+	require.Error(t, w.Close(), "who closes the connection must be told")
+}
+
+func TestFulltext(t *testing.T) {
+	s := &server{fail: func(sql string) error {
+		if strings.HasPrefix(sql, "CREATE") {
+			return &sqlerr.Error{Code: noFulltext}
+		}
+		return nil
+	}}
+	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "")
+	require.NoError(t, err)
+	_, err = w.Create(table())
+	require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet))
+}
+
+func TestValues(t *testing.T) {
+	for _, c := range []struct{ dataType, collation, value, want string }{
+		{"bigint", "", "-5", "-5"},
+		{"bit", "", "513", "513"},
+		{"decimal", "", "1.50", "'1.50'"},
+		{"text", "latin1_bin", "a'\\", "x'61275c'"},
+		{"json", "", `{}`, "_utf8mb4 x'7b7d'"},
+		{"timestamp", "", "0.00", "'0000-00-00 00:00:00'"},
+		{"timestamp", "", "86401.12", "'1970-01-02 00:00:01.12'"},
+		{"blob", "", "", "x''"},
+	} {
+		got := appendValue(nil, formOf(&catalog.Column{DataType: c.dataType, Collation: c.collation}), []byte(c.value))
+		require.Equal(t, c.want, string(got), c.dataType)
+	}
+}
