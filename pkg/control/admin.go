@@ -234,6 +234,10 @@ func (a *Admin) InitCluster(ctx context.Context, req *adminv1.InitClusterRequest
 	if err != nil {
 		return nil, rpcError(err)
 	}
+	// What is asked of this process next must find the cluster.
+	if _, revision, err := a.cfg.Store.Cluster(ctx); err == nil {
+		_, _ = a.cfg.Follower.Wait(ctx, revision)
+	}
 	out := &adminv1.InitClusterResponse{ClusterId: res.ClusterID, Warnings: res.Warnings}
 	for _, g := range res.Groups {
 		out.NodeGroups = append(out.NodeGroups, &adminv1.NodeGroup{Id: uint32(g.ID), Name: g.Name, Primary: fromNode(g.Primary)})
