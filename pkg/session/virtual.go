@@ -159,13 +159,7 @@ func (s *Session) virtualTable(name string) (*table, error) {
 		}
 		return t, nil
 	case "transactions":
-		t := newTable("id", "#node_group", "#seconds", "reason")
-		if s.cfg.InDoubt != nil {
-			for _, d := range s.cfg.InDoubt() {
-				t.add(string(d.ID), int(d.Group), int(time.Since(d.Since).Seconds()), d.Reason)
-			}
-		}
-		return t, nil
+		return s.transactionsTable()
 	case "processlist":
 		t := newTable("#id", "user", "host", "db", "command", "#seconds", "info")
 		for _, p := range s.cfg.Registry.Processes() {
@@ -174,6 +168,36 @@ func (s *Session) virtualTable(name string) (*table, error) {
 		return t, nil
 	}
 	return nil, sqlerr.NoSuchTable.New(skarvDB, name)
+}
+
+// transactionsTable is the transactions over several node groups that are in doubt, as far as this process looks after them,
+// and how those ended that are not forgotten yet.
+func (s *Session) transactionsTable() (*table, error) {
+	t := newTable("id", "state", "#node_group", "#seconds", "reason")
+	if s.cfg.InDoubt != nil {
+		for _, d := range s.cfg.InDoubt() {
+			t.add(string(d.ID), "in doubt", int(d.Group), int(time.Since(d.Since).Seconds()), d.Reason)
+		}
+	}
+	for _, g := range s.snap.Groups {
+		c, err := s.Get(g.ID)
+		if err != nil {
+			return nil, err
+		}
+		list, err := txn.Decisions(c.Conn)
+		s.Put(c)
+		if err != nil {
+			return nil, txn.Lost(c, err)
+		}
+		for _, d := range list {
+			state := "rolled back"
+			if d.Committed {
+				state = "committed"
+			}
+			t.add(string(d.ID), state, int(g.ID), int(d.Age.Seconds()), nil)
+		}
+	}
+	return t, nil
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -242,8 +242,8 @@ func (t *Txn) inquire(first placement.NodeGroupID, began time.Time) error {
 			t.free(b, err)
 		}
 		t.Coordinator.metrics.unknown.Inc()
-		return sqlerr.ServerLost.New(fmt.Sprintf("node group %d was lost during COMMIT: the outcome of transaction %s is unknown: %v",
-			first, t.id, err))
+		return sqlerr.ServerLost.New(fmt.Sprintf("node group %d was lost during COMMIT: the outcome of transaction %s is unknown"+
+			" (see SELECT * FROM skarv.transactions WHERE id = '%s'): %v", first, t.id, t.id, err))
 	case !commit:
 		t.abort()
 		return rolledBack(t.id, fmt.Sprintf("node group %d was lost before the commit was decided", first))

@@ -249,16 +249,49 @@ func (w *worker) settle(ctx context.Context, x xid) error {
 	if commit {
 		verb, outcome = "XA COMMIT ", "committed"
 	}
+	for range endAttempts {
+		err = w.finish(ctx, x, verb)
+		if !errors.Is(err, errHeld) {
+			break
+		}
+		if !wait(ctx, endPause) {
+			return ctx.Err()
+		}
+	}
+	if err == nil {
+		w.recovered.WithLabelValues(strconv.Itoa(int(w.group)), outcome).Inc()
+		w.cfg.Log.InfoContext(ctx, "transaction recovered", "group", int(w.group), "transaction", string(x.id), "outcome", outcome)
+	}
+	return err
+}
+
+const (
+	// endAttempts and endPause bound the wait for a connection that was ended to be gone.
+	endAttempts = 10
+	endPause    = 50 * time.Millisecond
+)
+
+// errHeld: MariaDB lets no other connection finish a branch while the one that prepared it lives.
+var errHeld = errors.New("the connection that prepared it is still there and is being ended")
+
+// wait returns false when ctx ended first.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// finish runs verb, XA COMMIT or XA ROLLBACK, on a prepared branch. nil means that the branch is no more.
+func (w *worker) finish(ctx context.Context, x xid, verb string) error {
 	c, err := w.conn(ctx, w.group)
 	if err != nil {
 		return err
 	}
 	_, err = c.Exec(verb + x.String())
 	switch {
-	case err == nil:
-		w.recovered.WithLabelValues(strconv.Itoa(int(w.group)), outcome).Inc()
-		w.cfg.Log.InfoContext(ctx, "transaction recovered", "group", int(w.group), "transaction", string(x.id), "outcome", outcome)
-		return nil
 	case sqlerr.HasCode(err, unknownXID):
 		return w.missing(c, x)
 	case sqlerr.HasCode(err, 1402, 1613, 1614) && !isLost(err):
@@ -282,8 +315,34 @@ func (w *worker) missing(c *mysqlconn.Conn, x xid) error {
 			return err
 		}
 	}
-	return errors.New("the connection that prepared it was still there and is being ended")
+	return errHeld
 }
+
+// Decision is how a transaction ended whose decision is still kept.
+type Decision struct {
+	ID        ID
+	Committed bool
+	Age       time.Duration
+}
+
+// Decisions returns the newest decisions that the server c is connected to keeps: those of transactions that were
+// recovered, or whose commit was not confirmed by every node group. c is in no transaction.
+func Decisions(c *mysqlconn.Conn) ([]Decision, error) {
+	_, rows, err := c.QueryAll(fmt.Sprintf("SELECT id, state, TIMESTAMPDIFF(SECOND, at, UTC_TIMESTAMP()) FROM `_skarv`.`dt` ORDER BY at DESC LIMIT %d",
+		shownDecisions), shownDecisions)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Decision, len(rows))
+	for i, r := range rows {
+		seconds, _ := strconv.Atoi(string(r[2])) // a number
+		list[i] = Decision{ID(r[0]), string(r[1]) == "C", time.Duration(seconds) * time.Second}
+	}
+	return list, nil
+}
+
+// shownDecisions bounds what Decisions returns.
+const shownDecisions = 1000
 
 const (
 	// sweepInterval is between two deletions of old decisions.

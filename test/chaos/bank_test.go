@@ -112,6 +112,9 @@ func TestBank(t *testing.T) {
 	t.Logf("%d transfers acknowledged, %d refused, %d unknown; proxies killed %d times at random and at %v; servers killed %d times; recovered after %s",
 		len(b.acknowledged), len(b.refused), b.unknown, b.kills.Load(), b.deaths, b.servers.Load(), took.Round(time.Millisecond))
 	require.Greater(t, len(b.acknowledged), 50)
+	var known int
+	require.NoError(t, admin.QueryRow("SELECT COUNT(*) FROM skarv.transactions WHERE state <> 'in doubt'").Scan(&known))
+	require.Positive(t, known, "how recovered transactions ended can be looked up")
 	for _, point := range txn.Points() {
 		require.Positive(t, b.deaths[point], "no proxy died at %q", point)
 	}
@@ -148,16 +151,10 @@ func (b *bank) died(point string) {
 
 // teller works until ctx ends.
 func (b *bank) teller(ctx context.Context, addr string) error {
-	cfg := mysql.NewConfig()
-	cfg.User, cfg.Net, cfg.Addr, cfg.DBName = "root", "tcp", addr, "bank"
-	cfg.Timeout, cfg.ReadTimeout = time.Second, 30*time.Second
-	cfg.Params = map[string]string{"innodb_lock_wait_timeout": "1"}
-	cfg.Logger = &mysql.NopLogger{}
-	connector, err := mysql.NewConnector(cfg)
+	db, err := open(addr)
 	if err != nil {
 		return err
 	}
-	db := sql.OpenDB(connector)
 	defer db.Close()
 	for ctx.Err() == nil {
 		if rand.IntN(5) == 0 {
@@ -167,6 +164,27 @@ func (b *bank) teller(ctx context.Context, addr string) error {
 		}
 	}
 	return nil
+}
+
+// open returns a pool of clients of one proxy.
+func open(addr string) (*sql.DB, error) {
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Net, cfg.Addr, cfg.DBName = "root", "tcp", addr, "bank"
+	cfg.Timeout, cfg.ReadTimeout = time.Second, 30*time.Second
+	cfg.Params = map[string]string{"innodb_lock_wait_timeout": "1"}
+	cfg.Logger = &mysql.NopLogger{}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+func openAt(t *testing.T, addr string) *sql.DB {
+	db, err := open(addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
 }
 
 // transfer is one transaction. It is not broken off by the end of the test: what it does must be known.

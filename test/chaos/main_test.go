@@ -30,6 +30,7 @@ type orders struct {
 	Addr  string // where MySQL clients connect, fixed over restarts
 	Point string // the failpoint to die at, or empty
 	After int    // which time
+	Stop  bool   // it only stops there, until it is told to continue
 	Log   string
 }
 
@@ -60,7 +61,15 @@ func beProxy(text string) error {
 	s, err := server.New(cfg, server.Options{
 		Version: "chaos", Log: slog.New(slog.NewTextHandler(logFile, nil)),
 		Failpoint: func(point string, _ txn.ID) error {
-			if point == o.Point && hits.Add(1) >= int64(o.After) {
+			if point != o.Point {
+				return nil
+			}
+			switch n := hits.Add(1); {
+			case o.Stop && n == int64(o.After):
+				fmt.Println("stops at " + point)
+				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+				time.Sleep(200 * time.Millisecond) // any thread may be the one that takes the signal
+			case !o.Stop && n >= int64(o.After):
 				fmt.Println("dies at " + point)
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 				select {}
@@ -84,7 +93,8 @@ func beProxy(text string) error {
 type proxy struct {
 	orders orders
 	next   func() (point string, after int)
-	died   func(point string)
+	// died and stopped are told of it.
+	died, stopped func(point string)
 
 	mu  sync.Mutex
 	cmd *exec.Cmd
@@ -128,6 +138,8 @@ func (p *proxy) run(ctx context.Context, ready chan<- struct{}) error {
 				}
 			case "dies at " + o.Point:
 				p.died(o.Point)
+			case "stops at " + o.Point:
+				p.stopped(o.Point)
 			}
 		}
 		_ = cmd.Wait() // it was killed
@@ -137,11 +149,13 @@ func (p *proxy) run(ctx context.Context, ready chan<- struct{}) error {
 }
 
 // kill is kill -9.
-func (p *proxy) kill() {
+func (p *proxy) kill() { p.signal(syscall.SIGKILL) }
+
+func (p *proxy) signal(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.cmd != nil {
-		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Process.Signal(sig)
 	}
 }
 
