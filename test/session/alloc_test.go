@@ -1,0 +1,50 @@
+package session
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/wire"
+)
+
+// A statement that is relayed allocates nothing, from the client's packet to the last byte of the answer. The client
+// here allocates nothing either, so what is counted is the proxy's, and a little of what else lives in this process.
+func TestRelayAllocatesNothing(t *testing.T) {
+	c, err := mysqlconn.Dial(context.Background(), mysqlconn.Config{Addr: shared.Addr(), User: "root", DB: "d"})
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	packet := func(cmd wire.Command, body []byte) []byte {
+		var seq byte
+		return wire.AppendPacket(nil, &seq, append([]byte{byte(cmd)}, body...))
+	}
+	st, err := c.Prepare([]byte("SELECT v FROM t WHERE id = ?"))
+	require.NoError(t, err)
+	execute := wire.AppendExecuteHead(nil, st.ID, 0)
+	execute = append(execute, 0, 1, 8, 0)                  // no NULLs, new types: BIGINT
+	execute = binary.LittleEndian.AppendUint64(execute, 7) // id
+	buf := make([]byte, 16<<10)
+	for name, request := range map[string][]byte{
+		"text select":     packet(wire.ComQuery, []byte("SELECT v FROM t WHERE id = 7")),
+		"prepared select": packet(wire.ComStmtExecute, execute),
+		"update":          packet(wire.ComQuery, []byte("UPDATE t SET v = v WHERE id = 7")),
+	} {
+		cmd := wire.Command(request[wire.HeaderLen])
+		scratch := append([]byte(nil), request...)
+		run := func() {
+			copy(scratch, request)
+			sum, err := c.Relay(scratch, cmd, io.Discard, buf)
+			if err != nil || sum.Failed() {
+				t.Fatalf("%s: %v, error %d", name, err, sum.ErrCode)
+			}
+		}
+		for range 100 {
+			run() // plans, prepared statements and buffers are made
+		}
+		require.Less(t, testing.AllocsPerRun(2000, run), 0.5, name)
+	}
+}
