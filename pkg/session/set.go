@@ -44,8 +44,25 @@ func (s *Session) set() error {
 	if refs, sure := stmt.Tables(); stmt.Uses()&sqlparse.Subquery != 0 && (!sure || len(refs) > 0) {
 		return sqlerr.Unsupported("SET with a subquery over tables", "use SELECT ... INTO @variable")
 	}
-	if handled, err := s.setCommit(tokens); handled {
-		return err
+	if rest, found, err := s.setCommit(tokens); err != nil || found && rest == nil {
+		if err != nil {
+			return err
+		}
+		return s.ok(wire.OK{})
+	} else if found {
+		others := s.cfg.Dialect.NewStatement()
+		if err := others.Scan(rest, s.mode); err != nil {
+			return err
+		}
+		defer others.Done()
+		defer s.use(others)()
+		var params *wire.Params
+		if s.current != nil {
+			params = &s.params
+		}
+		s.args.Reset(others, params)
+		tokens = others.Tokens()
+		tokens.Next()
 	}
 	a, err := s.parseAssignments(tokens)
 	if err != nil {
