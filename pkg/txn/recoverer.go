@@ -66,10 +66,10 @@ func NewRecoverer(cfg RecovererConfig) *Recoverer {
 		doubt: map[placement.NodeGroupID][]Doubt{},
 		inDoubt: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "skarv_transactions_in_doubt", Help: "Prepared branches on a node group that wait for their end.",
-		}, []string{"group"}),
+		}, []string{"node_group"}),
 		recovered: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "skarv_transactions_recovered_total", Help: "Prepared branches ended in place of their proxy.",
-		}, []string{"group", "outcome"}),
+		}, []string{"node_group", "outcome"}),
 	}
 	if cfg.Registerer != nil {
 		cfg.Registerer.MustRegister(r.inDoubt, r.recovered)
