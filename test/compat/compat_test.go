@@ -10,21 +10,17 @@
 package compat
 
 import (
-	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"sort"
 	"strings"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
 	"skarv/test/cluster"
+	"skarv/test/differ"
 )
 
 // statement is one step of a story.
@@ -51,16 +47,6 @@ func TestCompat(t *testing.T) {
 	}
 }
 
-// outcome is what a client sees of one statement.
-type outcome struct {
-	columns  []string
-	rows     []string
-	affected int64
-	insertID int64
-	errno    uint16
-	err      string
-}
-
 func runStory(t *testing.T, file string, prepared bool, one *cluster.Server, many *cluster.Cluster) {
 	story := readStory(t, file)
 	a, b := connect(t, one.DSN("")), connect(t, many.DSN(""))
@@ -75,13 +61,13 @@ func runStory(t *testing.T, file string, prepared bool, one *cluster.Server, man
 			continue
 		}
 		where := fmt.Sprintf("%s:%d: %s", file, s.line, s.sql)
-		got := run(t.Context(), b, s, prepared && !s.textOnly)
+		got := differ.Run(t.Context(), b, s.sql, prepared && !s.textOnly)
 		if s.refused != "" { // the other server does not run it either: the story goes on from equal tables
-			require.Equal(t, uint16(1235), got.errno, "%s\nmust be refused: %s, got %+v", where, s.refused, got)
+			require.Equal(t, uint16(1235), got.Errno, "%s\nmust be refused: %s, got %+v", where, s.refused, got)
 			continue
 		}
-		want := run(t.Context(), a, s, prepared && !s.textOnly)
-		diff := compare(want, got)
+		want := differ.Run(t.Context(), a, s.sql, prepared && !s.textOnly)
+		diff := differ.Compare(want, got)
 		switch {
 		case s.gap != "" && diff == "":
 			t.Errorf("%s\nthe gap %q is closed: remove the mark", where, s.gap)
@@ -99,117 +85,6 @@ func connect(t *testing.T, dsn string) *sql.Conn {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
-}
-
-var returnsRows = regexp.MustCompile(`(?is)^\s*\(*\s*(SELECT|SHOW|DESC|DESCRIBE|WITH|VALUES|TABLE|CHECK|ANALYZE|CHECKSUM)\b|\bRETURNING\b`)
-var ordered = regexp.MustCompile(`(?is)\bORDER\s+BY\b`)
-
-func run(ctx context.Context, c *sql.Conn, s statement, prepared bool) (o outcome) {
-	fail := func(err error) outcome {
-		var me *mysql.MySQLError
-		if errors.As(err, &me) {
-			o.errno = me.Number
-		} else {
-			o.errno = 1
-		}
-		o.err = err.Error()
-		return o
-	}
-	if !returnsRows.MatchString(s.sql) {
-		var r sql.Result
-		var err error
-		if prepared {
-			st, perr := c.PrepareContext(ctx, s.sql)
-			if perr != nil {
-				return fail(perr)
-			}
-			defer st.Close()
-			r, err = st.ExecContext(ctx)
-		} else {
-			r, err = c.ExecContext(ctx, s.sql)
-		}
-		if err != nil {
-			return fail(err)
-		}
-		o.affected, _ = r.RowsAffected()
-		o.insertID, _ = r.LastInsertId()
-		return o
-	}
-	var rows *sql.Rows
-	var err error
-	if prepared {
-		st, perr := c.PrepareContext(ctx, s.sql)
-		if perr != nil {
-			return fail(perr)
-		}
-		defer st.Close()
-		rows, err = st.QueryContext(ctx)
-	} else {
-		rows, err = c.QueryContext(ctx, s.sql)
-	}
-	if err != nil {
-		return fail(err)
-	}
-	defer rows.Close()
-	types, err := rows.ColumnTypes()
-	if err != nil {
-		return fail(err)
-	}
-	for _, ct := range types {
-		p, scale, _ := ct.DecimalSize()
-		null, _ := ct.Nullable()
-		o.columns = append(o.columns, fmt.Sprintf("%s %s(%d,%d) null=%t", ct.Name(), ct.DatabaseTypeName(), p, scale, null))
-	}
-	values := make([]sql.RawBytes, len(types))
-	dest := make([]any, len(types))
-	for i := range values {
-		dest[i] = &values[i]
-	}
-	for rows.Next() {
-		if err := rows.Scan(dest...); err != nil {
-			return fail(err)
-		}
-		var row []string
-		for _, v := range values {
-			if v == nil {
-				row = append(row, "NULL")
-			} else {
-				row = append(row, fmt.Sprintf("%q", v))
-			}
-		}
-		o.rows = append(o.rows, strings.Join(row, " | "))
-	}
-	if err := rows.Err(); err != nil {
-		return fail(err)
-	}
-	if !ordered.MatchString(s.sql) {
-		sort.Strings(o.rows)
-	}
-	return o
-}
-
-func compare(want, got outcome) string {
-	var d strings.Builder
-	line := func(what string, w, g any) {
-		if fmt.Sprint(w) != fmt.Sprint(g) {
-			fmt.Fprintf(&d, "  %s: one server %v, cluster %v\n", what, w, g)
-		}
-	}
-	if want.errno != got.errno {
-		fmt.Fprintf(&d, "  error: one server %d %s, cluster %d %s\n", want.errno, want.err, got.errno, got.err)
-		return d.String()
-	}
-	line("columns", strings.Join(want.columns, ", "), strings.Join(got.columns, ", "))
-	line("affected rows", want.affected, got.affected)
-	line("insert id", want.insertID, got.insertID)
-	line("rows", len(want.rows), len(got.rows))
-	for i := range min(len(want.rows), len(got.rows)) {
-		if want.rows[i] != got.rows[i] {
-			line(fmt.Sprintf("row %d", i), want.rows[i], got.rows[i])
-			break
-		}
-	}
-	return d.String()
 }
 
 // readStory splits a file into statements; a statement ends with a semicolon at the end of a line.

@@ -1,0 +1,189 @@
+package logic
+
+import (
+	"database/sql"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"skarv/test/differ"
+)
+
+// tables are the rows of every table, written as values.
+type tables map[string][]string
+
+// dump reads the one server's tables.
+func (r *runner) dump() tables {
+	d := tables{}
+	for _, t := range r.g.tables {
+		rows, err := r.one.QueryContext(r.t.Context(), "SELECT * FROM "+t.name)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for rows.Next() {
+			dest := make([]any, len(t.columns))
+			for i := range dest {
+				dest[i] = new(sql.NullString)
+			}
+			if err := rows.Scan(dest...); err != nil {
+				r.t.Fatal(err)
+			}
+			var row []string
+			for i, v := range dest {
+				s := v.(*sql.NullString)
+				switch {
+				case !s.Valid:
+					row = append(row, "NULL")
+				case t.columns[i].kind == text || t.columns[i].kind == date:
+					row = append(row, "'"+strings.NewReplacer("'", "''", `\`, `\\`).Replace(s.String)+"'")
+				default:
+					row = append(row, s.String)
+				}
+			}
+			d[t.name] = append(d[t.name], "("+strings.Join(row, ",")+")")
+		}
+		if err := rows.Err(); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	return d
+}
+
+// fill makes both servers' tables have these rows; false if they cannot.
+func (r *runner) fill(d tables, used []*table) bool {
+	for _, t := range used {
+		stmts := []string{"DELETE FROM " + t.name}
+		if rows := d[t.name]; len(rows) > 0 {
+			stmts = append(stmts, "SET SESSION sql_mode = CONCAT(@@sql_mode, ',NO_AUTO_VALUE_ON_ZERO')",
+				"INSERT INTO "+t.name+" ("+names(t)+") VALUES "+strings.Join(rows, ","), "SET SESSION sql_mode = DEFAULT")
+		}
+		for _, s := range stmts {
+			for _, c := range []*sql.Conn{r.one, r.many} {
+				if _, err := c.ExecContext(r.t.Context(), s); err != nil {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func names(t *table) string {
+	var n []string
+	for _, c := range t.columns {
+		n = append(n, c.name)
+	}
+	return strings.Join(n, ", ")
+}
+
+var token = regexp.MustCompile(litStart + `[^` + litEnd + `]*` + litEnd + `|'[^']*'|[\w.]+|\s+|[^\w\s]`)
+
+// shrink takes away rows, tables and words as long as the servers differ, and returns a story and the last statement
+// with what differs.
+func (r *runner) shrink(s statement, written *table, rows tables) (story, last string) {
+	deadline := time.Now().Add(shrinkBudget)
+	refused, failed := r.refused, r.failed
+	defer func() { r.refused, r.failed = refused, failed }()
+	var used []*table
+	for _, t := range r.g.tables {
+		if strings.Contains(s.marked, t.name) {
+			used = append(used, t)
+		}
+	}
+	strict := r.groups(s)
+	lastDiff := ""
+	differs := func(s statement, rows tables) bool {
+		if time.Now().After(deadline) || !r.fill(rows, used) {
+			return false
+		}
+		d := r.differ(s, written)
+		if d == "" || strings.Contains(d, "error: one server 1064") || strict && !r.groups(s) {
+			return false
+		}
+		lastDiff = d
+		return true
+	}
+	if !differs(s, rows) {
+		return fmt.Sprintf("-- not seen again over the same rows:\n%s", r.story(rows, used)), plain(s.marked)
+	}
+	for _, mode := range []int{0, 1} {
+		try := s
+		if try.mode = mode; differs(try, rows) {
+			s = try
+			break
+		}
+	}
+	for n := 8; n >= 1; n /= 2 {
+		for _, t := range used {
+			for i := 0; i < len(rows[t.name]); {
+				fewer := tables{}
+				for k, v := range rows {
+					fewer[k] = v
+				}
+				have := rows[t.name]
+				fewer[t.name] = append(append([]string(nil), have[:i]...), have[min(i+n, len(have)):]...)
+				if differs(s, fewer) {
+					rows = fewer
+				} else {
+					i += n
+				}
+			}
+		}
+	}
+	words := token.FindAllString(s.marked, -1)
+	for n := len(words) / 2; n >= 1; n-- {
+		if n > 30 && n%4 > 0 {
+			continue
+		}
+		for i := 0; i+n <= len(words); {
+			try := s
+			fewer := append(append([]string(nil), words[:i]...), words[i+n:]...)
+			try.marked = strings.Join(fewer, "")
+			cut := strings.Join(words[i:i+n], "")
+			if strings.TrimSpace(cut) != "" && balanced(cut) && (!strings.Contains(try.marked, "LIMIT") || !strings.Contains(cut, "ORDER")) && differs(try, rows) {
+				s, words = try, fewer
+			} else {
+				i++
+			}
+		}
+	}
+	differs(s, rows)
+	return r.story(rows, used), plain(s.marked) + ";\n" + fmt.Sprintf("-- mode %d\n%s", s.mode, lastDiff)
+}
+
+func balanced(s string) bool {
+	depth := 0
+	for _, c := range s {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
+}
+
+// groups reports that the one server finds no column beside groups: else any of several answers would be right.
+func (r *runner) groups(s statement) bool {
+	if _, err := r.one.ExecContext(r.t.Context(), "SET SESSION sql_mode = CONCAT(@@sql_mode, ',ONLY_FULL_GROUP_BY')"); err != nil {
+		return false
+	}
+	o := differ.Run(r.t.Context(), r.one, "EXPLAIN "+plain(s.marked), false)
+	_, err := r.one.ExecContext(r.t.Context(), "SET SESSION sql_mode = DEFAULT")
+	return err == nil && o.Errno == 0
+}
+
+func (r *runner) story(rows tables, used []*table) string {
+	var b strings.Builder
+	for _, t := range used {
+		b.WriteString(t.create() + ";\n")
+		if len(rows[t.name]) > 0 {
+			b.WriteString("INSERT INTO " + t.name + " (" + names(t) + ") VALUES " + strings.Join(rows[t.name], ",") + ";\n")
+		}
+	}
+	return b.String()
+}
