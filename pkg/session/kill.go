@@ -44,6 +44,7 @@ func (s *Session) end(query bool) {
 	if !query {
 		s.killed.Store(true)
 	}
+	s.kills.Add(1)
 	s.running.each(func(c *backend.Conn) {
 		ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 		defer cancel()

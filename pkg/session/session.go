@@ -150,6 +150,7 @@ type Session struct {
 	activity activity
 	running  running
 	killed   atomic.Bool
+	kills    atomic.Uint32 // of a statement; one that takes several steps on the servers looks between them
 }
 
 // planSlots is the size of a session's own plan cache, a power of two.

@@ -42,9 +42,14 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace) error {
 	}
 	s.usedGroup = g
 	c.Dirty = true // until the pool has reset it
+	kills := s.kills.Load()
 	s.running.enter(c)
-	sum, err := s.compute(p, n, copies, c)
-	s.running.leave(c)
+	defer s.running.leave(c)
+	if err := s.examine(c); err != nil {
+		c.Release()
+		return err
+	}
+	sum, err := s.compute(p, n, copies, c, kills)
 	if err != nil {
 		c.Discard()
 		return err
@@ -56,24 +61,20 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace) error {
 }
 
 // compute fills the workspace on c and runs the statement there.
-func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c *backend.Conn) (sum wire.ResultSummary, err error) {
-	if err := s.examine(c); err != nil {
-		return sum, err
-	}
+func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c *backend.Conn, kills uint32) (sum wire.ResultSummary, err error) {
 	w, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode)
 	if err != nil {
 		return sum, txn.Lost(c, err)
 	}
-	defer func() {
-		if cerr := w.Close(); err == nil && cerr != nil {
-			c.Interrupt() // the answer is right; the connection goes
-		}
-	}()
+	defer w.Free()
 	if err := s.gather(w, copies, c); err != nil {
 		return sum, err
 	}
 	if err := w.Ready(); err != nil {
 		return sum, txn.Lost(c, err)
+	}
+	if s.kills.Load() != kills { // by a KILL that met no statement on the server
+		return sum, sqlerr.QueryInterrupted.New()
 	}
 	if s.binary {
 		sum, err = s.copyBinary(c, s.renamed(n))
@@ -83,7 +84,13 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c
 	if err != nil {
 		return sum, s.computed(txn.Lost(c, err))
 	}
-	return sum, s.answered(p, c, &sum)
+	if err := s.answered(p, c, &sum); err != nil {
+		return sum, err
+	}
+	if w.Close() != nil {
+		c.Interrupt() // the answer is right; the connection goes, and the tables with it
+	}
+	return sum, nil
 }
 
 // copyBinary is copyResults for a client that executes a prepared statement: the server's own binary rows are passed on,

@@ -160,11 +160,15 @@ func (w *Workspace) Ready() error {
 	return err
 }
 
-// Close drops the tables and counts their bytes as free. When it returns an error, or was not called on a usable
-// connection, the connection must be closed, which drops them as well.
-func (w *Workspace) Close() error {
+// Free counts the workspace's bytes as free. Whoever does not Close as well closes the connection, which drops the tables.
+func (w *Workspace) Free() {
 	w.budget.used.Add(-w.bytes)
 	w.bytes = 0
+}
+
+// Close frees the workspace and drops its tables. After an error the connection must be closed.
+func (w *Workspace) Close() error {
+	w.Free()
 	if !w.conn.Usable() {
 		return errBroken
 	}
