@@ -81,11 +81,11 @@ func (t *Txn) onePhase() (out Outcome, first error) {
 		err := errs[i]
 		out.Warnings += b.warnings
 		switch {
-		case err == nil, len(t.branches) > 1 && !b.wrote && isLost(err):
-			// A branch that only read has nothing to lose.
+		case err == nil, len(t.branches) > 1 && !b.wrote:
+			// A branch that only read has nothing to lose: an error of it must not say that the writer's work is gone.
 		case isLost(err):
 			first = sqlerr.ServerLost.New(fmt.Sprintf("node group %d was lost during COMMIT: the outcome is unknown", b.conn.Group))
-		case first == nil || b.wrote:
+		default:
 			first = err
 		}
 		t.free(b, err)

@@ -195,6 +195,9 @@ func (t *Txn) open(pool Pool, groups []placement.NodeGroupID, undo bool) (err er
 			for _, b := range fresh {
 				b.conn.Discard()
 			}
+			if len(t.branches) == 0 {
+				t.id = "" // it names the group that was to be the first, and the next one to be opened may be another
+			}
 		}
 	}()
 	for _, g := range groups {

@@ -1,0 +1,69 @@
+package txn
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/test/realserver"
+)
+
+// testPool gives out connections to one real server as if to several node groups.
+type testPool struct{ pools *backend.Pools }
+
+func newTestPool(t *testing.T) testPool {
+	server := realserver.Start(t)[0]
+	p := backend.NewPools(backend.DefaultConfig())
+	node := catalog.Node{Addr: "unix:" + server.Addr, User: "root"}
+	p.Apply([]*catalog.NodeGroup{{ID: 1, Name: "one", Primary: node}, {ID: 2, Name: "two", Primary: node}, {ID: 3, Name: "three", Primary: node}})
+	t.Cleanup(func() { p.Apply(nil) })
+	return testPool{p}
+}
+
+func (p testPool) Get(g placement.NodeGroupID) (*backend.Conn, error) {
+	return p.pools.Get(g, backend.Profile{NoDB: true}, backend.NewState("", nil), nil)
+}
+
+func (p testPool) Put(c *backend.Conn) { c.Release() }
+
+// TestFirstBranchFails: what keeps the decision must be the group that the transaction's id names, or nobody finds the
+// decision, also when the first statement could not open its branches and the next one goes elsewhere.
+func TestFirstBranchFails(t *testing.T) {
+	pool := newTestPool(t)
+	tx := &Txn{Begin: "BEGIN", Isolation: "SET no_such_variable = 1", Coordinator: NewCoordinator(Config{})}
+	defer tx.Rollback()
+	require.Error(t, tx.BeginStatement(pool, []placement.NodeGroupID{1, 2}, true))
+	require.False(t, tx.Open())
+	require.False(t, tx.Failed())
+
+	tx.Isolation = ""
+	require.NoError(t, tx.BeginStatement(pool, []placement.NodeGroupID{3}, true))
+	require.NoError(t, tx.EndStatement(nil))
+	require.NoError(t, tx.BeginStatement(pool, []placement.NodeGroupID{1, 2}, true))
+	require.NoError(t, tx.EndStatement(nil))
+	home, ok := tx.id.Group()
+	require.True(t, ok)
+	require.Equal(t, placement.NodeGroupID(3), home)
+	require.Equal(t, home, tx.Group())
+}
+
+// TestReaderFails: a branch that only read cannot make a client believe that the writer's work, which is committed, is not.
+func TestReaderFails(t *testing.T) {
+	pool := newTestPool(t)
+	tx := &Txn{Begin: "BEGIN", Coordinator: NewCoordinator(Config{})}
+	writer, err := tx.Acquire(pool, 1)
+	require.NoError(t, err)
+	reader, err := tx.Acquire(pool, 2)
+	require.NoError(t, err)
+	tx.Wrote(writer)
+	x := tx.branch(2).xid
+	for _, q := range []string{"XA END " + x, "XA ROLLBACK " + x} { // its server has given it up
+		_, err := reader.Exec(q)
+		require.NoError(t, err)
+	}
+	_, err = tx.Commit()
+	require.NoError(t, err)
+}
