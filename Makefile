@@ -72,7 +72,7 @@ lint: ## gofmt, vet, and golangci-lint if it is installed
 
 proto: ## generate Go from proto/ (needs protoc, protoc-gen-go, protoc-gen-go-grpc)
 	protoc -I proto --go_out=proto --go_opt=paths=source_relative \
-		--go-grpc_out=proto --go-grpc_opt=paths=source_relative $$(cd proto && find . -name '*.proto')
+		--go-grpc_out=proto --go-grpc_opt=paths=source_relative $$(cd proto && find * -name '*.proto')
 
 clean: ## remove what was built
 	rm -rf bin

@@ -21,6 +21,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/topology"
+	"skarv/pkg/txn"
 	adminv1 "skarv/proto/admin/v1"
 )
 
@@ -38,6 +39,8 @@ type AdminConfig struct {
 	Client   *Client
 	// Health tells how a node group is; ok is false if that is not known. It may be nil.
 	Health func(id placement.NodeGroupID) (h GroupHealth, ok bool)
+	// Transactions lists those that are in doubt or whose end is still known. It may be nil.
+	Transactions func(context.Context) ([]txn.Info, error)
 }
 
 // Admin serves the admin API in any process of the cluster.
@@ -273,6 +276,24 @@ func (a *Admin) Partitions(context.Context, *adminv1.PartitionsRequest) (*adminv
 	out := &adminv1.PartitionsResponse{Epoch: snap.Map.Epoch(), NodeGroups: a.groups(snap), Owners: make([]uint32, placement.Partitions)}
 	for p := range out.Owners {
 		out.Owners[p] = uint32(snap.Map.Owner(placement.Partition(p)))
+	}
+	return out, nil
+}
+
+// Transactions implements the API.
+func (a *Admin) Transactions(ctx context.Context, _ *adminv1.TransactionsRequest) (*adminv1.TransactionsResponse, error) {
+	out := &adminv1.TransactionsResponse{}
+	if a.cfg.Transactions == nil {
+		return out, nil
+	}
+	list, err := a.cfg.Transactions(ctx)
+	if err != nil {
+		return nil, status.Error(codes.Unavailable, err.Error())
+	}
+	for _, i := range list {
+		out.Transactions = append(out.Transactions, &adminv1.Transaction{
+			Id: string(i.ID), State: i.State, NodeGroup: uint32(i.Group), Seconds: uint64(i.Age.Seconds()), Reason: i.Reason,
+		})
 	}
 	return out, nil
 }

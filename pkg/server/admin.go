@@ -17,6 +17,7 @@ func (s *Server) runAdmin(ctx context.Context) error {
 			h := s.pools.Health(id)
 			return control.GroupHealth{Up: h.Up, Since: h.Since, Err: h.LastError}, true
 		},
+		Transactions: s.listTransactions,
 	})
 	return admin.Run(ctx, s.admin)
 }

@@ -53,10 +53,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Buffers:   session.NewBuffers(),
 		Log:       s.log,
 	}
-	cfg.Transactions = s.coordinator
-	if s.recoverer != nil {
-		cfg.InDoubt = s.recoverer.InDoubt
-	}
+	cfg.Transactions, cfg.ListTransactions = s.coordinator, s.listTransactions
 	tlsConfig, _ := s.cfg.MySQL.tlsConfig()
 	var listeners []net.Listener
 	for _, l := range []net.Listener{s.mysql, s.unix} {

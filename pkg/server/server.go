@@ -200,6 +200,15 @@ func sequencesOf(snap *catalog.Snapshot) func(id uint64) bool {
 	return func(id uint64) bool { return ids[id] }
 }
 
+// listTransactions returns the transactions over several node groups that are in doubt or whose end is still known.
+func (s *Server) listTransactions(ctx context.Context) ([]txn.Info, error) {
+	var doubt []txn.Doubt
+	if s.recoverer != nil {
+		doubt = s.recoverer.InDoubt()
+	}
+	return txn.List(ctx, s.pools.Dial, s.groups(), doubt)
+}
+
 // groups returns the ids of the cluster's node groups.
 func (s *Server) groups() []placement.NodeGroupID {
 	snap := s.follower.Snapshot()

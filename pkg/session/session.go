@@ -51,8 +51,8 @@ type Config struct {
 
 	// Transactions gives transactions over several node groups their ids.
 	Transactions *txn.Coordinator
-	// InDoubt returns transactions that wait for their end, as far as this process knows; nil: it does not look.
-	InDoubt func() []txn.Doubt
+	// ListTransactions returns those that are in doubt or whose end is still known.
+	ListTransactions func(context.Context) ([]txn.Info, error)
 }
 
 // DDL runs schema changes: the controller, or the way to it.

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -173,32 +175,25 @@ func (s *Session) virtualTable(name string) (*table, error) {
 // transactionsTable is the transactions over several node groups that are in doubt, as far as this process looks after them,
 // and how those ended that are not forgotten yet.
 func (s *Session) transactionsTable() (*table, error) {
-	t := newTable("id", "state", "#node_group", "#seconds", "reason")
-	if s.cfg.InDoubt != nil {
-		for _, d := range s.cfg.InDoubt() {
-			t.add(string(d.ID), "in doubt", int(d.Group), int(time.Since(d.Since).Seconds()), d.Reason)
+	ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
+	defer cancel()
+	list, err := s.cfg.ListTransactions(ctx)
+	if err != nil {
+		var e *sqlerr.Error
+		if errors.As(err, &e) {
+			return nil, e
 		}
+		return nil, sqlerr.UnknownError.New(err.Error())
 	}
-	for _, g := range s.snap.Groups {
-		c, err := s.Get(g.ID)
-		if err != nil {
-			return nil, err
-		}
-		list, err := txn.Decisions(c.Conn)
-		s.Put(c)
-		if err != nil {
-			return nil, txn.Lost(c, err)
-		}
-		for _, d := range list {
-			state := "rolled back"
-			if d.Committed {
-				state = "committed"
-			}
-			t.add(string(d.ID), state, int(g.ID), int(d.Age.Seconds()), nil)
-		}
+	t := newTable("id", "state", "#node_group", "#seconds", "reason")
+	for _, i := range list {
+		t.add(string(i.ID), i.State, int(i.Group), int(i.Age.Seconds()), i.Reason)
 	}
 	return t, nil
 }
+
+// listTimeout bounds the look at all node groups' transactions.
+const listTimeout = 10 * time.Second
 
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))

@@ -318,32 +318,6 @@ func (w *worker) missing(c *mysqlconn.Conn, x xid) error {
 	return errHeld
 }
 
-// Decision is how a transaction ended whose decision is still kept.
-type Decision struct {
-	ID        ID
-	Committed bool
-	Age       time.Duration
-}
-
-// Decisions returns the newest decisions that the server c is connected to keeps: those of transactions that were
-// recovered, or whose commit was not confirmed by every node group. c is in no transaction.
-func Decisions(c *mysqlconn.Conn) ([]Decision, error) {
-	_, rows, err := c.QueryAll(fmt.Sprintf("SELECT id, state, TIMESTAMPDIFF(SECOND, at, UTC_TIMESTAMP()) FROM `_skarv`.`dt` ORDER BY at DESC LIMIT %d",
-		shownDecisions), shownDecisions)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]Decision, len(rows))
-	for i, r := range rows {
-		seconds, _ := strconv.Atoi(string(r[2])) // a number
-		list[i] = Decision{ID(r[0]), string(r[1]) == "C", time.Duration(seconds) * time.Second}
-	}
-	return list, nil
-}
-
-// shownDecisions bounds what Decisions returns.
-const shownDecisions = 1000
-
 const (
 	// sweepInterval is between two deletions of old decisions.
 	sweepInterval = 10 * time.Minute

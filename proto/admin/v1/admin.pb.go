@@ -2,7 +2,7 @@
 // versions:
 // 	protoc-gen-go v1.36.12
 // 	protoc        v3.21.12
-// source: proto/admin/v1/admin.proto
+// source: admin/v1/admin.proto
 
 // The admin API: what operators and skarvctl ask of a cluster. Every Skarv process serves it; what only the elected
 // controller may do is handed on to it through etcd.
@@ -58,11 +58,11 @@ func (x NodeGroup_Health) String() string {
 }
 
 func (NodeGroup_Health) Descriptor() protoreflect.EnumDescriptor {
-	return file_proto_admin_v1_admin_proto_enumTypes[0].Descriptor()
+	return file_admin_v1_admin_proto_enumTypes[0].Descriptor()
 }
 
 func (NodeGroup_Health) Type() protoreflect.EnumType {
-	return &file_proto_admin_v1_admin_proto_enumTypes[0]
+	return &file_admin_v1_admin_proto_enumTypes[0]
 }
 
 func (x NodeGroup_Health) Number() protoreflect.EnumNumber {
@@ -71,7 +71,7 @@ func (x NodeGroup_Health) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use NodeGroup_Health.Descriptor instead.
 func (NodeGroup_Health) EnumDescriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{4, 0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{4, 0}
 }
 
 type PutUserRequest_Mode int32
@@ -107,11 +107,11 @@ func (x PutUserRequest_Mode) String() string {
 }
 
 func (PutUserRequest_Mode) Descriptor() protoreflect.EnumDescriptor {
-	return file_proto_admin_v1_admin_proto_enumTypes[1].Descriptor()
+	return file_admin_v1_admin_proto_enumTypes[1].Descriptor()
 }
 
 func (PutUserRequest_Mode) Type() protoreflect.EnumType {
-	return &file_proto_admin_v1_admin_proto_enumTypes[1]
+	return &file_admin_v1_admin_proto_enumTypes[1]
 }
 
 func (x PutUserRequest_Mode) Number() protoreflect.EnumNumber {
@@ -120,7 +120,7 @@ func (x PutUserRequest_Mode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PutUserRequest_Mode.Descriptor instead.
 func (PutUserRequest_Mode) EnumDescriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{20, 0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{23, 0}
 }
 
 type StatusRequest struct {
@@ -131,7 +131,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[0]
+	mi := &file_admin_v1_admin_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -143,7 +143,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[0]
+	mi := &file_admin_v1_admin_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -156,7 +156,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{0}
 }
 
 type StatusResponse struct {
@@ -180,7 +180,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[1]
+	mi := &file_admin_v1_admin_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -192,7 +192,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[1]
+	mi := &file_admin_v1_admin_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -205,7 +205,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{1}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *StatusResponse) GetClusterId() string {
@@ -304,7 +304,7 @@ type Etcd struct {
 
 func (x *Etcd) Reset() {
 	*x = Etcd{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[2]
+	mi := &file_admin_v1_admin_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -316,7 +316,7 @@ func (x *Etcd) String() string {
 func (*Etcd) ProtoMessage() {}
 
 func (x *Etcd) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[2]
+	mi := &file_admin_v1_admin_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -329,7 +329,7 @@ func (x *Etcd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Etcd.ProtoReflect.Descriptor instead.
 func (*Etcd) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{2}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Etcd) GetHealthy() bool {
@@ -375,7 +375,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[3]
+	mi := &file_admin_v1_admin_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -387,7 +387,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[3]
+	mi := &file_admin_v1_admin_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -400,7 +400,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{3}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Node) GetAddr() string {
@@ -469,7 +469,7 @@ type NodeGroup struct {
 
 func (x *NodeGroup) Reset() {
 	*x = NodeGroup{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[4]
+	mi := &file_admin_v1_admin_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -481,7 +481,7 @@ func (x *NodeGroup) String() string {
 func (*NodeGroup) ProtoMessage() {}
 
 func (x *NodeGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[4]
+	mi := &file_admin_v1_admin_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -494,7 +494,7 @@ func (x *NodeGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeGroup.ProtoReflect.Descriptor instead.
 func (*NodeGroup) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{4}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *NodeGroup) GetId() uint32 {
@@ -575,7 +575,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[5]
+	mi := &file_admin_v1_admin_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -587,7 +587,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[5]
+	mi := &file_admin_v1_admin_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -600,7 +600,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{5}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Member) GetId() string {
@@ -661,7 +661,7 @@ type InitClusterRequest struct {
 
 func (x *InitClusterRequest) Reset() {
 	*x = InitClusterRequest{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[6]
+	mi := &file_admin_v1_admin_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -673,7 +673,7 @@ func (x *InitClusterRequest) String() string {
 func (*InitClusterRequest) ProtoMessage() {}
 
 func (x *InitClusterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[6]
+	mi := &file_admin_v1_admin_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -686,7 +686,7 @@ func (x *InitClusterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InitClusterRequest.ProtoReflect.Descriptor instead.
 func (*InitClusterRequest) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{6}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *InitClusterRequest) GetNodeGroups() []*NodeGroup {
@@ -707,7 +707,7 @@ type InitClusterResponse struct {
 
 func (x *InitClusterResponse) Reset() {
 	*x = InitClusterResponse{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[7]
+	mi := &file_admin_v1_admin_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -719,7 +719,7 @@ func (x *InitClusterResponse) String() string {
 func (*InitClusterResponse) ProtoMessage() {}
 
 func (x *InitClusterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[7]
+	mi := &file_admin_v1_admin_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -732,7 +732,7 @@ func (x *InitClusterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InitClusterResponse.ProtoReflect.Descriptor instead.
 func (*InitClusterResponse) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{7}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *InitClusterResponse) GetClusterId() string {
@@ -765,7 +765,7 @@ type AddNodeGroupRequest struct {
 
 func (x *AddNodeGroupRequest) Reset() {
 	*x = AddNodeGroupRequest{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[8]
+	mi := &file_admin_v1_admin_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -777,7 +777,7 @@ func (x *AddNodeGroupRequest) String() string {
 func (*AddNodeGroupRequest) ProtoMessage() {}
 
 func (x *AddNodeGroupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[8]
+	mi := &file_admin_v1_admin_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -790,7 +790,7 @@ func (x *AddNodeGroupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddNodeGroupRequest.ProtoReflect.Descriptor instead.
 func (*AddNodeGroupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{8}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *AddNodeGroupRequest) GetNodeGroup() *NodeGroup {
@@ -810,7 +810,7 @@ type AddNodeGroupResponse struct {
 
 func (x *AddNodeGroupResponse) Reset() {
 	*x = AddNodeGroupResponse{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[9]
+	mi := &file_admin_v1_admin_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -822,7 +822,7 @@ func (x *AddNodeGroupResponse) String() string {
 func (*AddNodeGroupResponse) ProtoMessage() {}
 
 func (x *AddNodeGroupResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[9]
+	mi := &file_admin_v1_admin_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -835,7 +835,7 @@ func (x *AddNodeGroupResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddNodeGroupResponse.ProtoReflect.Descriptor instead.
 func (*AddNodeGroupResponse) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{9}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *AddNodeGroupResponse) GetId() uint32 {
@@ -852,6 +852,162 @@ func (x *AddNodeGroupResponse) GetWarnings() []string {
 	return nil
 }
 
+type TransactionsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TransactionsRequest) Reset() {
+	*x = TransactionsRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TransactionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TransactionsRequest) ProtoMessage() {}
+
+func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TransactionsRequest.ProtoReflect.Descriptor instead.
+func (*TransactionsRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{10}
+}
+
+type TransactionsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Transactions  []*Transaction         `protobuf:"bytes,1,rep,name=transactions,proto3" json:"transactions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TransactionsResponse) Reset() {
+	*x = TransactionsResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TransactionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TransactionsResponse) ProtoMessage() {}
+
+func (x *TransactionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TransactionsResponse.ProtoReflect.Descriptor instead.
+func (*TransactionsResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *TransactionsResponse) GetTransactions() []*Transaction {
+	if x != nil {
+		return x.Transactions
+	}
+	return nil
+}
+
+type Transaction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	State         string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`                           // "in doubt", "committed", "rolled back"
+	NodeGroup     uint32                 `protobuf:"varint,3,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"` // that has the prepared branch, or the decision
+	Seconds       uint64                 `protobuf:"varint,4,opt,name=seconds,proto3" json:"seconds,omitempty"`                      // since it was first seen, or decided
+	Reason        string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`                         // why it is still in doubt
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Transaction) Reset() {
+	*x = Transaction{}
+	mi := &file_admin_v1_admin_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Transaction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Transaction) ProtoMessage() {}
+
+func (x *Transaction) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
+func (*Transaction) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Transaction) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Transaction) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Transaction) GetNodeGroup() uint32 {
+	if x != nil {
+		return x.NodeGroup
+	}
+	return 0
+}
+
+func (x *Transaction) GetSeconds() uint64 {
+	if x != nil {
+		return x.Seconds
+	}
+	return 0
+}
+
+func (x *Transaction) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 type PartitionsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -860,7 +1016,7 @@ type PartitionsRequest struct {
 
 func (x *PartitionsRequest) Reset() {
 	*x = PartitionsRequest{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[10]
+	mi := &file_admin_v1_admin_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -872,7 +1028,7 @@ func (x *PartitionsRequest) String() string {
 func (*PartitionsRequest) ProtoMessage() {}
 
 func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[10]
+	mi := &file_admin_v1_admin_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -885,7 +1041,7 @@ func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsRequest.ProtoReflect.Descriptor instead.
 func (*PartitionsRequest) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{10}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{13}
 }
 
 type PartitionsResponse struct {
@@ -899,7 +1055,7 @@ type PartitionsResponse struct {
 
 func (x *PartitionsResponse) Reset() {
 	*x = PartitionsResponse{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[11]
+	mi := &file_admin_v1_admin_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -911,7 +1067,7 @@ func (x *PartitionsResponse) String() string {
 func (*PartitionsResponse) ProtoMessage() {}
 
 func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[11]
+	mi := &file_admin_v1_admin_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -924,7 +1080,7 @@ func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsResponse.ProtoReflect.Descriptor instead.
 func (*PartitionsResponse) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{11}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PartitionsResponse) GetEpoch() uint64 {
@@ -957,7 +1113,7 @@ type TablesRequest struct {
 
 func (x *TablesRequest) Reset() {
 	*x = TablesRequest{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[12]
+	mi := &file_admin_v1_admin_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -969,7 +1125,7 @@ func (x *TablesRequest) String() string {
 func (*TablesRequest) ProtoMessage() {}
 
 func (x *TablesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[12]
+	mi := &file_admin_v1_admin_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -982,7 +1138,7 @@ func (x *TablesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesRequest.ProtoReflect.Descriptor instead.
 func (*TablesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{12}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TablesRequest) GetDatabase() string {
@@ -1001,7 +1157,7 @@ type TablesResponse struct {
 
 func (x *TablesResponse) Reset() {
 	*x = TablesResponse{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[13]
+	mi := &file_admin_v1_admin_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1013,7 +1169,7 @@ func (x *TablesResponse) String() string {
 func (*TablesResponse) ProtoMessage() {}
 
 func (x *TablesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[13]
+	mi := &file_admin_v1_admin_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1026,7 +1182,7 @@ func (x *TablesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesResponse.ProtoReflect.Descriptor instead.
 func (*TablesResponse) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{13}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TablesResponse) GetTables() []*Table {
@@ -1052,7 +1208,7 @@ type Table struct {
 
 func (x *Table) Reset() {
 	*x = Table{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[14]
+	mi := &file_admin_v1_admin_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1064,7 +1220,7 @@ func (x *Table) String() string {
 func (*Table) ProtoMessage() {}
 
 func (x *Table) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[14]
+	mi := &file_admin_v1_admin_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1077,7 +1233,7 @@ func (x *Table) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Table.ProtoReflect.Descriptor instead.
 func (*Table) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{14}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Table) GetDatabase() string {
@@ -1146,7 +1302,7 @@ type RouteRequest struct {
 
 func (x *RouteRequest) Reset() {
 	*x = RouteRequest{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[15]
+	mi := &file_admin_v1_admin_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1158,7 +1314,7 @@ func (x *RouteRequest) String() string {
 func (*RouteRequest) ProtoMessage() {}
 
 func (x *RouteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[15]
+	mi := &file_admin_v1_admin_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1171,7 +1327,7 @@ func (x *RouteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteRequest.ProtoReflect.Descriptor instead.
 func (*RouteRequest) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{15}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RouteRequest) GetTable() string {
@@ -1202,7 +1358,7 @@ type RouteResponse struct {
 
 func (x *RouteResponse) Reset() {
 	*x = RouteResponse{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[16]
+	mi := &file_admin_v1_admin_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1214,7 +1370,7 @@ func (x *RouteResponse) String() string {
 func (*RouteResponse) ProtoMessage() {}
 
 func (x *RouteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[16]
+	mi := &file_admin_v1_admin_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1227,7 +1383,7 @@ func (x *RouteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteResponse.ProtoReflect.Descriptor instead.
 func (*RouteResponse) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{16}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RouteResponse) GetExact() bool {
@@ -1280,7 +1436,7 @@ type ListUsersRequest struct {
 
 func (x *ListUsersRequest) Reset() {
 	*x = ListUsersRequest{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[17]
+	mi := &file_admin_v1_admin_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1292,7 +1448,7 @@ func (x *ListUsersRequest) String() string {
 func (*ListUsersRequest) ProtoMessage() {}
 
 func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[17]
+	mi := &file_admin_v1_admin_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1305,7 +1461,7 @@ func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
 func (*ListUsersRequest) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{17}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{20}
 }
 
 type ListUsersResponse struct {
@@ -1317,7 +1473,7 @@ type ListUsersResponse struct {
 
 func (x *ListUsersResponse) Reset() {
 	*x = ListUsersResponse{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[18]
+	mi := &file_admin_v1_admin_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1329,7 +1485,7 @@ func (x *ListUsersResponse) String() string {
 func (*ListUsersResponse) ProtoMessage() {}
 
 func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[18]
+	mi := &file_admin_v1_admin_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1342,7 +1498,7 @@ func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
 func (*ListUsersResponse) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{18}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListUsersResponse) GetUsers() []*User {
@@ -1365,7 +1521,7 @@ type User struct {
 
 func (x *User) Reset() {
 	*x = User{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[19]
+	mi := &file_admin_v1_admin_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1377,7 +1533,7 @@ func (x *User) String() string {
 func (*User) ProtoMessage() {}
 
 func (x *User) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[19]
+	mi := &file_admin_v1_admin_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1390,7 +1546,7 @@ func (x *User) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use User.ProtoReflect.Descriptor instead.
 func (*User) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{19}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *User) GetName() string {
@@ -1443,7 +1599,7 @@ type PutUserRequest struct {
 
 func (x *PutUserRequest) Reset() {
 	*x = PutUserRequest{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[20]
+	mi := &file_admin_v1_admin_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1455,7 +1611,7 @@ func (x *PutUserRequest) String() string {
 func (*PutUserRequest) ProtoMessage() {}
 
 func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[20]
+	mi := &file_admin_v1_admin_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1468,7 +1624,7 @@ func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserRequest.ProtoReflect.Descriptor instead.
 func (*PutUserRequest) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{20}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PutUserRequest) GetName() string {
@@ -1514,7 +1670,7 @@ type PutUserResponse struct {
 
 func (x *PutUserResponse) Reset() {
 	*x = PutUserResponse{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[21]
+	mi := &file_admin_v1_admin_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1526,7 +1682,7 @@ func (x *PutUserResponse) String() string {
 func (*PutUserResponse) ProtoMessage() {}
 
 func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[21]
+	mi := &file_admin_v1_admin_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1539,7 +1695,7 @@ func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserResponse.ProtoReflect.Descriptor instead.
 func (*PutUserResponse) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{21}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{24}
 }
 
 type RemoveUserRequest struct {
@@ -1551,7 +1707,7 @@ type RemoveUserRequest struct {
 
 func (x *RemoveUserRequest) Reset() {
 	*x = RemoveUserRequest{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[22]
+	mi := &file_admin_v1_admin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1563,7 +1719,7 @@ func (x *RemoveUserRequest) String() string {
 func (*RemoveUserRequest) ProtoMessage() {}
 
 func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[22]
+	mi := &file_admin_v1_admin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1576,7 +1732,7 @@ func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserRequest.ProtoReflect.Descriptor instead.
 func (*RemoveUserRequest) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{22}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *RemoveUserRequest) GetName() string {
@@ -1594,7 +1750,7 @@ type RemoveUserResponse struct {
 
 func (x *RemoveUserResponse) Reset() {
 	*x = RemoveUserResponse{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[23]
+	mi := &file_admin_v1_admin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1606,7 +1762,7 @@ func (x *RemoveUserResponse) String() string {
 func (*RemoveUserResponse) ProtoMessage() {}
 
 func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[23]
+	mi := &file_admin_v1_admin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1619,7 +1775,7 @@ func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserResponse.ProtoReflect.Descriptor instead.
 func (*RemoveUserResponse) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{23}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{26}
 }
 
 type ExecuteDDLRequest struct {
@@ -1636,7 +1792,7 @@ type ExecuteDDLRequest struct {
 
 func (x *ExecuteDDLRequest) Reset() {
 	*x = ExecuteDDLRequest{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[24]
+	mi := &file_admin_v1_admin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1648,7 +1804,7 @@ func (x *ExecuteDDLRequest) String() string {
 func (*ExecuteDDLRequest) ProtoMessage() {}
 
 func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[24]
+	mi := &file_admin_v1_admin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1661,7 +1817,7 @@ func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLRequest.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLRequest) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{24}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ExecuteDDLRequest) GetSql() string {
@@ -1717,7 +1873,7 @@ type ExecuteDDLResponse struct {
 
 func (x *ExecuteDDLResponse) Reset() {
 	*x = ExecuteDDLResponse{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[25]
+	mi := &file_admin_v1_admin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1729,7 +1885,7 @@ func (x *ExecuteDDLResponse) String() string {
 func (*ExecuteDDLResponse) ProtoMessage() {}
 
 func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[25]
+	mi := &file_admin_v1_admin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1742,7 +1898,7 @@ func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLResponse.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLResponse) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{25}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ExecuteDDLResponse) GetAffectedRows() uint64 {
@@ -1777,7 +1933,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[26]
+	mi := &file_admin_v1_admin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1789,7 +1945,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[26]
+	mi := &file_admin_v1_admin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1802,7 +1958,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{26}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Warning) GetLevel() string {
@@ -1837,7 +1993,7 @@ type SQLError struct {
 
 func (x *SQLError) Reset() {
 	*x = SQLError{}
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[27]
+	mi := &file_admin_v1_admin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1849,7 +2005,7 @@ func (x *SQLError) String() string {
 func (*SQLError) ProtoMessage() {}
 
 func (x *SQLError) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_admin_v1_admin_proto_msgTypes[27]
+	mi := &file_admin_v1_admin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1862,7 +2018,7 @@ func (x *SQLError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SQLError.ProtoReflect.Descriptor instead.
 func (*SQLError) Descriptor() ([]byte, []int) {
-	return file_proto_admin_v1_admin_proto_rawDescGZIP(), []int{27}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SQLError) GetCode() uint32 {
@@ -1886,11 +2042,11 @@ func (x *SQLError) GetMessage() string {
 	return ""
 }
 
-var File_proto_admin_v1_admin_proto protoreflect.FileDescriptor
+var File_admin_v1_admin_proto protoreflect.FileDescriptor
 
-const file_proto_admin_v1_admin_proto_rawDesc = "" +
+const file_admin_v1_admin_proto_rawDesc = "" +
 	"\n" +
-	"\x1aproto/admin/v1/admin.proto\x12\x0eskarv.admin.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0f\n" +
+	"\x14admin/v1/admin.proto\x12\x0eskarv.admin.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0f\n" +
 	"\rStatusRequest\"\xa9\x03\n" +
 	"\x0eStatusResponse\x12\x1d\n" +
 	"\n" +
@@ -1960,7 +2116,17 @@ const file_proto_admin_v1_admin_proto_rawDesc = "" +
 	"node_group\x18\x01 \x01(\v2\x19.skarv.admin.v1.NodeGroupR\tnodeGroup\"B\n" +
 	"\x14AddNodeGroupResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\x13\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\x15\n" +
+	"\x13TransactionsRequest\"W\n" +
+	"\x14TransactionsResponse\x12?\n" +
+	"\ftransactions\x18\x01 \x03(\v2\x1b.skarv.admin.v1.TransactionR\ftransactions\"\x84\x01\n" +
+	"\vTransaction\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12\x1d\n" +
+	"\n" +
+	"node_group\x18\x03 \x01(\rR\tnodeGroup\x12\x18\n" +
+	"\aseconds\x18\x04 \x01(\x04R\aseconds\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\"\x13\n" +
 	"\x11PartitionsRequest\"~\n" +
 	"\x12PartitionsResponse\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12\x16\n" +
@@ -2041,13 +2207,14 @@ const file_proto_admin_v1_admin_proto_rawDesc = "" +
 	"\bSQLError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\rR\x04code\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage2\xaf\x06\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage2\x8a\a\n" +
 	"\x05Admin\x12G\n" +
 	"\x06Status\x12\x1d.skarv.admin.v1.StatusRequest\x1a\x1e.skarv.admin.v1.StatusResponse\x12V\n" +
 	"\vInitCluster\x12\".skarv.admin.v1.InitClusterRequest\x1a#.skarv.admin.v1.InitClusterResponse\x12Y\n" +
 	"\fAddNodeGroup\x12#.skarv.admin.v1.AddNodeGroupRequest\x1a$.skarv.admin.v1.AddNodeGroupResponse\x12S\n" +
 	"\n" +
-	"Partitions\x12!.skarv.admin.v1.PartitionsRequest\x1a\".skarv.admin.v1.PartitionsResponse\x12G\n" +
+	"Partitions\x12!.skarv.admin.v1.PartitionsRequest\x1a\".skarv.admin.v1.PartitionsResponse\x12Y\n" +
+	"\fTransactions\x12#.skarv.admin.v1.TransactionsRequest\x1a$.skarv.admin.v1.TransactionsResponse\x12G\n" +
 	"\x06Tables\x12\x1d.skarv.admin.v1.TablesRequest\x1a\x1e.skarv.admin.v1.TablesResponse\x12D\n" +
 	"\x05Route\x12\x1c.skarv.admin.v1.RouteRequest\x1a\x1d.skarv.admin.v1.RouteResponse\x12P\n" +
 	"\tListUsers\x12 .skarv.admin.v1.ListUsersRequest\x1a!.skarv.admin.v1.ListUsersResponse\x12J\n" +
@@ -2058,20 +2225,20 @@ const file_proto_admin_v1_admin_proto_rawDesc = "" +
 	"ExecuteDDL\x12!.skarv.admin.v1.ExecuteDDLRequest\x1a\".skarv.admin.v1.ExecuteDDLResponseB\x1eZ\x1cskarv/proto/admin/v1;adminv1b\x06proto3"
 
 var (
-	file_proto_admin_v1_admin_proto_rawDescOnce sync.Once
-	file_proto_admin_v1_admin_proto_rawDescData []byte
+	file_admin_v1_admin_proto_rawDescOnce sync.Once
+	file_admin_v1_admin_proto_rawDescData []byte
 )
 
-func file_proto_admin_v1_admin_proto_rawDescGZIP() []byte {
-	file_proto_admin_v1_admin_proto_rawDescOnce.Do(func() {
-		file_proto_admin_v1_admin_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_proto_admin_v1_admin_proto_rawDesc), len(file_proto_admin_v1_admin_proto_rawDesc)))
+func file_admin_v1_admin_proto_rawDescGZIP() []byte {
+	file_admin_v1_admin_proto_rawDescOnce.Do(func() {
+		file_admin_v1_admin_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_admin_v1_admin_proto_rawDesc), len(file_admin_v1_admin_proto_rawDesc)))
 	})
-	return file_proto_admin_v1_admin_proto_rawDescData
+	return file_admin_v1_admin_proto_rawDescData
 }
 
-var file_proto_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_proto_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
-var file_proto_admin_v1_admin_proto_goTypes = []any{
+var file_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_admin_v1_admin_proto_goTypes = []any{
 	(NodeGroup_Health)(0),         // 0: skarv.admin.v1.NodeGroup.Health
 	(PutUserRequest_Mode)(0),      // 1: skarv.admin.v1.PutUserRequest.Mode
 	(*StatusRequest)(nil),         // 2: skarv.admin.v1.StatusRequest
@@ -2084,97 +2251,103 @@ var file_proto_admin_v1_admin_proto_goTypes = []any{
 	(*InitClusterResponse)(nil),   // 9: skarv.admin.v1.InitClusterResponse
 	(*AddNodeGroupRequest)(nil),   // 10: skarv.admin.v1.AddNodeGroupRequest
 	(*AddNodeGroupResponse)(nil),  // 11: skarv.admin.v1.AddNodeGroupResponse
-	(*PartitionsRequest)(nil),     // 12: skarv.admin.v1.PartitionsRequest
-	(*PartitionsResponse)(nil),    // 13: skarv.admin.v1.PartitionsResponse
-	(*TablesRequest)(nil),         // 14: skarv.admin.v1.TablesRequest
-	(*TablesResponse)(nil),        // 15: skarv.admin.v1.TablesResponse
-	(*Table)(nil),                 // 16: skarv.admin.v1.Table
-	(*RouteRequest)(nil),          // 17: skarv.admin.v1.RouteRequest
-	(*RouteResponse)(nil),         // 18: skarv.admin.v1.RouteResponse
-	(*ListUsersRequest)(nil),      // 19: skarv.admin.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),     // 20: skarv.admin.v1.ListUsersResponse
-	(*User)(nil),                  // 21: skarv.admin.v1.User
-	(*PutUserRequest)(nil),        // 22: skarv.admin.v1.PutUserRequest
-	(*PutUserResponse)(nil),       // 23: skarv.admin.v1.PutUserResponse
-	(*RemoveUserRequest)(nil),     // 24: skarv.admin.v1.RemoveUserRequest
-	(*RemoveUserResponse)(nil),    // 25: skarv.admin.v1.RemoveUserResponse
-	(*ExecuteDDLRequest)(nil),     // 26: skarv.admin.v1.ExecuteDDLRequest
-	(*ExecuteDDLResponse)(nil),    // 27: skarv.admin.v1.ExecuteDDLResponse
-	(*Warning)(nil),               // 28: skarv.admin.v1.Warning
-	(*SQLError)(nil),              // 29: skarv.admin.v1.SQLError
-	nil,                           // 30: skarv.admin.v1.User.GrantsEntry
-	nil,                           // 31: skarv.admin.v1.PutUserRequest.GrantsEntry
-	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
+	(*TransactionsRequest)(nil),   // 12: skarv.admin.v1.TransactionsRequest
+	(*TransactionsResponse)(nil),  // 13: skarv.admin.v1.TransactionsResponse
+	(*Transaction)(nil),           // 14: skarv.admin.v1.Transaction
+	(*PartitionsRequest)(nil),     // 15: skarv.admin.v1.PartitionsRequest
+	(*PartitionsResponse)(nil),    // 16: skarv.admin.v1.PartitionsResponse
+	(*TablesRequest)(nil),         // 17: skarv.admin.v1.TablesRequest
+	(*TablesResponse)(nil),        // 18: skarv.admin.v1.TablesResponse
+	(*Table)(nil),                 // 19: skarv.admin.v1.Table
+	(*RouteRequest)(nil),          // 20: skarv.admin.v1.RouteRequest
+	(*RouteResponse)(nil),         // 21: skarv.admin.v1.RouteResponse
+	(*ListUsersRequest)(nil),      // 22: skarv.admin.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),     // 23: skarv.admin.v1.ListUsersResponse
+	(*User)(nil),                  // 24: skarv.admin.v1.User
+	(*PutUserRequest)(nil),        // 25: skarv.admin.v1.PutUserRequest
+	(*PutUserResponse)(nil),       // 26: skarv.admin.v1.PutUserResponse
+	(*RemoveUserRequest)(nil),     // 27: skarv.admin.v1.RemoveUserRequest
+	(*RemoveUserResponse)(nil),    // 28: skarv.admin.v1.RemoveUserResponse
+	(*ExecuteDDLRequest)(nil),     // 29: skarv.admin.v1.ExecuteDDLRequest
+	(*ExecuteDDLResponse)(nil),    // 30: skarv.admin.v1.ExecuteDDLResponse
+	(*Warning)(nil),               // 31: skarv.admin.v1.Warning
+	(*SQLError)(nil),              // 32: skarv.admin.v1.SQLError
+	nil,                           // 33: skarv.admin.v1.User.GrantsEntry
+	nil,                           // 34: skarv.admin.v1.PutUserRequest.GrantsEntry
+	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
 }
-var file_proto_admin_v1_admin_proto_depIdxs = []int32{
+var file_admin_v1_admin_proto_depIdxs = []int32{
 	4,  // 0: skarv.admin.v1.StatusResponse.etcd:type_name -> skarv.admin.v1.Etcd
 	6,  // 1: skarv.admin.v1.StatusResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	7,  // 2: skarv.admin.v1.StatusResponse.members:type_name -> skarv.admin.v1.Member
-	32, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
+	35, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
 	5,  // 4: skarv.admin.v1.NodeGroup.primary:type_name -> skarv.admin.v1.Node
 	5,  // 5: skarv.admin.v1.NodeGroup.replicas:type_name -> skarv.admin.v1.Node
 	0,  // 6: skarv.admin.v1.NodeGroup.health:type_name -> skarv.admin.v1.NodeGroup.Health
-	32, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
-	32, // 8: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
+	35, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
+	35, // 8: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
 	6,  // 9: skarv.admin.v1.InitClusterRequest.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	6,  // 10: skarv.admin.v1.InitClusterResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	6,  // 11: skarv.admin.v1.AddNodeGroupRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
-	6,  // 12: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	16, // 13: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
-	21, // 14: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
-	30, // 15: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
-	1,  // 16: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
-	31, // 17: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
-	28, // 18: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
-	29, // 19: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
-	2,  // 20: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
-	8,  // 21: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
-	10, // 22: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
-	12, // 23: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
-	14, // 24: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
-	17, // 25: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
-	19, // 26: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
-	22, // 27: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
-	24, // 28: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
-	26, // 29: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
-	3,  // 30: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
-	9,  // 31: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
-	11, // 32: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
-	13, // 33: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
-	15, // 34: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
-	18, // 35: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
-	20, // 36: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
-	23, // 37: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
-	25, // 38: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
-	27, // 39: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
-	30, // [30:40] is the sub-list for method output_type
-	20, // [20:30] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	14, // 12: skarv.admin.v1.TransactionsResponse.transactions:type_name -> skarv.admin.v1.Transaction
+	6,  // 13: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	19, // 14: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
+	24, // 15: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
+	33, // 16: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
+	1,  // 17: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
+	34, // 18: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
+	31, // 19: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
+	32, // 20: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
+	2,  // 21: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
+	8,  // 22: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
+	10, // 23: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
+	15, // 24: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
+	12, // 25: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
+	17, // 26: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
+	20, // 27: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
+	22, // 28: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
+	25, // 29: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
+	27, // 30: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
+	29, // 31: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
+	3,  // 32: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
+	9,  // 33: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
+	11, // 34: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
+	16, // 35: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
+	13, // 36: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
+	18, // 37: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
+	21, // 38: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
+	23, // 39: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
+	26, // 40: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
+	28, // 41: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
+	30, // 42: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
+	32, // [32:43] is the sub-list for method output_type
+	21, // [21:32] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
-func init() { file_proto_admin_v1_admin_proto_init() }
-func file_proto_admin_v1_admin_proto_init() {
-	if File_proto_admin_v1_admin_proto != nil {
+func init() { file_admin_v1_admin_proto_init() }
+func file_admin_v1_admin_proto_init() {
+	if File_admin_v1_admin_proto != nil {
 		return
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_admin_v1_admin_proto_rawDesc), len(file_proto_admin_v1_admin_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_admin_v1_admin_proto_rawDesc), len(file_admin_v1_admin_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   30,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
-		GoTypes:           file_proto_admin_v1_admin_proto_goTypes,
-		DependencyIndexes: file_proto_admin_v1_admin_proto_depIdxs,
-		EnumInfos:         file_proto_admin_v1_admin_proto_enumTypes,
-		MessageInfos:      file_proto_admin_v1_admin_proto_msgTypes,
+		GoTypes:           file_admin_v1_admin_proto_goTypes,
+		DependencyIndexes: file_admin_v1_admin_proto_depIdxs,
+		EnumInfos:         file_admin_v1_admin_proto_enumTypes,
+		MessageInfos:      file_admin_v1_admin_proto_msgTypes,
 	}.Build()
-	File_proto_admin_v1_admin_proto = out.File
-	file_proto_admin_v1_admin_proto_goTypes = nil
-	file_proto_admin_v1_admin_proto_depIdxs = nil
+	File_admin_v1_admin_proto = out.File
+	file_admin_v1_admin_proto_goTypes = nil
+	file_admin_v1_admin_proto_depIdxs = nil
 }

@@ -2,7 +2,7 @@
 // versions:
 // - protoc-gen-go-grpc v1.6.2
 // - protoc             v3.21.12
-// source: proto/admin/v1/admin.proto
+// source: admin/v1/admin.proto
 
 // The admin API: what operators and skarvctl ask of a cluster. Every Skarv process serves it; what only the elected
 // controller may do is handed on to it through etcd.
@@ -26,6 +26,7 @@ const (
 	Admin_InitCluster_FullMethodName  = "/skarv.admin.v1.Admin/InitCluster"
 	Admin_AddNodeGroup_FullMethodName = "/skarv.admin.v1.Admin/AddNodeGroup"
 	Admin_Partitions_FullMethodName   = "/skarv.admin.v1.Admin/Partitions"
+	Admin_Transactions_FullMethodName = "/skarv.admin.v1.Admin/Transactions"
 	Admin_Tables_FullMethodName       = "/skarv.admin.v1.Admin/Tables"
 	Admin_Route_FullMethodName        = "/skarv.admin.v1.Admin/Route"
 	Admin_ListUsers_FullMethodName    = "/skarv.admin.v1.Admin/ListUsers"
@@ -46,6 +47,8 @@ type AdminClient interface {
 	AddNodeGroup(ctx context.Context, in *AddNodeGroupRequest, opts ...grpc.CallOption) (*AddNodeGroupResponse, error)
 	// Partitions returns the partition map.
 	Partitions(ctx context.Context, in *PartitionsRequest, opts ...grpc.CallOption) (*PartitionsResponse, error)
+	// Transactions lists transactions over several node groups that are in doubt or whose end is still known.
+	Transactions(ctx context.Context, in *TransactionsRequest, opts ...grpc.CallOption) (*TransactionsResponse, error)
 	// Tables lists tables and where their rows live.
 	Tables(ctx context.Context, in *TablesRequest, opts ...grpc.CallOption) (*TablesResponse, error)
 	// Route tells where the row with a given key lives, and why.
@@ -102,6 +105,16 @@ func (c *adminClient) Partitions(ctx context.Context, in *PartitionsRequest, opt
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PartitionsResponse)
 	err := c.cc.Invoke(ctx, Admin_Partitions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *adminClient) Transactions(ctx context.Context, in *TransactionsRequest, opts ...grpc.CallOption) (*TransactionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TransactionsResponse)
+	err := c.cc.Invoke(ctx, Admin_Transactions_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -180,6 +193,8 @@ type AdminServer interface {
 	AddNodeGroup(context.Context, *AddNodeGroupRequest) (*AddNodeGroupResponse, error)
 	// Partitions returns the partition map.
 	Partitions(context.Context, *PartitionsRequest) (*PartitionsResponse, error)
+	// Transactions lists transactions over several node groups that are in doubt or whose end is still known.
+	Transactions(context.Context, *TransactionsRequest) (*TransactionsResponse, error)
 	// Tables lists tables and where their rows live.
 	Tables(context.Context, *TablesRequest) (*TablesResponse, error)
 	// Route tells where the row with a given key lives, and why.
@@ -213,6 +228,9 @@ func (UnimplementedAdminServer) AddNodeGroup(context.Context, *AddNodeGroupReque
 }
 func (UnimplementedAdminServer) Partitions(context.Context, *PartitionsRequest) (*PartitionsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Partitions not implemented")
+}
+func (UnimplementedAdminServer) Transactions(context.Context, *TransactionsRequest) (*TransactionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Transactions not implemented")
 }
 func (UnimplementedAdminServer) Tables(context.Context, *TablesRequest) (*TablesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Tables not implemented")
@@ -321,6 +339,24 @@ func _Admin_Partitions_Handler(srv interface{}, ctx context.Context, dec func(in
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AdminServer).Partitions(ctx, req.(*PartitionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Admin_Transactions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(TransactionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).Transactions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_Transactions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).Transactions(ctx, req.(*TransactionsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -457,6 +493,10 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _Admin_Partitions_Handler,
 		},
 		{
+			MethodName: "Transactions",
+			Handler:    _Admin_Transactions_Handler,
+		},
+		{
 			MethodName: "Tables",
 			Handler:    _Admin_Tables_Handler,
 		},
@@ -482,5 +522,5 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
-	Metadata: "proto/admin/v1/admin.proto",
+	Metadata: "admin/v1/admin.proto",
 }
