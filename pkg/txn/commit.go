@@ -267,7 +267,9 @@ func (t *Txn) finish() (Outcome, error) {
 		if errs[i] == nil {
 			errs[i] = b.answers()
 		}
-		if errs[i] != nil && b.prepared && !finishedElsewhere(b, errs[i]) {
+		if errs[i] != nil && b.prepared {
+			// Also when the server does not know the branch any more: a Recoverer may be in the middle of committing it, and
+			// needs the decision again if the server dies then.
 			out.Pending = t.id
 		}
 		t.free(b, errs[i])
@@ -282,12 +284,6 @@ func (t *Txn) finish() (Outcome, error) {
 		t.Coordinator.finished(t.id)
 	}
 	return out, nil
-}
-
-// finishedElsewhere reports whether a Recoverer was faster. Only MySQL says so: MariaDB answers the same for a branch
-// that another connection holds, though never to its own.
-func finishedElsewhere(b *branch, err error) bool {
-	return sqlerr.HasCode(err, unknownXID) && !isMariaDB(b.conn.Conn)
 }
 
 const (

@@ -67,3 +67,27 @@ func TestReaderFails(t *testing.T) {
 	_, err = tx.Commit()
 	require.NoError(t, err)
 }
+
+// TestFinishedElsewhere: a prepared branch that its server no longer knows is being ended by a Recoverer, and the
+// decision must outlive that.
+func TestFinishedElsewhere(t *testing.T) {
+	pool := newTestPool(t)
+	tx := &Txn{Begin: "BEGIN", Coordinator: NewCoordinator(Config{})}
+	for g := placement.NodeGroupID(1); g <= 2; g++ {
+		_, err := tx.Acquire(pool, g)
+		require.NoError(t, err)
+	}
+	b := tx.branch(2)
+	for _, q := range []string{"XA END " + b.xid, "XA PREPARE " + b.xid, "XA COMMIT " + b.xid} {
+		_, err := b.conn.Exec(q)
+		require.NoError(t, err)
+	}
+	b.wrote, b.prepared = true, true
+	tx.free(tx.branches[0], tx.all(tx.branches[:1], (*branch).commit)) // as if with the decision
+	id := tx.id
+	tx.branches = tx.branches[1:]
+	out, err := tx.finish()
+	require.NoError(t, err)
+	require.Equal(t, id, out.Pending)
+	require.Empty(t, tx.Coordinator.ended, "the decision is kept")
+}
