@@ -60,6 +60,11 @@ fuzz: ## run every fuzz test for FUZZTIME each
 		done; \
 	done
 
+fuzz-sql: ## compare random statements on one server and on a cluster (SECONDS=600 SEED=random DIFFERENCES=20)
+	@scripts/test-deps.sh
+	SECONDS=$(or $(SECONDS),600) SEED=$(or $(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')) DIFFERENCES=$(or $(DIFFERENCES),20) \
+		go test -count=1 -v -timeout 0 -run TestLogic ./test/logic
+
 bench: ## run every benchmark
 	go test -run '^$$' -bench . -benchmem ./pkg/...
 

@@ -24,6 +24,9 @@ type Arguments struct {
 	// marks are the places of all `?`, found when the first text is needed.
 	marks   []int
 	scanned bool
+	// unnamed are the places after unaliased expressions of the select list that have a `?`, and items its memory.
+	unnamed []sqlparse.Span
+	items   []sqlparse.SelectItem
 }
 
 // Reset makes a the arguments of st. params is nil for a statement without parameters.
@@ -32,7 +35,7 @@ func (a *Arguments) Reset(st *sqlparse.Statement, params *wire.Params) {
 	if params != nil {
 		a.params = params
 	}
-	a.marks, a.scanned = a.marks[:0], false
+	a.marks, a.unnamed, a.scanned = a.marks[:0], a.unnamed[:0], false
 }
 
 // Statement is the statement the arguments belong to.
@@ -141,7 +144,8 @@ func (a *Arguments) Decode(e sqlparse.Arg) (sqltypes.Value, bool) { return a.st.
 // Row is the place of VALUES row i in the text, with its parentheses.
 func (a *Arguments) Row(i int) sqlparse.Span { return a.st.Row(i) }
 
-// appendSpan appends a part of the statement, parameters filled in.
+// appendSpan appends a part of the statement, parameters filled in. A column that the server would have named by a text
+// with a `?` in it gets that text as its alias.
 func (a *Arguments) appendSpan(dst []byte, sp sqlparse.Span) []byte {
 	sql := a.st.SQL()
 	if a.wire == nil || a.st.NumParams() == 0 {
@@ -150,15 +154,45 @@ func (a *Arguments) appendSpan(dst []byte, sp sqlparse.Span) []byte {
 	a.scan()
 	noBackslashEscapes := a.st.Mode()&sqlparse.NoBackslashEscapes != 0
 	pos := sp.Start
+	list, _ := a.st.SelectList()
+	names := a.unnamed
+	name := func(until int) {
+		for ; len(names) > 0 && names[0].End <= until; names = names[1:] {
+			if names[0].Start < sp.Start {
+				continue
+			}
+			if end := names[0].End; end < sp.End || sp == list { // not for an expression alone
+				dst = append(dst, sql[pos:end]...)
+				dst = appendAlias(dst, sql[names[0].Start:end])
+				pos = end
+			}
+		}
+	}
 	for i := sort.SearchInts(a.marks, sp.Start); i < len(a.marks) && a.marks[i] < sp.End; i++ {
+		name(a.marks[i])
 		dst = append(dst, sql[pos:a.marks[i]]...)
 		dst = a.wire.AppendSQL(dst, i, noBackslashEscapes)
 		pos = a.marks[i] + 1
 	}
+	name(sp.End)
 	return append(dst, sql[pos:sp.End]...)
 }
 
-// scan finds the places of the `?`s.
+func appendAlias(dst, name []byte) []byte {
+	dst = append(dst, " AS `"...)
+	for _, c := range name {
+		if c == '`' {
+			dst = append(dst, c)
+		}
+		dst = append(dst, c)
+	}
+	return append(dst, '`')
+}
+
+// maxAlias is how long an alias may be, and how much of a longer text would have become the name.
+const maxAlias = 256
+
+// scan finds the places of the `?`s, and the columns that they name.
 func (a *Arguments) scan() {
 	if a.scanned {
 		return
@@ -167,9 +201,27 @@ func (a *Arguments) scan() {
 	for t := a.st.Tokens(); ; {
 		switch tok := t.Next(); tok.Kind {
 		case sqlparse.EOF, sqlparse.Invalid:
+			a.findUnnamed()
 			return
 		case sqlparse.Param:
 			a.marks = append(a.marks, tok.Start)
+		}
+	}
+}
+
+func (a *Arguments) findUnnamed() {
+	list, ok := a.st.SelectList()
+	if !ok || a.st.Kind() != sqlparse.Select {
+		return
+	}
+	if i := sort.SearchInts(a.marks, list.Start); i == len(a.marks) || a.marks[i] >= list.End {
+		return
+	}
+	a.items = a.st.SelectItems(a.items[:0])
+	for _, it := range a.items {
+		i := sort.SearchInts(a.marks, it.Expr.Start)
+		if !it.Star && it.Alias.End == 0 && it.Expr.End-it.Expr.Start <= maxAlias && i < len(a.marks) && a.marks[i] < it.Expr.End {
+			a.unnamed = append(a.unnamed, it.Expr)
 		}
 	}
 }

@@ -71,8 +71,9 @@ func (s *identities) explicit(v sqltypes.Value) (bool, error) {
 	if n == 0 && !s.zero {
 		return false, nil
 	}
-	if !negative {
-		s.last = n
+	if s.last = n; negative {
+		s.last = -n // as the OK packet has it
+	} else {
 		s.greatest = max(s.greatest, n)
 	}
 	return true, nil

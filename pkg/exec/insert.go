@@ -286,6 +286,10 @@ func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 			}
 		}
 		if v.IsNull() && !in.keyColumn(i).Nullable {
+			if isIgnore(in.node.Before) {
+				return 0, sqlerr.Unsupported("INSERT IGNORE of NULL into column '"+in.keyColumn(i).Name+"' of the distribution key",
+					"write the value to be stored instead")
+			}
 			if written {
 				return 0, sqlerr.NullNotAllowed.New(in.keyColumn(i).Name)
 			}

@@ -134,6 +134,11 @@ func (g *generator) pred(s *scope, depth int) string {
 			return p
 		}
 	}
+	if g.oneIn(5) {
+		if p := g.keyPred(s); p != "" {
+			return p
+		}
+	}
 	k := kind(g.r.IntN(4))
 	if g.oneIn(2) {
 		k = number
@@ -167,6 +172,56 @@ func (g *generator) pred(s *scope, depth int) string {
 	return c + g.pick(" = ", " = ", " = ", " > ", " < ", " >= ", " <> ") + g.value(&column{kind: k}, false)
 }
 
+// keyPred is about the key of a source: what says where rows are.
+func (g *generator) keyPred(s *scope) string {
+	src := s.sources[g.r.IntN(len(s.sources))]
+	if len(src.unique) == 0 {
+		return ""
+	}
+	var names []string
+	var columns []*column
+	for _, k := range src.unique {
+		for i := range src.columns {
+			if src.columns[i].name == k {
+				columns = append(columns, &src.columns[i])
+			}
+		}
+		names = append(names, src.alias+"."+k)
+	}
+	tuple := func() string {
+		var v []string
+		for _, c := range columns {
+			v = append(v, g.value(c, false))
+		}
+		return strings.Join(v, ", ")
+	}
+	if len(names) > 1 {
+		switch g.r.IntN(3) {
+		case 0:
+			return "(" + strings.Join(names, ", ") + ") IN ((" + tuple() + "), (" + tuple() + "), (" + tuple() + "))"
+		case 1:
+			return "(" + strings.Join(names, ", ") + ") = (" + tuple() + ")"
+		}
+		return names[0] + " IN (" + g.value(columns[0], true) + ", " + g.value(columns[0], true) + ") AND " + names[1] + " = " + g.value(columns[1], false)
+	}
+	c := columns[0]
+	switch g.r.IntN(8) {
+	case 0:
+		return names[0] + " IN (" + g.value(c, true) + ", " + g.value(c, true) + ", " + g.value(c, false) + ")"
+	case 1:
+		return "(" + names[0] + " = " + g.value(c, false) + " OR " + names[0] + " = " + g.value(c, false) + ")"
+	case 2:
+		return names[0] + " = " + g.lit(g.pick("'1'", "1.0", "'1 '", "1.5", "'x'", "'ANN'", "'Bob  '", "'É'", "TRUE", "'2e0'", "NULL"))
+	case 3:
+		return names[0] + " <=> " + g.value(c, true)
+	case 4:
+		return g.value(c, false) + " = " + names[0]
+	case 5:
+		return names[0] + " = " + g.value(c, false) + " + 1"
+	}
+	return names[0] + " = " + g.value(c, false)
+}
+
 // subScope makes a FROM of one table, seeing the outer scope.
 func (g *generator) subScope(s *scope) (*scope, string) {
 	t := g.table()
@@ -187,6 +242,15 @@ func (g *generator) subPred(s *scope, depth int) string {
 	}
 	link := func() { // equate a column with the outer one: what co-location is about
 		k := kind(number)
+		if a, b := in.sources[0], s.sources[g.r.IntN(len(s.sources))]; len(a.unique) > 0 && len(b.unique) > 0 && g.oneIn(2) {
+			eq := a.alias + "." + a.unique[0] + " = " + b.alias + "." + b.unique[0]
+			if where == "" {
+				where = " WHERE " + eq
+			} else {
+				where += " AND " + eq
+			}
+			return
+		}
 		eq := in.sources[0].alias + "." + g.kindOf(in.sources[0], k) + " = " + g.col(&scope{sources: s.sources}, k, false)
 		if where == "" {
 			where = " WHERE " + eq
@@ -481,6 +545,37 @@ func (g *generator) selectStatement() string {
 		q := g.query(1, 0)
 		t := g.table()
 		return "WITH w AS (" + q.sql + ") SELECT w.*, y.* FROM w " + g.pick("JOIN ", "LEFT JOIN ") + t.name + " y ON w.c0 = y." + t.columns[g.r.IntN(len(t.columns))].name
+	case 5: // groups without aliases
+		g.vague = true
+		t := g.table()
+		s := &scope{sources: []source{{alias: t.name, columns: t.columns, unique: t.key}}}
+		by, more := g.col(s, kind(g.r.IntN(4)), true), g.aggregate(s, g.pickKind(number, decimal))
+		if strings.HasPrefix(by, litStart) {
+			by = t.name + "." + t.columns[0].name
+		}
+		if g.oneIn(3) {
+			by = g.pick("COALESCE("+by+", 'x')", "CONCAT("+by+", '')", by+" IS NULL", "LENGTH("+t.name+"."+t.columns[0].name+")")
+		}
+		sql := "SELECT " + g.pick(by+", "+more, more+", "+by, by, g.aggregate(s, text)+","+by+" AS z, "+more) + " FROM " + t.name
+		if g.oneIn(2) {
+			sql += " WHERE " + g.pred(s, 1)
+		}
+		sql += " GROUP BY " + by
+		if g.oneIn(3) {
+			sql += " HAVING " + g.pick("COUNT(*) > "+g.lit("1"), g.aggregate(s, number)+" < "+g.lit("5"), by+" IS NOT NULL")
+		}
+		if g.oneIn(2) {
+			sql += " ORDER BY " + g.pick(by, "COUNT(*) DESC, "+by, by+" DESC", g.aggregate(s, number)+", "+by) + g.chance(g.limit(), 2)
+		}
+		return sql
+	case 6: // aggregates without groups
+		g.vague = true
+		s, from := g.from(1)
+		sql := "SELECT " + g.aggregate(s, g.pickKind(number, decimal)) + ", " + g.aggregate(s, kind(g.r.IntN(4))) + " FROM " + from
+		if g.oneIn(2) {
+			sql += " WHERE " + g.pred(s, 2)
+		}
+		return sql + g.chance(" HAVING COUNT(*) > "+g.lit("2"), 6)
 	case 3, 4: // plain statements without aliases, whose columns are named by their texts
 		t := g.table()
 		s := &scope{sources: []source{{alias: t.name, columns: t.columns, unique: t.key}}}
@@ -536,7 +631,7 @@ func (g *generator) write() (sql string, t *table) {
 	var names []string
 	var used []*column
 	for i := range t.columns {
-		if t.auto && i == 0 && g.oneIn(2) || t.columns[i].kind != text && i > len(t.key) && g.oneIn(6) && !strings.Contains(t.columns[i].def, "NOT NULL") {
+		if t.columns[i].kind != text && i > len(t.key) && g.oneIn(6) && !strings.Contains(t.columns[i].def, "NOT NULL") {
 			continue
 		}
 		used = append(used, &t.columns[i])
@@ -550,7 +645,11 @@ func (g *generator) write() (sql string, t *table) {
 	for range 1 + g.r.IntN(4) {
 		var row []string
 		for _, c := range used {
-			row = append(row, g.value(c, c.name != "id"))
+			v := g.value(c, c.name != "id")
+			if t.auto && c.name == t.key[0] { // values given out depend on what was given out before, gaps too
+				v = g.lit(fmt.Sprint(1 + g.r.IntN(25)))
+			}
+			row = append(row, v)
 		}
 		rows = append(rows, "("+strings.Join(row, ", ")+")")
 	}

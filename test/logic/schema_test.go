@@ -27,7 +27,7 @@ type table struct {
 	name    string
 	columns []column
 	key     []string // empty: none
-	auto    bool     // the first column is AUTO_INCREMENT
+	auto    bool     // the key is AUTO_INCREMENT
 	comment string
 	extra   string // more keys
 }
