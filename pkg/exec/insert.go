@@ -285,15 +285,23 @@ func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 					"write the value")
 			}
 		}
-		if v.IsNull() && !in.keyColumn(i).Nullable {
-			if isIgnore(in.node.Before) {
-				return 0, sqlerr.Unsupported("INSERT IGNORE of NULL into column '"+in.keyColumn(i).Name+"' of the distribution key",
+		if col := in.keyColumn(i); v.IsNull() && !col.Nullable {
+			if !written {
+				return 0, sqlerr.NoDefaultForField.New(col.Name)
+			}
+			if !isIgnore(in.node.Before) {
+				return 0, sqlerr.NullNotAllowed.New(col.Name)
+			}
+			// What the server stores instead is the type's own zero.
+			switch col.DataType {
+			case "tinyint", "smallint", "mediumint", "int", "bigint":
+				v = sqltypes.Value{Kind: sqltypes.Int, Raw: []byte("0")}
+			case "char", "varchar":
+				v = sqltypes.Value{Kind: sqltypes.String, Raw: []byte{}}
+			default:
+				return 0, sqlerr.Unsupported("INSERT IGNORE of NULL into column '"+col.Name+"', part of the distribution key",
 					"write the value to be stored instead")
 			}
-			if written {
-				return 0, sqlerr.NullNotAllowed.New(in.keyColumn(i).Name)
-			}
-			return 0, sqlerr.NoDefaultForField.New(in.keyColumn(i).Name)
 		}
 		r.Router.vals = append(r.Router.vals, v)
 	}

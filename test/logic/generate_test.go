@@ -576,6 +576,16 @@ func (g *generator) selectStatement() string {
 			sql += " WHERE " + g.pred(s, 2)
 		}
 		return sql + g.chance(" HAVING COUNT(*) > "+g.lit("2"), 6)
+	case 7: // stars over joins
+		s, from := g.from(0)
+		sql := "SELECT " + g.pick("*", "*", s.sources[0].alias+".*", s.sources[0].alias+".*, "+g.expr(s, number, 1)) + " FROM " + from
+		if !g.oneIn(3) {
+			sql += " WHERE " + g.pred(s, 2)
+		}
+		if keys, ok := s.total(); ok && g.oneIn(2) {
+			sql += " ORDER BY " + strings.Join(keys, ", ") + g.chance(g.limit(), 3)
+		}
+		return sql
 	case 3, 4: // plain statements without aliases, whose columns are named by their texts
 		t := g.table()
 		s := &scope{sources: []source{{alias: t.name, columns: t.columns, unique: t.key}}}

@@ -1,12 +1,26 @@
 -- What test/logic found, made small.
 CREATE TABLE t4 (code VARCHAR(12), a INT, PRIMARY KEY (code));
 INSERT INTO t4 VALUES ('ann', 1), ('bob', 2), ('cid', NULL);
--- refused: the row would be stored with '' as its key, on another node group
 INSERT IGNORE INTO t4 (code, a) VALUES (NULL, 2);
--- refused: as one of several rows
-INSERT IGNORE INTO t4 (code, a) VALUES ('dan', 1), (NULL, 2);
-INSERT INTO t4 (code, a) VALUES ('dan', 1), (NULL, 2);
+INSERT IGNORE INTO t4 (code, a) VALUES ('dan', 1), (NULL, 3), ('eve', 1);
 SELECT * FROM t4;
+SELECT * FROM t4 WHERE code = '';
+INSERT INTO t4 (code, a) VALUES ('fay', 1), (NULL, 2);
+INSERT INTO t4 (code, a) VALUES (NULL, 2);
+REPLACE INTO t4 (code, a) VALUES (CONCAT('a', NULL), 2), ('gus', 4);
+SELECT * FROM t4;
+SELECT code FROM t4 WHERE a = 2;
+CREATE TABLE t3 (a INT, b SMALLINT, s VARCHAR(10), PRIMARY KEY (a, b));
+INSERT IGNORE INTO t3 VALUES (1, NULL, 'x'), (NULL, 2, 'y'), (3, 3, 'z');
+INSERT IGNORE INTO t3 VALUES (NULL, NULL, 'x');
+SELECT * FROM t3 WHERE a = 0 AND b = 2;
+SELECT * FROM t3 ORDER BY a, b;
+INSERT INTO t3 VALUES (4, 4, 'x'), (NULL, 2, 'y');
+SELECT * FROM t3 ORDER BY a, b;
+CREATE TABLE td (d DATE PRIMARY KEY, b INT);
+INSERT INTO td VALUES (NULL, 1);
+-- refused: what is stored instead of NULL
+INSERT IGNORE INTO td VALUES (NULL, 1);
 CREATE TABLE t8 (id INT AUTO_INCREMENT PRIMARY KEY, b INT);
 INSERT INTO t8 (id, b) VALUES (9, 3), (-1, 4), (2, 5), (-7, 5);
 INSERT INTO t8 (id, b) VALUES (10, 3), (-2, 4), (3, 5), (8, 5);
