@@ -14,6 +14,8 @@ type generator struct {
 	names  int
 	// vague: the statement's strings may differ by case, accents and trailing spaces.
 	vague bool
+	// strict: in a write, a string that is compared as a number is an error, if the row is looked at at all.
+	strict bool
 }
 
 const (
@@ -161,6 +163,9 @@ func (g *generator) pred(s *scope, depth int) string {
 	case 4:
 		return g.col(s, text, false) + g.pick(" LIKE ", " NOT LIKE ") + g.lit(g.pick("'a%'", "'%n'", "'_nn'", "'e'", "'ann'", "'a\\_b'", "'%'"))
 	case 5:
+		if g.strict {
+			break
+		}
 		return plain + " = " + g.lit(g.pick("1", "'1'", "1.5", "'ann'", "0", "'2026-01-01'", "2", "3e0", "'2 '"))
 	case 6:
 		return c + " = " + g.col(s, k, true)
@@ -211,6 +216,9 @@ func (g *generator) keyPred(s *scope) string {
 	case 1:
 		return "(" + names[0] + " = " + g.value(c, false) + " OR " + names[0] + " = " + g.value(c, false) + ")"
 	case 2:
+		if g.strict {
+			break
+		}
 		return names[0] + " = " + g.lit(g.pick("'1'", "1.0", "'1 '", "1.5", "'x'", "'ANN'", "'Bob  '", "'É'", "TRUE", "'2e0'", "NULL"))
 	case 3:
 		return names[0] + " <=> " + g.value(c, true)
@@ -242,7 +250,7 @@ func (g *generator) subPred(s *scope, depth int) string {
 	}
 	link := func() { // equate a column with the outer one: what co-location is about
 		k := kind(number)
-		if a, b := in.sources[0], s.sources[g.r.IntN(len(s.sources))]; len(a.unique) > 0 && len(b.unique) > 0 && g.oneIn(2) {
+		if a, b := in.sources[0], s.sources[g.r.IntN(len(s.sources))]; len(a.unique) > 0 && len(b.unique) > 0 && (!g.strict || (a.columns[0].kind == b.columns[0].kind)) && g.oneIn(2) {
 			eq := a.alias + "." + a.unique[0] + " = " + b.alias + "." + b.unique[0]
 			if where == "" {
 				where = " WHERE " + eq
@@ -603,6 +611,8 @@ func (g *generator) selectStatement() string {
 
 // write is an INSERT, UPDATE or DELETE of t.
 func (g *generator) write() (sql string, t *table) {
+	g.strict = true
+	defer func() { g.strict = false }()
 	t = g.table()
 	s := &scope{sources: []source{{alias: t.name, columns: t.columns, unique: t.key}}}
 	where := ""
@@ -631,7 +641,7 @@ func (g *generator) write() (sql string, t *table) {
 		}
 		if g.oneIn(6) {
 			o := g.table()
-			if o != t && len(o.key) > 0 && len(t.key) > 0 {
+			if o != t && len(o.key) > 0 && len(t.key) > 0 && o.columns[0].kind == t.columns[0].kind {
 				return "UPDATE " + t.name + " JOIN " + o.name + " ON " + t.name + "." + t.key[0] + " = " + o.name + "." + o.key[0] +
 					" SET " + t.name + "." + set[0] + where, t
 			}
