@@ -451,9 +451,11 @@ func (g *generator) pickKind(of ...kind) kind { return of[g.r.IntN(len(of))] }
 
 func (g *generator) grouped(s *scope, from, where string, kinds []kind) (q queryText) {
 	g.vague = true
+	g.names++
+	level := g.names // GROUP BY must not find a column of the same name
 	var list, by []string
 	for i, k := range kinds {
-		name := fmt.Sprintf("c%d", i)
+		name := fmt.Sprintf("g%d_%d", level, i)
 		q.columns = append(q.columns, column{name: name, kind: k, vague: true})
 		e := g.aggregate(s, k)
 		if g.oneIn(2) {
@@ -487,7 +489,7 @@ func (g *generator) grouped(s *scope, from, where string, kinds []kind) (q query
 		}
 	}
 	if g.oneIn(4) {
-		q.sql += " HAVING " + g.pick(g.aggregate(s, number)+" > "+g.lit("1"), "c0 IS NOT NULL", "COUNT(*) > "+g.lit("2"))
+		q.sql += " HAVING " + g.pick(g.aggregate(s, number)+" > "+g.lit("1"), q.columns[0].name+" IS NOT NULL", "COUNT(*) > "+g.lit("2"))
 	}
 	if g.oneIn(3) { // every column: what is equal in all is equal
 		var order []string
@@ -552,7 +554,7 @@ func (g *generator) selectStatement() string {
 		g.vague = true
 		q := g.query(1, 0)
 		t := g.table()
-		return "WITH w AS (" + q.sql + ") SELECT w.*, y.* FROM w " + g.pick("JOIN ", "LEFT JOIN ") + t.name + " y ON w.c0 = y." + t.columns[g.r.IntN(len(t.columns))].name
+		return "WITH w AS (" + q.sql + ") SELECT w.*, y.* FROM w " + g.pick("JOIN ", "LEFT JOIN ") + t.name + " y ON w." + q.columns[0].name + " = y." + t.columns[g.r.IntN(len(t.columns))].name
 	case 5: // groups without aliases
 		g.vague = true
 		t := g.table()
