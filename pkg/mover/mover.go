@@ -1,0 +1,220 @@
+// Package mover copies the rows of partitions from one node group to others while clients read and write them, follows
+// the source's binary log so that the copies stay equal, and cuts over at a marker in that log. It knows servers, tables and
+// partitions; it does not know etcd, proxies or who decides: pkg/reorg does. DESIGN.md has the algorithm.
+package mover
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+)
+
+// Server is the primary of a node group and how to log in there.
+type Server struct {
+	Group  placement.NodeGroupID
+	Name   string // of the node group, for messages
+	Flavor catalog.Flavor
+	// Conn is how to connect. The account needs REPLICATION SLAVE and REPLICATION CLIENT (or their successors) beside
+	// what it needs on the tables and on the database _skarv.
+	Conn mysqlconn.Config
+}
+
+// Move is what one reorganisation moves out of one source node group. It is immutable once given to New.
+type Move struct {
+	// Reorg is the reorganisation's id, at most 64 letters, digits and hyphens. Everything the mover keeps on the servers has it
+	// in its key, together with the source's group.
+	Reorg      string
+	Source     Server
+	Targets    map[placement.NodeGroupID]Server
+	Partitions map[placement.Partition]placement.NodeGroupID // partition to target
+	// Tables are the sharded tables; rows of others are in no partition.
+	Tables []*catalog.Table
+	// Owned is how many partitions the source has, for estimates; 0: all of them.
+	Owned int
+	// Follow: nothing is copied and nothing deleted, because the targets have the rows already and everything written to
+	// the source from Prepare on is theirs too. See Reverse.
+	Follow bool
+	// Ignore is the reorganisation whose own transactions on the source are skipped: that of the stream this one reverses.
+	Ignore string
+}
+
+// Config says how a Mover works. The zero Config is usable.
+type Config struct {
+	Log *slog.Logger
+	// ChunkRows bounds the rows of one chunk (default 2000), ChunkBytes their size (default 8 MB).
+	ChunkRows, ChunkBytes int
+	// MaxBuffer bounds the bytes of changes held in memory: of transactions that are prepared and not finished, and of a single
+	// transaction (default 512 MB). Beyond it Run fails and says so.
+	MaxBuffer int
+	// Throttle is asked before every chunk and every batch. It returns why the mover should wait, or nothing. It must be fast.
+	Throttle func() string
+	// LateWrite is told of every change of a moved partition on the source after the cut was published.
+	LateWrite func(LateWrite)
+	// Hit is called at every step with its name (see Points); tests end the process there.
+	Hit func(point string)
+}
+
+// LateWrite is a change on the source of a row that is another node group's: a lost write.
+type LateWrite struct {
+	GTID, Table, Key string
+	Partition        placement.Partition
+}
+
+// Errors of a Mover. Others are of servers and connections: Run returns those only when trying again is of no use.
+var (
+	// ErrSuperseded: another Mover works on the same move.
+	ErrSuperseded = errors.New("another mover has taken over this move")
+	// ErrRecopy: the source no longer has the changes that are needed (its binary log was purged, or it lost transactions that
+	// were read from it). Prepare with Again set begins anew.
+	ErrRecopy = errors.New("the move must begin anew")
+	// ErrNotRunning: the method needs Run.
+	ErrNotRunning = errors.New("the mover is not running")
+)
+
+// Problem is a reason why a move cannot start, and what to do about it.
+type Problem struct {
+	Table string // DB.TABLE, or empty if it is a server's
+	What  string
+	Fix   string
+}
+
+func (p Problem) String() string {
+	s := p.What
+	if p.Table != "" {
+		s = "table " + p.Table + ": " + s
+	}
+	if p.Fix != "" {
+		s += "; " + p.Fix
+	}
+	return s
+}
+
+// Phase is how far a Mover has come.
+type Phase string
+
+// The phases, in order.
+const (
+	Preparing Phase = "preparing" // before Run
+	Waiting   Phase = "waiting"   // for transactions that were prepared before the move began
+	Copying   Phase = "copying"
+	Following Phase = "following" // everything is copied; changes are applied as they come
+	Cutting   Phase = "cutting"   // the cut is seen; nothing after it is looked at before Cancel or Opened
+	Watching  Phase = "watching"  // opened: any further change is a late write
+)
+
+// Progress is a moment's state of a Mover.
+type Progress struct {
+	Phase Phase
+	// Rows and Bytes are copied so far, of about RowsEstimated and BytesEstimated.
+	Rows, Bytes                   int64
+	RowsEstimated, BytesEstimated int64
+	Table                         string // being copied
+	TablesDone, TablesTotal       int
+	Applied                       int64         // changes applied
+	Lag                           time.Duration // age of the last change applied, at most what Following needs to be exact about
+	Throttled                     string        // why the mover waits, if it does
+	ETA                           time.Duration // of the copy; 0 if not known
+	LateWrites                    int64
+	Err                           string // the trouble Run is retrying over, if any
+}
+
+// Report is what Verify found. The copy is equal if Differing is empty and Unverified is.
+type Report struct {
+	Compared   int64 // rows found equal
+	Changed    int64 // rows changed while they were compared, and compared again
+	Differing  []Difference
+	Differs    int64    // all of them; Differing holds the first 100
+	Unverified []string // columns that cannot be compared, and why
+}
+
+// Equal reports whether everything was compared and nothing differs.
+func (r Report) Equal() bool { return r.Differs == 0 && len(r.Unverified) == 0 }
+
+// Difference is a row that is not the same on source and target.
+type Difference struct {
+	Table, Key string
+	Target     placement.NodeGroupID
+	What       string // "missing", "unexpected" or the names of the columns that differ
+}
+
+// Reverse returns the moves that keep the old owner of m's partitions equal to the new ones after the cut, one for each
+// target: with them the move can be undone. They are prepared before the cut is published (Prepare notes where to
+// start), and Run after it.
+func Reverse(m Move) []Move {
+	var back []Move
+	for g, target := range m.Targets {
+		r := Move{
+			Reorg: m.Reorg + "-back", Source: target, Targets: map[placement.NodeGroupID]Server{m.Source.Group: m.Source},
+			Partitions: map[placement.Partition]placement.NodeGroupID{}, Tables: m.Tables, Follow: true, Ignore: m.Reorg,
+		}
+		for p, to := range m.Partitions {
+			if to == g {
+				r.Partitions[p] = m.Source.Group
+			}
+		}
+		r.Owned = len(r.Partitions)
+		back = append(back, r)
+	}
+	return back
+}
+
+// runner is what the methods of a Mover are carried out by; a skeleton until the parts are there.
+type unbuilt struct{}
+
+// Mover carries out one Move. Its methods may be called from any goroutine.
+type Mover struct {
+	cfg  Config
+	move Move
+	unbuilt
+}
+
+// New checks that m is complete. It connects to nothing.
+func New(cfg Config, m Move) (*Mover, error) { return &Mover{cfg: cfg, move: m}, nil }
+
+var errUnbuilt = errors.New("moving partitions is not built yet")
+
+// Check looks for everything that would make the move wrong or stop it half way, on all servers.
+// It changes nothing. No problems: the move may start.
+func (unbuilt) Check(ctx context.Context) ([]Problem, error) { return nil, errUnbuilt }
+
+// Prepare makes the tables the mover needs in _skarv, deletes rows of the move's partitions that are left on the targets, and
+// notes where the source's binary log stands. It may be called again; what is prepared already is left alone, unless
+// again: then the copy begins anew.
+func (unbuilt) Prepare(ctx context.Context, again bool) error { return errUnbuilt }
+
+// Run copies and follows until ctx ends, and retries over failures of servers and connections. It returns ErrSuperseded, ErrRecopy
+// or another error nothing but a person can help with. All its state is on the servers: after a crash a new Mover goes on.
+func (unbuilt) Run(ctx context.Context) error { return errUnbuilt }
+
+// Progress returns how far the mover is.
+func (unbuilt) Progress() Progress { return Progress{Phase: Preparing} }
+
+// Copied returns a channel that is closed when everything is copied.
+func (unbuilt) Copied() <-chan struct{} { return nil }
+
+// Verify compares source and targets, row by row, while clients write. It needs Run, and a finished copy.
+func (unbuilt) Verify(ctx context.Context) (Report, error) { return Report{}, errUnbuilt }
+
+// Cut writes the cut marker of epoch to the source and returns when all targets have everything that was committed there before
+// it, and journal('open', epoch) with it. Nothing after the marker is applied until Cancel. It needs Run, and may be called again.
+// The caller must have made sure that nobody writes the partitions any more.
+func (unbuilt) Cut(ctx context.Context, epoch uint64) error { return errUnbuilt }
+
+// Cancel takes a cut back: the mover goes on applying. It may be called when there was none.
+func (unbuilt) Cancel(ctx context.Context, epoch uint64) error { return errUnbuilt }
+
+// Opened says that the map with the new owners is published: from here on a change of the partitions on the source is a late
+// write. It may be called again, and needs no Run.
+func (unbuilt) Opened(ctx context.Context, epoch uint64) error { return errUnbuilt }
+
+// Clean deletes the move's rows from one of its servers, in small transactions: from the source after a move that is done, from a
+// target after one that was given up.
+func (unbuilt) Clean(ctx context.Context, on placement.NodeGroupID) error { return errUnbuilt }
+
+// Forget deletes what is kept about the move on all its servers. The move must be over.
+func (unbuilt) Forget(ctx context.Context) error { return errUnbuilt }
