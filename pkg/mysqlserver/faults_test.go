@@ -104,7 +104,7 @@ func TestWriteTimeout(t *testing.T) {
 	for _, caps := range []wire.Capability{0, wire.CapSSL, wire.CapCompress} {
 		r := dialRaw(t, "tcp", s.addr)
 		r.login("open", "", caps)
-		r.send(wire.ComQuery, "rows 1000000 100000")
+		r.send(wire.ComQuery, "noise 1000000 100000")
 		eventually(t, "the session ends", func() bool { return s.server.Len() == 0 })
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -148,10 +149,13 @@ func (s *toySession) Handle(cmd wire.Command, payload []byte) error {
 func (s *toySession) query(q string) error {
 	words := strings.Fields(q + " .")
 	switch words[0] {
-	case "rows":
+	case "rows", "noise":
 		n, _ := strconv.Atoi(words[1])
 		size, _ := strconv.Atoi(words[2])
 		row := bytes.Repeat([]byte("r"), size)
+		if words[0] == "noise" {
+			row = noise(size)
+		}
 		return s.result([]string{"r"}, n, [][]byte{row})
 	case "whoami":
 		s.t.mu.Lock()
@@ -349,6 +353,13 @@ func (r *rawClient) wantEnd() {
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	require.Eventually(t, ok, wait, time.Millisecond, what)
+}
+
+// noise is n bytes that no compression makes shorter, so that what is sent fills the socket in compressed form too.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(b) // never fails
+	return b
 }
 
 func u16(n int) []byte { return binary.LittleEndian.AppendUint16(nil, uint16(n)) }
