@@ -17,6 +17,8 @@ import (
 type Arguments struct {
 	// ForeignCharset: strings are not in UTF-8 (the session's character_set_client says so).
 	ForeignCharset bool
+	// Shown is the SQL of each parameter in the select list, where its type is seen, if it is not that of a literal.
+	Shown [][]byte
 
 	st     *sqlparse.Statement
 	params sqlparse.Params // nil without parameters; not an interface of a nil pointer
@@ -35,7 +37,7 @@ func (a *Arguments) Reset(st *sqlparse.Statement, params *wire.Params) {
 	if params != nil {
 		a.params = params
 	}
-	a.marks, a.unnamed, a.scanned = a.marks[:0], a.unnamed[:0], false
+	a.marks, a.unnamed, a.scanned, a.Shown = a.marks[:0], a.unnamed[:0], false, nil
 }
 
 // Statement is the statement the arguments belong to.
@@ -171,7 +173,11 @@ func (a *Arguments) appendSpan(dst []byte, sp sqlparse.Span) []byte {
 	for i := sort.SearchInts(a.marks, sp.Start); i < len(a.marks) && a.marks[i] < sp.End; i++ {
 		name(a.marks[i])
 		dst = append(dst, sql[pos:a.marks[i]]...)
-		dst = a.wire.AppendSQL(dst, i, noBackslashEscapes)
+		if a.Shown != nil && a.marks[i] >= list.Start && a.marks[i] < list.End {
+			dst = append(dst, a.Shown[i]...)
+		} else {
+			dst = a.wire.AppendSQL(dst, i, noBackslashEscapes)
+		}
 		pos = a.marks[i] + 1
 	}
 	name(sp.End)

@@ -44,9 +44,9 @@ type Plan struct {
 
 	// Topic refines Kind, in lower case: what a Show shows ("tables", "create table", "warnings", "skarv", ...), the
 	// first words of a DDL ("create table", "truncate", ...), "lock" or "unlock", what a Kill ends ("connection",
-	// "query"), the format of an Explain ("", "json", "tree", "analyze").
+	// "query"), what a Prepared does ("prepare", "execute", "execute immediate", "deallocate"), the format of an Explain ("", "json", "tree", "analyze").
 	Topic string
-	// Name is the database of Use, the savepoint of Savepoint, the table or database a Show or DDL is about
+	// Name is the database of Use, the savepoint of Savepoint, the statement of Prepared, the table or database a Show or DDL is about
 	// (with Database, if it is a table).
 	Name     string
 	Database string
@@ -81,7 +81,8 @@ const (
 	Lock      // LOCK TABLES, UNLOCK TABLES: see Topic
 	Kill
 	Explain
-	Other // relayed as it is
+	Prepared // PREPARE, EXECUTE, EXECUTE IMMEDIATE, DEALLOCATE PREPARE as text: see Topic
+	Other    // relayed as it is
 )
 
 // Txn is what transaction control says beside its first word.

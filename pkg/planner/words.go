@@ -115,6 +115,9 @@ func (b *build) byWords() error {
 	case sqlparse.Kill:
 		return b.kill(w)
 	case sqlparse.Create, sqlparse.Alter, sqlparse.Drop, sqlparse.Truncate, sqlparse.RenameTable:
+		if w.takeAll("DROP PREPARE") {
+			return b.deallocate(w)
+		}
 		return b.ddl(w)
 	case sqlparse.LockTables, sqlparse.UnlockTables:
 		return b.lock(w)
@@ -130,6 +133,8 @@ func (b *build) byWords() error {
 		return nil
 	case sqlparse.Do:
 		return b.do()
+	case sqlparse.Prepare, sqlparse.Execute, sqlparse.Deallocate:
+		return b.prepared(w)
 	}
 	return b.refuseKind()
 }
@@ -144,9 +149,6 @@ func (b *build) refuseKind() error {
 		return refuse("HANDLER", "use SELECT ... ORDER BY key LIMIT n")
 	case sqlparse.LoadData:
 		return refuse("LOAD DATA and LOAD XML", "send the rows as INSERT statements")
-	case sqlparse.Prepare, sqlparse.Execute, sqlparse.Deallocate:
-		return refuse("PREPARE, EXECUTE and DEALLOCATE PREPARE as SQL text",
-			"use the prepared statements of your driver (COM_STMT_PREPARE)")
 	case sqlparse.XA:
 		return refuse("XA statements of clients", "use BEGIN and COMMIT")
 	case sqlparse.Grant, sqlparse.Account:
@@ -311,6 +313,45 @@ func (b *build) kill(w *words) error {
 		}
 	}
 	return sqlerr.Unsupported("KILL of an expression", "give the id as a number")
+}
+
+// prepared reads PREPARE name FROM text, EXECUTE name [USING ...], MariaDB's EXECUTE IMMEDIATE text [USING ...] and
+// DEALLOCATE PREPARE name. What stands behind the name the session reads.
+func (b *build) prepared(w *words) error {
+	switch {
+	case w.take("PREPARE"):
+		b.plan.Topic = "prepare"
+	case w.takeAll("EXECUTE IMMEDIATE"):
+		if b.snap.Flavor != catalog.MariaDB {
+			return b.syntaxError(readWords(b.st))
+		}
+		b.plan.Kind, b.plan.Topic = plan.Prepared, "execute immediate"
+		return nil
+	case w.take("EXECUTE"):
+		b.plan.Topic = "execute"
+	default:
+		if !w.takeAll("DEALLOCATE PREPARE") {
+			return b.syntaxError(w)
+		}
+		return b.deallocate(w)
+	}
+	b.plan.Kind = plan.Prepared
+	name, ok := w.name()
+	if !ok || b.plan.Topic == "prepare" && (!w.take("FROM") || w.end()) || b.plan.Topic == "execute" && !w.end() && !w.take("USING") {
+		return b.syntaxError(w)
+	}
+	b.plan.Name = strings.ToLower(name)
+	return nil
+}
+
+func (b *build) deallocate(w *words) error {
+	b.plan.Kind, b.plan.Topic = plan.Prepared, "deallocate"
+	name, ok := w.name()
+	if !ok || !w.end() {
+		return b.syntaxError(w)
+	}
+	b.plan.Name = strings.ToLower(name)
+	return nil
 }
 
 // do plans DO expr: evaluated like SELECT expr, without a result.

@@ -42,64 +42,9 @@ type cursor struct {
 const maxStatements = 16_382
 
 func (s *Session) stmtPrepare(text []byte) error {
-	limit := s.cfg.MaxStatements
-	if limit <= 0 {
-		limit = maxStatements
-	}
-	if len(s.prepared) >= limit {
-		return s.fail(&sqlerr.Error{Code: 1461, State: "42000",
-			Message: "Can't create more than max_prepared_stmt_count statements (current value: " + strconv.Itoa(limit) + ")"})
-	}
-	if s.kept+len(text) > maxKept {
-		return s.fail(sqlerr.Unsupported("more than 256 MB of prepared statements and long data in one session", "close what is not needed"))
-	}
-	st := &prepared{sql: append([]byte(nil), text...), db: s.db, stmt: s.cfg.Dialect.NewStatement(), sqlMode: s.sqlMode}
-	defer s.use(st.stmt)()
-	if err := st.stmt.Scan(st.sql, s.mode); err != nil {
-		return s.fail(err)
-	}
-	if rest := st.stmt.Rest(); rest != nil {
-		return s.fail(nearError(rest))
-	}
-	if !s.cfg.Dialect.MariaDB() && textOnlyOnMySQL(st.stmt) {
-		return s.fail(&sqlerr.Error{Code: notPreparable, State: "HY000",
-			Message: "This command is not supported in the prepared statement protocol yet"})
-	}
-	st.sql = st.stmt.SQL()
-	st.hash = s.cfg.Hasher.Hash(st.sql)
-	st.params = st.stmt.NumParams()
-	p, err := s.plan()
+	st, params, columns, err := s.compile(text)
 	if err != nil {
 		return s.fail(err)
-	}
-	for _, a := range p.Access {
-		if err := s.check(a.Database, a.Privilege); err != nil {
-			return s.fail(err)
-		}
-	}
-	var head wire.PrepareOK
-	var params, columns []sqltypes.Column
-	if s.describable(p) {
-		c, err := s.Get(s.groupOf(p))
-		if err != nil {
-			return s.fail(err)
-		}
-		s.prepares(c)
-		b, err := c.Statement(st.sql, st.hash)
-		if err != nil {
-			s.done(c, err)
-			return s.fail(txn.Lost(c, err))
-		}
-		params, columns = b.Params, b.Columns
-		s.done(c, nil)
-	} else {
-		params = make([]sqltypes.Column, st.params)
-		for i := range params {
-			params[i] = sqltypes.Column{Name: "?", Charset: 63, Type: sqltypes.TypeVarString, Flags: sqltypes.FlagBinary}
-		}
-	}
-	if len(params) != st.params {
-		return s.fail(sqlerr.Unsupported("preparing this statement: its parameters were counted differently by the server", "run it as text"))
 	}
 	s.nextStmt++
 	st.id = s.nextStmt
@@ -108,6 +53,7 @@ func (s *Session) stmtPrepare(text []byte) error {
 	}
 	s.prepared[st.id] = st
 	s.kept += len(st.sql)
+	var head wire.PrepareOK
 	head.ID, head.Params, head.Columns = st.id, uint16(len(params)), uint16(len(columns))
 	c := s.conn
 	if err := c.EndPacket(wire.AppendPrepareOK(c.BeginPacket(), head)); err != nil {
@@ -126,6 +72,85 @@ func (s *Session) stmtPrepare(text []byte) error {
 		}
 	}
 	return nil
+}
+
+// compile makes a prepared statement of text, after a server has looked at it where one can. The session does not keep it
+// yet.
+func (s *Session) compile(text []byte) (st *prepared, params, columns []sqltypes.Column, err error) {
+	limit := s.cfg.MaxStatements
+	if limit <= 0 {
+		limit = maxStatements
+	}
+	if len(s.prepared)+len(s.named) >= limit {
+		return nil, nil, nil, &sqlerr.Error{Code: 1461, State: "42000",
+			Message: "Can't create more than max_prepared_stmt_count statements (current value: " + strconv.Itoa(limit) + ")"}
+	}
+	if s.kept+len(text) > maxKept {
+		return nil, nil, nil, sqlerr.Unsupported("more than 256 MB of prepared statements and long data in one session", "close what is not needed")
+	}
+	st = &prepared{sql: append([]byte(nil), text...), db: s.db, stmt: s.cfg.Dialect.NewStatement(), sqlMode: s.sqlMode}
+	defer s.use(st.stmt)()
+	if err := st.stmt.Scan(st.sql, s.mode); err != nil {
+		return nil, nil, nil, err
+	}
+	if rest := st.stmt.Rest(); rest != nil {
+		return nil, nil, nil, nearError(rest)
+	}
+	if textOnly(st.stmt, s.cfg.Dialect.MariaDB()) {
+		return nil, nil, nil, &sqlerr.Error{Code: notPreparable, State: "HY000",
+			Message: "This command is not supported in the prepared statement protocol yet"}
+	}
+	st.sql = st.stmt.SQL()
+	st.hash = s.cfg.Hasher.Hash(st.sql)
+	st.params = st.stmt.NumParams()
+	p, err := s.plan()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, a := range p.Access {
+		if err := s.check(a.Database, a.Privilege); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if p.Judge && !s.describable(p) {
+		return nil, nil, nil, s.refuse(p)
+	}
+	if s.describable(p) {
+		c, err := s.Get(s.groupOf(p))
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		s.prepares(c)
+		b, err := c.Statement(st.sql, st.hash)
+		if err != nil {
+			s.done(c, err)
+			return nil, nil, nil, txn.Lost(c, err)
+		}
+		params, columns = b.Params, b.Columns
+		s.done(c, nil)
+	} else {
+		params = make([]sqltypes.Column, st.params)
+		for i := range params {
+			params[i] = sqltypes.Column{Name: "?", Charset: 63, Type: sqltypes.TypeVarString, Flags: sqltypes.FlagBinary}
+		}
+	}
+	if len(params) != st.params {
+		return nil, nil, nil, sqlerr.Unsupported("preparing this statement: its parameters were counted differently by the server", "run it as text")
+	}
+	return st, params, columns, nil
+}
+
+// textOnly reports whether the servers run a statement as text only.
+func textOnly(st *sqlparse.Statement, mariadb bool) bool {
+	switch st.Kind() {
+	case sqlparse.Prepare, sqlparse.Execute, sqlparse.Deallocate:
+		return true
+	case sqlparse.Drop:
+		tokens := st.Tokens()
+		tokens.Next()
+		return st.Is(tokens.Next(), "PREPARE")
+	}
+	return !mariadb && textOnlyOnMySQL(st)
 }
 
 // textOnlyOnMySQL reports whether MySQL, unlike MariaDB, runs a statement as text only.
@@ -374,7 +399,10 @@ func (s *Session) closeStatements() {
 	for _, st := range s.prepared {
 		s.forget(st)
 	}
-	s.prepared = nil
+	for name := range s.named {
+		s.deallocate(name)
+	}
+	s.prepared, s.named = nil, nil
 }
 
 // openCursor keeps c for the cursor of the statement at hand, even when the transaction it belongs to ends.

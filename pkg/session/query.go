@@ -148,11 +148,13 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 		}
 	}
 	s.args.Reset(s.stmt, params)
-	s.args.ForeignCharset = s.foreignCharset
+	s.args.ForeignCharset, s.args.Shown = s.foreignCharset, s.usingShown
 	s.runner.Router.Home = s.anyGroup()
 	switch p.Kind {
 	case plan.Set:
-		return p, s.set()
+		return p, s.set(params)
+	case plan.Prepared:
+		return s.preparedText(p)
 	case plan.Use:
 		if err := s.changeDB(p.Name); err != nil {
 			return p, err
@@ -508,7 +510,10 @@ func (s *Session) passThrough(g placement.NodeGroupID, p *plan.Plan, loose bool)
 	}
 	var sum wire.ResultSummary
 	if err = s.prelude(p, c); err == nil {
-		sum, err = s.copyResults(c, s.args.AppendStatement(nil))
+		var text []byte
+		if text, err = s.wholeText(c); err == nil {
+			sum, err = s.copyResults(c, text)
+		}
 	}
 	s.usedSummary = sum
 	if err != nil {

@@ -118,6 +118,7 @@ type Session struct {
 	hints []*backend.Conn                         // by node group: last used
 
 	prepared map[uint32]*prepared
+	named    map[string]*prepared // PREPARE name FROM ..., by name in lower case
 	nextStmt uint32
 	kept     int // bytes of their texts and of what COM_STMT_SEND_LONG_DATA brought
 	cursors  int // open ones
@@ -131,6 +132,8 @@ type Session struct {
 	runner      exec.Runner
 	params      wire.Params
 	current     *prepared // COM_STMT_EXECUTE
+	using       [][]byte  // EXECUTE as text: each parameter for a server that has the session's state; else nil
+	usingShown  [][]byte  // the same for exec.Arguments.Shown
 	bound       uint32    // its id on the backend connection
 	packet      []byte
 	buffer      *[bufferSize]byte
@@ -246,7 +249,7 @@ func (s *Session) Handle(cmd wire.Command, payload []byte) error {
 }
 
 func (s *Session) handle(cmd wire.Command, payload []byte) error {
-	s.more, s.binary = false, false
+	s.more, s.binary, s.using, s.usingShown = false, false, nil, nil
 	if s.killed.Load() {
 		return errKilled
 	}

@@ -29,7 +29,7 @@ type assignments struct {
 // maxStateBytes bounds the text of a session's variables.
 const maxStateBytes = 1 << 20
 
-func (s *Session) set() error {
+func (s *Session) set(params *wire.Params) error {
 	stmt := s.stmt
 	tokens := stmt.Tokens()
 	tokens.Next() // SET
@@ -56,10 +56,6 @@ func (s *Session) set() error {
 		}
 		defer others.Done()
 		defer s.use(others)()
-		var params *wire.Params
-		if s.current != nil {
-			params = &s.params
-		}
 		s.args.Reset(others, params)
 		tokens = others.Tokens()
 		tokens.Next()

@@ -25,7 +25,7 @@ type Outcome struct {
 }
 
 var (
-	returnsRows = regexp.MustCompile(`(?is)^\s*\(*\s*(SELECT|SHOW|DESC|DESCRIBE|WITH|VALUES|TABLE|CHECK|ANALYZE|CHECKSUM)\b|\bRETURNING\b`)
+	returnsRows = regexp.MustCompile(`(?is)^\s*\(*\s*(SELECT|SHOW|DESC|DESCRIBE|WITH|VALUES|TABLE|CHECK|ANALYZE|CHECKSUM|OPTIMIZE|REPAIR|EXECUTE|CALL|HANDLER|HELP|XA\s+RECOVER)\b|\bRETURNING\b`)
 	ordered     = regexp.MustCompile(`(?is)\bORDER\s+BY\b`)
 )
 
@@ -77,9 +77,25 @@ func Run(ctx context.Context, c *sql.Conn, stmt string, prepared bool, args ...a
 		return fail(err)
 	}
 	defer rows.Close()
+	for more := true; more; more = rows.NextResultSet() { // a CALL has several
+		if err := o.read(rows); err != nil {
+			return fail(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fail(err)
+	}
+	if !ordered.MatchString(stmt) {
+		sort.Strings(o.Rows)
+	}
+	return o
+}
+
+// read appends one result set.
+func (o *Outcome) read(rows *sql.Rows) error {
 	types, err := rows.ColumnTypes()
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	for _, ct := range types {
 		p, scale, _ := ct.DecimalSize()
@@ -93,7 +109,7 @@ func Run(ctx context.Context, c *sql.Conn, stmt string, prepared bool, args ...a
 	}
 	for rows.Next() {
 		if err := rows.Scan(dest...); err != nil {
-			return fail(err)
+			return err
 		}
 		var row []string
 		for _, v := range values {
@@ -105,13 +121,7 @@ func Run(ctx context.Context, c *sql.Conn, stmt string, prepared bool, args ...a
 		}
 		o.Rows = append(o.Rows, strings.Join(row, " | "))
 	}
-	if err := rows.Err(); err != nil {
-		return fail(err)
-	}
-	if !ordered.MatchString(stmt) {
-		sort.Strings(o.Rows)
-	}
-	return o
+	return rows.Err()
 }
 
 // Compare says how the cluster's outcome differs from one server's; "" if it does not.

@@ -71,3 +71,19 @@ func TestPreparedStatements(t *testing.T) {
 		}
 	})
 }
+
+func TestPreparedText(t *testing.T) {
+	c := connect(t)
+	c.exec("PREPARE one FROM 'SELECT v FROM t WHERE id = ?'")
+	for id := 1; id <= 20; id++ { // in all node groups
+		c.exec(fmt.Sprintf("SET @id = %d", id))
+		require.Equal(t, fmt.Sprintf("v%d", id), c.get("EXECUTE one USING @id"))
+	}
+	c.exec("PREPARE one FROM 'SELECT COUNT(*) FROM t WHERE id > ?'")
+	require.Equal(t, "80", c.get("EXECUTE one USING @id"))
+	connect(t).fails(1243, "EXECUTE one USING @id")
+	c.fails(1210, "EXECUTE one")
+	c.fails(1243, "DEALLOCATE PREPARE two")
+	c.fails(1064, "PREPARE one FROM 'SELEC 1'")
+	c.fails(1243, "EXECUTE one USING @id")
+}

@@ -1,0 +1,371 @@
+package session
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+)
+
+// PREPARE, EXECUTE and DEALLOCATE PREPARE as text. The statement is planned and routed as any other, with the values of
+// the user variables for its parameters. What one node group answers alone runs there as an EXECUTE, too: with the types,
+// names and conversions that it has on one server.
+
+// preparedText runs the statement at hand, and returns the plan of what was executed.
+func (s *Session) preparedText(p *plan.Plan) (*plan.Plan, error) {
+	switch p.Topic {
+	case "deallocate":
+		if s.named[p.Name] == nil {
+			return p, sqlerr.UnknownStatement.New(p.Name, "DEALLOCATE PREPARE")
+		}
+		s.deallocate(p.Name)
+		return p, s.ok(wire.OK{})
+	case "prepare":
+		return p, s.prepareNamed(p.Name)
+	case "execute":
+		st := s.named[p.Name]
+		if st == nil {
+			return p, sqlerr.UnknownStatement.New(p.Name, "EXECUTE")
+		}
+		return s.execute(st, s.operands("USING"))
+	}
+	list := s.operands("IMMEDIATE")
+	if len(list) != 1 {
+		return p, sqlerr.ParseError.New("EXECUTE IMMEDIATE takes one text")
+	}
+	text, err := s.textOf(list[0])
+	if err != nil {
+		return p, err
+	}
+	st, _, _, err := s.compile(text)
+	if err != nil {
+		return p, err
+	}
+	return s.execute(st, s.operands("USING"))
+}
+
+// prepareNamed is PREPARE. As on the servers, a statement of the same name is gone even if the new text is wrong.
+func (s *Session) prepareNamed(name string) error {
+	s.deallocate(name)
+	list := s.operands("FROM")
+	if len(list) != 1 {
+		return sqlerr.ParseError.New("PREPARE takes one text")
+	}
+	text, err := s.textOf(list[0])
+	if err != nil {
+		return err
+	}
+	st, _, _, err := s.compile(text)
+	if err != nil {
+		return err
+	}
+	if s.named == nil {
+		s.named = map[string]*prepared{}
+	}
+	s.named[name] = st
+	s.kept += len(st.sql)
+	return s.ok(wire.OK{Info: []byte("Statement prepared")})
+}
+
+func (s *Session) deallocate(name string) {
+	if st := s.named[name]; st != nil {
+		s.kept -= len(st.sql)
+		st.stmt.Done()
+		delete(s.named, name)
+	}
+}
+
+// operands returns the texts of the expressions behind a word of the statement at hand, up to USING or its end.
+func (s *Session) operands(behind string) (list []sqlparse.Span) {
+	tokens := s.stmt.Tokens()
+	tok := tokens.Next()
+	for !s.stmt.Is(tok, behind) {
+		if tok.Kind == sqlparse.EOF {
+			return nil
+		}
+		tok = tokens.Next()
+	}
+	depth := 0
+	var span sqlparse.Span
+	for {
+		tok = tokens.Next()
+		switch {
+		case s.stmt.Is(tok, "("):
+			depth++
+		case s.stmt.Is(tok, ")"):
+			depth--
+		}
+		if tok.Kind == sqlparse.EOF || depth == 0 && (s.stmt.Is(tok, ",") || s.stmt.Is(tok, "USING")) {
+			if span.End > 0 {
+				list = append(list, span)
+			}
+			span = sqlparse.Span{}
+			if !s.stmt.Is(tok, ",") {
+				return list
+			}
+			continue
+		}
+		if span.End == 0 {
+			span.Start = tok.Start
+		}
+		span.End = tok.End
+	}
+}
+
+// textOf returns the text to be prepared that an operand stands for.
+func (s *Session) textOf(operand sqlparse.Span) ([]byte, error) {
+	if s.stmt.NumArgs() > 0 && s.stmt.Arg(0).Span == operand {
+		if v := s.argument(0); v.Kind == sqltypes.String {
+			return v.Raw, nil
+		}
+	}
+	v, err := s.operandValue(operand)
+	if err != nil {
+		return nil, err
+	}
+	if v.raw == nil {
+		return nil, sqlerr.ParseError.New("check the manual that corresponds to your server version for the right syntax to use near 'NULL' at line 1")
+	}
+	if v.number {
+		return []byte(v.sql), nil
+	}
+	return v.raw, nil
+}
+
+// operand is the value of one parameter.
+type operand struct {
+	kind     sqltypes.Type
+	unsigned bool
+	number   bool
+	raw      []byte // as the binary protocol encodes it, without a length; nil: NULL
+	sql      string // for a server that has the session's state
+}
+
+// operandValue returns the value of a user variable or, where servers take them, of an expression.
+func (s *Session) operandValue(sp sqlparse.Span) (operand, error) {
+	tokens := s.stmt.TokensFrom(sp.Start)
+	if tok := tokens.Next(); tok.Kind == sqlparse.UserVar && tok.End == sp.End {
+		return s.variableOperand(userVariable(s.stmt.Text(sp)))
+	}
+	if !s.cfg.Dialect.MariaDB() {
+		return operand{}, s.stmt.SyntaxError(sp.Start)
+	}
+	col, v, err := s.evaluate(s.stmt.Text(sp))
+	if err != nil {
+		return operand{}, err
+	}
+	o := numberOperand(col, v)
+	o.sql = systemLiteral(col, v)
+	if !isNumber(col.Type) && v != nil {
+		o.sql = string(sqltypes.AppendQuoted(nil, v, s.mode&sqlparse.NoBackslashEscapes != 0))
+	}
+	return o, nil
+}
+
+// evaluate asks a server for the value of an expression without tables.
+func (s *Session) evaluate(expr []byte) (col sqltypes.Column, value []byte, err error) {
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan(append([]byte("SELECT "), expr...), s.mode); err != nil {
+		return col, nil, err
+	}
+	if refs, sure := st.Tables(); !sure || len(refs) > 0 || st.Uses()&(sqlparse.Subquery|sqlparse.UserLock|sqlparse.IntoFile) != 0 {
+		return col, nil, sqlerr.Unsupported("a subquery or lock in this place", "assign it to a user variable first")
+	}
+	defer s.use(st)()
+	text := s.substitute()
+	if text == nil {
+		text = st.SQL()
+	}
+	c, err := s.Get(s.anyGroup())
+	if err != nil {
+		return col, nil, err
+	}
+	s.prepares(c)
+	cols, rows, err := c.QueryAll(string(text), 1)
+	s.done(c, err)
+	if err != nil {
+		return col, nil, txn.Lost(c, err)
+	}
+	if len(rows) != 1 || len(rows[0]) != 1 {
+		return col, nil, sqlerr.Internal.New("an expression gave no value")
+	}
+	return cols[0], rows[0][0], nil
+}
+
+// variableOperand is the value of a user variable, which the session's state has as a literal (see userLiteral).
+func (s *Session) variableOperand(name string) (operand, error) {
+	name = "@" + quoteName(name)
+	v, _ := s.state.Get(name)
+	o := operand{sql: name}
+	switch {
+	case v == "" || v == "NULL":
+		o.kind = sqltypes.TypeNull
+		return o, nil
+	case strings.HasPrefix(v, "CAST("):
+		n := strings.TrimSuffix(strings.TrimPrefix(v, "CAST("), " AS UNSIGNED)")
+		o = numberOperand(sqltypes.Column{Type: sqltypes.TypeLongLong, Flags: sqltypes.FlagUnsigned}, []byte(n))
+	case v[0] != '_':
+		t := sqltypes.TypeLongLong
+		if strings.ContainsAny(v, "eE") {
+			t = sqltypes.TypeDouble
+		} else if strings.Contains(v, ".") {
+			t = sqltypes.TypeNewDecimal
+		}
+		o = numberOperand(sqltypes.Column{Type: t}, []byte(v))
+	default:
+		charset, rest, _ := strings.Cut(v[1:], " x'")
+		digits, _, _ := strings.Cut(rest, "'")
+		raw, err := hex.DecodeString(digits)
+		if err != nil {
+			return o, sqlerr.Internal.New("value of a user variable")
+		}
+		o.kind, o.raw = sqltypes.TypeVarString, raw
+		switch {
+		case charset == "binary":
+			o.kind = sqltypes.TypeBlob
+		case !s.foreignCharset && slices.Contains([]string{"utf8mb4", "utf8mb3", "utf8", "ascii"}, charset):
+		default:
+			_, o.raw, err = s.evaluate([]byte("CONVERT(" + name + " USING " + s.clientCharset() + ")"))
+			if err != nil {
+				return o, err
+			}
+		}
+	}
+	o.sql = name
+	return o, nil
+}
+
+func (s *Session) clientCharset() string {
+	if v, ok := s.state.Get("@@session.`character_set_client`"); ok {
+		return strings.Trim(v, "'")
+	}
+	return "utf8mb4"
+}
+
+// numberOperand encodes a value of the text protocol.
+func numberOperand(col sqltypes.Column, v []byte) operand {
+	o := operand{kind: sqltypes.TypeVarString, raw: v, number: isNumber(col.Type), sql: string(v)}
+	switch {
+	case v == nil:
+		o.kind = sqltypes.TypeNull
+	case col.Type == sqltypes.TypeDouble || col.Type == sqltypes.TypeFloat:
+		f, _ := strconv.ParseFloat(string(v), 64)
+		o.kind, o.raw = sqltypes.TypeDouble, binary.LittleEndian.AppendUint64(nil, math.Float64bits(f))
+	case col.Type == sqltypes.TypeNewDecimal || col.Type == sqltypes.TypeDecimal:
+		o.kind = sqltypes.TypeNewDecimal
+	case o.number && col.Flags&sqltypes.FlagUnsigned != 0:
+		n, _ := strconv.ParseUint(string(v), 10, 64)
+		o.kind, o.unsigned, o.raw = sqltypes.TypeLongLong, true, binary.LittleEndian.AppendUint64(nil, n)
+	case o.number:
+		n, _ := strconv.ParseInt(string(v), 10, 64)
+		o.kind, o.raw = sqltypes.TypeLongLong, binary.LittleEndian.AppendUint64(nil, uint64(n))
+	case col.Charset == 63 && !col.Type.IsTemporal():
+		o.kind = sqltypes.TypeBlob
+	}
+	return o
+}
+
+// execute runs st with the values of the operands.
+func (s *Session) execute(st *prepared, list []sqlparse.Span) (*plan.Plan, error) {
+	if len(list) != st.params {
+		return nil, &sqlerr.Error{Code: 1210, State: "HY000", Message: "Incorrect arguments to EXECUTE"}
+	}
+	var params *wire.Params
+	var shown [][]byte
+	if st.params > 0 {
+		operands := make([]operand, len(list))
+		for i, sp := range list {
+			var err error
+			if operands[i], err = s.operandValue(sp); err != nil {
+				return nil, err
+			}
+			s.using = append(s.using, []byte(operands[i].sql))
+			shown = append(shown, s.shown(&operands[i]))
+		}
+		if err := s.params.Parse(executePayload(operands), st.params, nil, nil); err != nil {
+			return nil, err
+		}
+		params = &s.params
+	}
+	s.usingShown = shown
+	defer func() { s.using, s.usingShown = nil, nil }()
+	defer s.asPrepared(st)()
+	defer s.use(st.stmt)()
+	return s.run(wire.ComQuery, nil, params)
+}
+
+// shown is the SQL of an expression with the type of a parameter of o's.
+func (s *Session) shown(o *operand) []byte {
+	number := o.number || o.kind == sqltypes.TypeLongLong || o.kind == sqltypes.TypeDouble || o.kind == sqltypes.TypeNewDecimal
+	switch {
+	case !s.cfg.Dialect.MariaDB() && o.raw != nil && o.kind == sqltypes.TypeVarString:
+		text := sqltypes.AppendQuoted([]byte("NULLIF("), o.raw, s.mode&sqlparse.NoBackslashEscapes != 0)
+		return append(text, ", NULL)"...) // of the value's length, and nullable
+	case !s.cfg.Dialect.MariaDB():
+	case o.raw == nil:
+		return []byte("NULL")
+	case number:
+		return []byte("IFNULL(" + o.sql + ", 0)") // it is not NULL, and says so
+	}
+	return []byte(o.sql)
+}
+
+// executePayload is what a client would send with COM_STMT_EXECUTE.
+func executePayload(operands []operand) []byte {
+	p := wire.AppendExecuteHead(nil, 0, 0)
+	nulls := len(p)
+	p = append(p, make([]byte, (len(operands)+7)/8)...)
+	p = append(p, 1)
+	for i, o := range operands {
+		if o.raw == nil {
+			p[nulls+i/8] |= 1 << (i % 8)
+		}
+		sign := byte(0)
+		if o.unsigned {
+			sign = 0x80
+		}
+		p = append(p, byte(o.kind), sign)
+	}
+	for _, o := range operands {
+		switch {
+		case o.raw == nil:
+		case o.kind == sqltypes.TypeLongLong, o.kind == sqltypes.TypeDouble:
+			p = append(p, o.raw...)
+		default:
+			p = wire.AppendLenencString(p, string(o.raw))
+		}
+	}
+	return p
+}
+
+// executed names the statement on a backend connection for the time of one EXECUTE.
+const executed = "skarv"
+
+// wholeText is the statement at hand for a server: with its parameters filled in, or as an EXECUTE of it on c.
+func (s *Session) wholeText(c *backend.Conn) ([]byte, error) {
+	if s.using == nil {
+		return s.args.AppendStatement(nil), nil
+	}
+	noEscapes := s.mode&sqlparse.NoBackslashEscapes != 0
+	if s.cfg.Dialect.MariaDB() {
+		text := sqltypes.AppendQuoted([]byte("EXECUTE IMMEDIATE "), s.stmt.SQL(), noEscapes)
+		return append(append(text, " USING "...), bytes.Join(s.using, []byte(", "))...), nil
+	}
+	text := sqltypes.AppendQuoted([]byte("PREPARE "+executed+" FROM "), s.stmt.SQL(), noEscapes)
+	if _, err := c.Exec(string(text)); err != nil {
+		return nil, err
+	}
+	return append([]byte("EXECUTE "+executed+" USING "), bytes.Join(s.using, []byte(", "))...), nil
+}
