@@ -26,6 +26,8 @@ type Runner struct {
 	Now func() time.Time
 	// FixedClock: the session has set its timestamp variable itself, so all groups have one time already.
 	FixedClock bool
+	// Moment, when set, is the one time of a statement that takes more than one Run.
+	Moment time.Time
 	// Router finds the groups; set its Home.
 	Router Router
 
@@ -134,6 +136,9 @@ func (r *Runner) read(p *plan.Plan, a *Arguments, text textOf, sink Sink) (sum S
 	if err := r.acquire(p.Uses&plan.LocksRows != 0); err != nil {
 		return sum, err
 	}
+	if m, ok := p.Root.(*plan.Merge); ok && len(m.Order) == 0 && p.Uses&plan.LocksRows != 0 && len(r.streams) > 1 {
+		return r.readInTurn(p, a, text, sink)
+	}
 	if err := r.send(r.streams, r.timestamp(p), text); err != nil {
 		return sum, err
 	}
@@ -176,6 +181,59 @@ func (r *Runner) pass(root plan.Node, a *Arguments, sink Sink) (sum Summary, err
 	}
 	sum.Warnings = clampWarnings(warnings)
 	return sum, nil
+}
+
+// readInTurn reads the rows of one group after the other, in ascending order, so that two statements that lock rows cannot
+// wait for each other in different groups.
+func (r *Runner) readInTurn(p *plan.Plan, a *Arguments, text textOf, sink Sink) (sum Summary, err error) {
+	timestamp := r.timestamp(p)
+	streams := r.streams
+	defer func() { r.streams = streams }()
+	first := &onceColumns{Sink: sink}
+	warnings := uint(0)
+	for i := range streams {
+		r.streams = streams[i : i+1]
+		if err := r.send(r.streams, timestamp, text); err != nil {
+			return sum, err
+		}
+		answers, err := r.heads(r.streams)
+		if err != nil {
+			return sum, err
+		}
+		if answers.ok > 0 {
+			return sum, sqlerr.Internal.New("a query was answered without rows")
+		}
+		one, err := r.pass(p.Root, a, first)
+		if err != nil {
+			return sum, err
+		}
+		for streams[i].heads > 0 {
+			if _, err := streams[i].readHead(); err != nil {
+				return sum, err
+			}
+		}
+		sum.Rows += one.Rows
+		warnings += uint(one.Warnings)
+	}
+	sum.HasRows, sum.Groups, sum.Warnings = true, len(streams), clampWarnings(warnings)
+	return sum, nil
+}
+
+// onceColumns is a Sink for the rows of several results that have the same columns.
+type onceColumns struct {
+	Sink
+	columns []sqltypes.Column
+}
+
+func (o *onceColumns) Columns(cols []sqltypes.Column) error {
+	if o.columns == nil {
+		o.columns = cols
+		return o.Sink.Columns(cols)
+	}
+	if len(cols) != len(o.columns) {
+		return sqlerr.Internal.New("node groups answered with different numbers of columns: the table is not the same on all")
+	}
+	return nil
 }
 
 // acquire gets a connection to each of r.groups, before anything is sent: in ascending order, so that two statements
@@ -268,14 +326,22 @@ func (s *stream) send(sql []byte) error {
 
 // timestamp is the statement that gives all groups one time, if p reads the clock on more than one; else nil.
 func (r *Runner) timestamp(p *plan.Plan) []byte {
-	if p.Uses&plan.ReadsClock == 0 || len(r.groups) < 2 || r.FixedClock {
+	if p.Uses&plan.ReadsClock == 0 || len(r.groups) < 2 && r.Moment.IsZero() || r.FixedClock {
 		return nil
 	}
 	now := time.Now
 	if r.Now != nil {
 		now = r.Now
 	}
-	micros := now().UnixMicro()
+	if r.Moment.IsZero() {
+		return SetTimestamp(now())
+	}
+	return SetTimestamp(r.Moment)
+}
+
+// SetTimestamp is the statement that makes the time on a server stand still at t.
+func SetTimestamp(t time.Time) []byte {
+	micros := t.UnixMicro()
 	sql := strconv.AppendInt([]byte("SET timestamp = "), micros/1e6, 10)
 	fraction := strconv.FormatInt(1e6+micros%1e6, 10)
 	return append(append(sql, '.'), fraction[1:]...)

@@ -8,9 +8,12 @@ import (
 	"skarv/pkg/placement"
 )
 
-// Workspace runs a whole SELECT on one node group, on a connection of its own: the tables it reads are copied there
-// into temporary tables that hide those of the same names, and the client's own text does the rest.
+// Workspace runs a whole statement on one node group, on a connection of its own: the tables it reads are copied there
+// into temporary tables that hide those of the same names, and the client's own text does the rest. What an UPDATE or DELETE has
+// done to the copies is then done, by key, to the tables themselves: see Written.
 type Workspace struct {
+	// Write: some of Copies are Written. All copies are locked where they come from until the transaction ends.
+	Write bool
 	// Group is where it runs; 0: wherever the session likes.
 	Group placement.NodeGroupID
 	// Copies are made in this order.
@@ -37,6 +40,27 @@ type Copy struct {
 	// View has the tables a view's SELECT reads; Text is that SELECT. The tables are dropped once the view's rows are there.
 	View *Workspace
 	Text string
+	// Written, not nil: the statement changes the copy.
+	Written *Written
+}
+
+// TableName is what the copy is called.
+func (c *Copy) TableName() string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return c.Table.Name
+}
+
+// Written says what a statement may do to a table. Afterwards its copy is compared with what it was: rows that are gone are
+// deleted by primary key, rows with other values are updated, and rows that have become others (Moved) are deleted and
+// inserted, since they may belong to another node group and since updates of a unique key, done one by one, could meet each
+// other's old values.
+type Written struct {
+	// Columns are those that may have other values in a row that stays, generated ones left out.
+	Columns []int
+	// Moved are the columns of unique keys, and of the distribution key, that may have other values.
+	Moved []int
 }
 
 // Rename puts another table name in the place of a statement's table reference.
@@ -51,6 +75,9 @@ func (*Workspace) node() {}
 
 func (n *Workspace) print(w *strings.Builder, depth int) {
 	w.WriteString("workspace")
+	if n.Write {
+		w.WriteString(" write")
+	}
 	if n.Group != 0 {
 		fmt.Fprintf(w, " on group %d", n.Group)
 	}
@@ -78,16 +105,36 @@ func (c *Copy) print(w *strings.Builder, what string, depth int) {
 		c.View.print(w, depth)
 		return
 	}
+	if c.Written != nil {
+		w.WriteString(", written")
+		c.Written.print(w, c.Table)
+	}
 	w.WriteString("\n")
 	printNode(w, c.Input, depth+1)
 }
 
+func (n *Written) print(w *strings.Builder, t *catalog.Table) {
+	for i, columns := range [][]int{n.Columns, n.Moved} {
+		for j, c := range columns {
+			switch {
+			case j > 0:
+				w.WriteString(", ")
+			case i == 0:
+				w.WriteString(" in ")
+			default:
+				w.WriteString(", moved by ")
+			}
+			w.WriteString(t.Columns[c].Name)
+		}
+	}
+}
+
 func jsonOfWorkspace(n *Workspace) *jsonNode {
-	j := &jsonNode{Step: "workspace"}
+	j := &jsonNode{Step: "workspace", Write: n.Write}
 	add := func(list []Copy, step string) {
 		for i := range list {
 			c := &list[i]
-			k := &jsonNode{Step: step, Tables: []string{c.Table.Database + "." + c.Table.Name}}
+			k := &jsonNode{Step: step, Write: c.Written != nil, Tables: []string{c.Table.Database + "." + c.Table.Name}}
 			if c.View != nil {
 				k.Input, k.SQL = jsonOfWorkspace(c.View), c.Text
 			} else {

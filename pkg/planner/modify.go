@@ -19,6 +19,8 @@ type modification struct {
 	// written are the tables whose rows change.
 	written []*instance
 	limited bool // ORDER BY or LIMIT
+	// analysed: scope and written are complete.
+	analysed bool
 }
 
 // modifyRules is the list for UPDATE and DELETE.
@@ -68,7 +70,11 @@ func modifyTarget(b *build) (bool, error) {
 	}
 	q := &query{block: m.scope}
 	a.spread(q, nil, true)
-	return false, m.targets(b)
+	if err := m.targets(b); err != nil {
+		return false, err
+	}
+	m.analysed = true
+	return false, nil
 }
 
 func (m *modification) expressions(b *build, from []sqlparser.TableExpr, order sqlparser.OrderBy) error {

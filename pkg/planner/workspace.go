@@ -31,7 +31,12 @@ statement. It must not fire for locking reads (the rows locked would be copies),
 
 // tryWorkspace replaces a refusal of the statement by a workspace plan, if there is one. err is how planning ended.
 func (b *build) tryWorkspace(err error) error {
-	if b.st.Kind() != sqlparse.Select || b.plan.Kind != plan.Select {
+	rules := workspaceRules()
+	switch k := b.st.Kind(); {
+	case k == sqlparse.Select && b.plan.Kind == plan.Select:
+	case k == sqlparse.Update || k == sqlparse.Delete:
+		rules = modifyCopiesRules()
+	default:
 		return err
 	}
 	var u *unread
@@ -45,7 +50,7 @@ func (b *build) tryWorkspace(err error) error {
 		return nil
 	}
 	b.done = false
-	werr := run(b, workspaceRules())
+	werr := run(b, rules)
 	if werr != nil || b.plan.Root != nil {
 		return werr
 	}
@@ -63,6 +68,15 @@ type worker struct {
 	views   int // depth
 	next    int // number of temporary tables with names of their own
 	refused bool
+	// Of a statement that writes: what is written, the reference by which each table keeps its name, and the clause that
+	// locks the rows copied.
+	written map[*catalog.Table]*plan.Written
+	keeps   map[*catalog.Table]int
+	writes  bool
+	// tail, not nil, is the end of the statement that chooses its rows, from WHERE on.
+	tail *sqlparse.Span
+	// whole are the tables of which no row may be left out.
+	whole []*catalog.Table
 }
 
 func copyTables(b *build) (bool, error) {
@@ -159,6 +173,12 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 		seen[t]++
 	}
 	done := map[*catalog.Table]int{}
+	keeps := func(i int, t *catalog.Table) bool {
+		if at, ok := w.keeps[t]; ok && w.views == 0 {
+			return at == i
+		}
+		return done[t] == 1
+	}
 	for i, t := range tables {
 		if !w.twice {
 			// In the order of the text, to number the references.
@@ -170,7 +190,7 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 			}
 		}
 		done[t]++
-		local := t.Kind == catalog.Reference || t.Kind == catalog.Single && t.Group == p.Group
+		local := (t.Kind == catalog.Reference || t.Kind == catalog.Single && t.Group == p.Group) && w.written[t] == nil
 		if done[t] > 1 && (w.twice || local) {
 			p.LocalTwice = p.LocalTwice || local && !w.twice
 			continue
@@ -180,7 +200,12 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 			return nil
 		}
 		c := plan.Copy{Table: t}
-		if done[t] > 1 {
+		switch {
+		case keeps(i, t):
+			if w.views == 0 {
+				c.Written = w.written[t]
+			}
+		default:
 			w.next++
 			c.Name = "skarv_" + strconv.Itoa(w.next)
 			rename, ok := renamed(st, refs[i], t, c.Name)
@@ -197,7 +222,7 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 			p.Copies = append(p.Copies, c)
 			continue
 		}
-		w.rows(&c, seen[t] == 1 && w.views == 0)
+		w.rows(&c, seen[t] == 1 && w.views == 0 && !slices.Contains(w.whole, t))
 		if local {
 			p.Local = append(p.Local, c)
 		} else {
@@ -246,7 +271,7 @@ func (w *worker) view(p *plan.Workspace, c *plan.Copy) error {
 		w.b.access(t.Database, catalog.Read)
 		tables = append(tables, t)
 	}
-	c.View = &plan.Workspace{Group: p.Group}
+	c.View = &plan.Workspace{Group: p.Group, Write: w.writes}
 	if err := w.tables(c.View, tables, refs, st); err != nil || w.refused {
 		return err
 	}
@@ -285,10 +310,21 @@ func (w *worker) rows(c *plan.Copy, once bool) {
 		c.Columns = append(c.Columns, i)
 	}
 	e.raw(" FROM " + quoteName(t.Database) + "." + quoteName(t.Name))
-	if once {
+	switch {
+	case w.tail != nil:
+		w.choose(f, e, t)
+	case once:
 		w.narrow(f, e, t)
+		fallthrough
+	default:
+		e.raw(" LIMIT 18446744073709551615") // whatever sql_select_limit says
 	}
-	e.raw(" LIMIT 18446744073709551615") // whatever sql_select_limit says
+	switch {
+	case c.Written != nil:
+		e.raw(" FOR UPDATE")
+	case w.writes:
+		e.raw(" LOCK IN SHARE MODE")
+	}
 	f.Text = e.done()
 	c.Input = f
 }
@@ -296,7 +332,8 @@ func (w *worker) rows(c *plan.Copy, once bool) {
 // narrow leaves out rows and node groups that cannot matter.
 func (w *worker) narrow(f *plan.Fragment, e *editor, t *catalog.Table) {
 	b := w.b
-	if b.query == nil {
+	blk := b.outermost()
+	if blk == nil {
 		return
 	}
 	var in *instance
@@ -316,8 +353,7 @@ func (w *worker) narrow(f *plan.Fragment, e *editor, t *catalog.Table) {
 			f.Target = plan.Target{Kind: plan.ByKey, Table: t, Key: key}
 		}
 	}
-	blk := b.query.block
-	if blk == nil || blk.where == nil || len(blk.using) > 0 || !slices.Contains(preserved(blk.tree), in) {
+	if blk.where == nil || len(blk.using) > 0 || !slices.Contains(preserved(blk.tree), in) {
 		return
 	}
 	var conditions []sqlparser.Expr
@@ -340,6 +376,17 @@ func (w *worker) narrow(f *plan.Fragment, e *editor, t *catalog.Table) {
 		e.span(spans[i].Start, spans[i].End)
 		e.raw(")")
 	}
+}
+
+// outermost is the scope of the outermost SELECT, UPDATE or DELETE, or nil.
+func (b *build) outermost() *block {
+	switch {
+	case b.mod != nil:
+		return b.mod.scope
+	case b.query != nil:
+		return b.query.block
+	}
+	return nil
 }
 
 // preserved are the instances of a join tree whose rows no outer join makes up.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"skarv/pkg/plan"
-	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 )
 
@@ -19,7 +18,7 @@ func (s *Session) ddl(p *plan.Plan) error {
 		return err
 	}
 	if s.readOnly() {
-		return &sqlerr.Error{Code: 1792, State: "25006", Message: "Cannot execute statement in a READ ONLY transaction"}
+		return readOnlyTransaction()
 	}
 	if p.Topic == "alter table" && s.togglesKeys() {
 		return s.ok(wire.OK{}) // ALTER TABLE ... DISABLE KEYS does nothing for InnoDB

@@ -269,6 +269,9 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 		return s.refuse(p)
 	}
 	if w, ok := p.Root.(*plan.Workspace); ok {
+		if w.Write {
+			return s.workspaceWrite(p, w)
+		}
 		return s.workspace(p, w)
 	}
 	if p.Uses&plan.WritesUserVariable != 0 {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"skarv/pkg/backend"
-	"skarv/pkg/exec"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -67,7 +66,7 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c
 		return sum, txn.Lost(c, err)
 	}
 	defer w.Free()
-	if err := s.gather(w, copies, c); err != nil {
+	if err := (&gathering{s: s, w: w, c: c}).all(copies); err != nil {
 		return sum, err
 	}
 	if err := w.Ready(); err != nil {
@@ -163,79 +162,6 @@ func (s *Session) examine(c *backend.Conn) error {
 	case !c.Usable() || !sqlerr.HasCode(err, notPreparable):
 		return txn.Lost(c, err)
 	}
-	return nil
-}
-
-// gather makes the copies.
-func (s *Session) gather(w *workspace.Workspace, copies []plan.Copy, c *backend.Conn) error {
-	names := make([]string, len(copies))
-	for _, views := range []bool{true, false} { // a view's tables must not be hidden by copies
-		for i := range copies {
-			if t := &copies[i]; (t.View != nil) == views {
-				var err error
-				if names[i], err = s.gatherOne(w, t, c); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	for i := range copies {
-		name := copies[i].Name
-		if name == "" {
-			name = copies[i].Table.Name
-		}
-		if err := w.Rename(copies[i].Table.Database, names[i], name); err != nil {
-			return txn.Lost(c, err)
-		}
-	}
-	return nil
-}
-
-// gatherOne makes one copy, under a name of its own.
-func (s *Session) gatherOne(w *workspace.Workspace, t *plan.Copy, c *backend.Conn) (name string, err error) {
-	if t.View != nil {
-		copies := t.View.Copies
-		if s.tx != nil {
-			copies = slices.Concat(t.View.Copies, t.View.Local)
-		}
-		mark := w.Mark()
-		if err := s.gather(w, copies, c); err != nil {
-			return "", err
-		}
-		if name, err = w.Select(t.Table.Database, t.Text); err == nil {
-			err = w.DropBetween(mark)
-		}
-		if err != nil {
-			return "", s.computed(txn.Lost(c, err))
-		}
-		return name, nil
-	}
-	if name, err = w.Create(t.Table); err != nil {
-		return "", txn.Lost(c, err)
-	}
-	f := w.Fill(t.Table, name, t.Columns)
-	if err := s.fragment(&plan.Plan{Kind: plan.Select, Root: &plan.Merge{Input: t.Input}}, f); err != nil {
-		return "", err
-	}
-	if err := f.Finish(); err != nil {
-		return "", txn.Lost(c, err)
-	}
-	return name, nil
-}
-
-// fragment reads the rows of one table.
-func (s *Session) fragment(p *plan.Plan, sink exec.Sink) error {
-	conns := conns{s: s}
-	s.runner.Conns, s.runner.Sequence = &conns, s.cfg.Sequences
-	if _, err := s.runner.Run(p, s.snap, &s.args, sink); err != nil {
-		conns.end()
-		var e *sqlerr.Error
-		if !errors.As(err, &e) {
-			err = sqlerr.ServerLost.New(err.Error())
-		}
-		return s.failed(err)
-	}
-	conns.keep(false)
 	return nil
 }
 

@@ -8,11 +8,11 @@ import (
 	"skarv/pkg/catalog"
 )
 
-// form is how values of a column travel from a table to its copy: what is selected, and what is written.
-type form uint8
+// Form is how values of a column travel from a table to its copy: what is selected, and what is written.
+type Form uint8
 
 const (
-	quoted    form = iota // text of numbers and times, in quotes
+	quoted    Form = iota // text of numbers and times, in quotes
 	bare                  // integers, without quotes: a BIT in quotes is a string of bytes
 	float                 // FLOAT shows six digits only: it travels as a DOUBLE
 	moment                // TIMESTAMP: seconds since 1970, which no time zone changes
@@ -21,7 +21,8 @@ const (
 	jsonValue             // MySQL's JSON, as its text
 )
 
-func formOf(c *catalog.Column) form {
+// FormOf is the form of a column's values.
+func FormOf(c *catalog.Column) Form {
 	switch c.DataType {
 	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint":
 		return bare
@@ -46,9 +47,15 @@ func formOf(c *catalog.Column) form {
 
 // Read is the expression that selects a column's value in the form Filler.Row takes it: the same whatever the
 // session's character set, time zone and sql_mode.
-func Read(c *catalog.Column) string {
-	name := "`" + strings.ReplaceAll(c.Name, "`", "``") + "`"
-	switch formOf(c) {
+func Read(c *catalog.Column) string { return read(c, "") }
+
+// read is Read of a column of a table that has an alias.
+func read(c *catalog.Column, alias string) string {
+	name := quote(c.Name)
+	if alias != "" {
+		name = alias + "." + name
+	}
+	switch FormOf(c) {
 	case bare:
 		switch c.DataType {
 		case "bit", "enum", "set":
@@ -68,8 +75,8 @@ func Read(c *catalog.Column) string {
 
 const hexDigits = "0123456789abcdef"
 
-// appendValue appends the literal of a value read by Read.
-func appendValue(dst []byte, f form, v []byte) []byte {
+// AppendValue appends the literal of a value read by Read. What it is written into has the modes of Writing.
+func AppendValue(dst []byte, f Form, v []byte) []byte {
 	if v == nil {
 		return append(dst, "NULL"...)
 	}
@@ -95,6 +102,19 @@ func appendValue(dst []byte, f form, v []byte) []byte {
 		dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
 	}
 	return append(dst, '\'')
+}
+
+// AppendKey appends the literal of a value read by Read that "column = literal" finds, by an index of the column: it has the
+// column's own type and character set. Floating-point numbers have none.
+func AppendKey(dst []byte, c *catalog.Column, v []byte) []byte {
+	switch f := FormOf(c); {
+	case v == nil:
+	case f == bytesOf:
+		dst = append(append(append(dst, '_'), c.Charset...), ' ')
+	case f == quoted && (c.DataType == "decimal" || c.DataType == "year"):
+		return append(dst, v...)
+	}
+	return AppendValue(dst, FormOf(c), v)
 }
 
 // appendMoment appends seconds since 1970 as a time in UTC, which is the time zone copies are written in. 0 is the

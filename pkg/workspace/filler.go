@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"strconv"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -15,11 +16,12 @@ const batchBytes = 512 << 10
 // Filler writes rows into a table, in batches: while the server writes one, the next is gathered.
 type Filler struct {
 	w       *Workspace
-	forms   []form
+	forms   []Form
 	head    int // bytes of "INSERT INTO t (a, b) VALUES "
 	sql     []byte
 	fields  [][]byte
-	pending bool // the answer to a batch has not been read
+	pending bool   // the answer to a batch has not been read
+	number  uint64 // of the next row of a tracked table; else 0
 }
 
 // Fill returns a Filler for columns of the table that Create made of t. Rows come as Read selects these columns.
@@ -27,7 +29,7 @@ func (w *Workspace) Fill(t *catalog.Table, name string, columns []int) *Filler {
 	f := &Filler{w: w}
 	var list []string
 	for _, c := range columns {
-		f.forms = append(f.forms, formOf(&t.Columns[c]))
+		f.forms = append(f.forms, FormOf(&t.Columns[c]))
 		list = append(list, quote(t.Columns[c].Name))
 	}
 	f.sql = append(f.sql, "INSERT INTO "+quote(t.Database)+"."+quote(name)+" ("+strings.Join(list, ", ")+") VALUES "...)
@@ -60,8 +62,12 @@ func (f *Filler) Row(row []byte) (err error) {
 	}
 	for i, v := range f.fields {
 		f.sql = append(f.sql, sep)
-		f.sql = appendValue(f.sql, f.forms[i], v)
+		f.sql = AppendValue(f.sql, f.forms[i], v)
 		sep = ','
+	}
+	if f.number > 0 {
+		f.sql = strconv.AppendUint(append(f.sql, ','), f.number, 10)
+		f.number++
 	}
 	f.sql = append(f.sql, ')')
 	if len(f.sql) < batchBytes {

@@ -38,8 +38,9 @@ type Workspace struct {
 // saved are the session variables that are others while copies are written.
 func saved() []string { return []string{"sql_mode", "time_zone", "sql_select_limit"} }
 
-// writing is how copies are written: whatever a table holds goes into its copy unchanged.
-const writing = "@@sql_mode = 'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO', @@time_zone = '+00:00'"
+// Writing is the session variables, as SET takes them, with which copies are written: whatever a table holds goes into
+// another one unchanged.
+const Writing = "@@sql_mode = 'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO', @@time_zone = '+00:00'"
 
 // Open begins a workspace on conn, which nobody else uses until Close. mode is the session's sql_mode.
 func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
@@ -53,7 +54,7 @@ func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
 	for _, v := range saved() {
 		sql.WriteString("@skarv_" + v + " = @@" + v + ", ")
 	}
-	sql.WriteString("@@sql_select_limit = DEFAULT, " + writing)
+	sql.WriteString("@@sql_select_limit = DEFAULT, " + Writing)
 	_, err := conn.Exec(sql.String())
 	return w, err
 }
@@ -107,7 +108,7 @@ func (w *Workspace) Select(db, text string) (name string, err error) {
 	if w.rows += int64(ok.AffectedRows); w.rows > w.budget.limits.Rows {
 		return "", tooLarge("workspace.max_rows", w.budget.limits.Rows)
 	}
-	_, err = w.conn.Exec("SET " + writing)
+	_, err = w.conn.Exec("SET " + Writing)
 	return name, err
 }
 

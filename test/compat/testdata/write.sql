@@ -12,7 +12,6 @@ SELECT * FROM w ORDER BY id;
 INSERT IGNORE INTO w (id, a) VALUES (1, 0), (30, 30), (2, 0), (31, 31);
 UPDATE w SET a = a * 2, b = UPPER(b) WHERE a > 5;
 UPDATE w SET id = id WHERE id = 1;
--- refused: an update of the distribution key
 UPDATE w SET id = 1000 WHERE id = 1;
 DELETE FROM w WHERE id > 20 AND a >= 30;
 DELETE FROM w WHERE b = 'R' OR id = 3;

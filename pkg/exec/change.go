@@ -1,0 +1,352 @@
+package exec
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+	"skarv/pkg/workspace"
+)
+
+// Change says what a Changer does to the rows it is given. A row is a text-protocol row of
+//
+//	its partition                     plan-independent: catalog.Table.Key's SQLExpr computes it; 0 for tables that are not sharded
+//	its primary key                   RowUpdate, RowDelete: the old values, as workspace.Read selects them
+//	the values of Columns             RowUpdate, RowInsert: the new values, as workspace.Read selects them
+type Change struct {
+	Table *catalog.Table
+	Kind  ChangeKind
+	// Columns are written. None may be generated; for RowUpdate none may be of the distribution key.
+	Columns []int
+}
+
+// ChangeKind is what happens to a row.
+type ChangeKind uint8
+
+// The kinds of changes.
+const (
+	RowDelete ChangeKind = iota + 1
+	RowUpdate
+	RowInsert
+)
+
+const (
+	// changeBytes is the size of one statement of a Changer, unless a single row is larger.
+	changeBytes = 256 << 10
+	// changeKeys bounds the rows a statement finds by key.
+	changeKeys = 500
+	// changesAhead is how many statements are sent to a group before the answer to the first is read.
+	changesAhead = 32
+)
+
+// Changer changes rows that are known by their primary keys, on the node groups they lie on, in batches. The caller has
+// them locked: a row that is not there any more, or is as it should become already, is an error. It implements Sink, so that
+// the rows can stream into it. It is used between BeginStatement and EndStatement of the Runner's Conns.
+type Changer struct {
+	r       *Runner
+	snap    *catalog.Snapshot
+	restore []byte
+	change  Change
+	head    []byte // INSERT INTO t (...) VALUES, or DELETE FROM t WHERE
+	names   []string
+	forms   []workspace.Form
+	parts   []changePart // as r.streams
+	fields  [][]byte
+	set     []byte
+	rows    uint64
+}
+
+// changePart is what one group is to do next.
+type changePart struct {
+	sql     []byte
+	set     []byte // RowUpdate: what the rows of sql become
+	rows    uint64
+	pending []uint64 // rows of the statements sent whose answers are to be read
+}
+
+// Change acquires the connections to groups for changes of rows. restore is the SET statement that brings sql_mode and
+// time_zone of a connection back to the session's: meanwhile whatever a table may hold can be written. End must be called,
+// even after an error.
+func (r *Runner) Change(snap *catalog.Snapshot, groups []placement.NodeGroupID, restore string) (*Changer, error) {
+	r.results, r.failed = r.results[:0], 0
+	r.groups = append(r.groups[:0], groups...)
+	slices.Sort(r.groups)
+	c := &Changer{r: r, snap: snap, restore: []byte(restore)}
+	if err := r.acquire(true); err != nil {
+		return c, err
+	}
+	c.parts = make([]changePart, len(r.streams))
+	for i := range r.streams {
+		if err := r.streams[i].send([]byte("SET " + workspace.Writing)); err != nil {
+			return c, err
+		}
+		c.parts[i].pending = append(c.parts[i].pending, noCount)
+	}
+	return c, nil
+}
+
+// noCount stands for the count of a statement that changes no rows.
+const noCount = ^uint64(0)
+
+// Begin says what happens to the rows that follow. All that was begun before is done before.
+func (c *Changer) Begin(change Change) error {
+	if err := c.flushAll(); err != nil {
+		return err
+	}
+	c.change = change
+	t := change.Table
+	c.names, c.forms = c.names[:0], c.forms[:0]
+	add := func(columns []int) {
+		for _, i := range columns {
+			c.names = append(c.names, quoteName(t.Columns[i].Name))
+			c.forms = append(c.forms, workspace.FormOf(&t.Columns[i]))
+		}
+	}
+	name := quoteName(t.Database) + "." + quoteName(t.Name)
+	switch change.Kind {
+	case RowInsert:
+		add(change.Columns)
+		c.head = []byte("INSERT INTO " + name + " (" + strings.Join(c.names, ", ") + ") VALUES ")
+		return nil
+	case RowDelete:
+		c.head = []byte("DELETE FROM " + name)
+	case RowUpdate:
+		c.head = []byte("UPDATE " + name + " SET ")
+	}
+	if len(t.Primary) == 0 {
+		return sqlerr.Unsupported("changing rows of table '"+t.Name+"' from what other node groups have: it has no primary key", "give it one")
+	}
+	for _, i := range t.Primary {
+		switch t.Columns[i].DataType {
+		case "float", "double", "json":
+			return sqlerr.Unsupported("changing rows of table '"+t.Name+"' by a primary key of type "+t.Columns[i].DataType, "use another type for the key")
+		}
+	}
+	add(t.Primary)
+	if change.Kind == RowUpdate {
+		add(change.Columns)
+	}
+	return nil
+}
+
+// Columns implements Sink.
+func (c *Changer) Columns(cols []sqltypes.Column) error {
+	if len(cols) != len(c.forms)+1 {
+		return sqlerr.Internal.New("rows to be changed have another number of columns than expected")
+	}
+	return nil
+}
+
+// Row implements Sink.
+func (c *Changer) Row(payload []byte) (err error) {
+	if c.fields, err = wire.ParseTextRow(payload, c.fields[:0]); err != nil {
+		return err
+	}
+	if len(c.fields) != len(c.forms)+1 {
+		return sqlerr.Internal.New("a row to be changed has another number of values than expected")
+	}
+	c.rows++
+	t := c.change.Table
+	switch t.Kind {
+	case catalog.Reference:
+		for i := range c.parts {
+			if err := c.add(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	case catalog.Single:
+		return c.addTo(t.Group)
+	}
+	p, err := strconv.ParseUint(string(c.fields[0]), 10, 16)
+	if err != nil || p >= placement.Partitions {
+		return sqlerr.Internal.New("the partition of a row to be changed is not known")
+	}
+	return c.addTo(c.snap.Map.Owner(placement.Partition(p)))
+}
+
+// Rows is how many rows the Changer has been given since Begin was called first.
+func (c *Changer) Rows() uint64 { return c.rows }
+
+func (c *Changer) addTo(g placement.NodeGroupID) error {
+	for i := range c.r.streams {
+		if c.r.streams[i].group == g {
+			return c.add(i)
+		}
+	}
+	return sqlerr.Internal.New("a row to be changed belongs to " + groupName(g) + ", which does not take part")
+}
+
+// add adds the row at hand to part i.
+func (c *Changer) add(i int) error {
+	p := &c.parts[i]
+	values, forms, names := c.fields[1:], c.forms, c.names
+	keys := len(c.change.Table.Primary)
+	switch c.change.Kind {
+	case RowInsert:
+		if len(p.sql) == 0 {
+			p.sql = append(p.sql, c.head...)
+		} else {
+			p.sql = append(p.sql, ',')
+		}
+		sep := byte('(')
+		for n, v := range values {
+			p.sql = workspace.AppendValue(append(p.sql, sep), forms[n], v)
+			sep = ','
+		}
+		if len(values) == 0 {
+			p.sql = append(p.sql, '(')
+		}
+		p.sql = append(p.sql, ')')
+	case RowUpdate:
+		c.set = c.set[:0]
+		for n := keys; n < len(values); n++ {
+			if n > keys {
+				c.set = append(c.set, ',')
+			}
+			c.set = append(append(c.set, names[n]...), '=')
+			c.set = workspace.AppendValue(c.set, forms[n], values[n])
+		}
+		if len(p.sql) > 0 && string(p.set) != string(c.set) {
+			if err := c.flush(i); err != nil {
+				return err
+			}
+		}
+		if len(p.sql) == 0 {
+			p.set = append(p.set[:0], c.set...)
+			p.sql = append(append(p.sql, c.head...), c.set...)
+		}
+		p.sql = c.appendKey(p, values[:keys])
+	case RowDelete:
+		if len(p.sql) == 0 {
+			p.sql = append(p.sql, c.head...)
+		}
+		p.sql = c.appendKey(p, values)
+	}
+	p.rows++
+	if len(p.sql) < changeBytes && (c.change.Kind == RowInsert || p.rows < changeKeys) {
+		return nil
+	}
+	return c.flush(i)
+}
+
+// appendKey appends the condition that finds a row by its primary key, and no other row.
+func (c *Changer) appendKey(p *changePart, key [][]byte) []byte {
+	t := c.change.Table
+	dst := p.sql
+	if len(key) == 1 {
+		if p.rows == 0 {
+			dst = append(append(append(dst, " WHERE "...), c.names[0]...), " IN ("...)
+		} else {
+			dst = append(dst, ',')
+		}
+		return workspace.AppendKey(dst, &t.Columns[t.Primary[0]], key[0])
+	}
+	if p.rows == 0 {
+		dst = append(dst, " WHERE ("...)
+	} else {
+		dst = append(dst, " OR "...)
+	}
+	for i, v := range key {
+		if i > 0 {
+			dst = append(dst, " AND "...)
+		}
+		dst = append(append(dst, c.names[i]...), '=')
+		dst = workspace.AppendKey(dst, &t.Columns[t.Primary[i]], v)
+	}
+	return dst
+}
+
+// flush sends what part i has gathered.
+func (c *Changer) flush(i int) error {
+	p := &c.parts[i]
+	if len(p.sql) == 0 {
+		return nil
+	}
+	if len(p.pending) >= changesAhead {
+		if err := c.settle(i); err != nil {
+			return err
+		}
+	}
+	if c.change.Kind != RowInsert {
+		p.sql = append(p.sql, ')')
+	}
+	if err := c.r.streams[i].send(p.sql); err != nil {
+		return err
+	}
+	p.pending = append(p.pending, p.rows)
+	p.sql, p.rows = p.sql[:0], 0
+	return nil
+}
+
+// settle reads the oldest answer of part i that has not been read.
+func (c *Changer) settle(i int) error {
+	p := &c.parts[i]
+	want := p.pending[0]
+	p.pending = append(p.pending[:0], p.pending[1:]...)
+	head, err := c.r.streams[i].readHead()
+	switch {
+	case err != nil:
+		return err
+	case want == noCount:
+	case head.OK == nil:
+		return c.r.streams[i].breakOff(sqlerr.Internal.New("a change of rows was answered with rows"))
+	case head.OK.AffectedRows != want && len(c.change.Table.ForeignKeys) == 0: // a cascade may have been there before
+		return sqlerr.Internal.New(groupName(c.r.streams[i].group) + " changed " + strconv.FormatUint(head.OK.AffectedRows, 10) + " rows of table '" +
+			c.change.Table.Name + "' instead of " + strconv.FormatUint(want, 10))
+	}
+	return nil
+}
+
+// flushAll sends everything and reads all answers.
+func (c *Changer) flushAll() error {
+	for i := range c.parts {
+		if err := c.flush(i); err != nil {
+			return err
+		}
+	}
+	for i := range c.parts {
+		for len(c.parts[i].pending) > 0 {
+			if err := c.settle(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// End finishes the changes, if err is nil, and gives the connections back in the session's state. It returns err or
+// what has gone wrong since.
+func (c *Changer) End(err error) error {
+	if err == nil {
+		err = c.flushAll()
+	}
+	for i := range c.parts {
+		s := &c.r.streams[i]
+		for ; len(c.parts[i].pending) > 0 && s.err == nil; c.parts[i].pending = c.parts[i].pending[1:] {
+			_, _ = s.readHead() // of statements sent before the one that failed: what counts is known
+		}
+		if s.err != nil || !s.conn.Usable() {
+			continue
+		}
+		rerr := s.send(c.restore)
+		if rerr == nil {
+			_, rerr = s.readHead()
+		}
+		if rerr != nil {
+			s.conn.Interrupt() // nobody knows its state
+			if err == nil {
+				err = rerr
+			}
+		}
+	}
+	c.r.finish(err)
+	return err
+}
+
+func quoteName(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }

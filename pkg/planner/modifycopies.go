@@ -1,0 +1,194 @@
+package planner
+
+import (
+	"slices"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// modifyCopiesRules is tried for an UPDATE or DELETE that the other rules refuse.
+func modifyCopiesRules() []Rule {
+	return []Rule{
+		{"ModifyCopies", `As Workspace: one server that has all rows of all tables knows which rows change, and to what, in which order
+and with which warnings. So the statement runs over copies, and what it has done to them is done to the rows
+themselves, by primary key, in the same transaction. The rows copied are locked where they come from, so nothing
+changes them in between. Rows may be left out as with Workspace; of a single table without subqueries those that WHERE, ORDER BY and
+LIMIT do not choose in their own node group. It must not leave out rows under IGNORE when unique keys change: which rows
+are ignored depends on all. It must not fire for tables whose rows cannot be found again (no primary key), and where foreign keys
+of other tables would see a row that moves as one deleted.`,
+			modifyCopies},
+	}
+}
+
+func modifyCopies(b *build) (bool, error) {
+	m, u := b.mod, b.st.Uses()
+	if u&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence|sqlparse.Returning) != 0 {
+		return false, nil
+	}
+	refs, sure := b.st.Tables()
+	if !sure || len(refs) == 0 {
+		return false, nil
+	}
+	if m != nil && (!m.analysed || b.a.inPlace || b.a.system || b.a.virtual) || m == nil && !b.plainCalls() {
+		return false, nil
+	}
+	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, writes: true,
+		written: map[*catalog.Table]*plan.Written{}, keeps: map[*catalog.Table]int{}}
+	var tables []*catalog.Table
+	for i, r := range refs {
+		t, ok, err := b.copyable(r, b.db)
+		if !ok || err != nil {
+			return false, err
+		}
+		tables = append(tables, t)
+		if !r.Write || m != nil && !slices.ContainsFunc(m.written, func(in *instance) bool { return in.table == t }) {
+			b.access(t.Database, catalog.Read)
+			continue
+		}
+		b.access(t.Database, catalog.Write)
+		if _, twice := w.keeps[t]; twice && !w.twice {
+			return false, nil // which of them is written is not known
+		}
+		if w.written[t], err = b.mayWrite(t); err != nil {
+			return false, err
+		}
+		w.keeps[t] = i
+	}
+	if len(w.written) == 0 {
+		return false, nil
+	}
+	p := &plan.Workspace{Write: true}
+	for _, t := range tables {
+		if t.Kind == catalog.Single && p.Group == 0 {
+			p.Group = t.Group
+		}
+	}
+	w.choosable(tables)
+	if err := w.tables(p, tables, refs, b.st); err != nil || w.refused {
+		return false, err
+	}
+	b.plan.Root, b.plan.Refuse, b.done = p, nil, true
+	return true, nil
+}
+
+// mayWrite finds what the statement may do to a table it writes.
+func (b *build) mayWrite(t *catalog.Table) (*plan.Written, error) {
+	if t.Kind == catalog.View {
+		return nil, sqlerr.Unsupported("writing through the view '"+t.Name+"'", "write to its table")
+	}
+	if len(t.Primary) == 0 {
+		return nil, sqlerr.Unsupported("writing to the table '"+t.Name+"', which has no primary key, from what several node groups have", "give it a primary key")
+	}
+	n := &plan.Written{}
+	if b.st.Kind() == sqlparse.Delete {
+		return n, nil
+	}
+	assigned := b.assigned(t)
+	for i := range t.Columns {
+		if !t.Columns[i].Generated && (assigned == nil || slices.Contains(assigned, i) || t.Columns[i].OnUpdate) {
+			n.Columns = append(n.Columns, i)
+		}
+	}
+	unique, any := slices.Concat(t.Primary, t.Distribution), false
+	for _, k := range t.Unique {
+		unique = append(unique, k.Columns...)
+		any = any || k.Partial
+	}
+	for i := range t.Columns {
+		changes := slices.Contains(n.Columns, i)
+		if changes && any || (changes || t.Columns[i].Generated) && slices.Contains(unique, i) {
+			n.Moved = append(n.Moved, i)
+		}
+	}
+	if len(n.Moved) > 0 && b.referenced(t) {
+		return nil, sqlerr.Unsupported("changing a key of the table '"+t.Name+"', which foreign keys refer to, over several node groups",
+			"insert a row with the new key, change the rows that refer to it, then delete the old row")
+	}
+	return n, nil
+}
+
+// assigned are the columns of t that an UPDATE names on the left of SET; nil: any may be.
+func (b *build) assigned(t *catalog.Table) []int {
+	if b.mod == nil {
+		return nil
+	}
+	columns := []int{}
+	for _, e := range b.mod.update.Exprs {
+		if n := t.Column(e.Name.Name.String()); n >= 0 {
+			columns = append(columns, n)
+		}
+	}
+	return columns
+}
+
+// referenced reports whether foreign keys of any table refer to t.
+func (b *build) referenced(t *catalog.Table) bool {
+	for _, db := range b.snap.Databases {
+		for _, o := range db.Tables {
+			for i := range o.ForeignKeys {
+				if f := &o.ForeignKeys[i]; f.RefDB == t.Database && f.RefTable == t.Name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// choosable sets w.tail if each node group can choose, among its own rows, all that the statement may change.
+func (w *worker) choosable(tables []*catalog.Table) {
+	b := w.b
+	m := b.mod
+	if m == nil {
+		return
+	}
+	ignored := m.update != nil && bool(m.update.Ignore) || m.del != nil && bool(m.del.Ignore)
+	if ignored {
+		for t, n := range w.written {
+			if len(n.Moved) > 0 {
+				w.whole = append(w.whole, t)
+			}
+		}
+		if len(w.whole) > 0 {
+			return
+		}
+	}
+	if len(tables) != 1 || len(m.scope.insts) != 1 || len(m.scope.subs) > 0 || len(b.a.ctes) > 0 ||
+		b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0 {
+		return
+	}
+	c, ok := cut(b.st)
+	if !ok || c.union {
+		return
+	}
+	start := c.end
+	for _, at := range []int{c.where, c.order, c.limit.Start} {
+		if at > 0 && at < start {
+			start = at
+		}
+	}
+	w.tail = &sqlparse.Span{Start: start, End: c.end}
+}
+
+// choose makes the fragment read the rows of t that the statement may change.
+func (w *worker) choose(f *plan.Fragment, e *editor, t *catalog.Table) {
+	in := w.b.mod.scope.insts[0]
+	if in.db == "" {
+		e.raw(" AS " + quoteName(in.name))
+	}
+	if t.Kind == catalog.Sharded {
+		if key, _, ok := keyOperands(in); ok {
+			f.Target = plan.Target{Kind: plan.ByKey, Table: t, Key: key}
+		}
+	}
+	if w.tail.Start < w.tail.End {
+		e.raw(" ")
+		e.span(w.tail.Start, w.tail.End)
+	}
+	if c, _ := cut(w.b.st); c.limit.End == 0 {
+		e.raw(" LIMIT 18446744073709551615")
+	}
+}

@@ -1,0 +1,295 @@
+package session
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/exec"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+	"skarv/pkg/workspace"
+)
+
+// workspaceWrite runs an UPDATE or DELETE over copies of its tables, as workspace does with a query, and does to the tables
+// themselves what it has done to the copies:
+//
+//	begin the statement on all node groups        a transaction of its own in autocommit, else savepoints
+//	copy, locking what is read
+//	run the statement on the workspace            counts, warnings and errors are those of one server
+//	compare, change by key                        exec.Changer
+//	end the statement                             commit, or go back to the savepoints
+func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
+	s.usedStrategy = strategyWorkspace
+	switch {
+	case s.locks != nil:
+		return sqlerr.Unsupported("a write over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
+	case s.readOnly() || s.tx != nil && s.tx.ReadOnly:
+		return readOnlyTransaction()
+	case s.tx != nil && n.LocalTwice:
+		return sqlerr.Unsupported("a write over several node groups that reads a reference table twice, within a transaction",
+			"run it outside of the transaction")
+	}
+	g := n.Group
+	if g == 0 {
+		g = s.anyGroup()
+	}
+	c, err := s.cfg.Pools.Get(g, s.profile, s.state, nil)
+	if err != nil {
+		return err
+	}
+	c.Dirty = true // until the pool has reset it
+	s.usedGroup = g
+	s.running.enter(c)
+	defer s.running.leave(c)
+	if err := s.examine(c); err != nil {
+		c.Release()
+		return err
+	}
+	w := &workspaceWrite{s: s, p: p, n: n, c: c, kills: s.kills.Load(), conns: conns{s: s}}
+	if s.tx != nil {
+		w.copies = slices.Concat(n.Copies, n.Local)
+	} else {
+		w.copies = n.Copies
+	}
+	ok, err := w.run()
+	if err != nil {
+		c.Discard()
+		return s.failed(err)
+	}
+	c.Dirty = true // reading back user variables has declared it clean
+	c.Release()
+	s.usedSummary = wire.ResultSummary{AffectedRows: ok.AffectedRows, Warnings: ok.Warnings}
+	s.rowCount = int64(ok.AffectedRows)
+	if p.Uses&plan.SetsLastInsertID != 0 && ok.LastInsertID != 0 {
+		s.lastInsertID = ok.LastInsertID
+	}
+	return s.conn.WriteOK(ok)
+}
+
+func readOnlyTransaction() error {
+	return &sqlerr.Error{Code: 1792, State: "25006", Message: "Cannot execute statement in a READ ONLY transaction"}
+}
+
+// workspaceWrite is one execution.
+type workspaceWrite struct {
+	s      *Session
+	p      *plan.Plan
+	n      *plan.Workspace
+	copies []plan.Copy
+	c      *backend.Conn // the workspace's
+	conns  conns
+	kills  uint32
+}
+
+// run returns the OK packet the client gets.
+func (w *workspaceWrite) run() (ok wire.OK, err error) {
+	s := w.s
+	groups := make([]placement.NodeGroupID, 0, len(s.snap.Groups))
+	for _, g := range s.snap.Groups {
+		groups = append(groups, g.ID)
+	}
+	if w.p.Uses&plan.ReadsClock != 0 {
+		s.runner.Moment = time.Now()
+		defer func() { s.runner.Moment = time.Time{} }()
+	}
+	if err := w.conns.BeginStatement(groups); err != nil {
+		return ok, err
+	}
+	ok, err = w.steps(groups)
+	if err = w.conns.EndStatement(err); err != nil {
+		w.conns.end()
+		return ok, err
+	}
+	w.conns.keep(true)
+	return ok, nil
+}
+
+func (w *workspaceWrite) steps(groups []placement.NodeGroupID) (ok wire.OK, err error) {
+	s := w.s
+	ws, err := workspace.Open(w.c, s.cfg.Workspace, s.sqlMode)
+	if err != nil {
+		return ok, txn.Lost(w.c, err)
+	}
+	defer ws.Free()
+	g := &gathering{s: s, w: ws, c: w.c, conns: &w.conns, uses: w.p.Uses&plan.ReadsClock | plan.LocksRows}
+	if err := g.all(w.copies); err != nil {
+		return ok, err
+	}
+	for _, t := range g.tracked {
+		if err := t.Keep(t.copy.TableName(), t.copy.Columns); err != nil {
+			return ok, txn.Lost(w.c, err)
+		}
+	}
+	if err := ws.Ready(); err != nil {
+		return ok, txn.Lost(w.c, err)
+	}
+	if ok, err = w.compute(); err != nil {
+		return ok, err
+	}
+	if err := ws.Resume(); err != nil {
+		return ok, txn.Lost(w.c, err)
+	}
+	if err := w.change(g.tracked, groups); err != nil {
+		return ok, err
+	}
+	if ws.Close() != nil {
+		w.c.Interrupt() // the tables go with the connection
+	}
+	return ok, nil
+}
+
+// compute runs the client's statement over the copies.
+func (w *workspaceWrite) compute() (ok wire.OK, err error) {
+	s, c := w.s, w.c
+	if s.kills.Load() != w.kills { // by a KILL that met no statement on the server
+		return ok, sqlerr.QueryInterrupted.New()
+	}
+	still := !s.runner.Moment.IsZero() && !s.runner.FixedClock
+	if still {
+		if _, err := c.Exec(string(exec.SetTimestamp(s.runner.Moment))); err != nil {
+			return ok, txn.Lost(c, err)
+		}
+	}
+	if err := c.Send(wire.ComQuery, s.renamed(w.n)); err != nil {
+		return ok, txn.Lost(c, err)
+	}
+	head, err := c.ReadHead()
+	if err != nil {
+		return ok, s.computed(txn.Lost(c, err))
+	}
+	if head.OK == nil {
+		return ok, sqlerr.Internal.New("a statement that writes was answered with rows")
+	}
+	ok = *head.OK
+	ok.Info = slices.Clone(ok.Info)
+	s.warnings = s.warnings[:0]
+	if ok.Warnings > 0 {
+		s.fetchWarnings(c)
+	}
+	if w.p.Uses&plan.WritesUserVariable != 0 {
+		if err := s.variablesWritten(c); err != nil {
+			return ok, err
+		}
+	}
+	if still {
+		if _, err := c.Exec("SET timestamp = DEFAULT"); err != nil {
+			return ok, txn.Lost(c, err)
+		}
+	}
+	ok.Status, ok.SessionState = s.status(), nil
+	return ok, nil
+}
+
+// change does to the tables what has been done to their copies.
+func (w *workspaceWrite) change(copies []tracked, groups []placement.NodeGroupID) (err error) {
+	s := w.s
+	s.runner.Conns = &w.conns
+	ch, err := s.runner.Change(s.snap, groups, s.modes())
+	if err == nil {
+		err = w.passes(ch, copies)
+	}
+	return asServerLost(ch.End(err))
+}
+
+// passes goes through what has changed: first all rows that go, then those that stay, then those that come, so that none
+// meets the old value of another one's unique key.
+func (w *workspaceWrite) passes(ch *exec.Changer, copies []tracked) error {
+	for _, kind := range []exec.ChangeKind{exec.RowDelete, exec.RowUpdate, exec.RowInsert} {
+		for _, t := range copies {
+			table, n := t.copy.Table, t.copy.Written
+			var sql string
+			change := exec.Change{Table: table, Kind: kind}
+			switch kind {
+			case exec.RowDelete:
+				if len(n.Moved) == 0 && w.p.Kind == plan.Update {
+					continue
+				}
+				sql = t.Deleted(n.Moved, partitionOf(table))
+			case exec.RowUpdate:
+				if len(n.Columns) == 0 {
+					continue
+				}
+				change.Columns = slices.DeleteFunc(slices.Clone(n.Columns), func(c int) bool { return slices.Contains(n.Moved, c) })
+				if len(change.Columns) == 0 {
+					continue
+				}
+				sql = t.Changed(n.Moved, change.Columns, partitionOf(table))
+			case exec.RowInsert:
+				if len(n.Moved) == 0 {
+					continue
+				}
+				change.Columns = t.copy.Columns
+				sql = t.Inserted(n.Moved, change.Columns, partitionOf(table))
+			}
+			if err := w.pass(ch, change, sql); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pass gives the rows of one query on the workspace to ch.
+func (w *workspaceWrite) pass(ch *exec.Changer, change exec.Change, sql string) error {
+	if err := ch.Begin(change); err != nil {
+		return err
+	}
+	if err := w.c.Send(wire.ComQuery, []byte(sql)); err != nil {
+		return txn.Lost(w.c, err)
+	}
+	head, err := w.c.ReadHead()
+	if err != nil {
+		return txn.Lost(w.c, err)
+	}
+	if err := ch.Columns(head.Columns); err != nil {
+		return err
+	}
+	return w.rows(ch)
+}
+
+func (w *workspaceWrite) rows(sink exec.Sink) error {
+	for {
+		row, err := w.c.ReadRow()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return txn.Lost(w.c, err)
+		}
+		if err := sink.Row(row); err != nil {
+			return err
+		}
+	}
+}
+
+// partitionOf returns the SQL expression of the partition of a row of t.
+func partitionOf(t *catalog.Table) func(alias string) string {
+	return func(alias string) string {
+		if t.Kind != catalog.Sharded {
+			return "0"
+		}
+		var names []string
+		for _, c := range t.Distribution {
+			names = append(names, alias+"."+quoteName(t.Columns[c].Name))
+		}
+		return t.Key.SQLExpr(names)
+	}
+}
+
+// modes is the statement that gives a connection the session's sql_mode and time zone back.
+func (s *Session) modes() string {
+	value := func(name string) string {
+		if v, ok := s.state.Get("@@session." + quoteName(name)); ok {
+			return v
+		}
+		return "DEFAULT"
+	}
+	return "SET @@sql_mode = " + value("sql_mode") + ", @@time_zone = " + value("time_zone")
+}

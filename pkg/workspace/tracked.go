@@ -1,0 +1,120 @@
+package workspace
+
+import (
+	"strings"
+
+	"skarv/pkg/catalog"
+)
+
+// Tracked is a copy of a table that a statement will change, made so that afterwards the changes can be told: every row
+// has a number, in an invisible column, which it keeps whatever becomes of its values. A second copy stays as it was.
+//
+//	number in the second copy only    the row is deleted
+//	number in both                    the row is changed if its values differ
+//	no number                         the row is new
+type Tracked struct {
+	w     *Workspace
+	table *catalog.Table
+	name  string // of the copy that changes
+	old   string // of the one that does not
+}
+
+// rowNumber is the invisible column. No table has a column of its name.
+const rowNumber = "_skarv_row"
+
+// Track makes the empty table `name`, which Create made of t, a tracked one, and returns a Filler for its rows. columns
+// are all of t that are not generated.
+func (w *Workspace) Track(t *catalog.Table, name string, columns []int) (*Tracked, *Filler, error) {
+	made := quote(t.Database) + "." + quote(name)
+	if _, err := w.conn.Exec("ALTER TABLE " + made + " ADD COLUMN " + quote(rowNumber) + " BIGINT UNSIGNED NULL INVISIBLE, ADD INDEX (" +
+		quote(rowNumber) + ")"); err != nil {
+		return nil, nil, err
+	}
+	old := w.name()
+	if _, err := w.conn.Exec("CREATE TEMPORARY TABLE " + quote(t.Database) + "." + quote(old) + " LIKE " + made); err != nil {
+		return nil, nil, err
+	}
+	w.tables = append(w.tables, quote(t.Database)+"."+quote(old))
+	f := w.Fill(t, name, columns)
+	f.number = 1
+	list := w.columnList(t, columns) + ", " + quote(rowNumber)
+	f.sql = append(f.sql[:0], "INSERT INTO "+made+" ("+list+") VALUES "...)
+	f.head = len(f.sql)
+	return &Tracked{w: w, table: t, name: name, old: old}, f, nil
+}
+
+func (w *Workspace) columnList(t *catalog.Table, columns []int) string {
+	var list []string
+	for _, c := range columns {
+		list = append(list, quote(t.Columns[c].Name))
+	}
+	return strings.Join(list, ", ")
+}
+
+// Keep copies the rows into the second copy, once all are there. The table may have been renamed to name meanwhile.
+func (t *Tracked) Keep(name string, columns []int) error {
+	t.name = name
+	list := t.w.columnList(t.table, columns) + ", " + quote(rowNumber)
+	_, err := t.w.conn.Exec("INSERT INTO " + t.of(t.old) + " (" + list + ") SELECT " + list + " FROM " + t.of(t.name))
+	return err
+}
+
+func (t *Tracked) of(name string) string { return quote(t.table.Database) + "." + quote(name) }
+
+// Deleted is the query for rows that are gone, as exec.Changer takes them. moved are the columns whose change makes a row
+// another one: such a row is among the deleted and among the new. partition is the SQL expression of a row's partition over columns of the alias
+// given to it.
+func (t *Tracked) Deleted(moved []int, partition func(alias string) string) string {
+	return "SELECT " + partition("o") + t.values("o", t.table.Primary) + " FROM " + t.of(t.old) + " AS o LEFT JOIN " + t.of(t.name) +
+		" AS n ON n." + quote(rowNumber) + " = o." + quote(rowNumber) + " WHERE n." + quote(rowNumber) + " IS NULL" + t.or(moved)
+}
+
+// Changed is the query for rows whose columns have other values, but for those among the deleted.
+func (t *Tracked) Changed(moved, columns []int, partition func(alias string) string) string {
+	sql := "SELECT " + partition("o") + t.values("o", t.table.Primary) + t.values("n", columns) + " FROM " + t.of(t.old) + " AS o JOIN " + t.of(t.name) +
+		" AS n ON n." + quote(rowNumber) + " = o." + quote(rowNumber) + " WHERE (" + t.differ(columns) + ")"
+	if len(moved) > 0 {
+		sql += " AND NOT (" + t.differ(moved) + ")"
+	}
+	return sql
+}
+
+// Inserted is the query for new rows.
+func (t *Tracked) Inserted(moved, columns []int, partition func(alias string) string) string {
+	sql := "SELECT " + partition("n") + t.values("n", columns) + " FROM " + t.of(t.name) + " AS n"
+	if len(moved) > 0 {
+		sql += " LEFT JOIN " + t.of(t.old) + " AS o ON n." + quote(rowNumber) + " = o." + quote(rowNumber)
+	}
+	return sql + " WHERE n." + quote(rowNumber) + " IS NULL" + t.or(moved)
+}
+
+func (t *Tracked) or(moved []int) string {
+	if len(moved) == 0 {
+		return ""
+	}
+	return " OR " + t.differ(moved)
+}
+
+// values selects columns in the form rows travel in, after something else.
+func (t *Tracked) values(alias string, columns []int) string {
+	var b strings.Builder
+	for _, c := range columns {
+		b.WriteString(", " + read(&t.table.Columns[c], alias))
+	}
+	return b.String()
+}
+
+// differ is the condition that a row has another value in one of columns, to the byte.
+func (t *Tracked) differ(columns []int) string {
+	var list []string
+	for _, c := range columns {
+		list = append(list, "NOT ("+read(&t.table.Columns[c], "o")+" <=> "+read(&t.table.Columns[c], "n")+")")
+	}
+	return strings.Join(list, " OR ")
+}
+
+// Resume puts the connection into the state copies are written and read in, after the statement has run.
+func (w *Workspace) Resume() error {
+	_, err := w.conn.Exec("SET @@sql_select_limit = DEFAULT, " + Writing)
+	return err
+}
