@@ -50,8 +50,12 @@ type Conns interface {
 	// it unusable.
 	Release(c Conn, err error)
 	// BeginStatement is called before the connections of a statement are acquired that writes to all of groups,
-	// more than one: from here to EndStatement its work stands or falls as a whole.
+	// more than one, or to groups that are not known yet (none; see JoinStatement): from here to EndStatement its work
+	// stands or falls as a whole.
 	BeginStatement(groups []placement.NodeGroupID) error
+	// JoinStatement lets g, which need not be among BeginStatement's groups, take part in the statement that is running.
+	// write says that the statement changes rows there; a group may join to read and later again to write.
+	JoinStatement(g placement.NodeGroupID, write bool) error
 	// EndStatement ends what BeginStatement began: the statement's work is kept when err is nil and undone else. It
 	// returns what the client is told: err, or what prevented the work from being kept. All connections have been
 	// released before.

@@ -80,6 +80,11 @@ func (c *cluster) BeginStatement(groups []placement.NodeGroupID) error {
 	return nil
 }
 
+func (c *cluster) JoinStatement(g placement.NodeGroupID, write bool) error {
+	c.note("join %d write %t", g, write)
+	return nil
+}
+
 func (c *cluster) EndStatement(err error) error {
 	for _, conn := range c.conns {
 		require.True(c.t, conn.released)

@@ -30,6 +30,9 @@ type Runner struct {
 	Moment time.Time
 	// Router finds the groups; set its Home.
 	Router Router
+	// Warned are the warnings of the last statement that ran as a program (see rowWriter); those of others are on their
+	// connections.
+	Warned []Warned
 
 	groups  []placement.NodeGroupID
 	streams []stream
@@ -74,6 +77,7 @@ func (r *Runner) interrupted() error {
 // Run runs p.Root, with the arguments a, and gives its rows to sink. After an error sink may have got a part of the
 // result. Errors are *sqlerr.Error, those of Conns and Sequence, or what sink returned.
 func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Sink) (Summary, error) {
+	r.Warned = r.Warned[:0]
 	switch root := p.Root.(type) {
 	case nil:
 		if p.Refuse != nil {
@@ -82,6 +86,8 @@ func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Si
 		return Summary{}, sqlerr.Unsupported("this statement over more than one node group", "")
 	case *plan.InsertRows:
 		return r.runInsert(p, root, snap, a, sink)
+	case *plan.ChangeRows:
+		return r.runChangeRows(p, root, snap, a)
 	}
 	f := fragmentOf(p.Root)
 	if f == nil {
@@ -329,6 +335,11 @@ func (r *Runner) timestamp(p *plan.Plan) []byte {
 	if p.Uses&plan.ReadsClock == 0 || len(r.groups) < 2 && r.Moment.IsZero() || r.FixedClock {
 		return nil
 	}
+	return r.setClock()
+}
+
+// setClock is the statement that sets a connection's time.
+func (r *Runner) setClock() []byte {
 	now := time.Now
 	if r.Now != nil {
 		now = r.Now

@@ -80,6 +80,8 @@ func jsonOf(n Node) *jsonNode {
 		return &jsonNode{Step: "drop hidden columns", Input: jsonOf(n.Input)}
 	case *Workspace:
 		return jsonOfWorkspace(n)
+	case *ChangeRows:
+		return jsonOfChangeRows(n)
 	case *InsertRows:
 		return &jsonNode{Step: "insert rows", Write: true, Copies: n.Same, SQL: n.Before.String() + "..." + n.After.String(),
 			By: list(n.Key), Tables: []string{n.Table.Database + "." + n.Table.Name}}

@@ -187,7 +187,7 @@ const NoArg = -1
 // their text, which the shape does not tell.
 const ArgSelectList = -2
 
-// Node is a step of a plan: Fragment, Merge, Aggregate, Distinct, Limit, Project, InsertRows, Workspace.
+// Node is a step of a plan: Fragment, Merge, Aggregate, Distinct, Limit, Project, InsertRows, ChangeRows, Workspace.
 type Node interface {
 	node()
 }

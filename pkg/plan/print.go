@@ -133,6 +133,8 @@ func printNode(w *strings.Builder, n Node, depth int) {
 		printNode(w, n.Input, depth+1)
 	case *InsertRows:
 		n.print(w, depth)
+	case *ChangeRows:
+		n.print(w, depth)
 	case *Workspace:
 		n.print(w, depth)
 	}

@@ -27,8 +27,10 @@ type modification struct {
 func modifyRules() []Rule {
 	return []Rule{
 		{"ModifyTarget", `Finds the tables, those written to among them, and the facts usable for each.`, modifyTarget},
-		{"KeepKey", `An UPDATE must leave the distribution key as it is: the changed row could belong to another group.`,
-			keepKeyUpdate},
+		{"MoveRows", `A row whose distribution key changes may belong to another group. Its rows are locked where they are, and the
+servers tell what the key becomes: the values assigned are computed over the row as it is, so none may look at a column
+assigned before it. Then each row is taken to where it belongs and changed there, by its primary key, in the order of
+the primary key if those are whole numbers, as one server goes through them.`, moveRows},
 		{"ModifySingle", `Everything the statement touches lies on the group of the single tables.`, modifySingle},
 		{"ModifyReference", `Every group changes its copy in the same way: conditions and values are the same everywhere, since
 they may look at reference tables only and not at RAND() or the like; times are fixed for all groups.`,
@@ -157,28 +159,6 @@ func (m *modification) targets(b *build) error {
 		return sqlerr.Unsupported("an UPDATE or DELETE whose tables to be written cannot be told", "qualify the columns with their tables")
 	}
 	return nil
-}
-
-func keepKeyUpdate(b *build) (bool, error) {
-	if b.mod.update == nil {
-		return false, nil
-	}
-	for _, e := range b.mod.update.Exprs {
-		for _, in := range b.mod.written {
-			if readsClock(in.table) {
-				b.plan.Uses |= plan.ReadsClock
-			}
-			if in.table.Kind != catalog.Sharded || !e.Name.Qualifier.IsEmpty() && !in.called(e.Name.Qualifier, b.a.lower) {
-				continue
-			}
-			n := in.table.Column(e.Name.Name.String())
-			if n >= 0 && slices.Contains(in.table.Distribution, n) && !keepsValue(e.Name, e.Expr) {
-				return false, sqlerr.Unsupported("UPDATE of the distribution column '"+in.table.Columns[n].Name+"'",
-					"delete the row and insert it anew")
-			}
-		}
-	}
-	return false, nil
 }
 
 // kinds tells which kinds of tables are written.

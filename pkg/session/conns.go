@@ -22,7 +22,9 @@ type conns struct {
 	group     placement.NodeGroupID // the only group used, 0 if several were
 	used      int
 	held      []*backend.Conn // of the session's transaction
-	warnings  []Warning
+	// joined: groups joined the statement one by one. The transaction knows which of them wrote, the Runner their warnings.
+	joined   bool
+	warnings []Warning
 }
 
 // Acquire implements exec.Conns.
@@ -51,7 +53,7 @@ func (c *conns) Acquire(g placement.NodeGroupID, _ bool) (exec.Conn, error) {
 func (c *conns) Release(ec exec.Conn, err error) {
 	b := ec.(*backend.Conn)
 	c.s.running.leave(b)
-	if err == nil && b.Usable() && b.LastWarnings() > 0 {
+	if err == nil && !c.joined && b.Usable() && b.LastWarnings() > 0 {
 		c.warnings = appendWarnings(c.warnings, b)
 	}
 	if slices.Contains(c.held, b) || c.branch(b.Group) == b {
@@ -92,6 +94,20 @@ func (c *conns) BeginStatement(groups []placement.NodeGroupID) error {
 	return c.statement.BeginStatement(c.s, groups, false)
 }
 
+// JoinStatement implements exec.Conns.
+func (c *conns) JoinStatement(g placement.NodeGroupID, write bool) error {
+	c.joined = true
+	switch {
+	case c.s.locks != nil:
+		return nil // LOCK TABLES has reached it, or Acquire refuses
+	case c.statement != nil:
+		return c.statement.JoinStatement(c.s, g, write)
+	case c.s.tx == nil:
+		return sqlerr.Internal.New("a statement over several node groups without a transaction")
+	}
+	return c.s.tx.JoinStatement(c.s, g, write)
+}
+
 // EndStatement implements exec.Conns.
 func (c *conns) EndStatement(err error) error {
 	switch {
@@ -115,7 +131,7 @@ func (c *conns) EndStatement(err error) error {
 // keep ends a statement that has succeeded.
 func (c *conns) keep(wrote bool) {
 	for _, b := range c.held {
-		if wrote && c.s.tx != nil {
+		if wrote && !c.joined && c.s.tx != nil {
 			c.s.tx.Wrote(b)
 		}
 		c.s.held(b)

@@ -636,6 +636,9 @@ func (s *Session) scatter(p *plan.Plan) error {
 	}
 	conns.keep(writes(p))
 	s.warnings = append(s.warnings[:0], conns.warnings...)
+	for _, w := range s.runner.Warned {
+		s.warnings = append(s.warnings, Warning(w))
+	}
 	if sum.HasRows {
 		s.rowCount = -1
 		s.foundRows = out.rows

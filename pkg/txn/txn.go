@@ -61,6 +61,7 @@ type branch struct {
 	// wrote: a statement that writes has run here. Only such branches are prepared: MariaDB does not keep a
 	// prepared branch that changed nothing once its connection is gone.
 	wrote    bool
+	reads    bool // the statement that runs has only read here
 	prepared bool
 	hurried  bool // it waits less for locks than its session
 	limited  bool // a deadline is set on the connection
@@ -161,7 +162,37 @@ func (t *Txn) BeginStatement(pool Pool, groups []placement.NodeGroupID, undo boo
 	}
 	t.statement, t.undo = t.statement[:0], undo
 	for _, g := range groups {
-		t.statement = append(t.statement, t.branch(g))
+		b := t.branch(g)
+		b.reads = false
+		t.statement = append(t.statement, b)
+	}
+	return nil
+}
+
+// JoinStatement lets g take part in the statement that BeginStatement began, as if it had been among its groups. write
+// says that the statement changes something there; a branch that only reads or locks rows is not prepared.
+func (t *Txn) JoinStatement(pool Pool, g placement.NodeGroupID, write bool) error {
+	if t.lost != nil {
+		return t.lost
+	}
+	b := t.branch(g)
+	if !slices.Contains(t.statement, b) || b == nil {
+		if b != nil && t.undo {
+			if err := t.all([]*branch{b}, func(*branch) []string { return []string{statementSavepoint} }); err != nil {
+				return err
+			}
+		}
+		if b == nil {
+			if err := t.open(pool, []placement.NodeGroupID{g}, t.undo); err != nil {
+				return err
+			}
+			b = t.branch(g)
+		}
+		t.statement = append(t.statement, b)
+		b.reads = true
+	}
+	if write {
+		b.reads = false
 	}
 	return nil
 }
@@ -171,7 +202,8 @@ func (t *Txn) BeginStatement(pool Pool, groups []placement.NodeGroupID, undo boo
 func (t *Txn) EndStatement(err error) error {
 	if err == nil {
 		for _, b := range t.statement {
-			b.wrote = true
+			b.wrote = b.wrote || !b.reads
+			b.reads = false
 		}
 		return nil
 	}

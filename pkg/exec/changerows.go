@@ -1,0 +1,247 @@
+package exec
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+	"skarv/pkg/workspace"
+)
+
+// changing is one row that a statement changes.
+type changing struct {
+	group  placement.NodeGroupID // where it is
+	to     placement.NodeGroupID // where it belongs once changed
+	fields [][]byte              // of plan.ChangeRows.Read
+}
+
+// runChangeRows runs an UPDATE that may move rows. The server that will have a row computes all of its new values: a
+// row that moves is first taken there as it is, and changed then. So every value, error and warning is the servers' own.
+func (r *Runner) runChangeRows(p *plan.Plan, n *plan.ChangeRows, snap *catalog.Snapshot, a *Arguments) (Summary, error) {
+	var info []byte
+	w, err := r.program(p, snap, a, func(w *rowWriter) error {
+		rows, err := w.readChanging(n)
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			if err := w.change(n, &rows[i], i); err != nil {
+				return numbered(err, i)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Summary{}, err
+	}
+	info = append(info, "Rows matched: "...)
+	info = strconv.AppendUint(info, w.matched, 10)
+	info = append(info, "  Changed: "...)
+	info = strconv.AppendUint(info, w.changed, 10)
+	info = append(info, "  Warnings: "...)
+	info = strconv.AppendUint(info, uint64(w.warnings), 10)
+	return Summary{AffectedRows: w.affected, Warnings: clampWarnings(w.warnings), Info: info, Groups: 2}, nil
+}
+
+// readChanging reads the rows with their locks and finds where each belongs.
+func (w *rowWriter) readChanging(n *plan.ChangeRows) (out []changing, err error) {
+	groups, _, err := w.Router.Route(&n.Read.Target, w.snap, w.args, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups {
+		res, err := w.query(g, w.appendFragment(nil, n.Read, w.args, g, groups))
+		if err != nil {
+			return nil, err
+		}
+		for _, fields := range res.rows {
+			to, err := w.destination(n, res.columns, fields)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, changing{group: g, to: to, fields: fields})
+		}
+		if len(out) > maxProgramRows {
+			return nil, tooManyRows()
+		}
+	}
+	slices.SortStableFunc(out, func(x, y changing) int {
+		for _, o := range n.Order {
+			c := compareWhole(x.fields[o.Column], y.fields[o.Column])
+			if o.Desc {
+				c = -c
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	return out, nil
+}
+
+// compareWhole compares two whole numbers in text; NULL is less than all.
+func compareWhole(a, b []byte) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return sqltypes.CompareNumbers(a, b)
+}
+
+// destination is the group that a row belongs to once it has the new values of its key.
+func (w *rowWriter) destination(n *plan.ChangeRows, columns []sqltypes.Column, fields [][]byte) (placement.NodeGroupID, error) {
+	vals := w.Router.vals[:0]
+	for _, at := range n.NewKey {
+		vals = append(vals, valueOf(&columns[at], fields[at]))
+	}
+	w.Router.vals = vals
+	mode := placement.Store
+	if w.args.ForeignCharset {
+		mode |= placement.ForeignCharset
+	}
+	switch g := w.Router.place(n.Table.Key, w.snap, mode); g {
+	case everyGroup, noGroup:
+		return 0, sqlerr.Unsupported("it cannot be told what the new distribution key of a row of table '"+n.Table.Name+"' will be stored as",
+			"assign the value just as the column's type prints it")
+	default:
+		return g, nil
+	}
+}
+
+// change changes one row where it will be.
+func (w *rowWriter) change(n *plan.ChangeRows, row *changing, number int) error {
+	key := row.fields[:len(n.Table.Primary)]
+	if row.to != row.group {
+		if n.Stay != nil {
+			return n.Stay
+		}
+		if err := w.move(n.Table, key, row.group, row.to); err != nil {
+			return err
+		}
+	}
+	sql := append(w.args.AppendText(nil, n.Set), " WHERE "...)
+	ok, err := w.exec(row.to, appendKey(sql, n.Table, key))
+	if err != nil {
+		return err
+	}
+	matched, changed := counts(ok)
+	w.matched, w.changed, w.affected = w.matched+matched, w.changed+changed, w.affected+ok.AffectedRows
+	if err := w.warn(row.to, ok, number); err != nil {
+		return err
+	}
+	switch {
+	case matched != 1:
+		return sqlerr.Unsupported("moving a row of table '"+n.Table.Name+"' that its primary key does not find again", "delete the row and insert it anew")
+	case changed == 0 && row.to != row.group && n.Ignore:
+		return w.move(n.Table, key, row.to, row.group)
+	case changed == 0 && row.to != row.group:
+		return sqlerr.Internal.New("a row of table '" + n.Table.Name + "' was moved but not changed")
+	}
+	return nil
+}
+
+// move takes a row from one group to another as it is. Constraints are looked at when it is taken away, and when it is changed.
+func (w *rowWriter) move(t *catalog.Table, key [][]byte, from, to placement.NodeGroupID) error {
+	sql := append([]byte(nil), "SELECT "...)
+	var stored []*catalog.Column
+	for i := range t.Columns {
+		if t.Columns[i].Generated {
+			continue
+		}
+		if len(stored) > 0 {
+			sql = append(sql, ", "...)
+		}
+		sql = append(sql, workspace.Read(&t.Columns[i])...)
+		stored = append(stored, &t.Columns[i])
+	}
+	sql = append(append(append(sql, " FROM "...), tableName(t)...), " WHERE "...)
+	res, err := w.query(from, append(appendKey(sql, t, key), " FOR UPDATE"...))
+	if err != nil {
+		return err
+	}
+	if len(res.rows) != 1 {
+		return sqlerr.Unsupported("moving a row of table '"+t.Name+"' that its primary key does not find again", "delete the row and insert it anew")
+	}
+	sql = append(append(append(sql[:0], "DELETE FROM "...), tableName(t)...), " WHERE "...)
+	if _, err := w.exec(from, appendKey(sql, t, key)); err != nil {
+		return err
+	}
+	sql = append(append(append(sql[:0], "INSERT INTO "...), tableName(t)...), " ("...)
+	for i, c := range stored {
+		if i > 0 {
+			sql = append(sql, ", "...)
+		}
+		sql = appendName(sql, c.Name)
+	}
+	sql = append(sql, ") VALUES ("...)
+	for i, c := range stored {
+		if i > 0 {
+			sql = append(sql, ", "...)
+		}
+		sql = workspace.AppendValue(sql, workspace.FormOf(c), res.rows[0][i])
+	}
+	_, err = w.exec(to, []byte(workspace.Storing(w.snap.Flavor, string(append(sql, ')')))))
+	return err
+}
+
+// appendKey appends the condition that finds a row by its primary key.
+func appendKey(dst []byte, t *catalog.Table, key [][]byte) []byte {
+	for i, c := range t.Primary {
+		if i > 0 {
+			dst = append(dst, " AND "...)
+		}
+		dst = append(appendName(dst, t.Columns[c].Name), " = "...)
+		dst = workspace.AppendKey(dst, &t.Columns[c], key[i])
+	}
+	return dst
+}
+
+func tableName(t *catalog.Table) []byte {
+	return appendName(append(appendName(nil, t.Database), '.'), t.Name)
+}
+
+func appendName(dst []byte, name string) []byte {
+	return append(append(append(dst, '`'), strings.ReplaceAll(name, "`", "``")...), '`')
+}
+
+// counts are the rows an UPDATE found and those it changed, as its OK packet says.
+func counts(ok wire.OK) (matched, changed uint64) {
+	rest, found := bytes.CutPrefix(ok.Info, []byte("Rows matched: "))
+	if !found {
+		return ok.AffectedRows, ok.AffectedRows
+	}
+	matched, size := number(rest)
+	rest = rest[size:]
+	changed, _ = number(rest[digitsAt(rest):])
+	return matched, changed
+}
+
+// numbered makes the only row that an error of one row's statement names the row number of the client's.
+func numbered(err error, row int) error {
+	var e *sqlerr.Error
+	if row == 0 || !errors.As(err, &e) {
+		return err
+	}
+	return &sqlerr.Error{Code: e.Code, State: e.State, Message: atRow(e.Message, row)}
+}
+
+// atRow replaces "at row 1" at the end of a message.
+func atRow(message string, row int) string {
+	if rest, ok := strings.CutSuffix(message, " at row 1"); ok {
+		return rest + " at row " + strconv.Itoa(row+1)
+	}
+	return message
+}

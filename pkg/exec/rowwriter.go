@@ -1,0 +1,203 @@
+package exec
+
+import (
+	"io"
+	"strconv"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+)
+
+// A statement that has to touch more than the rows its text names, or these on groups that its text does not tell, is run
+// as a program of smaller ones by a rowWriter: read rows with their locks, then write by key, group by group as it turns
+// out. All of it is one statement to Conns: it stands or falls as a whole.
+
+// maxProgramRows bounds the rows of one such statement: they are in memory between reading and writing.
+const maxProgramRows = 50000
+
+// Warned is one warning of a statement that a rowWriter ran.
+type Warned struct {
+	Level   string
+	Code    uint16
+	Message string
+}
+
+// maxWarned is how many warnings are kept.
+const maxWarned = 64
+
+// rowWriter runs one statement.
+type rowWriter struct {
+	*Runner
+	snap  *catalog.Snapshot
+	args  *Arguments
+	clock []byte // SET timestamp for every group, or nil
+	// affected, matched and changed are what the OK packet counts.
+	affected, matched, changed uint64
+	warnings                   uint
+}
+
+// program runs f as one statement over groups that f finds out. Its first groups are those it reads first.
+func (r *Runner) program(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, f func(w *rowWriter) error) (w *rowWriter, err error) {
+	w = &rowWriter{Runner: r, snap: snap, args: a}
+	if p.Uses&plan.ReadsClock != 0 && !r.FixedClock {
+		w.clock = r.setClock()
+	}
+	r.results, r.failed, r.Warned = r.results[:0], 0, r.Warned[:0]
+	r.groups, r.streams = r.groups[:0], r.streams[:0]
+	if err := r.Conns.BeginStatement(nil); err != nil {
+		return nil, err
+	}
+	err = f(w)
+	if cerr := w.end(); err == nil {
+		err = cerr
+	}
+	r.finish(err)
+	return w, r.Conns.EndStatement(err)
+}
+
+// end brings the connections back into the session's state.
+func (w *rowWriter) end() (first error) {
+	if w.clock == nil {
+		return nil
+	}
+	for i := range w.streams {
+		s := &w.streams[i]
+		if s.err != nil || !s.conn.Usable() || s.heads > 0 || s.rows {
+			continue
+		}
+		err := s.send([]byte("SET timestamp = DEFAULT"))
+		if err == nil {
+			_, err = s.readHead()
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// on returns the stream to g, which takes part from now on.
+func (w *rowWriter) on(g placement.NodeGroupID, write bool) (*stream, error) {
+	if cause := w.interrupted(); cause != nil {
+		return nil, cause
+	}
+	if err := w.Conns.JoinStatement(g, write); err != nil {
+		return nil, err
+	}
+	for i := range w.streams {
+		if w.streams[i].group == g {
+			return &w.streams[i], nil
+		}
+	}
+	c, err := w.Conns.Acquire(g, true)
+	if err != nil {
+		return nil, err
+	}
+	w.streams = append(w.streams, stream{conn: c, group: g, runner: w.Runner})
+	w.mu.Lock()
+	w.mu.active = append(w.mu.active, c)
+	w.mu.Unlock()
+	s := &w.streams[len(w.streams)-1]
+	if w.clock != nil {
+		if err := s.send(w.clock); err != nil {
+			return nil, err
+		}
+		if _, err := s.readHead(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// exec runs a statement without rows on g.
+func (w *rowWriter) exec(g placement.NodeGroupID, sql []byte) (wire.OK, error) {
+	s, err := w.on(g, true)
+	if err != nil {
+		return wire.OK{}, err
+	}
+	if err := s.send(sql); err != nil {
+		return wire.OK{}, err
+	}
+	head, err := s.readHead()
+	if err != nil {
+		w.failed = g
+		return wire.OK{}, err
+	}
+	if head.OK == nil {
+		return wire.OK{}, s.breakOff(sqlerr.Internal.New(groupName(g) + " answered a write with rows"))
+	}
+	ok := *head.OK
+	ok.Info = append([]byte(nil), head.OK.Info...)
+	return ok, nil
+}
+
+// rowsOf is the result of query.
+type rowsOf struct {
+	columns []sqltypes.Column
+	rows    [][][]byte
+}
+
+// query runs a SELECT on g. lock says that it locks rows it is to change.
+func (w *rowWriter) query(g placement.NodeGroupID, sql []byte) (out rowsOf, err error) {
+	s, err := w.on(g, false)
+	if err != nil {
+		return out, err
+	}
+	if err := s.send(sql); err != nil {
+		return out, err
+	}
+	head, err := s.readHead()
+	if err != nil {
+		w.failed = g
+		return out, err
+	}
+	if head.OK != nil {
+		return out, s.breakOff(sqlerr.Internal.New(groupName(g) + " answered a SELECT without rows"))
+	}
+	out.columns = append(out.columns, head.Columns...)
+	for {
+		payload, err := s.Next()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		row, err := wire.ParseTextRow(append([]byte(nil), payload...), make([][]byte, 0, len(out.columns)))
+		if err != nil {
+			return out, err
+		}
+		if out.rows = append(out.rows, row); len(out.rows) > maxProgramRows {
+			return out, tooManyRows()
+		}
+	}
+}
+
+func tooManyRows() error {
+	return sqlerr.Unsupported("changing more than "+strconv.Itoa(maxProgramRows)+" rows at once with a statement that moves rows or maintains a global index",
+		"change them in parts, with conditions or LIMIT")
+}
+
+// warn takes over the warnings of the statement that ran last on g, numbering its only row as row.
+func (w *rowWriter) warn(g placement.NodeGroupID, ok wire.OK, row int) error {
+	if ok.Warnings == 0 {
+		return nil
+	}
+	w.warnings += uint(ok.Warnings)
+	list, err := w.query(g, []byte("SHOW WARNINGS"))
+	if err != nil {
+		return err
+	}
+	for _, r := range list.rows {
+		if len(r) != 3 || len(w.Warned) >= maxWarned {
+			break
+		}
+		code, _ := strconv.ParseUint(string(r[1]), 10, 16)
+		w.Warned = append(w.Warned, Warned{string(r[0]), uint16(code), atRow(string(r[2]), row)})
+	}
+	return nil
+}
