@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// The binary form of a map, numbers big-endian:
+// The binary form of a map (without what moves), numbers big-endian:
 //
 //	"SKPM"  magic
 //	1       format
@@ -106,14 +106,16 @@ func parseOwners(b []byte) (*[Partitions]NodeGroupID, error) {
 
 // mapJSON is the JSON form: Owners is the base64 of the binary form's part behind the epoch.
 type mapJSON struct {
-	Epoch  uint64 `json:"epoch"`
-	Owners string `json:"owners"`
+	Epoch  uint64   `json:"epoch"`
+	Owners string   `json:"owners"`
+	Moving []Moving `json:"moving,omitempty"`
 }
 
-// MarshalJSON returns an object of less than 11 kB: the epoch and the owners in base64.
+// MarshalJSON returns an object of less than 11 kB, and a kilobyte for each element of Moving: the epoch, the owners in
+// base64, what moves.
 func (m *PartitionMap) MarshalJSON() ([]byte, error) {
 	owners := m.appendOwners(make([]byte, 0, 2+2*Partitions))
-	return json.Marshal(mapJSON{m.epoch, base64.StdEncoding.EncodeToString(owners)})
+	return json.Marshal(mapJSON{m.epoch, base64.StdEncoding.EncodeToString(owners), m.moving})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. It may only be called on a map nobody has seen yet.
@@ -131,5 +133,5 @@ func (m *PartitionMap) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*m = *newMap(j.Epoch, owners)
-	return nil
+	return m.setMoving(j.Moving)
 }

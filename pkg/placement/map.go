@@ -11,6 +11,11 @@ type PartitionMap struct {
 	epoch  uint64
 	owners [Partitions]NodeGroupID
 	groups []NodeGroupID // who owns anything, sorted
+
+	// what moves; see Moving
+	moving  []Moving
+	frozen  *Set
+	foreign map[NodeGroupID]*Set
 }
 
 // FirstEpoch is the epoch of a map made by NewMap.
@@ -91,7 +96,7 @@ type Move struct {
 	To        NodeGroupID `json:"to"`
 }
 
-// Apply returns the map after moves, one epoch later. It fails when a move does not start at the partition's owner,
+// Apply returns the map after moves, one epoch later, with nothing moving. It fails when a move does not start at the partition's owner,
 // goes to group 0, or names a partition a second time.
 func (m *PartitionMap) Apply(moves []Move) (*PartitionMap, error) {
 	owners := m.owners

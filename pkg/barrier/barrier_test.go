@@ -1,0 +1,128 @@
+package barrier
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/placement"
+)
+
+type owner struct{ evict func() }
+
+func (o owner) Evict() {
+	if o.evict != nil {
+		o.evict()
+	}
+}
+
+func frozen(t *testing.T, drain time.Duration, p ...placement.Partition) (before, after *placement.PartitionMap) {
+	t.Helper()
+	before, err := placement.NewMap([]placement.NodeGroupID{1})
+	require.NoError(t, err)
+	after, err = before.Next(nil, []placement.Moving{{A: 1, B: 2, Partitions: placement.SetOf(p...), Phase: placement.Frozen, Drain: drain}})
+	require.NoError(t, err)
+	return before, after
+}
+
+func TestDrainWaitsForWhoUsesFrozenPartitions(t *testing.T) {
+	b := New()
+	_, m := frozen(t, time.Hour, 7)
+	h, other := b.Join(owner{}), b.Join(owner{})
+	h.Hold([]placement.Partition{7, 3000})
+	other.Hold([]placement.Partition{8})
+	other.Scatter(1) // a read over all groups: not waited for
+	drained := make(chan error, 1)
+	go func() { drained <- b.Drain(context.Background(), m) }()
+	require.Eventually(t, b.waiting.Load, 10*time.Second, time.Millisecond)
+	mark := h.Mark()
+	h.Hold([]placement.Partition{9})
+	h.Restore(&mark)
+	assert.Empty(t, drained)
+	h.Release()
+	require.NoError(t, <-drained)
+	require.True(t, other.Any())
+	require.False(t, h.Any())
+}
+
+func TestDrainWaitsForStatementsOfOlderMaps(t *testing.T) {
+	b := New()
+	_, f := frozen(t, 0, 7)
+	m, err := f.Next(nil, nil)
+	require.NoError(t, err)
+	h, newer := b.Join(owner{}), b.Join(owner{})
+	h.Scatter(f.Epoch())
+	newer.Scatter(m.Epoch())
+	newer.HoldAll()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.Error(t, b.Drain(ctx, m))
+	h.EndScatter()
+	require.NoError(t, b.Drain(ctx, m))
+	b.Leave(newer)
+	b.Leave(h)
+	assert.Empty(t, b.holders)
+}
+
+func TestDrainEvicts(t *testing.T) {
+	b := New()
+	_, m := frozen(t, time.Millisecond, 7)
+	var h *Holder
+	asked := 0
+	h = b.Join(owner{func() {
+		if asked++; asked == 2 {
+			h.Release()
+		}
+	}})
+	h.HoldAll()
+	require.NoError(t, b.Drain(context.Background(), m))
+	assert.Equal(t, 2, asked)
+}
+
+// No statement runs by the old map once Drain has returned, however announcements and publications interleave.
+func TestAnnounceThenLook(t *testing.T) {
+	b := New()
+	before, after := frozen(t, time.Hour, 5, 70)
+	var current atomic.Pointer[placement.PartitionMap]
+	current.Store(before)
+	var drained, late atomic.Bool
+	var g errgroup.Group
+	var rounds sync.WaitGroup
+	for range 8 {
+		rounds.Add(1)
+		g.Go(func() error {
+			h := b.Join(owner{})
+			defer b.Leave(h)
+			for i := 0; ; i++ {
+				p := placement.Partition(rand.N(100))
+				h.Hold([]placement.Partition{p})
+				m := current.Load()
+				if set := m.Frozen(); set == nil || !set.Has(p) {
+					if (p == 5 || p == 70) && drained.Load() {
+						late.Store(true)
+					}
+				}
+				h.Release()
+				if i == 1000 {
+					rounds.Done()
+				}
+				if i >= 1000 && drained.Load() {
+					return nil
+				}
+			}
+		})
+	}
+	rounds.Wait()
+	current.Store(after)
+	require.NoError(t, b.Drain(context.Background(), after))
+	drained.Store(true)
+	require.NoError(t, g.Wait())
+	assert.False(t, late.Load())
+}
