@@ -32,8 +32,19 @@ type Config struct {
 	IdleTimeout    time.Duration // connections unused for so long are closed
 	MaxStatements  int           // prepared statements kept on one connection
 	TLS            *tls.Config   // for servers whose Node.TLS asks for it
+	Accounts       Accounts      // nil: the account of the node itself, for everything
 	Log            *slog.Logger
 	Registerer     prometheus.Registerer
+}
+
+// Accounts says how to log in for clients' statements. Health probes, KILL and Dial use the node's own account.
+type Accounts interface {
+	// Account returns the account to use on g's primary.
+	Account(ctx context.Context, g *catalog.NodeGroup) (user, password string, err error)
+	// Admit decides whether a new connection, made with user's account, may be used.
+	Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, user string) error
+	// Refused is told that a login failed.
+	Refused(g *catalog.NodeGroup, user string, err error)
 }
 
 // DefaultConfig returns the settings used where Config has zero values.
@@ -57,6 +68,7 @@ type Pools struct {
 
 	mu      sync.Mutex // serialises Apply
 	changed chan struct{}
+	orphans orphans
 }
 
 // NewPools returns Pools without groups. Run must be running for health checks to work.
@@ -83,13 +95,19 @@ func NewPools(cfg Config) *Pools {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	p := &Pools{cfg: cfg, metrics: newMetrics(cfg.Registerer), changed: make(chan struct{}, 1)}
+	p.orphans.change = make(chan struct{})
 	p.pools.Store(&[]*pool{})
 	return p
 }
 
 // Apply makes the pools those of groups. Pools of groups that are gone, or whose primary is another server now,
 // are closed; connections in use end with their statement, and are watched until then.
-func (p *Pools) Apply(groups []*catalog.NodeGroup) {
+func (p *Pools) Apply(groups []*catalog.NodeGroup) { p.apply(groups, false) }
+
+// Renew is Apply, but makes every pool anew: connections are of no more use, because the process has other accounts now.
+func (p *Pools) Renew(groups []*catalog.NodeGroup) { p.apply(groups, true) }
+
+func (p *Pools) apply(groups []*catalog.NodeGroup, renew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old := *p.pools.Load()
@@ -99,11 +117,11 @@ func (p *Pools) Apply(groups []*catalog.NodeGroup) {
 	}
 	next := make([]*pool, size)
 	for _, g := range groups {
-		if int(g.ID) < len(old) && old[g.ID] != nil && old[g.ID].serves(g) {
+		if int(g.ID) < len(old) && old[g.ID] != nil && old[g.ID].serves(g) && !renew {
 			next[g.ID] = old[g.ID]
 			continue
 		}
-		next[g.ID] = newPool(g, p.cfg, p.metrics)
+		next[g.ID] = newPool(g, p.cfg, p.metrics, &p.orphans)
 	}
 	p.pools.Store(&next)
 	for id, o := range old {
@@ -217,6 +235,7 @@ func (p *Pools) Dial(ctx context.Context, g placement.NodeGroupID) (*mysqlconn.C
 // Run probes the servers and closes idle connections until ctx ends; then it closes all pools.
 func (p *Pools) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { p.endOrphans(ctx); return nil })
 	g.Go(func() error {
 		watched := map[*pool]bool{}
 		for {

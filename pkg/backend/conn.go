@@ -18,6 +18,7 @@ type Conn struct {
 	Group placement.NodeGroupID
 
 	pool    *pool
+	user    string // it logged in as
 	profile Profile
 	state   *State
 	uses    uint64 // how often it was handed out

@@ -21,6 +21,7 @@ type pool struct {
 	cfg     Config
 	group   *catalog.NodeGroup
 	metrics *groupMetrics
+	orphans *orphans
 	down    atomic.Pointer[sqlerr.Error] // not nil while the server is down: what statements are told
 
 	mu sync.Mutex
@@ -40,8 +41,8 @@ type waiter struct {
 	ready   chan *Conn // nil: try again (a place to dial is free)
 }
 
-func newPool(g *catalog.NodeGroup, cfg Config, m *metrics) *pool {
-	return &pool{cfg: cfg, group: g, metrics: m.group(g), all: map[*Conn]struct{}{}, dials: map[*context.CancelFunc]struct{}{}, since: time.Now()}
+func newPool(g *catalog.NodeGroup, cfg Config, m *metrics, o *orphans) *pool {
+	return &pool{cfg: cfg, group: g, metrics: m.group(g), orphans: o, all: map[*Conn]struct{}{}, dials: map[*context.CancelFunc]struct{}{}, since: time.Now()}
 }
 
 // serves reports whether the pool's connections are those to g's primary.
@@ -172,7 +173,7 @@ func (p *pool) dialCounted(profile Profile) (*Conn, error) {
 	if p.down.Load() != nil {
 		cancel() // setDown may have looked before this dial was there to be found
 	}
-	mc, err := p.dial(ctx, profile)
+	mc, user, err := p.login(ctx, profile)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.dials, &cancel)
@@ -196,16 +197,47 @@ func (p *pool) dialCounted(profile Profile) (*Conn, error) {
 		p.wake()
 		return nil, e
 	}
-	c := &Conn{Conn: mc, Group: p.group.ID, pool: p, profile: profile, state: NewState("", nil), uses: 1}
+	c := &Conn{Conn: mc, Group: p.group.ID, user: user, pool: p, profile: profile, state: NewState("", nil), uses: 1}
 	p.all[c] = struct{}{}
 	return c, nil
 }
 
-// dial logs in to the primary.
+// login is dial with the account for clients' statements, which it returns.
+func (p *pool) login(ctx context.Context, profile Profile) (c *mysqlconn.Conn, user string, err error) {
+	a := p.cfg.Accounts
+	if a == nil {
+		c, err = p.dial(ctx, profile)
+		return c, p.group.Primary.User, err
+	}
+	user, password, err := a.Account(ctx, p.group)
+	if err != nil {
+		return nil, "", err
+	}
+	if c, err = p.dialAs(ctx, profile, user, password); err != nil {
+		a.Refused(p.group, user, err)
+		return nil, "", err
+	}
+	stop := context.AfterFunc(ctx, c.Interrupt)
+	err = a.Admit(c, p.group, user)
+	if !stop() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		_ = c.Close()
+		return nil, "", err
+	}
+	return c, user, nil
+}
+
+// dial logs in to the primary with Skarv's own account.
 func (p *pool) dial(ctx context.Context, profile Profile) (*mysqlconn.Conn, error) {
+	return p.dialAs(ctx, profile, p.group.Primary.User, p.group.Primary.Password)
+}
+
+func (p *pool) dialAs(ctx context.Context, profile Profile, user, password string) (*mysqlconn.Conn, error) {
 	n := p.group.Primary
 	cfg := mysqlconn.Config{
-		Addr: n.Addr, Name: p.name(), User: n.User, Password: n.Password,
+		Addr: n.Addr, Name: p.name(), User: user, Password: password,
 		Caps:    profile.Caps,
 		Timeout: p.cfg.DialTimeout,
 	}
@@ -266,6 +298,10 @@ func (p *pool) put(c *Conn) {
 }
 
 func (p *pool) discard(c *Conn) {
+	if !c.Usable() {
+		// Registered before whoever used it goes on: its server may still be busy with what it was sent.
+		p.orphans.add(orphan{p.group.ID, c.ThreadID(), c.user, p})
+	}
 	_ = c.Close()
 	p.mu.Lock()
 	delete(p.all, c)

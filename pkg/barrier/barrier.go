@@ -67,6 +67,19 @@ func (h *Holder) Uses(set *placement.Set) bool {
 	return false
 }
 
+// Covers reports whether partitions, or all of them, are held already.
+func (h *Holder) Covers(partitions []placement.Partition, all bool) bool {
+	if h.all.Load() {
+		return true
+	}
+	for _, p := range partitions {
+		if h.words[p/64].Load()&(1<<(p%64)) == 0 {
+			return false
+		}
+	}
+	return !all
+}
+
 // Any reports whether h holds anything.
 func (h *Holder) Any() bool { return h.dirty != 0 || h.all.Load() }
 

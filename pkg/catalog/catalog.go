@@ -23,9 +23,11 @@ type Snapshot struct {
 	// ClusterID names the cluster for its whole life; empty before it was initialised.
 	ClusterID string
 	Map       *placement.PartitionMap
-	Groups    []*NodeGroup // sorted by ID
-	Databases map[string]*Database
-	Accounts  map[string]*Account
+	// MapRevision is the etcd revision of Map's last change.
+	MapRevision int64
+	Groups      []*NodeGroup // sorted by ID
+	Databases   map[string]*Database
+	Accounts    map[string]*Account
 	// Flavor is the kind of all backends; a cluster does not mix kinds.
 	Flavor Flavor
 	// ServerVersion is what clients are told in the handshake, taken from the backends.

@@ -49,6 +49,9 @@ type Conns interface {
 	// Release ends the use of c. err is nil when c is ready for the next command, ErrUnread, or the error that made
 	// it unusable.
 	Release(c Conn, err error)
+	// Enter is called before the connections of a statement are acquired that uses partitions, and perhaps again for a
+	// further part of it. After an error nothing may be sent; the statement ends with it.
+	Enter(t *Touched, write bool) error
 	// BeginStatement is called before the connections of a statement are acquired that writes to all of groups,
 	// more than one, or to groups that are not known yet (none; see JoinStatement): from here to EndStatement its work
 	// stands or falls as a whole.

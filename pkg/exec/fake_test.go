@@ -72,6 +72,8 @@ func (c *cluster) Release(conn Conn, err error) {
 	c.note("release %d: %v", f.group, err)
 }
 
+func (c *cluster) Enter(*Touched, bool) error { return nil }
+
 func (c *cluster) BeginStatement(groups []placement.NodeGroupID) error {
 	c.note("begin %v", groups)
 	if c.begin != nil {

@@ -112,6 +112,11 @@ func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Sn
 	if err := r.targets(in); err != nil {
 		return Summary{}, err
 	}
+	if !r.Router.Touched.None() {
+		if err := r.Conns.Enter(&r.Router.Touched, true); err != nil {
+			return Summary{}, err
+		}
+	}
 	asWritten := len(r.groups) == 1 && len(in.edits) == 0 && len(in.added) == 0 && node.Row == nil
 	text := func(dst []byte, g placement.NodeGroupID) []byte {
 		if asWritten {

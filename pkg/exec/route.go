@@ -25,6 +25,9 @@ type Router struct {
 	// groups. 0 is the first group.
 	Home placement.NodeGroupID
 
+	// Touched is what the statement at hand uses, all of its targets together, since the last Forget.
+	Touched Touched
+
 	vals    []sqltypes.Value
 	text    []byte // copies of vals, where they do not stay valid
 	scratch []byte
@@ -32,6 +35,42 @@ type Router struct {
 	// owners are those of the elements of list argument ownersOf, the only list of the last target.
 	owners   []placement.NodeGroupID
 	ownersOf int
+}
+
+// Touched is partitions a statement uses: those of Partitions, perhaps named more than once, or All of them.
+type Touched struct {
+	Partitions []placement.Partition
+	All        bool
+}
+
+// Forget empties t for the next statement.
+func (t *Touched) Forget() { t.Partitions, t.All = t.Partitions[:0], false }
+
+// None reports whether no partitions are used: the statement has no sharded tables.
+func (t *Touched) None() bool { return !t.All && len(t.Partitions) == 0 }
+
+// Meets reports whether any of the partitions of set is used.
+func (t *Touched) Meets(set *placement.Set) bool {
+	if t.All {
+		return true
+	}
+	for _, p := range t.Partitions {
+		if set.Has(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxTouched is how many partitions are told apart; a statement that uses more counts as using all of them.
+const maxTouched = 256
+
+func (t *Touched) add(p placement.Partition) {
+	if len(t.Partitions) < maxTouched {
+		t.Partitions = append(t.Partitions, p)
+	} else {
+		t.All = true
+	}
 }
 
 // Route appends t's node groups to out in ascending order, each once, at least one. exact is false if a value could
@@ -46,6 +85,7 @@ func (r *Router) Route(t *plan.Target, snap *catalog.Snapshot, a *Arguments, out
 		g, err := r.home(snap)
 		return append(out, g), true, err
 	case plan.AllGroups:
+		r.Touched.All = true
 		groups, err = ownersOf(snap, out)
 		return groups, true, err
 	}
@@ -95,6 +135,8 @@ func (r *Router) one(t *plan.Target, snap *catalog.Snapshot, mode placement.Mode
 	if ok {
 		r.vals = append(r.vals[:0], v)
 		g = r.place(t.Table.Key, snap, mode)
+	} else {
+		r.Touched.All = true
 	}
 	switch g {
 	case everyGroup:
@@ -113,10 +155,12 @@ func (r *Router) place(key placement.Key, snap *catalog.Snapshot, mode placement
 	r.scratch = scratch
 	switch match {
 	case placement.Exact:
+		r.Touched.add(p)
 		return snap.Map.Owner(p)
 	case placement.None:
 		return noGroup
 	}
+	r.Touched.All = true
 	return everyGroup
 }
 
@@ -131,6 +175,7 @@ func (r *Router) many(t *plan.Target, snap *catalog.Snapshot, a *Arguments, mode
 		lists++
 		list = o.Arg
 		if combinations *= a.NumElems(o.Arg); lists > 1 && combinations > maxCombinations {
+			r.Touched.All = true
 			groups, err := ownersOf(snap, out)
 			return groups, false, err
 		}
@@ -142,6 +187,8 @@ func (r *Router) many(t *plan.Target, snap *catalog.Snapshot, a *Arguments, mode
 		g := everyGroup
 		if r.combination(t.Key, a) {
 			g = r.place(t.Table.Key, snap, mode)
+		} else {
+			r.Touched.All = true
 		}
 		if lists == 1 {
 			r.owners = append(r.owners, g)

@@ -102,6 +102,11 @@ func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Si
 	if err != nil {
 		return Summary{}, err
 	}
+	if !f.Same && !r.Router.Touched.None() {
+		if err := r.Conns.Enter(&r.Router.Touched, f.Write || p.Uses&plan.LocksRows != 0); err != nil {
+			return Summary{}, err
+		}
+	}
 	text := func(dst []byte, g placement.NodeGroupID) []byte {
 		return r.appendFragment(dst, f, a, g, r.groups)
 	}

@@ -27,6 +27,11 @@ func (s *Server) runProxy(ctx context.Context) error {
 	if err != nil {
 		return nil //nolint:nilerr // the context ended first
 	}
+	select {
+	case <-s.admitted:
+	case <-ctx.Done():
+		return nil
+	}
 	dialect := sqlparse.NewDialect(snap.Flavor == catalog.MariaDB, snap.ServerVersion)
 	plans, err := planner.New()
 	if err != nil {
@@ -35,13 +40,15 @@ func (s *Server) runProxy(ctx context.Context) error {
 	metrics := session.NewMetrics()
 	s.registry.MustRegister(metrics)
 	cfg := &session.Config{
-		Snapshot:  s.follower.Snapshot,
-		Dialect:   dialect,
-		Planner:   plans,
-		Plans:     session.NewPlanCache(s.cfg.PlanCache),
-		Pools:     s.pools,
-		Hasher:    backend.NewHasher(),
-		Sequences: sequences{s.sequences},
+		Snapshot:     s.follower.Snapshot,
+		NextSnapshot: s.follower.Wait,
+		Barrier:      s.barrier,
+		Dialect:      dialect,
+		Planner:      plans,
+		Plans:        session.NewPlanCache(s.cfg.PlanCache),
+		Pools:        s.pools,
+		Hasher:       backend.NewHasher(),
+		Sequences:    sequences{s.sequences},
 		Workspace: workspace.NewBudget(workspace.Limits{
 			Rows: s.cfg.Workspace.MaxRows, Bytes: s.cfg.Workspace.MaxBytes, Total: s.cfg.Workspace.TotalBytes,
 		}),

@@ -20,7 +20,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/barrier"
 	"skarv/pkg/catalog"
+	"skarv/pkg/fence"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/placement"
 	"skarv/pkg/sequence"
@@ -49,6 +51,13 @@ type Server struct {
 	proxy     atomic.Pointer[mysqlserver.Server] // nil until the cluster is initialised
 	started   time.Time
 	schema    int64 // SchemaRevision last seen by changed
+
+	barrier  *barrier.Barrier
+	accounts *fence.Holder
+	fenced   chan struct{} // a server says that the slot is lost
+	maps     chan struct{} // there is another partition map
+	admitted chan struct{} // closed when the first slot is taken
+	slot     atomic.Pointer[topology.Slot]
 
 	coordinator *txn.Coordinator
 	recoverer   *txn.Recoverer // nil without the controller's role
@@ -115,10 +124,13 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	backendTLS, _ := cfg.Backend.tlsConfig()
+	s.barrier, s.fenced, s.maps, s.admitted = barrier.New(), make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	s.accounts = fence.NewHolder(fence.HolderConfig{Dial: s.dialGroup, Lost: func() { signal(s.fenced) }, Unfenced: func() { s.presence.Unfenced() }, Log: o.Log})
 	s.pools = backend.NewPools(backend.Config{
 		MaxPerGroup: cfg.Backend.MaxConnections, DialTimeout: time.Duration(cfg.Backend.DialTimeout),
 		AcquireTimeout: time.Duration(cfg.Backend.AcquireTimeout), FailAfter: time.Duration(cfg.Backend.FailAfter),
 		IdleTimeout: time.Duration(cfg.Backend.IdleTimeout), TLS: backendTLS, Log: o.Log, Registerer: s.registry,
+		Accounts: s.accounts,
 	})
 	s.coordinator = txn.NewCoordinator(txn.Config{Dial: s.pools.Dial, Log: o.Log, Registerer: s.registry, Failpoint: o.Failpoint})
 	if s.has(RoleController) {
@@ -187,6 +199,15 @@ func (s *Server) changed(snap *catalog.Snapshot) {
 	}
 	// Statements load the snapshot anew, so every statement from now on uses this one.
 	s.presence.Ack(snap.Revision)
+	signal(s.maps)
+}
+
+// signal leaves a token in a channel of one place.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }
 
 // sequencesOf tells which sequences still have a table.
@@ -237,6 +258,10 @@ func (s *Server) Run(ctx context.Context) error {
 	} {
 		below.Go(func() error { return run(base) })
 	}
+	if s.has(RoleProxy) {
+		below.Go(func() error { return s.runSlot(base) })
+		below.Go(func() error { return s.runBarrier(base) })
+	}
 
 	above, ctx := errgroup.WithContext(ctx)
 	above.Go(func() error { // the end of the floor below ends what stands on it
@@ -256,9 +281,11 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	err := above.Wait()
 	stopBase()
-	if berr := below.Wait(); err == nil || errors.Is(err, context.Canceled) {
+	berr := below.Wait()
+	if err == nil || errors.Is(err, context.Canceled) {
 		err = berr
 	}
+	s.releaseSlot()
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}

@@ -27,6 +27,9 @@ type conns struct {
 	warnings []Warning
 }
 
+// Enter implements exec.Conns.
+func (c *conns) Enter(t *exec.Touched, write bool) error { return c.s.enter(t, write, true) }
+
 // Acquire implements exec.Conns.
 func (c *conns) Acquire(g placement.NodeGroupID, _ bool) (exec.Conn, error) {
 	c.used++

@@ -104,6 +104,7 @@ func (g *gathering) one(t *plan.Copy) (name string, err error) {
 // read reads the rows of one table.
 func (g *gathering) read(p *plan.Plan, sink exec.Sink) error {
 	s := g.s
+	s.runner.Router.Touched.Forget()
 	if g.conns != nil {
 		s.runner.Conns, s.runner.Sequence = g.conns, s.cfg.Sequences
 		_, err := s.runner.Run(p, s.snap, &s.args, sink)
@@ -112,6 +113,9 @@ func (g *gathering) read(p *plan.Plan, sink exec.Sink) error {
 	conns := conns{s: s}
 	s.runner.Conns, s.runner.Sequence = &conns, s.cfg.Sequences
 	if _, err := s.runner.Run(p, s.snap, &s.args, sink); err != nil {
+		if err == errMoved {
+			return err
+		}
 		conns.end()
 		return s.failed(asServerLost(err))
 	}
@@ -122,7 +126,7 @@ func (g *gathering) read(p *plan.Plan, sink exec.Sink) error {
 // asServerLost makes an error that no client can see one that it can.
 func asServerLost(err error) error {
 	var e *sqlerr.Error
-	if err == nil || errors.As(err, &e) {
+	if err == nil || err == errMoved || errors.As(err, &e) {
 		return err
 	}
 	return sqlerr.ServerLost.New(err.Error())

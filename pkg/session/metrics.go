@@ -17,7 +17,9 @@ import (
 // the stripes are added up when they are read. It implements prometheus.Collector.
 type Metrics struct {
 	stripes [stripeCount]stripe
+	frozen  atomic.Uint64 // statements that waited for partitions being handed over
 
+	held                                     *prometheus.Desc
 	statements, errors, rows, bytes, latency *prometheus.Desc
 	planCache, strategy                      *prometheus.Desc
 }
@@ -65,6 +67,8 @@ func (s strategy) String() string {
 func NewMetrics() *Metrics {
 	labels := []string{"node_group", "kind"}
 	return &Metrics{
+		held: prometheus.NewDesc("skarv_statements_held_total",
+			"Statements that waited because partitions they use were being handed over to another node group.", nil, nil),
 		statements: prometheus.NewDesc("skarv_statements_total", "Statements by node group (0: several or none) and kind.", labels, nil),
 		errors:     prometheus.NewDesc("skarv_statement_errors_total", "Statements that ended with an error.", labels, nil),
 		rows:       prometheus.NewDesc("skarv_statement_rows_total", "Rows returned to clients.", labels, nil),
@@ -77,7 +81,7 @@ func NewMetrics() *Metrics {
 
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.statements, m.errors, m.rows, m.bytes, m.latency, m.planCache, m.strategy} {
+	for _, d := range []*prometheus.Desc{m.held, m.statements, m.errors, m.rows, m.bytes, m.latency, m.planCache, m.strategy} {
 		ch <- d
 	}
 }
@@ -97,6 +101,7 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	counter := func(d *prometheus.Desc, v uint64, l ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), l...)
 	}
+	counter(m.held, m.frozen.Load())
 	counter(m.planCache, hits, "hit")
 	counter(m.planCache, misses, "miss")
 	for i, v := range strategies {

@@ -90,6 +90,7 @@ func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Param
 	s.activity.set("Query", s.db, s.stmt.SQL(), start)
 	s.usedGroup, s.usedStrategy, s.usedSummary = 0, strategyLocal, wire.ResultSummary{}
 	p, err := s.run(cmd, request, params)
+	s.leave()
 	took := time.Since(start)
 	kind := plan.Other
 	if p != nil {
@@ -139,6 +140,9 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 		if err := s.check(a.Database, a.Privilege); err != nil {
 			return p, err
 		}
+	}
+	if err := s.interruptedByHandover(p); err != nil {
+		return p, err
 	}
 	switch p.Kind {
 	case plan.Begin, plan.Commit, plan.Rollback, plan.Savepoint, plan.DDL, plan.Lock:
@@ -256,12 +260,31 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 	} else if s.tx == nil && s.locks == nil && !s.autocommit && (p.Root != nil || p.Relay != nil && len(p.Relay.Tables) > 0) {
 		s.begin("BEGIN", false)
 	}
+	for {
+		err := s.dataBy(p, cmd, request)
+		if err != errMoved {
+			return err
+		}
+		s.snap = s.cfg.Snapshot()
+		if p, err = s.plan(); err != nil {
+			return err
+		}
+	}
+}
+
+// dataBy is data by the session's present snapshot. errMoved says that this is not the newest one.
+func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
+	touched := &s.runner.Router.Touched
+	touched.Forget()
 	if p.Relay != nil {
 		g, one, err := s.runner.Router.Relay(p.Relay, s.snap, &s.args)
 		if err != nil {
 			return err
 		}
 		if one {
+			if err := s.enter(touched, writes(p) || p.Uses&plan.LocksRows != 0, false); err != nil {
+				return err
+			}
 			return s.relay(p, g, cmd, request)
 		}
 	}
@@ -270,6 +293,10 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 	}
 	if w, ok := p.Root.(*plan.Workspace); ok {
 		if w.Write {
+			touched.All = true
+			if err := s.enter(touched, true, true); err != nil {
+				return err
+			}
 			return s.workspaceWrite(p, w)
 		}
 		return s.workspace(p, w)
@@ -629,6 +656,9 @@ func (s *Session) scatter(p *plan.Plan) error {
 	}
 	s.runner.Conns, s.runner.Sequence = &conns, s.cfg.Sequences
 	sum, err := s.runner.Run(p, s.snap, &s.args, out)
+	if err == errMoved {
+		return err
+	}
 	s.usedGroup, s.usedSummary.Rows, s.usedSummary.Bytes = conns.group, out.rows, out.bytes
 	if err != nil {
 		conns.end()

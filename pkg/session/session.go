@@ -11,10 +11,12 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/barrier"
 	"skarv/pkg/catalog"
 	"skarv/pkg/exec"
 	"skarv/pkg/mysqlserver"
@@ -29,8 +31,11 @@ import (
 
 // Config is what the sessions of a process share. All of it is safe for concurrent use.
 type Config struct {
-	// Snapshot returns the present state of the cluster; never nil.
-	Snapshot  func() *catalog.Snapshot
+	// Snapshot returns the present state of the cluster; never nil. NextSnapshot waits for one at or after revision.
+	Snapshot     func() *catalog.Snapshot
+	NextSnapshot func(ctx context.Context, revision int64) (*catalog.Snapshot, error)
+	// Barrier is where sessions announce what they use.
+	Barrier   *barrier.Barrier
 	Dialect   *sqlparse.Dialect
 	Planner   *planner.Planner
 	Plans     *PlanCache
@@ -141,6 +146,13 @@ type Session struct {
 	binary      bool // rows leave in the binary protocol
 	more        bool // a further statement of the same packet follows
 
+	// see hold.go
+	hold       *barrier.Holder
+	busy       sync.Mutex // held while a command runs; whoever evicts an idle session takes it
+	entered    bool       // a part of the statement at hand that writes was announced
+	handedOver bool       // the transaction was rolled back by Evict, and the client does not know
+	committing atomic.Bool
+
 	plans  [planSlots]*planEntry // the shapes this session used last
 	schema int64                 // schema revision of plans
 
@@ -169,6 +181,7 @@ func New(cfg *Config, conn *mysqlserver.Conn) *Session {
 		stmt:        cfg.Dialect.NewStatement(),
 		defaultMode: cfg.SQLMode,
 	}
+	s.hold = cfg.Barrier.Join(s)
 	return s
 }
 
@@ -179,7 +192,11 @@ func (s *Session) Account(user string) *catalog.Account {
 
 // Authenticated implements mysqlserver.Handler: the client has logged in, or changed its user.
 func (s *Session) Authenticated(user, db string, _ map[string]string) error {
+	s.busy.Lock()
+	defer s.busy.Unlock()
 	s.release()
+	s.leave()
+	s.handedOver = false
 	s.user, s.db = user, ""
 	s.host = hostOf(s.conn.RemoteAddr())
 	s.snap = s.cfg.Snapshot()
@@ -224,7 +241,11 @@ func (s *Session) reset() error {
 // Close implements mysqlserver.Handler.
 func (s *Session) Close() {
 	s.cfg.Registry.remove(s)
+	s.busy.Lock()
+	defer s.busy.Unlock()
 	s.release()
+	s.leave()
+	s.cfg.Barrier.Leave(s.hold)
 	s.stmt.Done()
 }
 
@@ -239,7 +260,10 @@ func (s *Session) release() {
 
 // Handle implements mysqlserver.Handler.
 func (s *Session) Handle(cmd wire.Command, payload []byte) error {
+	s.busy.Lock()
+	defer s.busy.Unlock()
 	err := s.handle(cmd, payload)
+	s.leave()
 	if s.buffer != nil {
 		s.cfg.Buffers.put(s.buffer)
 		s.buffer = nil
@@ -289,6 +313,7 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 		return s.setOption(payload)
 	case wire.ComResetConnection:
 		s.release()
+		s.handedOver = false
 		if err := s.reset(); err != nil {
 			return s.fail(err)
 		}

@@ -42,6 +42,8 @@ func (s *Session) commitImplicit() error {
 
 // commit commits tx. One that is in several node groups is not to be interrupted: every step of it is bounded.
 func (s *Session) commit(tx *txn.Txn) (txn.Outcome, error) {
+	s.committing.Store(true)
+	defer s.committing.Store(false)
 	if c := tx.Branch(tx.Group()); c != nil && !tx.Several() {
 		s.running.enter(c)
 		defer s.running.leave(c)

@@ -57,3 +57,13 @@ func (f *Follower) Wait(ctx context.Context, revision int64) (*catalog.Snapshot,
 		}
 	}
 }
+
+// AwaitMap waits until Snapshot shows the partition map that is current when it is called, or a newer one.
+func (f *Follower) AwaitMap(ctx context.Context) error {
+	_, revision, err := f.store.Map(ctx)
+	if err != nil || revision == Absent {
+		return err
+	}
+	_, err = f.Wait(ctx, revision)
+	return err
+}

@@ -21,6 +21,7 @@ const (
 	kindNext    = "next"
 	kindLive    = "live"
 	kindLeader  = "leader"
+	kindSlot    = "slot"
 )
 
 func (s *Store) clusterKey() string { return s.prefix + kindCluster }

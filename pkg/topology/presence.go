@@ -21,14 +21,24 @@ type Member struct {
 	Proxy     bool      `json:"proxy,omitempty"` // it serves statements, so catalog changes wait for its ack
 	// Acked is the revision of the snapshot that every new statement there uses.
 	Acked int64 `json:"acked"`
+	// Drained is the epoch of a partition map: nothing works there by an older one any more.
+	Drained uint64 `json:"drained,omitempty"`
+	// Slot and Incarnation name the slot that the process holds; see Slot. Incarnation is 0 without one.
+	Slot        int   `json:"slot,omitempty"`
+	Incarnation int64 `json:"incarnation,omitempty"`
+	// Unfenced: the process uses a server with Skarv's own account, so that it could not be shut out there.
+	Unfenced bool `json:"unfenced,omitempty"`
 }
 
 // Presence announces this process under a lease and tells how far it has followed.
 type Presence struct {
-	store  *Store
-	member Member
-	acked  atomic.Int64
-	wake   chan struct{}
+	store   *Store
+	member  Member
+	acked   atomic.Int64
+	drained atomic.Uint64
+	slot    atomic.Pointer[Slot]
+	loose   atomic.Bool // Unfenced was called
+	wake    chan struct{}
 }
 
 // NewPresence returns a Presence for m; its ID must be unique among running processes.
@@ -47,6 +57,31 @@ func (p *Presence) Ack(revision int64) {
 			break
 		}
 	}
+	p.announceSoon()
+}
+
+// AckMap says that nothing in this process works by a partition map older than epoch any more, nor will: epochs only
+// rise. It never blocks and is called by one goroutine.
+func (p *Presence) AckMap(epoch uint64) {
+	if epoch > p.drained.Load() {
+		p.drained.Store(epoch)
+		p.announceSoon()
+	}
+}
+
+// Hold says which slot this process holds from now on; nil: none.
+func (p *Presence) Hold(s *Slot) {
+	p.slot.Store(s)
+	p.announceSoon()
+}
+
+// Unfenced says that this process has connections to a server that no fence ends.
+func (p *Presence) Unfenced() {
+	p.loose.Store(true)
+	p.announceSoon()
+}
+
+func (p *Presence) announceSoon() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -97,7 +132,11 @@ func (p *Presence) announce(ctx context.Context) error {
 
 func (p *Presence) put(ctx context.Context, lease clientv3.LeaseID) error {
 	m := p.member
-	m.Acked = p.acked.Load()
+	m.Unfenced = p.loose.Load()
+	m.Acked, m.Drained = p.acked.Load(), p.drained.Load()
+	if slot := p.slot.Load(); slot != nil {
+		m.Slot, m.Incarnation = slot.N, slot.Incarnation
+	}
 	data, err := json.Marshal(m)
 	if err != nil {
 		return err

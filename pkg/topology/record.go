@@ -2,6 +2,8 @@ package topology
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -153,5 +155,23 @@ func (s *Store) waitChange(ctx context.Context, key string, revision int64) erro
 		return ctx.Err()
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// Secret returns the cluster's secret of that name, which is made when it is asked for first.
+func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
+	for {
+		r, ok, err := s.Record(ctx, Secrets, name)
+		if err != nil || ok {
+			return r.Value, err
+		}
+		fresh := make([]byte, 32)
+		if _, err := rand.Read(fresh); err != nil {
+			return nil, err
+		}
+		_, err = s.Change(nil).PutRecord(Secrets, name, fresh, Absent).Commit(ctx)
+		if err != nil && !errors.Is(err, ErrConflict) {
+			return nil, err
+		}
 	}
 }

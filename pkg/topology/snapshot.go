@@ -125,7 +125,7 @@ func (b *builder) apply(kv *mvccpb.KeyValue, deleted bool) bool {
 	case kind == kindCluster && len(names) == 0:
 		err = b.applyCluster(value)
 	case kind == kindMap && len(names) == 0:
-		err = b.applyMap(value)
+		err = b.applyMap(value, kv.ModRevision)
 	case kind == kindGroup && len(names) == 1:
 		err = b.applyGroup(names[0], value)
 	case kind == kindDB && len(names) == 1:
@@ -173,16 +173,16 @@ func (b *builder) prepareAll() error {
 	return nil
 }
 
-func (b *builder) applyMap(value []byte) error {
+func (b *builder) applyMap(value []byte, revision int64) error {
 	if value == nil {
-		b.snap.Map = nil
+		b.snap.Map, b.snap.MapRevision = nil, 0
 		return nil
 	}
 	m := new(placement.PartitionMap)
 	if err := json.Unmarshal(value, m); err != nil {
 		return err // the last good map stays
 	}
-	b.snap.Map = m
+	b.snap.Map, b.snap.MapRevision = m, revision
 	return nil
 }
 

@@ -14,7 +14,7 @@
 //	next/<what>             the next free id of a kind of object
 //	<kind>/<id>             records of jobs (ddl, reorg, ...), opaque to this package
 //	live/<member>           a running process, bound to a lease
-//	slot/<n>                kept for the proxies' durable slots
+//	slot/<n>                a proxy's slot: see Slot
 //	leader/<role>           an election, bound to a lease
 //	secret/<name>           secrets the cluster shares
 //

@@ -1,0 +1,202 @@
+// Package fence keeps a proxy that does not answer away from the database servers. Every proxy logs in with an account of
+// its own, named after its slot in the cluster, and every new connection reads the slot's row in _skarv.slot before it is
+// used. Who wants to be sure that a proxy can write no more, however long it was paused and whatever it still believes,
+// shuts the slot out on each server:
+//
+//	1 the row says that the slot is fenced      a connection that is admitted later is not used
+//	2 the account is locked                     no more logins, but for those under way
+//	3 every connection of the account is killed those admitted earlier
+//	4 until none is left
+//
+// The order matters: a connection that was admitted before 1 is seen by 3. No clock is involved, and a statement costs
+// nothing. All of it stays out of the binary log: what waits for a replica must not hold up logins.
+package fence
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/sqlerr"
+)
+
+// Slot is a proxy's slot, as servers know it.
+type Slot struct {
+	N           int
+	Incarnation int64
+	// Secret is the cluster's; the account's password is made of it.
+	Secret []byte
+}
+
+// User is the name of a slot's account.
+func User(n int) string { return "skarv_w" + strconv.Itoa(n) }
+
+// Password is the account's password: another one for each incarnation, so that a holder of long ago cannot log in.
+func (s Slot) Password() string {
+	m := hmac.New(sha256.New, s.Secret)
+	fmt.Fprintf(m, "slot %d incarnation %d", s.N, s.Incarnation)
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+func account(n int) string { return "'" + User(n) + "'@'%'" }
+
+const (
+	unlogged = "SET SESSION sql_log_bin = 0"
+	table    = "CREATE TABLE IF NOT EXISTS `_skarv`.`slot` (n INT NOT NULL PRIMARY KEY, incarnation BIGINT NOT NULL, fenced TINYINT NOT NULL) ENGINE=InnoDB"
+)
+
+// ErrFenced: the slot is another one's now, or nobody's.
+var ErrFenced = errors.New("this process was shut out of the database server; it takes another slot")
+
+// NoPrivilegeError says that Skarv's account on a server may not make accounts. The cluster works without them as long as
+// no partitions are moved.
+type NoPrivilegeError struct{ Err error }
+
+func (e *NoPrivilegeError) Error() string {
+	return "the account Skarv logs in with may not make accounts there (GRANT ALL PRIVILEGES ON *.* ... WITH GRANT OPTION): " + e.Err.Error()
+}
+
+// Unwrap is the server's refusal.
+func (e *NoPrivilegeError) Unwrap() error { return e.Err }
+
+// privilege reports whether a server refused a statement for want of a privilege.
+func privilege(err error) bool {
+	for _, code := range []sqlerr.Code{1227, 1044, 1045, 1142, 1370, 1410, 1698, 4031} {
+		if sqlerr.HasCode(err, code) {
+			return true
+		}
+	}
+	return false
+}
+
+// Activate makes a slot's account ready on the server c is connected to as administrator. ErrFenced: the slot was fenced
+// there, or taken by a later incarnation. c is to be closed by the caller: what it writes is not logged.
+func Activate(c *mysqlconn.Conn, s Slot) error {
+	run := func(sql string) error {
+		_, err := c.Exec(sql)
+		if err != nil && privilege(err) {
+			return &NoPrivilegeError{err}
+		}
+		return err
+	}
+	for _, sql := range []string{
+		unlogged,
+		"CREATE DATABASE IF NOT EXISTS `_skarv`",
+		table,
+		// A row of this incarnation or a later one is left as it is: who was fenced stays so.
+		fmt.Sprintf("INSERT INTO `_skarv`.`slot` (n, incarnation, fenced) VALUES (%d, %d, 0) ON DUPLICATE KEY UPDATE "+
+			"fenced = IF(incarnation < VALUES(incarnation), 0, fenced), incarnation = GREATEST(incarnation, VALUES(incarnation))", s.N, s.Incarnation),
+	} {
+		if err := run(sql); err != nil {
+			return err
+		}
+	}
+	if err := Admit(c, s); err != nil {
+		return err
+	}
+	for _, sql := range []string{
+		fmt.Sprintf("CREATE USER IF NOT EXISTS %s IDENTIFIED BY '%s'", account(s.N), s.Password()),
+		fmt.Sprintf("ALTER USER %s IDENTIFIED BY '%s' ACCOUNT UNLOCK", account(s.N), s.Password()),
+		fmt.Sprintf("GRANT ALL PRIVILEGES ON *.* TO %s", account(s.N)),
+	} {
+		if err := run(sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Admit returns nil if a connection of s's holder to the server may be used, ErrFenced if not.
+func Admit(c *mysqlconn.Conn, s Slot) error {
+	_, rows, err := c.QueryAll(fmt.Sprintf("SELECT incarnation, fenced FROM `_skarv`.`slot` WHERE n = %d", s.N), 1)
+	if err != nil {
+		return err
+	}
+	if len(rows) != 1 || string(rows[0][0]) != strconv.FormatInt(s.Incarnation, 10) || string(rows[0][1]) != "0" {
+		return ErrFenced
+	}
+	return nil
+}
+
+// Evict shuts a slot out of a server, and returns when nothing its holder has sent or still sends can take effect there
+// but what is prepared (XA). dial connects as administrator; it is called once. verify is called after it, and Evict goes
+// on only if it returns nil: whether the caller is still entitled.
+func Evict(ctx context.Context, dial func(context.Context) (*mysqlconn.Conn, error), verify func(context.Context) error, flavor catalog.Flavor, n int, incarnation int64) error {
+	c, err := dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	stop := context.AfterFunc(ctx, c.Interrupt)
+	defer stop()
+	if err := verify(ctx); err != nil {
+		return err
+	}
+	for _, sql := range []string{
+		unlogged,
+		"SET SESSION lock_wait_timeout = 2",
+		"SET SESSION innodb_lock_wait_timeout = 2",
+		"CREATE DATABASE IF NOT EXISTS `_skarv`",
+		table,
+		fmt.Sprintf("INSERT INTO `_skarv`.`slot` (n, incarnation, fenced) VALUES (%d, %d, 1) ON DUPLICATE KEY UPDATE "+
+			"fenced = IF(incarnation <= VALUES(incarnation), 1, fenced), incarnation = GREATEST(incarnation, VALUES(incarnation))", n, incarnation),
+	} {
+		if _, err := c.Exec(sql); err != nil {
+			return err
+		}
+	}
+	// The account of a later incarnation is not ours to lock. There is none while the caller's record of the slot stands.
+	if _, err := c.Exec("ALTER USER " + account(n) + " ACCOUNT LOCK"); err != nil && !sqlerr.HasCode(err, 1396) { // no such account
+		return err
+	}
+	return kill(ctx, c, flavor, n)
+}
+
+// killAgain is how long connections of a fenced account may take to end before they are killed once more.
+const killAgain = 10 * time.Millisecond
+
+// kill ends every connection of the slot's account, and on MySQL those that have not said yet whose they are.
+func kill(ctx context.Context, c *mysqlconn.Conn, flavor catalog.Flavor, n int) error {
+	users := "'" + User(n) + "'"
+	if flavor == catalog.MySQL {
+		users += ", 'unauthenticated user'"
+	}
+	list := "SELECT id, COALESCE(state, '') FROM information_schema.processlist WHERE user IN (" + users + ")"
+	patience := time.Now().Add(time.Second) // of a commit that waits for a replica's word
+	for {
+		_, rows, err := c.QueryAll(list, 1<<16)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		for _, r := range rows {
+			if waitsForReplica(string(r[1])) && time.Now().Before(patience) {
+				continue
+			}
+			if _, err := c.Exec("KILL " + string(r[0])); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(killAgain):
+		}
+	}
+}
+
+// waitsForReplica tells the state of a commit that waits for the semi-synchronous acknowledgement. MariaDB would end the
+// wait of a killed session and show rows that no replica has.
+func waitsForReplica(state string) bool {
+	const semisync = "Waiting for semi-sync ACK"
+	return len(state) >= len(semisync) && state[:len(semisync)] == semisync
+}

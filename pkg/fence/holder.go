@@ -1,0 +1,141 @@
+package fence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/sqlerr"
+)
+
+// Holder is a proxy's accounts on the servers. Its methods may be called from any goroutine.
+type Holder struct {
+	cfg HolderConfig
+
+	mu       sync.Mutex
+	slot     *Slot
+	ready    map[string]error // by address: the account was made (nil) or cannot be made
+	notified bool             // Lost was called for this slot
+}
+
+// HolderConfig is what a Holder works with.
+type HolderConfig struct {
+	// Dial connects to a group's primary as administrator.
+	Dial func(ctx context.Context, g *catalog.NodeGroup) (*mysqlconn.Conn, error)
+	// Lost is called, once for each slot, when a server says that the slot is not this process's any more. It must not
+	// call the Holder.
+	Lost func()
+	// Unfenced is called when Skarv's own account has to be used on a server.
+	Unfenced func()
+	Log      *slog.Logger
+}
+
+// NewHolder returns a Holder without a slot: nobody is let in before Use.
+func NewHolder(cfg HolderConfig) *Holder {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Holder{cfg: cfg, ready: map[string]error{}}
+}
+
+// Use takes over a slot; nil: the last one is lost.
+func (h *Holder) Use(s *Slot) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.slot, h.ready, h.notified = s, map[string]error{}, false
+}
+
+// ErrNoSlot: the process has no slot at the moment.
+var ErrNoSlot = errors.New("this process is being admitted to the cluster")
+
+// Account returns the account for clients' statements on g's primary, making it ready first. Where accounts cannot be made,
+// that is the one Skarv logs in with for everything; see Unfenced.
+func (h *Holder) Account(ctx context.Context, g *catalog.NodeGroup) (user, password string, err error) {
+	n := g.Primary
+	h.mu.Lock()
+	slot := h.slot
+	err, made := h.ready[n.Addr]
+	h.mu.Unlock()
+	switch {
+	case slot == nil:
+		return "", "", ErrNoSlot
+	case !made:
+		if err = h.activate(ctx, g, *slot); err != nil && !errors.As(err, new(*NoPrivilegeError)) {
+			return "", "", err
+		}
+	}
+	if err != nil {
+		return n.User, n.Password, nil
+	}
+	return User(slot.N), slot.Password(), nil
+}
+
+func (h *Holder) activate(ctx context.Context, g *catalog.NodeGroup, slot Slot) error {
+	c, err := h.cfg.Dial(ctx, g)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	stop := context.AfterFunc(ctx, c.Interrupt)
+	defer stop()
+	err = Activate(c, slot)
+	switch {
+	case errors.Is(err, ErrFenced):
+		h.lost(slot)
+		return err
+	case errors.As(err, new(*NoPrivilegeError)):
+		h.cfg.Unfenced()
+		h.cfg.Log.Warn("partitions cannot be moved from or to a node group", "group", g.ID, "error", err)
+	case err != nil:
+		return fmt.Errorf("make account %s: %w", User(slot.N), err)
+	}
+	h.mu.Lock()
+	if h.slot != nil && h.slot.Incarnation == slot.Incarnation {
+		h.ready[g.Primary.Addr] = err
+	}
+	h.mu.Unlock()
+	return err
+}
+
+// Admit decides on a new connection that was made with user's account.
+func (h *Holder) Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, user string) error {
+	if user == g.Primary.User {
+		return nil
+	}
+	h.mu.Lock()
+	slot := h.slot
+	h.mu.Unlock()
+	if slot == nil || User(slot.N) != user {
+		return ErrNoSlot
+	}
+	err := Admit(c, *slot)
+	if errors.Is(err, ErrFenced) {
+		h.lost(*slot)
+	}
+	return err
+}
+
+// Refused is told that a login was refused by the server: the account may be locked, or its password another one. The next
+// attempt makes it ready once more, which tells.
+func (h *Holder) Refused(g *catalog.NodeGroup, user string, err error) {
+	if user == g.Primary.User || !errors.As(err, new(*sqlerr.Error)) || errors.As(err, new(*mysqlconn.LostError)) {
+		return
+	}
+	h.mu.Lock()
+	delete(h.ready, g.Primary.Addr)
+	h.mu.Unlock()
+}
+
+func (h *Holder) lost(slot Slot) {
+	h.mu.Lock()
+	call := h.slot != nil && h.slot.Incarnation == slot.Incarnation && !h.notified
+	h.notified = h.notified || call
+	h.mu.Unlock()
+	if call {
+		h.cfg.Lost()
+	}
+}

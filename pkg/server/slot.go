@@ -1,0 +1,189 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/fence"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+)
+
+// slotRetry is the pause before taking a slot is tried again.
+const slotRetry = 300 * time.Millisecond
+
+// dialGroup connects to a group's primary with Skarv's own account.
+func (s *Server) dialGroup(ctx context.Context, g *catalog.NodeGroup) (*mysqlconn.Conn, error) {
+	return s.pools.Dial(ctx, g.ID)
+}
+
+// runSlot keeps the process in a slot until ctx ends: it takes one, and another one whenever it was shut out.
+//
+// Order matters: the slot is taken, then the partition map is read that is current, then servers are logged in to. A
+// barrier that did not find the slot has written its map before.
+func (s *Server) runSlot(ctx context.Context) error {
+	for first := true; ; first = false {
+		if err := s.takeSlot(ctx); err != nil {
+			return nil //nolint:nilerr // the context ended
+		}
+		if first {
+			close(s.admitted)
+		}
+		s.awaitFenced(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		s.log.Warn("this process was shut out of the database servers and starts anew", "slot", s.slot.Load().N)
+		s.slot.Store(nil)
+		s.accounts.Use(nil)
+		s.presence.Hold(nil)
+		if snap := s.follower.Snapshot(); snap != nil {
+			s.pools.Renew(snap.Groups) // what its connections were doing has been undone by the servers
+		}
+	}
+}
+
+// takeSlot takes a slot and makes its account the one to log in with.
+func (s *Server) takeSlot(ctx context.Context) error {
+	for {
+		err := s.trySlot(ctx)
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.log.Warn("no slot in the cluster yet", "error", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(slotRetry):
+		}
+	}
+}
+
+func (s *Server) trySlot(ctx context.Context) error {
+	secret, err := s.store.Secret(ctx, "slots")
+	if err != nil {
+		return err
+	}
+	slot, err := s.store.TakeSlot(ctx, s.id, addrOf(s.mysql))
+	if err != nil {
+		return err
+	}
+	if err := s.follower.AwaitMap(ctx); err != nil {
+		return errors.Join(err, s.store.ReleaseSlot(context.WithoutCancel(ctx), slot))
+	}
+	select {
+	case <-s.fenced: // of an earlier slot
+	default:
+	}
+	s.accounts.Use(&fence.Slot{N: slot.N, Incarnation: slot.Incarnation, Secret: secret})
+	s.slot.Store(slot)
+	s.presence.Hold(slot)
+	signal(s.maps)
+	s.log.Info("slot taken", "slot", slot.N, "incarnation", slot.Incarnation)
+	return nil
+}
+
+// awaitFenced returns when etcd or a server says that the slot is lost.
+func (s *Server) awaitFenced(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	var g errgroup.Group
+	g.Go(func() error {
+		defer cancel()
+		for ctx.Err() == nil {
+			fenced, err := s.store.AwaitFenced(ctx, s.slot.Load())
+			if fenced {
+				return nil
+			}
+			if err != nil {
+				select {
+				case <-ctx.Done():
+				case <-time.After(slotRetry):
+				}
+			}
+		}
+		return nil
+	})
+	select {
+	case <-s.fenced:
+	case <-ctx.Done():
+	}
+	cancel()
+	_ = g.Wait()
+}
+
+// releaseSlot gives the slot back after everything that used it has ended, unless a server may still be busy with
+// something of this process: then the controller shuts the slot out.
+func (s *Server) releaseSlot() {
+	slot := s.slot.Load()
+	if slot == nil || s.pools.Orphans() > 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := s.store.ReleaseSlot(ctx, slot); err != nil {
+		s.log.Warn("slot is left to the controller", "slot", slot.N, "error", err)
+	}
+}
+
+// runBarrier acknowledges partition maps: each once nothing works by an older one any more.
+func (s *Server) runBarrier(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.maps:
+		}
+		if snap := s.follower.Snapshot(); snap != nil && snap.Map != nil {
+			s.drain(ctx, snap.Map)
+		}
+	}
+}
+
+// drain waits until nothing works by a map older than m, or there is another one.
+func (s *Server) drain(ctx context.Context, m *placement.PartitionMap) {
+	ctx, cancel := context.WithCancel(ctx)
+	var g errgroup.Group
+	g.Go(func() error {
+		if err := s.barrier.Drain(ctx, m); err != nil {
+			return err
+		}
+		if m.Frozen() != nil {
+			var groups []placement.NodeGroupID
+			for i := range m.Moving() {
+				groups = append(groups, m.Moving()[i].A, m.Moving()[i].B)
+			}
+			if err := s.pools.AwaitOrphans(ctx, groups); err != nil {
+				return err
+			}
+		}
+		s.presence.AckMap(m.Epoch())
+		return nil
+	})
+	done := make(chan struct{})
+	go func() {
+		_ = g.Wait()
+		close(done)
+	}()
+	for {
+		select {
+		case <-done:
+			cancel()
+			return
+		case <-s.maps:
+			if s.follower.Snapshot().Map != m {
+				cancel()
+				<-done
+				signal(s.maps)
+				return
+			}
+		case <-ctx.Done():
+			<-done
+			cancel()
+			return
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"skarv/pkg/barrier"
+	"skarv/pkg/catalog"
+	"skarv/pkg/exec"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+)
+
+// A statement announces which partitions it uses, then looks whether the map it was planned by still stands; only then
+// is anything sent. Who has published another map waits until nothing announced stands against it: see pkg/barrier.
+//
+//	announced until the transaction ends      writes, locking reads, reads of single partitions, all reads inside a
+//	                                          transaction
+//	announced until the statement ends        reads over several groups (by the epoch of their map)
+
+// errMoved: the statement was planned by a map that is not the present one any more. Nothing was sent.
+var errMoved = errors.New("the partition map has changed")
+
+// thawTimeout bounds how long a statement waits for partitions that are being handed over. That takes milliseconds; only a
+// process that has lost etcd waits for so long.
+const thawTimeout = 10 * time.Second
+
+// barrierMark is what the session held before a statement announced more.
+type barrierMark struct {
+	taken bool
+	mark  barrier.Mark
+}
+
+// enter announces what the statement uses. write is true for statements that change or lock rows; several, when it is not
+// one node group's alone to answer, so that it depends on which rows are foreign there.
+func (s *Session) enter(t *exec.Touched, write, several bool) error {
+	if t.None() {
+		return nil
+	}
+	several = several || t.All
+	hold := write || s.tx != nil || s.locks != nil || !t.All
+	epoch := s.snap.Map.Epoch()
+	if s.hold.Scattering() == epoch && (!hold || s.hold.Covers(t.Partitions, t.All)) {
+		return nil // a further part of a statement that was announced: who publishes another map waits for it
+	}
+	// announce
+	var mark barrierMark
+	if hold && s.hold.Any() {
+		mark.taken, mark.mark = true, s.hold.Mark()
+	}
+	switch {
+	case hold && t.All:
+		s.hold.HoldAll()
+	case hold:
+		s.hold.Hold(t.Partitions)
+	}
+	scattering := s.hold.Scattering()
+	if several {
+		s.hold.Scatter(epoch)
+	}
+	// look
+	now := s.cfg.Snapshot()
+	if now.Map == s.snap.Map && (now.Map.Frozen() == nil || !hold) {
+		s.entered = s.entered || write
+		return nil
+	}
+	if s.stands(now, t, several, hold, &mark) {
+		s.entered = s.entered || write
+		return nil
+	}
+	// take back
+	if hold {
+		if mark.taken {
+			s.hold.Restore(&mark.mark)
+		} else {
+			s.hold.Release()
+		}
+	}
+	if several && scattering == 0 {
+		s.hold.EndScatter()
+	}
+	if s.entered {
+		return errHandedOver() // a part of it is done: the transaction begins anew
+	}
+	if err := s.awaitThaw(t); err != nil {
+		return err
+	}
+	return errMoved
+}
+
+// stands reports whether a statement planned by the session's snapshot may run although now is another one.
+func (s *Session) stands(now *catalog.Snapshot, t *exec.Touched, several, hold bool, mark *barrierMark) bool {
+	if now.Map == nil {
+		return false
+	}
+	if set := now.Map.Frozen(); set != nil && hold && t.Meets(set) {
+		// The transaction uses what is frozen already: it may go on until it is told to end.
+		if !mark.taken || !mark.mark.Uses(set) {
+			return false
+		}
+	}
+	if several {
+		return now.Map == s.snap.Map || s.sameRows(now.Map)
+	}
+	for _, p := range t.Partitions {
+		if now.Map.Owner(p) != s.snap.Map.Owner(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameRows reports whether every group has the same rows to show by m as by the session's map: partitions were frozen or
+// thawed, no more.
+func (s *Session) sameRows(m *placement.PartitionMap) bool {
+	old := s.snap.Map
+	if len(old.Diff(m)) > 0 {
+		return false
+	}
+	for _, g := range m.Groups() {
+		a, b := old.Foreign(g), m.Foreign(g)
+		if (a == nil) != (b == nil) || a != nil && *a != *b {
+			return false
+		}
+	}
+	return true
+}
+
+// errHandedOver is what a transaction is told that was rolled back because partitions it uses went to another group.
+func errHandedOver() error {
+	e := sqlerr.LockDeadlock.New()
+	e.Message = "Deadlock found when trying to get lock; try restarting transaction (partitions it uses move to another node group)"
+	return e
+}
+
+// awaitThaw waits while partitions of t are frozen.
+func (s *Session) awaitThaw(t *exec.Touched) error {
+	thawed := func(snap *catalog.Snapshot) bool {
+		set := snap.Map.Frozen()
+		return set == nil || !t.Meets(set)
+	}
+	snap := s.cfg.Snapshot()
+	if thawed(snap) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), thawTimeout)
+	defer cancel()
+	s.cfg.Metrics.frozen.Add(1)
+	for !thawed(snap) {
+		var err error
+		if snap, err = s.cfg.NextSnapshot(ctx, snap.Revision+1); err != nil {
+			e := sqlerr.LockWaitTimeout.New()
+			e.Message = "Lock wait timeout exceeded: partitions of the statement are being handed over to another node group, and this process does not hear that it is done"
+			return e
+		}
+		if s.killed.Load() {
+			return sqlerr.QueryInterrupted.New()
+		}
+	}
+	return nil
+}
+
+// leave ends what the statement announced, unless a transaction or locked tables keep it.
+func (s *Session) leave() {
+	s.hold.EndScatter()
+	if s.tx == nil && s.locks == nil {
+		s.hold.Release()
+	}
+	s.entered = false
+}
+
+// Evict implements barrier.Owner.
+func (s *Session) Evict() {
+	if !s.busy.TryLock() {
+		if s.evictable() {
+			s.end(true) // the statement that runs; if it had a transaction, its end is next
+		}
+		return
+	}
+	defer s.busy.Unlock()
+	if s.tx == nil || s.locks != nil {
+		return // locked tables are not taken away: the cutover is tried again later
+	}
+	s.tx.Rollback()
+	s.tx, s.handedOver = nil, true
+	s.leave()
+}
+
+// evictable reports whether the running statement may be interrupted: not while it commits.
+func (s *Session) evictable() bool { return !s.committing.Load() }
+
+// interruptedByHandover answers for a transaction that was rolled back while its client was thinking.
+func (s *Session) interruptedByHandover(p *plan.Plan) error {
+	if !s.handedOver {
+		return nil
+	}
+	s.handedOver = false
+	if p.Kind == plan.Rollback {
+		return nil
+	}
+	return errHandedOver()
+}

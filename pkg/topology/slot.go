@@ -1,0 +1,176 @@
+package topology
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// Slot is a proxy's place in the cluster: a number that names its account on the database servers, and whose holder every
+// barrier waits for. Unlike the announcement of a process it is not bound to a lease: a process that fell silent keeps it,
+// and may be writing to servers, until it has been shut out there.
+//
+//	absent ──TakeSlot──► active ──Release, by its holder when nothing of it is left on the servers──► absent
+//	                     active ──PutSlot(fenced), by the leader──► fenced ──DeleteSlot, once it is shut out everywhere──► absent
+type Slot struct {
+	N    int    `json:"n"` // from 1
+	Addr string `json:"addr,omitempty"`
+	// Member is the process that took it.
+	Member string `json:"member"`
+	// Incarnation is greater than that of every holder of this number before.
+	Incarnation int64 `json:"incarnation"`
+	// Fenced: its holder is being shut out, and must take another slot.
+	Fenced bool `json:"fenced,omitempty"`
+
+	Revision int64 `json:"-"` // of its last change
+}
+
+// MaxSlots bounds the proxies of a cluster.
+const MaxSlots = 1024
+
+func (s *Store) slotsKey() string { return s.prefix + kindSlot + "/" }
+
+func (s *Store) slotKey(n int) string { return fmt.Sprintf("%s%04d", s.slotsKey(), n) }
+
+// Slots returns all slots, and the revision they were read at.
+func (s *Store) Slots(ctx context.Context) ([]Slot, int64, error) {
+	ctx, cancel := s.request(ctx)
+	defer cancel()
+	r, err := s.client.Get(ctx, s.slotsKey(), clientv3.WithPrefix())
+	if err = s.observe(err); err != nil {
+		return nil, 0, err
+	}
+	out := make([]Slot, 0, len(r.Kvs))
+	for _, kv := range r.Kvs {
+		var slot Slot
+		if err := json.Unmarshal(kv.Value, &slot); err != nil {
+			return nil, 0, fmt.Errorf("decode %s: %w", kv.Key, err)
+		}
+		slot.Revision = kv.ModRevision
+		out = append(out, slot)
+	}
+	return out, r.Header.Revision, nil
+}
+
+// TakeSlot takes the lowest free slot for a process. The caller must use no partition map older than the one that is
+// current when it returns.
+func (s *Store) TakeSlot(ctx context.Context, member, addr string) (*Slot, error) {
+	for {
+		all, at, err := s.Slots(ctx)
+		if err != nil {
+			return nil, err
+		}
+		n := 1
+		for slices.ContainsFunc(all, func(o Slot) bool { return o.N == n }) {
+			n++
+		}
+		if n > MaxSlots {
+			return nil, fmt.Errorf("all %d slots for proxies are taken", MaxSlots)
+		}
+		// The revision read is greater than that of any earlier holder's taking.
+		slot := &Slot{N: n, Addr: addr, Member: member, Incarnation: at}
+		revision, err := s.Change(nil).put(s.slotKey(n), slot, Absent).Commit(ctx)
+		if err == nil {
+			slot.Revision = revision
+			return slot, nil
+		}
+		if !errors.Is(err, ErrConflict) {
+			return nil, err
+		}
+	}
+}
+
+// ReleaseSlot gives a slot back that has nothing left on any server. A slot that was fenced meanwhile stays.
+func (s *Store) ReleaseSlot(ctx context.Context, slot *Slot) error {
+	_, err := s.Change(nil).remove(s.slotKey(slot.N), slot.Revision).Commit(ctx)
+	if errors.Is(err, ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// PutSlot writes a slot.
+func (c *Change) PutSlot(slot *Slot, revision int64) *Change {
+	return c.put(c.store.slotKey(slot.N), slot, revision)
+}
+
+// DeleteSlot removes a slot.
+func (c *Change) DeleteSlot(n int, revision int64) *Change {
+	return c.remove(c.store.slotKey(n), revision)
+}
+
+// AwaitFenced returns when slot is not its holder's any more, or should be looked at for another reason.
+func (s *Store) AwaitFenced(ctx context.Context, slot *Slot) (fenced bool, err error) {
+	value, revision, err := s.get(ctx, s.slotKey(slot.N))
+	if err != nil {
+		return false, err
+	}
+	if revision != slot.Revision || value == nil {
+		return true, nil
+	}
+	return false, s.waitChange(ctx, s.slotKey(slot.N), revision)
+}
+
+// Silent is a slot whose holder has not acknowledged what was waited for.
+type Silent struct {
+	Slot Slot
+	// Gone: its process does not announce itself any more.
+	Gone bool
+}
+
+func (s Silent) String() string {
+	state := "is behind"
+	if s.Gone {
+		state = "is gone"
+	}
+	return "proxy " + s.Slot.Member + " at " + s.Slot.Addr + " (slot " + strconv.Itoa(s.Slot.N) + ") " + state
+}
+
+// AwaitDrained waits until no proxy works by a partition map older than epoch. The map must have been written before. When ctx
+// ends first it returns the slots of those that may, and ctx's error.
+func (s *Store) AwaitDrained(ctx context.Context, epoch uint64) (silent []Silent, err error) {
+	return s.AwaitSlots(ctx, func(m Member) bool { return m.Drained >= epoch })
+}
+
+// AwaitSlots waits until there is, for every slot, its holder's announcement and ok says yes to it. When ctx ends first it
+// returns the slots of which that is not so, and ctx's error. What is waited for must have been written to etcd before: who
+// takes a slot later has seen it.
+func (s *Store) AwaitSlots(ctx context.Context, ok func(Member) bool) (silent []Silent, err error) {
+	for {
+		slots, _, err := s.Slots(ctx)
+		if err != nil {
+			return silent, err
+		}
+		members, at, err := s.members(ctx)
+		if err != nil {
+			return silent, err
+		}
+		silent = silent[:0]
+		for _, slot := range slots {
+			i := slices.IndexFunc(members, func(m Member) bool {
+				return m.ID == slot.Member && m.Slot == slot.N && m.Incarnation == slot.Incarnation
+			})
+			if i < 0 || !ok(members[i]) {
+				gone := !slices.ContainsFunc(members, func(m Member) bool { return m.ID == slot.Member })
+				silent = append(silent, Silent{slot, gone})
+			}
+		}
+		if len(silent) == 0 {
+			return nil, nil
+		}
+		watch, cancel := context.WithCancel(ctx)
+		changes := s.client.Watch(watch, s.prefix+kindLive+"/", clientv3.WithPrefix(), clientv3.WithRev(at+1))
+		select {
+		case <-changes:
+			cancel()
+		case <-ctx.Done():
+			cancel()
+			return silent, ctx.Err()
+		}
+	}
+}
