@@ -33,7 +33,7 @@ type Config struct {
 	// Ready returns why the process cannot serve clients now, or nil. A nil func is always ready.
 	Ready func() error
 	// Status returns what /api/status and the page show. A nil func shows nothing.
-	Status func() Status
+	Status func(context.Context) Status
 	Log    *slog.Logger
 }
 
@@ -140,11 +140,11 @@ func (c *Console) Run(ctx context.Context) error {
 }
 
 func handler(cfg Config, page *template.Template) http.Handler {
-	status := func() Status {
+	status := func(r *http.Request) Status {
 		if cfg.Status == nil {
 			return Status{}
 		}
-		return cfg.Status()
+		return cfg.Status(r.Context())
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -164,17 +164,17 @@ func handler(cfg Config, page *template.Template) http.Handler {
 			MaxRequestsInFlight: maxScrapes, EnableOpenMetrics: true,
 		}))
 	}
-	mux.HandleFunc("GET /api/status", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /api/status", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
-		if err := enc.Encode(status()); err != nil {
+		if err := enc.Encode(status(r)); err != nil {
 			cfg.Log.Debug("status not sent", "error", err)
 		}
 	})
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		if err := page.Execute(w, status()); err != nil {
+		if err := page.Execute(w, status(r)); err != nil {
 			cfg.Log.Debug("page not sent", "error", err)
 		}
 	})

@@ -28,7 +28,7 @@ func TestConsole(t *testing.T) {
 			}
 			return nil
 		},
-		Status: func() Status {
+		Status: func(context.Context) Status {
 			return Status{Version: "1", NodeGroups: []NodeGroup{{ID: 1, Name: "<b>ng1</b>", Partitions: 960, Problem: "refused"}}}
 		},
 	})

@@ -5,7 +5,11 @@ import (
 	"time"
 
 	"skarv/pkg/console"
+	"skarv/pkg/control"
 )
+
+// leaderTimeout is how long the page waits for etcd to name the controller.
+const leaderTimeout = time.Second
 
 // runHTTP serves health, metrics and the console.
 func (s *Server) runHTTP(ctx context.Context) error {
@@ -19,7 +23,7 @@ func (s *Server) runHTTP(ctx context.Context) error {
 }
 
 // status is what this process tells of itself and the cluster.
-func (s *Server) status() console.Status {
+func (s *Server) status(ctx context.Context) console.Status {
 	st := console.Status{
 		Version: s.version, Process: s.id, Since: s.started, MySQLAddr: s.MySQLAddr(), AdminAddr: s.adminAddr(),
 		Connections: s.sessions.Len(),
@@ -29,6 +33,13 @@ func (s *Server) status() console.Status {
 	}
 	if h := s.store.Healthy(); !h.OK {
 		st.Etcd = "not reachable since " + h.Since.Format(time.RFC3339) + ": " + h.Err.Error()
+	} else {
+		ctx, cancel := context.WithTimeout(ctx, leaderTimeout)
+		defer cancel()
+		var err error
+		if st.Leader, _, err = s.store.Leader(ctx, control.Role); err != nil {
+			st.Etcd = "does not say who is controller: " + err.Error()
+		}
 	}
 	snap := s.follower.Snapshot()
 	if snap == nil {
