@@ -105,7 +105,9 @@ type Table struct {
 	AutoIncrement int    `json:"auto_increment"`
 	ID            uint64 `json:"id"`
 	// HiddenKey: the last column is the invisible HiddenKey and the distribution key may be it.
-	HiddenKey bool   `json:"hidden_key,omitempty"`
+	HiddenKey bool `json:"hidden_key,omitempty"`
+	// Checks: the table has CHECK constraints.
+	Checks    bool   `json:"checks,omitempty"`
 	Charset   string `json:"charset,omitempty"`
 	Collation string `json:"collation,omitempty"`
 	// ViewText is the SELECT of a view, with all names qualified.

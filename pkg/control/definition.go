@@ -59,6 +59,7 @@ func readDefinition(ctx context.Context, s *server, db, name string) (*definitio
 	if err := d.readChecks(ctx, s); err != nil {
 		return nil, err
 	}
+	d.table.Checks = len(d.checks) > 0
 	return d, d.readForeignKeys(ctx, s)
 }
 

@@ -27,6 +27,12 @@ type analysis struct {
 	inView int
 	// inPlace: something in the statement makes sense only where its tables are, not in copies of them.
 	inPlace bool
+	// queries are the scopes of the subqueries in expressions. unseen: some subqueries have none.
+	queries map[*sqlparser.Subquery]*query
+	unseen  bool
+	assigns bool // a user variable is assigned within an expression
+	// tested are the subqueries of EXISTS.
+	tested map[*sqlparser.Subquery]bool
 }
 
 // cte is a common table expression in scope. Each reference to it is analysed as a derived table of its own.
@@ -46,6 +52,9 @@ type tree struct {
 	l, r  *tree
 	inst  *instance
 	facts []fact // of ON or USING
+	// on is the condition of ON, with the scope its names are looked up in; nil without ON.
+	on      sqlparser.Expr
+	onScope *block
 }
 
 type joinKind uint8
@@ -71,7 +80,8 @@ func (b *build) analyze(stmt sqlparser.TableStatement) (*query, error) {
 }
 
 func (b *build) analysis() *analysis {
-	b.a = &analysis{b: b, lower: b.snap.LowerCaseTableNames != 0}
+	b.a = &analysis{b: b, lower: b.snap.LowerCaseTableNames != 0, queries: map[*sqlparser.Subquery]*query{},
+		tested: map[*sqlparser.Subquery]bool{}}
 	return b.a
 }
 
@@ -101,6 +111,7 @@ func (a *analysis) query(stmt sqlparser.TableStatement, parent *block, db string
 		for _, c := range q.parts[0].columns {
 			q.columns = append(q.columns, outColumn{name: c.name})
 		}
+		a.unseen = a.unseen || hasSubquery(s.OrderBy)
 		return q, nil
 	case *sqlparser.ValuesStatement:
 		return a.values(s, parent, db)
@@ -219,7 +230,21 @@ func (a *analysis) tableExpr(b *block, e sqlparser.TableExpr, db string) (*tree,
 	return nil, sqlerr.Unsupported("this form of table reference", "name the table or use a derived table")
 }
 
+// hasSubquery reports whether a subquery stands below n.
+func hasSubquery(n sqlparser.SQLNode) (found bool) {
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		_, is := n.(*sqlparser.Subquery)
+		found = found || is
+		return !found, nil
+	}, n)
+	return found
+}
+
 func (a *analysis) add(b *block, in *instance) *instance {
+	in.block, in.inView = b, a.inView > 0
+	if in.sub != nil && in.sub.block != nil {
+		in.sub.block.owner = in
+	}
 	a.insts = append(a.insts, in)
 	b.insts = append(b.insts, in)
 	return in
@@ -258,6 +283,7 @@ func (a *analysis) aliased(b *block, e *sqlparser.AliasedTableExpr, db string) (
 	if err != nil {
 		return nil, err
 	}
+	in.from = e
 	return &tree{inst: a.add(b, in)}, nil
 }
 
@@ -416,6 +442,7 @@ func (a *analysis) join(b *block, e *sqlparser.JoinTableExpr, db string) (*tree,
 		// Names in ON see only the tables of this join (and of enclosing queries); b.insts holds at least these.
 		scope := &block{parent: b.parent, insts: b.insts[before:], using: b.using}
 		t.facts = a.factsOf(e.Condition.On, scope)
+		t.on, t.onScope = e.Condition.On, scope
 	}
 	var merged []string
 	if e.Condition != nil {

@@ -203,11 +203,14 @@ func (w *walker) walk(n sqlparser.SQLNode, from bool) error {
 		switch n := n.(type) {
 		case *sqlparser.DerivedTable:
 			return false, nil // is a scope of its own already
+		case *sqlparser.ExistsExpr:
+			w.a.tested[n.Subquery] = true
 		case *sqlparser.Subquery:
 			q, err := w.a.query(n.Select, w.b, w.db)
 			if err != nil {
 				return false, err
 			}
+			w.a.queries[n] = q
 			left, semi := w.semi[n]
 			w.b.subs = append(w.b.subs, &subquery{q: q, left: left, semi: semi, on: from})
 			return false, nil
@@ -251,6 +254,7 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 	case *sqlparser.Variable:
 		w.a.variable(n)
 	case *sqlparser.AssignmentExpr:
+		w.a.assigns = true
 		w.a.b.plan.Uses |= plan.WritesUserVariable
 	case *sqlparser.GTIDFuncExpr, *sqlparser.PerformanceSchemaFuncExpr:
 		w.a.refuseMany("functions about the state of one server", "ask the server itself")

@@ -11,7 +11,7 @@ import (
 
 // modifyCopiesRules is tried for an UPDATE or DELETE that the other rules refuse.
 func modifyCopiesRules() []Rule {
-	return []Rule{
+	return append([]Rule{
 		{"ModifyCopies", `As Workspace: one server that has all rows of all tables knows which rows change, and to what, in which order
 and with which warnings. So the statement runs over copies, and what it has done to them is done to the rows
 themselves, by primary key, in the same transaction. The rows copied are locked where they come from, so nothing
@@ -20,7 +20,7 @@ LIMIT do not choose in their own node group. It must not leave out rows under IG
 are ignored depends on all. It must not fire for tables whose rows cannot be found again (no primary key), and where foreign keys
 of other tables would see a row that moves as one deleted.`,
 			modifyCopies},
-	}
+	}, copyRules()...)
 }
 
 func modifyCopies(b *build) (bool, error) {
@@ -70,7 +70,7 @@ func modifyCopies(b *build) (bool, error) {
 	if err := w.tables(p, tables, refs, b.st); err != nil || w.refused {
 		return false, err
 	}
-	b.plan.Root, b.plan.Refuse, b.done = p, nil, true
+	b.ws, w.plan = w, p
 	return true, nil
 }
 

@@ -72,6 +72,7 @@ type build struct {
 	frag *scatter
 	ins  *insertion
 	mod  *modification
+	ws   *worker // of a workspace plan
 }
 
 // Build makes the plan of the statement st was scanned from. Functions that speak of the client's session

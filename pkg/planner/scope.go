@@ -21,6 +21,10 @@ type instance struct {
 	usable []fact
 	// spine: each row of the whole result comes from exactly one row of this instance, or of none.
 	spine bool
+	block *block
+	// from is the table's reference in the tree; inView tells that a view names it, not the statement.
+	from   *sqlparser.AliasedTableExpr
+	inView bool
 }
 
 func (i *instance) sharded() bool { return i.table != nil && i.table.Kind == catalog.Sharded }
@@ -58,6 +62,8 @@ type block struct {
 	subs []*subquery
 	// facts hold for every row that passes FROM and WHERE.
 	facts []fact
+	// owner is the derived table, common table expression or view that the block is the SELECT of.
+	owner *instance
 }
 
 // subquery is a query in an expression.

@@ -201,6 +201,16 @@ func (e *editor) arg(p plan.Piece) {
 	e.text = append(e.text, p)
 }
 
+// add appends a text made by another editor.
+func (e *editor) add(t plan.Text) {
+	for _, p := range t {
+		e.raw(p.SQL)
+		if p.Arg != plan.NoArg {
+			e.arg(p)
+		}
+	}
+}
+
 // span appends a range of the statement's text; arguments in it become pieces.
 func (e *editor) span(from, to int) {
 	sql := e.st.SQL()

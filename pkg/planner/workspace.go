@@ -2,31 +2,25 @@ package planner
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
-
-	"vitess.io/vitess/go/vt/sqlparser"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/workspace"
 )
 
 // workspaceRules is tried for a SELECT that the other rules refuse.
 func workspaceRules() []Rule {
-	return []Rule{
+	return append([]Rule{
 		{"Workspace", `One server that has all rows of all tables a query reads gives the answer, whatever the query computes. So
 the tables are copied to one node group, into temporary tables that hide the tables of the same names there, and the
 client's text runs on that connection. All tables are known: the syntax tree names them, or the scanner is sure of
-them. Rows may be left out of a copy if a condition that must be true for every row of the result says so: a conjunct
-of the outermost WHERE over columns of one table that no outer join makes up, and that is read nowhere else in the
-statement. It must not fire for locking reads (the rows locked would be copies), for what reads tables it does not name
+them. It must not fire for locking reads (the rows locked would be copies), for what reads tables it does not name
 (stored functions), for MATCH (temporary tables have no FULLTEXT keys) and for what depends on the server it runs on.`,
 			copyTables},
-	}
+	}, copyRules()...)
 }
 
 // tryWorkspace replaces a refusal of the statement by a workspace plan, if there is one. err is how planning ended.
@@ -77,6 +71,10 @@ type worker struct {
 	tail *sqlparse.Span
 	// whole are the tables of which no row may be left out.
 	whole []*catalog.Table
+
+	plan   *plan.Workspace
+	wanted []wanted
+	named  []*catalog.Table // as often as the text names them; nil if that is not sure
 }
 
 func copyTables(b *build) (bool, error) {
@@ -96,7 +94,7 @@ func copyTables(b *build) (bool, error) {
 			names = append(names, t)
 		}
 	}
-	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB}
+	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, named: names}
 	tables := names
 	switch {
 	case b.query != nil:
@@ -124,7 +122,7 @@ func copyTables(b *build) (bool, error) {
 	if err := w.tables(p, tables, refs, b.st); err != nil || w.refused {
 		return false, err
 	}
-	b.plan.Root, b.plan.Refuse, b.done = p, nil, true
+	b.ws, w.plan = w, p
 	return true, nil
 }
 
@@ -167,10 +165,6 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 	db := w.b.db
 	if w.views > 0 {
 		db = "" // names in views are qualified
-	}
-	seen := map[*catalog.Table]int{}
-	for _, t := range tables {
-		seen[t]++
 	}
 	done := map[*catalog.Table]int{}
 	keeps := func(i int, t *catalog.Table) bool {
@@ -222,12 +216,12 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 			p.Copies = append(p.Copies, c)
 			continue
 		}
-		w.rows(&c, seen[t] == 1 && w.views == 0 && !slices.Contains(w.whole, t))
+		list := &p.Copies
 		if local {
-			p.Local = append(p.Local, c)
-		} else {
-			p.Copies = append(p.Copies, c)
+			list = &p.Local
 		}
+		*list = append(*list, c)
+		w.rows(list, st)
 	}
 	return nil
 }
@@ -282,204 +276,6 @@ func (w *worker) view(p *plan.Workspace, c *plan.Copy) error {
 		c.Text = c.Text[:span.Start] + r.Text + c.Text[span.End:]
 	}
 	return nil
-}
-
-// rows plans the copy of one table's rows. once: the statement reads the table in one place only, so that conditions there
-// may leave rows out.
-func (w *worker) rows(c *plan.Copy, once bool) {
-	t := c.Table
-	f := &plan.Fragment{ID: w.copies, Tables: []*catalog.Table{t}}
-	switch t.Kind {
-	case catalog.Reference:
-		f.Target = plan.Target{Kind: plan.AnyGroup}
-	case catalog.Single:
-		f.Target = plan.Target{Kind: plan.OneGroup, Group: t.Group}
-	default:
-		f.Target = plan.Target{Kind: plan.AllGroups}
-	}
-	e := &editor{st: w.b.st}
-	e.raw("SELECT ")
-	for i := range t.Columns {
-		if t.Columns[i].Generated {
-			continue
-		}
-		if len(c.Columns) > 0 {
-			e.raw(", ")
-		}
-		e.raw(workspace.Read(&t.Columns[i]))
-		c.Columns = append(c.Columns, i)
-	}
-	e.raw(" FROM " + quoteName(t.Database) + "." + quoteName(t.Name))
-	switch {
-	case w.tail != nil:
-		w.choose(f, e, t)
-	case once:
-		w.narrow(f, e, t)
-		fallthrough
-	default:
-		e.raw(" LIMIT 18446744073709551615") // whatever sql_select_limit says
-	}
-	switch {
-	case c.Written != nil:
-		e.raw(" FOR UPDATE")
-	case w.writes:
-		e.raw(" LOCK IN SHARE MODE")
-	}
-	f.Text = e.done()
-	c.Input = f
-}
-
-// narrow leaves out rows and node groups that cannot matter.
-func (w *worker) narrow(f *plan.Fragment, e *editor, t *catalog.Table) {
-	b := w.b
-	blk := b.outermost()
-	if blk == nil {
-		return
-	}
-	var in *instance
-	for _, i := range b.a.insts {
-		if i.table == t {
-			if in != nil {
-				return // read by a view as well
-			}
-			in = i
-		}
-	}
-	if in == nil {
-		return
-	}
-	if t.Kind == catalog.Sharded {
-		if key, _, ok := keyOperands(in); ok {
-			f.Target = plan.Target{Kind: plan.ByKey, Table: t, Key: key}
-		}
-	}
-	if blk.where == nil || len(blk.using) > 0 || !slices.Contains(preserved(blk.tree), in) {
-		return
-	}
-	var conditions []sqlparser.Expr
-	conjuncts(blk.where.Expr, func(x sqlparser.Expr) { conditions = append(conditions, x) })
-	spans := whereSpans(b.st)
-	if len(spans) != len(conditions) {
-		return
-	}
-	first := true
-	for i, x := range conditions {
-		if !b.about(x, blk, in) {
-			continue
-		}
-		if first {
-			e.raw(" AS " + quoteName(in.name) + " WHERE (")
-		} else {
-			e.raw(" AND (")
-		}
-		first = false
-		e.span(spans[i].Start, spans[i].End)
-		e.raw(")")
-	}
-}
-
-// outermost is the scope of the outermost SELECT, UPDATE or DELETE, or nil.
-func (b *build) outermost() *block {
-	switch {
-	case b.mod != nil:
-		return b.mod.scope
-	case b.query != nil:
-		return b.query.block
-	}
-	return nil
-}
-
-// preserved are the instances of a join tree whose rows no outer join makes up.
-func preserved(t *tree) []*instance {
-	switch {
-	case t == nil:
-		return nil
-	case t.kind == inner:
-		return slices.Concat(preserved(t.l), preserved(t.r))
-	case t.kind == leftOuter:
-		return preserved(t.l)
-	}
-	return []*instance{t.inst}
-}
-
-// about reports that e depends on nothing but columns of in and values.
-func (b *build) about(e sqlparser.Expr, blk *block, in *instance) bool {
-	ok, some := true, false
-	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
-		switch n := n.(type) {
-		case *sqlparser.ColName:
-			ref, found := blk.resolveHere(n, b.a.lower)
-			ok = ok && found && ref.ok() && ref.inst == in
-			some = true
-			return false, nil
-		case *sqlparser.Literal, *sqlparser.Argument, sqlparser.ListArg, *sqlparser.ComparisonExpr, *sqlparser.AndExpr,
-			*sqlparser.OrExpr, *sqlparser.NotExpr, *sqlparser.IsExpr, *sqlparser.BetweenExpr, *sqlparser.BinaryExpr,
-			*sqlparser.UnaryExpr, sqlparser.ValTuple, *sqlparser.NullVal, sqlparser.BoolVal, *sqlparser.IntervalDateExpr:
-		default:
-			ok = false
-		}
-		return ok, nil
-	}, e)
-	return ok && some
-}
-
-// whereSpans are the texts between the ANDs of the outermost WHERE.
-func whereSpans(st *sqlparse.Statement) (spans []sqlparse.Span) {
-	c, ok := cut(st)
-	if !ok || c.union || c.where < 0 {
-		return nil
-	}
-	toks := st.TokensFrom(c.where)
-	toks.Next() // WHERE
-	depth, cases, between := 0, 0, 0
-	var item sqlparse.Span
-	for {
-		t := toks.Next()
-		if t.Kind == sqlparse.EOF {
-			break
-		}
-		if t.Kind == sqlparse.Invalid {
-			return nil
-		}
-		switch {
-		case t.Kind == sqlparse.Op && st.Is(t, "("):
-			depth++
-		case t.Kind == sqlparse.Op && st.Is(t, ")"):
-			depth--
-		case t.Kind != sqlparse.Word || depth > 0:
-		case st.Is(t, "CASE"):
-			cases++
-		case st.Is(t, "END"):
-			cases--
-		case cases > 0:
-		case st.Is(t, "BETWEEN"):
-			between++
-		case st.Is(t, "AND"):
-			if between > 0 {
-				between--
-				break
-			}
-			spans, item = append(spans, item), sqlparse.Span{}
-			continue
-		case endsWhere(st, t):
-			return append(spans, item)
-		}
-		if item.End == 0 {
-			item.Start = t.Start
-		}
-		item.End = t.End
-	}
-	return append(spans, item)
-}
-
-func endsWhere(st *sqlparse.Statement, t sqlparse.Token) bool {
-	for _, w := range [...]string{"GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "FOR", "LOCK", "INTO", "PROCEDURE", "OFFSET",
-		"FETCH", "QUALIFY"} {
-		if st.Is(t, w) {
-			return true
-		}
-	}
-	return false
 }
 
 // renamed is what stands for a table reference that reads another table. ok is false where none can.

@@ -1,0 +1,232 @@
+package planner
+
+import (
+	"slices"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/workspace"
+)
+
+// copyRules follow the rule that has found which tables a workspace copies.
+func copyRules() []Rule {
+	return []Rule{
+		{"CopyKeys", `A table whose distribution key has known values by usable facts has the rows that can matter on the
+groups of these values. It must be read in one place only, for which the facts hold.`, copyKeys},
+		{"CopyRows", `Rows that cannot matter are left out: those for which some conjunct cannot be true, judged by columns of
+the row, and by rows that lie beside it (co-located tables, reference tables). See need.go for the argument. A table
+read in several places is copied once, with the rows any of them needs. It must not fire for the side an outer join
+makes up (but for its ON), for conditions that read the clock, chance or variables, nor in statements that assign
+variables, which count the rows.`, copyRows},
+		{"CopyColumns", `Columns whose name the text does not mention and no * stands for cannot be read. The copy has them,
+so that every name means what it means in the table, but not their values. Columns of unique keys are always
+copied, for their values keep rows apart. It must not fire for tables with generated columns, whose expressions
+read others, for CHECK constraints on MySQL, which would see the missing values, and for NATURAL joins.`, copyColumns},
+		{"AssembleCopies", `Writes the fragments.`, assembleCopies},
+	}
+}
+
+// rows plans the fragment of the last copy of a list; st is the text that reads it.
+func (w *worker) rows(list *[]plan.Copy, st *sqlparse.Statement) {
+	c := &(*list)[len(*list)-1]
+	t := c.Table
+	f := &plan.Fragment{ID: w.copies, Tables: []*catalog.Table{t}}
+	switch t.Kind {
+	case catalog.Reference:
+		f.Target = plan.Target{Kind: plan.AnyGroup}
+	case catalog.Single:
+		f.Target = plan.Target{Kind: plan.OneGroup, Group: t.Group}
+	default:
+		f.Target = plan.Target{Kind: plan.AllGroups}
+	}
+	c.Input = f
+	w.wanted = append(w.wanted, wanted{list: list, at: len(*list) - 1, table: t, fragment: f, st: st, top: w.views == 0})
+}
+
+// wanted is the copy of a table whose fragment is being planned.
+type wanted struct {
+	list     *[]plan.Copy
+	at       int // in list
+	table    *catalog.Table
+	fragment *plan.Fragment
+	st       *sqlparse.Statement // the text that reads it: the client's or a view's
+	top      bool                // it is the client's
+	rows     []plan.Text         // conditions, any of which a row may meet; none: all rows
+	columns  []int               // those that are read; nil: all
+}
+
+// references are the places where the statement itself reads table t, if they are sure to be all there are.
+func (w *worker) references(t *catalog.Table) (refs []*instance, ok bool) {
+	a := w.b.a
+	if w.b.outermost() == nil && w.b.query == nil || a.unseen || a.assigns || slices.Contains(w.whole, t) {
+		return nil, false
+	}
+	for _, in := range a.insts {
+		if in.table == t && !in.inView {
+			refs = append(refs, in)
+		}
+	}
+	named := 0
+	for _, n := range w.named {
+		if n == t {
+			named++
+		}
+	}
+	return refs, len(refs) > 0 && named <= len(refs)
+}
+
+// copyKeys: see its rule's Doc.
+func copyKeys(b *build) (fired bool, err error) {
+	if b.ws == nil {
+		return false, nil
+	}
+	for i := range b.ws.wanted {
+		c := &b.ws.wanted[i]
+		t := c.table
+		if !c.top || t.Kind != catalog.Sharded {
+			continue
+		}
+		refs, ok := b.ws.references(t)
+		if !ok || len(refs) != 1 {
+			continue
+		}
+		if key, _, ok := keyOperands(refs[0]); ok {
+			c.fragment.Target = plan.Target{Kind: plan.ByKey, Table: t, Key: key}
+			fired = true
+		}
+	}
+	return fired, nil
+}
+
+// copyRows: see its rule's Doc.
+func copyRows(b *build) (fired bool, err error) {
+	if b.ws == nil {
+		return false, nil
+	}
+	done := map[*catalog.Table][]plan.Text{}
+	for i := range b.ws.wanted {
+		c := &b.ws.wanted[i]
+		if !c.top {
+			continue
+		}
+		t := c.table
+		rows, known := done[t]
+		if !known {
+			rows = b.ws.needed(t)
+			done[t] = rows
+		}
+		c.rows = rows
+		fired = fired || len(rows) > 0
+	}
+	return fired, nil
+}
+
+// maxAlternatives bounds the references of one table whose conditions are told apart.
+const maxAlternatives = 8
+
+// needed are the conditions any of which a row of t must meet to matter; nil if all rows may.
+func (w *worker) needed(t *catalog.Table) (rows []plan.Text) {
+	refs, ok := w.references(t)
+	if !ok || len(refs) > maxAlternatives {
+		return nil
+	}
+	for _, in := range refs {
+		text := w.b.need(in)
+		if text == nil {
+			return nil
+		}
+		if !slices.ContainsFunc(rows, func(have plan.Text) bool { return have.String() == text.String() }) {
+			rows = append(rows, text)
+		}
+	}
+	return rows
+}
+
+// assembleCopies writes the fragments.
+func assembleCopies(b *build) (bool, error) {
+	if b.ws == nil {
+		return false, nil
+	}
+	for i := range b.ws.wanted {
+		c := &b.ws.wanted[i]
+		if c.columns == nil {
+			c.columns = allColumns(c.table)
+		}
+		(*c.list)[c.at].Columns = c.columns
+		c.fragment.Text = c.text(b)
+	}
+	b.plan.Refuse, b.done = nil, true
+	b.plan.Root = b.ws.plan
+	return true, nil
+}
+
+func (c *wanted) text(b *build) plan.Text {
+	t := c.table
+	w := b.ws
+	e := &editor{st: b.st}
+	e.raw("SELECT ")
+	for i, col := range c.columns {
+		if i > 0 {
+			e.raw(", ")
+		}
+		e.raw(workspace.Read(&t.Columns[col]))
+	}
+	e.raw(" FROM " + quoteName(t.Database) + "." + quoteName(t.Name))
+	if w.tail != nil {
+		w.choose(c.fragment, e, t)
+	} else {
+		c.where(e)
+		e.raw(" LIMIT 18446744073709551615") // whatever sql_select_limit says
+	}
+	switch {
+	case (*c.list)[c.at].Written != nil:
+		e.raw(" FOR UPDATE")
+	case w.writes:
+		e.raw(" LOCK IN SHARE MODE")
+	}
+	return e.done()
+}
+
+// where writes the conditions on the rows.
+func (c *wanted) where(e *editor) {
+	if len(c.rows) > 0 {
+		e.raw(" AS " + rowName + " WHERE ")
+	}
+	for i, row := range c.rows {
+		if i > 0 {
+			e.raw(" OR ")
+		}
+		if len(c.rows) > 1 {
+			e.raw("(")
+		}
+		e.add(row)
+		if len(c.rows) > 1 {
+			e.raw(")")
+		}
+	}
+}
+
+// outermost is the scope of the outermost SELECT, UPDATE or DELETE, or nil.
+func (b *build) outermost() *block {
+	switch {
+	case b.mod != nil:
+		return b.mod.scope
+	case b.query != nil:
+		return b.query.block
+	}
+	return nil
+}
+
+// preserved are the instances of a join tree whose rows no outer join makes up.
+func preserved(t *tree) []*instance {
+	switch {
+	case t == nil:
+		return nil
+	case t.kind == inner:
+		return slices.Concat(preserved(t.l), preserved(t.r))
+	case t.kind == leftOuter:
+		return preserved(t.l)
+	}
+	return []*instance{t.inst}
+}
