@@ -128,6 +128,19 @@ func readsClock(t *catalog.Table) bool {
 	return false
 }
 
+// volatileDefault reports whether a default of t gives each copy of a row another value.
+func volatileDefault(t *catalog.Table) bool {
+	for i := range t.Columns {
+		words := strings.FieldsFunc(strings.ToLower(t.Columns[i].Default), func(r rune) bool {
+			return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+		})
+		if t.Columns[i].HasDefault && slices.ContainsFunc(words, volatileFunctions) {
+			return true
+		}
+	}
+	return false
+}
+
 // valuesExpressions looks at what stands in VALUES.
 func (b *build) valuesExpressions(rows sqlparser.Values) error {
 	scope := &block{}
@@ -284,7 +297,7 @@ func insertReference(b *build) (bool, error) {
 	if in.table.Kind != catalog.Reference {
 		return false, nil
 	}
-	if b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0 {
+	if b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0 || volatileDefault(in.table) {
 		return false, sqlerr.Unsupported("writing values into a reference table that would differ from copy to copy (RAND(), UUID(), @x :=)",
 			"compute them at the client")
 	}

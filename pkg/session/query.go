@@ -154,6 +154,9 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 	s.args.Reset(s.stmt, params)
 	s.args.ForeignCharset, s.args.Shown = s.foreignCharset, s.usingShown
 	s.runner.Router.Home = s.anyGroup()
+	if p.Uses&plan.LocksRows != 0 && s.locks == nil {
+		s.runner.Router.Home = s.snap.Groups[0].ID // copies of a reference table are locked where writes to them begin
+	}
 	switch p.Kind {
 	case plan.Set:
 		return p, s.set(params)
