@@ -162,7 +162,10 @@ func (b *build) refuseKind() error {
 	case "CHANGE", "RESET", "PURGE", "START", "STOP", "BINLOG", "SHUTDOWN", "RESTART", "INSTALL", "UNINSTALL", "CLONE",
 		"CACHE", "IMPORT", "HELP", "BACKUP":
 		return refuse(word, "it is about one server; connect to the server itself")
-	case "SIGNAL", "RESIGNAL", "GET":
+	case "GET":
+		b.plan.Kind, b.plan.Topic = plan.Set, "diagnostics"
+		return nil
+	case "SIGNAL", "RESIGNAL":
 		return refuse(word, "it belongs into stored programs")
 	case "TABLE", "VALUES":
 		return refuse(word+" as a statement of its own", "use SELECT")
@@ -360,11 +363,11 @@ func (b *build) do() error {
 		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like)",
 			"they live on one server; lock a row with SELECT ... FOR UPDATE")
 	}
-	if refs, sure := b.st.Tables(); !sure || len(refs) > 0 || b.st.Uses()&sqlparse.Subquery != 0 {
-		return sqlerr.Unsupported("DO with a subquery", "use SELECT")
-	}
 	b.plan.Kind = plan.Other
 	b.plan.Topic = "do"
+	if refs, sure := b.st.Tables(); !sure || len(refs) > 0 || b.st.Uses()&sqlparse.Subquery != 0 {
+		return nil // the session runs it as a SELECT
+	}
 	b.plan.Relay = b.fragment(plan.Target{Kind: plan.AnyGroup})
 	return nil
 }

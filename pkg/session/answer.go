@@ -30,6 +30,14 @@ func newTable(names ...string) *table {
 
 func (t *table) add(values ...any) { t.rows = append(t.rows, values) }
 
+// writeOK answers with an OK packet.
+func (s *Session) writeOK(ok wire.OK) error {
+	if s.capture != nil {
+		return nil
+	}
+	return s.conn.WriteOK(ok)
+}
+
 // send answers with t.
 func (s *Session) send(t *table) error {
 	out := s.newOutput()
@@ -82,6 +90,9 @@ func (s *Session) newOutput() *output {
 // Columns starts the result.
 func (o *output) Columns(cols []sqltypes.Column) error {
 	o.columns = cols
+	if o.s.capture != nil {
+		return o.s.capture.start(cols)
+	}
 	c := o.s.conn
 	if err := c.EndPacket(wire.AppendColumnCount(c.BeginPacket(), len(cols))); err != nil {
 		return err
@@ -101,6 +112,9 @@ func (o *output) Row(row []byte) (err error) {
 	}
 	o.rows++
 	o.bytes += uint64(len(row))
+	if o.s.capture != nil {
+		return o.s.capture.row(row)
+	}
 	if !o.binary {
 		return o.s.conn.WritePacket(row)
 	}
@@ -116,5 +130,8 @@ func (o *output) Row(row []byte) (err error) {
 
 // end ends the result.
 func (o *output) end(warnings uint16) error {
+	if o.s.capture != nil {
+		return nil
+	}
 	return o.s.conn.WriteEnd(wire.OK{Status: o.s.status(), Warnings: warnings})
 }

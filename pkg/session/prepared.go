@@ -158,6 +158,10 @@ func textOnlyOnMySQL(st *sqlparse.Statement) bool {
 	switch st.Kind() {
 	case sqlparse.Use, sqlparse.Begin, sqlparse.Savepoint, sqlparse.Release, sqlparse.LockTables, sqlparse.UnlockTables:
 		return true
+	case sqlparse.Other:
+		tokens := st.Tokens()
+		first := tokens.Next()
+		return st.Is(first, "GET") || st.Is(first, "SIGNAL") || st.Is(first, "RESIGNAL") || st.Is(first, "HELP")
 	case sqlparse.Rollback, sqlparse.Show: // ROLLBACK TO, SHOW WARNINGS
 		tokens := st.Tokens()
 		tokens.Next()

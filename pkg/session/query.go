@@ -65,7 +65,7 @@ func (s *Session) fail(err error) error {
 	}
 	s.rowCount = -1
 	if s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 {
-		s.warnings = append(s.warnings[:0], Warning{"Error", uint16(e.Code), e.Message})
+		s.warnings = append(s.warnings[:0], Warning{"Error", uint16(e.Code), e.Message, e.State})
 	}
 	if e.Code == sqlerr.Internal {
 		s.log.Error("internal error", "error", e.Message, "statement", string(s.stmt.Digest(nil)))
@@ -159,6 +159,9 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 	}
 	switch p.Kind {
 	case plan.Set:
+		if p.Topic == "diagnostics" {
+			return p, s.getDiagnostics()
+		}
 		return p, s.set(params)
 	case plan.Prepared:
 		return s.preparedText(p)
@@ -291,6 +294,9 @@ func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 			return s.relay(p, g, cmd, request)
 		}
 	}
+	if p.Root == nil && p.Topic == "do" {
+		return s.do()
+	}
 	if p.Root == nil {
 		return s.refuse(p)
 	}
@@ -301,6 +307,9 @@ func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 				return err
 			}
 			return s.workspaceWrite(p, w)
+		}
+		if handled, err := s.selectInto(); handled {
+			return err
 		}
 		return s.workspace(p, w)
 	}
@@ -425,8 +434,14 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 	}
 	if sum.Failed() {
 		s.rowCount = -1
-		s.warnings = append(s.warnings[:0], Warning{"Error", uint16(sum.ErrCode), ""})
+		state := string(sum.ErrState[:])
+		s.warnings = append(s.warnings[:0], Warning{"Error", uint16(sum.ErrCode), "", state})
 		s.fetchWarnings(c)
+		for i := range s.warnings {
+			if w := &s.warnings[i]; w.Code == uint16(sum.ErrCode) {
+				w.State = state
+			}
+		}
 		s.variablesFailed(p, c)
 		s.done(c, &sqlerr.Error{Code: sum.ErrCode, State: string(sum.ErrState[:])})
 		return nil
@@ -461,7 +476,9 @@ func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummar
 	default:
 		s.rowCount = int64(sum.AffectedRows)
 	}
-	s.warnings = s.warnings[:0]
+	if sum.Warnings > 0 || !s.keepsWarnings(p) {
+		s.warnings = s.warnings[:0]
+	}
 	if sum.Warnings > 0 {
 		s.fetchWarnings(c)
 	}
@@ -609,7 +626,7 @@ func (s *Session) copyResults(c *backend.Conn, sql []byte) (sum wire.ResultSumma
 			ok := *head.OK
 			sum.AffectedRows, sum.LastInsertID, sum.Warnings, sum.Columns = ok.AffectedRows, ok.LastInsertID, ok.Warnings, 0
 			ok.Status, ok.SessionState = s.status(), nil
-			err = s.conn.WriteOK(ok)
+			err = s.writeOK(ok)
 		} else {
 			sum.Columns = len(head.Columns)
 			err = s.copyRows(c, head.Columns, &sum, saved)
@@ -681,7 +698,7 @@ func (s *Session) scatter(p *plan.Plan) error {
 	if sum.Generated {
 		s.lastInsertID = sum.LastInsertID
 	}
-	return s.conn.WriteOK(wire.OK{
+	return s.writeOK(wire.OK{
 		AffectedRows: sum.AffectedRows, LastInsertID: sum.LastInsertID, Warnings: sum.Warnings,
 		Info: sum.Info, Status: s.status(),
 	})

@@ -137,6 +137,7 @@ type Session struct {
 	runner      exec.Runner
 	params      wire.Params
 	current     *prepared // COM_STMT_EXECUTE
+	capture     *capture  // takes the answer instead of the client; nil for the client's own statements
 	using       [][]byte  // EXECUTE as text: each parameter for a server that has the session's state; else nil
 	usingShown  [][]byte  // the same for exec.Arguments.Shown
 	bound       uint32    // its id on the backend connection
@@ -350,7 +351,7 @@ func (s *Session) status() wire.Status {
 func (s *Session) ok(ok wire.OK) error {
 	ok.Status = s.status()
 	s.rowCount = int64(ok.AffectedRows)
-	return s.conn.WriteOK(ok)
+	return s.writeOK(ok)
 }
 
 // changeDB is USE and COM_INIT_DB.

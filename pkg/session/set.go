@@ -41,8 +41,10 @@ func (s *Session) set(params *wire.Params) error {
 	case stmt.Is(first, "STATEMENT"), stmt.Is(first, "RESOURCE"):
 		return sqlerr.Unsupported("SET "+strings.ToUpper(string(stmt.Text(first.Span))), "set the variable for the session instead")
 	}
-	if refs, sure := stmt.Tables(); stmt.Uses()&sqlparse.Subquery != 0 && (!sure || len(refs) > 0) {
-		return sqlerr.Unsupported("SET with a subquery over tables", "use SELECT ... INTO @variable")
+	if stmt.Uses()&sqlparse.Subquery != 0 {
+		if handled, err := s.setFromTables(tokens); handled {
+			return err
+		}
 	}
 	if rest, found, err := s.setCommit(tokens); err != nil || found && rest == nil {
 		if err != nil {

@@ -96,6 +96,11 @@ type sessionValue struct{ text, typed string }
 
 func unsigned(v uint64) sessionValue { return sessionValue{strconv.FormatUint(v, 10), "(%s | 0)"} }
 
+// unsignedVariable is unsigned for a variable, which may be NULL as far as servers know.
+func unsignedVariable(v uint64) sessionValue {
+	return sessionValue{strconv.FormatUint(v, 10), "NULLIF(%s | 0, NULL)"}
+}
+
 func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token) (v sessionValue, ok bool) {
 	switch {
 	case stmt.Is(name, "CONNECTION_ID"):
@@ -112,7 +117,7 @@ func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token)
 	case stmt.Is(name, "ROW_COUNT"):
 		return sessionValue{strconv.FormatInt(s.rowCount, 10), "(%s + 0*4294967296)"}, true
 	case stmt.Is(name, "FOUND_ROWS"):
-		return unsigned(s.foundRows), true
+		return sessionValue{strconv.FormatUint(s.foundRows, 10), "(%s + 0*4294967296)"}, true
 	}
 	return v, false
 }
@@ -120,19 +125,19 @@ func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token)
 func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 	switch foldASCII(text) {
 	case "@@last_insert_id", "@@identity", "@@session.last_insert_id", "@@session.identity":
-		return unsigned(s.lastInsertID), true
+		return unsignedVariable(s.lastInsertID), true
 	case "@@pseudo_thread_id", "@@session.pseudo_thread_id":
-		return unsigned(uint64(s.conn.ID())), true
+		return unsignedVariable(uint64(s.conn.ID())), true
 	case "@@in_transaction", "@@session.in_transaction":
 		if s.cfg.Dialect.MariaDB() {
 			n := uint64(0)
 			if s.status().Has(wire.StatusInTrans) {
 				n = 1
 			}
-			return unsigned(n), true
+			return unsignedVariable(n), true
 		}
 	case "@@warning_count", "@@session.warning_count":
-		return unsigned(uint64(len(s.warnings))), true
+		return unsignedVariable(uint64(len(s.warnings))), true
 	case "@@error_count", "@@session.error_count":
 		n := uint64(0)
 		for _, w := range s.warnings {
@@ -140,7 +145,7 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 				n++
 			}
 		}
-		return unsigned(n), true
+		return unsignedVariable(n), true
 	}
 	return v, false
 }

@@ -105,7 +105,7 @@ func (s *Session) pending(out txn.Outcome) (warnings uint16) {
 		return out.Warnings
 	}
 	s.warnings = append(s.warnings[:0], Warning{"Note", uint16(sqlerr.UnknownError),
-		"transaction " + string(out.Pending) + " is committed; some node groups have yet to show it"})
+		"transaction " + string(out.Pending) + " is committed; some node groups have yet to show it", ""})
 	return 1
 }
 

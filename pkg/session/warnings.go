@@ -16,6 +16,7 @@ type Warning struct {
 	Level   string // Note, Warning or Error
 	Code    uint16
 	Message string
+	State   string // SQLSTATE of an error; "" where it is not known
 }
 
 // maxWarnings is what is kept of one statement's warnings, as max_error_count is on a server.
@@ -38,10 +39,15 @@ func appendWarnings(dst []Warning, c *backend.Conn) []Warning {
 	}
 	for _, r := range rows {
 		if len(r) == 3 && len(dst) < maxWarnings {
-			dst = append(dst, Warning{string(r[0]), uint16(parseUint(r[1])), string(r[2])})
+			dst = append(dst, Warning{string(r[0]), uint16(parseUint(r[1])), string(r[2]), ""})
 		}
 	}
 	return dst
+}
+
+// keepsWarnings reports whether a statement without warnings leaves those of the one before: on MariaDB, one without tables.
+func (s *Session) keepsWarnings(p *plan.Plan) bool {
+	return s.cfg.Dialect.MariaDB() && p.Kind == plan.Select && p.Relay != nil && len(p.Relay.Tables) == 0
 }
 
 // showWarnings answers SHOW WARNINGS and SHOW ERRORS, with COUNT(*) and LIMIT.
@@ -61,6 +67,7 @@ func (s *Session) showWarnings(p *plan.Plan) error {
 				name = "@@session.error_count"
 			}
 			t := newTable("#" + name)
+			t.columns[0].Flags |= sqltypes.FlagUnsigned
 			t.add(len(rows))
 			return s.send(t)
 		}

@@ -115,7 +115,7 @@ func (s *Session) copyBinary(c *backend.Conn, sql []byte) (sum wire.ResultSummar
 		ok := *head.OK
 		sum.AffectedRows, sum.Warnings = ok.AffectedRows, ok.Warnings
 		ok.Status, ok.SessionState = s.status(), nil
-		return sum, s.conn.WriteOK(ok)
+		return sum, s.writeOK(ok)
 	}
 	sum.Columns = len(head.Columns)
 	out := s.newOutput()

@@ -75,7 +75,7 @@ func (s *Statement) contextWord(id wordID) {
 		if st.depth == st.selectDepth {
 			s.endSelectList()
 		}
-		st.into = id == wInto
+		st.into = id == wInto && !st.insert
 	case wInsert, wReplace:
 		if st.depth == 0 && (st.tokens == 1 || st.heads.explains()) {
 			st.insert = true

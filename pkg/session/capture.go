@@ -1,0 +1,280 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/exec"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+)
+
+// capture takes the answer of a statement that the session runs for itself, as part of one of the client's.
+type capture struct {
+	limit   int                           // rows kept; what comes behind them is dropped
+	accept  func([]sqltypes.Column) error // nil, or judges the result before its first row
+	columns []sqltypes.Column
+	rows    [][][]byte
+}
+
+func (c *capture) start(cols []sqltypes.Column) error {
+	c.columns = slices.Clone(cols)
+	return nil
+}
+
+func (c *capture) row(payload []byte) error {
+	if len(c.rows) >= c.limit {
+		return nil
+	}
+	fields, err := wire.ParseTextRow(payload, nil)
+	if err != nil {
+		return err
+	}
+	for i, f := range fields {
+		fields[i] = bytes.Clone(f)
+	}
+	c.rows = append(c.rows, fields)
+	return nil
+}
+
+// within runs a statement on behalf of the one at hand: planned, routed and checked as any other, inside the session's
+// transaction. What it answers goes to take.
+func (s *Session) within(text []byte, take *capture) error {
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan(text, s.mode); err != nil {
+		return err
+	}
+	wasCapture, wasBinary, wasMore, wasCurrent, wasSubstituted := s.capture, s.binary, s.more, s.current, s.substituted
+	wasUsing, wasShown, wasFound, wasArgs := s.using, s.usingShown, s.foundRows, s.args
+	s.args = exec.Arguments{}
+	s.capture, s.binary, s.more, s.current, s.substituted, s.using, s.usingShown = take, false, false, nil, nil, nil, nil
+	defer func() {
+		s.capture, s.binary, s.more, s.current, s.substituted = wasCapture, wasBinary, wasMore, wasCurrent, wasSubstituted
+		s.using, s.usingShown, s.foundRows, s.args = wasUsing, wasShown, wasFound, wasArgs
+	}()
+	defer s.use(st)()
+	_, err := s.run(wire.ComQuery, nil, nil)
+	return err
+}
+
+// numbers runs a SELECT whose result is numbers, which say all of their type: at most two rows of it are returned. ok is
+// false when the result has other columns, or the rows are better found in another way.
+func (s *Session) numbers(text []byte, columns int) (rows [][]string, ok bool, err error) {
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan(text, s.mode); err != nil {
+		return nil, false, nil
+	}
+	back := s.use(st)
+	p, err := s.plan()
+	back()
+	if err != nil || p.Uses&(plan.WritesUserVariable|plan.SetsLastInsertID|plan.CalcFoundRows) != 0 {
+		return nil, false, nil
+	}
+	if _, workspace := p.Root.(*plan.Workspace); workspace || p.Root == nil && p.Relay == nil {
+		return nil, false, nil
+	}
+	take := &capture{limit: 2}
+	if err := s.within(text, take); err != nil {
+		return nil, true, err
+	}
+	if len(take.columns) != columns || slices.ContainsFunc(take.columns, func(c sqltypes.Column) bool {
+		return !isNumber(c.Type) || c.Type == sqltypes.TypeYear
+	}) {
+		return nil, false, nil
+	}
+	for _, r := range take.rows {
+		values := make([]string, len(r))
+		for i, v := range r {
+			values[i] = userLiteral(take.columns[i], [][]byte{v, nil, nil, nil})
+		}
+		rows = append(rows, values)
+	}
+	return rows, true, nil
+}
+
+// setUserVariables makes literals the values of user variables.
+func (s *Session) setUserVariables(names, values []string) error {
+	set := make([]backend.Variable, len(names))
+	for i, n := range names {
+		set[i] = backend.Variable{Name: "@" + quoteName(n), Value: values[i]}
+	}
+	return s.adopt(s.state.With(s.state.DB, set...))
+}
+
+// selectInto runs SELECT ... INTO @a, ... over several node groups, if what is selected is numbers and its rows need not
+// all be copied to one place; handled is false if not.
+func (s *Session) selectInto() (handled bool, err error) {
+	if s.stmt.Uses()&sqlparse.WritesUserVariable == 0 || s.stmt.Kind() != sqlparse.Select {
+		return false, nil
+	}
+	names, into := intoVariables(s.stmt)
+	if len(names) == 0 {
+		return false, nil
+	}
+	text := s.args.AppendSpan(nil, sqlparse.Span{Start: 0, End: into.Start})
+	text = s.args.AppendSpan(append(text, ' '), sqlparse.Span{Start: into.End, End: len(s.stmt.SQL())})
+	rows, ok, err := s.numbers(text, len(names))
+	if !ok || err != nil {
+		return ok, err
+	}
+	if len(rows) == 0 {
+		s.warnings = append(s.warnings[:0], Warning{"Warning", 1329, "No data - zero rows fetched, selected, or processed", "02000"})
+		return true, s.ok(wire.OK{Warnings: 1})
+	}
+	if err := s.setUserVariables(names, rows[0]); err != nil {
+		return true, err
+	}
+	if len(rows) > 1 {
+		return true, &sqlerr.Error{Code: 1172, State: "42000", Message: "Result consisted of more than one row"}
+	}
+	return true, s.ok(wire.OK{AffectedRows: 1})
+}
+
+// intoVariables finds INTO @a, @b outside of parentheses; names is empty if there is none.
+func intoVariables(st *sqlparse.Statement) (names []string, into sqlparse.Span) {
+	tokens := st.Tokens()
+	depth := 0
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		switch {
+		case st.Is(tok, "("):
+			depth++
+		case st.Is(tok, ")"):
+			depth--
+		case depth == 0 && tok.Kind == sqlparse.Word && st.Is(tok, "INTO"):
+			into.Start = tok.Start
+			for {
+				v := tokens.Next()
+				if v.Kind != sqlparse.UserVar {
+					return nil, into
+				}
+				names = append(names, userVariable(st.Text(v.Span)))
+				into.End = v.End
+				ahead := tokens
+				if !st.Is(ahead.Next(), ",") {
+					return names, into
+				}
+				tokens = ahead
+			}
+		}
+	}
+	return nil, into
+}
+
+// do is DO with expressions that read tables: a SELECT without an answer.
+func (s *Session) do() error {
+	tokens := s.stmt.Tokens()
+	first := tokens.Next()
+	text := s.args.AppendSpan([]byte("SELECT"), sqlparse.Span{Start: first.End, End: len(s.stmt.SQL())})
+	if err := s.within(text, &capture{}); err != nil {
+		return err
+	}
+	return s.ok(wire.OK{})
+}
+
+// setFromTables runs a SET with assignments that read tables; handled is false when there are none.
+func (s *Session) setFromTables(tokens sqlparse.Tokens) (handled bool, err error) {
+	type assignment struct {
+		text   []byte
+		name   string // of a user variable assigned from tables
+		expr   []byte
+		scalar []byte // expr is this subquery
+	}
+	var list []assignment
+	for more := true; more; {
+		first := tokens.Next()
+		operator := tokens.Next()
+		whole := sqlparse.Span{Start: first.Start, End: operator.End}
+		var expr sqlparse.Span
+		depth, closed := 0, -1
+		for {
+			tok := tokens.Next()
+			more = tok.Kind != sqlparse.EOF
+			if !more || depth == 0 && s.stmt.Is(tok, ",") {
+				break
+			}
+			if expr.End == 0 {
+				expr.Start = tok.Start
+			}
+			expr.End, whole.End = tok.End, tok.End
+			switch {
+			case s.stmt.Is(tok, "("):
+				depth++
+			case s.stmt.Is(tok, ")"):
+				if depth--; depth == 0 && closed < 0 {
+					closed = tok.End
+				}
+			}
+		}
+		a := assignment{text: s.args.AppendSpan(nil, whole)}
+		if readsTables(s.stmt, expr) {
+			if first.Kind != sqlparse.UserVar {
+				return true, sqlerr.Unsupported("SET of a system variable from tables", "assign the value to a user variable first")
+			}
+			handled = true
+			a.name, a.expr = userVariable(s.stmt.Text(first.Span)), s.args.AppendSpan(nil, expr)
+			if closed == expr.End && s.stmt.Text(expr)[0] == '(' {
+				a.scalar = s.args.AppendSpan(nil, sqlparse.Span{Start: expr.Start + 1, End: expr.End - 1})
+			}
+		}
+		list = append(list, a)
+	}
+	if !handled {
+		return false, nil
+	}
+	// Servers compute all values before they assign the first.
+	text := []byte("SET ")
+	for i, a := range list {
+		if i > 0 {
+			text = append(text, ", "...)
+		}
+		if a.name == "" {
+			text = append(text, a.text...)
+			continue
+		}
+		held := fmt.Sprintf("__skarv_%d", i)
+		if err := s.setFromQuery(held, a.expr, a.scalar); err != nil {
+			return true, err
+		}
+		text = fmt.Appendf(text, "@%s = @%s", quoteName(a.name), held)
+	}
+	if err := s.within(text, &capture{}); err != nil {
+		return true, err
+	}
+	return true, s.ok(wire.OK{})
+}
+
+func (s *Session) setFromQuery(name string, expr, scalar []byte) error {
+	if scalar != nil {
+		rows, ok, err := s.numbers(scalar, 1)
+		switch {
+		case err != nil:
+			return err
+		case ok && len(rows) > 1:
+			return &sqlerr.Error{Code: 1242, State: "21000", Message: "Subquery returns more than 1 row"}
+		case ok && len(rows) == 0:
+			return s.setUserVariables([]string{name}, []string{"NULL"})
+		case ok:
+			return s.setUserVariables([]string{name}, rows[0])
+		}
+	}
+	text := append(append([]byte("SELECT "), expr...), " INTO @"+quoteName(name)...)
+	return s.within(text, &capture{})
+}
+
+// readsTables reports whether an expression of st has a subquery over tables.
+func readsTables(st *sqlparse.Statement, expr sqlparse.Span) bool {
+	sub := st.Dialect().NewStatement()
+	defer sub.Done()
+	if sub.Scan(append([]byte("SELECT "), st.Text(expr)...), st.Mode()) != nil {
+		return false
+	}
+	refs, sure := sub.Tables()
+	return sub.Uses()&sqlparse.Subquery != 0 && (len(refs) > 0 || !sure)
+}

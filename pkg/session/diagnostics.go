@@ -1,0 +1,122 @@
+package session
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/wire"
+)
+
+// getDiagnostics is GET [CURRENT] DIAGNOSTICS: user variables take what the session knows of the statement before. It
+// leaves that as it is.
+func (s *Session) getDiagnostics() error {
+	stmt := s.stmt
+	tokens := stmt.Tokens()
+	tokens.Next() // GET
+	tok := tokens.Next()
+	if stmt.Is(tok, "STACKED") {
+		return &sqlerr.Error{Code: 1887, State: "0Z002", Message: "GET STACKED DIAGNOSTICS when handler not active"}
+	}
+	if stmt.Is(tok, "CURRENT") {
+		tok = tokens.Next()
+	}
+	if !stmt.Is(tok, "DIAGNOSTICS") {
+		return stmt.SyntaxError(tok.Start)
+	}
+	tok = tokens.Next()
+	item := s.statementItem
+	if stmt.Is(tok, "CONDITION") {
+		w, err := s.condition(tokens.Next())
+		if err != nil {
+			return err
+		}
+		if w == nil {
+			s.warnings = append(s.warnings, Warning{"Error", 1758, "Invalid condition number", "35000"})
+			return s.ok(wire.OK{Warnings: uint16(len(s.warnings))})
+		}
+		item = w.item
+		tok = tokens.Next()
+	}
+	var names, values []string
+	for {
+		equals, name := tokens.Next(), tokens.Next()
+		if tok.Kind != sqlparse.UserVar || !stmt.Is(equals, "=") {
+			return stmt.SyntaxError(tok.Start)
+		}
+		value, ok := item(strings.ToUpper(string(stmt.Text(name.Span))))
+		if !ok {
+			return stmt.SyntaxError(name.Start)
+		}
+		names, values = append(names, userVariable(stmt.Text(tok.Span))), append(values, value)
+		next := tokens.Next()
+		if next.Kind == sqlparse.EOF {
+			break
+		}
+		if !stmt.Is(next, ",") {
+			return stmt.SyntaxError(next.Start)
+		}
+		tok = tokens.Next()
+	}
+	if err := s.setUserVariables(names, values); err != nil {
+		return err
+	}
+	kept := s.rowCount
+	err := s.ok(wire.OK{})
+	s.rowCount = kept
+	return err
+}
+
+// condition returns the condition with the number that tok says; nil if there is none.
+func (s *Session) condition(tok sqlparse.Token) (*Warning, error) {
+	text := string(s.stmt.Text(tok.Span))
+	if tok.Kind == sqlparse.UserVar {
+		text, _ = s.state.Get("@" + quoteName(userVariable([]byte(text))))
+	} else if tok.Kind != sqlparse.IntLit {
+		return nil, sqlerr.Unsupported("a condition number that is no number or user variable", "write the number")
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > len(s.warnings) {
+		return nil, nil
+	}
+	return &s.warnings[n-1], nil
+}
+
+// statementItem is a statement information item as a literal.
+func (s *Session) statementItem(name string) (string, bool) {
+	switch name {
+	case "NUMBER":
+		return fmt.Sprintf("CAST(%d AS UNSIGNED)", len(s.warnings)), true
+	case "ROW_COUNT":
+		return strconv.FormatInt(s.rowCount, 10), true
+	}
+	return "", false
+}
+
+// item is a condition information item as a literal.
+func (w *Warning) item(name string) (string, bool) {
+	switch name {
+	case "MYSQL_ERRNO":
+		return fmt.Sprintf("CAST(%d AS UNSIGNED)", w.Code), true
+	case "MESSAGE_TEXT":
+		return diagnosticsText(w.Message), true
+	case "RETURNED_SQLSTATE":
+		if w.State == "" {
+			return diagnosticsText("HY000"), true
+		}
+		return diagnosticsText(w.State), true
+	case "CLASS_ORIGIN", "SUBCLASS_ORIGIN":
+		return diagnosticsText("ISO 9075"), true
+	case "CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "CATALOG_NAME", "SCHEMA_NAME", "TABLE_NAME", "COLUMN_NAME",
+		"CURSOR_NAME":
+		return diagnosticsText(""), true
+	}
+	return "", false
+}
+
+func diagnosticsText(s string) string {
+	return "_utf8mb3 x'" + hex.EncodeToString([]byte(s)) + "' COLLATE utf8mb3_general_ci"
+}
