@@ -687,7 +687,7 @@ func (s *Session) scatter(p *plan.Plan) error {
 	conns.keep(writes(p))
 	s.warnings = append(s.warnings[:0], conns.warnings...)
 	for _, w := range s.runner.Warned {
-		s.warnings = append(s.warnings, Warning(w))
+		s.warnings = append(s.warnings, Warning{w.Level, w.Code, w.Message, ""})
 	}
 	if sum.HasRows {
 		s.rowCount = -1
