@@ -1,0 +1,293 @@
+package session
+
+// Statements that one node group answers alone: its answer is passed on, unread where that is possible.
+
+import (
+	"errors"
+	"io"
+	"strconv"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+)
+
+// relay sends the whole statement to group g and passes the answer on unread.
+func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command, request []byte) error {
+	s.usedGroup, s.usedStrategy = g, strategyRelay
+	loose := s.unheld() && p.Relay.Target.Kind == plan.AnyGroup && len(p.Relay.Tables) == 0
+	if request == nil || loose {
+		// Several statements in one packet, or one that does not enter the transaction: status flags and sequence
+		// numbers are not the backend's.
+		return s.passThrough(g, p, loose)
+	}
+	for attempt := 0; ; attempt++ {
+		c, err := s.acquire(g)
+		if err != nil {
+			return err
+		}
+		// An idle connection may have died unnoticed: what has not begun, or only reads, is tried once more on another.
+		again := attempt == 0 && !s.holds(c)
+		packets := request
+		if err = s.prelude(p, c); err == nil && cmd == wire.ComStmtExecute {
+			packets, err = s.bind(c, request)
+		}
+		if err != nil {
+			s.done(c, err)
+			if again && errors.As(err, new(*mysqlconn.LostError)) && s.cfg.Pools.Up(g) {
+				continue
+			}
+			return txn.Lost(c, err)
+		}
+		s.running.enter(c)
+		sum, err := c.Relay(packets, cmd, s.conn, s.relayBuffer())
+		s.running.leave(c)
+		s.usedSummary = sum
+		if err != nil {
+			s.done(c, err)
+			if errors.As(err, new(*mysqlconn.DstError)) {
+				return errClient
+			}
+			if again && sum.Bytes == 0 && !p.Relay.Write && s.cfg.Pools.Up(g) {
+				continue
+			}
+			return s.broken(c, err)
+		}
+		return s.relayed(p, c, &sum)
+	}
+}
+
+// prelude prepares c for what p changes in its session: until that is known c is Dirty.
+func (s *Session) prelude(p *plan.Plan, c *backend.Conn) error {
+	if p.Uses&plan.WritesUserVariable != 0 {
+		c.Dirty = true
+	}
+	if p.Uses&plan.SetsLastInsertID != 0 && p.Kind == plan.Select {
+		// LAST_INSERT_ID(expr) may not be reached by any row: then it must leave this session's value.
+		_, err := c.Exec("SET last_insert_id = " + strconv.FormatUint(s.lastInsertID, 10))
+		return err
+	}
+	return nil
+}
+
+// broken is what becomes of an answer whose backend was lost: an error in its place, or behind what has been passed on
+// already. Where that cannot be told from a row the client's connection ends.
+func (s *Session) broken(c *backend.Conn, err error) error {
+	var lost *mysqlconn.LostError
+	if errors.As(err, &lost) && lost.Partial {
+		if !lost.Boundary {
+			return errClient
+		}
+		s.conn.SetSeq(lost.NextSeq)
+	}
+	return txn.Lost(c, err)
+}
+
+// relayed takes from an answer that has been passed on what the session must know of it.
+func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary) error {
+	if sum.LocalInfile {
+		return s.localInfile(c)
+	}
+	if sum.Failed() {
+		s.rowCount = -1
+		state := string(sum.ErrState[:])
+		s.warnings = append(s.warnings[:0], Warning{"Error", uint16(sum.ErrCode), "", state})
+		s.fetchWarnings(c)
+		for i := range s.warnings {
+			if w := &s.warnings[i]; w.Code == uint16(sum.ErrCode) {
+				w.State = state
+			}
+		}
+		s.variablesFailed(p, c)
+		s.done(c, &sqlerr.Error{Code: sum.ErrCode, State: string(sum.ErrState[:])})
+		return nil
+	}
+	if err := s.answered(p, c, sum); err != nil {
+		s.done(c, err)
+		return err
+	}
+	if s.current != nil && sum.Status.Has(wire.StatusCursorExists) {
+		s.openCursor(c) // until its last row is fetched
+		return nil
+	}
+	s.done(c, nil)
+	return nil
+}
+
+// answered takes from an answer without error, which the client has, what the session must know of it.
+func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary) error {
+	if s.tx != nil && writes(p) {
+		s.tx.Wrote(c)
+	}
+	switch {
+	case sum.Columns > 0:
+		s.rowCount = -1
+		s.foundRows = sum.Rows
+		if p.Uses&plan.CalcFoundRows != 0 {
+			_, rows, err := c.QueryAll("SELECT FOUND_ROWS()", 1)
+			if err == nil && len(rows) == 1 {
+				s.foundRows = parseUint(rows[0][0])
+			}
+		}
+	default:
+		s.rowCount = int64(sum.AffectedRows)
+	}
+	if sum.Warnings > 0 || !s.keepsWarnings(p) {
+		s.warnings = s.warnings[:0]
+	}
+	if sum.Warnings > 0 {
+		s.fetchWarnings(c)
+	}
+	s.takeInsertID(p, c, sum)
+	if p.Uses&plan.WritesUserVariable != 0 {
+		if err := s.variablesWritten(c); err != nil {
+			return errors.New(err.Error()) // the client has its answer: all that is left is to end its connection
+		}
+	}
+	return nil
+}
+
+// takeInsertID takes over what a relayed statement made LAST_INSERT_ID(): a SELECT by LAST_INSERT_ID(expr), which its
+// answer does not show, or an INSERT into a table kept on one node group. There the answer also shows a value that the
+// client wrote itself, which is not LAST_INSERT_ID(): the server tells.
+func (s *Session) takeInsertID(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary) {
+	sets := p.Uses&plan.SetsLastInsertID != 0
+	switch p.Kind {
+	case plan.Select:
+		if !sets {
+			return
+		}
+	case plan.Insert, plan.Replace:
+		if sum.LastInsertID == 0 {
+			return
+		}
+	default:
+		if sets && sum.LastInsertID != 0 {
+			s.lastInsertID = sum.LastInsertID
+		}
+		return
+	}
+	_, rows, err := c.QueryAll("SELECT LAST_INSERT_ID()", 1)
+	if err != nil || len(rows) != 1 {
+		return
+	}
+	if id := parseUint(rows[0][0]); p.Kind == plan.Select || id == sum.LastInsertID {
+		s.lastInsertID = id
+	}
+}
+
+// variablesWritten reads back the user variables a statement named, after it ran on c.
+func (s *Session) variablesWritten(c *backend.Conn) error {
+	var names []string
+	tokens := s.stmt.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if tok.Kind == sqlparse.UserVar {
+			names = append(names, userVariable(s.stmt.Text(tok.Span)))
+		}
+	}
+	st, err := s.readBack(c, names, nil)
+	if err != nil {
+		return txn.Lost(c, err)
+	}
+	s.state = st
+	c.SetState(st)
+	c.Dirty = false
+	return nil
+}
+
+// variablesFailed is variablesWritten for a statement that failed: it may have assigned something before.
+func (s *Session) variablesFailed(p *plan.Plan, c *backend.Conn) {
+	if p.Uses&plan.WritesUserVariable != 0 && c.Usable() {
+		_ = s.variablesWritten(c) // else c stays Dirty
+	}
+}
+
+// passThrough runs the whole statement on group g and writes its answer with the session's own status.
+func (s *Session) passThrough(g placement.NodeGroupID, p *plan.Plan, loose bool) error {
+	var c *backend.Conn
+	var err error
+	if loose {
+		c, err = s.Get(g)
+	} else {
+		c, err = s.acquire(g)
+	}
+	if err != nil {
+		return err
+	}
+	var sum wire.ResultSummary
+	if err = s.prelude(p, c); err == nil {
+		var text []byte
+		if text, err = s.wholeText(c); err == nil {
+			sum, err = s.copyResults(c, text)
+		}
+	}
+	s.usedSummary = sum
+	if err != nil {
+		s.variablesFailed(p, c)
+		s.done(c, err)
+		return txn.Lost(c, err)
+	}
+	return s.relayed(p, c, &sum)
+}
+
+// copyResults runs sql on c and writes all its results, re-framed, to the client.
+func (s *Session) copyResults(c *backend.Conn, sql []byte) (sum wire.ResultSummary, err error) {
+	s.running.enter(c)
+	defer s.running.leave(c)
+	if err := c.Send(wire.ComQuery, sql); err != nil {
+		return sum, err
+	}
+	for {
+		head, err := c.ReadHead()
+		if err != nil {
+			return sum, err
+		}
+		last := !c.MoreResults()
+		saved := s.more
+		if head.OK != nil {
+			s.more = saved || !last
+			ok := *head.OK
+			sum.AffectedRows, sum.LastInsertID, sum.Warnings, sum.Columns = ok.AffectedRows, ok.LastInsertID, ok.Warnings, 0
+			ok.Status, ok.SessionState = s.status(), nil
+			err = s.writeOK(ok)
+		} else {
+			sum.Columns = len(head.Columns)
+			err = s.copyRows(c, head.Columns, &sum, saved)
+			last = !c.MoreResults()
+		}
+		s.more = saved
+		if err != nil || last {
+			return sum, err
+		}
+	}
+}
+
+func (s *Session) copyRows(c *backend.Conn, cols []sqltypes.Column, sum *wire.ResultSummary, more bool) error {
+	out := s.newOutput()
+	if err := out.Columns(cols); err != nil {
+		return err
+	}
+	for {
+		row, err := c.ReadRow()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				return err
+			}
+			break
+		}
+		sum.Rows++
+		sum.Bytes += uint64(len(row))
+		if err := out.Row(row); err != nil {
+			return err
+		}
+	}
+	s.more = more || c.MoreResults()
+	sum.Warnings = c.LastWarnings()
+	return out.end(c.LastWarnings())
+}
