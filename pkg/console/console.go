@@ -20,6 +20,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"skarv/pkg/placement"
 )
 
 // Config says where to listen and where to look. Callbacks are called from many goroutines at once and must not
@@ -48,8 +50,10 @@ type Status struct {
 	Cluster   string    `json:"cluster,omitempty"` // id; empty before `cluster init`
 	Backends  string    `json:"backends,omitempty"`
 	Epoch     uint64    `json:"map_epoch"`
-	Revision  int64     `json:"revision"` // of the cluster state in use
-	Leader    string    `json:"leader,omitempty"`
+	// Map is what the page draws; nil before `cluster init`.
+	Map      *placement.PartitionMap `json:"-"`
+	Revision int64                   `json:"revision"` // of the cluster state in use
+	Leader   string                  `json:"leader,omitempty"`
 	// Etcd is empty while etcd answers, else what is wrong with it.
 	Etcd        string      `json:"etcd,omitempty"`
 	Connections int         `json:"client_connections"`

@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/placement"
 )
 
 func TestConsole(t *testing.T) {
@@ -75,6 +77,23 @@ func TestConsole(t *testing.T) {
 
 	cancel()
 	require.NoError(t, <-done)
+}
+
+// The picture has every partition once: of two groups that own every other one, and of a third that gets two of them.
+func TestPicture(t *testing.T) {
+	require.Empty(t, Status{}.Picture())
+	m, err := placement.NewMap([]placement.NodeGroupID{1, 2})
+	require.NoError(t, err)
+	m, err = m.Next(nil, []placement.Moving{{Reorg: "r", A: m.Owner(1), B: 3, Partitions: placement.SetOf(1, 129), Phase: placement.In}})
+	require.NoError(t, err)
+	svg := string(Status{Map: m}.Picture())
+	require.Equal(t, placement.Partitions+2, strings.Count(svg, "h1"), "a cell for each partition, and two that move")
+	require.Contains(t, svg, `<path class="moving" d="M1 0.8h1M1 1.8h1"/>`)
+	owners := make([]placement.Partition, mapColumns+2)
+	for i := range owners {
+		owners[i] = placement.Partition(i)
+	}
+	require.Equal(t, "M0 0.5h128M0 1.5h2", string(appendCells(nil, owners, 0.5)), "neighbours in a row are one line")
 }
 
 func TestAddressInUse(t *testing.T) {

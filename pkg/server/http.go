@@ -47,7 +47,7 @@ func (s *Server) status(ctx context.Context) console.Status {
 	}
 	st.Cluster, st.Backends, st.Revision = snap.ClusterID, string(snap.Flavor), snap.Revision
 	if snap.Map != nil {
-		st.Epoch = snap.Map.Epoch()
+		st.Epoch, st.Map = snap.Map.Epoch(), snap.Map
 	}
 	for _, g := range snap.Groups {
 		h := s.pools.Health(g.ID)
