@@ -30,6 +30,12 @@ type Runner struct {
 	Moment time.Time
 	// Router finds the groups; set its Home.
 	Router Router
+	// Scanner and Database, the default one, are for leaving out foreign rows; see foreign.go.
+	Scanner  Scanner
+	Database string
+
+	// hidden is the snapshot whose foreign rows are to be left out; nil: none are.
+	hidden *catalog.Snapshot
 	// Warned are the warnings of the last statement that ran as a program (see rowWriter); those of others are on their
 	// connections.
 	Warned []Warned
@@ -77,6 +83,9 @@ func (r *Runner) interrupted() error {
 // Run runs p.Root, with the arguments a, and gives its rows to sink. After an error sink may have got a part of the
 // result. Errors are *sqlerr.Error, those of Conns and Sequence, or what sink returned.
 func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Sink) (Summary, error) {
+	if r.hidden = nil; snap.Map != nil && snap.Map.AnyForeign() {
+		r.hidden = snap
+	}
 	r.Warned = r.Warned[:0]
 	switch root := p.Root.(type) {
 	case nil:
@@ -310,6 +319,13 @@ func (r *Runner) send(streams []stream, timestamp []byte, text textOf) error {
 	for i := range streams {
 		s := &streams[i]
 		r.body = text(r.body[:0], s.group)
+		if r.hidden != nil {
+			body, err := r.hide(r.body, r.hidden, s.group)
+			if err != nil {
+				return err
+			}
+			r.body = body
+		}
 		if timestamp != nil {
 			if err := s.send(timestamp); err != nil {
 				return err

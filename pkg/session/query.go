@@ -152,6 +152,7 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 	if p.Uses&plan.LocksRows != 0 && s.locks == nil {
 		s.runner.Router.Home = s.snap.Groups[0].ID // copies of a reference table are locked where writes to them begin
 	}
+	s.runner.Database = s.db
 	switch p.Kind {
 	case plan.Set:
 		if p.Topic == "diagnostics" {

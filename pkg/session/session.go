@@ -183,7 +183,13 @@ func New(cfg *Config, conn *mysqlserver.Conn) *Session {
 		defaultMode: cfg.SQLMode,
 	}
 	s.hold = cfg.Barrier.Join(s)
+	s.runner.Scanner = s
 	return s
+}
+
+// NewStatement implements exec.Scanner.
+func (s *Session) NewStatement() (*sqlparse.Statement, sqlparse.Mode) {
+	return s.cfg.Dialect.NewStatement(), s.mode
 }
 
 // Account implements mysqlserver.Handler.

@@ -1,0 +1,187 @@
+package exec
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// While partitions move, a group has rows of partitions it does not own: copies that are not valid yet, or rows that are
+// to be deleted. A fragment that is not one partition's alone must not see them. The group's text gets a condition on the
+// partition for every sharded table in it:
+//
+//	SELECT COUNT(*) FROM t WHERE a OR b  ->  SELECT COUNT(*) FROM t WHERE CRC32(t.`id`) % 3840 NOT IN (17,90) AND (a OR b)
+//
+// It is done on the text that is about to be sent, whatever made it, so that no rule of the planner has to think of it,
+// plans do not depend on what moves, and nothing is paid while nothing does.
+//
+// A table that an outer join may leave out gets none: all sharded tables of a fragment hang together by their
+// distribution keys (only then is a statement sent to several groups), so that a row of it belongs to the partition of a
+// row that has been filtered. Where no such row is found the statement is refused.
+
+// Scanner makes Statements that are scanned as the session's are.
+type Scanner interface {
+	// NewStatement returns a Statement, and the mode to scan with.
+	NewStatement() (*sqlparse.Statement, sqlparse.Mode)
+}
+
+// hide returns sql with conditions that leave out rows of the partitions in foreign, as seen from group g.
+func (r *Runner) hide(sql []byte, snap *catalog.Snapshot, g placement.NodeGroupID) ([]byte, error) {
+	foreign := snap.Map.Foreign(g)
+	if foreign == nil || r.Scanner == nil {
+		return sql, nil
+	}
+	h := hiding{r: r, snap: snap, condition: condition(snap.Map, g, foreign)}
+	return h.hide(sql, r.Database, 0)
+}
+
+// condition is what stands behind the expression of a row's partition.
+func condition(m *placement.PartitionMap, g placement.NodeGroupID, foreign *placement.Set) string {
+	word, list := " NOT IN (", foreign.Members()
+	if owned := m.Owned(g); len(owned) < len(list) && len(owned) > 0 {
+		word, list = " IN (", owned
+	}
+	b := []byte(word)
+	for i, p := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, uint64(p), 10)
+	}
+	return string(append(b, ')'))
+}
+
+// hiding is the work on one text.
+type hiding struct {
+	r         *Runner
+	snap      *catalog.Snapshot
+	condition string
+}
+
+// insertion of text at an offset, in the place of what stands there up to end.
+type splice struct {
+	at, end int
+	text    string
+}
+
+// maxViews bounds how deep views may stand in views.
+const maxViews = 32
+
+func (h *hiding) hide(sql []byte, db string, depth int) ([]byte, error) {
+	st, mode := h.r.Scanner.NewStatement()
+	if err := st.Scan(sql, mode); err != nil {
+		return nil, err
+	}
+	switch st.Kind() {
+	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Update, sqlparse.Delete:
+	default:
+		return sql, nil
+	}
+	sources, blocks, sure := st.Sources()
+	if !sure || depth > maxViews {
+		return nil, h.refuse("a statement of this form over several node groups")
+	}
+	conditions := make([][]string, len(blocks))
+	var splices []splice
+	var optional []int // blocks of tables without a condition
+	for _, s := range sources {
+		name := s.DB
+		if name == "" {
+			name = db
+		}
+		t := h.table(name, s.Name)
+		if t == nil {
+			continue
+		}
+		switch t.Kind {
+		case catalog.View:
+			text, err := h.view(sql, &s, t, depth)
+			if err != nil {
+				return nil, err
+			}
+			if text != "" {
+				splices = append(splices, splice{s.Start, s.End, text})
+			}
+		case catalog.Sharded:
+			if s.Optional {
+				optional = append(optional, s.Block)
+				continue
+			}
+			qualifier := string(sql[s.Qualifier.Start:s.Qualifier.End])
+			columns := make([]string, len(t.Distribution))
+			for i, c := range t.Distribution {
+				columns[i] = qualifier + "." + quoteName(t.Columns[c].Name)
+			}
+			conditions[s.Block] = append(conditions[s.Block], t.Key.SQLExpr(columns)+h.condition)
+		}
+	}
+	for _, b := range optional {
+		for b >= 0 && len(conditions[b]) == 0 {
+			b = blocks[b].Outer
+		}
+		if b < 0 {
+			return nil, h.refuse("an outer join of this form over several node groups")
+		}
+	}
+	for i, b := range blocks {
+		switch all := strings.Join(conditions[i], " AND "); {
+		case all == "":
+		case b.End < 0:
+			return nil, h.refuse("a statement of this form over several node groups")
+		case b.Where >= 0:
+			splices = append(splices, splice{b.Where, b.Where, " " + all + " AND ("}, splice{b.End, b.End, ")"})
+		default:
+			splices = append(splices, splice{b.End, b.End, " WHERE " + all})
+		}
+	}
+	if len(splices) == 0 {
+		return sql, nil
+	}
+	slices.SortStableFunc(splices, func(a, b splice) int { return a.at - b.at })
+	out := make([]byte, 0, len(sql)+len(splices)*(len(h.condition)+64))
+	at := 0
+	for _, s := range splices {
+		out = append(append(out, sql[at:s.at]...), s.text...)
+		at = s.end
+	}
+	return append(out, sql[at:]...), nil
+}
+
+// view returns the view as a derived table in which nothing foreign is seen; "" if it shows no sharded table.
+func (h *hiding) view(sql []byte, s *sqlparse.Source, v *catalog.Table, depth int) (string, error) {
+	text, err := h.hide([]byte(v.ViewText), v.Database, depth+1)
+	if err != nil || string(text) == v.ViewText {
+		return "", err
+	}
+	if s.Write {
+		return "", h.refuse("writing through a view")
+	}
+	out := "(" + string(text) + ")"
+	if !s.Aliased {
+		out += " AS " + quoteName(v.Name)
+	}
+	return out, nil
+}
+
+// table finds a table as the servers do.
+func (h *hiding) table(db, name string) *catalog.Table {
+	if h.snap.LowerCaseTableNames != 0 {
+		db, name = strings.ToLower(db), strings.ToLower(name)
+	}
+	return h.snap.Table(db, name)
+}
+
+// refuse is the error for a statement that cannot be run while rows are foreign.
+func (h *hiding) refuse(what string) error {
+	reorg := ""
+	if m := h.snap.Map.Moving(); len(m) > 0 {
+		reorg = " " + m[0].Reorg
+	}
+	return sqlerr.Unsupported(what+" while reorganisation"+reorg+" moves partitions",
+		"write it without views and with plain joins, or wait until SELECT * FROM skarv.reorganisations shows that it is done")
+}

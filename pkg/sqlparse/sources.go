@@ -1,0 +1,250 @@
+package sqlparse
+
+// Source is a table that rows are taken from: one of a FROM, of an UPDATE or of a DELETE. The target of an INSERT is
+// none.
+type Source struct {
+	TableRef
+	// Qualifier is how its columns are named, as written: its alias, or its own name.
+	Qualifier Span
+	// Aliased: Qualifier is an alias.
+	Aliased bool
+	// Block is the number of the SELECT, UPDATE or DELETE it stands in.
+	Block int
+	// Optional: it stands on that side of an outer join that may be missing.
+	Optional bool
+}
+
+// Block is one SELECT, UPDATE or DELETE of a statement, which may be inside another one.
+type Block struct {
+	// Where is the offset behind its WHERE, or -1 if it has none.
+	Where int
+	// End is the offset where its condition ends, or where a WHERE would stand.
+	End int
+	// Outer is the number of the block this one stands in, or -1.
+	Outer int
+}
+
+// Sources finds where conditions on tables can be added to a statement. sure is false when the statement is of a form in
+// which some could be missed.
+func (s *Statement) Sources() (sources []Source, blocks []Block, sure bool) {
+	refs, sure := s.Tables()
+	f := sourceFinder{s: s, l: s.dialect.lexer(s.sql[:s.end], s.mode), refs: refs, sure: sure}
+	f.run()
+	return f.sources, f.blocks, f.sure
+}
+
+// sourceFinder walks over the tokens once, with the tables known.
+type sourceFinder struct {
+	s    *Statement
+	l    lexer
+	refs []TableRef
+	sure bool
+
+	sources []Source
+	blocks  []Block
+	frames  []sourceFrame
+}
+
+type sourceClause uint8
+
+const (
+	noClause   sourceClause = iota
+	listClause              // before FROM
+	fromClause              // tables
+	setClause
+	whereClause
+	afterClause
+)
+
+// sourceFrame is what is known inside one pair of parentheses.
+type sourceFrame struct {
+	block  int // -1: none begun here
+	clause sourceClause
+	nest   bool // parentheses around joined tables of the block outside
+	// of a list of joined tables: whether the next one, and everything inside, may be missing; where the sources since the
+	// last comma begin
+	outer, next bool
+	group       int
+}
+
+func (f *sourceFinder) run() {
+	s, l := f.s, &f.l
+	f.frames = []sourceFrame{{block: -1}}
+	ref := 0
+	end, prevEnd := 0, 0 // of the last tokens
+	prev := wNone
+	for k := l.next(); k != EOF; k = l.next() {
+		if k == Invalid || len(f.frames) > maxTableLevels {
+			f.sure = false
+			return
+		}
+		fr := &f.frames[len(f.frames)-1]
+		id := wNone
+		switch {
+		case k == Word && l.word != nil:
+			id = l.word.id
+		case k == Op && l.pos-l.start == 1:
+			id = opWord + wordID(s.sql[l.start])
+		}
+		for ref < len(f.refs) && f.refs[ref].Start < l.start {
+			ref++
+		}
+		if ref < len(f.refs) && f.refs[ref].Start == l.start {
+			l.pos = f.refs[ref].End
+			if fr.clause == fromClause {
+				f.source(fr, f.refs[ref])
+			} else if !f.refs[ref].Write || s.kind == Update || s.kind == Delete && fr.clause != listClause {
+				f.sure = false // TABLE t, or something else without a place for conditions
+			}
+			prevEnd, end, prev = end, l.pos, wNone
+			continue
+		}
+		switch id {
+		case opWord + '(':
+			next := sourceFrame{block: -1, group: len(f.sources)}
+			if fr.clause == fromClause && (prev == wFrom || prev == opWord+',' || prev == wJoin || prev == wStraightJoin || prev == opWord+'(' || prev == wUpdate || prev == wUsing || prev == wLateral) {
+				next.nest, next.block, next.clause, next.outer = true, fr.block, fromClause, fr.outer || fr.next
+				fr.next = false
+			}
+			f.frames = append(f.frames, next)
+		case opWord + ')':
+			if !fr.nest {
+				f.close(fr, end)
+			}
+			if len(f.frames) == 1 {
+				f.sure = false
+				return
+			}
+			f.frames = f.frames[:len(f.frames)-1]
+		default:
+			f.word(fr, id, prev, end, prevEnd)
+		}
+		prevEnd, end, prev = end, l.pos, id
+	}
+	f.close(&f.frames[0], end)
+}
+
+// source notes a table and looks for its alias.
+func (f *sourceFinder) source(fr *sourceFrame, r TableRef) {
+	src := Source{TableRef: r, Qualifier: r.Span, Block: fr.block, Optional: fr.outer || fr.next}
+	fr.next = false
+	ahead := f.l
+	k := ahead.next()
+	if ahead.word != nil && ahead.word.id == wAs && k == Word {
+		k = ahead.next()
+	}
+	if k == QuotedName || k == Word && !f.endsName(ahead.word) {
+		src.Qualifier, src.Aliased = Span{ahead.start, ahead.pos}, true
+	}
+	f.sources = append(f.sources, src)
+}
+
+// endsName reports whether an unquoted word behind a table's name is no alias.
+func (f *sourceFinder) endsName(w *wordEntry) bool {
+	if w == nil {
+		return false
+	}
+	switch w.id {
+	case wExcept, wIntersect, wMinus, wWindow, wReturning:
+		return true
+	}
+	return w.flags&wordReserved != 0
+}
+
+// word follows the words that begin and end clauses.
+func (f *sourceFinder) word(fr *sourceFrame, id, prev wordID, end, prevEnd int) {
+	switch id {
+	case wSelect, wDelete:
+		if fr.nest && fr.block >= 0 && prev == opWord+'(' {
+			*fr = sourceFrame{block: -1, group: fr.group} // a derived table
+		}
+		f.begin(fr, listClause)
+	case wUpdate:
+		if prev == wKey || prev == wFor || prev == wOn {
+			f.end(fr, end) // ON DUPLICATE KEY UPDATE, FOR UPDATE
+			return
+		}
+		f.begin(fr, fromClause)
+	case wFrom:
+		if fr.clause == listClause {
+			fr.clause = fromClause
+		}
+	case wUsing:
+		if f.s.kind == Delete && fr.clause == fromClause && len(f.frames) == 1 && f.l.peek() != '(' {
+			f.sources, fr.group = f.sources[:0], 0
+		}
+	case opWord + ',':
+		if fr.clause == fromClause {
+			fr.group, fr.next = len(f.sources), false
+		}
+	case wLeft:
+		fr.next = fr.clause == fromClause && f.joinFollows()
+	case wRight, wFull:
+		if fr.clause == fromClause && f.joinFollows() {
+			for i := fr.group; i < len(f.sources); i++ {
+				f.sources[i].Optional = true
+			}
+			fr.next = id == wFull
+		}
+	case wSet:
+		if fr.clause == fromClause {
+			fr.clause = setClause
+		}
+	case wWhere:
+		if fr.clause == fromClause || fr.clause == setClause {
+			fr.clause = whereClause
+			f.blocks[fr.block].Where = f.l.pos
+		}
+	case wGroup, wOrder:
+		if prev != wFor { // USE INDEX FOR ORDER BY
+			f.end(fr, end)
+		}
+	case wHaving, wLimit, wLock, wInto, wProcedure, wUnion, wExcept, wIntersect, wReturning, wWindow:
+		f.end(fr, end)
+		if id == wUnion || id == wExcept || id == wIntersect {
+			fr.block, fr.clause = -1, noClause
+		}
+	case wFor:
+		ahead := f.l
+		if ahead.next(); !ahead.isWord(wJoin, wOrder, wGroup, wSystemTime) {
+			f.end(fr, end)
+		}
+	case wDuplicate:
+		if prev == wOn {
+			f.end(fr, prevEnd)
+		}
+	}
+}
+
+// joinFollows reports whether the LEFT or RIGHT just read is that of a join.
+func (f *sourceFinder) joinFollows() bool {
+	ahead := f.l
+	ahead.next()
+	return ahead.isWord(wJoin, wOuter)
+}
+
+// begin begins a block.
+func (f *sourceFinder) begin(fr *sourceFrame, clause sourceClause) {
+	outer := -1
+	for i := len(f.frames) - 2; i >= 0 && outer < 0; i-- {
+		outer = f.frames[i].block
+	}
+	fr.block, fr.clause, fr.group, fr.next = len(f.blocks), clause, len(f.sources), false
+	f.blocks = append(f.blocks, Block{Where: -1, End: -1, Outer: outer})
+}
+
+// end ends the condition of the frame's block at offset end, if it has not ended yet.
+func (f *sourceFinder) end(fr *sourceFrame, end int) {
+	if fr.nest {
+		return
+	}
+	f.close(fr, end)
+}
+
+func (f *sourceFinder) close(fr *sourceFrame, end int) {
+	switch fr.clause {
+	case fromClause, setClause, whereClause:
+		f.blocks[fr.block].End = end
+		fr.clause = afterClause
+	}
+}

@@ -1,0 +1,176 @@
+// Package reorg tests moving partitions: what statements see of it, that no write is lost over it, and that nothing is
+// left half done by it.
+package reorg
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/placement"
+	"skarv/pkg/topology"
+	"skarv/test/cluster"
+)
+
+// store opens the cluster's state.
+func store(t *testing.T, c *cluster.Cluster) *topology.Store {
+	t.Helper()
+	s, err := topology.Open(topology.Config{Endpoints: []string{c.Info().Etcd}})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// publish changes what moves, and returns when every proxy goes by it.
+func publish(t *testing.T, s *topology.Store, moves []placement.Move, moving ...placement.Moving) *placement.PartitionMap {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	old, revision, err := s.Map(ctx)
+	require.NoError(t, err)
+	next, err := old.Next(moves, moving)
+	require.NoError(t, err)
+	_, err = s.Change(nil).PutMap(next, revision).Commit(ctx)
+	require.NoError(t, err)
+	silent, err := s.AwaitDrained(ctx, next.Epoch())
+	require.NoError(t, err, "%v", silent)
+	return next
+}
+
+func exec(t *testing.T, db *sql.DB, sql string, args ...any) {
+	t.Helper()
+	_, err := db.Exec(sql, args...)
+	require.NoError(t, err, sql)
+}
+
+func text(t *testing.T, db *sql.DB, query string) string {
+	t.Helper()
+	rows, err := db.Query(query)
+	require.NoError(t, err, query)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	require.NoError(t, err)
+	var out []string
+	for rows.Next() {
+		fields := make([]any, len(columns))
+		values := make([]sql.NullString, len(columns))
+		for i := range fields {
+			fields[i] = &values[i]
+		}
+		require.NoError(t, rows.Scan(fields...))
+		var line []string
+		for _, v := range values {
+			line = append(line, v.String)
+		}
+		out = append(out, strings.Join(line, " "))
+	}
+	require.NoError(t, rows.Err())
+	return strings.Join(out, ",")
+}
+
+// Rows of partitions that a group does not own are seen, counted and changed by no statement, whatever its form.
+func TestForeignRowsAreNotSeen(t *testing.T) {
+	c := cluster.Start(t, cluster.Groups(2))
+	db := c.DB(t, "", "multiStatements=true")
+	exec(t, db, "CREATE DATABASE d")
+	db = c.DB(t, "d")
+	exec(t, db, "CREATE TABLE t (id BIGINT PRIMARY KEY, g INT, v VARCHAR(20))")
+	exec(t, db, "CREATE TABLE line (tid BIGINT, n INT, PRIMARY KEY (tid, n)) PARTITION BY KEY (tid)")
+	exec(t, db, "CREATE VIEW big AS SELECT id AS bid, v FROM t WHERE id > 10")
+	for i := range 40 {
+		exec(t, db, "INSERT INTO t VALUES (?, ?, ?)", i, i%4, fmt.Sprint("v", i))
+		exec(t, db, "INSERT INTO line VALUES (?, 1), (?, 2)", i, i)
+	}
+	queries := []string{
+		"SELECT COUNT(*), SUM(id), MIN(v) FROM t",
+		"SELECT COUNT(*) FROM d.t WHERE g = 1 OR g = 2",
+		"SELECT g, COUNT(*) FROM t GROUP BY g ORDER BY g",
+		"SELECT id FROM t ORDER BY id DESC LIMIT 7",
+		"SELECT COUNT(*) FROM t x JOIN line l ON l.tid = x.id WHERE l.n = 2",
+		"SELECT COUNT(*), COUNT(l.n) FROM t LEFT JOIN line l ON l.tid = t.id AND l.n = 1",
+		"SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM line WHERE line.tid = t.id AND n = 1)",
+		"SELECT COUNT(*) FROM big",
+		"SELECT COUNT(*) FROM big b WHERE b.bid < 20",
+		"SELECT COUNT(*) FROM t WHERE id IN (1, 2, 3, 5, 8, 13, 21)",
+		"SELECT COUNT(*) FROM t a JOIN t b ON a.g = b.g",
+		"SELECT id FROM t UNION SELECT n FROM line ORDER BY 1 LIMIT 50",
+		"SELECT v FROM t WHERE id = 17",
+	}
+	before := map[string]string{}
+	for _, q := range queries {
+		before[q] = text(t, db, q)
+	}
+
+	// Every row of group 1 is copied to group 2, and changed there so that it would be noticed.
+	s := store(t, c)
+	one, two := c.NodeGroupDB(t, 1, "d"), c.NodeGroupDB(t, 2, "d")
+	m, _, err := s.Map(t.Context())
+	require.NoError(t, err)
+	moving := placement.Moving{Reorg: "r1", A: 1, B: 2, Partitions: placement.SetOf(m.Owned(1)...), Phase: placement.In}
+	publish(t, s, nil, moving)
+	require.NoError(t, fill(one, two))
+	for _, q := range queries {
+		assert.Equal(t, before[q], text(t, db, q), q)
+	}
+	foreign := text(t, two, "SELECT COUNT(*) FROM t WHERE v = 'copy'")
+	require.NotEqual(t, "0", foreign)
+
+	exec(t, db, "UPDATE t SET g = g + 4")
+	exec(t, db, "UPDATE t JOIN line ON line.tid = t.id SET t.v = CONCAT(t.v, 'x') WHERE line.n = 1")
+	exec(t, db, "UPDATE t SET g = g - 4 WHERE g > 3 OR v = 'no'")
+	exec(t, db, "DELETE FROM line WHERE n = 2")
+	assert.Equal(t, foreign, text(t, two, "SELECT COUNT(*) FROM t WHERE v = 'copy' AND g < 4"), "writes leave them alone")
+	assert.Equal(t, "40 40", text(t, db, "SELECT COUNT(*), SUM(v LIKE '%x') FROM t"))
+	assert.Equal(t, "40", text(t, db, "SELECT COUNT(*) FROM line"))
+	_, err = db.Exec("DELETE FROM t WHERE v = 'copy'")
+	require.NoError(t, err)
+	assert.Equal(t, foreign, text(t, two, "SELECT COUNT(*) FROM t WHERE v = 'copy'"))
+
+	tx, err := db.Begin()
+	require.NoError(t, err)
+	var n int
+	require.NoError(t, tx.QueryRow("SELECT COUNT(*) FROM t FOR UPDATE").Scan(&n))
+	assert.Equal(t, 40, n)
+	require.NoError(t, tx.Rollback())
+
+	// The other way round: group 2 becomes the owner, and what group 1 has is foreign.
+	var moves []placement.Move
+	for _, p := range moving.Partitions.Members() {
+		moves = append(moves, placement.Move{Partition: p, From: 1, To: 2})
+	}
+	frozen := moving
+	frozen.Phase = placement.Frozen
+	publish(t, s, nil, frozen)
+	moving.Phase = placement.Cleaning
+	publish(t, s, moves, moving)
+	assert.Equal(t, "40 "+foreign, text(t, db, "SELECT COUNT(*), SUM(v = 'copy') FROM t"))
+	publish(t, s, nil)
+}
+
+// fill copies t from one server to another.
+func fill(from, to *sql.DB) error {
+	rows, err := from.Query("SELECT id, g FROM t")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, g int
+		if err := rows.Scan(&id, &g); err != nil {
+			return err
+		}
+		if _, err := to.Exec("INSERT INTO t VALUES (?, ?, 'copy')", id, g); err != nil {
+			return err
+		}
+		if _, err := to.Exec("INSERT INTO line VALUES (?, 1), (?, 2)", id, id); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,156 @@
+package reorg
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/fence"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/pkg/topology"
+	"skarv/test/cluster"
+)
+
+func code(err error) uint16 {
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		return e.Number
+	}
+	return 0
+}
+
+// partition returns where the row with an integer key lies.
+func partition(id string) placement.Partition { return placement.PartitionOf([]byte(id)) }
+
+// change publishes without waiting for the proxies.
+func change(t *testing.T, s *topology.Store, moving ...placement.Moving) *placement.PartitionMap {
+	t.Helper()
+	old, revision, err := s.Map(t.Context())
+	require.NoError(t, err)
+	next, err := old.Next(nil, moving)
+	require.NoError(t, err)
+	_, err = s.Change(nil).PutMap(next, revision).Commit(t.Context())
+	require.NoError(t, err)
+	return next
+}
+
+func TestFrozenPartitions(t *testing.T) {
+	c := cluster.Start(t, cluster.Groups(2))
+	db := c.DB(t, "")
+	exec(t, db, "CREATE DATABASE d")
+	db = c.DB(t, "d")
+	exec(t, db, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
+	for i := range 20 {
+		exec(t, db, "INSERT INTO t VALUES (?, 0)", i)
+	}
+	s := store(t, c)
+	m, _, err := s.Map(t.Context())
+	require.NoError(t, err)
+	from := m.Owner(partition("7"))
+	set := placement.SetOf(partition("7"))
+	frozen := placement.Moving{Reorg: "r", A: from, B: 3 - from, Partitions: set, Phase: placement.Frozen, Drain: 50 * time.Millisecond, Deadline: time.Minute}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+
+	// A transaction that uses the partition and goes on finishes; one that thinks is rolled back.
+	using, err := db.Begin()
+	require.NoError(t, err)
+	_, err = using.Exec("UPDATE t SET v = 1 WHERE id = 7")
+	require.NoError(t, err)
+	all, err := db.Begin()
+	require.NoError(t, err)
+	require.NoError(t, all.QueryRow("SELECT COUNT(*) FROM t").Scan(new(int)))
+	other, err := db.Begin()
+	require.NoError(t, err)
+	_, err = other.Exec("UPDATE t SET v = 1 WHERE id = 8")
+	require.NoError(t, err)
+
+	next := change(t, s, frozen)
+	_, err = s.AwaitDrained(ctx, next.Epoch())
+	require.NoError(t, err)
+
+	_, err = using.Exec("UPDATE t SET v = 2 WHERE id = 7")
+	assert.Equal(t, uint16(1213), code(err), "%v", err)
+	require.NoError(t, using.Rollback())
+	assert.Equal(t, uint16(1213), code(all.Commit()))
+	_, err = other.Exec("UPDATE t SET v = 2 WHERE id = 8")
+	require.NoError(t, err)
+	require.NoError(t, other.Commit())
+
+	// Statements on other partitions and reads of everything go on; others wait for the end.
+	assert.Equal(t, "20 2", text(t, db, "SELECT COUNT(*), SUM(v) FROM t"))
+	waiting := map[string]chan error{}
+	for _, q := range []string{"UPDATE t SET v = v + 10 WHERE id = 7", "UPDATE t SET v = v + 100", "SELECT v FROM t WHERE id = 7"} {
+		done := make(chan error, 1)
+		waiting[q] = done
+		go func() {
+			_, err := db.ExecContext(ctx, q)
+			done <- err
+		}()
+	}
+	exec(t, db, "UPDATE t SET v = v WHERE id = 9")
+	for q, done := range waiting {
+		assert.Empty(t, done, q)
+	}
+	change(t, s)
+	for q, done := range waiting {
+		require.NoError(t, <-done, q)
+	}
+	assert.Equal(t, "110", text(t, db, "SELECT v FROM t WHERE id = 7"))
+}
+
+// A proxy that was shut out of the servers cannot write with the connections it has, and starts anew in another slot.
+func TestEvictedProxy(t *testing.T) {
+	c := cluster.Start(t, cluster.Groups(2))
+	db := c.DB(t, "")
+	exec(t, db, "CREATE DATABASE d")
+	db = c.DB(t, "d")
+	exec(t, db, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
+	exec(t, db, "INSERT INTO t VALUES (1, 0), (2, 0), (3, 0), (4, 0)")
+	s := store(t, c)
+	slots, _, err := s.Slots(t.Context())
+	require.NoError(t, err)
+	require.Len(t, slots, 1)
+	old := slots[0]
+
+	tx, err := db.Begin()
+	require.NoError(t, err)
+	_, err = tx.Exec("UPDATE t SET v = 1")
+	require.NoError(t, err)
+
+	fenced := old
+	fenced.Fenced = true
+	_, err = s.Change(nil).PutSlot(&fenced, old.Revision).Commit(t.Context())
+	require.NoError(t, err)
+	snap, err := s.Load(t.Context())
+	require.NoError(t, err)
+	for _, g := range snap.Groups {
+		dial := func(ctx context.Context) (*mysqlconn.Conn, error) {
+			return mysqlconn.Dial(ctx, mysqlconn.Config{Addr: g.Primary.Addr, User: g.Primary.User, Password: g.Primary.Password})
+		}
+		entitled := func(context.Context) error { return nil }
+		require.NoError(t, fence.Evict(t.Context(), dial, entitled, g.Primary.Flavor, old.N, old.Incarnation))
+		// What the old incarnation still tries is refused, on both ways.
+		admin, err := dial(t.Context())
+		require.NoError(t, err)
+		require.ErrorIs(t, fence.Activate(admin, fence.Slot{N: old.N, Incarnation: old.Incarnation, Secret: []byte("x")}), fence.ErrFenced)
+		require.NoError(t, admin.Close())
+	}
+	require.Error(t, tx.Commit())
+	require.Eventually(t, func() bool {
+		_, err := db.Exec("UPDATE t SET v = v + 10 WHERE id = 1")
+		return err == nil
+	}, 20*time.Second, 10*time.Millisecond)
+	assert.Equal(t, "10", text(t, db, "SELECT SUM(v) FROM t"))
+	slots, _, err = s.Slots(t.Context())
+	require.NoError(t, err)
+	require.Len(t, slots, 2)
+	assert.NotEqual(t, old.N, slots[1].N)
+	assert.Greater(t, slots[1].Incarnation, old.Incarnation)
+}
