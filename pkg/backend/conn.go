@@ -25,6 +25,8 @@ type Conn struct {
 	// Dirty is set by a holder that changed the session on the server in a way its State does not say: the
 	// connection is reset before its next use.
 	Dirty bool
+	// Started is when the server was started, in its own seconds, once a holder has found that out; 0 before.
+	Started int64
 
 	statements map[uint64]*Prepared
 	clock      uint64 // of Prepared.used

@@ -355,6 +355,9 @@ func (c *Coordinator) resolve(id ID, began time.Time) (commit bool, err error) {
 		conn, err := reserved(ctx, c.cfg.Dial, g)
 		if err == nil {
 			commit, err = resolve(conn, id)
+			if err == nil && !commit {
+				_ = confirm(conn, id, g) // only for who asks later
+			}
 			_ = conn.Close()
 			if err == nil {
 				if !commit && time.Since(began) > staleDecision {

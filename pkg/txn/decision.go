@@ -14,13 +14,15 @@ import (
 
 // Schema makes the table of decisions on a node group. A row says how a transaction ended whose first branch was here:
 // 'C', written by its own commit, or the tombstone 'A', written by whoever had to know and found nothing. The primary
-// key lets only one of the two be true. participants are the node groups of the prepared branches.
+// key lets only one of the two be true. participants are the node groups of the prepared branches; of a tombstone, those
+// on which a branch was found prepared behind it: then it tells how the transaction ended, and was not merely written
+// after all had forgotten it.
 func Schema() []string {
 	return []string{
 		"CREATE DATABASE IF NOT EXISTS `_skarv` CHARACTER SET utf8mb4",
 		"CREATE TABLE IF NOT EXISTS `_skarv`.`dt` (id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY," +
 			" state CHAR(1) CHARACTER SET ascii COLLATE ascii_bin NOT NULL," +
-			" participants VARCHAR(2000) CHARACTER SET ascii COLLATE ascii_bin NOT NULL," +
+			" participants MEDIUMTEXT CHARACTER SET ascii COLLATE ascii_bin NOT NULL," +
 			" at DATETIME(6) NOT NULL, KEY (at)) ENGINE=InnoDB",
 	}
 }
@@ -100,6 +102,13 @@ func prepared(c *mysqlconn.Conn) ([]xid, error) {
 		}
 	}
 	return list, nil
+}
+
+// confirm notes in a tombstone that a branch on g is prepared behind it: nobody had committed the transaction, for a
+// decision is forgotten only after every branch has ended.
+func confirm(c *mysqlconn.Conn, id ID, g placement.NodeGroupID) error {
+	_, err := c.Exec(fmt.Sprintf("UPDATE `_skarv`.`dt` SET participants = '%d' WHERE id = '%s' AND state = 'A'", g, id))
+	return err
 }
 
 // maxPrepared bounds how many prepared branches of one server are read.

@@ -33,25 +33,31 @@ func plain(s string) bool {
 // formatID marks our branches among those of other programs: "SP".
 const formatID = 0x5350
 
-// xid names one branch: the transaction, and in the bqual "GROUP-THREAD" the branch's node group and the connection
-// it was started on, by which MariaDB's holder of a prepared branch can be ended.
+// xid names one branch: the transaction, and in the bqual "GROUP-THREAD-STARTED" the branch's node group, the connection
+// it was started on and when that connection's server was started. By those MariaDB's holder of a prepared branch can be
+// ended; a server that was started again gives its threads the same numbers.
 type xid struct {
 	id    ID
 	bqual string
 }
 
-func newXID(id ID, g placement.NodeGroupID, thread uint32) xid {
-	return xid{id, fmt.Sprintf("%d-%d", g, thread)}
+func newXID(id ID, g placement.NodeGroupID, thread uint32, started int64) xid {
+	return xid{id, fmt.Sprintf("%d-%d-%d", g, thread, started)}
 }
 
 // String is the xid as XA statements take it.
 func (x xid) String() string { return fmt.Sprintf("'%s','%s',%d", x.id, x.bqual, formatID) }
 
-// thread is the connection that started the branch.
-func (x xid) thread() uint64 {
+// holder is the connection that started the branch, and when its server was started; zero if they are not known.
+func (x xid) holder() (thread uint64, started int64) {
 	_, text, _ := strings.Cut(x.bqual, "-")
-	n, _ := strconv.ParseUint(text, 10, 64) // 0 is no thread
-	return n
+	first, second, _ := strings.Cut(text, "-")
+	thread, err1 := strconv.ParseUint(first, 10, 64)
+	started, err2 := strconv.ParseInt(second, 10, 64)
+	if err1 != nil || err2 != nil {
+		return 0, 0
+	}
+	return thread, started
 }
 
 // parseXID reads a row of XA RECOVER: formatID, gtrid_length, bqual_length, data. ok is false for branches of others.

@@ -29,10 +29,23 @@ func (p testPool) Get(g placement.NodeGroupID) (*backend.Conn, error) {
 
 func (p testPool) Put(c *backend.Conn) { c.Release() }
 
-// TestFirstBranchFails: what keeps the decision must be the group that the transaction's id names, or nobody finds the
-// decision, also when the first statement could not open its branches and the next one goes elsewhere.
-func TestFirstBranchFails(t *testing.T) {
+// TestBranches runs on one server.
+func TestBranches(t *testing.T) {
 	pool := newTestPool(t)
+	for name, run := range map[string]func(*testing.T, testPool){
+		"FirstBranchFails":      testFirstBranchFails,
+		"ReaderFails":           testReaderFails,
+		"FinishedElsewhere":     testFinishedElsewhere,
+		"ServerEndsABranch":     testServerEndsABranch,
+		"FailedWriteIsPrepared": testFailedWriteIsPrepared,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, pool) })
+	}
+}
+
+// testFirstBranchFails: what keeps the decision must be the group that the transaction's id names, or nobody finds the
+// decision, also when the first statement could not open its branches and the next one goes elsewhere.
+func testFirstBranchFails(t *testing.T, pool testPool) {
 	tx := &Txn{Begin: "BEGIN", Isolation: "SET no_such_variable = 1", Coordinator: NewCoordinator(Config{})}
 	defer tx.Rollback()
 	require.Error(t, tx.BeginStatement(pool, []placement.NodeGroupID{1, 2}, true))
@@ -50,15 +63,14 @@ func TestFirstBranchFails(t *testing.T) {
 	require.Equal(t, home, tx.Group())
 }
 
-// TestReaderFails: a branch that only read cannot make a client believe that the writer's work, which is committed, is not.
-func TestReaderFails(t *testing.T) {
-	pool := newTestPool(t)
+// testReaderFails: a branch that only read cannot make a client believe that the writer's work, which is committed, is not.
+func testReaderFails(t *testing.T, pool testPool) {
 	tx := &Txn{Begin: "BEGIN", Coordinator: NewCoordinator(Config{})}
 	writer, err := tx.Acquire(pool, 1)
 	require.NoError(t, err)
 	reader, err := tx.Acquire(pool, 2)
 	require.NoError(t, err)
-	tx.Wrote(writer)
+	tx.Writes(writer)
 	x := tx.branch(2).xid
 	for _, q := range []string{"XA END " + x, "XA ROLLBACK " + x} { // its server has given it up
 		_, err := reader.Exec(q)
@@ -68,10 +80,9 @@ func TestReaderFails(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestFinishedElsewhere: a prepared branch that its server no longer knows is being ended by a Recoverer, and the
+// testFinishedElsewhere: a prepared branch that its server no longer knows is being ended by a Recoverer, and the
 // decision must outlive that.
-func TestFinishedElsewhere(t *testing.T) {
-	pool := newTestPool(t)
+func testFinishedElsewhere(t *testing.T, pool testPool) {
 	tx := &Txn{Begin: "BEGIN", Coordinator: NewCoordinator(Config{})}
 	for g := placement.NodeGroupID(1); g <= 2; g++ {
 		_, err := tx.Acquire(pool, g)
@@ -90,4 +101,38 @@ func TestFinishedElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, id, out.Pending)
 	require.Empty(t, tx.Coordinator.ended, "the decision is kept")
+}
+
+// testServerEndsABranch: when a server ends its part of a transaction over several groups, what the others have must not
+// be committed beside it.
+func testServerEndsABranch(t *testing.T, pool testPool) {
+	tx := &Txn{Begin: "BEGIN", Coordinator: NewCoordinator(Config{})}
+	first, err := tx.Acquire(pool, 1)
+	require.NoError(t, err)
+	_, err = tx.Acquire(pool, 2)
+	require.NoError(t, err)
+	_, err = first.Exec("COMMIT")
+	require.NoError(t, err)
+	require.False(t, tx.Ended(first))
+	require.ErrorContains(t, tx.Err(), "node group 1 has ended its part")
+	_, err = tx.Commit()
+	require.ErrorContains(t, err, "rolled back")
+	tx.Rollback()
+
+	alone := &Txn{Begin: "BEGIN", Coordinator: NewCoordinator(Config{})}
+	c, err := alone.Acquire(pool, 1)
+	require.NoError(t, err)
+	require.True(t, alone.Ended(c), "with one group that is the transaction's end")
+	alone.Rollback()
+}
+
+// testFailedWriteIsPrepared: a statement that failed may have left something behind.
+func testFailedWriteIsPrepared(t *testing.T, pool testPool) {
+	tx := &Txn{Begin: "BEGIN", Coordinator: NewCoordinator(Config{})}
+	defer tx.Rollback()
+	require.NoError(t, tx.BeginStatement(pool, []placement.NodeGroupID{1, 2}, false))
+	require.Error(t, tx.EndStatement(errNotUsable))
+	for _, b := range tx.branches {
+		require.True(t, b.wrote)
+	}
 }

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -248,9 +249,11 @@ func (w *worker) settle(ctx context.Context, x xid) error {
 	verb, outcome := "XA ROLLBACK ", "rolled_back"
 	if commit {
 		verb, outcome = "XA COMMIT ", "committed"
+	} else if there, err := w.confirm(ctx, x); err != nil || !there {
+		return err
 	}
-	for range endAttempts {
-		err = w.finish(ctx, x, verb)
+	for attempt := range endAttempts {
+		err = w.finish(ctx, x, verb, attempt)
 		if !errors.Is(err, errHeld) {
 			break
 		}
@@ -284,8 +287,27 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// finish runs verb, XA COMMIT or XA ROLLBACK, on a prepared branch. nil means that the branch is no more.
-func (w *worker) finish(ctx context.Context, x xid, verb string) error {
+// confirm looks whether x is still prepared now that a tombstone says that it is not committed, and notes it there.
+func (w *worker) confirm(ctx context.Context, x xid) (there bool, err error) {
+	c, err := w.conn(ctx, w.group)
+	if err != nil {
+		return false, err
+	}
+	list, err := prepared(c)
+	if err != nil || !slices.Contains(list, x) {
+		return false, err // its proxy, or another Recoverer, has ended it meanwhile
+	}
+	home, _ := x.id.Group()
+	dc, err := w.conn(ctx, home)
+	if err != nil {
+		return true, err
+	}
+	return true, confirm(dc, x.id, w.group)
+}
+
+// finish runs verb, XA COMMIT or XA ROLLBACK, on a prepared branch. nil means that the branch is no more. attempt counts
+// from 0.
+func (w *worker) finish(ctx context.Context, x xid, verb string, attempt int) error {
 	c, err := w.conn(ctx, w.group)
 	if err != nil {
 		return err
@@ -293,7 +315,7 @@ func (w *worker) finish(ctx context.Context, x xid, verb string) error {
 	_, err = c.Exec(verb + x.String())
 	switch {
 	case sqlerr.HasCode(err, unknownXID):
-		return w.missing(c, x)
+		return w.missing(c, x, attempt > 0)
 	case sqlerr.HasCode(err, 1402, 1613, 1614) && !isLost(err):
 		return nil // the server has rolled back a branch that had changed nothing
 	}
@@ -301,8 +323,10 @@ func (w *worker) finish(ctx context.Context, x xid, verb string) error {
 }
 
 // missing is called when the server says that it does not know x. MariaDB says so too of a branch that a connection
-// still holds: that connection's proxy has had its time, and is ended.
-func (w *worker) missing(c *mysqlconn.Conn, x xid) error {
+// still holds: that connection's proxy has had its time, and is ended if kill is set. It also says so while another
+// Recoverer is ending the branch, which therefore is given a moment; and after a start of the server the thread that the
+// xid names is somebody else's.
+func (w *worker) missing(c *mysqlconn.Conn, x xid, kill bool) error {
 	list, err := prepared(c)
 	if err != nil {
 		return err
@@ -310,10 +334,16 @@ func (w *worker) missing(c *mysqlconn.Conn, x xid) error {
 	if !slices.Contains(list, x) {
 		return nil
 	}
-	if thread := x.thread(); isMariaDB(c) && thread != 0 {
-		if _, err := c.Exec("KILL " + strconv.FormatUint(thread, 10)); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
-			return err
-		}
+	thread, of := x.holder()
+	if !kill || thread == 0 || !isMariaDB(c) {
+		return errHeld
+	}
+	started, err := Fit(c)
+	if err != nil || started != of {
+		return cmp.Or(err, errHeld)
+	}
+	if _, err := c.Exec("KILL " + strconv.FormatUint(thread, 10)); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
+		return err
 	}
 	return errHeld
 }

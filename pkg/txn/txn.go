@@ -58,10 +58,9 @@ type Txn struct {
 type branch struct {
 	conn *backend.Conn
 	xid  string // as XA statements take it; empty for a plain transaction
-	// wrote: a statement that writes has run here. Only such branches are prepared: MariaDB does not keep a
-	// prepared branch that changed nothing once its connection is gone.
+	// wrote: a statement that may write was sent here, whatever became of it: part of its work may stand. Only such
+	// branches are prepared: MariaDB does not keep a prepared branch that changed nothing once its connection is gone.
 	wrote    bool
-	reads    bool // the statement that runs has only read here
 	prepared bool
 	hurried  bool // it waits less for locks than its session
 	limited  bool // a deadline is set on the connection
@@ -112,7 +111,7 @@ func (t *Txn) Err() error {
 }
 
 // Acquire returns the connection of the transaction's branch on g, opening it if this is the first statement there.
-// After a statement that may have changed something there, Wrote must be called.
+// Before a statement that may change something is sent there, Writes must be called.
 func (t *Txn) Acquire(pool Pool, g placement.NodeGroupID) (*backend.Conn, error) {
 	if t.lost != nil {
 		return nil, t.lost
@@ -126,12 +125,18 @@ func (t *Txn) Acquire(pool Pool, g placement.NodeGroupID) (*backend.Conn, error)
 	return t.Branch(g), nil
 }
 
-// Wrote notes that a statement that writes has succeeded on c, if c is one of the branches. One that failed has left
-// nothing behind.
-func (t *Txn) Wrote(c *backend.Conn) {
+// Writes notes, before it is sent, that a statement that may write will run on c, if c is one of the branches. Its
+// answer does not say that it has left nothing behind: what a procedure did before it failed stands.
+func (t *Txn) Writes(c *backend.Conn) {
 	if b := t.branch(c.Group); b != nil && b.conn == c {
 		b.wrote = true
 	}
+}
+
+// MayPrepare reports whether c is a branch that will be prepared if it and another one write.
+func (t *Txn) MayPrepare(c *backend.Conn) bool {
+	b := t.branch(c.Group)
+	return b != nil && b.conn == c && b.xid != ""
 }
 
 // statementSavepoint is where a statement over several groups is rolled back to. No client's savepoint has its name.
@@ -163,7 +168,7 @@ func (t *Txn) BeginStatement(pool Pool, groups []placement.NodeGroupID, undo boo
 	t.statement, t.undo = t.statement[:0], undo
 	for _, g := range groups {
 		b := t.branch(g)
-		b.reads = false
+		b.wrote = true
 		t.statement = append(t.statement, b)
 	}
 	return nil
@@ -189,10 +194,9 @@ func (t *Txn) JoinStatement(pool Pool, g placement.NodeGroupID, write bool) erro
 			b = t.branch(g)
 		}
 		t.statement = append(t.statement, b)
-		b.reads = true
 	}
 	if write {
-		b.reads = false
+		b.wrote = true
 	}
 	return nil
 }
@@ -201,10 +205,6 @@ func (t *Txn) JoinStatement(pool Pool, g placement.NodeGroupID, write bool) erro
 // was asked for.
 func (t *Txn) EndStatement(err error) error {
 	if err == nil {
-		for _, b := range t.statement {
-			b.wrote = b.wrote || !b.reads
-			b.reads = false
-		}
 		return nil
 	}
 	if !t.undo || sqlerr.HasCode(err, sqlerr.LockDeadlock) || !t.usable() {
@@ -257,7 +257,10 @@ func (t *Txn) open(pool Pool, groups []placement.NodeGroupID, undo bool) (err er
 				}
 				t.id = t.Coordinator.newID(first.conn.Group)
 			}
-			b.xid = newXID(t.id, b.conn.Group, b.conn.ThreadID()).String()
+			if err := fit(b.conn); err != nil {
+				return err
+			}
+			b.xid = newXID(t.id, b.conn.Group, b.conn.ThreadID(), b.conn.Started).String()
 			q = append(q, "XA START "+b.xid)
 		}
 		if len(t.branches)+len(fresh) > 1 {
@@ -447,6 +450,17 @@ func (t *Txn) Failed() (over bool) {
 			return true
 		}
 	}
+	return false
+}
+
+// Ended is called after a statement on c, one of the branches, when its server says that c is in no transaction any more
+// although the statement succeeded: the server has committed what c had. That is the transaction's end if c is all
+// of it, and over is true; else what is left of it can only be rolled back, and every further statement says so.
+func (t *Txn) Ended(c *backend.Conn) (over bool) {
+	if !t.Several() {
+		return true
+	}
+	t.lose(fmt.Sprintf("node group %d has ended its part of it by itself", c.Group))
 	return false
 }
 

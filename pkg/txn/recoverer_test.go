@@ -1,0 +1,150 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/test/realserver"
+)
+
+// home is one real server that is node group 1, with a worker on it.
+type home struct {
+	*testing.T
+	dial Dialer
+	work *worker
+}
+
+func newHome(t *testing.T) home {
+	server := realserver.Start(t)[0]
+	dial := func(ctx context.Context, _ placement.NodeGroupID) (*mysqlconn.Conn, error) {
+		return mysqlconn.Dial(ctx, mysqlconn.Config{Addr: "unix:" + server.Addr, User: "root"})
+	}
+	h := home{T: t, dial: dial}
+	c := h.connect()
+	for _, q := range append(Schema(), "DELETE FROM `_skarv`.`dt`", "CREATE TABLE IF NOT EXISTS `_skarv`.`held` (id INT PRIMARY KEY)") {
+		_, err := c.Exec(q)
+		require.NoError(t, err)
+	}
+	r := NewRecoverer(RecovererConfig{Dial: dial, Groups: func() []placement.NodeGroupID { return []placement.NodeGroupID{1} }})
+	h.work = &worker{Recoverer: r, group: 1, conns: map[placement.NodeGroupID]*mysqlconn.Conn{}, seen: map[xid]time.Time{}}
+	t.Cleanup(h.work.end)
+	return h
+}
+
+func (h home) connect() *mysqlconn.Conn {
+	c, err := h.dial(h.Context(), 1)
+	require.NoError(h, err)
+	h.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func (h home) exec(c *mysqlconn.Conn, q string) {
+	_, err := c.Exec(q)
+	require.NoError(h, err, q)
+}
+
+func (h home) prepare(c *mysqlconn.Conn, x xid) {
+	for _, q := range []string{
+		"XA START " + x.String(), "INSERT INTO `_skarv`.`held` VALUES (1)", "XA END " + x.String(), "XA PREPARE " + x.String(),
+	} {
+		h.exec(c, q)
+	}
+}
+
+func (h home) state(id ID) State {
+	list, err := Find(h.Context(), h.dial, []placement.NodeGroupID{1}, nil, id)
+	require.NoError(h, err)
+	require.Len(h, list, 1)
+	return list[0].State
+}
+
+// TestRecoverer runs on one server.
+func TestRecoverer(t *testing.T) {
+	h := newHome(t)
+	for name, run := range map[string]func(*testing.T, home){
+		"StaleThread":                      testStaleThread,
+		"TombstoneOfACommittedTransaction": testTombstoneOfACommittedTransaction,
+		"ManyParticipants":                 testManyParticipants,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, h) })
+	}
+}
+
+// testStaleThread: after its server was started again, the thread that an xid names may be anybody's connection.
+func testStaleThread(t *testing.T, h home) {
+	holder, stranger := h.connect(), h.connect()
+	if !isMariaDB(holder) {
+		t.Log("branches have no holder on this server")
+	}
+	started, err := Fit(holder)
+	require.NoError(t, err)
+	again, err := Fit(stranger)
+	require.NoError(t, err)
+	require.Equal(t, started, again)
+
+	stale := newXID("1-aa-1", 1, stranger.ThreadID(), started-1)
+	h.prepare(holder, stale)
+	err = h.work.settle(t.Context(), stale)
+	h.exec(stranger, "DO 1") // it lives
+	if isMariaDB(holder) {
+		require.ErrorIs(t, err, errHeld)
+		h.exec(holder, "XA ROLLBACK "+stale.String())
+	} else {
+		require.NoError(t, err)
+	}
+
+	if isMariaDB(holder) {
+		own := newXID("1-aa-2", 1, holder.ThreadID(), started)
+		h.prepare(holder, own)
+		require.ErrorIs(t, h.work.finish(t.Context(), own, "XA ROLLBACK ", 0), errHeld)
+		h.exec(holder, "DO 1") // not at the first attempt: it may be ended by another at this moment
+		require.NoError(t, h.work.settle(t.Context(), own))
+		require.Equal(t, RolledBack, h.state(own.id))
+		_, err = holder.Exec("DO 1")
+		require.Error(t, err)
+	}
+}
+
+// testTombstoneOfACommittedTransaction: a Recoverer that saw a branch prepared, and asks after all is over and
+// forgotten, must not make it look as if the transaction was rolled back.
+func testTombstoneOfACommittedTransaction(t *testing.T, h home) {
+	c := h.connect()
+	started, err := Fit(c)
+	require.NoError(t, err)
+	x := newXID("1-bb-1", 1, c.ThreadID(), started)
+	h.prepare(c, x)
+	list, err := prepared(h.connect())
+	require.NoError(t, err)
+	require.Contains(t, list, x)
+	h.exec(c, "XA COMMIT "+x.String()) // and its decision is forgotten
+	require.NoError(t, h.work.settle(t.Context(), x))
+	require.Equal(t, Ended, h.state(x.id))
+	h.exec(c, "DELETE FROM `_skarv`.`held`")
+
+	y := newXID("1-bb-2", 1, c.ThreadID(), started)
+	h.prepare(c, y)
+	_ = c.Close()
+	require.Eventually(t, func() bool { return h.work.settle(t.Context(), y) == nil }, 10*time.Second, 20*time.Millisecond)
+	require.Equal(t, RolledBack, h.state(y.id))
+}
+
+// testManyParticipants: a decision names all of them.
+func testManyParticipants(t *testing.T, h home) {
+	c := h.connect()
+	long := ""
+	for g := range 3000 {
+		long += fmt.Sprintf("%d,", 60000+g)
+	}
+	long += "1"
+	h.exec(c, "SET sql_mode = ''") // as a client may
+	h.exec(c, "INSERT INTO `_skarv`.`dt` VALUES ('1-cc-1','C','"+long+"','"+now()+"')")
+	_, rows, err := c.QueryAll("SELECT participants FROM `_skarv`.`dt` WHERE id = '1-cc-1'", 1)
+	require.NoError(t, err)
+	require.Equal(t, long, string(rows[0][0]))
+}
