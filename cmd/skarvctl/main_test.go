@@ -163,11 +163,17 @@ func TestPartitions(t *testing.T) {
 	require.Contains(t, out, "epoch 7")
 }
 
-func (f *fakeAdmin) Transactions(context.Context, *adminv1.TransactionsRequest) (*adminv1.TransactionsResponse, error) {
-	return &adminv1.TransactionsResponse{Transactions: []*adminv1.Transaction{
+func (f *fakeAdmin) Transactions(_ context.Context, r *adminv1.TransactionsRequest) (*adminv1.TransactionsResponse, error) {
+	out := &adminv1.TransactionsResponse{}
+	for _, t := range []*adminv1.Transaction{
 		{Id: "1-a-1", State: "committed", NodeGroup: 1, Seconds: 5},
 		{Id: "2-b-2", State: "in doubt", NodeGroup: 1, Seconds: 9, Reason: "node group 2 is down"},
-	}}, f.fail
+	} {
+		if r.Id == "" || r.Id == t.Id {
+			out.Transactions = append(out.Transactions, t)
+		}
+	}
+	return out, f.fail
 }
 
 func TestTransactions(t *testing.T) {
@@ -175,12 +181,14 @@ func TestTransactions(t *testing.T) {
 	_, out, _ := c.run("transactions")
 	require.Regexp(t, `1-a-1 +committed`, out)
 	require.Regexp(t, `2-b-2 +in doubt .*node group 2 is down`, out)
-	_, out, _ = c.run("transactions", "2-b-2")
+	_, out, _ = c.run("transaction", "show", "2-b-2")
 	require.NotContains(t, out, "1-a-1")
 	require.Contains(t, out, "2-b-2")
-	code, _, errs := c.run("transactions", "3-c-3")
+	code, _, errs := c.run("transaction", "show", "3-c-3")
 	require.NotZero(t, code)
 	require.Contains(t, errs, "3-c-3")
+	code, _, _ = c.run("transaction", "show")
+	require.Equal(t, exitUsage, code)
 }
 
 func TestTablesAndRoute(t *testing.T) {

@@ -39,8 +39,8 @@ type AdminConfig struct {
 	Client   *Client
 	// Health tells how a node group is; ok is false if that is not known. It may be nil.
 	Health func(id placement.NodeGroupID) (h GroupHealth, ok bool)
-	// Transactions lists those that are in doubt or whose end is still known. It may be nil.
-	Transactions func(context.Context) ([]txn.Info, error)
+	// Transactions lists those that are prepared or whose end is still known, or one of them if id is not empty. It may be nil.
+	Transactions func(ctx context.Context, id txn.ID) ([]txn.Info, error)
 }
 
 // Admin serves the admin API in any process of the cluster.
@@ -281,18 +281,18 @@ func (a *Admin) Partitions(context.Context, *adminv1.PartitionsRequest) (*adminv
 }
 
 // Transactions implements the API.
-func (a *Admin) Transactions(ctx context.Context, _ *adminv1.TransactionsRequest) (*adminv1.TransactionsResponse, error) {
+func (a *Admin) Transactions(ctx context.Context, req *adminv1.TransactionsRequest) (*adminv1.TransactionsResponse, error) {
 	out := &adminv1.TransactionsResponse{}
 	if a.cfg.Transactions == nil {
 		return out, nil
 	}
-	list, err := a.cfg.Transactions(ctx)
+	list, err := a.cfg.Transactions(ctx, txn.ID(req.GetId()))
 	if err != nil {
 		return nil, status.Error(codes.Unavailable, err.Error())
 	}
 	for _, i := range list {
 		out.Transactions = append(out.Transactions, &adminv1.Transaction{
-			Id: string(i.ID), State: i.State, NodeGroup: uint32(i.Group), Seconds: uint64(i.Age.Seconds()), Reason: i.Reason,
+			Id: string(i.ID), State: string(i.State), NodeGroup: uint32(i.Group), Seconds: uint64(i.Age.Seconds()), Reason: i.Reason,
 		})
 	}
 	return out, nil

@@ -189,9 +189,23 @@ func (a *adoption) adopt(ctx context.Context) error {
 	if err := a.copySchema(ctx, model, spec); err != nil {
 		return err
 	}
-	a.job.State, a.job.Adopted, a.job.Notes = done, id, f.warnings
+	a.job.State, a.job.Adopted, a.job.Notes = done, id, append(f.warnings, a.keyless()...)
 	a.job.Adopt = &GroupSpec{Name: spec.Name} // the password is in the group now
 	return a.leader.saveWith(ctx, a.job, a.leader.store.Change(a.leader.guard).PutGroup(f.group(id), topology.Absent))
+}
+
+// keyless names the tables without a primary key, which only single tables can be.
+func (a *adoption) keyless() (warnings []string) {
+	for _, d := range a.snap.Databases {
+		for _, t := range d.Tables {
+			if t.Kind == catalog.Single && len(t.Primary) == 0 {
+				warnings = append(warnings, fmt.Sprintf("table %s.%s has no primary key: a transaction that began on another node group than %d cannot write to it; give it one",
+					d.Name, t.Name, t.Group))
+			}
+		}
+	}
+	slices.Sort(warnings)
+	return warnings
 }
 
 // nextID hands out ids that no group has or had.

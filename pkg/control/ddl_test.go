@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/datanode"
 	"skarv/pkg/sqlerr"
 )
 
@@ -426,6 +427,7 @@ func TestAddGroup(t *testing.T) {
 	f.must("CREATE DATABASE d")
 	f.session.DB = "d"
 	f.must("CREATE TABLE h (a INT)")
+	f.must("CREATE TABLE s (a INT) COMMENT 'skarv:single'")
 	f.must("CREATE VIEW w AS SELECT * FROM h")
 	f.must("CREATE VIEW v AS SELECT * FROM w")
 	servers[2].exec(t, "CREATE DATABASE other")
@@ -437,8 +439,18 @@ func TestAddGroup(t *testing.T) {
 	_, _, err = f.client.AddGroup(f.ctx(), GroupSpec{Primary: servers[0].node()})
 	require.ErrorContains(t, err, "is node group 1 already")
 
+	if engine() == datanode.MySQL {
+		servers[2].exec(t, "CREATE USER weak@'%' IDENTIFIED BY 'weak'")
+		defer servers[2].exec(t, "DROP USER weak@'%'")
+		servers[2].exec(t, "GRANT SELECT ON *.* TO weak@'%'")
+		weak := spec
+		weak.Primary.User, weak.Primary.Password = "weak", "weak"
+		_, _, err = f.client.AddGroup(f.ctx(), weak)
+		require.ErrorContains(t, err, "GRANT XA_RECOVER_ADMIN")
+	}
 	id, warnings, err := f.client.AddGroup(f.ctx(), spec)
 	require.NoError(t, err)
+	require.Contains(t, strings.Join(warnings, "\n"), "table d.s has no primary key")
 	require.EqualValues(t, 3, id)
 	require.Contains(t, strings.Join(warnings, "\n"), "sync_binlog is 0, should be 1")
 	f.groups = 3

@@ -97,6 +97,10 @@ func examineServer(ctx context.Context, spec GroupSpec) (*facts, error) {
 		return nil, err
 	}
 	var wrong []string
+	if _, err := s.exec(ctx, "XA RECOVER"); err != nil {
+		wrong = append(wrong, fmt.Sprintf("server %s: account %s may not list prepared transactions (%v), which transactions over several node groups need: GRANT XA_RECOVER_ADMIN ON *.* TO it",
+			spec.Primary.Addr, spec.Primary.User, err))
+	}
 	for _, want := range settingsOf(f.flavor) {
 		got, known := f.vars[want.name]
 		if !known || contains(want.want, got) {

@@ -221,11 +221,15 @@ func sequencesOf(snap *catalog.Snapshot) func(id uint64) bool {
 	return func(id uint64) bool { return ids[id] }
 }
 
-// listTransactions returns the transactions over several node groups that are in doubt or whose end is still known.
-func (s *Server) listTransactions(ctx context.Context) ([]txn.Info, error) {
+// listTransactions returns the transactions over several node groups that are prepared or whose end is still known, or
+// one of them if id is not empty.
+func (s *Server) listTransactions(ctx context.Context, id txn.ID) ([]txn.Info, error) {
 	var doubt []txn.Doubt
 	if s.recoverer != nil {
 		doubt = s.recoverer.InDoubt()
+	}
+	if id != "" {
+		return txn.Find(ctx, s.pools.Dial, s.groups(), doubt, id)
 	}
 	return txn.List(ctx, s.pools.Dial, s.groups(), doubt)
 }

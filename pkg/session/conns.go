@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/exec"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
+	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
@@ -18,6 +19,7 @@ import (
 // branches, or the pool's.
 type conns struct {
 	s         *Session
+	plan      *plan.Plan
 	statement *txn.Txn              // of an autocommit statement that writes to several groups
 	group     placement.NodeGroupID // the only group used, 0 if several were
 	used      int
@@ -25,13 +27,14 @@ type conns struct {
 	// joined: groups joined the statement one by one. The transaction knows which of them wrote, the Runner their warnings.
 	joined   bool
 	warnings []Warning
+	pending  uint16 // warnings of the commit
 }
 
 // Enter implements exec.Conns.
 func (c *conns) Enter(t *exec.Touched, write bool) error { return c.s.enter(t, write, true) }
 
 // Acquire implements exec.Conns.
-func (c *conns) Acquire(g placement.NodeGroupID, _ bool) (exec.Conn, error) {
+func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) {
 	c.used++
 	c.group = g
 	if c.used > 1 {
@@ -47,6 +50,12 @@ func (c *conns) Acquire(g placement.NodeGroupID, _ bool) (exec.Conn, error) {
 	}
 	if c.s.tx != nil && c.s.tx.Holds(b) {
 		c.held = append(c.held, b)
+	}
+	if write && !c.joined {
+		if err := c.s.writing(c.plan, b); err != nil {
+			c.s.done(b, nil)
+			return nil, err
+		}
 	}
 	c.s.running.enter(b)
 	return b, nil
@@ -88,7 +97,15 @@ func readOut(b *backend.Conn) error {
 // BeginStatement implements exec.Conns: the statement will write to several groups.
 func (c *conns) BeginStatement(groups []placement.NodeGroupID) error {
 	if c.s.locks != nil {
-		return c.s.beginLocked()
+		if c.s.bestEffort {
+			return c.s.beginLocked()
+		}
+		if err := c.s.suspend(c.plan); err != nil {
+			return err
+		}
+		if !c.s.autocommit {
+			c.s.begin("BEGIN", nil)
+		}
 	}
 	if c.s.tx != nil {
 		return c.s.tx.BeginStatement(c.s, groups, true)
@@ -127,16 +144,16 @@ func (c *conns) EndStatement(err error) error {
 	tx := c.statement
 	c.statement = nil
 	_ = tx.EndStatement(nil) // what it did is kept
-	_, err = tx.Commit()
+	out, err := tx.Commit()
+	if out.Pending != "" {
+		c.warnings, c.pending = append(c.warnings, pendingNote(out.Pending)), 1
+	}
 	return err
 }
 
 // keep ends a statement that has succeeded.
-func (c *conns) keep(wrote bool) {
+func (c *conns) keep() {
 	for _, b := range c.held {
-		if wrote && !c.joined && c.s.tx != nil {
-			c.s.tx.Wrote(b)
-		}
 		c.s.held(b)
 	}
 }

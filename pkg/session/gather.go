@@ -110,7 +110,7 @@ func (g *gathering) read(p *plan.Plan, sink exec.Sink) error {
 		_, err := s.runner.Run(p, s.snap, &s.args, sink)
 		return asServerLost(err)
 	}
-	conns := conns{s: s}
+	conns := conns{s: s, plan: p}
 	s.runner.Conns, s.runner.Sequence = &conns, s.cfg.Sequences
 	if _, err := s.runner.Run(p, s.snap, &s.args, sink); err != nil {
 		if err == errMoved {
@@ -119,7 +119,7 @@ func (g *gathering) read(p *plan.Plan, sink exec.Sink) error {
 		conns.end()
 		return s.failed(asServerLost(err))
 	}
-	conns.keep(false)
+	conns.keep()
 	return nil
 }
 

@@ -1,12 +1,15 @@
 package session
 
 import (
+	"math"
 	"slices"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 )
@@ -20,15 +23,35 @@ func (s *Session) lockTables(p *plan.Plan) error {
 	if err := s.unlock(); err != nil {
 		return err
 	}
-	groups := s.lockGroups(p)
-	sql := string(s.stmt.SQL())
+	s.locked = tableLocks{sql: string(s.stmt.SQL()), groups: s.lockGroups(p)}
+	if err := s.takeLocks(); err != nil {
+		return err
+	}
+	return s.ok(wire.OK{})
+}
+
+// tableLocks is what LOCK TABLES said, and what the session has done since.
+type tableLocks struct {
+	sql    string
+	groups []placement.NodeGroupID
+	// read: rows were read, or changed in another way than by INSERT: nobody else may come in between.
+	read bool
+	// wrote is the node group that has work of a transaction (autocommit off), 0 if none has.
+	wrote placement.NodeGroupID
+	// suspended: the locks are given back for INSERTs into the tables of inserts; see suspend.
+	suspended bool
+	inserts   []*catalog.Table
+}
+
+// takeLocks locks the tables of s.locked.
+func (s *Session) takeLocks() error {
 	s.locks = map[placement.NodeGroupID]*backend.Conn{}
-	for _, g := range groups {
+	for _, g := range s.locked.groups {
 		c, err := s.Get(g)
 		if err == nil {
 			s.locks[g] = c
 			s.running.enter(c)
-			_, err = c.Exec(sql)
+			_, err = c.Exec(s.locked.sql)
 			s.running.leave(c)
 			if err != nil {
 				err = txn.Lost(c, err)
@@ -39,7 +62,76 @@ func (s *Session) lockTables(p *plan.Plan) error {
 			return err
 		}
 	}
-	return s.ok(wire.OK{})
+	return nil
+}
+
+// suspend makes a statement over several node groups that inserts rows atomic although tables are locked: servers begin
+// no XA transaction under LOCK TABLES. As long as nothing but INSERT has run under the locks, the session knows nothing
+// of the tables that others could change behind its back: the locks are given back, and taken again before anything
+// else. So dumps load, which lock what they insert into. Other statements over several groups are refused.
+func (s *Session) suspend(p *plan.Plan) error {
+	c := s.locks[s.locked.groups[0]]
+	// The server knows what is locked, how and by which name; to prepare the statement it does not look.
+	if _, _, err := c.QueryAll(string(s.args.AppendStatement([]byte("EXPLAIN "))), math.MaxInt); err != nil {
+		return txn.Lost(c, err)
+	}
+	table := s.insertsInto(p)
+	if table == nil || s.locked.read || s.locked.wrote != 0 {
+		return sqlerr.Unsupported("writing to several node groups under LOCK TABLES, which servers cannot make atomic",
+			"UNLOCK TABLES first, since a statement locks what it writes; or SET skarv_commit = best_effort")
+	}
+	locked := s.locked
+	if err := s.unlock(); err != nil {
+		return err
+	}
+	s.locked = locked
+	s.locked.suspended, s.locked.inserts = true, append(s.locked.inserts, table)
+	return nil
+}
+
+// insertsUnlocked reports whether p may run while the locks are suspended.
+func (s *Session) insertsUnlocked(p *plan.Plan) bool {
+	table := s.insertsInto(p)
+	return table != nil && slices.Contains(s.locked.inserts, table)
+}
+
+// insertsInto returns the table that p inserts into if that is all it does: it reads no other rows. Else nil.
+func (s *Session) insertsInto(p *plan.Plan) *catalog.Table {
+	if p.Kind != plan.Insert && p.Kind != plan.Replace || s.args.NumRows() == 0 || s.stmt.Uses()&sqlparse.Subquery != 0 {
+		return nil
+	}
+	switch root := p.Root.(type) {
+	case *plan.InsertRows:
+		return root.Table
+	case *plan.Fragment:
+		if root.Same && len(root.Tables) == 1 {
+			return root.Tables[0]
+		}
+	}
+	return nil
+}
+
+// resume takes suspended locks again.
+func (s *Session) resume() error {
+	if s.tx != nil {
+		return sqlerr.Unsupported("this statement under LOCK TABLES behind an INSERT that is not committed", "COMMIT first")
+	}
+	s.locked.suspended = false
+	return s.takeLocks()
+}
+
+// underLocks is called before p is sent to node group g while tables are locked: a transaction (autocommit off) writes
+// to one group only, since two would be committed one after the other.
+func (s *Session) underLocks(p *plan.Plan, g placement.NodeGroupID) error {
+	if s.autocommit || s.bestEffort || !writes(p) {
+		return nil
+	}
+	if s.locked.wrote != 0 && s.locked.wrote != g {
+		return sqlerr.Unsupported("a transaction that writes to several node groups under LOCK TABLES",
+			"COMMIT between the statements, or UNLOCK TABLES first, or SET skarv_commit = best_effort")
+	}
+	s.locked.wrote = g
+	return nil
 }
 
 // lockGroups returns the node groups on which LOCK TABLES runs: the one that keeps all its tables, or all, since every
@@ -64,6 +156,11 @@ func (s *Session) lockGroups(p *plan.Plan) []placement.NodeGroupID {
 
 // unlock ends LOCK TABLES, which commits what was written under it. An error says that some of it may be lost.
 func (s *Session) unlock() error {
+	suspended := s.locked.suspended
+	s.locked = tableLocks{}
+	if suspended {
+		return s.commitImplicit()
+	}
 	if s.locks == nil {
 		return nil
 	}
@@ -106,6 +203,7 @@ func (s *Session) endLocked(k plan.Kind) error {
 	if k == plan.Rollback {
 		verb = "ROLLBACK"
 	}
+	s.locked.wrote = 0
 	return s.eachLocked(func(c *backend.Conn) error {
 		_, err := c.Exec(verb)
 		return err
@@ -122,8 +220,9 @@ func (s *Session) lockedInTransaction() bool {
 	return false
 }
 
-// beginLocked makes a statement over several node groups one that stands or falls as a whole, while tables are locked: BEGIN
-// would unlock them. With autocommit off the client commits.
+// beginLocked makes a statement over several node groups one that is undone as a whole when it fails, while tables are
+// locked: BEGIN would unlock them. It is committed on one group after the other, as best_effort says. With autocommit
+// off the client commits.
 func (s *Session) beginLocked() error {
 	if !s.autocommit {
 		return nil

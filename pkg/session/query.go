@@ -255,12 +255,20 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 			defer func() { s.isolation = "" }() // Get has given it to the statement
 		}
 	}
+	if s.locked.suspended && !s.insertsUnlocked(p) {
+		if err := s.resume(); err != nil {
+			return err
+		}
+	}
+	if s.locks != nil && s.insertsInto(p) == nil {
+		s.locked.read = true
+	}
 	if p.Kind == plan.Other && p.Topic != "do" { // ANALYZE TABLE, FLUSH and their like
 		if err := s.commitImplicit(); err != nil {
 			return err
 		}
 	} else if s.tx == nil && s.locks == nil && !s.autocommit && (p.Root != nil || p.Relay != nil && len(p.Relay.Tables) > 0) {
-		s.begin("BEGIN", false)
+		s.begin("BEGIN", nil)
 	}
 	for {
 		err := s.dataBy(p, cmd, request)
@@ -391,7 +399,7 @@ func (s *Session) scatter(p *plan.Plan) error {
 	if _, ok := p.Root.(*plan.InsertRows); ok {
 		s.usedStrategy = strategySplit
 	}
-	conns := conns{s: s}
+	conns := conns{s: s, plan: p}
 	out := s.newOutput()
 	if err := s.limitOutput(p, out); err != nil {
 		return err
@@ -406,11 +414,12 @@ func (s *Session) scatter(p *plan.Plan) error {
 		conns.end()
 		return s.failed(err)
 	}
-	conns.keep(writes(p))
+	conns.keep()
 	s.warnings = append(s.warnings[:0], conns.warnings...)
 	for _, w := range s.runner.Warned {
 		s.warnings = append(s.warnings, Warning{w.Level, w.Code, w.Message, ""})
 	}
+	sum.Warnings += conns.pending
 	if sum.HasRows {
 		s.rowCount = -1
 		s.foundRows = out.rows

@@ -63,8 +63,11 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 	}
 }
 
-// prelude prepares c for what p changes in its session: until that is known c is Dirty.
+// prelude is called before p is sent to c. It prepares c for what p changes in its session: until that is known c is Dirty.
 func (s *Session) prelude(p *plan.Plan, c *backend.Conn) error {
+	if err := s.writing(p, c); err != nil {
+		return err
+	}
 	if p.Uses&plan.WritesUserVariable != 0 {
 		c.Dirty = true
 	}
@@ -122,9 +125,6 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 
 // answered takes from an answer without error, which the client has, what the session must know of it.
 func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary) error {
-	if s.tx != nil && writes(p) {
-		s.tx.Wrote(c)
-	}
 	switch {
 	case sum.Columns > 0:
 		s.rowCount = -1

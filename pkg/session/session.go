@@ -56,8 +56,8 @@ type Config struct {
 
 	// Transactions gives transactions over several node groups their ids.
 	Transactions *txn.Coordinator
-	// ListTransactions returns those that are in doubt or whose end is still known.
-	ListTransactions func(context.Context) ([]txn.Info, error)
+	// ListTransactions returns those that are prepared or whose end is still known; with an id only that one.
+	ListTransactions func(ctx context.Context, id txn.ID) ([]txn.Info, error)
 }
 
 // DDL runs schema changes: the controller, or the way to it.
@@ -121,6 +121,8 @@ type Session struct {
 	tx    *txn.Txn
 	locks map[placement.NodeGroupID]*backend.Conn // LOCK TABLES
 	hints []*backend.Conn                         // by node group: last used
+
+	locked tableLocks // what locks are of
 
 	prepared map[uint32]*prepared
 	named    map[string]*prepared // PREPARE name FROM ..., by name in lower case

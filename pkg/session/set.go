@@ -163,7 +163,7 @@ func userVariable(text []byte) string {
 func (s *Session) assign(a assignments) error {
 	for _, name := range a.system {
 		switch name {
-		case "insert_id", "sql_log_bin", "gtid_next", "pseudo_thread_id", "pseudo_slave_mode", "gtid_domain_id", "server_id", "gtid_seq_no":
+		case "insert_id", "sql_log_bin", "xa_detach_on_prepare", "gtid_next", "pseudo_thread_id", "pseudo_slave_mode", "gtid_domain_id", "server_id", "gtid_seq_no":
 			return sqlerr.Unsupported("SET "+name, "it has no meaning for a cluster")
 		}
 	}

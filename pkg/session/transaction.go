@@ -1,7 +1,11 @@
 package session
 
 import (
+	"fmt"
+	"strings"
+
 	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -9,11 +13,21 @@ import (
 	"skarv/pkg/wire"
 )
 
-// begin opens a transaction in the session; its branches are opened by the statements that need them.
-func (s *Session) begin(text string, readOnly bool) {
+// begin opens a transaction in the session; its branches are opened by the statements that need them. how is what the
+// client said of it, nil for nothing.
+func (s *Session) begin(text string, how *plan.Txn) {
 	s.tx = s.newTxn()
-	s.tx.Begin, s.tx.ReadOnly, s.tx.Isolation = text, readOnly, s.isolation
+	s.tx.Begin, s.tx.Isolation = text, s.isolation
 	s.isolation = ""
+	next := strings.ToUpper(s.tx.Isolation)
+	switch {
+	case how != nil && (how.ReadOnly || how.ReadWrite):
+		s.tx.ReadOnly = how.ReadOnly
+	case strings.Contains(next, "READ ONLY"), strings.Contains(next, "READ WRITE"):
+		s.tx.ReadOnly = strings.Contains(next, "READ ONLY")
+	default:
+		s.tx.ReadOnly = s.readOnly()
+	}
 }
 
 // newTxn returns a transaction as the session's settings want it.
@@ -60,7 +74,7 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		if err := s.unlock(); err != nil {
 			return err
 		}
-		s.begin(string(s.stmt.SQL()), p.Txn != nil && p.Txn.ReadOnly)
+		s.begin(string(s.stmt.SQL()), p.Txn)
 		return s.ok(wire.OK{})
 	case plan.Savepoint:
 		return s.savepoint(p)
@@ -85,7 +99,7 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		if err := s.unlock(); err != nil {
 			return err
 		}
-		s.begin("BEGIN", false)
+		s.begin("BEGIN", nil)
 		if tx != nil {
 			s.tx.Begin, s.tx.Isolation, s.tx.ReadOnly = tx.Begin, tx.Isolation, tx.ReadOnly
 		}
@@ -104,9 +118,12 @@ func (s *Session) pending(out txn.Outcome) (warnings uint16) {
 	if out.Pending == "" {
 		return out.Warnings
 	}
-	s.warnings = append(s.warnings[:0], Warning{"Note", uint16(sqlerr.UnknownError),
-		"transaction " + string(out.Pending) + " is committed; some node groups have yet to show it", ""})
+	s.warnings = append(s.warnings[:0], pendingNote(out.Pending))
 	return 1
+}
+
+func pendingNote(id txn.ID) Warning {
+	return Warning{"Note", uint16(sqlerr.UnknownError), "transaction " + string(id) + " is committed; some node groups have yet to show it", ""}
 }
 
 // writes reports whether a statement may change rows.
@@ -116,8 +133,31 @@ func writes(p *plan.Plan) bool {
 		return true
 	case plan.Explain:
 		return p.Topic == "analyze" // MariaDB's ANALYZE UPDATE runs it
+	case plan.Other:
+		return p.Topic != "do" // nobody knows what a CALL does
 	}
 	return p.Relay != nil && p.Relay.Write
+}
+
+// writing is called before p is sent to c. Statements that only read leave nothing to be committed.
+func (s *Session) writing(p *plan.Plan, c *backend.Conn) error {
+	if s.locks != nil {
+		return s.underLocks(p, c.Group)
+	}
+	if s.tx == nil || !writes(p) {
+		return nil
+	}
+	if s.tx.MayPrepare(c) && p.Relay != nil {
+		// A prepared transaction on such a table stops the replica that looks for its rows.
+		for _, t := range p.Relay.Tables {
+			if t.Kind == catalog.Single && len(t.Primary) == 0 {
+				return sqlerr.Unsupported(fmt.Sprintf("writing to table %s.%s, which has no primary key, in a transaction that began on another node group",
+					t.Database, t.Name), "give the table a primary key, write to it first, or SET skarv_commit = best_effort")
+			}
+		}
+	}
+	s.tx.Writes(c)
+	return nil
 }
 
 // savepoint is SAVEPOINT, ROLLBACK TO and RELEASE SAVEPOINT.
@@ -136,7 +176,7 @@ func (s *Session) savepoint(p *plan.Plan) error {
 		} // else it is gone at once
 	default:
 		if s.tx == nil {
-			s.begin("BEGIN", false)
+			s.begin("BEGIN", nil)
 		}
 		switch {
 		case p.Txn.RollbackTo:
@@ -168,8 +208,8 @@ func (s *Session) held(c *backend.Conn) {
 	case s.tx == nil || !s.tx.Holds(c):
 	case !c.Usable():
 		s.tx.Lose()
-	case !c.LastStatus().Has(wire.StatusInTrans):
-		s.endTransaction() // by the server: an implicit commit
+	case !c.LastStatus().Has(wire.StatusInTrans) && s.tx.Ended(c): // by the server: an implicit commit
+		s.endTransaction()
 	}
 }
 

@@ -172,12 +172,12 @@ func (s *Session) virtualTable(name string) (*table, error) {
 	return nil, sqlerr.NoSuchTable.New(skarvDB, name)
 }
 
-// transactionsTable is the transactions over several node groups that are in doubt, as far as this process looks after them,
-// and how those ended that are not forgotten yet.
+// transactionsTable is the transactions over several node groups that are prepared, and how those ended that are not
+// forgotten yet.
 func (s *Session) transactionsTable() (*table, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
 	defer cancel()
-	list, err := s.cfg.ListTransactions(ctx)
+	list, err := s.cfg.ListTransactions(ctx, "")
 	if err != nil {
 		var e *sqlerr.Error
 		if errors.As(err, &e) {
@@ -187,7 +187,7 @@ func (s *Session) transactionsTable() (*table, error) {
 	}
 	t := newTable("id", "state", "#node_group", "#seconds", "reason")
 	for _, i := range list {
-		t.add(string(i.ID), i.State, int(i.Group), int(i.Age.Seconds()), i.Reason)
+		t.add(string(i.ID), string(i.State), int(i.Group), int(i.Age.Seconds()), i.Reason)
 	}
 	return t, nil
 }

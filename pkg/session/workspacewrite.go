@@ -52,7 +52,7 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 		c.Release()
 		return err
 	}
-	w := &workspaceWrite{s: s, p: p, n: n, c: c, kills: s.kills.Load(), conns: conns{s: s}}
+	w := &workspaceWrite{s: s, p: p, n: n, c: c, kills: s.kills.Load(), conns: conns{s: s, plan: p}}
 	if s.tx != nil {
 		w.copies = slices.Concat(n.Copies, n.Local)
 	} else {
@@ -107,7 +107,10 @@ func (w *workspaceWrite) run() (ok wire.OK, err error) {
 		w.conns.end()
 		return ok, err
 	}
-	w.conns.keep(true)
+	w.conns.keep()
+	if ok.Warnings += w.conns.pending; w.conns.pending > 0 {
+		s.warnings = append(s.warnings, w.conns.warnings[len(w.conns.warnings)-1])
+	}
 	return ok, nil
 }
 

@@ -38,7 +38,7 @@ type Txn struct {
 	Begin string
 	// Isolation, not empty, is a SET TRANSACTION statement sent before a branch is opened.
 	Isolation string
-	// ReadOnly: Begin says READ ONLY, so every branch is opened by it.
+	// ReadOnly: its servers let it write nothing, so there is nothing to be atomic: every branch is opened by Begin.
 	ReadOnly bool
 	// BestEffort: the branches are committed one after the other, without a decision.
 	BestEffort bool
@@ -129,7 +129,7 @@ func (t *Txn) Acquire(pool Pool, g placement.NodeGroupID) (*backend.Conn, error)
 // answer does not say that it has left nothing behind: what a procedure did before it failed stands.
 func (t *Txn) Writes(c *backend.Conn) {
 	if b := t.branch(c.Group); b != nil && b.conn == c {
-		b.wrote = true
+		b.wrote = !t.ReadOnly
 	}
 }
 
@@ -168,7 +168,7 @@ func (t *Txn) BeginStatement(pool Pool, groups []placement.NodeGroupID, undo boo
 	t.statement, t.undo = t.statement[:0], undo
 	for _, g := range groups {
 		b := t.branch(g)
-		b.wrote = true
+		b.wrote = !t.ReadOnly
 		t.statement = append(t.statement, b)
 	}
 	return nil

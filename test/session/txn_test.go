@@ -87,6 +87,33 @@ func TestDeadlockEndsTransaction(t *testing.T) {
 	require.Equal(t, "v1", victim.get("SELECT v FROM t WHERE id = 1"))
 }
 
+// A prepared transaction on a table without a primary key stops the replica of its server.
+func TestNoPrimaryKey(t *testing.T) {
+	c := connect(t)
+	c.exec("CREATE TABLE keyless (v INT) COMMENT 'skarv:single'")
+	defer c.exec("DROP TABLE keyless")
+	far := 1
+	for groupOf(t, far) == 1 {
+		far++
+	}
+	c.exec("BEGIN")
+	c.exec("INSERT INTO keyless VALUES (1)")
+	c.exec(fmt.Sprintf("UPDATE t SET v = v WHERE id = %d", far))
+	c.exec("COMMIT")
+	c.exec("BEGIN")
+	c.exec(fmt.Sprintf("UPDATE t SET v = v WHERE id = %d", far))
+	require.Equal(t, "1", c.get("SELECT COUNT(*) FROM keyless"))
+	c.fails(1235, "INSERT INTO keyless VALUES (2)")
+	c.exec("ROLLBACK")
+	c.exec("SET skarv_commit = best_effort")
+	c.exec("BEGIN")
+	c.exec(fmt.Sprintf("UPDATE t SET v = v WHERE id = %d", far))
+	c.exec("INSERT INTO keyless VALUES (2)")
+	c.exec("COMMIT")
+	c.exec("SET skarv_commit = atomic")
+	require.Equal(t, "2", c.get("SELECT COUNT(*) FROM keyless"))
+}
+
 func TestImplicitCommit(t *testing.T) {
 	c, d := connect(t), connect(t)
 	for _, stmt := range []string{
@@ -130,7 +157,7 @@ func TestLockTables(t *testing.T) {
 	c, d := connect(t), connect(t)
 	a, b := idsApart(t)
 	t.Run("with autocommit off, rollback rolls back", func(t *testing.T) {
-		c.exec("SET autocommit = 0")
+		c.exec("SET autocommit = 0, skarv_commit = best_effort")
 		c.exec("LOCK TABLES t WRITE")
 		c.exec(fmt.Sprintf("UPDATE t SET v = 'lt' WHERE id IN (%d, %d)", a, b))
 		c.exec("ROLLBACK")
@@ -138,9 +165,47 @@ func TestLockTables(t *testing.T) {
 		c.exec(fmt.Sprintf("UPDATE t SET v = 'lt' WHERE id IN (%d, %d)", a, b))
 		c.exec("COMMIT")
 		c.exec("UNLOCK TABLES")
-		c.exec("SET autocommit = 1")
+		c.exec("SET autocommit = 1, skarv_commit = atomic")
 		require.Equal(t, "2", d.get("SELECT COUNT(*) FROM t WHERE v = 'lt'"))
 		d.exec(fmt.Sprintf("UPDATE t SET v = CONCAT('v', id) WHERE id IN (%d, %d)", a, b))
+	})
+	t.Run("what cannot be atomic is refused", func(t *testing.T) {
+		c.exec("LOCK TABLES t WRITE, u READ")
+		c.fails(1235, fmt.Sprintf("UPDATE t SET v = 'lt' WHERE id IN (%d, %d)", a, b))
+		c.exec(fmt.Sprintf("UPDATE t SET v = v WHERE id = %d", a))
+		c.fails(1099, fmt.Sprintf("INSERT INTO u VALUES (%d, 'a'), (%d, 'b')", a, b))
+		c.exec("SET autocommit = 0")
+		c.exec(fmt.Sprintf("UPDATE t SET v = v WHERE id = %d", a))
+		c.fails(1235, fmt.Sprintf("UPDATE t SET v = v WHERE id = %d", b))
+		c.exec("COMMIT")
+		c.exec(fmt.Sprintf("UPDATE t SET v = v WHERE id = %d", b))
+		c.exec("UNLOCK TABLES")
+		c.exec("SET autocommit = 1")
+		c.exec("LOCK TABLES u WRITE")
+		c.get("SELECT COUNT(*) FROM u")
+		c.fails(1235, fmt.Sprintf("INSERT INTO u VALUES (%d, 'a'), (%d, 'b')", a, b))
+		c.exec("UNLOCK TABLES")
+	})
+	t.Run("rows are inserted as dumps do", func(t *testing.T) {
+		for _, autocommit := range []int{1, 0} {
+			c.exec(fmt.Sprintf("SET autocommit = %d", autocommit))
+			c.exec("LOCK TABLES u WRITE")
+			c.exec(fmt.Sprintf("INSERT INTO u VALUES (%d, 'a'), (%d, 'b')", a, b))
+			c.exec(fmt.Sprintf("REPLACE INTO u VALUES (%d, 'c'), (%d, 'd')", a, b))
+			if autocommit == 0 {
+				c.fails(1235, "SELECT COUNT(*) FROM u")
+				c.exec("COMMIT")
+			}
+			require.Equal(t, "2", c.get("SELECT COUNT(*) FROM u"))
+			d.exec("SET lock_wait_timeout = 1")
+			d.fails(1205, "SELECT COUNT(*) FROM u") // the lock is back
+			c.fails(1100, "SELECT COUNT(*) FROM t")
+			c.exec("UNLOCK TABLES")
+			require.Equal(t, "2", d.get("SELECT COUNT(*) FROM u"))
+			d.exec("SET lock_wait_timeout = DEFAULT")
+			d.exec("DELETE FROM u")
+		}
+		c.exec("SET autocommit = 1")
 	})
 	t.Run("a statement over groups is done or not done", func(t *testing.T) {
 		c.exec("INSERT INTO u VALUES (?, 'there')", b)

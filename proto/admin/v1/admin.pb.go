@@ -854,6 +854,7 @@ func (x *AddNodeGroupResponse) GetWarnings() []string {
 
 type TransactionsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // only this one; empty: all of them, of each node group the newest
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -886,6 +887,13 @@ func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use TransactionsRequest.ProtoReflect.Descriptor instead.
 func (*TransactionsRequest) Descriptor() ([]byte, []int) {
 	return file_admin_v1_admin_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *TransactionsRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
 }
 
 type TransactionsResponse struct {
@@ -935,7 +943,7 @@ func (x *TransactionsResponse) GetTransactions() []*Transaction {
 type Transaction struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	State         string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`                           // "in doubt", "committed", "rolled back"
+	State         string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`                           // "in doubt", "committed", "rolled back", "ended" by its own process
 	NodeGroup     uint32                 `protobuf:"varint,3,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"` // that has the prepared branch, or the decision
 	Seconds       uint64                 `protobuf:"varint,4,opt,name=seconds,proto3" json:"seconds,omitempty"`                      // since it was first seen, or decided
 	Reason        string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`                         // why it is still in doubt
@@ -2116,8 +2124,9 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"node_group\x18\x01 \x01(\v2\x19.skarv.admin.v1.NodeGroupR\tnodeGroup\"B\n" +
 	"\x14AddNodeGroupResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\x15\n" +
-	"\x13TransactionsRequest\"W\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"%\n" +
+	"\x13TransactionsRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"W\n" +
 	"\x14TransactionsResponse\x12?\n" +
 	"\ftransactions\x18\x01 \x03(\v2\x1b.skarv.admin.v1.TransactionR\ftransactions\"\x84\x01\n" +
 	"\vTransaction\x12\x0e\n" +

@@ -47,7 +47,7 @@ type AdminClient interface {
 	AddNodeGroup(ctx context.Context, in *AddNodeGroupRequest, opts ...grpc.CallOption) (*AddNodeGroupResponse, error)
 	// Partitions returns the partition map.
 	Partitions(ctx context.Context, in *PartitionsRequest, opts ...grpc.CallOption) (*PartitionsResponse, error)
-	// Transactions lists transactions over several node groups that are in doubt or whose end is still known.
+	// Transactions lists transactions over several node groups that are prepared or whose end is still known.
 	Transactions(ctx context.Context, in *TransactionsRequest, opts ...grpc.CallOption) (*TransactionsResponse, error)
 	// Tables lists tables and where their rows live.
 	Tables(ctx context.Context, in *TablesRequest, opts ...grpc.CallOption) (*TablesResponse, error)
@@ -193,7 +193,7 @@ type AdminServer interface {
 	AddNodeGroup(context.Context, *AddNodeGroupRequest) (*AddNodeGroupResponse, error)
 	// Partitions returns the partition map.
 	Partitions(context.Context, *PartitionsRequest) (*PartitionsResponse, error)
-	// Transactions lists transactions over several node groups that are in doubt or whose end is still known.
+	// Transactions lists transactions over several node groups that are prepared or whose end is still known.
 	Transactions(context.Context, *TransactionsRequest) (*TransactionsResponse, error)
 	// Tables lists tables and where their rows live.
 	Tables(context.Context, *TablesRequest) (*TablesResponse, error)
