@@ -17,6 +17,8 @@ import (
 type Arguments struct {
 	// ForeignCharset: strings are not in UTF-8 (the session's character_set_client says so).
 	ForeignCharset bool
+	// Lists are the list arguments that are no part of the statement: plan.ArgList, plan.ArgList-1, ...
+	Lists []List
 	// Shown is the SQL of each parameter in the select list, where its type is seen, if it is not that of a literal.
 	Shown [][]byte
 
@@ -31,12 +33,29 @@ type Arguments struct {
 	items   []sqlparse.SelectItem
 }
 
+// List is values found while a statement runs.
+type List struct {
+	// Values are what tells where rows are; nil when that cannot be told.
+	Values []sqltypes.Value
+	// SQL is the values as they are written.
+	SQL [][]byte
+}
+
+// list is the list argument arg that is no part of the statement, or nil.
+func (a *Arguments) list(arg int) *List {
+	if i := plan.ArgList - arg; i >= 0 && i < len(a.Lists) {
+		return &a.Lists[i]
+	}
+	return nil
+}
+
 // Reset makes a the arguments of st. params is nil for a statement without parameters.
 func (a *Arguments) Reset(st *sqlparse.Statement, params *wire.Params) {
 	a.st, a.wire, a.params = st, params, nil
 	if params != nil {
 		a.params = params
 	}
+	a.Lists = nil
 	a.marks, a.unnamed, a.scanned, a.Shown = a.marks[:0], a.unnamed[:0], false, nil
 }
 
@@ -53,14 +72,28 @@ func (a *Arguments) Value(arg int) (v sqltypes.Value, ok bool) {
 
 // IsList reports whether argument arg is a list.
 func (a *Arguments) IsList(arg int) bool {
+	if arg <= plan.ArgList {
+		return a.list(arg) != nil
+	}
 	return arg >= 0 && a.st.Arg(arg).Class == sqlparse.ClassList
 }
 
 // NumElems is the number of elements of a list, 1 for an argument that is none.
-func (a *Arguments) NumElems(arg int) int { return a.st.NumElems(arg) }
+func (a *Arguments) NumElems(arg int) int {
+	if l := a.list(arg); l != nil {
+		return len(l.SQL)
+	}
+	return a.st.NumElems(arg)
+}
 
 // Elem is Value of element i of argument arg.
 func (a *Arguments) Elem(arg, i int) (v sqltypes.Value, ok bool) {
+	if l := a.list(arg); l != nil {
+		if l.Values == nil {
+			return v, false
+		}
+		return l.Values[i], true
+	}
 	return a.st.ElemValue(arg, i, a.params)
 }
 
@@ -68,6 +101,16 @@ func (a *Arguments) Elem(arg, i int) (v sqltypes.Value, ok bool) {
 func (a *Arguments) AppendArg(dst []byte, arg int) []byte {
 	if arg >= 0 {
 		return a.appendSpan(dst, a.st.Arg(arg).Span)
+	}
+	if l := a.list(arg); l != nil {
+		dst = append(dst, '(')
+		for i, v := range l.SQL {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = append(dst, v...)
+		}
+		return append(dst, ')')
 	}
 	list, _ := a.st.SelectList() // plan.ArgSelectList
 	return a.appendSpan(dst, list)
@@ -123,6 +166,9 @@ func (a *Arguments) appendLiteral(dst []byte, v sqltypes.Value) []byte {
 
 // AppendElem appends the SQL of element i of argument arg.
 func (a *Arguments) AppendElem(dst []byte, arg, i int) []byte {
+	if l := a.list(arg); l != nil {
+		return append(dst, l.SQL[i]...)
+	}
 	return a.appendSpan(dst, a.st.Elem(arg, i).Span)
 }
 

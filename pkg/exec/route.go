@@ -169,7 +169,7 @@ func (r *Router) many(t *plan.Target, snap *catalog.Snapshot, a *Arguments, mode
 	begin := len(out)
 	combinations, lists, list := 1, 0, plan.NoArg
 	for _, o := range t.Key {
-		if o.Arg < 0 || !a.IsList(o.Arg) {
+		if !a.IsList(o.Arg) {
 			continue
 		}
 		lists++
@@ -200,7 +200,7 @@ func (r *Router) many(t *plan.Target, snap *catalog.Snapshot, a *Arguments, mode
 			out = addGroup(out, begin, g)
 		}
 		for i := len(t.Key) - 1; i >= 0; i-- {
-			if o := t.Key[i]; o.Arg >= 0 && a.IsList(o.Arg) {
+			if o := t.Key[i]; a.IsList(o.Arg) {
 				if r.index[i]++; r.index[i] < a.NumElems(o.Arg) {
 					break
 				}
@@ -228,7 +228,7 @@ func (r *Router) combination(key []plan.Operand, a *Arguments) bool {
 	for i, o := range key {
 		var v sqltypes.Value
 		var ok bool
-		if o.Arg >= 0 && a.IsList(o.Arg) {
+		if a.IsList(o.Arg) {
 			v, ok = a.Elem(o.Arg, r.index[i])
 		} else {
 			v, ok = r.operand(o, a)

@@ -187,6 +187,9 @@ const NoArg = -1
 // their text, which the shape does not tell.
 const ArgSelectList = -2
 
+// ArgList is the first of the list arguments whose values are found while the statement runs; the others count down.
+const ArgList = -3
+
 // Node is a step of a plan: Fragment, Merge, Aggregate, Distinct, Limit, Project, InsertRows, ChangeRows, Workspace.
 type Node interface {
 	node()

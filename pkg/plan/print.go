@@ -240,6 +240,9 @@ func argName(arg int) string {
 	if arg == ArgSelectList {
 		return "{select list}"
 	}
+	if arg <= ArgList {
+		return "{values " + strconv.Itoa(ArgList-arg+1) + "}"
+	}
 	return "?" + strconv.Itoa(arg+1)
 }
 

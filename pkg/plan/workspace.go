@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -37,11 +38,58 @@ type Copy struct {
 	Columns []int
 	// Input is one table's rows. Nil for a view.
 	Input *Fragment
+	// Joins are equalities with columns of copies made before: where their values are known, only rows with these values
+	// are needed. See Joined.
+	Joins []Join
 	// View has the tables a view's SELECT reads; Text is that SELECT. The tables are dropped once the view's rows are there.
 	View *Workspace
 	Text string
 	// Written, not nil: the statement changes the copy.
 	Written *Written
+}
+
+// Join says that Column must equal column Source of the copy at position From, which is made before, for a row to matter.
+type Join struct {
+	From   int
+	Source int // in that table's columns
+	Column int // in this table's columns
+}
+
+// CopyRow is what a table is called in the fragment that reads it for a copy, where it has conditions. CopyEnd is how
+// that fragment ends, whatever sql_select_limit says.
+const (
+	CopyRow = "skarv_row"
+	CopyEnd = " LIMIT 18446744073709551615"
+)
+
+// Joined is Input for the rows whose columns have values of lists: for Joins[i], list argument ArgList-i, where known(i)
+// says that there is one. Input is returned where nothing is known.
+func (c *Copy) Joined(known func(join int) bool) *Fragment {
+	f := c.Input
+	for i, j := range c.Joins {
+		if !known(i) {
+			continue
+		}
+		if f == c.Input {
+			copied := *c.Input
+			f = &copied
+			f.Text = slices.Clone(f.Text)
+			last := &f.Text[len(f.Text)-1]
+			last.SQL = strings.TrimSuffix(last.SQL, CopyEnd)
+		}
+		last := &f.Text[len(f.Text)-1]
+		last.SQL += " AND " + CopyRow + ".`" + strings.ReplaceAll(c.Table.Columns[j.Column].Name, "`", "``") + "` IN "
+		last.Arg = ArgList - i
+		if d := c.Table.Distribution; f.Target.Kind == AllGroups && len(d) == 1 && d[0] == j.Column {
+			f.Target = Target{Kind: ByKey, Table: c.Table, Key: []Operand{{Arg: last.Arg}}}
+			last.Part = true
+		}
+		f.Text = append(f.Text, Piece{Arg: NoArg})
+	}
+	if f != c.Input {
+		f.Text[len(f.Text)-1].SQL = CopyEnd
+	}
+	return f
 }
 
 // TableName is what the copy is called.
@@ -110,6 +158,10 @@ func (c *Copy) print(w *strings.Builder, what string, depth int) {
 		c.Written.print(w, c.Table)
 	}
 	w.WriteString("\n")
+	for _, j := range c.Joins {
+		indent(w, depth+1)
+		fmt.Fprintf(w, "by values of %s from copy %d, if few\n", c.Table.Columns[j.Column].Name, j.From+1)
+	}
 	printNode(w, c.Input, depth+1)
 }
 

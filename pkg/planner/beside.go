@@ -182,7 +182,7 @@ func (n *neighbourhood) exists() (plan.Text, bool) {
 		return nil, false
 	}
 	set := append([]*instance{n.in}, partners...)
-	p := n.b.phrase(map[*instance]string{n.in: rowName})
+	p := n.b.phrase(map[*instance]string{n.in: plan.CopyRow})
 	p.raw("EXISTS (SELECT 1 FROM ")
 	for i, x := range partners {
 		if i > 0 {

@@ -23,6 +23,11 @@ variables, which count the rows.`, copyRows},
 so that every name means what it means in the table, but not their values. Columns of unique keys are always
 copied, for their values keep rows apart. It must not fire for tables with generated columns, whose expressions
 read others, for CHECK constraints on MySQL, which would see the missing values, and for NATURAL joins.`, copyColumns},
+		{"CopyJoins", `A row that can matter meets, by an equality that must be true, some row that is copied of another table. So
+the values of that table's column, seen while it is copied, are the only ones that count: if they are few, they are
+asked for, on the groups that own them if the column is the distribution key. The equality must hold at every place
+that reads the table. Types and collations must be the same, so that equal here is equal there. It must not fire for
+the side an outer join keeps, nor for statements that write.`, copyJoins},
 		{"AssembleCopies", `Writes the fragments.`, assembleCopies},
 	}
 }
@@ -54,6 +59,7 @@ type wanted struct {
 	top      bool                // it is the client's
 	rows     []plan.Text         // conditions, any of which a row may meet; none: all rows
 	columns  []int               // those that are read; nil: all
+	joins    []plan.Join
 }
 
 // references are the places where the statement itself reads table t, if they are sure to be all there are.
@@ -153,7 +159,8 @@ func assembleCopies(b *build) (bool, error) {
 		if c.columns == nil {
 			c.columns = allColumns(c.table)
 		}
-		(*c.list)[c.at].Columns = c.columns
+		have := &(*c.list)[c.at]
+		have.Columns, have.Joins = c.columns, c.joins
 		c.fragment.Text = c.text(b)
 	}
 	b.plan.Refuse, b.done = nil, true
@@ -177,7 +184,7 @@ func (c *wanted) text(b *build) plan.Text {
 		w.choose(c.fragment, e, t)
 	} else {
 		c.where(e)
-		e.raw(" LIMIT 18446744073709551615") // whatever sql_select_limit says
+		e.raw(plan.CopyEnd)
 	}
 	switch {
 	case (*c.list)[c.at].Written != nil:
@@ -190,32 +197,24 @@ func (c *wanted) text(b *build) plan.Text {
 
 // where writes the conditions on the rows.
 func (c *wanted) where(e *editor) {
-	if len(c.rows) > 0 {
-		e.raw(" AS " + rowName + " WHERE ")
+	switch {
+	case len(c.rows) > 0:
+		e.raw(" AS " + plan.CopyRow + " WHERE ")
+	case len(c.joins) > 0:
+		e.raw(" AS " + plan.CopyRow + " WHERE TRUE")
+	}
+	if len(c.rows) > 1 {
+		e.raw("(")
 	}
 	for i, row := range c.rows {
 		if i > 0 {
 			e.raw(" OR ")
 		}
-		if len(c.rows) > 1 {
-			e.raw("(")
-		}
 		e.add(row)
-		if len(c.rows) > 1 {
-			e.raw(")")
-		}
 	}
-}
-
-// outermost is the scope of the outermost SELECT, UPDATE or DELETE, or nil.
-func (b *build) outermost() *block {
-	switch {
-	case b.mod != nil:
-		return b.mod.scope
-	case b.query != nil:
-		return b.query.block
+	if len(c.rows) > 1 {
+		e.raw(")")
 	}
-	return nil
 }
 
 // preserved are the instances of a join tree whose rows no outer join makes up.
@@ -229,4 +228,15 @@ func preserved(t *tree) []*instance {
 		return preserved(t.l)
 	}
 	return []*instance{t.inst}
+}
+
+// outermost is the scope of the outermost SELECT, UPDATE or DELETE, or nil.
+func (b *build) outermost() *block {
+	switch {
+	case b.mod != nil:
+		return b.mod.scope
+	case b.query != nil:
+		return b.query.block
+	}
+	return nil
 }

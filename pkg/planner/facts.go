@@ -68,6 +68,10 @@ func conjuncts(e sqlparser.Expr, f func(sqlparser.Expr)) {
 // factsOf returns the equalities that must hold for e to be true.
 func (a *analysis) factsOf(e sqlparser.Expr, b *block) (facts []fact) {
 	conjuncts(e, func(c sqlparser.Expr) {
+		if or, ok := c.(*sqlparser.OrExpr); ok {
+			facts = append(facts, a.commonFacts(or, b)...)
+			return
+		}
 		cmp, ok := c.(*sqlparser.ComparisonExpr)
 		if !ok || cmp.Modifier != sqlparser.Missing {
 			return
@@ -104,6 +108,21 @@ func (a *analysis) factsOf(e sqlparser.Expr, b *block) (facts []fact) {
 			}
 		}
 	})
+	return facts
+}
+
+// commonFacts are the equalities of columns that each alternative of a disjunction says.
+func (a *analysis) commonFacts(or *sqlparser.OrExpr, b *block) (facts []fact) {
+	for i, arm := range alternatives(or) {
+		said := a.factsOf(arm, b)
+		if i == 0 {
+			facts = slices.DeleteFunc(said, func(f fact) bool { return !f.b.ok() })
+			continue
+		}
+		facts = slices.DeleteFunc(facts, func(f fact) bool {
+			return !slices.ContainsFunc(said, func(g fact) bool { return f.a == g.a && f.b == g.b || f.a == g.b && f.b == g.a })
+		})
+	}
 	return facts
 }
 

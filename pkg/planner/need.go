@@ -43,6 +43,7 @@ func (a *analysis) conjuncts(blk *block) (list []conjunct) {
 			c := conjunct{expr: x, scope: scope}
 			if a.reads(&c, x, scope, nil) {
 				list = append(list, c)
+				list = append(list, a.implied(&c)...)
 			}
 		})
 	}
@@ -72,6 +73,50 @@ func (a *analysis) conjuncts(blk *block) (list []conjunct) {
 		}
 	}
 	return list
+}
+
+// implied are conditions on one instance each that a disjunction about several cannot be true without: what every
+// alternative says of the instance, one or the other. (x.a = 1 AND y.b = 2) OR (x.a = 3 AND y.b = 4) needs x.a = 1 OR x.a = 3.
+func (a *analysis) implied(c *conjunct) (list []conjunct) {
+	if _, or := c.expr.(*sqlparser.OrExpr); !or || len(c.deps) < 2 || len(c.subs) > 0 {
+		return nil
+	}
+	arms := alternatives(c.expr)
+next:
+	for _, in := range c.deps {
+		var any sqlparser.Expr
+		for _, arm := range arms {
+			var all sqlparser.Expr
+			conjuncts(arm, func(x sqlparser.Expr) {
+				one := conjunct{}
+				if a.reads(&one, x, c.scope, nil) && slices.Equal(one.deps, []*instance{in}) {
+					if all == nil {
+						all = x
+					} else {
+						all = &sqlparser.AndExpr{Left: all, Right: x}
+					}
+				}
+			})
+			if all == nil {
+				continue next
+			}
+			if any == nil {
+				any = all
+			} else {
+				any = &sqlparser.OrExpr{Left: any, Right: all}
+			}
+		}
+		list = append(list, conjunct{expr: any, scope: c.scope, deps: []*instance{in}})
+	}
+	return list
+}
+
+// alternatives are the operands of the ORs at the top of e.
+func alternatives(e sqlparser.Expr) []sqlparser.Expr {
+	if or, ok := e.(*sqlparser.OrExpr); ok {
+		return slices.Concat(alternatives(or.Left), alternatives(or.Right))
+	}
+	return []sqlparser.Expr{e}
 }
 
 // passes reports whether a conjunct outside of the derived table blk may as well be checked inside.
@@ -209,7 +254,7 @@ func (a *analysis) exactBeside(q *query, anchors []*instance) bool {
 	return true
 }
 
-// need is the condition on rows of in that can matter, called rowName in it: nil if there is none.
+// need is the condition on rows of in that can matter, called plan.CopyRow in it: nil if there is none.
 func (b *build) need(in *instance) plan.Text {
 	blk := in.block
 	if blk == nil {
@@ -226,7 +271,7 @@ func (b *build) need(in *instance) plan.Text {
 		for _, x := range matching(blk.tree, in) {
 			c := conjunct{expr: x.expr, scope: x.scope}
 			if b.a.reads(&c, x.expr, x.scope, nil) && len(c.subs) == 0 && slices.Equal(c.deps, []*instance{in}) {
-				p := b.phrase(map[*instance]string{in: rowName})
+				p := b.phrase(map[*instance]string{in: plan.CopyRow})
 				p.conjunct(&c)
 				if t, ok := p.done(); ok {
 					and(t)
@@ -240,7 +285,7 @@ func (b *build) need(in *instance) plan.Text {
 			if !slices.Equal(c.deps, []*instance{in}) || b.ws.writes && len(c.subs) > 0 || !n.usable(c, []*instance{in}) {
 				continue
 			}
-			p := b.phrase(map[*instance]string{in: rowName})
+			p := b.phrase(map[*instance]string{in: plan.CopyRow})
 			p.conjunct(c)
 			if t, ok := p.done(); ok {
 				and(t)
@@ -257,9 +302,6 @@ func (b *build) need(in *instance) plan.Text {
 	}
 	return e.done()
 }
-
-// rowName is what a copied table is called in the fragment that reads it.
-const rowName = "skarv_row"
 
 // matching are the conjuncts of the ON clauses that rows of in, which an outer join may replace by NULLs, must pass to be
 // matches.

@@ -24,7 +24,15 @@ type gathering struct {
 	uses  plan.Uses // of the reading
 	// tracked are the copies that the statement changes.
 	tracked []tracked
+	// keys are the values that joins need, seen while their copies were made.
+	keys map[source]*workspace.Keys
 }
+
+// source is a column of a copy.
+type source struct{ copy, column int }
+
+// maxKeys is how many values of a join a copy is read by. With more all its rows are read.
+const maxKeys = 2000
 
 // tracked is a copy that the statement changes.
 type tracked struct {
@@ -35,11 +43,14 @@ type tracked struct {
 // all makes copies and gives them their names.
 func (g *gathering) all(copies []plan.Copy) error {
 	names := make([]string, len(copies))
+	keys := g.keys
+	g.keys = map[source]*workspace.Keys{}
+	defer func() { g.keys = keys }()
 	for _, views := range []bool{true, false} { // a view's tables must not be hidden by copies
 		for i := range copies {
 			if t := &copies[i]; (t.View != nil) == views {
 				var err error
-				if names[i], err = g.one(t); err != nil {
+				if names[i], err = g.one(copies, i); err != nil {
 					return err
 				}
 			}
@@ -54,8 +65,8 @@ func (g *gathering) all(copies []plan.Copy) error {
 }
 
 // one makes one copy, under a name of its own.
-func (g *gathering) one(t *plan.Copy) (name string, err error) {
-	s, w := g.s, g.w
+func (g *gathering) one(all []plan.Copy, i int) (name string, err error) {
+	s, w, t := g.s, g.w, &all[i]
 	if t.View != nil {
 		copies := t.View.Copies
 		if s.tx != nil || g.conns != nil {
@@ -91,7 +102,12 @@ func (g *gathering) one(t *plan.Copy) (name string, err error) {
 		defer func(home placement.NodeGroupID) { s.runner.Router.Home = home }(s.runner.Router.Home)
 		s.runner.Router.Home = s.snap.Groups[0].ID
 	}
-	p := &plan.Plan{Kind: plan.Select, Root: &plan.Merge{Input: t.Input}, Uses: g.uses}
+	g.collect(f, all, i)
+	input := g.joined(t)
+	if input == nil {
+		return name, nil // no row can matter
+	}
+	p := &plan.Plan{Kind: plan.Select, Root: &plan.Merge{Input: input}, Uses: g.uses}
 	if err := g.read(p, f); err != nil {
 		return "", err
 	}
@@ -99,6 +115,41 @@ func (g *gathering) one(t *plan.Copy) (name string, err error) {
 		return "", txn.Lost(g.c, err)
 	}
 	return name, nil
+}
+
+// collect makes f take note of the values by which copies after copy i are read.
+func (g *gathering) collect(f *workspace.Filler, all []plan.Copy, i int) {
+	for n := range all {
+		for _, j := range all[n].Joins {
+			at := source{i, j.Source}
+			if j.From == i && g.keys[at] == nil {
+				if k := f.Collect(all[i].Table, all[i].Columns, j.Source, maxKeys); k != nil {
+					g.keys[at] = k
+				}
+			}
+		}
+	}
+}
+
+// joined is the fragment that reads t by what is known of its joins; nil if no row can matter.
+func (g *gathering) joined(t *plan.Copy) *plan.Fragment {
+	if len(t.Joins) == 0 {
+		return t.Input
+	}
+	lists := make([]exec.List, len(t.Joins))
+	for i, j := range t.Joins {
+		k := g.keys[source{j.From, j.Source}]
+		if k == nil {
+			continue
+		}
+		sql, values, ok := k.List()
+		if ok && len(sql) == 0 {
+			return nil
+		}
+		lists[i] = exec.List{Values: values, SQL: sql}
+	}
+	g.s.args.Lists = lists
+	return t.Joined(func(i int) bool { return lists[i].SQL != nil })
 }
 
 // read reads the rows of one table.

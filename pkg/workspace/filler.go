@@ -22,6 +22,7 @@ type Filler struct {
 	fields  [][]byte
 	pending bool   // the answer to a batch has not been read
 	number  uint64 // of the next row of a tracked table; else 0
+	keys    []*Keys
 }
 
 // Fill returns a Filler for columns of the table that Create made of t. Rows come as Read selects these columns.
@@ -56,6 +57,7 @@ func (f *Filler) Row(row []byte) (err error) {
 	if len(f.fields) != len(f.forms) {
 		return sqlerr.Internal.New("a copied row has another number of values than its table")
 	}
+	f.collect()
 	sep := byte('(')
 	if len(f.sql) > f.head {
 		f.sql = append(f.sql, ',')

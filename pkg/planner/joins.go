@@ -1,0 +1,158 @@
+package planner
+
+import (
+	"slices"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/workspace"
+)
+
+// link is an equality between a column of a table and one of another, without which no row of the former matters.
+type link struct {
+	column int
+	from   *catalog.Table
+	source int // column of from
+}
+
+// maxJoins bounds the lists of values one copy is read by.
+const maxJoins = 3
+
+// copyJoins: see its rule's Doc.
+func copyJoins(b *build) (fired bool, err error) {
+	if b.ws == nil || b.ws.writes {
+		return false, nil
+	}
+	w := b.ws
+	copies := &w.plan.Copies
+	var rest []*wanted
+	for i := range w.wanted {
+		if c := &w.wanted[i]; c.list == copies {
+			rest = append(rest, c)
+		}
+	}
+	links := map[*catalog.Table][]link{}
+	for _, c := range rest {
+		if links[c.table] == nil {
+			links[c.table] = w.links(c.table)
+		}
+	}
+	var order []*wanted // views, which are not wanted, stay where they are, in front
+	var list []plan.Copy
+	for i := range *copies {
+		if (*copies)[i].View != nil {
+			list = append(list, (*copies)[i])
+		}
+	}
+	views := len(list)
+	for len(rest) > 0 {
+		at := next(rest, order, links)
+		c := rest[at]
+		rest = slices.Delete(rest, at, at+1)
+		for _, l := range links[c.table] {
+			from := slices.IndexFunc(order, func(o *wanted) bool { return o.table == l.from })
+			if from < 0 || len(c.joins) == maxJoins ||
+				slices.ContainsFunc(c.joins, func(j plan.Join) bool { return j.From == views+from && j.Column == l.column }) {
+				continue
+			}
+			c.joins = append(c.joins, plan.Join{From: views + from, Source: l.source, Column: l.column})
+			fired = true
+		}
+		list = append(list, (*copies)[c.at])
+		c.at = len(list) - 1
+		order = append(order, c)
+	}
+	*copies = list
+	return fired, nil
+}
+
+// next chooses the copy to be made after those of done: one that they are joined with, and of these one with few rows.
+func next(rest, done []*wanted, links map[*catalog.Table][]link) int {
+	best, bestRank := 0, 100
+	for i, c := range rest {
+		rank := 2
+		switch {
+		case c.fragment.Target.Kind == plan.ByKey:
+			rank = 0
+		case len(c.rows) > 0:
+			rank = 1
+		}
+		joined := slices.ContainsFunc(links[c.table], func(l link) bool {
+			return slices.ContainsFunc(done, func(o *wanted) bool { return o.table == l.from })
+		})
+		if !joined {
+			rank += 10
+		}
+		if rank < bestRank {
+			best, bestRank = i, rank
+		}
+	}
+	return best
+}
+
+// links are those that hold wherever the statement reads t.
+func (w *worker) links(t *catalog.Table) (list []link) {
+	refs, ok := w.references(t)
+	if !ok || t.Kind != catalog.Sharded || len(refs) > maxAlternatives {
+		return nil
+	}
+	for i, in := range refs {
+		one := w.b.links(in)
+		if i == 0 {
+			list = one
+			continue
+		}
+		list = slices.DeleteFunc(list, func(l link) bool { return !slices.Contains(one, l) })
+	}
+	return list
+}
+
+// links are the columns without whose equality a row of in cannot matter.
+func (b *build) links(in *instance) (list []link) {
+	add := func(c, other colRef) {
+		if c.inst != in || other.inst.table == nil || other.inst.table == in.table || other.inst.inView ||
+			!compatible(c.column(), other.column()) || !workspace.Keyable(c.column()) || !workspace.Keyable(other.column()) {
+			return
+		}
+		if l := (link{c.col, other.inst.table, other.col}); !slices.Contains(list, l) {
+			list = append(list, l)
+		}
+	}
+	blk := in.block
+	if !slices.Contains(preserved(blk.tree), in) {
+		for _, c := range matching(blk.tree, in) {
+			cmp, ok := c.expr.(*sqlparser.ComparisonExpr)
+			if !ok || cmp.Operator != sqlparser.EqualOp || cmp.Modifier != sqlparser.Missing {
+				continue
+			}
+			l, lok := cmp.Left.(*sqlparser.ColName)
+			r, rok := cmp.Right.(*sqlparser.ColName)
+			if !lok || !rok {
+				continue
+			}
+			x, y := c.scope.resolve(l, b.a.lower), c.scope.resolve(r, b.a.lower)
+			if x.ok() && y.ok() {
+				add(x, y)
+				add(y, x)
+			}
+		}
+		return list
+	}
+	for _, class := range b.neighbourhood(in).classes {
+		for _, c := range class {
+			for _, other := range class {
+				if c.inst == in && other.inst != in {
+					add(c, other)
+				}
+			}
+		}
+	}
+	for _, s := range blk.subs {
+		if s.semi && !s.on && s.q.known && len(s.q.columns) == 1 && s.q.columns[0].ref.ok() {
+			add(s.left, s.q.columns[0].ref)
+		}
+	}
+	return list
+}
