@@ -1,7 +1,7 @@
 package exec
 
 import (
-	"slices"
+	"io"
 	"strconv"
 	"strings"
 
@@ -23,6 +23,19 @@ type Change struct {
 	Kind  ChangeKind
 	// Columns are written. None may be generated; for RowUpdate none may be of the distribution key.
 	Columns []int
+	// Verb is what RowInsert begins with: "INSERT INTO" (if empty), "INSERT IGNORE INTO", "REPLACE INTO"; Tail is what stands behind
+	// the rows. With either, rows may be in the way: what became of them is counted and not checked.
+	Verb string
+	Tail []byte
+}
+
+// Counts are what a Changer's inserts have come to.
+type Counts struct {
+	Affected   uint64
+	Duplicates uint64
+	Warnings   uint
+	// InsertID is the last one that a group told.
+	InsertID uint64
 }
 
 // ChangeKind is what happens to a row.
@@ -46,19 +59,26 @@ const (
 
 // Changer changes rows that are known by their primary keys, on the node groups they lie on, in batches. The caller has
 // them locked: a row that is not there any more, or is as it should become already, is an error. It implements Sink, so that
-// the rows can stream into it. It is used between BeginStatement and EndStatement of the Runner's Conns.
+// the rows can stream into it. It is used between BeginStatement and EndStatement of the Runner's Conns, as is everything that read the rows.
 type Changer struct {
-	r       *Runner
-	snap    *catalog.Snapshot
-	restore []byte
-	change  Change
-	head    []byte // INSERT INTO t (...) VALUES, or DELETE FROM t WHERE
-	names   []string
-	forms   []workspace.Form
-	parts   []changePart // as r.streams
-	fields  [][]byte
-	set     []byte
-	rows    uint64
+	r    *Runner
+	snap *catalog.Snapshot
+	// before are the statements that prepare a connection, after those that make it the session's again.
+	before [][]byte
+	after  [][]byte
+	change Change
+	head   []byte // INSERT INTO t (...) VALUES, or DELETE FROM t WHERE
+	names  []string
+	forms  []workspace.Form
+	parts  []changePart // as r.streams
+	fields [][]byte
+	set    []byte
+	rows   uint64
+	counts Counts
+	// SessionTime: the connections stay in the session's own time zone and mode, because Tail has expressions.
+	sessionTime bool
+	// Warned are the warnings of inserts.
+	Warned []Warned
 }
 
 // changePart is what one group is to do next.
@@ -69,25 +89,46 @@ type changePart struct {
 	pending []uint64 // rows of the statements sent whose answers are to be read
 }
 
-// Change acquires the connections to groups for changes of rows. restore is the SET statement that brings sql_mode and
-// time_zone of a connection back to the session's: meanwhile whatever a table may hold can be written. End must be called,
-// even after an error.
-func (r *Runner) Change(snap *catalog.Snapshot, groups []placement.NodeGroupID, restore string) (*Changer, error) {
+// Change returns a Changer. A group takes part from its first row on. restore is the SET statement that brings sql_mode and
+// time_zone of a connection back to the session's: meanwhile whatever a table may hold can be written. Without it they
+// stay what they are, and the values of TIMESTAMP columns are given in the session's time zone. End must be called, even after
+// an error.
+func (r *Runner) Change(snap *catalog.Snapshot, restore string) *Changer {
 	r.results, r.failed = r.results[:0], 0
-	r.groups = append(r.groups[:0], groups...)
-	slices.Sort(r.groups)
-	c := &Changer{r: r, snap: snap, restore: []byte(restore)}
-	if err := r.acquire(true); err != nil {
-		return c, err
+	r.groups, r.streams = r.groups[:0], r.streams[:0]
+	c := &Changer{r: r, snap: snap, sessionTime: restore == ""}
+	if !c.sessionTime {
+		c.before, c.after = append(c.before, []byte("SET "+workspace.Writing)), append(c.after, []byte(restore))
 	}
-	c.parts = make([]changePart, len(r.streams))
+	if !r.Moment.IsZero() && !r.FixedClock {
+		c.before, c.after = append(c.before, SetTimestamp(r.Moment)), append(c.after, []byte("SET timestamp = DEFAULT"))
+	}
+	return c
+}
+
+// part returns the number of g's part, which takes part from now on.
+func (c *Changer) part(g placement.NodeGroupID) (int, error) {
+	r := c.r
 	for i := range r.streams {
-		if err := r.streams[i].send([]byte("SET " + workspace.Writing)); err != nil {
-			return c, err
+		if r.streams[i].group == g {
+			return i, nil
+		}
+	}
+	if err := r.Conns.JoinStatement(g, true); err != nil {
+		return 0, err
+	}
+	i := len(r.streams)
+	if err := r.acquireOne(g, true); err != nil {
+		return 0, err
+	}
+	c.parts = append(c.parts, changePart{})
+	for _, sql := range c.before {
+		if err := r.streams[i].send(sql); err != nil {
+			return 0, err
 		}
 		c.parts[i].pending = append(c.parts[i].pending, noCount)
 	}
-	return c, nil
+	return i, nil
 }
 
 // noCount stands for the count of a statement that changes no rows.
@@ -104,14 +145,18 @@ func (c *Changer) Begin(change Change) error {
 	add := func(columns []int) {
 		for _, i := range columns {
 			c.names = append(c.names, quoteName(t.Columns[i].Name))
-			c.forms = append(c.forms, workspace.FormOf(&t.Columns[i]))
+			c.forms = append(c.forms, workspace.FormOf(&t.Columns[i], c.sessionTime))
 		}
 	}
 	name := quoteName(t.Database) + "." + quoteName(t.Name)
 	switch change.Kind {
 	case RowInsert:
 		add(change.Columns)
-		c.head = []byte("INSERT INTO " + name + " (" + strings.Join(c.names, ", ") + ") VALUES ")
+		verb := change.Verb
+		if verb == "" {
+			verb = "INSERT INTO"
+		}
+		c.head = []byte(verb + " " + name + " (" + strings.Join(c.names, ", ") + ") VALUES ")
 		return nil
 	case RowDelete:
 		c.head = []byte("DELETE FROM " + name)
@@ -154,8 +199,8 @@ func (c *Changer) Row(payload []byte) (err error) {
 	t := c.change.Table
 	switch t.Kind {
 	case catalog.Reference:
-		for i := range c.parts {
-			if err := c.add(i); err != nil {
+		for _, g := range c.snap.Groups {
+			if err := c.addTo(g.ID); err != nil {
 				return err
 			}
 		}
@@ -174,12 +219,11 @@ func (c *Changer) Row(payload []byte) (err error) {
 func (c *Changer) Rows() uint64 { return c.rows }
 
 func (c *Changer) addTo(g placement.NodeGroupID) error {
-	for i := range c.r.streams {
-		if c.r.streams[i].group == g {
-			return c.add(i)
-		}
+	i, err := c.part(g)
+	if err != nil {
+		return err
 	}
-	return sqlerr.Internal.New("a row to be changed belongs to " + groupName(g) + ", which does not take part")
+	return c.add(i)
 }
 
 // add adds the row at hand to part i.
@@ -268,13 +312,15 @@ func (c *Changer) flush(i int) error {
 	if len(p.sql) == 0 {
 		return nil
 	}
-	if len(p.pending) >= changesAhead {
+	if len(p.pending) >= changesAhead || len(p.pending) > 0 && !c.exact() {
 		if err := c.settle(i); err != nil {
 			return err
 		}
 	}
 	if c.change.Kind != RowInsert {
 		p.sql = append(p.sql, ')')
+	} else {
+		p.sql = append(p.sql, c.change.Tail...)
 	}
 	if err := c.r.streams[i].send(p.sql); err != nil {
 		return err
@@ -296,11 +342,66 @@ func (c *Changer) settle(i int) error {
 	case want == noCount:
 	case head.OK == nil:
 		return c.r.streams[i].breakOff(sqlerr.Internal.New("a change of rows was answered with rows"))
+	case !c.exact():
+		return c.count(i, head.OK)
 	case head.OK.AffectedRows != want && len(c.change.Table.ForeignKeys) == 0: // a cascade may have been there before
 		return sqlerr.Internal.New(groupName(c.r.streams[i].group) + " changed " + strconv.FormatUint(head.OK.AffectedRows, 10) + " rows of table '" +
 			c.change.Table.Name + "' instead of " + strconv.FormatUint(want, 10))
 	}
 	return nil
+}
+
+// exact reports that every row given must be changed.
+func (c *Changer) exact() bool { return c.change.Verb == "" && c.change.Tail == nil }
+
+// Counts is what the inserts have come to.
+func (c *Changer) Counts() Counts { return c.counts }
+
+// count takes from part i's answer what became of its rows, and fetches its warnings: no other statement is outstanding.
+func (c *Changer) count(i int, ok *wire.OK) error {
+	if c.change.Table.Kind == catalog.Reference && i > 0 {
+		return nil // it did as the first one
+	}
+	sum := &c.counts
+	sum.Affected += ok.AffectedRows
+	sum.Warnings += uint(ok.Warnings)
+	if ok.LastInsertID != 0 {
+		sum.InsertID = ok.LastInsertID
+	}
+	switch res := resultOf(ok); {
+	case res.records:
+		sum.Duplicates += res.duplicates
+	case ok.AffectedRows > 1: // one row, replaced or updated: the old row counts, too
+		sum.Duplicates += ok.AffectedRows - 1
+	case ok.AffectedRows == 0 && c.change.Tail == nil: // ignored
+		sum.Duplicates++
+	}
+	if ok.Warnings == 0 || len(c.Warned) >= maxWarned {
+		return nil
+	}
+	s := &c.r.streams[i]
+	if err := s.send([]byte("SHOW WARNINGS")); err != nil {
+		return err
+	}
+	if _, err := s.readHead(); err != nil {
+		return err
+	}
+	for {
+		row, err := s.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if c.fields, err = wire.ParseTextRow(row, c.fields[:0]); err != nil {
+			return err
+		}
+		if len(c.fields) == 3 && len(c.Warned) < maxWarned {
+			code, _ := strconv.ParseUint(string(c.fields[1]), 10, 16)
+			c.Warned = append(c.Warned, Warned{string(c.fields[0]), uint16(code), string(c.fields[2])})
+		}
+	}
 }
 
 // flushAll sends everything and reads all answers.
@@ -334,9 +435,14 @@ func (c *Changer) End(err error) error {
 		if s.err != nil || !s.conn.Usable() {
 			continue
 		}
-		rerr := s.send(c.restore)
-		if rerr == nil {
-			_, rerr = s.readHead()
+		var rerr error
+		for _, sql := range c.after {
+			if rerr = s.send(sql); rerr == nil {
+				_, rerr = s.readHead()
+			}
+			if rerr != nil {
+				break
+			}
 		}
 		if rerr != nil {
 			s.conn.Interrupt() // nobody knows its state

@@ -191,7 +191,7 @@ func (w *rowWriter) move(t *catalog.Table, key [][]byte, from, to placement.Node
 		if i > 0 {
 			sql = append(sql, ", "...)
 		}
-		sql = workspace.AppendValue(sql, workspace.FormOf(c), res.rows[0][i])
+		sql = workspace.AppendValue(sql, workspace.FormOf(c, false), res.rows[0][i])
 	}
 	_, err = w.exec(to, []byte(workspace.Storing(w.snap.Flavor, string(append(sql, ')')))))
 	return err

@@ -27,7 +27,12 @@ func (r *Runner) evaluate(in *insertion) error {
 		}
 	}
 	for begin := 0; begin < len(in.exprs); begin += evaluateAtOnce {
-		if err := r.evaluateSome(in.exprs[begin:min(begin+evaluateAtOnce, len(in.exprs))]); err != nil {
+		err := r.evaluateSome(in.exprs[begin:min(begin+evaluateAtOnce, len(in.exprs))])
+		if sqlerr.HasCode(err, sqlerr.UnknownColumn) {
+			return in.staged(sqlerr.Unsupported("an expression that refers to another column, as the value of a distribution key or AUTO_INCREMENT column",
+				"write the value itself"))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -52,10 +57,6 @@ func (r *Runner) evaluateSome(exprs []expression) error {
 		r.body = append(append(append(r.body, '('), exprs[i].sql...), "\n)"...)
 	}
 	cols, row, err := r.Conns.Evaluate(r.body)
-	if sqlerr.HasCode(err, sqlerr.UnknownColumn) {
-		return sqlerr.Unsupported("an expression that refers to another column, as the value of a distribution key or AUTO_INCREMENT column",
-			"write the value itself")
-	}
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package exec
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 
 	"skarv/pkg/catalog"
@@ -17,16 +18,20 @@ type identities struct {
 	table    *catalog.Table
 	rows     int
 	zero     bool // 0 is a value like any
+	unknown  bool // how many rows there are: values are reserved as servers do then
+	reserved uint // how often
 
 	first       uint64 // the first value given out, 0 for none
 	next, limit uint64 // what is left of the block reserved last
 	greatest    uint64 // the greatest value a row brought
 	told        uint64 // the greatest the sequence was told of
 	last        uint64 // the last value a row brought
+
+	taken, again []reserved // the blocks of this run, and those of an earlier one that came to nothing
 }
 
 func (s *identities) reset(sequence Sequence, table *catalog.Table, rows int, zero bool) {
-	*s = identities{sequence: sequence, table: table, rows: rows, zero: zero}
+	*s = identities{sequence: sequence, table: table, rows: rows, zero: zero, taken: s.taken[:0]}
 }
 
 // generate returns the value of a row that brings none. Rows are numbered from 0.
@@ -41,10 +46,15 @@ func (s *identities) generate(row int) (uint64, error) {
 	}
 	if s.next == s.limit {
 		n := s.rows - row
-		if s.first == 0 {
+		switch {
+		case s.unknown:
+			n = 1 << min(s.reserved, 16)
+			n = min(n, 1<<16-1)
+			s.reserved++
+		case s.first == 0:
 			n = s.rows // servers reserve for all rows at first, so the gaps are theirs, too
 		}
-		first, err := s.sequence.Next(s.table, n)
+		first, err := s.reserve(n)
 		if err != nil {
 			return 0, err
 		}
@@ -56,6 +66,26 @@ func (s *identities) generate(row int) (uint64, error) {
 		s.first = id
 	}
 	return id, nil
+}
+
+// reserve takes n values of the sequence, or those that this statement has taken already.
+func (s *identities) reserve(n int) (uint64, error) {
+	if len(s.again) > 0 && s.again[0].n == n {
+		first := s.again[0].first
+		s.again = s.again[1:]
+		return first, nil
+	}
+	first, err := s.sequence.Next(s.table, n)
+	if err == nil {
+		s.taken = append(s.taken, reserved{n, first})
+	}
+	return first, err
+}
+
+// reserved is a block of values.
+type reserved struct {
+	n     int
+	first uint64
 }
 
 // explicit notes the value a row brings; false if it stands for "the next one".
@@ -123,4 +153,71 @@ func roundUp(n uint64, fraction []byte) uint64 {
 		return n + 1
 	}
 	return n
+}
+
+// Identities gives the rows of a stage (workspace.Stage) their AUTO_INCREMENT values.
+type Identities struct {
+	ids  identities
+	rows int
+	runs []IdentityRun
+}
+
+// IdentityRun is consecutive values for the rows numbered First to Last.
+type IdentityRun struct{ First, Last, Value uint64 }
+
+// NewIdentities returns Identities for rows of t; rows is how many there are, 0 if an INSERT ... SELECT has brought them: then
+// values are reserved in growing blocks, as servers do. zeroIsValue: sql_mode has NO_AUTO_VALUE_ON_ZERO.
+// After ErrStage the values that had been reserved are given out first.
+func (r *Runner) NewIdentities(sequence Sequence, t *catalog.Table, rows int, zeroIsValue bool) *Identities {
+	i := &Identities{}
+	i.ids.reset(sequence, t, rows, zeroIsValue)
+	if r.staging {
+		r.staging = false
+		i.ids.again = slices.Clone(r.insert.ids.taken)
+	}
+	i.ids.unknown = rows == 0
+	return i
+}
+
+// Row is told the next row's number in the stage and what it has in the column; nil is NULL.
+func (i *Identities) Row(number uint64, value []byte) error {
+	at := i.rows
+	i.rows++
+	if value != nil {
+		explicit, err := i.ids.explicit(sqltypes.Value{Kind: sqltypes.Int, Raw: value})
+		if err != nil || explicit {
+			return err
+		}
+	}
+	id, err := i.ids.generate(at)
+	if err != nil {
+		return err
+	}
+	if n := len(i.runs); n > 0 {
+		if r := &i.runs[n-1]; r.Last+1 == number && r.Value+(number-r.First) == id {
+			r.Last = number
+			return nil
+		}
+	}
+	i.runs = append(i.runs, IdentityRun{number, number, id})
+	return nil
+}
+
+// End tells the sequence what the rows brought, and returns the values given out.
+func (i *Identities) End() ([]IdentityRun, error) { return i.runs, i.ids.end() }
+
+// InsertID is what the OK packet says and whether LAST_INSERT_ID() becomes that, given how many rows were affected and what the
+// only row's group said.
+func (i *Identities) InsertID(affected uint64, told uint64) (id uint64, generated bool) {
+	switch {
+	case affected == 0:
+		return 0, false
+	case i.ids.first != 0 && i.rows > 1:
+		return i.ids.first, true
+	case i.ids.first != 0:
+		return told, told == i.ids.first
+	case i.rows == 1:
+		return told, false
+	}
+	return i.ids.last, false
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -33,6 +34,7 @@ type insertion struct {
 
 	exprs     []expression
 	evaluated bool
+	lenient   bool
 }
 
 // element is a value as a row has it.
@@ -88,6 +90,7 @@ func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arg
 func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Snapshot, a *Arguments, sink Sink) (Summary, error) {
 	in := &r.insert
 	in.reset(node, snap, a)
+	in.lenient = r.Lenient
 	defer in.forget()
 	for i := range in.rows {
 		if n := in.columns(i); n != node.Columns {
@@ -135,7 +138,7 @@ func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Sn
 // forget lets go of what a large statement needed.
 func (in *insertion) forget() {
 	if cap(in.owners)*2+cap(in.edits)*64+cap(in.added)*8+cap(in.text) > keepBytes {
-		*in = insertion{}
+		*in = insertion{ids: identities{taken: in.ids.taken}}
 	}
 }
 
@@ -237,8 +240,11 @@ func (in *insertion) identity(row int) error {
 	el := in.at(pos)
 	if el.kind == literal {
 		explicit, err := in.ids.explicit(el.value)
-		if err != nil || explicit {
-			return err
+		if err != nil {
+			return in.staged(err)
+		}
+		if explicit {
+			return nil
 		}
 	}
 	id, err := in.ids.generate(row)
@@ -286,11 +292,14 @@ func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 			if written = el.kind == literal; written {
 				v = el.value
 			} else if k.NoDefault {
-				return 0, sqlerr.Unsupported("DEFAULT for column '"+in.keyColumn(i).Name+"', part of the distribution key, whose default is an expression",
-					"write the value")
+				return 0, in.staged(sqlerr.Unsupported("DEFAULT for column '"+in.keyColumn(i).Name+"', part of the distribution key, whose default is an expression",
+					"write the value"))
 			}
 		}
 		if col := in.keyColumn(i); v.IsNull() && !col.Nullable {
+			if in.lenient && in.rows > 1 && in.node.Else != nil {
+				return 0, ErrStage
+			}
 			if !written {
 				return 0, sqlerr.NoDefaultForField.New(col.Name)
 			}
@@ -304,8 +313,8 @@ func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 			case "char", "varchar":
 				v = sqltypes.Value{Kind: sqltypes.String, Raw: []byte{}}
 			default:
-				return 0, sqlerr.Unsupported("INSERT IGNORE of NULL into column '"+col.Name+"', part of the distribution key",
-					"write the value to be stored instead")
+				return 0, in.staged(sqlerr.Unsupported("INSERT IGNORE of NULL into column '"+col.Name+"', part of the distribution key",
+					"write the value to be stored instead"))
 			}
 		}
 		r.Router.vals = append(r.Router.vals, v)
@@ -316,8 +325,8 @@ func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 	}
 	g := r.Router.place(in.table.Key, in.snap, mode)
 	if g == everyGroup || g == noGroup {
-		return 0, sqlerr.Unsupported("row "+strconv.Itoa(row+1)+": it cannot be told what the distribution key of table '"+in.table.Name+
-			"' will be stored as", "write the value just as the column's type prints it")
+		return 0, in.staged(sqlerr.Unsupported("row "+strconv.Itoa(row+1)+": it cannot be told what the distribution key of table '"+in.table.Name+
+			"' will be stored as", "write the value just as the column's type prints it"))
 	}
 	return g, nil
 }
@@ -342,9 +351,42 @@ func (r *Runner) targets(in *insertion) (err error) {
 		r.groups = addGroup(r.groups, 0, g)
 	}
 	if len(r.groups) > 1 && in.node.Several != nil {
-		return in.node.Several
+		return in.staged(in.node.Several)
+	}
+	if len(r.groups) > 1 && in.lenient && in.node.Else != nil && in.alone(r.groups) {
+		return ErrStage
 	}
 	return nil
+}
+
+// alone reports that a group gets only one of several rows, and that this row has a NULL or an expression. Without strict
+// mode a server makes something of a NULL that is one of several rows, and refuses that of a single one.
+func (in *insertion) alone(groups []placement.NodeGroupID) bool {
+	for _, g := range groups {
+		only, n := -1, 0
+		for row, owner := range in.owners {
+			if owner == g {
+				only, n = row, n+1
+			}
+		}
+		for col := 0; n == 1 && col < in.columns(only); col++ {
+			if el := in.element(only, col); el.kind != literal || el.value.IsNull() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ErrStage is returned by Run for a plan.InsertRows that has an Else, which is the way to run it. Nothing has been done.
+var ErrStage = errors.New("exec: the rows must go through a stage")
+
+// staged returns ErrStage if there is that way, else err.
+func (in *insertion) staged(err error) error {
+	if in.node.Else != nil {
+		return ErrStage
+	}
+	return err
 }
 
 // appendStatement appends the statement with the rows of group g.

@@ -19,6 +19,16 @@ type result struct {
 	duplicates         uint64 // of those
 }
 
+// Records is the number of rows that the text of an OK packet speaks of, if it does.
+func Records(info []byte) (n uint64, ok bool) {
+	rest, found := bytes.CutPrefix(info, []byte("Records: "))
+	if !found {
+		return 0, false
+	}
+	n, _ = number(rest)
+	return n, true
+}
+
 func resultOf(ok *wire.OK) result {
 	res := result{affected: ok.AffectedRows, insertID: ok.LastInsertID}
 	if rest, found := bytes.CutPrefix(ok.Info, []byte("Records: ")); found {

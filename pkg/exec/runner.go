@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"io"
 	"math"
 	"strconv"
@@ -26,6 +27,8 @@ type Runner struct {
 	Now func() time.Time
 	// FixedClock: the session has set its timestamp variable itself, so all groups have one time already.
 	FixedClock bool
+	// Lenient: the session's sql_mode is not strict.
+	Lenient bool
 	// Moment, when set, is the one time of a statement that takes more than one Run.
 	Moment time.Time
 	// Router finds the groups; set its Home.
@@ -45,6 +48,7 @@ type Runner struct {
 	body    []byte
 	info    []byte
 	insert  insertion
+	staging bool                  // the last Run ended with ErrStage
 	results []result              // of the last write, group by group
 	failed  placement.NodeGroupID // whose error heads returned
 
@@ -94,7 +98,9 @@ func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Si
 		}
 		return Summary{}, sqlerr.Unsupported("this statement over more than one node group", "")
 	case *plan.InsertRows:
-		return r.runInsert(p, root, snap, a, sink)
+		sum, err := r.runInsert(p, root, snap, a, sink)
+		r.staging = errors.Is(err, ErrStage)
+		return sum, err
 	case *plan.ChangeRows:
 		return r.runChangeRows(p, root, snap, a)
 	}
@@ -261,18 +267,25 @@ func (o *onceColumns) Columns(cols []sqltypes.Column) error {
 func (r *Runner) acquire(write bool) error {
 	r.streams = r.streams[:0]
 	for _, g := range r.groups {
-		c, err := r.Conns.Acquire(g, write)
-		if err != nil {
+		if err := r.acquireOne(g, write); err != nil {
 			return err
 		}
-		r.streams = append(r.streams, stream{conn: c, group: g, runner: r})
-		r.mu.Lock()
-		r.mu.active = append(r.mu.active, c)
-		cause := r.mu.cause
-		r.mu.Unlock()
-		if cause != nil {
-			return cause
-		}
+	}
+	return nil
+}
+
+func (r *Runner) acquireOne(g placement.NodeGroupID, write bool) error {
+	c, err := r.Conns.Acquire(g, write)
+	if err != nil {
+		return err
+	}
+	r.streams = append(r.streams, stream{conn: c, group: g, runner: r})
+	r.mu.Lock()
+	r.mu.active = append(r.mu.active, c)
+	cause := r.mu.cause
+	r.mu.Unlock()
+	if cause != nil {
+		return cause
 	}
 	return nil
 }

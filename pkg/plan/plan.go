@@ -314,6 +314,8 @@ type InsertRows struct {
 	Row []Text
 	// Several is the reason why rows may not go to more than one group, or nil: then they may.
 	Several *sqlerr.Error
+	// Else is how the statement runs when the text alone does not tell where a row belongs; nil if there is no other way.
+	Else *Workspace
 }
 
 // InsertValue finds a column's value in a row of VALUES.

@@ -178,6 +178,10 @@ func (n *InsertRows) print(w *strings.Builder, depth int) {
 		indent(w, depth)
 		fmt.Fprintf(w, "     one group only: %s\n", n.Several.Message)
 	}
+	if n.Else != nil {
+		indent(w, depth)
+		w.WriteString("     else by a stage\n")
+	}
 }
 
 func printText(w *strings.Builder, t Text, depth int) {

@@ -24,6 +24,8 @@ type Workspace struct {
 	Local []Copy
 	// Renames are put into the client's text.
 	Renames []Rename
+	// Stage, not nil: the statement is an INSERT or REPLACE whose rows go on from a stage. See Stage.
+	Stage *Stage
 	// LocalTwice: a table of Local is read more than once, and a temporary table can be read only once in a statement
 	// (MySQL): it cannot become a copy.
 	LocalTwice bool
@@ -100,6 +102,24 @@ func (c *Copy) TableName() string {
 	return c.Table.Name
 }
 
+// Stage is where the rows of an INSERT or REPLACE become what the table would hold, before it is known which node groups
+// they belong to: a temporary table with the table's columns but without its keys, on the workspace. The client's statement,
+// but for ON DUPLICATE KEY UPDATE, fills it; from there rows go, in order, to their groups, which judge what is a duplicate.
+type Stage struct {
+	Table *catalog.Table
+	// Sequence is the column that the cluster's sequence fills, or -1. ZeroIsValue: sql_mode has NO_AUTO_VALUE_ON_ZERO.
+	Sequence    int
+	ZeroIsValue bool
+	// Name is what the temporary table is called; it may be the table's own name.
+	Name string
+	// Verb begins the statements that insert into the table: "INSERT INTO", "INSERT IGNORE INTO", "REPLACE INTO".
+	Verb string
+	// Update: the statement has ON DUPLICATE KEY UPDATE.
+	Update bool
+	// Query: the rows come from a query; else they are VALUES.
+	Query bool
+}
+
 // Written says what a statement may do to a table. Afterwards its copy is compared with what it was: rows that are gone are
 // deleted by primary key, rows with other values are updated, and rows that have become others (Moved) are deleted and
 // inserted, since they may belong to another node group and since updates of a unique key, done one by one, could meet each
@@ -135,6 +155,23 @@ func (n *Workspace) print(w *strings.Builder, depth int) {
 	}
 	for i := range n.Local {
 		n.Local[i].print(w, "in place, copied within a transaction,", depth+1)
+	}
+	if st := n.Stage; st != nil {
+		indent(w, depth+1)
+		fmt.Fprintf(w, "stage %s.%s", st.Table.Database, st.Table.Name)
+		if st.Name != st.Table.Name {
+			w.WriteString(" as " + st.Name)
+		}
+		if st.Sequence >= 0 {
+			w.WriteString(", sequence for " + st.Table.Columns[st.Sequence].Name)
+		}
+		w.WriteString("\n")
+		indent(w, depth+1)
+		w.WriteString(strings.ToLower(st.Verb) + " the groups of its rows")
+		if st.Update {
+			w.WriteString(", on duplicate key update")
+		}
+		w.WriteString("\n")
 	}
 	for _, r := range n.Renames {
 		indent(w, depth+1)
@@ -197,5 +234,8 @@ func jsonOfWorkspace(n *Workspace) *jsonNode {
 	}
 	add(n.Copies, "copy")
 	add(n.Local, "read in place")
+	if n.Stage != nil {
+		j.Inputs = append(j.Inputs, &jsonNode{Step: "stage", Write: true, SQL: n.Stage.Verb, Tables: []string{n.Stage.Table.Database + "." + n.Stage.Table.Name}})
+	}
 	return j
 }

@@ -23,6 +23,8 @@ type insertion struct {
 	// sequence is the column the cluster's sequence fills, or -1.
 	sequence int
 	query    *query // INSERT ... SELECT
+	// analysed: all of the statement has been looked at.
+	analysed bool
 }
 
 // insertRules is the list for INSERT and REPLACE.
@@ -85,7 +87,11 @@ func insertTarget(b *build) (bool, error) {
 	if readsClock(t) {
 		b.plan.Uses |= plan.ReadsClock
 	}
-	return false, in.findColumns(b)
+	if err := in.findColumns(b); err != nil {
+		return false, err
+	}
+	in.analysed = true
+	return false, nil
 }
 
 // writeTarget resolves a table that is written to.
@@ -465,6 +471,9 @@ func insertRows(b *build) (bool, error) {
 	}
 	if b.plan.Uses&plan.WritesUserVariable != 0 {
 		ir.Several = sqlerr.Unsupported("assigning user variables in rows of several node groups", "use one INSERT for each row")
+	}
+	if ir.Else, err = b.stagePlan(); err != nil {
+		return false, err
 	}
 	b.plan.Root, b.done = ir, true
 	return true, nil

@@ -30,6 +30,8 @@ func (b *build) tryWorkspace(err error) error {
 	case k == sqlparse.Select && b.plan.Kind == plan.Select:
 	case k == sqlparse.Update || k == sqlparse.Delete:
 		rules = modifyCopiesRules()
+	case k == sqlparse.Insert || k == sqlparse.Replace:
+		rules = stageRules()
 	default:
 		return err
 	}
@@ -71,6 +73,9 @@ type worker struct {
 	tail *sqlparse.Span
 	// whole are the tables of which no row may be left out.
 	whole []*catalog.Table
+	// target, when stage is set, is the reference that an INSERT writes to: it is not copied.
+	stage  bool
+	target int
 
 	plan   *plan.Workspace
 	wanted []wanted
@@ -166,6 +171,7 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 	if w.views > 0 {
 		db = "" // names in views are qualified
 	}
+	skip := func(i int) bool { return w.stage && w.views == 0 && i == w.target }
 	done := map[*catalog.Table]int{}
 	keeps := func(i int, t *catalog.Table) bool {
 		if at, ok := w.keeps[t]; ok && w.views == 0 {
@@ -174,6 +180,9 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 		return done[t] == 1
 	}
 	for i, t := range tables {
+		if skip(i) {
+			continue
+		}
 		if !w.twice {
 			// In the order of the text, to number the references.
 			var ok bool

@@ -25,7 +25,9 @@ type conns struct {
 	used      int
 	held      []*backend.Conn // of the session's transaction
 	// joined: groups joined the statement one by one. The transaction knows which of them wrote, the Runner their warnings.
-	joined   bool
+	joined bool
+	// joins: whatever group a connection is acquired to joins the statement.
+	joins    bool
 	warnings []Warning
 	pending  uint16 // warnings of the commit
 }
@@ -35,6 +37,11 @@ func (c *conns) Enter(t *exec.Touched, write bool) error { return c.s.enter(t, w
 
 // Acquire implements exec.Conns.
 func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) {
+	if c.joins {
+		if err := c.JoinStatement(g, false); err != nil {
+			return nil, err
+		}
+	}
 	c.used++
 	c.group = g
 	if c.used > 1 {

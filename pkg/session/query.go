@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/exec"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -306,10 +308,6 @@ func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 	}
 	if w, ok := p.Root.(*plan.Workspace); ok {
 		if w.Write {
-			touched.All = true
-			if err := s.enter(touched, true, true); err != nil {
-				return err
-			}
 			return s.workspaceWrite(p, w)
 		}
 		if handled, err := s.selectInto(); handled {
@@ -317,11 +315,18 @@ func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 		}
 		return s.workspace(p, w)
 	}
+	rows, _ := p.Root.(*plan.InsertRows)
 	if p.Uses&plan.WritesUserVariable != 0 {
+		if rows != nil && rows.Else != nil {
+			return s.workspaceWrite(p, rows.Else)
+		}
 		return sqlerr.Unsupported("assigning user variables in a statement over several node groups, or in VALUES",
 			"compute the value first, with SET or SELECT")
 	}
-	return s.scatter(p)
+	if err := s.scatter(p); rows == nil || !errors.Is(err, exec.ErrStage) {
+		return err
+	}
+	return s.workspaceWrite(p, rows.Else)
 }
 
 // refuse returns why p cannot be run: the fault a server finds with the statement, if it has one, else the plan's reason.
@@ -398,6 +403,7 @@ func (s *Session) scatter(p *plan.Plan) error {
 	s.usedStrategy = strategyScatter
 	if _, ok := p.Root.(*plan.InsertRows); ok {
 		s.usedStrategy = strategySplit
+		s.runner.Lenient = !strings.Contains(s.sqlMode, "STRICT_")
 	}
 	conns := conns{s: s, plan: p}
 	out := s.newOutput()

@@ -165,19 +165,25 @@ func (s *Session) examine(c *backend.Conn) error {
 	return nil
 }
 
-// renamed is the client's statement with other names for tables that have more than one copy.
+// renamed is the client's statement with other names for tables that have more than one copy, or for the stage, which takes
+// no ON DUPLICATE KEY UPDATE.
 func (s *Session) renamed(n *plan.Workspace) []byte {
-	if len(n.Renames) == 0 {
-		return s.args.AppendStatement(nil)
+	end := len(s.stmt.SQL())
+	if n.Stage != nil && n.Stage.Update {
+		if text, ok := s.stmt.InsertText(); ok && text.OnDuplicate >= 0 {
+			end = text.OnDuplicate
+		}
 	}
-	refs, _ := s.stmt.Tables()
 	var sql []byte
 	at := 0
-	for _, r := range n.Renames {
-		span := refs[r.Ref].Span
-		sql = s.args.AppendSpan(sql, sqlparse.Span{Start: at, End: span.Start})
-		sql = append(sql, r.Text...)
-		at = span.End
+	if len(n.Renames) > 0 {
+		refs, _ := s.stmt.Tables()
+		for _, r := range n.Renames {
+			span := refs[r.Ref].Span
+			sql = s.args.AppendSpan(sql, sqlparse.Span{Start: at, End: span.Start})
+			sql = append(sql, r.Text...)
+			at = span.End
+		}
 	}
-	return s.args.AppendSpan(sql, sqlparse.Span{Start: at, End: len(s.stmt.SQL())})
+	return s.args.AppendSpan(sql, sqlparse.Span{Start: at, End: end})
 }

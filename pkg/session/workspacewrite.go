@@ -9,7 +9,6 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/exec"
-	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/txn"
@@ -20,7 +19,7 @@ import (
 // workspaceWrite runs an UPDATE or DELETE over copies of its tables, as workspace does with a query, and does to the tables
 // themselves what it has done to the copies:
 //
-//	begin the statement on all node groups        a transaction of its own in autocommit, else savepoints
+//	begin the statement                           a transaction of its own in autocommit, else savepoints
 //	copy, locking what is read
 //	run the statement on the workspace            counts, warnings and errors are those of one server
 //	compare, change by key                        exec.Changer
@@ -35,6 +34,11 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	case s.tx != nil && n.LocalTwice:
 		return sqlerr.Unsupported("a write over several node groups that reads a reference table twice, within a transaction",
 			"run it outside of the transaction")
+	}
+	touched := &s.runner.Router.Touched
+	touched.All = true
+	if err := s.enter(touched, true, true); err != nil {
+		return err
 	}
 	g := n.Group
 	if g == 0 {
@@ -52,7 +56,7 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 		c.Release()
 		return err
 	}
-	w := &workspaceWrite{s: s, p: p, n: n, c: c, kills: s.kills.Load(), conns: conns{s: s, plan: p}}
+	w := &workspaceWrite{s: s, p: p, n: n, c: c, kills: s.kills.Load(), conns: conns{s: s, plan: p, joins: true}}
 	if s.tx != nil {
 		w.copies = slices.Concat(n.Copies, n.Local)
 	} else {
@@ -67,10 +71,11 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	c.Release()
 	s.usedSummary = wire.ResultSummary{AffectedRows: ok.AffectedRows, Warnings: ok.Warnings}
 	s.rowCount = int64(ok.AffectedRows)
-	if p.Uses&plan.SetsLastInsertID != 0 && ok.LastInsertID != 0 {
+	if w.generated || p.Uses&plan.SetsLastInsertID != 0 && ok.LastInsertID != 0 {
 		s.lastInsertID = ok.LastInsertID
 	}
-	return s.conn.WriteOK(ok)
+	ok.Status = s.status()
+	return s.writeOK(ok)
 }
 
 func readOnlyTransaction() error {
@@ -86,23 +91,21 @@ type workspaceWrite struct {
 	c      *backend.Conn // the workspace's
 	conns  conns
 	kills  uint32
+	// generated: the OK packet's insert id is LAST_INSERT_ID() from now on.
+	generated bool
 }
 
 // run returns the OK packet the client gets.
 func (w *workspaceWrite) run() (ok wire.OK, err error) {
 	s := w.s
-	groups := make([]placement.NodeGroupID, 0, len(s.snap.Groups))
-	for _, g := range s.snap.Groups {
-		groups = append(groups, g.ID)
-	}
 	if w.p.Uses&plan.ReadsClock != 0 {
 		s.runner.Moment = time.Now()
 		defer func() { s.runner.Moment = time.Time{} }()
 	}
-	if err := w.conns.BeginStatement(groups); err != nil {
+	if err := w.conns.BeginStatement(nil); err != nil {
 		return ok, err
 	}
-	ok, err = w.steps(groups)
+	ok, err = w.steps()
 	if err = w.conns.EndStatement(err); err != nil {
 		w.conns.end()
 		return ok, err
@@ -114,7 +117,7 @@ func (w *workspaceWrite) run() (ok wire.OK, err error) {
 	return ok, nil
 }
 
-func (w *workspaceWrite) steps(groups []placement.NodeGroupID) (ok wire.OK, err error) {
+func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 	s := w.s
 	ws, err := workspace.Open(w.c, s.cfg.Workspace, s.sqlMode)
 	if err != nil {
@@ -130,16 +133,25 @@ func (w *workspaceWrite) steps(groups []placement.NodeGroupID) (ok wire.OK, err 
 			return ok, txn.Lost(w.c, err)
 		}
 	}
+	st, err := w.stage(ws)
+	if err != nil {
+		return ok, err
+	}
 	if err := ws.Ready(); err != nil {
 		return ok, txn.Lost(w.c, err)
 	}
 	if ok, err = w.compute(); err != nil {
 		return ok, err
 	}
-	if err := ws.Resume(); err != nil {
+	if err := ws.Resume(st != nil && w.n.Stage.Update); err != nil {
 		return ok, txn.Lost(w.c, err)
 	}
-	if err := w.change(g.tracked, groups); err != nil {
+	if st != nil {
+		err = w.insert(st, &ok)
+	} else {
+		err = w.change(g.tracked)
+	}
+	if err != nil {
 		return ok, err
 	}
 	if ws.Close() != nil {
@@ -186,19 +198,16 @@ func (w *workspaceWrite) compute() (ok wire.OK, err error) {
 			return ok, txn.Lost(c, err)
 		}
 	}
-	ok.Status, ok.SessionState = s.status(), nil
+	ok.SessionState = nil
 	return ok, nil
 }
 
 // change does to the tables what has been done to their copies.
-func (w *workspaceWrite) change(copies []tracked, groups []placement.NodeGroupID) (err error) {
+func (w *workspaceWrite) change(copies []tracked) error {
 	s := w.s
 	s.runner.Conns = &w.conns
-	ch, err := s.runner.Change(s.snap, groups, s.modes())
-	if err == nil {
-		err = w.passes(ch, copies)
-	}
-	return asServerLost(ch.End(err))
+	ch := s.runner.Change(s.snap, s.modes())
+	return asServerLost(ch.End(w.passes(ch, copies)))
 }
 
 // passes goes through what has changed: first all rows that go, then those that stay, then those that come, so that none
@@ -244,6 +253,11 @@ func (w *workspaceWrite) pass(ch *exec.Changer, change exec.Change, sql string) 
 	if err := ch.Begin(change); err != nil {
 		return err
 	}
+	return w.query(sql, ch)
+}
+
+// query gives the rows of a query on the workspace to sink.
+func (w *workspaceWrite) query(sql string, sink exec.Sink) error {
 	if err := w.c.Send(wire.ComQuery, []byte(sql)); err != nil {
 		return txn.Lost(w.c, err)
 	}
@@ -251,13 +265,9 @@ func (w *workspaceWrite) pass(ch *exec.Changer, change exec.Change, sql string) 
 	if err != nil {
 		return txn.Lost(w.c, err)
 	}
-	if err := ch.Columns(head.Columns); err != nil {
+	if err := sink.Columns(head.Columns); err != nil {
 		return err
 	}
-	return w.rows(ch)
-}
-
-func (w *workspaceWrite) rows(sink exec.Sink) error {
 	for {
 		row, err := w.c.ReadRow()
 		if errors.Is(err, io.EOF) {

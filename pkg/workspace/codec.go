@@ -21,8 +21,15 @@ const (
 	jsonValue             // MySQL's JSON, as its text
 )
 
-// FormOf is the form of a column's values.
-func FormOf(c *catalog.Column) Form {
+// FormOf is the form of a column's values. sessionTime: those of TIMESTAMP are in the session's time zone instead of UTC.
+func FormOf(c *catalog.Column, sessionTime bool) Form {
+	if sessionTime && c.DataType == "timestamp" {
+		return quoted
+	}
+	return formOf(c)
+}
+
+func formOf(c *catalog.Column) Form {
 	switch c.DataType {
 	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint":
 		return bare
@@ -49,13 +56,21 @@ func FormOf(c *catalog.Column) Form {
 // session's character set, time zone and sql_mode.
 func Read(c *catalog.Column) string { return read(c, "") }
 
+// readIn is read for values that FormOf(c, sessionTime) writes.
+func readIn(c *catalog.Column, alias string, sessionTime bool) string {
+	if FormOf(c, sessionTime) != formOf(c) {
+		return alias + "." + quote(c.Name)
+	}
+	return read(c, alias)
+}
+
 // read is Read of a column of a table that has an alias.
 func read(c *catalog.Column, alias string) string {
 	name := quote(c.Name)
 	if alias != "" {
 		name = alias + "." + name
 	}
-	switch FormOf(c) {
+	switch formOf(c) {
 	case bare:
 		switch c.DataType {
 		case "bit", "enum", "set":
@@ -107,14 +122,14 @@ func AppendValue(dst []byte, f Form, v []byte) []byte {
 // AppendKey appends the literal of a value read by Read that "column = literal" finds, by an index of the column: it has the
 // column's own type and character set. Floating-point numbers have none.
 func AppendKey(dst []byte, c *catalog.Column, v []byte) []byte {
-	switch f := FormOf(c); {
+	switch f := formOf(c); {
 	case v == nil:
 	case f == bytesOf:
 		dst = append(append(append(dst, '_'), c.Charset...), ' ')
 	case f == quoted && (c.DataType == "decimal" || c.DataType == "year"):
 		return append(dst, v...)
 	}
-	return AppendValue(dst, FormOf(c), v)
+	return AppendValue(dst, formOf(c), v)
 }
 
 // appendMoment appends seconds since 1970 as a time in UTC, which is the time zone copies are written in. 0 is the

@@ -30,7 +30,7 @@ func (w *Workspace) Fill(t *catalog.Table, name string, columns []int) *Filler {
 	f := &Filler{w: w}
 	var list []string
 	for _, c := range columns {
-		f.forms = append(f.forms, FormOf(&t.Columns[c]))
+		f.forms = append(f.forms, formOf(&t.Columns[c]))
 		list = append(list, quote(t.Columns[c].Name))
 	}
 	f.sql = append(f.sql, "INSERT INTO "+quote(t.Database)+"."+quote(name)+" ("+strings.Join(list, ", ")+") VALUES "...)

@@ -113,8 +113,13 @@ func (t *Tracked) differ(columns []int) string {
 	return strings.Join(list, " OR ")
 }
 
-// Resume puts the connection into the state copies are written and read in, after the statement has run.
-func (w *Workspace) Resume() error {
-	_, err := w.conn.Exec("SET @@sql_select_limit = DEFAULT, " + Writing)
+// Resume puts the connection into the state copies are written and read in, after the statement has run. sessionTime: times
+// are read as the session sees them.
+func (w *Workspace) Resume(sessionTime bool) error {
+	sql := "SET @@sql_select_limit = DEFAULT"
+	if !sessionTime {
+		sql += ", " + Writing
+	}
+	_, err := w.conn.Exec(sql)
 	return err
 }

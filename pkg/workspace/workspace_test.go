@@ -138,7 +138,7 @@ func TestValues(t *testing.T) {
 		{"timestamp", "", "86401.12", "'1970-01-02 00:00:01.12'"},
 		{"blob", "", "", "x''"},
 	} {
-		got := AppendValue(nil, FormOf(&catalog.Column{DataType: c.dataType, Collation: c.collation}), []byte(c.value))
+		got := AppendValue(nil, formOf(&catalog.Column{DataType: c.dataType, Collation: c.collation}), []byte(c.value))
 		require.Equal(t, c.want, string(got), c.dataType)
 	}
 }

@@ -19,7 +19,6 @@ INSERT INTO t3 VALUES (4, 4, 'x'), (NULL, 2, 'y');
 SELECT * FROM t3 ORDER BY a, b;
 CREATE TABLE td (d DATE PRIMARY KEY, b INT);
 INSERT INTO td VALUES (NULL, 1);
--- refused: what is stored instead of NULL
 INSERT IGNORE INTO td VALUES (NULL, 1);
 CREATE TABLE t8 (id INT AUTO_INCREMENT PRIMARY KEY, b INT);
 INSERT INTO t8 (id, b) VALUES (9, 3), (-1, 4), (2, 5), (-7, 5);
@@ -27,5 +26,4 @@ INSERT INTO t8 (id, b) VALUES (10, 3), (-2, 4), (3, 5), (8, 5);
 SELECT * FROM t8 ORDER BY id;
 CREATE TABLE tn (id INT PRIMARY KEY, v INT NOT NULL);
 SET sql_mode = '';
--- gap: without strict mode, NULL in one of several rows becomes 0; a group that gets one row only takes it as an error
 INSERT INTO tn VALUES (1, 1), (2, NULL), (3, 3), (4, NULL), (5, 5);

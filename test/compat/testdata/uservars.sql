@@ -111,6 +111,5 @@ SHOW WARNINGS;
 DO @done := (SELECT COUNT(*) FROM t);
 SELECT @done;
 DO (SELECT COUNT(*) FROM t WHERE g > 1);
--- refused: rows that go elsewhere
 INSERT INTO t (id, g) SELECT 20, MAX(id) + @lo FROM t;
 

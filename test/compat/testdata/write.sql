@@ -19,7 +19,6 @@ SELECT * FROM w ORDER BY id;
 INSERT INTO w VALUES (50, 1, 'x'), (51, 2, 'y'), (50, 3, 'z');
 SELECT COUNT(*) FROM w WHERE id >= 50;
 INSERT INTO w (id) VALUES ('60'), (61.0), (62.4);
--- refused: strict and other modes store different values
 INSERT INTO w (id) VALUES ('63 ');
 SELECT id FROM w WHERE id >= 60 ORDER BY id;
 TRUNCATE TABLE w;

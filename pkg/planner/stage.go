@@ -1,0 +1,161 @@
+package planner
+
+import (
+	"slices"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlparse"
+)
+
+// stageRules is tried for an INSERT or REPLACE that the other rules refuse.
+func stageRules() []Rule {
+	return []Rule{
+		{"Stage", `A table with the columns, defaults and checks of the target takes whatever values the statement brings and makes of
+them what the target would hold; only then is it asked where each row belongs. What the rows come from is read as with
+Workspace, locked. The stage has no keys: rows that meet others meet them in their own group, since every unique key
+contains the distribution key, and each group gets its rows in their order. ON DUPLICATE KEY UPDATE is computed there, so it may
+speak of nothing but the row that is there and the new one.`,
+			stageRows},
+	}
+}
+
+// stageName is what the stage is called when the statement reads its target as well.
+const stageName = "_skarv_stage"
+
+func stageRows(b *build) (bool, error) {
+	p, err := b.stagePlan()
+	if p == nil || err != nil {
+		return false, err
+	}
+	b.plan.Root, b.plan.Refuse, b.done = p, nil, true
+	return true, nil
+}
+
+// stagePlan is the plan for an INSERT or REPLACE that runs through a stage; nil if there is none.
+func (b *build) stagePlan() (*plan.Workspace, error) {
+	u := b.st.Uses()
+	if u&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence|sqlparse.Returning|sqlparse.LocksRows|sqlparse.SetsLastInsertID) != 0 ||
+		b.plan.Uses&plan.SetsLastInsertID != 0 {
+		return nil, nil
+	}
+	text, ok := b.st.InsertText()
+	refs, sure := b.st.Tables()
+	if !ok || !sure || len(refs) == 0 || text.At != text.Table.End { // PARTITION (...) is between
+		return nil, nil
+	}
+	if in := b.ins; in != nil && (!in.analysed || b.a.inPlace || b.a.system || b.a.virtual) || in == nil && !b.plainCalls() {
+		return nil, nil
+	}
+	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, writes: true, stage: true, target: -1, keeps: map[*catalog.Table]int{}}
+	var tables []*catalog.Table
+	p := &plan.Workspace{Write: true}
+	self := false
+	for i, r := range refs {
+		t, ok, err := b.copyable(r, b.db)
+		if !ok || err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+		if r.Start == text.Table.Start {
+			w.target = i
+			b.access(t.Database, catalog.Write)
+			continue
+		}
+		if text.OnDuplicate >= 0 && r.Start > text.OnDuplicate {
+			return nil, nil // a subquery: the groups have other rows
+		}
+		b.access(t.Database, catalog.Read)
+		if t.Kind == catalog.Single && p.Group == 0 {
+			p.Group = t.Group
+		}
+	}
+	if w.target < 0 || tables[w.target].Kind == catalog.View {
+		return nil, nil
+	}
+	t := tables[w.target]
+	for i, o := range tables {
+		self = self || o == t && i != w.target
+	}
+	if text.OnDuplicate >= 0 && !b.updatesAlone(t) {
+		return nil, nil
+	}
+	if err := w.tables(p, tables, refs, b.st); err != nil || w.refused {
+		return nil, err
+	}
+	b.ws, w.plan = w, p
+	for _, assemble := range []func(*build) (bool, error){copyKeys, copyRows, assembleCopies} {
+		if _, err := assemble(b); err != nil {
+			return nil, err
+		}
+	}
+	b.plan.Root, b.done = nil, false
+	p.Stage = &plan.Stage{Table: t, Sequence: sequenceOf(t), ZeroIsValue: b.sess.NoAutoValueOnZero, Name: t.Name,
+		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Query: text.Query}
+	if self {
+		p.Stage.Name = stageName
+		p.Renames = append([]plan.Rename{{Ref: w.target, Text: quoteName(t.Database) + "." + quoteName(stageName)}}, p.Renames...)
+	}
+	return p, nil
+}
+
+// sequenceOf is the column of a table that the cluster's sequence fills, or -1.
+func sequenceOf(t *catalog.Table) int {
+	switch {
+	case t.Kind == catalog.Single:
+		return -1
+	case t.HiddenKey:
+		return len(t.Columns) - 1
+	}
+	return t.AutoIncrement
+}
+
+// insertVerb is how the statement inserts.
+func (b *build) insertVerb() string {
+	if b.st.Kind() == sqlparse.Replace {
+		return "REPLACE INTO"
+	}
+	toks := b.st.Tokens()
+	for toks.Next(); ; {
+		switch t := toks.Next(); {
+		case isWord(b.st, t, "IGNORE"):
+			return "INSERT IGNORE INTO"
+		case isWord(b.st, t, "LOW_PRIORITY"), isWord(b.st, t, "HIGH_PRIORITY"), isWord(b.st, t, "DELAYED"), t.Kind == sqlparse.HintComment:
+		default:
+			return "INSERT INTO"
+		}
+	}
+}
+
+// updatesAlone reports that ON DUPLICATE KEY UPDATE speaks of columns of t only, leaves the distribution key as it is, and
+// assigns no variables.
+func (b *build) updatesAlone(t *catalog.Table) bool {
+	in := b.ins
+	if in == nil || b.plan.Uses&plan.WritesUserVariable != 0 {
+		return false
+	}
+	alias := ""
+	if in.stmt.RowAlias != nil {
+		alias = in.stmt.RowAlias.TableName.String()
+	}
+	ok := true
+	for _, u := range in.stmt.OnDup {
+		n := t.Column(u.Name.Name.String())
+		if n < 0 || slices.Contains(t.Distribution, n) && !keepsValue(u.Name, u.Expr) {
+			return false
+		}
+		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+			switch n := n.(type) {
+			case *sqlparser.ColName:
+				q := n.Qualifier.Name.String()
+				ok = ok && (q == "" && t.Column(n.Name.String()) >= 0 || sameName(q, t.Name, b.snap.LowerCaseTableNames != 0) || alias != "" && q == alias)
+			case *sqlparser.Subquery:
+				ok = false
+			}
+			return ok, nil
+		}, u.Expr)
+	}
+	return ok && (in.stmt.RowAlias == nil || len(in.stmt.RowAlias.Columns) == 0)
+}

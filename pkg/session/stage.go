@@ -1,0 +1,141 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/exec"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+	"skarv/pkg/workspace"
+)
+
+// stage makes the stage of an INSERT or REPLACE, under the name the statement writes to; nil for other statements.
+func (w *workspaceWrite) stage(ws *workspace.Workspace) (*workspace.Stage, error) {
+	n := w.n.Stage
+	if n == nil {
+		return nil, nil
+	}
+	column := n.Sequence
+	if column < 0 {
+		column = n.Table.AutoIncrement
+	}
+	st, err := ws.Stage(n.Table, column)
+	if err == nil {
+		err = st.Rename(n.Name)
+	}
+	if err != nil {
+		return nil, txn.Lost(w.c, err)
+	}
+	return st, nil
+}
+
+// insert takes the rows from the stage to the groups they belong to. ok is what the server said of filling the stage, and
+// becomes what the client is told.
+func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
+	s, n := w.s, w.n.Stage
+	if err := st.Usage(ok.AffectedRows); err != nil {
+		return err
+	}
+	records, multi := exec.Records(ok.Info)
+	if !multi {
+		records = 1
+	}
+	ids, err := w.identify(st, int(records))
+	if err != nil {
+		return err
+	}
+	restore, change := s.modes(), exec.Change{Table: n.Table, Kind: exec.RowInsert, Verb: n.Verb}
+	for i := range n.Table.Columns {
+		if !n.Table.Columns[i].Generated {
+			change.Columns = append(change.Columns, i)
+		}
+	}
+	if n.Update {
+		restore, change.Tail = "", w.onDuplicate()
+	}
+	s.runner.Conns = &w.conns
+	ch := s.runner.Change(s.snap, restore)
+	if err = ch.Begin(change); err == nil {
+		err = w.query(st.Rows(change.Columns, n.Update, partitionOf(n.Table)), ch)
+	}
+	if err = asServerLost(ch.End(err)); err != nil {
+		return err
+	}
+	sum := ch.Counts()
+	for _, warned := range ch.Warned {
+		if len(s.warnings) < maxWarnings {
+			s.warnings = append(s.warnings, Warning{warned.Level, warned.Code, warned.Message, ""})
+		}
+	}
+	duplicates := records - min(records, ok.AffectedRows) + sum.Duplicates
+	ok.Warnings += uint16(min(sum.Warnings, uint(^uint16(0)-ok.Warnings)))
+	ok.AffectedRows = sum.Affected
+	if ok.Info = ok.Info[:0]; multi || n.Query {
+		ok.Info = fmt.Appendf(ok.Info, "Records: %d  Duplicates: %d  Warnings: %d", records, duplicates, ok.Warnings)
+	}
+	switch {
+	case n.Table.HiddenKey || n.Sequence < 0 && n.Table.Kind != catalog.Single:
+		ok.LastInsertID = 0
+	case n.Sequence < 0:
+		ok.LastInsertID, w.generated = sum.InsertID, sum.InsertID != 0
+	default:
+		ok.LastInsertID, w.generated = ids.InsertID(sum.Affected, sum.InsertID)
+	}
+	return nil
+}
+
+// identify gives the rows of the stage their values of the sequence.
+func (w *workspaceWrite) identify(st *workspace.Stage, records int) (*exec.Identities, error) {
+	n := w.n.Stage
+	if n.Sequence < 0 {
+		return nil, nil
+	}
+	if n.Query {
+		records = 0
+	}
+	ids := w.s.runner.NewIdentities(w.s.cfg.Sequences, n.Table, records, n.ZeroIsValue)
+	if err := w.query(st.Identities(), &identifier{ids: ids}); err != nil {
+		return nil, err
+	}
+	runs, err := ids.End()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if err := st.Identify(r.First, r.Last, r.Value); err != nil {
+			return nil, txn.Lost(w.c, err)
+		}
+	}
+	return ids, nil
+}
+
+// identifier is the sink for workspace.Stage.Identities.
+type identifier struct {
+	ids    *exec.Identities
+	fields [][]byte
+}
+
+func (i *identifier) Columns([]sqltypes.Column) error { return nil }
+
+func (i *identifier) Row(row []byte) (err error) {
+	if i.fields, err = wire.ParseTextRow(row, i.fields[:0]); err != nil {
+		return err
+	}
+	return i.ids.Row(parseUint(i.fields[0]), i.fields[1])
+}
+
+// onDuplicate is the statement's text from ON DUPLICATE KEY UPDATE on, with the alias of the new row before it, if it has one.
+func (w *workspaceWrite) onDuplicate() []byte {
+	s := w.s
+	text, _ := s.stmt.InsertText()
+	from := text.OnDuplicate
+	if text.Values && s.stmt.NumRows() > 0 {
+		from = s.stmt.Row(s.stmt.NumRows() - 1).End
+	}
+	tail := s.args.AppendSpan([]byte(" "), sqlparse.Span{Start: from, End: len(s.stmt.SQL())})
+	return bytes.TrimRight(tail, " \t\r\n;")
+}

@@ -1,0 +1,105 @@
+package workspace
+
+import (
+	"strconv"
+	"strings"
+
+	"skarv/pkg/catalog"
+)
+
+// Stage is a temporary table that takes the rows of an INSERT on their way to a table: with the table's columns, defaults and
+// checks, so that every value becomes what the table would hold, but without its keys: whether a row meets another one is
+// for the table itself to say. Rows are numbered as they come, in an invisible column. The AUTO_INCREMENT column may be
+// NULL, for a value that is still to be given out.
+type Stage struct {
+	w        *Workspace
+	table    *catalog.Table
+	name     string
+	sequence int // column, or -1
+}
+
+// Stage makes an empty stage for t. sequence is the column whose values the cluster gives out, or -1.
+func (w *Workspace) Stage(t *catalog.Table, sequence int) (*Stage, error) {
+	s := &Stage{w: w, table: t, sequence: sequence}
+	var err error
+	if s.name, err = w.Create(t); err != nil {
+		return nil, err
+	}
+	var alter []string
+	if len(t.Primary) > 0 {
+		alter = append(alter, "DROP PRIMARY KEY")
+	}
+	for i := range t.Unique {
+		alter = append(alter, "DROP INDEX "+quote(t.Unique[i].Name))
+	}
+	if sequence >= 0 {
+		c := &t.Columns[sequence]
+		modify := "MODIFY " + quote(c.Name) + " " + c.ColumnType + " NULL DEFAULT NULL"
+		if c.Invisible {
+			modify += " INVISIBLE"
+		}
+		alter = append(alter, modify)
+	}
+	alter = append(alter, "ADD COLUMN "+quote(rowNumber)+" BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE, ADD PRIMARY KEY ("+quote(rowNumber)+")")
+	_, err = w.conn.Exec("ALTER TABLE " + s.of() + " " + strings.Join(alter, ", "))
+	return s, err
+}
+
+func (s *Stage) of() string { return quote(s.table.Database) + "." + quote(s.name) }
+
+// Rename gives the stage another name.
+func (s *Stage) Rename(name string) error {
+	if err := s.w.Rename(s.table.Database, s.name, name); err != nil {
+		return err
+	}
+	s.name = name
+	return nil
+}
+
+// Name is what the stage is called in its table's database.
+func (s *Stage) Name() string { return s.name }
+
+// Identities is the query for the sequence column of all rows, in order: number, value.
+func (s *Stage) Identities() string {
+	return "SELECT " + quote(rowNumber) + ", " + quote(s.table.Columns[s.sequence].Name) + " FROM " + s.of() + " ORDER BY " + quote(rowNumber)
+}
+
+// Identify gives the rows numbered first to last consecutive values of the sequence column.
+func (s *Stage) Identify(first, last, value uint64) error {
+	column := quote(s.table.Columns[s.sequence].Name)
+	sql := "UPDATE " + s.of() + " SET " + column + " = " + strconv.FormatUint(value, 10) + " + (" + quote(rowNumber) + " - " + strconv.FormatUint(first, 10) + ")"
+	for i := range s.table.Columns {
+		if c := &s.table.Columns[i]; c.OnUpdate {
+			sql += ", " + quote(c.Name) + " = " + quote(c.Name)
+		}
+	}
+	_, err := s.w.conn.Exec(sql + " WHERE " + quote(rowNumber) + " BETWEEN " + strconv.FormatUint(first, 10) + " AND " + strconv.FormatUint(last, 10))
+	return err
+}
+
+// Rows is the query for the rows in order, as exec.Changer inserts them.
+//
+// sessionTime is as FormOf takes it; the connection must be in the session's time zone then.
+func (s *Stage) Rows(columns []int, sessionTime bool, partition func(alias string) string) string {
+	var b strings.Builder
+	b.WriteString("SELECT " + partition("s"))
+	for _, c := range columns {
+		b.WriteString(", " + readIn(&s.table.Columns[c], "s", sessionTime))
+	}
+	b.WriteString(" FROM " + s.of() + " AS s ORDER BY s." + quote(rowNumber))
+	return b.String()
+}
+
+// Empty takes all rows out.
+func (s *Stage) Empty() error {
+	_, err := s.w.conn.Exec("DELETE FROM " + s.of())
+	return err
+}
+
+// Usage counts rows that were written into the stage by a statement of the client.
+func (s *Stage) Usage(rows uint64) error {
+	if s.w.rows += int64(rows); s.w.rows > s.w.budget.limits.Rows {
+		return tooLarge("workspace.max_rows", s.w.budget.limits.Rows)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+-- INSERT and REPLACE whose rows a server has to compute before it is known where they belong.
+CREATE TABLE src (id INT PRIMARY KEY, a INT, s VARCHAR(20), d DATETIME, f DOUBLE);
+INSERT INTO src VALUES (1, 10, 'one', '2024-01-01 10:00:00', 1.5), (2, 20, 'two', NULL, -0.25), (3, 30, 'three', '2024-03-03 03:03:03', 1e10), (4, 40, 'Four', '2024-04-04', NULL), (5, NULL, NULL, NULL, 0);
+CREATE TABLE dst (k INT PRIMARY KEY, v VARCHAR(10) DEFAULT 'dflt', n DECIMAL(6,2), g INT AS (k * 2) STORED, UNIQUE KEY kv (k, v));
+INSERT INTO dst (k, v) SELECT a, s FROM src WHERE a IS NOT NULL;
+SELECT * FROM dst ORDER BY k;
+INSERT INTO dst (k, n) SELECT a + 1, f FROM src WHERE a < 30;
+INSERT INTO dst (k, n) SELECT a + 2, f FROM src WHERE a < 40 ORDER BY id LIMIT 3;
+INSERT INTO dst (k) SELECT a FROM src WHERE id = 1;
+INSERT IGNORE INTO dst (k, v) SELECT a, 'again' FROM src WHERE a >= 10;
+INSERT IGNORE INTO dst (k, v) SELECT a + 5, CONCAT(s, s, s) FROM src WHERE a >= 10;
+SELECT * FROM dst ORDER BY k;
+REPLACE INTO dst (k, v) SELECT a, 'repl' FROM src WHERE a > 10;
+REPLACE INTO dst (k, v) SELECT a + 100, 'repl' FROM src WHERE a > 10;
+INSERT INTO dst (k, v) SELECT a, s FROM src WHERE a IS NOT NULL ON DUPLICATE KEY UPDATE v = 'dup', n = n + 1;
+INSERT INTO dst (k, n) SELECT a, id FROM src WHERE a IS NOT NULL ON DUPLICATE KEY UPDATE n = VALUES(n) * 2;
+INSERT INTO dst (k, n) SELECT a, id FROM src WHERE a IS NOT NULL ON DUPLICATE KEY UPDATE n = VALUES(n) * 2;
+SELECT * FROM dst ORDER BY k;
+INSERT INTO dst (k, v) SELECT k + 1000, v FROM dst;
+INSERT INTO dst (k) SELECT MAX(k) + 1 FROM dst;
+INSERT INTO dst (k) VALUES ((SELECT MAX(a) FROM src) + 3), (7);
+INSERT INTO dst (k, v) VALUES ((SELECT a FROM src WHERE id = 2) + 7, (SELECT MIN(s) FROM src));
+INSERT INTO dst SET k = (SELECT COUNT(*) FROM src), v = 'set';
+SELECT k, v, n FROM dst ORDER BY k;
+INSERT INTO dst (k, v) SELECT a, 'this is too long' FROM src WHERE id = 3;
+INSERT INTO dst (k, v) SELECT 5000 + id, IF(id = 4, REPEAT('x', 30), 'ok') FROM src;
+SELECT COUNT(*) FROM dst WHERE k >= 5000;
+-- values that are not what is stored
+INSERT INTO dst (k) VALUES ('8 ');
+INSERT INTO dst (k, n) VALUES (1 + 200, k), (202, k + 1);
+SELECT k, n FROM dst WHERE k > 200 AND k < 210 ORDER BY k;
+-- AUTO_INCREMENT
+CREATE TABLE ai (id INT AUTO_INCREMENT PRIMARY KEY, a INT, s VARCHAR(20));
+INSERT INTO ai (a, s) SELECT a, s FROM src;
+SELECT LAST_INSERT_ID();
+SELECT id FROM ai ORDER BY id;
+INSERT INTO ai (a) VALUES (1);
+SELECT LAST_INSERT_ID();
+INSERT INTO ai (a) SELECT 1 FROM src WHERE id = 1;
+INSERT INTO ai SELECT 100 + id, a, s FROM src WHERE id < 3;
+SELECT LAST_INSERT_ID();
+INSERT INTO ai (id, a) SELECT IF(id = 2, 200, NULL), a FROM src WHERE id < 4;
+SELECT LAST_INSERT_ID();
+INSERT INTO ai (a) SELECT id FROM src WHERE id > 100;
+INSERT INTO ai (a) VALUES (2), (3);
+SELECT LAST_INSERT_ID();
+INSERT IGNORE INTO ai (id, a) SELECT 100 + id, 1 FROM src WHERE id < 3;
+SELECT id, a FROM ai ORDER BY id;
+-- no key
+CREATE TABLE nokey (a INT, s VARCHAR(20));
+INSERT INTO nokey SELECT a, s FROM src;
+INSERT INTO nokey SELECT * FROM nokey;
+SELECT * FROM nokey ORDER BY a, s;
+-- types and collations of the key
+CREATE TABLE te (e ENUM('x', 'y', 'three') PRIMARY KEY, n INT);
+INSERT INTO te SELECT s, a FROM src WHERE id = 3;
+INSERT INTO te SELECT id, a FROM src WHERE id < 3;
+INSERT INTO te SELECT s, a FROM src WHERE id = 1;
+SELECT * FROM te ORDER BY n;
+SELECT * FROM te WHERE e = 'three';
+CREATE TABLE td (d DECIMAL(5,1) PRIMARY KEY, n INT);
+INSERT INTO td SELECT f, a FROM src WHERE id IN (1, 2, 5);
+SELECT * FROM td ORDER BY d;
+SELECT * FROM td WHERE d = 1.5;
+CREATE TABLE tdt (d DATE PRIMARY KEY, n INT);
+INSERT INTO tdt SELECT d, a FROM src WHERE d IS NOT NULL;
+INSERT INTO tdt SELECT '2024-01-01', 5;
+SELECT * FROM tdt WHERE d = '2024-03-03';
+SELECT * FROM tdt ORDER BY d;
+CREATE TABLE ts (s VARCHAR(20) PRIMARY KEY, n INT);
+INSERT INTO ts SELECT s, a FROM src WHERE s IS NOT NULL;
+INSERT INTO ts SELECT UPPER(s), 1 FROM src WHERE id = 4;
+INSERT IGNORE INTO ts SELECT UPPER(s), 1 FROM src WHERE s IS NOT NULL;
+SELECT * FROM ts WHERE s = 'FOUR';
+-- transactions
+BEGIN;
+INSERT INTO ts SELECT CONCAT(s, '2'), a FROM src WHERE id < 3;
+INSERT INTO ts SELECT s, a FROM src WHERE id < 3;
+SELECT * FROM ts ORDER BY s;
+ROLLBACK;
+SELECT * FROM ts ORDER BY s;
+-- user variables
+SET @n = 0;
+INSERT INTO ts SELECT CONCAT('v', @n := @n + 1), id FROM src ORDER BY id;
+SELECT @n;
+SELECT * FROM ts WHERE s LIKE 'v%' ORDER BY s;
+INSERT INTO ts VALUES (CONCAT('w', @n := @n + 1), 1), (CONCAT('w', @n := @n + 1), 2);
+SELECT * FROM ts WHERE s LIKE 'w%' ORDER BY s;
+-- a reference table
+CREATE TABLE rr (id INT PRIMARY KEY, s VARCHAR(20)) COMMENT 'skarv:reference';
+INSERT INTO rr SELECT id, s FROM src;
+REPLACE INTO rr SELECT id, 'r' FROM src WHERE id < 3;
+SELECT * FROM rr ORDER BY id;
+-- only: mysql
+INSERT INTO dst (k, v) TABLE ts LIMIT 0;
