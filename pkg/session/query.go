@@ -84,6 +84,7 @@ func nearError(rest []byte) error {
 // they are; params are the values of a prepared statement's parameters.
 func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Params) error {
 	start := time.Now()
+	s.killsBefore = s.kills.Load()
 	s.activity.set("Query", s.db, s.stmt.SQL(), start)
 	s.usedGroup, s.usedStrategy, s.usedSummary = 0, strategyLocal, wire.ResultSummary{}
 	p, err := s.run(cmd, request, params)

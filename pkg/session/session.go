@@ -169,6 +169,8 @@ type Session struct {
 	running  running
 	killed   atomic.Bool
 	kills    atomic.Uint32 // of a statement; one that takes several steps on the servers looks between them
+	// killsBefore is kills when the statement at hand began.
+	killsBefore uint32
 }
 
 // planSlots is the size of a session's own plan cache, a power of two.

@@ -41,14 +41,13 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace) error {
 	}
 	s.usedGroup = g
 	c.Dirty = true // until the pool has reset it
-	kills := s.kills.Load()
 	s.running.enter(c)
 	defer s.running.leave(c)
 	if err := s.examine(c); err != nil {
 		c.Release()
 		return err
 	}
-	sum, err := s.compute(p, n, copies, c, kills)
+	sum, err := s.compute(p, n, copies, c)
 	if err != nil {
 		c.Discard()
 		return err
@@ -60,7 +59,7 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace) error {
 }
 
 // compute fills the workspace on c and runs the statement there.
-func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c *backend.Conn, kills uint32) (sum wire.ResultSummary, err error) {
+func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c *backend.Conn) (sum wire.ResultSummary, err error) {
 	w, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode)
 	if err != nil {
 		return sum, txn.Lost(c, err)
@@ -72,7 +71,7 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c
 	if err := w.Ready(); err != nil {
 		return sum, txn.Lost(c, err)
 	}
-	if s.kills.Load() != kills { // by a KILL that met no statement on the server
+	if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on the server
 		return sum, sqlerr.QueryInterrupted.New()
 	}
 	if s.binary {

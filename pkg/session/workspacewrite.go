@@ -56,7 +56,7 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 		c.Release()
 		return err
 	}
-	w := &workspaceWrite{s: s, p: p, n: n, c: c, kills: s.kills.Load(), conns: conns{s: s, plan: p, joins: true}}
+	w := &workspaceWrite{s: s, p: p, n: n, c: c, conns: conns{s: s, plan: p, joins: true}}
 	if s.tx != nil {
 		w.copies = slices.Concat(n.Copies, n.Local)
 	} else {
@@ -90,7 +90,6 @@ type workspaceWrite struct {
 	copies []plan.Copy
 	c      *backend.Conn // the workspace's
 	conns  conns
-	kills  uint32
 	// generated: the OK packet's insert id is LAST_INSERT_ID() from now on.
 	generated bool
 }
@@ -163,7 +162,7 @@ func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 // compute runs the client's statement over the copies.
 func (w *workspaceWrite) compute() (ok wire.OK, err error) {
 	s, c := w.s, w.c
-	if s.kills.Load() != w.kills { // by a KILL that met no statement on the server
+	if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on the server
 		return ok, sqlerr.QueryInterrupted.New()
 	}
 	still := !s.runner.Moment.IsZero() && !s.runner.FixedClock
