@@ -113,6 +113,10 @@ type Table struct {
 	// ViewText is the SELECT of a view, with all names qualified.
 	ViewText string `json:"view_text,omitempty"`
 
+	// Temporary is what stands behind the name in the CREATE TEMPORARY TABLE of a session's temporary table; "" for all
+	// others.
+	Temporary string `json:"-"`
+
 	// Key is the distribution key ready for hashing; set by Prepare, nil for tables that are not sharded.
 	Key placement.Key `json:"-"`
 }

@@ -6,16 +6,12 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/sqlparse"
 )
 
 // ddl classifies CREATE, ALTER, DROP, RENAME and TRUNCATE. The controller parses and runs them; here only what kind of
 // thing they are about, whose database, and what will never work is told.
 func (b *build) ddl(w *words) error {
 	b.plan.Kind = plan.DDL
-	if b.st.Uses()&sqlparse.Temporary != 0 {
-		return sqlerr.Unsupported("temporary tables", "create an ordinary table and drop it")
-	}
 	verb := w.next()
 	if verb == "truncate" {
 		w.take("TABLE")
@@ -42,6 +38,12 @@ func (b *build) ddl(w *words) error {
 		for !w.end() && !ddlObject(w.peek()) && w.peek() != "sql" && w.peek() != "algorithm" && w.peek() != "definer" {
 			w.next()
 		}
+	}
+	if w.take("TEMPORARY") {
+		if strings.HasSuffix(verb, " or replace") {
+			verb = "create"
+		}
+		verb += " temporary"
 	}
 	object := w.next()
 	b.plan.Topic = verb + " " + object
@@ -114,6 +116,9 @@ func (b *build) ddlTables(w *words) error {
 			b.plan.Database, b.plan.Name = db, r.Name
 		}
 		need := catalog.Admin
+		if t := b.snap.Table(db, r.Name); t != nil && t.Temporary != "" || strings.HasSuffix(b.plan.Topic, " temporary table") {
+			need = catalog.Write
+		}
 		if !r.Write && i > 0 {
 			need = catalog.Read // LIKE, SELECT
 		}

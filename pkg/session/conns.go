@@ -115,6 +115,9 @@ func (c *conns) BeginStatement(groups []placement.NodeGroupID) error {
 		}
 	}
 	if c.s.tx != nil {
+		if err := c.s.beginPinned(); err != nil {
+			return err
+		}
 		return c.s.tx.BeginStatement(c.s, groups, true)
 	}
 	c.statement = c.s.newTxn()

@@ -14,6 +14,9 @@ const ddlTimeout = 10 * time.Minute
 
 // ddl hands a schema change to the controller. It commits an open transaction, as on one server.
 func (s *Session) ddl(p *plan.Plan) error {
+	if handled, err := s.temporaryDDL(p); handled {
+		return err
+	}
 	if err := s.commitImplicit(); err != nil {
 		return err
 	}
@@ -32,7 +35,7 @@ func (s *Session) ddl(p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	s.snap = s.cfg.Snapshot()
+	s.snap = s.snapshot()
 	if p.Topic == "drop database" && p.Name == s.db && s.snap.Databases[s.db] == nil {
 		s.db = ""
 	}

@@ -69,7 +69,7 @@ func (g *gathering) one(all []plan.Copy, i int) (name string, err error) {
 	s, w, t := g.s, g.w, &all[i]
 	if t.View != nil {
 		copies := t.View.Copies
-		if s.tx != nil || g.conns != nil {
+		if s.private() || g.conns != nil {
 			copies = slices.Concat(t.View.Copies, t.View.Local)
 		}
 		mark := w.Mark()

@@ -116,7 +116,7 @@ func (s *Session) compile(text []byte) (st *prepared, params, columns []sqltypes
 		return nil, nil, nil, s.refuse(p)
 	}
 	if s.describable(p) {
-		c, err := s.Get(s.groupOf(p))
+		c, err := s.aside(s.groupOf(p))
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -413,6 +413,7 @@ func (s *Session) closeStatements() {
 func (s *Session) openCursor(c *backend.Conn) {
 	s.current.cursor = &cursor{conn: c, id: s.bound}
 	s.cursors++
+	s.unpinned(c)
 }
 
 // hasCursor reports whether a cursor is open on c.

@@ -217,6 +217,9 @@ func (s *Session) plan() (*plan.Plan, error) {
 	}
 	key := planKey{fp, s.db, s.info}
 	gen := s.cfg.Plans.at(s.schema)
+	if s.temps != nil {
+		gen = nil // what others plan means other tables
+	}
 	if gen != nil {
 		if e := gen.get(key); e != nil {
 			if p := e.match(s.stmt); p != nil {
@@ -228,6 +231,9 @@ func (s *Session) plan() (*plan.Plan, error) {
 	}
 	s.stripe.misses.Add(1)
 	p, err := s.cfg.Planner.Build(s.stmt, s.db, s.snap, s.info)
+	if err == nil && s.temps != nil {
+		s.plans[slot] = &planEntry{key: key, variants: []*plan.Plan{p}}
+	}
 	if err != nil || gen == nil {
 		return p, err
 	}
@@ -278,7 +284,7 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 		if err != errMoved {
 			return err
 		}
-		s.snap = s.cfg.Snapshot()
+		s.snap = s.snapshot()
 		if p, err = s.plan(); err != nil {
 			return err
 		}

@@ -119,6 +119,7 @@ type Session struct {
 
 	// what holds backend connections
 	tx    *txn.Txn
+	temps *temporaries                            // temporary tables; nil without
 	locks map[placement.NodeGroupID]*backend.Conn // LOCK TABLES
 	hints []*backend.Conn                         // by node group: last used
 
@@ -266,6 +267,7 @@ func (s *Session) release() {
 		s.closeCursor(st)
 	}
 	s.endTransaction()
+	defer s.dropTemporaries()
 	_ = s.unlock() // the client is gone, or wants all of it forgotten
 }
 
@@ -288,7 +290,7 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	if s.killed.Load() {
 		return errKilled
 	}
-	s.snap = s.cfg.Snapshot()
+	s.snap = s.snapshot()
 	if s.accountFrom != s.snap {
 		s.account, s.accountFrom = s.snap.Accounts[s.user], s.snap
 		if s.account == nil {

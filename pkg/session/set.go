@@ -384,7 +384,7 @@ func (s *Session) setTransaction(sql string) error {
 			Message: "Transaction characteristics can't be changed while a transaction is in progress"}
 	}
 	s.isolation = ""
-	c, err := s.Get(s.anyGroup())
+	c, err := s.cfg.Pools.Get(s.anyGroup(), s.profile, s.state, nil)
 	if err != nil {
 		return err
 	}

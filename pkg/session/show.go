@@ -62,7 +62,7 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 
 // rowsOf runs the statement at hand on one group and returns its result.
 func (s *Session) rowsOf() ([]sqltypes.Column, [][][]byte, error) {
-	c, err := s.Get(s.anyGroup())
+	c, err := s.aside(s.anyGroup())
 	if err != nil {
 		return nil, nil, err
 	}

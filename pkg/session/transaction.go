@@ -233,6 +233,9 @@ func (s *Session) borrow(g placement.NodeGroupID) (*backend.Conn, error) {
 		return nil, sqlerr.Unsupported("using a node group that LOCK TABLES did not reach", "UNLOCK TABLES first")
 	}
 	if s.tx != nil {
+		if err := s.beginPinned(); err != nil {
+			return nil, err
+		}
 		c, err := s.tx.Acquire(s, g)
 		if err != nil {
 			return nil, err
@@ -262,6 +265,9 @@ func (s *Session) unheld() bool { return s.locks == nil && s.tx != nil && !s.tx.
 
 // Get implements txn.Pool.
 func (s *Session) Get(g placement.NodeGroupID) (*backend.Conn, error) {
+	if c, err := s.pinned(g); c != nil || err != nil {
+		return c, err
+	}
 	var hint *backend.Conn
 	if int(g) < len(s.hints) {
 		hint = s.hints[g]
@@ -288,6 +294,9 @@ func (s *Session) Get(g placement.NodeGroupID) (*backend.Conn, error) {
 func (s *Session) Put(c *backend.Conn) {
 	if s.cursors > 0 && s.hasCursor(c) {
 		return // until it is closed
+	}
+	if s.unpinned(c) {
+		return
 	}
 	c.Release()
 }
@@ -318,6 +327,9 @@ func (s *Session) holds(c *backend.Conn) bool {
 func (s *Session) anyGroup() placement.NodeGroupID {
 	if s.tx != nil && s.tx.Group() != 0 {
 		return s.tx.Group()
+	}
+	if s.temps != nil {
+		return s.temps.conn.Group
 	}
 	groups := s.snap.Groups
 	if s.locks != nil && len(s.locks) < len(groups) {

@@ -24,9 +24,9 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace) error {
 		return sqlerr.Unsupported("a query over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
 	}
 	copies := n.Copies
-	if s.tx != nil {
+	if s.private() {
 		if n.LocalTwice {
-			return sqlerr.Unsupported("a query over several node groups that reads a reference table twice, within a transaction",
+			return sqlerr.Unsupported("a query over several node groups that reads a reference table twice, within a transaction or with temporary tables",
 				"run it outside of the transaction")
 		}
 		copies = slices.Concat(n.Copies, n.Local)
@@ -43,7 +43,7 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace) error {
 	c.Dirty = true // until the pool has reset it
 	s.running.enter(c)
 	defer s.running.leave(c)
-	if err := s.examine(c); err != nil {
+	if err := s.examine(c, copies); err != nil {
 		c.Release()
 		return err
 	}
@@ -57,6 +57,9 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace) error {
 	s.usedSummary = sum
 	return nil
 }
+
+// private reports whether the session sees rows on its own connections that others do not see: those have to be copied, too.
+func (s *Session) private() bool { return s.tx != nil || s.temps != nil }
 
 // compute fills the workspace on c and runs the statement there.
 func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c *backend.Conn) (sum wire.ResultSummary, err error) {
@@ -150,7 +153,10 @@ func (s *Session) computed(err error) error {
 }
 
 // examine lets the server judge the statement before anything is copied.
-func (s *Session) examine(c *backend.Conn) error {
+func (s *Session) examine(c *backend.Conn, copies []plan.Copy) error {
+	if slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Table.Temporary != "" }) {
+		return nil // the server does not know it yet
+	}
 	if s.stmt.Uses()&sqlparse.WritesUserVariable != 0 {
 		return nil // what looks constant would be computed already
 	}

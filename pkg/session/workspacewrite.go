@@ -31,7 +31,7 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 		return sqlerr.Unsupported("a write over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
 	case s.readOnly() || s.tx != nil && s.tx.ReadOnly:
 		return readOnlyTransaction()
-	case s.tx != nil && n.LocalTwice:
+	case s.private() && n.LocalTwice:
 		return sqlerr.Unsupported("a write over several node groups that reads a reference table twice, within a transaction",
 			"run it outside of the transaction")
 	}
@@ -52,16 +52,15 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	s.usedGroup = g
 	s.running.enter(c)
 	defer s.running.leave(c)
-	if err := s.examine(c); err != nil {
+	copies := n.Copies
+	if s.private() {
+		copies = slices.Concat(n.Copies, n.Local)
+	}
+	if err := s.examine(c, copies); err != nil {
 		c.Release()
 		return err
 	}
-	w := &workspaceWrite{s: s, p: p, n: n, c: c, conns: conns{s: s, plan: p, joins: true}}
-	if s.tx != nil {
-		w.copies = slices.Concat(n.Copies, n.Local)
-	} else {
-		w.copies = n.Copies
-	}
+	w := &workspaceWrite{s: s, p: p, n: n, c: c, copies: copies, conns: conns{s: s, plan: p, joins: true}}
 	ok, err := w.run()
 	if err != nil {
 		c.Discard()

@@ -63,7 +63,11 @@ func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
 func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 	name = w.name()
 	made := quote(t.Database) + "." + quote(name)
-	_, err = w.conn.Exec("CREATE TEMPORARY TABLE " + made + " LIKE " + quote(t.Database) + "." + quote(t.Name))
+	like := " LIKE " + quote(t.Database) + "." + quote(t.Name)
+	if t.Temporary != "" {
+		like = t.Temporary // it is on another connection
+	}
+	_, err = w.conn.Exec("CREATE TEMPORARY TABLE " + made + like)
 	switch {
 	case sqlerr.HasCode(err, noFulltext):
 		return "", sqlerr.Unsupported("a query over several node groups that needs a copy of the table '"+t.Name+"', which has FULLTEXT keys",

@@ -1,0 +1,496 @@
+package session
+
+import (
+	"errors"
+	"maps"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+)
+
+// temporaries is the temporary tables of a session: on one connection to one node group, which stays with the session
+// until the last of them is dropped. Statements are planned with them as single tables of that group, which hide
+// tables of the same names; whenever the session needs a connection to the group, it is this one.
+type temporaries struct {
+	conn *backend.Conn
+	busy bool // given out by Get
+	// tables by database and name
+	tables map[string]map[string]*catalog.Table
+
+	base, shown *catalog.Snapshot // shown is base with the tables
+}
+
+// snapshot is the present state of the cluster, with the session's temporary tables.
+func (s *Session) snapshot() *catalog.Snapshot {
+	snap := s.cfg.Snapshot()
+	if s.temps == nil {
+		return snap
+	}
+	return s.temps.over(snap)
+}
+
+func (t *temporaries) over(base *catalog.Snapshot) *catalog.Snapshot {
+	if t.base == base {
+		return t.shown
+	}
+	shown := *base
+	shown.Databases = maps.Clone(base.Databases)
+	for db, tables := range t.tables {
+		if was := base.Databases[db]; was != nil {
+			fresh := *was
+			fresh.Tables = maps.Clone(was.Tables)
+			if fresh.Tables == nil {
+				fresh.Tables = map[string]*catalog.Table{}
+			}
+			maps.Copy(fresh.Tables, tables)
+			shown.Databases[db] = &fresh
+		}
+	}
+	t.base, t.shown = base, &shown
+	return t.shown
+}
+
+func (t *temporaries) empty() bool {
+	for _, tables := range t.tables {
+		if len(tables) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// pinned returns the connection that has the temporary tables, if it is one to group g and free.
+func (s *Session) pinned(g placement.NodeGroupID) (c *backend.Conn, err error) {
+	t := s.temps
+	if t == nil || t.conn.Group != g || t.busy {
+		return nil, nil
+	}
+	c = t.conn
+	if !c.Usable() {
+		s.killed.Store(true) // what it meant by their names would be other tables from now on
+		return nil, sqlerr.ServerLost.New("the connection that had the session's temporary tables is lost, and they with it")
+	}
+	if err := s.syncHeld(c); err != nil {
+		return nil, err
+	}
+	t.busy = true
+	if s.isolation != "" {
+		if _, err := c.Exec(s.isolation); err != nil {
+			s.unpinned(c)
+			return nil, txn.Lost(c, err)
+		}
+	}
+	return c, nil
+}
+
+// beginPinned begins the session's transaction where its temporary tables are: the first branch is a plain transaction, in
+// which they can be used.
+func (s *Session) beginPinned() error {
+	if s.temps == nil || s.tx.Open() {
+		return nil
+	}
+	c, err := s.tx.Acquire(s, s.temps.conn.Group)
+	if err != nil {
+		return err
+	}
+	return s.syncHeld(c)
+}
+
+// aside returns a connection to g for a look at definitions: beside the transaction, unless temporary tables are there.
+func (s *Session) aside(g placement.NodeGroupID) (*backend.Conn, error) {
+	if s.temps != nil && s.temps.conn.Group == g {
+		return s.acquire(g)
+	}
+	return s.Get(g)
+}
+
+// unpinned takes c back if it is the connection with the temporary tables.
+func (s *Session) unpinned(c *backend.Conn) bool {
+	t := s.temps
+	if t == nil || t.conn != c {
+		return false
+	}
+	t.busy = false
+	if c.Dirty && c.Usable() {
+		// It cannot be reset: all that the session has set is set again before its next use.
+		c.Dirty = false
+		c.SetState(&backend.State{})
+	}
+	return true
+}
+
+// dropTemporaries is what the end of a session, or its reset, does to its temporary tables.
+func (s *Session) dropTemporaries() {
+	if t := s.temps; t != nil {
+		s.temps = nil
+		s.plans, s.snap = [planSlots]*planEntry{}, s.cfg.Snapshot()
+		t.conn.Dirty = true // resetting it drops them
+		t.conn.Release()
+	}
+}
+
+// temporaryDDL runs a DDL about temporary tables; handled is false if it is about others.
+func (s *Session) temporaryDDL(p *plan.Plan) (handled bool, err error) {
+	own := 0
+	for _, t := range p.Tables {
+		if t.Temporary != "" {
+			own++
+		}
+	}
+	switch {
+	case p.Topic == "create temporary table":
+		return true, s.createTemporary(p)
+	case p.Topic == "drop temporary table":
+		return true, s.dropTemporary(p, own)
+	case own == 0:
+		return false, nil
+	case p.Topic == "drop table":
+		return true, s.dropTemporary(p, own)
+	case p.Tables[0].Temporary == "" || own < len(p.Tables):
+		return true, sqlerr.Unsupported("a definition that names temporary and other tables", "do it in several statements")
+	}
+	switch p.Topic {
+	case "alter table", "truncate table", "rename table", "create index", "drop index":
+	default:
+		return true, sqlerr.Unsupported(strings.ToUpper(p.Topic)+" over a temporary table", "create an ordinary table")
+	}
+	if err := s.commitImplicit(); err != nil {
+		return true, err
+	}
+	return true, s.changeTemporary(p)
+}
+
+// onPinned runs the statement at hand on the connection with the temporary tables, which becomes one if there is none.
+func (s *Session) onPinned(sql []byte) (wire.OK, error) {
+	g := s.anyGroup()
+	if s.temps != nil {
+		g = s.temps.conn.Group
+	}
+	c, err := s.acquire(g)
+	if err != nil {
+		return wire.OK{}, err
+	}
+	if s.temps == nil {
+		s.temps = &temporaries{conn: c, busy: true, tables: map[string]map[string]*catalog.Table{}}
+	}
+	s.running.enter(c)
+	ok, err := c.Exec(string(sql))
+	s.running.leave(c)
+	if err == nil {
+		s.warnings = s.warnings[:0]
+		if ok.Warnings > 0 {
+			s.fetchWarnings(c)
+		}
+	}
+	s.done(c, err)
+	if err != nil {
+		return ok, txn.Lost(c, err)
+	}
+	ok.Status, ok.SessionState = s.status(), nil
+	return ok, nil
+}
+
+// forget unpins the connection once it has no temporary tables.
+func (s *Session) forgetTemporaries() {
+	s.plans = [planSlots]*planEntry{}
+	if t := s.temps; t != nil {
+		t.base = nil
+		if t.empty() {
+			s.temps = nil
+			if !s.holds(t.conn) && !s.hasCursor(t.conn) {
+				t.conn.Release()
+			}
+		}
+	}
+	s.snap = s.snapshot()
+}
+
+func (s *Session) createTemporary(p *plan.Plan) error {
+	if s.snap.Databases[p.Database] == nil {
+		return sqlerr.UnknownDatabase.New(p.Database)
+	}
+	for _, t := range p.Tables {
+		if t.HiddenKey && t.Temporary == "" && t.Name != p.Name {
+			return sqlerr.Unsupported("CREATE TEMPORARY TABLE ... LIKE a table without a primary key", "write the columns")
+		}
+	}
+	for _, t := range s.snap.Databases[p.Database].Tables {
+		if t.Kind == catalog.View && strings.Contains(t.ViewText, quoteName(p.Name)) {
+			return sqlerr.Unsupported("a temporary table with a name that the view '"+t.Name+"' reads", "give it another name")
+		}
+	}
+	existed := s.temps != nil && s.temps.tables[p.Database][p.Name] != nil
+	query, insert, replaces := temporaryQuery(s.stmt)
+	var text []byte
+	if query.End > 0 {
+		text = s.args.AppendSpan(nil, query)
+	}
+	ok, err := s.onPinned(s.args.AppendStatement(nil))
+	if err != nil {
+		s.forgetTemporaries()
+		return err
+	}
+	if existed && !replaces {
+		return s.writeOK(ok) // IF NOT EXISTS
+	}
+	if err := s.noteTemporary(p.Database, p.Name); err != nil {
+		return err
+	}
+	if text != nil && !s.pinnedAlone(text) {
+		// The rows of that group alone are there: the definition is right. Now the rows of all.
+		if ok, err = s.refill(p, insert, text); err != nil {
+			_, _ = s.onPinned([]byte("DROP TEMPORARY TABLE " + quoteName(p.Database) + "." + quoteName(p.Name)))
+			delete(s.temps.tables[p.Database], p.Name)
+			s.forgetTemporaries()
+			return err
+		}
+	}
+	s.rowCount = int64(ok.AffectedRows)
+	return s.writeOK(ok)
+}
+
+// temporaryQuery finds the query of CREATE TEMPORARY TABLE ... SELECT, and how its rows are to be inserted.
+func temporaryQuery(st *sqlparse.Statement) (query sqlparse.Span, insert string, replaces bool) {
+	insert = "INSERT"
+	tokens := st.Tokens()
+	var prev sqlparse.Token
+	open := -1 // parentheses before the query
+	for n := 0; ; n++ {
+		tok := tokens.Next()
+		switch {
+		case tok.Kind == sqlparse.EOF:
+			return sqlparse.Span{}, insert, replaces
+		case n == 1 && st.Is(tok, "OR"):
+			replaces = true
+		case tok.Kind == sqlparse.Word && !st.Is(prev, ".") && n > 3 && (st.Is(tok, "SELECT") || st.Is(tok, "WITH")):
+			if open < 0 {
+				open = tok.Start
+			}
+			return sqlparse.Span{Start: open, End: len(st.SQL())}, insert, replaces
+		case n > 3 && st.Is(tok, "IGNORE"):
+			insert = "INSERT IGNORE"
+		case n > 3 && st.Is(tok, "REPLACE"):
+			insert = "REPLACE"
+		}
+		if !st.Is(tok, "(") {
+			open = -1
+		} else if open < 0 {
+			open = tok.Start
+		}
+		prev = tok
+	}
+}
+
+// pinnedAlone reports whether the group with the temporary tables has all that a query reads.
+func (s *Session) pinnedAlone(query []byte) bool {
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if st.Scan(query, s.mode) != nil {
+		return false
+	}
+	defer s.use(st)()
+	p, err := s.plan()
+	if err != nil || p.Relay == nil || len(p.Relay.Target.Also) > 0 {
+		return false
+	}
+	t := p.Relay.Target
+	return t.Kind == plan.AnyGroup || t.Kind == plan.OneGroup && t.Group == s.temps.conn.Group
+}
+
+// refill replaces the rows of a temporary table by those of a query over all groups.
+func (s *Session) refill(p *plan.Plan, insert string, query []byte) (ok wire.OK, err error) {
+	name := quoteName(p.Database) + "." + quoteName(p.Name)
+	if _, err := s.onPinned([]byte("DELETE FROM " + name)); err != nil {
+		return ok, err
+	}
+	c, err := s.acquire(s.temps.conn.Group)
+	if err != nil {
+		return ok, err
+	}
+	st, err := c.Prepare(query)
+	if err == nil {
+		c.CloseStmt(st.ID)
+	}
+	s.done(c, err)
+	if err != nil {
+		return ok, txn.Lost(c, err)
+	}
+	var columns []string
+	for _, col := range st.Columns {
+		columns = append(columns, quoteName(col.Name))
+	}
+	text := insert + " INTO " + name + " (" + strings.Join(columns, ", ") + ") " + string(query)
+	if err := s.within([]byte(text), &capture{}); err != nil {
+		return ok, err
+	}
+	return wire.OK{AffectedRows: uint64(max(s.rowCount, 0)), Status: s.status()}, nil
+}
+
+func (s *Session) dropTemporary(p *plan.Plan, own int) error {
+	refs, _ := s.stmt.Tables()
+	if own == 0 { // DROP TEMPORARY TABLE of what is not there
+		c, err := s.acquire(s.anyGroup())
+		if err != nil {
+			return err
+		}
+		ok, err := c.Exec(string(s.stmt.SQL()))
+		if err == nil && ok.Warnings > 0 {
+			s.fetchWarnings(c)
+		}
+		s.done(c, err)
+		if err != nil {
+			return txn.Lost(c, err)
+		}
+		return s.ok(wire.OK{Warnings: ok.Warnings})
+	}
+	if own < len(refs) && p.Topic != "drop temporary table" {
+		return sqlerr.Unsupported("dropping temporary and other tables at once", "drop them in several statements")
+	}
+	ok, err := s.onPinned(s.stmt.SQL())
+	if err != nil && !sqlerr.HasCode(err, 1051) { // of several, those that exist are dropped
+		return err
+	}
+	for _, t := range p.Tables {
+		if t.Temporary != "" {
+			delete(s.temps.tables[t.Database], t.Name)
+		}
+	}
+	s.forgetTemporaries()
+	if err != nil {
+		return err
+	}
+	return s.writeOK(ok)
+}
+
+// changeTemporary is ALTER, RENAME, TRUNCATE, CREATE INDEX and DROP INDEX of temporary tables.
+func (s *Session) changeTemporary(p *plan.Plan) error {
+	ok, err := s.onPinned(s.stmt.SQL())
+	if err != nil {
+		return err
+	}
+	if p.Topic != "truncate table" {
+		refs, _ := s.stmt.Tables()
+		for _, t := range p.Tables {
+			delete(s.temps.tables[t.Database], t.Name)
+		}
+		for _, r := range refs {
+			db, name := r.DB, r.Name
+			if db == "" {
+				db = s.db
+			}
+			if s.snap.LowerCaseTableNames != 0 {
+				db, name = strings.ToLower(db), strings.ToLower(name)
+			}
+			if err := s.noteTemporary(db, name); err != nil && !sqlerr.HasCode(err, sqlerr.NoSuchTable) {
+				return err
+			}
+		}
+	}
+	s.rowCount = int64(ok.AffectedRows)
+	return s.writeOK(ok)
+}
+
+// noteTemporary reads the definition of a temporary table.
+func (s *Session) noteTemporary(db, name string) error {
+	if s.snap.LowerCaseTableNames != 0 {
+		db, name = strings.ToLower(db), strings.ToLower(name)
+	}
+	c, err := s.acquire(s.temps.conn.Group)
+	if err != nil {
+		return err
+	}
+	t, err := readTemporary(c, db, name, s.sqlMode)
+	s.done(c, err)
+	if err != nil {
+		return txn.Lost(c, err)
+	}
+	if s.temps.tables[db] == nil {
+		s.temps.tables[db] = map[string]*catalog.Table{}
+	}
+	if t != nil {
+		t.Group = c.Group
+		s.temps.tables[db][name] = t
+	}
+	s.forgetTemporaries()
+	return nil
+}
+
+var (
+	typeLength  = regexp.MustCompile(`^\w+\((\d+)(?:,(\d+))?\)`)
+	tableOption = regexp.MustCompile(` AUTO_INCREMENT=\d+`)
+)
+
+// readTemporary returns the definition of a temporary table, nil if there is an ordinary one of that name.
+func readTemporary(c *backend.Conn, db, name, mode string) (*catalog.Table, error) {
+	table := quoteName(db) + "." + quoteName(name)
+	if strings.Contains(mode, "ANSI") { // names in the text are to be quoted as others read them
+		if _, err := c.Exec("SET @@sql_mode = ''"); err != nil {
+			return nil, err
+		}
+		defer func() {
+			_, _ = c.Exec("SET @@sql_mode = " + string(sqltypes.AppendQuoted(nil, []byte(mode), true)))
+		}()
+	}
+	_, rows, err := c.QueryAll("SHOW CREATE TABLE "+table, 1)
+	if err != nil {
+		return nil, err
+	}
+	text, ok := "", false
+	if len(rows) == 1 && len(rows[0]) > 1 {
+		text, ok = strings.CutPrefix(string(rows[0][1]), "CREATE TEMPORARY TABLE "+quoteName(name))
+	}
+	if !ok {
+		return nil, nil
+	}
+	t := &catalog.Table{Database: db, Name: name, Kind: catalog.Single, AutoIncrement: -1,
+		Temporary: tableOption.ReplaceAllString(text, "")}
+	if _, rows, err = c.QueryAll("SHOW FULL COLUMNS FROM "+table, 1<<16); err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		if len(r) < 7 {
+			return nil, errors.New("SHOW FULL COLUMNS of an unknown form")
+		}
+		t.Columns = append(t.Columns, temporaryColumn(r))
+		if string(r[4]) == "PRI" {
+			t.Primary = append(t.Primary, len(t.Columns)-1)
+		}
+	}
+	return t, nil
+}
+
+// temporaryColumn is a row of SHOW FULL COLUMNS: Field, Type, Collation, Null, Key, Default, Extra.
+func temporaryColumn(r [][]byte) catalog.Column {
+	c := catalog.Column{Name: string(r[0]), ColumnType: string(r[1]), Collation: string(r[2]), Nullable: string(r[3]) == "YES"}
+	c.DataType = strings.ToLower(c.ColumnType)
+	if i := strings.IndexAny(c.DataType, "( "); i >= 0 {
+		c.DataType = c.DataType[:i]
+	}
+	c.Type, _ = sqltypes.TypeOf(c.DataType)
+	c.Unsigned = strings.Contains(c.ColumnType, " unsigned") || strings.Contains(c.ColumnType, " zerofill")
+	c.Charset, _, _ = strings.Cut(c.Collation, "_")
+	if m := typeLength.FindStringSubmatch(c.ColumnType); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		c.Length, c.Precision = int64(n), n
+		c.Scale, _ = strconv.Atoi(m[2])
+		if c.Type.IsTemporal() {
+			c.Scale = n
+		}
+	}
+	extra := strings.ToUpper(string(r[6]))
+	c.Default, c.HasDefault = string(r[5]), r[5] != nil || c.Nullable
+	c.Generated = strings.Contains(extra, "VIRTUAL") || strings.Contains(extra, "STORED") || strings.Contains(extra, "PERSISTENT")
+	c.Invisible = strings.Contains(extra, "INVISIBLE")
+	c.OnUpdate = strings.Contains(extra, "ON UPDATE")
+	return c
+}

@@ -1,0 +1,85 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/wire"
+)
+
+func TestTemporaryTables(t *testing.T) {
+	t.Run("are the session's own, until its end", func(t *testing.T) {
+		a, b := connect(t), connect(t)
+		a.exec("CREATE TEMPORARY TABLE mine (id INT PRIMARY KEY)")
+		a.exec("INSERT INTO mine VALUES (1), (2), (3)")
+		b.fails(1146, "SELECT * FROM mine")
+		require.Equal(t, "3", a.get("SELECT COUNT(*) FROM t JOIN mine ON t.id = mine.id"))
+		a.Close()
+		for range 8 {
+			c := connect(t)
+			c.fails(1146, "SELECT * FROM mine")
+			c.exec("CREATE TEMPORARY TABLE mine (id INT PRIMARY KEY)")
+			require.Equal(t, "0", c.get("SELECT COUNT(*) FROM mine"))
+			c.Close()
+		}
+	})
+	t.Run("go with a reset of the connection", func(t *testing.T) {
+		r := rawClient(t)
+		r.exec("CREATE TEMPORARY TABLE mine (id INT PRIMARY KEY)")
+		r.exec("INSERT INTO mine VALUES (1)")
+		r.command(wire.ComResetConnection, nil)
+		_, err := r.Exec("SELECT * FROM mine")
+		require.True(t, sqlerr.HasCode(err, sqlerr.NoSuchTable), "%v", err)
+		r.exec("SELECT COUNT(*) FROM t")
+	})
+	t.Run("hide a table of their name from one session only", func(t *testing.T) {
+		a, b := connect(t), connect(t)
+		const q = "SELECT COUNT(*) FROM t WHERE id > 0"
+		require.Equal(t, "100", a.get(q))
+		a.exec("CREATE TEMPORARY TABLE t (id INT PRIMARY KEY)")
+		require.Equal(t, "0", a.get(q))
+		require.Equal(t, "100", b.get(q))
+		a.exec("DROP TEMPORARY TABLE t")
+		require.Equal(t, "100", a.get(q))
+	})
+	t.Run("in a transaction over several node groups", func(t *testing.T) {
+		a := connect(t)
+		x, y := idsApart(t)
+		a.exec("CREATE TEMPORARY TABLE mine (id INT PRIMARY KEY, v VARCHAR(20))")
+		a.exec("BEGIN")
+		a.exec(fmt.Sprintf("UPDATE t SET v = 'x' WHERE id = %d", x))
+		a.exec(fmt.Sprintf("UPDATE t SET v = 'x' WHERE id = %d", y))
+		a.exec("INSERT INTO mine VALUES (1, 'one')")
+		require.Equal(t, "1", a.get("SELECT COUNT(*) FROM mine"))
+		a.exec("ROLLBACK")
+		require.Equal(t, "0", a.get("SELECT COUNT(*) FROM mine"))
+		require.Equal(t, "0", a.get("SELECT COUNT(*) FROM t WHERE v = 'x'"))
+	})
+	t.Run("a lost server ends the session", func(t *testing.T) {
+		a := connect(t)
+		a.exec("CREATE TEMPORARY TABLE t (id INT PRIMARY KEY)")
+		for g := 1; g <= 4; g++ { // wherever it is
+			db := shared.NodeGroupDB(t, g, "d")
+			rows, err := db.Query("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND command = 'Sleep'")
+			require.NoError(t, err)
+			var ids []int
+			for rows.Next() {
+				var id int
+				require.NoError(t, rows.Scan(&id))
+				ids = append(ids, id)
+			}
+			rows.Close()
+			for _, id := range ids {
+				_, _ = db.Exec("KILL ?", id)
+			}
+		}
+		_, err := a.try("SELECT COUNT(*) FROM t")
+		require.Error(t, err, "never the rows of the other table")
+		_, err = a.QueryContext(context.Background(), "SELECT COUNT(*) FROM t")
+		require.Error(t, err)
+	})
+}
