@@ -44,13 +44,13 @@ func modifyCopies(b *build) (bool, error) {
 			return false, err
 		}
 		tables = append(tables, t)
-		if !r.Write || m != nil && !slices.ContainsFunc(m.written, func(in *instance) bool { return in.table == t }) {
+		if !b.writesRef(refs, i, t) {
 			b.access(t.Database, catalog.Read)
 			continue
 		}
 		b.access(t.Database, catalog.Write)
-		if _, twice := w.keeps[t]; twice && !w.twice {
-			return false, nil // which of them is written is not known
+		if _, twice := w.keeps[t]; twice {
+			return false, nil // both are written, or it is not known which
 		}
 		if w.written[t], err = b.mayWrite(t); err != nil {
 			return false, err
@@ -72,6 +72,37 @@ func modifyCopies(b *build) (bool, error) {
 	}
 	b.ws, w.plan = w, p
 	return true, nil
+}
+
+// writesRef reports whether the statement writes to what its text names at refs[i], which is t.
+func (b *build) writesRef(refs []sqlparse.TableRef, i int, t *catalog.Table) bool {
+	m := b.mod
+	if m == nil {
+		return refs[i].Write
+	}
+	if !slices.ContainsFunc(m.written, func(in *instance) bool { return in.table == t }) {
+		return false
+	}
+	if len(b.a.ctes) > 0 { // whose tables stand before those of the statement
+		return refs[i].Write
+	}
+	// The text names the tables of FROM first, in the order they were analysed in.
+	n := 0
+	for _, r := range refs[:i] {
+		if o, _, _ := b.copyable(r, b.db); o == t {
+			n++
+		}
+	}
+	for _, in := range b.a.insts {
+		if in.table != t || in.inView {
+			continue
+		}
+		if n == 0 {
+			return slices.Contains(m.written, in)
+		}
+		n--
+	}
+	return false
 }
 
 // mayWrite finds what the statement may do to a table it writes.

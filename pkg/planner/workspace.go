@@ -194,7 +194,9 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 		}
 		done[t]++
 		local := (t.Kind == catalog.Reference || t.Kind == catalog.Single && t.Group == p.Group) && w.written[t] == nil
-		if done[t] > 1 && (w.twice || local) {
+		// What is written is read elsewhere from a copy of its own, which does not change.
+		twice := w.twice && (w.views > 0 || w.written[t] == nil)
+		if done[t] > 1 && (twice || local) {
 			p.LocalTwice = p.LocalTwice || local && !w.twice
 			continue
 		}

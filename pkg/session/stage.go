@@ -6,6 +6,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/exec"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
@@ -18,6 +19,10 @@ func (w *workspaceWrite) stage(ws *workspace.Workspace) (*workspace.Stage, error
 	n := w.n.Stage
 	if n == nil {
 		return nil, nil
+	}
+	if n.Name != n.Table.Name && !n.Query && w.s.stmt.NumRows() > 1 {
+		return nil, sqlerr.Unsupported("VALUES of several rows with subqueries over the table they are inserted into, which may see the rows before them",
+			"use one INSERT for each row")
 	}
 	column := n.Sequence
 	if column < 0 {
@@ -83,7 +88,9 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 	case n.Sequence < 0:
 		ok.LastInsertID, w.generated = sum.InsertID, sum.InsertID != 0
 	default:
-		ok.LastInsertID, w.generated = ids.InsertID(sum.Affected, sum.InsertID)
+		if ok.LastInsertID, w.generated = ids.InsertID(sum.Affected, sum.InsertID); n.Query && n.Update && !w.generated {
+			ok.LastInsertID = 0 // servers have forgotten what the last row brought
+		}
 	}
 	return nil
 }

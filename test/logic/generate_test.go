@@ -352,6 +352,9 @@ func (g *generator) from(depth int) (*scope, string) {
 		if len(left.unique) > 0 && len(src.unique) > 0 && g.oneIn(2) {
 			on = left.alias + "." + left.unique[0] + " = " + src.alias + "." + src.unique[0]
 		}
+		if g.strict && !sameKinds(on, left, src) {
+			on = "TRUE"
+		}
 		switch {
 		case g.oneIn(6) && len(common) > 0:
 			b.WriteString(join + ref + " USING (" + common[g.r.IntN(len(common))] + ")")
@@ -367,6 +370,20 @@ func (g *generator) from(depth int) (*scope, string) {
 		}
 	}
 	return s, b.String()
+}
+
+// sameKinds reports whether "a.x = b.y" compares columns of one kind.
+func sameKinds(on string, left, right source) bool {
+	l, r, _ := strings.Cut(on, " = ")
+	kinds := func(src source, name string) (k kind) {
+		for _, c := range src.columns {
+			if src.alias+"."+c.name == name {
+				k = c.kind
+			}
+		}
+		return k
+	}
+	return kinds(left, l) == kinds(right, r)
 }
 
 type queryText struct {

@@ -30,7 +30,7 @@ const (
 	shrinkBudget = 6 * time.Second
 )
 
-// SECONDS says how long, SEED where to start; both are printed.
+// SECONDS says how long, SEED where to start; both are printed. WRITES=1 looks at writes over several groups only.
 func TestLogic(t *testing.T) {
 	length, seed := defaultTime, uint64(1)
 	if s := os.Getenv("SECONDS"); s != "" {
@@ -50,7 +50,7 @@ func TestLogic(t *testing.T) {
 		most = n
 	}
 	one, many := cluster.StartServer(t), cluster.Start(t, cluster.Groups(4))
-	r := &runner{t: t, one: connect(t, one.DSN("")), many: connect(t, many.DSN("")), seed: seed, refusals: map[string]int{}}
+	r := &runner{t: t, one: connect(t, one.DSN("")), many: connect(t, many.DSN("")), seed: seed, refusals: map[string]int{}, examples: map[string]string{}, writes: os.Getenv("WRITES") != ""}
 	r.until = time.Now().Add(length)
 	for round := seed; time.Now().Before(r.until) && r.found < most; round++ {
 		r.round(round)
@@ -70,6 +70,8 @@ type runner struct {
 	until                              time.Time
 	statements, refused, failed, found int
 	refusals                           map[string]int
+	examples                           map[string]string // of refusals
+	writes                             bool              // WRITES=1: writes over several groups and nothing else
 	g                                  *generator
 }
 
@@ -131,9 +133,12 @@ func (r *runner) round(seed uint64) {
 		g.names, g.vague = 0, false
 		var t *table
 		var stmt statement
-		if g.oneIn(5) {
+		switch {
+		case r.writes || g.oneIn(10):
+			stmt.marked, t = g.writeOver()
+		case g.oneIn(9):
 			stmt.marked, t = g.write()
-		} else {
+		default:
 			stmt.marked = g.selectStatement()
 		}
 		stmt.vague, stmt.mode = g.vague, g.r.IntN(3)
@@ -175,7 +180,9 @@ func (r *runner) differ(s statement, t *table) string {
 	got := differ.Run(ctx, r.many, text, s.mode > 0, args...)
 	if got.Errno == 1235 {
 		r.refused++
-		r.refusals[got.Err]++
+		if r.refusals[got.Err]++; r.refusals[got.Err] == 1 {
+			r.examples[got.Err] = text
+		}
 		return ""
 	}
 	want := differ.Run(ctx, r.one, text, s.mode > 0, args...)
@@ -185,7 +192,7 @@ func (r *runner) differ(s statement, t *table) string {
 	if s.mode == 2 { // a parameter in the select list has the type it was sent with, once it is text another
 		want.Columns, got.Columns = untyped(want.Columns), untyped(got.Columns)
 	}
-	if many := strings.Contains(text, "), (") || strings.HasPrefix(text, "UPDATE"); many && rowErrors[want.Errno] && rowErrors[got.Errno] {
+	if many := strings.Contains(text, "), (") || strings.HasPrefix(text, "UPDATE") || strings.Contains(text, ") SELECT "); many && rowErrors[want.Errno] && rowErrors[got.Errno] {
 		got.Errno = want.Errno // rows with different faults: which one is met first is not promised
 	}
 	if outer.MatchString(text) { // whether NULL may come of it depends on whether the optimizer sees an inner join in it
@@ -278,7 +285,7 @@ func parameters(s string) (text string, args []any) {
 func (r *runner) printRefusals() {
 	var all []string
 	for text, n := range r.refusals {
-		all = append(all, fmt.Sprintf("%5d %s", n, text))
+		all = append(all, fmt.Sprintf("%5d %s\n      %s", n, text, r.examples[text]))
 	}
 	sort.Sort(sort.Reverse(sort.StringSlice(all)))
 	r.t.Log("refused:\n" + strings.Join(all, "\n"))

@@ -27,3 +27,16 @@ SELECT * FROM t8 ORDER BY id;
 CREATE TABLE tn (id INT PRIMARY KEY, v INT NOT NULL);
 SET sql_mode = '';
 INSERT INTO tn VALUES (1, 1), (2, NULL), (3, 3), (4, NULL), (5, 5);
+-- A table that is written and read in one statement.
+CREATE TABLE w1 (id INT PRIMARY KEY, a INT, d DECIMAL(8,2));
+INSERT INTO w1 VALUES (1, 1, 0), (16, 0, 1.5), (17, 16, NULL);
+DELETE t FROM w1 t JOIN w1 o ON t.a = o.id;
+SELECT * FROM w1 ORDER BY id;
+INSERT INTO w1 VALUES (1, 1, 0), (2, 16, 1);
+UPDATE w1 t LEFT JOIN w1 o ON t.a = o.id SET t.d = 5 WHERE o.id IS NULL;
+SELECT * FROM w1 ORDER BY id;
+CREATE TABLE w2 (id INT AUTO_INCREMENT PRIMARY KEY, a INT);
+INSERT INTO w2 (id, a) SELECT a + 30, 1 FROM w1 WHERE id = 1 ON DUPLICATE KEY UPDATE a = 5;
+INSERT INTO w2 (id, a) SELECT a + 40, 1 FROM w1 WHERE id = 1;
+-- refused: on one server the second row sees the first
+INSERT INTO w2 (id, a) VALUES ((SELECT MAX(id) + 1 FROM w2), 1), ((SELECT MAX(id) + 2 FROM w2), 1);

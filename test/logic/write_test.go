@@ -1,0 +1,221 @@
+package logic
+
+import (
+	"fmt"
+	"strings"
+)
+
+// writeOver is a write that needs more than the rows of one table, or rows chosen by an order: joins, subqueries, ORDER BY and LIMIT,
+// other keys. Its outcome depends on no order that is not said: a row that is joined with several gets the same value
+// from each.
+func (g *generator) writeOver() (sql string, t *table) {
+	g.strict = true
+	defer func() { g.strict = false }()
+	for t = g.table(); t.name == "t7"; {
+		t = g.table() // its hidden key gives it no order
+	}
+	switch g.r.IntN(6) {
+	case 0:
+		return g.updateJoin(t), t
+	case 1:
+		return g.deleteJoin(t), t
+	case 2:
+		return g.updateSub(t), t
+	case 3, 4:
+		return g.insertSelect(t), t
+	}
+	return g.insertSub(t), t
+}
+
+func (t *table) scope(alias string) source {
+	return source{alias: alias, columns: t.columns, unique: t.key}
+}
+
+// joined is "t JOIN o ON ..." of other tables, and their scope; t comes first.
+func (g *generator) joined(t *table) (string, *scope) {
+	s := &scope{sources: []source{t.scope("t")}}
+	text := t.name + " t"
+	for i := range 1 + g.r.IntN(2) {
+		alias := fmt.Sprintf("o%d", i)
+		o := g.table()
+		src, ref := o.scope(alias), o.name+" "+alias
+		if g.oneIn(5) {
+			q := g.selectOf(0, 2, []kind{number, number})
+			src, ref = source{alias: alias, columns: q.columns}, "("+q.sql+") "+alias
+		}
+		join := g.pick(" JOIN ", " JOIN ", " LEFT JOIN ")
+		on := "t." + g.kindOf(s.sources[0], number) + " = " + alias + "." + g.kindOf(src, number)
+		if len(src.unique) > 0 && g.oneIn(2) {
+			on = "t." + t.key[0] + " = " + alias + "." + src.unique[0]
+		}
+		if !sameKinds(on, s.sources[0], src) {
+			on = "TRUE"
+		}
+		text += join + ref + " ON " + on
+		s.sources = append(s.sources, src)
+	}
+	return text, s
+}
+
+// plainValue is a value for a column that is the same for every row a row is joined with: of own are the row's own columns.
+func (g *generator) plainValue(c *column, own *scope) string {
+	v := g.value(c, true)
+	if c.kind == number && g.oneIn(3) {
+		v = "COALESCE(" + g.col(own, number, false) + ", 0) + 1"
+	}
+	return v
+}
+
+func (g *generator) where(s *scope, depth int) string {
+	if g.oneIn(5) {
+		return ""
+	}
+	return " WHERE " + g.pred(s, depth)
+}
+
+// payload is a column of t that is in no key; nil if there is none.
+func (g *generator) payload(t *table) *column {
+	for range 10 {
+		c := &t.columns[g.r.IntN(len(t.columns))]
+		if strings.Contains(t.extra, "ua") && c.name == "a" {
+			continue
+		}
+		key := false
+		for _, k := range t.key {
+			key = key || k == c.name
+		}
+		if !key {
+			return c
+		}
+	}
+	return nil
+}
+
+func (g *generator) updateJoin(t *table) string {
+	from, s := g.joined(t)
+	c := g.payload(t)
+	if c == nil {
+		return g.deleteJoin(t)
+	}
+	own := &scope{sources: s.sources[:1]}
+	return "UPDATE " + g.chance("IGNORE ", 6) + from + " SET t." + c.name + " = " + g.plainValue(c, own) + g.where(s, 1)
+}
+
+func (g *generator) deleteJoin(t *table) string {
+	from, s := g.joined(t)
+	if g.oneIn(3) {
+		return "DELETE FROM t USING " + from + g.where(s, 1)
+	}
+	return "DELETE t FROM " + from + g.where(s, 1)
+}
+
+// updateSub is an UPDATE or DELETE of one table with subqueries, of keys, or of the first rows by some order.
+func (g *generator) updateSub(t *table) string {
+	s := &scope{sources: []source{t.scope(t.name)}}
+	limit := ""
+	if g.oneIn(2) {
+		limit = " ORDER BY " + g.chance(g.expr(s, number, 1)+" + 0"+g.chance(" DESC", 2)+", ", 2) + t.name + "." + strings.Join(t.key, ", "+t.name+".") +
+			g.chance(" LIMIT "+g.lit(fmt.Sprint(g.r.IntN(4))), 2)
+	}
+	if g.oneIn(4) {
+		return "DELETE " + g.chance("IGNORE ", 6) + "FROM " + t.name + g.where(s, 2) + limit
+	}
+	var set []string
+	for range 1 + g.r.IntN(3) {
+		c := &t.columns[g.r.IntN(len(t.columns))]
+		v := g.plainValue(c, s)
+		if c.kind == number && g.oneIn(3) && !strings.Contains(c.def, "NOT NULL") {
+			if q := g.scalar(s, 1); q != "" && strings.Contains(q, "COUNT(") {
+				v = q
+			}
+		}
+		set = append(set, c.name+" = "+v)
+	}
+	return "UPDATE " + g.chance("IGNORE ", 6) + t.name + " SET " + strings.Join(set, ", ") + g.where(s, 2) + limit
+}
+
+// insertSelect takes rows from a query with a total order, so that it is said which of equal rows comes first.
+func (g *generator) insertSelect(t *table) string {
+	var names []string
+	var used []*column
+	for i := range t.columns {
+		c := &t.columns[i]
+		if i >= len(t.key) && g.oneIn(4) && !strings.Contains(c.def, "NOT NULL") {
+			continue
+		}
+		used = append(used, c)
+		names = append(names, c.name)
+	}
+	s, from := g.from(0)
+	keys, ok := s.total()
+	if !ok {
+		t := g.tables[0]
+		s = &scope{sources: []source{t.scope("s")}}
+		from = t.name + " s"
+		keys, _ = s.total()
+	}
+	var list []string
+	for i, c := range used {
+		e := g.col(s, c.kind, false)
+		switch {
+		case c.kind == number && g.oneIn(3):
+			e = "COALESCE(" + e + ", 0) + " + g.lit(fmt.Sprint(g.r.IntN(40)))
+		case c.kind == number && (i < len(t.key) || strings.Contains(c.def, "NOT NULL")):
+			e = "COALESCE(" + e + ", " + g.value(c, false) + ")"
+		case g.oneIn(3):
+			e = g.value(c, true)
+		}
+		if t.auto && i == 0 { // values given out depend on what was given out before
+			e = "ABS(COALESCE(" + g.col(s, number, false) + ", 0)) + 1"
+		}
+		list = append(list, e)
+	}
+	verb := g.pick("INSERT", "INSERT IGNORE", "INSERT IGNORE", "REPLACE")
+	sql := verb + " INTO " + t.name + " (" + strings.Join(names, ", ") + ") SELECT " + strings.Join(list, ", ") + " FROM " + from + g.where(s, 1) +
+		" ORDER BY " + strings.Join(keys, ", ") + g.chance(" LIMIT "+g.lit(fmt.Sprint(g.r.IntN(6))), 3)
+	if c := g.payload(t); verb == "INSERT" && c != nil && g.oneIn(2) {
+		v := g.value(c, true)
+		for _, n := range names {
+			if n == c.name {
+				v = "VALUES(" + n + ")"
+			}
+		}
+		if c.kind == number && g.oneIn(2) {
+			v = "COALESCE(" + t.name + "." + c.name + ", 0) + 1"
+		}
+		sql += " ON DUPLICATE KEY UPDATE " + c.name + " = " + v
+	}
+	return sql
+}
+
+// insertSub has subqueries among its values, and values that are not what is stored.
+func (g *generator) insertSub(t *table) string {
+	var names []string
+	for _, c := range t.columns {
+		names = append(names, c.name)
+	}
+	var rows []string
+	for range 1 + g.r.IntN(3) {
+		var row []string
+		for i := range t.columns {
+			c := &t.columns[i]
+			v := g.value(c, i >= len(t.key))
+			switch {
+			case c.kind == number && g.oneIn(3):
+				o := g.table()
+				for o == t {
+					o = g.table() // which may have the rows before or not
+				}
+				v = g.pick("(SELECT COUNT(*) FROM "+o.name+")", "(SELECT COALESCE(MAX("+g.kindOf(o.scope("z"), number)+"), 1) FROM "+o.name+" z)", v+" + 1")
+			case c.kind == number && g.oneIn(4):
+				v = g.lit("'" + fmt.Sprint(g.r.IntN(40)) + " '")
+			}
+			if t.auto && i == 0 {
+				v = "1 + " + g.lit(fmt.Sprint(g.r.IntN(25)))
+			}
+			row = append(row, v)
+		}
+		rows = append(rows, "("+strings.Join(row, ", ")+")")
+	}
+	return g.pick("INSERT", "INSERT IGNORE", "REPLACE") + " INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES " + strings.Join(rows, ", ")
+}
