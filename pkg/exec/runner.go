@@ -43,6 +43,11 @@ type Runner struct {
 	// connections.
 	Warned []Warned
 
+	// Trace, not nil, is told what each node group did.
+	Trace *Trace
+
+	fragment int // the ID of the one that runs
+
 	groups  []placement.NodeGroupID
 	streams []stream
 	body    []byte
@@ -108,6 +113,7 @@ func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Si
 	if f == nil {
 		return Summary{}, sqlerr.Internal.New("plan without a fragment")
 	}
+	r.fragment = f.ID
 	var err error
 	if f.Same {
 		r.groups, err = everyCopy(snap, r.groups[:0])
@@ -302,6 +308,7 @@ func (r *Runner) finish(err error) {
 	}
 	for i := range r.streams {
 		s := &r.streams[i]
+		r.trace(s)
 		left := s.finish(patient)
 		r.mu.Lock()
 		for j, c := range r.mu.active {
@@ -357,6 +364,7 @@ func (r *Runner) send(streams []stream, timestamp []byte, text textOf) error {
 }
 
 func (s *stream) send(sql []byte) error {
+	s.traceSent()
 	if err := s.conn.Send(wire.ComQuery, sql); err != nil {
 		return s.failed(err)
 	}

@@ -32,6 +32,7 @@ type stream struct {
 	columns  []sqltypes.Column
 	warnings uint
 	runner   *Runner
+	traced   traced
 }
 
 // readHead begins the next answer.
@@ -41,6 +42,7 @@ func (s *stream) readHead() (mysqlconn.Head, error) {
 	if err != nil {
 		return head, s.failed(err)
 	}
+	s.traceHead()
 	if head.OK == nil {
 		s.rows = true
 		return head, nil
@@ -58,9 +60,12 @@ func (s *stream) Next() ([]byte, error) {
 	}
 	row, err := s.conn.ReadRow()
 	if err == nil {
+		s.traced.rows++
+		s.traced.bytes += uint64(len(row))
 		return row, nil
 	}
 	s.rows = false
+	s.traceEnd()
 	if err != io.EOF {
 		return nil, s.failed(err)
 	}

@@ -1,7 +1,5 @@
 package plan
 
-import "encoding/json"
-
 // jsonNode is one step as EXPLAIN FORMAT=JSON shows it. Field names are part of what users see.
 type jsonNode struct {
 	Step     string      `json:"step"`
@@ -25,14 +23,14 @@ type jsonPlan struct {
 	Refuse string    `json:"refused,omitempty"` // when they do not, and there is no other way
 	Rules  []string  `json:"rules,omitempty"`
 	Uses   string    `json:"uses,omitempty"`
+
+	Now *jsonExecution `json:"now,omitempty"` // for the values at hand
+	Ran *jsonExecution `json:"ran,omitempty"` // of EXPLAIN ANALYZE
 }
 
-// JSON prints the plan as EXPLAIN FORMAT=JSON shows it, indented.
-func (p *Plan) JSON() []byte {
-	if p.Inner != nil {
-		return p.Inner.JSON()
-	}
-	j := jsonPlan{Kind: p.Kind.String(), Topic: p.Topic, Rules: p.Rules, Uses: p.Uses.String()}
+// json is the plan as EXPLAIN FORMAT=JSON shows it.
+func (p *Plan) json() *jsonPlan {
+	j := &jsonPlan{Kind: p.Kind.String(), Topic: p.Topic, Rules: p.Rules, Uses: p.Uses.String()}
 	if p.Relay != nil {
 		j.Relay = jsonOf(p.Relay)
 	}
@@ -42,11 +40,7 @@ func (p *Plan) JSON() []byte {
 	if p.Refuse != nil {
 		j.Refuse = p.Refuse.Message
 	}
-	text, err := json.MarshalIndent(j, "", "  ")
-	if err != nil { // there is nothing in it that cannot be written
-		return []byte("{}")
-	}
-	return text
+	return j
 }
 
 func jsonOf(n Node) *jsonNode {

@@ -48,7 +48,7 @@ uses locks rows, clock`, testPlan().String())
 func TestJSON(t *testing.T) {
 	for _, p := range []*Plan{testPlan(), {Kind: Explain, Inner: testPlan()}} {
 		var got map[string]any
-		require.NoError(t, json.Unmarshal(p.JSON(), &got))
+		require.NoError(t, json.Unmarshal(p.ExplainJSON(nil), &got))
 		require.Equal(t, "select", got["kind"])
 		limit := got["otherwise"].(map[string]any)
 		require.Equal(t, "limit", limit["step"])

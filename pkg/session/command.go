@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"strings"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
-	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -61,15 +59,6 @@ func (s *Session) setOption(payload []byte) error {
 		return s.fail(sqlerr.UnknownCommand.New())
 	}
 	return s.conn.WriteEnd(wire.OK{Status: s.status()})
-}
-
-// explain answers EXPLAIN with the plan's tree, a line a row.
-func (s *Session) explain(p *plan.Plan) error {
-	t := newTable("EXPLAIN")
-	for line := range strings.Lines(p.Inner.String()) {
-		t.add(strings.TrimRight(line, "\n"))
-	}
-	return s.send(t)
 }
 
 // localInfile ends a LOAD DATA LOCAL that a server asked the client's file for: such statements are not planned yet.

@@ -1,0 +1,167 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"skarv/pkg/placement"
+)
+
+// Execution is where the fragments of a plan run for the values at hand and, after it has run, what they did.
+type Execution struct {
+	// Relay is the group that answers the whole statement, 0 if it is not relayed.
+	Relay placement.NodeGroupID
+	// Targets are the groups of each fragment.
+	Targets []FragmentTarget
+	// Ran: the rest is known.
+	Ran  bool
+	Rows uint64
+	Took time.Duration
+	// Fragments are what the groups did, in the order in which they ended.
+	Fragments []FragmentRun
+}
+
+// FragmentTarget is the groups a fragment goes to.
+type FragmentTarget struct {
+	Fragment int
+	Groups   []placement.NodeGroupID
+}
+
+// FragmentRun is what a group did for a fragment: the rows it sent, the time until they began, and until they ended.
+type FragmentRun struct {
+	Fragment    int
+	Group       placement.NodeGroupID
+	Rows        uint64
+	Bytes       uint64
+	First, Took time.Duration
+}
+
+// Fragments are those of the tree below n, in the order of their ids.
+func Fragments(n Node) (list []*Fragment) {
+	switch n := n.(type) {
+	case *Fragment:
+		list = append(list, n)
+	case *Merge:
+		list = Fragments(n.Input)
+	case *Aggregate:
+		list = Fragments(n.Input)
+	case *Distinct:
+		list = Fragments(n.Input)
+	case *Limit:
+		list = Fragments(n.Input)
+	case *Project:
+		list = Fragments(n.Input)
+	case *Workspace:
+		for i := range n.Copies {
+			list = append(list, n.Copies[i].fragments()...)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *Fragment) int { return a.ID - b.ID })
+	return list
+}
+
+func (c *Copy) fragments() []*Fragment {
+	if c.View != nil {
+		return Fragments(c.View)
+	}
+	return []*Fragment{c.Input}
+}
+
+// Explain prints the plan as EXPLAIN and EXPLAIN ANALYZE show it.
+func (p *Plan) Explain(x *Execution) string {
+	if p.Inner != nil {
+		p = p.Inner
+	}
+	var w strings.Builder
+	w.WriteString(p.String() + "\n")
+	if !x.Ran {
+		switch {
+		case x.Relay != 0:
+			fmt.Fprintf(&w, "now: relayed to node group %d\n", x.Relay)
+		default:
+			for _, t := range x.Targets {
+				fmt.Fprintf(&w, "now: fragment #%d on node group %s\n", t.Fragment, groupList(t.Groups))
+			}
+		}
+		return strings.TrimRight(w.String(), "\n")
+	}
+	if x.Relay != 0 {
+		fmt.Fprintf(&w, "ran: relayed to node group %d\n", x.Relay)
+	}
+	for _, f := range x.Fragments {
+		fmt.Fprintf(&w, "ran: fragment #%d on node group %d: %d rows, %d bytes, first after %s, all after %s\n",
+			f.Fragment, f.Group, f.Rows, f.Bytes, milliseconds(f.First), milliseconds(f.Took))
+	}
+	fmt.Fprintf(&w, "ran: the statement: %d rows in %s\n", x.Rows, milliseconds(x.Took))
+	return strings.TrimRight(w.String(), "\n")
+}
+
+func groupList(groups []placement.NodeGroupID) string {
+	var s []string
+	for _, g := range groups {
+		s = append(s, fmt.Sprint(g))
+	}
+	return strings.Join(s, ", ")
+}
+
+func milliseconds(d time.Duration) string {
+	return fmt.Sprintf("%.3f ms", float64(d.Microseconds())/1000)
+}
+
+// jsonExecution is an Execution as EXPLAIN FORMAT=JSON shows it.
+type jsonExecution struct {
+	Relay     placement.NodeGroupID `json:"relayed_to,omitempty"`
+	Targets   []jsonTarget          `json:"targets,omitempty"`
+	Fragments []jsonRun             `json:"fragments,omitempty"`
+	Rows      *uint64               `json:"rows,omitempty"`
+	Took      *float64              `json:"milliseconds,omitempty"`
+}
+
+type jsonTarget struct {
+	Fragment int                     `json:"fragment"`
+	Groups   []placement.NodeGroupID `json:"node_groups"`
+}
+
+type jsonRun struct {
+	Fragment int                   `json:"fragment"`
+	Group    placement.NodeGroupID `json:"node_group"`
+	Rows     uint64                `json:"rows"`
+	Bytes    uint64                `json:"bytes"`
+	First    float64               `json:"first_milliseconds"`
+	Took     float64               `json:"milliseconds"`
+}
+
+// ExplainJSON prints the plan as EXPLAIN FORMAT=JSON shows it, indented.
+func (p *Plan) ExplainJSON(x *Execution) []byte {
+	if p.Inner != nil {
+		return p.Inner.ExplainJSON(x)
+	}
+	j := p.json()
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	if x != nil {
+		e := &jsonExecution{Relay: x.Relay}
+		for _, t := range x.Targets {
+			e.Targets = append(e.Targets, jsonTarget(t))
+		}
+		if x.Ran {
+			took := ms(x.Took)
+			e.Targets, e.Rows, e.Took = nil, &x.Rows, &took
+		}
+		for _, f := range x.Fragments {
+			e.Fragments = append(e.Fragments, jsonRun{f.Fragment, f.Group, f.Rows, f.Bytes, ms(f.First), ms(f.Took)})
+		}
+		if x.Ran {
+			j.Ran = e
+		} else {
+			j.Now = e
+		}
+	}
+	text, err := json.MarshalIndent(j, "", "  ")
+	if err != nil { // there is nothing in it that cannot be written
+		return []byte("{}")
+	}
+	return text
+}

@@ -1,0 +1,110 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"skarv/pkg/exec"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// explain answers EXPLAIN with the plan and where it runs: as a tree, a line a row, or as JSON in one row. With ANALYZE the
+// statement has run, its rows were dropped, and what each node group did is shown.
+func (s *Session) explain(p *plan.Plan) error {
+	formats := strings.Fields(p.Topic)
+	analyze := slices.Contains(formats, "analyze")
+	var x *plan.Execution
+	var err error
+	if analyze {
+		x, err = s.analyze(p.Inner)
+	} else {
+		x, err = s.targets(p.Inner)
+	}
+	if err != nil {
+		return err
+	}
+	t := newTable("EXPLAIN")
+	if slices.Contains(formats, "json") {
+		t.add(string(p.ExplainJSON(x)))
+		return s.send(t)
+	}
+	for line := range strings.Lines(p.Explain(x)) {
+		t.add(strings.TrimRight(line, "\n"))
+	}
+	return s.send(t)
+}
+
+// targets finds where the fragments of p would go now.
+func (s *Session) targets(p *plan.Plan) (*plan.Execution, error) {
+	x := &plan.Execution{}
+	router := &s.runner.Router
+	defer router.Touched.Forget()
+	if p.Relay != nil {
+		g, one, err := router.Relay(p.Relay, s.snap, &s.args)
+		if err != nil {
+			return nil, err
+		}
+		if one {
+			x.Relay = g
+			return x, nil
+		}
+	}
+	for _, f := range plan.Fragments(p.Root) {
+		if f.Same {
+			continue
+		}
+		groups, _, err := router.Route(&f.Target, s.snap, &s.args, nil)
+		if err != nil {
+			return nil, err
+		}
+		x.Targets = append(x.Targets, plan.FragmentTarget{Fragment: f.ID, Groups: groups})
+	}
+	return x, nil
+}
+
+// analyze runs the statement behind EXPLAIN ANALYZE.
+func (s *Session) analyze(p *plan.Plan) (*plan.Execution, error) {
+	if p.Kind != plan.Select {
+		return nil, sqlerr.Unsupported("EXPLAIN ANALYZE of a statement that is no query", "EXPLAIN it without running it")
+	}
+	x, err := s.targets(p)
+	if err != nil {
+		return nil, err
+	}
+	at := s.explained()
+	text := s.args.AppendSpan(nil, sqlparse.Span{Start: at, End: len(s.stmt.SQL())})
+	trace := &exec.Trace{}
+	s.runner.Trace = trace
+	defer func() { s.runner.Trace = nil }()
+	start := time.Now()
+	if err := s.within(text, &capture{}); err != nil {
+		return nil, err
+	}
+	x.Ran, x.Took, x.Rows = true, time.Since(start), s.usedSummary.Rows
+	for _, f := range trace.Fragments {
+		x.Fragments = append(x.Fragments, plan.FragmentRun(f))
+	}
+	return x, nil
+}
+
+// explained is where the statement behind EXPLAIN begins in the text.
+func (s *Session) explained() int {
+	toks := s.stmt.Tokens()
+	for {
+		t := toks.Next()
+		if t.Kind == sqlparse.EOF {
+			return t.Start
+		}
+		if t.Kind == sqlparse.Op && s.stmt.Is(t, "(") {
+			return t.Start
+		}
+		for _, w := range [...]string{"SELECT", "WITH", "TABLE", "VALUES"} {
+			if t.Kind == sqlparse.Word && s.stmt.Is(t, w) {
+				return t.Start
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package session
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// explained is the rows of EXPLAIN, as text and prepared.
+func explained(t *testing.T, c *client, query string, args ...any) string {
+	t.Helper()
+	rows, err := c.QueryContext(t.Context(), query, args...)
+	require.NoError(t, err, query)
+	defer rows.Close()
+	var lines []string
+	for rows.Next() {
+		var line string
+		require.NoError(t, rows.Scan(&line))
+		lines = append(lines, line)
+	}
+	require.NoError(t, rows.Err())
+	return strings.Join(lines, "\n")
+}
+
+func TestExplain(t *testing.T) {
+	c := connect(t)
+	text := explained(t, c, "EXPLAIN SELECT v FROM t WHERE id = 5")
+	require.Contains(t, text, "relay fragment #1 key(t ?1)")
+	require.Regexp(t, `now: relayed to node group \d`, text)
+	require.Regexp(t, `now: relayed to node group \d`, explained(t, c, "EXPLAIN SELECT v FROM t WHERE id = ?", 5), "prepared")
+	require.Contains(t, explained(t, c, "EXPLAIN FORMAT=TRADITIONAL SELECT v FROM t"), "now: fragment #1 on node group 1, 2, 3, 4")
+	text = explained(t, c, "EXPLAIN SELECT a.v FROM t a JOIN u b ON a.v = b.v WHERE a.id = 3")
+	require.Contains(t, text, "workspace")
+	require.Regexp(t, `now: fragment #1 on node group \d\n`, text)
+	require.Contains(t, text, "now: fragment #2 on node group 1, 2, 3, 4")
+	require.Contains(t, explained(t, c, "EXPLAIN UPDATE t SET v = 'x'"), "now: fragment #1 on node group 1, 2, 3, 4")
+}
+
+func TestExplainJSON(t *testing.T) {
+	c := connect(t)
+	var got struct {
+		Kind      string
+		Otherwise struct{ Step string }
+		Rules     []string
+		Now       struct {
+			Targets []struct {
+				Fragment int
+				Groups   []int `json:"node_groups"`
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(explained(t, c, "EXPLAIN FORMAT=JSON SELECT v FROM t ORDER BY v")), &got))
+	require.Equal(t, "select", got.Kind)
+	require.Equal(t, "merge sorted", got.Otherwise.Step)
+	require.Contains(t, got.Rules, "MergeSorted")
+	require.Equal(t, []int{1, 2, 3, 4}, got.Now.Targets[0].Groups)
+}
+
+func TestExplainAnalyze(t *testing.T) {
+	c := connect(t)
+	for _, query := range []string{"EXPLAIN ANALYZE SELECT v FROM t", "ANALYZE SELECT v FROM t", "EXPLAIN ANALYZE FORMAT=TREE SELECT v FROM t WHERE id > 0"} {
+		text := explained(t, c, query)
+		require.Contains(t, text, "ran: the statement: 100 rows in ", query)
+		for _, g := range []string{"1", "2", "3", "4"} {
+			require.Regexp(t, `ran: fragment #1 on node group `+g+`: \d+ rows, \d+ bytes, first after [\d.]+ ms, all after [\d.]+ ms`, text)
+		}
+	}
+	text := explained(t, c, "EXPLAIN ANALYZE SELECT v FROM t WHERE id = ?", 7)
+	require.Regexp(t, `ran: relayed to node group \d\nran: the statement: 1 rows in `, text)
+	text = explained(t, c, "EXPLAIN ANALYZE SELECT a.v FROM t a JOIN t b ON a.v = b.v WHERE a.id < ? AND b.id < ?", 11, 11)
+	require.Contains(t, text, "workspace")
+	require.Contains(t, text, "ran: the statement: 10 rows in ")
+	var got struct {
+		Ran struct {
+			Rows         int
+			Milliseconds float64
+			Fragments    []struct {
+				NodeGroup int `json:"node_group"`
+				Rows      int
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(explained(t, c, "EXPLAIN ANALYZE FORMAT=JSON SELECT v FROM t")), &got))
+	require.Equal(t, 100, got.Ran.Rows)
+	require.Len(t, got.Ran.Fragments, 4)
+	sum := 0
+	for _, f := range got.Ran.Fragments {
+		sum += f.Rows
+	}
+	require.Equal(t, 100, sum)
+
+	_, err := c.ExecContext(t.Context(), "EXPLAIN ANALYZE UPDATE t SET v = 'x'")
+	require.ErrorContains(t, err, "1235")
+	require.Contains(t, explained(t, c, "EXPLAIN ANALYZE SELECT COUNT(*) FROM t WHERE v = 'x'"), "1 rows")
+	var n int
+	require.NoError(t, c.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM t WHERE v = 'x'").Scan(&n))
+	require.Zero(t, n, "nothing was written")
+}
