@@ -232,6 +232,9 @@ func (p *Pools) Dial(ctx context.Context, g placement.NodeGroupID) (*mysqlconn.C
 	return pl.dial(ctx, Profile{NoDB: true})
 }
 
+// Login is how to connect to a group's primary with Skarv's own account; the group need not have a pool.
+func (p *Pools) Login(g *catalog.NodeGroup) mysqlconn.Config { return p.cfg.login(g) }
+
 // Run probes the servers and closes idle connections until ctx ends; then it closes all pools.
 func (p *Pools) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)

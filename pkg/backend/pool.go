@@ -51,8 +51,10 @@ func (p *pool) serves(g *catalog.NodeGroup) bool {
 	return a.Addr == b.Addr && a.User == b.User && a.Password == b.Password && a.TLS == b.TLS && p.group.Name == g.Name
 }
 
-func (p *pool) name() string {
-	return fmt.Sprintf("node group %d (%s at %s)", p.group.ID, p.group.Name, p.group.Primary.Addr)
+func (p *pool) name() string { return nameOf(p.group) }
+
+func nameOf(g *catalog.NodeGroup) string {
+	return fmt.Sprintf("node group %d (%s at %s)", g.ID, g.Name, g.Primary.Addr)
 }
 
 // get takes an idle connection of the profile, dials a new one, or waits in line for one.
@@ -235,22 +237,27 @@ func (p *pool) dial(ctx context.Context, profile Profile) (*mysqlconn.Conn, erro
 }
 
 func (p *pool) dialAs(ctx context.Context, profile Profile, user, password string) (*mysqlconn.Conn, error) {
-	n := p.group.Primary
-	cfg := mysqlconn.Config{
-		Addr: n.Addr, Name: p.name(), User: user, Password: password,
-		Caps:    profile.Caps,
-		Timeout: p.cfg.DialTimeout,
-	}
-	if n.TLS != "" {
-		cfg.TLS = p.tlsConfig(n)
-	}
+	cfg := p.cfg.login(p.group)
+	cfg.User, cfg.Password, cfg.Caps = user, password, profile.Caps
 	return mysqlconn.Dial(ctx, cfg)
 }
 
-func (p *pool) tlsConfig(n catalog.Node) *tls.Config {
+// login is how to connect to a group's primary with Skarv's own account.
+func (c *Config) login(g *catalog.NodeGroup) mysqlconn.Config {
+	n := g.Primary
+	cfg := mysqlconn.Config{
+		Addr: n.Addr, Name: nameOf(g), User: n.User, Password: n.Password, Timeout: c.DialTimeout,
+	}
+	if n.TLS != "" {
+		cfg.TLS = c.tlsConfig(n)
+	}
+	return cfg
+}
+
+func (c *Config) tlsConfig(n catalog.Node) *tls.Config {
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
-	if p.cfg.TLS != nil {
-		t = p.cfg.TLS.Clone()
+	if c.TLS != nil {
+		t = c.TLS.Clone()
 	}
 	if n.TLS != "verify" {
 		t.InsecureSkipVerify = true //nolint:gosec // encryption without a known authority was asked for

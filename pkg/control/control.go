@@ -10,9 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"skarv/pkg/catalog"
+	"skarv/pkg/reorg"
 	"skarv/pkg/topology"
 )
 
@@ -32,6 +36,11 @@ type Config struct {
 	// Retry is the pause before a step that failed on a node group is tried again; default 1 s.
 	Retry time.Duration
 
+	// Reorg, if not nil, works on reorganisations while this process leads. Schema, which it has too, is held while the
+	// schema changes.
+	Reorg  *reorg.Runner
+	Schema *sync.Mutex
+
 	// failpoint is called at the named points of a job's way; an error of it is as if the process died there.
 	failpoint func(point string) error
 }
@@ -43,6 +52,9 @@ type Controller struct{ cfg Config }
 func New(cfg Config) *Controller {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Schema == nil {
+		cfg.Schema = &sync.Mutex{}
 	}
 	if cfg.Retry == 0 {
 		cfg.Retry = time.Second
@@ -62,8 +74,14 @@ func (c *Controller) Run(ctx context.Context) error {
 				log:      c.cfg.Log,
 				retry:    c.cfg.Retry,
 				fail:     c.cfg.failpoint,
+				schema:   c.cfg.Schema,
 			}
-			return l.lead(ctx)
+			g, ctx := errgroup.WithContext(ctx)
+			g.Go(func() error { return l.lead(ctx) })
+			if c.cfg.Reorg != nil {
+				g.Go(func() error { return c.cfg.Reorg.Run(ctx, guard) })
+			}
+			return g.Wait()
 		})
 		if errors.Is(err, errCrash) {
 			return err
@@ -86,6 +104,7 @@ type leader struct {
 	log      *slog.Logger
 	retry    time.Duration
 	fail     func(point string) error
+	schema   *sync.Mutex
 
 	written  int64 // revision of this leader's last change of the catalog
 	finished []string
@@ -127,6 +146,8 @@ func (l *leader) do(ctx context.Context, j *job) error {
 	resumed := j.State == running
 	switch {
 	case j.DDL != nil:
+		l.schema.Lock()
+		defer l.schema.Unlock()
 		err = (&ddl{leader: l, job: j, snap: snap}).run(ctx)
 	case j.Adopt != nil:
 		err = (&adoption{leader: l, job: j, snap: snap}).run(ctx)

@@ -144,8 +144,15 @@ func groupName(g *catalog.NodeGroup) string {
 
 // plan fills in the job's work.
 func (d *ddl) plan(ctx context.Context) error {
+	if w, err := d.reorganizePartition(ctx); w != nil || err != nil {
+		d.job.Work = w
+		return err
+	}
 	st, err := parseDDL(*d.job.DDL, d.snap.Flavor, d.snap.ServerVersion)
 	if err != nil {
+		return err
+	}
+	if err := d.whileMoving(ctx, st); err != nil {
 		return err
 	}
 	first := d.first(st)

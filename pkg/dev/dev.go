@@ -41,6 +41,8 @@ type Config struct {
 	Variables map[string]string
 	// Tune, if not nil, may change the server's configuration before it is used.
 	Tune func(*server.Config)
+	// Options, if not nil, may change how the server is made; for tests.
+	Options func(*server.Options)
 	// Progress, if not nil, is told what has been achieved while starting, one step at a time.
 	Progress func(step string)
 	Version  string
@@ -304,7 +306,11 @@ func (c *Cluster) Run(ctx context.Context) (err error) {
 	if err := c.startBelow(ctx, base, below); err != nil {
 		return quiet(ctx, err)
 	}
-	srv, err := server.New(c.serverConfig(), server.Options{Version: c.cfg.Version, Log: c.log})
+	options := server.Options{Version: c.cfg.Version, Log: c.log}
+	if c.cfg.Options != nil {
+		c.cfg.Options(&options)
+	}
+	srv, err := server.New(c.serverConfig(), options)
 	if err != nil {
 		return err
 	}

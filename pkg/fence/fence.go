@@ -200,3 +200,22 @@ func waitsForReplica(state string) bool {
 	const semisync = "Waiting for semi-sync ACK"
 	return len(state) >= len(semisync) && state[:len(semisync)] == semisync
 }
+
+// Probe finds out whether accounts can be made on the server c is connected to as administrator. c is to be closed by the
+// caller: what it writes is not logged.
+func Probe(c *mysqlconn.Conn) error {
+	for _, sql := range []string{
+		unlogged,
+		"CREATE USER IF NOT EXISTS " + account(0) + " ACCOUNT LOCK",
+		"GRANT ALL PRIVILEGES ON *.* TO " + account(0),
+		"DROP USER IF EXISTS " + account(0),
+	} {
+		if _, err := c.Exec(sql); err != nil {
+			if privilege(err) {
+				return &NoPrivilegeError{err}
+			}
+			return err
+		}
+	}
+	return nil
+}

@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/control"
+	"skarv/pkg/reorg"
 	"skarv/pkg/session"
 )
 
@@ -13,12 +15,22 @@ import (
 func (s *Server) runControl(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	if s.has(RoleController) {
-		c := control.New(control.Config{Store: s.store, Follower: s.follower, Addr: s.adminAddr(), Log: s.log})
+		schema := &sync.Mutex{}
+		cfg := reorg.Config{
+			Store: s.store, Follower: s.follower, Login: s.pools.Login, Schema: schema, Log: s.log, Registerer: s.registry,
+		}
+		if s.reorg != nil {
+			s.reorg(&cfg)
+		}
+		c := control.New(control.Config{
+			Store: s.store, Follower: s.follower, Addr: s.adminAddr(), Log: s.log, Reorg: reorg.New(cfg), Schema: schema,
+		})
 		g.Go(func() error { return c.Run(ctx) })
 		// Every controller looks after prepared transactions, not the elected one alone: it is safe, and locks are not
 		// held until a dead leader's lease is over.
 		g.Go(func() error { return s.recoverer.Run(ctx) })
 	}
+	g.Go(func() error { return s.runThaw(ctx) })
 	g.Go(func() error { return s.runAdmin(ctx) })
 	return g.Wait()
 }

@@ -25,6 +25,7 @@ import (
 	"skarv/pkg/fence"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/placement"
+	"skarv/pkg/reorg"
 	"skarv/pkg/sequence"
 	"skarv/pkg/session"
 	"skarv/pkg/topology"
@@ -56,8 +57,10 @@ type Server struct {
 	accounts *fence.Holder
 	fenced   chan struct{} // a server says that the slot is lost
 	maps     chan struct{} // there is another partition map
+	freezes  chan struct{} // there is another partition map, for runThaw
 	admitted chan struct{} // closed when the first slot is taken
 	slot     atomic.Pointer[topology.Slot]
+	reorg    func(*reorg.Config)
 
 	coordinator *txn.Coordinator
 	recoverer   *txn.Recoverer // nil without the controller's role
@@ -69,6 +72,8 @@ type Options struct {
 	Log     *slog.Logger
 	// Failpoint, for tests, is called at the txn.Points of every commit over several node groups.
 	Failpoint func(point string, id txn.ID) error
+	// Reorg, for tests, may change how reorganisations are worked on.
+	Reorg func(*reorg.Config)
 }
 
 // New checks cfg, binds every address and opens the connection to etcd. An address in use is an error that names
@@ -125,6 +130,7 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	backendTLS, _ := cfg.Backend.tlsConfig()
 	s.barrier, s.fenced, s.maps, s.admitted = barrier.New(), make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	s.freezes, s.reorg = make(chan struct{}, 1), o.Reorg
 	s.accounts = fence.NewHolder(fence.HolderConfig{Dial: s.dialGroup, Lost: func() { signal(s.fenced) }, Unfenced: func() { s.presence.Unfenced() }, Log: o.Log})
 	s.pools = backend.NewPools(backend.Config{
 		MaxPerGroup: cfg.Backend.MaxConnections, DialTimeout: time.Duration(cfg.Backend.DialTimeout),
@@ -200,6 +206,7 @@ func (s *Server) changed(snap *catalog.Snapshot) {
 	// Statements load the snapshot anew, so every statement from now on uses this one.
 	s.presence.Ack(snap.Revision)
 	signal(s.maps)
+	signal(s.freezes)
 }
 
 // signal leaves a token in a channel of one place.

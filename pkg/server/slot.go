@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -11,6 +12,7 @@ import (
 	"skarv/pkg/fence"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
+	"skarv/pkg/reorg"
 )
 
 // slotRetry is the pause before taking a slot is tried again.
@@ -185,5 +187,46 @@ func (s *Server) drain(ctx context.Context, m *placement.PartitionMap) {
 			cancel()
 			return
 		}
+	}
+}
+
+// runThaw ends a freeze of partitions that has lasted for longer than it may, as every process does: whoever froze them may
+// be gone.
+func (s *Server) runThaw(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.freezes:
+		}
+		snap := s.follower.Snapshot()
+		after := reorg.ThawAfter(snap)
+		if after == 0 {
+			continue
+		}
+		t := time.NewTimer(after + rand.N(after/4))
+		for due := false; !due; {
+			select {
+			case <-ctx.Done():
+				t.Stop()
+				return nil
+			case <-s.freezes:
+				if s.follower.Snapshot().MapRevision != snap.MapRevision {
+					due = true
+					signal(s.freezes)
+				}
+			case <-t.C:
+				due = true
+				thawed, err := reorg.Thaw(ctx, s.store, snap)
+				switch {
+				case err != nil:
+					s.log.Warn("frozen partitions cannot be thawed", "error", err)
+					signal(s.freezes)
+				case thawed:
+					s.log.Warn("partitions were frozen for too long and have been thawed", "epoch", snap.Map.Epoch())
+				}
+			}
+		}
+		t.Stop()
 	}
 }

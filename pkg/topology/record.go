@@ -16,7 +16,10 @@ type RecordKind string
 const (
 	DDLJobs RecordKind = "ddl"
 	Reorgs  RecordKind = "reorg"
-	Secrets RecordKind = "secret"
+	// ReorgLock names the one that runs; ReorgProgress has how far it is.
+	ReorgLock     RecordKind = "reorglock"
+	ReorgProgress RecordKind = "reorgprogress"
+	Secrets       RecordKind = "secret"
 )
 
 // Record is one stored record.

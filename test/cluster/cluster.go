@@ -61,6 +61,9 @@ func TestEngine() datanode.Engine {
 	return datanode.MariaDB
 }
 
+// Options changes how the Skarv server is made.
+func Options(change func(*server.Options)) Option { return func(c *dev.Config) { c.Options = change } }
+
 // Cluster is a running cluster.
 type Cluster struct {
 	*dev.Cluster

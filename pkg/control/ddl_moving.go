@@ -1,0 +1,76 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/reorg"
+	"skarv/pkg/sqlerr"
+)
+
+// reorganize is ALTER TABLE t REORGANIZE PARTITION: MySQL's words for spreading rows over all nodes there are now.
+var reorganize = regexp.MustCompile("(?is)^\\s*alter\\s+(online\\s+)?table\\s+(`[^`]+`|[^\\s`.]+)(\\s*\\.\\s*(`[^`]+`|[^\\s`.]+))?\\s+reorganize\\s+partition\\s*;?\\s*$")
+
+// reorganizePartition starts a rebalance if that is what the statement asks for. Partitions are those of all tables, so the
+// one that is named does not matter.
+func (d *ddl) reorganizePartition(ctx context.Context) (*work, error) {
+	if !reorganize.MatchString(d.job.DDL.SQL) {
+		return nil, nil
+	}
+	moves, err := reorg.Plan(d.snap, reorg.Request{})
+	if err != nil {
+		return nil, sqlerr.UnknownError.New(err.Error())
+	}
+	text := "all node groups have their share of the partitions already"
+	if len(moves) > 0 {
+		r, err := reorg.Create(ctx, d.leader.store, "rebalance", moves, DefaultWindow)
+		if errors.Is(err, reorg.ErrBusy) {
+			return nil, sqlerr.UnknownError.New(err.Error())
+		}
+		if err != nil {
+			return nil, err
+		}
+		text = fmt.Sprintf("reorganisation %s moves %d partitions: SELECT * FROM skarv.reorganisations", r.ID, len(moves))
+	}
+	return &work{Warnings: []Warning{{Level: "Note", Code: sqlerr.UnknownError, Message: text}}}, nil
+}
+
+// DefaultWindow is how long the way back stays open after a cutover unless something else was asked for.
+const DefaultWindow = 10 * time.Minute
+
+// whileMoving refuses changes of tables whose rows are being moved. The mover works by their definition, and does not know
+// of tables that come later.
+func (d *ddl) whileMoving(ctx context.Context, st *statement) error {
+	id, ok, err := reorg.Current(ctx, d.leader.store)
+	if err != nil || !ok {
+		return err
+	}
+	table := ""
+	switch st.verb {
+	case createTable:
+		table = st.objects[0].name
+	case alterTable, createIndex, dropIndex, dropTable, truncateTable, renameTable:
+		for _, o := range st.objects {
+			if t := d.snap.Table(o.db, o.name); t != nil && t.Kind == catalog.Sharded {
+				table = t.Name
+			}
+		}
+	case dropDatabase:
+		if db := d.snap.Databases[st.objects[0].db]; db != nil {
+			for _, t := range db.Tables {
+				if t.Kind == catalog.Sharded {
+					table = t.Name
+				}
+			}
+		}
+	}
+	if table == "" {
+		return nil
+	}
+	return sqlerr.Unsupported(fmt.Sprintf("changing table '%s' while reorganisation %s moves partitions", table, id),
+		fmt.Sprintf("wait for it to end, or use skarvctl reorg abort %[1]s, after its cutover skarvctl reorg complete %[1]s", id))
+}

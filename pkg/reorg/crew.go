@@ -1,0 +1,202 @@
+package reorg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mover"
+	"skarv/pkg/placement"
+)
+
+// crew is the movers of a reorganisation: one for each source, and those that keep the way back open.
+type crew struct {
+	forward, back []Mover
+	sources       []placement.NodeGroupID   // of forward
+	targets       [][]placement.NodeGroupID // of forward
+	verified      bool
+	movers        []Mover // those whose progress counts
+
+	ctx    context.Context //nolint:containedctx // of group
+	stop   context.CancelFunc
+	group  *errgroup.Group
+	once   sync.Once
+	failed chan struct{} // closed when one of them has ended
+
+	mu    sync.Mutex
+	cause error
+}
+
+// assemble makes the movers, which do nothing yet.
+func (j *job) assemble(ctx context.Context) (*crew, error) {
+	j.cfg.Schema.Lock()
+	snap, err := j.cfg.Store.Load(ctx)
+	j.cfg.Schema.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	var tables []*catalog.Table
+	for _, d := range snap.Databases {
+		for _, t := range d.Tables {
+			if t.Kind == catalog.Sharded {
+				tables = append(tables, t)
+			}
+		}
+	}
+	slices.SortFunc(tables, func(a, b *catalog.Table) int {
+		if a.Database != b.Database {
+			return compareText(a.Database, b.Database)
+		}
+		return compareText(a.Name, b.Name)
+	})
+	c := &crew{failed: make(chan struct{})}
+	cfg := mover.Config{Log: j.log, LateWrite: j.lateWrite}
+	for _, from := range j.sources() {
+		source, err := j.server(snap, from)
+		if err != nil {
+			return nil, err
+		}
+		m := mover.Move{
+			Reorg: j.ID, Source: source, Targets: map[placement.NodeGroupID]mover.Server{},
+			Partitions: map[placement.Partition]placement.NodeGroupID{}, Tables: tables, Owned: len(snap.Map.Owned(from)),
+		}
+		var targets []placement.NodeGroupID
+		for _, t := range j.Transfers {
+			if t.From != from {
+				continue
+			}
+			if m.Targets[t.To], err = j.server(snap, t.To); err != nil {
+				return nil, err
+			}
+			targets = append(targets, t.To)
+			for _, p := range t.Partitions.Members() {
+				m.Partitions[p] = t.To
+			}
+		}
+		mv, err := j.cfg.NewMover(cfg, m)
+		if err != nil {
+			return nil, err
+		}
+		c.forward = append(c.forward, mv)
+		c.sources, c.targets = append(c.sources, from), append(c.targets, targets)
+		for _, r := range mover.Reverse(m) {
+			mv, err := j.cfg.NewMover(cfg, r)
+			if err != nil {
+				return nil, err
+			}
+			c.back = append(c.back, mv)
+		}
+	}
+	return c, nil
+}
+
+func compareText(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func (j *job) server(snap *catalog.Snapshot, id placement.NodeGroupID) (mover.Server, error) {
+	g := snap.Group(id)
+	if g == nil {
+		return mover.Server{}, fmt.Errorf("there is no node group %d any more", id)
+	}
+	return mover.Server{Group: id, Name: g.Name, Flavor: g.Primary.Flavor, Conn: j.cfg.Login(g)}, nil
+}
+
+// hire has the movers running that the state needs.
+func (j *job) hire(ctx context.Context) (*crew, error) {
+	if j.crew != nil {
+		return j.crew, nil
+	}
+	c, err := j.assemble(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.movers = c.forward; j.State == Reverse || j.State == Rollback {
+		c.movers = c.back
+		// The others look for writes that are lost.
+		if err := each(ctx, c.forward, func(ctx context.Context, m Mover) error { return m.Opened(ctx, j.Epoch) }); err != nil {
+			return nil, err
+		}
+		c.run(ctx, c.forward)
+	}
+	c.run(ctx, c.movers)
+	j.employ(c)
+	return c, nil
+}
+
+// employ makes c the crew that works.
+func (j *job) employ(c *crew) {
+	j.crew = c
+	j.mu.Lock()
+	j.shown.movers = c.movers
+	j.mu.Unlock()
+}
+
+// run has movers running until dismiss.
+func (c *crew) run(ctx context.Context, movers []Mover) {
+	if c.group == nil {
+		c.ctx, c.stop = context.WithCancel(ctx)
+		c.group = &errgroup.Group{}
+	}
+	ctx = c.ctx
+	for _, m := range movers {
+		c.group.Go(func() error {
+			err := m.Run(ctx)
+			if ctx.Err() == nil {
+				c.mu.Lock()
+				c.cause = errors.Join(c.cause, err)
+				c.mu.Unlock()
+				c.once.Do(func() { close(c.failed) })
+			}
+			return nil
+		})
+	}
+}
+
+func (c *crew) err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cause
+}
+
+// close reports whether all running movers are at most lag behind.
+func (c *crew) close(lag time.Duration) bool {
+	for _, m := range c.movers {
+		if p := m.Progress(); p.Phase != mover.Following || p.Lag > lag {
+			return false
+		}
+	}
+	return true
+}
+
+// dismiss ends the movers.
+func (j *job) dismiss() {
+	if j.crew == nil {
+		return
+	}
+	j.crew.stop()
+	_ = j.crew.group.Wait()
+	j.crew = nil
+	j.mu.Lock()
+	j.shown.movers = nil
+	j.mu.Unlock()
+}
+
+// lateWrite is told of a write to a partition by somebody who went by an old map, or past Skarv: it is lost.
+func (j *job) lateWrite(w mover.LateWrite) {
+	j.metrics.lateWrites.Inc()
+	j.log.Error("a row was written on the node group that has lost its partition", "table", w.Table, "key", w.Key,
+		"partition", w.Partition, "gtid", w.GTID)
+}

@@ -1,0 +1,303 @@
+package reorg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/pkg/topology"
+)
+
+// cutOver makes the targets the owners. Nothing is lost when it fails, at whatever point: the single write of the map is
+// what counts, and it happens only while the freeze stands that everything before it relies on.
+//
+//	freeze    map: FROZEN              statements on the partitions wait
+//	drain     all proxies say that nothing of theirs uses the partitions; who does not ends the attempt
+//	recover   transactions that were prepared before are finished
+//	cut       the movers bring over everything up to a mark in the sources' logs
+//	publish   map: the targets own, if it is still the frozen one
+//
+// Any process thaws the map after the deadline (see Thaw), which makes the publishing fail.
+func (j *job) cutOver(ctx context.Context, c *crew) error {
+	if err := each(ctx, c.back, func(ctx context.Context, m Mover) error { return m.Prepare(ctx, true) }); err != nil {
+		return fmt.Errorf("the way back cannot be prepared: %w", err)
+	}
+	if err := j.ping(ctx); err != nil {
+		return err
+	}
+	return j.cut(ctx, c.forward, false)
+}
+
+// cutBack makes the sources the owners again.
+func (j *job) cutBack(ctx context.Context, c *crew) error {
+	if err := j.ping(ctx); err != nil {
+		return err
+	}
+	return j.cut(ctx, c.back, true)
+}
+
+// ping finds proxies that do not answer before statements wait for them.
+func (j *job) ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, j.cfg.Times.Deadline)
+	defer cancel()
+	return j.awaitMap(ctx)
+}
+
+// cut is one attempt. An error has left everything as it was before.
+func (j *job) cut(ctx context.Context, movers []Mover, back bool) error {
+	frozenState, thawedState := Frozen, CatchUp
+	if back {
+		frozenState, thawedState = Rollback, Reverse
+	}
+	m, revision, err := j.cfg.Store.Map(ctx)
+	if err != nil {
+		return err
+	}
+	t := j.cfg.Times
+	frozen, err := m.Next(nil, j.moving(placement.Frozen, t.Drain, t.Deadline))
+	if err != nil {
+		return err
+	}
+	if err := j.hit("freeze"); err != nil {
+		return err
+	}
+	began := time.Now()
+	old := j.Epoch
+	j.Epoch, j.Attempts = frozen.Epoch(), j.Attempts+1
+	if err := j.enter(ctx, frozenState, func(c *topology.Change) *topology.Change { return c.PutMap(frozen, revision) }); err != nil {
+		if errors.Is(err, errCrash) {
+			return err
+		}
+		j.Epoch = old
+		return err
+	}
+	frozenAt := j.Revision // one transaction wrote both
+	silent, err := j.handOver(ctx, movers, frozen, frozenAt, back)
+	if err == nil {
+		j.Pause = time.Since(began)
+		j.metrics.pause(j.Pause)
+		j.log.InfoContext(ctx, "cut over", "epoch", j.Epoch, "seconds", j.Pause.Seconds(), "attempts", j.Attempts)
+		return j.hit("published")
+	}
+	if errors.Is(err, errCrash) || errors.Is(err, topology.ErrNotLeader) || ctx.Err() != nil {
+		return err
+	}
+	if terr := j.takeBack(ctx, movers, thawedState); terr != nil {
+		return errors.Join(err, terr)
+	}
+	j.metrics.attemptsFailed.Inc()
+	if terr := j.trouble(ctx, "the cutover is tried again: "+err.Error()); terr != nil {
+		return terr
+	}
+	if len(silent) > 0 { // outside of the pause
+		if err := j.evictSilent(ctx, silent); err != nil {
+			return err
+		}
+	}
+	return j.pauseFor(ctx, min(t.Retry*time.Duration(j.Attempts), 30*time.Second))
+}
+
+// handOver is what happens while the partitions are frozen.
+func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.PartitionMap, frozenAt int64, back bool) ([]topology.Silent, error) {
+	t := j.cfg.Times
+	ctx, cancel := context.WithTimeout(ctx, t.Deadline)
+	defer cancel()
+	acks, stop := context.WithTimeout(ctx, t.Ack)
+	silent, err := j.cfg.Store.AwaitDrained(acks, frozen.Epoch())
+	stop()
+	if err != nil {
+		return silent, fmt.Errorf("%s: %w", names(silent), err)
+	}
+	if err := j.hit("drained"); err != nil {
+		return nil, err
+	}
+	if err := j.finishPrepared(ctx, back); err != nil {
+		return nil, err
+	}
+	if err := j.hit("recovered"); err != nil {
+		return nil, err
+	}
+	if err := each(ctx, movers, func(ctx context.Context, m Mover) error { return m.Cut(ctx, frozen.Epoch()) }); err != nil {
+		return nil, err
+	}
+	if err := j.hit("cut"); err != nil {
+		return nil, err
+	}
+	phase, next := placement.In, Reverse
+	if back {
+		phase, next = placement.Cleaning, Cleaning
+	}
+	open, err := frozen.Next(j.moves(back), j.moving(phase, 0, 0))
+	if err != nil {
+		return nil, err
+	}
+	was := *j.Record
+	if back {
+		j.Undo = true
+	} else {
+		j.Opened = time.Now().UTC()
+	}
+	j.Wish = None
+	err = j.enter(ctx, next, func(c *topology.Change) *topology.Change { return c.PutMap(open, frozenAt) })
+	if err != nil {
+		was.Revision = j.Revision
+		*j.Record = was
+		return nil, err
+	}
+	j.dismiss()
+	return nil, nil
+}
+
+// takeBack thaws the partitions and lets the movers go on.
+func (j *job) takeBack(ctx context.Context, movers []Mover, to State) error {
+	m, revision, err := j.cfg.Store.Map(ctx)
+	if err != nil {
+		return err
+	}
+	next := m
+	if m.Frozen() != nil {
+		if next, err = m.Next(nil, thawed(m)); err != nil {
+			return err
+		}
+	}
+	if err := j.enter(ctx, to, func(c *topology.Change) *topology.Change {
+		if next != m {
+			c.PutMap(next, revision)
+		}
+		return c
+	}); err != nil {
+		return err
+	}
+	return each(ctx, movers, func(ctx context.Context, m Mover) error { return m.Cancel(ctx, j.Epoch) })
+}
+
+// interrupted is the first step of a controller that finds a cutover begun: the one before it is gone. What it had not
+// published is taken back.
+func (j *job) interrupted(ctx context.Context) error {
+	c, err := j.assemble(ctx)
+	if err != nil {
+		return err
+	}
+	if j.State == Rollback {
+		return j.takeBack(ctx, c.back, Reverse)
+	}
+	return j.takeBack(ctx, c.forward, CatchUp)
+}
+
+// thawed is what moves in m, with nothing frozen.
+func thawed(m *placement.PartitionMap) []placement.Moving {
+	out := slices.Clone(m.Moving())
+	for i := range out {
+		if out[i].Phase == placement.Frozen {
+			out[i].Phase, out[i].Drain, out[i].Deadline = placement.In, 0, 0
+		}
+	}
+	return out
+}
+
+// Thaw ends a freeze that has lasted for longer than it may: snap is the state in which it was seen. It reports whether it
+// did. Anybody may call it: it changes the map only if it is the very one that was seen, and then whoever froze it cannot
+// publish another one any more.
+func Thaw(ctx context.Context, store *topology.Store, snap *catalog.Snapshot) (bool, error) {
+	next, err := snap.Map.Next(nil, thawed(snap.Map))
+	if err != nil {
+		return false, err
+	}
+	_, err = store.Change(nil).PutMap(next, snap.MapRevision).Commit(ctx)
+	if errors.Is(err, topology.ErrConflict) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// ThawAfter is how long the map of snap may stay as it is; 0 if nothing in it is frozen.
+func ThawAfter(snap *catalog.Snapshot) (d time.Duration) {
+	if snap == nil || snap.Map == nil || snap.Map.Frozen() == nil {
+		return 0
+	}
+	for _, m := range snap.Map.Moving() {
+		d = max(d, m.Deadline)
+	}
+	return max(d, time.Second)
+}
+
+// finishPrepared waits until no transaction is prepared any more, on the groups that lose partitions, that was when it
+// began. All proxies have acknowledged the freeze: what is prepared and uses the partitions belongs to nobody, and is
+// finished by a recoverer; what was prepared later uses other partitions.
+func (j *job) finishPrepared(ctx context.Context, back bool) error {
+	snap, err := j.cfg.Store.Load(ctx)
+	if err != nil {
+		return err
+	}
+	var groups []placement.NodeGroupID
+	for _, t := range j.Transfers {
+		id := t.From
+		if back {
+			id = t.To
+		}
+		if !slices.Contains(groups, id) {
+			groups = append(groups, id)
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	for _, id := range groups {
+		g.Go(func() error {
+			group := snap.Group(id)
+			if group == nil {
+				return fmt.Errorf("there is no node group %d any more", id)
+			}
+			c, err := mysqlconn.Dial(ctx, j.cfg.Login(group))
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			stop := context.AfterFunc(ctx, c.Interrupt)
+			defer stop()
+			return awaitFinished(ctx, c)
+		})
+	}
+	return g.Wait()
+}
+
+func awaitFinished(ctx context.Context, c *mysqlconn.Conn) error {
+	first, err := prepared(c)
+	if err != nil {
+		return err
+	}
+	for now := first; ; {
+		now = slices.DeleteFunc(now, func(x string) bool { return !slices.Contains(first, x) })
+		if len(now) == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d prepared transactions are not finished: %w", len(now), ctx.Err())
+		case <-time.After(2 * time.Millisecond):
+		}
+		if now, err = prepared(c); err != nil {
+			return err
+		}
+	}
+}
+
+// prepared are the transactions prepared on a server.
+func prepared(c *mysqlconn.Conn) ([]string, error) {
+	_, rows, err := c.QueryAll("XA RECOVER", 1<<20)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, r := range rows {
+		if len(r) == 4 {
+			out = append(out, string(r[0])+"/"+string(r[1])+"/"+string(r[3]))
+		}
+	}
+	return out, nil
+}

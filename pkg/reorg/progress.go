@@ -1,0 +1,141 @@
+package reorg
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"skarv/pkg/mover"
+	"skarv/pkg/topology"
+)
+
+// Progress is how far a reorganisation is, all its movers together.
+type Progress struct {
+	At             time.Time     `json:"at"`
+	Phase          string        `json:"phase,omitempty"`
+	Rows           int64         `json:"rows"`
+	RowsEstimated  int64         `json:"rows_estimated"`
+	Bytes          int64         `json:"bytes"`
+	BytesEstimated int64         `json:"bytes_estimated"`
+	Table          string        `json:"table,omitempty"`
+	TablesDone     int           `json:"tables_done"`
+	TablesTotal    int           `json:"tables_total"`
+	Applied        int64         `json:"applied"`
+	Lag            time.Duration `json:"lag"`
+	Throttled      string        `json:"throttled,omitempty"`
+	ETA            time.Duration `json:"eta"`
+	LateWrites     int64         `json:"late_writes,omitempty"`
+	Trouble        string        `json:"trouble,omitempty"`
+}
+
+// shown is what report makes a Progress of; guarded by job.mu.
+type shown struct {
+	movers []Mover
+}
+
+// reportEvery is how often progress is written.
+const reportEvery = time.Second
+
+// report writes how far the movers are.
+func (j *job) report(ctx context.Context) error {
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		j.mu.Lock()
+		movers := slices.Clone(j.shown.movers)
+		j.mu.Unlock()
+		if len(movers) == 0 {
+			continue
+		}
+		p := sum(movers)
+		j.metrics.show(&p)
+		data, err := json.Marshal(p)
+		if err != nil {
+			return err
+		}
+		// Nobody depends on it: what cannot be written now is written in a second.
+		_, _ = j.cfg.Store.Change(j.guard).PutRecord(topology.ReorgProgress, j.ID, data, topology.Any).Commit(ctx)
+	}
+}
+
+// sum adds the movers' progress up.
+func sum(movers []Mover) Progress {
+	out := Progress{At: time.Now().UTC()}
+	order := []mover.Phase{mover.Preparing, mover.Waiting, mover.Copying, mover.Following, mover.Cutting, mover.Watching}
+	least := len(order)
+	for _, m := range movers {
+		p := m.Progress()
+		if at := slices.Index(order, p.Phase); at < least {
+			least, out.Phase = at, string(p.Phase)
+		}
+		out.Rows += p.Rows
+		out.RowsEstimated += p.RowsEstimated
+		out.Bytes += p.Bytes
+		out.BytesEstimated += p.BytesEstimated
+		out.TablesDone += p.TablesDone
+		out.TablesTotal += p.TablesTotal
+		out.Applied += p.Applied
+		out.LateWrites += p.LateWrites
+		out.Lag, out.ETA = max(out.Lag, p.Lag), max(out.ETA, p.ETA)
+		for _, text := range []struct {
+			to   *string
+			from string
+		}{{&out.Table, p.Table}, {&out.Throttled, p.Throttled}, {&out.Trouble, p.Err}} {
+			if *text.to == "" {
+				*text.to = text.from
+			}
+		}
+	}
+	return out
+}
+
+// ProgressOf reads how far a reorganisation is; ok is false when nothing is known.
+func ProgressOf(ctx context.Context, store *topology.Store, id string) (p Progress, ok bool, err error) {
+	rec, ok, err := store.Record(ctx, topology.ReorgProgress, id)
+	if err != nil || !ok {
+		return p, false, err
+	}
+	return p, true, json.Unmarshal(rec.Value, &p)
+}
+
+// metrics are the controller's.
+type metrics struct {
+	outcomes       *prometheus.CounterVec
+	pauses         prometheus.Histogram
+	attemptsFailed prometheus.Counter
+	evictions      prometheus.Counter
+	lateWrites     prometheus.Counter
+	rows, lag      prometheus.Gauge
+}
+
+func newMetrics(reg prometheus.Registerer) *metrics {
+	m := &metrics{
+		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "skarv_reorganisations_total", Help: "Reorganisations that have ended, by outcome."}, []string{"outcome"}),
+		pauses: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "skarv_cutover_pause_seconds", Help: "How long statements on moving partitions were held at a cutover.",
+			Buckets: prometheus.ExponentialBuckets(0.005, 2, 10)}),
+		attemptsFailed: prometheus.NewCounter(prometheus.CounterOpts{Name: "skarv_cutovers_failed_total", Help: "Cutovers that were taken back and tried again."}),
+		evictions:      prometheus.NewCounter(prometheus.CounterOpts{Name: "skarv_evictions_total", Help: "Proxies that were shut out of the servers."}),
+		lateWrites:     prometheus.NewCounter(prometheus.CounterOpts{Name: "skarv_late_writes_total", Help: "Rows written on a node group that had lost their partition. Each is a lost write: alert on any."}),
+		rows:           prometheus.NewGauge(prometheus.GaugeOpts{Name: "skarv_reorg_rows", Help: "Rows copied by the reorganisation that runs."}),
+		lag:            prometheus.NewGauge(prometheus.GaugeOpts{Name: "skarv_reorg_lag_seconds", Help: "How far the copy of the reorganisation that runs is behind its source."}),
+	}
+	if reg != nil {
+		reg.MustRegister(m.outcomes, m.pauses, m.attemptsFailed, m.evictions, m.lateWrites, m.rows, m.lag)
+	}
+	return m
+}
+
+func (m *metrics) ended(o Outcome)       { m.outcomes.WithLabelValues(string(o)).Inc() }
+func (m *metrics) pause(d time.Duration) { m.pauses.Observe(d.Seconds()) }
+func (m *metrics) show(p *Progress) {
+	m.rows.Set(float64(p.Rows))
+	m.lag.Set(p.Lag.Seconds())
+}

@@ -1,0 +1,339 @@
+package reorg
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mover"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/pkg/topology"
+)
+
+// Mover is what a *mover.Mover does.
+type Mover interface {
+	Check(ctx context.Context) ([]mover.Problem, error)
+	Prepare(ctx context.Context, again bool) error
+	Run(ctx context.Context) error
+	Progress() mover.Progress
+	Copied() <-chan struct{}
+	Verify(ctx context.Context) (mover.Report, error)
+	Cut(ctx context.Context, epoch uint64) error
+	Cancel(ctx context.Context, epoch uint64) error
+	Opened(ctx context.Context, epoch uint64) error
+	Clean(ctx context.Context, on placement.NodeGroupID) error
+	Forget(ctx context.Context) error
+}
+
+// Config says what a Runner works with.
+type Config struct {
+	Store    *topology.Store
+	Follower *topology.Follower // run by the caller
+	// NewMover makes what moves the rows.
+	NewMover func(mover.Config, mover.Move) (Mover, error)
+	// Login is how to log in to a server as administrator.
+	Login func(g *catalog.NodeGroup) mysqlconn.Config
+	// Schema is held while tables are looked up: whoever changes the schema holds it too.
+	Schema     sync.Locker
+	Log        *slog.Logger
+	Registerer prometheus.Registerer // may be nil
+	// Times; zero values mean those of DefaultTimes.
+	Times Times
+	// Hit, for tests, is called at every step with its name; an error of it is as if the process died there.
+	Hit func(point string) error
+}
+
+// Times are how long things take or may take.
+type Times struct {
+	Drain    time.Duration // transactions that use frozen partitions have this long to end
+	Ack      time.Duration // proxies have this long to say that they have
+	Deadline time.Duration // partitions stay frozen for no longer
+	MaxLag   time.Duration // a cutover is not tried before the movers are as close
+	Retry    time.Duration // pause after a cutover that failed, growing
+	Tick     time.Duration // of looking at progress
+	Reap     time.Duration // slots of processes that are gone for so long are given to others
+}
+
+// DefaultTimes are what Config's zero values mean.
+func DefaultTimes() Times {
+	return Times{
+		Drain: 100 * time.Millisecond, Ack: 400 * time.Millisecond, Deadline: 2 * time.Second, MaxLag: 100 * time.Millisecond,
+		Retry: time.Second, Tick: 100 * time.Millisecond, Reap: 20 * time.Second,
+	}
+}
+
+// Runner works on reorganisations while it leads. New, then Run for each leadership.
+type Runner struct {
+	cfg     Config
+	metrics *metrics
+}
+
+// New returns a Runner.
+func New(cfg Config) *Runner {
+	d, t := DefaultTimes(), &cfg.Times
+	for _, f := range []struct{ v, def *time.Duration }{
+		{&t.Drain, &d.Drain}, {&t.Ack, &d.Ack}, {&t.Deadline, &d.Deadline}, {&t.MaxLag, &d.MaxLag}, {&t.Retry, &d.Retry},
+		{&t.Tick, &d.Tick}, {&t.Reap, &d.Reap},
+	} {
+		if *f.v <= 0 {
+			*f.v = *f.def
+		}
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Schema == nil {
+		cfg.Schema = &sync.Mutex{}
+	}
+	if cfg.NewMover == nil {
+		cfg.NewMover = func(c mover.Config, m mover.Move) (Mover, error) { return mover.New(c, m) }
+	}
+	return &Runner{cfg: cfg, metrics: newMetrics(cfg.Registerer)}
+}
+
+// errCrash is what Hit returns for a process that dies there.
+var errCrash = errors.New("failpoint")
+
+// Run works on the reorganisation that is active, and on each that comes, until ctx ends or the leadership is lost. guard is the
+// leadership.
+func (r *Runner) Run(ctx context.Context, guard *topology.Guard) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return r.reap(ctx, guard) })
+	g.Go(func() error {
+		for {
+			var id string
+			err := r.cfg.Store.AwaitRecord(ctx, topology.ReorgLock, lockID, func(rec topology.Record) (bool, error) {
+				id = string(rec.Value)
+				return rec.Value != nil, nil
+			})
+			if err != nil {
+				return err
+			}
+			if err := r.work(ctx, guard, id); err != nil {
+				return fmt.Errorf("reorganisation %s: %w", id, err)
+			}
+		}
+	})
+	return g.Wait()
+}
+
+// work carries one reorganisation to its end.
+func (r *Runner) work(ctx context.Context, guard *topology.Guard, id string) error {
+	rec, err := Get(ctx, r.cfg.Store, id)
+	if errors.Is(err, ErrUnknown) {
+		_, err = r.cfg.Store.Change(guard).DeleteRecord(topology.ReorgLock, lockID, topology.Any).Commit(ctx)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	j := &job{Runner: r, guard: guard, Record: rec, known: rec.State, wake: make(chan struct{}, 1), log: r.cfg.Log.With("reorg", rec.ID)}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return j.follow(gctx) })
+	g.Go(func() error { return j.report(gctx) })
+	g.Go(func() error {
+		defer cancel()
+		defer j.dismiss()
+		return j.run(gctx)
+	})
+	err = g.Wait()
+	if j.over {
+		return nil
+	}
+	return err
+}
+
+// job is one reorganisation under one leadership. Its Record belongs to the goroutine of run.
+type job struct {
+	*Runner
+	*Record
+	guard *topology.Guard
+	log   *slog.Logger
+	crew  *crew // nil: no movers run
+	over  bool
+	known State // as it is in etcd, as far as this controller knows
+
+	mu     sync.Mutex
+	wake   chan struct{} // has a token when the record was changed by somebody else
+	latest int64         // its revision then
+	shown  shown         // what report writes
+}
+
+// follow notices what others write into the record.
+func (j *job) follow(ctx context.Context) error {
+	err := j.cfg.Store.AwaitRecord(ctx, topology.Reorgs, j.ID, func(rec topology.Record) (bool, error) {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.latest = rec.Revision
+		select {
+		case j.wake <- struct{}{}:
+		default:
+		}
+		return false, nil
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// refresh takes over what others have written into the record.
+func (j *job) refresh(ctx context.Context) error {
+	j.mu.Lock()
+	stale := j.latest != j.Revision
+	j.mu.Unlock()
+	if !stale {
+		return nil
+	}
+	rec, err := Get(ctx, j.cfg.Store, j.ID)
+	if err != nil {
+		return err
+	}
+	if rec.State != j.known {
+		return fmt.Errorf("%w: its state became %s", topology.ErrNotLeader, rec.State) // somebody else leads
+	}
+	j.Record = rec
+	return nil
+}
+
+// pauseFor waits, or until the record was changed by somebody else.
+func (j *job) pauseFor(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-j.wake:
+	case <-t.C:
+	}
+	return ctx.Err()
+}
+
+// save writes the record, and with it what change has. What others have written meanwhile is kept.
+func (j *job) save(ctx context.Context, build func(*topology.Change) *topology.Change) error {
+	for {
+		data, err := json.Marshal(j.Record)
+		if err != nil {
+			return err
+		}
+		change := j.cfg.Store.Change(j.guard)
+		if build != nil {
+			change = build(change)
+		}
+		revision, err := change.PutRecord(topology.Reorgs, j.ID, data, j.Revision).Commit(ctx)
+		if err == nil {
+			j.Revision, j.known = revision, j.State
+			return nil
+		}
+		if !errors.Is(err, topology.ErrConflict) {
+			return err
+		}
+		now, gerr := Get(ctx, j.cfg.Store, j.ID)
+		if gerr != nil {
+			return gerr
+		}
+		switch {
+		case now.Revision == j.Revision:
+			return err // it was not the record
+		case now.State != j.known:
+			// Somebody else leads, or a write of ours that seemed to fail has not.
+			return fmt.Errorf("%w: its state is %s already", topology.ErrNotLeader, now.State)
+		}
+		j.Paused, j.Wish, j.Revision = now.Paused, now.Wish, now.Revision
+	}
+}
+
+// enter writes that a state is reached.
+func (j *job) enter(ctx context.Context, s State, build func(*topology.Change) *topology.Change) error {
+	old := *j.Record
+	j.State = s
+	if s != old.State {
+		j.Problem = ""
+		const kept = 100
+		if len(j.Steps) < kept {
+			j.Steps = append(j.Steps, Step{s, time.Now().UTC()})
+		}
+	}
+	if err := j.save(ctx, build); err != nil {
+		old.Paused, old.Wish, old.Revision = j.Paused, j.Wish, j.Revision
+		*j.Record = old
+		return err
+	}
+	if s != old.State {
+		j.log.InfoContext(ctx, "reorganisation goes on", "state", s, "partitions", j.Partitions())
+	}
+	return j.hit("entered." + string(s))
+}
+
+// trouble notes why it does not go on; "" takes it back.
+func (j *job) trouble(ctx context.Context, text string) error {
+	if j.Problem == text {
+		return nil
+	}
+	j.Problem = text
+	if text != "" {
+		j.log.WarnContext(ctx, "reorganisation does not go on", "state", j.State, "problem", text)
+	}
+	return j.save(ctx, nil)
+}
+
+func (j *job) hit(point string) error {
+	if j.cfg.Hit == nil {
+		return nil
+	}
+	if err := j.cfg.Hit(point); err != nil {
+		return fmt.Errorf("%w at %s: %w", errCrash, point, err)
+	}
+	return nil
+}
+
+// run takes one step after the other.
+func (j *job) run(ctx context.Context) error {
+	for {
+		if err := j.refresh(ctx); err != nil {
+			return err
+		}
+		if j.State == Done {
+			return j.end(ctx)
+		}
+		if err := j.step(ctx); err != nil {
+			if ctx.Err() != nil || errors.Is(err, topology.ErrNotLeader) || errors.Is(err, errCrash) {
+				return err
+			}
+			// A server or etcd that does not answer now may do so later: the step is taken again.
+			if terr := j.trouble(ctx, err.Error()); terr != nil && !errors.Is(terr, topology.ErrUnavailable) {
+				return terr
+			}
+			if err := j.pauseFor(ctx, j.cfg.Times.Retry); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// end makes room for the next one.
+func (j *job) end(ctx context.Context) error {
+	if err := j.hit("end"); err != nil {
+		return err
+	}
+	if _, err := j.cfg.Store.Change(j.guard).DeleteRecord(topology.ReorgLock, lockID, topology.Any).
+		DeleteRecord(topology.ReorgProgress, j.ID, topology.Any).Commit(ctx); err != nil {
+		return err
+	}
+	j.metrics.ended(j.Outcome)
+	j.log.InfoContext(ctx, "reorganisation ended", "outcome", j.Outcome, "problem", j.Problem, "partitions", j.Partitions(),
+		"duration", time.Since(j.Created))
+	j.over = true
+	return nil
+}

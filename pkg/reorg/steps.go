@@ -1,0 +1,375 @@
+package reorg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/mover"
+	"skarv/pkg/placement"
+	"skarv/pkg/topology"
+)
+
+// step takes the next step. It may be taken any number of times, by one controller after the other: what it does is done
+// again without harm, and the state is written when all of it is done.
+func (j *job) step(ctx context.Context) error {
+	if j.Wish == WishAbort && !j.Undo {
+		switch j.State {
+		case Planned:
+			return j.refused(ctx, "aborted before it began", Aborted)
+		case In, Copy, CatchUp, Verify:
+			return j.giveUp(ctx, "aborted on request")
+		}
+	}
+	if j.Paused && j.State != Frozen && j.State != Rollback {
+		j.dismiss()
+		return j.pauseFor(ctx, time.Minute)
+	}
+	switch j.State {
+	case Planned:
+		return j.check(ctx)
+	case In:
+		return j.announce(ctx)
+	case Copy:
+		return j.copy(ctx)
+	case CatchUp:
+		return j.catchUp(ctx)
+	case Verify:
+		return j.verify(ctx)
+	case Frozen, Rollback:
+		return j.interrupted(ctx)
+	case Reverse:
+		return j.reverse(ctx)
+	case Cleaning:
+		return j.clean(ctx)
+	}
+	return fmt.Errorf("unknown state %s: a newer version has worked on it", j.State)
+}
+
+// check looks for everything that would stop the reorganisation half way, then tells the map.
+func (j *job) check(ctx context.Context) error {
+	problems, err := j.problems(ctx)
+	if err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return j.refused(ctx, strings.Join(problems, "\n"), Refused)
+	}
+	m, revision, err := j.cfg.Store.Map(ctx)
+	if err != nil {
+		return err
+	}
+	next, err := m.Next(nil, j.moving(placement.In, 0, 0))
+	if err != nil {
+		return j.refused(ctx, err.Error(), Refused)
+	}
+	return j.enter(ctx, In, func(c *topology.Change) *topology.Change { return c.PutMap(next, revision) })
+}
+
+func (j *job) problems(ctx context.Context) ([]string, error) {
+	m, _, err := j.cfg.Store.Map(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, mv := range j.moves(false) {
+		if m.Owner(mv.Partition) != mv.From {
+			return []string{fmt.Sprintf("partition %d belongs to node group %d by now; plan again", mv.Partition, m.Owner(mv.Partition))}, nil
+		}
+	}
+	if len(m.Moving()) > 0 {
+		return []string{"partitions of " + m.Moving()[0].Reorg + " are still moving"}, nil
+	}
+	loose, err := j.unfenced(ctx)
+	if err != nil || len(loose) > 0 {
+		return loose, err
+	}
+	c, err := j.assemble(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, mv := range c.forward {
+		problems, err := mv.Check(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range problems {
+			if text := p.String(); !slices.Contains(out, text) {
+				out = append(out, text)
+			}
+		}
+	}
+	return out, nil
+}
+
+// refused ends a reorganisation that has not touched anything.
+func (j *job) refused(ctx context.Context, why string, outcome Outcome) error {
+	old := *j.Record
+	j.Outcome = outcome
+	if err := j.enter(ctx, Done, nil); err != nil {
+		*j.Record = old
+		return err
+	}
+	j.Problem = why
+	return j.save(ctx, nil)
+}
+
+// giveUp begins the way back of a reorganisation that has not cut over: what the targets have is deleted.
+func (j *job) giveUp(ctx context.Context, why string) error {
+	j.dismiss()
+	m, revision, err := j.cfg.Store.Map(ctx)
+	if err != nil {
+		return err
+	}
+	next, err := m.Next(nil, j.moving(placement.Cleaning, 0, 0))
+	if err != nil {
+		return err
+	}
+	j.Undo = true
+	if err := j.enter(ctx, Cleaning, func(c *topology.Change) *topology.Change { return c.PutMap(next, revision) }); err != nil {
+		return err
+	}
+	return j.trouble(ctx, why)
+}
+
+// announce waits until all proxies leave out what the targets will have.
+func (j *job) announce(ctx context.Context) error {
+	if err := j.awaitMap(ctx); err != nil {
+		return err
+	}
+	if err := j.hit("in.acked"); err != nil {
+		return err
+	}
+	c, err := j.assemble(ctx)
+	if err != nil {
+		return err
+	}
+	if err := each(ctx, c.forward, func(ctx context.Context, m Mover) error { return m.Prepare(ctx, j.Again) }); err != nil {
+		return err
+	}
+	j.Again = false
+	return j.enter(ctx, Copy, nil)
+}
+
+// each calls f for all movers at once.
+func each(ctx context.Context, movers []Mover, f func(context.Context, Mover) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, m := range movers {
+		g.Go(func() error { return f(ctx, m) })
+	}
+	return g.Wait()
+}
+
+// copy waits until everything is copied.
+func (j *job) copy(ctx context.Context) error {
+	c, err := j.hire(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range c.forward {
+		select {
+		case <-m.Copied():
+		case <-c.failed:
+			return j.moverFailed(ctx)
+		default:
+			return j.pauseFor(ctx, j.cfg.Times.Tick)
+		}
+	}
+	return j.enter(ctx, CatchUp, nil)
+}
+
+// moverFailed decides what an error of a mover means that it cannot help itself with.
+func (j *job) moverFailed(ctx context.Context) error {
+	err := j.crew.err()
+	j.dismiss()
+	switch {
+	case errors.Is(err, mover.ErrRecopy) && j.State != Reverse:
+		j.Again = true
+		return j.enter(ctx, In, nil)
+	case err == nil:
+		return errors.New("the mover has ended")
+	}
+	return err
+}
+
+// catchUp waits until the movers are close behind their sources.
+func (j *job) catchUp(ctx context.Context) error {
+	c, err := j.hire(ctx)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-c.failed:
+		return j.moverFailed(ctx)
+	default:
+	}
+	if !c.close(j.cfg.Times.MaxLag) {
+		return j.pauseFor(ctx, j.cfg.Times.Tick)
+	}
+	return j.enter(ctx, Verify, nil)
+}
+
+// verify compares, then cuts over.
+func (j *job) verify(ctx context.Context) error {
+	c, err := j.hire(ctx)
+	if err != nil {
+		return err
+	}
+	if !c.verified {
+		if err := j.compare(ctx, c.forward); err != nil {
+			return err
+		}
+		if j.State != Verify {
+			return nil
+		}
+		c.verified = true
+	}
+	select {
+	case <-c.failed:
+		return j.moverFailed(ctx)
+	default:
+	}
+	if !c.close(j.cfg.Times.MaxLag) {
+		return j.pauseFor(ctx, j.cfg.Times.Tick)
+	}
+	return j.cutOver(ctx, c)
+}
+
+// compare gives up when sources and targets are not equal.
+func (j *job) compare(ctx context.Context, movers []Mover) error {
+	for _, m := range movers {
+		rep, err := m.Verify(ctx)
+		if err != nil {
+			return err
+		}
+		if !rep.Equal() {
+			return j.giveUp(ctx, "the copy is not equal to its source: "+describe(rep))
+		}
+	}
+	return nil
+}
+
+func describe(rep mover.Report) string {
+	text := fmt.Sprintf("%d rows differ", rep.Differs)
+	for i, d := range rep.Differing {
+		if i == 3 {
+			text += ", ..."
+			break
+		}
+		text += fmt.Sprintf(", %s %s on node group %d: %s", d.Table, d.Key, d.Target, d.What)
+	}
+	if len(rep.Unverified) > 0 {
+		text += "; not compared: " + strings.Join(rep.Unverified, ", ")
+	}
+	return text
+}
+
+// reverse keeps the way back open for as long as it is wanted.
+func (j *job) reverse(ctx context.Context) error {
+	left := j.Window - time.Since(j.Opened)
+	if j.Wish == WishComplete || left <= 0 && j.Wish != WishRollback {
+		return j.beginCleaning(ctx)
+	}
+	c, err := j.hire(ctx)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-c.failed:
+		return j.moverFailed(ctx)
+	default:
+	}
+	if j.Wish == WishRollback && c.close(j.cfg.Times.MaxLag) {
+		return j.cutBack(ctx, c)
+	}
+	wait := j.cfg.Times.Tick
+	if j.Wish != WishRollback {
+		wait = min(left, time.Second)
+	}
+	return j.pauseFor(ctx, wait)
+}
+
+// beginCleaning ends the way back.
+func (j *job) beginCleaning(ctx context.Context) error {
+	j.dismiss()
+	m, revision, err := j.cfg.Store.Map(ctx)
+	if err != nil {
+		return err
+	}
+	next, err := m.Next(nil, j.moving(placement.Cleaning, 0, 0))
+	if err != nil {
+		return err
+	}
+	return j.enter(ctx, Cleaning, func(c *topology.Change) *topology.Change { return c.PutMap(next, revision) })
+}
+
+// clean deletes what is not its group's, and ends.
+func (j *job) clean(ctx context.Context) error {
+	if err := j.awaitMap(ctx); err != nil {
+		return err
+	}
+	if err := j.hit("cleaning.acked"); err != nil {
+		return err
+	}
+	m, revision, err := j.cfg.Store.Map(ctx)
+	if err != nil {
+		return err
+	}
+	if len(m.Moving()) > 0 {
+		c, err := j.assemble(ctx)
+		if err != nil {
+			return err
+		}
+		g, gctx := errgroup.WithContext(ctx)
+		for i, mv := range c.forward {
+			on := []placement.NodeGroupID{c.sources[i]}
+			if j.Undo {
+				on = c.targets[i]
+			}
+			g.Go(func() error {
+				for _, id := range on {
+					if err := mv.Clean(gctx, id); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return err
+		}
+		if err := j.hit("cleaned"); err != nil {
+			return err
+		}
+		for _, mv := range slices.Concat(c.forward, c.back) {
+			if err := mv.Forget(ctx); err != nil {
+				return err
+			}
+		}
+		next, err := m.Next(nil, nil)
+		if err != nil {
+			return err
+		}
+		j.Outcome = Moved
+		switch {
+		case j.Undo && j.Opened.IsZero():
+			j.Outcome = Aborted
+		case j.Undo:
+			j.Outcome = RolledBack
+		}
+		problem := j.Problem
+		if err := j.enter(ctx, Done, func(c *topology.Change) *topology.Change { return c.PutMap(next, revision) }); err != nil {
+			return err
+		}
+		if j.Undo {
+			return j.trouble(ctx, problem)
+		}
+		return nil
+	}
+	return j.enter(ctx, Done, nil)
+}

@@ -1,0 +1,160 @@
+package reorg
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mover"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+)
+
+// plainMover is a mover that copies everything while the partitions are frozen. It is right, and as slow as one copy; the
+// steps around it are what is tested with it.
+type plainMover struct {
+	move   mover.Move
+	copied chan struct{}
+	faults *faults
+}
+
+// faults are what plainMovers are to fail with, by name of the method; guarded by mu.
+type faults struct {
+	mu     sync.Mutex
+	errs   map[string]error
+	report mover.Report
+	calls  []string
+}
+
+func (f *faults) call(name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = append(f.calls, name)
+	return f.errs[name]
+}
+
+func (f *faults) set(name string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.errs == nil {
+		f.errs = map[string]error{}
+	}
+	f.errs[name] = err
+}
+
+func (p *plainMover) Check(context.Context) ([]mover.Problem, error) { return nil, p.faults.call("check") }
+func (p *plainMover) Prepare(ctx context.Context, _ bool) error {
+	if err := p.faults.call("prepare"); err != nil || p.move.Follow {
+		return err
+	}
+	for g := range p.move.Targets {
+		if err := p.Clean(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+func (p *plainMover) Run(ctx context.Context) error { <-ctx.Done(); return nil }
+func (p *plainMover) Progress() mover.Progress      { return mover.Progress{Phase: mover.Following} }
+func (p *plainMover) Copied() <-chan struct{}       { return p.copied }
+func (p *plainMover) Verify(context.Context) (mover.Report, error) {
+	err := p.faults.call("verify")
+	p.faults.mu.Lock()
+	defer p.faults.mu.Unlock()
+	return p.faults.report, err
+}
+func (p *plainMover) Cancel(context.Context, uint64) error { return p.faults.call("cancel") }
+func (p *plainMover) Opened(context.Context, uint64) error { return p.faults.call("opened") }
+func (p *plainMover) Forget(context.Context) error         { return p.faults.call("forget") }
+
+func (p *plainMover) Cut(ctx context.Context, _ uint64) error {
+	if err := p.faults.call("cut"); err != nil {
+		return err
+	}
+	for g := range p.move.Targets {
+		if err := p.Clean(ctx, g); err != nil {
+			return err
+		}
+		if err := p.copyTo(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// condition is that a row of t is one of those that go to g; 0: to any group.
+func (p *plainMover) condition(t *catalog.Table, g placement.NodeGroupID) string {
+	var list []string
+	for part, to := range p.move.Partitions {
+		if g == 0 || to == g {
+			list = append(list, fmt.Sprint(part))
+		}
+	}
+	var columns []string
+	for _, c := range t.Distribution {
+		columns = append(columns, "`"+t.Columns[c].Name+"`")
+	}
+	return t.Key.SQLExpr(columns) + " IN (" + strings.Join(list, ",") + ")"
+}
+
+func (p *plainMover) Clean(ctx context.Context, on placement.NodeGroupID) error {
+	if err := p.faults.call("clean"); err != nil {
+		return err
+	}
+	server, which := p.move.Source, placement.NodeGroupID(0)
+	if on != server.Group {
+		server, which = p.move.Targets[on], on
+	}
+	c, err := mysqlconn.Dial(ctx, server.Conn)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, t := range p.move.Tables {
+		if _, err := c.Exec("DELETE FROM `" + t.Database + "`.`" + t.Name + "` WHERE " + p.condition(t, which)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *plainMover) copyTo(ctx context.Context, g placement.NodeGroupID) error {
+	from, err := mysqlconn.Dial(ctx, p.move.Source.Conn)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := mysqlconn.Dial(ctx, p.move.Targets[g].Conn)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	for _, t := range p.move.Tables {
+		name := "`" + t.Database + "`.`" + t.Name + "`"
+		_, rows, err := from.QueryAll("SELECT * FROM "+name+" WHERE "+p.condition(t, g), 1<<20)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		var all []string
+		for _, r := range rows {
+			var values []string
+			for _, v := range r {
+				if v == nil {
+					values = append(values, "NULL")
+				} else {
+					values = append(values, "'"+strings.ReplaceAll(string(v), "'", "''")+"'")
+				}
+			}
+			all = append(all, "("+strings.Join(values, ",")+")")
+		}
+		if _, err := to.Exec("INSERT INTO " + name + " VALUES " + strings.Join(all, ",")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
