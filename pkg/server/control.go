@@ -19,11 +19,12 @@ func (s *Server) runControl(ctx context.Context) error {
 		cfg := reorg.Config{
 			Store: s.store, Follower: s.follower, Login: s.pools.Login, Schema: schema, Log: s.log, Registerer: s.registry,
 		}
-		if s.reorg != nil {
-			s.reorg(&cfg)
+		if s.options.Reorg != nil {
+			s.options.Reorg(&cfg)
 		}
 		c := control.New(control.Config{
 			Store: s.store, Follower: s.follower, Addr: s.adminAddr(), Log: s.log, Reorg: reorg.New(cfg), Schema: schema,
+			Retry: s.options.ControlRetry,
 		})
 		g.Go(func() error { return c.Run(ctx) })
 		// Every controller looks after prepared transactions, not the elected one alone: it is safe, and locks are not

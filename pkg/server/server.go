@@ -60,7 +60,7 @@ type Server struct {
 	freezes  chan struct{} // there is another partition map, for runThaw
 	admitted chan struct{} // closed when the first slot is taken
 	slot     atomic.Pointer[topology.Slot]
-	reorg    func(*reorg.Config)
+	options  Options
 
 	coordinator *txn.Coordinator
 	recoverer   *txn.Recoverer // nil without the controller's role
@@ -74,6 +74,8 @@ type Options struct {
 	Failpoint func(point string, id txn.ID) error
 	// Reorg, for tests, may change how reorganisations are worked on.
 	Reorg func(*reorg.Config)
+	// ControlRetry, for tests, is the controller's pause after a failure; see control.Config.
+	ControlRetry time.Duration
 }
 
 // New checks cfg, binds every address and opens the connection to etcd. An address in use is an error that names
@@ -130,7 +132,7 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	backendTLS, _ := cfg.Backend.tlsConfig()
 	s.barrier, s.fenced, s.maps, s.admitted = barrier.New(), make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
-	s.freezes, s.reorg = make(chan struct{}, 1), o.Reorg
+	s.freezes, s.options = make(chan struct{}, 1), o
 	s.accounts = fence.NewHolder(fence.HolderConfig{Dial: s.dialGroup, Lost: func() { signal(s.fenced) }, Unfenced: func() { s.presence.Unfenced() }, Log: o.Log})
 	s.pools = backend.NewPools(backend.Config{
 		MaxPerGroup: cfg.Backend.MaxConnections, DialTimeout: time.Duration(cfg.Backend.DialTimeout),

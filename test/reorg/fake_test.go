@@ -44,7 +44,9 @@ func (f *faults) set(name string, err error) {
 	f.errs[name] = err
 }
 
-func (p *plainMover) Check(context.Context) ([]mover.Problem, error) { return nil, p.faults.call("check") }
+func (p *plainMover) Check(context.Context) ([]mover.Problem, error) {
+	return nil, p.faults.call("check")
+}
 func (p *plainMover) Prepare(ctx context.Context, _ bool) error {
 	if err := p.faults.call("prepare"); err != nil || p.move.Follow {
 		return err
@@ -112,8 +114,17 @@ func (p *plainMover) Clean(ctx context.Context, on placement.NodeGroupID) error 
 		return err
 	}
 	defer c.Close()
-	for _, t := range p.move.Tables {
-		if _, err := c.Exec("DELETE FROM `" + t.Database + "`.`" + t.Name + "` WHERE " + p.condition(t, which)); err != nil {
+	for _, t := range p.move.Tables { // with an integer as primary key; other rows are not to be locked
+		name, key := "`"+t.Database+"`.`"+t.Name+"`", "`"+t.Columns[t.Primary[0]].Name+"`"
+		_, rows, err := c.QueryAll("SELECT "+key+" FROM "+name+" WHERE "+p.condition(t, which), 1<<20)
+		if err != nil {
+			return err
+		}
+		ids := []string{"-1"}
+		for _, r := range rows {
+			ids = append(ids, string(r[0]))
+		}
+		if _, err := c.Exec("DELETE FROM " + name + " WHERE " + key + " IN (" + strings.Join(ids, ",") + ")"); err != nil {
 			return err
 		}
 	}
