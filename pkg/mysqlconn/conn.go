@@ -43,6 +43,9 @@ type Conn struct {
 	rows    bool // rows of this result are still to be read
 	more    bool // another result of the same answer follows
 	fileAsk bool // Relay stopped for a file
+	// expectFile: the answer to come may ask for a file; sendingFile: it has.
+	expectFile, sendingFile bool
+
 	end     wire.OK
 	columns columnCache
 
@@ -66,7 +69,7 @@ func (c *Conn) Status() wire.Status { return c.status }
 
 // Usable reports whether a new command may be sent: the connection is whole and all answers have been read to their end.
 func (c *Conn) Usable() bool {
-	return !c.broken && !c.interrupted.Load() && c.pending == 0 && !c.fileAsk && c.r == c.w
+	return !c.broken && !c.interrupted.Load() && c.pending == 0 && !c.fileAsk && !c.sendingFile && c.r == c.w
 }
 
 // Stale looks, with one system call, whether the server has closed an idle connection or sent something unasked.

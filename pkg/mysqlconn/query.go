@@ -3,6 +3,7 @@ package mysqlconn
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
@@ -15,6 +16,21 @@ type Head struct {
 	OK *wire.OK
 	// Columns are those of the rows to be read. Nobody may change them: the next result with the same columns shares them.
 	Columns []sqltypes.Column
+	// File, not nil, is the name of the file that LOAD DATA LOCAL asks for: see ExpectFile.
+	File []byte
+}
+
+// ExpectFile says that the next answer may ask for a file. If ReadHead's Head has a File, its contents go to the server through
+// SendFilePart, the last of them empty, and then ReadHead reads how the answer goes on.
+func (c *Conn) ExpectFile() { c.expectFile = true }
+
+// SendFilePart sends a part of a file that was asked for, less than 16 MB; an empty one ends the file.
+func (c *Conn) SendFilePart(part []byte) error {
+	if !c.sendingFile {
+		return c.misused()
+	}
+	c.sendingFile = len(part) > 0
+	return c.writePacket(part)
 }
 
 // Send writes one command and reads nothing. Several may be sent before their answers are read, in the order of sending.
@@ -113,7 +129,11 @@ func (c *Conn) ReadHead() (Head, error) {
 		ok, err := wire.ParseEnd(payload, c.caps)
 		return c.headOK(ok, err)
 	case wire.LocalHeader:
-		return Head{}, c.refuseFile()
+		if !c.expectFile {
+			return Head{}, c.refuseFile()
+		}
+		c.expectFile, c.sendingFile = false, true
+		return Head{File: slices.Clone(payload[1:])}, nil
 	}
 	n, size := wire.LenencInt(payload)
 	if size != len(payload) || n == 0 || n > 1<<16 {

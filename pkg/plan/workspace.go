@@ -118,6 +118,8 @@ type Stage struct {
 	Update bool
 	// Query: the rows come from a query; else they are VALUES.
 	Query bool
+	// Load: the rows come from the client's file (LOAD DATA LOCAL); Query is set, too.
+	Load bool
 }
 
 // Written says what a statement may do to a table. Afterwards its copy is compared with what it was: rows that are gone are

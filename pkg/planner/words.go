@@ -133,6 +133,8 @@ func (b *build) byWords() error {
 		return nil
 	case sqlparse.Do:
 		return b.do()
+	case sqlparse.LoadData:
+		return b.load(w)
 	case sqlparse.Prepare, sqlparse.Execute, sqlparse.Deallocate:
 		return b.prepared(w)
 	}
@@ -147,8 +149,6 @@ func (b *build) refuseKind() error {
 		return refuse("CALL", "send the statements of the procedure yourself")
 	case sqlparse.Handler:
 		return refuse("HANDLER", "use SELECT ... ORDER BY key LIMIT n")
-	case sqlparse.LoadData:
-		return refuse("LOAD DATA and LOAD XML", "send the rows as INSERT statements")
 	case sqlparse.XA:
 		return refuse("XA statements of clients", "use BEGIN and COMMIT")
 	case sqlparse.Grant, sqlparse.Account:

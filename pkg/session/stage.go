@@ -79,7 +79,12 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 	duplicates := records - min(records, ok.AffectedRows) + sum.Duplicates
 	ok.Warnings += uint16(min(sum.Warnings, uint(^uint16(0)-ok.Warnings)))
 	ok.AffectedRows = sum.Affected
-	if ok.Info = ok.Info[:0]; multi || n.Query {
+	switch ok.Info = ok.Info[:0]; {
+	case n.Load && n.Verb == "REPLACE INTO":
+		ok.Info = fmt.Appendf(ok.Info, "Records: %d  Deleted: %d  Skipped: %d  Warnings: %d", records, sum.Duplicates, duplicates-sum.Duplicates, ok.Warnings)
+	case n.Load:
+		ok.Info = fmt.Appendf(ok.Info, "Records: %d  Deleted: 0  Skipped: %d  Warnings: %d", records, duplicates, ok.Warnings)
+	case multi || n.Query:
 		ok.Info = fmt.Appendf(ok.Info, "Records: %d  Duplicates: %d  Warnings: %d", records, duplicates, ok.Warnings)
 	}
 	switch {
@@ -91,6 +96,12 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 		if ok.LastInsertID, w.generated = ids.InsertID(sum.Affected, sum.InsertID); n.Query && n.Update && !w.generated {
 			ok.LastInsertID = 0 // servers have forgotten what the last row brought
 		}
+	}
+	if n.Load {
+		if w.generated {
+			s.lastInsertID = ok.LastInsertID
+		}
+		ok.LastInsertID, w.generated = 0, false // the servers do not tell
 	}
 	return nil
 }

@@ -44,7 +44,11 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	if g == 0 {
 		g = s.anyGroup()
 	}
-	c, err := s.cfg.Pools.Get(g, s.profile, s.state, nil)
+	profile := s.profile
+	if n.Stage != nil && n.Stage.Load {
+		profile.Caps |= s.conn.Capabilities() & wire.CapLocalFiles
+	}
+	c, err := s.cfg.Pools.Get(g, profile, s.state, nil)
 	if err != nil {
 		return err
 	}
@@ -138,7 +142,7 @@ func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 	if err := ws.Ready(); err != nil {
 		return ok, txn.Lost(w.c, err)
 	}
-	if ok, err = w.compute(); err != nil {
+	if ok, err = w.compute(st); err != nil {
 		return ok, err
 	}
 	if err := ws.Resume(st != nil && w.n.Stage.Update); err != nil {
@@ -159,7 +163,7 @@ func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 }
 
 // compute runs the client's statement over the copies.
-func (w *workspaceWrite) compute() (ok wire.OK, err error) {
+func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 	s, c := w.s, w.c
 	if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on the server
 		return ok, sqlerr.QueryInterrupted.New()
@@ -170,10 +174,19 @@ func (w *workspaceWrite) compute() (ok wire.OK, err error) {
 			return ok, txn.Lost(c, err)
 		}
 	}
+	if w.n.Stage != nil && w.n.Stage.Load {
+		c.ExpectFile()
+	}
 	if err := c.Send(wire.ComQuery, s.renamed(w.n)); err != nil {
 		return ok, txn.Lost(c, err)
 	}
 	head, err := c.ReadHead()
+	if err == nil && head.File != nil {
+		if err := s.passFile(c, head.File, st.UsageOf); err != nil {
+			return ok, err
+		}
+		head, err = c.ReadHead()
+	}
 	if err != nil {
 		return ok, s.computed(txn.Lost(c, err))
 	}

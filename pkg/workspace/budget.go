@@ -32,6 +32,12 @@ func (w *Workspace) take(size int64) error {
 	if w.rows++; w.rows > l.Rows {
 		return tooLarge("workspace.max_rows", l.Rows)
 	}
+	return w.takeBytes(size)
+}
+
+// takeBytes counts bytes of a statement.
+func (w *Workspace) takeBytes(size int64) error {
+	l := &w.budget.limits
 	if w.bytes+size > l.Bytes {
 		return tooLarge("workspace.max_bytes", l.Bytes)
 	}

@@ -90,11 +90,8 @@ func (s *Stage) Rows(columns []int, sessionTime bool, partition func(alias strin
 	return b.String()
 }
 
-// Empty takes all rows out.
-func (s *Stage) Empty() error {
-	_, err := s.w.conn.Exec("DELETE FROM " + s.of())
-	return err
-}
+// UsageOf counts bytes that are about to be written into the stage.
+func (s *Stage) UsageOf(bytes int64) error { return s.w.takeBytes(bytes) }
 
 // Usage counts rows that were written into the stage by a statement of the client.
 func (s *Stage) Usage(rows uint64) error {

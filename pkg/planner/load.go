@@ -1,0 +1,77 @@
+package planner
+
+import (
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// load plans LOAD DATA. With LOCAL the client's file fills a stage, by the client's own statement, so that a server reads it:
+// every option, conversion, SET expression and warning is its own.
+func (b *build) load(w *words) error {
+	b.plan.Kind = plan.Insert
+	refs, sure := b.st.Tables()
+	if !sure || len(refs) != 1 {
+		return sqlerr.Unsupported("LOAD DATA of this form", "write LOAD DATA LOCAL INFILE 'name' INTO TABLE t")
+	}
+	w.take("LOAD")
+	if w.take("XML") {
+		return sqlerr.Unsupported("LOAD XML", "use LOAD DATA LOCAL INFILE, or send the rows as INSERT statements")
+	}
+	w.take("DATA")
+	if !w.take("LOW_PRIORITY") {
+		w.take("CONCURRENT")
+	}
+	local := w.take("LOCAL")
+	t, ok, err := b.copyable(refs[0], b.db)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return sqlerr.Unsupported("LOAD DATA into system tables", "use SQL statements or skarvctl made for the purpose")
+	case t.Kind == catalog.View:
+		return sqlerr.Unsupported("LOAD DATA into the view '"+t.Name+"'", "load into its table")
+	}
+	b.access(t.Database, catalog.Write)
+	if !local {
+		return b.loadFromServer(t)
+	}
+	w.take("INFILE")
+	w.next()
+	verb := "INSERT IGNORE INTO" // the server cannot stop the client's file
+	if w.take("REPLACE") {
+		verb = "REPLACE INTO"
+	}
+	for toks := b.st.TokensFrom(refs[0].End); ; {
+		tok := toks.Next()
+		switch {
+		case tok.Kind == sqlparse.EOF:
+			if readsClock(t) {
+				b.plan.Uses |= plan.ReadsClock
+			}
+			b.plan.Root = &plan.Workspace{Write: true, Stage: &plan.Stage{Table: t, Sequence: sequenceOf(t), Name: t.Name, Verb: verb,
+				ZeroIsValue: b.sess.NoAutoValueOnZero, Query: true, Load: true}}
+			return nil
+		case tok.Kind == sqlparse.UserVar:
+			b.plan.Uses |= plan.WritesUserVariable
+		case isWord(b.st, tok, "SELECT"):
+			return sqlerr.Unsupported("LOAD DATA with subqueries", "load into a table of its own, then use INSERT ... SELECT")
+		case isWord(b.st, tok, "PARTITION"):
+			return sqlerr.Unsupported("LOAD DATA ... PARTITION (...)", "leave the clause out")
+		}
+	}
+}
+
+// loadFromServer plans LOAD DATA without LOCAL: a file of one server, which may only go into tables of that server.
+func (b *build) loadFromServer(t *catalog.Table) error {
+	b.access("*", catalog.Admin)
+	if t.Kind != catalog.Single {
+		return sqlerr.Unsupported("LOAD DATA INFILE of a file on a server, into a table of several node groups", "use LOAD DATA LOCAL INFILE")
+	}
+	f := b.fragment(plan.Target{Kind: plan.OneGroup, Group: t.Group})
+	f.Write = true
+	b.addTable(f, t)
+	b.plan.Relay = f
+	return nil
+}
