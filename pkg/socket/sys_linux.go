@@ -11,10 +11,11 @@ import (
 // collection waits for the longest of them.
 const maxCall = 256 << 10
 
-// sysRead is read(2) on a non-blocking socket. The raw form spares the runtime's bookkeeping for calls that may block.
+// sysRead is recv(2) on a non-blocking socket: read(2) takes the longer way, through the file system's layer. The raw form
+// spares the runtime's bookkeeping for calls that may block.
 func sysRead(fd uintptr, p []byte) (int, error) {
 	for {
-		n, _, e := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(min(len(p), maxCall)))
+		n, _, e := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(min(len(p), maxCall)), 0, 0, 0)
 		switch e {
 		case 0:
 			if n == 0 {
@@ -25,15 +26,16 @@ func sysRead(fd uintptr, p []byte) (int, error) {
 			return 0, ErrWouldBlock
 		case syscall.EINTR:
 		default:
-			return 0, os.NewSyscallError("read", e)
+			return 0, os.NewSyscallError("recv", e)
 		}
 	}
 }
 
-// sysWrite is write(2) on a non-blocking socket; it may write less than p.
+// sysWrite is send(2) on a non-blocking socket; it may write less than p.
 func sysWrite(fd uintptr, p []byte) (int, error) {
 	for {
-		n, _, e := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(min(len(p), maxCall)))
+		n, _, e := syscall.RawSyscall6(syscall.SYS_SENDTO, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(min(len(p), maxCall)),
+			syscall.MSG_NOSIGNAL, 0, 0)
 		switch e {
 		case 0:
 			return int(n), nil
@@ -41,7 +43,7 @@ func sysWrite(fd uintptr, p []byte) (int, error) {
 			return 0, ErrWouldBlock
 		case syscall.EINTR:
 		default:
-			return 0, os.NewSyscallError("write", e)
+			return 0, os.NewSyscallError("send", e)
 		}
 	}
 }
