@@ -11,7 +11,7 @@ FUZZTIME ?= 30s
 RACE = $(shell echo 'int main(void) { return 0; }' | cc -x c - -o /dev/null >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn golden fuzz bench check lint proto clean
+.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn golden fuzz bench pgo check lint proto clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,8 +65,13 @@ fuzz-sql: ## compare random statements on one server and on a cluster (SECONDS=6
 	SECONDS=$(or $(SECONDS),600) SEED=$(or $(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')) DIFFERENCES=$(or $(DIFFERENCES),20) \
 		go test -count=1 -v -timeout 0 -run TestLogic ./test/logic
 
-bench: ## run every benchmark
-	go test -run '^$$' -bench . -benchmem ./pkg/...
+bench: build ## measure everything and write docs/performance.md, in about ten minutes (ARGS="--sections point --rounds 3")
+	@scripts/test-deps.sh --haproxy
+	go run ./test/bench --write docs/performance.md $(ARGS)
+
+pgo: build ## take a profile of the statements' way, and make it the one that skarv is built with
+	@scripts/test-deps.sh --haproxy
+	go run ./test/bench --sections point,transactions --seconds 1 --rounds 1 --profile cmd/skarv/default.pgo
 
 check: lint test-unit ## what must pass before a push
 

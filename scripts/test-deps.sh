@@ -1,6 +1,6 @@
 #!/bin/sh
 # Brings what `make test` needs beside Go: a MariaDB server with its client, sysbench, and a C compiler for the race
-# detector. Without root a missing compiler only means that the race detector stays off.
+# detector; with --haproxy also what measurements compare with. Without root a missing compiler only means that the race detector stays off.
 set -eu
 . "$(dirname "$0")/lib.sh"
 PATH=$PATH:$SKARV_CACHE/bin
@@ -14,6 +14,7 @@ wanted=
 have_mariadb || wanted="$wanted mariadb-server-core"
 have mariadb && have mariadb-dump || wanted="$wanted mariadb-client"
 have sysbench || wanted="$wanted sysbench"
+[ "${1:-}" != --haproxy ] || have haproxy || wanted="$wanted haproxy"
 if is_root && have apt-get; then
 	cc_works || wanted="$wanted gcc libc6-dev"
 	[ -e /etc/ssl/certs/ca-certificates.crt ] || wanted="$wanted ca-certificates"
@@ -39,4 +40,7 @@ case $wanted in
 		say "sysbench is missing: tests and measurements that use it will say so"
 	fi
 	;;
+esac
+case $wanted in
+*haproxy*) die "haproxy is needed to compare with: install it so that it is in PATH" ;;
 esac

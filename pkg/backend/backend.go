@@ -157,7 +157,7 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 		if err != nil {
 			return nil, err
 		}
-		if c.uses > 1 && coarseNow()-c.since > 1 && c.Stale() {
+		if c.uses > 1 && pl.probes.Load()-c.since > 1 && c.Stale() {
 			c.Discard() // its server was restarted, or ended it, while it was idle
 			hint = nil
 			continue

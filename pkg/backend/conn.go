@@ -34,7 +34,7 @@ type Conn struct {
 	// guarded by pool.mu
 	idle       bool
 	prev, next *Conn // in the idle list
-	since      int64 // of idleness, unix seconds
+	since      int64 // pool.probes when it became idle
 }
 
 // State is the session state the connection has.

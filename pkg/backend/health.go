@@ -9,9 +9,6 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
-// coarseNow is the clock of idleness.
-func coarseNow() int64 { return time.Now().Unix() }
-
 // watch probes the server over a connection of its own until ctx ends, or the pool is closed and its last connection
 // has come back, and trims idle connections.
 //
@@ -29,6 +26,7 @@ func (p *pool) watch(ctx context.Context) {
 	tick := time.NewTicker(p.cfg.ProbeInterval)
 	defer tick.Stop()
 	for {
+		p.probes.Add(1)
 		err := p.probeAgain(ctx, &probe)
 		if ctx.Err() != nil {
 			return
@@ -151,7 +149,7 @@ func (p *pool) setDown(err error) {
 // trim closes connections that have been idle for too long, and those that broke while idle when the server is down.
 // It reports whether the pool is closed and empty.
 func (p *pool) trim() (over bool) {
-	limit := coarseNow() - int64(p.cfg.IdleTimeout/time.Second)
+	limit := p.probes.Load() - int64(p.cfg.IdleTimeout/p.cfg.ProbeInterval)
 	down := p.down.Load() != nil
 	var victims []*Conn
 	p.mu.Lock()

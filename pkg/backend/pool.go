@@ -22,6 +22,7 @@ type pool struct {
 	group   *catalog.NodeGroup
 	metrics *groupMetrics
 	orphans *orphans
+	probes  atomic.Int64                 // probes begun: the clock of idleness, which costs nothing to read
 	down    atomic.Pointer[sqlerr.Error] // not nil while the server is down: what statements are told
 
 	mu sync.Mutex
@@ -299,7 +300,7 @@ func (p *pool) put(c *Conn) {
 		return
 	}
 	c.idle = true
-	c.since = coarseNow()
+	c.since = p.probes.Load()
 	p.idle.push(c)
 	p.mu.Unlock()
 }

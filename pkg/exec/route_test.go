@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqltypes"
@@ -136,26 +137,28 @@ func TestParameters(t *testing.T) {
 	require.Equal(t, []placement.NodeGroupID{w.owner("7")}, groups)
 }
 
+// What a statement pays for finding its node group must not grow with their number.
 func BenchmarkRoute(b *testing.B) {
 	w := newWorld(&testing.T{})
-	target := &plan.Target{Kind: plan.ByKey, Table: w.t, Key: []plan.Operand{{Arg: 0}}}
+	f := &plan.Fragment{Target: plan.Target{Kind: plan.ByKey, Table: w.t, Key: []plan.Operand{{Arg: 0}}}}
 	a := w.scan("SELECT c FROM t WHERE id = 12345")
-	f := &plan.Fragment{Target: *target}
-	var room [8]placement.NodeGroupID
-	b.Run("route", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, _, err := w.runner.Router.Route(target, w.snap, a, room[:0]); err != nil {
-				b.Fatal(err)
+	for _, n := range []int{1, 12, 144} {
+		b.Run(fmt.Sprintf("groups_%d", n), func(b *testing.B) {
+			snap := &catalog.Snapshot{}
+			var ids []placement.NodeGroupID
+			for id := range n {
+				ids = append(ids, placement.NodeGroupID(id+1))
+				snap.Groups = append(snap.Groups, &catalog.NodeGroup{ID: ids[id]})
 			}
-		}
-	})
-	b.Run("relay", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, _, err := w.runner.Router.Relay(f, w.snap, a); err != nil {
-				b.Fatal(err)
+			m, err := placement.NewMap(ids)
+			require.NoError(b, err)
+			snap.Map = m
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, one, err := w.runner.Router.Relay(f, snap, a); err != nil || !one {
+					b.Fatal(one, err)
+				}
 			}
-		}
-	})
+		})
+	}
 }

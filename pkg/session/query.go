@@ -7,7 +7,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
@@ -83,13 +82,14 @@ func nearError(rest []byte) error {
 // statement runs the scanned statement. request is its packets as the client sent them, when they may be relayed as
 // they are; params are the values of a prepared statement's parameters.
 func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Params) error {
-	start := time.Now()
+	start := s.cfg.Registry.clock()
 	s.killsBefore = s.kills.Load()
 	s.activity.set("Query", s.db, s.stmt.SQL(), start)
 	s.usedGroup, s.usedStrategy, s.usedSummary = 0, strategyLocal, wire.ResultSummary{}
 	p, err := s.run(cmd, request, params)
 	s.leave()
-	took := time.Since(start)
+	end := s.cfg.Registry.clock()
+	took := end - start
 	kind := plan.Other
 	if p != nil {
 		kind = p.Kind
@@ -100,7 +100,7 @@ func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Param
 			"group", int(s.usedGroup), "rows", s.usedSummary.Rows, "user", s.user, "database", s.db,
 			"statement", string(s.stmt.Digest(nil)))
 	}
-	s.activity.idle(start.Add(took))
+	s.activity.idle(end)
 	return err
 }
 

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os/exec"
+	"strings"
+)
+
+// rows of the table sysbench works on.
+const tableRows = 50_000
+
+// oltp is a workload of sysbench.
+type oltp struct {
+	workload string
+	prepared bool
+	threads  int
+}
+
+func (w oltp) protocol() string {
+	if w.prepared {
+		return "binary"
+	}
+	return "text"
+}
+
+// sample is one run.
+type sample struct {
+	qps float64
+	cpu float64 // of the proxy, microseconds a query
+}
+
+// prepareSysbench makes the tables, once a run.
+func (b *bench) prepareSysbench(ctx context.Context) error {
+	if b.prepared {
+		return nil
+	}
+	b.prepared = true
+	for _, t := range b.targets() {
+		if t.pid == b.haproxy.pid {
+			t.addr = b.direct.addr
+		}
+		if _, err := b.sysbench(ctx, t, oltp{workload: "oltp_read_write", threads: 1}, "prepare"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) sysbench(ctx context.Context, t target, w oltp, verb string) (string, error) {
+	host, port, err := net.SplitHostPort(t.addr)
+	if err != nil {
+		return "", err
+	}
+	mode := "disable"
+	if w.prepared {
+		mode = "auto"
+	}
+	args := []string{
+		w.workload, "--db-driver=mysql", "--mysql-host=" + host, "--mysql-port=" + port, "--mysql-user=" + t.user, "--mysql-password=" + t.password,
+		"--mysql-db=" + t.db, "--mysql-ssl=off", "--tables=1", fmt.Sprintf("--table-size=%d", tableRows), "--rand-type=uniform",
+		fmt.Sprintf("--threads=%d", w.threads), "--db-ps-mode=" + mode, fmt.Sprintf("--time=%d", b.seconds), "--mysql-ignore-errors=1213,1205,1020", verb,
+	}
+	out, err := exec.CommandContext(ctx, "sysbench", args...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("sysbench %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out), nil
+}
+
+// sample runs w once.
+func (b *bench) sample(ctx context.Context, t target, w oltp) (s sample, err error) {
+	before, err := cpuTime(t.pid)
+	if err != nil {
+		return s, err
+	}
+	out, err := b.sysbench(ctx, t, w, "run")
+	if err != nil {
+		return s, err
+	}
+	after, err := cpuTime(t.pid)
+	if err != nil {
+		return s, err
+	}
+	queries, seconds := number(out, `total:\s+(\d+)`), number(out, `total time:\s+([0-9.]+)s`)
+	if queries == 0 || seconds == 0 {
+		return s, fmt.Errorf("sysbench %s reported no queries:\n%s", w.workload, out)
+	}
+	return sample{qps: queries / seconds, cpu: float64((after - before).Microseconds()) / queries}, nil
+}
+
+// figures are the medians of one workload through one target.
+type figures struct {
+	qps, cpu, ratio float64
+	latency         float64 // microseconds, of one query
+}
+
+// compare measures w through all targets in turn and adds their rows to the table.
+func (b *bench) compare(ctx context.Context, w oltp) (map[string]figures, error) {
+	targets := b.targets()
+	qps, cpu := make([][]float64, len(targets)), make([][]float64, len(targets))
+	for range b.rounds {
+		for i, t := range targets {
+			s, err := b.sample(ctx, t, w)
+			if err != nil {
+				return nil, err
+			}
+			qps[i], cpu[i] = append(qps[i], s.qps), append(cpu[i], s.cpu)
+		}
+	}
+	out := map[string]figures{}
+	relay := median(cpu[1])
+	for i, t := range targets {
+		f := figures{qps: median(qps[i]), cpu: median(cpu[i])}
+		f.latency = float64(w.threads) * 1e6 / f.qps
+		f.ratio = f.cpu / relay
+		out[t.name] = f
+		used, ratio := "", ""
+		if t.pid != 0 {
+			used, ratio = fmt.Sprintf("%.1f", f.cpu), fmt.Sprintf("%.2f", f.ratio)
+		}
+		b.report.row(w.workload, w.protocol(), fmt.Sprint(w.threads), t.name, fmt.Sprintf("%.0f", f.qps),
+			fmt.Sprintf("%.0f", f.latency), used, ratio)
+	}
+	return out, nil
+}
+
+func (b *bench) oltpHead() {
+	b.report.head("workload", "protocol", "threads", "through", "queries/s", "latency us", "proxy CPU us/query", "ratio to haproxy")
+}
+
+// pointSelects is the way of one statement that belongs to one node group, at rest and under load.
+func (b *bench) pointSelects(ctx context.Context) error {
+	if err := b.prepareSysbench(ctx); err != nil {
+		return err
+	}
+	b.oltpHead()
+	defer b.report.end()
+	for _, threads := range []int{1, 16, 64} {
+		for _, prepared := range []bool{false, true} {
+			w := oltp{"oltp_point_select", prepared, threads}
+			f, err := b.compare(ctx, w)
+			if err != nil {
+				return err
+			}
+			what := fmt.Sprintf("point select, %s, %d threads", w.protocol(), threads)
+			if threads == 1 {
+				direct := f["direct"].latency
+				relay, own := f[b.haproxy.name].latency-direct, f["skarv"].latency-direct
+				b.report.goal("added latency of a "+what, "at most haproxy's", "%.0f us, haproxy %.0f us", own, relay)
+				continue
+			}
+			b.report.goal("CPU per query, "+what, "below haproxy's", "%.2f x", f["skarv"].ratio)
+		}
+	}
+	return nil
+}
+
+// transactions is everything that writes.
+func (b *bench) transactions(ctx context.Context) error {
+	if err := b.prepareSysbench(ctx); err != nil {
+		return err
+	}
+	b.oltpHead()
+	defer b.report.end()
+	for _, w := range []oltp{
+		{"oltp_read_write", false, 16}, {"oltp_read_write", true, 16},
+		{"oltp_update_index", false, 16}, {"oltp_update_non_index", false, 16}, {"oltp_insert", false, 16}, {"oltp_delete", false, 16},
+	} {
+		f, err := b.compare(ctx, w)
+		if err != nil {
+			return err
+		}
+		target := "at most 1.1 x haproxy's"
+		if w.workload == "oltp_read_write" {
+			target = "at most 1.2 x haproxy's"
+		}
+		b.report.goal(fmt.Sprintf("CPU per query, %s, %s, %d threads", w.workload, w.protocol(), w.threads), target, "%.2f x", f["skarv"].ratio)
+	}
+	return nil
+}
