@@ -28,7 +28,7 @@ func copyColumns(b *build) (fired bool, err error) {
 			continue
 		}
 		all := allColumns(c.table)
-		if c.columns = m.columns(c.table, b.snap.Flavor == catalog.MySQL); len(c.columns) < len(all) {
+		if c.columns = m.columns(c.table); len(c.columns) < len(all) {
 			fired = true
 		}
 	}
@@ -78,9 +78,9 @@ func mentions(st *sqlparse.Statement) *mentioned {
 }
 
 // columns are the columns of t that a copy needs values of; all of them where leaving some out might show.
-func (m *mentioned) columns(t *catalog.Table, checks bool) (cols []int) {
+func (m *mentioned) columns(t *catalog.Table) (cols []int) {
 	all := allColumns(t)
-	if len(all) < len(t.Columns) || checks && t.Checks {
+	if len(all) < len(t.Columns) {
 		return all
 	}
 	keep := make([]bool, len(t.Columns))

@@ -117,6 +117,9 @@ func (b *build) mayWrite(t *catalog.Table) (*plan.Written, error) {
 	if b.st.Kind() == sqlparse.Delete {
 		return n, nil
 	}
+	if err := b.uncheckedCopy(t); err != nil {
+		return nil, err
+	}
 	assigned := b.assigned(t)
 	for i := range t.Columns {
 		if !t.Columns[i].Generated && (assigned == nil || slices.Contains(assigned, i) || t.Columns[i].OnUpdate) {

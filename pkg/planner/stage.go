@@ -7,6 +7,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 )
 
@@ -76,6 +77,9 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		return nil, nil
 	}
 	t := tables[w.target]
+	if err := b.uncheckedCopy(t); err != nil {
+		return nil, err
+	}
 	for i, o := range tables {
 		self = self || o == t && i != w.target
 	}
@@ -114,19 +118,38 @@ func sequenceOf(t *catalog.Table) int {
 
 // insertVerb is how the statement inserts.
 func (b *build) insertVerb() string {
-	if b.st.Kind() == sqlparse.Replace {
+	switch {
+	case b.st.Kind() == sqlparse.Replace:
 		return "REPLACE INTO"
+	case b.ignores():
+		return "INSERT IGNORE INTO"
 	}
+	return "INSERT INTO"
+}
+
+// ignores reports whether IGNORE is among the words after the statement's first.
+func (b *build) ignores() bool {
 	toks := b.st.Tokens()
 	for toks.Next(); ; {
 		switch t := toks.Next(); {
 		case isWord(b.st, t, "IGNORE"):
-			return "INSERT IGNORE INTO"
-		case isWord(b.st, t, "LOW_PRIORITY"), isWord(b.st, t, "HIGH_PRIORITY"), isWord(b.st, t, "DELAYED"), t.Kind == sqlparse.HintComment:
+			return true
+		case isWord(b.st, t, "LOW_PRIORITY"), isWord(b.st, t, "HIGH_PRIORITY"), isWord(b.st, t, "DELAYED"), isWord(b.st, t, "QUICK"),
+			t.Kind == sqlparse.HintComment:
 		default:
-			return "INSERT INTO"
+			return false
 		}
 	}
+}
+
+// uncheckedCopy is why the statement cannot write to a copy of t, whose rows go to t afterwards: of MySQL's copies
+// CHECK constraints are dropped, so that they would not say which rows IGNORE leaves out.
+func (b *build) uncheckedCopy(t *catalog.Table) error {
+	if t.Checks && b.snap.Flavor == catalog.MySQL && b.ignores() {
+		return sqlerr.Unsupported("IGNORE for the table '"+t.Name+"', which has CHECK constraints, with rows of several node groups",
+			"leave out IGNORE, and the rows that the constraints refuse")
+	}
+	return nil
 }
 
 // updatesAlone reports that ON DUPLICATE KEY UPDATE speaks of columns of t only, leaves the distribution key as it is, and

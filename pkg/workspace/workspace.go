@@ -7,12 +7,14 @@ package workspace
 
 import (
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
 
@@ -21,6 +23,7 @@ type Conn interface {
 	Send(cmd wire.Command, body []byte) error
 	ReadHead() (mysqlconn.Head, error)
 	Exec(sql string) (wire.OK, error)
+	QueryAll(sql string, limit int) ([]sqltypes.Column, [][][]byte, error)
 	Usable() bool
 }
 
@@ -76,8 +79,32 @@ func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 		return "", err
 	}
 	w.tables = append(w.tables, made)
-	return name, nil
+	if t.Checks {
+		err = w.dropChecks(made)
+	}
+	return name, err
 }
+
+// dropChecks drops the CHECK constraints of a copy whose names MySQL has made from the copy's: when the copy gets the name
+// of its table, they would get the names of that table's, which are taken. What a copy holds was checked where it comes
+// from, or is checked where it goes. MariaDB keeps the names, and does not mind.
+func (w *Workspace) dropChecks(made string) error {
+	_, rows, err := w.conn.QueryAll("SHOW CREATE TABLE "+made, 1)
+	if err != nil {
+		return err
+	}
+	var drop []string
+	for _, m := range madeCheck.FindAllSubmatch(rows[0][1], -1) {
+		drop = append(drop, "DROP CHECK "+string(m[1]))
+	}
+	if len(drop) == 0 {
+		return nil
+	}
+	_, err = w.conn.Exec("ALTER TABLE " + made + " " + strings.Join(drop, ", "))
+	return err
+}
+
+var madeCheck = regexp.MustCompile("\n  CONSTRAINT (`skarv_copy_[0-9]+_chk_[0-9]+`) CHECK ")
 
 // noFulltext is the servers' error for temporary tables with FULLTEXT keys.
 const noFulltext = 1796

@@ -8,8 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/datanode"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/wire"
+	"skarv/test/cluster"
 )
 
 // raw is a client that speaks the protocol itself.
@@ -110,6 +112,14 @@ func TestCursors(t *testing.T) {
 	free(t, shared)
 }
 
+// isolation is the variable of a session's isolation level.
+func isolation() string {
+	if cluster.TestEngine() == datanode.MySQL {
+		return "transaction_isolation"
+	}
+	return "tx_isolation" // MariaDB 10.11 has not got the other name
+}
+
 func TestResetConnection(t *testing.T) {
 	r := rawClient(t)
 	r.exec("INSERT INTO single VALUES (NULL, 'x')")
@@ -120,7 +130,7 @@ func TestResetConnection(t *testing.T) {
 	r.exec("UPDATE t SET v = 'open' WHERE id = 1")
 	sum, answer := r.command(wire.ComResetConnection, nil)
 	require.False(t, sum.Failed(), "%q", answer)
-	_, rows, err := r.QueryAll("SELECT @a, @@sql_mode LIKE '%ANSI%', @@autocommit, @@time_zone, @@tx_isolation, LAST_INSERT_ID(), @@character_set_client, DATABASE()", 1)
+	_, rows, err := r.QueryAll("SELECT @a, @@sql_mode LIKE '%ANSI%', @@autocommit, @@time_zone, @@"+isolation()+", LAST_INSERT_ID(), @@character_set_client, DATABASE()", 1)
 	require.NoError(t, err)
 	require.Equal(t, ",0,1,SYSTEM,REPEATABLE-READ,0,utf8mb4,d", string(bytes.Join(rows[0], []byte(","))))
 	_, rows, err = r.QueryAll("SHOW WARNINGS", 10)

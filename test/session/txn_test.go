@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/datanode"
+	"skarv/test/cluster"
 )
 
 func TestTransactionStart(t *testing.T) {
@@ -46,6 +49,10 @@ func TestTransactionStart(t *testing.T) {
 		c.exec("ROLLBACK")
 	})
 	t.Run("in_transaction", func(t *testing.T) {
+		if cluster.TestEngine() == datanode.MySQL {
+			c.fails(1193, "SELECT @@in_transaction")
+			return
+		}
 		c.exec("BEGIN")
 		require.Equal(t, "1", c.get("SELECT @@in_transaction"))
 		c.exec("ROLLBACK")
@@ -82,7 +89,7 @@ func TestDeadlockEndsTransaction(t *testing.T) {
 		victim, winner, err = b, a, errB
 	}
 	require.ErrorContains(t, err, "1213")
-	require.Equal(t, "0", victim.get("SELECT @@in_transaction"))
+	victim.exec("SET TRANSACTION READ WRITE") // which is an error in a transaction
 	winner.exec("ROLLBACK")
 	require.Equal(t, "v1", victim.get("SELECT v FROM t WHERE id = 1"))
 }
