@@ -20,6 +20,7 @@ type server struct {
 	fail   func(sql string) error
 	broken bool
 	owed   int
+	shown  string // by SHOW CREATE TABLE
 }
 
 func (s *server) Send(_ wire.Command, body []byte) error {
@@ -44,6 +45,11 @@ func (s *server) Exec(sql string) (wire.OK, error) {
 	return wire.OK{}, nil
 }
 
+func (s *server) QueryAll(sql string, _ int) ([]sqltypes.Column, [][][]byte, error) {
+	s.told = append(s.told, sql)
+	return nil, [][][]byte{{[]byte("skarv_copy_1"), []byte(s.shown)}}, nil
+}
+
 func (s *server) Usable() bool { return !s.broken }
 
 func table() *catalog.Table {
@@ -57,6 +63,27 @@ func row(values ...string) (r []byte) {
 		r = wire.AppendLenencString(r, v)
 	}
 	return r
+}
+
+// Constraints that MySQL has named after the copy are dropped; MariaDB's are not.
+func TestChecks(t *testing.T) {
+	checked := table()
+	checked.Checks = true
+	for shown, want := range map[string][]string{
+		"CREATE TEMPORARY TABLE `skarv_copy_1` (\n  `a` int,\n  CONSTRAINT `skarv_copy_1_chk_1` CHECK ((`a` < 10)),\n" +
+			"  CONSTRAINT `skarv_copy_1_chk_2` CHECK ((`a` <> _utf8mb4'CONSTRAINT `b` CHECK '))\n) ENGINE=InnoDB": {
+			"ALTER TABLE `d`.`skarv_copy_1` DROP CHECK `skarv_copy_1_chk_1`, DROP CHECK `skarv_copy_1_chk_2`"},
+		"CREATE TEMPORARY TABLE `skarv_copy_1` (\n  `a` int,\n  CONSTRAINT `CONSTRAINT_1` CHECK (`a` < 10)\n) ENGINE=InnoDB": nil,
+	} {
+		s := &server{shown: shown}
+		w, err := Open(s, NewBudget(Limits{Rows: 10, Bytes: 1000, Total: 1000}), "")
+		require.NoError(t, err)
+		begin := len(s.told)
+		_, err = w.Create(checked)
+		require.NoError(t, err)
+		require.Equal(t, append([]string{"CREATE TEMPORARY TABLE `d`.`skarv_copy_1` LIKE `d`.`t`", "SHOW CREATE TABLE `d`.`skarv_copy_1`"}, want...),
+			s.told[begin:])
+	}
 }
 
 func TestCopy(t *testing.T) {
