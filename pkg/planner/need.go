@@ -270,7 +270,8 @@ func (b *build) need(in *instance) plan.Text {
 	if !slices.Contains(preserved(blk.tree), in) {
 		for _, x := range matching(blk.tree, in) {
 			c := conjunct{expr: x.expr, scope: x.scope}
-			if b.a.reads(&c, x.expr, x.scope, nil) && len(c.subs) == 0 && slices.Equal(c.deps, []*instance{in}) {
+			if b.a.reads(&c, x.expr, x.scope, nil) && len(c.subs) == 0 && slices.Equal(c.deps, []*instance{in}) &&
+				(!b.ws.writes || b.quiet(&c)) {
 				p := b.phrase(map[*instance]string{in: plan.CopyRow})
 				p.conjunct(&c)
 				if t, ok := p.done(); ok {
@@ -282,7 +283,7 @@ func (b *build) need(in *instance) plan.Text {
 		n := b.neighbourhood(in)
 		for i := range n.conds {
 			c := &n.conds[i]
-			if !slices.Equal(c.deps, []*instance{in}) || b.ws.writes && len(c.subs) > 0 || !n.usable(c, []*instance{in}) {
+			if !slices.Equal(c.deps, []*instance{in}) || b.ws.writes && (len(c.subs) > 0 || !b.quiet(c)) || !n.usable(c, []*instance{in}) {
 				continue
 			}
 			p := b.phrase(map[*instance]string{in: plan.CopyRow})
