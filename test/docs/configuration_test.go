@@ -68,12 +68,18 @@ func section(b *strings.Builder, prefix string, v reflect.Value, doc string) {
 func same(t *testing.T, name, want string) {
 	t.Helper()
 	path := filepath.Join("../../docs", name)
-	if rewrite := flag.Lookup("rewrite"); rewrite != nil && rewrite.Value.String() == "true" {
+	if rewriting() {
 		require.NoError(t, os.WriteFile(path, []byte(want), 0o644))
 	}
 	have, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, want, string(have), "docs/%s is not what the code says: make golden", name)
+}
+
+// rewriting reports whether documents are written instead of compared.
+func rewriting() bool {
+	rewrite := flag.Lookup("rewrite")
+	return rewrite != nil && rewrite.Value.String() == "true"
 }
 
 func TestMain(m *testing.M) {
