@@ -103,33 +103,57 @@ The servers must hold no tables. Each --node-group is [NAME=]PRIMARY[,REPLICA...
 
 func (a *app) nodeGroupCommand() *cobra.Command {
 	var l login
+	var n uint32
 	add := &cobra.Command{
-		Use:   "add [NAME=]PRIMARY[,REPLICA...]",
-		Short: "Add a node group; it owns no partitions until they are moved to it",
-		Args:  args(cobra.ExactArgs(1)),
+		Use:   "add [NAME=]PRIMARY[,REPLICA...]...",
+		Short: "Add node groups; they own no partitions until skarvctl rebalance",
+		Long: `Add node groups. Each is [NAME=]PRIMARY[,REPLICA...], an address HOST:PORT or unix:/PATH of a server without tables. With
+--count, a cluster of skarv dev starts that many servers itself.`,
+		Args: args(cobra.ArbitraryArgs),
 		RunE: func(c *cobra.Command, in []string) error {
-			pw, err := l.password.read(a, "Password of "+l.user+" on the servers: ", false)
-			if err != nil {
-				return err
+			if (n > 0) == (len(in) > 0) {
+				return usage("name servers, or give --count")
 			}
-			g, err := l.nodeGroupSpec(in[0], pw)
-			if err != nil {
-				return err
-			}
-			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
-				r, err := api.AddNodeGroup(ctx, &adminv1.AddNodeGroupRequest{NodeGroup: g})
+			var reqs []*adminv1.AddNodeGroupRequest
+			if n > 0 {
+				reqs = append(reqs, &adminv1.AddNodeGroupRequest{Count: n})
+			} else {
+				pw, err := l.password.read(a, "Password of "+l.user+" on the servers: ", false)
 				if err != nil {
 					return err
 				}
-				a.warn(r.Warnings)
+				for _, text := range in {
+					g, err := l.nodeGroupSpec(text, pw)
+					if err != nil {
+						return err
+					}
+					reqs = append(reqs, &adminv1.AddNodeGroupRequest{NodeGroup: g})
+				}
+			}
+			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
 				out := struct {
-					ID       uint32   `json:"id"`
+					ID       uint32   `json:"id"` // of the last one
+					IDs      []uint32 `json:"ids"`
 					Warnings []string `json:"warnings,omitempty"`
-				}{r.Id, r.Warnings}
-				return a.print(out, func(w io.Writer) { fmt.Fprintf(w, "Node group %d is added. It owns no partitions yet.\n", r.Id) })
+				}{}
+				for _, req := range reqs {
+					r, err := api.AddNodeGroup(ctx, req)
+					if err != nil {
+						return err
+					}
+					a.warn(r.Warnings)
+					out.ID, out.IDs, out.Warnings = r.Id, append(out.IDs, r.Ids...), append(out.Warnings, r.Warnings...)
+				}
+				return a.print(out, func(w io.Writer) {
+					for _, id := range out.IDs {
+						fmt.Fprintf(w, "Node group %d is added. It owns no partitions yet.\n", id)
+					}
+					fmt.Fprintln(w, "Next: skarvctl rebalance")
+				})
 			})
 		},
 	}
+	add.Flags().Uint32Var(&n, "count", 0, "start that many servers (skarv dev only)")
 	l.flags(add)
 	list := &cobra.Command{
 		Use:   "list",
@@ -146,5 +170,5 @@ func (a *app) nodeGroupCommand() *cobra.Command {
 			})
 		},
 	}
-	return group("nodegroup", "Add and list node groups", add, list)
+	return group("nodegroup", "Add, list, drain and remove node groups", add, list, a.drainCommand(), a.removeGroupCommand())
 }

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
@@ -41,6 +42,10 @@ type AdminConfig struct {
 	Health func(id placement.NodeGroupID) (h GroupHealth, ok bool)
 	// Transactions lists those that are prepared or whose end is still known, or one of them if id is not empty. It may be nil.
 	Transactions func(ctx context.Context, id txn.ID) ([]txn.Info, error)
+	// Login is how to connect to a group's primary; nil: rows and bytes are not estimated.
+	Login func(g *catalog.NodeGroup) mysqlconn.Config
+	// Nodes starts servers on this machine; nil: it cannot.
+	Nodes Nodes
 }
 
 // Admin serves the admin API in any process of the cluster.
@@ -253,6 +258,9 @@ func (a *Admin) AddNodeGroup(ctx context.Context, req *adminv1.AddNodeGroupReque
 	if _, err := a.snapshot(); err != nil {
 		return nil, err
 	}
+	if n := int(req.GetCount()); n > 0 {
+		return a.startNodeGroups(ctx, n)
+	}
 	spec, err := toSpec(req.GetNodeGroup())
 	if err != nil {
 		return nil, err
@@ -261,7 +269,7 @@ func (a *Admin) AddNodeGroup(ctx context.Context, req *adminv1.AddNodeGroupReque
 	if err != nil {
 		return nil, rpcError(err)
 	}
-	return &adminv1.AddNodeGroupResponse{Id: uint32(id), Warnings: warnings}, nil
+	return &adminv1.AddNodeGroupResponse{Id: uint32(id), Ids: []uint32{uint32(id)}, Warnings: warnings}, nil
 }
 
 // Partitions implements the API.

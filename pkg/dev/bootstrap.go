@@ -8,7 +8,6 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
-	"skarv/pkg/placement"
 	"skarv/pkg/server"
 	"skarv/pkg/topology"
 )
@@ -23,7 +22,7 @@ func (c *Cluster) makeCluster(ctx context.Context) error {
 	defer store.Close()
 	groups := make([]control.GroupSpec, len(c.nodes))
 	for i := range c.nodes {
-		groups[i] = control.GroupSpec{Name: groupName(i + 1), Primary: c.login(i)}
+		groups[i] = control.GroupSpec{Name: groupName(int(c.groupOf(i))), Primary: c.login(i)}
 	}
 	_, revision, err := store.Cluster(ctx)
 	switch {
@@ -55,7 +54,10 @@ func (c *Cluster) login(i int) catalog.Node {
 // upgraded.
 func (c *Cluster) refresh(ctx context.Context, store *topology.Store, groups []control.GroupSpec) error {
 	for i, spec := range groups {
-		id := placement.NodeGroupID(i + 1)
+		id := c.groupOf(i)
+		if id == 0 {
+			continue // it was removed from the cluster
+		}
 		g, revision, err := store.Group(ctx, id)
 		if err != nil {
 			return err

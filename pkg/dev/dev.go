@@ -86,6 +86,8 @@ type Cluster struct {
 
 	progressMu sync.Mutex
 
+	below below
+
 	mu     sync.Mutex
 	etcd   *etcd
 	server *server.Server
@@ -196,21 +198,10 @@ func (c *Cluster) findServer(ctx context.Context) error {
 }
 
 func (c *Cluster) openNodes() error {
-	templates := ""
-	if cache, err := datanode.CacheDir(); err == nil {
-		templates = filepath.Join(cache, "templates")
-		if os.MkdirAll(templates, 0o700) != nil {
-			templates = "" // a home that cannot be written to costs time only
-		}
-	}
 	for i := 1; i <= c.cfg.NodeGroups; i++ {
-		n, err := datanode.Open(datanode.Config{
-			Dir: c.dir.node(i), Binary: c.binary, ID: uint32(i), Domain: uint32(i),
-			Small: true, Relaxed: true, Variables: c.cfg.Variables, Templates: templates,
-			Log: c.log.With("node_group", i),
-		})
+		n, err := c.openNode(i)
 		if err != nil {
-			return fmt.Errorf("node group %d: %w", i, err)
+			return err
 		}
 		c.nodes = append(c.nodes, n)
 		if c.dir.marker.Complete && n.Status().State == datanode.Uninitialised {
@@ -247,7 +238,11 @@ func (c *Cluster) progress(format string, args ...any) {
 func (c *Cluster) Ready() <-chan struct{} { return c.ready }
 
 // Node returns the data node of a node group, counted from 1.
-func (c *Cluster) Node(group int) *datanode.Node { return c.nodes[group-1] }
+func (c *Cluster) Node(group int) *datanode.Node {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.nodes[group-1]
+}
 
 // Server returns the Skarv server, or nil before Ready.
 func (c *Cluster) Server() *server.Server {
@@ -272,9 +267,12 @@ func (c *Cluster) Info() Info {
 	}
 	for i, n := range c.nodes {
 		s := n.Status()
+		if c.groupOf(i) == 0 {
+			continue
+		}
 		info.ServerVersion = s.Version
 		info.NodeGroups = append(info.NodeGroups, NodeGroup{
-			ID: i + 1, Name: groupName(i + 1), Addr: s.Addr, Socket: s.Socket, Pid: s.Pid, Dir: s.Dir,
+			ID: int(c.groupOf(i)), Name: groupName(int(c.groupOf(i))), Addr: s.Addr, Socket: s.Socket, Pid: s.Pid, Dir: s.Dir,
 		})
 	}
 	return info
@@ -303,10 +301,11 @@ func (c *Cluster) Run(ctx context.Context) (err error) {
 	for _, n := range c.nodes {
 		below.Go(func() error { return n.Run(base) })
 	}
+	c.below.ctx, c.below.group = base, below
 	if err := c.startBelow(ctx, base, below); err != nil {
 		return quiet(ctx, err)
 	}
-	options := server.Options{Version: c.cfg.Version, Log: c.log}
+	options := server.Options{Version: c.cfg.Version, Log: c.log, Nodes: c}
 	if c.cfg.Options != nil {
 		c.cfg.Options(&options)
 	}
@@ -365,6 +364,9 @@ func (c *Cluster) startBelow(ctx, base context.Context, below *errgroup.Group) e
 		return nil
 	})
 	for i, n := range c.nodes {
+		if c.groupOf(i) == 0 {
+			continue // it was removed from the cluster
+		}
 		g.Go(func() error {
 			err := n.Initialise(gctx)
 			if err == nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
 )
 
 // directory is where a local cluster keeps everything:
@@ -37,6 +38,9 @@ type marker struct {
 	Created    time.Time      `json:"created"`
 	// Complete: everything was made once. From then on a part that is missing is damage, not a beginning.
 	Complete bool `json:"complete"`
+	// Groups are the node groups of the data nodes, 0 for one that was removed. Those not listed have the number of their
+	// directory.
+	Groups []placement.NodeGroupID `json:"groups,omitempty"`
 }
 
 const (

@@ -184,16 +184,19 @@ var ErrUnknown = errors.New("no such reorganisation")
 // lockID is the id of the record that names the active reorganisation, of kind topology.ReorgLock.
 const lockID = "current"
 
+// Preview is what Create would queue.
+func Preview(kind string, moves []placement.Move, window time.Duration) *Record {
+	return &Record{Kind: kind, Created: time.Now().UTC(), Transfers: transfersOf(moves), State: Planned, Window: window}
+}
+
 // Create queues a reorganisation. ErrBusy, with the other one's id, if there is one.
 func Create(ctx context.Context, store *topology.Store, kind string, moves []placement.Move, window time.Duration) (*Record, error) {
 	n, err := store.NextID(ctx, "reorg")
 	if err != nil {
 		return nil, err
 	}
-	r := &Record{
-		ID: "r" + strconv.FormatUint(n, 10), Kind: kind, Created: time.Now().UTC(), Transfers: transfersOf(moves),
-		State: Planned, Window: window,
-	}
+	r := Preview(kind, moves, window)
+	r.ID = "r" + strconv.FormatUint(n, 10)
 	r.Steps = []Step{{Planned, r.Created}}
 	data, err := json.Marshal(r)
 	if err != nil {

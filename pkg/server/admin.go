@@ -18,6 +18,8 @@ func (s *Server) runAdmin(ctx context.Context) error {
 			return control.GroupHealth{Up: h.Up, Since: h.Since, Err: h.LastError}, true
 		},
 		Transactions: s.listTransactions,
+		Login:        s.pools.Login,
+		Nodes:        s.options.Nodes,
 	})
 	return admin.Run(ctx, s.admin)
 }

@@ -15,6 +15,7 @@ import (
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/placement"
 	"skarv/pkg/planner"
+	"skarv/pkg/reorg"
 	"skarv/pkg/sequence"
 	"skarv/pkg/session"
 	"skarv/pkg/sqlparse"
@@ -61,6 +62,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Log:       s.log,
 	}
 	cfg.Transactions, cfg.ListTransactions = s.coordinator, s.listTransactions
+	cfg.ListReorganisations = s.listReorganisations
 	tlsConfig, _ := s.cfg.MySQL.tlsConfig()
 	var listeners []net.Listener
 	for _, l := range []net.Listener{s.mysql, s.unix} {
@@ -173,4 +175,31 @@ func greeting(version string) string {
 		return "5.5.5-" + version
 	}
 	return version
+}
+
+// listReorganisations returns the reorganisations for skarv.reorganisations.
+func (s *Server) listReorganisations(ctx context.Context) ([]session.Reorganisation, error) {
+	list, err := reorg.List(ctx, s.store)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]session.Reorganisation, len(list))
+	for i, r := range list {
+		out[i] = session.Reorganisation{
+			ID: r.ID, Kind: r.Kind, State: string(r.State), Outcome: string(r.Outcome), Problem: r.Problem, Partitions: r.Partitions(),
+			Paused: r.Paused, Created: r.Created, Pause: r.Pause,
+		}
+		if !r.Active() {
+			continue
+		}
+		p, ok, err := reorg.ProgressOf(ctx, s.store, r.ID)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out[i].Rows, out[i].RowsEstimated, out[i].Bytes = p.Rows, p.RowsEstimated, p.Bytes
+			out[i].Lag, out[i].ETA, out[i].Throttled = p.Lag, p.ETA, p.Throttled
+		}
+	}
+	return out, nil
 }

@@ -22,6 +22,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/barrier"
 	"skarv/pkg/catalog"
+	"skarv/pkg/control"
 	"skarv/pkg/fence"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/placement"
@@ -72,6 +73,8 @@ type Options struct {
 	Log     *slog.Logger
 	// Failpoint, for tests, is called at the txn.Points of every commit over several node groups.
 	Failpoint func(point string, id txn.ID) error
+	// Nodes starts database servers on this machine; nil: that is not possible.
+	Nodes control.Nodes
 	// Reorg, for tests, may change how reorganisations are worked on.
 	Reorg func(*reorg.Config)
 	// ControlRetry, for tests, is the controller's pause after a failure; see control.Config.

@@ -56,6 +56,8 @@ type Config struct {
 
 	// Transactions gives transactions over several node groups their ids.
 	Transactions *txn.Coordinator
+	// ListReorganisations returns those that are known, oldest first.
+	ListReorganisations func(context.Context) ([]Reorganisation, error)
 	// ListTransactions returns those that are prepared or whose end is still known; with an id only that one.
 	ListTransactions func(ctx context.Context, id txn.ID) ([]txn.Info, error)
 }

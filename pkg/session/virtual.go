@@ -160,6 +160,8 @@ func (s *Session) virtualTable(name string) (*table, error) {
 			}
 		}
 		return t, nil
+	case "reorganisations":
+		return s.reorganisationsTable()
 	case "transactions":
 		return s.transactionsTable()
 	case "processlist":
@@ -202,4 +204,36 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	sort.Strings(keys)
 	return keys
+}
+
+// Reorganisation is a row of skarv.reorganisations.
+type Reorganisation struct {
+	ID, Kind, State, Outcome, Problem string
+	Partitions                        int
+	Paused                            bool
+	Created                           time.Time
+	Rows, RowsEstimated, Bytes        int64
+	Lag, ETA, Pause                   time.Duration
+	Throttled                         string
+}
+
+// reorganisationsTable is the moves of partitions, those that are over included.
+func (s *Session) reorganisationsTable() (*table, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
+	defer cancel()
+	list, err := s.cfg.ListReorganisations(ctx)
+	if err != nil {
+		return nil, sqlerr.UnknownError.New(err.Error())
+	}
+	t := newTable("id", "kind", "state", "outcome", "#partitions", "#paused", "created", "#rows_copied", "#rows_estimated", "#bytes_copied",
+		"#lag_ms", "#eta_seconds", "#cutover_ms", "throttled", "problem")
+	for _, r := range list {
+		paused := 0
+		if r.Paused {
+			paused = 1
+		}
+		t.add(r.ID, r.Kind, r.State, r.Outcome, r.Partitions, paused, r.Created.UTC().Format(time.DateTime), r.Rows, r.RowsEstimated, r.Bytes,
+			r.Lag.Milliseconds(), int(r.ETA.Seconds()), r.Pause.Milliseconds(), r.Throttled, r.Problem)
+	}
+	return t, nil
 }

@@ -74,6 +74,64 @@ func (NodeGroup_Health) EnumDescriptor() ([]byte, []int) {
 	return file_admin_v1_admin_proto_rawDescGZIP(), []int{4, 0}
 }
 
+type ChangeReorganisationRequest_Action int32
+
+const (
+	ChangeReorganisationRequest_ACTION_UNSPECIFIED ChangeReorganisationRequest_Action = 0
+	ChangeReorganisationRequest_ACTION_PAUSE       ChangeReorganisationRequest_Action = 1
+	ChangeReorganisationRequest_ACTION_RESUME      ChangeReorganisationRequest_Action = 2
+	ChangeReorganisationRequest_ACTION_ABORT       ChangeReorganisationRequest_Action = 3
+	ChangeReorganisationRequest_ACTION_ROLLBACK    ChangeReorganisationRequest_Action = 4
+	ChangeReorganisationRequest_ACTION_COMPLETE    ChangeReorganisationRequest_Action = 5
+)
+
+// Enum value maps for ChangeReorganisationRequest_Action.
+var (
+	ChangeReorganisationRequest_Action_name = map[int32]string{
+		0: "ACTION_UNSPECIFIED",
+		1: "ACTION_PAUSE",
+		2: "ACTION_RESUME",
+		3: "ACTION_ABORT",
+		4: "ACTION_ROLLBACK",
+		5: "ACTION_COMPLETE",
+	}
+	ChangeReorganisationRequest_Action_value = map[string]int32{
+		"ACTION_UNSPECIFIED": 0,
+		"ACTION_PAUSE":       1,
+		"ACTION_RESUME":      2,
+		"ACTION_ABORT":       3,
+		"ACTION_ROLLBACK":    4,
+		"ACTION_COMPLETE":    5,
+	}
+)
+
+func (x ChangeReorganisationRequest_Action) Enum() *ChangeReorganisationRequest_Action {
+	p := new(ChangeReorganisationRequest_Action)
+	*p = x
+	return p
+}
+
+func (x ChangeReorganisationRequest_Action) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ChangeReorganisationRequest_Action) Descriptor() protoreflect.EnumDescriptor {
+	return file_admin_v1_admin_proto_enumTypes[1].Descriptor()
+}
+
+func (ChangeReorganisationRequest_Action) Type() protoreflect.EnumType {
+	return &file_admin_v1_admin_proto_enumTypes[1]
+}
+
+func (x ChangeReorganisationRequest_Action) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ChangeReorganisationRequest_Action.Descriptor instead.
+func (ChangeReorganisationRequest_Action) EnumDescriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{21, 0}
+}
+
 type PutUserRequest_Mode int32
 
 const (
@@ -107,11 +165,11 @@ func (x PutUserRequest_Mode) String() string {
 }
 
 func (PutUserRequest_Mode) Descriptor() protoreflect.EnumDescriptor {
-	return file_admin_v1_admin_proto_enumTypes[1].Descriptor()
+	return file_admin_v1_admin_proto_enumTypes[2].Descriptor()
 }
 
 func (PutUserRequest_Mode) Type() protoreflect.EnumType {
-	return &file_admin_v1_admin_proto_enumTypes[1]
+	return &file_admin_v1_admin_proto_enumTypes[2]
 }
 
 func (x PutUserRequest_Mode) Number() protoreflect.EnumNumber {
@@ -120,7 +178,7 @@ func (x PutUserRequest_Mode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PutUserRequest_Mode.Descriptor instead.
 func (PutUserRequest_Mode) EnumDescriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{23, 0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{36, 0}
 }
 
 type StatusRequest struct {
@@ -759,6 +817,7 @@ func (x *InitClusterResponse) GetWarnings() []string {
 type AddNodeGroupRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	NodeGroup     *NodeGroup             `protobuf:"bytes,1,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"` // name and nodes
+	Count         uint32                 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`                         // instead: start that many on this machine (only `skarv dev` can)
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -800,10 +859,18 @@ func (x *AddNodeGroupRequest) GetNodeGroup() *NodeGroup {
 	return nil
 }
 
+func (x *AddNodeGroupRequest) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
 type AddNodeGroupResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            uint32                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	Warnings      []string               `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Ids           []uint32               `protobuf:"varint,3,rep,packed,name=ids,proto3" json:"ids,omitempty"` // of all that were added
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -852,6 +919,905 @@ func (x *AddNodeGroupResponse) GetWarnings() []string {
 	return nil
 }
 
+func (x *AddNodeGroupResponse) GetIds() []uint32 {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+type RemoveNodeGroupRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NodeGroup     string                 `protobuf:"bytes,1,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"` // id or name
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveNodeGroupRequest) Reset() {
+	*x = RemoveNodeGroupRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveNodeGroupRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveNodeGroupRequest) ProtoMessage() {}
+
+func (x *RemoveNodeGroupRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveNodeGroupRequest.ProtoReflect.Descriptor instead.
+func (*RemoveNodeGroupRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *RemoveNodeGroupRequest) GetNodeGroup() string {
+	if x != nil {
+		return x.NodeGroup
+	}
+	return ""
+}
+
+type RemoveNodeGroupResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveNodeGroupResponse) Reset() {
+	*x = RemoveNodeGroupResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveNodeGroupResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveNodeGroupResponse) ProtoMessage() {}
+
+func (x *RemoveNodeGroupResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveNodeGroupResponse.ProtoReflect.Descriptor instead.
+func (*RemoveNodeGroupResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{11}
+}
+
+type Share struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NodeGroup     string                 `protobuf:"bytes,1,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"` // id or name
+	Weight        float64                `protobuf:"fixed64,2,opt,name=weight,proto3" json:"weight,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Share) Reset() {
+	*x = Share{}
+	mi := &file_admin_v1_admin_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Share) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Share) ProtoMessage() {}
+
+func (x *Share) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Share.ProtoReflect.Descriptor instead.
+func (*Share) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Share) GetNodeGroup() string {
+	if x != nil {
+		return x.NodeGroup
+	}
+	return ""
+}
+
+func (x *Share) GetWeight() float64 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
+}
+
+type ReorganiseRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`             // rebalance, move, drain; for people
+	Shares        []*Share               `protobuf:"bytes,2,rep,name=shares,proto3" json:"shares,omitempty"`         // weights of groups that are not to have an equal share
+	Without       []string               `protobuf:"bytes,3,rep,name=without,proto3" json:"without,omitempty"`       // groups that are to own nothing
+	Partitions    string                 `protobuf:"bytes,4,opt,name=partitions,proto3" json:"partitions,omitempty"` // 17,90-120: only these are moved, to
+	To            string                 `protobuf:"bytes,5,opt,name=to,proto3" json:"to,omitempty"`
+	DryRun        bool                   `protobuf:"varint,6,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	WindowSeconds uint64                 `protobuf:"varint,7,opt,name=window_seconds,json=windowSeconds,proto3" json:"window_seconds,omitempty"` // how long it can be taken back after the cutover
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReorganiseRequest) Reset() {
+	*x = ReorganiseRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReorganiseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReorganiseRequest) ProtoMessage() {}
+
+func (x *ReorganiseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReorganiseRequest.ProtoReflect.Descriptor instead.
+func (*ReorganiseRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ReorganiseRequest) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *ReorganiseRequest) GetShares() []*Share {
+	if x != nil {
+		return x.Shares
+	}
+	return nil
+}
+
+func (x *ReorganiseRequest) GetWithout() []string {
+	if x != nil {
+		return x.Without
+	}
+	return nil
+}
+
+func (x *ReorganiseRequest) GetPartitions() string {
+	if x != nil {
+		return x.Partitions
+	}
+	return ""
+}
+
+func (x *ReorganiseRequest) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *ReorganiseRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *ReorganiseRequest) GetWindowSeconds() uint64 {
+	if x != nil {
+		return x.WindowSeconds
+	}
+	return 0
+}
+
+type ReorganiseResponse struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Reorganisation *Reorganisation        `protobuf:"bytes,1,opt,name=reorganisation,proto3" json:"reorganisation,omitempty"` // without an id in a dry run; unset if there is nothing to do
+	Rows           int64                  `protobuf:"varint,2,opt,name=rows,proto3" json:"rows,omitempty"`                    // estimated
+	Bytes          int64                  `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Resumed        bool                   `protobuf:"varint,4,opt,name=resumed,proto3" json:"resumed,omitempty"` // it ran already
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ReorganiseResponse) Reset() {
+	*x = ReorganiseResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReorganiseResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReorganiseResponse) ProtoMessage() {}
+
+func (x *ReorganiseResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReorganiseResponse.ProtoReflect.Descriptor instead.
+func (*ReorganiseResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ReorganiseResponse) GetReorganisation() *Reorganisation {
+	if x != nil {
+		return x.Reorganisation
+	}
+	return nil
+}
+
+func (x *ReorganiseResponse) GetRows() int64 {
+	if x != nil {
+		return x.Rows
+	}
+	return 0
+}
+
+func (x *ReorganiseResponse) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *ReorganiseResponse) GetResumed() bool {
+	if x != nil {
+		return x.Resumed
+	}
+	return false
+}
+
+type Transfer struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          uint32                 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            uint32                 `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	Partitions    string                 `protobuf:"bytes,3,opt,name=partitions,proto3" json:"partitions,omitempty"` // 17,90-120
+	Count         uint32                 `protobuf:"varint,4,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Transfer) Reset() {
+	*x = Transfer{}
+	mi := &file_admin_v1_admin_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Transfer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Transfer) ProtoMessage() {}
+
+func (x *Transfer) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Transfer.ProtoReflect.Descriptor instead.
+func (*Transfer) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Transfer) GetFrom() uint32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *Transfer) GetTo() uint32 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *Transfer) GetPartitions() string {
+	if x != nil {
+		return x.Partitions
+	}
+	return ""
+}
+
+func (x *Transfer) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+type Reorganisation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Kind          string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
+	Outcome       string                 `protobuf:"bytes,4,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	Paused        bool                   `protobuf:"varint,5,opt,name=paused,proto3" json:"paused,omitempty"`
+	Wish          string                 `protobuf:"bytes,6,opt,name=wish,proto3" json:"wish,omitempty"`
+	Problem       string                 `protobuf:"bytes,7,opt,name=problem,proto3" json:"problem,omitempty"`
+	Created       *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created,proto3" json:"created,omitempty"`
+	Opened        *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=opened,proto3" json:"opened,omitempty"` // when the targets became the owners
+	WindowSeconds uint64                 `protobuf:"varint,10,opt,name=window_seconds,json=windowSeconds,proto3" json:"window_seconds,omitempty"`
+	PauseSeconds  float64                `protobuf:"fixed64,11,opt,name=pause_seconds,json=pauseSeconds,proto3" json:"pause_seconds,omitempty"` // how long statements were held at the cutover
+	Attempts      uint32                 `protobuf:"varint,12,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	Transfers     []*Transfer            `protobuf:"bytes,13,rep,name=transfers,proto3" json:"transfers,omitempty"`
+	Steps         []*Step                `protobuf:"bytes,14,rep,name=steps,proto3" json:"steps,omitempty"`
+	Progress      *Progress              `protobuf:"bytes,15,opt,name=progress,proto3" json:"progress,omitempty"` // unset: not known
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reorganisation) Reset() {
+	*x = Reorganisation{}
+	mi := &file_admin_v1_admin_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reorganisation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reorganisation) ProtoMessage() {}
+
+func (x *Reorganisation) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reorganisation.ProtoReflect.Descriptor instead.
+func (*Reorganisation) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Reorganisation) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Reorganisation) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Reorganisation) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Reorganisation) GetOutcome() string {
+	if x != nil {
+		return x.Outcome
+	}
+	return ""
+}
+
+func (x *Reorganisation) GetPaused() bool {
+	if x != nil {
+		return x.Paused
+	}
+	return false
+}
+
+func (x *Reorganisation) GetWish() string {
+	if x != nil {
+		return x.Wish
+	}
+	return ""
+}
+
+func (x *Reorganisation) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
+}
+
+func (x *Reorganisation) GetCreated() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Created
+	}
+	return nil
+}
+
+func (x *Reorganisation) GetOpened() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Opened
+	}
+	return nil
+}
+
+func (x *Reorganisation) GetWindowSeconds() uint64 {
+	if x != nil {
+		return x.WindowSeconds
+	}
+	return 0
+}
+
+func (x *Reorganisation) GetPauseSeconds() float64 {
+	if x != nil {
+		return x.PauseSeconds
+	}
+	return 0
+}
+
+func (x *Reorganisation) GetAttempts() uint32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *Reorganisation) GetTransfers() []*Transfer {
+	if x != nil {
+		return x.Transfers
+	}
+	return nil
+}
+
+func (x *Reorganisation) GetSteps() []*Step {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *Reorganisation) GetProgress() *Progress {
+	if x != nil {
+		return x.Progress
+	}
+	return nil
+}
+
+type Step struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	State         string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	At            *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Step) Reset() {
+	*x = Step{}
+	mi := &file_admin_v1_admin_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Step) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Step) ProtoMessage() {}
+
+func (x *Step) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Step.ProtoReflect.Descriptor instead.
+func (*Step) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Step) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Step) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+type Progress struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	At             *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	Phase          string                 `protobuf:"bytes,2,opt,name=phase,proto3" json:"phase,omitempty"`
+	Rows           int64                  `protobuf:"varint,3,opt,name=rows,proto3" json:"rows,omitempty"`
+	RowsEstimated  int64                  `protobuf:"varint,4,opt,name=rows_estimated,json=rowsEstimated,proto3" json:"rows_estimated,omitempty"`
+	Bytes          int64                  `protobuf:"varint,5,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	BytesEstimated int64                  `protobuf:"varint,6,opt,name=bytes_estimated,json=bytesEstimated,proto3" json:"bytes_estimated,omitempty"`
+	Table          string                 `protobuf:"bytes,7,opt,name=table,proto3" json:"table,omitempty"`
+	Applied        int64                  `protobuf:"varint,8,opt,name=applied,proto3" json:"applied,omitempty"`
+	LagSeconds     float64                `protobuf:"fixed64,9,opt,name=lag_seconds,json=lagSeconds,proto3" json:"lag_seconds,omitempty"`
+	Throttled      string                 `protobuf:"bytes,10,opt,name=throttled,proto3" json:"throttled,omitempty"`
+	EtaSeconds     float64                `protobuf:"fixed64,11,opt,name=eta_seconds,json=etaSeconds,proto3" json:"eta_seconds,omitempty"`
+	LateWrites     int64                  `protobuf:"varint,12,opt,name=late_writes,json=lateWrites,proto3" json:"late_writes,omitempty"`
+	Trouble        string                 `protobuf:"bytes,13,opt,name=trouble,proto3" json:"trouble,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *Progress) Reset() {
+	*x = Progress{}
+	mi := &file_admin_v1_admin_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Progress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Progress) ProtoMessage() {}
+
+func (x *Progress) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Progress.ProtoReflect.Descriptor instead.
+func (*Progress) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Progress) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Progress) GetPhase() string {
+	if x != nil {
+		return x.Phase
+	}
+	return ""
+}
+
+func (x *Progress) GetRows() int64 {
+	if x != nil {
+		return x.Rows
+	}
+	return 0
+}
+
+func (x *Progress) GetRowsEstimated() int64 {
+	if x != nil {
+		return x.RowsEstimated
+	}
+	return 0
+}
+
+func (x *Progress) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *Progress) GetBytesEstimated() int64 {
+	if x != nil {
+		return x.BytesEstimated
+	}
+	return 0
+}
+
+func (x *Progress) GetTable() string {
+	if x != nil {
+		return x.Table
+	}
+	return ""
+}
+
+func (x *Progress) GetApplied() int64 {
+	if x != nil {
+		return x.Applied
+	}
+	return 0
+}
+
+func (x *Progress) GetLagSeconds() float64 {
+	if x != nil {
+		return x.LagSeconds
+	}
+	return 0
+}
+
+func (x *Progress) GetThrottled() string {
+	if x != nil {
+		return x.Throttled
+	}
+	return ""
+}
+
+func (x *Progress) GetEtaSeconds() float64 {
+	if x != nil {
+		return x.EtaSeconds
+	}
+	return 0
+}
+
+func (x *Progress) GetLateWrites() int64 {
+	if x != nil {
+		return x.LateWrites
+	}
+	return 0
+}
+
+func (x *Progress) GetTrouble() string {
+	if x != nil {
+		return x.Trouble
+	}
+	return ""
+}
+
+type ReorganisationsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // empty: all
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReorganisationsRequest) Reset() {
+	*x = ReorganisationsRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReorganisationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReorganisationsRequest) ProtoMessage() {}
+
+func (x *ReorganisationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReorganisationsRequest.ProtoReflect.Descriptor instead.
+func (*ReorganisationsRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ReorganisationsRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+type ReorganisationsResponse struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Reorganisations []*Reorganisation      `protobuf:"bytes,1,rep,name=reorganisations,proto3" json:"reorganisations,omitempty"` // oldest first
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *ReorganisationsResponse) Reset() {
+	*x = ReorganisationsResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReorganisationsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReorganisationsResponse) ProtoMessage() {}
+
+func (x *ReorganisationsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReorganisationsResponse.ProtoReflect.Descriptor instead.
+func (*ReorganisationsResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ReorganisationsResponse) GetReorganisations() []*Reorganisation {
+	if x != nil {
+		return x.Reorganisations
+	}
+	return nil
+}
+
+type ChangeReorganisationRequest struct {
+	state         protoimpl.MessageState             `protogen:"open.v1"`
+	Id            string                             `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // empty: the one that runs
+	Action        ChangeReorganisationRequest_Action `protobuf:"varint,2,opt,name=action,proto3,enum=skarv.admin.v1.ChangeReorganisationRequest_Action" json:"action,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangeReorganisationRequest) Reset() {
+	*x = ChangeReorganisationRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangeReorganisationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangeReorganisationRequest) ProtoMessage() {}
+
+func (x *ChangeReorganisationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangeReorganisationRequest.ProtoReflect.Descriptor instead.
+func (*ChangeReorganisationRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ChangeReorganisationRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ChangeReorganisationRequest) GetAction() ChangeReorganisationRequest_Action {
+	if x != nil {
+		return x.Action
+	}
+	return ChangeReorganisationRequest_ACTION_UNSPECIFIED
+}
+
+type ChangeReorganisationResponse struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Reorganisation *Reorganisation        `protobuf:"bytes,1,opt,name=reorganisation,proto3" json:"reorganisation,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ChangeReorganisationResponse) Reset() {
+	*x = ChangeReorganisationResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangeReorganisationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangeReorganisationResponse) ProtoMessage() {}
+
+func (x *ChangeReorganisationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangeReorganisationResponse.ProtoReflect.Descriptor instead.
+func (*ChangeReorganisationResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ChangeReorganisationResponse) GetReorganisation() *Reorganisation {
+	if x != nil {
+		return x.Reorganisation
+	}
+	return nil
+}
+
 type TransactionsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // only this one; empty: all of them, of each node group the newest
@@ -861,7 +1827,7 @@ type TransactionsRequest struct {
 
 func (x *TransactionsRequest) Reset() {
 	*x = TransactionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[10]
+	mi := &file_admin_v1_admin_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -873,7 +1839,7 @@ func (x *TransactionsRequest) String() string {
 func (*TransactionsRequest) ProtoMessage() {}
 
 func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[10]
+	mi := &file_admin_v1_admin_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -886,7 +1852,7 @@ func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsRequest.ProtoReflect.Descriptor instead.
 func (*TransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{10}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *TransactionsRequest) GetId() string {
@@ -905,7 +1871,7 @@ type TransactionsResponse struct {
 
 func (x *TransactionsResponse) Reset() {
 	*x = TransactionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[11]
+	mi := &file_admin_v1_admin_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -917,7 +1883,7 @@ func (x *TransactionsResponse) String() string {
 func (*TransactionsResponse) ProtoMessage() {}
 
 func (x *TransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[11]
+	mi := &file_admin_v1_admin_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -930,7 +1896,7 @@ func (x *TransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsResponse.ProtoReflect.Descriptor instead.
 func (*TransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{11}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *TransactionsResponse) GetTransactions() []*Transaction {
@@ -953,7 +1919,7 @@ type Transaction struct {
 
 func (x *Transaction) Reset() {
 	*x = Transaction{}
-	mi := &file_admin_v1_admin_proto_msgTypes[12]
+	mi := &file_admin_v1_admin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -965,7 +1931,7 @@ func (x *Transaction) String() string {
 func (*Transaction) ProtoMessage() {}
 
 func (x *Transaction) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[12]
+	mi := &file_admin_v1_admin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -978,7 +1944,7 @@ func (x *Transaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
 func (*Transaction) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{12}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Transaction) GetId() string {
@@ -1024,7 +1990,7 @@ type PartitionsRequest struct {
 
 func (x *PartitionsRequest) Reset() {
 	*x = PartitionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[13]
+	mi := &file_admin_v1_admin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1036,7 +2002,7 @@ func (x *PartitionsRequest) String() string {
 func (*PartitionsRequest) ProtoMessage() {}
 
 func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[13]
+	mi := &file_admin_v1_admin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1049,7 +2015,7 @@ func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsRequest.ProtoReflect.Descriptor instead.
 func (*PartitionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{13}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{26}
 }
 
 type PartitionsResponse struct {
@@ -1063,7 +2029,7 @@ type PartitionsResponse struct {
 
 func (x *PartitionsResponse) Reset() {
 	*x = PartitionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[14]
+	mi := &file_admin_v1_admin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1075,7 +2041,7 @@ func (x *PartitionsResponse) String() string {
 func (*PartitionsResponse) ProtoMessage() {}
 
 func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[14]
+	mi := &file_admin_v1_admin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1088,7 +2054,7 @@ func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsResponse.ProtoReflect.Descriptor instead.
 func (*PartitionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{14}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PartitionsResponse) GetEpoch() uint64 {
@@ -1121,7 +2087,7 @@ type TablesRequest struct {
 
 func (x *TablesRequest) Reset() {
 	*x = TablesRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[15]
+	mi := &file_admin_v1_admin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1133,7 +2099,7 @@ func (x *TablesRequest) String() string {
 func (*TablesRequest) ProtoMessage() {}
 
 func (x *TablesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[15]
+	mi := &file_admin_v1_admin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1146,7 +2112,7 @@ func (x *TablesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesRequest.ProtoReflect.Descriptor instead.
 func (*TablesRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{15}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *TablesRequest) GetDatabase() string {
@@ -1165,7 +2131,7 @@ type TablesResponse struct {
 
 func (x *TablesResponse) Reset() {
 	*x = TablesResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[16]
+	mi := &file_admin_v1_admin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1177,7 +2143,7 @@ func (x *TablesResponse) String() string {
 func (*TablesResponse) ProtoMessage() {}
 
 func (x *TablesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[16]
+	mi := &file_admin_v1_admin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1190,7 +2156,7 @@ func (x *TablesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesResponse.ProtoReflect.Descriptor instead.
 func (*TablesResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{16}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *TablesResponse) GetTables() []*Table {
@@ -1216,7 +2182,7 @@ type Table struct {
 
 func (x *Table) Reset() {
 	*x = Table{}
-	mi := &file_admin_v1_admin_proto_msgTypes[17]
+	mi := &file_admin_v1_admin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1228,7 +2194,7 @@ func (x *Table) String() string {
 func (*Table) ProtoMessage() {}
 
 func (x *Table) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[17]
+	mi := &file_admin_v1_admin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1241,7 +2207,7 @@ func (x *Table) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Table.ProtoReflect.Descriptor instead.
 func (*Table) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{17}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Table) GetDatabase() string {
@@ -1310,7 +2276,7 @@ type RouteRequest struct {
 
 func (x *RouteRequest) Reset() {
 	*x = RouteRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[18]
+	mi := &file_admin_v1_admin_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1322,7 +2288,7 @@ func (x *RouteRequest) String() string {
 func (*RouteRequest) ProtoMessage() {}
 
 func (x *RouteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[18]
+	mi := &file_admin_v1_admin_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1335,7 +2301,7 @@ func (x *RouteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteRequest.ProtoReflect.Descriptor instead.
 func (*RouteRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{18}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RouteRequest) GetTable() string {
@@ -1366,7 +2332,7 @@ type RouteResponse struct {
 
 func (x *RouteResponse) Reset() {
 	*x = RouteResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[19]
+	mi := &file_admin_v1_admin_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1378,7 +2344,7 @@ func (x *RouteResponse) String() string {
 func (*RouteResponse) ProtoMessage() {}
 
 func (x *RouteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[19]
+	mi := &file_admin_v1_admin_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1391,7 +2357,7 @@ func (x *RouteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteResponse.ProtoReflect.Descriptor instead.
 func (*RouteResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{19}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RouteResponse) GetExact() bool {
@@ -1444,7 +2410,7 @@ type ListUsersRequest struct {
 
 func (x *ListUsersRequest) Reset() {
 	*x = ListUsersRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[20]
+	mi := &file_admin_v1_admin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1456,7 +2422,7 @@ func (x *ListUsersRequest) String() string {
 func (*ListUsersRequest) ProtoMessage() {}
 
 func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[20]
+	mi := &file_admin_v1_admin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1469,7 +2435,7 @@ func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
 func (*ListUsersRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{20}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{33}
 }
 
 type ListUsersResponse struct {
@@ -1481,7 +2447,7 @@ type ListUsersResponse struct {
 
 func (x *ListUsersResponse) Reset() {
 	*x = ListUsersResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[21]
+	mi := &file_admin_v1_admin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1493,7 +2459,7 @@ func (x *ListUsersResponse) String() string {
 func (*ListUsersResponse) ProtoMessage() {}
 
 func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[21]
+	mi := &file_admin_v1_admin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1506,7 +2472,7 @@ func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
 func (*ListUsersResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{21}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListUsersResponse) GetUsers() []*User {
@@ -1529,7 +2495,7 @@ type User struct {
 
 func (x *User) Reset() {
 	*x = User{}
-	mi := &file_admin_v1_admin_proto_msgTypes[22]
+	mi := &file_admin_v1_admin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1541,7 +2507,7 @@ func (x *User) String() string {
 func (*User) ProtoMessage() {}
 
 func (x *User) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[22]
+	mi := &file_admin_v1_admin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1554,7 +2520,7 @@ func (x *User) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use User.ProtoReflect.Descriptor instead.
 func (*User) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{22}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *User) GetName() string {
@@ -1607,7 +2573,7 @@ type PutUserRequest struct {
 
 func (x *PutUserRequest) Reset() {
 	*x = PutUserRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[23]
+	mi := &file_admin_v1_admin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1619,7 +2585,7 @@ func (x *PutUserRequest) String() string {
 func (*PutUserRequest) ProtoMessage() {}
 
 func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[23]
+	mi := &file_admin_v1_admin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1632,7 +2598,7 @@ func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserRequest.ProtoReflect.Descriptor instead.
 func (*PutUserRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{23}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *PutUserRequest) GetName() string {
@@ -1678,7 +2644,7 @@ type PutUserResponse struct {
 
 func (x *PutUserResponse) Reset() {
 	*x = PutUserResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[24]
+	mi := &file_admin_v1_admin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1690,7 +2656,7 @@ func (x *PutUserResponse) String() string {
 func (*PutUserResponse) ProtoMessage() {}
 
 func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[24]
+	mi := &file_admin_v1_admin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1703,7 +2669,7 @@ func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserResponse.ProtoReflect.Descriptor instead.
 func (*PutUserResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{24}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{37}
 }
 
 type RemoveUserRequest struct {
@@ -1715,7 +2681,7 @@ type RemoveUserRequest struct {
 
 func (x *RemoveUserRequest) Reset() {
 	*x = RemoveUserRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[25]
+	mi := &file_admin_v1_admin_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1727,7 +2693,7 @@ func (x *RemoveUserRequest) String() string {
 func (*RemoveUserRequest) ProtoMessage() {}
 
 func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[25]
+	mi := &file_admin_v1_admin_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1740,7 +2706,7 @@ func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserRequest.ProtoReflect.Descriptor instead.
 func (*RemoveUserRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{25}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *RemoveUserRequest) GetName() string {
@@ -1758,7 +2724,7 @@ type RemoveUserResponse struct {
 
 func (x *RemoveUserResponse) Reset() {
 	*x = RemoveUserResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[26]
+	mi := &file_admin_v1_admin_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1770,7 +2736,7 @@ func (x *RemoveUserResponse) String() string {
 func (*RemoveUserResponse) ProtoMessage() {}
 
 func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[26]
+	mi := &file_admin_v1_admin_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1783,7 +2749,7 @@ func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserResponse.ProtoReflect.Descriptor instead.
 func (*RemoveUserResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{26}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{39}
 }
 
 type ExecuteDDLRequest struct {
@@ -1800,7 +2766,7 @@ type ExecuteDDLRequest struct {
 
 func (x *ExecuteDDLRequest) Reset() {
 	*x = ExecuteDDLRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[27]
+	mi := &file_admin_v1_admin_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1812,7 +2778,7 @@ func (x *ExecuteDDLRequest) String() string {
 func (*ExecuteDDLRequest) ProtoMessage() {}
 
 func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[27]
+	mi := &file_admin_v1_admin_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1825,7 +2791,7 @@ func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLRequest.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{27}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ExecuteDDLRequest) GetSql() string {
@@ -1881,7 +2847,7 @@ type ExecuteDDLResponse struct {
 
 func (x *ExecuteDDLResponse) Reset() {
 	*x = ExecuteDDLResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[28]
+	mi := &file_admin_v1_admin_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1893,7 +2859,7 @@ func (x *ExecuteDDLResponse) String() string {
 func (*ExecuteDDLResponse) ProtoMessage() {}
 
 func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[28]
+	mi := &file_admin_v1_admin_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1906,7 +2872,7 @@ func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLResponse.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{28}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ExecuteDDLResponse) GetAffectedRows() uint64 {
@@ -1941,7 +2907,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_admin_v1_admin_proto_msgTypes[29]
+	mi := &file_admin_v1_admin_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1953,7 +2919,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[29]
+	mi := &file_admin_v1_admin_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1966,7 +2932,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{29}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Warning) GetLevel() string {
@@ -2001,7 +2967,7 @@ type SQLError struct {
 
 func (x *SQLError) Reset() {
 	*x = SQLError{}
-	mi := &file_admin_v1_admin_proto_msgTypes[30]
+	mi := &file_admin_v1_admin_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2013,7 +2979,7 @@ func (x *SQLError) String() string {
 func (*SQLError) ProtoMessage() {}
 
 func (x *SQLError) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[30]
+	mi := &file_admin_v1_admin_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2026,7 +2992,7 @@ func (x *SQLError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SQLError.ProtoReflect.Descriptor instead.
 func (*SQLError) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{30}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *SQLError) GetCode() uint32 {
@@ -2118,13 +3084,99 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12:\n" +
 	"\vnode_groups\x18\x02 \x03(\v2\x19.skarv.admin.v1.NodeGroupR\n" +
 	"nodeGroups\x12\x1a\n" +
-	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"O\n" +
+	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"e\n" +
 	"\x13AddNodeGroupRequest\x128\n" +
 	"\n" +
-	"node_group\x18\x01 \x01(\v2\x19.skarv.admin.v1.NodeGroupR\tnodeGroup\"B\n" +
+	"node_group\x18\x01 \x01(\v2\x19.skarv.admin.v1.NodeGroupR\tnodeGroup\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\rR\x05count\"T\n" +
 	"\x14AddNodeGroupResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"%\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\x12\x10\n" +
+	"\x03ids\x18\x03 \x03(\rR\x03ids\"7\n" +
+	"\x16RemoveNodeGroupRequest\x12\x1d\n" +
+	"\n" +
+	"node_group\x18\x01 \x01(\tR\tnodeGroup\"\x19\n" +
+	"\x17RemoveNodeGroupResponse\">\n" +
+	"\x05Share\x12\x1d\n" +
+	"\n" +
+	"node_group\x18\x01 \x01(\tR\tnodeGroup\x12\x16\n" +
+	"\x06weight\x18\x02 \x01(\x01R\x06weight\"\xe0\x01\n" +
+	"\x11ReorganiseRequest\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12-\n" +
+	"\x06shares\x18\x02 \x03(\v2\x15.skarv.admin.v1.ShareR\x06shares\x12\x18\n" +
+	"\awithout\x18\x03 \x03(\tR\awithout\x12\x1e\n" +
+	"\n" +
+	"partitions\x18\x04 \x01(\tR\n" +
+	"partitions\x12\x0e\n" +
+	"\x02to\x18\x05 \x01(\tR\x02to\x12\x17\n" +
+	"\adry_run\x18\x06 \x01(\bR\x06dryRun\x12%\n" +
+	"\x0ewindow_seconds\x18\a \x01(\x04R\rwindowSeconds\"\xa0\x01\n" +
+	"\x12ReorganiseResponse\x12F\n" +
+	"\x0ereorganisation\x18\x01 \x01(\v2\x1e.skarv.admin.v1.ReorganisationR\x0ereorganisation\x12\x12\n" +
+	"\x04rows\x18\x02 \x01(\x03R\x04rows\x12\x14\n" +
+	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x18\n" +
+	"\aresumed\x18\x04 \x01(\bR\aresumed\"d\n" +
+	"\bTransfer\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\rR\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\rR\x02to\x12\x1e\n" +
+	"\n" +
+	"partitions\x18\x03 \x01(\tR\n" +
+	"partitions\x12\x14\n" +
+	"\x05count\x18\x04 \x01(\rR\x05count\"\x96\x04\n" +
+	"\x0eReorganisation\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05state\x18\x03 \x01(\tR\x05state\x12\x18\n" +
+	"\aoutcome\x18\x04 \x01(\tR\aoutcome\x12\x16\n" +
+	"\x06paused\x18\x05 \x01(\bR\x06paused\x12\x12\n" +
+	"\x04wish\x18\x06 \x01(\tR\x04wish\x12\x18\n" +
+	"\aproblem\x18\a \x01(\tR\aproblem\x124\n" +
+	"\acreated\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x122\n" +
+	"\x06opened\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x06opened\x12%\n" +
+	"\x0ewindow_seconds\x18\n" +
+	" \x01(\x04R\rwindowSeconds\x12#\n" +
+	"\rpause_seconds\x18\v \x01(\x01R\fpauseSeconds\x12\x1a\n" +
+	"\battempts\x18\f \x01(\rR\battempts\x126\n" +
+	"\ttransfers\x18\r \x03(\v2\x18.skarv.admin.v1.TransferR\ttransfers\x12*\n" +
+	"\x05steps\x18\x0e \x03(\v2\x14.skarv.admin.v1.StepR\x05steps\x124\n" +
+	"\bprogress\x18\x0f \x01(\v2\x18.skarv.admin.v1.ProgressR\bprogress\"H\n" +
+	"\x04Step\x12\x14\n" +
+	"\x05state\x18\x01 \x01(\tR\x05state\x12*\n" +
+	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"\x91\x03\n" +
+	"\bProgress\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x14\n" +
+	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x12\n" +
+	"\x04rows\x18\x03 \x01(\x03R\x04rows\x12%\n" +
+	"\x0erows_estimated\x18\x04 \x01(\x03R\rrowsEstimated\x12\x14\n" +
+	"\x05bytes\x18\x05 \x01(\x03R\x05bytes\x12'\n" +
+	"\x0fbytes_estimated\x18\x06 \x01(\x03R\x0ebytesEstimated\x12\x14\n" +
+	"\x05table\x18\a \x01(\tR\x05table\x12\x18\n" +
+	"\aapplied\x18\b \x01(\x03R\aapplied\x12\x1f\n" +
+	"\vlag_seconds\x18\t \x01(\x01R\n" +
+	"lagSeconds\x12\x1c\n" +
+	"\tthrottled\x18\n" +
+	" \x01(\tR\tthrottled\x12\x1f\n" +
+	"\veta_seconds\x18\v \x01(\x01R\n" +
+	"etaSeconds\x12\x1f\n" +
+	"\vlate_writes\x18\f \x01(\x03R\n" +
+	"lateWrites\x12\x18\n" +
+	"\atrouble\x18\r \x01(\tR\atrouble\"(\n" +
+	"\x16ReorganisationsRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"c\n" +
+	"\x17ReorganisationsResponse\x12H\n" +
+	"\x0freorganisations\x18\x01 \x03(\v2\x1e.skarv.admin.v1.ReorganisationR\x0freorganisations\"\xfd\x01\n" +
+	"\x1bChangeReorganisationRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12J\n" +
+	"\x06action\x18\x02 \x01(\x0e22.skarv.admin.v1.ChangeReorganisationRequest.ActionR\x06action\"\x81\x01\n" +
+	"\x06Action\x12\x16\n" +
+	"\x12ACTION_UNSPECIFIED\x10\x00\x12\x10\n" +
+	"\fACTION_PAUSE\x10\x01\x12\x11\n" +
+	"\rACTION_RESUME\x10\x02\x12\x10\n" +
+	"\fACTION_ABORT\x10\x03\x12\x13\n" +
+	"\x0fACTION_ROLLBACK\x10\x04\x12\x13\n" +
+	"\x0fACTION_COMPLETE\x10\x05\"f\n" +
+	"\x1cChangeReorganisationResponse\x12F\n" +
+	"\x0ereorganisation\x18\x01 \x01(\v2\x1e.skarv.admin.v1.ReorganisationR\x0ereorganisation\"%\n" +
 	"\x13TransactionsRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"W\n" +
 	"\x14TransactionsResponse\x12?\n" +
@@ -2216,11 +3268,17 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\bSQLError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\rR\x04code\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage2\x8a\a\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage2\x9a\n" +
+	"\n" +
 	"\x05Admin\x12G\n" +
 	"\x06Status\x12\x1d.skarv.admin.v1.StatusRequest\x1a\x1e.skarv.admin.v1.StatusResponse\x12V\n" +
 	"\vInitCluster\x12\".skarv.admin.v1.InitClusterRequest\x1a#.skarv.admin.v1.InitClusterResponse\x12Y\n" +
-	"\fAddNodeGroup\x12#.skarv.admin.v1.AddNodeGroupRequest\x1a$.skarv.admin.v1.AddNodeGroupResponse\x12S\n" +
+	"\fAddNodeGroup\x12#.skarv.admin.v1.AddNodeGroupRequest\x1a$.skarv.admin.v1.AddNodeGroupResponse\x12b\n" +
+	"\x0fRemoveNodeGroup\x12&.skarv.admin.v1.RemoveNodeGroupRequest\x1a'.skarv.admin.v1.RemoveNodeGroupResponse\x12S\n" +
+	"\n" +
+	"Reorganise\x12!.skarv.admin.v1.ReorganiseRequest\x1a\".skarv.admin.v1.ReorganiseResponse\x12b\n" +
+	"\x0fReorganisations\x12&.skarv.admin.v1.ReorganisationsRequest\x1a'.skarv.admin.v1.ReorganisationsResponse\x12q\n" +
+	"\x14ChangeReorganisation\x12+.skarv.admin.v1.ChangeReorganisationRequest\x1a,.skarv.admin.v1.ChangeReorganisationResponse\x12S\n" +
 	"\n" +
 	"Partitions\x12!.skarv.admin.v1.PartitionsRequest\x1a\".skarv.admin.v1.PartitionsResponse\x12Y\n" +
 	"\fTransactions\x12#.skarv.admin.v1.TransactionsRequest\x1a$.skarv.admin.v1.TransactionsResponse\x12G\n" +
@@ -2245,95 +3303,129 @@ func file_admin_v1_admin_proto_rawDescGZIP() []byte {
 	return file_admin_v1_admin_proto_rawDescData
 }
 
-var file_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_admin_v1_admin_proto_goTypes = []any{
-	(NodeGroup_Health)(0),         // 0: skarv.admin.v1.NodeGroup.Health
-	(PutUserRequest_Mode)(0),      // 1: skarv.admin.v1.PutUserRequest.Mode
-	(*StatusRequest)(nil),         // 2: skarv.admin.v1.StatusRequest
-	(*StatusResponse)(nil),        // 3: skarv.admin.v1.StatusResponse
-	(*Etcd)(nil),                  // 4: skarv.admin.v1.Etcd
-	(*Node)(nil),                  // 5: skarv.admin.v1.Node
-	(*NodeGroup)(nil),             // 6: skarv.admin.v1.NodeGroup
-	(*Member)(nil),                // 7: skarv.admin.v1.Member
-	(*InitClusterRequest)(nil),    // 8: skarv.admin.v1.InitClusterRequest
-	(*InitClusterResponse)(nil),   // 9: skarv.admin.v1.InitClusterResponse
-	(*AddNodeGroupRequest)(nil),   // 10: skarv.admin.v1.AddNodeGroupRequest
-	(*AddNodeGroupResponse)(nil),  // 11: skarv.admin.v1.AddNodeGroupResponse
-	(*TransactionsRequest)(nil),   // 12: skarv.admin.v1.TransactionsRequest
-	(*TransactionsResponse)(nil),  // 13: skarv.admin.v1.TransactionsResponse
-	(*Transaction)(nil),           // 14: skarv.admin.v1.Transaction
-	(*PartitionsRequest)(nil),     // 15: skarv.admin.v1.PartitionsRequest
-	(*PartitionsResponse)(nil),    // 16: skarv.admin.v1.PartitionsResponse
-	(*TablesRequest)(nil),         // 17: skarv.admin.v1.TablesRequest
-	(*TablesResponse)(nil),        // 18: skarv.admin.v1.TablesResponse
-	(*Table)(nil),                 // 19: skarv.admin.v1.Table
-	(*RouteRequest)(nil),          // 20: skarv.admin.v1.RouteRequest
-	(*RouteResponse)(nil),         // 21: skarv.admin.v1.RouteResponse
-	(*ListUsersRequest)(nil),      // 22: skarv.admin.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),     // 23: skarv.admin.v1.ListUsersResponse
-	(*User)(nil),                  // 24: skarv.admin.v1.User
-	(*PutUserRequest)(nil),        // 25: skarv.admin.v1.PutUserRequest
-	(*PutUserResponse)(nil),       // 26: skarv.admin.v1.PutUserResponse
-	(*RemoveUserRequest)(nil),     // 27: skarv.admin.v1.RemoveUserRequest
-	(*RemoveUserResponse)(nil),    // 28: skarv.admin.v1.RemoveUserResponse
-	(*ExecuteDDLRequest)(nil),     // 29: skarv.admin.v1.ExecuteDDLRequest
-	(*ExecuteDDLResponse)(nil),    // 30: skarv.admin.v1.ExecuteDDLResponse
-	(*Warning)(nil),               // 31: skarv.admin.v1.Warning
-	(*SQLError)(nil),              // 32: skarv.admin.v1.SQLError
-	nil,                           // 33: skarv.admin.v1.User.GrantsEntry
-	nil,                           // 34: skarv.admin.v1.PutUserRequest.GrantsEntry
-	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
+	(NodeGroup_Health)(0),                   // 0: skarv.admin.v1.NodeGroup.Health
+	(ChangeReorganisationRequest_Action)(0), // 1: skarv.admin.v1.ChangeReorganisationRequest.Action
+	(PutUserRequest_Mode)(0),                // 2: skarv.admin.v1.PutUserRequest.Mode
+	(*StatusRequest)(nil),                   // 3: skarv.admin.v1.StatusRequest
+	(*StatusResponse)(nil),                  // 4: skarv.admin.v1.StatusResponse
+	(*Etcd)(nil),                            // 5: skarv.admin.v1.Etcd
+	(*Node)(nil),                            // 6: skarv.admin.v1.Node
+	(*NodeGroup)(nil),                       // 7: skarv.admin.v1.NodeGroup
+	(*Member)(nil),                          // 8: skarv.admin.v1.Member
+	(*InitClusterRequest)(nil),              // 9: skarv.admin.v1.InitClusterRequest
+	(*InitClusterResponse)(nil),             // 10: skarv.admin.v1.InitClusterResponse
+	(*AddNodeGroupRequest)(nil),             // 11: skarv.admin.v1.AddNodeGroupRequest
+	(*AddNodeGroupResponse)(nil),            // 12: skarv.admin.v1.AddNodeGroupResponse
+	(*RemoveNodeGroupRequest)(nil),          // 13: skarv.admin.v1.RemoveNodeGroupRequest
+	(*RemoveNodeGroupResponse)(nil),         // 14: skarv.admin.v1.RemoveNodeGroupResponse
+	(*Share)(nil),                           // 15: skarv.admin.v1.Share
+	(*ReorganiseRequest)(nil),               // 16: skarv.admin.v1.ReorganiseRequest
+	(*ReorganiseResponse)(nil),              // 17: skarv.admin.v1.ReorganiseResponse
+	(*Transfer)(nil),                        // 18: skarv.admin.v1.Transfer
+	(*Reorganisation)(nil),                  // 19: skarv.admin.v1.Reorganisation
+	(*Step)(nil),                            // 20: skarv.admin.v1.Step
+	(*Progress)(nil),                        // 21: skarv.admin.v1.Progress
+	(*ReorganisationsRequest)(nil),          // 22: skarv.admin.v1.ReorganisationsRequest
+	(*ReorganisationsResponse)(nil),         // 23: skarv.admin.v1.ReorganisationsResponse
+	(*ChangeReorganisationRequest)(nil),     // 24: skarv.admin.v1.ChangeReorganisationRequest
+	(*ChangeReorganisationResponse)(nil),    // 25: skarv.admin.v1.ChangeReorganisationResponse
+	(*TransactionsRequest)(nil),             // 26: skarv.admin.v1.TransactionsRequest
+	(*TransactionsResponse)(nil),            // 27: skarv.admin.v1.TransactionsResponse
+	(*Transaction)(nil),                     // 28: skarv.admin.v1.Transaction
+	(*PartitionsRequest)(nil),               // 29: skarv.admin.v1.PartitionsRequest
+	(*PartitionsResponse)(nil),              // 30: skarv.admin.v1.PartitionsResponse
+	(*TablesRequest)(nil),                   // 31: skarv.admin.v1.TablesRequest
+	(*TablesResponse)(nil),                  // 32: skarv.admin.v1.TablesResponse
+	(*Table)(nil),                           // 33: skarv.admin.v1.Table
+	(*RouteRequest)(nil),                    // 34: skarv.admin.v1.RouteRequest
+	(*RouteResponse)(nil),                   // 35: skarv.admin.v1.RouteResponse
+	(*ListUsersRequest)(nil),                // 36: skarv.admin.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),               // 37: skarv.admin.v1.ListUsersResponse
+	(*User)(nil),                            // 38: skarv.admin.v1.User
+	(*PutUserRequest)(nil),                  // 39: skarv.admin.v1.PutUserRequest
+	(*PutUserResponse)(nil),                 // 40: skarv.admin.v1.PutUserResponse
+	(*RemoveUserRequest)(nil),               // 41: skarv.admin.v1.RemoveUserRequest
+	(*RemoveUserResponse)(nil),              // 42: skarv.admin.v1.RemoveUserResponse
+	(*ExecuteDDLRequest)(nil),               // 43: skarv.admin.v1.ExecuteDDLRequest
+	(*ExecuteDDLResponse)(nil),              // 44: skarv.admin.v1.ExecuteDDLResponse
+	(*Warning)(nil),                         // 45: skarv.admin.v1.Warning
+	(*SQLError)(nil),                        // 46: skarv.admin.v1.SQLError
+	nil,                                     // 47: skarv.admin.v1.User.GrantsEntry
+	nil,                                     // 48: skarv.admin.v1.PutUserRequest.GrantsEntry
+	(*timestamppb.Timestamp)(nil),           // 49: google.protobuf.Timestamp
 }
 var file_admin_v1_admin_proto_depIdxs = []int32{
-	4,  // 0: skarv.admin.v1.StatusResponse.etcd:type_name -> skarv.admin.v1.Etcd
-	6,  // 1: skarv.admin.v1.StatusResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	7,  // 2: skarv.admin.v1.StatusResponse.members:type_name -> skarv.admin.v1.Member
-	35, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
-	5,  // 4: skarv.admin.v1.NodeGroup.primary:type_name -> skarv.admin.v1.Node
-	5,  // 5: skarv.admin.v1.NodeGroup.replicas:type_name -> skarv.admin.v1.Node
+	5,  // 0: skarv.admin.v1.StatusResponse.etcd:type_name -> skarv.admin.v1.Etcd
+	7,  // 1: skarv.admin.v1.StatusResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	8,  // 2: skarv.admin.v1.StatusResponse.members:type_name -> skarv.admin.v1.Member
+	49, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
+	6,  // 4: skarv.admin.v1.NodeGroup.primary:type_name -> skarv.admin.v1.Node
+	6,  // 5: skarv.admin.v1.NodeGroup.replicas:type_name -> skarv.admin.v1.Node
 	0,  // 6: skarv.admin.v1.NodeGroup.health:type_name -> skarv.admin.v1.NodeGroup.Health
-	35, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
-	35, // 8: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
-	6,  // 9: skarv.admin.v1.InitClusterRequest.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	6,  // 10: skarv.admin.v1.InitClusterResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	6,  // 11: skarv.admin.v1.AddNodeGroupRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
-	14, // 12: skarv.admin.v1.TransactionsResponse.transactions:type_name -> skarv.admin.v1.Transaction
-	6,  // 13: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	19, // 14: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
-	24, // 15: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
-	33, // 16: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
-	1,  // 17: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
-	34, // 18: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
-	31, // 19: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
-	32, // 20: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
-	2,  // 21: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
-	8,  // 22: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
-	10, // 23: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
-	15, // 24: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
-	12, // 25: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
-	17, // 26: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
-	20, // 27: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
-	22, // 28: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
-	25, // 29: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
-	27, // 30: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
-	29, // 31: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
-	3,  // 32: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
-	9,  // 33: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
-	11, // 34: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
-	16, // 35: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
-	13, // 36: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
-	18, // 37: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
-	21, // 38: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
-	23, // 39: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
-	26, // 40: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
-	28, // 41: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
-	30, // 42: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
-	32, // [32:43] is the sub-list for method output_type
-	21, // [21:32] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	49, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
+	49, // 8: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
+	7,  // 9: skarv.admin.v1.InitClusterRequest.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	7,  // 10: skarv.admin.v1.InitClusterResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	7,  // 11: skarv.admin.v1.AddNodeGroupRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
+	15, // 12: skarv.admin.v1.ReorganiseRequest.shares:type_name -> skarv.admin.v1.Share
+	19, // 13: skarv.admin.v1.ReorganiseResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
+	49, // 14: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
+	49, // 15: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
+	18, // 16: skarv.admin.v1.Reorganisation.transfers:type_name -> skarv.admin.v1.Transfer
+	20, // 17: skarv.admin.v1.Reorganisation.steps:type_name -> skarv.admin.v1.Step
+	21, // 18: skarv.admin.v1.Reorganisation.progress:type_name -> skarv.admin.v1.Progress
+	49, // 19: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
+	49, // 20: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
+	19, // 21: skarv.admin.v1.ReorganisationsResponse.reorganisations:type_name -> skarv.admin.v1.Reorganisation
+	1,  // 22: skarv.admin.v1.ChangeReorganisationRequest.action:type_name -> skarv.admin.v1.ChangeReorganisationRequest.Action
+	19, // 23: skarv.admin.v1.ChangeReorganisationResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
+	28, // 24: skarv.admin.v1.TransactionsResponse.transactions:type_name -> skarv.admin.v1.Transaction
+	7,  // 25: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	33, // 26: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
+	38, // 27: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
+	47, // 28: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
+	2,  // 29: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
+	48, // 30: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
+	45, // 31: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
+	46, // 32: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
+	3,  // 33: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
+	9,  // 34: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
+	11, // 35: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
+	13, // 36: skarv.admin.v1.Admin.RemoveNodeGroup:input_type -> skarv.admin.v1.RemoveNodeGroupRequest
+	16, // 37: skarv.admin.v1.Admin.Reorganise:input_type -> skarv.admin.v1.ReorganiseRequest
+	22, // 38: skarv.admin.v1.Admin.Reorganisations:input_type -> skarv.admin.v1.ReorganisationsRequest
+	24, // 39: skarv.admin.v1.Admin.ChangeReorganisation:input_type -> skarv.admin.v1.ChangeReorganisationRequest
+	29, // 40: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
+	26, // 41: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
+	31, // 42: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
+	34, // 43: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
+	36, // 44: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
+	39, // 45: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
+	41, // 46: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
+	43, // 47: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
+	4,  // 48: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
+	10, // 49: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
+	12, // 50: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
+	14, // 51: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
+	17, // 52: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
+	23, // 53: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
+	25, // 54: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
+	30, // 55: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
+	27, // 56: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
+	32, // 57: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
+	35, // 58: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
+	37, // 59: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
+	40, // 60: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
+	42, // 61: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
+	44, // 62: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
+	48, // [48:63] is the sub-list for method output_type
+	33, // [33:48] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_admin_v1_admin_proto_init() }
@@ -2346,8 +3438,8 @@ func file_admin_v1_admin_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_admin_v1_admin_proto_rawDesc), len(file_admin_v1_admin_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   33,
+			NumEnums:      3,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,17 +22,21 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Admin_Status_FullMethodName       = "/skarv.admin.v1.Admin/Status"
-	Admin_InitCluster_FullMethodName  = "/skarv.admin.v1.Admin/InitCluster"
-	Admin_AddNodeGroup_FullMethodName = "/skarv.admin.v1.Admin/AddNodeGroup"
-	Admin_Partitions_FullMethodName   = "/skarv.admin.v1.Admin/Partitions"
-	Admin_Transactions_FullMethodName = "/skarv.admin.v1.Admin/Transactions"
-	Admin_Tables_FullMethodName       = "/skarv.admin.v1.Admin/Tables"
-	Admin_Route_FullMethodName        = "/skarv.admin.v1.Admin/Route"
-	Admin_ListUsers_FullMethodName    = "/skarv.admin.v1.Admin/ListUsers"
-	Admin_PutUser_FullMethodName      = "/skarv.admin.v1.Admin/PutUser"
-	Admin_RemoveUser_FullMethodName   = "/skarv.admin.v1.Admin/RemoveUser"
-	Admin_ExecuteDDL_FullMethodName   = "/skarv.admin.v1.Admin/ExecuteDDL"
+	Admin_Status_FullMethodName               = "/skarv.admin.v1.Admin/Status"
+	Admin_InitCluster_FullMethodName          = "/skarv.admin.v1.Admin/InitCluster"
+	Admin_AddNodeGroup_FullMethodName         = "/skarv.admin.v1.Admin/AddNodeGroup"
+	Admin_RemoveNodeGroup_FullMethodName      = "/skarv.admin.v1.Admin/RemoveNodeGroup"
+	Admin_Reorganise_FullMethodName           = "/skarv.admin.v1.Admin/Reorganise"
+	Admin_Reorganisations_FullMethodName      = "/skarv.admin.v1.Admin/Reorganisations"
+	Admin_ChangeReorganisation_FullMethodName = "/skarv.admin.v1.Admin/ChangeReorganisation"
+	Admin_Partitions_FullMethodName           = "/skarv.admin.v1.Admin/Partitions"
+	Admin_Transactions_FullMethodName         = "/skarv.admin.v1.Admin/Transactions"
+	Admin_Tables_FullMethodName               = "/skarv.admin.v1.Admin/Tables"
+	Admin_Route_FullMethodName                = "/skarv.admin.v1.Admin/Route"
+	Admin_ListUsers_FullMethodName            = "/skarv.admin.v1.Admin/ListUsers"
+	Admin_PutUser_FullMethodName              = "/skarv.admin.v1.Admin/PutUser"
+	Admin_RemoveUser_FullMethodName           = "/skarv.admin.v1.Admin/RemoveUser"
+	Admin_ExecuteDDL_FullMethodName           = "/skarv.admin.v1.Admin/ExecuteDDL"
 )
 
 // AdminClient is the client API for Admin service.
@@ -45,6 +49,15 @@ type AdminClient interface {
 	InitCluster(ctx context.Context, in *InitClusterRequest, opts ...grpc.CallOption) (*InitClusterResponse, error)
 	// AddNodeGroup adds a node group that owns no partitions yet.
 	AddNodeGroup(ctx context.Context, in *AddNodeGroupRequest, opts ...grpc.CallOption) (*AddNodeGroupResponse, error)
+	// RemoveNodeGroup takes a node group out that owns nothing any more.
+	RemoveNodeGroup(ctx context.Context, in *RemoveNodeGroupRequest, opts ...grpc.CallOption) (*RemoveNodeGroupResponse, error)
+	// Reorganise plans moves of partitions and, unless it is a dry run, starts them. With the same request again, while such a
+	// reorganisation runs, it returns that one.
+	Reorganise(ctx context.Context, in *ReorganiseRequest, opts ...grpc.CallOption) (*ReorganiseResponse, error)
+	// Reorganisations lists reorganisations, or shows one.
+	Reorganisations(ctx context.Context, in *ReorganisationsRequest, opts ...grpc.CallOption) (*ReorganisationsResponse, error)
+	// ChangeReorganisation pauses one, lets it go on, gives it up, takes it back or completes it.
+	ChangeReorganisation(ctx context.Context, in *ChangeReorganisationRequest, opts ...grpc.CallOption) (*ChangeReorganisationResponse, error)
 	// Partitions returns the partition map.
 	Partitions(ctx context.Context, in *PartitionsRequest, opts ...grpc.CallOption) (*PartitionsResponse, error)
 	// Transactions lists transactions over several node groups that are prepared or whose end is still known.
@@ -95,6 +108,46 @@ func (c *adminClient) AddNodeGroup(ctx context.Context, in *AddNodeGroupRequest,
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AddNodeGroupResponse)
 	err := c.cc.Invoke(ctx, Admin_AddNodeGroup_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *adminClient) RemoveNodeGroup(ctx context.Context, in *RemoveNodeGroupRequest, opts ...grpc.CallOption) (*RemoveNodeGroupResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RemoveNodeGroupResponse)
+	err := c.cc.Invoke(ctx, Admin_RemoveNodeGroup_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *adminClient) Reorganise(ctx context.Context, in *ReorganiseRequest, opts ...grpc.CallOption) (*ReorganiseResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReorganiseResponse)
+	err := c.cc.Invoke(ctx, Admin_Reorganise_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *adminClient) Reorganisations(ctx context.Context, in *ReorganisationsRequest, opts ...grpc.CallOption) (*ReorganisationsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReorganisationsResponse)
+	err := c.cc.Invoke(ctx, Admin_Reorganisations_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *adminClient) ChangeReorganisation(ctx context.Context, in *ChangeReorganisationRequest, opts ...grpc.CallOption) (*ChangeReorganisationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ChangeReorganisationResponse)
+	err := c.cc.Invoke(ctx, Admin_ChangeReorganisation_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -191,6 +244,15 @@ type AdminServer interface {
 	InitCluster(context.Context, *InitClusterRequest) (*InitClusterResponse, error)
 	// AddNodeGroup adds a node group that owns no partitions yet.
 	AddNodeGroup(context.Context, *AddNodeGroupRequest) (*AddNodeGroupResponse, error)
+	// RemoveNodeGroup takes a node group out that owns nothing any more.
+	RemoveNodeGroup(context.Context, *RemoveNodeGroupRequest) (*RemoveNodeGroupResponse, error)
+	// Reorganise plans moves of partitions and, unless it is a dry run, starts them. With the same request again, while such a
+	// reorganisation runs, it returns that one.
+	Reorganise(context.Context, *ReorganiseRequest) (*ReorganiseResponse, error)
+	// Reorganisations lists reorganisations, or shows one.
+	Reorganisations(context.Context, *ReorganisationsRequest) (*ReorganisationsResponse, error)
+	// ChangeReorganisation pauses one, lets it go on, gives it up, takes it back or completes it.
+	ChangeReorganisation(context.Context, *ChangeReorganisationRequest) (*ChangeReorganisationResponse, error)
 	// Partitions returns the partition map.
 	Partitions(context.Context, *PartitionsRequest) (*PartitionsResponse, error)
 	// Transactions lists transactions over several node groups that are prepared or whose end is still known.
@@ -225,6 +287,18 @@ func (UnimplementedAdminServer) InitCluster(context.Context, *InitClusterRequest
 }
 func (UnimplementedAdminServer) AddNodeGroup(context.Context, *AddNodeGroupRequest) (*AddNodeGroupResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AddNodeGroup not implemented")
+}
+func (UnimplementedAdminServer) RemoveNodeGroup(context.Context, *RemoveNodeGroupRequest) (*RemoveNodeGroupResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RemoveNodeGroup not implemented")
+}
+func (UnimplementedAdminServer) Reorganise(context.Context, *ReorganiseRequest) (*ReorganiseResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Reorganise not implemented")
+}
+func (UnimplementedAdminServer) Reorganisations(context.Context, *ReorganisationsRequest) (*ReorganisationsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Reorganisations not implemented")
+}
+func (UnimplementedAdminServer) ChangeReorganisation(context.Context, *ChangeReorganisationRequest) (*ChangeReorganisationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ChangeReorganisation not implemented")
 }
 func (UnimplementedAdminServer) Partitions(context.Context, *PartitionsRequest) (*PartitionsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Partitions not implemented")
@@ -321,6 +395,78 @@ func _Admin_AddNodeGroup_Handler(srv interface{}, ctx context.Context, dec func(
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AdminServer).AddNodeGroup(ctx, req.(*AddNodeGroupRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Admin_RemoveNodeGroup_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RemoveNodeGroupRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).RemoveNodeGroup(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_RemoveNodeGroup_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).RemoveNodeGroup(ctx, req.(*RemoveNodeGroupRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Admin_Reorganise_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReorganiseRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).Reorganise(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_Reorganise_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).Reorganise(ctx, req.(*ReorganiseRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Admin_Reorganisations_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReorganisationsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).Reorganisations(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_Reorganisations_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).Reorganisations(ctx, req.(*ReorganisationsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Admin_ChangeReorganisation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ChangeReorganisationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).ChangeReorganisation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_ChangeReorganisation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).ChangeReorganisation(ctx, req.(*ChangeReorganisationRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -487,6 +633,22 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "AddNodeGroup",
 			Handler:    _Admin_AddNodeGroup_Handler,
+		},
+		{
+			MethodName: "RemoveNodeGroup",
+			Handler:    _Admin_RemoveNodeGroup_Handler,
+		},
+		{
+			MethodName: "Reorganise",
+			Handler:    _Admin_Reorganise_Handler,
+		},
+		{
+			MethodName: "Reorganisations",
+			Handler:    _Admin_Reorganisations_Handler,
+		},
+		{
+			MethodName: "ChangeReorganisation",
+			Handler:    _Admin_ChangeReorganisation_Handler,
 		},
 		{
 			MethodName: "Partitions",

@@ -1,0 +1,449 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	adminv1 "skarv/proto/admin/v1"
+)
+
+type transfer struct {
+	From       uint32 `json:"from"`
+	To         uint32 `json:"to"`
+	Count      uint32 `json:"count"`
+	Partitions string `json:"partitions"`
+}
+
+type progress struct {
+	Phase          string  `json:"phase"`
+	Rows           int64   `json:"rows"`
+	RowsEstimated  int64   `json:"rows_estimated"`
+	Bytes          int64   `json:"bytes"`
+	BytesEstimated int64   `json:"bytes_estimated"`
+	Table          string  `json:"table,omitempty"`
+	Applied        int64   `json:"applied"`
+	LagSeconds     float64 `json:"lag_seconds"`
+	Throttled      string  `json:"throttled,omitempty"`
+	ETASeconds     float64 `json:"eta_seconds"`
+	LateWrites     int64   `json:"late_writes"`
+	Trouble        string  `json:"trouble,omitempty"`
+}
+
+type stateStep struct {
+	State string    `json:"state"`
+	At    time.Time `json:"at"`
+}
+
+type reorganisation struct {
+	ID            string      `json:"id,omitempty"`
+	Kind          string      `json:"kind"`
+	State         string      `json:"state"`
+	Outcome       string      `json:"outcome,omitempty"`
+	Paused        bool        `json:"paused"`
+	Wish          string      `json:"wish,omitempty"`
+	Problem       string      `json:"problem,omitempty"`
+	Created       *time.Time  `json:"created,omitempty"`
+	Opened        *time.Time  `json:"opened,omitempty"`
+	WindowSeconds uint64      `json:"window_seconds"`
+	PauseSeconds  float64     `json:"pause_seconds"`
+	Attempts      uint32      `json:"attempts"`
+	Partitions    uint32      `json:"partitions"`
+	Transfers     []transfer  `json:"transfers"`
+	Steps         []stateStep `json:"steps,omitempty"`
+	Progress      *progress   `json:"progress,omitempty"`
+}
+
+func toReorganisation(r *adminv1.Reorganisation) *reorganisation {
+	if r == nil {
+		return nil
+	}
+	out := &reorganisation{
+		ID: r.Id, Kind: r.Kind, State: r.State, Outcome: r.Outcome, Paused: r.Paused, Wish: r.Wish, Problem: r.Problem, Created: when(r.Created),
+		Opened: when(r.Opened), WindowSeconds: r.WindowSeconds, PauseSeconds: r.PauseSeconds, Attempts: r.Attempts, Transfers: []transfer{},
+	}
+	for _, t := range r.Transfers {
+		out.Partitions += t.Count
+		out.Transfers = append(out.Transfers, transfer{t.From, t.To, t.Count, t.Partitions})
+	}
+	for _, s := range r.Steps {
+		out.Steps = append(out.Steps, stateStep{s.State, s.At.AsTime()})
+	}
+	if p := r.Progress; p != nil {
+		out.Progress = &progress{
+			p.Phase, p.Rows, p.RowsEstimated, p.Bytes, p.BytesEstimated, p.Table, p.Applied, p.LagSeconds, p.Throttled, p.EtaSeconds, p.LateWrites, p.Trouble,
+		}
+	}
+	return out
+}
+
+func (r *reorganisation) over() bool { return r.State == "DONE" }
+
+// moved reports whether there is nothing left to wait for: it is over, or only kept open for a way back.
+func (r *reorganisation) moved() bool { return r.over() || r.State == "REVERSE" && r.Wish == "" }
+
+// line is the reorganisation in one line of text.
+func (r *reorganisation) line() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s", r.ID, r.State)
+	if r.Outcome != "" {
+		fmt.Fprintf(&b, " (%s)", r.Outcome)
+	}
+	if r.Paused {
+		b.WriteString(" paused")
+	}
+	if p := r.Progress; p != nil && !r.over() {
+		if p.RowsEstimated > 0 && r.State == "COPY" {
+			part := min(1, float64(p.Rows)/float64(p.RowsEstimated))
+			const width = 24
+			full := int(part * width)
+			fmt.Fprintf(&b, " [%s%s] %3.0f%%", strings.Repeat("#", full), strings.Repeat(".", width-full), part*100)
+		}
+		fmt.Fprintf(&b, " %s rows, %s, lag %s", count(p.Rows), size(p.Bytes), seconds(p.LagSeconds))
+		if p.Table != "" {
+			b.WriteString(", " + p.Table)
+		}
+		if p.ETASeconds > 0 {
+			b.WriteString(", " + seconds(p.ETASeconds) + " left")
+		}
+		if p.Throttled != "" {
+			b.WriteString(", waiting: " + p.Throttled)
+		}
+		if p.LateWrites > 0 {
+			fmt.Fprintf(&b, ", %d LOST WRITES", p.LateWrites)
+		}
+		if p.Trouble != "" {
+			b.WriteString(", " + p.Trouble)
+		}
+	}
+	if r.Opened != nil && r.PauseSeconds > 0 {
+		fmt.Fprintf(&b, ", cut over in %s", seconds(r.PauseSeconds))
+	}
+	if r.Problem != "" {
+		b.WriteString(": " + r.Problem)
+	}
+	return b.String()
+}
+
+func seconds(s float64) string {
+	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
+}
+
+func count(n int64) string {
+	switch {
+	case n >= 10_000_000:
+		return strconv.FormatInt(n/1_000_000, 10) + " M"
+	case n >= 10_000:
+		return strconv.FormatInt(n/1000, 10) + " k"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func size(n int64) string {
+	switch {
+	case n >= 10<<30:
+		return strconv.FormatInt(n>>30, 10) + " GB"
+	case n >= 10<<20:
+		return strconv.FormatInt(n>>20, 10) + " MB"
+	}
+	return strconv.FormatInt(n>>10, 10) + " kB"
+}
+
+// watchEvery is how often --watch and --wait look.
+const watchEvery = 500 * time.Millisecond
+
+// watch follows a reorganisation until it has moved what it moves, or is over. Each change is a line.
+func (a *app) watch(ctx context.Context, id string, quiet bool) error {
+	last := ""
+	for {
+		var r *reorganisation
+		err := a.call(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
+			got, err := api.Reorganisations(ctx, &adminv1.ReorganisationsRequest{Id: id})
+			if err != nil {
+				return err
+			}
+			r = toReorganisation(got.Reorganisations[0])
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if line := r.line(); line != last && !quiet && a.output != "json" {
+			fmt.Fprintln(a.out, line)
+			last = line
+		}
+		if r.moved() {
+			if a.output == "json" {
+				return a.print(r, nil)
+			}
+			switch {
+			case r.over() && r.Outcome != "moved":
+				return errors.New("reorganisation " + r.ID + " was " + r.Outcome + ": " + r.Problem)
+			case !r.over():
+				fmt.Fprintf(a.out, "The partitions have moved. Until %s it can be undone: skarvctl reorg rollback %s. To end that: skarvctl reorg complete %s\n",
+					r.Opened.Add(time.Duration(r.WindowSeconds)*time.Second).Local().Format(time.TimeOnly), r.ID, r.ID)
+			}
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(watchEvery):
+		}
+	}
+}
+
+// begin is the flags of every command that moves partitions.
+type begin struct {
+	dryRun, yes, wait, watch bool
+	window                   time.Duration
+}
+
+func (b *begin) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.BoolVar(&b.dryRun, "dry-run", false, "only show what would be moved")
+	f.BoolVarP(&b.yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&b.wait, "wait", false, "return when the partitions have moved")
+	f.BoolVarP(&b.watch, "watch", "w", false, "as --wait, showing how far it is")
+	f.DurationVar(&b.window, "rollback-window", 10*time.Minute, "how long it can be undone after the cutover")
+}
+
+// run asks for a plan, shows it, and starts it.
+func (b *begin) run(a *app, ctx context.Context, req *adminv1.ReorganiseRequest) error {
+	req.WindowSeconds = uint64(b.window / time.Second)
+	ask := func(dry bool) (r *adminv1.ReorganiseResponse, err error) {
+		req.DryRun = dry
+		err = a.call(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
+			r, err = api.Reorganise(ctx, req)
+			return err
+		})
+		return r, err
+	}
+	plan, err := ask(true)
+	if err != nil {
+		return err
+	}
+	if plan.Reorganisation == nil {
+		return a.print(struct {
+			Reorganisation *reorganisation `json:"reorganisation"`
+		}{}, func(w io.Writer) { fmt.Fprintln(w, "Nothing is to be moved.") })
+	}
+	if b.dryRun || !b.yes && a.output != "json" {
+		if err := a.showPlan(plan); err != nil || b.dryRun {
+			return err
+		}
+	}
+	if !b.yes && !plan.Resumed {
+		fmt.Fprint(a.errs, "Start? [y/N] ")
+		var answer string
+		_, _ = fmt.Fscanln(a.in, &answer)
+		if !strings.HasPrefix(strings.ToLower(answer), "y") {
+			return errors.New("not started; --yes starts without asking")
+		}
+	}
+	started, err := ask(false)
+	if err != nil {
+		return err
+	}
+	r := toReorganisation(started.Reorganisation)
+	if r == nil {
+		return errors.New("nothing is to be moved any more")
+	}
+	if b.wait || b.watch {
+		return a.watch(ctx, r.ID, !b.watch)
+	}
+	return a.print(r, func(w io.Writer) {
+		fmt.Fprintf(w, "Reorganisation %s moves %d partitions. See: skarvctl reorg show %s --watch\n", r.ID, r.Partitions, r.ID)
+	})
+}
+
+func (a *app) showPlan(plan *adminv1.ReorganiseResponse) error {
+	r := toReorganisation(plan.Reorganisation)
+	out := struct {
+		Rows           int64           `json:"rows"`
+		Bytes          int64           `json:"bytes"`
+		Running        bool            `json:"running"`
+		Reorganisation *reorganisation `json:"reorganisation"`
+	}{plan.Rows, plan.Bytes, plan.Resumed, r}
+	return a.print(out, func(w io.Writer) {
+		if plan.Resumed {
+			fmt.Fprintf(w, "Reorganisation %s runs already: %s\n", r.ID, r.State)
+			return
+		}
+		row(w, "FROM", "TO", "PARTITIONS")
+		for _, t := range r.Transfers {
+			row(w, t.From, t.To, t.Count)
+		}
+		// As measured for the mover on one machine; a guess to plan by.
+		fmt.Fprintf(w, "%d partitions, about %s rows and %s.\n", r.Partitions, count(plan.Rows), size(plan.Bytes))
+	})
+}
+
+func (a *app) rebalanceCommand() *cobra.Command {
+	var b begin
+	var weights []string
+	c := &cobra.Command{
+		Use:   "rebalance",
+		Short: "Spread the partitions over all node groups, while clients work",
+		Long: `Spread the partitions over all node groups, each with the same share unless --weight says otherwise. Only what must move
+moves. Run again while it is under way, it follows the one that runs.`,
+		Example: "  skarvctl rebalance --dry-run\n  skarvctl rebalance --yes --watch\n  skarvctl rebalance --weight ng3=2",
+		Args:    args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			req := &adminv1.ReorganiseRequest{Kind: "rebalance"}
+			for _, w := range weights {
+				name, value, _ := strings.Cut(w, "=")
+				weight, err := strconv.ParseFloat(value, 64)
+				if err != nil || weight <= 0 {
+					return usage("--weight is GROUP=NUMBER, not %q", w)
+				}
+				req.Shares = append(req.Shares, &adminv1.Share{NodeGroup: name, Weight: weight})
+			}
+			return b.run(a, c.Context(), req)
+		},
+	}
+	c.Flags().StringArrayVar(&weights, "weight", nil, "GROUP=NUMBER: its share against the others' 1; repeat for more")
+	b.flags(c)
+	return c
+}
+
+func (a *app) moveCommand() *cobra.Command {
+	var b begin
+	var partitions, to string
+	c := &cobra.Command{
+		Use:     "move --partitions LIST --to GROUP",
+		Short:   "Move some partitions to a node group, while clients work",
+		Example: "  skarvctl move --partitions 17,90-120 --to ng2 --yes --wait",
+		Args:    args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if partitions == "" || to == "" {
+				return usage("--partitions and --to are needed")
+			}
+			return b.run(a, c.Context(), &adminv1.ReorganiseRequest{Kind: "move", Partitions: partitions, To: to})
+		},
+	}
+	c.Flags().StringVar(&partitions, "partitions", "", "partitions and ranges of them: 17,90-120")
+	c.Flags().StringVar(&to, "to", "", "the node group, by name or id")
+	b.flags(c)
+	return c
+}
+
+func (a *app) drainCommand() *cobra.Command {
+	var b begin
+	c := &cobra.Command{
+		Use:   "drain GROUP...",
+		Short: "Move all partitions of node groups to the others, while clients work",
+		Args:  args(cobra.MinimumNArgs(1)),
+		RunE: func(c *cobra.Command, in []string) error {
+			return b.run(a, c.Context(), &adminv1.ReorganiseRequest{Kind: "drain", Without: in})
+		},
+	}
+	b.flags(c)
+	return c
+}
+
+func (a *app) removeGroupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove GROUP",
+		Short: "Take a node group out of the cluster that owns no partitions any more",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, in []string) error {
+			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
+				if _, err := api.RemoveNodeGroup(ctx, &adminv1.RemoveNodeGroupRequest{NodeGroup: in[0]}); err != nil {
+					return err
+				}
+				return a.print(struct {
+					Removed string `json:"removed"`
+				}{in[0]}, func(w io.Writer) { fmt.Fprintf(w, "Node group %s is out of the cluster.\n", in[0]) })
+			})
+		},
+	}
+}
+
+func (a *app) reorgCommand() *cobra.Command {
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List reorganisations",
+		Args:  args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
+				r, err := api.Reorganisations(ctx, &adminv1.ReorganisationsRequest{})
+				if err != nil {
+					return err
+				}
+				all := []*reorganisation{}
+				for _, x := range r.Reorganisations {
+					all = append(all, toReorganisation(x))
+				}
+				return a.print(all, func(w io.Writer) {
+					row(w, "ID", "KIND", "PARTITIONS", "STATE", "OUTCOME", "CREATED", "PROBLEM")
+					for _, x := range all {
+						row(w, x.ID, x.Kind, x.Partitions, x.State, x.Outcome, x.Created.Local().Format(time.DateTime), strings.ReplaceAll(x.Problem, "\n", "; "))
+					}
+				})
+			})
+		},
+	}
+	var watch bool
+	show := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show how far a reorganisation is",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, in []string) error {
+			if watch {
+				return a.watch(c.Context(), in[0], false)
+			}
+			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
+				r, err := api.Reorganisations(ctx, &adminv1.ReorganisationsRequest{Id: in[0]})
+				if err != nil {
+					return err
+				}
+				x := toReorganisation(r.Reorganisations[0])
+				return a.print(x, func(w io.Writer) {
+					fmt.Fprintln(w, x.line())
+					for _, t := range x.Transfers {
+						row(w, "  ", fmt.Sprintf("%d partitions", t.Count), fmt.Sprintf("from node group %d to %d", t.From, t.To), t.Partitions)
+					}
+					for _, s := range x.Steps {
+						row(w, "  ", s.At.Local().Format("15:04:05.000"), s.State)
+					}
+				})
+			})
+		},
+	}
+	show.Flags().BoolVarP(&watch, "watch", "w", false, "follow it until the partitions have moved")
+	change := func(use, short, done string, action adminv1.ChangeReorganisationRequest_Action) *cobra.Command {
+		return &cobra.Command{
+			Use:   use + " [ID]",
+			Short: short,
+			Args:  args(cobra.MaximumNArgs(1)),
+			RunE: func(c *cobra.Command, in []string) error {
+				req := &adminv1.ChangeReorganisationRequest{Action: action}
+				if len(in) > 0 {
+					req.Id = in[0]
+				}
+				return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
+					r, err := api.ChangeReorganisation(ctx, req)
+					if err != nil {
+						return err
+					}
+					x := toReorganisation(r.Reorganisation)
+					return a.print(x, func(w io.Writer) { fmt.Fprintf(w, done+"\n", x.ID) })
+				})
+			},
+		}
+	}
+	return group("reorg", "Watch and steer reorganisations", list, show,
+		change("pause", "Stop the one that runs where it is", "Reorganisation %s is paused.", adminv1.ChangeReorganisationRequest_ACTION_PAUSE),
+		change("resume", "Let it go on", "Reorganisation %s goes on.", adminv1.ChangeReorganisationRequest_ACTION_RESUME),
+		change("abort", "Give it up before its cutover; what was copied is deleted", "Reorganisation %s will be given up.", adminv1.ChangeReorganisationRequest_ACTION_ABORT),
+		change("rollback", "Take it back after its cutover", "Reorganisation %s will be taken back.", adminv1.ChangeReorganisationRequest_ACTION_ROLLBACK),
+		change("complete", "End the way back after its cutover, and delete the old rows", "Reorganisation %s will be completed.", adminv1.ChangeReorganisationRequest_ACTION_COMPLETE),
+	)
+}

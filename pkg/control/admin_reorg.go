@@ -1,0 +1,363 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/pkg/reorg"
+	adminv1 "skarv/proto/admin/v1"
+)
+
+// groupOf finds a node group by its id or name.
+func groupOf(snap *catalog.Snapshot, text string) (*catalog.NodeGroup, error) {
+	for _, g := range snap.Groups {
+		if g.Name == text || strconv.Itoa(int(g.ID)) == text {
+			return g, nil
+		}
+	}
+	return nil, status.Errorf(codes.NotFound, "there is no node group %q: see skarvctl nodegroup list", text)
+}
+
+// Reorganise implements the API.
+func (a *Admin) Reorganise(ctx context.Context, req *adminv1.ReorganiseRequest) (*adminv1.ReorganiseResponse, error) {
+	snap, err := a.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	plan := reorg.Request{Weights: map[placement.NodeGroupID]float64{}}
+	for _, s := range req.GetShares() {
+		g, err := groupOf(snap, s.GetNodeGroup())
+		if err != nil {
+			return nil, err
+		}
+		plan.Weights[g.ID] = s.GetWeight()
+	}
+	for _, name := range req.GetWithout() {
+		g, err := groupOf(snap, name)
+		if err != nil {
+			return nil, err
+		}
+		plan.Without = append(plan.Without, g.ID)
+	}
+	if text := req.GetPartitions(); text != "" {
+		if plan.Partitions, err = placement.ParseSet(text); err != nil {
+			return nil, status.Error(codes.InvalidArgument, err.Error())
+		}
+		g, err := groupOf(snap, req.GetTo())
+		if err != nil {
+			return nil, err
+		}
+		plan.To = g.ID
+	}
+	if running, err := a.running(ctx); err != nil || running != nil {
+		if err != nil {
+			return nil, rpcError(err)
+		}
+		if running.Kind != req.GetKind() && !req.GetDryRun() {
+			return nil, status.Errorf(codes.FailedPrecondition, "reorganisation %s (%s) runs: wait for it, or use skarvctl reorg abort %[1]s", running.ID, running.Kind)
+		}
+		return &adminv1.ReorganiseResponse{Reorganisation: a.show(ctx, running), Resumed: true}, nil
+	}
+	moves, err := reorg.Plan(snap, plan)
+	if err != nil {
+		return nil, status.Error(codes.FailedPrecondition, err.Error())
+	}
+	out := &adminv1.ReorganiseResponse{}
+	if len(moves) == 0 {
+		return out, nil
+	}
+	out.Rows, out.Bytes = a.estimate(ctx, snap, moves)
+	window := time.Duration(req.GetWindowSeconds()) * time.Second
+	if req.GetDryRun() {
+		out.Reorganisation = toReorg(reorg.Preview(req.GetKind(), moves, window))
+		return out, nil
+	}
+	r, err := reorg.Create(ctx, a.cfg.Store, req.GetKind(), moves, window)
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	out.Reorganisation = toReorg(r)
+	return out, nil
+}
+
+// running returns the reorganisation that has not ended, or nil.
+func (a *Admin) running(ctx context.Context) (*reorg.Record, error) {
+	id, ok, err := reorg.Current(ctx, a.cfg.Store)
+	if err != nil || !ok {
+		return nil, err
+	}
+	r, err := reorg.Get(ctx, a.cfg.Store, id)
+	if errors.Is(err, reorg.ErrUnknown) {
+		return nil, nil
+	}
+	return r, err
+}
+
+// estimate asks the servers how much the moves will copy. What cannot be asked counts as nothing.
+func (a *Admin) estimate(ctx context.Context, snap *catalog.Snapshot, moves []placement.Move) (rows, bytes int64) {
+	if a.cfg.Login == nil {
+		return 0, 0
+	}
+	leaving := map[placement.NodeGroupID]int{}
+	for _, m := range moves {
+		leaving[m.From]++
+	}
+	for id, n := range leaving {
+		g := snap.Group(id)
+		if g == nil {
+			continue
+		}
+		r, b, err := sizes(ctx, a.cfg.Login(g), snap)
+		if err != nil {
+			continue
+		}
+		owned := int64(max(1, len(snap.Map.Owned(id))))
+		rows += r * int64(n) / owned
+		bytes += b * int64(n) / owned
+	}
+	return rows, bytes
+}
+
+// sizes is about how many rows and bytes the sharded tables have on a server.
+func sizes(ctx context.Context, login mysqlconn.Config, snap *catalog.Snapshot) (rows, bytes int64, err error) {
+	c, err := mysqlconn.Dial(ctx, login)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer c.Close()
+	stop := context.AfterFunc(ctx, c.Interrupt)
+	defer stop()
+	_, list, err := c.QueryAll("SELECT table_schema, table_name, COALESCE(table_rows, 0), COALESCE(data_length + index_length, 0) "+
+		"FROM information_schema.tables WHERE table_type = 'BASE TABLE'", 1<<20)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, r := range list {
+		if t := snap.Table(string(r[0]), string(r[1])); t != nil && t.Kind == catalog.Sharded {
+			n, _ := strconv.ParseInt(string(r[2]), 10, 64)
+			b, _ := strconv.ParseInt(string(r[3]), 10, 64)
+			rows, bytes = rows+n, bytes+b
+		}
+	}
+	return rows, bytes, nil
+}
+
+// Reorganisations implements the API.
+func (a *Admin) Reorganisations(ctx context.Context, req *adminv1.ReorganisationsRequest) (*adminv1.ReorganisationsResponse, error) {
+	list, err := reorg.List(ctx, a.cfg.Store)
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	out := &adminv1.ReorganisationsResponse{}
+	for _, r := range list {
+		if req.GetId() == "" || req.GetId() == r.ID {
+			out.Reorganisations = append(out.Reorganisations, a.show(ctx, r))
+		}
+	}
+	if req.GetId() != "" && len(out.Reorganisations) == 0 {
+		return nil, status.Errorf(codes.NotFound, "there is no reorganisation %s: see skarvctl reorg list", req.GetId())
+	}
+	return out, nil
+}
+
+// ChangeReorganisation implements the API.
+func (a *Admin) ChangeReorganisation(ctx context.Context, req *adminv1.ChangeReorganisationRequest) (*adminv1.ChangeReorganisationResponse, error) {
+	id := req.GetId()
+	if id == "" {
+		r, err := a.running(ctx)
+		if err != nil {
+			return nil, rpcError(err)
+		}
+		if r == nil {
+			return nil, status.Error(codes.FailedPrecondition, "no reorganisation runs")
+		}
+		id = r.ID
+	}
+	var r *reorg.Record
+	var err error
+	switch req.GetAction() {
+	case adminv1.ChangeReorganisationRequest_ACTION_PAUSE:
+		r, err = reorg.Pause(ctx, a.cfg.Store, id, true)
+	case adminv1.ChangeReorganisationRequest_ACTION_RESUME:
+		r, err = reorg.Pause(ctx, a.cfg.Store, id, false)
+	case adminv1.ChangeReorganisationRequest_ACTION_ABORT:
+		r, err = reorg.Ask(ctx, a.cfg.Store, id, reorg.WishAbort)
+	case adminv1.ChangeReorganisationRequest_ACTION_ROLLBACK:
+		r, err = reorg.Ask(ctx, a.cfg.Store, id, reorg.WishRollback)
+	case adminv1.ChangeReorganisationRequest_ACTION_COMPLETE:
+		r, err = reorg.Ask(ctx, a.cfg.Store, id, reorg.WishComplete)
+	default:
+		return nil, status.Error(codes.InvalidArgument, "unknown action")
+	}
+	if errors.Is(err, reorg.ErrUnknown) {
+		return nil, status.Error(codes.NotFound, err.Error())
+	}
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	return &adminv1.ChangeReorganisationResponse{Reorganisation: a.show(ctx, r)}, nil
+}
+
+// show is r with its progress.
+func (a *Admin) show(ctx context.Context, r *reorg.Record) *adminv1.Reorganisation {
+	out := toReorg(r)
+	if !r.Active() {
+		return out
+	}
+	p, ok, err := reorg.ProgressOf(ctx, a.cfg.Store, r.ID)
+	if err != nil || !ok {
+		return out
+	}
+	out.Progress = &adminv1.Progress{
+		At: timestamppb.New(p.At), Phase: p.Phase, Rows: p.Rows, RowsEstimated: p.RowsEstimated, Bytes: p.Bytes, BytesEstimated: p.BytesEstimated,
+		Table: p.Table, Applied: p.Applied, LagSeconds: p.Lag.Seconds(), Throttled: p.Throttled, EtaSeconds: p.ETA.Seconds(),
+		LateWrites: p.LateWrites, Trouble: p.Trouble,
+	}
+	return out
+}
+
+func toReorg(r *reorg.Record) *adminv1.Reorganisation {
+	out := &adminv1.Reorganisation{
+		Id: r.ID, Kind: r.Kind, State: string(r.State), Outcome: string(r.Outcome), Paused: r.Paused, Wish: string(r.Wish), Problem: r.Problem,
+		Created: timestamppb.New(r.Created), WindowSeconds: uint64(r.Window / time.Second), PauseSeconds: r.Pause.Seconds(),
+		Attempts: uint32(r.Attempts),
+	}
+	if !r.Opened.IsZero() {
+		out.Opened = timestamppb.New(r.Opened)
+	}
+	for _, t := range r.Transfers {
+		out.Transfers = append(out.Transfers, &adminv1.Transfer{
+			From: uint32(t.From), To: uint32(t.To), Partitions: t.Partitions.String(), Count: uint32(t.Partitions.Len()),
+		})
+	}
+	for _, s := range r.Steps {
+		out.Steps = append(out.Steps, &adminv1.Step{State: string(s.State), At: timestamppb.New(s.At)})
+	}
+	return out
+}
+
+// RemoveNodeGroup implements the API.
+func (a *Admin) RemoveNodeGroup(ctx context.Context, req *adminv1.RemoveNodeGroupRequest) (*adminv1.RemoveNodeGroupResponse, error) {
+	snap, err := a.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	g, err := groupOf(snap, req.GetNodeGroup())
+	if err != nil {
+		return nil, err
+	}
+	if err := a.cfg.Client.RemoveGroup(ctx, g.ID); err != nil {
+		return nil, rpcError(err)
+	}
+	if a.cfg.Nodes != nil {
+		if err := a.cfg.Nodes.Remove(ctx, g); err != nil {
+			return nil, rpcError(fmt.Errorf("node group %s is out of the cluster, but its server could not be stopped: %w", g.Name, err))
+		}
+	}
+	return &adminv1.RemoveNodeGroupResponse{}, nil
+}
+
+// RemoveGroup takes a node group out of the cluster that owns nothing any more. Its servers are left as they are.
+func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID) error {
+	snap, err := c.Store.Load(ctx)
+	if err != nil {
+		return err
+	}
+	group, revision, err := c.Store.Group(ctx, id)
+	if err != nil {
+		return err
+	}
+	if group == nil {
+		return fmt.Errorf("there is no node group %d", id)
+	}
+	if n := len(snap.Map.Owned(id)); n > 0 {
+		return fmt.Errorf("node group %s owns %d partitions: skarvctl nodegroup drain %[1]s", group.Name, n)
+	}
+	for _, mv := range snap.Map.Moving() {
+		if mv.A == id || mv.B == id {
+			return fmt.Errorf("reorganisation %s still uses node group %s: wait for it, or end its way back with skarvctl reorg complete %[1]s", mv.Reorg, group.Name)
+		}
+	}
+	if names := singlesOn(snap, id); len(names) > 0 {
+		return fmt.Errorf("single tables live on node group %s: %s; copy them into other tables first (CREATE TABLE ..., INSERT ... SELECT, RENAME TABLE)",
+			group.Name, strings.Join(names, ", "))
+	}
+	if len(snap.Groups) == 1 {
+		return errors.New("the last node group cannot be removed")
+	}
+	// The map stands for everything a reorganisation could have decided meanwhile.
+	next, err := snap.Map.Next(nil, snap.Map.Moving())
+	if err != nil {
+		return err
+	}
+	rev, err := c.Store.Change(nil).DeleteGroup(id, revision).PutMap(next, snap.MapRevision).Commit(ctx)
+	if err != nil {
+		return err
+	}
+	c.await(ctx, rev)
+	return nil
+}
+
+// singlesOn are the single tables that live on a group.
+func singlesOn(snap *catalog.Snapshot, id placement.NodeGroupID) (names []string) {
+	for _, d := range snap.Databases {
+		for _, t := range d.Tables {
+			if t.Kind == catalog.Single && t.Group == id {
+				names = append(names, t.Database+"."+t.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Nodes starts and stops database servers on this machine: `skarv dev` has them.
+type Nodes interface {
+	// Start starts n further servers, which hold nothing.
+	Start(ctx context.Context, n int) ([]GroupSpec, error)
+	// Added is told which node group one of them became.
+	Added(ctx context.Context, spec GroupSpec, id placement.NodeGroupID) error
+	// Remove stops the server of a group that is out of the cluster.
+	Remove(ctx context.Context, g *catalog.NodeGroup) error
+}
+
+// maxStarted bounds the node groups one request may start.
+const maxStarted = 32
+
+// startNodeGroups adds node groups on servers that are started for them.
+func (a *Admin) startNodeGroups(ctx context.Context, n int) (*adminv1.AddNodeGroupResponse, error) {
+	if a.cfg.Nodes == nil {
+		return nil, status.Error(codes.FailedPrecondition, "only `skarv dev` can start servers: name the address of one that runs, skarvctl nodegroup add HOST:PORT")
+	}
+	if n > maxStarted {
+		return nil, status.Errorf(codes.InvalidArgument, "at most %d node groups at a time", maxStarted)
+	}
+	specs, err := a.cfg.Nodes.Start(ctx, n)
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	out := &adminv1.AddNodeGroupResponse{}
+	for _, spec := range specs {
+		id, warnings, err := a.cfg.Client.AddGroup(ctx, spec)
+		if err != nil {
+			return nil, rpcError(err)
+		}
+		out.Id, out.Ids, out.Warnings = uint32(id), append(out.Ids, uint32(id)), append(out.Warnings, warnings...)
+		if err := a.cfg.Nodes.Added(ctx, spec, id); err != nil {
+			return nil, rpcError(err)
+		}
+	}
+	return out, nil
+}

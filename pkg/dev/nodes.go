@@ -1,0 +1,120 @@
+package dev
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/control"
+	"skarv/pkg/datanode"
+	"skarv/pkg/placement"
+)
+
+// below is what runs the data nodes.
+type below struct {
+	ctx   context.Context //nolint:containedctx // of group
+	group *errgroup.Group
+}
+
+// openNode makes data node i, counted from 1, which does not run yet.
+func (c *Cluster) openNode(i int) (*datanode.Node, error) {
+	templates := ""
+	if cache, err := datanode.CacheDir(); err == nil {
+		templates = filepath.Join(cache, "templates")
+		if os.MkdirAll(templates, 0o700) != nil {
+			templates = "" // a home that cannot be written to costs time only
+		}
+	}
+	n, err := datanode.Open(datanode.Config{
+		Dir: c.dir.node(i), Binary: c.binary, ID: uint32(i), Domain: uint32(i),
+		Small: true, Relaxed: true, Variables: c.cfg.Variables, Templates: templates,
+		Log: c.log.With("node", i),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("data node %d: %w", i, err)
+	}
+	return n, nil
+}
+
+// Start implements control.Nodes.
+func (c *Cluster) Start(ctx context.Context, n int) ([]control.GroupSpec, error) {
+	c.mu.Lock()
+	first := len(c.nodes)
+	c.mu.Unlock()
+	if first+n > maxGroups {
+		return nil, fmt.Errorf("at most %d data nodes", maxGroups)
+	}
+	var specs []control.GroupSpec
+	for i := first; i < first+n; i++ {
+		node, err := c.openNode(i + 1)
+		if err != nil {
+			return nil, err
+		}
+		c.below.group.Go(func() error { return node.Run(c.below.ctx) })
+		if err := node.Initialise(ctx); err != nil {
+			return nil, err
+		}
+		if err := node.Start(ctx); err != nil {
+			return nil, err
+		}
+		c.mu.Lock()
+		c.nodes = append(c.nodes, node)
+		c.mu.Unlock()
+		specs = append(specs, control.GroupSpec{Primary: c.login(i)})
+		c.progress("data node %d is up", i+1)
+	}
+	return specs, nil
+}
+
+// Added implements control.Nodes.
+func (c *Cluster) Added(_ context.Context, spec control.GroupSpec, id placement.NodeGroupID) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range c.nodes {
+		if c.login(i).Addr != spec.Primary.Addr {
+			continue
+		}
+		m := &c.dir.marker
+		for len(m.Groups) < i {
+			m.Groups = append(m.Groups, placement.NodeGroupID(len(m.Groups)+1))
+		}
+		m.Groups = append(m.Groups, id)
+		m.NodeGroups = max(m.NodeGroups, len(m.Groups))
+		return c.dir.save()
+	}
+	return fmt.Errorf("no data node at %s", spec.Primary.Addr)
+}
+
+// Remove implements control.Nodes.
+func (c *Cluster) Remove(ctx context.Context, g *catalog.NodeGroup) error {
+	c.mu.Lock()
+	m := &c.dir.marker
+	for len(m.Groups) < len(c.nodes) {
+		m.Groups = append(m.Groups, placement.NodeGroupID(len(m.Groups)+1))
+	}
+	i := slices.Index(m.Groups, g.ID)
+	if i < 0 {
+		c.mu.Unlock()
+		return nil // not one of ours
+	}
+	m.Groups[i] = 0
+	node, err := c.nodes[i], c.dir.save()
+	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return node.Stop(ctx)
+}
+
+// groupOf is the node group that data node i, counted from 0, is; 0 if it is none any more.
+func (c *Cluster) groupOf(i int) placement.NodeGroupID {
+	if m := &c.dir.marker; i < len(m.Groups) {
+		return m.Groups[i]
+	}
+	return placement.NodeGroupID(i + 1)
+}
