@@ -116,9 +116,13 @@ type Table struct {
 	// Temporary is what stands behind the name in the CREATE TEMPORARY TABLE of a session's temporary table; "" for all
 	// others.
 	Temporary string `json:"-"`
+	// Building are unique keys that are being added and kept by global indexes: no part of Unique yet.
+	Building []Index `json:"building,omitempty"`
 
 	// Key is the distribution key ready for hashing; set by Prepare, nil for tables that are not sharded.
 	Key placement.Key `json:"-"`
+	// Global are the global indexes of Unique and Building; set by Prepare.
+	Global []*GlobalIndex `json:"-"`
 }
 
 // Column is one column of a table.
@@ -136,9 +140,11 @@ type Column struct {
 	Collation  string        `json:"collation,omitempty"`
 	HasDefault bool          `json:"has_default,omitempty"`
 	Default    string        `json:"default,omitempty"` // expression text as the server shows it
-	Generated  bool          `json:"generated,omitempty"`
-	Invisible  bool          `json:"invisible,omitempty"`
-	OnUpdate   bool          `json:"on_update,omitempty"`
+	// NullDefault: the default is NULL because none is given. MySQL shows nothing for it, as it does for an empty string.
+	NullDefault bool `json:"null_default,omitempty"`
+	Generated   bool `json:"generated,omitempty"`
+	Invisible   bool `json:"invisible,omitempty"`
+	OnUpdate    bool `json:"on_update,omitempty"`
 }
 
 // Index is a key of a table; Columns are positions in Table.Columns.
@@ -148,6 +154,8 @@ type Index struct {
 	Unique  bool   `json:"unique,omitempty"`
 	// Partial: the key indexes only the beginning of a column, or an expression that is not in Columns.
 	Partial bool `json:"partial,omitempty"`
+	// Global, not 0, is the id of the global index that keeps the key unique: see GlobalIndex.
+	Global uint64 `json:"global,omitempty"`
 }
 
 // ForeignKey is a declared reference to another table.

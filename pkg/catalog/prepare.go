@@ -10,7 +10,7 @@ import (
 // Prepare makes t ready for use on servers of flavor: it fills Key from Columns and Distribution. It must be called before
 // the table is published in a Snapshot. The error is an *sqlerr.Error for a distribution key that cannot be hashed.
 func (t *Table) Prepare(flavor Flavor) error {
-	t.Key = nil
+	t.Key, t.Global = nil, nil
 	if t.Kind != Sharded {
 		return nil
 	}
@@ -45,5 +45,5 @@ func (t *Table) Prepare(flavor Flavor) error {
 		key = append(key, column)
 	}
 	t.Key = key
-	return nil
+	return t.prepareGlobal(flavor)
 }

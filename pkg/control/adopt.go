@@ -271,6 +271,11 @@ func (a *adoption) copySchema(ctx context.Context, model *catalog.NodeGroup, spe
 			if err := copyOne(ctx, from, to, o); err != nil {
 				return err
 			}
+			for _, g := range t.Global {
+				if err := copyOne(ctx, from, to, object1{DB: ownDB, Name: g.Entries.Name}); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return copyViews(ctx, from, to, views)

@@ -105,6 +105,12 @@ type work struct {
 	// First is the group the step runs on first.
 	First placement.NodeGroupID `json:"first"`
 
+	// Indexes are the global indexes that are made, and Build, if there are rows that need entries, the table they are
+	// built for while it is used. Obsolete are those that go.
+	Indexes  []newIndex `json:"indexes,omitempty"`
+	Build    *object1   `json:"build,omitempty"`
+	Obsolete []uint64   `json:"obsolete,omitempty"`
+
 	Refresh []refresh `json:"refresh,omitempty"`
 	Drop    []object1 `json:"drop,omitempty"`
 	PutDB   string    `json:"put_db,omitempty"`
@@ -149,4 +155,6 @@ type refresh struct {
 	Renamed     map[string]string `json:"renamed,omitempty"`      // columns
 	NewID       bool              `json:"new_id,omitempty"`       // a new sequence, from 1
 	TakeCounter bool              `json:"take_counter,omitempty"` // a new sequence, from the servers' counters
+	// Global are the ids of new global indexes, by the names of their keys.
+	Global map[string]uint64 `json:"global,omitempty"`
 }

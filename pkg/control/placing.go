@@ -2,7 +2,6 @@ package control
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -227,19 +226,16 @@ func isInteger(dataType string) bool {
 	return false
 }
 
-// uniqueKeys refuses keys that the servers, each seeing its own rows, cannot enforce.
+// uniqueKeys gives keys that the servers, each seeing its own rows, cannot enforce a global index, and refuses those that
+// cannot have one.
 func (p *placing) uniqueKeys(t *catalog.Table) error {
 	check := func(name string) error {
 		for _, c := range t.Distribution {
 			if slices.Contains(p.def.full[name], c) {
 				continue
 			}
-			what := "UNIQUE KEY '" + name + "'"
-			if name == "PRIMARY" {
-				what = "a PRIMARY KEY"
-			}
 			return sqlerr.Unsupported(
-				fmt.Sprintf("%s without column '%s' of the distribution key", what, t.Columns[c].Name),
+				fmt.Sprintf("a PRIMARY KEY without column '%s' of the distribution key", t.Columns[c].Name),
 				fmt.Sprintf("add the column to that key, or choose another distribution key with PARTITION BY KEY (%s)", p.commonColumns(t)))
 		}
 		return nil
@@ -251,14 +247,7 @@ func (p *placing) uniqueKeys(t *catalog.Table) error {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.def.full)) { // sorted: the same statement gets the same refusal
-		if name != "PRIMARY" && p.def.unique[name] {
-			if err := check(name); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return p.globalIndexes(t)
 }
 
 // commonColumns names the columns that all unique keys share, which could be the distribution key.

@@ -12,7 +12,7 @@ import (
 )
 
 // ownDB is the database on each server that belongs to Skarv.
-const ownDB = "_skarv"
+const ownDB = catalog.OwnDB
 
 // planner turns a DDL request into work. It changes nothing that a client can see: what a statement does to a table is
 // found out on an empty copy of it in our own database.
@@ -22,7 +22,9 @@ type planner struct {
 	st    *statement
 	trial *server // of the group the steps run on first
 	id    string  // of the job: names what the planner creates
-	work  *work
+	// nextID gives out numbers for tables and indexes.
+	nextID func(ctx context.Context) (uint64, error)
+	work   *work
 }
 
 // errNothingToDo ends planning: the statement succeeds without any change.
@@ -49,7 +51,7 @@ func (p *planner) plan(ctx context.Context) (*work, error) {
 	case renameTable:
 		err = p.renameTables()
 	case truncateTable:
-		err = p.truncate()
+		err = p.truncate(ctx)
 	case createDatabase:
 		err = p.createDatabase()
 	case alterDatabase:
@@ -130,9 +132,17 @@ func (p *planner) createTable(ctx context.Context) error {
 	}
 	def.table.Database, def.table.Name = o.db, o.name
 	fixReferences(def.table, o.db)
-	_, needsKey, err := (&placing{snap: p.snap, def: def, refresh: r}).place()
+	t, needsKey, err := (&placing{snap: p.snap, def: def, refresh: r}).place()
 	if err != nil {
 		return err
+	}
+	if !needsKey {
+		if err := p.newIndexes(ctx, t, &r); err != nil {
+			return err
+		}
+	}
+	if old != nil {
+		p.dropIndexes(old, nil)
 	}
 	edits := p.st.cleanup(p.snap.Flavor)
 	if needsKey {
@@ -285,8 +295,19 @@ func (p *planner) alterTable(ctx context.Context) error {
 	if r.object1 != o.plain() {
 		rr.Old = r.object1.ptr()
 	}
-	if _, _, err := (&placing{snap: snap, def: after, refresh: rr}).place(); err != nil {
+	t, _, err := (&placing{snap: snap, def: after, refresh: rr}).place()
+	if err != nil {
 		return err
+	}
+	if err := p.newIndexes(ctx, t, &r); err != nil {
+		return err
+	}
+	p.dropIndexes(old, t)
+	if len(r.Global) > 0 {
+		if err := buildable(old, t, r); err != nil {
+			return err
+		}
+		p.work.Build = o.plain().ptr()
 	}
 	s := step{SQL: p.st.rewrite(p.st.cleanup(p.snap.Flavor)...)}
 	if r.object1 == o.plain() {

@@ -1,7 +1,9 @@
 package control
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -46,6 +48,7 @@ func (p *planner) dropTables() error {
 			missing = append(missing, o.String())
 			continue
 		}
+		p.dropIndexes(t, nil)
 		there = append(there, o.sql())
 		names = append(names, o.plain())
 	}
@@ -148,7 +151,7 @@ func (p *planner) renameTables() error {
 	return nil
 }
 
-func (p *planner) truncate() error {
+func (p *planner) truncate(ctx context.Context) error {
 	o := p.st.objects[0]
 	if _, err := p.database(o); err != nil {
 		return err
@@ -158,7 +161,21 @@ func (p *planner) truncate() error {
 		return sqlerr.NoSuchTable.New(o.db, o.name)
 	}
 	p.work.Step = &step{SQL: p.st.text, Repeat: true}
-	p.work.Refresh = []refresh{{object1: o.plain(), Old: o.plain().ptr(), NewID: true}}
+	r := refresh{object1: o.plain(), Old: o.plain().ptr(), NewID: true}
+	if len(t.Global) > 0 {
+		// Rows may come while others go: the indexes are made anew, from the rows that are there then.
+		bare := *t
+		bare.Unique = slices.Clone(t.Unique)
+		for i := range bare.Unique {
+			bare.Unique[i].Global = 0
+		}
+		if err := p.newIndexes(ctx, &bare, &r); err != nil {
+			return err
+		}
+		p.dropIndexes(t, nil)
+		p.work.Build = o.plain().ptr()
+	}
+	p.work.Refresh = []refresh{r}
 	p.watch(o)
 	return nil
 }
@@ -222,6 +239,7 @@ func (p *planner) dropDatabase() error {
 	p.work.Step = &step{SQL: "DROP DATABASE IF EXISTS " + quoteName(o.db), Repeat: true}
 	p.work.DropDB = o.db
 	for _, t := range d.Tables {
+		p.dropIndexes(t, nil)
 		if t.Kind != catalog.View {
 			p.work.Affected++
 		}

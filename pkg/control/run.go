@@ -59,11 +59,20 @@ func (d *ddl) run(ctx context.Context) error {
 	if err := d.leader.at("planned"); err != nil {
 		return err
 	}
+	if ended, err := d.prepareIndexes(ctx); ended || err != nil {
+		return err
+	}
 	if ended, err := d.execute(ctx); ended || err != nil {
 		return err
 	}
 	if err := d.leader.at("executed"); err != nil {
 		return err
+	}
+	if err := d.buildIndexes(ctx); err != nil {
+		if fatal(err) {
+			return err
+		}
+		return d.undo(ctx, toClient(err))
 	}
 	change, err := d.readBack(ctx)
 	if err != nil {
@@ -129,7 +138,7 @@ func (d *ddl) connectOne(ctx context.Context, i int) error {
 	if err := d.leader.store.Verify(ctx, d.leader.guard); err != nil {
 		return err
 	}
-	if err := s.sweep(ctx, d.job.ID); err != nil {
+	if err := s.sweep(ctx, d.job.ID, d.entriesInUse()); err != nil {
 		return err
 	}
 	return s.settings(ctx, *d.job.DDL)
@@ -164,7 +173,8 @@ func (d *ddl) plan(ctx context.Context) error {
 			}
 		}
 	}
-	p := &planner{snap: d.snap, req: *d.job.DDL, st: st, trial: d.servers[first], id: d.job.ID}
+	p := &planner{snap: d.snap, req: *d.job.DDL, st: st, trial: d.servers[first], id: d.job.ID,
+		nextID: func(ctx context.Context) (uint64, error) { return d.leader.store.NextID(ctx, "table") }}
 	w, err := p.plan(ctx)
 	if err != nil {
 		return err
@@ -464,6 +474,9 @@ func (d *ddl) undo(ctx context.Context, refusal *sqlerr.Error) error {
 // fail ends the job with an error.
 func (d *ddl) fail(ctx context.Context, e *sqlerr.Error) error {
 	d.removeMarker(ctx)
+	if err := d.dropNewIndexes(ctx); err != nil {
+		return err
+	}
 	d.job.State, d.job.Error = failed, e
 	return d.leader.save(ctx, d.job)
 }
@@ -483,6 +496,10 @@ func (d *ddl) finish(ctx context.Context, change *topology.Change) error {
 		return err
 	}
 	d.removeMarker(ctx)
+	if len(w.Obsolete) > 0 {
+		d.awaitSeen(ctx)
+		d.dropEntries(ctx, w.Obsolete)
+	}
 	return nil
 }
 

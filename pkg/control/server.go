@@ -193,15 +193,17 @@ func (s *server) settings(ctx context.Context, req DDLRequest) error {
 	return err
 }
 
-// sweep drops what jobs of leaders that died left in our database.
-func (s *server) sweep(ctx context.Context, job string) error {
+// sweep drops what jobs of leaders that died left in our database: trial tables, and tables of global indexes that are not
+// in keep.
+func (s *server) sweep(ctx context.Context, job string, keep map[string]bool) error {
 	var names []string
 	err := s.rows(ctx, func(r *sql.Rows) error {
 		var name string
 		if err := r.Scan(&name); err != nil {
 			return err
 		}
-		if strings.HasPrefix(name, trialPrefix) && !strings.HasPrefix(name, trialPrefix+job) {
+		if strings.HasPrefix(name, trialPrefix) && !strings.HasPrefix(name, trialPrefix+job) ||
+			strings.HasPrefix(name, catalog.EntriesPrefix) && !keep[name] {
 			names = append(names, quoteName(ownDB)+"."+quoteName(name))
 		}
 		return nil

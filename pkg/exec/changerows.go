@@ -21,16 +21,24 @@ type changing struct {
 	group  placement.NodeGroupID // where it is
 	to     placement.NodeGroupID // where it belongs once changed
 	fields [][]byte              // of plan.ChangeRows.Read
+	key    [][]byte              // the primary key it will have, in workspace.Read's form
 }
 
 // runChangeRows runs an UPDATE that may move rows. The server that will have a row computes all of its new values: a
 // row that moves is first taken there as it is, and changed then. So every value, error and warning is the servers' own.
 func (r *Runner) runChangeRows(p *plan.Plan, n *plan.ChangeRows, snap *catalog.Snapshot, a *Arguments) (Summary, error) {
 	var info []byte
+	r.Router.Touched.All = true // where rows and entries are going to be is not known yet
+	if err := r.Conns.Enter(&r.Router.Touched, true); err != nil {
+		return Summary{}, err
+	}
 	w, err := r.program(p, snap, a, func(w *rowWriter) error {
 		rows, err := w.readChanging(n)
 		if err != nil {
 			return err
+		}
+		if n.Delete {
+			return w.deleteRows(n, rows)
 		}
 		for i := range rows {
 			if err := w.change(n, &rows[i], i); err != nil {
@@ -41,6 +49,9 @@ func (r *Runner) runChangeRows(p *plan.Plan, n *plan.ChangeRows, snap *catalog.S
 	})
 	if err != nil {
 		return Summary{}, err
+	}
+	if n.Delete {
+		return Summary{AffectedRows: w.affected, Warnings: clampWarnings(w.warnings), Groups: 2}, nil
 	}
 	info = append(info, "Rows matched: "...)
 	info = strconv.AppendUint(info, w.matched, 10)
@@ -53,7 +64,7 @@ func (r *Runner) runChangeRows(p *plan.Plan, n *plan.ChangeRows, snap *catalog.S
 
 // readChanging reads the rows with their locks and finds where each belongs.
 func (w *rowWriter) readChanging(n *plan.ChangeRows) (out []changing, err error) {
-	groups, _, err := w.Router.Route(&n.Read.Target, w.snap, w.args, nil)
+	groups, err := w.route(&n.Read.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +74,16 @@ func (w *rowWriter) readChanging(n *plan.ChangeRows) (out []changing, err error)
 			return nil, err
 		}
 		for _, fields := range res.rows {
-			to, err := w.destination(n, res.columns, fields)
-			if err != nil {
-				return nil, err
+			c := changing{group: g, to: g, fields: fields}
+			if n.NewKey != nil {
+				if c.to, err = w.destination(n, res.columns, fields); err != nil {
+					return nil, err
+				}
+				c.key = w.newKey(n, res.columns, fields)
+			} else {
+				c.key = fields[:len(n.Table.Primary)]
 			}
-			out = append(out, changing{group: g, to: to, fields: fields})
+			out = append(out, c)
 		}
 		if len(out) > maxProgramRows {
 			return nil, tooManyRows()
@@ -143,12 +159,103 @@ func (w *rowWriter) change(n *plan.ChangeRows, row *changing, number int) error 
 		return err
 	}
 	switch {
+	case matched == 1 && changed > 0 && len(n.Indexes) > 0:
+		return w.reindex(n, row)
 	case matched != 1:
 		return sqlerr.Unsupported("moving a row of table '"+n.Table.Name+"' that its primary key does not find again", "delete the row and insert it anew")
 	case changed == 0 && row.to != row.group && n.Ignore:
 		return w.move(n.Table, key, row.to, row.group)
 	case changed == 0 && row.to != row.group:
 		return sqlerr.Internal.New("a row of table '" + n.Table.Name + "' was moved but not changed")
+	}
+	return nil
+}
+
+// newKey is the primary key of a row with the new values of its distribution key. Other columns of the primary key are not
+// assigned where this matters.
+func (w *rowWriter) newKey(n *plan.ChangeRows, columns []sqltypes.Column, fields [][]byte) [][]byte {
+	key := slices.Clone(fields[:len(n.Table.Primary)])
+	if len(n.Indexes) == 0 {
+		return nil
+	}
+	for i, c := range n.Table.Primary {
+		if d := slices.Index(n.Table.Distribution, c); d >= 0 {
+			key[i] = fields[n.NewKey[d]]
+		}
+	}
+	return key
+}
+
+// reindex brings the entries of a row up to date after it was changed.
+func (w *rowWriter) reindex(n *plan.ChangeRows, row *changing) error {
+	now, err := w.readImages(n.Table, row.to, appendKey(nil, n.Table, row.key))
+	if err != nil {
+		return err
+	}
+	if len(now) != 1 {
+		return sqlerr.Unsupported("changing a row of table '"+n.Table.Name+"' that its new primary key does not find again",
+			"assign the value just as the column's type prints it")
+	}
+	return w.changeEntries(n.Indexes, imageOf(n.Images, row.fields), now[0].image)
+}
+
+// deleteRows deletes rows, and then their entries.
+func (w *rowWriter) deleteRows(n *plan.ChangeRows, rows []changing) error {
+	by := map[placement.NodeGroupID][]*changing{}
+	var groups []placement.NodeGroupID
+	for i := range rows {
+		by[rows[i].group] = append(by[rows[i].group], &rows[i])
+		groups = addGroup(groups, 0, rows[i].group)
+	}
+	for _, g := range groups {
+		for batch := range slices.Chunk(by[g], entryBatch) {
+			sql := append(append([]byte("DELETE FROM "), tableName(n.Table)...), " WHERE "...)
+			for i, row := range batch {
+				if i > 0 {
+					sql = append(sql, " OR "...)
+				}
+				sql = append(appendKey(append(sql, '('), n.Table, row.key), ')')
+			}
+			ok, err := w.exec(g, sql)
+			if err != nil {
+				return err
+			}
+			w.affected += ok.AffectedRows
+			if err := w.warn(g, ok, 0); err != nil {
+				return err
+			}
+			if ok.AffectedRows != uint64(len(batch)) {
+				return sqlerr.Internal.New("not all rows of table '" + n.Table.Name + "' that were locked could be deleted")
+			}
+		}
+	}
+	for _, x := range n.Indexes {
+		gone := map[placement.NodeGroupID][]entry{}
+		groups = groups[:0]
+		for i := range rows {
+			e, ok, err := w.entryOf(x, imageOf(n.Images, rows[i].fields))
+			if err != nil {
+				return err
+			}
+			if ok {
+				gone[e.owner] = append(gone[e.owner], e)
+				groups = addGroup(groups, 0, e.owner)
+			}
+		}
+		for _, g := range groups {
+			for batch := range slices.Chunk(gone[g], entryBatch) {
+				sql := append(append([]byte("DELETE FROM "), tableName(x.Entries)...), " WHERE "...)
+				for i := range batch {
+					if i > 0 {
+						sql = append(sql, " OR "...)
+					}
+					sql = append(batch[i].appendCondition(append(sql, '('), true), ')')
+				}
+				if _, err := w.exec(g, sql); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ type insertion struct {
 
 	owners []placement.NodeGroupID // of each row
 	edits  []edit
-	added  []uint64 // values of the sequence added to the rows, one for each
+	added  []uint64  // values of the sequence added to the rows, one for each
+	keys   []rowKeys // of each row, if the table has global indexes
 	ids    identities
 	text   []byte // memory of numbers written into rows
 
@@ -79,6 +80,9 @@ func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arg
 			in.needed = append(in.needed, k.Column)
 		}
 	}
+	if node.Indexed != nil {
+		in.needed = appendNeeded(in.needed, node.Indexed)
+	}
 	if node.Sequence && node.AutoIncrement >= 0 {
 		in.needed = append(in.needed, node.AutoIncrement)
 	}
@@ -114,6 +118,9 @@ func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Sn
 	}
 	if err := r.targets(in); err != nil {
 		return Summary{}, err
+	}
+	if node.Indexed != nil {
+		return r.runIndexed(p, in)
 	}
 	if !r.Router.Touched.None() {
 		if err := r.Conns.Enter(&r.Router.Touched, true); err != nil {
@@ -195,6 +202,7 @@ func (in *insertion) textElement(text plan.Text) element {
 func (r *Runner) place(in *insertion) error {
 	in.ids.reset(r.Sequence, in.table, in.rows, in.node.ZeroIsValue)
 	in.edits, in.added, in.owners, in.text = in.edits[:0], in.added[:0], in.owners[:0], in.text[:0]
+	in.keys = nil
 	next := 0 // in in.exprs
 	for row := range in.rows {
 		in.vals, r.Router.text = in.vals[:0], r.Router.text[:0]
@@ -225,6 +233,13 @@ func (r *Runner) place(in *insertion) error {
 			return err
 		}
 		in.owners = append(in.owners, g)
+		if in.node.Indexed != nil {
+			k, err := r.keysOf(in, row)
+			if err != nil {
+				return err
+			}
+			in.keys = append(in.keys, k)
+		}
 	}
 	return in.ids.end()
 }

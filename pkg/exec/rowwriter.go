@@ -141,22 +141,34 @@ type rowsOf struct {
 	rows    [][][]byte
 }
 
-// query runs a SELECT on g. lock says that it locks rows it is to change.
+// query runs a SELECT on g, which does not see rows that are not the group's.
 func (w *rowWriter) query(g placement.NodeGroupID, sql []byte) (out rowsOf, err error) {
+	if w.hidden != nil {
+		if sql, err = w.hide(sql, w.hidden, g); err != nil {
+			return out, err
+		}
+	}
 	s, err := w.on(g, false)
 	if err != nil {
 		return out, err
 	}
+	if out, err = w.rowsFrom(s, sql); err != nil {
+		w.failed = g
+	}
+	return out, err
+}
+
+// rowsFrom runs a SELECT on a stream and reads all of its rows.
+func (r *Runner) rowsFrom(s *stream, sql []byte) (out rowsOf, err error) {
 	if err := s.send(sql); err != nil {
 		return out, err
 	}
 	head, err := s.readHead()
 	if err != nil {
-		w.failed = g
 		return out, err
 	}
 	if head.OK != nil {
-		return out, s.breakOff(sqlerr.Internal.New(groupName(g) + " answered a SELECT without rows"))
+		return out, s.breakOff(sqlerr.Internal.New(groupName(s.group) + " answered a SELECT without rows"))
 	}
 	out.columns = append(out.columns, head.Columns...)
 	for {

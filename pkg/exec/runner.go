@@ -117,6 +117,8 @@ func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Si
 	var err error
 	if f.Same {
 		r.groups, err = everyCopy(snap, r.groups[:0])
+	} else if f.Target.Kind == plan.ByIndex {
+		r.groups, err = r.lookup(&f.Target, snap, a, p.Uses&plan.LocksRows != 0)
 	} else {
 		r.groups, _, err = r.Router.Route(&f.Target, snap, a, r.groups[:0])
 	}

@@ -8,16 +8,23 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
-// ChangeRows is an UPDATE of one table whose rows may have to move to other groups. Its rows are read first, with
-// their locks, and then changed one after the other, on whichever group each lies, by their primary keys.
+// ChangeRows is an UPDATE or DELETE of one table that touches more than the rows where they lie: rows move to other
+// groups, or entries of global indexes change with them. The rows are read first, with their locks, and then changed, on
+// whichever group each lies, by their primary keys.
 type ChangeRows struct {
 	Table *catalog.Table
 	// Read selects the rows to be changed, FOR UPDATE: the columns of the primary key, in workspace.Read's form, then the
 	// new values of the distribution columns as NewKey says.
 	Read *Fragment
 	// NewKey has, for each distribution column, the position in Read's result of the value it gets. For a column that is
-	// not assigned it is that of the old value.
+	// not assigned it is that of the old value. Nil when no row moves.
 	NewKey []int
+	// Delete: the rows are deleted, and Set is nil.
+	Delete bool
+	// Indexes are the global indexes that have entries of the rows which change. Images are their columns and those of
+	// the distribution key.
+	Indexes []*catalog.GlobalIndex
+	Images  []RowImage
 	// Order are the positions in Read's result by which the rows are changed, whole numbers all: as one server goes
 	// through them. Empty: as they come.
 	Order []Order
@@ -32,14 +39,30 @@ type ChangeRows struct {
 func (*ChangeRows) node() {}
 
 func (n *ChangeRows) print(w *strings.Builder, depth int) {
-	fmt.Fprintf(w, "change rows of %s, moving them to key(", n.Table.Name)
+	word := "change"
+	if n.Delete {
+		word = "delete"
+	}
+	fmt.Fprintf(w, "%s rows of %s", word, n.Table.Name)
 	for i, at := range n.NewKey {
-		if i > 0 {
+		if i == 0 {
+			w.WriteString(", moving them to key(")
+		} else {
 			w.WriteString(", ")
 		}
 		fmt.Fprintf(w, "column %d", at)
 	}
-	w.WriteString(")")
+	if n.NewKey != nil {
+		w.WriteString(")")
+	}
+	for i, x := range n.Indexes {
+		if i == 0 {
+			w.WriteString(", entries of ")
+		} else {
+			w.WriteString(", ")
+		}
+		w.WriteString(x.Name)
+	}
 	if len(n.Order) > 0 {
 		fmt.Fprintf(w, " by %s", orders(n.Order))
 	}
@@ -47,7 +70,9 @@ func (n *ChangeRows) print(w *strings.Builder, depth int) {
 		w.WriteString(" within a group only")
 	}
 	w.WriteString("\n")
-	printText(w, n.Set, depth)
+	if n.Set != nil {
+		printText(w, n.Set, depth)
+	}
 	printNode(w, n.Read, depth+1)
 }
 

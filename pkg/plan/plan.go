@@ -145,6 +145,9 @@ const (
 	ByKey
 	// AllGroups is every group.
 	AllGroups
+	// ByIndex is the group of the row that the entry of Target.Index with Target.Key's values is for; where there is no entry
+	// there is no row.
+	ByIndex
 )
 
 // Target finds the node groups of a fragment from arguments and a partition map.
@@ -152,6 +155,7 @@ type Target struct {
 	Kind  TargetKind
 	Group placement.NodeGroupID // OneGroup
 	Table *catalog.Table        // ByKey: whose distribution key
+	Index *catalog.GlobalIndex  // ByIndex
 	// Key has one operand for each distribution column, in order. A list operand means each of its values;
 	// a value that cannot be compared by hash (see placement.Key) makes the target AllGroups, which is always right
 	// for Root because the fragment's own predicates still hold. When no value can match any row, one group is
@@ -314,6 +318,8 @@ type InsertRows struct {
 	Row []Text
 	// Several is the reason why rows may not go to more than one group, or nil: then they may.
 	Several *sqlerr.Error
+	// Indexed, not nil: the table has global indexes.
+	Indexed *Indexed
 	// Else is how the statement runs when the text alone does not tell where a row belongs; nil if there is no other way.
 	Else *Workspace
 }

@@ -174,6 +174,9 @@ func (n *InsertRows) print(w *strings.Builder, depth int) {
 	if n.After != nil {
 		printText(w, n.After, depth)
 	}
+	if n.Indexed != nil {
+		n.Indexed.print(w, depth)
+	}
 	if n.Several != nil {
 		indent(w, depth)
 		fmt.Fprintf(w, "     one group only: %s\n", n.Several.Message)
@@ -218,6 +221,12 @@ func (t Target) String() string {
 		s = "all"
 	case ByKey:
 		s = "key(" + t.Table.Name
+		for _, o := range t.Key {
+			s += " " + operand(o)
+		}
+		s += ")"
+	case ByIndex:
+		s = "index(" + t.Index.Table.Name + "." + t.Index.Name
 		for _, o := range t.Key {
 			s += " " + operand(o)
 		}

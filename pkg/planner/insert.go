@@ -37,6 +37,8 @@ the SELECT read must be there too.`, insertSingle},
 another group.`, keepKey},
 		{"InsertReference", `Every group does the same to its copy. That is the same only if every value is: no RAND(), no
 AUTO_INCREMENT counted by each server for itself; times are fixed for all groups (ReadsClock).`, insertReference},
+		{"InsertIndexed", `The table has global indexes: every row needs entries, for which its values must be known. Only rows that the
+statement writes itself are.`, insertIndexed},
 		{"InsertSelectLocal", `Each row the SELECT finds belongs where it was found: the values of the distribution key are the
 distribution key of the source, unchanged by conversion since the columns have the same type. And the SELECT is the
 sum of the groups' results.`, insertSelectLocal},
@@ -472,6 +474,11 @@ func insertRows(b *build) (bool, error) {
 	if b.plan.Uses&plan.WritesUserVariable != 0 {
 		ir.Several = sqlerr.Unsupported("assigning user variables in rows of several node groups", "use one INSERT for each row")
 	}
+	if len(t.Global) > 0 {
+		if ir.Indexed, err = b.indexed(); err != nil {
+			return false, err
+		}
+	}
 	if ir.Else, err = b.stagePlan(); err != nil {
 		return false, err
 	}
@@ -618,7 +625,7 @@ func assignments(st *sqlparse.Statement, from, to int) (values []sqlparse.Span) 
 func defaultOf(c *catalog.Column, f catalog.Flavor) (v sqltypes.Value, err error) {
 	d := strings.TrimSpace(c.Default)
 	switch {
-	case !c.HasDefault || strings.EqualFold(d, "null"):
+	case !c.HasDefault || c.NullDefault || strings.EqualFold(d, "null"):
 		if c.Nullable {
 			return v, nil
 		}

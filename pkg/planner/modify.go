@@ -30,7 +30,8 @@ func modifyRules() []Rule {
 		{"MoveRows", `A row whose distribution key changes may belong to another group. Its rows are locked where they are, and the
 servers tell what the key becomes: the values assigned are computed over the row as it is, so none may look at a column
 assigned before it. Then each row is taken to where it belongs and changed there, by its primary key, in the order of
-the primary key if those are whole numbers, as one server goes through them.`, moveRows},
+the primary key if those are whole numbers, as one server goes through them. The same holds for rows with entries in global
+indexes that change: an entry is brought up to date after its row, in the same transaction.`, moveRows},
 		{"ModifySingle", `Everything the statement touches lies on the group of the single tables.`, modifySingle},
 		{"ModifyReference", `Every group changes its copy in the same way: conditions and values are the same everywhere, since
 they may look at reference tables only and not at RAND() or the like; times are fixed for all groups.`,

@@ -105,6 +105,28 @@ func (b *build) writesRef(refs []sqlparse.TableRef, i int, t *catalog.Table) boo
 	return false
 }
 
+// changesEntries reports whether the statement may change values that global indexes of t hold.
+func (b *build) changesEntries(t *catalog.Table) bool {
+	if len(t.Global) == 0 {
+		return false
+	}
+	if b.st.Kind() == sqlparse.Delete {
+		return true
+	}
+	assigned := b.assigned(t)
+	for _, x := range t.Global {
+		if assigned == nil {
+			return true
+		}
+		for _, c := range slices.Concat(x.Columns, t.Distribution) {
+			if slices.Contains(assigned, c) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // mayWrite finds what the statement may do to a table it writes.
 func (b *build) mayWrite(t *catalog.Table) (*plan.Written, error) {
 	if t.Kind == catalog.View {
@@ -112,6 +134,10 @@ func (b *build) mayWrite(t *catalog.Table) (*plan.Written, error) {
 	}
 	if len(t.Primary) == 0 {
 		return nil, sqlerr.Unsupported("writing to the table '"+t.Name+"', which has no primary key, from what several node groups have", "give it a primary key")
+	}
+	if b.changesEntries(t) {
+		return nil, sqlerr.Unsupported("changing rows of the table '"+t.Name+"', whose UNIQUE KEY does not contain the distribution key, by a statement of this form",
+			"select the rows first, then change them by their keys")
 	}
 	n := &plan.Written{}
 	if b.st.Kind() == sqlparse.Delete {

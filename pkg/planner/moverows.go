@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"vitess.io/vitess/go/vt/sqlparser"
 
@@ -12,32 +13,76 @@ import (
 	"skarv/pkg/workspace"
 )
 
-// moveRows plans an UPDATE that assigns distribution columns.
+// moveRows plans an UPDATE that assigns distribution columns, or a change of rows that have entries in global indexes.
 func moveRows(b *build) (bool, error) {
 	m := b.mod
-	if m.update == nil {
-		return false, nil
-	}
-	var moved *instance
+	var one *instance
+	var indexes []*catalog.GlobalIndex
+	moves := false
 	for _, in := range m.written {
-		if readsClock(in.table) {
+		if m.update != nil && readsClock(in.table) {
 			b.plan.Uses |= plan.ReadsClock
+		}
+		touched := m.indexes(b, in)
+		if len(touched) > 0 {
+			one, indexes = in, touched
+		}
+		if m.update == nil {
+			continue
 		}
 		for _, e := range m.update.Exprs {
 			if n, ok := m.assigned(b, in, e); ok && in.table.Kind == catalog.Sharded && slices.Contains(in.table.Distribution, n) && !keepsValue(e.Name, e.Expr) {
-				moved = in
+				one, moves = in, true
 			}
 		}
 	}
-	if moved == nil {
-		return false, nil
+	if one == nil {
+		return m.byIndex(b)
 	}
-	n, err := b.changeRows(moved)
+	n, err := b.changeRows(one, indexes, moves)
 	if err != nil {
 		return false, err
 	}
 	b.plan.Root, b.done = n, true
 	return true, nil
+}
+
+// byIndex plans a change of the row that a global index leads to: the entry is locked, then the row is changed by its key.
+func (m *modification) byIndex(b *build) (bool, error) {
+	if len(m.written) != 1 || len(m.scope.insts) != 1 || m.written[0].table.Kind != catalog.Sharded {
+		return false, nil
+	}
+	in := m.written[0]
+	if _, _, located := keyOperands(in); located {
+		return false, nil
+	}
+	if _, ok := indexTarget(in); !ok {
+		return false, nil
+	}
+	n, err := b.changeRows(in, nil, false)
+	if err != nil {
+		return false, nil // in the ordinary way
+	}
+	b.plan.Root, b.done = n, true
+	return true, nil
+}
+
+// indexes are the global indexes whose entries change with the rows of in.
+func (m *modification) indexes(b *build, in *instance) (out []*catalog.GlobalIndex) {
+	for _, x := range in.table.Global {
+		touched := m.update == nil
+		if m.update != nil {
+			for _, e := range m.update.Exprs {
+				if n, ok := m.assigned(b, in, e); ok && (slices.Contains(x.Columns, n) || slices.Contains(in.table.Distribution, n)) && !keepsValue(e.Name, e.Expr) {
+					touched = true
+				}
+			}
+		}
+		if touched {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // assigned finds the column of in that e assigns, if it is one of in.
@@ -49,8 +94,8 @@ func (m *modification) assigned(b *build, in *instance, e *sqlparser.UpdateExpr)
 	return column, column >= 0
 }
 
-// updateText is where the parts of an UPDATE of one table stand in its text.
-type updateText struct {
+// modifyText is where the parts of an UPDATE or DELETE of one table stand in its text.
+type modifyText struct {
 	from   sqlparse.Span // table reference, with its alias
 	set    int           // of SET
 	values []sqlparse.Span
@@ -60,11 +105,14 @@ type updateText struct {
 	ignore bool
 }
 
-// updateText cuts an UPDATE; ok is false if its text has another form than expected.
-func (b *build) updateText() (t updateText, ok bool) {
+// modifyText cuts an UPDATE or DELETE; ok is false if its text has another form than expected.
+func (b *build) modifyText() (t modifyText, ok bool) {
 	c, ok := b.scissors()
 	if !ok {
 		return t, false
+	}
+	if b.mod.update == nil {
+		return b.deleteText(c)
 	}
 	toks := b.st.Tokens()
 	begin, depth := -1, 0
@@ -99,7 +147,13 @@ func (b *build) updateText() (t updateText, ok bool) {
 		}
 	}
 	t.values = assignments(b.st, t.set, end)
-	if c.where > t.set {
+	t.rest(c)
+	return t, len(t.values) == len(b.mod.update.Exprs)
+}
+
+// rest finds what stands behind the tables and values.
+func (t *modifyText) rest(c clauses) {
+	if c.where >= 0 {
 		stop := c.end
 		for _, at := range []int{c.limit.Start, c.order} {
 			if at > c.where {
@@ -108,38 +162,68 @@ func (b *build) updateText() (t updateText, ok bool) {
 		}
 		t.where = sqlparse.Span{Start: c.where, End: stop}
 	}
-	if c.order > t.set {
+	if c.order >= 0 {
 		t.order = c.orderItems
 	}
 	t.limit = c.limit
-	return t, len(t.values) == len(b.mod.update.Exprs)
 }
 
-// changeRows is the plan of an UPDATE whose rows are changed one by one, in being the only table it writes.
-func (b *build) changeRows(in *instance) (*plan.ChangeRows, error) {
-	m, t := b.mod, in.table
-	refuse := func(what string) (*plan.ChangeRows, error) {
-		return nil, sqlerr.Unsupported("UPDATE of the distribution column '"+t.Columns[t.Distribution[0]].Name+"' "+what,
-			"select the rows first, then update them one by one by their keys")
+// deleteText is modifyText for DELETE FROM t.
+func (b *build) deleteText(c clauses) (t modifyText, ok bool) {
+	toks := b.st.TokensFrom(c.from)
+	from := toks.Next()
+	if !isWord(b.st, from, "FROM") {
+		return t, false
 	}
-	text, ok := b.updateText()
+	t.rest(c)
+	end := c.end
+	for _, at := range []int{c.limit.Start, c.order, c.where} {
+		if at > c.from {
+			end = at
+		}
+	}
+	t.from = sqlparse.Span{Start: from.End, End: end}
+	before := b.st.Tokens()
+	for tok := before.Next(); tok.Kind != sqlparse.EOF && tok.Start < c.from; tok = before.Next() {
+		t.ignore = t.ignore || isWord(b.st, tok, "IGNORE")
+	}
+	return t, true
+}
+
+// changeRows is the plan of a statement whose rows are changed one by one, in being the only table it writes.
+func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves bool) (*plan.ChangeRows, error) {
+	m, t := b.mod, in.table
+	subject := "UPDATE of the distribution column '" + t.Columns[t.Distribution[0]].Name + "' "
+	if len(indexes) > 0 {
+		subject = "changing rows that UNIQUE KEY '" + indexes[0].Name + "', which does not contain the distribution key, holds, "
+	}
+	refuse := func(what string) (*plan.ChangeRows, error) {
+		return nil, sqlerr.Unsupported(subject+what, "select the rows first, then change them by their keys")
+	}
+	text, ok := b.modifyText()
 	p := b.locate()
 	switch {
-	case len(m.scope.insts) != 1 || m.update.With != nil:
+	case len(m.scope.insts) != 1 || m.update != nil && m.update.With != nil || m.del != nil && m.del.With != nil:
 		return refuse("together with other tables")
-	case !ok:
+	case !ok || m.del != nil && text.ignore:
 		return refuse("in a statement of this form")
 	case p.sharded > 1 || len(p.singles) > 0 || b.a.whole != nil:
 		return refuse("depending on tables that lie on other node groups")
 	case b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0:
 		return refuse("together with RAND(), UUID() or variables that are assigned")
+	case !b.sess.UTF8Results && moves && slices.ContainsFunc(t.Distribution, func(c int) bool { return columnClass(&t.Columns[c]).kind != numberClass }):
+		return refuse("with results in another character set than UTF-8")
+	case text.ignore && len(indexes) > 0:
+		return refuse("with IGNORE")
 	}
 	target := plan.Target{Kind: plan.AllGroups}
-	key, one, located := keyOperands(in)
+	key, single, located := keyOperands(in)
 	if located {
 		target = plan.Target{Kind: plan.ByKey, Table: t, Key: key}
+	} else if byIndex, ok := indexTarget(in); ok {
+		target, located, single = byIndex, true, true
 	}
-	if text.limit.End > 0 && !(located && one) {
+	if text.limit.End > 0 && !(located && single) {
 		return refuse("with LIMIT over several node groups")
 	}
 	for _, c := range t.Primary {
@@ -148,66 +232,127 @@ func (b *build) changeRows(in *instance) (*plan.ChangeRows, error) {
 			return refuse("of a table with a primary key of type " + t.Columns[c].DataType)
 		}
 	}
-	n := &plan.ChangeRows{Table: t, Ignore: text.ignore, Stay: b.staying(t)}
-	r := &editor{st: b.st}
-	r.raw("SELECT ")
-	at := map[int]int{} // columns that are selected
-	for i, c := range t.Primary {
-		if i > 0 {
-			r.raw(", ")
+	n := &plan.ChangeRows{Table: t, Ignore: text.ignore, Stay: b.staying(t), Indexes: indexes, Delete: m.del != nil}
+	s := &selecting{b: b, n: n, in: in, text: text, at: map[int]int{}}
+	s.r = &editor{st: b.st}
+	s.r.raw("SELECT ")
+	for _, c := range t.Primary {
+		s.column(c, workspace.Read(&t.Columns[c]))
+	}
+	if len(indexes) > 0 {
+		s.images()
+	}
+	if moves {
+		if why := s.newKey(); why != "" {
+			return refuse(why)
 		}
-		r.raw(workspace.Read(&t.Columns[c]))
-		at[c] = i
 	}
-	next := len(t.Primary)
-	for _, d := range t.Distribution {
-		if columnClass(&t.Columns[d]).kind != numberClass && !b.sess.UTF8Results {
-			return refuse("with results in another character set than UTF-8")
+	if len(indexes) > 0 && m.update != nil && s.otherKeyAssigned() {
+		return refuse("together with a column of the primary key")
+	}
+	if m.update != nil {
+		if err := s.order(); err != nil {
+			return nil, err
 		}
-		i := m.lastAssignment(b, in, d)
-		if i < 0 {
-			r.raw(", " + quoteName(t.Columns[d].Name))
-		} else {
-			if m.looksBack(b, in, i) {
-				return refuse("by an expression that looks at a column assigned before it")
-			}
-			if !b.computable(m.update.Exprs[i].Expr) {
-				return refuse("to DEFAULT")
-			}
-			r.raw(", (")
-			r.span(text.values[i].Start, text.values[i].End)
-			r.raw("\n)") // ends a comment
-		}
-		n.NewKey = append(n.NewKey, next)
-		next++
 	}
-	if err := b.orderRows(n, in, text, r, next, at); err != nil {
-		return nil, err
-	}
-	r.raw(" FROM ")
-	r.span(text.from.Start, text.from.End)
-	r.raw(" ")
-	if text.where.End > 0 {
-		r.span(text.where.Start, text.where.End)
-	}
-	if text.limit.End > 0 {
-		c, _ := b.scissors()
-		if c.order > 0 {
-			r.span(c.order, text.limit.Start)
-		}
-		r.span(text.limit.Start, text.limit.End)
-	}
-	r.raw(" FOR UPDATE")
+	s.rest()
 	n.Read = b.fragment(target)
-	n.Read.Text = r.done()
-	s := &editor{st: b.st}
-	end := len(b.st.SQL())
-	if l := len(text.values); l > 0 {
-		end = text.values[l-1].End
+	n.Read.Text = s.r.done()
+	if m.update != nil {
+		set := &editor{st: b.st}
+		set.span(0, text.values[len(text.values)-1].End)
+		n.Set = set.done()
 	}
-	s.span(0, end)
-	n.Set = s.done()
 	return n, nil
+}
+
+// selecting builds the SELECT of the rows that are changed.
+type selecting struct {
+	b    *build
+	n    *plan.ChangeRows
+	in   *instance
+	text modifyText
+	r    *editor
+	next int
+	at   map[int]int // columns selected with workspace.Read
+}
+
+func (s *selecting) item(sql string) int {
+	if s.next > 0 {
+		s.r.raw(", ")
+	}
+	s.r.raw(sql)
+	s.next++
+	return s.next - 1
+}
+
+func (s *selecting) column(c int, sql string) int {
+	if at, ok := s.at[c]; ok {
+		return at
+	}
+	s.at[c] = s.item(sql)
+	return s.at[c]
+}
+
+// images selects what the indexes need of each row.
+func (s *selecting) images() {
+	t := s.in.table
+	columns := slices.Clone(t.Distribution)
+	for _, x := range s.n.Indexes {
+		columns = append(columns, x.Columns...)
+	}
+	slices.Sort(columns)
+	for _, c := range slices.Compact(columns) {
+		s.n.Images = append(s.n.Images, plan.RowImage{Column: c, At: s.item(workspace.ReadKey(&t.Columns[c]))})
+	}
+}
+
+// newKey selects the new values of the distribution key. why tells what is in the way.
+func (s *selecting) newKey() (why string) {
+	b, m, t := s.b, s.b.mod, s.in.table
+	for _, d := range t.Distribution {
+		i := m.lastAssignment(b, s.in, d)
+		if len(s.n.Indexes) > 0 && !plainKey(&t.Columns[d]) {
+			return "in a table distributed by a column of type " + t.Columns[d].ColumnType
+		}
+		if i < 0 {
+			s.n.NewKey = append(s.n.NewKey, s.item(quoteName(t.Columns[d].Name)))
+			continue
+		}
+		if m.looksBack(b, s.in, i) {
+			return "by an expression that looks at a column assigned before it"
+		}
+		if _, isDefault := m.update.Exprs[i].Expr.(*sqlparser.Default); isDefault {
+			return "to DEFAULT"
+		}
+		at := s.item("(")
+		s.r.span(s.text.values[i].Start, s.text.values[i].End)
+		s.r.raw("\n)") // the newline ends a comment
+		s.n.NewKey = append(s.n.NewKey, at)
+	}
+	return ""
+}
+
+// plainKey reports whether a value of the column, as a server prints it in UTF-8, finds it again.
+func plainKey(c *catalog.Column) bool {
+	switch c.DataType {
+	case "date", "datetime", "decimal", "uuid":
+		return true
+	case "char", "varchar":
+		return strings.HasPrefix(c.Charset, "utf8")
+	}
+	return isWhole(c)
+}
+
+// otherKeyAssigned reports whether the statement assigns a column of the primary key that is not of the distribution key.
+func (s *selecting) otherKeyAssigned() bool {
+	t := s.in.table
+	for _, c := range t.Primary {
+		if !slices.Contains(t.Distribution, c) && s.b.mod.lastAssignment(s.b, s.in, c) >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // lastAssignment is the number of the assignment that gives column its value, or -1.
@@ -237,45 +382,48 @@ func (m *modification) looksBack(b *build, in *instance, i int) bool {
 	return found
 }
 
-// computable reports whether a SELECT can compute what an assignment assigns.
-func (b *build) computable(e sqlparser.Expr) bool {
-	_, isDefault := e.(*sqlparser.Default)
-	return !isDefault
-}
-
-// orderRows adds what the rows are ordered by to the select list: ORDER BY, or the primary key.
-func (b *build) orderRows(n *plan.ChangeRows, in *instance, text updateText, r *editor, next int, at map[int]int) error {
-	t := in.table
-	whole := func(c int) bool { return isWhole(&t.Columns[c]) }
-	if len(text.order) == 0 {
+// order adds what the rows are ordered by to the select list: ORDER BY, or the primary key.
+func (s *selecting) order() error {
+	t := s.in.table
+	if len(s.text.order) == 0 {
 		for _, c := range t.Primary {
-			if !whole(c) {
+			if !isWhole(&t.Columns[c]) {
 				break
 			}
-			n.Order = append(n.Order, plan.Order{Column: at[c], Weight: -1})
+			s.n.Order = append(s.n.Order, plan.Order{Column: s.at[c], Weight: -1})
 		}
 		return nil
 	}
-	for _, o := range b.mod.update.OrderBy {
+	for _, o := range s.b.mod.update.OrderBy {
 		name, ok := o.Expr.(*sqlparser.ColName)
 		c := -1
 		if ok {
 			c = t.Column(name.Name.String())
 		}
-		if c < 0 || !whole(c) {
-			return sqlerr.Unsupported("UPDATE of a distribution column with ORDER BY of anything but columns of whole numbers",
+		if c < 0 || !isWhole(&t.Columns[c]) {
+			return sqlerr.Unsupported("UPDATE of a distribution column, or of a unique key without it, with ORDER BY of anything but columns of whole numbers",
 				"update the rows one by one by their keys")
 		}
-		pos, selected := at[c]
-		if !selected {
-			r.raw(", " + workspace.Read(&t.Columns[c]))
-			pos = next
-			at[c] = next
-			next++
-		}
-		n.Order = append(n.Order, plan.Order{Column: pos, Desc: o.Direction == sqlparser.DescOrder, Weight: -1})
+		s.n.Order = append(s.n.Order, plan.Order{Column: s.column(c, workspace.Read(&t.Columns[c])), Desc: o.Direction == sqlparser.DescOrder, Weight: -1})
 	}
 	return nil
+}
+
+// rest is what follows the select list.
+func (s *selecting) rest() {
+	s.r.raw(" FROM ")
+	s.r.span(s.text.from.Start, s.text.from.End)
+	s.r.raw(" ")
+	if s.text.where.End > 0 {
+		s.r.span(s.text.where.Start, s.text.where.End)
+	}
+	if s.text.limit.End > 0 {
+		if c, _ := s.b.scissors(); c.order > 0 {
+			s.r.span(c.order, s.text.limit.Start)
+		}
+		s.r.span(s.text.limit.Start, s.text.limit.End)
+	}
+	s.r.raw(" FOR UPDATE")
 }
 
 func isWhole(c *catalog.Column) bool {

@@ -113,6 +113,20 @@ func (s *testSchema) table(t testing.TB, c *sqlparser.CreateTable) {
 			tab.AutoIncrement = len(tab.Columns) - 1
 		}
 	}
+	for _, ix := range c.TableSpec.Indexes {
+		if ix.Info.Type != sqlparser.IndexTypeUnique {
+			continue
+		}
+		x := catalog.Index{Name: ix.Info.Name.String(), Unique: true}
+		for _, col := range ix.Columns {
+			x.Columns = append(x.Columns, tab.Column(col.Column.String()))
+		}
+		if tab.NeedsGlobal(x) {
+			x.Global = 7
+		}
+		tab.Unique = append(tab.Unique, x)
+		require.NoError(t, tab.Prepare(catalog.MariaDB))
+	}
 	s.snap.Databases[db].Tables[tab.Name] = tab
 }
 

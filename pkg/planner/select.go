@@ -30,6 +30,9 @@ all groups whether it matched.`, pushJoin},
 or a part without sharded table (it would be there once per group) it must not fire.`, pushUnion},
 		{"Scatter", `One fragment to every group that may have rows; without more, the result is the concatenation.`,
 			scatterAll},
+		{"RouteByIndex", `Every row of the result comes from a row of one table, and what must be true for that row gives all columns of
+a unique key of it a value. At most one row has it, and the key's global index tells on which group it lies. It must not
+fire for an index that is being built, which does not know all rows yet.`, routeByIndex},
 		{"PushGroup", `GROUP BY with the whole distribution key (columns equal to it by facts count): all rows of a group lie
 on one node group, so aggregates, HAVING and what else is computed per group is computed where the rows are.
 WITH ROLLUP adds rows over all groups: it must not fire then.`, pushGroup},

@@ -80,6 +80,9 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	if err := b.uncheckedCopy(t); err != nil {
 		return nil, err
 	}
+	if len(t.Global) > 0 {
+		return nil, nil // the stage writes no entries
+	}
 	for i, o := range tables {
 		self = self || o == t && i != w.target
 	}

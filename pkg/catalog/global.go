@@ -1,0 +1,142 @@
+package catalog
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"skarv/pkg/sqlerr"
+)
+
+// OwnDB is the database on every server that belongs to Skarv. No client sees it.
+const OwnDB = "_skarv"
+
+// GlobalIndex is what makes a UNIQUE key without the distribution key unique in the whole cluster: a sharded table, of no
+// client's, with a row for every row of Table that has no NULL in the key. Its primary and distribution key is the unique
+// key's value, in columns of the same types, so that what the servers hold for equal is equal here; the other columns are the
+// row's distribution key, which tells where it lies.
+type GlobalIndex struct {
+	ID    uint64
+	Table *Table
+	Name  string // of the unique key
+	// Columns are those of the unique key in Table.
+	Columns []int
+	// Entries is the index's own table: Columns first, then Table's distribution key.
+	Entries *Table
+	// Building: rows that were there before the index may have no entry yet. It is maintained and not read.
+	Building bool
+}
+
+// EntriesPrefix is what the names of indexes' tables begin with.
+const EntriesPrefix = "uq_"
+
+// EntriesName is the name of an index's table in OwnDB.
+func EntriesName(id uint64) string { return EntriesPrefix + strconv.FormatUint(id, 10) }
+
+// prepareGlobal fills Global.
+func (t *Table) prepareGlobal(flavor Flavor) error {
+	t.Global = nil
+	for _, list := range []struct {
+		of       []Index
+		building bool
+	}{{t.Unique, false}, {t.Building, true}} {
+		for _, x := range list.of {
+			if x.Global == 0 {
+				continue
+			}
+			g := &GlobalIndex{ID: x.Global, Table: t, Name: x.Name, Columns: x.Columns, Building: list.building}
+			g.Entries = t.entries(x)
+			if err := g.Entries.Prepare(flavor); err != nil {
+				return err
+			}
+			t.Global = append(t.Global, g)
+		}
+	}
+	return nil
+}
+
+// entries is the table of an index's entries.
+func (t *Table) entries(x Index) *Table {
+	e := &Table{Database: OwnDB, Name: EntriesName(x.Global), Kind: Sharded, AutoIncrement: -1, ID: x.Global,
+		Charset: t.Charset, Collation: t.Collation}
+	for i, c := range x.Columns {
+		e.Columns = append(e.Columns, t.entryColumn(c, "u"+strconv.Itoa(i)))
+		e.Primary = append(e.Primary, i)
+	}
+	e.Distribution = slices.Clone(e.Primary)
+	for i, c := range t.Distribution {
+		e.Columns = append(e.Columns, t.entryColumn(c, "k"+strconv.Itoa(i)))
+	}
+	return e
+}
+
+func (t *Table) entryColumn(from int, name string) Column {
+	c := t.Columns[from]
+	c.Name, c.Nullable, c.HasDefault, c.Default, c.OnUpdate, c.Invisible = name, false, false, "", false, false
+	return c
+}
+
+// NeedsGlobal reports whether unique key x can only be kept by a global index: rows with equal values may lie on
+// different node groups.
+func (t *Table) NeedsGlobal(x Index) bool {
+	if t.Kind != Sharded {
+		return false
+	}
+	for _, d := range t.Distribution {
+		if !slices.Contains(x.Columns, d) {
+			return true
+		}
+	}
+	return false
+}
+
+// Stored lists all tables that have rows on servers, the entries of global indexes among them, ordered by name.
+func (s *Snapshot) Stored() []*Table {
+	var out []*Table
+	for _, d := range s.Databases {
+		for _, t := range d.Tables {
+			if t.Kind == View {
+				continue
+			}
+			out = append(out, t)
+			for _, g := range t.Global {
+				out = append(out, g.Entries)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b *Table) int {
+		switch {
+		case a.Database != b.Database:
+			return compareNames(a.Database, b.Database)
+		default:
+			return compareNames(a.Name, b.Name)
+		}
+	})
+	return out
+}
+
+func compareNames(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// Duplicate makes a server's refusal of a second entry what it would have said of the unique key itself.
+func (g *GlobalIndex) Duplicate(e *sqlerr.Error, flavor Flavor) *sqlerr.Error {
+	if e.Code != sqlerr.DuplicateEntry {
+		return e
+	}
+	at := strings.LastIndex(e.Message, " for key '")
+	if at < 0 {
+		return e
+	}
+	name := g.Name
+	if flavor == MySQL {
+		name = g.Table.Name + "." + name
+	}
+	return &sqlerr.Error{Code: e.Code, State: e.State, Message: e.Message[:at] + " for key '" + name + "'"}
+}

@@ -1,0 +1,136 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+)
+
+// people makes a table of n rows, each where it belongs.
+func (f *fixture) people(n int) {
+	f.t.Helper()
+	f.must("CREATE TABLE people (id INT PRIMARY KEY, email VARCHAR(50))")
+	t := f.table("people")
+	for i := range n {
+		id := fmt.Sprint(i)
+		p, _, m := t.Key.Partition(nil, []sqltypes.Value{{Kind: sqltypes.Int, Raw: []byte(id)}}, placement.Store)
+		require.Equal(f.t, placement.Exact, m)
+		servers[f.follower.Snapshot().Map.Owner(p)-1].exec(f.t, "INSERT INTO d.people VALUES ("+id+", 'e"+id+"')")
+	}
+}
+
+// check compares the only global index of a table with its rows.
+func (f *fixture) check(table string) *indexCheck {
+	f.t.Helper()
+	t := f.table(table)
+	require.Len(f.t, t.Global, 1)
+	require.False(f.t, t.Global[0].Building)
+	c := &indexCheck{snap: f.follower.Snapshot(), index: t.Global[0], servers: map[string]*server{}}
+	require.NoError(f.t, c.run(f.ctx()))
+	return c
+}
+
+// Whoever resumes the building of an index, wherever it stopped, ends with an entry for every row and nothing else.
+func TestIndexIsBuiltWhateverDies(t *testing.T) {
+	f := newFixture(t, 3)
+	stop := f.control(nil)
+	f.session.DB = ""
+	f.must("CREATE DATABASE d")
+	f.session.DB = "d"
+	f.people(30)
+	stop()
+	for _, sql := range []string{"CREATE UNIQUE INDEX email ON people (email)", "TRUNCATE TABLE people"} {
+		for _, point := range []string{"planned", "indexes", "building", "first", "after-3", "executed", "filled", "committed"} {
+			crashed := make(chan struct{})
+			var once bool
+			stopFirst := f.control(func(p string) error {
+				if p == point && !once {
+					once = true
+					close(crashed)
+					return errors.New("killed")
+				}
+				return nil
+			})
+			got := make(chan error, 1)
+			go func() {
+				_, err := f.ddl(sql)
+				got <- err
+			}()
+			<-crashed
+			stopFirst()
+			stopSecond := f.control(nil)
+			require.NoError(t, <-got, "%s killed at %s", sql, point)
+			c := f.check("people")
+			require.Zero(t, c.Missing+c.Wrong+c.Stale, point)
+			require.Empty(t, f.table("people").Building)
+			if sql[0] == 'C' {
+				require.EqualValues(t, 30, c.Entries)
+				if point != "committed" {
+					f.must("DROP INDEX email ON people")
+					f.must("ALTER TABLE people COMMENT 'x'") // sweeps
+					f.clean()
+				}
+			} else {
+				require.Zero(t, c.Entries)
+			}
+			stopSecond()
+		}
+	}
+}
+
+// A duplicate between groups refuses the key, and nothing of it is left.
+func TestDuplicateRefusesIndex(t *testing.T) {
+	f := newFixture(t, 3)
+	f.control(nil)
+	f.session.DB = ""
+	f.must("CREATE DATABASE d")
+	f.session.DB = "d"
+	f.people(30)
+	for _, s := range servers[:3] {
+		s.exec(t, "UPDATE d.people SET email = 'Same' ORDER BY id LIMIT 1")
+	}
+	for range 2 {
+		f.refused("CREATE UNIQUE INDEX email ON people (email)", sqlerr.DuplicateEntry, "Duplicate entry 'Same' for key '"+pick("email", "people.email")+"'")
+		require.Empty(t, f.table("people").Unique)
+		require.Empty(t, f.table("people").Building)
+		f.clean()
+		for _, s := range servers[:3] {
+			require.Equal(t, "0", s.value(t, "SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema='d' AND index_name='email'"))
+		}
+	}
+	f.refused("CREATE UNIQUE INDEX email ON people (email(3))", sqlerr.NotSupportedYet, "beginning of a column")
+	f.refused("ALTER TABLE people ADD f FLOAT, ADD UNIQUE (f)", sqlerr.NotSupportedYet)
+	f.refused("ALTER TABLE people ADD c INT, ADD UNIQUE (c)", sqlerr.NotSupportedYet, "one ALTER TABLE for the columns")
+	f.clean()
+}
+
+// The check finds what is wrong, tells it, and repairs it when it is told to.
+func TestIndexIsRepaired(t *testing.T) {
+	f := newFixture(t, 3)
+	f.control(nil)
+	f.session.DB = ""
+	f.must("CREATE DATABASE d")
+	f.session.DB = "d"
+	f.people(20)
+	f.must("CREATE UNIQUE INDEX email ON people (email)")
+	entries := catalog.OwnDB + "." + f.table("people").Global[0].Entries.Name
+	for _, s := range servers[:3] {
+		s.exec(t, "DELETE FROM "+entries+" WHERE u0 = 'e3'")
+		s.exec(t, "UPDATE "+entries+" SET k0 = 12345 WHERE u0 = 'e4'")
+		s.exec(t, "UPDATE "+entries+" SET k0 = 5 WHERE u0 = 'e6'")
+		s.exec(t, "DELETE FROM d.people WHERE id = 7")
+	}
+	c := f.check("people")
+	require.Equal(t, []uint64{19, 1, 2, 3}, []uint64{c.Rows, c.Missing, c.Wrong, c.Stale})
+	c = &indexCheck{snap: f.follower.Snapshot(), index: f.table("people").Global[0], servers: map[string]*server{}, repair: true}
+	require.NoError(t, c.run(f.ctx()))
+	c = f.check("people")
+	require.Equal(t, []uint64{19, 19, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale})
+}

@@ -1,0 +1,192 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/topology"
+)
+
+// A global index for a table with rows is made while the table is used:
+//
+//	tables of entries on every node group      the job says which: who resumes it makes those that are missing
+//	catalog: the index is being built          every proxy maintains it from now on, and reads it not yet
+//	all proxies say so; LOCK TABLES            what began before has ended
+//	the statement itself, group by group       finds duplicates within a group
+//	entries for all rows, see indexCheck       finds duplicates between groups
+//	catalog: the index is there
+//
+// Any failure goes back: the statement is undone, the catalog forgets the index, its tables are dropped.
+
+// proxyPatience is how long a proxy may need to follow the catalog before a change that depends on it fails.
+const proxyPatience = 30 * time.Second
+
+// buildable refuses what cannot be maintained while it is built.
+func buildable(old, t *catalog.Table, r refresh) error {
+	const how = "use one ALTER TABLE for the columns and another one for the key"
+	for _, x := range t.Unique {
+		if _, fresh := r.Global[x.Name]; !fresh {
+			continue
+		}
+		if r.Old == nil || r.object1 != *r.Old {
+			return sqlerr.Unsupported("renaming a table together with UNIQUE KEY '"+x.Name+"', which does not contain the distribution key", how)
+		}
+		for _, c := range slices.Concat(x.Columns, t.Distribution, t.Primary) {
+			was := old.Column(t.Columns[c].Name)
+			if was < 0 || !sameEntries(&old.Columns[was], &t.Columns[c]) {
+				return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s', which does not contain the distribution key, in a statement that adds or changes its column '%s'",
+					x.Name, t.Columns[c].Name), how)
+			}
+		}
+	}
+	return nil
+}
+
+// prepareIndexes makes what new global indexes need before the statement runs; ended tells that the job came to its end here.
+func (d *ddl) prepareIndexes(ctx context.Context) (ended bool, err error) {
+	w := d.job.Work
+	if len(w.Indexes) == 0 {
+		return false, nil
+	}
+	err = d.createEntries(ctx)
+	if err == nil && w.Build != nil {
+		err = d.publishBuilding(ctx)
+	}
+	switch {
+	case err == nil:
+		return false, d.leader.at("indexes")
+	case fatal(err):
+		return false, err
+	}
+	return true, d.fail(ctx, toClient(err))
+}
+
+// publishBuilding lets every proxy maintain the new indexes, and waits until all do.
+func (d *ddl) publishBuilding(ctx context.Context) error {
+	w := d.job.Work
+	err := d.changeBuilding(ctx, func(t *catalog.Table) error {
+		t.Building = nil
+		for _, x := range w.Indexes {
+			b := catalog.Index{Name: x.Name, Global: x.ID, Unique: true}
+			for _, name := range x.Columns {
+				c := t.Column(name)
+				if c < 0 {
+					return sqlerr.UnknownError.New(fmt.Sprintf("table %s has no column %s any more", w.Build, name))
+				}
+				b.Columns = append(b.Columns, c)
+			}
+			t.Building = append(t.Building, b)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := d.leader.at("building"); err != nil {
+		return err
+	}
+	if err := d.allSee(ctx); err != nil {
+		return err
+	}
+	// What ran by the catalog as it was is in a transaction that has used the table.
+	return d.onEach(ctx, func(s *server) error {
+		_, err := s.exec(ctx, "LOCK TABLES "+w.Build.sql()+" WRITE")
+		if err == nil {
+			_, err = s.exec(ctx, "UNLOCK TABLES")
+		}
+		return err
+	})
+}
+
+// changeBuilding writes the table that indexes are built for as change leaves it.
+func (d *ddl) changeBuilding(ctx context.Context, change func(t *catalog.Table) error) error {
+	snap, err := d.leader.store.Load(ctx)
+	if err != nil {
+		return err
+	}
+	b := d.job.Work.Build
+	t := snap.Table(b.DB, b.Name)
+	if t == nil {
+		return nil
+	}
+	fresh := *t
+	if err := change(&fresh); err != nil {
+		return err
+	}
+	if d.leader.written, err = d.leader.store.Change(d.leader.guard).PutTable(&fresh, topology.Any).Commit(ctx); err != nil {
+		return err
+	}
+	return nil
+}
+
+// allSee waits until all proxies work by what this leader has written.
+func (d *ddl) allSee(ctx context.Context) error {
+	wait, cancel := context.WithTimeout(ctx, proxyPatience)
+	defer cancel()
+	behind, err := d.leader.store.WaitAcked(wait, d.leader.written)
+	if err != nil && len(behind) > 0 && ctx.Err() == nil {
+		return sqlerr.UnknownError.New("these proxies do not follow changes of the schema: " + strings.Join(behind, ", "))
+	}
+	return err
+}
+
+// awaitSeen is allSee where nothing depends on it.
+func (d *ddl) awaitSeen(ctx context.Context) {
+	if err := d.allSee(ctx); err != nil {
+		d.leader.log.Info("not all proxies have followed", "error", err)
+	}
+}
+
+// buildIndexes fills the new indexes.
+func (d *ddl) buildIndexes(ctx context.Context) error {
+	w := d.job.Work
+	if w.Build == nil || len(w.Indexes) == 0 {
+		return nil
+	}
+	snap, err := d.leader.store.Load(ctx)
+	if err != nil {
+		return err
+	}
+	t := snap.Table(w.Build.DB, w.Build.Name)
+	if t == nil {
+		return sqlerr.NoSuchTable.New(w.Build.DB, w.Build.Name)
+	}
+	for _, g := range t.Global {
+		if !slices.ContainsFunc(w.Indexes, func(x newIndex) bool { return x.ID == g.ID }) {
+			continue
+		}
+		c := &indexCheck{snap: snap, index: g, servers: map[string]*server{}, repair: true}
+		if err := c.run(ctx); err != nil {
+			return err
+		}
+		if err := d.leader.at("filled"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropNewIndexes takes back what prepareIndexes has done.
+func (d *ddl) dropNewIndexes(ctx context.Context) error {
+	w := d.job.Work
+	if w == nil || len(w.Indexes) == 0 {
+		return nil
+	}
+	if w.Build != nil {
+		if err := d.changeBuilding(ctx, func(t *catalog.Table) error { t.Building = nil; return nil }); err != nil {
+			return err
+		}
+		d.awaitSeen(ctx)
+	}
+	var ids []uint64
+	for _, x := range w.Indexes {
+		ids = append(ids, x.ID)
+	}
+	d.dropEntries(ctx, ids)
+	return nil
+}

@@ -1,0 +1,478 @@
+package exec
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/workspace"
+)
+
+// entryBatch is how many entries one statement writes.
+const entryBatch = 500
+
+// rowKeys are the values of one row of an INSERT in all unique keys of the table: literals, nil for a key with NULL.
+type rowKeys struct {
+	units [][][]byte // by key
+	// entries are those of the keys with an index; index is nil for a row without one.
+	entries []entry
+}
+
+// keysOf finds the values of a row in all unique keys; in.vals are its values.
+func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
+	t := in.table
+	mode := placement.Store
+	if in.args.ForeignCharset {
+		mode |= placement.ForeignCharset
+	}
+	var dist [][]byte
+	for i, v := range in.node.Key {
+		value, _, err := in.keyValue(row, v, in.keyColumn(i))
+		if err != nil {
+			return k, err
+		}
+		dist = append(dist, in.args.appendLiteral(nil, value))
+	}
+	for _, key := range in.node.Indexed.Keys {
+		var unit [][]byte
+		var vals []sqltypes.Value
+		null := false
+		for i, v := range key.Values {
+			col := &t.Columns[key.Columns[i]]
+			value, written, err := in.keyValue(row, v, col)
+			if err != nil {
+				return k, err
+			}
+			if value.IsNull() {
+				if !col.Nullable && key.Index != nil {
+					if !written {
+						return k, sqlerr.NoDefaultForField.New(col.Name)
+					}
+					if !in.node.Indexed.Ignore {
+						return k, sqlerr.NullNotAllowed.New(col.Name)
+					}
+					return k, sqlerr.Unsupported("INSERT IGNORE of NULL into column '"+col.Name+"', part of a unique key", "write the value to be stored instead")
+				}
+				null = true
+			}
+			value.Raw = slices.Clone(value.Raw)
+			vals = append(vals, value)
+			unit = append(unit, in.args.appendLiteral(nil, value))
+		}
+		if null {
+			unit = nil
+		}
+		k.units = append(k.units, unit)
+		e := entry{}
+		if key.Index != nil && unit != nil {
+			e = entry{index: key.Index, unit: unit, key: dist}
+			if e.owner, err = r.ownerOf(in.snap, key.Index.Entries, vals, mode); err != nil {
+				return k, sqlerr.Unsupported("a value for UNIQUE KEY '"+key.Name+"' of which it cannot be told what it will be stored as",
+					"write the value just as the column's type prints it")
+			}
+		}
+		k.entries = append(k.entries, e)
+	}
+	return k, nil
+}
+
+// keyValue is a row's value in a column; in.vals are those of the row.
+func (in *insertion) keyValue(row int, k plan.InsertValue, col *catalog.Column) (v sqltypes.Value, written bool, err error) {
+	switch {
+	case k.Sequence && in.node.AutoIncrement < 0:
+		return sqltypes.Value{Kind: sqltypes.Int, Raw: in.digits(in.added[row])}, true, nil
+	case k.Column >= 0:
+		el := in.at(k.Column)
+		if el.kind == literal {
+			return el.value, true, nil
+		}
+		if k.NoDefault {
+			return v, false, sqlerr.Unsupported("DEFAULT for column '"+col.Name+"', part of a unique key, whose default is an expression", "write the value")
+		}
+	}
+	return k.Const, false, nil
+}
+
+// appendNeeded appends the positions of values that the keys are made of.
+func appendNeeded(needed []int, n *plan.Indexed) []int {
+	for _, key := range n.Keys {
+		for _, v := range key.Values {
+			if v.Column >= 0 {
+				needed = append(needed, v.Column)
+			}
+		}
+	}
+	return needed
+}
+
+// runIndexed writes rows of a table with global indexes, whose owners are known. All rows at once, then their entries;
+// what is to be done about duplicates is done row by row.
+func (r *Runner) runIndexed(p *plan.Plan, in *insertion) (sum Summary, err error) {
+	groups := slices.Clone(r.groups)
+	n := in.node.Indexed
+	rowByRow := n.OnDuplicate || n.Ignore || p.Kind == plan.Replace
+	if rowByRow {
+		r.Router.Touched.All = true
+	}
+	keys := in.keys
+	if err := r.Conns.Enter(&r.Router.Touched, true); err != nil {
+		return sum, err
+	}
+	var insertID uint64
+	var info []byte
+	w, err := r.program(p, in.snap, in.args, func(w *rowWriter) error {
+		if rowByRow {
+			insertID, err = w.insertRowByRow(p, in, keys)
+			return err
+		}
+		for _, g := range groups {
+			ok, err := w.exec(g, in.appendStatement(nil, g))
+			if err != nil {
+				return in.renumber(err, g)
+			}
+			r.results = append(r.results, resultOf(&ok))
+			w.affected += ok.AffectedRows
+			info = addInfo(info, ok.Info)
+			if ok.LastInsertID != 0 {
+				insertID = ok.LastInsertID
+			}
+			if err := w.warn(g, ok, 0); err != nil {
+				return err
+			}
+		}
+		return w.insertEntries(n, keys)
+	})
+	if err != nil {
+		return Summary{}, err
+	}
+	sum = Summary{AffectedRows: w.affected, LastInsertID: insertID, Warnings: clampWarnings(w.warnings), Info: info, Groups: len(groups)}
+	r.finishInsert(p, in, &sum)
+	return sum, nil
+}
+
+// insertEntries writes the entries of all rows: index by index, group by group in ascending order.
+func (w *rowWriter) insertEntries(n *plan.Indexed, keys []rowKeys) error {
+	for i, key := range n.Keys {
+		if key.Index == nil {
+			continue
+		}
+		by := map[placement.NodeGroupID][]*entry{}
+		var groups []placement.NodeGroupID
+		for row := range keys {
+			if e := &keys[row].entries[i]; e.index != nil {
+				by[e.owner] = append(by[e.owner], e)
+				groups = addGroup(groups, 0, e.owner)
+			}
+		}
+		for _, g := range groups {
+			for batch := range slices.Chunk(by[g], entryBatch) {
+				if _, err := w.exec(g, appendEntries(nil, key.Index, batch)); err != nil {
+					return w.duplicate(err, key.Index)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// insertRowByRow is INSERT IGNORE, REPLACE and ON DUPLICATE KEY UPDATE: what becomes of a row depends on whether it has a
+// duplicate, which may lie on any group.
+func (w *rowWriter) insertRowByRow(p *plan.Plan, in *insertion, keys []rowKeys) (insertID uint64, err error) {
+	for row := range keys {
+		o := &insertingOne{rowWriter: w, in: in, row: row, keys: &keys[row], home: in.owners[row]}
+		var res result
+		switch {
+		case p.Kind == plan.Replace:
+			res, err = o.replace()
+		case in.node.Indexed.OnDuplicate:
+			res, err = o.update()
+		default:
+			res, err = o.ignore()
+		}
+		if err != nil {
+			return insertID, numbered(err, row)
+		}
+		w.results = append(w.results, res)
+		w.affected += res.affected
+		if res.insertID != 0 {
+			insertID = res.insertID
+		}
+	}
+	return insertID, nil
+}
+
+// insertingOne is the work on one row.
+type insertingOne struct {
+	*rowWriter
+	in   *insertion
+	row  int
+	keys *rowKeys
+	home placement.NodeGroupID
+}
+
+const (
+	rowSavepoint   = "SAVEPOINT `_skarv_row`"
+	rowRollback    = "ROLLBACK TO SAVEPOINT `_skarv_row`"
+	maxRowAttempts = 5
+)
+
+// conflict is a row's duplicate.
+type conflict struct {
+	err *sqlerr.Error
+	key int // in Indexed.Keys, or -1 if it is not known
+	at  placement.NodeGroupID
+}
+
+// insert tries to insert the row and its entries by text. What was done is undone if there is a duplicate, which is told.
+func (o *insertingOne) insert(before plan.Text, after bool) (res result, c *conflict, err error) {
+	if _, err := o.exec(o.home, []byte(rowSavepoint)); err != nil {
+		return res, nil, err
+	}
+	ok, err := o.exec(o.home, o.in.appendOne(nil, before, o.row, after))
+	if e := duplicateEntry(err); e != nil {
+		return res, &conflict{e, o.keyNamed(e), o.home}, nil
+	}
+	if err != nil {
+		return res, nil, err
+	}
+	if err := o.warn(o.home, ok, o.row); err != nil {
+		return res, nil, err
+	}
+	res = resultOf(&ok)
+	if ok.AffectedRows == 0 {
+		return res, nil, nil // IGNORE has ignored it
+	}
+	for i := range o.keys.entries {
+		e := &o.keys.entries[i]
+		if e.index == nil {
+			continue
+		}
+		err := o.insertEntry(e)
+		d := duplicateEntry(err)
+		if d == nil {
+			if err != nil {
+				return res, nil, err
+			}
+			continue
+		}
+		for j := range o.keys.entries[:i] {
+			if mine := &o.keys.entries[j]; mine.index != nil && mine.owner != o.home {
+				if err := o.deleteEntry(mine); err != nil {
+					return res, nil, err
+				}
+			}
+		}
+		if _, err := o.exec(o.home, []byte(rowRollback)); err != nil {
+			return res, nil, err
+		}
+		return result{}, &conflict{d, i, 0}, nil
+	}
+	return res, nil, nil
+}
+
+func duplicateEntry(err error) *sqlerr.Error {
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok && e.Code == sqlerr.DuplicateEntry {
+		return e
+	}
+	return nil
+}
+
+// keyNamed is the key that a server's refusal names.
+func (o *insertingOne) keyNamed(e *sqlerr.Error) int {
+	_, name, found := strings.Cut(e.Message, " for key '")
+	name = strings.TrimSuffix(name, "'")
+	if at := strings.LastIndexByte(name, '.'); at >= 0 {
+		name = name[at+1:]
+	}
+	for i := range o.in.node.Indexed.Keys {
+		if found && strings.EqualFold(o.in.node.Indexed.Keys[i].Name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// ignore is INSERT IGNORE of the row.
+func (o *insertingOne) ignore() (result, error) {
+	res, c, err := o.insert(o.in.node.Before, false)
+	if err != nil || c == nil {
+		return res, err
+	}
+	o.warnings++
+	if len(o.Warned) < maxWarned {
+		o.Warned = append(o.Warned, Warned{"Warning", uint16(c.err.Code), c.err.Message})
+	}
+	return result{}, nil
+}
+
+// condition finds the rows of the table that are equal to the row in a key.
+func (o *insertingOne) condition(key int) []byte {
+	t := o.in.table
+	var sql []byte
+	for i, c := range o.in.node.Indexed.Keys[key].Columns {
+		if i > 0 {
+			sql = append(sql, " AND "...)
+		}
+		sql = append(append(appendName(sql, t.Columns[c].Name), " = "...), o.keys.units[key][i]...)
+	}
+	return sql
+}
+
+// found is a row of the table.
+type found struct {
+	group placement.NodeGroupID
+	key   [][]byte
+	image image
+}
+
+// duplicates reads, with their locks, the rows that are equal to the row in a key.
+func (o *insertingOne) duplicates(key int) (out []found, err error) {
+	if o.keys.units[key] == nil {
+		return nil, nil
+	}
+	g := o.home
+	if e := &o.keys.entries[key]; e.index != nil {
+		if g, err = o.follow(e); err != nil || g == 0 {
+			return nil, err
+		}
+	}
+	return o.read(g, o.condition(key))
+}
+
+func (w *rowWriter) readImages(t *catalog.Table, g placement.NodeGroupID, condition []byte) (out []found, err error) {
+	sql, images := selectImages(t, indexColumns(t), condition)
+	res, err := w.query(g, sql)
+	if err != nil {
+		return nil, err
+	}
+	for _, fields := range res.rows {
+		out = append(out, found{g, fields[:len(t.Primary)], imageOf(images, fields)})
+	}
+	return out, nil
+}
+
+func (o *insertingOne) read(g placement.NodeGroupID, condition []byte) ([]found, error) {
+	return o.readImages(o.in.table, g, condition)
+}
+
+// follow is the group of the row that the entry with e's value is for, 0 if there is none.
+func (w *rowWriter) follow(e *entry) (placement.NodeGroupID, error) {
+	x := e.index
+	sql := []byte("SELECT ")
+	for i := range x.Table.Distribution {
+		if i > 0 {
+			sql = append(sql, ", "...)
+		}
+		sql = append(sql, workspace.ReadKey(&x.Entries.Columns[len(x.Columns)+i])...)
+	}
+	sql = append(append(append(sql, " FROM "...), tableName(x.Entries)...), " WHERE "...)
+	res, err := w.query(e.owner, append(e.appendCondition(sql, false), " FOR UPDATE"...))
+	if err != nil || len(res.rows) == 0 {
+		return 0, err
+	}
+	var vals []sqltypes.Value
+	for i, d := range x.Table.Distribution {
+		vals = append(vals, workspace.KeyValue(&x.Table.Columns[d], res.rows[0][i]))
+	}
+	return w.ownerOf(w.snap, x.Table, vals, placement.Store)
+}
+
+// update is ON DUPLICATE KEY UPDATE: the statement is sent to the group where the duplicate lies, whose server changes it.
+func (o *insertingOne) update() (result, error) {
+	for range maxRowAttempts {
+		res, c, err := o.insert(o.in.node.Indexed.Insert, false)
+		if err != nil || c == nil {
+			return res, err
+		}
+		if c.key < 0 {
+			return res, c.err
+		}
+		rows, err := o.duplicates(c.key)
+		if err != nil {
+			return res, err
+		}
+		if len(rows) == 0 {
+			continue // it has gone since
+		}
+		was := rows[0]
+		ok, err := o.exec(was.group, o.in.appendOne(nil, o.in.node.Before, o.row, true))
+		if err != nil {
+			return res, err
+		}
+		if err := o.warn(was.group, ok, o.row); err != nil {
+			return res, err
+		}
+		now, err := o.read(was.group, appendKey(nil, o.in.table, was.key))
+		if err != nil {
+			return res, err
+		}
+		if len(now) != 1 {
+			return res, sqlerr.Unsupported("ON DUPLICATE KEY UPDATE that changes the primary key of a table with global indexes", "delete the row and insert it anew")
+		}
+		return resultOf(&ok), o.changeEntries(o.in.table.Global, was.image, now[0].image)
+	}
+	return result{}, sqlerr.LockDeadlock.New()
+}
+
+// replace is REPLACE of the row: the rows it is equal to in any key are deleted.
+func (o *insertingOne) replace() (result, error) {
+	deleted := uint64(0)
+	for range maxRowAttempts {
+		res, c, err := o.insert(o.in.node.Indexed.Insert, false)
+		if err != nil || c == nil {
+			return res, err
+		}
+		for key := range o.in.node.Indexed.Keys {
+			rows, err := o.duplicates(key)
+			if err != nil {
+				return res, err
+			}
+			for _, was := range rows {
+				if err := o.changeEntries(o.in.table.Global, was.image, nil); err != nil {
+					return res, err
+				}
+				if was.group == o.home {
+					continue // REPLACE does it, and tells whether anything has changed
+				}
+				sql := append(append([]byte("DELETE FROM "), tableName(o.in.table)...), " WHERE "...)
+				ok, err := o.exec(was.group, appendKey(sql, o.in.table, was.key))
+				if err != nil {
+					return res, err
+				}
+				deleted += ok.AffectedRows
+			}
+		}
+		res, c, err = o.insert(o.in.node.Before, false)
+		if err != nil {
+			return res, err
+		}
+		if c == nil {
+			res.affected += deleted
+			return res, nil
+		}
+	}
+	return result{}, sqlerr.LockDeadlock.New()
+}
+
+// appendOne appends the statement with one row only.
+func (in *insertion) appendOne(dst []byte, before plan.Text, row int, after bool) []byte {
+	dst = in.args.AppendText(dst, before)
+	edits := in.edits
+	for len(edits) > 0 && edits[0].row < row {
+		edits = edits[1:]
+	}
+	own := 0
+	for own < len(edits) && edits[own].row == row {
+		own++
+	}
+	dst = in.appendRow(dst, row, edits[:own])
+	if after {
+		dst = in.args.AppendText(dst, in.node.After)
+	}
+	return dst
+}

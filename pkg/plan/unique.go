@@ -1,0 +1,51 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"skarv/pkg/catalog"
+)
+
+// UniqueKey is a key that the rows of an INSERT may collide in.
+type UniqueKey struct {
+	Name    string // "PRIMARY" or the key's
+	Columns []int
+	// Index keeps the key unique over all groups; nil for a key that holds the distribution key, which the servers enforce.
+	Index *catalog.GlobalIndex
+	// Values says, for each of Columns, where a row's value comes from.
+	Values []InsertValue
+}
+
+// Indexed is what an INSERT or REPLACE into a table with global indexes needs besides the rows.
+type Indexed struct {
+	// Keys are all keys of the table, the primary key first.
+	Keys []UniqueKey
+	// Insert is the text before the rows of an INSERT that says nothing of duplicates.
+	Insert Text
+	// OnDuplicate: the statement has ON DUPLICATE KEY UPDATE. Ignore: it is INSERT IGNORE.
+	OnDuplicate, Ignore bool
+}
+
+func (n *Indexed) print(w *strings.Builder, depth int) {
+	for _, k := range n.Keys {
+		if k.Index == nil {
+			continue
+		}
+		indent(w, depth)
+		fmt.Fprintf(w, "     entries of %s by (", k.Name)
+		for i, v := range k.Values {
+			if i > 0 {
+				w.WriteString(", ")
+			}
+			w.WriteString(v.String())
+		}
+		w.WriteString(")\n")
+	}
+}
+
+// RowImage is a column whose old and new values a statement has to know: it is selected with workspace.ReadKey.
+type RowImage struct {
+	Column int // of the table
+	At     int // position in the result
+}
