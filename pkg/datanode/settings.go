@@ -82,12 +82,18 @@ func (n *Node) settings(host string, port int) []setting {
 	if cfg.Small {
 		s = append(s,
 			setting{"innodb-buffer-pool-size", "128M"},
-			setting{"performance-schema", "OFF"},
 			setting{"key-buffer-size", "8M"},
 			setting{"loose-aria-pagecache-buffer-size", "16M"},
 		)
-	} else if cfg.Binary.Flavor == catalog.MySQL {
-		s = append(s, setting{"performance-schema", "ON"})
+	}
+	switch {
+	case cfg.Binary.Flavor == catalog.MySQL:
+		s = append(s, setting{"performance-schema", "ON"}) // who waits for whose locks is told there
+		if cfg.Small {
+			s = append(s, setting{"performance-schema-instrument", "%=OFF"})
+		}
+	case cfg.Small:
+		s = append(s, setting{"performance-schema", "OFF"})
 	}
 	extra := maps.Clone(cfg.Variables)
 	if extra == nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"skarv/pkg/socket"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 )
 
@@ -49,7 +50,8 @@ type Conn struct {
 	end     wire.OK
 	columns columnCache
 
-	scanner wire.ResultScanner
+	scanner  wire.ResultScanner
+	withhold func(sqlerr.Code) bool // see RelayUnless
 }
 
 // ThreadID is the server's number of the connection, for KILL.

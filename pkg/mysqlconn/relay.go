@@ -3,6 +3,7 @@ package mysqlconn
 import (
 	"io"
 
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 )
 
@@ -25,6 +26,38 @@ func (c *Conn) Relay(request []byte, cmd wire.Command, dst io.Writer, buf []byte
 	c.scanner.Expect(nextSeq(request))
 	n, err := c.sock.Exchange(c.withLate(request), buf)
 	return c.relay(n, err, dst, buf)
+}
+
+// RelayUnless is Relay that keeps an answer back which is nothing but an error of the server, if withhold says so to its
+// code: that error is returned as *sqlerr.Error, and the connection stays usable.
+func (c *Conn) RelayUnless(withhold func(sqlerr.Code) bool, request []byte, cmd wire.Command, dst io.Writer, buf []byte) (wire.ResultSummary, error) {
+	c.withhold = withhold
+	defer func() { c.withhold = nil }()
+	return c.Relay(request, cmd, dst, buf)
+}
+
+// withheld reads into buf, in which n bytes of the answer are, the rest of an error at its beginning, and returns it if it is
+// not to be passed on.
+func (c *Conn) withheld(n int, buf []byte) (all int, refused *sqlerr.Error, err error) {
+	for n < wire.HeaderLen+1 || buf[wire.HeaderLen] == wire.ErrHeader {
+		if n >= wire.HeaderLen {
+			if length, _ := wire.Header(buf); n >= wire.HeaderLen+length {
+				if refused, err = wire.ParseErr(buf[wire.HeaderLen : wire.HeaderLen+length]); err != nil || !c.withhold(refused.Code) {
+					return n, nil, nil //nolint:nilerr // what cannot be read is for the scanner to judge
+				}
+				return n, refused, nil
+			}
+		}
+		if n == len(buf) {
+			break
+		}
+		more, err := c.sock.Read(buf[n:])
+		if err != nil {
+			return n, nil, err
+		}
+		n += more
+	}
+	return n, nil, nil
 }
 
 // nextSeq is the sequence number that follows the last packet of a command.
@@ -60,11 +93,18 @@ func (c *Conn) SendFile(packets []byte) error {
 // relay passes on what has been read into buf, n bytes, and what follows until the answer ends.
 func (c *Conn) relay(n int, err error, dst io.Writer, buf []byte) (wire.ResultSummary, error) {
 	sum := c.scanner.Summary()
+	var refused *sqlerr.Error
+	if err == nil && c.withhold != nil {
+		n, refused, err = c.withheld(n, buf)
+	}
 	for {
 		if err != nil {
 			return *sum, c.lostInRelay(c.cause(err))
 		}
 		used, done, bad := c.scanner.Feed(buf[:n])
+		if refused != nil && done && used == n {
+			return *sum, refused
+		}
 		if used > 0 && bad == nil {
 			if _, err := dst.Write(buf[:used]); err != nil {
 				c.broken = c.broken || !done || used < n

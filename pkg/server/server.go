@@ -143,7 +143,9 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 		IdleTimeout: time.Duration(cfg.Backend.IdleTimeout), TLS: backendTLS, Log: o.Log, Registerer: s.registry,
 		Accounts: s.accounts,
 	})
-	s.coordinator = txn.NewCoordinator(txn.Config{Dial: s.pools.Dial, Log: o.Log, Registerer: s.registry, Failpoint: o.Failpoint})
+	s.coordinator = txn.NewCoordinator(txn.Config{
+		Dial: s.pools.Dial, Board: board{s}, Log: o.Log, Registerer: s.registry, Failpoint: o.Failpoint,
+	})
 	if s.has(RoleController) {
 		s.recoverer = txn.NewRecoverer(txn.RecovererConfig{
 			Dial: s.pools.Dial, Groups: s.groups, Log: o.Log, Registerer: s.registry,

@@ -148,8 +148,9 @@ func (c *conns) EndStatement(err error) error {
 	case c.statement == nil:
 		return err
 	case err != nil:
+		told, _ := c.statement.Judge(err)
 		c.end()
-		return err
+		return told
 	}
 	tx := c.statement
 	c.statement = nil

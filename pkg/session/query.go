@@ -279,6 +279,10 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 	} else if s.tx == nil && s.locks == nil && !s.autocommit && (p.Root != nil || p.Relay != nil && len(p.Relay.Tables) > 0) {
 		s.begin("BEGIN", nil)
 	}
+	if err := s.work(); err != nil {
+		return err
+	}
+	defer s.rest()
 	for {
 		err := s.dataBy(p, cmd, request)
 		if err != errMoved {

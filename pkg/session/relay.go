@@ -46,10 +46,18 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 			return txn.Lost(c, err)
 		}
 		s.running.enter(c)
-		sum, err := c.Relay(packets, cmd, s.conn, s.relayBuffer())
+		var sum wire.ResultSummary
+		if s.tx != nil && s.tx.Waiting(c) {
+			sum, err = c.RelayUnless(s.tx.Deadlocked, packets, cmd, s.conn, s.relayBuffer())
+		} else {
+			sum, err = c.Relay(packets, cmd, s.conn, s.relayBuffer())
+		}
 		s.running.leave(c)
 		s.usedSummary = sum
 		if err != nil {
+			if e := s.deadlocked(c, err); e != nil {
+				return e
+			}
 			s.done(c, err)
 			if errors.As(err, new(*mysqlconn.DstError)) {
 				return errClient
@@ -229,6 +237,9 @@ func (s *Session) passThrough(g placement.NodeGroupID, p *plan.Plan, loose bool)
 	}
 	s.usedSummary = sum
 	if err != nil {
+		if e := s.deadlocked(c, err); e != nil {
+			return e
+		}
 		s.variablesFailed(p, c)
 		s.done(c, err)
 		return txn.Lost(c, err)

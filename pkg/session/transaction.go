@@ -196,10 +196,46 @@ func (s *Session) savepoint(p *plan.Plan) error {
 // failed is called with every error of a statement that ran inside a transaction: it notices when the transaction has
 // gone with it.
 func (s *Session) failed(err error) error {
-	if s.tx != nil && s.tx.Open() && s.tx.Failed() {
+	if s.tx == nil || !s.tx.Open() {
+		return err
+	}
+	told, over := s.tx.Judge(err)
+	if over || s.tx.Failed() {
 		s.endTransaction()
 	}
-	return err
+	return told
+}
+
+// deadlocked looks at an error of a statement on c: if the transaction was ended for a deadlock over node groups, it is
+// rolled back, and what the client is told is returned.
+func (s *Session) deadlocked(c *backend.Conn, err error) error {
+	if s.tx == nil || !s.tx.Waiting(c) {
+		return nil
+	}
+	told, over := s.tx.Judge(err)
+	if !over {
+		return nil
+	}
+	s.endTransaction()
+	return told
+}
+
+// work notes that a statement of the transaction begins, and rest that it has ended.
+func (s *Session) work() error {
+	if s.tx == nil {
+		return nil
+	}
+	if err := s.tx.Work(); err != nil {
+		s.endTransaction()
+		return err
+	}
+	return nil
+}
+
+func (s *Session) rest() {
+	if s.tx != nil {
+		s.tx.Rest()
+	}
 }
 
 // held looks at a connection of the transaction after a statement.

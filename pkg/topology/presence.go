@@ -26,6 +26,8 @@ type Member struct {
 	// Slot and Incarnation name the slot that the process holds; see Slot. Incarnation is 0 without one.
 	Slot        int   `json:"slot,omitempty"`
 	Incarnation int64 `json:"incarnation,omitempty"`
+	// Waits is what the process shows of its transactions that wait for locks.
+	Waits json.RawMessage `json:"waits,omitempty"`
 	// Unfenced: the process uses a server with Skarv's own account, so that it could not be shut out there.
 	Unfenced bool `json:"unfenced,omitempty"`
 }
@@ -38,6 +40,7 @@ type Presence struct {
 	drained atomic.Uint64
 	slot    atomic.Pointer[Slot]
 	loose   atomic.Bool // Unfenced was called
+	waits   atomic.Pointer[json.RawMessage]
 	wake    chan struct{}
 }
 
@@ -78,6 +81,20 @@ func (p *Presence) Hold(s *Slot) {
 // Unfenced says that this process has connections to a server that no fence ends.
 func (p *Presence) Unfenced() {
 	p.loose.Store(true)
+	p.announceSoon()
+}
+
+// ShowWaits replaces what the process shows of its transactions that wait for locks, a JSON value; nil: nothing. It never blocks.
+func (p *Presence) ShowWaits(waits []byte) {
+	if waits == nil && p.waits.Load() == nil {
+		return
+	}
+	if waits == nil {
+		p.waits.Store(nil)
+	} else {
+		raw := json.RawMessage(waits)
+		p.waits.Store(&raw)
+	}
 	p.announceSoon()
 }
 
@@ -134,6 +151,9 @@ func (p *Presence) put(ctx context.Context, lease clientv3.LeaseID) error {
 	m := p.member
 	m.Unfenced = p.loose.Load()
 	m.Acked, m.Drained = p.acked.Load(), p.drained.Load()
+	if waits := p.waits.Load(); waits != nil {
+		m.Waits = *waits
+	}
 	if slot := p.slot.Load(); slot != nil {
 		m.Slot, m.Incarnation = slot.N, slot.Incarnation
 	}

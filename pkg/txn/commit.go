@@ -56,6 +56,11 @@ func (t *Txn) Commit() (Outcome, error) {
 		return Outcome{}, t.lost
 	}
 	defer func() { t.forget(); t.id = "" }()
+	if err := t.Work(); err != nil {
+		t.abort()
+		return Outcome{}, err
+	}
+	t.unwatch() // it waits for nobody any more
 	switch {
 	case len(t.branches) == 0:
 		return Outcome{}, nil

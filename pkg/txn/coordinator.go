@@ -7,10 +7,12 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/placement"
 )
@@ -21,12 +23,15 @@ type Config struct {
 	Log  *slog.Logger
 	// Registerer takes the metrics; nil: none.
 	Registerer prometheus.Registerer
+	// Board shows waiting transactions to the other processes; nil: there are none.
+	Board Board
 	// Failpoint, for tests, is called at the Points of a commit over several groups. It may kill the process; an error
 	// of it is as if it had.
 	Failpoint func(point string, id ID) error
 }
 
-// Coordinator gives transactions their ids and forgets decisions that nobody needs any more. Its methods may be called
+// Coordinator gives transactions their ids, ends those that wait for each other in several groups, and forgets decisions
+// that nobody needs any more. Its methods may be called
 // from any goroutine.
 type Coordinator struct {
 	cfg     Config
@@ -34,9 +39,13 @@ type Coordinator struct {
 	last    atomic.Uint64
 	ended   chan ID
 	metrics *metrics
+	opened  chan struct{} // has a token when there is something to watch
+
+	mu   sync.Mutex
+	open map[*watched]struct{} // transactions over several groups
 }
 
-// NewCoordinator returns a Coordinator. Run must be running for decisions to be forgotten.
+// NewCoordinator returns a Coordinator. Run must be running for deadlocks to be found and decisions to be forgotten.
 func NewCoordinator(cfg Config) *Coordinator {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -45,6 +54,7 @@ func NewCoordinator(cfg Config) *Coordinator {
 	_, _ = rand.Read(b[:]) // never fails
 	return &Coordinator{
 		cfg: cfg, process: hex.EncodeToString(b[:]), ended: make(chan ID, maxEnded), metrics: newMetrics(cfg.Registerer),
+		opened: make(chan struct{}, 1), open: map[*watched]struct{}{},
 	}
 }
 
@@ -70,8 +80,16 @@ func (c *Coordinator) finished(id ID) {
 	}
 }
 
-// Run forgets decisions until ctx ends.
+// Run works until ctx ends.
 func (c *Coordinator) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return c.watch(ctx) })
+	g.Go(func() error { return c.forgetEnded(ctx) })
+	return g.Wait()
+}
+
+// forgetEnded forgets decisions until ctx ends.
+func (c *Coordinator) forgetEnded(ctx context.Context) error {
 	tick := time.NewTicker(forgetPause)
 	defer tick.Stop()
 	waiting := map[placement.NodeGroupID][]ID{}
@@ -115,6 +133,7 @@ func (c *Coordinator) forget(ctx context.Context, g placement.NodeGroupID, ids [
 type metrics struct {
 	commits          *prometheus.CounterVec
 	unknown, pending prometheus.Counter
+	deadlocks        *prometheus.CounterVec
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -128,9 +147,12 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		pending: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "skarv_transactions_pending_total", Help: "Commits that were answered before every node group had finished.",
 		}),
+		deadlocks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "skarv_transactions_deadlocks_total", Help: "Transactions over several node groups ended for a deadlock, found or taken for one after a timeout.",
+		}, []string{"how"}),
 	}
 	if r != nil {
-		r.MustRegister(m.commits, m.unknown, m.pending)
+		r.MustRegister(m.commits, m.unknown, m.pending, m.deadlocks)
 	}
 	return m
 }

@@ -52,6 +52,8 @@ type Txn struct {
 	statement  []*branch // of the statement that BeginStatement began
 	undo       bool      // it has a savepoint
 	lost       *sqlerr.Error
+	began      time.Time // when its first branch was opened
+	watched    *watched  // nil while it is in one group
 }
 
 // branch is a transaction's part on one node group.
@@ -207,7 +209,7 @@ func (t *Txn) EndStatement(err error) error {
 	if err == nil {
 		return nil
 	}
-	if !t.undo || sqlerr.HasCode(err, sqlerr.LockDeadlock) || !t.usable() {
+	if !t.undo || sqlerr.HasCode(err, sqlerr.LockDeadlock) || t.Deadlocked(sqlerr.From(err).Code) || !t.usable() {
 		return err // there is nothing to go back to
 	}
 	if uerr := t.all(t.statement, func(*branch) []string { return []string{"ROLLBACK TO " + statementSavepoint} }); uerr != nil {
@@ -284,7 +286,13 @@ func (t *Txn) open(pool Pool, groups []placement.NodeGroupID, undo bool) (err er
 	if err := t.all(asked, func(b *branch) []string { return openings[b] }); err != nil {
 		return err
 	}
+	if len(t.branches) == 0 {
+		t.began = time.Now()
+	}
 	t.branches = append(t.branches, fresh...)
+	if len(t.branches) > 1 {
+		t.watch()
+	}
 	return nil
 }
 
@@ -492,6 +500,7 @@ func (t *Txn) Rollback() (warnings uint16) {
 // abort rolls all branches back, prepared ones too, at once. What cannot be reached rolls itself back when its server
 // sees the connection gone, or is found by a Recoverer if it is prepared.
 func (t *Txn) abort() (warnings uint16) {
+	t.unwatch()
 	var usable []*branch
 	for _, b := range t.branches {
 		if b.conn.Usable() {
@@ -511,7 +520,10 @@ func (t *Txn) abort() (warnings uint16) {
 var errNotUsable = errors.New("the connection is not usable")
 
 // forget makes t one without branches.
-func (t *Txn) forget() { t.branches, t.statement, t.savepoints = nil, nil, nil }
+func (t *Txn) forget() {
+	t.unwatch()
+	t.branches, t.statement, t.savepoints = nil, nil, nil
+}
 
 // rollback is the statements that undo a branch.
 func (b *branch) rollback() []string {

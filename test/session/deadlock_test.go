@@ -1,0 +1,119 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/server"
+)
+
+// anotherProxy runs a second proxy of the shared cluster until the test ends and returns how to connect to it.
+func anotherProxy(t *testing.T) (dsn string) {
+	cfg := server.DefaultConfig()
+	cfg.Roles = []server.Role{server.RoleProxy}
+	cfg.Etcd.Endpoints = []string{shared.Info().Etcd}
+	cfg.MySQL.Addr, cfg.HTTP.Addr, cfg.Admin.Addr = "127.0.0.1:0", "", "127.0.0.1:0"
+	s, err := server.New(cfg, server.Options{Version: "test"})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	require.Eventually(t, func() bool { return s.Ready() == nil }, ten, tick)
+	return "root@tcp(" + s.MySQLAddr() + ")/d"
+}
+
+// TestDeadlockOverGroups: two transactions that wait for each other on different node groups, which no server sees. The
+// younger one is rolled back with the error one server would give, and the other goes on. Lock waits are so long that
+// nothing else can end them.
+func TestDeadlockOverGroups(t *testing.T) {
+	x, y := idsApart(t)
+	patient := func(c *client) *client {
+		c.exec("SET innodb_lock_wait_timeout = 1000")
+		return c
+	}
+	// A lock wait that is no deadlock ends as one, and takes as long as all the rest.
+	holder, waits := connect(t), connect(t)
+	z := 1
+	for z == x || z == y || groupOf(t, z) == groupOf(t, x) {
+		z++
+	}
+	holder.exec("BEGIN")
+	holder.exec(fmt.Sprintf("UPDATE t SET v = 'held' WHERE id = %d", z))
+	timeout := make(chan error, 1)
+	waits.exec("BEGIN")
+	waits.exec("INSERT INTO u VALUES (?, 'waits')", x)
+	go func() { _, err := waits.try(fmt.Sprintf("UPDATE t SET v = 'waits' WHERE id = %d", z)); timeout <- err }()
+
+	update := func(c *client, v string, id int) error {
+		_, err := c.try(fmt.Sprintf("UPDATE t SET v = '%s' WHERE id = %d", v, id))
+		return err
+	}
+	prepared := func(c *client, v string, id int) error {
+		_, err := c.ExecContext(context.Background(), "UPDATE t SET v = ? WHERE id = ?", v, id)
+		return err
+	}
+	for name, k := range map[string]struct {
+		one, other *client
+		update     func(*client, string, int) error
+	}{
+		"one proxy":             {connect(t), connect(t), update},
+		"two proxies":           {connect(t), connectTo(t, anotherProxy(t)), update},
+		"two proxies, prepared": {connectTo(t, anotherProxy(t)), connect(t), prepared},
+	} {
+		t.Run(name, func(t *testing.T) {
+			old, young := patient(k.one), patient(k.other)
+			old.exec("BEGIN")
+			require.NoError(t, k.update(old, "old", x))
+			young.exec("BEGIN")
+			require.NoError(t, k.update(young, "young", y))
+			done := make(chan error, 1)
+			go func() { done <- k.update(old, "old", y) }()
+			err := k.update(young, "young", x)
+			require.ErrorContains(t, err, "1213")
+			require.NoError(t, <-done)
+			require.Equal(t, "0", young.get("SELECT COUNT(*) FROM t WHERE v = 'young'"), "all of it is rolled back")
+			old.exec("COMMIT")
+			require.Equal(t, "2", young.get("SELECT COUNT(*) FROM t WHERE v = 'old'"))
+			for _, id := range []int{x, y} { // a scan would wait for the row that is held
+				old.exec(fmt.Sprintf("UPDATE t SET v = CONCAT('v', id) WHERE id = %d", id))
+			}
+		})
+	}
+	t.Run("a statement", func(t *testing.T) {
+		low, high := x, y
+		if groupOf(t, x) > groupOf(t, y) {
+			low, high = y, x
+		}
+		old, young := patient(connect(t)), patient(connect(t))
+		old.exec("BEGIN")
+		require.NoError(t, update(old, "old", high))
+		done := make(chan error, 1)
+		go func() {
+			_, err := young.try(fmt.Sprintf("UPDATE t SET v = 'young' WHERE id IN (%d, %d)", low, high))
+			done <- err
+		}()
+		// It has the one row, and waits for the other one.
+		node := shared.NodeGroupDB(t, groupOf(t, high), "")
+		require.Eventually(t, func() bool {
+			var n int
+			require.NoError(t, node.QueryRow("SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'").Scan(&n))
+			return n > 0
+		}, ten, 10*tick)
+		require.NoError(t, update(old, "old", low))
+		require.ErrorContains(t, <-done, "1213")
+		old.exec("ROLLBACK")
+		require.Equal(t, "0", old.get("SELECT COUNT(*) FROM t WHERE v IN ('old', 'young')"))
+	})
+	t.Run("a lock wait", func(t *testing.T) {
+		require.ErrorContains(t, <-timeout, "1213")
+		require.Equal(t, "0", waits.get("SELECT COUNT(*) FROM u"))
+		holder.exec("ROLLBACK")
+	})
+}
