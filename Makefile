@@ -11,7 +11,7 @@ FUZZTIME ?= 30s
 RACE = $(shell echo 'int main(void) { return 0; }' | cc -x c - -o /dev/null >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn golden fuzz bench pgo check lint proto clean
+.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn memory golden fuzz bench pgo check lint proto clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,10 @@ chaos-txn: ## ten minutes of killed proxies and servers under transactions, on M
 	@scripts/install-mysql.sh
 	SKARV_CHAOS_SECONDS=600 go test -count 1 -timeout 15m -v ./test/chaos
 	SKARV_CHAOS_SECONDS=600 SKARV_TEST_ENGINE=mysql go test -count 1 -timeout 15m -v ./test/chaos
+
+memory: ## the proxy's memory while 1 GB streams, sorts, groups and is copied (SKARV_MEMORY_BYTES)
+	@scripts/test-deps.sh
+	SKARV_MEMORY_BYTES=$(or $(SKARV_MEMORY_BYTES),1073741824) go test -count 1 -timeout 30m -v -run TestMemory ./test/workspace
 
 golden: ## rewrite the expected results of golden tests; read the diff before committing it
 	go test $$(grep -rl --include='*_test.go' 'cockroachdb/datadriven' pkg | xargs -n1 dirname | sort -u | sed 's|^|./|') ./test/docs -rewrite

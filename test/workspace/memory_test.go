@@ -1,0 +1,130 @@
+package workspace
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/server"
+	"skarv/test/cluster"
+)
+
+// maxHeap is what the whole process may hold: the proxy, and the controller, etcd and the client that run in it.
+const maxHeap = 200 << 20
+
+// watch samples the memory held by Go objects until the function it returns is called, which gives the maximum.
+func watch() (most func() uint64) {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}}
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	var peak uint64
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		for tick := time.NewTicker(5 * time.Millisecond); ; {
+			metrics.Read(sample)
+			peak = max(peak, sample[0].Value.Uint64()+sample[1].Value.Uint64())
+			select {
+			case <-stop:
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() uint64 { close(stop); wg.Wait(); return peak }
+}
+
+// drain reads a result and returns its rows and bytes.
+func drain(t *testing.T, c *sql.Conn, query string) (n int, size int64, err error) {
+	rows, err := c.QueryContext(t.Context(), query)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer rows.Close()
+	var id int
+	var text sql.RawBytes
+	last := -1
+	for rows.Next() {
+		require.NoError(t, rows.Scan(&id, &text))
+		if strings.Contains(query, "ORDER BY id") {
+			require.Greater(t, id, last, "in order")
+			last = id
+		}
+		n++
+		size += int64(len(text))
+	}
+	return n, size, rows.Err()
+}
+
+// TestMemory: whatever passes through, the proxy holds little of it. SKARV_MEMORY_BYTES is how much passes, 64 MB if it is
+// not set; `make memory` takes 1 GB.
+func TestMemory(t *testing.T) {
+	total := 64 << 20
+	if s := os.Getenv("SKARV_MEMORY_BYTES"); s != "" {
+		n, err := strconv.Atoi(s)
+		require.NoError(t, err)
+		total = n
+	}
+	const count = 1024
+	limit := int64(total / 4)
+	c := cluster.Start(t, cluster.Groups(4), cluster.Tune(func(cfg *server.Config) { cfg.Workspace.MaxBytes = limit }))
+	db := c.DB(t, "")
+	conn, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	defer conn.Close()
+	exec(t, conn, "CREATE DATABASE w")
+	exec(t, conn, "CREATE TABLE w.a (id INT PRIMARY KEY, g INT, text LONGTEXT)")
+	var values []string
+	for i := range count {
+		values = append(values, fmt.Sprintf("(%d, %d, '')", i, i%7))
+	}
+	exec(t, conn, "INSERT INTO w.a VALUES "+strings.Join(values, ","))
+	size := total / count
+
+	step := func(name string, run func(t *testing.T)) {
+		t.Run(name, func(t *testing.T) {
+			most := watch()
+			run(t)
+			peak := most()
+			t.Logf("%d MB passed, at most %d MB held", total>>20, peak>>20)
+			require.Less(t, peak, uint64(maxHeap))
+		})
+	}
+	step("scatter", func(t *testing.T) {
+		n, got, err := drain(t, conn, fmt.Sprintf("SELECT id, REPEAT('x', %d) FROM w.a", size))
+		require.NoError(t, err)
+		require.Equal(t, count, n)
+		require.EqualValues(t, size*count, got)
+	})
+	step("sorted merge", func(t *testing.T) {
+		n, got, err := drain(t, conn, fmt.Sprintf("SELECT id, REPEAT('x', %d) AS r FROM w.a ORDER BY id", size))
+		require.NoError(t, err)
+		require.Equal(t, count, n)
+		require.EqualValues(t, size*count, got)
+	})
+	step("groups", func(t *testing.T) {
+		n, got, err := drain(t, conn, fmt.Sprintf("SELECT id, MAX(REPEAT('x', %d)) AS r FROM w.a GROUP BY id ORDER BY id", size))
+		require.NoError(t, err)
+		require.Equal(t, count, n)
+		require.EqualValues(t, size*count, got)
+	})
+	exec(t, conn, fmt.Sprintf("UPDATE w.a SET text = REPEAT('y', %d)", size))
+	step("a workspace that runs into its limit", func(t *testing.T) {
+		_, _, err := drain(t, conn, "SELECT x.id, x.text FROM w.a x JOIN w.a y ON x.g = y.id")
+		require.Contains(t, wantError(t, err, 1235), "workspace.max_bytes")
+	})
+	step("a workspace within its limit", func(t *testing.T) {
+		n, _, err := drain(t, conn, fmt.Sprintf("SELECT x.id, x.text FROM w.a x JOIN w.a y ON x.g = y.id WHERE x.id < %d AND y.id < %d", count/8, count/8))
+		require.NoError(t, err)
+		require.Equal(t, count/8, n)
+	})
+}
