@@ -23,6 +23,9 @@ type Plan struct {
 	// Relay is the fragment that is the whole statement, the client's own bytes. Nil when no single group can ever
 	// answer it alone (an INSERT of VALUES, see InsertRows; every AllGroups target).
 	Relay *Fragment
+	// Alone is how a SELECT with a Root runs while one node group owns every partition: as Relay, to that group. Its own
+	// Alone and Root are nil.
+	Alone *Plan
 	// Root is the tree of work for more than one group. Nil when there is none; then Refuse says why.
 	Root Node
 	// Refuse is returned when Relay's target resolves to more than one group and Root is nil.

@@ -96,7 +96,24 @@ func (p *Planner) Build(st *sqlparse.Statement, db string, snap *catalog.Snapsho
 		}
 		return &plan.Plan{Kind: kind, Judge: true, Refuse: e, Access: b.plan.Access, Guards: b.plan.Guards}, nil
 	}
+	b.alone()
 	return b.plan, nil
+}
+
+// alone notes that a SELECT needs no more than its own text where one node group owns every partition: that group holds
+// every row of the sharded tables and a copy of the reference tables, so it is the one server whose answer is wanted,
+// whatever the statement computes. Single tables have to be there too.
+func (b *build) alone() {
+	if b.plan.Kind != plan.Select || b.plan.Relay != nil || b.plan.Root == nil || b.plan.Refuse != nil || b.a == nil {
+		return
+	}
+	t := plan.Target{Kind: plan.AllGroups}
+	for _, g := range b.locate().singles {
+		t.Also = append(t.Also, plan.Target{Kind: plan.OneGroup, Group: g})
+	}
+	alone := *b.plan
+	alone.Root, alone.Relay = nil, b.fragment(t)
+	b.plan.Alone = &alone
 }
 
 // judgeable reports whether any server could find fault with a statement that is refused: unknown columns, wrong

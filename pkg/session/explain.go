@@ -14,6 +14,10 @@ import (
 // explain answers EXPLAIN with the plan and where it runs: as a tree, a line a row, or as JSON in one row. With ANALYZE the
 // statement has run, its rows were dropped, and what each node group did is shown.
 func (s *Session) explain(p *plan.Plan) error {
+	if inner := s.alone(p.Inner); inner != p.Inner {
+		replaced := *p
+		replaced.Inner, p = inner, &replaced
+	}
 	formats := strings.Fields(p.Topic)
 	analyze := slices.Contains(formats, "analyze")
 	var x *plan.Execution

@@ -299,6 +299,7 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 	touched := &s.runner.Router.Touched
 	touched.Forget()
+	p = s.alone(p)
 	if p.Relay != nil {
 		g, one, err := s.runner.Router.Relay(p.Relay, s.snap, &s.args)
 		if err != nil {
@@ -338,6 +339,17 @@ func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 		return err
 	}
 	return s.workspaceWrite(p, rows.Else)
+}
+
+// alone returns the plan to use in place of p if one node group owns every partition.
+func (s *Session) alone(p *plan.Plan) *plan.Plan {
+	if p.Alone == nil || s.snap.Map == nil || len(s.snap.Map.Groups()) != 1 {
+		return p
+	}
+	if _, one, err := s.runner.Router.Relay(p.Alone.Relay, s.snap, &s.args); err != nil || !one {
+		return p
+	}
+	return p.Alone
 }
 
 // refuse returns why p cannot be run: the fault a server finds with the statement, if it has one, else the plan's reason.

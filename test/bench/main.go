@@ -38,6 +38,7 @@ type options struct {
 	sections []string
 	write    string
 	profile  string
+	only     string
 	rounds   int
 	seconds  int
 	idle     int
@@ -74,6 +75,7 @@ func run(ctx context.Context) error {
 	flag.StringVar(&o.against, "against", "", "another skarv binary, measured beside it")
 	flag.StringVar(&o.write, "write", "", "the document whose tables are replaced, e.g. docs/performance.md")
 	flag.StringVar(&o.profile, "profile", "", "write a CPU profile of skarv under the sections measured to this file, for make pgo")
+	flag.StringVar(&o.only, "only", "", "only the sysbench runs whose workload, protocol and threads contain this, e.g. 'oltp_read_write text'")
 	flag.IntVar(&o.rounds, "rounds", 5, "runs of each; with 5 or more the best and the worst are dropped")
 	flag.IntVar(&o.seconds, "seconds", 2, "length of a run")
 	flag.IntVar(&o.idle, "idle", 20_000, "idle connections to open")

@@ -25,6 +25,8 @@ func (w oltp) protocol() string {
 	return "text"
 }
 
+func (w oltp) String() string { return fmt.Sprintf("%s %s %d", w.workload, w.protocol(), w.threads) }
+
 // sample is one run.
 type sample struct {
 	qps float64
@@ -140,6 +142,9 @@ func (b *bench) pointSelects(ctx context.Context) error {
 	for _, threads := range []int{1, 16, 64} {
 		for _, prepared := range []bool{false, true} {
 			w := oltp{"oltp_point_select", prepared, threads}
+			if !strings.Contains(w.String(), b.only) {
+				continue
+			}
 			f, err := b.compare(ctx, w)
 			if err != nil {
 				return err
@@ -168,6 +173,9 @@ func (b *bench) transactions(ctx context.Context) error {
 		{"oltp_read_write", false, 16}, {"oltp_read_write", true, 16},
 		{"oltp_update_index", false, 16}, {"oltp_update_non_index", false, 16}, {"oltp_insert", false, 16}, {"oltp_delete", false, 16},
 	} {
+		if !strings.Contains(w.String(), b.only) {
+			continue
+		}
 		f, err := b.compare(ctx, w)
 		if err != nil {
 			return err
