@@ -254,6 +254,19 @@ func (p Position) Intersect(q Position) Position {
 	return both
 }
 
+// Union returns what is in p or in q.
+func (p Position) Union(q Position) Position {
+	for _, g := range q.domains {
+		p = p.With(g)
+	}
+	for _, s := range q.sources {
+		for _, r := range s.ranges {
+			p = p.withRange(GTID{Source: s.id}, r.from, r.to)
+		}
+	}
+	return p
+}
+
 // encode is a MySQL position as COM_BINLOG_DUMP_GTID wants it.
 func (p Position) encode() []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(p.sources)))

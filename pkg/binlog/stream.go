@@ -240,3 +240,14 @@ func Prepared(c *mysqlconn.Conn) ([]XID, error) {
 	}
 	return all, nil
 }
+
+// Probe asks for the log and returns when the server has begun to send it, or why it does not.
+func Probe(ctx context.Context, cfg Config) error {
+	s, err := Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	_, err = s.event()
+	return s.explain(err)
+}

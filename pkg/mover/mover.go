@@ -4,7 +4,6 @@
 package mover
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"time"
@@ -72,6 +71,12 @@ var (
 	// ErrRecopy: the source no longer has the changes that are needed (its binary log was purged, or it lost transactions that
 	// were read from it). Prepare with Again set begins anew.
 	ErrRecopy = errors.New("the move must begin anew")
+	// ErrSchema: a table was changed during the move.
+	ErrSchema = errors.New("a table was changed while its rows were being moved")
+	// ErrCollision: a target has a row of its own with a unique value of a row that is to be moved there.
+	ErrCollision = errors.New("a row to be moved collides with another one on its target")
+	// ErrLog: the source's binary log cannot be used.
+	ErrLog = errors.New("the source's binary log cannot be used")
 	// ErrNotRunning: the method needs Run.
 	ErrNotRunning = errors.New("the mover is not running")
 )
@@ -162,59 +167,3 @@ func Reverse(m Move) []Move {
 	}
 	return back
 }
-
-// runner is what the methods of a Mover are carried out by; a skeleton until the parts are there.
-type unbuilt struct{}
-
-// Mover carries out one Move. Its methods may be called from any goroutine.
-type Mover struct {
-	cfg  Config
-	move Move
-	unbuilt
-}
-
-// New checks that m is complete. It connects to nothing.
-func New(cfg Config, m Move) (*Mover, error) { return &Mover{cfg: cfg, move: m}, nil }
-
-var errUnbuilt = errors.New("moving partitions is not built yet")
-
-// Check looks for everything that would make the move wrong or stop it half way, on all servers.
-// It changes nothing. No problems: the move may start.
-func (unbuilt) Check(ctx context.Context) ([]Problem, error) { return nil, errUnbuilt }
-
-// Prepare makes the tables the mover needs in _skarv, deletes rows of the move's partitions that are left on the targets, and
-// notes where the source's binary log stands. It may be called again; what is prepared already is left alone, unless
-// again: then the copy begins anew.
-func (unbuilt) Prepare(ctx context.Context, again bool) error { return errUnbuilt }
-
-// Run copies and follows until ctx ends, and retries over failures of servers and connections. It returns ErrSuperseded, ErrRecopy
-// or another error nothing but a person can help with. All its state is on the servers: after a crash a new Mover goes on.
-func (unbuilt) Run(ctx context.Context) error { return errUnbuilt }
-
-// Progress returns how far the mover is.
-func (unbuilt) Progress() Progress { return Progress{Phase: Preparing} }
-
-// Copied returns a channel that is closed when everything is copied.
-func (unbuilt) Copied() <-chan struct{} { return nil }
-
-// Verify compares source and targets, row by row, while clients write. It needs Run, and a finished copy.
-func (unbuilt) Verify(ctx context.Context) (Report, error) { return Report{}, errUnbuilt }
-
-// Cut writes the cut marker of epoch to the source and returns when all targets have everything that was committed there before
-// it, and journal('open', epoch) with it. Nothing after the marker is applied until Cancel. It needs Run, and may be called again.
-// The caller must have made sure that nobody writes the partitions any more.
-func (unbuilt) Cut(ctx context.Context, epoch uint64) error { return errUnbuilt }
-
-// Cancel takes a cut back: the mover goes on applying. It may be called when there was none.
-func (unbuilt) Cancel(ctx context.Context, epoch uint64) error { return errUnbuilt }
-
-// Opened says that the map with the new owners is published: from here on a change of the partitions on the source is a late
-// write. It may be called again, and needs no Run.
-func (unbuilt) Opened(ctx context.Context, epoch uint64) error { return errUnbuilt }
-
-// Clean deletes the move's rows from one of its servers, in small transactions: from the source after a move that is done, from a
-// target after one that was given up.
-func (unbuilt) Clean(ctx context.Context, on placement.NodeGroupID) error { return errUnbuilt }
-
-// Forget deletes what is kept about the move on all its servers. The move must be over.
-func (unbuilt) Forget(ctx context.Context) error { return errUnbuilt }

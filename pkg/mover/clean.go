@@ -1,0 +1,150 @@
+package mover
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"skarv/pkg/placement"
+)
+
+// cleanRows bounds the rows deleted in one transaction, cleanScan those looked at for it.
+const (
+	cleanRows = 500
+	cleanScan = 5000
+)
+
+// Clean deletes the move's rows from one of its servers, in small transactions: from the source after a move that is done, from a
+// target after one that was given up. It may be called again after it was interrupted. Nobody may read or write the rows.
+func (m *Mover) Clean(ctx context.Context, on placement.NodeGroupID) error {
+	server, ok := m.move.Targets[on]
+	var groups []placement.NodeGroupID // whose rows; all for the source
+	if ok {
+		groups = append(groups, on)
+	} else if server = m.move.Source; server.Group != on {
+		return fmt.Errorf("node group %d has no part in the move", on)
+	}
+	err := retry(ctx, server, func(c *conn) error {
+		if err := m.makeTables(c); err != nil {
+			return err
+		}
+		_, err := c.Exec("INSERT IGNORE INTO `_skarv`.`reorg_pos` VALUES (" + m.cleaner() + ",0,'clean','','','',0)")
+		return err
+	})
+	for _, t := range m.tables {
+		var last [][]byte
+		for done := false; err == nil && !done; {
+			if err = m.throttle(ctx); err != nil {
+				break
+			}
+			err = retry(ctx, server, func(c *conn) (err error) {
+				last, done, err = m.cleanSome(ctx, c, t, last, groups)
+				return err
+			})
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return retry(ctx, server, func(c *conn) error {
+		_, err := c.Exec("DELETE FROM `_skarv`.`reorg_pos` WHERE reorg=" + quote(m.move.Reorg+"-clean"))
+		return err
+	})
+}
+
+// cleaner are the first values of the row of reorg_pos that marks what is deleted as a mover's work.
+func (m *Mover) cleaner() string {
+	return quote(m.move.Reorg+"-clean") + "," + strconv.Itoa(int(m.move.Source.Group))
+}
+
+// cleanSome deletes rows behind last for a while, and returns how far it came.
+func (m *Mover) cleanSome(ctx context.Context, c *conn, t *table, last [][]byte, groups []placement.NodeGroupID) ([][]byte, bool, error) {
+	reader := &copier{conn: c}
+	condition := m.partitionsOf(t, groups...)
+	for range 20 { // then the throttle is asked again
+		end, err := reader.end(t, last, cleanScan)
+		if err != nil {
+			return last, false, err
+		}
+		for {
+			keys, err := t.keys(c, last, end, condition, cleanRows)
+			if err != nil {
+				return last, false, err
+			}
+			if len(keys) > 0 {
+				m.cfg.Hit("clean.delete")
+				if err := m.deleteKeys(c, t, keys); err != nil {
+					return last, false, err
+				}
+			}
+			if len(keys) < cleanRows {
+				break
+			}
+			last = keys[len(keys)-1]
+		}
+		if end == nil {
+			return nil, true, nil
+		}
+		last = end
+		if err := ctx.Err(); err != nil {
+			return last, false, err
+		}
+	}
+	return last, false, nil
+}
+
+// keys reads up to limit keys behind last up to end of rows that meet a condition.
+func (t *table) keys(c *conn, last, end [][]byte, condition string, limit int) ([][][]byte, error) {
+	q := "SELECT " + t.keyList(true) + " FROM " + t.name + " FORCE INDEX (" + quoteName(t.index) + ") WHERE " + condition
+	if last != nil {
+		q += " AND " + string(t.appendOrder(nil, last, false))
+	}
+	if end != nil {
+		q += " AND " + string(t.appendOrder(nil, end, true))
+	}
+	_, rows, err := c.QueryAll(q+" ORDER BY "+t.keyList(false)+" LIMIT "+strconv.Itoa(limit), limit)
+	return rows, err
+}
+
+// deleteKeys deletes rows in one transaction that is known as a mover's.
+func (m *Mover) deleteKeys(c *conn, t *table, keys [][][]byte) error {
+	w := worker{}
+	set := &rowSet{}
+	for _, k := range keys {
+		r := make(row, len(t.columns))
+		for n, i := range t.key {
+			r[i] = k[n]
+		}
+		set.rows = append(set.rows, target{key: r})
+	}
+	w.deletes(t, set, true)
+	statements := append([][]byte{[]byte("BEGIN"), []byte("UPDATE `_skarv`.`reorg_pos` SET step=step+1 WHERE reorg=" + quote(m.move.Reorg+"-clean"))},
+		w.stmt...)
+	if _, err := c.all(statements...); err != nil {
+		_, _ = c.Exec("ROLLBACK")
+		return err
+	}
+	_, err := c.Exec("COMMIT")
+	return err
+}
+
+// Forget deletes what is kept about the move on all its servers. The move must be over.
+func (m *Mover) Forget(ctx context.Context) error {
+	forget := func(tables ...string) func(*conn) error {
+		return func(c *conn) error {
+			for _, t := range tables {
+				if _, err := c.Exec("DELETE FROM `_skarv`.`" + t + "` WHERE " + m.mine()); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	err := retry(ctx, m.move.Source, forget("wm", "journal"))
+	for _, g := range m.groups {
+		if err == nil {
+			err = retry(ctx, m.move.Targets[g], forget("reorg_pos", "reorg_copy", "journal"))
+		}
+	}
+	return err
+}

@@ -1,0 +1,185 @@
+package mover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+)
+
+// conn is a connection to one of the move's servers, in the state in which rows are read and written byte by byte. It ends
+// with the context it was made for.
+type conn struct {
+	*mysqlconn.Conn
+	release func() bool
+}
+
+// settings of every connection. Values come from row images, so nothing may be checked or changed on the way.
+func settings(flavor catalog.Flavor) []string {
+	s := []string{
+		"SET NAMES binary",
+		"SET SESSION character_set_results = NULL, time_zone = '+00:00', sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', " +
+			"foreign_key_checks = 0, unique_checks = 1, autocommit = 1, wait_timeout = 28800, net_write_timeout = 600, " +
+			"net_read_timeout = 600, innodb_lock_wait_timeout = 10, sql_safe_updates = 0, sql_select_limit = DEFAULT, sql_big_selects = 1",
+		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+		"SET @skarv_mover = 1",
+	}
+	if flavor == catalog.MariaDB {
+		return append(s, "SET SESSION max_statement_time = 0")
+	}
+	return append(s, "SET SESSION max_execution_time = 0")
+}
+
+// dial connects to s until ctx ends.
+func dial(ctx context.Context, s Server) (*conn, error) {
+	cfg := s.Conn
+	cfg.Caps |= wire.CapFoundRows // rows found, not rows changed, say whether this mover still owns the move
+	cfg.Init = append(settings(s.Flavor), cfg.Init...)
+	if cfg.Name == "" {
+		cfg.Name = s.Name
+	}
+	c, err := mysqlconn.Dial(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("node group %s: %w", s.Name, err)
+	}
+	return &conn{c, context.AfterFunc(ctx, c.Interrupt)}, nil
+}
+
+func (c *conn) close() {
+	c.release()
+	_ = c.Close()
+}
+
+// value returns the one value a query gives; "" for NULL or no row.
+func (c *conn) value(q string) (string, error) {
+	_, rows, err := c.QueryAll(q, 1)
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	return string(rows[0][0]), nil
+}
+
+// all runs statements that have no rows, sent at once. It returns the first error; those behind it were executed all the same.
+func (c *conn) all(statements ...[]byte) ([]wire.OK, error) {
+	for _, q := range statements {
+		if err := c.Send(wire.ComQuery, q); err != nil {
+			return nil, err
+		}
+	}
+	var first error
+	oks := make([]wire.OK, len(statements))
+	for i := range statements {
+		head, err := c.ReadHead()
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			if !isServer(err) {
+				return nil, first
+			}
+			continue
+		}
+		if head.OK == nil {
+			return nil, fmt.Errorf("a statement without rows gave some: %.60s", statements[i])
+		}
+		oks[i] = wire.OK{AffectedRows: head.OK.AffectedRows, Warnings: head.OK.Warnings}
+	}
+	return oks, first
+}
+
+// isServer reports whether err is a server's refusal, which leaves the connection usable.
+func isServer(err error) bool {
+	if _, lost := errors.AsType[*mysqlconn.LostError](err); lost {
+		return false
+	}
+	_, ok := errors.AsType[*sqlerr.Error](err)
+	return ok
+}
+
+// code is the number of a server's refusal, or 0.
+func code(err error) uint16 {
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok && isServer(err) {
+		return uint16(e.Code)
+	}
+	return 0
+}
+
+// Numbers of servers' errors.
+const (
+	errDuplicate    = 1062
+	errDuplicateKey = 1586
+	errLockWait     = 1205
+	errDeadlock     = 1213
+)
+
+// passing reports whether err may be gone when the same is tried again: a lost connection, a server that starts or is full, a lock.
+func passing(err error) bool {
+	switch code(err) {
+	case 0:
+		return !errors.Is(err, ErrSuperseded) && !errors.Is(err, ErrRecopy) && !errors.Is(err, ErrSchema) &&
+			!errors.Is(err, ErrCollision) && !errors.Is(err, ErrLog)
+	case errLockWait, errDeadlock,
+		1040, 1053, 1077, 1079, 1152, 1158, 1159, 1160, 1161, 1184, 1203, 1226, 1317, 1927, 3168, 3572, // connections and shutdown
+		1180, 1290, 1836, 1021, 1114, 1030: // commit failed, read-only, disk full
+		return true
+	}
+	return false
+}
+
+// retryPause is between two tries of what waits for an interrupted move.
+const retryPause = 50 * time.Millisecond
+
+func quote(s string) string { return string(sqltypes.AppendQuoted(nil, []byte(s), false)) }
+
+// pause waits, or returns early with ctx's error.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// once runs f on a connection of its own.
+func once(ctx context.Context, s Server, f func(*conn) error) error {
+	c, err := dial(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if err := f(c); err != nil {
+		return fmt.Errorf("node group %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// retry runs f on connections to s until it succeeds, fails for good, or ctx ends.
+func retry(ctx context.Context, s Server, f func(*conn) error) error {
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		err := once(ctx, s, f)
+		if err == nil || ctx.Err() != nil || !passing(err) {
+			return err
+		}
+		if pause(ctx, wait) != nil {
+			return err
+		}
+	}
+}
+
+func join[T any](list []T, sep string, f func(T) string) string {
+	parts := make([]string, len(list))
+	for i, x := range list {
+		parts[i] = f(x)
+	}
+	return strings.Join(parts, sep)
+}

@@ -1,0 +1,155 @@
+package mover
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"skarv/pkg/binlog"
+	"skarv/pkg/placement"
+)
+
+// Prepare makes the tables the mover needs in _skarv, deletes rows of the move's partitions that are left on the targets, and
+// notes where the source's binary log stands if the move follows only. It may be called again; what is prepared already is left
+// alone, unless again: then the copy begins anew. Run must not be running.
+func (m *Mover) Prepare(ctx context.Context, again bool) error {
+	if err := retry(ctx, m.move.Source, func(c *conn) error { return m.makeTables(c) }); err != nil {
+		return err
+	}
+	fresh := map[placement.NodeGroupID]bool{}
+	for _, g := range m.groups {
+		err := retry(ctx, m.move.Targets[g], func(c *conn) error {
+			if err := m.makeTables(c); err != nil {
+				return err
+			}
+			if again {
+				if err := m.reset(c); err != nil {
+					return err
+				}
+			}
+			_, err := c.Exec("INSERT IGNORE INTO `_skarv`.`reorg_pos` VALUES (" + m.values() + ",0,'" + stateFresh + "','','','',0)")
+			if err != nil {
+				return err
+			}
+			state, err := c.value("SELECT state FROM `_skarv`.`reorg_pos` WHERE " + m.mine())
+			fresh[g] = state == stateFresh
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	m.cfg.Hit("prepare.tables")
+	for _, g := range m.groups {
+		if !fresh[g] {
+			continue
+		}
+		if m.move.Follow {
+			if err := m.noteStart(ctx, g); err != nil {
+				return err
+			}
+		} else if err := m.Clean(ctx, g); err != nil {
+			return fmt.Errorf("delete what is left on node group %s: %w", m.move.Targets[g].Name, err)
+		}
+	}
+	return nil
+}
+
+func (m *Mover) makeTables(c *conn) error {
+	for _, q := range schema() {
+		if _, err := c.Exec(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reset forgets what was copied to a target, and takes it from whoever is at work there.
+func (m *Mover) reset(c *conn) error {
+	_, err := c.all([]byte("BEGIN"),
+		[]byte("UPDATE `_skarv`.`reorg_pos` SET owner=owner+1, state='"+stateFresh+"' WHERE "+m.mine()),
+		[]byte("DELETE FROM `_skarv`.`reorg_copy` WHERE "+m.mine()), []byte("COMMIT"))
+	return err
+}
+
+// noteStart has the target's stream begin at the present end of the source's log.
+func (m *Mover) noteStart(ctx context.Context, g placement.NodeGroupID) error {
+	var p binlog.Position
+	err := retry(ctx, m.move.Source, func(c *conn) (err error) {
+		p, err = binlog.Current(c.Conn, m.move.Source.Flavor)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return retry(ctx, m.move.Targets[g], func(c *conn) error { return m.activate(c, p, anyBranch) })
+}
+
+// anyBranch stands for a list of branches: the stream may meet the end of branches whose rows it has not seen, because none of them
+// can be about the move's partitions.
+const anyBranch = "*"
+
+// activate notes on a target where its stream begins, and which branches were prepared before.
+func (m *Mover) activate(c *conn, at binlog.Position, branches string) error {
+	_, err := c.Exec("UPDATE `_skarv`.`reorg_pos` SET state='" + stateActive + "', applied=" + quote(at.String()) + ", reread=" +
+		quote(at.String()) + ", xa=" + quote(branches) + " WHERE " + m.mine() + " AND state='" + stateFresh + "'")
+	return err
+}
+
+// begin finds a position in the source's log from which on everything is in the stream that the copy does not have: the rows of
+// branches that are prepared in front of it are neither, so it waits until those that are have ended.
+func (m *Mover) begin(ctx context.Context) (at binlog.Position, branches string, err error) {
+	c, err := dial(ctx, m.move.Source)
+	if err != nil {
+		return at, "", err
+	}
+	defer c.close()
+	if at, err = binlog.Current(c.Conn, m.move.Source.Flavor); err != nil {
+		return at, "", err
+	}
+	// When this is committed, everything in the log up to at can be seen, prepared branches included.
+	if err := m.mark(c, 0, "S"); err != nil {
+		return at, "", err
+	}
+	open, err := binlog.Prepared(c.Conn)
+	if err != nil {
+		return at, "", err
+	}
+	left := map[binlog.XID]bool{}
+	for _, x := range open {
+		left[x] = true
+	}
+	branches = join(open, ";", binlog.XID.String)
+	for len(left) > 0 {
+		m.update(func() { m.is.Phase = Waiting })
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return at, "", err
+		}
+		now, err := binlog.Prepared(c.Conn)
+		if err != nil {
+			return at, "", err
+		}
+		still := map[binlog.XID]bool{}
+		for _, x := range now {
+			still[x] = left[x]
+		}
+		for x := range left {
+			if !still[x] {
+				delete(left, x)
+			}
+		}
+	}
+	return at, branches, nil
+}
+
+// knownBranch reports whether x is in the list of branches that were prepared before the stream begins.
+func knownBranch(list string, x binlog.XID) bool {
+	return list == anyBranch || strings.Contains(";"+list+";", ";"+x.String()+";")
+}
+
+// mark writes a watermark to the source.
+func (m *Mover) mark(c *conn, seq uint64, kind string) error {
+	_, err := c.Exec(fmt.Sprintf("REPLACE INTO `_skarv`.`wm` VALUES (%s,'%s',%d,'%s')", m.values(), m.run, seq, kind))
+	return err
+}

@@ -1,0 +1,385 @@
+package mover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/binlog"
+	"skarv/pkg/placement"
+)
+
+// Run copies and follows until ctx ends, and retries over failures of servers and connections. It returns nil when ctx has
+// ended, else ErrSuperseded, ErrRecopy or another error nothing but a person can help with. All its state is on the
+// servers: after a crash a new Mover goes on. The move must be prepared.
+func (m *Mover) Run(ctx context.Context) error {
+	m.update(func() { m.running, m.fatal = true, nil })
+	err := m.attempts(ctx)
+	m.update(func() {
+		m.running, m.fatal = false, err
+		if err != nil {
+			m.is.Err = err.Error()
+		}
+	})
+	return err
+}
+
+func (m *Mover) attempts(ctx context.Context) error {
+	const most = 5 * time.Second
+	wait := 50 * time.Millisecond
+	for {
+		began := time.Now()
+		err := m.try(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if !passing(err) {
+			return err
+		}
+		m.cfg.Log.WarnContext(ctx, "move of partitions is interrupted", "reorg", m.move.Reorg, "error", err)
+		m.update(func() { m.is.Err = err.Error() })
+		if time.Since(began) > time.Minute {
+			wait = 50 * time.Millisecond
+		}
+		if pause(ctx, wait) != nil {
+			return nil
+		}
+		wait = min(2*wait, most)
+	}
+}
+
+// attempt is one stream from the source and all that hangs on it, until the first failure.
+type attempt struct {
+	m        *Mover
+	stream   *binlog.Stream
+	branches string // prepared in front of the stream
+	workers  map[placement.NodeGroupID]*worker
+	copies   []*copying
+	placer   placer
+	maps     map[*binlog.Table]*mapping
+	bad      error // met where it could not be returned
+
+	mu      sync.Mutex
+	seq     uint64             // of the last window
+	windows map[uint64]*window // begun and not ended
+	open    []*window          // of windows, those between their watermarks; the dispatcher's alone
+}
+
+// try runs one attempt.
+func (m *Mover) try(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	a := &attempt{m: m, workers: map[placement.NodeGroupID]*worker{}, maps: map[*binlog.Table]*mapping{}, windows: map[uint64]*window{}}
+	if err := m.loadCuts(ctx); err != nil {
+		return err
+	}
+	start, err := a.load(ctx)
+	if err != nil {
+		return err
+	}
+	a.stream, err = binlog.Open(ctx, binlog.Config{
+		Conn: m.move.Source.Conn, Flavor: m.move.Source.Flavor, Start: start, Tables: a.wanted, Keep: a.keep, MaxBuffer: m.cfg.MaxBuffer,
+	})
+	if err != nil {
+		return logError(err)
+	}
+	defer a.stream.Close()
+	m.update(func() { m.attempt, m.is.Err = a, "" })
+	defer func() {
+		m.update(func() { m.attempt = nil })
+		a.abandon()
+	}()
+	for _, w := range a.workers {
+		g.Go(func() error { return w.run(ctx) })
+	}
+	g.Go(func() error { return a.dispatch(ctx) })
+	if !m.move.Follow {
+		g.Go(func() error { return a.copyAll(ctx) })
+	} else {
+		m.setCopied()
+	}
+	return g.Wait()
+}
+
+// logError sorts the errors of a Stream.
+func logError(err error) error {
+	switch {
+	case errors.Is(err, binlog.ErrPurged):
+		return fmt.Errorf("%w: %w", ErrRecopy, err)
+	case errors.Is(err, binlog.ErrFormat), errors.Is(err, binlog.ErrTooLarge), errors.Is(err, binlog.ErrDamaged):
+		return fmt.Errorf("%w: %w", ErrLog, err)
+	}
+	return err
+}
+
+// setCopied notes that nothing is left to be copied.
+func (m *Mover) setCopied() {
+	m.update(func() {
+		select {
+		case <-m.copied:
+		default:
+			close(m.copied)
+		}
+		if m.is.Phase == Preparing || m.is.Phase == Copying || m.is.Phase == Waiting {
+			m.is.Phase = Following
+		}
+		m.is.TablesDone, m.is.Table = m.is.TablesTotal, ""
+	})
+}
+
+// load takes over the targets, reads how far they are, and returns where the stream begins: nowhere behind any of them.
+func (a *attempt) load(ctx context.Context) (binlog.Start, error) {
+	m := a.m
+	fresh := false
+	starts := map[placement.NodeGroupID]binlog.Start{}
+	for _, g := range m.groups {
+		target := m.move.Targets[g]
+		w := &worker{a: a, server: target, in: make(chan item, 64)}
+		a.workers[g] = w
+		err := once(ctx, target, func(c *conn) error {
+			if err := m.claim(c, g); err != nil {
+				return err
+			}
+			_, rows, err := c.QueryAll("SELECT state, applied, reread, xa FROM `_skarv`.`reorg_pos` WHERE "+m.mine(), 1)
+			if err != nil {
+				return err
+			}
+			if string(rows[0][0]) == stateFresh {
+				fresh = true
+				return nil
+			}
+			a.branches = string(rows[0][3])
+			var s binlog.Start
+			if s.Applied, err = binlog.ParsePosition(m.move.Source.Flavor, string(rows[0][1])); err != nil {
+				return err
+			}
+			if s.Reread, err = binlog.ParsePosition(m.move.Source.Flavor, string(rows[0][2])); err != nil {
+				return err
+			}
+			starts[g] = s
+			return nil
+		})
+		if err != nil {
+			return binlog.Start{}, err
+		}
+	}
+	if fresh {
+		return a.beginAll(ctx)
+	}
+	var start binlog.Start
+	for i, g := range m.groups {
+		a.workers[g].start(starts[g])
+		if i == 0 {
+			start = starts[g]
+			continue
+		}
+		start.Applied = start.Applied.Intersect(starts[g].Applied)
+		start.Reread = start.Reread.Intersect(starts[g].Reread)
+	}
+	return start, nil
+}
+
+// beginAll has the stream begin here for all targets: nothing has been copied before they all know where.
+func (a *attempt) beginAll(ctx context.Context) (binlog.Start, error) {
+	m := a.m
+	at, branches, err := m.begin(ctx)
+	if err != nil {
+		return binlog.Start{}, err
+	}
+	m.cfg.Hit("begin.position")
+	for _, g := range m.groups {
+		err := once(ctx, m.move.Targets[g], func(c *conn) error {
+			if _, err := c.Exec("UPDATE `_skarv`.`reorg_pos` SET state='" + stateFresh + "' WHERE " + m.mine()); err != nil {
+				return err
+			}
+			return m.activate(c, at, branches)
+		})
+		if err != nil {
+			return binlog.Start{}, err
+		}
+		m.cfg.Hit("begin.noted")
+	}
+	a.branches = branches
+	start := binlog.Start{Applied: at, Reread: at}
+	for _, w := range a.workers {
+		w.start(start)
+	}
+	return start, nil
+}
+
+// claim makes this Mover the one that works on a target; later, it makes sure that it still is.
+func (m *Mover) claim(c *conn, g placement.NodeGroupID) error {
+	m.mu.Lock()
+	owner := m.owner[g]
+	m.mu.Unlock()
+	if owner != 0 {
+		n, err := c.value(fmt.Sprintf("SELECT COUNT(*) FROM `_skarv`.`reorg_pos` WHERE %s AND owner=%d", m.mine(), owner))
+		if err == nil && n != "1" {
+			err = ErrSuperseded
+		}
+		return err
+	}
+	ok, err := c.Exec("UPDATE `_skarv`.`reorg_pos` SET owner=LAST_INSERT_ID(owner+1) WHERE " + m.mine())
+	if err != nil {
+		return err
+	}
+	if ok.AffectedRows == 0 {
+		return fmt.Errorf("%w: it is not prepared on this node group", ErrRecopy)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.owner[g] = ok.LastInsertID
+	return nil
+}
+
+// loadCuts reads what is known of cuts: which there were, and what became of them.
+func (m *Mover) loadCuts(ctx context.Context) error {
+	read := func(c *conn, note func(epoch uint64, kind string)) error {
+		_, rows, err := c.QueryAll("SELECT epoch, kind FROM `_skarv`.`journal` WHERE "+m.mine()+" ORDER BY epoch", 1<<20)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			epoch, err := strconv.ParseUint(string(r[0]), 10, 64)
+			if err != nil {
+				return err
+			}
+			note(epoch, string(r[1]))
+		}
+		return nil
+	}
+	err := once(ctx, m.move.Source, func(c *conn) error {
+		return read(c, func(epoch uint64, kind string) {
+			m.update(func() { m.cut.note(epoch, kind) })
+		})
+	})
+	for _, g := range m.groups {
+		if err == nil {
+			err = once(ctx, m.move.Targets[g], func(c *conn) error {
+				return read(c, func(epoch uint64, kind string) {
+					if kind == journalOpen {
+						m.update(func() { m.cut.noteOpen(epoch, g) })
+					}
+				})
+			})
+		}
+	}
+	return err
+}
+
+// note takes in a row of the source's journal.
+func (s *cutState) note(epoch uint64, kind string) {
+	switch kind {
+	case journalCut:
+		s.last = max(s.last, epoch)
+	case journalCancel:
+		s.cancelled[epoch] = true
+	case journalPublished:
+		s.published = max(s.published, epoch)
+	}
+}
+
+func (s *cutState) noteOpen(epoch uint64, g placement.NodeGroupID) {
+	if s.opened[epoch] == nil {
+		s.opened[epoch] = map[placement.NodeGroupID]bool{}
+	}
+	s.opened[epoch][g] = true
+}
+
+// held reports whether the cut is neither cancelled nor published.
+func (s *cutState) held(epoch uint64) bool { return !s.cancelled[epoch] && s.published < epoch }
+
+// wanted says which tables of the source's log are looked at.
+func (a *attempt) wanted(schema, name string) bool {
+	if schema == ownSchema {
+		return name == wmTable || name == journalTab || name == posTable
+	}
+	return a.m.byName[schema+"\x00"+name] != nil
+}
+
+// keep says which changes are: ours, and those of rows in the move's partitions.
+func (a *attempt) keep(c *binlog.Change) bool {
+	if a.bad != nil {
+		return false
+	}
+	if c.Table.Schema == ownSchema {
+		return true
+	}
+	o, err := a.place(c)
+	if err != nil {
+		a.bad = err
+	}
+	return o.from != 0 || o.to != 0
+}
+
+// placed is a change of a row with where the row was and is to be; 0: not on a target of this move.
+type placed struct {
+	table         *table
+	before, after row
+	from, to      placement.NodeGroupID
+	part          placement.Partition // of either, for reports
+}
+
+// place finds out whom a change concerns.
+func (a *attempt) place(c *binlog.Change) (o placed, err error) {
+	mapped := a.maps[c.Table]
+	if mapped == nil {
+		t := a.m.byName[c.Table.Schema+"\x00"+c.Table.Name]
+		if mapped, err = newMapping(t, c.Table); err != nil {
+			return o, err
+		}
+		if len(a.maps) > 10*len(a.m.tables)+100 {
+			clear(a.maps)
+		}
+		a.maps[c.Table] = mapped
+	}
+	o = placed{table: mapped.table, before: mapped.row(c.Before), after: mapped.row(c.After)}
+	for _, side := range []struct {
+		r  row
+		to *placement.NodeGroupID
+	}{{o.before, &o.from}, {o.after, &o.to}} {
+		if side.r == nil {
+			continue
+		}
+		p, err := a.placer.partition(o.table, side.r)
+		if err != nil {
+			return o, err
+		}
+		if *side.to = a.m.target(p); *side.to != 0 {
+			o.part = p
+		}
+	}
+	return o, nil
+}
+
+// changesTable reports whether a statement of the log alters one of the move's tables.
+func (m *Mover) changesTable(statement, schema string) (string, bool) {
+	words := strings.FieldsFunc(statement, func(r rune) bool { return strings.ContainsRune(" \t\r\n`.,;()\"", r) })
+	if len(words) == 0 {
+		return "", false
+	}
+	switch strings.ToUpper(words[0]) {
+	case "ALTER", "DROP", "TRUNCATE", "RENAME", "CREATE":
+	default:
+		return "", false
+	}
+	has := func(name string) bool {
+		for _, w := range words[1:] {
+			if strings.EqualFold(w, name) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, t := range m.tables {
+		if has(t.Name) && (strings.EqualFold(schema, t.Database) || has(t.Database)) {
+			return t.label, true
+		}
+	}
+	return "", false
+}

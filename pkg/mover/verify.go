@@ -1,0 +1,260 @@
+package mover
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// check is a comparison of the rows of a window with those of the targets.
+type check struct {
+	// where selects the rows, but for their partition.
+	where string
+
+	mu      sync.Mutex
+	equal   int64
+	differs []Difference
+}
+
+const (
+	// verifyPasses is how often rows that change while they are compared are compared again.
+	verifyPasses = 20
+	// maxDifferences bounds the list of a Report.
+	maxDifferences = 100
+)
+
+// Verify compares source and targets, row by row, while clients write. It needs Run, and a finished copy. Rows are read between two
+// watermarks, as for the copy; what changed meanwhile is compared again.
+func (m *Mover) Verify(ctx context.Context) (Report, error) {
+	var rep Report
+	select {
+	case <-m.copied:
+	default:
+		return rep, errors.New("the copy is not finished")
+	}
+	v := &verifier{m: m, report: &rep}
+	defer v.close()
+	for _, t := range m.tables {
+		if err := v.table(ctx, t); err != nil {
+			return rep, err
+		}
+	}
+	return rep, nil
+}
+
+// verifier is one comparison.
+type verifier struct {
+	m      *Mover
+	a      *attempt
+	copier *copier
+	report *Report
+}
+
+func (v *verifier) close() {
+	if v.copier != nil {
+		v.copier.conn.close()
+	}
+}
+
+// table compares one table.
+func (v *verifier) table(ctx context.Context, t *table) error {
+	var again []row // that changed, by their keys
+	var last [][]byte
+	for done := false; !done; {
+		if err := v.m.throttle(ctx); err != nil {
+			return err
+		}
+		w, end, err := v.window(ctx, t, func() (string, [][]byte, error) { return v.stretch(t, last) })
+		if err != nil {
+			return err
+		}
+		for _, r := range w.touched {
+			again = append(again, r)
+		}
+		last, done = end, end == nil
+	}
+	v.report.Changed += int64(len(again))
+	for pass := 0; len(again) > 0; pass++ {
+		if pass == verifyPasses {
+			v.report.Unverified = append(v.report.Unverified, fmt.Sprintf("%d rows of table %s change all the time", len(again), t.label))
+			return nil
+		}
+		now := again
+		again = nil
+		for part := range slices.Chunk(now, deleteRows) {
+			w, _, err := v.window(ctx, t, func() (string, [][]byte, error) { return t.oneOf(part), nil, nil })
+			if err != nil {
+				return err
+			}
+			asked := map[string]bool{}
+			for _, r := range part {
+				asked[string(t.keyOf(nil, r))] = true
+			}
+			for key, r := range w.touched { // others will be, or were, compared on their own
+				if asked[key] {
+					again = append(again, r)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// stretch is the condition for the next rows of a table, and the key it ends with.
+func (v *verifier) stretch(t *table, last [][]byte) (string, [][]byte, error) {
+	end, err := v.copier.end(t, last, v.m.cfg.ChunkRows)
+	if err != nil {
+		return "", nil, err
+	}
+	where := []string{"TRUE"}
+	if last != nil {
+		where = append(where, string(t.appendOrder(nil, last, false)))
+	}
+	if end != nil {
+		where = append(where, string(t.appendOrder(nil, end, true)))
+	}
+	return strings.Join(where, " AND "), end, nil
+}
+
+// oneOf is the condition that a row has one of the keys.
+func (t *table) oneOf(rows []row) string {
+	var q []byte
+	for i, r := range rows {
+		if i > 0 {
+			q = append(q, " OR "...)
+		}
+		q = t.appendIs(q, r)
+	}
+	return "(" + string(q) + ")"
+}
+
+// window compares the rows that meet a condition, and tries again when the move is interrupted meanwhile.
+func (v *verifier) window(ctx context.Context, t *table, next func() (string, [][]byte, error)) (*window, [][]byte, error) {
+	for {
+		w, end, err := v.windowOnce(ctx, t, next)
+		if err == nil || ctx.Err() != nil || !passing(err) {
+			return w, end, err
+		}
+		v.a = nil
+		if err := pause(ctx, retryPause); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+func (v *verifier) windowOnce(ctx context.Context, t *table, next func() (string, [][]byte, error)) (*window, [][]byte, error) {
+	a, err := v.m.present(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if v.a != a || v.copier == nil || !v.copier.conn.Usable() {
+		c, err := dial(ctx, v.m.move.Source)
+		if err != nil {
+			return nil, nil, err
+		}
+		v.close()
+		v.a, v.copier = a, &copier{a: a, conn: c, limit: v.m.cfg.ChunkRows}
+	}
+	where, end, err := next()
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &window{table: t, check: &check{where: where}}
+	a.begin(w)
+	if err := v.m.mark(v.copier.conn, w.seq, "L"); err != nil {
+		return nil, nil, err
+	}
+	read, err := v.copier.rows(ctx, t, "SELECT "+t.reads+" FROM "+t.name+" WHERE "+v.m.partitionsOf(t)+" AND "+where+" ORDER BY "+t.keyList(false))
+	if err != nil {
+		return nil, nil, err
+	}
+	if read.cut != nil { // too large for one window: only up to where reading stopped
+		end = read.cut
+		w.check.where += " AND " + string(t.appendOrder(nil, end, true))
+	}
+	a.setRows(w, read.rows, read.kept)
+	if err := v.m.mark(v.copier.conn, w.seq, "H"); err != nil {
+		return nil, nil, err
+	}
+	if err := w.wait(ctx); err != nil {
+		return nil, nil, err
+	}
+	v.report.Compared += w.check.equal
+	v.report.Differs += int64(len(w.check.differs))
+	v.report.Differing = append(v.report.Differing, w.check.differs...)
+	v.report.Differing = v.report.Differing[:min(len(v.report.Differing), maxDifferences)]
+	return w, end, nil
+}
+
+// compare reads the target's rows of a window and compares them with the source's, which are those in want. The target has everything up to
+// the window's end, and nothing behind it.
+func (w *worker) compare(ctx context.Context, win *window, want []row) error {
+	t := win.table
+	c, err := dial(ctx, w.server)
+	if err != nil {
+		return err
+	}
+	reader := &copier{a: w.a, conn: c}
+	defer func() { reader.conn.close() }()
+	source := map[string]row{}
+	for _, r := range want {
+		source[string(t.keyOf(nil, r))] = r
+	}
+	where := w.a.m.partitionsOf(t, w.server.Group) + " AND " + win.check.where
+	var equal int64
+	var differs []Difference
+	differ := func(r row, what string) {
+		differs = append(differs, Difference{Table: t.label, Key: t.describe(r), Target: w.server.Group, What: what})
+	}
+	for last := [][]byte(nil); ; {
+		q := "SELECT " + t.reads + " FROM " + t.name + " WHERE " + where
+		if last != nil {
+			q += " AND " + string(t.appendOrder(nil, last, false))
+		}
+		got, err := reader.rows(ctx, t, q+" ORDER BY "+t.keyList(false))
+		if err != nil {
+			return err
+		}
+		for _, key := range got.kept {
+			r := got.rows[key]
+			if _, changed := win.touched[key]; changed {
+				continue
+			}
+			s, ok := source[key]
+			delete(source, key)
+			if !ok {
+				differ(r, "unexpected")
+			} else if names := t.different(s, r); names != "" {
+				differ(r, names)
+			} else {
+				equal++
+			}
+		}
+		if last = got.cut; last == nil {
+			break
+		}
+	}
+	for _, r := range source {
+		differ(r, "missing")
+	}
+	win.check.mu.Lock()
+	defer win.check.mu.Unlock()
+	win.check.equal += equal
+	win.check.differs = append(win.check.differs, differs...)
+	return nil
+}
+
+// different names the columns in which two rows differ.
+func (t *table) different(a, b row) string {
+	var names []string
+	for i := range t.columns {
+		if !bytes.Equal(a[i], b[i]) || (a[i] == nil) != (b[i] == nil) {
+			names = append(names, t.columns[i].raw)
+		}
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,121 @@
+package mover
+
+import (
+	"context"
+	"sync"
+
+	"skarv/pkg/placement"
+)
+
+// window is a place in the source's log, or a stretch of it between two watermarks in which rows of a table were read.
+// Every change in the stretch is newer than what was read, or the same: rows that changed are left to the changes.
+type window struct {
+	seq   uint64
+	table *table         // nil: only a place
+	rows  map[string]row // by key
+	kept  []string       // their keys in the order they were read
+	// touched are the keys of rows that changed in the stretch, with the values of the key.
+	touched map[string]row
+
+	apply *chunk // the rows are to be written
+	check *check // the rows are to be compared
+
+	mu   sync.Mutex
+	left int // workers that have not dealt with it
+	err  error
+	done chan struct{}
+}
+
+// finish is called by every worker, and once by whoever gives the window up.
+func (w *window) finish(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.left == 0 {
+		return
+	}
+	w.left--
+	if err != nil {
+		w.err, w.left = err, 0
+	}
+	if w.left == 0 {
+		close(w.done)
+	}
+}
+
+// wait returns when all workers have dealt with the window.
+func (w *window) wait(ctx context.Context) error {
+	select {
+	case <-w.done:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// begin registers a window; its watermarks may be written from now on.
+func (a *attempt) begin(w *window) {
+	w.done, w.left = make(chan struct{}), len(a.workers)
+	w.touched = map[string]row{}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.seq++
+	w.seq = a.seq
+	a.windows[w.seq] = w
+}
+
+// setRows gives a window what was read; its second watermark comes after that.
+func (a *attempt) setRows(w *window, rows map[string]row, kept []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w.rows, w.kept = rows, kept
+}
+
+// take returns a window whose watermark has come.
+func (a *attempt) take(seq uint64, remove bool) *window {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w := a.windows[seq]
+	if remove {
+		delete(a.windows, seq)
+	}
+	return w
+}
+
+// abandon ends all windows of an attempt that has failed.
+func (a *attempt) abandon() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, w := range a.windows {
+		w.finish(errInterrupted)
+	}
+	clear(a.windows)
+}
+
+// touch notes that a row has changed in all windows of its table.
+func (a *attempt) touch(t *table, r row) {
+	if r == nil {
+		return
+	}
+	for _, w := range a.open {
+		if w.table == t {
+			w.touched[string(t.keyOf(nil, r))] = r
+		}
+	}
+}
+
+// share reads rows' targets: of a window's rows that did not change, those of one group.
+func (a *attempt) share(w *window, g placement.NodeGroupID) []row {
+	var mine []row
+	for _, key := range w.kept {
+		if _, changed := w.touched[key]; changed {
+			continue
+		}
+		r := w.rows[key]
+		if p, err := a.placer.partition(w.table, r); err == nil && a.m.target(p) == g {
+			mine = append(mine, r)
+		}
+	}
+	return mine
+}
