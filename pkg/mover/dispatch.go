@@ -76,7 +76,7 @@ func (a *attempt) transaction(ctx context.Context, t *binlog.Transaction) error 
 	if label, ok := a.m.changesTable(t.Statement, t.Schema); ok {
 		return fmt.Errorf("%w: %s", ErrSchema, label)
 	}
-	if t.Unknown != nil && !knownBranch(a.branches, *t.Unknown) {
+	if t.Unknown != nil && !a.knownEnd(t.GTID) {
 		return fmt.Errorf("%w: the log ends branch %s, of which it had no rows", ErrRecopy, t.Unknown)
 	}
 	watching := a.m.watching()

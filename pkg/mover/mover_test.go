@@ -1,10 +1,19 @@
 package mover_test
 
 import (
+	"context"
+	"database/sql/driver"
 	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/mover"
 )
 
 func TestMover(t *testing.T) {
@@ -14,6 +23,8 @@ func TestMover(t *testing.T) {
 		run  func(*testing.T, *rig)
 	}{
 		{"a table is copied, and changes follow", simple},
+		{"copy under load", underLoad},
+		{"killed at every step", killed},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, r) })
 	}
@@ -41,4 +52,99 @@ func simple(t *testing.T, r *rig) {
 	require.NoError(t, m.Cut(within(t), 7))
 	r.equal(t)
 	require.Equal(t, "open", r.nodes[1].value(t, "SELECT kind FROM _skarv.journal WHERE reorg='test-simple' AND epoch=7"))
+}
+
+func underLoad(t *testing.T, r *rig) {
+	r.schema(t, "busy", loadSchema()...)
+	fill(t, r)
+	// A branch that is prepared when the move begins, and committed only after a while.
+	a := r.nodes[0]
+	c, err := a.db.Conn(t.Context())
+	require.NoError(t, err)
+	for _, q := range []string{"XA START 'early'", "INSERT INTO busy.t (id, n) VALUES (100001, 1), (100002, 2), (100003, 3)", "XA END 'early'", "XA PREPARE 'early'"} {
+		_, err := c.ExecContext(t.Context(), q)
+		require.NoError(t, err)
+	}
+	_ = c.Raw(func(any) error { return driver.ErrBadConn }) // closes it, and leaves the branch to others
+	l := startLoad(t, r, 3)
+	m := r.run(t, config(t), r.move())
+	require.Eventually(t, func() bool { return m.Progress().Phase == mover.Waiting }, patience, time.Millisecond)
+	a.exec(t, "XA COMMIT 'early'")
+	m.copied(t)
+	rep, err := m.Verify(within(t))
+	require.NoError(t, err)
+	require.True(t, rep.Equal(), "%+v", rep)
+	_, err = m.Lag(within(t))
+	require.NoError(t, err)
+	l.end()
+	require.NoError(t, m.Cut(within(t), 1))
+	r.equal(t)
+	require.Positive(t, l.done.Load())
+	p := m.Progress()
+	require.Equal(t, mover.Cutting, p.Phase)
+	require.Positive(t, p.Rows)
+	t.Logf("%d transactions, %+v, %+v", l.done.Load(), p, rep)
+}
+
+// killed has a mover end, as by kill -9, at every one of its steps in turn, and another one take up its work.
+func killed(t *testing.T, r *rig) {
+	r.schema(t, "killed", loadSchema()...)
+	fill(t, r)
+	l := startLoad(t, r, 2)
+	for _, point := range mover.Points() {
+		t.Run(point, func(t *testing.T) {
+			r.reorg = "killed-" + strings.ReplaceAll(point, ".", "-")
+			crash(t, r, point)
+			m := r.run(t, config(t), r.move())
+			m.copied(t)
+			require.NoError(t, m.Cut(within(t), 1))
+			require.NoError(t, m.Cancel(within(t), 1))
+			rep, err := m.Verify(within(t))
+			require.NoError(t, err)
+			require.True(t, rep.Equal(), "%+v", rep)
+			if point == mover.Points()[len(mover.Points())-1] {
+				l.end()
+				require.NoError(t, m.Cut(within(t), 2))
+				r.equal(t)
+			}
+		})
+	}
+}
+
+// crash runs a mover up to a point, where it ends.
+func crash(t *testing.T, r *rig, point string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cfg := config(t)
+	var hit atomic.Bool
+	cfg.Hit = func(at string) {
+		if at == point {
+			hit.Store(true)
+			cancel()
+			runtime.Goexit() // sockets are closed, and nothing else happens any more
+		}
+	}
+	m, err := mover.New(cfg, r.move())
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := m.Prepare(ctx, true); err != nil {
+			t.Error(err)
+			return
+		}
+		wg.Go(func() {
+			defer cancel()
+			if err := m.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		select {
+		case <-m.Copied():
+			_ = m.Cut(ctx, 1)
+		case <-ctx.Done():
+		}
+	})
+	wg.Wait()
+	require.True(t, hit.Load(), "%s was not reached", point)
 }

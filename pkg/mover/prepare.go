@@ -3,7 +3,6 @@ package mover
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"skarv/pkg/binlog"
@@ -86,20 +85,21 @@ func (m *Mover) noteStart(ctx context.Context, g placement.NodeGroupID) error {
 	return retry(ctx, m.move.Targets[g], func(c *conn) error { return m.activate(c, p, anyBranch) })
 }
 
-// anyBranch stands for a list of branches: the stream may meet the end of branches whose rows it has not seen, because none of them
+// anyBranch stands for the position up to which branches may end whose rows are not known: the stream may meet the end of branches whose rows it has not seen, because none of them
 // can be about the move's partitions.
 const anyBranch = "*"
 
-// activate notes on a target where its stream begins, and which branches were prepared before.
-func (m *Mover) activate(c *conn, at binlog.Position, branches string) error {
+// activate notes on a target where its stream begins, and up to where branches may end whose rows are not known.
+func (m *Mover) activate(c *conn, at binlog.Position, ends string) error {
 	_, err := c.Exec("UPDATE `_skarv`.`reorg_pos` SET state='" + stateActive + "', applied=" + quote(at.String()) + ", reread=" +
-		quote(at.String()) + ", xa=" + quote(branches) + " WHERE " + m.mine() + " AND state='" + stateFresh + "'")
+		quote(at.String()) + ", xa=" + quote(ends) + " WHERE " + m.mine() + " AND state='" + stateFresh + "'")
 	return err
 }
 
-// begin finds a position in the source's log from which on everything is in the stream that the copy does not have: the rows of
-// branches that are prepared in front of it are neither, so it waits until those that are have ended.
-func (m *Mover) begin(ctx context.Context) (at binlog.Position, branches string, err error) {
+// begin finds a position in the source's log from which on everything is in the stream that the copy does not have. The rows of
+// branches that are prepared in front of it are in neither, so it waits until those have ended, and returns a position behind
+// their ends, too.
+func (m *Mover) begin(ctx context.Context) (at binlog.Position, ends string, err error) {
 	c, err := dial(ctx, m.move.Source)
 	if err != nil {
 		return at, "", err
@@ -120,7 +120,6 @@ func (m *Mover) begin(ctx context.Context) (at binlog.Position, branches string,
 	for _, x := range open {
 		left[x] = true
 	}
-	branches = join(open, ";", binlog.XID.String)
 	for len(left) > 0 {
 		m.update(func() { m.is.Phase = Waiting })
 		if err := pause(ctx, 50*time.Millisecond); err != nil {
@@ -140,12 +139,21 @@ func (m *Mover) begin(ctx context.Context) (at binlog.Position, branches string,
 			}
 		}
 	}
-	return at, branches, nil
+	// Ends of branches up to here concern branches that have ended before anything is copied.
+	if err := m.mark(c, 0, "S"); err != nil {
+		return at, "", err
+	}
+	now, err := binlog.Current(c.Conn, m.move.Source.Flavor)
+	return at, now.String(), err
 }
 
-// knownBranch reports whether x is in the list of branches that were prepared before the stream begins.
-func knownBranch(list string, x binlog.XID) bool {
-	return list == anyBranch || strings.Contains(";"+list+";", ";"+x.String()+";")
+// knownEnd reports whether the end of a branch without rows was to be expected.
+func (a *attempt) knownEnd(g binlog.GTID) bool {
+	if a.branches == anyBranch {
+		return true
+	}
+	p, err := binlog.ParsePosition(a.m.move.Source.Flavor, a.branches)
+	return err == nil && p.Contains(g)
 }
 
 // mark writes a watermark to the source.

@@ -58,7 +58,7 @@ func (m *Mover) attempts(ctx context.Context) error {
 type attempt struct {
 	m        *Mover
 	stream   *binlog.Stream
-	branches string // prepared in front of the stream
+	branches string // position up to which branches may end whose rows are not known, or anyBranch
 	workers  map[placement.NodeGroupID]*worker
 	copies   []*copying
 	placer   placer
