@@ -121,10 +121,14 @@ const (
 
 // passing reports whether err may be gone when the same is tried again: a lost connection, a server that starts or is full, a lock.
 func passing(err error) bool {
+	for _, final := range []error{ErrSuperseded, ErrRecopy, ErrSchema, ErrCollision, ErrPlacement, ErrLog} {
+		if errors.Is(err, final) {
+			return false
+		}
+	}
 	switch code(err) {
 	case 0:
-		return !errors.Is(err, ErrSuperseded) && !errors.Is(err, ErrRecopy) && !errors.Is(err, ErrSchema) &&
-			!errors.Is(err, ErrCollision) && !errors.Is(err, ErrLog)
+		return true
 	case errLockWait, errDeadlock,
 		1040, 1053, 1077, 1079, 1152, 1158, 1159, 1160, 1161, 1184, 1203, 1226, 1317, 1927, 3168, 3572, // connections and shutdown
 		1180, 1290, 1836, 1021, 1114, 1030: // commit failed, read-only, disk full

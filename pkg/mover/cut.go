@@ -70,8 +70,7 @@ func (m *Mover) journal(ctx context.Context, epoch uint64, kind string) error {
 	})
 }
 
-// Lag measures how far the targets are behind the source: the time from a mark on the source until all targets have everything in front of
-// it. It needs Run.
+// Lag measures how far the targets are behind the source now: Progress has the last measurement. It needs Run.
 func (m *Mover) Lag(ctx context.Context) (time.Duration, error) {
 	c, err := dial(ctx, m.move.Source)
 	if err != nil {
@@ -82,16 +81,7 @@ func (m *Mover) Lag(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	w := &window{}
-	a.begin(w)
-	began := time.Now()
-	if err := m.mark(c, w.seq, "S"); err != nil {
-		return 0, err
-	}
-	if err := w.wait(ctx); err != nil {
-		return 0, err
-	}
-	return time.Since(began), nil
+	return a.lag(ctx, c)
 }
 
 // present returns the attempt that is under way, waiting for one.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"skarv/pkg/binlog"
 	"skarv/pkg/placement"
@@ -18,7 +17,6 @@ var errInterrupted = errors.New("the move was interrupted")
 // item is what a worker is told next, in the order of the source's log. Items are in front of one another in the log.
 type item struct {
 	at   binlog.Start // behind the item
-	time time.Time    // of its transaction
 	ops  []op
 	win  *window
 	rows []row  // of win, this worker's
@@ -123,7 +121,7 @@ func (a *attempt) transaction(ctx context.Context, t *binlog.Transaction) error 
 	}
 	at := binlog.Start{Applied: t.After, Reread: t.Reread}
 	for g, list := range ops {
-		if err := a.workers[g].send(ctx, item{at: at, time: t.Time, ops: list}, t.GTID); err != nil {
+		if err := a.workers[g].send(ctx, item{at: at, ops: list}, t.GTID); err != nil {
 			return err
 		}
 	}
@@ -172,7 +170,7 @@ func (a *attempt) watermark(ctx context.Context, t *binlog.Transaction, r binlog
 		}
 	}
 	for _, g := range a.m.groups {
-		it := item{at: binlog.Start{Applied: t.After, Reread: t.Reread}, time: t.Time, win: w}
+		it := item{at: binlog.Start{Applied: t.After, Reread: t.Reread}, win: w}
 		if w.table != nil {
 			it.rows = a.share(w, g)
 		}
@@ -192,7 +190,7 @@ func (a *attempt) counts(w *window) error {
 			return err
 		}
 		if a.m.target(p) == 0 {
-			return fmt.Errorf("%w: table %s: the server counts the row %s to another partition than %d", ErrSchema, w.table.label,
+			return fmt.Errorf("%w: table %s: the server counts the row %s to another partition than %d", ErrPlacement, w.table.label,
 				w.table.describe(r), p)
 		}
 	}
@@ -221,7 +219,7 @@ func (a *attempt) reach(ctx context.Context, t *binlog.Transaction, epoch uint64
 		return nil // an old one, known to be cancelled, or published and seen again
 	}
 	for _, g := range m.groups {
-		it := item{at: binlog.Start{Applied: t.After, Reread: t.Reread}, time: t.Time, cut: epoch}
+		it := item{at: binlog.Start{Applied: t.After, Reread: t.Reread}, cut: epoch}
 		if err := a.workers[g].send(ctx, it, t.GTID); err != nil {
 			return err
 		}

@@ -143,7 +143,9 @@ func (l *load) transaction(ctx context.Context, c *sql.Conn, db string, rnd *ran
 
 func statement(db string, rnd *rand.Rand) string {
 	id := rnd.IntN(3000)
-	key := func() string { return strings.Repeat(string(rune('a'+rnd.IntN(26))), 1+rnd.IntN(3)) + fmt.Sprint(rnd.IntN(20)) }
+	key := func() string {
+		return strings.Repeat(string(rune('a'+rnd.IntN(26))), 1+rnd.IntN(3)) + fmt.Sprint(rnd.IntN(20))
+	}
 	switch rnd.IntN(14) {
 	case 0, 1, 2:
 		return fmt.Sprintf("INSERT INTO %s.t VALUES (%d, %d, 'u%d', REPEAT('x', %d), NOW(3)) ON DUPLICATE KEY UPDATE n = n + 1", db, id, id, rnd.IntN(500), rnd.IntN(200))

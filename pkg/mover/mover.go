@@ -75,6 +75,8 @@ var (
 	ErrSchema = errors.New("a table was changed while its rows were being moved")
 	// ErrCollision: a target has a row of its own with a unique value of a row that is to be moved there.
 	ErrCollision = errors.New("a row to be moved collides with another one on its target")
+	// ErrPlacement: a row's partition cannot be computed, or the server counts it to another one.
+	ErrPlacement = errors.New("the partition of a row is not certain")
 	// ErrLog: the source's binary log cannot be used.
 	ErrLog = errors.New("the source's binary log cannot be used")
 	// ErrNotRunning: the method needs Run.
@@ -121,7 +123,7 @@ type Progress struct {
 	Table                         string // being copied
 	TablesDone, TablesTotal       int
 	Applied                       int64         // changes applied
-	Lag                           time.Duration // age of the last change applied, at most what Following needs to be exact about
+	Lag                           time.Duration // while Following: from a commit on the source until all targets have it, as last measured
 	Throttled                     string        // why the mover waits, if it does
 	ETA                           time.Duration // of the copy; 0 if not known
 	LateWrites                    int64

@@ -24,6 +24,12 @@ func TestMover(t *testing.T) {
 	}{
 		{"a table is copied, and changes follow", simple},
 		{"copy under load", underLoad},
+		{"values of every type", types},
+		{"there, back, and for good", life},
+		{"servers restart", restarted},
+		{"rows larger than a chunk", large},
+		{"what a mover gives up at", ends},
+		{"what is refused", refused},
 		{"killed at every step", killed},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, r) })

@@ -13,6 +13,13 @@ import (
 // notes where the source's binary log stands if the move follows only. It may be called again; what is prepared already is left
 // alone, unless again: then the copy begins anew. Run must not be running.
 func (m *Mover) Prepare(ctx context.Context, again bool) error {
+	if again {
+		m.update(func() {
+			clear(m.owner)
+			m.copied = make(chan struct{})
+			m.is = Progress{Phase: Preparing, TablesTotal: len(m.tables), LateWrites: m.is.LateWrites}
+		})
+	}
 	if err := retry(ctx, m.move.Source, func(c *conn) error { return m.makeTables(c) }); err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func newRig(t *testing.T) *rig {
 		s := cluster.StartServer(t, cluster.Variable("innodb_lock_wait_timeout", "20"))
 		user, password := s.Account()
 		r.nodes = append(r.nodes, &node{
-			server: s, db: s.DB(t, "", "multiStatements=true", "interpolateParams=true", "time_zone='%2B00:00'"),
+			server: s, db: s.DB(t, "mysql", "multiStatements=true", "interpolateParams=true", "time_zone='%2B00:00'"),
 			as: mover.Server{Group: placement.NodeGroupID(i + 1), Name: fmt.Sprintf("ng%d", i+1), Flavor: r.flavor,
 				Conn: mysqlconn.Config{Addr: s.Addr(), User: user, Password: password}},
 		})

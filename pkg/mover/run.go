@@ -98,12 +98,66 @@ func (m *Mover) try(ctx context.Context) error {
 		g.Go(func() error { return w.run(ctx) })
 	}
 	g.Go(func() error { return a.dispatch(ctx) })
-	if !m.move.Follow {
-		g.Go(func() error { return a.copyAll(ctx) })
-	} else {
+	g.Go(func() error {
+		if !m.move.Follow {
+			if err := a.copyAll(ctx); err != nil {
+				return err
+			}
+		}
 		m.setCopied()
-	}
+		return a.measure(ctx)
+	})
 	return g.Wait()
+}
+
+// lagPause is between two measurements of the lag.
+const lagPause = 200 * time.Millisecond
+
+// measure finds out, again and again, how far the targets are behind: with the first result, the mover follows.
+func (a *attempt) measure(ctx context.Context) error {
+	m := a.m
+	c, err := dial(ctx, m.move.Source)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	for {
+		lag, err := a.lag(ctx, c)
+		if err != nil {
+			return err
+		}
+		watching := false
+		m.update(func() {
+			m.is.Lag, m.asked = lag, time.Time{}
+			if m.is.Phase != Cutting && m.is.Phase != Watching {
+				m.is.Phase = Following
+			}
+			if watching = m.is.Phase == Watching; watching {
+				m.is.Lag = 0
+			}
+		})
+		if watching {
+			return nil // nothing is applied any more
+		}
+		if err := pause(ctx, lagPause); err != nil {
+			return err
+		}
+	}
+}
+
+// lag is the time from a mark on the source until all targets have everything in front of it.
+func (a *attempt) lag(ctx context.Context, c *conn) (time.Duration, error) {
+	w := &window{}
+	a.begin(w)
+	began := time.Now()
+	a.m.mu.Lock()
+	a.m.asked = began
+	a.m.mu.Unlock()
+	if err := a.m.mark(c, w.seq, "S"); err != nil {
+		return 0, err
+	}
+	err := w.wait(ctx)
+	return time.Since(began), err
 }
 
 // logError sorts the errors of a Stream.
@@ -124,9 +178,6 @@ func (m *Mover) setCopied() {
 		case <-m.copied:
 		default:
 			close(m.copied)
-		}
-		if m.is.Phase == Preparing || m.is.Phase == Copying || m.is.Phase == Waiting {
-			m.is.Phase = Following
 		}
 		m.is.TablesDone, m.is.Table = m.is.TablesTotal, ""
 	})

@@ -38,6 +38,7 @@ type Mover struct {
 	is      Progress
 	began   time.Time // of this Run's copying, for the ETA
 	start   int64     // rows copied before that
+	asked   time.Time // when the lag that is being measured began, or zero
 }
 
 // cutState is what is known of cuts.
@@ -169,14 +170,21 @@ func (m *Mover) Progress() Progress {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.is
+	if !m.asked.IsZero() && p.Phase == Following {
+		p.Lag = max(p.Lag, time.Since(m.asked))
+	}
 	if done := p.Rows - m.start; p.Phase == Copying && done > 0 && p.RowsEstimated > p.Rows {
 		p.ETA = time.Duration(float64(time.Since(m.began)) * float64(p.RowsEstimated-p.Rows) / float64(done)).Round(time.Second)
 	}
 	return p
 }
 
-// Copied returns a channel that is closed when everything is copied.
-func (m *Mover) Copied() <-chan struct{} { return m.copied }
+// Copied returns a channel that is closed when everything is copied. Prepare with again makes a new one.
+func (m *Mover) Copied() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.copied
+}
 
 // throttle waits while there is a reason to.
 func (m *Mover) throttle(ctx context.Context) error {

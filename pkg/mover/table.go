@@ -36,6 +36,7 @@ type column struct {
 	charset string // of text
 	collate string
 	latin1  bool
+	year    bool
 	kind    sqltypes.Kind // as a part of the distribution key
 	reads   string        // the expression that SELECT reads it by; see binlog.Row
 }
@@ -134,7 +135,7 @@ func newColumn(c *catalog.Column, flavor catalog.Flavor) (column, error) {
 	case "bit", "enum", "set":
 		m.form, m.kind, m.reads = number, sqltypes.Int, "CAST("+m.name+" AS UNSIGNED)"
 	case "year":
-		m.form, m.kind = temporal, sqltypes.Int
+		m.form, m.kind, m.year = temporal, sqltypes.Int, true
 	case "date", "time", "datetime", "timestamp":
 		m.form, m.kind = temporal, sqltypes.String
 	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext":
@@ -324,6 +325,8 @@ func (p *placer) partition(t *table, r row) (placement.Partition, error) {
 		case v == nil:
 			p.values = append(p.values, sqltypes.Value{})
 			continue
+		case c.year && string(v) == "0000":
+			v = v[:1]
 		case c.latin1:
 			from := len(p.utf8)
 			p.utf8 = appendLatin1(p.utf8, v)
@@ -335,7 +338,7 @@ func (p *placer) partition(t *table, r row) (placement.Partition, error) {
 	var match placement.Match
 	at, p.scratch, match = t.Key.Partition(p.scratch, p.values, placement.Store)
 	if match != placement.Exact {
-		return 0, fmt.Errorf("table %s: the partition of the row %s is not known", t.label, t.describe(r))
+		return 0, fmt.Errorf("%w: table %s, row %s", ErrPlacement, t.label, t.describe(r))
 	}
 	return at, nil
 }

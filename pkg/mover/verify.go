@@ -32,7 +32,7 @@ const (
 func (m *Mover) Verify(ctx context.Context) (Report, error) {
 	var rep Report
 	select {
-	case <-m.copied:
+	case <-m.Copied():
 	default:
 		return rep, errors.New("the copy is not finished")
 	}

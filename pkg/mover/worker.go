@@ -74,7 +74,6 @@ func (w *worker) pass(at binlog.Start, worth bool) {
 // batch is what goes into one transaction.
 type batch struct {
 	at     binlog.Start
-	time   time.Time
 	tables map[*table]*rowSet
 	order  []*table
 	rows   int
@@ -98,9 +97,6 @@ type target struct {
 
 func (b *batch) add(it item) {
 	b.at = it.at
-	if !it.time.IsZero() {
-		b.time = it.time
-	}
 	for _, o := range it.ops {
 		b.put(o.table, target{key: o.key, after: o.after})
 	}
@@ -189,9 +185,6 @@ func (m *Mover) noteApplied(b *batch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.is.Applied += b.ops
-	if !b.time.IsZero() {
-		m.is.Lag = max(0, time.Since(b.time))
-	}
 }
 
 // write writes a batch, and tries again as long as that may help: a batch gives the same result however often it is written.
