@@ -174,7 +174,7 @@ func (r *rig) dump(t *testing.T, n *node, table *catalog.Table, group int) []str
 			list[len(list)-1] = fmt.Sprintf("IFNULL(`%s`+0e0, 'NULL')", c.Name)
 		}
 		if c.Charset == "" && !c.Type.IsNumber() && !c.Type.IsTemporal() || c.DataType == "json" {
-			list[len(list)-1] = fmt.Sprintf("IFNULL(MD5(`%s`), 'NULL')", c.Name)
+			list[len(list)-1] = fmt.Sprintf("IFNULL(SHA2(`%s`,224), 'NULL')", c.Name)
 		}
 	}
 	rows, err := n.db.Query("SELECT CONCAT_WS('|'," + strings.Join(list, ",") + ") FROM " + table.Database + "." + table.Name + " WHERE " + where)

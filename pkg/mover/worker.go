@@ -160,15 +160,16 @@ func (w *worker) run(ctx context.Context) error {
 				break more
 			}
 		}
-		err := w.write(ctx, &b)
-		if b.win != nil && err != nil {
-			b.win.finish(errInterrupted)
-		}
-		if err != nil {
-			return fmt.Errorf("node group %s: %w", w.server.Name, err)
+		if err := w.write(ctx, &b); err != nil {
+			err = fmt.Errorf("node group %s: %w", w.server.Name, err)
+			if b.win != nil {
+				b.win.finish(err)
+			}
+			return err
 		}
 		w.a.m.noteApplied(&b)
 		if b.win != nil {
+			var err error
 			if b.win.check != nil {
 				err = w.compare(ctx, b.win, it.rows)
 			}

@@ -231,6 +231,9 @@ func round(n sqltypes.Number, scale int) sqltypes.Number {
 // appendYear appends the text of a YEAR: 0 and 1901 to 2155. Numbers below 100 mean a year of the century next to them,
 // differently for 0 and '0'; only full years are taken.
 func appendYear(dst []byte, n sqltypes.Number, kind sqltypes.Kind, store bool) ([]byte, Match) {
+	if store && kind == sqltypes.Int && len(n.Int) == 0 && len(n.Frac) == 0 {
+		return n.Append(dst), Exact // the number 0 is stored as 0000
+	}
 	if n.Negative || len(n.Frac) > 0 || len(n.Int) != 4 || kind == sqltypes.Float || kind == sqltypes.Decimal {
 		return dst, Unknown
 	}
