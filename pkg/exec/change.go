@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
@@ -27,6 +28,8 @@ type Change struct {
 	// the rows. With either, rows may be in the way: what became of them is counted and not checked.
 	Verb string
 	Tail []byte
+	// Returned, not nil, takes the rows that Tail's RETURNING gives.
+	Returned *Held
 }
 
 // Counts are what a Changer's inserts have come to.
@@ -340,6 +343,8 @@ func (c *Changer) settle(i int) error {
 	case err != nil:
 		return err
 	case want == noCount:
+	case head.OK == nil && c.change.Returned != nil:
+		return c.returned(i, head)
 	case head.OK == nil:
 		return c.r.streams[i].breakOff(sqlerr.Internal.New("a change of rows was answered with rows"))
 	case !c.exact():
@@ -347,6 +352,33 @@ func (c *Changer) settle(i int) error {
 	case head.OK.AffectedRows != want && len(c.change.Table.ForeignKeys) == 0: // a cascade may have been there before
 		return sqlerr.Internal.New(groupName(c.r.streams[i].group) + " changed " + strconv.FormatUint(head.OK.AffectedRows, 10) + " rows of table '" +
 			c.change.Table.Name + "' instead of " + strconv.FormatUint(want, 10))
+	}
+	return nil
+}
+
+// returned takes the rows with which part i answers.
+func (c *Changer) returned(i int, head mysqlconn.Head) error {
+	s, to := &c.r.streams[i], c.change.Returned
+	if c.change.Table.Kind == catalog.Reference && i > 0 {
+		to = &Held{}
+	}
+	if err := to.Columns(head.Columns); err != nil {
+		return err
+	}
+	for {
+		row, err := s.Next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = to.Row(row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if i == 0 || c.change.Table.Kind != catalog.Reference {
+		c.counts.Warnings += s.warnings
 	}
 	return nil
 }

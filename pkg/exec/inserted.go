@@ -45,6 +45,12 @@ func resultOf(ok *wire.OK) result {
 func (r *Runner) finishInsert(p *plan.Plan, in *insertion, sum *Summary) {
 	own := p.Uses&plan.SetsLastInsertID != 0 // the statement calls LAST_INSERT_ID(expr)
 	generated := in.ids.first
+	if sum.HasRows { // RETURNING
+		if sum.Generated = generated != 0 && sum.Rows > 0 && !in.node.HiddenKey; sum.Generated {
+			sum.LastInsertID = generated
+		}
+		return
+	}
 	switch {
 	case in.node.HiddenKey && !own:
 		sum.LastInsertID = 0

@@ -53,9 +53,10 @@ type Runner struct {
 	body    []byte
 	info    []byte
 	insert  insertion
-	staging bool                  // the last Run ended with ErrStage
-	results []result              // of the last write, group by group
-	failed  placement.NodeGroupID // whose error heads returned
+	owners  []placement.NodeGroupID // of the rows of the INSERT that runs
+	staging bool                    // the last Run ended with ErrStage
+	results []result                // of the last write, group by group
+	failed  placement.NodeGroupID   // whose error heads returned
 
 	mu struct {
 		sync.Mutex

@@ -3,6 +3,7 @@ package exec
 import (
 	"strconv"
 
+	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 )
@@ -16,12 +17,21 @@ func (r *Runner) write(p *plan.Plan, same bool, text textOf, sink Sink) (sum Sum
 			return sum, err
 		}
 	}
-	sum, err = r.writeAll(p, same, text, sink)
-	r.finish(err)
+	var held Held
 	if several {
-		if err = r.Conns.EndStatement(err); err != nil {
-			return Summary{}, err
-		}
+		sum, err = r.writeAll(p, same, text, &held)
+	} else {
+		sum, err = r.writeAll(p, same, text, sink)
+	}
+	r.finish(err)
+	if !several {
+		return sum, err
+	}
+	if err = r.Conns.EndStatement(err); err != nil {
+		return Summary{}, err
+	}
+	if sum.HasRows {
+		err = held.Pass(sink, r.order(len(held.rows)))
 	}
 	return sum, err
 }
@@ -31,17 +41,14 @@ func (r *Runner) writeAll(p *plan.Plan, same bool, text textOf, sink Sink) (sum 
 		return sum, err
 	}
 	if same && len(r.streams) > 1 {
-		return r.writeCopies(p, text)
+		return r.writeCopies(p, text, sink)
 	}
 	answers, err := r.inTurn(r.timestamp(p), text)
 	if err != nil {
 		return sum, err
 	}
 	if answers.rows > 0 { // MariaDB's RETURNING
-		if len(r.streams) > 1 {
-			return sum, sqlerr.Unsupported("RETURNING over more than one node group", "write the rows with one statement for each key")
-		}
-		return r.pass(&plan.Fragment{}, nil, sink)
+		return r.pass(&plan.Merge{Input: &plan.Fragment{}}, nil, sink)
 	}
 	return r.okSummary(answers)
 }
@@ -72,7 +79,7 @@ func (r *Runner) inTurn(timestamp []byte, text textOf) (sum answers, err error) 
 
 // writeCopies does the same on every group. The first one goes ahead: two statements that want the same rows meet
 // there, and one waits, instead of each holding what the other wants next.
-func (r *Runner) writeCopies(p *plan.Plan, text textOf) (sum Summary, err error) {
+func (r *Runner) writeCopies(p *plan.Plan, text textOf, sink Sink) (sum Summary, err error) {
 	timestamp := r.timestamp(p)
 	if err := r.send(r.streams[:1], timestamp, text); err != nil {
 		return sum, err
@@ -81,8 +88,10 @@ func (r *Runner) writeCopies(p *plan.Plan, text textOf) (sum Summary, err error)
 	if err != nil {
 		return sum, err
 	}
-	if first.rows > 0 {
-		return sum, sqlerr.Unsupported("RETURNING on a reference table", "read the rows with a SELECT")
+	if first.rows > 0 { // MariaDB's RETURNING: all copies answer alike
+		if sum, err = r.passFirst(sink); err != nil {
+			return sum, err
+		}
 	}
 	info := append([]byte(nil), r.info...)
 	if err := r.send(r.streams[1:], timestamp, text); err != nil {
@@ -105,6 +114,40 @@ func (r *Runner) writeCopies(p *plan.Plan, text textOf) (sum Summary, err error)
 	if err != nil {
 		return sum, err
 	}
+	if sum.HasRows {
+		return sum, nil // the other copies' rows are read when the connections are released
+	}
 	r.info = append(r.info[:0], info...)
 	return r.okSummary(first)
+}
+
+// passFirst gives the rows of the first stream to sink.
+func (r *Runner) passFirst(sink Sink) (Summary, error) {
+	all := r.streams
+	r.streams = all[:1]
+	defer func() { r.streams = all }()
+	return r.pass(&plan.Fragment{}, nil, sink)
+}
+
+// order is the order of the rows that an INSERT over several groups returns, which come group by group; nil: as they come.
+func (r *Runner) order(rows int) []int {
+	if len(r.owners) != rows {
+		return nil
+	}
+	next := make(map[placement.NodeGroupID]int, len(r.groups)) // row of the result
+	at := 0
+	for _, g := range r.groups {
+		next[g] = at
+		for _, o := range r.owners {
+			if o == g {
+				at++
+			}
+		}
+	}
+	order := make([]int, rows)
+	for i, o := range r.owners {
+		order[i] = next[o]
+		next[o]++
+	}
+	return order
 }

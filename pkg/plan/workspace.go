@@ -116,6 +116,8 @@ type Stage struct {
 	Verb string
 	// Update: the statement has ON DUPLICATE KEY UPDATE.
 	Update bool
+	// Returning: it has RETURNING, which the groups answer.
+	Returning bool
 	// Query: the rows come from a query; else they are VALUES.
 	Query bool
 	// Load: the rows come from the client's file (LOAD DATA LOCAL); Query is set, too.
@@ -172,6 +174,9 @@ func (n *Workspace) print(w *strings.Builder, depth int) {
 		w.WriteString(strings.ToLower(st.Verb) + " the groups of its rows")
 		if st.Update {
 			w.WriteString(", on duplicate key update")
+		}
+		if st.Returning {
+			w.WriteString(", returning")
 		}
 		w.WriteString("\n")
 	}

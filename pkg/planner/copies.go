@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
@@ -27,7 +28,7 @@ read others, for CHECK constraints on MySQL, which would see the missing values,
 the values of that table's column, seen while it is copied, are the only ones that count: if they are few, they are
 asked for, on the groups that own them if the column is the distribution key. The equality must hold at every place
 that reads the table. Types and collations must be the same, so that equal here is equal there. It must not fire for
-the side an outer join keeps, nor for statements that write.`, copyJoins},
+the side an outer join keeps, nor for statements that write or lock rows.`, copyJoins},
 		{"AssembleCopies", `Writes the fragments.`, assembleCopies},
 	}
 }
@@ -191,6 +192,8 @@ func (c *wanted) text(b *build) plan.Text {
 		e.raw(" FOR UPDATE")
 	case w.writes:
 		e.raw(" LOCK IN SHARE MODE")
+	case c.top && w.locks[t] != "":
+		e.raw(" " + strings.ToUpper(w.locks[t]))
 	}
 	return e.done()
 }

@@ -25,7 +25,7 @@ of other tables would see a row that moves as one deleted.`,
 
 func modifyCopies(b *build) (bool, error) {
 	m, u := b.mod, b.st.Uses()
-	if u&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence|sqlparse.Returning) != 0 {
+	if u&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence) != 0 || u&sqlparse.Returning != 0 && !b.returning {
 		return false, nil
 	}
 	refs, sure := b.st.Tables()
@@ -224,13 +224,13 @@ func (w *worker) choosable(tables []*catalog.Table) {
 	if !ok || c.union {
 		return
 	}
-	start := c.end
+	start := c.tail
 	for _, at := range []int{c.where, c.order, c.limit.Start} {
 		if at > 0 && at < start {
 			start = at
 		}
 	}
-	w.tail = &sqlparse.Span{Start: start, End: c.end}
+	w.tail = &sqlparse.Span{Start: start, End: c.tail}
 }
 
 // choose makes the fragment read the rows of t that the statement may change.

@@ -72,7 +72,9 @@ type build struct {
 	frag *scatter
 	ins  *insertion
 	mod  *modification
-	ws   *worker // of a workspace plan
+	// returning: a writing statement has RETURNING, which the tree leaves out.
+	returning bool
+	ws        *worker // of a workspace plan
 }
 
 // Build makes the plan of the statement st was scanned from. Functions that speak of the client's session
@@ -193,7 +195,16 @@ func (b *build) dml() error {
 	if b.st.Uses()&sqlparse.Sequence != 0 {
 		return sqlerr.Unsupported("sequences (NEXTVAL and its like)", "use an AUTO_INCREMENT column")
 	}
-	tree, usedArgs, err := b.p.parser.Parse(b.st)
+	parse := b.p.parser.Parse
+	if b.st.Uses()&sqlparse.Returning != 0 {
+		if err := b.findReturning(); err != nil {
+			return err
+		}
+		if b.returning {
+			parse = b.p.parser.ParseWithoutReturning
+		}
+	}
+	tree, usedArgs, err := parse(b.st)
 	if err != nil {
 		var none *sqlparse.NoTree
 		if errors.As(err, &none) {
@@ -231,6 +242,24 @@ func (b *build) dml() error {
 		return run(b, modifyRules())
 	}
 	return b.withoutTree()
+}
+
+// findReturning looks for the RETURNING clause of a writing statement.
+func (b *build) findReturning() error {
+	at, ok := b.st.ReturningAt()
+	if b.returning = ok && b.st.Kind() != sqlparse.Select; !b.returning {
+		return nil
+	}
+	for toks := b.st.TokensFrom(at); ; {
+		switch t := toks.Next(); {
+		case t.Kind == sqlparse.EOF:
+			return nil
+		case isWord(b.st, t, "SELECT"):
+			return sqlerr.Unsupported("subqueries in RETURNING", "read the rows with a SELECT")
+		case t.Kind == sqlparse.UserVar && b.plan.Uses&plan.WritesUserVariable != 0:
+			return sqlerr.Unsupported("assigning variables in a statement with RETURNING", "assign them from the result")
+		}
+	}
 }
 
 // withoutTree plans a statement the parser has no tree for: by its tokens alone. Without a tree there are no facts, so

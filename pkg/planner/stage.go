@@ -38,7 +38,7 @@ func stageRows(b *build) (bool, error) {
 // stagePlan is the plan for an INSERT or REPLACE that runs through a stage; nil if there is none.
 func (b *build) stagePlan() (*plan.Workspace, error) {
 	u := b.st.Uses()
-	if u&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence|sqlparse.Returning|sqlparse.LocksRows|sqlparse.SetsLastInsertID) != 0 ||
+	if u&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence|sqlparse.LocksRows|sqlparse.SetsLastInsertID) != 0 || u&sqlparse.Returning != 0 && !b.returning ||
 		b.plan.Uses&plan.SetsLastInsertID != 0 {
 		return nil, nil
 	}
@@ -100,7 +100,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	}
 	b.plan.Root, b.done = nil, false
 	p.Stage = &plan.Stage{Table: t, Sequence: sequenceOf(t), ZeroIsValue: b.sess.NoAutoValueOnZero, Name: t.Name,
-		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Query: text.Query}
+		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Returning: b.returning, Query: text.Query}
 	if self {
 		p.Stage.Name = stageName
 		p.Renames = append([]plan.Rename{{Ref: w.target, Text: quoteName(t.Database) + "." + quoteName(stageName)}}, p.Renames...)

@@ -119,6 +119,11 @@ func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 			case "LIMIT":
 				enter(word)
 				c.limit.Start = t.Start
+			case "RETURNING":
+				enter(word)
+				if c.tail < 0 {
+					c.tail = t.Start
+				}
 			case "FOR", "LOCK", "INTO", "PROCEDURE":
 				// FOR in an index hint (USE INDEX FOR JOIN) belongs to FROM; INTO may also follow the select list.
 				if clause == "FROM" && (isWord(st, prev, "INDEX") || isWord(st, prev, "KEY")) || selects == 0 {
@@ -156,7 +161,8 @@ func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 // clauseWord returns the word of a token in capitals if it may begin a clause.
 func clauseWord(st *sqlparse.Statement, t sqlparse.Token) string {
 	for _, w := range [...]string{"SELECT", "FROM", "WHERE", "GROUP", "ORDER", "LIMIT", "FOR", "LOCK", "INTO",
-		"PROCEDURE", "UNION", "EXCEPT", "INTERSECT", "HAVING", "WITH"} {
+		"PROCEDURE", "UNION", "EXCEPT", "INTERSECT", "HAVING", "WITH",
+		"RETURNING"} {
 		if st.Is(t, w) {
 			return w
 		}

@@ -17,7 +17,8 @@ func workspaceRules() []Rule {
 		{"Workspace", `One server that has all rows of all tables a query reads gives the answer, whatever the query computes. So
 the tables are copied to one node group, into temporary tables that hide the tables of the same names there, and the
 client's text runs on that connection. All tables are known: the syntax tree names them, or the scanner is sure of
-them. It must not fire for locking reads (the rows locked would be copies), for what reads tables it does not name
+them. Rows that the query locks are locked where they come from, as they are copied. It must not fire where the rows
+locked are not those of the outermost FROM, for what reads tables it does not name
 (stored functions), for MATCH (temporary tables have no FULLTEXT keys) and for what depends on the server it runs on.`,
 			copyTables},
 	}, copyRules()...)
@@ -73,6 +74,8 @@ type worker struct {
 	tail *sqlparse.Span
 	// whole are the tables of which no row may be left out.
 	whole []*catalog.Table
+	// locks are the clauses by which a SELECT locks the rows of tables.
+	locks map[*catalog.Table]string
 	// target, when stage is set, is the reference that an INSERT writes to: it is not copied.
 	stage  bool
 	target int
@@ -84,9 +87,16 @@ type worker struct {
 
 func copyTables(b *build) (bool, error) {
 	u := b.st.Uses()
-	if u&(sqlparse.LocksRows|sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence) != 0 || b.plan.Uses&plan.SetsLastInsertID != 0 ||
+	if u&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence) != 0 || b.plan.Uses&plan.SetsLastInsertID != 0 ||
 		u&sqlparse.SetsLastInsertID != 0 {
 		return false, nil
+	}
+	var locks map[*catalog.Table]string
+	if u&sqlparse.LocksRows != 0 {
+		var ok bool
+		if locks, ok = b.locking(); !ok {
+			return false, nil
+		}
 	}
 	refs, sure := b.st.Tables()
 	var names []*catalog.Table // by reference; nil when only the tree knows them
@@ -99,7 +109,7 @@ func copyTables(b *build) (bool, error) {
 			names = append(names, t)
 		}
 	}
-	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, named: names}
+	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, named: names, locks: locks}
 	tables := names
 	switch {
 	case b.query != nil:

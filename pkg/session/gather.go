@@ -97,8 +97,8 @@ func (g *gathering) one(all []plan.Copy, i int) (name string, err error) {
 	} else {
 		f = w.Fill(t.Table, name, t.Columns)
 	}
-	if t.Written != nil && t.Table.Kind == catalog.Reference {
-		// Every write to the copies of a reference table locks the first one first.
+	if (t.Written != nil || g.uses&plan.LocksRows != 0) && t.Table.Kind == catalog.Reference {
+		// Whoever locks rows of a reference table locks those of its first copy first.
 		defer func(home placement.NodeGroupID) { s.runner.Router.Home = home }(s.runner.Router.Home)
 		s.runner.Router.Home = s.snap.Groups[0].ID
 	}

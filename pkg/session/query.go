@@ -450,6 +450,9 @@ func (s *Session) scatter(p *plan.Plan) error {
 	}
 	sum.Warnings += conns.pending
 	if sum.HasRows {
+		if sum.Generated {
+			s.lastInsertID = sum.LastInsertID
+		}
 		s.rowCount = -1
 		s.foundRows = out.rows
 		return out.end(sum.Warnings)

@@ -59,18 +59,29 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 			change.Columns = append(change.Columns, i)
 		}
 	}
-	if n.Update {
-		restore, change.Tail = "", w.onDuplicate()
+	if n.Update || n.Returning {
+		restore, change.Tail = "", w.tail()
+	}
+	if n.Returning {
+		change.Returned = &w.held
 	}
 	s.runner.Conns = &w.conns
 	ch := s.runner.Change(s.snap, restore)
 	if err = ch.Begin(change); err == nil {
-		err = w.query(st.Rows(change.Columns, n.Update, partitionOf(n.Table)), ch)
+		err = w.query(st.Rows(change.Columns, restore == "", partitionOf(n.Table)), ch)
 	}
 	if err = asServerLost(ch.End(err)); err != nil {
 		return err
 	}
 	sum := ch.Counts()
+	if n.Returning {
+		rows, any := w.held.Rows()
+		if sum.Affected = rows; !any { // what is known of it
+			if err := w.describe(); err != nil {
+				return err
+			}
+		}
+	}
 	for _, warned := range ch.Warned {
 		if len(s.warnings) < maxWarnings {
 			s.warnings = append(s.warnings, Warning{warned.Level, warned.Code, warned.Message, ""})
@@ -104,6 +115,16 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 		ok.LastInsertID, w.generated = 0, false // the servers do not tell
 	}
 	return nil
+}
+
+// describe gives the result of RETURNING its columns when there is no row to be returned.
+func (w *workspaceWrite) describe() error {
+	st, err := w.c.Prepare(w.s.stmt.SQL())
+	if err != nil {
+		return txn.Lost(w.c, err)
+	}
+	w.c.CloseStmt(st.ID)
+	return w.held.Columns(st.Columns)
 }
 
 // identify gives the rows of the stage their values of the sequence.
@@ -146,12 +167,15 @@ func (i *identifier) Row(row []byte) (err error) {
 	return i.ids.Row(parseUint(i.fields[0]), i.fields[1])
 }
 
-// onDuplicate is the statement's text from ON DUPLICATE KEY UPDATE on, with the alias of the new row before it, if it has one.
-func (w *workspaceWrite) onDuplicate() []byte {
+// tail is the statement's text from ON DUPLICATE KEY UPDATE or RETURNING on, with the alias of the new row before it, if it has
+// one.
+func (w *workspaceWrite) tail() []byte {
 	s := w.s
 	text, _ := s.stmt.InsertText()
 	from := text.OnDuplicate
-	if text.Values && s.stmt.NumRows() > 0 {
+	if from < 0 {
+		from, _ = s.stmt.ReturningAt()
+	} else if text.Values && s.stmt.NumRows() > 0 {
 		from = s.stmt.Row(s.stmt.NumRows() - 1).End
 	}
 	tail := s.args.AppendSpan([]byte(" "), sqlparse.Span{Start: from, End: len(s.stmt.SQL())})

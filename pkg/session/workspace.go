@@ -68,7 +68,7 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c
 		return sum, txn.Lost(c, err)
 	}
 	defer w.Free()
-	if err := (&gathering{s: s, w: w, c: c}).all(copies); err != nil {
+	if err := (&gathering{s: s, w: w, c: c, uses: p.Uses & plan.LocksRows}).all(copies); err != nil {
 		return sum, err
 	}
 	if err := w.Ready(); err != nil {
@@ -174,6 +174,9 @@ func (s *Session) examine(c *backend.Conn, copies []plan.Copy) error {
 // no ON DUPLICATE KEY UPDATE.
 func (s *Session) renamed(n *plan.Workspace) []byte {
 	end := len(s.stmt.SQL())
+	if n.Stage != nil && n.Stage.Returning {
+		end, _ = s.stmt.ReturningAt()
+	}
 	if n.Stage != nil && n.Stage.Update {
 		if text, ok := s.stmt.InsertText(); ok && text.OnDuplicate >= 0 {
 			end = text.OnDuplicate

@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/exec"
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/txn"
@@ -77,6 +78,14 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	if w.generated || p.Uses&plan.SetsLastInsertID != 0 && ok.LastInsertID != 0 {
 		s.lastInsertID = ok.LastInsertID
 	}
+	if rows, any := w.held.Rows(); any {
+		s.rowCount, s.foundRows = -1, rows
+		out := s.newOutput()
+		if err := w.held.Pass(out, nil); err != nil {
+			return err
+		}
+		return out.end(ok.Warnings)
+	}
 	ok.Status = s.status()
 	return s.writeOK(ok)
 }
@@ -95,6 +104,8 @@ type workspaceWrite struct {
 	conns  conns
 	// generated: the OK packet's insert id is LAST_INSERT_ID() from now on.
 	generated bool
+	// held is what RETURNING returns.
+	held exec.Held
 }
 
 // run returns the OK packet the client gets.
@@ -145,7 +156,7 @@ func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 	if ok, err = w.compute(st); err != nil {
 		return ok, err
 	}
-	if err := ws.Resume(st != nil && w.n.Stage.Update); err != nil {
+	if err := ws.Resume(st != nil && (w.n.Stage.Update || w.n.Stage.Returning)); err != nil {
 		return ok, txn.Lost(w.c, err)
 	}
 	if st != nil {
@@ -190,11 +201,15 @@ func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 	if err != nil {
 		return ok, s.computed(txn.Lost(c, err))
 	}
-	if head.OK == nil {
-		return ok, sqlerr.Internal.New("a statement that writes was answered with rows")
+	if head.OK == nil { // RETURNING
+		if err := w.take(head, &w.held); err != nil {
+			return ok, err
+		}
+		ok = c.EndStatus()
+	} else {
+		ok = *head.OK
+		ok.Info = slices.Clone(ok.Info)
 	}
-	ok = *head.OK
-	ok.Info = slices.Clone(ok.Info)
 	s.warnings = s.warnings[:0]
 	if ok.Warnings > 0 {
 		s.fetchWarnings(c)
@@ -276,6 +291,11 @@ func (w *workspaceWrite) query(sql string, sink exec.Sink) error {
 	if err != nil {
 		return txn.Lost(w.c, err)
 	}
+	return w.take(head, sink)
+}
+
+// take gives the rows of a result on the workspace to sink.
+func (w *workspaceWrite) take(head mysqlconn.Head, sink exec.Sink) error {
 	if err := sink.Columns(head.Columns); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (p *Parser) parseStatement(st *Statement, cut bool) (tree sqlparser.Stateme
 	}
 	end := st.end
 	if cut {
-		end = st.returningAt()
+		end, _ = st.ReturningAt()
 	}
 	literals := false
 	for _, a := range st.args {
@@ -180,8 +180,9 @@ func peekWord(ahead lexer) []byte {
 	return ahead.sql[ahead.start:ahead.pos]
 }
 
-// returningAt returns the offset of the RETURNING clause, or the end of the statement.
-func (s *Statement) returningAt() int {
+// ReturningAt returns the offset of the RETURNING clause of a writing statement; ok is false, and the offset the end of the
+// statement, if there is none.
+func (s *Statement) ReturningAt() (at int, ok bool) {
 	l := s.dialect.lexer(s.sql[:s.end], s.mode)
 	depth := 0
 	for k := l.next(); k != EOF && k != Invalid; k = l.next() {
@@ -191,10 +192,10 @@ func (s *Statement) returningAt() int {
 		case k == Op && s.sql[l.start] == ')':
 			depth--
 		case depth == 0 && l.isWord(wReturning) && s.dialect.mariadb: // reserved there
-			return l.start
+			return l.start, true
 		}
 	}
-	return s.end
+	return s.end, false
 }
 
 // takesArguments tells the kinds whose grammar has expressions where literals stand.

@@ -70,7 +70,6 @@ SELECT nope FROM c JOIN o ON c.id = o.cid;
 SELECT c.id FROM c JOIN o ON c.id = o.nope;
 SELECT c.id FROM c JOIN nowhere ON c.id = nowhere.id;
 SELECT id FROM c JOIN o ON c.id = o.cid;
--- refused: locking
 SELECT c.id FROM c JOIN o ON c.id = o.cid FOR UPDATE;
 CREATE VIEW v AS SELECT c.id, c.name, o.amount FROM c JOIN o ON c.id = o.cid;
 SELECT * FROM v ORDER BY id, amount;
