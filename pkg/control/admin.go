@@ -46,6 +46,10 @@ type AdminConfig struct {
 	Login func(g *catalog.NodeGroup) mysqlconn.Config
 	// Nodes starts servers on this machine; nil: it cannot.
 	Nodes Nodes
+	// Sessions lists the clients of this process. It may be nil.
+	Sessions func() []*adminv1.Session
+	// KillSession ends one of them, or its statement; onlyUser is "" for anybody's. It may be nil.
+	KillSession func(id uint32, statementOnly bool, onlyUser string) error
 }
 
 // Admin serves the admin API in any process of the cluster.
@@ -304,6 +308,29 @@ func (a *Admin) Transactions(ctx context.Context, req *adminv1.TransactionsReque
 		})
 	}
 	return out, nil
+}
+
+// Sessions implements the API.
+func (a *Admin) Sessions(context.Context, *adminv1.SessionsRequest) (*adminv1.SessionsResponse, error) {
+	if a.cfg.Sessions == nil {
+		return &adminv1.SessionsResponse{}, nil
+	}
+	return &adminv1.SessionsResponse{Sessions: a.cfg.Sessions()}, nil
+}
+
+// KillSession implements the API.
+func (a *Admin) KillSession(_ context.Context, req *adminv1.KillSessionRequest) (*adminv1.KillSessionResponse, error) {
+	if a.cfg.KillSession == nil {
+		return nil, status.Error(codes.NotFound, "this process has no clients")
+	}
+	err := a.cfg.KillSession(req.GetId(), req.GetStatementOnly(), req.GetOnlyUser())
+	switch {
+	case sqlerr.HasCode(err, sqlerr.KillDenied):
+		return nil, status.Error(codes.PermissionDenied, err.Error())
+	case err != nil:
+		return nil, status.Error(codes.NotFound, err.Error())
+	}
+	return &adminv1.KillSessionResponse{}, nil
 }
 
 // Tables implements the API.

@@ -147,7 +147,7 @@ func TestHandshakeByServerVersion(t *testing.T) {
 		longPassword bool
 		collation    uint8
 	}{"5.5.5-10.11.14-MariaDB": {false, 45}, "11.8.2-MariaDB-log": {false, 45}, "9.7.0": {true, 255}} {
-		s := startToy(t, mysqlserver.Config{ServerVersion: func() string { return version }, IDBase: 5 << 24, IDBits: 24})
+		s := startToy(t, mysqlserver.Config{ServerVersion: func() string { return version }, IDBase: func() uint32 { return 5 << 24 }, IDBits: 24})
 		r := dialRaw(t, "tcp", s.addr)
 		h := r.hello()
 		assert.Equal(t, version, h.ServerVersion)

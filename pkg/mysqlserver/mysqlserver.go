@@ -65,7 +65,7 @@ type Config struct {
 	Secret []byte
 
 	Collation        uint8         // of the handshake; default utf8mb4's: 45 (MariaDB) or 255 (MySQL)
-	IDBase           uint32        // connection ids are IDBase plus a number below 2^IDBits
+	IDBase           func() uint32 // connection ids are IDBase() plus a number below 2^IDBits; nil: 0
 	IDBits           uint8         // default 32
 	MaxConnections   int           // default 10000; error 1040 beyond
 	MaxAllowedPacket int           // default 64 MB; error 1153 beyond
@@ -95,6 +95,9 @@ func (cfg *Config) setDefaults() {
 	}
 	if cfg.MaxAllowedPacket <= 0 {
 		cfg.MaxAllowedPacket = 64 << 20
+	}
+	if cfg.IDBase == nil {
+		cfg.IDBase = func() uint32 { return 0 }
 	}
 	if cfg.IDBits == 0 || cfg.IDBits > 32 {
 		cfg.IDBits = 32

@@ -250,7 +250,7 @@ func (s *Server) register(c *Conn) *sqlerr.Error {
 	}
 	for {
 		s.nextID++
-		c.id = s.cfg.IDBase | s.nextID&uint32(1<<s.cfg.IDBits-1)
+		c.id = s.cfg.IDBase() | s.nextID&uint32(1<<s.cfg.IDBits-1)
 		if _, taken := s.byID[c.id]; !taken && c.id != 0 {
 			break
 		}

@@ -186,8 +186,7 @@ func (b *build) statement() error {
 // dml plans the statements that read and write rows.
 func (b *build) dml() error {
 	if b.st.Uses()&sqlparse.UserLock != 0 {
-		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like)",
-			"they live on one server; lock a row with SELECT ... FOR UPDATE")
+		return b.userLock()
 	}
 	if b.st.Uses()&sqlparse.IntoFile != 0 {
 		return sqlerr.Unsupported("files on the servers (INTO OUTFILE, LOAD_FILE)", "read and write files at the client")
@@ -260,6 +259,20 @@ func (b *build) findReturning() error {
 			return sqlerr.Unsupported("assigning variables in a statement with RETURNING", "assign them from the result")
 		}
 	}
+}
+
+// userLock plans GET_LOCK and its like: in statements without tables, which the session runs where the locks are.
+func (b *build) userLock() error {
+	refs, sure := b.st.Tables()
+	if k := b.st.Kind(); k != sqlparse.Select && k != sqlparse.Do || !sure || len(refs) > 0 || b.st.Uses()&sqlparse.IntoFile != 0 {
+		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like) in a statement with tables", "call them in a SELECT without tables")
+	}
+	b.plan.Kind, b.plan.Topic = plan.Select, "user lock"
+	b.plan.Refuse = sqlerr.Unsupported("user-level locks here", "") // by whoever does not know the topic
+	if b.st.Kind() == sqlparse.Do {
+		b.plan.Kind = plan.Other
+	}
+	return nil
 }
 
 // withoutTree plans a statement the parser has no tree for: by its tokens alone. Without a tree there are no facts, so

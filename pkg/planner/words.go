@@ -360,13 +360,13 @@ func (b *build) deallocate(w *words) error {
 // do plans DO expr: evaluated like SELECT expr, without a result.
 func (b *build) do() error {
 	if b.st.Uses()&sqlparse.UserLock != 0 {
-		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like)",
-			"they live on one server; lock a row with SELECT ... FOR UPDATE")
+		return b.userLock()
 	}
 	b.plan.Kind = plan.Other
 	b.plan.Topic = "do"
 	if refs, sure := b.st.Tables(); !sure || len(refs) > 0 || b.st.Uses()&sqlparse.Subquery != 0 {
-		return nil // the session runs it as a SELECT
+		b.plan.Refuse = sqlerr.Unsupported("DO with a subquery", "use SELECT") // but the session runs it as a SELECT
+		return nil
 	}
 	b.plan.Relay = b.fragment(plan.Target{Kind: plan.AnyGroup})
 	return nil

@@ -20,6 +20,8 @@ func (s *Server) runAdmin(ctx context.Context) error {
 		Transactions: s.listTransactions,
 		Login:        s.pools.Login,
 		Nodes:        s.options.Nodes,
+		Sessions:     s.clientSessions,
+		KillSession:  s.sessions.Kill,
 	})
 	return admin.Run(ctx, s.admin)
 }

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net"
 	"strings"
 	"time"
@@ -61,6 +60,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Buffers:   session.NewBuffers(),
 		Log:       s.log,
 	}
+	cfg.Peers = peers{s}
 	cfg.Transactions, cfg.ListTransactions = s.coordinator, s.listTransactions
 	cfg.ListReorganisations = s.listReorganisations
 	tlsConfig, _ := s.cfg.MySQL.tlsConfig()
@@ -76,7 +76,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		ServerVersion:    func() string { return greeting(s.follower.Snapshot().ServerVersion) },
 		TLS:              tlsConfig,
 		RequireTLS:       s.cfg.MySQL.RequireTLS,
-		IDBase:           rand.Uint32N(1<<10) << 20,
+		IDBase:           s.idBase,
 		IDBits:           20,
 		MaxConnections:   s.cfg.MySQL.MaxConnections,
 		MaxAllowedPacket: s.cfg.MySQL.MaxAllowedPacket,

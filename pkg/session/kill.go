@@ -20,23 +20,47 @@ func (s *Session) killStatement(p *plan.Plan) error {
 	return s.kill(parseUint(id.Raw), p.Topic == "query")
 }
 
-// kill ends another session of this process, or only its statement.
+// kill ends another session of the cluster, or only its statement.
 func (s *Session) kill(id uint64, query bool) error {
-	t := s.cfg.Registry.get(uint32(id))
-	if t == nil || uint64(uint32(id)) != id {
+	if uint64(uint32(id)) != id {
 		return sqlerr.UnknownThread.New(id)
 	}
-	if t.activity.process().User != s.user && s.account.Privilege("*") < catalog.Admin {
-		return sqlerr.KillDenied.New(id)
+	onlyUser := s.user
+	if s.account.Privilege("*") >= catalog.Admin {
+		onlyUser = ""
 	}
-	if t == s {
+	if uint32(id) == s.conn.ID() {
 		if err := s.fail(sqlerr.QueryInterrupted.New()); err != nil || query {
 			return err
 		}
 		return errKilled
 	}
-	t.end(query)
+	err := s.cfg.Registry.Kill(uint32(id), query, onlyUser)
+	if sqlerr.HasCode(err, sqlerr.UnknownThread) && s.cfg.Peers != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), peerTimeout)
+		defer cancel()
+		err = s.cfg.Peers.Kill(ctx, uint32(id), query, onlyUser)
+	}
+	if err != nil {
+		return err
+	}
 	return s.ok(wire.OK{})
+}
+
+// peerTimeout bounds the wait for other processes.
+const peerTimeout = 5 * time.Second
+
+// Kill ends the session with the given id, or only its statement; onlyUser is empty if it may be anybody's.
+func (r *Registry) Kill(id uint32, query bool, onlyUser string) error {
+	t := r.get(id)
+	if t == nil {
+		return sqlerr.UnknownThread.New(id)
+	}
+	if onlyUser != "" && t.activity.process().User != onlyUser {
+		return sqlerr.KillDenied.New(id)
+	}
+	t.end(query)
+	return nil
 }
 
 // end stops the session's running statement from another goroutine, and unless query is set the session as well.

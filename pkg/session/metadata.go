@@ -106,7 +106,8 @@ func (s *Session) checkMetadata(refs []sqlparse.TableRef, filtered bool) error {
 	for _, r := range refs {
 		name := strings.ToLower(r.Name)
 		switch {
-		case name == "processlist", strings.HasPrefix(name, "innodb_"), strings.HasSuffix(name, "_privileges"),
+		case isProcesslist(name): // shows the account's own sessions
+		case strings.HasPrefix(name, "innodb_"), strings.HasSuffix(name, "_privileges"),
 			strings.HasSuffix(name, "_statistics"), strings.HasPrefix(name, "metadata_lock"):
 			return sqlerr.AccessDeniedDB.New(s.user, s.host, "information_schema")
 		}
@@ -146,6 +147,14 @@ type edit struct {
 func (s *Session) metadataTables(st *sqlparse.Statement, refs []sqlparse.TableRef) (edits []edit) {
 	var hidden []byte
 	for _, r := range refs {
+		if isProcesslist(r.Name) && (isSystemDB(r.DB) || r.DB == "" && isSystemDB(s.db)) {
+			text := string(s.processlistTable().appendDerived(nil, s.cfg.Dialect.MariaDB()))
+			if !aliased(st, r.Span) {
+				text += " AS " + quoteName(r.Name)
+			}
+			edits = append(edits, edit{r.Span, text})
+			continue
+		}
 		f, ok := metadataFilterOf(r.Name)
 		if !ok || !strings.EqualFold(r.DB, "information_schema") && (r.DB != "" || !strings.EqualFold(s.db, "information_schema")) {
 			continue

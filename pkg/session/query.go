@@ -108,6 +108,11 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 	if len(s.snap.Groups) == 0 {
 		return nil, sqlerr.UnknownError.New("the cluster has no node groups yet: skarvctl cluster init")
 	}
+	if s.mutex != nil {
+		if err := s.checkUserLocks(); err != nil {
+			return nil, err
+		}
+	}
 	if s.stmt.Uses()&substitutable != 0 {
 		if text := s.substitute(); text != nil {
 			defer s.use(s.stmt)()
@@ -191,7 +196,10 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 		if handled, err := s.show(p); handled {
 			return p, err
 		}
-	case plan.Select:
+	case plan.Select, plan.Other:
+		if p.Topic == "user lock" {
+			return p, s.userLock(p)
+		}
 		if p.Topic == "information_schema" {
 			if handled, err := s.selectMetadata(p); handled {
 				return p, err

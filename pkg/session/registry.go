@@ -52,6 +52,8 @@ type Process struct {
 	SQL     string // at most activityText bytes
 
 	since time.Duration // on the Registry's clock
+	// LockThread is its connection for GET_LOCK() on the server that has those locks; 0: none.
+	LockThread uint32
 }
 
 // Processes returns what every session does now, in order of their ids.
@@ -65,7 +67,7 @@ func (r *Registry) Processes() []Process {
 	list := make([]Process, len(all))
 	for i, s := range all {
 		list[i] = s.activity.process()
-		list[i].ID = s.conn.ID()
+		list[i].ID, list[i].LockThread = s.conn.ID(), s.lockThread.Load()
 		list[i].Since = r.began.Add(list[i].since)
 	}
 	slices.SortFunc(list, func(a, b Process) int { return int(int64(a.ID) - int64(b.ID)) })

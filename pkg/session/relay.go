@@ -46,6 +46,11 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 			return txn.Lost(c, err)
 		}
 		s.running.enter(c)
+		if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on a server
+			s.running.leave(c)
+			s.done(c, nil)
+			return sqlerr.QueryInterrupted.New()
+		}
 		var sum wire.ResultSummary
 		if s.tx != nil && s.tx.Waiting(c) {
 			sum, err = c.RelayUnless(s.tx.Deadlocked, packets, cmd, s.conn, s.relayBuffer())

@@ -44,6 +44,7 @@ type Config struct {
 	Sequences exec.Sequence
 	Workspace *workspace.Budget
 	DDL       DDL
+	Peers     Peers // nil: there are no other processes
 	Registry  *Registry
 	Metrics   *Metrics
 	SlowQuery time.Duration // statements that take longer are logged; 0: none
@@ -67,6 +68,15 @@ type DDL interface {
 	// DDL runs one statement on all node groups and returns when this process's snapshot shows the result. Errors are
 	// *sqlerr.Error.
 	DDL(ctx context.Context, r DDLRequest) (DDLResult, error)
+}
+
+// Peers is the other processes of the cluster.
+type Peers interface {
+	// Processes lists what their sessions do; missing names the processes that did not answer.
+	Processes(ctx context.Context) (list []Process, missing []string, err error)
+	// Kill is KILL of a session that is none of this process; onlyUser is empty if it may be anybody's. The error is an
+	// *sqlerr.Error.
+	Kill(ctx context.Context, id uint32, query bool, onlyUser string) error
 }
 
 // DDLRequest is one DDL statement and what of its session it depends on.
@@ -121,6 +131,7 @@ type Session struct {
 
 	// what holds backend connections
 	tx    *txn.Txn
+	mutex *userLocks                              // GET_LOCK(); nil without
 	temps *temporaries                            // temporary tables; nil without
 	locks map[placement.NodeGroupID]*backend.Conn // LOCK TABLES
 	hints []*backend.Conn                         // by node group: last used
@@ -171,7 +182,9 @@ type Session struct {
 	activity activity
 	running  running
 	killed   atomic.Bool
-	kills    atomic.Uint32 // of a statement; one that takes several steps on the servers looks between them
+	// lockThread is the thread of the connection with the session's user-level locks on its server; 0: none.
+	lockThread atomic.Uint32
+	kills      atomic.Uint32 // of a statement; one that takes several steps on the servers looks between them
 	// killsBefore is kills when the statement at hand began.
 	killsBefore uint32
 }
@@ -269,6 +282,7 @@ func (s *Session) release() {
 		s.closeCursor(st)
 	}
 	s.endTransaction()
+	s.dropUserLocks()
 	defer s.dropTemporaries()
 	_ = s.unlock() // the client is gone, or wants all of it forgotten
 }

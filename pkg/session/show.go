@@ -8,7 +8,6 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"time"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
@@ -131,34 +130,6 @@ func cipherName(id uint16) string {
 	}
 	name = exchange + "-" + strings.NewReplacer("AES_128", "AES128", "AES_256", "AES256", "_CBC", "").Replace(cipher)
 	return strings.ReplaceAll(strings.TrimSuffix(strings.ReplaceAll(name, "CHACHA20_POLY1305_SHA256", "CHACHA20_POLY1305"), "_"), "_", "-")
-}
-
-func (s *Session) showProcesslist(full bool) error {
-	t := newTable("#Id", "User", "Host", "db", "Command", "#Time", "State", "Info")
-	if s.cfg.Dialect.MariaDB() {
-		t.columns = append(t.columns, sqltypes.Column{Name: "Progress", Charset: 63, Type: sqltypes.TypeNewDecimal, Length: 9, Decimals: 3})
-	}
-	for _, p := range s.cfg.Registry.Processes() {
-		if p.User != s.user && s.account.Privilege("*") < catalog.Admin {
-			continue
-		}
-		var db, info any
-		if p.DB != "" {
-			db = p.DB
-		}
-		if p.SQL != "" {
-			info = p.SQL
-			if !full && len(p.SQL) > 100 {
-				info = p.SQL[:100]
-			}
-		}
-		row := []any{p.ID, p.User, p.Host, db, p.Command, int(time.Since(p.Since).Seconds()), "", info}
-		if s.cfg.Dialect.MariaDB() {
-			row = append(row, "0.000")
-		}
-		t.add(row...)
-	}
-	return s.send(t)
 }
 
 func (s *Session) showGrants() error {

@@ -166,8 +166,8 @@ func (s *Session) virtualTable(name string) (*table, error) {
 		return s.transactionsTable()
 	case "processlist":
 		t := newTable("#id", "user", "host", "db", "command", "#seconds", "info")
-		for _, p := range s.cfg.Registry.Processes() {
-			t.add(p.ID, p.User, p.Host, p.DB, p.Command, int(time.Since(p.Since).Seconds()), p.SQL)
+		for _, p := range s.processes() {
+			t.add(p.ID, p.User, p.Host, p.DB, p.Command, p.seconds(), p.SQL)
 		}
 		return t, nil
 	}

@@ -5,6 +5,7 @@ package session
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -92,6 +93,11 @@ func (c *client) exec(query string, args ...any) {
 	c.t.Helper()
 	_, err := c.ExecContext(context.Background(), query, args...)
 	require.NoError(c.t, err, query)
+}
+
+// end closes the connection instead of giving it back to the driver's pool.
+func (c *client) end() {
+	_ = c.Raw(func(any) error { return driver.ErrBadConn })
 }
 
 // fails runs a statement that must end with the error number.

@@ -18,13 +18,13 @@ func TestTemporaryTables(t *testing.T) {
 		a.exec("INSERT INTO mine VALUES (1), (2), (3)")
 		b.fails(1146, "SELECT * FROM mine")
 		require.Equal(t, "3", a.get("SELECT COUNT(*) FROM t JOIN mine ON t.id = mine.id"))
-		a.Close()
+		a.end()
 		for range 8 {
 			c := connect(t)
 			c.fails(1146, "SELECT * FROM mine")
 			c.exec("CREATE TEMPORARY TABLE mine (id INT PRIMARY KEY)")
 			require.Equal(t, "0", c.get("SELECT COUNT(*) FROM mine"))
-			c.Close()
+			c.end()
 		}
 	})
 	t.Run("go with a reset of the connection", func(t *testing.T) {

@@ -36,6 +36,8 @@ const (
 	Admin_ListUsers_FullMethodName            = "/skarv.admin.v1.Admin/ListUsers"
 	Admin_PutUser_FullMethodName              = "/skarv.admin.v1.Admin/PutUser"
 	Admin_RemoveUser_FullMethodName           = "/skarv.admin.v1.Admin/RemoveUser"
+	Admin_Sessions_FullMethodName             = "/skarv.admin.v1.Admin/Sessions"
+	Admin_KillSession_FullMethodName          = "/skarv.admin.v1.Admin/KillSession"
 	Admin_ExecuteDDL_FullMethodName           = "/skarv.admin.v1.Admin/ExecuteDDL"
 )
 
@@ -72,6 +74,11 @@ type AdminClient interface {
 	PutUser(ctx context.Context, in *PutUserRequest, opts ...grpc.CallOption) (*PutUserResponse, error)
 	// RemoveUser removes an account; its sessions keep running until they end.
 	RemoveUser(ctx context.Context, in *RemoveUserRequest, opts ...grpc.CallOption) (*RemoveUserResponse, error)
+	// Sessions lists the clients of the process that is asked.
+	Sessions(ctx context.Context, in *SessionsRequest, opts ...grpc.CallOption) (*SessionsResponse, error)
+	// KillSession ends a client, or its statement, of the process that is asked. NOT_FOUND if it has none of that id,
+	// PERMISSION_DENIED if it is another user's.
+	KillSession(ctx context.Context, in *KillSessionRequest, opts ...grpc.CallOption) (*KillSessionResponse, error)
 	// ExecuteDDL has the controller change the schema.
 	ExecuteDDL(ctx context.Context, in *ExecuteDDLRequest, opts ...grpc.CallOption) (*ExecuteDDLResponse, error)
 }
@@ -224,6 +231,26 @@ func (c *adminClient) RemoveUser(ctx context.Context, in *RemoveUserRequest, opt
 	return out, nil
 }
 
+func (c *adminClient) Sessions(ctx context.Context, in *SessionsRequest, opts ...grpc.CallOption) (*SessionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SessionsResponse)
+	err := c.cc.Invoke(ctx, Admin_Sessions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *adminClient) KillSession(ctx context.Context, in *KillSessionRequest, opts ...grpc.CallOption) (*KillSessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(KillSessionResponse)
+	err := c.cc.Invoke(ctx, Admin_KillSession_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *adminClient) ExecuteDDL(ctx context.Context, in *ExecuteDDLRequest, opts ...grpc.CallOption) (*ExecuteDDLResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ExecuteDDLResponse)
@@ -267,6 +294,11 @@ type AdminServer interface {
 	PutUser(context.Context, *PutUserRequest) (*PutUserResponse, error)
 	// RemoveUser removes an account; its sessions keep running until they end.
 	RemoveUser(context.Context, *RemoveUserRequest) (*RemoveUserResponse, error)
+	// Sessions lists the clients of the process that is asked.
+	Sessions(context.Context, *SessionsRequest) (*SessionsResponse, error)
+	// KillSession ends a client, or its statement, of the process that is asked. NOT_FOUND if it has none of that id,
+	// PERMISSION_DENIED if it is another user's.
+	KillSession(context.Context, *KillSessionRequest) (*KillSessionResponse, error)
 	// ExecuteDDL has the controller change the schema.
 	ExecuteDDL(context.Context, *ExecuteDDLRequest) (*ExecuteDDLResponse, error)
 	mustEmbedUnimplementedAdminServer()
@@ -320,6 +352,12 @@ func (UnimplementedAdminServer) PutUser(context.Context, *PutUserRequest) (*PutU
 }
 func (UnimplementedAdminServer) RemoveUser(context.Context, *RemoveUserRequest) (*RemoveUserResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RemoveUser not implemented")
+}
+func (UnimplementedAdminServer) Sessions(context.Context, *SessionsRequest) (*SessionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Sessions not implemented")
+}
+func (UnimplementedAdminServer) KillSession(context.Context, *KillSessionRequest) (*KillSessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method KillSession not implemented")
 }
 func (UnimplementedAdminServer) ExecuteDDL(context.Context, *ExecuteDDLRequest) (*ExecuteDDLResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ExecuteDDL not implemented")
@@ -597,6 +635,42 @@ func _Admin_RemoveUser_Handler(srv interface{}, ctx context.Context, dec func(in
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Admin_Sessions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SessionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).Sessions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_Sessions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).Sessions(ctx, req.(*SessionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Admin_KillSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(KillSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).KillSession(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_KillSession_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).KillSession(ctx, req.(*KillSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Admin_ExecuteDDL_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ExecuteDDLRequest)
 	if err := dec(in); err != nil {
@@ -677,6 +751,14 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RemoveUser",
 			Handler:    _Admin_RemoveUser_Handler,
+		},
+		{
+			MethodName: "Sessions",
+			Handler:    _Admin_Sessions_Handler,
+		},
+		{
+			MethodName: "KillSession",
+			Handler:    _Admin_KillSession_Handler,
 		},
 		{
 			MethodName: "ExecuteDDL",

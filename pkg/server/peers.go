@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"skarv/pkg/session"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/topology"
+	adminv1 "skarv/proto/admin/v1"
+)
+
+// slotShift is how many bits of a connection's id count the connections of one process; above them is its slot, which no
+// other process has.
+const slotShift = 20
+
+// idBase is the part of connection ids that is this process's.
+func (s *Server) idBase() uint32 {
+	slot := s.slot.Load()
+	if slot == nil {
+		return 0 // shut out: it has no servers either
+	}
+	return uint32(slot.N-1) << slotShift
+}
+
+// clientSessions lists the clients of this process for others.
+func (s *Server) clientSessions() (list []*adminv1.Session) {
+	for _, p := range s.sessions.Processes() {
+		list = append(list, &adminv1.Session{
+			Id: p.ID, User: p.User, Host: p.Host, Database: p.DB, Command: p.Command, Since: timestamppb.New(p.Since), Statement: p.SQL,
+			LockThread: p.LockThread,
+		})
+	}
+	return list
+}
+
+// peers is the other processes of the cluster; it implements session.Peers.
+type peers struct{ s *Server }
+
+// maxPeerCalls bounds how many processes are asked at the same time.
+const maxPeerCalls = 16
+
+// Processes implements session.Peers.
+func (p peers) Processes(ctx context.Context) (list []session.Process, missing []string, err error) {
+	members, err := p.others(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var mu sync.Mutex
+	var g errgroup.Group
+	g.SetLimit(maxPeerCalls)
+	for _, m := range members {
+		g.Go(func() error {
+			var r *adminv1.SessionsResponse
+			err := ask(m, func(c adminv1.AdminClient) (err error) {
+				r, err = c.Sessions(ctx, &adminv1.SessionsRequest{})
+				return err
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				missing = append(missing, m.AdminAddr)
+				return nil
+			}
+			for _, x := range r.GetSessions() {
+				list = append(list, session.Process{
+					ID: x.GetId(), User: x.GetUser(), Host: x.GetHost(), DB: x.GetDatabase(), Command: x.GetCommand(),
+					Since: x.GetSince().AsTime(), SQL: x.GetStatement(), LockThread: x.GetLockThread(),
+				})
+			}
+			return nil
+		})
+	}
+	return list, missing, g.Wait()
+}
+
+// Kill implements session.Peers.
+func (p peers) Kill(ctx context.Context, id uint32, query bool, onlyUser string) error {
+	members, err := p.others(ctx)
+	if err != nil {
+		return sqlerr.UnknownError.New("the process of connection " + fmt.Sprint(id) + " cannot be found: " + err.Error())
+	}
+	for _, m := range members {
+		if uint32(m.Slot-1) != id>>slotShift {
+			continue
+		}
+		err := ask(m, func(c adminv1.AdminClient) error {
+			_, err := c.KillSession(ctx, &adminv1.KillSessionRequest{Id: id, StatementOnly: query, OnlyUser: onlyUser})
+			return err
+		})
+		switch status.Code(err) {
+		case codes.OK:
+			return nil
+		case codes.NotFound:
+			return sqlerr.UnknownThread.New(id)
+		case codes.PermissionDenied:
+			return sqlerr.KillDenied.New(id)
+		}
+		return sqlerr.UnknownError.New("the process of connection " + fmt.Sprint(id) + " does not answer: " + err.Error())
+	}
+	return sqlerr.UnknownThread.New(id)
+}
+
+// others are the other proxies.
+func (p peers) others(ctx context.Context) (list []topology.Member, err error) {
+	members, err := p.s.store.Members(ctx)
+	for _, m := range members {
+		if m.Proxy && m.ID != p.s.id && m.Incarnation != 0 {
+			list = append(list, m)
+		}
+	}
+	return list, err
+}
+
+func ask(m topology.Member, call func(adminv1.AdminClient) error) error {
+	conn, err := grpc.NewClient(m.AdminAddr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return call(adminv1.NewAdminClient(conn))
+}

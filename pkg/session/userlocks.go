@@ -1,0 +1,236 @@
+package session
+
+import (
+	"strconv"
+	"strings"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+)
+
+// userLocks is the user-level locks of a session: GET_LOCK() and its family. Those of the whole cluster are on one server,
+// that of the node group with the lowest id, and each session has them through a connection of its own, which is used for
+// nothing else. Losing that connection is losing the locks: the session ends, as it would with its server.
+type userLocks struct {
+	conn *backend.Conn
+	// names are literals that GET_LOCK was called with; unknown: it was called with something else.
+	names   map[string]bool
+	unknown bool
+}
+
+// lockGroup is the node group that has the cluster's user-level locks.
+func (s *Session) lockGroup() placement.NodeGroupID { return s.snap.Groups[0].ID }
+
+// userLock runs a statement that calls functions of user-level locks, and reads no tables.
+func (s *Session) userLock(p *plan.Plan) error {
+	if err := s.lockConnection(); err != nil {
+		return err
+	}
+	c := s.mutex.conn
+	s.running.enter(c)
+	defer s.running.leave(c)
+	calls := s.lockCalls()
+	text := s.lockText(calls)
+	s.usedGroup, s.usedStrategy = c.Group, strategyRelay
+	if err := s.prelude(p, c); err != nil {
+		return s.lockLost(c, err)
+	}
+	sum, err := s.copyResults(c, text)
+	s.usedSummary = sum
+	if err != nil {
+		s.variablesFailed(p, c)
+		return s.lockLost(c, err)
+	}
+	if err := s.answered(p, c, &sum); err != nil {
+		return err
+	}
+	return s.releaseLocks(calls)
+}
+
+// lockLost is what becomes of an error on the connection that has the locks.
+func (s *Session) lockLost(c *backend.Conn, err error) error {
+	if !c.Usable() {
+		s.killed.Store(true) // the client must not go on as if it had its locks
+	}
+	return txn.Lost(c, err)
+}
+
+// lockConnection gives the session its connection for user-level locks, in the session's state.
+func (s *Session) lockConnection() error {
+	if s.mutex != nil {
+		return s.syncHeld(s.mutex.conn)
+	}
+	c, err := s.cfg.Pools.Get(s.lockGroup(), s.profile, s.state, nil)
+	if err != nil {
+		return err
+	}
+	s.mutex = &userLocks{conn: c, names: map[string]bool{}}
+	s.lockThread.Store(c.ThreadID())
+	return nil
+}
+
+// checkUserLocks ends a session whose locks are gone.
+func (s *Session) checkUserLocks() error {
+	c := s.mutex.conn
+	if c.Usable() && !c.Stale() {
+		return nil
+	}
+	c.Interrupt()
+	s.killed.Store(true)
+	return sqlerr.ServerLost.New("the connection that had the session's user-level locks is lost, and they with it")
+}
+
+// dropUserLocks releases all of the session's user-level locks.
+func (s *Session) dropUserLocks() {
+	if m := s.mutex; m != nil {
+		s.mutex = nil
+		s.lockThread.Store(0)
+		m.conn.Discard() // at once: others wait for them
+	}
+}
+
+// lockCall is one call of a function of user-level locks.
+type lockCall struct {
+	function string
+	sqlparse.Span
+	name    string // the literal it is called with
+	literal bool
+}
+
+// lockCalls finds the calls in the statement at hand.
+func (s *Session) lockCalls() (list []lockCall) {
+	tokens := s.stmt.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if tok.Kind != sqlparse.Word {
+			continue
+		}
+		name := strings.ToLower(string(s.stmt.Text(tok.Span)))
+		switch name {
+		case "get_lock", "release_lock", "is_free_lock", "is_used_lock", "release_all_locks":
+		default:
+			continue
+		}
+		ahead := tokens
+		if !s.stmt.Is(ahead.Next(), "(") {
+			continue
+		}
+		call := lockCall{function: name, Span: tok.Span}
+		arg := ahead.Next()
+		end := ahead
+		if next := end.Next(); arg.Kind == sqlparse.StringLit && (s.stmt.Is(next, ",") || s.stmt.Is(next, ")")) {
+			call.name, call.literal = strings.ToLower(string(s.stmt.AppendName(nil, arg))), true
+		}
+		for depth := 1; depth > 0 && arg.Kind != sqlparse.EOF; arg = ahead.Next() {
+			switch {
+			case s.stmt.Is(arg, "("):
+				depth++
+			case s.stmt.Is(arg, ")"):
+				depth--
+			}
+			call.End = arg.End
+		}
+		list = append(list, call)
+	}
+	return list
+}
+
+// lockText is the statement at hand with the ids of the cluster's sessions in the place of what IS_USED_LOCK() tells, the
+// ids of connections to the server.
+func (s *Session) lockText(calls []lockCall) (text []byte) {
+	at := 0
+	items := s.stmt.SelectItems(nil)
+	for i, c := range calls {
+		if c.function != "is_used_lock" {
+			continue
+		}
+		call := s.args.AppendSpan(nil, c.Span)
+		text = s.args.AppendSpan(text, sqlparse.Span{Start: at, End: c.Start})
+		text = s.appendOwner(text, call)
+		at = c.End
+		for _, it := range items {
+			more := i+1 < len(calls) && calls[i+1].function == "is_used_lock" && calls[i+1].Start < it.Expr.End
+			if !it.Star && it.Alias.End == 0 && c.Start >= it.Expr.Start && c.End <= it.Expr.End && !more {
+				text = s.args.AppendSpan(text, sqlparse.Span{Start: at, End: it.Expr.End})
+				at = it.Expr.End
+				text = append(append(text, " AS "...), quoteName(string(s.stmt.AppendColumnName(nil, it)))...)
+			}
+		}
+	}
+	return s.args.AppendSpan(text, sqlparse.Span{Start: at, End: len(s.stmt.SQL())})
+}
+
+func utoa(v uint32) string { return strconv.FormatUint(uint64(v), 10) }
+
+// appendOwner appends an expression for the session that has a lock.
+func (s *Session) appendOwner(dst, call []byte) []byte {
+	owners := s.allProcesses()
+	unsigned := !s.cfg.Dialect.MariaDB()
+	if unsigned {
+		dst = append(dst, "CAST"...)
+	}
+	dst = append(dst, "(CASE "...)
+	dst = append(dst, call...)
+	for _, p := range owners {
+		if p.LockThread != 0 {
+			dst = append(dst, " WHEN "+utoa(p.LockThread)+" THEN "+utoa(p.ID)...)
+		}
+	}
+	dst = append(dst, " WHEN 0 THEN 100000000"...) // never; for the type's sake
+	if unsigned {
+		return append(dst, " END AS UNSIGNED)"...)
+	}
+	return append(dst, " END)"...)
+}
+
+// releaseLocks gives the connection back once the session has no locks any more.
+func (s *Session) releaseLocks(calls []lockCall) error {
+	m := s.mutex
+	released := false
+	for _, c := range calls {
+		switch c.function {
+		case "get_lock":
+			if c.literal {
+				m.names[c.name] = true
+			} else {
+				m.unknown = true
+			}
+		case "release_lock", "release_all_locks":
+			released = true
+		}
+	}
+	if m.unknown && !released || len(m.names) > 0 && !released {
+		return nil
+	}
+	if m.unknown {
+		if len(calls) != 1 || calls[0].function != "release_all_locks" {
+			return nil
+		}
+	} else if len(m.names) > 0 {
+		var sql []byte
+		for n := range m.names {
+			if sql == nil {
+				sql = append(sql, "SELECT COALESCE(SUM(x), 0) FROM (SELECT "...)
+			} else {
+				sql = append(sql, " UNION ALL SELECT "...)
+			}
+			sql = sqltypes.AppendQuoted(append(sql, "IS_USED_LOCK("...), []byte(n), s.mode&sqlparse.NoBackslashEscapes != 0)
+			sql = append(sql, ") <=> "+utoa(m.conn.ThreadID())+" AS x"...)
+		}
+		_, rows, err := m.conn.QueryAll(string(append(sql, ") y"...)), 1)
+		if err != nil || len(rows) != 1 {
+			return s.lockLost(m.conn, err)
+		}
+		if string(rows[0][0]) != "0" {
+			return nil
+		}
+	}
+	s.mutex = nil
+	s.lockThread.Store(0)
+	m.conn.Release()
+	return nil
+}
