@@ -106,7 +106,9 @@ func (s *Session) checkMetadata(refs []sqlparse.TableRef, filtered bool) error {
 	for _, r := range refs {
 		name := strings.ToLower(r.Name)
 		switch {
-		case isProcesslist(name): // shows the account's own sessions
+		case isProcesslist(name) && filtered: // shows the account's own sessions
+		case isProcesslist(name):
+			return sqlerr.AccessDeniedDB.New(s.user, s.host, "information_schema")
 		case strings.HasPrefix(name, "innodb_"), strings.HasSuffix(name, "_privileges"),
 			strings.HasSuffix(name, "_statistics"), strings.HasPrefix(name, "metadata_lock"):
 			return sqlerr.AccessDeniedDB.New(s.user, s.host, "information_schema")
