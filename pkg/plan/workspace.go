@@ -24,6 +24,8 @@ type Workspace struct {
 	Local []Copy
 	// Renames are put into the client's text.
 	Renames []Rename
+	// Text, not nil, is the statement in place of the client's text.
+	Text Text
 	// Stage, not nil: the statement is an INSERT or REPLACE whose rows go on from a stage. See Stage.
 	Stage *Stage
 	// LocalTwice: a table of Local is read more than once, and a temporary table can be read only once in a statement
@@ -179,6 +181,11 @@ func (n *Workspace) print(w *strings.Builder, depth int) {
 			w.WriteString(", returning")
 		}
 		w.WriteString("\n")
+	}
+	if n.Text != nil {
+		indent(w, depth+1)
+		w.WriteString("runs\n")
+		printText(w, n.Text, depth+1)
 	}
 	for _, r := range n.Renames {
 		indent(w, depth+1)

@@ -283,7 +283,7 @@ func (b *build) need(in *instance) plan.Text {
 		n := b.neighbourhood(in)
 		for i := range n.conds {
 			c := &n.conds[i]
-			if !slices.Equal(c.deps, []*instance{in}) || b.ws.writes && (len(c.subs) > 0 || !b.quiet(c)) || !n.usable(c, []*instance{in}) {
+			if !slices.Equal(c.deps, []*instance{in}) || b.ws.writes && !b.quiet(c) || (b.ws.writes || b.ws.locks != nil) && len(c.subs) > 0 || !n.usable(c, []*instance{in}) {
 				continue
 			}
 			p := b.phrase(map[*instance]string{in: plan.CopyRow})
@@ -292,7 +292,7 @@ func (b *build) need(in *instance) plan.Text {
 				and(t)
 			}
 		}
-		if !b.ws.writes { // which locks the copies' rows: what is read beside them would not be
+		if !b.ws.writes && b.ws.locks == nil { // which lock the copies' rows: what is read beside them would not be
 			if t, ok := n.exists(); ok {
 				and(t)
 			}

@@ -80,6 +80,9 @@ type worker struct {
 	stage  bool
 	target int
 
+	// unfold, not nil, is the text with common table expressions written as often as they are read.
+	unfold *unfolding
+
 	plan   *plan.Workspace
 	wanted []wanted
 	named  []*catalog.Table // as often as the text names them; nil if that is not sure
@@ -119,7 +122,14 @@ func copyTables(b *build) (bool, error) {
 		// What the tree names counts; the scanner knows where in the text.
 		tables = b.a.refs
 		if !w.twice && !sameTables(names, tables) {
-			return false, nil // among others: a common table expression that is read twice
+			var ok bool
+			if w.unfold, ok = b.unfolded(refs); !ok {
+				return false, nil
+			}
+			refs = w.unfold.refs
+			if names, ok = b.named(refs); !ok || !sameTables(names, tables) {
+				return false, nil
+			}
 		}
 	case !sure || !b.plainCalls() || b.a != nil:
 		return false, nil
@@ -137,8 +147,23 @@ func copyTables(b *build) (bool, error) {
 	if err := w.tables(p, tables, refs, b.st); err != nil || w.refused {
 		return false, err
 	}
+	if w.unfold != nil {
+		p.Text, p.Renames = w.unfold.text(p.Renames), nil
+	}
 	b.ws, w.plan = w, p
 	return true, nil
+}
+
+// named finds the tables of references.
+func (b *build) named(refs []sqlparse.TableRef) (names []*catalog.Table, ok bool) {
+	for _, r := range refs {
+		t, ok, err := b.copyable(r, b.db)
+		if !ok || err != nil {
+			return nil, false
+		}
+		names = append(names, t)
+	}
+	return names, true
 }
 
 // copyable finds the table a reference names; ok is false for what cannot be copied.
@@ -301,16 +326,23 @@ func (w *worker) view(p *plan.Workspace, c *plan.Copy) error {
 
 // renamed is what stands for a table reference that reads another table. ok is false where none can.
 func renamed(st *sqlparse.Statement, ref sqlparse.TableRef, t *catalog.Table, name string) (text string, ok bool) {
-	text = quoteName(t.Database) + "." + quoteName(name)
+	alias, ok := aliasFor(st, ref)
+	return quoteName(t.Database) + "." + quoteName(name) + alias, ok
+}
+
+// aliasFor is the alias that what stands for a table reference needs: none if one follows. ok is false where nothing else can
+// stand for it.
+func aliasFor(st *sqlparse.Statement, ref sqlparse.TableRef) (alias string, ok bool) {
+	alias = " AS " + quoteName(ref.Name)
 	toks := st.TokensFrom(ref.End)
 	next := toks.Next()
 	switch {
 	case next.Kind == sqlparse.QuotedName:
-		return text, true
+		return "", true
 	case next.Kind != sqlparse.Word:
-		return text + " AS " + quoteName(ref.Name), true
+		return alias, true
 	case st.Is(next, "AS"):
-		return text, true
+		return "", true
 	case st.Is(next, "PARTITION"), st.Is(next, "TABLESAMPLE"):
 		return "", false
 	}
@@ -318,10 +350,10 @@ func renamed(st *sqlparse.Statement, ref sqlparse.TableRef, t *catalog.Table, na
 		"WINDOW", "JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "NATURAL", "STRAIGHT_JOIN", "ON", "USING", "USE", "IGNORE", "FORCE",
 		"PROCEDURE", "QUALIFY"} {
 		if st.Is(next, w) {
-			return text + " AS " + quoteName(ref.Name), true
+			return alias, true
 		}
 	}
-	return text, true
+	return "", true
 }
 
 // plainCalls reports that a statement without a tree calls no function but the servers' own that compute from their

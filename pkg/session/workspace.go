@@ -173,6 +173,9 @@ func (s *Session) examine(c *backend.Conn, copies []plan.Copy) error {
 // renamed is the client's statement with other names for tables that have more than one copy, or for the stage, which takes
 // no ON DUPLICATE KEY UPDATE.
 func (s *Session) renamed(n *plan.Workspace) []byte {
+	if n.Text != nil {
+		return s.args.AppendText(nil, n.Text)
+	}
 	end := len(s.stmt.SQL())
 	if n.Stage != nil && n.Stage.Returning {
 		end, _ = s.stmt.ReturningAt()

@@ -32,6 +32,28 @@ func (s *Statement) Tables() (refs []TableRef, sure bool) {
 	return f.refs, f.sure
 }
 
+// CTE is a common table expression of the outermost WITH.
+type CTE struct {
+	Name string
+	Head Span   // the name
+	Body Span   // the query, without its parentheses
+	Refs []Span // where it is read, in order
+}
+
+// CommonTables finds the common table expressions of a query and where they are read. What is said of Tables holds.
+func (s *Statement) CommonTables() (list []CTE, sure bool) {
+	if s.kind != Select {
+		return nil, false
+	}
+	f := tableFinder{s: s, l: s.dialect.lexer(s.sql[:s.end], s.mode), sure: true}
+	f.query()
+	for _, c := range f.ctes {
+		f.sure = f.sure && c.body.Start > 0 && c.body.End >= c.body.Start
+		list = append(list, CTE{c.name, c.head, c.body, c.refs})
+	}
+	return list, f.sure
+}
+
 // tableFinder walks over the tokens once.
 type tableFinder struct {
 	s    *Statement
@@ -64,6 +86,9 @@ type tableLevel struct {
 type cte struct {
 	name    string
 	visible bool
+	head    Span   // the name
+	body    Span   // the query, without its parentheses
+	refs    []Span // where it is read
 }
 
 // query finds the tables of a statement made of queries.
@@ -106,7 +131,9 @@ func (f *tableFinder) query() {
 		}
 		if f.with && name && len(f.levels) == 1 && id != wRecursive &&
 			(f.prev == wWith || f.prev == wRecursive || f.prev == opWord+',') {
-			f.ctes = append(f.ctes, cte{string(appendName(nil, s.sql[l.start:l.pos], s.mode)), f.recursive})
+			f.ctes = append(f.ctes, cte{
+				name: string(appendName(nil, s.sql[l.start:l.pos], s.mode)), visible: f.recursive, head: Span{l.start, l.pos},
+			})
 			f.pending = len(f.ctes)
 		}
 		f.prevName = name || callWord(id)
@@ -178,6 +205,7 @@ func (f *tableFinder) punctuation(lv *tableLevel, id wordID) {
 		switch {
 		case f.pending > 0 && f.prev == wAs:
 			next.cte, f.pending = f.pending, 0
+			f.ctes[next.cte-1].body.Start = f.l.pos
 		case lv.expect:
 			next.from, next.expect, next.query = true, true, true
 			lv.expect = false
@@ -188,6 +216,7 @@ func (f *tableFinder) punctuation(lv *tableLevel, id wordID) {
 	case opWord + ')':
 		if lv.cte > 0 {
 			f.ctes[lv.cte-1].visible = true
+			f.ctes[lv.cte-1].body.End = f.l.start
 		}
 		if len(f.levels) > 1 {
 			f.levels = f.levels[:len(f.levels)-1]
@@ -300,8 +329,9 @@ func callWord(id wordID) bool {
 // add notes a name unless it is one of a common table expression.
 func (f *tableFinder) add(ref TableRef, write bool) {
 	if ref.DB == "" {
-		for _, c := range f.ctes {
-			if c.visible && equalName(c.name, ref.Name) {
+		for i := range f.ctes {
+			if c := &f.ctes[i]; c.visible && equalName(c.name, ref.Name) {
+				c.refs = append(c.refs, ref.Span)
 				return
 			}
 		}

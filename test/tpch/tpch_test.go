@@ -3,7 +3,6 @@ package tpch
 
 import (
 	"database/sql"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -12,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
+	_ "github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
 	"skarv/test/cluster"
@@ -74,23 +73,13 @@ func run(t *testing.T, a, b *sql.Conn, file, letter string) string {
 			got, err := rowsOf(t, b, query)
 			took := time.Since(start)
 			strategy := explained(t, b, query)
-			var refused *mysql.MySQLError
-			if errors.As(err, &refused) && refused.Number == 1235 && cluster.TestEngine() == "mysql" && twice(query) {
-				strategy = "refused: a common table expression used twice" // MySQL cannot open a temporary table twice
-			} else {
-				require.NoError(t, err)
-				require.Equal(t, want, got, query)
-			}
+			require.NoError(t, err)
+			require.Equal(t, want, got, query)
 			require.Greater(t, len(want), 1, "a query without rows shows nothing")
 			fmt.Fprintf(&table, "| %s | %s | %d | %.1f ms | %.1f ms |\n", name, strategy, len(want)-1, ms(alone), ms(took))
 		})
 	}
 	return table.String()
-}
-
-// twice tells queries that read a common table expression twice.
-func twice(query string) bool {
-	return strings.HasPrefix(query, "WITH revenue") || strings.HasPrefix(query, "WITH y ")
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
