@@ -131,6 +131,23 @@ func (r *reorganisation) line() string {
 	return b.String()
 }
 
+// shortly writes a list of partitions in few words.
+func shortly(list string) string {
+	var all []int
+	for _, item := range strings.Split(list, ",") {
+		from, to, isRange := strings.Cut(item, "-")
+		first, _ := strconv.Atoi(from)
+		last := first
+		if isRange {
+			last, _ = strconv.Atoi(to)
+		}
+		for p := first; p <= last; p++ {
+			all = append(all, p)
+		}
+	}
+	return ranges(all, 8)
+}
+
 func seconds(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
 }
@@ -408,7 +425,7 @@ func (a *app) reorgCommand() *cobra.Command {
 				return a.print(x, func(w io.Writer) {
 					fmt.Fprintln(w, x.line())
 					for _, t := range x.Transfers {
-						row(w, "  ", fmt.Sprintf("%d partitions", t.Count), fmt.Sprintf("from node group %d to %d", t.From, t.To), t.Partitions)
+						row(w, "  ", fmt.Sprintf("%d partitions", t.Count), fmt.Sprintf("from node group %d to %d", t.From, t.To), shortly(t.Partitions))
 					}
 					for _, s := range x.Steps {
 						row(w, "  ", s.At.Local().Format("15:04:05.000"), s.State)

@@ -189,9 +189,16 @@ func (a *adoption) adopt(ctx context.Context) error {
 	if err := a.copySchema(ctx, model, spec); err != nil {
 		return err
 	}
-	a.job.State, a.job.Adopted, a.job.Notes = done, id, append(f.warnings, a.keyless()...)
-	a.job.Adopt = &GroupSpec{Name: spec.Name} // the password is in the group now
-	return a.leader.saveWith(ctx, a.job, a.leader.store.Change(a.leader.guard).PutGroup(f.group(id), topology.Absent))
+	notes := append(f.warnings, a.keyless()...)
+	return a.join(ctx, model, f.group(id), func(change *topology.Change) error {
+		a.job.State, a.job.Adopted, a.job.Notes = done, id, notes
+		a.job.Adopt = &GroupSpec{Name: spec.Name} // the password is in the group now
+		err := a.leader.saveWith(ctx, a.job, change.PutGroup(f.group(id), topology.Absent))
+		if err != nil {
+			a.job.State, a.job.Adopted, a.job.Notes, a.job.Adopt = queued, 0, nil, &spec
+		}
+		return err
+	})
 }
 
 // keyless names the tables without a primary key, which only single tables can be.

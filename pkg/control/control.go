@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/reorg"
 	"skarv/pkg/topology"
 )
@@ -40,6 +41,8 @@ type Config struct {
 	// schema changes.
 	Reorg  *reorg.Runner
 	Schema *sync.Mutex
+	// Login is how to connect to a group's primary as administrator.
+	Login func(g *catalog.NodeGroup) mysqlconn.Config
 
 	// failpoint is called at the named points of a job's way; an error of it is as if the process died there.
 	failpoint func(point string) error
@@ -75,6 +78,7 @@ func (c *Controller) Run(ctx context.Context) error {
 				retry:    c.cfg.Retry,
 				fail:     c.cfg.failpoint,
 				schema:   c.cfg.Schema,
+				login:    c.cfg.Login,
 			}
 			g, ctx := errgroup.WithContext(ctx)
 			g.Go(func() error { return l.lead(ctx) })
@@ -105,6 +109,7 @@ type leader struct {
 	retry    time.Duration
 	fail     func(point string) error
 	schema   *sync.Mutex
+	login    func(g *catalog.NodeGroup) mysqlconn.Config
 
 	written  int64 // revision of this leader's last change of the catalog
 	finished []string

@@ -122,6 +122,7 @@ func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Sn
 	if node.Indexed != nil {
 		return r.runIndexed(p, in)
 	}
+	r.Router.Touched.Copies = r.Router.Touched.Copies || node.Same
 	if !r.Router.Touched.None() {
 		if err := r.Conns.Enter(&r.Router.Touched, true); err != nil {
 			return Summary{}, err

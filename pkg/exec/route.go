@@ -41,13 +41,15 @@ type Router struct {
 type Touched struct {
 	Partitions []placement.Partition
 	All        bool
+	// Copies: the copies of reference tables on all groups are written.
+	Copies bool
 }
 
 // Forget empties t for the next statement.
-func (t *Touched) Forget() { t.Partitions, t.All = t.Partitions[:0], false }
+func (t *Touched) Forget() { t.Partitions, t.All, t.Copies = t.Partitions[:0], false, false }
 
 // None reports whether no partitions are used: the statement has no sharded tables.
-func (t *Touched) None() bool { return !t.All && len(t.Partitions) == 0 }
+func (t *Touched) None() bool { return !t.All && !t.Copies && len(t.Partitions) == 0 }
 
 // Meets reports whether any of the partitions of set is used.
 func (t *Touched) Meets(set *placement.Set) bool {

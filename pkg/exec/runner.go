@@ -126,7 +126,8 @@ func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Si
 	if err != nil {
 		return Summary{}, err
 	}
-	if !f.Same && !r.Router.Touched.None() {
+	r.Router.Touched.Copies = r.Router.Touched.Copies || f.Same && f.Write
+	if !r.Router.Touched.None() {
 		if err := r.Conns.Enter(&r.Router.Touched, f.Write || p.Uses&plan.LocksRows != 0); err != nil {
 			return Summary{}, err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"time"
 )
 
 // The binary form of a map (without what moves), numbers big-endian:
@@ -109,13 +110,15 @@ type mapJSON struct {
 	Epoch  uint64   `json:"epoch"`
 	Owners string   `json:"owners"`
 	Moving []Moving `json:"moving,omitempty"`
+	// CopiesFrozen is CopiesFrozen.
+	CopiesFrozen time.Duration `json:"copies_frozen,omitempty"`
 }
 
 // MarshalJSON returns an object of less than 11 kB, and a kilobyte for each element of Moving: the epoch, the owners in
 // base64, what moves.
 func (m *PartitionMap) MarshalJSON() ([]byte, error) {
 	owners := m.appendOwners(make([]byte, 0, 2+2*Partitions))
-	return json.Marshal(mapJSON{m.epoch, base64.StdEncoding.EncodeToString(owners), m.moving})
+	return json.Marshal(mapJSON{m.epoch, base64.StdEncoding.EncodeToString(owners), m.moving, m.copies})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. It may only be called on a map nobody has seen yet.
@@ -133,5 +136,6 @@ func (m *PartitionMap) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*m = *newMap(j.Epoch, owners)
+	m.copies = j.CopiesFrozen
 	return m.setMoving(j.Moving)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"time"
 )
 
 // PartitionMap says which node group owns each virtual partition. It is immutable and safe for concurrent use.
@@ -16,6 +17,8 @@ type PartitionMap struct {
 	moving  []Moving
 	frozen  *Set
 	foreign map[NodeGroupID]*Set
+
+	copies time.Duration // how long reference tables may stay frozen; 0: they are not
 }
 
 // FirstEpoch is the epoch of a map made by NewMap.

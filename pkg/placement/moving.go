@@ -45,6 +45,20 @@ func (m *PartitionMap) Foreign(g NodeGroupID) *Set { return m.foreign[g] }
 // AnyForeign reports whether any group has rows it does not own.
 func (m *PartitionMap) AnyForeign() bool { return len(m.foreign) > 0 }
 
+// FreezeCopies returns the map that follows m, in which no statement may begin that writes to reference tables: a group is
+// given its copies of them. Any process may thaw it after deadline, which must be positive.
+func (m *PartitionMap) FreezeCopies(deadline time.Duration) (*PartitionMap, error) {
+	next, err := m.Next(nil, m.moving)
+	if err != nil {
+		return nil, err
+	}
+	next.copies = deadline
+	return next, nil
+}
+
+// CopiesFrozen is how long writes to reference tables may be held, 0 if they are not.
+func (m *PartitionMap) CopiesFrozen() time.Duration { return m.copies }
+
 // Next returns the map that follows m: with other owners (moves may be empty), and moving in the place of what moved
 // before. It fails as Apply does, and when a partition moves twice or its owner is neither of its two groups.
 func (m *PartitionMap) Next(moves []Move, moving []Moving) (*PartitionMap, error) {

@@ -79,9 +79,8 @@ func (j *job) cut(ctx context.Context, movers []Mover, back bool) error {
 		return err
 	}
 	frozenAt := j.Revision // one transaction wrote both
-	silent, err := j.handOver(ctx, movers, frozen, frozenAt, back)
+	silent, err := j.handOver(ctx, movers, frozen, frozenAt, began, back)
 	if err == nil {
-		j.Pause = time.Since(began)
 		j.metrics.pause(j.Pause)
 		j.log.InfoContext(ctx, "cut over", "epoch", j.Epoch, "seconds", j.Pause.Seconds(), "attempts", j.Attempts)
 		return j.hit("published")
@@ -105,7 +104,7 @@ func (j *job) cut(ctx context.Context, movers []Mover, back bool) error {
 }
 
 // handOver is what happens while the partitions are frozen.
-func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.PartitionMap, frozenAt int64, back bool) ([]topology.Silent, error) {
+func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.PartitionMap, frozenAt int64, began time.Time, back bool) ([]topology.Silent, error) {
 	t := j.cfg.Times
 	ctx, cancel := context.WithTimeout(ctx, t.Deadline)
 	defer cancel()
@@ -144,7 +143,7 @@ func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.Pa
 	} else {
 		j.Opened = time.Now().UTC()
 	}
-	j.Wish = None
+	j.Wish, j.Pause = None, time.Since(began)
 	err = j.enter(ctx, next, func(c *topology.Change) *topology.Change { return c.PutMap(open, frozenAt) })
 	if err != nil {
 		was.Revision = j.Revision
@@ -219,9 +218,10 @@ func Thaw(ctx context.Context, store *topology.Store, snap *catalog.Snapshot) (b
 
 // ThawAfter is how long the map of snap may stay as it is; 0 if nothing in it is frozen.
 func ThawAfter(snap *catalog.Snapshot) (d time.Duration) {
-	if snap == nil || snap.Map == nil || snap.Map.Frozen() == nil {
+	if snap == nil || snap.Map == nil || snap.Map.Frozen() == nil && snap.Map.CopiesFrozen() == 0 {
 		return 0
 	}
+	d = snap.Map.CopiesFrozen()
 	for _, m := range snap.Map.Moving() {
 		d = max(d, m.Deadline)
 	}

@@ -23,7 +23,7 @@ func (s *Server) runControl(ctx context.Context) error {
 			s.options.Reorg(&cfg)
 		}
 		c := control.New(control.Config{
-			Store: s.store, Follower: s.follower, Addr: s.adminAddr(), Log: s.log, Reorg: reorg.New(cfg), Schema: schema,
+			Store: s.store, Follower: s.follower, Addr: s.adminAddr(), Log: s.log, Reorg: reorg.New(cfg), Schema: schema, Login: s.pools.Login,
 			Retry: s.options.ControlRetry,
 		})
 		g.Go(func() error { return c.Run(ctx) })

@@ -39,8 +39,8 @@ func (s *Session) enter(t *exec.Touched, write, several bool) error {
 	if t.None() {
 		return nil
 	}
-	several = several || t.All
-	hold := write || s.tx != nil || s.locks != nil || !t.All
+	several = several || t.All || t.Copies
+	hold := (write || s.tx != nil || s.locks != nil || !t.All) && (t.All || len(t.Partitions) > 0)
 	epoch := s.snap.Map.Epoch()
 	if s.hold.Scattering() == epoch && (!hold || s.hold.Covers(t.Partitions, t.All)) {
 		return nil // a further part of a statement that was announced: who publishes another map waits for it
@@ -62,7 +62,7 @@ func (s *Session) enter(t *exec.Touched, write, several bool) error {
 	}
 	// look
 	now := s.cfg.Snapshot()
-	if now.Map == s.snap.Map && (now.Map.Frozen() == nil || !hold) {
+	if now.Map == s.snap.Map && (now.Map.Frozen() == nil || !hold) && (!t.Copies || now.Map.CopiesFrozen() == 0) {
 		s.entered = s.entered || write
 		return nil
 	}
@@ -92,7 +92,7 @@ func (s *Session) enter(t *exec.Touched, write, several bool) error {
 
 // stands reports whether a statement planned by the session's snapshot may run although now is another one.
 func (s *Session) stands(now *catalog.Snapshot, t *exec.Touched, several, hold bool, mark *barrierMark) bool {
-	if now.Map == nil {
+	if now.Map == nil || t.Copies && now.Map.CopiesFrozen() > 0 {
 		return false
 	}
 	if set := now.Map.Frozen(); set != nil && hold && t.Meets(set) {
@@ -102,7 +102,8 @@ func (s *Session) stands(now *catalog.Snapshot, t *exec.Touched, several, hold b
 		}
 	}
 	if several {
-		return now.Map == s.snap.Map || s.sameRows(now.Map)
+		// A group that joins gets its copies of reference tables under a map of its own: see control's adoption.
+		return now.Map == s.snap.Map || !t.Copies && s.sameRows(now.Map)
 	}
 	for _, p := range t.Partitions {
 		if now.Map.Owner(p) != s.snap.Map.Owner(p) {
@@ -139,7 +140,7 @@ func errHandedOver() error {
 func (s *Session) awaitThaw(t *exec.Touched) error {
 	thawed := func(snap *catalog.Snapshot) bool {
 		set := snap.Map.Frozen()
-		return set == nil || !t.Meets(set)
+		return (set == nil || !t.Meets(set)) && (!t.Copies || snap.Map.CopiesFrozen() == 0)
 	}
 	snap := s.cfg.Snapshot()
 	if thawed(snap) {
