@@ -83,7 +83,7 @@ func (a *attempt) transaction(ctx context.Context, t *binlog.Transaction) error 
 	var cut uint64
 	for i := range t.Changes {
 		c := &t.Changes[i]
-		if c.Table.Schema == ownSchema {
+		if ownTable(c.Table.Schema, c.Table.Name) {
 			switch {
 			case c.Table.Name == posTable:
 				a.position(t, false)

@@ -347,10 +347,13 @@ func (s *cutState) held(epoch uint64) bool { return !s.cancelled[epoch] && s.pub
 
 // wanted says which tables of the source's log are looked at.
 func (a *attempt) wanted(schema, name string) bool {
-	if schema == ownSchema {
-		return name == wmTable || name == journalTab || name == posTable
-	}
-	return a.m.byName[schema+"\x00"+name] != nil
+	return ownTable(schema, name) || a.m.byName[schema+"\x00"+name] != nil
+}
+
+// ownTable tells the tables that steer movers from others in the same database, such as those of global indexes, whose rows
+// are moved like any.
+func ownTable(schema, name string) bool {
+	return schema == ownSchema && (name == wmTable || name == journalTab || name == posTable)
 }
 
 // keep says which changes are: ours, and those of rows in the move's partitions.
@@ -358,7 +361,7 @@ func (a *attempt) keep(c *binlog.Change) bool {
 	if a.bad != nil {
 		return false
 	}
-	if c.Table.Schema == ownSchema {
+	if ownTable(c.Table.Schema, c.Table.Name) {
 		return true
 	}
 	o, err := a.place(c)

@@ -44,8 +44,12 @@ func (j *job) assemble(ctx context.Context) (*crew, error) {
 	var tables []*catalog.Table
 	for _, d := range snap.Databases {
 		for _, t := range d.Tables {
-			if t.Kind == catalog.Sharded {
-				tables = append(tables, t)
+			if t.Kind != catalog.Sharded {
+				continue
+			}
+			tables = append(tables, t)
+			for _, g := range t.Global {
+				tables = append(tables, g.Entries)
 			}
 		}
 	}

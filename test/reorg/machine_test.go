@@ -37,7 +37,7 @@ type machine struct {
 
 func newMachine(t *testing.T, groups int) *machine {
 	m := &machine{t: t, faults: &faults{}, hit: map[string]int{}}
-	m.Cluster = cluster.Start(t, cluster.Groups(groups), cluster.Options(func(o *server.Options) {
+	m.begin(groups, func(o *server.Options) {
 		o.ControlRetry = 10 * time.Millisecond
 		o.Reorg = func(c *reorg.Config) {
 			c.NewMover = func(_ mover.Config, mv mover.Move) (reorg.Mover, error) {
@@ -48,7 +48,14 @@ func newMachine(t *testing.T, groups int) *machine {
 			c.Times = reorg.Times{Deadline: 20 * time.Second, Ack: 10 * time.Second, Retry: 50 * time.Millisecond, Tick: 10 * time.Millisecond}
 			c.Hit = m.crash
 		}
-	}))
+	})
+	return m
+}
+
+// begin starts the cluster, with rows.
+func (m *machine) begin(groups int, options func(*server.Options)) {
+	t := m.t
+	m.Cluster = cluster.Start(t, cluster.Groups(groups), cluster.Options(options))
 	m.store = store(t, m.Cluster)
 	db := m.DB(t, "")
 	exec(t, db, "CREATE DATABASE d")
@@ -59,7 +66,6 @@ func newMachine(t *testing.T, groups int) *machine {
 		rows = append(rows, fmt.Sprintf("(%d, 0)", i))
 	}
 	exec(t, m.db, "INSERT INTO t VALUES "+strings.Join(rows, ","))
-	return m
 }
 
 func (m *machine) crash(point string) error {
