@@ -30,6 +30,7 @@ func TestMover(t *testing.T) {
 		{"rows larger than a chunk", large},
 		{"what a mover gives up at", ends},
 		{"what is refused", refused},
+		{"rate", rate},
 		{"killed at every step", killed},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, r) })
@@ -37,8 +38,10 @@ func TestMover(t *testing.T) {
 }
 
 func simple(t *testing.T, r *rig) {
-	r.schema(t, "simple", "t (id) (id INT PRIMARY KEY, v VARCHAR(50))")
+	// The second one is what the entries of a global index are kept in.
+	r.schema(t, "simple", "t (id) (id INT PRIMARY KEY, v VARCHAR(50))", "_skarv.uq_1 (u0) (u0 VARCHAR(20) PRIMARY KEY, k0 INT NOT NULL)")
 	a := r.nodes[0]
+	a.exec(t, "INSERT INTO _skarv.uq_1 VALUES ('a', 1), ('b', 2), ('c', 3), ('d', 4), ('e', 5), ('f', 6)")
 	for i := range 20 {
 		q := "INSERT INTO simple.t VALUES "
 		for j := range 100 {
@@ -48,7 +51,7 @@ func simple(t *testing.T, r *rig) {
 	}
 	m := r.run(t, config(t), r.move())
 	m.copied(t)
-	a.exec(t, "UPDATE simple.t SET v = 'changed' WHERE id % 7 = 0")
+	a.exec(t, "UPDATE simple.t SET v = 'changed' WHERE id % 7 = 0; UPDATE _skarv.uq_1 SET k0 = k0 + 1; DELETE FROM _skarv.uq_1 WHERE u0 = 'a'")
 	a.exec(t, "DELETE FROM simple.t WHERE id % 11 = 0")
 	a.exec(t, "UPDATE simple.t SET id = id + 10000 WHERE id % 13 = 0")
 	rep, err := m.Verify(within(t))

@@ -85,8 +85,13 @@ func (r *rig) schema(t *testing.T, name string, tables ...string) {
 	}
 	for _, spec := range tables {
 		table, rest, _ := strings.Cut(spec, " (")
+		name := name
+		if own, ok := strings.CutPrefix(table, "_skarv."); ok {
+			name, table = "_skarv", own
+		}
 		dist, definition, _ := strings.Cut(rest, ") ")
 		for _, n := range r.nodes {
+			n.exec(t, "CREATE DATABASE IF NOT EXISTS "+name+"; DROP TABLE IF EXISTS "+name+"."+table)
 			n.exec(t, "SET sql_mode='ALLOW_INVALID_DATES'; SET foreign_key_checks=0; CREATE TABLE "+name+"."+table+" "+definition)
 		}
 		r.tables = append(r.tables, readTable(t, r.nodes[0], r.flavor, name, table, strings.Split(dist, ",")))
