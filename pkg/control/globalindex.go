@@ -89,13 +89,6 @@ func indexable(t *catalog.Table, x catalog.Index, flavor catalog.Flavor) error {
 			return what("of a column with ON UPDATE")
 		}
 	}
-	for _, fk := range t.ForeignKeys {
-		for _, rule := range []string{fk.OnDelete, fk.OnUpdate} {
-			if rule != "" && rule != "RESTRICT" && rule != "NO ACTION" {
-				return what("in a table with a foreign key that deletes or changes rows (" + rule + ")")
-			}
-		}
-	}
 	try := *t
 	x.Global = 1
 	try.Unique, try.Building = []catalog.Index{x}, nil

@@ -50,7 +50,7 @@ func buildable(old, t *catalog.Table, r refresh) error {
 // prepareIndexes makes what new global indexes need before the statement runs; ended tells that the job came to its end here.
 func (d *ddl) prepareIndexes(ctx context.Context) (ended bool, err error) {
 	w := d.job.Work
-	if len(w.Indexes) == 0 {
+	if len(w.Indexes) == 0 && len(w.Keys) == 0 {
 		return false, nil
 	}
 	err = d.createEntries(ctx)
@@ -82,6 +82,7 @@ func (d *ddl) publishBuilding(ctx context.Context) error {
 			}
 			t.Building = append(t.Building, b)
 		}
+		w.addKeys(t)
 		return nil
 	})
 	if err != nil {
@@ -145,8 +146,11 @@ func (d *ddl) awaitSeen(ctx context.Context) {
 // buildIndexes fills the new indexes.
 func (d *ddl) buildIndexes(ctx context.Context) error {
 	w := d.job.Work
-	if w.Build == nil || len(w.Indexes) == 0 {
+	if w.Build == nil || len(w.Indexes) == 0 && len(w.Keys) == 0 {
 		return nil
+	}
+	if err := d.checkKeys(ctx); err != nil {
+		return err
 	}
 	snap, err := d.leader.store.Load(ctx)
 	if err != nil {
@@ -174,11 +178,15 @@ func (d *ddl) buildIndexes(ctx context.Context) error {
 // dropNewIndexes takes back what prepareIndexes has done.
 func (d *ddl) dropNewIndexes(ctx context.Context) error {
 	w := d.job.Work
-	if w == nil || len(w.Indexes) == 0 {
+	if w == nil || len(w.Indexes) == 0 && len(w.Keys) == 0 {
 		return nil
 	}
 	if w.Build != nil {
-		if err := d.changeBuilding(ctx, func(t *catalog.Table) error { t.Building = nil; return nil }); err != nil {
+		if err := d.changeBuilding(ctx, func(t *catalog.Table) error {
+			t.Building = nil
+			w.removeKeys(t)
+			return nil
+		}); err != nil {
 			return err
 		}
 		d.awaitSeen(ctx)

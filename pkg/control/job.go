@@ -110,6 +110,8 @@ type work struct {
 	Indexes  []newIndex `json:"indexes,omitempty"`
 	Build    *object1   `json:"build,omitempty"`
 	Obsolete []uint64   `json:"obsolete,omitempty"`
+	// Keys are foreign keys that the statement adds to Build and that no server can check by itself.
+	Keys []newKey `json:"keys,omitempty"`
 
 	Refresh []refresh `json:"refresh,omitempty"`
 	Drop    []object1 `json:"drop,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 )
 
@@ -320,24 +321,35 @@ func (p *placing) table(t *catalog.Table, db, name string) *catalog.Table {
 	return p.snap.Table(db, name)
 }
 
-// colocated returns nil if each row of child lies where the row of parent is that fk refers to.
+// colocated returns nil if the servers enforce fk, or Skarv can.
 func colocated(child *catalog.Table, fk *catalog.ForeignKey, parent *catalog.Table) error {
-	switch {
-	case parent.Kind == catalog.Reference:
+	if catalog.Together(child, fk, parent) {
 		return nil
-	case child.Kind == catalog.Single && parent.Kind == catalog.Single && child.Group == parent.Group:
-		return nil
-	case child.Kind == catalog.Sharded && parent.Kind == catalog.Sharded && len(child.Distribution) == len(parent.Distribution):
-		together := true
-		for i, c := range child.Distribution {
-			at := slices.Index(fk.Columns, c)
-			together = together && at >= 0 && strings.EqualFold(fk.RefColumns[at], parent.Columns[parent.Distribution[i]].Name)
-		}
-		if together {
-			return nil
+	}
+	refuse := func(why string) error {
+		return sqlerr.Unsupported(
+			fmt.Sprintf("FOREIGN KEY '%s' from table '%s' to '%s', whose rows live on other node groups, %s", fk.Name, child.Name, parent.Name, why),
+			fmt.Sprintf("distribute both tables by the referencing columns with PARTITION BY KEY, or make '%s' a reference table with COMMENT 'skarv:reference'", parent.Name))
+	}
+	if child.Kind != catalog.Sharded || parent.Kind != catalog.Sharded {
+		return refuse("one of them being no sharded table")
+	}
+	for _, rule := range []string{fk.OnDelete, fk.OnUpdate} {
+		switch rule {
+		case "", "RESTRICT", "NO ACTION", "CASCADE", "SET NULL":
+		default:
+			return refuse("with " + rule)
 		}
 	}
-	return sqlerr.Unsupported(
-		fmt.Sprintf("FOREIGN KEY '%s' from table '%s' to '%s', whose rows live on other node groups", fk.Name, child.Name, parent.Name),
-		fmt.Sprintf("distribute both tables by the referencing columns with PARTITION BY KEY, or make '%s' a reference table with COMMENT 'skarv:reference'", parent.Name))
+	for _, c := range fk.Columns {
+		col := &child.Columns[c]
+		if col.Generated {
+			return refuse("over a generated column")
+		}
+		if _, err := placement.NewKeyColumn(placement.ColumnSpec{Name: col.Name, DataType: col.DataType, ColumnType: col.ColumnType,
+			Collation: col.Collation, Length: col.Length, Precision: col.Precision, Scale: col.Scale, Nullable: col.Nullable}); err != nil {
+			return refuse("over a column of type " + col.ColumnType)
+		}
+	}
+	return nil
 }

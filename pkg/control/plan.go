@@ -175,6 +175,9 @@ func hiddenKeyText(flavor catalog.Flavor) string {
 // the trial's database.
 func fixReferences(t *catalog.Table, db string) {
 	for i := range t.ForeignKeys {
+		if at := strings.LastIndex(t.ForeignKeys[i].Name, "_ibfk_"); at > 0 && strings.HasPrefix(t.ForeignKeys[i].Name, trialPrefix) {
+			t.ForeignKeys[i].Name = t.Name + t.ForeignKeys[i].Name[at:] // a server's own name for it
+		}
 		if fk := &t.ForeignKeys[i]; fk.RefDB == ownDB {
 			fk.RefDB = db
 			if strings.HasPrefix(fk.RefTable, trialPrefix) {
@@ -308,6 +311,9 @@ func (p *planner) alterTable(ctx context.Context) error {
 			return err
 		}
 		p.work.Build = o.plain().ptr()
+	}
+	if err := p.newKeys(o, old, t, snap); err != nil {
+		return err
 	}
 	s := step{SQL: p.st.rewrite(p.st.cleanup(p.snap.Flavor)...)}
 	if r.object1 == o.plain() {

@@ -355,7 +355,7 @@ func (d *ddl) runOn(ctx context.Context, i int, first bool) error {
 		if err := d.leader.at(fmt.Sprint("before-", group)); err != nil {
 			return err
 		}
-		affected, err := d.servers[i].exec(ctx, d.job.Work.Step.SQL)
+		affected, err := d.step(ctx, d.servers[i])
 		if err := d.leader.at(fmt.Sprint("after-", group)); err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func (r *Runner) runChangeRows(p *plan.Plan, n *plan.ChangeRows, snap *catalog.S
 	if err := r.Conns.Enter(&r.Router.Touched, true); err != nil {
 		return Summary{}, err
 	}
-	w, err := r.program(p, snap, a, func(w *rowWriter) error {
+	w, err := r.program(p, snap, a, n.Own, func(w *rowWriter) error {
 		rows, err := w.readChanging(n)
 		if err != nil {
 			return err
@@ -159,8 +159,8 @@ func (w *rowWriter) change(n *plan.ChangeRows, row *changing, number int) error 
 		return err
 	}
 	switch {
-	case matched == 1 && changed > 0 && len(n.Indexes) > 0:
-		return w.reindex(n, row)
+	case matched == 1 && changed > 0 && (len(n.Indexes) > 0 || n.Own):
+		return w.follows(n, row)
 	case matched != 1:
 		return sqlerr.Unsupported("moving a row of table '"+n.Table.Name+"' that its primary key does not find again", "delete the row and insert it anew")
 	case changed == 0 && row.to != row.group && n.Ignore:
@@ -175,7 +175,7 @@ func (w *rowWriter) change(n *plan.ChangeRows, row *changing, number int) error 
 // assigned where this matters.
 func (w *rowWriter) newKey(n *plan.ChangeRows, columns []sqltypes.Column, fields [][]byte) [][]byte {
 	key := slices.Clone(fields[:len(n.Table.Primary)])
-	if len(n.Indexes) == 0 {
+	if len(n.Indexes) == 0 && !n.Own {
 		return nil
 	}
 	for i, c := range n.Table.Primary {
@@ -186,8 +186,8 @@ func (w *rowWriter) newKey(n *plan.ChangeRows, columns []sqltypes.Column, fields
 	return key
 }
 
-// reindex brings the entries of a row up to date after it was changed.
-func (w *rowWriter) reindex(n *plan.ChangeRows, row *changing) error {
+// follows does what follows from a row's change: entries of indexes, foreign keys.
+func (w *rowWriter) follows(n *plan.ChangeRows, row *changing) error {
 	now, err := w.readImages(n.Table, row.to, appendKey(nil, n.Table, row.key))
 	if err != nil {
 		return err
@@ -196,68 +196,24 @@ func (w *rowWriter) reindex(n *plan.ChangeRows, row *changing) error {
 		return sqlerr.Unsupported("changing a row of table '"+n.Table.Name+"' that its new primary key does not find again",
 			"assign the value just as the column's type prints it")
 	}
-	return w.changeEntries(n.Indexes, imageOf(n.Images, row.fields), now[0].image)
+	before, after := imageOf(n.Images, row.fields), now[0].image
+	if err := w.changeEntries(n.Indexes, before, after); err != nil || !n.Own {
+		return err
+	}
+	if err := w.checkParents(n.Table, after, before, map[string]bool{}); err != nil {
+		return err
+	}
+	return w.renamed(n.Table, before, after, 0)
 }
 
-// deleteRows deletes rows, and then their entries.
-func (w *rowWriter) deleteRows(n *plan.ChangeRows, rows []changing) error {
-	by := map[placement.NodeGroupID][]*changing{}
-	var groups []placement.NodeGroupID
+// deleteRows deletes the rows, and what goes with them.
+func (w *rowWriter) deleteRows(n *plan.ChangeRows, rows []changing) (err error) {
+	gone := make([]found, len(rows))
 	for i := range rows {
-		by[rows[i].group] = append(by[rows[i].group], &rows[i])
-		groups = addGroup(groups, 0, rows[i].group)
+		gone[i] = found{rows[i].group, rows[i].key, imageOf(n.Images, rows[i].fields)}
 	}
-	for _, g := range groups {
-		for batch := range slices.Chunk(by[g], entryBatch) {
-			sql := append(append([]byte("DELETE FROM "), tableName(n.Table)...), " WHERE "...)
-			for i, row := range batch {
-				if i > 0 {
-					sql = append(sql, " OR "...)
-				}
-				sql = append(appendKey(append(sql, '('), n.Table, row.key), ')')
-			}
-			ok, err := w.exec(g, sql)
-			if err != nil {
-				return err
-			}
-			w.affected += ok.AffectedRows
-			if err := w.warn(g, ok, 0); err != nil {
-				return err
-			}
-			if ok.AffectedRows != uint64(len(batch)) {
-				return sqlerr.Internal.New("not all rows of table '" + n.Table.Name + "' that were locked could be deleted")
-			}
-		}
-	}
-	for _, x := range n.Indexes {
-		gone := map[placement.NodeGroupID][]entry{}
-		groups = groups[:0]
-		for i := range rows {
-			e, ok, err := w.entryOf(x, imageOf(n.Images, rows[i].fields))
-			if err != nil {
-				return err
-			}
-			if ok {
-				gone[e.owner] = append(gone[e.owner], e)
-				groups = addGroup(groups, 0, e.owner)
-			}
-		}
-		for _, g := range groups {
-			for batch := range slices.Chunk(gone[g], entryBatch) {
-				sql := append(append([]byte("DELETE FROM "), tableName(x.Entries)...), " WHERE "...)
-				for i := range batch {
-					if i > 0 {
-						sql = append(sql, " OR "...)
-					}
-					sql = append(batch[i].appendCondition(append(sql, '('), true), ')')
-				}
-				if _, err := w.exec(g, sql); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
+	w.affected, err = w.deleteFound(n.Table, gone, 0)
+	return err
 }
 
 // move takes a row from one group to another as it is. Constraints are looked at when it is taken away, and when it is changed.

@@ -185,21 +185,3 @@ func selectImages(t *catalog.Table, columns []int, condition []byte) ([]byte, []
 	sql = append(append(append(sql, " FROM "...), tableName(t)...), " WHERE "...)
 	return append(append(sql, condition...), " FOR UPDATE"...), images
 }
-
-// indexColumns are the columns of a table that its global indexes and its distribution key need.
-func indexColumns(t *catalog.Table) (out []int) {
-	seen := map[int]bool{}
-	add := func(list []int) {
-		for _, c := range list {
-			if !seen[c] {
-				seen[c] = true
-				out = append(out, c)
-			}
-		}
-	}
-	add(t.Distribution)
-	for _, x := range t.Global {
-		add(x.Columns)
-	}
-	return out
-}

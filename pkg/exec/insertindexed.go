@@ -125,7 +125,7 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion) (sum Summary, err error
 	}
 	var insertID uint64
 	var info []byte
-	w, err := r.program(p, in.snap, in.args, func(w *rowWriter) error {
+	w, err := r.program(p, in.snap, in.args, n.Own, func(w *rowWriter) error {
 		if rowByRow {
 			insertID, err = w.insertRowByRow(p, in, keys)
 			return err
@@ -145,7 +145,10 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion) (sum Summary, err error
 				return err
 			}
 		}
-		return w.insertEntries(n, keys)
+		if err := w.insertEntries(n, keys); err != nil || !n.Own {
+			return err
+		}
+		return w.checkInserted(in, keys)
 	})
 	if err != nil {
 		return Summary{}, err
@@ -178,6 +181,55 @@ func (w *rowWriter) insertEntries(n *plan.Indexed, keys []rowKeys) error {
 		}
 	}
 	return nil
+}
+
+// checkInserted looks for the parents of rows that have been inserted, by what the servers have stored.
+func (w *rowWriter) checkInserted(in *insertion, keys []rowKeys) error {
+	if len(w.related(in.table).parents) == 0 {
+		return nil
+	}
+	done := map[string]bool{}
+	by := map[placement.NodeGroupID][]int{}
+	var groups []placement.NodeGroupID
+	for row := range keys {
+		by[in.owners[row]] = append(by[in.owners[row]], row)
+		groups = addGroup(groups, 0, in.owners[row])
+	}
+	for _, g := range groups {
+		for batch := range slices.Chunk(by[g], entryBatch) {
+			var condition []byte
+			for i, row := range batch {
+				if i > 0 {
+					condition = append(condition, " OR "...)
+				}
+				condition = append(in.appendUnit(append(condition, '('), 0, &keys[row]), ')')
+			}
+			rows, err := w.readImages(in.table, g, condition)
+			if err != nil {
+				return err
+			}
+			if len(rows) != len(batch) {
+				return sqlerr.Unsupported("a value of the primary key of which it cannot be told what it will be stored as", "write the value just as the column's type prints it")
+			}
+			for i := range rows {
+				if err := w.checkParents(in.table, rows[i].image, nil, done); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// appendUnit appends the condition that a key of the table has the row's values.
+func (in *insertion) appendUnit(dst []byte, key int, k *rowKeys) []byte {
+	for i, c := range in.node.Indexed.Keys[key].Columns {
+		if i > 0 {
+			dst = append(dst, " AND "...)
+		}
+		dst = append(append(appendName(dst, in.table.Columns[c].Name), " = "...), k.units[key][i]...)
+	}
+	return dst
 }
 
 // insertRowByRow is INSERT IGNORE, REPLACE and ON DUPLICATE KEY UPDATE: what becomes of a row depends on whether it has a
@@ -260,19 +312,36 @@ func (o *insertingOne) insert(before plan.Text, after bool) (res result, c *conf
 			}
 			continue
 		}
-		for j := range o.keys.entries[:i] {
-			if mine := &o.keys.entries[j]; mine.index != nil && mine.owner != o.home {
-				if err := o.deleteEntry(mine); err != nil {
-					return res, nil, err
-				}
+		return result{}, &conflict{d, i, 0}, o.undo(i)
+	}
+	if !o.in.node.Indexed.Own || len(o.related(o.in.table).parents) == 0 {
+		return res, nil, nil
+	}
+	now, err := o.read(o.home, o.in.appendUnit(nil, 0, o.keys))
+	if err == nil && len(now) != 1 {
+		err = sqlerr.Unsupported("a value of the primary key of which it cannot be told what it will be stored as", "write the value just as the column's type prints it")
+	}
+	if err != nil {
+		return res, nil, err
+	}
+	err = o.checkParents(o.in.table, now[0].image, nil, map[string]bool{})
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok && e.Code == noParent && o.in.node.Indexed.Ignore {
+		return result{}, &conflict{e, -1, 0}, o.undo(len(o.keys.entries))
+	}
+	return res, nil, err
+}
+
+// undo takes the row back, of whose entries the first n were written.
+func (o *insertingOne) undo(n int) error {
+	for i := range o.keys.entries[:n] {
+		if e := &o.keys.entries[i]; e.index != nil && e.owner != o.home {
+			if err := o.deleteEntry(e); err != nil {
+				return err
 			}
 		}
-		if _, err := o.exec(o.home, []byte(rowRollback)); err != nil {
-			return res, nil, err
-		}
-		return result{}, &conflict{d, i, 0}, nil
 	}
-	return res, nil, nil
+	_, err := o.exec(o.home, []byte(rowRollback))
+	return err
 }
 
 func duplicateEntry(err error) *sqlerr.Error {
@@ -310,19 +379,6 @@ func (o *insertingOne) ignore() (result, error) {
 	return result{}, nil
 }
 
-// condition finds the rows of the table that are equal to the row in a key.
-func (o *insertingOne) condition(key int) []byte {
-	t := o.in.table
-	var sql []byte
-	for i, c := range o.in.node.Indexed.Keys[key].Columns {
-		if i > 0 {
-			sql = append(sql, " AND "...)
-		}
-		sql = append(append(appendName(sql, t.Columns[c].Name), " = "...), o.keys.units[key][i]...)
-	}
-	return sql
-}
-
 // found is a row of the table.
 type found struct {
 	group placement.NodeGroupID
@@ -341,11 +397,11 @@ func (o *insertingOne) duplicates(key int) (out []found, err error) {
 			return nil, err
 		}
 	}
-	return o.read(g, o.condition(key))
+	return o.read(g, o.in.appendUnit(nil, key, o.keys))
 }
 
 func (w *rowWriter) readImages(t *catalog.Table, g placement.NodeGroupID, condition []byte) (out []found, err error) {
-	sql, images := selectImages(t, indexColumns(t), condition)
+	sql, images := selectImages(t, w.related(t).watched, condition)
 	res, err := w.query(g, sql)
 	if err != nil {
 		return nil, err
@@ -414,9 +470,40 @@ func (o *insertingOne) update() (result, error) {
 		if len(now) != 1 {
 			return res, sqlerr.Unsupported("ON DUPLICATE KEY UPDATE that changes the primary key of a table with global indexes", "delete the row and insert it anew")
 		}
-		return resultOf(&ok), o.changeEntries(o.in.table.Global, was.image, now[0].image)
+		return resultOf(&ok), o.changed(was.image, now[0].image)
 	}
 	return result{}, sqlerr.LockDeadlock.New()
+}
+
+// mayReplace refuses on MySQL what its versions do differently: whether a row that others refer to is deleted or changed.
+func (o *insertingOne) mayReplace(was found) error {
+	if o.snap.Flavor != catalog.MySQL {
+		return nil
+	}
+	children := o.related(o.in.table).children
+	for i := range children {
+		kids, err := o.kids(&children[i], was.image)
+		if err != nil {
+			return err
+		}
+		if len(kids) > 0 {
+			return sqlerr.Unsupported("REPLACE of a row of table '"+o.in.table.Name+"' that rows of other node groups refer to",
+				"use INSERT ... ON DUPLICATE KEY UPDATE, or DELETE and INSERT")
+		}
+	}
+	return nil
+}
+
+// changed does what follows from the change of a row.
+func (o *insertingOne) changed(before, after image) error {
+	t := o.in.table
+	if err := o.changeEntries(t.Global, before, after); err != nil || !o.in.node.Indexed.Own {
+		return err
+	}
+	if err := o.checkParents(t, after, before, map[string]bool{}); err != nil {
+		return err
+	}
+	return o.renamed(t, before, after, 0)
 }
 
 // replace is REPLACE of the row: the rows it is equal to in any key are deleted.
@@ -433,6 +520,14 @@ func (o *insertingOne) replace() (result, error) {
 				return res, err
 			}
 			for _, was := range rows {
+				if o.in.node.Indexed.Own {
+					if err := o.mayReplace(was); err != nil {
+						return res, err
+					}
+					if err := o.goodbye(o.in.table, []found{was}, 0); err != nil {
+						return res, err
+					}
+				}
 				if err := o.changeEntries(o.in.table.Global, was.image, nil); err != nil {
 					return res, err
 				}

@@ -35,14 +35,18 @@ type rowWriter struct {
 	snap  *catalog.Snapshot
 	args  *Arguments
 	clock []byte // SET timestamp for every group, or nil
+	// unchecked: the servers do not look at foreign keys; it is done here.
+	unchecked bool
+	relations map[*catalog.Table]*relations
+	gone      map[goneRow]bool // by cascades
 	// affected, matched and changed are what the OK packet counts.
 	affected, matched, changed uint64
 	warnings                   uint
 }
 
-// program runs f as one statement over groups that f finds out. Its first groups are those it reads first.
-func (r *Runner) program(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, f func(w *rowWriter) error) (w *rowWriter, err error) {
-	w = &rowWriter{Runner: r, snap: snap, args: a}
+// program runs f as one statement over groups that f finds out. unchecked: the servers are not to look at foreign keys.
+func (r *Runner) program(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, unchecked bool, f func(w *rowWriter) error) (w *rowWriter, err error) {
+	w = &rowWriter{Runner: r, snap: snap, args: a, unchecked: unchecked}
 	if p.Uses&plan.ReadsClock != 0 && !r.FixedClock {
 		w.clock = r.setClock()
 	}
@@ -59,25 +63,53 @@ func (r *Runner) program(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, f f
 	return w, r.Conns.EndStatement(err)
 }
 
-// end brings the connections back into the session's state.
+// end brings the connections back into the session's state. One that cannot be brought back is closed: nobody else may get
+// it.
 func (w *rowWriter) end() (first error) {
-	if w.clock == nil {
-		return nil
-	}
 	for i := range w.streams {
 		s := &w.streams[i]
-		if s.err != nil || !s.conn.Usable() || s.heads > 0 || s.rows {
-			continue
-		}
-		err := s.send([]byte("SET timestamp = DEFAULT"))
-		if err == nil {
-			_, err = s.readHead()
-		}
-		if first == nil {
+		if err := w.restore(s); err != nil && first == nil {
 			first = err
 		}
 	}
 	return first
+}
+
+func (w *rowWriter) restore(s *stream) error {
+	if s.err != nil || !s.conn.Usable() {
+		return nil
+	}
+	for _, sql := range w.states(restoring) {
+		if s.heads > 0 || s.rows {
+			s.conn.Interrupt()
+			return nil
+		}
+		err := s.send([]byte(sql))
+		if err == nil {
+			_, err = s.readHead()
+		}
+		if err != nil {
+			s.conn.Interrupt()
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	setting   = 0
+	restoring = 1
+)
+
+// states are the statements that set a connection's state for the program, or restore it.
+func (w *rowWriter) states(which int) (out []string) {
+	if w.clock != nil {
+		out = append(out, [2]string{string(w.clock), "SET timestamp = DEFAULT"}[which])
+	}
+	if w.unchecked {
+		out = append(out, [2]string{"SET foreign_key_checks = 0", "SET foreign_key_checks = 1"}[which])
+	}
+	return out
 }
 
 // on returns the stream to g, which takes part from now on.
@@ -102,8 +134,8 @@ func (w *rowWriter) on(g placement.NodeGroupID, write bool) (*stream, error) {
 	w.mu.active = append(w.mu.active, c)
 	w.mu.Unlock()
 	s := &w.streams[len(w.streams)-1]
-	if w.clock != nil {
-		if err := s.send(w.clock); err != nil {
+	for _, sql := range w.states(setting) {
+		if err := s.send([]byte(sql)); err != nil {
 			return nil, err
 		}
 		if _, err := s.readHead(); err != nil {

@@ -25,6 +25,8 @@ type ChangeRows struct {
 	// the distribution key.
 	Indexes []*catalog.GlobalIndex
 	Images  []RowImage
+	// Own: foreign keys of the table are enforced by the statement, not by the servers; Images has what they need.
+	Own bool
 	// Order are the positions in Read's result by which the rows are changed, whole numbers all: as one server goes
 	// through them. Empty: as they come.
 	Order []Order
@@ -54,6 +56,9 @@ func (n *ChangeRows) print(w *strings.Builder, depth int) {
 	}
 	if n.NewKey != nil {
 		w.WriteString(")")
+	}
+	if n.Own {
+		w.WriteString(", with foreign keys")
 	}
 	for i, x := range n.Indexes {
 		if i == 0 {

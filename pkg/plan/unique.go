@@ -17,7 +17,8 @@ type UniqueKey struct {
 	Values []InsertValue
 }
 
-// Indexed is what an INSERT or REPLACE into a table with global indexes needs besides the rows.
+// Indexed is what an INSERT or REPLACE into a table with global indexes, or with foreign keys that servers cannot enforce,
+// needs besides the rows.
 type Indexed struct {
 	// Keys are all keys of the table, the primary key first.
 	Keys []UniqueKey
@@ -25,9 +26,15 @@ type Indexed struct {
 	Insert Text
 	// OnDuplicate: the statement has ON DUPLICATE KEY UPDATE. Ignore: it is INSERT IGNORE.
 	OnDuplicate, Ignore bool
+	// Own: foreign keys of the table are enforced by the statement, not by the servers.
+	Own bool
 }
 
 func (n *Indexed) print(w *strings.Builder, depth int) {
+	if n.Own {
+		indent(w, depth)
+		w.WriteString("     with foreign keys\n")
+	}
 	for _, k := range n.Keys {
 		if k.Index == nil {
 			continue

@@ -474,7 +474,7 @@ func insertRows(b *build) (bool, error) {
 	if b.plan.Uses&plan.WritesUserVariable != 0 {
 		ir.Several = sqlerr.Unsupported("assigning user variables in rows of several node groups", "use one INSERT for each row")
 	}
-	if len(t.Global) > 0 {
+	if b.followed(t) {
 		if ir.Indexed, err = b.indexed(); err != nil {
 			return false, err
 		}

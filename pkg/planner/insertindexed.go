@@ -8,35 +8,66 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
-// insertIndexed refuses what cannot write entries of global indexes.
+// insertIndexed refuses what cannot write entries of global indexes, or look after foreign keys that the servers cannot.
 func insertIndexed(b *build) (bool, error) {
 	in := b.ins
 	t := in.table
-	if len(t.Global) == 0 {
+	if !b.followed(t) {
 		return false, nil
 	}
 	if in.query != nil {
-		return false, sqlerr.Unsupported("INSERT ... SELECT into table '"+t.Name+"', whose UNIQUE KEY '"+t.Global[0].Name+
-			"' does not contain the distribution key", "select first, then insert the rows")
+		return false, b.refuseFollowed("INSERT ... SELECT into", t)
 	}
 	for _, u := range in.stmt.OnDup {
 		c := t.Column(u.Name.Name.String())
 		if c >= 0 && slices.Contains(t.Primary, c) && !keepsValue(u.Name, u.Expr) {
-			return false, sqlerr.Unsupported("ON DUPLICATE KEY UPDATE of the primary key in table '"+t.Name+"', whose UNIQUE KEY '"+t.Global[0].Name+
-				"' does not contain the distribution key", "delete the row and insert it anew")
+			return false, b.refuseFollowed("ON DUPLICATE KEY UPDATE of the primary key of", t)
 		}
 	}
 	if b.plan.Uses&plan.WritesUserVariable != 0 {
-		return false, sqlerr.Unsupported("assigning user variables in an INSERT into a table with a UNIQUE KEY that does not contain the distribution key",
-			"compute the value first, with SET or SELECT")
+		return false, b.refuseFollowed("assigning user variables in an INSERT into", t)
 	}
 	return true, nil
+}
+
+// followed reports whether rows that come into t need more than being written: entries of global indexes, or foreign keys that
+// servers cannot enforce.
+func (b *build) followed(t *catalog.Table) bool {
+	if len(t.Global) > 0 {
+		return true
+	}
+	own := b.owns(t)
+	if !own {
+		return false
+	}
+	if len(t.ForeignKeys) > 0 || b.plan.Kind == plan.Replace {
+		return true
+	}
+	return b.ins != nil && len(b.ins.stmt.OnDup) > 0
+}
+
+// owns reports whether Skarv enforces the foreign keys of t and those to it.
+func (b *build) owns(t *catalog.Table) bool {
+	if b.sess.Unchecked {
+		return false
+	}
+	_, _, own := b.snap.Relations(t)
+	return own
+}
+
+// refuseFollowed is the refusal of what does something to t that only single rows can be followed in.
+func (b *build) refuseFollowed(what string, t *catalog.Table) error {
+	why := "which has foreign keys whose rows lie on other node groups"
+	if len(t.Global) > 0 {
+		why = "whose UNIQUE KEY '" + t.Global[0].Name + "' does not contain the distribution key"
+	}
+	return sqlerr.Unsupported(what+" table '"+t.Name+"', "+why, "select the rows first, then write them by their keys")
 }
 
 // indexed is what the rows of the statement need besides being written.
 func (b *build) indexed() (*plan.Indexed, error) {
 	in, t := b.ins, b.ins.table
-	n := &plan.Indexed{OnDuplicate: len(in.stmt.OnDup) > 0, Ignore: bool(in.stmt.Ignore)}
+	n := &plan.Indexed{Own: b.owns(t), OnDuplicate: len(in.stmt.OnDup) > 0, Ignore: bool(in.stmt.Ignore)}
 	if n.OnDuplicate && n.Ignore {
 		return nil, sqlerr.Unsupported("INSERT IGNORE ... ON DUPLICATE KEY UPDATE into a table with a UNIQUE KEY that does not contain the distribution key", "leave out IGNORE")
 	}

@@ -30,9 +30,8 @@ func (b *build) load(w *words) error {
 		return err
 	case !ok:
 		return sqlerr.Unsupported("LOAD DATA into system tables", "use SQL statements or skarvctl made for the purpose")
-	case len(t.Global) > 0:
-		return sqlerr.Unsupported("LOAD DATA into the table '"+t.Name+"', whose UNIQUE KEY '"+t.Global[0].Name+"' does not contain the distribution key",
-			"use INSERT with many rows, or load before the key is added")
+	case b.followed(t) || b.owns(t):
+		return b.refuseFollowed("LOAD DATA into", t)
 	case t.Kind == catalog.View:
 		return sqlerr.Unsupported("LOAD DATA into the view '"+t.Name+"'", "load into its table")
 	}

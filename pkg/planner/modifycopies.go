@@ -105,26 +105,32 @@ func (b *build) writesRef(refs []sqlparse.TableRef, i int, t *catalog.Table) boo
 	return false
 }
 
-// changesEntries reports whether the statement may change values that global indexes of t hold.
-func (b *build) changesEntries(t *catalog.Table) bool {
-	if len(t.Global) == 0 {
+// changesFollowed reports whether the statement may change values that global indexes of t hold, or that foreign keys speak of
+// which servers cannot enforce.
+func (b *build) changesFollowed(t *catalog.Table) bool {
+	columns := b.followedColumns(t)
+	if len(columns) == 0 {
 		return false
 	}
 	if b.st.Kind() == sqlparse.Delete {
 		return true
 	}
 	assigned := b.assigned(t)
+	return assigned == nil || slices.ContainsFunc(columns, func(c int) bool { return slices.Contains(assigned, c) })
+}
+
+// followedColumns are the columns of t whose change needs more than being written.
+func (b *build) followedColumns(t *catalog.Table) (out []int) {
 	for _, x := range t.Global {
-		if assigned == nil {
-			return true
-		}
-		for _, c := range slices.Concat(x.Columns, t.Distribution) {
-			if slices.Contains(assigned, c) {
-				return true
-			}
-		}
+		out = append(append(out, x.Columns...), t.Distribution...)
 	}
-	return false
+	if b.sess.Unchecked {
+		return out
+	}
+	if parents, children, own := b.snap.Relations(t); own {
+		out = append(out, catalog.WatchedColumns(t, parents, children)...)
+	}
+	return out
 }
 
 // mayWrite finds what the statement may do to a table it writes.
@@ -135,9 +141,8 @@ func (b *build) mayWrite(t *catalog.Table) (*plan.Written, error) {
 	if len(t.Primary) == 0 {
 		return nil, sqlerr.Unsupported("writing to the table '"+t.Name+"', which has no primary key, from what several node groups have", "give it a primary key")
 	}
-	if b.changesEntries(t) {
-		return nil, sqlerr.Unsupported("changing rows of the table '"+t.Name+"', whose UNIQUE KEY does not contain the distribution key, by a statement of this form",
-			"select the rows first, then change them by their keys")
+	if b.changesFollowed(t) {
+		return nil, b.refuseFollowed("this form of statement for", t)
 	}
 	n := &plan.Written{}
 	if b.st.Kind() == sqlparse.Delete {

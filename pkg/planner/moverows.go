@@ -27,6 +27,9 @@ func moveRows(b *build) (bool, error) {
 		if len(touched) > 0 {
 			one, indexes = in, touched
 		}
+		if m.foreign(b, in) {
+			one = in
+		}
 		if m.update == nil {
 			continue
 		}
@@ -45,6 +48,27 @@ func moveRows(b *build) (bool, error) {
 	}
 	b.plan.Root, b.done = n, true
 	return true, nil
+}
+
+// foreign reports whether the statement changes something that foreign keys speak of which servers cannot enforce.
+func (m *modification) foreign(b *build, in *instance) bool {
+	if b.sess.Unchecked {
+		return false
+	}
+	parents, children, own := b.snap.Relations(in.table)
+	switch {
+	case !own:
+		return false
+	case m.update == nil:
+		return len(children) > 0
+	}
+	watched := catalog.WatchedColumns(&catalog.Table{}, parents, children)
+	for _, e := range m.update.Exprs {
+		if n, ok := m.assigned(b, in, e); ok && slices.Contains(watched, n) && !keepsValue(e.Name, e.Expr) {
+			return true
+		}
+	}
+	return false
 }
 
 // byIndex plans a change of the row that a global index leads to: the entry is locked, then the row is changed by its key.
@@ -200,6 +224,10 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 	refuse := func(what string) (*plan.ChangeRows, error) {
 		return nil, sqlerr.Unsupported(subject+what, "select the rows first, then change them by their keys")
 	}
+	own := m.foreign(b, in) || moves && b.owns(t)
+	if own && len(indexes) == 0 {
+		subject = "changing what foreign keys of table '" + t.Name + "' speak of, whose rows lie on other node groups, "
+	}
 	text, ok := b.modifyText()
 	p := b.locate()
 	switch {
@@ -213,7 +241,7 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 		return refuse("together with RAND(), UUID() or variables that are assigned")
 	case !b.sess.UTF8Results && moves && slices.ContainsFunc(t.Distribution, func(c int) bool { return columnClass(&t.Columns[c]).kind != numberClass }):
 		return refuse("with results in another character set than UTF-8")
-	case text.ignore && len(indexes) > 0:
+	case text.ignore && (len(indexes) > 0 || own):
 		return refuse("with IGNORE")
 	}
 	target := plan.Target{Kind: plan.AllGroups}
@@ -232,14 +260,17 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 			return refuse("of a table with a primary key of type " + t.Columns[c].DataType)
 		}
 	}
-	n := &plan.ChangeRows{Table: t, Ignore: text.ignore, Stay: b.staying(t), Indexes: indexes, Delete: m.del != nil}
+	n := &plan.ChangeRows{Table: t, Ignore: text.ignore, Stay: b.staying(t), Indexes: indexes, Delete: m.del != nil, Own: own}
+	if own {
+		n.Stay = nil
+	}
 	s := &selecting{b: b, n: n, in: in, text: text, at: map[int]int{}}
 	s.r = &editor{st: b.st}
 	s.r.raw("SELECT ")
 	for _, c := range t.Primary {
 		s.column(c, workspace.Read(&t.Columns[c]))
 	}
-	if len(indexes) > 0 {
+	if len(indexes) > 0 || own {
 		s.images()
 	}
 	if moves {
@@ -247,10 +278,10 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 			return refuse(why)
 		}
 	}
-	if len(indexes) > 0 && m.update != nil && s.otherKeyAssigned() {
+	if (len(indexes) > 0 || own) && m.update != nil && s.otherKeyAssigned() {
 		return refuse("together with a column of the primary key")
 	}
-	if m.update != nil {
+	if m.update != nil || own {
 		if err := s.order(); err != nil {
 			return nil, err
 		}
@@ -301,6 +332,10 @@ func (s *selecting) images() {
 	for _, x := range s.n.Indexes {
 		columns = append(columns, x.Columns...)
 	}
+	if s.n.Own {
+		parents, children, _ := s.b.snap.Relations(t)
+		columns = append(columns, catalog.WatchedColumns(t, parents, children)...)
+	}
 	slices.Sort(columns)
 	for _, c := range slices.Compact(columns) {
 		s.n.Images = append(s.n.Images, plan.RowImage{Column: c, At: s.item(workspace.ReadKey(&t.Columns[c]))})
@@ -312,7 +347,7 @@ func (s *selecting) newKey() (why string) {
 	b, m, t := s.b, s.b.mod, s.in.table
 	for _, d := range t.Distribution {
 		i := m.lastAssignment(b, s.in, d)
-		if len(s.n.Indexes) > 0 && !plainKey(&t.Columns[d]) {
+		if (len(s.n.Indexes) > 0 || s.n.Own) && !plainKey(&t.Columns[d]) {
 			return "in a table distributed by a column of type " + t.Columns[d].ColumnType
 		}
 		if i < 0 {
@@ -394,7 +429,8 @@ func (s *selecting) order() error {
 		}
 		return nil
 	}
-	for _, o := range s.b.mod.update.OrderBy {
+	by := s.b.mod.orderBy()
+	for _, o := range by {
 		name, ok := o.Expr.(*sqlparser.ColName)
 		c := -1
 		if ok {
@@ -407,6 +443,13 @@ func (s *selecting) order() error {
 		s.n.Order = append(s.n.Order, plan.Order{Column: s.column(c, workspace.Read(&t.Columns[c])), Desc: o.Direction == sqlparser.DescOrder, Weight: -1})
 	}
 	return nil
+}
+
+func (m *modification) orderBy() sqlparser.OrderBy {
+	if m.update != nil {
+		return m.update.OrderBy
+	}
+	return m.del.OrderBy
 }
 
 // rest is what follows the select list.

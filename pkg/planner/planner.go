@@ -50,6 +50,8 @@ type SessionInfo struct {
 	// UTF8Results: character_set_results is utf8mb4, so that strings of Unicode columns can be compared in the proxy as
 	// they arrive. Else the servers are asked for weight strings.
 	UTF8Results bool
+	// Unchecked: foreign_key_checks is 0.
+	Unchecked bool
 }
 
 // build is the work on one statement.

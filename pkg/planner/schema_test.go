@@ -127,6 +127,20 @@ func (s *testSchema) table(t testing.TB, c *sqlparser.CreateTable) {
 		tab.Unique = append(tab.Unique, x)
 		require.NoError(t, tab.Prepare(catalog.MariaDB))
 	}
+	for _, con := range c.TableSpec.Constraints {
+		fk, ok := con.Details.(*sqlparser.ForeignKeyDefinition)
+		if !ok {
+			continue
+		}
+		k := catalog.ForeignKey{Name: con.Name.String(), RefDB: db, RefTable: fk.ReferenceDefinition.ReferencedTable.Name.String()}
+		for _, col := range fk.Source {
+			k.Columns = append(k.Columns, tab.Column(col.String()))
+		}
+		for _, col := range fk.ReferenceDefinition.ReferencedColumns {
+			k.RefColumns = append(k.RefColumns, col.String())
+		}
+		tab.ForeignKeys = append(tab.ForeignKeys, k)
+	}
 	s.snap.Databases[db].Tables[tab.Name] = tab
 }
 

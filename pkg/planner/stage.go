@@ -80,8 +80,8 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	if err := b.uncheckedCopy(t); err != nil {
 		return nil, err
 	}
-	if len(t.Global) > 0 {
-		return nil, nil // the stage writes no entries
+	if b.followed(t) || b.owns(t) {
+		return nil, nil // the stage writes no entries, and looks at no foreign keys
 	}
 	for i, o := range tables {
 		self = self || o == t && i != w.target

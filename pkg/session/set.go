@@ -351,6 +351,9 @@ func (s *Session) adopt(st *backend.State) error {
 		NoAutoValueOnZero: strings.Contains(strings.ToUpper(mode), "NO_AUTO_VALUE_ON_ZERO"),
 		UTF8Results:       results == "utf8mb4",
 	}
+	if v, ok := st.Get("@@session.`foreign_key_checks`"); ok {
+		s.info.Unchecked = v == "0" || strings.EqualFold(v, "'OFF'") || strings.EqualFold(v, "OFF")
+	}
 	clock, fixed := st.Get("@@session.`timestamp`")
 	s.runner.FixedClock = fixed && clock != "DEFAULT"
 	s.state = st

@@ -1,0 +1,121 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Relation is a foreign key with both of its tables.
+type Relation struct {
+	Child  *Table
+	Key    *ForeignKey
+	Parent *Table // nil if it does not exist
+}
+
+// Together reports whether each row of child lies where the row of parent is that fk refers to, or a copy of it: then the
+// servers enforce the key.
+func Together(child *Table, fk *ForeignKey, parent *Table) bool {
+	switch {
+	case parent.Kind == Reference:
+		return true
+	case child.Kind == Single && parent.Kind == Single:
+		return child.Group == parent.Group
+	case child.Kind != Sharded || parent.Kind != Sharded || len(child.Distribution) != len(parent.Distribution):
+		return false
+	}
+	for i, c := range child.Distribution {
+		at := slices.Index(fk.Columns, c)
+		if at < 0 || !strings.EqualFold(fk.RefColumns[at], parent.Columns[parent.Distribution[i]].Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// Cascades reports whether a rule of a foreign key changes rows instead of refusing.
+func Cascades(rule string) bool { return rule == "CASCADE" || rule == "SET NULL" }
+
+// apart reports that servers alone cannot enforce the key: rows that refer to each other lie on different groups, or a server
+// would delete or change rows of a table behind the back of its global indexes.
+func (r *Relation) apart() bool {
+	return r.Parent != nil && (!Together(r.Child, r.Key, r.Parent) ||
+		len(r.Child.Global) > 0 && (Cascades(r.Key.OnDelete) || Cascades(r.Key.OnUpdate)))
+}
+
+// Relations returns the foreign keys of t and those to t. own: servers cannot enforce all of them, so that Skarv enforces all
+// in every statement that changes what they speak of, and tells the servers not to.
+func (s *Snapshot) Relations(t *Table) (parents, children []Relation, own bool) {
+	for i := range t.ForeignKeys {
+		fk := &t.ForeignKeys[i]
+		r := Relation{t, fk, s.Table(fk.RefDB, fk.RefTable)}
+		parents = append(parents, r)
+		own = own || r.apart()
+	}
+	for _, d := range s.Databases {
+		for _, child := range d.Tables {
+			for i := range child.ForeignKeys {
+				if fk := &child.ForeignKeys[i]; fk.RefTable == t.Name && fk.RefDB == t.Database {
+					r := Relation{child, fk, t}
+					children = append(children, r)
+					own = own || r.apart()
+				}
+			}
+		}
+	}
+	slices.SortFunc(children, func(a, b Relation) int {
+		return strings.Compare(a.Child.Database+"."+a.Child.Name+"."+a.Key.Name, b.Child.Database+"."+b.Child.Name+"."+b.Key.Name)
+	})
+	return parents, children, own
+}
+
+// ParentColumns are the columns of Parent that the key refers to.
+func (r *Relation) ParentColumns() []int {
+	out := make([]int, 0, len(r.Key.RefColumns))
+	for _, name := range r.Key.RefColumns {
+		out = append(out, r.Parent.Column(name))
+	}
+	return out
+}
+
+// String is the key as the servers' errors show it.
+func (r *Relation) String() string {
+	q := func(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }
+	var columns, refs []string
+	for _, c := range r.Key.Columns {
+		columns = append(columns, q(r.Child.Columns[c].Name))
+	}
+	for _, n := range r.Key.RefColumns {
+		refs = append(refs, q(n))
+	}
+	parent := q(r.Key.RefTable)
+	if r.Key.RefDB != r.Child.Database {
+		parent = q(r.Key.RefDB) + "." + parent
+	}
+	s := fmt.Sprintf("(%s.%s, CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)", q(r.Child.Database), q(r.Child.Name), q(r.Key.Name),
+		strings.Join(columns, ", "), parent, strings.Join(refs, ", "))
+	if Cascades(r.Key.OnDelete) {
+		s += " ON DELETE " + r.Key.OnDelete
+	}
+	if Cascades(r.Key.OnUpdate) {
+		s += " ON UPDATE " + r.Key.OnUpdate
+	}
+	return s + ")"
+}
+
+// WatchedColumns are the columns of a table whose values its foreign keys, its global indexes and its placement depend on,
+// ascending.
+func WatchedColumns(t *Table, parents, children []Relation) []int {
+	out := slices.Clone(t.Distribution)
+	for _, x := range t.Global {
+		out = append(out, x.Columns...)
+	}
+	for i := range parents {
+		out = append(out, parents[i].Key.Columns...)
+	}
+	for i := range children {
+		out = append(out, children[i].ParentColumns()...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
