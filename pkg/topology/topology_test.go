@@ -38,7 +38,7 @@ func follow(t *testing.T, s *topology.Store, onChange func(*catalog.Snapshot)) *
 }
 
 func deadline(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
