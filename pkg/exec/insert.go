@@ -377,8 +377,9 @@ func (r *Runner) targets(in *insertion) (err error) {
 	return nil
 }
 
-// alone reports that a group gets only one of several rows, and that this row has a NULL or an expression. Without strict
-// mode a server makes something of a NULL that is one of several rows, and refuses that of a single one.
+// alone reports that a group gets only one of several rows, and that this row has a NULL, or an expression that may be one,
+// for a column that holds none. Without strict mode a server makes something of such a NULL in one of several rows, and
+// refuses that of a single one.
 func (in *insertion) alone(groups []placement.NodeGroupID) bool {
 	for _, g := range groups {
 		only, n := -1, 0
@@ -387,8 +388,11 @@ func (in *insertion) alone(groups []placement.NodeGroupID) bool {
 				only, n = row, n+1
 			}
 		}
-		for col := 0; n == 1 && col < in.columns(only); col++ {
-			if el := in.element(only, col); el.kind != literal || el.value.IsNull() {
+		if n != 1 {
+			continue
+		}
+		for _, position := range in.node.NotNull {
+			if el := in.element(only, position); el.kind != literal || el.value.IsNull() {
 				return true
 			}
 		}

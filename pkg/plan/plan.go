@@ -323,6 +323,8 @@ type InsertRows struct {
 	Several *sqlerr.Error
 	// Indexed, not nil: the table has global indexes.
 	Indexed *Indexed
+	// NotNull are the positions in a row as written of columns, other than the sequence's, that hold no NULL.
+	NotNull []int
 	// Else is how the statement runs when the text alone does not tell where a row belongs; nil if there is no other way.
 	Else *Workspace
 }

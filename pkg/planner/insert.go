@@ -490,6 +490,11 @@ func insertRows(b *build) (bool, error) {
 func (b *build) rowsPlan() (*plan.InsertRows, error) {
 	in := b.ins
 	ir := &plan.InsertRows{Table: in.table, AutoIncrement: -1, Columns: len(in.columns), ZeroIsValue: b.sess.NoAutoValueOnZero}
+	for position, c := range in.columns {
+		if c != in.sequence && !in.table.Columns[c].Nullable {
+			ir.NotNull = append(ir.NotNull, position)
+		}
+	}
 	added := ""
 	if in.sequence >= 0 {
 		ir.Sequence = true
