@@ -15,14 +15,13 @@ const batchBytes = 512 << 10
 
 // Filler writes rows into a table, in batches: while the server writes one, the next is gathered.
 type Filler struct {
-	w       *Workspace
-	forms   []Form
-	head    int // bytes of "INSERT INTO t (a, b) VALUES "
-	sql     []byte
-	fields  [][]byte
-	pending bool   // the answer to a batch has not been read
-	number  uint64 // of the next row of a tracked table; else 0
-	keys    []*Keys
+	w      *Workspace
+	forms  []Form
+	head   int // bytes of "INSERT INTO t (a, b) VALUES "
+	sql    []byte
+	fields [][]byte
+	number uint64 // of the next row of a tracked table; else 0
+	keys   []*Keys
 }
 
 // Fill returns a Filler for columns of the table that Create made of t. Rows come as Read selects these columns.
@@ -78,34 +77,22 @@ func (f *Filler) Row(row []byte) (err error) {
 	return f.flush()
 }
 
-// Finish writes what is left and waits until the server has all rows.
+// Finish writes what is left. Whether the server took it is told later, as with Create.
 func (f *Filler) Finish() error {
 	if len(f.sql) > f.head {
-		if err := f.flush(); err != nil {
-			return err
-		}
+		return f.flush()
 	}
-	return f.settle()
-}
-
-func (f *Filler) flush() error {
-	if err := f.settle(); err != nil {
-		return err
-	}
-	if err := f.w.conn.Send(wire.ComQuery, f.sql); err != nil {
-		return err
-	}
-	f.pending = true
-	f.sql = f.sql[:f.head]
 	return nil
 }
 
-// settle reads the answer to the batch sent last.
-func (f *Filler) settle() error {
-	if !f.pending {
-		return nil
+// flush sends a batch, after the one before has been answered.
+func (f *Filler) flush() error {
+	if err := f.w.conn.settle(); err != nil {
+		return err
 	}
-	f.pending = false
-	_, err := f.w.conn.ReadHead()
-	return err
+	if err := f.w.conn.later(f.sql, nil); err != nil {
+		return err
+	}
+	f.sql = f.sql[:f.head]
+	return nil
 }

@@ -29,7 +29,7 @@ type Conn interface {
 
 // Workspace is the temporary tables of one statement. It belongs to one goroutine.
 type Workspace struct {
-	conn   Conn
+	conn   *pipe
 	budget *Budget
 	mode   string // the session's sql_mode
 	rows   int64
@@ -47,9 +47,9 @@ const Writing = "@@sql_mode = 'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO', @@tim
 
 // Open begins a workspace on conn, which nobody else uses until Close. mode is the session's sql_mode.
 func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
-	w := &Workspace{conn: conn, budget: budget, mode: mode}
+	w := &Workspace{conn: &pipe{Conn: conn}, budget: budget, mode: mode}
 	// Replicas and change streams need not know of temporary tables; an account that may not say so writes them to the log.
-	if _, err := conn.Exec("SET SESSION sql_log_bin = 0"); err != nil && !conn.Usable() {
+	if err := w.conn.later([]byte("SET SESSION sql_log_bin = 0"), func(error) error { return nil }); err != nil {
 		return nil, err
 	}
 	var sql strings.Builder
@@ -58,11 +58,11 @@ func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
 		sql.WriteString("@skarv_" + v + " = @@" + v + ", ")
 	}
 	sql.WriteString("@@sql_select_limit = DEFAULT, " + Writing)
-	_, err := conn.Exec(sql.String())
-	return w, err
+	return w, w.conn.later([]byte(sql.String()), nil)
 }
 
-// Create makes an empty table like t, in t's database, and returns its name, which Rename changes.
+// Create makes an empty table like t, in t's database, and returns its name, which Rename changes. That it cannot be made may
+// be told later, by any other method, at the latest by Ready.
 func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 	name = w.name()
 	made := quote(t.Database) + "." + quote(name)
@@ -70,12 +70,14 @@ func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 	if t.Temporary != "" {
 		like = t.Temporary // it is on another connection
 	}
-	_, err = w.conn.Exec("CREATE TEMPORARY TABLE " + made + like)
-	switch {
-	case sqlerr.HasCode(err, noFulltext):
-		return "", sqlerr.Unsupported("a query over several node groups that needs a copy of the table '"+t.Name+"', which has FULLTEXT keys",
-			"give the distribution key")
-	case err != nil:
+	err = w.conn.later([]byte("CREATE TEMPORARY TABLE "+made+like), func(err error) error {
+		if sqlerr.HasCode(err, noFulltext) {
+			return sqlerr.Unsupported("a query over several node groups that needs a copy of the table '"+t.Name+"', which has FULLTEXT keys",
+				"give the distribution key")
+		}
+		return err
+	})
+	if err != nil {
 		return "", err
 	}
 	w.tables = append(w.tables, made)
@@ -146,7 +148,7 @@ func (w *Workspace) Select(db, text string) (name string, err error) {
 // Rename gives a table that Create or Select made another name; from then on it hides the table of that name.
 func (w *Workspace) Rename(db, from, to string) error {
 	old, made := quote(db)+"."+quote(from), quote(db)+"."+quote(to)
-	if _, err := w.conn.Exec("ALTER TABLE " + old + " RENAME TO " + made); err != nil {
+	if err := w.conn.later([]byte("ALTER TABLE "+old+" RENAME TO "+made), nil); err != nil {
 		return err
 	}
 	for i := range w.tables {
@@ -188,8 +190,10 @@ func (w *Workspace) Ready() error {
 		}
 		sql.WriteString("@@" + v + " = @skarv_" + v)
 	}
-	_, err := w.conn.Exec(sql.String())
-	return err
+	if err := w.conn.later([]byte(sql.String()), nil); err != nil {
+		return err
+	}
+	return w.conn.settle()
 }
 
 // Free counts the workspace's bytes as free. Whoever does not Close as well closes the connection, which drops the tables.

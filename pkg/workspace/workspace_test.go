@@ -19,21 +19,27 @@ type server struct {
 	told   []string
 	fail   func(sql string) error
 	broken bool
-	owed   int
+	owed   []string
 	shown  string // by SHOW CREATE TABLE
 }
 
 func (s *server) Send(_ wire.Command, body []byte) error {
 	s.told = append(s.told, string(body))
-	s.owed++
+	s.owed = append(s.owed, string(body))
 	return nil
 }
 
 func (s *server) ReadHead() (mysqlconn.Head, error) {
-	if s.owed == 0 {
+	if len(s.owed) == 0 {
 		return mysqlconn.Head{}, errors.New("nothing was asked")
 	}
-	s.owed--
+	sql := s.owed[0]
+	s.owed = s.owed[1:]
+	if s.fail != nil {
+		if err := s.fail(sql); err != nil {
+			return mysqlconn.Head{}, err
+		}
+	}
 	return mysqlconn.Head{OK: &wire.OK{}}, nil
 }
 
@@ -103,7 +109,7 @@ func TestCopy(t *testing.T) {
 	require.Positive(t, budget.Used())
 	require.NoError(t, w.Close())
 	require.Zero(t, budget.Used())
-	require.Zero(t, s.owed)
+	require.Empty(t, s.owed)
 	require.Contains(t, s.told, "INSERT INTO `d`.`skarv_copy_1` (`id`, `a``b`) VALUES (1,x'78'),(2,NULL)")
 	require.Equal(t, "DROP TEMPORARY TABLE `d`.`t`", s.told[len(s.told)-1])
 }
@@ -151,7 +157,30 @@ func TestFulltext(t *testing.T) {
 	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "")
 	require.NoError(t, err)
 	_, err = w.Create(table())
-	require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet))
+	require.NoError(t, err, "nobody has waited for the answer")
+	err = w.Ready()
+	require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet), "%v", err)
+	require.Empty(t, s.owed, "all answers are read")
+}
+
+// An error in the middle leaves no answer unread, and the first is told.
+func TestPipelinedErrors(t *testing.T) {
+	s := &server{fail: func(sql string) error {
+		if strings.HasPrefix(sql, "INSERT") {
+			return &sqlerr.Error{Code: 1114, Message: "full"}
+		}
+		return nil
+	}}
+	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "")
+	require.NoError(t, err)
+	name, err := w.Create(table())
+	require.NoError(t, err)
+	f := w.Fill(table(), name, []int{0, 1})
+	require.NoError(t, f.Row(row("1", "x")))
+	require.NoError(t, f.Finish())
+	require.NoError(t, w.Rename("d", name, "t"))
+	require.ErrorContains(t, w.Ready(), "full")
+	require.Empty(t, s.owed)
 }
 
 func TestValues(t *testing.T) {
