@@ -15,6 +15,10 @@ func insertIndexed(b *build) (bool, error) {
 	if !b.followed(t) {
 		return false, nil
 	}
+	if b.returning {
+		return false, sqlerr.Unsupported("RETURNING of rows that UNIQUE KEY '"+t.Global[0].Name+"', which does not contain the distribution key, holds",
+			"read the rows with a SELECT")
+	}
 	if in.query != nil {
 		return false, b.refuseFollowed("INSERT ... SELECT into", t)
 	}

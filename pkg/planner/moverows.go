@@ -231,6 +231,8 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 	text, ok := b.modifyText()
 	p := b.locate()
 	switch {
+	case b.returning:
+		return refuse("with RETURNING")
 	case len(m.scope.insts) != 1 || m.update != nil && m.update.With != nil || m.del != nil && m.del.With != nil:
 		return refuse("together with other tables")
 	case !ok || m.del != nil && text.ignore:
