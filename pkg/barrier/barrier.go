@@ -34,6 +34,7 @@ type Holder struct {
 	// scatter is the epoch of the map that the statement at hand was planned by, if it is one over several groups; 0:
 	// none.
 	scatter atomic.Uint64
+	commits atomic.Bool // see gate
 }
 
 // Hold announces the use of partitions until Release. The caller must look at the current map after it.
@@ -155,11 +156,15 @@ type Barrier struct {
 
 	mu      sync.Mutex
 	holders map[*Holder]struct{}
+
+	gate gate
 }
 
 // New returns a Barrier without Holders.
 func New() *Barrier {
-	return &Barrier{wake: make(chan struct{}, 1), holders: map[*Holder]struct{}{}}
+	b := &Barrier{wake: make(chan struct{}, 1), holders: map[*Holder]struct{}{}}
+	b.gate.wake = make(chan struct{}, 1)
+	return b
 }
 
 // Join returns a new Holder. It must be left.

@@ -62,6 +62,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 	}
 	cfg.Peers = peers{s}
 	cfg.Transactions, cfg.ListTransactions = s.coordinator, s.listTransactions
+	cfg.HoldCommits = s.holdCommits
 	cfg.ListReorganisations = s.listReorganisations
 	tlsConfig, _ := s.cfg.MySQL.tlsConfig()
 	var listeners []net.Listener

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -62,6 +63,10 @@ type Server struct {
 	admitted chan struct{} // closed when the first slot is taken
 	slot     atomic.Pointer[topology.Slot]
 	options  Options
+
+	gates     *gatekeeper
+	oneGate   sync.Mutex // is held while this process has a gate closed
+	gateCount *prometheus.CounterVec
 
 	coordinator *txn.Coordinator
 	recoverer   *txn.Recoverer // nil without the controller's role
@@ -143,6 +148,11 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 		IdleTimeout: time.Duration(cfg.Backend.IdleTimeout), TLS: backendTLS, Log: o.Log, Registerer: s.registry,
 		Accounts: s.accounts,
 	})
+	s.gates = newGatekeeper()
+	s.gateCount = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "skarv_snapshots_total", Help: "Consistent snapshots over all node groups asked for by clients of this process.",
+	}, []string{"outcome"})
+	s.registry.MustRegister(s.gateCount)
 	s.coordinator = txn.NewCoordinator(txn.Config{
 		Dial: s.pools.Dial, Board: board{s}, Log: o.Log, Registerer: s.registry, Failpoint: o.Failpoint,
 	})
@@ -279,6 +289,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.has(RoleProxy) {
 		below.Go(func() error { return s.runSlot(base) })
 		below.Go(func() error { return s.runBarrier(base) })
+		below.Go(func() error { return s.runGates(base) })
 	}
 
 	above, ctx := errgroup.WithContext(ctx)

@@ -74,7 +74,11 @@ func (s *Server) trySlot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.follower.AwaitMap(ctx); err != nil {
+	err = s.follower.AwaitMap(ctx)
+	if err == nil {
+		err = s.syncGates(ctx)
+	}
+	if err != nil {
 		return errors.Join(err, s.store.ReleaseSlot(context.WithoutCancel(ctx), slot))
 	}
 	select {

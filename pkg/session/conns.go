@@ -30,6 +30,7 @@ type conns struct {
 	joins    bool
 	warnings []Warning
 	pending  uint16 // warnings of the commit
+	commits  bool   // the statement commits by itself, without EndStatement
 }
 
 // Enter implements exec.Conns.
@@ -50,6 +51,10 @@ func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) 
 	if b := c.branch(g); b != nil {
 		c.s.running.enter(b)
 		return b, nil
+	}
+	if write && !c.commits && c.s.tx == nil && c.statement == nil && c.plan != nil && writes(c.plan) {
+		c.commits = true
+		c.s.beginCommit()
 	}
 	b, err := c.s.borrow(g)
 	if err != nil {
@@ -155,7 +160,9 @@ func (c *conns) EndStatement(err error) error {
 	tx := c.statement
 	c.statement = nil
 	_ = tx.EndStatement(nil) // what it did is kept
+	c.s.beginCommit()
 	out, err := tx.Commit()
+	c.s.endCommit()
 	if out.Pending != "" {
 		c.warnings, c.pending = append(c.warnings, pendingNote(out.Pending)), 1
 	}
@@ -166,6 +173,14 @@ func (c *conns) EndStatement(err error) error {
 func (c *conns) keep() {
 	for _, b := range c.held {
 		c.s.held(b)
+	}
+}
+
+// committed is called when the statement has ended, however.
+func (c *conns) committed() {
+	if c.commits {
+		c.commits = false
+		c.s.endCommit()
 	}
 }
 

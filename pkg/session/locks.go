@@ -164,6 +164,8 @@ func (s *Session) unlock() error {
 	if s.locks == nil {
 		return nil
 	}
+	s.beginCommit()
+	defer s.endCommit()
 	err := s.eachLocked(func(c *backend.Conn) error {
 		_, err := c.Exec("UNLOCK TABLES")
 		return err
@@ -204,6 +206,10 @@ func (s *Session) endLocked(k plan.Kind) error {
 		verb = "ROLLBACK"
 	}
 	s.locked.wrote = 0
+	if k == plan.Commit {
+		s.beginCommit()
+		defer s.endCommit()
+	}
 	return s.eachLocked(func(c *backend.Conn) error {
 		_, err := c.Exec(verb)
 		return err

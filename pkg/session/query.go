@@ -285,7 +285,11 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 			return err
 		}
 	} else if s.tx == nil && s.locks == nil && !s.autocommit && (p.Root != nil || p.Relay != nil && len(p.Relay.Tables) > 0) {
-		s.begin("BEGIN", nil)
+		if !s.readAtGate || !s.repeatable() {
+			s.begin("BEGIN", nil)
+		} else if err := s.openSnapshot(nil); err != nil {
+			return err
+		}
 	}
 	if err := s.work(); err != nil {
 		return err
@@ -317,6 +321,10 @@ func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 			if err := s.enter(touched, writes(p) || p.Uses&plan.LocksRows != 0, false); err != nil {
 				return err
 			}
+			if s.tx == nil && writes(p) {
+				s.beginCommit()
+				defer s.endCommit()
+			}
 			return s.relay(p, g, cmd, request)
 		}
 	}
@@ -326,6 +334,11 @@ func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 	if p.Root == nil {
 		return s.refuse(p)
 	}
+	done, err := s.atMoment(p)
+	if err != nil {
+		return err
+	}
+	defer done()
 	if w, ok := p.Root.(*plan.Workspace); ok {
 		if w.Write {
 			return s.workspaceWrite(p, w)
@@ -437,6 +450,7 @@ func (s *Session) scatter(p *plan.Plan) error {
 		s.runner.Lenient = !strings.Contains(s.sqlMode, "STRICT_")
 	}
 	conns := conns{s: s, plan: p}
+	defer conns.committed()
 	out := s.newOutput()
 	if err := s.limitOutput(p, out); err != nil {
 		return err

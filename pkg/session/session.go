@@ -59,6 +59,8 @@ type Config struct {
 	Transactions *txn.Coordinator
 	// ListReorganisations returns those that are known, oldest first.
 	ListReorganisations func(context.Context) ([]Reorganisation, error)
+	// HoldCommits runs look while nothing is committed in the whole cluster.
+	HoldCommits func(ctx context.Context, look func() error) error
 	// ListTransactions returns those that are prepared or whose end is still known; with an id only that one.
 	ListTransactions func(ctx context.Context, id txn.ID) ([]txn.Info, error)
 }
@@ -137,6 +139,10 @@ type Session struct {
 	hints []*backend.Conn                         // by node group: last used
 
 	locked tableLocks // what locks are of
+
+	commits    int  // that have begun, one in another
+	readAtGate bool // skarv_read_atomicity = gate
+	momentary  bool // the transaction is that of one SELECT
 
 	prepared map[uint32]*prepared
 	named    map[string]*prepared // PREPARE name FROM ..., by name in lower case
@@ -249,7 +255,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 // reset brings the session to the state it has right after login, but for its database.
 func (s *Session) reset() error {
 	s.lastInsertID, s.rowCount, s.foundRows, s.isolation, s.warnings = 0, 0, 0, "", nil
-	s.bestEffort = false
+	s.bestEffort, s.readAtGate = false, false
 	s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements)
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
@@ -363,7 +369,7 @@ func (s *Session) status() wire.Status {
 	if s.autocommit {
 		st |= wire.StatusAutocommit
 	}
-	if s.tx != nil || s.locks != nil && s.lockedInTransaction() {
+	if s.tx != nil && !s.momentary || s.locks != nil && s.lockedInTransaction() {
 		st |= wire.StatusInTrans
 	}
 	if s.mode&sqlparse.NoBackslashEscapes != 0 {

@@ -46,7 +46,7 @@ func (s *Session) set(params *wire.Params) error {
 			return err
 		}
 	}
-	if rest, found, err := s.setCommit(tokens); err != nil || found && rest == nil {
+	if rest, found, err := s.setOwn(tokens); err != nil || found && rest == nil {
 		if err != nil {
 			return err
 		}

@@ -56,6 +56,10 @@ func (s *Session) commitImplicit() error {
 
 // commit commits tx. One that is in several node groups is not to be interrupted: every step of it is bounded.
 func (s *Session) commit(tx *txn.Txn) (txn.Outcome, error) {
+	if tx.Wrote() {
+		s.beginCommit()
+		defer s.endCommit()
+	}
 	s.committing.Store(true)
 	defer s.committing.Store(false)
 	if c := tx.Branch(tx.Group()); c != nil && !tx.Several() {
@@ -73,6 +77,9 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		}
 		if err := s.unlock(); err != nil {
 			return err
+		}
+		if p.Txn != nil && p.Txn.Snapshot || s.readAtGate {
+			return s.beginSnapshot(p.Txn)
 		}
 		s.begin(string(s.stmt.SQL()), p.Txn)
 		return s.ok(wire.OK{})

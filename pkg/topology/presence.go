@@ -26,6 +26,8 @@ type Member struct {
 	// Slot and Incarnation name the slot that the process holds; see Slot. Incarnation is 0 without one.
 	Slot        int   `json:"slot,omitempty"`
 	Incarnation int64 `json:"incarnation,omitempty"`
+	// Gated is the revision of a Gate: while it or an older one stands nothing is committed by the process.
+	Gated int64 `json:"gated,omitempty"`
 	// Waits is what the process shows of its transactions that wait for locks.
 	Waits json.RawMessage `json:"waits,omitempty"`
 	// Unfenced: the process uses a server with Skarv's own account, so that it could not be shut out there.
@@ -41,6 +43,7 @@ type Presence struct {
 	slot    atomic.Pointer[Slot]
 	loose   atomic.Bool // Unfenced was called
 	waits   atomic.Pointer[json.RawMessage]
+	gated   atomic.Int64
 	wake    chan struct{}
 }
 
@@ -82,6 +85,15 @@ func (p *Presence) Hold(s *Slot) {
 func (p *Presence) Unfenced() {
 	p.loose.Store(true)
 	p.announceSoon()
+}
+
+// AckGate says that nothing is being committed by this process and nothing will be while the gate of revision or an older one
+// stands. It never blocks and is called by one goroutine.
+func (p *Presence) AckGate(revision int64) {
+	if revision > p.gated.Load() {
+		p.gated.Store(revision)
+		p.announceSoon()
+	}
 }
 
 // ShowWaits replaces what the process shows of its transactions that wait for locks, a JSON value; nil: nothing. It never blocks.
@@ -151,6 +163,7 @@ func (p *Presence) put(ctx context.Context, lease clientv3.LeaseID) error {
 	m := p.member
 	m.Unfenced = p.loose.Load()
 	m.Acked, m.Drained = p.acked.Load(), p.drained.Load()
+	m.Gated = p.gated.Load()
 	if waits := p.waits.Load(); waits != nil {
 		m.Waits = *waits
 	}

@@ -20,6 +20,7 @@ const (
 	ReorgLock     RecordKind = "reorglock"
 	ReorgProgress RecordKind = "reorgprogress"
 	Secrets       RecordKind = "secret"
+	Gates         RecordKind = "gate" // see Gate
 )
 
 // Record is one stored record.

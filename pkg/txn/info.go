@@ -134,3 +134,14 @@ func decisions(c *mysqlconn.Conn, g placement.NodeGroupID, which string) ([]Info
 	}
 	return list, nil
 }
+
+// Prepared returns the number of prepared branches on a node group.
+func Prepared(ctx context.Context, dial Dialer, g placement.NodeGroupID) (int, error) {
+	c, err := reserved(ctx, dial, g)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	list, err := prepared(c)
+	return len(list), err
+}

@@ -101,6 +101,51 @@ func (t *Txn) branch(g placement.NodeGroupID) *branch {
 	return nil
 }
 
+// Wrote reports whether anything may have been written.
+func (t *Txn) Wrote() bool {
+	return slices.ContainsFunc(t.branches, func(b *branch) bool { return b.wrote })
+}
+
+// readView is a statement that makes a transaction of REPEATABLE READ see the present until its end. DO would not, nor a
+// SELECT for which the client's sql_select_limit leaves nothing to do.
+const readView = "SELECT COUNT(*) FROM `_skarv`.`dt` WHERE id = '' LIMIT 1"
+
+// Snapshot opens branches on groups, before anything else is done in the transaction, whose reads show all of them at one
+// moment. hold runs a function while nothing is committed anywhere. After an error the caller rolls back.
+func (t *Txn) Snapshot(pool Pool, groups []placement.NodeGroupID, hold func(look func() error) error) error {
+	if err := t.open(pool, slices.Sorted(slices.Values(groups)), false); err != nil {
+		return err
+	}
+	defer t.Rest()
+	return hold(func() error {
+		for _, b := range t.branches {
+			b.limit(readViewTimeout)
+		}
+		for _, b := range t.branches {
+			if err := b.conn.Send(wire.ComQuery, []byte(readView)); err != nil {
+				return Lost(b.conn, err)
+			}
+		}
+		for _, b := range t.branches {
+			_, err := b.conn.ReadHead()
+			if err == nil {
+				err = b.conn.DiscardRows()
+			}
+			if err == nil {
+				b.limited = false
+				err = b.conn.SetDeadline(time.Time{})
+			}
+			if err != nil {
+				return Lost(b.conn, err)
+			}
+		}
+		return nil
+	})
+}
+
+// readViewTimeout bounds the wait for servers while commits are held.
+const readViewTimeout = 2 * time.Second
+
 // Holds reports whether c is the connection of one of the branches.
 func (t *Txn) Holds(c *backend.Conn) bool { return t.Branch(c.Group) == c }
 

@@ -41,7 +41,7 @@ func TestDeadlockOverGroups(t *testing.T) {
 	// A lock wait that is no deadlock ends as one, and takes as long as all the rest.
 	holder, waits := connect(t), connect(t)
 	z := 1
-	for z == x || z == y || groupOf(t, z) == groupOf(t, x) {
+	for groupOf(t, z) == groupOf(t, x) || groupOf(t, z) == groupOf(t, y) {
 		z++
 	}
 	holder.exec("BEGIN")

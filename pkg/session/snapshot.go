@@ -1,0 +1,107 @@
+package session
+
+import (
+	"context"
+	"strings"
+
+	"skarv/pkg/exec"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/wire"
+)
+
+// beginCommit is called before anything is committed, and endCommit when that is over. In between the process does not
+// acknowledge a closed gate; while one is closed beginCommit waits.
+func (s *Session) beginCommit() {
+	if s.commits++; s.commits == 1 {
+		s.hold.Commit()
+	}
+}
+
+func (s *Session) endCommit() {
+	if s.commits--; s.commits == 0 {
+		s.hold.EndCommit()
+	}
+}
+
+// repeatable reports whether a transaction that begins now reads all from one snapshot, as REPEATABLE READ does.
+func (s *Session) repeatable() bool {
+	level := "REPEATABLE-READ"
+	for _, name := range []string{"tx_isolation", "transaction_isolation"} {
+		if v, ok := s.state.Get("@@session." + quoteName(name)); ok {
+			level = strings.ToUpper(strings.Trim(v, "'"))
+		}
+	}
+	if next := strings.ToUpper(s.isolation); strings.Contains(next, "ISOLATION") {
+		return strings.Contains(next, "REPEATABLE")
+	}
+	return level == "REPEATABLE-READ"
+}
+
+// beginSnapshot is START TRANSACTION WITH CONSISTENT SNAPSHOT: all that the transaction reads is as it was at one moment on
+// all node groups. With other isolation levels than REPEATABLE READ servers ignore the phrase, and so does Skarv.
+func (s *Session) beginSnapshot(how *plan.Txn) error {
+	if !s.repeatable() {
+		s.begin(string(s.stmt.SQL()), how)
+		return s.ok(wire.OK{})
+	}
+	if err := s.openSnapshot(how); err != nil {
+		return err
+	}
+	return s.ok(wire.OK{})
+}
+
+// atMoment gives a SELECT over several groups, outside of a transaction, a snapshot of its own if skarv_read_atomicity wants
+// that. done must be called.
+func (s *Session) atMoment(p *plan.Plan) (done func(), err error) {
+	if !s.readAtGate || s.tx != nil || s.locks != nil || p.Kind != plan.Select || p.Uses&plan.LocksRows != 0 || !s.repeatable() {
+		return func() {}, nil
+	}
+	if err := s.openSnapshot(&plan.Txn{ReadOnly: true}); err != nil {
+		return nil, err
+	}
+	s.momentary = true
+	return func() {
+		s.endTransaction()
+		s.momentary = false
+	}, nil
+}
+
+// openSnapshot begins the transaction and takes its snapshot.
+func (s *Session) openSnapshot(how *plan.Txn) (err error) {
+	s.begin("START TRANSACTION", how) // the client's own text would take the first group's snapshot at once
+	if s.tx.ReadOnly {
+		s.tx.Begin = "START TRANSACTION READ ONLY"
+	}
+	defer func() {
+		if err != nil {
+			s.endTransaction()
+		}
+	}()
+	// It uses every partition until its end: when one is handed over, its rows are where the snapshot does not show them.
+	for {
+		err := s.enter(&exec.Touched{All: true}, false, true)
+		if err == nil {
+			break
+		}
+		if err != errMoved {
+			return err
+		}
+		s.snap = s.cfg.Snapshot()
+	}
+	groups := make([]placement.NodeGroupID, 0, len(s.snap.Groups))
+	for _, g := range s.snap.Groups {
+		groups = append(groups, g.ID)
+	}
+	err = s.tx.Snapshot(s, groups, func(look func() error) error { return s.cfg.HoldCommits(context.Background(), look) })
+	if err == nil {
+		return nil
+	}
+	e := sqlerr.From(err)
+	if e.Code == sqlerr.Internal {
+		e = sqlerr.LockWaitTimeout.New()
+		e.Message = "Lock wait timeout exceeded; try restarting transaction: no snapshot of all node groups, because " + err.Error()
+	}
+	return e
+}

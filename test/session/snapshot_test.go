@@ -1,0 +1,112 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+)
+
+// TestConsistentSnapshot: while rows on all node groups change, a snapshot shows them as they were at one moment: of two rows
+// that one transaction changes both or none, and of changes that follow each other never the later one without the
+// earlier one. Writers use two proxies, and the reader both.
+func TestConsistentSnapshot(t *testing.T) {
+	c := connect(t)
+	c.exec("CREATE TABLE moment (id INT PRIMARY KEY, n BIGINT NOT NULL)")
+	defer c.exec("DROP TABLE moment")
+	x, y := idsApart(t)
+	var rows string
+	const ids = 32
+	for id := 1; id <= ids; id++ {
+		rows += fmt.Sprintf(",(%d,0)", id)
+	}
+	c.exec("INSERT INTO moment VALUES " + rows[1:])
+	other := anotherProxy(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var g errgroup.Group
+	stopped := false
+	stop := func() {
+		if !stopped {
+			stopped = true
+			cancel()
+			require.NoError(t, g.Wait())
+		}
+	}
+	defer stop()
+	transfers, steps := connectTo(t, other), connect(t)
+	both := connectTo(t, other)
+	g.Go(func() error { // sum stays 0
+		for i := 0; ctx.Err() == nil; i++ {
+			from, to := 10+i%10, 20+i%10
+			for _, q := range []string{
+				"BEGIN", fmt.Sprintf("UPDATE moment SET n = n - 1 WHERE id = %d", from),
+				fmt.Sprintf("UPDATE moment SET n = n + 1 WHERE id = %d", to), "COMMIT",
+			} {
+				if _, err := transfers.ExecContext(context.Background(), q); err != nil {
+					return fmt.Errorf("%s: %w", q, err)
+				}
+			}
+		}
+		return nil
+	})
+	g.Go(func() error { // x goes ahead
+		for ctx.Err() == nil {
+			for _, id := range []int{x, y} {
+				if _, err := steps.ExecContext(context.Background(), "UPDATE moment SET n = n + 1 WHERE id = ?", id); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	g.Go(func() error { // one statement over several groups
+		for ctx.Err() == nil {
+			if _, err := both.ExecContext(context.Background(), "UPDATE moment SET n = n + 1 WHERE id IN (5, 6, 7, 8)"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	check := func(r *client, get func(string) string) {
+		one, two := get(fmt.Sprintf("SELECT n FROM moment WHERE id = %d", x)), get(fmt.Sprintf("SELECT n FROM moment WHERE id = %d", y))
+		a, err := strconv.Atoi(one)
+		require.NoError(t, err)
+		b, err := strconv.Atoi(two)
+		require.NoError(t, err)
+		require.True(t, a == b || a == b+1, "%d steps of the first row, %d of the second", a, b)
+		require.Equal(t, "0", get("SELECT SUM(n) FROM moment WHERE id >= 10"))
+		require.Equal(t, "1", get("SELECT COUNT(DISTINCT n) FROM moment WHERE id IN (5, 6, 7, 8)"))
+	}
+	readers := []*client{connect(t), connectTo(t, other)}
+	for i := range 20 {
+		r := readers[i%2]
+		if i%4 < 2 {
+			r.exec("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+		} else {
+			r.exec("START TRANSACTION /*!40100 WITH CONSISTENT SNAPSHOT */")
+		}
+		check(r, func(q string) string { return r.get(q) })
+		if i%4 == 0 {
+			r.exec("UPDATE moment SET n = n + 1 WHERE id IN (1, 2, 3, 4) AND id NOT IN (?, ?)", x, y) // it may write, too
+		}
+		r.exec("COMMIT")
+	}
+	r := readers[0]
+	r.exec("SET skarv_read_atomicity = gate")
+	for range 5 {
+		require.Equal(t, "0", r.get("SELECT SUM(n) FROM moment WHERE id >= 10"))
+		require.Equal(t, "1", r.get("SELECT COUNT(DISTINCT n) FROM moment WHERE id IN (5, 6, 7, 8)"))
+		r.exec("BEGIN")
+		check(r, func(q string) string { return r.get(q) })
+		r.exec("ROLLBACK")
+	}
+	r.fails(1235, "SET skarv_read_atomicity = validated")
+	r.fails(1235, "SET skarv_read_atomicity = lock")
+	r.fails(1231, "SET skarv_read_atomicity = now")
+	r.exec("SET skarv_read_atomicity = off")
+	stop()
+	require.NotEqual(t, "0", c.get(fmt.Sprintf("SELECT n FROM moment WHERE id = %d", x)))
+}
