@@ -244,4 +244,3 @@ func (s *Server) nothingPrepared(ctx context.Context) error {
 	}
 	return g.Wait()
 }
-
