@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
+
+	"skarv/test/cluster"
 )
 
 // failAfter is what the processes of these tests are configured with; a server is probed once a second besides.
@@ -223,9 +225,7 @@ func (f *failures) serverPaused(t *testing.T) {
 		answers <- running.QueryRowContext(context.Background(), fmt.Sprintf("SELECT SLEEP(20) FROM orders WHERE id = %d", f.key2)).Scan(&v)
 	}()
 	f.awaitSleeping(t)
-	pid := f.servers[1].Status().Pid
-	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
-	defer syscall.Kill(pid, syscall.SIGCONT) //nolint:errcheck // it runs or is gone
+	resume := cluster.Pause(t, f.servers[1].Status().Pid)
 	began := time.Now()
 	var all sync.WaitGroup
 	errs, took := make([]error, 8), make([]time.Duration, 8)
@@ -256,7 +256,7 @@ func (f *failures) serverPaused(t *testing.T) {
 	require.Less(t, time.Since(at), failAfter/2, "a server that is down is not asked")
 	require.NoError(t, db.QueryRow(byKey(f.key1)).Scan(&v))
 	require.Equal(t, 4, f.proxies[0].ctl(t, "status").code)
-	require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+	resume()
 	f.recovers(t, db)
 }
 

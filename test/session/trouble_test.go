@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -111,9 +110,7 @@ func TestTrouble(t *testing.T) {
 		holding.exec("BEGIN")
 		holding.exec("UPDATE t SET v = 1 WHERE id = ?", in[1])
 		other.get("SELECT v FROM t WHERE id = ?", in[2])
-		pid := c.Node(1).Status().Pid
-		require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
-		defer syscall.Kill(pid, syscall.SIGCONT)
+		resume := cluster.Pause(t, c.Node(1).Status().Pid)
 		began := time.Now()
 		done := make(chan error, 9)
 		go func() { _, err := waiting.try("SELECT COUNT(*) FROM t"); done <- err }()
@@ -135,7 +132,7 @@ func TestTrouble(t *testing.T) {
 			require.Equal(t, "1", cl.get("SELECT COUNT(*) FROM t WHERE id = ?", in[2]))
 		}
 		require.Less(t, time.Since(began), time.Second, "at once")
-		require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+		resume()
 		require.Eventually(t, func() bool { _, err := other.try("SELECT COUNT(*) FROM t"); return err == nil }, ten, tick)
 		holding.exec("ROLLBACK")
 		free(t, c)
