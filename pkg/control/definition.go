@@ -10,6 +10,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 )
 
@@ -50,7 +51,11 @@ func readDefinition(ctx context.Context, s *server, db, name string) (*definitio
 		return nil, err
 	}
 	if d.table.Kind == catalog.View {
-		d.table.ViewText, err = s.one(ctx, "SELECT view_definition FROM information_schema.views"+d.where("table_schema", "table_name"))
+		text, err := s.one(ctx, "SELECT view_definition FROM information_schema.views"+d.where("table_schema", "table_name"))
+		if s.node.Flavor == catalog.MySQL {
+			text = namedColumns(text, d.table.Columns)
+		}
+		d.table.ViewText = text
 		return d, err
 	}
 	if err := d.readKeys(ctx, s); err != nil {
@@ -61,6 +66,30 @@ func readDefinition(ctx context.Context, s *server, db, name string) (*definitio
 	}
 	d.table.Checks = len(d.checks) > 0
 	return d, d.readForeignKeys(ctx, s)
+}
+
+// namedColumns returns the SELECT of a view with its columns named as the view names them: MySQL keeps the names of
+// CREATE VIEW v (a, b) apart from it.
+func namedColumns(text string, columns []catalog.Column) string {
+	st := sqlparse.NewDialect(false, "").NewStatement()
+	if st.Scan([]byte(text), 0) != nil {
+		return text
+	}
+	items := st.SelectItems(nil)
+	if len(items) != len(columns) {
+		return text
+	}
+	var out []byte
+	at := 0
+	for i, it := range items {
+		if it.Star {
+			return text
+		}
+		out = append(out, text[at:it.Expr.End]...)
+		out = append(out, " AS "+quoteName(columns[i].Name)...)
+		at = max(it.Expr.End, it.Alias.End)
+	}
+	return string(out) + text[at:]
 }
 
 // counter is the part of SHOW CREATE TABLE that differs from server to server.

@@ -393,6 +393,10 @@ func (a *analysis) view(in *instance, t *catalog.Table) error {
 	in.sub, err = a.query(sel, nil, t.Database)
 	a.inView--
 	a.ctes = hidden
+	if sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase, sqlerr.UnknownColumn) {
+		return &sqlerr.Error{Code: 1356, State: "HY000", Message: "View '" + t.Database + "." + t.Name +
+			"' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them"}
+	}
 	return err
 }
 

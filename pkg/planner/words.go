@@ -160,13 +160,19 @@ func (b *build) refuseKind() error {
 	word := strings.ToUpper(w.next())
 	switch word {
 	case "CHANGE", "RESET", "PURGE", "START", "STOP", "BINLOG", "SHUTDOWN", "RESTART", "INSTALL", "UNINSTALL", "CLONE",
-		"CACHE", "IMPORT", "HELP", "BACKUP":
+		"CACHE", "IMPORT", "BACKUP":
 		return refuse(word, "it is about one server; connect to the server itself")
 	case "GET":
 		b.plan.Kind, b.plan.Topic = plan.Set, "diagnostics"
 		return nil
-	case "SIGNAL", "RESIGNAL":
-		return refuse(word, "it belongs into stored programs")
+	case "SIGNAL", "RESIGNAL": // any server knows what they say
+		b.plan.Kind, b.plan.Topic = plan.Other, "do"
+		b.plan.Relay = b.fragment(plan.Target{Kind: plan.AnyGroup})
+		return nil
+	case "HELP":
+		b.plan.Kind, b.plan.Topic = plan.Show, "help"
+		b.plan.Relay = b.fragment(plan.Target{Kind: plan.AnyGroup})
+		return nil
 	case "TABLE", "VALUES":
 		return refuse(word+" as a statement of its own", "use SELECT")
 	}
@@ -409,7 +415,7 @@ func (b *build) lock(w *words) error {
 func (b *build) tableAdmin(w *words) error {
 	word := w.next()
 	switch word {
-	case "analyze", "optimize", "check":
+	case "analyze", "optimize", "check", "repair", "checksum":
 	default:
 		return sqlerr.Unsupported(strings.ToUpper(word)+" TABLE", "ask each server itself")
 	}
@@ -429,7 +435,14 @@ func (b *build) tableAdmin(w *words) error {
 		if err != nil {
 			return err
 		}
-		b.access(t.Database, catalog.Admin)
+		need := catalog.Admin
+		if word == "checksum" {
+			need = catalog.Read
+			if t.Kind == catalog.Sharded {
+				return sqlerr.Unsupported("CHECKSUM TABLE of a sharded table", "compare its rows")
+			}
+		}
+		b.access(t.Database, need)
 		b.plan.Tables = append(b.plan.Tables, t)
 	}
 	b.plan.Kind, b.plan.Topic = plan.Other, word+" table"

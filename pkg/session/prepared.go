@@ -149,6 +149,9 @@ func textOnly(st *sqlparse.Statement, mariadb bool) bool {
 		tokens := st.Tokens()
 		tokens.Next()
 		return st.Is(tokens.Next(), "PREPARE")
+	case sqlparse.Other:
+		tokens := st.Tokens()
+		return st.Is(tokens.Next(), "HELP")
 	}
 	return !mariadb && textOnlyOnMySQL(st)
 }
@@ -158,6 +161,16 @@ func textOnlyOnMySQL(st *sqlparse.Statement) bool {
 	switch st.Kind() {
 	case sqlparse.Use, sqlparse.Begin, sqlparse.Savepoint, sqlparse.Release, sqlparse.LockTables, sqlparse.UnlockTables:
 		return true
+	case sqlparse.TableAdmin:
+		tokens := st.Tokens()
+		return st.Is(tokens.Next(), "CHECK")
+	case sqlparse.Alter:
+		tokens := st.Tokens()
+		for tok := tokens.Next(); tok.Kind != sqlparse.EOF && !st.Is(tok, "TABLE"); tok = tokens.Next() {
+			if st.Is(tok, "VIEW") {
+				return true
+			}
+		}
 	case sqlparse.Other:
 		tokens := st.Tokens()
 		first := tokens.Next()

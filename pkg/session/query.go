@@ -197,6 +197,9 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 			return p, err
 		}
 	case plan.Select, plan.Other:
+		if p.Kind == plan.Other && strings.HasSuffix(p.Topic, " table") {
+			return p, s.tableAdmin(p)
+		}
 		if p.Topic == "user lock" {
 			return p, s.userLock(p)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -112,6 +113,8 @@ func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token)
 		return sessionValue{string(sqltypes.AppendQuoted(nil, fmt.Appendf(nil, "%s@%s", s.user, s.host), true)), ""}, true
 	case stmt.Is(name, "CURRENT_USER"):
 		return sessionValue{s.currentUser(), ""}, true
+	case (stmt.Is(name, "DATABASE") || stmt.Is(name, "SCHEMA")) && strings.EqualFold(s.db, skarvDB):
+		return sessionValue{"'" + skarvDB + "'", ""}, true // the servers have no such schema
 	case stmt.Is(name, "LAST_INSERT_ID"):
 		return unsigned(s.lastInsertID), true
 	case stmt.Is(name, "ROW_COUNT"):

@@ -150,3 +150,12 @@ func TestClientCharset(t *testing.T) {
 	c := connect(t, "collation=cp1251_general_ci")
 	require.Equal(t, "cp1251,cp1251", c.get("SELECT @@character_set_client, @@character_set_results"))
 }
+
+func TestVirtualDatabase(t *testing.T) {
+	c := connect(t)
+	c.exec("USE skarv")
+	require.Equal(t, "skarv,skarv", c.get("SELECT DATABASE(), SCHEMA()"))
+	require.Equal(t, "4", c.get("SELECT COUNT(*) FROM node_groups"))
+	c.exec("USE d")
+	require.Equal(t, "d", c.get("SELECT DATABASE()"))
+}

@@ -1,0 +1,79 @@
+CREATE TABLE t (id INT PRIMARY KEY, g INT, v VARCHAR(20), KEY g (g));
+INSERT INTO t VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'c'), (4, 2, 'd'), (5, 3, NULL);
+CREATE TABLE s (id INT PRIMARY KEY, v VARCHAR(20)) COMMENT 'skarv:single';
+INSERT INTO s VALUES (1, 'x'), (2, 'y');
+TABLE s;
+TABLE t ORDER BY id LIMIT 2;
+VALUES ROW(1, 'a'), ROW(2, 'b');
+SELECT id FROM t EXCEPT SELECT id FROM s ORDER BY 1;
+SELECT id FROM t INTERSECT SELECT id FROM s ORDER BY 1;
+SELECT v FROM s WHERE v SOUNDS LIKE 'x';
+SELECT id FROM t WHERE v SOUNDS LIKE 'a';
+SELECT * FROM {OJ t LEFT OUTER JOIN s ON t.id = s.id} ORDER BY t.id;
+BEGIN WORK;
+COMMIT WORK;
+BEGIN;
+COMMIT AND CHAIN;
+ROLLBACK AND NO CHAIN;
+SELECT * FROM s WHERE id = 1 FOR UPDATE;
+INSERT LOW_PRIORITY INTO s VALUES (3, 'z');
+INSERT LOW_PRIORITY INTO t VALUES (6, 3, 'f');
+INSERT HIGH_PRIORITY INTO t VALUES (7, 3, 'g');
+UPDATE LOW_PRIORITY t SET v = 'h' WHERE id = 7;
+DELETE LOW_PRIORITY QUICK FROM t WHERE id = 7;
+DO 1, 2;
+DO SLEEP(0);
+SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'mine', MYSQL_ERRNO = 4711;
+SHOW WARNINGS;
+SIGNAL SQLSTATE '01000' SET MESSAGE_TEXT = 'only a warning';
+SHOW WARNINGS;
+CHECK TABLE t;
+CHECK TABLE s, t;
+CHECKSUM TABLE s;
+-- refused: what the groups say does not add up while partitions move
+CHECKSUM TABLE t;
+ANALYZE TABLE s;
+ANALYZE TABLE t;
+OPTIMIZE TABLE s;
+OPTIMIZE TABLE t;
+-- skip-prepared
+HELP 'nothing like this';
+-- refused: it is a place in one table of one server
+HANDLER s OPEN;
+-- refused: transactions over node groups are XA already
+XA START 'x';
+SHOW CREATE TABLE t;
+SHOW TABLE STATUS LIKE 'nothing';
+SHOW FULL COLUMNS FROM t;
+SHOW CHARACTER SET LIKE 'latin1';
+SHOW COLLATION LIKE 'latin1_bin';
+SHOW ENGINES;
+SHOW VARIABLES LIKE 'sql_mode';
+SHOW DATABASES LIKE 'compat';
+SHOW OPEN TABLES LIKE 'nothing';
+SHOW TRIGGERS;
+SHOW EVENTS;
+SHOW PROCEDURE STATUS WHERE Db = 'compat';
+SHOW FUNCTION STATUS WHERE Db = 'compat';
+SHOW CREATE DATABASE compat;
+SHOW PLUGINS;
+SHOW PRIVILEGES;
+-- refused: of one server
+SHOW PROFILES;
+SELECT 'a' || 'b';
+SET sql_mode = 'PIPES_AS_CONCAT';
+SELECT 'a' || 'b';
+SELECT id, v || '!' FROM t ORDER BY id;
+SET sql_mode = DEFAULT;
+SELECT NTH_VALUE(v, 2) FROM FIRST OVER (ORDER BY id) FROM s;
+SELECT JSON_VALUE('{"a": 1}', '$.a');
+EXPLAIN s;
+DESC t id;
+-- refused: of one server
+EXPLAIN FOR CONNECTION 1;
+SELECT 1;
+SELECT table_rows >= 0 FROM information_schema.tables WHERE table_schema = 'compat' AND table_name = 't';
+-- refused: of one server
+CACHE INDEX t IN x;
+-- refused: of one server
+SHOW ENGINE INNODB MUTEX;
