@@ -79,6 +79,21 @@ func (f *fakeAdmin) PutUser(_ context.Context, r *adminv1.PutUserRequest) (*admi
 	return &adminv1.PutUserResponse{}, f.fail
 }
 
+func (f *fakeAdmin) CheckIndexes(_ context.Context, r *adminv1.CheckIndexesRequest) (*adminv1.CheckIndexesResponse, error) {
+	return &adminv1.CheckIndexesResponse{Indexes: []*adminv1.IndexCheck{{Table: "shop.person", Name: "email", Rows: 7, Entries: 7, Stale: 1, Missing: 1}}}, f.fail
+}
+
+func TestIndexCheck(t *testing.T) {
+	c := newCtl(t)
+	code, out, errs := c.run("index", "check", "shop.person")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, out, "shop.person  email")
+	require.Contains(t, errs, "not every index")
+	code, out, _ = c.run("index", "check", "--repair", "-o", "json")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, out, `"stale": 1`)
+}
+
 // ctl runs command lines against a fake.
 type ctl struct {
 	t    *testing.T

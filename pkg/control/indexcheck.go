@@ -23,14 +23,16 @@ import (
 //	                       group is committed earlier than that in the row's. While the entry is there no other row can get its
 //	                       value, so it can then be deleted
 type indexCheck struct {
-	snap    *catalog.Snapshot
-	index   *catalog.GlobalIndex
-	repair  bool
+	snap   *catalog.Snapshot
+	index  *catalog.GlobalIndex
+	repair bool
+	// lenient: duplicates are counted; else they are an error.
+	lenient bool
 	servers map[string]*server // by use and node group
 
 	// Rows and Entries are how many there were; Missing, Wrong and Stale how many rows had no entry, entries led to another
-	// row's place, entries had no row.
-	Rows, Entries, Missing, Wrong, Stale uint64
+	// row's place, entries had no row; Duplicates how many rows have a value that another one has.
+	Rows, Entries, Missing, Wrong, Stale, Duplicates uint64
 }
 
 // checkRows is how many rows are looked at, and locked, at a time.
@@ -224,11 +226,19 @@ func (c *indexCheck) row(ctx context.Context, g *catalog.NodeGroup, unit, key []
 	if sameValues(found, key) {
 		return nil
 	}
+	there, err := c.rowAt(ctx, unit, found)
+	if err != nil {
+		return err
+	}
+	if there && c.lenient {
+		c.Duplicates++
+		return nil
+	}
 	c.Wrong++
 	if !c.repair {
 		return nil
 	}
-	return c.replace(ctx, s, unit, key, found)
+	return c.replace(ctx, s, unit, key, found, there)
 }
 
 func (c *indexCheck) insertIf(ctx context.Context, s *server, unit, key [][]byte, on bool) error {
@@ -239,11 +249,7 @@ func (c *indexCheck) insertIf(ctx context.Context, s *server, unit, key [][]byte
 }
 
 // replace makes an entry that leads to another place lead to key, if there is no row at that other place.
-func (c *indexCheck) replace(ctx context.Context, s *server, unit, key, found [][]byte) error {
-	there, err := c.rowAt(ctx, unit, found)
-	if err != nil {
-		return err
-	}
+func (c *indexCheck) replace(ctx context.Context, s *server, unit, key, found [][]byte, there bool) error {
 	if there {
 		err := c.insert(ctx, s, unit, key) // for the server's words
 		if e, ok := errors.AsType[*sqlerr.Error](err); ok {

@@ -32,6 +32,7 @@ const (
 	Admin_Partitions_FullMethodName           = "/skarv.admin.v1.Admin/Partitions"
 	Admin_Transactions_FullMethodName         = "/skarv.admin.v1.Admin/Transactions"
 	Admin_Tables_FullMethodName               = "/skarv.admin.v1.Admin/Tables"
+	Admin_CheckIndexes_FullMethodName         = "/skarv.admin.v1.Admin/CheckIndexes"
 	Admin_Route_FullMethodName                = "/skarv.admin.v1.Admin/Route"
 	Admin_ListUsers_FullMethodName            = "/skarv.admin.v1.Admin/ListUsers"
 	Admin_PutUser_FullMethodName              = "/skarv.admin.v1.Admin/PutUser"
@@ -66,6 +67,8 @@ type AdminClient interface {
 	Transactions(ctx context.Context, in *TransactionsRequest, opts ...grpc.CallOption) (*TransactionsResponse, error)
 	// Tables lists tables and where their rows live.
 	Tables(ctx context.Context, in *TablesRequest, opts ...grpc.CallOption) (*TablesResponse, error)
+	// CheckIndexes compares global indexes with their tables and repairs them if that is asked for.
+	CheckIndexes(ctx context.Context, in *CheckIndexesRequest, opts ...grpc.CallOption) (*CheckIndexesResponse, error)
 	// Route tells where the row with a given key lives, and why.
 	Route(ctx context.Context, in *RouteRequest, opts ...grpc.CallOption) (*RouteResponse, error)
 	// ListUsers lists accounts, without their hashes.
@@ -191,6 +194,16 @@ func (c *adminClient) Tables(ctx context.Context, in *TablesRequest, opts ...grp
 	return out, nil
 }
 
+func (c *adminClient) CheckIndexes(ctx context.Context, in *CheckIndexesRequest, opts ...grpc.CallOption) (*CheckIndexesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CheckIndexesResponse)
+	err := c.cc.Invoke(ctx, Admin_CheckIndexes_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *adminClient) Route(ctx context.Context, in *RouteRequest, opts ...grpc.CallOption) (*RouteResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RouteResponse)
@@ -286,6 +299,8 @@ type AdminServer interface {
 	Transactions(context.Context, *TransactionsRequest) (*TransactionsResponse, error)
 	// Tables lists tables and where their rows live.
 	Tables(context.Context, *TablesRequest) (*TablesResponse, error)
+	// CheckIndexes compares global indexes with their tables and repairs them if that is asked for.
+	CheckIndexes(context.Context, *CheckIndexesRequest) (*CheckIndexesResponse, error)
 	// Route tells where the row with a given key lives, and why.
 	Route(context.Context, *RouteRequest) (*RouteResponse, error)
 	// ListUsers lists accounts, without their hashes.
@@ -340,6 +355,9 @@ func (UnimplementedAdminServer) Transactions(context.Context, *TransactionsReque
 }
 func (UnimplementedAdminServer) Tables(context.Context, *TablesRequest) (*TablesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Tables not implemented")
+}
+func (UnimplementedAdminServer) CheckIndexes(context.Context, *CheckIndexesRequest) (*CheckIndexesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CheckIndexes not implemented")
 }
 func (UnimplementedAdminServer) Route(context.Context, *RouteRequest) (*RouteResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Route not implemented")
@@ -563,6 +581,24 @@ func _Admin_Tables_Handler(srv interface{}, ctx context.Context, dec func(interf
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Admin_CheckIndexes_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CheckIndexesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).CheckIndexes(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_CheckIndexes_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).CheckIndexes(ctx, req.(*CheckIndexesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Admin_Route_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RouteRequest)
 	if err := dec(in); err != nil {
@@ -735,6 +771,10 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Tables",
 			Handler:    _Admin_Tables_Handler,
+		},
+		{
+			MethodName: "CheckIndexes",
+			Handler:    _Admin_CheckIndexes_Handler,
 		},
 		{
 			MethodName: "Route",

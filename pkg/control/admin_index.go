@@ -1,0 +1,68 @@
+package control
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"skarv/pkg/catalog"
+	adminv1 "skarv/proto/admin/v1"
+)
+
+// CheckIndexes implements the API. It runs in whichever process is asked, beside everything else: see indexCheck.
+func (a *Admin) CheckIndexes(ctx context.Context, req *adminv1.CheckIndexesRequest) (*adminv1.CheckIndexesResponse, error) {
+	snap, err := a.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	if len(snap.Map.Moving()) > 0 || snap.Map.AnyForeign() {
+		return nil, status.Error(codes.FailedPrecondition, "partitions are being moved: try again when skarvctl reorg shows that it is done")
+	}
+	out := &adminv1.CheckIndexesResponse{}
+	found := req.GetTable() == ""
+	for _, t := range userTables(snap) {
+		name := t.Database + "." + t.Name
+		if req.GetTable() != "" && req.GetTable() != name {
+			continue
+		}
+		found = true
+		for _, x := range t.Global {
+			if x.Building {
+				continue
+			}
+			c := &indexCheck{snap: snap, index: x, repair: req.GetRepair(), lenient: true, servers: map[string]*server{}}
+			if err := c.run(ctx); err != nil {
+				return nil, status.Errorf(codes.Aborted, "index %s of %s: %v", x.Name, name, err)
+			}
+			out.Indexes = append(out.Indexes, &adminv1.IndexCheck{Table: name, Name: x.Name, Rows: c.Rows, Entries: c.Entries,
+				Missing: c.Missing, Wrong: c.Wrong, Stale: c.Stale, Duplicates: c.Duplicates})
+		}
+	}
+	if !found {
+		return nil, status.Errorf(codes.NotFound, "there is no table %s", req.GetTable())
+	}
+	now, err := a.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	if now.Map.Epoch() != snap.Map.Epoch() {
+		return nil, status.Error(codes.Aborted, "partitions were moved meanwhile: what was found does not count, run it again")
+	}
+	return out, nil
+}
+
+// userTables lists the tables of clients, ordered by name.
+func userTables(snap *catalog.Snapshot) (out []*catalog.Table) {
+	for _, d := range snap.Databases {
+		for _, t := range d.Tables {
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, func(x, y *catalog.Table) int {
+		return strings.Compare(x.Database+"\x00"+x.Name, y.Database+"\x00"+y.Name)
+	})
+	return out
+}
