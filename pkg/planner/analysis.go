@@ -99,7 +99,7 @@ func (a *analysis) query(stmt sqlparser.TableStatement, parent *block, db string
 		return a.selectQuery(s, parent, db)
 	case *sqlparser.Union:
 		a.with(s.With, parent)
-		q := &query{limit: s.Limit}
+		q := &query{limit: s.Limit, sum: !s.Distinct && len(s.OrderBy) == 0 && s.Into == nil && s.Lock == sqlparser.NoLock}
 		for _, side := range []sqlparser.TableStatement{s.Left, s.Right} {
 			p, err := a.query(side, parent, db)
 			if err != nil {

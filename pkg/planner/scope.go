@@ -34,6 +34,8 @@ type query struct {
 	block *block   // a single SELECT
 	parts []*query // a union's sides
 	limit *sqlparser.Limit
+	// sum: the rows are those of the parts, one after the other: UNION ALL without ORDER BY.
+	sum bool
 	// columns are those of the result; nothing is known of them unless known.
 	columns []outColumn
 	known   bool

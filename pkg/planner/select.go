@@ -4,6 +4,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 )
 
 // selectRules is the list for SELECT, WITH ... SELECT, UNION and VALUES.
@@ -220,8 +221,72 @@ func pushUnion(b *build) (bool, error) {
 	if b.query.block != nil {
 		return false, nil
 	}
+	const unfit = plan.WritesUserVariable | plan.SetsLastInsertID | plan.LocksRows | plan.CalcFoundRows
+	if b.plan.Uses&unfit == 0 && b.st.Uses()&(sqlparse.CalcFoundRows|sqlparse.LocksRows) == 0 && b.a.sums(b.query) {
+		target := plan.Target{Kind: plan.AllGroups}
+		b.plan.Root, b.done = &plan.Merge{Input: b.fragment(target)}, true
+		return true, nil
+	}
 	return false, b.refuseScatter("UNION and VALUES over sharded tables of several node groups",
 		"give the distribution key in every part, or send the parts one after the other")
+}
+
+// sums reports whether the rows of q are those that the node groups find, put together: q is UNION ALL of SELECTs each of
+// which has a sharded table that every row comes from, with all others attached to it, and computes nothing over groups.
+func (a *analysis) sums(q *query) bool {
+	if q.block == nil {
+		if !q.sum || q.limit != nil || len(q.parts) != 2 {
+			return false
+		}
+		return a.sums(q.parts[0]) && a.sums(q.parts[1])
+	}
+	if len(q.block.sel.OrderBy) > 0 || !a.distributive(q) {
+		return false
+	}
+	var sharded []*instance
+	if !a.shardedIn(q, &sharded) {
+		return false
+	}
+	edges := make([][]int, len(sharded))
+	for i := range sharded {
+		for j := range sharded {
+			if i != j && attached(sharded[i], sharded[j]) {
+				edges[i] = append(edges[i], j)
+			}
+		}
+	}
+	return findRoot(sharded, edges) != nil
+}
+
+// shardedIn collects the sharded tables of q and everything below it; false if there is anything else but reference tables.
+func (a *analysis) shardedIn(q *query, list *[]*instance) bool {
+	for _, p := range q.parts {
+		if !a.shardedIn(p, list) {
+			return false
+		}
+	}
+	if q.block == nil {
+		return true
+	}
+	for _, in := range q.block.insts {
+		switch {
+		case in.sharded():
+			*list = append(*list, in)
+		case in.table != nil && in.table.Kind == catalog.Reference:
+		case in.table == nil && in.sub != nil && !in.opaque:
+			if !a.shardedIn(in.sub, list) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	for _, s := range q.block.subs {
+		if !a.shardedIn(s.q, list) {
+			return false
+		}
+	}
+	return true
 }
 
 func quoteName(name string) string {

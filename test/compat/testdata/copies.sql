@@ -51,6 +51,9 @@ SELECT c.id FROM c JOIN o ON o.cid = c.id WHERE c.name LIKE 'a%' AND SUBSTRING(c
 SELECT c.id FROM c JOIN o ON o.cid = c.id WHERE c.name IN ('ANN', 'x') AND o.id BETWEEN 1 AND 5 AND NOT (c.amount = 2.5 OR c.region IS NULL) AND -c.id < 0 AND c.boss <=> 2 ORDER BY 1;
 WITH x AS (SELECT id, boss, name FROM c WHERE boss > 1) SELECT a.id, b.id FROM x a JOIN x b ON a.boss = b.id ORDER BY 1, 2;
 WITH x (p, q) AS (SELECT cid, SUM(amount) FROM o WHERE amount > 1 GROUP BY cid), y AS (SELECT p FROM x WHERE q > 2) SELECT x.p, MAX(q) + 1 FROM x, y WHERE x.p = y.p AND q <= (SELECT MAX(q) FROM x AS z) GROUP BY x.p ORDER BY 1;
+SELECT id, name FROM c WHERE boss > 1 UNION ALL SELECT o.id, n.name FROM o JOIN n ON n.id = o.cid WHERE amount > 1;
+SELECT cid, 1.5 FROM o JOIN l ON l.oid = o.id UNION ALL SELECT boss, amount FROM c UNION ALL SELECT id, COUNT(*) FROM c GROUP BY id;
+SELECT name FROM c UNION ALL SELECT region FROM o WHERE cid IS NOT NULL UNION ALL SELECT at FROM o;
 BEGIN;
 INSERT INTO o VALUES (10, 4, 'in', 'n', 7, '2024-01-01');
 SELECT c.id, o.id FROM c JOIN o ON o.cid = c.id JOIN n ON n.id <> c.id WHERE o.amount = 7 ORDER BY 1, 2;
