@@ -75,7 +75,7 @@ bench: build ## measure everything and write docs/performance.md, in about ten m
 
 pgo: build ## take a profile of the statements' way, and make it the one that skarv is built with
 	@scripts/test-deps.sh --haproxy
-	go run ./test/bench --sections point,transactions --seconds 1 --rounds 1 --profile cmd/skarv/default.pgo
+	go run ./test/bench --sections point,transactions,scatter --seconds 1 --rounds 2 --profile cmd/skarv/default.pgo
 
 check: lint test-unit ## what must pass before a push
 

@@ -48,15 +48,16 @@ type Runner struct {
 
 	fragment int // the ID of the one that runs
 
-	groups  []placement.NodeGroupID
-	streams []stream
-	body    []byte
-	info    []byte
-	insert  insertion
-	owners  []placement.NodeGroupID // of the rows of the INSERT that runs
-	staging bool                    // the last Run ended with ErrStage
-	results []result                // of the last write, group by group
-	failed  placement.NodeGroupID   // whose error heads returned
+	groups     []placement.NodeGroupID
+	streams    []stream
+	body       []byte
+	info       []byte
+	insert     insertion
+	owners     []placement.NodeGroupID // of the rows of the INSERT that runs
+	collations collations
+	staging    bool                  // the last Run ended with ErrStage
+	results    []result              // of the last write, group by group
+	failed     placement.NodeGroupID // whose error heads returned
 
 	mu struct {
 		sync.Mutex
@@ -190,6 +191,9 @@ func (r *Runner) read(p *plan.Plan, a *Arguments, text textOf, sink Sink) (sum S
 
 // pass gives the streams' rows to sink, joined as root says.
 func (r *Runner) pass(root plan.Node, a *Arguments, sink Sink) (sum Summary, err error) {
+	if r.collations == nil {
+		r.collations = collations{}
+	}
 	source, columns, err := r.build(root, a)
 	if err != nil {
 		return sum, err

@@ -9,6 +9,22 @@ import (
 	"skarv/pkg/sqltypes"
 )
 
+// collations are those a Runner has sorted by: looking one up fills its tables.
+type collations map[string]*sqltypes.Collation
+
+// compare returns the comparison by a collation, nil for one that is not known.
+func (c collations) compare(name string) func(a, b []byte) int {
+	collation := c[name]
+	if collation == nil {
+		var err error
+		if collation, err = sqltypes.LookupCollation(name, false); err != nil {
+			return nil
+		}
+		c[name] = collation
+	}
+	return collation.CompareFunc()
+}
+
 // build makes the row stream of a plan's steps over r.streams, and its columns.
 func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Column, error) {
 	switch node := n.(type) {
@@ -29,7 +45,7 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 		if _, ok := node.Input.(*plan.Fragment); !ok {
 			return nil, nil, sqlerr.Internal.New("only the streams of a fragment can be merged")
 		}
-		keys, err := keysOf(node.Order, columns)
+		keys, err := r.collations.keys(node.Order, columns)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -39,13 +55,13 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 		if err != nil {
 			return nil, nil, err
 		}
-		return aggregate(node, source, columns)
+		return r.collations.aggregate(node, source, columns)
 	case *plan.Distinct:
 		source, columns, err := r.build(node.Input, a)
 		if err != nil {
 			return nil, nil, err
 		}
-		keys, err := keysOf(node.Columns, columns)
+		keys, err := r.collations.keys(node.Columns, columns)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -77,11 +93,11 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 	return nil, nil, sqlerr.Internal.New("plan step unknown to the executor")
 }
 
-// keysOf returns the keys of an order over columns.
-func keysOf(order []plan.Order, columns []sqltypes.Column) ([]merge.Key, error) {
+// keys returns the keys of an order over columns.
+func (c collations) keys(order []plan.Order, columns []sqltypes.Column) ([]merge.Key, error) {
 	keys := make([]merge.Key, len(order))
 	for i, o := range order {
-		key, err := keyOf(o.Column, o.Weight, o.Collation, columns)
+		key, err := c.key(o.Column, o.Weight, o.Collation, columns)
 		if err != nil {
 			return nil, err
 		}
@@ -91,8 +107,8 @@ func keysOf(order []plan.Order, columns []sqltypes.Column) ([]merge.Key, error) 
 	return keys, nil
 }
 
-// keyOf returns how a column compares: by its weights, by a collation, or as its type says.
-func keyOf(column, weight int, collation string, columns []sqltypes.Column) (merge.Key, error) {
+// key returns how a column compares: by its weights, by a collation, or as its type says.
+func (c collations) key(column, weight int, collation string, columns []sqltypes.Column) (merge.Key, error) {
 	if weight >= 0 {
 		column, collation = weight, ""
 	}
@@ -100,8 +116,8 @@ func keyOf(column, weight int, collation string, columns []sqltypes.Column) (mer
 		return merge.Key{}, missingColumn(column, columns)
 	}
 	key := merge.Key{Column: column}
-	c := &columns[column]
-	class, ok := merge.ClassOf(c)
+	definition := &columns[column]
+	class, ok := merge.ClassOf(definition)
 	switch {
 	case collation == "binary":
 		key.Class = merge.Bytes
@@ -109,21 +125,21 @@ func keyOf(column, weight int, collation string, columns []sqltypes.Column) (mer
 		key.Class = merge.Bytes // a WEIGHT_STRING; a number is that of an ENUM or SET
 	case collation != "":
 		key.Class = merge.Collate
-		if key.Compare = sqltypes.CompareFunc(collation); key.Compare == nil {
+		if key.Compare = c.compare(collation); key.Compare == nil {
 			return key, sqlerr.Unsupported("sorting by collation '"+collation+"' over several node groups", "name another one with COLLATE")
 		}
 	case ok:
 		key.Class = class
 	default:
-		return key, sqlerr.Unsupported("sorting or grouping by column '"+c.Name+"' over several node groups",
+		return key, sqlerr.Unsupported("sorting or grouping by column '"+definition.Name+"' over several node groups",
 			"its collation is not known; name one with COLLATE")
 	}
 	return key, nil
 }
 
 // aggregate builds the step that combines partial results.
-func aggregate(node *plan.Aggregate, source merge.Source, columns []sqltypes.Column) (merge.Source, []sqltypes.Column, error) {
-	groupBy, err := keysOf(node.GroupBy, columns)
+func (c collations) aggregate(node *plan.Aggregate, source merge.Source, columns []sqltypes.Column) (merge.Source, []sqltypes.Column, error) {
+	groupBy, err := c.keys(node.GroupBy, columns)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,9 +147,9 @@ func aggregate(node *plan.Aggregate, source merge.Source, columns []sqltypes.Col
 	result := make([]sqltypes.Column, len(node.Columns))
 	for i := range node.Columns {
 		in := &node.Columns[i]
-		for _, c := range []int{in.Column, in.Sum, in.Count, in.Weight} {
-			if c >= len(columns) {
-				return nil, nil, missingColumn(c, columns)
+		for _, i := range []int{in.Column, in.Sum, in.Count, in.Weight} {
+			if i >= len(columns) {
+				return nil, nil, missingColumn(i, columns)
 			}
 		}
 		column := &columns[in.Column]
@@ -162,7 +178,7 @@ func aggregate(node *plan.Aggregate, source merge.Source, columns []sqltypes.Col
 			if in.Func == plan.Max {
 				out.Func = merge.Max
 			}
-			if out.Order, err = keyOf(in.Column, in.Weight, in.Collation, columns); err != nil {
+			if out.Order, err = c.key(in.Column, in.Weight, in.Collation, columns); err != nil {
 				return nil, nil, err
 			}
 		default:

@@ -415,8 +415,11 @@ const notPreparable = 1295
 // limitOutput is sql_select_limit for a SELECT over several node groups: each of them stops there, and so does the sum.
 func (s *Session) limitOutput(p *plan.Plan, out *output) error {
 	v, ok := s.state.Get("@@session.`sql_select_limit`")
+	if !ok {
+		return nil
+	}
 	limit, err := strconv.ParseUint(v, 10, 64)
-	if !ok || err != nil || limit == math.MaxUint64 || p.Kind != plan.Select {
+	if err != nil || limit == math.MaxUint64 || p.Kind != plan.Select {
 		return nil
 	}
 	explicit := false

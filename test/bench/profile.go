@@ -14,7 +14,7 @@ func (b *bench) startProfile(ctx context.Context) {
 	go func() { b.profiled <- b.takeProfile(ctx) }()
 }
 
-const profileSeconds = 60
+const profileSeconds = 90
 
 func (b *bench) takeProfile(ctx context.Context) error {
 	url := fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", b.skarv.http, profileSeconds)
