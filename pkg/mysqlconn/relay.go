@@ -1,6 +1,7 @@
 package mysqlconn
 
 import (
+	"errors"
 	"io"
 
 	"skarv/pkg/sqlerr"
@@ -26,6 +27,56 @@ func (c *Conn) Relay(request []byte, cmd wire.Command, dst io.Writer, buf []byte
 	c.scanner.Expect(nextSeq(request))
 	n, err := c.sock.Exchange(c.withLate(request), buf)
 	return c.relay(n, err, dst, buf)
+}
+
+// RelayBehind is Relay of a request that goes out together with another statement before it, whose answer is not passed on: it
+// has to be OK and nothing more, else the connection is given up. The server runs the request whatever becomes of the
+// statement before it, so the request must be harmless without it.
+func (c *Conn) RelayBehind(before string, request []byte, cmd wire.Command, dst io.Writer, buf []byte) (wire.ResultSummary, error) {
+	c.scanner.Reset(cmd, c.caps)
+	if !c.Usable() {
+		return *c.scanner.Summary(), c.misused()
+	}
+	c.scanner.Expect(nextSeq(request))
+	c.out = append(c.out[:0], 0, 0, 0, 0, byte(wire.ComQuery))
+	c.out = append(c.out, before...)
+	var seq byte
+	c.out = append(wire.EndPacket(c.out, 0, &seq), request...)
+	n, err := c.sock.Exchange(c.withLate(c.out), buf)
+	if cap(c.out) > keepBuffer {
+		c.out = nil
+	}
+	need := wire.HeaderLen // of buf, before it is known how to go on
+	for err == nil && need <= len(buf) {
+		if n < need {
+			var more int
+			more, err = c.sock.Read(buf[n:])
+			n += more
+			continue
+		}
+		length, seq := wire.Header(buf)
+		if n < wire.HeaderLen+length {
+			need = wire.HeaderLen + length
+			continue
+		}
+		if length == 0 || seq != 1 || buf[wire.HeaderLen] != wire.OKHeader {
+			break
+		}
+		var ok wire.OK
+		if ok, err = wire.ParseOK(buf[wire.HeaderLen:wire.HeaderLen+length], c.caps); err != nil {
+			break
+		}
+		c.status = ok.Status // all that is known if the request fails
+		n = copy(buf, buf[wire.HeaderLen+length:n])
+		if n == 0 {
+			n, err = c.sock.Read(buf)
+		}
+		return c.relay(n, err, dst, buf)
+	}
+	if err == nil {
+		err = errors.New("'" + before + "' was not answered with OK")
+	}
+	return *c.scanner.Summary(), c.lostInRelay(c.cause(err))
 }
 
 // RelayUnless is Relay that keeps an answer back which is nothing but an error of the server, if withhold says so to its

@@ -360,6 +360,66 @@ func TestRelayGarbage(t *testing.T) {
 	require.False(t, c.Usable())
 }
 
+func TestRelayBehind(t *testing.T) {
+	eachForm(t, func(t *testing.T, caps wire.Capability) {
+		buf := make([]byte, 16<<10)
+		c := dial(t, mysqlconn.Config{Caps: caps})
+		ask := func(before, sql string) (string, wire.ResultSummary, error) {
+			var dst bytes.Buffer
+			sum, err := c.RelayBehind(before, command(wire.ComQuery, sql), wire.ComQuery, &dst, buf)
+			return dst.String(), sum, err
+		}
+		mustExec(t, c, "CREATE OR REPLACE DATABASE behind", "USE behind", "CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t VALUES (1), (2)")
+		var want bytes.Buffer
+		_, err := c.Relay(command(wire.ComQuery, "SELECT id FROM t ORDER BY id"), wire.ComQuery, &want, buf)
+		require.NoError(t, err)
+		got, sum, err := ask("COMMIT", "SELECT id FROM t ORDER BY id")
+		require.NoError(t, err)
+		require.Equal(t, want.String(), got)
+		require.EqualValues(t, 2, sum.Rows)
+
+		_, sum, err = ask("BEGIN", "SELECT id FROM t FOR UPDATE")
+		require.NoError(t, err)
+		require.True(t, sum.Status.Has(wire.StatusInTrans))
+		mustExec(t, c, "ROLLBACK")
+
+		// A request that fails ends nothing.
+		_, sum, err = ask("BEGIN", "SELECT nothing FROM t")
+		require.NoError(t, err)
+		require.True(t, sum.Failed())
+		require.True(t, c.Usable())
+		require.True(t, c.Status().Has(wire.StatusInTrans))
+		mustExec(t, c, "ROLLBACK")
+
+		// A statement before it that fails ends the connection, and nothing is passed on.
+		got, _, err = ask("BEGINN", "SELECT 1")
+		require.ErrorAs(t, err, new(*mysqlconn.LostError))
+		require.Empty(t, got)
+		require.False(t, c.Usable())
+	})
+}
+
+// However the answers are cut into pieces.
+func TestRelayBehindInPieces(t *testing.T) {
+	const begun = "\x07\x00\x00\x01\x00\x00\x00\x03\x00\x00\x00"
+	const done = "\x07\x00\x00\x01\x00\x05\x00\x03\x00\x00\x00"
+	for cut := range len(begun) + len(done) {
+		c := fakeServer(t, func(nc net.Conn) {
+			io.ReadFull(nc, make([]byte, 4+1+len("BEGIN")+4+1+len("DO 1")))
+			answer := begun + done
+			io.WriteString(nc, answer[:cut])
+			io.WriteString(nc, answer[cut:])
+			io.Copy(io.Discard, nc)
+		})
+		var dst bytes.Buffer
+		sum, err := c.RelayBehind("BEGIN", command(wire.ComQuery, "DO 1"), wire.ComQuery, &dst, make([]byte, 16<<10))
+		require.NoError(t, err, cut)
+		require.Equal(t, done, dst.String(), cut)
+		require.EqualValues(t, 5, sum.AffectedRows)
+		require.True(t, c.Usable())
+	}
+}
+
 // fakeServer logs a connection in, without asking for a password, and then leaves it to after.
 func fakeServer(t *testing.T, after func(net.Conn)) *mysqlconn.Conn {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

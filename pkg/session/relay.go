@@ -28,7 +28,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 		return s.passThrough(g, p, loose)
 	}
 	for attempt := 0; ; attempt++ {
-		c, err := s.acquire(g)
+		c, opening, err := s.acquireFor(p, cmd, g)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,9 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 			return sqlerr.QueryInterrupted.New()
 		}
 		var sum wire.ResultSummary
-		if s.tx != nil && s.tx.Waiting(c) {
+		if opening != "" {
+			sum, err = c.RelayBehind(opening, packets, cmd, s.conn, s.relayBuffer())
+		} else if s.tx != nil && s.tx.Waiting(c) {
 			sum, err = c.RelayUnless(s.tx.Deadlocked, packets, cmd, s.conn, s.relayBuffer())
 		} else {
 			sum, err = c.Relay(packets, cmd, s.conn, s.relayBuffer())

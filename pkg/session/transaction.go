@@ -266,6 +266,21 @@ func (s *Session) acquire(g placement.NodeGroupID) (*backend.Conn, error) {
 	return c, nil
 }
 
+// acquireFor is acquire for a statement that is relayed. If it is the first of its transaction and changes nothing,
+// neither rows nor the connection's session, what opens the transaction is returned to be sent with it, which saves a round trip.
+func (s *Session) acquireFor(p *plan.Plan, cmd wire.Command, g placement.NodeGroupID) (c *backend.Conn, opening string, err error) {
+	const more = plan.LocksRows | plan.WritesUserVariable | plan.SetsLastInsertID
+	if s.unheld() && s.temps == nil && cmd == wire.ComQuery && p.Kind == plan.Select && !writes(p) && p.Uses&more == 0 {
+		c, opening, err = s.tx.AcquireUnopened(s, g)
+		if err != nil {
+			return nil, "", s.failed(err)
+		}
+		return c, opening, nil
+	}
+	c, err = s.acquire(g)
+	return c, "", err
+}
+
 // borrow is acquire for a statement that uses several connections. After an error, failed must be called once all of them
 // are given back.
 func (s *Session) borrow(g placement.NodeGroupID) (*backend.Conn, error) {

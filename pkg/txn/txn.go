@@ -172,6 +172,22 @@ func (t *Txn) Acquire(pool Pool, g placement.NodeGroupID) (*backend.Conn, error)
 	return t.Branch(g), nil
 }
 
+// AcquireUnopened is Acquire for a statement that changes nothing: if it is the transaction's first, the branch's opening
+// statement is returned, for the caller to send together with it (mysqlconn.Conn.RelayBehind). A server that refused the
+// opening would run the statement all the same.
+func (t *Txn) AcquireUnopened(pool Pool, g placement.NodeGroupID) (c *backend.Conn, opening string, err error) {
+	if t.lost != nil || t.Open() || t.Isolation != "" || len(t.savepoints) > 0 {
+		c, err = t.Acquire(pool, g)
+		return c, "", err
+	}
+	if c, err = pool.Get(g); err != nil {
+		return nil, "", err
+	}
+	t.pool = pool
+	t.branches = append(t.branches, &branch{conn: c})
+	return c, t.Begin, nil
+}
+
 // Writes notes, before it is sent, that a statement that may write will run on c, if c is one of the branches. Its
 // answer does not say that it has left nothing behind: what a procedure did before it failed stands.
 func (t *Txn) Writes(c *backend.Conn) {

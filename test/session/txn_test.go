@@ -35,6 +35,28 @@ func TestTransactionStart(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a query brings BEGIN with it", func(t *testing.T) {
+		for _, begin := range []string{"BEGIN", "START TRANSACTION WITH CONSISTENT SNAPSHOT"} {
+			c.exec(begin)
+			require.Equal(t, "v1", c.get("SELECT v FROM t WHERE id = 1"))
+			c.exec("UPDATE t SET v = 'begun' WHERE id = 1")
+			c.exec("ROLLBACK")
+			require.Equal(t, "v1", c.get("SELECT v FROM t WHERE id = 1"))
+			c.exec(begin)
+			c.fails(1054, "SELECT nothing FROM t WHERE id = 1")
+			c.exec("UPDATE t SET v = 'begun' WHERE id = 1")
+			c.exec("ROLLBACK")
+			require.Equal(t, "v1", c.get("SELECT v FROM t WHERE id = 1"))
+		}
+		c.exec("START TRANSACTION READ ONLY")
+		require.Equal(t, "v1", c.get("SELECT v FROM t WHERE id = 1"))
+		c.fails(1792, "UPDATE t SET v = 'begun' WHERE id = 1")
+		c.exec("COMMIT")
+		c.exec("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE")
+		c.exec("BEGIN")
+		require.Equal(t, "v1", c.get("SELECT v FROM t WHERE id = 1"))
+		c.exec("COMMIT")
+	})
 	t.Run("savepoints before the first statement", func(t *testing.T) {
 		c.exec("BEGIN")
 		c.fails(1305, "ROLLBACK TO SAVEPOINT nothing")
