@@ -11,7 +11,7 @@ FUZZTIME ?= 30s
 RACE = $(shell echo 'int main(void) { return 0; }' | cc -x c - -o /dev/null >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn memory golden fuzz bench pgo check lint proto clean
+.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg memory golden fuzz bench pgo check lint proto clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ test-mysql: ## the tests that need servers, on MySQL 9 instead of MariaDB
 	@scripts/test-deps.sh
 	@scripts/install-mysql.sh
 	SKARV_TEST_ENGINE=mysql go test -timeout 30m -p 1 ./pkg/datanode ./pkg/dev $$(go list ./test/... | grep -vE "/test/(arch|docs)$$")
+
+chaos-reorg: ## ten minutes of moving partitions while processes are killed and stopped, on MariaDB and on MySQL
+	SKARV_CHAOS_SECONDS=600 go test -count 1 -timeout 20m -run TestChaos -v ./test/reorg
+	SKARV_CHAOS_SECONDS=600 SKARV_TEST_ENGINE=mysql go test -count 1 -timeout 20m -run TestChaos -v ./test/reorg
 
 chaos-txn: ## ten minutes of killed proxies and servers under transactions, on MariaDB and on MySQL
 	@scripts/test-deps.sh
