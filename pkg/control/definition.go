@@ -183,7 +183,8 @@ func (d *definition) readColumns(ctx context.Context, s *server) error {
 			c.Scale = int(fsp.Int64)
 		}
 		c.Charset, c.Collation = charset.String, collation.String
-		c.Default, c.HasDefault, c.NullDefault = def.String, def.Valid || c.Nullable, !def.Valid && c.Nullable
+		c.Default, c.HasDefault = def.String, def.Valid || c.Nullable
+		c.NullDefault = c.Nullable && (!def.Valid || s.node.Flavor == catalog.MariaDB && strings.EqualFold(def.String, "NULL"))
 		extra = strings.ToUpper(extra)
 		c.Generated = generation.String != ""
 		c.Invisible = strings.Contains(extra, "INVISIBLE")

@@ -107,7 +107,7 @@ func TestDuplicateRefusesIndex(t *testing.T) {
 	}
 	f.refused("CREATE UNIQUE INDEX email ON people (email(3))", sqlerr.NotSupportedYet, "beginning of a column")
 	f.refused("ALTER TABLE people ADD f FLOAT, ADD UNIQUE (f)", sqlerr.NotSupportedYet)
-	f.refused("ALTER TABLE people ADD c INT, ADD UNIQUE (c)", sqlerr.NotSupportedYet, "one ALTER TABLE for the columns")
+	f.refused("ALTER TABLE people ADD c INT DEFAULT 3, ADD UNIQUE (c)", sqlerr.NotSupportedYet, "one ALTER TABLE for the columns")
 	f.clean()
 }
 

@@ -38,6 +38,9 @@ func buildable(old, t *catalog.Table, r refresh) error {
 		}
 		for _, c := range slices.Concat(x.Columns, t.Distribution, t.Primary) {
 			was := old.Column(t.Columns[c].Name)
+			if col := &t.Columns[c]; was < 0 && col.NullDefault && !slices.Contains(t.Primary, c) {
+				continue // no row has a value, nor gets one from who does not know the column
+			}
 			if was < 0 || !sameEntries(&old.Columns[was], &t.Columns[c]) {
 				return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s', which does not contain the distribution key, in a statement that adds or changes its column '%s'",
 					x.Name, t.Columns[c].Name), how)
@@ -74,13 +77,11 @@ func (d *ddl) publishBuilding(ctx context.Context) error {
 		for _, x := range w.Indexes {
 			b := catalog.Index{Name: x.Name, Global: x.ID, Unique: true}
 			for _, name := range x.Columns {
-				c := t.Column(name)
-				if c < 0 {
-					return sqlerr.UnknownError.New(fmt.Sprintf("table %s has no column %s any more", w.Build, name))
-				}
-				b.Columns = append(b.Columns, c)
+				b.Columns = append(b.Columns, t.Column(name))
 			}
-			t.Building = append(t.Building, b)
+			if !slices.Contains(b.Columns, -1) { // else it is over a column that the statement adds: see buildable
+				t.Building = append(t.Building, b)
+			}
 		}
 		w.addKeys(t)
 		return nil
