@@ -29,6 +29,9 @@ func (s *Session) ddl(p *plan.Plan) error {
 	if err := s.unlock(); err != nil {
 		return err
 	}
+	if handled, err := s.createFromSelect(p); handled {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
 	defer cancel()
 	r, err := s.cfg.DDL.DDL(ctx, s.ddlRequest())

@@ -21,6 +21,9 @@ SELECT * FROM m WHERE a > 15 ORDER BY id FOR UPDATE OF m SKIP LOCKED;
 SELECT m.id, n.v FROM m JOIN n ON n.mid = m.id ORDER BY n.id FOR UPDATE;
 SELECT m.id, n.v FROM m LEFT JOIN n ON n.mid = m.id ORDER BY m.id, n.id FOR UPDATE;
 -- only: mysql
+SELECT m.id, n.v FROM m JOIN n ON n.mid = m.id ORDER BY n.id FOR UPDATE OF m;
+-- only: mysql
+-- refused: two clauses that lock
 SELECT m.id, n.v FROM m JOIN n ON n.mid = m.id ORDER BY n.id FOR UPDATE OF m FOR SHARE OF n;
 SELECT m.id, r.t FROM m JOIN r ON r.id = m.id ORDER BY m.id FOR UPDATE;
 SELECT * FROM m WHERE id IN (SELECT mid FROM n) ORDER BY id FOR UPDATE;

@@ -1,0 +1,206 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+)
+
+// createSelect is CREATE TABLE ... SELECT in its parts.
+type createSelect struct {
+	ifNotExists bool
+	verb        string        // of the INSERT that fills the table
+	definition  sqlparse.Span // columns and options
+	partition   sqlparse.Span // PARTITION BY ..., for Skarv
+	query       sqlparse.Span
+	limited     bool // the query has its own LIMIT, or something behind which none may stand
+}
+
+// findCreateSelect takes a CREATE TABLE apart; ok is false when it has no query.
+func (s *Session) findCreateSelect() (c createSelect, ok bool) {
+	st := s.stmt
+	refs, _ := st.Tables()
+	if len(refs) == 0 {
+		return c, false
+	}
+	for toks := st.Tokens(); ; {
+		t := toks.Next()
+		if t.Start >= refs[0].Start || t.Kind == sqlparse.EOF {
+			break
+		}
+		c.ifNotExists = c.ifNotExists || st.Is(t, "EXISTS")
+	}
+	c.verb = "INSERT INTO"
+	c.definition = sqlparse.Span{Start: refs[0].End, End: -1}
+	c.partition.Start = -1
+	end := func(at int) {
+		if c.partition.Start >= 0 && c.partition.End == 0 {
+			c.partition.End = at
+		}
+		if c.definition.End < 0 {
+			c.definition.End = at
+		}
+	}
+	depth := 0
+	var open sqlparse.Token // the parenthesis just read, at depth 0
+	for toks := st.TokensFrom(refs[0].End); ; {
+		t := toks.Next()
+		switch {
+		case t.Kind == sqlparse.EOF || t.Kind == sqlparse.Invalid:
+			c.query.End = len(st.SQL())
+			return c, ok
+		case ok && depth == 0 && (st.Is(t, "LIMIT") || st.Is(t, "FOR") || st.Is(t, "LOCK") || st.Is(t, "INTO") || st.Is(t, "PROCEDURE")):
+			c.limited = true
+		case ok:
+		case depth == 1 && open.End > 0 && (st.Is(t, "SELECT") || st.Is(t, "WITH")):
+			end(open.Start)
+			c.query.Start, ok = open.Start, true
+		case depth > 0:
+		case t.Kind == sqlparse.Word && (st.Is(t, "SELECT") || st.Is(t, "WITH") || st.Is(t, "VALUES") || st.Is(t, "TABLE")):
+			end(t.Start)
+			c.query.Start, ok = t.Start, true
+		case t.Kind == sqlparse.Word && st.Is(t, "PARTITION"):
+			c.partition.Start = t.Start
+			if c.definition.End < 0 {
+				c.definition.End = t.Start
+			}
+		case t.Kind == sqlparse.Word && st.Is(t, "IGNORE"):
+			end(t.Start)
+			c.verb = "INSERT IGNORE INTO"
+		case t.Kind == sqlparse.Word && st.Is(t, "REPLACE"):
+			end(t.Start)
+			c.verb = "REPLACE INTO"
+		case t.Kind == sqlparse.Word && st.Is(t, "AS"):
+			end(t.Start)
+		}
+		open = sqlparse.Token{}
+		switch {
+		case st.Is(t, "("):
+			if depth == 0 {
+				open = t
+			}
+			depth++
+		case st.Is(t, ")"):
+			depth--
+		}
+	}
+}
+
+// createFromSelect runs CREATE TABLE ... SELECT: a server says what table the query makes, the controller makes it, the rows are
+// inserted as by INSERT ... SELECT. If that fails the table goes again. handled is false for other statements.
+func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
+	if p.Topic != "create table" && p.Topic != "create or replace table" {
+		return false, nil
+	}
+	c, ok := s.findCreateSelect()
+	if !ok {
+		return false, nil
+	}
+	if p.Topic != "create table" {
+		return true, sqlerr.Unsupported("CREATE OR REPLACE TABLE ... SELECT", "drop the table first")
+	}
+	if s.snap.Table(p.Database, p.Name) != nil {
+		exists := sqlerr.TableExists.New(p.Name)
+		if !c.ifNotExists {
+			return true, exists
+		}
+		s.warnings = append(s.warnings[:0], Warning{"Note", uint16(exists.Code), exists.Message, ""})
+		return true, s.ok(wire.OK{Warnings: 1})
+	}
+	name := quoteName(p.Database) + "." + quoteName(p.Name)
+	query := s.args.AppendSpan(nil, c.query)
+	definition, columns, err := s.defineFromSelect(p.Database, &c, query)
+	if err != nil {
+		return true, err
+	}
+	create := s.ddlRequest()
+	create.SQL = "CREATE TABLE " + name + " " + definition
+	if c.partition.Start >= 0 {
+		create.SQL += " " + string(s.args.AppendSpan(nil, c.partition))
+	}
+	if err := s.controllerDDL(create); err != nil {
+		return true, err
+	}
+	before := s.lastInsertID
+	err = s.within(fmt.Appendf(nil, "%s %s (%s) %s", c.verb, name, strings.Join(columns, ", "), query), &capture{})
+	rows := uint64(max(s.rowCount, 0))
+	if err == nil {
+		err = s.commitImplicit() // without autocommit
+	}
+	if err != nil {
+		s.endTransaction()
+		drop := s.ddlRequest()
+		drop.SQL = "DROP TABLE " + name
+		if derr := s.controllerDDL(drop); derr != nil {
+			s.log.Warn("table of a failed CREATE TABLE ... SELECT stays", "database", p.Database, "table", p.Name, "error", derr)
+		}
+		return true, err
+	}
+	warnings, id := uint16(len(s.warnings)), uint64(0)
+	if s.lastInsertID != before {
+		id = s.lastInsertID
+	}
+	return true, s.ok(wire.OK{AffectedRows: rows, LastInsertID: id, Warnings: warnings,
+		Info: fmt.Appendf(nil, "Records: %d  Duplicates: 0  Warnings: %d", rows, warnings)})
+}
+
+// defineFromSelect lets a server say what columns and options the table has, and which columns the query fills.
+func (s *Session) defineFromSelect(db string, c *createSelect, query []byte) (definition string, columns []string, err error) {
+	b, err := s.cfg.Pools.Get(s.anyGroup(), s.profile, s.state, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	b.Dirty = true // the temporary table goes with the reset
+	s.running.enter(b)
+	defer func() {
+		s.running.leave(b)
+		b.Release()
+	}()
+	st, err := b.Prepare(query)
+	if err != nil {
+		return "", nil, txn.Lost(b, err)
+	}
+	b.CloseStmt(st.ID)
+	for i := range st.Columns {
+		columns = append(columns, quoteName(st.Columns[i].Name))
+	}
+	none := string(query) + " LIMIT 0"
+	if c.limited {
+		none = "SELECT * FROM (" + string(query) + ") AS skarv_query LIMIT 0"
+	}
+	const like = "`_skarv_select`"
+	made := quoteName(db) + "." + like
+	if _, err := b.Exec("CREATE TEMPORARY TABLE " + made + " " + string(s.args.AppendSpan(nil, c.definition)) + " AS " + none); err != nil {
+		return "", nil, txn.Lost(b, err)
+	}
+	_, rows, err := b.QueryAll("SHOW CREATE TABLE "+made, 1)
+	if err != nil {
+		return "", nil, txn.Lost(b, err)
+	}
+	if len(rows) != 1 || len(rows[0]) < 2 {
+		return "", nil, sqlerr.Internal.New("SHOW CREATE TABLE of a temporary table: unexpected result")
+	}
+	text := string(rows[0][1])
+	at := strings.Index(text, "(")
+	if at < 0 {
+		return "", nil, sqlerr.Internal.New("SHOW CREATE TABLE of a temporary table: unexpected text")
+	}
+	return text[at:], columns, nil
+}
+
+// controllerDDL has the controller run a schema change, and takes over the schema it makes.
+func (s *Session) controllerDDL(r DDLRequest) error {
+	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
+	defer cancel()
+	if _, err := s.cfg.DDL.DDL(ctx, r); err != nil {
+		return err
+	}
+	s.snap = s.snapshot()
+	return nil
+}
