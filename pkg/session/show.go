@@ -49,6 +49,8 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		}
 	case "table status":
 		return true, s.showTableStatus()
+	case "checksum table":
+		return true, s.checksumTables(p)
 	case "status":
 		if s.conn.TLS() != nil {
 			return true, s.showStatus()

@@ -10,7 +10,7 @@ import (
 	"skarv/pkg/txn"
 )
 
-// tableAdmin is CHECK, ANALYZE, OPTIMIZE, REPAIR and CHECKSUM TABLE: every node group that has rows of the tables says
+// tableAdmin is CHECK, ANALYZE, OPTIMIZE and REPAIR TABLE: every node group that has rows of the tables says
 // something about them, and the client is told once what all say alike. A table is well if it is well everywhere.
 func (s *Session) tableAdmin(p *plan.Plan) error {
 	if err := s.commitImplicit(); err != nil {
