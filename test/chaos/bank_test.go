@@ -30,13 +30,16 @@ const (
 	opening  = 1000
 	// settle is how long prepared transactions may be left over once nobody is killed any more.
 	settle = 5 * time.Second
+	// stormEvery is a time in whose first half proxies are killed.
+	stormEvery = 28 * time.Second
 )
 
 // TestBank moves money between accounts on four node groups, each transfer with its entry in a journal on a third,
 // while proxies die at every step of a commit and at random, and servers are killed. Then the balances must be those
 // the journal says, no acknowledged transfer may be missing in it, and none that was refused may be there.
 func TestBank(t *testing.T) {
-	c := cluster.Start(t, cluster.Groups(groups))
+	c := cluster.Start(t, cluster.Groups(groups), cluster.TCPBackends())
+	cutters := cutAll(t, c)
 	admin := c.DB(t, "")
 	for _, q := range []string{
 		"CREATE DATABASE bank",
@@ -53,8 +56,9 @@ func TestBank(t *testing.T) {
 	}
 	_, err := admin.Exec("INSERT INTO bank.account VALUES " + strings.Join(rows, ", "))
 	require.NoError(t, err)
+	createTokens(t, admin)
 
-	b := &bank{deaths: map[string]int{}, acknowledged: map[int64]bool{}, refused: map[int64]string{}, pairs: map[int64]bool{}}
+	b := &bank{began: time.Now(), deaths: map[string]int{}, acknowledged: map[int64]bool{}, refused: map[int64]string{}, pairs: map[int64]bool{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var procs errgroup.Group
@@ -81,8 +85,10 @@ func TestBank(t *testing.T) {
 	}
 	g.Go(func() error { // proxies die at random, too
 		for pause(work, time.Duration(1000+rand.IntN(2000))*time.Millisecond) {
-			all[rand.IntN(proxies)].kill()
-			b.kills.Add(1)
+			if b.storm() {
+				all[rand.IntN(proxies)].kill()
+				b.kills.Add(1)
+			}
 		}
 		return nil
 	})
@@ -100,6 +106,14 @@ func TestBank(t *testing.T) {
 		}
 		return nil
 	})
+	g.Go(func() error { // connections are cut
+		for pause(work, time.Duration(500+rand.IntN(1500))*time.Millisecond) {
+			cutters[rand.IntN(groups)].cut(0.3)
+			b.cuts.Add(1)
+		}
+		return nil
+	})
+	g.Go(func() error { return b.look(work, admin) })
 	require.NoError(t, g.Wait())
 	quiet := time.Now()
 	b.awaitRecovered(t, c)
@@ -109,6 +123,7 @@ func TestBank(t *testing.T) {
 
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	t.Logf("%d snapshots were whole, %d could not be taken (%s); connections cut %d times", b.seen.Load(), b.blind.Load(), b.why, b.cuts.Load())
 	t.Logf("%d transfers acknowledged, %d refused, %d unknown; proxies killed %d times at random and at %v; servers killed %d times; recovered after %s",
 		len(b.acknowledged), len(b.refused), b.unknown, b.kills.Load(), b.deaths, b.servers.Load(), took.Round(time.Millisecond))
 	require.Greater(t, len(b.acknowledged), 50)
@@ -123,8 +138,10 @@ func TestBank(t *testing.T) {
 
 // bank is what the tellers know.
 type bank struct {
-	last           atomic.Int64
-	kills, servers atomic.Int64
+	began                time.Time
+	last                 atomic.Int64
+	kills, servers, cuts atomic.Int64
+	seen, blind          atomic.Int64 // snapshots
 
 	mu           sync.Mutex
 	point        int
@@ -132,16 +149,23 @@ type bank struct {
 	acknowledged map[int64]bool
 	refused      map[int64]string // what was certainly rolled back, and why
 	unknown      int
+	why          string         // the last snapshot failed
 	pairs        map[int64]bool // acknowledged
 }
 
 func (b *bank) nextPoint() (string, int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !b.storm() {
+		return "", 0
+	}
 	points := txn.Points()
 	b.point++
 	return points[b.point%len(points)], 1 + rand.IntN(40)
 }
+
+// storm reports whether proxies die now. In between nobody's place in the cluster is in doubt, and snapshots can be taken.
+func (b *bank) storm() bool { return time.Since(b.began)%stormEvery < stormEvery/2 }
 
 func (b *bank) died(point string) {
 	b.mu.Lock()
@@ -157,9 +181,12 @@ func (b *bank) teller(ctx context.Context, addr string) error {
 	}
 	defer db.Close()
 	for ctx.Err() == nil {
-		if rand.IntN(5) == 0 {
+		switch rand.IntN(8) {
+		case 0:
 			b.pair(db)
-		} else {
+		case 1:
+			b.token(db)
+		default:
 			b.transfer(db)
 		}
 	}
@@ -315,8 +342,16 @@ func (b *bank) audit(t *testing.T, db *sql.DB) {
 	require.NoError(t, have.Err())
 	require.Equal(t, accounts*opening, sum)
 
-	var single int
-	require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM bank.pair").Scan(&single))
+	var left int
+	require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM bank.token").Scan(&left))
+	require.Equal(t, tokens, left)
+	require.Eventually(t, func() bool {
+		before := b.seen.Load()
+		err := b.lookOnce(db)
+		require.NoError(t, err)
+		return b.seen.Load() > before
+	}, time.Minute, 100*time.Millisecond, "a snapshot, once nobody dies any more")
+
 	twins := map[int64]int64{}
 	pairs, err := db.Query("SELECT id, twin FROM bank.pair")
 	require.NoError(t, err)
