@@ -120,7 +120,7 @@ func (r *Runner) evict(ctx context.Context, guard *topology.Guard, slot topology
 
 // reap shuts out processes that have been gone for long, so that their slots can be taken again.
 func (r *Runner) reap(ctx context.Context, guard *topology.Guard) error {
-	since := map[int64]time.Time{} // by incarnation
+	since := map[int64]time.Time{}                               // by incarnation
 	tick := time.NewTicker(min(r.cfg.Times.Reap/4, time.Second)) // a snapshot may wait for it (see topology.FenceGone)
 	defer tick.Stop()
 	for {

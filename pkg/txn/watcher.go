@@ -86,12 +86,15 @@ func (c *Coordinator) watch(ctx context.Context) error {
 	defer w.quiet()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	failing := false
 	for {
 		mine, any := c.waiting()
 		if len(mine) > 0 {
-			if err := w.look(ctx, mine); err != nil && ctx.Err() == nil {
+			err := w.look(ctx, mine)
+			if err != nil && !failing && ctx.Err() == nil {
 				c.cfg.Log.WarnContext(ctx, "deadlocks over node groups cannot be looked for", "error", err)
 			}
+			failing = err != nil
 		} else {
 			w.quiet()
 		}
