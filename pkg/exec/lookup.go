@@ -37,6 +37,11 @@ func (r *Runner) lookup(t *plan.Target, snap *catalog.Snapshot, a *Arguments, lo
 // the target: the value does not tell where its entry would be.
 func (r *Runner) entryQuery(t *plan.Target, snap *catalog.Snapshot, a *Arguments, lock bool) ([]placement.NodeGroupID, []byte, error) {
 	e := t.Index.Entries
+	if r.Locked {
+		r.Router.Touched.All = true
+		groups, err := ownersOf(snap, nil)
+		return groups, nil, err
+	}
 	groups, exact, err := r.Router.Route(&plan.Target{Kind: plan.ByKey, Table: e, Key: t.Key}, snap, a, nil)
 	if err != nil || !exact || len(groups) != 1 {
 		return groups, nil, err

@@ -39,6 +39,8 @@ type Runner struct {
 
 	// hidden is the snapshot whose foreign rows are to be left out; nil: none are.
 	hidden *catalog.Snapshot
+	// Locked: the session has locked tables and may read no others: global indexes are not looked into.
+	Locked bool
 	// Warned are the warnings of the last statement that ran as a program (see rowWriter); those of others are on their
 	// connections.
 	Warned []Warned
