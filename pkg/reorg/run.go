@@ -322,13 +322,26 @@ func (j *job) run(ctx context.Context) error {
 	}
 }
 
+// keptRecords is how many reorganisations are remembered.
+const keptRecords = 100
+
 // end makes room for the next one.
 func (j *job) end(ctx context.Context) error {
 	if err := j.hit("end"); err != nil {
 		return err
 	}
-	if _, err := j.cfg.Store.Change(j.guard).DeleteRecord(topology.ReorgLock, lockID, topology.Any).
-		DeleteRecord(topology.ReorgProgress, j.ID, topology.Any).Commit(ctx); err != nil {
+	change := j.cfg.Store.Change(j.guard).DeleteRecord(topology.ReorgLock, lockID, topology.Any).
+		DeleteRecord(topology.ReorgProgress, j.ID, topology.Any)
+	all, err := List(ctx, j.cfg.Store)
+	if err != nil {
+		return err
+	}
+	for i := 0; i < len(all)-keptRecords && i < keptRecords; i++ { // one transaction of etcd holds no more
+		if !all[i].Active() {
+			change.DeleteRecord(topology.Reorgs, all[i].ID, topology.Any)
+		}
+	}
+	if _, err := change.Commit(ctx); err != nil {
 		return err
 	}
 	j.metrics.ended(j.Outcome)
