@@ -120,12 +120,15 @@ func (c *conns) BeginStatement(groups []placement.NodeGroupID) error {
 		}
 	}
 	if c.s.tx != nil {
-		if err := c.s.beginPinned(); err != nil {
+		if err := c.s.beginPinned(c.s.tx); err != nil {
 			return err
 		}
 		return c.s.tx.BeginStatement(c.s, groups, true)
 	}
 	c.statement = c.s.newTxn()
+	if err := c.s.beginPinned(c.statement); err != nil {
+		return err
+	}
 	return c.statement.BeginStatement(c.s, groups, false)
 }
 

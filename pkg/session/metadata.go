@@ -66,7 +66,10 @@ func (s *Session) selectMetadata(p *plan.Plan) (handled bool, err error) {
 	if !sure || qualifiesBySchema(st) {
 		return false, nil
 	}
-	edits := s.metadataTables(st, refs)
+	edits, err := s.metadataTables(st, refs)
+	if err != nil {
+		return true, err
+	}
 	if len(edits) == 0 {
 		return false, nil
 	}
@@ -146,7 +149,7 @@ type edit struct {
 }
 
 // metadataTables puts derived tables in the places of the tables that show more than clients may see.
-func (s *Session) metadataTables(st *sqlparse.Statement, refs []sqlparse.TableRef) (edits []edit) {
+func (s *Session) metadataTables(st *sqlparse.Statement, refs []sqlparse.TableRef) (edits []edit, err error) {
 	var hidden []byte
 	for _, r := range refs {
 		if isProcesslist(r.Name) && (isSystemDB(r.DB) || r.DB == "" && isSystemDB(s.db)) {
@@ -165,12 +168,21 @@ func (s *Session) metadataTables(st *sqlparse.Statement, refs []sqlparse.TableRe
 			hidden = s.hiddenKeys()
 		}
 		text := "(SELECT * FROM information_schema." + r.Name + " WHERE " + f.condition(hidden) + s.visible(f) + ")"
+		if strings.EqualFold(r.Name, "tables") && len(s.snap.Groups) > 1 && namesSizes(st) {
+			summed, err := s.summedTables(f.condition(hidden) + s.visible(f))
+			if err != nil {
+				return nil, err
+			}
+			if summed != "" {
+				text = summed
+			}
+		}
 		if !aliased(st, r.Span) {
 			text += " AS " + quoteName(r.Name)
 		}
 		edits = append(edits, edit{r.Span, text})
 	}
-	return edits
+	return edits, nil
 }
 
 // writtenNames gives plain columns in the list of a SELECT the names they are written with: as MariaDB does for the

@@ -93,13 +93,13 @@ func (s *Session) pinned(g placement.NodeGroupID) (c *backend.Conn, err error) {
 	return c, nil
 }
 
-// beginPinned begins the session's transaction where its temporary tables are: the first branch is a plain transaction, in
+// beginPinned begins a transaction where the session's temporary tables are: the first branch is a plain transaction, in
 // which they can be used.
-func (s *Session) beginPinned() error {
-	if s.temps == nil || s.tx.Open() {
+func (s *Session) beginPinned(tx *txn.Txn) error {
+	if s.temps == nil || tx.Open() {
 		return nil
 	}
-	c, err := s.tx.Acquire(s, s.temps.conn.Group)
+	c, err := tx.Acquire(s, s.temps.conn.Group)
 	if err != nil {
 		return err
 	}
@@ -462,6 +462,9 @@ func readTemporary(c *backend.Conn, db, name, mode string) (*catalog.Table, erro
 			return nil, errors.New("SHOW FULL COLUMNS of an unknown form")
 		}
 		t.Columns = append(t.Columns, temporaryColumn(r))
+		if strings.Contains(strings.ToLower(string(r[6])), "auto_increment") {
+			t.AutoIncrement = len(t.Columns) - 1
+		}
 		if string(r[4]) == "PRI" {
 			t.Primary = append(t.Primary, len(t.Columns)-1)
 		}

@@ -291,7 +291,7 @@ func (s *Session) borrow(g placement.NodeGroupID) (*backend.Conn, error) {
 		return nil, sqlerr.Unsupported("using a node group that LOCK TABLES did not reach", "UNLOCK TABLES first")
 	}
 	if s.tx != nil {
-		if err := s.beginPinned(); err != nil {
+		if err := s.beginPinned(s.tx); err != nil {
 			return nil, err
 		}
 		c, err := s.tx.Acquire(s, g)

@@ -43,7 +43,7 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace) error {
 	c.Dirty = true // until the pool has reset it
 	s.running.enter(c)
 	defer s.running.leave(c)
-	if err := s.examine(c, copies); err != nil {
+	if err := s.examine(c, n, copies); err != nil {
 		c.Release()
 		return err
 	}
@@ -153,8 +153,8 @@ func (s *Session) computed(err error) error {
 }
 
 // examine lets the server judge the statement before anything is copied.
-func (s *Session) examine(c *backend.Conn, copies []plan.Copy) error {
-	if slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Table.Temporary != "" }) {
+func (s *Session) examine(c *backend.Conn, n *plan.Workspace, copies []plan.Copy) error {
+	if n.Stage != nil && n.Stage.Table.Temporary != "" || slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Table.Temporary != "" }) {
 		return nil // the server does not know it yet
 	}
 	if s.stmt.Uses()&sqlparse.WritesUserVariable != 0 {

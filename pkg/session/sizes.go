@@ -1,0 +1,116 @@
+package session
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/txn"
+)
+
+// A table's rows and bytes lie on several node groups: information_schema.tables shows their sums. The other groups are
+// asked only by statements that name a column with sizes, or all columns.
+
+// sizeColumns are the columns of information_schema.tables that add up.
+func sizeColumns() []string {
+	return []string{"table_rows", "data_length", "index_length", "data_free"}
+}
+
+// namesSizes reports whether a statement may show columns with sizes.
+func namesSizes(st *sqlparse.Statement) bool {
+	tokens := st.Tokens()
+	var prev sqlparse.Token
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; prev, tok = tok, tokens.Next() {
+		switch tok.Kind {
+		case sqlparse.Op:
+			if st.Is(tok, "*") && (st.Is(prev, "SELECT") || st.Is(prev, ",") || st.Is(prev, ".") || st.Is(prev, "DISTINCT")) {
+				return true
+			}
+		case sqlparse.Word, sqlparse.QuotedName:
+			name := strings.ToLower(string(st.AppendName(nil, tok)))
+			if name == "avg_row_length" || slices.Contains(sizeColumns(), name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// summedTables is a derived table like information_schema.tables in which sizes are those of all node groups; empty when
+// there is nothing to add up. condition is what its rows must fulfil.
+func (s *Session) summedTables(condition string) (string, error) {
+	type object struct{ db, name string }
+	sums := map[object][]uint64{}
+	var order []object
+	var columns []string
+	query := "SELECT table_schema, table_name, " + strings.Join(sizeColumns(), ", ") +
+		" FROM information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') AND " + condition
+	for i, g := range s.snap.Groups {
+		c, err := s.aside(g.ID)
+		if err != nil {
+			return "", err
+		}
+		_, rows, err := c.QueryAll(query, maxShown)
+		if err == nil && i == 0 {
+			cols, _, e := c.QueryAll("SELECT * FROM information_schema.tables LIMIT 0", 1)
+			for _, col := range cols {
+				columns = append(columns, col.Name)
+			}
+			err = e
+		}
+		s.done(c, err)
+		if err != nil {
+			return "", txn.Lost(c, err)
+		}
+		for _, r := range rows {
+			o := object{string(r[0]), string(r[1])}
+			t := s.snap.Table(o.db, o.name)
+			if t == nil || t.Kind == catalog.Single && t.Group != g.ID || t.Kind == catalog.Reference && i > 0 {
+				continue
+			}
+			if sums[o] == nil {
+				sums[o] = make([]uint64, len(sizeColumns()))
+				order = append(order, o)
+			}
+			for j := range sums[o] {
+				sums[o][j] += parseUint(r[2+j])
+			}
+		}
+	}
+	if len(order) == 0 {
+		return "", nil
+	}
+	var b strings.Builder
+	b.WriteString("(SELECT ")
+	for i, name := range columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		lower := strings.ToLower(name)
+		switch {
+		case slices.Contains(sizeColumns(), lower):
+			fmt.Fprintf(&b, "COALESCE(CAST(skarv_sizes.%s AS UNSIGNED), skarv_tables.%s) AS %s", lower, name, name)
+		case lower == "avg_row_length":
+			fmt.Fprintf(&b, "COALESCE(CAST(skarv_sizes.data_length DIV NULLIF(skarv_sizes.table_rows, 0) AS UNSIGNED), skarv_tables.%s) AS %s", name, name)
+		default:
+			fmt.Fprintf(&b, "skarv_tables.%s", quoteName(name))
+		}
+	}
+	b.WriteString(" FROM information_schema.tables AS skarv_tables LEFT JOIN (")
+	for i, o := range order {
+		if i > 0 {
+			b.WriteString(" UNION ALL ")
+		}
+		fmt.Fprintf(&b, "SELECT x'%s' AS db, x'%s' AS name", hex.EncodeToString([]byte(o.db)), hex.EncodeToString([]byte(o.name)))
+		for j, column := range sizeColumns() {
+			fmt.Fprintf(&b, ", %d AS %s", sums[o][j], column)
+		}
+	}
+	b.WriteString(") AS skarv_sizes ON skarv_sizes.db = CAST(CONVERT(skarv_tables.table_schema USING utf8mb4) AS BINARY)" +
+		" AND skarv_sizes.name = CAST(CONVERT(skarv_tables.table_name USING utf8mb4) AS BINARY) WHERE " +
+		strings.ReplaceAll(condition, "table_schema", "skarv_tables.table_schema") + ")")
+	return b.String(), nil
+}
