@@ -32,7 +32,7 @@ test-unit: ## vet, then the packages' own tests, with the race detector where th
 	@scripts/test-deps.sh
 	go vet ./...
 	go test -timeout 10m $(PURE:%=./pkg/%) ./test/arch ./test/docs
-	go test $(RACE) -timeout 10m $$(go list ./pkg/... ./cmd/... ./proto/... | grep -vE '/pkg/($(subst $() ,|,$(PURE)))$$')
+	go test -pgo=off $(RACE) -timeout 10m $$(go list ./pkg/... ./cmd/... ./proto/... | grep -vE '/pkg/($(subst $() ,|,$(PURE)))$$')
 
 test-e2e: ## the tests that need a cluster of real servers
 	@scripts/test-deps.sh

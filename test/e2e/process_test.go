@@ -28,7 +28,7 @@ var programs = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "skarv/cmd/...").CombinedOutput()
+	out, err := exec.Command("go", "build", "-pgo=off", "-o", dir+string(filepath.Separator), "skarv/cmd/...").CombinedOutput()
 	if err != nil {
 		return dir, fmt.Errorf("go build: %w\n%s", err, out)
 	}
