@@ -121,7 +121,7 @@ const (
 
 // passing reports whether err may be gone when the same is tried again: a lost connection, a server that starts or is full, a lock.
 func passing(err error) bool {
-	for _, final := range []error{ErrSuperseded, ErrRecopy, ErrSchema, ErrCollision, ErrPlacement, ErrLog} {
+	for _, final := range []error{ErrSuperseded, ErrRecopy, ErrSchema, ErrCollision, ErrPlacement, ErrPacket, ErrLog} {
 		if errors.Is(err, final) {
 			return false
 		}

@@ -266,6 +266,8 @@ func ends(t *testing.T, r *rig) {
 	fails(one, mover.ErrSuperseded)
 	two.copied(t)
 	r.equalSoon(t, two)
+	a.exec(t, "CREATE TABLE ends.other LIKE ends.t; DROP TABLE ends.other")
+	r.equalSoon(t, two)
 	a.exec(t, "ALTER TABLE ends.t ADD w INT")
 	fails(two, mover.ErrSchema, "ends.t")
 	a.exec(t, "ALTER TABLE ends.t DROP w")
@@ -287,6 +289,27 @@ func ends(t *testing.T, r *rig) {
 	again := r.run(t, config(t), r.move())
 	again.copied(t)
 	r.equalSoon(t, again)
+}
+
+// packets: a row that a target cannot take as one statement ends the move, with a word of what to do.
+func packets(t *testing.T, r *rig) {
+	r.schema(t, "packets", "t (id) (id INT PRIMARY KEY, v LONGBLOB)")
+	for id := range 6 {
+		r.nodes[0].exec(t, fmt.Sprintf("INSERT INTO packets.t VALUES (%d, REPEAT(x'27', 1500000))", id)) // twice as long with its quotes
+	}
+	for _, n := range r.nodes[1:] {
+		n.exec(t, "SET GLOBAL max_allowed_packet = 2097152")
+		defer n.exec(t, "SET GLOBAL max_allowed_packet = 67108864")
+	}
+	m := r.run(t, config(t), r.move())
+	select {
+	case err := <-m.done:
+		m.done <- err
+		require.ErrorIs(t, err, mover.ErrPacket)
+		require.ErrorContains(t, err, "max_allowed_packet")
+	case <-time.After(patience):
+		t.Fatalf("it goes on: %+v", m.Progress())
+	}
 }
 
 // refused is what Check finds.

@@ -75,6 +75,8 @@ var (
 	ErrSchema = errors.New("a table was changed while its rows were being moved")
 	// ErrCollision: a target has a row of its own with a unique value of a row that is to be moved there.
 	ErrCollision = errors.New("a row to be moved collides with another one on its target")
+	// ErrPacket: a row is larger than what a target takes.
+	ErrPacket = errors.New("a row is too large for its target")
 	// ErrPlacement: a row's partition cannot be computed, or the server counts it to another one.
 	ErrPlacement = errors.New("the partition of a row is not certain")
 	// ErrLog: the source's binary log cannot be used.

@@ -30,6 +30,7 @@ func TestMover(t *testing.T) {
 		{"rows larger than a chunk", large},
 		{"what a mover gives up at", ends},
 		{"what is refused", refused},
+		{"rows too large for a target", packets},
 		{"rate", rate},
 		{"killed at every step", killed},
 	} {
@@ -99,7 +100,7 @@ func underLoad(t *testing.T, r *rig) {
 func killed(t *testing.T, r *rig) {
 	r.schema(t, "killed", loadSchema()...)
 	fill(t, r)
-	l := startLoad(t, r, 2)
+	l := startLoad(t, r, 1)
 	for _, point := range mover.Points() {
 		t.Run(point, func(t *testing.T) {
 			r.reorg = "killed-" + strings.ReplaceAll(point, ".", "-")

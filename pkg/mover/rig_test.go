@@ -23,7 +23,7 @@ import (
 )
 
 // patience is how long anything may take on a busy machine.
-const patience = 1 * time.Minute
+const patience = 4 * time.Minute
 
 // node is one database server of a rig.
 type node struct {

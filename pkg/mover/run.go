@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -418,7 +419,12 @@ func (m *Mover) changesTable(statement, schema string) (string, bool) {
 		return "", false
 	}
 	switch strings.ToUpper(words[0]) {
-	case "ALTER", "DROP", "TRUNCATE", "RENAME", "CREATE":
+	case "ALTER", "DROP", "TRUNCATE", "RENAME":
+	case "CREATE": // of an index: other objects are not a table's, whatever tables they name
+		kinds := words[1:min(len(words), 4)]
+		if !slices.ContainsFunc(kinds, func(w string) bool { return strings.EqualFold(w, "INDEX") }) {
+			return "", false
+		}
 	default:
 		return "", false
 	}

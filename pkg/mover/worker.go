@@ -25,8 +25,9 @@ type worker struct {
 	told time.Time
 
 	// The worker's alone.
-	conn *conn
-	stmt [][]byte
+	conn   *conn
+	stmt   [][]byte
+	packet int // the server's max_allowed_packet
 }
 
 const (
@@ -211,6 +212,13 @@ func (w *worker) writeOnce(ctx context.Context, b *batch) (err error) {
 			w.conn = nil
 			return err
 		}
+		packet, err := w.conn.value("SELECT @@max_allowed_packet")
+		if err != nil {
+			return err
+		}
+		if w.packet, err = strconv.Atoi(packet); err != nil {
+			return err
+		}
 	}
 	err = w.transaction(b, false)
 	if c := code(err); c == errDuplicate || c == errDuplicateKey {
@@ -247,6 +255,11 @@ func (w *worker) transaction(b *batch, replace bool) error {
 	if b.cut != 0 {
 		w.stmt = append(w.stmt, fmt.Appendf(nil, "INSERT IGNORE INTO `_skarv`.`journal` VALUES (%s,%d,'%s',UTC_TIMESTAMP(6))",
 			m.values(), b.cut, journalOpen))
+	}
+	for _, q := range w.stmt {
+		if len(q) >= w.packet { // the server would end the connection, again and again
+			return fmt.Errorf("%w: a row needs %d bytes as a statement; raise max_allowed_packet there", ErrPacket, len(q)+1)
+		}
 	}
 	if b.win != nil && b.win.apply != nil {
 		m.cfg.Hit("apply.chunk")
