@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
+	"skarv/pkg/txn"
 	adminv1 "skarv/proto/admin/v1"
 )
 
@@ -269,6 +271,34 @@ func (a *Admin) RemoveNodeGroup(ctx context.Context, req *adminv1.RemoveNodeGrou
 	return &adminv1.RemoveNodeGroupResponse{}, nil
 }
 
+// undecided returns an error if a transaction is in doubt whose decision group keeps, or that has a branch there: without the
+// group nobody could end it.
+func undecided(ctx context.Context, snap *catalog.Snapshot, group *catalog.NodeGroup) error {
+	for _, g := range snap.Groups {
+		s, err := dial(ctx, groupName(g), g.Primary)
+		if err != nil {
+			return err
+		}
+		err = s.rows(ctx, func(r *sql.Rows) error {
+			var format, gtrid, bqual int
+			var data string
+			if err := r.Scan(&format, &gtrid, &bqual, &data); err != nil {
+				return err
+			}
+			id, ok := txn.Transaction(format, gtrid, data)
+			if home, _ := id.Group(); ok && (home == group.ID || g.ID == group.ID) {
+				return fmt.Errorf("transaction %s needs node group %s and has not ended: try again, and see skarvctl transaction show %[1]s", id, group.Name)
+			}
+			return nil
+		}, "XA RECOVER")
+		s.close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // RemoveGroup takes a node group out of the cluster that owns nothing any more. Its servers are left as they are.
 func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID) error {
 	snap, err := c.Store.Load(ctx)
@@ -297,6 +327,9 @@ func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID) erro
 	if len(snap.Groups) == 1 {
 		return errors.New("the last node group cannot be removed")
 	}
+	if err := undecided(ctx, snap, group); err != nil {
+		return err
+	}
 	// The map stands for everything a reorganisation could have decided meanwhile.
 	next, err := snap.Map.Next(nil, snap.Map.Moving())
 	if err != nil {
@@ -307,7 +340,17 @@ func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID) erro
 		return err
 	}
 	c.await(ctx, rev)
-	return nil
+	// What was being committed there when it went has its last chance to end.
+	for end := time.Now().Add(5 * time.Second); ; {
+		err := undecided(ctx, snap, group)
+		if err == nil || time.Now().After(end) || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // singlesOn are the single tables that live on a group.

@@ -466,4 +466,12 @@ func TestAddGroup(t *testing.T) {
 	require.Equal(t, "b,a,my_row_id", f.columns("h"))
 	_, err = InitCluster(f.ctx(), f.store, InitRequest{Groups: []GroupSpec{spec}})
 	require.ErrorIs(t, err, ErrExists)
+
+	// A transaction in doubt on another group, whose decision the group keeps, could never be ended without it.
+	for _, q := range []string{"XA START '3-ab-1','1-1-1',21328", "INSERT INTO d.h (a, my_row_id) VALUES (7, 7)", "XA END '3-ab-1','1-1-1',21328", "XA PREPARE '3-ab-1','1-1-1',21328"} {
+		servers[0].exec(t, q)
+	}
+	require.ErrorContains(t, f.client.RemoveGroup(f.ctx(), 3), "transaction 3-ab-1 needs node group")
+	servers[0].exec(t, "XA ROLLBACK '3-ab-1','1-1-1',21328")
+	require.NoError(t, f.client.RemoveGroup(f.ctx(), 3))
 }

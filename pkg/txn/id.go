@@ -60,6 +60,17 @@ func (x xid) holder() (thread uint64, started int64) {
 	return thread, started
 }
 
+// Transaction returns the transaction a branch belongs to, by what XA RECOVER says of the branch; ok is false for branches of
+// others.
+func Transaction(format, gtridLength int, data string) (id ID, ok bool) {
+	if format != formatID || gtridLength < 0 || gtridLength > len(data) {
+		return "", false
+	}
+	id = ID(data[:gtridLength])
+	_, ok = id.Group()
+	return id, ok
+}
+
 // parseXID reads a row of XA RECOVER: formatID, gtrid_length, bqual_length, data. ok is false for branches of others.
 func parseXID(row [][]byte) (x xid, ok bool) {
 	if len(row) != 4 || string(row[0]) != strconv.Itoa(formatID) {
