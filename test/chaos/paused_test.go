@@ -47,20 +47,28 @@ func TestPausedProxy(t *testing.T) {
 				require.NoError(t, procs.Wait())
 			}()
 			<-ready
-			through := openAt(t, p.orders.Addr)
+			through, err := openAt(t, p.orders.Addr).Conn(ctx)
+			require.NoError(t, err)
+			defer through.Close()
 			client.Go(func() error {
-				_, err := through.Exec("UPDATE bank.account SET balance = balance + 1")
+				_, err := through.ExecContext(context.Background(), "UPDATE bank.account SET balance = balance + 1")
 				return err
 			})
 			<-stopped
 			(&bank{}).awaitRecovered(t, c)
 			p.signal(syscall.SIGCONT)
-			err := client.Wait()
+			err = client.Wait()
 			t.Logf("the client was told: %v", err)
 			if err == nil {
 				balance++
 			} else {
 				require.ErrorContains(t, err, "1213", "it knows what became of it")
+			}
+			if point == txn.PointDecided { // others have finished it
+				var level, message string
+				var code int
+				require.NoError(t, through.QueryRowContext(ctx, "SHOW WARNINGS").Scan(&level, &code, &message))
+				require.Contains(t, message, "is committed; some node groups have yet to show it")
 			}
 			var low, high int
 			require.NoError(t, db.QueryRow("SELECT MIN(balance), MAX(balance) FROM bank.account").Scan(&low, &high))
