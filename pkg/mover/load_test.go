@@ -11,9 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"skarv/pkg/binlog"
-	"skarv/pkg/mysqlconn"
 )
 
 // load is clients that change rows of the tables of loadSchema all the time.
@@ -47,17 +44,7 @@ func startLoad(t *testing.T, r *rig, clients int) *load {
 			l.client(ctx, r, i)
 		}()
 	}
-	l.finish = func() {
-		c, err := mysqlconn.Dial(context.Background(), r.nodes[0].as.Conn)
-		require.NoError(t, err)
-		defer c.Close()
-		left, err := binlog.Prepared(c)
-		require.NoError(t, err)
-		for _, x := range left { // whose clients lost their connection
-			_, err := c.Exec("XA ROLLBACK " + x.String())
-			require.NoError(t, err)
-		}
-	}
+	l.finish = func() { r.sweep(t) } // branches of clients that lost their connection
 	t.Cleanup(l.end)
 	return l
 }

@@ -79,7 +79,10 @@ func underLoad(t *testing.T, r *rig) {
 	l := startLoad(t, r, 3)
 	m := r.run(t, config(t), r.move())
 	require.Eventually(t, func() bool { return m.Progress().Phase == mover.Waiting }, patience, time.Millisecond)
-	a.exec(t, "XA COMMIT 'early'")
+	require.Eventually(t, func() bool { // once its connection is gone
+		_, err := a.db.Exec("XA COMMIT 'early'")
+		return err == nil
+	}, patience, time.Millisecond)
 	m.copied(t)
 	rep, err := m.Verify(within(t))
 	require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/binlog"
 	"skarv/pkg/catalog"
 	"skarv/pkg/mover"
 	"skarv/pkg/mysqlconn"
@@ -75,9 +76,28 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
+// sweep ends the branches that are left on the servers. MariaDB knows nothing of a branch to others as long as the connection that
+// prepared it is there.
+func (r *rig) sweep(t *testing.T) {
+	t.Helper()
+	for _, n := range r.nodes {
+		c, err := mysqlconn.Dial(context.Background(), n.as.Conn)
+		require.NoError(t, err)
+		require.Eventually(t, func() bool {
+			left, err := binlog.Prepared(c)
+			for _, x := range left {
+				_, _ = c.Exec("XA ROLLBACK " + x.String())
+			}
+			return err == nil && len(left) == 0
+		}, patience, 5*time.Millisecond)
+		require.NoError(t, c.Close())
+	}
+}
+
 // schema makes the test's tables on all servers. Each is "NAME (distribution columns) definition".
 func (r *rig) schema(t *testing.T, name string, tables ...string) {
 	t.Helper()
+	r.sweep(t)
 	r.db, r.tables = name, nil
 	r.reorg = "test-" + name
 	for _, n := range r.nodes {
