@@ -2,6 +2,7 @@ package topology_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -40,10 +41,20 @@ func TestLoginSurvivesARestart(t *testing.T) {
 	put := func(name string) {
 		t.Helper()
 		ctx := deadline(t)
-		rev, err := s.Change(nil).PutDatabase(&catalog.Database{Name: name}, topology.Absent).Commit(ctx)
+		// On a busy machine the new connection may take longer than one request may.
+		require.Eventually(t, func() bool {
+			_, err := s.Change(nil).PutDatabase(&catalog.Database{Name: name}, topology.Any).Commit(ctx)
+			if err != nil {
+				require.ErrorIs(t, err, topology.ErrUnavailable)
+			}
+			return err == nil
+		}, time.Minute, time.Millisecond)
+		snap, err := f.Wait(ctx, 0)
 		require.NoError(t, err)
-		_, err = f.Wait(ctx, rev)
-		require.NoError(t, err)
+		for snap.Databases[name] == nil {
+			snap, err = f.Wait(ctx, snap.Revision+1)
+			require.NoError(t, err)
+		}
 	}
 	put("a")
 	e.Stop(t)
