@@ -60,9 +60,9 @@ func TestLinear(t *testing.T) {
 
 // threadTime is the processor time that the calling thread has used.
 func threadTime(t *testing.T) time.Duration {
-	var u unix.Rusage
-	require.NoError(t, unix.Getrusage(unix.RUSAGE_THREAD, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	var ts unix.Timespec
+	require.NoError(t, unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts))
+	return time.Duration(ts.Nano())
 }
 
 // rowShapes is rows that are all unlike.
