@@ -37,10 +37,35 @@ func Together(child *Table, fk *ForeignKey, parent *Table) bool {
 func Cascades(rule string) bool { return rule == "CASCADE" || rule == "SET NULL" }
 
 // apart reports that servers alone cannot enforce the key: rows that refer to each other lie on different groups, or a server
-// would delete or change rows of a table behind the back of its global indexes.
-func (r *Relation) apart() bool {
-	return r.Parent != nil && (!Together(r.Child, r.Key, r.Parent) ||
-		len(r.Child.Global) > 0 && (Cascades(r.Key.OnDelete) || Cascades(r.Key.OnUpdate)))
+// would delete or change rows of a table behind the back of its global indexes, or of a key that is apart itself. above are
+// the tables whose keys are being looked at.
+func (s *Snapshot) apart(r *Relation, above ...*Table) bool {
+	switch {
+	case r.Parent == nil:
+		return false
+	case !Together(r.Child, r.Key, r.Parent):
+		return true
+	case !Cascades(r.Key.OnDelete) && !Cascades(r.Key.OnUpdate), slices.Contains(above, r.Child):
+		return false
+	case len(r.Child.Global) > 0:
+		return true
+	}
+	above = append(above, r.Child)
+	return slices.ContainsFunc(s.children(r.Child), func(below Relation) bool { return s.apart(&below, above...) })
+}
+
+// children are the foreign keys that refer to t.
+func (s *Snapshot) children(t *Table) (out []Relation) {
+	for _, d := range s.Databases {
+		for _, child := range d.Tables {
+			for i := range child.ForeignKeys {
+				if fk := &child.ForeignKeys[i]; fk.RefTable == t.Name && fk.RefDB == t.Database {
+					out = append(out, Relation{child, fk, t})
+				}
+			}
+		}
+	}
+	return out
 }
 
 // Relations returns the foreign keys of t and those to t. own: servers cannot enforce all of them, so that Skarv enforces all
@@ -50,18 +75,11 @@ func (s *Snapshot) Relations(t *Table) (parents, children []Relation, own bool) 
 		fk := &t.ForeignKeys[i]
 		r := Relation{t, fk, s.Table(fk.RefDB, fk.RefTable)}
 		parents = append(parents, r)
-		own = own || r.apart()
+		own = own || s.apart(&r)
 	}
-	for _, d := range s.Databases {
-		for _, child := range d.Tables {
-			for i := range child.ForeignKeys {
-				if fk := &child.ForeignKeys[i]; fk.RefTable == t.Name && fk.RefDB == t.Database {
-					r := Relation{child, fk, t}
-					children = append(children, r)
-					own = own || r.apart()
-				}
-			}
-		}
+	children = s.children(t)
+	for i := range children {
+		own = own || s.apart(&children[i])
 	}
 	slices.SortFunc(children, func(a, b Relation) int {
 		return strings.Compare(a.Child.Database+"."+a.Child.Name+"."+a.Key.Name, b.Child.Database+"."+b.Child.Name+"."+b.Key.Name)

@@ -315,7 +315,7 @@ func (c *Changer) flush(i int) error {
 	if len(p.sql) == 0 {
 		return nil
 	}
-	if len(p.pending) >= changesAhead || len(p.pending) > 0 && !c.exact() {
+	for len(p.pending) >= changesAhead || len(p.pending) > 0 && !c.exact() {
 		if err := c.settle(i); err != nil {
 			return err
 		}

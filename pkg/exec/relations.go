@@ -1,7 +1,7 @@
 package exec
 
 import (
-	"bytes"
+	"encoding/binary"
 	"slices"
 
 	"skarv/pkg/catalog"
@@ -69,7 +69,7 @@ func (w *rowWriter) checkParents(t *catalog.Table, after, before image, done map
 				continue
 			}
 		}
-		id := r.Key.Name + "\x00" + string(bytes.Join(vals, []byte{0}))
+		id := r.Key.Name + "\x00" + rowID(vals)
 		if done[id] {
 			continue
 		}
@@ -191,8 +191,14 @@ type goneRow struct {
 	id    string
 }
 
-// rowID tells rows of one table apart.
-func rowID(key [][]byte) string { return string(bytes.Join(key, []byte{0})) }
+// rowID tells rows of one table apart by their keys, whatever bytes these have.
+func rowID(key [][]byte) string {
+	var id []byte
+	for _, v := range key {
+		id = append(binary.AppendUvarint(id, uint64(len(v))), v...)
+	}
+	return string(id)
+}
 
 // goodbye does what foreign keys say when rows of t are deleted, which are locked: before they are.
 func (w *rowWriter) goodbye(t *catalog.Table, rows []found, depth int) error {

@@ -118,14 +118,8 @@ func (m *Mover) deleteKeys(c *conn, t *table, keys [][][]byte) error {
 		set.rows = append(set.rows, target{key: r})
 	}
 	w.deletes(t, set, true)
-	statements := append([][]byte{[]byte("BEGIN"), []byte("UPDATE `_skarv`.`reorg_pos` SET step=step+1 WHERE reorg=" + quote(m.move.Reorg+"-clean"))},
-		w.stmt...)
-	if _, err := c.all(statements...); err != nil {
-		_, _ = c.Exec("ROLLBACK")
-		return err
-	}
-	_, err := c.Exec("COMMIT")
-	return err
+	mark := []byte("UPDATE `_skarv`.`reorg_pos` SET step=step+1 WHERE reorg=" + quote(m.move.Reorg+"-clean"))
+	return c.transaction(append([][]byte{mark}, w.stmt...)...)
 }
 
 // Forget deletes what is kept about the move on all its servers. The move must be over.

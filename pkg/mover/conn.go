@@ -94,6 +94,28 @@ func (c *conn) all(statements ...[]byte) ([]wire.OK, error) {
 	return oks, first
 }
 
+// leaveAutocommit is sent in place of BEGIN where a transaction is sent at once: when the server rolls it back in the middle,
+// for a deadlock, what is behind does not commit by itself but is part of a next transaction, which is rolled back, too.
+const leaveAutocommit = "SET autocommit = 0"
+
+// transaction runs statements that have no rows, sent at once, as one transaction.
+func (c *conn) transaction(statements ...[]byte) error {
+	_, err := c.all(append([][]byte{[]byte(leaveAutocommit)}, statements...)...)
+	end := "COMMIT"
+	if err != nil {
+		end = "ROLLBACK"
+	}
+	if !c.Usable() {
+		return err
+	}
+	if _, e := c.Exec(end); e != nil {
+		c.Interrupt() // what is open is not to be committed by anything else
+		return errors.Join(err, e)
+	}
+	_, e := c.Exec("SET autocommit = 1")
+	return errors.Join(err, e)
+}
+
 // isServer reports whether err is a server's refusal, which leaves the connection usable.
 func isServer(err error) bool {
 	if _, lost := errors.AsType[*mysqlconn.LostError](err); lost {

@@ -73,10 +73,9 @@ func (m *Mover) makeTables(c *conn) error {
 
 // reset forgets what was copied to a target, and takes it from whoever is at work there.
 func (m *Mover) reset(c *conn) error {
-	_, err := c.all([]byte("BEGIN"),
+	return c.transaction(
 		[]byte("UPDATE `_skarv`.`reorg_pos` SET owner=owner+1, state='"+stateFresh+"' WHERE "+m.mine()),
-		[]byte("DELETE FROM `_skarv`.`reorg_copy` WHERE "+m.mine()), []byte("COMMIT"))
-	return err
+		[]byte("DELETE FROM `_skarv`.`reorg_copy` WHERE "+m.mine()))
 }
 
 // noteStart has the target's stream begin at the present end of the source's log.

@@ -238,7 +238,7 @@ func (w *worker) transaction(b *batch, replace bool) error {
 	owner := m.owner[w.server.Group]
 	m.mu.Unlock()
 	applied := b.at.Applied.Union(w.begun.Applied)
-	w.stmt = append(w.stmt[:0], []byte("BEGIN"), fmt.Appendf(nil,
+	w.stmt = append(w.stmt[:0], []byte(leaveAutocommit), fmt.Appendf(nil,
 		"UPDATE `_skarv`.`reorg_pos` SET step=step+1, applied=%s, reread=%s WHERE %s AND owner=%d",
 		quote(applied.String()), quote(b.at.Reread.String()), m.mine(), owner))
 	for _, t := range b.order {
@@ -281,6 +281,7 @@ func (w *worker) transaction(b *batch, replace bool) error {
 	}
 	m.cfg.Hit("apply.commit")
 	if _, err := w.conn.Exec("COMMIT"); err != nil {
+		w.conn.Interrupt() // what may still be open goes with the connection
 		return err
 	}
 	m.cfg.Hit("apply.committed")
@@ -298,7 +299,11 @@ func (w *worker) warnings(b *batch, first, last int) error {
 			}
 		}
 	}
-	if _, err := w.conn.all(append([][]byte{[]byte("ROLLBACK")}, w.stmt[:first]...)...); err != nil {
+	oks, err := w.conn.all(append([][]byte{[]byte("ROLLBACK")}, w.stmt[:first]...)...)
+	if err == nil && oks[2].AffectedRows != 1 {
+		err = ErrSuperseded // by whoever came when the row was let go of
+	}
+	if err != nil {
 		return err
 	}
 	for _, q := range w.stmt[first:last] {
@@ -317,7 +322,7 @@ func (w *worker) warnings(b *batch, first, last int) error {
 			}
 		}
 	}
-	_, err := w.conn.all(w.stmt[last:]...)
+	_, err = w.conn.all(w.stmt[last:]...)
 	return err
 }
 
@@ -394,7 +399,7 @@ func (w *worker) collision(b *batch, cause error) error {
 			one := batch{at: b.at, tables: map[*table]*rowSet{}}
 			one.put(t, r)
 			w.stmt = w.stmt[:0]
-			w.stmt = append(w.stmt, []byte("BEGIN"))
+			w.stmt = append(w.stmt, []byte(leaveAutocommit))
 			w.deletes(t, one.tables[t], true)
 			w.inserts(t, one.tables[t])
 			_, err := w.conn.all(append(w.stmt, []byte("ROLLBACK"))...)

@@ -183,7 +183,7 @@ func (t *Txn) AcquireUnopened(pool Pool, g placement.NodeGroupID) (c *backend.Co
 	if c, err = pool.Get(g); err != nil {
 		return nil, "", err
 	}
-	t.pool = pool
+	t.pool, t.began = pool, time.Now()
 	t.branches = append(t.branches, &branch{conn: c})
 	return c, t.Begin, nil
 }
@@ -258,7 +258,7 @@ func (t *Txn) JoinStatement(pool Pool, g placement.NodeGroupID, write bool) erro
 		}
 		t.statement = append(t.statement, b)
 	}
-	if write {
+	if write && !t.ReadOnly {
 		b.wrote = true
 	}
 	return nil
