@@ -7,8 +7,10 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -38,26 +40,33 @@ type pkg struct {
 // floors reads the table between the markers in ARCHITECTURE.md.
 func floors(t *testing.T) map[string]int {
 	t.Helper()
+	floor := map[string]int{}
+	for _, row := range table(t, "floors") {
+		n, err := strconv.Atoi(row[1])
+		require.NoError(t, err, row[0])
+		floor[row[0]] = n
+	}
+	return floor
+}
+
+// table reads the rows of the table with three columns between the markers of that name in ARCHITECTURE.md.
+func table(t *testing.T, name string) (rows [][3]string) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
 	require.NoError(t, err)
-	_, table, found := strings.Cut(string(text), "<!-- floors:")
-	require.True(t, found, "ARCHITECTURE.md has no floor table")
-	table, _, found = strings.Cut(table, "<!-- floors: end -->")
-	require.True(t, found, "the floor table has no end")
-	floor := map[string]int{}
-	for line := range strings.Lines(table) {
+	_, after, found := strings.Cut(string(text), "<!-- "+name+":")
+	require.True(t, found, "ARCHITECTURE.md has no table of %s", name)
+	after, _, found = strings.Cut(after, "<!-- "+name+": end -->")
+	require.True(t, found, "the table of %s has no end", name)
+	for line := range strings.Lines(after) {
 		cells := strings.Split(strings.TrimSpace(line), "|")
-		if len(cells) < 4 {
-			continue
+		if len(cells) != 5 {
+			continue // not a row
 		}
-		n, err := strconv.Atoi(strings.TrimSpace(cells[2]))
-		if err != nil {
-			continue // heading
-		}
-		floor[strings.TrimSpace(cells[1])] = n
+		rows = append(rows, [3]string{strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2]), strings.TrimSpace(cells[3])})
 	}
-	require.NotEmpty(t, floor)
-	return floor
+	require.Greater(t, len(rows), 2, "the table of %s is empty", name)
+	return rows[2:] // without heading and rule
 }
 
 // floorOf returns the line that speaks of a package: its own or that of the nearest directory above it.
@@ -224,7 +233,7 @@ func TestTableNamesOnlyWhatThereIs(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(root, path)); err != nil {
 			// Git keeps no empty directories; the rooms later issues fill are known by name.
 			switch path {
-			case "pkg/binlog", "pkg/txn", "pkg/reorg", "pkg/failover", "pkg/cdc":
+			case "pkg/failover", "pkg/cdc":
 			default:
 				t.Errorf("ARCHITECTURE.md speaks of %s, which is not there", path)
 			}
@@ -270,6 +279,48 @@ func TestWhoMayImportWhat(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestEveryLibraryIsADecision compares the table of libraries with go.mod and with who imports them outside of tests.
+func TestEveryLibraryIsADecision(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	require.NoError(t, err)
+	users := map[string]map[string]bool{} // module -> packages
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) == 2 && strings.HasPrefix(line, "\t") { // an indirect one has a comment
+			users[f[0]] = map[string]bool{}
+		}
+	}
+	require.NotEmpty(t, users)
+	for _, p := range packages(t) {
+		if p.generated || allowed(p.path, []string{"test", "proto", "pkg/topology/etcdtest"}) {
+			continue
+		}
+		for name := range p.imports {
+			for module, by := range users {
+				if name == module || strings.HasPrefix(name, module+"/") {
+					by[p.path] = true
+				}
+			}
+		}
+	}
+	for _, row := range table(t, "libraries") {
+		module, by := row[0], slices.Sorted(maps.Keys(users[row[0]]))
+		if users[module] == nil {
+			t.Errorf("ARCHITECTURE.md lists %s, which go.mod does not require directly", module)
+			continue
+		}
+		delete(users, module)
+		if len(by) == 0 {
+			by = []string{"tests"}
+		}
+		if got := strings.Join(by, ", "); got != row[1] {
+			t.Errorf("ARCHITECTURE.md says that %s is used by %s; it is by %s", module, row[1], got)
+		}
+	}
+	for module := range users {
+		t.Errorf("%s is a requirement of go.mod and not in ARCHITECTURE.md's table of libraries: what is it for, and why this one?", module)
 	}
 }
 
