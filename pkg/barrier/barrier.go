@@ -8,6 +8,7 @@ package barrier
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,14 +23,19 @@ type Owner interface {
 	Evict()
 }
 
-// Holder is what one session uses at the moment. All methods but those of Barrier belong to the session's goroutine.
+// few is how many partitions a Holder notes without a Set: those of a statement by key, or of most transactions.
+const few = 6
+
+// Holder is what one session uses at the moment. All methods but Uses belong to the session's goroutine.
 type Holder struct {
 	barrier *Barrier
 	owner   Owner
 
-	// what the transaction or the autocommit statement uses, to its end
-	words [placement.SetWords]atomic.Uint64
-	dirty uint64 // bit i: words[i] may not be 0
+	// What the transaction or the autocommit statement uses, to its end: n different partitions, in the order of their
+	// announcement. They are only ever added, until Release or Restore, so that whoever looks misses none.
+	n     int
+	first [few]atomic.Uint32 // of the first ones, the partition plus 1; 0: none
+	more  atomic.Pointer[more]
 	all   atomic.Bool
 	// scatter is the epoch of the map that the statement at hand was planned by, if it is one over several groups; 0:
 	// none.
@@ -37,15 +43,57 @@ type Holder struct {
 	commits atomic.Bool // see gate
 }
 
+// more is the partitions of a Holder beyond the first few. It stays with its Holder for the next time.
+type more struct {
+	words [placement.SetWords]atomic.Uint64
+	order []placement.Partition // the session's own
+}
+
+func (m *more) has(p placement.Partition) bool {
+	return m != nil && m.words[p/64].Load()&(1<<(p%64)) != 0
+}
+
+// add and cut are the session's: nobody else writes.
+func (m *more) add(p placement.Partition) {
+	m.order = append(m.order, p)
+	w := &m.words[p/64]
+	w.Store(w.Load() | 1<<(p%64))
+}
+
+// cut leaves the first n.
+func (m *more) cut(n int) {
+	for _, p := range m.order[n:] {
+		w := &m.words[p/64]
+		w.Store(w.Load() &^ (1 << (p % 64)))
+	}
+	m.order = m.order[:n]
+}
+
 // Hold announces the use of partitions until Release. The caller must look at the current map after it.
 func (h *Holder) Hold(partitions []placement.Partition) {
 	for _, p := range partitions {
-		w := &h.words[p/64]
-		if old := w.Load(); old&(1<<(p%64)) == 0 {
-			w.Store(old | 1<<(p%64)) // nobody else writes
-			h.dirty |= 1 << (p / 64)
+		switch {
+		case h.holds(p):
+			continue
+		case h.n < few:
+			h.first[h.n].Store(uint32(p) + 1)
+		default:
+			if h.more.Load() == nil {
+				h.more.Store(&more{})
+			}
+			h.more.Load().add(p)
+		}
+		h.n++
+	}
+}
+
+func (h *Holder) holds(p placement.Partition) bool {
+	for i := range min(h.n, few) {
+		if h.first[i].Load() == uint32(p)+1 {
+			return true
 		}
 	}
+	return h.n > few && h.more.Load().has(p)
 }
 
 // HoldAll announces the use of every partition until Release.
@@ -55,14 +103,21 @@ func (h *Holder) HoldAll() {
 	}
 }
 
-// Uses reports whether h holds any of the partitions.
+// Uses reports whether h holds any of the partitions. Any goroutine may ask.
 func (h *Holder) Uses(set *placement.Set) bool {
 	if h.all.Load() {
 		return true
 	}
-	for i := range set {
-		if set[i] != 0 && h.words[i].Load()&set[i] != 0 {
+	for i := range h.first {
+		if p := h.first[i].Load(); p != 0 && set.Has(placement.Partition(p-1)) {
 			return true
+		}
+	}
+	if m := h.more.Load(); m != nil {
+		for i := range set {
+			if set[i] != 0 && m.words[i].Load()&set[i] != 0 {
+				return true
+			}
 		}
 	}
 	return false
@@ -74,7 +129,7 @@ func (h *Holder) Covers(partitions []placement.Partition, all bool) bool {
 		return true
 	}
 	for _, p := range partitions {
-		if h.words[p/64].Load()&(1<<(p%64)) == 0 {
+		if !h.holds(p) {
 			return false
 		}
 	}
@@ -82,55 +137,49 @@ func (h *Holder) Covers(partitions []placement.Partition, all bool) bool {
 }
 
 // Any reports whether h holds anything.
-func (h *Holder) Any() bool { return h.dirty != 0 || h.all.Load() }
+func (h *Holder) Any() bool { return h.n > 0 || h.all.Load() }
 
 // Release ends all that Hold and HoldAll announced.
 func (h *Holder) Release() {
-	if !h.Any() {
-		return
+	if h.Any() {
+		h.Restore(Mark{})
 	}
-	for i := 0; h.dirty != 0; i++ {
-		if h.dirty&(1<<i) != 0 {
-			h.words[i].Store(0)
-			h.dirty &^= 1 << i
-		}
-	}
-	if h.all.Load() {
-		h.all.Store(false)
-	}
-	h.barrier.released()
 }
 
-// Mark remembers what h holds now, so that Restore can take back what was announced after it.
-func (h *Holder) Mark() Mark {
-	m := Mark{all: h.all.Load()}
-	for i := range h.words {
-		m.set[i] = h.words[i].Load()
-	}
-	return m
-}
-
-// Mark is what a Holder held once.
+// Mark is what a Holder held at a moment; the zero Mark is nothing. It is valid until the Holder holds less than that.
 type Mark struct {
-	set placement.Set
+	n   int
 	all bool
 }
 
-// Uses reports whether any of the partitions was held.
-func (m *Mark) Uses(set *placement.Set) bool { return m.all || m.set.Meets(set) }
+// Mark remembers what h holds now, so that Restore can take back what was announced after it.
+func (h *Holder) Mark() Mark { return Mark{h.n, h.all.Load()} }
 
-// Restore makes h hold what it held at m.
-func (h *Holder) Restore(m *Mark) {
-	h.dirty = 0
-	for i := range h.words {
-		if m.set[i] != 0 {
-			h.dirty |= 1 << i
-		}
-		if h.words[i].Load() != m.set[i] {
-			h.words[i].Store(m.set[i])
+// Used reports whether any of the partitions was held at m.
+func (h *Holder) Used(m Mark, set *placement.Set) bool {
+	if m.all {
+		return true
+	}
+	for i := range min(m.n, few) {
+		if set.Has(placement.Partition(h.first[i].Load() - 1)) {
+			return true
 		}
 	}
-	h.all.Store(m.all)
+	return m.n > few && slices.ContainsFunc(h.more.Load().order[:m.n-few], set.Has)
+}
+
+// Restore makes h hold what it held at m.
+func (h *Holder) Restore(m Mark) {
+	if keep := max(m.n, few); h.n > keep {
+		h.more.Load().cut(keep - few)
+		h.n = keep
+	}
+	for ; h.n > m.n; h.n-- {
+		h.first[h.n-1].Store(0)
+	}
+	if h.all.Load() != m.all {
+		h.all.Store(m.all)
+	}
 	h.barrier.released()
 }
 

@@ -2,6 +2,7 @@ package barrier
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -44,12 +45,63 @@ func TestDrainWaitsForWhoUsesFrozenPartitions(t *testing.T) {
 	require.Eventually(t, b.waiting.Load, 10*time.Second, time.Millisecond)
 	mark := h.Mark()
 	h.Hold([]placement.Partition{9})
-	h.Restore(&mark)
+	h.Restore(mark)
 	assert.Empty(t, drained)
 	h.Release()
 	require.NoError(t, <-drained)
 	require.True(t, other.Any())
 	require.False(t, h.Any())
+}
+
+// TestHolder compares a Holder with plain sets, through the borders between the first few partitions and the others.
+func TestHolder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 8))
+	b := New()
+	h := b.Join(owner{})
+	held, marks := []map[placement.Partition]bool{{}}, []Mark{h.Mark()} // what was held at each Mark; the last is now
+	for range 4000 {
+		now := held[len(held)-1]
+		switch rng.IntN(10) {
+		case 0:
+			h.Release()
+			held, marks = []map[placement.Partition]bool{{}}, []Mark{h.Mark()}
+		case 1, 2:
+			held, marks = append(held, maps.Clone(now)), append(marks, h.Mark())
+		case 3, 4:
+			to := rng.IntN(len(marks))
+			h.Restore(marks[to])
+			if held, marks = held[:to+1], marks[:to+1]; to > 0 {
+				// The Mark was taken of the set before it, which went on growing as a copy.
+				held[to] = maps.Clone(held[to-1])
+				keep := marks[to]
+				require.Equal(t, keep, h.Mark())
+			} else {
+				held[0] = map[placement.Partition]bool{}
+			}
+		default:
+			p := make([]placement.Partition, 1+rng.IntN(4))
+			for i := range p {
+				p[i] = placement.Partition(rng.IntN(40) * 97)
+				now[p[i]] = true
+			}
+			h.Hold(p)
+		}
+		now = held[len(held)-1]
+		require.Equal(t, len(now) > 0, h.Any())
+		one := placement.Partition(rng.IntN(40) * 97)
+		set := placement.SetOf(one)
+		require.Equal(t, now[one], h.Uses(&set))
+		require.Equal(t, now[one], h.Covers([]placement.Partition{one}, false))
+		if at := rng.IntN(len(marks)); at > 0 {
+			require.Equal(t, held[at-1][one], h.Used(marks[at], &set))
+		}
+	}
+	h.HoldAll()
+	set := placement.SetOf(1)
+	require.True(t, h.Uses(&set))
+	h.Release()
+	require.False(t, h.Uses(&set))
+	b.Leave(h)
 }
 
 func TestDrainWaitsForStatementsOfOlderMaps(t *testing.T) {

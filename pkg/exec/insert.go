@@ -92,7 +92,10 @@ func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arg
 
 // runInsert places all rows and then writes each group its own.
 func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Snapshot, a *Arguments, sink Sink) (Summary, error) {
-	in := &r.insert
+	if r.insert == nil {
+		r.insert = &insertion{}
+	}
+	in := r.insert
 	in.reset(node, snap, a)
 	in.lenient = r.Lenient
 	defer in.forget()

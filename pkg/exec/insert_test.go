@@ -324,7 +324,7 @@ func BenchmarkInsert1000Rows(b *testing.B) {
 	}
 	a := w.scan(sql.String())
 	node := w.autoPlan()
-	in := &w.runner.insert
+	in := &insertion{}
 	b.ReportAllocs()
 	b.SetBytes(int64(sql.Len()))
 	for b.Loop() {

@@ -54,7 +54,7 @@ type Runner struct {
 	streams    []stream
 	body       []byte
 	info       []byte
-	insert     insertion
+	insert     *insertion              // of the last INSERT that was placed row by row; nil before the first
 	owners     []placement.NodeGroupID // of the rows of the INSERT that runs
 	collations collations
 	staging    bool                  // the last Run ended with ErrStage

@@ -27,12 +27,6 @@ var errMoved = errors.New("the partition map has changed")
 // process that has lost etcd waits for so long.
 const thawTimeout = 10 * time.Second
 
-// barrierMark is what the session held before a statement announced more.
-type barrierMark struct {
-	taken bool
-	mark  barrier.Mark
-}
-
 // enter announces what the statement uses. write is true for statements that change or lock rows; several, when it is not
 // one node group's alone to answer, so that it depends on which rows are foreign there.
 func (s *Session) enter(t *exec.Touched, write, several bool) error {
@@ -46,10 +40,7 @@ func (s *Session) enter(t *exec.Touched, write, several bool) error {
 		return nil // a further part of a statement that was announced: who publishes another map waits for it
 	}
 	// announce
-	var mark barrierMark
-	if hold && s.hold.Any() {
-		mark.taken, mark.mark = true, s.hold.Mark()
-	}
+	mark := s.hold.Mark()
 	switch {
 	case hold && t.All:
 		s.hold.HoldAll()
@@ -66,17 +57,13 @@ func (s *Session) enter(t *exec.Touched, write, several bool) error {
 		s.entered = s.entered || write
 		return nil
 	}
-	if s.stands(now, t, several, hold, &mark) {
+	if s.stands(now, t, several, hold, mark) {
 		s.entered = s.entered || write
 		return nil
 	}
 	// take back
 	if hold {
-		if mark.taken {
-			s.hold.Restore(&mark.mark)
-		} else {
-			s.hold.Release()
-		}
+		s.hold.Restore(mark)
 	}
 	if several && scattering == 0 {
 		s.hold.EndScatter()
@@ -91,13 +78,13 @@ func (s *Session) enter(t *exec.Touched, write, several bool) error {
 }
 
 // stands reports whether a statement planned by the session's snapshot may run although now is another one.
-func (s *Session) stands(now *catalog.Snapshot, t *exec.Touched, several, hold bool, mark *barrierMark) bool {
+func (s *Session) stands(now *catalog.Snapshot, t *exec.Touched, several, hold bool, mark barrier.Mark) bool {
 	if now.Map == nil || t.Copies && now.Map.CopiesFrozen() > 0 {
 		return false
 	}
 	if set := now.Map.Frozen(); set != nil && hold && t.Meets(set) {
 		// The transaction uses what is frozen already: it may go on until it is told to end.
-		if !mark.taken || !mark.mark.Uses(set) {
+		if !s.hold.Used(mark, set) {
 			return false
 		}
 	}
