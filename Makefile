@@ -11,10 +11,10 @@ FUZZTIME ?= 30s
 RACE = $(shell echo 'int main(void) { return 0; }' | cc -x c - -o /dev/null >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg memory golden fuzz bench pgo check lint proto clean
+.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg memory golden fuzz bench bench-cutover pgo check lint proto clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build skarv and skarvctl into bin/
 	go build -o bin/ ./cmd/...
@@ -76,6 +76,10 @@ fuzz-sql: ## compare random statements on one server and on a cluster (SECONDS=6
 bench: build ## measure everything and write docs/performance.md, in about ten minutes (ARGS="--sections point --rounds 3")
 	@scripts/test-deps.sh --haproxy
 	go run ./test/bench --write docs/performance.md $(ARGS)
+
+bench-cutover: build ## measure statements while partitions move, 50 times, and write that part of docs/performance.md (ARGS="--cutovers 10")
+	@scripts/test-deps.sh
+	go run ./test/bench --sections cutover --write docs/performance.md $(ARGS)
 
 pgo: build ## take a profile of the statements' way, and make it the one that skarv is built with
 	@scripts/test-deps.sh --haproxy

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"skarv/pkg/placement"
 )
 
@@ -261,9 +263,7 @@ func (b *Barrier) Drain(ctx context.Context, m *placement.PartitionMap) error {
 			return nil
 		}
 		if evict && m.Frozen() != nil {
-			for _, h := range in {
-				h.owner.Evict()
-			}
+			evictAll(in)
 			patience.Reset(evictEvery)
 		}
 		select {
@@ -275,6 +275,22 @@ func (b *Barrier) Drain(ctx context.Context, m *placement.PartitionMap) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// evictTogether is how many Owners are evicted at once: each waits for servers.
+const evictTogether = 32
+
+// evictAll asks the owners of all holders to leave.
+func evictAll(holders []*Holder) {
+	var g errgroup.Group
+	g.SetLimit(evictTogether)
+	for _, h := range holders {
+		g.Go(func() error {
+			h.owner.Evict()
+			return nil
+		})
+	}
+	_ = g.Wait()
 }
 
 func drainTime(m *placement.PartitionMap) (d time.Duration) {

@@ -178,3 +178,25 @@ func TestAnnounceThenLook(t *testing.T) {
 	require.NoError(t, g.Wait())
 	assert.False(t, late.Load())
 }
+
+// Those in the way are told at once, not one after the other: each waits for servers.
+func TestDrainEvictsTogether(t *testing.T) {
+	b := New()
+	_, m := frozen(t, time.Millisecond, 7)
+	const sessions = 5
+	var all sync.WaitGroup
+	all.Add(sessions)
+	for range sessions {
+		var once sync.Once
+		var h *Holder
+		h = b.Join(owner{evict: func() {
+			once.Do(all.Done)
+			all.Wait() // for the others' turn
+			h.Release()
+		}})
+		h.Hold([]placement.Partition{7})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.NoError(t, b.Drain(ctx, m))
+}

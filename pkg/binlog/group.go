@@ -363,7 +363,8 @@ func (s *Stream) rows(e event) error {
 		}
 		c.b = b
 	}
-	arena := make([]byte, 0, len(c.b)+len(c.b)/4)
+	first := len(s.group.changes)
+	kept, arena := 0, make([]byte, 0, len(c.b)+len(c.b)/4)
 	for len(c.b) > 0 && columns > 0 {
 		change := Change{Table: m.table}
 		from := len(arena)
@@ -392,9 +393,29 @@ func (s *Stream) rows(e event) error {
 		if err := s.hold(n); err != nil {
 			return err
 		}
+		kept += len(arena) - from
 		s.group.changes = append(s.group.changes, change)
 	}
+	if kept < cap(arena)/2 { // few rows of a large event are not to keep all of it
+		compact(s.group.changes[first:], kept)
+	}
 	return nil
+}
+
+// compact moves the values of changes, which are size bytes, to memory of their own.
+func compact(changes []Change, size int) {
+	arena := make([]byte, 0, size)
+	for i := range changes {
+		for _, row := range []Row{changes[i].Before, changes[i].After} {
+			for j, v := range row {
+				if v != nil {
+					from := len(arena)
+					arena = append(arena, v...)
+					row[j] = arena[from:len(arena):len(arena)]
+				}
+			}
+		}
+	}
 }
 
 // uncompress undoes MariaDB's compression: the length of the length, the length, big-endian, and zlib's stream.

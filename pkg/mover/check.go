@@ -21,7 +21,7 @@ func (m *Mover) Check(ctx context.Context) ([]Problem, error) {
 	}
 	for i, s := range servers {
 		ch.source = i == 0
-		err := retry(ctx, s, func(c *conn) error {
+		err := m.retry(ctx, s, func(c *conn) error {
 			before := len(ch.problems)
 			err := ch.server(ctx, s, c)
 			if err != nil {

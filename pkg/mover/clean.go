@@ -24,41 +24,32 @@ func (m *Mover) Clean(ctx context.Context, on placement.NodeGroupID) error {
 	} else if server = m.move.Source; server.Group != on {
 		return fmt.Errorf("node group %d has no part in the move", on)
 	}
-	err := retry(ctx, server, func(c *conn) error {
-		if err := m.makeTables(c); err != nil {
-			return err
-		}
-		_, err := c.Exec("INSERT IGNORE INTO `_skarv`.`reorg_pos` VALUES (" + m.cleaner() + ",0,'clean','','','',0)")
+	if err := m.retry(ctx, server, m.makeTables); err != nil {
 		return err
-	})
+	}
+	k := &claim{m: m, server: server, reorg: m.move.Reorg + cleanSuffix, make: stateClean}
 	for _, t := range m.tables {
 		var last [][]byte
-		for done := false; err == nil && !done; {
-			if err = m.throttle(ctx); err != nil {
-				break
-			}
-			err = retry(ctx, server, func(c *conn) (err error) {
-				last, done, err = m.cleanSome(ctx, c, t, last, groups)
+		for done := false; !done; {
+			if err := m.throttle(ctx); err != nil {
 				return err
-			})
+			}
+			if err := k.do(ctx, func(c *conn) (err error) {
+				last, done, err = m.cleanSome(ctx, c, k, t, last, groups)
+				return err
+			}); err != nil {
+				return err
+			}
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return retry(ctx, server, func(c *conn) error {
-		_, err := c.Exec("DELETE FROM `_skarv`.`reorg_pos` WHERE reorg=" + quote(m.move.Reorg+"-clean"))
-		return err
-	})
+	return nil
 }
 
-// cleaner are the first values of the row of reorg_pos that marks what is deleted as a mover's work.
-func (m *Mover) cleaner() string {
-	return quote(m.move.Reorg+"-clean") + "," + strconv.Itoa(int(m.move.Source.Group))
-}
+// cleanSuffix makes the name of a row of reorg_pos that marks what is deleted as a mover's work.
+const cleanSuffix = "-clean"
 
 // cleanSome deletes rows behind last for a while, and returns how far it came.
-func (m *Mover) cleanSome(ctx context.Context, c *conn, t *table, last [][]byte, groups []placement.NodeGroupID) ([][]byte, bool, error) {
+func (m *Mover) cleanSome(ctx context.Context, c *conn, k *claim, t *table, last [][]byte, groups []placement.NodeGroupID) ([][]byte, bool, error) {
 	reader := &copier{conn: c}
 	condition := m.partitionsOf(t, groups...)
 	for range 20 { // then the throttle is asked again
@@ -73,7 +64,7 @@ func (m *Mover) cleanSome(ctx context.Context, c *conn, t *table, last [][]byte,
 			}
 			if len(keys) > 0 {
 				m.cfg.Hit("clean.delete")
-				if err := m.deleteKeys(c, t, keys); err != nil {
+				if err := m.deleteKeys(c, k, t, keys); err != nil {
 					return last, false, err
 				}
 			}
@@ -106,8 +97,8 @@ func (t *table) keys(c *conn, last, end [][]byte, condition string, limit int) (
 	return rows, err
 }
 
-// deleteKeys deletes rows in one transaction that is known as a mover's.
-func (m *Mover) deleteKeys(c *conn, t *table, keys [][][]byte) error {
+// deleteKeys deletes rows in one transaction that is known as a mover's, unless somebody else has taken over.
+func (m *Mover) deleteKeys(c *conn, k *claim, t *table, keys [][][]byte) error {
 	w := worker{}
 	set := &rowSet{}
 	for _, k := range keys {
@@ -118,26 +109,35 @@ func (m *Mover) deleteKeys(c *conn, t *table, keys [][][]byte) error {
 		set.rows = append(set.rows, target{key: r})
 	}
 	w.deletes(t, set, true)
-	mark := []byte("UPDATE `_skarv`.`reorg_pos` SET step=step+1 WHERE reorg=" + quote(m.move.Reorg+"-clean"))
-	return c.transaction(append([][]byte{mark}, w.stmt...)...)
+	return c.transaction([]byte("UPDATE `_skarv`.`reorg_pos` SET step=step+1 WHERE "+k.mine()), w.stmt...)
 }
 
-// Forget deletes what is kept about the move on all its servers. The move must be over.
+// Forget deletes what is kept about the move on all its servers, but for a note that it is over: who was paused since long before
+// finds that. The move must be over.
 func (m *Mover) Forget(ctx context.Context) error {
-	forget := func(tables ...string) func(*conn) error {
+	forget := func(names []string, tables ...string) func(*conn) error {
 		return func(c *conn) error {
 			for _, t := range tables {
 				if _, err := c.Exec("DELETE FROM `_skarv`.`" + t + "` WHERE " + m.mine()); err != nil {
 					return err
 				}
 			}
-			return nil
+			for _, name := range names {
+				if _, err := c.Exec(fmt.Sprintf("INSERT INTO `_skarv`.`reorg_pos` VALUES (%s,%d,%d,'%s','','','',UNIX_TIMESTAMP()) ON DUPLICATE KEY "+
+					"UPDATE owner=GREATEST(owner,VALUES(owner)), state=VALUES(state), applied='', reread='', xa='', step=VALUES(step)",
+					quote(name), m.move.Source.Group, m.cfg.Term<<termBits, stateOver)); err != nil {
+					return err
+				}
+			}
+			_, err := c.Exec(fmt.Sprintf("DELETE FROM `_skarv`.`reorg_pos` WHERE state='%s' AND step<UNIX_TIMESTAMP()-%d", stateOver, overKept))
+			return err
 		}
 	}
-	err := retry(ctx, m.move.Source, forget("wm", "journal"))
+	clean := m.move.Reorg + cleanSuffix
+	err := m.retry(ctx, m.move.Source, forget([]string{clean}, "wm", "journal"))
 	for _, g := range m.groups {
 		if err == nil {
-			err = retry(ctx, m.move.Targets[g], forget("reorg_pos", "reorg_copy", "journal"))
+			err = m.retry(ctx, m.move.Targets[g], forget([]string{m.move.Reorg, clean}, "reorg_copy", "journal"))
 		}
 	}
 	return err

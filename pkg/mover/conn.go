@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,12 +22,13 @@ type conn struct {
 	release func() bool
 }
 
-// settings of every connection. Values come from row images, so nothing may be checked or changed on the way.
+// settings of every connection. Values come from row images, so nothing may be checked or changed on the way. A connection that
+// is cut off is not to hold its locks for hours.
 func settings(flavor catalog.Flavor) []string {
 	s := []string{
 		"SET NAMES binary",
 		"SET SESSION character_set_results = NULL, time_zone = '+00:00', sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', " +
-			"foreign_key_checks = 0, unique_checks = 1, autocommit = 1, wait_timeout = 28800, net_write_timeout = 600, " +
+			"foreign_key_checks = 0, unique_checks = 1, autocommit = 1, wait_timeout = " + strconv.Itoa(idle) + ", net_write_timeout = 600, " +
 			"net_read_timeout = 600, innodb_lock_wait_timeout = 10, sql_safe_updates = 0, sql_select_limit = DEFAULT, sql_big_selects = 1",
 		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 		"SET @skarv_mover = 1",
@@ -98,9 +100,13 @@ func (c *conn) all(statements ...[]byte) ([]wire.OK, error) {
 // for a deadlock, what is behind does not commit by itself but is part of a next transaction, which is rolled back, too.
 const leaveAutocommit = "SET autocommit = 0"
 
-// transaction runs statements that have no rows, sent at once, as one transaction.
-func (c *conn) transaction(statements ...[]byte) error {
-	_, err := c.all(append([][]byte{[]byte(leaveAutocommit)}, statements...)...)
+// transaction runs statements that have no rows, sent at once, as one transaction, in which the first one must find one row: that
+// of whoever may do this. If it does not, nothing is done, and the error is ErrSuperseded.
+func (c *conn) transaction(owner []byte, statements ...[]byte) error {
+	oks, err := c.all(append([][]byte{[]byte(leaveAutocommit), owner}, statements...)...)
+	if err == nil && oks[1].AffectedRows != 1 {
+		err = ErrSuperseded
+	}
 	end := "COMMIT"
 	if err != nil {
 		end = "ROLLBACK"
@@ -176,9 +182,22 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// once runs f on a connection of its own.
-func once(ctx context.Context, s Server, f func(*conn) error) error {
+// dial connects to s until ctx ends, and asks then whether this process may still work on the move.
+func (m *Mover) dial(ctx context.Context, s Server) (*conn, error) {
 	c, err := dial(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.cfg.Entitled(ctx); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// once runs f on a connection of its own.
+func (m *Mover) once(ctx context.Context, s Server, f func(*conn) error) error {
+	c, err := m.dial(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -190,9 +209,14 @@ func once(ctx context.Context, s Server, f func(*conn) error) error {
 }
 
 // retry runs f on connections to s until it succeeds, fails for good, or ctx ends.
-func retry(ctx context.Context, s Server, f func(*conn) error) error {
+func (m *Mover) retry(ctx context.Context, s Server, f func(*conn) error) error {
+	return again(ctx, func() error { return m.once(ctx, s, f) })
+}
+
+// again calls f until it succeeds, fails for good, or ctx ends.
+func again(ctx context.Context, f func() error) error {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		err := once(ctx, s, f)
+		err := f()
 		if err == nil || ctx.Err() != nil || !passing(err) {
 			return err
 		}

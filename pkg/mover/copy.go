@@ -68,7 +68,7 @@ func (a *attempt) copyAll(ctx context.Context) error {
 	}
 	c := &copier{a: a, limit: min(m.cfg.ChunkRows, 500)}
 	var err error
-	if c.conn, err = dial(ctx, m.move.Source); err != nil {
+	if c.conn, err = m.dial(ctx, m.move.Source); err != nil {
 		return err
 	}
 	defer func() { c.conn.close() }()
@@ -94,7 +94,7 @@ func (a *attempt) loadCopies(ctx context.Context) error {
 		a.copies = append(a.copies, &copying{table: t})
 	}
 	for i, g := range m.groups {
-		err := once(ctx, m.move.Targets[g], func(c *conn) error {
+		err := m.once(ctx, m.move.Targets[g], func(c *conn) error {
 			for _, t := range a.copies {
 				_, rows, err := c.QueryAll("SELECT chunk, last, done, row_count, byte_count FROM `_skarv`.`reorg_copy` WHERE "+m.mine()+
 					" AND tbl="+quote(t.table.label), 1)
@@ -137,7 +137,7 @@ func (a *attempt) loadCopies(ctx context.Context) error {
 // estimate asks the source how much there is.
 func (m *Mover) estimate(ctx context.Context) error {
 	var rows, bytes float64
-	err := once(ctx, m.move.Source, func(c *conn) error {
+	err := m.once(ctx, m.move.Source, func(c *conn) error {
 		for _, t := range m.tables {
 			_, r, err := c.QueryAll("SELECT IFNULL(table_rows,0), IFNULL(data_length,0) FROM information_schema.tables WHERE table_schema="+
 				quote(t.Database)+" AND table_name="+quote(t.Name), 1)
@@ -199,7 +199,7 @@ func (c *copier) copyChunk(ctx context.Context, t *copying) (*window, error) {
 	}
 	w := &window{table: t.table, apply: &chunk{table: t.table}}
 	c.a.begin(w)
-	if err := m.mark(c.conn, w.seq, "L"); err != nil {
+	if err := c.a.mark(c.conn, w.seq, "L"); err != nil {
 		return nil, err
 	}
 	m.cfg.Hit("copy.low")
@@ -217,7 +217,7 @@ func (c *copier) copyChunk(ctx context.Context, t *copying) (*window, error) {
 	*w.apply = chunk{table: t.table, n: t.chunk, last: encodeBounds(end), done: t.done, rows: t.rows, bytes: t.bytes, own: int64(read.bytes)}
 	c.a.setRows(w, read.rows, read.kept)
 	m.cfg.Hit("copy.read")
-	if err := m.mark(c.conn, w.seq, "H"); err != nil {
+	if err := c.a.mark(c.conn, w.seq, "H"); err != nil {
 		return nil, err
 	}
 	m.cfg.Hit("copy.high")
@@ -287,7 +287,7 @@ func (c *copier) rows(ctx context.Context, t *table, q string) (readRows, error)
 		if out.bytes > c.a.m.cfg.ChunkBytes && len(out.kept) > 0 {
 			out.cut = t.bounds(out.rows[out.kept[len(out.kept)-1]])
 			c.conn.close()
-			c.conn, err = dial(ctx, c.a.m.move.Source)
+			c.conn, err = c.a.m.dial(ctx, c.a.m.move.Source)
 			return out, err
 		}
 		fields, err := wire.ParseTextRow(append([]byte(nil), payload...), make([][]byte, 0, len(t.columns)))

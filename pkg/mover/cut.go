@@ -64,7 +64,7 @@ func (m *Mover) Opened(ctx context.Context, epoch uint64) error {
 
 // journal writes a row of the source's journal, if it is not there.
 func (m *Mover) journal(ctx context.Context, epoch uint64, kind string) error {
-	return retry(ctx, m.move.Source, func(c *conn) error {
+	return m.retry(ctx, m.move.Source, func(c *conn) error {
 		_, err := c.Exec(fmt.Sprintf("INSERT IGNORE INTO `_skarv`.`journal` VALUES (%s,%d,'%s',UTC_TIMESTAMP(6))", m.values(), epoch, kind))
 		return err
 	})
@@ -72,7 +72,7 @@ func (m *Mover) journal(ctx context.Context, epoch uint64, kind string) error {
 
 // Lag measures how far the targets are behind the source now: Progress has the last measurement. It needs Run.
 func (m *Mover) Lag(ctx context.Context) (time.Duration, error) {
-	c, err := dial(ctx, m.move.Source)
+	c, err := m.dial(ctx, m.move.Source)
 	if err != nil {
 		return 0, err
 	}

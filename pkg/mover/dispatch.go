@@ -21,6 +21,28 @@ type item struct {
 	win  *window
 	rows []row  // of win, this worker's
 	cut  uint64 // epoch of a cut that lies here
+	room int64  // of the worker's queue that it takes
+}
+
+// size is about how many bytes of rows the item keeps in memory.
+func (it *item) size() int64 {
+	n := 0
+	for i := range it.ops {
+		n += rowSize(it.ops[i].key) + rowSize(it.ops[i].after)
+	}
+	for _, r := range it.rows {
+		n += rowSize(r)
+	}
+	return int64(n)
+}
+
+// rowSize is about how many bytes a row takes in memory.
+func rowSize(r row) int {
+	n := 24 * len(r)
+	for _, v := range r {
+		n += len(v)
+	}
+	return n
 }
 
 // op is what becomes of one row on a target: after is what it is to be, or nil if it is to go. key has the values of its key.
@@ -74,8 +96,9 @@ func (a *attempt) transaction(ctx context.Context, t *binlog.Transaction) error 
 	if label, ok := a.m.changesTable(t.Statement, t.Schema); ok {
 		return fmt.Errorf("%w: %s", ErrSchema, label)
 	}
-	if t.Unknown != nil && !a.knownEnd(t.GTID) {
-		return fmt.Errorf("%w: the log ends branch %s, of which it had no rows", ErrRecopy, t.Unknown)
+	// A branch that is rolled back has no rows to miss: a server that crashed may have forgotten that it was, and is told once more.
+	if t.Unknown != nil && t.Committed && !a.knownEnd(t.GTID) {
+		return fmt.Errorf("%w: the log commits branch %s, of which it had no rows", ErrRecopy, t.Unknown)
 	}
 	watching := a.m.watching()
 	ops := map[placement.NodeGroupID][]op{}
@@ -146,7 +169,7 @@ func (a *attempt) position(t *binlog.Transaction, worth bool) {
 
 // watermark opens or closes the window of a watermark of ours.
 func (a *attempt) watermark(ctx context.Context, t *binlog.Transaction, r binlog.Row) error {
-	if len(r) != 5 || string(r[0]) != a.m.move.Reorg || string(r[1]) != strconv.Itoa(int(a.m.move.Source.Group)) || string(r[2]) != a.m.run {
+	if len(r) != 5 || string(r[0]) != a.m.move.Reorg || string(r[1]) != strconv.Itoa(int(a.m.move.Source.Group)) || string(r[2]) != a.run {
 		return nil
 	}
 	seq, err := strconv.ParseUint(string(r[3]), 10, 64)
@@ -265,7 +288,7 @@ func (a *attempt) late(ctx context.Context, t *binlog.Transaction, o placed) err
 		"gtid", l.GTID, "table", l.Table, "partition", int(l.Partition))
 	a.m.update(func() { a.m.is.LateWrites++ })
 	a.m.cfg.LateWrite(l)
-	return once(ctx, a.m.move.Source, func(c *conn) error {
+	return a.m.once(ctx, a.m.move.Source, func(c *conn) error {
 		_, err := c.Exec(fmt.Sprintf("INSERT INTO `_skarv`.`late_write` (reorg, source, gtid, tbl, part, row_key, at) VALUES (%s,%s,%s,%d,%s,UTC_TIMESTAMP(6))",
 			a.m.values(), quote(l.GTID), quote(l.Table), l.Partition, quote(l.Key)))
 		return err

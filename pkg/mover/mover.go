@@ -4,6 +4,7 @@
 package mover
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"time"
@@ -52,6 +53,11 @@ type Config struct {
 	MaxBuffer int
 	// Throttle is asked before every chunk and every batch. It returns why the mover should wait, or nothing. It must be fast.
 	Throttle func() string
+	// Term rises with every process that may take the move over, and Entitled returns nil as long as this is the one: it is asked after
+	// each connection was made and before it is used. Its error should be ErrSuperseded, or wrap it, when another one may. Whoever is
+	// paused for however long writes nothing any more then. Without them any Mover takes over from the one before.
+	Term     uint64
+	Entitled func(context.Context) error
 	// LateWrite is told of every change of a moved partition on the source after the cut was published.
 	LateWrite func(LateWrite)
 	// Hit is called at every step with its name (see Points); tests end the process there.
@@ -108,12 +114,13 @@ type Phase string
 
 // The phases, in order.
 const (
-	Preparing Phase = "preparing" // before Run
-	Waiting   Phase = "waiting"   // for transactions that were prepared before the move began
-	Copying   Phase = "copying"
-	Following Phase = "following" // everything is copied; changes are applied as they come
-	Cutting   Phase = "cutting"   // the cut is seen; nothing after it is looked at before Cancel or Opened
-	Watching  Phase = "watching"  // opened: any further change is a late write
+	Preparing   Phase = "preparing"   // before Run
+	Interrupted Phase = "interrupted" // trying again after a failure
+	Waiting     Phase = "waiting"     // for transactions that were prepared before the move began
+	Copying     Phase = "copying"
+	Following   Phase = "following" // everything is copied; changes are applied as they come
+	Cutting     Phase = "cutting"   // the cut is seen; nothing after it is looked at before Cancel or Opened
+	Watching    Phase = "watching"  // opened: any further change is a late write
 )
 
 // Progress is a moment's state of a Mover.

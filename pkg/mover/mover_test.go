@@ -31,6 +31,9 @@ func TestMover(t *testing.T) {
 		{"what a mover gives up at", ends},
 		{"what is refused", refused},
 		{"rows too large for a target", packets},
+		{"who was paused deletes nothing", pausedCleaner},
+		{"several delete on one server", severalCleaners},
+		{"one stands still in a transaction", halfOpen},
 		{"rate", rate},
 		{"killed at every step", killed},
 	} {

@@ -13,30 +13,28 @@ import (
 // notes where the source's binary log stands if the move follows only. It may be called again; what is prepared already is left
 // alone, unless again: then the copy begins anew. Run must not be running.
 func (m *Mover) Prepare(ctx context.Context, again bool) error {
-	if again {
-		m.update(func() {
-			clear(m.owner)
+	m.update(func() {
+		clear(m.claims)
+		if again {
 			m.copied = make(chan struct{})
 			m.is = Progress{Phase: Preparing, TablesTotal: len(m.tables), LateWrites: m.is.LateWrites}
-		})
-	}
-	if err := retry(ctx, m.move.Source, func(c *conn) error { return m.makeTables(c) }); err != nil {
+		}
+	})
+	if err := m.retry(ctx, m.move.Source, m.makeTables); err != nil {
 		return err
 	}
 	fresh := map[placement.NodeGroupID]bool{}
 	for _, g := range m.groups {
-		err := retry(ctx, m.move.Targets[g], func(c *conn) error {
-			if err := m.makeTables(c); err != nil {
-				return err
-			}
+		if err := m.retry(ctx, m.move.Targets[g], m.makeTables); err != nil {
+			return err
+		}
+		k := m.claim(g)
+		k.make = stateFresh
+		err := k.do(ctx, func(c *conn) error {
 			if again {
-				if err := m.reset(c); err != nil {
+				if err := m.reset(c, k); err != nil {
 					return err
 				}
-			}
-			_, err := c.Exec("INSERT IGNORE INTO `_skarv`.`reorg_pos` VALUES (" + m.values() + ",0,'" + stateFresh + "','','','',0)")
-			if err != nil {
-				return err
 			}
 			state, err := c.value("SELECT state FROM `_skarv`.`reorg_pos` WHERE " + m.mine())
 			fresh[g] = state == stateFresh
@@ -71,42 +69,43 @@ func (m *Mover) makeTables(c *conn) error {
 	return nil
 }
 
-// reset forgets what was copied to a target, and takes it from whoever is at work there.
-func (m *Mover) reset(c *conn) error {
-	return c.transaction(
-		[]byte("UPDATE `_skarv`.`reorg_pos` SET owner=owner+1, state='"+stateFresh+"' WHERE "+m.mine()),
+// reset forgets what was copied to a target.
+func (m *Mover) reset(c *conn, k *claim) error {
+	return c.transaction([]byte("UPDATE `_skarv`.`reorg_pos` SET state='"+stateFresh+"', applied='', reread='', xa='' WHERE "+k.mine()),
 		[]byte("DELETE FROM `_skarv`.`reorg_copy` WHERE "+m.mine()))
 }
 
 // noteStart has the target's stream begin at the present end of the source's log.
 func (m *Mover) noteStart(ctx context.Context, g placement.NodeGroupID) error {
 	var p binlog.Position
-	err := retry(ctx, m.move.Source, func(c *conn) (err error) {
+	err := m.retry(ctx, m.move.Source, func(c *conn) (err error) {
 		p, err = binlog.Current(c.Conn, m.move.Source.Flavor)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return retry(ctx, m.move.Targets[g], func(c *conn) error { return m.activate(c, p, anyBranch) })
+	k := m.claim(g)
+	return k.do(ctx, func(c *conn) error { return m.activate(c, k, p, anyBranch) })
 }
 
 // anyBranch stands for the position up to which branches may end whose rows are not known: the stream may meet the end of branches whose rows it has not seen, because none of them
 // can be about the move's partitions.
 const anyBranch = "*"
 
-// activate notes on a target where its stream begins, and up to where branches may end whose rows are not known.
-func (m *Mover) activate(c *conn, at binlog.Position, ends string) error {
-	_, err := c.Exec("UPDATE `_skarv`.`reorg_pos` SET state='" + stateActive + "', applied=" + quote(at.String()) + ", reread=" +
-		quote(at.String()) + ", xa=" + quote(ends) + " WHERE " + m.mine() + " AND state='" + stateFresh + "'")
-	return err
+// activate notes on a target where its stream begins, and up to where branches may end whose rows are not known. Nothing is copied there.
+func (m *Mover) activate(c *conn, k *claim, at binlog.Position, ends string) error {
+	return c.transaction([]byte("UPDATE `_skarv`.`reorg_pos` SET state='"+stateActive+"', applied="+quote(at.String())+", reread="+
+		quote(at.String())+", xa="+quote(ends)+" WHERE "+k.mine()),
+		[]byte("DELETE FROM `_skarv`.`reorg_copy` WHERE "+m.mine()))
 }
 
-// begin finds a position in the source's log from which on everything is in the stream that the copy does not have. The rows of
+// findStart finds a position in the source's log from which on everything is in the stream that the copy does not have. The rows of
 // branches that are prepared in front of it are in neither, so it waits until those have ended, and returns a position behind
 // their ends, too.
-func (m *Mover) begin(ctx context.Context) (at binlog.Position, ends string, err error) {
-	c, err := dial(ctx, m.move.Source)
+func (a *attempt) findStart(ctx context.Context) (at binlog.Position, ends string, err error) {
+	m := a.m
+	c, err := m.dial(ctx, m.move.Source)
 	if err != nil {
 		return at, "", err
 	}
@@ -115,7 +114,7 @@ func (m *Mover) begin(ctx context.Context) (at binlog.Position, ends string, err
 		return at, "", err
 	}
 	// When this is committed, everything in the log up to at can be seen, prepared branches included.
-	if err := m.mark(c, 0, "S"); err != nil {
+	if err := a.mark(c, 0, "S"); err != nil {
 		return at, "", err
 	}
 	open, err := binlog.Prepared(c.Conn)
@@ -146,7 +145,7 @@ func (m *Mover) begin(ctx context.Context) (at binlog.Position, ends string, err
 		}
 	}
 	// Ends of branches up to here concern branches that have ended before anything is copied.
-	if err := m.mark(c, 0, "S"); err != nil {
+	if err := a.mark(c, 0, "S"); err != nil {
 		return at, "", err
 	}
 	now, err := binlog.Current(c.Conn, m.move.Source.Flavor)
@@ -163,7 +162,7 @@ func (a *attempt) knownEnd(g binlog.GTID) bool {
 }
 
 // mark writes a watermark to the source.
-func (m *Mover) mark(c *conn, seq uint64, kind string) error {
-	_, err := c.Exec(fmt.Sprintf("REPLACE INTO `_skarv`.`wm` VALUES (%s,'%s',%d,'%s')", m.values(), m.run, seq, kind))
+func (a *attempt) mark(c *conn, seq uint64, kind string) error {
+	_, err := c.Exec(fmt.Sprintf("REPLACE INTO `_skarv`.`wm` VALUES (%s,'%s',%d,'%s')", a.m.values(), a.run, seq, kind))
 	return err
 }

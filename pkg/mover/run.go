@@ -2,6 +2,8 @@ package mover
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -58,6 +60,7 @@ func (m *Mover) attempts(ctx context.Context) error {
 // attempt is one stream from the source and all that hangs on it, until the first failure.
 type attempt struct {
 	m        *Mover
+	run      string // tells this attempt's watermarks from others': they begin at one each time, and an old one may come late
 	stream   *binlog.Stream
 	branches string // position up to which branches may end whose rows are not known, or anyBranch
 	workers  map[placement.NodeGroupID]*worker
@@ -72,10 +75,29 @@ type attempt struct {
 	open    []*window          // of windows, those between their watermarks; the dispatcher's alone
 }
 
+func (m *Mover) newAttempt() *attempt {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails
+	return &attempt{
+		m: m, run: hex.EncodeToString(id[:]), workers: map[placement.NodeGroupID]*worker{}, maps: map[*binlog.Table]*mapping{},
+		windows: map[uint64]*window{},
+	}
+}
+
+// hangUp closes the workers' connections, after they have ended.
+func (a *attempt) hangUp() {
+	for _, w := range a.workers {
+		if w.conn != nil {
+			w.conn.close()
+		}
+	}
+}
+
 // try runs one attempt.
 func (m *Mover) try(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	a := &attempt{m: m, workers: map[placement.NodeGroupID]*worker{}, maps: map[*binlog.Table]*mapping{}, windows: map[uint64]*window{}}
+	a := m.newAttempt()
+	defer a.hangUp()
 	if err := m.loadCuts(ctx); err != nil {
 		return err
 	}
@@ -92,7 +114,12 @@ func (m *Mover) try(ctx context.Context) error {
 	defer a.stream.Close()
 	m.update(func() { m.attempt, m.is.Err = a, "" })
 	defer func() {
-		m.update(func() { m.attempt = nil })
+		m.update(func() {
+			m.attempt = nil
+			if m.is.Phase == Following {
+				m.is.Phase = Interrupted // until the lag is measured again
+			}
+		})
 		a.abandon()
 	}()
 	for _, w := range a.workers {
@@ -117,7 +144,7 @@ const lagPause = 200 * time.Millisecond
 // measure finds out, again and again, how far the targets are behind: with the first result, the mover follows.
 func (a *attempt) measure(ctx context.Context) error {
 	m := a.m
-	c, err := dial(ctx, m.move.Source)
+	c, err := m.dial(ctx, m.move.Source)
 	if err != nil {
 		return err
 	}
@@ -154,7 +181,7 @@ func (a *attempt) lag(ctx context.Context, c *conn) (time.Duration, error) {
 	a.m.mu.Lock()
 	a.m.asked = began
 	a.m.mu.Unlock()
-	if err := a.m.mark(c, w.seq, "S"); err != nil {
+	if err := a.mark(c, w.seq, "S"); err != nil {
 		return 0, err
 	}
 	err := w.wait(ctx)
@@ -190,35 +217,31 @@ func (a *attempt) load(ctx context.Context) (binlog.Start, error) {
 	fresh := false
 	starts := map[placement.NodeGroupID]binlog.Start{}
 	for _, g := range m.groups {
-		target := m.move.Targets[g]
-		w := &worker{a: a, server: target, in: make(chan item, 64)}
+		w := newWorker(a, m.claim(g))
 		a.workers[g] = w
-		err := once(ctx, target, func(c *conn) error {
-			if err := m.claim(c, g); err != nil {
-				return err
-			}
-			_, rows, err := c.QueryAll("SELECT state, applied, reread, xa FROM `_skarv`.`reorg_pos` WHERE "+m.mine(), 1)
-			if err != nil {
-				return err
-			}
-			if string(rows[0][0]) == stateFresh {
-				fresh = true
-				return nil
-			}
-			a.branches = string(rows[0][3])
-			var s binlog.Start
-			if s.Applied, err = binlog.ParsePosition(m.move.Source.Flavor, string(rows[0][1])); err != nil {
-				return err
-			}
-			if s.Reread, err = binlog.ParsePosition(m.move.Source.Flavor, string(rows[0][2])); err != nil {
-				return err
-			}
-			starts[g] = s
-			return nil
-		})
+		if err := w.connect(ctx); err != nil {
+			return binlog.Start{}, err
+		}
+		_, rows, err := w.conn.QueryAll("SELECT state, applied, reread, xa FROM `_skarv`.`reorg_pos` WHERE "+m.mine(), 1)
 		if err != nil {
 			return binlog.Start{}, err
 		}
+		if len(rows) == 0 {
+			return binlog.Start{}, ErrSuperseded
+		}
+		if string(rows[0][0]) == stateFresh {
+			fresh = true
+			continue
+		}
+		a.branches = string(rows[0][3])
+		var s binlog.Start
+		if s.Applied, err = binlog.ParsePosition(m.move.Source.Flavor, string(rows[0][1])); err != nil {
+			return binlog.Start{}, err
+		}
+		if s.Reread, err = binlog.ParsePosition(m.move.Source.Flavor, string(rows[0][2])); err != nil {
+			return binlog.Start{}, err
+		}
+		starts[g] = s
 	}
 	if fresh {
 		return a.beginAll(ctx)
@@ -239,20 +262,15 @@ func (a *attempt) load(ctx context.Context) (binlog.Start, error) {
 // beginAll has the stream begin here for all targets: nothing has been copied before they all know where.
 func (a *attempt) beginAll(ctx context.Context) (binlog.Start, error) {
 	m := a.m
-	at, branches, err := m.begin(ctx)
+	at, branches, err := a.findStart(ctx)
 	if err != nil {
 		return binlog.Start{}, err
 	}
 	m.cfg.Hit("begin.position")
 	for _, g := range m.groups {
-		err := once(ctx, m.move.Targets[g], func(c *conn) error {
-			if _, err := c.Exec("UPDATE `_skarv`.`reorg_pos` SET state='" + stateFresh + "' WHERE " + m.mine()); err != nil {
-				return err
-			}
-			return m.activate(c, at, branches)
-		})
-		if err != nil {
-			return binlog.Start{}, err
+		w := a.workers[g]
+		if err := m.activate(w.conn, w.claim, at, branches); err != nil {
+			return binlog.Start{}, fmt.Errorf("node group %s: %w", w.claim.server.Name, err)
 		}
 		m.cfg.Hit("begin.noted")
 	}
@@ -262,31 +280,6 @@ func (a *attempt) beginAll(ctx context.Context) (binlog.Start, error) {
 		w.start(start)
 	}
 	return start, nil
-}
-
-// claim makes this Mover the one that works on a target; later, it makes sure that it still is.
-func (m *Mover) claim(c *conn, g placement.NodeGroupID) error {
-	m.mu.Lock()
-	owner := m.owner[g]
-	m.mu.Unlock()
-	if owner != 0 {
-		n, err := c.value(fmt.Sprintf("SELECT COUNT(*) FROM `_skarv`.`reorg_pos` WHERE %s AND owner=%d", m.mine(), owner))
-		if err == nil && n != "1" {
-			err = ErrSuperseded
-		}
-		return err
-	}
-	ok, err := c.Exec("UPDATE `_skarv`.`reorg_pos` SET owner=LAST_INSERT_ID(owner+1) WHERE " + m.mine())
-	if err != nil {
-		return err
-	}
-	if ok.AffectedRows == 0 {
-		return fmt.Errorf("%w: it is not prepared on this node group", ErrRecopy)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.owner[g] = ok.LastInsertID
-	return nil
 }
 
 // loadCuts reads what is known of cuts: which there were, and what became of them.
@@ -305,14 +298,14 @@ func (m *Mover) loadCuts(ctx context.Context) error {
 		}
 		return nil
 	}
-	err := once(ctx, m.move.Source, func(c *conn) error {
+	err := m.once(ctx, m.move.Source, func(c *conn) error {
 		return read(c, func(epoch uint64, kind string) {
 			m.update(func() { m.cut.note(epoch, kind) })
 		})
 	})
 	for _, g := range m.groups {
 		if err == nil {
-			err = once(ctx, m.move.Targets[g], func(c *conn) error {
+			err = m.once(ctx, m.move.Targets[g], func(c *conn) error {
 				return read(c, func(epoch uint64, kind string) {
 					if kind == journalOpen {
 						m.update(func() { m.cut.noteOpen(epoch, g) })

@@ -6,7 +6,7 @@ package mover
 //	source  wm          the watermarks: one row for each reorganisation, overwritten with every mark
 //	        late_write  changes of moved rows after the cut: lost writes
 //	both    journal     cut (source), open (target), cancel, published (source)
-//	        reorg_pos   target: how far the source's log is applied, and who applies it
+//	        reorg_pos   target: how far the source's log is applied, and who applies it; where rows are deleted: who does
 //	target  reorg_copy  how far each table is copied
 //
 // All are changed in the transaction of the rows they speak of.
@@ -50,4 +50,6 @@ const (
 const (
 	stateFresh  = "fresh"  // nothing is known of the source's log yet
 	stateActive = "active" // applied counts
+	stateClean  = "clean"  // it only marks what is deleted
+	stateOver   = "over"   // nobody may work on the move any more; step is the time of the server when that was said
 )

@@ -2,8 +2,6 @@ package mover
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,11 +23,10 @@ type Mover struct {
 	tables []*table
 	byName map[string]*table // by schema and name with a zero byte between
 	groups []placement.NodeGroupID
-	run    string // tells this Mover's watermarks from others'
 
 	mu      sync.Mutex
-	changed chan struct{} // closed at the next change of what is below
-	owner   map[placement.NodeGroupID]uint64
+	changed chan struct{}                    // closed at the next change of what is below
+	claims  map[placement.NodeGroupID]*claim // on targets; each is used by one goroutine at a time
 	running bool
 	attempt *attempt // present while the stream is being read
 	fatal   error    // why Run has ended
@@ -63,6 +60,9 @@ func New(cfg Config, m Move) (*Mover, error) {
 	if cfg.Throttle == nil {
 		cfg.Throttle = func() string { return "" }
 	}
+	if cfg.Entitled == nil {
+		cfg.Entitled = func(context.Context) error { return nil }
+	}
 	if cfg.LateWrite == nil {
 		cfg.LateWrite = func(LateWrite) {}
 	}
@@ -77,9 +77,9 @@ func New(cfg Config, m Move) (*Mover, error) {
 	}
 	v := &Mover{
 		cfg: cfg, move: m, byName: map[string]*table{}, changed: make(chan struct{}), copied: make(chan struct{}),
-		owner: map[placement.NodeGroupID]uint64{},
-		cut:   cutState{opened: map[uint64]map[placement.NodeGroupID]bool{}, cancelled: map[uint64]bool{}},
-		is:    Progress{Phase: Preparing},
+		claims: map[placement.NodeGroupID]*claim{},
+		cut:    cutState{opened: map[uint64]map[placement.NodeGroupID]bool{}, cancelled: map[uint64]bool{}},
+		is:     Progress{Phase: Preparing},
 	}
 	for p, g := range m.Partitions {
 		if _, ok := m.Targets[g]; !ok || p >= placement.Partitions || g == m.Source.Group {
@@ -101,11 +101,20 @@ func New(cfg Config, m Move) (*Mover, error) {
 		v.tables = append(v.tables, table)
 		v.byName[t.Database+"\x00"+t.Name] = table
 	}
-	var id [8]byte
-	_, _ = rand.Read(id[:]) // never fails
-	v.run = hex.EncodeToString(id[:])
 	v.is.TablesTotal = len(v.tables)
 	return v, nil
+}
+
+// claim is the right to write a target, which lasts until Prepare or another Mover.
+func (m *Mover) claim(g placement.NodeGroupID) *claim {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.claims[g]
+	if k == nil {
+		k = &claim{m: m, server: m.move.Targets[g], reorg: m.move.Reorg}
+		m.claims[g] = k
+	}
+	return k
 }
 
 // target is the group a row of partition p goes to, or 0.

@@ -152,7 +152,7 @@ func (v *verifier) windowOnce(ctx context.Context, t *table, next func() (string
 		return nil, nil, err
 	}
 	if v.a != a || v.copier == nil || !v.copier.conn.Usable() {
-		c, err := dial(ctx, v.m.move.Source)
+		c, err := v.m.dial(ctx, v.m.move.Source)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -165,7 +165,7 @@ func (v *verifier) windowOnce(ctx context.Context, t *table, next func() (string
 	}
 	w := &window{table: t, check: &check{where: where}}
 	a.begin(w)
-	if err := v.m.mark(v.copier.conn, w.seq, "L"); err != nil {
+	if err := a.mark(v.copier.conn, w.seq, "L"); err != nil {
 		return nil, nil, err
 	}
 	read, err := v.copier.rows(ctx, t, "SELECT "+t.reads+" FROM "+t.name+" WHERE "+v.m.partitionsOf(t)+" AND "+where+" ORDER BY "+t.keyList(false))
@@ -177,7 +177,7 @@ func (v *verifier) windowOnce(ctx context.Context, t *table, next func() (string
 		w.check.where += " AND " + string(t.appendOrder(nil, end, true))
 	}
 	a.setRows(w, read.rows, read.kept)
-	if err := v.m.mark(v.copier.conn, w.seq, "H"); err != nil {
+	if err := a.mark(v.copier.conn, w.seq, "H"); err != nil {
 		return nil, nil, err
 	}
 	if err := w.wait(ctx); err != nil {
@@ -194,7 +194,7 @@ func (v *verifier) windowOnce(ctx context.Context, t *table, next func() (string
 // the window's end, and nothing behind it.
 func (w *worker) compare(ctx context.Context, win *window, want []row) error {
 	t := win.table
-	c, err := dial(ctx, w.server)
+	c, err := w.a.m.dial(ctx, w.server)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"skarv/pkg/binlog"
 	"skarv/pkg/wire"
 )
@@ -17,9 +19,11 @@ import (
 // what has come in while the one before was written, so that many small ones of the source become few.
 type worker struct {
 	a      *attempt
+	claim  *claim
 	server Server
 	in     chan item
-	begun  binlog.Start // what the target had before this attempt
+	room   *semaphore.Weighted // bytes that may wait in in
+	begun  binlog.Start        // what the target had before this attempt
 
 	// The dispatcher's alone: what the worker has not been told of, because it had nothing to do with it.
 	told time.Time
@@ -38,9 +42,16 @@ const (
 	statementBytes = 1 << 20
 	// deleteRows bounds the keys of one DELETE, for which servers plan each one.
 	deleteRows = 200
+	// queueItems and queueBytes bound what waits for a worker, unless a single transaction of the source is larger.
+	queueItems = 64
+	queueBytes = 32 << 20
 	// quiet is how often a worker notes a position that has come without changes.
 	quiet = time.Second
 )
+
+func newWorker(a *attempt, k *claim) *worker {
+	return &worker{a: a, claim: k, server: k.server, in: make(chan item, queueItems), room: semaphore.NewWeighted(queueBytes)}
+}
 
 // start says what the target has.
 func (w *worker) start(at binlog.Start) { w.begun = at }
@@ -51,6 +62,10 @@ func (w *worker) send(ctx context.Context, it item, g binlog.GTID) error {
 		return nil
 	}
 	w.told = time.Now()
+	it.room = min(it.size(), queueBytes)
+	if err := w.room.Acquire(ctx, it.room); err != nil {
+		return err
+	}
 	select {
 	case w.in <- it:
 		return nil
@@ -80,6 +95,7 @@ type batch struct {
 	rows   int
 	bytes  int
 	ops    int64
+	room   int64 // of its items
 	win    *window
 	cut    uint64
 }
@@ -102,6 +118,7 @@ func (b *batch) add(it item) {
 		b.put(o.table, target{key: o.key, after: o.after})
 	}
 	b.ops += int64(len(it.ops))
+	b.room += it.room
 	b.win, b.cut = it.win, it.cut
 	if it.win != nil && it.win.apply != nil {
 		for _, r := range it.rows {
@@ -138,11 +155,6 @@ func (b *batch) full() bool {
 
 // run writes what it is told until ctx ends or it fails.
 func (w *worker) run(ctx context.Context) error {
-	defer func() {
-		if w.conn != nil {
-			w.conn.close()
-		}
-	}()
 	for {
 		b := batch{tables: map[*table]*rowSet{}}
 		var it item
@@ -168,6 +180,7 @@ func (w *worker) run(ctx context.Context) error {
 			}
 			return err
 		}
+		w.room.Release(b.room)
 		w.a.m.noteApplied(&b)
 		if b.win != nil {
 			var err error
@@ -203,20 +216,26 @@ func (w *worker) write(ctx context.Context, b *batch) error {
 	}
 }
 
+// connect connects to the target, which ends whatever was under way there for this move.
+func (w *worker) connect(ctx context.Context) (err error) {
+	if w.conn != nil {
+		w.conn.close()
+	}
+	if w.conn, err = w.claim.open(ctx); err != nil {
+		w.conn = nil
+		return err
+	}
+	packet, err := w.conn.value("SELECT @@max_allowed_packet")
+	if err != nil {
+		return err
+	}
+	w.packet, err = strconv.Atoi(packet)
+	return err
+}
+
 func (w *worker) writeOnce(ctx context.Context, b *batch) (err error) {
 	if w.conn == nil || !w.conn.Usable() {
-		if w.conn != nil {
-			w.conn.close()
-		}
-		if w.conn, err = dial(ctx, w.server); err != nil {
-			w.conn = nil
-			return err
-		}
-		packet, err := w.conn.value("SELECT @@max_allowed_packet")
-		if err != nil {
-			return err
-		}
-		if w.packet, err = strconv.Atoi(packet); err != nil {
+		if err := w.connect(ctx); err != nil {
 			return err
 		}
 	}
@@ -234,13 +253,10 @@ func (w *worker) writeOnce(ctx context.Context, b *batch) (err error) {
 // transaction writes the batch in one transaction. replace deletes rows of the copy, too, before they are inserted.
 func (w *worker) transaction(b *batch, replace bool) error {
 	m := w.a.m
-	m.mu.Lock()
-	owner := m.owner[w.server.Group]
-	m.mu.Unlock()
 	applied := b.at.Applied.Union(w.begun.Applied)
 	w.stmt = append(w.stmt[:0], []byte(leaveAutocommit), fmt.Appendf(nil,
-		"UPDATE `_skarv`.`reorg_pos` SET step=step+1, applied=%s, reread=%s WHERE %s AND owner=%d",
-		quote(applied.String()), quote(b.at.Reread.String()), m.mine(), owner))
+		"UPDATE `_skarv`.`reorg_pos` SET step=step+1, applied=%s, reread=%s WHERE %s",
+		quote(applied.String()), quote(b.at.Reread.String()), w.claim.mine()))
 	for _, t := range b.order {
 		w.deletes(t, b.tables[t], replace)
 	}

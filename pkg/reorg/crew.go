@@ -13,6 +13,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/mover"
 	"skarv/pkg/placement"
+	"skarv/pkg/topology"
 )
 
 // crew is the movers of a reorganisation: one for each source, and those that keep the way back open.
@@ -60,7 +61,7 @@ func (j *job) assemble(ctx context.Context) (*crew, error) {
 		return compareText(a.Name, b.Name)
 	})
 	c := &crew{failed: make(chan struct{})}
-	cfg := mover.Config{Log: j.log, LateWrite: j.lateWrite}
+	cfg := mover.Config{Log: j.log, LateWrite: j.lateWrite, Term: uint64(j.guard.Term()), Entitled: j.entitled}
 	for _, from := range j.sources() {
 		source, err := j.server(snap, from)
 		if err != nil {
@@ -100,6 +101,15 @@ func (j *job) assemble(ctx context.Context) (*crew, error) {
 	return c, nil
 }
 
+// entitled returns nil while this controller leads.
+func (j *job) entitled(ctx context.Context) error {
+	err := j.cfg.Store.Verify(ctx, j.guard)
+	if errors.Is(err, topology.ErrNotLeader) {
+		return fmt.Errorf("%w: %w", mover.ErrSuperseded, err)
+	}
+	return err
+}
+
 func compareText(a, b string) int {
 	switch {
 	case a < b:
@@ -134,6 +144,14 @@ func (j *job) hire(ctx context.Context) (*crew, error) {
 			return nil, err
 		}
 		c.run(ctx, c.forward)
+	}
+	if j.Epoch != 0 {
+		// The last cutover that was tried was taken back, or is that of the other direction. Whoever has taken it back may
+		// have died before the movers could be told.
+		if err := each(ctx, c.movers, func(ctx context.Context, m Mover) error { return m.Cancel(ctx, j.Epoch) }); err != nil {
+			c.dismiss()
+			return nil, err
+		}
 	}
 	c.run(ctx, c.movers)
 	j.employ(c)
@@ -175,23 +193,39 @@ func (c *crew) err() error {
 	return c.cause
 }
 
-// close reports whether all running movers are at most lag behind.
-func (c *crew) close(lag time.Duration) bool {
+// close reports whether all running movers are at most lag behind: as they have last measured it, then, if that is so, as they
+// measure it now.
+func (c *crew) close(ctx context.Context, lag time.Duration) bool {
 	for _, m := range c.movers {
-		if p := m.Progress(); p.Phase != mover.Following || p.Lag > lag {
+		if p := m.Progress(); p.Phase != mover.Following || p.Err != "" || p.Lag > lag {
 			return false
 		}
 	}
-	return true
+	ctx, cancel := context.WithTimeout(ctx, lag+time.Second)
+	defer cancel()
+	return each(ctx, c.movers, func(ctx context.Context, m Mover) error {
+		now, err := m.Lag(ctx)
+		if err == nil && now > lag {
+			err = fmt.Errorf("it is %s behind", now)
+		}
+		return err
+	}) == nil
 }
 
 // dismiss ends the movers.
+func (c *crew) dismiss() {
+	if c.group != nil {
+		c.stop()
+		_ = c.group.Wait()
+	}
+}
+
+// dismiss ends the crew that works, if there is one.
 func (j *job) dismiss() {
 	if j.crew == nil {
 		return
 	}
-	j.crew.stop()
-	_ = j.crew.group.Wait()
+	j.crew.dismiss()
 	j.crew = nil
 	j.mu.Lock()
 	j.shown.movers = nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -29,7 +30,7 @@ func (j *job) cutOver(ctx context.Context, c *crew) error {
 	if err := each(ctx, c.back, func(ctx context.Context, m Mover) error { return m.Prepare(ctx, true) }); err != nil {
 		return fmt.Errorf("the way back cannot be prepared: %w", err)
 	}
-	if err := j.ping(ctx); err != nil {
+	if err := j.ready(ctx); err != nil {
 		return err
 	}
 	return j.cut(ctx, c.forward, false)
@@ -37,16 +38,24 @@ func (j *job) cutOver(ctx context.Context, c *crew) error {
 
 // cutBack makes the sources the owners again.
 func (j *job) cutBack(ctx context.Context, c *crew) error {
-	if err := j.ping(ctx); err != nil {
+	if err := j.ready(ctx); err != nil {
 		return err
 	}
 	return j.cut(ctx, c.back, true)
 }
 
-// ping finds proxies that do not answer before statements wait for them.
-func (j *job) ping(ctx context.Context) error {
+// ready finds proxies that do not answer, and those that could not be shut out if they stopped answering, before statements wait
+// for them.
+func (j *job) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, j.cfg.Times.Deadline)
 	defer cancel()
+	loose, err := j.loose(ctx)
+	if err == nil && len(loose) > 0 {
+		err = errors.New(strings.Join(loose, "\n"))
+	}
+	if err != nil {
+		return err
+	}
 	return j.awaitMap(ctx)
 }
 
@@ -90,6 +99,9 @@ func (j *job) cut(ctx context.Context, movers []Mover, back bool) error {
 	}
 	if terr := j.takeBack(ctx, movers, thawedState); terr != nil {
 		return errors.Join(err, terr)
+	}
+	if errors.Is(err, errOtherWish) {
+		return nil
 	}
 	j.metrics.attemptsFailed.Inc()
 	if terr := j.trouble(ctx, "the cutover is tried again: "+err.Error()); terr != nil {
@@ -137,16 +149,28 @@ func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.Pa
 	if err != nil {
 		return nil, err
 	}
+	wish := None
+	if back {
+		wish = WishRollback
+		j.dismiss() // who watches the sources for late writes must not see those that are about to be allowed
+	}
+	if j.Wish != wish {
+		return nil, errOtherWish
+	}
 	was := *j.Record
 	if back {
 		j.Undo = true
 	} else {
 		j.Opened = time.Now().UTC()
 	}
+	j.decided = &wish
+	defer func() { j.decided = nil }()
 	j.Wish, j.Pause = None, time.Since(began)
 	err = j.enter(ctx, next, func(c *topology.Change) *topology.Change { return c.PutMap(open, frozenAt) })
 	if err != nil {
-		was.Revision = j.Revision
+		if was.Revision = j.Revision; errors.Is(err, errOtherWish) {
+			was.Wish = j.Wish
+		}
 		*j.Record = was
 		return nil, err
 	}
@@ -172,6 +196,9 @@ func (j *job) takeBack(ctx context.Context, movers []Mover, to State) error {
 		}
 		return c
 	}); err != nil {
+		return err
+	}
+	if err := j.hit("thawed"); err != nil {
 		return err
 	}
 	return each(ctx, movers, func(ctx context.Context, m Mover) error { return m.Cancel(ctx, j.Epoch) })

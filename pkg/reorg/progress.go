@@ -69,7 +69,7 @@ func (j *job) report(ctx context.Context) error {
 // sum adds the movers' progress up.
 func sum(movers []Mover) Progress {
 	out := Progress{At: time.Now().UTC()}
-	order := []mover.Phase{mover.Preparing, mover.Waiting, mover.Copying, mover.Following, mover.Cutting, mover.Watching}
+	order := []mover.Phase{mover.Preparing, mover.Interrupted, mover.Waiting, mover.Copying, mover.Following, mover.Cutting, mover.Watching}
 	least := len(order)
 	for _, m := range movers {
 		p := m.Progress()

@@ -25,6 +25,7 @@ type Mover interface {
 	Prepare(ctx context.Context, again bool) error
 	Run(ctx context.Context) error
 	Progress() mover.Progress
+	Lag(ctx context.Context) (time.Duration, error)
 	Copied() <-chan struct{}
 	Verify(ctx context.Context) (mover.Report, error)
 	Cut(ctx context.Context, epoch uint64) error
@@ -163,6 +164,8 @@ type job struct {
 	crew  *crew // nil: no movers run
 	over  bool
 	known State // as it is in etcd, as far as this controller knows
+	// decided, while the cutover is being published: the wish it goes by. Another one that is in etcd first stops it.
+	decided *Wish
 
 	mu     sync.Mutex
 	wake   chan struct{} // has a token when the record was changed by somebody else
@@ -250,9 +253,18 @@ func (j *job) save(ctx context.Context, build func(*topology.Change) *topology.C
 			// Somebody else leads, or a write of ours that seemed to fail has not.
 			return fmt.Errorf("%w: its state is %s already", topology.ErrNotLeader, now.State)
 		}
-		j.Paused, j.Wish, j.Revision = now.Paused, now.Wish, now.Revision
+		if j.decided != nil && now.Wish != *j.decided {
+			j.Wish, j.Revision = now.Wish, now.Revision
+			return errOtherWish
+		}
+		if j.Paused, j.Revision = now.Paused, now.Revision; j.decided == nil {
+			j.Wish = now.Wish
+		}
 	}
 }
+
+// errOtherWish: somebody has asked for something else in the middle of a cutover.
+var errOtherWish = errors.New("something else was asked for")
 
 // enter writes that a state is reached.
 func (j *job) enter(ctx context.Context, s State, build func(*topology.Change) *topology.Change) error {

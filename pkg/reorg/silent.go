@@ -62,15 +62,23 @@ func names(silent []topology.Silent) string {
 	return strings.Join(out, ", ")
 }
 
+// evictTogether is how many proxies are shut out at once.
+const evictTogether = 8
+
 // evictSilent shuts proxies out of all servers and gives their slots to others.
 func (j *job) evictSilent(ctx context.Context, silent []topology.Silent) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(evictTogether)
 	for _, s := range silent {
-		if err := j.evict(ctx, j.guard, s.Slot); err != nil {
-			return fmt.Errorf("shut out %s: %w", s, err)
-		}
-		j.log.WarnContext(ctx, "a proxy was shut out of the servers", "member", s.Slot.Member, "slot", s.Slot.N, "gone", s.Gone)
+		g.Go(func() error {
+			if err := j.evict(ctx, j.guard, s.Slot); err != nil {
+				return fmt.Errorf("shut out %s: %w", s, err)
+			}
+			j.log.WarnContext(ctx, "a proxy was shut out of the servers", "member", s.Slot.Member, "slot", s.Slot.N, "gone", s.Gone)
+			return nil
+		})
 	}
-	return nil
+	return g.Wait()
 }
 
 // evictTimeout bounds shutting a proxy out of one server.
@@ -158,7 +166,7 @@ func (r *Runner) reap(ctx context.Context, guard *topology.Guard) error {
 	}
 }
 
-// gone are the slots whose process does not announce itself, or that are being shut out.
+// gone are the slots that nobody uses, or that are being shut out.
 func (r *Runner) gone(ctx context.Context) ([]topology.Slot, error) {
 	slots, _, err := r.cfg.Store.Slots(ctx)
 	if err != nil {
@@ -168,13 +176,11 @@ func (r *Runner) gone(ctx context.Context) ([]topology.Slot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slots, func(s topology.Slot) bool {
-		return !s.Fenced && slices.ContainsFunc(members, func(m topology.Member) bool { return m.ID == s.Member })
-	}), nil
+	return slices.DeleteFunc(slots, func(s topology.Slot) bool { return !s.Fenced && !s.Gone(members) }), nil
 }
 
-// unfenced tells what stands in the way of shutting proxies out.
-func (j *job) unfenced(ctx context.Context) ([]string, error) {
+// loose tells which processes could not be shut out at the moment.
+func (j *job) loose(ctx context.Context) ([]string, error) {
 	members, err := j.cfg.Store.Members(ctx)
 	if err != nil {
 		return nil, err
@@ -189,8 +195,14 @@ func (j *job) unfenced(ctx context.Context) ([]string, error) {
 			out = append(out, fmt.Sprintf("process %s at %s has no slot: it is starting, or of an older version", m.ID, m.Addr))
 		}
 	}
-	if len(out) > 0 {
-		return out, nil
+	return out, nil
+}
+
+// unfenced tells what stands in the way of shutting proxies out, now and when they connect to further servers.
+func (j *job) unfenced(ctx context.Context) ([]string, error) {
+	out, err := j.loose(ctx)
+	if err != nil || len(out) > 0 {
+		return out, err
 	}
 	snap, err := j.cfg.Store.Load(ctx)
 	if err != nil {

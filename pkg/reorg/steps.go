@@ -208,7 +208,7 @@ func (j *job) catchUp(ctx context.Context) error {
 		return j.moverFailed(ctx)
 	default:
 	}
-	if !c.close(j.cfg.Times.MaxLag) {
+	if !c.close(ctx, j.cfg.Times.MaxLag) {
 		return j.pauseFor(ctx, j.cfg.Times.Tick)
 	}
 	return j.enter(ctx, Verify, nil)
@@ -234,7 +234,7 @@ func (j *job) verify(ctx context.Context) error {
 		return j.moverFailed(ctx)
 	default:
 	}
-	if !c.close(j.cfg.Times.MaxLag) {
+	if !c.close(ctx, j.cfg.Times.MaxLag) {
 		return j.pauseFor(ctx, j.cfg.Times.Tick)
 	}
 	return j.cutOver(ctx, c)
@@ -284,7 +284,7 @@ func (j *job) reverse(ctx context.Context) error {
 		return j.moverFailed(ctx)
 	default:
 	}
-	if j.Wish == WishRollback && c.close(j.cfg.Times.MaxLag) {
+	if j.Wish == WishRollback && c.close(ctx, j.cfg.Times.MaxLag) {
 		return j.cutBack(ctx, c)
 	}
 	wait := j.cfg.Times.Tick

@@ -157,7 +157,8 @@ func (s *Server) drain(ctx context.Context, m *placement.PartitionMap) {
 		if err := s.barrier.Drain(ctx, m); err != nil {
 			return err
 		}
-		if m.Frozen() != nil {
+		// Frozen or not: what somebody has lost may change rows by the map before, such as those a copy is about to be compared with.
+		if len(m.Moving()) > 0 {
 			var groups []placement.NodeGroupID
 			for i := range m.Moving() {
 				groups = append(groups, m.Moving()[i].A, m.Moving()[i].B)

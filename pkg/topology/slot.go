@@ -119,8 +119,15 @@ func (s *Store) AwaitFenced(ctx context.Context, slot *Slot) (fenced bool, err e
 // Silent is a slot whose holder has not acknowledged what was waited for.
 type Silent struct {
 	Slot Slot
-	// Gone: its process does not announce itself any more.
+	// Gone: nobody uses it any more; see Slot.Gone.
 	Gone bool
+}
+
+// Gone reports whether, going by those who announce themselves, nobody uses s: its process is not among them, or has taken another
+// slot since. That happens when the answer was lost to the write that took s.
+func (s *Slot) Gone(members []Member) bool {
+	i := slices.IndexFunc(members, func(m Member) bool { return m.ID == s.Member })
+	return i < 0 || members[i].Incarnation > s.Incarnation
 }
 
 func (s Silent) String() string {
@@ -156,8 +163,7 @@ func (s *Store) AwaitSlots(ctx context.Context, ok func(Member) bool) (silent []
 				return m.ID == slot.Member && m.Slot == slot.N && m.Incarnation == slot.Incarnation
 			})
 			if i < 0 || !ok(members[i]) {
-				gone := !slices.ContainsFunc(members, func(m Member) bool { return m.ID == slot.Member })
-				silent = append(silent, Silent{slot, gone})
+				silent = append(silent, Silent{slot, slot.Gone(members)})
 			}
 		}
 		if len(silent) == 0 {

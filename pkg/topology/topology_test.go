@@ -397,3 +397,37 @@ func TestOpenNeedsEndpoints(t *testing.T) {
 	_, err := topology.Open(topology.Config{})
 	require.Error(t, err)
 }
+
+// The answer to a write that takes a slot may be lost: the process takes another one, and nobody waits for the first, which is
+// cleared as that of a process that is gone.
+func TestSlotOfALostAnswer(t *testing.T) {
+	s := open(t, etcdtest.Start(t).Endpoint())
+	ctx := deadline(t)
+	p := s.NewPresence(topology.Member{ID: "p1", Addr: "h:1", Proxy: true})
+	run, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- p.Run(run) }()
+	defer func() {
+		stop()
+		require.NoError(t, <-done)
+	}()
+	lost, err := s.TakeSlot(ctx, "p1", "h:1")
+	require.NoError(t, err)
+	p.AckMap(5)
+	silent := func() []topology.Silent {
+		short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		defer cancel()
+		silent, err := s.AwaitDrained(short, 5)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		return silent
+	}
+	require.Eventually(t, func() bool { m, err := s.Members(ctx); return err == nil && len(m) == 1 }, time.Minute, 10*time.Millisecond)
+	require.False(t, silent()[0].Gone, "it may be about to announce it")
+	slot, err := s.TakeSlot(ctx, "p1", "h:1")
+	require.NoError(t, err)
+	p.Hold(slot)
+	require.Eventually(t, func() bool {
+		list := silent()
+		return len(list) == 1 && list[0].Slot.N == lost.N && list[0].Gone
+	}, time.Minute, time.Millisecond)
+}

@@ -5,6 +5,7 @@
 //	make bench                                        everything, about ten minutes
 //	go run ./test/bench --sections point --rounds 9   one section
 //	go run ./test/bench --against /tmp/old-skarv      two binaries in one run
+//	make bench-cutover                                moves of partitions, about five minutes; a report of its own
 //
 // A section that fails does not stop the others; it is named in the report, and the exit status is 1.
 package main
@@ -42,6 +43,8 @@ type options struct {
 	rounds   int
 	seconds  int
 	idle     int
+
+	cutoverCount int
 }
 
 // section is one part of the report.
@@ -49,28 +52,34 @@ type section struct {
 	name, title string
 	limit       time.Duration // a section that takes longer has failed
 	run         func(*bench, context.Context) error
+	// apart: it compares with nothing, is measured only when it is asked for, alone, and written into a block of its own.
+	apart bool
 }
 
 func sections() []section {
 	return []section{
-		{"point", "Point selects by key", 7 * time.Minute, (*bench).pointSelects},
-		{"transactions", "Transactions and writes", 7 * time.Minute, (*bench).transactions},
-		{"large", "A large result: 100,000 rows of 200 bytes", 3 * time.Minute, (*bench).largeResult},
-		{"scatter", "Scatter to 4 node groups: ORDER BY k LIMIT 10", 3 * time.Minute, (*bench).scatter},
-		{"idle", "Idle connections", 4 * time.Minute, (*bench).idleConnections},
-		{"map", "A map that changes under traffic", 2 * time.Minute, (*bench).mapChanges},
-		{"micro", "Micro-benchmarks", 8 * time.Minute, (*bench).micro},
+		{name: "point", title: "Point selects by key", limit: 7 * time.Minute, run: (*bench).pointSelects},
+		{name: "transactions", title: "Transactions and writes", limit: 7 * time.Minute, run: (*bench).transactions},
+		{name: "large", title: "A large result: 100,000 rows of 200 bytes", limit: 3 * time.Minute, run: (*bench).largeResult},
+		{name: "scatter", title: "Scatter to 4 node groups: ORDER BY k LIMIT 10", limit: 3 * time.Minute, run: (*bench).scatter},
+		{name: "idle", title: "Idle connections", limit: 4 * time.Minute, run: (*bench).idleConnections},
+		{name: "map", title: "A map that changes under traffic", limit: 2 * time.Minute, run: (*bench).mapChanges},
+		{name: "micro", title: "Micro-benchmarks", limit: 8 * time.Minute, run: (*bench).micro},
+		{name: "cutover", title: "Statements while partitions move", limit: 30 * time.Minute, run: (*bench).cutovers, apart: true},
 	}
 }
 
 func run(ctx context.Context) error {
 	var o options
-	var names []string
+	var names, usual []string
 	for _, s := range sections() {
 		names = append(names, s.name)
+		if !s.apart {
+			usual = append(usual, s.name)
+		}
 	}
 	all := strings.Join(names, ",")
-	chosen := flag.String("sections", all, "what to measure")
+	chosen := flag.String("sections", strings.Join(usual, ","), "what to measure, of "+all)
 	flag.StringVar(&o.skarv, "skarv", "bin/skarv", "the binary measured")
 	flag.StringVar(&o.against, "against", "", "another skarv binary, measured beside it")
 	flag.StringVar(&o.write, "write", "", "the document whose tables are replaced, e.g. docs/performance.md")
@@ -79,6 +88,7 @@ func run(ctx context.Context) error {
 	flag.IntVar(&o.rounds, "rounds", 5, "runs of each; with 5 or more the best and the worst are dropped")
 	flag.IntVar(&o.seconds, "seconds", 2, "length of a run")
 	flag.IntVar(&o.idle, "idle", 20_000, "idle connections to open")
+	flag.IntVar(&o.cutoverCount, "cutovers", 50, "moves of the section cutover")
 	flag.Parse()
 	o.sections = strings.Split(*chosen, ",")
 	for _, s := range o.sections {
@@ -86,12 +96,15 @@ func run(ctx context.Context) error {
 			return fmt.Errorf("there is no section %q; there are %s", s, all)
 		}
 	}
-	for _, tool := range []string{"sysbench", "haproxy"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return fmt.Errorf("%s is needed: apt-get install sysbench haproxy", tool)
-		}
+	apart := slices.ContainsFunc(sections(), func(s section) bool { return s.apart && slices.Contains(o.sections, s.name) })
+	if apart && len(o.sections) > 1 {
+		return fmt.Errorf("%s: one of these is measured alone", *chosen)
 	}
-	b := &bench{options: o, report: newReport(o)}
+	block := "bench"
+	if apart {
+		block += "-" + *chosen
+	}
+	b := &bench{options: o, report: newReport(block, o)}
 	if err := b.raiseFileLimit(); err != nil {
 		return err
 	}
@@ -102,8 +115,15 @@ func run(ctx context.Context) error {
 	defer os.RemoveAll(dir)
 	b.dir = dir
 	defer b.stop()
-	if err := b.start(ctx); err != nil {
-		return err
+	if !apart {
+		for _, tool := range []string{"sysbench", "haproxy"} {
+			if _, err := exec.LookPath(tool); err != nil {
+				return fmt.Errorf("%s is needed: apt-get install sysbench haproxy", tool)
+			}
+		}
+		if err := b.start(ctx); err != nil {
+			return err
+		}
 	}
 	var failed []string
 	for _, s := range sections() {

@@ -12,6 +12,7 @@ import (
 
 // report collects the tables of a run, and prints them as they come.
 type report struct {
+	block string // of the document; the target of make that writes it
 	began time.Time
 	body  strings.Builder
 	goals []goal
@@ -20,9 +21,9 @@ type report struct {
 // goal is a target of the project beside what was measured.
 type goal struct{ what, target, measured string }
 
-func newReport(o options) *report {
-	r := &report{began: time.Now()}
-	r.text("Written by `make bench` (`go run ./test/bench --sections %s --rounds %d --seconds %d`) on %s.",
+func newReport(block string, o options) *report {
+	r := &report{block: block, began: time.Now()}
+	r.text("Written by `make %s` (`go run ./test/bench --sections %s --rounds %d --seconds %d`) on %s.", block,
 		strings.Join(o.sections, ","), o.rounds, o.seconds, r.began.Format(time.DateOnly))
 	return r
 }
@@ -73,11 +74,10 @@ func (r *report) goal(what, target, format string, args ...any) {
 	r.goals = append(r.goals, goal{what, target, fmt.Sprintf(format, args...)})
 }
 
-// Between these lines of the document everything is the report's.
-const (
-	beginMark = "<!-- bench: written by make bench from here -->"
-	endMark   = "<!-- bench: to here -->"
-)
+// marks are the lines of the document between which everything is the report's.
+func (r *report) marks() (begin, end string) {
+	return fmt.Sprintf("<!-- %s: written by make %[1]s from here -->", r.block), fmt.Sprintf("<!-- %s: to here -->", r.block)
+}
 
 // write puts the report into the document at path.
 func (r *report) write(path string) error {
@@ -85,6 +85,7 @@ func (r *report) write(path string) error {
 	if err != nil {
 		return err
 	}
+	beginMark, endMark := r.marks()
 	before, rest, ok := bytes.Cut(doc, []byte(beginMark))
 	_, after, ok2 := bytes.Cut(rest, []byte(endMark))
 	if !ok || !ok2 {

@@ -2,69 +2,99 @@ package reorg
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"skarv/pkg/mover"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
 	"skarv/pkg/server"
 	"skarv/test/cluster"
+
+	adminv1 "skarv/proto/admin/v1"
 )
 
-// chaosTime is how long it goes on: SKARV_CHAOS_SECONDS, or 15 seconds.
+// chaosTime is how long processes are killed: SKARV_CHAOS_SECONDS, or 45 seconds.
 func chaosTime(t *testing.T) time.Duration {
 	text := os.Getenv("SKARV_CHAOS_SECONDS")
 	if text == "" {
-		return 15 * time.Second
+		return 45 * time.Second
 	}
 	n, err := strconv.Atoi(text)
 	require.NoError(t, err)
 	return time.Duration(n) * time.Second
 }
 
-// points are the steps of a reorganisation at which processes die or stop.
+// everyPoint is how long it must go on for each step to be the last one of some process.
+const everyPoint = 5 * time.Minute
+
+// points are the steps of a reorganisation, and of its movers, at which processes die or stop.
 func points() []string {
-	return []string{
+	all := []string{
 		"entered.IN", "in.acked", "entered.COPY", "entered.CATCHUP", "entered.VERIFY", "freeze", "entered.FROZEN", "drained", "recovered",
-		"cut", "entered.REVERSE", "entered.CLEANING", "cleaning.acked", "cleaned", "entered.DONE", "end",
+		"cut", "thawed", "entered.REVERSE", "entered.CLEANING", "cleaning.acked", "cleaned", "entered.DONE", "end",
 	}
+	for _, p := range mover.Points() {
+		all = append(all, moverPoint+p)
+	}
+	return all
 }
 
-// tally is what clients know of their writes.
-type tally struct {
+// atlas is which steps were reached, and how often.
+type atlas struct {
 	mu      sync.Mutex
-	next    int
-	known   map[int]bool // inserted: acknowledged (true) or unknown (false)
-	changes [chaosRows]struct{ sure, perhaps int }
+	reached map[string]int
 }
 
-const chaosRows = 64
+// next is a step that has been reached least often, or none.
+func (a *atlas) next() (point string, stop bool) {
+	if rand.N(4) == 0 {
+		return "", false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := points()
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	if rand.N(2) == 0 { // steps that are hard to reach are not to keep the others from their turn
+		slices.SortStableFunc(all, func(x, y string) int { return a.reached[x] - a.reached[y] })
+	}
+	return all[0], rand.N(3) == 0
+}
 
-// TestChaos moves partitions to and fro while processes, controllers among them, are killed and stopped at every step and at
-// random. Whatever a client was told is done must be there, once; what it was told has failed must not; and every
-// reorganisation must end by itself.
+// storm is the cluster and all that happens to it.
+type storm struct {
+	*machine
+	book  *tally
+	atlas atlas
+	procs []*process
+	// striking ends when nobody is killed any more.
+	striking context.Context //nolint:containedctx // of the test
+	stops    atomic.Int64
+	deaths   atomic.Int64
+	crash    atomic.Int64 // of database servers
+}
+
+// TestChaos grows a cluster from two node groups to three and five, shrinks it to three, and moves partitions to and fro, while
+// Skarv's processes, controllers with their movers among them, are killed and stopped at every step and at random, and database servers crash.
+// Whatever a client was told is done must be there, once; what it was told has failed must not; whoever counts rows must find all
+// of them at any time; and every reorganisation must end by itself.
 func TestChaos(t *testing.T) {
-	c := cluster.Start(t, cluster.Groups(3), cluster.Tune(func(cfg *server.Config) { cfg.Roles = []server.Role{server.RoleProxy} }))
-	m := &machine{Cluster: c, t: t, store: store(t, c)}
+	c := cluster.Start(t, cluster.Groups(2), cluster.Tune(func(cfg *server.Config) { cfg.Roles = []server.Role{server.RoleProxy} }))
+	s := &storm{machine: &machine{Cluster: c, t: t, store: store(t, c)}, book: newTally(), atlas: atlas{reached: map[string]int{}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	var procs, clients errgroup.Group
 	defer func() {
@@ -72,80 +102,72 @@ func TestChaos(t *testing.T) {
 		_ = clients.Wait()
 		require.NoError(t, procs.Wait())
 	}()
-	var reached sync.Map
-	var stopped atomic.Int64
-	var all []*process
+	working, end := context.WithCancel(ctx)
+	defer end()
+	var calm context.CancelFunc
+	s.striking, calm = context.WithTimeout(working, chaosTime(t))
+	defer calm()
 	addrs := []string{c.Addr()}
 	for i := range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		addr := l.Addr().String()
-		require.NoError(t, l.Close())
+		p := s.process(i)
+		s.procs = append(s.procs, p)
+		addrs = append(addrs, p.orders.Addr)
 		ready := make(chan struct{})
-		p := &process{orders: orders{Etcd: c.Info().Etcd, Addr: addr, Log: filepath.Join(c.Info().DataDir, fmt.Sprintf("process%d.log", i))}}
-		p.next = func() (string, bool) {
-			if rand.N(2) == 0 {
-				return "", false
-			}
-			return points()[rand.N(len(points()))], rand.N(3) == 0
-		}
-		p.reached = func(point string, stop bool) {
-			reached.Store(point, true)
-			if stop {
-				stopped.Add(1)
-				time.AfterFunc(time.Duration(500+rand.N(4000))*time.Millisecond, func() { p.signal(syscall.SIGCONT) })
-			}
-		}
-		all = append(all, p)
-		addrs = append(addrs, addr)
 		procs.Go(func() error { return p.run(ctx, ready) })
 		<-ready
 	}
 	db := c.DB(t, "")
 	require.Eventually(t, func() bool { _, err := db.Exec("CREATE DATABASE IF NOT EXISTS d"); return err == nil }, time.Minute, 50*time.Millisecond)
 	db = c.DB(t, "d")
-	m.db = db
-	for _, q := range []string{"CREATE TABLE s (id BIGINT PRIMARY KEY, v VARCHAR(20))", "CREATE TABLE n (id BIGINT PRIMARY KEY, n INT NOT NULL)"} {
+	s.db = db
+	for _, q := range []string{
+		"CREATE TABLE s (id BIGINT PRIMARY KEY, v VARCHAR(20))",
+		"CREATE TABLE n (id BIGINT PRIMARY KEY, n INT NOT NULL)",
+		"CREATE TABLE u (id BIGINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40) NOT NULL, UNIQUE KEY (name))",
+	} {
 		require.Eventually(t, func() bool { _, err := db.Exec(q); return err == nil || code(err) == 1050 }, time.Minute, 50*time.Millisecond, q)
 	}
 	for i := range chaosRows {
 		exec(t, db, "INSERT INTO n VALUES (?, 0)", i)
 	}
 
-	book := &tally{known: map[int]bool{}}
-	working, end := context.WithCancel(ctx)
-	var counts atomic.Int64
-	for i := range 6 {
-		clients.Go(func() error { return book.client(working, addrs[i%len(addrs)]) })
+	for i := range 8 {
+		clients.Go(func() error { return s.book.client(working, addrs[i%len(addrs)]) })
 	}
-	clients.Go(func() error { return book.counter(working, db, &counts) })
-	procs.Go(func() error { // processes that are killed or stopped at any time
-		for working.Err() == nil {
-			p := all[rand.N(len(all))]
-			if rand.N(2) == 0 {
-				p.signal(syscall.SIGKILL)
-			} else {
-				p.signal(syscall.SIGSTOP)
-				time.AfterFunc(time.Duration(200+rand.N(5000))*time.Millisecond, func() { p.signal(syscall.SIGCONT) })
-			}
-			select {
-			case <-working.Done():
-			case <-time.After(time.Duration(2000+rand.N(5000)) * time.Millisecond):
+	clients.Go(func() error { return s.book.counter(working, db) })
+	procs.Go(func() error { return s.strike(s.striking) })
+	procs.Go(func() error { return s.crashServers(s.striking) })
+	began := time.Now()
+	ended := map[reorg.Outcome]int{}
+	s.add(1)
+	ended[s.move(reorg.Request{}, false)]++
+	s.add(2)
+	ended[s.move(reorg.Request{}, false)]++
+	ended[s.move(reorg.Request{Without: []placement.NodeGroupID{4, 5}}, false)]++
+	for time.Since(began) < chaosTime(t) {
+		req := reorg.Request{}
+		for g := placement.NodeGroupID(1); g <= 5; g++ {
+			if rand.N(3) == 0 && len(req.Without) < 4 {
+				req.Without = append(req.Without, g)
 			}
 		}
-		for _, p := range all {
-			p.signal(syscall.SIGCONT)
-		}
-		return nil
-	})
-	began, ended := time.Now(), map[reorg.Outcome]int{}
-	for time.Since(began) < chaosTime(t) || len(ended) == 0 {
-		ended[m.oneOfMany()]++
+		ended[s.move(req, rand.N(3) == 0)]++
 	}
+	took := time.Since(began)
 	end()
 	require.NoError(t, clients.Wait())
-	t.Logf("reorganisations: %v; statements counted all rows %d times; processes stopped: %d", ended, counts.Load(), stopped.Load())
+	done := s.book.done.Load()
+	t.Logf("%s: reorganisations that ended: %v", took.Round(time.Second), ended)
+	t.Logf("%d statements and transactions, %.0f a second; all rows counted %d times; %d names taken, %d times one that was there refused", done,
+		float64(done)/took.Seconds(), s.book.counts.Load(), len(s.book.names), s.book.refused.Load())
+	t.Logf("processes of Skarv killed or dead at a step: %d, stopped: %d; crashes of database servers: %d", s.deaths.Load(), s.stops.Load(), s.crash.Load())
+	t.Logf("steps reached: %v", s.atlas.reached)
 	assert.Positive(t, ended[reorg.Moved])
+	if chaosTime(t) >= everyPoint {
+		for _, p := range points() {
+			assert.Positive(t, s.atlas.reached[p], "no process ended or stopped at %s", p)
+		}
+	}
 
 	require.Eventually(t, func() bool { // orphans of killed processes end, prepared ones are finished
 		for g := range c.Info().NodeGroups {
@@ -154,223 +176,143 @@ func TestChaos(t *testing.T) {
 			}
 		}
 		return true
-	}, time.Minute, 100*time.Millisecond)
-	book.audit(t, m)
+	}, 2*time.Minute, 100*time.Millisecond)
+	s.book.audit(t, s.machine)
 }
 
-// oneOfMany carries a random reorganisation to its end and returns that.
-func (m *machine) oneOfMany() reorg.Outcome {
-	t := m.t
-	snap, err := m.store.Load(t.Context())
-	require.NoError(t, err)
-	req := reorg.Request{}
-	for g := placement.NodeGroupID(1); g <= 3; g++ {
-		if rand.N(3) == 0 && len(req.Without) < 2 {
-			req.Without = append(req.Without, g)
+// process makes a process of Skarv, proxy and controller.
+func (s *storm) process(i int) *process {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(s.t, err)
+	addr := l.Addr().String()
+	require.NoError(s.t, l.Close())
+	p := &process{orders: orders{Etcd: s.Info().Etcd, Addr: addr, Log: filepath.Join(s.Info().DataDir, fmt.Sprintf("process%d.log", i))}}
+	p.next = func() (string, bool) {
+		if s.striking.Err() != nil {
+			return "", false
+		}
+		return s.atlas.next()
+	}
+	p.reached = func(point string, stop bool) {
+		s.atlas.mu.Lock()
+		s.atlas.reached[point]++
+		s.atlas.mu.Unlock()
+		if stop {
+			s.stops.Add(1)
+			time.AfterFunc(stopTime(), func() { p.signal(syscall.SIGCONT) })
+		} else {
+			s.deaths.Add(1)
 		}
 	}
+	return p
+}
+
+// stopTime is how long a process stands still: mostly so short that nobody notices or so long that others just do, sometimes for
+// as long as the next controller takes to end a reorganisation.
+func stopTime() time.Duration {
+	if rand.N(5) == 0 {
+		return time.Duration(15+rand.N(15)) * time.Second
+	}
+	return time.Duration(200+rand.N(5000)) * time.Millisecond
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// strike kills and stops processes at any time until ctx ends.
+func (s *storm) strike(ctx context.Context) error {
+	for ctx.Err() == nil {
+		p := s.procs[rand.N(len(s.procs))]
+		if rand.N(2) == 0 {
+			p.signal(syscall.SIGKILL)
+			s.deaths.Add(1)
+		} else {
+			p.signal(syscall.SIGSTOP)
+			s.stops.Add(1)
+			time.AfterFunc(stopTime(), func() { p.signal(syscall.SIGCONT) })
+		}
+		pause(ctx, time.Duration(3000+rand.N(5000))*time.Millisecond)
+	}
+	for _, p := range s.procs {
+		p.signal(syscall.SIGCONT)
+	}
+	return nil
+}
+
+// crashServers kills database servers, one at a time, until ctx ends, and starts them again.
+func (s *storm) crashServers(ctx context.Context) error {
+	for {
+		pause(ctx, time.Duration(5000+rand.N(8000))*time.Millisecond)
+		if ctx.Err() != nil {
+			return nil
+		}
+		n := s.Node(1 + rand.N(len(s.Info().NodeGroups)))
+		if err := n.Kill(context.WithoutCancel(ctx)); err != nil {
+			return fmt.Errorf("kill a server: %w", err)
+		}
+		pause(ctx, time.Duration(rand.N(500))*time.Millisecond)
+		if err := n.Start(context.WithoutCancel(ctx)); err != nil {
+			return fmt.Errorf("start a server again: %w", err)
+		}
+		s.crash.Add(1)
+	}
+}
+
+// add adds node groups. Only one of several attempts succeeds, but which one may not be known.
+func (s *storm) add(n int) {
+	t := s.t
+	specs, err := s.Start(t.Context(), n)
+	require.NoError(t, err)
+	api := adminv1.NewAdminClient(s.Admin(t))
+	for _, spec := range specs {
+		var last error
+		require.Eventually(t, func() bool {
+			snap, err := s.store.Load(t.Context())
+			require.NoError(t, err)
+			for _, g := range snap.Groups {
+				if g.Primary.Addr == spec.Primary.Addr {
+					require.NoError(t, s.Added(t.Context(), spec, g.ID))
+					return true
+				}
+			}
+			_, last = api.AddNodeGroup(t.Context(), &adminv1.AddNodeGroupRequest{NodeGroup: &adminv1.NodeGroup{Primary: &adminv1.Node{
+				Addr: spec.Primary.Addr, User: spec.Primary.User, Password: spec.Primary.Password, DataNode: spec.Primary.DataNode,
+			}}})
+			return false
+		}, 3*time.Minute, 100*time.Millisecond, "%v", last)
+	}
+}
+
+// move carries a reorganisation to its end and returns that: back, if it turns out so, when it was asked to.
+func (s *storm) move(req reorg.Request, back bool) reorg.Outcome {
+	t := s.t
+	snap, err := s.store.Load(t.Context())
+	require.NoError(t, err)
 	moves, err := reorg.Plan(snap, req)
 	require.NoError(t, err)
 	if len(moves) == 0 {
-		return ""
+		return "nothing to do"
 	}
 	window := time.Duration(0)
-	back := rand.N(3) == 0
 	if back {
 		window = time.Hour
 	}
-	r, err := reorg.Create(t.Context(), m.store, "chaos", moves, window)
+	r, err := reorg.Create(t.Context(), s.store, "chaos", moves, window)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		r, err = reorg.Get(t.Context(), m.store, r.ID)
+		r, err = reorg.Get(t.Context(), s.store, r.ID)
 		require.NoError(t, err)
 		if r.State == reorg.Reverse && back && r.Wish == reorg.None {
-			_, _ = reorg.Ask(t.Context(), m.store, r.ID, []reorg.Wish{reorg.WishRollback, reorg.WishComplete}[rand.N(2)])
+			_, _ = reorg.Ask(t.Context(), s.store, r.ID, []reorg.Wish{reorg.WishRollback, reorg.WishComplete}[rand.N(2)])
 		}
-		_, running, err := reorg.Current(t.Context(), m.store)
+		_, running, err := reorg.Current(t.Context(), s.store)
 		require.NoError(t, err)
 		return r.State == reorg.Done && !running
-	}, 2*time.Minute, 50*time.Millisecond, "%s does not end", r.ID)
+	}, 5*time.Minute, 50*time.Millisecond, "it does not end: %+v", r)
 	require.NotEqual(t, reorg.Refused, r.Outcome, r.Problem)
 	return r.Outcome
-}
-
-// undone reports whether an error says that nothing was done.
-func undone(err error) bool {
-	switch code(err) {
-	case 1213, 1205, 1317, 1040, 1203:
-		return true
-	}
-	return false
-}
-
-// client writes until ctx ends, and keeps book.
-func (b *tally) client(ctx context.Context, addr string) error {
-	cfg, err := mysql.ParseDSN("root@tcp(" + addr + ")/d?timeout=2s&readTimeout=20s")
-	if err != nil {
-		return err
-	}
-	cfg.Logger = &mysql.NopLogger{}
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil {
-		return err
-	}
-	db := sql.OpenDB(connector)
-	defer db.Close()
-	db.SetMaxIdleConns(1)
-	for ctx.Err() == nil {
-		var err error
-		switch rand.N(3) {
-		case 0:
-			err = b.insert(db)
-		case 1:
-			err = b.change(db, rand.N(chaosRows))
-		default:
-			err = b.change(db, rand.N(chaosRows), rand.N(chaosRows))
-		}
-		if err != nil && code(err) == 0 && !errors.Is(err, mysql.ErrInvalidConn) && !errors.Is(err, io.EOF) {
-			time.Sleep(20 * time.Millisecond) // its process is being started
-		}
-	}
-	return nil
-}
-
-func (b *tally) insert(db *sql.DB) error {
-	b.mu.Lock()
-	id := b.next
-	b.next++
-	b.known[id] = false
-	b.mu.Unlock()
-	_, err := db.Exec("INSERT INTO s VALUES (?, 'x')", id)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch {
-	case err == nil:
-		b.known[id] = true
-	case undone(err):
-		delete(b.known, id)
-	}
-	return err
-}
-
-// change adds one to rows, in a transaction if there are several.
-func (b *tally) change(db *sql.DB, ids ...int) error {
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	note := func(sure, perhaps int) {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		for _, id := range ids {
-			b.changes[id].sure += sure
-			b.changes[id].perhaps += perhaps
-		}
-	}
-	if len(ids) == 1 {
-		_, err := db.Exec("UPDATE n SET n = n + 1 WHERE id = ?", ids[0])
-		switch {
-		case err == nil:
-			note(1, 0)
-		case !undone(err):
-			note(0, 1)
-		}
-		return err
-	}
-	tx, err := db.Begin()
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if _, err := tx.Exec("UPDATE n SET n = n + 1 WHERE id = ?", id); err != nil {
-			_ = tx.Rollback()
-			return err // nothing is committed without COMMIT
-		}
-	}
-	err = tx.Commit()
-	switch {
-	case err == nil:
-		note(1, 0)
-	case !undone(err):
-		note(0, 1)
-	}
-	return err
-}
-
-// counter counts all rows over and over: those of n are always the same, and of s at least those that are acknowledged.
-func (b *tally) counter(ctx context.Context, db *sql.DB, counts *atomic.Int64) error {
-	for ctx.Err() == nil {
-		b.mu.Lock()
-		sure := 0
-		for _, ok := range b.known {
-			if ok {
-				sure++
-			}
-		}
-		b.mu.Unlock()
-		var rows, distinct, inserted int
-		err := db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT id) FROM n").Scan(&rows, &distinct)
-		if err == nil {
-			if rows != chaosRows || distinct != chaosRows {
-				return fmt.Errorf("%d rows, %d of them different, instead of %d", rows, distinct, chaosRows)
-			}
-			err = db.QueryRow("SELECT COUNT(*) FROM s").Scan(&inserted)
-		}
-		if err != nil {
-			time.Sleep(10 * time.Millisecond) // the proxy was shut out, and comes back
-			continue
-		}
-		b.mu.Lock()
-		most := b.next
-		b.mu.Unlock()
-		if inserted < sure || inserted > most {
-			return fmt.Errorf("%d rows, of which %d were acknowledged before and %d are possible", inserted, sure, most)
-		}
-		counts.Add(1)
-	}
-	return nil
-}
-
-// audit compares what is there with what clients were told, and where it is with the map.
-func (b *tally) audit(t *testing.T, m *machine) {
-	require.Eventually(t, func() bool { _, err := m.db.Exec("SELECT 1"); return err == nil }, time.Minute, 100*time.Millisecond)
-	there := map[string]int{}
-	for _, id := range strings.Split(text(t, m.db, "SELECT id FROM s"), ",") {
-		there[id]++
-	}
-	lost, twice, ghosts := 0, 0, 0
-	for id := range b.next {
-		sure, known := b.known[id]
-		switch n := there[strconv.Itoa(id)]; {
-		case n > 1:
-			twice++
-		case n == 0 && sure:
-			lost++
-		case n == 1 && !known:
-			ghosts++
-		}
-	}
-	assert.Zero(t, lost, "acknowledged rows are missing")
-	assert.Zero(t, twice, "rows are there twice")
-	assert.Zero(t, ghosts, "rows are there whose insert was refused")
-	for id := range chaosRows {
-		n, err := strconv.Atoi(text(t, m.db, fmt.Sprintf("SELECT n FROM n WHERE id = %d", id)))
-		require.NoError(t, err)
-		c := b.changes[id]
-		assert.True(t, n >= c.sure && n <= c.sure+c.perhaps, "row %d was changed %d times; %d were acknowledged and %d are unknown", id, n, c.sure, c.perhaps)
-	}
-	pm, _, err := m.store.Map(t.Context())
-	require.NoError(t, err)
-	require.Empty(t, pm.Moving())
-	for g := range m.Info().NodeGroups {
-		for _, table := range []string{"s", "n"} {
-			for _, id := range strings.Split(text(t, m.NodeGroupDB(t, g+1, "d"), "SELECT id FROM "+table), ",") {
-				if id != "" && pm.Owner(partition(id)) != placement.NodeGroupID(g+1) {
-					t.Errorf("row %s of %s is on node group %d, which does not own it", id, table, g+1)
-				}
-			}
-		}
-		late := text(t, m.NodeGroupDB(t, g+1, ""), "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '_skarv' AND table_name = 'late_write'")
-		if late != "0" {
-			assert.Equal(t, "0", text(t, m.NodeGroupDB(t, g+1, ""), "SELECT COUNT(*) FROM _skarv.late_write"), "late writes on node group %d", g+1)
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/mover"
@@ -26,6 +27,8 @@ type faults struct {
 	errs   map[string]error
 	report mover.Report
 	calls  []string
+	held   map[string]bool // cuts that are neither cancelled nor published; on the servers, as it were
+	runs   int             // movers that run
 }
 
 func (f *faults) call(name string) error {
@@ -58,20 +61,63 @@ func (p *plainMover) Prepare(ctx context.Context, _ bool) error {
 	}
 	return nil
 }
-func (p *plainMover) Run(ctx context.Context) error { <-ctx.Done(); return nil }
-func (p *plainMover) Progress() mover.Progress      { return mover.Progress{Phase: mover.Following} }
-func (p *plainMover) Copied() <-chan struct{}       { return p.copied }
+
+func (p *plainMover) Run(ctx context.Context) error {
+	count := func(n int) {
+		p.faults.mu.Lock()
+		defer p.faults.mu.Unlock()
+		p.faults.runs += n
+	}
+	count(1)
+	defer count(-1)
+	<-ctx.Done()
+	return nil
+}
+
+// hold notes that a cut is to be decided on, or that it is.
+func (p *plainMover) hold(epoch uint64, held bool) {
+	p.faults.mu.Lock()
+	defer p.faults.mu.Unlock()
+	if p.faults.held == nil {
+		p.faults.held = map[string]bool{}
+	}
+	p.faults.held[fmt.Sprint(p.move.Reorg, " ", p.move.Source.Group, " ", epoch)] = held
+}
+
+func (p *plainMover) Progress() mover.Progress {
+	p.faults.mu.Lock()
+	defer p.faults.mu.Unlock()
+	for cut, held := range p.faults.held {
+		if held && strings.HasPrefix(cut, fmt.Sprint(p.move.Reorg, " ", p.move.Source.Group, " ")) {
+			return mover.Progress{Phase: mover.Cutting}
+		}
+	}
+	return mover.Progress{Phase: mover.Following}
+}
+
+func (p *plainMover) Lag(context.Context) (time.Duration, error) { return 0, p.faults.call("lag") }
+func (p *plainMover) Copied() <-chan struct{}                    { return p.copied }
 func (p *plainMover) Verify(context.Context) (mover.Report, error) {
 	err := p.faults.call("verify")
 	p.faults.mu.Lock()
 	defer p.faults.mu.Unlock()
 	return p.faults.report, err
 }
-func (p *plainMover) Cancel(context.Context, uint64) error { return p.faults.call("cancel") }
-func (p *plainMover) Opened(context.Context, uint64) error { return p.faults.call("opened") }
-func (p *plainMover) Forget(context.Context) error         { return p.faults.call("forget") }
 
-func (p *plainMover) Cut(ctx context.Context, _ uint64) error {
+func (p *plainMover) Cancel(_ context.Context, epoch uint64) error {
+	p.hold(epoch, false)
+	return p.faults.call("cancel")
+}
+
+func (p *plainMover) Opened(_ context.Context, epoch uint64) error {
+	p.hold(epoch, false)
+	return p.faults.call("opened")
+}
+
+func (p *plainMover) Forget(context.Context) error { return p.faults.call("forget") }
+
+func (p *plainMover) Cut(ctx context.Context, epoch uint64) error {
+	p.hold(epoch, true)
 	if err := p.faults.call("cut"); err != nil {
 		return err
 	}

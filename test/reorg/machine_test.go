@@ -32,7 +32,8 @@ type machine struct {
 	faults *faults
 
 	mu  sync.Mutex
-	hit map[string]int // how often a point is still to be the end of its controller
+	hit map[string]int    // how often a point is still to be the end of its controller
+	at  map[string]func() // what happens at a point, once
 }
 
 func newMachine(t *testing.T, groups int) *machine {
@@ -70,6 +71,13 @@ func (m *machine) begin(groups int, options func(*server.Options)) {
 
 func (m *machine) crash(point string) error {
 	m.mu.Lock()
+	happens := m.at[point]
+	delete(m.at, point)
+	m.mu.Unlock()
+	if happens != nil {
+		happens()
+	}
+	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.hit[point] > 0 {
 		m.hit[point]--
@@ -82,6 +90,16 @@ func (m *machine) crashAt(point string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hit[point] = 1
+}
+
+// when has something happen at a step.
+func (m *machine) when(point string, happens func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.at == nil {
+		m.at = map[string]func(){}
+	}
+	m.at[point] = happens
 }
 
 // start begins a reorganisation.
@@ -223,7 +241,7 @@ func TestControllerDiesAtEveryStep(t *testing.T) {
 	stop := m.load(3)
 	points := []string{
 		"entered.IN", "in.acked", "entered.COPY", "entered.CATCHUP", "entered.VERIFY", "freeze", "entered.FROZEN", "drained",
-		"recovered", "cut", "entered.REVERSE", "entered.CLEANING", "cleaning.acked", "cleaned", "entered.DONE", "end",
+		"recovered", "cut", "thawed", "entered.REVERSE", "entered.CLEANING", "cleaning.acked", "cleaned", "entered.DONE", "end",
 	}
 	for _, point := range points {
 		m.crashAt(point)

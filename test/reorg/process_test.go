@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"skarv/pkg/mover"
 	"skarv/pkg/reorg"
 	"skarv/pkg/server"
 )
@@ -47,6 +48,9 @@ func chaosTimes() reorg.Times {
 	}
 }
 
+// moverPoint begins the names of steps that are a mover's.
+const moverPoint = "mover."
+
 func beProcess(text string) error {
 	var o orders
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
@@ -60,26 +64,34 @@ func beProcess(text string) error {
 	cfg.Etcd.Endpoints = []string{o.Etcd}
 	cfg.MySQL.Addr, cfg.HTTP.Addr, cfg.Admin.Addr = o.Addr, "", "127.0.0.1:0"
 	var once sync.Once
+	hit := func(point string) {
+		if point != o.Point {
+			return
+		}
+		once.Do(func() {
+			if o.Stop {
+				fmt.Println("stops")
+				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+				time.Sleep(100 * time.Millisecond) // any thread may be the one that takes the signal
+				return
+			}
+			fmt.Println("dies")
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		})
+	}
 	s, err := server.New(cfg, server.Options{
 		Version: "chaos", Log: slog.New(slog.NewTextHandler(logFile, nil)).With("pid", os.Getpid()),
 		Reorg: func(c *reorg.Config) {
 			c.Times = chaosTimes()
 			c.Hit = func(point string) error {
-				if point != o.Point {
-					return nil
-				}
-				once.Do(func() {
-					if o.Stop {
-						fmt.Println("stops")
-						_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-						time.Sleep(100 * time.Millisecond) // any thread may be the one that takes the signal
-						return
-					}
-					fmt.Println("dies")
-					_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-					select {}
-				})
+				hit(point)
 				return nil
+			}
+			c.NewMover = func(cfg mover.Config, m mover.Move) (reorg.Mover, error) {
+				cfg.Hit = func(point string) { hit(moverPoint + point) }
+				cfg.ChunkRows = 200 // so that there are several
+				return mover.New(cfg, m)
 			}
 		},
 	})

@@ -1,0 +1,178 @@
+package mover_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/mover"
+	"skarv/pkg/placement"
+)
+
+// pausing is a point at which a mover stands still, as in a process that is stopped there, until it is let go.
+type pausing struct {
+	once       sync.Once
+	there, end chan struct{}
+}
+
+func newPausing() *pausing { return &pausing{there: make(chan struct{}), end: make(chan struct{})} }
+
+func (p *pausing) here() {
+	p.once.Do(func() {
+		close(p.there)
+		<-p.end
+	})
+}
+
+// at stands still at a point the first time.
+func (p *pausing) at(point string) func(string) {
+	return func(at string) {
+		if at == point {
+			p.here()
+		}
+	}
+}
+
+func (p *pausing) reached(t *testing.T) {
+	t.Helper()
+	select {
+	case <-p.there:
+	case <-time.After(patience):
+		t.Fatal("the point was not reached")
+	}
+}
+
+// pausedCleaner: a process that was paused while it deleted rows, or was about to, deletes nothing any more after others have
+// finished the move and moved the rows back.
+func pausedCleaner(t *testing.T, r *rig) {
+	r.schema(t, "paused", "t (id) (id INT PRIMARY KEY)")
+	b := r.nodes[1]
+	fill := func() {
+		for id := range 50 {
+			b.exec(t, fmt.Sprintf("INSERT IGNORE INTO paused.t SELECT %d FROM DUAL WHERE CRC32(%[1]d) %% 3840 %% 3 = 1", id))
+		}
+	}
+	for name, pause := range map[string]func(*mover.Config, *pausing){
+		"in the middle":   func(c *mover.Config, p *pausing) { c.Hit = p.at("clean.delete") },
+		"before it began": func(c *mover.Config, p *pausing) { c.Entitled = func(context.Context) error { p.here(); return nil } },
+		"after it was looked": func(c *mover.Config, p *pausing) {
+			n := 0
+			c.Entitled = func(context.Context) error {
+				if n++; n == 2 {
+					p.here()
+				}
+				return nil
+			}
+		},
+	} {
+		for _, prepare := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, preparing %v", name, prepare), func(t *testing.T) {
+				r.reorg = fmt.Sprintf("paused-%d-%v", len(name), prepare)
+				fill()
+				cfg := config(t)
+				cfg.Term = 1
+				p := newPausing()
+				pause(&cfg, p)
+				old, err := mover.New(cfg, r.move())
+				require.NoError(t, err)
+				done := make(chan error, 1)
+				go func() {
+					if prepare {
+						done <- old.Prepare(within(t), true)
+					} else {
+						done <- old.Clean(within(t), 2)
+					}
+				}()
+				p.reached(t)
+				cfg = config(t)
+				cfg.Term = 2
+				next, err := mover.New(cfg, r.move())
+				require.NoError(t, err)
+				require.NoError(t, next.Prepare(within(t), false))
+				require.NoError(t, next.Clean(within(t), 2))
+				require.Equal(t, "0", b.value(t, "SELECT COUNT(*) FROM paused.t"))
+				require.NoError(t, next.Forget(within(t)))
+				fill() // the next move has brought them back, and they are its now
+				want := b.value(t, "SELECT COUNT(*) FROM paused.t")
+				close(p.end)
+				require.ErrorIs(t, <-done, mover.ErrSuperseded)
+				require.Equal(t, want, b.value(t, "SELECT COUNT(*) FROM paused.t"))
+			})
+		}
+	}
+}
+
+// severalCleaners: moves out of several sources delete on one server at once, and every transaction is marked as a mover's.
+func severalCleaners(t *testing.T, r *rig) {
+	r.schema(t, "several", "t (id) (id INT PRIMARY KEY)")
+	c := r.nodes[2]
+	for id := range 100 {
+		c.exec(t, fmt.Sprintf("INSERT INTO several.t VALUES (%d)", id))
+	}
+	part := func(source int, rest placement.Partition) mover.Move {
+		m := mover.Move{Reorg: r.reorg, Source: r.nodes[source].as, Targets: map[placement.NodeGroupID]mover.Server{3: c.as},
+			Partitions: map[placement.Partition]placement.NodeGroupID{}, Tables: r.tables}
+		for p := range placement.Partition(placement.Partitions) {
+			if p%3 == rest {
+				m.Partitions[p] = 3
+			}
+		}
+		return m
+	}
+	cfg := config(t)
+	p := newPausing()
+	cfg.Hit = p.at("clean.delete")
+	one, err := mover.New(cfg, part(0, 1))
+	require.NoError(t, err)
+	two, err := mover.New(config(t), part(1, 2))
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() { done <- one.Clean(within(t), 3) }()
+	p.reached(t)
+	require.NoError(t, two.Clean(within(t), 3))
+	require.NoError(t, two.Forget(within(t)))
+	close(p.end)
+	require.NoError(t, <-done)
+	require.Equal(t, "0", c.value(t, "SELECT COUNT(*) FROM several.t WHERE CRC32(id) % 3840 % 3 <> 0"))
+	require.Equal(t, "1", c.value(t, "SELECT step FROM _skarv.reorg_pos WHERE reorg=? AND source=1", r.reorg+"-clean"))
+}
+
+// halfOpen: a mover that stands still in the middle of a transaction on a target does not keep the next one waiting.
+func halfOpen(t *testing.T, r *rig) {
+	r.schema(t, "halfopen", "t (id) (id INT PRIMARY KEY, v INT)")
+	for id := range 50 {
+		r.nodes[0].exec(t, fmt.Sprintf("INSERT INTO halfopen.t VALUES (%d, 0)", id))
+	}
+	for _, point := range []string{"apply.commit", "begin.position"} {
+		t.Run(point, func(t *testing.T) {
+			r.reorg = "halfopen-" + point[:5]
+			cfg := config(t)
+			p := newPausing()
+			cfg.Hit = p.at(point)
+			one := r.run(t, cfg, r.move())
+			p.reached(t)
+			cfg = config(t)
+			next := r.run(t, cfg, r.move())
+			next.copied(t)
+			r.nodes[0].exec(t, "UPDATE halfopen.t SET v = v + 1")
+			_, err := next.Lag(within(t))
+			require.NoError(t, err)
+			close(p.end) // what it still wants to say is not heard
+			select {
+			case err := <-one.done:
+				one.done <- err
+				require.ErrorIs(t, err, mover.ErrSuperseded)
+			case <-time.After(patience):
+				t.Fatal("it goes on")
+			}
+			r.equalSoon(t, next)
+			next.halt()
+			require.NoError(t, next.Clean(within(t), 2))
+			require.NoError(t, next.Clean(within(t), 3))
+		})
+	}
+}

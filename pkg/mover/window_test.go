@@ -1,0 +1,67 @@
+package mover
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/binlog"
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+)
+
+// A watermark of an earlier attempt of the same Mover, which is still in the log, closes no window of the next one.
+func TestWatermarkOfAnEarlierAttempt(t *testing.T) {
+	m, err := New(Config{}, Move{
+		Reorg: "r1", Source: Server{Group: 1}, Targets: map[placement.NodeGroupID]Server{2: {Group: 2}},
+		Partitions: map[placement.Partition]placement.NodeGroupID{7: 2},
+	})
+	require.NoError(t, err)
+	mark := func(a *attempt, w *window, kind string) binlog.Row {
+		return binlog.Row{[]byte("r1"), []byte("1"), []byte(a.run), []byte(strconv.FormatUint(w.seq, 10)), []byte(kind)}
+	}
+	var attempts [2]*attempt
+	var windows [2]*window
+	for i := range attempts {
+		attempts[i], windows[i] = m.newAttempt(), &window{}
+		attempts[i].workers[2] = newWorker(attempts[i], m.claim(2))
+		attempts[i].begin(windows[i])
+	}
+	require.Equal(t, windows[0].seq, windows[1].seq)
+	require.NoError(t, attempts[1].watermark(t.Context(), &binlog.Transaction{}, mark(attempts[0], windows[0], "H")))
+	require.Empty(t, attempts[1].workers[2].in)
+	require.NoError(t, attempts[1].watermark(t.Context(), &binlog.Transaction{}, mark(attempts[1], windows[1], "H")))
+	require.Len(t, attempts[1].workers[2].in, 1)
+}
+
+// Changes that wait for a slow target are bounded by their bytes.
+func TestQueueOfAWorkerIsBounded(t *testing.T) {
+	m := &Mover{}
+	w := newWorker(&attempt{m: m}, &claim{m: m})
+	large := item{ops: []op{{after: row{make([]byte, queueBytes*2/3)}}}}
+	require.NoError(t, w.send(t.Context(), large, binlog.GTID{}))
+	sent := make(chan error, 1)
+	go func() { sent <- w.send(t.Context(), large, binlog.GTID{}) }()
+	require.Never(t, func() bool { return len(w.in) > 1 }, 50*time.Millisecond, 5*time.Millisecond)
+	w.room.Release((<-w.in).room)
+	require.NoError(t, <-sent)
+	huge := item{ops: []op{{after: row{make([]byte, queueBytes*2)}}}}
+	w.room.Release((<-w.in).room)
+	require.NoError(t, w.send(t.Context(), huge, binlog.GTID{}), "one that is larger than all of it goes alone")
+}
+
+// The end of a branch whose rows are not in the log means that rows are missing only if it was committed.
+func TestEndOfAnUnknownBranch(t *testing.T) {
+	m, err := New(Config{}, Move{
+		Reorg: "r1", Source: Server{Group: 1, Flavor: catalog.MariaDB}, Targets: map[placement.NodeGroupID]Server{2: {Group: 2}},
+		Partitions: map[placement.Partition]placement.NodeGroupID{7: 2},
+	})
+	require.NoError(t, err)
+	a := m.newAttempt()
+	end := binlog.Transaction{GTID: binlog.GTID{Server: 1, Seq: 7}, Unknown: &binlog.XID{GTRID: "x"}}
+	require.NoError(t, a.transaction(t.Context(), &end))
+	end.Committed = true
+	require.ErrorIs(t, a.transaction(t.Context(), &end), ErrRecopy)
+}

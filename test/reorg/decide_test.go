@@ -1,0 +1,139 @@
+package reorg
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/placement"
+	"skarv/pkg/reorg"
+	"skarv/pkg/topology"
+	"skarv/test/cluster"
+)
+
+// What somebody asks for while the partitions are frozen counts, up to the moment the new owners are published.
+func TestAskedForDuringTheCutover(t *testing.T) {
+	m := newMachine(t, 2)
+	stop := m.load(2)
+	ask := func(id *string, w reorg.Wish) func() {
+		return func() {
+			_, err := reorg.Ask(t.Context(), m.store, *id, w)
+			assert.NoError(t, err)
+		}
+	}
+	var id string
+	for _, point := range []string{"entered.FROZEN", "drained", "cut"} {
+		m.when("entered.VERIFY", func() { m.when(point, ask(&id, reorg.WishAbort)) })
+		id = m.start(reorg.Request{Without: []placement.NodeGroupID{2}}, time.Hour)
+		r := m.await(id, reorg.Done)
+		assert.Equal(t, reorg.Aborted, r.Outcome, point)
+	}
+	id = m.start(reorg.Request{Without: []placement.NodeGroupID{2}}, time.Hour)
+	m.await(id, reorg.Reverse)
+	m.when("cut", ask(&id, reorg.WishComplete))
+	ask(&id, reorg.WishRollback)()
+	r := m.await(id, reorg.Done)
+	assert.Equal(t, reorg.Moved, r.Outcome)
+	counts := stop()
+	m.wantRows()
+	m.wantCounts(counts)
+}
+
+// When the old owners get their partitions back nobody looks for late writes there any more.
+func TestWatchersEndBeforeARollback(t *testing.T) {
+	m := newMachine(t, 2)
+	id := m.start(reorg.Request{Without: []placement.NodeGroupID{2}}, time.Hour)
+	m.await(id, reorg.Reverse)
+	running := func() int {
+		m.faults.mu.Lock()
+		defer m.faults.mu.Unlock()
+		return m.faults.runs
+	}
+	require.Eventually(t, func() bool { return running() == 2 }, time.Minute, 10*time.Millisecond)
+	published := -1
+	m.when("entered.CLEANING", func() { published = running() })
+	_, err := reorg.Ask(t.Context(), m.store, id, reorg.WishRollback)
+	require.NoError(t, err)
+	r := m.await(id, reorg.Done)
+	assert.Equal(t, reorg.RolledBack, r.Outcome)
+	assert.Zero(t, published)
+}
+
+// A cutover waits as long as a process could not be shut out, and as long as movers are behind.
+func TestCutoverWaits(t *testing.T) {
+	m := newMachine(t, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	loose := m.store.NewPresence(topology.Member{ID: "loose", Addr: "elsewhere:3306"})
+	loose.Unfenced()
+	done := make(chan error, 1)
+	m.when("entered.CATCHUP", func() {
+		go func() { done <- loose.Run(ctx) }()
+		assert.Eventually(t, func() bool {
+			members, err := m.store.Members(t.Context())
+			return err == nil && len(members) == 2
+		}, time.Minute, 10*time.Millisecond)
+	})
+	m.faults.set("lag", errors.New("it does not answer"))
+	id := m.start(reorg.Request{Without: []placement.NodeGroupID{2}}, time.Hour)
+	m.await(id, reorg.CatchUp)
+	m.faults.set("lag", nil)
+	require.Eventually(t, func() bool {
+		r, err := reorg.Get(t.Context(), m.store, id)
+		require.NoError(t, err)
+		require.Zero(t, r.Attempts)
+		return assert.ObjectsAreEqual(reorg.Verify, r.State) && r.Problem != ""
+	}, time.Minute, 10*time.Millisecond)
+	r, err := reorg.Get(t.Context(), m.store, id)
+	require.NoError(t, err)
+	assert.Contains(t, r.Problem, "process loose at elsewhere:3306 uses a server with Skarv's own account")
+	cancel()
+	require.NoError(t, <-done)
+	m.await(id, reorg.Reverse)
+}
+
+// A proxy says that it goes by a map with moving partitions only when nothing it has lost can be at work on the servers.
+func TestLostStatementsAreWaitedFor(t *testing.T) {
+	c := cluster.Start(t, cluster.Groups(2))
+	db := c.DB(t, "")
+	exec(t, db, "CREATE DATABASE d")
+	db = c.DB(t, "d")
+	exec(t, db, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
+	exec(t, db, "INSERT INTO t VALUES (7, 0)")
+	s := store(t, c)
+	m, _, err := s.Map(t.Context())
+	require.NoError(t, err)
+	group := m.Owner(partition("7"))
+	moving := placement.Moving{Reorg: "r", A: 3 - group, B: group, Partitions: placement.SetOf(m.Owned(3 - group)[0]), Phase: placement.In}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := make(chan error, 1)
+	go func() {
+		_, err := db.ExecContext(ctx, "UPDATE t SET v = SLEEP(100) WHERE id = 7")
+		asked <- err
+	}()
+	server := c.NodeGroupDB(t, int(group), "")
+	require.Eventually(t, func() bool {
+		return text(t, server, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%SLEEP(100)%' AND info NOT LIKE '%processlist%'") == "1"
+	}, time.Minute, 10*time.Millisecond)
+	resume := cluster.Pause(t, c.Info().NodeGroups[group-1].Pid)
+	cancel()
+	require.Error(t, <-asked)
+	require.Eventually(t, func() bool { // the proxy has noticed
+		return text(t, db, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%SLEEP(100)%' AND info NOT LIKE '%processlist%'") == "0"
+	}, time.Minute, 10*time.Millisecond)
+	next := change(t, s, moving)
+	short, stop := context.WithTimeout(t.Context(), time.Second)
+	defer stop()
+	_, err = s.AwaitDrained(short, next.Epoch())
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	resume()
+	long, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	_, err = s.AwaitDrained(long, next.Epoch())
+	require.NoError(t, err)
+}

@@ -1,0 +1,288 @@
+package reorg
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/placement"
+)
+
+// tally is what clients know of their writes.
+type tally struct {
+	mu       sync.Mutex
+	next     int
+	known    map[int]bool // inserted: acknowledged (true) or unknown (false)
+	changes  [chaosRows]struct{ sure, perhaps int }
+	nextName int
+	names    map[int]belief
+	wrong    []string
+
+	done, counts, refused atomic.Int64
+}
+
+// belief is what is known of a name.
+type belief int
+
+const (
+	unknown belief = iota // nobody was told that it is there
+	perhaps
+	sure
+)
+
+const chaosRows = 64
+
+func newTally() *tally { return &tally{known: map[int]bool{}, names: map[int]belief{}} }
+
+// undone reports whether an error says that nothing was done.
+func undone(err error) bool {
+	switch code(err) {
+	case 1213, 1205, 1317, 1040, 1203:
+		return true
+	}
+	return false
+}
+
+// client writes until ctx ends, and keeps book.
+func (b *tally) client(ctx context.Context, addr string) error {
+	cfg, err := mysql.ParseDSN("root@tcp(" + addr + ")/d?timeout=2s&readTimeout=20s")
+	if err != nil {
+		return err
+	}
+	cfg.Logger = &mysql.NopLogger{}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return err
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	db.SetMaxIdleConns(1)
+	for ctx.Err() == nil {
+		var err error
+		switch rand.N(4) {
+		case 0:
+			err = b.insert(db)
+		case 1:
+			err = b.name(db)
+		case 2:
+			err = b.change(db, rand.N(chaosRows))
+		default:
+			err = b.change(db, rand.N(chaosRows), rand.N(chaosRows))
+		}
+		b.done.Add(1)
+		if err != nil && code(err) == 0 && !errors.Is(err, mysql.ErrInvalidConn) && !errors.Is(err, io.EOF) {
+			time.Sleep(20 * time.Millisecond) // its process is being started
+		}
+	}
+	return nil
+}
+
+func (b *tally) insert(db *sql.DB) error {
+	b.mu.Lock()
+	id := b.next
+	b.next++
+	b.known[id] = false
+	b.mu.Unlock()
+	_, err := db.Exec("INSERT INTO s VALUES (?, 'x')", id)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case err == nil:
+		b.known[id] = true
+	case undone(err):
+		delete(b.known, id)
+	}
+	return err
+}
+
+// name inserts a name, which somebody else may be inserting at the same time, or have inserted.
+func (b *tally) name(db *sql.DB) error {
+	b.mu.Lock()
+	n := b.nextName
+	if rand.N(2) == 0 {
+		b.nextName++
+	} else if n > 0 {
+		n -= 1 + rand.N(min(n, 20))
+	}
+	b.mu.Unlock()
+	_, err := db.Exec("INSERT INTO u (name) VALUES (?)", fmt.Sprint("name ", n))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case err == nil && b.names[n] == sure:
+		b.wrong = append(b.wrong, fmt.Sprintf("name %d was inserted twice", n))
+	case err == nil:
+		b.names[n] = sure
+	case code(err) == 1062:
+		b.refused.Add(1)
+		return nil
+	case !undone(err) && b.names[n] != sure:
+		b.names[n] = perhaps
+	}
+	return err
+}
+
+// change adds one to rows, in a transaction if there are several.
+func (b *tally) change(db *sql.DB, ids ...int) error {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	note := func(sure, perhaps int) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, id := range ids {
+			b.changes[id].sure += sure
+			b.changes[id].perhaps += perhaps
+		}
+	}
+	if len(ids) == 1 {
+		_, err := db.Exec("UPDATE n SET n = n + 1 WHERE id = ?", ids[0])
+		switch {
+		case err == nil:
+			note(1, 0)
+		case !undone(err):
+			note(0, 1)
+		}
+		return err
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, err := tx.Exec("UPDATE n SET n = n + 1 WHERE id = ?", id); err != nil {
+			_ = tx.Rollback()
+			return err // nothing is committed without COMMIT
+		}
+	}
+	err = tx.Commit()
+	switch {
+	case err == nil:
+		note(1, 0)
+	case !undone(err):
+		note(0, 1)
+	}
+	return err
+}
+
+// counter counts all rows over and over: those of n are always the same, and of s at least those that are acknowledged.
+func (b *tally) counter(ctx context.Context, db *sql.DB) error {
+	for ctx.Err() == nil {
+		b.mu.Lock()
+		sure := 0
+		for _, ok := range b.known {
+			if ok {
+				sure++
+			}
+		}
+		b.mu.Unlock()
+		var rows, distinct, inserted int
+		err := db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT id) FROM n").Scan(&rows, &distinct)
+		if err == nil {
+			if rows != chaosRows || distinct != chaosRows {
+				return fmt.Errorf("%d rows, %d of them different, instead of %d", rows, distinct, chaosRows)
+			}
+			err = db.QueryRow("SELECT COUNT(*) FROM s").Scan(&inserted)
+		}
+		if err != nil {
+			time.Sleep(10 * time.Millisecond) // the proxy was shut out, and comes back
+			continue
+		}
+		b.mu.Lock()
+		most := b.next
+		b.mu.Unlock()
+		if inserted < sure || inserted > most {
+			return fmt.Errorf("%d rows, of which %d were acknowledged before and %d are possible", inserted, sure, most)
+		}
+		b.counts.Add(1)
+		b.done.Add(2)
+	}
+	return nil
+}
+
+// audit compares what is there with what clients were told, and where it is with the map.
+func (b *tally) audit(t *testing.T, m *machine) {
+	require.Eventually(t, func() bool { _, err := m.db.Exec("SELECT 1"); return err == nil }, time.Minute, 100*time.Millisecond)
+	there := map[string]int{}
+	for _, id := range strings.Split(text(t, m.db, "SELECT id FROM s"), ",") {
+		there[id]++
+	}
+	lost, twice, ghosts := 0, 0, 0
+	for id := range b.next {
+		sure, known := b.known[id]
+		switch n := there[strconv.Itoa(id)]; {
+		case n > 1:
+			twice++
+		case n == 0 && sure:
+			lost++
+		case n == 1 && !known:
+			ghosts++
+		}
+	}
+	assert.Zero(t, lost, "acknowledged rows are missing")
+	assert.Zero(t, twice, "rows are there twice")
+	assert.Zero(t, ghosts, "rows are there whose insert was refused")
+	for id := range chaosRows {
+		n, err := strconv.Atoi(text(t, m.db, fmt.Sprintf("SELECT n FROM n WHERE id = %d", id)))
+		require.NoError(t, err)
+		c := b.changes[id]
+		assert.True(t, n >= c.sure && n <= c.sure+c.perhaps, "row %d was changed %d times; %d were acknowledged and %d are unknown", id, n, c.sure, c.perhaps)
+	}
+	assert.Empty(t, b.wrong)
+	taken := map[string]int{}
+	for _, name := range strings.Split(text(t, m.db, "SELECT name FROM u"), ",") {
+		taken[name]++
+	}
+	for n := range b.nextName {
+		name := fmt.Sprint("name ", n)
+		assert.LessOrEqual(t, taken[name], 1, name)
+		switch b.names[n] {
+		case sure:
+			assert.Equal(t, 1, taken[name], name)
+		case unknown:
+			assert.Zero(t, taken[name], "%s is there, and all who inserted it were refused", name)
+		}
+		if n%17 == 0 { // the index across groups says the same as the rows
+			assert.Equal(t, taken[name], len(text(t, m.db, "SELECT 1 FROM u WHERE name = '"+name+"'")), name)
+		}
+	}
+	pm, _, err := m.store.Map(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, pm.Moving())
+	for table, columns := range map[string]string{"s": "id, v", "n": "id, n", "u": "id, name"} {
+		sum := "SELECT COUNT(*), COALESCE(SUM(CRC32(CONCAT_WS('|', " + columns + "))), 0) FROM " + table
+		var rows, crc int
+		for g := range m.Info().NodeGroups {
+			var r, c int
+			require.NoError(t, m.NodeGroupDB(t, g+1, "d").QueryRow(sum).Scan(&r, &c))
+			rows, crc = rows+r, crc+c
+		}
+		assert.Equal(t, fmt.Sprint(rows, " ", crc), text(t, m.db, sum), "checksum of %s", table)
+	}
+	for g := range m.Info().NodeGroups {
+		for _, table := range []string{"s", "n", "u"} {
+			for _, id := range strings.Split(text(t, m.NodeGroupDB(t, g+1, "d"), "SELECT id FROM "+table), ",") {
+				if id != "" && pm.Owner(partition(id)) != placement.NodeGroupID(g+1) {
+					t.Errorf("row %s of %s is on node group %d, which does not own it", id, table, g+1)
+				}
+			}
+		}
+		late := text(t, m.NodeGroupDB(t, g+1, ""), "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '_skarv' AND table_name = 'late_write'")
+		if late != "0" {
+			assert.Equal(t, "0", text(t, m.NodeGroupDB(t, g+1, ""), "SELECT COUNT(*) FROM _skarv.late_write"), "late writes on node group %d", g+1)
+		}
+	}
+}
