@@ -11,10 +11,10 @@ FUZZTIME ?= 30s
 RACE = $(shell echo 'int main(void) { return 0; }' | cc -x c - -o /dev/null >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg memory golden fuzz bench bench-cutover pgo check lint proto clean
+.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg memory golden fuzz bench bench-cutover bench-overload pgo check lint proto clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build skarv and skarvctl into bin/
 	go build -o bin/ ./cmd/...
@@ -80,6 +80,10 @@ bench: build ## measure everything and write docs/performance.md, in about ten m
 bench-cutover: build ## measure statements while partitions move, 50 times, and write that part of docs/performance.md (ARGS="--cutovers 10")
 	@scripts/test-deps.sh
 	go run ./test/bench --sections cutover --write docs/performance.md $(ARGS)
+
+bench-overload: build ## measure overload, and one node group that is ten times slower, in about four minutes; writes docs/performance.md
+	@scripts/test-deps.sh
+	go run ./test/overload --write docs/performance.md $(ARGS)
 
 pgo: build ## take a profile of the statements' way, and make it the one that skarv is built with
 	@scripts/test-deps.sh --haproxy

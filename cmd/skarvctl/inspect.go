@@ -23,6 +23,15 @@ type nodeGroup struct {
 	Health     string     `json:"health"`
 	Since      *time.Time `json:"health_since,omitempty"`
 	Error      string     `json:"error,omitempty"`
+	Load       *load      `json:"load,omitempty"`
+}
+
+// load is what the process that was asked sees of a node group.
+type load struct {
+	Limit   uint32 `json:"limit"`
+	InUse   uint32 `json:"in_use"`
+	Queue   uint32 `json:"queue"`
+	Refused uint64 `json:"refused"`
 }
 
 func toGroup(g *adminv1.NodeGroup) nodeGroup {
@@ -31,6 +40,9 @@ func toGroup(g *adminv1.NodeGroup) nodeGroup {
 		Partitions: g.Partitions, Since: when(g.HealthSince), Error: g.Error,
 	}
 	out.Health = strings.ToLower(strings.TrimPrefix(g.Health.String(), "HEALTH_"))
+	if l := g.GetLoad(); l != nil {
+		out.Load = &load{l.Limit, l.InUse, l.Queue, l.Refused}
+	}
 	for _, r := range g.Replicas {
 		out.Replicas = append(out.Replicas, r.Addr)
 	}
@@ -46,9 +58,13 @@ func toGroups(in []*adminv1.NodeGroup) []nodeGroup {
 }
 
 func printGroups(w io.Writer, groups []nodeGroup) {
-	row(w, "ID", "NAME", "PRIMARY", "REPLICAS", "VERSION", "PARTITIONS", "HEALTH", "ERROR")
+	row(w, "ID", "NAME", "PRIMARY", "REPLICAS", "VERSION", "PARTITIONS", "HEALTH", "IN USE", "LIMIT", "WAIT", "REFUSED", "ERROR")
 	for _, g := range groups {
-		row(w, g.ID, g.Name, g.Primary, strings.Join(g.Replicas, ","), g.Version, g.Partitions, g.Health, g.Error)
+		l := g.Load
+		if l == nil {
+			l = &load{}
+		}
+		row(w, g.ID, g.Name, g.Primary, strings.Join(g.Replicas, ","), g.Version, g.Partitions, g.Health, l.InUse, l.Limit, l.Queue, l.Refused, g.Error)
 	}
 }
 

@@ -25,8 +25,11 @@ import (
 // Config sets limits and times; zero values mean the defaults of DefaultConfig.
 type Config struct {
 	MaxPerGroup    int           // connections to one node group, all profiles together
+	MinPerGroup    int           // as many may be in use however slow the group is
+	FixedLimit     bool          // MaxPerGroup is the limit; how slow the group is does not matter
+	MaxQueue       int           // statements that may wait for a connection to one node group
 	DialTimeout    time.Duration // one login
-	AcquireTimeout time.Duration // wait for a free connection of a full pool
+	AcquireTimeout time.Duration // the longest wait for a connection
 	ProbeInterval  time.Duration // between two health probes of a server
 	FailAfter      time.Duration // a server silent for so long is down: its statements end with an error
 	IdleTimeout    time.Duration // connections unused for so long are closed
@@ -51,8 +54,10 @@ type Accounts interface {
 func DefaultConfig() Config {
 	return Config{
 		MaxPerGroup:    256,
+		MinPerGroup:    8,
+		MaxQueue:       1000,
 		DialTimeout:    3 * time.Second,
-		AcquireTimeout: 5 * time.Second,
+		AcquireTimeout: time.Second,
 		ProbeInterval:  time.Second,
 		FailAfter:      5 * time.Second,
 		IdleTimeout:    5 * time.Minute,
@@ -85,6 +90,8 @@ func NewPools(cfg Config) *Pools {
 		}
 	}
 	orInt(&cfg.MaxPerGroup, d.MaxPerGroup)
+	orInt(&cfg.MinPerGroup, d.MinPerGroup)
+	orInt(&cfg.MaxQueue, d.MaxQueue)
 	orInt(&cfg.MaxStatements, d.MaxStatements)
 	orTime(&cfg.DialTimeout, d.DialTimeout)
 	orTime(&cfg.AcquireTimeout, d.AcquireTimeout)
@@ -144,16 +151,16 @@ func (p *Pools) pool(g placement.NodeGroupID) *pool {
 }
 
 // Get returns a connection to node group g with the profile and the session state asked for. hint is a connection
-// this session used before, which is preferred when it is free; it may be nil. The caller must call Release or
-// Discard. Errors are *sqlerr.Error: ServerLost when the group's server is down or refuses, TooManyUserConns when
-// no connection came free in time.
-func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *Conn) (*Conn, error) {
+// this session used before, which is preferred when it is free; it may be nil. claim decides whether it must wait. The
+// caller must call Release or Discard. Errors are *sqlerr.Error: ServerLost when the group's server is down or refuses,
+// TooManyUserConns when no connection came free in time or, as far as one can tell, will.
+func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *Conn, claim Claim) (*Conn, error) {
 	pl := p.pool(g)
 	if pl == nil {
 		return nil, sqlerr.ServerLost.New(fmt.Sprintf("node group %d is not in the topology", g))
 	}
 	for {
-		c, err := pl.get(profile, hint)
+		c, err := pl.get(profile, st, hint, claim)
 		if err != nil {
 			return nil, err
 		}
@@ -179,6 +186,25 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 	}
 }
 
+// Admit is asked before connections to several groups are taken: it refuses when one of them is down or refuses
+// statements, so that nothing is held while waiting for it. It costs a load per group.
+func (p *Pools) Admit(groups []placement.NodeGroupID) error {
+	for _, g := range groups {
+		pl := p.pool(g)
+		if pl == nil {
+			continue // Get says it
+		}
+		if e := pl.down.Load(); e != nil {
+			return e
+		}
+		if pl.gate.standing.Load() {
+			pl.metrics.refused[refusedEarly].Inc()
+			return pl.overloaded()
+		}
+	}
+	return nil
+}
+
 // Health is what the last probes said of a node group's primary.
 type Health struct {
 	Up        bool
@@ -186,6 +212,9 @@ type Health struct {
 	LastError string
 	Open      int // connections
 	InUse     int
+	Limit     int    // of InUse, at present
+	Queue     int    // statements that wait for a connection
+	Refused   uint64 // statements that got none, since the process was started
 }
 
 // Up reports whether node group g is not known to be down.

@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"io"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
@@ -31,7 +33,14 @@ type Conn struct {
 	statements map[uint64]*Prepared
 	clock      uint64 // of Prepared.used
 
+	// of the holder's statements
+	turn  uint32        // they are counted, to time some of them
+	began time.Duration // on the pool's clock, of one that is timed; 0 else
+	took  time.Duration // the last that was timed since the connection was handed out; 0: none
+	busy  atomic.Bool   // one is running; kept only for a claim that is Held
+
 	// guarded by pool.mu
+	claim      Claim // it was handed out for
 	idle       bool
 	prev, next *Conn // in the idle list
 	since      int64 // pool.probes when it became idle
@@ -42,6 +51,40 @@ func (c *Conn) State() *State { return c.state }
 
 // Profile is what the connection agreed with its server at login.
 func (c *Conn) Profile() Profile { return c.profile }
+
+// timeEvery is which part of the statements is timed.
+const timeEvery = 8
+
+// Begin and End are called around a statement that runs on the connection, so that it is known how long statements take
+// and how many connections are idle in their holders' hands.
+func (c *Conn) Begin() {
+	if c.claim.Held {
+		c.busy.Store(true)
+	}
+	if c.turn++; c.turn%timeEvery == 0 && !c.claim.Wide {
+		c.began = time.Since(c.pool.born)
+	}
+}
+
+// End is the end of what Begin began.
+func (c *Conn) End() {
+	if c.claim.Held {
+		c.busy.Store(false)
+	}
+	if c.began != 0 {
+		c.took, c.began = time.Since(c.pool.born)-c.began, 0
+	}
+}
+
+// Keep says that the holder keeps the connection for more than the statement it was asked for.
+func (c *Conn) Keep() {
+	c.pool.mu.Lock()
+	defer c.pool.mu.Unlock()
+	if !c.claim.Held {
+		c.claim.Held = true
+		c.pool.gate.held++
+	}
+}
 
 // SetState says that the holder brought the connection to st itself.
 func (c *Conn) SetState(st *State) { c.state = st }

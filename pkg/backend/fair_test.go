@@ -19,7 +19,7 @@ func TestHandOutIsFair(t *testing.T) {
 	all := make([]*backend.Conn, connections) // made before what is counted begins: a busy machine takes its time for some
 	for i := range all {
 		var err error
-		all[i], err = p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil)
+		all[i], err = p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{})
 		require.NoError(t, err)
 	}
 	for _, c := range all {
@@ -35,7 +35,7 @@ func TestHandOutIsFair(t *testing.T) {
 			g.Go(func() {
 				var hint *backend.Conn
 				for done.Add(1) <= statements {
-					c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), hint)
+					c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), hint, backend.Claim{})
 					if err != nil {
 						t.Error(err)
 						return

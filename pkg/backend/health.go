@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"skarv/pkg/mysqlconn"
@@ -25,6 +26,10 @@ func (p *pool) watch(ctx context.Context) {
 	answered := time.Now()
 	tick := time.NewTicker(p.cfg.ProbeInterval)
 	defer tick.Stop()
+	fast := time.NewTicker(adaptInterval)
+	defer fast.Stop()
+	fast.Stop() // until it is needed
+	calm := time.Time{}
 	for {
 		p.probes.Add(1)
 		err := p.probeAgain(ctx, &probe)
@@ -49,12 +54,78 @@ func (p *pool) watch(ctx context.Context) {
 		if p.trim() {
 			return
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
+		if p.adapt(ctx, probe) {
+			calm = time.Now()
+			fast.Reset(adaptInterval)
+		}
+	wait:
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				break wait
+			case <-p.pressed:
+				calm = time.Now()
+				fast.Reset(adaptInterval)
+			case <-fast.C:
+				switch {
+				case p.adapt(ctx, probe):
+					calm = time.Now()
+				case time.Since(calm) >= calmAfter:
+					fast.Stop()
+				}
+			}
 		}
 	}
+}
+
+const (
+	// adaptInterval is how often the limit of a group under pressure is looked at, and calmAfter when that ends.
+	adaptInterval = 100 * time.Millisecond
+	calmAfter     = 5 * time.Second
+	// askInterval is how often a server under pressure is asked for its row lock waits.
+	askInterval = 500 * time.Millisecond
+)
+
+// adapt lets the gate follow what the server can do. It reports whether the group is under pressure.
+func (p *pool) adapt(ctx context.Context, probe *mysqlconn.Conn) bool {
+	p.mu.Lock()
+	pressed := p.gate.pressed()
+	idle := 0
+	if p.gate.held > 0 {
+		for c := range p.all {
+			if !c.idle && c.claim.Held && !c.busy.Load() {
+				idle++
+			}
+		}
+	}
+	p.mu.Unlock()
+	locked := 0
+	if pressed && probe != nil && p.down.Load() == nil {
+		if now := time.Now(); now.Sub(p.asked) >= askInterval {
+			p.locked, p.asked = p.rowLockWaits(ctx, probe), now
+		}
+		locked = p.locked
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gate.adapt(time.Now(), idle, locked)
+	return pressed
+}
+
+// rowLockWaits is how many statements of the server wait for a row lock; 0 if it does not say.
+func (p *pool) rowLockWaits(ctx context.Context, probe *mysqlconn.Conn) int {
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.FailAfter)
+	defer cancel()
+	stop := context.AfterFunc(ctx, probe.Interrupt)
+	defer stop()
+	_, rows, err := probe.QueryAll("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'", 1)
+	if err != nil || len(rows) != 1 || len(rows[0]) != 2 {
+		return 0
+	}
+	n, _ := strconv.Atoi(string(rows[0][1]))
+	return n
 }
 
 // refused reports whether err is the server's own answer: it is there, if only to say that it has too many connections
@@ -98,6 +169,7 @@ func (p *pool) setUp() {
 	p.mu.Lock()
 	if was != nil {
 		p.since = time.Now()
+		p.gate.restart()
 	}
 	p.lastErr = ""
 	closed := p.closed
@@ -133,10 +205,7 @@ func (p *pool) setDown(err error) {
 	for c := range p.all {
 		conns = append(conns, c)
 	}
-	for _, w := range p.waiters {
-		w.ready <- nil
-	}
-	p.waiters = nil
+	p.gate.close(e)
 	for cancel := range p.dials {
 		(*cancel)()
 	}
@@ -157,21 +226,21 @@ func (p *pool) trim() (over bool) {
 		next := c.next
 		if down || c.since < limit {
 			p.idle.remove(c)
+			p.gate.free--
 			delete(p.all, c)
 			victims = append(victims, c)
 		}
 		c = next
 	}
-	inUse := len(p.all)
-	for c := p.idle.front; c != nil; c = c.next {
-		inUse--
-	}
+	inUse, allowed, queue := p.gate.inUse, p.gate.allowance, p.gate.queue.n
 	open := len(p.all)
 	closed := p.closed
 	p.mu.Unlock()
 	if !closed {
 		p.metrics.open.Set(float64(open))
 		p.metrics.inUse.Set(float64(inUse))
+		p.metrics.limit.Set(float64(allowed))
+		p.metrics.queue.Set(float64(queue))
 	}
 	for _, c := range victims {
 		_ = c.Close()
@@ -182,9 +251,8 @@ func (p *pool) trim() (over bool) {
 func (p *pool) health() Health {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h := Health{Up: p.down.Load() == nil, Since: p.since, LastError: p.lastErr, Open: len(p.all), InUse: len(p.all)}
-	for c := p.idle.front; c != nil; c = c.next {
-		h.InUse--
+	return Health{
+		Up: p.down.Load() == nil, Since: p.since, LastError: p.lastErr, Open: len(p.all), InUse: p.gate.inUse,
+		Limit: p.gate.allowance, Queue: p.gate.queue.n, Refused: p.gate.refusals,
 	}
-	return h
 }

@@ -10,14 +10,14 @@ import (
 
 // metrics of all pools; nothing here is touched by a statement that finds an idle connection.
 type metrics struct {
-	up, open, inUse *prometheus.GaugeVec
-	dialErrors      *prometheus.CounterVec
-	exhausted       *prometheus.CounterVec
+	up, open, inUse, limit, queue *prometheus.GaugeVec
+	dialErrors, refused           *prometheus.CounterVec
 }
 
 type groupMetrics struct {
-	up, open, inUse       prometheus.Gauge
-	dialErrors, exhausted prometheus.Counter
+	up, open, inUse, limit, queue prometheus.Gauge
+	dialErrors                    prometheus.Counter
+	refused                       map[refusal]prometheus.Counter
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -31,19 +31,30 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Name: "skarv_backend_connections_in_use", Help: "Connections to the node group held by sessions."}, label),
 		dialErrors: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "skarv_backend_dial_errors_total", Help: "Logins to the node group that failed."}, label),
-		exhausted: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "skarv_backend_pool_exhausted_total", Help: "Statements refused because no connection came free in time."}, label),
+		limit: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "skarv_backend_limit", Help: "Connections to the node group that new work may use at present."}, label),
+		queue: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "skarv_backend_queue", Help: "Statements that wait for a connection to the node group."}, label),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "skarv_backend_refused_total",
+			Help: "Statements refused because the node group is overloaded: its queue was full (queue), their turn would have come too late (early), or did not come in time (timeout).",
+		}, append(label, "reason")),
 	}
 	if r != nil {
-		r.MustRegister(m.up, m.open, m.inUse, m.dialErrors, m.exhausted)
+		r.MustRegister(m.up, m.open, m.inUse, m.limit, m.queue, m.dialErrors, m.refused)
 	}
 	return m
 }
 
 func (m *metrics) group(g *catalog.NodeGroup) *groupMetrics {
 	l := strconv.Itoa(int(g.ID))
-	return &groupMetrics{
+	gm := &groupMetrics{
 		up: m.up.WithLabelValues(l), open: m.open.WithLabelValues(l), inUse: m.inUse.WithLabelValues(l),
-		dialErrors: m.dialErrors.WithLabelValues(l), exhausted: m.exhausted.WithLabelValues(l),
+		limit: m.limit.WithLabelValues(l), queue: m.queue.WithLabelValues(l),
+		dialErrors: m.dialErrors.WithLabelValues(l), refused: map[refusal]prometheus.Counter{},
 	}
+	for _, r := range []refusal{refusedFull, refusedEarly, refusedLate} {
+		gm.refused[r] = m.refused.WithLabelValues(l, string(r))
+	}
+	return gm
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,28 +21,39 @@ type pool struct {
 	group   *catalog.NodeGroup
 	metrics *groupMetrics
 	orphans *orphans
+	born    time.Time                    // where the pool's clock begins
 	probes  atomic.Int64                 // probes begun: the clock of idleness, which costs nothing to read
 	down    atomic.Pointer[sqlerr.Error] // not nil while the server is down: what statements are told
 
+	pressed chan struct{} // someone has to wait
+
+	// of watch alone
+	locked int       // statements that waited for row locks
+	asked  time.Time // when the server was asked for it
+
 	mu sync.Mutex
 	// guarded by mu; never held over I/O
+	gate    gate // who may hold a connection
 	idle    list // connections not in use, longest idle first
 	all     map[*Conn]struct{}
-	dialing int
 	dials   map[*context.CancelFunc]struct{} // broken off when the server is found to be down
-	waiters []*waiter                        // first come, first served
 	closed  bool
 	since   time.Time // of the present health
 	lastErr string
 }
 
-type waiter struct {
-	profile Profile
-	ready   chan *Conn // nil: try again (a place to dial is free)
-}
-
 func newPool(g *catalog.NodeGroup, cfg Config, m *metrics, o *orphans) *pool {
-	return &pool{cfg: cfg, group: g, metrics: m.group(g), orphans: o, all: map[*Conn]struct{}{}, dials: map[*context.CancelFunc]struct{}{}, since: time.Now()}
+	p := &pool{
+		cfg: cfg, group: g, metrics: m.group(g), orphans: o, all: map[*Conn]struct{}{}, dials: map[*context.CancelFunc]struct{}{},
+		since: time.Now(), born: time.Now(), pressed: make(chan struct{}, 1),
+	}
+	floor := cfg.MinPerGroup
+	if cfg.FixedLimit {
+		floor = cfg.MaxPerGroup
+	}
+	p.gate.init(cfg.MaxPerGroup, cfg.MaxQueue, floor, cfg.AcquireTimeout, p.since)
+	p.gate.refused = func(r refusal) { p.metrics.refused[r].Inc() }
+	return p
 }
 
 // serves reports whether the pool's connections are those to g's primary.
@@ -58,116 +68,97 @@ func nameOf(g *catalog.NodeGroup) string {
 	return fmt.Sprintf("node group %d (%s at %s)", g.ID, g.Name, g.Primary.Addr)
 }
 
-// get takes an idle connection of the profile, dials a new one, or waits in line for one.
-func (p *pool) get(profile Profile, hint *Conn) (*Conn, error) {
+// get takes a place, and for it an idle connection of the profile or a new one.
+func (p *pool) get(profile Profile, st *State, hint *Conn, claim Claim) (*Conn, error) {
 	if e := p.down.Load(); e != nil {
 		return nil, e
 	}
 	p.mu.Lock()
-	if hint != nil && hint.pool == p && hint.idle && hint.profile == profile && len(p.waiters) == 0 {
-		p.take(hint)
-		p.mu.Unlock()
-		return hint, nil
-	}
-	if len(p.waiters) == 0 {
-		if c := p.idle.find(profile); c != nil {
-			p.take(c)
+	if !p.gate.enter(claim) {
+		if err := p.wait(claim, st); err != nil {
 			p.mu.Unlock()
-			return c, nil
+			return nil, err
 		}
-	}
-	return p.getSlow(profile)
-}
-
-// take marks an idle connection as in use; p.mu is held.
-func (p *pool) take(c *Conn) {
-	p.idle.remove(c)
-	c.idle = false
-	c.uses++
-}
-
-// getSlow is get without an idle connection of the profile; p.mu is held when it is called, not when it returns.
-func (p *pool) getSlow(profile Profile) (*Conn, error) {
-	var timeout *time.Timer
-	for first := true; ; first = false {
-		if p.closed {
+		if e := p.down.Load(); e != nil {
+			p.gate.leave(claim, 0)
 			p.mu.Unlock()
-			return nil, sqlerr.ServerLost.New(p.name() + " has left the topology")
-		}
-		mayDial := len(p.waiters) == 0 || !first
-		if mayDial && len(p.all)+p.dialing >= p.cfg.MaxPerGroup && p.idle.front != nil {
-			// Idle connections of another profile only: one of them makes room.
-			victim := p.idle.front
-			p.take(victim)
-			delete(p.all, victim)
-			p.dialing++
-			p.mu.Unlock()
-			_ = victim.Close()
-			return p.dialCounted(profile)
-		}
-		if mayDial && len(p.all)+p.dialing < p.cfg.MaxPerGroup {
-			p.dialing++
-			p.mu.Unlock()
-			return p.dialCounted(profile)
-		}
-		w := &waiter{profile: profile, ready: make(chan *Conn, 1)}
-		if first {
-			p.waiters = append(p.waiters, w)
-		} else {
-			p.waiters = slices.Insert(p.waiters, 0, w)
-		}
-		p.mu.Unlock()
-		if timeout == nil {
-			timeout = time.NewTimer(p.cfg.AcquireTimeout)
-			defer timeout.Stop()
-		}
-		select {
-		case c := <-w.ready:
-			if e := p.down.Load(); e != nil {
-				if c != nil {
-					c.Discard()
-				}
-				return nil, e
-			}
-			if c != nil {
-				if c.profile == profile {
-					return c, nil
-				}
-				// It is another profile's: its place is ours.
-				p.mu.Lock()
-				delete(p.all, c)
-				p.dialing++
-				p.mu.Unlock()
-				_ = c.Close()
-				return p.dialCounted(profile)
-			}
-			p.mu.Lock()
-		case <-timeout.C:
-			p.mu.Lock()
-			if i := slices.Index(p.waiters, w); i >= 0 {
-				p.waiters = slices.Delete(p.waiters, i, i+1)
-				p.mu.Unlock()
-			} else {
-				p.mu.Unlock()
-				// What came at the last moment is passed on: a connection, or a place to dial.
-				if c := <-w.ready; c != nil {
-					c.Release()
-				} else {
-					p.mu.Lock()
-					p.wake()
-					p.mu.Unlock()
-				}
-			}
-			p.metrics.exhausted.Inc()
-			e := sqlerr.TooManyUserConns.New("")
-			e.Message = fmt.Sprintf("%s is overloaded: all %d connections were busy for %s", p.name(), p.cfg.MaxPerGroup, p.cfg.AcquireTimeout)
 			return nil, e
 		}
 	}
+	if hint != nil && hint.pool == p && hint.idle && hint.profile == profile {
+		p.take(hint, claim)
+		p.mu.Unlock()
+		return hint, nil
+	}
+	if c := p.idle.find(profile); c != nil {
+		p.take(c, claim)
+		p.mu.Unlock()
+		return c, nil
+	}
+	return p.connect(profile, claim)
 }
 
-// dialCounted dials for a place already counted in p.dialing.
-func (p *pool) dialCounted(profile Profile) (*Conn, error) {
+// take marks an idle connection as in use; p.mu is held.
+func (p *pool) take(c *Conn, claim Claim) {
+	p.idle.remove(c)
+	p.gate.free--
+	c.idle = false
+	c.uses++
+	c.claim = claim
+}
+
+// wait queues for a place; p.mu is held at the call and at return.
+func (p *pool) wait(claim Claim, st *State) error {
+	select {
+	case p.pressed <- struct{}{}:
+	default:
+	}
+	err := p.gate.wait(&p.mu, claim, st.timeLimit())
+	if err == nil || !isRefusal(err) {
+		return err
+	}
+	return p.overloadedLocked()
+}
+
+// overloaded is what a statement is told that is refused.
+func (p *pool) overloaded() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.overloadedLocked()
+}
+
+func (p *pool) overloadedLocked() error {
+	e := sqlerr.TooManyUserConns.New("")
+	e.Message = fmt.Sprintf("%s is overloaded: %d connections to it are in use and %d statements wait for one; try again later",
+		p.name(), p.gate.inUse, p.gate.queue.n)
+	return e
+}
+
+// connect makes a connection for a place that was taken; p.mu is held when it is called, not when it returns.
+func (p *pool) connect(profile Profile, claim Claim) (*Conn, error) {
+	if p.closed {
+		p.gate.leave(claim, 0)
+		p.mu.Unlock()
+		return nil, sqlerr.ServerLost.New(p.name() + " has left the topology")
+	}
+	p.gate.dialing++
+	var victim *Conn
+	if len(p.all)+p.gate.dialing > p.cfg.MaxPerGroup && p.idle.front != nil {
+		// Idle connections of another profile only: one of them makes room.
+		victim = p.idle.front
+		p.idle.remove(victim)
+		p.gate.free--
+		delete(p.all, victim)
+	}
+	p.mu.Unlock()
+	if victim != nil {
+		_ = victim.Close()
+	}
+	return p.dialCounted(profile, claim)
+}
+
+// dialCounted dials for a place that was taken, and counted in gate.dialing. Without success the place is given back.
+func (p *pool) dialCounted(profile Profile, claim Claim) (_ *Conn, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), p.cfg.DialTimeout)
 	defer cancel()
 	p.mu.Lock()
@@ -180,10 +171,17 @@ func (p *pool) dialCounted(profile Profile) (*Conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.dials, &cancel)
-	p.dialing--
+	defer func() {
+		if err != nil {
+			p.gate.leave(claim, 0)
+		}
+		p.gate.dialed()
+	}()
 	if err != nil {
-		p.wake()
 		p.metrics.dialErrors.Inc()
+		if sqlerr.HasCode(err, sqlerr.TooManyConnections, sqlerr.TooManyUserConns) {
+			p.gate.crowded()
+		}
 		if e := p.down.Load(); e != nil {
 			return nil, e
 		}
@@ -197,10 +195,9 @@ func (p *pool) dialCounted(profile Profile) (*Conn, error) {
 	if e := p.down.Load(); e != nil { // found out meanwhile: nobody would interrupt this connection
 		mc.Interrupt()
 		_ = mc.Close()
-		p.wake()
 		return nil, e
 	}
-	c := &Conn{Conn: mc, Group: p.group.ID, user: user, pool: p, profile: profile, state: NewState("", nil), uses: 1}
+	c := &Conn{Conn: mc, Group: p.group.ID, user: user, pool: p, profile: profile, state: NewState("", nil), uses: 1, claim: claim}
 	p.all[c] = struct{}{}
 	return c, nil
 }
@@ -291,17 +288,12 @@ func (p *pool) put(c *Conn) {
 		p.discard(c)
 		return
 	}
-	if len(p.waiters) > 0 {
-		w := p.waiters[0]
-		p.waiters = p.waiters[1:]
-		c.uses++
-		p.mu.Unlock()
-		w.ready <- c
-		return
-	}
 	c.idle = true
 	c.since = p.probes.Load()
 	p.idle.push(c)
+	p.gate.free++
+	p.gate.leave(c.claim, c.took)
+	c.took = 0
 	p.mu.Unlock()
 }
 
@@ -312,18 +304,11 @@ func (p *pool) discard(c *Conn) {
 	}
 	_ = c.Close()
 	p.mu.Lock()
-	delete(p.all, c)
-	p.wake()
-	p.mu.Unlock()
-}
-
-// wake tells the first waiter that a place is free; p.mu is held.
-func (p *pool) wake() {
-	if len(p.waiters) > 0 {
-		w := p.waiters[0]
-		p.waiters = p.waiters[1:]
-		w.ready <- nil
+	if _, there := p.all[c]; there {
+		delete(p.all, c)
+		p.gate.leave(c.claim, c.took)
 	}
+	p.mu.Unlock()
 }
 
 // close ends the pool: idle connections now, those in use when they come back.
@@ -335,11 +320,8 @@ func (p *pool) close() {
 		victims = append(victims, c)
 		delete(p.all, c)
 	}
-	p.idle = list{}
-	for _, w := range p.waiters {
-		w.ready <- nil
-	}
-	p.waiters = nil
+	p.idle, p.gate.free = list{}, 0
+	p.gate.close(sqlerr.ServerLost.New(p.name() + " has left the topology"))
 	p.mu.Unlock()
 	for _, c := range victims {
 		_ = c.Close()

@@ -44,18 +44,18 @@ func TestPool(t *testing.T) {
 	none := backend.Profile{NoDB: true}
 	get := func(t *testing.T, profile backend.Profile, st *backend.State) *backend.Conn {
 		t.Helper()
-		c, err := p.Get(1, profile, st, nil)
+		c, err := p.Get(1, profile, st, nil, backend.Claim{})
 		require.NoError(t, err)
 		return c
 	}
 	t.Run("full", func(t *testing.T) {
 		a, b := get(t, none, fresh), get(t, none, fresh)
-		_, err := p.Get(1, none, fresh, nil)
+		_, err := p.Get(1, none, fresh, nil, backend.Claim{})
 		require.True(t, sqlerr.HasCode(err, sqlerr.TooManyUserConns), "%v", err)
 		var g sync.WaitGroup
 		for range 20 { // who waits is served in turn, whatever the profile
 			g.Go(func() {
-				c, err := p.Get(1, backend.Profile{}, inDB, nil)
+				c, err := p.Get(1, backend.Profile{}, inDB, nil, backend.Claim{})
 				if err != nil {
 					t.Error(err)
 					return
@@ -85,7 +85,7 @@ func TestPool(t *testing.T) {
 		id := c.ThreadID()
 		c.Release()
 		for range 3 {
-			_, err := p.Get(1, none, backend.NewState("", []backend.Variable{{Name: "@a", Value: "'left'"}, {Name: "@@session.sql_mode", Value: "'nonsense'"}}), nil)
+			_, err := p.Get(1, none, backend.NewState("", []backend.Variable{{Name: "@a", Value: "'left'"}, {Name: "@@session.sql_mode", Value: "'nonsense'"}}), nil, backend.Claim{})
 			require.True(t, sqlerr.HasCode(err, 1231), "%v", err)
 		}
 		c = get(t, none, fresh)
@@ -126,7 +126,7 @@ func TestRunEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- p.Run(ctx) }()
-	c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil)
+	c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{})
 	require.NoError(t, err)
 	p.Apply(nil) // the group leaves while a statement runs
 	_, err = c.Exec("DO 1")

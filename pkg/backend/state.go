@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"skarv/pkg/wire"
 )
@@ -116,4 +118,20 @@ func diff(have, want *State) difference {
 	}
 	d.set = set.String()
 	return d
+}
+
+// timeLimit is how long a statement may take by the session's own settings, 0 without a limit: max_statement_time is
+// MariaDB's, in seconds, max_execution_time MySQL's, in milliseconds.
+func (s *State) timeLimit() time.Duration {
+	for _, v := range [...]struct {
+		name string
+		unit float64
+	}{{"@@session.`max_statement_time`", 1e9}, {"@@session.`max_execution_time`", 1e6}} {
+		if text, ok := s.Get(v.name); ok {
+			if n, err := strconv.ParseFloat(text, 64); err == nil && n > 0 {
+				return time.Duration(n * v.unit)
+			}
+		}
+	}
+	return 0
 }

@@ -31,6 +31,9 @@ type GroupHealth struct {
 	Up    bool
 	Since time.Time
 	Err   string
+
+	Limit, InUse, Queue int // connections that new work may use, those in use, statements that wait
+	Refused             uint64
 }
 
 // AdminConfig says what an Admin answers from.
@@ -50,6 +53,8 @@ type AdminConfig struct {
 	Sessions func() []*adminv1.Session
 	// KillSession ends one of them, or its statement; onlyUser is "" for anybody's. It may be nil.
 	KillSession func(id uint32, statementOnly bool, onlyUser string) error
+	// SessionTrace returns the last steps of a session, of this process alone or of any. The error has a gRPC status. It may be nil.
+	SessionTrace func(ctx context.Context, id uint32, here bool) (*adminv1.SessionTraceResponse, error)
 }
 
 // Admin serves the admin API in any process of the cluster.
@@ -199,6 +204,7 @@ func (a *Admin) groups(snap *catalog.Snapshot) []*adminv1.NodeGroup {
 			if h.Up {
 				out[i].Health, out[i].Error = adminv1.NodeGroup_HEALTH_UP, ""
 			}
+			out[i].Load = &adminv1.Load{Limit: uint32(h.Limit), InUse: uint32(h.InUse), Queue: uint32(h.Queue), Refused: h.Refused}
 			if !h.Since.IsZero() {
 				out[i].HealthSince = timestamppb.New(h.Since)
 			}
@@ -331,6 +337,14 @@ func (a *Admin) KillSession(_ context.Context, req *adminv1.KillSessionRequest) 
 		return nil, status.Error(codes.NotFound, err.Error())
 	}
 	return &adminv1.KillSessionResponse{}, nil
+}
+
+// SessionTrace implements the API.
+func (a *Admin) SessionTrace(ctx context.Context, req *adminv1.SessionTraceRequest) (*adminv1.SessionTraceResponse, error) {
+	if a.cfg.SessionTrace == nil {
+		return nil, status.Error(codes.NotFound, "this process has no clients")
+	}
+	return a.cfg.SessionTrace(ctx, req.GetId(), req.GetHere())
 }
 
 // Tables implements the API.

@@ -43,6 +43,8 @@ var ErrUnread = errors.New("exec: answer not read to its end")
 // Conns is where a Runner gets connections: the pool, or the transaction when there is one. It is used by one
 // goroutine.
 type Conns interface {
+	// Admit is called before the connections to several groups are acquired. After an error none is.
+	Admit(groups []placement.NodeGroupID) error
 	// Acquire returns the connection to g, for this statement alone until Release. write says that the statement
 	// changes rows or locks them. A statement acquires the connections to several groups in ascending order.
 	Acquire(g placement.NodeGroupID, write bool) (Conn, error)

@@ -47,6 +47,8 @@ func (c *cluster) note(format string, args ...any) {
 	c.log = append(c.log, fmt.Sprintf(format, args...))
 }
 
+func (c *cluster) Admit([]placement.NodeGroupID) error { return nil }
+
 func (c *cluster) Acquire(g placement.NodeGroupID, write bool) (Conn, error) {
 	if c.acquire != nil {
 		if err := c.acquire(g); err != nil {

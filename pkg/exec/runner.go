@@ -282,6 +282,11 @@ func (o *onceColumns) Columns(cols []sqltypes.Column) error {
 // cannot wait for each other.
 func (r *Runner) acquire(write bool) error {
 	r.streams = r.streams[:0]
+	if len(r.groups) > 1 {
+		if err := r.Conns.Admit(r.groups); err != nil {
+			return err
+		}
+	}
 	for _, g := range r.groups {
 		if err := r.acquireOne(g, write); err != nil {
 			return err

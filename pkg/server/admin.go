@@ -15,13 +15,17 @@ func (s *Server) runAdmin(ctx context.Context) error {
 		Client:   s.controller(),
 		Health: func(id placement.NodeGroupID) (control.GroupHealth, bool) {
 			h := s.pools.Health(id)
-			return control.GroupHealth{Up: h.Up, Since: h.Since, Err: h.LastError}, true
+			return control.GroupHealth{
+				Up: h.Up, Since: h.Since, Err: h.LastError,
+				Limit: h.Limit, InUse: h.InUse, Queue: h.Queue, Refused: h.Refused,
+			}, true
 		},
 		Transactions: s.listTransactions,
 		Login:        s.pools.Login,
 		Nodes:        s.options.Nodes,
 		Sessions:     s.clientSessions,
 		KillSession:  s.sessions.Kill,
+		SessionTrace: s.sessionTrace,
 	})
 	return admin.Run(ctx, s.admin)
 }

@@ -80,7 +80,10 @@ type Etcd struct {
 type Backend struct {
 	MaxConnections int      `yaml:"max_connections" doc:"Connections of this process to one node group."`
 	DialTimeout    Duration `yaml:"dial_timeout" doc:"Time for one login."`
-	AcquireTimeout Duration `yaml:"acquire_timeout" doc:"How long a statement waits for a free connection before error 1203."`
+	MinConnections int      `yaml:"min_connections" doc:"As many connections to a node group new work may use however slow the group is. Between this and max_connections the limit follows what the group can do; see overload in operations.md."`
+	FixedLimit     bool     `yaml:"fixed_limit" doc:"Leave the limit at max_connections, however slow a node group is."`
+	MaxQueue       int      `yaml:"max_queue" doc:"Statements that may wait for a connection to one node group; more are refused at once with error 1203."`
+	AcquireTimeout Duration `yaml:"acquire_timeout" doc:"The longest a statement waits for a connection before error 1203; where it would be longer, it is refused at once."`
 	FailAfter      Duration `yaml:"fail_after" doc:"A server silent for so long is down: statements that need it end with error 2013."`
 	IdleTimeout    Duration `yaml:"idle_timeout" doc:"Connections unused for so long are closed."`
 	TLSCA          string   `yaml:"tls_ca" doc:"PEM authority of the servers' certificates, for node groups added with --tls verify."`
@@ -130,7 +133,7 @@ func DefaultConfig() Config {
 			Endpoints: []string{"http://127.0.0.1:2379"}, Prefix: "/skarv/v1/", DialTimeout: Duration(5 * time.Second),
 		},
 		Backend: Backend{
-			MaxConnections: 256, DialTimeout: Duration(3 * time.Second), AcquireTimeout: Duration(5 * time.Second),
+			MaxConnections: 256, MinConnections: 8, MaxQueue: 1000, DialTimeout: Duration(3 * time.Second), AcquireTimeout: Duration(time.Second),
 			FailAfter: Duration(5 * time.Second), IdleTimeout: Duration(5 * time.Minute),
 		},
 		Workspace: Workspace{MaxRows: 5_000_000, MaxBytes: 1 << 30, TotalBytes: 4 << 30},
@@ -215,6 +218,11 @@ func (c *Config) faults() []error {
 	positive("mysql.idle_timeout", int64(c.MySQL.IdleTimeout))
 	positive("etcd.dial_timeout", int64(c.Etcd.DialTimeout))
 	positive("backend.max_connections", int64(c.Backend.MaxConnections))
+	positive("backend.min_connections", int64(c.Backend.MinConnections))
+	if c.Backend.MinConnections > c.Backend.MaxConnections {
+		add("backend.min_connections: must not be greater than backend.max_connections")
+	}
+	positive("backend.max_queue", int64(c.Backend.MaxQueue))
 	positive("backend.dial_timeout", int64(c.Backend.DialTimeout))
 	positive("backend.acquire_timeout", int64(c.Backend.AcquireTimeout))
 	positive("backend.fail_after", int64(c.Backend.FailAfter))

@@ -109,6 +109,40 @@ func (p peers) Kill(ctx context.Context, id uint32, query bool, onlyUser string)
 	return sqlerr.UnknownThread.New(id)
 }
 
+// sessionTrace returns the last steps of a client of this process, or unless here is set of any other.
+func (s *Server) sessionTrace(ctx context.Context, id uint32, here bool) (*adminv1.SessionTraceResponse, error) {
+	user, steps, ok := s.sessions.Trace(id)
+	if ok {
+		r := &adminv1.SessionTraceResponse{User: user}
+		for _, step := range steps {
+			r.Steps = append(r.Steps, &adminv1.SessionStep{
+				At: timestamppb.New(step.At), What: step.Name, Kind: step.Kind, NodeGroup: uint32(step.Group), Error: uint32(step.Code),
+			})
+		}
+		return r, nil
+	}
+	none := status.Errorf(codes.NotFound, "there is no connection %d; SHOW PROCESSLIST lists them", id)
+	if here {
+		return nil, none
+	}
+	members, err := peers{s}.others(ctx)
+	if err != nil {
+		return nil, status.Errorf(codes.Unavailable, "the process of connection %d cannot be found: %v", id, err)
+	}
+	for _, m := range members {
+		if uint32(m.Slot-1) != id>>slotShift {
+			continue
+		}
+		var r *adminv1.SessionTraceResponse
+		err := ask(m, func(c adminv1.AdminClient) (err error) {
+			r, err = c.SessionTrace(ctx, &adminv1.SessionTraceRequest{Id: id, Here: true})
+			return err
+		})
+		return r, err
+	}
+	return nil, none
+}
+
 // others are the other proxies.
 func (p peers) others(ctx context.Context) (list []topology.Member, err error) {
 	members, err := p.s.store.Members(ctx)

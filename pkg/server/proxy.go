@@ -144,7 +144,7 @@ func (s *Server) defaultSQLMode(ctx context.Context, snap *catalog.Snapshot) str
 }
 
 func (s *Server) sqlMode(g placement.NodeGroupID) (string, error) {
-	c, err := s.pools.Get(g, backend.Profile{NoDB: true}, backend.NewState("", nil), nil)
+	c, err := s.pools.Get(g, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{Class: backend.Started})
 	if err != nil {
 		return "", err
 	}

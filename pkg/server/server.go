@@ -143,7 +143,8 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	s.freezes, s.options = make(chan struct{}, 1), o
 	s.accounts = fence.NewHolder(fence.HolderConfig{Dial: s.dialGroup, Lost: func() { signal(s.fenced) }, Unfenced: func() { s.presence.Unfenced() }, Log: o.Log})
 	s.pools = backend.NewPools(backend.Config{
-		MaxPerGroup: cfg.Backend.MaxConnections, DialTimeout: time.Duration(cfg.Backend.DialTimeout),
+		MaxPerGroup: cfg.Backend.MaxConnections, MinPerGroup: cfg.Backend.MinConnections, FixedLimit: cfg.Backend.FixedLimit,
+		MaxQueue: cfg.Backend.MaxQueue, DialTimeout: time.Duration(cfg.Backend.DialTimeout),
 		AcquireTimeout: time.Duration(cfg.Backend.AcquireTimeout), FailAfter: time.Duration(cfg.Backend.FailAfter),
 		IdleTimeout: time.Duration(cfg.Backend.IdleTimeout), TLS: backendTLS, Log: o.Log, Registerer: s.registry,
 		Accounts: s.accounts,

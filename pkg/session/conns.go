@@ -36,6 +36,14 @@ type conns struct {
 // Enter implements exec.Conns.
 func (c *conns) Enter(t *exec.Touched, write bool) error { return c.s.enter(t, write, true) }
 
+// Admit implements exec.Conns.
+func (c *conns) Admit(groups []placement.NodeGroupID) error {
+	if c.s.claim().Class == backend.Started {
+		return nil
+	}
+	return c.s.cfg.Pools.Admit(groups)
+}
+
 // Acquire implements exec.Conns.
 func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) {
 	if c.joins {
@@ -50,6 +58,7 @@ func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) 
 	}
 	if b := c.branch(g); b != nil {
 		c.s.running.enter(b)
+		c.s.flight.note(c.s.cfg.Registry.clock(), stepFragment, g, 0)
 		return b, nil
 	}
 	if write && !c.commits && c.s.tx == nil && c.statement == nil && c.plan != nil && writes(c.plan) {
@@ -70,6 +79,7 @@ func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) 
 		}
 	}
 	c.s.running.enter(b)
+	c.s.flight.note(c.s.cfg.Registry.clock(), stepFragment, g, 0)
 	return b, nil
 }
 
@@ -77,6 +87,7 @@ func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) 
 func (c *conns) Release(ec exec.Conn, err error) {
 	b := ec.(*backend.Conn)
 	c.s.running.leave(b)
+	c.s.flight.note(c.s.cfg.Registry.clock(), stepFragmentEnd, b.Group, fragmentCode(err))
 	if err == nil && !c.joined && b.Usable() && b.LastWarnings() > 0 {
 		c.warnings = appendWarnings(c.warnings, b)
 	}
@@ -92,6 +103,14 @@ func (c *conns) Release(ec exec.Conn, err error) {
 		b.Interrupt() // reading the rest would take too long
 	}
 	c.s.done(b, err)
+}
+
+// fragmentCode is the error a part of a statement ended with.
+func fragmentCode(err error) uint16 {
+	if err == nil || errors.Is(err, exec.ErrUnread) {
+		return 0
+	}
+	return uint16(sqlerr.From(err).Code)
 }
 
 // readOut reads everything b still has to say: closing the connection instead would lose its transaction.
@@ -125,7 +144,11 @@ func (c *conns) BeginStatement(groups []placement.NodeGroupID) error {
 		}
 		return c.s.tx.BeginStatement(c.s, groups, true)
 	}
+	if err := c.Admit(groups); err != nil {
+		return err
+	}
 	c.statement = c.s.newTxn()
+	c.s.own = c.statement
 	if err := c.s.beginPinned(c.statement); err != nil {
 		return err
 	}
@@ -161,8 +184,9 @@ func (c *conns) EndStatement(err error) error {
 		return told
 	}
 	tx := c.statement
-	c.statement = nil
+	c.statement, c.s.own = nil, nil
 	_ = tx.EndStatement(nil) // what it did is kept
+	c.s.flight.note(c.s.cfg.Registry.clock(), stepCommit, 0, 0)
 	c.s.beginCommit()
 	out, err := tx.Commit()
 	c.s.endCommit()
@@ -191,7 +215,7 @@ func (c *conns) committed() {
 func (c *conns) end() {
 	if c.statement != nil {
 		c.statement.Rollback()
-		c.statement = nil
+		c.statement, c.s.own = nil, nil
 	}
 }
 

@@ -152,7 +152,7 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 
 // defineFromSelect lets a server say what columns and options the table has, and which columns the query fills.
 func (s *Session) defineFromSelect(db string, c *createSelect, query []byte) (definition string, columns []string, err error) {
-	b, err := s.cfg.Pools.Get(s.anyGroup(), s.profile, s.state, nil)
+	b, err := s.cfg.Pools.Get(s.anyGroup(), s.profile, s.state, nil, s.claim())
 	if err != nil {
 		return "", nil, err
 	}

@@ -71,6 +71,7 @@ func (s *Session) enter(t *exec.Touched, write, several bool) error {
 	if s.entered {
 		return errHandedOver() // a part of it is done: the transaction begins anew
 	}
+	s.flight.note(s.cfg.Registry.clock(), stepHeld, 0, 0)
 	if err := s.awaitThaw(t); err != nil {
 		return err
 	}

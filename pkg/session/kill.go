@@ -93,12 +93,14 @@ type running struct {
 }
 
 func (r *running) enter(c *backend.Conn) {
+	c.Begin()
 	r.mu.Lock()
 	r.conns = append(r.conns, c)
 	r.mu.Unlock()
 }
 
 func (r *running) leave(c *backend.Conn) {
+	c.End()
 	r.mu.Lock()
 	for i := range r.conns {
 		if r.conns[i] == c {

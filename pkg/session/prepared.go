@@ -424,6 +424,7 @@ func (s *Session) closeStatements() {
 
 // openCursor keeps c for the cursor of the statement at hand, even when the transaction it belongs to ends.
 func (s *Session) openCursor(c *backend.Conn) {
+	c.Keep()
 	s.current.cursor = &cursor{conn: c, id: s.bound}
 	s.cursors++
 	s.unpinned(c)

@@ -64,7 +64,7 @@ func (s *Session) fail(err error) error {
 		s.warnings = append(s.warnings[:0], Warning{"Error", uint16(e.Code), e.Message, e.State})
 	}
 	if e.Code == sqlerr.Internal {
-		s.log.Error("internal error", "error", e.Message, "statement", string(s.stmt.Digest(nil)))
+		s.log.Error("internal error", "error", e.Message, "statement", string(s.stmt.Digest(nil)), "trace", s.traceText())
 	}
 	return s.conn.WriteErr(e)
 }
@@ -84,7 +84,9 @@ func nearError(rest []byte) error {
 func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Params) error {
 	start := s.cfg.Registry.clock()
 	s.killsBefore = s.kills.Load()
+	s.began = start
 	s.activity.set("Query", s.db, s.stmt.SQL(), start)
+	s.flight.note(start, stepStatement, 0, 0)
 	s.usedGroup, s.usedStrategy, s.usedSummary = 0, strategyLocal, wire.ResultSummary{}
 	p, err := s.run(cmd, request, params)
 	s.leave()
@@ -94,6 +96,7 @@ func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Param
 	if p != nil {
 		kind = p.Kind
 	}
+	s.flight.note(end, stepEnd, s.usedGroup, s.codeOf(err))
 	s.stripe.record(s.usedGroup, kind, s.usedStrategy, took, &s.usedSummary, err != nil || s.usedSummary.Failed())
 	if s.cfg.SlowQuery > 0 && took >= s.cfg.SlowQuery {
 		s.log.Warn("slow statement", "seconds", took.Seconds(), "kind", kind.String(), "strategy", s.usedStrategy.String(),
@@ -457,6 +460,9 @@ func (s *Session) scatter(p *plan.Plan) error {
 	}
 	conns := conns{s: s, plan: p}
 	defer conns.committed()
+	s.flight.note(s.cfg.Registry.clock(), stepSeveral, 0, uint16(p.Kind))
+	s.wide = true
+	defer func() { s.wide = false }()
 	out := s.newOutput()
 	if err := s.limitOutput(p, out); err != nil {
 		return err

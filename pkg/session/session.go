@@ -111,6 +111,7 @@ type Session struct {
 	host        string
 	account     *catalog.Account
 	accountFrom *catalog.Snapshot // the snapshot account was looked up in
+	admin       bool              // of account: an administrator's
 
 	// session state
 	db             string
@@ -139,6 +140,11 @@ type Session struct {
 	hints []*backend.Conn                         // by node group: last used
 
 	locked tableLocks // what locks are of
+
+	// for claim
+	own    *txn.Txn // of the autocommit statement at hand that writes to several node groups
+	wide   bool     // the statement at hand may use several node groups
+	inside int      // workspaces of the statement at hand
 
 	commits    int  // that have begun, one in another
 	readAtGate bool // skarv_read_atomicity = gate
@@ -183,8 +189,10 @@ type Session struct {
 	usedGroup    placement.NodeGroupID
 	usedStrategy strategy
 	usedSummary  wire.ResultSummary
+	began        time.Duration // on the Registry's clock
 
 	// read by other goroutines
+	flight   flight
 	activity activity
 	running  running
 	killed   atomic.Bool
@@ -237,6 +245,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	if s.account == nil {
 		return sqlerr.AccessDenied.New(user, s.host, "NO")
 	}
+	s.admin = s.account.Privilege("*") >= catalog.Admin
 	if err := s.reset(); err != nil {
 		return err
 	}
@@ -318,7 +327,13 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 		if s.account == nil {
 			return sqlerr.AccessDenied.New(s.user, s.host, "YES")
 		}
+		s.admin = s.account.Privilege("*") >= catalog.Admin
 		s.followDB()
+	}
+	switch cmd {
+	case wire.ComQuery, wire.ComStmtExecute:
+	default:
+		s.flight.note(s.cfg.Registry.clock(), stepCommand, 0, uint16(cmd))
 	}
 	switch cmd {
 	case wire.ComQuery:

@@ -387,7 +387,7 @@ func (s *Session) setTransaction(sql string) error {
 			Message: "Transaction characteristics can't be changed while a transaction is in progress"}
 	}
 	s.isolation = ""
-	c, err := s.cfg.Pools.Get(s.anyGroup(), s.profile, s.state, nil)
+	c, err := s.cfg.Pools.Get(s.anyGroup(), s.profile, s.state, nil, s.claim())
 	if err != nil {
 		return err
 	}

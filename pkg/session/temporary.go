@@ -181,6 +181,7 @@ func (s *Session) onPinned(sql []byte) (wire.OK, error) {
 		return wire.OK{}, err
 	}
 	if s.temps == nil {
+		c.Keep()
 		s.temps = &temporaries{conn: c, busy: true, tables: map[string]map[string]*catalog.Table{}}
 	}
 	s.running.enter(c)

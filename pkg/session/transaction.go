@@ -330,7 +330,7 @@ func (s *Session) Get(g placement.NodeGroupID) (*backend.Conn, error) {
 	if int(g) < len(s.hints) {
 		hint = s.hints[g]
 	}
-	c, err := s.cfg.Pools.Get(g, s.profile, s.state, hint)
+	c, err := s.cfg.Pools.Get(g, s.profile, s.state, hint, s.claim())
 	if err != nil {
 		return nil, err
 	}
@@ -346,6 +346,25 @@ func (s *Session) Get(g placement.NodeGroupID) (*backend.Conn, error) {
 		}
 	}
 	return c, nil
+}
+
+// claim is for what the session asks for a connection at the moment.
+func (s *Session) claim() backend.Claim {
+	c := backend.Claim{User: s.user, Held: s.tx != nil || s.locks != nil, Wide: s.wide}
+	switch {
+	case s.inside > 0 || len(s.locks) > 0 || s.temps != nil || s.mutex != nil || s.tx != nil && s.tx.Open() || s.own != nil && s.own.Open():
+		c.Class = backend.Started
+	case s.admin:
+		c.Class = backend.Admin
+	}
+	return c
+}
+
+// keeping is claim for a connection that stays with the session after the statement.
+func (s *Session) keeping() backend.Claim {
+	c := s.claim()
+	c.Held = true
+	return c
 }
 
 // Put implements txn.Pool.

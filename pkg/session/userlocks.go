@@ -65,7 +65,7 @@ func (s *Session) lockConnection() error {
 	if s.mutex != nil {
 		return s.syncHeld(s.mutex.conn)
 	}
-	c, err := s.cfg.Pools.Get(s.lockGroup(), s.profile, s.state, nil)
+	c, err := s.cfg.Pools.Get(s.lockGroup(), s.profile, s.state, nil, s.keeping())
 	if err != nil {
 		return err
 	}

@@ -164,6 +164,8 @@ func (s *Session) virtualTable(name string) (*table, error) {
 		return s.reorganisationsTable()
 	case "transactions":
 		return s.transactionsTable()
+	case "session_trace":
+		return s.sessionTraceTable(), nil
 	case "processlist":
 		t := newTable("#id", "user", "host", "db", "command", "#seconds", "info")
 		for _, p := range s.processes() {

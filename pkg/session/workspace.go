@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -35,10 +36,11 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace) error {
 	if g == 0 {
 		g = s.anyGroup()
 	}
-	c, err := s.cfg.Pools.Get(g, s.profile, s.state, nil)
+	c, err := s.openWorkspace(g, s.profile)
 	if err != nil {
 		return err
 	}
+	defer s.closeWorkspace()
 	s.usedGroup = g
 	c.Dirty = true // until the pool has reset it
 	s.running.enter(c)
@@ -198,3 +200,17 @@ func (s *Session) renamed(n *plan.Workspace) []byte {
 	}
 	return s.args.AppendSpan(sql, sqlparse.Span{Start: at, End: end})
 }
+
+// openWorkspace takes the connection for a workspace; closeWorkspace must be called. What the statement does on other node
+// groups meanwhile is work that has started.
+func (s *Session) openWorkspace(g placement.NodeGroupID, profile backend.Profile) (*backend.Conn, error) {
+	claim := s.claim()
+	claim.Wide = true
+	c, err := s.cfg.Pools.Get(g, profile, s.state, nil, claim)
+	if err == nil {
+		s.inside++
+	}
+	return c, err
+}
+
+func (s *Session) closeWorkspace() { s.inside-- }

@@ -49,10 +49,11 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	if n.Stage != nil && n.Stage.Load {
 		profile.Caps |= s.conn.Capabilities() & wire.CapLocalFiles
 	}
-	c, err := s.cfg.Pools.Get(g, profile, s.state, nil)
+	c, err := s.openWorkspace(g, profile)
 	if err != nil {
 		return err
 	}
+	defer s.closeWorkspace()
 	c.Dirty = true // until the pool has reset it
 	s.usedGroup = g
 	s.running.enter(c)

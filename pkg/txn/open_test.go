@@ -24,7 +24,7 @@ func newTestPool(t *testing.T) testPool {
 }
 
 func (p testPool) Get(g placement.NodeGroupID) (*backend.Conn, error) {
-	return p.pools.Get(g, backend.Profile{NoDB: true}, backend.NewState("", nil), nil)
+	return p.pools.Get(g, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{})
 }
 
 func (p testPool) Put(c *backend.Conn) { c.Release() }

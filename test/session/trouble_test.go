@@ -20,6 +20,7 @@ func small(t *testing.T) *cluster.Cluster {
 	c := cluster.Start(t, cluster.Groups(2), cluster.TCPBackends(), cluster.Tune(func(cfg *server.Config) {
 		cfg.Backend.MaxConnections = 8
 		cfg.Backend.FailAfter = server.Duration(time.Second)
+		cfg.Backend.AcquireTimeout = server.Duration(5 * time.Second) // longer than that
 	}))
 	db := c.DB(t, "")
 	for _, sql := range []string{

@@ -129,7 +129,7 @@ func (x ChangeReorganisationRequest_Action) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ChangeReorganisationRequest_Action.Descriptor instead.
 func (ChangeReorganisationRequest_Action) EnumDescriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{21, 0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{22, 0}
 }
 
 type PutUserRequest_Mode int32
@@ -178,7 +178,7 @@ func (x PutUserRequest_Mode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PutUserRequest_Mode.Descriptor instead.
 func (PutUserRequest_Mode) EnumDescriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{39, 0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{40, 0}
 }
 
 type StatusRequest struct {
@@ -521,6 +521,7 @@ type NodeGroup struct {
 	Health        NodeGroup_Health       `protobuf:"varint,7,opt,name=health,proto3,enum=skarv.admin.v1.NodeGroup_Health" json:"health,omitempty"`
 	HealthSince   *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=health_since,json=healthSince,proto3" json:"health_since,omitempty"`
 	Error         string                 `protobuf:"bytes,9,opt,name=error,proto3" json:"error,omitempty"`
+	Load          *Load                  `protobuf:"bytes,10,opt,name=load,proto3" json:"load,omitempty"` // of the process that is asked
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -618,6 +619,82 @@ func (x *NodeGroup) GetError() string {
 	return ""
 }
 
+func (x *NodeGroup) GetLoad() *Load {
+	if x != nil {
+		return x.Load
+	}
+	return nil
+}
+
+// Load is what one process sees of a node group, and lets through to it.
+type Load struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Limit         uint32                 `protobuf:"varint,1,opt,name=limit,proto3" json:"limit,omitempty"` // connections that new work may use at present
+	InUse         uint32                 `protobuf:"varint,2,opt,name=in_use,json=inUse,proto3" json:"in_use,omitempty"`
+	Queue         uint32                 `protobuf:"varint,3,opt,name=queue,proto3" json:"queue,omitempty"`     // statements that wait for a connection
+	Refused       uint64                 `protobuf:"varint,4,opt,name=refused,proto3" json:"refused,omitempty"` // statements, since the process was started
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Load) Reset() {
+	*x = Load{}
+	mi := &file_admin_v1_admin_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Load) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Load) ProtoMessage() {}
+
+func (x *Load) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Load.ProtoReflect.Descriptor instead.
+func (*Load) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Load) GetLimit() uint32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *Load) GetInUse() uint32 {
+	if x != nil {
+		return x.InUse
+	}
+	return 0
+}
+
+func (x *Load) GetQueue() uint32 {
+	if x != nil {
+		return x.Queue
+	}
+	return 0
+}
+
+func (x *Load) GetRefused() uint64 {
+	if x != nil {
+		return x.Refused
+	}
+	return 0
+}
+
 type Member struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -633,7 +710,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_admin_v1_admin_proto_msgTypes[5]
+	mi := &file_admin_v1_admin_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -645,7 +722,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[5]
+	mi := &file_admin_v1_admin_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -658,7 +735,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{5}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Member) GetId() string {
@@ -719,7 +796,7 @@ type InitClusterRequest struct {
 
 func (x *InitClusterRequest) Reset() {
 	*x = InitClusterRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[6]
+	mi := &file_admin_v1_admin_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -731,7 +808,7 @@ func (x *InitClusterRequest) String() string {
 func (*InitClusterRequest) ProtoMessage() {}
 
 func (x *InitClusterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[6]
+	mi := &file_admin_v1_admin_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -744,7 +821,7 @@ func (x *InitClusterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InitClusterRequest.ProtoReflect.Descriptor instead.
 func (*InitClusterRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{6}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *InitClusterRequest) GetNodeGroups() []*NodeGroup {
@@ -765,7 +842,7 @@ type InitClusterResponse struct {
 
 func (x *InitClusterResponse) Reset() {
 	*x = InitClusterResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[7]
+	mi := &file_admin_v1_admin_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -777,7 +854,7 @@ func (x *InitClusterResponse) String() string {
 func (*InitClusterResponse) ProtoMessage() {}
 
 func (x *InitClusterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[7]
+	mi := &file_admin_v1_admin_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -790,7 +867,7 @@ func (x *InitClusterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InitClusterResponse.ProtoReflect.Descriptor instead.
 func (*InitClusterResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{7}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *InitClusterResponse) GetClusterId() string {
@@ -824,7 +901,7 @@ type AddNodeGroupRequest struct {
 
 func (x *AddNodeGroupRequest) Reset() {
 	*x = AddNodeGroupRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[8]
+	mi := &file_admin_v1_admin_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -836,7 +913,7 @@ func (x *AddNodeGroupRequest) String() string {
 func (*AddNodeGroupRequest) ProtoMessage() {}
 
 func (x *AddNodeGroupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[8]
+	mi := &file_admin_v1_admin_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -849,7 +926,7 @@ func (x *AddNodeGroupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddNodeGroupRequest.ProtoReflect.Descriptor instead.
 func (*AddNodeGroupRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{8}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *AddNodeGroupRequest) GetNodeGroup() *NodeGroup {
@@ -877,7 +954,7 @@ type AddNodeGroupResponse struct {
 
 func (x *AddNodeGroupResponse) Reset() {
 	*x = AddNodeGroupResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[9]
+	mi := &file_admin_v1_admin_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -889,7 +966,7 @@ func (x *AddNodeGroupResponse) String() string {
 func (*AddNodeGroupResponse) ProtoMessage() {}
 
 func (x *AddNodeGroupResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[9]
+	mi := &file_admin_v1_admin_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -902,7 +979,7 @@ func (x *AddNodeGroupResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddNodeGroupResponse.ProtoReflect.Descriptor instead.
 func (*AddNodeGroupResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{9}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AddNodeGroupResponse) GetId() uint32 {
@@ -935,7 +1012,7 @@ type RemoveNodeGroupRequest struct {
 
 func (x *RemoveNodeGroupRequest) Reset() {
 	*x = RemoveNodeGroupRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[10]
+	mi := &file_admin_v1_admin_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -947,7 +1024,7 @@ func (x *RemoveNodeGroupRequest) String() string {
 func (*RemoveNodeGroupRequest) ProtoMessage() {}
 
 func (x *RemoveNodeGroupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[10]
+	mi := &file_admin_v1_admin_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -960,7 +1037,7 @@ func (x *RemoveNodeGroupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveNodeGroupRequest.ProtoReflect.Descriptor instead.
 func (*RemoveNodeGroupRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{10}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RemoveNodeGroupRequest) GetNodeGroup() string {
@@ -978,7 +1055,7 @@ type RemoveNodeGroupResponse struct {
 
 func (x *RemoveNodeGroupResponse) Reset() {
 	*x = RemoveNodeGroupResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[11]
+	mi := &file_admin_v1_admin_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -990,7 +1067,7 @@ func (x *RemoveNodeGroupResponse) String() string {
 func (*RemoveNodeGroupResponse) ProtoMessage() {}
 
 func (x *RemoveNodeGroupResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[11]
+	mi := &file_admin_v1_admin_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1003,7 +1080,7 @@ func (x *RemoveNodeGroupResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveNodeGroupResponse.ProtoReflect.Descriptor instead.
 func (*RemoveNodeGroupResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{11}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{12}
 }
 
 type Share struct {
@@ -1016,7 +1093,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_admin_v1_admin_proto_msgTypes[12]
+	mi := &file_admin_v1_admin_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1028,7 +1105,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[12]
+	mi := &file_admin_v1_admin_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1041,7 +1118,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{12}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Share) GetNodeGroup() string {
@@ -1073,7 +1150,7 @@ type ReorganiseRequest struct {
 
 func (x *ReorganiseRequest) Reset() {
 	*x = ReorganiseRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[13]
+	mi := &file_admin_v1_admin_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1085,7 +1162,7 @@ func (x *ReorganiseRequest) String() string {
 func (*ReorganiseRequest) ProtoMessage() {}
 
 func (x *ReorganiseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[13]
+	mi := &file_admin_v1_admin_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1098,7 +1175,7 @@ func (x *ReorganiseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganiseRequest.ProtoReflect.Descriptor instead.
 func (*ReorganiseRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{13}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ReorganiseRequest) GetKind() string {
@@ -1162,7 +1239,7 @@ type ReorganiseResponse struct {
 
 func (x *ReorganiseResponse) Reset() {
 	*x = ReorganiseResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[14]
+	mi := &file_admin_v1_admin_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1174,7 +1251,7 @@ func (x *ReorganiseResponse) String() string {
 func (*ReorganiseResponse) ProtoMessage() {}
 
 func (x *ReorganiseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[14]
+	mi := &file_admin_v1_admin_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1187,7 +1264,7 @@ func (x *ReorganiseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganiseResponse.ProtoReflect.Descriptor instead.
 func (*ReorganiseResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{14}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ReorganiseResponse) GetReorganisation() *Reorganisation {
@@ -1230,7 +1307,7 @@ type Transfer struct {
 
 func (x *Transfer) Reset() {
 	*x = Transfer{}
-	mi := &file_admin_v1_admin_proto_msgTypes[15]
+	mi := &file_admin_v1_admin_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1242,7 +1319,7 @@ func (x *Transfer) String() string {
 func (*Transfer) ProtoMessage() {}
 
 func (x *Transfer) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[15]
+	mi := &file_admin_v1_admin_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1255,7 +1332,7 @@ func (x *Transfer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transfer.ProtoReflect.Descriptor instead.
 func (*Transfer) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{15}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Transfer) GetFrom() uint32 {
@@ -1309,7 +1386,7 @@ type Reorganisation struct {
 
 func (x *Reorganisation) Reset() {
 	*x = Reorganisation{}
-	mi := &file_admin_v1_admin_proto_msgTypes[16]
+	mi := &file_admin_v1_admin_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1321,7 +1398,7 @@ func (x *Reorganisation) String() string {
 func (*Reorganisation) ProtoMessage() {}
 
 func (x *Reorganisation) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[16]
+	mi := &file_admin_v1_admin_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1334,7 +1411,7 @@ func (x *Reorganisation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reorganisation.ProtoReflect.Descriptor instead.
 func (*Reorganisation) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{16}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Reorganisation) GetId() string {
@@ -1452,7 +1529,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_admin_v1_admin_proto_msgTypes[17]
+	mi := &file_admin_v1_admin_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1464,7 +1541,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[17]
+	mi := &file_admin_v1_admin_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1477,7 +1554,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{17}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Step) GetState() string {
@@ -1515,7 +1592,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_admin_v1_admin_proto_msgTypes[18]
+	mi := &file_admin_v1_admin_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1527,7 +1604,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[18]
+	mi := &file_admin_v1_admin_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1540,7 +1617,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{18}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Progress) GetAt() *timestamppb.Timestamp {
@@ -1643,7 +1720,7 @@ type ReorganisationsRequest struct {
 
 func (x *ReorganisationsRequest) Reset() {
 	*x = ReorganisationsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[19]
+	mi := &file_admin_v1_admin_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1655,7 +1732,7 @@ func (x *ReorganisationsRequest) String() string {
 func (*ReorganisationsRequest) ProtoMessage() {}
 
 func (x *ReorganisationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[19]
+	mi := &file_admin_v1_admin_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1668,7 +1745,7 @@ func (x *ReorganisationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganisationsRequest.ProtoReflect.Descriptor instead.
 func (*ReorganisationsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{19}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ReorganisationsRequest) GetId() string {
@@ -1687,7 +1764,7 @@ type ReorganisationsResponse struct {
 
 func (x *ReorganisationsResponse) Reset() {
 	*x = ReorganisationsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[20]
+	mi := &file_admin_v1_admin_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1699,7 +1776,7 @@ func (x *ReorganisationsResponse) String() string {
 func (*ReorganisationsResponse) ProtoMessage() {}
 
 func (x *ReorganisationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[20]
+	mi := &file_admin_v1_admin_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1712,7 +1789,7 @@ func (x *ReorganisationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganisationsResponse.ProtoReflect.Descriptor instead.
 func (*ReorganisationsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{20}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ReorganisationsResponse) GetReorganisations() []*Reorganisation {
@@ -1732,7 +1809,7 @@ type ChangeReorganisationRequest struct {
 
 func (x *ChangeReorganisationRequest) Reset() {
 	*x = ChangeReorganisationRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[21]
+	mi := &file_admin_v1_admin_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1744,7 +1821,7 @@ func (x *ChangeReorganisationRequest) String() string {
 func (*ChangeReorganisationRequest) ProtoMessage() {}
 
 func (x *ChangeReorganisationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[21]
+	mi := &file_admin_v1_admin_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1757,7 +1834,7 @@ func (x *ChangeReorganisationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeReorganisationRequest.ProtoReflect.Descriptor instead.
 func (*ChangeReorganisationRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{21}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ChangeReorganisationRequest) GetId() string {
@@ -1783,7 +1860,7 @@ type ChangeReorganisationResponse struct {
 
 func (x *ChangeReorganisationResponse) Reset() {
 	*x = ChangeReorganisationResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[22]
+	mi := &file_admin_v1_admin_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1795,7 +1872,7 @@ func (x *ChangeReorganisationResponse) String() string {
 func (*ChangeReorganisationResponse) ProtoMessage() {}
 
 func (x *ChangeReorganisationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[22]
+	mi := &file_admin_v1_admin_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1808,7 +1885,7 @@ func (x *ChangeReorganisationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeReorganisationResponse.ProtoReflect.Descriptor instead.
 func (*ChangeReorganisationResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{22}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ChangeReorganisationResponse) GetReorganisation() *Reorganisation {
@@ -1827,7 +1904,7 @@ type TransactionsRequest struct {
 
 func (x *TransactionsRequest) Reset() {
 	*x = TransactionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[23]
+	mi := &file_admin_v1_admin_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1839,7 +1916,7 @@ func (x *TransactionsRequest) String() string {
 func (*TransactionsRequest) ProtoMessage() {}
 
 func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[23]
+	mi := &file_admin_v1_admin_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1852,7 +1929,7 @@ func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsRequest.ProtoReflect.Descriptor instead.
 func (*TransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{23}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *TransactionsRequest) GetId() string {
@@ -1871,7 +1948,7 @@ type TransactionsResponse struct {
 
 func (x *TransactionsResponse) Reset() {
 	*x = TransactionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[24]
+	mi := &file_admin_v1_admin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1883,7 +1960,7 @@ func (x *TransactionsResponse) String() string {
 func (*TransactionsResponse) ProtoMessage() {}
 
 func (x *TransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[24]
+	mi := &file_admin_v1_admin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1896,7 +1973,7 @@ func (x *TransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsResponse.ProtoReflect.Descriptor instead.
 func (*TransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{24}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TransactionsResponse) GetTransactions() []*Transaction {
@@ -1919,7 +1996,7 @@ type Transaction struct {
 
 func (x *Transaction) Reset() {
 	*x = Transaction{}
-	mi := &file_admin_v1_admin_proto_msgTypes[25]
+	mi := &file_admin_v1_admin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1931,7 +2008,7 @@ func (x *Transaction) String() string {
 func (*Transaction) ProtoMessage() {}
 
 func (x *Transaction) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[25]
+	mi := &file_admin_v1_admin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1944,7 +2021,7 @@ func (x *Transaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
 func (*Transaction) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{25}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Transaction) GetId() string {
@@ -1990,7 +2067,7 @@ type PartitionsRequest struct {
 
 func (x *PartitionsRequest) Reset() {
 	*x = PartitionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[26]
+	mi := &file_admin_v1_admin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2002,7 +2079,7 @@ func (x *PartitionsRequest) String() string {
 func (*PartitionsRequest) ProtoMessage() {}
 
 func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[26]
+	mi := &file_admin_v1_admin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2015,7 +2092,7 @@ func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsRequest.ProtoReflect.Descriptor instead.
 func (*PartitionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{26}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{27}
 }
 
 type PartitionsResponse struct {
@@ -2029,7 +2106,7 @@ type PartitionsResponse struct {
 
 func (x *PartitionsResponse) Reset() {
 	*x = PartitionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[27]
+	mi := &file_admin_v1_admin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2041,7 +2118,7 @@ func (x *PartitionsResponse) String() string {
 func (*PartitionsResponse) ProtoMessage() {}
 
 func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[27]
+	mi := &file_admin_v1_admin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2054,7 +2131,7 @@ func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsResponse.ProtoReflect.Descriptor instead.
 func (*PartitionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{27}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *PartitionsResponse) GetEpoch() uint64 {
@@ -2087,7 +2164,7 @@ type TablesRequest struct {
 
 func (x *TablesRequest) Reset() {
 	*x = TablesRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[28]
+	mi := &file_admin_v1_admin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2099,7 +2176,7 @@ func (x *TablesRequest) String() string {
 func (*TablesRequest) ProtoMessage() {}
 
 func (x *TablesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[28]
+	mi := &file_admin_v1_admin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2112,7 +2189,7 @@ func (x *TablesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesRequest.ProtoReflect.Descriptor instead.
 func (*TablesRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{28}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *TablesRequest) GetDatabase() string {
@@ -2131,7 +2208,7 @@ type TablesResponse struct {
 
 func (x *TablesResponse) Reset() {
 	*x = TablesResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[29]
+	mi := &file_admin_v1_admin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2143,7 +2220,7 @@ func (x *TablesResponse) String() string {
 func (*TablesResponse) ProtoMessage() {}
 
 func (x *TablesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[29]
+	mi := &file_admin_v1_admin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2156,7 +2233,7 @@ func (x *TablesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesResponse.ProtoReflect.Descriptor instead.
 func (*TablesResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{29}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *TablesResponse) GetTables() []*Table {
@@ -2182,7 +2259,7 @@ type Table struct {
 
 func (x *Table) Reset() {
 	*x = Table{}
-	mi := &file_admin_v1_admin_proto_msgTypes[30]
+	mi := &file_admin_v1_admin_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2194,7 +2271,7 @@ func (x *Table) String() string {
 func (*Table) ProtoMessage() {}
 
 func (x *Table) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[30]
+	mi := &file_admin_v1_admin_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2207,7 +2284,7 @@ func (x *Table) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Table.ProtoReflect.Descriptor instead.
 func (*Table) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{30}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Table) GetDatabase() string {
@@ -2276,7 +2353,7 @@ type CheckIndexesRequest struct {
 
 func (x *CheckIndexesRequest) Reset() {
 	*x = CheckIndexesRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[31]
+	mi := &file_admin_v1_admin_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2288,7 +2365,7 @@ func (x *CheckIndexesRequest) String() string {
 func (*CheckIndexesRequest) ProtoMessage() {}
 
 func (x *CheckIndexesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[31]
+	mi := &file_admin_v1_admin_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2301,7 +2378,7 @@ func (x *CheckIndexesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckIndexesRequest.ProtoReflect.Descriptor instead.
 func (*CheckIndexesRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{31}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CheckIndexesRequest) GetTable() string {
@@ -2327,7 +2404,7 @@ type CheckIndexesResponse struct {
 
 func (x *CheckIndexesResponse) Reset() {
 	*x = CheckIndexesResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[32]
+	mi := &file_admin_v1_admin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2339,7 +2416,7 @@ func (x *CheckIndexesResponse) String() string {
 func (*CheckIndexesResponse) ProtoMessage() {}
 
 func (x *CheckIndexesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[32]
+	mi := &file_admin_v1_admin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2352,7 +2429,7 @@ func (x *CheckIndexesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckIndexesResponse.ProtoReflect.Descriptor instead.
 func (*CheckIndexesResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{32}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CheckIndexesResponse) GetIndexes() []*IndexCheck {
@@ -2378,7 +2455,7 @@ type IndexCheck struct {
 
 func (x *IndexCheck) Reset() {
 	*x = IndexCheck{}
-	mi := &file_admin_v1_admin_proto_msgTypes[33]
+	mi := &file_admin_v1_admin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2390,7 +2467,7 @@ func (x *IndexCheck) String() string {
 func (*IndexCheck) ProtoMessage() {}
 
 func (x *IndexCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[33]
+	mi := &file_admin_v1_admin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2403,7 +2480,7 @@ func (x *IndexCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexCheck.ProtoReflect.Descriptor instead.
 func (*IndexCheck) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{33}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *IndexCheck) GetTable() string {
@@ -2472,7 +2549,7 @@ type RouteRequest struct {
 
 func (x *RouteRequest) Reset() {
 	*x = RouteRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[34]
+	mi := &file_admin_v1_admin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2484,7 +2561,7 @@ func (x *RouteRequest) String() string {
 func (*RouteRequest) ProtoMessage() {}
 
 func (x *RouteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[34]
+	mi := &file_admin_v1_admin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2497,7 +2574,7 @@ func (x *RouteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteRequest.ProtoReflect.Descriptor instead.
 func (*RouteRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{34}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *RouteRequest) GetTable() string {
@@ -2528,7 +2605,7 @@ type RouteResponse struct {
 
 func (x *RouteResponse) Reset() {
 	*x = RouteResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[35]
+	mi := &file_admin_v1_admin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2540,7 +2617,7 @@ func (x *RouteResponse) String() string {
 func (*RouteResponse) ProtoMessage() {}
 
 func (x *RouteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[35]
+	mi := &file_admin_v1_admin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2553,7 +2630,7 @@ func (x *RouteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteResponse.ProtoReflect.Descriptor instead.
 func (*RouteResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{35}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *RouteResponse) GetExact() bool {
@@ -2606,7 +2683,7 @@ type ListUsersRequest struct {
 
 func (x *ListUsersRequest) Reset() {
 	*x = ListUsersRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[36]
+	mi := &file_admin_v1_admin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2618,7 +2695,7 @@ func (x *ListUsersRequest) String() string {
 func (*ListUsersRequest) ProtoMessage() {}
 
 func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[36]
+	mi := &file_admin_v1_admin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2631,7 +2708,7 @@ func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
 func (*ListUsersRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{36}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{37}
 }
 
 type ListUsersResponse struct {
@@ -2643,7 +2720,7 @@ type ListUsersResponse struct {
 
 func (x *ListUsersResponse) Reset() {
 	*x = ListUsersResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[37]
+	mi := &file_admin_v1_admin_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2655,7 +2732,7 @@ func (x *ListUsersResponse) String() string {
 func (*ListUsersResponse) ProtoMessage() {}
 
 func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[37]
+	mi := &file_admin_v1_admin_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2668,7 +2745,7 @@ func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
 func (*ListUsersResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{37}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListUsersResponse) GetUsers() []*User {
@@ -2691,7 +2768,7 @@ type User struct {
 
 func (x *User) Reset() {
 	*x = User{}
-	mi := &file_admin_v1_admin_proto_msgTypes[38]
+	mi := &file_admin_v1_admin_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2703,7 +2780,7 @@ func (x *User) String() string {
 func (*User) ProtoMessage() {}
 
 func (x *User) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[38]
+	mi := &file_admin_v1_admin_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2716,7 +2793,7 @@ func (x *User) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use User.ProtoReflect.Descriptor instead.
 func (*User) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{38}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *User) GetName() string {
@@ -2769,7 +2846,7 @@ type PutUserRequest struct {
 
 func (x *PutUserRequest) Reset() {
 	*x = PutUserRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[39]
+	mi := &file_admin_v1_admin_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2781,7 +2858,7 @@ func (x *PutUserRequest) String() string {
 func (*PutUserRequest) ProtoMessage() {}
 
 func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[39]
+	mi := &file_admin_v1_admin_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2794,7 +2871,7 @@ func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserRequest.ProtoReflect.Descriptor instead.
 func (*PutUserRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{39}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *PutUserRequest) GetName() string {
@@ -2840,7 +2917,7 @@ type PutUserResponse struct {
 
 func (x *PutUserResponse) Reset() {
 	*x = PutUserResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[40]
+	mi := &file_admin_v1_admin_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2852,7 +2929,7 @@ func (x *PutUserResponse) String() string {
 func (*PutUserResponse) ProtoMessage() {}
 
 func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[40]
+	mi := &file_admin_v1_admin_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2865,7 +2942,7 @@ func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserResponse.ProtoReflect.Descriptor instead.
 func (*PutUserResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{40}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{41}
 }
 
 type RemoveUserRequest struct {
@@ -2877,7 +2954,7 @@ type RemoveUserRequest struct {
 
 func (x *RemoveUserRequest) Reset() {
 	*x = RemoveUserRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[41]
+	mi := &file_admin_v1_admin_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2889,7 +2966,7 @@ func (x *RemoveUserRequest) String() string {
 func (*RemoveUserRequest) ProtoMessage() {}
 
 func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[41]
+	mi := &file_admin_v1_admin_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2902,7 +2979,7 @@ func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserRequest.ProtoReflect.Descriptor instead.
 func (*RemoveUserRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{41}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *RemoveUserRequest) GetName() string {
@@ -2920,7 +2997,7 @@ type RemoveUserResponse struct {
 
 func (x *RemoveUserResponse) Reset() {
 	*x = RemoveUserResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[42]
+	mi := &file_admin_v1_admin_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2932,7 +3009,7 @@ func (x *RemoveUserResponse) String() string {
 func (*RemoveUserResponse) ProtoMessage() {}
 
 func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[42]
+	mi := &file_admin_v1_admin_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2945,7 +3022,7 @@ func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserResponse.ProtoReflect.Descriptor instead.
 func (*RemoveUserResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{42}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{43}
 }
 
 type SessionsRequest struct {
@@ -2956,7 +3033,7 @@ type SessionsRequest struct {
 
 func (x *SessionsRequest) Reset() {
 	*x = SessionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[43]
+	mi := &file_admin_v1_admin_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2968,7 +3045,7 @@ func (x *SessionsRequest) String() string {
 func (*SessionsRequest) ProtoMessage() {}
 
 func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[43]
+	mi := &file_admin_v1_admin_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2981,7 +3058,7 @@ func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsRequest.ProtoReflect.Descriptor instead.
 func (*SessionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{43}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{44}
 }
 
 type SessionsResponse struct {
@@ -2993,7 +3070,7 @@ type SessionsResponse struct {
 
 func (x *SessionsResponse) Reset() {
 	*x = SessionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[44]
+	mi := &file_admin_v1_admin_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3005,7 +3082,7 @@ func (x *SessionsResponse) String() string {
 func (*SessionsResponse) ProtoMessage() {}
 
 func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[44]
+	mi := &file_admin_v1_admin_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3018,7 +3095,7 @@ func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsResponse.ProtoReflect.Descriptor instead.
 func (*SessionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{44}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *SessionsResponse) GetSessions() []*Session {
@@ -3044,7 +3121,7 @@ type Session struct {
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_admin_v1_admin_proto_msgTypes[45]
+	mi := &file_admin_v1_admin_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3056,7 +3133,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[45]
+	mi := &file_admin_v1_admin_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3069,7 +3146,7 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{45}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Session) GetId() uint32 {
@@ -3139,7 +3216,7 @@ type KillSessionRequest struct {
 
 func (x *KillSessionRequest) Reset() {
 	*x = KillSessionRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[46]
+	mi := &file_admin_v1_admin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3151,7 +3228,7 @@ func (x *KillSessionRequest) String() string {
 func (*KillSessionRequest) ProtoMessage() {}
 
 func (x *KillSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[46]
+	mi := &file_admin_v1_admin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3164,7 +3241,7 @@ func (x *KillSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillSessionRequest.ProtoReflect.Descriptor instead.
 func (*KillSessionRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{46}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *KillSessionRequest) GetId() uint32 {
@@ -3196,7 +3273,7 @@ type KillSessionResponse struct {
 
 func (x *KillSessionResponse) Reset() {
 	*x = KillSessionResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[47]
+	mi := &file_admin_v1_admin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3208,7 +3285,7 @@ func (x *KillSessionResponse) String() string {
 func (*KillSessionResponse) ProtoMessage() {}
 
 func (x *KillSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[47]
+	mi := &file_admin_v1_admin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3221,7 +3298,187 @@ func (x *KillSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillSessionResponse.ProtoReflect.Descriptor instead.
 func (*KillSessionResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{47}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{48}
+}
+
+type SessionTraceRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            uint32                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Here          bool                   `protobuf:"varint,2,opt,name=here,proto3" json:"here,omitempty"` // only if it is a client of the process that is asked
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionTraceRequest) Reset() {
+	*x = SessionTraceRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionTraceRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionTraceRequest) ProtoMessage() {}
+
+func (x *SessionTraceRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionTraceRequest.ProtoReflect.Descriptor instead.
+func (*SessionTraceRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *SessionTraceRequest) GetId() uint32 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *SessionTraceRequest) GetHere() bool {
+	if x != nil {
+		return x.Here
+	}
+	return false
+}
+
+type SessionTraceResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	User          string                 `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
+	Steps         []*SessionStep         `protobuf:"bytes,2,rep,name=steps,proto3" json:"steps,omitempty"` // oldest first
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionTraceResponse) Reset() {
+	*x = SessionTraceResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionTraceResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionTraceResponse) ProtoMessage() {}
+
+func (x *SessionTraceResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionTraceResponse.ProtoReflect.Descriptor instead.
+func (*SessionTraceResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *SessionTraceResponse) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *SessionTraceResponse) GetSteps() []*SessionStep {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+type SessionStep struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	At            *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	What          string                 `protobuf:"bytes,2,opt,name=what,proto3" json:"what,omitempty"`
+	Kind          string                 `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`                             // of statement or command, where it is known
+	NodeGroup     uint32                 `protobuf:"varint,4,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"` // 0: several or none
+	Error         uint32                 `protobuf:"varint,5,opt,name=error,proto3" json:"error,omitempty"`                          // 0: none
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionStep) Reset() {
+	*x = SessionStep{}
+	mi := &file_admin_v1_admin_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionStep) ProtoMessage() {}
+
+func (x *SessionStep) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionStep.ProtoReflect.Descriptor instead.
+func (*SessionStep) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *SessionStep) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *SessionStep) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *SessionStep) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *SessionStep) GetNodeGroup() uint32 {
+	if x != nil {
+		return x.NodeGroup
+	}
+	return 0
+}
+
+func (x *SessionStep) GetError() uint32 {
+	if x != nil {
+		return x.Error
+	}
+	return 0
 }
 
 type ExecuteDDLRequest struct {
@@ -3238,7 +3495,7 @@ type ExecuteDDLRequest struct {
 
 func (x *ExecuteDDLRequest) Reset() {
 	*x = ExecuteDDLRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[48]
+	mi := &file_admin_v1_admin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3250,7 +3507,7 @@ func (x *ExecuteDDLRequest) String() string {
 func (*ExecuteDDLRequest) ProtoMessage() {}
 
 func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[48]
+	mi := &file_admin_v1_admin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3263,7 +3520,7 @@ func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLRequest.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{48}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ExecuteDDLRequest) GetSql() string {
@@ -3319,7 +3576,7 @@ type ExecuteDDLResponse struct {
 
 func (x *ExecuteDDLResponse) Reset() {
 	*x = ExecuteDDLResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[49]
+	mi := &file_admin_v1_admin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3331,7 +3588,7 @@ func (x *ExecuteDDLResponse) String() string {
 func (*ExecuteDDLResponse) ProtoMessage() {}
 
 func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[49]
+	mi := &file_admin_v1_admin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3344,7 +3601,7 @@ func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLResponse.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{49}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ExecuteDDLResponse) GetAffectedRows() uint64 {
@@ -3379,7 +3636,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_admin_v1_admin_proto_msgTypes[50]
+	mi := &file_admin_v1_admin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3391,7 +3648,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[50]
+	mi := &file_admin_v1_admin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3404,7 +3661,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{50}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Warning) GetLevel() string {
@@ -3439,7 +3696,7 @@ type SQLError struct {
 
 func (x *SQLError) Reset() {
 	*x = SQLError{}
-	mi := &file_admin_v1_admin_proto_msgTypes[51]
+	mi := &file_admin_v1_admin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3451,7 +3708,7 @@ func (x *SQLError) String() string {
 func (*SQLError) ProtoMessage() {}
 
 func (x *SQLError) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[51]
+	mi := &file_admin_v1_admin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3464,7 +3721,7 @@ func (x *SQLError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SQLError.ProtoReflect.Descriptor instead.
 func (*SQLError) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{51}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *SQLError) GetCode() uint32 {
@@ -3522,7 +3779,7 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x03tls\x18\x04 \x01(\tR\x03tls\x12\x1b\n" +
 	"\tdata_node\x18\x05 \x01(\tR\bdataNode\x12\x18\n" +
 	"\aversion\x18\x06 \x01(\tR\aversion\x12\x16\n" +
-	"\x06flavor\x18\a \x01(\tR\x06flavor\"\x92\x03\n" +
+	"\x06flavor\x18\a \x01(\tR\x06flavor\"\xbc\x03\n" +
 	"\tNodeGroup\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12.\n" +
@@ -3534,11 +3791,18 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"partitions\x128\n" +
 	"\x06health\x18\a \x01(\x0e2 .skarv.admin.v1.NodeGroup.HealthR\x06health\x12=\n" +
 	"\fhealth_since\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\vhealthSince\x12\x14\n" +
-	"\x05error\x18\t \x01(\tR\x05error\"<\n" +
+	"\x05error\x18\t \x01(\tR\x05error\x12(\n" +
+	"\x04load\x18\n" +
+	" \x01(\v2\x14.skarv.admin.v1.LoadR\x04load\"<\n" +
 	"\x06Health\x12\x12\n" +
 	"\x0eHEALTH_UNKNOWN\x10\x00\x12\r\n" +
 	"\tHEALTH_UP\x10\x01\x12\x0f\n" +
-	"\vHEALTH_DOWN\x10\x02\"\xc7\x01\n" +
+	"\vHEALTH_DOWN\x10\x02\"c\n" +
+	"\x04Load\x12\x14\n" +
+	"\x05limit\x18\x01 \x01(\rR\x05limit\x12\x15\n" +
+	"\x06in_use\x18\x02 \x01(\rR\x05inUse\x12\x14\n" +
+	"\x05queue\x18\x03 \x01(\rR\x05queue\x12\x18\n" +
+	"\arefused\x18\x04 \x01(\x04R\arefused\"\xc7\x01\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04addr\x18\x02 \x01(\tR\x04addr\x12\x1d\n" +
@@ -3756,7 +4020,20 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12%\n" +
 	"\x0estatement_only\x18\x02 \x01(\bR\rstatementOnly\x12\x1b\n" +
 	"\tonly_user\x18\x03 \x01(\tR\bonlyUser\"\x15\n" +
-	"\x13KillSessionResponse\"\xae\x01\n" +
+	"\x13KillSessionResponse\"9\n" +
+	"\x13SessionTraceRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\rR\x02id\x12\x12\n" +
+	"\x04here\x18\x02 \x01(\bR\x04here\"]\n" +
+	"\x14SessionTraceResponse\x12\x12\n" +
+	"\x04user\x18\x01 \x01(\tR\x04user\x121\n" +
+	"\x05steps\x18\x02 \x03(\v2\x1b.skarv.admin.v1.SessionStepR\x05steps\"\x96\x01\n" +
+	"\vSessionStep\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x12\n" +
+	"\x04what\x18\x02 \x01(\tR\x04what\x12\x12\n" +
+	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x1d\n" +
+	"\n" +
+	"node_group\x18\x04 \x01(\rR\tnodeGroup\x12\x14\n" +
+	"\x05error\x18\x05 \x01(\rR\x05error\"\xae\x01\n" +
 	"\x11ExecuteDDLRequest\x12\x10\n" +
 	"\x03sql\x18\x01 \x01(\tR\x03sql\x12\x1a\n" +
 	"\bdatabase\x18\x02 \x01(\tR\bdatabase\x12\x19\n" +
@@ -3775,7 +4052,7 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\bSQLError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\rR\x04code\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage2\x9c\f\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage2\xf7\f\n" +
 	"\x05Admin\x12G\n" +
 	"\x06Status\x12\x1d.skarv.admin.v1.StatusRequest\x1a\x1e.skarv.admin.v1.StatusResponse\x12V\n" +
 	"\vInitCluster\x12\".skarv.admin.v1.InitClusterRequest\x1a#.skarv.admin.v1.InitClusterResponse\x12Y\n" +
@@ -3796,7 +4073,8 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\n" +
 	"RemoveUser\x12!.skarv.admin.v1.RemoveUserRequest\x1a\".skarv.admin.v1.RemoveUserResponse\x12M\n" +
 	"\bSessions\x12\x1f.skarv.admin.v1.SessionsRequest\x1a .skarv.admin.v1.SessionsResponse\x12V\n" +
-	"\vKillSession\x12\".skarv.admin.v1.KillSessionRequest\x1a#.skarv.admin.v1.KillSessionResponse\x12S\n" +
+	"\vKillSession\x12\".skarv.admin.v1.KillSessionRequest\x1a#.skarv.admin.v1.KillSessionResponse\x12Y\n" +
+	"\fSessionTrace\x12#.skarv.admin.v1.SessionTraceRequest\x1a$.skarv.admin.v1.SessionTraceResponse\x12S\n" +
 	"\n" +
 	"ExecuteDDL\x12!.skarv.admin.v1.ExecuteDDLRequest\x1a\".skarv.admin.v1.ExecuteDDLResponseB\x1eZ\x1cskarv/proto/admin/v1;adminv1b\x06proto3"
 
@@ -3813,7 +4091,7 @@ func file_admin_v1_admin_proto_rawDescGZIP() []byte {
 }
 
 var file_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
+var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_admin_v1_admin_proto_goTypes = []any{
 	(NodeGroup_Health)(0),                   // 0: skarv.admin.v1.NodeGroup.Health
 	(ChangeReorganisationRequest_Action)(0), // 1: skarv.admin.v1.ChangeReorganisationRequest.Action
@@ -3823,135 +4101,144 @@ var file_admin_v1_admin_proto_goTypes = []any{
 	(*Etcd)(nil),                            // 5: skarv.admin.v1.Etcd
 	(*Node)(nil),                            // 6: skarv.admin.v1.Node
 	(*NodeGroup)(nil),                       // 7: skarv.admin.v1.NodeGroup
-	(*Member)(nil),                          // 8: skarv.admin.v1.Member
-	(*InitClusterRequest)(nil),              // 9: skarv.admin.v1.InitClusterRequest
-	(*InitClusterResponse)(nil),             // 10: skarv.admin.v1.InitClusterResponse
-	(*AddNodeGroupRequest)(nil),             // 11: skarv.admin.v1.AddNodeGroupRequest
-	(*AddNodeGroupResponse)(nil),            // 12: skarv.admin.v1.AddNodeGroupResponse
-	(*RemoveNodeGroupRequest)(nil),          // 13: skarv.admin.v1.RemoveNodeGroupRequest
-	(*RemoveNodeGroupResponse)(nil),         // 14: skarv.admin.v1.RemoveNodeGroupResponse
-	(*Share)(nil),                           // 15: skarv.admin.v1.Share
-	(*ReorganiseRequest)(nil),               // 16: skarv.admin.v1.ReorganiseRequest
-	(*ReorganiseResponse)(nil),              // 17: skarv.admin.v1.ReorganiseResponse
-	(*Transfer)(nil),                        // 18: skarv.admin.v1.Transfer
-	(*Reorganisation)(nil),                  // 19: skarv.admin.v1.Reorganisation
-	(*Step)(nil),                            // 20: skarv.admin.v1.Step
-	(*Progress)(nil),                        // 21: skarv.admin.v1.Progress
-	(*ReorganisationsRequest)(nil),          // 22: skarv.admin.v1.ReorganisationsRequest
-	(*ReorganisationsResponse)(nil),         // 23: skarv.admin.v1.ReorganisationsResponse
-	(*ChangeReorganisationRequest)(nil),     // 24: skarv.admin.v1.ChangeReorganisationRequest
-	(*ChangeReorganisationResponse)(nil),    // 25: skarv.admin.v1.ChangeReorganisationResponse
-	(*TransactionsRequest)(nil),             // 26: skarv.admin.v1.TransactionsRequest
-	(*TransactionsResponse)(nil),            // 27: skarv.admin.v1.TransactionsResponse
-	(*Transaction)(nil),                     // 28: skarv.admin.v1.Transaction
-	(*PartitionsRequest)(nil),               // 29: skarv.admin.v1.PartitionsRequest
-	(*PartitionsResponse)(nil),              // 30: skarv.admin.v1.PartitionsResponse
-	(*TablesRequest)(nil),                   // 31: skarv.admin.v1.TablesRequest
-	(*TablesResponse)(nil),                  // 32: skarv.admin.v1.TablesResponse
-	(*Table)(nil),                           // 33: skarv.admin.v1.Table
-	(*CheckIndexesRequest)(nil),             // 34: skarv.admin.v1.CheckIndexesRequest
-	(*CheckIndexesResponse)(nil),            // 35: skarv.admin.v1.CheckIndexesResponse
-	(*IndexCheck)(nil),                      // 36: skarv.admin.v1.IndexCheck
-	(*RouteRequest)(nil),                    // 37: skarv.admin.v1.RouteRequest
-	(*RouteResponse)(nil),                   // 38: skarv.admin.v1.RouteResponse
-	(*ListUsersRequest)(nil),                // 39: skarv.admin.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),               // 40: skarv.admin.v1.ListUsersResponse
-	(*User)(nil),                            // 41: skarv.admin.v1.User
-	(*PutUserRequest)(nil),                  // 42: skarv.admin.v1.PutUserRequest
-	(*PutUserResponse)(nil),                 // 43: skarv.admin.v1.PutUserResponse
-	(*RemoveUserRequest)(nil),               // 44: skarv.admin.v1.RemoveUserRequest
-	(*RemoveUserResponse)(nil),              // 45: skarv.admin.v1.RemoveUserResponse
-	(*SessionsRequest)(nil),                 // 46: skarv.admin.v1.SessionsRequest
-	(*SessionsResponse)(nil),                // 47: skarv.admin.v1.SessionsResponse
-	(*Session)(nil),                         // 48: skarv.admin.v1.Session
-	(*KillSessionRequest)(nil),              // 49: skarv.admin.v1.KillSessionRequest
-	(*KillSessionResponse)(nil),             // 50: skarv.admin.v1.KillSessionResponse
-	(*ExecuteDDLRequest)(nil),               // 51: skarv.admin.v1.ExecuteDDLRequest
-	(*ExecuteDDLResponse)(nil),              // 52: skarv.admin.v1.ExecuteDDLResponse
-	(*Warning)(nil),                         // 53: skarv.admin.v1.Warning
-	(*SQLError)(nil),                        // 54: skarv.admin.v1.SQLError
-	nil,                                     // 55: skarv.admin.v1.User.GrantsEntry
-	nil,                                     // 56: skarv.admin.v1.PutUserRequest.GrantsEntry
-	(*timestamppb.Timestamp)(nil),           // 57: google.protobuf.Timestamp
+	(*Load)(nil),                            // 8: skarv.admin.v1.Load
+	(*Member)(nil),                          // 9: skarv.admin.v1.Member
+	(*InitClusterRequest)(nil),              // 10: skarv.admin.v1.InitClusterRequest
+	(*InitClusterResponse)(nil),             // 11: skarv.admin.v1.InitClusterResponse
+	(*AddNodeGroupRequest)(nil),             // 12: skarv.admin.v1.AddNodeGroupRequest
+	(*AddNodeGroupResponse)(nil),            // 13: skarv.admin.v1.AddNodeGroupResponse
+	(*RemoveNodeGroupRequest)(nil),          // 14: skarv.admin.v1.RemoveNodeGroupRequest
+	(*RemoveNodeGroupResponse)(nil),         // 15: skarv.admin.v1.RemoveNodeGroupResponse
+	(*Share)(nil),                           // 16: skarv.admin.v1.Share
+	(*ReorganiseRequest)(nil),               // 17: skarv.admin.v1.ReorganiseRequest
+	(*ReorganiseResponse)(nil),              // 18: skarv.admin.v1.ReorganiseResponse
+	(*Transfer)(nil),                        // 19: skarv.admin.v1.Transfer
+	(*Reorganisation)(nil),                  // 20: skarv.admin.v1.Reorganisation
+	(*Step)(nil),                            // 21: skarv.admin.v1.Step
+	(*Progress)(nil),                        // 22: skarv.admin.v1.Progress
+	(*ReorganisationsRequest)(nil),          // 23: skarv.admin.v1.ReorganisationsRequest
+	(*ReorganisationsResponse)(nil),         // 24: skarv.admin.v1.ReorganisationsResponse
+	(*ChangeReorganisationRequest)(nil),     // 25: skarv.admin.v1.ChangeReorganisationRequest
+	(*ChangeReorganisationResponse)(nil),    // 26: skarv.admin.v1.ChangeReorganisationResponse
+	(*TransactionsRequest)(nil),             // 27: skarv.admin.v1.TransactionsRequest
+	(*TransactionsResponse)(nil),            // 28: skarv.admin.v1.TransactionsResponse
+	(*Transaction)(nil),                     // 29: skarv.admin.v1.Transaction
+	(*PartitionsRequest)(nil),               // 30: skarv.admin.v1.PartitionsRequest
+	(*PartitionsResponse)(nil),              // 31: skarv.admin.v1.PartitionsResponse
+	(*TablesRequest)(nil),                   // 32: skarv.admin.v1.TablesRequest
+	(*TablesResponse)(nil),                  // 33: skarv.admin.v1.TablesResponse
+	(*Table)(nil),                           // 34: skarv.admin.v1.Table
+	(*CheckIndexesRequest)(nil),             // 35: skarv.admin.v1.CheckIndexesRequest
+	(*CheckIndexesResponse)(nil),            // 36: skarv.admin.v1.CheckIndexesResponse
+	(*IndexCheck)(nil),                      // 37: skarv.admin.v1.IndexCheck
+	(*RouteRequest)(nil),                    // 38: skarv.admin.v1.RouteRequest
+	(*RouteResponse)(nil),                   // 39: skarv.admin.v1.RouteResponse
+	(*ListUsersRequest)(nil),                // 40: skarv.admin.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),               // 41: skarv.admin.v1.ListUsersResponse
+	(*User)(nil),                            // 42: skarv.admin.v1.User
+	(*PutUserRequest)(nil),                  // 43: skarv.admin.v1.PutUserRequest
+	(*PutUserResponse)(nil),                 // 44: skarv.admin.v1.PutUserResponse
+	(*RemoveUserRequest)(nil),               // 45: skarv.admin.v1.RemoveUserRequest
+	(*RemoveUserResponse)(nil),              // 46: skarv.admin.v1.RemoveUserResponse
+	(*SessionsRequest)(nil),                 // 47: skarv.admin.v1.SessionsRequest
+	(*SessionsResponse)(nil),                // 48: skarv.admin.v1.SessionsResponse
+	(*Session)(nil),                         // 49: skarv.admin.v1.Session
+	(*KillSessionRequest)(nil),              // 50: skarv.admin.v1.KillSessionRequest
+	(*KillSessionResponse)(nil),             // 51: skarv.admin.v1.KillSessionResponse
+	(*SessionTraceRequest)(nil),             // 52: skarv.admin.v1.SessionTraceRequest
+	(*SessionTraceResponse)(nil),            // 53: skarv.admin.v1.SessionTraceResponse
+	(*SessionStep)(nil),                     // 54: skarv.admin.v1.SessionStep
+	(*ExecuteDDLRequest)(nil),               // 55: skarv.admin.v1.ExecuteDDLRequest
+	(*ExecuteDDLResponse)(nil),              // 56: skarv.admin.v1.ExecuteDDLResponse
+	(*Warning)(nil),                         // 57: skarv.admin.v1.Warning
+	(*SQLError)(nil),                        // 58: skarv.admin.v1.SQLError
+	nil,                                     // 59: skarv.admin.v1.User.GrantsEntry
+	nil,                                     // 60: skarv.admin.v1.PutUserRequest.GrantsEntry
+	(*timestamppb.Timestamp)(nil),           // 61: google.protobuf.Timestamp
 }
 var file_admin_v1_admin_proto_depIdxs = []int32{
 	5,  // 0: skarv.admin.v1.StatusResponse.etcd:type_name -> skarv.admin.v1.Etcd
 	7,  // 1: skarv.admin.v1.StatusResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	8,  // 2: skarv.admin.v1.StatusResponse.members:type_name -> skarv.admin.v1.Member
-	57, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
+	9,  // 2: skarv.admin.v1.StatusResponse.members:type_name -> skarv.admin.v1.Member
+	61, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
 	6,  // 4: skarv.admin.v1.NodeGroup.primary:type_name -> skarv.admin.v1.Node
 	6,  // 5: skarv.admin.v1.NodeGroup.replicas:type_name -> skarv.admin.v1.Node
 	0,  // 6: skarv.admin.v1.NodeGroup.health:type_name -> skarv.admin.v1.NodeGroup.Health
-	57, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
-	57, // 8: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
-	7,  // 9: skarv.admin.v1.InitClusterRequest.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	7,  // 10: skarv.admin.v1.InitClusterResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	7,  // 11: skarv.admin.v1.AddNodeGroupRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
-	15, // 12: skarv.admin.v1.ReorganiseRequest.shares:type_name -> skarv.admin.v1.Share
-	19, // 13: skarv.admin.v1.ReorganiseResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
-	57, // 14: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
-	57, // 15: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
-	18, // 16: skarv.admin.v1.Reorganisation.transfers:type_name -> skarv.admin.v1.Transfer
-	20, // 17: skarv.admin.v1.Reorganisation.steps:type_name -> skarv.admin.v1.Step
-	21, // 18: skarv.admin.v1.Reorganisation.progress:type_name -> skarv.admin.v1.Progress
-	57, // 19: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
-	57, // 20: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
-	19, // 21: skarv.admin.v1.ReorganisationsResponse.reorganisations:type_name -> skarv.admin.v1.Reorganisation
-	1,  // 22: skarv.admin.v1.ChangeReorganisationRequest.action:type_name -> skarv.admin.v1.ChangeReorganisationRequest.Action
-	19, // 23: skarv.admin.v1.ChangeReorganisationResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
-	28, // 24: skarv.admin.v1.TransactionsResponse.transactions:type_name -> skarv.admin.v1.Transaction
-	7,  // 25: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	33, // 26: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
-	36, // 27: skarv.admin.v1.CheckIndexesResponse.indexes:type_name -> skarv.admin.v1.IndexCheck
-	41, // 28: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
-	55, // 29: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
-	2,  // 30: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
-	56, // 31: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
-	48, // 32: skarv.admin.v1.SessionsResponse.sessions:type_name -> skarv.admin.v1.Session
-	57, // 33: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
-	53, // 34: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
-	54, // 35: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
-	3,  // 36: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
-	9,  // 37: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
-	11, // 38: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
-	13, // 39: skarv.admin.v1.Admin.RemoveNodeGroup:input_type -> skarv.admin.v1.RemoveNodeGroupRequest
-	16, // 40: skarv.admin.v1.Admin.Reorganise:input_type -> skarv.admin.v1.ReorganiseRequest
-	22, // 41: skarv.admin.v1.Admin.Reorganisations:input_type -> skarv.admin.v1.ReorganisationsRequest
-	24, // 42: skarv.admin.v1.Admin.ChangeReorganisation:input_type -> skarv.admin.v1.ChangeReorganisationRequest
-	29, // 43: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
-	26, // 44: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
-	31, // 45: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
-	34, // 46: skarv.admin.v1.Admin.CheckIndexes:input_type -> skarv.admin.v1.CheckIndexesRequest
-	37, // 47: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
-	39, // 48: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
-	42, // 49: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
-	44, // 50: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
-	46, // 51: skarv.admin.v1.Admin.Sessions:input_type -> skarv.admin.v1.SessionsRequest
-	49, // 52: skarv.admin.v1.Admin.KillSession:input_type -> skarv.admin.v1.KillSessionRequest
-	51, // 53: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
-	4,  // 54: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
-	10, // 55: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
-	12, // 56: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
-	14, // 57: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
-	17, // 58: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
-	23, // 59: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
-	25, // 60: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
-	30, // 61: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
-	27, // 62: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
-	32, // 63: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
-	35, // 64: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
-	38, // 65: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
-	40, // 66: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
-	43, // 67: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
-	45, // 68: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
-	47, // 69: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
-	50, // 70: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
-	52, // 71: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
-	54, // [54:72] is the sub-list for method output_type
-	36, // [36:54] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	61, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
+	8,  // 8: skarv.admin.v1.NodeGroup.load:type_name -> skarv.admin.v1.Load
+	61, // 9: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
+	7,  // 10: skarv.admin.v1.InitClusterRequest.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	7,  // 11: skarv.admin.v1.InitClusterResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	7,  // 12: skarv.admin.v1.AddNodeGroupRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
+	16, // 13: skarv.admin.v1.ReorganiseRequest.shares:type_name -> skarv.admin.v1.Share
+	20, // 14: skarv.admin.v1.ReorganiseResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
+	61, // 15: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
+	61, // 16: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
+	19, // 17: skarv.admin.v1.Reorganisation.transfers:type_name -> skarv.admin.v1.Transfer
+	21, // 18: skarv.admin.v1.Reorganisation.steps:type_name -> skarv.admin.v1.Step
+	22, // 19: skarv.admin.v1.Reorganisation.progress:type_name -> skarv.admin.v1.Progress
+	61, // 20: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
+	61, // 21: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
+	20, // 22: skarv.admin.v1.ReorganisationsResponse.reorganisations:type_name -> skarv.admin.v1.Reorganisation
+	1,  // 23: skarv.admin.v1.ChangeReorganisationRequest.action:type_name -> skarv.admin.v1.ChangeReorganisationRequest.Action
+	20, // 24: skarv.admin.v1.ChangeReorganisationResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
+	29, // 25: skarv.admin.v1.TransactionsResponse.transactions:type_name -> skarv.admin.v1.Transaction
+	7,  // 26: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	34, // 27: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
+	37, // 28: skarv.admin.v1.CheckIndexesResponse.indexes:type_name -> skarv.admin.v1.IndexCheck
+	42, // 29: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
+	59, // 30: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
+	2,  // 31: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
+	60, // 32: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
+	49, // 33: skarv.admin.v1.SessionsResponse.sessions:type_name -> skarv.admin.v1.Session
+	61, // 34: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
+	54, // 35: skarv.admin.v1.SessionTraceResponse.steps:type_name -> skarv.admin.v1.SessionStep
+	61, // 36: skarv.admin.v1.SessionStep.at:type_name -> google.protobuf.Timestamp
+	57, // 37: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
+	58, // 38: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
+	3,  // 39: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
+	10, // 40: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
+	12, // 41: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
+	14, // 42: skarv.admin.v1.Admin.RemoveNodeGroup:input_type -> skarv.admin.v1.RemoveNodeGroupRequest
+	17, // 43: skarv.admin.v1.Admin.Reorganise:input_type -> skarv.admin.v1.ReorganiseRequest
+	23, // 44: skarv.admin.v1.Admin.Reorganisations:input_type -> skarv.admin.v1.ReorganisationsRequest
+	25, // 45: skarv.admin.v1.Admin.ChangeReorganisation:input_type -> skarv.admin.v1.ChangeReorganisationRequest
+	30, // 46: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
+	27, // 47: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
+	32, // 48: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
+	35, // 49: skarv.admin.v1.Admin.CheckIndexes:input_type -> skarv.admin.v1.CheckIndexesRequest
+	38, // 50: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
+	40, // 51: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
+	43, // 52: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
+	45, // 53: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
+	47, // 54: skarv.admin.v1.Admin.Sessions:input_type -> skarv.admin.v1.SessionsRequest
+	50, // 55: skarv.admin.v1.Admin.KillSession:input_type -> skarv.admin.v1.KillSessionRequest
+	52, // 56: skarv.admin.v1.Admin.SessionTrace:input_type -> skarv.admin.v1.SessionTraceRequest
+	55, // 57: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
+	4,  // 58: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
+	11, // 59: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
+	13, // 60: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
+	15, // 61: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
+	18, // 62: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
+	24, // 63: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
+	26, // 64: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
+	31, // 65: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
+	28, // 66: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
+	33, // 67: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
+	36, // 68: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
+	39, // 69: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
+	41, // 70: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
+	44, // 71: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
+	46, // 72: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
+	48, // 73: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
+	51, // 74: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
+	53, // 75: skarv.admin.v1.Admin.SessionTrace:output_type -> skarv.admin.v1.SessionTraceResponse
+	56, // 76: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
+	58, // [58:77] is the sub-list for method output_type
+	39, // [39:58] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_admin_v1_admin_proto_init() }
@@ -3965,7 +4252,7 @@ func file_admin_v1_admin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_admin_v1_admin_proto_rawDesc), len(file_admin_v1_admin_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   54,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -39,6 +39,7 @@ const (
 	Admin_RemoveUser_FullMethodName           = "/skarv.admin.v1.Admin/RemoveUser"
 	Admin_Sessions_FullMethodName             = "/skarv.admin.v1.Admin/Sessions"
 	Admin_KillSession_FullMethodName          = "/skarv.admin.v1.Admin/KillSession"
+	Admin_SessionTrace_FullMethodName         = "/skarv.admin.v1.Admin/SessionTrace"
 	Admin_ExecuteDDL_FullMethodName           = "/skarv.admin.v1.Admin/ExecuteDDL"
 )
 
@@ -82,6 +83,8 @@ type AdminClient interface {
 	// KillSession ends a client, or its statement, of the process that is asked. NOT_FOUND if it has none of that id,
 	// PERMISSION_DENIED if it is another user's.
 	KillSession(ctx context.Context, in *KillSessionRequest, opts ...grpc.CallOption) (*KillSessionResponse, error)
+	// SessionTrace returns the last steps of a client of any process. NOT_FOUND if there is none of that id.
+	SessionTrace(ctx context.Context, in *SessionTraceRequest, opts ...grpc.CallOption) (*SessionTraceResponse, error)
 	// ExecuteDDL has the controller change the schema.
 	ExecuteDDL(ctx context.Context, in *ExecuteDDLRequest, opts ...grpc.CallOption) (*ExecuteDDLResponse, error)
 }
@@ -264,6 +267,16 @@ func (c *adminClient) KillSession(ctx context.Context, in *KillSessionRequest, o
 	return out, nil
 }
 
+func (c *adminClient) SessionTrace(ctx context.Context, in *SessionTraceRequest, opts ...grpc.CallOption) (*SessionTraceResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SessionTraceResponse)
+	err := c.cc.Invoke(ctx, Admin_SessionTrace_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *adminClient) ExecuteDDL(ctx context.Context, in *ExecuteDDLRequest, opts ...grpc.CallOption) (*ExecuteDDLResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ExecuteDDLResponse)
@@ -314,6 +327,8 @@ type AdminServer interface {
 	// KillSession ends a client, or its statement, of the process that is asked. NOT_FOUND if it has none of that id,
 	// PERMISSION_DENIED if it is another user's.
 	KillSession(context.Context, *KillSessionRequest) (*KillSessionResponse, error)
+	// SessionTrace returns the last steps of a client of any process. NOT_FOUND if there is none of that id.
+	SessionTrace(context.Context, *SessionTraceRequest) (*SessionTraceResponse, error)
 	// ExecuteDDL has the controller change the schema.
 	ExecuteDDL(context.Context, *ExecuteDDLRequest) (*ExecuteDDLResponse, error)
 	mustEmbedUnimplementedAdminServer()
@@ -376,6 +391,9 @@ func (UnimplementedAdminServer) Sessions(context.Context, *SessionsRequest) (*Se
 }
 func (UnimplementedAdminServer) KillSession(context.Context, *KillSessionRequest) (*KillSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method KillSession not implemented")
+}
+func (UnimplementedAdminServer) SessionTrace(context.Context, *SessionTraceRequest) (*SessionTraceResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SessionTrace not implemented")
 }
 func (UnimplementedAdminServer) ExecuteDDL(context.Context, *ExecuteDDLRequest) (*ExecuteDDLResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ExecuteDDL not implemented")
@@ -707,6 +725,24 @@ func _Admin_KillSession_Handler(srv interface{}, ctx context.Context, dec func(i
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Admin_SessionTrace_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SessionTraceRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).SessionTrace(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_SessionTrace_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).SessionTrace(ctx, req.(*SessionTraceRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Admin_ExecuteDDL_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ExecuteDDLRequest)
 	if err := dec(in); err != nil {
@@ -799,6 +835,10 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "KillSession",
 			Handler:    _Admin_KillSession_Handler,
+		},
+		{
+			MethodName: "SessionTrace",
+			Handler:    _Admin_SessionTrace_Handler,
 		},
 		{
 			MethodName: "ExecuteDDL",
