@@ -11,7 +11,7 @@ FUZZTIME ?= 30s
 RACE = $(shell echo 'int main(void) { return 0; }' | cc -x c - -o /dev/null >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg memory golden fuzz bench bench-cutover bench-overload pgo check lint proto clean
+.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg histories memory golden fuzz bench bench-cutover bench-overload pgo check lint proto clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,12 @@ chaos-txn: ## ten minutes of killed proxies and servers under transactions, on M
 	@scripts/install-mysql.sh
 	SKARV_CHAOS_SECONDS=600 go test -count 1 -timeout 15m -v ./test/chaos
 	SKARV_CHAOS_SECONDS=600 SKARV_TEST_ENGINE=mysql go test -count 1 -timeout 15m -v ./test/chaos
+
+histories: ## random transactions looked through for anomalies: a minute at each isolation level and setting, on MariaDB and on MySQL
+	@scripts/test-deps.sh
+	@scripts/install-mysql.sh
+	SKARV_HISTORY_SECONDS=60 go test -count 1 -timeout 30m -v -run TestRandom ./test/isolation
+	SKARV_HISTORY_SECONDS=60 SKARV_TEST_ENGINE=mysql go test -count 1 -timeout 30m -v -run TestRandom ./test/isolation
 
 memory: ## the proxy's memory while 1 GB streams, sorts, groups and is copied (SKARV_MEMORY_BYTES)
 	@scripts/test-deps.sh

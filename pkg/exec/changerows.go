@@ -200,7 +200,7 @@ func (w *rowWriter) follows(n *plan.ChangeRows, row *changing) error {
 	if err := w.changeEntries(n.Indexes, before, after); err != nil || !n.Own {
 		return err
 	}
-	if err := w.checkParents(n.Table, after, before, map[string]bool{}); err != nil {
+	if err := w.checkParents(referring{table: n.Table, image: after, before: before, moved: row.to != row.group}, nil); err != nil {
 		return err
 	}
 	return w.renamed(n.Table, before, after, 0)

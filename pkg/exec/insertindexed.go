@@ -212,7 +212,7 @@ func (w *rowWriter) checkInserted(in *insertion, keys []rowKeys) error {
 				return sqlerr.Unsupported("a value of the primary key of which it cannot be told what it will be stored as", "write the value just as the column's type prints it")
 			}
 			for i := range rows {
-				if err := w.checkParents(in.table, rows[i].image, nil, done); err != nil {
+				if err := w.checkParents(referring{table: in.table, image: rows[i].image}, done); err != nil {
 					return err
 				}
 			}
@@ -273,24 +273,31 @@ const (
 	maxRowAttempts = 5
 )
 
+// oneRow is the most rows that an INSERT without REPLACE affects.
+const oneRow = 1
+
 // conflict is a row's duplicate.
 type conflict struct {
-	err *sqlerr.Error
-	key int // in Indexed.Keys, or -1 if it is not known
+	err *sqlerr.Error // nil for one that was not seen before it was replaced
+	key int           // in Indexed.Keys, or -1 if it is not known
 	at  placement.NodeGroupID
 }
 
-// insert tries to insert the row and its entries by text. What was done is undone if there is a duplicate, which is told.
-func (o *insertingOne) insert(before plan.Text, after bool) (res result, c *conflict, err error) {
+// insert tries to insert the row and its entries by text. What was done is undone if there is a duplicate, which is told, or if
+// more rows than most were affected: then the server has replaced one that was not read.
+func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *conflict, err error) {
 	if _, err := o.exec(o.home, []byte(rowSavepoint)); err != nil {
 		return res, nil, err
 	}
-	ok, err := o.exec(o.home, o.in.appendOne(nil, before, o.row, after))
+	ok, err := o.exec(o.home, o.in.appendOne(nil, before, o.row, false))
 	if e := duplicateEntry(err); e != nil {
 		return res, &conflict{e, o.keyNamed(e), o.home}, nil
 	}
 	if err != nil {
 		return res, nil, err
+	}
+	if ok.AffectedRows > most {
+		return res, &conflict{nil, -1, o.home}, o.undo(0)
 	}
 	if err := o.warn(o.home, ok, o.row); err != nil {
 		return res, nil, err
@@ -324,7 +331,7 @@ func (o *insertingOne) insert(before plan.Text, after bool) (res result, c *conf
 	if err != nil {
 		return res, nil, err
 	}
-	err = o.checkParents(o.in.table, now[0].image, nil, map[string]bool{})
+	err = o.checkParents(referring{table: o.in.table, image: now[0].image}, nil)
 	if e, ok := errors.AsType[*sqlerr.Error](err); ok && e.Code == noParent && o.in.node.Indexed.Ignore {
 		return result{}, &conflict{e, -1, 0}, o.undo(len(o.keys.entries))
 	}
@@ -368,7 +375,7 @@ func (o *insertingOne) keyNamed(e *sqlerr.Error) int {
 
 // ignore is INSERT IGNORE of the row.
 func (o *insertingOne) ignore() (result, error) {
-	res, c, err := o.insert(o.in.node.Before, false)
+	res, c, err := o.insert(o.in.node.Before, oneRow)
 	if err != nil || c == nil {
 		return res, err
 	}
@@ -441,14 +448,14 @@ func (w *rowWriter) follow(e *entry) (placement.NodeGroupID, error) {
 // update is ON DUPLICATE KEY UPDATE: the statement is sent to the group where the duplicate lies, whose server changes it.
 func (o *insertingOne) update() (result, error) {
 	for range maxRowAttempts {
-		res, c, err := o.insert(o.in.node.Indexed.Insert, false)
+		res, c, err := o.insert(o.in.node.Indexed.Insert, oneRow)
 		if err != nil || c == nil {
 			return res, err
 		}
 		if c.key < 0 {
 			return res, c.err
 		}
-		rows, err := o.duplicates(c.key)
+		rows, err := o.firstDuplicates(c.key)
 		if err != nil {
 			return res, err
 		}
@@ -472,7 +479,25 @@ func (o *insertingOne) update() (result, error) {
 		}
 		return resultOf(&ok), o.changed(was.image, now[0].image)
 	}
-	return result{}, sqlerr.LockDeadlock.New()
+	return result{}, rowRestless()
+}
+
+// rowRestless is the error of a row whose duplicates come and go as often as they are looked for. The statement can be undone
+// and tried again.
+func rowRestless() error { return sqlerr.LockWaitTimeout.New() }
+
+// firstDuplicates are the duplicates in the first key that has any, up to key, in which a server or an index has found one:
+// a server looks at its own rows before entries of other keys are looked at.
+func (o *insertingOne) firstDuplicates(key int) ([]found, error) {
+	for k := range key {
+		if o.keys.entries[k].index == nil {
+			continue // the server would have named it
+		}
+		if rows, err := o.duplicates(k); err != nil || len(rows) > 0 {
+			return rows, err
+		}
+	}
+	return o.duplicates(key)
 }
 
 // mayReplace refuses on MySQL what its versions do differently: whether a row that others refer to is deleted or changed.
@@ -500,49 +525,55 @@ func (o *insertingOne) changed(before, after image) error {
 	if err := o.changeEntries(t.Global, before, after); err != nil || !o.in.node.Indexed.Own {
 		return err
 	}
-	if err := o.checkParents(t, after, before, map[string]bool{}); err != nil {
+	if err := o.checkParents(referring{table: t, image: after, before: before}, nil); err != nil {
 		return err
 	}
 	return o.renamed(t, before, after, 0)
 }
 
-// replace is REPLACE of the row: the rows it is equal to in any key are deleted.
+// replace is REPLACE of the row: the rows it is equal to in any key are deleted. The server of its own group does that
+// itself, and tells whether anything has changed; how many it may delete is known, since they are locked.
 func (o *insertingOne) replace() (result, error) {
+	t := o.in.table
 	deleted := uint64(0)
 	for range maxRowAttempts {
-		res, c, err := o.insert(o.in.node.Indexed.Insert, false)
+		res, c, err := o.insert(o.in.node.Indexed.Insert, oneRow)
 		if err != nil || c == nil {
 			return res, err
 		}
+		here := map[string]bool{} // rows found, and whether they lie on this group
 		for key := range o.in.node.Indexed.Keys {
 			rows, err := o.duplicates(key)
 			if err != nil {
 				return res, err
 			}
 			for _, was := range rows {
-				if o.in.node.Indexed.Own {
-					if err := o.mayReplace(was); err != nil {
-						return res, err
-					}
-					if err := o.goodbye(o.in.table, []found{was}, 0); err != nil {
-						return res, err
-					}
+				id := rowID(was.key)
+				if _, again := here[id]; again {
+					continue // in another key
 				}
-				if err := o.changeEntries(o.in.table.Global, was.image, nil); err != nil {
+				here[id] = was.group == o.home
+				if err := o.leaves(was); err != nil {
 					return res, err
 				}
 				if was.group == o.home {
-					continue // REPLACE does it, and tells whether anything has changed
+					continue
 				}
-				sql := append(append([]byte("DELETE FROM "), tableName(o.in.table)...), " WHERE "...)
-				ok, err := o.exec(was.group, appendKey(sql, o.in.table, was.key))
+				sql := append(append([]byte("DELETE FROM "), tableName(t)...), " WHERE "...)
+				ok, err := o.exec(was.group, appendKey(sql, t, was.key))
 				if err != nil {
 					return res, err
 				}
 				deleted += ok.AffectedRows
 			}
 		}
-		res, c, err = o.insert(o.in.node.Before, false)
+		most := uint64(oneRow)
+		for id, own := range here {
+			if own && !o.gone[goneRow{t, id}] {
+				most++
+			}
+		}
+		res, c, err = o.insert(o.in.node.Before, most)
 		if err != nil {
 			return res, err
 		}
@@ -551,7 +582,20 @@ func (o *insertingOne) replace() (result, error) {
 			return res, nil
 		}
 	}
-	return result{}, sqlerr.LockDeadlock.New()
+	return result{}, rowRestless()
+}
+
+// leaves does what follows from the deletion of a row that is replaced.
+func (o *insertingOne) leaves(was found) error {
+	if o.in.node.Indexed.Own {
+		if err := o.mayReplace(was); err != nil {
+			return err
+		}
+		if err := o.goodbye(o.in.table, []found{was}, 0); err != nil {
+			return err
+		}
+	}
+	return o.changeEntries(o.in.table.Global, was.image, nil)
 }
 
 // appendOne appends the statement with one row only.

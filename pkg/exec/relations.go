@@ -55,19 +55,36 @@ func tuple(m image, columns []int) (out [][]byte, ok bool) {
 	return out, true
 }
 
-// checkParents fails if a row of t refers to one that is not there. before, if not nil, is what the row was: what it referred to
-// then is not looked for again.
-func (w *rowWriter) checkParents(t *catalog.Table, after, before image, done map[string]bool) error {
-	for i := range w.related(t).parents {
-		r := &w.related(t).parents[i]
-		vals, ok := tuple(after, r.Key.Columns)
-		if !ok {
+// referring is a row that refers to others, as it has become.
+type referring struct {
+	table *catalog.Table
+	image image
+	// before is what the row was, nil for a new one: what it referred to then needs not be there.
+	before image
+	// moved: it lies on another group than before. Who deletes what it refers to looks for such rows on one group after the
+	// other and could miss it on both, so that it keeps its parents locked even where it refers to the same as before.
+	moved bool
+	// cause is the key by which a cascade changed the row, or nil: that one's parent is the row that the cascade came from.
+	cause *catalog.ForeignKey
+}
+
+// checkParents locks the rows that a row refers to, and fails if one is not there. done, if not nil, remembers what was found
+// for the rows that follow.
+func (w *rowWriter) checkParents(row referring, done map[string]bool) error {
+	parents := w.related(row.table).parents
+	for i := range parents {
+		r := &parents[i]
+		vals, ok := tuple(row.image, r.Key.Columns)
+		if !ok || r.Key == row.cause {
 			continue
 		}
-		if before != nil {
-			if old, ok := tuple(before, r.Key.Columns); ok && equalLists(old, vals) {
-				continue
-			}
+		same := false
+		if row.before != nil {
+			old, ok := tuple(row.before, r.Key.Columns)
+			same = ok && equalLists(old, vals)
+		}
+		if same && !row.moved {
+			continue
 		}
 		id := r.Key.Name + "\x00" + rowID(vals)
 		if done[id] {
@@ -77,11 +94,13 @@ func (w *rowWriter) checkParents(t *catalog.Table, after, before image, done map
 		if err != nil {
 			return err
 		}
-		if !there {
+		if !there && !same {
 			return &sqlerr.Error{Code: noParent, State: "23000",
 				Message: "Cannot add or update a child row: a foreign key constraint fails " + r.String()}
 		}
-		done[id] = true
+		if done != nil {
+			done[id] = there
+		}
 	}
 	return nil
 }
@@ -104,10 +123,16 @@ func (w *rowWriter) parentThere(r *catalog.Relation, vals [][]byte) (bool, error
 	}
 	sql := append(append([]byte("SELECT 1 FROM "), tableName(r.Parent)...), " WHERE "...)
 	sql = append(appendTuple(sql, r.Parent, columns, r.Child, r.Key.Columns, vals), " LIMIT 1 LOCK IN SHARE MODE"...)
-	for _, g := range groups {
-		res, err := w.query(g, sql)
-		if err != nil || len(res.rows) > 0 {
-			return err == nil, err
+	looks := 1
+	if len(groups) > 1 {
+		looks = 2 // READ COMMITTED: the row may have moved, while it was looked for, to a group that had been asked before
+	}
+	for range looks {
+		for _, g := range groups {
+			res, err := w.query(g, sql)
+			if err != nil || len(res.rows) > 0 {
+				return err == nil, err
+			}
 		}
 	}
 	return false, nil
@@ -234,7 +259,7 @@ func (w *rowWriter) goodbye(t *catalog.Table, rows []found, depth int) error {
 				}
 			case "SET NULL":
 				for _, k := range kids {
-					if err := w.assign(r.Child, k, nulls(r), depth+1); err != nil {
+					if err := w.assign(r, k, nulls(r), depth+1); err != nil {
 						return err
 					}
 				}
@@ -285,7 +310,7 @@ func (w *rowWriter) renamed(t *catalog.Table, before, after image, depth int) er
 			default:
 				return refusal(r)
 			}
-			if err := w.assign(r.Child, k, values, depth+1); err != nil {
+			if err := w.assign(r, k, values, depth+1); err != nil {
 				return err
 			}
 		}
@@ -293,8 +318,9 @@ func (w *rowWriter) renamed(t *catalog.Table, before, after image, depth int) er
 	return nil
 }
 
-// assign gives a row other values, wherever it then belongs, and does what follows from that.
-func (w *rowWriter) assign(t *catalog.Table, row found, values image, depth int) error {
+// assign gives a row that refers by r other values, wherever it then belongs, and does what follows from that.
+func (w *rowWriter) assign(r *catalog.Relation, row found, values image, depth int) error {
+	t := r.Child
 	if t.Kind != catalog.Sharded {
 		return sqlerr.Unsupported("a foreign key that changes rows of table '"+t.Name+"', which is not sharded", "use RESTRICT")
 	}
@@ -337,10 +363,17 @@ func (w *rowWriter) assign(t *catalog.Table, row found, values image, depth int)
 		sql = append(appendName(sql, t.Columns[c].Name), " = "...)
 		sql = workspace.AppendKeyValue(sql, &t.Columns[c], values[c])
 	}
-	if _, err := w.exec(to, appendKey(append(sql, " WHERE "...), t, row.key)); err != nil {
+	ok, err := w.exec(to, appendKey(append(sql, " WHERE "...), t, row.key))
+	if err != nil {
 		return err
 	}
+	if matched, _ := counts(ok); matched != 1 {
+		return sqlerr.Internal.New("a row of table '" + t.Name + "' that was locked could not be changed")
+	}
 	if err := w.changeEntries(t.Global, row.image, after); err != nil {
+		return err
+	}
+	if err := w.checkParents(referring{t, after, row.image, to != row.group, r.Key}, nil); err != nil {
 		return err
 	}
 	return w.renamed(t, row.image, after, depth)

@@ -305,6 +305,10 @@ func insertReference(b *build) (bool, error) {
 	if in.table.Kind != catalog.Reference {
 		return false, nil
 	}
+	if b.replacesParent() {
+		return false, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE of what CASCADE or SET NULL keys whose rows servers cannot change alone refer to in table '"+in.table.Name+"'",
+			"change the rows that refer to it first")
+	}
 	if b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0 || volatileDefault(in.table) {
 		return false, sqlerr.Unsupported("writing values into a reference table that would differ from copy to copy (RAND(), UUID(), @x :=)",
 			"compute them at the client")
@@ -336,6 +340,23 @@ func insertReference(b *build) (bool, error) {
 	ir.Same = true
 	b.plan.Root = ir
 	return true, nil
+}
+
+// replacesParent reports whether the statement may delete a row, or change what others refer to in it, by foreign keys that
+// servers cannot enforce.
+func (b *build) replacesParent() bool {
+	t := b.ins.table
+	if !b.owns(t) {
+		return false
+	}
+	_, children, _ := b.snap.Relations(t)
+	var columns []int
+	for i := range children {
+		columns = append(columns, children[i].ParentColumns()...)
+	}
+	return b.plan.Kind == plan.Replace && len(children) > 0 || slices.ContainsFunc(b.ins.stmt.OnDup, func(u *sqlparser.UpdateExpr) bool {
+		return slices.Contains(columns, t.Column(u.Name.Name.String())) && !keepsValue(u.Name, u.Expr)
+	})
 }
 
 func insertSelectLocal(b *build) (bool, error) {

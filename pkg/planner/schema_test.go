@@ -133,6 +133,7 @@ func (s *testSchema) table(t testing.TB, c *sqlparser.CreateTable) {
 			continue
 		}
 		k := catalog.ForeignKey{Name: con.Name.String(), RefDB: db, RefTable: fk.ReferenceDefinition.ReferencedTable.Name.String()}
+		k.OnDelete, k.OnUpdate = testRule(fk.ReferenceDefinition.OnDelete), testRule(fk.ReferenceDefinition.OnUpdate)
 		for _, col := range fk.Source {
 			k.Columns = append(k.Columns, tab.Column(col.String()))
 		}
@@ -142,6 +143,16 @@ func (s *testSchema) table(t testing.TB, c *sqlparser.CreateTable) {
 		tab.ForeignKeys = append(tab.ForeignKeys, k)
 	}
 	s.snap.Databases[db].Tables[tab.Name] = tab
+}
+
+func testRule(a sqlparser.ReferenceAction) string {
+	switch a {
+	case sqlparser.Cascade:
+		return "CASCADE"
+	case sqlparser.SetNull:
+		return "SET NULL"
+	}
+	return "RESTRICT"
 }
 
 func testColumn(def *sqlparser.ColumnDefinition) catalog.Column {

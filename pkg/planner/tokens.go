@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
@@ -76,9 +77,28 @@ func relayByTokens(b *build) (bool, error) {
 	} else if system {
 		f.Target = b.metadataTarget()
 	}
-	f.Tables, f.Write = tables, write
+	f.Tables, f.Write = tables, write || b.callsOthers()
 	b.plan.Relay, b.done = f, true
 	return true, nil
+}
+
+// callsOthers reports that a statement without a tree may call a function that is not the servers' own, which may write.
+func (b *build) callsOthers() bool {
+	toks := b.st.Tokens()
+	var before, prev sqlparse.Token
+	for {
+		t := toks.Next()
+		if t.Kind == sqlparse.EOF {
+			return false
+		}
+		if t.Kind == sqlparse.Op && b.st.Is(t, "(") && (prev.Kind == sqlparse.Word || prev.Kind == sqlparse.QuotedName) {
+			name := strings.ToLower(string(b.st.Text(prev.Span)))
+			if b.st.Is(before, ".") || !builtin(name) && !serverFunctions(name) && !lockFunctions(name) && !beforeParenthesis(name) {
+				return true
+			}
+		}
+		before, prev = prev, t
+	}
 }
 
 // refuseForm words the refusal of a form without a tree by what is known to be in it.

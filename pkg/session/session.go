@@ -146,9 +146,9 @@ type Session struct {
 	wide   bool     // the statement at hand may use several node groups
 	inside int      // workspaces of the statement at hand
 
-	commits    int  // that have begun, one in another
-	readAtGate bool // skarv_read_atomicity = gate
-	momentary  bool // the transaction is that of one SELECT
+	commits   int           // that have begun, one in another
+	reads     readAtomicity // skarv_read_atomicity
+	momentary bool          // the transaction is that of one SELECT
 
 	prepared map[uint32]*prepared
 	named    map[string]*prepared // PREPARE name FROM ..., by name in lower case
@@ -264,7 +264,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 // reset brings the session to the state it has right after login, but for its database.
 func (s *Session) reset() error {
 	s.lastInsertID, s.rowCount, s.foundRows, s.isolation, s.warnings = 0, 0, 0, "", nil
-	s.bestEffort, s.readAtGate = false, false
+	s.bestEffort, s.reads = false, readOff
 	s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements)
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()

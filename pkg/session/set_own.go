@@ -15,9 +15,36 @@ const (
 	commitVariable = "skarv_commit"
 	// atomicityVariable says what those who read see of transactions over several node groups that are being committed.
 	// "off", the default: one group may show it already, and another not yet, for milliseconds. "gate": all groups are read
-	// as of one moment, for which all commits of the cluster are held for a moment.
+	// as of one moment, for which all commits of the cluster are held for a moment. "lock": what is read stays locked until the
+	// transaction ends, as with SERIALIZABLE, so that it can be before or after another one only.
 	atomicityVariable = "skarv_read_atomicity"
 )
+
+// readAtomicity is a value of skarv_read_atomicity.
+type readAtomicity uint8
+
+const (
+	readOff readAtomicity = iota
+	readAtGate
+	readLocking
+)
+
+// isolation is the SET TRANSACTION statement for a transaction's branches, given the client's own, which may be empty. Servers
+// lock all that transactions read with SERIALIZABLE. Locks are kept until the transaction ends on every group, or at least until
+// it asks for no more of them (MariaDB gives shared ones back at XA PREPARE): whoever reads a row that another transaction
+// has written waits until that one has ended on the row's group, and it then has been decided for all groups.
+func (r readAtomicity) isolation(client string) string {
+	if r != readLocking {
+		return client
+	}
+	sql := "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"
+	for _, access := range []string{"READ ONLY", "READ WRITE"} {
+		if strings.Contains(strings.ToUpper(client), access) {
+			sql += ", " + access
+		}
+	}
+	return sql
+}
 
 // setOwn carries out [SESSION] variable = value for our own variables among the assignments of the SET at hand, behind whose
 // first word tokens are. rest is the SET without them, empty when nothing else is assigned; found is false when there is
@@ -25,7 +52,7 @@ const (
 func (s *Session) setOwn(tokens sqlparse.Tokens) (rest []byte, found bool, err error) {
 	stmt := s.stmt
 	sql := stmt.SQL()
-	best, gate := s.bestEffort, s.readAtGate
+	best, reads := s.bestEffort, s.reads
 	var kept [][]byte
 	for more := true; more; {
 		tok := tokens.Next()
@@ -63,11 +90,13 @@ func (s *Session) setOwn(tokens sqlparse.Tokens) (rest []byte, found bool, err e
 		case commitVariable + "=best_effort":
 			best = true
 		case atomicityVariable + "=off", atomicityVariable + "=default":
-			gate = false
+			reads = readOff
 		case atomicityVariable + "=gate":
-			gate = true
-		case atomicityVariable + "=lock", atomicityVariable + "=validated":
-			return nil, true, sqlerr.Unsupported(atomicityVariable+" = "+text, "use gate, or SELECT ... FOR SHARE for the rows that matter")
+			reads = readAtGate
+		case atomicityVariable + "=lock":
+			reads = readLocking
+		case atomicityVariable + "=validated":
+			return nil, true, sqlerr.Unsupported(atomicityVariable+" = "+text, "use lock or gate")
 		default:
 			return nil, true, sqlerr.WrongValueForVariable.New(ours, text)
 		}
@@ -75,7 +104,7 @@ func (s *Session) setOwn(tokens sqlparse.Tokens) (rest []byte, found bool, err e
 	if !found {
 		return nil, false, nil
 	}
-	s.bestEffort, s.readAtGate = best, gate
+	s.bestEffort, s.reads = best, reads
 	for i, text := range kept {
 		if i == 0 {
 			rest = append(rest, "SET "...)

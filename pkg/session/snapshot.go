@@ -52,14 +52,21 @@ func (s *Session) beginSnapshot(how *plan.Txn) error {
 	return s.ok(wire.OK{})
 }
 
-// atMoment gives a SELECT over several groups, outside of a transaction, a snapshot of its own if skarv_read_atomicity wants
-// that. done must be called.
+// atMoment gives a SELECT over several groups, outside of a transaction, one of its own if skarv_read_atomicity wants that: with
+// a snapshot, or with locks. done must be called.
 func (s *Session) atMoment(p *plan.Plan) (done func(), err error) {
-	if !s.readAtGate || s.tx != nil || s.locks != nil || p.Kind != plan.Select || p.Uses&plan.LocksRows != 0 || !s.repeatable() {
+	if s.reads == readOff || s.tx != nil || s.locks != nil || p.Kind != plan.Select {
 		return func() {}, nil
 	}
-	if err := s.openSnapshot(&plan.Txn{ReadOnly: true}); err != nil {
-		return nil, err
+	switch how := (&plan.Txn{ReadOnly: true}); {
+	case s.reads == readLocking:
+		s.begin("START TRANSACTION READ ONLY", how)
+	case p.Uses&plan.LocksRows != 0 || !s.repeatable():
+		return func() {}, nil
+	default:
+		if err := s.openSnapshot(how); err != nil {
+			return nil, err
+		}
 	}
 	s.momentary = true
 	return func() {
@@ -70,7 +77,9 @@ func (s *Session) atMoment(p *plan.Plan) (done func(), err error) {
 
 // openSnapshot begins the transaction and takes its snapshot.
 func (s *Session) openSnapshot(how *plan.Txn) (err error) {
+	next := s.isolation
 	s.begin("START TRANSACTION", how) // the client's own text would take the first group's snapshot at once
+	s.tx.Isolation = next             // whatever locks reads with skarv_read_atomicity: a snapshot needs none
 	if s.tx.ReadOnly {
 		s.tx.Begin = "START TRANSACTION READ ONLY"
 	}

@@ -17,9 +17,9 @@ import (
 // client said of it, nil for nothing.
 func (s *Session) begin(text string, how *plan.Txn) {
 	s.tx = s.newTxn()
-	s.tx.Begin, s.tx.Isolation = text, s.isolation
+	next := strings.ToUpper(s.isolation)
+	s.tx.Begin, s.tx.Isolation = text, s.reads.isolation(s.isolation)
 	s.isolation = ""
-	next := strings.ToUpper(s.tx.Isolation)
 	switch {
 	case how != nil && (how.ReadOnly || how.ReadWrite):
 		s.tx.ReadOnly = how.ReadOnly
@@ -32,7 +32,7 @@ func (s *Session) begin(text string, how *plan.Txn) {
 
 // newTxn returns a transaction as the session's settings want it.
 func (s *Session) newTxn() *txn.Txn {
-	return &txn.Txn{Begin: "BEGIN", BestEffort: s.bestEffort, Coordinator: s.cfg.Transactions}
+	return &txn.Txn{Begin: "BEGIN", Isolation: s.reads.isolation(""), BestEffort: s.bestEffort, Coordinator: s.cfg.Transactions}
 }
 
 // endTransaction forgets a transaction the server has ended; its connection is given back.
@@ -78,7 +78,7 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		if err := s.unlock(); err != nil {
 			return err
 		}
-		if p.Txn != nil && p.Txn.Snapshot || s.readAtGate {
+		if p.Txn != nil && p.Txn.Snapshot || s.reads == readAtGate {
 			return s.beginSnapshot(p.Txn)
 		}
 		s.begin(string(s.stmt.SQL()), p.Txn)

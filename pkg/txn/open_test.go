@@ -2,6 +2,7 @@ package txn
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -38,6 +39,8 @@ func TestBranches(t *testing.T) {
 		"FinishedElsewhere":     testFinishedElsewhere,
 		"ServerEndsABranch":     testServerEndsABranch,
 		"FailedWriteIsPrepared": testFailedWriteIsPrepared,
+		"ReadOnlyIsNoWriter":    testReadOnlyIsNoWriter,
+		"UnopenedHasAnAge":      testUnopenedHasAnAge,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, pool) })
 	}
@@ -135,4 +138,34 @@ func testFailedWriteIsPrepared(t *testing.T, pool testPool) {
 	for _, b := range tx.branches {
 		require.True(t, b.wrote)
 	}
+}
+
+// testReadOnlyIsNoWriter: a READ ONLY transaction has plain branches, which cannot be prepared, whatever joins it.
+func testReadOnlyIsNoWriter(t *testing.T, pool testPool) {
+	tx := &Txn{Begin: "START TRANSACTION READ ONLY", ReadOnly: true, Coordinator: NewCoordinator(Config{})}
+	require.NoError(t, tx.BeginStatement(pool, []placement.NodeGroupID{1}, true))
+	require.NoError(t, tx.JoinStatement(pool, 1, true))
+	require.NoError(t, tx.JoinStatement(pool, 2, true))
+	require.NoError(t, tx.EndStatement(nil))
+	for _, b := range tx.branches {
+		require.False(t, b.wrote)
+		require.Empty(t, b.xid)
+	}
+	_, err := tx.Commit()
+	require.NoError(t, err)
+}
+
+// testUnopenedHasAnAge: of transactions that wait for each other the youngest is ended, so every one must have an age, also
+// one whose first statement brings its BEGIN with it.
+func testUnopenedHasAnAge(t *testing.T, pool testPool) {
+	before := time.Now()
+	tx := &Txn{Begin: "BEGIN", Coordinator: NewCoordinator(Config{})}
+	defer tx.Rollback()
+	c, opening, err := tx.AcquireUnopened(pool, 1)
+	require.NoError(t, err)
+	_, err = c.Exec(opening)
+	require.NoError(t, err)
+	_, err = tx.Acquire(pool, 2)
+	require.NoError(t, err)
+	require.WithinRange(t, tx.watched.began, before, time.Now())
 }

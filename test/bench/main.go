@@ -60,6 +60,7 @@ func sections() []section {
 	return []section{
 		{name: "point", title: "Point selects by key", limit: 7 * time.Minute, run: (*bench).pointSelects},
 		{name: "transactions", title: "Transactions and writes", limit: 7 * time.Minute, run: (*bench).transactions},
+		{name: "commits", title: "Commits on one node group and on two, and a global unique index", limit: 3 * time.Minute, run: (*bench).commits},
 		{name: "large", title: "A large result: 100,000 rows of 200 bytes", limit: 3 * time.Minute, run: (*bench).largeResult},
 		{name: "scatter", title: "Scatter to 4 node groups: ORDER BY k LIMIT 10", limit: 3 * time.Minute, run: (*bench).scatter},
 		{name: "idle", title: "Idle connections", limit: 4 * time.Minute, run: (*bench).idleConnections},

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -71,4 +72,40 @@ func TestNoChildWithoutParent(t *testing.T) {
 		require.NoError(t, db.QueryRow("SELECT @@foreign_key_checks").Scan(&on))
 		require.Equal(t, 1, on)
 	}
+}
+
+// A child changes its node group while its parent is deleted, by a session that has looked where the child is going to be, but
+// not yet where it was. READ COMMITTED locks no gaps.
+func TestChildMovesWhileParentGoes(t *testing.T) {
+	admin := connect(t)
+	admin.exec("CREATE TABLE fm_parent (id INT PRIMARY KEY)")
+	admin.exec("CREATE TABLE fm_child (id INT PRIMARY KEY, parent INT, FOREIGN KEY (parent) REFERENCES fm_parent (id))")
+	t.Cleanup(func() { admin.exec("DROP TABLE fm_child, fm_parent") })
+	there, between, from := idOn(t, 1, 1), idOn(t, 2, 1), idOn(t, 3, 1)
+	admin.exec("INSERT INTO fm_parent VALUES (5)")
+	admin.exec("INSERT INTO fm_child VALUES (?, 5), (?, 5)", between, from)
+	begin := func() *client {
+		c := connect(t)
+		c.exec("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+		c.exec("BEGIN")
+		return c
+	}
+	holder, parent, child := begin(), begin(), begin()
+	holder.exec("DELETE FROM fm_child WHERE id = ?", between)
+	goes := parent.start("DELETE FROM fm_parent WHERE id = 5")
+	require.True(t, goes.waits(1), "it has looked at group 1 and waits on group 2")
+	moves := child.start(fmt.Sprintf("UPDATE fm_child SET id = %d WHERE id = %d", there, from), "COMMIT")
+	moves.waits(2)
+	holder.exec("COMMIT")
+	gone := goes.end()
+	if gone == nil {
+		parent.exec("COMMIT")
+	} else {
+		parent.exec("ROLLBACK")
+	}
+	require.Contains(t, []int{0, 1213, 1451}, errno(gone), "%v", gone)
+	require.Contains(t, []int{0, 1213}, errno(moves.end()))
+	child.exec("ROLLBACK")
+	require.Equal(t, "0", admin.get("SELECT COUNT(*) FROM fm_child c LEFT JOIN fm_parent p ON p.id = c.parent WHERE p.id IS NULL"))
+	require.Equal(t, "1", admin.get("SELECT COUNT(*) FROM fm_child"))
 }

@@ -18,7 +18,7 @@ func entriesMatch(t *testing.T, table, key, value string) {
 	for g := 1; g <= 4; g++ {
 		db := shared.NodeGroupDB(t, g, "_skarv")
 		var name string
-		require.NoError(t, db.QueryRow("SELECT MAX(table_name) FROM information_schema.tables WHERE table_schema = '_skarv' AND table_name LIKE 'uq@_%' ESCAPE '@'").Scan(&name))
+		require.NoError(t, db.QueryRow("SELECT table_name FROM information_schema.tables WHERE table_schema = '_skarv' AND table_name LIKE 'uq@_%' ESCAPE '@' ORDER BY LENGTH(table_name) DESC, table_name DESC LIMIT 1").Scan(&name))
 		for list, q := range map[*[]string]string{
 			&rows:    fmt.Sprintf("SELECT CONCAT(LOWER(%s), ' ', %s) FROM d.%s WHERE %s IS NOT NULL", value, key, table, value),
 			&entries: "SELECT CONCAT(LOWER(u0), ' ', k0) FROM _skarv." + name,
@@ -138,4 +138,42 @@ func TestEntriesFollowRows(t *testing.T) {
 	wg.Wait()
 	require.Greater(t, done.Load(), int32(20))
 	entriesMatch(t, "follow", "id", "email")
+}
+
+// REPLACE deletes no row that it has not read: one that another session inserts after duplicates were looked for has entries
+// of its own. READ COMMITTED locks no gaps.
+func TestReplaceMeetsANewRow(t *testing.T) {
+	admin := connect(t)
+	admin.exec("CREATE TABLE rpl (id INT PRIMARY KEY, email VARCHAR(40) UNIQUE, n INT)")
+	t.Cleanup(func() { admin.exec("DROP TABLE rpl") })
+	home, far := idOn(t, 1, 1), idOn(t, 2, 1)
+	for _, again := range []string{"'other'", "NULL"} {
+		t.Run(again, func(t *testing.T) {
+			admin.exec("DELETE FROM rpl")
+			admin.exec("INSERT INTO rpl VALUES (?, 'x', 1)", far)
+			holder, c := connect(t), connect(t)
+			c.exec("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+			holder.exec("BEGIN")
+			holder.exec("SELECT n FROM rpl WHERE id = ? FOR UPDATE", far)
+			replaces := c.start(fmt.Sprintf("REPLACE INTO rpl VALUES (%d, 'x', 2)", home))
+			require.True(t, replaces.waits(1), "for the far row: there was none at home")
+			admin.exec(fmt.Sprintf("INSERT INTO rpl VALUES (%d, %s, 3)", home, again))
+			holder.exec("ROLLBACK")
+			require.NoError(t, replaces.end())
+			require.Equal(t, fmt.Sprintf("%d,x,2", home), admin.get("SELECT * FROM rpl"))
+			entriesMatch(t, "rpl", "id", "email")
+		})
+	}
+}
+
+// Of several duplicates ON DUPLICATE KEY UPDATE changes the one in the first key, wherever each lies.
+func TestFirstKeyOfDuplicates(t *testing.T) {
+	c := connect(t)
+	c.exec("CREATE TABLE odku (id INT PRIMARY KEY, email VARCHAR(40) UNIQUE, phone VARCHAR(40) UNIQUE, n INT)")
+	t.Cleanup(func() { c.exec("DROP TABLE odku") })
+	far, near, home := idOn(t, 2, 1), idOn(t, 1, 1), idOn(t, 1, 2)
+	c.exec("INSERT INTO odku VALUES (?, 'e', NULL, 0), (?, NULL, 'p', 0)", far, near)
+	c.exec("INSERT INTO odku VALUES (?, 'e', 'p', 9) ON DUPLICATE KEY UPDATE n = n + 1", home)
+	require.Equal(t, "1", c.get("SELECT n FROM odku WHERE id = ?", far), "its key comes first")
+	require.Equal(t, "0", c.get("SELECT n FROM odku WHERE id = ?", near))
 }

@@ -1,0 +1,44 @@
+package exec
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/placement"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+)
+
+// What became of an INSERT IGNORE is asked behind its own answer: those of the statements that prepared the connection have
+// been read before, however many there are.
+func TestChangerAnswersInStep(t *testing.T) {
+	w := newWorld(t)
+	last := ""
+	w.cluster.answer = func(_ placement.NodeGroupID, sql string) answer {
+		defer func() { last = sql }()
+		switch {
+		case strings.HasPrefix(sql, "INSERT IGNORE"):
+			return answer{ok: wire.OK{AffectedRows: 1, Warnings: 1, Info: []byte("Records: 2  Duplicates: 1  Warnings: 1")}}
+		case sql == "SHOW WARNINGS":
+			require.True(t, strings.HasPrefix(last, "INSERT IGNORE"), last)
+			return answer{columns: []sqltypes.Column{strColumn, strColumn, strColumn}, rows: []string{"Warning|1062|duplicate"}}
+		}
+		return answer{ok: wire.OK{Warnings: 7}}
+	}
+	w.runner.Moment = time.Unix(1, 0)
+	c := w.runner.Change(w.snap, "SET sql_mode = ''")
+	require.NoError(t, c.Begin(Change{Table: w.pair, Kind: RowInsert, Columns: []int{0, 1}, Verb: "INSERT IGNORE INTO"}))
+	const rows = 4
+	for range rows { // each fills a statement
+		payload := wire.AppendTextValue(nil, []byte("0"))
+		payload = wire.AppendTextValue(payload, []byte("1"))
+		payload = wire.AppendTextValue(payload, []byte(strings.Repeat("x", changeBytes)))
+		require.NoError(t, c.Row(payload))
+	}
+	require.NoError(t, c.End(nil))
+	require.Equal(t, Counts{Affected: rows, Duplicates: rows, Warnings: rows}, c.Counts())
+	require.Len(t, c.Warned, rows)
+}
