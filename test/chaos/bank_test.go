@@ -57,8 +57,9 @@ func TestBank(t *testing.T) {
 	_, err := admin.Exec("INSERT INTO bank.account VALUES " + strings.Join(rows, ", "))
 	require.NoError(t, err)
 	createTokens(t, admin)
+	createMembers(t, admin)
 
-	b := &bank{began: time.Now(), deaths: map[string]int{}, acknowledged: map[int64]bool{}, refused: map[int64]string{}, pairs: map[int64]bool{}}
+	b := &bank{began: time.Now(), deaths: map[string]int{}, acknowledged: map[int64]bool{}, refused: map[int64]string{}, pairs: map[int64]bool{}, claimed: map[int64][]int64{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var procs errgroup.Group
@@ -81,7 +82,7 @@ func TestBank(t *testing.T) {
 	defer stop()
 	var g errgroup.Group
 	for i := range tellers {
-		g.Go(func() error { return b.teller(work, all[i%proxies].orders.Addr) })
+		g.Go(func() error { return b.teller(work, all[i%proxies].orders.Addr, i) })
 	}
 	g.Go(func() error { // proxies die at random, too
 		for pause(work, time.Duration(1000+rand.IntN(2000))*time.Millisecond) {
@@ -134,6 +135,7 @@ func TestBank(t *testing.T) {
 		require.Positive(t, b.deaths[point], "no proxy died at %q", point)
 	}
 	b.audit(t, admin)
+	b.auditMembers(t, c, admin)
 }
 
 // bank is what the tellers know.
@@ -143,6 +145,7 @@ type bank struct {
 	last                 atomic.Int64
 	kills, servers, cuts atomic.Int64
 	seen, blind          atomic.Int64 // snapshots
+	claims               atomic.Int64 // the name that is being claimed
 
 	mu           sync.Mutex
 	point        int
@@ -150,8 +153,11 @@ type bank struct {
 	acknowledged map[int64]bool
 	refused      map[int64]string // what was certainly rolled back, and why
 	unknown      int
-	why          string         // the last snapshot failed
-	pairs        map[int64]bool // acknowledged
+	why          string            // the last snapshot failed
+	pairs        map[int64]bool    // acknowledged
+	answers      map[uint16]int    // of statements about members, by error number
+	odd          []string          // errors among them that clients must not see
+	claimed      map[int64][]int64 // who was told to have each name
 }
 
 func (b *bank) nextPoint() (string, int) {
@@ -178,19 +184,23 @@ func (b *bank) died(point string) {
 	b.covered.Store(len(b.deaths) == len(txn.Points()))
 }
 
-// teller works until ctx ends.
-func (b *bank) teller(ctx context.Context, addr string) error {
-	db, err := open(addr)
+// teller works until ctx ends. Every other two are READ COMMITTED.
+func (b *bank) teller(ctx context.Context, addr string, number int) error {
+	db, err := open(addr, number/proxies%2 == 1)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	for ctx.Err() == nil {
-		switch rand.IntN(8) {
+		switch rand.IntN(10) {
 		case 0:
 			b.pair(db)
 		case 1:
 			b.token(db)
+		case 2, 3:
+			b.member(db)
+		case 4:
+			b.claim(db)
 		default:
 			b.transfer(db)
 		}
@@ -199,11 +209,15 @@ func (b *bank) teller(ctx context.Context, addr string) error {
 }
 
 // open returns a pool of clients of one proxy.
-func open(addr string) (*sql.DB, error) {
+func open(addr string, committed bool) (*sql.DB, error) {
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Net, cfg.Addr, cfg.DBName = "root", "tcp", addr, "bank"
 	cfg.Timeout, cfg.ReadTimeout = time.Second, 30*time.Second
 	cfg.Params = map[string]string{"innodb_lock_wait_timeout": "1"}
+	if committed {
+		name, value := readCommitted()
+		cfg.Params[name] = value
+	}
 	cfg.Logger = &mysql.NopLogger{}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
@@ -213,7 +227,7 @@ func open(addr string) (*sql.DB, error) {
 }
 
 func openAt(t *testing.T, addr string) *sql.DB {
-	db, err := open(addr)
+	db, err := open(addr, false)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
