@@ -17,7 +17,7 @@ import (
 type Snapshot struct {
 	// Revision orders snapshots; it is the etcd revision the snapshot was read at.
 	Revision int64
-	// SchemaRevision is the Revision of the first snapshot with these Databases: plans made for one snapshot
+	// SchemaRevision is the Revision of the first snapshot with these Databases and Routines: plans made for one snapshot
 	// hold for another with the same SchemaRevision.
 	SchemaRevision int64
 	// ClusterID names the cluster for its whole life; empty before it was initialised.
@@ -27,6 +27,7 @@ type Snapshot struct {
 	MapRevision int64
 	Groups      []*NodeGroup // sorted by ID
 	Databases   map[string]*Database
+	Routines    map[RoutineKey]*Routine // stored functions and procedures
 	Accounts    map[string]*Account
 	// Flavor is the kind of all backends; a cluster does not mix kinds.
 	Flavor Flavor
@@ -110,6 +111,8 @@ type Table struct {
 	Checks    bool   `json:"checks,omitempty"`
 	Charset   string `json:"charset,omitempty"`
 	Collation string `json:"collation,omitempty"`
+	// Triggers in the order in which those of one time and event fire.
+	Triggers []Trigger `json:"triggers,omitempty"`
 	// ViewText is the SELECT of a view, with all names qualified.
 	ViewText string `json:"view_text,omitempty"`
 

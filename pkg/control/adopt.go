@@ -15,6 +15,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
+	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 	"skarv/pkg/txn"
@@ -191,6 +192,9 @@ func (a *adoption) adopt(ctx context.Context) error {
 	}
 	notes := append(f.warnings, a.keyless()...)
 	return a.join(ctx, model, f.group(id), func(change *topology.Change) error {
+		if err := a.copyTriggers(ctx, model, spec); err != nil {
+			return err
+		}
 		a.job.State, a.job.Adopted, a.job.Notes = done, id, notes
 		a.job.Adopt = &GroupSpec{Name: spec.Name} // the password is in the group now
 		err := a.leader.saveWith(ctx, a.job, change.PutGroup(f.group(id), topology.Absent))
@@ -263,10 +267,21 @@ func (a *adoption) copySchema(ctx context.Context, model *catalog.NodeGroup, spe
 	}
 	slices.Sort(names)
 	var views []object1
+	functions := sortedRoutines(a.snap, true)
 	for _, name := range names {
 		d := a.snap.Databases[name]
 		q := fmt.Sprintf("CREATE DATABASE IF NOT EXISTS %s CHARACTER SET %s COLLATE %s", quoteName(name), d.Charset, d.Collation)
 		if _, err := to.exec(ctx, q); err != nil {
+			return err
+		}
+		for _, f := range functions { // views may call them
+			if f.DB == name {
+				if err := copyProgram(ctx, from, to, f); err != nil {
+					return err
+				}
+			}
+		}
+		if err := to.settings(ctx, plain); err != nil {
 			return err
 		}
 		for _, t := range d.Tables {
@@ -285,7 +300,48 @@ func (a *adoption) copySchema(ctx context.Context, model *catalog.NodeGroup, spe
 			}
 		}
 	}
-	return copyViews(ctx, from, to, views)
+	if err := copyViews(ctx, from, to, views); err != nil {
+		return err
+	}
+	for _, p := range sortedRoutines(a.snap, false) {
+		if err := copyProgram(ctx, from, to, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyTriggers creates every trigger of model on the new server, once that has its rows.
+func (a *adoption) copyTriggers(ctx context.Context, model *catalog.NodeGroup, spec GroupSpec) error {
+	var triggers []object1
+	for _, d := range a.snap.Databases {
+		for _, t := range d.Tables {
+			for _, tr := range t.Triggers { // of one table in the order in which they fire
+				triggers = append(triggers, object1{DB: d.Name, Name: tr.Name, Kind: routine.Trigger})
+			}
+		}
+	}
+	if len(triggers) == 0 {
+		return nil
+	}
+	from, err := dial(ctx, groupName(model), model.Primary)
+	if err != nil {
+		return err
+	}
+	defer from.close()
+	primary := spec.Primary
+	primary.Flavor = a.snap.Flavor
+	to, err := dial(ctx, spec.Name, primary)
+	if err != nil {
+		return err
+	}
+	defer to.close()
+	for _, t := range triggers {
+		if err := copyProgram(ctx, from, to, t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // copyViews creates views in an order in which each finds those it reads.

@@ -59,6 +59,10 @@ func (d *ddl) whileMoving(ctx context.Context, st *statement) error {
 				table = t.Name
 			}
 		}
+	case createProgram, dropProgram:
+		if t := triggerTable(d.snap, st); t != nil && t.Kind == catalog.Sharded {
+			table = t.Name
+		}
 	case dropDatabase:
 		if db := d.snap.Databases[st.objects[0].db]; db != nil {
 			for _, t := range db.Tables {

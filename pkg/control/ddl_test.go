@@ -115,8 +115,8 @@ func TestTablesAndWhereTheirRowsLive(t *testing.T) {
 	f.refused("CREATE TABLE x (a INT) PARTITION BY KEY (nope)", 1072, "nope")
 	f.refused("CREATE TABLE x AS SELECT * FROM customer", sqlerr.NotSupportedYet, "INSERT ... SELECT")
 	f.refused("CREATE TEMPORARY TABLE x (a INT)", sqlerr.NotSupportedYet)
-	f.refused("CREATE TRIGGER x BEFORE INSERT ON h FOR EACH ROW SET NEW.a = 1", sqlerr.NotSupportedYet, "triggers")
-	f.refused("CREATE DEFINER=`a`@`%` PROCEDURE x() SELECT 1", sqlerr.NotSupportedYet, "procedures")
+	f.refused("CREATE TRIGGER x AFTER INSERT ON h FOR EACH ROW DELETE FROM h2", sqlerr.NotSupportedYet, "DELETE in triggers")
+	f.refused("CREATE DEFINER=`a`@`%` EVENT x ON SCHEDULE EVERY 1 DAY DO DELETE FROM h", sqlerr.NotSupportedYet, "events")
 	f.refused("CREATE TABLE mysql.x (a INT)", sqlerr.AccessDeniedDB)
 	f.refused("CREATE TABLE x LIKE nope", sqlerr.NoSuchTable)
 	require.Nil(t, f.follower.Snapshot().Table("d", "x"))
@@ -336,6 +336,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 	f.session.DB = ""
 	f.must("CREATE DATABASE d")
 	f.session.DB = "d"
+	f.must("CREATE TABLE tr (id INT PRIMARY KEY, a INT)")
 	stop()
 	points := []string{"planned", "before-1", "after-1", "first", "before-2", "after-2", "before-3", "after-3", "executed", "committed"}
 	changes := []struct {
@@ -352,10 +353,14 @@ func TestCrashAtEveryStep(t *testing.T) {
 		{"", "DROP TABLE t, t2", func() { require.Empty(t, f.columns("t")+f.columns("t2")) }},
 		{"", "CREATE DATABASE e", func() { require.NotNil(t, f.follower.Snapshot().Databases["e"]) }},
 		{"", "DROP DATABASE e", func() { require.Nil(t, f.follower.Snapshot().Databases["e"]) }},
+		{"", "CREATE FUNCTION fn(a INT) RETURNS INT DETERMINISTIC RETURN a", func() { require.NotNil(t, f.follower.Snapshot().Routine("d", "fn", true)) }},
+		{"", "DROP FUNCTION fn", func() { require.Nil(t, f.follower.Snapshot().Routine("d", "fn", true)) }},
+		{"", "CREATE TRIGGER tg BEFORE INSERT ON tr FOR EACH ROW SET NEW.a = 1", func() { require.Len(t, f.table("tr").Triggers, 1) }},
 	}
 	undo := map[int]string{
 		0: "DROP TABLE t", 1: "DROP TABLE t2", 2: "ALTER TABLE t DROP b", 3: "RENAME TABLE t TO x, t2 TO t, x TO t2",
 		5: "DROP VIEW v", 6: "CREATE VIEW v AS SELECT * FROM t2", 8: "DROP DATABASE e", 9: "CREATE DATABASE e",
+		10: "DROP FUNCTION fn", 11: "CREATE FUNCTION fn(a INT) RETURNS INT DETERMINISTIC RETURN a", 12: "DROP TRIGGER tg",
 	}
 	for i, c := range changes {
 		for k, point := range points {
@@ -435,6 +440,15 @@ func TestAddGroup(t *testing.T) {
 	f.must("CREATE TABLE s (a INT) COMMENT 'skarv:single'")
 	f.must("CREATE VIEW w AS SELECT * FROM h")
 	f.must("CREATE VIEW v AS SELECT * FROM w")
+	f.must("CREATE FUNCTION one() RETURNS INT DETERMINISTIC NO SQL RETURN 1")
+	f.must("CREATE DEFINER=`a`@`%` PROCEDURE p(x INT) BEGIN SELECT x; END")
+	f.must("CREATE VIEW calls AS SELECT one() AS a")
+	f.must("CREATE TABLE r (id INT PRIMARY KEY, a INT) COMMENT 'skarv:reference'")
+	f.must("CREATE TRIGGER t BEFORE INSERT ON r FOR EACH ROW SET NEW.a = NEW.a + one()")
+	require.Len(t, f.table("r").Triggers, 1)
+	for _, s := range servers[:2] {
+		s.exec(t, "INSERT INTO d.r VALUES (1, 1)")
+	}
 	servers[2].exec(t, "CREATE DATABASE other")
 	servers[2].exec(t, "CREATE TABLE other.t (a INT)")
 	spec := GroupSpec{Primary: servers[2].node()}
@@ -461,6 +475,14 @@ func TestAddGroup(t *testing.T) {
 	f.groups = 3
 	require.Equal(t, "a,my_row_id", f.columns("h"))
 	require.Equal(t, "a", f.columns("v"))
+	require.Equal(t, "1", servers[2].value(t, "SELECT a FROM d.calls"))
+	require.Equal(t, "1", servers[2].value(t, "SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema='d' AND routine_name='p' AND definer NOT LIKE 'a@%'"))
+	require.Equal(t, "1", servers[2].value(t, "SELECT COUNT(*) FROM information_schema.triggers WHERE trigger_schema='d'"))
+	f.must("DROP TRIGGER t")
+	require.Empty(t, f.table("r").Triggers)
+	f.must("DROP PROCEDURE p")
+	require.Nil(t, f.follower.Snapshot().Routine("d", "P", false))
+	require.NotNil(t, f.follower.Snapshot().Routine("d", "ONE", true))
 	require.Empty(t, f.follower.Snapshot().Map.Owned(3))
 	f.must("ALTER TABLE h ADD b INT FIRST")
 	require.Equal(t, "b,a,my_row_id", f.columns("h"))

@@ -28,6 +28,7 @@ type definition struct {
 	checks []string // names of CHECK constraints
 	// prefixed are the names of keys that index the beginning of a column or an expression.
 	prefixed map[string]bool
+	triggers []triggerText
 }
 
 // readDefinition returns nil if the server has no such table or view.
@@ -65,6 +66,9 @@ func readDefinition(ctx context.Context, s *server, db, name string) (*definitio
 		return nil, err
 	}
 	d.table.Checks = len(d.checks) > 0
+	if err := d.readTriggers(ctx, s); err != nil {
+		return nil, err
+	}
 	return d, d.readForeignKeys(ctx, s)
 }
 

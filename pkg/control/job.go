@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"skarv/pkg/placement"
+	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 )
 
@@ -115,19 +116,23 @@ type work struct {
 
 	Refresh []refresh `json:"refresh,omitempty"`
 	Drop    []object1 `json:"drop,omitempty"`
-	PutDB   string    `json:"put_db,omitempty"`
-	Single  bool      `json:"single,omitempty"` // of PutDB
-	DropDB  string    `json:"drop_db,omitempty"`
+	// Routines are the functions and procedures that the step creates, changes or drops.
+	Routines []object1 `json:"routines,omitempty"`
+	PutDB    string    `json:"put_db,omitempty"`
+	Single   bool      `json:"single,omitempty"` // of PutDB
+	DropDB   string    `json:"drop_db,omitempty"`
 	// Error is told to the client although all was done: DROP TABLE of which some did not exist.
 	Error    *sqlerr.Error `json:"error,omitempty"`
 	Warnings []Warning     `json:"warnings,omitempty"`
 	Affected uint64        `json:"affected,omitempty"`
 }
 
-// object1 names a table or view.
+// object1 names a table, a view or a stored program.
 type object1 struct {
 	DB   string `json:"db"`
 	Name string `json:"name"`
+	// Kind is that of a stored program; "" for tables and views.
+	Kind routine.Kind `json:"kind,omitempty"`
 }
 
 func (o object1) String() string { return o.DB + "." + o.Name }

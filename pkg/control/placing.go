@@ -61,7 +61,10 @@ func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
 	if err := prepareKey(t, p.snap.Flavor); err != nil {
 		return nil, false, err
 	}
-	return t, false, p.foreignKeys(t)
+	if err := p.foreignKeys(t); err != nil {
+		return nil, false, err
+	}
+	return t, false, p.triggers(t)
 }
 
 // old returns the entry this one follows from, or nil.
@@ -296,6 +299,12 @@ func (p *placing) foreignKeys(t *catalog.Table) error {
 		}
 		if err := colocated(t, fk, parent); err != nil {
 			return err
+		}
+		for _, name := range fk.RefColumns {
+			if c := parent.Column(name); parent != t && !catalog.Together(t, fk, parent) && parent.TriggerSets("UPDATE", c) {
+				return sqlerr.Unsupported(fmt.Sprintf("a foreign key over several node groups to column '%s' of table '%s', which a trigger assigns", name, parent.Name),
+					"assign it in the statements")
+			}
 		}
 	}
 	for _, d := range p.snap.Databases {

@@ -58,6 +58,8 @@ func (p *planner) plan(ctx context.Context) (*work, error) {
 		err = p.alterDatabase()
 	case dropDatabase:
 		err = p.dropDatabase()
+	case createProgram, alterProgram, dropProgram:
+		err = p.planProgram()
 	case maintain:
 		p.work.Step = &step{SQL: p.st.text, Repeat: true}
 	}
@@ -279,7 +281,7 @@ func (p *planner) alterTable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	after.table.Database, after.table.Name = r.DB, r.Name
+	after.table.Database, after.table.Name, after.table.Triggers = r.DB, r.Name, old.Triggers
 	fixReferences(after.table, o.db)
 	if err := p.newCounter(before, after, old); err != nil {
 		return err

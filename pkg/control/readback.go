@@ -51,7 +51,7 @@ func (d *ddl) readBack(ctx context.Context) (*topology.Change, error) {
 		}
 		change.PutTable(t, topology.Any)
 	}
-	return change, nil
+	return change, d.readRoutines(ctx, change)
 }
 
 // keeps tells whether the table that had name o lives on under another.
@@ -181,6 +181,8 @@ func difference(a, b *catalog.Table) string {
 		return "collation"
 	case a.ViewText != b.ViewText:
 		return "text"
+	case !reflect.DeepEqual(a.Triggers, b.Triggers):
+		return "triggers"
 	}
 	return ""
 }

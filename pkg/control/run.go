@@ -230,7 +230,12 @@ func (d *ddl) texts(ctx context.Context, s *server, w *work) (map[string]string,
 	for _, o := range w.Watched {
 		text := ""
 		var err error
-		if o.Name == "" {
+		if o.Kind != "" {
+			var now *program
+			if now, err = readProgram(ctx, s, o); err == nil {
+				text = now.text
+			}
+		} else if o.Name == "" {
 			text, err = s.one(ctx, "SELECT schema_name FROM information_schema.schemata WHERE schema_name = "+exactly(o.DB))
 		} else {
 			text, err = readCreate(ctx, s, o.DB, o.Name)
@@ -238,7 +243,7 @@ func (d *ddl) texts(ctx context.Context, s *server, w *work) (map[string]string,
 		if err != nil {
 			return nil, err
 		}
-		out[o.String()] = text
+		out[string(o.Kind)+o.String()] = text
 	}
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 )
 
@@ -26,7 +27,10 @@ const (
 	dropDatabase
 	truncateTable
 	renameTable
-	maintain // ANALYZE, OPTIMIZE, CHECK, REPAIR TABLE
+	maintain      // ANALYZE, OPTIMIZE, CHECK, REPAIR TABLE
+	createProgram // functions, procedures, triggers
+	alterProgram
+	dropProgram
 )
 
 // object is a table, view or database as a statement names it.
@@ -58,6 +62,10 @@ type statement struct {
 	comment     [2]int // the text of a database's COMMENT clause
 	single      bool   // that comment is skarv:single
 	hasComment  bool
+
+	kind   routine.Kind     // of stored programs
+	source string           // of CREATE of them: the text that prog was read from
+	prog   *routine.Program //
 }
 
 // parser walks over tokens.
@@ -65,6 +73,8 @@ type parser struct {
 	*statement
 	pos int
 	db  string // the default database
+	// program reads the rest of CREATE, ALTER or DROP of a stored program.
+	readProgram func(v verb) error
 }
 
 // parseDDL finds out what sql does. db is the default database, "" for none.
@@ -84,6 +94,7 @@ func parseDDL(req DDLRequest, flavor catalog.Flavor, version string) (*statement
 		return nil, sqlerr.EmptyQuery.New()
 	}
 	p := &parser{statement: &statement{text: out, toks: toks}, db: req.DB}
+	p.readProgram = func(v verb) error { return p.program(v, req, flavor, version) }
 	if err := p.parse(); err != nil {
 		return nil, err
 	}
@@ -219,21 +230,20 @@ func (p *parser) view(v verb) error {
 				p.ifExists = p.accept("IF", "NOT", "EXISTS")
 			}
 			return p.object()
+		case v == createView:
+			return p.readProgram(createProgram)
 		default:
-			return p.unsupportedObject()
+			return p.readProgram(alterProgram)
 		}
 	}
 }
 
 // unsupportedObject refuses what cannot be created (or changed, or dropped) yet.
 func (p *parser) unsupportedObject() error {
-	p.accept("AGGREGATE")
 	t := p.peek(0)
 	switch what := strings.ToUpper(t.value); what {
-	case "PROCEDURE", "FUNCTION", "PACKAGE":
-		return sqlerr.Unsupported("stored "+strings.ToLower(what)+"s", "their statements would see the rows of one node group only; run the statements from the client")
-	case "TRIGGER":
-		return sqlerr.Unsupported("triggers", "a trigger sees the rows of one node group only; write its effect into the statements, or use a generated column or a foreign key")
+	case "PACKAGE":
+		return sqlerr.Unsupported("stored packages", "use functions and procedures")
 	case "EVENT":
 		return sqlerr.Unsupported("events", "an event runs inside one node group; let a client run the statement on time")
 	case "SEQUENCE":
@@ -297,7 +307,7 @@ func (p *parser) drop() error {
 		p.ifExists = p.accept("IF", "EXISTS")
 		return p.indexTable()
 	default:
-		return p.unsupportedObject()
+		return p.readProgram(dropProgram)
 	}
 }
 

@@ -71,7 +71,9 @@ func (b *build) ddl(w *words) error {
 		b.plan.Name = name
 		b.access(name, catalog.Admin)
 		return nil
-	case "procedure", "function", "trigger", "event", "package":
+	case "procedure", "function", "trigger":
+		return b.ddlProgram(w)
+	case "event", "package":
 		return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "run the statements from the client")
 	case "sequence":
 		return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "use an AUTO_INCREMENT column")
@@ -79,6 +81,35 @@ func (b *build) ddl(w *words) error {
 		return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "it is about one server; connect to the server itself")
 	}
 	return b.refuseKind()
+}
+
+// ddlProgram notes the database of a stored program that is created, changed or dropped.
+func (b *build) ddlProgram(w *words) error {
+	if !w.takeAll("IF NOT EXISTS") {
+		w.takeAll("IF EXISTS")
+	}
+	db, name, ok := w.qualified()
+	if !ok {
+		return b.syntaxError(w)
+	}
+	if db == "" {
+		db = b.db
+	}
+	if db == "" {
+		return sqlerr.NoDatabase.New()
+	}
+	if b.snap.LowerCaseTableNames != 0 {
+		db = strings.ToLower(db)
+	}
+	if systemSchema(db) != userSchema {
+		return sqlerr.AccessDeniedDB.New("", "", db)
+	}
+	if b.snap.Databases[db] == nil {
+		return sqlerr.UnknownDatabase.New(db)
+	}
+	b.plan.Database, b.plan.Name = db, name
+	b.access(db, catalog.Admin)
+	return nil
 }
 
 func ddlObject(word string) bool {

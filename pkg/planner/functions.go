@@ -5,7 +5,9 @@ import (
 
 	"vitess.io/vitess/go/vt/sqlparser"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
+	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 )
 
@@ -13,7 +15,7 @@ import (
 func (a *analysis) call(f *sqlparser.FuncExpr) error {
 	name := f.Name.Lowered()
 	if !f.Qualifier.IsEmpty() {
-		return storedFunction(f.Qualifier.String() + "." + f.Name.String())
+		return a.storedFunction(f.Qualifier.String(), f.Name.String())
 	}
 	uses := &a.b.plan.Uses
 	switch {
@@ -45,14 +47,36 @@ func (a *analysis) call(f *sqlparser.FuncExpr) error {
 	case serverFunctions(name):
 		return sqlerr.Unsupported(strings.ToUpper(name)+"()", "it is about one server; ask the server itself")
 	case !builtin(name):
-		return storedFunction(f.Name.String())
+		return a.storedFunction(a.b.db, f.Name.String())
 	}
 	return nil
 }
 
-func storedFunction(name string) error {
-	return sqlerr.Unsupported("the stored function '"+name+"'",
-		"what it reads is not known; write its expression into the statement")
+// storedFunction judges the call of a stored function: those that the catalog has touch nothing but values, so that every
+// server computes the same.
+func (a *analysis) storedFunction(db, name string) error {
+	f := a.b.snap.Routine(db, name, true)
+	if f == nil {
+		return sqlerr.Unsupported("the function '"+name+"'", "there is no stored function of this name: CREATE FUNCTION")
+	}
+	a.b.access(f.Database, catalog.Read)
+	return nil
+}
+
+// storedFunctions notes what calls of stored functions mean for the plan; by their names before parentheses, for there may
+// be no tree.
+func (b *build) storedFunctions() {
+	if len(b.snap.Routines) == 0 {
+		return
+	}
+	for _, n := range routine.Calls(b.st) {
+		if n.DB == "" {
+			n.DB = b.db
+		}
+		if f := b.snap.Routine(n.DB, n.Name, true); f != nil && f.Volatile {
+			b.plan.Uses |= plan.Nondeterministic | plan.ReadsClock
+		}
+	}
 }
 
 // has reports whether a name is among the words of list, in which every line begins with a space.
@@ -106,6 +130,12 @@ func numberFunctions(name string) bool {
 // sameStringFunctions return a part or a variant of their first argument in its collation, not longer than it.
 func sameStringFunctions(name string) bool {
 	return has(` lower lcase upper ucase left right reverse ltrim rtrim mid substr substring substring_index `, name)
+}
+
+// Known reports whether a name before a parenthesis is a function of the servers, or no function at all.
+func Known(name string) bool {
+	name = strings.ToLower(name)
+	return builtin(name) || beforeParenthesis(name)
 }
 
 // builtin reports whether the servers know the function themselves. Anything else may be a stored function.

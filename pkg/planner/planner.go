@@ -86,6 +86,7 @@ type build struct {
 func (p *Planner) Build(st *sqlparse.Statement, db string, snap *catalog.Snapshot, sess SessionInfo) (*plan.Plan, error) {
 	b := &build{p: p, st: st, db: db, snap: snap, sess: sess, plan: &plan.Plan{}}
 	b.plan.Uses = textUses(st.Uses())
+	b.storedFunctions()
 	if err := b.tryWorkspace(b.statement()); err != nil {
 		var u *unread
 		e := sqlerr.From(err)
@@ -99,6 +100,9 @@ func (p *Planner) Build(st *sqlparse.Statement, db string, snap *catalog.Snapsho
 			kind = plan.Other
 		}
 		return &plan.Plan{Kind: kind, Judge: true, Refuse: e, Access: b.plan.Access, Guards: b.plan.Guards}, nil
+	}
+	if err := b.triggers(); err != nil {
+		return &plan.Plan{Kind: b.plan.Kind, Judge: true, Refuse: sqlerr.From(err), Access: b.plan.Access, Guards: b.plan.Guards}, nil
 	}
 	b.alone()
 	return b.plan, nil

@@ -162,6 +162,17 @@ func (b *build) showAny(w *words) error {
 	case "create database":
 		w.takeAll("IF NOT EXISTS")
 		db, _ = w.name()
+	case "create procedure", "create function", "create trigger", "create event":
+		var ok bool
+		if db, _, ok = w.qualified(); !ok {
+			return b.syntaxError(w)
+		}
+		if db == "" {
+			db = b.db
+		}
+		if db == "" {
+			return sqlerr.NoDatabase.New()
+		}
 	case "tables", "table status", "open tables", "triggers", "events":
 		db = b.db
 		if w.take("FROM") || w.take("IN") {

@@ -368,7 +368,7 @@ func (b *build) plainCalls() bool {
 		}
 		if t.Kind == sqlparse.Op && b.st.Is(t, "(") && (prev.Kind == sqlparse.Word || prev.Kind == sqlparse.QuotedName) {
 			name := strings.ToLower(string(b.st.Text(prev.Span)))
-			if lockFunctions(name) || serverFunctions(name) || !builtin(name) && !beforeParenthesis(name) {
+			if lockFunctions(name) || serverFunctions(name) || !Known(name) && b.snap.Routine(b.db, name, true) == nil {
 				return false
 			}
 		}

@@ -25,9 +25,10 @@ func metadataFilterOf(table string) (metadataFilter, bool) {
 	switch strings.ToLower(table) {
 	case "schemata":
 		return metadataFilter{"schema_name", ""}, true
-	case "tables", "views", "referential_constraints", "routines", "triggers", "partitions":
+	case "tables", "views", "referential_constraints", "routines", "triggers", "partitions", "parameters", "events":
 		return metadataFilter{map[string]string{
 			"referential_constraints": "constraint_schema", "routines": "routine_schema", "triggers": "trigger_schema",
+			"parameters": "specific_schema", "events": "event_schema",
 		}[strings.ToLower(table)], ""}, true
 	case "columns", "statistics", "key_column_usage":
 		return metadataFilter{"", column}, true

@@ -164,11 +164,14 @@ func textOnlyOnMySQL(st *sqlparse.Statement) bool {
 	case sqlparse.TableAdmin:
 		tokens := st.Tokens()
 		return st.Is(tokens.Next(), "CHECK")
-	case sqlparse.Alter:
+	case sqlparse.Create, sqlparse.Drop, sqlparse.Alter:
 		tokens := st.Tokens()
+		if definesProgram(st) {
+			return true
+		}
 		for tok := tokens.Next(); tok.Kind != sqlparse.EOF && !st.Is(tok, "TABLE"); tok = tokens.Next() {
 			if st.Is(tok, "VIEW") {
-				return true
+				return st.Kind() == sqlparse.Alter
 			}
 		}
 	case sqlparse.Other:
@@ -182,6 +185,22 @@ func textOnlyOnMySQL(st *sqlparse.Statement) bool {
 			if st.Is(tok, "TO") || st.Is(tok, "WARNINGS") || st.Is(tok, "ERRORS") {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// definesProgram reports whether a CREATE, ALTER or DROP is of a stored program.
+func definesProgram(st *sqlparse.Statement) bool {
+	const longest = 16 // words before the one that says so, a DEFINER among them
+	tokens := st.Tokens()
+	for range longest {
+		tok := tokens.Next()
+		switch {
+		case st.Is(tok, "FUNCTION"), st.Is(tok, "PROCEDURE"), st.Is(tok, "TRIGGER"), st.Is(tok, "EVENT"):
+			return true
+		case st.Is(tok, "TABLE"), st.Is(tok, "VIEW"), st.Is(tok, "INDEX"), st.Is(tok, "DATABASE"), st.Is(tok, "SCHEMA"), tok.Kind == sqlparse.EOF:
+			return false
 		}
 	}
 	return false

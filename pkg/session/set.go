@@ -341,7 +341,7 @@ func (s *Session) adopt(st *backend.State) error {
 		mode = strings.Trim(v, "'")
 	}
 	s.sqlMode = mode
-	s.mode = parseMode(mode)
+	s.mode = sqlparse.ParseMode(mode)
 	results := "utf8mb4"
 	if v, ok := st.Get("@@session.`character_set_results`"); ok {
 		results = strings.Trim(v, "'")
@@ -358,26 +358,6 @@ func (s *Session) adopt(st *backend.State) error {
 	s.runner.FixedClock = fixed && clock != "DEFAULT"
 	s.state = st
 	return nil
-}
-
-// parseMode picks from sql_mode what changes how text is read.
-func parseMode(sqlMode string) sqlparse.Mode {
-	var m sqlparse.Mode
-	for _, name := range strings.Split(strings.ToUpper(sqlMode), ",") {
-		switch name {
-		case "ANSI_QUOTES":
-			m |= sqlparse.ANSIQuotes
-		case "NO_BACKSLASH_ESCAPES":
-			m |= sqlparse.NoBackslashEscapes
-		case "IGNORE_SPACE":
-			m |= sqlparse.IgnoreSpace
-		case "PIPES_AS_CONCAT":
-			m |= sqlparse.PipesAsConcat
-		case "HIGH_NOT_PRECEDENCE":
-			m |= sqlparse.HighNotPrecedence
-		}
-	}
-	return m
 }
 
 // setTransaction is SET TRANSACTION without a scope: it is for the next transaction only.

@@ -33,6 +33,11 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 			name := string(row[0])
 			return name != internalDB && (isSystemDB(name) || s.account.Privilege(name) > catalog.NoAccess)
 		})
+	case "procedure status", "function status", "package status":
+		return true, s.showFiltered(func(row [][]byte) bool {
+			db := string(row[0])
+			return db != internalDB && (isSystemDB(db) || s.account.Privilege(db) > catalog.NoAccess)
+		})
 	case "create table":
 		if t := s.snap.Table(p.Database, p.Name); t != nil {
 			return true, s.showCreateTable(t)

@@ -2,6 +2,7 @@ package sqlparse
 
 import (
 	"hash/maphash"
+	"strings"
 )
 
 // Mode is the part of sql_mode that changes how text is read.
@@ -15,6 +16,26 @@ const (
 	PipesAsConcat                       // a || b concatenates; such text gets no syntax tree
 	HighNotPrecedence                   // NOT binds like !; such text gets no syntax tree
 )
+
+// ParseMode picks from sql_mode what changes how text is read.
+func ParseMode(sqlMode string) Mode {
+	var m Mode
+	for _, name := range strings.Split(strings.ToUpper(sqlMode), ",") {
+		switch name {
+		case "ANSI_QUOTES":
+			m |= ANSIQuotes
+		case "NO_BACKSLASH_ESCAPES":
+			m |= NoBackslashEscapes
+		case "IGNORE_SPACE":
+			m |= IgnoreSpace
+		case "PIPES_AS_CONCAT":
+			m |= PipesAsConcat
+		case "HIGH_NOT_PRECEDENCE":
+			m |= HighNotPrecedence
+		}
+	}
+	return m
+}
 
 // Dialect is what decides how text is read apart from sql_mode: the kind and version of the backends. It also
 // holds the seed of fingerprints: those of two Dialects are not comparable. Make one for a process and share it;
@@ -75,4 +96,10 @@ func commentVersion(mariadb bool, version string) int {
 		return fallback
 	}
 	return v
+}
+
+// Reserved reports whether a word is a keyword on every server, so that no name can be written so without quotes.
+func (d *Dialect) Reserved(word []byte) bool {
+	w := d.lookup(word)
+	return w != nil && w.flags&wordReserved != 0
 }

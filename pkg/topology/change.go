@@ -83,9 +83,10 @@ func (c *Change) PutDatabase(d *catalog.Database, revision int64) *Change {
 	return c.put(c.store.dbKey(d.Name), d, revision)
 }
 
-// DeleteDatabase removes a database and all its tables; their sequences go with DeleteSequence.
+// DeleteDatabase removes a database with all its tables and routines; their sequences go with DeleteSequence.
 func (c *Change) DeleteDatabase(name string) *Change {
-	c.ops = append(c.ops, clientv3.OpDelete(c.store.tablesKey(name), clientv3.WithPrefix()))
+	c.ops = append(c.ops, clientv3.OpDelete(c.store.tablesKey(name), clientv3.WithPrefix()),
+		clientv3.OpDelete(c.store.routinesKey(name), clientv3.WithPrefix()))
 	return c.remove(c.store.dbKey(name), Any)
 }
 
@@ -97,6 +98,16 @@ func (c *Change) PutTable(t *catalog.Table, revision int64) *Change {
 // DeleteTable removes a table or view.
 func (c *Change) DeleteTable(db, name string) *Change {
 	return c.remove(c.store.tableKey(db, name), Any)
+}
+
+// PutRoutine writes a stored function or procedure.
+func (c *Change) PutRoutine(r *catalog.Routine, revision int64) *Change {
+	return c.put(c.store.routineKey(r.Key()), r, revision)
+}
+
+// DeleteRoutine removes a stored function or procedure.
+func (c *Change) DeleteRoutine(k catalog.RoutineKey) *Change {
+	return c.remove(c.store.routineKey(k), Any)
 }
 
 // PutAccount writes an account.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 )
 
@@ -16,6 +17,7 @@ const (
 	kindGroup   = "ng"
 	kindDB      = "db"
 	kindTable   = "table"
+	kindRoutine = "routine"
 	kindAccount = "account"
 	kindSeq     = "seq"
 	kindNext    = "next"
@@ -39,6 +41,19 @@ func (s *Store) tablesKey(db string) string {
 }
 
 func (s *Store) tableKey(db, name string) string { return s.tablesKey(db) + url.PathEscape(name) }
+
+// routinesKey is the prefix of the keys of a database's stored functions and procedures.
+func (s *Store) routinesKey(db string) string {
+	return s.prefix + kindRoutine + "/" + url.PathEscape(db) + "/"
+}
+
+func (s *Store) routineKey(k catalog.RoutineKey) string {
+	kind := "procedure"
+	if k.Function {
+		kind = "function"
+	}
+	return s.routinesKey(k.Database) + kind + "/" + url.PathEscape(k.Name)
+}
 
 func (s *Store) accountKey(name string) string {
 	return s.prefix + kindAccount + "/" + url.PathEscape(name)

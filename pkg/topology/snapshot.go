@@ -84,6 +84,7 @@ type builder struct {
 	orphans  map[string]map[string]*catalog.Table // tables whose database is not known (yet)
 	owned    map[string]bool                      // databases copied since the last snapshot
 	maps     bool                                 // Databases copied since the last snapshot
+	routines bool                                 // Routines copied since the last snapshot
 	accounts bool                                 // Accounts copied since the last snapshot
 }
 
@@ -93,6 +94,7 @@ func newBuilder(s *Store) *builder {
 		log:   s.log,
 		snap: catalog.Snapshot{
 			Databases: map[string]*catalog.Database{},
+			Routines:  map[catalog.RoutineKey]*catalog.Routine{},
 			Accounts:  map[string]*catalog.Account{},
 		},
 		groups:  map[placement.NodeGroupID]*catalog.NodeGroup{},
@@ -103,12 +105,12 @@ func newBuilder(s *Store) *builder {
 
 // snapshot publishes what was applied so far as of revision.
 func (b *builder) snapshot(revision int64) *catalog.Snapshot {
-	if b.maps || b.snap.SchemaRevision == 0 {
+	if b.maps || b.routines || b.snap.SchemaRevision == 0 {
 		b.snap.SchemaRevision = revision
 	}
 	out := b.snap
 	out.Revision = revision
-	b.owned, b.maps, b.accounts = map[string]bool{}, false, false
+	b.owned, b.maps, b.routines, b.accounts = map[string]bool{}, false, false, false
 	return &out
 }
 
@@ -132,6 +134,8 @@ func (b *builder) apply(kv *mvccpb.KeyValue, deleted bool) bool {
 		err = b.applyDatabase(names[0], value)
 	case kind == kindTable && len(names) == 2:
 		err = b.applyTable(names[0], names[1], value)
+	case kind == kindRoutine && len(names) == 3:
+		err = b.applyRoutine(catalog.NewRoutineKey(names[0], names[2], names[1] == "function"), value)
 	case kind == kindAccount && len(names) == 1:
 		err = b.applyAccount(names[0], value)
 	default:
@@ -286,6 +290,23 @@ func (b *builder) applyTable(db, name string, value []byte) error {
 		}
 	}
 	tables[name] = t
+	return nil
+}
+
+func (b *builder) applyRoutine(key catalog.RoutineKey, value []byte) error {
+	if !b.routines {
+		b.snap.Routines = maps.Clone(b.snap.Routines)
+		b.routines = true
+	}
+	delete(b.snap.Routines, key)
+	if value == nil {
+		return nil
+	}
+	r := new(catalog.Routine)
+	if err := json.Unmarshal(value, r); err != nil {
+		return err
+	}
+	b.snap.Routines[key] = r
 	return nil
 }
 

@@ -1,0 +1,34 @@
+package catalog
+
+import "strings"
+
+// Routine is a stored function or procedure. Every node group has it, for definitions are asked of the servers.
+type Routine struct {
+	Database string `json:"database"`
+	Name     string `json:"name"`
+	Function bool   `json:"function,omitempty"` // else a procedure
+	// Text is its CREATE statement without a DEFINER, as the client wrote it in SQLMode.
+	Text    string `json:"text"`
+	SQLMode string `json:"sql_mode"`
+	// Volatile: two calls of the function with the same arguments may give different values.
+	Volatile bool `json:"volatile,omitempty"`
+}
+
+// RoutineKey names a routine. Functions and procedures have names of their own, in which case does not count.
+type RoutineKey struct {
+	Database, Name string
+	Function       bool
+}
+
+// NewRoutineKey returns the key of a routine by its name as written.
+func NewRoutineKey(db, name string, function bool) RoutineKey {
+	return RoutineKey{db, strings.ToLower(name), function}
+}
+
+// Key returns the routine's key.
+func (r *Routine) Key() RoutineKey { return NewRoutineKey(r.Database, r.Name, r.Function) }
+
+// Routine returns a stored function, or procedure, or nil.
+func (s *Snapshot) Routine(db, name string, function bool) *Routine {
+	return s.Routines[NewRoutineKey(db, name, function)]
+}

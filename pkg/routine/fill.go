@@ -1,0 +1,251 @@
+package routine
+
+import (
+	"slices"
+	"strings"
+
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// Fill puts the values of variables in the places of their names in a statement, as servers do when they run it inside of a
+// stored program: a variable hides a column of the same name. Columns of the outermost SELECT keep their names. The result is
+// st's own text if it names no variable. value returns a variable's value as SQL, by its name in any case of letters, and false
+// for other names.
+func Fill(st *sqlparse.Statement, value func(name string) (text string, ok bool, err error)) ([]byte, error) {
+	f := &filling{st: st, value: value}
+	switch st.Kind() {
+	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Update, sqlparse.Delete, sqlparse.Do, sqlparse.Call, sqlparse.Set,
+		sqlparse.Kill:
+	case sqlparse.Other:
+		tokens := st.Tokens()
+		if first := tokens.Next(); !st.Is(first, "SIGNAL") && !st.Is(first, "RESIGNAL") {
+			return st.SQL(), nil
+		}
+	default:
+		return st.SQL(), nil
+	}
+	if err := f.find(); err != nil {
+		return nil, err
+	}
+	if len(f.edits) == 0 {
+		return st.SQL(), nil
+	}
+	return f.text(), nil
+}
+
+// filling is the work on one statement.
+type filling struct {
+	st    *sqlparse.Statement
+	value func(name string) (string, bool, error)
+	edits []filled
+}
+
+type filled struct {
+	span sqlparse.Span
+	text string
+}
+
+func isName(t sqlparse.Token) bool {
+	return t.Kind == sqlparse.Word || t.Kind == sqlparse.QuotedName
+}
+
+// find notes where variables stand.
+func (f *filling) find() error {
+	st := f.st
+	refs, _ := st.Tables()
+	var all []sqlparse.Token
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		all = append(all, tok)
+	}
+	at := func(i int) sqlparse.Token {
+		if i >= 0 && i < len(all) {
+			return all[i]
+		}
+		return sqlparse.Token{}
+	}
+	insert := st.Kind() == sqlparse.Insert || st.Kind() == sqlparse.Replace
+	var (
+		open    []int // the token before each open parenthesis
+		values  bool  // rows of an INSERT, or its query, have begun
+		sets    bool  // in a list of assignments
+		setAt   int   // its depth
+		updates bool  // behind ON DUPLICATE KEY UPDATE
+		by      = -1  // depth of the GROUP BY or ORDER BY at hand
+	)
+	for i, tok := range all {
+		switch {
+		case st.Is(tok, "("):
+			open = append(open, i-1)
+			continue
+		case st.Is(tok, ")"):
+			if len(open) > 0 {
+				open = open[:len(open)-1]
+			}
+			if by > len(open) {
+				by = -1
+			}
+			continue
+		case tok.Kind == sqlparse.Word && !st.Is(at(i-1), "."):
+			switch {
+			case st.Is(tok, "SELECT"), st.Is(tok, "VALUES"), st.Is(tok, "VALUE"):
+				values = true
+			case st.Is(tok, "SET"):
+				sets, setAt, values = true, len(open), true
+			case st.Is(tok, "WHERE"):
+				sets = false
+			case st.Is(tok, "UPDATE") && st.Is(at(i-1), "KEY"):
+				sets, updates, setAt = true, true, len(open)
+			case st.Is(tok, "BY") && (st.Is(at(i-1), "ORDER") || st.Is(at(i-1), "GROUP") || st.Is(at(i-1), "PARTITION")):
+				by = len(open)
+			case st.Is(tok, "LIMIT"), st.Is(tok, "HAVING"), st.Is(tok, "UNION"), st.Is(tok, "FOR"), st.Is(tok, "WINDOW"):
+				if by == len(open) {
+					by = -1
+				}
+			}
+		}
+		if !isName(tok) {
+			continue
+		}
+		text, ok, err := f.value(string(st.AppendName(nil, tok)))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		prev, next := at(i-1), at(i+1)
+		switch {
+		case st.Is(prev, "."), st.Is(next, "."), st.Is(next, "("), prev.Kind == sqlparse.EOF, st.Is(prev, "AS"), st.Is(prev, "COLLATE"),
+			f.operandEnds(prev, at(i-2)):
+			continue // a qualified name, a function, an alias
+		case slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool { return tok.Start >= r.Start && tok.End <= r.End }):
+			continue
+		case insert && !values && len(open) == 1:
+			continue // list of columns
+		case sets && len(open) == setAt && (st.Is(next, "=") || st.Is(next, ":=")) &&
+			(st.Is(prev, "SET") || st.Is(prev, ",") || st.Is(prev, "UPDATE")):
+			continue // assigned
+		case len(open) > 0 && f.namesColumns(at(open[len(open)-1]), updates):
+			continue
+		}
+		if by == len(open) && (st.Is(prev, "BY") || st.Is(prev, ",")) && f.itemEnds(next) ||
+			len(open) > 0 && st.Is(at(open[len(open)-1]), "BY") {
+			return sqlerr.Unsupported("the variable "+string(st.Text(tok.Span))+" in GROUP BY or ORDER BY of a stored program",
+				"give the variable another name than the column")
+		}
+		f.edits = append(f.edits, filled{tok.Span, text})
+	}
+	return nil
+}
+
+// operandEnds reports whether t ends an operand, so that a name behind it is an alias.
+func (f *filling) operandEnds(t, before sqlparse.Token) bool {
+	switch t.Kind {
+	case sqlparse.QuotedName, sqlparse.StringLit, sqlparse.NStringLit, sqlparse.IntLit, sqlparse.DecimalLit, sqlparse.FloatLit,
+		sqlparse.HexLit, sqlparse.BitLit, sqlparse.UserVar, sqlparse.SysVar, sqlparse.Param:
+		return true
+	case sqlparse.Op:
+		return f.st.Is(t, ")")
+	case sqlparse.Word:
+		if f.st.Is(before, ".") {
+			return true
+		}
+		for _, w := range [...]string{"NULL", "TRUE", "FALSE", "END"} {
+			if f.st.Is(t, w) {
+				return true
+			}
+		}
+		for _, w := range [...]string{"OFFSET", "ESCAPE", "ANY", "SOME", "RETURNING", "VALUE", "SOUNDS", "MEMBER", "DO", "QUERY",
+			"CONNECTION", "ROW", "SQL_NO_CACHE", "SQL_CACHE", "SQL_BUFFER_RESULT", "EXCEPT", "INTERSECT", "END"} {
+			if f.st.Is(t, w) {
+				return false
+			}
+		}
+		return !f.st.Dialect().Reserved(f.st.Text(t.Span))
+	}
+	return false
+}
+
+// namesColumns reports whether what stands in the parentheses behind t are names of columns, indexes or partitions.
+func (f *filling) namesColumns(t sqlparse.Token, updates bool) bool {
+	for _, w := range [...]string{"USING", "DEFAULT", "INDEX", "KEY", "PARTITION", "MATCH"} {
+		if f.st.Is(t, w) {
+			return true
+		}
+	}
+	return updates && (f.st.Is(t, "VALUES") || f.st.Is(t, "VALUE"))
+}
+
+// itemEnds reports whether an item of GROUP BY or ORDER BY ends before t.
+func (f *filling) itemEnds(t sqlparse.Token) bool {
+	if t.Kind == sqlparse.EOF {
+		return true
+	}
+	for _, w := range [...]string{",", ")", "ASC", "DESC", "LIMIT", "HAVING", "FOR", "WITH", "ORDER", "UNION", "ROWS", "RANGE", "LOCK", "INTO"} {
+		if f.st.Is(t, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// text is the statement with its edits, columns keeping their names.
+func (f *filling) text() []byte {
+	st := f.st
+	items := st.SelectItems(nil)
+	sql, out, at := st.SQL(), []byte(nil), 0
+	for i, e := range f.edits {
+		out = append(append(out, sql[at:e.span.Start]...), e.text...)
+		at = e.span.End
+		for _, it := range items {
+			last := i+1 == len(f.edits) || f.edits[i+1].span.Start >= it.Expr.End
+			if last && !it.Star && it.Alias.Start == it.Alias.End && e.span.Start >= it.Expr.Start && e.span.End <= it.Expr.End {
+				name := string(st.AppendColumnName(nil, it))
+				out = append(out, sql[at:it.Expr.End]...)
+				out = append(out, " AS `"+strings.ReplaceAll(name, "`", "``")+"`"...)
+				at = it.Expr.End
+			}
+		}
+	}
+	return append(out, sql[at:]...)
+}
+
+// Into takes INTO and its list out of a SELECT. names are what is assigned; ok is false if there is no INTO outside of
+// parentheses, or one into something else than names and user variables.
+func Into(st *sqlparse.Statement) (names []string, rest []byte, ok bool) {
+	tokens := st.Tokens()
+	depth := 0
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		switch {
+		case st.Is(tok, "("):
+			depth++
+		case st.Is(tok, ")"):
+			depth--
+		case depth == 0 && tok.Kind == sqlparse.Word && st.Is(tok, "INTO"):
+			end := 0
+			for {
+				v := tokens.Next()
+				switch {
+				case isName(v) && !st.Is(v, "OUTFILE") && !st.Is(v, "DUMPFILE"):
+					names = append(names, string(st.AppendName(nil, v)))
+				case v.Kind == sqlparse.UserVar:
+					names = append(names, string(st.Text(v.Span)))
+				default:
+					return nil, nil, false
+				}
+				end = v.End
+				ahead := tokens
+				if !st.Is(ahead.Next(), ",") {
+					break
+				}
+				tokens = ahead
+			}
+			sql := st.SQL()
+			rest = append(append(rest, sql[:tok.Start]...), ' ')
+			return names, append(rest, sql[end:]...), true
+		}
+	}
+	return nil, nil, false
+}

@@ -1,0 +1,525 @@
+package routine
+
+import (
+	"fmt"
+	"strings"
+
+	"skarv/pkg/sqlerr"
+)
+
+// Host computes the expressions and runs the statements of a procedure. Expressions and statements are given as the program
+// has them, with the names of variables.
+type Host interface {
+	// Assign makes the value of an expression that of a variable, converted to its type.
+	Assign(variable, expr string) error
+	// Test tells whether an expression is true.
+	Test(expr string) (bool, error)
+	// Run runs a statement; its results go to the client.
+	Run(text string) error
+	// Set runs a SET with one assignment to something else than a variable.
+	Set(text string) error
+	// Into runs a SELECT and assigns its row; found is false when there is none.
+	Into(text string, targets []string) (found bool, err error)
+	// Query reads the rows of a cursor's query.
+	Query(text string) (Rows, error)
+	// Diagnose runs a GET DIAGNOSTICS.
+	Diagnose(text string) error
+	// Warnings are the conditions of the last statement that succeeded, errors left out.
+	Warnings() []*sqlerr.Error
+	// Handle is called before a handler for e runs, and, with nil, behind it.
+	Handle(e *sqlerr.Error)
+	// Step is called before each statement. An error ends the procedure.
+	Step() error
+}
+
+// Rows is what a cursor goes through.
+type Rows interface {
+	// Width is the number of columns.
+	Width() int
+	// Next assigns the next row; found is false behind the last.
+	Next(targets []string) (found bool, err error)
+}
+
+// Variables lists the variables of all blocks, parameters left out. A name that is declared twice, or that is a parameter's, is
+// refused (1235).
+func (p *Program) Variables() ([]Param, error) {
+	seen := map[string]bool{}
+	var out []Param
+	for _, param := range p.Params {
+		seen[strings.ToLower(param.Name)] = true
+	}
+	err := Walk(p.Body, func(s Statement) error {
+		b, ok := s.(*Block)
+		if !ok {
+			return nil
+		}
+		for _, v := range b.Variables {
+			for _, name := range v.Names {
+				if seen[strings.ToLower(name)] {
+					return sqlerr.Unsupported("the variable "+name+", which hides another of its name", "give it another name")
+				}
+				seen[strings.ToLower(name)] = true
+				out = append(out, Param{Name: name, Type: v.Type})
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Run runs a procedure whose parameters host has been given. The error is what no handler took.
+func (p *Program) Run(host Host) error {
+	r := &runner{p: p, host: host}
+	_, err := r.statement(p.Body)
+	return err
+}
+
+// runner is one run of a procedure.
+type runner struct {
+	p      *Program
+	host   Host
+	scopes []*scope // of open blocks, outermost first
+	// handled is the condition that the handler at hand was called for.
+	handled *sqlerr.Error
+}
+
+// scope is an open block.
+type scope struct {
+	block   *Block
+	cursors map[string]Rows // open ones, in lower case
+	muted   bool            // one of its handlers runs: they take no further conditions
+}
+
+// flow is where a run goes on, if not at the next statement.
+type flow struct {
+	kind  flowKind
+	label string // leave, iterate
+	scope *scope // exit
+}
+
+type flowKind uint8
+
+const (
+	next flowKind = iota
+	leave
+	iterate
+	exit // out of the block of scope
+	done // RETURN
+)
+
+func (r *runner) list(body []Statement) (flow, error) {
+	for _, s := range body {
+		if f, err := r.statement(s); err != nil || f.kind != next {
+			return f, err
+		}
+	}
+	return flow{}, nil
+}
+
+func (r *runner) text(e *Expr) string { return r.p.Text(e.Span) }
+
+func (r *runner) statement(s Statement) (flow, error) {
+	if err := r.host.Step(); err != nil {
+		return flow{}, err
+	}
+	switch s := s.(type) {
+	case *Block:
+		return r.block(s)
+	case *If:
+		for _, a := range s.Arms {
+			yes, f, err := r.test(a.When)
+			if err != nil || f != nil {
+				return stop(f), err
+			}
+			if yes {
+				return r.list(a.Body)
+			}
+		}
+		return r.list(s.Else)
+	case *Case:
+		return r.caseOf(s)
+	case *Loop:
+		return r.loop(s)
+	case *Leave:
+		if s.Iterate {
+			return flow{kind: iterate, label: s.Label}, nil
+		}
+		return flow{kind: leave, label: s.Label}, nil
+	case *Return:
+		return flow{kind: done}, nil
+	}
+	f, err := r.leaf(func() error { return r.simple(s) })
+	return stop(f), err
+}
+
+// handledElsewhere is the flow of a statement whose error a CONTINUE handler took: on with the next statement.
+func handledElsewhere() *flow { return &flow{} }
+
+func stop(f *flow) flow {
+	if f == nil {
+		return flow{}
+	}
+	return *f
+}
+
+// test computes a condition. f is not nil when that failed and a handler took it.
+func (r *runner) test(e *Expr) (yes bool, f *flow, err error) {
+	f, err = r.leaf(func() (err error) {
+		yes, err = r.host.Test(r.text(e))
+		return err
+	})
+	return yes, f, err
+}
+
+// leaf does something that may raise conditions, and gives them to handlers. f is not nil when one was called.
+func (r *runner) leaf(do func() error) (f *flow, err error) {
+	err = do()
+	if err != nil {
+		return r.raise(err)
+	}
+	for _, w := range r.host.Warnings() {
+		if at, h := r.handler(w); h != nil {
+			return r.call(at, h, w)
+		}
+	}
+	return nil, nil
+}
+
+// raise looks for the handler of an error; it returns the error if there is none.
+func (r *runner) raise(err error) (*flow, error) {
+	e, ok := err.(*sqlerr.Error)
+	if !ok {
+		e = nil
+		if wrapped := sqlerr.From(err); wrapped != nil && wrapped.Code != sqlerr.Internal {
+			e = wrapped
+		}
+	}
+	if e == nil || !catchable(e) {
+		return nil, err
+	}
+	at, h := r.handler(e)
+	if h == nil {
+		return nil, err
+	}
+	return r.call(at, h, e)
+}
+
+// catchable reports whether handlers see an error: not those that one server would not have raised.
+func catchable(e *sqlerr.Error) bool {
+	switch e.Code {
+	case sqlerr.NotSupportedYet, sqlerr.ServerLost, sqlerr.ServerGone, sqlerr.QueryInterrupted, sqlerr.Internal:
+		return false
+	}
+	return true
+}
+
+// call runs the handler of the block at place at. Errors inside of it are for the handlers of blocks around that one.
+func (r *runner) call(at int, h *Handler, e *sqlerr.Error) (*flow, error) {
+	scopes, handled := r.scopes, r.handled
+	r.scopes, r.handled = scopes[:at+1:at+1], e
+	was := scopes[at].muted
+	scopes[at].muted = true
+	r.host.Handle(e)
+	f, err := r.statement(h.Body)
+	r.host.Handle(nil)
+	r.scopes, r.handled, scopes[at].muted = scopes, handled, was
+	switch {
+	case err != nil:
+		return nil, err
+	case f.kind != next:
+		return &f, nil
+	case h.Exit:
+		return &flow{kind: exit, scope: scopes[at]}, nil
+	}
+	return handledElsewhere(), nil
+}
+
+// handler finds the handler for a condition: of the innermost block that has one, the most specific.
+func (r *runner) handler(e *sqlerr.Error) (at int, h *Handler) {
+	for at = len(r.scopes) - 1; at >= 0; at-- {
+		if r.scopes[at].muted {
+			continue
+		}
+		best := 0
+		b := r.scopes[at].block
+		for i := range b.Handlers {
+			for _, v := range b.Handlers[i].Conditions {
+				if n := r.matches(v, at, e); n > best {
+					best, h = n, &b.Handlers[i]
+				}
+			}
+		}
+		if h != nil {
+			return at, h
+		}
+	}
+	return 0, nil
+}
+
+// matches tells how specific a handler's condition is for e; 0: not for it.
+func (r *runner) matches(v ConditionValue, at int, e *sqlerr.Error) int {
+	const byClass, byState, byCode = 1, 2, 3
+	if v.Name != "" {
+		named, ok := r.named(v.Name, at)
+		if !ok {
+			return 0
+		}
+		v = named
+	}
+	class := ""
+	if len(e.State) >= 2 {
+		class = e.State[:2]
+	}
+	switch {
+	case v.Code != 0 && v.Code == int(e.Code):
+		return byCode
+	case v.State != "" && v.State == e.State:
+		return byState
+	case v.Class == "SQLWARNING" && class == "01",
+		v.Class == "NOT FOUND" && class == "02",
+		v.Class == "SQLEXCEPTION" && class != "00" && class != "01" && class != "02":
+		return byClass
+	}
+	return 0
+}
+
+// named finds a named condition as the block at place at sees it.
+func (r *runner) named(name string, at int) (ConditionValue, bool) {
+	for ; at >= 0; at-- {
+		for _, c := range r.scopes[at].block.Conditions {
+			if Same(c.Name, name) {
+				return c.Is, true
+			}
+		}
+	}
+	return ConditionValue{}, false
+}
+
+func (r *runner) block(b *Block) (flow, error) {
+	sc := &scope{block: b, cursors: map[string]Rows{}}
+	for _, v := range b.Variables { // before the block's handlers are there
+		for _, name := range v.Names {
+			value := "NULL"
+			if v.Default != nil {
+				value = r.text(v.Default)
+			}
+			f, err := r.leaf(func() error { return r.host.Assign(name, value) })
+			if err != nil || f != nil {
+				return stop(f), err
+			}
+		}
+	}
+	r.scopes = append(r.scopes, sc)
+	f, err := r.list(b.Body)
+	r.scopes = r.scopes[:len(r.scopes)-1]
+	if f.kind == exit && f.scope == sc || f.kind == leave && b.Label != "" && Same(f.label, b.Label) {
+		f = flow{}
+	}
+	return f, err
+}
+
+func (r *runner) caseOf(c *Case) (flow, error) {
+	for _, a := range c.Arms {
+		text := r.text(a.When)
+		if c.Operand != nil {
+			text = "(" + r.text(c.Operand) + ") = (" + text + ")"
+		}
+		var yes bool
+		f, err := r.leaf(func() (err error) {
+			yes, err = r.host.Test(text)
+			return err
+		})
+		if err != nil || f != nil {
+			return stop(f), err
+		}
+		if yes {
+			return r.list(a.Body)
+		}
+	}
+	if c.HasElse {
+		return r.list(c.Else)
+	}
+	f, err := r.leaf(func() error {
+		return &sqlerr.Error{Code: 1339, State: "20000", Message: "Case not found for CASE statement"}
+	})
+	return stop(f), err
+}
+
+func (r *runner) loop(l *Loop) (flow, error) {
+	for {
+		if l.While != nil {
+			yes, f, err := r.test(l.While)
+			if err != nil || f != nil {
+				return stop(f), err
+			}
+			if !yes {
+				return flow{}, nil
+			}
+		}
+		f, err := r.list(l.Body)
+		if err != nil {
+			return f, err
+		}
+		switch mine := l.Label != "" && Same(f.label, l.Label); {
+		case f.kind == leave && mine:
+			return flow{}, nil
+		case f.kind == iterate && mine, f.kind == next:
+		default:
+			return f, nil
+		}
+		if f.kind == next && l.Until != nil {
+			yes, f, err := r.test(l.Until)
+			if err != nil || f != nil {
+				return stop(f), err
+			}
+			if yes {
+				return flow{}, nil
+			}
+		}
+		if err := r.host.Step(); err != nil {
+			return flow{}, err
+		}
+	}
+}
+
+// simple runs a statement without others inside of it.
+func (r *runner) simple(s Statement) error {
+	switch s := s.(type) {
+	case *Set:
+		return r.set(s)
+	case *Cursor:
+		return r.cursor(s)
+	case *SQL:
+		return r.sql(s)
+	}
+	return sqlerr.Internal.New(fmt.Sprintf("a statement of type %T in a stored program", s))
+}
+
+func (r *runner) set(s *Set) error {
+	if s.Whole {
+		return r.host.Set(r.p.Text(s.Span))
+	}
+	for _, a := range s.Assignments {
+		var err error
+		if r.p.declares(a.Target) {
+			err = r.host.Assign(a.Target, r.text(a.Value))
+		} else {
+			err = r.host.Set("SET " + r.p.Text(a.At) + " = " + r.text(a.Value))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// declares reports whether a name is that of a parameter or variable.
+func (p *Program) declares(name string) bool {
+	for _, param := range p.Params {
+		if Same(param.Name, name) {
+			return true
+		}
+	}
+	found := false
+	_ = Walk(p.Body, func(s Statement) error {
+		if b, ok := s.(*Block); ok {
+			for _, v := range b.Variables {
+				for _, n := range v.Names {
+					found = found || Same(n, name)
+				}
+			}
+		}
+		return nil
+	})
+	return found
+}
+
+func (r *runner) sql(s *SQL) error {
+	text := r.p.Text(s.Span)
+	switch s.Verb {
+	case "SIGNAL":
+		return r.host.Run(r.signal(text))
+	case "RESIGNAL":
+		if r.handled == nil {
+			return &sqlerr.Error{Code: 1645, State: "0K000", Message: "RESIGNAL when handler not active"}
+		}
+		if !strings.EqualFold(strings.TrimSpace(text), "RESIGNAL") {
+			return sqlerr.Unsupported("RESIGNAL with values", "use SIGNAL")
+		}
+		return r.handled
+	case "GET":
+		return r.host.Diagnose(text)
+	case "SELECT", "WITH":
+		st := r.p.st.Dialect().NewStatement()
+		if err := st.Scan([]byte(text), r.p.st.Mode()); err != nil {
+			return err
+		}
+		names, rest, ok := Into(st)
+		if !ok {
+			return r.host.Run(text)
+		}
+		found, err := r.host.Into(string(rest), names)
+		if err == nil && !found {
+			if _, h := r.handler(noData()); h != nil {
+				return noData()
+			}
+		}
+		return err
+	}
+	return r.host.Run(text)
+}
+
+// signal puts what a named condition stands for into a SIGNAL.
+func (r *runner) signal(text string) string {
+	words := strings.Fields(text)
+	if len(words) < 2 || strings.EqualFold(words[1], "SQLSTATE") {
+		return text
+	}
+	v, ok := r.named(strings.Trim(words[1], "`"), len(r.scopes)-1)
+	if !ok || v.State == "" {
+		return text
+	}
+	at := strings.Index(text, words[1])
+	return text[:at] + "SQLSTATE '" + v.State + "'" + text[at+len(words[1]):]
+}
+
+// noData is the condition of a FETCH or SELECT INTO without a row.
+func noData() *sqlerr.Error {
+	return &sqlerr.Error{Code: 1329, State: "02000", Message: "No data - zero rows fetched, selected, or processed"}
+}
+
+func (r *runner) cursor(c *Cursor) error {
+	name := strings.ToLower(c.Name)
+	for at := len(r.scopes) - 1; at >= 0; at-- {
+		sc := r.scopes[at]
+		for _, decl := range sc.block.Cursors {
+			if !Same(decl.Name, c.Name) {
+				continue
+			}
+			rows := sc.cursors[name]
+			switch {
+			case c.Verb == "OPEN" && rows != nil:
+				return &sqlerr.Error{Code: 1325, State: "24000", Message: "Cursor is already open"}
+			case c.Verb == "OPEN":
+				rows, err := r.host.Query(r.p.Text(decl.Query.Span))
+				if err == nil {
+					sc.cursors[name] = rows
+				}
+				return err
+			case rows == nil:
+				return &sqlerr.Error{Code: 1326, State: "24000", Message: "Cursor is not open"}
+			case c.Verb == "CLOSE":
+				delete(sc.cursors, name)
+				return nil
+			case rows.Width() != len(c.Into):
+				return &sqlerr.Error{Code: 1328, State: "HY000", Message: "Incorrect number of FETCH variables"}
+			}
+			found, err := rows.Next(c.Into)
+			if err == nil && !found {
+				err = noData()
+			}
+			return err
+		}
+	}
+	return &sqlerr.Error{Code: 1324, State: "42000", Message: "Undefined CURSOR: " + c.Name}
+}
