@@ -163,6 +163,8 @@ func constructs() [][2]string {
 		{"PREPARE, EXECUTE", `(?i)^(PREPARE|EXECUTE|DEALLOCATE)`},
 		{"temporary tables", `(?i)TEMPORARY`},
 		{"SHOW, DESCRIBE", `(?i)^(SHOW|DESC)`},
+		{"stored functions", `(?i)^CREATE( OR REPLACE)? FUNCTION`},
+		{"triggers", `(?i)^CREATE( OR REPLACE)? TRIGGER`},
 		{"DDL", `(?i)^(CREATE|ALTER|DROP|TRUNCATE|RENAME)`},
 	}
 }
