@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"skarv/pkg/catalog"
@@ -206,6 +207,49 @@ func (m *Mover) once(ctx context.Context, s Server, f func(*conn) error) error {
 		return fmt.Errorf("node group %s: %w", s.Name, err)
 	}
 	return nil
+}
+
+// desk is a connection that several use for single statements, one after the other. It is made when it is used first.
+type desk struct {
+	dial func() (*conn, error)
+
+	mu     sync.Mutex
+	conn   *conn
+	closed bool
+}
+
+// use runs f, whose statements must be such that they may be run twice, on the connection, which is given up when ctx ends.
+func (d *desk) use(ctx context.Context, f func(*conn) error) (err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for try := 0; ; try++ {
+		if d.closed {
+			return errInterrupted
+		}
+		if d.conn == nil || !d.conn.Usable() {
+			if d.conn != nil {
+				d.conn.close()
+			}
+			if d.conn, err = d.dial(); err != nil {
+				d.conn = nil
+				return err
+			}
+		}
+		stop := context.AfterFunc(ctx, d.conn.Interrupt)
+		err = f(d.conn)
+		stop()
+		if err == nil || ctx.Err() != nil || d.conn.Usable() || try > 0 {
+			return err
+		}
+	}
+}
+
+func (d *desk) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed = true; d.conn != nil {
+		d.conn.close()
+	}
 }
 
 // retry runs f on connections to s until it succeeds, fails for good, or ctx ends.

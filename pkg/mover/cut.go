@@ -17,7 +17,7 @@ func (m *Mover) Cut(ctx context.Context, epoch uint64) error {
 		return fmt.Errorf("the cut of epoch %d is decided already", epoch)
 	}
 	m.cfg.Hit("cut.marker")
-	if err := m.journal(ctx, epoch, journalCut); err != nil {
+	if err := m.journalNow(ctx, epoch, journalCut); err != nil {
 		return err
 	}
 	m.cfg.Hit("cut.marked")
@@ -64,24 +64,32 @@ func (m *Mover) Opened(ctx context.Context, epoch uint64) error {
 
 // journal writes a row of the source's journal, if it is not there.
 func (m *Mover) journal(ctx context.Context, epoch uint64, kind string) error {
-	return m.retry(ctx, m.move.Source, func(c *conn) error {
-		_, err := c.Exec(fmt.Sprintf("INSERT IGNORE INTO `_skarv`.`journal` VALUES (%s,%d,'%s',UTC_TIMESTAMP(6))", m.values(), epoch, kind))
-		return err
-	})
+	return m.retry(ctx, m.move.Source, func(c *conn) error { return m.writeJournal(c, epoch, kind) })
+}
+
+// journalNow is journal by the connection that is at hand, if there is one: statements wait for it.
+func (m *Mover) journalNow(ctx context.Context, epoch uint64, kind string) error {
+	m.mu.Lock()
+	a := m.attempt
+	m.mu.Unlock()
+	if a != nil && a.source.use(ctx, func(c *conn) error { return m.writeJournal(c, epoch, kind) }) == nil {
+		return nil
+	}
+	return m.journal(ctx, epoch, kind)
+}
+
+func (m *Mover) writeJournal(c *conn, epoch uint64, kind string) error {
+	_, err := c.Exec(fmt.Sprintf("INSERT IGNORE INTO `_skarv`.`journal` VALUES (%s,%d,'%s',UTC_TIMESTAMP(6))", m.values(), epoch, kind))
+	return err
 }
 
 // Lag measures how far the targets are behind the source now: Progress has the last measurement. It needs Run.
 func (m *Mover) Lag(ctx context.Context) (time.Duration, error) {
-	c, err := m.dial(ctx, m.move.Source)
-	if err != nil {
-		return 0, err
-	}
-	defer c.close()
 	a, err := m.present(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return a.lag(ctx, c)
+	return a.lag(ctx)
 }
 
 // present returns the attempt that is under way, waiting for one.

@@ -65,6 +65,7 @@ type attempt struct {
 	branches string // position up to which branches may end whose rows are not known, or anyBranch
 	workers  map[placement.NodeGroupID]*worker
 	copies   []*copying
+	source   desk // for single statements that are not to wait for a connection
 	placer   placer
 	maps     map[*binlog.Table]*mapping
 	bad      error // met where it could not be returned
@@ -84,8 +85,9 @@ func (m *Mover) newAttempt() *attempt {
 	}
 }
 
-// hangUp closes the workers' connections, after they have ended.
+// hangUp closes the connections, after all who use them have ended.
 func (a *attempt) hangUp() {
+	a.source.close()
 	for _, w := range a.workers {
 		if w.conn != nil {
 			w.conn.close()
@@ -98,6 +100,7 @@ func (m *Mover) try(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	a := m.newAttempt()
 	defer a.hangUp()
+	a.source.dial = func() (*conn, error) { return m.dial(ctx, m.move.Source) }
 	if err := m.loadCuts(ctx); err != nil {
 		return err
 	}
@@ -144,13 +147,8 @@ const lagPause = 200 * time.Millisecond
 // measure finds out, again and again, how far the targets are behind: with the first result, the mover follows.
 func (a *attempt) measure(ctx context.Context) error {
 	m := a.m
-	c, err := m.dial(ctx, m.move.Source)
-	if err != nil {
-		return err
-	}
-	defer c.close()
 	for {
-		lag, err := a.lag(ctx, c)
+		lag, err := a.lag(ctx)
 		if err != nil {
 			return err
 		}
@@ -174,14 +172,14 @@ func (a *attempt) measure(ctx context.Context) error {
 }
 
 // lag is the time from a mark on the source until all targets have everything in front of it.
-func (a *attempt) lag(ctx context.Context, c *conn) (time.Duration, error) {
+func (a *attempt) lag(ctx context.Context) (time.Duration, error) {
 	w := &window{}
 	a.begin(w)
 	began := time.Now()
 	a.m.mu.Lock()
 	a.m.asked = began
 	a.m.mu.Unlock()
-	if err := a.mark(c, w.seq, "S"); err != nil {
+	if err := a.source.use(ctx, func(c *conn) error { return a.mark(c, w.seq, "S") }); err != nil {
 		return 0, err
 	}
 	err := w.wait(ctx)

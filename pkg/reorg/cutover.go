@@ -74,6 +74,11 @@ func (j *job) cut(ctx context.Context, movers []Mover, back bool) error {
 	if err != nil {
 		return err
 	}
+	servers, err := j.dialLosing(ctx, back)
+	if err != nil {
+		return err
+	}
+	defer servers.close()
 	if err := j.hit("freeze"); err != nil {
 		return err
 	}
@@ -88,10 +93,13 @@ func (j *job) cut(ctx context.Context, movers []Mover, back bool) error {
 		return err
 	}
 	frozenAt := j.Revision // one transaction wrote both
-	silent, err := j.handOver(ctx, movers, frozen, frozenAt, began, back)
+	lap := laps{began: began, last: began}
+	lap.done("freeze_ms")
+	silent, err := j.handOver(ctx, movers, frozen, frozenAt, servers, &lap, back)
 	if err == nil {
-		j.metrics.pause(j.Pause)
-		j.log.InfoContext(ctx, "cut over", "epoch", j.Epoch, "seconds", j.Pause.Seconds(), "attempts", j.Attempts)
+		lap.done("publish_ms")
+		j.metrics.pause(time.Since(began))
+		j.log.InfoContext(ctx, "cut over", append([]any{"epoch", j.Epoch, "seconds", time.Since(began).Seconds(), "attempts", j.Attempts}, lap.took...)...)
 		return j.hit("published")
 	}
 	if errors.Is(err, errCrash) || errors.Is(err, topology.ErrNotLeader) || ctx.Err() != nil {
@@ -115,8 +123,20 @@ func (j *job) cut(ctx context.Context, movers []Mover, back bool) error {
 	return j.pauseFor(ctx, min(t.Retry*time.Duration(j.Attempts), 30*time.Second))
 }
 
+// laps are how long the parts of a cutover took, for the log.
+type laps struct {
+	began, last time.Time
+	took        []any
+}
+
+func (l *laps) done(what string) {
+	now := time.Now()
+	l.took = append(l.took, what, now.Sub(l.last).Milliseconds())
+	l.last = now
+}
+
 // handOver is what happens while the partitions are frozen.
-func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.PartitionMap, frozenAt int64, began time.Time, back bool) ([]topology.Silent, error) {
+func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.PartitionMap, frozenAt int64, servers losing, lap *laps, back bool) ([]topology.Silent, error) {
 	t := j.cfg.Times
 	ctx, cancel := context.WithTimeout(ctx, t.Deadline)
 	defer cancel()
@@ -126,18 +146,21 @@ func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.Pa
 	if err != nil {
 		return silent, fmt.Errorf("%s: %w", names(silent), err)
 	}
+	lap.done("drain_ms")
 	if err := j.hit("drained"); err != nil {
 		return nil, err
 	}
-	if err := j.finishPrepared(ctx, back); err != nil {
+	if err := servers.finishPrepared(ctx); err != nil {
 		return nil, err
 	}
+	lap.done("recover_ms")
 	if err := j.hit("recovered"); err != nil {
 		return nil, err
 	}
 	if err := each(ctx, movers, func(ctx context.Context, m Mover) error { return m.Cut(ctx, frozen.Epoch()) }); err != nil {
 		return nil, err
 	}
+	lap.done("cut_ms")
 	if err := j.hit("cut"); err != nil {
 		return nil, err
 	}
@@ -165,7 +188,7 @@ func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.Pa
 	}
 	j.decided = &wish
 	defer func() { j.decided = nil }()
-	j.Wish, j.Pause = None, time.Since(began)
+	j.Wish, j.Pause = None, time.Since(lap.began)
 	err = j.enter(ctx, next, func(c *topology.Change) *topology.Change { return c.PutMap(open, frozenAt) })
 	if err != nil {
 		if was.Revision = j.Revision; errors.Is(err, errOtherWish) {
@@ -255,13 +278,19 @@ func ThawAfter(snap *catalog.Snapshot) (d time.Duration) {
 	return max(d, time.Second)
 }
 
-// finishPrepared waits until no transaction is prepared any more, on the groups that lose partitions, that was when it
-// began. All proxies have acknowledged the freeze: what is prepared and uses the partitions belongs to nobody, and is
-// finished by a recoverer; what was prepared later uses other partitions.
-func (j *job) finishPrepared(ctx context.Context, back bool) error {
+// losing are connections to the servers that lose partitions. They are made before the freeze, to be at hand in it.
+type losing []*mysqlconn.Conn
+
+func (l losing) close() {
+	for _, c := range l {
+		_ = c.Close()
+	}
+}
+
+func (j *job) dialLosing(ctx context.Context, back bool) (l losing, err error) {
 	snap, err := j.cfg.Store.Load(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var groups []placement.NodeGroupID
 	for _, t := range j.Transfers {
@@ -269,22 +298,32 @@ func (j *job) finishPrepared(ctx context.Context, back bool) error {
 		if back {
 			id = t.To
 		}
-		if !slices.Contains(groups, id) {
-			groups = append(groups, id)
+		if slices.Contains(groups, id) {
+			continue
 		}
+		groups = append(groups, id)
+		var c *mysqlconn.Conn
+		if group := snap.Group(id); group == nil {
+			err = fmt.Errorf("there is no node group %d any more", id)
+		} else {
+			c, err = mysqlconn.Dial(ctx, j.cfg.Login(group))
+		}
+		if err != nil {
+			l.close()
+			return nil, err
+		}
+		l = append(l, c)
 	}
+	return l, nil
+}
+
+// finishPrepared waits until no transaction is prepared any more that was when it began. All proxies have acknowledged the freeze:
+// what is prepared and uses the partitions belongs to nobody, and is finished by a recoverer; what was prepared later uses other
+// partitions.
+func (l losing) finishPrepared(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, id := range groups {
+	for _, c := range l {
 		g.Go(func() error {
-			group := snap.Group(id)
-			if group == nil {
-				return fmt.Errorf("there is no node group %d any more", id)
-			}
-			c, err := mysqlconn.Dial(ctx, j.cfg.Login(group))
-			if err != nil {
-				return err
-			}
-			defer c.Close()
 			stop := context.AfterFunc(ctx, c.Interrupt)
 			defer stop()
 			return awaitFinished(ctx, c)

@@ -222,6 +222,9 @@ func (s *Server) changed(snap *catalog.Snapshot) {
 		s.sequences.Forget(sequencesOf(snap))
 	}
 	// Statements load the snapshot anew, so every statement from now on uses this one.
+	if snap.Map != nil {
+		s.presence.Expect(snap.Map.Epoch())
+	}
 	s.presence.Ack(snap.Revision)
 	signal(s.maps)
 	signal(s.freezes)

@@ -40,6 +40,7 @@ type Presence struct {
 	member  Member
 	acked   atomic.Int64
 	drained atomic.Uint64
+	expects atomic.Uint64 // see Expect
 	slot    atomic.Pointer[Slot]
 	loose   atomic.Bool // Unfenced was called
 	waits   atomic.Pointer[json.RawMessage]
@@ -65,6 +66,13 @@ func (p *Presence) Ack(revision int64) {
 	}
 	p.announceSoon()
 }
+
+// Expect says that AckMap of epoch will follow, most often at once: what is to be announced until then is announced together with
+// it if that takes no longer than a moment. Statements may be waiting for it, and each announcement is a write to etcd's disk.
+func (p *Presence) Expect(epoch uint64) { p.expects.Store(epoch) }
+
+// together is the moment of Expect.
+const together = 5 * time.Millisecond
 
 // AckMap says that nothing in this process works by a partition map older than epoch any more, nor will: epochs only
 // rise. It never blocks and is called by one goroutine.
@@ -155,6 +163,14 @@ func (p *Presence) announce(ctx context.Context) error {
 		case <-session.Done():
 			return fmt.Errorf("lease of %s ran out", p.member.ID)
 		case <-p.wake:
+		}
+		if p.expects.Load() > p.drained.Load() {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-p.wake:
+			case <-time.After(together):
+			}
 		}
 	}
 }

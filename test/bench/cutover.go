@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,6 +52,9 @@ func (b *bench) cutovers(ctx context.Context) error {
 		return err
 	}
 	b.report.machine(dev.ServerVersion)
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		b.report.text("Load average before: %s.", strings.Join(strings.Fields(string(load))[:3], ", "))
+	}
 	proxy, err := b.startServe(ctx, b.options.skarv, "cutover", dev)
 	if err != nil {
 		return err
@@ -115,6 +122,23 @@ func (b *bench) cutovers(ctx context.Context) error {
 		return ctx.Err()
 	}
 	b.reportCutovers(done, rest, end, moving, others)
+	log, err := os.ReadFile(filepath.Join(b.dir, "dev2", "skarv.log"))
+	if err != nil {
+		return err
+	}
+	var parts []string
+	for _, part := range []string{"freeze", "drain", "recover", "cut", "publish"} {
+		var took []float64
+		for _, m := range regexp.MustCompile(part+`_ms"?[=:](\d+)`).FindAllStringSubmatch(string(log), -1) {
+			ms, _ := strconv.ParseFloat(m[1], 64)
+			took = append(took, ms)
+		}
+		if len(took) > 0 {
+			parts = append(parts, fmt.Sprintf("%s %.0f (at most %.0f)", part, median(took), slices.Max(took)))
+		}
+	}
+	b.report.text("Its parts, in the median: %s ms. Freezing and publishing are one write to etcd each, draining is one by each process; etcd writes each to "+
+		"its disk before it answers.", strings.Join(parts, ", "))
 	return nil
 }
 

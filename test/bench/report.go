@@ -23,9 +23,17 @@ type goal struct{ what, target, measured string }
 
 func newReport(block string, o options) *report {
 	r := &report{block: block, began: time.Now()}
-	r.text("Written by `make %s` (`go run ./test/bench --sections %s --rounds %d --seconds %d`) on %s.", block,
-		strings.Join(o.sections, ","), o.rounds, o.seconds, r.began.Format(time.DateOnly))
+	r.text("Written by `make %s` (`go run ./test/bench --sections %s %s`) on %s.", block, strings.Join(o.sections, ","), o.counts(block),
+		r.began.Format(time.DateOnly))
 	return r
+}
+
+// counts are the flags that say how much is measured.
+func (o options) counts(block string) string {
+	if block == "bench-cutover" {
+		return fmt.Sprintf("--cutovers %d", o.cutoverCount)
+	}
+	return fmt.Sprintf("--rounds %d --seconds %d", o.rounds, o.seconds)
 }
 
 // machine tells where the run took place.
