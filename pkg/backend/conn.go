@@ -154,21 +154,37 @@ type Prepared struct {
 	sql   string
 	state uint64
 	used  uint64
+	first []wire.ParamType // of the first execution; nil if they do not matter, or nobody has executed it
 }
 
 // Statement returns sql prepared on this connection in its present state, preparing it when needed. hash is
-// HashStatement(sql). When the connection keeps too many, the one unused for longest is closed. The server's refusal
-// is returned as *sqlerr.Error and leaves the connection usable.
-func (c *Conn) Statement(sql []byte, hash uint64) (*Prepared, error) {
+// HashStatement(sql). first are the parameter types the client's statement was executed with first, nil if it was not, or on
+// MariaDB: MySQL gives a statement's parameters types by its first execution and converts what comes later, so a statement
+// is shared only by those that began alike. When the connection keeps too many, the one unused for longest is closed. The server's
+// refusal is returned as *sqlerr.Error and leaves the connection usable.
+func (c *Conn) Statement(sql []byte, hash uint64, first []wire.ParamType) (*Prepared, error) {
 	key := hash ^ c.state.ID
 	c.clock++
-	if p := c.statements[key]; p != nil {
-		if p.sql == string(sql) && p.state == c.state.ID {
-			p.used = c.clock
-			return p, nil
+	p := c.kept(key, sql)
+	if p != nil && p.first != nil && first != nil && !slices.Equal(p.first, first) {
+		for _, t := range first {
+			key = key*31 + uint64(t.Type)<<1 + 1
+			if t.Unsigned {
+				key++
+			}
 		}
-		c.CloseStmt(p.ID)
-		delete(c.statements, key)
+		if p = c.kept(key, sql); p != nil && !slices.Equal(p.first, first) {
+			c.CloseStmt(p.ID)
+			delete(c.statements, key)
+			p = nil
+		}
+	}
+	if p != nil {
+		p.used = c.clock
+		if p.first == nil && first != nil {
+			p.first = slices.Clone(first)
+		}
+		return p, nil
 	}
 	st, err := c.Prepare(sql)
 	if sqlerr.HasCode(err, tooManyStatements) && len(c.statements) > 0 && c.Usable() {
@@ -187,9 +203,31 @@ func (c *Conn) Statement(sql []byte, hash uint64) (*Prepared, error) {
 	if len(c.statements) >= c.pool.cfg.MaxStatements {
 		c.evictStatement()
 	}
-	p := &Prepared{Stmt: st, sql: string(sql), state: c.state.ID, used: c.clock}
+	p = &Prepared{Stmt: st, sql: string(sql), state: c.state.ID, used: c.clock, first: slices.Clone(first)}
 	c.statements[key] = p
 	return p, nil
+}
+
+// kept is the statement kept under key, if it is sql in the present state; another one is closed.
+func (c *Conn) kept(key uint64, sql []byte) *Prepared {
+	p := c.statements[key]
+	if p == nil || p.sql == string(sql) && p.state == c.state.ID {
+		return p
+	}
+	c.CloseStmt(p.ID)
+	delete(c.statements, key)
+	return nil
+}
+
+// Prepared is Statement for a text that is made anew for each execution. It returns the statement's id, and notes that it is
+// going to be executed with parameters of types.
+func (c *Conn) Prepared(sql []byte, types []wire.ParamType) (id uint32, err error) {
+	p, err := c.Statement(sql, c.pool.hasher.Hash(sql), types)
+	if err != nil {
+		return 0, err
+	}
+	p.BoundTypes = append(p.BoundTypes[:0], types...)
+	return p.ID, nil
 }
 
 // tooManyStatements is the server's error at max_prepared_stmt_count.

@@ -21,6 +21,7 @@ type pool struct {
 	group   *catalog.NodeGroup
 	metrics *groupMetrics
 	orphans *orphans
+	hasher  Hasher                       // of Conn.Prepared
 	born    time.Time                    // where the pool's clock begins
 	probes  atomic.Int64                 // probes begun: the clock of idleness, which costs nothing to read
 	down    atomic.Pointer[sqlerr.Error] // not nil while the server is down: what statements are told
@@ -44,7 +45,7 @@ type pool struct {
 
 func newPool(g *catalog.NodeGroup, cfg Config, m *metrics, o *orphans) *pool {
 	p := &pool{
-		cfg: cfg, group: g, metrics: m.group(g), orphans: o, all: map[*Conn]struct{}{}, dials: map[*context.CancelFunc]struct{}{},
+		cfg: cfg, group: g, metrics: m.group(g), orphans: o, hasher: NewHasher(), all: map[*Conn]struct{}{}, dials: map[*context.CancelFunc]struct{}{},
 		since: time.Now(), born: time.Now(), pressed: make(chan struct{}, 1),
 	}
 	floor := cfg.MinPerGroup

@@ -40,17 +40,26 @@ func (p *planner) createView() error {
 
 func (p *planner) dropTables() error {
 	views := p.st.verb == dropView
+	isView := false
+	var notView string
 	var there, missing []string
 	var names []object1
 	for _, o := range p.st.objects {
 		t := p.snap.Table(o.db, o.name)
 		if t == nil || (t.Kind == catalog.View) != views {
 			missing = append(missing, o.String())
+			isView = isView || t != nil && !views
+			if t != nil && views {
+				notView = o.String()
+			}
 			continue
 		}
 		p.dropIndexes(t, nil)
 		there = append(there, o.sql())
 		names = append(names, o.plain())
+	}
+	if notView != "" && !p.st.ifExists && p.snap.Flavor == catalog.MySQL {
+		return &sqlerr.Error{Code: 1347, State: "HY000", Message: "'" + notView + "' is not VIEW"}
 	}
 	if len(missing) > 0 {
 		code := sqlerr.UnknownTable
@@ -58,8 +67,11 @@ func (p *planner) dropTables() error {
 			code = 4092
 		}
 		text := "Unknown table '%s'"
-		if code == 4092 {
+		switch {
+		case code == 4092:
 			text = "Unknown VIEW: '%s'"
+		case isView && p.snap.Flavor == catalog.MariaDB:
+			code, text = 1965, "'%s' is a view"
 		}
 		switch {
 		case p.st.ifExists:

@@ -19,8 +19,15 @@ type Arguments struct {
 	ForeignCharset bool
 	// Lists are the list arguments that are no part of the statement: plan.ArgList, plan.ArgList-1, ...
 	Lists []List
-	// Shown is the SQL of each parameter in the select list, where its type is seen, if it is not that of a literal.
-	Shown [][]byte
+	// Using, not nil, is the SQL of each parameter for EXECUTE IMMEDIATE, which MariaDB has: the client has run EXECUTE, whose parameters
+	// have other types than those of a statement prepared by the protocol.
+	Using [][]byte
+
+	// Binary: the client takes binary rows, which have all digits of floating-point numbers.
+	Binary bool
+
+	// kept, not nil, gets the numbers of parameters that are left open in what is appended, instead of being filled in.
+	kept *[]int
 
 	st     *sqlparse.Statement
 	params sqlparse.Params // nil without parameters; not an interface of a nil pointer
@@ -55,8 +62,8 @@ func (a *Arguments) Reset(st *sqlparse.Statement, params *wire.Params) {
 	if params != nil {
 		a.params = params
 	}
-	a.Lists = nil
-	a.marks, a.unnamed, a.scanned, a.Shown = a.marks[:0], a.unnamed[:0], false, nil
+	a.Lists, a.Binary, a.kept = nil, false, nil
+	a.marks, a.unnamed, a.scanned, a.Using = a.marks[:0], a.unnamed[:0], false, nil
 }
 
 // Statement is the statement the arguments belong to.
@@ -192,7 +199,23 @@ func (a *Arguments) Decode(e sqlparse.Arg) (sqltypes.Value, bool) { return a.st.
 // Row is the place of VALUES row i in the text, with its parentheses.
 func (a *Arguments) Row(i int) sqlparse.Span { return a.st.Row(i) }
 
-// appendSpan appends a part of the statement, parameters filled in. A column that the server would have named by a text
+// Open makes everything that is appended from now on keep its parameters as `?` and appends their numbers to *which; nil:
+// they are filled in again.
+func (a *Arguments) Open(which *[]int) { a.kept = which }
+
+// AppendImmediate appends the EXECUTE IMMEDIATE of sql with those parameters that which names.
+func (a *Arguments) AppendImmediate(dst, sql []byte, which []int) []byte {
+	dst = sqltypes.AppendQuoted(append(dst, "EXECUTE IMMEDIATE "...), sql, a.st.Mode()&sqlparse.NoBackslashEscapes != 0)
+	for i, n := range which {
+		dst = append(append(dst, [2]string{" USING ", ", "}[min(i, 1)]...), a.Using[n]...)
+	}
+	return dst
+}
+
+// Params are the parameters; nil if there are none.
+func (a *Arguments) Params() *wire.Params { return a.wire }
+
+// appendSpan appends a part of the statement, parameters filled in or left open. A column that the server would have named by a text
 // with a `?` in it gets that text as its alias.
 func (a *Arguments) appendSpan(dst []byte, sp sqlparse.Span) []byte {
 	sql := a.st.SQL()
@@ -200,6 +223,12 @@ func (a *Arguments) appendSpan(dst []byte, sp sqlparse.Span) []byte {
 		return append(dst, sql[sp.Start:sp.End]...)
 	}
 	a.scan()
+	if a.kept != nil {
+		for i := sort.SearchInts(a.marks, sp.Start); i < len(a.marks) && a.marks[i] < sp.End; i++ {
+			*a.kept = append(*a.kept, i)
+		}
+		return append(dst, sql[sp.Start:sp.End]...)
+	}
 	noBackslashEscapes := a.st.Mode()&sqlparse.NoBackslashEscapes != 0
 	pos := sp.Start
 	list, _ := a.st.SelectList()
@@ -219,11 +248,7 @@ func (a *Arguments) appendSpan(dst []byte, sp sqlparse.Span) []byte {
 	for i := sort.SearchInts(a.marks, sp.Start); i < len(a.marks) && a.marks[i] < sp.End; i++ {
 		name(a.marks[i])
 		dst = append(dst, sql[pos:a.marks[i]]...)
-		if a.Shown != nil && a.marks[i] >= list.Start && a.marks[i] < list.End {
-			dst = append(dst, a.Shown[i]...)
-		} else {
-			dst = a.wire.AppendSQL(dst, i, noBackslashEscapes)
-		}
+		dst = a.wire.AppendSQL(dst, i, noBackslashEscapes)
 		pos = a.marks[i] + 1
 	}
 	name(sp.End)

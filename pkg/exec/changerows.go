@@ -69,7 +69,9 @@ func (w *rowWriter) readChanging(n *plan.ChangeRows) (out []changing, err error)
 		return nil, err
 	}
 	for _, g := range groups {
-		res, err := w.query(g, w.appendFragment(nil, n.Read, w.args, g, groups))
+		res, err := w.queryOpen(g, func(dst []byte, g placement.NodeGroupID) []byte {
+			return w.appendFragment(dst, n.Read, w.args, g, groups)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -148,8 +150,9 @@ func (w *rowWriter) change(n *plan.ChangeRows, row *changing, number int) error 
 			return err
 		}
 	}
-	sql := append(w.args.AppendText(nil, n.Set), " WHERE "...)
-	ok, err := w.exec(row.to, appendKey(sql, n.Table, key))
+	ok, err := w.execOpen(row.to, func(dst []byte, _ placement.NodeGroupID) []byte {
+		return appendKey(append(w.args.AppendText(dst, n.Set), " WHERE "...), n.Table, key)
+	})
 	if err != nil {
 		return err
 	}

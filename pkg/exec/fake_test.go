@@ -146,6 +146,10 @@ func (f *fakeConn) Send(cmd wire.Command, body []byte) error {
 	return nil
 }
 
+func (f *fakeConn) Prepared([]byte, []wire.ParamType) (uint32, error) {
+	return 0, sqlerr.Internal.New("nothing is prepared here")
+}
+
 func (f *fakeConn) fail(err error) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) {

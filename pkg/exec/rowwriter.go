@@ -151,7 +151,36 @@ func (w *rowWriter) exec(g placement.NodeGroupID, sql []byte) (wire.OK, error) {
 	if err != nil {
 		return wire.OK{}, err
 	}
-	if err := s.send(sql); err != nil {
+	return w.run(s, wire.ComQuery, sql)
+}
+
+// execOpen is exec of a text with parameters of the client's statement.
+func (w *rowWriter) execOpen(g placement.NodeGroupID, text textOf) (wire.OK, error) {
+	s, err := w.on(g, true)
+	if err != nil {
+		return wire.OK{}, err
+	}
+	hidden := w.hidden
+	w.hidden = nil // the row is named
+	cmd, err := w.opened(s, text)
+	w.hidden = hidden
+	if err != nil {
+		w.failed = g
+		return wire.OK{}, err
+	}
+	return w.run(s, cmd, w.body)
+}
+
+// opened is Runner.command with the statement's parameters left open.
+func (w *rowWriter) opened(s *stream, text textOf) (wire.Command, error) {
+	w.open = w.args
+	defer func() { w.open = nil }()
+	return w.command(s, text)
+}
+
+func (w *rowWriter) run(s *stream, cmd wire.Command, body []byte) (wire.OK, error) {
+	g := s.group
+	if err := s.sendCommand(cmd, body); err != nil {
 		return wire.OK{}, err
 	}
 	head, err := s.readHead()
@@ -190,9 +219,30 @@ func (w *rowWriter) query(g placement.NodeGroupID, sql []byte) (out rowsOf, err 
 	return out, err
 }
 
+// queryOpen is query of a text with parameters of the client's statement.
+func (w *rowWriter) queryOpen(g placement.NodeGroupID, text textOf) (out rowsOf, err error) {
+	s, err := w.on(g, false)
+	if err != nil {
+		return out, err
+	}
+	cmd, err := w.opened(s, text)
+	if err == nil {
+		out, err = w.allRows(s, cmd, w.body)
+	}
+	if err != nil {
+		w.failed = g
+	}
+	return out, err
+}
+
 // rowsFrom runs a SELECT on a stream and reads all of its rows.
 func (r *Runner) rowsFrom(s *stream, sql []byte) (out rowsOf, err error) {
-	if err := s.send(sql); err != nil {
+	s.binary = false
+	return r.allRows(s, wire.ComQuery, sql)
+}
+
+func (r *Runner) allRows(s *stream, cmd wire.Command, body []byte) (out rowsOf, err error) {
+	if err := s.sendCommand(cmd, body); err != nil {
 		return out, err
 	}
 	head, err := s.readHead()

@@ -50,6 +50,11 @@ type Runner struct {
 
 	fragment int // the ID of the one that runs
 
+	// open, not nil, has parameters that the fragments sent leave open: they are executed as prepared statements.
+	open  *Arguments
+	which []int            // parameters of the text just made
+	types []wire.ParamType // of these
+
 	groups     []placement.NodeGroupID
 	streams    []stream
 	body       []byte
@@ -138,6 +143,8 @@ func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Si
 	text := func(dst []byte, g placement.NodeGroupID) []byte {
 		return r.appendFragment(dst, f, a, g, r.groups)
 	}
+	r.open = a
+	defer func() { r.open = nil }()
 	if f.Write {
 		return r.write(p, f.Same, text, sink)
 	}
@@ -353,20 +360,16 @@ func (r *Runner) finish(err error) {
 func (r *Runner) send(streams []stream, timestamp []byte, text textOf) error {
 	for i := range streams {
 		s := &streams[i]
-		r.body = text(r.body[:0], s.group)
-		if r.hidden != nil {
-			body, err := r.hide(r.body, r.hidden, s.group)
-			if err != nil {
-				return err
-			}
-			r.body = body
+		cmd, err := r.command(s, text)
+		if err != nil {
+			return err
 		}
 		if timestamp != nil {
 			if err := s.send(timestamp); err != nil {
 				return err
 			}
 		}
-		if err := s.send(r.body); err != nil {
+		if err := s.sendCommand(cmd, r.body); err != nil {
 			return err
 		}
 		if timestamp != nil {
@@ -378,9 +381,11 @@ func (r *Runner) send(streams []stream, timestamp []byte, text textOf) error {
 	return nil
 }
 
-func (s *stream) send(sql []byte) error {
+func (s *stream) send(sql []byte) error { return s.sendCommand(wire.ComQuery, sql) }
+
+func (s *stream) sendCommand(cmd wire.Command, body []byte) error {
 	s.traceSent()
-	if err := s.conn.Send(wire.ComQuery, sql); err != nil {
+	if err := s.conn.Send(cmd, body); err != nil {
 		return s.failed(err)
 	}
 	s.heads++

@@ -8,6 +8,7 @@ import (
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
 )
 
 // What is left of an answer nobody needs is read up to these limits, so that the connection can be used again; a
@@ -31,8 +32,12 @@ type stream struct {
 	err      error // the error that broke the connection
 	columns  []sqltypes.Column
 	warnings uint
-	runner   *Runner
-	traced   traced
+	// binary: the rows come as those of a prepared statement, of the columns defined; texts makes them text.
+	binary  bool
+	defined []sqltypes.Column
+	texts   wire.TextRows
+	runner  *Runner
+	traced  traced
 }
 
 // readHead begins the next answer.
@@ -44,7 +49,7 @@ func (s *stream) readHead() (mysqlconn.Head, error) {
 	}
 	s.traceHead()
 	if head.OK == nil {
-		s.rows = true
+		s.rows, s.defined = true, head.Columns
 		return head, nil
 	}
 	if s.conn.MoreResults() {
@@ -62,6 +67,12 @@ func (s *stream) Next() ([]byte, error) {
 	if err == nil {
 		s.traced.rows++
 		s.traced.bytes += uint64(len(row))
+		if !s.binary {
+			return row, nil
+		}
+		if row, err = s.texts.Row(row, s.defined); err != nil {
+			return nil, s.breakOff(sqlerr.Internal.New(groupName(s.group) + ": " + err.Error()))
+		}
 		return row, nil
 	}
 	s.rows = false

@@ -43,6 +43,9 @@ func partialAggregate(b *build) (bool, error) {
 		var keys []plan.Order
 		byColumn := map[colRef]plan.Order{}
 		for i, e := range blk.sel.GroupBy.Exprs {
+			if b.parameter(e) {
+				return refuse("GROUP BY of a parameter over several node groups", "write the expression into the statement")
+			}
 			if constant(e) && !isOrdinal(b, e) {
 				continue
 			}

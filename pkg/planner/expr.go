@@ -160,7 +160,7 @@ func (b *block) alias(name sqlparser.IdentifierCI) (item *sqlparser.AliasedExpr)
 }
 
 // ordinal reads e as a position in the select list: an integer literal. Its text is guarded, for another number means
-// another column. A parameter is no position but a constant.
+// another column. A parameter is none; see parameter.
 func (b *build) ordinal(e sqlparser.Expr) (n int, ok bool) {
 	switch e := e.(type) {
 	case *sqlparser.Argument:

@@ -125,6 +125,9 @@ func mergeSorted(b *build) (bool, error) {
 // refusal.
 func (b *build) resultOrder(order sqlparser.OrderBy, mayHide bool) (keys []plan.Order, ok bool, err error) {
 	for i, o := range order {
+		if b.parameter(o.Expr) {
+			return nil, false, b.refuseScatter("sorting rows of several node groups by a parameter", "write the expression into the statement")
+		}
 		if constant(o.Expr) && !isOrdinal(b, o.Expr) {
 			continue
 		}
@@ -136,6 +139,16 @@ func (b *build) resultOrder(order sqlparser.OrderBy, mayHide bool) (keys []plan.
 		keys = append(keys, k)
 	}
 	return keys, true, nil
+}
+
+// parameter reports whether e is a parameter. MariaDB takes the number that it gets for a position, MySQL for a constant.
+func (b *build) parameter(e sqlparser.Expr) bool {
+	arg, ok := e.(*sqlparser.Argument)
+	if !ok {
+		return false
+	}
+	i, ok := sqlparse.ArgNumber(arg.Name)
+	return ok && i < b.st.NumArgs() && b.st.Arg(i).Class == sqlparse.ClassParam
 }
 
 func isOrdinal(b *build, e sqlparser.Expr) bool {

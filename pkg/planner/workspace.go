@@ -280,9 +280,10 @@ func (w *worker) view(p *plan.Workspace, c *plan.Copy) error {
 	}
 	defer func() { w.views-- }()
 	if w.b.query == nil { // nobody has looked at it yet
+		before := w.b.a // of a statement that writes
 		a := w.b.analysis()
 		err := a.view(&instance{}, c.Table)
-		w.b.a = nil
+		w.b.a = before
 		if err != nil || a.inPlace || a.system || a.virtual {
 			w.refused = true
 			return err

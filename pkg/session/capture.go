@@ -51,12 +51,12 @@ func (s *Session) within(text []byte, take *capture) error {
 		return err
 	}
 	wasCapture, wasBinary, wasMore, wasCurrent, wasSubstituted := s.capture, s.binary, s.more, s.current, s.substituted
-	wasUsing, wasShown, wasFound, wasArgs := s.using, s.usingShown, s.foundRows, s.args
+	wasUsing, wasFound, wasArgs := s.using, s.foundRows, s.args
 	s.args = exec.Arguments{}
-	s.capture, s.binary, s.more, s.current, s.substituted, s.using, s.usingShown = take, false, false, nil, nil, nil, nil
+	s.capture, s.binary, s.more, s.current, s.substituted, s.using = take, false, false, nil, nil, nil
 	defer func() {
 		s.capture, s.binary, s.more, s.current, s.substituted = wasCapture, wasBinary, wasMore, wasCurrent, wasSubstituted
-		s.using, s.usingShown, s.foundRows, s.args = wasUsing, wasShown, wasFound, wasArgs
+		s.using, s.foundRows, s.args = wasUsing, wasFound, wasArgs
 	}()
 	defer s.use(st)()
 	_, err := s.run(wire.ComQuery, nil, nil)

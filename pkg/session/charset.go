@@ -8,13 +8,19 @@ import (
 )
 
 // charsetOf returns the variables that give a connection the character set a client asked for in its handshake, by
-// collation number. None means the default of the backend connections, utf8mb4_general_ci; known is false for the
-// numbers only a server can tell.
+// collation number. None means what the backend connections have by themselves, which on MariaDB is utf8mb4_general_ci: MySQL's
+// have the server's default from their first reset on. known is false for the numbers only a server can tell.
 func charsetOf(mariadb bool, collation uint16) (vars []backend.Variable, known bool) {
 	var charset, name string
+	if !mariadb && collation == 0 {
+		collation = 255
+	}
 	switch collation {
 	case 0, 45:
-		return nil, true
+		if mariadb {
+			return nil, true
+		}
+		charset, name = "utf8mb4", "utf8mb4_general_ci"
 	case 8:
 		charset, name = "latin1", "latin1_swedish_ci"
 	case 11:

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/binary"
+	"slices"
 	"strconv"
 
 	"skarv/pkg/backend"
@@ -25,6 +26,7 @@ type prepared struct {
 	db      string              // default database it was prepared in
 	params  int
 	types   []wire.ParamType // of the last execution
+	first   []wire.ParamType // of the first one, on MySQL
 	long    [][]byte         // COM_STMT_SEND_LONG_DATA, by parameter; nil for none
 	longest int              // bytes in long
 	tooLong bool             // more came than is kept
@@ -121,7 +123,7 @@ func (s *Session) compile(text []byte) (st *prepared, params, columns []sqltypes
 			return nil, nil, nil, err
 		}
 		s.prepares(c)
-		b, err := c.Statement(st.sql, st.hash)
+		b, err := c.Statement(st.sql, st.hash, nil)
 		if err != nil {
 			s.done(c, err)
 			return nil, nil, nil, txn.Lost(c, err)
@@ -158,6 +160,10 @@ func textOnly(st *sqlparse.Statement, mariadb bool) bool {
 
 // textOnlyOnMySQL reports whether MySQL, unlike MariaDB, runs a statement as text only.
 func textOnlyOnMySQL(st *sqlparse.Statement) bool {
+	if st.Kind() == sqlparse.Set { // GET DIAGNOSTICS is one, too
+		tokens := st.Tokens()
+		return st.Is(tokens.Next(), "GET")
+	}
 	switch st.Kind() {
 	case sqlparse.Use, sqlparse.Begin, sqlparse.Savepoint, sqlparse.Release, sqlparse.LockTables, sqlparse.UnlockTables:
 		return true
@@ -269,6 +275,9 @@ func (s *Session) stmtExecute(payload []byte) error {
 	}
 	if s.params.NewTypes {
 		st.types = append(st.types[:0], s.params.Types()...)
+		if st.first == nil && !s.cfg.Dialect.MariaDB() {
+			st.first = slices.Clone(st.types)
+		}
 	}
 	s.current = st
 	was := s.stmt
@@ -315,7 +324,7 @@ func (s *Session) asPrepared(st *prepared) (back func()) {
 // parameters when c's server last saw others. The packet is changed in place where that is possible.
 func (s *Session) bind(c *backend.Conn, request []byte) ([]byte, error) {
 	st := s.current
-	b, err := c.Statement(st.sql, st.hash)
+	b, err := c.Statement(st.sql, st.hash, st.first)
 	if err != nil {
 		return nil, err
 	}

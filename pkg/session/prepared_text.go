@@ -283,7 +283,6 @@ func (s *Session) execute(st *prepared, list []sqlparse.Span) (*plan.Plan, error
 		return nil, &sqlerr.Error{Code: 1210, State: "HY000", Message: "Incorrect arguments to EXECUTE"}
 	}
 	var params *wire.Params
-	var shown [][]byte
 	if st.params > 0 {
 		operands := make([]operand, len(list))
 		for i, sp := range list {
@@ -292,34 +291,16 @@ func (s *Session) execute(st *prepared, list []sqlparse.Span) (*plan.Plan, error
 				return nil, err
 			}
 			s.using = append(s.using, []byte(operands[i].sql))
-			shown = append(shown, s.shown(&operands[i]))
 		}
 		if err := s.params.Parse(executePayload(operands), st.params, nil, nil); err != nil {
 			return nil, err
 		}
 		params = &s.params
 	}
-	s.usingShown = shown
-	defer func() { s.using, s.usingShown = nil, nil }()
+	defer func() { s.using = nil }()
 	defer s.asPrepared(st)()
 	defer s.use(st.stmt)()
 	return s.run(wire.ComQuery, nil, params)
-}
-
-// shown is the SQL of an expression with the type of a parameter of o's.
-func (s *Session) shown(o *operand) []byte {
-	number := o.number || o.kind == sqltypes.TypeLongLong || o.kind == sqltypes.TypeDouble || o.kind == sqltypes.TypeNewDecimal
-	switch {
-	case !s.cfg.Dialect.MariaDB() && o.raw != nil && o.kind == sqltypes.TypeVarString:
-		text := sqltypes.AppendQuoted([]byte("NULLIF("), o.raw, s.mode&sqlparse.NoBackslashEscapes != 0)
-		return append(text, ", NULL)"...) // of the value's length, and nullable
-	case !s.cfg.Dialect.MariaDB():
-	case o.raw == nil:
-		return []byte("NULL")
-	case number:
-		return []byte("IFNULL(" + o.sql + ", 0)") // it is not NULL, and says so
-	}
-	return []byte(o.sql)
 }
 
 // executePayload is what a client would send with COM_STMT_EXECUTE.

@@ -158,7 +158,10 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 		}
 	}
 	s.args.Reset(s.stmt, params)
-	s.args.ForeignCharset, s.args.Shown = s.foreignCharset, s.usingShown
+	s.args.ForeignCharset, s.args.Binary = s.foreignCharset, s.binary
+	if s.cfg.Dialect.MariaDB() {
+		s.args.Using = s.using
+	}
 	s.runner.Router.Home, s.runner.Locked = s.anyGroup(), s.locks != nil
 	if p.Uses&plan.LocksRows != 0 && s.locks == nil {
 		s.runner.Router.Home = s.snap.Groups[0].ID // copies of a reference table are locked where writes to them begin

@@ -167,7 +167,6 @@ type Session struct {
 	current     *prepared // COM_STMT_EXECUTE
 	capture     *capture  // takes the answer instead of the client; nil for the client's own statements
 	using       [][]byte  // EXECUTE as text: each parameter for a server that has the session's state; else nil
-	usingShown  [][]byte  // the same for exec.Arguments.Shown
 	bound       uint32    // its id on the backend connection
 	packet      []byte
 	buffer      *[bufferSize]byte
@@ -317,7 +316,7 @@ func (s *Session) Handle(cmd wire.Command, payload []byte) error {
 }
 
 func (s *Session) handle(cmd wire.Command, payload []byte) error {
-	s.more, s.binary, s.using, s.usingShown = false, false, nil, nil
+	s.more, s.binary, s.using = false, false, nil
 	if s.killed.Load() {
 		return errKilled
 	}

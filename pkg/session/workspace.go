@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"slices"
@@ -79,10 +78,12 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c
 	if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on the server
 		return sum, sqlerr.QueryInterrupted.New()
 	}
-	if s.binary {
-		sum, err = s.copyBinary(c, s.renamed(n))
+	if sql, params := s.renamed(n); s.args.Using != nil && len(params) > 0 {
+		sum, err = s.copyResults(c, s.args.AppendImmediate(nil, sql, params))
+	} else if s.binary || len(params) > 0 {
+		sum, err = s.copyPrepared(c, sql, params)
 	} else {
-		sum, err = s.copyResults(c, s.renamed(n))
+		sum, err = s.copyResults(c, sql)
 	}
 	if err != nil {
 		return sum, s.computed(txn.Lost(c, err))
@@ -96,21 +97,26 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c
 	return sum, nil
 }
 
-// copyBinary is copyResults for a client that executes a prepared statement: the server's own binary rows are passed on,
-// which have floats with all their digits.
-func (s *Session) copyBinary(c *backend.Conn, sql []byte) (sum wire.ResultSummary, err error) {
+// sendPrepared prepares sql on c and executes it with those of the client's parameters that params names.
+func (s *Session) sendPrepared(c *backend.Conn, sql []byte, params []int) (end func(), err error) {
+	st, err := c.Prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	end = func() { c.CloseStmt(st.ID) }
+	return end, c.Send(wire.ComStmtExecute, s.args.Params().AppendExecute(nil, st.ID, params))
+}
+
+// copyPrepared is copyResults for a prepared statement. A client that takes binary rows gets the server's own, which
+// have floats with all their digits.
+func (s *Session) copyPrepared(c *backend.Conn, sql []byte, params []int) (sum wire.ResultSummary, err error) {
 	s.running.enter(c)
 	defer s.running.leave(c)
-	st, err := c.Prepare(sql)
+	end, err := s.sendPrepared(c, sql, params)
 	if err != nil {
 		return sum, err
 	}
-	defer c.CloseStmt(st.ID)
-	body := binary.LittleEndian.AppendUint32(nil, st.ID)
-	body = append(body, 0, 1, 0, 0, 0) // no cursor, once
-	if err := c.Send(wire.ComStmtExecute, body); err != nil {
-		return sum, err
-	}
+	defer end()
 	head, err := c.ReadHead()
 	if err != nil {
 		return sum, err
@@ -123,7 +129,8 @@ func (s *Session) copyBinary(c *backend.Conn, sql []byte) (sum wire.ResultSummar
 	}
 	sum.Columns = len(head.Columns)
 	out := s.newOutput()
-	out.binary = false // rows are what they are to be already
+	out.binary = false // rows are what they are to be already, or made text
+	var texts wire.TextRows
 	if err := out.Columns(head.Columns); err != nil {
 		return sum, err
 	}
@@ -131,6 +138,9 @@ func (s *Session) copyBinary(c *backend.Conn, sql []byte) (sum wire.ResultSummar
 		row, err := c.ReadRow()
 		if errors.Is(err, io.EOF) {
 			break
+		}
+		if err == nil && !s.binary {
+			row, err = texts.Row(row, head.Columns)
 		}
 		if err == nil {
 			err = out.Row(row)
@@ -173,8 +183,15 @@ func (s *Session) examine(c *backend.Conn, n *plan.Workspace, copies []plan.Copy
 }
 
 // renamed is the client's statement with other names for tables that have more than one copy, or for the stage, which takes
-// no ON DUPLICATE KEY UPDATE.
-func (s *Session) renamed(n *plan.Workspace) []byte {
+// no ON DUPLICATE KEY UPDATE. params are the numbers of the parameters it has.
+func (s *Session) renamed(n *plan.Workspace) (sql []byte, params []int) {
+	s.args.Open(&params)
+	sql = s.renamedText(n)
+	s.args.Open(nil)
+	return sql, params
+}
+
+func (s *Session) renamedText(n *plan.Workspace) []byte {
 	if n.Text != nil {
 		return s.args.AppendText(nil, n.Text)
 	}

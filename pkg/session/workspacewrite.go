@@ -189,7 +189,17 @@ func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 	if w.n.Stage != nil && w.n.Stage.Load {
 		c.ExpectFile()
 	}
-	if err := c.Send(wire.ComQuery, s.renamed(w.n)); err != nil {
+	sql, params := s.renamed(w.n)
+	if len(params) > 0 && s.args.Using != nil {
+		sql, params = s.args.AppendImmediate(nil, sql, params), nil
+	}
+	if len(params) > 0 {
+		end, err := s.sendPrepared(c, sql, params)
+		if err != nil {
+			return ok, s.computed(txn.Lost(c, err))
+		}
+		defer end()
+	} else if err := c.Send(wire.ComQuery, sql); err != nil {
 		return ok, txn.Lost(c, err)
 	}
 	head, err := c.ReadHead()
@@ -203,7 +213,7 @@ func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 		return ok, s.computed(txn.Lost(c, err))
 	}
 	if head.OK == nil { // RETURNING
-		if err := w.take(head, &w.held); err != nil {
+		if err := w.takeAs(len(params) > 0, head, &w.held); err != nil {
 			return ok, err
 		}
 		ok = c.EndStatus()
@@ -297,6 +307,12 @@ func (w *workspaceWrite) query(sql string, sink exec.Sink) error {
 
 // take gives the rows of a result on the workspace to sink.
 func (w *workspaceWrite) take(head mysqlconn.Head, sink exec.Sink) error {
+	return w.takeAs(false, head, sink)
+}
+
+// takeAs is take; binary: the rows are those of a prepared statement.
+func (w *workspaceWrite) takeAs(binary bool, head mysqlconn.Head, sink exec.Sink) error {
+	texts := wire.TextRows{Exact: w.s.binary}
 	if err := sink.Columns(head.Columns); err != nil {
 		return err
 	}
@@ -307,6 +323,11 @@ func (w *workspaceWrite) take(head mysqlconn.Head, sink exec.Sink) error {
 		}
 		if err != nil {
 			return txn.Lost(w.c, err)
+		}
+		if binary {
+			if row, err = texts.Row(row, head.Columns); err != nil {
+				return err
+			}
 		}
 		if err := sink.Row(row); err != nil {
 			return err

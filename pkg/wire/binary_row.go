@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 
 	"skarv/pkg/sqltypes"
 )
@@ -39,6 +40,29 @@ func AppendBinaryRow(dst []byte, cols []sqltypes.Column, fields [][]byte) ([]byt
 // ParseBinaryRow returns the values of a binary row as text, in the memory of fields, whose contents do not matter; nil is NULL. Strings point into
 // payload, all else into scratch, which is returned for the next row.
 func ParseBinaryRow(payload []byte, cols []sqltypes.Column, fields [][]byte, scratch []byte) ([][]byte, []byte, error) {
+	return parseBinaryRow(payload, cols, fields, scratch, false)
+}
+
+// TextRows turns binary rows into text rows, in memory that it keeps.
+type TextRows struct {
+	// Exact: floating-point numbers are written with all digits that tell them apart, where a server's text rows would not
+	// have all: AppendBinaryRow makes the same numbers of them again.
+	Exact bool
+
+	fields       [][]byte
+	scratch, row []byte
+}
+
+// Row returns the payload of the text row with the values of a binary one, valid until the next call.
+func (t *TextRows) Row(payload []byte, cols []sqltypes.Column) (row []byte, err error) {
+	if t.fields, t.scratch, err = parseBinaryRow(payload, cols, t.fields, t.scratch, t.Exact); err != nil {
+		return nil, err
+	}
+	t.row = AppendTextRow(t.row[:0], t.fields)
+	return t.row, nil
+}
+
+func parseBinaryRow(payload []byte, cols []sqltypes.Column, fields [][]byte, scratch []byte, exact bool) ([][]byte, []byte, error) {
 	c := cursor{b: payload}
 	header := c.uint8()
 	nulls := c.take((len(cols) + binaryBitmapOffset + 7) / 8)
@@ -58,7 +82,13 @@ func ParseBinaryRow(payload []byte, cols []sqltypes.Column, fields [][]byte, scr
 		}
 		if !isText(cols[i].Type) {
 			start := len(scratch)
-			scratch = appendText(scratch, raw, &cols[i])
+			if exact && cols[i].Type == sqltypes.TypeFloat {
+				scratch = strconv.AppendFloat(scratch, float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))), 'g', -1, 32)
+			} else if exact && cols[i].Type == sqltypes.TypeDouble {
+				scratch = strconv.AppendFloat(scratch, math.Float64frombits(binary.LittleEndian.Uint64(raw)), 'g', -1, 64)
+			} else {
+				scratch = appendText(scratch, raw, &cols[i])
+			}
 			raw = scratch[start:len(scratch):len(scratch)]
 		}
 		fields = append(fields, raw)

@@ -7,10 +7,12 @@
 //	-- unordered           (default without ORDER BY) rows are compared as a set; "ordered" otherwise
 //	-- only: mariadb       the next statement is for that kind of server
 //	-- skip-prepared       the next statement is run as text only
+//	-- args: [1, "x"]      the next statement is always prepared, with these parameters
 package compat
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,6 +32,7 @@ type statement struct {
 	refused, gap string
 	only         string
 	textOnly     bool
+	args         []any
 }
 
 func TestCompat(t *testing.T) {
@@ -61,12 +64,13 @@ func runStory(t *testing.T, file string, prepared bool, one *cluster.Server, man
 			continue
 		}
 		where := fmt.Sprintf("%s:%d: %s", file, s.line, s.sql)
-		got := differ.Run(t.Context(), b, s.sql, prepared && !s.textOnly)
+		asPrepared := s.args != nil || prepared && !s.textOnly
+		got := differ.Run(t.Context(), b, s.sql, asPrepared, s.args...)
 		if s.refused != "" { // the other server does not run it either: the story goes on from equal tables
 			require.Equal(t, uint16(1235), got.Errno, "%s\nmust be refused: %s, got %+v", where, s.refused, got)
 			continue
 		}
-		want := differ.Run(t.Context(), a, s.sql, prepared && !s.textOnly)
+		want := differ.Run(t.Context(), a, s.sql, asPrepared, s.args...)
 		diff := differ.Compare(want, got)
 		switch {
 		case s.gap != "" && diff == "":
@@ -106,6 +110,13 @@ func readStory(t *testing.T, file string) (story []statement) {
 					s.gap = value
 				case "only":
 					s.only = value
+				case "args":
+					require.NoError(t, json.Unmarshal([]byte(value), &s.args), "%s:%d", file, i+1)
+					for j, a := range s.args {
+						if f, ok := a.(float64); ok && f == float64(int64(f)) && !strings.Contains(value, ".") {
+							s.args[j] = int64(f)
+						}
+					}
 				case "skip-prepared":
 					s.textOnly = true
 				}

@@ -14,6 +14,7 @@ type generator struct {
 	names  int
 	// vague: the statement's strings may differ by case, accents and trailing spaces.
 	vague bool
+	mysql bool // the servers are MySQL
 	// strict: in a write, a string that is compared as a number is an error, if the row is looked at at all.
 	strict bool
 }
@@ -27,6 +28,24 @@ func (g *generator) oneIn(n int) bool         { return g.r.IntN(n) == 0 }
 func (g *generator) pick(of ...string) string { return of[g.r.IntN(len(of))] }
 func (g *generator) lit(s string) string      { return litStart + s + litEnd }
 func (g *generator) table() *table            { return g.tables[g.r.IntN(len(g.tables))] }
+
+// base is a table, and no view.
+func (g *generator) base() *table {
+	for {
+		if t := g.table(); t.view == "" {
+			return t
+		}
+	}
+}
+
+// kind is most often one that every table has.
+func (g *generator) kind() kind {
+	if g.oneIn(7) {
+		return plainKinds + kind(g.r.IntN(int(kinds)-plainKinds))
+	}
+	return kind(g.r.IntN(plainKinds))
+}
+
 func (g *generator) chance(a string, n int) string { // a in one of n cases
 	if g.oneIn(n) {
 		return a
@@ -39,6 +58,7 @@ type source struct {
 	alias   string
 	columns []column
 	unique  []string // columns that identify a row; empty: none do
+	view    bool
 }
 
 type scope struct {
@@ -93,7 +113,7 @@ func (g *generator) expr(s *scope, k kind, depth int) string {
 	}
 	switch k {
 	case number:
-		switch g.r.IntN(9) {
+		switch g.r.IntN(14) {
 		case 0:
 			return "-" + g.col(s, number, false)
 		case 1:
@@ -110,13 +130,29 @@ func (g *generator) expr(s *scope, k kind, depth int) string {
 			}
 		case 6:
 			return "(" + sub(number) + " DIV 2)"
+		case 7:
+			return g.pick("GREATEST", "LEAST") + "(" + sub(number) + ", " + sub(number) + ")"
+		case 8:
+			return "NULLIF(" + sub(number) + ", " + sub(number) + ")"
+		case 9:
+			return "DATEDIFF(" + sub(date) + ", " + sub(date) + ")"
+		case 10:
+			return g.pick("CHAR_LENGTH(", "ASCII(", "CRC32(") + sub(text) + ")"
+		case 11:
+			return g.pick("LOCATE", "INSTR", "FIND_IN_SET") + "(" + sub(text) + ", " + sub(text) + ")"
+		case 12:
+			return "IF(" + g.pred(s, depth-1) + ", " + sub(number) + ", " + sub(number) + ")"
 		}
 		return "(" + sub(number) + " " + g.pick("+", "-", "*") + " " + sub(number) + ")"
 	case decimal:
 		return g.pick("ROUND("+sub(decimal)+", 1)", "("+sub(decimal)+" * "+sub(number)+")", "("+sub(number)+" / 4)", "("+sub(decimal)+" - "+sub(decimal)+")")
 	case text:
 		return g.pick("CONCAT("+sub(text)+", "+sub(text)+")", "UPPER("+sub(text)+")", "TRIM("+sub(text)+")", "LEFT("+sub(text)+", 2)",
-			"CAST("+sub(number)+" AS CHAR)", "IFNULL("+sub(text)+", 'x')")
+			"CAST("+sub(number)+" AS CHAR)", "IFNULL("+sub(text)+", 'x')", "SUBSTRING("+sub(text)+", 2)", "REPLACE("+sub(text)+", 'n', 'm')",
+			"DATE_FORMAT("+sub(date)+", '%Y-%m')", "CONCAT_WS('-', "+sub(text)+", "+sub(number)+")", "LOWER("+sub(text)+")", "HEX("+sub(number)+")")
+	case date:
+	default:
+		return g.col(s, k, false)
 	}
 	return "(" + g.col(s, date, false) + " + INTERVAL " + g.lit("1") + " DAY)"
 }
@@ -141,7 +177,7 @@ func (g *generator) pred(s *scope, depth int) string {
 			return p
 		}
 	}
-	k := kind(g.r.IntN(4))
+	k := g.kind()
 	if g.oneIn(2) {
 		k = number
 	}
@@ -239,7 +275,7 @@ func (g *generator) subScope(s *scope) (*scope, string) {
 
 func (g *generator) sourceOf(t *table) source {
 	g.names++
-	return source{alias: fmt.Sprintf("x%d", g.names), columns: t.columns, unique: t.key}
+	return source{alias: fmt.Sprintf("x%d", g.names), columns: t.columns, unique: t.key, view: t.view != ""}
 }
 
 func (g *generator) subPred(s *scope, depth int) string {
@@ -384,336 +420,4 @@ func sameKinds(on string, left, right source) bool {
 		return k
 	}
 	return kinds(left, l) == kinds(right, r)
-}
-
-type queryText struct {
-	sql     string
-	columns []column
-}
-
-// query is a SELECT; width is the number of columns wanted, 0: any.
-func (g *generator) query(depth, width int) queryText { return g.selectOf(depth, width, nil) }
-
-// selectOf is a SELECT whose columns have the given kinds, if not nil.
-func (g *generator) selectOf(depth, width int, kinds []kind) queryText {
-	s, from := g.from(depth)
-	where := ""
-	if !g.oneIn(4) {
-		where = " WHERE " + g.pred(s, 2)
-	}
-	if kinds == nil {
-		if width == 0 {
-			width = 1 + g.r.IntN(3)
-		}
-		for range width {
-			kinds = append(kinds, kind(g.r.IntN(4)))
-		}
-	}
-	switch g.r.IntN(6) {
-	case 0, 1:
-		return g.grouped(s, from, where, kinds)
-	case 2:
-		if depth > 0 && g.oneIn(2) {
-			return g.windowed(s, from, where, kinds)
-		}
-	}
-	var list []string
-	var q queryText
-	distinct := g.oneIn(6)
-	for i, k := range kinds {
-		e := g.col(s, k, true)
-		if g.oneIn(3) {
-			e = g.expr(s, k, 2)
-		}
-		name := fmt.Sprintf("c%d", i)
-		q.columns = append(q.columns, column{name: name, kind: k, vague: true})
-		list = append(list, e+" AS "+name)
-	}
-	if distinct {
-		g.vague = true
-	}
-	q.sql = "SELECT " + map[bool]string{true: "DISTINCT "}[distinct] + strings.Join(list, ", ") + " FROM " + from + where
-	keys, ok := s.total()
-	if !distinct && ok && g.oneIn(4) {
-		for i := range keys {
-			keys[i] += g.chance(" DESC", 3)
-		}
-		if g.oneIn(3) {
-			keys = append([]string{g.pick("1", "c0", g.expr(s, number, 1)+" + 0")}, keys...)
-		}
-		q.sql += " ORDER BY " + strings.Join(keys, ", ") + g.limit()
-	}
-	return q
-}
-
-func (g *generator) limit() string {
-	return " LIMIT " + g.lit(fmt.Sprint(g.r.IntN(8))) + g.chance(" OFFSET "+g.lit(fmt.Sprint(g.r.IntN(4))), 3)
-}
-
-// aggregate is an aggregate call of the kind.
-func (g *generator) aggregate(s *scope, k kind) string {
-	if k == number {
-		d := g.chance("DISTINCT ", 4)
-		arg := g.col(s, kind(g.r.IntN(4)), true)
-		return g.pick("COUNT(*)", "COUNT("+d+arg+")", "SUM("+d+g.expr(s, number, 1)+")", "MIN("+g.col(s, number, false)+")",
-			"MAX("+g.expr(s, number, 1)+")", "COUNT(*) + 1", "BIT_OR("+g.col(s, number, false)+")")
-	}
-	if k == decimal {
-		return g.pick("SUM", "AVG", "MIN", "MAX", "AVG", "SUM") + "(" + g.chance("DISTINCT ", 5) + g.expr(s, g.pickKind(number, decimal), 1) + ")"
-	}
-	return g.pick("MIN", "MAX") + "(" + g.col(s, k, true) + ")"
-}
-
-func (g *generator) pickKind(of ...kind) kind { return of[g.r.IntN(len(of))] }
-
-func (g *generator) grouped(s *scope, from, where string, kinds []kind) (q queryText) {
-	g.vague = true
-	g.names++
-	level := g.names // GROUP BY must not find a column of the same name
-	var list, by []string
-	for i, k := range kinds {
-		name := fmt.Sprintf("g%d_%d", level, i)
-		q.columns = append(q.columns, column{name: name, kind: k, vague: true})
-		e := g.aggregate(s, k)
-		if g.oneIn(2) {
-			e = g.col(s, k, true)
-			if g.oneIn(4) {
-				e = g.expr(s, k, 1)
-			}
-			if strings.HasPrefix(e, litStart) || strings.HasPrefix(e, "NULL") { // a number would be a position
-				e = "CONCAT(" + e + ")"
-			}
-			switch {
-			case strings.Contains(e, litStart) || strings.Contains(e, "SELECT") || g.oneIn(4):
-				by = append(by, name)
-			default:
-				by = append(by, e)
-			}
-		}
-		list = append(list, e+" AS "+name)
-	}
-	q.sql = "SELECT " + g.chance("DISTINCT ", 10) + strings.Join(list, ", ") + " FROM " + from + where
-	if len(by) > 0 {
-		if g.oneIn(5) {
-			if extra := g.col(s, number, true); !strings.HasPrefix(extra, litStart) {
-				by = append(by, extra)
-			}
-		}
-		q.sql += " GROUP BY " + strings.Join(by, ", ")
-		if g.oneIn(12) {
-			q.sql += " WITH ROLLUP"
-			return q
-		}
-	}
-	if g.oneIn(4) {
-		q.sql += " HAVING " + g.pick(g.aggregate(s, number)+" > "+g.lit("1"), q.columns[0].name+" IS NOT NULL", "COUNT(*) > "+g.lit("2"))
-	}
-	if g.oneIn(3) { // every column: what is equal in all is equal
-		var order []string
-		for i := range kinds {
-			order = append(order, fmt.Sprint(i+1)+g.chance(" DESC", 3))
-		}
-		q.sql += " ORDER BY " + strings.Join(order, ", ")
-		if g.oneIn(2) {
-			q.sql += g.limit()
-		}
-	}
-	return q
-}
-
-func (g *generator) windowed(s *scope, from, where string, kinds []kind) (q queryText) {
-	keys, ok := s.total()
-	order := strings.Join(keys, ", ")
-	var list []string
-	for i, k := range kinds {
-		e := g.col(s, k, true)
-		if g.oneIn(2) {
-			over := ""
-			if g.oneIn(2) {
-				over = "PARTITION BY " + g.col(s, number, true) + " + 0"
-			}
-			f := g.pick("COUNT(*)", "SUM("+g.col(s, number, false)+")", "MAX("+g.col(s, number, false)+")")
-			if ok {
-				over = strings.TrimSpace(over + " ORDER BY " + order)
-				f = g.pick(f, "ROW_NUMBER()", "RANK()", "LAG("+g.col(s, number, false)+")")
-			}
-			e, k = f+" OVER ("+over+")", number
-		}
-		name := fmt.Sprintf("c%d", i)
-		q.columns = append(q.columns, column{name: name, kind: k, vague: true})
-		list = append(list, e+" AS "+name)
-	}
-	q.sql = "SELECT " + strings.Join(list, ", ") + " FROM " + from + where
-	return q
-}
-
-// selectStatement is a whole SELECT.
-func (g *generator) selectStatement() string {
-	switch g.r.IntN(12) {
-	case 0, 1:
-		g.vague = true
-		n := 1 + g.r.IntN(3)
-		var kinds []kind
-		for range n {
-			kinds = append(kinds, kind(g.r.IntN(4)))
-		}
-		op := g.pick(" UNION ALL ", " UNION ", " UNION ALL ", " INTERSECT ", " EXCEPT ")
-		sql := "(" + g.selectOf(0, n, kinds).sql + ")" + op + "(" + g.selectOf(0, n, kinds).sql + ")"
-		if g.oneIn(3) {
-			var order []string
-			for i := range n {
-				order = append(order, fmt.Sprint(i+1))
-			}
-			sql += " ORDER BY " + strings.Join(order, ", ") + g.chance(g.limit(), 2)
-		}
-		return sql
-	case 2:
-		g.vague = true
-		q := g.query(1, 0)
-		t := g.table()
-		return "WITH w AS (" + q.sql + ") SELECT w.*, y.* FROM w " + g.pick("JOIN ", "LEFT JOIN ") + t.name + " y ON w." + q.columns[0].name + " = y." + t.columns[g.r.IntN(len(t.columns))].name
-	case 5: // groups without aliases
-		g.vague = true
-		t := g.table()
-		s := &scope{sources: []source{{alias: t.name, columns: t.columns, unique: t.key}}}
-		by, more := g.col(s, kind(g.r.IntN(4)), true), g.aggregate(s, g.pickKind(number, decimal))
-		if strings.HasPrefix(by, litStart) {
-			by = t.name + "." + t.columns[0].name
-		}
-		if g.oneIn(3) {
-			by = g.pick("COALESCE("+by+", 'x')", "CONCAT("+by+", '')", by+" IS NULL", "LENGTH("+t.name+"."+t.columns[0].name+")")
-		}
-		sql := "SELECT " + g.pick(by+", "+more, more+", "+by, by, g.aggregate(s, text)+","+by+" AS z, "+more) + " FROM " + t.name
-		if g.oneIn(2) {
-			sql += " WHERE " + g.pred(s, 1)
-		}
-		sql += " GROUP BY " + by
-		if g.oneIn(3) {
-			sql += " HAVING " + g.pick("COUNT(*) > "+g.lit("1"), g.aggregate(s, number)+" < "+g.lit("5"), by+" IS NOT NULL")
-		}
-		if g.oneIn(2) {
-			sql += " ORDER BY " + g.pick(by, "COUNT(*) DESC, "+by, by+" DESC", g.aggregate(s, number)+", "+by) + g.chance(g.limit(), 2)
-		}
-		return sql
-	case 6: // aggregates without groups
-		g.vague = true
-		s, from := g.from(1)
-		sql := "SELECT " + g.aggregate(s, g.pickKind(number, decimal)) + ", " + g.aggregate(s, kind(g.r.IntN(4))) + " FROM " + from
-		if g.oneIn(2) {
-			sql += " WHERE " + g.pred(s, 2)
-		}
-		return sql + g.chance(" HAVING COUNT(*) > "+g.lit("2"), 6)
-	case 7: // stars over joins
-		s, from := g.from(0)
-		sql := "SELECT " + g.pick("*", "*", s.sources[0].alias+".*", s.sources[0].alias+".*, "+g.expr(s, number, 1)) + " FROM " + from
-		if !g.oneIn(3) {
-			sql += " WHERE " + g.pred(s, 2)
-		}
-		if keys, ok := s.total(); ok && g.oneIn(2) {
-			sql += " ORDER BY " + strings.Join(keys, ", ") + g.chance(g.limit(), 3)
-		}
-		return sql
-	case 3, 4: // plain statements without aliases, whose columns are named by their texts
-		t := g.table()
-		s := &scope{sources: []source{{alias: t.name, columns: t.columns, unique: t.key}}}
-		sql := "SELECT " + g.pick("*", t.name+".*", g.expr(s, kind(g.r.IntN(4)), 2)+",  "+g.col(s, kind(g.r.IntN(4)), true)) + " FROM " + t.name
-		if !g.oneIn(4) {
-			sql += " WHERE " + g.pred(s, 2)
-		}
-		if keys, ok := s.total(); ok && g.oneIn(2) {
-			sql += " ORDER BY " + g.pick("", g.expr(s, number, 1)+" + 0 DESC, ", g.col(s, text, true)+", ") + strings.Join(keys, ", ") + g.chance(g.limit(), 2)
-		}
-		return sql
-	}
-	return g.query(2, 0).sql
-}
-
-// write is an INSERT, UPDATE or DELETE of t.
-func (g *generator) write() (sql string, t *table) {
-	g.strict = true
-	defer func() { g.strict = false }()
-	t = g.table()
-	s := &scope{sources: []source{{alias: t.name, columns: t.columns, unique: t.key}}}
-	where := ""
-	if !g.oneIn(8) {
-		where = " WHERE " + g.pred(s, 2)
-	}
-	limit := ""
-	if len(t.key) > 0 && g.oneIn(5) {
-		limit = " ORDER BY " + strings.Join(t.key, ", ") + " LIMIT " + g.lit(fmt.Sprint(1+g.r.IntN(3)))
-	}
-	switch g.r.IntN(8) {
-	case 0:
-		return "DELETE FROM " + t.name + where + limit, t
-	case 1, 2, 3:
-		var set []string
-		for range 1 + g.r.IntN(2) {
-			c := &t.columns[g.r.IntN(len(t.columns))]
-			v := g.value(c, true)
-			if g.oneIn(2) && c.kind == number && !strings.Contains(c.def, "NOT NULL") {
-				v = g.expr(s, number, 1)
-				if strings.Contains(v, "SELECT") || strings.Contains(v, "*") {
-					v = "COALESCE(" + c.name + ", 0) + 1"
-				}
-			}
-			set = append(set, c.name+" = "+v)
-		}
-		if g.oneIn(6) {
-			o := g.table()
-			if o != t && len(o.key) > 0 && len(t.key) > 0 && o.columns[0].kind == t.columns[0].kind {
-				return "UPDATE " + t.name + " JOIN " + o.name + " ON " + t.name + "." + t.key[0] + " = " + o.name + "." + o.key[0] +
-					" SET " + t.name + "." + set[0] + where, t
-			}
-		}
-		return "UPDATE " + t.name + " SET " + strings.Join(set, ", ") + where + limit, t
-	}
-	var names []string
-	var used []*column
-	for i := range t.columns {
-		if t.columns[i].kind != text && i > len(t.key) && g.oneIn(6) && !strings.Contains(t.columns[i].def, "NOT NULL") {
-			continue
-		}
-		used = append(used, &t.columns[i])
-		names = append(names, t.columns[i].name)
-	}
-	verb := g.pick("INSERT", "INSERT", "INSERT IGNORE", "REPLACE")
-	if len(used) == 0 {
-		return verb + " INTO " + t.name + " VALUES ()", t
-	}
-	var rows []string
-	for range 1 + g.r.IntN(4) {
-		var row []string
-		for _, c := range used {
-			v := g.value(c, c.name != "id")
-			if t.auto && c.name == t.key[0] { // values given out depend on what was given out before, gaps too
-				v = g.lit(fmt.Sprint(1 + g.r.IntN(25)))
-			}
-			row = append(row, v)
-		}
-		rows = append(rows, "("+strings.Join(row, ", ")+")")
-	}
-	sql = verb + " INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES " + strings.Join(rows, ", ")
-	if g.oneIn(12) {
-		o := g.table()
-		s := &scope{sources: []source{g.sourceOf(o)}}
-		var list []string
-		for _, c := range used {
-			list = append(list, g.col(s, c.kind, false))
-		}
-		sql = verb + " INTO " + t.name + " (" + strings.Join(names, ", ") + ") SELECT " + strings.Join(list, ", ") + " FROM " + o.name + " " + s.sources[0].alias +
-			" WHERE " + g.pred(s, 1)
-		if keys, ok := s.total(); ok {
-			return sql + " ORDER BY " + strings.Join(keys, ", "), t
-		}
-		return sql, t
-	}
-	if verb == "INSERT" && g.oneIn(3) {
-		c := used[g.r.IntN(len(used))]
-		v := "VALUES(" + c.name + ")"
-		if c.kind == number {
-			v = g.pick(v, c.name+" + 1", "COALESCE("+c.name+", 0) + VALUES("+c.name+")")
-		}
-		sql += " ON DUPLICATE KEY UPDATE " + c.name + " = " + v
-	}
-	return sql, t
 }

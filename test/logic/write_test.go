@@ -2,29 +2,37 @@ package logic
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // writeOver is a write that needs more than the rows of one table, or rows chosen by an order: joins, subqueries, ORDER BY and LIMIT,
 // other keys. Its outcome depends on no order that is not said: a row that is joined with several gets the same value
 // from each.
-func (g *generator) writeOver() (sql string, t *table) {
+func (g *generator) writeOver() string {
 	g.strict = true
 	defer func() { g.strict = false }()
-	for t = g.table(); t.name == "t7"; {
-		t = g.table() // its hidden key gives it no order
+	t := g.base()
+	for t.name == "t7" {
+		t = g.base() // its hidden key gives it no order
 	}
-	switch g.r.IntN(6) {
+	switch g.r.IntN(9) {
+	case 5:
+		return g.several(t)
+	case 6:
+		return g.insertSet(t)
+	case 7:
+		return g.insertUnion(t)
 	case 0:
-		return g.updateJoin(t), t
+		return g.updateJoin(t)
 	case 1:
-		return g.deleteJoin(t), t
+		return g.deleteJoin(t)
 	case 2:
-		return g.updateSub(t), t
+		return g.updateSub(t)
 	case 3, 4:
-		return g.insertSelect(t), t
+		return g.insertSelect(t)
 	}
-	return g.insertSub(t), t
+	return g.insertSub(t)
 }
 
 func (t *table) scope(alias string) source {
@@ -37,7 +45,7 @@ func (g *generator) joined(t *table) (string, *scope) {
 	text := t.name + " t"
 	for i := range 1 + g.r.IntN(2) {
 		alias := fmt.Sprintf("o%d", i)
-		o := g.table()
+		o := g.base()
 		src, ref := o.scope(alias), o.name+" "+alias
 		if g.oneIn(5) {
 			q := g.selectOf(0, 2, []kind{number, number})
@@ -77,14 +85,7 @@ func (g *generator) where(s *scope, depth int) string {
 func (g *generator) payload(t *table) *column {
 	for range 10 {
 		c := &t.columns[g.r.IntN(len(t.columns))]
-		if strings.Contains(t.extra, "ua") && c.name == "a" {
-			continue
-		}
-		key := false
-		for _, k := range t.key {
-			key = key || k == c.name
-		}
-		if !key {
+		if !slices.Contains(t.fixed, c.name) && !t.isKey(c.name) {
 			return c
 		}
 	}
@@ -175,9 +176,12 @@ func (g *generator) insertSelect(t *table) string {
 		" ORDER BY " + strings.Join(keys, ", ") + g.chance(" LIMIT "+g.lit(fmt.Sprint(g.r.IntN(6))), 3)
 	if c := g.payload(t); verb == "INSERT" && c != nil && g.oneIn(2) {
 		v := g.value(c, true)
-		for _, n := range names {
+		for i, n := range names {
 			if n == c.name {
 				v = "VALUES(" + n + ")"
+				if e := list[i]; g.oneIn(3) && !strings.Contains(e, "SELECT") {
+					v = e // a column of the query
+				}
 			}
 		}
 		if c.kind == number && g.oneIn(2) {
@@ -202,9 +206,9 @@ func (g *generator) insertSub(t *table) string {
 			v := g.value(c, i >= len(t.key))
 			switch {
 			case c.kind == number && g.oneIn(3):
-				o := g.table()
+				o := g.base()
 				for o == t {
-					o = g.table() // which may have the rows before or not
+					o = g.base() // which may have the rows before or not
 				}
 				v = g.pick("(SELECT COUNT(*) FROM "+o.name+")", "(SELECT COALESCE(MAX("+g.kindOf(o.scope("z"), number)+"), 1) FROM "+o.name+" z)", v+" + 1")
 			case c.kind == number && g.oneIn(4):
@@ -218,4 +222,69 @@ func (g *generator) insertSub(t *table) string {
 		rows = append(rows, "("+strings.Join(row, ", ")+")")
 	}
 	return g.pick("INSERT", "INSERT IGNORE", "REPLACE") + " INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES " + strings.Join(rows, ", ")
+}
+
+// several writes to two tables at once. Both are written by what is in neither, or is in their own rows.
+func (g *generator) several(t *table) string {
+	o := g.ordered()
+	for o == t || o.view != "" {
+		o = g.ordered()
+	}
+	s := &scope{sources: []source{t.scope("t"), o.scope("o")}}
+	on := "t." + t.kindOf(number) + " = o." + o.kindOf(number)
+	c, d := g.payload(t), g.payload(o)
+	if c == nil || d == nil || g.oneIn(3) {
+		return "DELETE t, o FROM " + t.name + " t JOIN " + o.name + " o ON " + on + g.where(s, 1)
+	}
+	return "UPDATE " + t.name + " t JOIN " + o.name + " o ON " + on + " SET t." + c.name + " = " + g.value(c, true) + ", o." + d.name + " = " + g.value(d, true) + g.where(s, 1)
+}
+
+// insertSet is INSERT or REPLACE with SET.
+func (g *generator) insertSet(t *table) string {
+	var set []string
+	for i := range t.columns {
+		c := &t.columns[i]
+		if !t.isKey(c.name) && g.oneIn(5) && !strings.Contains(c.def, "NOT NULL") {
+			continue
+		}
+		v := g.value(c, !t.isKey(c.name))
+		if t.auto && i == 0 {
+			v = g.lit(fmt.Sprint(1 + g.r.IntN(25)))
+		}
+		set = append(set, c.name+" = "+v)
+	}
+	return g.pick("INSERT", "INSERT IGNORE", "REPLACE") + " INTO " + t.name + " SET " + strings.Join(set, ", ")
+}
+
+// insertUnion inserts the sorted rows of a query of several parts.
+func (g *generator) insertUnion(t *table) string {
+	var list, order []string
+	vague := false
+	part := func(o *table) string {
+		list, order = nil, nil
+		s := g.alone(o)
+		for i := range t.columns {
+			c := &t.columns[i]
+			e := g.col(s, c.kind, false)
+			if t.isKey(c.name) || strings.Contains(c.def, "NOT NULL") {
+				e = "COALESCE(" + e + ", " + g.value(c, false) + ")"
+			}
+			if t.auto && i == 0 {
+				e = "ABS(COALESCE(" + g.col(s, number, false) + ", 0)) + 1"
+			}
+			list = append(list, e+" AS i"+fmt.Sprint(i))
+			if vague = vague || c.kind == text; c.kind == text { // to the byte: which of equal rows comes first is seen
+				order = append(order, "HEX(i"+fmt.Sprint(i)+")")
+			} else {
+				order = append(order, fmt.Sprint(i+1))
+			}
+		}
+		return "SELECT " + strings.Join(list, ", ") + " FROM " + o.name + g.where(s, 1)
+	}
+	first, op := part(g.table()), g.pick(" UNION ", " UNION ALL ", " UNION ALL ")
+	if vague {
+		op = " UNION ALL "
+	}
+	query := first + op + part(g.table())
+	return g.pick("INSERT IGNORE", "INSERT IGNORE", "REPLACE", "INSERT") + " INTO " + t.name + " (" + names(t) + ") SELECT * FROM (" + query + ") q ORDER BY " + strings.Join(order, ", ")
 }
