@@ -105,7 +105,7 @@ type Table struct {
 	// AutoIncrement is the column filled from the cluster's sequence, or -1. ID names that sequence.
 	AutoIncrement int    `json:"auto_increment"`
 	ID            uint64 `json:"id"`
-	// HiddenKey: the last column is the invisible HiddenKey and the distribution key may be it.
+	// HiddenKey: the primary key is the invisible column HiddenKey, and the distribution key may be it.
 	HiddenKey bool `json:"hidden_key,omitempty"`
 	// Checks: the table has CHECK constraints.
 	Checks    bool   `json:"checks,omitempty"`

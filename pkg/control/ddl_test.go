@@ -194,9 +194,9 @@ func TestAlter(t *testing.T) {
 
 	f.must("CREATE TABLE h (a INT)")
 	f.must("ALTER TABLE h ADD b INT FIRST")
-	f.refused("ALTER TABLE h ADD c INT", sqlerr.NotSupportedYet, "AFTER")
+	f.must("ALTER TABLE h ADD d INT")
 	f.must("ALTER TABLE h ADD c INT AFTER a")
-	require.Equal(t, "b,a,c,my_row_id", f.columns("h"))
+	require.Equal(t, "b,a,c,my_row_id,d", f.columns("h"))
 	require.True(t, f.table("h").HiddenKey)
 	f.clean()
 }

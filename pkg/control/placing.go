@@ -33,9 +33,7 @@ func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if err := p.hiddenKey(t); err != nil {
-		return nil, false, err
-	}
+	t.HiddenKey = hiddenKey(t)
 	if t.Kind == catalog.Single {
 		t.Group = p.snap.Groups[0].ID
 		if old != nil && old.Kind == catalog.Single {
@@ -91,17 +89,10 @@ func (p *placing) withoutKey(t, old *catalog.Table) (*catalog.Table, bool, error
 	return t, true, nil
 }
 
-// hiddenKey recognises a table whose primary key is ours.
-func (p *placing) hiddenKey(t *catalog.Table) error {
+// hiddenKey recognises a table whose primary key is ours. It stands last when it is made, and elsewhere when columns are added.
+func hiddenKey(t *catalog.Table) bool {
 	at := t.Column(catalog.HiddenKey)
-	if at < 0 || !slices.Equal(t.Primary, []int{at}) || !t.Columns[at].Invisible {
-		return nil
-	}
-	if at != len(t.Columns)-1 {
-		return sqlerr.Unsupported("a column after the hidden key "+catalog.HiddenKey, "add the column with AFTER another one")
-	}
-	t.HiddenKey = true
-	return nil
+	return at >= 0 && slices.Equal(t.Primary, []int{at}) && t.Columns[at].Invisible
 }
 
 // kind sets the table's kind and returns the names of a given distribution key, nil for the primary key.

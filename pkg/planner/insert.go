@@ -195,18 +195,11 @@ func (b *build) onDuplicate() error {
 
 func (in *insertion) findColumns(b *build) error {
 	t := in.table
-	in.sequence = t.AutoIncrement
-	if t.HiddenKey {
-		hidden := len(t.Columns) - 1
-		if in.sequence >= 0 && in.sequence != hidden {
-			return sqlerr.Unsupported("inserting into a table that has AUTO_INCREMENT but no primary key",
-				"make the AUTO_INCREMENT column the primary key")
-		}
-		in.sequence = hidden
+	if t.HiddenKey && t.AutoIncrement >= 0 && t.AutoIncrement != t.Primary[0] {
+		return sqlerr.Unsupported("inserting into a table that has AUTO_INCREMENT but no primary key",
+			"make the AUTO_INCREMENT column the primary key")
 	}
-	if t.Kind == catalog.Single {
-		in.sequence = -1
-	}
+	in.sequence = sequenceOf(t)
 	listed := in.stmt.Columns
 	if len(listed) == 0 {
 		if in.text.HasColumns || in.text.Values && b.st.NumRows() > 0 && b.st.RowColumns(0) == 0 {

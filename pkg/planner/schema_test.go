@@ -106,6 +106,7 @@ func (s *testSchema) table(t testing.TB, c *sqlparser.CreateTable) {
 		tab.HiddenKey = true
 		tab.Columns = append(tab.Columns, catalog.Column{Name: catalog.HiddenKey, DataType: "bigint", ColumnType: "bigint(20) unsigned",
 			Unsigned: true, Invisible: true})
+		tab.Primary = []int{len(tab.Columns) - 1}
 		if tab.Distribution == nil {
 			tab.Distribution = []int{len(tab.Columns) - 1}
 		}

@@ -114,7 +114,7 @@ func sequenceOf(t *catalog.Table) int {
 	case t.Kind == catalog.Single:
 		return -1
 	case t.HiddenKey:
-		return len(t.Columns) - 1
+		return t.Primary[0]
 	}
 	return t.AutoIncrement
 }

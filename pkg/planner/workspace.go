@@ -385,6 +385,8 @@ func (b *build) plainCalls() bool {
 func beforeParenthesis(word string) bool {
 	return has(` as in and or not xor exists any all some from join on using where having by union except intersect select
  distinct when then else case between like regexp rlike is over with recursive lateral values row interval div mod binary
- count sum min max avg group_concat std stddev variance cast convert char varchar decimal date time datetime timestamp if
+ count sum min max avg group_concat std stddev stddev_pop stddev_samp variance var_pop var_samp bit_and bit_or bit_xor median
+ percentile_cont percentile_disc group row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value
+ nth_value cast convert char varchar decimal date time datetime timestamp if
  left right insert replace substring position trim extract coalesce `, word)
 }

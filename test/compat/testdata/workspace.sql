@@ -123,3 +123,13 @@ VALUES ROW(1), ROW((SELECT COUNT(*) FROM c));
 VALUES (1), ((SELECT COUNT(*) FROM c));
 -- only: mysql
 TABLE c;
+CREATE TABLE figures (id INT PRIMARY KEY, g INT, v DECIMAL(8,2));
+INSERT INTO figures VALUES (1, 1, 1), (2, 1, 2.5), (3, 1, 10), (4, 2, 4), (5, 2, NULL), (6, 3, -1);
+-- only: mariadb
+SELECT id, MEDIAN(v) OVER (PARTITION BY g) FROM figures ORDER BY id;
+-- only: mariadb
+SELECT id, PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY v) OVER (PARTITION BY g) AS p FROM figures ORDER BY id;
+CREATE TABLE places (id INT PRIMARY KEY, p POINT NOT NULL, SPATIAL INDEX (p));
+INSERT INTO places VALUES (1, POINT(1, 1)), (2, POINT(5, 5)), (3, POINT(2, 0)), (4, POINT(-1, 2));
+SELECT id, ST_AsText(p), ST_Distance(p, POINT(0, 0)) FROM places WHERE MBRContains(ST_GeomFromText('POLYGON((0 0,0 3,3 3,3 0,0 0))'), p) ORDER BY id;
+SELECT a.id, b.id FROM places a JOIN places b ON MBRWithin(a.p, ST_Buffer(b.p, 3)) AND a.id < b.id ORDER BY 1, 2;
