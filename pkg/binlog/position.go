@@ -161,6 +161,9 @@ func (p Position) Contains(g GTID) bool {
 
 func bySource(s source, id [16]byte) int { return slices.Compare(s.id[:], id[:]) }
 
+// Covers reports whether p has all of q.
+func (p Position) Covers(q Position) bool { return p.Union(q).String() == p.String() }
+
 // With returns p and g.
 func (p Position) With(g GTID) Position {
 	if p.flavor == catalog.MariaDB {

@@ -236,5 +236,7 @@ func showCreate(c *conn, t *table) (string, error) {
 	if len(rows) != 1 || len(rows[0]) < 2 {
 		return "", fmt.Errorf("SHOW CREATE TABLE %s gave no definition", t.label)
 	}
-	return regexp.MustCompile(` AUTO_INCREMENT=\d+`).ReplaceAllString(string(rows[0][1]), ""), nil
+	text := regexp.MustCompile(` AUTO_INCREMENT=\d+`).ReplaceAllString(string(rows[0][1]), "")
+	// MySQL names the character set of a column whose collation was named when it was made. The collation says all.
+	return regexp.MustCompile(` CHARACTER SET \w+( COLLATE \w+)`).ReplaceAllString(text, "$1"), nil
 }

@@ -52,9 +52,24 @@ const outstanding = 3
 
 // copier reads the source's tables in chunks.
 type copier struct {
-	a     *attempt
+	a     *attempt // nil: it only reads
+	from  Server
+	dial  func(context.Context, Server) (*conn, error)
 	conn  *conn
 	limit int // rows of a chunk
+	bytes int // after as many it stops
+}
+
+// newCopier connects to a server to read there; bytes 0 is the default of Config.
+func newCopier(ctx context.Context, dial func(context.Context, Server) (*conn, error), from Server, bytes int) (*copier, error) {
+	c, err := dial(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	if bytes == 0 {
+		bytes = defaultChunkBytes
+	}
+	return &copier{from: from, dial: dial, conn: c, bytes: bytes}, nil
 }
 
 // copyAll copies what is not copied yet.
@@ -66,11 +81,11 @@ func (a *attempt) copyAll(ctx context.Context) error {
 	if err := m.estimate(ctx); err != nil {
 		return err
 	}
-	c := &copier{a: a, limit: min(m.cfg.ChunkRows, 500)}
-	var err error
-	if c.conn, err = m.dial(ctx, m.move.Source); err != nil {
+	c, err := newCopier(ctx, m.dial, m.move.Source, m.cfg.ChunkBytes)
+	if err != nil {
 		return err
 	}
+	c.a, c.limit = a, min(m.cfg.ChunkRows, 500)
 	defer func() { c.conn.close() }()
 	for i, t := range a.copies {
 		m.update(func() { m.is.TablesDone = i })
@@ -284,10 +299,10 @@ func (c *copier) rows(ctx context.Context, t *table, q string) (readRows, error)
 		if err != nil {
 			return out, err
 		}
-		if out.bytes > c.a.m.cfg.ChunkBytes && len(out.kept) > 0 {
+		if out.bytes > c.bytes && len(out.kept) > 0 {
 			out.cut = t.bounds(out.rows[out.kept[len(out.kept)-1]])
 			c.conn.close()
-			c.conn, err = c.a.m.dial(ctx, c.a.m.move.Source)
+			c.conn, err = c.dial(ctx, c.from)
 			return out, err
 		}
 		fields, err := wire.ParseTextRow(append([]byte(nil), payload...), make([][]byte, 0, len(t.columns)))

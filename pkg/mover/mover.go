@@ -156,6 +156,7 @@ type Difference struct {
 	Table, Key string
 	Target     placement.NodeGroupID
 	What       string // "missing", "unexpected" or the names of the columns that differ
+	Partition  int    // of Comparison and Stray: -1 if it has none, or that is not known
 }
 
 // Reverse returns the moves that keep the old owner of m's partitions equal to the new ones after the cut, one for each

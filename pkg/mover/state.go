@@ -46,6 +46,8 @@ type cutState struct {
 	last      uint64 // the newest epoch with a cut
 }
 
+const defaultChunkBytes = 8 << 20
+
 // New checks that m is complete. It connects to nothing.
 func New(cfg Config, m Move) (*Mover, error) {
 	if cfg.Log == nil {
@@ -55,7 +57,7 @@ func New(cfg Config, m Move) (*Mover, error) {
 		cfg.ChunkRows = 2000
 	}
 	if cfg.ChunkBytes == 0 {
-		cfg.ChunkBytes = 8 << 20
+		cfg.ChunkBytes = defaultChunkBytes
 	}
 	if cfg.Throttle == nil {
 		cfg.Throttle = func() string { return "" }

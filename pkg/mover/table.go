@@ -81,26 +81,41 @@ func newTable(t *catalog.Table, at int, flavor catalog.Flavor) (*table, error) {
 	if m.key, err = pick(t, key, positions, "its primary key"); err != nil {
 		return nil, err
 	}
+	var names, reads, dist []string
+	for _, c := range m.columns {
+		names, reads = append(names, c.name), append(reads, c.reads)
+	}
+	m.list, m.reads = strings.Join(names, ","), strings.Join(reads, ",")
+	if t.Kind != catalog.Sharded {
+		return m, nil // its rows are in no partition
+	}
 	if m.dist, err = pick(t, t.Distribution, positions, "its distribution key"); err != nil {
 		return nil, err
 	}
 	if len(t.Key) == 0 || len(t.Key) != len(m.dist) {
 		return nil, fmt.Errorf("it has no distribution key")
 	}
-	var names, reads, dist []string
-	for _, c := range m.columns {
-		names, reads = append(names, c.name), append(reads, c.reads)
-	}
 	for _, i := range m.dist {
 		dist = append(dist, m.columns[i].name)
 	}
-	m.list, m.reads, m.where = strings.Join(names, ","), strings.Join(reads, ","), t.Key.SQLExpr(dist)
+	m.where = t.Key.SQLExpr(dist)
 	return m, nil
+}
+
+// Movable returns why rows of a sharded table cannot be moved, nil if they can.
+func Movable(t *catalog.Table, flavor catalog.Flavor) error {
+	_, err := newTable(t, 0, flavor)
+	return err
 }
 
 // rowKey is the key rows are told apart by: the primary key, or the first that serves as one.
 func rowKey(t *catalog.Table) (columns []int, index string) {
 	if len(t.Primary) > 0 {
+		for _, u := range t.Unique { // it may stand in for a primary key that there is not
+			if !u.Partial && slices.Equal(u.Columns, t.Primary) {
+				return t.Primary, u.Name
+			}
+		}
 		return t.Primary, "PRIMARY"
 	}
 	for _, u := range t.Unique {

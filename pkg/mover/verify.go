@@ -152,12 +152,13 @@ func (v *verifier) windowOnce(ctx context.Context, t *table, next func() (string
 		return nil, nil, err
 	}
 	if v.a != a || v.copier == nil || !v.copier.conn.Usable() {
-		c, err := v.m.dial(ctx, v.m.move.Source)
+		c, err := newCopier(ctx, v.m.dial, v.m.move.Source, v.m.cfg.ChunkBytes)
 		if err != nil {
 			return nil, nil, err
 		}
 		v.close()
-		v.a, v.copier = a, &copier{a: a, conn: c, limit: v.m.cfg.ChunkRows}
+		c.a, c.limit = a, v.m.cfg.ChunkRows
+		v.a, v.copier = a, c
 	}
 	where, end, err := next()
 	if err != nil {
@@ -194,11 +195,10 @@ func (v *verifier) windowOnce(ctx context.Context, t *table, next func() (string
 // the window's end, and nothing behind it.
 func (w *worker) compare(ctx context.Context, win *window, want []row) error {
 	t := win.table
-	c, err := w.a.m.dial(ctx, w.server)
+	reader, err := newCopier(ctx, w.a.m.dial, w.server, w.a.m.cfg.ChunkBytes)
 	if err != nil {
 		return err
 	}
-	reader := &copier{a: w.a, conn: c}
 	defer func() { reader.conn.close() }()
 	source := map[string]row{}
 	for _, r := range want {
