@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -181,20 +183,25 @@ type partition struct {
 }
 
 func (a *app) partitionsCommand() *cobra.Command {
-	return &cobra.Command{
+	var hot bool
+	var top int
+	c := &cobra.Command{
 		Use:   "partitions",
-		Short: "Show which node group owns which of the 3840 partitions",
+		Short: "Show which node group owns which of the 3840 partitions, and with --hot which are busy",
 		Args:  args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if top < 1 {
+				return usage("--top is at least 1, not %d", top)
+			}
 			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
 				r, err := api.Partitions(ctx, &adminv1.PartitionsRequest{})
 				if err != nil {
 					return err
 				}
-				names := map[uint32]string{}
-				for _, g := range r.NodeGroups {
-					names[g.Id] = g.Name
+				if hot {
+					return a.hotPartitions(ctx, api, r, top)
 				}
+				names := groupNames(r)
 				list := make([]partition, len(r.Owners))
 				owned := map[uint32][]int{}
 				for p, g := range r.Owners {
@@ -211,6 +218,81 @@ func (a *app) partitionsCommand() *cobra.Command {
 			})
 		},
 	}
+	c.Flags().BoolVar(&hot, "hot", false, "the busiest partitions, by the statements of the last minutes of all processes")
+	c.Flags().IntVar(&top, "top", 20, "how many of them")
+	return c
+}
+
+func groupNames(r *adminv1.PartitionsResponse) map[uint32]string {
+	names := map[uint32]string{}
+	for _, g := range r.NodeGroups {
+		names[g.Id] = g.Name
+	}
+	return names
+}
+
+type hotPartition struct {
+	partition
+	StatementsPerSecond float64 `json:"statements_per_second"`
+}
+
+type groupLoad struct {
+	NodeGroup           uint32  `json:"node_group"`
+	Name                string  `json:"name"`
+	Partitions          int     `json:"partitions"`
+	StatementsPerSecond float64 `json:"statements_per_second"`
+	Share               float64 `json:"share"` // of the statements on single partitions
+}
+
+// hotPartitions shows the busiest partitions, and how busy the node groups are with all of theirs.
+func (a *app) hotPartitions(ctx context.Context, api adminv1.AdminClient, r *adminv1.PartitionsResponse, top int) error {
+	load, err := api.PartitionLoad(ctx, &adminv1.PartitionLoadRequest{Cluster: true})
+	if err != nil {
+		return err
+	}
+	if len(load.Rates) != len(r.Owners) {
+		return errors.New("the process knows another number of partitions")
+	}
+	for _, m := range load.Missing {
+		fmt.Fprintln(a.errs, "warning: the process at", m, "does not tell its load")
+	}
+	out := struct {
+		Partitions []hotPartition `json:"partitions"`
+		NodeGroups []groupLoad    `json:"node_groups"`
+		Scattered  float64        `json:"statements_per_second_on_all"`
+		Missing    []string       `json:"missing"`
+	}{[]hotPartition{}, []groupLoad{}, load.Scattered, append([]string{}, load.Missing...)}
+	names, total := groupNames(r), 0.0
+	sums, counts := map[uint32]float64{}, map[uint32]int{}
+	for p, g := range r.Owners {
+		out.Partitions = append(out.Partitions, hotPartition{partition{p, g, names[g]}, load.Rates[p]})
+		total += load.Rates[p]
+		sums[g] += load.Rates[p]
+		counts[g]++
+	}
+	slices.SortStableFunc(out.Partitions, func(x, y hotPartition) int { return cmp.Compare(y.StatementsPerSecond, x.StatementsPerSecond) })
+	out.Partitions = out.Partitions[:min(top, len(out.Partitions))]
+	for _, g := range r.NodeGroups {
+		share := 0.0
+		if total > 0 {
+			share = sums[g.Id] / total
+		}
+		out.NodeGroups = append(out.NodeGroups, groupLoad{g.Id, g.Name, counts[g.Id], sums[g.Id], share})
+	}
+	return a.print(out, func(w io.Writer) {
+		row(w, "PARTITION", "NODE GROUP", "STATEMENTS/S", "SHARE")
+		for _, p := range out.Partitions {
+			if p.StatementsPerSecond > 0 {
+				row(w, p.Partition, p.NodeGroupName, fmt.Sprintf("%.1f", p.StatementsPerSecond), fmt.Sprintf("%.2f %%", 100*p.StatementsPerSecond/total))
+			}
+		}
+		fmt.Fprintln(w)
+		row(w, "NODE GROUP", "PARTITIONS", "STATEMENTS/S", "SHARE")
+		for _, g := range out.NodeGroups {
+			row(w, g.Name, g.Partitions, fmt.Sprintf("%.1f", g.StatementsPerSecond), fmt.Sprintf("%.1f %%", 100*g.Share))
+		}
+		fmt.Fprintf(w, "\nand %.1f statements/s on all partitions. To even it out: skarvctl rebalance --by-load\n", out.Scattered)
+	})
 }
 
 type table struct {

@@ -133,7 +133,8 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 no process answ
 	f.DurationVar(&a.timeout, "timeout", time.Minute, "how long to wait for an answer")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	root.AddCommand(a.statusCommand(), a.clusterCommand(), a.nodeGroupCommand(), a.partitionsCommand(), a.transactionsCommand(), a.transactionCommand(),
-		a.tablesCommand(), a.indexCommand(), a.routeCommand(), a.userCommand(), a.rebalanceCommand(), a.moveCommand(), a.reorgCommand(), a.sessionCommand())
+		a.tablesCommand(), a.indexCommand(), a.routeCommand(), a.userCommand(), a.rebalanceCommand(), a.moveCommand(), a.reorgCommand(),
+		a.sessionCommand(), a.importCommand(), a.leaveCommand())
 	return root
 }
 

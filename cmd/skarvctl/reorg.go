@@ -305,15 +305,17 @@ func (a *app) showPlan(plan *adminv1.ReorganiseResponse) error {
 func (a *app) rebalanceCommand() *cobra.Command {
 	var b begin
 	var weights []string
+	byLoad := false
 	c := &cobra.Command{
 		Use:   "rebalance",
 		Short: "Spread the partitions over all node groups, while clients work",
 		Long: `Spread the partitions over all node groups, each with the same share unless --weight says otherwise. Only what must move
-moves. Run again while it is under way, it follows the one that runs.`,
+moves. Run again while it is under way, it follows the one that runs. With --by-load node groups get an equal share of the
+statements of the last minutes rather than of the partitions: hot partitions move away from busy groups.`,
 		Example: "  skarvctl rebalance --dry-run\n  skarvctl rebalance --yes --watch\n  skarvctl rebalance --weight ng3=2",
 		Args:    args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			req := &adminv1.ReorganiseRequest{Kind: "rebalance"}
+			req := &adminv1.ReorganiseRequest{Kind: "rebalance", ByLoad: byLoad}
 			for _, w := range weights {
 				name, value, _ := strings.Cut(w, "=")
 				weight, err := strconv.ParseFloat(value, 64)
@@ -325,6 +327,7 @@ moves. Run again while it is under way, it follows the one that runs.`,
 			return b.run(a, c.Context(), req)
 		},
 	}
+	c.Flags().BoolVar(&byLoad, "by-load", false, "spread the load that was measured, not the number of partitions")
 	c.Flags().StringArrayVar(&weights, "weight", nil, "GROUP=NUMBER: its share against the others' 1; repeat for more")
 	b.flags(c)
 	return c

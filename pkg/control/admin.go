@@ -47,6 +47,9 @@ type AdminConfig struct {
 	Transactions func(ctx context.Context, id txn.ID) ([]txn.Info, error)
 	// Login is how to connect to a group's primary; nil: rows and bytes are not estimated.
 	Login func(g *catalog.NodeGroup) mysqlconn.Config
+	// Load is how many statements per second there are on each partition and on all of them, in this process or in all of the
+	// cluster; missing are processes that do not answer. It may be nil.
+	Load func(ctx context.Context, cluster bool) (rates []float64, all float64, missing []string, err error)
 	// Nodes starts servers on this machine; nil: it cannot.
 	Nodes Nodes
 	// Sessions lists the clients of this process. It may be nil.
@@ -296,6 +299,18 @@ func (a *Admin) Partitions(context.Context, *adminv1.PartitionsRequest) (*adminv
 		out.Owners[p] = uint32(snap.Map.Owner(placement.Partition(p)))
 	}
 	return out, nil
+}
+
+// PartitionLoad implements the API.
+func (a *Admin) PartitionLoad(ctx context.Context, req *adminv1.PartitionLoadRequest) (*adminv1.PartitionLoadResponse, error) {
+	if a.cfg.Load == nil {
+		return nil, status.Error(codes.Unavailable, "this process has no clients")
+	}
+	rates, all, missing, err := a.cfg.Load(ctx, req.GetCluster())
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	return &adminv1.PartitionLoadResponse{Rates: rates, Scattered: all, Missing: missing}, nil
 }
 
 // Transactions implements the API.

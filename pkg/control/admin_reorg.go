@@ -53,6 +53,19 @@ func (a *Admin) Reorganise(ctx context.Context, req *adminv1.ReorganiseRequest) 
 		}
 		plan.Without = append(plan.Without, g.ID)
 	}
+	if req.GetByLoad() {
+		if a.cfg.Load == nil {
+			return nil, status.Error(codes.Unavailable, "the load of partitions is not known here")
+		}
+		rates, _, missing, err := a.cfg.Load(ctx, true)
+		if err != nil {
+			return nil, rpcError(err)
+		}
+		if len(missing) > 0 {
+			return nil, status.Errorf(codes.Unavailable, "these processes do not tell their load: %s", strings.Join(missing, ", "))
+		}
+		plan.Load = rates
+	}
 	if text := req.GetPartitions(); text != "" {
 		if plan.Partitions, err = placement.ParseSet(text); err != nil {
 			return nil, status.Error(codes.InvalidArgument, err.Error())

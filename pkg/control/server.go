@@ -15,10 +15,10 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
-// fence is the name of the user lock that whoever changes a server's schema holds there. A controller that was
+// fenceLock is the name of the user lock that whoever changes a server's schema holds there. A controller that was
 // paused and lost its leadership holds it through a connection; its successor kills that connection, after which
 // nothing the predecessor still wants to send can reach the server.
-const fence = "skarv_ddl"
+const fenceLock = "skarv_ddl"
 
 // dialTimeout bounds connecting to a database server.
 const dialTimeout = 5 * time.Second
@@ -138,24 +138,24 @@ func (s *server) warnings(ctx context.Context) ([]Warning, error) {
 // takeFence makes this connection the only one that changes the server's schema for Skarv, ending whoever is.
 func (s *server) takeFence(ctx context.Context) error {
 	for range 5 {
-		got, err := s.one(ctx, "SELECT GET_LOCK('"+fence+"', 2)")
+		got, err := s.one(ctx, "SELECT GET_LOCK('"+fenceLock+"', 2)")
 		if err != nil {
 			return err
 		}
 		if got == "1" {
 			return nil
 		}
-		holder, err := s.one(ctx, "SELECT IS_USED_LOCK('"+fence+"')")
+		holder, err := s.one(ctx, "SELECT IS_USED_LOCK('"+fenceLock+"')")
 		if err != nil {
 			return err
 		}
 		if holder != "" {
 			if _, err := s.exec(ctx, "KILL "+holder); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
-				return fmt.Errorf("end the schema change of connection %s that holds lock %s: %w", holder, fence, err)
+				return fmt.Errorf("end the schema change of connection %s that holds lock %s: %w", holder, fenceLock, err)
 			}
 		}
 	}
-	return fmt.Errorf("node group %s: lock %s is held by another connection that cannot be ended", s.group, fence)
+	return fmt.Errorf("node group %s: lock %s is held by another connection that cannot be ended", s.group, fenceLock)
 }
 
 // settings brings the connection into the state a client's statement is to be run in.

@@ -31,9 +31,6 @@ func Plan(snap *catalog.Snapshot, req Request) ([]placement.Move, error) {
 	if !req.Partitions.Empty() {
 		return plainMoves(snap, req)
 	}
-	if req.Load != nil {
-		return balanceLoad(snap, req)
-	}
 	var goal placement.Goal
 	for _, g := range snap.Groups {
 		if !slices.Contains(req.Without, g.ID) {
@@ -54,6 +51,9 @@ func Plan(snap *catalog.Snapshot, req Request) ([]placement.Move, error) {
 		return nil, fmt.Errorf("no node group is left to take the partitions")
 	}
 	goal.Pins = req.Pins
+	if req.Load != nil {
+		return placement.BalanceLoad(snap.Map, goal, req.Load)
+	}
 	return placement.Balance(snap.Map, goal)
 }
 
@@ -65,69 +65,6 @@ func plainMoves(snap *catalog.Snapshot, req Request) ([]placement.Move, error) {
 	for _, p := range req.Partitions.Members() {
 		if owner := snap.Map.Owner(p); owner != req.To {
 			moves = append(moves, placement.Move{Partition: p, From: owner, To: req.To})
-		}
-	}
-	return moves, nil
-}
-
-// balanceLoad moves the fewest partitions that bring every group to within a twentieth of the mean load: the busiest that
-// fits goes from the busiest group to the idlest, again and again.
-func balanceLoad(snap *catalog.Snapshot, req Request) ([]placement.Move, error) {
-	if len(req.Load) != placement.Partitions {
-		return nil, fmt.Errorf("load of %d partitions, not %d", len(req.Load), placement.Partitions)
-	}
-	load := map[placement.NodeGroupID]float64{}
-	var groups []placement.NodeGroupID
-	for _, g := range snap.Groups {
-		if !slices.Contains(req.Without, g.ID) {
-			groups = append(groups, g.ID)
-		}
-	}
-	if len(groups) == 0 {
-		return nil, fmt.Errorf("no node group is left to take the partitions")
-	}
-	owner := make([]placement.NodeGroupID, placement.Partitions)
-	total := 0.0
-	for p := range owner {
-		owner[p] = snap.Map.Owner(placement.Partition(p))
-		load[owner[p]] += req.Load[p]
-		total += req.Load[p]
-	}
-	mean := total / float64(len(groups))
-	moved := map[placement.Partition]bool{}
-	for range placement.Partitions {
-		idlest, busiest := groups[0], groups[0]
-		for _, g := range groups {
-			if load[g] < load[idlest] {
-				idlest = g
-			}
-			if load[g] > load[busiest] {
-				busiest = g
-			}
-		}
-		if load[busiest] <= mean*1.05 {
-			break
-		}
-		room := min(mean-load[idlest], load[busiest]-mean)
-		best := -1
-		for p := range owner {
-			if owner[p] == busiest && !moved[placement.Partition(p)] && req.Load[p] > 0 && req.Load[p] <= room &&
-				(best < 0 || req.Load[p] > req.Load[best]) {
-				best = p
-			}
-		}
-		if best < 0 {
-			break // what is left is too hot to be moved without making the other group the busiest
-		}
-		moved[placement.Partition(best)] = true
-		load[busiest] -= req.Load[best]
-		load[idlest] += req.Load[best]
-		owner[best] = idlest
-	}
-	var moves []placement.Move
-	for p := range owner {
-		if from := snap.Map.Owner(placement.Partition(p)); from != owner[p] {
-			moves = append(moves, placement.Move{Partition: placement.Partition(p), From: from, To: owner[p]})
 		}
 	}
 	return moves, nil

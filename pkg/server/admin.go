@@ -26,6 +26,7 @@ func (s *Server) runAdmin(ctx context.Context) error {
 		Sessions:     s.clientSessions,
 		KillSession:  s.sessions.Kill,
 		SessionTrace: s.sessionTrace,
+		Load:         s.partitionLoad,
 	})
 	return admin.Run(ctx, s.admin)
 }

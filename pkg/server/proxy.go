@@ -38,7 +38,9 @@ func (s *Server) runProxy(ctx context.Context) error {
 		return err
 	}
 	metrics := session.NewMetrics()
-	s.registry.MustRegister(metrics)
+	load := newLoadMeter(metrics, s.follower.Snapshot)
+	s.registry.MustRegister(metrics, load)
+	s.load.Store(load)
 	cfg := &session.Config{
 		Snapshot:     s.follower.Snapshot,
 		NextSnapshot: s.follower.Wait,
@@ -64,6 +66,10 @@ func (s *Server) runProxy(ctx context.Context) error {
 	cfg.Transactions, cfg.ListTransactions = s.coordinator, s.listTransactions
 	cfg.HoldCommits = s.holdCommits
 	cfg.ListReorganisations = s.listReorganisations
+	cfg.PartitionLoad = func(ctx context.Context) ([]float64, error) {
+		rates, _, _, err := s.partitionLoad(ctx, true)
+		return rates, err
+	}
 	tlsConfig, _ := s.cfg.MySQL.tlsConfig()
 	var listeners []net.Listener
 	for _, l := range []net.Listener{s.mysql, s.unix} {
@@ -94,6 +100,10 @@ func (s *Server) runProxy(ctx context.Context) error {
 	// Clients whose statements have not ended when draining is over must not wait for their servers either.
 	ended := make(chan struct{})
 	var g errgroup.Group
+	g.Go(func() error {
+		load.run(ctx)
+		return nil
+	})
 	g.Go(func() error {
 		select {
 		case <-ended:

@@ -52,6 +52,7 @@ type Server struct {
 	presence  *topology.Presence
 	sessions  *session.Registry
 	proxy     atomic.Pointer[mysqlserver.Server] // nil until the cluster is initialised
+	load      atomic.Pointer[loadMeter]          // nil until then, too
 	started   time.Time
 	schema    int64 // SchemaRevision last seen by changed
 

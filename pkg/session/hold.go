@@ -55,10 +55,12 @@ func (s *Session) enter(t *exec.Touched, write, several bool) error {
 	now := s.cfg.Snapshot()
 	if now.Map == s.snap.Map && (now.Map.Frozen() == nil || !hold) && (!t.Copies || now.Map.CopiesFrozen() == 0) {
 		s.entered = s.entered || write
+		s.stripe.touch(t)
 		return nil
 	}
 	if s.stands(now, t, several, hold, mark) {
 		s.entered = s.entered || write
+		s.stripe.touch(t)
 		return nil
 	}
 	// take back
@@ -127,6 +129,9 @@ func errHandedOver() error {
 // awaitThaw waits while partitions of t are frozen.
 func (s *Session) awaitThaw(t *exec.Touched) error {
 	thawed := func(snap *catalog.Snapshot) bool {
+		if snap.Map == nil {
+			return true // the cluster was given up
+		}
 		set := snap.Map.Frozen()
 		return (set == nil || !t.Meets(set)) && (!t.Copies || snap.Map.CopiesFrozen() == 0)
 	}

@@ -38,6 +38,7 @@ type stripe struct {
 	hits       atomic.Uint64
 	misses     atomic.Uint64
 	strategies [strategyCount]atomic.Uint64
+	load       *partitionCounts
 	_          [64]byte
 }
 
@@ -66,7 +67,7 @@ func (s strategy) String() string {
 // NewMetrics returns Metrics; register it to expose it.
 func NewMetrics() *Metrics {
 	labels := []string{"node_group", "kind"}
-	return &Metrics{
+	m := &Metrics{
 		held: prometheus.NewDesc("skarv_statements_held_total",
 			"Statements that waited because partitions they use were being handed over to another node group.", nil, nil),
 		statements: prometheus.NewDesc("skarv_statements_total", "Statements by node group (0: several or none) and kind.", labels, nil),
@@ -77,6 +78,10 @@ func NewMetrics() *Metrics {
 		planCache:  prometheus.NewDesc("skarv_plan_cache_total", "Look-ups of the plan cache.", []string{"result"}, nil),
 		strategy:   prometheus.NewDesc("skarv_statement_strategy_total", "Statements by the strategy that ran them.", []string{"strategy"}, nil),
 	}
+	for i := range m.stripes {
+		m.stripes[i].load = &partitionCounts{}
+	}
+	return m
 }
 
 // Describe implements prometheus.Collector.

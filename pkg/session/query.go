@@ -108,8 +108,8 @@ func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Param
 }
 
 func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*plan.Plan, error) {
-	if len(s.snap.Groups) == 0 {
-		return nil, sqlerr.UnknownError.New("the cluster has no node groups yet: skarvctl cluster init")
+	if err := s.served(); err != nil {
+		return nil, err
 	}
 	if s.mutex != nil {
 		if err := s.checkUserLocks(); err != nil {
@@ -310,10 +310,21 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 			return err
 		}
 		s.snap = s.snapshot()
+		if err := s.served(); err != nil {
+			return err
+		}
 		if p, err = s.plan(); err != nil {
 			return err
 		}
 	}
+}
+
+// served returns an error if there is no cluster, not yet or not any more.
+func (s *Session) served() error {
+	if len(s.snap.Groups) == 0 || s.snap.Map == nil {
+		return sqlerr.UnknownError.New("there is no cluster with node groups here: skarvctl cluster init or skarvctl import makes one")
+	}
+	return nil
 }
 
 // dataBy is data by the session's present snapshot. errMoved says that this is not the newest one.

@@ -59,6 +59,8 @@ type Config struct {
 	Transactions *txn.Coordinator
 	// ListReorganisations returns those that are known, oldest first.
 	ListReorganisations func(context.Context) ([]Reorganisation, error)
+	// PartitionLoad returns how many statements per second all processes run on each partition.
+	PartitionLoad func(context.Context) ([]float64, error)
 	// HoldCommits runs look while nothing is committed in the whole cluster.
 	HoldCommits func(ctx context.Context, look func() error) error
 	// ListTransactions returns those that are prepared or whose end is still known; with an id only that one.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -137,11 +138,7 @@ func (s *Session) virtualTable(name string) (*table, error) {
 		}
 		return t, nil
 	case "partitions":
-		t := newTable("#partition_id", "#node_group", "#epoch")
-		for i := range placement.Partitions {
-			t.add(i, int(s.snap.Map.Owner(placement.Partition(i))), s.snap.Map.Epoch())
-		}
-		return t, nil
+		return s.partitionsTable()
 	case "tables":
 		t := newTable("table_schema", "table_name", "kind", "distribution_key", "#node_group")
 		for _, db := range sortedKeys(s.snap.Databases) {
@@ -174,6 +171,26 @@ func (s *Session) virtualTable(name string) (*table, error) {
 		return t, nil
 	}
 	return nil, sqlerr.NoSuchTable.New(skarvDB, name)
+}
+
+// perSecond is a rate as a row shows it.
+type perSecond float64
+
+func (r perSecond) String() string { return strconv.FormatFloat(float64(r), 'f', 3, 64) }
+
+// partitionsTable is the partition map, and how busy all processes together find the partitions.
+func (s *Session) partitionsTable() (*table, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
+	defer cancel()
+	rates, err := s.cfg.PartitionLoad(ctx)
+	if err != nil {
+		return nil, sqlerr.UnknownError.New(err.Error())
+	}
+	t := newTable("#partition_id", "#node_group", "#epoch", "#statements_per_second")
+	for i := range placement.Partitions {
+		t.add(i, int(s.snap.Map.Owner(placement.Partition(i))), s.snap.Map.Epoch(), perSecond(rates[i]))
+	}
+	return t, nil
 }
 
 // transactionsTable is the transactions over several node groups that are prepared, and how those ended that are not

@@ -144,6 +144,40 @@ func (c *Change) DeleteRecord(kind RecordKind, id string, revision int64) *Chang
 	return c.remove(c.store.recordKey(kind, id), revision)
 }
 
+// ExpectRecord makes the change depend on a record's revision.
+func (c *Change) ExpectRecord(kind RecordKind, id string, revision int64) *Change {
+	c.expect(c.store.recordKey(kind, id), revision)
+	return c
+}
+
+// ExpectNoCluster makes the change depend on that there is no cluster.
+func (c *Change) ExpectNoCluster() *Change {
+	c.expect(c.store.clusterKey(), Absent)
+	return c
+}
+
+// DropCatalog removes all databases, tables, routines and accounts. Nothing else of the kind may be in the same change.
+func (c *Change) DropCatalog() *Change {
+	for _, kind := range []string{kindDB, kindTable, kindRoutine, kindAccount} {
+		c.ops = append(c.ops, clientv3.OpDelete(c.store.prefix+kind+"/", clientv3.WithPrefix()))
+	}
+	return c
+}
+
+// DropCluster removes the cluster if nothing of it was changed after revision: what it is, its map, node groups, catalog,
+// sequences, and the records of what was done to it. What processes say of themselves stays, and numbers that were given out
+// are not given out again.
+func (c *Change) DropCluster(revision int64) *Change {
+	for _, kind := range []string{kindCluster, kindMap, kindGroup, kindDB, kindTable, kindRoutine, string(DDLJobs), string(ReorgLock)} {
+		c.cmps = append(c.cmps, clientv3.Compare(clientv3.ModRevision(c.store.prefix+kind), "<", revision+1).WithPrefix())
+	}
+	c.DropCatalog().remove(c.store.clusterKey(), Any).remove(c.store.mapKey(), Any)
+	for _, kind := range []string{kindGroup, kindSeq, string(DDLJobs), string(Reorgs), string(ReorgLock), string(ReorgProgress)} {
+		c.ops = append(c.ops, clientv3.OpDelete(c.store.prefix+kind+"/", clientv3.WithPrefix()))
+	}
+	return c
+}
+
 // Commit applies the change and returns the revision it made. ErrNotLeader and ErrConflict mean that nothing was
 // written; ErrUnavailable means that it is not known.
 func (c *Change) Commit(ctx context.Context) (int64, error) {

@@ -21,6 +21,10 @@ const (
 	ReorgProgress RecordKind = "reorgprogress"
 	Secrets       RecordKind = "secret"
 	Gates         RecordKind = "gate" // see Gate
+	// Claims say who is at work on something that only one may do; Leavings, which servers of a cluster that was given up are
+	// not clean yet.
+	Claims   RecordKind = "claim"
+	Leavings RecordKind = "leaving"
 )
 
 // Record is one stored record.
@@ -113,6 +117,15 @@ func (s *Store) WatchRecords(ctx context.Context, kind RecordKind, fn func(Recor
 			return err
 		}
 	}
+}
+
+// NextIDs hands out n ids of a kind of object in a row, and returns the first.
+func (s *Store) NextIDs(ctx context.Context, what string, n uint64) (uint64, error) {
+	first, err := s.allocate(ctx, s.nextKey(what), n)
+	if err != nil {
+		return 0, fmt.Errorf("next ids of %s: %w", what, err)
+	}
+	return first, nil
 }
 
 // NextID hands out the ids 1, 2, 3, ... of a kind of object, each once.

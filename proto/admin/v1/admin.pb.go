@@ -129,7 +129,7 @@ func (x ChangeReorganisationRequest_Action) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ChangeReorganisationRequest_Action.Descriptor instead.
 func (ChangeReorganisationRequest_Action) EnumDescriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{22, 0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{39, 0}
 }
 
 type PutUserRequest_Mode int32
@@ -178,7 +178,7 @@ func (x PutUserRequest_Mode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PutUserRequest_Mode.Descriptor instead.
 func (PutUserRequest_Mode) EnumDescriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{40, 0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{57, 0}
 }
 
 type StatusRequest struct {
@@ -891,6 +891,1130 @@ func (x *InitClusterResponse) GetWarnings() []string {
 	return nil
 }
 
+type ImportClusterRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NodeGroup     *NodeGroup             `protobuf:"bytes,1,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"`                                                // name and nodes
+	Keys          map[string]string      `protobuf:"bytes,2,rep,name=keys,proto3" json:"keys,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // DB.TABLE -> columns, with commas
+	References    []string               `protobuf:"bytes,3,rep,name=references,proto3" json:"references,omitempty"`                                                               // DB.TABLE or DB.*
+	Singles       []string               `protobuf:"bytes,4,rep,name=singles,proto3" json:"singles,omitempty"`
+	DryRun        bool                   `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	Accounts      bool                   `protobuf:"varint,6,opt,name=accounts,proto3" json:"accounts,omitempty"`
+	Connected     bool                   `protobuf:"varint,7,opt,name=connected,proto3" json:"connected,omitempty"` // although clients are connected
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportClusterRequest) Reset() {
+	*x = ImportClusterRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportClusterRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportClusterRequest) ProtoMessage() {}
+
+func (x *ImportClusterRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportClusterRequest.ProtoReflect.Descriptor instead.
+func (*ImportClusterRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ImportClusterRequest) GetNodeGroup() *NodeGroup {
+	if x != nil {
+		return x.NodeGroup
+	}
+	return nil
+}
+
+func (x *ImportClusterRequest) GetKeys() map[string]string {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+func (x *ImportClusterRequest) GetReferences() []string {
+	if x != nil {
+		return x.References
+	}
+	return nil
+}
+
+func (x *ImportClusterRequest) GetSingles() []string {
+	if x != nil {
+		return x.Singles
+	}
+	return nil
+}
+
+func (x *ImportClusterRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *ImportClusterRequest) GetAccounts() bool {
+	if x != nil {
+		return x.Accounts
+	}
+	return false
+}
+
+func (x *ImportClusterRequest) GetConnected() bool {
+	if x != nil {
+		return x.Connected
+	}
+	return false
+}
+
+type ImportClusterResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Step          string                 `protobuf:"bytes,1,opt,name=step,proto3" json:"step,omitempty"`
+	Report        *ImportReport          `protobuf:"bytes,2,opt,name=report,proto3" json:"report,omitempty"` // only in the last message
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportClusterResponse) Reset() {
+	*x = ImportClusterResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportClusterResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportClusterResponse) ProtoMessage() {}
+
+func (x *ImportClusterResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportClusterResponse.ProtoReflect.Descriptor instead.
+func (*ImportClusterResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ImportClusterResponse) GetStep() string {
+	if x != nil {
+		return x.Step
+	}
+	return ""
+}
+
+func (x *ImportClusterResponse) GetReport() *ImportReport {
+	if x != nil {
+		return x.Report
+	}
+	return nil
+}
+
+type ImportReport struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ClusterId     string                 `protobuf:"bytes,1,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"` // empty: not done
+	Flavor        string                 `protobuf:"bytes,2,opt,name=flavor,proto3" json:"flavor,omitempty"`
+	Version       string                 `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
+	Tables        []*ImportedTable       `protobuf:"bytes,4,rep,name=tables,proto3" json:"tables,omitempty"`
+	Accounts      []*ImportedAccount     `protobuf:"bytes,5,rep,name=accounts,proto3" json:"accounts,omitempty"`
+	Findings      []*Finding             `protobuf:"bytes,6,rep,name=findings,proto3" json:"findings,omitempty"` // about the server
+	Clients       []string               `protobuf:"bytes,7,rep,name=clients,proto3" json:"clients,omitempty"`
+	Refusals      []string               `protobuf:"bytes,8,rep,name=refusals,proto3" json:"refusals,omitempty"` // what keeps the import from being done
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportReport) Reset() {
+	*x = ImportReport{}
+	mi := &file_admin_v1_admin_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportReport) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportReport) ProtoMessage() {}
+
+func (x *ImportReport) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportReport.ProtoReflect.Descriptor instead.
+func (*ImportReport) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ImportReport) GetClusterId() string {
+	if x != nil {
+		return x.ClusterId
+	}
+	return ""
+}
+
+func (x *ImportReport) GetFlavor() string {
+	if x != nil {
+		return x.Flavor
+	}
+	return ""
+}
+
+func (x *ImportReport) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *ImportReport) GetTables() []*ImportedTable {
+	if x != nil {
+		return x.Tables
+	}
+	return nil
+}
+
+func (x *ImportReport) GetAccounts() []*ImportedAccount {
+	if x != nil {
+		return x.Accounts
+	}
+	return nil
+}
+
+func (x *ImportReport) GetFindings() []*Finding {
+	if x != nil {
+		return x.Findings
+	}
+	return nil
+}
+
+func (x *ImportReport) GetClients() []string {
+	if x != nil {
+		return x.Clients
+	}
+	return nil
+}
+
+func (x *ImportReport) GetRefusals() []string {
+	if x != nil {
+		return x.Refusals
+	}
+	return nil
+}
+
+type ImportedTable struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Database      string                 `protobuf:"bytes,1,opt,name=database,proto3" json:"database,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Kind          string                 `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"` // sharded, reference, single, view; empty: left alone
+	Key           []string               `protobuf:"bytes,4,rep,name=key,proto3" json:"key,omitempty"`
+	Why           string                 `protobuf:"bytes,5,opt,name=why,proto3" json:"why,omitempty"`
+	Rows          uint64                 `protobuf:"varint,6,opt,name=rows,proto3" json:"rows,omitempty"` // about
+	Bytes         uint64                 `protobuf:"varint,7,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	GlobalIndexes []string               `protobuf:"bytes,8,rep,name=global_indexes,json=globalIndexes,proto3" json:"global_indexes,omitempty"`
+	Findings      []*Finding             `protobuf:"bytes,9,rep,name=findings,proto3" json:"findings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportedTable) Reset() {
+	*x = ImportedTable{}
+	mi := &file_admin_v1_admin_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportedTable) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportedTable) ProtoMessage() {}
+
+func (x *ImportedTable) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportedTable.ProtoReflect.Descriptor instead.
+func (*ImportedTable) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ImportedTable) GetDatabase() string {
+	if x != nil {
+		return x.Database
+	}
+	return ""
+}
+
+func (x *ImportedTable) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ImportedTable) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *ImportedTable) GetKey() []string {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *ImportedTable) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+func (x *ImportedTable) GetRows() uint64 {
+	if x != nil {
+		return x.Rows
+	}
+	return 0
+}
+
+func (x *ImportedTable) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *ImportedTable) GetGlobalIndexes() []string {
+	if x != nil {
+		return x.GlobalIndexes
+	}
+	return nil
+}
+
+func (x *ImportedTable) GetFindings() []*Finding {
+	if x != nil {
+		return x.Findings
+	}
+	return nil
+}
+
+type ImportedAccount struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Grants        map[string]string      `protobuf:"bytes,2,rep,name=grants,proto3" json:"grants,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Problem       string                 `protobuf:"bytes,3,opt,name=problem,proto3" json:"problem,omitempty"` // why it is not made an account of the cluster, or what of it is lost
+	Imported      bool                   `protobuf:"varint,4,opt,name=imported,proto3" json:"imported,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportedAccount) Reset() {
+	*x = ImportedAccount{}
+	mi := &file_admin_v1_admin_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportedAccount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportedAccount) ProtoMessage() {}
+
+func (x *ImportedAccount) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportedAccount.ProtoReflect.Descriptor instead.
+func (*ImportedAccount) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ImportedAccount) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ImportedAccount) GetGrants() map[string]string {
+	if x != nil {
+		return x.Grants
+	}
+	return nil
+}
+
+func (x *ImportedAccount) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
+}
+
+func (x *ImportedAccount) GetImported() bool {
+	if x != nil {
+		return x.Imported
+	}
+	return false
+}
+
+type Finding struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Level         string                 `protobuf:"bytes,1,opt,name=level,proto3" json:"level,omitempty"` // note, warning, refused
+	What          string                 `protobuf:"bytes,2,opt,name=what,proto3" json:"what,omitempty"`
+	Fix           string                 `protobuf:"bytes,3,opt,name=fix,proto3" json:"fix,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Finding) Reset() {
+	*x = Finding{}
+	mi := &file_admin_v1_admin_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Finding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Finding) ProtoMessage() {}
+
+func (x *Finding) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Finding.ProtoReflect.Descriptor instead.
+func (*Finding) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Finding) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+func (x *Finding) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *Finding) GetFix() string {
+	if x != nil {
+		return x.Fix
+	}
+	return ""
+}
+
+type LeaveClusterRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	DryRun        bool                   `protobuf:"varint,1,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaveClusterRequest) Reset() {
+	*x = LeaveClusterRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveClusterRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveClusterRequest) ProtoMessage() {}
+
+func (x *LeaveClusterRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveClusterRequest.ProtoReflect.Descriptor instead.
+func (*LeaveClusterRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *LeaveClusterRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+type LeaveClusterResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Step          string                 `protobuf:"bytes,1,opt,name=step,proto3" json:"step,omitempty"`
+	Report        *LeaveReport           `protobuf:"bytes,2,opt,name=report,proto3" json:"report,omitempty"` // only in the last message
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaveClusterResponse) Reset() {
+	*x = LeaveClusterResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveClusterResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveClusterResponse) ProtoMessage() {}
+
+func (x *LeaveClusterResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveClusterResponse.ProtoReflect.Descriptor instead.
+func (*LeaveClusterResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *LeaveClusterResponse) GetStep() string {
+	if x != nil {
+		return x.Step
+	}
+	return ""
+}
+
+func (x *LeaveClusterResponse) GetReport() *LeaveReport {
+	if x != nil {
+		return x.Report
+	}
+	return nil
+}
+
+type LeaveReport struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Addr          string                 `protobuf:"bytes,1,opt,name=addr,proto3" json:"addr,omitempty"`             // of the server
+	Refusals      []string               `protobuf:"bytes,2,rep,name=refusals,proto3" json:"refusals,omitempty"`     // what keeps it from being done
+	Statements    []string               `protobuf:"bytes,3,rep,name=statements,proto3" json:"statements,omitempty"` // what is, or would be, run on the server
+	Done          bool                   `protobuf:"varint,4,opt,name=done,proto3" json:"done,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaveReport) Reset() {
+	*x = LeaveReport{}
+	mi := &file_admin_v1_admin_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveReport) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveReport) ProtoMessage() {}
+
+func (x *LeaveReport) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveReport.ProtoReflect.Descriptor instead.
+func (*LeaveReport) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *LeaveReport) GetAddr() string {
+	if x != nil {
+		return x.Addr
+	}
+	return ""
+}
+
+func (x *LeaveReport) GetRefusals() []string {
+	if x != nil {
+		return x.Refusals
+	}
+	return nil
+}
+
+func (x *LeaveReport) GetStatements() []string {
+	if x != nil {
+		return x.Statements
+	}
+	return nil
+}
+
+func (x *LeaveReport) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
+type ChecksumRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Database      string                 `protobuf:"bytes,1,opt,name=database,proto3" json:"database,omitempty"`                                   // empty: all
+	Table         string                 `protobuf:"bytes,2,opt,name=table,proto3" json:"table,omitempty"`                                         // empty: all of the database
+	RowsPerSecond uint32                 `protobuf:"varint,3,opt,name=rows_per_second,json=rowsPerSecond,proto3" json:"rows_per_second,omitempty"` // of each server; 0: no limit
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChecksumRequest) Reset() {
+	*x = ChecksumRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChecksumRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChecksumRequest) ProtoMessage() {}
+
+func (x *ChecksumRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChecksumRequest.ProtoReflect.Descriptor instead.
+func (*ChecksumRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ChecksumRequest) GetDatabase() string {
+	if x != nil {
+		return x.Database
+	}
+	return ""
+}
+
+func (x *ChecksumRequest) GetTable() string {
+	if x != nil {
+		return x.Table
+	}
+	return ""
+}
+
+func (x *ChecksumRequest) GetRowsPerSecond() uint32 {
+	if x != nil {
+		return x.RowsPerSecond
+	}
+	return 0
+}
+
+type ChecksumResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Progress      *ChecksumProgress      `protobuf:"bytes,1,opt,name=progress,proto3" json:"progress,omitempty"`
+	Report        *ChecksumReport        `protobuf:"bytes,2,opt,name=report,proto3" json:"report,omitempty"` // only in the last message
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChecksumResponse) Reset() {
+	*x = ChecksumResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChecksumResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChecksumResponse) ProtoMessage() {}
+
+func (x *ChecksumResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChecksumResponse.ProtoReflect.Descriptor instead.
+func (*ChecksumResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ChecksumResponse) GetProgress() *ChecksumProgress {
+	if x != nil {
+		return x.Progress
+	}
+	return nil
+}
+
+func (x *ChecksumResponse) GetReport() *ChecksumReport {
+	if x != nil {
+		return x.Report
+	}
+	return nil
+}
+
+type ChecksumProgress struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	What          string                 `protobuf:"bytes,1,opt,name=what,proto3" json:"what,omitempty"` // being compared
+	Rows          uint64                 `protobuf:"varint,2,opt,name=rows,proto3" json:"rows,omitempty"`
+	RowsEstimated uint64                 `protobuf:"varint,3,opt,name=rows_estimated,json=rowsEstimated,proto3" json:"rows_estimated,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChecksumProgress) Reset() {
+	*x = ChecksumProgress{}
+	mi := &file_admin_v1_admin_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChecksumProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChecksumProgress) ProtoMessage() {}
+
+func (x *ChecksumProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChecksumProgress.ProtoReflect.Descriptor instead.
+func (*ChecksumProgress) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ChecksumProgress) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *ChecksumProgress) GetRows() uint64 {
+	if x != nil {
+		return x.Rows
+	}
+	return 0
+}
+
+func (x *ChecksumProgress) GetRowsEstimated() uint64 {
+	if x != nil {
+		return x.RowsEstimated
+	}
+	return 0
+}
+
+type ChecksumReport struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tables        []*ChecksumTable       `protobuf:"bytes,1,rep,name=tables,proto3" json:"tables,omitempty"`
+	Skipped       []string               `protobuf:"bytes,2,rep,name=skipped,proto3" json:"skipped,omitempty"` // what was not compared, and why
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChecksumReport) Reset() {
+	*x = ChecksumReport{}
+	mi := &file_admin_v1_admin_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChecksumReport) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChecksumReport) ProtoMessage() {}
+
+func (x *ChecksumReport) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChecksumReport.ProtoReflect.Descriptor instead.
+func (*ChecksumReport) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ChecksumReport) GetTables() []*ChecksumTable {
+	if x != nil {
+		return x.Tables
+	}
+	return nil
+}
+
+func (x *ChecksumReport) GetSkipped() []string {
+	if x != nil {
+		return x.Skipped
+	}
+	return nil
+}
+
+type ChecksumTable struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Table         string                 `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`           // DB.TABLE
+	Comparison    string                 `protobuf:"bytes,2,opt,name=comparison,proto3" json:"comparison,omitempty"` // placement, reference copies, replica, moving copies, index
+	Between       string                 `protobuf:"bytes,3,opt,name=between,proto3" json:"between,omitempty"`       // node groups or servers
+	Rows          uint64                 `protobuf:"varint,4,opt,name=rows,proto3" json:"rows,omitempty"`            // found right
+	Differs       uint64                 `protobuf:"varint,5,opt,name=differs,proto3" json:"differs,omitempty"`
+	Unverified    uint64                 `protobuf:"varint,6,opt,name=unverified,proto3" json:"unverified,omitempty"`  // rows that changed all the time
+	Differences   []*ChecksumDifference  `protobuf:"bytes,7,rep,name=differences,proto3" json:"differences,omitempty"` // the first ones
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChecksumTable) Reset() {
+	*x = ChecksumTable{}
+	mi := &file_admin_v1_admin_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChecksumTable) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChecksumTable) ProtoMessage() {}
+
+func (x *ChecksumTable) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChecksumTable.ProtoReflect.Descriptor instead.
+func (*ChecksumTable) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ChecksumTable) GetTable() string {
+	if x != nil {
+		return x.Table
+	}
+	return ""
+}
+
+func (x *ChecksumTable) GetComparison() string {
+	if x != nil {
+		return x.Comparison
+	}
+	return ""
+}
+
+func (x *ChecksumTable) GetBetween() string {
+	if x != nil {
+		return x.Between
+	}
+	return ""
+}
+
+func (x *ChecksumTable) GetRows() uint64 {
+	if x != nil {
+		return x.Rows
+	}
+	return 0
+}
+
+func (x *ChecksumTable) GetDiffers() uint64 {
+	if x != nil {
+		return x.Differs
+	}
+	return 0
+}
+
+func (x *ChecksumTable) GetUnverified() uint64 {
+	if x != nil {
+		return x.Unverified
+	}
+	return 0
+}
+
+func (x *ChecksumTable) GetDifferences() []*ChecksumDifference {
+	if x != nil {
+		return x.Differences
+	}
+	return nil
+}
+
+type ChecksumDifference struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	What          string                 `protobuf:"bytes,2,opt,name=what,proto3" json:"what,omitempty"`
+	Partition     int32                  `protobuf:"varint,3,opt,name=partition,proto3" json:"partition,omitempty"` // -1: none
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChecksumDifference) Reset() {
+	*x = ChecksumDifference{}
+	mi := &file_admin_v1_admin_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChecksumDifference) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChecksumDifference) ProtoMessage() {}
+
+func (x *ChecksumDifference) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChecksumDifference.ProtoReflect.Descriptor instead.
+func (*ChecksumDifference) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ChecksumDifference) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ChecksumDifference) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *ChecksumDifference) GetPartition() int32 {
+	if x != nil {
+		return x.Partition
+	}
+	return 0
+}
+
+type PartitionLoadRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Cluster       bool                   `protobuf:"varint,1,opt,name=cluster,proto3" json:"cluster,omitempty"` // of all processes together, not of the one that is asked
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PartitionLoadRequest) Reset() {
+	*x = PartitionLoadRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PartitionLoadRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PartitionLoadRequest) ProtoMessage() {}
+
+func (x *PartitionLoadRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PartitionLoadRequest.ProtoReflect.Descriptor instead.
+func (*PartitionLoadRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *PartitionLoadRequest) GetCluster() bool {
+	if x != nil {
+		return x.Cluster
+	}
+	return false
+}
+
+type PartitionLoadResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rates         []float64              `protobuf:"fixed64,1,rep,packed,name=rates,proto3" json:"rates,omitempty"`  // statements per second on partition 0, 1, ... 3839
+	Scattered     float64                `protobuf:"fixed64,2,opt,name=scattered,proto3" json:"scattered,omitempty"` // statements per second on all partitions
+	Missing       []string               `protobuf:"bytes,3,rep,name=missing,proto3" json:"missing,omitempty"`       // processes that do not answer
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PartitionLoadResponse) Reset() {
+	*x = PartitionLoadResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PartitionLoadResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PartitionLoadResponse) ProtoMessage() {}
+
+func (x *PartitionLoadResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PartitionLoadResponse.ProtoReflect.Descriptor instead.
+func (*PartitionLoadResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *PartitionLoadResponse) GetRates() []float64 {
+	if x != nil {
+		return x.Rates
+	}
+	return nil
+}
+
+func (x *PartitionLoadResponse) GetScattered() float64 {
+	if x != nil {
+		return x.Scattered
+	}
+	return 0
+}
+
+func (x *PartitionLoadResponse) GetMissing() []string {
+	if x != nil {
+		return x.Missing
+	}
+	return nil
+}
+
 type AddNodeGroupRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	NodeGroup     *NodeGroup             `protobuf:"bytes,1,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"` // name and nodes
@@ -901,7 +2025,7 @@ type AddNodeGroupRequest struct {
 
 func (x *AddNodeGroupRequest) Reset() {
 	*x = AddNodeGroupRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[9]
+	mi := &file_admin_v1_admin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -913,7 +2037,7 @@ func (x *AddNodeGroupRequest) String() string {
 func (*AddNodeGroupRequest) ProtoMessage() {}
 
 func (x *AddNodeGroupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[9]
+	mi := &file_admin_v1_admin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -926,7 +2050,7 @@ func (x *AddNodeGroupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddNodeGroupRequest.ProtoReflect.Descriptor instead.
 func (*AddNodeGroupRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{9}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AddNodeGroupRequest) GetNodeGroup() *NodeGroup {
@@ -954,7 +2078,7 @@ type AddNodeGroupResponse struct {
 
 func (x *AddNodeGroupResponse) Reset() {
 	*x = AddNodeGroupResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[10]
+	mi := &file_admin_v1_admin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -966,7 +2090,7 @@ func (x *AddNodeGroupResponse) String() string {
 func (*AddNodeGroupResponse) ProtoMessage() {}
 
 func (x *AddNodeGroupResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[10]
+	mi := &file_admin_v1_admin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -979,7 +2103,7 @@ func (x *AddNodeGroupResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddNodeGroupResponse.ProtoReflect.Descriptor instead.
 func (*AddNodeGroupResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{10}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *AddNodeGroupResponse) GetId() uint32 {
@@ -1012,7 +2136,7 @@ type RemoveNodeGroupRequest struct {
 
 func (x *RemoveNodeGroupRequest) Reset() {
 	*x = RemoveNodeGroupRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[11]
+	mi := &file_admin_v1_admin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1024,7 +2148,7 @@ func (x *RemoveNodeGroupRequest) String() string {
 func (*RemoveNodeGroupRequest) ProtoMessage() {}
 
 func (x *RemoveNodeGroupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[11]
+	mi := &file_admin_v1_admin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1037,7 +2161,7 @@ func (x *RemoveNodeGroupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveNodeGroupRequest.ProtoReflect.Descriptor instead.
 func (*RemoveNodeGroupRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{11}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RemoveNodeGroupRequest) GetNodeGroup() string {
@@ -1055,7 +2179,7 @@ type RemoveNodeGroupResponse struct {
 
 func (x *RemoveNodeGroupResponse) Reset() {
 	*x = RemoveNodeGroupResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[12]
+	mi := &file_admin_v1_admin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1067,7 +2191,7 @@ func (x *RemoveNodeGroupResponse) String() string {
 func (*RemoveNodeGroupResponse) ProtoMessage() {}
 
 func (x *RemoveNodeGroupResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[12]
+	mi := &file_admin_v1_admin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1080,7 +2204,7 @@ func (x *RemoveNodeGroupResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveNodeGroupResponse.ProtoReflect.Descriptor instead.
 func (*RemoveNodeGroupResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{12}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{29}
 }
 
 type Share struct {
@@ -1093,7 +2217,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_admin_v1_admin_proto_msgTypes[13]
+	mi := &file_admin_v1_admin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +2229,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[13]
+	mi := &file_admin_v1_admin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +2242,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{13}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Share) GetNodeGroup() string {
@@ -1144,13 +2268,14 @@ type ReorganiseRequest struct {
 	To            string                 `protobuf:"bytes,5,opt,name=to,proto3" json:"to,omitempty"`
 	DryRun        bool                   `protobuf:"varint,6,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	WindowSeconds uint64                 `protobuf:"varint,7,opt,name=window_seconds,json=windowSeconds,proto3" json:"window_seconds,omitempty"` // how long it can be taken back after the cutover
+	ByLoad        bool                   `protobuf:"varint,8,opt,name=by_load,json=byLoad,proto3" json:"by_load,omitempty"`                      // groups get an equal share of the statements rather than of the partitions
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReorganiseRequest) Reset() {
 	*x = ReorganiseRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[14]
+	mi := &file_admin_v1_admin_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1162,7 +2287,7 @@ func (x *ReorganiseRequest) String() string {
 func (*ReorganiseRequest) ProtoMessage() {}
 
 func (x *ReorganiseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[14]
+	mi := &file_admin_v1_admin_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1175,7 +2300,7 @@ func (x *ReorganiseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganiseRequest.ProtoReflect.Descriptor instead.
 func (*ReorganiseRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{14}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ReorganiseRequest) GetKind() string {
@@ -1227,6 +2352,13 @@ func (x *ReorganiseRequest) GetWindowSeconds() uint64 {
 	return 0
 }
 
+func (x *ReorganiseRequest) GetByLoad() bool {
+	if x != nil {
+		return x.ByLoad
+	}
+	return false
+}
+
 type ReorganiseResponse struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Reorganisation *Reorganisation        `protobuf:"bytes,1,opt,name=reorganisation,proto3" json:"reorganisation,omitempty"` // without an id in a dry run; unset if there is nothing to do
@@ -1239,7 +2371,7 @@ type ReorganiseResponse struct {
 
 func (x *ReorganiseResponse) Reset() {
 	*x = ReorganiseResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[15]
+	mi := &file_admin_v1_admin_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1251,7 +2383,7 @@ func (x *ReorganiseResponse) String() string {
 func (*ReorganiseResponse) ProtoMessage() {}
 
 func (x *ReorganiseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[15]
+	mi := &file_admin_v1_admin_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1264,7 +2396,7 @@ func (x *ReorganiseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganiseResponse.ProtoReflect.Descriptor instead.
 func (*ReorganiseResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{15}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ReorganiseResponse) GetReorganisation() *Reorganisation {
@@ -1307,7 +2439,7 @@ type Transfer struct {
 
 func (x *Transfer) Reset() {
 	*x = Transfer{}
-	mi := &file_admin_v1_admin_proto_msgTypes[16]
+	mi := &file_admin_v1_admin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1319,7 +2451,7 @@ func (x *Transfer) String() string {
 func (*Transfer) ProtoMessage() {}
 
 func (x *Transfer) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[16]
+	mi := &file_admin_v1_admin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1332,7 +2464,7 @@ func (x *Transfer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transfer.ProtoReflect.Descriptor instead.
 func (*Transfer) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{16}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Transfer) GetFrom() uint32 {
@@ -1386,7 +2518,7 @@ type Reorganisation struct {
 
 func (x *Reorganisation) Reset() {
 	*x = Reorganisation{}
-	mi := &file_admin_v1_admin_proto_msgTypes[17]
+	mi := &file_admin_v1_admin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +2530,7 @@ func (x *Reorganisation) String() string {
 func (*Reorganisation) ProtoMessage() {}
 
 func (x *Reorganisation) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[17]
+	mi := &file_admin_v1_admin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +2543,7 @@ func (x *Reorganisation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reorganisation.ProtoReflect.Descriptor instead.
 func (*Reorganisation) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{17}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Reorganisation) GetId() string {
@@ -1529,7 +2661,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_admin_v1_admin_proto_msgTypes[18]
+	mi := &file_admin_v1_admin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1541,7 +2673,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[18]
+	mi := &file_admin_v1_admin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1554,7 +2686,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{18}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Step) GetState() string {
@@ -1592,7 +2724,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_admin_v1_admin_proto_msgTypes[19]
+	mi := &file_admin_v1_admin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1604,7 +2736,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[19]
+	mi := &file_admin_v1_admin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1617,7 +2749,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{19}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Progress) GetAt() *timestamppb.Timestamp {
@@ -1720,7 +2852,7 @@ type ReorganisationsRequest struct {
 
 func (x *ReorganisationsRequest) Reset() {
 	*x = ReorganisationsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[20]
+	mi := &file_admin_v1_admin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1732,7 +2864,7 @@ func (x *ReorganisationsRequest) String() string {
 func (*ReorganisationsRequest) ProtoMessage() {}
 
 func (x *ReorganisationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[20]
+	mi := &file_admin_v1_admin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1745,7 +2877,7 @@ func (x *ReorganisationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganisationsRequest.ProtoReflect.Descriptor instead.
 func (*ReorganisationsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{20}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ReorganisationsRequest) GetId() string {
@@ -1764,7 +2896,7 @@ type ReorganisationsResponse struct {
 
 func (x *ReorganisationsResponse) Reset() {
 	*x = ReorganisationsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[21]
+	mi := &file_admin_v1_admin_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1776,7 +2908,7 @@ func (x *ReorganisationsResponse) String() string {
 func (*ReorganisationsResponse) ProtoMessage() {}
 
 func (x *ReorganisationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[21]
+	mi := &file_admin_v1_admin_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1789,7 +2921,7 @@ func (x *ReorganisationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganisationsResponse.ProtoReflect.Descriptor instead.
 func (*ReorganisationsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{21}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ReorganisationsResponse) GetReorganisations() []*Reorganisation {
@@ -1809,7 +2941,7 @@ type ChangeReorganisationRequest struct {
 
 func (x *ChangeReorganisationRequest) Reset() {
 	*x = ChangeReorganisationRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[22]
+	mi := &file_admin_v1_admin_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1821,7 +2953,7 @@ func (x *ChangeReorganisationRequest) String() string {
 func (*ChangeReorganisationRequest) ProtoMessage() {}
 
 func (x *ChangeReorganisationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[22]
+	mi := &file_admin_v1_admin_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1834,7 +2966,7 @@ func (x *ChangeReorganisationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeReorganisationRequest.ProtoReflect.Descriptor instead.
 func (*ChangeReorganisationRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{22}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ChangeReorganisationRequest) GetId() string {
@@ -1860,7 +2992,7 @@ type ChangeReorganisationResponse struct {
 
 func (x *ChangeReorganisationResponse) Reset() {
 	*x = ChangeReorganisationResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[23]
+	mi := &file_admin_v1_admin_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1872,7 +3004,7 @@ func (x *ChangeReorganisationResponse) String() string {
 func (*ChangeReorganisationResponse) ProtoMessage() {}
 
 func (x *ChangeReorganisationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[23]
+	mi := &file_admin_v1_admin_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1885,7 +3017,7 @@ func (x *ChangeReorganisationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeReorganisationResponse.ProtoReflect.Descriptor instead.
 func (*ChangeReorganisationResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{23}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ChangeReorganisationResponse) GetReorganisation() *Reorganisation {
@@ -1904,7 +3036,7 @@ type TransactionsRequest struct {
 
 func (x *TransactionsRequest) Reset() {
 	*x = TransactionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[24]
+	mi := &file_admin_v1_admin_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1916,7 +3048,7 @@ func (x *TransactionsRequest) String() string {
 func (*TransactionsRequest) ProtoMessage() {}
 
 func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[24]
+	mi := &file_admin_v1_admin_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1929,7 +3061,7 @@ func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsRequest.ProtoReflect.Descriptor instead.
 func (*TransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{24}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *TransactionsRequest) GetId() string {
@@ -1948,7 +3080,7 @@ type TransactionsResponse struct {
 
 func (x *TransactionsResponse) Reset() {
 	*x = TransactionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[25]
+	mi := &file_admin_v1_admin_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1960,7 +3092,7 @@ func (x *TransactionsResponse) String() string {
 func (*TransactionsResponse) ProtoMessage() {}
 
 func (x *TransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[25]
+	mi := &file_admin_v1_admin_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1973,7 +3105,7 @@ func (x *TransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsResponse.ProtoReflect.Descriptor instead.
 func (*TransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{25}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *TransactionsResponse) GetTransactions() []*Transaction {
@@ -1996,7 +3128,7 @@ type Transaction struct {
 
 func (x *Transaction) Reset() {
 	*x = Transaction{}
-	mi := &file_admin_v1_admin_proto_msgTypes[26]
+	mi := &file_admin_v1_admin_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2008,7 +3140,7 @@ func (x *Transaction) String() string {
 func (*Transaction) ProtoMessage() {}
 
 func (x *Transaction) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[26]
+	mi := &file_admin_v1_admin_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2021,7 +3153,7 @@ func (x *Transaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
 func (*Transaction) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{26}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Transaction) GetId() string {
@@ -2067,7 +3199,7 @@ type PartitionsRequest struct {
 
 func (x *PartitionsRequest) Reset() {
 	*x = PartitionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[27]
+	mi := &file_admin_v1_admin_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2079,7 +3211,7 @@ func (x *PartitionsRequest) String() string {
 func (*PartitionsRequest) ProtoMessage() {}
 
 func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[27]
+	mi := &file_admin_v1_admin_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2092,7 +3224,7 @@ func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsRequest.ProtoReflect.Descriptor instead.
 func (*PartitionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{27}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{44}
 }
 
 type PartitionsResponse struct {
@@ -2106,7 +3238,7 @@ type PartitionsResponse struct {
 
 func (x *PartitionsResponse) Reset() {
 	*x = PartitionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[28]
+	mi := &file_admin_v1_admin_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2118,7 +3250,7 @@ func (x *PartitionsResponse) String() string {
 func (*PartitionsResponse) ProtoMessage() {}
 
 func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[28]
+	mi := &file_admin_v1_admin_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2131,7 +3263,7 @@ func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsResponse.ProtoReflect.Descriptor instead.
 func (*PartitionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{28}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *PartitionsResponse) GetEpoch() uint64 {
@@ -2164,7 +3296,7 @@ type TablesRequest struct {
 
 func (x *TablesRequest) Reset() {
 	*x = TablesRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[29]
+	mi := &file_admin_v1_admin_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2176,7 +3308,7 @@ func (x *TablesRequest) String() string {
 func (*TablesRequest) ProtoMessage() {}
 
 func (x *TablesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[29]
+	mi := &file_admin_v1_admin_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2189,7 +3321,7 @@ func (x *TablesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesRequest.ProtoReflect.Descriptor instead.
 func (*TablesRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{29}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *TablesRequest) GetDatabase() string {
@@ -2208,7 +3340,7 @@ type TablesResponse struct {
 
 func (x *TablesResponse) Reset() {
 	*x = TablesResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[30]
+	mi := &file_admin_v1_admin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2220,7 +3352,7 @@ func (x *TablesResponse) String() string {
 func (*TablesResponse) ProtoMessage() {}
 
 func (x *TablesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[30]
+	mi := &file_admin_v1_admin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2233,7 +3365,7 @@ func (x *TablesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesResponse.ProtoReflect.Descriptor instead.
 func (*TablesResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{30}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *TablesResponse) GetTables() []*Table {
@@ -2259,7 +3391,7 @@ type Table struct {
 
 func (x *Table) Reset() {
 	*x = Table{}
-	mi := &file_admin_v1_admin_proto_msgTypes[31]
+	mi := &file_admin_v1_admin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2271,7 +3403,7 @@ func (x *Table) String() string {
 func (*Table) ProtoMessage() {}
 
 func (x *Table) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[31]
+	mi := &file_admin_v1_admin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2284,7 +3416,7 @@ func (x *Table) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Table.ProtoReflect.Descriptor instead.
 func (*Table) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{31}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Table) GetDatabase() string {
@@ -2353,7 +3485,7 @@ type CheckIndexesRequest struct {
 
 func (x *CheckIndexesRequest) Reset() {
 	*x = CheckIndexesRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[32]
+	mi := &file_admin_v1_admin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2365,7 +3497,7 @@ func (x *CheckIndexesRequest) String() string {
 func (*CheckIndexesRequest) ProtoMessage() {}
 
 func (x *CheckIndexesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[32]
+	mi := &file_admin_v1_admin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2378,7 +3510,7 @@ func (x *CheckIndexesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckIndexesRequest.ProtoReflect.Descriptor instead.
 func (*CheckIndexesRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{32}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CheckIndexesRequest) GetTable() string {
@@ -2404,7 +3536,7 @@ type CheckIndexesResponse struct {
 
 func (x *CheckIndexesResponse) Reset() {
 	*x = CheckIndexesResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[33]
+	mi := &file_admin_v1_admin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2416,7 +3548,7 @@ func (x *CheckIndexesResponse) String() string {
 func (*CheckIndexesResponse) ProtoMessage() {}
 
 func (x *CheckIndexesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[33]
+	mi := &file_admin_v1_admin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2429,7 +3561,7 @@ func (x *CheckIndexesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckIndexesResponse.ProtoReflect.Descriptor instead.
 func (*CheckIndexesResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{33}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *CheckIndexesResponse) GetIndexes() []*IndexCheck {
@@ -2455,7 +3587,7 @@ type IndexCheck struct {
 
 func (x *IndexCheck) Reset() {
 	*x = IndexCheck{}
-	mi := &file_admin_v1_admin_proto_msgTypes[34]
+	mi := &file_admin_v1_admin_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2467,7 +3599,7 @@ func (x *IndexCheck) String() string {
 func (*IndexCheck) ProtoMessage() {}
 
 func (x *IndexCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[34]
+	mi := &file_admin_v1_admin_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2480,7 +3612,7 @@ func (x *IndexCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexCheck.ProtoReflect.Descriptor instead.
 func (*IndexCheck) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{34}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *IndexCheck) GetTable() string {
@@ -2549,7 +3681,7 @@ type RouteRequest struct {
 
 func (x *RouteRequest) Reset() {
 	*x = RouteRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[35]
+	mi := &file_admin_v1_admin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2561,7 +3693,7 @@ func (x *RouteRequest) String() string {
 func (*RouteRequest) ProtoMessage() {}
 
 func (x *RouteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[35]
+	mi := &file_admin_v1_admin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2574,7 +3706,7 @@ func (x *RouteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteRequest.ProtoReflect.Descriptor instead.
 func (*RouteRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{35}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *RouteRequest) GetTable() string {
@@ -2605,7 +3737,7 @@ type RouteResponse struct {
 
 func (x *RouteResponse) Reset() {
 	*x = RouteResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[36]
+	mi := &file_admin_v1_admin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2617,7 +3749,7 @@ func (x *RouteResponse) String() string {
 func (*RouteResponse) ProtoMessage() {}
 
 func (x *RouteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[36]
+	mi := &file_admin_v1_admin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2630,7 +3762,7 @@ func (x *RouteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteResponse.ProtoReflect.Descriptor instead.
 func (*RouteResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{36}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *RouteResponse) GetExact() bool {
@@ -2683,7 +3815,7 @@ type ListUsersRequest struct {
 
 func (x *ListUsersRequest) Reset() {
 	*x = ListUsersRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[37]
+	mi := &file_admin_v1_admin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2695,7 +3827,7 @@ func (x *ListUsersRequest) String() string {
 func (*ListUsersRequest) ProtoMessage() {}
 
 func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[37]
+	mi := &file_admin_v1_admin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2708,7 +3840,7 @@ func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
 func (*ListUsersRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{37}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{54}
 }
 
 type ListUsersResponse struct {
@@ -2720,7 +3852,7 @@ type ListUsersResponse struct {
 
 func (x *ListUsersResponse) Reset() {
 	*x = ListUsersResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[38]
+	mi := &file_admin_v1_admin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2732,7 +3864,7 @@ func (x *ListUsersResponse) String() string {
 func (*ListUsersResponse) ProtoMessage() {}
 
 func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[38]
+	mi := &file_admin_v1_admin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2745,7 +3877,7 @@ func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
 func (*ListUsersResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{38}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ListUsersResponse) GetUsers() []*User {
@@ -2768,7 +3900,7 @@ type User struct {
 
 func (x *User) Reset() {
 	*x = User{}
-	mi := &file_admin_v1_admin_proto_msgTypes[39]
+	mi := &file_admin_v1_admin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2780,7 +3912,7 @@ func (x *User) String() string {
 func (*User) ProtoMessage() {}
 
 func (x *User) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[39]
+	mi := &file_admin_v1_admin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2793,7 +3925,7 @@ func (x *User) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use User.ProtoReflect.Descriptor instead.
 func (*User) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{39}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *User) GetName() string {
@@ -2846,7 +3978,7 @@ type PutUserRequest struct {
 
 func (x *PutUserRequest) Reset() {
 	*x = PutUserRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[40]
+	mi := &file_admin_v1_admin_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2858,7 +3990,7 @@ func (x *PutUserRequest) String() string {
 func (*PutUserRequest) ProtoMessage() {}
 
 func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[40]
+	mi := &file_admin_v1_admin_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2871,7 +4003,7 @@ func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserRequest.ProtoReflect.Descriptor instead.
 func (*PutUserRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{40}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *PutUserRequest) GetName() string {
@@ -2917,7 +4049,7 @@ type PutUserResponse struct {
 
 func (x *PutUserResponse) Reset() {
 	*x = PutUserResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[41]
+	mi := &file_admin_v1_admin_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2929,7 +4061,7 @@ func (x *PutUserResponse) String() string {
 func (*PutUserResponse) ProtoMessage() {}
 
 func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[41]
+	mi := &file_admin_v1_admin_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2942,7 +4074,7 @@ func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserResponse.ProtoReflect.Descriptor instead.
 func (*PutUserResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{41}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{58}
 }
 
 type RemoveUserRequest struct {
@@ -2954,7 +4086,7 @@ type RemoveUserRequest struct {
 
 func (x *RemoveUserRequest) Reset() {
 	*x = RemoveUserRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[42]
+	mi := &file_admin_v1_admin_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2966,7 +4098,7 @@ func (x *RemoveUserRequest) String() string {
 func (*RemoveUserRequest) ProtoMessage() {}
 
 func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[42]
+	mi := &file_admin_v1_admin_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2979,7 +4111,7 @@ func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserRequest.ProtoReflect.Descriptor instead.
 func (*RemoveUserRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{42}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *RemoveUserRequest) GetName() string {
@@ -2997,7 +4129,7 @@ type RemoveUserResponse struct {
 
 func (x *RemoveUserResponse) Reset() {
 	*x = RemoveUserResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[43]
+	mi := &file_admin_v1_admin_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3009,7 +4141,7 @@ func (x *RemoveUserResponse) String() string {
 func (*RemoveUserResponse) ProtoMessage() {}
 
 func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[43]
+	mi := &file_admin_v1_admin_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3022,7 +4154,7 @@ func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserResponse.ProtoReflect.Descriptor instead.
 func (*RemoveUserResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{43}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{60}
 }
 
 type SessionsRequest struct {
@@ -3033,7 +4165,7 @@ type SessionsRequest struct {
 
 func (x *SessionsRequest) Reset() {
 	*x = SessionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[44]
+	mi := &file_admin_v1_admin_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3045,7 +4177,7 @@ func (x *SessionsRequest) String() string {
 func (*SessionsRequest) ProtoMessage() {}
 
 func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[44]
+	mi := &file_admin_v1_admin_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3058,7 +4190,7 @@ func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsRequest.ProtoReflect.Descriptor instead.
 func (*SessionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{44}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{61}
 }
 
 type SessionsResponse struct {
@@ -3070,7 +4202,7 @@ type SessionsResponse struct {
 
 func (x *SessionsResponse) Reset() {
 	*x = SessionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[45]
+	mi := &file_admin_v1_admin_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3082,7 +4214,7 @@ func (x *SessionsResponse) String() string {
 func (*SessionsResponse) ProtoMessage() {}
 
 func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[45]
+	mi := &file_admin_v1_admin_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3095,7 +4227,7 @@ func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsResponse.ProtoReflect.Descriptor instead.
 func (*SessionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{45}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *SessionsResponse) GetSessions() []*Session {
@@ -3121,7 +4253,7 @@ type Session struct {
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_admin_v1_admin_proto_msgTypes[46]
+	mi := &file_admin_v1_admin_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3133,7 +4265,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[46]
+	mi := &file_admin_v1_admin_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3146,7 +4278,7 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{46}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Session) GetId() uint32 {
@@ -3216,7 +4348,7 @@ type KillSessionRequest struct {
 
 func (x *KillSessionRequest) Reset() {
 	*x = KillSessionRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[47]
+	mi := &file_admin_v1_admin_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3228,7 +4360,7 @@ func (x *KillSessionRequest) String() string {
 func (*KillSessionRequest) ProtoMessage() {}
 
 func (x *KillSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[47]
+	mi := &file_admin_v1_admin_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3241,7 +4373,7 @@ func (x *KillSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillSessionRequest.ProtoReflect.Descriptor instead.
 func (*KillSessionRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{47}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *KillSessionRequest) GetId() uint32 {
@@ -3273,7 +4405,7 @@ type KillSessionResponse struct {
 
 func (x *KillSessionResponse) Reset() {
 	*x = KillSessionResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[48]
+	mi := &file_admin_v1_admin_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3285,7 +4417,7 @@ func (x *KillSessionResponse) String() string {
 func (*KillSessionResponse) ProtoMessage() {}
 
 func (x *KillSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[48]
+	mi := &file_admin_v1_admin_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3298,7 +4430,7 @@ func (x *KillSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillSessionResponse.ProtoReflect.Descriptor instead.
 func (*KillSessionResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{48}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{65}
 }
 
 type SessionTraceRequest struct {
@@ -3311,7 +4443,7 @@ type SessionTraceRequest struct {
 
 func (x *SessionTraceRequest) Reset() {
 	*x = SessionTraceRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[49]
+	mi := &file_admin_v1_admin_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3323,7 +4455,7 @@ func (x *SessionTraceRequest) String() string {
 func (*SessionTraceRequest) ProtoMessage() {}
 
 func (x *SessionTraceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[49]
+	mi := &file_admin_v1_admin_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3336,7 +4468,7 @@ func (x *SessionTraceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionTraceRequest.ProtoReflect.Descriptor instead.
 func (*SessionTraceRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{49}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *SessionTraceRequest) GetId() uint32 {
@@ -3363,7 +4495,7 @@ type SessionTraceResponse struct {
 
 func (x *SessionTraceResponse) Reset() {
 	*x = SessionTraceResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[50]
+	mi := &file_admin_v1_admin_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3375,7 +4507,7 @@ func (x *SessionTraceResponse) String() string {
 func (*SessionTraceResponse) ProtoMessage() {}
 
 func (x *SessionTraceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[50]
+	mi := &file_admin_v1_admin_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3388,7 +4520,7 @@ func (x *SessionTraceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionTraceResponse.ProtoReflect.Descriptor instead.
 func (*SessionTraceResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{50}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *SessionTraceResponse) GetUser() string {
@@ -3418,7 +4550,7 @@ type SessionStep struct {
 
 func (x *SessionStep) Reset() {
 	*x = SessionStep{}
-	mi := &file_admin_v1_admin_proto_msgTypes[51]
+	mi := &file_admin_v1_admin_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3430,7 +4562,7 @@ func (x *SessionStep) String() string {
 func (*SessionStep) ProtoMessage() {}
 
 func (x *SessionStep) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[51]
+	mi := &file_admin_v1_admin_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3443,7 +4575,7 @@ func (x *SessionStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionStep.ProtoReflect.Descriptor instead.
 func (*SessionStep) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{51}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *SessionStep) GetAt() *timestamppb.Timestamp {
@@ -3495,7 +4627,7 @@ type ExecuteDDLRequest struct {
 
 func (x *ExecuteDDLRequest) Reset() {
 	*x = ExecuteDDLRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[52]
+	mi := &file_admin_v1_admin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3507,7 +4639,7 @@ func (x *ExecuteDDLRequest) String() string {
 func (*ExecuteDDLRequest) ProtoMessage() {}
 
 func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[52]
+	mi := &file_admin_v1_admin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3520,7 +4652,7 @@ func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLRequest.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{52}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *ExecuteDDLRequest) GetSql() string {
@@ -3576,7 +4708,7 @@ type ExecuteDDLResponse struct {
 
 func (x *ExecuteDDLResponse) Reset() {
 	*x = ExecuteDDLResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[53]
+	mi := &file_admin_v1_admin_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3588,7 +4720,7 @@ func (x *ExecuteDDLResponse) String() string {
 func (*ExecuteDDLResponse) ProtoMessage() {}
 
 func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[53]
+	mi := &file_admin_v1_admin_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3601,7 +4733,7 @@ func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLResponse.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{53}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *ExecuteDDLResponse) GetAffectedRows() uint64 {
@@ -3636,7 +4768,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_admin_v1_admin_proto_msgTypes[54]
+	mi := &file_admin_v1_admin_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3648,7 +4780,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[54]
+	mi := &file_admin_v1_admin_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3661,7 +4793,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{54}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *Warning) GetLevel() string {
@@ -3696,7 +4828,7 @@ type SQLError struct {
 
 func (x *SQLError) Reset() {
 	*x = SQLError{}
-	mi := &file_admin_v1_admin_proto_msgTypes[55]
+	mi := &file_admin_v1_admin_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3708,7 +4840,7 @@ func (x *SQLError) String() string {
 func (*SQLError) ProtoMessage() {}
 
 func (x *SQLError) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[55]
+	mi := &file_admin_v1_admin_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3721,7 +4853,7 @@ func (x *SQLError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SQLError.ProtoReflect.Descriptor instead.
 func (*SQLError) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{55}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *SQLError) GetCode() uint32 {
@@ -3820,7 +4952,104 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12:\n" +
 	"\vnode_groups\x18\x02 \x03(\v2\x19.skarv.admin.v1.NodeGroupR\n" +
 	"nodeGroups\x12\x1a\n" +
-	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"e\n" +
+	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"\xda\x02\n" +
+	"\x14ImportClusterRequest\x128\n" +
+	"\n" +
+	"node_group\x18\x01 \x01(\v2\x19.skarv.admin.v1.NodeGroupR\tnodeGroup\x12B\n" +
+	"\x04keys\x18\x02 \x03(\v2..skarv.admin.v1.ImportClusterRequest.KeysEntryR\x04keys\x12\x1e\n" +
+	"\n" +
+	"references\x18\x03 \x03(\tR\n" +
+	"references\x12\x18\n" +
+	"\asingles\x18\x04 \x03(\tR\asingles\x12\x17\n" +
+	"\adry_run\x18\x05 \x01(\bR\x06dryRun\x12\x1a\n" +
+	"\baccounts\x18\x06 \x01(\bR\baccounts\x12\x1c\n" +
+	"\tconnected\x18\a \x01(\bR\tconnected\x1a7\n" +
+	"\tKeysEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"a\n" +
+	"\x15ImportClusterResponse\x12\x12\n" +
+	"\x04step\x18\x01 \x01(\tR\x04step\x124\n" +
+	"\x06report\x18\x02 \x01(\v2\x1c.skarv.admin.v1.ImportReportR\x06report\"\xbe\x02\n" +
+	"\fImportReport\x12\x1d\n" +
+	"\n" +
+	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x16\n" +
+	"\x06flavor\x18\x02 \x01(\tR\x06flavor\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\x125\n" +
+	"\x06tables\x18\x04 \x03(\v2\x1d.skarv.admin.v1.ImportedTableR\x06tables\x12;\n" +
+	"\baccounts\x18\x05 \x03(\v2\x1f.skarv.admin.v1.ImportedAccountR\baccounts\x123\n" +
+	"\bfindings\x18\x06 \x03(\v2\x17.skarv.admin.v1.FindingR\bfindings\x12\x18\n" +
+	"\aclients\x18\a \x03(\tR\aclients\x12\x1a\n" +
+	"\brefusals\x18\b \x03(\tR\brefusals\"\xfd\x01\n" +
+	"\rImportedTable\x12\x1a\n" +
+	"\bdatabase\x18\x01 \x01(\tR\bdatabase\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
+	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x10\n" +
+	"\x03key\x18\x04 \x03(\tR\x03key\x12\x10\n" +
+	"\x03why\x18\x05 \x01(\tR\x03why\x12\x12\n" +
+	"\x04rows\x18\x06 \x01(\x04R\x04rows\x12\x14\n" +
+	"\x05bytes\x18\a \x01(\x04R\x05bytes\x12%\n" +
+	"\x0eglobal_indexes\x18\b \x03(\tR\rglobalIndexes\x123\n" +
+	"\bfindings\x18\t \x03(\v2\x17.skarv.admin.v1.FindingR\bfindings\"\xdb\x01\n" +
+	"\x0fImportedAccount\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12C\n" +
+	"\x06grants\x18\x02 \x03(\v2+.skarv.admin.v1.ImportedAccount.GrantsEntryR\x06grants\x12\x18\n" +
+	"\aproblem\x18\x03 \x01(\tR\aproblem\x12\x1a\n" +
+	"\bimported\x18\x04 \x01(\bR\bimported\x1a9\n" +
+	"\vGrantsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"E\n" +
+	"\aFinding\x12\x14\n" +
+	"\x05level\x18\x01 \x01(\tR\x05level\x12\x12\n" +
+	"\x04what\x18\x02 \x01(\tR\x04what\x12\x10\n" +
+	"\x03fix\x18\x03 \x01(\tR\x03fix\".\n" +
+	"\x13LeaveClusterRequest\x12\x17\n" +
+	"\adry_run\x18\x01 \x01(\bR\x06dryRun\"_\n" +
+	"\x14LeaveClusterResponse\x12\x12\n" +
+	"\x04step\x18\x01 \x01(\tR\x04step\x123\n" +
+	"\x06report\x18\x02 \x01(\v2\x1b.skarv.admin.v1.LeaveReportR\x06report\"q\n" +
+	"\vLeaveReport\x12\x12\n" +
+	"\x04addr\x18\x01 \x01(\tR\x04addr\x12\x1a\n" +
+	"\brefusals\x18\x02 \x03(\tR\brefusals\x12\x1e\n" +
+	"\n" +
+	"statements\x18\x03 \x03(\tR\n" +
+	"statements\x12\x12\n" +
+	"\x04done\x18\x04 \x01(\bR\x04done\"k\n" +
+	"\x0fChecksumRequest\x12\x1a\n" +
+	"\bdatabase\x18\x01 \x01(\tR\bdatabase\x12\x14\n" +
+	"\x05table\x18\x02 \x01(\tR\x05table\x12&\n" +
+	"\x0frows_per_second\x18\x03 \x01(\rR\rrowsPerSecond\"\x88\x01\n" +
+	"\x10ChecksumResponse\x12<\n" +
+	"\bprogress\x18\x01 \x01(\v2 .skarv.admin.v1.ChecksumProgressR\bprogress\x126\n" +
+	"\x06report\x18\x02 \x01(\v2\x1e.skarv.admin.v1.ChecksumReportR\x06report\"a\n" +
+	"\x10ChecksumProgress\x12\x12\n" +
+	"\x04what\x18\x01 \x01(\tR\x04what\x12\x12\n" +
+	"\x04rows\x18\x02 \x01(\x04R\x04rows\x12%\n" +
+	"\x0erows_estimated\x18\x03 \x01(\x04R\rrowsEstimated\"a\n" +
+	"\x0eChecksumReport\x125\n" +
+	"\x06tables\x18\x01 \x03(\v2\x1d.skarv.admin.v1.ChecksumTableR\x06tables\x12\x18\n" +
+	"\askipped\x18\x02 \x03(\tR\askipped\"\xf3\x01\n" +
+	"\rChecksumTable\x12\x14\n" +
+	"\x05table\x18\x01 \x01(\tR\x05table\x12\x1e\n" +
+	"\n" +
+	"comparison\x18\x02 \x01(\tR\n" +
+	"comparison\x12\x18\n" +
+	"\abetween\x18\x03 \x01(\tR\abetween\x12\x12\n" +
+	"\x04rows\x18\x04 \x01(\x04R\x04rows\x12\x18\n" +
+	"\adiffers\x18\x05 \x01(\x04R\adiffers\x12\x1e\n" +
+	"\n" +
+	"unverified\x18\x06 \x01(\x04R\n" +
+	"unverified\x12D\n" +
+	"\vdifferences\x18\a \x03(\v2\".skarv.admin.v1.ChecksumDifferenceR\vdifferences\"X\n" +
+	"\x12ChecksumDifference\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
+	"\x04what\x18\x02 \x01(\tR\x04what\x12\x1c\n" +
+	"\tpartition\x18\x03 \x01(\x05R\tpartition\"0\n" +
+	"\x14PartitionLoadRequest\x12\x18\n" +
+	"\acluster\x18\x01 \x01(\bR\acluster\"e\n" +
+	"\x15PartitionLoadResponse\x12\x14\n" +
+	"\x05rates\x18\x01 \x03(\x01R\x05rates\x12\x1c\n" +
+	"\tscattered\x18\x02 \x01(\x01R\tscattered\x12\x18\n" +
+	"\amissing\x18\x03 \x03(\tR\amissing\"e\n" +
 	"\x13AddNodeGroupRequest\x128\n" +
 	"\n" +
 	"node_group\x18\x01 \x01(\v2\x19.skarv.admin.v1.NodeGroupR\tnodeGroup\x12\x14\n" +
@@ -3836,7 +5065,7 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x05Share\x12\x1d\n" +
 	"\n" +
 	"node_group\x18\x01 \x01(\tR\tnodeGroup\x12\x16\n" +
-	"\x06weight\x18\x02 \x01(\x01R\x06weight\"\xe0\x01\n" +
+	"\x06weight\x18\x02 \x01(\x01R\x06weight\"\xf9\x01\n" +
 	"\x11ReorganiseRequest\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12-\n" +
 	"\x06shares\x18\x02 \x03(\v2\x15.skarv.admin.v1.ShareR\x06shares\x12\x18\n" +
@@ -3846,7 +5075,8 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"partitions\x12\x0e\n" +
 	"\x02to\x18\x05 \x01(\tR\x02to\x12\x17\n" +
 	"\adry_run\x18\x06 \x01(\bR\x06dryRun\x12%\n" +
-	"\x0ewindow_seconds\x18\a \x01(\x04R\rwindowSeconds\"\xa0\x01\n" +
+	"\x0ewindow_seconds\x18\a \x01(\x04R\rwindowSeconds\x12\x17\n" +
+	"\aby_load\x18\b \x01(\bR\x06byLoad\"\xa0\x01\n" +
 	"\x12ReorganiseResponse\x12F\n" +
 	"\x0ereorganisation\x18\x01 \x01(\v2\x1e.skarv.admin.v1.ReorganisationR\x0ereorganisation\x12\x12\n" +
 	"\x04rows\x18\x02 \x01(\x03R\x04rows\x12\x14\n" +
@@ -4052,16 +5282,20 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\bSQLError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\rR\x04code\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage2\xf7\f\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage2\xe3\x0f\n" +
 	"\x05Admin\x12G\n" +
 	"\x06Status\x12\x1d.skarv.admin.v1.StatusRequest\x1a\x1e.skarv.admin.v1.StatusResponse\x12V\n" +
-	"\vInitCluster\x12\".skarv.admin.v1.InitClusterRequest\x1a#.skarv.admin.v1.InitClusterResponse\x12Y\n" +
+	"\vInitCluster\x12\".skarv.admin.v1.InitClusterRequest\x1a#.skarv.admin.v1.InitClusterResponse\x12^\n" +
+	"\rImportCluster\x12$.skarv.admin.v1.ImportClusterRequest\x1a%.skarv.admin.v1.ImportClusterResponse0\x01\x12[\n" +
+	"\fLeaveCluster\x12#.skarv.admin.v1.LeaveClusterRequest\x1a$.skarv.admin.v1.LeaveClusterResponse0\x01\x12O\n" +
+	"\bChecksum\x12\x1f.skarv.admin.v1.ChecksumRequest\x1a .skarv.admin.v1.ChecksumResponse0\x01\x12Y\n" +
 	"\fAddNodeGroup\x12#.skarv.admin.v1.AddNodeGroupRequest\x1a$.skarv.admin.v1.AddNodeGroupResponse\x12b\n" +
 	"\x0fRemoveNodeGroup\x12&.skarv.admin.v1.RemoveNodeGroupRequest\x1a'.skarv.admin.v1.RemoveNodeGroupResponse\x12S\n" +
 	"\n" +
 	"Reorganise\x12!.skarv.admin.v1.ReorganiseRequest\x1a\".skarv.admin.v1.ReorganiseResponse\x12b\n" +
 	"\x0fReorganisations\x12&.skarv.admin.v1.ReorganisationsRequest\x1a'.skarv.admin.v1.ReorganisationsResponse\x12q\n" +
-	"\x14ChangeReorganisation\x12+.skarv.admin.v1.ChangeReorganisationRequest\x1a,.skarv.admin.v1.ChangeReorganisationResponse\x12S\n" +
+	"\x14ChangeReorganisation\x12+.skarv.admin.v1.ChangeReorganisationRequest\x1a,.skarv.admin.v1.ChangeReorganisationResponse\x12\\\n" +
+	"\rPartitionLoad\x12$.skarv.admin.v1.PartitionLoadRequest\x1a%.skarv.admin.v1.PartitionLoadResponse\x12S\n" +
 	"\n" +
 	"Partitions\x12!.skarv.admin.v1.PartitionsRequest\x1a\".skarv.admin.v1.PartitionsResponse\x12Y\n" +
 	"\fTransactions\x12#.skarv.admin.v1.TransactionsRequest\x1a$.skarv.admin.v1.TransactionsResponse\x12G\n" +
@@ -4091,7 +5325,7 @@ func file_admin_v1_admin_proto_rawDescGZIP() []byte {
 }
 
 var file_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
+var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 77)
 var file_admin_v1_admin_proto_goTypes = []any{
 	(NodeGroup_Health)(0),                   // 0: skarv.admin.v1.NodeGroup.Health
 	(ChangeReorganisationRequest_Action)(0), // 1: skarv.admin.v1.ChangeReorganisationRequest.Action
@@ -4105,140 +5339,180 @@ var file_admin_v1_admin_proto_goTypes = []any{
 	(*Member)(nil),                          // 9: skarv.admin.v1.Member
 	(*InitClusterRequest)(nil),              // 10: skarv.admin.v1.InitClusterRequest
 	(*InitClusterResponse)(nil),             // 11: skarv.admin.v1.InitClusterResponse
-	(*AddNodeGroupRequest)(nil),             // 12: skarv.admin.v1.AddNodeGroupRequest
-	(*AddNodeGroupResponse)(nil),            // 13: skarv.admin.v1.AddNodeGroupResponse
-	(*RemoveNodeGroupRequest)(nil),          // 14: skarv.admin.v1.RemoveNodeGroupRequest
-	(*RemoveNodeGroupResponse)(nil),         // 15: skarv.admin.v1.RemoveNodeGroupResponse
-	(*Share)(nil),                           // 16: skarv.admin.v1.Share
-	(*ReorganiseRequest)(nil),               // 17: skarv.admin.v1.ReorganiseRequest
-	(*ReorganiseResponse)(nil),              // 18: skarv.admin.v1.ReorganiseResponse
-	(*Transfer)(nil),                        // 19: skarv.admin.v1.Transfer
-	(*Reorganisation)(nil),                  // 20: skarv.admin.v1.Reorganisation
-	(*Step)(nil),                            // 21: skarv.admin.v1.Step
-	(*Progress)(nil),                        // 22: skarv.admin.v1.Progress
-	(*ReorganisationsRequest)(nil),          // 23: skarv.admin.v1.ReorganisationsRequest
-	(*ReorganisationsResponse)(nil),         // 24: skarv.admin.v1.ReorganisationsResponse
-	(*ChangeReorganisationRequest)(nil),     // 25: skarv.admin.v1.ChangeReorganisationRequest
-	(*ChangeReorganisationResponse)(nil),    // 26: skarv.admin.v1.ChangeReorganisationResponse
-	(*TransactionsRequest)(nil),             // 27: skarv.admin.v1.TransactionsRequest
-	(*TransactionsResponse)(nil),            // 28: skarv.admin.v1.TransactionsResponse
-	(*Transaction)(nil),                     // 29: skarv.admin.v1.Transaction
-	(*PartitionsRequest)(nil),               // 30: skarv.admin.v1.PartitionsRequest
-	(*PartitionsResponse)(nil),              // 31: skarv.admin.v1.PartitionsResponse
-	(*TablesRequest)(nil),                   // 32: skarv.admin.v1.TablesRequest
-	(*TablesResponse)(nil),                  // 33: skarv.admin.v1.TablesResponse
-	(*Table)(nil),                           // 34: skarv.admin.v1.Table
-	(*CheckIndexesRequest)(nil),             // 35: skarv.admin.v1.CheckIndexesRequest
-	(*CheckIndexesResponse)(nil),            // 36: skarv.admin.v1.CheckIndexesResponse
-	(*IndexCheck)(nil),                      // 37: skarv.admin.v1.IndexCheck
-	(*RouteRequest)(nil),                    // 38: skarv.admin.v1.RouteRequest
-	(*RouteResponse)(nil),                   // 39: skarv.admin.v1.RouteResponse
-	(*ListUsersRequest)(nil),                // 40: skarv.admin.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),               // 41: skarv.admin.v1.ListUsersResponse
-	(*User)(nil),                            // 42: skarv.admin.v1.User
-	(*PutUserRequest)(nil),                  // 43: skarv.admin.v1.PutUserRequest
-	(*PutUserResponse)(nil),                 // 44: skarv.admin.v1.PutUserResponse
-	(*RemoveUserRequest)(nil),               // 45: skarv.admin.v1.RemoveUserRequest
-	(*RemoveUserResponse)(nil),              // 46: skarv.admin.v1.RemoveUserResponse
-	(*SessionsRequest)(nil),                 // 47: skarv.admin.v1.SessionsRequest
-	(*SessionsResponse)(nil),                // 48: skarv.admin.v1.SessionsResponse
-	(*Session)(nil),                         // 49: skarv.admin.v1.Session
-	(*KillSessionRequest)(nil),              // 50: skarv.admin.v1.KillSessionRequest
-	(*KillSessionResponse)(nil),             // 51: skarv.admin.v1.KillSessionResponse
-	(*SessionTraceRequest)(nil),             // 52: skarv.admin.v1.SessionTraceRequest
-	(*SessionTraceResponse)(nil),            // 53: skarv.admin.v1.SessionTraceResponse
-	(*SessionStep)(nil),                     // 54: skarv.admin.v1.SessionStep
-	(*ExecuteDDLRequest)(nil),               // 55: skarv.admin.v1.ExecuteDDLRequest
-	(*ExecuteDDLResponse)(nil),              // 56: skarv.admin.v1.ExecuteDDLResponse
-	(*Warning)(nil),                         // 57: skarv.admin.v1.Warning
-	(*SQLError)(nil),                        // 58: skarv.admin.v1.SQLError
-	nil,                                     // 59: skarv.admin.v1.User.GrantsEntry
-	nil,                                     // 60: skarv.admin.v1.PutUserRequest.GrantsEntry
-	(*timestamppb.Timestamp)(nil),           // 61: google.protobuf.Timestamp
+	(*ImportClusterRequest)(nil),            // 12: skarv.admin.v1.ImportClusterRequest
+	(*ImportClusterResponse)(nil),           // 13: skarv.admin.v1.ImportClusterResponse
+	(*ImportReport)(nil),                    // 14: skarv.admin.v1.ImportReport
+	(*ImportedTable)(nil),                   // 15: skarv.admin.v1.ImportedTable
+	(*ImportedAccount)(nil),                 // 16: skarv.admin.v1.ImportedAccount
+	(*Finding)(nil),                         // 17: skarv.admin.v1.Finding
+	(*LeaveClusterRequest)(nil),             // 18: skarv.admin.v1.LeaveClusterRequest
+	(*LeaveClusterResponse)(nil),            // 19: skarv.admin.v1.LeaveClusterResponse
+	(*LeaveReport)(nil),                     // 20: skarv.admin.v1.LeaveReport
+	(*ChecksumRequest)(nil),                 // 21: skarv.admin.v1.ChecksumRequest
+	(*ChecksumResponse)(nil),                // 22: skarv.admin.v1.ChecksumResponse
+	(*ChecksumProgress)(nil),                // 23: skarv.admin.v1.ChecksumProgress
+	(*ChecksumReport)(nil),                  // 24: skarv.admin.v1.ChecksumReport
+	(*ChecksumTable)(nil),                   // 25: skarv.admin.v1.ChecksumTable
+	(*ChecksumDifference)(nil),              // 26: skarv.admin.v1.ChecksumDifference
+	(*PartitionLoadRequest)(nil),            // 27: skarv.admin.v1.PartitionLoadRequest
+	(*PartitionLoadResponse)(nil),           // 28: skarv.admin.v1.PartitionLoadResponse
+	(*AddNodeGroupRequest)(nil),             // 29: skarv.admin.v1.AddNodeGroupRequest
+	(*AddNodeGroupResponse)(nil),            // 30: skarv.admin.v1.AddNodeGroupResponse
+	(*RemoveNodeGroupRequest)(nil),          // 31: skarv.admin.v1.RemoveNodeGroupRequest
+	(*RemoveNodeGroupResponse)(nil),         // 32: skarv.admin.v1.RemoveNodeGroupResponse
+	(*Share)(nil),                           // 33: skarv.admin.v1.Share
+	(*ReorganiseRequest)(nil),               // 34: skarv.admin.v1.ReorganiseRequest
+	(*ReorganiseResponse)(nil),              // 35: skarv.admin.v1.ReorganiseResponse
+	(*Transfer)(nil),                        // 36: skarv.admin.v1.Transfer
+	(*Reorganisation)(nil),                  // 37: skarv.admin.v1.Reorganisation
+	(*Step)(nil),                            // 38: skarv.admin.v1.Step
+	(*Progress)(nil),                        // 39: skarv.admin.v1.Progress
+	(*ReorganisationsRequest)(nil),          // 40: skarv.admin.v1.ReorganisationsRequest
+	(*ReorganisationsResponse)(nil),         // 41: skarv.admin.v1.ReorganisationsResponse
+	(*ChangeReorganisationRequest)(nil),     // 42: skarv.admin.v1.ChangeReorganisationRequest
+	(*ChangeReorganisationResponse)(nil),    // 43: skarv.admin.v1.ChangeReorganisationResponse
+	(*TransactionsRequest)(nil),             // 44: skarv.admin.v1.TransactionsRequest
+	(*TransactionsResponse)(nil),            // 45: skarv.admin.v1.TransactionsResponse
+	(*Transaction)(nil),                     // 46: skarv.admin.v1.Transaction
+	(*PartitionsRequest)(nil),               // 47: skarv.admin.v1.PartitionsRequest
+	(*PartitionsResponse)(nil),              // 48: skarv.admin.v1.PartitionsResponse
+	(*TablesRequest)(nil),                   // 49: skarv.admin.v1.TablesRequest
+	(*TablesResponse)(nil),                  // 50: skarv.admin.v1.TablesResponse
+	(*Table)(nil),                           // 51: skarv.admin.v1.Table
+	(*CheckIndexesRequest)(nil),             // 52: skarv.admin.v1.CheckIndexesRequest
+	(*CheckIndexesResponse)(nil),            // 53: skarv.admin.v1.CheckIndexesResponse
+	(*IndexCheck)(nil),                      // 54: skarv.admin.v1.IndexCheck
+	(*RouteRequest)(nil),                    // 55: skarv.admin.v1.RouteRequest
+	(*RouteResponse)(nil),                   // 56: skarv.admin.v1.RouteResponse
+	(*ListUsersRequest)(nil),                // 57: skarv.admin.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),               // 58: skarv.admin.v1.ListUsersResponse
+	(*User)(nil),                            // 59: skarv.admin.v1.User
+	(*PutUserRequest)(nil),                  // 60: skarv.admin.v1.PutUserRequest
+	(*PutUserResponse)(nil),                 // 61: skarv.admin.v1.PutUserResponse
+	(*RemoveUserRequest)(nil),               // 62: skarv.admin.v1.RemoveUserRequest
+	(*RemoveUserResponse)(nil),              // 63: skarv.admin.v1.RemoveUserResponse
+	(*SessionsRequest)(nil),                 // 64: skarv.admin.v1.SessionsRequest
+	(*SessionsResponse)(nil),                // 65: skarv.admin.v1.SessionsResponse
+	(*Session)(nil),                         // 66: skarv.admin.v1.Session
+	(*KillSessionRequest)(nil),              // 67: skarv.admin.v1.KillSessionRequest
+	(*KillSessionResponse)(nil),             // 68: skarv.admin.v1.KillSessionResponse
+	(*SessionTraceRequest)(nil),             // 69: skarv.admin.v1.SessionTraceRequest
+	(*SessionTraceResponse)(nil),            // 70: skarv.admin.v1.SessionTraceResponse
+	(*SessionStep)(nil),                     // 71: skarv.admin.v1.SessionStep
+	(*ExecuteDDLRequest)(nil),               // 72: skarv.admin.v1.ExecuteDDLRequest
+	(*ExecuteDDLResponse)(nil),              // 73: skarv.admin.v1.ExecuteDDLResponse
+	(*Warning)(nil),                         // 74: skarv.admin.v1.Warning
+	(*SQLError)(nil),                        // 75: skarv.admin.v1.SQLError
+	nil,                                     // 76: skarv.admin.v1.ImportClusterRequest.KeysEntry
+	nil,                                     // 77: skarv.admin.v1.ImportedAccount.GrantsEntry
+	nil,                                     // 78: skarv.admin.v1.User.GrantsEntry
+	nil,                                     // 79: skarv.admin.v1.PutUserRequest.GrantsEntry
+	(*timestamppb.Timestamp)(nil),           // 80: google.protobuf.Timestamp
 }
 var file_admin_v1_admin_proto_depIdxs = []int32{
 	5,  // 0: skarv.admin.v1.StatusResponse.etcd:type_name -> skarv.admin.v1.Etcd
 	7,  // 1: skarv.admin.v1.StatusResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	9,  // 2: skarv.admin.v1.StatusResponse.members:type_name -> skarv.admin.v1.Member
-	61, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
+	80, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
 	6,  // 4: skarv.admin.v1.NodeGroup.primary:type_name -> skarv.admin.v1.Node
 	6,  // 5: skarv.admin.v1.NodeGroup.replicas:type_name -> skarv.admin.v1.Node
 	0,  // 6: skarv.admin.v1.NodeGroup.health:type_name -> skarv.admin.v1.NodeGroup.Health
-	61, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
+	80, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
 	8,  // 8: skarv.admin.v1.NodeGroup.load:type_name -> skarv.admin.v1.Load
-	61, // 9: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
+	80, // 9: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
 	7,  // 10: skarv.admin.v1.InitClusterRequest.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	7,  // 11: skarv.admin.v1.InitClusterResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	7,  // 12: skarv.admin.v1.AddNodeGroupRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
-	16, // 13: skarv.admin.v1.ReorganiseRequest.shares:type_name -> skarv.admin.v1.Share
-	20, // 14: skarv.admin.v1.ReorganiseResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
-	61, // 15: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
-	61, // 16: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
-	19, // 17: skarv.admin.v1.Reorganisation.transfers:type_name -> skarv.admin.v1.Transfer
-	21, // 18: skarv.admin.v1.Reorganisation.steps:type_name -> skarv.admin.v1.Step
-	22, // 19: skarv.admin.v1.Reorganisation.progress:type_name -> skarv.admin.v1.Progress
-	61, // 20: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
-	61, // 21: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
-	20, // 22: skarv.admin.v1.ReorganisationsResponse.reorganisations:type_name -> skarv.admin.v1.Reorganisation
-	1,  // 23: skarv.admin.v1.ChangeReorganisationRequest.action:type_name -> skarv.admin.v1.ChangeReorganisationRequest.Action
-	20, // 24: skarv.admin.v1.ChangeReorganisationResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
-	29, // 25: skarv.admin.v1.TransactionsResponse.transactions:type_name -> skarv.admin.v1.Transaction
-	7,  // 26: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	34, // 27: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
-	37, // 28: skarv.admin.v1.CheckIndexesResponse.indexes:type_name -> skarv.admin.v1.IndexCheck
-	42, // 29: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
-	59, // 30: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
-	2,  // 31: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
-	60, // 32: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
-	49, // 33: skarv.admin.v1.SessionsResponse.sessions:type_name -> skarv.admin.v1.Session
-	61, // 34: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
-	54, // 35: skarv.admin.v1.SessionTraceResponse.steps:type_name -> skarv.admin.v1.SessionStep
-	61, // 36: skarv.admin.v1.SessionStep.at:type_name -> google.protobuf.Timestamp
-	57, // 37: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
-	58, // 38: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
-	3,  // 39: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
-	10, // 40: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
-	12, // 41: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
-	14, // 42: skarv.admin.v1.Admin.RemoveNodeGroup:input_type -> skarv.admin.v1.RemoveNodeGroupRequest
-	17, // 43: skarv.admin.v1.Admin.Reorganise:input_type -> skarv.admin.v1.ReorganiseRequest
-	23, // 44: skarv.admin.v1.Admin.Reorganisations:input_type -> skarv.admin.v1.ReorganisationsRequest
-	25, // 45: skarv.admin.v1.Admin.ChangeReorganisation:input_type -> skarv.admin.v1.ChangeReorganisationRequest
-	30, // 46: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
-	27, // 47: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
-	32, // 48: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
-	35, // 49: skarv.admin.v1.Admin.CheckIndexes:input_type -> skarv.admin.v1.CheckIndexesRequest
-	38, // 50: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
-	40, // 51: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
-	43, // 52: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
-	45, // 53: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
-	47, // 54: skarv.admin.v1.Admin.Sessions:input_type -> skarv.admin.v1.SessionsRequest
-	50, // 55: skarv.admin.v1.Admin.KillSession:input_type -> skarv.admin.v1.KillSessionRequest
-	52, // 56: skarv.admin.v1.Admin.SessionTrace:input_type -> skarv.admin.v1.SessionTraceRequest
-	55, // 57: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
-	4,  // 58: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
-	11, // 59: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
-	13, // 60: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
-	15, // 61: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
-	18, // 62: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
-	24, // 63: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
-	26, // 64: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
-	31, // 65: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
-	28, // 66: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
-	33, // 67: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
-	36, // 68: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
-	39, // 69: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
-	41, // 70: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
-	44, // 71: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
-	46, // 72: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
-	48, // 73: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
-	51, // 74: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
-	53, // 75: skarv.admin.v1.Admin.SessionTrace:output_type -> skarv.admin.v1.SessionTraceResponse
-	56, // 76: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
-	58, // [58:77] is the sub-list for method output_type
-	39, // [39:58] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	7,  // 12: skarv.admin.v1.ImportClusterRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
+	76, // 13: skarv.admin.v1.ImportClusterRequest.keys:type_name -> skarv.admin.v1.ImportClusterRequest.KeysEntry
+	14, // 14: skarv.admin.v1.ImportClusterResponse.report:type_name -> skarv.admin.v1.ImportReport
+	15, // 15: skarv.admin.v1.ImportReport.tables:type_name -> skarv.admin.v1.ImportedTable
+	16, // 16: skarv.admin.v1.ImportReport.accounts:type_name -> skarv.admin.v1.ImportedAccount
+	17, // 17: skarv.admin.v1.ImportReport.findings:type_name -> skarv.admin.v1.Finding
+	17, // 18: skarv.admin.v1.ImportedTable.findings:type_name -> skarv.admin.v1.Finding
+	77, // 19: skarv.admin.v1.ImportedAccount.grants:type_name -> skarv.admin.v1.ImportedAccount.GrantsEntry
+	20, // 20: skarv.admin.v1.LeaveClusterResponse.report:type_name -> skarv.admin.v1.LeaveReport
+	23, // 21: skarv.admin.v1.ChecksumResponse.progress:type_name -> skarv.admin.v1.ChecksumProgress
+	24, // 22: skarv.admin.v1.ChecksumResponse.report:type_name -> skarv.admin.v1.ChecksumReport
+	25, // 23: skarv.admin.v1.ChecksumReport.tables:type_name -> skarv.admin.v1.ChecksumTable
+	26, // 24: skarv.admin.v1.ChecksumTable.differences:type_name -> skarv.admin.v1.ChecksumDifference
+	7,  // 25: skarv.admin.v1.AddNodeGroupRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
+	33, // 26: skarv.admin.v1.ReorganiseRequest.shares:type_name -> skarv.admin.v1.Share
+	37, // 27: skarv.admin.v1.ReorganiseResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
+	80, // 28: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
+	80, // 29: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
+	36, // 30: skarv.admin.v1.Reorganisation.transfers:type_name -> skarv.admin.v1.Transfer
+	38, // 31: skarv.admin.v1.Reorganisation.steps:type_name -> skarv.admin.v1.Step
+	39, // 32: skarv.admin.v1.Reorganisation.progress:type_name -> skarv.admin.v1.Progress
+	80, // 33: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
+	80, // 34: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
+	37, // 35: skarv.admin.v1.ReorganisationsResponse.reorganisations:type_name -> skarv.admin.v1.Reorganisation
+	1,  // 36: skarv.admin.v1.ChangeReorganisationRequest.action:type_name -> skarv.admin.v1.ChangeReorganisationRequest.Action
+	37, // 37: skarv.admin.v1.ChangeReorganisationResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
+	46, // 38: skarv.admin.v1.TransactionsResponse.transactions:type_name -> skarv.admin.v1.Transaction
+	7,  // 39: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	51, // 40: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
+	54, // 41: skarv.admin.v1.CheckIndexesResponse.indexes:type_name -> skarv.admin.v1.IndexCheck
+	59, // 42: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
+	78, // 43: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
+	2,  // 44: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
+	79, // 45: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
+	66, // 46: skarv.admin.v1.SessionsResponse.sessions:type_name -> skarv.admin.v1.Session
+	80, // 47: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
+	71, // 48: skarv.admin.v1.SessionTraceResponse.steps:type_name -> skarv.admin.v1.SessionStep
+	80, // 49: skarv.admin.v1.SessionStep.at:type_name -> google.protobuf.Timestamp
+	74, // 50: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
+	75, // 51: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
+	3,  // 52: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
+	10, // 53: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
+	12, // 54: skarv.admin.v1.Admin.ImportCluster:input_type -> skarv.admin.v1.ImportClusterRequest
+	18, // 55: skarv.admin.v1.Admin.LeaveCluster:input_type -> skarv.admin.v1.LeaveClusterRequest
+	21, // 56: skarv.admin.v1.Admin.Checksum:input_type -> skarv.admin.v1.ChecksumRequest
+	29, // 57: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
+	31, // 58: skarv.admin.v1.Admin.RemoveNodeGroup:input_type -> skarv.admin.v1.RemoveNodeGroupRequest
+	34, // 59: skarv.admin.v1.Admin.Reorganise:input_type -> skarv.admin.v1.ReorganiseRequest
+	40, // 60: skarv.admin.v1.Admin.Reorganisations:input_type -> skarv.admin.v1.ReorganisationsRequest
+	42, // 61: skarv.admin.v1.Admin.ChangeReorganisation:input_type -> skarv.admin.v1.ChangeReorganisationRequest
+	27, // 62: skarv.admin.v1.Admin.PartitionLoad:input_type -> skarv.admin.v1.PartitionLoadRequest
+	47, // 63: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
+	44, // 64: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
+	49, // 65: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
+	52, // 66: skarv.admin.v1.Admin.CheckIndexes:input_type -> skarv.admin.v1.CheckIndexesRequest
+	55, // 67: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
+	57, // 68: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
+	60, // 69: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
+	62, // 70: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
+	64, // 71: skarv.admin.v1.Admin.Sessions:input_type -> skarv.admin.v1.SessionsRequest
+	67, // 72: skarv.admin.v1.Admin.KillSession:input_type -> skarv.admin.v1.KillSessionRequest
+	69, // 73: skarv.admin.v1.Admin.SessionTrace:input_type -> skarv.admin.v1.SessionTraceRequest
+	72, // 74: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
+	4,  // 75: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
+	11, // 76: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
+	13, // 77: skarv.admin.v1.Admin.ImportCluster:output_type -> skarv.admin.v1.ImportClusterResponse
+	19, // 78: skarv.admin.v1.Admin.LeaveCluster:output_type -> skarv.admin.v1.LeaveClusterResponse
+	22, // 79: skarv.admin.v1.Admin.Checksum:output_type -> skarv.admin.v1.ChecksumResponse
+	30, // 80: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
+	32, // 81: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
+	35, // 82: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
+	41, // 83: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
+	43, // 84: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
+	28, // 85: skarv.admin.v1.Admin.PartitionLoad:output_type -> skarv.admin.v1.PartitionLoadResponse
+	48, // 86: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
+	45, // 87: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
+	50, // 88: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
+	53, // 89: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
+	56, // 90: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
+	58, // 91: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
+	61, // 92: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
+	63, // 93: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
+	65, // 94: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
+	68, // 95: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
+	70, // 96: skarv.admin.v1.Admin.SessionTrace:output_type -> skarv.admin.v1.SessionTraceResponse
+	73, // 97: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
+	75, // [75:98] is the sub-list for method output_type
+	52, // [52:75] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_admin_v1_admin_proto_init() }
@@ -4252,7 +5526,7 @@ func file_admin_v1_admin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_admin_v1_admin_proto_rawDesc), len(file_admin_v1_admin_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   58,
+			NumMessages:   77,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

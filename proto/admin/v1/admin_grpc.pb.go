@@ -24,11 +24,15 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	Admin_Status_FullMethodName               = "/skarv.admin.v1.Admin/Status"
 	Admin_InitCluster_FullMethodName          = "/skarv.admin.v1.Admin/InitCluster"
+	Admin_ImportCluster_FullMethodName        = "/skarv.admin.v1.Admin/ImportCluster"
+	Admin_LeaveCluster_FullMethodName         = "/skarv.admin.v1.Admin/LeaveCluster"
+	Admin_Checksum_FullMethodName             = "/skarv.admin.v1.Admin/Checksum"
 	Admin_AddNodeGroup_FullMethodName         = "/skarv.admin.v1.Admin/AddNodeGroup"
 	Admin_RemoveNodeGroup_FullMethodName      = "/skarv.admin.v1.Admin/RemoveNodeGroup"
 	Admin_Reorganise_FullMethodName           = "/skarv.admin.v1.Admin/Reorganise"
 	Admin_Reorganisations_FullMethodName      = "/skarv.admin.v1.Admin/Reorganisations"
 	Admin_ChangeReorganisation_FullMethodName = "/skarv.admin.v1.Admin/ChangeReorganisation"
+	Admin_PartitionLoad_FullMethodName        = "/skarv.admin.v1.Admin/PartitionLoad"
 	Admin_Partitions_FullMethodName           = "/skarv.admin.v1.Admin/Partitions"
 	Admin_Transactions_FullMethodName         = "/skarv.admin.v1.Admin/Transactions"
 	Admin_Tables_FullMethodName               = "/skarv.admin.v1.Admin/Tables"
@@ -51,6 +55,15 @@ type AdminClient interface {
 	Status(ctx context.Context, in *StatusRequest, opts ...grpc.CallOption) (*StatusResponse, error)
 	// InitCluster makes a cluster of servers without tables. ALREADY_EXISTS if there is one.
 	InitCluster(ctx context.Context, in *InitClusterRequest, opts ...grpc.CallOption) (*InitClusterResponse, error)
+	// ImportCluster makes a cluster of one node group of a server that has tables, or says what that would be like. It says what it
+	// is doing; the last message has the report, also when the import is refused.
+	ImportCluster(ctx context.Context, in *ImportClusterRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ImportClusterResponse], error)
+	// LeaveCluster makes a plain server of a cluster's only node group again. It says what it is doing; the last message has the
+	// report.
+	LeaveCluster(ctx context.Context, in *LeaveClusterRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[LeaveClusterResponse], error)
+	// Checksum compares what should be equal: copies of rows with each other, and rows with where they should be. It says how far it
+	// is; the last message has the report.
+	Checksum(ctx context.Context, in *ChecksumRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ChecksumResponse], error)
 	// AddNodeGroup adds a node group that owns no partitions yet.
 	AddNodeGroup(ctx context.Context, in *AddNodeGroupRequest, opts ...grpc.CallOption) (*AddNodeGroupResponse, error)
 	// RemoveNodeGroup takes a node group out that owns nothing any more.
@@ -62,6 +75,8 @@ type AdminClient interface {
 	Reorganisations(ctx context.Context, in *ReorganisationsRequest, opts ...grpc.CallOption) (*ReorganisationsResponse, error)
 	// ChangeReorganisation pauses one, lets it go on, gives it up, takes it back or completes it.
 	ChangeReorganisation(ctx context.Context, in *ChangeReorganisationRequest, opts ...grpc.CallOption) (*ChangeReorganisationResponse, error)
+	// PartitionLoad tells how many statements on each partition the process that is asked has run lately.
+	PartitionLoad(ctx context.Context, in *PartitionLoadRequest, opts ...grpc.CallOption) (*PartitionLoadResponse, error)
 	// Partitions returns the partition map.
 	Partitions(ctx context.Context, in *PartitionsRequest, opts ...grpc.CallOption) (*PartitionsResponse, error)
 	// Transactions lists transactions over several node groups that are prepared or whose end is still known.
@@ -117,6 +132,63 @@ func (c *adminClient) InitCluster(ctx context.Context, in *InitClusterRequest, o
 	return out, nil
 }
 
+func (c *adminClient) ImportCluster(ctx context.Context, in *ImportClusterRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ImportClusterResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Admin_ServiceDesc.Streams[0], Admin_ImportCluster_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ImportClusterRequest, ImportClusterResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Admin_ImportClusterClient = grpc.ServerStreamingClient[ImportClusterResponse]
+
+func (c *adminClient) LeaveCluster(ctx context.Context, in *LeaveClusterRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[LeaveClusterResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Admin_ServiceDesc.Streams[1], Admin_LeaveCluster_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[LeaveClusterRequest, LeaveClusterResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Admin_LeaveClusterClient = grpc.ServerStreamingClient[LeaveClusterResponse]
+
+func (c *adminClient) Checksum(ctx context.Context, in *ChecksumRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ChecksumResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Admin_ServiceDesc.Streams[2], Admin_Checksum_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ChecksumRequest, ChecksumResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Admin_ChecksumClient = grpc.ServerStreamingClient[ChecksumResponse]
+
 func (c *adminClient) AddNodeGroup(ctx context.Context, in *AddNodeGroupRequest, opts ...grpc.CallOption) (*AddNodeGroupResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AddNodeGroupResponse)
@@ -161,6 +233,16 @@ func (c *adminClient) ChangeReorganisation(ctx context.Context, in *ChangeReorga
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ChangeReorganisationResponse)
 	err := c.cc.Invoke(ctx, Admin_ChangeReorganisation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *adminClient) PartitionLoad(ctx context.Context, in *PartitionLoadRequest, opts ...grpc.CallOption) (*PartitionLoadResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PartitionLoadResponse)
+	err := c.cc.Invoke(ctx, Admin_PartitionLoad_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -295,6 +377,15 @@ type AdminServer interface {
 	Status(context.Context, *StatusRequest) (*StatusResponse, error)
 	// InitCluster makes a cluster of servers without tables. ALREADY_EXISTS if there is one.
 	InitCluster(context.Context, *InitClusterRequest) (*InitClusterResponse, error)
+	// ImportCluster makes a cluster of one node group of a server that has tables, or says what that would be like. It says what it
+	// is doing; the last message has the report, also when the import is refused.
+	ImportCluster(*ImportClusterRequest, grpc.ServerStreamingServer[ImportClusterResponse]) error
+	// LeaveCluster makes a plain server of a cluster's only node group again. It says what it is doing; the last message has the
+	// report.
+	LeaveCluster(*LeaveClusterRequest, grpc.ServerStreamingServer[LeaveClusterResponse]) error
+	// Checksum compares what should be equal: copies of rows with each other, and rows with where they should be. It says how far it
+	// is; the last message has the report.
+	Checksum(*ChecksumRequest, grpc.ServerStreamingServer[ChecksumResponse]) error
 	// AddNodeGroup adds a node group that owns no partitions yet.
 	AddNodeGroup(context.Context, *AddNodeGroupRequest) (*AddNodeGroupResponse, error)
 	// RemoveNodeGroup takes a node group out that owns nothing any more.
@@ -306,6 +397,8 @@ type AdminServer interface {
 	Reorganisations(context.Context, *ReorganisationsRequest) (*ReorganisationsResponse, error)
 	// ChangeReorganisation pauses one, lets it go on, gives it up, takes it back or completes it.
 	ChangeReorganisation(context.Context, *ChangeReorganisationRequest) (*ChangeReorganisationResponse, error)
+	// PartitionLoad tells how many statements on each partition the process that is asked has run lately.
+	PartitionLoad(context.Context, *PartitionLoadRequest) (*PartitionLoadResponse, error)
 	// Partitions returns the partition map.
 	Partitions(context.Context, *PartitionsRequest) (*PartitionsResponse, error)
 	// Transactions lists transactions over several node groups that are prepared or whose end is still known.
@@ -347,6 +440,15 @@ func (UnimplementedAdminServer) Status(context.Context, *StatusRequest) (*Status
 func (UnimplementedAdminServer) InitCluster(context.Context, *InitClusterRequest) (*InitClusterResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method InitCluster not implemented")
 }
+func (UnimplementedAdminServer) ImportCluster(*ImportClusterRequest, grpc.ServerStreamingServer[ImportClusterResponse]) error {
+	return status.Error(codes.Unimplemented, "method ImportCluster not implemented")
+}
+func (UnimplementedAdminServer) LeaveCluster(*LeaveClusterRequest, grpc.ServerStreamingServer[LeaveClusterResponse]) error {
+	return status.Error(codes.Unimplemented, "method LeaveCluster not implemented")
+}
+func (UnimplementedAdminServer) Checksum(*ChecksumRequest, grpc.ServerStreamingServer[ChecksumResponse]) error {
+	return status.Error(codes.Unimplemented, "method Checksum not implemented")
+}
 func (UnimplementedAdminServer) AddNodeGroup(context.Context, *AddNodeGroupRequest) (*AddNodeGroupResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AddNodeGroup not implemented")
 }
@@ -361,6 +463,9 @@ func (UnimplementedAdminServer) Reorganisations(context.Context, *Reorganisation
 }
 func (UnimplementedAdminServer) ChangeReorganisation(context.Context, *ChangeReorganisationRequest) (*ChangeReorganisationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ChangeReorganisation not implemented")
+}
+func (UnimplementedAdminServer) PartitionLoad(context.Context, *PartitionLoadRequest) (*PartitionLoadResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PartitionLoad not implemented")
 }
 func (UnimplementedAdminServer) Partitions(context.Context, *PartitionsRequest) (*PartitionsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Partitions not implemented")
@@ -455,6 +560,39 @@ func _Admin_InitCluster_Handler(srv interface{}, ctx context.Context, dec func(i
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Admin_ImportCluster_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ImportClusterRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(AdminServer).ImportCluster(m, &grpc.GenericServerStream[ImportClusterRequest, ImportClusterResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Admin_ImportClusterServer = grpc.ServerStreamingServer[ImportClusterResponse]
+
+func _Admin_LeaveCluster_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(LeaveClusterRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(AdminServer).LeaveCluster(m, &grpc.GenericServerStream[LeaveClusterRequest, LeaveClusterResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Admin_LeaveClusterServer = grpc.ServerStreamingServer[LeaveClusterResponse]
+
+func _Admin_Checksum_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ChecksumRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(AdminServer).Checksum(m, &grpc.GenericServerStream[ChecksumRequest, ChecksumResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Admin_ChecksumServer = grpc.ServerStreamingServer[ChecksumResponse]
+
 func _Admin_AddNodeGroup_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(AddNodeGroupRequest)
 	if err := dec(in); err != nil {
@@ -541,6 +679,24 @@ func _Admin_ChangeReorganisation_Handler(srv interface{}, ctx context.Context, d
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AdminServer).ChangeReorganisation(ctx, req.(*ChangeReorganisationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Admin_PartitionLoad_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PartitionLoadRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).PartitionLoad(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_PartitionLoad_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).PartitionLoad(ctx, req.(*PartitionLoadRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -797,6 +953,10 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _Admin_ChangeReorganisation_Handler,
 		},
 		{
+			MethodName: "PartitionLoad",
+			Handler:    _Admin_PartitionLoad_Handler,
+		},
+		{
 			MethodName: "Partitions",
 			Handler:    _Admin_Partitions_Handler,
 		},
@@ -845,6 +1005,22 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _Admin_ExecuteDDL_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "ImportCluster",
+			Handler:       _Admin_ImportCluster_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "LeaveCluster",
+			Handler:       _Admin_LeaveCluster_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "Checksum",
+			Handler:       _Admin_Checksum_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "admin/v1/admin.proto",
 }
