@@ -200,3 +200,23 @@ func TestDrainEvictsTogether(t *testing.T) {
 	defer cancel()
 	require.NoError(t, b.Drain(ctx, m))
 }
+
+// Whoever publishes a map holds the Barrier's lock while it looks at the Holders. Statements announce and release what they use
+// meanwhile: this test would not end if they took that lock.
+func TestStatementsDoNotWaitForAPublication(t *testing.T) {
+	b := New()
+	h := b.Join(owner{})
+	b.mu.Lock()
+	h.Hold([]placement.Partition{7, 3000})
+	h.Scatter(1)
+	h.Commit()
+	mark := h.Mark()
+	h.HoldAll()
+	h.Restore(mark)
+	h.EndCommit()
+	h.EndScatter()
+	h.Release()
+	b.mu.Unlock()
+	require.False(t, h.Any())
+	b.Leave(h)
+}

@@ -25,6 +25,8 @@ type Conn interface {
 	Prepared(sql []byte, types []wire.ParamType) (id uint32, err error)
 	// Send writes one command. Several may be outstanding; they are answered in order.
 	Send(cmd wire.Command, body []byte) error
+	// Ask is Send that may wait until the answer begins to arrive.
+	Ask(cmd wire.Command, body []byte) error
 	// ReadHead reads the beginning of the next answer. The server's refusal is an *sqlerr.Error and leaves the
 	// connection usable.
 	ReadHead() (mysqlconn.Head, error)

@@ -150,6 +150,8 @@ func (f *fakeConn) Prepared([]byte, []wire.ParamType) (uint32, error) {
 	return 0, sqlerr.Internal.New("nothing is prepared here")
 }
 
+func (f *fakeConn) Ask(cmd wire.Command, body []byte) error { return f.Send(cmd, body) }
+
 func (f *fakeConn) fail(err error) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) {

@@ -356,7 +356,8 @@ func (r *Runner) finish(err error) {
 	r.mu.Unlock()
 }
 
-// send writes each stream's part of the statement to it, between timestamp, if there is one, and its end.
+// send writes each stream's part of the statement to it, between timestamp, if there is one, and its end. The answers must be
+// read next.
 func (r *Runner) send(streams []stream, timestamp []byte, text textOf) error {
 	for i := range streams {
 		s := &streams[i]
@@ -369,7 +370,12 @@ func (r *Runner) send(streams []stream, timestamp []byte, text textOf) error {
 				return err
 			}
 		}
-		if err := s.sendCommand(cmd, r.body); err != nil {
+		if len(streams) == 1 && timestamp == nil {
+			err = s.ask(cmd, r.body) // there is nobody else to be asked meanwhile
+		} else {
+			err = s.sendCommand(cmd, r.body)
+		}
+		if err != nil {
 			return err
 		}
 		if timestamp != nil {
@@ -385,7 +391,17 @@ func (s *stream) send(sql []byte) error { return s.sendCommand(wire.ComQuery, sq
 
 func (s *stream) sendCommand(cmd wire.Command, body []byte) error {
 	s.traceSent()
-	if err := s.conn.Send(cmd, body); err != nil {
+	return s.sent(s.conn.Send(cmd, body))
+}
+
+// ask is sendCommand of a statement whose answer is read next.
+func (s *stream) ask(cmd wire.Command, body []byte) error {
+	s.traceSent()
+	return s.sent(s.conn.Ask(cmd, body))
+}
+
+func (s *stream) sent(err error) error {
+	if err != nil {
 		return s.failed(err)
 	}
 	s.heads++

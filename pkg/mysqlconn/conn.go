@@ -107,6 +107,23 @@ func (c *Conn) write(p []byte) error {
 	return nil
 }
 
+// silent reports whether the server has said all it was asked for.
+func (c *Conn) silent() bool { return c.pending == 0 && c.r == c.w && !c.broken }
+
+// exchange is write that returns when the answer begins to arrive, if the server was silent before.
+func (c *Conn) exchange(p []byte, silent bool) error {
+	if !silent {
+		return c.write(p)
+	}
+	c.makeRoom(1)
+	n, err := c.sock.Exchange(c.withLate(p), c.in[c.w:])
+	if err != nil {
+		return c.lost(c.cause(err))
+	}
+	c.w += n
+	return nil
+}
+
 // withLate returns p behind the packets left to go with it.
 func (c *Conn) withLate(p []byte) []byte {
 	if len(c.late) == 0 {

@@ -23,7 +23,7 @@ func (c *Conn) Prepare(sql []byte) (Stmt, error) {
 	if !c.Usable() {
 		return Stmt{}, c.misused()
 	}
-	if err := c.Send(wire.ComStmtPrepare, sql); err != nil {
+	if err := c.Ask(wire.ComStmtPrepare, sql); err != nil {
 		return Stmt{}, err
 	}
 	var answer []byte

@@ -35,22 +35,56 @@ func (c *Conn) SendFilePart(part []byte) error {
 
 // Send writes one command and reads nothing. Several may be sent before their answers are read, in the order of sending.
 func (c *Conn) Send(cmd wire.Command, body []byte) error {
+	c.compose(cmd, body)
+	err := c.write(c.out)
+	return c.sent(cmd, err)
+}
+
+// Ask is Send for a command whose answer is read next: it returns when that begins to arrive, which is cheaper than Send and a
+// read that is tried too early.
+func (c *Conn) Ask(cmd wire.Command, body []byte) error {
+	c.compose(cmd, body)
+	err := c.exchange(c.out, c.silent())
+	return c.sent(cmd, err)
+}
+
+// compose puts a command together in c.out.
+func (c *Conn) compose(cmd wire.Command, body []byte) {
 	c.out = append(c.out[:0], 0, 0, 0, 0, byte(cmd))
 	c.out = append(c.out, body...)
 	var seq byte
 	c.out = wire.EndPacket(c.out, 0, &seq)
-	if err := c.write(c.out); err != nil {
-		return err
-	}
+}
+
+func (c *Conn) sent(cmd wire.Command, err error) error {
 	if cap(c.out) > keepBuffer {
 		c.out = nil
 	}
-	c.asked(cmd)
-	return nil
+	if err == nil {
+		c.asked(cmd)
+	}
+	return err
 }
 
 // SendRaw writes commands that already are packets, headers included, each numbered from 0.
 func (c *Conn) SendRaw(packets []byte) error {
+	if err := c.askedFor(packets); err != nil {
+		return err
+	}
+	return c.write(packets)
+}
+
+// AskRaw is to SendRaw what Ask is to Send.
+func (c *Conn) AskRaw(packets []byte) error {
+	silent := c.silent()
+	if err := c.askedFor(packets); err != nil {
+		return err
+	}
+	return c.exchange(packets, silent)
+}
+
+// askedFor notes the commands in packets.
+func (c *Conn) askedFor(packets []byte) error {
 	for rest, goesOn := packets, false; len(rest) > 0; {
 		if len(rest) < wire.HeaderLen {
 			return errors.New("mysqlconn: SendRaw of half a packet")
@@ -65,7 +99,7 @@ func (c *Conn) SendRaw(packets []byte) error {
 		goesOn = length == wire.MaxPacket
 		rest = rest[wire.HeaderLen+length:]
 	}
-	return c.write(packets)
+	return nil
 }
 
 func (c *Conn) asked(cmd wire.Command) {
@@ -250,7 +284,7 @@ func (c *Conn) finish() (wire.OK, error) {
 
 // Exec runs sql, discards rows if there are any, and returns how its last result ended.
 func (c *Conn) Exec(sql string) (wire.OK, error) {
-	if err := c.Send(wire.ComQuery, []byte(sql)); err != nil {
+	if err := c.Ask(wire.ComQuery, []byte(sql)); err != nil {
 		return wire.OK{}, err
 	}
 	ok, err := c.finish()
@@ -262,7 +296,7 @@ func (c *Conn) Exec(sql string) (wire.OK, error) {
 // QueryAll runs sql, which gives one result, and returns it whole; values are text, nil for NULL, in memory of their own. More than
 // maxRows rows are an error.
 func (c *Conn) QueryAll(sql string, maxRows int) (cols []sqltypes.Column, rows [][][]byte, err error) {
-	if err := c.Send(wire.ComQuery, []byte(sql)); err != nil {
+	if err := c.Ask(wire.ComQuery, []byte(sql)); err != nil {
 		return nil, nil, err
 	}
 	head, err := c.ReadHead()

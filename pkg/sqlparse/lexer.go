@@ -1,5 +1,7 @@
 package sqlparse
 
+import "bytes"
+
 // lexer cuts text into tokens by the rules of the MySQL and MariaDB lexers. It allocates nothing; all its state is
 // in the struct, so that a copy of it is a bookmark.
 type lexer struct {
@@ -292,26 +294,36 @@ func isHex(c byte) bool { return isDigit(c) || (c|0x20)-'a' < 6 }
 
 // str reads a string whose opening quote is at pos.
 func (l *lexer) str(quote byte) TokenKind {
-	sql := l.sql
-	p := l.pos + 1
-	escapes := l.mode&NoBackslashEscapes == 0
-	for p < len(sql) {
-		switch c := sql[p]; {
-		case c == quote:
-			if p+1 < len(sql) && sql[p+1] == quote {
-				p += 2
+	if l.pos = stringEnd(l.sql, l.pos+1, quote, l.mode); l.pos < 0 {
+		l.pos = len(l.sql)
+		return Invalid
+	}
+	return StringLit
+}
+
+// stringEnd returns the offset behind the closing quote of the string that begins at p, behind its opening quote; -1 if it has
+// none. What is neither a quote nor a backslash is passed over many bytes at a time.
+func stringEnd(sql []byte, p int, quote byte, mode Mode) int {
+	q := -1 // of the next quote, once it is not before p
+	for {
+		if q < p {
+			n := bytes.IndexByte(sql[p:], quote)
+			if n < 0 {
+				return -1
+			}
+			q = p + n
+		}
+		if mode&NoBackslashEscapes == 0 {
+			if n := bytes.IndexByte(sql[p:q], '\\'); n >= 0 {
+				p += n + 2
 				continue
 			}
-			l.pos = p + 1
-			return StringLit
-		case c == '\\' && escapes:
-			p += 2
-		default:
-			p++
 		}
+		if q+1 >= len(sql) || sql[q+1] != quote {
+			return q + 1
+		}
+		p = q + 2
 	}
-	l.pos = len(sql)
-	return Invalid
 }
 
 // quotedDigits reads x'..' and b'..'.

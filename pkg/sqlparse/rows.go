@@ -176,7 +176,7 @@ func (s *Statement) skipPlain(p int) (end, cols, params int, ok bool) {
 				return 0, 0, 0, false
 			}
 		case byteQuote:
-			if p = s.skipString(p); p < 0 {
+			if p = stringEnd(sql, p+1, sql[p], s.mode); p < 0 {
 				return 0, 0, 0, false
 			}
 		case byteParam:
@@ -200,7 +200,7 @@ func (s *Statement) skipPlain(p int) (end, cols, params int, ok bool) {
 				if q >= len(sql) || sql[q] != '\'' {
 					return 0, 0, 0, false
 				}
-				if p = s.skipString(q); p < 0 {
+				if p = stringEnd(sql, q+1, '\'', s.mode); p < 0 {
 					return 0, 0, 0, false
 				}
 			default:
@@ -248,28 +248,6 @@ func (s *Statement) skipNumber(p int) int {
 		}
 	}
 	return p
-}
-
-// skipString returns the end of the string at p, -1 if it has none.
-func (s *Statement) skipString(p int) int {
-	sql := s.sql
-	quote := sql[p]
-	escape := byte('\\')
-	if s.mode&NoBackslashEscapes != 0 {
-		escape = quote
-	}
-	for p++; p < len(sql); p++ {
-		switch c := sql[p]; c {
-		case quote:
-			if p+1 >= len(sql) || sql[p+1] != quote {
-				return p + 1
-			}
-			p++
-		case escape:
-			p++
-		}
-	}
-	return -1
 }
 
 // NumRows returns the number of VALUES rows of INSERT and REPLACE, 0 if there are none.

@@ -386,7 +386,12 @@ func (t *Txn) all(branches []*branch, statements func(*branch) []string) error {
 func ask(branches []*branch, statements func(*branch) []string) []error {
 	errs := make([]error, len(branches))
 	for i, b := range branches {
-		errs[i] = b.send(statements(b)...)
+		packets := b.packets(statements(b))
+		if len(branches) == 1 {
+			errs[i] = b.conn.AskRaw(packets)
+		} else {
+			errs[i] = b.conn.SendRaw(packets)
+		}
 	}
 	for i, b := range branches {
 		if errs[i] == nil {
@@ -398,13 +403,15 @@ func ask(branches []*branch, statements func(*branch) []string) []error {
 
 // send sends statements, one behind the other and all at once. The server runs all of them, even those after one that
 // fails.
-func (b *branch) send(statements ...string) error {
-	var packets []byte
+func (b *branch) send(statements ...string) error { return b.conn.SendRaw(b.packets(statements)) }
+
+// packets is statements as they are sent; the branch owes their answers from now on.
+func (b *branch) packets(statements []string) (packets []byte) {
 	for _, q := range statements {
 		packets = appendCommand(packets, wire.ComQuery, []byte(q))
 	}
 	b.asked = len(statements)
-	return b.conn.SendRaw(packets)
+	return packets
 }
 
 func appendCommand(dst []byte, cmd wire.Command, body []byte) []byte {
