@@ -140,8 +140,8 @@ func (a *Arguments) AppendText(dst []byte, text plan.Text) []byte {
 
 // appendTotal appends the sum of two counts.
 func (a *Arguments) appendTotal(dst []byte, x, y plan.Operand) []byte {
-	m, okM := a.count(x)
-	n, okN := a.count(y)
+	m, okM := a.Count(x)
+	n, okN := a.Count(y)
 	if !okM || !okN {
 		// Not a count: the server refuses what is written and says why.
 		return a.AppendArg(dst, x.Arg)
@@ -152,8 +152,8 @@ func (a *Arguments) appendTotal(dst []byte, x, y plan.Operand) []byte {
 	return strconv.AppendUint(dst, m+n, 10)
 }
 
-// count is the value of an operand of LIMIT; ok is false if it is no count.
-func (a *Arguments) count(o plan.Operand) (n uint64, ok bool) {
+// Count is the value of an operand of LIMIT; ok is false if it is no count.
+func (a *Arguments) Count(o plan.Operand) (n uint64, ok bool) {
 	v := o.Const
 	if o.Arg >= 0 {
 		if v, ok = a.Value(o.Arg); !ok {

@@ -173,7 +173,13 @@ func (h *hiding) table(db, name string) *catalog.Table {
 	if h.snap.LowerCaseTableNames != 0 {
 		db, name = strings.ToLower(db), strings.ToLower(name)
 	}
-	return h.snap.Table(db, name)
+	t := h.snap.Table(db, name)
+	for _, c := range h.r.Copied {
+		if t != nil && c.Database == t.Database && c.Name == t.Name {
+			return nil // what the name means is a temporary table
+		}
+	}
+	return t
 }
 
 // refuse is the error for a statement that cannot be run while rows are foreign.

@@ -45,6 +45,11 @@ type Runner struct {
 	// connections.
 	Warned []Warned
 
+	// Copied are tables whose rows are copies, all of them, on every group: none of their rows are foreign.
+	Copied []*catalog.Table
+	// SortMemory bounds the bytes of rows a Sort keeps in memory; 0: sortMemory.
+	SortMemory int
+
 	// Trace, not nil, is told what each node group did.
 	Trace *Trace
 
@@ -64,6 +69,7 @@ type Runner struct {
 	collations collations
 	staging    bool                  // the last Run ended with ErrStage
 	results    []result              // of the last write, group by group
+	opened     []io.Closer           // what the steps of the statement have opened
 	failed     placement.NodeGroupID // whose error heads returned
 
 	mu struct {
@@ -166,6 +172,8 @@ func fragmentOf(n plan.Node) *plan.Fragment {
 		case *plan.Limit:
 			n = node.Input
 		case *plan.Project:
+			n = node.Input
+		case *plan.Sort:
 			n = node.Input
 		default:
 			return nil
@@ -320,6 +328,11 @@ func (r *Runner) acquireOne(g placement.NodeGroupID, write bool) error {
 
 // finish ends the use of all connections. err is how the statement ended.
 func (r *Runner) finish(err error) {
+	for i, c := range r.opened {
+		_ = c.Close() // nothing is kept in it
+		r.opened[i] = nil
+	}
+	r.opened = r.opened[:0]
 	// A server's refusal usually comes from all groups alike and at once: reading it keeps the connections. After
 	// anything else there may be nothing to wait for.
 	patient := r.interrupted() == nil

@@ -72,14 +72,30 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 			return nil, nil, err
 		}
 		var offset uint64
-		count, ok := a.count(node.Count)
+		count, ok := a.Count(node.Count)
 		if ok && node.Offset != nil {
-			offset, ok = a.count(*node.Offset)
+			offset, ok = a.Count(*node.Offset)
 		}
 		if !ok {
 			return nil, nil, sqlerr.WrongArguments.New("LIMIT")
 		}
 		return merge.NewLimit(source, offset, count), columns, nil
+	case *plan.Sort:
+		source, columns, err := r.build(node.Input, a)
+		if err != nil {
+			return nil, nil, err
+		}
+		keys, err := r.collations.keys(node.Order, columns)
+		if err != nil {
+			return nil, nil, err
+		}
+		memory := r.SortMemory
+		if memory == 0 {
+			memory = sortMemory
+		}
+		sorted := merge.NewSort(source, keys, memory)
+		r.opened = append(r.opened, sorted)
+		return sorted, columns, nil
 	case *plan.Project:
 		source, columns, err := r.build(node.Input, a)
 		if err != nil {
@@ -92,6 +108,9 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 	}
 	return nil, nil, sqlerr.Internal.New("plan step unknown to the executor")
 }
+
+// sortMemory is how many bytes of rows a Sort keeps in memory.
+const sortMemory = 32 << 20
 
 // keys returns the keys of an order over columns.
 func (c collations) keys(order []plan.Order, columns []sqltypes.Column) ([]merge.Key, error) {

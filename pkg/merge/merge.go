@@ -1,9 +1,9 @@
 // Package merge joins the row streams of several node groups into the one stream a single server would have sent:
-// concatenation, sorted merge, grouped aggregation of partial results, DISTINCT, LIMIT and projection. It works on
+// concatenation, sorted merge, grouped aggregation of partial results, DISTINCT, sorting, LIMIT and projection. It works on
 // the payloads of text-protocol rows and decodes no more of them than it compares. It knows nothing of SQL text,
 // plans, connections or groups.
 //
-// All of it streams: memory is one row per stream, whatever the length of the result.
+// All of it but Sort streams: memory is one row per stream, whatever the length of the result. Sort has a file.
 package merge
 
 import "io"

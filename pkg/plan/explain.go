@@ -14,6 +14,8 @@ import (
 type Execution struct {
 	// Relay is the group that answers the whole statement, 0 if it is not relayed.
 	Relay placement.NodeGroupID
+	// Ways are what the ways of a Choice are expected to cost, the one to go first.
+	Ways []Way
 	// Targets are the groups of each fragment.
 	Targets []FragmentTarget
 	// Ran: the rest is known.
@@ -54,6 +56,13 @@ func Fragments(n Node) (list []*Fragment) {
 		list = Fragments(n.Input)
 	case *Project:
 		list = Fragments(n.Input)
+	case *Sort:
+		list = Fragments(n.Input)
+	case *Broadcast:
+		list = Fragments(n.Input)
+		for i := range n.Copies {
+			list = append(list, n.Copies[i].fragments()...)
+		}
 	case *Workspace:
 		for i := range n.Copies {
 			list = append(list, n.Copies[i].fragments()...)
@@ -77,6 +86,13 @@ func (p *Plan) Explain(x *Execution) string {
 	}
 	var w strings.Builder
 	w.WriteString(p.String() + "\n")
+	for i, way := range x.Ways {
+		word := "not"
+		if i == 0 {
+			word = "now"
+		}
+		fmt.Fprintf(&w, "%s: %s\n", word, way)
+	}
 	if !x.Ran {
 		switch {
 		case x.Relay != 0:
@@ -114,6 +130,7 @@ func milliseconds(d time.Duration) string {
 // jsonExecution is an Execution as EXPLAIN FORMAT=JSON shows it.
 type jsonExecution struct {
 	Relay     placement.NodeGroupID `json:"relayed_to,omitempty"`
+	Ways      []string              `json:"ways,omitempty"` // the one to go first
 	Targets   []jsonTarget          `json:"targets,omitempty"`
 	Fragments []jsonRun             `json:"fragments,omitempty"`
 	Rows      *uint64               `json:"rows,omitempty"`
@@ -142,7 +159,7 @@ func (p *Plan) ExplainJSON(x *Execution) []byte {
 	j := p.json()
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	if x != nil {
-		e := &jsonExecution{Relay: x.Relay}
+		e := &jsonExecution{Relay: x.Relay, Ways: list(x.Ways)}
 		for _, t := range x.Targets {
 			e.Targets = append(e.Targets, jsonTarget(t))
 		}

@@ -74,6 +74,12 @@ func jsonOf(n Node) *jsonNode {
 		return &jsonNode{Step: "drop hidden columns", Input: jsonOf(n.Input)}
 	case *Workspace:
 		return jsonOfWorkspace(n)
+	case *Choice:
+		return jsonOfChoice(n)
+	case *Broadcast:
+		return jsonOfBroadcast(n)
+	case *Sort:
+		return &jsonNode{Step: "sort", By: list(n.Order), Input: jsonOf(n.Input)}
 	case *ChangeRows:
 		return jsonOfChangeRows(n)
 	case *InsertRows:

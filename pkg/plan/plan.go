@@ -197,7 +197,8 @@ const ArgSelectList = -2
 // ArgList is the first of the list arguments whose values are found while the statement runs; the others count down.
 const ArgList = -3
 
-// Node is a step of a plan: Fragment, Merge, Aggregate, Distinct, Limit, Project, InsertRows, ChangeRows, Workspace.
+// Node is a step of a plan: Fragment, Merge, Aggregate, Distinct, Limit, Project, Sort, InsertRows, ChangeRows, Workspace,
+// Choice, Broadcast.
 type Node interface {
 	node()
 }
@@ -286,6 +287,12 @@ type Limit struct {
 	Count  Operand
 }
 
+// Sort is all rows of Input, sorted: as many as there are, on disk where they are more than memory should hold.
+type Sort struct {
+	Input Node
+	Order []Order
+}
+
 // Project keeps the first Keep columns: it drops the hidden ones the fragments added.
 type Project struct {
 	Input Node
@@ -347,4 +354,5 @@ func (*Aggregate) node()  {}
 func (*Distinct) node()   {}
 func (*Limit) node()      {}
 func (*Project) node()    {}
+func (*Sort) node()       {}
 func (*InsertRows) node() {}

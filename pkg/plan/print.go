@@ -137,6 +137,13 @@ func printNode(w *strings.Builder, n Node, depth int) {
 		n.print(w, depth)
 	case *Workspace:
 		n.print(w, depth)
+	case *Choice:
+		n.print(w, depth)
+	case *Broadcast:
+		n.print(w, depth)
+	case *Sort:
+		fmt.Fprintf(w, "sort by %s\n", orders(n.Order))
+		printNode(w, n.Input, depth+1)
 	}
 }
 

@@ -19,6 +19,8 @@ type Workspace struct {
 	Group placement.NodeGroupID
 	// Copies are made in this order.
 	Copies []Copy
+	// First, not nil: see there.
+	First *FirstRows
 	// Local are tables that the group has all rows of: they are read in place, unless the session is in a transaction,
 	// whose own writes only its own connections see.
 	Local []Copy
@@ -42,6 +44,8 @@ type Copy struct {
 	Columns []int
 	// Input is one table's rows. Nil for a view.
 	Input *Fragment
+	// Share is the part of the table's rows that Input is expected to read, Joins left out of account.
+	Share float64
 	// Joins are equalities with columns of copies made before: where their values are known, only rows with these values
 	// are needed. See Joined.
 	Joins []Join
@@ -157,10 +161,14 @@ func (n *Workspace) print(w *strings.Builder, depth int) {
 	}
 	w.WriteString("\n")
 	for i := range n.Copies {
-		n.Copies[i].print(w, "copy", depth+1)
+		var first *FirstRows
+		if i == 0 {
+			first = n.First
+		}
+		n.Copies[i].print(w, "copy", first, depth+1)
 	}
 	for i := range n.Local {
-		n.Local[i].print(w, "in place, copied within a transaction,", depth+1)
+		n.Local[i].print(w, "in place, copied within a transaction,", nil, depth+1)
 	}
 	if st := n.Stage; st != nil {
 		indent(w, depth+1)
@@ -193,7 +201,7 @@ func (n *Workspace) print(w *strings.Builder, depth int) {
 	}
 }
 
-func (c *Copy) print(w *strings.Builder, what string, depth int) {
+func (c *Copy) print(w *strings.Builder, what string, first *FirstRows, depth int) {
 	indent(w, depth)
 	w.WriteString(what + " " + c.Table.Database + "." + c.Table.Name)
 	if c.Name != "" {
@@ -208,12 +216,19 @@ func (c *Copy) print(w *strings.Builder, what string, depth int) {
 		w.WriteString(", written")
 		c.Written.print(w, c.Table)
 	}
+	if first != nil {
+		first.print(w)
+	}
 	w.WriteString("\n")
+	c.printJoins(w, depth+1)
+	printNode(w, c.Input, depth+1)
+}
+
+func (c *Copy) printJoins(w *strings.Builder, depth int) {
 	for _, j := range c.Joins {
-		indent(w, depth+1)
+		indent(w, depth)
 		fmt.Fprintf(w, "by values of %s from copy %d, if few\n", c.Table.Columns[j.Column].Name, j.From+1)
 	}
-	printNode(w, c.Input, depth+1)
 }
 
 func (n *Written) print(w *strings.Builder, t *catalog.Table) {
@@ -234,22 +249,28 @@ func (n *Written) print(w *strings.Builder, t *catalog.Table) {
 
 func jsonOfWorkspace(n *Workspace) *jsonNode {
 	j := &jsonNode{Step: "workspace", Write: n.Write}
-	add := func(list []Copy, step string) {
-		for i := range list {
-			c := &list[i]
-			k := &jsonNode{Step: step, Write: c.Written != nil, Tables: []string{c.Table.Database + "." + c.Table.Name}}
-			if c.View != nil {
-				k.Input, k.SQL = jsonOfWorkspace(c.View), c.Text
-			} else {
-				k.Input = jsonOf(c.Input)
-			}
-			j.Inputs = append(j.Inputs, k)
+	for i := range n.Copies {
+		step := "copy"
+		if i == 0 && n.First != nil {
+			step = "copy first rows"
 		}
+		j.Inputs = append(j.Inputs, n.Copies[i].json(step))
 	}
-	add(n.Copies, "copy")
-	add(n.Local, "read in place")
+	for i := range n.Local {
+		j.Inputs = append(j.Inputs, n.Local[i].json("read in place"))
+	}
 	if n.Stage != nil {
 		j.Inputs = append(j.Inputs, &jsonNode{Step: "stage", Write: true, SQL: n.Stage.Verb, Tables: []string{n.Stage.Table.Database + "." + n.Stage.Table.Name}})
+	}
+	return j
+}
+
+func (c *Copy) json(step string) *jsonNode {
+	j := &jsonNode{Step: step, Write: c.Written != nil, Tables: []string{c.Table.Database + "." + c.Table.Name}}
+	if c.View != nil {
+		j.Input, j.SQL = jsonOfWorkspace(c.View), c.Text
+	} else {
+		j.Input = jsonOf(c.Input)
 	}
 	return j
 }

@@ -68,11 +68,14 @@ func partialAggregate(b *build) (bool, error) {
 		if !ok || err != nil {
 			return false, err
 		}
-		for _, o := range order {
-			if !slices.ContainsFunc(keys, func(k plan.Order) bool { return k.Column == o.Column }) {
-				return refuse("ORDER BY an aggregate over several node groups",
-					"order by the grouping columns, sort at the client, or put the distribution key into GROUP BY")
+		if slices.ContainsFunc(order, func(o plan.Order) bool {
+			return !slices.ContainsFunc(keys, func(k plan.Order) bool { return k.Column == o.Column })
+		}) {
+			if slices.ContainsFunc(order, func(o plan.Order) bool { return o.Column >= s.visible || o.Weight >= 0 }) {
+				return refuse("ORDER BY an aggregate and an expression that is not in the select list over several node groups",
+					"put the expression into the select list")
 			}
+			s.sort, order = order, nil
 		}
 		for _, k := range keys {
 			if !slices.ContainsFunc(order, func(o plan.Order) bool { return k.Column == o.Column }) {

@@ -406,6 +406,9 @@ func (b *build) table(db, name string) (*catalog.Table, error) {
 		db, name = strings.ToLower(db), strings.ToLower(name)
 	}
 	if t := b.snap.Table(db, name); t != nil {
+		if copied := b.everywhere[t]; copied != nil {
+			return copied, nil
+		}
 		return t, nil
 	}
 	if b.snap.Databases[db] == nil && b.snap.Flavor == catalog.MySQL {

@@ -161,7 +161,7 @@ func assembleCopies(b *build) (bool, error) {
 			c.columns = allColumns(c.table)
 		}
 		have := &(*c.list)[c.at]
-		have.Columns, have.Joins = c.columns, c.joins
+		have.Columns, have.Joins, have.Share = c.columns, c.joins, b.ws.share(c)
 		c.fragment.Text = c.text(b)
 	}
 	b.plan.Refuse, b.done = nil, true
@@ -180,11 +180,18 @@ func (c *wanted) text(b *build) plan.Text {
 		}
 		e.raw(workspace.Read(&t.Columns[col]))
 	}
+	first := b.first != nil && b.first.table == t && c.list == &w.plan.Copies
+	if first {
+		c.sortHidden(b, e)
+	}
 	e.raw(" FROM " + quoteName(t.Database) + "." + quoteName(t.Name))
 	if w.tail != nil {
 		w.choose(c.fragment, e, t)
+	} else if first {
+		c.where(e, true)
+		c.firstText(b, e)
 	} else {
-		c.where(e)
+		c.where(e, false)
 		e.raw(plan.CopyEnd)
 	}
 	switch {
@@ -198,13 +205,15 @@ func (c *wanted) text(b *build) plan.Text {
 	return e.done()
 }
 
-// where writes the conditions on the rows.
-func (c *wanted) where(e *editor) {
+// where writes the conditions on the rows; named: the table gets its name even if there are none.
+func (c *wanted) where(e *editor, named bool) {
 	switch {
 	case len(c.rows) > 0:
 		e.raw(" AS " + plan.CopyRow + " WHERE ")
 	case len(c.joins) > 0:
 		e.raw(" AS " + plan.CopyRow + " WHERE TRUE")
+	case named:
+		e.raw(" AS " + plan.CopyRow)
 	}
 	if len(c.rows) > 1 {
 		e.raw("(")

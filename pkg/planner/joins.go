@@ -49,6 +49,12 @@ func copyJoins(b *build) (fired bool, err error) {
 	views := len(list)
 	for len(rest) > 0 {
 		at := next(rest, order, links)
+		if b.first != nil && len(order) == 0 {
+			at = slices.IndexFunc(rest, func(c *wanted) bool { return c.table == b.first.table })
+			if at < 0 {
+				return false, nil
+			}
+		}
 		c := rest[at]
 		rest = slices.Delete(rest, at, at+1)
 		for _, l := range links[c.table] {

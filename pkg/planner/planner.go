@@ -77,6 +77,10 @@ type build struct {
 	// returning: a writing statement has RETURNING, which the tree leaves out.
 	returning bool
 	ws        *worker // of a workspace plan
+	choice    *plan.Choice
+	first     *first // while a workspace is planned that may do with the first rows of a table
+	// everywhere are tables that are taken for reference tables: see the rule Broadcast.
+	everywhere map[*catalog.Table]*catalog.Table
 }
 
 // Build makes the plan of the statement st was scanned from. Functions that speak of the client's session

@@ -21,9 +21,11 @@ type scatter struct {
 	// reorder: the fragment's ORDER BY is to be written anew, from order.
 	reorder   bool
 	aggregate *plan.Aggregate
-	distinct  []plan.Order
-	limit     *plan.Limit
-	part      []int
+	// sort is the order of what aggregate makes of the rows, where that is not the order they come in.
+	sort     []plan.Order
+	distinct []plan.Order
+	limit    *plan.Limit
+	part     []int
 }
 
 // hiddenColumn is "before TEXT after", TEXT being a range of the statement.
@@ -437,7 +439,7 @@ func cutKeyList(b *build) (bool, error) {
 func assemble(b *build) (bool, error) {
 	s := b.frag
 	f := b.fragment(s.target)
-	limitInside := s.limit != nil && (s.aggregate == nil || len(s.aggregate.GroupBy) > 0)
+	limitInside := s.limit != nil && s.sort == nil && (s.aggregate == nil || len(s.aggregate.GroupBy) > 0)
 	changed := len(s.hidden) > 0 || s.reorder || len(s.part) > 0 || limitInside && s.limit.Offset != nil ||
 		s.limit != nil && !limitInside
 	if changed {
@@ -452,6 +454,9 @@ func assemble(b *build) (bool, error) {
 	if s.aggregate != nil {
 		s.aggregate.Input = root
 		root = s.aggregate
+	}
+	if s.sort != nil {
+		root = &plan.Sort{Input: root, Order: s.sort}
 	}
 	if s.distinct != nil {
 		root = &plan.Distinct{Input: root, Columns: s.distinct}

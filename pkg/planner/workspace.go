@@ -48,10 +48,13 @@ func (b *build) tryWorkspace(err error) error {
 	}
 	b.done = false
 	werr := run(b, rules)
-	if werr != nil || b.plan.Root != nil {
+	if werr != nil {
 		return werr
 	}
-	return err
+	if b.plan.Root == nil {
+		return err
+	}
+	return b.ways()
 }
 
 // maxCopies bounds the temporary tables of one statement.

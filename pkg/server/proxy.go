@@ -54,6 +54,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Workspace: workspace.NewBudget(workspace.Limits{
 			Rows: s.cfg.Workspace.MaxRows, Bytes: s.cfg.Workspace.MaxBytes, Total: s.cfg.Workspace.TotalBytes,
 		}),
+		Estimates: session.NewEstimates(),
 		DDL:       s.ddl(),
 		Registry:  s.sessions,
 		Metrics:   metrics,

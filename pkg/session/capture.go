@@ -77,7 +77,11 @@ func (s *Session) numbers(text []byte, columns int) (rows [][]string, ok bool, e
 	if err != nil || p.Uses&(plan.WritesUserVariable|plan.SetsLastInsertID|plan.CalcFoundRows) != 0 {
 		return nil, false, nil
 	}
-	if _, workspace := p.Root.(*plan.Workspace); workspace || p.Root == nil && p.Relay == nil {
+	switch p.Root.(type) {
+	case *plan.Workspace, *plan.Choice:
+		return nil, false, nil
+	}
+	if p.Root == nil && p.Relay == nil {
 		return nil, false, nil
 	}
 	take := &capture{limit: 2}

@@ -56,7 +56,12 @@ func (s *Session) targets(p *plan.Plan) (*plan.Execution, error) {
 			return x, nil
 		}
 	}
-	for _, f := range plan.Fragments(p.Root) {
+	root := p.Root
+	if n, ok := root.(*plan.Choice); ok {
+		x.Ways = s.ways(n)
+		root = x.Ways[0].Node
+	}
+	for _, f := range plan.Fragments(root) {
 		if f.Same {
 			continue
 		}

@@ -19,6 +19,11 @@ type gathering struct {
 	s *Session
 	w *workspace.Workspace
 	c *backend.Conn // the workspace's
+	// also are the workspaces of a broadcast on further groups: what w gets they get.
+	also []*workspace.Workspace
+	// first, not nil, reads the first copy: see plan.FirstRows. firstRows is how many rows it had.
+	first     plan.Node
+	firstRows uint64
 	// conns, not nil, are those of a statement that writes: the copies are read on them, one group after the other.
 	conns *conns
 	uses  plan.Uses // of the reading
@@ -30,9 +35,6 @@ type gathering struct {
 
 // source is a column of a copy.
 type source struct{ copy, column int }
-
-// maxKeys is how many values of a join a copy is read by. With more all its rows are read.
-const maxKeys = 2000
 
 // tracked is a copy that the statement changes.
 type tracked struct {
@@ -57,11 +59,18 @@ func (g *gathering) all(copies []plan.Copy) error {
 		}
 	}
 	for i := range copies {
-		if err := g.w.Rename(copies[i].Table.Database, names[i], copies[i].TableName()); err != nil {
-			return txn.Lost(g.c, err)
+		for _, w := range g.everywhere() {
+			if err := w.Rename(copies[i].Table.Database, names[i], copies[i].TableName()); err != nil {
+				return txn.Lost(g.c, err)
+			}
 		}
 	}
 	return nil
+}
+
+// everywhere are all workspaces that get the copies.
+func (g *gathering) everywhere() []*workspace.Workspace {
+	return append([]*workspace.Workspace{g.w}, g.also...)
 }
 
 // one makes one copy, under a name of its own.
@@ -84,8 +93,15 @@ func (g *gathering) one(all []plan.Copy, i int) (name string, err error) {
 		}
 		return name, nil
 	}
-	if name, err = w.Create(t.Table); err != nil {
-		return "", txn.Lost(g.c, err)
+	for i, w := range g.everywhere() {
+		made, err := w.Create(t.Table)
+		if err != nil {
+			return "", txn.Lost(g.c, err)
+		}
+		if i > 0 && made != name {
+			return "", sqlerr.Internal.New("copies of one table have different names")
+		}
+		name = made
 	}
 	var f *workspace.Filler
 	if t.Written != nil {
@@ -96,6 +112,7 @@ func (g *gathering) one(all []plan.Copy, i int) (name string, err error) {
 		g.tracked = append(g.tracked, tracked{t, tr})
 	} else {
 		f = w.Fill(t.Table, name, t.Columns)
+		f.Also(g.also)
 	}
 	if (t.Written != nil || g.uses&plan.LocksRows != 0) && t.Table.Kind == catalog.Reference {
 		// Whoever locks rows of a reference table locks those of its first copy first.
@@ -103,13 +120,20 @@ func (g *gathering) one(all []plan.Copy, i int) (name string, err error) {
 		s.runner.Router.Home = s.snap.Groups[0].ID
 	}
 	g.collect(f, all, i)
-	input := g.joined(t)
-	if input == nil {
-		return name, nil // no row can matter
+	root := g.first
+	if g.first = nil; root == nil {
+		input := g.joined(t)
+		if input == nil {
+			return name, nil // no row can matter
+		}
+		root = &plan.Merge{Input: input}
 	}
-	p := &plan.Plan{Kind: plan.Select, Root: &plan.Merge{Input: input}, Uses: g.uses}
+	p := &plan.Plan{Kind: plan.Select, Root: root, Uses: g.uses}
 	if err := g.read(p, f); err != nil {
 		return "", err
+	}
+	if i == 0 {
+		g.firstRows = f.Rows()
 	}
 	if err := f.Finish(); err != nil {
 		return "", txn.Lost(g.c, err)
@@ -123,7 +147,7 @@ func (g *gathering) collect(f *workspace.Filler, all []plan.Copy, i int) {
 		for _, j := range all[n].Joins {
 			at := source{i, j.Source}
 			if j.From == i && g.keys[at] == nil {
-				if k := f.Collect(all[i].Table, all[i].Columns, j.Source, maxKeys); k != nil {
+				if k := f.Collect(all[i].Table, all[i].Columns, j.Source, plan.MaxKeys); k != nil {
 					g.keys[at] = k
 				}
 			}

@@ -57,11 +57,12 @@ const (
 	strategyScatter
 	strategySplit // INSERT of rows to their groups
 	strategyWorkspace
+	strategyBroadcast // copies of small tables on every group, then scatter
 	strategyCount
 )
 
 func (s strategy) String() string {
-	return [...]string{"local", "relay", "scatter", "split", "workspace"}[s]
+	return [...]string{"local", "relay", "scatter", "split", "workspace", "broadcast"}[s]
 }
 
 // NewMetrics returns Metrics; register it to expose it.

@@ -366,7 +366,10 @@ func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 		if handled, err := s.selectInto(); handled {
 			return err
 		}
-		return s.workspace(p, w)
+		return s.workspace(p, w, 0)
+	}
+	if n, ok := p.Root.(*plan.Choice); ok {
+		return s.choose(p, n)
 	}
 	rows, _ := p.Root.(*plan.InsertRows)
 	if p.Uses&plan.WritesUserVariable != 0 {
@@ -448,6 +451,8 @@ func (s *Session) limitOutput(p *plan.Plan, out *output) error {
 			n = t.Input
 		case *plan.Project:
 			n = t.Input
+		case *plan.Sort:
+			n = t.Input
 		case *plan.Aggregate:
 			if len(t.GroupBy) > 0 {
 				return sqlerr.Unsupported("sql_select_limit for GROUP BY over several node groups", "use LIMIT")
@@ -473,6 +478,11 @@ func (s *Session) scatter(p *plan.Plan) error {
 		s.runner.Lenient = !strings.Contains(s.sqlMode, "STRICT_")
 	}
 	conns := conns{s: s, plan: p}
+	return s.scatterOn(p, &conns, &conns)
+}
+
+// scatterOn is scatter with connections from; conns is what is noted of them.
+func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 	defer conns.committed()
 	s.flight.note(s.cfg.Registry.clock(), stepSeveral, 0, uint16(p.Kind))
 	s.wide = true
@@ -481,7 +491,7 @@ func (s *Session) scatter(p *plan.Plan) error {
 	if err := s.limitOutput(p, out); err != nil {
 		return err
 	}
-	s.runner.Conns, s.runner.Sequence = &conns, s.cfg.Sequences
+	s.runner.Conns, s.runner.Sequence = from, s.cfg.Sequences
 	sum, err := s.runner.Run(p, s.snap, &s.args, out)
 	if err == errMoved {
 		return err

@@ -43,6 +43,7 @@ type Config struct {
 	Hasher    backend.Hasher
 	Sequences exec.Sequence
 	Workspace *workspace.Budget
+	Estimates *Estimates
 	DDL       DDL
 	Peers     Peers // nil: there are no other processes
 	Registry  *Registry
@@ -131,6 +132,7 @@ type Session struct {
 	foundRows      uint64
 	isolation      string // SET TRANSACTION for the next transaction
 	bestEffort     bool   // skarv_commit = best_effort
+	joins          joins  // skarv_joins
 
 	warnings []Warning
 
@@ -265,7 +267,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 // reset brings the session to the state it has right after login, but for its database.
 func (s *Session) reset() error {
 	s.lastInsertID, s.rowCount, s.foundRows, s.isolation, s.warnings = 0, 0, 0, "", nil
-	s.bestEffort, s.reads = false, readOff
+	s.bestEffort, s.reads, s.joins = false, readOff, joinsAuto
 	s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements)
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()

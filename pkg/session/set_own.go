@@ -52,7 +52,7 @@ func (r readAtomicity) isolation(client string) string {
 func (s *Session) setOwn(tokens sqlparse.Tokens) (rest []byte, found bool, err error) {
 	stmt := s.stmt
 	sql := stmt.SQL()
-	best, reads := s.bestEffort, s.reads
+	best, reads, joins := s.bestEffort, s.reads, s.joins
 	var kept [][]byte
 	for more := true; more; {
 		tok := tokens.Next()
@@ -84,7 +84,15 @@ func (s *Session) setOwn(tokens sqlparse.Tokens) (rest []byte, found bool, err e
 		if len(value) != 2 || !stmt.Is(value[0], "=") && !stmt.Is(value[0], ":=") {
 			return nil, true, sqlerr.WrongValueForVariable.New(ours, "of this form")
 		}
-		switch text := strings.ToLower(strings.Trim(string(stmt.Text(value[1].Span)), "'\"`")); ours + "=" + text {
+		text := strings.ToLower(strings.Trim(string(stmt.Text(value[1].Span)), "'\"`"))
+		if ours == joinsVariable {
+			var ok bool
+			if joins, ok = joinsByName(text); !ok {
+				return nil, true, sqlerr.WrongValueForVariable.New(ours, text)
+			}
+			continue
+		}
+		switch ours + "=" + text {
 		case commitVariable + "=atomic", commitVariable + "=default":
 			best = false
 		case commitVariable + "=best_effort":
@@ -104,7 +112,7 @@ func (s *Session) setOwn(tokens sqlparse.Tokens) (rest []byte, found bool, err e
 	if !found {
 		return nil, false, nil
 	}
-	s.bestEffort, s.reads = best, reads
+	s.bestEffort, s.reads, s.joins = best, reads, joins
 	for i, text := range kept {
 		if i == 0 {
 			rest = append(rest, "SET "...)
@@ -122,7 +130,8 @@ func ownVariable(name string) string {
 	for _, scope := range []string{"@@session.", "@@local.", "@@"} {
 		name = strings.TrimPrefix(name, scope)
 	}
-	if name = strings.Trim(name, "`"); name == commitVariable || name == atomicityVariable {
+	switch name = strings.Trim(name, "`"); name {
+	case commitVariable, atomicityVariable, joinsVariable:
 		return name
 	}
 	return ""

@@ -17,8 +17,9 @@ import (
 
 // workspace runs a statement on one node group over copies of its tables: on a connection of its own, outside of the
 // session's transaction, which is closed whenever anything goes wrong, and with it all that was made on it. The copies
-// are read as the session reads, inside its transaction if there is one.
-func (s *Session) workspace(p *plan.Plan, n *plan.Workspace) error {
+// are read as the session reads, inside its transaction if there is one. first, not 0, is how many rows of n.First's copy
+// are tried: the error is errAnotherWay, and the client has got nothing, when they are too few.
+func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error {
 	s.usedStrategy = strategyWorkspace
 	if s.locks != nil {
 		return sqlerr.Unsupported("a query over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
@@ -48,7 +49,11 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace) error {
 		c.Release()
 		return err
 	}
-	sum, err := s.compute(p, n, copies, c)
+	sum, err := s.compute(p, n, copies, first, c)
+	if err == errAnotherWay && c.Usable() {
+		c.Release()
+		return err
+	}
 	if err != nil {
 		c.Discard()
 		return err
@@ -63,13 +68,17 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace) error {
 func (s *Session) private() bool { return s.tx != nil || s.temps != nil }
 
 // compute fills the workspace on c and runs the statement there.
-func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c *backend.Conn) (sum wire.ResultSummary, err error) {
+func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, first uint64, c *backend.Conn) (sum wire.ResultSummary, err error) {
 	w, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode)
 	if err != nil {
 		return sum, txn.Lost(c, err)
 	}
 	defer w.Free()
-	if err := (&gathering{s: s, w: w, c: c, uses: p.Uses & plan.LocksRows}).all(copies); err != nil {
+	g := gathering{s: s, w: w, c: c, uses: p.Uses & plan.LocksRows}
+	if first > 0 {
+		g.first = n.FirstRows(first)
+	}
+	if err := g.all(copies); err != nil {
 		return sum, err
 	}
 	if err := w.Ready(); err != nil {
@@ -78,12 +87,25 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, c
 	if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on the server
 		return sum, sqlerr.QueryInterrupted.New()
 	}
-	if sql, params := s.renamed(n); s.args.Using != nil && len(params) > 0 {
-		sum, err = s.copyResults(c, s.args.AppendImmediate(nil, sql, params))
-	} else if s.binary || len(params) > 0 {
+	sql, params := s.renamed(n)
+	immediate := s.args.Using != nil && len(params) > 0
+	if immediate {
+		sql = s.args.AppendImmediate(nil, sql, params)
+	}
+	prepared := !immediate && (s.binary || len(params) > 0)
+	switch {
+	case first > 0 && g.firstRows >= first: // there may be more
+		sum, err = s.copyFull(c, sql, params, prepared, s.wanted(n.First))
+	case prepared:
 		sum, err = s.copyPrepared(c, sql, params)
-	} else {
+	default:
 		sum, err = s.copyResults(c, sql)
+	}
+	if err == errAnotherWay {
+		if w.Close() != nil {
+			c.Interrupt()
+		}
+		return sum, err
 	}
 	if err != nil {
 		return sum, s.computed(txn.Lost(c, err))

@@ -16,11 +16,13 @@ const batchBytes = 512 << 10
 // Filler writes rows into a table, in batches: while the server writes one, the next is gathered.
 type Filler struct {
 	w      *Workspace
+	also   []*Workspace // that get the same rows
 	forms  []Form
 	head   int // bytes of "INSERT INTO t (a, b) VALUES "
 	sql    []byte
 	fields [][]byte
 	number uint64 // of the next row of a tracked table; else 0
+	rows   uint64
 	keys   []*Keys
 }
 
@@ -37,6 +39,12 @@ func (w *Workspace) Fill(t *catalog.Table, name string, columns []int) *Filler {
 	return f
 }
 
+// Also makes f write the same rows on further workspaces, where Create has made the table, too.
+func (f *Filler) Also(others []*Workspace) { f.also = others }
+
+// Rows is how many rows f has got.
+func (f *Filler) Rows() uint64 { return f.rows }
+
 // Columns implements exec.Sink.
 func (f *Filler) Columns(cols []sqltypes.Column) error {
 	if len(cols) != len(f.forms) {
@@ -47,7 +55,8 @@ func (f *Filler) Columns(cols []sqltypes.Column) error {
 
 // Row implements exec.Sink: it adds a row in the text protocol's form.
 func (f *Filler) Row(row []byte) (err error) {
-	if err := f.w.take(int64(len(row))); err != nil {
+	f.rows++
+	if err := f.w.take(int64(len(row) * (1 + len(f.also)))); err != nil {
 		return err
 	}
 	if f.fields, err = wire.ParseTextRow(row, f.fields[:0]); err != nil {
@@ -87,12 +96,22 @@ func (f *Filler) Finish() error {
 
 // flush sends a batch, after the one before has been answered.
 func (f *Filler) flush() error {
-	if err := f.w.conn.settle(); err != nil {
+	if err := f.w.send(f.sql); err != nil {
 		return err
 	}
-	if err := f.w.conn.later(f.sql, nil); err != nil {
-		return err
+	for _, w := range f.also {
+		if err := w.send(f.sql); err != nil {
+			return err
+		}
 	}
 	f.sql = f.sql[:f.head]
 	return nil
+}
+
+// send sends a batch, after the one before has been answered.
+func (w *Workspace) send(sql []byte) error {
+	if err := w.conn.settle(); err != nil {
+		return err
+	}
+	return w.conn.later(sql, nil)
 }

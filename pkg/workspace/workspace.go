@@ -182,6 +182,14 @@ func (w *Workspace) drop(tables []string) error {
 
 // Ready ends the copying: the connection is in the session's state again.
 func (w *Workspace) Ready() error {
+	if err := w.Restore(); err != nil {
+		return err
+	}
+	return w.Settle()
+}
+
+// Restore brings the connection into the session's state again. Whether that, and all before it, was done is told by Settle.
+func (w *Workspace) Restore() error {
 	var sql strings.Builder
 	sql.WriteString("SET ")
 	for i, v := range saved() {
@@ -190,11 +198,11 @@ func (w *Workspace) Ready() error {
 		}
 		sql.WriteString("@@" + v + " = @skarv_" + v)
 	}
-	if err := w.conn.later([]byte(sql.String()), nil); err != nil {
-		return err
-	}
-	return w.conn.settle()
+	return w.conn.later([]byte(sql.String()), nil)
 }
+
+// Settle waits for all that has been sent.
+func (w *Workspace) Settle() error { return w.conn.settle() }
 
 // Free counts the workspace's bytes as free. Whoever does not Close as well closes the connection, which drops the tables.
 func (w *Workspace) Free() {

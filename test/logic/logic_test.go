@@ -40,7 +40,8 @@ func setting(t *testing.T, name string, otherwise int) int {
 }
 
 // SECONDS and STATEMENTS say how long, whichever comes first, SEED where to start: both are printed. A round is made of its seed
-// alone, so that WORKERS, each with tables of its own, change nothing. WRITES=1 looks at writes over several groups only.
+// alone, so that WORKERS, each with tables of its own, change nothing. WRITES=1 looks at writes over several groups only,
+// JOINS=x sets skarv_joins to x for all statements.
 func TestLogic(t *testing.T) {
 	length := time.Duration(setting(t, "SECONDS", int(defaultTime.Seconds()))) * time.Second
 	c := &campaign{seed: uint64(setting(t, "SEED", 1)), workers: setting(t, "WORKERS", 2), most: int64(setting(t, "DIFFERENCES", maxFound)),

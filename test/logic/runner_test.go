@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"slices"
 	"sort"
@@ -26,7 +27,8 @@ type runner struct {
 	one, many *sql.Conn
 	db        string
 	g         *generator
-	quiet     bool // statements are not counted: a difference is being made smaller
+	quiet     bool   // statements are not counted: a difference is being made smaller
+	joins     string // what skarv_joins is
 }
 
 // both runs a statement that must succeed on both.
@@ -41,8 +43,9 @@ func (r *runner) both(stmt string) {
 type statement struct {
 	marked string // literals between marks
 	vague  bool
-	mode   int  // see below
-	writes bool // or locks
+	mode   int    // see below
+	writes bool   // or locks
+	joins  string // skarv_joins; empty: as it is
 }
 
 // The ways to run a statement.
@@ -116,6 +119,9 @@ func (r *runner) next() (s statement) {
 		s.writes = strings.HasSuffix(s.marked, "FOR UPDATE")
 	}
 	s.vague, s.mode = g.vague, g.r.IntN(modes)
+	if s.joins = g.pick("auto", "broadcast", "broadcast", "first", "workspace"); os.Getenv("JOINS") != "" {
+		s.joins = os.Getenv("JOINS")
+	}
 	return s
 }
 
@@ -133,7 +139,7 @@ func (r *runner) try(s statement, seed uint64, i int) bool {
 	if !s.writes {
 		before = r.dump(r.involved(s))
 	}
-	r.t.Errorf("SEED=%d, statement %d (mode %d):\n%s\n%s", seed, i, s.mode, plain(s.marked), diff)
+	r.t.Errorf("SEED=%d, statement %d (mode %d, joins %s):\n%s\n%s", seed, i, s.mode, s.joins, plain(s.marked), diff)
 	story, last := r.shrink(s, before)
 	r.t.Logf("made smaller:\n%s%s", story, last)
 	return false
@@ -276,6 +282,11 @@ func (r *runner) differ(s statement) string {
 	text := plain(s.marked)
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	defer cancel()
+	if s.joins != "" && s.joins != r.joins {
+		_, err := r.many.ExecContext(ctx, "SET skarv_joins = "+s.joins)
+		require.NoError(r.t, err)
+		r.joins = s.joins
+	}
 	var want, got differ.Outcome
 	if s.writes {
 		got = s.run(ctx, r.many)

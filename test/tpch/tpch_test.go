@@ -92,17 +92,25 @@ func withoutPlacement(stmt string) string {
 	return stmt
 }
 
-// explained is the strategy EXPLAIN names.
+// explained is the strategy EXPLAIN names: the way that is taken, if there are several.
 func explained(t *testing.T, c *sql.Conn, query string) string {
 	rows, err := c.QueryContext(t.Context(), "EXPLAIN "+query)
 	if err != nil {
 		return "refused"
 	}
 	defer rows.Close()
-	var first string
-	if rows.Next() {
-		require.NoError(t, rows.Scan(&first))
+	var first, line string
+	for rows.Next() {
+		require.NoError(t, rows.Scan(&line))
+		if first == "" {
+			first = line
+		}
+		if way, ok := strings.CutPrefix(line, "now: "); ok && !strings.HasPrefix(way, "fragment") && !strings.HasPrefix(way, "relayed") {
+			way, _, _ = strings.Cut(way, ":")
+			return way
+		}
 	}
+	require.NoError(t, rows.Err())
 	switch {
 	case strings.HasPrefix(first, "workspace"):
 		return "workspace"

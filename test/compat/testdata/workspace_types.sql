@@ -26,4 +26,5 @@ SELECT * FROM hid JOIN k ON hid.a = k.tid ORDER BY k.id;
 SELECT SUM(n) + 1 FROM (SELECT COUNT(*) AS n FROM hid GROUP BY a) q;
 CREATE TABLE geo (id INT PRIMARY KEY, p POINT);
 INSERT INTO geo VALUES (1, ST_GeomFromText('POINT(1 2)')), (2, NULL);
+-- auto: whether a TEXT is a LONGTEXT depends on the order in which the server reads the tables
 SELECT k.id, ST_AsText(p), p FROM geo JOIN k ON geo.id = k.tid ORDER BY k.id;

@@ -1,0 +1,128 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"skarv/pkg/catalog"
+)
+
+// Size is how many rows a table has, as far as that is known.
+type Size func(t *catalog.Table) (rows float64, known bool)
+
+// Circumstances are what the cost of a Choice's ways depends on, beside the plan.
+type Circumstances struct {
+	Size   Size
+	Groups int // that a broadcast goes to
+	// Limit is how many rows the query's LIMIT wants, those left out by OFFSET included.
+	Limit float64
+}
+
+// MaxKeys is how many values of a join a copy is read by. With more all its rows are read.
+const MaxKeys = 2000
+
+// Costs are counted in rows written into a temporary table: nearly all of the time goes there. Making a table on one node
+// group takes about as long as writing tableCost rows.
+const tableCost = 60
+
+// maxFirst bounds the rows a First is tried with.
+const maxFirst = 20000
+
+// Way is one of a Choice's ways, with what it is expected to cost.
+type Way struct {
+	Node Node // *Broadcast or *Workspace
+	Rows float64
+	Cost float64
+	// First is how many rows of its first copy a workspace with First should begin with.
+	First uint64
+}
+
+// Ways are the ways of n, the workspace that can do everything last. known is false where a table's size is not known.
+func (n *Choice) Ways(c *Circumstances) (ways []Way, known bool) {
+	known = true
+	for _, b := range n.Broadcasts {
+		rows, ok := copied(b.Copies, c.Size, 0)
+		known = known && ok
+		ways = append(ways, Way{Node: b, Rows: rows, Cost: (rows + tableCost*float64(len(b.Copies))) * float64(c.Groups)})
+	}
+	if w := n.First; w != nil && c.Limit < maxFirst {
+		first := w.probe(c)
+		rows, ok := copied(w.Copies, c.Size, float64(first))
+		known = known && ok
+		ways = append(ways, Way{Node: w, Rows: rows, Cost: rows + tableCost*float64(len(w.Copies)), First: first})
+	}
+	w := n.Workspace
+	rows, ok := copied(w.Copies, c.Size, 0)
+	return append(ways, Way{Node: w, Rows: rows, Cost: rows + tableCost*float64(len(w.Copies))}), known && ok
+}
+
+// Cheapest is the way to go: the workspace where sizes are not known.
+func (n *Choice) Cheapest(c *Circumstances) Way {
+	ways, known := n.Ways(c)
+	best := ways[len(ways)-1]
+	if !known {
+		return best
+	}
+	for _, w := range ways {
+		if w.Cost < best.Cost {
+			best = w
+		}
+	}
+	return best
+}
+
+// probe is how many rows of the first copy should do for the LIMIT: twice as many as expected, for estimates are rough.
+func (n *Workspace) probe(c *Circumstances) uint64 {
+	rows := 2*c.Limit + 100
+	for i := 1; i < len(n.Copies); i++ {
+		t := &n.Copies[i]
+		if t.View != nil || len(t.Joins) == 0 {
+			continue
+		}
+		all, _ := c.Size(t.Table)
+		rows /= max(t.Share, 1/max(1, all))
+	}
+	return uint64(math.Min(rows, maxFirst))
+}
+
+// String is what EXPLAIN shows of the way.
+func (w Way) String() string {
+	name := "workspace"
+	if b, ok := w.Node.(*Broadcast); ok {
+		name = "broadcast " + b.Names()
+	} else if w.First > 0 {
+		name = fmt.Sprintf("workspace of the first %d rows", w.First)
+	}
+	return fmt.Sprintf("%s: about %.0f rows to copy, cost %.0f", name, w.Rows, w.Cost)
+}
+
+// copied estimates the rows of copies that are made one after the other; first, not 0, is how many the first one gets.
+func copied(copies []Copy, size Size, first float64) (total float64, known bool) {
+	rows := make([]float64, len(copies))
+	known = true
+	for i := range copies {
+		c := &copies[i]
+		if c.View != nil {
+			n, ok := copied(c.View.Copies, size, 0)
+			rows[i], known = n, known && ok
+			total += n
+			continue
+		}
+		all, ok := size(c.Table)
+		known = known && ok
+		n := max(1, all*c.Share)
+		if i == 0 && first > 0 {
+			n = min(n, first)
+		}
+		for _, j := range c.Joins {
+			if rows[j.From] > MaxKeys {
+				continue
+			}
+			from, _ := size(copies[j.From].Table)
+			n = min(n, rows[j.From]*max(1, all/max(1, from)))
+		}
+		rows[i] = n
+		total += n
+	}
+	return total, known
+}

@@ -1,0 +1,120 @@
+package session
+
+import (
+	"math"
+	"slices"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+)
+
+// joinsVariable says how queries are run whose tables do not lie together. "auto", the default: as is expected to be
+// cheapest, by the sizes of the tables. "workspace": over copies in one place. "broadcast": by bringing all but one table
+// to where that one is, if there is such a way. "first": over the first rows of a table, if the query has a LIMIT.
+const joinsVariable = "skarv_joins"
+
+// joins is the value of joinsVariable.
+type joins uint8
+
+const (
+	joinsAuto joins = iota
+	joinsWorkspace
+	joinsBroadcast
+	joinsFirst
+)
+
+// joinsByName finds the value that text names.
+func joinsByName(text string) (j joins, ok bool) {
+	i := slices.Index([]string{"auto", "workspace", "broadcast", "first"}, text)
+	if text == "default" {
+		i = 0
+	}
+	return joins(max(i, 0)), i >= 0
+}
+
+// ways are the ways of n that can be taken now, the one to take first.
+func (s *Session) ways(n *plan.Choice) []plan.Way {
+	c := &plan.Circumstances{Groups: len(s.snap.Map.Groups())}
+	c.Size = s.sizes(n)
+	if f := n.First; f != nil {
+		c.Limit = s.wants(f.First)
+	}
+	ways, known := n.Ways(c)
+	ways = slices.DeleteFunc(ways, func(w plan.Way) bool {
+		_, broadcast := w.Node.(*plan.Broadcast)
+		return broadcast && (s.private() || s.locks != nil || s.binary && n.Floats)
+	})
+	at := len(ways) - 1
+	for i, w := range ways {
+		_, broadcast := w.Node.(*plan.Broadcast)
+		switch s.joins {
+		case joinsAuto:
+			if known && w.Cost < ways[at].Cost {
+				at = i
+			}
+		case joinsBroadcast:
+			if broadcast && (at == len(ways)-1 || w.Cost < ways[at].Cost) {
+				at = i
+			}
+		case joinsFirst:
+			if w.First > 0 {
+				at, ways[i].First = i, max(1, uint64(c.Limit)) // no more than must be
+			}
+		}
+	}
+	best := ways[at]
+	return append([]plan.Way{best}, slices.Delete(ways, at, at+1)...)
+}
+
+// wants is how many rows a LIMIT asks for, those left out by its OFFSET included.
+func (s *Session) wants(f *plan.FirstRows) float64 {
+	count, ok := s.args.Count(f.Count)
+	if !ok {
+		return math.Inf(1)
+	}
+	rows := float64(count)
+	if f.Offset != nil {
+		offset, ok := s.args.Count(*f.Offset)
+		if !ok {
+			return math.Inf(1)
+		}
+		rows += float64(offset)
+	}
+	return rows
+}
+
+// choose runs a query in the way that is expected to be cheapest, and in the next one if that cannot be.
+func (s *Session) choose(p *plan.Plan, n *plan.Choice) error {
+	way := s.ways(n)[0]
+	switch node := way.Node.(type) {
+	case *plan.Broadcast:
+		err := s.broadcast(p, node)
+		if err == errAnotherWay {
+			return s.workspace(p, n.Workspace, 0)
+		}
+		return err
+	case *plan.Workspace:
+		if way.First == 0 {
+			return s.workspace(p, node, 0)
+		}
+		err := s.workspace(p, node, way.First)
+		if err == errAnotherWay {
+			return s.workspace(p, n.Workspace, 0)
+		}
+		return err
+	}
+	return sqlerr.Internal.New("a way that is not known")
+}
+
+// sizes tells how many rows the tables of n have.
+func (s *Session) sizes(n *plan.Choice) plan.Size {
+	tables := n.Tables()
+	known := s.cfg.Estimates.rows(tables, func(stale []*catalog.Table) (map[tableName]float64, error) {
+		return s.countRows(stale)
+	})
+	return func(t *catalog.Table) (float64, bool) {
+		rows, ok := known[tableName{t.Database, t.Name}]
+		return rows, ok
+	}
+}

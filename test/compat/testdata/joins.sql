@@ -1,0 +1,126 @@
+-- Joins of tables that do not lie together: by copies on every node group, by the first rows of a table, or in a workspace.
+CREATE TABLE p (id INT PRIMARY KEY, name VARCHAR(20) COLLATE utf8mb4_general_ci, kind INT, price DECIMAL(8,2), f DOUBLE, e ENUM('b','a'), KEY (kind)) DEFAULT CHARSET utf8mb4;
+CREATE TABLE l (id BIGINT PRIMARY KEY, pid INT, alt VARCHAR(20) COLLATE utf8mb4_general_ci, qty SMALLINT UNSIGNED, at DATETIME, ts TIMESTAMP NULL, b BIT(5), KEY (pid)) DEFAULT CHARSET utf8mb4;
+CREATE TABLE lx (id BIGINT PRIMARY KEY, note VARCHAR(10)) DEFAULT CHARSET utf8mb4;
+CREATE TABLE nothing_ (id INT PRIMARY KEY, pid INT);
+CREATE TABLE s (k VARCHAR(10) COLLATE utf8mb4_general_ci PRIMARY KEY, v INT) DEFAULT CHARSET utf8mb4;
+CREATE TABLE nul (id INT PRIMARY KEY, pid INT);
+CREATE VIEW vp AS SELECT id, name FROM p WHERE kind < 3;
+INSERT INTO p VALUES (1, 'Ann', 1, 1.50, 1.5, 'a'), (2, 'ann ', 1, 2.25, -0.25, 'b'), (3, NULL, 2, NULL, NULL, NULL), (4, 'bob', NULL, 0, 1e100, 'a'), (5, '', 3, 9999.99, 0, 'b'), (-6, 'ß', 2, -1, 3.3, 'a');
+INSERT INTO l VALUES (1, 1, 'ANN', 1, '2020-01-01 10:00:00', '2020-01-01 10:00:00', 1), (2, 1, 'ann', 2, NULL, NULL, NULL), (3, 2, NULL, 3, '2020-01-03', '2020-03-29 02:30:00', 3), (4, NULL, 'bob ', 4, '2020-01-04', NULL, 4), (5, 99, 'x', 5, '2020-01-05', NULL, 5), (6, 3, '', 6, '2020-01-01 10:00:00', NULL, 6), (7, 4, 'ss', 7, '2020-01-07', NULL, 7), (8, -6, 'BOB', 8, '2020-01-08', NULL, 8), (9, 5, 'ann', 9, '2020-01-09', NULL, 9), (10, 5, 'Ann ', NULL, '2020-01-10', NULL, 10), (11, 1, 'q', 65535, '2020-01-11', NULL, 31), (12, 2, 'q', 0, '2020-01-12', NULL, 0);
+INSERT INTO lx VALUES (1, 'one'), (2, 'two'), (5, 'five'), (12, NULL);
+INSERT INTO s VALUES ('ANN', 1), ('bob', 2), ('', 3), ('x ', 4);
+INSERT INTO nul VALUES (1, 1), (2, NULL), (3, 5);
+
+-- Rows in order of one table, with LIMIT.
+SELECT l.id, l.qty, p.name FROM l JOIN p ON p.id = l.pid ORDER BY l.id LIMIT 3;
+SELECT l.id, l.qty, p.name FROM l JOIN p ON p.id = l.pid ORDER BY l.id LIMIT 3 OFFSET 5;
+SELECT l.id, l.qty, p.name FROM l JOIN p ON p.id = l.pid ORDER BY l.id LIMIT 8, 100;
+SELECT l.id, l.qty, p.name FROM l JOIN p ON p.id = l.pid ORDER BY l.id DESC LIMIT 20;
+SELECT l.id, l.qty, p.name FROM l JOIN p ON p.id = l.pid ORDER BY l.id LIMIT 0;
+SELECT l.id AS n, p.name FROM l JOIN p ON p.id = l.pid WHERE p.kind = 3 ORDER BY n LIMIT 2;
+SELECT l.id, p.name FROM l JOIN p ON p.id = l.pid WHERE p.kind = 77 ORDER BY l.id LIMIT 2;
+SELECT l.id, p.name FROM l LEFT JOIN p ON p.id = l.pid ORDER BY 1 LIMIT 5;
+SELECT l.id, p.name FROM l LEFT JOIN p ON p.id = l.pid AND p.kind = 1 ORDER BY l.id DESC LIMIT 5;
+SELECT l.id, p.name FROM l LEFT JOIN p ON p.id = l.pid WHERE p.id IS NULL ORDER BY l.id LIMIT 1;
+SELECT l.id, p.id FROM p LEFT JOIN l ON p.id = l.pid ORDER BY p.id, l.id LIMIT 6;
+SELECT l.id, p.id FROM l RIGHT JOIN p ON p.id = l.pid ORDER BY p.id, l.id LIMIT 6;
+SELECT l.at, l.id, p.id FROM l JOIN p ON p.id = l.pid ORDER BY l.at, l.id LIMIT 4;
+SELECT l.id, p.id FROM l JOIN p ON p.id = l.pid ORDER BY l.at DESC, l.id DESC, p.name LIMIT 4;
+SELECT l.id, p.id FROM l JOIN p ON p.id = l.pid ORDER BY l.ts DESC, l.id LIMIT 4;
+SELECT l.id, p.id FROM l JOIN p ON p.id = l.pid ORDER BY l.alt, l.id LIMIT 7;
+SELECT l.id, p.id FROM l JOIN p ON p.id = l.pid ORDER BY p.e, p.id, l.id LIMIT 7;
+SELECT l.id, p.id FROM l JOIN p ON p.id = l.pid ORDER BY l.b DESC, l.id LIMIT 3;
+SELECT l.id, p.id FROM l JOIN p ON p.id = l.pid ORDER BY p.f, p.id, l.id LIMIT 7;
+SELECT l.id, p.id, lx.note FROM l JOIN p ON p.id = l.pid JOIN lx ON lx.id = l.id ORDER BY l.id LIMIT 2;
+SELECT l.id, p.id, lx.note FROM l JOIN p ON p.id = l.pid LEFT JOIN lx ON lx.id = l.id ORDER BY lx.note, l.id LIMIT 4;
+SELECT l.id, (SELECT COUNT(*) FROM p WHERE p.id = l.pid) AS n FROM l ORDER BY l.id LIMIT 4;
+SELECT l.id FROM l WHERE EXISTS (SELECT 1 FROM p WHERE p.id = l.pid AND p.kind = 3) ORDER BY l.id LIMIT 2;
+SELECT l.id FROM l WHERE NOT EXISTS (SELECT 1 FROM p WHERE p.id = l.pid) ORDER BY l.id LIMIT 2;
+SELECT l.id + 1 AS id FROM l JOIN p ON p.id = l.pid ORDER BY id LIMIT 2;
+SELECT l.id + 1 AS at FROM l JOIN p ON p.id = l.pid ORDER BY l.at, l.id LIMIT 2;
+SELECT p.id, l.id FROM l JOIN p ON p.id = l.pid ORDER BY 2 LIMIT 2;
+SELECT DISTINCT p.kind FROM l JOIN p ON p.id = l.pid ORDER BY p.kind LIMIT 2;
+SELECT p.kind, COUNT(*) FROM l JOIN p ON p.id = l.pid GROUP BY p.kind ORDER BY p.kind LIMIT 2;
+SELECT l.id, RANK() OVER (ORDER BY l.pid DESC) AS r FROM l JOIN p ON p.id = l.pid ORDER BY l.id LIMIT 2;
+SELECT COUNT(*) FROM (SELECT l.id FROM l JOIN p ON p.id = l.pid LIMIT 4) AS d;
+SELECT x.id, y.id FROM l x JOIN l y ON y.pid = x.pid AND y.id > x.id ORDER BY x.id, y.id LIMIT 4;
+SELECT l.id, d.n FROM l JOIN (SELECT kind, COUNT(*) AS n FROM p GROUP BY kind) d ON d.kind = l.id ORDER BY l.id LIMIT 2;
+SELECT FOUND_ROWS();
+
+-- NULL in EXISTS, IN, NOT EXISTS and NOT IN.
+SELECT id FROM l WHERE pid IN (SELECT id FROM p WHERE kind = 1) ORDER BY id;
+SELECT id FROM l WHERE pid NOT IN (SELECT id FROM p WHERE kind = 1) ORDER BY id;
+SELECT id FROM l WHERE pid IN (SELECT pid FROM nul) ORDER BY id;
+SELECT id FROM l WHERE pid NOT IN (SELECT pid FROM nul) ORDER BY id;
+SELECT id FROM l WHERE pid NOT IN (SELECT pid FROM nul WHERE pid IS NOT NULL) ORDER BY id;
+SELECT id FROM l WHERE pid NOT IN (SELECT pid FROM nothing_) ORDER BY id;
+SELECT id FROM l WHERE pid IN (SELECT pid FROM nothing_) ORDER BY id;
+SELECT id FROM l WHERE NOT EXISTS (SELECT * FROM nul WHERE nul.pid = l.pid) ORDER BY id;
+SELECT id FROM l WHERE EXISTS (SELECT * FROM nul WHERE nul.pid = l.pid OR nul.pid IS NULL) ORDER BY id;
+SELECT id, pid IN (SELECT pid FROM nul) AS i, pid NOT IN (SELECT pid FROM nul) AS n FROM l ORDER BY id;
+SELECT id FROM l WHERE (pid IN (SELECT pid FROM nul)) IS NULL ORDER BY id;
+SELECT id FROM l WHERE pid = ANY (SELECT pid FROM nul) ORDER BY id;
+SELECT id FROM l WHERE pid <> ALL (SELECT pid FROM nul WHERE id < 2) ORDER BY id;
+SELECT id FROM l WHERE qty > ALL (SELECT kind FROM p WHERE p.id = l.pid) ORDER BY id;
+SELECT id FROM p WHERE name IN (SELECT alt FROM l) ORDER BY id;
+SELECT id FROM p WHERE name NOT IN (SELECT alt FROM l WHERE alt IS NOT NULL) ORDER BY id;
+SELECT l.id FROM l WHERE l.alt IN (SELECT k FROM s) ORDER BY l.id;
+
+-- Equal by collation and type.
+SELECT l.id, p.id FROM l JOIN p ON p.name = l.alt ORDER BY 1, 2;
+SELECT l.id, s.v FROM l JOIN s ON s.k = l.alt ORDER BY 1, 2;
+SELECT l.id, s.v FROM l LEFT JOIN s ON s.k = l.alt ORDER BY 1, 2;
+SELECT l.id, p.id FROM l JOIN p ON p.price = l.qty ORDER BY 1, 2;
+SELECT l.id, p.id FROM l JOIN p ON p.f = l.qty - 2.5 ORDER BY 1, 2;
+SELECT l.id, p.id FROM l JOIN p ON p.e = l.qty + 0 ORDER BY 1, 2;
+
+-- Outer joins keep the rows of either side.
+SELECT l.id, p.id FROM l LEFT JOIN p ON p.id = l.pid ORDER BY 1, 2;
+SELECT l.id, p.id FROM p LEFT JOIN l ON p.id = l.pid ORDER BY 2, 1;
+SELECT p.id, COUNT(l.id) FROM p LEFT JOIN l ON p.id = l.pid GROUP BY p.id ORDER BY p.id;
+SELECT l.id, p.id, s.v FROM l LEFT JOIN (p JOIN s ON s.v = p.id) ON p.id = l.pid ORDER BY 1, 2;
+SELECT l.id, e.id FROM l LEFT JOIN nothing_ e ON e.pid = l.pid ORDER BY 1;
+SELECT e.id, l.id FROM nothing_ e LEFT JOIN l ON e.pid = l.pid;
+SELECT COUNT(*), COUNT(e.id), SUM(e.id), MAX(l.qty) FROM l LEFT JOIN nothing_ e ON e.pid = l.pid;
+SELECT COUNT(*), SUM(l.qty) FROM l JOIN nothing_ e ON e.pid = l.pid;
+
+-- Aggregates, sorted by them.
+SELECT p.kind, COUNT(*), SUM(l.qty), AVG(l.qty), MIN(LOWER(l.alt)), MAX(p.price) FROM l JOIN p ON p.id = l.pid GROUP BY p.kind ORDER BY 3 DESC, 1;
+SELECT p.kind, COUNT(*) AS n FROM l JOIN p ON p.id = l.pid GROUP BY p.kind ORDER BY n DESC, p.kind LIMIT 2;
+SELECT p.kind, COUNT(*) AS n FROM l JOIN p ON p.id = l.pid GROUP BY p.kind ORDER BY n, p.kind LIMIT 1, 2;
+SELECT pid, SUM(qty) AS q FROM l GROUP BY pid ORDER BY q DESC, pid;
+SELECT pid, SUM(qty) AS q FROM l GROUP BY pid ORDER BY SUM(qty), pid LIMIT 3;
+SELECT COUNT(*) AS n, MAX(id) AS m FROM l GROUP BY alt ORDER BY n DESC, m LIMIT 4;
+SELECT pid, AVG(qty) AS q FROM l GROUP BY pid ORDER BY q, pid;
+SELECT pid, MIN(LOWER(alt)) AS q FROM l WHERE alt > '' GROUP BY pid ORDER BY q DESC, pid;
+SELECT pid, COUNT(*) FROM l GROUP BY pid ORDER BY MAX(qty), pid;
+SELECT COUNT(*) FROM l GROUP BY pid ORDER BY COUNT(*) DESC LIMIT 2;
+SELECT DISTINCT p.kind FROM l JOIN p ON p.id = l.pid ORDER BY 1;
+SELECT p.id, SUM(l.qty) FROM p JOIN l ON l.pid = p.id GROUP BY p.id HAVING SUM(l.qty) > 5 ORDER BY p.id;
+SELECT v.id, l.id FROM vp v JOIN l ON l.pid = v.id ORDER BY 1, 2;
+SELECT l.id, l.ts, l.b, p.f, p.e, p.price FROM l JOIN p ON p.id = l.pid ORDER BY l.id;
+SELECT l.*, p.* FROM l JOIN p ON p.id = l.pid ORDER BY l.id;
+SET time_zone = '+05:00';
+SELECT l.id, l.ts, p.id FROM l JOIN p ON p.id = l.pid ORDER BY l.id LIMIT 3;
+SELECT l.id, p.id FROM l JOIN p ON p.id = l.pid WHERE l.ts > '2020-01-01 12:00:00' ORDER BY l.id;
+SET time_zone = DEFAULT;
+SET sql_select_limit = 2;
+SELECT l.id, p.id FROM l JOIN p ON p.id = l.pid ORDER BY l.id;
+SELECT l.id, p.id FROM l JOIN p ON p.id = l.pid ORDER BY l.id LIMIT 3;
+SET sql_select_limit = DEFAULT;
+
+-- A transaction sees its own rows.
+BEGIN;
+INSERT INTO p VALUES (99, 'new', 1, 1, 1, 'a');
+UPDATE l SET pid = 5 WHERE id = 1;
+SELECT l.id, p.name FROM l JOIN p ON p.id = l.pid ORDER BY l.id LIMIT 2;
+SELECT p.kind, COUNT(*) FROM l JOIN p ON p.id = l.pid GROUP BY p.kind ORDER BY 1;
+ROLLBACK;
+SELECT l.id, p.name FROM l JOIN p ON p.id = l.pid ORDER BY l.id LIMIT 2;
+
+-- Errors are one server's.
+SELECT l.nothing FROM l JOIN p ON p.id = l.pid LIMIT 2;
+SELECT l.id, (SELECT id FROM p WHERE p.kind = 1) AS x FROM l ORDER BY l.id LIMIT 2;
+SELECT id FROM l JOIN p ON p.id = l.pid ORDER BY l.id LIMIT 2;
+SELECT l.id, p.name FROM l JOIN p ON p.id = l.pid ORDER BY l.id LIMIT 2;
