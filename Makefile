@@ -11,7 +11,7 @@ FUZZTIME ?= 30s
 RACE = $(shell echo 'int main(void) { return 0; }' | cc -x c - -o /dev/null >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg histories memory golden fuzz bench bench-cutover bench-overload pgo check lint proto clean
+.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg histories orms memory golden fuzz bench bench-cutover bench-overload pgo check lint proto clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,12 @@ histories: ## random transactions looked through for anomalies: a minute at each
 	@scripts/install-mysql.sh
 	SKARV_HISTORY_SECONDS=60 go test -count 1 -timeout 30m -v -run TestRandom ./test/isolation
 	SKARV_HISTORY_SECONDS=60 SKARV_TEST_ENGINE=mysql go test -count 1 -timeout 30m -v -run TestRandom ./test/isolation
+
+orms: build ## Django and SQLAlchemy, with a foreign key for every relation, on MariaDB and on MySQL (brings them with pip)
+	@scripts/test-deps.sh
+	@scripts/install-mysql.sh
+	scripts/orms.sh bin/skarv mariadb
+	scripts/orms.sh bin/skarv mysql
 
 memory: ## the proxy's memory while 1 GB streams, sorts, groups and is copied (SKARV_MEMORY_BYTES)
 	@scripts/test-deps.sh

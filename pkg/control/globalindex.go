@@ -51,7 +51,7 @@ func sameIndex(old, t *catalog.Table, x catalog.Index) uint64 {
 		}
 		same := true
 		for i, c := range o.Columns {
-			same = same && sameEntries(&old.Columns[c], &t.Columns[x.Columns[i]])
+			same = same && keepsEntries(&old.Columns[c], &t.Columns[x.Columns[i]])
 		}
 		for i, d := range t.Distribution {
 			same = same && sameEntries(&old.Columns[old.Distribution[i]], &t.Columns[d])
@@ -61,6 +61,46 @@ func sameIndex(old, t *catalog.Table, x catalog.Index) uint64 {
 		}
 	}
 	return 0
+}
+
+// keepsEntries reports whether the entries of values of column a, as they are, are those of the same values of column b once
+// their column has b's type: it only holds more than a.
+func keepsEntries(a, b *catalog.Column) bool {
+	if a.Nullable && !b.Nullable || a.Charset != b.Charset || a.Collation != b.Collation {
+		return false
+	}
+	if a.ColumnType == b.ColumnType {
+		return true
+	}
+	whole := []string{"tinyint", "smallint", "mediumint", "int", "bigint"}
+	switch from, to := slices.Index(whole, a.DataType), slices.Index(whole, b.DataType); {
+	case from >= 0 && to >= from:
+		return a.Unsigned == b.Unsigned && !strings.Contains(a.ColumnType+b.ColumnType, "zerofill")
+	case a.DataType == b.DataType && (a.DataType == "varchar" || a.DataType == "varbinary"):
+		return a.Length < b.Length
+	}
+	return false
+}
+
+// widenEntries notes how the tables of indexes that stay follow columns that hold more afterwards.
+func (p *planner) widenEntries(old, after *catalog.Table) {
+	for _, x := range after.Unique {
+		i := slices.IndexFunc(old.Global, func(g *catalog.GlobalIndex) bool { return g.ID == x.Global })
+		if x.Global == 0 || i < 0 {
+			continue
+		}
+		var changes []string
+		for n, c := range x.Columns {
+			e := old.Global[i].Entries.Columns[n]
+			if now := &after.Columns[c]; e.ColumnType != now.ColumnType {
+				e.ColumnType = now.ColumnType
+				changes = append(changes, "MODIFY "+entryColumnSQL(&e))
+			}
+		}
+		if len(changes) > 0 {
+			p.work.Widen = append(p.work.Widen, "ALTER TABLE "+object1{DB: ownDB, Name: catalog.EntriesName(x.Global)}.sql()+" "+strings.Join(changes, ", "))
+		}
+	}
 }
 
 // sameEntries reports whether a column of an index's table serves for both: the column may have got another name.
@@ -102,17 +142,21 @@ func entriesSQL(e *catalog.Table) string {
 	var key []string
 	for i := range e.Columns {
 		c := &e.Columns[i]
-		fmt.Fprintf(&b, "%s %s", quoteName(c.Name), c.ColumnType)
-		if c.Collation != "" && c.Charset != "" {
-			fmt.Fprintf(&b, " CHARACTER SET %s COLLATE %s", c.Charset, c.Collation)
-		}
-		b.WriteString(" NOT NULL, ")
+		b.WriteString(entryColumnSQL(c) + ", ")
 		if i < len(e.Primary) {
 			key = append(key, quoteName(c.Name))
 		}
 	}
 	fmt.Fprintf(&b, "PRIMARY KEY (%s)) ENGINE=InnoDB", strings.Join(key, ", "))
 	return b.String()
+}
+
+func entryColumnSQL(c *catalog.Column) string {
+	sql := quoteName(c.Name) + " " + c.ColumnType
+	if c.Collation != "" && c.Charset != "" {
+		sql += fmt.Sprintf(" CHARACTER SET %s COLLATE %s", c.Charset, c.Collation)
+	}
+	return sql + " NOT NULL"
 }
 
 // newIndex is a global index that a statement makes.
@@ -162,9 +206,15 @@ func (p *planner) dropIndexes(old, after *catalog.Table) {
 	}
 }
 
-// createEntries creates the tables of new indexes on every node group.
+// createEntries creates the tables of new indexes on every node group, and makes those of others as wide as the statement will
+// make their columns: wider than their column does no harm, should it fail.
 func (d *ddl) createEntries(ctx context.Context) error {
 	return d.onEach(ctx, func(s *server) error {
+		for _, sql := range d.job.Work.Widen {
+			if _, err := s.exec(ctx, sql); err != nil {
+				return err
+			}
+		}
 		for _, x := range d.job.Work.Indexes {
 			if _, err := s.exec(ctx, x.SQL); err != nil {
 				return err

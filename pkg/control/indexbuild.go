@@ -53,7 +53,7 @@ func buildable(old, t *catalog.Table, r refresh) error {
 // prepareIndexes makes what new global indexes need before the statement runs; ended tells that the job came to its end here.
 func (d *ddl) prepareIndexes(ctx context.Context) (ended bool, err error) {
 	w := d.job.Work
-	if len(w.Indexes) == 0 && len(w.Keys) == 0 {
+	if len(w.Indexes) == 0 && len(w.Keys) == 0 && len(w.Widen) == 0 {
 		return false, nil
 	}
 	err = d.createEntries(ctx)

@@ -111,6 +111,8 @@ type work struct {
 	Indexes  []newIndex `json:"indexes,omitempty"`
 	Build    *object1   `json:"build,omitempty"`
 	Obsolete []uint64   `json:"obsolete,omitempty"`
+	// Widen are statements for the tables of indexes whose columns will hold more.
+	Widen []string `json:"widen,omitempty"`
 	// Keys are foreign keys that the statement adds to Build and that no server can check by itself.
 	Keys []newKey `json:"keys,omitempty"`
 

@@ -308,6 +308,7 @@ func (p *planner) alterTable(ctx context.Context) error {
 		return err
 	}
 	p.dropIndexes(old, t)
+	p.widenEntries(old, t)
 	if len(r.Global) > 0 {
 		if err := buildable(old, t, r); err != nil {
 			return err

@@ -362,20 +362,8 @@ func (c *Changer) returned(i int, head mysqlconn.Head) error {
 	if c.change.Table.Kind == catalog.Reference && i > 0 {
 		to = &Held{}
 	}
-	if err := to.Columns(head.Columns); err != nil {
+	if err := s.copyTo(head.Columns, to); err != nil {
 		return err
-	}
-	for {
-		row, err := s.Next()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			err = to.Row(row)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	if i == 0 || c.change.Table.Kind != catalog.Reference {
 		c.counts.Warnings += s.warnings

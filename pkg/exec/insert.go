@@ -123,7 +123,7 @@ func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Sn
 		return Summary{}, err
 	}
 	if node.Indexed != nil {
-		return r.runIndexed(p, in)
+		return r.runIndexed(p, in, sink)
 	}
 	r.Router.Touched.Copies = r.Router.Touched.Copies || node.Same
 	if !r.Router.Touched.None() {

@@ -112,7 +112,7 @@ func appendNeeded(needed []int, n *plan.Indexed) []int {
 
 // runIndexed writes rows of a table with global indexes, whose owners are known. All rows at once, then their entries;
 // what is to be done about duplicates is done row by row.
-func (r *Runner) runIndexed(p *plan.Plan, in *insertion) (sum Summary, err error) {
+func (r *Runner) runIndexed(p *plan.Plan, in *insertion, sink Sink) (sum Summary, err error) {
 	groups := slices.Clone(r.groups)
 	n := in.node.Indexed
 	rowByRow := n.OnDuplicate || n.Ignore || p.Kind == plan.Replace
@@ -125,13 +125,14 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion) (sum Summary, err error
 	}
 	var insertID uint64
 	var info []byte
+	var held Held
 	w, err := r.program(p, in.snap, in.args, n.Own, func(w *rowWriter) error {
 		if rowByRow {
 			insertID, err = w.insertRowByRow(p, in, keys)
 			return err
 		}
 		for _, g := range groups {
-			ok, err := w.exec(g, in.appendStatement(nil, g))
+			ok, err := w.execReturning(g, in.appendStatement(nil, g), &held)
 			if err != nil {
 				return in.renumber(err, g)
 			}
@@ -154,8 +155,14 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion) (sum Summary, err error
 		return Summary{}, err
 	}
 	sum = Summary{AffectedRows: w.affected, LastInsertID: insertID, Warnings: clampWarnings(w.warnings), Info: info, Groups: len(groups)}
+	sum.Rows, sum.HasRows = held.Rows()
 	r.finishInsert(p, in, &sum)
-	return sum, nil
+	if sum.HasRows {
+		r.groups, r.owners = append(r.groups[:0], groups...), in.owners
+		err = held.Pass(sink, r.order(len(held.rows)))
+		r.owners = nil
+	}
+	return sum, err
 }
 
 // insertEntries writes the entries of all rows: index by index, group by group in ascending order.

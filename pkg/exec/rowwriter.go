@@ -147,6 +147,11 @@ func (w *rowWriter) on(g placement.NodeGroupID, write bool) (*stream, error) {
 
 // exec runs a statement without rows on g.
 func (w *rowWriter) exec(g placement.NodeGroupID, sql []byte) (wire.OK, error) {
+	return w.execReturning(g, sql, nil)
+}
+
+// execReturning runs a writing statement on g, whose RETURNING, if it has one, gives rows to held.
+func (w *rowWriter) execReturning(g placement.NodeGroupID, sql []byte, held *Held) (wire.OK, error) {
 	s, err := w.on(g, true)
 	if err != nil {
 		return wire.OK{}, err
@@ -187,6 +192,11 @@ func (w *rowWriter) run(s *stream, cmd wire.Command, body []byte) (wire.OK, erro
 	if err != nil {
 		w.failed = g
 		return wire.OK{}, err
+	}
+	if head.OK == nil && held != nil {
+		rows, warnings := len(held.rows), s.warnings
+		err := s.copyTo(head.Columns, held)
+		return wire.OK{AffectedRows: uint64(len(held.rows) - rows), Warnings: clampWarnings(s.warnings - warnings)}, err
 	}
 	if head.OK == nil {
 		return wire.OK{}, s.breakOff(sqlerr.Internal.New(groupName(g) + " answered a write with rows"))

@@ -87,6 +87,25 @@ func (s *stream) Next() ([]byte, error) {
 	return nil, io.EOF
 }
 
+// copyTo gives the rows of the answer begun last to sink.
+func (s *stream) copyTo(columns []sqltypes.Column, sink Sink) error {
+	if err := sink.Columns(columns); err != nil {
+		return err
+	}
+	for {
+		row, err := s.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = sink.Row(row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // failed notes what an error means for the connection and returns what the client is told.
 func (s *stream) failed(err error) error {
 	var e *sqlerr.Error

@@ -15,9 +15,8 @@ func insertIndexed(b *build) (bool, error) {
 	if !b.followed(t) {
 		return false, nil
 	}
-	if b.returning {
-		return false, sqlerr.Unsupported("RETURNING of rows that UNIQUE KEY '"+t.Global[0].Name+"', which does not contain the distribution key, holds",
-			"read the rows with a SELECT")
+	if b.returning && (b.plan.Kind == plan.Replace || bool(in.stmt.Ignore) || len(in.stmt.OnDup) > 0) {
+		return false, b.refuseFollowed("RETURNING with REPLACE, IGNORE or ON DUPLICATE KEY UPDATE in", t) // the rows are written one by one
 	}
 	if in.query != nil {
 		return false, b.refuseFollowed("INSERT ... SELECT into", t)

@@ -128,6 +128,9 @@ func (f *tableFinder) tableBody(object, first wordID) {
 			}
 		case l.word != nil && equalFold(f.s.sql[l.start:l.pos], "references"):
 			if ref, _, ok := f.s.peekName(l, l.next()); ok {
+				if ref.DB == "" && len(f.refs) > 0 {
+					ref.DB = f.refs[0].DB // that of the table that refers, not the session's
+				}
 				f.refs = append(f.refs, ref)
 			}
 		case first == wAlter && l.isWord(wTable): // EXCHANGE PARTITION p WITH TABLE t

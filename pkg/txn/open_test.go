@@ -41,6 +41,7 @@ func TestBranches(t *testing.T) {
 		"FailedWriteIsPrepared": testFailedWriteIsPrepared,
 		"ReadOnlyIsNoWriter":    testReadOnlyIsNoWriter,
 		"UnopenedHasAnAge":      testUnopenedHasAnAge,
+		"WaitsAreBounded":       testWaitsAreBounded,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, pool) })
 	}
@@ -168,4 +169,31 @@ func testUnopenedHasAnAge(t *testing.T, pool testPool) {
 	_, err = tx.Acquire(pool, 2)
 	require.NoError(t, err)
 	require.WithinRange(t, tx.watched.began, before, time.Now())
+}
+
+// testWaitsAreBounded: a transaction over several node groups waits for no lock as long as servers would let it, not for a
+// table's either, and its connections are as before afterwards.
+func testWaitsAreBounded(t *testing.T, pool testPool) {
+	waits := func(c *backend.Conn) string {
+		_, rows, err := c.QueryAll("SELECT CONCAT(@@innodb_lock_wait_timeout, ' ', @@lock_wait_timeout)", 1)
+		require.NoError(t, err)
+		return string(rows[0][0])
+	}
+	tx := &Txn{Begin: "BEGIN", Coordinator: NewCoordinator(Config{})}
+	c, err := tx.Acquire(pool, 1)
+	require.NoError(t, err)
+	before := waits(c)
+	require.NotEqual(t, "5 50", before)
+	other, err := tx.Acquire(pool, 2)
+	require.NoError(t, err)
+	require.Equal(t, "5 50", waits(c))
+	require.Equal(t, "5 50", waits(other))
+	_, err = tx.Commit()
+	require.NoError(t, err)
+	for g := placement.NodeGroupID(1); g <= 2; g++ {
+		c, err := pool.Get(g)
+		require.NoError(t, err)
+		require.Equal(t, before, waits(c))
+		pool.Put(c)
+	}
 }

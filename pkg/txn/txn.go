@@ -64,7 +64,8 @@ type branch struct {
 	// branches are prepared: MariaDB does not keep a prepared branch that changed nothing once its connection is gone.
 	wrote    bool
 	prepared bool
-	hurried  bool // it waits less for locks than its session
+	hurried  bool // it waits less for row locks than its session
+	waited   bool // and for those of tables
 	limited  bool // a deadline is set on the connection
 	asked    int  // statements sent whose answers are to be read
 	warnings uint16
@@ -357,17 +358,29 @@ func (t *Txn) open(pool Pool, groups []placement.NodeGroupID, undo bool) (err er
 	return nil
 }
 
-// lockWait is the variable for how long a statement waits for a row lock.
-const lockWait = "@@session.`innodb_lock_wait_timeout`"
+const (
+	// lockWait is the variable for how long a statement waits for a row lock, and tableWait that for how long it waits for
+	// the lock of a table that DDL or LOCK TABLES takes.
+	lockWait  = "@@session.`innodb_lock_wait_timeout`"
+	tableWait = "@@session.`lock_wait_timeout`"
+)
 
 // hurry is what makes a branch give up sooner on locks: transactions that wait for each other on different groups are
-// seen by no server. A client that set the variable itself knows better.
-func (b *branch) hurry() []string {
-	if _, ok := b.conn.State().Get(lockWait); ok || b.hurried {
+// seen by no server. The search for deadlocks sees row locks only: a circle with a table's lock in it ends with the wait for
+// that, for which servers take hours by default. A client that set a variable itself knows better.
+func (b *branch) hurry() (statements []string) {
+	if b.hurried || b.waited {
 		return nil
 	}
-	b.hurried = true
-	return []string{"SET " + lockWait + " = 5"}
+	if _, ok := b.conn.State().Get(lockWait); !ok {
+		b.hurried = true
+		statements = append(statements, "SET "+lockWait+" = 5")
+	}
+	if _, ok := b.conn.State().Get(tableWait); !ok {
+		b.waited = true
+		statements = append(statements, "SET "+tableWait+" = 50")
+	}
+	return statements
 }
 
 // all sends every branch its text, reads all answers, and returns the first error.
@@ -615,16 +628,24 @@ func (b *branch) commit() []string {
 	return b.patient("XA END "+b.xid, "XA COMMIT "+b.xid+" ONE PHASE") // the second is refused if the first is
 }
 
-// patient returns the statements, and one more that gives the connection its lock wait back.
+// patient returns the statements, and those that give the connection its lock waits back.
 func (b *branch) patient(statements ...string) []string {
-	if !b.hurried {
-		return statements
+	if b.hurried {
+		statements = append(statements, b.restoring(lockWait))
 	}
-	value, ok := b.conn.State().Get(lockWait)
+	if b.waited {
+		statements = append(statements, b.restoring(tableWait))
+	}
+	return statements
+}
+
+// restoring is the statement that gives a variable the session's value.
+func (b *branch) restoring(name string) string {
+	value, ok := b.conn.State().Get(name)
 	if !ok {
 		value = "DEFAULT"
 	}
-	return append(statements, "SET "+lockWait+" = "+value)
+	return "SET " + name + " = " + value
 }
 
 // free gives a branch's connection back after the branch has ended; err is how that went.

@@ -111,3 +111,42 @@ UPDATE w SET d = '2024-01-01' WHERE k = 'b';
 DELETE FROM w WHERE code = 'x' AND d = '2024-01-01';
 UPDATE w SET d = '2024-01-01' WHERE k = 'b';
 SELECT * FROM w ORDER BY k;
+CREATE TABLE wider (id INT PRIMARY KEY, name VARCHAR(20) NOT NULL, n SMALLINT, UNIQUE KEY by_name (name), UNIQUE KEY by_n (n, name));
+INSERT INTO wider VALUES (1, 'Ann', 1), (2, 'Bob', NULL), (3, 'Cid', 3);
+ALTER TABLE wider MODIFY name VARCHAR(120) NOT NULL;
+INSERT INTO wider VALUES (4, 'Dan, whose name is longer than the column was before', 4);
+INSERT INTO wider VALUES (5, 'dan, whose name is longer than the column was BEFORE', 4);
+INSERT INTO wider VALUES (6, 'ann', 6);
+-- gap: the rows that are copied are counted on one node group only
+ALTER TABLE wider MODIFY n BIGINT, MODIFY name VARCHAR(130) NULL;
+INSERT INTO wider VALUES (7, 'Eve', 100000), (8, NULL, 100000), (9, 'Eva', 100000);
+INSERT INTO wider VALUES (10, 'eve', 100001);
+SELECT id FROM wider WHERE name = 'EVE';
+SELECT id FROM wider WHERE name = 'ann';
+UPDATE wider SET name = 'Ann' WHERE id = 7;
+DELETE FROM wider WHERE name = 'ann';
+UPDATE wider SET name = 'Ann' WHERE id = 7;
+SELECT * FROM wider ORDER BY id;
+SHOW CREATE TABLE wider;
+-- refused: the entries would have to be made anew
+ALTER TABLE wider MODIFY name VARCHAR(60);
+DROP TABLE wider;
+CREATE TABLE gives (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) UNIQUE, n INT);
+-- only: mariadb
+INSERT INTO gives (name, n) VALUES ('a', 1), ('b', 2), ('c', 3), ('d', 4), ('e', 5), ('f', 6) RETURNING id, n * 2 AS twice, name;
+-- only: mariadb
+SELECT LAST_INSERT_ID();
+-- only: mariadb
+INSERT INTO gives (name) VALUES ('g') RETURNING *;
+-- only: mariadb
+-- gap: one server sends the rows before the one that fails
+INSERT INTO gives (name) VALUES ('x'), ('c') RETURNING id;
+-- only: mariadb
+-- gap: it sends columns before the error, too
+INSERT INTO gives (id, name) VALUES (1, 'x') RETURNING id;
+-- only: mariadb
+-- refused: its rows are written one by one
+INSERT IGNORE INTO gives (name) VALUES ('a') RETURNING id;
+-- only: mariadb
+SELECT * FROM gives ORDER BY id;
+DROP TABLE gives;
