@@ -156,7 +156,7 @@ func (w *rowWriter) execReturning(g placement.NodeGroupID, sql []byte, held *Hel
 	if err != nil {
 		return wire.OK{}, err
 	}
-	return w.run(s, wire.ComQuery, sql)
+	return w.run(s, wire.ComQuery, sql, held)
 }
 
 // execOpen is exec of a text with parameters of the client's statement.
@@ -173,7 +173,7 @@ func (w *rowWriter) execOpen(g placement.NodeGroupID, text textOf) (wire.OK, err
 		w.failed = g
 		return wire.OK{}, err
 	}
-	return w.run(s, cmd, w.body)
+	return w.run(s, cmd, w.body, nil)
 }
 
 // opened is Runner.command with the statement's parameters left open.
@@ -183,7 +183,8 @@ func (w *rowWriter) opened(s *stream, text textOf) (wire.Command, error) {
 	return w.command(s, text)
 }
 
-func (w *rowWriter) run(s *stream, cmd wire.Command, body []byte) (wire.OK, error) {
+// run is what exec and its like have in common; a result is for held, if that is not nil.
+func (w *rowWriter) run(s *stream, cmd wire.Command, body []byte, held *Held) (wire.OK, error) {
 	g := s.group
 	if err := s.sendCommand(cmd, body); err != nil {
 		return wire.OK{}, err
