@@ -146,6 +146,7 @@ type Report struct {
 	Differing  []Difference
 	Differs    int64    // all of them; Differing holds the first 100
 	Unverified []string // columns that cannot be compared, and why
+	Uncertain  int64    // of Comparison: rows that changed whenever they were looked at
 }
 
 // Equal reports whether everything was compared and nothing differs.
