@@ -186,7 +186,7 @@ func (p *placing) triggers(t *catalog.Table) error {
 				err = e
 			}
 		}
-		if err != nil {
+		if err != nil && t.Kind != catalog.Single { // all that a single table's may use is where the table is
 			return fmt.Errorf("trigger %s: %w", x.name, err)
 		}
 		t.Triggers = append(t.Triggers, *tr)
