@@ -1,0 +1,96 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/datanode"
+	"skarv/test/cluster"
+)
+
+// follow makes a fresh server a replica of another one.
+func follow(t *testing.T, replica, primary *cluster.Server) {
+	t.Helper()
+	host, port, err := net.SplitHostPort(primary.Addr())
+	require.NoError(t, err)
+	statements := []string{"STOP SLAVE", "RESET MASTER", "SET GLOBAL gtid_slave_pos = ''", "SET GLOBAL server_id = 4711",
+		fmt.Sprintf("CHANGE MASTER TO MASTER_HOST = '%s', MASTER_PORT = %s, MASTER_USER = '%s', MASTER_PASSWORD = '%s', MASTER_USE_GTID = slave_pos",
+			host, port, serverUser, serverPassword),
+		"START SLAVE"}
+	if cluster.TestEngine() == datanode.MySQL {
+		statements = []string{"RESET BINARY LOGS AND GTIDS", "SET GLOBAL server_id = 4711",
+			fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_HOST = '%s', SOURCE_PORT = %s, SOURCE_USER = '%s', SOURCE_PASSWORD = '%s', "+
+				"SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1", host, port, serverUser, serverPassword),
+			"START REPLICA"}
+	}
+	onServer(t, replica, statements...)
+}
+
+// A server is imported together with its replica, and a checksum compares the two under load.
+func TestChecksumOfReplica(t *testing.T) {
+	etcd := startEtcd(t, "http")
+	primary, replica := cluster.StartServer(t), cluster.StartServer(t)
+	reset := map[bool]string{false: "RESET MASTER", true: "RESET BINARY LOGS AND GTIDS"}[cluster.TestEngine() == datanode.MySQL]
+	onServer(t, primary, reset, "CREATE USER "+serverUser+"@'127.0.0.1' IDENTIFIED BY '"+serverPassword+"'",
+		"GRANT ALL ON *.* TO "+serverUser+"@'127.0.0.1' WITH GRANT OPTION")
+	follow(t, replica, primary)
+	onServer(t, primary, "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT NOT NULL) ENGINE=InnoDB",
+		"CREATE TABLE d.s (id INT PRIMARY KEY, n INT NOT NULL) ENGINE=InnoDB COMMENT='skarv:single'")
+	for i := range 50 {
+		onServer(t, primary, fmt.Sprintf("INSERT INTO d.t VALUES (%d, 0)", i), fmt.Sprintf("INSERT INTO d.s VALUES (%d, 0)", i))
+	}
+	p := serve(t, etcdSection(etcd))
+	r := p.ctlWith(t, serverPassword, "import", "a="+primary.Addr()+","+replica.Addr(), "--user", serverUser, "--password-file", "-", "--yes", "--connected")
+	require.Zero(t, r.code, r.errs)
+	p.awaitReady(t)
+	r = p.ctlWith(t, adminPassword, "user", "add", "admin", "--grant", "*:admin", "--password-file", "-")
+	require.Zero(t, r.code, r.errs)
+	db := p.db(t, "admin", adminPassword, "d")
+	s := &story{}
+	for w := range 2 {
+		s.g.Go(func() error {
+			for i := 0; !s.end.Load(); i++ {
+				if err := s.run(db, fmt.Sprintf("UPDATE t SET n = n + 1 WHERE id = %d", (2*i+w)%50)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	checksum := func(code int) (found []string, rows int) {
+		t.Helper()
+		r := p.ctl(t, "checksum", "-o", "json")
+		require.Equal(t, code, r.code, "%s%s", r.out, r.errs)
+		var out struct {
+			Tables []struct {
+				Table, Comparison string
+				Rows              int
+				Differences       []struct{ Key, What string }
+			}
+			Skipped []string
+		}
+		require.NoError(t, json.Unmarshal([]byte(r.out), &out))
+		require.Empty(t, out.Skipped)
+		for _, x := range out.Tables {
+			if x.Comparison == "replica" {
+				rows += x.Rows
+			}
+			for _, d := range x.Differences {
+				found = append(found, strings.Join([]string{x.Table, x.Comparison, d.Key, d.What}, " "))
+			}
+		}
+		return found, rows
+	}
+	found, rows := checksum(0)
+	require.Empty(t, found)
+	require.Equal(t, 100, rows)
+	s.stop(t)
+	onServer(t, replica, "SET GLOBAL read_only = 0", "UPDATE d.s SET n = 5 WHERE id = 7")
+	found, _ = checksum(1)
+	require.Equal(t, []string{"d.s replica id=7 n on node group a"}, found)
+}
