@@ -10,10 +10,14 @@ import (
 // Size is how many rows a table has, as far as that is known.
 type Size func(t *catalog.Table) (rows float64, known bool)
 
+// Values is how many different values a column has, 0 where that is not known.
+type Values func(t *catalog.Table, column int) float64
+
 // Circumstances are what the cost of a Choice's ways depends on, beside the plan.
 type Circumstances struct {
-	Size   Size
-	Groups int // that a broadcast goes to
+	Size     Size
+	Distinct Values
+	Groups   int // that a broadcast goes to
 	// Limit is how many rows the query's LIMIT wants, those left out by OFFSET included.
 	Limit float64
 }
@@ -41,18 +45,18 @@ type Way struct {
 func (n *Choice) Ways(c *Circumstances) (ways []Way, known bool) {
 	known = true
 	for _, b := range n.Broadcasts {
-		rows, ok := copied(b.Copies, c.Size, 0)
+		rows, ok := c.copied(b.Copies, 0)
 		known = known && ok
 		ways = append(ways, Way{Node: b, Rows: rows, Cost: (rows + tableCost*float64(len(b.Copies))) * float64(c.Groups)})
 	}
 	if w := n.First; w != nil && c.Limit < maxFirst {
 		first := w.probe(c)
-		rows, ok := copied(w.Copies, c.Size, float64(first))
+		rows, ok := c.copied(w.Copies, float64(first))
 		known = known && ok
 		ways = append(ways, Way{Node: w, Rows: rows, Cost: rows + tableCost*float64(len(w.Copies)), First: first})
 	}
 	w := n.Workspace
-	rows, ok := copied(w.Copies, c.Size, 0)
+	rows, ok := c.copied(w.Copies, 0)
 	return append(ways, Way{Node: w, Rows: rows, Cost: rows + tableCost*float64(len(w.Copies))}), known && ok
 }
 
@@ -80,7 +84,7 @@ func (n *Workspace) probe(c *Circumstances) uint64 {
 			continue
 		}
 		all, _ := c.Size(t.Table)
-		rows /= max(t.Share, 1/max(1, all))
+		rows /= max(c.share(t), 1/max(1, all))
 	}
 	return uint64(math.Min(rows, maxFirst))
 }
@@ -96,30 +100,50 @@ func (w Way) String() string {
 	return fmt.Sprintf("%s: about %.0f rows to copy, cost %.0f", name, w.Rows, w.Cost)
 }
 
+// equalShare is the part of a table's rows that have one value in a column of which nothing is known.
+const equalShare = 0.1
+
+// share is the part of a table's rows that its conditions are expected to let through.
+func (c *Circumstances) share(t *Copy) float64 {
+	share := t.Share
+	for _, column := range t.Equal {
+		if n := c.Distinct(t.Table, column); n > 0 {
+			share /= n
+		} else {
+			share *= equalShare
+		}
+	}
+	return share
+}
+
 // copied estimates the rows of copies that are made one after the other; first, not 0, is how many the first one gets.
-func copied(copies []Copy, size Size, first float64) (total float64, known bool) {
+func (c *Circumstances) copied(copies []Copy, first float64) (total float64, known bool) {
 	rows := make([]float64, len(copies))
 	known = true
 	for i := range copies {
-		c := &copies[i]
-		if c.View != nil {
-			n, ok := copied(c.View.Copies, size, 0)
+		t := &copies[i]
+		if t.View != nil {
+			n, ok := c.copied(t.View.Copies, 0)
 			rows[i], known = n, known && ok
 			total += n
 			continue
 		}
-		all, ok := size(c.Table)
+		all, ok := c.Size(t.Table)
 		known = known && ok
-		n := max(1, all*c.Share)
+		n := max(1, all*c.share(t))
 		if i == 0 && first > 0 {
 			n = min(n, first)
 		}
-		for _, j := range c.Joins {
+		for _, j := range t.Joins {
 			if rows[j.From] > MaxKeys {
 				continue
 			}
-			from, _ := size(copies[j.From].Table)
-			n = min(n, rows[j.From]*max(1, all/max(1, from)))
+			// A value has all/distinct rows; as many as rows of the other table meet one of its values, if that is not known.
+			each := c.Distinct(t.Table, j.Column)
+			if each == 0 {
+				each, _ = c.Size(copies[j.From].Table)
+			}
+			n = min(n, rows[j.From]*max(1, all/max(1, each)))
 		}
 		rows[i] = n
 		total += n

@@ -12,7 +12,9 @@ func TestCheapest(t *testing.T) {
 	big, small := &catalog.Table{Name: "big"}, &catalog.Table{Name: "small"}
 	sizes := map[*catalog.Table]float64{big: 100_000, small: 50}
 	known := true
-	c := &Circumstances{Groups: 4, Size: func(t *catalog.Table) (float64, bool) { return sizes[t], known }}
+	distinct := 0.0
+	c := &Circumstances{Groups: 4, Size: func(t *catalog.Table) (float64, bool) { return sizes[t], known },
+		Distinct: func(*catalog.Table, int) float64 { return distinct }}
 	copyOf := func(t *catalog.Table, share float64, joins ...Join) Copy {
 		return Copy{Table: t, Share: share, Joins: joins, Input: &Fragment{}}
 	}
@@ -47,4 +49,11 @@ func TestCheapest(t *testing.T) {
 	require.Equal(t, uint64(1400), n.Cheapest(c).First)
 	c.Limit = 1e6
 	require.Equal(t, Node(all), n.Cheapest(c).Node)
+
+	// What an equality leaves depends on how many values there are.
+	n = &Choice{Broadcasts: []*Broadcast{bring}, Workspace: &Workspace{Copies: []Copy{copyOf(small, 1), copyOf(big, 1)}}}
+	n.Workspace.Copies[1].Equal = []int{1}
+	require.Equal(t, Node(bring), n.Cheapest(c).Node)
+	distinct = 50_000
+	require.Equal(t, Node(n.Workspace), n.Cheapest(c).Node)
 }

@@ -44,8 +44,10 @@ type Copy struct {
 	Columns []int
 	// Input is one table's rows. Nil for a view.
 	Input *Fragment
-	// Share is the part of the table's rows that Input is expected to read, Joins left out of account.
+	// Share is the part of the table's rows that Input is expected to read, Joins left out of account, and Equal are columns that
+	// must have one value for it, which Share leaves out of account, too.
 	Share float64
+	Equal []int
 	// Joins are equalities with columns of copies made before: where their values are known, only rows with these values
 	// are needed. See Joined.
 	Joins []Join

@@ -161,7 +161,8 @@ func assembleCopies(b *build) (bool, error) {
 			c.columns = allColumns(c.table)
 		}
 		have := &(*c.list)[c.at]
-		have.Columns, have.Joins, have.Share = c.columns, c.joins, b.ws.share(c)
+		have.Columns, have.Joins = c.columns, c.joins
+		have.Share, have.Equal = b.ws.share(c)
 		c.fragment.Text = c.text(b)
 	}
 	b.plan.Refuse, b.done = nil, true

@@ -21,24 +21,28 @@ const (
 	otherShare   = 0.5
 )
 
-// share is the part of t's rows that the conditions on them, as needed finds them, are expected to let through.
-func (w *worker) share(c *wanted) float64 {
+// share is the part of t's rows that the conditions on them, as needed finds them, are expected to let through; equal are
+// columns that must have one value besides.
+func (w *worker) share(c *wanted) (share float64, equal []int) {
 	if c.fragment.Target.Kind == plan.ByKey {
-		return 0 // one row, or a few
+		return 0, nil // one row, or a few
 	}
 	if len(c.rows) == 0 {
-		return 1
+		return 1, nil
 	}
 	refs, _ := w.references(c.table)
-	total := 0.0
-	for _, in := range refs {
-		total += w.b.shareOf(in)
+	if len(refs) == 1 {
+		share = w.b.shareOf(refs[0], &equal)
+		return share, equal
 	}
-	return math.Min(1, total)
+	for _, in := range refs {
+		share += w.b.shareOf(in, nil)
+	}
+	return math.Min(1, share), nil
 }
 
-// shareOf is share for one reference of a table.
-func (b *build) shareOf(in *instance) float64 {
+// shareOf is share for one reference of a table. Columns that equal a value go to equal if it is not nil.
+func (b *build) shareOf(in *instance, equal *[]int) float64 {
 	share := 1.0
 	if !slices.Contains(preserved(in.block.tree), in) {
 		for _, x := range matching(in.block.tree, in) {
@@ -54,6 +58,8 @@ func (b *build) shareOf(in *instance) float64 {
 		c := &n.conds[i]
 		switch {
 		case !slices.Equal(c.deps, []*instance{in}):
+		case equal != nil && b.equalColumn(c) >= 0:
+			*equal = append(*equal, b.equalColumn(c))
 		case c.expr == nil:
 			share *= equalTo(in.table, c.equal[0].col)
 		default:
@@ -64,6 +70,27 @@ func (b *build) shareOf(in *instance) float64 {
 		share *= besideShare
 	}
 	return share
+}
+
+// equalColumn is the column that must equal a value for c to be true, or -1; keys that one row has are none.
+func (b *build) equalColumn(c *conjunct) int {
+	ref := c.equal[0]
+	if c.expr != nil {
+		cmp, ok := c.expr.(*sqlparser.ComparisonExpr)
+		if !ok || cmp.Operator != sqlparser.EqualOp || cmp.Modifier != sqlparser.Missing {
+			return -1
+		}
+		ref = colRef{}
+		for _, sides := range [][2]sqlparser.Expr{{cmp.Left, cmp.Right}, {cmp.Right, cmp.Left}} {
+			if col, ok := sides[0].(*sqlparser.ColName); ok && constant(sides[1]) {
+				ref = c.scope.resolve(col, b.a.lower)
+			}
+		}
+	}
+	if !ref.ok() || equalTo(ref.inst.table, ref.col) == 0 {
+		return -1
+	}
+	return ref.col
 }
 
 // exprShare is the part of rows for which e is expected to be true.

@@ -3,6 +3,7 @@ package session
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
@@ -36,7 +37,7 @@ func joinsByName(text string) (j joins, ok bool) {
 // ways are the ways of n that can be taken now, the one to take first.
 func (s *Session) ways(n *plan.Choice) []plan.Way {
 	c := &plan.Circumstances{Groups: len(s.snap.Map.Groups())}
-	c.Size = s.sizes(n)
+	c.Size, c.Distinct = s.sizes(n)
 	if f := n.First; f != nil {
 		c.Limit = s.wants(f.First)
 	}
@@ -107,14 +108,17 @@ func (s *Session) choose(p *plan.Plan, n *plan.Choice) error {
 	return sqlerr.Internal.New("a way that is not known")
 }
 
-// sizes tells how many rows the tables of n have.
-func (s *Session) sizes(n *plan.Choice) plan.Size {
+// sizes tells how many rows the tables of n have, and how many values their columns.
+func (s *Session) sizes(n *plan.Choice) (plan.Size, plan.Values) {
 	tables := n.Tables()
-	known := s.cfg.Estimates.rows(tables, func(stale []*catalog.Table) (map[tableName]float64, error) {
-		return s.countRows(stale)
-	})
-	return func(t *catalog.Table) (float64, bool) {
-		rows, ok := known[tableName{t.Database, t.Name}]
-		return rows, ok
+	known := s.cfg.Estimates.rows(tables, s.countRows)
+	size := func(t *catalog.Table) (float64, bool) {
+		c, ok := known[tableName{t.Database, t.Name}]
+		return c.rows, ok
 	}
+	distinct := func(t *catalog.Table, column int) float64 {
+		c := known[tableName{t.Database, t.Name}]
+		return c.distinct[strings.ToLower(t.Columns[column].Name)]
+	}
+	return size, distinct
 }

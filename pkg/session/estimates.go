@@ -25,9 +25,16 @@ type Estimates struct {
 type tableName struct{ database, name string }
 
 type estimate struct {
-	rows  float64
+	counts
 	known bool      // somebody has asked
 	asked time.Time // when that was begun
+}
+
+// counts are a table's rows, and the different values of those columns that an index begins with, by name in lower case. They
+// do not change once they are known.
+type counts struct {
+	rows     float64
+	distinct map[string]float64
 }
 
 const (
@@ -42,8 +49,8 @@ func NewEstimates() *Estimates {
 }
 
 // rows returns what is known of tables; those whose estimate is too old are asked for by ask.
-func (e *Estimates) rows(tables []*catalog.Table, ask func(stale []*catalog.Table) (map[tableName]float64, error)) map[tableName]float64 {
-	known := make(map[tableName]float64, len(tables))
+func (e *Estimates) rows(tables []*catalog.Table, ask func(stale []*catalog.Table) (map[tableName]counts, error)) map[tableName]counts {
+	known := make(map[tableName]counts, len(tables))
 	var stale []*catalog.Table
 	e.mu.Lock()
 	if len(e.tables) > maxEstimates {
@@ -54,7 +61,7 @@ func (e *Estimates) rows(tables []*catalog.Table, ask func(stale []*catalog.Tabl
 		n := tableName{t.Database, t.Name}
 		have := e.tables[n]
 		if have.known {
-			known[n] = have.rows
+			known[n] = have.counts
 		}
 		if now.Sub(have.asked) >= estimateAge {
 			stale = append(stale, t)
@@ -72,10 +79,10 @@ func (e *Estimates) rows(tables []*catalog.Table, ask func(stale []*catalog.Tabl
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for n, rows := range asked {
-		known[n] = rows
+	for n, c := range asked {
+		known[n] = c
 		have := e.tables[n]
-		have.rows, have.known = rows, true
+		have.counts, have.known = c, true
 		e.tables[n] = have
 	}
 	return known
@@ -92,31 +99,52 @@ func (e *Estimates) surprised(t *catalog.Table) {
 }
 
 // countRows asks every node group how many rows it thinks that the tables have.
-func (s *Session) countRows(tables []*catalog.Table) (map[tableName]float64, error) {
+func (s *Session) countRows(tables []*catalog.Table) (map[tableName]counts, error) {
 	var sql strings.Builder
 	for i, t := range tables {
 		if i > 0 {
 			sql.WriteString(" UNION ALL ")
 		}
 		// One table at a time: then servers look at no others.
-		fmt.Fprintf(&sql, "SELECT '%d', table_rows FROM information_schema.tables WHERE table_schema = %s AND table_name = %s",
-			i, s.literal(t.Database), s.literal(t.Name))
+		where := fmt.Sprintf(" WHERE table_schema = %s AND table_name = %s", s.literal(t.Database), s.literal(t.Name))
+		fmt.Fprintf(&sql, "SELECT '%d', '', table_rows FROM information_schema.tables%s UNION ALL "+
+			"SELECT '%d', column_name, cardinality FROM information_schema.statistics%s AND seq_in_index = 1", i, where, i, where)
 	}
-	counts := map[tableName]float64{}
+	all := make([]counts, len(tables))
 	for i, g := range s.snap.Groups {
 		rows, err := s.askRows(g.ID, sql.String())
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range rows {
-			t := tables[parseUint(r[0])]
+			n := parseUint(r[0])
+			if n >= uint64(len(tables)) {
+				continue
+			}
+			t, c := tables[n], &all[n]
 			if t.Kind == catalog.Reference && i > 0 || t.Kind == catalog.Single && t.Group != g.ID {
 				continue
 			}
-			counts[tableName{t.Database, t.Name}] += float64(parseUint(r[1]))
+			count, column := float64(parseUint(r[2])), strings.ToLower(string(r[1]))
+			if column == "" {
+				c.rows += count
+				continue
+			}
+			if c.distinct == nil {
+				c.distinct = map[string]float64{}
+			}
+			if key := t.Distribution; len(key) == 1 && strings.EqualFold(t.Columns[key[0]].Name, column) {
+				c.distinct[column] += count // every value is on one group
+			} else {
+				c.distinct[column] = max(c.distinct[column], count)
+			}
 		}
 	}
-	return counts, nil
+	known := make(map[tableName]counts, len(tables))
+	for i, t := range tables {
+		known[tableName{t.Database, t.Name}] = all[i]
+	}
+	return known, nil
 }
 
 // literal is a name as a string in the session's sql_mode.
