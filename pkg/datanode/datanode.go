@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -248,6 +249,19 @@ func (n *Node) Stop(ctx context.Context) error {
 	return n.request(ctx, func(context.Context) error {
 		n.stop(false)
 		return nil
+	})
+}
+
+// Erase ends the server and deletes its data for good; the node is uninitialised afterwards.
+func (n *Node) Erase(ctx context.Context) error {
+	return n.request(ctx, func(context.Context) error {
+		n.stop(false)
+		err := n.dir.change(func(m *marker) { m.Initialised, m.Account = false, false })
+		if err == nil {
+			err = os.RemoveAll(n.dir.dataDir())
+		}
+		n.update(func(s *Status) { s.State = Uninitialised })
+		return err
 	})
 }
 

@@ -199,12 +199,18 @@ func (c *Cluster) findServer(ctx context.Context) error {
 
 func (c *Cluster) openNodes() error {
 	for i := 1; i <= c.cfg.NodeGroups; i++ {
+		removed := c.groupOf(i-1) == 0
+		if removed {
+			if err := os.RemoveAll(c.dir.node(i)); err != nil {
+				return err
+			}
+		}
 		n, err := c.openNode(i)
 		if err != nil {
 			return err
 		}
 		c.nodes = append(c.nodes, n)
-		if c.dir.marker.Complete && n.Status().State == datanode.Uninitialised {
+		if c.dir.marker.Complete && !removed && n.Status().State == datanode.Uninitialised {
 			return fmt.Errorf("data directory %s is damaged: node group %d has lost its data in %s", c.dir.path, i, c.dir.node(i))
 		}
 	}

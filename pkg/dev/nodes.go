@@ -108,7 +108,7 @@ func (c *Cluster) Remove(ctx context.Context, g *catalog.NodeGroup) error {
 	if err != nil {
 		return err
 	}
-	return node.Stop(ctx)
+	return node.Erase(ctx)
 }
 
 // groupOf is the node group that data node i, counted from 0, is; 0 if it is none any more.

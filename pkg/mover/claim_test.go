@@ -3,6 +3,7 @@ package mover_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -175,4 +176,32 @@ func halfOpen(t *testing.T, r *rig) {
 			require.NoError(t, next.Clean(within(t), 3))
 		})
 	}
+}
+
+// purge: a mover waits when a server cannot get rid of old versions of rows.
+func purge(t *testing.T, r *rig) {
+	r.schema(t, "versions", "t (id) (id INT PRIMARY KEY, v INT)")
+	a := r.nodes[0]
+	for id := range 50 {
+		a.exec(t, fmt.Sprintf("INSERT INTO versions.t VALUES (%d, 0)", id))
+	}
+	old, err := a.db.Conn(t.Context())
+	require.NoError(t, err)
+	defer old.Close()
+	_, err = old.ExecContext(t.Context(), "START TRANSACTION WITH CONSISTENT SNAPSHOT")
+	require.NoError(t, err)
+	for i := range 300 {
+		a.exec(t, fmt.Sprintf("UPDATE versions.t SET v = v + 1 WHERE id = %d", i%50))
+	}
+	cfg := config(t)
+	cfg.MaxVersions = 200
+	m, err := mover.New(cfg, r.move())
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() { done <- m.Clean(within(t), 2) }()
+	require.Eventually(t, func() bool { return strings.Contains(m.Progress().Throttled, "node group ng1 has") }, patience, time.Millisecond)
+	_, err = old.ExecContext(t.Context(), "COMMIT")
+	require.NoError(t, err)
+	require.NoError(t, <-done)
+	require.Empty(t, m.Progress().Throttled)
 }

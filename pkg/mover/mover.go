@@ -51,6 +51,9 @@ type Config struct {
 	// MaxBuffer bounds the bytes of changes held in memory: of transactions that are prepared and not finished, and of a single
 	// transaction (default 512 MB). Beyond it Run fails and says so.
 	MaxBuffer int
+	// MaxVersions is how many transactions InnoDB may have left to purge on any of the servers (its history length) for copying, comparing
+	// and deleting to go on (default 1,000,000; below 0: any). Beyond it everything on the server becomes slow.
+	MaxVersions int
 	// Throttle is asked before every chunk and every batch. It returns why the mover should wait, or nothing. It must be fast.
 	Throttle func() string
 	// Term rises with every process that may take the move over, and Entitled returns nil as long as this is the one: it is asked after

@@ -34,6 +34,7 @@ func TestMover(t *testing.T) {
 		{"who was paused deletes nothing", pausedCleaner},
 		{"several delete on one server", severalCleaners},
 		{"one stands still in a transaction", halfOpen},
+		{"old versions of rows", purge},
 		{"rate", rate},
 		{"killed at every step", killed},
 	} {

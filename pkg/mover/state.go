@@ -36,6 +36,8 @@ type Mover struct {
 	began   time.Time // of this Run's copying, for the ETA
 	start   int64     // rows copied before that
 	asked   time.Time // when the lag that is being measured began, or zero
+
+	versions versions
 }
 
 // cutState is what is known of cuts.
@@ -58,6 +60,9 @@ func New(cfg Config, m Move) (*Mover, error) {
 	}
 	if cfg.ChunkBytes == 0 {
 		cfg.ChunkBytes = defaultChunkBytes
+	}
+	if cfg.MaxVersions == 0 {
+		cfg.MaxVersions = 1_000_000
 	}
 	if cfg.Throttle == nil {
 		cfg.Throttle = func() string { return "" }
@@ -195,21 +200,4 @@ func (m *Mover) Copied() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.copied
-}
-
-// throttle waits while there is a reason to.
-func (m *Mover) throttle(ctx context.Context) error {
-	for said := ""; ; {
-		why := m.cfg.Throttle()
-		if why != said {
-			said = why
-			m.update(func() { m.is.Throttled = why })
-		}
-		if why == "" {
-			return ctx.Err()
-		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return err
-		}
-	}
 }

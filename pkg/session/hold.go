@@ -169,7 +169,8 @@ func (s *Session) leave() {
 func (s *Session) Evict() {
 	if !s.busy.TryLock() {
 		if s.evictable() {
-			s.end(true) // the statement that runs; if it had a transaction, its end is next
+			s.evictions.Add(1)
+			s.end(true) // the statement that runs; what comes of it is giveWay's
 		}
 		return
 	}
@@ -180,6 +181,37 @@ func (s *Session) Evict() {
 	s.tx.Rollback()
 	s.tx, s.handedOver = nil, true
 	s.leave()
+}
+
+// gaveWay reports whether err is what became of a statement that Evict has ended, and nobody else.
+func (s *Session) gaveWay(err error) bool {
+	evictions := s.evictions.Load() - s.evictionsBefore // before kills: Evict counts the other way round
+	return err != nil && evictions > 0 && s.locks == nil && sqlerr.HasCode(err, sqlerr.QueryInterrupted) && s.kills.Load()-s.killsBefore <= evictions
+}
+
+// keepsBack reports whether an error that is all of a server's answer is not for the client.
+func (s *Session) keepsBack(code sqlerr.Code) bool {
+	if code == sqlerr.QueryInterrupted && s.locks == nil && s.evictions.Load() != s.evictionsBefore {
+		return true
+	}
+	return s.deadlockable && s.tx.Deadlocked(code)
+}
+
+// giveWay decides what becomes of a statement that Evict has ended, with err, and the server has undone. One that is its own
+// transaction is run again when the partitions are there again: errMoved says so. Otherwise the transaction begins anew.
+func (s *Session) giveWay(p *plan.Plan, err error) error {
+	const once = plan.WritesUserVariable | plan.SetsLastInsertID | plan.PinsSession
+	undone := p.Kind >= plan.Select && p.Kind <= plan.Delete // not, for instance, what a procedure has committed
+	switch {
+	case s.tx == nil && !undone:
+		return err
+	case s.tx != nil || s.usedStrategy != strategyRelay || p.Uses&once != 0:
+		s.endTransaction()
+		return errHandedOver()
+	}
+	s.leave()
+	s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load()
+	return errMoved
 }
 
 // evictable reports whether the running statement may be interrupted: not while it commits.

@@ -83,7 +83,7 @@ func nearError(rest []byte) error {
 // they are; params are the values of a prepared statement's parameters.
 func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Params) error {
 	start := s.cfg.Registry.clock()
-	s.killsBefore = s.kills.Load()
+	s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load()
 	s.began = start
 	s.activity.set("Query", s.db, s.stmt.SQL(), start)
 	s.flight.note(start, stepStatement, 0, 0)
@@ -306,6 +306,9 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 	defer s.rest()
 	for {
 		err := s.dataBy(p, cmd, request)
+		if s.gaveWay(err) {
+			err = s.giveWay(p, err)
+		}
 		if err != errMoved {
 			return err
 		}

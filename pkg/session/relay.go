@@ -55,10 +55,9 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 		var sum wire.ResultSummary
 		if opening != "" {
 			sum, err = c.RelayBehind(opening, packets, cmd, s.conn, s.relayBuffer())
-		} else if s.tx != nil && s.tx.Waiting(c) {
-			sum, err = c.RelayUnless(s.tx.Deadlocked, packets, cmd, s.conn, s.relayBuffer())
 		} else {
-			sum, err = c.Relay(packets, cmd, s.conn, s.relayBuffer())
+			s.deadlockable = s.tx != nil && s.tx.Waiting(c)
+			sum, err = c.RelayUnless(s.withhold, packets, cmd, s.conn, s.relayBuffer())
 		}
 		s.running.leave(c)
 		s.usedSummary = sum
@@ -67,6 +66,9 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 				return e
 			}
 			s.done(c, err)
+			if sqlerr.HasCode(err, sqlerr.QueryInterrupted) && !errors.As(err, new(*mysqlconn.LostError)) {
+				return err // see keepsBack
+			}
 			if errors.As(err, new(*mysqlconn.DstError)) {
 				return errClient
 			}

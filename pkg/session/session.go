@@ -202,8 +202,14 @@ type Session struct {
 	// lockThread is the thread of the connection with the session's user-level locks on its server; 0: none.
 	lockThread atomic.Uint32
 	kills      atomic.Uint32 // of a statement; one that takes several steps on the servers looks between them
-	// killsBefore is kills when the statement at hand began.
-	killsBefore uint32
+	// evictions are those kills that Evict made.
+	evictions atomic.Uint32
+	// killsBefore and evictionsBefore are kills and evictions when the statement at hand began.
+	killsBefore, evictionsBefore uint32
+	// withhold is keepsBack, made once.
+	withhold func(sqlerr.Code) bool
+	// deadlockable: the statement that is relayed may be answered by an error that is not for the client.
+	deadlockable bool
 }
 
 // planSlots is the size of a session's own plan cache, a power of two.
@@ -220,6 +226,7 @@ func New(cfg *Config, conn *mysqlserver.Conn) *Session {
 		defaultMode: cfg.SQLMode,
 	}
 	s.hold = cfg.Barrier.Join(s)
+	s.withhold = s.keepsBack
 	s.runner.Scanner = s
 	return s
 }

@@ -255,10 +255,12 @@ func (s *storm) crashServers(ctx context.Context) error {
 			return fmt.Errorf("kill a server: %w", err)
 		}
 		pause(ctx, time.Duration(rand.N(500))*time.Millisecond)
+		began := time.Now()
 		if err := n.Start(context.WithoutCancel(ctx)); err != nil {
 			return fmt.Errorf("start a server again: %w", err)
 		}
 		s.crash.Add(1)
+		pause(ctx, 3*time.Since(began)) // all of them are to be up most of the time, or nothing can move
 	}
 }
 
@@ -303,6 +305,11 @@ func (s *storm) move(req reorg.Request, back bool) reorg.Outcome {
 	}
 	r, err := reorg.Create(t.Context(), s.store, "chaos", moves, window)
 	require.NoError(t, err)
+	defer func() {
+		if t.Failed() {
+			t.Logf("%s: state %s, wish %q, undo %v, attempts %d, problem %q, steps %v", r.ID, r.State, r.Wish, r.Undo, r.Attempts, r.Problem, r.Steps)
+		}
+	}()
 	require.Eventually(t, func() bool {
 		r, err = reorg.Get(t.Context(), s.store, r.ID)
 		require.NoError(t, err)
@@ -312,7 +319,7 @@ func (s *storm) move(req reorg.Request, back bool) reorg.Outcome {
 		_, running, err := reorg.Current(t.Context(), s.store)
 		require.NoError(t, err)
 		return r.State == reorg.Done && !running
-	}, 5*time.Minute, 50*time.Millisecond, "it does not end: %+v", r)
+	}, 5*time.Minute, 50*time.Millisecond, "it does not end")
 	require.NotEqual(t, reorg.Refused, r.Outcome, r.Problem)
 	return r.Outcome
 }

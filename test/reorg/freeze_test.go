@@ -105,6 +105,61 @@ func TestFrozenPartitions(t *testing.T) {
 	assert.Equal(t, "110", text(t, db, "SELECT v FROM t WHERE id = 7"))
 }
 
+// A statement that takes longer than it may when partitions freeze is ended on its server. One that is its own transaction is run again
+// after that, unseen by its client; a transaction is told that it was rolled back.
+func TestStatementThatGivesWay(t *testing.T) {
+	c := cluster.Start(t, cluster.Groups(2))
+	db := c.DB(t, "")
+	exec(t, db, "CREATE DATABASE d")
+	db = c.DB(t, "d")
+	exec(t, db, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
+	exec(t, db, "INSERT INTO t VALUES (7, 0), (8, 0)")
+	s := store(t, c)
+	m, _, err := s.Map(t.Context())
+	require.NoError(t, err)
+	from := m.Owner(partition("7"))
+	frozen := placement.Moving{Reorg: "r", A: from, B: 3 - from, Partitions: placement.SetOf(partition("7")), Phase: placement.Frozen, Drain: 50 * time.Millisecond, Deadline: time.Minute}
+	server := c.NodeGroupDB(t, int(from), "d")
+	other, err := server.Begin() // holds the row
+	require.NoError(t, err)
+	defer func() { _ = other.Rollback() }()
+	_, err = other.Exec("SELECT v FROM t WHERE id = 7 FOR UPDATE")
+	require.NoError(t, err)
+
+	single, whole := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := db.Exec("UPDATE t SET v = v + 1 WHERE id = 7")
+		single <- err
+	}()
+	tx, err := db.Begin()
+	require.NoError(t, err)
+	_, err = tx.Exec("UPDATE t SET v = v + 10 WHERE id = 8")
+	require.NoError(t, err)
+	go func() {
+		_, err := tx.Exec("UPDATE t SET v = v + 10 WHERE id = 7")
+		whole <- err
+	}()
+	waiting := func() string {
+		return text(t, server, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'UPDATE t SET v = v + 1%'")
+	}
+	require.Eventually(t, func() bool { return waiting() == "2" }, time.Minute, 10*time.Millisecond)
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	next := change(t, s, frozen)
+	_, err = s.AwaitDrained(ctx, next.Epoch())
+	require.NoError(t, err)
+	err = <-whole
+	assert.Equal(t, uint16(1213), code(err), "%v", err)
+	_ = tx.Rollback()
+	assert.Equal(t, "0", waiting())
+	assert.Empty(t, single)
+	require.NoError(t, other.Rollback())
+	change(t, s)
+	require.NoError(t, <-single)
+	assert.Equal(t, "7 1,8 0", text(t, db, "SELECT id, v FROM t ORDER BY id"))
+}
+
 // A proxy that was shut out of the servers cannot write with the connections it has, and starts anew in another slot.
 func TestEvictedProxy(t *testing.T) {
 	c := cluster.Start(t, cluster.Groups(2))

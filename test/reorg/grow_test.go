@@ -2,6 +2,7 @@ package reorg
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"skarv/pkg/datanode"
 	"skarv/pkg/reorg"
 	"skarv/pkg/server"
 
@@ -95,6 +97,8 @@ func TestGrowRollBackAndShrink(t *testing.T) {
 	assert.Equal(t, reorg.Moved, r.Outcome, r.Problem)
 	_, err = api.RemoveNodeGroup(t.Context(), &adminv1.RemoveNodeGroupRequest{NodeGroup: "ng3"})
 	require.NoError(t, err)
+	assert.Equal(t, datanode.Uninitialised, m.Node(3).Status().State)
+	assert.NoDirExists(t, filepath.Join(m.Node(3).Status().Dir, "data"))
 
 	counts := stop()
 	end.Store(true)
