@@ -70,10 +70,11 @@ type attempt struct {
 	maps     map[*binlog.Table]*mapping
 	bad      error // met where it could not be returned
 
-	mu      sync.Mutex
-	seq     uint64             // of the last window
-	windows map[uint64]*window // begun and not ended
-	open    []*window          // of windows, those between their watermarks; the dispatcher's alone
+	mu        sync.Mutex
+	seq       uint64             // of the last window
+	windows   map[uint64]*window // begun and not ended
+	abandoned bool               // no window begins any more
+	open      []*window          // of windows, those between their watermarks; the dispatcher's alone
 }
 
 func (m *Mover) newAttempt() *attempt {

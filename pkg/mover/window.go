@@ -54,7 +54,7 @@ func (w *window) wait(ctx context.Context) error {
 	}
 }
 
-// begin registers a window; its watermarks may be written from now on.
+// begin registers a window; its watermarks may be written from now on. The window of an attempt that has failed has ended already.
 func (a *attempt) begin(w *window) {
 	w.done, w.left = make(chan struct{}), len(a.workers)
 	w.touched = map[string]row{}
@@ -62,6 +62,10 @@ func (a *attempt) begin(w *window) {
 	defer a.mu.Unlock()
 	a.seq++
 	w.seq = a.seq
+	if a.abandoned { // nobody would look at it any more
+		w.finish(errInterrupted)
+		return
+	}
 	a.windows[w.seq] = w
 }
 
@@ -87,6 +91,7 @@ func (a *attempt) take(seq uint64, remove bool) *window {
 func (a *attempt) abandon() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.abandoned = true
 	for _, w := range a.windows {
 		w.finish(errInterrupted)
 	}

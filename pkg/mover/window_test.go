@@ -1,6 +1,7 @@
 package mover
 
 import (
+	"context"
 	"strconv"
 	"testing"
 	"time"
@@ -64,4 +65,18 @@ func TestEndOfAnUnknownBranch(t *testing.T) {
 	require.NoError(t, a.transaction(t.Context(), &end))
 	end.Committed = true
 	require.ErrorIs(t, a.transaction(t.Context(), &end), ErrRecopy)
+}
+
+// Whoever compares, and begins a window just when the attempt fails, is not left waiting for it.
+func TestWindowOfAFailedAttempt(t *testing.T) {
+	a := (&Mover{}).newAttempt()
+	a.workers[2] = &worker{}
+	before, after := &window{}, &window{}
+	a.begin(before)
+	a.abandon()
+	a.begin(after)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.ErrorIs(t, before.wait(ctx), errInterrupted)
+	require.ErrorIs(t, after.wait(ctx), errInterrupted)
 }
