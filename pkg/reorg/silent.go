@@ -179,23 +179,25 @@ func (r *Runner) gone(ctx context.Context) ([]topology.Slot, error) {
 	return slices.DeleteFunc(slots, func(s topology.Slot) bool { return !s.Fenced && !s.Gone(members) }), nil
 }
 
-// loose tells which processes could not be shut out at the moment.
-func (j *job) loose(ctx context.Context) ([]string, error) {
+// loose tells which processes could not be shut out at the moment. It fails when there are only some that are about to be.
+func (j *job) loose(ctx context.Context) (out []string, err error) {
 	members, err := j.cfg.Store.Members(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var out []string
 	for _, m := range members {
 		switch {
 		case m.Unfenced:
 			out = append(out, fmt.Sprintf("process %s at %s uses a server with Skarv's own account, because it could not make another one there: "+
 				"grant all privileges WITH GRANT OPTION to that account and restart the process", m.ID, m.Addr))
 		case m.Proxy && m.Incarnation == 0:
-			out = append(out, fmt.Sprintf("process %s at %s has no slot: it is starting, or of an older version", m.ID, m.Addr))
+			err = fmt.Errorf("waiting for process %s at %s, which has no slot: it is starting, or of an older version", m.ID, m.Addr)
 		}
 	}
-	return out, nil
+	if len(out) > 0 {
+		err = nil
+	}
+	return out, err
 }
 
 // unfenced tells what stands in the way of shutting proxies out, now and when they connect to further servers.
