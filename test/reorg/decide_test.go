@@ -137,3 +137,28 @@ func TestLostStatementsAreWaitedFor(t *testing.T) {
 	_, err = s.AwaitDrained(long, next.Epoch())
 	require.NoError(t, err)
 }
+
+// A process that is starting has no slot yet: a reorganisation begins when it has one, or is gone.
+func TestProcessThatStartsIsWaitedFor(t *testing.T) {
+	m := newMachine(t, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		done <- m.store.NewPresence(topology.Member{ID: "new", Addr: "elsewhere:3306", Proxy: true, Acked: 1 << 60}).Run(ctx)
+	}()
+	require.Eventually(t, func() bool {
+		members, err := m.store.Members(t.Context())
+		return err == nil && len(members) == 2
+	}, time.Minute, 10*time.Millisecond)
+	id := m.start(reorg.Request{Without: []placement.NodeGroupID{2}}, 0)
+	require.Eventually(t, func() bool {
+		r, err := reorg.Get(t.Context(), m.store, id)
+		require.NoError(t, err)
+		require.Equal(t, reorg.Planned, r.State)
+		return r.Problem != ""
+	}, time.Minute, 10*time.Millisecond)
+	cancel()
+	require.NoError(t, <-done)
+	assert.Equal(t, reorg.Moved, m.await(id, reorg.Done).Outcome)
+}
