@@ -221,8 +221,22 @@ func (j *job) verify(ctx context.Context) error {
 		return err
 	}
 	if !c.verified {
+		for _, m := range c.forward { // they may have begun only now, after another controller
+			select {
+			case <-m.Copied():
+			case <-c.failed:
+				return j.moverFailed(ctx)
+			default:
+				return j.pauseFor(ctx, j.cfg.Times.Tick)
+			}
+		}
 		if err := j.compare(ctx, c.forward); err != nil {
-			return err
+			select {
+			case <-c.failed:
+				return j.moverFailed(ctx)
+			default:
+				return err
+			}
 		}
 		if j.State != Verify {
 			return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/mover"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
 	"skarv/pkg/topology"
@@ -161,4 +162,21 @@ func TestProcessThatStartsIsWaitedFor(t *testing.T) {
 	cancel()
 	require.NoError(t, <-done)
 	assert.Equal(t, reorg.Moved, m.await(id, reorg.Done).Outcome)
+}
+
+// A mover that has to begin anew says so in any state, also to a controller that finds the comparison begun.
+func TestBeginsAnewWhileItCompares(t *testing.T) {
+	m := newMachine(t, 2)
+	m.when("entered.VERIFY", func() {
+		m.faults.set("run", mover.ErrRecopy)
+		m.faults.set("verify", errors.New("nothing runs"))
+		m.when("entered.IN", func() {
+			m.faults.set("run", nil)
+			m.faults.set("verify", nil)
+		})
+	})
+	m.crashAt("entered.VERIFY")
+	r := m.await(m.start(reorg.Request{Without: []placement.NodeGroupID{2}}, 0), reorg.Done)
+	assert.Equal(t, reorg.Moved, r.Outcome, r.Problem)
+	m.wantRows()
 }

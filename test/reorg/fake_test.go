@@ -70,6 +70,9 @@ func (p *plainMover) Run(ctx context.Context) error {
 	}
 	count(1)
 	defer count(-1)
+	if err := p.faults.call("run"); err != nil {
+		return err
+	}
 	<-ctx.Done()
 	return nil
 }
