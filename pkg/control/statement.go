@@ -438,9 +438,21 @@ func (p *parser) createTableRest() error {
 				return err
 			}
 			p.pos-- // the loop's step
+		case p.temporal():
+			return errTemporal()
 		}
 	}
 	return nil
+}
+
+// temporal reports whether MariaDB's clauses for tables with a history or with periods come next.
+func (p *parser) temporal() bool {
+	t, next := p.peek(0), p.peek(1)
+	return t.is("SYSTEM") && next.is("VERSIONING") || t.is("PERIOD") && next.is("FOR") || t.is("WITHOUT") && next.is("OVERLAPS")
+}
+
+func errTemporal() error {
+	return sqlerr.Unsupported("system versioning and periods", "keep the history in a table of its own")
 }
 
 func (p *parser) likeTable() error {
@@ -499,6 +511,8 @@ func (p *parser) alterTableRest() error {
 			depth++
 		case t.is(")"):
 			depth--
+		case p.temporal():
+			return errTemporal()
 		case depth > 0:
 		case t.is("PARTITION") && p.peek(1).is("BY") && (p.peek(2).is("KEY") || p.peek(2).is("LINEAR")):
 			return sqlerr.Unsupported("ALTER TABLE ... PARTITION BY KEY", "create a new table with that key, copy the rows with INSERT ... SELECT and rename it")

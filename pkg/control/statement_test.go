@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
 )
 
 func TestParseDDL(t *testing.T) {
@@ -57,6 +58,20 @@ func TestParseDDL(t *testing.T) {
 			}
 		}
 		require.Equal(t, c.want, got, c.sql)
+	}
+}
+
+func TestTemporalTablesAreRefused(t *testing.T) {
+	for _, sql := range []string{
+		"CREATE TABLE t (a INT PRIMARY KEY) WITH SYSTEM VERSIONING",
+		"CREATE TABLE t (a INT PRIMARY KEY, b INT WITHOUT SYSTEM VERSIONING)",
+		"CREATE TABLE t (a INT, s DATE, e DATE, PERIOD FOR p (s, e), UNIQUE (a, p WITHOUT OVERLAPS))",
+		"ALTER TABLE t ADD SYSTEM VERSIONING",
+		"ALTER TABLE t ADD PERIOD FOR p (s, e)",
+		"ALTER TABLE t ADD UNIQUE (a, p WITHOUT OVERLAPS)",
+	} {
+		_, err := parseDDL(DDLRequest{SQL: sql, DB: "d"}, catalog.MariaDB, "10.11.6-MariaDB")
+		require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet), "%s: %v", sql, err)
 	}
 }
 
