@@ -262,11 +262,35 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 	case *sqlparser.Nextval:
 		return sqlerr.Unsupported("NEXT VALUE", "use an AUTO_INCREMENT column")
 	case *sqlparser.MatchExpr:
-		// Relevance depends on how many rows of the table hold a word, which each group counts for itself.
-		w.a.refuseMany("MATCH ... AGAINST over several node groups", "give the distribution key, or use LIKE")
+		if !w.b.selectsBy(n) {
+			// Relevance depends on how many rows of the table hold a word, which each group counts for itself.
+			w.a.refuseMany("the relevance of MATCH ... AGAINST over several node groups",
+				"use it IN BOOLEAN MODE as a condition of WHERE only, or give the distribution key")
+		}
 		w.a.inPlace = true // temporary tables have no FULLTEXT keys
 	}
 	return nil
+}
+
+// selectsBy reports whether m only tells which rows a WHERE lets through, in boolean mode: that depends on the words of the
+// row and on nothing else. In natural language words that most rows have may not count (MyISAM), and rows come by relevance.
+func (b *block) selectsBy(m *sqlparser.MatchExpr) bool {
+	if m.Option != sqlparser.BooleanModeOpt {
+		return false
+	}
+	var operand func(e sqlparser.Expr) bool
+	operand = func(e sqlparser.Expr) bool {
+		switch e := e.(type) {
+		case *sqlparser.AndExpr:
+			return operand(e.Left) || operand(e.Right)
+		case *sqlparser.OrExpr:
+			return operand(e.Left) || operand(e.Right)
+		case *sqlparser.NotExpr:
+			return operand(e.Expr)
+		}
+		return e == sqlparser.Expr(m)
+	}
+	return b.where != nil && operand(b.where.Expr)
 }
 
 // outerAggregate reports whether every column in agg is one of an enclosing query: then the aggregate is computed there.

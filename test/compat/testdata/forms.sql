@@ -77,3 +77,14 @@ SELECT table_rows >= 0 FROM information_schema.tables WHERE table_schema = 'comp
 CACHE INDEX t IN x;
 -- refused: of one server
 SHOW ENGINE INNODB MUTEX;
+CREATE TABLE texts (id INT PRIMARY KEY, g INT, body TEXT, FULLTEXT KEY body (body));
+INSERT INTO texts VALUES (1, 1, 'hello world'), (2, 1, 'goodbye world'), (3, 2, 'hello there'), (4, 2, NULL), (5, 3, 'hello hello moon');
+SELECT id FROM texts WHERE MATCH (body) AGAINST ('+hello -there' IN BOOLEAN MODE) ORDER BY id;
+SELECT g, COUNT(*) FROM texts WHERE MATCH (body) AGAINST ('hello goodbye' IN BOOLEAN MODE) AND g < 3 GROUP BY g ORDER BY g;
+SELECT COUNT(*) FROM texts WHERE NOT MATCH (body) AGAINST ('hello' IN BOOLEAN MODE) OR id = 1;
+UPDATE texts SET g = g + 10 WHERE MATCH (body) AGAINST ('"hello moon" moo*' IN BOOLEAN MODE);
+SELECT id, g FROM texts ORDER BY id;
+-- refused: relevance
+SELECT id FROM texts WHERE MATCH (body) AGAINST ('hello') ORDER BY id;
+-- refused: relevance
+SELECT id, MATCH (body) AGAINST ('hello' IN BOOLEAN MODE) FROM texts ORDER BY id;
