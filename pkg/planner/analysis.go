@@ -411,6 +411,9 @@ func (b *build) table(db, name string) (*catalog.Table, error) {
 		}
 		return t, nil
 	}
+	if t := b.numbers(db, name); t != nil {
+		return t, nil
+	}
 	if b.snap.Databases[db] == nil && b.snap.Flavor == catalog.MySQL {
 		return nil, sqlerr.UnknownDatabase.New(db)
 	}

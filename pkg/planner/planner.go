@@ -81,6 +81,8 @@ type build struct {
 	first     *first // while a workspace is planned that may do with the first rows of a table
 	// everywhere are tables that are taken for reference tables: see the rule Broadcast.
 	everywhere map[*catalog.Table]*catalog.Table
+	// generated are the tables of numbers that the statement names, by database and name.
+	generated map[[2]string]*catalog.Table
 }
 
 // Build makes the plan of the statement st was scanned from. Functions that speak of the client's session

@@ -88,3 +88,19 @@ SELECT id, g FROM texts ORDER BY id;
 SELECT id FROM texts WHERE MATCH (body) AGAINST ('hello') ORDER BY id;
 -- refused: relevance
 SELECT id, MATCH (body) AGAINST ('hello' IN BOOLEAN MODE) FROM texts ORDER BY id;
+-- only: mariadb
+SELECT * FROM seq_1_to_5;
+-- only: mariadb
+SELECT t.id, n.seq, t.id * n.seq FROM t JOIN seq_1_to_9_step_2 n ON n.seq >= t.id ORDER BY 1, 2;
+-- only: mariadb
+SELECT n.seq, COUNT(t.id) FROM seq_0_to_4 n LEFT JOIN t ON t.g = n.seq GROUP BY n.seq ORDER BY n.seq;
+-- only: mariadb
+SELECT seq FROM seq_3_to_1 UNION SELECT id FROM t ORDER BY 1;
+-- only: mariadb
+INSERT INTO t SELECT seq, seq MOD 3, CONCAT('n', seq) FROM seq_100_to_150;
+-- only: mariadb
+SELECT COUNT(*), SUM(id), MAX(v) FROM t;
+-- only: mariadb
+SELECT a.seq FROM seq_1_to_3 a JOIN seq_1_to_3 b ON a.seq = b.seq ORDER BY 1;
+-- only: mariadb
+INSERT INTO seq_1_to_3 VALUES (4);
