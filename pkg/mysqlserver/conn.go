@@ -28,6 +28,7 @@ type Conn struct {
 	user      string
 	salt      [wire.SaltLen]byte // as sent in the handshake
 	failures  int                // COM_CHANGE_USER refused
+	surplus   bool               // beyond MaxConnections when it was accepted
 
 	in         *buffer // nil while idle
 	start, end int     // what is unread is in.b[start:end]

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
@@ -192,11 +193,29 @@ func TestTooManyConnections(t *testing.T) {
 	a, b := dialRaw(t, "tcp", s.addr), dialRaw(t, "tcp", s.addr)
 	a.login("open", "", 0)
 	b.login("open", "", 0)
+	// A few may log in to show who they are. Administrators stay.
+	s.mu.Lock()
+	s.accounts["chief"] = &catalog.Account{Name: "chief", AuthPlugin: wire.CachingSHA2Password, Grants: map[string]catalog.Privilege{"*": catalog.Admin}}
+	s.mu.Unlock()
 	c := dialRaw(t, "tcp", s.addr)
+	c.hello()
+	c.respond(wire.HandshakeResponse{Capabilities: rawCaps, User: "open", Plugin: wire.CachingSHA2Password})
 	c.wantErr(sqlerr.TooManyConnections)
 	c.wantEnd()
-	a.send(wire.ComQuit, "")
-	eventually(t, "one has left", func() bool { return s.server.Len() == 1 })
+	eventually(t, "it has left", func() bool { return s.server.Len() == 2 })
+	var chiefs []*rawClient
+	for range 4 {
+		chief := dialRaw(t, "tcp", s.addr)
+		chief.login("chief", "", 0)
+		chiefs = append(chiefs, chief)
+	}
+	d := dialRaw(t, "tcp", s.addr)
+	d.wantErr(sqlerr.TooManyConnections)
+	d.wantEnd()
+	for _, r := range append(chiefs, a) {
+		r.send(wire.ComQuit, "")
+	}
+	eventually(t, "they have left", func() bool { return s.server.Len() == 1 })
 	dialRaw(t, "tcp", s.addr).login("open", "", 0)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 )
@@ -131,6 +132,10 @@ func (c *Conn) shakeHands() error {
 	if err := l.authenticate(); err != nil {
 		return err
 	}
+	if c.surplus && !c.administrator(r.User) {
+		s.metrics.refused.Inc()
+		return sqlerr.TooManyConnections.New()
+	}
 	c.collation = uint16(r.Collation)
 	if err := c.welcome(r.User, r.DB, r.Attributes); err != nil {
 		return err
@@ -148,6 +153,12 @@ func (c *Conn) shakeHands() error {
 	c.release()
 	c.set(idle)
 	return nil
+}
+
+// administrator reports whether user, who has logged in, may do everything.
+func (c *Conn) administrator(user string) bool {
+	a := c.handler.Account(user)
+	return a != nil && a.Privilege("*") >= catalog.Admin
 }
 
 // startTLS answers an SSLRequest and returns the client's next packet, its real response. Reading has stopped exactly at the end

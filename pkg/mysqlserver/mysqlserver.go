@@ -67,7 +67,7 @@ type Config struct {
 	Collation        uint8         // of the handshake; default utf8mb4's: 45 (MariaDB) or 255 (MySQL)
 	IDBase           func() uint32 // connection ids are IDBase() plus a number below 2^IDBits; nil: 0
 	IDBits           uint8         // default 32
-	MaxConnections   int           // default 10000; error 1040 beyond
+	MaxConnections   int           // default 10000; error 1040 beyond, but for a few administrators
 	MaxAllowedPacket int           // default 64 MB; error 1153 beyond
 	HandshakeTimeout time.Duration // whole login; default 10 s
 	IdleTimeout      time.Duration // between commands; default 8 h; see also Conn.SetIdleTimeout
@@ -103,7 +103,7 @@ func (cfg *Config) setDefaults() {
 		cfg.IDBits = 32
 	}
 	if cfg.IDBits < 32 {
-		cfg.MaxConnections = min(cfg.MaxConnections, 1<<cfg.IDBits-2)
+		cfg.MaxConnections = min(cfg.MaxConnections, 1<<cfg.IDBits-2-spare)
 	}
 	if cfg.AuthPlugin == "" {
 		cfg.AuthPlugin = wire.CachingSHA2Password

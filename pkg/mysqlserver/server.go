@@ -238,6 +238,10 @@ func (s *Server) open(nc net.Conn) {
 	}
 }
 
+// spare is how many clients beyond MaxConnections may log in: those stay who turn out to be administrators, who may have
+// come to see why there are so many.
+const spare = 4
+
 // register gives c an id and starts it, unless that would be one too many.
 func (s *Server) register(c *Conn) *sqlerr.Error {
 	s.mu.Lock()
@@ -245,9 +249,10 @@ func (s *Server) register(c *Conn) *sqlerr.Error {
 	if s.draining {
 		return sqlerr.ServerShutdown.New()
 	}
-	if len(s.byID) >= s.cfg.MaxConnections {
+	if len(s.byID) >= s.cfg.MaxConnections+spare {
 		return sqlerr.TooManyConnections.New()
 	}
+	c.surplus = len(s.byID) >= s.cfg.MaxConnections
 	for {
 		s.nextID++
 		c.id = s.cfg.IDBase() | s.nextID&uint32(1<<s.cfg.IDBits-1)
