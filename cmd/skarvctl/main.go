@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"skarv/pkg/adminaccess"
 	adminv1 "skarv/proto/admin/v1"
 )
 
@@ -44,6 +44,10 @@ type app struct {
 	addr    string
 	output  string
 	timeout time.Duration
+
+	files      adminaccess.Files
+	tls        bool
+	serverName string
 }
 
 // exitError carries an exit code other than exitFailed.
@@ -91,6 +95,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, 
 		fmt.Fprintf(errs, "skarvctl: no Skarv process answers at %s: start one with `skarv dev` or `skarv serve`, or give its admin address with --addr or SKARV_ADDR (%s)\n",
 			a.addr, s.Message())
 		return exitUnreachable
+	case s.Code() == codes.Unauthenticated:
+		fmt.Fprintln(errs, "skarvctl:", s.Message())
+		return exitFailed
 	case s.Code() == codes.InvalidArgument:
 		fmt.Fprintln(errs, "skarvctl:", s.Message())
 		return exitUsage
@@ -130,6 +137,12 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 no process answ
 	f := root.PersistentFlags()
 	f.StringVar(&a.addr, "addr", addr, "admin address HOST:PORT of any Skarv process (environment: SKARV_ADDR)")
 	f.StringVarP(&a.output, "output", "o", "table", "table or json")
+	f.BoolVar(&a.tls, "tls", getenv("SKARV_TLS") != "", "use TLS; the other --tls flags imply it (environment: SKARV_TLS)")
+	f.StringVar(&a.files.CA, "tls-ca", getenv("SKARV_TLS_CA"), "PEM authority of the process's certificate; default: the system's (environment: SKARV_TLS_CA)")
+	f.StringVar(&a.files.Cert, "tls-cert", getenv("SKARV_TLS_CERT"), "PEM client certificate (environment: SKARV_TLS_CERT)")
+	f.StringVar(&a.files.Key, "tls-key", getenv("SKARV_TLS_KEY"), "PEM key of --tls-cert (environment: SKARV_TLS_KEY)")
+	f.StringVar(&a.serverName, "tls-server-name", "", "name in the process's certificate, if it is not that of --addr")
+	f.StringVar(&a.files.Token, "token-file", getenv("SKARV_TOKEN_FILE"), "file with the cluster's admin token (environment: SKARV_TOKEN_FILE)")
 	f.DurationVar(&a.timeout, "timeout", time.Minute, "how long to wait for an answer")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	root.AddCommand(a.statusCommand(), a.clusterCommand(), a.nodeGroupCommand(), a.partitionsCommand(), a.transactionsCommand(), a.transactionCommand(),
@@ -164,7 +177,15 @@ func group(use, short string, children ...*cobra.Command) *cobra.Command {
 
 // call connects to the admin API and runs fn.
 func (a *app) call(ctx context.Context, fn func(context.Context, adminv1.AdminClient) error) error {
-	conn, err := grpc.NewClient(a.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	access, err := adminaccess.Load(a.files)
+	if err != nil {
+		return usage("%w (--tls-cert, --tls-key, --tls-ca, --token-file)", err)
+	}
+	options, err := access.DialOptions(a.addr, a.tls, a.serverName)
+	if err != nil {
+		return usage("%w: --tls, --tls-ca", err)
+	}
+	conn, err := grpc.NewClient(a.addr, options...)
 	if err != nil {
 		return usage("--addr %s: %w", a.addr, err)
 	}

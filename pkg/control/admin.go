@@ -38,6 +38,7 @@ type GroupHealth struct {
 
 // AdminConfig says what an Admin answers from.
 type AdminConfig struct {
+	Options  []grpc.ServerOption // who may call it; none: everybody
 	Store    *topology.Store
 	Follower *topology.Follower
 	Client   *Client
@@ -74,7 +75,7 @@ func NewAdmin(cfg AdminConfig) *Admin {
 
 // Run serves on l until ctx ends, then lets calls finish for a moment. It closes l.
 func (a *Admin) Run(ctx context.Context, l net.Listener) error {
-	srv := grpc.NewServer(grpc.MaxRecvMsgSize(64 << 20))
+	srv := grpc.NewServer(append(slices.Clone(a.cfg.Options), grpc.MaxRecvMsgSize(64<<20))...)
 	adminv1.RegisterAdminServer(srv, a)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error {

@@ -10,6 +10,7 @@ import (
 // runAdmin serves the admin API until ctx ends.
 func (s *Server) runAdmin(ctx context.Context) error {
 	admin := control.NewAdmin(control.AdminConfig{
+		Options:  s.access.ServerOptions(),
 		Store:    s.store,
 		Follower: s.follower,
 		Client:   s.controller(),

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"skarv/pkg/adminaccess"
 )
 
 // Config is everything `skarv serve` can be told; DefaultConfig has the values used where the file says nothing.
@@ -62,6 +64,10 @@ type HTTP struct {
 type Admin struct {
 	Addr      string `yaml:"addr" doc:"HOST:PORT to listen on."`
 	Advertise string `yaml:"advertise" doc:"HOST:PORT other processes reach it by; empty: the address listened on."`
+	TLSCert   string `yaml:"tls_cert" doc:"PEM certificate chain, shown to callers and to the other processes this one calls; set it to use TLS. An address that other machines reach needs it."`
+	TLSKey    string `yaml:"tls_key" doc:"PEM private key of tls_cert."`
+	TLSCA     string `yaml:"tls_ca" doc:"PEM authority of callers' certificates, which must show one unless they have the token, and of the other processes' (empty: the system's)."`
+	TokenFile string `yaml:"token_file" doc:"File with the token that callers without a certificate must have: one line, 16 characters or more, the same for all processes. An address that other machines reach needs this or tls_ca."`
 }
 
 // Etcd configures the connection to etcd.
@@ -251,6 +257,11 @@ func (c *Config) faults() []error {
 	pair("mysql.tls_cert", c.MySQL.TLSCert, "mysql.tls_key", c.MySQL.TLSKey)
 	pair("etcd.tls_cert", c.Etcd.TLSCert, "etcd.tls_key", c.Etcd.TLSKey)
 	pair("etcd.username", c.Etcd.Username, "etcd.password_file", c.Etcd.PasswordFile)
+	if access, err := adminaccess.Load(c.Admin.files()); err != nil {
+		add("admin: %w", err)
+	} else if err := access.Serves(c.Admin.Addr); err != nil && c.Admin.Addr != "" {
+		add("admin: %w (tls_cert, tls_key, tls_ca, token_file)", err)
+	}
 	if _, err := c.MySQL.tlsConfig(); err != nil {
 		add("mysql: %w", err)
 	}
@@ -264,6 +275,10 @@ func (c *Config) faults() []error {
 		add("backend: %w", err)
 	}
 	return f
+}
+
+func (a *Admin) files() adminaccess.Files {
+	return adminaccess.Files{Cert: a.TLSCert, Key: a.TLSKey, CA: a.TLSCA, Token: a.TokenFile}
 }
 
 // tlsConfig returns nil when no certificate is configured: the listener then makes its own.

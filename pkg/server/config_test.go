@@ -12,6 +12,8 @@ func TestConfigNamesEveryFault(t *testing.T) {
 mysql:
   adr: 127.0.0.1:3306
   max_connections: 0
+admin:
+  addr: 0.0.0.0:9306
 backend:
   fail_after: soon
 log:
@@ -20,7 +22,7 @@ roles: [proxy, cook]
 `))
 	require.Error(t, err)
 	for _, want := range []string{
-		"unknown key adr", "mysql.max_connections: must be greater than 0", `"soon" is not a duration`,
+		"unknown key adr", "admin: 0.0.0.0:9306 is open to other machines: it needs a certificate and key", "mysql.max_connections: must be greater than 0", `"soon" is not a duration`,
 		`log.level: "loud" is none of`, `"cook" is neither`,
 	} {
 		require.ErrorContains(t, err, want)

@@ -138,7 +138,7 @@ func (s *Server) partitionLoad(ctx context.Context, cluster bool) (rates []float
 	for _, m := range members {
 		g.Go(func() error {
 			var r *adminv1.PartitionLoadResponse
-			err := ask(m, func(c adminv1.AdminClient) (err error) {
+			err := s.ask(m, func(c adminv1.AdminClient) (err error) {
 				r, err = c.PartitionLoad(ctx, &adminv1.PartitionLoadRequest{})
 				return err
 			})

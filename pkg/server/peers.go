@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -60,7 +59,7 @@ func (p peers) Processes(ctx context.Context) (list []session.Process, missing [
 	for _, m := range members {
 		g.Go(func() error {
 			var r *adminv1.SessionsResponse
-			err := ask(m, func(c adminv1.AdminClient) (err error) {
+			err := p.s.ask(m, func(c adminv1.AdminClient) (err error) {
 				r, err = c.Sessions(ctx, &adminv1.SessionsRequest{})
 				return err
 			})
@@ -92,7 +91,7 @@ func (p peers) Kill(ctx context.Context, id uint32, query bool, onlyUser string)
 		if uint32(m.Slot-1) != id>>slotShift {
 			continue
 		}
-		err := ask(m, func(c adminv1.AdminClient) error {
+		err := p.s.ask(m, func(c adminv1.AdminClient) error {
 			_, err := c.KillSession(ctx, &adminv1.KillSessionRequest{Id: id, StatementOnly: query, OnlyUser: onlyUser})
 			return err
 		})
@@ -134,7 +133,7 @@ func (s *Server) sessionTrace(ctx context.Context, id uint32, here bool) (*admin
 			continue
 		}
 		var r *adminv1.SessionTraceResponse
-		err := ask(m, func(c adminv1.AdminClient) (err error) {
+		err := s.ask(m, func(c adminv1.AdminClient) (err error) {
 			r, err = c.SessionTrace(ctx, &adminv1.SessionTraceRequest{Id: id, Here: true})
 			return err
 		})
@@ -154,8 +153,13 @@ func (p peers) others(ctx context.Context) (list []topology.Member, err error) {
 	return list, err
 }
 
-func ask(m topology.Member, call func(adminv1.AdminClient) error) error {
-	conn, err := grpc.NewClient(m.AdminAddr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+// ask calls another process's admin API.
+func (s *Server) ask(m topology.Member, call func(adminv1.AdminClient) error) error {
+	options, err := s.access.DialOptions(m.AdminAddr, false, "")
+	if err != nil {
+		return err
+	}
+	conn, err := grpc.NewClient(m.AdminAddr, options...)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
 
+	"skarv/pkg/adminaccess"
 	"skarv/pkg/backend"
 	"skarv/pkg/barrier"
 	"skarv/pkg/catalog"
@@ -44,6 +45,7 @@ type Server struct {
 
 	mysql, http, admin net.Listener
 	unix               net.Listener
+	access             *adminaccess.Access
 
 	store     *topology.Store
 	follower  *topology.Follower
@@ -129,7 +131,8 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	if s.admin, err = listen("admin.addr", cfg.Admin.Addr); err != nil {
 		return nil, err
 	}
-	tlsConfig, _ := cfg.Etcd.tlsConfig() // faults has tried it
+	s.access, _ = adminaccess.Load(cfg.Admin.files()) // faults has tried it
+	tlsConfig, _ := cfg.Etcd.tlsConfig()              // and this
 	password, _ := cfg.Etcd.password()
 	s.store, err = topology.Open(topology.Config{
 		Endpoints: cfg.Etcd.Endpoints, TLS: tlsConfig, Username: cfg.Etcd.Username, Password: password,

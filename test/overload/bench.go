@@ -23,6 +23,7 @@ import (
 	"skarv/pkg/topology"
 	adminv1 "skarv/proto/admin/v1"
 	"skarv/test/cluster"
+	"skarv/test/slowrelay"
 )
 
 const (
@@ -42,7 +43,7 @@ type bench struct {
 
 	dir     string
 	cluster *cluster.Cluster
-	relays  []*relay
+	relays  []*slowrelay.Relay
 	keys    [groups][]int // by node group
 	adapts  string        // address of a proxy as it is by default
 	fixed   string        // of one whose limit does not follow the group
@@ -150,7 +151,7 @@ func (b *bench) interpose(ctx context.Context) error {
 		return err
 	}
 	for _, group := range snap.Groups {
-		r, err := newRelay(group.Primary.Addr, workers, 0)
+		r, err := slowrelay.New(slowrelay.Config{To: group.Primary.Addr, Workers: workers, Marks: []string{"FROM t WHERE"}})
 		if err != nil {
 			return err
 		}
@@ -159,7 +160,7 @@ func (b *bench) interpose(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		changed.Primary.Addr = r.listener.Addr().String()
+		changed.Primary.Addr = r.Addr()
 		if _, err := store.Change(nil).PutGroup(changed, revision).Commit(ctx); err != nil {
 			return err
 		}
@@ -170,7 +171,7 @@ func (b *bench) interpose(ctx context.Context) error {
 // slow gives the groups a capacity, or with 0 takes it away.
 func (b *bench) slow(service time.Duration) {
 	for _, r := range b.relays {
-		r.service.Store(int64(service))
+		r.SetService(service)
 	}
 }
 
@@ -231,7 +232,7 @@ func (b *bench) stop() (err error) {
 		kill.Stop()
 	}
 	for _, r := range b.relays {
-		r.close()
+		r.Close()
 	}
 	if b.cluster != nil {
 		err = b.cluster.Stop()

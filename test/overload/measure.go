@@ -127,7 +127,7 @@ func (b *bench) slowGroup(ctx context.Context) error {
 			}
 			rate := share * capacity * groups
 			before := c.offer(ctx, rate, b.length, next)
-			b.relays[0].service.Store(int64(10 * service))
+			b.relays[0].SetService(10 * service)
 			c.offer(ctx, rate, 4*time.Second, next)
 			after := c.offer(ctx, rate, b.length, next)
 			sum := func(out []outcome) (n int) {
