@@ -18,8 +18,9 @@ import (
 // This is the gradient of TCP Vegas (L. Brakmo, L. Peterson, IEEE JSAC 13(8), 1995) in the form of the Gradient limit of
 // Netflix's concurrency-limits (2018), with the base taken as Envoy's adaptive concurrency filter and BBR (N.
 // Cardwell et al., ACM Queue 14(5), 2016) do: not the smallest latency ever, which another mix of statements makes
-// unreachable, nor an average, which overload that lasts turns into the standard, but what is measured when, every baseAge
-// under pressure, only a few statements are let in for a moment.
+// unreachable, nor an average, which overload that lasts turns into the standard, but what is measured when only a
+// few statements are let in for a moment. That costs something, so it is done only before the limit is taken down by a base that is
+// older than baseAge.
 type limiter struct {
 	floor, ceiling int
 	value          float64
@@ -33,7 +34,7 @@ type limiter struct {
 
 // probe is the state of measuring base.
 //
-//	no ── pressed, and base was never measured or is old ──► draining ── few in use ──► measuring ── enough samples ──► no
+//	no ── too slow, and base was never measured or is old ──► draining ── few in use ──► measuring ── enough samples ──► no
 //	            (either gives up after maxProbe and takes what it has seen)
 type probe uint8
 
@@ -101,16 +102,18 @@ func (l *limiter) next(s sight) {
 		}
 		return
 	}
-	if l.age += s.took; l.age >= baseAge {
+	l.age += s.took
+	gradient := tolerance * float64(l.base) / float64(s.latency)
+	gradient = min(1, max(0.5, gradient))
+	// Before the limit is taken down by a base that is old it is measured again: perhaps statements are only others than then.
+	if gradient < 1 && l.age >= baseAge {
 		if int(l.value) <= l.floor {
 			l.base, l.age = s.latency, 0 // this is as few as there can be
 		} else {
 			l.probe, l.saved, l.spent = draining, l.value, 0
-			return
 		}
+		return
 	}
-	gradient := tolerance * float64(l.base) / float64(s.latency)
-	gradient = min(1, max(0.5, gradient))
 	l.set((l.value + l.value*gradient + math.Sqrt(l.value)) / 2)
 }
 

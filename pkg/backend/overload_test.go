@@ -88,6 +88,12 @@ func (g *simGroup) leave(c Claim, took time.Duration) {
 	g.gate.leave(c, took)
 }
 
+func (g *simGroup) limit() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.gate.limiter.limit()
+}
+
 // call is one statement.
 func (g *simGroup) call(c Claim) error {
 	if err := g.enter(c); err != nil {
@@ -162,12 +168,12 @@ func TestGoodputUnderOverload(t *testing.T) {
 		first := offer(g, r, 3*g.capacity(), 3*time.Second, Claim{})
 		t.Log("first", first)
 		steady := offer(g, r, 3*g.capacity(), 6*time.Second, Claim{})
-		t.Log("then", steady, "limit", g.gate.limiter.limit())
+		t.Log("then", steady, "limit", g.limit())
 		require.Greater(t, float64(first.good), 0.6*3*g.capacity())
 		require.Greater(t, float64(steady.good), 0.9*6*g.capacity())
 		require.Less(t, steady.took[len(steady.took)/2], 500*time.Millisecond)
-		require.Less(t, g.gate.limiter.limit(), 60, "places that only wait inside of the server")
-		require.Greater(t, g.gate.limiter.limit(), 9)
+		require.Less(t, g.limit(), 60, "places that only wait inside of the server")
+		require.Greater(t, g.limit(), 9)
 	})
 }
 
@@ -260,8 +266,12 @@ func TestStartedWorkIsAdmitted(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		require.Zero(t, a.gate.inUse)
-		require.Zero(t, b.gate.held)
+		for _, g := range []*simGroup{a, b} {
+			g.mu.Lock()
+			require.Zero(t, g.gate.inUse)
+			require.Zero(t, g.gate.held)
+			g.mu.Unlock()
+		}
 	})
 }
 
@@ -273,7 +283,8 @@ func TestWaitingElsewhereIsNotOverload(t *testing.T) {
 		r := random()
 		var waiting sync.WaitGroup
 		end := make(chan struct{})
-		for range 100 {
+		for i := range 100 {
+			own := rand.New(rand.NewPCG(5, uint64(i)))
 			waiting.Go(func() { // one after the other gets the lock
 				for {
 					if g.enter(Claim{}) != nil {
@@ -285,7 +296,7 @@ func TestWaitingElsewhereIsNotOverload(t *testing.T) {
 					began := time.Now()
 					select {
 					case <-end:
-					case <-time.After(time.Duration(r.IntN(2000)) * time.Millisecond):
+					case <-time.After(time.Duration(own.IntN(2000)) * time.Millisecond):
 					}
 					g.mu.Lock()
 					g.locked--
@@ -299,15 +310,15 @@ func TestWaitingElsewhereIsNotOverload(t *testing.T) {
 				}
 			})
 		}
-		before := g.gate.limiter.limit()
+		before := g.limit()
 		others := offer(g, r, 0.6*g.capacity(), 5*time.Second, Claim{})
 		close(end)
 		waiting.Wait()
-		require.Equal(t, before, g.gate.limiter.limit())
+		require.Equal(t, before, g.limit())
 		require.Zero(t, others.refused, others.String())
 
-		g.gate.limiter.value = 8 // after an overload
 		g.mu.Lock()
+		g.gate.limiter.value = 8 // after an overload
 		g.gate.adapt(time.Now(), 0, 0)
 		g.mu.Unlock()
 		held := 0
@@ -338,8 +349,20 @@ func TestAnotherMixOfStatements(t *testing.T) {
 		g.simServer.mu.Unlock()
 		offer(g, r, 2*g.capacity(), baseAge+5*time.Second, Claim{})
 		then := offer(g, r, 2*g.capacity(), 5*time.Second, Claim{})
-		t.Log(then, "limit", g.gate.limiter.limit())
+		t.Log(then, "limit", g.limit())
 		require.Greater(t, float64(then.good), 0.85*5*g.capacity())
+	})
+}
+
+// Many statements at a time that take long, and no longer than they would alone, are no overload: nothing is refused, not
+// even for a moment.
+func TestManyAtATimeAreNoOverload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newSimGroup(newSimServer(1000, 500*time.Millisecond), 256)
+		defer close(g.stop)
+		many := offer(g, random(), 300, 2*baseAge, Claim{})
+		require.Zero(t, many.refused, many.String())
+		require.Equal(t, 224, g.limit())
 	})
 }
 
@@ -368,7 +391,7 @@ func TestFlapping(t *testing.T) {
 			wg.Wait()
 			t.Log("hanging", hanging)
 			back := offer(g, r, 2*g.capacity(), 3*time.Second, Claim{})
-			t.Log("back", back, "limit", g.gate.limiter.limit())
+			t.Log("back", back, "limit", g.limit())
 			require.Greater(t, float64(back.good), 0.8*3*g.capacity())
 		}
 	})
