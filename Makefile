@@ -11,7 +11,7 @@ FUZZTIME ?= 30s
 RACE = $(shell echo 'int main(void) { return 0; }' | cc -x c - -o /dev/null >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg histories orms memory golden fuzz bench bench-cutover bench-overload scaling pgo check lint proto clean
+.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg histories orms memory golden fuzz bench bench-cutover bench-overload pgo check lint proto clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +97,7 @@ bench-overload: build ## measure overload, and one node group that is ten times 
 	@scripts/test-deps.sh
 	go run ./test/overload --write docs/performance.md $(ARGS)
 
+.PHONY: scaling
 scaling: ## compute docs/scaling.md from what was measured; ARGS=--measure measures first, in about four minutes
 	go run ./test/scaling $(ARGS)
 
