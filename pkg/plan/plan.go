@@ -85,6 +85,7 @@ const (
 	Kill
 	Explain
 	Prepared // PREPARE, EXECUTE, EXECUTE IMMEDIATE, DEALLOCATE PREPARE as text: see Topic
+	Call     // of a procedure, which the session runs: see Name and Database
 	Other    // relayed as it is
 )
 

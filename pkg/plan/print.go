@@ -332,7 +332,7 @@ func (f AggregateFunc) String() string {
 // String is the kind's name, the value of the label in metrics.
 func (k Kind) String() string {
 	names := [...]string{"unknown", "select", "insert", "replace", "update", "delete", "ddl", "show", "set", "use", "begin",
-		"commit", "rollback", "savepoint", "lock", "kill", "explain", "prepared", "other"}
+		"commit", "rollback", "savepoint", "lock", "kill", "explain", "prepared", "call", "other"}
 	if int(k) < len(names) {
 		return names[k]
 	}

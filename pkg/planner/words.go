@@ -146,7 +146,7 @@ func (b *build) refuseKind() error {
 	refuse := sqlerr.Unsupported
 	switch b.st.Kind() {
 	case sqlparse.Call:
-		return refuse("CALL", "send the statements of the procedure yourself")
+		return b.call()
 	case sqlparse.Handler:
 		return refuse("HANDLER", "use SELECT ... ORDER BY key LIMIT n")
 	case sqlparse.XA:
@@ -177,6 +177,32 @@ func (b *build) refuseKind() error {
 		return refuse(word+" as a statement of its own", "use SELECT")
 	}
 	return b.syntaxError(readWords(b.st))
+}
+
+// call plans CALL: the session runs the procedure, and each statement of it is planned as a client's.
+func (b *build) call() error {
+	w := readWords(b.st)
+	w.take("CALL")
+	b.plan.Kind = plan.Call
+	db, name, ok := w.qualified()
+	if !ok || !w.end() && !w.take("(") {
+		return b.syntaxError(w)
+	}
+	if db == "" {
+		db = b.db
+	}
+	if db == "" {
+		return sqlerr.NoDatabase.New()
+	}
+	if b.snap.LowerCaseTableNames != 0 {
+		db = strings.ToLower(db)
+	}
+	if b.snap.Databases[db] == nil {
+		return &sqlerr.Error{Code: 1305, State: "42000", Message: "PROCEDURE " + db + "." + name + " does not exist"}
+	}
+	b.plan.Database, b.plan.Name = db, name
+	b.access(db, catalog.Read)
+	return nil
 }
 
 func (b *build) serverName() string {

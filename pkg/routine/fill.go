@@ -93,7 +93,7 @@ func (f *filling) find() error {
 				values = true
 			case st.Is(tok, "SET"):
 				sets, setAt, values = true, len(open), true
-			case st.Is(tok, "WHERE"):
+			case st.Is(tok, "WHERE") && len(open) == setAt:
 				sets = false
 			case st.Is(tok, "UPDATE") && st.Is(at(i-1), "KEY"):
 				sets, updates, setAt = true, true, len(open)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
@@ -32,7 +33,7 @@ func (t *table) add(values ...any) { t.rows = append(t.rows, values) }
 
 // writeOK answers with an OK packet.
 func (s *Session) writeOK(ok wire.OK) error {
-	if s.capture != nil {
+	if s.swallows() {
 		return nil
 	}
 	return s.conn.WriteOK(ok)
@@ -94,6 +95,11 @@ func (o *output) Columns(cols []sqltypes.Column) error {
 		return o.s.capture.start(cols)
 	}
 	c := o.s.conn
+	if o.s.calls != nil && !c.Capabilities().Has(wire.CapMultiResults) {
+		a := o.s.caller()
+		return &sqlerr.Error{Code: 1312, State: "0A000", Message: "PROCEDURE " + a.routine.Database + "." + a.routine.Name +
+			" can't return a result set in the given context"}
+	}
 	if err := c.EndPacket(wire.AppendColumnCount(c.BeginPacket(), len(cols))); err != nil {
 		return err
 	}

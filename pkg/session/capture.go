@@ -20,6 +20,9 @@ type capture struct {
 	accept  func([]sqltypes.Column) error // nil, or judges the result before its first row
 	columns []sqltypes.Column
 	rows    [][][]byte
+	// maxBytes bounds the bytes of the rows kept, if it is not 0; over: there were more.
+	maxBytes, bytes int
+	over            bool
 }
 
 func (c *capture) start(cols []sqltypes.Column) error {
@@ -28,7 +31,9 @@ func (c *capture) start(cols []sqltypes.Column) error {
 }
 
 func (c *capture) row(payload []byte) error {
-	if len(c.rows) >= c.limit {
+	c.bytes += len(payload)
+	c.over = c.over || c.maxBytes > 0 && c.bytes > c.maxBytes
+	if len(c.rows) >= c.limit || c.over {
 		return nil
 	}
 	fields, err := wire.ParseTextRow(payload, nil)

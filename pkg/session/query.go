@@ -192,6 +192,8 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 		return p, s.lockTables(p)
 	case plan.Kill:
 		return p, s.killStatement(p)
+	case plan.Call:
+		return p, s.call(p)
 	case plan.Explain:
 		if p.Inner != nil {
 			return p, s.explain(p)

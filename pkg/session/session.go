@@ -169,6 +169,7 @@ type Session struct {
 	runner      exec.Runner
 	params      wire.Params
 	current     *prepared // COM_STMT_EXECUTE
+	calls       *calls    // CALL; nil while no procedure runs
 	capture     *capture  // takes the answer instead of the client; nil for the client's own statements
 	using       [][]byte  // EXECUTE as text: each parameter for a server that has the session's state; else nil
 	bound       uint32    // its id on the backend connection

@@ -171,6 +171,7 @@ func constructs() [][2]string {
 		{"temporary tables", `(?i)TEMPORARY`},
 		{"SHOW, DESCRIBE", `(?i)^(SHOW|DESC)`},
 		{"stored functions", `(?i)^CREATE( OR REPLACE)? FUNCTION`},
+		{"procedures, CALL", `(?i)^(CALL|CREATE( OR REPLACE)? PROCEDURE)`},
 		{"triggers", `(?i)^CREATE( OR REPLACE)? TRIGGER`},
 		{"DDL", `(?i)^(CREATE|ALTER|DROP|TRUNCATE|RENAME)`},
 	}

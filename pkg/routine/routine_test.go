@@ -1,0 +1,157 @@
+package routine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+func scan(t testing.TB, dialect *sqlparse.Dialect, text string) *sqlparse.Statement {
+	st := dialect.NewStatement()
+	if err := st.Scan([]byte(text), 0); err != nil {
+		t.Skip(err)
+	}
+	return st
+}
+
+// TestGolden: "parse" shows the tree of a program, "plain" what it touches, "fill" a statement with values for variables.
+func TestGolden(t *testing.T) {
+	dialect := sqlparse.NewDialect(true, "")
+	datadriven.Walk(t, "testdata/golden", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			st := scan(t, dialect, d.Input)
+			switch d.Cmd {
+			case "fill":
+				values := map[string]string{"x": "5", "y": "'why'", "z": " -1", "id": "7"}
+				out, err := Fill(st, func(name string) (string, bool, error) {
+					v, ok := values[strings.ToLower(name)]
+					return v, ok, nil
+				})
+				if err != nil {
+					return err.Error()
+				}
+				return string(out)
+			case "into":
+				names, rest, ok := Into(st)
+				return fmt.Sprint(names, " ", ok, "\n", string(rest))
+			}
+			p, err := Parse(st)
+			if err != nil {
+				return err.Error()
+			}
+			if d.Cmd == "plain" {
+				touches, err := p.Plain("stored programs")
+				if err != nil {
+					return err.Error()
+				}
+				return fmt.Sprintf("volatile %t calls %v sets %v", touches.Volatile, names(touches.Calls), touches.Sets)
+			}
+			var w strings.Builder
+			fmt.Fprintf(&w, "%s %s.%s params %v returns %q\n", p.Kind, p.Name.DB, p.Name.Name, p.Params, p.Returns)
+			if p.Kind == Trigger {
+				fmt.Fprintf(&w, "%s %s on %s\n", p.Timing, p.Event, p.Table.Name)
+			}
+			show(&w, p, p.Body, 1)
+			return w.String()
+		})
+	})
+}
+
+func names(calls []Name) (out []string) {
+	for _, c := range calls {
+		out = append(out, strings.TrimPrefix(c.DB+"."+c.Name, "."))
+	}
+	return out
+}
+
+func show(w *strings.Builder, p *Program, s Statement, depth int) {
+	in := strings.Repeat("  ", depth)
+	list := func(body []Statement) {
+		for _, b := range body {
+			show(w, p, b, depth+1)
+		}
+	}
+	var exprs []string
+	for _, e := range Exprs(s) {
+		exprs = append(exprs, p.Text(e.Span))
+	}
+	switch s := s.(type) {
+	case *Block:
+		fmt.Fprintf(w, "%sblock %s %q\n", in, s.Label, exprs)
+		for _, v := range s.Variables {
+			fmt.Fprintf(w, "%s  declare %v %s\n", in, v.Names, v.Type)
+		}
+		for _, c := range s.Cursors {
+			fmt.Fprintf(w, "%s  cursor %s: %s\n", in, c.Name, p.Text(c.Query.Span))
+		}
+		for _, h := range s.Handlers {
+			fmt.Fprintf(w, "%s  handler exit=%t %+v\n", in, h.Exit, h.Conditions)
+			show(w, p, h.Body, depth+2)
+		}
+		list(s.Body)
+	case *If:
+		fmt.Fprintf(w, "%sif %q\n", in, exprs)
+		for _, a := range s.Arms {
+			list(a.Body)
+		}
+		list(s.Else)
+	case *Case:
+		fmt.Fprintf(w, "%scase %q else=%t\n", in, exprs, s.HasElse)
+		for _, a := range s.Arms {
+			list(a.Body)
+		}
+		list(s.Else)
+	case *Loop:
+		fmt.Fprintf(w, "%sloop %s %q\n", in, s.Label, exprs)
+		list(s.Body)
+	case *Set:
+		fmt.Fprintf(w, "%sset", in)
+		for _, a := range s.Assignments {
+			fmt.Fprintf(w, " %s <- %s;", a.Target, p.Text(a.Value.Span))
+		}
+		w.WriteString("\n")
+	case *SQL:
+		fmt.Fprintf(w, "%s%s: %s\n", in, s.Verb, p.Text(s.Span))
+	case *Return:
+		fmt.Fprintf(w, "%sreturn %q\n", in, exprs)
+	default:
+		fmt.Fprintf(w, "%s%T %+v\n", in, s, s)
+	}
+}
+
+// FuzzParse: whatever a client sends, reading it ends, with a tree or an error that a client may see; the tree's ranges are
+// within the text.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"CREATE FUNCTION f(a INT) RETURNS INT DETERMINISTIC RETURN a + CASE a WHEN 1 THEN 2 ELSE 3 END",
+		"CREATE PROCEDURE p(OUT x INT) l: BEGIN DECLARE c CURSOR FOR SELECT 1; DECLARE EXIT HANDLER FOR NOT FOUND, 1062 BEGIN END; OPEN c; WHILE x DO LEAVE l; END WHILE; REPEAT SET x = 1, @y := 2; UNTIL x END REPEAT; END l",
+		"CREATE TRIGGER t BEFORE INSERT ON a.b FOR EACH ROW IF NEW.x THEN SET NEW.y = 1; ELSEIF 2 THEN SIGNAL SQLSTATE '45000'; END IF",
+	} {
+		f.Add(seed)
+	}
+	dialect := sqlparse.NewDialect(true, "")
+	f.Fuzz(func(t *testing.T, text string) {
+		st := scan(t, dialect, text)
+		p, err := Parse(st)
+		if err != nil {
+			var e *sqlerr.Error
+			require.ErrorAs(t, err, &e)
+			return
+		}
+		require.NoError(t, Walk(p.Body, func(s Statement) error {
+			for _, e := range Exprs(s) {
+				require.NotEmpty(t, p.Text(e.Span))
+			}
+			return nil
+		}))
+		_, _ = p.Plain("programs")
+		_, _ = p.Variables()
+		_, _ = Fill(st, func(string) (string, bool, error) { return "1", true, nil })
+	})
+}

@@ -1,0 +1,272 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/routine"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+)
+
+// CALL is run by the session: it goes through the procedure's control structures, and each statement in it goes the way of a
+// client's. Variables live in a temporary table of one row on a connection of the CALL's own, so that their types, conversions
+// and expressions are a server's: see variables.
+
+// calls is what a client's CALL and those inside of it have together.
+type calls struct {
+	conn  *backend.Conn // nil until the first variables need it
+	stack []*activation // innermost last
+}
+
+// maxCalls is how deep procedures may call others.
+const maxCalls = 16
+
+// activation is one procedure that is running.
+type activation struct {
+	s       *Session
+	routine *catalog.Routine
+	prog    *routine.Program
+	vars    *variables
+	// conditions are the warnings of the last statement.
+	conditions []*sqlerr.Error
+}
+
+// call runs the CALL at hand.
+func (s *Session) call(p *plan.Plan) error {
+	if s.foreignCharset || !s.info.UTF8Results {
+		return sqlerr.Unsupported("CALL with another character set than UTF-8", "SET NAMES utf8mb4")
+	}
+	if s.locks != nil {
+		return sqlerr.Unsupported("CALL under LOCK TABLES", "UNLOCK TABLES first")
+	}
+	r := s.snap.Routine(p.Database, p.Name, false)
+	if r == nil {
+		return &sqlerr.Error{Code: 1305, State: "42000", Message: fmt.Sprintf("PROCEDURE %s.%s does not exist", p.Database, p.Name)}
+	}
+	prog, err := s.program(r)
+	if err != nil {
+		return err
+	}
+	args := s.callArguments()
+	if len(args) != len(prog.Params) {
+		return &sqlerr.Error{Code: 1318, State: "42000", Message: fmt.Sprintf(
+			"Incorrect number of arguments for PROCEDURE %s.%s; expected %d, got %d", r.Database, r.Name, len(prog.Params), len(args))}
+	}
+	a := &activation{s: s, routine: r, prog: prog}
+	if s.calls != nil {
+		return a.run(args)
+	}
+	more := s.more
+	s.calls, s.more = &calls{}, true // what comes before the end of the CALL is not the last
+	err = a.run(args)
+	s.calls.release()
+	s.calls, s.more = nil, more
+	if err != nil {
+		return err
+	}
+	return s.endCall(uint64(max(s.rowCount, 0)))
+}
+
+// endCall answers a CALL that has succeeded.
+func (s *Session) endCall(rows uint64) error {
+	kept := s.rowCount
+	err := s.ok(wire.OK{AffectedRows: rows, Warnings: uint16(len(s.warnings))})
+	s.rowCount = kept
+	return err
+}
+
+// release gives the connection back. What it was told is undone by the pool.
+func (c *calls) release() {
+	if c.conn != nil {
+		c.conn.Dirty = true
+		c.conn.Release()
+		c.conn = nil
+	}
+}
+
+// program is the tree of a procedure.
+func (s *Session) program(r *catalog.Routine) (*routine.Program, error) {
+	st := s.cfg.Dialect.NewStatement()
+	if err := st.Scan([]byte(r.Text), sqlparse.ParseMode(r.SQLMode)); err != nil {
+		return nil, err
+	}
+	return routine.Parse(st)
+}
+
+// callArguments are the texts of the arguments of the CALL at hand.
+func (s *Session) callArguments() (list []sqlparse.Span) {
+	tokens := s.stmt.Tokens()
+	depth := 0
+	var span sqlparse.Span
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		switch {
+		case s.stmt.Is(tok, "("):
+			if depth++; depth == 1 {
+				continue
+			}
+		case s.stmt.Is(tok, ")"):
+			depth--
+		}
+		if depth == 0 || depth == 1 && s.stmt.Is(tok, ",") {
+			if span.End > 0 {
+				list = append(list, span)
+			}
+			span = sqlparse.Span{}
+			continue
+		}
+		if span.End == 0 {
+			span.Start = tok.Start
+		}
+		span.End = tok.End
+	}
+	return list
+}
+
+// run runs the procedure with arguments of the statement at hand.
+func (a *activation) run(args []sqlparse.Span) error {
+	s := a.s
+	for _, other := range s.calls.stack {
+		if other.routine.Key() == a.routine.Key() {
+			return &sqlerr.Error{Code: 1456, State: "HY000", Message: fmt.Sprintf(
+				"Recursive limit 0 (as set by the max_sp_recursion_depth variable) was exceeded for routine %s", a.routine.Name)}
+		}
+	}
+	if len(s.calls.stack) == maxCalls {
+		return sqlerr.Unsupported(fmt.Sprintf("procedures that call each other more than %d levels deep", maxCalls), "call fewer")
+	}
+	list, err := a.prog.Variables()
+	if err != nil {
+		return err
+	}
+	for i, p := range a.prog.Params {
+		if p.Mode != routine.In && a.assignable(args[i]) == "" {
+			return &sqlerr.Error{Code: 1414, State: "42000", Message: fmt.Sprintf(
+				"OUT or INOUT argument %d for routine %s.%s is not a variable or NEW pseudo-variable in BEFORE trigger", i+1, a.routine.Database, a.routine.Name)}
+		}
+	}
+	if a.vars, err = s.newVariables(a.routine.Database, slices.Concat(a.prog.Params, list)); err != nil {
+		return err
+	}
+	defer a.vars.drop()
+	texts := make([]string, len(args))
+	for i, sp := range args {
+		texts[i] = string(s.args.AppendSpan(nil, sp))
+	}
+	for i, p := range a.prog.Params {
+		if p.Mode == routine.Out {
+			continue
+		}
+		if err := a.vars.assign(p.Name, texts[i], s.caller()); err != nil {
+			return err
+		}
+	}
+	outs := make([]string, len(args)) // the statement at hand will be another
+	for i, p := range a.prog.Params {
+		if p.Mode != routine.In {
+			outs[i] = a.assignable(args[i])
+		}
+	}
+	s.calls.stack = append(s.calls.stack, a)
+	back := s.enterRoutine(a.routine)
+	err = a.prog.Run(a)
+	back()
+	s.calls.stack = s.calls.stack[:len(s.calls.stack)-1]
+	if err != nil {
+		return err
+	}
+	for i, p := range a.prog.Params {
+		if p.Mode == routine.In {
+			continue
+		}
+		value, err := a.vars.literal(p.Name)
+		if err != nil {
+			return err
+		}
+		if err := s.assignTarget(outs[i], value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// caller is the activation whose statement is running, or nil.
+func (s *Session) caller() *activation {
+	if s.calls == nil || len(s.calls.stack) == 0 {
+		return nil
+	}
+	return s.calls.stack[len(s.calls.stack)-1]
+}
+
+// assignable is the user variable, or the caller's variable, that an argument names; "" if it names none.
+func (a *activation) assignable(arg sqlparse.Span) string {
+	s := a.s
+	tokens := s.stmt.TokensFrom(arg.Start)
+	tok := tokens.Next()
+	if tok.End != arg.End {
+		return ""
+	}
+	switch tok.Kind {
+	case sqlparse.UserVar:
+		return string(s.stmt.Text(tok.Span))
+	case sqlparse.Word, sqlparse.QuotedName:
+		name := string(s.stmt.AppendName(nil, tok))
+		if c := s.caller(); c != nil && c.vars.has(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// assignTarget gives a literal to a user variable, or to a variable of the procedure that is running.
+func (s *Session) assignTarget(target, literal string) error {
+	if strings.HasPrefix(target, "@") {
+		return s.within([]byte("SET "+target+" = "+literal), &capture{})
+	}
+	return s.caller().vars.assign(target, literal, nil)
+}
+
+// enterRoutine makes database and sql_mode those of a routine until the returned function is called.
+func (s *Session) enterRoutine(r *catalog.Routine) (back func()) {
+	const name = "@@session.`sql_mode`"
+	db, mode := s.db, s.sqlMode
+	quoted := func(m string) string { return string(sqltypes.AppendQuoted(nil, []byte(m), true)) }
+	s.db = r.Database
+	s.followDB()
+	if mode != r.SQLMode {
+		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: quoted(r.SQLMode)}))
+	}
+	return func() {
+		if s.sqlMode != mode {
+			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: quoted(mode)}))
+		}
+		s.db = db
+		s.followDB()
+	}
+}
+
+// step runs a statement of a procedure as if it were the client's: what it returns as rows goes to the client.
+func (s *Session) step(text []byte) error {
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan(text, s.mode); err != nil {
+		return err
+	}
+	wasCurrent, wasSubstituted, wasUsing, wasShown, wasArgs := s.current, s.substituted, s.using, s.usingShown, s.args
+	s.current, s.substituted, s.using, s.usingShown = nil, nil, nil, nil
+	s.args.Reset(st, nil)
+	defer func() {
+		s.current, s.substituted, s.using, s.usingShown, s.args = wasCurrent, wasSubstituted, wasUsing, wasShown, wasArgs
+	}()
+	defer s.use(st)()
+	_, err := s.run(wire.ComQuery, nil, nil)
+	s.leave()
+	s.snap = s.snapshot()
+	return err
+}

@@ -1,0 +1,281 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"skarv/pkg/routine"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+)
+
+// An activation is the routine.Host of its procedure.
+
+// Bounds on the rows of one cursor, which are kept until the procedure ends.
+const (
+	maxCursorRows  = 100_000
+	maxCursorBytes = 64 << 20
+)
+
+// Step implements routine.Host.
+func (a *activation) Step() error {
+	if a.s.killed.Load() {
+		return errKilled
+	}
+	if a.s.kills.Load() != a.s.killsBefore {
+		return sqlerr.QueryInterrupted.New()
+	}
+	return nil
+}
+
+// note takes the warnings of a statement for handlers.
+func (a *activation) note(err error) error {
+	a.conditions = a.conditions[:0]
+	if err != nil {
+		return err
+	}
+	for _, w := range a.s.warnings {
+		if w.Level != "Warning" {
+			continue
+		}
+		state := w.State
+		if state == "" {
+			state = "01000"
+		}
+		a.conditions = append(a.conditions, &sqlerr.Error{Code: sqlerr.Code(w.Code), State: state, Message: w.Message})
+	}
+	return nil
+}
+
+// Warnings implements routine.Host.
+func (a *activation) Warnings() []*sqlerr.Error { return a.conditions }
+
+// Assign implements routine.Host.
+func (a *activation) Assign(variable, expr string) error {
+	return a.note(a.assigned(variable, a.vars.assign(variable, expr, a)))
+}
+
+// assigned looks at how the assignment of a variable ended: one that failed leaves NULL, as on the servers.
+func (a *activation) assigned(variable string, err error) error {
+	if e := (*sqlerr.Error)(nil); !errors.As(err, &e) {
+		return err
+	}
+	if c := a.s.calls.conn; c.Usable() {
+		if e := a.vars.assign(variable, "NULL", nil); e != nil {
+			return e
+		}
+	}
+	return err
+}
+
+// Test implements routine.Host.
+func (a *activation) Test(expr string) (bool, error) {
+	a.conditions = a.conditions[:0]
+	return a.vars.test(expr, a)
+}
+
+// Run implements routine.Host.
+func (a *activation) Run(text string) error {
+	s := a.s
+	s.warnings = s.warnings[:0]
+	if shown, err := a.vars.show([]byte(text)); shown || err != nil {
+		return a.note(err)
+	}
+	filled := []byte(text)
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan(filled, s.mode); err != nil {
+		return err
+	}
+	if st.Kind() != sqlparse.Call { // whose arguments are the caller's to compute
+		var err error
+		if filled, err = a.vars.fill(filled); err != nil {
+			return err
+		}
+	}
+	return a.note(s.step(filled))
+}
+
+// Set implements routine.Host.
+func (a *activation) Set(text string) error {
+	filled, err := a.vars.fill([]byte(text))
+	if err != nil {
+		return err
+	}
+	a.s.warnings = a.s.warnings[:0]
+	return a.note(a.s.step(filled))
+}
+
+// Into implements routine.Host.
+func (a *activation) Into(text string, targets []string) (found bool, err error) {
+	a.conditions = a.conditions[:0]
+	filled, err := a.vars.fill([]byte(text))
+	if err != nil {
+		return false, err
+	}
+	take := &capture{limit: 2}
+	a.s.warnings = a.s.warnings[:0]
+	if err := a.s.within(filled, take); err != nil {
+		return false, err
+	}
+	a.s.leave()
+	a.s.snap = a.s.snapshot()
+	if len(take.columns) != len(targets) {
+		return false, &sqlerr.Error{Code: 1222, State: "21000", Message: "The used SELECT statements have a different number of columns"}
+	}
+	if len(take.rows) == 0 {
+		a.s.warnings = append(a.s.warnings[:0], Warning{"Warning", 1329, "No data - zero rows fetched, selected, or processed", "02000"})
+		a.s.rowCount = 0
+		return false, nil
+	}
+	if err := a.takeRow(take.columns, take.rows[0], targets); err != nil {
+		return false, err
+	}
+	if len(take.rows) > 1 {
+		return false, &sqlerr.Error{Code: 1172, State: "42000", Message: "Result consisted of more than one row"}
+	}
+	a.s.rowCount = 1
+	return true, a.note(nil)
+}
+
+// takeRow assigns the values of a row.
+func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []string) error {
+	for i, target := range targets {
+		literal, err := a.s.literal(cols[i], row[i])
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(target, "@") {
+			if err := a.s.assignTarget(target, literal); err != nil {
+				return err
+			}
+			continue
+		}
+		at := a.vars.at(target)
+		if at < 0 {
+			return &sqlerr.Error{Code: 1327, State: "42000", Message: "Undeclared variable: " + target}
+		}
+		p := a.vars.list[at]
+		if cols[i].Type == sqltypes.TypeFloat && row[i] != nil && !strings.HasPrefix(strings.ToLower(p.Type), "float") {
+			return sqlerr.Unsupported("a FLOAT column that is selected into a variable of another type", "select it with + 0e0")
+		}
+		if err := a.assigned(p.Name, a.vars.assign(p.Name, literal, nil)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rows is what a cursor goes through: all that its query gave.
+type rows struct {
+	a    *activation
+	take *capture
+	next int
+}
+
+// Query implements routine.Host.
+func (a *activation) Query(text string) (routine.Rows, error) {
+	a.conditions = a.conditions[:0]
+	filled, err := a.vars.fill([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	take := &capture{limit: maxCursorRows + 1, maxBytes: maxCursorBytes}
+	if err := a.s.within(filled, take); err != nil {
+		return nil, err
+	}
+	a.s.leave()
+	a.s.snap = a.s.snapshot()
+	if len(take.rows) > maxCursorRows || take.over {
+		return nil, sqlerr.Unsupported(fmt.Sprintf("a cursor over more than %d rows or 64 MB", maxCursorRows), "add conditions or LIMIT")
+	}
+	return &rows{a: a, take: take}, nil
+}
+
+// Width implements routine.Rows.
+func (r *rows) Width() int { return len(r.take.columns) }
+
+// Next implements routine.Rows.
+func (r *rows) Next(targets []string) (found bool, err error) {
+	r.a.conditions = r.a.conditions[:0]
+	if r.next == len(r.take.rows) {
+		return false, nil
+	}
+	row := r.take.rows[r.next]
+	r.next++
+	if err := r.a.takeRow(r.take.columns, row, targets); err != nil {
+		return false, err
+	}
+	return true, r.a.note(nil)
+}
+
+// Diagnose implements routine.Host: targets that are variables are assigned by way of user variables.
+func (a *activation) Diagnose(text string) error {
+	s := a.s
+	a.conditions = a.conditions[:0]
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan([]byte(text), s.mode); err != nil {
+		return err
+	}
+	var out []byte
+	var names []string
+	at := 0
+	tokens := st.Tokens()
+	var last sqlparse.Token
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; last, tok = tok, tokens.Next() {
+		name := string(st.AppendName(nil, tok))
+		if tok.Kind != sqlparse.Word && tok.Kind != sqlparse.QuotedName || !a.vars.has(name) {
+			continue
+		}
+		ahead := tokens
+		switch {
+		case st.Is(ahead.Next(), "="):
+			out = append(out, text[at:tok.Start]...)
+			out = fmt.Appendf(out, "@__skarv_%d", len(names))
+			names = append(names, name)
+		case st.Is(last, "CONDITION"):
+			value, err := a.vars.literal(name)
+			if err != nil {
+				return err
+			}
+			out = append(append(out, text[at:tok.Start]...), value...)
+		default:
+			continue
+		}
+		at = tok.End
+	}
+	out = append(out, text[at:]...)
+	kept := append([]Warning(nil), s.warnings...)
+	defer func() { s.warnings = kept }()
+	if err := s.step(out); err != nil {
+		return err
+	}
+	for i, name := range names {
+		if err := a.vars.assign(name, fmt.Sprintf("@__skarv_%d", i), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Handle implements routine.Host.
+func (a *activation) Handle(e *sqlerr.Error) {
+	s := a.s
+	s.warnings = s.warnings[:0]
+	a.conditions = a.conditions[:0]
+	if e != nil {
+		level := "Error"
+		if strings.HasPrefix(e.State, "01") || strings.HasPrefix(e.State, "02") {
+			level = "Warning"
+		} else {
+			s.rowCount = -1
+		}
+		s.warnings = append(s.warnings, Warning{level, uint16(e.Code), e.Message, e.State})
+	}
+}
+
+// swallows reports whether an OK packet is not for the client: of a statement inside of a procedure.
+func (s *Session) swallows() bool { return s.capture != nil || s.calls != nil }

@@ -1,0 +1,351 @@
+package session
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"skarv/pkg/routine"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+)
+
+// variables are the parameters and variables of a procedure that is running: columns of a temporary table with one row. An
+// assignment is an UPDATE of it, a condition is a SELECT from it; a server computes, converts and complains as it does for
+// variables.
+type variables struct {
+	s     *Session
+	table string
+	list  []routine.Param
+	// values are the variables as SQL, nil while they have to be read.
+	values []string
+}
+
+// newVariables makes the variables of a routine in database db; all are NULL.
+func (s *Session) newVariables(db string, list []routine.Param) (*variables, error) {
+	v := &variables{s: s, list: list, table: fmt.Sprintf("%s.`program_%d`", quoteName(internalDB), len(s.calls.stack))}
+	if s.calls.conn == nil {
+		c, err := s.cfg.Pools.Get(s.anyGroup(), s.profile, s.state, nil, s.keeping())
+		if err != nil {
+			return nil, err
+		}
+		s.calls.conn = c
+		if _, err := c.Exec("SET SESSION sql_log_bin = 0"); err != nil && !c.Usable() {
+			return nil, txn.Lost(c, err)
+		}
+	}
+	var sql strings.Builder
+	sql.WriteString("CREATE TEMPORARY TABLE " + v.table + " (`skarv row` INT NULL")
+	for _, p := range list {
+		fmt.Fprintf(&sql, ", %s %s NULL DEFAULT NULL", quoteName(p.Name), p.Type)
+	}
+	sql.WriteString(")")
+	if d := s.snap.Databases[db]; d != nil && d.Charset != "" {
+		fmt.Fprintf(&sql, " DEFAULT CHARACTER SET %s COLLATE %s", d.Charset, d.Collation)
+	}
+	for _, q := range []string{sql.String(), "INSERT INTO " + v.table + " (`skarv row`) VALUES (1)"} {
+		if _, err := s.calls.conn.Exec(q); err != nil {
+			return nil, txn.Lost(s.calls.conn, err)
+		}
+	}
+	return v, nil
+}
+
+func (v *variables) drop() {
+	if c := v.s.calls; c != nil && c.conn != nil && c.conn.Usable() {
+		if _, err := c.conn.Exec("DROP TEMPORARY TABLE IF EXISTS " + v.table); err != nil {
+			c.conn.Interrupt()
+		}
+	}
+}
+
+// at is the place of a variable, or -1.
+func (v *variables) at(name string) int {
+	for i, p := range v.list {
+		if routine.Same(p.Name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (v *variables) has(name string) bool { return v.at(name) >= 0 }
+
+// exec runs a statement over the table of variables, in the session's state.
+func (v *variables) exec(text string) error {
+	return v.with(text, func(sql string) error {
+		c := v.s.calls.conn
+		ok, err := c.Exec(sql)
+		if err != nil {
+			return err
+		}
+		v.s.warnings = v.s.warnings[:0]
+		if ok.Warnings > 0 {
+			v.s.fetchWarnings(c)
+		}
+		return nil
+	})
+}
+
+// query reads one row from the table of variables.
+func (v *variables) query(text string) (cols []sqltypes.Column, row [][]byte, err error) {
+	err = v.with(text, func(sql string) error {
+		c := v.s.calls.conn
+		var rows [][][]byte
+		if cols, rows, err = c.QueryAll(sql, 1); err != nil {
+			return err
+		}
+		if len(rows) != 1 {
+			return sqlerr.Internal.New("the variables of a procedure are not one row")
+		}
+		row = rows[0]
+		return nil
+	})
+	return cols, row, err
+}
+
+// with brings the connection into the session's state and gives do the text with values for session functions.
+func (v *variables) with(text string, do func(sql string) error) error {
+	s := v.s
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan([]byte(text), s.mode); err != nil {
+		return err
+	}
+	back := s.use(st)
+	if sub := s.substitute(); sub != nil {
+		text = string(sub)
+	}
+	back()
+	c := s.calls.conn
+	if err := c.Extend(s.state); err != nil {
+		return txn.Lost(c, err)
+	}
+	s.running.enter(c)
+	err := do(text)
+	s.running.leave(c)
+	if err != nil {
+		return txn.Lost(c, err)
+	}
+	return nil
+}
+
+// expression tells how an expression is computed: by the table of variables, or, since it reads tables, as a statement of its
+// own.
+func (s *Session) expression(expr string) (plain bool, err error) {
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan([]byte("SELECT "+expr), s.mode); err != nil {
+		return false, err
+	}
+	if st.Uses()&sqlparse.WritesUserVariable != 0 {
+		return false, sqlerr.Unsupported("assigning user variables in an expression of a stored program", "use SET")
+	}
+	refs, sure := st.Tables()
+	return sure && len(refs) == 0 && st.Uses()&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence) == 0, nil
+}
+
+// assign makes the value of an expression that of a variable. Names in it are variables of from; nil: it is a literal.
+func (v *variables) assign(name, expr string, from *activation) error {
+	plain, err := v.s.expression(expr)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !plain:
+		if expr, err = v.s.valueOf(expr, from); err != nil {
+			return err
+		}
+	case from != nil && from.vars != v:
+		expr = "(SELECT " + expr + " FROM " + from.vars.table + ")"
+	}
+	v.values = nil
+	return v.exec("UPDATE " + v.table + " SET " + quoteName(v.list[v.at(name)].Name) + " = " + expr + " LIMIT 1")
+}
+
+// valueOf computes an expression that reads tables; names in it are variables of from. The result is SQL.
+func (s *Session) valueOf(expr string, from *activation) (string, error) {
+	text := []byte("SELECT " + expr)
+	if from != nil {
+		var err error
+		if text, err = from.vars.fill(text); err != nil {
+			return "", err
+		}
+	}
+	take := &capture{limit: 1}
+	if err := s.within(text, take); err != nil {
+		return "", err
+	}
+	if len(take.rows) != 1 || len(take.columns) != 1 {
+		return "", sqlerr.Internal.New("an expression of a procedure gave no value")
+	}
+	return s.literal(take.columns[0], take.rows[0][0])
+}
+
+// test tells whether an expression is true.
+func (v *variables) test(expr string, a *activation) (bool, error) {
+	plain, err := v.s.expression(expr)
+	if err != nil {
+		return false, err
+	}
+	if !plain {
+		value, err := v.s.valueOf("("+expr+") IS TRUE", a)
+		return value == "1", err
+	}
+	_, row, err := v.query("SELECT (" + expr + ") IS TRUE FROM " + v.table)
+	if err != nil {
+		return false, err
+	}
+	return string(row[0]) == "1", nil
+}
+
+// literal is the value of a variable as SQL.
+func (v *variables) literal(name string) (string, error) {
+	if v.values == nil {
+		if err := v.read(); err != nil {
+			return "", err
+		}
+	}
+	return v.values[v.at(name)], nil
+}
+
+func (v *variables) read() error {
+	if len(v.list) == 0 {
+		return nil
+	}
+	var sql strings.Builder
+	for i, p := range v.list {
+		sep := ", "
+		if i == 0 {
+			sep = "SELECT "
+		}
+		sql.WriteString(sep + quoteName(p.Name))
+		switch t := strings.ToLower(p.Type); {
+		case strings.HasPrefix(t, "float"):
+			sql.WriteString(" + 0e0") // with all its digits
+		case strings.HasPrefix(t, "bit"):
+			sql.WriteString(" + 0")
+		}
+	}
+	cols, row, err := v.query(sql.String() + " FROM " + v.table)
+	if err != nil {
+		return err
+	}
+	values := make([]string, len(row))
+	for i := range row {
+		if values[i], err = v.s.literal(cols[i], row[i]); err != nil {
+			return err
+		}
+	}
+	v.values = values
+	return nil
+}
+
+// literal is a value of a result as SQL of its type.
+func (s *Session) literal(col sqltypes.Column, v []byte) (string, error) {
+	text := string(v)
+	quoted := func() string {
+		return string(sqltypes.AppendQuoted(nil, v, s.mode&sqlparse.NoBackslashEscapes != 0))
+	}
+	switch {
+	case v == nil:
+		return "NULL", nil
+	case col.Type == sqltypes.TypeDouble || col.Type == sqltypes.TypeFloat:
+		if !strings.ContainsAny(text, "eE") {
+			text += "e0"
+		}
+	case isNumber(col.Type):
+	case col.Type == sqltypes.TypeGeometry, col.Type == sqltypes.TypeBit:
+		return "", sqlerr.Unsupported("values of this type in variables of procedures", "convert them")
+	case col.Type.IsTemporal():
+		kind := "TIMESTAMP"
+		switch col.Type {
+		case sqltypes.TypeDate:
+			kind = "DATE"
+		case sqltypes.TypeTime:
+			kind = "TIME"
+		}
+		if strings.HasPrefix(text, "0000") || strings.Contains(text, "-00") {
+			return quoted(), nil // no server reads such a literal
+		}
+		return kind + quoted(), nil
+	case col.Type == sqltypes.TypeJSON:
+		return "CAST(" + quoted() + " AS JSON)", nil
+	case col.Charset == 63:
+		return "x'" + hex.EncodeToString(v) + "'", nil
+	default:
+		return quoted(), nil
+	}
+	if strings.HasPrefix(text, "-") {
+		text = " " + text // behind another minus
+	}
+	return text, nil
+}
+
+// fill puts the values of variables into a statement.
+func (v *variables) fill(text []byte) ([]byte, error) {
+	st := v.s.cfg.Dialect.NewStatement()
+	if err := st.Scan(text, v.s.mode); err != nil {
+		return nil, err
+	}
+	return routine.Fill(st, func(name string) (string, bool, error) {
+		if !v.has(name) {
+			return "", false, nil
+		}
+		value, err := v.literal(name)
+		return value, true, err
+	})
+}
+
+// show runs a SELECT without tables over the variables, so that the client sees their types. ok is false for other statements.
+func (v *variables) show(text []byte) (ok bool, err error) {
+	s := v.s
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan(text, s.mode); err != nil {
+		return false, err
+	}
+	list, found := st.SelectList()
+	if refs, sure := st.Tables(); st.Kind() != sqlparse.Select || !found || !sure || len(refs) > 0 ||
+		st.Uses()&^(sqlparse.ReadsUserVariable|sqlparse.ReadsSystemVariable|sqlparse.Nondeterministic|sqlparse.Pipes|sqlparse.Not|
+			sqlparse.ReadsDiagnostics|sqlparse.ReadsLastInsertID|sqlparse.ReadsSession) != 0 {
+		return false, nil
+	}
+	tokens := st.TokensFrom(list.End)
+	if tok := tokens.Next(); tok.Kind != sqlparse.EOF {
+		return false, nil
+	}
+	for _, it := range st.SelectItems(nil) {
+		if it.Star {
+			return false, nil
+		}
+	}
+	sql := string(st.SQL()) + " FROM " + v.table
+	inner := s.cfg.Dialect.NewStatement()
+	defer inner.Done()
+	if err := inner.Scan([]byte(sql), s.mode); err != nil {
+		return false, err
+	}
+	err = v.with(sql, func(sql string) error {
+		c := s.calls.conn
+		cols, rows, err := c.QueryAll(sql, 1)
+		if err != nil {
+			return err
+		}
+		for i := range cols {
+			cols[i].Schema, cols[i].Table, cols[i].OrgTable, cols[i].OrgName = "", "", "", ""
+		}
+		s.warnings = s.warnings[:0]
+		if c.LastWarnings() > 0 {
+			s.fetchWarnings(c)
+		}
+		return s.sendRows(cols, rows)
+	})
+	if e := (*sqlerr.Error)(nil); err != nil && !errors.As(err, &e) {
+		return true, err
+	}
+	return true, err
+}

@@ -1,0 +1,186 @@
+CREATE TABLE t (id INT PRIMARY KEY, g INT, v VARCHAR(20), d DECIMAL(10,2));
+INSERT INTO t VALUES (1, 1, 'a', 1.50), (2, 1, 'b', 2.25), (3, 2, 'C', 3.00), (4, 2, NULL, NULL), (5, 3, 'e', -1.10);
+-- skip-prepared
+CREATE PROCEDURE nothing() BEGIN END;
+CALL nothing();
+CALL nothing;
+CALL nothing(1);
+CALL missing();
+-- skip-prepared
+CREATE PROCEDURE one(p INT) SELECT * FROM t WHERE id = p;
+CALL one(3);
+CALL one(1 + 1);
+CALL one('4');
+CALL compat.one(NULL);
+-- skip-prepared
+PREPARE st FROM 'CALL one(?)';
+SET @p = 2;
+-- skip-prepared
+EXECUTE st USING @p;
+-- skip-prepared
+DEALLOCATE PREPARE st;
+-- skip-prepared
+CREATE PROCEDURE several(lo INT, hi INT) BEGIN SELECT id, v FROM t WHERE id BETWEEN lo AND hi ORDER BY id; SELECT COUNT(*), SUM(d) FROM t WHERE id >= lo; END;
+CALL several(2, 4);
+-- skip-prepared
+CREATE PROCEDURE vals(a INT, b VARCHAR(10), c DECIMAL(8,3), e DATE, f DATETIME, g DOUBLE, h BIGINT UNSIGNED) SELECT a, b, c, e, f, g, h, a + 1 AS n, CONCAT(b, '!'), a * 2;
+CALL vals(1, 'x', 1.5, '2026-01-31', '2026-01-31 10:20:30', 1.25, 18446744073709551615);
+CALL vals(NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+CALL vals('abc', 'x', 1.5, '2026-01-31', '2026-01-31 10:20:30', 1.25, 1);
+CALL vals(1, 'longer than ten', 1.5, '2026-01-31', '2026-01-31 10:20:30', 1.25, 1);
+-- skip-prepared
+CREATE PROCEDURE outs(IN a INT, OUT b INT, INOUT c VARCHAR(20)) BEGIN SET b = a * 2; SET c = CONCAT(c, '-', a); END;
+SET @b = 7, @c = 'start';
+CALL outs(5, @b, @c);
+SELECT @b, @c;
+CALL outs(5, 6, @c);
+-- skip-prepared
+CREATE PROCEDURE counts(OUT n INT, OUT m DECIMAL(10,2)) BEGIN SELECT COUNT(*), MAX(d) INTO n, m FROM t; END;
+CALL counts(@n, @m);
+SELECT @n, @m;
+-- skip-prepared
+CREATE PROCEDURE fill(n INT) BEGIN DECLARE i INT DEFAULT 0; WHILE i < n DO SET i = i + 1; INSERT INTO t (id, g, v) VALUES (100 + i, i % 3, CONCAT('f', i)); END WHILE; END;
+CALL fill(7);
+SELECT * FROM t WHERE id > 100 ORDER BY id;
+-- skip-prepared
+CREATE PROCEDURE branch(x INT) BEGIN IF x < 0 THEN SELECT 'negative'; ELSEIF x = 0 THEN SELECT 'zero'; ELSE CASE x WHEN 1 THEN SELECT 'one'; WHEN 2 THEN SELECT 'two'; ELSE BEGIN DECLARE y INT DEFAULT x * x; SELECT y; END; END CASE; END IF; END;
+CALL branch(-3);
+CALL branch(0);
+CALL branch(2);
+CALL branch(9);
+CALL branch(NULL);
+-- skip-prepared
+CREATE PROCEDURE nocase(x INT) CASE WHEN x = 1 THEN SELECT 1; WHEN x = 2 THEN SELECT 2; END CASE;
+CALL nocase(2);
+CALL nocase(3);
+-- skip-prepared
+CREATE PROCEDURE loops() BEGIN DECLARE i INT DEFAULT 0; DECLARE s VARCHAR(100) DEFAULT ''; a: LOOP SET i = i + 1; IF i = 3 THEN ITERATE a; END IF; IF i > 6 THEN LEAVE a; END IF; SET s = CONCAT(s, i); END LOOP a; REPEAT SET s = CONCAT(s, '.'), i = i - 2; UNTIL i <= 0 END REPEAT; SELECT s, i; END;
+CALL loops();
+-- skip-prepared
+CREATE PROCEDURE cursors() BEGIN DECLARE done INT DEFAULT FALSE; DECLARE a INT; DECLARE b VARCHAR(20); DECLARE s VARCHAR(200) DEFAULT ''; DECLARE c CURSOR FOR SELECT id, v FROM t WHERE id < 100 ORDER BY id; DECLARE CONTINUE HANDLER FOR NOT FOUND SET done = TRUE; OPEN c; r: LOOP FETCH c INTO a, b; IF done THEN LEAVE r; END IF; SET s = CONCAT(s, a, COALESCE(b, '-'), ';'); END LOOP; CLOSE c; SELECT s; END;
+CALL cursors();
+-- skip-prepared
+CREATE PROCEDURE handled() BEGIN DECLARE m VARCHAR(50) DEFAULT 'none'; BEGIN DECLARE EXIT HANDLER FOR 1062 SET m = 'duplicate'; INSERT INTO t (id) VALUES (1); SET m = 'not reached'; END; SELECT m; BEGIN DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SET m = CONCAT(m, '+'); INSERT INTO t (id) VALUES (2); INSERT INTO t (id, g) VALUES (3, 3), (200, 200); SET m = CONCAT(m, 'on'); END; SELECT m; END;
+CALL handled();
+SELECT COUNT(*) FROM t WHERE id = 200;
+-- skip-prepared
+CREATE PROCEDURE unhandled() BEGIN INSERT INTO t (id) VALUES (300); INSERT INTO t (id) VALUES (1); INSERT INTO t (id) VALUES (301); END;
+CALL unhandled();
+SELECT id FROM t WHERE id >= 300 ORDER BY id;
+-- skip-prepared
+CREATE PROCEDURE signals(x INT) BEGIN DECLARE bad CONDITION FOR SQLSTATE '45001'; DECLARE EXIT HANDLER FOR bad BEGIN GET DIAGNOSTICS CONDITION 1 @state = RETURNED_SQLSTATE, @text = MESSAGE_TEXT; SELECT 'caught', x; END; IF x = 1 THEN SIGNAL bad SET MESSAGE_TEXT = 'first'; END IF; SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'second', MYSQL_ERRNO = 4712; END;
+CALL signals(1);
+SELECT @state, @text;
+CALL signals(2);
+-- skip-prepared
+CREATE PROCEDURE again() BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN SELECT 'cleaning'; RESIGNAL; END; INSERT INTO t (id) VALUES (1); END;
+CALL again();
+-- skip-prepared
+CREATE PROCEDURE diag() BEGIN DECLARE n INT; DECLARE m TEXT; DECLARE s CHAR(5); DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN GET DIAGNOSTICS CONDITION 1 n = MYSQL_ERRNO, m = MESSAGE_TEXT, s = RETURNED_SQLSTATE; SELECT n, s; END; INSERT INTO nothere VALUES (1); END;
+CALL diag();
+-- skip-prepared
+CREATE PROCEDURE moves(a INT, b INT) BEGIN DECLARE x DECIMAL(10,2); START TRANSACTION; SELECT d INTO x FROM t WHERE id = a FOR UPDATE; UPDATE t SET d = d - x WHERE id = a; UPDATE t SET d = d + x WHERE id = b; IF x > 2 THEN ROLLBACK; ELSE COMMIT; END IF; END;
+CALL moves(1, 3);
+SELECT id, d FROM t WHERE id < 6 ORDER BY id;
+CALL moves(2, 3);
+SELECT id, d FROM t WHERE id < 6 ORDER BY id;
+BEGIN;
+CALL fill(0);
+INSERT INTO t (id) VALUES (400);
+-- skip-prepared
+CREATE PROCEDURE ins(p INT) INSERT INTO t (id, g) VALUES (p, p);
+SELECT COUNT(*) FROM t WHERE id = 400;
+BEGIN;
+CALL ins(401);
+ROLLBACK;
+SELECT COUNT(*) FROM t WHERE id = 401;
+-- skip-prepared
+CREATE PROCEDURE inner_(IN a INT, OUT b INT) BEGIN SELECT MAX(id) INTO b FROM t WHERE id < a; END;
+-- skip-prepared
+CREATE PROCEDURE outer_(IN a INT) BEGIN DECLARE r INT; CALL inner_(a * 10, r); SELECT r, a; CALL inner_(r, r); SELECT r; END;
+CALL outer_(10);
+-- skip-prepared
+CREATE PROCEDURE recurse(n INT) BEGIN IF n > 0 THEN CALL recurse(n - 1); END IF; END;
+CALL recurse(0);
+CALL recurse(1);
+-- skip-prepared
+CREATE PROCEDURE names(id INT) BEGIN SELECT COUNT(*) FROM t WHERE t.id = id; SELECT v AS id FROM t WHERE t.id = 1; UPDATE t SET g = id WHERE t.id = 2; INSERT INTO t (id, g) VALUES (id + 500, id); END;
+CALL names(2);
+SELECT * FROM t WHERE id IN (2, 502) ORDER BY id;
+-- skip-prepared
+CREATE PROCEDURE uservars() BEGIN SET @k = 5; SET @k = @k + 1; SELECT @k; SET @z = (SELECT MAX(id) FROM t WHERE id < 100); END;
+CALL uservars();
+SELECT @k, @z;
+-- skip-prepared
+CREATE PROCEDURE exprs() BEGIN DECLARE x INT DEFAULT (SELECT COUNT(*) FROM t WHERE id < 6); IF EXISTS (SELECT 1 FROM t WHERE id = x) THEN SELECT 'there', x; END IF; SET x = (SELECT MIN(id) FROM t WHERE id > x); SELECT x; END;
+CALL exprs();
+-- skip-prepared
+CREATE PROCEDURE toomany() BEGIN DECLARE x INT; SELECT id INTO x FROM t; END;
+CALL toomany();
+-- skip-prepared
+CREATE PROCEDURE nodata() BEGIN DECLARE x INT DEFAULT 5; SELECT id INTO x FROM t WHERE id = -1; SELECT x; END;
+CALL nodata();
+-- skip-prepared
+CREATE PROCEDURE rc() BEGIN UPDATE t SET g = 77 WHERE id < 4; SELECT ROW_COUNT(); END;
+CALL rc();
+-- skip-prepared
+CREATE PROCEDURE lid() BEGIN INSERT INTO ai (v) VALUES (1); SELECT LAST_INSERT_ID() > 0; END;
+CREATE TABLE ai (id INT AUTO_INCREMENT PRIMARY KEY, v INT);
+CALL lid();
+-- skip-prepared
+CREATE PROCEDURE bad() BEGIN SELECT FROM; END;
+-- skip-prepared
+CREATE PROCEDURE bad() BEGIN LEAVE nowhere; END;
+-- skip-prepared
+CREATE PROCEDURE bad() BEGIN DECLARE x INT; DECLARE x INT; END;
+-- skip-prepared
+CREATE PROCEDURE one() SELECT 1;
+-- skip-prepared
+CREATE PROCEDURE IF NOT EXISTS one() SELECT 1;
+SELECT routine_name, routine_type, routine_definition FROM information_schema.routines WHERE routine_schema = 'compat' AND routine_name IN ('one', 'nothing') ORDER BY 1;
+-- skip-prepared
+ALTER PROCEDURE one COMMENT 'a row';
+SELECT routine_comment FROM information_schema.routines WHERE routine_schema = 'compat' AND routine_name = 'one';
+-- skip-prepared
+DROP PROCEDURE one;
+CALL one(1);
+-- skip-prepared
+DROP PROCEDURE one;
+-- skip-prepared
+DROP PROCEDURE IF EXISTS one;
+-- skip-prepared
+CREATE PROCEDURE warns() BEGIN DECLARE w INT DEFAULT 0; DECLARE x TINYINT; DECLARE CONTINUE HANDLER FOR SQLWARNING SET w = w + 1; SET x = '12abc'; SELECT w; SIGNAL SQLSTATE '01000' SET MESSAGE_TEXT = 'careful'; SELECT w; END;
+CALL warns();
+-- skip-prepared
+CREATE PROCEDURE range_() BEGIN DECLARE x TINYINT DEFAULT 5; DECLARE CONTINUE HANDLER FOR 1264 SELECT 'range', x; SET x = 1000; SELECT x; END;
+CALL range_();
+-- skip-prepared
+CREATE PROCEDURE nested() BEGIN DECLARE s VARCHAR(50) DEFAULT ''; DECLARE EXIT HANDLER FOR SQLEXCEPTION SELECT CONCAT(s, 'outer'); BEGIN DECLARE EXIT HANDLER FOR 1062 BEGIN SET s = 'inner,'; SIGNAL SQLSTATE '45000'; END; INSERT INTO t (id) VALUES (1); END; SELECT 'not reached'; END;
+CALL nested();
+-- skip-prepared
+CREATE PROCEDURE two() BEGIN DECLARE a, b INT DEFAULT 3; DECLARE x CURSOR FOR SELECT id FROM t WHERE id < 4 AND id <> b ORDER BY id; DECLARE y CURSOR FOR SELECT g FROM t WHERE id < 3 ORDER BY g, id; OPEN x; OPEN y; FETCH x INTO a; FETCH y INTO b; SELECT a, b; FETCH x INTO a; SELECT a; CLOSE x; FETCH y INTO b; SELECT b; FETCH y INTO b; END;
+CALL two();
+-- skip-prepared
+CREATE PROCEDURE twice_open() BEGIN DECLARE c CURSOR FOR SELECT 1; OPEN c; OPEN c; END;
+CALL twice_open();
+-- skip-prepared
+CREATE PROCEDURE ddl() BEGIN CREATE TABLE made (id INT PRIMARY KEY, v INT); INSERT INTO made VALUES (1, 2), (3, 4); SELECT SUM(v) FROM made; DROP TABLE made; END;
+CALL ddl();
+-- skip-prepared
+CREATE PROCEDURE joins(k INT) BEGIN SELECT a.id, b.v FROM t a JOIN t b ON b.id = a.id + 1 WHERE a.id < k AND b.id IN (SELECT id FROM t WHERE id <= k) ORDER BY a.id; WITH w AS (SELECT id, g FROM t WHERE id < k) SELECT COUNT(*), MAX(w.id) FROM w; END;
+CALL joins(4);
+-- skip-prepared
+CREATE PROCEDURE dates(d DATE, dt DATETIME, n DECIMAL(6,2)) BEGIN DECLARE next DATE; SET next = d + INTERVAL 1 DAY; SELECT next, dt < next, n / 3, YEAR(d); SELECT COUNT(*) FROM t WHERE d > 0 OR next IS NULL; END;
+CALL dates('2026-02-28', '2026-03-01 12:00:00', 10);
+-- skip-prepared
+CREATE PROCEDURE quotes(s VARCHAR(50)) BEGIN INSERT INTO t (id, v) VALUES (900, s) ON DUPLICATE KEY UPDATE v = s; SELECT v, LENGTH(s), s = v FROM t WHERE id = 900; END;
+-- gap: columns computed from variables beside tables are not nullable
+CALL quotes('it''s \\ "x" ä');
+CALL quotes(NULL);
+-- skip-prepared
+CREATE PROCEDURE hides() BEGIN DECLARE x INT DEFAULT 1; BEGIN DECLARE x INT DEFAULT 2; SELECT x; END; SELECT x; END;
+-- refused: a variable that hides another
+CALL hides();
+-- skip-prepared
+-- refused: FOR loops of MariaDB
+CREATE PROCEDURE loops2() FOR i IN 1..3 DO SELECT i; END FOR;
