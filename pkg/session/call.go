@@ -7,6 +7,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/exec"
 	"skarv/pkg/plan"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
@@ -258,11 +259,10 @@ func (s *Session) step(text []byte) error {
 	if err := st.Scan(text, s.mode); err != nil {
 		return err
 	}
-	wasCurrent, wasSubstituted, wasUsing, wasShown, wasArgs := s.current, s.substituted, s.using, s.usingShown, s.args
-	s.current, s.substituted, s.using, s.usingShown = nil, nil, nil, nil
-	s.args.Reset(st, nil)
+	wasCurrent, wasSubstituted, wasUsing, wasArgs := s.current, s.substituted, s.using, s.args
+	s.current, s.substituted, s.using, s.args = nil, nil, nil, exec.Arguments{}
 	defer func() {
-		s.current, s.substituted, s.using, s.usingShown, s.args = wasCurrent, wasSubstituted, wasUsing, wasShown, wasArgs
+		s.current, s.substituted, s.using, s.args = wasCurrent, wasSubstituted, wasUsing, wasArgs
 	}()
 	defer s.use(st)()
 	_, err := s.run(wire.ComQuery, nil, nil)
