@@ -115,6 +115,9 @@ type Table struct {
 	Triggers []Trigger `json:"triggers,omitempty"`
 	// ViewText is the SELECT of a view, with all names qualified.
 	ViewText string `json:"view_text,omitempty"`
+	// Updatable: servers write through the view. CheckOption is LOCAL, CASCADED or empty.
+	Updatable   bool   `json:"updatable,omitempty"`
+	CheckOption string `json:"check_option,omitempty"`
 
 	// Temporary is what stands behind the name in the CREATE TEMPORARY TABLE of a session's temporary table; "" for all
 	// others.

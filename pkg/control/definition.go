@@ -52,7 +52,13 @@ func readDefinition(ctx context.Context, s *server, db, name string) (*definitio
 		return nil, err
 	}
 	if d.table.Kind == catalog.View {
-		text, err := s.one(ctx, "SELECT view_definition FROM information_schema.views"+d.where("table_schema", "table_name"))
+		var text, updatable, check string
+		err := s.rows(ctx, func(r *sql.Rows) error { return r.Scan(&text, &updatable, &check) },
+			"SELECT view_definition, is_updatable, check_option FROM information_schema.views"+d.where("table_schema", "table_name"))
+		d.table.Updatable = updatable == "YES" && !strings.Contains(create, "ALGORITHM=TEMPTABLE")
+		if check != "NONE" {
+			d.table.CheckOption = check
+		}
 		if s.node.Flavor == catalog.MySQL {
 			text = namedColumns(text, d.table.Columns)
 		}

@@ -179,7 +179,7 @@ func difference(a, b *catalog.Table) string {
 		return "foreign keys"
 	case a.Collation != b.Collation:
 		return "collation"
-	case a.ViewText != b.ViewText:
+	case a.ViewText != b.ViewText || a.Updatable != b.Updatable || a.CheckOption != b.CheckOption:
 		return "text"
 	case !reflect.DeepEqual(a.Triggers, b.Triggers):
 		return "triggers"

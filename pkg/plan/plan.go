@@ -34,6 +34,9 @@ type Plan struct {
 	// returned, any server is asked to prepare the text (COM_STMT_PREPARE, closed at once), and if it has an error to
 	// tell, that is the answer. Relay and Root are nil.
 	Judge bool
+	// Through: the statement writes through a view. It is to be written anew (planner.ThroughView) and planned again. Relay
+	// and Root are nil.
+	Through bool
 	// Guards are the arguments whose text the planner looked at: the plan holds only while they read the same.
 	Guards []Guard
 	// Access is what the account must be allowed to, database by database.

@@ -228,6 +228,9 @@ func (b *build) dml() error {
 			b.guard(i, string(b.st.ArgText(i)))
 		}
 	}
+	if through, err := b.throughView(tree); through || err != nil {
+		return err
+	}
 	switch t := tree.(type) {
 	case sqlparser.TableStatement:
 		b.plan.Kind = plan.Select

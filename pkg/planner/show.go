@@ -262,6 +262,9 @@ func (b *build) explainStatement(at int) error {
 	if err != nil {
 		return err
 	}
+	if inner.Through {
+		return sqlerr.Unsupported("EXPLAIN of a write through a view", "EXPLAIN the write to its table")
+	}
 	b.plan.Inner = inner
 	b.plan.Access = inner.Access
 	// The inner plan's arguments are numbered as in the inner text, which is all of the arguments of the whole.

@@ -147,6 +147,9 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 			return p, err
 		}
 	}
+	if p.Through {
+		return s.writeThrough(params)
+	}
 	if err := s.interruptedByHandover(p); err != nil {
 		return p, err
 	}

@@ -1,0 +1,433 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// A write through a view of one table is a write to that table: the view's columns stand for expressions over the table's, and
+// only rows that the view shows are changed. The statement is written anew, with the view's own text in its places, and then
+// planned as any other. What is not sure to mean the same is left to the other rules, which refuse it.
+
+// writtenView is a view that can be written through.
+type writtenView struct {
+	view    *catalog.Table
+	base    *catalog.Table
+	columns map[string]viewColumn // by name in lower case
+	names   []string              // of base's columns in the view's order; "" for an expression
+	where   string                // "" if there is none
+	watched map[string]bool       // base's columns that where reads, in lower case
+}
+
+// viewColumn is what stands behind a column of a view.
+type viewColumn struct {
+	base string // the table's column; "" if it is an expression
+	text string // as SQL
+}
+
+// throughView plans a statement whose target is a view, if it can be written anew; else ok is false.
+func (b *build) throughView(tree sqlparser.Statement) (ok bool, err error) {
+	_, t, err := b.viewText(tree)
+	if err != nil || t == nil {
+		return false, err
+	}
+	switch b.st.Kind() {
+	case sqlparse.Insert:
+		b.plan.Kind = plan.Insert
+	case sqlparse.Replace:
+		b.plan.Kind = plan.Replace
+	case sqlparse.Update:
+		b.plan.Kind = plan.Update
+	default:
+		b.plan.Kind = plan.Delete
+	}
+	b.access(t.Database, catalog.Write)
+	b.plan.Through = true
+	return true, nil
+}
+
+// ThroughView writes a statement whose target is a view anew for the view's table. st has no parameters.
+func (p *Planner) ThroughView(st *sqlparse.Statement, db string, snap *catalog.Snapshot, sess SessionInfo) ([]byte, error) {
+	b := &build{p: p, st: st, db: db, snap: snap, sess: sess, plan: &plan.Plan{}}
+	tree, _, err := p.parser.Parse(st)
+	if err == nil {
+		var text []byte
+		var t *catalog.Table
+		if text, t, err = b.viewText(tree); err == nil && t != nil {
+			return text, nil
+		}
+	}
+	if err == nil {
+		err = sqlerr.Unsupported("writing through this view", "write to its table")
+	}
+	return nil, sqlerr.From(err)
+}
+
+// viewText is the statement written anew, and the view; nil if that is not possible.
+func (b *build) viewText(tree sqlparser.Statement) ([]byte, *catalog.Table, error) {
+	if b.returning || b.st.Uses()&(sqlparse.Hint|sqlparse.Pipes) != 0 {
+		return nil, nil, nil
+	}
+	var name sqlparser.TableName
+	var alias sqlparser.IdentifierCS
+	switch s := tree.(type) {
+	case *sqlparser.Update:
+		if s.With != nil {
+			return nil, nil, nil
+		}
+		name, alias = oneTable(s.TableExprs)
+	case *sqlparser.Delete:
+		if s.With != nil || len(s.Partitions) > 0 || len(s.Targets) > 0 {
+			return nil, nil, nil
+		}
+		name, alias = oneTable(s.TableExprs)
+	case *sqlparser.Insert:
+		name, _ = s.Table.Expr.(sqlparser.TableName)
+	}
+	if name.IsEmpty() {
+		return nil, nil, nil
+	}
+	db := b.db
+	if !name.Qualifier.IsEmpty() {
+		db = name.Qualifier.String()
+	}
+	if db == "" || systemSchema(db) != userSchema || b.snap.Databases[db] == nil {
+		return nil, nil, nil
+	}
+	t, err := b.table(db, name.Name.String())
+	if err != nil || t.Kind != catalog.View || !t.Updatable {
+		return nil, nil, nil // others have the error to tell
+	}
+	v := b.writtenView(t)
+	if v == nil {
+		return nil, nil, nil
+	}
+	w := &viewWriter{b: b, v: v, called: t.Name}
+	if !alias.IsEmpty() {
+		w.called = alias.String()
+	}
+	var text []byte
+	if ins, ok := tree.(*sqlparser.Insert); ok {
+		text = w.insert(ins)
+	} else {
+		text = w.modify(tree)
+	}
+	if w.fault != nil {
+		return nil, nil, w.fault
+	}
+	if text == nil {
+		return nil, nil, nil
+	}
+	return text, t, nil
+}
+
+func oneTable(exprs []sqlparser.TableExpr) (name sqlparser.TableName, alias sqlparser.IdentifierCS) {
+	if len(exprs) != 1 {
+		return name, alias
+	}
+	e, ok := exprs[0].(*sqlparser.AliasedTableExpr)
+	if !ok || len(e.Partitions) > 0 || len(e.Hints) > 0 {
+		return name, alias
+	}
+	name, _ = e.Expr.(sqlparser.TableName)
+	return name, e.As
+}
+
+// writtenView takes a view apart; nil if it is more than columns and conditions of one table.
+func (b *build) writtenView(t *catalog.Table) *writtenView {
+	tree, err := b.p.parser.ParseText(t.ViewText)
+	sel, ok := tree.(*sqlparser.Select)
+	if err != nil || !ok || sel.With != nil || sel.Distinct || sel.GroupBy != nil || sel.Having != nil || len(sel.OrderBy) > 0 ||
+		sel.Limit != nil || len(sel.Windows) > 0 || hasSubquery(sel) {
+		return nil
+	}
+	name, alias := oneTable(sel.From)
+	if name.IsEmpty() || !alias.IsEmpty() && alias.String() != name.Name.String() {
+		return nil
+	}
+	db := t.Database
+	if !name.Qualifier.IsEmpty() {
+		db = name.Qualifier.String()
+	}
+	base := b.snap.Table(db, name.Name.String())
+	if base == nil || base.Kind == catalog.View || base.Temporary != "" {
+		return nil
+	}
+	st := b.st.Dialect().NewStatement()
+	if st.Scan([]byte(t.ViewText), 0) != nil {
+		return nil
+	}
+	items := st.SelectItems(nil)
+	list := sel.SelectExprs.Exprs
+	clauses, ok := cut(st)
+	if !ok || len(items) != len(list) || len(items) != len(t.Columns) {
+		return nil
+	}
+	v := &writtenView{view: t, base: base, columns: map[string]viewColumn{}, watched: map[string]bool{}}
+	for i, e := range list {
+		a, ok := e.(*sqlparser.AliasedExpr)
+		if !ok || items[i].Star {
+			return nil
+		}
+		c := viewColumn{text: "(" + string(st.Text(items[i].Expr)) + ")"}
+		if col, ok := a.Expr.(*sqlparser.ColName); ok {
+			at := base.Column(col.Name.String())
+			if at < 0 {
+				return nil
+			}
+			c.base = base.Columns[at].Name
+			c.text = quoteName(base.Database) + "." + quoteName(base.Name) + "." + quoteName(c.base)
+		}
+		v.names = append(v.names, c.base)
+		v.columns[strings.ToLower(t.Columns[i].Name)] = c
+	}
+	if len(v.columns) != len(t.Columns) {
+		return nil
+	}
+	if sel.Where != nil {
+		if clauses.where < 0 {
+			return nil
+		}
+		v.where = strings.TrimSpace(t.ViewText[clauses.where+len("WHERE"):])
+		for name := range namedIn(sel.Where) {
+			v.watched[name] = true
+		}
+	}
+	return v
+}
+
+// namedIn counts the columns that a node names, by name in lower case.
+func namedIn(nodes ...sqlparser.SQLNode) map[string]int {
+	out := map[string]int{}
+	for _, n := range nodes {
+		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+			if c, ok := n.(*sqlparser.ColName); ok {
+				out[c.Name.Lowered()]++
+			}
+			return true, nil
+		}, n)
+	}
+	return out
+}
+
+// viewWriter writes one statement anew.
+type viewWriter struct {
+	b      *build
+	v      *writtenView
+	called string // how the statement calls the view
+	edits  []viewEdit
+	fault  *sqlerr.Error // what one server says of the statement
+}
+
+type viewEdit struct {
+	span sqlparse.Span
+	text string
+}
+
+func (w *viewWriter) table() string {
+	return quoteName(w.v.base.Database) + "." + quoteName(w.v.base.Name)
+}
+
+// modify writes an UPDATE or DELETE.
+func (w *viewWriter) modify(tree sqlparser.Statement) []byte {
+	st := w.b.st
+	if hasSubquery(tree) {
+		return nil
+	}
+	var assigned []string
+	var nodes []sqlparser.SQLNode
+	switch s := tree.(type) {
+	case *sqlparser.Update:
+		for _, e := range s.Exprs {
+			c, ok := w.v.columns[e.Name.Name.Lowered()]
+			if ok && c.base == "" {
+				w.fault = &sqlerr.Error{Code: 1348, State: "HY000", Message: "Column '" + e.Name.Name.String() + "' is not updatable"}
+			}
+			if !ok || c.base == "" || slices.Contains(assigned, c.base) {
+				return nil
+			}
+			assigned = append(assigned, c.base)
+			nodes = append(nodes, e)
+		}
+		if s.Where != nil {
+			nodes = append(nodes, s.Where)
+		}
+		nodes = append(nodes, s.OrderBy)
+	case *sqlparser.Delete:
+		if s.Where != nil {
+			nodes = append(nodes, s.Where)
+		}
+		nodes = append(nodes, s.OrderBy)
+	}
+	if w.v.view.CheckOption != "" && !w.keepsShown(assigned) {
+		return nil
+	}
+	cuts, ok := w.b.scissors()
+	refs, sure := st.Tables()
+	if !ok || !sure || len(refs) != 1 {
+		return nil
+	}
+	// The table's name, and the alias behind it.
+	end := refs[0].End
+	toks := st.TokensFrom(refs[0].End)
+	for tok := toks.Next(); tok.Kind != sqlparse.EOF; tok = toks.Next() {
+		if tok.Kind != sqlparse.QuotedName && (st.Is(tok, "SET") || st.Is(tok, "WHERE") || st.Is(tok, "ORDER") || st.Is(tok, "LIMIT")) {
+			break
+		}
+		end = tok.End
+	}
+	w.edits = append(w.edits, viewEdit{sqlparse.Span{Start: refs[0].Start, End: end}, w.table()})
+	if !w.names(end, namedIn(nodes...)) {
+		return nil
+	}
+	if w.v.where != "" {
+		stop := refs[0].End // of the last token
+		rest := st.TokensFrom(refs[0].End)
+		for tok := rest.Next(); tok.Kind != sqlparse.EOF; tok = rest.Next() {
+			stop = tok.End
+		}
+		for _, at := range []int{cuts.limit.Start, cuts.order} {
+			if at > refs[0].Start && at > cuts.where {
+				stop = min(stop, at)
+			}
+		}
+		if cuts.where >= 0 {
+			at := cuts.where + len("WHERE")
+			w.edits = append(w.edits, viewEdit{sqlparse.Span{Start: at, End: at}, " (" + w.v.where + ") AND ("},
+				viewEdit{sqlparse.Span{Start: stop, End: stop}, ") "})
+		} else {
+			w.edits = append(w.edits, viewEdit{sqlparse.Span{Start: stop, End: stop}, " WHERE " + w.v.where + " "})
+		}
+	}
+	return w.text()
+}
+
+// keepsShown reports whether rows that get other values in the columns are shown by the view as before: then the check
+// option has nothing to find.
+func (w *viewWriter) keepsShown(assigned []string) bool {
+	base := w.v.base
+	for name := range w.v.watched {
+		c := base.Column(name)
+		if c < 0 || slices.Contains(assigned, base.Columns[c].Name) || base.Columns[c].OnUpdate || base.Columns[c].Generated ||
+			base.TriggerSets("UPDATE", c) {
+			return false
+		}
+	}
+	return true
+}
+
+// names puts the table's columns in the places of the view's from offset at on. counts are the names as the tree has them:
+// if the text has another number, something else than a column is called so, and the answer is false.
+func (w *viewWriter) names(at int, counts map[string]int) bool {
+	st := w.b.st
+	for name := range counts {
+		if _, ok := w.v.columns[name]; !ok {
+			return false
+		}
+	}
+	found := map[string]int{}
+	var last [3]sqlparse.Token
+	toks := st.TokensFrom(at)
+	for tok := toks.Next(); tok.Kind != sqlparse.EOF; tok = toks.Next() {
+		ahead := toks
+		next := ahead.Next()
+		name := strings.ToLower(string(st.AppendName(nil, tok)))
+		c, ok := w.v.columns[name]
+		if ok && (tok.Kind == sqlparse.Word || tok.Kind == sqlparse.QuotedName) && counts[name] > 0 &&
+			!st.Is(next, ".") && !st.Is(next, "(") && !st.Is(last[2], "AS") {
+			span := tok.Span
+			if st.Is(last[2], ".") {
+				if !sameName(string(st.AppendName(nil, last[1])), w.called, w.b.snap.LowerCaseTableNames != 0) {
+					return false
+				}
+				span.Start = last[1].Start
+				if st.Is(last[0], ".") {
+					return false // database.view.column
+				}
+			}
+			found[name]++
+			w.edits = append(w.edits, viewEdit{span, c.text})
+		}
+		last = [3]sqlparse.Token{last[1], last[2], tok}
+	}
+	for name, n := range counts {
+		if found[name] != n {
+			return false
+		}
+	}
+	return true
+}
+
+// insert writes an INSERT or REPLACE.
+func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
+	st, v := w.b.st, w.v
+	text, ok := st.InsertText()
+	if !ok || len(s.OnDup) > 0 || len(s.Partitions) > 0 || text.Set || v.view.CheckOption != "" && v.where != "" {
+		return nil
+	}
+	if rows, ok := s.Rows.(sqlparser.Values); ok {
+		for _, r := range rows {
+			if len(namedIn(r)) > 0 || hasSubquery(r) {
+				return nil
+			}
+		}
+	}
+	// Servers insert through views that show columns only, each once, and all that need a value.
+	for i, name := range v.names {
+		if name == "" || slices.Contains(v.names[:i], name) {
+			return nil
+		}
+	}
+	for c := range v.base.Columns {
+		col := &v.base.Columns[c]
+		hidden := v.base.HiddenKey && col.Name == catalog.HiddenKey
+		if !slices.Contains(v.names, col.Name) && !hidden && (c == v.base.AutoIncrement || !col.HasDefault && !col.Generated) {
+			return nil
+		}
+	}
+	w.edits = append(w.edits, viewEdit{text.Table.Span, w.table()})
+	if !text.HasColumns {
+		list := make([]string, len(v.names))
+		for i, name := range v.names {
+			list[i] = quoteName(name)
+		}
+		w.edits = append(w.edits, viewEdit{sqlparse.Span{Start: text.At, End: text.At}, " (" + strings.Join(list, ", ") + ")"})
+		return w.text()
+	}
+	toks := st.TokensFrom(text.Columns.Start)
+	for tok := toks.Next(); tok.Kind != sqlparse.EOF && tok.Start < text.Columns.End; tok = toks.Next() {
+		if tok.Kind == sqlparse.Op {
+			if st.Is(tok, ".") {
+				return nil
+			}
+			continue
+		}
+		c, ok := v.columns[strings.ToLower(string(st.AppendName(nil, tok)))]
+		if !ok {
+			return nil
+		}
+		w.edits = append(w.edits, viewEdit{tok.Span, quoteName(c.base)})
+	}
+	return w.text()
+}
+
+// text is the statement with the edits.
+func (w *viewWriter) text() []byte {
+	slices.SortStableFunc(w.edits, func(a, b viewEdit) int { return a.span.Start - b.span.Start })
+	sql, out, at := w.b.st.SQL(), []byte(nil), 0
+	for _, e := range w.edits {
+		if e.span.Start < at {
+			return nil
+		}
+		out = append(append(out, sql[at:e.span.Start]...), e.text...)
+		at = e.span.End
+	}
+	return append(out, sql[at:]...)
+}

@@ -1,0 +1,31 @@
+package session
+
+import (
+	"skarv/pkg/plan"
+	"skarv/pkg/wire"
+)
+
+// writeThrough runs the statement at hand, whose target is a view, as what it means for the view's table.
+func (s *Session) writeThrough(params *wire.Params) (*plan.Plan, error) {
+	s.args.Reset(s.stmt, params)
+	s.args.ForeignCharset = s.foreignCharset
+	st := s.cfg.Dialect.NewStatement() // parameters become text
+	defer st.Done()
+	if err := st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
+		return nil, err
+	}
+	text, err := s.cfg.Planner.ThroughView(st, s.db, s.snap, s.info)
+	if err != nil {
+		return nil, err
+	}
+	anew := s.cfg.Dialect.NewStatement()
+	defer anew.Done()
+	if err := anew.Scan(text, s.mode); err != nil {
+		return nil, err
+	}
+	wasCurrent, wasUsing := s.current, s.using
+	s.current, s.using = nil, nil
+	defer func() { s.current, s.using = wasCurrent, wasUsing }()
+	defer s.use(anew)()
+	return s.run(wire.ComQuery, nil, nil)
+}
