@@ -66,6 +66,13 @@ func TestDump(t *testing.T) {
 		_, err = db.ExecContext(t.Context(), "INSERT INTO t15_checks VALUES (9, -1, 0)")
 		require.Equal(t, uint16(4025), sqlError(t, err).Number)
 	})
+	t.Run("stored programs run", func(t *testing.T) {
+		var n, all int
+		require.NoError(t, db.QueryRowContext(t.Context(), "CALL totals(0, @n)").Scan(&all, &n))
+		require.Equal(t, all/2, n)
+		_, err := db.ExecContext(t.Context(), "UPDATE t01_ints SET i = -5000 WHERE id = 701")
+		require.Equal(t, uint16(1644), sqlError(t, err).Number)
+	})
 	t.Run("loads again over itself", func(t *testing.T) {
 		exec1(t, db, "DELETE FROM t01_ints WHERE id = 701")
 		load(t, skarv, "shop", []byte(second))

@@ -62,6 +62,7 @@ UPDATE v4 SET g = 1;
 CREATE VIEW e1 (id, up, total) AS SELECT id, UPPER(v), g * 2 FROM t WHERE v IS NOT NULL OR g > 1;
 UPDATE e1 SET id = id WHERE up = 'C!' AND total > 1;
 UPDATE e1 SET up = 'x' WHERE id = 3;
+-- only: mariadb
 -- refused: a view with expressions
 INSERT INTO e1 (id) VALUES (60);
 DELETE FROM e1 WHERE total = 4 AND up = 'NEW';

@@ -41,3 +41,21 @@ CREATE TABLE t20_many (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, g INT NOT 
 INSERT INTO t20_many (g, pad) SELECT seq % 97, REPEAT(CHAR(97 + seq % 26), seq % 50) FROM seq_1_to_5000;
 CREATE VIEW v1_orders AS SELECT c.name, o.id, o.total FROM t08_customers c JOIN t09_orders o ON o.customer_id = c.id;
 CREATE SQL SECURITY INVOKER VIEW v2_countries (c, n) AS SELECT code, name FROM t10_countries WHERE code > 'A' WITH CHECK OPTION;
+
+DELIMITER ;;
+CREATE FUNCTION half(n INT) RETURNS INT DETERMINISTIC RETURN n DIV 2;;
+CREATE FUNCTION `odd``name`(s VARCHAR(20) CHARACTER SET latin1) RETURNS VARCHAR(30) DETERMINISTIC COMMENT 'it''s'
+BEGIN
+  -- a comment
+  DECLARE r VARCHAR(30) DEFAULT CONCAT(s, ';', 'ä');
+  IF s IS NULL THEN RETURN 'none'; END IF;
+  RETURN r;
+END;;
+CREATE PROCEDURE totals(IN least INT, OUT n INT)
+BEGIN
+  SELECT COUNT(*) INTO n FROM t01_ints WHERE id >= least; /* all of them */
+  SELECT n, half(n);
+END;;
+CREATE TRIGGER ints_upd BEFORE UPDATE ON t01_ints FOR EACH ROW BEGIN IF NEW.i < -1000 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'too small'; END IF; END;;
+DELIMITER ;
+CREATE VIEW v_half AS SELECT id, half(id) AS h FROM t01_ints;
