@@ -143,7 +143,7 @@ func (a *activation) Into(text string, targets []string) (found bool, err error)
 // takeRow assigns the values of a row.
 func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []string) error {
 	for i, target := range targets {
-		literal, err := a.s.literal(cols[i], row[i])
+		literal, err := a.s.valueText(cols[i], row[i])
 		if err != nil {
 			return err
 		}

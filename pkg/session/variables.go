@@ -182,7 +182,7 @@ func (s *Session) valueOf(expr string, from *activation) (string, error) {
 	if len(take.rows) != 1 || len(take.columns) != 1 {
 		return "", sqlerr.Internal.New("an expression of a procedure gave no value")
 	}
-	return s.literal(take.columns[0], take.rows[0][0])
+	return s.valueText(take.columns[0], take.rows[0][0])
 }
 
 // test tells whether an expression is true.
@@ -236,7 +236,7 @@ func (v *variables) read() error {
 	}
 	values := make([]string, len(row))
 	for i := range row {
-		if values[i], err = v.s.literal(cols[i], row[i]); err != nil {
+		if values[i], err = v.s.valueText(cols[i], row[i]); err != nil {
 			return err
 		}
 	}
@@ -244,8 +244,8 @@ func (v *variables) read() error {
 	return nil
 }
 
-// literal is a value of a result as SQL of its type.
-func (s *Session) literal(col sqltypes.Column, v []byte) (string, error) {
+// valueText is a value of a result as SQL of its type.
+func (s *Session) valueText(col sqltypes.Column, v []byte) (string, error) {
 	text := string(v)
 	quoted := func() string {
 		return string(sqltypes.AppendQuoted(nil, v, s.mode&sqlparse.NoBackslashEscapes != 0))
