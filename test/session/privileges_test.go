@@ -10,6 +10,9 @@ import (
 )
 
 func TestPrivileges(t *testing.T) {
+	owner := connect(t)
+	owner.exec("CREATE PROCEDURE writes() BEGIN DELETE FROM t; END")
+	owner.exec("CREATE PROCEDURE peeks() BEGIN DECLARE n INT DEFAULT (SELECT COUNT(*) FROM secret.s); SELECT n; END")
 	admin := adminv1.NewAdminClient(shared.Admin(t))
 	_, err := admin.PutUser(t.Context(), &adminv1.PutUserRequest{
 		Name: "reader", Mode: adminv1.PutUserRequest_MODE_ADD,
@@ -57,6 +60,13 @@ func TestPrivileges(t *testing.T) {
 		"SET @a = (SELECT COUNT(*) FROM secret.s)",
 		"DO (SELECT COUNT(*) FROM secret.s)",
 		"CREATE VIEW v AS SELECT * FROM secret.s",
+		"CREATE PROCEDURE p() SELECT 1",
+		"CREATE FUNCTION f() RETURNS INT DETERMINISTIC RETURN 1",
+		"CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW SET NEW.v = 'x'",
+		"SHOW CREATE PROCEDURE secret.p",
+		"CALL secret.p()",
+		"CALL writes()",
+		"CALL peeks()",
 	} {
 		_, err := c.try(denied)
 		require.Error(t, err, denied)
