@@ -20,9 +20,9 @@ func (t *Table) Fires(events ...string) bool {
 	return slices.ContainsFunc(t.Triggers, func(tr Trigger) bool { return slices.Contains(events, tr.Event) })
 }
 
-// TriggerSets reports whether a trigger for the event assigns the column.
+// TriggerSets reports whether a trigger for the event assigns the column, or may do so.
 func (t *Table) TriggerSets(event string, column int) bool {
 	return slices.ContainsFunc(t.Triggers, func(tr Trigger) bool {
-		return tr.Event == event && slices.Contains(tr.Sets, column)
+		return tr.Event == event && (tr.Unknown || slices.Contains(tr.Sets, column))
 	})
 }

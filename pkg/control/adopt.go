@@ -316,6 +316,9 @@ func (a *adoption) copyTriggers(ctx context.Context, model *catalog.NodeGroup, s
 	var triggers []object1
 	for _, d := range a.snap.Databases {
 		for _, t := range d.Tables {
+			if t.Kind == catalog.Single {
+				continue // they are where its rows are
+			}
 			for _, tr := range t.Triggers { // of one table in the order in which they fire
 				triggers = append(triggers, object1{DB: d.Name, Name: tr.Name, Kind: routine.Trigger})
 			}

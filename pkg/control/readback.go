@@ -134,7 +134,26 @@ func (d *ddl) refreshOne(ctx context.Context, snap *catalog.Snapshot, r refresh,
 	if needsKey {
 		return nil, sqlerr.UnknownError.New(fmt.Sprintf("table %s has no primary key on the servers", r))
 	}
+	if err := d.triggersOf(t, snap, placed, defs); err != nil {
+		return nil, err
+	}
 	return t, d.number(ctx, t, r, next, change)
+}
+
+// triggersOf takes the triggers of a single table from the server that has its rows, where it may have brought them along;
+// those of others must be alike on all servers.
+func (d *ddl) triggersOf(t *catalog.Table, snap *catalog.Snapshot, r refresh, defs []*definition) error {
+	for i, g := range d.snap.Groups {
+		switch {
+		case t.Kind == catalog.Single && g.ID == t.Group:
+			t.Triggers = nil
+			return (&placing{snap: snap, def: defs[i], refresh: r}).triggers(t)
+		case t.Kind != catalog.Single && !reflect.DeepEqual(defs[0].triggers, defs[i].triggers):
+			return sqlerr.UnknownError.New(fmt.Sprintf("table %s differs between node groups %s and %s in triggers",
+				r, groupName(d.snap.Groups[0]), groupName(g)))
+		}
+	}
+	return nil
 }
 
 // number gives the table its id and with that its sequence.
@@ -181,8 +200,6 @@ func difference(a, b *catalog.Table) string {
 		return "collation"
 	case a.ViewText != b.ViewText || a.Updatable != b.Updatable || a.CheckOption != b.CheckOption:
 		return "text"
-	case !reflect.DeepEqual(a.Triggers, b.Triggers):
-		return "triggers"
 	}
 	return ""
 }

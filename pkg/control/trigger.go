@@ -161,14 +161,19 @@ func (d *definition) readTriggers(ctx context.Context, s *server) error {
 			}
 			return quoteName(name)
 		}
-		d.triggers = append(d.triggers, triggerText{x.name, x.mode, fmt.Sprintf("CREATE TRIGGER %s %s %s ON %s FOR EACH ROW %s",
+		d.triggers = append(d.triggers, triggerText{x.name, x.timing == "BEFORE", x.event, x.mode, fmt.Sprintf("CREATE TRIGGER %s %s %s ON %s FOR EACH ROW %s",
 			quote(x.name), x.timing, x.event, quote(d.table.Name), x.body)})
 	}
 	return err
 }
 
 // triggerText is a trigger as a server has it.
-type triggerText struct{ name, mode, text string }
+type triggerText struct {
+	name       string
+	before     bool
+	event      string
+	mode, text string
+}
 
 // triggers fills in what statements have to know of the triggers a server has.
 func (p *placing) triggers(t *catalog.Table) error {
@@ -177,7 +182,7 @@ func (p *placing) triggers(t *catalog.Table) error {
 	}
 	t.Triggers = nil
 	for _, x := range p.def.triggers {
-		tr := &catalog.Trigger{Name: x.name, Unknown: true}
+		tr := &catalog.Trigger{Name: x.name, Before: x.before, Event: x.event, Unknown: true}
 		prog, err := parseProgram(x.text, x.mode, p.snap.Flavor, p.snap.ServerVersion)
 		if err == nil {
 			if facts, e := triggerFacts(p.snap, prog, t); e == nil {
