@@ -29,6 +29,19 @@ func Records(info []byte) (n uint64, ok bool) {
 	return n, true
 }
 
+// Duplicates is how many rows met others, by what an INSERT or REPLACE of one row or several was answered. ignore: it had IGNORE.
+func Duplicates(info []byte, affected uint64, ignore bool) uint64 {
+	switch res := resultOf(&wire.OK{AffectedRows: affected, Info: info}); {
+	case res.records:
+		return res.duplicates
+	case affected > 1: // one row, replaced or updated: the old row counts, too
+		return affected - 1
+	case affected == 0 && ignore:
+		return 1
+	}
+	return 0
+}
+
 func resultOf(ok *wire.OK) result {
 	res := result{affected: ok.AffectedRows, insertID: ok.LastInsertID}
 	if rest, found := bytes.CutPrefix(ok.Info, []byte("Records: ")); found {

@@ -128,6 +128,8 @@ type Stage struct {
 	Returning bool
 	// Query: the rows come from a query; else they are VALUES.
 	Query bool
+	// Followed: rows of the table need more than being written: entries of global indexes, foreign keys that servers cannot enforce.
+	Followed bool
 	// Load: the rows come from the client's file (LOAD DATA LOCAL); Query is set, too.
 	Load bool
 }

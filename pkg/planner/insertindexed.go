@@ -3,6 +3,8 @@ package planner
 import (
 	"slices"
 
+	"vitess.io/vitess/go/vt/sqlparser"
+
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -21,16 +23,22 @@ func insertIndexed(b *build) (bool, error) {
 	if in.query != nil {
 		return false, b.refuseFollowed("INSERT ... SELECT into", t)
 	}
-	for _, u := range in.stmt.OnDup {
-		c := t.Column(u.Name.Name.String())
-		if c >= 0 && slices.Contains(t.Primary, c) && !keepsValue(u.Name, u.Expr) {
-			return false, b.refuseFollowed("ON DUPLICATE KEY UPDATE of the primary key of", t)
-		}
+	if b.updatesPrimary() {
+		return false, b.refuseFollowed("ON DUPLICATE KEY UPDATE of the primary key of", t)
 	}
 	if b.plan.Uses&plan.WritesUserVariable != 0 {
 		return false, b.refuseFollowed("assigning user variables in an INSERT into", t)
 	}
 	return true, nil
+}
+
+// updatesPrimary reports whether ON DUPLICATE KEY UPDATE assigns a column of the primary key.
+func (b *build) updatesPrimary() bool {
+	t := b.ins.table
+	return slices.ContainsFunc(b.ins.stmt.OnDup, func(u *sqlparser.UpdateExpr) bool {
+		c := t.Column(u.Name.Name.String())
+		return c >= 0 && slices.Contains(t.Primary, c) && !keepsValue(u.Name, u.Expr)
+	})
 }
 
 // followed reports whether rows that come into t need more than being written: entries of global indexes, or foreign keys that

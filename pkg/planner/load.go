@@ -30,7 +30,7 @@ func (b *build) load(w *words) error {
 		return err
 	case !ok:
 		return sqlerr.Unsupported("LOAD DATA into system tables", "use SQL statements or skarvctl made for the purpose")
-	case b.followed(t) || b.owns(t):
+	case (b.followed(t) || b.owns(t)) && (!b.writable(t) || !local):
 		return b.refuseFollowed("LOAD DATA into", t)
 	case t.Kind == catalog.View:
 		return sqlerr.Unsupported("LOAD DATA into the view '"+t.Name+"'", "load into its table")
@@ -53,7 +53,7 @@ func (b *build) load(w *words) error {
 				b.plan.Uses |= plan.ReadsClock
 			}
 			b.plan.Root = &plan.Workspace{Write: true, Stage: &plan.Stage{Table: t, Sequence: sequenceOf(t), Name: t.Name, Verb: verb,
-				ZeroIsValue: b.sess.NoAutoValueOnZero, Query: true, Load: true}}
+				ZeroIsValue: b.sess.NoAutoValueOnZero, Query: true, Load: true, Followed: b.followed(t) || b.owns(t)}}
 			return nil
 		case tok.Kind == sqlparse.UserVar:
 			b.plan.Uses |= plan.WritesUserVariable

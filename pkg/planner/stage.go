@@ -80,14 +80,18 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	if err := b.uncheckedCopy(t); err != nil {
 		return nil, err
 	}
-	if b.followed(t) || b.owns(t) {
-		return nil, nil // the stage writes no entries, and looks at no foreign keys
+	followed := b.followed(t) || b.owns(t)
+	if followed && (!b.writable(t) || b.ins == nil || b.updatesPrimary() || b.plan.Uses&plan.WritesUserVariable != 0) {
+		return nil, nil
 	}
 	for i, o := range tables {
 		self = self || o == t && i != w.target
 	}
 	if text.OnDuplicate >= 0 && !b.updatesAlone(t) {
 		return nil, nil
+	}
+	if (b.plan.Kind == plan.Replace || text.OnDuplicate >= 0) && b.referenced(t) && slices.ContainsFunc(tables, func(o *catalog.Table) bool { return o != t && len(o.ForeignKeys) > 0 }) {
+		return nil, nil // a row may change, by a foreign key, what the next one reads
 	}
 	if err := w.tables(p, tables, refs, b.st); err != nil || w.refused {
 		return nil, err
@@ -100,12 +104,20 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	}
 	b.plan.Root, b.done = nil, false
 	p.Stage = &plan.Stage{Table: t, Sequence: sequenceOf(t), ZeroIsValue: b.sess.NoAutoValueOnZero, Name: t.Name,
-		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Returning: b.returning, Query: text.Query}
+		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Followed: followed, Returning: b.returning, Query: text.Query}
 	if self {
 		p.Stage.Name = stageName
 		p.Renames = append([]plan.Rename{{Ref: w.target, Text: quoteName(t.Database) + "." + quoteName(stageName)}}, p.Renames...)
 	}
 	return p, nil
+}
+
+// writable reports whether rows of a stage can be inserted into t with their values written out, as a statement of their own: what
+// is written must be what is stored whatever the session's time zone.
+func (b *build) writable(t *catalog.Table) bool {
+	return !b.returning && !t.HiddenKey && t.Kind == catalog.Sharded && !slices.ContainsFunc(t.Columns, func(c catalog.Column) bool {
+		return c.DataType == "timestamp" && !c.Generated
+	})
 }
 
 // sequenceOf is the column of a table that the cluster's sequence fills, or -1.

@@ -153,17 +153,15 @@ func textOnly(st *sqlparse.Statement, mariadb bool) bool {
 		return st.Is(tokens.Next(), "PREPARE")
 	case sqlparse.Other:
 		tokens := st.Tokens()
-		return st.Is(tokens.Next(), "HELP")
+		if st.Is(tokens.Next(), "HELP") {
+			return true
+		}
 	}
 	return !mariadb && textOnlyOnMySQL(st)
 }
 
 // textOnlyOnMySQL reports whether MySQL, unlike MariaDB, runs a statement as text only.
 func textOnlyOnMySQL(st *sqlparse.Statement) bool {
-	if st.Kind() == sqlparse.Set { // GET DIAGNOSTICS is one, too
-		tokens := st.Tokens()
-		return st.Is(tokens.Next(), "GET")
-	}
 	switch st.Kind() {
 	case sqlparse.Use, sqlparse.Begin, sqlparse.Savepoint, sqlparse.Release, sqlparse.LockTables, sqlparse.UnlockTables:
 		return true

@@ -53,27 +53,10 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 	if err != nil {
 		return err
 	}
-	restore, change := s.modes(), exec.Change{Table: n.Table, Kind: exec.RowInsert, Verb: n.Verb}
-	for i := range n.Table.Columns {
-		if !n.Table.Columns[i].Generated {
-			change.Columns = append(change.Columns, i)
-		}
-	}
-	if n.Update || n.Returning {
-		restore, change.Tail = "", w.tail()
-	}
-	if n.Returning {
-		change.Returned = &w.held
-	}
-	s.runner.Conns = &w.conns
-	ch := s.runner.Change(s.snap, restore)
-	if err = ch.Begin(change); err == nil {
-		err = w.query(st.Rows(change.Columns, restore == "", partitionOf(n.Table)), ch)
-	}
-	if err = asServerLost(ch.End(err)); err != nil {
+	sum, warnings, err := w.takeStage(st)
+	if err != nil {
 		return err
 	}
-	sum := ch.Counts()
 	if n.Returning {
 		rows, any := w.held.Rows()
 		if sum.Affected = rows; !any { // what is known of it
@@ -82,7 +65,7 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 			}
 		}
 	}
-	for _, warned := range ch.Warned {
+	for _, warned := range warnings {
 		if len(s.warnings) < maxWarnings {
 			s.warnings = append(s.warnings, Warning{warned.Level, warned.Code, warned.Message, ""})
 		}
@@ -115,6 +98,37 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 		ok.LastInsertID, w.generated = 0, false // the servers do not tell
 	}
 	return nil
+}
+
+// takeStage inserts the rows of the stage into the table.
+func (w *workspaceWrite) takeStage(st *workspace.Stage) (exec.Counts, []exec.Warned, error) {
+	s, n := w.s, w.n.Stage
+	restore, change := s.modes(), exec.Change{Table: n.Table, Kind: exec.RowInsert, Verb: n.Verb}
+	for i := range n.Table.Columns {
+		if !n.Table.Columns[i].Generated {
+			change.Columns = append(change.Columns, i)
+		}
+	}
+	if n.Followed {
+		sum, err := w.insertFollowed(st, change.Columns)
+		return sum, s.runner.Warned, err
+	}
+	if n.Update || n.Returning {
+		restore, change.Tail = "", w.tail()
+	}
+	if n.Returning {
+		change.Returned = &w.held
+	}
+	s.runner.Conns = &w.conns
+	ch := s.runner.Change(s.snap, restore)
+	err := ch.Begin(change)
+	if err == nil {
+		err = w.query(st.Rows(change.Columns, restore == "", partitionOf(n.Table)), ch)
+	}
+	if err = asServerLost(ch.End(err)); err != nil {
+		return exec.Counts{}, nil, err
+	}
+	return ch.Counts(), ch.Warned, nil
 }
 
 // describe gives the result of RETURNING its columns when there is no row to be returned.

@@ -174,7 +174,7 @@ func (g *generator) insertSelect(t *table) string {
 	verb := g.pick("INSERT", "INSERT IGNORE", "INSERT IGNORE", "REPLACE")
 	sql := verb + " INTO " + t.name + " (" + strings.Join(names, ", ") + ") SELECT " + strings.Join(list, ", ") + " FROM " + from + g.where(s, 1) +
 		" ORDER BY " + strings.Join(keys, ", ") + g.chance(" LIMIT "+g.lit(fmt.Sprint(g.r.IntN(6))), 3)
-	if c := g.payload(t); verb == "INSERT" && c != nil && g.oneIn(2) {
+	if c := g.payload(t); verb == "INSERT" && c != nil && g.oneIn(2) && !(g.mysql && t.parent != "") {
 		v := g.value(c, true)
 		for i, n := range names {
 			if n == c.name {

@@ -1,0 +1,130 @@
+package session
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/exec"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+	"skarv/pkg/workspace"
+)
+
+// A table with global indexes, or with foreign keys that servers cannot enforce, gets the rows of its stage by a statement of
+// its own: INSERT ... VALUES with the values written out, which is planned and run as a client's would be, inside the
+// statement that runs. So entries and foreign keys are looked after in one place.
+
+// insertFollowed inserts the rows of the stage; columns are those written.
+func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum exec.Counts, err error) {
+	s, n := w.s, w.n.Stage
+	rows := &writtenRows{table: n.Table, columns: columns, utf8: !s.foreignCharset, noEscapes: s.mode&sqlparse.NoBackslashEscapes != 0}
+	rows.sql = append(rows.sql, n.Verb+" "+quoteName(n.Table.Database)+"."+quoteName(n.Table.Name)+" ("...)
+	for i, c := range columns {
+		rows.sql = append(rows.sql, [2]string{"", ", "}[min(i, 1)]+quoteName(n.Table.Columns[c].Name)...)
+	}
+	rows.sql = append(rows.sql, ") VALUES "...)
+	if err := w.query(st.Rows(columns, true, partitionOf(n.Table)), rows); err != nil || rows.n == 0 {
+		return sum, err
+	}
+	if n.Update {
+		rows.sql = append(rows.sql, w.tail()...)
+	}
+	stmt := s.cfg.Dialect.NewStatement()
+	defer stmt.Done()
+	if err := stmt.Scan(rows.sql, s.mode); err != nil {
+		return sum, err
+	}
+	p, err := s.cfg.Planner.Build(stmt, s.db, s.snap, s.info)
+	if err != nil {
+		return sum, err
+	}
+	if _, ok := p.Root.(*plan.InsertRows); !ok {
+		if p.Refuse != nil {
+			return sum, p.Refuse
+		}
+		return sum, sqlerr.Internal.New("rows of a stage are inserted by no plan of rows")
+	}
+	var args exec.Arguments
+	args.Reset(stmt, nil)
+	args.ForeignCharset = s.foreignCharset
+	s.runner.Conns, s.runner.Sequence = within{&w.conns}, s.cfg.Sequences
+	s.runner.Lenient = !strings.Contains(s.sqlMode, "STRICT_")
+	done, err := s.runner.Run(p, s.snap, &args, nil)
+	if errors.Is(err, exec.ErrStage) {
+		err = sqlerr.Unsupported("values of which it cannot be told what they will be stored as", "write them just as their columns' types print them")
+	}
+	if err != nil {
+		return sum, asServerLost(err)
+	}
+	sum.Affected, sum.Warnings, sum.InsertID = done.AffectedRows, uint(done.Warnings), done.LastInsertID
+	sum.Duplicates = exec.Duplicates(done.Info, done.AffectedRows, n.Verb == "INSERT IGNORE INTO")
+	return sum, nil
+}
+
+// within makes what the runner runs a part of the statement that is running: what goes wrong undoes all of it.
+type within struct{ *conns }
+
+// BeginStatement implements exec.Conns.
+func (w within) BeginStatement(groups []placement.NodeGroupID) error {
+	for _, g := range groups {
+		if err := w.JoinStatement(g, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EndStatement implements exec.Conns.
+func (w within) EndStatement(err error) error { return err }
+
+// maxWritten bounds the text of the rows.
+const maxWritten = 64 << 20
+
+// writtenRows writes rows as VALUES; it implements exec.Sink for workspace.Stage.Rows.
+type writtenRows struct {
+	table           *catalog.Table
+	columns         []int
+	utf8, noEscapes bool
+	sql             []byte
+	n               int
+	fields          [][]byte
+}
+
+// Columns implements exec.Sink.
+func (r *writtenRows) Columns([]sqltypes.Column) error { return nil }
+
+// Row implements exec.Sink.
+func (r *writtenRows) Row(row []byte) (err error) {
+	if r.fields, err = wire.ParseTextRow(row, r.fields[:0]); err != nil {
+		return err
+	}
+	if r.n++; r.n > 1 {
+		r.sql = append(r.sql, ", "...)
+	}
+	for i, v := range r.fields[1:] { // behind the partition
+		c := &r.table.Columns[r.columns[i]]
+		r.sql = append(r.sql, [2]string{"(", ", "}[min(i, 1)]...)
+		switch {
+		case v == nil:
+			r.sql = append(r.sql, "NULL"...)
+		case r.utf8 && strings.HasPrefix(c.Charset, "utf8") && c.Collation != "binary" && isCharacters(c) && utf8.Valid(v):
+			r.sql = sqltypes.AppendQuoted(r.sql, v, r.noEscapes)
+		default:
+			r.sql = workspace.AppendKey(r.sql, c, v)
+		}
+	}
+	if r.sql = append(r.sql, ')'); len(r.sql) > maxWritten {
+		return sqlerr.Unsupported("so many rows at once for a table with a global index or foreign keys of other node groups", "insert them in parts")
+	}
+	return nil
+}
+
+func isCharacters(c *catalog.Column) bool {
+	return c.DataType == "char" || c.DataType == "varchar" || strings.HasSuffix(c.DataType, "text")
+}

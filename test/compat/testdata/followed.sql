@@ -1,0 +1,43 @@
+-- Rows of a query for tables with UNIQUE keys without the distribution key, and with foreign keys of other node groups.
+CREATE TABLE src (id INT PRIMARY KEY, e VARCHAR(20), n INT, d DECIMAL(6,2), w DATE, j JSON, b VARBINARY(10));
+INSERT INTO src VALUES (1, 'añb''\\', 1, 1.5, '2026-01-01', '{"a": 1}', x'00ff27'), (2, 'b', 2, -1, NULL, NULL, NULL), (3, NULL, 3, NULL, NULL, '[]', ''), (4, 'B', 3, 0, NULL, NULL, 'x'), (5, 'five', 9, 7, '1999-12-31', '"x"', 'y');
+CREATE TABLE u (id INT AUTO_INCREMENT PRIMARY KEY, e VARCHAR(20), n INT DEFAULT 7, d DECIMAL(6,2), w DATE, j JSON, b VARBINARY(10), g INT AS (n * 2) VIRTUAL, UNIQUE KEY ue (e));
+INSERT INTO u (id, e, n, d, w, j, b) SELECT id, e, n, d, w, j, b FROM src WHERE id < 4 ORDER BY id;
+SELECT id, e, n, d, w, j, HEX(b), g FROM u ORDER BY id;
+SELECT id FROM u WHERE e = 'B';
+INSERT INTO u (id, e) SELECT id, e FROM src WHERE id > 3 ORDER BY id;
+SELECT COUNT(*) FROM u;
+INSERT IGNORE INTO u (id, e) SELECT id, e FROM src WHERE id > 3 ORDER BY id;
+SELECT id, e, n FROM u ORDER BY id;
+INSERT INTO u (id, e, n) SELECT id + 10, e, 5 FROM src WHERE id IN (2, 5) ORDER BY id ON DUPLICATE KEY UPDATE n = u.n + VALUES(n);
+SELECT id, e, n FROM u ORDER BY id;
+REPLACE INTO u (id, e, n) SELECT id + 20, e, 6 FROM src WHERE id IN (2, 5) ORDER BY id;
+SELECT id, e, n FROM u ORDER BY id;
+SELECT id FROM u WHERE e = 'five';
+INSERT INTO u (id, e) SELECT id + 30, CONCAT(e, 'x') FROM u WHERE e IS NOT NULL ORDER BY id;
+SELECT id, e FROM u ORDER BY id;
+INSERT INTO u (id, e) SELECT 99, e FROM src WHERE id > 100;
+BEGIN;
+INSERT INTO u (id, e) SELECT 200 + id, CONCAT('t', id) FROM src ORDER BY id;
+SELECT COUNT(*) FROM u WHERE e LIKE 't%';
+INSERT INTO u (id, e) SELECT 300 + id, 't1' FROM src WHERE id < 3 ORDER BY id;
+SELECT COUNT(*) FROM u;
+ROLLBACK;
+SELECT COUNT(*) FROM u;
+SELECT id FROM u WHERE e = 't1';
+CREATE TABLE par (id INT PRIMARY KEY, n INT);
+INSERT INTO par VALUES (1, 1), (2, 2), (3, 3);
+CREATE TABLE chi (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES par (id) ON DELETE CASCADE);
+INSERT INTO chi SELECT id, id FROM src WHERE id < 3;
+INSERT INTO chi SELECT id, id FROM src WHERE id > 2;
+SELECT * FROM chi ORDER BY id;
+INSERT IGNORE INTO chi SELECT id, id FROM src WHERE id > 2 ORDER BY id;
+SELECT * FROM chi ORDER BY id;
+REPLACE INTO chi SELECT id, 1 FROM src WHERE id = 2;
+DELETE FROM par WHERE id = 1;
+SELECT * FROM chi ORDER BY id;
+-- args: [500, "b", 2]
+INSERT INTO u (id, e, n) SELECT id + ?, CONCAT(e, '!'), n FROM src WHERE e = ? AND n >= ? ORDER BY id;
+SELECT id, e, n FROM u WHERE id > 400 ORDER BY id;
+-- refused: by the foreign key the first row changes what the second one reads
+REPLACE INTO par VALUES (2, 5), ((SELECT COUNT(*) FROM chi), 6);
