@@ -30,7 +30,16 @@ var (
 )
 
 // Run runs one statement on c, as text or, if prepared, as a prepared statement with args.
-func Run(ctx context.Context, c *sql.Conn, stmt string, prepared bool, args ...any) (o Outcome) {
+func Run(ctx context.Context, c *sql.Conn, stmt string, prepared bool, args ...any) Outcome {
+	o := RunAsIs(ctx, c, stmt, prepared, args...)
+	if !ordered.MatchString(stmt) {
+		sort.Strings(o.Rows)
+	}
+	return o
+}
+
+// RunAsIs is Run whose rows stay in the order they came in.
+func RunAsIs(ctx context.Context, c *sql.Conn, stmt string, prepared bool, args ...any) (o Outcome) {
 	fail := func(err error) Outcome {
 		var me *mysql.MySQLError
 		if errors.As(err, &me) {
@@ -84,9 +93,6 @@ func Run(ctx context.Context, c *sql.Conn, stmt string, prepared bool, args ...a
 	}
 	if err := rows.Err(); err != nil {
 		return fail(err)
-	}
-	if !ordered.MatchString(stmt) {
-		sort.Strings(o.Rows)
 	}
 	return o
 }

@@ -74,7 +74,11 @@ func (g *generator) write() (sql string) {
 		o := g.base()
 		s := &scope{sources: []source{g.sourceOf(o)}}
 		var list []string
-		for _, c := range used {
+		for i, c := range used {
+			if t.auto && i == 0 { // as above
+				list = append(list, "ABS(COALESCE("+g.col(s, number, false)+", 0)) + 1")
+				continue
+			}
 			list = append(list, g.col(s, c.kind, false))
 		}
 		sql = verb + " INTO " + t.name + " (" + strings.Join(names, ", ") + ") SELECT " + strings.Join(list, ", ") + " FROM " + o.name + " " + s.sources[0].alias +
