@@ -165,7 +165,7 @@ func builtin(name string) bool {
  compress concat concat_ws connection_id conv convert convert_tz current_role current_user database schema date_add
  date_format date_sub dayname decode decode_histogram default des_decrypt des_encrypt elt encode encrypt export_set
  extract extractvalue floor format format_bytes format_pico_time found_rows from_base64 from_unixtime get_format greatest
- group_concat hex icu_version if ifnull inet6_aton inet6_ntoa inet_ntoa insert interval is_ipv4 is_ipv4_compat
+ group_concat grouping hex icu_version if ifnull inet6_aton inet6_ntoa inet_ntoa insert interval is_ipv4 is_ipv4_compat
  is_ipv4_mapped is_ipv6 isnull json_array json_array_append json_array_insert json_array_intersect json_arrayagg json_compact
  json_contains_path json_detailed json_equals json_exists json_extract json_insert json_keys json_loose json_merge
  json_merge_patch json_merge_preserve json_normalize json_object json_object_filter_keys json_object_to_array json_objectagg

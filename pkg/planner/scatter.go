@@ -444,7 +444,7 @@ func assemble(b *build) (bool, error) {
 		s.limit != nil && !limitInside
 	if changed {
 		c, ok := b.scissors()
-		if !ok || c.union {
+		if !ok || c.union || c.list.Start < 0 { // TABLE t has no list
 			return false, b.refuseScatter("rewriting a statement of this form for several node groups",
 				"write the SELECT without parentheses around it")
 		}
