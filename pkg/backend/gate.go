@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"skarv/pkg/socket"
 )
 
 // Class is what decides whether a statement may have a place on a node group at once, must wait, or is refused.
@@ -28,6 +30,8 @@ type Claim struct {
 	Class Class
 	Held  bool // the connection is kept for more than one statement, and idle in between
 	Wide  bool // the statement uses other node groups at the same time
+	// Task is the session on its Loop, nil if it is on none: the connection comes to that Loop.
+	Task *socket.Task
 }
 
 // refusal is why a claim gets no place.

@@ -76,6 +76,10 @@ func (p *pool) get(profile Profile, st *State, hint *Conn, claim Claim) (*Conn, 
 	}
 	p.mu.Lock()
 	if !p.gate.enter(claim) {
+		if claim.Task.OnLoop() {
+			p.mu.Unlock()
+			return p.getAside(profile, st, hint, claim)
+		}
 		if err := p.wait(claim, st); err != nil {
 			p.mu.Unlock()
 			return nil, err
@@ -96,7 +100,19 @@ func (p *pool) get(profile Profile, st *State, hint *Conn, claim Claim) (*Conn, 
 		p.mu.Unlock()
 		return c, nil
 	}
-	return p.connect(profile, claim)
+	return p.connectAside(profile, claim)
+}
+
+// getAside is get where it may wait.
+func (p *pool) getAside(profile Profile, st *State, hint *Conn, claim Claim) (c *Conn, err error) {
+	claim.Task.Blocking(func() { c, err = p.get(profile, st, hint, claim) })
+	return c, err
+}
+
+// connectAside is connect where it may wait.
+func (p *pool) connectAside(profile Profile, claim Claim) (c *Conn, err error) {
+	claim.Task.Blocking(func() { c, err = p.connect(profile, claim) })
+	return c, err
 }
 
 // take marks an idle connection as in use; p.mu is held.
@@ -289,6 +305,7 @@ func (p *pool) put(c *Conn) {
 		p.discard(c)
 		return
 	}
+	c.Use(nil) // it is nobody's now
 	c.idle = true
 	c.since = p.probes.Load()
 	p.idle.push(c)

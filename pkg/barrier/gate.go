@@ -17,16 +17,22 @@ type gate struct {
 // closing is one time the gate is closed.
 type closing struct{ opened chan struct{} }
 
+// TryCommit is Commit that does not wait: false if the gate is closed.
+func (h *Holder) TryCommit() bool {
+	h.commits.Store(true)
+	if h.barrier.gate.closed.Load() == nil {
+		return true
+	}
+	h.EndCommit()
+	return false
+}
+
 // Commit announces that the session begins to commit, and waits while the gate is closed. EndCommit ends it.
 func (h *Holder) Commit() {
-	for {
-		h.commits.Store(true)
-		c := h.barrier.gate.closed.Load()
-		if c == nil {
-			return
+	for !h.TryCommit() {
+		if c := h.barrier.gate.closed.Load(); c != nil {
+			<-c.opened
 		}
-		h.EndCommit()
-		<-c.opened
 	}
 }
 

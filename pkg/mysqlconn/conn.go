@@ -77,6 +77,9 @@ func (c *Conn) Usable() bool {
 // Stale looks, with one system call, whether the server has closed an idle connection or sent something unasked.
 func (c *Conn) Stale() bool { return !c.Usable() || c.sock.Stale() }
 
+// Use says which session on a Loop has the connection from now on, nil for none: see socket.Conn.Use.
+func (c *Conn) Use(t *socket.Task) bool { return c.sock.Use(t) }
+
 // Interrupt makes I/O of the connection fail, at once and from now on. It may be called from any goroutine.
 func (c *Conn) Interrupt() {
 	c.interrupted.Store(true)

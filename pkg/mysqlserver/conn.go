@@ -16,7 +16,7 @@ import (
 type Conn struct {
 	server  *Server
 	handler Handler
-	nc      net.Conn // as accepted; deadlines are set here
+	nc      net.Conn // as accepted, for the addresses
 	sock    *socket.Conn
 	id      uint32
 	unix    bool
@@ -68,6 +68,9 @@ func (c *Conn) set(d doing) {
 	c.count++
 	c.activity.Store(c.count<<2 | uint64(d))
 }
+
+// Task is the session on its Loop, nil if there is none: see Config.Loop.
+func (c *Conn) Task() *socket.Task { return c.sock.Task() }
 
 // ID is the connection id sent in the handshake, unique among the Server's connections.
 func (c *Conn) ID() uint32 { return c.id }
@@ -143,7 +146,7 @@ func (c *Conn) stop(why ending) {
 		past := time.Unix(1, 0)
 		_ = c.sock.SetReadDeadline(past)
 		if why == writeTooSlow || why == terminated {
-			_ = c.nc.SetWriteDeadline(past)
+			_ = c.sock.SetWriteDeadline(past)
 		}
 	}
 }

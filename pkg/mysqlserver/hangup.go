@@ -35,12 +35,12 @@ func (c *Conn) hangUp(err error) {
 	}
 	if e.Code == sqlerr.PacketTooLarge {
 		// The client reads nothing before it has sent everything, and wants the number after its last packet.
-		_ = c.nc.SetDeadline(time.Now().Add(skipTimeout))
+		_ = c.sock.SetDeadline(time.Now().Add(skipTimeout))
 		if err := c.skipCommand(); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 			return
 		}
 	}
-	_ = c.nc.SetDeadline(time.Now().Add(tellTimeout))
+	_ = c.sock.SetDeadline(time.Now().Add(tellTimeout))
 	if c.WriteErr(e) != nil || c.Flush() != nil {
 		return
 	}
@@ -48,12 +48,13 @@ func (c *Conn) hangUp(err error) {
 		return // the client has sent nothing else
 	}
 	// Closing a socket with unread bytes in it resets the connection, which may take the error from the client's hands.
-	half, ok := c.nc.(interface{ CloseWrite() error })
+	nc := c.sock.Socket()
+	half, ok := nc.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {
 		return
 	}
-	_ = c.nc.SetDeadline(time.Now().Add(lingerTimeout))
-	_, _ = io.Copy(io.Discard, c.nc)
+	_ = c.sock.SetDeadline(time.Now().Add(lingerTimeout))
+	_, _ = io.Copy(io.Discard, nc)
 }
 
 // farewell returns the error to tell the client, nil if there is none to tell, and what the metrics call the reason. It leaves the
@@ -153,9 +154,13 @@ var errPanicked = errors.New("panic")
 // recoverPanic ends the connection instead of the process if its session panics.
 func (c *Conn) recoverPanic() {
 	if p := recover(); p != nil {
-		c.server.cfg.Log.Error("session panicked", "connection", c.id, "panic", p, "stack", string(debug.Stack()))
+		c.logPanic(p)
 		c.hangUp(errPanicked)
 	}
+}
+
+func (c *Conn) logPanic(p any) {
+	c.server.cfg.Log.Error("session panicked", "connection", c.id, "panic", p, "stack", string(debug.Stack()))
 }
 
 // close ends the connection for good.
@@ -164,7 +169,7 @@ func (c *Conn) close() {
 		c.handler.Close()
 	}
 	if c.tls != nil && c.endReason() != writeTooSlow {
-		_ = c.nc.SetDeadline(time.Now().Add(tellTimeout))
+		_ = c.sock.SetDeadline(time.Now().Add(tellTimeout))
 		_ = c.tls.Close()
 	}
 	_ = c.sock.Close()

@@ -23,6 +23,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/mysqlserver"
+	"skarv/pkg/socket"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
@@ -88,7 +89,19 @@ func startToy(t testing.TB, cfg mysqlserver.Config) *toy {
 	}
 	cfg.NewHandler = func(c *mysqlserver.Conn) mysqlserver.Handler {
 		s.opened.Add(1)
-		return &toySession{t: s, c: c}
+		return asideSession{&toySession{t: s, c: c}}
+	}
+	if os.Getenv("SKARV_TEST_LOOPS") != "" && cfg.Loop == nil {
+		loop, err := socket.NewLoop()
+		require.NoError(t, err)
+		loopCtx, stopLoop := context.WithCancel(context.Background())
+		loopEnded := make(chan error, 1)
+		go func() { loopEnded <- loop.Run(loopCtx) }()
+		t.Cleanup(func() { // after the server's end, which is registered later
+			stopLoop()
+			require.NoError(t, <-loopEnded)
+		})
+		cfg.Loop = func() *socket.Loop { return loop }
 	}
 	s.server, err = mysqlserver.Listen(cfg)
 	require.NoError(t, err)
@@ -108,6 +121,14 @@ func startToy(t testing.TB, cfg mysqlserver.Config) *toy {
 		require.Zero(t, s.server.Len())
 	})
 	return s
+}
+
+// asideSession runs commands where they may wait; without a Loop that is where they run anyway.
+type asideSession struct{ *toySession }
+
+func (s asideSession) Handle(cmd wire.Command, payload []byte) (err error) {
+	s.c.Task().Blocking(func() { err = s.toySession.Handle(cmd, payload) })
+	return err
 }
 
 func (s *toySession) Account(user string) *catalog.Account {

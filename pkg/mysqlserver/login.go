@@ -58,11 +58,36 @@ func (c *Conn) logIn() {
 	s.conns.Go(c.serve)
 }
 
-// serve is the second goroutine of a connection, for the rest of its life.
+// serve is the second goroutine of a connection, for the rest of its life; on a Loop it has none then.
 func (c *Conn) serve() {
+	if l := c.server.cfg.Loop; l != nil {
+		c.server.conns.Add(1)
+		if c.sock.ServeOn(l(), c.guardedStep, func(err error) {
+			defer c.server.conns.Done()
+			c.served(err)
+		}) {
+			return
+		}
+		c.server.conns.Done()
+	}
+	c.served(c.sock.Serve(c.guardedStep))
+}
+
+// guardedStep is step that ends the connection if the session panics.
+func (c *Conn) guardedStep() (done bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.logPanic(p)
+			c.readErr, done = errPanicked, true
+		}
+	}()
+	return c.step()
+}
+
+// served ends a connection that waited, or read, in vain, or whose client said goodbye.
+func (c *Conn) served(err error) {
 	defer c.close()
 	defer c.recoverPanic()
-	err := c.sock.Serve(c.step)
 	if c.readErr != nil {
 		err = c.readErr
 	}

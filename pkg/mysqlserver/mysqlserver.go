@@ -23,6 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/socket"
 	"skarv/pkg/wire"
 )
 
@@ -74,6 +75,10 @@ type Config struct {
 	ReadTimeout      time.Duration // within a command the client has begun to send; default 30 s
 	WriteTimeout     time.Duration // for a client that takes nothing of its answer; default 60 s
 	DrainTimeout     time.Duration // how long Run lets statements finish after its ctx is done; default 10 s
+
+	// Loop picks the Loop that a session's socket is driven by, after login; nil: none, a goroutine serves each. Handlers of
+	// sessions on a Loop must not wait for anything but sockets that are on it, too: see Conn.Task.
+	Loop func() *socket.Loop
 
 	Log        *slog.Logger          // default: nothing is logged
 	Registerer prometheus.Registerer // default: metrics are counted but not published

@@ -143,7 +143,7 @@ func (c *Conn) run(raw []byte) (done bool) {
 		case wire.ComPing:
 			err = c.WriteOK(wire.OK{Status: c.status})
 		case wire.ComChangeUser:
-			err = c.changeUser(body)
+			err = c.changeUserAside(body)
 		default:
 			err = c.handler.Handle(cmd, body)
 			if err != nil && cmd.NoAnswer() && isClientError(err) {
@@ -169,6 +169,12 @@ func (c *Conn) run(raw []byte) (done bool) {
 	c.wrote = false
 	c.set(idle)
 	return false
+}
+
+// changeUserAside is changeUser where it may wait: for other logins, too.
+func (c *Conn) changeUserAside(body []byte) (err error) {
+	c.Task().Blocking(func() { err = c.changeUser(body) })
+	return err
 }
 
 func isClientError(err error) bool {

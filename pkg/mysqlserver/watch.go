@@ -1,9 +1,6 @@
 package mysqlserver
 
-import (
-	"syscall"
-	"time"
-)
+import "time"
 
 // watched is what the watcher remembers of a connection.
 type watched struct {
@@ -49,7 +46,7 @@ func (s *Server) look(c *Conn, now time.Time) {
 			// A client that closes its sending half together with its last bytes may leave no readiness behind that
 			// would wake the connection: look once.
 			w.peeked = true
-			if closedByPeer(c) {
+			if c.sock.HalfClosed() {
 				c.stop(halfClosed)
 			}
 		}
@@ -62,23 +59,4 @@ func (s *Server) look(c *Conn, now time.Time) {
 			c.stop(writeTooSlow)
 		}
 	}
-}
-
-// closedByPeer reports whether the end of the stream is all there is to read.
-func closedByPeer(c *Conn) bool {
-	sc, ok := c.nc.(syscall.Conn)
-	if !ok {
-		return false
-	}
-	raw, err := sc.SyscallConn()
-	if err != nil {
-		return false
-	}
-	closed := false
-	_ = raw.Control(func(fd uintptr) {
-		var b [1]byte
-		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		closed = n == 0 && err == nil
-	})
-	return closed
 }

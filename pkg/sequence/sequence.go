@@ -109,6 +109,25 @@ func (s *Sequences) Run(ctx context.Context) error {
 	}
 }
 
+// Take is Next that waits for nothing: false if what is reserved does not suffice.
+func (s *Sequences) Take(id uint64, n int) (uint64, bool) {
+	q := s.get(id)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return s.takeLocked(q, n)
+}
+
+// takeLocked takes n values of q, whose lock is held, and lets more be reserved when few are left.
+func (s *Sequences) takeLocked(q *sequence, n int) (first uint64, ok bool) {
+	if first, ok = q.take(uint64(n)); ok && q.low() {
+		select {
+		case s.refill <- q:
+		default:
+		}
+	}
+	return first, ok
+}
+
 // Next returns the first of n consecutive values that nobody else gets. It waits for etcd only when what is reserved
 // does not suffice. n must be at least 1. A sequence at its end, or without etcd at the end of what is reserved, is
 // sqlerr.AutoIncrementFailed.
@@ -116,15 +135,8 @@ func (s *Sequences) Next(ctx context.Context, id uint64, n int) (uint64, error) 
 	q := s.get(id)
 	for {
 		q.mu.Lock()
-		if first, ok := q.take(uint64(n)); ok {
-			low := q.low()
+		if first, ok := s.takeLocked(q, n); ok {
 			q.mu.Unlock()
-			if low {
-				select {
-				case s.refill <- q:
-				default:
-				}
-			}
 			return first, nil
 		}
 		f, mine := q.begin()

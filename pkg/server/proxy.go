@@ -17,6 +17,7 @@ import (
 	"skarv/pkg/reorg"
 	"skarv/pkg/sequence"
 	"skarv/pkg/session"
+	"skarv/pkg/socket"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/workspace"
 )
@@ -78,7 +79,12 @@ func (s *Server) runProxy(ctx context.Context) error {
 			listeners = append(listeners, l)
 		}
 	}
+	var loop func() *socket.Loop
+	if s.loops != nil {
+		loop = s.loops.Next
+	}
 	proxy, err := mysqlserver.Listen(mysqlserver.Config{
+		Loop:             loop,
 		Listeners:        listeners,
 		NewHandler:       func(c *mysqlserver.Conn) mysqlserver.Handler { return session.New(cfg, c) },
 		ServerVersion:    func() string { return greeting(s.follower.Snapshot().ServerVersion) },
@@ -174,6 +180,9 @@ type sequences struct{ of *sequence.Sequences }
 func (q sequences) Next(t *catalog.Table, n int) (uint64, error) {
 	return q.of.Next(context.Background(), t.ID, n)
 }
+
+// Take implements session.Sequences.
+func (q sequences) Take(t *catalog.Table, n int) (uint64, bool) { return q.of.Take(t.ID, n) }
 
 // Observe implements exec.Sequence.
 func (q sequences) Observe(t *catalog.Table, v uint64) error {

@@ -31,6 +31,7 @@ import (
 	"skarv/pkg/reorg"
 	"skarv/pkg/sequence"
 	"skarv/pkg/session"
+	"skarv/pkg/socket"
 	"skarv/pkg/topology"
 	"skarv/pkg/txn"
 )
@@ -49,6 +50,7 @@ type Server struct {
 
 	store     *topology.Store
 	follower  *topology.Follower
+	loops     *socket.Loops // nil: none
 	pools     *backend.Pools
 	sequences *sequence.Sequences
 	presence  *topology.Presence
@@ -153,6 +155,12 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 		IdleTimeout: time.Duration(cfg.Backend.IdleTimeout), TLS: backendTLS, Log: o.Log, Registerer: s.registry,
 		Accounts: s.accounts,
 	})
+	if n := cfg.MySQL.Loops; n > 0 && s.has(RoleProxy) {
+		if s.loops, err = socket.NewLoops(n); err != nil {
+			o.Log.Warn("clients are served without io_uring", "error", err)
+			s.loops = nil
+		}
+	}
 	s.gates = newGatekeeper()
 	s.gateCount = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "skarv_snapshots_total", Help: "Consistent snapshots over all node groups asked for by clients of this process.",
@@ -285,7 +293,16 @@ func (s *Server) Run(ctx context.Context) error {
 	defer s.closeListeners()
 	defer s.store.Close()
 
-	// What sessions stand on outlives them.
+	// What sessions stand on outlives them, and what moves their bytes everything.
+	ground, stopGround := context.WithCancel(context.WithoutCancel(ctx))
+	loops, ground := errgroup.WithContext(ground)
+	if s.loops != nil {
+		loops.Go(func() error { return s.loops.Run(ground) })
+	}
+	defer func() {
+		stopGround()
+		_ = loops.Wait()
+	}()
 	base, stopBase := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBase()
 	below, base := errgroup.WithContext(base)

@@ -74,7 +74,7 @@ func (s *Session) enter(t *exec.Touched, write, several bool) error {
 		return errHandedOver() // a part of it is done: the transaction begins anew
 	}
 	s.flight.note(s.cfg.Registry.clock(), stepHeld, 0, 0)
-	if err := s.awaitThaw(t); err != nil {
+	if err := s.thawAside(t); err != nil {
 		return err
 	}
 	return errMoved
@@ -178,6 +178,7 @@ func (s *Session) Evict() {
 	if s.tx == nil || s.locks != nil {
 		return // locked tables are not taken away: the cutover is tried again later
 	}
+	s.tx.Lend() // not the session's, which may be on a Loop
 	s.tx.Rollback()
 	s.tx, s.handedOver = nil, true
 	s.leave()

@@ -7,6 +7,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlserver"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
@@ -88,20 +89,21 @@ const killTimeout = 5 * time.Second
 // running is the connections a session's statement runs on. A connection cannot leave while a KILL is on its way, so
 // that it never hits the statement of another session.
 type running struct {
+	conn  *mysqlserver.Conn // the session's
 	mu    sync.Mutex
 	conns []*backend.Conn
 }
 
 func (r *running) enter(c *backend.Conn) {
 	c.Begin()
-	r.mu.Lock()
+	r.lock()
 	r.conns = append(r.conns, c)
 	r.mu.Unlock()
 }
 
 func (r *running) leave(c *backend.Conn) {
 	c.End()
-	r.mu.Lock()
+	r.lock()
 	for i := range r.conns {
 		if r.conns[i] == c {
 			r.conns[i] = r.conns[len(r.conns)-1]

@@ -142,6 +142,14 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 	if err != nil {
 		return p, err
 	}
+	if s.onLoop() && !simply(p) {
+		return s.runAside(p, cmd, request, params)
+	}
+	return s.runPlan(p, cmd, request, params)
+}
+
+// runPlan runs the scanned statement by its plan.
+func (s *Session) runPlan(p *plan.Plan, cmd wire.Command, request []byte, params *wire.Params) (*plan.Plan, error) {
 	for _, a := range p.Access {
 		if err := s.check(a.Database, a.Privilege); err != nil {
 			return p, err
@@ -356,6 +364,14 @@ func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 			return s.relay(p, g, cmd, request)
 		}
 	}
+	if n, rows := p.Root.(*plan.InsertRows); (!rows || n.Indexed != nil) && s.onLoop() {
+		return s.rootAside(p)
+	}
+	return s.root(p)
+}
+
+// root runs what no single node group answers.
+func (s *Session) root(p *plan.Plan) error {
 	if p.Root == nil && p.Topic == "do" {
 		return s.do()
 	}
@@ -382,7 +398,7 @@ func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 	rows, _ := p.Root.(*plan.InsertRows)
 	if p.Uses&plan.WritesUserVariable != 0 {
 		if rows != nil && rows.Else != nil {
-			return s.workspaceWrite(p, rows.Else)
+			return s.writeAside(p, rows.Else)
 		}
 		return sqlerr.Unsupported("assigning user variables in a statement over several node groups, or in VALUES",
 			"compute the value first, with SET or SELECT")
@@ -390,7 +406,7 @@ func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 	if err := s.scatter(p); rows == nil || !errors.Is(err, exec.ErrStage) {
 		return err
 	}
-	return s.workspaceWrite(p, rows.Else)
+	return s.writeAside(p, rows.Else)
 }
 
 // alone returns the plan to use in place of p if one node group owns every partition.
@@ -499,7 +515,7 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 	if err := s.limitOutput(p, out); err != nil {
 		return err
 	}
-	s.runner.Conns, s.runner.Sequence = from, s.cfg.Sequences
+	s.runner.Conns, s.runner.Sequence = from, s.sequence()
 	sum, err := s.runner.Run(p, s.snap, &s.args, out)
 	if err == errMoved {
 		return err

@@ -41,7 +41,7 @@ type Config struct {
 	Plans     *PlanCache
 	Pools     *backend.Pools
 	Hasher    backend.Hasher
-	Sequences exec.Sequence
+	Sequences Sequences
 	Workspace *workspace.Budget
 	Estimates *Estimates
 	DDL       DDL
@@ -186,6 +186,11 @@ type Session struct {
 	handedOver bool       // the transaction was rolled back by Evict, and the client does not know
 	committing atomic.Bool
 
+	// see onloop.go
+	plain   bool // no server is reached by TLS, by the snapshot of plainOf
+	plainOf *catalog.Snapshot
+	ids     sequences
+
 	plans  [planSlots]*planEntry // the shapes this session used last
 	schema int64                 // schema revision of plans
 
@@ -229,6 +234,7 @@ func New(cfg *Config, conn *mysqlserver.Conn) *Session {
 	s.hold = cfg.Barrier.Join(s)
 	s.withhold = s.keepsBack
 	s.runner.Scanner = s
+	s.running.conn = conn
 	return s
 }
 
@@ -315,7 +321,11 @@ func (s *Session) release() {
 
 // Handle implements mysqlserver.Handler.
 func (s *Session) Handle(cmd wire.Command, payload []byte) error {
-	s.busy.Lock()
+	if t := s.conn.Task(); !t.OnLoop() {
+		s.busy.Lock()
+	} else if !s.maySimply(cmd, payload) || !s.busy.TryLock() {
+		return s.handleAside(t, cmd, payload)
+	}
 	defer s.busy.Unlock()
 	err := s.handle(cmd, payload)
 	s.leave()

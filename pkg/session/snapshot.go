@@ -14,8 +14,8 @@ import (
 // beginCommit is called before anything is committed, and endCommit when that is over. In between the process does not
 // acknowledge a closed gate; while one is closed beginCommit waits.
 func (s *Session) beginCommit() {
-	if s.commits++; s.commits == 1 {
-		s.hold.Commit()
+	if s.commits++; s.commits == 1 && !s.hold.TryCommit() {
+		s.commitAside()
 	}
 }
 

@@ -16,6 +16,7 @@ package socket
 import (
 	"errors"
 	"net"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -37,6 +38,10 @@ type Conn struct {
 	in  transfer // of Read, Exchange and TryRead
 	out transfer // of Write and the first half of Exchange
 
+	ring atomic.Pointer[joined] // on a Loop: takes the place of all the rest
+	mu   sync.Mutex             // held while that changes, and by those who come from other goroutines
+
+	unread  []byte // read on a Loop and not taken there
 	serving bool
 	step    func() bool
 	fd      uintptr // valid inside Serve
@@ -86,6 +91,14 @@ func (c *Conn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
+	if j := c.ring.Load(); j != nil {
+		return j.read(p)
+	}
+	if len(c.unread) > 0 {
+		n := copy(p, c.unread)
+		c.unread = c.unread[n:]
+		return n, nil
+	}
 	if c.raw == nil {
 		return c.via.Read(p)
 	}
@@ -109,6 +122,9 @@ func (c *Conn) readReady(fd uintptr) bool {
 // Write writes all of p, waiting whenever the socket's buffer is full. n < len(p) only with an error.
 func (c *Conn) Write(p []byte) (n int, err error) {
 	c.seen.wrote = true
+	if j := c.ring.Load(); j != nil {
+		return j.write(p)
+	}
 	if c.raw == nil {
 		return c.via.Write(p)
 	}
@@ -140,6 +156,9 @@ func (t *transfer) write(fd uintptr) {
 // read all that the peer sent before: what lies unread when Exchange begins is seen only when more arrives (see Stale).
 // It must not be called inside Serve of the same Conn.
 func (c *Conn) Exchange(req, p []byte) (int, error) {
+	if j := c.ring.Load(); j != nil {
+		return j.exchange(req, p)
+	}
 	if c.raw == nil {
 		if _, err := c.via.Write(req); err != nil {
 			return 0, err
@@ -178,6 +197,9 @@ func (c *Conn) exchangeReady(fd uintptr) bool {
 // Stale looks at a connection nothing is expected from and reports whether it is of no more use: the peer has closed it, or
 // sent something unasked. It costs one system call.
 func (c *Conn) Stale() bool {
+	if j := c.ring.Load(); j != nil {
+		return j.stale()
+	}
 	raw := c.raw
 	if raw == nil {
 		s, ok := c.base.(syscall.Conn)
@@ -205,9 +227,37 @@ func (c *Conn) peek(fd uintptr) bool {
 	return true
 }
 
+// HalfClosed reports whether the end of the stream is all there is to read. It may be called from other goroutines.
+func (c *Conn) HalfClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if j := c.ring.Load(); j != nil {
+		return j.halfClosed()
+	}
+	s, ok := c.base.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return false
+	}
+	closed := false
+	_ = raw.Control(func(fd uintptr) {
+		n, err := sysPeek(fd)
+		closed = n == 0 && err == nil
+	})
+	return closed
+}
+
 // Close closes the socket; whoever waits on it returns with an error.
 func (c *Conn) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.closed.Store(true)
+	if j := c.ring.Load(); j != nil {
+		return j.close()
+	}
 	if n := c.nested.Load(); n != nil {
 		_ = n.base.Close() // the same socket once more; the error that counts is the next
 	}
@@ -216,14 +266,44 @@ func (c *Conn) Close() error {
 
 // SetDeadline makes reads and writes that wait at or after t fail with os.ErrDeadlineExceeded; the zero t takes that back.
 func (c *Conn) SetDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.deadlineNested(t)
+	if j := c.ring.Load(); j != nil {
+		j.deadline(t, true, true)
+		return nil
+	}
 	return c.base.SetDeadline(t)
 }
 
 // SetReadDeadline is SetDeadline for reads alone, Serve's waiting included.
 func (c *Conn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.deadlineNested(t)
+	if j := c.ring.Load(); j != nil {
+		j.deadline(t, true, false)
+		return nil
+	}
 	return c.base.SetReadDeadline(t)
+}
+
+// SetWriteDeadline is SetDeadline for writes alone.
+func (c *Conn) SetWriteDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if j := c.ring.Load(); j != nil {
+		j.deadline(t, false, true)
+		return nil
+	}
+	return c.base.SetWriteDeadline(t)
+}
+
+// Socket is the connection as the system has it, below TLS and compression. It is closed while the Conn is on a Loop.
+func (c *Conn) Socket() net.Conn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.base
 }
 
 func (c *Conn) deadlineNested(t time.Time) {

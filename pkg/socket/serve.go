@@ -56,6 +56,9 @@ func (c *Conn) serveReady(fd uintptr) bool {
 // TryRead reads what has arrived into p, which must not be empty, and returns ErrWouldBlock if nothing has, io.EOF if the peer
 // has closed. It may be called only by the step of Serve.
 func (c *Conn) TryRead(p []byte) (n int, err error) {
+	if j := c.ring.Load(); j != nil {
+		return j.read(p)
+	}
 	if c.raw == nil {
 		return c.via.Read(p)
 	}

@@ -302,10 +302,27 @@ func (l *lexer) str(quote byte) TokenKind {
 }
 
 // stringEnd returns the offset behind the closing quote of the string that begins at p, behind its opening quote; -1 if it has
-// none. What is neither a quote nor a backslash is passed over many bytes at a time.
+// none. Of a longer string, what is neither a quote nor a backslash is passed over many bytes at a time.
 func stringEnd(sql []byte, p int, quote byte, mode Mode) int {
-	q := -1 // of the next quote, once it is not before p
-	for {
+	const short = 16
+	escapes := mode&NoBackslashEscapes == 0
+	for q := -1; ; { // q: where the next quote is, once that is known
+		for end := min(p+short, len(sql)); p < end; {
+			switch c := sql[p]; {
+			case c == quote:
+				if p+1 >= len(sql) || sql[p+1] != quote {
+					return p + 1
+				}
+				p += 2
+			case c == '\\' && escapes:
+				p += 2
+			default:
+				p++
+			}
+		}
+		if p >= len(sql) {
+			return -1
+		}
 		if q < p {
 			n := bytes.IndexByte(sql[p:], quote)
 			if n < 0 {
@@ -313,16 +330,14 @@ func stringEnd(sql []byte, p int, quote byte, mode Mode) int {
 			}
 			q = p + n
 		}
-		if mode&NoBackslashEscapes == 0 {
-			if n := bytes.IndexByte(sql[p:q], '\\'); n >= 0 {
-				p += n + 2
-				continue
-			}
+		n := -1
+		if escapes {
+			n = bytes.IndexByte(sql[p:q], '\\')
 		}
-		if q+1 >= len(sql) || sql[q+1] != quote {
-			return q + 1
+		if n < 0 {
+			n = q - p
 		}
-		p = q + 2
+		p += n
 	}
 }
 

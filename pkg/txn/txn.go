@@ -454,6 +454,13 @@ func isLost(err error) bool { return errors.As(err, new(*mysqlconn.LostError)) }
 // maxSavepoints bounds the savepoints of a transaction.
 const maxSavepoints = 1000
 
+// Lend lets another goroutine than the session's use the branches' connections, to end the transaction.
+func (t *Txn) Lend() {
+	for _, b := range t.branches {
+		b.conn.Use(nil)
+	}
+}
+
 // Savepoint is SAVEPOINT name: in all branches, and in those to come.
 func (t *Txn) Savepoint(name string) error {
 	if len(t.savepoints) >= maxSavepoints && t.find(name) < 0 {

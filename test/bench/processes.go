@@ -179,7 +179,7 @@ func (b *bench) startDev(ctx context.Context, groups int) (c cluster, err error)
 
 const skarvConfig = `
 roles: [proxy]
-mysql: {addr: %q, max_connections: 100000}
+mysql: {addr: %q, max_connections: 100000%s}
 http: {addr: %q}
 admin: {addr: %q}
 etcd: {endpoints: [%q]}
@@ -195,7 +195,11 @@ func (b *bench) startServe(ctx context.Context, binary, name string, of cluster)
 		}
 	}
 	file := filepath.Join(b.dir, name+".yaml")
-	if err := os.WriteFile(file, fmt.Appendf(nil, skarvConfig, t.addr, t.http, admin, of.Etcd), 0o600); err != nil {
+	loops := ""
+	if name != "against" && b.loops > 0 {
+		loops = fmt.Sprint(", loops: ", b.loops)
+	}
+	if err := os.WriteFile(file, fmt.Appendf(nil, skarvConfig, t.addr, loops, t.http, admin, of.Etcd), 0o600); err != nil {
 		return t, err
 	}
 	cmd := exec.Command(binary, "serve", "--config", file)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -98,8 +99,18 @@ func Start(t testing.TB, options ...Option) *Cluster {
 	return c
 }
 
-// Open runs a cluster until Stop, for callers without a test: measurements, a TestMain.
+// Open runs a cluster until Stop, for callers without a test: measurements, a TestMain. SKARV_TEST_LOOPS is the number of
+// io_uring loops its proxy has, where the test does not say.
 func Open(cfg dev.Config) (*Cluster, error) {
+	tune := cfg.Tune
+	cfg.Tune = func(c *server.Config) {
+		if n, err := strconv.Atoi(os.Getenv("SKARV_TEST_LOOPS")); err == nil {
+			c.MySQL.Loops = n
+		}
+		if tune != nil {
+			tune(c)
+		}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d, err := dev.New(ctx, cfg)
 	if err != nil {

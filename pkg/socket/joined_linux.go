@@ -1,0 +1,465 @@
+package socket
+
+import (
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// quietRequest is how long a request may be that Exchange does not wait for to be sent: a socket at rest takes it at once.
+const quietRequest = 4 << 10
+
+// postSize is how much a session can leave to be written while it goes on.
+const postSize = 4 << 10
+
+// maxSpare bounds the buffers a Loop keeps for that.
+const maxSpare = 256
+
+// joined is a Conn on a Loop: its socket is no more the runtime's, which would be woken for everything that arrives.
+type joined struct {
+	loop *Loop
+	fd   int
+	task *Task   // the session that has the Conn; nil: a goroutine elsewhere
+	own  *waiter // for goroutines elsewhere
+
+	got    []byte // has arrived in a loaned buffer
+	number uint16 // of that buffer
+	full   bool   // the last one was filled: there may be more
+	eof    bool
+
+	// What the session has posted: it is written while the session goes on. Only the Loop's goroutine uses these.
+	post    *waiter // told of its end; nil before the first time
+	posted  []byte  // being written
+	failed  error   // how the last one ended
+	waiting *waiter // the session, when it waits for that
+	posting atomic.Bool
+
+	pending uint64 // tag of the request under way or the last one; guarded by loop.mu
+	writing bool   // it is one to write; guarded by loop.mu
+	postTag uint64 // of what is posted, 0: nothing; guarded by loop.mu
+
+	readOver, writeOver atomic.Bool // deadlines that have passed
+
+	mu                    sync.Mutex // guards what follows
+	readTimer, writeTimer *time.Timer
+	serving, closed       bool
+}
+
+// join takes the socket of nc, which is closed.
+func join(l *Loop, raw syscall.RawConn, nc net.Conn) (*joined, error) {
+	fd, dupErr := -1, error(nil)
+	if err := raw.Control(func(old uintptr) {
+		r, _, e := syscall.Syscall(syscall.SYS_FCNTL, old, syscall.F_DUPFD_CLOEXEC, 0)
+		if fd = int(r); e != 0 {
+			dupErr = os.NewSyscallError("fcntl", e)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	if dupErr != nil {
+		return nil, dupErr
+	}
+	_ = nc.Close() // of the two descriptors only this one is the poller's
+	return &joined{loop: l, fd: fd}, nil
+}
+
+// leave gives the socket back to the runtime, and with it what has been read and not been taken.
+func (j *joined) leave() (_ net.Conn, unread []byte, _ error) {
+	if len(j.got) > 0 {
+		unread = append(unread, j.got...)
+		j.consumed()
+	}
+	f := os.NewFile(uintptr(j.fd), "socket")
+	nc, err := net.FileConn(f)
+	_ = f.Close() // FileConn made its own copy
+	for _, w := range [...]*waiter{j.own, j.post} {
+		if w != nil {
+			j.loop.discharge(w)
+		}
+	}
+	return nc, unread, err
+}
+
+// begin says that a session is served: close leaves the descriptor to leave.
+func (j *joined) begin() {
+	j.mu.Lock()
+	j.serving = true
+	j.mu.Unlock()
+}
+
+func (j *joined) waiter() *waiter {
+	if j.task.OnLoop() {
+		return j.task.waiter
+	}
+	if j.own == nil {
+		j.own = j.loop.enlist()
+		j.own.ready = make(chan struct{}, 1)
+	}
+	return j.own
+}
+
+func (w *waiter) wait() {
+	if w.ready != nil {
+		<-w.ready
+	} else {
+		w.yield(struct{}{})
+	}
+}
+
+// receive reads into p, or waits without a buffer when p is nil.
+func (j *joined) receive(p []byte, how uint16) (int, error) {
+	w, l := j.waiter(), j.loop
+	l.mu.Lock()
+	if err := j.refuses(j.readOver.Load()); err != nil {
+		l.mu.Unlock()
+		return 0, err
+	}
+	j.request(w, p, how)
+	l.mu.Unlock()
+	return j.received(w)
+}
+
+// refuses is why nothing may be requested now; the Loop's lock is held.
+func (j *joined) refuses(over bool) error {
+	switch {
+	case over:
+		return os.ErrDeadlineExceeded
+	case j.loop.closed:
+		return net.ErrClosed
+	}
+	return nil
+}
+
+// request adds a request to read; the Loop's lock is held.
+func (j *joined) request(w *waiter, p []byte, how uint16) {
+	l := j.loop
+	q := l.submit(opRecv, j.fd, p)
+	q.priority = how
+	if p == nil {
+		q.flags = selectBuffer
+	}
+	q.tag = w.tag()
+	j.pending, j.writing = q.tag, false
+	if l.parked {
+		l.ring.enter()
+	}
+}
+
+// received waits for the completion of a request to read.
+func (j *joined) received(w *waiter) (int, error) {
+	w.wait()
+	res, flags := w.res, w.flags
+	if flags&bufferTaken != 0 {
+		j.number = uint16(flags >> bufferNumber)
+		if res > 0 {
+			j.got = j.loop.ring.loanOf(j.number)[:res]
+			j.full = res == loanedSize
+		} else {
+			j.loop.takeBack(j.number)
+		}
+	}
+	switch {
+	case res > 0:
+		return int(res), nil
+	case res == 0:
+		return 0, io.EOF
+	default:
+		return 0, errnoError("recv", res)
+	}
+}
+
+func (l *Loop) takeBack(number uint16) {
+	l.mu.Lock()
+	l.ring.giveBack(number)
+	l.mu.Unlock()
+}
+
+// consumed gives back the loaned buffer.
+func (j *joined) consumed() {
+	j.got = nil
+	j.loop.takeBack(j.number)
+}
+
+// Read is Conn.Read.
+func (j *joined) read(p []byte) (int, error) {
+	if len(j.got) > 0 {
+		n := copy(p, j.got)
+		if j.got = j.got[n:]; len(j.got) == 0 {
+			j.consumed()
+		}
+		return n, nil
+	}
+	if j.eof {
+		return 0, io.EOF
+	}
+	return j.receive(p, 0)
+}
+
+// await waits, without a buffer, until there is something to read.
+func (j *joined) await() error {
+	switch _, err := j.receive(nil, pollFirst); {
+	case err == nil:
+		return nil
+	case err == io.EOF:
+		j.eof = true
+		return nil
+	default:
+		if e, ok := err.(*os.SyscallError); ok && e.Err == syscall.ENOBUFS {
+			j.full = true // all buffers are lent: one's own is read into
+			return nil
+		}
+		return err
+	}
+}
+
+func (j *joined) write(p []byte) (n int, err error) {
+	if j.serving && j.task.OnLoop() {
+		if err := j.settle(); err != nil {
+			return 0, err
+		}
+		if len(p) <= postSize {
+			return j.leaveToPost(p)
+		}
+	} else if err := j.settleAside(); err != nil {
+		return 0, err
+	}
+	w, l := j.waiter(), j.loop
+	for n < len(p) {
+		l.mu.Lock()
+		if err := j.refuses(j.writeOver.Load()); err != nil {
+			l.mu.Unlock()
+			return n, err
+		}
+		q := l.submit(opSend, j.fd, p[n:])
+		q.callFlags = syscall.MSG_NOSIGNAL | syscall.MSG_WAITALL
+		q.tag = w.tag()
+		j.pending, j.writing = q.tag, true
+		if l.parked {
+			l.ring.enter()
+		}
+		l.mu.Unlock()
+		w.wait()
+		if w.res < 0 {
+			return n, errnoError("send", w.res)
+		}
+		n += int(w.res)
+	}
+	return n, nil
+}
+
+// leaveToPost lets p be written while the session goes on: mostly it waits for its client next, and both go to the kernel in one.
+func (j *joined) leaveToPost(p []byte) (int, error) {
+	l := j.loop
+	if j.post == nil {
+		j.post = l.enlist()
+		j.post.sender = j
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := j.refuses(j.writeOver.Load()); err != nil {
+		return 0, err
+	}
+	var b []byte
+	if n := len(l.spare); n > 0 {
+		b = l.spare[n-1]
+		l.spare = l.spare[:n-1]
+	} else {
+		b = make([]byte, postSize)
+	}
+	j.posted = b[:copy(b, p)]
+	q := l.submit(opSend, j.fd, j.posted)
+	q.callFlags = syscall.MSG_NOSIGNAL | syscall.MSG_WAITALL
+	q.tag = j.post.tag()
+	j.postTag = q.tag
+	j.posting.Store(true)
+	return len(p), nil
+}
+
+// sent is called by the Loop when what was posted has been written, or cannot be.
+func (j *joined) sent(res int32) {
+	l := j.loop
+	switch {
+	case res < 0:
+		j.failed = errnoError("send", res)
+	case int(res) < len(j.posted):
+		j.failed = io.ErrShortWrite
+	}
+	l.mu.Lock()
+	if len(l.spare) < maxSpare {
+		l.spare = append(l.spare, j.posted[:postSize])
+	}
+	j.posted, j.postTag = nil, 0
+	l.mu.Unlock()
+	j.posting.Store(false)
+	if w := j.waiting; w != nil {
+		j.waiting = nil
+		if w.resume != nil {
+			w.resume()
+		} else {
+			w.ready <- struct{}{}
+		}
+	}
+}
+
+// settle waits, on the Loop, until what was posted is written.
+func (j *joined) settle() error {
+	if j.posted != nil {
+		j.waiting = j.task.waiter
+		j.waiting.wait()
+	}
+	return j.failed
+}
+
+// settleAside is settle for goroutines elsewhere.
+func (j *joined) settleAside() error {
+	if !j.posting.Load() {
+		return j.failed
+	}
+	done := make(chan error, 1)
+	j.loop.post(func() {
+		if j.posted == nil {
+			done <- j.failed
+			return
+		}
+		j.waiting = &waiter{resume: func() (struct{}, bool) {
+			done <- j.failed
+			return struct{}{}, true
+		}}
+	})
+	return <-done
+}
+
+func (j *joined) exchange(req, p []byte) (int, error) {
+	if len(req) > quietRequest || len(j.got) > 0 {
+		if _, err := j.write(req); err != nil {
+			return 0, err
+		}
+		return j.read(p)
+	}
+	w, l := j.waiter(), j.loop
+	l.mu.Lock()
+	if err := j.refuses(j.readOver.Load() || j.writeOver.Load()); err != nil {
+		l.mu.Unlock()
+		return 0, err
+	}
+	q := l.submit(opSend, j.fd, req)
+	q.callFlags = syscall.MSG_NOSIGNAL | syscall.MSG_WAITALL
+	q.flags = quietSuccess // a failure is that of reading, too
+	j.request(w, p, pollFirst)
+	l.mu.Unlock()
+	return j.received(w)
+}
+
+// serve is Conn.Serve, on the Loop.
+func (j *joined) serve(step func() bool) error {
+	defer func() { _ = j.settle() }()
+	for {
+		if len(j.got) == 0 && !j.eof {
+			if !j.full {
+				if err := j.await(); err != nil {
+					return err
+				}
+			}
+			j.full = j.full && len(j.got) > 0
+		}
+		if step() {
+			return nil
+		}
+	}
+}
+
+func (j *joined) stale() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return true
+	}
+	_, err := sysPeek(uintptr(j.fd))
+	return err != ErrWouldBlock
+}
+
+func (j *joined) halfClosed() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return false
+	}
+	n, err := sysPeek(uintptr(j.fd))
+	return n == 0 && err == nil
+}
+
+func (j *joined) close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return net.ErrClosed
+	}
+	j.closed = true
+	_ = syscall.Shutdown(j.fd, syscall.SHUT_RDWR)
+	if j.serving {
+		return nil // leave closes it
+	}
+	if j.own != nil {
+		j.loop.discharge(j.own)
+	}
+	return syscall.Close(j.fd)
+}
+
+// deadline sets one or both of the deadlines.
+func (j *joined) deadline(t time.Time, read, write bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if read {
+		j.limit(t, &j.readTimer, &j.readOver, false)
+	}
+	if write {
+		j.limit(t, &j.writeTimer, &j.writeOver, true)
+	}
+}
+
+func (j *joined) limit(t time.Time, timer **time.Timer, over *atomic.Bool, write bool) {
+	if *timer != nil {
+		(*timer).Stop()
+		*timer = nil
+	}
+	over.Store(false)
+	if t.IsZero() {
+		return
+	}
+	wait := time.Until(t)
+	if wait <= 0 {
+		j.expire(over, write)
+		return
+	}
+	var mine *time.Timer
+	mine = time.AfterFunc(wait, func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if *timer == mine {
+			j.expire(over, write)
+		}
+	})
+	*timer = mine
+}
+
+// expire lets the reading or writing that is under way, and all that follows, fail.
+func (j *joined) expire(over *atomic.Bool, write bool) {
+	over.Store(true)
+	l := j.loop
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, tag := range [...]uint64{j.pending, j.postTag} {
+		if tag == 0 || l.closed || (tag == j.postTag || j.writing) != write {
+			continue
+		}
+		q := l.ring.add()
+		q.opcode, q.addr = opAsyncCancel, tag
+	}
+	if l.parked && !l.closed {
+		l.ring.enter()
+	}
+}

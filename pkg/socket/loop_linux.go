@@ -1,0 +1,279 @@
+package socket
+
+import (
+	"context"
+	"iter"
+	"os"
+	"sync"
+	"syscall"
+	"unsafe"
+)
+
+// Loop reads and writes the sockets of many sessions by an io_uring: what all of them want next goes to the kernel in one
+// system call, and they are resumed, one after the other on one goroutine, as answers come. A session on a Loop must
+// not wait for anything but its sockets; for the rest there is Task.Blocking.
+//
+//	Serve ──► coroutine ──wants──► ring ──enter──► kernel
+//	              ▲                                  │
+//	              └──────────── resume ◄─────────────┘ completion
+type Loop struct {
+	file *os.File // the ring's eventfd, for the runtime's poller: that is where an idle Loop waits
+	raw  syscall.RawConn
+	wait func(uintptr) bool // park, made once
+
+	mu      sync.Mutex // guards what follows; never held over anything that waits
+	ring    *ring
+	parked  bool
+	waiters []*waiter // by number; nil: free
+	turns   []uint32  // of the last one to have each number
+	free    []uint32
+	inbox   []func()
+	closed  bool
+	spare   [][]byte // of postSize, for Conns that post
+}
+
+// waiter is one who waits for a completion: a session on the Loop, or a goroutine elsewhere.
+type waiter struct {
+	number, turn uint32 // in the tag; turn tells the completion awaited from one that came too late
+	res          int32
+	flags        uint32
+	resume       func() (struct{}, bool) // of the coroutine; nil: another goroutine, told by ready
+	yield        func(struct{}) bool
+	ready        chan struct{}
+	sender       *joined // its writing behind the session's back has ended
+}
+
+func (w *waiter) tag() uint64 { return uint64(w.number)<<32 | uint64(w.turn) }
+
+// Task is a session on a Loop, as seen by the session itself.
+type Task struct {
+	loop   *Loop
+	waiter *waiter
+	away   bool // in Blocking
+}
+
+// NewLoop makes a Loop. The error wraps errors.ErrUnsupported where the system has no io_uring for this process.
+func NewLoop() (*Loop, error) {
+	r, err := newRing()
+	if err != nil {
+		return nil, err
+	}
+	l := &Loop{ring: r, file: os.NewFile(uintptr(r.events), "eventfd"), waiters: make([]*waiter, 1), turns: make([]uint32, 1)}
+	l.wait = l.park
+	if l.raw, err = l.file.SyscallConn(); err != nil {
+		r.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// Run drives the sessions until ctx ends. All of them must have ended before.
+func (l *Loop) Run(ctx context.Context) error {
+	ended := false
+	stop := context.AfterFunc(ctx, func() { l.post(func() { ended = true }) })
+	defer stop()
+	for {
+		l.mu.Lock()
+		l.parked = false
+		l.ring.enter()
+		l.mu.Unlock()
+		if !l.turn() {
+			if err := l.raw.Read(l.wait); err != nil {
+				return err
+			}
+		}
+		if ended {
+			l.close()
+			return nil
+		}
+	}
+}
+
+// close ends the ring. Who still waits is told that its request was cancelled.
+func (l *Loop) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	_ = l.file.Close()
+	l.ring.close()
+	for _, w := range l.waiters {
+		if w != nil && w.ready != nil {
+			w.res = -int32(syscall.ECANCELED)
+			select {
+			case w.ready <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// park is called by the runtime's poller; it returns true when there is something to do.
+func (l *Loop) park(uintptr) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ring.tells(true)
+	l.ring.enter()
+	l.parked = !l.ring.due() && len(l.inbox) == 0
+	if !l.parked {
+		l.ring.tells(false)
+	}
+	return !l.parked
+}
+
+// turn resumes everybody whose completion has come, and reports whether there was anything to do.
+func (l *Loop) turn() (any bool) {
+	l.mu.Lock()
+	inbox := l.inbox
+	l.inbox = nil
+	l.mu.Unlock()
+	for _, f := range inbox {
+		f()
+		any = true
+	}
+	for {
+		c, ok := l.ring.next()
+		if !ok {
+			return any
+		}
+		any = true
+		switch w := l.woken(c); {
+		case w == nil:
+		case w.sender != nil:
+			w.sender.sent(w.res)
+		case w.resume != nil:
+			w.resume()
+		default:
+			w.ready <- struct{}{}
+		}
+	}
+}
+
+// woken returns who waits for c, with its result in it.
+func (l *Loop) woken(c completion) *waiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	number := uint32(c.tag >> 32)
+	var w *waiter
+	if int(number) < len(l.waiters) {
+		w = l.waiters[number]
+	}
+	if w == nil || number == 0 || w.turn != uint32(c.tag) {
+		if c.flags&bufferTaken != 0 {
+			l.ring.giveBack(uint16(c.flags >> bufferNumber))
+		}
+		return nil
+	}
+	w.turn++
+	w.res, w.flags = c.res, c.flags
+	return w
+}
+
+// post lets the Loop's goroutine call f.
+func (l *Loop) post(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	l.inbox = append(l.inbox, f)
+	l.kick()
+}
+
+// kick wakes a parked Loop, which is found idle by the runtime's poller; l.mu is held.
+func (l *Loop) kick() {
+	if l.parked {
+		q := l.ring.add()
+		q.opcode = opNop
+		l.ring.enter()
+	}
+}
+
+func (l *Loop) enlist() *waiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := &waiter{}
+	if n := len(l.free); n > 0 {
+		w.number = l.free[n-1]
+		l.free = l.free[:n-1]
+		l.waiters[w.number] = w
+		w.turn = l.turns[w.number]
+	} else {
+		w.number = uint32(len(l.waiters))
+		l.waiters = append(l.waiters, w)
+		l.turns = append(l.turns, 0)
+	}
+	return w
+}
+
+func (l *Loop) discharge(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiters[w.number] = nil
+	l.turns[w.number] = w.turn + 1
+	l.free = append(l.free, w.number)
+}
+
+// start runs session as a coroutine of the Loop, and then, on a goroutine of its own, after.
+func (l *Loop) start(session func(t *Task), after func()) {
+	l.post(func() {
+		t := &Task{loop: l, waiter: l.enlist()}
+		w := t.waiter
+		w.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
+			w.yield = yield
+			defer func() {
+				t.away = true // whoever ends what it has left is on no Loop
+				l.discharge(w)
+				go after()
+			}()
+			session(t)
+		})
+		w.resume()
+	})
+}
+
+// Blocking runs f, which may wait for anything, on a goroutine of its own, and returns when it has ended. Other sessions
+// go on meanwhile. A nil Task runs f at once.
+func (t *Task) Blocking(f func()) {
+	if t == nil || t.away {
+		f()
+		return
+	}
+	t.away = true
+	var panicked any
+	w := t.waiter
+	go func() {
+		defer func() {
+			panicked = recover()
+			t.loop.post(func() { w.resume() })
+		}()
+		f()
+	}()
+	w.yield(struct{}{})
+	t.away = false
+	if panicked != nil {
+		panic(panicked)
+	}
+}
+
+// OnLoop reports whether the caller, t's session, holds up others when it waits.
+func (t *Task) OnLoop() bool { return t != nil && !t.away }
+
+// errnoError is a completion's result below 0 as an error.
+func errnoError(call string, res int32) error {
+	switch e := syscall.Errno(-res); e {
+	case syscall.ECANCELED, syscall.EINTR:
+		return os.ErrDeadlineExceeded
+	default:
+		return os.NewSyscallError(call, e)
+	}
+}
+
+// submit adds one request; l.mu is held.
+func (l *Loop) submit(code uint8, fd int, p []byte) *request {
+	q := l.ring.add()
+	q.opcode, q.fd = code, int32(fd)
+	if len(p) > 0 {
+		q.addr, q.length = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(p)))), uint32(min(len(p), maxCall))
+	}
+	return q
+}

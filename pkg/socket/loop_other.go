@@ -1,0 +1,49 @@
+//go:build unix && !linux
+
+package socket
+
+import (
+	"context"
+	"errors"
+	"net"
+	"syscall"
+	"time"
+)
+
+// Loop is for Linux only.
+type Loop struct{}
+
+// Task is a session on a Loop.
+type Task struct{ loop *Loop }
+
+// NewLoop makes no Loop here.
+func NewLoop() (*Loop, error) { return nil, errors.ErrUnsupported }
+
+// Run returns at once.
+func (l *Loop) Run(context.Context) error { return nil }
+
+func (l *Loop) close() {}
+
+func (l *Loop) start(func(*Task), func()) {}
+
+// Blocking runs f.
+func (t *Task) Blocking(f func()) { f() }
+
+// OnLoop is false.
+func (t *Task) OnLoop() bool { return false }
+
+// joined is a Conn on a Loop: there is none.
+type joined struct{ task *Task }
+
+func join(*Loop, syscall.RawConn, net.Conn) (*joined, error) { return nil, errors.ErrUnsupported }
+
+func (j *joined) leave() (net.Conn, []byte, error)       { return nil, nil, errors.ErrUnsupported }
+func (j *joined) begin()                                 {}
+func (j *joined) read([]byte) (int, error)               { return 0, errors.ErrUnsupported }
+func (j *joined) write([]byte) (int, error)              { return 0, errors.ErrUnsupported }
+func (j *joined) exchange(_, _ []byte) (int, error)      { return 0, errors.ErrUnsupported }
+func (j *joined) serve(func() bool) error                { return errors.ErrUnsupported }
+func (j *joined) stale() bool                            { return true }
+func (j *joined) halfClosed() bool                       { return false }
+func (j *joined) close() error                           { return errors.ErrUnsupported }
+func (j *joined) deadline(_ time.Time, read, write bool) {}
