@@ -55,7 +55,7 @@ func (b *bench) cutovers(ctx context.Context) error {
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
 		b.report.text("Load average before: %s.", strings.Join(strings.Fields(string(load))[:3], ", "))
 	}
-	proxy, err := b.startServe(ctx, b.options.skarv, "cutover", dev)
+	proxy, err := b.startServe(ctx, b.options.skarv, "cutover", 0, dev)
 	if err != nil {
 		return err
 	}

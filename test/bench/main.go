@@ -90,7 +90,7 @@ func run(ctx context.Context) error {
 	flag.IntVar(&o.rounds, "rounds", 5, "runs of each; with 5 or more the best and the worst are dropped")
 	flag.IntVar(&o.seconds, "seconds", 2, "length of a run")
 	flag.IntVar(&o.idle, "idle", 20_000, "idle connections to open")
-	flag.IntVar(&o.loops, "loops", 1, "mysql.loops of the skarv measured; what it is measured against has none")
+	flag.IntVar(&o.loops, "loops", 1, "mysql.loops of a second skarv beside the first, unless --against names one; 0: no second one")
 	flag.IntVar(&o.cutoverCount, "cutovers", 50, "moves of the section cutover")
 	flag.Parse()
 	o.sections = strings.Split(*chosen, ",")

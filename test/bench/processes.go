@@ -29,8 +29,8 @@ type bench struct {
 	four cluster // started by the sections that need it
 
 	direct, haproxy, skarv target
-	against                *target
-	scattered              target // a proxy of four
+	against                *target // a second skarv, nil if there is none
+	scattered              target  // a proxy of four
 }
 
 // target is one way to the server.
@@ -77,14 +77,22 @@ func (b *bench) start(ctx context.Context) error {
 	if b.haproxy.addr, b.haproxy.pid, err = b.startHaproxy(ctx, server.Addr); err != nil {
 		return err
 	}
-	if b.skarv, err = b.startServe(ctx, b.options.skarv, "skarv", b.one); err != nil {
+	if b.skarv, err = b.startServe(ctx, b.options.skarv, "skarv", 0, b.one); err != nil {
 		return err
 	}
-	if b.options.against != "" {
-		t, err := b.startServe(ctx, b.options.against, "against", b.one)
+	switch {
+	case b.options.against != "":
+		t, err := b.startServe(ctx, b.options.against, "against", 0, b.one)
 		if err != nil {
 			return err
 		}
+		b.against = &t
+	case b.loops > 0:
+		t, err := b.startServe(ctx, b.options.skarv, "loops", b.loops, b.one)
+		if err != nil {
+			return err
+		}
+		t.name = fmt.Sprint("skarv, mysql.loops: ", b.loops)
 		b.against = &t
 	}
 	for _, t := range b.proxies() {
@@ -179,14 +187,14 @@ func (b *bench) startDev(ctx context.Context, groups int) (c cluster, err error)
 
 const skarvConfig = `
 roles: [proxy]
-mysql: {addr: %q, max_connections: 100000%s}
+mysql: {addr: %q, max_connections: 100000, loops: %d}
 http: {addr: %q}
 admin: {addr: %q}
 etcd: {endpoints: [%q]}
 `
 
 // startServe starts a process to measure: one more proxy of the cluster.
-func (b *bench) startServe(ctx context.Context, binary, name string, of cluster) (t target, err error) {
+func (b *bench) startServe(ctx context.Context, binary, name string, loops int, of cluster) (t target, err error) {
 	t = target{name: name, user: "root", db: "bench_" + name}
 	var admin string
 	for _, addr := range []*string{&t.addr, &t.http, &admin} {
@@ -195,10 +203,6 @@ func (b *bench) startServe(ctx context.Context, binary, name string, of cluster)
 		}
 	}
 	file := filepath.Join(b.dir, name+".yaml")
-	loops := ""
-	if name != "against" && b.loops > 0 {
-		loops = fmt.Sprint(", loops: ", b.loops)
-	}
 	if err := os.WriteFile(file, fmt.Appendf(nil, skarvConfig, t.addr, loops, t.http, admin, of.Etcd), 0o600); err != nil {
 		return t, err
 	}

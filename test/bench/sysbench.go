@@ -156,7 +156,7 @@ func (b *bench) pointSelects(ctx context.Context) error {
 				b.report.goal("added latency of a "+what, "at most haproxy's", "%.0f us, haproxy %.0f us", own, relay)
 				continue
 			}
-			b.report.goal("CPU per query, "+what, "below haproxy's", "%.2f x", f["skarv"].ratio)
+			b.report.goal("CPU per query, "+what, "below haproxy's", "%s", b.ratios(f))
 		}
 	}
 	return nil
@@ -184,7 +184,16 @@ func (b *bench) transactions(ctx context.Context) error {
 		if w.workload == "oltp_read_write" {
 			target = "at most 1.2 x haproxy's"
 		}
-		b.report.goal(fmt.Sprintf("CPU per query, %s, %s, %d threads", w.workload, w.protocol(), w.threads), target, "%.2f x", f["skarv"].ratio)
+		b.report.goal(fmt.Sprintf("CPU per query, %s, %s, %d threads", w.workload, w.protocol(), w.threads), target, "%s", b.ratios(f))
 	}
 	return nil
+}
+
+// ratios words what Skarv needs beside haproxy, and what the second one does.
+func (b *bench) ratios(f map[string]figures) string {
+	s := fmt.Sprintf("%.2f x", f["skarv"].ratio)
+	if b.against != nil {
+		s += fmt.Sprintf("; %.2f x: %s", f[b.against.name].ratio, b.against.name)
+	}
+	return s
 }
