@@ -182,6 +182,9 @@ func (b *build) aggregateColumn(blk *block, i int, item *sqlparser.AliasedExpr, 
 		if f.Distinct {
 			return refuseDistinct()
 		}
+		if b.parameter(f.Arg) { // its type on MySQL is not that of a sum
+			return c, false, b.refuseScatter("AVG of a parameter over several node groups", "write the value into the statement")
+		}
 		inner, ok := b.callArgument(i)
 		if !ok {
 			return c, false, b.refuseScatter("AVG written this way over several node groups", "write AVG(expression)")

@@ -82,3 +82,7 @@ SELECT ? AS x;
 SELECT id, ? AS x FROM p1 WHERE id = 1;
 -- args: [6]
 SELECT id, ? AS x FROM p1 WHERE id = 1;
+-- args: [2]
+SELECT AVG(?), a FROM p1 GROUP BY a ORDER BY a;
+-- args: [2.5]
+SELECT MIN(id), AVG(?) FROM p1;
