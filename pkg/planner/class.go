@@ -46,11 +46,12 @@ func columnClass(c *catalog.Column) class {
 			return class{}
 		}
 		return class{kind: stringClass, collation: c.Collation, length: length}
-	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bit":
+	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
 		return class{kind: bytesClass}
 	case "enum", "set":
 		return class{kind: memberClass, collation: c.Collation}
 	}
+	// Of others it is not known how they compare; BIT is among them: a server that sorts or groups may send bytes or a number.
 	return class{}
 }
 
