@@ -55,7 +55,7 @@ func DefaultConfig() Config {
 	return Config{
 		MaxPerGroup:    256,
 		MinPerGroup:    8,
-		MaxQueue:       1000,
+		MaxQueue:       10_000,
 		DialTimeout:    3 * time.Second,
 		AcquireTimeout: time.Second,
 		ProbeInterval:  time.Second,

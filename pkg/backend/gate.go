@@ -289,14 +289,11 @@ func (g *gate) rate(now time.Time) float64 {
 	case !g.queue.since.After(g.last.began):
 		left, took = left+g.last.left, took+g.last.took
 	}
-	if took < minWindow {
+	if took < g.patience/2 { // a burst: connections are still being made, and statements may be slow for another moment
 		return 0
 	}
 	return float64(left) / took.Seconds()
 }
-
-// minWindow is the time from which on a rate means something.
-const minWindow = 50 * time.Millisecond
 
 // close ends the queue: all who wait get err.
 func (g *gate) close(err error) {

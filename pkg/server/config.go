@@ -143,7 +143,7 @@ func DefaultConfig() Config {
 			Endpoints: []string{"http://127.0.0.1:2379"}, Prefix: "/skarv/v1/", DialTimeout: Duration(5 * time.Second),
 		},
 		Backend: Backend{
-			MaxConnections: 256, MinConnections: 8, MaxQueue: 1000, DialTimeout: Duration(3 * time.Second), AcquireTimeout: Duration(time.Second),
+			MaxConnections: 256, MinConnections: 8, MaxQueue: 10_000, DialTimeout: Duration(3 * time.Second), AcquireTimeout: Duration(time.Second),
 			FailAfter: Duration(5 * time.Second), IdleTimeout: Duration(5 * time.Minute),
 		},
 		Workspace: Workspace{MaxRows: 5_000_000, MaxBytes: 1 << 30, TotalBytes: 4 << 30},
