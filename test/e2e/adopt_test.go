@@ -35,6 +35,7 @@ func onServer(t testing.TB, s *cluster.Server, statements ...string) {
 	db, err := sql.Open("mysql", s.DSN(""))
 	require.NoError(t, err)
 	defer db.Close()
+	db.SetMaxOpenConns(1) // what one statement sets is for the next
 	exec1(t, db, statements...)
 }
 
