@@ -28,11 +28,11 @@ import (
 	adminv1 "skarv/proto/admin/v1"
 )
 
-// chaosTime is how long processes are killed: SKARV_CHAOS_SECONDS, or 45 seconds.
+// chaosTime is how long processes are killed: SKARV_CHAOS_SECONDS, or 15 seconds.
 func chaosTime(t *testing.T) time.Duration {
 	text := os.Getenv("SKARV_CHAOS_SECONDS")
 	if text == "" {
-		return 45 * time.Second
+		return 15 * time.Second
 	}
 	n, err := strconv.Atoi(text)
 	require.NoError(t, err)
