@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -110,6 +111,8 @@ func (f *flight) steps(now time.Duration, at time.Time) []Step {
 		}
 		list = append(list, s)
 	}
+	// A session that wrote the whole ring while this read has left more than one boundary.
+	slices.SortStableFunc(list, func(a, b Step) int { return a.At.Compare(b.At) })
 	return list
 }
 
