@@ -83,6 +83,20 @@ func (b *build) ddl(w *words) error {
 	return b.refuseKind()
 }
 
+// ownDatabase is the database that a name without one, or with db, belongs to, as the catalog spells it.
+func (b *build) ownDatabase(db string) (string, error) {
+	if db == "" {
+		db = b.db
+	}
+	if db == "" {
+		return "", sqlerr.NoDatabase.New()
+	}
+	if b.snap.LowerCaseTableNames != 0 {
+		db = strings.ToLower(db)
+	}
+	return db, nil
+}
+
 // ddlProgram notes the database of a stored program that is created, changed or dropped.
 func (b *build) ddlProgram(w *words) error {
 	if !w.takeAll("IF NOT EXISTS") {
@@ -92,14 +106,9 @@ func (b *build) ddlProgram(w *words) error {
 	if !ok {
 		return b.syntaxError(w)
 	}
-	if db == "" {
-		db = b.db
-	}
-	if db == "" {
-		return sqlerr.NoDatabase.New()
-	}
-	if b.snap.LowerCaseTableNames != 0 {
-		db = strings.ToLower(db)
+	db, err := b.ownDatabase(db)
+	if err != nil {
+		return err
 	}
 	if systemSchema(db) != userSchema {
 		return sqlerr.AccessDeniedDB.New("", "", db)
@@ -127,15 +136,9 @@ func (b *build) ddlTables(w *words) error {
 		return b.syntaxError(w)
 	}
 	for i, r := range refs {
-		db := r.DB
-		if db == "" {
-			db = b.db
-		}
-		if db == "" {
-			return sqlerr.NoDatabase.New()
-		}
-		if b.snap.LowerCaseTableNames != 0 {
-			db = strings.ToLower(db)
+		db, err := b.ownDatabase(r.DB)
+		if err != nil {
+			return err
 		}
 		if systemSchema(db) != userSchema {
 			return sqlerr.Unsupported("DDL in the database "+db, "it belongs to the servers")

@@ -290,21 +290,25 @@ func (b *build) userLock() error {
 	return nil
 }
 
+// rowsKind is the plan's kind of a statement that reads or writes rows.
+func rowsKind(k sqlparse.Kind) plan.Kind {
+	switch k {
+	case sqlparse.Insert:
+		return plan.Insert
+	case sqlparse.Replace:
+		return plan.Replace
+	case sqlparse.Update:
+		return plan.Update
+	case sqlparse.Delete:
+		return plan.Delete
+	}
+	return plan.Select
+}
+
 // withoutTree plans a statement the parser has no tree for: by its tokens alone. Without a tree there are no facts, so
 // it can only go where any row of its tables is.
 func (b *build) withoutTree() error {
-	switch b.st.Kind() {
-	case sqlparse.Insert:
-		b.plan.Kind = plan.Insert
-	case sqlparse.Replace:
-		b.plan.Kind = plan.Replace
-	case sqlparse.Update:
-		b.plan.Kind = plan.Update
-	case sqlparse.Delete:
-		b.plan.Kind = plan.Delete
-	default:
-		b.plan.Kind = plan.Select
-	}
+	b.plan.Kind = rowsKind(b.st.Kind())
 	return run(b, tokenRules())
 }
 

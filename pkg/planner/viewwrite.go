@@ -38,16 +38,7 @@ func (b *build) throughView(tree sqlparser.Statement) (ok bool, err error) {
 	if err != nil || t == nil {
 		return false, err
 	}
-	switch b.st.Kind() {
-	case sqlparse.Insert:
-		b.plan.Kind = plan.Insert
-	case sqlparse.Replace:
-		b.plan.Kind = plan.Replace
-	case sqlparse.Update:
-		b.plan.Kind = plan.Update
-	default:
-		b.plan.Kind = plan.Delete
-	}
+	b.plan.Kind = rowsKind(b.st.Kind())
 	b.access(t.Database, catalog.Write)
 	b.plan.Through = true
 	return true, nil

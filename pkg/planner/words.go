@@ -188,14 +188,9 @@ func (b *build) call() error {
 	if !ok || !w.end() && !w.take("(") {
 		return b.syntaxError(w)
 	}
-	if db == "" {
-		db = b.db
-	}
-	if db == "" {
-		return sqlerr.NoDatabase.New()
-	}
-	if b.snap.LowerCaseTableNames != 0 {
-		db = strings.ToLower(db)
+	db, err := b.ownDatabase(db)
+	if err != nil {
+		return err
 	}
 	if b.snap.Databases[db] == nil {
 		return &sqlerr.Error{Code: 1305, State: "42000", Message: "PROCEDURE " + db + "." + name + " does not exist"}
