@@ -105,20 +105,26 @@ func namedColumns(text string, columns []catalog.Column) string {
 // counter is the part of SHOW CREATE TABLE that differs from server to server.
 var counter = regexp.MustCompile(` AUTO_INCREMENT=\d+`)
 
+// anyRow reads a row of however many columns.
+func anyRow(r *sql.Rows) ([]sql.NullString, error) {
+	cols, err := r.Columns()
+	if err != nil {
+		return nil, err
+	}
+	vals := make([]sql.NullString, len(cols))
+	ptrs := make([]any, len(cols))
+	for i := range vals {
+		ptrs[i] = &vals[i]
+	}
+	return vals, r.Scan(ptrs...)
+}
+
 // readCreate returns a table's or view's text, "" if there is none.
 func readCreate(ctx context.Context, s *server, db, name string) (string, error) {
 	var out string
 	err := s.rows(ctx, func(r *sql.Rows) error {
-		cols, err := r.Columns()
+		vals, err := anyRow(r)
 		if err != nil {
-			return err
-		}
-		vals := make([]sql.NullString, len(cols))
-		ptrs := make([]any, len(cols))
-		for i := range vals {
-			ptrs[i] = &vals[i]
-		}
-		if err := r.Scan(ptrs...); err != nil {
 			return err
 		}
 		out = counter.ReplaceAllString(vals[1].String, "")

@@ -215,16 +215,8 @@ var definerClause = regexp.MustCompile("^CREATE DEFINER=`(?:[^`]|``)*`@`(?:[^`]|
 func readProgram(ctx context.Context, s *server, o object1) (*program, error) {
 	out := &program{}
 	err := s.rows(ctx, func(r *sql.Rows) error {
-		cols, err := r.Columns()
+		vals, err := anyRow(r)
 		if err != nil {
-			return err
-		}
-		vals := make([]sql.NullString, len(cols))
-		ptrs := make([]any, len(cols))
-		for i := range vals {
-			ptrs[i] = &vals[i]
-		}
-		if err := r.Scan(ptrs...); err != nil {
 			return err
 		}
 		if !vals[2].Valid {
