@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,6 +108,22 @@ func NewPools(cfg Config) *Pools {
 	return p
 }
 
+// Add makes pools for those of groups that have none.
+func (p *Pools) Add(groups []*catalog.NodeGroup) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := slices.Clone(*p.pools.Load())
+	for _, g := range groups {
+		if more := int(g.ID) + 1 - len(next); more > 0 {
+			next = append(next, make([]*pool, more)...)
+		}
+		if next[g.ID] == nil {
+			next[g.ID] = newPool(g, p.cfg, p.metrics, &p.orphans)
+		}
+	}
+	p.replace(next)
+}
+
 // Apply makes the pools those of groups. Pools of groups that are gone, or whose primary is another server now,
 // are closed; connections in use end with their statement, and are watched until then.
 func (p *Pools) Apply(groups []*catalog.NodeGroup) { p.apply(groups, false) }
@@ -130,6 +147,12 @@ func (p *Pools) apply(groups []*catalog.NodeGroup, renew bool) {
 		}
 		next[g.ID] = newPool(g, p.cfg, p.metrics, &p.orphans)
 	}
+	p.replace(next)
+}
+
+// replace makes next the pools, and closes those that are not among them. The caller holds mu.
+func (p *Pools) replace(next []*pool) {
+	old := *p.pools.Load()
 	p.pools.Store(&next)
 	for id, o := range old {
 		if o != nil && (id >= len(next) || next[id] != o) {

@@ -11,6 +11,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 	"skarv/test/realserver"
 )
@@ -119,6 +120,28 @@ func TestPool(t *testing.T) {
 		_, err = c.Statement([]byte("SELECT 3"), 3, nil)
 		require.NoError(t, err, "older ones make room")
 	})
+}
+
+func TestAddKeepsPools(t *testing.T) {
+	p, server := start(t, nil)
+	get := func(g placement.NodeGroupID) (uint32, error) {
+		c, err := p.Get(g, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{})
+		if err != nil {
+			return 0, err
+		}
+		defer c.Release()
+		return c.ThreadID(), nil
+	}
+	first, err := get(1)
+	require.NoError(t, err)
+	_, err = get(3)
+	require.ErrorContains(t, err, "node group 3 is not in the topology")
+	p.Add([]*catalog.NodeGroup{{ID: 3, Name: "three", Primary: catalog.Node{Addr: "unix:" + server.Addr, User: "root"}}})
+	_, err = get(3)
+	require.NoError(t, err)
+	again, err := get(1)
+	require.NoError(t, err)
+	require.Equal(t, first, again, "the connection of before")
 }
 
 func TestRunEnds(t *testing.T) {

@@ -38,7 +38,7 @@ func TestAdminAPI(t *testing.T) {
 	}
 	e := etcdtest.Start(t)
 	f := &fixture{t: t, etcd: e, store: openStore(t, e), groups: 2, session: DDLRequest{DB: "d"}}
-	f.follower = topology.NewFollower(f.store, nil)
+	f.follower = topology.NewFollower(f.store, nil, nil)
 	f.background(f.follower.Run)
 	f.client = &Client{Store: f.store, Follower: f.follower}
 	ctx := f.ctx()

@@ -176,7 +176,7 @@ func newFixture(t *testing.T, n int) *fixture {
 	}
 	_, err := InitCluster(f.ctx(), f.store, req)
 	require.NoError(t, err)
-	f.follower = topology.NewFollower(f.store, nil)
+	f.follower = topology.NewFollower(f.store, nil, nil)
 	f.background(f.follower.Run)
 	_, err = f.follower.Wait(f.ctx(), 0)
 	require.NoError(t, err)

@@ -178,7 +178,7 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	s.presence = s.store.NewPresence(topology.Member{
 		ID: s.id, Addr: addrOf(s.mysql), AdminAddr: s.adminAddr(), Version: o.Version, Started: s.started, Proxy: s.has(RoleProxy),
 	})
-	s.follower = topology.NewFollower(s.store, s.changed)
+	s.follower = topology.NewFollower(s.store, func(snap *catalog.Snapshot) { s.pools.Add(snap.Groups) }, s.changed)
 	return s, nil
 }
 
@@ -226,7 +226,7 @@ func (s *Server) closeListeners() {
 	}
 }
 
-// changed is called with every new snapshot.
+// changed is called with every new snapshot, after statements have begun to use it.
 func (s *Server) changed(snap *catalog.Snapshot) {
 	s.pools.Apply(snap.Groups)
 	if s.schema != snap.SchemaRevision {

@@ -37,7 +37,7 @@ func TestLoginSurvivesARestart(t *testing.T) {
 	s, err := topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}, Username: "skarv", Password: "pw"})
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
-	f := follow(t, s, nil)
+	f := follow(t, s)
 	put := func(name string) {
 		t.Helper()
 		ctx := deadline(t)

@@ -10,31 +10,39 @@ import (
 
 // Follower keeps this process's newest snapshot. Snapshot costs one atomic load.
 type Follower struct {
-	store    *Store
-	onChange func(*catalog.Snapshot)
-	current  atomic.Pointer[catalog.Snapshot]
+	store         *Store
+	before, after func(*catalog.Snapshot)
+	current       atomic.Pointer[catalog.Snapshot]
 
 	mu     sync.Mutex
 	change chan struct{} // closed and replaced when current changes
 }
 
-// NewFollower returns a Follower that Run keeps up to date. onChange, which may be nil, is called with each new
-// snapshot after Snapshot returns it, from one goroutine.
-func NewFollower(s *Store, onChange func(*catalog.Snapshot)) *Follower {
-	return &Follower{store: s, onChange: onChange, change: make(chan struct{})}
+// NewFollower returns a Follower that Run keeps up to date. Each new snapshot is given to before, then Snapshot and Wait
+// return it, then it is given to after: what it names can be there before anybody asks for it, and what it does not name
+// any more can go when nobody learns of it. Both are called from one goroutine and may be nil.
+func NewFollower(s *Store, before, after func(*catalog.Snapshot)) *Follower {
+	none := func(*catalog.Snapshot) {}
+	f := &Follower{store: s, before: none, after: none, change: make(chan struct{})}
+	if before != nil {
+		f.before = before
+	}
+	if after != nil {
+		f.after = after
+	}
+	return f
 }
 
 // Run follows the cluster state until ctx ends.
 func (f *Follower) Run(ctx context.Context) error {
 	return f.store.Watch(ctx, func(snap *catalog.Snapshot) {
+		f.before(snap)
 		f.current.Store(snap)
 		f.mu.Lock()
 		close(f.change)
 		f.change = make(chan struct{})
 		f.mu.Unlock()
-		if f.onChange != nil {
-			f.onChange(snap)
-		}
+		f.after(snap)
 	})
 }
 

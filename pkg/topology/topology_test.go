@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/catalog"
@@ -24,9 +25,16 @@ func open(t *testing.T, endpoint string) *topology.Store {
 }
 
 // follow starts a Follower that ends with the test.
-func follow(t *testing.T, s *topology.Store, onChange func(*catalog.Snapshot)) *topology.Follower {
+func follow(t *testing.T, s *topology.Store) *topology.Follower {
 	t.Helper()
-	f := topology.NewFollower(s, onChange)
+	f := topology.NewFollower(s, nil, nil)
+	run(t, f)
+	return f
+}
+
+// run runs a Follower until the test ends.
+func run(t *testing.T, f *topology.Follower) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()
@@ -34,7 +42,23 @@ func follow(t *testing.T, s *topology.Store, onChange func(*catalog.Snapshot)) *
 		cancel()
 		require.NoError(t, <-done)
 	})
-	return f
+}
+
+func TestSnapshotIsPreparedForBeforeItIsSeen(t *testing.T) {
+	s := open(t, etcdtest.Start(t).Endpoint())
+	var f *topology.Follower
+	prepared := false
+	done := make(chan struct{})
+	f = topology.NewFollower(s, func(snap *catalog.Snapshot) {
+		assert.NotSame(t, snap, f.Snapshot())
+		prepared = true
+	}, func(snap *catalog.Snapshot) {
+		assert.True(t, prepared)
+		assert.Same(t, snap, f.Snapshot())
+		close(done)
+	})
+	run(t, f)
+	<-done
 }
 
 func deadline(t *testing.T) context.Context {
@@ -50,7 +74,7 @@ func table(db, name string) *catalog.Table {
 func TestSnapshotsFollowChangesAndShareTheRest(t *testing.T) {
 	s := open(t, etcdtest.Start(t).Endpoint())
 	ctx := deadline(t)
-	f := follow(t, s, nil)
+	f := follow(t, s)
 	snap, err := f.Wait(ctx, 0)
 	require.NoError(t, err)
 	require.Empty(t, snap.Databases)
@@ -138,7 +162,7 @@ func TestWatchSurvivesCompaction(t *testing.T) {
 	e := etcdtest.Start(t)
 	s := open(t, e.Endpoint())
 	ctx := deadline(t)
-	f := follow(t, s, nil)
+	f := follow(t, s)
 	_, err := f.Wait(ctx, 0)
 	require.NoError(t, err)
 	raw := e.Client(t)
@@ -159,7 +183,7 @@ func TestEtcdOutageKeepsTheLastSnapshot(t *testing.T) {
 	e := etcdtest.Start(t)
 	s := open(t, e.Endpoint())
 	ctx := deadline(t)
-	f := follow(t, s, nil)
+	f := follow(t, s)
 	rev, err := s.Change(nil).PutDatabase(&catalog.Database{Name: "a"}, topology.Absent).Commit(ctx)
 	require.NoError(t, err)
 	_, err = f.Wait(ctx, rev)
