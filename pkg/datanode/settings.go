@@ -3,6 +3,7 @@ package datanode
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"os"
 	"regexp"
@@ -141,29 +142,42 @@ func (n *Node) choosePort() (host string, port int, err error) {
 	if err != nil {
 		return "", 0, err
 	}
-	try := func(p int) (int, error) {
-		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(p)))
-		if err != nil {
-			return 0, err
-		}
-		defer l.Close()
-		return l.Addr().(*net.TCPAddr).Port, nil
-	}
 	wanted, err := strconv.Atoi(text)
 	if err != nil {
 		return "", 0, fmt.Errorf("port of %s: %w", n.cfg.Addr, err)
 	}
 	if wanted != 0 {
-		if _, err := try(wanted); err != nil {
+		if _, err := listenable(host, wanted); err != nil {
 			return "", 0, fmt.Errorf("database server cannot listen on %s: %w", n.cfg.Addr, err)
 		}
 		return host, wanted, nil
 	}
 	if last := n.dir.marker.Port; last != 0 {
-		if _, err := try(last); err == nil {
+		if _, err := listenable(host, last); err == nil {
 			return host, last, nil
 		}
 	}
-	port, err = try(0)
+	port, err = FreePort(host)
 	return host, port, err
+}
+
+// FreePort returns a port of host on which nobody listens. The kernel gives the ports from 32768 on to connections, so
+// one that is free may be somebody's a moment later; those below are tried first, in no order, since others look too.
+func FreePort(host string) (int, error) {
+	const low, high = 10000, 32768
+	for range 50 {
+		if port, err := listenable(host, low+rand.IntN(high-low)); err == nil {
+			return port, nil
+		}
+	}
+	return listenable(host, 0)
+}
+
+// listenable tells whether one can listen on a port; of port 0, on which.
+func listenable(host string, port int) (int, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
 
+	"skarv/pkg/datanode"
 	"skarv/pkg/mysqlconn"
 )
 
@@ -257,11 +257,8 @@ func (b *bench) startHaproxy(ctx context.Context, server string) (addr string, p
 }
 
 func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
+	port, err := datanode.FreePort("127.0.0.1")
+	return fmt.Sprintf("127.0.0.1:%d", port), err
 }
 
 // waitFor repeats f until it succeeds.

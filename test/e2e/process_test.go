@@ -6,10 +6,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"skarv/pkg/datanode"
 	"strings"
 	"sync"
 	"syscall"
@@ -185,10 +185,9 @@ func eventually(t testing.TB, within time.Duration, what string, check func() bo
 // freePort is a port nobody listens on now.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := datanode.FreePort("127.0.0.1")
 	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return port
 }
 
 func writeFile(t testing.TB, dir, name, text string) string {

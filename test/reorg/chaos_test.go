@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"skarv/pkg/datanode"
 	"skarv/pkg/mover"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
@@ -176,11 +176,9 @@ func TestChaos(t *testing.T) {
 
 // process makes a process of Skarv, proxy and controller.
 func (s *storm) process(i int) *process {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := datanode.FreePort("127.0.0.1")
 	require.NoError(s.t, err)
-	addr := l.Addr().String()
-	require.NoError(s.t, l.Close())
-	p := &process{orders: orders{Etcd: s.Info().Etcd, Addr: addr, Log: filepath.Join(s.Info().DataDir, fmt.Sprintf("process%d.log", i))}}
+	p := &process{orders: orders{Etcd: s.Info().Etcd, Addr: fmt.Sprintf("127.0.0.1:%d", port), Log: filepath.Join(s.Info().DataDir, fmt.Sprintf("process%d.log", i))}}
 	p.next = func() (string, bool) {
 		if s.striking.Err() != nil {
 			return "", false
