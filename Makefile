@@ -34,9 +34,12 @@ test-unit: ## vet, then the packages' own tests, with the race detector where th
 	go test -timeout 10m $(PURE:%=./pkg/%) ./test/arch ./test/docs
 	go test -pgo=off $(RACE) -timeout 10m $$(go list ./pkg/... ./cmd/... ./proto/... | grep -vE '/pkg/($(subst $() ,|,$(PURE)))$$')
 
-test-e2e: ## the tests that need a cluster of real servers
+# The slowest first, so that two at a time end together.
+SLOW = logic reorg e2e chaos
+
+test-e2e: ## the tests that need a cluster of real servers, two packages at a time
 	@scripts/test-deps.sh
-	go test -timeout 15m -p 1 $$(go list ./test/... | grep -vE "/test/(arch|docs)$$")
+	go test -timeout 20m -p 2 $(SLOW:%=./test/%) $$(go list ./test/... | grep -vE "/test/(arch|docs|$(subst $() ,|,$(SLOW)))$$")
 
 test-mysql: ## the tests that need servers, on MySQL 9 instead of MariaDB
 	@scripts/test-deps.sh

@@ -188,7 +188,7 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 			return nil, err
 		}
 		c.Use(claim.Task)
-		if c.uses > 1 && pl.probes.Load()-c.since > 1 && c.Stale() {
+		if c.uses > 1 && (c.doubted || pl.probes.Load()-c.since > 1) && c.Stale() {
 			c.Discard() // its server was restarted, or ended it, while it was idle
 			hint = nil
 			continue

@@ -44,6 +44,7 @@ type Conn struct {
 	idle       bool
 	prev, next *Conn // in the idle list
 	since      int64 // pool.probes when it became idle
+	doubted    bool  // another connection to the server was lost while it was idle
 }
 
 // State is the session state the connection has.

@@ -306,7 +306,7 @@ func (p *pool) put(c *Conn) {
 		return
 	}
 	c.Use(nil) // it is nobody's now
-	c.idle = true
+	c.idle, c.doubted = true, false
 	c.since = p.probes.Load()
 	p.idle.push(c)
 	p.gate.free++
@@ -316,12 +316,16 @@ func (p *pool) put(c *Conn) {
 }
 
 func (p *pool) discard(c *Conn) {
-	if !c.Usable() {
+	lost := !c.Usable()
+	if lost {
 		// Registered before whoever used it goes on: its server may still be busy with what it was sent.
 		p.orphans.add(orphan{p.group.ID, c.ThreadID(), c.user, p})
 	}
 	_ = c.Close()
 	p.mu.Lock()
+	for o := p.idle.front; lost && o != nil; o = o.next {
+		o.doubted = true
+	}
 	if _, there := p.all[c]; there {
 		delete(p.all, c)
 		p.gate.leave(c.claim, c.took)

@@ -69,6 +69,21 @@ func TestPool(t *testing.T) {
 		g.Wait()
 		require.Zero(t, p.Health(1).InUse)
 	})
+	t.Run("when one connection is lost, idle ones are looked at before their use", func(t *testing.T) {
+		a, b := get(t, none, fresh), get(t, none, fresh)
+		b.Release()
+		for _, id := range []uint32{a.ThreadID(), b.ThreadID()} {
+			require.NoError(t, p.Kill(t.Context(), 1, id, false))
+		}
+		require.Eventually(t, func() bool { return a.Stale() && b.Stale() }, 10*time.Second, time.Millisecond)
+		_, err := a.Exec("DO 1")
+		require.Error(t, err)
+		a.Discard()
+		c := get(t, none, fresh)
+		defer c.Release()
+		_, err = c.Exec("DO 1")
+		require.NoError(t, err)
+	})
 	t.Run("an open transaction ends with its holder", func(t *testing.T) {
 		c := get(t, none, fresh)
 		_, err := c.Exec("BEGIN")

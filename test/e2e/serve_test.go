@@ -49,7 +49,12 @@ func TestServe(t *testing.T) {
 	d.proxies = []*proxy{a, b}
 
 	// Before there is a cluster everything says what to do.
-	status, body := a.get(t, "/readyz")
+	var status int
+	var body string
+	eventually(t, 10*time.Second, "the state is read", func() bool {
+		status, body = a.get(t, "/readyz")
+		return !strings.Contains(body, "has not been read yet")
+	})
 	require.Equal(t, 503, status)
 	require.Contains(t, body, "skarvctl cluster init")
 	status, _ = a.get(t, "/healthz")
