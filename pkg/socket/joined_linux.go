@@ -13,8 +13,8 @@ import (
 // quietRequest is how long a request may be that Exchange does not wait for to be sent: a socket at rest takes it at once.
 const quietRequest = 4 << 10
 
-// postSize is how much a session can leave to be written while it goes on.
-const postSize = 4 << 10
+// postSize is how much a session can leave to be written while it goes on: what a server sends at a time.
+const postSize = 16 << 10
 
 // maxSpare bounds the buffers a Loop keeps for that.
 const maxSpare = 256
@@ -65,6 +65,20 @@ func join(l *Loop, raw syscall.RawConn, nc net.Conn) (*joined, error) {
 	}
 	_ = nc.Close() // of the two descriptors only this one is the poller's
 	return &joined{loop: l, fd: fd}, nil
+}
+
+// move brings the socket, which nobody waits for, to another Loop.
+func (j *joined) move(to *Loop) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.own != nil {
+		j.loop.discharge(j.own)
+		j.own = nil
+	}
+	j.loop.mu.Lock()
+	j.pending, j.writing = 0, false // what it names is not known there
+	j.loop.mu.Unlock()
+	j.loop = to
 }
 
 // leave gives the socket back to the runtime, and with it what has been read and not been taken.
@@ -221,7 +235,11 @@ func (j *joined) write(p []byte) (n int, err error) {
 		if err := j.settle(); err != nil {
 			return 0, err
 		}
-		if len(p) <= postSize {
+		if j.loop.few {
+			if n, err = j.writeNow(p); n == len(p) || err != nil {
+				return n, err
+			}
+		} else if len(p) <= postSize {
 			return j.leaveToPost(p)
 		}
 	} else if err := j.settleAside(); err != nil {
@@ -249,6 +267,17 @@ func (j *joined) write(p []byte) (n int, err error) {
 		n += int(w.res)
 	}
 	return n, nil
+}
+
+// writeNow writes what the socket takes at once.
+func (j *joined) writeNow(p []byte) (n int, err error) {
+	if j.writeOver.Load() {
+		return 0, os.ErrDeadlineExceeded
+	}
+	if n, err = sysWrite(uintptr(j.fd), p); err == ErrWouldBlock {
+		err = nil
+	}
+	return n, err
 }
 
 // leaveToPost lets p be written while the session goes on: mostly it waits for its client next, and both go to the kernel in one.

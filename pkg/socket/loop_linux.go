@@ -30,6 +30,12 @@ type Loop struct {
 	inbox   []func()
 	closed  bool
 	spare   [][]byte // of postSize, for Conns that post
+
+	// Only the Loop's goroutine uses these: see count.
+	few    bool
+	era    uint32
+	awake  int // who was resumed in this era
+	events int // of this era
 }
 
 // waiter is one who waits for a completion: a session on the Loop, or a goroutine elsewhere.
@@ -41,6 +47,7 @@ type waiter struct {
 	yield        func(struct{}) bool
 	ready        chan struct{}
 	sender       *joined // its writing behind the session's back has ended
+	era          uint32  // it was last resumed in
 }
 
 func (w *waiter) tag() uint64 { return uint64(w.number)<<32 | uint64(w.turn) }
@@ -58,7 +65,7 @@ func NewLoop() (*Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Loop{ring: r, file: os.NewFile(uintptr(r.events), "eventfd"), waiters: make([]*waiter, 1), turns: make([]uint32, 1)}
+	l := &Loop{ring: r, file: os.NewFile(uintptr(r.events), "eventfd"), waiters: make([]*waiter, 1), turns: make([]uint32, 1), few: true, era: 1}
 	l.wait = l.park
 	if l.raw, err = l.file.SyscallConn(); err != nil {
 		r.close()
@@ -72,7 +79,12 @@ func (l *Loop) Run(ctx context.Context) error {
 	ended := false
 	stop := context.AfterFunc(ctx, func() { l.post(func() { ended = true }) })
 	defer stop()
-	for {
+	for !ended {
+		if l.few {
+			l.sleep()
+			l.turn()
+			continue
+		}
 		l.mu.Lock()
 		l.parked = false
 		l.ring.enter()
@@ -82,11 +94,48 @@ func (l *Loop) Run(ctx context.Context) error {
 				return err
 			}
 		}
-		if ended {
-			l.close()
-			return nil
-		}
 	}
+	l.close()
+	return nil
+}
+
+// With few sessions at work, what they want is handed over by the system call that waits for it as well: nothing else costs
+// less. With many, the Loop waits in the runtime's poller: until that has found out, more answers have come, and what they
+// bring about goes to the kernel in one.
+
+const (
+	// fewSessions is how many sessions at work are few, and eraEvents how many completions are looked back on to count them.
+	fewSessions = 2
+	eraEvents   = 64
+)
+
+// count notes that w is resumed.
+func (l *Loop) count(w *waiter) {
+	if w.era != l.era {
+		w.era = l.era
+		l.awake++
+	}
+	if l.events++; l.events == eraEvents {
+		l.few = l.awake <= fewSessions
+		l.era, l.awake, l.events = l.era+1, 0, 0
+	}
+}
+
+// sleep hands over what was added and waits, in the kernel, until there is something to do.
+func (l *Loop) sleep() {
+	l.mu.Lock()
+	if l.ring.due() || len(l.inbox) > 0 {
+		l.ring.enter()
+		l.mu.Unlock()
+		return
+	}
+	l.parked = true // whoever adds something enters: see kick
+	n := l.ring.handOver()
+	l.mu.Unlock()
+	l.ring.enterAndWait(n)
+	l.mu.Lock()
+	l.parked = false
+	l.mu.Unlock()
 }
 
 // close ends the ring. Who still waits is told that its request was cancelled.
@@ -141,6 +190,7 @@ func (l *Loop) turn() (any bool) {
 		case w.sender != nil:
 			w.sender.sent(w.res)
 		case w.resume != nil:
+			l.count(w)
 			w.resume()
 		default:
 			w.ready <- struct{}{}

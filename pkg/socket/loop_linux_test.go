@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -90,6 +91,56 @@ func TestLoopRelays(t *testing.T) {
 				require.ErrorIs(t, <-e, io.EOF)
 			}
 		})
+	})
+}
+
+// A connection to a server is handed from a session on one Loop to a session on another, and used outside of both in between.
+func TestLoopsShareServers(t *testing.T) {
+	server, mirrored := pair(t, "tcp")
+	go mirror(mirrored)
+	var pool sync.Mutex // only one asks at a time
+	var clients []net.Conn
+	for range 3 {
+		l := newLoop(t)
+		for range 5 { // so that numbers of waiters mean different sessions on different Loops
+			c, client := pair(t, "tcp")
+			clients = append(clients, client)
+			buf, answer := make([]byte, 64), make([]byte, 64)
+			require.True(t, c.ServeOn(l, func() bool {
+				n, err := c.TryRead(buf)
+				if err != nil {
+					return true
+				}
+				pool.Lock()
+				server.Use(c.Task())
+				n, err = server.Exchange(buf[:n], answer)
+				pool.Unlock()
+				if err == nil {
+					_, err = c.Write(answer[:n])
+				}
+				return err != nil
+			}, func(error) {}))
+		}
+	}
+	within(t, "share", func() {
+		got := make([]byte, 64)
+		for i := range 300 {
+			client := clients[i*7%len(clients)]
+			said := fmt.Appendf(nil, "number %d", i)
+			_, err := client.Write(said)
+			require.NoError(t, err)
+			n, err := client.Read(got)
+			require.NoError(t, err)
+			require.Equal(t, string(said), string(got[:n]))
+			if i%50 == 0 {
+				pool.Lock()
+				server.Use(nil)
+				n, err = server.Exchange([]byte("elsewhere"), got)
+				pool.Unlock()
+				require.NoError(t, err)
+				require.Equal(t, "elsewhere", string(got[:n]))
+			}
+		}
 	})
 }
 

@@ -33,11 +33,15 @@ func (t *Task) Blocking(f func()) { f() }
 func (t *Task) OnLoop() bool { return false }
 
 // joined is a Conn on a Loop: there is none.
-type joined struct{ task *Task }
+type joined struct {
+	loop *Loop
+	task *Task
+}
 
 func join(*Loop, syscall.RawConn, net.Conn) (*joined, error) { return nil, errors.ErrUnsupported }
 
 func (j *joined) leave() (net.Conn, []byte, error)       { return nil, nil, errors.ErrUnsupported }
+func (j *joined) move(*Loop)                             {}
 func (j *joined) begin()                                 {}
 func (j *joined) read([]byte) (int, error)               { return 0, errors.ErrUnsupported }
 func (j *joined) write([]byte) (int, error)              { return 0, errors.ErrUnsupported }

@@ -25,18 +25,20 @@ func (c *Conn) ServeOn(l *Loop, step func() (done bool), after func(error)) bool
 }
 
 // Use says which session has the Conn from now on, nil for none. A Conn that a session on a Loop uses comes to that Loop, and
-// stays: reading and writing then holds up the session and nobody else. false: it cannot; on a Loop the session must not use it
-// outside of Blocking.
+// stays, until a session on another one uses it: reading and writing then holds up the session and nobody else. false: it
+// cannot; on a Loop the session must not use it outside of Blocking.
 func (c *Conn) Use(t *Task) bool {
 	j := c.ring.Load()
-	if j == nil {
-		if t == nil {
-			return true
-		}
+	switch {
+	case j == nil && t == nil:
+		return true
+	case j == nil:
 		if !c.join(t.loop) {
 			return false
 		}
 		j = c.ring.Load()
+	case t != nil && j.loop != t.loop:
+		j.move(t.loop)
 	}
 	j.task = t
 	return true

@@ -18,11 +18,10 @@ type ring struct {
 	shared []byte // both queues' indexes, and the completions
 	memory []byte // of requests
 
-	tail      uint32 // of the submission queue, as far as it is written
-	submitted uint32 // of it, what the kernel has been told of
-	sqTail    *uint32
-	sqMask    uint32
-	requests  []request
+	tail           uint32 // of the submission queue, as far as it is written
+	sqHead, sqTail *uint32
+	sqMask         uint32
+	requests       []request
 
 	cqHead, cqTail *uint32
 	cqFlags        *uint32
@@ -131,7 +130,7 @@ func newRing() (*ring, error) {
 		return nil, err
 	}
 	at := func(offset uint32) *uint32 { return (*uint32)(unsafe.Pointer(&r.shared[offset])) }
-	r.sqTail, r.sqMask = at(p.sq.tail), *at(p.sq.mask)
+	r.sqHead, r.sqTail, r.sqMask = at(p.sq.head), at(p.sq.tail), *at(p.sq.mask)
 	r.cqHead, r.cqTail, r.cqMask = at(p.cq.head), at(p.cq.tail), *at(p.cq.mask)
 	r.cqFlags = at(p.cq.flags)
 	r.requests = unsafe.Slice((*request)(unsafe.Pointer(&r.memory[0])), p.sqEntries)
@@ -247,7 +246,7 @@ func (r *ring) close() {
 
 // add returns the next request, to be filled in at once. It goes to the kernel with the next enter.
 func (r *ring) add() *request {
-	for tries := 0; r.tail-r.submitted == uint32(len(r.requests)); tries++ {
+	for tries := 0; r.added() == uint32(len(r.requests)); tries++ {
 		if r.enter(); tries > maxTries {
 			panic("io_uring takes no requests")
 		}
@@ -258,15 +257,31 @@ func (r *ring) add() *request {
 	return q
 }
 
+// added is how many requests the kernel has not taken yet.
+func (r *ring) added() uint32 { return r.tail - atomic.LoadUint32(r.sqHead) }
+
+// handOver lets the kernel see what was added, and returns how many requests these are.
+func (r *ring) handOver() uint32 {
+	atomic.StoreUint32(r.sqTail, r.tail)
+	return r.added()
+}
+
 // enter hands over what was added, and lets completions come that are due. It does not wait.
 func (r *ring) enter() {
-	atomic.StoreUint32(r.sqTail, r.tail)
-	done, _, e := syscall.RawSyscall6(sysRingEnter, uintptr(r.fd), uintptr(r.tail-r.submitted), 0, enterGetEvents, 0, 0)
+	_, _, e := syscall.RawSyscall6(sysRingEnter, uintptr(r.fd), uintptr(r.handOver()), 0, enterGetEvents, 0, 0)
+	r.entered(e)
+}
+
+// enterAndWait tells the kernel of n requests that were handed over, and waits for a completion unless one is due; it may return
+// without. The Loop's lock must not be held: others may enter meanwhile.
+func (r *ring) enterAndWait(n uint32) {
+	_, _, e := syscall.Syscall6(sysRingEnter, uintptr(r.fd), uintptr(n), 1, enterGetEvents, 0, 0)
+	r.entered(e)
+}
+
+func (r *ring) entered(e syscall.Errno) {
 	switch e {
-	case 0:
-		r.submitted += uint32(done)
-	case syscall.EINTR, syscall.EAGAIN, syscall.EBUSY:
-		// nothing was taken: the next enter does it
+	case 0, syscall.EINTR, syscall.EAGAIN, syscall.EBUSY: // what was not taken the next enter hands over
 	default:
 		panic(os.NewSyscallError("io_uring_enter", e)) // the ring is misused
 	}
