@@ -152,6 +152,14 @@ func (s *Sequences) Next(ctx context.Context, id uint64, n int) (uint64, error) 
 	}
 }
 
+// Pass is Observe that waits for nothing: false if etcd has to know of v.
+func (s *Sequences) Pass(id, v uint64) bool {
+	q := s.get(id)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.skip(v)
+}
+
 // Observe makes all values that this process hands out later greater than v, and those of other processes as well
 // except what they have reserved already. It is called with values that clients gave themselves.
 func (s *Sequences) Observe(ctx context.Context, id, v uint64) error {

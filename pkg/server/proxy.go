@@ -184,6 +184,9 @@ func (q sequences) Next(t *catalog.Table, n int) (uint64, error) {
 // Take implements session.Sequences.
 func (q sequences) Take(t *catalog.Table, n int) (uint64, bool) { return q.of.Take(t.ID, n) }
 
+// Pass implements session.Sequences.
+func (q sequences) Pass(t *catalog.Table, v uint64) bool { return q.of.Pass(t.ID, v) }
+
 // Observe implements exec.Sequence.
 func (q sequences) Observe(t *catalog.Table, v uint64) error {
 	return q.of.Observe(context.Background(), t.ID, v)

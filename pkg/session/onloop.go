@@ -116,6 +116,8 @@ type Sequences interface {
 	exec.Sequence
 	// Take is Next that waits for nothing; false if it would have to.
 	Take(t *catalog.Table, n int) (first uint64, ok bool)
+	// Pass is Observe that waits for nothing; false if it would have to.
+	Pass(t *catalog.Table, v uint64) bool
 }
 
 // sequences is that of a session on a Loop.
@@ -143,7 +145,14 @@ func (q *sequences) next(t *catalog.Table, n int) (first uint64, err error) {
 }
 
 // Observe implements exec.Sequence.
-func (q *sequences) Observe(t *catalog.Table, v uint64) (err error) {
+func (q *sequences) Observe(t *catalog.Table, v uint64) error {
+	if q.s.cfg.Sequences.Pass(t, v) {
+		return nil
+	}
+	return q.observe(t, v)
+}
+
+func (q *sequences) observe(t *catalog.Table, v uint64) (err error) {
 	q.s.conn.Task().Blocking(func() { err = q.s.cfg.Sequences.Observe(t, v) })
 	return err
 }
