@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -40,9 +41,11 @@ type options struct {
 	write    string
 	profile  string
 	only     string
+	threads  []int
 	rounds   int
 	seconds  int
 	idle     int
+	base     int
 	loops    int
 
 	cutoverCount int
@@ -61,6 +64,7 @@ func sections() []section {
 	return []section{
 		{name: "point", title: "Point selects by key", limit: 7 * time.Minute, run: (*bench).pointSelects},
 		{name: "transactions", title: "Transactions and writes", limit: 7 * time.Minute, run: (*bench).transactions},
+		{name: "statements", title: "What transactions are made of", limit: 7 * time.Minute, run: (*bench).statements},
 		{name: "commits", title: "Commits on one node group and on two, and a global unique index", limit: 3 * time.Minute, run: (*bench).commits},
 		{name: "large", title: "A large result: 100,000 rows of 200 bytes", limit: 3 * time.Minute, run: (*bench).largeResult},
 		{name: "scatter", title: "Scatter to 4 node groups: ORDER BY k LIMIT 10", limit: 3 * time.Minute, run: (*bench).scatter},
@@ -87,13 +91,22 @@ func run(ctx context.Context) error {
 	flag.StringVar(&o.write, "write", "", "the document whose tables are replaced, e.g. docs/performance.md")
 	flag.StringVar(&o.profile, "profile", "", "write a CPU profile of skarv under the sections measured to this file, for make pgo")
 	flag.StringVar(&o.only, "only", "", "only the sysbench runs whose workload, protocol and threads contain this, e.g. 'oltp_read_write text'")
+	threads := flag.String("threads", "1,16,64", "clients of point selects")
 	flag.IntVar(&o.rounds, "rounds", 5, "runs of each; with 5 or more the best and the worst are dropped")
 	flag.IntVar(&o.seconds, "seconds", 2, "length of a run")
 	flag.IntVar(&o.idle, "idle", 20_000, "idle connections to open")
-	flag.IntVar(&o.loops, "loops", 1, "mysql.loops of a second skarv beside the first, unless --against names one; 0: no second one")
+	flag.IntVar(&o.base, "base", 0, "mysql.loops of the binary measured")
+	flag.IntVar(&o.loops, "loops", 1, "mysql.loops of the skarv beside it, which is the same binary unless --against names another one; -1: none beside it")
 	flag.IntVar(&o.cutoverCount, "cutovers", 50, "moves of the section cutover")
 	flag.Parse()
 	o.sections = strings.Split(*chosen, ",")
+	for _, t := range strings.Split(*threads, ",") {
+		n, err := strconv.Atoi(t)
+		if err != nil {
+			return fmt.Errorf("--threads: %w", err)
+		}
+		o.threads = append(o.threads, n)
+	}
 	for _, s := range o.sections {
 		if !slices.Contains(names, s) {
 			return fmt.Errorf("there is no section %q; there are %s", s, all)

@@ -61,6 +61,26 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(ticks) * tick, nil
 }
 
+// contextSwitches is how often the threads of a process have given way to others, of their own accord or not; 0 for no process.
+// What threads did that have ended is not in it.
+func contextSwitches(pid int) (n float64) {
+	if pid == 0 {
+		return 0
+	}
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	for _, t := range tasks {
+		b, err := os.ReadFile(t)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, m := range regexp.MustCompile(`voluntary_ctxt_switches:\s+(\d+)`).FindAllStringSubmatch(string(b), -1) {
+			v, _ := strconv.ParseFloat(m[1], 64)
+			n += v
+		}
+	}
+	return n
+}
+
 // memory is a figure of /proc/PID/status in bytes: VmRSS, or VmHWM for the highest since resetPeak.
 func memory(pid int, field string) (int64, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

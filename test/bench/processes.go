@@ -77,17 +77,17 @@ func (b *bench) start(ctx context.Context) error {
 	if b.haproxy.addr, b.haproxy.pid, err = b.startHaproxy(ctx, server.Addr); err != nil {
 		return err
 	}
-	if b.skarv, err = b.startServe(ctx, b.options.skarv, "skarv", 0, b.one); err != nil {
+	if b.skarv, err = b.startServe(ctx, b.options.skarv, "skarv", b.base, b.one); err != nil {
 		return err
 	}
 	switch {
 	case b.options.against != "":
-		t, err := b.startServe(ctx, b.options.against, "against", 0, b.one)
+		t, err := b.startServe(ctx, b.options.against, "against", b.loops, b.one)
 		if err != nil {
 			return err
 		}
 		b.against = &t
-	case b.loops > 0:
+	case b.loops >= 0 && b.loops != b.base:
 		t, err := b.startServe(ctx, b.options.skarv, "loops", b.loops, b.one)
 		if err != nil {
 			return err

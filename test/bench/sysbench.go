@@ -16,6 +16,17 @@ type oltp struct {
 	workload string
 	prepared bool
 	threads  int
+	// kind, not empty, is what options make of the workload.
+	kind    string
+	options []string
+}
+
+// name is what the reader is told.
+func (w oltp) name() string {
+	if w.kind != "" {
+		return w.kind
+	}
+	return w.workload
 }
 
 func (w oltp) protocol() string {
@@ -25,12 +36,14 @@ func (w oltp) protocol() string {
 	return "text"
 }
 
-func (w oltp) String() string { return fmt.Sprintf("%s %s %d", w.workload, w.protocol(), w.threads) }
+func (w oltp) String() string { return fmt.Sprintf("%s %s %d", w.name(), w.protocol(), w.threads) }
 
 // sample is one run.
 type sample struct {
 	qps float64
-	cpu float64 // of the proxy, microseconds a query
+	// of the proxy, a query
+	cpu      float64 // microseconds
+	switches float64 // from one thread to another
 }
 
 // prepareSysbench makes the tables, once a run.
@@ -62,8 +75,9 @@ func (b *bench) sysbench(ctx context.Context, t target, w oltp, verb string) (st
 	args := []string{
 		w.workload, "--db-driver=mysql", "--mysql-host=" + host, "--mysql-port=" + port, "--mysql-user=" + t.user, "--mysql-password=" + t.password,
 		"--mysql-db=" + t.db, "--mysql-ssl=off", "--tables=1", fmt.Sprintf("--table-size=%d", tableRows), "--rand-type=uniform",
-		fmt.Sprintf("--threads=%d", w.threads), "--db-ps-mode=" + mode, fmt.Sprintf("--time=%d", b.seconds), "--mysql-ignore-errors=1213,1205,1020", verb,
+		fmt.Sprintf("--threads=%d", w.threads), "--db-ps-mode=" + mode, fmt.Sprintf("--time=%d", b.seconds), "--mysql-ignore-errors=1213,1205,1020",
 	}
+	args = append(append(args, w.options...), verb)
 	out, err := exec.CommandContext(ctx, "sysbench", args...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("sysbench %s: %w\n%s", strings.Join(args, " "), err, out)
@@ -77,10 +91,12 @@ func (b *bench) sample(ctx context.Context, t target, w oltp) (s sample, err err
 	if err != nil {
 		return s, err
 	}
+	switches := contextSwitches(t.pid)
 	out, err := b.sysbench(ctx, t, w, "run")
 	if err != nil {
 		return s, err
 	}
+	switches = contextSwitches(t.pid) - switches
 	after, err := cpuTime(t.pid)
 	if err != nil {
 		return s, err
@@ -89,7 +105,7 @@ func (b *bench) sample(ctx context.Context, t target, w oltp) (s sample, err err
 	if queries == 0 || seconds == 0 {
 		return s, fmt.Errorf("sysbench %s reported no queries:\n%s", w.workload, out)
 	}
-	return sample{qps: queries / seconds, cpu: float64((after - before).Microseconds()) / queries}, nil
+	return sample{qps: queries / seconds, cpu: float64((after - before).Microseconds()) / queries, switches: switches / queries}, nil
 }
 
 // figures are the medians of one workload through one target.
@@ -101,14 +117,14 @@ type figures struct {
 // compare measures w through all targets in turn and adds their rows to the table.
 func (b *bench) compare(ctx context.Context, w oltp) (map[string]figures, error) {
 	targets := b.targets()
-	qps, cpu := make([][]float64, len(targets)), make([][]float64, len(targets))
+	qps, cpu, switches := make([][]float64, len(targets)), make([][]float64, len(targets)), make([][]float64, len(targets))
 	for range b.rounds {
 		for i, t := range targets {
 			s, err := b.sample(ctx, t, w)
 			if err != nil {
 				return nil, err
 			}
-			qps[i], cpu[i] = append(qps[i], s.qps), append(cpu[i], s.cpu)
+			qps[i], cpu[i], switches[i] = append(qps[i], s.qps), append(cpu[i], s.cpu), append(switches[i], s.switches)
 		}
 	}
 	out := map[string]figures{}
@@ -118,18 +134,18 @@ func (b *bench) compare(ctx context.Context, w oltp) (map[string]figures, error)
 		f.latency = float64(w.threads) * 1e6 / f.qps
 		f.ratio = f.cpu / relay
 		out[t.name] = f
-		used, ratio := "", ""
+		used, ratio, switched := "", "", ""
 		if t.pid != 0 {
-			used, ratio = fmt.Sprintf("%.1f", f.cpu), fmt.Sprintf("%.2f", f.ratio)
+			used, ratio, switched = fmt.Sprintf("%.1f", f.cpu), fmt.Sprintf("%.2f", f.ratio), fmt.Sprintf("%.2f", median(switches[i]))
 		}
-		b.report.row(w.workload, w.protocol(), fmt.Sprint(w.threads), t.name, fmt.Sprintf("%.0f", f.qps),
-			fmt.Sprintf("%.0f", f.latency), used, ratio)
+		b.report.row(w.name(), w.protocol(), fmt.Sprint(w.threads), t.name, fmt.Sprintf("%.0f", f.qps),
+			fmt.Sprintf("%.0f", f.latency), used, ratio, switched)
 	}
 	return out, nil
 }
 
 func (b *bench) oltpHead() {
-	b.report.head("workload", "protocol", "threads", "through", "queries/s", "latency us", "proxy CPU us/query", "ratio to haproxy")
+	b.report.head("workload", "protocol", "threads", "through", "queries/s", "latency us", "proxy CPU us/query", "ratio to haproxy", "switches/query")
 }
 
 // pointSelects is the way of one statement that belongs to one node group, at rest and under load.
@@ -139,9 +155,9 @@ func (b *bench) pointSelects(ctx context.Context) error {
 	}
 	b.oltpHead()
 	defer b.report.end()
-	for _, threads := range []int{1, 16, 64} {
+	for _, threads := range b.threads {
 		for _, prepared := range []bool{false, true} {
-			w := oltp{"oltp_point_select", prepared, threads}
+			w := oltp{workload: "oltp_point_select", prepared: prepared, threads: threads}
 			if !strings.Contains(w.String(), b.only) {
 				continue
 			}
@@ -170,8 +186,9 @@ func (b *bench) transactions(ctx context.Context) error {
 	b.oltpHead()
 	defer b.report.end()
 	for _, w := range []oltp{
-		{"oltp_read_write", false, 16}, {"oltp_read_write", true, 16},
-		{"oltp_update_index", false, 16}, {"oltp_update_non_index", false, 16}, {"oltp_insert", false, 16}, {"oltp_delete", false, 16},
+		{workload: "oltp_read_write", threads: 16}, {workload: "oltp_read_write", prepared: true, threads: 16},
+		{workload: "oltp_update_index", threads: 16}, {workload: "oltp_update_non_index", threads: 16},
+		{workload: "oltp_insert", threads: 16}, {workload: "oltp_delete", threads: 16},
 	} {
 		if !strings.Contains(w.String(), b.only) {
 			continue
@@ -185,6 +202,44 @@ func (b *bench) transactions(ctx context.Context) error {
 			target = "at most 1.2 x haproxy's"
 		}
 		b.report.goal(fmt.Sprintf("CPU per query, %s, %s, %d threads", w.workload, w.protocol(), w.threads), target, "%s", b.ratios(f))
+	}
+	return nil
+}
+
+// kinds are the statements that oltp_read_write is made of.
+func kinds() (list []oltp) {
+	for _, k := range []string{"simple", "sum", "order", "distinct"} {
+		options := []string{"--skip-trx=on", "--point-selects=0"}
+		for _, other := range []string{"simple", "sum", "order", "distinct"} {
+			n := 0
+			if other == k {
+				n = 1
+			}
+			options = append(options, fmt.Sprintf("--%s-ranges=%d", other, n))
+		}
+		list = append(list, oltp{workload: "oltp_read_only", threads: 16, kind: k + " range", options: options})
+	}
+	return append(list,
+		oltp{workload: "oltp_read_only", threads: 16, kind: "BEGIN, point select, COMMIT", options: []string{"--point-selects=1", "--range-selects=off"}},
+		oltp{workload: "oltp_write_only", threads: 16, kind: "BEGIN, update, COMMIT",
+			options: []string{"--index-updates=0", "--non-index-updates=1", "--delete-inserts=0"}},
+		oltp{workload: "oltp_write_only", threads: 16, kind: "BEGIN, delete, insert, COMMIT",
+			options: []string{"--index-updates=0", "--non-index-updates=0", "--delete-inserts=1"}})
+}
+
+// statements is the parts of oltp_read_write one by one.
+func (b *bench) statements(ctx context.Context) error {
+	if err := b.prepareSysbench(ctx); err != nil {
+		return err
+	}
+	b.oltpHead()
+	defer b.report.end()
+	for _, w := range kinds() {
+		if strings.Contains(w.String(), b.only) {
+			if _, err := b.compare(ctx, w); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
