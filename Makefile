@@ -101,7 +101,8 @@ bench-overload: build ## measure overload, and one node group that is ten times 
 	go run ./test/overload --write docs/performance.md $(ARGS)
 
 .PHONY: scaling
-scaling: ## compute docs/scaling.md from what was measured; ARGS=--measure measures first, in about four minutes
+scaling: build ## compute docs/scaling.md from what was measured; ARGS=--measure measures first, in about four minutes
+	@scripts/test-deps.sh
 	go run ./test/scaling $(ARGS)
 
 pgo: build ## take a profile of the statements' way, and make it the one that skarv is built with

@@ -12,13 +12,13 @@ import (
 
 // point is a point select of a row of group g.
 func (b *bench) point(r *rand.Rand, g int) statement {
-	keys := b.keys[g]
+	keys := b.cluster.Keys[g]
 	return statement{fmt.Sprintf("SELECT v FROM t WHERE id = %d", keys[r.IntN(len(keys))]), g}
 }
 
 // heavy is one that keeps a processor of the server busy for a millisecond or two.
 func (b *bench) heavy(r *rand.Rand, g int) statement {
-	keys := b.keys[g]
+	keys := b.cluster.Keys[g]
 	return statement{fmt.Sprintf("SELECT BENCHMARK(2500, MD5(v)) FROM t WHERE id = %d", keys[r.IntN(len(keys))]), g}
 }
 
@@ -31,11 +31,11 @@ func (b *bench) three(ctx context.Context) error {
 		"relay, statements that keep a processor busy, and the processors of this machine shared by server, proxy and clients. "+
 		"*Without limit* is the same binary with `fixed_limit: true`, `acquire_timeout: 1m` and no bound of the queue.",
 		sessions, deadline, workers, service, capacity)
-	b.slow(service)
+	b.cluster.Slow(service)
 	if err := b.overload(ctx, "statements that wait in a relay", capacity, b.point); err != nil {
 		return err
 	}
-	b.slow(0)
+	b.cluster.Slow(0)
 	busy, err := b.calibrate(ctx)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (b *bench) slowGroup(ctx context.Context) error {
 	defer b.emit("\n")
 	for _, p := range []struct{ name, addr string }{{"default", b.adapts}, {"without limit", b.fixed}} {
 		for _, scatter := range []bool{false, true} {
-			b.slow(service)
+			b.cluster.Slow(service)
 			c, err := connect(ctx, p.addr)
 			if err != nil {
 				return err
@@ -127,7 +127,7 @@ func (b *bench) slowGroup(ctx context.Context) error {
 			}
 			rate := share * capacity * groups
 			before := c.offer(ctx, rate, b.length, next)
-			b.relays[0].SetService(10 * service)
+			b.cluster.Relays[0].SetService(10 * service)
 			c.offer(ctx, rate, 4*time.Second, next)
 			after := c.offer(ctx, rate, b.length, next)
 			sum := func(out []outcome) (n int) {

@@ -2,31 +2,22 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
-	_ "github.com/go-sql-driver/mysql"
 	"golang.org/x/sync/errgroup"
 
-	"skarv/pkg/datanode"
-	"skarv/pkg/dev"
 	"skarv/pkg/mysqlconn"
-	"skarv/pkg/topology"
-	"skarv/test/cluster"
+	"skarv/test/slowcluster"
 	"skarv/test/slowrelay"
 )
 
@@ -61,14 +52,10 @@ func measuredMixes() []mix {
 	return []mix{{name: "points"}, {name: "scatter", Scatter: 0.05}, {name: "copies", Copies: 0.05}}
 }
 
-// lab is a cluster with relays before its servers, and a proxy in a process of its own.
+// lab is a cluster with relays before its servers, and a proxy of it.
 type lab struct {
-	dir     string
-	cluster *cluster.Cluster
-	relays  []*slowrelay.Relay
-	proxy   *exec.Cmd
-	addr    string
-	keys    [][]int // of each group
+	*slowcluster.Cluster
+	proxy slowcluster.Proxy
 }
 
 func measure(ctx context.Context, skarv string, length time.Duration) (measured, error) {
@@ -86,7 +73,7 @@ func (m *measured) at(ctx context.Context, skarv string, n int, length time.Dura
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, l.close()) }()
+	defer func() { err = errors.Join(err, l.Close()) }()
 	if err := m.services(ctx, l, length); err != nil {
 		return err
 	}
@@ -100,7 +87,7 @@ func (m *measured) at(ctx context.Context, skarv string, n int, length time.Dura
 			return err
 		}
 		r.Overhead = 1000 / idle
-		l.slow(relayService)
+		l.Slow(relayService)
 		if r.Peak, err = l.closed(ctx, 32*n, length, mix); err != nil {
 			return err
 		}
@@ -109,7 +96,7 @@ func (m *measured) at(ctx context.Context, skarv string, n int, length time.Dura
 		if r.One, r.All, err = l.open(ctx, r.Offered, 2*length, mix); err != nil {
 			return err
 		}
-		l.slow(0)
+		l.Slow(0)
 		fmt.Printf("%+v\n", r)
 		m.Runs = append(m.Runs, r)
 	}
@@ -118,7 +105,7 @@ func (m *measured) at(ctx context.Context, skarv string, n int, length time.Dura
 
 // services measures the work of statements, in processor time of the processes.
 func (m *measured) services(ctx context.Context, l *lab, length time.Duration) error {
-	n := len(l.keys)
+	n := len(l.Keys)
 	cost := func(op func(*rand.Rand) []string) (servers, proxy float64, err error) {
 		s0, p0 := l.cpu()
 		perSecond, err := l.loop(ctx, 4, length, op)
@@ -133,12 +120,12 @@ func (m *measured) services(ctx context.Context, l *lab, length time.Duration) e
 			return err
 		}
 		m.Service.Write, _, err = cost(func(r *rand.Rand) []string {
-			return transfer(l.keys[0][r.IntN(len(l.keys[0]))], l.keys[0][r.IntN(len(l.keys[0]))])
+			return transfer(l.Keys[0][r.IntN(len(l.Keys[0]))], l.Keys[0][r.IntN(len(l.Keys[0]))])
 		})
 	case 2:
 		var both, proxy float64
 		both, proxy, err = cost(func(r *rand.Rand) []string {
-			return transfer(l.keys[0][r.IntN(len(l.keys[0]))], l.keys[1][r.IntN(len(l.keys[1]))])
+			return transfer(l.Keys[0][r.IntN(len(l.Keys[0]))], l.Keys[1][r.IntN(len(l.Keys[1]))])
 		})
 		m.Service.CrossPart, m.Service.Commit = both/2, proxy
 	case 4:
@@ -209,7 +196,7 @@ func (l *lab) loop(ctx context.Context, sessions int, length time.Duration, op f
 
 // open sends statements at random times, and returns the mean latency, in milliseconds, of those of one group and of all.
 func (l *lab) open(ctx context.Context, perSecond float64, length time.Duration, m mix) (one, all float64, err error) {
-	conns, err := l.connect(ctx, 100*len(l.keys))
+	conns, err := l.connect(ctx, 100*len(l.Keys))
 	if err != nil {
 		return 0, 0, err
 	}
@@ -262,7 +249,7 @@ func execute(c *mysqlconn.Conn, op []string) error {
 
 func (l *lab) connect(ctx context.Context, n int) (conns []*mysqlconn.Conn, err error) {
 	for range n {
-		c, err := mysqlconn.Dial(ctx, mysqlconn.Config{Addr: l.addr, User: "root", DB: "s"})
+		c, err := mysqlconn.Dial(ctx, mysqlconn.Config{Addr: l.proxy.Addr, User: "root", DB: "s"})
 		if err != nil {
 			return nil, err
 		}
@@ -273,10 +260,10 @@ func (l *lab) connect(ctx context.Context, n int) (conns []*mysqlconn.Conn, err 
 
 // cpu is the processor time, in seconds, of the servers and of the proxy.
 func (l *lab) cpu() (servers, proxy float64) {
-	for g := range l.keys {
-		servers += processTime(l.cluster.Node(g + 1).Status().Pid)
+	for g := range l.Keys {
+		servers += processTime(l.Node(g + 1).Status().Pid)
 	}
-	return servers, processTime(l.proxy.Process.Pid)
+	return servers, processTime(l.proxy.Pid)
 }
 
 // processTime is user and system time from /proc, which counts in hundredths of a second.
@@ -292,44 +279,7 @@ func processTime(pid int) float64 {
 	return float64(user+system) / 100
 }
 
-func (l *lab) slow(d time.Duration) {
-	for _, r := range l.relays {
-		r.SetService(d)
-	}
-}
-
 func openLab(ctx context.Context, skarv string, n int) (l *lab, err error) {
-	l = &lab{keys: make([][]int, n)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, l.close())
-		}
-	}()
-	if l.dir, err = os.MkdirTemp("", "skarv-scaling-"); err != nil {
-		return l, err
-	}
-	l.cluster, err = cluster.Open(dev.Config{
-		NodeGroups: n, Engine: datanode.MariaDB, DataDir: filepath.Join(l.dir, "dev"), Version: "scaling", TCPBackends: true,
-		MySQLAddr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", AdminAddr: "127.0.0.1:0", Variables: map[string]string{"max_connections": "600"},
-	})
-	if err != nil {
-		return l, err
-	}
-	if err := l.fill(ctx); err != nil {
-		return l, err
-	}
-	if err := l.interpose(ctx); err != nil {
-		return l, err
-	}
-	return l, l.serve(ctx, skarv)
-}
-
-func (l *lab) fill(ctx context.Context) error {
-	db, err := sql.Open("mysql", l.cluster.DSN(""))
-	if err != nil {
-		return err
-	}
-	defer db.Close()
 	statements := []string{
 		"CREATE DATABASE s", "CREATE TABLE s.t (id INT PRIMARY KEY, v VARCHAR(40), KEY (v))", "CREATE TABLE s.u (id INT PRIMARY KEY, n INT)",
 		"CREATE TABLE s.r (id INT PRIMARY KEY, n INT) COMMENT 'skarv:reference'",
@@ -344,129 +294,18 @@ func (l *lab) fill(ctx context.Context) error {
 			statements = append(statements, "INSERT INTO s.r VALUES "+strings.Join(u, ","))
 		}
 	}
-	for _, q := range statements {
-		if _, err := db.ExecContext(ctx, q); err != nil {
-			return fmt.Errorf("%.60s: %w", q, err)
-		}
-	}
-	for g := range l.keys {
-		if err := l.readKeys(ctx, g); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (l *lab) readKeys(ctx context.Context, g int) error {
-	db, err := sql.Open("mysql", l.cluster.NodeGroup(g+1, "s"))
+	l = &lab{}
+	l.Cluster, err = slowcluster.Open(ctx, slowcluster.Config{
+		NodeGroups: n, Skarv: skarv, Relay: slowrelay.Config{Workers: relayWorkers, Exponential: true, Marks: []string{"FROM t WHERE", "UPDATE r SET"}},
+		MaxConnections: 600, Statements: statements, Database: "s", Table: "u",
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer db.Close()
-	rows, err := db.QueryContext(ctx, "SELECT id FROM u")
-	if err != nil {
-		return err
+	if l.proxy, err = l.Serve(ctx, "backend: {acquire_timeout: 1m}\n"); err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		l.keys[g] = append(l.keys[g], id)
-	}
-	return rows.Err()
-}
-
-// interpose puts a relay before every server.
-func (l *lab) interpose(ctx context.Context) error {
-	store, err := topology.Open(topology.Config{Endpoints: []string{l.cluster.Info().Etcd}})
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	snap, err := store.Load(ctx)
-	if err != nil {
-		return err
-	}
-	for _, group := range snap.Groups {
-		r, err := slowrelay.New(slowrelay.Config{
-			To: group.Primary.Addr, Workers: relayWorkers, Exponential: true, Marks: []string{"FROM t WHERE", "UPDATE r SET"},
-		})
-		if err != nil {
-			return err
-		}
-		l.relays = append(l.relays, r)
-		changed, revision, err := store.Group(ctx, group.ID)
-		if err != nil {
-			return err
-		}
-		changed.Primary.Addr = r.Addr()
-		if _, err := store.Change(nil).PutGroup(changed, revision).Commit(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// serve starts the proxy that is measured.
-func (l *lab) serve(ctx context.Context, skarv string) error {
-	var listeners [3]net.Listener
-	for i := range listeners {
-		var err error
-		if listeners[i], err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-			return err
-		}
-	}
-	for _, free := range listeners {
-		_ = free.Close()
-	}
-	l.addr = listeners[0].Addr().String()
-	config := fmt.Sprintf("roles: [proxy]\nmysql: {addr: %q}\nhttp: {addr: %q}\nadmin: {addr: %q}\netcd: {endpoints: [%q]}\nbackend: {acquire_timeout: 1m}\n",
-		l.addr, listeners[1].Addr(), listeners[2].Addr(), l.cluster.Info().Etcd)
-	file := filepath.Join(l.dir, "skarv.yaml")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		return err
-	}
-	log, err := os.Create(filepath.Join(l.dir, "skarv.log"))
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	cmd := exec.Command(skarv, "serve", "--config", file)
-	cmd.Stderr, cmd.SysProcAttr = log, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	l.proxy = cmd
-	for deadline := time.Now().Add(time.Minute); ; {
-		conns, err := l.connect(ctx, 1)
-		if err == nil {
-			return conns[0].Close()
-		}
-		if time.Now().After(deadline) || ctx.Err() != nil {
-			text, _ := os.ReadFile(log.Name())
-			return fmt.Errorf("skarv serve: %w\n%s", err, text)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-func (l *lab) close() (err error) {
-	if l.proxy != nil {
-		_ = l.proxy.Process.Signal(syscall.SIGTERM)
-		_ = l.proxy.Wait()
-	}
-	for _, r := range l.relays {
-		r.Close()
-	}
-	if l.cluster != nil {
-		err = l.cluster.Stop()
-	}
-	if l.dir != "" {
-		_ = os.RemoveAll(l.dir)
-	}
-	return err
+	return l, nil
 }
 
 func readMeasured(path string) (m measured, err error) {
