@@ -18,6 +18,8 @@ type Choice struct {
 	Broadcasts []*Broadcast
 	// First, not nil, is a workspace that may do with the first rows of a table.
 	First *Workspace
+	// Queries, not nil, is a workspace some copies of which are the rows of queries of the statement.
+	Queries *Workspace
 	// Workspace is the way that is always there.
 	Workspace *Workspace
 	// Floats: a table of the query has FLOAT columns, whose values are cut when a server writes them as text.
@@ -44,17 +46,20 @@ func (n *Choice) print(w *strings.Builder, depth int) {
 		indent(w, depth)
 		w.WriteString("or\n")
 	}
-	if n.First != nil {
-		if len(n.Broadcasts) > 0 {
+	begun := len(n.Broadcasts) > 0
+	for _, workspace := range []*Workspace{n.Queries, n.First} {
+		if workspace == nil {
+			continue
+		}
+		if begun {
 			indent(w, depth)
 		}
-		n.First.print(w, depth)
+		begun = true
+		workspace.print(w, depth)
 		indent(w, depth)
 		w.WriteString("or\n")
-		indent(w, depth)
-	} else {
-		indent(w, depth)
 	}
+	indent(w, depth)
 	n.Workspace.print(w, depth)
 }
 
@@ -83,8 +88,10 @@ func jsonOfChoice(n *Choice) *jsonNode {
 	for _, b := range n.Broadcasts {
 		j.Inputs = append(j.Inputs, jsonOfBroadcast(b))
 	}
-	if n.First != nil {
-		j.Inputs = append(j.Inputs, jsonOfWorkspace(n.First))
+	for _, w := range []*Workspace{n.Queries, n.First} {
+		if w != nil {
+			j.Inputs = append(j.Inputs, jsonOfWorkspace(w))
+		}
 	}
 	j.Inputs = append(j.Inputs, jsonOfWorkspace(n.Workspace))
 	return j

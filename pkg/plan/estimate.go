@@ -39,6 +39,8 @@ type Way struct {
 	Cost float64
 	// First is how many rows of its first copy a workspace with First should begin with.
 	First uint64
+	// Queries: Node is the workspace with the rows of queries.
+	Queries bool
 }
 
 // Ways are the ways of n, the workspace that can do everything last. known is false where a table's size is not known.
@@ -48,6 +50,11 @@ func (n *Choice) Ways(c *Circumstances) (ways []Way, known bool) {
 		rows, ok := c.copied(b.Copies, 0)
 		known = known && ok
 		ways = append(ways, Way{Node: b, Rows: rows, Cost: (rows + tableCost*float64(len(b.Copies))) * float64(c.Groups)})
+	}
+	if w := n.Queries; w != nil {
+		rows, ok := c.copied(w.Copies, 0)
+		known = known && ok
+		ways = append(ways, Way{Node: w, Rows: rows, Cost: rows + tableCost*float64(len(w.Copies)), Queries: true})
 	}
 	if w := n.First; w != nil && c.Limit < maxFirst {
 		first := w.probe(c)
@@ -80,7 +87,7 @@ func (n *Workspace) probe(c *Circumstances) uint64 {
 	rows := 2*c.Limit + 100
 	for i := 1; i < len(n.Copies); i++ {
 		t := &n.Copies[i]
-		if t.View != nil || len(t.Joins) == 0 {
+		if t.Computed() || len(t.Joins) == 0 {
 			continue
 		}
 		all, _ := c.Size(t.Table)
@@ -94,6 +101,8 @@ func (w Way) String() string {
 	name := "workspace"
 	if b, ok := w.Node.(*Broadcast); ok {
 		name = "broadcast " + b.Names()
+	} else if w.Queries {
+		name = "workspace of queries"
 	} else if w.First > 0 {
 		name = fmt.Sprintf("workspace of the first %d rows", w.First)
 	}
@@ -128,6 +137,12 @@ func (c *Circumstances) copied(copies []Copy, first float64) (total float64, kno
 			total += n
 			continue
 		}
+		if q := t.Query; q != nil {
+			all, ok := c.Size(q.Of)
+			rows[i], known = max(1, all*q.Share), known && ok
+			total += rows[i]
+			continue
+		}
 		all, ok := c.Size(t.Table)
 		known = known && ok
 		n := max(1, all*c.share(t))
@@ -140,8 +155,10 @@ func (c *Circumstances) copied(copies []Copy, first float64) (total float64, kno
 			}
 			// A value has all/distinct rows; as many as rows of the other table meet one of its values, if that is not known.
 			each := c.Distinct(t.Table, j.Column)
-			if each == 0 {
-				each, _ = c.Size(copies[j.From].Table)
+			if from := &copies[j.From]; each == 0 && from.Query == nil {
+				each, _ = c.Size(from.Table)
+			} else if each == 0 {
+				each = all * equalShare
 			}
 			n = min(n, rows[j.From]*max(1, all/max(1, each)))
 		}

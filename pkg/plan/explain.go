@@ -73,8 +73,11 @@ func Fragments(n Node) (list []*Fragment) {
 }
 
 func (c *Copy) fragments() []*Fragment {
-	if c.View != nil {
+	switch {
+	case c.View != nil:
 		return Fragments(c.View)
+	case c.Query != nil:
+		return Fragments(c.Query.Root)
 	}
 	return []*Fragment{c.Input}
 }

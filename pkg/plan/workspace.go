@@ -54,9 +54,14 @@ type Copy struct {
 	// View has the tables a view's SELECT reads; Text is that SELECT. The tables are dropped once the view's rows are there.
 	View *Workspace
 	Text string
+	// Query, not nil: the rows are those of a query of the statement. Table is made up and has nothing but a name.
+	Query *Query
 	// Written, not nil: the statement changes the copy.
 	Written *Written
 }
+
+// Computed reports whether the rows are not those of a table of the catalog: the table Table does not exist.
+func (c *Copy) Computed() bool { return c.View != nil || c.Query != nil }
 
 // Join says that Column must equal column Source of the copy at position From, which is made before, for a row to matter.
 type Join struct {
@@ -216,6 +221,10 @@ func (c *Copy) print(w *strings.Builder, what string, first *FirstRows, depth in
 		c.View.print(w, depth)
 		return
 	}
+	if c.Query != nil {
+		c.Query.print(w, depth+1)
+		return
+	}
 	if c.Written != nil {
 		w.WriteString(", written")
 		c.Written.print(w, c.Table)
@@ -271,9 +280,12 @@ func jsonOfWorkspace(n *Workspace) *jsonNode {
 
 func (c *Copy) json(step string) *jsonNode {
 	j := &jsonNode{Step: step, Write: c.Written != nil, Tables: []string{c.Table.Database + "." + c.Table.Name}}
-	if c.View != nil {
+	switch {
+	case c.View != nil:
 		j.Input, j.SQL = jsonOfWorkspace(c.View), c.Text
-	} else {
+	case c.Query != nil:
+		j.Input, j.SQL = jsonOf(c.Query.Root), c.Query.Text.String()
+	default:
 		j.Input = jsonOf(c.Input)
 	}
 	return j

@@ -30,6 +30,8 @@ type analysis struct {
 	// queries are the scopes of the subqueries in expressions. unseen: some subqueries have none.
 	queries map[*sqlparser.Subquery]*query
 	unseen  bool
+	// written are the queries of the statement's own text, those inside others before these.
+	written []*query
 	assigns bool // a user variable is assigned within an expression
 	// tested are the subqueries of EXISTS.
 	tested map[*sqlparser.Subquery]bool
@@ -93,6 +95,16 @@ func (a *analysis) query(stmt sqlparser.TableStatement, parent *block, db string
 	defer func() { a.depth-- }()
 	saved := len(a.ctes)
 	defer func() { a.ctes = a.ctes[:saved] }()
+	q, err := a.queryOf(stmt, parent, db)
+	if err == nil && a.inView == 0 {
+		q.stmt = stmt
+		a.written = append(a.written, q)
+	}
+	return q, err
+}
+
+// queryOf is query by the kind of stmt.
+func (a *analysis) queryOf(stmt sqlparser.TableStatement, parent *block, db string) (*query, error) {
 	switch s := stmt.(type) {
 	case *sqlparser.Select:
 		a.with(s.With, parent)

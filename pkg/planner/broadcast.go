@@ -18,6 +18,14 @@ are hang together by their distribution keys. It must not fire for tables that a
 through temporary tables there), on MySQL for tables that are read twice (a temporary table cannot be), nor where the
 statement assigns variables, counts found rows or locks. A FLOAT is written as text with six digits: a client
 that asks for binary rows gets another way.`, broadcast},
+		{"PushQueries", `A derived table, a common table expression or a subquery that looks at nothing outside of itself is a statement of
+its own: what the rules for SELECT find for it is a scatter and merge whose rows are its rows. So these rows are copied, in
+place of the tables it reads, and where its text stood the copy is read. Servers store the rows of such queries, too, as
+the types of their columns say, so that a copy is no less exact; that is true of queries that group, drop or limit
+rows, but others are merged into the statement around them, where expressions may have more digits than their type: it must not fire for those.
+It must not fire either for what reads the clock, chance, variables or common table expressions, for columns whose values the result of
+a query does not show whole (FLOAT, TIMESTAMP, BIT, ENUM, SET), for columns without a name of their own, nor on MySQL for a common
+table expression that is read twice.`, pushQueries},
 		{"FirstRows", `Every row of the result comes from exactly one row of a table T that no outer join makes up, nothing groups
 or drops rows, the sort order is that of columns of T (others may follow its primary key), and there is a LIMIT. The result of a query over the first k
 rows of T, in that order, is the beginning of the result over all: any row from elsewhere sorts behind them, or equal to
@@ -39,7 +47,7 @@ func (b *build) ways() error {
 	if err := run(b, waysRules()); err != nil {
 		return err
 	}
-	if len(b.choice.Broadcasts) > 0 || b.choice.First != nil {
+	if len(b.choice.Broadcasts) > 0 || b.choice.First != nil || b.choice.Queries != nil {
 		b.plan.Root = b.choice
 	}
 	return nil

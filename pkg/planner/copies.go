@@ -70,7 +70,7 @@ func (w *worker) references(t *catalog.Table) (refs []*instance, ok bool) {
 		return nil, false
 	}
 	for _, in := range a.insts {
-		if in.table == t && !in.inView {
+		if in.table == t && !in.inView && !w.b.inPushed(in) {
 			refs = append(refs, in)
 		}
 	}

@@ -165,7 +165,7 @@ func keyed(w *plan.Workspace) (unique int, ok bool) {
 		return 0, false
 	}
 	for _, c := range w.Copies[1:] {
-		if c.View != nil || len(c.Joins) == 0 {
+		if c.Computed() || len(c.Joins) == 0 {
 			return 0, false
 		}
 		if slices.ContainsFunc(c.Joins, func(j plan.Join) bool { return equalTo(c.Table, j.Column) == 0 }) {

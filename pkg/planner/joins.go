@@ -39,10 +39,10 @@ func copyJoins(b *build) (fired bool, err error) {
 			links[c.table] = w.links(c.table)
 		}
 	}
-	var order []*wanted // views, which are not wanted, stay where they are, in front
+	var order []*wanted // views and queries, which are not wanted, go in front
 	var list []plan.Copy
 	for i := range *copies {
-		if (*copies)[i].View != nil {
+		if (*copies)[i].Computed() {
 			list = append(list, (*copies)[i])
 		}
 	}
@@ -57,6 +57,13 @@ func copyJoins(b *build) (fired bool, err error) {
 		}
 		c := rest[at]
 		rest = slices.Delete(rest, at, at+1)
+		for _, l := range w.queryLinks(c.table) {
+			from := slices.IndexFunc(list, func(x plan.Copy) bool { return x.Query != nil && x.Query == l.query })
+			if from >= 0 && len(c.joins) < maxJoins {
+				c.joins = append(c.joins, plan.Join{From: from, Source: l.source, Column: l.column})
+				fired = true
+			}
+		}
 		for _, l := range links[c.table] {
 			from := slices.IndexFunc(order, func(o *wanted) bool { return o.table == l.from })
 			if from < 0 || len(c.joins) == maxJoins ||

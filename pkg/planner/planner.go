@@ -81,6 +81,10 @@ type build struct {
 	first     *first // while a workspace is planned that may do with the first rows of a table
 	// everywhere are tables that are taken for reference tables: see the rule Broadcast.
 	everywhere map[*catalog.Table]*catalog.Table
+	// pushed are the queries of the statement whose rows are copied, while a workspace with them is planned.
+	pushed []*pushed
+	// inside: the statement is a query inside another one.
+	inside bool
 	// generated are the tables of numbers that the statement names, by database and name.
 	generated map[[2]string]*catalog.Table
 }

@@ -39,6 +39,7 @@ type query struct {
 	// columns are those of the result; nothing is known of them unless known.
 	columns []outColumn
 	known   bool
+	stmt    sqlparser.TableStatement // nil for what a view holds
 }
 
 // outColumn is one column of a query's result: its name and, if it is a plain column of a base table, which.

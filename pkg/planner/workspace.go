@@ -115,9 +115,15 @@ func copyTables(b *build) (bool, error) {
 			names = append(names, t)
 		}
 	}
+	if b.pushed != nil {
+		if refs, names = b.outsidePushed(refs, names); names == nil {
+			return false, nil
+		}
+	}
 	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, named: names, locks: locks}
 	tables := names
 	switch {
+	case b.pushed != nil: // the scanner is sure
 	case b.query != nil:
 		if b.a.inPlace || b.a.system || b.a.virtual {
 			return false, nil
@@ -137,7 +143,7 @@ func copyTables(b *build) (bool, error) {
 	case !sure || !b.plainCalls() || b.a != nil:
 		return false, nil
 	}
-	if len(tables) == 0 {
+	if len(tables) == 0 && b.pushed == nil {
 		return false, nil
 	}
 	p := &plan.Workspace{}
@@ -152,6 +158,9 @@ func copyTables(b *build) (bool, error) {
 	}
 	if w.unfold != nil {
 		p.Text, p.Renames = w.unfold.text(p.Renames), nil
+	}
+	if b.pushed != nil && !w.pushed(p, refs) {
+		return false, nil
 	}
 	b.ws, w.plan = w, p
 	return true, nil

@@ -13,6 +13,7 @@ import (
 // joinsVariable says how queries are run whose tables do not lie together. "auto", the default: as is expected to be
 // cheapest, by the sizes of the tables. "workspace": over copies in one place. "broadcast": by bringing all but one table
 // to where that one is, if there is such a way. "first": over the first rows of a table, if the query has a LIMIT.
+// "queries": with the rows of derived tables and the like instead of their tables, where that can be.
 const joinsVariable = "skarv_joins"
 
 // joins is the value of joinsVariable.
@@ -23,11 +24,12 @@ const (
 	joinsWorkspace
 	joinsBroadcast
 	joinsFirst
+	joinsQueries
 )
 
 // joinsByName finds the value that text names.
 func joinsByName(text string) (j joins, ok bool) {
-	i := slices.Index([]string{"auto", "workspace", "broadcast", "first"}, text)
+	i := slices.Index([]string{"auto", "workspace", "broadcast", "first", "queries"}, text)
 	if text == "default" {
 		i = 0
 	}
@@ -56,6 +58,10 @@ func (s *Session) ways(n *plan.Choice) []plan.Way {
 			}
 		case joinsBroadcast:
 			if broadcast && (at == len(ways)-1 || w.Cost < ways[at].Cost) {
+				at = i
+			}
+		case joinsQueries:
+			if w.Queries {
 				at = i
 			}
 		case joinsFirst:
@@ -88,24 +94,17 @@ func (s *Session) wants(f *plan.FirstRows) float64 {
 // choose runs a query in the way that is expected to be cheapest, and in the next one if that cannot be.
 func (s *Session) choose(p *plan.Plan, n *plan.Choice) error {
 	way := s.ways(n)[0]
+	var err error = sqlerr.Internal.New("a way that is not known")
 	switch node := way.Node.(type) {
 	case *plan.Broadcast:
-		err := s.broadcast(p, node)
-		if err == errAnotherWay {
-			return s.workspace(p, n.Workspace, 0)
-		}
-		return err
+		err = s.broadcast(p, node)
 	case *plan.Workspace:
-		if way.First == 0 {
-			return s.workspace(p, node, 0)
-		}
-		err := s.workspace(p, node, way.First)
-		if err == errAnotherWay {
-			return s.workspace(p, n.Workspace, 0)
-		}
-		return err
+		err = s.workspace(p, node, way.First)
 	}
-	return sqlerr.Internal.New("a way that is not known")
+	if err == errAnotherWay {
+		return s.workspace(p, n.Workspace, 0)
+	}
+	return err
 }
 
 // sizes tells how many rows the tables of n have, and how many values their columns.

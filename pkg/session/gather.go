@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
@@ -48,9 +49,9 @@ func (g *gathering) all(copies []plan.Copy) error {
 	keys := g.keys
 	g.keys = map[source]*workspace.Keys{}
 	defer func() { g.keys = keys }()
-	for _, views := range []bool{true, false} { // a view's tables must not be hidden by copies
+	for _, computed := range []bool{true, false} { // the tables of views and queries must not be hidden by copies
 		for i := range copies {
-			if t := &copies[i]; (t.View != nil) == views {
+			if t := &copies[i]; t.Computed() == computed {
 				var err error
 				if names[i], err = g.one(copies, i); err != nil {
 					return err
@@ -93,6 +94,9 @@ func (g *gathering) one(all []plan.Copy, i int) (name string, err error) {
 		}
 		return name, nil
 	}
+	if t.Query != nil {
+		return g.query(all, i)
+	}
 	for i, w := range g.everywhere() {
 		made, err := w.Create(t.Table)
 		if err != nil {
@@ -119,7 +123,7 @@ func (g *gathering) one(all []plan.Copy, i int) (name string, err error) {
 		defer func(home placement.NodeGroupID) { s.runner.Router.Home = home }(s.runner.Router.Home)
 		s.runner.Router.Home = s.snap.Groups[0].ID
 	}
-	g.collect(f, all, i)
+	g.collect(f, all, i, t.Table, t.Columns)
 	root := g.first
 	if g.first = nil; root == nil {
 		input := g.joined(t)
@@ -129,7 +133,7 @@ func (g *gathering) one(all []plan.Copy, i int) (name string, err error) {
 		root = &plan.Merge{Input: input}
 	}
 	p := &plan.Plan{Kind: plan.Select, Root: root, Uses: g.uses}
-	if err := g.read(p, f); err != nil {
+	if _, err := g.read(p, f); err != nil {
 		return "", err
 	}
 	if i == 0 {
@@ -141,13 +145,41 @@ func (g *gathering) one(all []plan.Copy, i int) (name string, err error) {
 	return name, nil
 }
 
+// query makes the copy of a query's rows. The error is errAnotherWay where it is not sure that they would be those that one
+// server stores: for the types of its columns, and where it warned or failed, which one server may not have done.
+func (g *gathering) query(all []plan.Copy, i int) (name string, err error) {
+	t := &all[i]
+	made, err := g.w.Result(t.Table.Database, string(g.s.args.AppendText(nil, t.Query.Text)), t.Query.Keys)
+	switch {
+	case err != nil && g.c.Usable():
+		return "", errAnotherWay
+	case err != nil:
+		return "", txn.Lost(g.c, err)
+	case !made.Exact:
+		return "", errAnotherWay
+	}
+	f := g.w.FillResult(made)
+	g.collect(f, all, i, made.Table, made.Columns)
+	sum, err := g.read(&plan.Plan{Kind: plan.Select, Root: t.Query.Root, Uses: t.Query.Uses}, f)
+	switch e := (*sqlerr.Error)(nil); {
+	case errors.As(err, &e) && (strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "21")), err == nil && sum.Warnings > 0:
+		return "", errAnotherWay
+	case err != nil:
+		return "", err
+	}
+	if err := f.Finish(); err != nil {
+		return "", txn.Lost(g.c, err)
+	}
+	return made.Name, nil
+}
+
 // collect makes f take note of the values by which copies after copy i are read.
-func (g *gathering) collect(f *workspace.Filler, all []plan.Copy, i int) {
+func (g *gathering) collect(f *workspace.Filler, all []plan.Copy, i int, t *catalog.Table, columns []int) {
 	for n := range all {
 		for _, j := range all[n].Joins {
 			at := source{i, j.Source}
 			if j.From == i && g.keys[at] == nil {
-				if k := f.Collect(all[i].Table, all[i].Columns, j.Source, plan.MaxKeys); k != nil {
+				if k := f.Collect(t, columns, j.Source, plan.MaxKeys); k != nil {
 					g.keys[at] = k
 				}
 			}
@@ -176,26 +208,27 @@ func (g *gathering) joined(t *plan.Copy) *plan.Fragment {
 	return t.Joined(func(i int) bool { return lists[i].SQL != nil })
 }
 
-// read reads the rows of one table.
-func (g *gathering) read(p *plan.Plan, sink exec.Sink) error {
+// read reads the rows of one copy.
+func (g *gathering) read(p *plan.Plan, sink exec.Sink) (exec.Summary, error) {
 	s := g.s
 	s.runner.Router.Touched.Forget()
 	if g.conns != nil {
 		s.runner.Conns, s.runner.Sequence = g.conns, s.cfg.Sequences
-		_, err := s.runner.Run(p, s.snap, &s.args, sink)
-		return asServerLost(err)
+		sum, err := s.runner.Run(p, s.snap, &s.args, sink)
+		return sum, asServerLost(err)
 	}
 	conns := conns{s: s, plan: p}
 	s.runner.Conns, s.runner.Sequence = &conns, s.cfg.Sequences
-	if _, err := s.runner.Run(p, s.snap, &s.args, sink); err != nil {
+	sum, err := s.runner.Run(p, s.snap, &s.args, sink)
+	if err != nil {
 		if err == errMoved {
-			return err
+			return sum, err
 		}
 		conns.end()
-		return s.failed(asServerLost(err))
+		return sum, s.failed(asServerLost(err))
 	}
 	conns.keep()
-	return nil
+	return sum, nil
 }
 
 // asServerLost makes an error that no client can see one that it can.

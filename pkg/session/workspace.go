@@ -18,7 +18,8 @@ import (
 // workspace runs a statement on one node group over copies of its tables: on a connection of its own, outside of the
 // session's transaction, which is closed whenever anything goes wrong, and with it all that was made on it. The copies
 // are read as the session reads, inside its transaction if there is one. first, not 0, is how many rows of n.First's copy
-// are tried: the error is errAnotherWay, and the client has got nothing, when they are too few.
+// are tried: the error is errAnotherWay, and the client has got nothing, when they are too few. It is, too, when the rows of
+// a query cannot be copied.
 func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error {
 	s.usedStrategy = strategyWorkspace
 	if s.locks != nil {
@@ -78,7 +79,12 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 	if first > 0 {
 		g.first = n.FirstRows(first)
 	}
-	if err := g.all(copies); err != nil {
+	if err := g.all(copies); err == errAnotherWay {
+		if w.Close() != nil {
+			c.Interrupt()
+		}
+		return sum, err
+	} else if err != nil {
 		return sum, err
 	}
 	if err := w.Ready(); err != nil {

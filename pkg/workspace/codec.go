@@ -12,13 +12,13 @@ import (
 type Form uint8
 
 const (
-	quoted    Form = iota // text of numbers and times, in quotes
-	bare                  // integers, without quotes: a BIT in quotes is a string of bytes
-	float                 // FLOAT shows six digits only: it travels as a DOUBLE
-	moment                // TIMESTAMP: seconds since 1970, which no time zone changes
-	bytesOf               // strings of characters, as their bytes in the column's own character set
-	binary                // byte strings and geometries
-	jsonValue             // MySQL's JSON, as its text
+	quoted  Form = iota // text of numbers and times, in quotes
+	bare                // integers, without quotes: a BIT in quotes is a string of bytes
+	float               // FLOAT shows six digits only: it travels as a DOUBLE
+	moment              // TIMESTAMP: seconds since 1970, which no time zone changes
+	bytesOf             // strings of characters, as their bytes in the column's own character set
+	binary              // byte strings and geometries
+	utf8                // text in utf8mb4, which becomes what the column has: MySQL's JSON, strings of results
 )
 
 // FormOf is the form of a column's values. sessionTime: those of TIMESTAMP are in the session's time zone instead of UTC.
@@ -45,7 +45,7 @@ func formOf(c *catalog.Column) Form {
 		}
 		return bytesOf
 	case "json":
-		return jsonValue
+		return utf8
 	case "decimal", "double", "year", "date", "time", "datetime", "uuid", "inet4", "inet6":
 		return quoted
 	}
@@ -82,7 +82,7 @@ func read(c *catalog.Column, alias string) string {
 		return "UNIX_TIMESTAMP(" + name + ")"
 	case bytesOf:
 		return "CONVERT(" + name + " USING binary)"
-	case jsonValue:
+	case utf8:
 		return "CAST(CONVERT(" + name + " USING utf8mb4) AS BINARY)"
 	}
 	return name
@@ -109,7 +109,7 @@ func AppendValue(dst []byte, f Form, v []byte) []byte {
 		return append(dst, '\'')
 	case moment:
 		return appendMoment(dst, v)
-	case jsonValue:
+	case utf8:
 		dst = append(dst, "_utf8mb4 "...)
 	}
 	dst = append(dst, "x'"...)

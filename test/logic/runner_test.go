@@ -118,7 +118,7 @@ func (r *runner) next() (s statement) {
 		s.writes = strings.HasSuffix(s.marked, "FOR UPDATE")
 	}
 	s.vague, s.mode = g.vague, g.r.IntN(modes)
-	if s.joins = g.pick("auto", "broadcast", "broadcast", "first", "workspace"); os.Getenv("JOINS") != "" {
+	if s.joins = g.pick("auto", "broadcast", "first", "queries", "workspace"); os.Getenv("JOINS") != "" {
 		s.joins = os.Getenv("JOINS")
 	}
 	return s

@@ -14,6 +14,7 @@ func TestJoins(t *testing.T) {
 		{"workspace", `\nnow: workspace: about \d+ rows to copy`, `ran: fragment #2 on node group 1`},
 		{"broadcast", `\nnow: broadcast [tu]: about \d+ rows to copy`, `ran: fragment #[34] on node group 4`},
 		{"first", `\nnow: workspace of the first 3 rows: about \d+ rows to copy`, `ran: fragment #1 on node group 2`},
+		{"queries", `\nnow: workspace: about \d+ rows to copy`, `ran: fragment #2 on node group 1`}, // it has none
 		{"auto", `\nnow: `, `ran: fragment`},
 		{"default", `\nnow: `, `ran: fragment`},
 	} {
@@ -24,6 +25,12 @@ func TestJoins(t *testing.T) {
 		require.Contains(t, explained(t, c, "EXPLAIN FORMAT=JSON "+query), `"ways"`)
 		require.Regexp(t, way.ran, explained(t, c, "EXPLAIN ANALYZE "+query))
 	}
+	c.exec("SET skarv_joins = queries")
+	text := explained(t, c, "EXPLAIN ANALYZE SELECT t.v, d.n FROM t JOIN (SELECT v, COUNT(*) AS n FROM u GROUP BY v) AS d ON t.v = d.v")
+	require.Contains(t, text, "copy d.skarv_query_1, by v: a query of the statement")
+	require.Regexp(t, `\nnow: workspace of queries: about \d+ rows to copy`, text)
+	require.Regexp(t, `ran: fragment #2 on node group 1`, text)
+
 	_, err := c.ExecContext(t.Context(), "SET skarv_joins = fast")
 	require.ErrorContains(t, err, "1231")
 

@@ -1,0 +1,533 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlparse"
+)
+
+// pushed is a query inside the statement whose rows are copied, in place of the tables it reads.
+type pushed struct {
+	span  sqlparse.Span // of its text, without the parentheses around it
+	table *catalog.Table
+	query *plan.Query
+	// of are its scopes: a common table expression has one for each place that reads it.
+	of []*query
+}
+
+// maxPushed bounds the queries that are copied.
+const maxPushed = 16
+
+// pushQueries: see its rule's Doc.
+func pushQueries(b *build) (fired bool, err error) {
+	list := b.pushable()
+	if len(list) == 0 {
+		return false, nil
+	}
+	kept, rules := *b, b.plan.Rules
+	b.pushed = list
+	b.done, b.ws, b.plan.Root = false, nil, nil
+	err = run(b, workspaceRules())
+	w, ok := b.plan.Root.(*plan.Workspace)
+	b.plan.Rules, b.plan.Root, b.ws, b.pushed, b.done = rules, b.choice.Workspace, kept.ws, nil, false
+	if err != nil || !ok {
+		return false, err
+	}
+	b.choice.Queries = w
+	return true, nil
+}
+
+// pushable finds the queries to copy: the outermost that can be.
+func (b *build) pushable() (list []*pushed) {
+	if !b.sess.UTF8Results || b.a.unseen {
+		return nil
+	}
+	written := map[string][]*query{}
+	var common []string
+	for _, q := range b.a.written {
+		key := signature(q.stmt, 0)
+		written[key] = append(written[key], q)
+		common = append(common, commonNames(q.stmt)...)
+	}
+	selected, _ := b.st.SelectList()
+	for _, span := range queriesIn(b.st) {
+		inside := slices.ContainsFunc(list, func(p *pushed) bool { return p.span.Start <= span.Start && span.End <= p.span.End })
+		if inside || span.Start <= selected.Start && selected.End <= span.End || selected.Start <= span.Start && span.End <= selected.End {
+			continue // columns of the result are named by the text of the list
+		}
+		if p := b.push(span, written, common); p != nil && len(list) < maxPushed {
+			p.table = b.madeUp(p, len(list)+1)
+			list = append(list, p)
+		}
+	}
+	for _, p := range list {
+		p.query.Keys = b.joinedBy(p)
+	}
+	return list
+}
+
+// queriesIn are the texts of queries in parentheses, in order.
+func queriesIn(st *sqlparse.Statement) (spans []sqlparse.Span) {
+	var open []int // in spans, or -1
+	prev := false  // the token before is a parenthesis
+	for toks := st.Tokens(); ; {
+		t := toks.Next()
+		switch {
+		case t.Kind == sqlparse.EOF, t.Kind == sqlparse.Invalid:
+			return slices.DeleteFunc(spans, func(s sqlparse.Span) bool { return s.End == 0 })
+		case prev && isWord(st, t, "SELECT"):
+			open[len(open)-1] = len(spans)
+			spans = append(spans, sqlparse.Span{Start: t.Start})
+		}
+		if prev = t.Kind == sqlparse.Op && st.Is(t, "("); prev {
+			open = append(open, -1)
+		}
+		if t.Kind == sqlparse.Op && st.Is(t, ")") && len(open) > 0 {
+			if i := open[len(open)-1]; i >= 0 {
+				spans[i].End = t.Start
+			}
+			open = open[:len(open)-1]
+		}
+	}
+}
+
+// signature tells a query from others of the statement: its tree with arguments unnamed, and the number of the first one,
+// numbers beginning at from.
+func signature(stmt sqlparser.SQLNode, from int) string {
+	first := -1
+	note := func(name string) {
+		if n, ok := sqlparse.ArgNumber(name); ok && (first < 0 || n+from < first) {
+			first = n + from
+		}
+	}
+	buf := sqlparser.NewTrackedBuffer(func(buf *sqlparser.TrackedBuffer, node sqlparser.SQLNode) {
+		switch n := node.(type) {
+		case *sqlparser.Argument:
+			note(n.Name)
+			buf.WriteString("?")
+		case sqlparser.ListArg:
+			note(string(n))
+			buf.WriteString("(?)")
+		default:
+			node.Format(buf)
+		}
+	})
+	buf.Myprintf("%v", stmt)
+	return fmt.Sprint(first, " ", buf.String())
+}
+
+// commonNames are the common table expressions that a query defines.
+func commonNames(stmt sqlparser.TableStatement) (names []string) {
+	var with *sqlparser.With
+	switch s := stmt.(type) {
+	case *sqlparser.Select:
+		with = s.With
+	case *sqlparser.Union:
+		with = s.With
+	}
+	if with == nil {
+		return nil
+	}
+	for _, c := range with.CTEs {
+		names = append(names, c.ID.String())
+	}
+	return names
+}
+
+// push plans the query in a part of the text, if its rows can be copied; nil if not.
+func (b *build) push(span sqlparse.Span, written map[string][]*query, common []string) *pushed {
+	st := b.st.Dialect().NewStatement()
+	if st.Scan(slices.Clone(b.st.Text(span)), b.st.Mode()) != nil || st.Kind() != sqlparse.Select || len(st.SQL()) != span.End-span.Start {
+		return nil
+	}
+	from, ok := b.argumentsOf(st, span)
+	refs, sure := st.Tables()
+	if !ok || !sure || slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool {
+		return r.DB == "" && slices.ContainsFunc(common, func(c string) bool { return strings.EqualFold(c, r.Name) })
+	}) {
+		return nil
+	}
+	tree, usedArgs, err := b.p.parser.Parse(st)
+	stmt, is := tree.(sqlparser.TableStatement)
+	if err != nil || !is || !usedArgs && st.NumArgs() > st.NumParams() {
+		return nil
+	}
+	of := written[signature(stmt, from)]
+	if len(of) == 0 || len(of) > 1 && b.snap.Flavor == catalog.MySQL || slices.ContainsFunc(of, func(q *query) bool { return !b.storable(q) }) {
+		return nil
+	}
+	if list, _ := st.SelectList(); b.parameterIn(sqlparse.Span{Start: list.Start + span.Start, End: list.End + span.Start}) {
+		return nil // its type is not that of its value
+	}
+	n := &build{p: b.p, st: st, db: b.db, snap: b.snap, sess: b.sess, plan: &plan.Plan{Uses: textUses(st.Uses())}, inside: true}
+	n.storedFunctions()
+	if n.statement() != nil || n.plan.Refuse != nil || n.plan.Root == nil || n.plan.Kind != plan.Select || n.plan.Uses != 0 ||
+		n.query == nil || !n.a.closed(n.query) {
+		return nil
+	}
+	m := mover{by: from, st: st}
+	root, ok := m.node(n.plan.Root)
+	if !ok || slices.ContainsFunc(n.a.tables(), func(t *catalog.Table) bool { return t.Temporary != "" }) {
+		return nil
+	}
+	for _, g := range n.plan.Guards {
+		if g.Arg < 0 {
+			return nil
+		}
+		b.guard(g.Arg+from, g.Text)
+	}
+	whole := &editor{st: st}
+	whole.span(0, len(st.SQL()))
+	q := &plan.Query{Root: root, Text: m.text(whole.done()), Uses: n.plan.Uses}
+	q.Of, q.Share = n.expected()
+	return &pushed{span: span, query: q, of: of}
+}
+
+// parameterIn reports whether a part of the text has a parameter.
+func (b *build) parameterIn(span sqlparse.Span) bool {
+	for i := range b.st.NumArgs() {
+		if a := b.st.Arg(i); a.Class == sqlparse.ClassParam && span.Start <= a.Start && a.End <= span.End {
+			return true
+		}
+	}
+	return false
+}
+
+// argumentsOf is the number of the first argument of a part of the text; ok is false if the part, read alone, has others.
+func (b *build) argumentsOf(st *sqlparse.Statement, span sqlparse.Span) (from int, ok bool) {
+	for from < b.st.NumArgs() && b.st.Arg(from).Start < span.Start {
+		from++
+	}
+	end := from
+	for end < b.st.NumArgs() && b.st.Arg(end).Start < span.End {
+		end++
+	}
+	if st.NumArgs() != end-from {
+		return 0, false
+	}
+	for i := range st.NumArgs() {
+		x, y := st.Arg(i), b.st.Arg(from+i)
+		if x.Start+span.Start != y.Start || x.End+span.Start != y.End || x.Class != y.Class {
+			return 0, false
+		}
+	}
+	return from, true
+}
+
+// storable reports whether the rows of a query are the same when they have been stored, and are stored by one server, too.
+func (b *build) storable(q *query) bool {
+	if !q.known {
+		return false
+	}
+	expression := false
+	for _, x := range b.a.queries {
+		expression = expression || x == q
+	}
+	for _, c := range q.columns {
+		if c.name == "" && !expression || c.ref.ok() && !shownWhole(c.ref.column()) {
+			return false
+		}
+	}
+	blk := q.block
+	if blk == nil {
+		return !expression && len(q.parts) > 0
+	}
+	if !blk.aggregated && blk.sel.GroupBy == nil && !blk.sel.Distinct && q.limit == nil && len(blk.windows) == 0 {
+		return false
+	}
+	return !expression || exactItems(blk.sel)
+}
+
+// shownWhole reports whether the text of a column's values tells all of them, whatever the session's settings.
+func shownWhole(c *catalog.Column) bool {
+	switch c.DataType {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "double", "year", "date", "time", "datetime",
+		"char", "varchar", "tinytext", "text", "mediumtext", "longtext", "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
+		return true
+	}
+	return false
+}
+
+// exactItems reports that the values of a select list have no more digits than their types: servers keep those of a
+// subquery as they were computed.
+func exactItems(sel *sqlparser.Select) bool {
+	exact := true
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *sqlparser.Avg, *sqlparser.FuncExpr, *sqlparser.CaseExpr, *sqlparser.Subquery, *sqlparser.StarExpr:
+			exact = false
+		case *sqlparser.BinaryExpr:
+			exact = exact && n.Operator != sqlparser.DivOp && arithmetic(n.Operator)
+		}
+		return exact, nil
+	}, sel.SelectExprs)
+	return exact
+}
+
+// closed reports whether every name in q means something inside of it.
+func (a *analysis) closed(q *query) bool {
+	for _, p := range q.parts {
+		if !a.closed(p) {
+			return false
+		}
+	}
+	blk := q.block
+	if blk == nil {
+		return len(q.parts) > 0
+	}
+	if !q.known || blk.sel == nil || blk.sel.With != nil {
+		return false
+	}
+	for _, in := range blk.insts {
+		if in.opaque || in.sub != nil && !a.closed(in.sub) {
+			return false
+		}
+	}
+	ok := true
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *sqlparser.DerivedTable:
+			return false, nil // is among insts
+		case *sqlparser.Subquery:
+			sub := a.queries[n]
+			ok = ok && sub != nil && a.closed(sub)
+			return false, nil
+		case *sqlparser.ColName:
+			ok = ok && (blk.knows(n, a.lower) || n.Qualifier.IsEmpty() && blk.alias(n.Name) != nil)
+		}
+		return ok, nil
+	}, blk.sel)
+	return ok
+}
+
+// knows reports whether a column's name means something in b or around it.
+func (b *block) knows(name *sqlparser.ColName, lower bool) bool {
+	for s := b; s != nil; s = s.parent {
+		if _, found := s.resolveHere(name, lower); found {
+			return true
+		}
+	}
+	return false
+}
+
+// The part of a table's rows that a query over it makes of them, where it does more than to filter.
+const (
+	groupShare = 0.3
+	limitShare = 0.01
+)
+
+// expected is a guess at the rows of a SELECT: the part of a table's rows.
+func (b *build) expected() (of *catalog.Table, share float64) {
+	root := b.locate().root
+	if root == nil || b.query.block == nil {
+		return b.a.tables()[0], 1
+	}
+	of, share = root.table, b.shareOf(root, nil)
+	sel := b.query.block.sel
+	switch {
+	case b.query.limit != nil:
+		share *= limitShare
+	case sel.GroupBy == nil && b.query.block.aggregated:
+		share = 0 // one row
+	case sel.GroupBy != nil || sel.Distinct:
+		share *= groupShare
+	}
+	return of, share
+}
+
+// madeUp is what the copy of a query is called: number n of the statement, in the default database if there is one.
+func (b *build) madeUp(p *pushed, n int) *catalog.Table {
+	db := b.db
+	if db == "" || systemSchema(db) != userSchema {
+		db = plan.Fragments(p.query.Root)[0].Tables[0].Database
+	}
+	return &catalog.Table{Database: db, Name: "skarv_query_" + strconv.Itoa(n), Kind: catalog.Reference, AutoIncrement: -1}
+}
+
+// maxQueryKeys bounds the keys of a copy, and maxKeyChars the length of what they index.
+const (
+	maxQueryKeys = 3
+	maxKeyChars  = 190
+)
+
+// joinedBy are the columns of p that equal something outside of it.
+func (b *build) joinedBy(p *pushed) (names []string) {
+	add := func(q *query, ref colRef) {
+		i := q.output(ref)
+		if i < 0 || q.columns[i].name == "" || len(names) == maxQueryKeys || slices.Contains(names, q.columns[i].name) {
+			return
+		}
+		switch c := ref.column(); c.DataType {
+		case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "date":
+		case "char", "varchar":
+			if c.Length > maxKeyChars {
+				return
+			}
+		default:
+			return
+		}
+		names = append(names, q.columns[i].name)
+	}
+	for _, q := range p.of {
+		for _, in := range b.a.insts {
+			for _, f := range in.usable {
+				if f.a.ok() && f.b.ok() && q.holds(f.a.inst) != q.holds(f.b.inst) {
+					add(q, f.a)
+					add(q, f.b)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// output is the position of a column in the result, or -1.
+func (q *query) output(ref colRef) int {
+	return slices.IndexFunc(q.columns, func(c outColumn) bool { return c.ref.ok() && c.ref == ref })
+}
+
+// holds reports whether an instance stands in q or in something inside of it.
+func (q *query) holds(in *instance) bool {
+	for blk := in.block; blk != nil; {
+		if q.block == blk || slices.ContainsFunc(q.parts, func(p *query) bool { return p.block == blk }) {
+			return true
+		}
+		if blk.owner != nil {
+			blk = blk.owner.block
+		} else {
+			blk = blk.parent
+		}
+	}
+	return false
+}
+
+// inPushed reports whether an instance stands in a query whose rows are copied.
+func (b *build) inPushed(in *instance) bool {
+	return slices.ContainsFunc(b.pushed, func(p *pushed) bool {
+		return slices.ContainsFunc(p.of, func(q *query) bool { return q.holds(in) })
+	})
+}
+
+// outsidePushed are those of the statement's table references that are still read. tables is not nil.
+func (b *build) outsidePushed(refs []sqlparse.TableRef, names []*catalog.Table) (left []sqlparse.TableRef, tables []*catalog.Table) {
+	if len(refs) != len(names) {
+		return nil, nil
+	}
+	tables = []*catalog.Table{}
+	for i, r := range refs {
+		if !slices.ContainsFunc(b.pushed, func(p *pushed) bool { return p.span.Start <= r.Start && r.End <= p.span.End }) {
+			left, tables = append(left, r), append(tables, names[i])
+		}
+	}
+	return left, tables
+}
+
+// pushed adds the copies of queries to p and writes the statement anew that reads them. refs are the statement's table
+// references, as p.Renames counts them. It returns false if that cannot be done.
+func (w *worker) pushed(p *plan.Workspace, refs []sqlparse.TableRef) bool {
+	b := w.b
+	type edit struct {
+		sqlparse.Span
+		text string
+	}
+	var edits []edit
+	for _, x := range b.pushed {
+		if w.copies++; w.copies > maxCopies {
+			return false
+		}
+		plan.Fragments(x.query.Root)[0].ID = w.copies
+		p.Copies = append(p.Copies, plan.Copy{Table: x.table, Query: x.query})
+		edits = append(edits, edit{x.span, "SELECT * FROM " + quoteName(x.table.Database) + "." + quoteName(x.table.Name)})
+	}
+	for _, r := range p.Renames {
+		edits = append(edits, edit{refs[r.Ref].Span, r.Text})
+	}
+	p.Renames = nil
+	slices.SortFunc(edits, func(x, y edit) int { return x.Start - y.Start })
+	list, _ := b.st.SelectList()
+	e := &editor{st: b.st}
+	at := 0
+	span := func(to int) {
+		if list.End > list.Start && at <= list.Start && list.End <= to {
+			e.span(at, list.Start)
+			e.arg(plan.Piece{Arg: plan.ArgSelectList})
+			at = list.End
+		}
+		e.span(at, to)
+	}
+	for _, x := range edits {
+		if list.Start <= x.Start && x.End <= list.End {
+			return false // a reference of the select list, on MySQL
+		}
+		span(x.Start)
+		e.raw(x.text)
+		at = x.End
+	}
+	span(len(b.st.SQL()))
+	p.Text = e.done()
+	return true
+}
+
+// queryLink is an equality between a column of a table and one of the result of a query that is copied.
+type queryLink struct {
+	column int
+	query  *plan.Query
+	source int
+}
+
+// queryLinks are those that hold wherever the statement reads t.
+func (w *worker) queryLinks(t *catalog.Table) (list []queryLink) {
+	refs, ok := w.references(t)
+	if len(w.b.pushed) == 0 || !ok || t.Kind != catalog.Sharded || len(refs) > maxAlternatives {
+		return nil
+	}
+	for i, in := range refs {
+		one := w.b.queryLinks(in)
+		if i == 0 {
+			list = one
+			continue
+		}
+		list = slices.DeleteFunc(list, func(l queryLink) bool { return !slices.Contains(one, l) })
+	}
+	return list
+}
+
+// queryLinks are the columns of in without whose equality to a copied query's a row cannot matter. Integers only: other
+// values have several texts.
+func (b *build) queryLinks(in *instance) (list []queryLink) {
+	for c := range in.table.Columns {
+		start := colRef{in, c}
+		if keyClass(start.column()) != "int" {
+			continue
+		}
+		cols, _ := equals(start, in.usable)
+		for _, p := range b.pushed {
+			for _, q := range p.of {
+				at := -1
+				for _, ref := range cols {
+					if q.holds(ref.inst) {
+						at = max(at, q.output(ref))
+					}
+				}
+				for _, s := range in.block.subs {
+					if s.semi && !s.on && s.q == q && slices.Contains(cols, s.left) && slices.Contains(preserved(in.block.tree), s.left.inst) &&
+						len(q.columns) == 1 && q.columns[0].ref.ok() && compatible(start.column(), q.columns[0].ref.column()) {
+						at = 0
+					}
+				}
+				if at >= 0 {
+					list = append(list, queryLink{c, p.query, at})
+					break
+				}
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,93 @@
+package workspace
+
+import (
+	"strings"
+
+	"skarv/pkg/catalog"
+)
+
+// Result is a table for the rows of a query, as a server sends them to a client that takes utf8mb4.
+type Result struct {
+	Name    string
+	Table   *catalog.Table // what of its columns a Filler must know
+	Columns []int          // all of them
+	// Exact: the text of every value tells all of it.
+	Exact bool
+	forms []Form
+}
+
+// strictMode names modes by which a value is an error because it is written to a table.
+func strictMode(mode string) bool {
+	switch mode {
+	case "", "TRADITIONAL", "STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "NO_ZERO_DATE", "NO_ZERO_IN_DATE", "ERROR_FOR_DIVISION_BY_ZERO":
+		return true
+	}
+	return false
+}
+
+// Result makes an empty table in db with the columns of a query, which is written for the session's sql_mode, indexed by keys.
+func (w *Workspace) Result(db, text string, keys []string) (*Result, error) {
+	r := &Result{Name: w.name(), Exact: true}
+	var modes, indexes []string
+	for m := range strings.SplitSeq(w.mode, ",") {
+		if !strictMode(m) {
+			modes = append(modes, m)
+		}
+	}
+	for _, k := range keys {
+		indexes = append(indexes, "KEY ("+quote(k)+")")
+	}
+	made := quote(db) + "." + quote(r.Name)
+	create := "CREATE TEMPORARY TABLE " + made
+	if len(indexes) > 0 {
+		create += " (" + strings.Join(indexes, ", ") + ")"
+	}
+	if err := w.conn.later([]byte("SET @@sql_mode = '"+strings.Join(modes, ",")+"', @@time_zone = @skarv_time_zone"), nil); err != nil {
+		return nil, err
+	}
+	if _, err := w.conn.Exec(create + " AS SELECT * FROM (" + text + ") AS skarv_row LIMIT 0"); err != nil {
+		return nil, err
+	}
+	w.tables = append(w.tables, made)
+	_, rows, err := w.conn.QueryAll("SHOW FULL COLUMNS FROM "+made, maxColumns)
+	if err != nil {
+		return nil, err
+	}
+	r.Table = &catalog.Table{Database: db, Name: r.Name, AutoIncrement: -1}
+	for i, row := range rows {
+		c := catalog.Column{Name: string(row[0]), ColumnType: string(row[1])}
+		c.DataType, _, _ = strings.Cut(strings.ToLower(c.ColumnType), "(")
+		c.DataType, _, _ = strings.Cut(c.DataType, " ")
+		form, ok := shownForm(c.DataType)
+		r.Exact = r.Exact && ok
+		r.forms = append(r.forms, form)
+		r.Table.Columns, r.Columns = append(r.Table.Columns, c), append(r.Columns, i)
+	}
+	return r, w.conn.later([]byte("SET "+Writing), nil)
+}
+
+// maxColumns is more than a table can have.
+const maxColumns = 5000
+
+// shownForm is the form of values as a client gets them; ok is false for those that are not shown whole, or not the same
+// in every session.
+func shownForm(dataType string) (f Form, ok bool) {
+	switch dataType {
+	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint":
+		return bare, true
+	case "decimal", "double", "year", "date", "time", "datetime":
+		return quoted, true
+	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext":
+		return utf8, true
+	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
+		return binary, true
+	}
+	return binary, false
+}
+
+// FillResult returns a Filler for the rows of r's query.
+func (w *Workspace) FillResult(r *Result) *Filler {
+	f := w.Fill(r.Table, r.Name, r.Columns)
+	f.forms = r.forms
+	return f
+}

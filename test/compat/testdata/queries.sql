@@ -1,0 +1,94 @@
+-- Queries inside a statement whose rows node groups find by themselves: derived tables, common table expressions, subqueries.
+CREATE TABLE c (id INT PRIMARY KEY, name VARCHAR(20) COLLATE utf8mb4_general_ci, region CHAR(6) CHARACTER SET latin1 COLLATE latin1_swedish_ci, boss INT, d DOUBLE, e ENUM('b','a'), ts TIMESTAMP NULL, b VARBINARY(5), f FLOAT) DEFAULT CHARSET utf8mb4;
+CREATE TABLE o (id BIGINT PRIMARY KEY, cid INT, amount DECIMAL(8,2), at DATETIME(3), t TIME, y YEAR, note TEXT COLLATE utf8mb4_general_ci) DEFAULT CHARSET utf8mb4;
+CREATE TABLE l (oid BIGINT, n SMALLINT UNSIGNED, price DECIMAL(8,2), PRIMARY KEY (oid, n)) PARTITION BY KEY (oid);
+CREATE TABLE r (id INT PRIMARY KEY, label VARCHAR(10)) COMMENT 'skarv:reference';
+CREATE TABLE nothing_ (id INT PRIMARY KEY, v INT);
+INSERT INTO c VALUES (1, 'Ann', 'nörd', 3, 1.5, 'a', '2020-01-01 10:00:00', x'00ff', 1.1), (2, 'ann ', 'süd', 3, -0.25, 'b', NULL, NULL, NULL), (3, 'bob', 'NÖRD', NULL, 1e100, 'a', '2020-03-29 02:30:00', '', 0.1), (4, NULL, NULL, 1, NULL, NULL, NULL, 'x', 3), (5, '', '', 1, 0, 'b', NULL, 'x ', -1), (-6, 'ß', 'ost', 99, 0.1, 'a', NULL, x'27', 2);
+INSERT INTO o VALUES (1, 1, 10.50, '2020-01-01 10:00:00.123', '10:00:00', 2020, 'a''b\\'), (2, 1, -3, '2020-01-02', '-838:59:59', 1999, NULL), (3, 2, NULL, NULL, NULL, NULL, 'Ann'), (4, 3, 0, '2020-01-01 10:00:00.124', '00:00:01', 2155, 'ann'), (5, NULL, 7.77, '1999-12-31 23:59:59.999', '10:00:00', 2020, 'x'), (6, 99, 100, NULL, NULL, 1901, ''), (7, 1, 10.50, '2021-01-01', NULL, 2020, 'é'), (8, 3, 1, NULL, NULL, NULL, '日本'), (9, -6, 5, NULL, NULL, NULL, 'q'), (10, 5, 5, NULL, NULL, NULL, 'Q');
+INSERT INTO l VALUES (1, 1, 5), (1, 2, 5.50), (2, 1, -3), (3, 1, NULL), (4, 1, 0), (4, 2, 1), (4, 3, 2), (7, 1, 10.50), (9, 65535, 9999.99), (55, 1, 1);
+INSERT INTO r VALUES (1, 'one'), (2, 'two'), (3, NULL);
+
+-- Grouped by the distribution key, and by other columns.
+SELECT c.id, d.total FROM c JOIN (SELECT oid, SUM(price) AS total FROM l GROUP BY oid HAVING SUM(price) > 0) AS d ON c.boss = d.oid;
+SELECT c.id, c.name, d.total, d.a, d.n, d.m FROM c JOIN (SELECT cid, SUM(amount) AS total, AVG(amount) AS a, COUNT(*) AS n, MAX(at) AS m FROM o GROUP BY cid) AS d ON c.id = d.cid;
+SELECT c.id, d.total * 3, d.a * 3, d.a / 7 FROM c JOIN (SELECT cid, SUM(amount) AS total, AVG(amount) AS a FROM o GROUP BY cid) AS d ON c.id = d.cid ORDER BY 1;
+SELECT c.id, d.n FROM c LEFT JOIN (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid) AS d ON c.id = d.cid ORDER BY c.id;
+SELECT c.id, d.n FROM c RIGHT JOIN (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid) AS d ON c.id = d.cid ORDER BY d.cid;
+SELECT c.id, d.n FROM c LEFT JOIN (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid) AS d ON c.id = d.cid WHERE d.n IS NULL ORDER BY c.id;
+SELECT n, COUNT(*) AS k FROM (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid) AS d GROUP BY n WITH ROLLUP;
+SELECT t, cid, SUM(t) OVER (ORDER BY t, cid ROWS UNBOUNDED PRECEDING) AS run FROM (SELECT cid, SUM(amount) AS t FROM o GROUP BY cid) AS d ORDER BY t, cid;
+SELECT a.cid, a.n, b.n FROM (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid) AS a JOIN (SELECT boss, COUNT(*) AS n FROM c GROUP BY boss) AS b ON a.cid = b.boss ORDER BY a.cid;
+SELECT a.cid, b.cid FROM (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid) AS a JOIN (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid) AS b ON a.n = b.n ORDER BY a.cid, b.cid;
+
+-- Values of every type; strings of other character sets; NULL, blanks, case.
+SELECT LOWER(RTRIM(d.name)), d.n, o.id FROM o JOIN (SELECT name, COUNT(*) AS n FROM c GROUP BY name) AS d ON d.name = o.note ORDER BY o.id, d.n;
+SELECT d.region, d.n, x.region FROM (SELECT region, COUNT(*) AS n FROM c GROUP BY region) AS d JOIN c AS x ON d.region = x.region WHERE x.boss IN (SELECT cid FROM o) OR x.boss IS NULL ORDER BY x.id;
+SELECT COUNT(*), MIN(d.d), MAX(d.d) FROM (SELECT d, boss FROM c GROUP BY d, boss) AS d JOIN o ON o.cid = d.boss;
+SELECT d.b, HEX(d.b), o.id FROM (SELECT DISTINCT b, boss FROM c) AS d JOIN o ON o.cid = d.boss ORDER BY o.id, d.b;
+SELECT d.at, d.t, d.y, d.note, c.id FROM (SELECT DISTINCT at, t, y, note, cid FROM o) AS d JOIN c ON d.cid = c.id ORDER BY c.id, d.at, d.t, d.y, d.note;
+SELECT d.e, d.n FROM (SELECT e, boss, COUNT(*) AS n FROM c GROUP BY e, boss) AS d JOIN o ON o.cid = d.boss ORDER BY o.id, d.n, d.e;
+SELECT d.ts, d.n FROM (SELECT ts, boss, COUNT(*) AS n FROM c GROUP BY ts, boss) AS d JOIN o ON o.cid = d.boss ORDER BY o.id, d.n, d.ts;
+SELECT d.f, o.id FROM (SELECT DISTINCT f, boss FROM c) AS d JOIN o ON o.cid = d.boss ORDER BY o.id, d.f;
+SELECT d.m, o.id FROM (SELECT boss, MAX(ts) AS m FROM c GROUP BY boss) AS d JOIN o ON o.cid = d.boss ORDER BY o.id;
+SELECT d.k, d.one, d.none, d.text, c.id FROM (SELECT cid AS k, 1 AS one, NULL AS none, 'x' AS text, COUNT(*) AS n FROM o GROUP BY cid) AS d JOIN c ON c.id = d.k WHERE d.text = 'X' ORDER BY c.id;
+
+-- LIMIT, DISTINCT, windows, UNION.
+SELECT c.name, d.id FROM c JOIN (SELECT id, cid FROM o ORDER BY amount DESC, id LIMIT 4 OFFSET 1) AS d ON c.id = d.cid ORDER BY d.id;
+SELECT c.id FROM c JOIN (SELECT DISTINCT cid FROM o) AS d ON c.id = d.cid ORDER BY c.id;
+SELECT c.id, d.r FROM c JOIN (SELECT oid, n, ROW_NUMBER() OVER (PARTITION BY oid ORDER BY price, n) AS r FROM l) AS d ON c.boss = d.oid ORDER BY c.id, d.n;
+SELECT c.id, d.k FROM c JOIN (SELECT id AS k FROM o WHERE amount > 0 UNION ALL SELECT oid FROM l) AS d ON c.boss = d.k ORDER BY c.id;
+SELECT COUNT(*), SUM(k) FROM (SELECT id AS k, note AS s FROM o UNION ALL SELECT oid, n FROM l) AS d JOIN c ON c.boss = d.k AND d.s <> 'q';
+SELECT r.label, d.n FROM r LEFT JOIN (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid) AS d ON d.cid = r.id ORDER BY r.id;
+
+-- Common table expressions.
+WITH t AS (SELECT cid, SUM(amount) AS total FROM o GROUP BY cid) SELECT id, total FROM c JOIN t ON c.id = t.cid ORDER BY id;
+WITH t AS (SELECT cid, SUM(amount) AS total FROM o GROUP BY cid) SELECT id, total FROM c JOIN t ON c.id = t.cid WHERE total = (SELECT MAX(total) FROM t) ORDER BY id;
+WITH t (a, b) AS (SELECT cid, SUM(amount) FROM o GROUP BY cid), u AS (SELECT a, b FROM t WHERE b > 1) SELECT c.id, t.b, u.b FROM c JOIN t ON c.id = t.a LEFT JOIN u ON u.a = c.boss ORDER BY c.id;
+WITH o AS (SELECT boss AS cid FROM c) SELECT l.oid, d.n FROM l JOIN (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid) AS d ON d.cid = l.n ORDER BY l.oid;
+WITH RECURSIVE t AS (SELECT 1 AS k UNION ALL SELECT k + 1 FROM t WHERE k < 3), u AS (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid) SELECT t.k, u.n, c.name FROM t LEFT JOIN u ON u.cid = t.k LEFT JOIN c ON c.id = t.k ORDER BY t.k;
+
+-- Subqueries that look at nothing outside.
+SELECT id FROM o WHERE amount > (SELECT MAX(price) / 4 FROM l WHERE n = 1) ORDER BY id;
+SELECT id FROM o WHERE amount >= (SELECT MAX(price) FROM l WHERE n = 1) ORDER BY id;
+SELECT id FROM o WHERE amount > (SELECT AVG(price) FROM l WHERE n < 5) * 3 ORDER BY id;
+SELECT id FROM o WHERE cid IN (SELECT boss FROM c GROUP BY boss HAVING COUNT(*) > 1) ORDER BY id;
+SELECT id FROM o WHERE cid NOT IN (SELECT boss FROM c GROUP BY boss HAVING COUNT(*) > 1) ORDER BY id;
+SELECT id FROM o WHERE cid NOT IN (SELECT boss FROM c WHERE boss IS NOT NULL GROUP BY boss) ORDER BY id;
+SELECT id FROM o WHERE id IN (SELECT oid FROM l GROUP BY oid HAVING SUM(price) > 5) AND cid IN (SELECT id FROM c) ORDER BY id;
+SELECT o.id, c.id FROM o JOIN c ON c.id = o.cid WHERE o.id IN (SELECT oid FROM l GROUP BY oid HAVING SUM(price) > 5) ORDER BY o.id;
+SELECT note FROM o WHERE note = (SELECT MAX(name) FROM c) ORDER BY id;
+SELECT cid, SUM(amount) FROM o GROUP BY cid HAVING SUM(amount) > (SELECT MIN(t) FROM (SELECT SUM(amount) AS t FROM o GROUP BY cid) AS x) ORDER BY cid;
+SELECT id FROM o WHERE amount > (SELECT SUM(v) FROM nothing_) OR amount < (SELECT COUNT(*) FROM nothing_) ORDER BY id;
+SELECT id FROM o WHERE (cid, amount) IN (SELECT cid, MAX(amount) FROM o GROUP BY cid) ORDER BY id;
+SELECT id FROM o WHERE amount > ANY (SELECT MAX(price) FROM l GROUP BY oid) ORDER BY id;
+SELECT id FROM o WHERE cid = (SELECT boss FROM c GROUP BY boss HAVING COUNT(*) > 0) ORDER BY id;
+
+-- Nothing, and warnings, which one server may not give.
+SELECT c.id, d.n FROM c JOIN (SELECT v, COUNT(*) AS n FROM nothing_ GROUP BY v) AS d ON c.id = d.v;
+SELECT c.id, d.n FROM c JOIN (SELECT cid, SUM(note + 0) AS n FROM o GROUP BY cid) AS d ON c.id = d.cid ORDER BY c.id;
+SELECT c.id, d.n FROM c JOIN (SELECT cid, SUM(amount / 0) AS n FROM o GROUP BY cid) AS d ON c.id = d.cid ORDER BY c.id;
+
+-- With parameters.
+-- args: [1, 2, "x"]
+SELECT c.id, d.n, d.k FROM c JOIN (SELECT cid, COUNT(*) AS n, ? AS k FROM o WHERE amount > ? GROUP BY cid) AS d ON c.id = d.cid WHERE c.name <> ? ORDER BY c.id;
+-- args: [3, 1, 4]
+SELECT c.id, d.id FROM c JOIN (SELECT id, cid FROM o ORDER BY id LIMIT ? OFFSET ?) AS d ON c.id = d.cid WHERE c.id < ? ORDER BY d.id;
+-- args: [1, 3]
+SELECT c.id, d.n FROM c JOIN (SELECT oid, COUNT(*) AS n FROM l WHERE oid IN (?, ?) GROUP BY oid) AS d ON c.boss = d.oid ORDER BY c.id;
+
+-- Within a transaction own writes are seen.
+BEGIN;
+INSERT INTO o VALUES (20, 4, 1000, NULL, NULL, NULL, 'new');
+SELECT c.id, d.total FROM c JOIN (SELECT cid, SUM(amount) AS total FROM o GROUP BY cid) AS d ON c.id = d.cid ORDER BY c.id;
+SELECT r.label, d.n FROM r LEFT JOIN (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid) AS d ON d.cid = r.id + 1 ORDER BY r.id;
+ROLLBACK;
+SELECT c.id, d.total FROM c JOIN (SELECT cid, SUM(amount) AS total FROM o GROUP BY cid) AS d ON c.id = d.cid ORDER BY c.id;
+
+-- Whatever the session's settings are.
+SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT', time_zone = '+05:00';
+SELECT c.id, d.k, d."n" FROM c JOIN (SELECT cid, 'a\' AS k, COUNT(*) AS "n" FROM o WHERE note <> '\' GROUP BY cid) AS d ON c.id = d.cid ORDER BY c.id;
+SET sql_mode = DEFAULT, time_zone = DEFAULT;
+SET NAMES latin1;
+SELECT LOWER(RTRIM(d.name)), d.n, o.id FROM o JOIN (SELECT name, COUNT(*) AS n FROM c GROUP BY name) AS d ON d.name = o.note ORDER BY o.id, d.n;
+SET NAMES utf8mb4;
