@@ -18,6 +18,11 @@ are hang together by their distribution keys. It must not fire for tables that a
 through temporary tables there), on MySQL for tables that are read twice (a temporary table cannot be), nor where the
 statement assigns variables, counts found rows or locks. A FLOAT is written as text with six digits: a client
 that asks for binary rows gets another way.`, broadcast},
+		{"PushGroups", `What a SELECT with aggregates computes from its groups (expressions over aggregates, HAVING, ORDER BY, DISTINCT, LIMIT)
+looks at nothing but the columns it groups by and the aggregates. So the groups, one row each, are found over the node groups, as
+PartialAggregate does, and copied; the rest of the statement runs over them. It must not fire with AVG in an expression, of
+which servers know more digits than its type has, nor with names that may mean a column or an alias, subqueries or WITH ROLLUP
+in the rest, and for what PushQueries does not copy.`, pushGroups},
 		{"PushQueries", `A derived table, a common table expression or a subquery that looks at nothing outside of itself is a statement of
 its own: what the rules for SELECT find for it is a scatter and merge whose rows are its rows. So these rows are copied, in
 place of the tables it reads, and where its text stood the copy is read. Servers store the rows of such queries, too, as

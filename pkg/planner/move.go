@@ -9,8 +9,8 @@ import (
 
 // mover makes the plan of a statement one for a statement that it is a part of: its arguments have other numbers there.
 type mover struct {
-	by int
-	st *sqlparse.Statement // the part
+	args []int               // their numbers there
+	st   *sqlparse.Statement // the part
 }
 
 // node returns a copy of n; ok is false for what cannot be a part.
@@ -67,7 +67,7 @@ func (m *mover) node(n plan.Node) (moved plan.Node, ok bool) {
 
 func (m *mover) operand(o plan.Operand) plan.Operand {
 	if o.Arg >= 0 {
-		o.Arg += m.by
+		o.Arg = m.args[o.Arg]
 	}
 	return o
 }
@@ -76,7 +76,7 @@ func (m *mover) text(t plan.Text) plan.Text {
 	t = slices.Clone(t)
 	for i := range t {
 		if t[i].Arg >= 0 {
-			t[i].Arg += m.by
+			t[i].Arg = m.args[t[i].Arg]
 		}
 		if t[i].Plus != nil {
 			plus := m.operand(*t[i].Plus)

@@ -20,6 +20,8 @@ type phrase struct {
 	// names are the instances whose columns may be read, by what they are called in the fragment.
 	names map[*instance]string
 	ok    bool
+	// instead, not nil, writes what stands for an expression; false if nothing does.
+	instead func(p *phrase, e sqlparser.Expr) bool
 }
 
 func (b *build) phrase(names map[*instance]string) *phrase {
@@ -90,6 +92,9 @@ func (p *phrase) operand(o plan.Operand) {
 
 // expr writes e, whose names are looked up in scope. Every operation has parentheses.
 func (p *phrase) expr(e sqlparser.Expr, scope *block) {
+	if p.instead != nil && p.instead(p, e) {
+		return
+	}
 	switch e := e.(type) {
 	case *sqlparser.ColName:
 		if e.Qualifier.IsEmpty() {

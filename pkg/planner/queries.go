@@ -27,6 +27,9 @@ const maxPushed = 16
 
 // pushQueries: see its rule's Doc.
 func pushQueries(b *build) (fired bool, err error) {
+	if b.choice.Queries != nil {
+		return false, nil // there is a better one
+	}
 	list := b.pushable()
 	if len(list) == 0 {
 		return false, nil
@@ -52,7 +55,7 @@ func (b *build) pushable() (list []*pushed) {
 	written := map[string][]*query{}
 	var common []string
 	for _, q := range b.a.written {
-		key := signature(q.stmt, 0)
+		key := signature(q.stmt, nil)
 		written[key] = append(written[key], q)
 		common = append(common, commonNames(q.stmt)...)
 	}
@@ -63,7 +66,7 @@ func (b *build) pushable() (list []*pushed) {
 			continue // columns of the result are named by the text of the list
 		}
 		if p := b.push(span, written, common); p != nil && len(list) < maxPushed {
-			p.table = b.madeUp(p, len(list)+1)
+			p.table = b.madeUp(p.query, len(list)+1)
 			list = append(list, p)
 		}
 	}
@@ -98,13 +101,17 @@ func queriesIn(st *sqlparse.Statement) (spans []sqlparse.Span) {
 	}
 }
 
-// signature tells a query from others of the statement: its tree with arguments unnamed, and the number of the first one,
-// numbers beginning at from.
-func signature(stmt sqlparser.SQLNode, from int) string {
+// signature tells a query or an expression from others of the statement: its tree with arguments unnamed, and the number of the
+// first one. args are the statement's numbers of the arguments, where those in the tree are others.
+func signature(stmt sqlparser.SQLNode, args []int) string {
 	first := -1
 	note := func(name string) {
-		if n, ok := sqlparse.ArgNumber(name); ok && (first < 0 || n+from < first) {
-			first = n + from
+		n, ok := sqlparse.ArgNumber(name)
+		if args != nil && n < len(args) {
+			n = args[n]
+		}
+		if ok && (first < 0 || n < first) {
+			first = n
 		}
 	}
 	buf := sqlparser.NewTrackedBuffer(func(buf *sqlparser.TrackedBuffer, node sqlparser.SQLNode) {
@@ -147,7 +154,7 @@ func (b *build) push(span sqlparse.Span, written map[string][]*query, common []s
 	if st.Scan(slices.Clone(b.st.Text(span)), b.st.Mode()) != nil || st.Kind() != sqlparse.Select || len(st.SQL()) != span.End-span.Start {
 		return nil
 	}
-	from, ok := b.argumentsOf(st, span)
+	args, ok := b.arguments(st, []part{{span: span}})
 	refs, sure := st.Tables()
 	if !ok || !sure || slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool {
 		return r.DB == "" && slices.ContainsFunc(common, func(c string) bool { return strings.EqualFold(c, r.Name) })
@@ -159,20 +166,30 @@ func (b *build) push(span sqlparse.Span, written map[string][]*query, common []s
 	if err != nil || !is || !usedArgs && st.NumArgs() > st.NumParams() {
 		return nil
 	}
-	of := written[signature(stmt, from)]
+	of := written[signature(stmt, args)]
 	if len(of) == 0 || len(of) > 1 && b.snap.Flavor == catalog.MySQL || slices.ContainsFunc(of, func(q *query) bool { return !b.storable(q) }) {
 		return nil
 	}
 	if list, _ := st.SelectList(); b.parameterIn(sqlparse.Span{Start: list.Start + span.Start, End: list.End + span.Start}) {
 		return nil // its type is not that of its value
 	}
+	query := b.planInside(st, args)
+	if query == nil {
+		return nil
+	}
+	return &pushed{span: span, query: query, of: of}
+}
+
+// planInside plans a query that is made of parts of the statement, as a statement of its own; nil if node groups do not find
+// its rows. args are the statement's numbers of its arguments.
+func (b *build) planInside(st *sqlparse.Statement, args []int) *plan.Query {
 	n := &build{p: b.p, st: st, db: b.db, snap: b.snap, sess: b.sess, plan: &plan.Plan{Uses: textUses(st.Uses())}, inside: true}
 	n.storedFunctions()
 	if n.statement() != nil || n.plan.Refuse != nil || n.plan.Root == nil || n.plan.Kind != plan.Select || n.plan.Uses != 0 ||
 		n.query == nil || !n.a.closed(n.query) {
 		return nil
 	}
-	m := mover{by: from, st: st}
+	m := mover{args: args, st: st}
 	root, ok := m.node(n.plan.Root)
 	if !ok || slices.ContainsFunc(n.a.tables(), func(t *catalog.Table) bool { return t.Temporary != "" }) {
 		return nil
@@ -181,13 +198,13 @@ func (b *build) push(span sqlparse.Span, written map[string][]*query, common []s
 		if g.Arg < 0 {
 			return nil
 		}
-		b.guard(g.Arg+from, g.Text)
+		b.guard(args[g.Arg], g.Text)
 	}
 	whole := &editor{st: st}
 	whole.span(0, len(st.SQL()))
 	q := &plan.Query{Root: root, Text: m.text(whole.done()), Uses: n.plan.Uses}
 	q.Of, q.Share = n.expected()
-	return &pushed{span: span, query: q, of: of}
+	return q
 }
 
 // parameterIn reports whether a part of the text has a parameter.
@@ -200,31 +217,38 @@ func (b *build) parameterIn(span sqlparse.Span) bool {
 	return false
 }
 
-// argumentsOf is the number of the first argument of a part of the text; ok is false if the part, read alone, has others.
-func (b *build) argumentsOf(st *sqlparse.Statement, span sqlparse.Span) (from int, ok bool) {
-	for from < b.st.NumArgs() && b.st.Arg(from).Start < span.Start {
-		from++
-	}
-	end := from
-	for end < b.st.NumArgs() && b.st.Arg(end).Start < span.End {
-		end++
-	}
-	if st.NumArgs() != end-from {
-		return 0, false
-	}
-	for i := range st.NumArgs() {
-		x, y := st.Arg(i), b.st.Arg(from+i)
-		if x.Start+span.Start != y.Start || x.End+span.Start != y.End || x.Class != y.Class {
-			return 0, false
+// part is a range of the statement's text that stands at offset at in a text of our own.
+type part struct {
+	at   int
+	span sqlparse.Span
+}
+
+// arguments are the statement's numbers of the arguments of st, which is made of parts of its text; ok is false if they are
+// others when the parts are read alone.
+func (b *build) arguments(st *sqlparse.Statement, parts []part) (args []int, ok bool) {
+	for _, p := range parts {
+		for i := range b.st.NumArgs() {
+			x := b.st.Arg(i)
+			if x.Start < p.span.Start || x.Start >= p.span.End {
+				continue
+			}
+			if len(args) >= st.NumArgs() {
+				return nil, false
+			}
+			y := st.Arg(len(args))
+			if by := p.at - p.span.Start; x.Start+by != y.Start || x.End+by != y.End || x.Class != y.Class {
+				return nil, false
+			}
+			args = append(args, i)
 		}
 	}
-	return from, true
+	return args, len(args) == st.NumArgs()
 }
 
 // storable reports whether the rows of a query are the same when they have been stored, and are stored by one server, too.
 func (b *build) storable(q *query) bool {
-	if !q.known {
-		return false
+	if !q.known || slices.ContainsFunc(b.a.written, func(u *query) bool { return slices.Contains(u.parts, q) }) {
+		return false // a column of a UNION has a type that all of its parts have made
 	}
 	expression := false
 	for _, x := range b.a.queries {
@@ -343,10 +367,10 @@ func (b *build) expected() (of *catalog.Table, share float64) {
 }
 
 // madeUp is what the copy of a query is called: number n of the statement, in the default database if there is one.
-func (b *build) madeUp(p *pushed, n int) *catalog.Table {
+func (b *build) madeUp(q *plan.Query, n int) *catalog.Table {
 	db := b.db
 	if db == "" || systemSchema(db) != userSchema {
-		db = plan.Fragments(p.query.Root)[0].Tables[0].Database
+		db = plan.Fragments(q.Root)[0].Tables[0].Database
 	}
 	return &catalog.Table{Database: db, Name: "skarv_query_" + strconv.Itoa(n), Kind: catalog.Reference, AutoIncrement: -1}
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -101,10 +102,16 @@ func (s *Session) choose(p *plan.Plan, n *plan.Choice) error {
 	case *plan.Workspace:
 		err = s.workspace(p, node, way.First)
 	}
-	if err == errAnotherWay {
+	if err == errAnotherWay || way.Queries && mistaken(err) && s.out.columns == nil {
 		return s.workspace(p, n.Workspace, 0)
 	}
 	return err
+}
+
+// mistaken reports whether a server takes exception to the text of a statement: if it is not the client's own, that should judge.
+func mistaken(err error) bool {
+	var e *sqlerr.Error
+	return errors.As(err, &e) && e.Code != sqlerr.NotSupportedYet && (strings.HasPrefix(e.State, "42") || strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "21"))
 }
 
 // sizes tells how many rows the tables of n have, and how many values their columns.

@@ -92,3 +92,38 @@ SET sql_mode = DEFAULT, time_zone = DEFAULT;
 SET NAMES latin1;
 SELECT LOWER(RTRIM(d.name)), d.n, o.id FROM o JOIN (SELECT name, COUNT(*) AS n FROM c GROUP BY name) AS d ON d.name = o.note ORDER BY o.id, d.n;
 SET NAMES utf8mb4;
+
+-- What is computed from groups: expressions over aggregates, HAVING, ORDER BY, DISTINCT.
+SELECT cid, COUNT(*) AS n FROM o GROUP BY cid HAVING n > 1 ORDER BY cid;
+SELECT cid, COUNT(*) AS n FROM o GROUP BY cid HAVING COUNT(*) > 1 AND SUM(amount) < 15 ORDER BY n, cid;
+SELECT SUM(amount) / COUNT(*), 100.0 * SUM(CASE WHEN cid = 1 THEN amount ELSE 0 END) / SUM(amount) AS share, COUNT(*) + 1 FROM o;
+SELECT SUM(amount) / COUNT(amount) AS a, SUM(amount) / 3, MAX(at) > MIN(at), MAX(amount) - MIN(amount) FROM o WHERE id > 100;
+SELECT region, 1 + COUNT(*) AS n FROM c GROUP BY region ORDER BY COUNT(*) DESC, region;
+SELECT DISTINCT COUNT(*) AS n FROM o GROUP BY cid ORDER BY n;
+SELECT DISTINCT cid IS NULL AS z, COALESCE(SUM(amount), 0) + 1 AS m FROM o GROUP BY cid ORDER BY m DESC, 1 LIMIT 1, 3;
+SELECT YEAR(at), COUNT(*) FROM o GROUP BY YEAR(at) HAVING COUNT(*) > 0 AND YEAR(at) IS NOT NULL ORDER BY YEAR(at) DESC;
+SELECT cid FROM o GROUP BY cid ORDER BY SUM(amount) DESC, cid LIMIT 3;
+SELECT cid AS k, MIN(note), MAX(note), MIN(t), MAX(y) FROM o GROUP BY k HAVING k > 0 OR MAX(note) = 'Q' ORDER BY k;
+SELECT SUM(d) / 2, MIN(d), MAX(b), MAX(name) FROM c GROUP BY boss HAVING COUNT(boss) >= 1 ORDER BY MAX(id);
+SELECT e, COUNT(*) + 0 FROM c GROUP BY e ORDER BY e;
+SELECT ts, COUNT(*) + 0 FROM c GROUP BY ts ORDER BY ts;
+SELECT MAX(ts), MAX(e), MIN(f), COUNT(*) + 0 FROM c;
+SELECT cid, AVG(amount), AVG(amount) * 3, ROUND(AVG(amount), 1) FROM o GROUP BY cid ORDER BY cid;
+SELECT cid, AVG(amount) AS a, SUM(amount) * 2 FROM o GROUP BY cid ORDER BY a, cid;
+SELECT cid FROM o GROUP BY cid HAVING AVG(amount) > 7 ORDER BY cid;
+SELECT cid, SUM(amount) AS amount FROM o GROUP BY cid HAVING amount > 2 ORDER BY cid;
+SELECT boss, COUNT(*) AS id FROM c GROUP BY boss HAVING id > 1;
+SELECT 'x' AS kind, COUNT(*) * 2 FROM nothing_ HAVING COUNT(*) = 0;
+SELECT 'x' AS kind, COUNT(*) * 2, SUM(v) + 1 FROM nothing_;
+SELECT v, COUNT(*) * 2 FROM nothing_ GROUP BY v;
+SELECT r.label, SUM(l.price) / COUNT(*) FROM l JOIN r ON r.id = l.n GROUP BY r.label HAVING SUM(l.price) > 0 ORDER BY 1;
+SELECT COUNT(*) , count( * )+1, Sum(amount) + 0 FROM o;
+SELECT cid, SUM(amount) + 1 FROM o GROUP BY cid WITH ROLLUP;
+SELECT cid % 2, SUM(amount) + 1 FROM o GROUP BY cid % 2 ORDER BY 1;
+SELECT cid % 2 AS odd, SUM(amount) + 1 FROM o GROUP BY odd HAVING odd = 1;
+SELECT SUM(note) + 1 FROM o;
+SELECT SUM(at), SUM(t) + 1 FROM o;
+-- args: [5, 1, 2]
+SELECT cid, SUM(amount) + ? FROM o WHERE id > ? GROUP BY cid ORDER BY cid LIMIT ?;
+-- args: [2]
+SELECT SUM(amount * ?) + 1 FROM o;

@@ -1,0 +1,369 @@
+package planner
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlparse"
+)
+
+// grouping is a SELECT with aggregates taken apart: a query that finds the groups, one row each, and the rest, which is
+// computed from these rows.
+type grouping struct {
+	b     *build
+	cut   clauses
+	names *catalog.Table // the copy of the groups
+	// columns of the query: their text, by what they are called in it.
+	columns []groupColumn
+	items   []sqlparse.SelectItem
+	list    []*sqlparser.AliasedExpr
+	// aggregates are those of the statement, by signature.
+	aggregates map[string]int
+	whole      bool // what is written is a whole item of the select list
+}
+
+// groupColumn is a column of the groups: the text of an expression, and its tree unless it is an aggregate.
+type groupColumn struct {
+	span sqlparse.Span
+	expr sqlparser.Expr
+}
+
+func columnName(i int) string { return "skarv_" + strconv.Itoa(i+1) }
+
+// pushGroups: see its rule's Doc.
+func pushGroups(b *build) (fired bool, err error) {
+	blk := b.query.block
+	if !b.sess.UTF8Results || b.a.unseen || blk == nil || blk.sel == nil {
+		return false, nil
+	}
+	sel := blk.sel
+	if !blk.aggregated || len(blk.windows) > 0 || blk.namedWin || sel.With != nil || sel.Into != nil || sel.GroupBy == nil && sel.Having != nil ||
+		sel.GroupBy != nil && sel.GroupBy.WithRollup || b.plan.Uses != 0 {
+		return false, nil
+	}
+	g := &grouping{b: b}
+	var ok bool
+	if g.cut, ok = b.scissors(); !ok || g.cut.union || g.cut.list.Start < 0 {
+		return false, nil
+	}
+	if !g.find() {
+		return false, nil
+	}
+	query := g.query()
+	if query == nil {
+		return false, nil
+	}
+	g.names = b.madeUp(query, 1)
+	rest, ok := g.rest()
+	if !ok {
+		return false, nil
+	}
+	plan.Fragments(query.Root)[0].ID = 1
+	list, _ := b.st.SelectList()
+	b.guard(plan.ArgSelectList, string(b.st.Text(list))) // the columns are named by it
+	b.choice.Queries = &plan.Workspace{Copies: []plan.Copy{{Table: g.names, Query: query}}, Text: rest}
+	return true, nil
+}
+
+// find finds the columns of the groups: whole items without aggregates, aggregates, expressions that are grouped by.
+func (g *grouping) find() bool {
+	b := g.b
+	sel := b.query.block.sel
+	var ok bool
+	g.items = b.st.SelectItems(nil)
+	if g.list, ok = b.plainItems(); !ok || len(g.list) != len(g.items) {
+		return false
+	}
+	for i, item := range g.list {
+		if _, row := item.Expr.(sqlparser.ValTuple); row || g.items[i].Star {
+			return false
+		}
+		if !hasAggregate(item.Expr) && !constant(item.Expr) {
+			g.columns = append(g.columns, groupColumn{g.items[i].Expr, item.Expr})
+		}
+	}
+	if sel.GroupBy != nil {
+		if len(g.cut.groupItems) != len(sel.GroupBy.Exprs) {
+			return false
+		}
+		for i, e := range sel.GroupBy.Exprs {
+			if !isOrdinal(b, e) && !b.usesAlias(e) && !constant(e) && g.column(e) < 0 {
+				g.columns = append(g.columns, groupColumn{g.cut.groupItems[i], e})
+			}
+		}
+	}
+	g.aggregates = map[string]int{}
+	for _, span := range g.calls() {
+		key, ok := g.aggregate(span)
+		if !ok {
+			return false
+		}
+		g.aggregates[key] = len(g.columns)
+		g.columns = append(g.columns, groupColumn{span: span})
+	}
+	return true
+}
+
+// calls are the texts of aggregates outside of FROM and WHERE.
+func (g *grouping) calls() (spans []sqlparse.Span) {
+	st := g.b.st
+	until := g.sourcesEnd()
+	depth, from := 0, -1
+	var prev sqlparse.Token
+	for toks := st.TokensFrom(g.cut.list.Start); ; {
+		t := toks.Next()
+		if t.Kind == sqlparse.EOF {
+			return spans
+		}
+		open := t.Kind == sqlparse.Op && st.Is(t, "(")
+		switch {
+		case t.Start >= g.cut.from && t.Start < until:
+		case from < 0 && open && prev.Kind == sqlparse.Word && aggregateName(lowerText(st, prev)):
+			from, depth = prev.Start, 1
+		case from >= 0 && open:
+			depth++
+		case from >= 0 && t.Kind == sqlparse.Op && st.Is(t, ")"):
+			if depth--; depth == 0 {
+				spans, from = append(spans, sqlparse.Span{Start: from, End: t.End}), -1
+			}
+		}
+		prev = t
+	}
+}
+
+func aggregateName(name string) bool {
+	return has(` count sum min max avg `, name)
+}
+
+// sourcesEnd is where FROM and WHERE end.
+func (g *grouping) sourcesEnd() int {
+	c := &g.cut
+	switch {
+	case c.group >= 0:
+		return c.group
+	case c.order >= 0:
+		return c.order
+	case c.limit.End > c.limit.Start:
+		return c.limit.Start
+	}
+	return c.tail
+}
+
+// aggregate is the signature of the aggregate that a part of the text is.
+func (g *grouping) aggregate(span sqlparse.Span) (key string, ok bool) {
+	st := g.b.st.Dialect().NewStatement()
+	const before = "SELECT "
+	if st.Scan([]byte(before+string(g.b.st.Text(span))), g.b.st.Mode()) != nil {
+		return "", false
+	}
+	args, ok := g.b.arguments(st, []part{{at: len(before), span: span}})
+	if !ok {
+		return "", false
+	}
+	tree, usedArgs, err := g.b.p.parser.Parse(st)
+	sel, is := tree.(*sqlparser.Select)
+	if err != nil || !is || !usedArgs && st.NumArgs() > st.NumParams() || len(sel.SelectExprs.Exprs) != 1 {
+		return "", false
+	}
+	item, is := sel.SelectExprs.Exprs[0].(*sqlparser.AliasedExpr)
+	if !is {
+		return "", false
+	}
+	if _, is := item.Expr.(sqlparser.AggrFunc); !is {
+		return "", false
+	}
+	return signature(item.Expr, args), true
+}
+
+// query plans the query that finds the groups; nil if it cannot be done over the node groups.
+func (g *grouping) query() *plan.Query {
+	b := g.b
+	var text []byte
+	var parts []part
+	add := func(span sqlparse.Span) {
+		parts = append(parts, part{at: len(text), span: span})
+		text = append(text, b.st.Text(span)...)
+	}
+	text = append(text, "SELECT "...)
+	for i, c := range g.columns {
+		if i > 0 {
+			text = append(text, ", "...)
+		}
+		if b.parameterIn(c.span) {
+			return nil
+		}
+		add(c.span)
+		text = append(text, " AS "+quoteName(columnName(i))...)
+	}
+	text = append(text, ' ')
+	add(sqlparse.Span{Start: g.cut.from, End: g.sourcesEnd()})
+	if by := b.query.block.sel.GroupBy; by != nil {
+		text = append(text, " GROUP BY "...)
+		for i, e := range by.Exprs {
+			if i > 0 {
+				text = append(text, ", "...)
+			}
+			switch at := g.column(e); {
+			case at < 0 || g.columns[at].expr == nil:
+				return nil
+			default:
+				text = append(text, quoteName(columnName(at))...)
+			}
+		}
+	}
+	st := b.st.Dialect().NewStatement()
+	if st.Scan(text, b.st.Mode()) != nil {
+		return nil
+	}
+	args, ok := b.arguments(st, parts)
+	if !ok {
+		return nil
+	}
+	return b.planInside(st, args)
+}
+
+// column is the column of the groups that an expression outside of aggregates is, or -1.
+func (g *grouping) column(e sqlparser.Expr) int {
+	b, blk := g.b, g.b.query.block
+	if n, ok := b.ordinal(e); ok {
+		if n < 1 || n > len(g.list) {
+			return -1
+		}
+		e = g.list[n-1].Expr
+		return slices.IndexFunc(g.columns, func(c groupColumn) bool { return c.expr == e })
+	}
+	if col, is := e.(*sqlparser.ColName); is {
+		ref := b.a.groupColumn(blk, col)
+		return slices.IndexFunc(g.columns, func(c groupColumn) bool {
+			own, is := c.expr.(*sqlparser.ColName)
+			return is && ref.ok() && blk.resolve(own, b.a.lower) == ref
+		})
+	}
+	if !sameArgs(e, e) || b.volatile(e) || b.usesAlias(e) {
+		return -1
+	}
+	return slices.IndexFunc(g.columns, func(c groupColumn) bool { return c.expr != nil && sqlparser.Equals.Expr(c.expr, e) })
+}
+
+// rest is the statement over the groups.
+func (g *grouping) rest() (plan.Text, bool) {
+	b := g.b
+	sel := b.query.block.sel
+	p := b.phrase(map[*instance]string{})
+	p.instead = g.instead
+	p.raw("SELECT ")
+	if sel.Distinct {
+		p.raw("DISTINCT ")
+	}
+	var names []string
+	for i, item := range g.list {
+		if i > 0 {
+			p.raw(", ")
+		}
+		g.whole = true
+		p.expr(item.Expr, b.query.block)
+		name := string(b.st.AppendColumnName(nil, g.items[i]))
+		if name == "" || strings.HasSuffix(name, " ") || slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
+			return nil, false // ORDER BY may not know which is meant
+		}
+		names = append(names, name)
+		p.raw(" AS " + quoteName(name))
+	}
+	p.raw(" FROM " + quoteName(g.names.Database) + "." + quoteName(g.names.Name))
+	if sel.Having != nil {
+		p.raw(" WHERE ")
+		p.expr(sel.Having.Expr, b.query.block)
+	}
+	for i, o := range sel.OrderBy {
+		if p.raw(map[bool]string{true: " ORDER BY ", false: ", "}[i == 0]); b.parameter(o.Expr) {
+			return nil, false
+		}
+		col, named := o.Expr.(*sqlparser.ColName)
+		named = named && col.Qualifier.IsEmpty()
+		if n, ok := b.ordinal(o.Expr); ok {
+			p.raw(strconv.Itoa(n))
+		} else if named && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, col.Name.String()) }) {
+			p.raw(quoteName(col.Name.String()))
+		} else {
+			p.expr(o.Expr, b.query.block)
+		}
+		if o.Direction == sqlparser.DescOrder {
+			p.raw(" DESC")
+		}
+	}
+	if l := b.query.limit; l != nil {
+		p.raw(" LIMIT ")
+		if l.Offset != nil {
+			p.limit(l.Offset)
+			p.raw(", ")
+		}
+		p.limit(l.Rowcount)
+	}
+	return p.done()
+}
+
+// limit writes a number of LIMIT.
+func (p *phrase) limit(e sqlparser.Expr) {
+	op, ok := operandOf(e)
+	if !ok {
+		p.fail()
+		return
+	}
+	p.operand(op)
+}
+
+// instead writes what stands in the rest for an expression over the tables; it returns false for expressions of others, which
+// are written piece by piece.
+func (g *grouping) instead(p *phrase, e sqlparser.Expr) bool {
+	whole := g.whole
+	g.whole = false
+	at := -1
+	switch e := e.(type) {
+	case sqlparser.ValTuple:
+		return false
+	case *sqlparser.Subquery, *sqlparser.ExistsExpr:
+		p.fail()
+		return true
+	case *sqlparser.Avg:
+		if !whole { // servers go on with more digits than its type has
+			p.fail()
+			return true
+		}
+	case *sqlparser.ColName:
+		if item := g.b.query.block.alias(e.Name); item != nil && e.Qualifier.IsEmpty() {
+			if _, is := g.b.query.block.resolveHere(e, g.b.a.lower); is {
+				p.fail() // a column has the same name
+				return true
+			}
+			p.expr(item.Expr, g.b.query.block)
+			return true
+		}
+	}
+	if _, is := e.(sqlparser.AggrFunc); is {
+		i, ok := g.aggregates[signature(e, nil)]
+		if !ok {
+			p.fail()
+			return true
+		}
+		at = i
+	} else if !constant(e) {
+		at = slices.IndexFunc(g.columns, func(c groupColumn) bool { return c.expr == e })
+		if at < 0 {
+			at = g.column(e)
+		}
+	}
+	if at < 0 {
+		if _, is := e.(*sqlparser.ColName); is {
+			p.fail()
+			return true
+		}
+		return false
+	}
+	p.raw(quoteName(columnName(at)))
+	return true
+}
