@@ -28,7 +28,10 @@ type Snapshot struct {
 	Groups      []*NodeGroup // sorted by ID
 	Databases   map[string]*Database
 	Routines    map[RoutineKey]*Routine // stored functions and procedures
-	Accounts    map[string]*Account
+	Events      map[EventKey]*Event
+	// EventsOff: no event runs, whatever its status (event_scheduler = OFF).
+	EventsOff bool
+	Accounts  map[string]*Account
 	// Flavor is the kind of all backends; a cluster does not mix kinds.
 	Flavor Flavor
 	// ServerVersion is what clients are told in the handshake, taken from the backends.

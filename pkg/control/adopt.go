@@ -308,7 +308,7 @@ func (a *adoption) copySchema(ctx context.Context, model *catalog.NodeGroup, spe
 			return err
 		}
 	}
-	return nil
+	return copyEvents(ctx, a.snap, from, to)
 }
 
 // copyTriggers creates every trigger of model on the new server, once that has its rows.

@@ -197,7 +197,7 @@ func (l *leader) saveWith(ctx context.Context, j *job, change *topology.Change) 
 // changesCatalog tells whether a finished job made a new snapshot.
 func (j *job) changesCatalog() bool {
 	w := j.Work
-	return j.Adopt != nil || w != nil && (len(w.Refresh) > 0 || len(w.Drop) > 0 || len(w.Routines) > 0 || w.PutDB != "" || w.DropDB != "")
+	return j.Adopt != nil || w != nil && (len(w.Refresh) > 0 || len(w.Drop) > 0 || len(w.Routines) > 0 || w.EventsOff != nil || w.PutDB != "" || w.DropDB != "")
 }
 
 func (l *leader) write(ctx context.Context, j *job, change *topology.Change) error {

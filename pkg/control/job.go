@@ -31,7 +31,9 @@ type DDLRequest struct {
 	// Session is further SET statements that bring a fresh session into the client's state, such as
 	// "SET foreign_key_checks=0".
 	Session []string `json:"session,omitempty"`
-	User    string   `json:"user,omitempty"` // for messages only
+	User    string   `json:"user,omitempty"` // for messages, and the definer of events
+	// EventSince, if not zero: nothing is done if the event that the statement is about was changed since.
+	EventSince time.Time `json:"event_since,omitzero"`
 }
 
 // DDLResult is what the client is told of a schema change that succeeded.
@@ -118,11 +120,14 @@ type work struct {
 
 	Refresh []refresh `json:"refresh,omitempty"`
 	Drop    []object1 `json:"drop,omitempty"`
-	// Routines are the functions and procedures that the step creates, changes or drops.
-	Routines []object1 `json:"routines,omitempty"`
-	PutDB    string    `json:"put_db,omitempty"`
-	Single   bool      `json:"single,omitempty"` // of PutDB
-	DropDB   string    `json:"drop_db,omitempty"`
+	// Routines are the functions, procedures and events that the step creates, changes or drops. Event belongs to events.
+	Routines []object1  `json:"routines,omitempty"`
+	Event    *eventWork `json:"event,omitempty"`
+	// EventsOff, if not nil, keeps all events from running, or lets them run.
+	EventsOff *bool  `json:"events_off,omitempty"`
+	PutDB     string `json:"put_db,omitempty"`
+	Single    bool   `json:"single,omitempty"` // of PutDB
+	DropDB    string `json:"drop_db,omitempty"`
 	// Error is told to the client although all was done: DROP TABLE of which some did not exist.
 	Error    *sqlerr.Error `json:"error,omitempty"`
 	Warnings []Warning     `json:"warnings,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
@@ -22,6 +23,8 @@ type planner struct {
 	st    *statement
 	trial *server // of the group the steps run on first
 	id    string  // of the job: names what the planner creates
+	// created is when the job was asked for.
+	created time.Time
 	// nextID gives out numbers for tables and indexes.
 	nextID func(ctx context.Context) (uint64, error)
 	work   *work
@@ -60,6 +63,8 @@ func (p *planner) plan(ctx context.Context) (*work, error) {
 		err = p.dropDatabase()
 	case createProgram, alterProgram, dropProgram:
 		err = p.planProgram()
+	case switchEvents:
+		p.work.EventsOff = &p.st.eventsOff
 	case maintain:
 		p.work.Step = &step{SQL: p.st.text, Repeat: true}
 	}

@@ -17,7 +17,7 @@ import (
 	"skarv/pkg/topology"
 )
 
-// Stored programs are created on every node group as the client wrote them, so that servers show and dump them. A function
+// Functions, procedures and triggers are created on every node group as the client wrote them, so that servers show and dump them. A function
 // is computed by whatever server needs its value, a trigger fires where its row is written: both may touch nothing but
 // values. A procedure is run by the proxy, statement by statement, and may do what its client may.
 
@@ -34,11 +34,13 @@ func (p *parser) program(v verb, req DDLRequest, flavor catalog.Flavor, version 
 		p.kind = routine.Procedure
 	case p.accept("TRIGGER") && v != alterProgram:
 		p.kind = routine.Trigger
+	case p.accept("EVENT"):
+		p.kind = routine.Event
 	default:
 		return p.unsupportedObject()
 	}
 	p.verb = v
-	if v != createProgram {
+	if v == dropProgram || v == alterProgram && p.kind != routine.Event {
 		p.ifExists = p.accept("IF", "EXISTS")
 		return p.object()
 	}
@@ -81,8 +83,11 @@ func (p *planner) planProgram() error {
 	if err != nil {
 		return err
 	}
-	if p.st.kind == routine.Trigger {
+	switch p.st.kind {
+	case routine.Trigger:
 		return p.planTrigger(o, d)
+	case routine.Event:
+		return p.planEvent(o, p.created)
 	}
 	function := p.st.kind == routine.Function
 	old := p.snap.Routine(o.db, o.name, function)
@@ -180,6 +185,12 @@ func (d *ddl) readRoutines(ctx context.Context, change *topology.Change) error {
 					o.Kind, o, groupName(d.snap.Groups[0]), groupName(d.snap.Groups[i])))
 			}
 		}
+		if o.Kind == routine.Event {
+			if err := d.refreshEvent(ctx, o, first, change); err != nil {
+				return err
+			}
+			continue
+		}
 		function := o.Kind == routine.Function
 		if first.text == "" {
 			change.DeleteRoutine(catalog.NewRoutineKey(o.DB, o.Name, function))
@@ -202,10 +213,11 @@ func (d *ddl) readRoutines(ctx context.Context, change *topology.Change) error {
 
 // program is a stored program as a server shows it.
 type program struct {
-	text    string // without a DEFINER; "" if there is none
-	sqlMode string
-	client  string // character set of the client that created it, and the collation of its connection
-	connect string
+	text     string // without a DEFINER; "" if there is none
+	sqlMode  string
+	timeZone string // of an event
+	client   string // character set of the client that created it, and the collation of its connection
+	connect  string
 }
 
 // definerClause is the account in the text of a stored program.
@@ -219,13 +231,17 @@ func readProgram(ctx context.Context, s *server, o object1) (*program, error) {
 		if err != nil {
 			return err
 		}
+		if o.Kind == routine.Event {
+			out.timeZone = vals[2].String
+			vals = slices.Delete(vals, 2, 3)
+		}
 		if !vals[2].Valid {
 			return fmt.Errorf("the account of the node group may not see %s %s", o.Kind, o)
 		}
 		out.sqlMode, out.text, out.client, out.connect = vals[1].String, vals[2].String, vals[3].String, vals[4].String
 		return nil
 	}, "SHOW CREATE "+strings.ToUpper(string(o.Kind))+" "+o.sql())
-	if sqlerr.HasCode(err, 1305, 1360, sqlerr.UnknownDatabase) { // no such routine, no such trigger
+	if sqlerr.HasCode(err, 1305, 1360, 1539, sqlerr.UnknownDatabase) { // no such routine, trigger, event
 		return out, nil
 	}
 	if at := definerClause.FindStringIndex(out.text); at != nil {
@@ -234,8 +250,8 @@ func readProgram(ctx context.Context, s *server, o object1) (*program, error) {
 	return out, err
 }
 
-// copyProgram creates a stored program as another server has it.
-func copyProgram(ctx context.Context, from, to *server, o object1) error {
+// copyProgram creates a stored program as another server has it, in a session that statements bring into its state.
+func copyProgram(ctx context.Context, from, to *server, o object1, session ...string) error {
 	p, err := readProgram(ctx, from, o)
 	if err != nil {
 		return err
@@ -246,7 +262,10 @@ func copyProgram(ctx context.Context, from, to *server, o object1) error {
 	if there, err := readProgram(ctx, to, o); err != nil || there.text != "" {
 		return err
 	}
-	if err := to.settings(ctx, DDLRequest{DB: o.DB, SQLMode: p.sqlMode, Charset: p.client, Collation: p.connect}); err != nil {
+	if p.timeZone != "" {
+		session = append(session, "SET time_zone = "+quoteText(p.timeZone))
+	}
+	if err := to.settings(ctx, DDLRequest{DB: o.DB, SQLMode: p.sqlMode, Charset: p.client, Collation: p.connect, Session: session}); err != nil {
 		return err
 	}
 	_, err = to.exec(ctx, p.text)

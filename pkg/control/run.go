@@ -12,6 +12,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
+	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 )
@@ -49,7 +50,7 @@ func (d *ddl) run(ctx context.Context) error {
 			return d.fail(ctx, toClient(err))
 		}
 		if d.job.Work.Step == nil {
-			return d.finish(ctx, d.leader.store.Change(d.leader.guard))
+			return d.finish(ctx, d.job.Work.putSettings(d.leader.store.Change(d.leader.guard)))
 		}
 		d.job.State = running
 		if err := d.leader.save(ctx, d.job); err != nil {
@@ -167,13 +168,17 @@ func (d *ddl) plan(ctx context.Context) error {
 	first := d.first(st)
 	if st.verb == alterTable { // a server would renumber rows whose value is 0, each for itself
 		d.job.DDL.SQLMode = withMode(d.job.DDL.SQLMode, "NO_AUTO_VALUE_ON_ZERO")
-		for _, s := range d.servers {
-			if err := s.settings(ctx, *d.job.DDL); err != nil {
-				return err
-			}
+		if err := d.settings(ctx); err != nil {
+			return err
 		}
 	}
-	p := &planner{snap: d.snap, req: *d.job.DDL, st: st, trial: d.servers[first], id: d.job.ID,
+	if st.kind == routine.Event && st.verb != dropProgram {
+		d.job.DDL.Session = append(d.job.DDL.Session, d.eventClock())
+		if err := d.settings(ctx); err != nil {
+			return err
+		}
+	}
+	p := &planner{snap: d.snap, req: *d.job.DDL, st: st, trial: d.servers[first], id: d.job.ID, created: d.job.Created,
 		nextID: func(ctx context.Context) (uint64, error) { return d.leader.store.NextID(ctx, "table") }}
 	w, err := p.plan(ctx)
 	if err != nil {
@@ -197,6 +202,16 @@ func (d *ddl) plan(ctx context.Context) error {
 		}
 	}
 	d.job.Work = w
+	return nil
+}
+
+// settings brings all connections into the state the statement is to be run in.
+func (d *ddl) settings(ctx context.Context) error {
+	for _, s := range d.servers {
+		if err := s.settings(ctx, *d.job.DDL); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -28,9 +28,10 @@ const (
 	truncateTable
 	renameTable
 	maintain      // ANALYZE, OPTIMIZE, CHECK, REPAIR TABLE
-	createProgram // functions, procedures, triggers
+	createProgram // functions, procedures, triggers, events
 	alterProgram
 	dropProgram
+	switchEvents // SET GLOBAL event_scheduler
 )
 
 // object is a table, view or database as a statement names it.
@@ -66,6 +67,8 @@ type statement struct {
 	kind   routine.Kind     // of stored programs
 	source string           // of CREATE of them: the text that prog was read from
 	prog   *routine.Program //
+
+	eventsOff bool // of switchEvents
 }
 
 // parser walks over tokens.
@@ -155,6 +158,8 @@ func (p *parser) parse() error {
 		p.verb = truncateTable
 		p.accept("TABLE")
 		return p.object()
+	case p.accept("SET"):
+		return p.eventSwitch()
 	case p.accept("RENAME", "TABLE"), p.accept("RENAME", "TABLES"):
 		return p.rename()
 	case p.peek(0).is("ANALYZE"), p.peek(0).is("OPTIMIZE"), p.peek(0).is("CHECK"), p.peek(0).is("REPAIR"):
@@ -178,7 +183,7 @@ func (p *parser) create() error {
 		return p.database()
 	}
 	if p.accept("TEMPORARY") {
-		return sqlerr.Unsupported("CREATE TEMPORARY TABLE", "use a table with a column that names its user, and delete its rows at the end")
+		return sqlerr.Unsupported("CREATE TEMPORARY TABLE as a schema change", "a session makes its own tables")
 	}
 	if p.accept("TABLE") {
 		p.verb = createTable
@@ -244,8 +249,6 @@ func (p *parser) unsupportedObject() error {
 	switch what := strings.ToUpper(t.value); what {
 	case "PACKAGE":
 		return sqlerr.Unsupported("stored packages", "use functions and procedures")
-	case "EVENT":
-		return sqlerr.Unsupported("events", "an event runs inside one node group; let a client run the statement on time")
 	case "SEQUENCE":
 		return sqlerr.Unsupported("sequences", "use an AUTO_INCREMENT column, which counts for the whole cluster")
 	case "TABLESPACE", "UNDO", "LOGFILE", "SERVER", "INSTANCE":
@@ -287,7 +290,7 @@ func (p *parser) alter() error {
 
 func (p *parser) drop() error {
 	if p.accept("TEMPORARY") {
-		return sqlerr.Unsupported("DROP TEMPORARY TABLE", "temporary tables cannot be created either")
+		return sqlerr.Unsupported("DROP TEMPORARY TABLE as a schema change", "a session drops its own tables")
 	}
 	switch {
 	case p.accept("TABLE"), p.accept("TABLES"):

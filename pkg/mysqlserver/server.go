@@ -244,6 +244,18 @@ const spare = 4
 
 // register gives c an id and starts it, unless that would be one too many.
 func (s *Server) register(c *Conn) *sqlerr.Error {
+	if refusal := s.admit(c); refusal != nil {
+		return refusal
+	}
+	go func() {
+		defer s.conns.Done()
+		c.logIn()
+	}()
+	return nil
+}
+
+// admit gives c an id and counts it among the connections that Run waits for, unless that would be one too many.
+func (s *Server) admit(c *Conn) *sqlerr.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining {
@@ -262,7 +274,7 @@ func (s *Server) register(c *Conn) *sqlerr.Error {
 	}
 	s.byID[c.id] = c
 	s.metrics.open.Inc()
-	s.conns.Go(c.logIn)
+	s.conns.Add(1)
 	return nil
 }
 

@@ -71,9 +71,9 @@ func (b *build) ddl(w *words) error {
 		b.plan.Name = name
 		b.access(name, catalog.Admin)
 		return nil
-	case "procedure", "function", "trigger":
+	case "procedure", "function", "trigger", "event":
 		return b.ddlProgram(w)
-	case "event", "package":
+	case "package":
 		return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "run the statements from the client")
 	case "sequence":
 		return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "use an AUTO_INCREMENT column")

@@ -157,14 +157,14 @@ func (b *build) aboutTable(db, name string) error {
 
 // showAny plans a SHOW that any group answers alike; FROM or IN names a database.
 func (b *build) showAny(w *words) error {
-	db := ""
+	db, name := "", ""
 	switch b.plan.Topic {
 	case "create database":
 		w.takeAll("IF NOT EXISTS")
 		db, _ = w.name()
 	case "create procedure", "create function", "create trigger", "create event":
 		var ok bool
-		if db, _, ok = w.qualified(); !ok {
+		if db, name, ok = w.qualified(); !ok {
 			return b.syntaxError(w)
 		}
 		if db == "" {
@@ -186,6 +186,9 @@ func (b *build) showAny(w *words) error {
 		db = strings.ToLower(db)
 	}
 	b.plan.Name = db
+	if b.plan.Topic == "create event" {
+		b.plan.Database, b.plan.Name = db, name
+	}
 	switch systemSchema(db) {
 	case virtualSchema:
 		b.access("*", catalog.Admin)

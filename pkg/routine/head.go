@@ -13,7 +13,7 @@ const (
 	maxTokens = 200_000
 )
 
-// Parse reads CREATE FUNCTION, PROCEDURE, TRIGGER or EVENT. st is a scan of the text, which must stay unchanged as long as the
+// Parse reads CREATE FUNCTION, PROCEDURE, TRIGGER or EVENT, or ALTER EVENT, which may have no body. st is a scan of the text, which must stay unchanged as long as the
 // program is used. The error is an *sqlerr.Error: a syntax error, or 1235 for a form that is not known.
 func Parse(st *sqlparse.Statement) (*Program, error) {
 	p := &parser{st: st}
@@ -31,7 +31,7 @@ func Parse(st *sqlparse.Statement) (*Program, error) {
 	if err := p.head(prog); err != nil {
 		return nil, err
 	}
-	if prog.Kind == Event {
+	if prog.Kind == Event && prog.Schedule.Alter && p.end() { // it leaves the body as it is
 		return prog, nil
 	}
 	body, err := p.statement("")
@@ -126,10 +126,13 @@ func (p *parser) qualified() (Name, error) {
 
 // head reads everything before the body.
 func (p *parser) head(prog *Program) error {
-	if err := p.expect("CREATE"); err != nil {
-		return err
+	alter := p.accept("ALTER")
+	if !alter {
+		if err := p.expect("CREATE"); err != nil {
+			return err
+		}
+		prog.OrReplace = p.accept("OR", "REPLACE")
 	}
-	prog.OrReplace = p.accept("OR", "REPLACE")
 	if p.is(0, "DEFINER") {
 		start := p.peek(0).Start
 		p.pos++
@@ -140,11 +143,17 @@ func (p *parser) head(prog *Program) error {
 			p.pos++
 		}
 		prog.Definer = sqlparse.Span{Start: start, End: p.peek(0).Start}
+		prog.DefinerName = p.account(start)
 	}
 	if p.accept("AGGREGATE") {
 		return sqlerr.Unsupported("aggregate stored functions", "aggregate in the statement")
 	}
 	switch {
+	case alter:
+		if err := p.expect("EVENT"); err != nil {
+			return err
+		}
+		prog.Kind = Event
 	case p.accept("FUNCTION"):
 		prog.Kind = Function
 	case p.accept("PROCEDURE"):
@@ -163,7 +172,7 @@ func (p *parser) head(prog *Program) error {
 	}
 	switch prog.Kind {
 	case Event:
-		return nil
+		return p.eventHead(prog, alter)
 	case Trigger:
 		return p.triggerHead(prog)
 	}
@@ -187,6 +196,21 @@ func (p *parser) head(prog *Program) error {
 		prog.Returns = p.Text(from, p.pos)
 	}
 	return p.characteristics()
+}
+
+// account is the name in the clause DEFINER = account that begins at start and ends here; empty for CURRENT_USER.
+func (p *parser) account(start int) string {
+	for at := p.pos - 1; at > 0 && p.toks[at].Start > start; at-- {
+		if !p.st.Is(p.toks[at-1], "=") {
+			continue
+		}
+		t := p.toks[at]
+		if t.Kind == sqlparse.Word && p.st.Is(t, "CURRENT_USER") {
+			return ""
+		}
+		return string(p.st.AppendName(nil, t))
+	}
+	return ""
 }
 
 // Text is the text of the tokens from..to-1.

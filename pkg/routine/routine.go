@@ -36,6 +36,8 @@ type Program struct {
 	IfNotExists bool
 	// Definer is the clause DEFINER = account, with the space behind it; empty if there is none.
 	Definer sqlparse.Span
+	// DefinerName is the account's name without host; empty if it is whoever creates the program.
+	DefinerName string
 
 	Params  []Param // of functions and procedures
 	Returns string  // the type of a function's value, with what belongs to it
@@ -44,7 +46,9 @@ type Program struct {
 	Event  string // INSERT, UPDATE or DELETE
 	Table  Name   // of a trigger
 
-	Body Statement
+	Schedule *Schedule // of an event
+
+	Body Statement // nil for ALTER EVENT without a body
 
 	st *sqlparse.Statement
 }

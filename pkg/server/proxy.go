@@ -11,6 +11,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/event"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/placement"
 	"skarv/pkg/planner"
@@ -68,6 +69,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 	cfg.Transactions, cfg.ListTransactions = s.coordinator, s.listTransactions
 	cfg.HoldCommits = s.holdCommits
 	cfg.ListReorganisations = s.listReorganisations
+	cfg.EventStates = func(ctx context.Context) (map[catalog.EventKey]event.State, error) { return event.States(ctx, s.store) }
 	cfg.PartitionLoad = func(ctx context.Context) ([]float64, error) {
 		rates, _, _, err := s.partitionLoad(ctx, true)
 		return rates, err
@@ -106,7 +108,9 @@ func (s *Server) runProxy(ctx context.Context) error {
 	s.proxy.Store(proxy)
 	// Clients whose statements have not ended when draining is over must not wait for their servers either.
 	ended := make(chan struct{})
+	events := s.newEvents(proxy)
 	var g errgroup.Group
+	g.Go(func() error { return events.Run(ctx) })
 	g.Go(func() error {
 		load.run(ctx)
 		return nil

@@ -168,7 +168,17 @@ func (s *Session) metadataTables(st *sqlparse.Statement, refs []sqlparse.TableRe
 		if hidden == nil {
 			hidden = s.hiddenKeys()
 		}
-		text := "(SELECT * FROM information_schema." + r.Name + " WHERE " + f.condition(hidden) + s.visible(f) + ")"
+		shown := "SELECT * FROM information_schema." + r.Name
+		if strings.EqualFold(r.Name, "events") {
+			events, err := s.metadataEvents()
+			if err != nil {
+				return nil, err
+			}
+			if events != "" {
+				shown = events
+			}
+		}
+		text := "(" + shown + " WHERE " + f.condition(hidden) + s.visible(f) + ")"
 		if strings.EqualFold(r.Name, "tables") && len(s.snap.Groups) > 1 && namesSizes(st) {
 			summed, err := s.summedTables(f.condition(hidden) + s.visible(f))
 			if err != nil {

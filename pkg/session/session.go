@@ -18,6 +18,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/barrier"
 	"skarv/pkg/catalog"
+	"skarv/pkg/event"
 	"skarv/pkg/exec"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/placement"
@@ -60,6 +61,8 @@ type Config struct {
 	Transactions *txn.Coordinator
 	// ListReorganisations returns those that are known, oldest first.
 	ListReorganisations func(context.Context) ([]Reorganisation, error)
+	// EventStates returns what events did last.
+	EventStates func(context.Context) (map[catalog.EventKey]event.State, error)
 	// PartitionLoad returns how many statements per second all processes run on each partition.
 	PartitionLoad func(context.Context) ([]float64, error)
 	// HoldCommits runs look while nothing is committed in the whole cluster.

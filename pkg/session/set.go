@@ -41,6 +41,12 @@ func (s *Session) set(params *wire.Params) error {
 	case stmt.Is(first, "STATEMENT"), stmt.Is(first, "RESOURCE"):
 		return sqlerr.Unsupported("SET "+strings.ToUpper(string(stmt.Text(first.Span))), "set the variable for the session instead")
 	}
+	if handled, err := s.switchEvents(tokens); handled {
+		if err != nil {
+			return err
+		}
+		return s.ok(wire.OK{})
+	}
 	if stmt.Uses()&sqlparse.Subquery != 0 {
 		if handled, err := s.setFromTables(tokens); handled {
 			return err

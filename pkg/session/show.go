@@ -42,6 +42,14 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		if t := s.snap.Table(p.Database, p.Name); t != nil {
 			return true, s.showCreateTable(t)
 		}
+	case "create event":
+		if e := s.snap.Event(p.Database, p.Name); e != nil {
+			return true, s.showCreateEvent(e)
+		}
+	case "events":
+		return true, s.showEvents()
+	case "variables":
+		return true, s.showVariables()
 	case "columns", "fields", "full columns", "index", "indexes", "keys":
 		if t := s.snap.Table(p.Database, p.Name); t != nil && t.HiddenKey {
 			column := 0

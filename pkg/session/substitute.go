@@ -139,6 +139,8 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 			}
 			return unsignedVariable(n), true
 		}
+	case "@@event_scheduler", "@@global.event_scheduler":
+		return sessionValue{"'" + s.eventScheduler() + "'", ""}, true
 	case "@@warning_count", "@@session.warning_count":
 		return unsignedVariable(uint64(len(s.warnings))), true
 	case "@@error_count", "@@session.error_count":

@@ -159,6 +159,8 @@ func (s *Session) virtualTable(name string) (*table, error) {
 		return t, nil
 	case "reorganisations":
 		return s.reorganisationsTable()
+	case "events":
+		return s.eventsTable()
 	case "transactions":
 		return s.transactionsTable()
 	case "session_trace":

@@ -163,7 +163,7 @@ func sysVarUses(name []byte) Uses {
 		return ReadsDiagnostics
 	case equalFold(name, "timestamp"), equalFold(name, "rand_seed1"), equalFold(name, "rand_seed2"):
 		return Nondeterministic
-	case equalFold(name, "pseudo_thread_id"), equalFold(name, "in_transaction"):
+	case equalFold(name, "pseudo_thread_id"), equalFold(name, "in_transaction"), equalFold(name, "event_scheduler"):
 		return ReadsSession
 	}
 	return 0

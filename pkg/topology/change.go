@@ -83,10 +83,11 @@ func (c *Change) PutDatabase(d *catalog.Database, revision int64) *Change {
 	return c.put(c.store.dbKey(d.Name), d, revision)
 }
 
-// DeleteDatabase removes a database with all its tables and routines; their sequences go with DeleteSequence.
+// DeleteDatabase removes a database with all its tables, routines and events; their sequences go with DeleteSequence.
 func (c *Change) DeleteDatabase(name string) *Change {
 	c.ops = append(c.ops, clientv3.OpDelete(c.store.tablesKey(name), clientv3.WithPrefix()),
-		clientv3.OpDelete(c.store.routinesKey(name), clientv3.WithPrefix()))
+		clientv3.OpDelete(c.store.routinesKey(name), clientv3.WithPrefix()),
+		clientv3.OpDelete(c.store.eventsKey(name), clientv3.WithPrefix()))
 	return c.remove(c.store.dbKey(name), Any)
 }
 
@@ -108,6 +109,21 @@ func (c *Change) PutRoutine(r *catalog.Routine, revision int64) *Change {
 // DeleteRoutine removes a stored function or procedure.
 func (c *Change) DeleteRoutine(k catalog.RoutineKey) *Change {
 	return c.remove(c.store.routineKey(k), Any)
+}
+
+// PutEvent writes an event.
+func (c *Change) PutEvent(e *catalog.Event, revision int64) *Change {
+	return c.put(c.store.eventKey(e.Key()), e, revision)
+}
+
+// DeleteEvent removes an event.
+func (c *Change) DeleteEvent(k catalog.EventKey) *Change {
+	return c.remove(c.store.eventKey(k), Any)
+}
+
+// PutEventsOff says whether events are kept from running.
+func (c *Change) PutEventsOff(off bool) *Change {
+	return c.put(c.store.settingKey(eventsOff), off, Any)
 }
 
 // PutAccount writes an account.
@@ -156,9 +172,9 @@ func (c *Change) ExpectNoCluster() *Change {
 	return c
 }
 
-// DropCatalog removes all databases, tables, routines and accounts. Nothing else of the kind may be in the same change.
+// DropCatalog removes all databases, tables, routines, events and accounts. Nothing else of the kind may be in the same change.
 func (c *Change) DropCatalog() *Change {
-	for _, kind := range []string{kindDB, kindTable, kindRoutine, kindAccount} {
+	for _, kind := range []string{kindDB, kindTable, kindRoutine, kindEvent, kindAccount} {
 		c.ops = append(c.ops, clientv3.OpDelete(c.store.prefix+kind+"/", clientv3.WithPrefix()))
 	}
 	return c
@@ -168,11 +184,11 @@ func (c *Change) DropCatalog() *Change {
 // sequences, and the records of what was done to it. What processes say of themselves stays, and numbers that were given out
 // are not given out again.
 func (c *Change) DropCluster(revision int64) *Change {
-	for _, kind := range []string{kindCluster, kindMap, kindGroup, kindDB, kindTable, kindRoutine, string(DDLJobs), string(ReorgLock)} {
+	for _, kind := range []string{kindCluster, kindMap, kindGroup, kindDB, kindTable, kindRoutine, kindEvent, string(DDLJobs), string(ReorgLock)} {
 		c.cmps = append(c.cmps, clientv3.Compare(clientv3.ModRevision(c.store.prefix+kind), "<", revision+1).WithPrefix())
 	}
 	c.DropCatalog().remove(c.store.clusterKey(), Any).remove(c.store.mapKey(), Any)
-	for _, kind := range []string{kindGroup, kindSeq, string(DDLJobs), string(Reorgs), string(ReorgLock), string(ReorgProgress)} {
+	for _, kind := range []string{kindGroup, kindSeq, kindSetting, string(DDLJobs), string(Reorgs), string(ReorgLock), string(ReorgProgress), string(EventRuns)} {
 		c.ops = append(c.ops, clientv3.OpDelete(c.store.prefix+kind+"/", clientv3.WithPrefix()))
 	}
 	return c

@@ -18,7 +18,9 @@ const (
 	kindDB      = "db"
 	kindTable   = "table"
 	kindRoutine = "routine"
+	kindEvent   = "event"
 	kindAccount = "account"
+	kindSetting = "setting"
 	kindSeq     = "seq"
 	kindNext    = "next"
 	kindLive    = "live"
@@ -54,6 +56,21 @@ func (s *Store) routineKey(k catalog.RoutineKey) string {
 	}
 	return s.routinesKey(k.Database) + kind + "/" + url.PathEscape(k.Name)
 }
+
+// eventsKey is the prefix of the keys of a database's events.
+func (s *Store) eventsKey(db string) string {
+	return s.prefix + kindEvent + "/" + url.PathEscape(db) + "/"
+}
+
+func (s *Store) eventKey(k catalog.EventKey) string {
+	return s.eventsKey(k.Database) + url.PathEscape(k.Name)
+}
+
+// settingKey is the key of a setting of the whole cluster.
+func (s *Store) settingKey(name string) string { return s.prefix + kindSetting + "/" + name }
+
+// eventsOff is the setting that keeps events from running.
+const eventsOff = "events_off"
 
 func (s *Store) accountKey(name string) string {
 	return s.prefix + kindAccount + "/" + url.PathEscape(name)

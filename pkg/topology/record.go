@@ -25,6 +25,8 @@ const (
 	// not clean yet.
 	Claims   RecordKind = "claim"
 	Leavings RecordKind = "leaving"
+	// EventRuns have what each event did last.
+	EventRuns RecordKind = "eventrun"
 )
 
 // Record is one stored record.

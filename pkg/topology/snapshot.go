@@ -85,6 +85,7 @@ type builder struct {
 	owned    map[string]bool                      // databases copied since the last snapshot
 	maps     bool                                 // Databases copied since the last snapshot
 	routines bool                                 // Routines copied since the last snapshot
+	events   bool                                 // Events copied since the last snapshot
 	accounts bool                                 // Accounts copied since the last snapshot
 }
 
@@ -95,6 +96,7 @@ func newBuilder(s *Store) *builder {
 		snap: catalog.Snapshot{
 			Databases: map[string]*catalog.Database{},
 			Routines:  map[catalog.RoutineKey]*catalog.Routine{},
+			Events:    map[catalog.EventKey]*catalog.Event{},
 			Accounts:  map[string]*catalog.Account{},
 		},
 		groups:  map[placement.NodeGroupID]*catalog.NodeGroup{},
@@ -110,7 +112,7 @@ func (b *builder) snapshot(revision int64) *catalog.Snapshot {
 	}
 	out := b.snap
 	out.Revision = revision
-	b.owned, b.maps, b.routines, b.accounts = map[string]bool{}, false, false, false
+	b.owned, b.maps, b.routines, b.events, b.accounts = map[string]bool{}, false, false, false, false
 	return &out
 }
 
@@ -136,6 +138,10 @@ func (b *builder) apply(kv *mvccpb.KeyValue, deleted bool) bool {
 		err = b.applyTable(names[0], names[1], value)
 	case kind == kindRoutine && len(names) == 3:
 		err = b.applyRoutine(catalog.NewRoutineKey(names[0], names[2], names[1] == "function"), value)
+	case kind == kindEvent && len(names) == 2:
+		err = b.applyEvent(catalog.NewEventKey(names[0], names[1]), value)
+	case kind == kindSetting && len(names) == 1 && names[0] == eventsOff:
+		b.snap.EventsOff = string(value) == "true"
 	case kind == kindAccount && len(names) == 1:
 		err = b.applyAccount(names[0], value)
 	default:
@@ -307,6 +313,23 @@ func (b *builder) applyRoutine(key catalog.RoutineKey, value []byte) error {
 		return err
 	}
 	b.snap.Routines[key] = r
+	return nil
+}
+
+func (b *builder) applyEvent(key catalog.EventKey, value []byte) error {
+	if !b.events {
+		b.snap.Events = maps.Clone(b.snap.Events)
+		b.events = true
+	}
+	delete(b.snap.Events, key)
+	if value == nil {
+		return nil
+	}
+	e := new(catalog.Event)
+	if err := json.Unmarshal(value, e); err != nil {
+		return err
+	}
+	b.snap.Events[key] = e
 	return nil
 }
 

@@ -1,0 +1,212 @@
+package session
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/event"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+)
+
+// RunEvent runs the body of an event once, as a procedure of the account that has logged in, which must be its definer. What it
+// selects is not for anybody. The session is to be closed then.
+func (s *Session) RunEvent(e *catalog.Event) error {
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	s.snap = s.snapshot()
+	if err := s.check(e.Database, catalog.Admin); err != nil {
+		return err
+	}
+	quoted := func(v string) string { return string(sqltypes.AppendQuoted(nil, []byte(v), true)) }
+	err := s.adopt(s.state.With(s.state.DB,
+		backend.Variable{Name: "@@session.`collation_connection`", Value: quoted(e.Collation)},
+		backend.Variable{Name: "@@session.`time_zone`", Value: quoted(e.TimeZone)},
+		backend.Variable{Name: "@@session.`sql_mode`", Value: quoted(e.SQLMode)}))
+	if err != nil {
+		return err
+	}
+	// As a function it has no name in common with the procedures that it calls.
+	r := &catalog.Routine{Database: e.Database, Name: e.Name, Function: true, Text: e.Text, SQLMode: e.SQLMode}
+	a := &activation{s: s, routine: r}
+	if a.prog, err = s.program(r); err != nil {
+		return err
+	}
+	s.db = e.Database
+	s.followDB()
+	s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load()
+	s.began = s.cfg.Registry.clock()
+	s.activity.set("Event", s.db, []byte(e.Text), s.began)
+	s.calls, s.more = &calls{}, true
+	err = a.run(nil)
+	s.calls.release()
+	s.calls, s.more = nil, false
+	s.leave()
+	return err
+}
+
+// eventsTable is the events with what they did last, those that were dropped a short while ago included.
+func (s *Session) eventsTable() (*table, error) {
+	states, err := s.eventStates()
+	if err != nil {
+		return nil, err
+	}
+	t := newTable("event_schema", "event_name", "definer", "status", "#runs", "#failures", "last_scheduled", "last_started", "last_ended",
+		"last_outcome", "last_error", "process")
+	keys := map[string]catalog.EventKey{}
+	for k := range states {
+		keys[k.Database+"."+k.Name] = k
+	}
+	for k := range s.snap.Events {
+		keys[k.Database+"."+k.Name] = k
+	}
+	for _, name := range sortedKeys(keys) {
+		st, e := states[keys[name]], s.snap.Events[keys[name]]
+		definer, status := any(nil), "DROPPED"
+		if e != nil {
+			st.Database, st.Name = e.Database, e.Name
+			definer, status = e.Definer, string(e.Status)
+			if s.snap.EventsOff && e.Status == catalog.EventEnabled {
+				status = "ENABLED, event_scheduler is OFF"
+			}
+		}
+		t.add(st.Database, st.Name, definer, status, st.Runs, st.Failures, shownTime(st.Tick), shownTime(st.Started), shownTime(st.Ended),
+			string(st.Outcome), st.Error, st.Process)
+	}
+	return t, nil
+}
+
+// shownTime is a time in UTC, or NULL.
+func shownTime(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(time.DateTime)
+}
+
+func (s *Session) eventStates() (map[catalog.EventKey]event.State, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
+	defer cancel()
+	states, err := s.cfg.EventStates(ctx)
+	if err != nil {
+		return nil, sqlerr.UnknownError.New(err.Error())
+	}
+	return states, nil
+}
+
+// showCreateEvent is a server's SHOW CREATE EVENT with the status and definer that only the catalog has.
+func (s *Session) showCreateEvent(e *catalog.Event) error {
+	cols, rows, err := s.rowsOf()
+	if err != nil {
+		return err
+	}
+	const textAt = 3
+	if len(rows) == 1 && len(rows[0]) > textAt && rows[0][textAt] != nil {
+		rows[0][textAt] = []byte("CREATE DEFINER=" + quoteName(e.Definer) + "@`%` " + strings.TrimPrefix(e.Text, "CREATE "))
+	}
+	return s.sendRows(cols, rows)
+}
+
+// showEvents is a server's SHOW EVENTS with the status and definer that only the catalog has.
+func (s *Session) showEvents() error {
+	tokens := s.stmt.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if s.stmt.Is(tok, "WHERE") {
+			return sqlerr.Unsupported("SHOW EVENTS ... WHERE", "query information_schema.EVENTS")
+		}
+	}
+	cols, rows, err := s.rowsOf()
+	if err != nil {
+		return err
+	}
+	const dbAt, nameAt, definerAt, statusAt = 0, 1, 2, 10
+	for _, r := range rows {
+		if e := s.snap.Event(string(r[dbAt]), string(r[nameAt])); e != nil {
+			r[definerAt], r[statusAt] = []byte(e.Definer+"@%"), []byte(e.Status)
+		}
+	}
+	return s.sendRows(cols, rows)
+}
+
+// metadataEvents is information_schema.events with what only the catalog and the events' states have, as a SELECT without its
+// condition. It is "" if there are no events.
+func (s *Session) metadataEvents() (string, error) {
+	if len(s.snap.Events) == 0 {
+		return "", nil
+	}
+	states, err := s.eventStates()
+	if err != nil {
+		return "", err
+	}
+	quote := func(v string) string {
+		return string(sqltypes.AppendQuoted(nil, []byte(v), s.mode&sqlparse.NoBackslashEscapes != 0))
+	}
+	var definer, status, executed strings.Builder
+	for _, e := range s.snap.Events {
+		when := " WHEN event_schema = " + quote(e.Database) + " AND event_name = " + quote(e.Name) + " THEN "
+		definer.WriteString(when + quote(e.Definer+"@%"))
+		status.WriteString(when + quote(string(e.Status)))
+		if st, ok := states[e.Key()]; ok && !st.Started.Before(e.Since) {
+			executed.WriteString(when + "CONVERT_TZ(" + quote(st.Started.UTC().Format(time.DateTime)) + ", '+00:00', time_zone)")
+		}
+	}
+	last := "last_executed"
+	if executed.Len() > 0 {
+		last = "CAST(CASE" + executed.String() + " ELSE last_executed END AS DATETIME)"
+	}
+	return "SELECT EVENT_CATALOG, EVENT_SCHEMA, EVENT_NAME, CAST(CASE" + definer.String() + " ELSE definer END AS CHAR(384)) AS DEFINER, TIME_ZONE, " +
+		"EVENT_BODY, EVENT_DEFINITION, EVENT_TYPE, EXECUTE_AT, INTERVAL_VALUE, INTERVAL_FIELD, SQL_MODE, STARTS, ENDS, " +
+		"CAST(CASE" + status.String() + " ELSE status END AS CHAR(18)) AS STATUS, ON_COMPLETION, CREATED, LAST_ALTERED, " + last + " AS LAST_EXECUTED, " +
+		"EVENT_COMMENT, ORIGINATOR, CHARACTER_SET_CLIENT, COLLATION_CONNECTION, DATABASE_COLLATION FROM information_schema.events", nil
+}
+
+// switchEvents is SET GLOBAL event_scheduler, for the whole cluster. handled is false for other statements.
+func (s *Session) switchEvents(tokens sqlparse.Tokens) (handled bool, err error) {
+	first := tokens.Next()
+	name := strings.ToLower(strings.ReplaceAll(string(s.stmt.Text(first.Span)), "`", ""))
+	if s.stmt.Is(first, "GLOBAL") {
+		name = "@@global." + strings.ToLower(string(s.stmt.AppendName(nil, tokens.Next())))
+	}
+	if name != "@@global.event_scheduler" {
+		return false, nil
+	}
+	operator, value := tokens.Next(), tokens.Next()
+	if end := tokens.Next(); end.Kind != sqlparse.EOF || !s.stmt.Is(operator, "=") && !s.stmt.Is(operator, ":=") {
+		return true, sqlerr.Unsupported("this form of SET GLOBAL event_scheduler", "write SET GLOBAL event_scheduler = ON, or OFF")
+	}
+	if !s.admin {
+		return true, &sqlerr.Error{Code: 1227, State: "42000",
+			Message: "Access denied; you need (at least one of) the SUPER privilege(s) for this operation"}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
+	defer cancel()
+	_, err = s.cfg.DDL.DDL(ctx, DDLRequest{
+		SQL: "SET GLOBAL event_scheduler = " + string(s.stmt.AppendName(nil, value)), SQLMode: s.sqlMode, User: s.user,
+	})
+	return true, err
+}
+
+// showVariables is a server's SHOW VARIABLES with what is the cluster's.
+func (s *Session) showVariables() error {
+	cols, rows, err := s.rowsOf()
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if len(r) == 2 && strings.EqualFold(string(r[0]), "event_scheduler") {
+			r[1] = []byte(s.eventScheduler())
+		}
+	}
+	return s.sendRows(cols, rows)
+}
+
+func (s *Session) eventScheduler() string {
+	if s.snap.EventsOff {
+		return "OFF"
+	}
+	return "ON"
+}
