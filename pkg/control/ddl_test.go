@@ -116,7 +116,6 @@ func TestTablesAndWhereTheirRowsLive(t *testing.T) {
 	f.refused("CREATE TABLE x AS SELECT * FROM customer", sqlerr.NotSupportedYet, "INSERT ... SELECT")
 	f.refused("CREATE TEMPORARY TABLE x (a INT)", sqlerr.NotSupportedYet)
 	f.refused("CREATE TRIGGER x AFTER INSERT ON h FOR EACH ROW DELETE FROM h2", sqlerr.NotSupportedYet, "DELETE in triggers")
-	f.refused("CREATE DEFINER=`a`@`%` EVENT x ON SCHEDULE EVERY 1 DAY DO DELETE FROM h", sqlerr.NotSupportedYet, "events")
 	f.refused("CREATE TABLE mysql.x (a INT)", sqlerr.AccessDeniedDB)
 	f.refused("CREATE TABLE x LIKE nope", sqlerr.NoSuchTable)
 	require.Nil(t, f.follower.Snapshot().Table("d", "x"))

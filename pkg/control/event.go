@@ -25,6 +25,8 @@ type eventWork struct {
 	// Status is "" if the event keeps the one it has.
 	Status catalog.EventStatus `json:"status,omitempty"`
 	Since  time.Time           `json:"since"`
+	// Scheduled: it says ON SCHEDULE.
+	Scheduled bool `json:"scheduled,omitempty"`
 }
 
 // aside is the clause that keeps every server from running an event.
@@ -76,7 +78,7 @@ func (p *planner) planEvent(o object, created time.Time) error {
 	if err != nil {
 		return err
 	}
-	p.work.Event = &eventWork{Definer: definer, Since: created.Truncate(time.Second)}
+	p.work.Event = &eventWork{Definer: definer, Since: created.Truncate(time.Second), Scheduled: prog.Schedule.Given}
 	if prog.Schedule.Given {
 		p.work.Event.Since = p.work.Event.Since.Add(-time.Second) // it may begin at once
 	}
@@ -177,11 +179,11 @@ func readEvent(ctx context.Context, s *server, shown *program, o object1, w *eve
 		return nil, err
 	}
 	where := " FROM information_schema.events WHERE event_schema = " + quoteText(o.DB) + " AND event_name = " + quoteText(o.Name)
-	var preserve, status, value, field, localStarts sql.NullString
+	var preserve, value, field, localStarts sql.NullString
 	var at, starts, ends sql.NullFloat64
 	err := s.rows(ctx, func(r *sql.Rows) error {
-		return r.Scan(&e.Name, &preserve, &status, &value, &field, &at, &starts, &ends, &localStarts)
-	}, "SELECT event_name, on_completion, status, interval_value, interval_field, UNIX_TIMESTAMP(execute_at), UNIX_TIMESTAMP(starts),"+
+		return r.Scan(&e.Name, &preserve, &value, &field, &at, &starts, &ends, &localStarts)
+	}, "SELECT event_name, on_completion, interval_value, interval_field, UNIX_TIMESTAMP(execute_at), UNIX_TIMESTAMP(starts),"+
 		" UNIX_TIMESTAMP(ends), CAST(starts AS CHAR)"+where)
 	if err != nil {
 		return nil, err
@@ -189,11 +191,12 @@ func readEvent(ctx context.Context, s *server, shown *program, o object1, w *eve
 	if e.Name == "" {
 		return nil, fmt.Errorf("information_schema does not show event %s", o)
 	}
-	if status.String == "DISABLED" { // its time is over: the server says so
-		e.Status = catalog.EventDisabled
-	}
 	e.Preserve = preserve.String == "PRESERVE"
 	e.At, e.Starts, e.Ends, e.LocalStarts = unixTime(at), unixTime(starts), unixTime(ends), localStarts.String
+	over := func(t time.Time) bool { return !t.IsZero() && !t.After(w.Since) }
+	if w.Scheduled && (over(e.At) || over(e.Ends)) && e.Status == catalog.EventEnabled {
+		e.Status = catalog.EventDisabled
+	}
 	if field.Valid {
 		unit, into := "SECOND", &e.Seconds
 		switch field.String {

@@ -57,6 +57,10 @@ func TestGolden(t *testing.T) {
 			if p.Kind == Trigger {
 				fmt.Fprintf(&w, "%s %s on %s\n", p.Timing, p.Event, p.Table.Name)
 			}
+			if e := p.Schedule; e != nil {
+				fmt.Fprintf(&w, "definer %q status %q before %q enables %t aside %t given %t\n", p.DefinerName, p.Text(e.Status), d.Input[e.StatusAt:], e.Enables,
+					e.Aside, e.Given)
+			}
 			show(&w, p, p.Body, 1)
 			return w.String()
 		})
