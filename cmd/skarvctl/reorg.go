@@ -34,6 +34,14 @@ type progress struct {
 	ETASeconds     float64 `json:"eta_seconds"`
 	LateWrites     int64   `json:"late_writes"`
 	Trouble        string  `json:"trouble,omitempty"`
+	Compared       int64   `json:"compared,omitempty"`
+	Waits          []wait  `json:"waits,omitempty"`
+}
+
+// wait is something that the reorganisation has been waiting for.
+type wait struct {
+	What    string  `json:"what"`
+	Seconds float64 `json:"seconds"`
 }
 
 type stateStep struct {
@@ -77,7 +85,10 @@ func toReorganisation(r *adminv1.Reorganisation) *reorganisation {
 	}
 	if p := r.Progress; p != nil {
 		out.Progress = &progress{
-			p.Phase, p.Rows, p.RowsEstimated, p.Bytes, p.BytesEstimated, p.Table, p.Applied, p.LagSeconds, p.Throttled, p.EtaSeconds, p.LateWrites, p.Trouble,
+			p.Phase, p.Rows, p.RowsEstimated, p.Bytes, p.BytesEstimated, p.Table, p.Applied, p.LagSeconds, p.Throttled, p.EtaSeconds, p.LateWrites, p.Trouble, p.Compared, nil,
+		}
+		for _, w := range p.Waits {
+			out.Progress.Waits = append(out.Progress.Waits, wait{w.What, p.At.AsTime().Sub(w.Since.AsTime()).Seconds()})
 		}
 	}
 	return out
@@ -87,6 +98,9 @@ func (r *reorganisation) over() bool { return r.State == "DONE" }
 
 // moved reports whether there is nothing left to wait for: it is over, or only kept open for a way back.
 func (r *reorganisation) moved() bool { return r.over() || r.State == "REVERSE" && r.Wish == "" }
+
+// longWait is after how many seconds a wait is part of the line.
+const longWait = 10
 
 // line is the reorganisation in one line of text.
 func (r *reorganisation) line() string {
@@ -109,6 +123,9 @@ func (r *reorganisation) line() string {
 		if p.Table != "" {
 			b.WriteString(", " + p.Table)
 		}
+		if r.State == "VERIFY" {
+			b.WriteString(", " + count(p.Compared) + " compared")
+		}
 		if p.ETASeconds > 0 {
 			b.WriteString(", " + seconds(p.ETASeconds) + " left")
 		}
@@ -120,6 +137,9 @@ func (r *reorganisation) line() string {
 		}
 		if p.Trouble != "" {
 			b.WriteString(", " + p.Trouble)
+		}
+		if len(p.Waits) > 0 && p.Waits[0].Seconds >= longWait {
+			b.WriteString(", waiting for " + p.Waits[0].What)
 		}
 	}
 	if r.Opened != nil && r.PauseSeconds > 0 {
@@ -427,6 +447,11 @@ func (a *app) reorgCommand() *cobra.Command {
 				x := toReorganisation(r.Reorganisations[0])
 				return a.print(x, func(w io.Writer) {
 					fmt.Fprintln(w, x.line())
+					if x.Progress != nil && !x.over() {
+						for _, wait := range x.Progress.Waits {
+							row(w, "  ", "waiting for "+seconds(wait.Seconds), "for "+wait.What)
+						}
+					}
 					for _, t := range x.Transfers {
 						row(w, "  ", fmt.Sprintf("%d partitions", t.Count), fmt.Sprintf("from node group %d to %d", t.From, t.To), shortly(t.Partitions))
 					}

@@ -16,6 +16,9 @@ func TestReorganisationInOneLine(t *testing.T) {
 				Rows: 10_000, RowsEstimated: 20_000, Bytes: 20 << 20, LagSeconds: 1.5, Table: "d.t", ETASeconds: 90, Throttled: "replica lags",
 			},
 		},
+		"r1 VERIFY 0 rows, 0 kB, lag 0s, 12 k compared, waiting for the rain to end": {ID: "r1", State: "VERIFY", Progress: &progress{
+			Compared: 12_000, Waits: []wait{{"the rain to end", 12}, {"the sun", 11}},
+		}},
 		"r1 DONE (aborted): no luck":     {ID: "r1", State: "DONE", Outcome: "aborted", Problem: "no luck"},
 		"r1 REVERSE, cut over in 18ms":   {ID: "r1", State: "REVERSE", Opened: &opened, PauseSeconds: 0.018},
 		"r1 CATCHUP paused: is tried so": {ID: "r1", State: "CATCHUP", Paused: true, Problem: "is tried so"},

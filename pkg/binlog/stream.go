@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"skarv/pkg/catalog"
@@ -44,6 +45,7 @@ type Stream struct {
 	branches map[XID]*branch
 	order    []XID
 	held     int // bytes of rows in group and branches
+	heard    atomic.Uint64
 }
 
 // branch is a prepared branch that waits for its end.
@@ -164,6 +166,9 @@ func (s *Stream) event() (event, error) {
 		return event{}, err
 	}
 	e, err := readEvent(b, s.checksums)
+	if e.kind != heartbeatEvent && e.kind != heartbeatEventV2 {
+		s.heard.Add(1)
+	}
 	if err == nil && e.kind == formatEvent {
 		s.checksums, err = hasChecksums(e.body)
 	}
@@ -206,6 +211,9 @@ func (s *Stream) reread() Position {
 	}
 	return p
 }
+
+// Heard rises with everything the server sends but that it has nothing to say. It may be called from any goroutine.
+func (s *Stream) Heard() uint64 { return s.heard.Load() }
 
 // Branches are the branches prepared and not finished at the moment.
 func (s *Stream) Branches() []XID { return slices.Collect(maps.Keys(s.branches)) }

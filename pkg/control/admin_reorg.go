@@ -238,7 +238,10 @@ func (a *Admin) show(ctx context.Context, r *reorg.Record) *adminv1.Reorganisati
 	out.Progress = &adminv1.Progress{
 		At: timestamppb.New(p.At), Phase: p.Phase, Rows: p.Rows, RowsEstimated: p.RowsEstimated, Bytes: p.Bytes, BytesEstimated: p.BytesEstimated,
 		Table: p.Table, Applied: p.Applied, LagSeconds: p.Lag.Seconds(), Throttled: p.Throttled, EtaSeconds: p.ETA.Seconds(),
-		LateWrites: p.LateWrites, Trouble: p.Trouble,
+		LateWrites: p.LateWrites, Trouble: p.Trouble, Compared: p.Compared,
+	}
+	for _, w := range p.Waits {
+		out.Progress.Waits = append(out.Progress.Waits, &adminv1.Wait{What: w.What, Since: timestamppb.New(w.Since)})
 	}
 	return out
 }

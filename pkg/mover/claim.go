@@ -61,7 +61,7 @@ func (k *claim) open(ctx context.Context) (*conn, error) {
 
 // do runs f on connections of the claim until it succeeds, fails for good, or ctx ends.
 func (k *claim) do(ctx context.Context, f func(*conn) error) error {
-	return again(ctx, func() error {
+	return k.m.again(ctx, k.server, func() error {
 		c, err := k.open(ctx)
 		if err != nil {
 			return err
@@ -135,6 +135,7 @@ func (k *claim) allowed(c *conn) (there bool, err error) {
 func (k *claim) lock(ctx context.Context, c *conn) error {
 	sum := sha256.Sum256([]byte(k.row()))
 	name := "'skarv " + hex.EncodeToString(sum[:20]) + "'"
+	defer k.m.waits.On("the connection that worked on this move on node group " + k.server.Name + " before, which is being ended")()
 	for {
 		got, err := c.value("SELECT GET_LOCK(" + name + ", 0)")
 		if err != nil || got == "1" {

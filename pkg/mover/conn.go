@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"skarv/pkg/catalog"
@@ -254,16 +255,24 @@ func (d *desk) close() {
 
 // retry runs f on connections to s until it succeeds, fails for good, or ctx ends.
 func (m *Mover) retry(ctx context.Context, s Server, f func(*conn) error) error {
-	return again(ctx, func() error { return m.once(ctx, s, f) })
+	return m.again(ctx, s, func() error { return m.once(ctx, s, f) })
 }
 
-// again calls f until it succeeds, fails for good, or ctx ends.
-func again(ctx context.Context, f func() error) error {
+// again calls f, which works on s, until it succeeds, fails for good, or ctx ends.
+func (m *Mover) again(ctx context.Context, s Server, f func() error) error {
+	var last atomic.Pointer[error]
+	defer m.waits.OnText(func() string {
+		if err := last.Load(); err != nil {
+			return fmt.Sprintf("node group %s, which is tried again and again: %v", s.Name, *err)
+		}
+		return "an answer of node group " + s.Name
+	})()
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		err := f()
 		if err == nil || ctx.Err() != nil || !passing(err) {
 			return err
 		}
+		last.Store(&err)
 		if pause(ctx, wait) != nil {
 			return err
 		}

@@ -183,7 +183,7 @@ func (c *copier) copyTable(ctx context.Context, t *copying) error {
 		if t.done || len(under) == outstanding {
 			w := under[0]
 			under = under[1:]
-			if err := w.wait(ctx); err != nil {
+			if err := c.a.await(ctx, w); err != nil {
 				return err
 			}
 			c.a.m.update(func() {
@@ -302,8 +302,12 @@ func (c *copier) rows(ctx context.Context, t *table, q string) (readRows, error)
 		if out.bytes > c.bytes && len(out.kept) > 0 {
 			out.cut = t.bounds(out.rows[out.kept[len(out.kept)-1]])
 			c.conn.close()
-			c.conn, err = c.dial(ctx, c.from)
-			return out, err
+			next, err := c.dial(ctx, c.from)
+			if err != nil {
+				return out, err
+			}
+			c.conn = next
+			return out, nil
 		}
 		fields, err := wire.ParseTextRow(append([]byte(nil), payload...), make([][]byte, 0, len(t.columns)))
 		if err != nil || len(fields) != len(t.columns) {

@@ -21,6 +21,7 @@ func (m *Mover) Cut(ctx context.Context, epoch uint64) error {
 		return err
 	}
 	m.cfg.Hit("cut.marked")
+	defer m.waits.On("the targets to have everything up to the cut")()
 	return m.await(ctx, func() (bool, error) {
 		if len(m.cut.opened[epoch]) == len(m.groups) {
 			return true, nil
@@ -94,6 +95,7 @@ func (m *Mover) Lag(ctx context.Context) (time.Duration, error) {
 
 // present returns the attempt that is under way, waiting for one.
 func (m *Mover) present(ctx context.Context) (a *attempt, err error) {
+	defer m.waits.On("the move to go on, which was interrupted")()
 	err = m.await(ctx, func() (bool, error) {
 		a = m.attempt
 		return a != nil, m.stopped()

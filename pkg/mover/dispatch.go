@@ -61,7 +61,9 @@ func (a *attempt) dispatch(ctx context.Context) error {
 		}
 	}
 	for {
+		a.reading.Store(true)
 		t, err := a.stream.Next()
+		a.reading.Store(false)
 		if err == nil {
 			err = a.bad
 		} else {
@@ -182,6 +184,7 @@ func (a *attempt) watermark(ctx context.Context, t *binlog.Transaction, r binlog
 	case w == nil: // of an attempt that is over
 		return nil
 	case low:
+		a.open = slices.DeleteFunc(a.open, func(o *window) bool { return o.gone.Load() })
 		a.open = append(a.open, w)
 		return nil
 	}
@@ -254,8 +257,10 @@ func (a *attempt) reach(ctx context.Context, t *binlog.Transaction, epoch uint64
 func (a *attempt) hold(ctx context.Context, epoch uint64) error {
 	m := a.m
 	m.update(func() { m.is.Phase = Cutting })
+	defer m.waits.On(fmt.Sprintf("what becomes of the cutover of epoch %d: nothing behind it is applied before", epoch))()
 	err := m.await(ctx, func() (bool, error) { return !m.cut.held(epoch), nil })
-	if err != nil {
+	if err != nil { // the next attempt finds out whether the cut is held still
+		m.update(func() { m.is.Phase = Interrupted })
 		return err
 	}
 	m.update(func() {

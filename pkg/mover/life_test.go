@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -162,6 +163,30 @@ func life(t *testing.T, r *rig) {
 	require.Equal(t, stay, r.dump(t, a, r.tables[0], 0))
 	require.NotEmpty(t, stay)
 	require.Zero(t, again.Progress().LateWrites)
+}
+
+// cutAndRestarted has the source die while a cut is held.
+func cutAndRestarted(t *testing.T, r *rig) {
+	r.schema(t, "cutoff", loadSchema()...)
+	fill(t, r)
+	m := r.run(t, config(t), r.move())
+	m.copied(t)
+	require.NoError(t, m.Cut(within(t), 1))
+	require.Equal(t, mover.Cutting, m.Progress().Phase)
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(m.Progress().Waits, func(w mover.Wait) bool { return strings.Contains(w.What, "the cutover of epoch 1") })
+	}, patience, 10*time.Millisecond)
+	a := r.nodes[0]
+	require.NoError(t, a.server.Kill(t.Context()))
+	cancelled := make(chan error, 1)
+	go func() { cancelled <- m.Cancel(within(t), 1) }()
+	require.NoError(t, a.server.Start(t.Context()))
+	require.NoError(t, <-cancelled)
+	require.Eventually(t, func() bool { return m.Progress().Phase == mover.Following }, patience, 10*time.Millisecond)
+	a.exec(t, "UPDATE cutoff.t SET n = n + 1")
+	r.equalSoon(t, m)
+	require.NoError(t, m.Cut(within(t), 2))
+	r.equal(t)
 }
 
 // restarted has servers restart, logs change and connections break during a move under load.

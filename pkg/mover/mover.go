@@ -139,7 +139,9 @@ type Progress struct {
 	Throttled                     string        // why the mover waits, if it does
 	ETA                           time.Duration // of the copy; 0 if not known
 	LateWrites                    int64
+	Compared                      int64  // rows that Verify has found equal, or has seen change meanwhile
 	Err                           string // the trouble Run is retrying over, if any
+	Waits                         []Wait // what is being waited for, but for moments
 }
 
 // Report is what Verify found. The copy is equal if Differing is empty and Unverified is.

@@ -125,6 +125,7 @@ func (a *attempt) findStart(ctx context.Context) (at binlog.Position, ends strin
 	for _, x := range open {
 		left[x] = true
 	}
+	defer m.waits.On("transactions that were prepared on node group " + m.move.Source.Name + " before the move began: see skarvctl transactions")()
 	for len(left) > 0 {
 		m.update(func() { m.is.Phase = Waiting })
 		if err := pause(ctx, 50*time.Millisecond); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -68,7 +69,9 @@ type attempt struct {
 	source   desk // for single statements that are not to wait for a connection
 	placer   placer
 	maps     map[*binlog.Table]*mapping
-	bad      error // met where it could not be returned
+	bad      error         // met where it could not be returned
+	heard    func() uint64 // of stream
+	reading  atomic.Bool   // the dispatcher waits for the stream
 
 	mu        sync.Mutex
 	seq       uint64             // of the last window
@@ -109,13 +112,16 @@ func (m *Mover) try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	opened := m.waits.On("node group " + m.move.Source.Name + " to send its log")
 	a.stream, err = binlog.Open(ctx, binlog.Config{
 		Conn: m.move.Source.Conn, Flavor: m.move.Source.Flavor, Start: start, Tables: a.wanted, Keep: a.keep, MaxBuffer: m.cfg.MaxBuffer,
 	})
+	opened()
 	if err != nil {
 		return logError(err)
 	}
 	defer a.stream.Close()
+	a.heard = a.stream.Heard
 	m.update(func() { m.attempt, m.is.Err = a, "" })
 	defer func() {
 		m.update(func() {
@@ -183,7 +189,7 @@ func (a *attempt) lag(ctx context.Context) (time.Duration, error) {
 	if err := a.source.use(ctx, func(c *conn) error { return a.mark(c, w.seq, "S") }); err != nil {
 		return 0, err
 	}
-	err := w.wait(ctx)
+	err := a.await(ctx, w)
 	return time.Since(began), err
 }
 

@@ -36,8 +36,10 @@ type Mover struct {
 	began   time.Time // of this Run's copying, for the ETA
 	start   int64     // rows copied before that
 	asked   time.Time // when the lag that is being measured began, or zero
+	deaf    int       // how often the source was taken for deaf
 
 	versions versions
+	waits    Waits
 }
 
 // cutState is what is known of cuts.
@@ -183,9 +185,11 @@ func (m *Mover) await(ctx context.Context, f func() (bool, error)) error {
 
 // Progress returns how far the mover is.
 func (m *Mover) Progress() Progress {
+	waits := m.waits.Long() // their texts are made by goroutines that may hold the state
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.is
+	p.Waits = waits
 	if !m.asked.IsZero() && p.Phase == Following {
 		p.Lag = max(p.Lag, time.Since(m.asked))
 	}

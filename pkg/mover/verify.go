@@ -36,6 +36,7 @@ func (m *Mover) Verify(ctx context.Context) (Report, error) {
 	default:
 		return rep, errors.New("the copy is not finished")
 	}
+	m.update(func() { m.is.Compared = 0 })
 	v := &verifier{m: m, report: &rep}
 	defer v.close()
 	for _, t := range m.tables {
@@ -49,7 +50,7 @@ func (m *Mover) Verify(ctx context.Context) (Report, error) {
 // verifier is one comparison.
 type verifier struct {
 	m      *Mover
-	a      *attempt
+	a      *attempt // of the last window
 	copier *copier
 	report *Report
 }
@@ -133,13 +134,21 @@ func (t *table) oneOf(rows []row) string {
 }
 
 // window compares the rows that meet a condition, and tries again when the move is interrupted meanwhile.
+// An attempt that goes on although windows fail in it is not what is the matter: then it gives up.
 func (v *verifier) window(ctx context.Context, t *table, next func() (string, [][]byte, error)) (*window, [][]byte, error) {
-	for {
+	const most = 20
+	var last *attempt
+	for tries := 0; ; tries++ {
 		w, end, err := v.windowOnce(ctx, t, next)
 		if err == nil || ctx.Err() != nil || !passing(err) {
 			return w, end, err
 		}
-		v.a = nil
+		if v.a != last {
+			last, tries = v.a, 0
+		}
+		if tries == most {
+			return nil, nil, fmt.Errorf("table %s cannot be compared: %w", t.label, err)
+		}
 		if err := pause(ctx, retryPause); err != nil {
 			return nil, nil, err
 		}
@@ -151,14 +160,16 @@ func (v *verifier) windowOnce(ctx context.Context, t *table, next func() (string
 	if err != nil {
 		return nil, nil, err
 	}
-	if v.a != a || v.copier == nil || !v.copier.conn.Usable() {
+	v.a = a
+	defer v.m.waits.On("the rows of a stretch of table " + t.label + " to be compared")()
+	if v.copier == nil || v.copier.a != a || !v.copier.conn.Usable() {
 		c, err := newCopier(ctx, v.m.dial, v.m.move.Source, v.m.cfg.ChunkBytes)
 		if err != nil {
 			return nil, nil, err
 		}
 		v.close()
 		c.a, c.limit = a, v.m.cfg.ChunkRows
-		v.a, v.copier = a, c
+		v.copier = c
 	}
 	where, end, err := next()
 	if err != nil {
@@ -166,6 +177,12 @@ func (v *verifier) windowOnce(ctx context.Context, t *table, next func() (string
 	}
 	w := &window{table: t, check: &check{where: where}}
 	a.begin(w)
+	marked := false
+	defer func() {
+		if !marked {
+			a.forsake(w)
+		}
+	}()
 	if err := a.mark(v.copier.conn, w.seq, "L"); err != nil {
 		return nil, nil, err
 	}
@@ -181,9 +198,11 @@ func (v *verifier) windowOnce(ctx context.Context, t *table, next func() (string
 	if err := a.mark(v.copier.conn, w.seq, "H"); err != nil {
 		return nil, nil, err
 	}
-	if err := w.wait(ctx); err != nil {
+	marked = true
+	if err := a.await(ctx, w); err != nil {
 		return nil, nil, err
 	}
+	v.m.update(func() { v.m.is.Compared += w.check.equal + int64(len(w.touched)) })
 	v.report.Compared += w.check.equal
 	v.report.Differs += int64(len(w.check.differs))
 	v.report.Differing = append(v.report.Differing, w.check.differs...)

@@ -2,7 +2,11 @@ package mover
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"skarv/pkg/placement"
 )
@@ -16,6 +20,8 @@ type window struct {
 	kept  []string       // their keys in the order they were read
 	// touched are the keys of rows that changed in the stretch, with the values of the key.
 	touched map[string]row
+
+	gone atomic.Bool // nobody waits for it any more, and its last watermark will not come
 
 	apply *chunk // the rows are to be written
 	check *check // the rows are to be compared
@@ -42,16 +48,65 @@ func (w *window) finish(err error) {
 	}
 }
 
-// wait returns when all workers have dealt with the window.
-func (w *window) wait(ctx context.Context) error {
-	select {
-	case <-w.done:
+// deafAfter is how long a log may show nothing although something was written to it.
+const deafAfter = time.Minute
+
+// errDeaf: a server sends nothing but that it has nothing to send, and it has.
+var errDeaf = errors.New("the log does not show what was committed")
+
+// await returns when all workers have dealt with a window whose last watermark is committed. The dispatcher or a worker ends it, or, if
+// one of them fails, the end of the attempt. All of them depend on what the source sends, so that is watched, too.
+func (a *attempt) await(ctx context.Context, w *window) error {
+	defer a.m.waits.OnText(func() string { return a.whereabouts(w) })()
+	look := time.NewTicker(a.m.deafAfter())
+	defer look.Stop()
+	for heard := a.heard(); ; {
+		select {
+		case <-w.done:
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-look.C:
+			now := a.heard()
+			if now == heard && a.expected(w) && a.reading.Load() {
+				a.m.mu.Lock()
+				a.m.deaf++
+				a.m.mu.Unlock()
+				return fmt.Errorf("node group %s: %w", a.m.move.Source.Name, errDeaf)
+			}
+			heard = now
+		}
+	}
+}
+
+// deafAfter rises with every time a source was taken for deaf: it may have had to look for the beginning in a log that is very long.
+func (m *Mover) deafAfter() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return deafAfter << min(m.deaf, 6)
+}
+
+// expected reports whether the last watermark of a window is still to come.
+func (a *attempt) expected(w *window) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.windows[w.seq] == w
+}
+
+// whereabouts says where a window is that is being waited for.
+func (a *attempt) whereabouts(w *window) string {
+	source := a.m.move.Source.Name
+	switch {
+	case !a.expected(w):
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return w.err
-	case <-ctx.Done():
-		return ctx.Err()
+		return fmt.Sprintf("%d of %d targets to apply what was committed on node group %s before a mark", w.left, len(a.workers), source)
+	case a.reading.Load():
+		return "a mark in the log of node group " + source + ", which has not shown it yet"
 	}
+	return "a mark in the log of node group " + source + ", which is read up to what a target is to take first"
 }
 
 // begin registers a window; its watermarks may be written from now on. The window of an attempt that has failed has ended already.
@@ -67,6 +122,14 @@ func (a *attempt) begin(w *window) {
 		return
 	}
 	a.windows[w.seq] = w
+}
+
+// forsake forgets a window whose last watermark will not be written.
+func (a *attempt) forsake(w *window) {
+	w.gone.Store(true)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.windows, w.seq)
 }
 
 // setRows gives a window what was read; its second watermark comes after that.

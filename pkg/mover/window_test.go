@@ -3,7 +3,9 @@ package mover
 import (
 	"context"
 	"strconv"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -70,6 +72,7 @@ func TestEndOfAnUnknownBranch(t *testing.T) {
 // Whoever compares, and begins a window just when the attempt fails, is not left waiting for it.
 func TestWindowOfAFailedAttempt(t *testing.T) {
 	a := (&Mover{}).newAttempt()
+	a.heard = func() uint64 { return 0 }
 	a.workers[2] = &worker{}
 	before, after := &window{}, &window{}
 	a.begin(before)
@@ -77,6 +80,52 @@ func TestWindowOfAFailedAttempt(t *testing.T) {
 	a.begin(after)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	require.ErrorIs(t, before.wait(ctx), errInterrupted)
-	require.ErrorIs(t, after.wait(ctx), errInterrupted)
+	require.ErrorIs(t, a.await(ctx, before), errInterrupted)
+	require.ErrorIs(t, a.await(ctx, after), errInterrupted)
+}
+
+// A log that shows nothing of what was committed to it does not keep anybody waiting for ever, and everybody can be told what is
+// waited for. One that is long is not taken for it.
+func TestDeafLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &Mover{move: Move{Source: Server{Name: "ng1"}}}
+		a := m.newAttempt()
+		a.workers[2] = &worker{}
+		a.reading.Store(true)
+		var heard atomic.Uint64
+		a.heard = heard.Load
+		w := &window{}
+		a.begin(w)
+		waited := make(chan error, 1)
+		go func() { waited <- a.await(t.Context(), w) }()
+		for range 10 {
+			time.Sleep(deafAfter / 2)
+			heard.Add(1)
+			synctest.Wait()
+			require.Empty(t, waited)
+		}
+		waits := m.Progress().Waits
+		require.Len(t, waits, 1)
+		require.Equal(t, "a mark in the log of node group ng1, which has not shown it yet", waits[0].What)
+		require.Equal(t, 5*deafAfter, time.Since(waits[0].Since))
+		require.ErrorIs(t, <-waited, errDeaf)
+		require.Less(t, time.Since(waits[0].Since), 8*deafAfter)
+		require.Empty(t, m.Progress().Waits)
+
+		began := time.Now()
+		require.ErrorIs(t, a.await(t.Context(), w), errDeaf)
+		require.Equal(t, 2*deafAfter, time.Since(began), "it may have had to look for the beginning for long")
+	})
+}
+
+// An attempt that fails while a cut is held does not look as if the cut were held for ever: it may be cancelled before the next attempt.
+func TestAttemptFailsInACut(t *testing.T) {
+	m := &Mover{changed: make(chan struct{})}
+	ctx, fail := context.WithCancel(t.Context())
+	held := make(chan error, 1)
+	go func() { held <- m.newAttempt().hold(ctx, 7) }()
+	require.Eventually(t, func() bool { return m.Progress().Phase == Cutting }, time.Minute, time.Millisecond)
+	fail()
+	require.Error(t, <-held)
+	require.Equal(t, Interrupted, m.Progress().Phase)
 }

@@ -63,6 +63,15 @@ func (w *worker) send(ctx context.Context, it item, g binlog.GTID) error {
 	}
 	w.told = time.Now()
 	it.room = min(it.size(), queueBytes)
+	if w.room.TryAcquire(it.room) {
+		select {
+		case w.in <- it:
+			return nil
+		default:
+			w.room.Release(it.room)
+		}
+	}
+	defer w.a.m.waits.On("node group " + w.server.Name + " to take more changes")()
 	if err := w.room.Acquire(ctx, it.room); err != nil {
 		return err
 	}
@@ -205,6 +214,7 @@ func (m *Mover) noteApplied(b *batch) {
 // write writes a batch, and tries again as long as that may help: a batch gives the same result however often it is written.
 func (w *worker) write(ctx context.Context, b *batch) error {
 	const most = 5
+	defer w.a.m.waits.OnText(func() string { return fmt.Sprintf("node group %s to write %d rows", w.server.Name, b.rows) })()
 	for try, wait := 0, 20*time.Millisecond; ; try, wait = try+1, 2*wait {
 		err := w.writeOnce(ctx, b)
 		if err == nil || ctx.Err() != nil || !passing(err) || try == most {

@@ -83,11 +83,20 @@ func (c *Conn) Use(t *socket.Task) bool { return c.sock.Use(t) }
 // Interrupt makes I/O of the connection fail, at once and from now on. It may be called from any goroutine.
 func (c *Conn) Interrupt() {
 	c.interrupted.Store(true)
-	_ = c.sock.SetDeadline(time.Unix(1, 0))
+	_ = c.sock.SetDeadline(longAgo())
 }
 
-// SetDeadline makes I/O at or after t fail, which breaks the connection; the zero t takes that back.
-func (c *Conn) SetDeadline(t time.Time) error { return c.sock.SetDeadline(t) }
+// longAgo is a deadline that is over.
+func longAgo() time.Time { return time.Unix(1, 0) }
+
+// SetDeadline makes I/O at or after t fail, which breaks the connection; the zero t takes that back, but not an Interrupt.
+func (c *Conn) SetDeadline(t time.Time) error {
+	err := c.sock.SetDeadline(t)
+	if c.interrupted.Load() { // perhaps right before t was set
+		return c.sock.SetDeadline(longAgo())
+	}
+	return err
+}
 
 // Close says goodbye to the server, if the connection is idle, and closes the socket.
 func (c *Conn) Close() error {

@@ -323,6 +323,12 @@ func TestInterrupt(t *testing.T) {
 		require.False(t, c.Usable())
 		_, err = c.Relay(command(wire.ComQuery, "DO 1"), wire.ComQuery, io.Discard, make([]byte, 16<<10))
 		require.ErrorAs(t, err, &lost)
+		// A deadline that is set later does not take it back.
+		c = dial(t, mysqlconn.Config{Addr: addr})
+		c.Interrupt()
+		require.NoError(t, c.SetDeadline(time.Now().Add(time.Hour)))
+		_, err = c.Exec("DO 1")
+		require.ErrorContains(t, err, "interrupted")
 	}
 }
 

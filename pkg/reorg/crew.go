@@ -36,7 +36,9 @@ type crew struct {
 
 // assemble makes the movers, which do nothing yet.
 func (j *job) assemble(ctx context.Context) (*crew, error) {
+	changed := j.waits.On("a change of the schema to end")
 	j.cfg.Schema.Lock()
+	changed()
 	snap, err := j.cfg.Store.Load(ctx)
 	j.cfg.Schema.Unlock()
 	if err != nil {
@@ -140,7 +142,9 @@ func (j *job) hire(ctx context.Context) (*crew, error) {
 	if c.movers = c.forward; j.State == Reverse || j.State == Rollback {
 		c.movers = c.back
 		// The others look for writes that are lost.
-		if err := each(ctx, c.forward, func(ctx context.Context, m Mover) error { return m.Opened(ctx, j.Epoch) }); err != nil {
+		if err := j.attend(ctx, "the movers that look for late writes", func(ctx context.Context) error {
+			return each(ctx, c.forward, func(ctx context.Context, m Mover) error { return m.Opened(ctx, j.Epoch) })
+		}, c.forward...); err != nil {
 			return nil, err
 		}
 		c.run(ctx, c.forward)
@@ -148,7 +152,9 @@ func (j *job) hire(ctx context.Context) (*crew, error) {
 	if j.Epoch != 0 {
 		// The last cutover that was tried was taken back, or is that of the other direction. Whoever has taken it back may
 		// have died before the movers could be told.
-		if err := each(ctx, c.movers, func(ctx context.Context, m Mover) error { return m.Cancel(ctx, j.Epoch) }); err != nil {
+		if err := j.attend(ctx, "the last cutover to be taken back", func(ctx context.Context) error {
+			return each(ctx, c.movers, func(ctx context.Context, m Mover) error { return m.Cancel(ctx, j.Epoch) })
+		}, c.movers...); err != nil {
 			c.dismiss()
 			return nil, err
 		}
@@ -193,12 +199,17 @@ func (c *crew) err() error {
 	return c.cause
 }
 
-// close reports whether all running movers are at most lag behind: as they have last measured it, then, if that is so, as they
+// behind returns nil when all running movers are at most lag behind: as they have last measured it, then, if that is so, as they
 // measure it now.
-func (c *crew) close(ctx context.Context, lag time.Duration) bool {
+func (c *crew) behind(ctx context.Context, lag time.Duration) error {
 	for _, m := range c.movers {
-		if p := m.Progress(); p.Phase != mover.Following || p.Err != "" || p.Lag > lag {
-			return false
+		switch p := m.Progress(); {
+		case p.Err != "":
+			return errors.New(p.Err)
+		case p.Phase != mover.Following:
+			return fmt.Errorf("a mover is %s", p.Phase)
+		case p.Lag > lag:
+			return fmt.Errorf("a copy is %s behind", p.Lag.Round(time.Millisecond))
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, lag+time.Second)
@@ -206,10 +217,36 @@ func (c *crew) close(ctx context.Context, lag time.Duration) bool {
 	return each(ctx, c.movers, func(ctx context.Context, m Mover) error {
 		now, err := m.Lag(ctx)
 		if err == nil && now > lag {
-			err = fmt.Errorf("it is %s behind", now)
+			err = fmt.Errorf("a copy is %s behind", now.Round(time.Millisecond))
 		}
 		return err
-	}) == nil
+	})
+}
+
+// close reports whether the movers are so close behind that a cutover may be tried, and has it shown why not.
+func (j *job) close(ctx context.Context, c *crew) bool {
+	err := c.behind(ctx, j.cfg.Times.MaxLag)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch j.shown.behind = err; {
+	case err == nil:
+		j.closeEnough()
+	case j.shown.close == nil:
+		j.shown.close = j.waits.OnText(func() string {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			return fmt.Sprintf("the copies to be at most %s behind: %v", j.cfg.Times.MaxLag, j.shown.behind)
+		})
+	}
+	return err == nil
+}
+
+// closeEnough ends the wait for movers that are behind; mu is held.
+func (j *job) closeEnough() {
+	if j.shown.close != nil {
+		j.shown.close()
+		j.shown.close = nil
+	}
 }
 
 // dismiss ends the movers.
@@ -225,10 +262,13 @@ func (j *job) dismiss() {
 	if j.crew == nil {
 		return
 	}
+	ended := j.waits.On("the movers to end")
 	j.crew.dismiss()
+	ended()
 	j.crew = nil
 	j.mu.Lock()
 	j.shown.movers = nil
+	j.closeEnough()
 	j.mu.Unlock()
 }
 

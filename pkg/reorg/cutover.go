@@ -27,10 +27,12 @@ import (
 //
 // Any process thaws the map after the deadline (see Thaw), which makes the publishing fail.
 func (j *job) cutOver(ctx context.Context, c *crew) error {
-	if err := each(ctx, c.back, func(ctx context.Context, m Mover) error { return m.Prepare(ctx, true) }); err != nil {
+	if err := j.attend(ctx, "the way back to be prepared", func(ctx context.Context) error {
+		return each(ctx, c.back, func(ctx context.Context, m Mover) error { return m.Prepare(ctx, true) })
+	}, c.back...); err != nil {
 		return fmt.Errorf("the way back cannot be prepared: %w", err)
 	}
-	if err := j.ready(ctx); err != nil {
+	if err := j.attend(ctx, "all processes to be ready for the cutover", j.ready); err != nil {
 		return err
 	}
 	return j.cut(ctx, c.forward, false)
@@ -38,7 +40,7 @@ func (j *job) cutOver(ctx context.Context, c *crew) error {
 
 // cutBack makes the sources the owners again.
 func (j *job) cutBack(ctx context.Context, c *crew) error {
-	if err := j.ready(ctx); err != nil {
+	if err := j.attend(ctx, "all processes to be ready for the cutover", j.ready); err != nil {
 		return err
 	}
 	return j.cut(ctx, c.back, true)
@@ -224,7 +226,13 @@ func (j *job) takeBack(ctx context.Context, movers []Mover, to State) error {
 	if err := j.hit("thawed"); err != nil {
 		return err
 	}
-	return each(ctx, movers, func(ctx context.Context, m Mover) error { return m.Cancel(ctx, j.Epoch) })
+	ended := j.watch("the cutover to be taken back on the servers", movers...)
+	defer ended()
+	if err := each(ctx, movers, func(ctx context.Context, m Mover) error { return m.Cancel(ctx, j.Epoch) }); err != nil {
+		j.dismiss() // the next crew begins with that
+		return err
+	}
+	return nil
 }
 
 // interrupted is the first step of a controller that finds a cutover begun: the one before it is gone. What it had not

@@ -28,12 +28,18 @@ type Progress struct {
 	Throttled      string        `json:"throttled,omitempty"`
 	ETA            time.Duration `json:"eta"`
 	LateWrites     int64         `json:"late_writes,omitempty"`
+	Compared       int64         `json:"compared,omitempty"`
 	Trouble        string        `json:"trouble,omitempty"`
+	// Waits are what is waited for, but for moments: when nothing seems to happen, they say why.
+	Waits []mover.Wait `json:"waits,omitempty"`
 }
 
 // shown is what report makes a Progress of; guarded by job.mu.
 type shown struct {
-	movers []Mover
+	movers  []Mover // that run
+	helpers []Mover // that do something without running
+	behind  error   // why no cutover is tried yet
+	close   func()  // ends the wait for that, if there is one
 }
 
 // reportEvery is how often progress is written.
@@ -43,6 +49,8 @@ const reportEvery = time.Second
 func (j *job) report(ctx context.Context) error {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
+	defer j.metrics.waiting.Set(0)
+	var p Progress
 	for {
 		select {
 		case <-ctx.Done():
@@ -50,13 +58,21 @@ func (j *job) report(ctx context.Context) error {
 		case <-tick.C:
 		}
 		j.mu.Lock()
-		movers := slices.Clone(j.shown.movers)
+		movers, helpers := slices.Clone(j.shown.movers), slices.Clone(j.shown.helpers)
 		j.mu.Unlock()
-		if len(movers) == 0 {
+		if len(movers) > 0 {
+			p = sum(movers)
+		}
+		waited := len(p.Waits) > 0
+		p.At, p.Waits = time.Now().UTC(), j.waits.Long()
+		for _, m := range slices.Concat(movers, helpers) {
+			p.Waits = append(p.Waits, m.Progress().Waits...)
+		}
+		slices.SortFunc(p.Waits, func(a, b mover.Wait) int { return a.Since.Compare(b.Since) })
+		j.metrics.show(&p)
+		if len(movers) == 0 && len(p.Waits) == 0 && !waited {
 			continue
 		}
-		p := sum(movers)
-		j.metrics.show(&p)
 		data, err := json.Marshal(p)
 		if err != nil {
 			return err
@@ -68,7 +84,7 @@ func (j *job) report(ctx context.Context) error {
 
 // sum adds the movers' progress up.
 func sum(movers []Mover) Progress {
-	out := Progress{At: time.Now().UTC()}
+	var out Progress
 	order := []mover.Phase{mover.Preparing, mover.Interrupted, mover.Waiting, mover.Copying, mover.Following, mover.Cutting, mover.Watching}
 	least := len(order)
 	for _, m := range movers {
@@ -83,6 +99,7 @@ func sum(movers []Mover) Progress {
 		out.TablesDone += p.TablesDone
 		out.TablesTotal += p.TablesTotal
 		out.Applied += p.Applied
+		out.Compared += p.Compared
 		out.LateWrites += p.LateWrites
 		out.Lag, out.ETA = max(out.Lag, p.Lag), max(out.ETA, p.ETA)
 		for _, text := range []struct {
@@ -114,6 +131,7 @@ type metrics struct {
 	evictions      prometheus.Counter
 	lateWrites     prometheus.Counter
 	rows, lag      prometheus.Gauge
+	waiting        prometheus.Gauge
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -126,9 +144,11 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		lateWrites:     prometheus.NewCounter(prometheus.CounterOpts{Name: "skarv_late_writes_total", Help: "Rows written on a node group that had lost their partition. Each is a lost write: alert on any."}),
 		rows:           prometheus.NewGauge(prometheus.GaugeOpts{Name: "skarv_reorg_rows", Help: "Rows copied by the reorganisation that runs."}),
 		lag:            prometheus.NewGauge(prometheus.GaugeOpts{Name: "skarv_reorg_lag_seconds", Help: "How far the copy of the reorganisation that runs is behind its source."}),
+		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "skarv_reorg_waiting_seconds",
+			Help: "For how long the reorganisation that runs has been waiting for one and the same thing: skarvctl reorg show says for what."}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.outcomes, m.pauses, m.attemptsFailed, m.evictions, m.lateWrites, m.rows, m.lag)
+		reg.MustRegister(m.outcomes, m.pauses, m.attemptsFailed, m.evictions, m.lateWrites, m.rows, m.lag, m.waiting)
 	}
 	return m
 }
@@ -138,4 +158,8 @@ func (m *metrics) pause(d time.Duration) { m.pauses.Observe(d.Seconds()) }
 func (m *metrics) show(p *Progress) {
 	m.rows.Set(float64(p.Rows))
 	m.lag.Set(p.Lag.Seconds())
+	m.waiting.Set(0)
+	if len(p.Waits) > 0 {
+		m.waiting.Set(p.At.Sub(p.Waits[0].Since).Seconds())
+	}
 }

@@ -138,6 +138,7 @@ func (r *Runner) work(ctx context.Context, guard *topology.Guard, id string) err
 		return err
 	}
 	j := &job{Runner: r, guard: guard, Record: rec, known: rec.State, wake: make(chan struct{}, 1), log: r.cfg.Log.With("reorg", rec.ID)}
+	parent := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	g, gctx := errgroup.WithContext(ctx)
@@ -150,6 +151,8 @@ func (r *Runner) work(ctx context.Context, guard *topology.Guard, id string) err
 	})
 	err = g.Wait()
 	if j.over {
+		// report may have written once more. A record that nobody reads is left behind, if this fails.
+		_, _ = r.cfg.Store.Change(guard).DeleteRecord(topology.ReorgProgress, id, topology.Any).Commit(parent)
 		return nil
 	}
 	return err
@@ -167,18 +170,76 @@ type job struct {
 	// decided, while the cutover is being published: the wish it goes by. Another one that is in etcd first stops it.
 	decided *Wish
 
-	mu     sync.Mutex
-	wake   chan struct{} // has a token when the record was changed by somebody else
-	latest int64         // its revision then
-	shown  shown         // what report writes
+	waits mover.Waits // beside those of movers
+
+	mu        sync.Mutex
+	wake      chan struct{} // has a token when the record was changed by somebody else
+	latest    int64         // its revision then
+	attending *attention    // what is broken off when somebody asks for something, or nil
+	shown     shown         // what report writes
+}
+
+// attention is a step that is broken off when somebody asks for something else than what it was begun for.
+type attention struct {
+	wish   Wish
+	paused bool
+	since  int64 // the revision it knows
+	stop   context.CancelCauseFunc
+}
+
+// errAsked: a step was broken off because somebody has asked for something.
+var errAsked = errors.New("something else was asked for meanwhile")
+
+// attend runs f, a part of a step that may take long and be broken off anywhere, and breaks it off with errAsked when somebody
+// asks for something else. Meanwhile what is shown says that it is waited for, and what movers, which do not run yet, wait for.
+func (j *job) attend(ctx context.Context, what string, f func(context.Context) error, movers ...Mover) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	j.mu.Lock()
+	j.attending = &attention{wish: j.Wish, paused: j.Paused, since: j.Revision, stop: stop}
+	j.mu.Unlock()
+	defer func() {
+		j.mu.Lock()
+		j.attending = nil
+		j.mu.Unlock()
+	}()
+	defer j.watch(what, movers...)()
+	err := f(ctx)
+	if errors.Is(context.Cause(ctx), errAsked) {
+		return errAsked
+	}
+	return err
+}
+
+// watch has it shown that something is waited for, by movers too, until ended is called.
+func (j *job) watch(what string, movers ...Mover) (ended func()) {
+	done := j.waits.On(what)
+	j.mu.Lock()
+	j.shown.helpers = movers
+	j.mu.Unlock()
+	return func() {
+		done()
+		j.mu.Lock()
+		j.shown.helpers = nil
+		j.mu.Unlock()
+	}
 }
 
 // follow notices what others write into the record.
 func (j *job) follow(ctx context.Context) error {
 	err := j.cfg.Store.AwaitRecord(ctx, topology.Reorgs, j.ID, func(rec topology.Record) (bool, error) {
+		now := Record{}
+		if rec.Value != nil {
+			if err := json.Unmarshal(rec.Value, &now); err != nil {
+				return false, fmt.Errorf("decode reorganisation %s: %w", rec.ID, err)
+			}
+		}
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		j.latest = rec.Revision
+		if a := j.attending; a != nil && rec.Revision > a.since && (now.Wish != a.wish || now.Paused != a.paused) {
+			a.stop(errAsked)
+		}
 		select {
 		case j.wake <- struct{}{}:
 		default:
@@ -322,6 +383,9 @@ func (j *job) run(ctx context.Context) error {
 		if err := j.step(ctx); err != nil {
 			if ctx.Err() != nil || errors.Is(err, topology.ErrNotLeader) || errors.Is(err, errCrash) {
 				return err
+			}
+			if errors.Is(err, errAsked) {
+				continue
 			}
 			// A server or etcd that does not answer now may do so later: the step is taken again.
 			if terr := j.trouble(ctx, err.Error()); terr != nil && !errors.Is(terr, topology.ErrUnavailable) {

@@ -53,8 +53,11 @@ func (j *job) step(ctx context.Context) error {
 
 // check looks for everything that would stop the reorganisation half way, then tells the map.
 func (j *job) check(ctx context.Context) error {
-	problems, err := j.problems(ctx)
-	if err != nil {
+	var problems []string
+	if err := j.attend(ctx, "the check of all servers and tables", func(ctx context.Context) (err error) {
+		problems, err = j.problems(ctx)
+		return err
+	}); err != nil {
 		return err
 	}
 	if len(problems) > 0 {
@@ -139,7 +142,7 @@ func (j *job) giveUp(ctx context.Context, why string) error {
 
 // announce waits until all proxies leave out what the targets will have.
 func (j *job) announce(ctx context.Context) error {
-	if err := j.awaitMap(ctx); err != nil {
+	if err := j.attend(ctx, "all processes to know what will move", j.awaitMap); err != nil {
 		return err
 	}
 	if err := j.hit("in.acked"); err != nil {
@@ -149,7 +152,9 @@ func (j *job) announce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := each(ctx, c.forward, func(ctx context.Context, m Mover) error { return m.Prepare(ctx, j.Again) }); err != nil {
+	if err := j.attend(ctx, "what is left over on the targets to be deleted", func(ctx context.Context) error {
+		return each(ctx, c.forward, func(ctx context.Context, m Mover) error { return m.Prepare(ctx, j.Again) })
+	}, c.forward...); err != nil {
 		return err
 	}
 	j.Again = false
@@ -208,7 +213,7 @@ func (j *job) catchUp(ctx context.Context) error {
 		return j.moverFailed(ctx)
 	default:
 	}
-	if !c.close(ctx, j.cfg.Times.MaxLag) {
+	if !j.close(ctx, c) {
 		return j.pauseFor(ctx, j.cfg.Times.Tick)
 	}
 	return j.enter(ctx, Verify, nil)
@@ -248,7 +253,7 @@ func (j *job) verify(ctx context.Context) error {
 		return j.moverFailed(ctx)
 	default:
 	}
-	if !c.close(ctx, j.cfg.Times.MaxLag) {
+	if !j.close(ctx, c) {
 		return j.pauseFor(ctx, j.cfg.Times.Tick)
 	}
 	return j.cutOver(ctx, c)
@@ -257,8 +262,11 @@ func (j *job) verify(ctx context.Context) error {
 // compare gives up when sources and targets are not equal.
 func (j *job) compare(ctx context.Context, movers []Mover) error {
 	for _, m := range movers {
-		rep, err := m.Verify(ctx)
-		if err != nil {
+		var rep mover.Report
+		if err := j.attend(ctx, "sources and targets to be compared", func(ctx context.Context) (err error) {
+			rep, err = m.Verify(ctx)
+			return err
+		}); err != nil {
 			return err
 		}
 		if !rep.Equal() {
@@ -298,7 +306,7 @@ func (j *job) reverse(ctx context.Context) error {
 		return j.moverFailed(ctx)
 	default:
 	}
-	if j.Wish == WishRollback && c.close(ctx, j.cfg.Times.MaxLag) {
+	if j.Wish == WishRollback && j.close(ctx, c) {
 		return j.cutBack(ctx, c)
 	}
 	wait := j.cfg.Times.Tick
@@ -324,7 +332,7 @@ func (j *job) beginCleaning(ctx context.Context) error {
 
 // clean deletes what is not its group's, and ends.
 func (j *job) clean(ctx context.Context) error {
-	if err := j.awaitMap(ctx); err != nil {
+	if err := j.attend(ctx, "all processes to know what is deleted", j.awaitMap); err != nil {
 		return err
 	}
 	if err := j.hit("cleaning.acked"); err != nil {
@@ -339,31 +347,17 @@ func (j *job) clean(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		g, gctx := errgroup.WithContext(ctx)
-		for i, mv := range c.forward {
-			on := []placement.NodeGroupID{c.sources[i]}
-			if j.Undo {
-				on = c.targets[i]
-			}
-			g.Go(func() error {
-				for _, id := range on {
-					if err := mv.Clean(gctx, id); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		}
-		if err := g.Wait(); err != nil {
+		if err := j.attend(ctx, "rows that are no longer their group's to be deleted", func(ctx context.Context) error { return j.delete(ctx, c) }, c.forward...); err != nil {
 			return err
 		}
 		if err := j.hit("cleaned"); err != nil {
 			return err
 		}
-		for _, mv := range slices.Concat(c.forward, c.back) {
-			if err := mv.Forget(ctx); err != nil {
-				return err
-			}
+		all := slices.Concat(c.forward, c.back)
+		if err := j.attend(ctx, "the servers to forget the movers", func(ctx context.Context) error {
+			return each(ctx, all, func(ctx context.Context, m Mover) error { return m.Forget(ctx) })
+		}, all...); err != nil {
+			return err
 		}
 		next, err := m.Next(nil, nil)
 		if err != nil {
@@ -386,4 +380,24 @@ func (j *job) clean(ctx context.Context) error {
 		return nil
 	}
 	return j.enter(ctx, Done, nil)
+}
+
+// delete deletes what is not its group's.
+func (j *job) delete(ctx context.Context, c *crew) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for i, mv := range c.forward {
+		on := []placement.NodeGroupID{c.sources[i]}
+		if j.Undo {
+			on = c.targets[i]
+		}
+		g.Go(func() error {
+			for _, id := range on {
+				if err := mv.Clean(ctx, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
 }

@@ -143,7 +143,7 @@ func (s *Store) NextID(ctx context.Context, what string) (uint64, error) {
 // record that does not exist (any more) has a nil Value.
 func (s *Store) AwaitRecord(ctx context.Context, kind RecordKind, id string, fn func(Record) (enough bool, err error)) error {
 	for wait := (backoff{}); ; {
-		r, _, err := s.Record(ctx, kind, id)
+		value, revision, at, err := s.getAt(ctx, s.recordKey(kind, id))
 		if err != nil {
 			if err := wait.pause(ctx); err != nil {
 				return err
@@ -151,11 +151,10 @@ func (s *Store) AwaitRecord(ctx context.Context, kind RecordKind, id string, fn 
 			continue
 		}
 		wait = backoff{}
-		r.ID = id
-		if enough, err := fn(r); enough || err != nil {
+		if enough, err := fn(Record{ID: id, Value: value, Revision: revision}); enough || err != nil {
 			return err
 		}
-		if err := s.waitChange(ctx, s.recordKey(kind, id), r.Revision); err != nil {
+		if err := s.waitChange(ctx, s.recordKey(kind, id), at); err != nil {
 			return err
 		}
 	}
@@ -163,14 +162,10 @@ func (s *Store) AwaitRecord(ctx context.Context, kind RecordKind, id string, fn 
 
 // waitChange returns when key was changed after revision, or when it should be read again for another reason.
 func (s *Store) waitChange(ctx context.Context, key string, revision int64) error {
-	opts := []clientv3.OpOption{}
-	if revision != Absent {
-		opts = append(opts, clientv3.WithRev(revision+1))
-	}
 	watch, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	defer cancel()
 	select {
-	case <-s.client.Watch(watch, key, opts...):
+	case <-s.client.Watch(watch, key, clientv3.WithRev(revision+1)):
 		return ctx.Err()
 	case <-ctx.Done():
 		return ctx.Err()

@@ -209,14 +209,20 @@ func (s *Store) request(ctx context.Context) (context.Context, context.CancelFun
 
 // get reads one key; a nil value means that it does not exist.
 func (s *Store) get(ctx context.Context, key string) (value []byte, revision int64, err error) {
+	value, revision, _, err = s.getAt(ctx, key)
+	return value, revision, err
+}
+
+// getAt is get with the revision at which the key was read: a watch that begins behind it misses nothing.
+func (s *Store) getAt(ctx context.Context, key string) (value []byte, revision, at int64, err error) {
 	ctx, cancel := s.request(ctx)
 	defer cancel()
 	r, err := s.client.Get(ctx, key)
 	if err = s.observe(err); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	if len(r.Kvs) == 0 {
-		return nil, 0, nil
+		return nil, 0, r.Header.Revision, nil
 	}
-	return r.Kvs[0].Value, r.Kvs[0].ModRevision, nil
+	return r.Kvs[0].Value, r.Kvs[0].ModRevision, r.Header.Revision, nil
 }

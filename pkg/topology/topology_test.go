@@ -393,6 +393,25 @@ func TestWatchRecords(t *testing.T) {
 	require.EqualValues(t, 1, id)
 }
 
+// A record that is made just after it was found missing is not missed.
+func TestAwaitRecord(t *testing.T) {
+	e := etcdtest.Start(t)
+	s := open(t, e.Endpoint())
+	ctx := deadline(t)
+	var got []string
+	err := s.AwaitRecord(ctx, topology.DDLJobs, "1", func(r topology.Record) (bool, error) {
+		got = append(got, string(r.Value))
+		next := []string{"a", "b"}
+		if len(got) > len(next) {
+			return true, nil
+		}
+		_, err := s.Change(nil).PutRecord(topology.DDLJobs, "1", []byte(next[len(got)-1]), topology.Any).Commit(ctx)
+		return false, err
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"", "a", "b"}, got)
+}
+
 func TestAuthentication(t *testing.T) {
 	e := etcdtest.Start(t)
 	raw := e.Client(t)

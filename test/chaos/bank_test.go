@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,9 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"skarv/pkg/datanode"
 	"skarv/pkg/txn"
 	"skarv/test/cluster"
+	"skarv/test/process"
 )
 
 const (
@@ -63,31 +64,31 @@ func TestBank(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var procs errgroup.Group
-	var all []*proxy
+	var all []*process.Process
 	for i := range proxies {
-		p := &proxy{
-			orders: orders{
-				Etcd: c.Info().Etcd, Addr: freeAddr(t),
+		p := &process.Process{
+			Orders: process.Orders{
+				Etcd: c.Info().Etcd, Addr: process.FreeAddr(t),
 				Log: filepath.Join(c.Info().DataDir, fmt.Sprintf("proxy-%d.log", i)),
 			},
-			next: b.nextPoint, died: b.died,
+			Next: b.nextPoint, Reached: b.died,
 		}
 		ready := make(chan struct{})
-		procs.Go(func() error { return p.run(ctx, ready) })
+		procs.Go(func() error { return p.Run(ctx, ready) })
 		<-ready
 		all = append(all, p)
 	}
 
-	work, stop := context.WithTimeout(ctx, duration(t))
+	work, stop := context.WithTimeout(ctx, process.Seconds(t, 30))
 	defer stop()
 	var g errgroup.Group
 	for i := range tellers {
-		g.Go(func() error { return b.teller(work, all[i%proxies].orders.Addr, i) })
+		g.Go(func() error { return b.teller(work, all[i%proxies].Orders.Addr, i) })
 	}
 	g.Go(func() error { // proxies die at random, too
 		for pause(work, time.Duration(1000+rand.IntN(2000))*time.Millisecond) {
 			if b.storm() {
-				all[rand.IntN(proxies)].kill()
+				all[rand.IntN(proxies)].Signal(syscall.SIGKILL)
 				b.kills.Add(1)
 			}
 		}
@@ -162,15 +163,15 @@ type bank struct {
 	claimed      map[int64][]int64 // who was told to have each name
 }
 
-func (b *bank) nextPoint() (string, int) {
+func (b *bank) nextPoint() process.Step {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.storm() {
-		return "", 0
+		return process.Step{}
 	}
 	points := txn.Points()
 	b.point++
-	return points[b.point%len(points)], 1 + rand.IntN(40)
+	return process.Step{Point: points[b.point%len(points)], After: 1 + rand.IntN(40)}
 }
 
 // storm reports whether proxies die now. In between nobody's place in the cluster is in doubt, and snapshots can be taken.
@@ -179,10 +180,10 @@ func (b *bank) storm() bool {
 	return !b.covered.Load() || time.Since(b.began)%stormEvery < stormEvery/2
 }
 
-func (b *bank) died(point string) {
+func (b *bank) died(at process.Step) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.deaths[point]++
+	b.deaths[at.Point]++
 	b.covered.Store(len(b.deaths) == len(txn.Points()))
 }
 
@@ -399,10 +400,4 @@ func pause(ctx context.Context, d time.Duration) bool {
 	case <-time.After(d):
 		return true
 	}
-}
-
-func freeAddr(t *testing.T) string {
-	port, err := datanode.FreePort("127.0.0.1")
-	require.NoError(t, err)
-	return fmt.Sprintf("127.0.0.1:%d", port)
 }

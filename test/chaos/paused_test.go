@@ -12,6 +12,7 @@ import (
 
 	"skarv/pkg/txn"
 	"skarv/test/cluster"
+	"skarv/test/process"
 )
 
 // TestPausedProxy stops a proxy at every step of a commit for as long as it takes another process to end the
@@ -34,20 +35,19 @@ func TestPausedProxy(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			stopped, ready := make(chan struct{}), make(chan struct{})
-			p := &proxy{
-				orders:  orders{Etcd: c.Info().Etcd, Addr: freeAddr(t), Stop: true, Log: filepath.Join(c.Info().DataDir, "proxy.log")},
-				next:    func() (string, int) { return point, 1 },
-				died:    func(string) {},
-				stopped: func(string) { close(stopped) },
+			p := &process.Process{
+				Orders:  process.Orders{Etcd: c.Info().Etcd, Addr: process.FreeAddr(t), Log: filepath.Join(c.Info().DataDir, "proxy.log")},
+				Next:    func() process.Step { return process.Step{Point: point, Stop: true} },
+				Reached: func(process.Step) { close(stopped) },
 			}
 			var procs, client errgroup.Group
-			procs.Go(func() error { return p.run(ctx, ready) })
+			procs.Go(func() error { return p.Run(ctx, ready) })
 			defer func() {
 				cancel()
 				require.NoError(t, procs.Wait())
 			}()
 			<-ready
-			through, err := openAt(t, p.orders.Addr).Conn(ctx)
+			through, err := openAt(t, p.Orders.Addr).Conn(ctx)
 			require.NoError(t, err)
 			defer through.Close()
 			client.Go(func() error {
@@ -56,7 +56,7 @@ func TestPausedProxy(t *testing.T) {
 			})
 			<-stopped
 			(&bank{}).awaitRecovered(t, c)
-			p.signal(syscall.SIGCONT)
+			p.Signal(syscall.SIGCONT)
 			err = client.Wait()
 			t.Logf("the client was told: %v", err)
 			if err == nil {

@@ -20,29 +20,41 @@ func Pause(t testing.TB, pid int) (resume func()) {
 	}
 	resume = sync.OnceFunc(func() { _ = syscall.Kill(pid, syscall.SIGCONT) }) // it may be gone
 	t.Cleanup(resume)
-	for limit := time.Now().Add(time.Minute); !stopped(pid); time.Sleep(time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("process %d does not stop", pid)
-		}
+	if !AwaitStopped(pid) {
+		t.Fatalf("process %d does not stop", pid)
 	}
 	return resume
 }
 
-// stopped reports whether every thread of a process is.
-func stopped(pid int) bool {
+// AwaitStopped waits until a process that was told to stop stands still. It returns false when the process is dead, or goes
+// on for a minute.
+func AwaitStopped(pid int) bool {
+	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+		switch stopped, dead := standstill(pid); {
+		case dead:
+			return false
+		case stopped:
+			return true
+		}
+	}
+	return false
+}
+
+// standstill reports whether every thread of a process is stopped, and whether the process is dead.
+func standstill(pid int) (stopped, dead bool) {
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil || len(tasks) == 0 {
-		return false
+		return false, true
 	}
+	stopped, dead = true, true
 	for _, path := range tasks {
 		stat, err := os.ReadFile(path)
 		if err != nil {
-			return false
+			return false, false // a thread that has just ended
 		}
 		_, state, _ := bytes.Cut(stat, []byte(") ")) // "pid (name) state ..."
-		if !bytes.HasPrefix(state, []byte("T")) {
-			return false
-		}
+		stopped = stopped && bytes.HasPrefix(state, []byte("T"))
+		dead = dead && bytes.HasPrefix(state, []byte("Z"))
 	}
-	return true
+	return stopped, dead
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -18,32 +18,29 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"skarv/pkg/datanode"
 	"skarv/pkg/mover"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
 	"skarv/pkg/server"
 	"skarv/test/cluster"
+	"skarv/test/process"
 
 	adminv1 "skarv/proto/admin/v1"
 )
 
-// chaosTime is how long processes are killed: SKARV_CHAOS_SECONDS, or 15 seconds.
-func chaosTime(t *testing.T) time.Duration {
-	text := os.Getenv("SKARV_CHAOS_SECONDS")
-	if text == "" {
-		return 15 * time.Second
-	}
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err)
-	return time.Duration(n) * time.Second
-}
+// chaosSeconds is how long processes are killed, unless SKARV_CHAOS_SECONDS says something else; from longSeconds on every step has to be
+// reached, and longRate statements a second.
+const (
+	chaosSeconds = 120
+	longSeconds  = 600
+	longRate     = 500
+)
 
 // points are the steps of a reorganisation, and of its movers, at which processes die or stop.
 func points() []string {
 	all := []string{
 		"entered.IN", "in.acked", "entered.COPY", "entered.CATCHUP", "entered.VERIFY", "freeze", "entered.FROZEN", "drained", "recovered",
-		"cut", "thawed", "entered.REVERSE", "entered.CLEANING", "cleaning.acked", "cleaned", "entered.DONE", "end",
+		"cut", "published", "thawed", "entered.REVERSE", "entered.ROLLBACK", "entered.CLEANING", "cleaning.acked", "cleaned", "entered.DONE", "end",
 	}
 	for _, p := range mover.Points() {
 		all = append(all, moverPoint+p)
@@ -57,19 +54,19 @@ type atlas struct {
 	reached map[string]int
 }
 
-// next is a step that has been reached least often, or none.
-func (a *atlas) next() (point string, stop bool) {
-	if rand.N(4) == 0 {
-		return "", false
+// next is a step that has been reached least often, or any, or none.
+func (a *atlas) next() process.Step {
+	if rand.N(5) == 0 {
+		return process.Step{}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	all := points()
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	if rand.N(2) == 0 { // steps that are hard to reach are not to keep the others from their turn
+	if rand.N(3) > 0 { // steps that are hard to reach are not to keep the others from their turn
 		slices.SortStableFunc(all, func(x, y string) int { return a.reached[x] - a.reached[y] })
 	}
-	return all[0], rand.N(3) == 0
+	return process.Step{Point: all[0], Stop: rand.N(3) == 0}
 }
 
 // storm is the cluster and all that happens to it.
@@ -77,7 +74,7 @@ type storm struct {
 	*machine
 	book  *tally
 	atlas atlas
-	procs []*process
+	procs []*process.Process
 	// striking ends when nobody is killed any more.
 	striking context.Context //nolint:containedctx // of the test
 	stops    atomic.Int64
@@ -90,6 +87,7 @@ type storm struct {
 // Whatever a client was told is done must be there, once; what it was told has failed must not; whoever counts rows must find all
 // of them at any time; and every reorganisation must end by itself.
 func TestChaos(t *testing.T) {
+	length := process.Seconds(t, chaosSeconds)
 	c := cluster.Start(t, cluster.Groups(2), cluster.Tune(func(cfg *server.Config) { cfg.Roles = []server.Role{server.RoleProxy} }))
 	s := &storm{machine: &machine{Cluster: c, t: t, store: store(t, c)}, book: newTally(), atlas: atlas{reached: map[string]int{}}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -102,15 +100,15 @@ func TestChaos(t *testing.T) {
 	working, end := context.WithCancel(ctx)
 	defer end()
 	var calm context.CancelFunc
-	s.striking, calm = context.WithTimeout(working, chaosTime(t))
+	s.striking, calm = context.WithTimeout(working, length)
 	defer calm()
 	addrs := []string{c.Addr()}
 	for i := range 3 {
 		p := s.process(i)
 		s.procs = append(s.procs, p)
-		addrs = append(addrs, p.orders.Addr)
+		addrs = append(addrs, p.Orders.Addr)
 		ready := make(chan struct{})
-		procs.Go(func() error { return p.run(ctx, ready) })
+		procs.Go(func() error { return p.Run(ctx, ready) })
 		<-ready
 	}
 	db := c.DB(t, "")
@@ -128,7 +126,7 @@ func TestChaos(t *testing.T) {
 		exec(t, db, "INSERT INTO n VALUES (?, 0)", i)
 	}
 
-	for i := range 8 {
+	for i := range 12 {
 		clients.Go(func() error { return s.book.client(working, addrs[i%len(addrs)]) })
 	}
 	clients.Go(func() error { return s.book.counter(working, db) })
@@ -141,7 +139,7 @@ func TestChaos(t *testing.T) {
 	s.add(2)
 	ended[s.move(reorg.Request{}, false)]++
 	ended[s.move(reorg.Request{Without: []placement.NodeGroupID{4, 5}}, false)]++
-	for time.Since(began) < chaosTime(t) {
+	for time.Since(began) < length {
 		req := reorg.Request{}
 		for g := placement.NodeGroupID(1); g <= 5; g++ {
 			if rand.N(3) == 0 && len(req.Without) < 4 {
@@ -154,14 +152,19 @@ func TestChaos(t *testing.T) {
 	end()
 	require.NoError(t, clients.Wait())
 	done := s.book.done.Load()
+	rate := float64(done) / took.Seconds()
 	t.Logf("%s: reorganisations that ended: %v", took.Round(time.Second), ended)
-	t.Logf("%d statements and transactions, %.0f a second; all rows counted %d times; %d names taken, %d times one that was there refused", done,
-		float64(done)/took.Seconds(), s.book.counts.Load(), len(s.book.names), s.book.refused.Load())
+	t.Logf("%d statements, %.0f a second; all rows counted %d times; %d names taken, %d times one that was there refused", done, rate,
+		s.book.counts.Load(), len(s.book.names), s.book.refused.Load())
 	t.Logf("processes of Skarv killed or dead at a step: %d, stopped: %d; crashes of database servers: %d", s.deaths.Load(), s.stops.Load(), s.crash.Load())
 	t.Logf("steps reached: %v", s.atlas.reached)
 	assert.Positive(t, ended[reorg.Moved])
 	missed := slices.DeleteFunc(points(), func(p string) bool { return s.atlas.reached[p] > 0 })
 	t.Logf("no process ended or stopped at these steps: %v", missed)
+	if length >= longSeconds*time.Second {
+		assert.Empty(t, missed, "steps at which no process ended or stopped")
+		assert.GreaterOrEqual(t, rate, float64(longRate), "statements a second")
+	}
 
 	require.Eventually(t, func() bool { // orphans of killed processes end, prepared ones are finished
 		for g := range c.Info().NodeGroups {
@@ -175,23 +178,23 @@ func TestChaos(t *testing.T) {
 }
 
 // process makes a process of Skarv, proxy and controller.
-func (s *storm) process(i int) *process {
-	port, err := datanode.FreePort("127.0.0.1")
-	require.NoError(s.t, err)
-	p := &process{orders: orders{Etcd: s.Info().Etcd, Addr: fmt.Sprintf("127.0.0.1:%d", port), Log: filepath.Join(s.Info().DataDir, fmt.Sprintf("process%d.log", i))}}
-	p.next = func() (string, bool) {
+func (s *storm) process(i int) *process.Process {
+	p := &process.Process{Orders: process.Orders{
+		Etcd: s.Info().Etcd, Addr: process.FreeAddr(s.t), Log: filepath.Join(s.Info().DataDir, fmt.Sprintf("process%d.log", i)),
+	}}
+	p.Next = func() process.Step {
 		if s.striking.Err() != nil {
-			return "", false
+			return process.Step{}
 		}
 		return s.atlas.next()
 	}
-	p.reached = func(point string, stop bool) {
+	p.Reached = func(at process.Step) {
 		s.atlas.mu.Lock()
-		s.atlas.reached[point]++
+		s.atlas.reached[at.Point]++
 		s.atlas.mu.Unlock()
-		if stop {
+		if at.Stop {
 			s.stops.Add(1)
-			time.AfterFunc(stopTime(), func() { p.signal(syscall.SIGCONT) })
+			time.AfterFunc(stopTime(), func() { p.Signal(syscall.SIGCONT) })
 		} else {
 			s.deaths.Add(1)
 		}
@@ -220,17 +223,17 @@ func (s *storm) strike(ctx context.Context) error {
 	for ctx.Err() == nil {
 		p := s.procs[rand.N(len(s.procs))]
 		if rand.N(2) == 0 {
-			p.signal(syscall.SIGKILL)
+			p.Signal(syscall.SIGKILL)
 			s.deaths.Add(1)
 		} else {
-			p.signal(syscall.SIGSTOP)
+			p.Signal(syscall.SIGSTOP)
 			s.stops.Add(1)
-			time.AfterFunc(stopTime(), func() { p.signal(syscall.SIGCONT) })
+			time.AfterFunc(stopTime(), func() { p.Signal(syscall.SIGCONT) })
 		}
 		pause(ctx, time.Duration(3000+rand.N(5000))*time.Millisecond)
 	}
 	for _, p := range s.procs {
-		p.signal(syscall.SIGCONT)
+		p.Signal(syscall.SIGCONT)
 	}
 	return nil
 }
@@ -299,7 +302,7 @@ func (s *storm) move(req reorg.Request, back bool) reorg.Outcome {
 	require.NoError(t, err)
 	defer func() {
 		if t.Failed() {
-			t.Logf("%s: state %s, wish %q, undo %v, attempts %d, problem %q, steps %v", r.ID, r.State, r.Wish, r.Undo, r.Attempts, r.Problem, r.Steps)
+			s.explain(r)
 		}
 	}()
 	require.Eventually(t, func() bool {
@@ -314,4 +317,29 @@ func (s *storm) move(req reorg.Request, back bool) reorg.Outcome {
 	}, 5*time.Minute, 50*time.Millisecond, "it does not end")
 	require.NotEqual(t, reorg.Refused, r.Outcome, r.Problem)
 	return r.Outcome
+}
+
+// explain says what is known of a reorganisation that does not end: what its record says, what it waits for, and what
+// the processes are doing.
+func (s *storm) explain(r *reorg.Record) {
+	t := s.t
+	t.Logf("%s: state %s, wish %q, undo %v, attempts %d, problem %q, steps %v", r.ID, r.State, r.Wish, r.Undo, r.Attempts, r.Problem, r.Steps)
+	p, ok, err := reorg.ProgressOf(context.Background(), s.store, r.ID)
+	t.Logf("progress: %v %v %+v", ok, err, p)
+	for i, p := range s.procs {
+		p.Signal(syscall.SIGQUIT) // it says what its goroutines do, and ends
+		time.Sleep(time.Second)
+		text, err := os.ReadFile(p.Orders.Log)
+		if err != nil {
+			t.Log(err)
+			continue
+		}
+		log, stacks, _ := strings.Cut(string(text), "SIGQUIT: quit")
+		t.Logf("the end of the log of process %d: %s", i, log[max(0, len(log)-4000):])
+		for _, stack := range strings.Split(stacks, "\n\n") {
+			if strings.Contains(stack, "skarv/pkg/mover.") || strings.Contains(stack, "skarv/pkg/reorg.") {
+				t.Log(stack)
+			}
+		}
+	}
 }

@@ -32,7 +32,7 @@ type tally struct {
 	names    map[int]belief
 	wrong    []string
 
-	done, counts, refused atomic.Int64
+	done, counts, refused atomic.Int64 // statements, those that counted all rows, names that were taken
 }
 
 // belief is what is known of a name.
@@ -73,17 +73,18 @@ func (b *tally) client(ctx context.Context, addr string) error {
 	db.SetMaxIdleConns(1)
 	for ctx.Err() == nil {
 		var err error
-		switch rand.N(4) {
-		case 0:
+		switch rand.N(9) {
+		case 0, 1:
 			err = b.insert(db)
-		case 1:
+		case 2, 3:
 			err = b.name(db)
-		case 2:
+		case 4, 5:
 			err = b.change(db, rand.N(chaosRows))
+		case 6:
+			err = b.count(db)
 		default:
 			err = b.change(db, rand.N(chaosRows), rand.N(chaosRows))
 		}
-		b.done.Add(1)
 		if err != nil && code(err) == 0 && !errors.Is(err, mysql.ErrInvalidConn) && !errors.Is(err, io.EOF) {
 			time.Sleep(20 * time.Millisecond) // its process is being started
 		}
@@ -98,6 +99,7 @@ func (b *tally) insert(db *sql.DB) error {
 	b.known[id] = false
 	b.mu.Unlock()
 	_, err := db.Exec("INSERT INTO s VALUES (?, 'x')", id)
+	b.answered(err)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -120,6 +122,7 @@ func (b *tally) name(db *sql.DB) error {
 	}
 	b.mu.Unlock()
 	_, err := db.Exec("INSERT INTO u (name) VALUES (?)", fmt.Sprint("name ", n))
+	b.answered(err)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -150,6 +153,7 @@ func (b *tally) change(db *sql.DB, ids ...int) error {
 	}
 	if len(ids) == 1 {
 		_, err := db.Exec("UPDATE n SET n = n + 1 WHERE id = ?", ids[0])
+		b.answered(err)
 		switch {
 		case err == nil:
 			note(1, 0)
@@ -159,16 +163,20 @@ func (b *tally) change(db *sql.DB, ids ...int) error {
 		return err
 	}
 	tx, err := db.Begin()
+	b.answered(err)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if _, err := tx.Exec("UPDATE n SET n = n + 1 WHERE id = ?", id); err != nil {
+		_, err := tx.Exec("UPDATE n SET n = n + 1 WHERE id = ?", id)
+		b.answered(err)
+		if err != nil {
 			_ = tx.Rollback()
 			return err // nothing is committed without COMMIT
 		}
 	}
 	err = tx.Commit()
+	b.answered(err)
 	switch {
 	case err == nil:
 		note(1, 0)
@@ -211,6 +219,29 @@ func (b *tally) counter(ctx context.Context, db *sql.DB) error {
 		b.done.Add(2)
 	}
 	return nil
+}
+
+// count counts rows of which there are always as many, by whatever process.
+func (b *tally) count(db *sql.DB) error {
+	var rows, distinct int
+	err := db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT id) FROM n").Scan(&rows, &distinct)
+	b.answered(err)
+	if err == nil {
+		b.counts.Add(1)
+	}
+	if err == nil && (rows != chaosRows || distinct != chaosRows) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.wrong = append(b.wrong, fmt.Sprintf("%d rows, %d of them different, instead of %d", rows, distinct, chaosRows))
+	}
+	return err
+}
+
+// answered counts statements, but for those nobody has answered.
+func (b *tally) answered(err error) {
+	if err == nil || code(err) != 0 {
+		b.done.Add(1)
+	}
 }
 
 // audit compares what is there with what clients were told, and where it is with the map.

@@ -1,0 +1,211 @@
+// Package process runs Skarv processes for tests that kill and stop them: each is the test's own binary, told by its
+// environment what to be, and is started again whenever it dies. It knows nothing of what the tests check.
+package process
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/datanode"
+	"skarv/pkg/server"
+	"skarv/test/cluster"
+)
+
+// environment names the variable that holds a child's orders.
+const environment = "SKARV_TEST_PROCESS"
+
+// Orders is what a process is told.
+type Orders struct {
+	Etcd string
+	Addr string // where MySQL clients connect, fixed over restarts
+	Log  string // file; what the process says on its standard error, a dump of its goroutines for one, comes there too
+	Step
+}
+
+// Step is where a process is to end by itself. The zero Step is nowhere.
+type Step struct {
+	Point string // of the program, or empty
+	After int    // at which time that it comes there; 0 and 1: at the first
+	Stop  bool   // it only stops there, until it is told to continue
+}
+
+// Main is the tests' TestMain. A child serves with the options that are made for it; they have to call hit at every step with its
+// name.
+func Main(m *testing.M, options func(hit func(point string)) server.Options) {
+	text := os.Getenv(environment)
+	if text == "" {
+		os.Exit(m.Run())
+	}
+	if err := serve(text, options); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// What a child says on its standard output.
+const (
+	saysReady = "ready"
+	saysDies  = "dies"
+	saysStops = "stops"
+)
+
+func serve(text string, options func(hit func(point string)) server.Options) error {
+	var o Orders
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		return err
+	}
+	cfg := server.DefaultConfig()
+	cfg.Etcd.Endpoints = []string{o.Etcd}
+	cfg.MySQL.Addr, cfg.HTTP.Addr, cfg.Admin.Addr = o.Addr, "", "127.0.0.1:0"
+	opts := options(o.hit())
+	opts.Version = "test"
+	opts.Log = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("pid", os.Getpid())
+	s, err := server.New(cfg, opts)
+	if err != nil {
+		return err
+	}
+	go func() {
+		for s.Ready() != nil {
+			time.Sleep(5 * time.Millisecond)
+		}
+		fmt.Println(saysReady)
+	}()
+	return s.Run(context.Background())
+}
+
+// hit makes what ends or stops the process at its step.
+func (o *Orders) hit() func(point string) {
+	var hits atomic.Int64
+	return func(point string) {
+		if o.Point == "" || point != o.Point {
+			return
+		}
+		n, at := hits.Add(1), int64(max(o.After, 1))
+		switch {
+		case o.Stop && n == at:
+			fmt.Println(saysStops)
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			time.Sleep(200 * time.Millisecond) // any thread may be the one that takes the signal
+		case !o.Stop && n >= at:
+			fmt.Println(saysDies)
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}
+}
+
+// Process is a Skarv process that is started again whenever it dies. Its fields must not be changed after Run was called.
+type Process struct {
+	Orders Orders
+	// Next is asked for the Step of each process before it is started.
+	Next func() Step
+	// Reached is told when a process has come to its Step: it is dead, or stands still.
+	Reached func(Step)
+
+	mu  sync.Mutex
+	cmd *exec.Cmd
+}
+
+// Run keeps the process running until ctx ends. ready, if not nil, is closed when the first one serves.
+func (p *Process) Run(ctx context.Context, ready chan<- struct{}) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(p.Orders.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	for ctx.Err() == nil {
+		o := p.Orders
+		o.Step = p.Next()
+		text, err := json.Marshal(o)
+		if err != nil {
+			return err
+		}
+		cmd := exec.Command(exe)
+		cmd.Env = append(os.Environ(), environment+"="+string(text))
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		cmd.Stderr = log
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			return err
+		}
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		p.mu.Lock()
+		p.cmd = cmd
+		p.mu.Unlock()
+		stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+		reached := p.listen(out, cmd.Process.Pid, o.Step, &ready)
+		_ = cmd.Wait() // it was killed
+		stop()
+		if reached {
+			p.Reached(o.Step)
+		}
+	}
+	return nil
+}
+
+// listen follows what the process says until it is dead, and reports whether it died at its step.
+func (p *Process) listen(out io.Reader, pid int, step Step, ready *chan<- struct{}) (died bool) {
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		switch lines.Text() {
+		case saysReady:
+			if *ready != nil {
+				close(*ready)
+				*ready = nil
+			}
+		case saysDies:
+			died = true
+		case saysStops: // whoever lets it go on before it stands still would leave it standing for ever
+			if cluster.AwaitStopped(pid) {
+				p.Reached(step)
+			}
+		}
+	}
+	return died
+}
+
+// Signal sends a signal to the process that runs.
+func (p *Process) Signal(sig syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd != nil {
+		_ = p.cmd.Process.Signal(sig)
+	}
+}
+
+// FreeAddr is an address nobody listens on.
+func FreeAddr(t testing.TB) string {
+	port, err := datanode.FreePort("127.0.0.1")
+	require.NoError(t, err)
+	return fmt.Sprintf("127.0.0.1:%d", port)
+}
+
+// Seconds is how long a test is to work: SKARV_CHAOS_SECONDS, or as many as given.
+func Seconds(t testing.TB, n int) time.Duration {
+	if text := os.Getenv("SKARV_CHAOS_SECONDS"); text != "" {
+		var err error
+		n, err = strconv.Atoi(text)
+		require.NoError(t, err, "SKARV_CHAOS_SECONDS")
+	}
+	return time.Duration(n) * time.Second
+}
