@@ -171,7 +171,7 @@ func (b *bank) nextPoint() process.Step {
 	}
 	points := txn.Points()
 	b.point++
-	return process.Step{Point: points[b.point%len(points)], After: 1 + rand.IntN(40)}
+	return process.Step{Points: []string{points[b.point%len(points)]}, After: 1 + rand.IntN(40)}
 }
 
 // storm reports whether proxies die now. In between nobody's place in the cluster is in doubt, and snapshots can be taken.
@@ -180,10 +180,10 @@ func (b *bank) storm() bool {
 	return !b.covered.Load() || time.Since(b.began)%stormEvery < stormEvery/2
 }
 
-func (b *bank) died(at process.Step) {
+func (b *bank) died(point string, _ bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.deaths[at.Point]++
+	b.deaths[point]++
 	b.covered.Store(len(b.deaths) == len(txn.Points()))
 }
 

@@ -37,8 +37,8 @@ func TestPausedProxy(t *testing.T) {
 			stopped, ready := make(chan struct{}), make(chan struct{})
 			p := &process.Process{
 				Orders:  process.Orders{Etcd: c.Info().Etcd, Addr: process.FreeAddr(t), Log: filepath.Join(c.Info().DataDir, "proxy.log")},
-				Next:    func() process.Step { return process.Step{Point: point, Stop: true} },
-				Reached: func(process.Step) { close(stopped) },
+				Next:    func() process.Step { return process.Step{Points: []string{point}, Stop: true} },
+				Reached: func(string, bool) { close(stopped) },
 			}
 			var procs, client errgroup.Group
 			procs.Go(func() error { return p.Run(ctx, ready) })

@@ -11,7 +11,9 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -38,9 +40,9 @@ type Orders struct {
 
 // Step is where a process is to end by itself. The zero Step is nowhere.
 type Step struct {
-	Point string // of the program, or empty
-	After int    // at which time that it comes there; 0 and 1: at the first
-	Stop  bool   // it only stops there, until it is told to continue
+	Points []string // of the program: it ends at the one it comes to first
+	After  int      // at which time that it comes there; 0 and 1: at the first
+	Stop   bool     // it only stops there, until it is told to continue
 }
 
 // Main is the tests' TestMain. A child serves with the options that are made for it; they have to call hit at every step with its
@@ -59,8 +61,8 @@ func Main(m *testing.M, options func(hit func(point string)) server.Options) {
 // What a child says on its standard output.
 const (
 	saysReady = "ready"
-	saysDies  = "dies"
-	saysStops = "stops"
+	saysDies  = "dies at "
+	saysStops = "stops at "
 )
 
 func serve(text string, options func(hit func(point string)) server.Options) error {
@@ -91,17 +93,17 @@ func serve(text string, options func(hit func(point string)) server.Options) err
 func (o *Orders) hit() func(point string) {
 	var hits atomic.Int64
 	return func(point string) {
-		if o.Point == "" || point != o.Point {
+		if !slices.Contains(o.Points, point) {
 			return
 		}
 		n, at := hits.Add(1), int64(max(o.After, 1))
 		switch {
 		case o.Stop && n == at:
-			fmt.Println(saysStops)
+			fmt.Println(saysStops + point)
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 			time.Sleep(200 * time.Millisecond) // any thread may be the one that takes the signal
 		case !o.Stop && n >= at:
-			fmt.Println(saysDies)
+			fmt.Println(saysDies + point)
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
@@ -113,8 +115,8 @@ type Process struct {
 	Orders Orders
 	// Next is asked for the Step of each process before it is started.
 	Next func() Step
-	// Reached is told when a process has come to its Step: it is dead, or stands still.
-	Reached func(Step)
+	// Reached is told when a process has come to its Step: it is dead, or stopped.
+	Reached func(point string, stopped bool)
 
 	mu  sync.Mutex
 	cmd *exec.Cmd
@@ -153,32 +155,31 @@ func (p *Process) Run(ctx context.Context, ready chan<- struct{}) error {
 		p.cmd = cmd
 		p.mu.Unlock()
 		stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
-		reached := p.listen(out, cmd.Process.Pid, o.Step, &ready)
+		reached := p.listen(out, cmd.Process.Pid, &ready)
 		_ = cmd.Wait() // it was killed
 		stop()
-		if reached {
-			p.Reached(o.Step)
+		if reached != "" {
+			p.Reached(reached, false)
 		}
 	}
 	return nil
 }
 
-// listen follows what the process says until it is dead, and reports whether it died at its step.
-func (p *Process) listen(out io.Reader, pid int, step Step, ready *chan<- struct{}) (died bool) {
+// listen follows what the process says until it is dead, and returns the point at which it died, if it was its step.
+func (p *Process) listen(out io.Reader, pid int, ready *chan<- struct{}) (died string) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		switch lines.Text() {
-		case saysReady:
-			if *ready != nil {
-				close(*ready)
-				*ready = nil
-			}
-		case saysDies:
-			died = true
-		case saysStops: // whoever lets it go on before it stands still would leave it standing for ever
-			if cluster.AwaitStopped(pid) {
-				p.Reached(step)
-			}
+		line := lines.Text()
+		if line == saysReady && *ready != nil {
+			close(*ready)
+			*ready = nil
+		}
+		if point, ok := strings.CutPrefix(line, saysDies); ok {
+			died = point
+		}
+		// Whoever lets it go on before it stands still would leave it standing for ever.
+		if point, ok := strings.CutPrefix(line, saysStops); ok && cluster.AwaitStopped(pid) {
+			p.Reached(point, true)
 		}
 	}
 	return died

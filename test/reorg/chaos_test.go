@@ -54,7 +54,7 @@ type atlas struct {
 	reached map[string]int
 }
 
-// next is a step that has been reached least often, or any, or none.
+// next is some of the steps that have been reached least often, or any, or none.
 func (a *atlas) next() process.Step {
 	if rand.N(5) == 0 {
 		return process.Step{}
@@ -63,10 +63,17 @@ func (a *atlas) next() process.Step {
 	defer a.mu.Unlock()
 	all := points()
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	if rand.N(3) > 0 { // steps that are hard to reach are not to keep the others from their turn
-		slices.SortStableFunc(all, func(x, y string) int { return a.reached[x] - a.reached[y] })
+	slices.SortStableFunc(all, func(x, y string) int { return a.reached[x] - a.reached[y] })
+	least := 1
+	for least < len(all) && a.reached[all[least]] == a.reached[all[0]] {
+		least++
 	}
-	return process.Step{Point: all[0], Stop: rand.N(3) == 0}
+	switch n := rand.N(4); {
+	case n == 0: // steps that are hard to reach are not to keep the others from their turn
+		return process.Step{Points: all[rand.N(len(all)):][:1], Stop: rand.N(2) == 0}
+	default: // some, not to end at the beginning of a reorganisation all the time
+		return process.Step{Points: all[:(least+2)/3], Stop: n == 1}
+	}
 }
 
 // storm is the cluster and all that happens to it.
@@ -188,11 +195,11 @@ func (s *storm) process(i int) *process.Process {
 		}
 		return s.atlas.next()
 	}
-	p.Reached = func(at process.Step) {
+	p.Reached = func(point string, stopped bool) {
 		s.atlas.mu.Lock()
-		s.atlas.reached[at.Point]++
+		s.atlas.reached[point]++
 		s.atlas.mu.Unlock()
-		if at.Stop {
+		if stopped {
 			s.stops.Add(1)
 			time.AfterFunc(stopTime(), func() { p.Signal(syscall.SIGCONT) })
 		} else {
@@ -230,7 +237,7 @@ func (s *storm) strike(ctx context.Context) error {
 			s.stops.Add(1)
 			time.AfterFunc(stopTime(), func() { p.Signal(syscall.SIGCONT) })
 		}
-		pause(ctx, time.Duration(3000+rand.N(5000))*time.Millisecond)
+		pause(ctx, time.Duration(4000+rand.N(8000))*time.Millisecond)
 	}
 	for _, p := range s.procs {
 		p.Signal(syscall.SIGCONT)
