@@ -11,7 +11,7 @@ FUZZTIME ?= 30s
 RACE = $(shell echo 'int main(void) { return 0; }' | cc -x c - -o /dev/null >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg histories orms memory golden fuzz bench bench-cutover bench-overload pgo check lint proto clean
+.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg histories server-suite orms memory golden fuzz bench bench-cutover bench-overload pgo check lint proto clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,11 @@ histories: ## random transactions looked through for anomalies: a minute at each
 	@scripts/install-mysql.sh
 	SKARV_HISTORY_SECONDS=60 go test -count 1 -timeout 30m -v -run TestRandom ./test/isolation
 	SKARV_HISTORY_SECONDS=60 SKARV_TEST_ENGINE=mysql go test -count 1 -timeout 30m -v -run TestRandom ./test/isolation
+
+server-suite: ## MariaDB's own regression tests, statement by statement beside one server (ARGS="main/func_*.test"; fetches them)
+	@scripts/test-deps.sh
+	go run ./test/serversuite --dir $$(scripts/server-suite.sh) --log server-suite.log $(ARGS)
+	@grep '^===' server-suite.log | tail -1
 
 orms: build ## Django and SQLAlchemy, with a foreign key for every relation, on MariaDB and on MySQL (brings them with pip)
 	@scripts/test-deps.sh

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"io"
 	"path/filepath"
 	"testing"
@@ -14,6 +15,7 @@ import (
 // Server is one plain database server with the settings of a cluster's servers.
 type Server struct {
 	*datanode.Node
+	stop func() error
 }
 
 // StartServer runs a plain server until the test ends.
@@ -23,9 +25,24 @@ func StartServer(t testing.TB, options ...Option) *Server {
 	for _, o := range options {
 		o(&cfg)
 	}
-	b, err := datanode.Find(t.Context(), cfg.Engine, cfg.ServerBinary)
+	s, err := OpenServer(t.Context(), cfg)
 	if err != nil {
 		t.Fatalf("start server: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Errorf("stop server: %v", err)
+		}
+	})
+	return s
+}
+
+// OpenServer runs a plain server until Stop, for callers without a test; ctx is for its start. Of cfg it takes Engine, ServerBinary, DataDir and
+// Variables.
+func OpenServer(ctx context.Context, cfg dev.Config) (*Server, error) {
+	b, err := datanode.Find(ctx, cfg.Engine, cfg.ServerBinary)
+	if err != nil {
+		return nil, err
 	}
 	templates := ""
 	if cache, err := datanode.CacheDir(); err == nil {
@@ -36,25 +53,26 @@ func StartServer(t testing.TB, options ...Option) *Server {
 		Variables: cfg.Variables, Templates: templates,
 	})
 	if err != nil {
-		t.Fatalf("start server: %v", err)
+		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	run, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- n.Run(ctx) }()
-	t.Cleanup(func() {
+	go func() { done <- n.Run(run) }()
+	s := &Server{n, func() error {
 		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("stop server: %v", err)
-		}
-	})
-	if err = n.Initialise(t.Context()); err == nil {
-		err = n.Start(t.Context())
+		return <-done
+	}}
+	if err = n.Initialise(ctx); err == nil {
+		err = n.Start(ctx)
 	}
 	if err != nil {
-		t.Fatalf("start server: %v", err)
+		return nil, errors.Join(err, s.stop())
 	}
-	return &Server{n}
+	return s, nil
 }
+
+// Stop ends the server and returns when it has ended. The test's end does it too.
+func (s *Server) Stop() error { return s.stop() }
 
 // Addr is where the server listens by TCP; use Account to log in.
 func (s *Server) Addr() string { return s.Status().Addr }

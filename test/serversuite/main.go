@@ -1,0 +1,347 @@
+// Command serversuite plays the statements of a database server's own regression tests on one server of that kind and on a
+// cluster of four node groups, and compares what a client sees of each. The tests are read from where the distribution's
+// package puts them (scripts/server-suite.sh brings them); what their authors expected is not looked at: the oracle is the server.
+// Tables in engines without transactions are made in InnoDB.
+//
+//	go run ./test/serversuite --dir SUITE [--log FILE] [main/func_*.test ...]
+package main
+
+import (
+	"context"
+	"database/sql"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"skarv/pkg/dev"
+	"skarv/test/cluster"
+	"skarv/test/differ"
+)
+
+func main() {
+	dir := flag.String("dir", "", "where the suite's directories `main` and include are")
+	logTo := flag.String("log", "", "write differences to this `file` instead of standard output")
+	refused := flag.Bool("refused", false, "write statements the cluster refuses, too")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	if err := run(ctx, *dir, *logTo, *refused, flag.Args()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, dir, logTo string, refused bool, patterns []string) (err error) {
+	if len(patterns) == 0 {
+		patterns = []string{"main/*.test"}
+	}
+	var files []string
+	for _, p := range patterns {
+		found, err := filepath.Glob(filepath.Join(dir, p))
+		if err != nil {
+			return err
+		}
+		files = append(files, found...)
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("no tests in %s match %s", dir, strings.Join(patterns, " "))
+	}
+	var out io.Writer = os.Stdout
+	if logTo != "" {
+		f, err := os.Create(logTo)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		out = f
+	}
+	work, err := os.MkdirTemp("", "skarv-suite-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	one, err := cluster.OpenServer(ctx, dev.Config{Engine: cluster.TestEngine(), DataDir: filepath.Join(work, "one")})
+	if err != nil {
+		return err
+	}
+	defer one.Stop()
+	many, err := cluster.Open(dev.Config{Engine: cluster.TestEngine(), NodeGroups: 4, DataDir: filepath.Join(work, "many"), Version: "test"})
+	if err != nil {
+		return err
+	}
+	defer many.Stop()
+	total := &tally{refusals: map[string]int{}}
+	for i, f := range files {
+		if ctx.Err() != nil {
+			break
+		}
+		name, err := filepath.Rel(dir, f)
+		if err != nil {
+			return err
+		}
+		s, err := read(dir, name)
+		if err != nil {
+			return err
+		}
+		p := &player{out: out, refused: refused, one: one.DSN(""), many: many.DSN(""), conns: map[string]*pair{}, tally: tally{refusals: total.refusals}}
+		if err := p.play(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Fprintf(out, "=== %s: %s\n", name, p.tally)
+		fmt.Fprintf(os.Stderr, "%4d of %d  %s: %s\n", i+1, len(files), name, p.tally)
+		total.add(p.tally)
+	}
+	fmt.Fprintf(out, "=== %d files: %s\n", len(files), *total)
+	reasons := make([]string, 0, len(total.refusals))
+	for r := range total.refusals {
+		reasons = append(reasons, r)
+	}
+	sort.Strings(reasons)
+	slices.SortStableFunc(reasons, func(a, b string) int { return total.refusals[b] - total.refusals[a] })
+	for _, r := range reasons {
+		fmt.Fprintf(out, "%6d refused: %s\n", total.refusals[r], r)
+	}
+	return nil
+}
+
+// tally counts how statements went.
+type tally struct {
+	equal, order, different, refused, left, givenUp int
+
+	refusals map[string]int // shared by all
+}
+
+func (t *tally) add(o tally) {
+	t.equal += o.equal
+	t.order += o.order
+	t.different += o.different
+	t.refused += o.refused
+	t.left += o.left
+	t.givenUp += o.givenUp
+}
+
+func (t tally) String() string {
+	s := fmt.Sprintf("%d equal, %d refused, %d different, %d in another order, %d not played", t.equal, t.refused, t.different, t.order, t.left)
+	if t.givenUp > 0 {
+		s += fmt.Sprintf(", %d given up", t.givenUp)
+	}
+	return s
+}
+
+// left are statements that are not played: they say something of the machine or of a server as a whole, harm it, or are of another
+// time whenever they run.
+var left = regexp.MustCompile(`(?is)^\s*(` + strings.Join([]string{
+	`shutdown|reset|change\s+master|(start|stop)\s+(slave|replica)|(un)?install|purge|flush|kill|backup|handler`,
+	`set\s+(@@)?(global|debug|session\.?\s*debug)|create\s+(server|tablespace)|alter\s+instance`,
+	`show\s+(global\s+)?(status|variables|engines?|binlog|master|slave|processlist|full|plugins|profiles?|explain|open)`,
+	`(explain|describe|desc)\s+(format|extended|partitions|select|update|delete|insert|table|with|\()|analyze|prepare\s+\w+\s+from\s+['"]\s*(explain|desc|analyze)`,
+}, "|") + `)\b|` + strings.Join([]string{
+	`outfile|dumpfile|load_file|debug_sync|\bsleep\s*\(|benchmark\s*\(|performance_schema|optimizer_trace|\buuid|\brand\s*\(`,
+	`now\s*\(|sysdate|curtime|current_time|connection_id|unix_timestamp\(\)|last_query_cost|\bsys\.`,
+}, "|"))
+
+var (
+	engine = regexp.MustCompile(`(?i)\b(storage\s+)?engine\s*=?\s*['"]?(myisam|aria|heap|memory|maria|merge|mrg_myisam|csv|archive|federated|blackhole|bdb|isam)['"]?`)
+	// definer is who made a view or program: on the node groups, their account.
+	definer  = regexp.MustCompile("DEFINER=`[^`]*`@`[^`]*`")
+	literals = regexp.MustCompile("`[^`]*`|[0-9]+")
+)
+
+const (
+	fileLimit      = 90 * time.Second
+	statementLimit = 20 * time.Second
+	lostLimit      = 8 // connections, before a file is given up
+)
+
+// pair is a connection to either side.
+type pair struct{ one, many *sql.Conn }
+
+func (p *pair) close() {
+	_ = p.one.Close()
+	_ = p.many.Close()
+}
+
+// player plays one script.
+type player struct {
+	out       io.Writer
+	refused   bool
+	one, many string
+	conns     map[string]*pair // by the script's name; nil: of another account
+	tally
+}
+
+// session is what every connection begins with.
+func session() []string {
+	return []string{
+		"SET sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'", "SET time_zone = '+00:00'",
+		"SET timestamp = 1700000000", "SET lock_wait_timeout = 2", "SET innodb_lock_wait_timeout = 2",
+	}
+}
+
+func (p *player) open(ctx context.Context, db string) (*pair, error) {
+	dial := func(dsn string) (*sql.Conn, error) {
+		pool, err := sql.Open("mysql", dsn)
+		if err != nil {
+			return nil, err
+		}
+		c, err := pool.Conn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range append([]string{"USE `" + db + "`"}, session()...) {
+			if _, err := c.ExecContext(ctx, q); err != nil {
+				return nil, fmt.Errorf("%s: %w", q, err)
+			}
+		}
+		return c, nil
+	}
+	one, err := dial(p.one)
+	if err != nil {
+		return nil, err
+	}
+	many, err := dial(p.many)
+	return &pair{one, many}, err
+}
+
+// clear leaves an empty database "test" and no other.
+func (p *player) clear(ctx context.Context) error {
+	c, err := p.open(ctx, "information_schema")
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	for _, c := range []*sql.Conn{c.one, c.many} {
+		rows, err := c.QueryContext(ctx, "SELECT schema_name FROM schemata WHERE schema_name NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', 'skarv', '_skarv')")
+		if err != nil {
+			return err
+		}
+		var drop []string
+		for rows.Next() {
+			var db string
+			if err := rows.Scan(&db); err != nil {
+				return err
+			}
+			drop = append(drop, "DROP DATABASE `"+db+"`")
+		}
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		for _, q := range append(drop, "CREATE DATABASE test CHARACTER SET latin1") {
+			if _, err := c.ExecContext(ctx, q); err != nil {
+				return fmt.Errorf("%s: %w", q, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *player) play(ctx context.Context, s *script) (err error) {
+	if err := p.clear(ctx); err != nil {
+		return err
+	}
+	at, lost := "default", 0
+	if p.conns[at], err = p.open(ctx, "test"); err != nil {
+		return err
+	}
+	defer func() {
+		for _, c := range p.conns {
+			if c != nil {
+				c.close()
+			}
+		}
+	}()
+	p.left += s.skipped
+	begin := time.Now()
+	for i, st := range s.steps {
+		if time.Since(begin) > fileLimit || lost > lostLimit {
+			p.givenUp += len(s.steps) - i
+			return nil
+		}
+		switch {
+		case st.connect != "":
+			at = st.connect
+			p.conns[at] = nil
+			if !st.account {
+				if p.conns[at], err = p.open(ctx, st.database); err != nil {
+					p.conns[at] = nil
+				}
+			}
+		case st.connection != "":
+			at = st.connection
+		case st.disconnect != "":
+			if c := p.conns[st.disconnect]; c != nil {
+				c.close()
+			}
+			delete(p.conns, st.disconnect)
+		default:
+			c := p.conns[at]
+			if c == nil || left.MatchString(st.sql) {
+				p.left++
+				continue
+			}
+			if !p.step(ctx, c, st) {
+				lost++
+				c.close()
+				if p.conns[at], err = p.open(ctx, "test"); err != nil {
+					p.conns[at] = nil
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// step plays one statement; false if a connection was lost, or the statement took too long.
+func (p *player) step(ctx context.Context, c *pair, st step) bool {
+	text := engine.ReplaceAllString(st.sql, "ENGINE=InnoDB")
+	ctx, cancel := context.WithTimeout(ctx, statementLimit)
+	defer cancel()
+	shown := text
+	if len(shown) > 1500 {
+		shown = shown[:1500] + "..."
+	}
+	got := differ.Run(ctx, c.many, text, false)
+	if got.Errno == 1235 { // the server does not run it either: the script goes on from equal tables
+		p.tally.refused++
+		_, reason, _ := strings.Cut(got.Err, ": ")
+		p.refusals[literals.ReplaceAllString(reason, "?")]++
+		if p.refused {
+			fmt.Fprintf(p.out, "--- refused %s:%d: %s\n  %s\n", st.file, st.line, shown, got.Err)
+		}
+		return true
+	}
+	want := differ.Run(ctx, c.one, text, false)
+	for _, o := range []*differ.Outcome{&want, &got} {
+		if st.unstable {
+			o.Rows = nil
+		}
+		for i := range o.Rows {
+			o.Rows[i] = definer.ReplaceAllString(o.Rows[i], "")
+		}
+	}
+	d := differ.Compare(want, got)
+	if d == "" {
+		p.equal++
+		return true
+	}
+	kind := "different"
+	sort.Strings(want.Rows)
+	sort.Strings(got.Rows)
+	if want.Errno == got.Errno && differ.Compare(want, got) == "" {
+		kind = "in another order"
+		p.order++
+	} else {
+		p.different++
+	}
+	fmt.Fprintf(p.out, "--- %s %s:%d: %s\n%s", kind, st.file, st.line, shown, d)
+	const unknown = 1 // the outcome's number for errors that are not the server's
+	return got.Errno != unknown && want.Errno != unknown
+}
