@@ -20,6 +20,7 @@ type Conn struct {
 	Group placement.NodeGroupID
 
 	pool    *pool
+	number  uint64 // of its login, among those of the pool; it never changes
 	user    string // it logged in as
 	profile Profile
 	state   *State

@@ -17,6 +17,7 @@ import (
 type orphan struct {
 	group  placement.NodeGroupID
 	thread uint32
+	number uint64 // of its login
 	user   string
 	pool   *pool
 }
@@ -122,7 +123,7 @@ func (p *Pools) endOrphan(ctx context.Context, o orphan) bool {
 	if current == nil {
 		return true // the group is no part of the cluster any more
 	}
-	if o.pool.reused(o.thread) {
+	if o.pool.reused(o) {
 		return true // by a later connection of ours: the server was restarted
 	}
 	if o.pool.down.Load() != nil && o.pool == current {
@@ -159,12 +160,12 @@ func listed(c *mysqlconn.Conn, o orphan) (bool, error) {
 	return len(rows) > 0 && string(rows[0][0]) == o.user, err
 }
 
-// reused reports whether a connection of the pool has the number of an orphan.
-func (p *pool) reused(thread uint32) bool {
+// reused reports whether a connection of the pool that logged in later has the number of an orphan.
+func (p *pool) reused(o orphan) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.all {
-		if c.ThreadID() == thread && c.Usable() {
+		if c.ThreadID() == o.thread && c.number > o.number {
 			return true
 		}
 	}

@@ -37,6 +37,7 @@ type pool struct {
 	gate    gate // who may hold a connection
 	idle    list // connections not in use, longest idle first
 	all     map[*Conn]struct{}
+	logins  uint64                           // they are numbered
 	dials   map[*context.CancelFunc]struct{} // broken off when the server is found to be down
 	closed  bool
 	since   time.Time // of the present health
@@ -214,7 +215,8 @@ func (p *pool) dialCounted(profile Profile, claim Claim) (_ *Conn, err error) {
 		_ = mc.Close()
 		return nil, e
 	}
-	c := &Conn{Conn: mc, Group: p.group.ID, user: user, pool: p, profile: profile, state: NewState("", nil), uses: 1, claim: claim}
+	p.logins++
+	c := &Conn{Conn: mc, Group: p.group.ID, number: p.logins, user: user, pool: p, profile: profile, state: NewState("", nil), uses: 1, claim: claim}
 	p.all[c] = struct{}{}
 	return c, nil
 }
@@ -319,7 +321,7 @@ func (p *pool) discard(c *Conn) {
 	lost := !c.Usable()
 	if lost {
 		// Registered before whoever used it goes on: its server may still be busy with what it was sent.
-		p.orphans.add(orphan{p.group.ID, c.ThreadID(), c.user, p})
+		p.orphans.add(orphan{p.group.ID, c.ThreadID(), c.number, c.user, p})
 	}
 	_ = c.Close()
 	p.mu.Lock()

@@ -57,6 +57,8 @@ type AdminConfig struct {
 	Sessions func() []*adminv1.Session
 	// KillSession ends one of them, or its statement; onlyUser is "" for anybody's. It may be nil.
 	KillSession func(id uint32, statementOnly bool, onlyUser string) error
+	// Crossings tells of the commits over several node groups of this process. It may be nil.
+	Crossings func() *adminv1.CrossingsResponse
 	// SessionTrace returns the last steps of a session, of this process alone or of any. The error has a gRPC status. It may be nil.
 	SessionTrace func(ctx context.Context, id uint32, here bool) (*adminv1.SessionTraceResponse, error)
 }
@@ -353,6 +355,14 @@ func (a *Admin) KillSession(_ context.Context, req *adminv1.KillSessionRequest) 
 		return nil, status.Error(codes.NotFound, err.Error())
 	}
 	return &adminv1.KillSessionResponse{}, nil
+}
+
+// Crossings implements the API.
+func (a *Admin) Crossings(context.Context, *adminv1.CrossingsRequest) (*adminv1.CrossingsResponse, error) {
+	if a.cfg.Crossings == nil {
+		return &adminv1.CrossingsResponse{}, nil
+	}
+	return a.cfg.Crossings(), nil
 }
 
 // SessionTrace implements the API.

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -257,7 +258,14 @@ func (d *definition) readKeys(ctx context.Context, s *server) error {
 			d.table.Indexes = append(d.table.Indexes, x)
 		}
 	}
+	// In the order in which a server looks for duplicates: of several the first one counts.
+	slices.SortStableFunc(d.table.Unique, func(a, b catalog.Index) int { return cmp.Compare(d.keyAt(a.Name), d.keyAt(b.Name)) })
 	return err
+}
+
+// keyAt is where the table's text defines a unique key.
+func (d *definition) keyAt(name string) int {
+	return strings.Index(d.create, "UNIQUE KEY "+quoteName(name)+" (")
 }
 
 // readForeignKeys reads two views of information_schema one by one: joined, MariaDB would open every table and view of

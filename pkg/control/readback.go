@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -192,7 +194,7 @@ func difference(a, b *catalog.Table) string {
 		return "columns"
 	case !reflect.DeepEqual(a.Primary, b.Primary):
 		return "primary key"
-	case !reflect.DeepEqual(a.Unique, b.Unique) || !reflect.DeepEqual(a.Indexes, b.Indexes):
+	case !reflect.DeepEqual(byName(a.Unique), byName(b.Unique)) || !reflect.DeepEqual(a.Indexes, b.Indexes):
 		return "keys"
 	case !reflect.DeepEqual(a.ForeignKeys, b.ForeignKeys):
 		return "foreign keys"
@@ -226,4 +228,9 @@ func (d *ddl) readDatabase(ctx context.Context, name string) (*catalog.Database,
 		}
 	}
 	return out, nil
+}
+
+// byName returns indexes ordered by their names: servers may have come to the same ones in another order.
+func byName(indexes []catalog.Index) []catalog.Index {
+	return slices.SortedFunc(slices.Values(indexes), func(a, b catalog.Index) int { return strings.Compare(a.Name, b.Name) })
 }

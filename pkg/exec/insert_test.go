@@ -341,3 +341,82 @@ func BenchmarkInsert1000Rows(b *testing.B) {
 		}
 	}
 }
+
+// upsert is the plan of INSERT INTO t (id, v) VALUES ... ON DUPLICATE KEY UPDATE v = 'x', row by row.
+func (w *world) upsert(kind plan.Kind) *plan.Plan {
+	w.t.Primary = []int{0}
+	node := w.insertPlan()
+	node.Indexed = &plan.Indexed{
+		Keys:        []plan.UniqueKey{{Name: "PRIMARY", Columns: []int{0}, Values: []plan.InsertValue{{Column: 0}}}},
+		Insert:      node.Before,
+		OnDuplicate: kind == plan.Insert,
+	}
+	node.After = plan.Text{{SQL: " ON DUPLICATE KEY UPDATE v = 'x'", Arg: plan.NoArg}}
+	return &plan.Plan{Kind: kind, Root: node}
+}
+
+// taken is a server's answer to a row whose primary key is there.
+var taken = answer{err: &sqlerr.Error{Code: sqlerr.DuplicateEntry, State: "23000", Message: "Duplicate entry '1' for key 'PRIMARY'"}}
+
+// A row whose duplicate is there whenever the row is inserted, and gone whenever it is looked for, is given up in the end: with an
+// error after which clients try the statement again.
+func TestRestlessDuplicate(t *testing.T) {
+	for _, kind := range []plan.Kind{plan.Insert, plan.Replace} {
+		w := newWorld(t)
+		inserts := 0
+		w.cluster.answer = func(_ placement.NodeGroupID, sql string) answer {
+			switch {
+			case strings.HasPrefix(sql, "INSERT"):
+				inserts++
+				return taken
+			case strings.HasPrefix(sql, "SELECT"):
+				return answer{columns: idAndString}
+			}
+			return answer{}
+		}
+		p := w.upsert(kind)
+		_, err := w.run(p, "INSERT INTO t (id, v) VALUES (1, 'a') ON DUPLICATE KEY UPDATE v = 'x'")
+		require.True(t, sqlerr.HasCode(err, sqlerr.LockWaitTimeout), "%v", err)
+		if kind == plan.Insert {
+			require.Equal(t, maxRowAttempts, inserts)
+		} else {
+			require.Equal(t, 2*maxRowAttempts, inserts, "with and without REPLACE")
+		}
+		require.Contains(t, w.log[len(w.log)-1], "end: ")
+	}
+}
+
+// ON DUPLICATE KEY UPDATE that has changed another row than the one that was locked is undone, and the duplicate looked for again.
+func TestUpdateOfAnotherDuplicate(t *testing.T) {
+	w := newWorld(t)
+	var reads, updates int
+	w.cluster.answer = func(_ placement.NodeGroupID, sql string) answer {
+		switch {
+		case strings.HasSuffix(sql, "v = 'x'"):
+			updates++
+			return answer{ok: wire.OK{AffectedRows: 2}}
+		case strings.HasPrefix(sql, "INSERT"):
+			return answer{err: &sqlerr.Error{Code: sqlerr.DuplicateEntry, State: "23000", Message: "Duplicate entry '1' for key 'other'"}}
+		case strings.HasPrefix(sql, "SELECT `id`, `v` "): // all of the row
+			if reads++; reads < 4 {
+				return answer{columns: idAndString, rows: []string{"1|a"}}
+			}
+			return answer{columns: idAndString, rows: []string{"1|x"}}
+		case strings.HasPrefix(sql, "SELECT"): // its key, and what indexes need
+			return answer{columns: []sqltypes.Column{idColumn, idColumn}, rows: []string{"1|1"}}
+		}
+		return answer{}
+	}
+	p := w.upsert(plan.Insert)
+	n := p.Root.(*plan.InsertRows).Indexed
+	n.Keys = append(n.Keys, n.Keys[0])
+	n.Keys[1].Name = "other"
+	sum, err := w.run(p, "INSERT INTO t (id, v) VALUES (1, 'a') ON DUPLICATE KEY UPDATE v = 'x'")
+	require.NoError(t, err)
+	require.Equal(t, uint64(2), sum.AffectedRows)
+	require.Equal(t, 2, updates)
+	sent := w.sent()
+	undone := strings.Index(sent, "v = 'x'\n"+fmt.Sprint(w.owner("1"))+": SELECT `id`, `v` ")
+	require.Positive(t, undone)
+	require.Contains(t, sent[undone:], rowRollback)
+}

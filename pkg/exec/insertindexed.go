@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
 	"skarv/pkg/workspace"
 )
 
@@ -470,9 +472,12 @@ func (o *insertingOne) update() (result, error) {
 			continue // it has gone since
 		}
 		was := rows[0]
-		ok, err := o.exec(was.group, o.in.appendOne(nil, o.in.node.Before, o.row, true))
+		ok, another, err := o.updateOf(was, c.key > 0)
 		if err != nil {
 			return res, err
+		}
+		if another {
+			continue
 		}
 		if err := o.warn(was.group, ok, o.row); err != nil {
 			return res, err
@@ -487,6 +492,54 @@ func (o *insertingOne) update() (result, error) {
 		return resultOf(&ok), o.changed(was.image, now[0].image)
 	}
 	return result{}, rowRestless()
+}
+
+// updated is what ON DUPLICATE KEY UPDATE says it has affected if it has changed a row.
+const updated = 2
+
+// updateOf sends the statement to the group of its duplicate. If that may not be in the first key, another says that a row has come
+// meanwhile which is a duplicate in an earlier one, so that the server changed that instead, and it was undone: was is locked, but
+// nothing keeps others from inserting.
+func (o *insertingOne) updateOf(was found, later bool) (ok wire.OK, another bool, err error) {
+	var before [][]byte
+	if later {
+		if before, err = o.whole(was); err != nil {
+			return ok, false, err
+		}
+		if _, err := o.exec(was.group, []byte(rowSavepoint)); err != nil {
+			return ok, false, err
+		}
+	}
+	ok, err = o.exec(was.group, o.in.appendOne(nil, o.in.node.Before, o.row, true))
+	if err != nil || !later || ok.AffectedRows < updated {
+		return ok, false, err
+	}
+	after, err := o.whole(was)
+	if err != nil || after == nil || !slices.EqualFunc(before, after, sameValue) {
+		return ok, false, err
+	}
+	_, err = o.exec(was.group, []byte(rowRollback))
+	return ok, true, err
+}
+
+// sameValue compares two values of a row, nil for NULL.
+func sameValue(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
+
+// whole reads all of a row that is locked; nil if its primary key has changed.
+func (o *insertingOne) whole(row found) ([][]byte, error) {
+	sql := []byte("SELECT ")
+	for i := range o.in.table.Columns {
+		if i > 0 {
+			sql = append(sql, ", "...)
+		}
+		sql = appendName(sql, o.in.table.Columns[i].Name)
+	}
+	sql = append(append(append(sql, " FROM "...), tableName(o.in.table)...), " WHERE "...)
+	res, err := o.query(row.group, append(appendKey(sql, o.in.table, row.key), " FOR UPDATE"...))
+	if err != nil || len(res.rows) != 1 {
+		return nil, err
+	}
+	return res.rows[0], nil
 }
 
 // rowRestless is the error of a row whose duplicates come and go as often as they are looked for. The statement can be undone

@@ -26,6 +26,7 @@ func (s *Server) runAdmin(ctx context.Context) error {
 		Nodes:        s.options.Nodes,
 		Sessions:     s.clientSessions,
 		KillSession:  s.sessions.Kill,
+		Crossings:    s.crossings,
 		SessionTrace: s.sessionTrace,
 		Load:         s.partitionLoad,
 	})

@@ -155,14 +155,19 @@ func (p peers) others(ctx context.Context) (list []topology.Member, err error) {
 
 // ask calls another process's admin API.
 func (s *Server) ask(m topology.Member, call func(adminv1.AdminClient) error) error {
-	options, err := s.access.DialOptions(m.AdminAddr, false, "")
-	if err != nil {
-		return err
-	}
-	conn, err := grpc.NewClient(m.AdminAddr, options...)
+	conn, err := s.dialMember(m)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	return call(adminv1.NewAdminClient(conn))
+}
+
+// dialMember returns a connection to another process's admin API, which must be closed.
+func (s *Server) dialMember(m topology.Member) (*grpc.ClientConn, error) {
+	options, err := s.access.DialOptions(m.AdminAddr, false, "")
+	if err != nil {
+		return nil, err
+	}
+	return grpc.NewClient(m.AdminAddr, options...)
 }

@@ -67,7 +67,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 	}
 	cfg.Peers = peers{s}
 	cfg.Transactions, cfg.ListTransactions = s.coordinator, s.listTransactions
-	cfg.HoldCommits = s.holdCommits
+	cfg.HoldCommits, cfg.WatchCommits = s.holdCommits, s.watchCommits
 	cfg.ListReorganisations = s.listReorganisations
 	cfg.EventStates = func(ctx context.Context) (map[catalog.EventKey]event.State, error) { return event.States(ctx, s.store) }
 	cfg.PartitionLoad = func(ctx context.Context) ([]float64, error) {

@@ -307,7 +307,7 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 			return err
 		}
 	} else if s.tx == nil && s.locks == nil && !s.autocommit && (p.Root != nil || p.Relay != nil && len(p.Relay.Tables) > 0) {
-		if s.reads != readAtGate || !s.repeatable() {
+		if !s.reads.snapshots() || !s.repeatable() {
 			s.begin("BEGIN", nil)
 		} else if err := s.openSnapshot(nil); err != nil {
 			return err

@@ -67,6 +67,9 @@ type Config struct {
 	PartitionLoad func(context.Context) ([]float64, error)
 	// HoldCommits runs look while nothing is committed in the whole cluster.
 	HoldCommits func(ctx context.Context, look func() error) error
+	// WatchCommits runs look, and reports whether no commit over several node groups was to be seen by half meanwhile. The error is
+	// look's.
+	WatchCommits func(ctx context.Context, look func() error) (whole bool, err error)
 	// ListTransactions returns those that are prepared or whose end is still known; with an id only that one.
 	ListTransactions func(ctx context.Context, id txn.ID) ([]txn.Info, error)
 }

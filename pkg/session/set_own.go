@@ -15,8 +15,9 @@ const (
 	commitVariable = "skarv_commit"
 	// atomicityVariable says what those who read see of transactions over several node groups that are being committed.
 	// "off", the default: one group may show it already, and another not yet, for milliseconds. "gate": all groups are read
-	// as of one moment, for which all commits of the cluster are held for a moment. "lock": what is read stays locked until the
-	// transaction ends, as with SERIALIZABLE, so that it can be before or after another one only.
+	// as of one moment, for which all commits of the cluster are held for a moment. "validated": nobody is held; snapshots are taken
+	// anew if such a transaction was being committed at that time, and at the gate if that happens again and again. "lock": what
+	// is read stays locked until the transaction ends, as with SERIALIZABLE, so that it can be before or after another one only.
 	atomicityVariable = "skarv_read_atomicity"
 )
 
@@ -26,8 +27,12 @@ type readAtomicity uint8
 const (
 	readOff readAtomicity = iota
 	readAtGate
+	readValidated
 	readLocking
 )
+
+// snapshots reports whether all that a transaction reads is as of one moment, or as if it were.
+func (r readAtomicity) snapshots() bool { return r == readAtGate || r == readValidated }
 
 // isolation is the SET TRANSACTION statement for a transaction's branches, given the client's own, which may be empty. Servers
 // lock all that transactions read with SERIALIZABLE. Locks are kept until the transaction ends on every group, or at least until
@@ -104,7 +109,7 @@ func (s *Session) setOwn(tokens sqlparse.Tokens) (rest []byte, found bool, err e
 		case atomicityVariable + "=lock":
 			reads = readLocking
 		case atomicityVariable + "=validated":
-			return nil, true, sqlerr.Unsupported(atomicityVariable+" = "+text, "use lock or gate")
+			reads = readValidated
 		default:
 			return nil, true, sqlerr.WrongValueForVariable.New(ours, text)
 		}

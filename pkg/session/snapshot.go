@@ -75,11 +75,43 @@ func (s *Session) atMoment(p *plan.Plan) (done func(), err error) {
 	}, nil
 }
 
+// snapshotTries is how often a snapshot is tried while nobody's commits are held.
+const snapshotTries = 3
+
 // openSnapshot begins the transaction and takes its snapshot.
-func (s *Session) openSnapshot(how *plan.Txn) (err error) {
+func (s *Session) openSnapshot(how *plan.Txn) error {
 	next := s.isolation
+	if s.reads == readValidated && (how == nil || !how.Snapshot) {
+		for range snapshotTries {
+			whole := false
+			err := s.trySnapshot(how, next, func(look func() error) (err error) {
+				whole, err = s.cfg.WatchCommits(context.Background(), look)
+				return err
+			})
+			if whole || err != nil {
+				return err
+			}
+			s.endTransaction()
+		}
+	}
+	err := s.trySnapshot(how, next, func(look func() error) error { return s.cfg.HoldCommits(context.Background(), look) })
+	if err == nil {
+		return nil
+	}
+	e := sqlerr.From(err)
+	if e.Code == sqlerr.Internal {
+		e = sqlerr.LockWaitTimeout.New()
+		e.Message = "Lock wait timeout exceeded; try restarting transaction: no snapshot of all node groups, because " + err.Error()
+	}
+	return e
+}
+
+// trySnapshot begins the transaction, with the client's isolation level for it, and takes its snapshot by hold. After an error
+// there is no transaction.
+func (s *Session) trySnapshot(how *plan.Txn, isolation string, hold func(look func() error) error) (err error) {
+	s.isolation = isolation
 	s.begin("START TRANSACTION", how) // the client's own text would take the first group's snapshot at once
-	s.tx.Isolation = next             // whatever locks reads with skarv_read_atomicity: a snapshot needs none
+	s.tx.Isolation = isolation        // whatever locks reads with skarv_read_atomicity: a snapshot needs none
 	if s.tx.ReadOnly {
 		s.tx.Begin = "START TRANSACTION READ ONLY"
 	}
@@ -103,14 +135,5 @@ func (s *Session) openSnapshot(how *plan.Txn) (err error) {
 	for _, g := range s.snap.Groups {
 		groups = append(groups, g.ID)
 	}
-	err = s.tx.Snapshot(s, groups, func(look func() error) error { return s.cfg.HoldCommits(context.Background(), look) })
-	if err == nil {
-		return nil
-	}
-	e := sqlerr.From(err)
-	if e.Code == sqlerr.Internal {
-		e = sqlerr.LockWaitTimeout.New()
-		e.Message = "Lock wait timeout exceeded; try restarting transaction: no snapshot of all node groups, because " + err.Error()
-	}
-	return e
+	return s.tx.Snapshot(s, groups, hold)
 }

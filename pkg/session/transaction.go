@@ -78,7 +78,7 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		if err := s.unlock(); err != nil {
 			return err
 		}
-		if p.Txn != nil && p.Txn.Snapshot || s.reads == readAtGate {
+		if p.Txn != nil && p.Txn.Snapshot || s.reads.snapshots() {
 			return s.beginSnapshot(p.Txn)
 		}
 		s.begin(string(s.stmt.SQL()), p.Txn)

@@ -57,6 +57,15 @@ func (s *Store) Slots(ctx context.Context) ([]Slot, int64, error) {
 	return out, r.Header.Revision, nil
 }
 
+// lastSlotKey is written whenever a slot is taken.
+func (s *Store) lastSlotKey() string { return s.prefix + "lastslot" }
+
+// LastSlot returns the revision at which a slot was taken last.
+func (s *Store) LastSlot(ctx context.Context) (revision int64, err error) {
+	_, revision, err = s.get(ctx, s.lastSlotKey())
+	return revision, err
+}
+
 // TakeSlot takes the lowest free slot for a process. The caller must use no partition map older than the one that is
 // current when it returns.
 func (s *Store) TakeSlot(ctx context.Context, member, addr string) (*Slot, error) {
@@ -74,7 +83,7 @@ func (s *Store) TakeSlot(ctx context.Context, member, addr string) (*Slot, error
 		}
 		// The revision read is greater than that of any earlier holder's taking.
 		slot := &Slot{N: n, Addr: addr, Member: member, Incarnation: at}
-		revision, err := s.Change(nil).put(s.slotKey(n), slot, Absent).Commit(ctx)
+		revision, err := s.Change(nil).put(s.slotKey(n), slot, Absent).put(s.lastSlotKey(), n, Any).Commit(ctx)
 		if err == nil {
 			slot.Revision = revision
 			return slot, nil

@@ -101,6 +101,8 @@ func (t *Txn) onePhase() (out Outcome, first error) {
 // bestEffort commits one branch after the other. One that fails after another succeeded leaves the transaction half
 // done: the error says so and names the groups.
 func (t *Txn) bestEffort() error {
+	t.Coordinator.crossings.begin()
+	defer t.Coordinator.crossings.end()
 	var done, failed []string
 	var cause error
 	for len(t.branches) > 0 {
@@ -143,6 +145,8 @@ func (t *Txn) atomic(writers []*branch) (Outcome, error) {
 	if err := t.prepare(others); err != nil {
 		return Outcome{}, err
 	}
+	t.Coordinator.crossings.begin()
+	defer t.Coordinator.crossings.end()
 	err := t.decide(others)
 	if errors.Is(err, errUndecided) {
 		err = t.inquire(first.conn.Group, began)

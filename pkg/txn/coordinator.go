@@ -40,6 +40,8 @@ type Coordinator struct {
 	ended   chan ID
 	metrics *metrics
 	opened  chan struct{} // has a token when there is something to watch
+	// crossings are the commits that others could see by half.
+	crossings crossings
 
 	mu   sync.Mutex
 	open map[*watched]struct{} // transactions over several groups

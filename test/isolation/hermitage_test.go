@@ -43,8 +43,8 @@ func TestHermitage(t *testing.T) {
 	many := onCluster(t, cluster.Options(func(o *server.Options) { o.Failpoint = hold.hit }))
 	other := onCluster(t)
 	var bare, same, apart [len(scenarios)][len(levels)]string
-	var atGate, locking [len(scenarios)]string // at REPEATABLE READ
-	var alone, off, gate, lock [len(commits)][len(levels)]string
+	var atGate, validated, locking [len(scenarios)]string // at REPEATABLE READ
+	var alone, off, gate, valid, lock [len(commits)][len(levels)]string
 	var both sync.WaitGroup
 	both.Go(func() {
 		for n, level := range levels {
@@ -64,7 +64,7 @@ func TestHermitage(t *testing.T) {
 				apart[i][n] = cell(&scenarios[i], (&stage{place: many, level: level, apart: true}).play(t, &scenarios[i]))
 			}
 			for i := range commits {
-				for setting, to := range map[string]*string{"off": &off[i][n], "gate": &gate[i][n], "lock": &lock[i][n]} {
+				for setting, to := range map[string]*string{"off": &off[i][n], "gate": &gate[i][n], "validated": &valid[i][n], "lock": &lock[i][n]} {
 					s := &stage{place: many, pauser: hold, level: level, apart: true, settings: []string{"SET skarv_read_atomicity = '" + setting + "'"}}
 					*to = cell(&commits[i], s.play(t, &commits[i]))
 				}
@@ -73,7 +73,7 @@ func TestHermitage(t *testing.T) {
 	})
 	both.Go(func() {
 		for i := range scenarios {
-			for setting, to := range map[string]*string{"gate": &atGate[i], "lock": &locking[i]} {
+			for setting, to := range map[string]*string{"gate": &atGate[i], "validated": &validated[i], "lock": &locking[i]} {
 				s := &stage{place: other, level: levels[repeatable], apart: true, settings: []string{"SET skarv_read_atomicity = '" + setting + "'"}}
 				*to = cell(&scenarios[i], s.play(t, &scenarios[i]))
 			}
@@ -91,6 +91,7 @@ func TestHermitage(t *testing.T) {
 			}
 		}
 		require.Equal(t, bare[i][repeatable], atGate[i], "%s: rows of two node groups at the gate", sc.name)
+		require.Equal(t, bare[i][repeatable], validated[i], "%s: rows of two node groups, validated", sc.name)
 		require.Equal(t, bare[i][serializable], locking[i], "%s: rows of two node groups, locked", sc.name)
 	}
 	var b strings.Builder
@@ -110,15 +111,15 @@ func TestHermitage(t *testing.T) {
 		b.WriteString("\n")
 	}
 	b.WriteString("\nAt repeatable read with `skarv_read_atomicity`:\n\n")
-	head("anomaly", []string{"one server", "Skarv, two groups, `off`", "`gate`", "`lock`"})
+	head("anomaly", []string{"one server", "Skarv, two groups, `off`", "`gate`", "`validated`", "`lock`"})
 	for i, sc := range scenarios {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", sc.name, bare[i][repeatable], apart[i][repeatable], atGate[i], locking[i])
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", sc.name, bare[i][repeatable], apart[i][repeatable], atGate[i], validated[i], locking[i])
 	}
 	b.WriteString("\nHalf of another transaction, whose commit has reached one node group and not yet the other, is seen by\n\n")
-	head("reader, isolation level", []string{"one server", "Skarv, `off`", "Skarv, `gate`", "Skarv, `lock`"})
+	head("reader, isolation level", []string{"one server", "Skarv, `off`", "Skarv, `gate`", "Skarv, `validated`", "Skarv, `lock`"})
 	for i, sc := range commits {
 		for n, l := range levels {
-			fmt.Fprintf(&b, "| %s, %s | %s | %s | %s | %s |\n", sc.name, strings.ToLower(l), alone[i][n], off[i][n], gate[i][n], lock[i][n])
+			fmt.Fprintf(&b, "| %s, %s | %s | %s | %s | %s | %s |\n", sc.name, strings.ToLower(l), alone[i][n], off[i][n], gate[i][n], valid[i][n], lock[i][n])
 		}
 	}
 	text, err := os.ReadFile(document)

@@ -156,9 +156,9 @@ func TestRandomTransactions(t *testing.T) {
 		t.Logf("%s, one server: %d transactions, %v", level, len(txns), on)
 		allowed = append(allowed, on...)
 		half := []history.Kind{history.FracturedRead, history.FracturedAnswer, history.GSingle, history.G2}
-		for _, setting := range []string{"off", "gate", "lock"} {
-			if setting == "gate" && level != "REPEATABLE READ" {
-				continue // it is for that level
+		for _, setting := range []string{"off", "gate", "validated", "lock"} {
+			if (setting == "gate" || setting == "validated") && level != "REPEATABLE READ" {
+				continue // they are for that level
 			}
 			txns, lists := random(t, many, level, []string{"SET skarv_read_atomicity = '" + setting + "'"}, long, seed)
 			found := history.Check(txns, lists)

@@ -2,14 +2,18 @@ package session
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	adminv1 "skarv/proto/admin/v1"
 )
 
 // entriesMatch compares what the node groups have of a table with the entries of its only global index.
@@ -176,4 +180,144 @@ func TestFirstKeyOfDuplicates(t *testing.T) {
 	c.exec("INSERT INTO odku VALUES (?, 'e', 'p', 9) ON DUPLICATE KEY UPDATE n = n + 1", home)
 	require.Equal(t, "1", c.get("SELECT n FROM odku WHERE id = ?", far), "its key comes first")
 	require.Equal(t, "0", c.get("SELECT n FROM odku WHERE id = ?", near))
+}
+
+// While ON DUPLICATE KEY UPDATE looks for the row that its own is equal to, another one comes that is equal in an earlier key, and
+// is the one that the server changes: its entries must follow. Which of the two statements is first does not matter.
+func TestUpdateMeetsAnotherDuplicate(t *testing.T) {
+	ctx := context.Background()
+	db := shared.DB(t, "d")
+	for _, level := range []string{"REPEATABLE READ", "READ COMMITTED"} {
+		for _, key := range []string{"primary", "unique"} {
+			t.Run(level+", "+key, func(t *testing.T) {
+				_, err := db.Exec("CREATE TABLE meets (id INT PRIMARY KEY, nick VARCHAR(40) UNIQUE, email VARCHAR(40) UNIQUE, n INT NOT NULL DEFAULT 0)")
+				require.NoError(t, err)
+				t.Cleanup(func() { _, _ = db.Exec("DROP TABLE meets") })
+				ids := together(t, db, "meets", 4)
+				_, err = db.Exec(fmt.Sprintf("INSERT INTO meets (id, nick, email) VALUES (%d, 'b', 'a'), (%d, 'y', 'm')", ids[0], ids[1]))
+				require.NoError(t, err)
+				held := lockEntry(t, "a")
+				one, err := db.Conn(ctx)
+				require.NoError(t, err)
+				defer one.Close()
+				_, err = one.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL "+level)
+				require.NoError(t, err)
+				updates, inserts := make(chan error, 1), make(chan error, 1)
+				go func() {
+					updates <- unlessDeadlocked(func() error {
+						_, err := one.ExecContext(ctx, fmt.Sprintf("INSERT INTO meets (id, nick, email) VALUES (%d, 'p', 'a') ON DUPLICATE KEY UPDATE n = n + 1, email = CONCAT(email, 'x')", ids[2]))
+						return err
+					})
+				}()
+				awaitLockWaits(t, 1, nil)
+				go func() {
+					values := fmt.Sprintf("(%d, 'q', 'z')", ids[2])
+					if key == "unique" {
+						values = fmt.Sprintf("(%d, 'p', 'z')", ids[3])
+					}
+					inserts <- unlessDeadlocked(func() error {
+						_, err := db.Exec("INSERT INTO meets (id, nick, email) VALUES " + values)
+						return err
+					})
+				}()
+				awaitLockWaits(t, 2, inserts)
+				require.NoError(t, held.Rollback())
+				require.NoError(t, <-updates)
+				require.NoError(t, <-inserts)
+				var rows string
+				require.NoError(t, db.QueryRow("SELECT GROUP_CONCAT(CONCAT(email, n) ORDER BY email) FROM meets").Scan(&rows))
+				require.Contains(t, []string{"a0,m0,zx1", "ax1,m0,z0"}, rows, "as if one had come after the other")
+				indexesHold(t)
+			})
+		}
+	}
+}
+
+// unlessDeadlocked runs a statement until it ends otherwise than by a deadlock.
+func unlessDeadlocked(statement func() error) error {
+	for {
+		if err := statement(); errno(err) != 1213 {
+			return err
+		}
+	}
+}
+
+// together returns n ids of rows of node group 2.
+func together(t *testing.T, db *sql.DB, table string, n int) (ids []int) {
+	for id := 1; id <= 60; id++ {
+		_, err := db.Exec(fmt.Sprintf("INSERT INTO %s (id) VALUES (%d)", table, id))
+		require.NoError(t, err)
+	}
+	rows, err := shared.NodeGroupDB(t, 2, "d").Query("SELECT id FROM " + table + " ORDER BY id")
+	require.NoError(t, err)
+	defer rows.Close()
+	for len(ids) < n {
+		var id int
+		require.True(t, rows.Next())
+		require.NoError(t, rows.Scan(&id))
+		ids = append(ids, id)
+	}
+	_, err = db.Exec("DELETE FROM " + table)
+	require.NoError(t, err)
+	return ids
+}
+
+// lockEntry locks the entry of a value in whichever global index has it, as nothing but a statement that is about to change the
+// row does.
+func lockEntry(t *testing.T, value string) *sql.Tx {
+	for g := 1; g <= 4; g++ {
+		server := shared.NodeGroupDB(t, g, "_skarv")
+		for _, name := range indexTables(t, server) {
+			var found string
+			if server.QueryRow("SELECT u0 FROM "+name+" WHERE u0 = ?", value).Scan(&found) != nil {
+				continue
+			}
+			tx, err := server.Begin()
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = tx.Rollback() })
+			require.NoError(t, tx.QueryRow("SELECT u0 FROM "+name+" WHERE u0 = ? FOR UPDATE", value).Scan(&found))
+			return tx
+		}
+	}
+	require.Fail(t, "no group has the entry")
+	return nil
+}
+
+func indexTables(t *testing.T, server *sql.DB) (names []string) {
+	rows, err := server.Query("SELECT table_name FROM information_schema.tables WHERE table_schema = '_skarv' AND table_name LIKE 'uq@_%' ESCAPE '@'")
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		require.NoError(t, rows.Scan(&name))
+		names = append(names, name)
+	}
+	return names
+}
+
+// indexesHold checks every global index against its table.
+func indexesHold(t *testing.T) {
+	checks, err := adminv1.NewAdminClient(shared.Admin(t)).CheckIndexes(t.Context(), &adminv1.CheckIndexesRequest{})
+	require.NoError(t, err)
+	require.NotEmpty(t, checks.GetIndexes())
+	for _, x := range checks.GetIndexes() {
+		require.Zero(t, x.GetMissing()+x.GetWrong()+x.GetStale()+x.GetDuplicates(), "%v", x)
+	}
+}
+
+// awaitLockWaits returns when n transactions wait for locks of servers, or there is something in over, which stays there.
+func awaitLockWaits(t *testing.T, n int, over chan error) {
+	var servers []*sql.DB
+	for g := 1; g <= 4; g++ {
+		servers = append(servers, shared.NodeGroupDB(t, g, ""))
+	}
+	require.Eventually(t, func() bool {
+		waiting := 0
+		for _, server := range servers {
+			var here int
+			require.NoError(t, server.QueryRow("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'").Scan(&here))
+			waiting += here
+		}
+		return len(over) > 0 || waiting >= n
+	}, 30*time.Second, 120*time.Millisecond)
 }

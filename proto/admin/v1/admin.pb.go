@@ -4501,6 +4501,102 @@ func (*KillSessionResponse) Descriptor() ([]byte, []int) {
 	return file_admin_v1_admin_proto_rawDescGZIP(), []int{66}
 }
 
+type CrossingsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CrossingsRequest) Reset() {
+	*x = CrossingsRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[67]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CrossingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CrossingsRequest) ProtoMessage() {}
+
+func (x *CrossingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[67]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CrossingsRequest.ProtoReflect.Descriptor instead.
+func (*CrossingsRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{67}
+}
+
+type CrossingsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Incarnation   int64                  `protobuf:"varint,1,opt,name=incarnation,proto3" json:"incarnation,omitempty"` // of the slot that the process holds, 0 without one
+	Begun         uint64                 `protobuf:"varint,2,opt,name=begun,proto3" json:"begun,omitempty"`
+	Quiet         bool                   `protobuf:"varint,3,opt,name=quiet,proto3" json:"quiet,omitempty"` // all have ended
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CrossingsResponse) Reset() {
+	*x = CrossingsResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[68]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CrossingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CrossingsResponse) ProtoMessage() {}
+
+func (x *CrossingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[68]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CrossingsResponse.ProtoReflect.Descriptor instead.
+func (*CrossingsResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{68}
+}
+
+func (x *CrossingsResponse) GetIncarnation() int64 {
+	if x != nil {
+		return x.Incarnation
+	}
+	return 0
+}
+
+func (x *CrossingsResponse) GetBegun() uint64 {
+	if x != nil {
+		return x.Begun
+	}
+	return 0
+}
+
+func (x *CrossingsResponse) GetQuiet() bool {
+	if x != nil {
+		return x.Quiet
+	}
+	return false
+}
+
 type SessionTraceRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            uint32                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -4511,7 +4607,7 @@ type SessionTraceRequest struct {
 
 func (x *SessionTraceRequest) Reset() {
 	*x = SessionTraceRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[67]
+	mi := &file_admin_v1_admin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4523,7 +4619,7 @@ func (x *SessionTraceRequest) String() string {
 func (*SessionTraceRequest) ProtoMessage() {}
 
 func (x *SessionTraceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[67]
+	mi := &file_admin_v1_admin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4536,7 +4632,7 @@ func (x *SessionTraceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionTraceRequest.ProtoReflect.Descriptor instead.
 func (*SessionTraceRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{67}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *SessionTraceRequest) GetId() uint32 {
@@ -4563,7 +4659,7 @@ type SessionTraceResponse struct {
 
 func (x *SessionTraceResponse) Reset() {
 	*x = SessionTraceResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[68]
+	mi := &file_admin_v1_admin_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4575,7 +4671,7 @@ func (x *SessionTraceResponse) String() string {
 func (*SessionTraceResponse) ProtoMessage() {}
 
 func (x *SessionTraceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[68]
+	mi := &file_admin_v1_admin_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4588,7 +4684,7 @@ func (x *SessionTraceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionTraceResponse.ProtoReflect.Descriptor instead.
 func (*SessionTraceResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{68}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *SessionTraceResponse) GetUser() string {
@@ -4618,7 +4714,7 @@ type SessionStep struct {
 
 func (x *SessionStep) Reset() {
 	*x = SessionStep{}
-	mi := &file_admin_v1_admin_proto_msgTypes[69]
+	mi := &file_admin_v1_admin_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4630,7 +4726,7 @@ func (x *SessionStep) String() string {
 func (*SessionStep) ProtoMessage() {}
 
 func (x *SessionStep) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[69]
+	mi := &file_admin_v1_admin_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4643,7 +4739,7 @@ func (x *SessionStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionStep.ProtoReflect.Descriptor instead.
 func (*SessionStep) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{69}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *SessionStep) GetAt() *timestamppb.Timestamp {
@@ -4695,7 +4791,7 @@ type ExecuteDDLRequest struct {
 
 func (x *ExecuteDDLRequest) Reset() {
 	*x = ExecuteDDLRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[70]
+	mi := &file_admin_v1_admin_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4707,7 +4803,7 @@ func (x *ExecuteDDLRequest) String() string {
 func (*ExecuteDDLRequest) ProtoMessage() {}
 
 func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[70]
+	mi := &file_admin_v1_admin_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4720,7 +4816,7 @@ func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLRequest.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{70}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *ExecuteDDLRequest) GetSql() string {
@@ -4776,7 +4872,7 @@ type ExecuteDDLResponse struct {
 
 func (x *ExecuteDDLResponse) Reset() {
 	*x = ExecuteDDLResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[71]
+	mi := &file_admin_v1_admin_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4788,7 +4884,7 @@ func (x *ExecuteDDLResponse) String() string {
 func (*ExecuteDDLResponse) ProtoMessage() {}
 
 func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[71]
+	mi := &file_admin_v1_admin_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4801,7 +4897,7 @@ func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLResponse.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{71}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *ExecuteDDLResponse) GetAffectedRows() uint64 {
@@ -4836,7 +4932,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_admin_v1_admin_proto_msgTypes[72]
+	mi := &file_admin_v1_admin_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4848,7 +4944,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[72]
+	mi := &file_admin_v1_admin_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4861,7 +4957,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{72}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *Warning) GetLevel() string {
@@ -4896,7 +4992,7 @@ type SQLError struct {
 
 func (x *SQLError) Reset() {
 	*x = SQLError{}
-	mi := &file_admin_v1_admin_proto_msgTypes[73]
+	mi := &file_admin_v1_admin_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4908,7 +5004,7 @@ func (x *SQLError) String() string {
 func (*SQLError) ProtoMessage() {}
 
 func (x *SQLError) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[73]
+	mi := &file_admin_v1_admin_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4921,7 +5017,7 @@ func (x *SQLError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SQLError.ProtoReflect.Descriptor instead.
 func (*SQLError) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{73}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *SQLError) GetCode() uint32 {
@@ -5323,7 +5419,12 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12%\n" +
 	"\x0estatement_only\x18\x02 \x01(\bR\rstatementOnly\x12\x1b\n" +
 	"\tonly_user\x18\x03 \x01(\tR\bonlyUser\"\x15\n" +
-	"\x13KillSessionResponse\"9\n" +
+	"\x13KillSessionResponse\"\x12\n" +
+	"\x10CrossingsRequest\"a\n" +
+	"\x11CrossingsResponse\x12 \n" +
+	"\vincarnation\x18\x01 \x01(\x03R\vincarnation\x12\x14\n" +
+	"\x05begun\x18\x02 \x01(\x04R\x05begun\x12\x14\n" +
+	"\x05quiet\x18\x03 \x01(\bR\x05quiet\"9\n" +
 	"\x13SessionTraceRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x12\n" +
 	"\x04here\x18\x02 \x01(\bR\x04here\"]\n" +
@@ -5355,7 +5456,7 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\bSQLError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\rR\x04code\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage2\xe3\x0f\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage2\xb5\x10\n" +
 	"\x05Admin\x12G\n" +
 	"\x06Status\x12\x1d.skarv.admin.v1.StatusRequest\x1a\x1e.skarv.admin.v1.StatusResponse\x12V\n" +
 	"\vInitCluster\x12\".skarv.admin.v1.InitClusterRequest\x1a#.skarv.admin.v1.InitClusterResponse\x12^\n" +
@@ -5380,7 +5481,8 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\n" +
 	"RemoveUser\x12!.skarv.admin.v1.RemoveUserRequest\x1a\".skarv.admin.v1.RemoveUserResponse\x12M\n" +
 	"\bSessions\x12\x1f.skarv.admin.v1.SessionsRequest\x1a .skarv.admin.v1.SessionsResponse\x12V\n" +
-	"\vKillSession\x12\".skarv.admin.v1.KillSessionRequest\x1a#.skarv.admin.v1.KillSessionResponse\x12Y\n" +
+	"\vKillSession\x12\".skarv.admin.v1.KillSessionRequest\x1a#.skarv.admin.v1.KillSessionResponse\x12P\n" +
+	"\tCrossings\x12 .skarv.admin.v1.CrossingsRequest\x1a!.skarv.admin.v1.CrossingsResponse\x12Y\n" +
 	"\fSessionTrace\x12#.skarv.admin.v1.SessionTraceRequest\x1a$.skarv.admin.v1.SessionTraceResponse\x12S\n" +
 	"\n" +
 	"ExecuteDDL\x12!.skarv.admin.v1.ExecuteDDLRequest\x1a\".skarv.admin.v1.ExecuteDDLResponseB\x1eZ\x1cskarv/proto/admin/v1;adminv1b\x06proto3"
@@ -5398,7 +5500,7 @@ func file_admin_v1_admin_proto_rawDescGZIP() []byte {
 }
 
 var file_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 78)
+var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 80)
 var file_admin_v1_admin_proto_goTypes = []any{
 	(NodeGroup_Health)(0),                   // 0: skarv.admin.v1.NodeGroup.Health
 	(ChangeReorganisationRequest_Action)(0), // 1: skarv.admin.v1.ChangeReorganisationRequest.Action
@@ -5470,40 +5572,42 @@ var file_admin_v1_admin_proto_goTypes = []any{
 	(*Session)(nil),                         // 67: skarv.admin.v1.Session
 	(*KillSessionRequest)(nil),              // 68: skarv.admin.v1.KillSessionRequest
 	(*KillSessionResponse)(nil),             // 69: skarv.admin.v1.KillSessionResponse
-	(*SessionTraceRequest)(nil),             // 70: skarv.admin.v1.SessionTraceRequest
-	(*SessionTraceResponse)(nil),            // 71: skarv.admin.v1.SessionTraceResponse
-	(*SessionStep)(nil),                     // 72: skarv.admin.v1.SessionStep
-	(*ExecuteDDLRequest)(nil),               // 73: skarv.admin.v1.ExecuteDDLRequest
-	(*ExecuteDDLResponse)(nil),              // 74: skarv.admin.v1.ExecuteDDLResponse
-	(*Warning)(nil),                         // 75: skarv.admin.v1.Warning
-	(*SQLError)(nil),                        // 76: skarv.admin.v1.SQLError
-	nil,                                     // 77: skarv.admin.v1.ImportClusterRequest.KeysEntry
-	nil,                                     // 78: skarv.admin.v1.ImportedAccount.GrantsEntry
-	nil,                                     // 79: skarv.admin.v1.User.GrantsEntry
-	nil,                                     // 80: skarv.admin.v1.PutUserRequest.GrantsEntry
-	(*timestamppb.Timestamp)(nil),           // 81: google.protobuf.Timestamp
+	(*CrossingsRequest)(nil),                // 70: skarv.admin.v1.CrossingsRequest
+	(*CrossingsResponse)(nil),               // 71: skarv.admin.v1.CrossingsResponse
+	(*SessionTraceRequest)(nil),             // 72: skarv.admin.v1.SessionTraceRequest
+	(*SessionTraceResponse)(nil),            // 73: skarv.admin.v1.SessionTraceResponse
+	(*SessionStep)(nil),                     // 74: skarv.admin.v1.SessionStep
+	(*ExecuteDDLRequest)(nil),               // 75: skarv.admin.v1.ExecuteDDLRequest
+	(*ExecuteDDLResponse)(nil),              // 76: skarv.admin.v1.ExecuteDDLResponse
+	(*Warning)(nil),                         // 77: skarv.admin.v1.Warning
+	(*SQLError)(nil),                        // 78: skarv.admin.v1.SQLError
+	nil,                                     // 79: skarv.admin.v1.ImportClusterRequest.KeysEntry
+	nil,                                     // 80: skarv.admin.v1.ImportedAccount.GrantsEntry
+	nil,                                     // 81: skarv.admin.v1.User.GrantsEntry
+	nil,                                     // 82: skarv.admin.v1.PutUserRequest.GrantsEntry
+	(*timestamppb.Timestamp)(nil),           // 83: google.protobuf.Timestamp
 }
 var file_admin_v1_admin_proto_depIdxs = []int32{
 	5,  // 0: skarv.admin.v1.StatusResponse.etcd:type_name -> skarv.admin.v1.Etcd
 	7,  // 1: skarv.admin.v1.StatusResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	9,  // 2: skarv.admin.v1.StatusResponse.members:type_name -> skarv.admin.v1.Member
-	81, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
+	83, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
 	6,  // 4: skarv.admin.v1.NodeGroup.primary:type_name -> skarv.admin.v1.Node
 	6,  // 5: skarv.admin.v1.NodeGroup.replicas:type_name -> skarv.admin.v1.Node
 	0,  // 6: skarv.admin.v1.NodeGroup.health:type_name -> skarv.admin.v1.NodeGroup.Health
-	81, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
+	83, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
 	8,  // 8: skarv.admin.v1.NodeGroup.load:type_name -> skarv.admin.v1.Load
-	81, // 9: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
+	83, // 9: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
 	7,  // 10: skarv.admin.v1.InitClusterRequest.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	7,  // 11: skarv.admin.v1.InitClusterResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	7,  // 12: skarv.admin.v1.ImportClusterRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
-	77, // 13: skarv.admin.v1.ImportClusterRequest.keys:type_name -> skarv.admin.v1.ImportClusterRequest.KeysEntry
+	79, // 13: skarv.admin.v1.ImportClusterRequest.keys:type_name -> skarv.admin.v1.ImportClusterRequest.KeysEntry
 	14, // 14: skarv.admin.v1.ImportClusterResponse.report:type_name -> skarv.admin.v1.ImportReport
 	15, // 15: skarv.admin.v1.ImportReport.tables:type_name -> skarv.admin.v1.ImportedTable
 	16, // 16: skarv.admin.v1.ImportReport.accounts:type_name -> skarv.admin.v1.ImportedAccount
 	17, // 17: skarv.admin.v1.ImportReport.findings:type_name -> skarv.admin.v1.Finding
 	17, // 18: skarv.admin.v1.ImportedTable.findings:type_name -> skarv.admin.v1.Finding
-	78, // 19: skarv.admin.v1.ImportedAccount.grants:type_name -> skarv.admin.v1.ImportedAccount.GrantsEntry
+	80, // 19: skarv.admin.v1.ImportedAccount.grants:type_name -> skarv.admin.v1.ImportedAccount.GrantsEntry
 	20, // 20: skarv.admin.v1.LeaveClusterResponse.report:type_name -> skarv.admin.v1.LeaveReport
 	23, // 21: skarv.admin.v1.ChecksumResponse.progress:type_name -> skarv.admin.v1.ChecksumProgress
 	24, // 22: skarv.admin.v1.ChecksumResponse.report:type_name -> skarv.admin.v1.ChecksumReport
@@ -5512,15 +5616,15 @@ var file_admin_v1_admin_proto_depIdxs = []int32{
 	7,  // 25: skarv.admin.v1.AddNodeGroupRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
 	33, // 26: skarv.admin.v1.ReorganiseRequest.shares:type_name -> skarv.admin.v1.Share
 	37, // 27: skarv.admin.v1.ReorganiseResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
-	81, // 28: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
-	81, // 29: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
+	83, // 28: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
+	83, // 29: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
 	36, // 30: skarv.admin.v1.Reorganisation.transfers:type_name -> skarv.admin.v1.Transfer
 	38, // 31: skarv.admin.v1.Reorganisation.steps:type_name -> skarv.admin.v1.Step
 	39, // 32: skarv.admin.v1.Reorganisation.progress:type_name -> skarv.admin.v1.Progress
-	81, // 33: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
-	81, // 34: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
+	83, // 33: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
+	83, // 34: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
 	40, // 35: skarv.admin.v1.Progress.waits:type_name -> skarv.admin.v1.Wait
-	81, // 36: skarv.admin.v1.Wait.since:type_name -> google.protobuf.Timestamp
+	83, // 36: skarv.admin.v1.Wait.since:type_name -> google.protobuf.Timestamp
 	37, // 37: skarv.admin.v1.ReorganisationsResponse.reorganisations:type_name -> skarv.admin.v1.Reorganisation
 	1,  // 38: skarv.admin.v1.ChangeReorganisationRequest.action:type_name -> skarv.admin.v1.ChangeReorganisationRequest.Action
 	37, // 39: skarv.admin.v1.ChangeReorganisationResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
@@ -5529,15 +5633,15 @@ var file_admin_v1_admin_proto_depIdxs = []int32{
 	52, // 42: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
 	55, // 43: skarv.admin.v1.CheckIndexesResponse.indexes:type_name -> skarv.admin.v1.IndexCheck
 	60, // 44: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
-	79, // 45: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
+	81, // 45: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
 	2,  // 46: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
-	80, // 47: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
+	82, // 47: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
 	67, // 48: skarv.admin.v1.SessionsResponse.sessions:type_name -> skarv.admin.v1.Session
-	81, // 49: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
-	72, // 50: skarv.admin.v1.SessionTraceResponse.steps:type_name -> skarv.admin.v1.SessionStep
-	81, // 51: skarv.admin.v1.SessionStep.at:type_name -> google.protobuf.Timestamp
-	75, // 52: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
-	76, // 53: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
+	83, // 49: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
+	74, // 50: skarv.admin.v1.SessionTraceResponse.steps:type_name -> skarv.admin.v1.SessionStep
+	83, // 51: skarv.admin.v1.SessionStep.at:type_name -> google.protobuf.Timestamp
+	77, // 52: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
+	78, // 53: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
 	3,  // 54: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
 	10, // 55: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
 	12, // 56: skarv.admin.v1.Admin.ImportCluster:input_type -> skarv.admin.v1.ImportClusterRequest
@@ -5559,33 +5663,35 @@ var file_admin_v1_admin_proto_depIdxs = []int32{
 	63, // 72: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
 	65, // 73: skarv.admin.v1.Admin.Sessions:input_type -> skarv.admin.v1.SessionsRequest
 	68, // 74: skarv.admin.v1.Admin.KillSession:input_type -> skarv.admin.v1.KillSessionRequest
-	70, // 75: skarv.admin.v1.Admin.SessionTrace:input_type -> skarv.admin.v1.SessionTraceRequest
-	73, // 76: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
-	4,  // 77: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
-	11, // 78: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
-	13, // 79: skarv.admin.v1.Admin.ImportCluster:output_type -> skarv.admin.v1.ImportClusterResponse
-	19, // 80: skarv.admin.v1.Admin.LeaveCluster:output_type -> skarv.admin.v1.LeaveClusterResponse
-	22, // 81: skarv.admin.v1.Admin.Checksum:output_type -> skarv.admin.v1.ChecksumResponse
-	30, // 82: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
-	32, // 83: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
-	35, // 84: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
-	42, // 85: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
-	44, // 86: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
-	28, // 87: skarv.admin.v1.Admin.PartitionLoad:output_type -> skarv.admin.v1.PartitionLoadResponse
-	49, // 88: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
-	46, // 89: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
-	51, // 90: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
-	54, // 91: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
-	57, // 92: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
-	59, // 93: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
-	62, // 94: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
-	64, // 95: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
-	66, // 96: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
-	69, // 97: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
-	71, // 98: skarv.admin.v1.Admin.SessionTrace:output_type -> skarv.admin.v1.SessionTraceResponse
-	74, // 99: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
-	77, // [77:100] is the sub-list for method output_type
-	54, // [54:77] is the sub-list for method input_type
+	70, // 75: skarv.admin.v1.Admin.Crossings:input_type -> skarv.admin.v1.CrossingsRequest
+	72, // 76: skarv.admin.v1.Admin.SessionTrace:input_type -> skarv.admin.v1.SessionTraceRequest
+	75, // 77: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
+	4,  // 78: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
+	11, // 79: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
+	13, // 80: skarv.admin.v1.Admin.ImportCluster:output_type -> skarv.admin.v1.ImportClusterResponse
+	19, // 81: skarv.admin.v1.Admin.LeaveCluster:output_type -> skarv.admin.v1.LeaveClusterResponse
+	22, // 82: skarv.admin.v1.Admin.Checksum:output_type -> skarv.admin.v1.ChecksumResponse
+	30, // 83: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
+	32, // 84: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
+	35, // 85: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
+	42, // 86: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
+	44, // 87: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
+	28, // 88: skarv.admin.v1.Admin.PartitionLoad:output_type -> skarv.admin.v1.PartitionLoadResponse
+	49, // 89: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
+	46, // 90: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
+	51, // 91: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
+	54, // 92: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
+	57, // 93: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
+	59, // 94: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
+	62, // 95: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
+	64, // 96: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
+	66, // 97: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
+	69, // 98: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
+	71, // 99: skarv.admin.v1.Admin.Crossings:output_type -> skarv.admin.v1.CrossingsResponse
+	73, // 100: skarv.admin.v1.Admin.SessionTrace:output_type -> skarv.admin.v1.SessionTraceResponse
+	76, // 101: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
+	78, // [78:102] is the sub-list for method output_type
+	54, // [54:78] is the sub-list for method input_type
 	54, // [54:54] is the sub-list for extension type_name
 	54, // [54:54] is the sub-list for extension extendee
 	0,  // [0:54] is the sub-list for field type_name
@@ -5602,7 +5708,7 @@ func file_admin_v1_admin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_admin_v1_admin_proto_rawDesc), len(file_admin_v1_admin_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   78,
+			NumMessages:   80,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -43,6 +43,7 @@ const (
 	Admin_RemoveUser_FullMethodName           = "/skarv.admin.v1.Admin/RemoveUser"
 	Admin_Sessions_FullMethodName             = "/skarv.admin.v1.Admin/Sessions"
 	Admin_KillSession_FullMethodName          = "/skarv.admin.v1.Admin/KillSession"
+	Admin_Crossings_FullMethodName            = "/skarv.admin.v1.Admin/Crossings"
 	Admin_SessionTrace_FullMethodName         = "/skarv.admin.v1.Admin/SessionTrace"
 	Admin_ExecuteDDL_FullMethodName           = "/skarv.admin.v1.Admin/ExecuteDDL"
 )
@@ -98,6 +99,8 @@ type AdminClient interface {
 	// KillSession ends a client, or its statement, of the process that is asked. NOT_FOUND if it has none of that id,
 	// PERMISSION_DENIED if it is another user's.
 	KillSession(ctx context.Context, in *KillSessionRequest, opts ...grpc.CallOption) (*KillSessionResponse, error)
+	// Crossings tells how many commits over several node groups the process that is asked has begun, and whether all have ended.
+	Crossings(ctx context.Context, in *CrossingsRequest, opts ...grpc.CallOption) (*CrossingsResponse, error)
 	// SessionTrace returns the last steps of a client of any process. NOT_FOUND if there is none of that id.
 	SessionTrace(ctx context.Context, in *SessionTraceRequest, opts ...grpc.CallOption) (*SessionTraceResponse, error)
 	// ExecuteDDL has the controller change the schema.
@@ -349,6 +352,16 @@ func (c *adminClient) KillSession(ctx context.Context, in *KillSessionRequest, o
 	return out, nil
 }
 
+func (c *adminClient) Crossings(ctx context.Context, in *CrossingsRequest, opts ...grpc.CallOption) (*CrossingsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CrossingsResponse)
+	err := c.cc.Invoke(ctx, Admin_Crossings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *adminClient) SessionTrace(ctx context.Context, in *SessionTraceRequest, opts ...grpc.CallOption) (*SessionTraceResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SessionTraceResponse)
@@ -420,6 +433,8 @@ type AdminServer interface {
 	// KillSession ends a client, or its statement, of the process that is asked. NOT_FOUND if it has none of that id,
 	// PERMISSION_DENIED if it is another user's.
 	KillSession(context.Context, *KillSessionRequest) (*KillSessionResponse, error)
+	// Crossings tells how many commits over several node groups the process that is asked has begun, and whether all have ended.
+	Crossings(context.Context, *CrossingsRequest) (*CrossingsResponse, error)
 	// SessionTrace returns the last steps of a client of any process. NOT_FOUND if there is none of that id.
 	SessionTrace(context.Context, *SessionTraceRequest) (*SessionTraceResponse, error)
 	// ExecuteDDL has the controller change the schema.
@@ -496,6 +511,9 @@ func (UnimplementedAdminServer) Sessions(context.Context, *SessionsRequest) (*Se
 }
 func (UnimplementedAdminServer) KillSession(context.Context, *KillSessionRequest) (*KillSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method KillSession not implemented")
+}
+func (UnimplementedAdminServer) Crossings(context.Context, *CrossingsRequest) (*CrossingsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Crossings not implemented")
 }
 func (UnimplementedAdminServer) SessionTrace(context.Context, *SessionTraceRequest) (*SessionTraceResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SessionTrace not implemented")
@@ -881,6 +899,24 @@ func _Admin_KillSession_Handler(srv interface{}, ctx context.Context, dec func(i
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Admin_Crossings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CrossingsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).Crossings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_Crossings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).Crossings(ctx, req.(*CrossingsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Admin_SessionTrace_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SessionTraceRequest)
 	if err := dec(in); err != nil {
@@ -995,6 +1031,10 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "KillSession",
 			Handler:    _Admin_KillSession_Handler,
+		},
+		{
+			MethodName: "Crossings",
+			Handler:    _Admin_Crossings_Handler,
 		},
 		{
 			MethodName: "SessionTrace",

@@ -150,3 +150,19 @@ INSERT IGNORE INTO gives (name) VALUES ('a') RETURNING id;
 -- only: mariadb
 SELECT * FROM gives ORDER BY id;
 DROP TABLE gives;
+-- of several duplicates that in the first key counts, in the order in which the table has them, whatever their names and wherever they are
+CREATE TABLE ordered (id INT PRIMARY KEY, z INT UNIQUE, m INT UNIQUE, a INT UNIQUE, n INT NOT NULL DEFAULT 0);
+INSERT INTO ordered (id, z, m, a) VALUES (1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3), (4, 4, 4, 4), (5, 5, 5, 5), (6, 6, 6, 6), (7, 7, 7, 7), (8, 8, 8, 8);
+INSERT INTO ordered (id, z, m, a) VALUES (11, 1, 2, 3);
+INSERT INTO ordered (id, z, m, a) VALUES (12, NULL, 4, 3);
+INSERT INTO ordered (id, z, m, a) VALUES (13, 5, 6, 7), (14, 8, 1, 2);
+INSERT INTO ordered (id, z, m, a) VALUES (15, 1, 2, 3) ON DUPLICATE KEY UPDATE n = n + 1;
+INSERT INTO ordered (id, z, m, a) VALUES (16, 20, 4, 5) ON DUPLICATE KEY UPDATE n = n + 10;
+INSERT INTO ordered (id, z, m, a) VALUES (17, 21, 22, 6) ON DUPLICATE KEY UPDATE n = n + 100, z = 30;
+INSERT INTO ordered (id, z, m, a) VALUES (3, 7, 8, 1) ON DUPLICATE KEY UPDATE n = n + 1000, a = a + 50;
+INSERT IGNORE INTO ordered (id, z, m, a) VALUES (18, 8, 7, 2), (19, 40, 40, 40);
+SELECT * FROM ordered ORDER BY id;
+REPLACE INTO ordered (id, z, m, a) VALUES (20, 1, 2, 4);
+UPDATE ordered SET z = 7, a = 8 WHERE id = 5;
+SELECT * FROM ordered ORDER BY id;
+DROP TABLE ordered;
