@@ -131,6 +131,9 @@ func (r *reader) file(file string) error {
 			if len(args) > 4 {
 				st.database = strings.Trim(args[4], "*'\"")
 			}
+			if st.database == "" {
+				st.database = "test"
+			}
 			r.out.steps = append(r.out.steps, st)
 		case "connection":
 			r.out.steps = append(r.out.steps, step{file: file, line: line, connection: strings.TrimSuffix(rest, ";")})
