@@ -155,7 +155,9 @@ type importer struct {
 	snap      *catalog.Snapshot // what the cluster will be
 	databases []*catalog.Database
 	tables    []*importedTable
-	bodies    []body
+	bodies    []*body
+	routines  []*catalog.Routine
+	events    []*body // taken over
 	accounts  []ImportedAccount
 	clients   []string
 	findings  []Finding
@@ -222,6 +224,9 @@ func (i *importer) do(ctx context.Context) error {
 	}
 	if _, err := i.s.exec(ctx, "UNLOCK TABLES"); err != nil {
 		return fmt.Errorf("the cluster is made, but: %w", err) // the connection ends, and the locks with it
+	}
+	if err := i.takeEvents(ctx); err != nil {
+		return fmt.Errorf("the cluster is made, but its events are still run by the server (SET GLOBAL event_scheduler = ON takes them over): %w", err)
 	}
 	_, err := i.s.exec(ctx, "UPDATE "+importMark+" SET done = 1")
 	if err != nil {
@@ -402,6 +407,18 @@ func (i *importer) publish(ctx context.Context) error {
 			change.PutSequence(t.table.ID, t.def.next)
 		}
 	}
+	for _, r := range i.routines {
+		if err := room(); err != nil {
+			return err
+		}
+		change.PutRoutine(r, topology.Any)
+	}
+	for _, b := range i.events {
+		if err := room(); err != nil {
+			return err
+		}
+		change.PutEvent(b.event, topology.Any)
+	}
 	for _, a := range i.accounts {
 		if a.account == nil {
 			continue
@@ -424,6 +441,7 @@ func (i *importer) publish(ctx context.Context) error {
 		PutCluster(topology.Cluster{
 			ID: i.cluster, Flavor: i.facts.flavor, Created: time.Now().UTC(), LowerCaseTableNames: i.facts.lowerCase,
 		}, topology.Absent).
+		PutEventsOff(len(i.events) > 0). // until no server runs them
 		DeleteRecord(topology.Claims, claimID, i.claim).
 		Commit(ctx)
 	return i.lost(err)

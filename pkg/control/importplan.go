@@ -24,6 +24,7 @@ func (i *importer) decide() {
 		i.snap.Databases[d.Name] = &catalog.Database{Name: d.Name, Charset: d.Charset, Collation: d.Collation, Tables: map[string]*catalog.Table{}}
 	}
 	i.checkChoices()
+	i.takeOver()
 	named := i.namedInBodies()
 	for _, t := range i.tables {
 		i.placeOne(t, named[t.label()])
@@ -75,15 +76,20 @@ func chosen(list []string, t *importedTable) bool {
 	return slices.Contains(list, t.label()) || slices.Contains(list, t.Database+".*")
 }
 
-// namedInBodies finds the tables that triggers, events and routines may use: on the server these run by themselves, where not
-// every row will be. Any word that is such a table's name counts.
+// namedInBodies finds the tables that triggers, and events and routines that are not taken over, may use: on the server these
+// run by themselves, where not every row will be. Any word that is such a table's name counts.
 func (i *importer) namedInBodies() map[string]string {
 	out := map[string]string{}
 	tables := map[string]bool{}
 	for _, t := range i.tables {
 		tables[t.label()] = true
 	}
+	var left []*body
 	for _, b := range i.bodies {
+		if b.ours {
+			continue
+		}
+		left = append(left, b)
 		if b.table != "" {
 			out[b.db+"."+b.table] = "it has the " + b.what
 		}
@@ -97,9 +103,9 @@ func (i *importer) namedInBodies() map[string]string {
 			}
 		}
 	}
-	if len(i.bodies) > 0 {
+	if len(left) > 0 {
 		var list []string
-		for _, b := range i.bodies {
+		for _, b := range left {
 			list = append(list, b.what)
 		}
 		more := ""
@@ -108,7 +114,7 @@ func (i *importer) namedInBodies() map[string]string {
 		}
 		i.findings = append(i.findings, Finding{LevelWarning,
 			"triggers, events and routines stay where they are, on this server, and see its rows only: " + strings.Join(list, ", ") + more,
-			"the tables they use stay single tables. CALL is not known to Skarv; do what they do in the application to have their tables distributed"})
+			"the tables they use stay single tables: do what they do in the application, or in a procedure, to have their tables distributed"})
 	}
 	return out
 }

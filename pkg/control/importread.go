@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,7 +11,12 @@ import (
 	"time"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/routine"
+	"skarv/pkg/sqlerr"
 )
+
+// importZone is the time zone of the session that reads the server.
+const importZone = "SET SESSION time_zone = '+00:00'"
 
 // What an import reads of the server. It changes nothing there.
 
@@ -22,8 +28,17 @@ func notSystem(column string) string {
 // body is the text of something that the server runs by itself: a trigger, an event, a routine.
 type body struct {
 	what string // "trigger shop.audit"
+	kind routine.Kind
 	db   string
+	name string
 	text string
+	// shown is what the server shows of it, if it is no trigger and may be seen.
+	shown *program
+	// status and definer are an event's, on the server; event is what the catalog is to have of it.
+	status, definer string
+	event           *catalog.Event
+	// ours: it is taken over, so that it no longer matters where the tables are that it uses.
+	ours bool
 	// table is the trigger's.
 	table string
 	// hidden: the text may not be read.
@@ -41,7 +56,7 @@ func (i *importer) read(ctx context.Context) error {
 		return err
 	}
 	i.s.node.Flavor = f.flavor
-	if err := i.s.settings(ctx, DDLRequest{SQLMode: "NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES", Session: []string{"SET SESSION time_zone = '+00:00'"}}); err != nil {
+	if err := i.s.settings(ctx, DDLRequest{SQLMode: "NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES", Session: []string{importZone}}); err != nil {
 		return err
 	}
 	for _, w := range f.warnings {
@@ -198,33 +213,68 @@ func (i *importer) readDefinitions(ctx context.Context) error {
 
 // readBodies reads triggers, events and routines.
 func (i *importer) readBodies(ctx context.Context) error {
-	for _, q := range []struct{ what, sql string }{
-		{"trigger", "SELECT trigger_schema, trigger_name, event_object_table, action_statement FROM information_schema.triggers WHERE " +
-			notSystem("trigger_schema") + " ORDER BY 1, 2"},
-		{"event", "SELECT event_schema, event_name, '', event_definition FROM information_schema.events WHERE " + notSystem("event_schema") + " ORDER BY 1, 2"},
-		{"", "SELECT routine_schema, CONCAT(LOWER(routine_type), ' ', routine_schema, '.', routine_name), '', routine_definition" +
-			" FROM information_schema.routines WHERE " + notSystem("routine_schema") + " ORDER BY 1, 2"},
+	for _, sql := range []string{
+		"SELECT 'trigger', trigger_schema, trigger_name, event_object_table, action_statement, '', '' FROM information_schema.triggers WHERE " +
+			notSystem("trigger_schema") + " ORDER BY 2, 3",
+		"SELECT 'event', event_schema, event_name, '', event_definition, status, definer FROM information_schema.events WHERE " +
+			notSystem("event_schema") + " ORDER BY 2, 3",
+		"SELECT LOWER(routine_type), routine_schema, routine_name, '', routine_definition, '', definer FROM information_schema.routines WHERE " +
+			notSystem("routine_schema") + " ORDER BY 2, 1, 3",
 	} {
-		err := i.s.rows(ctx, func(r *sql.Rows) error {
-			var b body
-			var name string
-			var text sql.NullString
-			if err := r.Scan(&b.db, &name, &b.table, &text); err != nil {
-				return err
-			}
-			b.text, b.hidden = text.String, !text.Valid
-			b.what = name
-			if q.what != "" {
-				b.what = q.what + " " + b.db + "." + name
-			}
-			i.bodies = append(i.bodies, b)
-			return nil
-		}, q.sql)
-		if err != nil {
+		if err := i.readBodiesOf(ctx, sql); err != nil {
 			return err
 		}
 	}
-	return nil
+	for _, b := range i.bodies {
+		if b.hidden || b.kind == routine.Trigger {
+			continue
+		}
+		if err := i.readShown(ctx, b); err != nil {
+			return err
+		}
+	}
+	_, err := i.s.exec(ctx, importZone) // events are read in their own
+	return err
+}
+
+func (i *importer) readBodiesOf(ctx context.Context, query string) error {
+	return i.s.rows(ctx, func(r *sql.Rows) error {
+		b := &body{}
+		var text sql.NullString
+		if err := r.Scan(&b.kind, &b.db, &b.name, &b.table, &text, &b.status, &b.definer); err != nil {
+			return err
+		}
+		b.text, b.hidden = text.String, !text.Valid
+		b.what = string(b.kind) + " " + b.db + "." + b.name
+		i.bodies = append(i.bodies, b)
+		return nil
+	}, query)
+}
+
+// readShown reads a routine or event as the catalog is to have it.
+func (i *importer) readShown(ctx context.Context, b *body) (err error) {
+	o := object1{DB: b.db, Name: b.name, Kind: b.kind}
+	switch b.kind {
+	case routine.Procedure, routine.Function, routine.Event:
+	default: // MariaDB's packages
+		return nil
+	}
+	if b.shown, err = readProgram(ctx, i.s, o); err != nil || b.kind != routine.Event {
+		return err
+	}
+	w := &eventWork{Definer: b.definer, Status: catalog.EventStatus(b.status), Since: time.Now().UTC().Truncate(time.Second)}
+	if at := strings.LastIndexByte(w.Definer, '@'); at >= 0 {
+		w.Definer = w.Definer[:at]
+	}
+	if w.Status != catalog.EventEnabled && w.Status != catalog.EventDisabled {
+		w.Status = catalog.EventAside
+	}
+	b.event, err = readEvent(ctx, i.s, b.shown, o, w, nil, i.facts.version)
+	var refused *sqlerr.Error
+	if errors.As(err, &refused) {
+		return nil // it stays where it is, and takeOver says so
+	}
+	return err
 }
 
 // counter is the next value of a table's AUTO_INCREMENT column.

@@ -169,9 +169,40 @@ func planLeave(ctx context.Context, store *topology.Store) (*leaving, *catalog.S
 			l.Statements = append(l.Statements, text)
 		}
 	}
+	events, err := plainEvents(ctx, snap, group)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	l.Statements = append(l.Statements, events...)
 	l.Statements = append(l.Statements, "DROP DATABASE IF EXISTS "+quoteName(ownDB))
 	report.Statements = l.Statements
 	return l, snap, report, nil
+}
+
+// plainEvents are the statements by which the server runs its events itself again.
+func plainEvents(ctx context.Context, snap *catalog.Snapshot, group *catalog.NodeGroup) (out []string, err error) {
+	if len(snap.Events) == 0 {
+		return nil, nil
+	}
+	s, err := dial(ctx, groupName(group), group.Primary)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	for _, e := range sortedEvents(snap) {
+		status := map[catalog.EventStatus]string{catalog.EventEnabled: "ENABLE", catalog.EventDisabled: "DISABLE"}[e.Status]
+		if status == "" {
+			continue
+		}
+		q, err := alterEvent(ctx, s, e, status)
+		if err != nil {
+			return nil, err
+		}
+		if q != "" {
+			out = append(out, q)
+		}
+	}
+	return out, nil
 }
 
 // plainTable is the statement that makes a plain server's table of t, "" if it is one.

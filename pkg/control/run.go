@@ -49,6 +49,13 @@ func (d *ddl) run(ctx context.Context) error {
 			}
 			return d.fail(ctx, toClient(err))
 		}
+		if off := d.job.Work.EventsOff; off != nil && !*off { // an import may not have come to its end
+			for _, s := range d.servers {
+				if err := standAside(ctx, s, sortedEvents(d.snap), d.snap.Flavor, d.snap.ServerVersion); err != nil {
+					return d.fail(ctx, toClient(err))
+				}
+			}
+		}
 		if d.job.Work.Step == nil {
 			return d.finish(ctx, d.job.Work.putSettings(d.leader.store.Change(d.leader.guard)))
 		}

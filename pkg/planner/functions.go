@@ -160,8 +160,8 @@ func spatialFunctions(name string) bool {
 // builtin reports whether the servers know the function themselves. Anything else may be a stored function.
 func builtin(name string) bool {
 	return numberFunctions(name) || sameStringFunctions(name) || clockFunctions(name) || volatileFunctions(name) ||
-		spatialFunctions(name) || has(` add_months adddate addtime aes_decrypt aes_encrypt any_value bin bin_to_uuid uuid_to_bin is_uuid cast char charset chr coalesce
- coercibility collation column_add column_check column_create column_delete column_exists column_get column_json column_list
+		spatialFunctions(name) || has(` add_months adddate addtime aes_decrypt aes_encrypt any_value bin bin_to_uuid
+ uuid_to_bin is_uuid cast char charset chr coalesce coercibility collation column_add column_check column_create column_delete column_exists column_get column_json column_list
  compress concat concat_ws connection_id conv convert convert_tz current_role current_user database schema date_add
  date_format date_sub dayname decode decode_histogram default des_decrypt des_encrypt elt encode encrypt export_set
  extract extractvalue floor format format_bytes format_pico_time found_rows from_base64 from_unixtime get_format greatest

@@ -212,9 +212,9 @@ func (f *filling) text() []byte {
 	return append(out, sql[at:]...)
 }
 
-// Into takes INTO and its list out of a SELECT. names are what is assigned; ok is false if there is no INTO outside of
-// parentheses, or one into something else than names and user variables.
-func Into(st *sqlparse.Statement) (names []string, rest []byte, ok bool) {
+// Into finds INTO and its list in a SELECT. names are what is assigned, user variables as they are written; ok is false if there is no
+// INTO outside of parentheses, or one into something else than names and user variables.
+func Into(st *sqlparse.Statement) (names []string, into sqlparse.Span, ok bool) {
 	tokens := st.Tokens()
 	depth := 0
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
@@ -224,7 +224,7 @@ func Into(st *sqlparse.Statement) (names []string, rest []byte, ok bool) {
 		case st.Is(tok, ")"):
 			depth--
 		case depth == 0 && tok.Kind == sqlparse.Word && st.Is(tok, "INTO"):
-			end := 0
+			into.Start = tok.Start
 			for {
 				v := tokens.Next()
 				switch {
@@ -233,19 +233,16 @@ func Into(st *sqlparse.Statement) (names []string, rest []byte, ok bool) {
 				case v.Kind == sqlparse.UserVar:
 					names = append(names, string(st.Text(v.Span)))
 				default:
-					return nil, nil, false
+					return nil, into, false
 				}
-				end = v.End
+				into.End = v.End
 				ahead := tokens
 				if !st.Is(ahead.Next(), ",") {
-					break
+					return names, into, true
 				}
 				tokens = ahead
 			}
-			sql := st.SQL()
-			rest = append(append(rest, sql[:tok.Start]...), ' ')
-			return names, append(rest, sql[end:]...), true
 		}
 	}
-	return nil, nil, false
+	return nil, into, false
 }

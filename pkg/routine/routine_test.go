@@ -38,8 +38,12 @@ func TestGolden(t *testing.T) {
 				}
 				return string(out)
 			case "into":
-				names, rest, ok := Into(st)
-				return fmt.Sprint(names, " ", ok, "\n", string(rest))
+				names, into, ok := Into(st)
+				rest := ""
+				if ok {
+					rest = d.Input[:into.Start] + " " + d.Input[into.End:]
+				}
+				return fmt.Sprint(names, " ", ok, "\n", rest)
 			}
 			p, err := Parse(st)
 			if err != nil {

@@ -454,11 +454,11 @@ func (r *runner) sql(s *SQL) error {
 		if err := st.Scan([]byte(text), r.p.st.Mode()); err != nil {
 			return err
 		}
-		names, rest, ok := Into(st)
+		names, into, ok := Into(st)
 		if !ok {
 			return r.host.Run(text)
 		}
-		found, err := r.host.Into(string(rest), names)
+		found, err := r.host.Into(text[:into.Start]+" "+text[into.End:], names)
 		if err == nil && !found {
 			if _, h := r.handler(noData()); h != nil {
 				return noData()

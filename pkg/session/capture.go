@@ -8,6 +8,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
 	"skarv/pkg/plan"
+	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -123,13 +124,20 @@ func (s *Session) selectInto() (handled bool, err error) {
 	if s.stmt.Uses()&sqlparse.WritesUserVariable == 0 || s.stmt.Kind() != sqlparse.Select {
 		return false, nil
 	}
-	names, into := intoVariables(s.stmt)
-	if len(names) == 0 {
+	names, into, ok := routine.Into(s.stmt)
+	for i, n := range names {
+		if n[0] != '@' {
+			return false, nil
+		}
+		names[i] = userVariable([]byte(n))
+	}
+	if !ok {
 		return false, nil
 	}
 	text := s.args.AppendSpan(nil, sqlparse.Span{Start: 0, End: into.Start})
 	text = s.args.AppendSpan(append(text, ' '), sqlparse.Span{Start: into.End, End: len(s.stmt.SQL())})
-	rows, ok, err := s.numbers(text, len(names))
+	var rows [][]string
+	rows, ok, err = s.numbers(text, len(names))
 	if !ok || err != nil {
 		return ok, err
 	}
@@ -144,36 +152,6 @@ func (s *Session) selectInto() (handled bool, err error) {
 		return true, &sqlerr.Error{Code: 1172, State: "42000", Message: "Result consisted of more than one row"}
 	}
 	return true, s.ok(wire.OK{AffectedRows: 1})
-}
-
-// intoVariables finds INTO @a, @b outside of parentheses; names is empty if there is none.
-func intoVariables(st *sqlparse.Statement) (names []string, into sqlparse.Span) {
-	tokens := st.Tokens()
-	depth := 0
-	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-		switch {
-		case st.Is(tok, "("):
-			depth++
-		case st.Is(tok, ")"):
-			depth--
-		case depth == 0 && tok.Kind == sqlparse.Word && st.Is(tok, "INTO"):
-			into.Start = tok.Start
-			for {
-				v := tokens.Next()
-				if v.Kind != sqlparse.UserVar {
-					return nil, into
-				}
-				names = append(names, userVariable(st.Text(v.Span)))
-				into.End = v.End
-				ahead := tokens
-				if !st.Is(ahead.Next(), ",") {
-					return names, into
-				}
-				tokens = ahead
-			}
-		}
-	}
-	return nil, into
 }
 
 // do is DO with expressions that read tables: a SELECT without an answer.

@@ -301,7 +301,10 @@ func TestAdoptAndLeave(t *testing.T) {
 	} {
 		require.Contains(t, strings.ToLower(reasons[table]), strings.ToLower(says), table)
 	}
-	require.Contains(t, fmt.Sprint(dry.Findings), "procedure shop.forget")
+	found := fmt.Sprint(dry.Findings)
+	require.NotContains(t, found, "procedure shop.forget")
+	require.Contains(t, found, "function shop.settings is not taken over: ")
+	require.Contains(t, found, "events are run by Skarv from now on, as their definers, and are DISABLE ON SLAVE on the server: shop.tidy")
 	status := p.ctl(t, "status")
 	require.Contains(t, status.out, "there is no cluster yet")
 	require.Empty(t, onServerText(t, first, "SHOW DATABASES LIKE '\\_skarv'"))
@@ -376,6 +379,14 @@ func TestAdoptAndLeave(t *testing.T) {
 	plain, db := openDB(t, oracle.DSN("")), p.db(t, "admin", adminPassword, "")
 	sameRows(t, plain, db)
 
+	// Its stored programs, too.
+	require.Equal(t, "14\n", rowsOf(t, db, "SELECT shop.twice(7)"))
+	exec1(t, one(t, db), "CALL shop.richest(@top)")
+	_, err := db.Exec("SELECT shop.settings()")
+	require.EqualValues(t, 1235, sqlError(t, err).Number)
+	require.Equal(t, "tidy|root@%|ENABLED, event_scheduler is OFF\n", rowsOf(t, db, "SELECT event_name, CONCAT(definer, '@%'), status FROM skarv.events"))
+	require.Contains(t, onServerText(t, first, "SELECT status FROM information_schema.events"), "SIDE_DISABLED")
+
 	// Under load over two servers.
 	s := &story{}
 	s.start(db, 4)
@@ -387,7 +398,7 @@ func TestAdoptAndLeave(t *testing.T) {
 		return id
 	}
 	require.EqualValues(t, 1001, next("orders (customer_id, total, created) VALUES (1, 3, '2024-01-01')"))
-	_, err := plain.Exec("INSERT INTO shop.orders VALUES (1001, 1, 3, '2024-01-01')")
+	_, err = plain.Exec("INSERT INTO shop.orders VALUES (1001, 1, 3, '2024-01-01')")
 	require.NoError(t, err)
 	_, err = db.Exec("INSERT INTO shop.customer (email) VALUES ('mail350@x')")
 	require.EqualValues(t, 1062, sqlError(t, err).Number)
@@ -434,6 +445,7 @@ func TestAdoptAndLeave(t *testing.T) {
 	require.Contains(t, r.errs, "there is no cluster")
 	require.Empty(t, onServerText(t, first, "SHOW DATABASES LIKE '\\_skarv'"))
 	require.Equal(t, "0\n", onServerText(t, first, "SELECT COUNT(*) FROM mysql.user WHERE user LIKE 'skarv\\_w%'"))
+	require.Equal(t, "ENABLED|root@localhost\n", onServerText(t, first, "SELECT status, definer FROM information_schema.events"))
 	// The application writes to the server itself again.
 	direct := openDB(t, fmt.Sprintf("app:of-the-app@tcp(%s)/shop", first.Addr()))
 	res, err := direct.Exec("INSERT INTO orders (customer_id, total, created) VALUES (1, 1, '2024-01-01')")

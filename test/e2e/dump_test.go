@@ -37,6 +37,7 @@ func TestDump(t *testing.T) {
 	first := dump(t, server)
 	require.Contains(t, first, "CREATE TABLE `t20_many`")
 	require.Contains(t, first, "Dumping data for table `t18 odd``name`")
+	require.Contains(t, first, "EVENT `nightly` ON SCHEDULE EVERY 1 DAY STARTS '2037-01-01 03:00:00' ON COMPLETION PRESERVE ENABLE")
 
 	load(t, skarv, "", []byte("CREATE DATABASE shop CHARACTER SET utf8mb4"))
 	load(t, skarv, "shop", []byte(first))
