@@ -224,9 +224,21 @@ type program struct {
 var definerClause = regexp.MustCompile("^CREATE DEFINER=`(?:[^`]|``)*`@`(?:[^`]|``)*` ")
 
 // readProgram asks a server for a stored program.
-func readProgram(ctx context.Context, s *server, o object1) (*program, error) {
+func readProgram(ctx context.Context, s *server, o object1) (_ *program, err error) {
 	out := &program{}
-	err := s.rows(ctx, func(r *sql.Rows) error {
+	if o.Kind == routine.Event { // names stand in it as in the session's sql_mode
+		for _, q := range []string{"SET @skarv_mode = @@SESSION.sql_mode", "SET SESSION sql_mode = ''"} {
+			if _, err := s.exec(ctx, q); err != nil {
+				return nil, err
+			}
+		}
+		defer func() {
+			if _, back := s.exec(ctx, "SET SESSION sql_mode = @skarv_mode"); err == nil {
+				err = back
+			}
+		}()
+	}
+	err = s.rows(ctx, func(r *sql.Rows) error {
 		vals, err := anyRow(r)
 		if err != nil {
 			return err
