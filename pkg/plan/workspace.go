@@ -107,6 +107,11 @@ func (c *Copy) Joined(known func(join int) bool) *Fragment {
 	return f
 }
 
+// ReadsClock reports whether rows of n depend on the time.
+func (n *Workspace) ReadsClock() bool {
+	return slices.ContainsFunc(n.Copies, func(c Copy) bool { return c.Query != nil && c.Query.Uses&ReadsClock != 0 })
+}
+
 // TableName is what the copy is called.
 func (c *Copy) TableName() string {
 	if c.Name != "" {

@@ -20,15 +20,15 @@ statement assigns variables, counts found rows or locks. A FLOAT is written as t
 that asks for binary rows gets another way.`, broadcast},
 		{"PushGroups", `What a SELECT with aggregates computes from its groups (expressions over aggregates, HAVING, ORDER BY, DISTINCT, LIMIT)
 looks at nothing but the columns it groups by and the aggregates. So the groups, one row each, are found over the node groups, as
-PartialAggregate does, and copied; the rest of the statement runs over them. It must not fire with AVG in an expression, of
-which servers know more digits than its type has, nor with names that may mean a column or an alias, subqueries or WITH ROLLUP
+PartialAggregate does, and copied; the rest of the statement runs over them. AVG in an expression has more digits than its type:
+on MariaDB as many as the sum divided by the count; it must not fire for it on MySQL, nor with names that may mean a column or an alias, subqueries or WITH ROLLUP
 in the rest, and for what PushQueries does not copy.`, pushGroups},
 		{"PushQueries", `A derived table, a common table expression or a subquery that looks at nothing outside of itself is a statement of
 its own: what the rules for SELECT find for it is a scatter and merge whose rows are its rows. So these rows are copied, in
 place of the tables it reads, and where its text stood the copy is read. Servers store the rows of such queries, too, as
 the types of their columns say, so that a copy is no less exact; that is true of queries that group, drop or limit
 rows, but others are merged into the statement around them, where expressions may have more digits than their type: it must not fire for those.
-It must not fire either for what reads the clock, chance, variables or common table expressions, for columns whose values the result of
+It must not fire either for what reads chance, variables or common table expressions, for columns whose values the result of
 a query does not show whole (FLOAT, TIMESTAMP, BIT, ENUM, SET), for columns without a name of their own, nor on MySQL for a common
 table expression that is read twice.`, pushQueries},
 		{"FirstRows", `Every row of the result comes from exactly one row of a table T that no outer join makes up, nothing groups

@@ -24,13 +24,16 @@ type grouping struct {
 	list    []*sqlparser.AliasedExpr
 	// aggregates are those of the statement, by signature.
 	aggregates map[string]int
-	whole      bool // what is written is a whole item of the select list
+	// averages are the columns with the sums of those that are an AVG in an expression, the counts behind.
+	averages map[string]int
+	whole    bool // what is written is a whole item of the select list
 }
 
 // groupColumn is a column of the groups: the text of an expression, and its tree unless it is an aggregate.
 type groupColumn struct {
-	span sqlparse.Span
-	expr sqlparser.Expr
+	span          sqlparse.Span
+	before, after string // what stands around it
+	expr          sqlparser.Expr
 }
 
 func columnName(i int) string { return "skarv_" + strconv.Itoa(i+1) }
@@ -43,7 +46,7 @@ func pushGroups(b *build) (fired bool, err error) {
 	}
 	sel := blk.sel
 	if !blk.aggregated || len(blk.windows) > 0 || blk.namedWin || sel.With != nil || sel.Into != nil || sel.GroupBy == nil && sel.Having != nil ||
-		sel.GroupBy != nil && sel.GroupBy.WithRollup || b.plan.Uses != 0 {
+		sel.GroupBy != nil && sel.GroupBy.WithRollup || b.plan.Uses&^plan.ReadsClock != 0 {
 		return false, nil
 	}
 	g := &grouping{b: b}
@@ -84,7 +87,7 @@ func (g *grouping) find() bool {
 			return false
 		}
 		if !hasAggregate(item.Expr) && !constant(item.Expr) {
-			g.columns = append(g.columns, groupColumn{g.items[i].Expr, item.Expr})
+			g.columns = append(g.columns, groupColumn{span: g.items[i].Expr, expr: item.Expr})
 		}
 	}
 	if sel.GroupBy != nil {
@@ -93,20 +96,58 @@ func (g *grouping) find() bool {
 		}
 		for i, e := range sel.GroupBy.Exprs {
 			if !isOrdinal(b, e) && !b.usesAlias(e) && !constant(e) && g.column(e) < 0 {
-				g.columns = append(g.columns, groupColumn{g.cut.groupItems[i], e})
+				g.columns = append(g.columns, groupColumn{span: g.cut.groupItems[i], expr: e})
 			}
 		}
 	}
 	g.aggregates = map[string]int{}
+	g.averages = map[string]int{}
 	for _, span := range g.calls() {
-		key, ok := g.aggregate(span)
+		key, call, ok := g.aggregate(span)
 		if !ok {
 			return false
 		}
-		g.aggregates[key] = len(g.columns)
-		g.columns = append(g.columns, groupColumn{span: span})
+		whole := slices.ContainsFunc(g.items, func(it sqlparse.SelectItem) bool { return it.Expr == span })
+		if avg, is := call.(*sqlparser.Avg); whole || !is || !g.divisible(avg) {
+			if _, have := g.aggregates[key]; !have {
+				g.aggregates[key] = len(g.columns)
+				g.columns = append(g.columns, groupColumn{span: span})
+			}
+			continue
+		}
+		if _, have := g.averages[key]; have {
+			continue
+		}
+		arg := sqlparse.Span{Start: span.Start + strings.Index(string(b.st.Text(span)), "(") + 1, End: span.End - 1}
+		g.averages[key] = len(g.columns)
+		g.columns = append(g.columns, groupColumn{span: arg, before: "SUM(", after: ")"}, groupColumn{span: arg, before: "COUNT(", after: ")"})
 	}
 	return true
+}
+
+// divisible reports whether AVG in an expression has as many digits as the sum divided by the count: on MariaDB it has, of
+// numbers; MySQL goes on with fewer.
+func (g *grouping) divisible(avg *sqlparser.Avg) bool {
+	numbers := g.b.snap.Flavor == catalog.MariaDB && !avg.Distinct && avg.OverClause == nil
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *sqlparser.ColName:
+			ref := g.b.query.block.resolve(n, g.b.a.lower)
+			numbers = numbers && ref.ok() && isNumeric(ref.column())
+		case *sqlparser.FuncExpr, *sqlparser.Subquery:
+			numbers = false
+		}
+		return numbers, nil
+	}, avg.Arg)
+	return numbers
+}
+
+func isNumeric(c *catalog.Column) bool {
+	switch c.DataType {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "double":
+		return true
+	}
+	return false
 }
 
 // calls are the texts of aggregates outside of FROM and WHERE.
@@ -154,30 +195,28 @@ func (g *grouping) sourcesEnd() int {
 	return c.tail
 }
 
-// aggregate is the signature of the aggregate that a part of the text is.
-func (g *grouping) aggregate(span sqlparse.Span) (key string, ok bool) {
+// aggregate is the aggregate that a part of the text is, with its signature in the statement.
+func (g *grouping) aggregate(span sqlparse.Span) (key string, call sqlparser.AggrFunc, ok bool) {
 	st := g.b.st.Dialect().NewStatement()
 	const before = "SELECT "
 	if st.Scan([]byte(before+string(g.b.st.Text(span))), g.b.st.Mode()) != nil {
-		return "", false
+		return "", nil, false
 	}
 	args, ok := g.b.arguments(st, []part{{at: len(before), span: span}})
 	if !ok {
-		return "", false
+		return "", nil, false
 	}
 	tree, usedArgs, err := g.b.p.parser.Parse(st)
 	sel, is := tree.(*sqlparser.Select)
 	if err != nil || !is || !usedArgs && st.NumArgs() > st.NumParams() || len(sel.SelectExprs.Exprs) != 1 {
-		return "", false
+		return "", nil, false
 	}
 	item, is := sel.SelectExprs.Exprs[0].(*sqlparser.AliasedExpr)
 	if !is {
-		return "", false
+		return "", nil, false
 	}
-	if _, is := item.Expr.(sqlparser.AggrFunc); !is {
-		return "", false
-	}
-	return signature(item.Expr, args), true
+	call, is = item.Expr.(sqlparser.AggrFunc)
+	return signature(item.Expr, args), call, is
 }
 
 // query plans the query that finds the groups; nil if it cannot be done over the node groups.
@@ -197,8 +236,9 @@ func (g *grouping) query() *plan.Query {
 		if b.parameterIn(c.span) {
 			return nil
 		}
+		text = append(text, c.before...)
 		add(c.span)
-		text = append(text, " AS "+quoteName(columnName(i))...)
+		text = append(text, c.after+" AS "+quoteName(columnName(i))...)
 	}
 	text = append(text, ' ')
 	add(sqlparse.Span{Start: g.cut.from, End: g.sourcesEnd()})
@@ -330,6 +370,10 @@ func (g *grouping) instead(p *phrase, e sqlparser.Expr) bool {
 		p.fail()
 		return true
 	case *sqlparser.Avg:
+		if sum, ok := g.averages[signature(e, nil)]; ok && !whole {
+			p.raw("(" + quoteName(columnName(sum)) + " / " + quoteName(columnName(sum+1)) + ")")
+			return true
+		}
 		if !whole { // servers go on with more digits than its type has
 			p.fail()
 			return true

@@ -185,7 +185,7 @@ func (b *build) push(span sqlparse.Span, written map[string][]*query, common []s
 func (b *build) planInside(st *sqlparse.Statement, args []int) *plan.Query {
 	n := &build{p: b.p, st: st, db: b.db, snap: b.snap, sess: b.sess, plan: &plan.Plan{Uses: textUses(st.Uses())}, inside: true}
 	n.storedFunctions()
-	if n.statement() != nil || n.plan.Refuse != nil || n.plan.Root == nil || n.plan.Kind != plan.Select || n.plan.Uses != 0 ||
+	if n.statement() != nil || n.plan.Refuse != nil || n.plan.Root == nil || n.plan.Kind != plan.Select || n.plan.Uses&^plan.ReadsClock != 0 ||
 		n.query == nil || !n.a.closed(n.query) {
 		return nil
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"skarv/pkg/sqlerr"
@@ -90,6 +91,9 @@ func (s *Session) newOutput() *output {
 
 // Columns starts the result.
 func (o *output) Columns(cols []sqltypes.Column) error {
+	if len(o.s.judged) == len(cols) {
+		cols = widened(cols, o.s.judged)
+	}
 	o.columns = cols
 	if o.s.capture != nil {
 		return o.s.capture.start(cols)
@@ -109,6 +113,18 @@ func (o *output) Columns(cols []sqltypes.Column) error {
 		}
 	}
 	return c.WriteEOF(wire.EOF{Status: o.s.status() &^ wire.StatusMoreResults})
+}
+
+// widened are the columns of a statement that stands for another one with these columns: a DECIMAL computed from columns has
+// more digits than one that is computed from what they are made of.
+func widened(cols, judged []sqltypes.Column) []sqltypes.Column {
+	cols = slices.Clone(cols)
+	for i := range cols {
+		if c, j := &cols[i], &judged[i]; c.Type == sqltypes.TypeNewDecimal && c.Type == j.Type && c.Decimals == j.Decimals {
+			c.Length = j.Length
+		}
+	}
+	return cols
 }
 
 // Row sends one row.

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/exec"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 	"skarv/pkg/workspace"
@@ -46,9 +49,14 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error
 	c.Dirty = true // until the pool has reset it
 	s.running.enter(c)
 	defer s.running.leave(c)
-	if err := s.examine(c, n, copies); err != nil {
+	columns, err := s.examine(c, n, copies)
+	if err != nil {
 		c.Release()
 		return err
+	}
+	if slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Query != nil }) {
+		s.judged = columns
+		defer func() { s.judged = nil }()
 	}
 	sum, err := s.compute(p, n, copies, first, c)
 	if err == errAnotherWay && c.Usable() {
@@ -70,6 +78,14 @@ func (s *Session) private() bool { return s.tx != nil || s.temps != nil }
 
 // compute fills the workspace on c and runs the statement there.
 func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, first uint64, c *backend.Conn) (sum wire.ResultSummary, err error) {
+	if n.ReadsClock() && !s.runner.FixedClock {
+		// What node groups read, and what is read here.
+		s.runner.Moment = time.Now()
+		defer func() { s.runner.Moment = time.Time{} }()
+		if _, err := c.Exec(string(exec.SetTimestamp(s.runner.Moment))); err != nil {
+			return sum, txn.Lost(c, err)
+		}
+	}
 	w, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode)
 	if err != nil {
 		return sum, txn.Lost(c, err)
@@ -192,22 +208,22 @@ func (s *Session) computed(err error) error {
 	return err
 }
 
-// examine lets the server judge the statement before anything is copied.
-func (s *Session) examine(c *backend.Conn, n *plan.Workspace, copies []plan.Copy) error {
+// examine lets the server judge the statement before anything is copied, and returns its columns where they are known.
+func (s *Session) examine(c *backend.Conn, n *plan.Workspace, copies []plan.Copy) ([]sqltypes.Column, error) {
 	if n.Stage != nil && n.Stage.Table.Temporary != "" || slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Table.Temporary != "" }) {
-		return nil // the server does not know it yet
+		return nil, nil // the server does not know it yet
 	}
 	if s.stmt.Uses()&sqlparse.WritesUserVariable != 0 {
-		return nil // what looks constant would be computed already
+		return nil, nil // what looks constant would be computed already
 	}
 	st, err := c.Prepare(s.stmt.SQL())
 	switch {
 	case err == nil:
 		c.CloseStmt(st.ID)
 	case !c.Usable() || !sqlerr.HasCode(err, notPreparable):
-		return txn.Lost(c, err)
+		return nil, txn.Lost(c, err)
 	}
-	return nil
+	return st.Columns, nil
 }
 
 // renamed is the client's statement with other names for tables that have more than one copy, or for the stage, which takes

@@ -62,7 +62,7 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	if s.private() {
 		copies = slices.Concat(n.Copies, n.Local)
 	}
-	if err := s.examine(c, n, copies); err != nil {
+	if _, err := s.examine(c, n, copies); err != nil {
 		c.Release()
 		return err
 	}

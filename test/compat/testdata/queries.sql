@@ -127,3 +127,10 @@ SELECT SUM(at), SUM(t) + 1 FROM o;
 SELECT cid, SUM(amount) + ? FROM o WHERE id > ? GROUP BY cid ORDER BY cid LIMIT ?;
 -- args: [2]
 SELECT SUM(amount * ?) + 1 FROM o;
+SELECT cid, ROUND(AVG(amount), 1) AS a, AVG(amount) / 7, AVG(amount), AVG(id * 2) * 3 FROM o GROUP BY cid HAVING AVG(amount) > -2 ORDER BY AVG(amount) + 1, cid;
+SELECT AVG(d) * 3, AVG(id) > 0.5, ROUND(AVG(boss), 3), AVG(at) + 1 FROM (SELECT c.d, c.id, c.boss, o.at FROM c JOIN o ON o.id = c.id) AS x;
+SELECT c.id, d.n FROM c JOIN (SELECT cid, COUNT(*) AS n, NOW() > '2020-01-01' AS later FROM o WHERE at < NOW() GROUP BY cid) AS d ON c.id = d.cid ORDER BY c.id;
+SELECT cid, COUNT(*) + 1 FROM o WHERE at < NOW() - INTERVAL 1 DAY GROUP BY cid HAVING COUNT(*) > 0 ORDER BY cid;
+SET timestamp = 1577880000;
+SELECT cid, COUNT(*) + 1, MAX(NOW()) FROM o WHERE at < NOW() + INTERVAL 1 DAY GROUP BY cid HAVING COUNT(*) > 0 ORDER BY cid;
+SET timestamp = DEFAULT;
