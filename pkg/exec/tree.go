@@ -182,8 +182,11 @@ func (c collations) aggregate(node *plan.Aggregate, source merge.Source, columns
 			out.Func = merge.First
 		case plan.Sum:
 			out.Func = merge.SumExact
-			if float {
+			switch {
+			case float:
 				out.Func = merge.SumFloat
+			case in.Sum > 0:
+				out.Func, out.Column = merge.SumRounded, in.Sum
 			}
 		case plan.Count:
 			out.Func = merge.Count

@@ -20,6 +20,7 @@ const (
 	Count // adds counts; 0 of nothing
 	AvgExact
 	AvgFloat
+	SumRounded // SumExact of numbers with more decimals than the result
 )
 
 // Output is one column of an Aggregate's rows.
@@ -31,7 +32,7 @@ type Output struct {
 	Count int
 	// Order compares, for Min and Max: Order.Column is Column, or the column of its weights.
 	Order Key
-	// Decimals of the result, of AvgExact always, of SumFloat and AvgFloat unless it is NotFixed or more.
+	// Decimals of the result, of AvgExact and SumRounded always, of SumFloat and AvgFloat unless it is NotFixed or more.
 	Decimals int
 }
 
@@ -159,7 +160,7 @@ func (a *Aggregate) gather() error {
 			continue
 		}
 		switch o.Func {
-		case SumExact, Count:
+		case SumExact, SumRounded, Count:
 			if err := s.exact.add(v); err != nil {
 				return err
 			}
@@ -237,6 +238,8 @@ func (s *state) result(dst []byte, o *Output) []byte {
 	switch o.Func {
 	case SumExact:
 		return s.exact.appendTo(dst)
+	case SumRounded:
+		return s.exact.appendQuotient(dst, 1, o.Decimals)
 	case AvgExact:
 		return s.exact.appendQuotient(dst, s.count, o.Decimals)
 	case AvgFloat:

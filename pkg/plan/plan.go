@@ -265,7 +265,8 @@ type AggregateColumn struct {
 	// if it is an output column too.
 	Collation string
 	Weight    int
-	// Sum and Count are the input columns of Avg.
+	// Sum and Count are the input columns of Avg. Sum is also, if not 0, the input column of partial sums for Sum that have more
+	// digits than Column, whose decimals the result has.
 	Sum, Count int
 }
 

@@ -311,6 +311,9 @@ func (o Order) String() string {
 // String prints the function and its column, from 1.
 func (c AggregateColumn) String() string {
 	col := strconv.Itoa(c.Column + 1)
+	if c.Func == Sum && c.Sum > 0 {
+		return fmt.Sprintf("sum(%d = %d)", c.Column+1, c.Sum+1)
+	}
 	if c.Func == Avg {
 		return fmt.Sprintf("%s(%s = %d / %d)", c.Func, col, c.Sum+1, c.Count+1)
 	}

@@ -177,6 +177,16 @@ func (b *build) aggregateColumn(blk *block, i int, item *sqlparser.AliasedExpr, 
 			return refuseDistinct()
 		}
 		c.Func = plan.Sum
+		switch b.digitsAdded(blk, f.Arg, grouped) {
+		case unknown:
+			return c, false, b.refuseDigits()
+		case hidden:
+			inner, ok := b.callArgument(i)
+			if !ok || f.Distinct {
+				return c, false, b.refuseDigits()
+			}
+			c.Sum = b.hide(hiddenColumn{before: allDigitsBefore, span: inner, after: allDigitsAfter})
+		}
 		return c, true, nil
 	case *sqlparser.Avg:
 		if f.Distinct {
@@ -190,7 +200,14 @@ func (b *build) aggregateColumn(blk *block, i int, item *sqlparser.AliasedExpr, 
 			return c, false, b.refuseScatter("AVG written this way over several node groups", "write AVG(expression)")
 		}
 		c.Func = plan.Avg
-		c.Sum = b.hide(hiddenColumn{before: "SUM(", span: inner, after: ")"})
+		switch b.digitsAdded(blk, f.Arg, grouped) {
+		case unknown:
+			return c, false, b.refuseDigits()
+		case hidden:
+			c.Sum = b.hide(hiddenColumn{before: allDigitsBefore, span: inner, after: allDigitsAfter})
+		default:
+			c.Sum = b.hide(hiddenColumn{before: "SUM(", span: inner, after: ")"})
+		}
 		c.Count = b.hide(hiddenColumn{before: "COUNT(", span: inner, after: ")"})
 		return c, true, nil
 	case *sqlparser.Min:
@@ -223,6 +240,10 @@ func (b *build) aggregateColumn(blk *block, i int, item *sqlparser.AliasedExpr, 
 	}
 	c.Collation, c.Weight = k.Collation, k.Weight
 	return c, true, nil
+}
+
+func (b *build) refuseDigits() error {
+	return b.refuseScatter("SUM or AVG of a quotient over several node groups, of a form Skarv does not know the digits of", "ROUND it")
 }
 
 // callArgument is the text between the parentheses of select list item i, which is a call.

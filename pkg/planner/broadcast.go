@@ -22,7 +22,8 @@ that asks for binary rows gets another way.`, broadcast},
 looks at nothing but the columns it groups by and the aggregates. So the groups, one row each, are found over the node groups, as
 PartialAggregate does, and copied; the rest of the statement runs over them. AVG in an expression has more digits than its type:
 on MariaDB as many as the sum divided by the count; it must not fire for it on MySQL, nor with names that may mean a column or an alias, subqueries or WITH ROLLUP
-in the rest, and for what PushQueries does not copy.`, pushGroups},
+in the rest, and for what PushQueries does not copy. Aggregates that look at different values only (DISTINCT, MIN and MAX) are computed
+from the different values there are, found by DISTINCT over the node groups; ROLLUP too.`, pushGroups},
 		{"PushQueries", `A derived table, a common table expression or a subquery that looks at nothing outside of itself is a statement of
 its own: what the rules for SELECT find for it is a scatter and merge whose rows are its rows. So these rows are copied, in
 place of the tables it reads, and where its text stood the copy is read. Servers store the rows of such queries, too, as

@@ -12,8 +12,8 @@ import (
 	"skarv/pkg/sqlparse"
 )
 
-// grouping is a SELECT with aggregates taken apart: a query that finds the groups, one row each, and the rest, which is
-// computed from these rows.
+// grouping is a SELECT with aggregates taken apart: a query that finds the groups, one row each, or the values that there are, and
+// the rest, which is computed from these rows.
 type grouping struct {
 	b     *build
 	cut   clauses
@@ -26,7 +26,10 @@ type grouping struct {
 	aggregates map[string]int
 	// averages are the columns with the sums of those that are an AVG in an expression, the counts behind.
 	averages map[string]int
-	whole    bool // what is written is a whole item of the select list
+	// values: the columns are what is grouped by and what the aggregates look at, one row for each combination, and the rest
+	// groups them.
+	values bool
+	whole  bool // what is written is a whole item of the select list
 }
 
 // groupColumn is a column of the groups: the text of an expression, and its tree unless it is an aggregate.
@@ -40,29 +43,11 @@ func columnName(i int) string { return "skarv_" + strconv.Itoa(i+1) }
 
 // pushGroups: see its rule's Doc.
 func pushGroups(b *build) (fired bool, err error) {
-	blk := b.query.block
-	if !b.sess.UTF8Results || b.a.unseen || blk == nil || blk.sel == nil {
+	g := b.taken()
+	if g == nil {
 		return false, nil
 	}
-	sel := blk.sel
-	if !blk.aggregated || len(blk.windows) > 0 || blk.namedWin || sel.With != nil || sel.Into != nil || sel.GroupBy == nil && sel.Having != nil ||
-		sel.GroupBy != nil && sel.GroupBy.WithRollup || b.plan.Uses&^plan.ReadsClock != 0 {
-		return false, nil
-	}
-	g := &grouping{b: b}
-	var ok bool
-	if g.cut, ok = b.scissors(); !ok || g.cut.union || g.cut.list.Start < 0 {
-		return false, nil
-	}
-	if !g.find() {
-		return false, nil
-	}
-	query := g.query()
-	if query == nil {
-		return false, nil
-	}
-	g.names = b.madeUp(query, 1)
-	rest, ok := g.rest()
+	query, rest, ok := g.apart(1)
 	if !ok {
 		return false, nil
 	}
@@ -71,6 +56,62 @@ func pushGroups(b *build) (fired bool, err error) {
 	b.guard(plan.ArgSelectList, string(b.st.Text(list))) // the columns are named by it
 	b.choice.Queries = &plan.Workspace{Copies: []plan.Copy{{Table: g.names, Query: query}}, Text: rest}
 	return true, nil
+}
+
+// taken takes the statement apart, if it has a form that can be.
+func (b *build) taken() *grouping {
+	blk := b.query.block
+	if !b.sess.UTF8Results || b.a.unseen || blk == nil || blk.sel == nil {
+		return nil
+	}
+	sel := blk.sel
+	if !blk.aggregated || len(blk.windows) > 0 || blk.namedWin || sel.With != nil || sel.Into != nil || sel.GroupBy == nil && sel.Having != nil ||
+		b.plan.Uses&^plan.ReadsClock != 0 {
+		return nil
+	}
+	g := &grouping{b: b, aggregates: map[string]int{}, averages: map[string]int{}}
+	g.values = blk.distinctOnly()
+	if sel.GroupBy != nil && sel.GroupBy.WithRollup && !g.values {
+		return nil
+	}
+	var ok bool
+	if g.cut, ok = b.scissors(); !ok || g.cut.union || g.cut.list.Start < 0 || !g.find() {
+		return nil
+	}
+	return g
+}
+
+// distinctOnly reports that the aggregates of a block look at different values only, one at least by DISTINCT: how often a
+// value is there does not matter to them.
+func (b *block) distinctOnly() bool {
+	distinct, other := false, false
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *sqlparser.Subquery, *sqlparser.DerivedTable:
+			return false, nil
+		case *sqlparser.Min, *sqlparser.Max:
+		case *sqlparser.Count:
+			distinct, other = distinct || n.Distinct, other || !n.Distinct || len(n.Args) != 1
+		case *sqlparser.Sum:
+			distinct, other = distinct || n.Distinct, other || !n.Distinct
+		case *sqlparser.Avg:
+			distinct, other = distinct || n.Distinct, other || !n.Distinct
+		case sqlparser.AggrFunc:
+			other = true
+		}
+		return true, nil
+	}, b.sel)
+	return distinct && !other
+}
+
+// apart plans the query that finds the columns, as query number n of the statement, and writes the rest.
+func (g *grouping) apart(n int) (query *plan.Query, rest plan.Text, ok bool) {
+	if query = g.query(); query == nil {
+		return nil, nil, false
+	}
+	g.names = g.b.madeUp(query, n)
+	rest, ok = g.rest()
+	return query, rest, ok
 }
 
 // find finds the columns of the groups: whole items without aggregates, aggregates, expressions that are grouped by.
@@ -100,14 +141,26 @@ func (g *grouping) find() bool {
 			}
 		}
 	}
-	g.aggregates = map[string]int{}
-	g.averages = map[string]int{}
 	for _, span := range g.calls() {
 		key, call, ok := g.aggregate(span)
 		if !ok {
 			return false
 		}
 		whole := slices.ContainsFunc(g.items, func(it sqlparse.SelectItem) bool { return it.Expr == span })
+		if (g.values || !whole) && !g.sameDigits(call) {
+			return false
+		}
+		if g.values {
+			if _, have := g.aggregates[key]; !have {
+				arg, ok := g.argument(span)
+				if !ok {
+					return false
+				}
+				g.aggregates[key] = len(g.columns)
+				g.columns = append(g.columns, groupColumn{span: arg})
+			}
+			continue
+		}
 		if avg, is := call.(*sqlparser.Avg); whole || !is || !g.divisible(avg) {
 			if _, have := g.aggregates[key]; !have {
 				g.aggregates[key] = len(g.columns)
@@ -118,11 +171,45 @@ func (g *grouping) find() bool {
 		if _, have := g.averages[key]; have {
 			continue
 		}
-		arg := sqlparse.Span{Start: span.Start + strings.Index(string(b.st.Text(span)), "(") + 1, End: span.End - 1}
+		arg, ok := g.argument(span)
+		if !ok {
+			return false
+		}
 		g.averages[key] = len(g.columns)
 		g.columns = append(g.columns, groupColumn{span: arg, before: "SUM(", after: ")"}, groupColumn{span: arg, before: "COUNT(", after: ")"})
 	}
 	return true
+}
+
+// sameDigits reports whether what a call computes from the values of its argument is the same when only those digits are known that
+// its type has.
+func (g *grouping) sameDigits(call sqlparser.AggrFunc) bool {
+	same := true
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		if arg, is := n.(sqlparser.Expr); is && n != sqlparser.SQLNode(call) {
+			same = same && g.b.digitsOf(g.b.query.block, arg) == shown
+			return false, nil
+		}
+		return same, nil
+	}, call)
+	return same
+}
+
+// argument is the text of a call's argument, without DISTINCT.
+func (g *grouping) argument(call sqlparse.Span) (arg sqlparse.Span, ok bool) {
+	st := g.b.st
+	arg.End = call.End - 1
+	toks := st.TokensFrom(call.Start)
+	toks.Next() // the name
+	t := toks.Next()
+	if !st.Is(t, "(") {
+		return arg, false
+	}
+	if t = toks.Next(); isWord(st, t, "DISTINCT") {
+		t = toks.Next()
+	}
+	arg.Start = t.Start
+	return arg, arg.Start < arg.End && !isWord(st, t, "ALL") && !isWord(st, t, "DISTINCTROW")
 }
 
 // divisible reports whether AVG in an expression has as many digits as the sum divided by the count: on MariaDB it has, of
@@ -229,6 +316,9 @@ func (g *grouping) query() *plan.Query {
 		text = append(text, b.st.Text(span)...)
 	}
 	text = append(text, "SELECT "...)
+	if g.values {
+		text = append(text, "DISTINCT "...)
+	}
 	for i, c := range g.columns {
 		if i > 0 {
 			text = append(text, ", "...)
@@ -242,7 +332,7 @@ func (g *grouping) query() *plan.Query {
 	}
 	text = append(text, ' ')
 	add(sqlparse.Span{Start: g.cut.from, End: g.sourcesEnd()})
-	if by := b.query.block.sel.GroupBy; by != nil {
+	if by := b.query.block.sel.GroupBy; by != nil && !g.values {
 		text = append(text, " GROUP BY "...)
 		for i, e := range by.Exprs {
 			if i > 0 {
@@ -315,8 +405,15 @@ func (g *grouping) rest() (plan.Text, bool) {
 		p.raw(" AS " + quoteName(name))
 	}
 	p.raw(" FROM " + quoteName(g.names.Database) + "." + quoteName(g.names.Name))
+	having := " WHERE "
+	if g.values && sel.GroupBy != nil {
+		having = " HAVING "
+		if !g.groupBy(p) {
+			return nil, false
+		}
+	}
 	if sel.Having != nil {
-		p.raw(" WHERE ")
+		p.raw(having)
 		p.expr(sel.Having.Expr, b.query.block)
 	}
 	for i, o := range sel.OrderBy {
@@ -347,6 +444,30 @@ func (g *grouping) rest() (plan.Text, bool) {
 	return p.done()
 }
 
+// groupBy writes the rest's own GROUP BY. Every column of the list that is no aggregate is among its columns.
+func (g *grouping) groupBy(p *phrase) bool {
+	by := g.b.query.block.sel.GroupBy
+	var grouped []int
+	for i, e := range by.Exprs {
+		p.raw(map[bool]string{true: " GROUP BY ", false: ", "}[i == 0])
+		at := g.column(e)
+		if at < 0 || g.columns[at].expr == nil {
+			return false
+		}
+		grouped = append(grouped, at)
+		p.raw(quoteName(columnName(at)))
+	}
+	if by.WithRollup {
+		p.raw(" WITH ROLLUP")
+	}
+	for i, c := range g.columns {
+		if c.expr != nil && !slices.Contains(grouped, i) {
+			return false
+		}
+	}
+	return true
+}
+
 // limit writes a number of LIMIT.
 func (p *phrase) limit(e sqlparser.Expr) {
 	op, ok := operandOf(e)
@@ -374,7 +495,7 @@ func (g *grouping) instead(p *phrase, e sqlparser.Expr) bool {
 			p.raw("(" + quoteName(columnName(sum)) + " / " + quoteName(columnName(sum+1)) + ")")
 			return true
 		}
-		if !whole { // servers go on with more digits than its type has
+		if !whole && !g.values { // servers go on with more digits than its type has
 			p.fail()
 			return true
 		}
@@ -394,7 +515,9 @@ func (g *grouping) instead(p *phrase, e sqlparser.Expr) bool {
 			p.fail()
 			return true
 		}
-		at = i
+		if at = i; g.values {
+			return g.call(p, e, at)
+		}
 	} else if !constant(e) {
 		at = slices.IndexFunc(g.columns, func(c groupColumn) bool { return c.expr == e })
 		if at < 0 {
@@ -409,5 +532,28 @@ func (g *grouping) instead(p *phrase, e sqlparser.Expr) bool {
 		return false
 	}
 	p.raw(quoteName(columnName(at)))
+	return true
+}
+
+// call writes an aggregate over the values of a column.
+func (g *grouping) call(p *phrase, e sqlparser.Expr, column int) bool {
+	name := ""
+	switch e := e.(type) {
+	case *sqlparser.Count:
+		name = "COUNT(DISTINCT "
+	case *sqlparser.Sum:
+		name = "SUM(DISTINCT "
+	case *sqlparser.Avg:
+		name = "AVG(DISTINCT "
+	case *sqlparser.Min:
+		name = "MIN("
+		p.ok = p.ok && e.OverClause == nil
+	case *sqlparser.Max:
+		name = "MAX("
+		p.ok = p.ok && e.OverClause == nil
+	default:
+		p.fail()
+	}
+	p.raw(name + quoteName(columnName(column)) + ")")
 	return true
 }

@@ -1,0 +1,91 @@
+package planner
+
+import (
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/sqlparse"
+)
+
+// The quotient of two exact numbers has more digits than its type says, as long as a server computes with it: they count in a
+// SUM, and are lost when partial sums are sent. So a sum of quotients is asked for with all digits. Sums for groups are another
+// matter: servers mostly write rows to a table to group them, and then each has the digits of its type.
+
+// digits says what of an expression's digits a result shows.
+type digits uint8
+
+const (
+	shown   digits = iota // all
+	hidden                // not all, but those of a DECIMAL with 30 decimals
+	unknown               // perhaps not all
+)
+
+// digitsAdded says what is known of the digits that a server adds up.
+func (b *build) digitsAdded(blk *block, e sqlparser.Expr, grouped bool) digits {
+	if grouped {
+		return shown
+	}
+	return b.digitsOf(blk, e)
+}
+
+// digitsOf says what is known of the digits of a number.
+func (b *build) digitsOf(blk *block, e sqlparser.Expr) digits {
+	divides, float, conditional, known := false, false, false, true
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *sqlparser.ColName:
+			ref := blk.resolve(n, b.a.lower)
+			if !ref.ok() {
+				known = false
+				break
+			}
+			switch ref.column().DataType {
+			case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal":
+			case "float", "double":
+				float = true
+			default:
+				known = false
+			}
+		case *sqlparser.BinaryExpr:
+			divides = divides || n.Operator == sqlparser.DivOp
+		case *sqlparser.Argument:
+			i, ok := sqlparse.ArgNumber(n.Name)
+			if !ok || i >= b.st.NumArgs() {
+				known = false
+				break
+			}
+			switch b.st.Arg(i).Class {
+			case sqlparse.ClassInt, sqlparse.ClassDecimal:
+			case sqlparse.ClassFloat:
+				float = true
+			default:
+				known = false
+			}
+		case *sqlparser.FuncExpr:
+			switch name := n.Name.Lowered(); {
+			case (name == "round" || name == "truncate") && (len(n.Exprs) == 1 || constant(n.Exprs[1])), name == "floor", name == "ceil", name == "ceiling":
+				return false, nil // its type says how many it has
+			}
+			known = false
+		case *sqlparser.CaseExpr, *sqlparser.ComparisonExpr, *sqlparser.AndExpr, *sqlparser.OrExpr, *sqlparser.BetweenExpr, *sqlparser.IsExpr, *sqlparser.NotExpr:
+			conditional = true
+		case *sqlparser.Avg, *sqlparser.Subquery:
+			divides, known = true, false
+		}
+		return true, nil
+	}, e)
+	switch {
+	case !divides:
+		return shown
+	case !known, conditional && float:
+		return unknown
+	case float:
+		return shown // all that a DOUBLE has
+	}
+	return hidden
+}
+
+// allDigits is what stands around the text of a number so that a sum of it has all digits.
+const (
+	allDigitsBefore = "SUM(CAST("
+	allDigitsAfter  = " AS DECIMAL(65,30)))"
+)
