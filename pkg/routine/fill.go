@@ -16,7 +16,7 @@ func Fill(st *sqlparse.Statement, value func(name string) (text string, ok bool,
 	f := &filling{st: st, value: value}
 	switch st.Kind() {
 	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Update, sqlparse.Delete, sqlparse.Do, sqlparse.Call, sqlparse.Set,
-		sqlparse.Kill:
+		sqlparse.Kill, sqlparse.Prepare, sqlparse.Execute:
 	case sqlparse.Other:
 		tokens := st.Tokens()
 		if first := tokens.Next(); !st.Is(first, "SIGNAL") && !st.Is(first, "RESIGNAL") {
@@ -158,7 +158,7 @@ func (f *filling) operandEnds(t, before sqlparse.Token) bool {
 			}
 		}
 		for _, w := range [...]string{"OFFSET", "ESCAPE", "ANY", "SOME", "RETURNING", "VALUE", "SOUNDS", "MEMBER", "DO", "QUERY",
-			"CONNECTION", "ROW", "SQL_NO_CACHE", "SQL_CACHE", "SQL_BUFFER_RESULT", "EXCEPT", "INTERSECT", "END"} {
+			"CONNECTION", "ROW", "SQL_NO_CACHE", "SQL_CACHE", "SQL_BUFFER_RESULT", "EXCEPT", "INTERSECT", "END", "IMMEDIATE"} {
 			if f.st.Is(t, w) {
 				return false
 			}

@@ -443,10 +443,14 @@ func (r *runner) sql(s *SQL) error {
 		if r.handled == nil {
 			return &sqlerr.Error{Code: 1645, State: "0K000", Message: "RESIGNAL when handler not active"}
 		}
-		if !strings.EqualFold(strings.TrimSpace(text), "RESIGNAL") {
-			return sqlerr.Unsupported("RESIGNAL with values", "use SIGNAL")
+		if strings.EqualFold(strings.TrimSpace(text), "RESIGNAL") {
+			return r.handled
 		}
-		return r.handled
+		signal, err := r.resignal(text)
+		if err != nil {
+			return err
+		}
+		return r.host.Run(signal)
 	case "GET":
 		return r.host.Diagnose(text)
 	case "SELECT", "WITH":
@@ -467,20 +471,6 @@ func (r *runner) sql(s *SQL) error {
 		return err
 	}
 	return r.host.Run(text)
-}
-
-// signal puts what a named condition stands for into a SIGNAL.
-func (r *runner) signal(text string) string {
-	words := strings.Fields(text)
-	if len(words) < 2 || strings.EqualFold(words[1], "SQLSTATE") {
-		return text
-	}
-	v, ok := r.named(strings.Trim(words[1], "`"), len(r.scopes)-1)
-	if !ok || v.State == "" {
-		return text
-	}
-	at := strings.Index(text, words[1])
-	return text[:at] + "SQLSTATE '" + v.State + "'" + text[at+len(words[1]):]
 }
 
 // noData is the condition of a FETCH or SELECT INTO without a row.

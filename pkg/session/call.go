@@ -133,11 +133,9 @@ func (s *Session) callArguments() (list []sqlparse.Span) {
 // run runs the procedure with arguments of the statement at hand.
 func (a *activation) run(args []sqlparse.Span) error {
 	s := a.s
-	for _, other := range s.calls.stack {
-		if other.routine.Key() == a.routine.Key() {
-			return &sqlerr.Error{Code: 1456, State: "HY000", Message: fmt.Sprintf(
-				"Recursive limit 0 (as set by the max_sp_recursion_depth variable) was exceeded for routine %s", a.routine.Name)}
-		}
+	if limit := s.recursionDepth(); s.calls.running(a.routine.Key()) > limit {
+		return &sqlerr.Error{Code: 1456, State: "HY000", Message: fmt.Sprintf(
+			"Recursive limit %d (as set by the max_sp_recursion_depth variable) was exceeded for routine %s", limit, a.routine.Name)}
 	}
 	if len(s.calls.stack) == maxCalls {
 		return sqlerr.Unsupported(fmt.Sprintf("procedures that call each other more than %d levels deep", maxCalls), "call fewer")
@@ -146,8 +144,12 @@ func (a *activation) run(args []sqlparse.Span) error {
 	if err != nil {
 		return err
 	}
+	outs := make([]string, len(args)) // the statement at hand will be another
 	for i, p := range a.prog.Params {
-		if p.Mode != routine.In && a.assignable(args[i]) == "" {
+		if p.Mode == routine.In {
+			continue
+		}
+		if outs[i] = a.assignable(args[i]); outs[i] == "" {
 			return &sqlerr.Error{Code: 1414, State: "42000", Message: fmt.Sprintf(
 				"OUT or INOUT argument %d for routine %s.%s is not a variable or NEW pseudo-variable in BEFORE trigger", i+1, a.routine.Database, a.routine.Name)}
 		}
@@ -168,12 +170,6 @@ func (a *activation) run(args []sqlparse.Span) error {
 			return err
 		}
 	}
-	outs := make([]string, len(args)) // the statement at hand will be another
-	for i, p := range a.prog.Params {
-		if p.Mode != routine.In {
-			outs[i] = a.assignable(args[i])
-		}
-	}
 	s.calls.stack = append(s.calls.stack, a)
 	back := s.enterRoutine(a.routine)
 	err = a.prog.Run(a)
@@ -182,8 +178,13 @@ func (a *activation) run(args []sqlparse.Span) error {
 	if err != nil {
 		return err
 	}
+	var sent []string
 	for i, p := range a.prog.Params {
 		if p.Mode == routine.In {
+			continue
+		}
+		if outs[i] == placeholder {
+			sent = append(sent, quoteName(p.Name))
 			continue
 		}
 		value, err := a.vars.literal(p.Name)
@@ -194,8 +195,45 @@ func (a *activation) run(args []sqlparse.Span) error {
 			return err
 		}
 	}
-	return nil
+	return a.sendOuts(sent)
 }
+
+// sendOuts answers a prepared CALL with the values of OUT parameters that the client gave no variables for.
+func (a *activation) sendOuts(columns []string) error {
+	s := a.s
+	if len(columns) == 0 || !s.conn.Capabilities().Has(wire.CapPSMultiResults) {
+		return nil
+	}
+	cols, row, err := a.vars.query("SELECT " + strings.Join(columns, ", ") + " FROM " + a.vars.table)
+	if err != nil {
+		return err
+	}
+	for i := range cols {
+		cols[i].Schema, cols[i].Table, cols[i].OrgTable, cols[i].OrgName = "", "", "", ""
+	}
+	s.outs = true
+	defer func() { s.outs = false }()
+	return s.sendRows(cols, [][][]byte{row})
+}
+
+// running counts the activations of a routine.
+func (c *calls) running(key catalog.RoutineKey) (n int) {
+	for _, a := range c.stack {
+		if a.routine.Key() == key {
+			n++
+		}
+	}
+	return n
+}
+
+// recursionDepth is how often a procedure may be active beside itself.
+func (s *Session) recursionDepth() int {
+	v, _ := s.state.Get("@@session.`max_sp_recursion_depth`")
+	return int(parseUint([]byte(v)))
+}
+
+// placeholder is the target of an OUT parameter whose value goes to the client.
+const placeholder = "?"
 
 // caller is the activation whose statement is running, or nil.
 func (s *Session) caller() *activation {
@@ -205,7 +243,7 @@ func (s *Session) caller() *activation {
 	return s.calls.stack[len(s.calls.stack)-1]
 }
 
-// assignable is the user variable, or the caller's variable, that an argument names; "" if it names none.
+// assignable is the user variable, or the caller's variable, that an argument names, or placeholder; "" if it names none.
 func (a *activation) assignable(arg sqlparse.Span) string {
 	s := a.s
 	tokens := s.stmt.TokensFrom(arg.Start)
@@ -216,6 +254,10 @@ func (a *activation) assignable(arg sqlparse.Span) string {
 	switch tok.Kind {
 	case sqlparse.UserVar:
 		return string(s.stmt.Text(tok.Span))
+	case sqlparse.Param:
+		if s.binary && s.current != nil {
+			return placeholder
+		}
 	case sqlparse.Word, sqlparse.QuotedName:
 		name := string(s.stmt.AppendName(nil, tok))
 		if c := s.caller(); c != nil && c.vars.has(name) {

@@ -187,6 +187,7 @@ type Session struct {
 	out         output
 	binary      bool // rows leave in the binary protocol
 	more        bool // a further statement of the same packet follows
+	outs        bool // the result at hand is the OUT parameters of a prepared CALL
 
 	// see hold.go
 	hold       *barrier.Holder
@@ -422,6 +423,9 @@ func (s *Session) status() wire.Status {
 	}
 	if s.more {
 		st |= wire.StatusMoreResults
+	}
+	if s.outs {
+		st |= wire.StatusPSOutParams
 	}
 	return st
 }

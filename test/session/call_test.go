@@ -2,12 +2,18 @@ package session
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
 )
 
 func TestCall(t *testing.T) {
@@ -27,6 +33,35 @@ func TestCall(t *testing.T) {
 			require.Equal(t, fmt.Sprint("v", k), v)
 			require.Equal(t, fmt.Sprint(2*k), c.get("SELECT @n"))
 		}
+	})
+	t.Run("OUT parameters of a prepared CALL come as a result", func(t *testing.T) {
+		r, err := mysqlconn.Dial(t.Context(), mysqlconn.Config{Addr: shared.Addr(), User: "root", DB: "d", Caps: wire.CapMultiResults | wire.CapPSMultiResults})
+		require.NoError(t, err)
+		defer r.Close()
+		st, err := r.Prepare([]byte("CALL byid(?, ?)"))
+		require.NoError(t, err)
+		body := binary.LittleEndian.AppendUint32(nil, st.ID)
+		body = append(body, 0, 1, 0, 0, 0, 0, 1, byte(sqltypes.TypeLongLong), 0, byte(sqltypes.TypeLongLong), 0)
+		body = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(body, 7), 0)
+		require.NoError(t, r.Send(wire.ComStmtExecute, body))
+		var got []string
+		for more := true; more; more = r.MoreResults() {
+			head, err := r.ReadHead()
+			require.NoError(t, err)
+			for len(head.Columns) > 0 {
+				row, err := r.ReadRow()
+				if err == io.EOF {
+					break
+				}
+				require.NoError(t, err)
+				got = append(got, fmt.Sprintf("%s %q", head.Columns[0].Name, row))
+			}
+			if r.EndStatus().Status.Has(wire.StatusPSOutParams) {
+				got = append(got, "OUT")
+			}
+		}
+		require.Equal(t, []string{`v "\x00\x00\x02v7"`, `n "\x00\x00\x0e\x00\x00\x00"`, "OUT"}, got)
+		c.fails(1414, "CALL byid(7, 8)")
 	})
 	t.Run("many at a time", func(t *testing.T) {
 		var g errgroup.Group

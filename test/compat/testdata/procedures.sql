@@ -184,3 +184,48 @@ CALL hides();
 -- skip-prepared
 -- refused: FOR loops of MariaDB
 CREATE PROCEDURE loops2() FOR i IN 1..3 DO SELECT i; END FOR;
+-- skip-prepared
+CREATE PROCEDURE resignal1() BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION RESIGNAL SET MESSAGE_TEXT = 'told otherwise'; INSERT INTO t (id) VALUES (1); END;
+CALL resignal1();
+-- skip-prepared
+CREATE PROCEDURE resignal2() BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION RESIGNAL SQLSTATE '45001'; INSERT INTO t (id) VALUES (1); END;
+CALL resignal2();
+-- skip-prepared
+CREATE PROCEDURE resignal3() BEGIN DECLARE mine CONDITION FOR SQLSTATE '45002'; DECLARE EXIT HANDLER FOR SQLEXCEPTION RESIGNAL mine SET MESSAGE_TEXT = 'mine', MYSQL_ERRNO = 4242; SIGNAL SQLSTATE '42000' SET MESSAGE_TEXT = 'it''s first'; END;
+CALL resignal3();
+-- skip-prepared
+CREATE PROCEDURE resignal4() BEGIN DECLARE EXIT HANDLER FOR 4242 SELECT 'caught'; CALL resignal3(); END;
+CALL resignal4();
+-- skip-prepared
+CREATE PROCEDURE resignal5(m VARCHAR(50)) BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN SET m = CONCAT(m, '!'); RESIGNAL SET MYSQL_ERRNO = 1111, MESSAGE_TEXT = m; END; SELECT 1 FROM nothing; END;
+CALL resignal5('why');
+-- skip-prepared
+SET max_sp_recursion_depth = 3;
+CALL recurse(3);
+CALL recurse(4);
+-- skip-prepared
+CREATE PROCEDURE faculty(n INT, OUT f BIGINT) BEGIN DECLARE below BIGINT DEFAULT 1; IF n > 1 THEN CALL faculty(n - 1, below); END IF; SET f = n * below; END;
+CALL faculty(4, @f);
+SELECT @f;
+-- skip-prepared
+SET max_sp_recursion_depth = DEFAULT;
+-- skip-prepared
+CREATE PROCEDURE dynamic(name VARCHAR(20), k INT) BEGIN SET @sql = CONCAT('SELECT COUNT(*), MAX(id) FROM ', name, ' WHERE id < ?'), @k = k; PREPARE s FROM @sql; EXECUTE s USING @k; DEALLOCATE PREPARE s; END;
+CALL dynamic('t', 4);
+CALL dynamic('nothing', 4);
+-- only: mariadb
+-- skip-prepared
+CREATE PROCEDURE immediate_(k INT) BEGIN EXECUTE IMMEDIATE CONCAT('SELECT v FROM t WHERE id = ', k); END;
+-- only: mariadb
+CALL immediate_(2);
+-- skip-prepared
+CREATE PROCEDURE loops3() BEGIN DECLARE i INT DEFAULT 0; o: LOOP SET i = i + 1; IF i = 2 THEN ITERATE o; END IF; w: WHILE TRUE DO SET i = i + 1; IF i > 5 THEN LEAVE o; END IF; IF i MOD 2 THEN ITERATE w; END IF; LEAVE w; END WHILE w; END LOOP o; SELECT i; REPEAT SET i = i - 1; UNTIL i < 3 END REPEAT; SELECT i; END;
+CALL loops3();
+-- skip-prepared
+CREATE PROCEDURE diag() BEGIN DECLARE st CHAR(5); DECLARE no INT; DECLARE msg TEXT; DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN GET DIAGNOSTICS CONDITION 1 st = RETURNED_SQLSTATE, no = MYSQL_ERRNO, msg = MESSAGE_TEXT; SELECT st, no, msg; END; INSERT INTO t (id) VALUES (1); SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'own'; END;
+CALL diag();
+-- only: mariadb
+-- skip-prepared
+CREATE PROCEDURE immediate2(q VARCHAR(100), k INT) BEGIN EXECUTE IMMEDIATE q; PREPARE s FROM q; EXECUTE s; SET q = 'SELECT COUNT(*) FROM t WHERE id < ?'; EXECUTE IMMEDIATE q USING k; DEALLOCATE PREPARE s; END;
+-- only: mariadb
+CALL immediate2('SELECT id, v FROM t WHERE id < 3 ORDER BY id', 3);
