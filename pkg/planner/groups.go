@@ -354,7 +354,11 @@ func (g *grouping) query() *plan.Query {
 	if !ok {
 		return nil
 	}
-	return b.planInside(st, args)
+	n, planned := b.inside(st)
+	if !planned || !b.guardAs(n, args) {
+		return nil
+	}
+	return n.found(mover{args: args, st: st})
 }
 
 // column is the column of the groups that an expression outside of aggregates is, or -1.

@@ -83,8 +83,8 @@ type build struct {
 	everywhere map[*catalog.Table]*catalog.Table
 	// pushed are the queries of the statement whose rows are copied, while a workspace with them is planned.
 	pushed []*pushed
-	// inside: the statement is a query inside another one.
-	inside bool
+	// part: the statement is made of parts of another one.
+	part bool
 	// generated are the tables of numbers that the statement names, by database and name.
 	generated map[[2]string]*catalog.Table
 }

@@ -18,6 +18,8 @@ type pushed struct {
 	span  sqlparse.Span // of its text, without the parentheses around it
 	table *catalog.Table
 	query *plan.Query
+	// rest is what stands in its place, nil: the whole copy.
+	rest plan.Text
 	// of are its scopes: a common table expression has one for each place that reads it.
 	of []*query
 }
@@ -65,13 +67,14 @@ func (b *build) pushable() (list []*pushed) {
 		if inside || span.Start <= selected.Start && selected.End <= span.End || selected.Start <= span.Start && span.End <= selected.End {
 			continue // columns of the result are named by the text of the list
 		}
-		if p := b.push(span, written, common); p != nil && len(list) < maxPushed {
-			p.table = b.madeUp(p.query, len(list)+1)
+		if p := b.push(span, len(list)+1, written, common); p != nil && len(list) < maxPushed {
 			list = append(list, p)
 		}
 	}
 	for _, p := range list {
-		p.query.Keys = b.joinedBy(p)
+		if p.rest == nil {
+			p.query.Keys = b.joinedBy(p)
+		}
 	}
 	return list
 }
@@ -148,8 +151,8 @@ func commonNames(stmt sqlparser.TableStatement) (names []string) {
 	return names
 }
 
-// push plans the query in a part of the text, if its rows can be copied; nil if not.
-func (b *build) push(span sqlparse.Span, written map[string][]*query, common []string) *pushed {
+// push plans the query in a part of the text as number of those that are copied; nil if its rows cannot be.
+func (b *build) push(span sqlparse.Span, number int, written map[string][]*query, common []string) *pushed {
 	st := b.st.Dialect().NewStatement()
 	if st.Scan(slices.Clone(b.st.Text(span)), b.st.Mode()) != nil || st.Kind() != sqlparse.Select || len(st.SQL()) != span.End-span.Start {
 		return nil
@@ -173,38 +176,82 @@ func (b *build) push(span sqlparse.Span, written map[string][]*query, common []s
 	if list, _ := st.SelectList(); b.parameterIn(sqlparse.Span{Start: list.Start + span.Start, End: list.End + span.Start}) {
 		return nil // its type is not that of its value
 	}
-	query := b.planInside(st, args)
-	if query == nil {
-		return nil
-	}
-	return &pushed{span: span, query: query, of: of}
-}
-
-// planInside plans a query that is made of parts of the statement, as a statement of its own; nil if node groups do not find
-// its rows. args are the statement's numbers of its arguments.
-func (b *build) planInside(st *sqlparse.Statement, args []int) *plan.Query {
-	n := &build{p: b.p, st: st, db: b.db, snap: b.snap, sess: b.sess, plan: &plan.Plan{Uses: textUses(st.Uses())}, inside: true}
-	n.storedFunctions()
-	if n.statement() != nil || n.plan.Refuse != nil || n.plan.Root == nil || n.plan.Kind != plan.Select || n.plan.Uses&^plan.ReadsClock != 0 ||
-		n.query == nil || !n.a.closed(n.query) {
+	n, planned := b.inside(st)
+	if n == nil {
 		return nil
 	}
 	m := mover{args: args, st: st}
-	root, ok := m.node(n.plan.Root)
-	if !ok || slices.ContainsFunc(n.a.tables(), func(t *catalog.Table) bool { return t.Temporary != "" }) {
+	p := &pushed{span: span, of: of}
+	if planned {
+		p.query = n.found(m)
+		p.table = b.madeUp(p.query, number)
+	} else if !b.pushRest(p, n, m, number) {
 		return nil
 	}
+	if !b.guardAs(n, args) {
+		return nil
+	}
+	return p
+}
+
+// pushRest copies the groups of a query that cannot be copied itself.
+func (b *build) pushRest(p *pushed, n *build, m mover, number int) bool {
+	g := n.taken()
+	if g == nil {
+		return false
+	}
+	query, rest, ok := g.apart(number)
+	if !ok {
+		return false
+	}
+	root, ok := m.node(query.Root)
+	if !ok {
+		return false
+	}
+	query.Root, query.Text = root, m.text(query.Text)
+	if p.rest = m.text(rest); n.query.limit == nil && !b.expression(p.of[0]) {
+		p.rest = append(p.rest, plan.Piece{SQL: plan.CopyEnd, Arg: plan.NoArg}) // it is stored before it is read, as on one server
+	}
+	p.query, p.table = query, g.names
+	return true
+}
+
+// inside plans a query that is made of parts of the statement, as a statement of its own. It returns nil if it is none that stands for
+// itself; planned tells that node groups find its rows.
+func (b *build) inside(st *sqlparse.Statement) (n *build, planned bool) {
+	n = &build{p: b.p, st: st, db: b.db, snap: b.snap, sess: b.sess, plan: &plan.Plan{Uses: textUses(st.Uses())}, part: true}
+	n.storedFunctions()
+	err := n.statement()
+	if n.query == nil || n.plan.Kind != plan.Select || n.plan.Uses&^plan.ReadsClock != 0 || !n.a.closed(n.query) || n.a.inPlace || n.a.system || n.a.virtual ||
+		slices.ContainsFunc(n.a.tables(), func(t *catalog.Table) bool { return t.Temporary != "" }) {
+		return nil, false
+	}
+	if err != nil || n.plan.Refuse != nil || n.plan.Root == nil {
+		return n, false
+	}
+	_, planned = (&mover{st: st, args: make([]int, st.NumArgs())}).node(n.plan.Root)
+	return n, planned
+}
+
+// found is the query that b has planned, which is part of another statement.
+func (b *build) found(m mover) *plan.Query {
+	whole := &editor{st: b.st}
+	whole.span(0, len(b.st.SQL()))
+	root, _ := m.node(b.plan.Root)
+	q := &plan.Query{Root: root, Text: m.text(whole.done()), Uses: b.plan.Uses}
+	q.Of, q.Share = b.expected()
+	return q
+}
+
+// guardAs ties the plan to what that of a part of it is tied to; args are the statement's numbers of the part's arguments.
+func (b *build) guardAs(n *build, args []int) bool {
 	for _, g := range n.plan.Guards {
 		if g.Arg < 0 {
-			return nil
+			return false
 		}
 		b.guard(args[g.Arg], g.Text)
 	}
-	whole := &editor{st: st}
-	whole.span(0, len(st.SQL()))
-	q := &plan.Query{Root: root, Text: m.text(whole.done()), Uses: n.plan.Uses}
-	q.Of, q.Share = n.expected()
-	return q
+	return true
 }
 
 // parameterIn reports whether a part of the text has a parameter.
@@ -250,10 +297,7 @@ func (b *build) storable(q *query) bool {
 	if !q.known || slices.ContainsFunc(b.a.written, func(u *query) bool { return slices.Contains(u.parts, q) }) {
 		return false // a column of a UNION has a type that all of its parts have made
 	}
-	expression := false
-	for _, x := range b.a.queries {
-		expression = expression || x == q
-	}
+	expression := b.expression(q)
 	for _, c := range q.columns {
 		if c.name == "" && !expression || c.ref.ok() && !shownWhole(c.ref.column()) {
 			return false
@@ -267,6 +311,16 @@ func (b *build) storable(q *query) bool {
 		return false
 	}
 	return !expression || exactItems(blk.sel)
+}
+
+// expression reports whether q is a subquery in an expression.
+func (b *build) expression(q *query) bool {
+	for _, x := range b.a.queries {
+		if x == q {
+			return true
+		}
+	}
+	return false
 }
 
 // shownWhole reports whether the text of a column's values tells all of them, whatever the session's settings.
@@ -459,7 +513,7 @@ func (w *worker) pushed(p *plan.Workspace, refs []sqlparse.TableRef) bool {
 	b := w.b
 	type edit struct {
 		sqlparse.Span
-		text string
+		text plan.Text
 	}
 	var edits []edit
 	for _, x := range b.pushed {
@@ -468,10 +522,14 @@ func (w *worker) pushed(p *plan.Workspace, refs []sqlparse.TableRef) bool {
 		}
 		plan.Fragments(x.query.Root)[0].ID = w.copies
 		p.Copies = append(p.Copies, plan.Copy{Table: x.table, Query: x.query})
-		edits = append(edits, edit{x.span, "SELECT * FROM " + quoteName(x.table.Database) + "." + quoteName(x.table.Name)})
+		text := x.rest
+		if text == nil {
+			text = plan.Text{{SQL: "SELECT * FROM " + quoteName(x.table.Database) + "." + quoteName(x.table.Name), Arg: plan.NoArg}}
+		}
+		edits = append(edits, edit{x.span, text})
 	}
 	for _, r := range p.Renames {
-		edits = append(edits, edit{refs[r.Ref].Span, r.Text})
+		edits = append(edits, edit{refs[r.Ref].Span, plan.Text{{SQL: r.Text, Arg: plan.NoArg}}})
 	}
 	p.Renames = nil
 	slices.SortFunc(edits, func(x, y edit) int { return x.Start - y.Start })
@@ -491,7 +549,7 @@ func (w *worker) pushed(p *plan.Workspace, refs []sqlparse.TableRef) bool {
 			return false // a reference of the select list, on MySQL
 		}
 		span(x.Start)
-		e.raw(x.text)
+		e.add(x.text)
 		at = x.End
 	}
 	span(len(b.st.SQL()))
@@ -533,6 +591,9 @@ func (b *build) queryLinks(in *instance) (list []queryLink) {
 		}
 		cols, _ := equals(start, in.usable)
 		for _, p := range b.pushed {
+			if p.rest != nil {
+				continue // the copy has other columns
+			}
 			for _, q := range p.of {
 				at := -1
 				for _, ref := range cols {

@@ -87,7 +87,7 @@ func (b *build) relayTo(t plan.Target) {
 func (b *build) editList(e *editor) {
 	list := b.cut.list
 	e.span(0, list.Start)
-	if b.inside {
+	if b.part {
 		e.span(list.Start, list.End)
 	} else if list.End > list.Start {
 		e.arg(plan.Piece{Arg: plan.ArgSelectList})

@@ -134,3 +134,15 @@ SELECT cid, COUNT(*) + 1 FROM o WHERE at < NOW() - INTERVAL 1 DAY GROUP BY cid H
 SET timestamp = 1577880000;
 SELECT cid, COUNT(*) + 1, MAX(NOW()) FROM o WHERE at < NOW() + INTERVAL 1 DAY GROUP BY cid HAVING COUNT(*) > 0 ORDER BY cid;
 SET timestamp = DEFAULT;
+
+-- Queries of which the groups, or the values, are found on the node groups.
+WITH big AS (SELECT cid, SUM(amount) AS total FROM o GROUP BY cid HAVING SUM(amount) > 1 AND COUNT(*) > 1), rich AS (SELECT id, name FROM c WHERE boss > 0) SELECT id, total FROM big JOIN rich ON big.cid = rich.id ORDER BY total, id;
+SELECT c.id, d.n FROM c JOIN (SELECT cid, COUNT(DISTINCT amount) AS n FROM o GROUP BY cid) AS d ON c.id = d.cid ORDER BY c.id;
+SELECT c.id, d.r, d.r * 3, d.a * 7 FROM c JOIN (SELECT cid, SUM(amount) / COUNT(*) AS r, AVG(amount) * 2 AS a FROM o GROUP BY cid) AS d ON c.id = d.cid ORDER BY c.id;
+SELECT c.id, d.n FROM c JOIN (SELECT cid, COUNT(*) + 1 AS n FROM o GROUP BY cid ORDER BY n DESC, cid LIMIT 3) AS d ON c.id = d.cid ORDER BY c.id;
+SELECT id FROM o WHERE cid IN (SELECT boss FROM c GROUP BY boss HAVING COUNT(*) > 1 AND MAX(id) < 4) ORDER BY id;
+SELECT id FROM o WHERE amount > (SELECT MAX(price) + 1 FROM l WHERE n < 3) ORDER BY id;
+SELECT id FROM o WHERE amount > (SELECT COUNT(DISTINCT price) FROM l) ORDER BY id;
+WITH t AS (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid HAVING n > 1) SELECT x.cid, y.n FROM t AS x JOIN t AS y ON x.cid = y.cid JOIN c ON c.id = x.cid ORDER BY 1;
+-- args: [1, 1, 0]
+SELECT c.id, d.n FROM c JOIN (SELECT cid, COUNT(*) AS n FROM o WHERE id > ? GROUP BY cid HAVING COUNT(*) > ?) AS d ON c.id = d.cid WHERE c.boss > ? ORDER BY c.id;
