@@ -109,6 +109,11 @@ func (r *Runner) Change(snap *catalog.Snapshot, restore string) *Changer {
 	return c
 }
 
+// Unchecked makes the servers not look at foreign keys, before anything is changed: the caller does (Follow).
+func (c *Changer) Unchecked() {
+	c.before, c.after = append(c.before, []byte("SET foreign_key_checks = 0")), append(c.after, []byte("SET foreign_key_checks = 1"))
+}
+
 // part returns the number of g's part, which takes part from now on.
 func (c *Changer) part(g placement.NodeGroupID) (int, error) {
 	r := c.r

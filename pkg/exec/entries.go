@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"slices"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
@@ -124,6 +125,47 @@ func (w *rowWriter) duplicate(err error, x *catalog.GlobalIndex) error {
 		return x.Duplicate(e, w.snap.Flavor)
 	}
 	return err
+}
+
+// addEntries inserts entries of an index, group by group in ascending order.
+func (w *rowWriter) addEntries(x *catalog.GlobalIndex, entries []*entry) error {
+	return eachBatch(entries, func(g placement.NodeGroupID, batch []*entry) error {
+		_, err := w.exec(g, appendEntries(nil, x, batch))
+		return w.duplicate(err, x)
+	})
+}
+
+// removeEntries deletes entries of an index, group by group in ascending order.
+func (w *rowWriter) removeEntries(x *catalog.GlobalIndex, entries []*entry) error {
+	return eachBatch(entries, func(g placement.NodeGroupID, batch []*entry) error {
+		sql := append(append([]byte("DELETE FROM "), tableName(x.Entries)...), " WHERE "...)
+		for i, e := range batch {
+			if i > 0 {
+				sql = append(sql, " OR "...)
+			}
+			sql = append(e.appendCondition(append(sql, '('), true), ')')
+		}
+		_, err := w.exec(g, sql)
+		return err
+	})
+}
+
+// eachBatch calls f with the entries of each group, not too many at once.
+func eachBatch(entries []*entry, f func(g placement.NodeGroupID, batch []*entry) error) error {
+	by := map[placement.NodeGroupID][]*entry{}
+	var groups []placement.NodeGroupID
+	for _, e := range entries {
+		by[e.owner] = append(by[e.owner], e)
+		groups = addGroup(groups, 0, e.owner)
+	}
+	for _, g := range groups {
+		for batch := range slices.Chunk(by[g], entryBatch) {
+			if err := f(g, batch); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // appendEntries appends the INSERT of entries of one index.

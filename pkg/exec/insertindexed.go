@@ -173,20 +173,14 @@ func (w *rowWriter) insertEntries(n *plan.Indexed, keys []rowKeys) error {
 		if key.Index == nil {
 			continue
 		}
-		by := map[placement.NodeGroupID][]*entry{}
-		var groups []placement.NodeGroupID
+		var fresh []*entry
 		for row := range keys {
 			if e := &keys[row].entries[i]; e.index != nil {
-				by[e.owner] = append(by[e.owner], e)
-				groups = addGroup(groups, 0, e.owner)
+				fresh = append(fresh, e)
 			}
 		}
-		for _, g := range groups {
-			for batch := range slices.Chunk(by[g], entryBatch) {
-				if _, err := w.exec(g, appendEntries(nil, key.Index, batch)); err != nil {
-					return w.duplicate(err, key.Index)
-				}
-			}
+		if err := w.addEntries(key.Index, fresh); err != nil {
+			return err
 		}
 	}
 	return nil

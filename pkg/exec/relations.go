@@ -432,31 +432,18 @@ func (w *rowWriter) deleteFound(t *catalog.Table, rows []found, depth int) (dele
 // deleteEntries deletes the entries of rows that are gone.
 func (w *rowWriter) deleteEntries(t *catalog.Table, rows []found) error {
 	for _, x := range t.Global {
-		gone := map[placement.NodeGroupID][]entry{}
-		var groups []placement.NodeGroupID
+		var gone []*entry
 		for i := range rows {
 			e, ok, err := w.entryOf(x, rows[i].image)
 			if err != nil {
 				return err
 			}
 			if ok {
-				gone[e.owner] = append(gone[e.owner], e)
-				groups = addGroup(groups, 0, e.owner)
+				gone = append(gone, &e)
 			}
 		}
-		for _, g := range groups {
-			for batch := range slices.Chunk(gone[g], entryBatch) {
-				sql := append(append([]byte("DELETE FROM "), tableName(x.Entries)...), " WHERE "...)
-				for i := range batch {
-					if i > 0 {
-						sql = append(sql, " OR "...)
-					}
-					sql = append(batch[i].appendCondition(append(sql, '('), true), ')')
-				}
-				if _, err := w.exec(g, sql); err != nil {
-					return err
-				}
-			}
+		if err := w.removeEntries(x, gone); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -153,6 +153,8 @@ type Written struct {
 	Columns []int
 	// Moved are the columns of unique keys, and of the distribution key, that may have other values.
 	Moved []int
+	// Followed: global indexes and, with Own, foreign keys that the servers cannot enforce follow what has been done.
+	Followed, Own bool
 }
 
 // Rename puts another table name in the place of a statement's table reference.
@@ -262,6 +264,12 @@ func (n *Written) print(w *strings.Builder, t *catalog.Table) {
 			}
 			w.WriteString(t.Columns[c].Name)
 		}
+	}
+	if n.Followed {
+		w.WriteString(", followed")
+	}
+	if n.Own {
+		w.WriteString(" with foreign keys")
 	}
 }
 

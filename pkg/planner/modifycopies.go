@@ -16,7 +16,8 @@ func modifyCopiesRules() []Rule {
 and with which warnings. So the statement runs over copies, and what it has done to them is done to the rows
 themselves, by primary key, in the same transaction. The rows copied are locked where they come from, so nothing
 changes them in between. Rows may be left out as with Workspace; of a single table without subqueries those that WHERE, ORDER BY and
-LIMIT do not choose in their own node group. It must not leave out rows under IGNORE when unique keys change: which rows
+LIMIT do not choose in their own node group. Of a single table, entries of global indexes and foreign keys over node groups follow
+what has been done. It must not leave out rows under IGNORE when unique keys change: which rows
 are ignored depends on all. It must not fire for tables whose rows cannot be found again (no primary key), and where foreign keys
 of other tables would see a row that moves as one deleted.`,
 			modifyCopies},
@@ -59,6 +60,11 @@ func modifyCopies(b *build) (bool, error) {
 	}
 	if len(w.written) == 0 {
 		return false, nil
+	}
+	for t, n := range w.written {
+		if n.Followed && len(w.written) > 1 {
+			return false, b.refuseFollowed("writing to several tables at once, one of them", t)
+		}
 	}
 	p := &plan.Workspace{Write: true}
 	for _, t := range tables {
@@ -141,10 +147,13 @@ func (b *build) mayWrite(t *catalog.Table) (*plan.Written, error) {
 	if len(t.Primary) == 0 {
 		return nil, sqlerr.Unsupported("writing to the table '"+t.Name+"', which has no primary key, from what several node groups have", "give it a primary key")
 	}
-	if b.changesFollowed(t) {
-		return nil, b.refuseFollowed("this form of statement for", t)
+	n := &plan.Written{Followed: b.changesFollowed(t)}
+	if n.Followed {
+		if err := b.mayFollow(t); err != nil {
+			return nil, err
+		}
+		n.Own = b.owns(t)
 	}
-	n := &plan.Written{}
 	if b.st.Kind() == sqlparse.Delete {
 		return n, nil
 	}
@@ -168,11 +177,37 @@ func (b *build) mayWrite(t *catalog.Table) (*plan.Written, error) {
 			n.Moved = append(n.Moved, i)
 		}
 	}
-	if len(n.Moved) > 0 && b.referenced(t) {
+	if len(n.Moved) > 0 && !n.Own && b.referenced(t) {
 		return nil, sqlerr.Unsupported("changing a key of the table '"+t.Name+"', which foreign keys refer to, over several node groups",
 			"insert a row with the new key, change the rows that refer to it, then delete the old row")
 	}
 	return n, nil
+}
+
+// mayFollow refuses what cannot be told from what the statement has done to its rows all at once: what happened on the way.
+func (b *build) mayFollow(t *catalog.Table) error {
+	_, children, _ := b.snap.Relations(t)
+	own := b.owns(t)
+	switch {
+	case t.Kind != catalog.Sharded:
+		return b.refuseFollowed("this form of statement for", t)
+	case own && b.ignores():
+		return b.refuseFollowed("IGNORE in this form of statement for", t)
+	case !own:
+		return nil
+	}
+	var assigned []int // nil: any
+	if b.st.Kind() != sqlparse.Delete {
+		assigned = b.assigned(t)
+	}
+	for i := range children {
+		if r := &children[i]; r.Child == t && (assigned == nil ||
+			slices.ContainsFunc(r.ParentColumns(), func(c int) bool { return slices.Contains(assigned, c) })) {
+			return sqlerr.Unsupported("this form of statement for table '"+t.Name+"', whose rows refer to each other by foreign key '"+r.Key.Name+"'",
+				"select the rows first, then write them by their keys")
+		}
+	}
+	return nil
 }
 
 // assigned are the columns of t that an UPDATE names on the left of SET; nil: any may be.

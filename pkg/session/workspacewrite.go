@@ -244,7 +244,33 @@ func (w *workspaceWrite) change(copies []tracked) error {
 	s := w.s
 	s.runner.Conns = &w.conns
 	ch := s.runner.Change(s.snap, s.modes())
-	return asServerLost(ch.End(w.passes(ch, copies)))
+	for _, t := range copies {
+		if t.copy.Written.Own {
+			ch.Unchecked()
+		}
+	}
+	if err := ch.End(w.passes(ch, copies)); err != nil {
+		return asServerLost(err)
+	}
+	for _, t := range copies {
+		if err := w.follow(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow does what follows from the changes of a table's rows, on other node groups too.
+func (w *workspaceWrite) follow(t tracked) error {
+	if !t.copy.Written.Followed {
+		return nil
+	}
+	f := exec.Following(w.s.snap, t.copy.Table)
+	if err := w.query(t.Followed(f.Images, partitionOf(t.copy.Table)), f); err != nil {
+		return err
+	}
+	w.s.runner.Conns = within{&w.conns}
+	return asServerLost(w.s.runner.Follow(f, t.copy.Written.Own))
 }
 
 // passes goes through what has changed: first all rows that go, then those that stay, then those that come, so that none

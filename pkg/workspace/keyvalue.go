@@ -9,11 +9,18 @@ import (
 
 // ReadKey is the expression that selects a column that is part of a key, so that KeyValue can tell which value it is and
 // AppendKeyValue can write it, whatever the session's character set.
-func ReadKey(c *catalog.Column) string {
-	if formOf(c) == bytesOf && !strings.HasPrefix(c.Charset, "utf8") {
-		return "CONVERT(CONVERT(" + quote(c.Name) + " USING utf8mb4) USING binary)"
+func ReadKey(c *catalog.Column) string { return readKey(c, "") }
+
+// readKey is ReadKey of a column of a table that has an alias.
+func readKey(c *catalog.Column, alias string) string {
+	if formOf(c) != bytesOf || strings.HasPrefix(c.Charset, "utf8") {
+		return read(c, alias)
 	}
-	return Read(c)
+	name := quote(c.Name)
+	if alias != "" {
+		name = alias + "." + name
+	}
+	return "CONVERT(CONVERT(" + name + " USING utf8mb4) USING binary)"
 }
 
 // KeyValue is the value that ReadKey has read, as placement.Key takes it. It aliases v.

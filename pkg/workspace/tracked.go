@@ -79,6 +79,19 @@ func (t *Tracked) Changed(moved, columns []int, partition func(alias string) str
 	return sql
 }
 
+// Followed is the query for rows that are gone or have other values in images: their partitions before and after, NULL for a
+// row that is gone, the old primary key as Read reads it, and the old and the new values of images as ReadKey does.
+func (t *Tracked) Followed(images []int, partition func(alias string) string) string {
+	sql := "SELECT " + partition("o") + ", IF(n." + quote(rowNumber) + " IS NULL, NULL, " + partition("n") + ")" + t.values("o", t.table.Primary)
+	for _, alias := range []string{"o", "n"} {
+		for _, c := range images {
+			sql += ", " + readKey(&t.table.Columns[c], alias)
+		}
+	}
+	return sql + " FROM " + t.of(t.old) + " AS o LEFT JOIN " + t.of(t.name) + " AS n ON n." + quote(rowNumber) + " = o." + quote(rowNumber) +
+		" WHERE n." + quote(rowNumber) + " IS NULL OR " + t.differ(images)
+}
+
 // Inserted is the query for new rows.
 func (t *Tracked) Inserted(moved, columns []int, partition func(alias string) string) string {
 	sql := "SELECT " + partition("n") + t.values("n", columns) + " FROM " + t.of(t.name) + " AS n"
