@@ -14,12 +14,13 @@ import (
 
 // A write through a view of one table is a write to that table: the view's columns stand for expressions over the table's, and
 // only rows that the view shows are changed. The statement is written anew, with the view's own text in its places, and then
-// planned as any other. What is not sure to mean the same is left to the other rules, which refuse it.
+// planned as any other: if what it writes to then is a view again, it is written anew once more. What is not sure to mean the
+// same is left to the other rules, which refuse it.
 
 // writtenView is a view that can be written through.
 type writtenView struct {
 	view    *catalog.Table
-	base    *catalog.Table
+	base    *catalog.Table        // or another view
 	columns map[string]viewColumn // by name in lower case
 	names   []string              // of base's columns in the view's order; "" for an expression
 	where   string                // "" if there is none
@@ -148,8 +149,8 @@ func (b *build) writtenView(t *catalog.Table) *writtenView {
 		db = name.Qualifier.String()
 	}
 	base := b.snap.Table(db, name.Name.String())
-	if base == nil || base.Kind == catalog.View || base.Temporary != "" {
-		return nil
+	if base == nil || base.Temporary != "" || base.Kind == catalog.View && (!base.Updatable || t.CheckOption != "") {
+		return nil // a check option may be about rows of the views below, too
 	}
 	st := b.st.Dialect().NewStatement()
 	if st.Scan([]byte(t.ViewText), 0) != nil {
@@ -324,7 +325,7 @@ func (w *viewWriter) names(at int, counts map[string]int) bool {
 		}
 	}
 	found := map[string]int{}
-	var last [3]sqlparse.Token
+	var last [4]sqlparse.Token // database . view .
 	toks := st.TokensFrom(at)
 	for tok := toks.Next(); tok.Kind != sqlparse.EOF; tok = toks.Next() {
 		ahead := toks
@@ -332,21 +333,25 @@ func (w *viewWriter) names(at int, counts map[string]int) bool {
 		name := strings.ToLower(string(st.AppendName(nil, tok)))
 		c, ok := w.v.columns[name]
 		if ok && (tok.Kind == sqlparse.Word || tok.Kind == sqlparse.QuotedName) && counts[name] > 0 &&
-			!st.Is(next, ".") && !st.Is(next, "(") && !st.Is(last[2], "AS") {
+			!st.Is(next, ".") && !st.Is(next, "(") && !st.Is(last[3], "AS") {
 			span := tok.Span
-			if st.Is(last[2], ".") {
-				if !sameName(string(st.AppendName(nil, last[1])), w.called, w.b.snap.LowerCaseTableNames != 0) {
+			if st.Is(last[3], ".") {
+				fold := w.b.snap.LowerCaseTableNames != 0
+				if !sameName(string(st.AppendName(nil, last[2])), w.called, fold) {
 					return false
 				}
-				span.Start = last[1].Start
-				if st.Is(last[0], ".") {
-					return false // database.view.column
+				span.Start = last[2].Start
+				if st.Is(last[1], ".") {
+					if !sameName(string(st.AppendName(nil, last[0])), w.v.view.Database, fold) {
+						return false
+					}
+					span.Start = last[0].Start
 				}
 			}
 			found[name]++
 			w.edits = append(w.edits, viewEdit{span, c.text})
 		}
-		last = [3]sqlparse.Token{last[1], last[2], tok}
+		last = [4]sqlparse.Token{last[1], last[2], last[3], tok}
 	}
 	for name, n := range counts {
 		if found[name] != n {
@@ -379,7 +384,7 @@ func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
 	for c := range v.base.Columns {
 		col := &v.base.Columns[c]
 		hidden := v.base.HiddenKey && col.Name == catalog.HiddenKey
-		if !slices.Contains(v.names, col.Name) && !hidden && (c == v.base.AutoIncrement || !col.HasDefault && !col.Generated) {
+		if v.base.Kind != catalog.View && !slices.Contains(v.names, col.Name) && !hidden && (c == v.base.AutoIncrement || !col.HasDefault && !col.Generated) {
 			return nil
 		}
 	}

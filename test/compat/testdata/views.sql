@@ -76,8 +76,37 @@ CREATE VIEW joined AS SELECT t.id, t.v, u.n FROM t JOIN u ON u.tid = t.id;
 UPDATE joined SET n = 5 WHERE id = 3;
 DELETE FROM joined WHERE id = 3;
 CREATE VIEW below AS SELECT id, g FROM part WHERE g > 5;
--- refused: a view of a view
 UPDATE below SET g = 6 WHERE id = 71;
+UPDATE below SET g = 4 WHERE g = 6;
+UPDATE below SET g = 9 WHERE id = 71;
+INSERT INTO below VALUES (73, 9), (74, 1);
+INSERT INTO below (g, id) VALUES (11, 75);
+REPLACE INTO below (id, g) VALUES (73, 10);
+UPDATE below SET nothing = 1;
+UPDATE below AS b SET b.g = b.g + 1 WHERE b.id > 70 ORDER BY b.id LIMIT 1;
+DELETE FROM below WHERE id = 75;
+SELECT * FROM below ORDER BY id;
+CREATE VIEW deeper (k, h) AS SELECT id, g FROM below WHERE id < 100;
+UPDATE deeper SET h = h + 1 WHERE k = 73;
+DELETE FROM deeper WHERE k = 73;
+CREATE VIEW overe AS SELECT id, up FROM e1;
+UPDATE overe SET up = 'x' WHERE id = 3;
+DELETE FROM overe WHERE id = 1000;
+CREATE VIEW overjoin AS SELECT id, n FROM joined;
+-- refused: a view of a view of two tables
+UPDATE overjoin SET n = 5 WHERE id = 3;
+CREATE VIEW checked AS SELECT id, g FROM below WHERE id < 1000 WITH CHECK OPTION;
+-- refused: the views below are checked, too
+UPDATE checked SET g = 1 WHERE id = 71;
+CREATE VIEW overgroup AS SELECT a FROM v2;
+UPDATE overgroup SET a = 1;
+CREATE VIEW c2 AS SELECT * FROM t WHERE g < 50 WITH CHECK OPTION;
+CREATE VIEW overc2 AS SELECT id, g, v FROM c2;
+UPDATE overc2 SET v = 'over' WHERE id = 2;
+-- refused: the row has to be looked at
+UPDATE overc2 SET g = 60 WHERE id = 2;
+SELECT * FROM t ORDER BY id;
+DROP VIEW deeper, overe, overjoin, checked, overgroup, overc2, c2;
 CREATE VIEW c1 AS SELECT * FROM t WHERE g < 5 WITH CHECK OPTION;
 -- refused: the row has to be looked at
 INSERT INTO c1 VALUES (20, 1, 'ok');
