@@ -81,6 +81,11 @@ func (j *job) cut(ctx context.Context, movers []Mover, back bool) error {
 		return err
 	}
 	defer servers.close()
+	heard, stopAsking, err := j.ask(ctx, frozen.Epoch())
+	if err != nil {
+		return err
+	}
+	defer stopAsking()
 	if err := j.hit("freeze"); err != nil {
 		return err
 	}
@@ -97,7 +102,7 @@ func (j *job) cut(ctx context.Context, movers []Mover, back bool) error {
 	frozenAt := j.Revision // one transaction wrote both
 	lap := laps{began: began, last: began}
 	lap.done("freeze_ms")
-	silent, err := j.handOver(ctx, movers, frozen, frozenAt, servers, &lap, back)
+	silent, err := j.handOver(ctx, &handover{movers, frozen, frozenAt, servers, heard, &lap, back})
 	if err == nil {
 		lap.done("publish_ms")
 		j.metrics.pause(time.Since(began))
@@ -137,13 +142,24 @@ func (l *laps) done(what string) {
 	l.last = now
 }
 
-// handOver is what happens while the partitions are frozen.
-func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.PartitionMap, frozenAt int64, servers losing, lap *laps, back bool) ([]topology.Silent, error) {
-	t := j.cfg.Times
+// handover is one attempt once the partitions are frozen.
+type handover struct {
+	movers   []Mover
+	frozen   *placement.PartitionMap
+	frozenAt int64 // the revision of that
+	servers  losing
+	heard    *topology.Heard
+	lap      *laps
+	back     bool
+}
+
+// handOver is what happens while the partitions are frozen. With an error come the processes that are its reason, if they are.
+func (j *job) handOver(ctx context.Context, h *handover) ([]topology.Silent, error) {
+	t, frozen, lap := j.cfg.Times, h.frozen, h.lap
 	ctx, cancel := context.WithTimeout(ctx, t.Deadline)
 	defer cancel()
 	acks, stop := context.WithTimeout(ctx, t.Ack)
-	silent, err := j.cfg.Store.AwaitDrained(acks, frozen.Epoch())
+	silent, err := j.cfg.Store.AwaitDrainedOrHeard(acks, frozen.Epoch(), h.heard)
 	stop()
 	if err != nil {
 		return silent, fmt.Errorf("%s: %w", names(silent), err)
@@ -152,14 +168,14 @@ func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.Pa
 	if err := j.hit("drained"); err != nil {
 		return nil, err
 	}
-	if err := servers.finishPrepared(ctx); err != nil {
+	if err := h.servers.finishPrepared(ctx); err != nil {
 		return nil, err
 	}
 	lap.done("recover_ms")
 	if err := j.hit("recovered"); err != nil {
 		return nil, err
 	}
-	if err := each(ctx, movers, func(ctx context.Context, m Mover) error { return m.Cut(ctx, frozen.Epoch()) }); err != nil {
+	if err := each(ctx, h.movers, func(ctx context.Context, m Mover) error { return m.Cut(ctx, frozen.Epoch()) }); err != nil {
 		return nil, err
 	}
 	lap.done("cut_ms")
@@ -167,15 +183,15 @@ func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.Pa
 		return nil, err
 	}
 	phase, next := placement.In, Reverse
-	if back {
+	if h.back {
 		phase, next = placement.Cleaning, Cleaning
 	}
-	open, err := frozen.Next(j.moves(back), j.moving(phase, 0, 0))
+	open, err := frozen.Next(j.moves(h.back), j.moving(phase, 0, 0))
 	if err != nil {
 		return nil, err
 	}
 	wish := None
-	if back {
+	if h.back {
 		wish = WishRollback
 		j.dismiss() // who watches the sources for late writes must not see those that are about to be allowed
 	}
@@ -183,7 +199,7 @@ func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.Pa
 		return nil, errOtherWish
 	}
 	was := *j.Record
-	if back {
+	if h.back {
 		j.Undo = true
 	} else {
 		j.Opened = time.Now().UTC()
@@ -191,7 +207,7 @@ func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.Pa
 	j.decided = &wish
 	defer func() { j.decided = nil }()
 	j.Wish, j.Pause = None, time.Since(lap.began)
-	err = j.enter(ctx, next, func(c *topology.Change) *topology.Change { return c.PutMap(open, frozenAt) })
+	err = j.enter(ctx, next, func(c *topology.Change) *topology.Change { return c.PutMap(open, h.frozenAt) })
 	if err != nil {
 		if was.Revision = j.Revision; errors.Is(err, errOtherWish) {
 			was.Wish = j.Wish
@@ -201,6 +217,37 @@ func (j *job) handOver(ctx context.Context, movers []Mover, frozen *placement.Pa
 	}
 	j.dismiss()
 	return nil, nil
+}
+
+// ask begins to ask all processes to say themselves when nothing works there by a map older than epoch, which is about to be written. It
+// ends when stop is called.
+func (j *job) ask(ctx context.Context, epoch uint64) (heard *topology.Heard, stop func(), err error) {
+	heard = topology.NewHeard()
+	if j.cfg.Ask == nil {
+		return heard, func() {}, nil
+	}
+	members, err := j.cfg.Store.Members(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, j.cfg.Times.Deadline)
+	var g errgroup.Group
+	for _, m := range members {
+		if !m.Proxy {
+			continue
+		}
+		g.Go(func() error {
+			// Who does not answer announces it all the same.
+			if incarnation, drained, err := j.cfg.Ask(ctx, m, epoch); err == nil && incarnation != 0 {
+				heard.Drained(incarnation, drained)
+			}
+			return nil
+		})
+	}
+	return heard, func() {
+		cancel()
+		_ = g.Wait() // none returns an error
+	}, nil
 }
 
 // takeBack thaws the partitions and lets the movers go on.

@@ -47,6 +47,10 @@ type Config struct {
 	Schema     sync.Locker
 	Log        *slog.Logger
 	Registerer prometheus.Registerer // may be nil
+	// Ask returns when a process says that nothing works there by a partition map older than epoch: the incarnation of the slot that it
+	// holds, 0 for none, and the epoch it says so of. Without it, or when a process does not answer, it is known from its announcement,
+	// which takes a write to etcd more while statements are held. It may be nil.
+	Ask func(ctx context.Context, m topology.Member, epoch uint64) (incarnation int64, drained uint64, err error)
 	// Times; zero values mean those of DefaultTimes.
 	Times Times
 	// Hit, for tests, is called at every step with its name; an error of it is as if the process died there.

@@ -29,6 +29,7 @@ func (s *Server) runAdmin(ctx context.Context) error {
 		Crossings:    s.crossings,
 		SessionTrace: s.sessionTrace,
 		Load:         s.partitionLoad,
+		AwaitDrained: s.presence.AwaitDrained,
 	})
 	return admin.Run(ctx, s.admin)
 }

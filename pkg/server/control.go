@@ -9,6 +9,8 @@ import (
 	"skarv/pkg/control"
 	"skarv/pkg/reorg"
 	"skarv/pkg/session"
+	"skarv/pkg/topology"
+	adminv1 "skarv/proto/admin/v1"
 )
 
 // runControl takes part in the controllers' election, if that is this process's role, and serves the admin API.
@@ -18,6 +20,7 @@ func (s *Server) runControl(ctx context.Context) error {
 		schema := &sync.Mutex{}
 		cfg := reorg.Config{
 			Store: s.store, Follower: s.follower, Login: s.pools.Login, Schema: schema, Log: s.log, Registerer: s.registry,
+			Ask: s.askDrained,
 		}
 		if s.options.Reorg != nil {
 			s.options.Reorg(&cfg)
@@ -34,6 +37,23 @@ func (s *Server) runControl(ctx context.Context) error {
 	g.Go(func() error { return s.runThaw(ctx) })
 	g.Go(func() error { return s.runAdmin(ctx) })
 	return g.Wait()
+}
+
+// askDrained asks a process when nothing works there by a partition map older than epoch.
+func (s *Server) askDrained(ctx context.Context, m topology.Member, epoch uint64) (incarnation int64, drained uint64, err error) {
+	if m.ID == s.id {
+		drained, slot, err := s.presence.AwaitDrained(ctx, epoch)
+		if err != nil || slot == nil {
+			return 0, 0, err
+		}
+		return slot.Incarnation, drained, nil
+	}
+	err = s.ask(m, func(c adminv1.AdminClient) error {
+		r, err := c.AwaitDrained(ctx, &adminv1.AwaitDrainedRequest{Epoch: epoch})
+		incarnation, drained = r.GetIncarnation(), r.GetEpoch()
+		return err
+	})
+	return incarnation, drained, err
 }
 
 // ddl is the sessions' way to the controller.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -46,11 +47,17 @@ type Presence struct {
 	waits   atomic.Pointer[json.RawMessage]
 	gated   atomic.Int64
 	wake    chan struct{}
+
+	// Who asks this process itself is told before etcd is, see AwaitDrained.
+	asked atomic.Int64 // how many wait
+	later atomic.Int64 // announcements wait until then; UnixNano
+	mu    sync.Mutex
+	acks  chan struct{} // closed at the next AckMap
 }
 
 // NewPresence returns a Presence for m; its ID must be unique among running processes.
 func (s *Store) NewPresence(m Member) *Presence {
-	return &Presence{store: s, member: m, wake: make(chan struct{}, 1)}
+	return &Presence{store: s, member: m, wake: make(chan struct{}, 1), acks: make(chan struct{})}
 }
 
 // Ack says that from now on this process uses the snapshot of revision, or newer. It never blocks.
@@ -79,7 +86,38 @@ const together = 5 * time.Millisecond
 func (p *Presence) AckMap(epoch uint64) {
 	if epoch > p.drained.Load() {
 		p.drained.Store(epoch)
+		if p.asked.Load() > 0 {
+			p.later.Store(time.Now().Add(afterAsked).UnixNano())
+		}
+		p.mu.Lock()
+		close(p.acks)
+		p.acks = make(chan struct{})
+		p.mu.Unlock()
 		p.announceSoon()
+	}
+}
+
+// afterAsked is for how long etcd is not told what somebody has asked this process for: he is about to write there himself, and
+// would have to wait for that.
+const afterAsked = 30 * time.Millisecond
+
+// AwaitDrained waits until AckMap was called with epoch or a later one, and returns the last one with the slot that this process
+// holds; nil: none. It is a way to know it without a write to etcd, whose disk may be slow.
+func (p *Presence) AwaitDrained(ctx context.Context, epoch uint64) (uint64, *Slot, error) {
+	p.asked.Add(1)
+	defer p.asked.Add(-1)
+	for {
+		p.mu.Lock()
+		acks := p.acks
+		p.mu.Unlock()
+		if drained := p.drained.Load(); drained >= epoch {
+			return drained, p.slot.Load(), nil
+		}
+		select {
+		case <-acks:
+		case <-ctx.Done():
+			return 0, nil, ctx.Err()
+		}
 	}
 }
 
@@ -170,6 +208,13 @@ func (p *Presence) announce(ctx context.Context) error {
 				return nil
 			case <-p.wake:
 			case <-time.After(together):
+			}
+		}
+		if d := time.Until(time.Unix(0, p.later.Load())); d > 0 {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(d):
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
@@ -147,16 +148,56 @@ func (s Silent) String() string {
 	return "proxy " + s.Slot.Member + " at " + s.Slot.Addr + " (slot " + strconv.Itoa(s.Slot.N) + ") " + state
 }
 
+// Heard is what processes have said themselves, and not by their announcement, about the slots they hold.
+type Heard struct {
+	mu      sync.Mutex
+	drained map[int64]uint64 // by incarnation
+	wake    chan struct{}    // has a token after Drained
+}
+
+// NewHeard returns a Heard with nothing in it.
+func NewHeard() *Heard { return &Heard{drained: map[int64]uint64{}, wake: make(chan struct{}, 1)} }
+
+// Drained notes that the holder of an incarnation has said that nothing works there by a partition map older than epoch.
+func (h *Heard) Drained(incarnation int64, epoch uint64) {
+	h.mu.Lock()
+	h.drained[incarnation] = max(h.drained[incarnation], epoch)
+	h.mu.Unlock()
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (h *Heard) has(incarnation int64, epoch uint64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.drained[incarnation] >= epoch
+}
+
 // AwaitDrained waits until no proxy works by a partition map older than epoch. The map must have been written before. When ctx
 // ends first it returns the slots of those that may, and ctx's error.
 func (s *Store) AwaitDrained(ctx context.Context, epoch uint64) (silent []Silent, err error) {
 	return s.AwaitSlots(ctx, func(m Member) bool { return m.Drained >= epoch })
 }
 
+// AwaitDrainedOrHeard is AwaitDrained that goes by what was heard, too.
+func (s *Store) AwaitDrainedOrHeard(ctx context.Context, epoch uint64, heard *Heard) (silent []Silent, err error) {
+	return s.awaitSlots(ctx, func(slot *Slot, m *Member) bool {
+		return m != nil && m.Drained >= epoch || heard.has(slot.Incarnation, epoch)
+	}, heard.wake)
+}
+
 // AwaitSlots waits until there is, for every slot, its holder's announcement and ok says yes to it. When ctx ends first it
 // returns the slots of which that is not so, and ctx's error. What is waited for must have been written to etcd before: who
 // takes a slot later has seen it.
 func (s *Store) AwaitSlots(ctx context.Context, ok func(Member) bool) (silent []Silent, err error) {
+	return s.awaitSlots(ctx, func(_ *Slot, m *Member) bool { return m != nil && ok(*m) }, nil)
+}
+
+// awaitSlots calls ok with every slot and its holder's announcement, nil if there is none, and again after something was announced or
+// wake has a token.
+func (s *Store) awaitSlots(ctx context.Context, ok func(*Slot, *Member) bool, wake <-chan struct{}) (silent []Silent, err error) {
 	for {
 		slots, _, err := s.Slots(ctx)
 		if err != nil {
@@ -171,7 +212,11 @@ func (s *Store) AwaitSlots(ctx context.Context, ok func(Member) bool) (silent []
 			i := slices.IndexFunc(members, func(m Member) bool {
 				return m.ID == slot.Member && m.Slot == slot.N && m.Incarnation == slot.Incarnation
 			})
-			if i < 0 || !ok(members[i]) {
+			var holder *Member
+			if i >= 0 {
+				holder = &members[i]
+			}
+			if !ok(&slot, holder) {
 				silent = append(silent, Silent{slot, slot.Gone(members)})
 			}
 		}
@@ -182,6 +227,8 @@ func (s *Store) AwaitSlots(ctx context.Context, ok func(Member) bool) (silent []
 		changes := s.client.Watch(watch, s.prefix+kindLive+"/", clientv3.WithPrefix(), clientv3.WithRev(at+1))
 		select {
 		case <-changes:
+			cancel()
+		case <-wake:
 			cancel()
 		case <-ctx.Done():
 			cancel()

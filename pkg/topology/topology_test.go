@@ -474,3 +474,39 @@ func TestSlotOfALostAnswer(t *testing.T) {
 		return len(list) == 1 && list[0].Slot.N == lost.N && list[0].Gone
 	}, time.Minute, time.Millisecond)
 }
+
+// What a process says itself counts as what it announces does, for the slot it holds and no other one.
+func TestAnswersBesideAnnouncements(t *testing.T) {
+	s := open(t, etcdtest.Start(t).Endpoint())
+	ctx := deadline(t)
+	p := s.NewPresence(topology.Member{ID: "p1", Addr: "h:1", Proxy: true}) // it announces nothing
+	before, err := s.TakeSlot(ctx, "p1", "h:1")
+	require.NoError(t, err)
+	slot, err := s.TakeSlot(ctx, "p2", "h:2")
+	require.NoError(t, err)
+	p.Hold(slot)
+
+	heard := topology.NewHeard()
+	waited := make(chan error, 1)
+	go func() {
+		_, err := s.AwaitDrainedOrHeard(ctx, 5, heard)
+		waited <- err
+	}()
+	asked := make(chan error, 1)
+	go func() {
+		epoch, slot, err := p.AwaitDrained(ctx, 5)
+		if err == nil {
+			heard.Drained(slot.Incarnation, epoch)
+		}
+		asked <- err
+	}()
+	p.AckMap(4)
+	require.Never(t, func() bool { return len(asked) > 0 }, 50*time.Millisecond, 10*time.Millisecond)
+	p.AckMap(6)
+	require.NoError(t, <-asked)
+	require.Never(t, func() bool { return len(waited) > 0 }, 50*time.Millisecond, 10*time.Millisecond)
+	heard.Drained(before.Incarnation, 4)
+	require.Never(t, func() bool { return len(waited) > 0 }, 50*time.Millisecond, 10*time.Millisecond)
+	heard.Drained(before.Incarnation, 5)
+	require.NoError(t, <-waited)
+}

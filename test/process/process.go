@@ -41,8 +41,8 @@ type Orders struct {
 // Step is where a process is to end by itself. The zero Step is nowhere.
 type Step struct {
 	Points []string // of the program: it ends at the one it comes to first
-	After  int      // at which time that it comes there; 0 and 1: at the first
-	Stop   bool     // it only stops there, until it is told to continue
+	After  int      // at which time that it comes to one; 0 and 1: at the first
+	Stop   bool     // it only stops there, until it is told to continue, and ends at another one
 }
 
 // Main is the tests' TestMain. A child serves with the options that are made for it; they have to call hit at every step with its
@@ -92,17 +92,22 @@ func serve(text string, options func(hit func(point string)) server.Options) err
 // hit makes what ends or stops the process at its step.
 func (o *Orders) hit() func(point string) {
 	var hits atomic.Int64
+	var stopped atomic.Pointer[string]
 	return func(point string) {
 		if !slices.Contains(o.Points, point) {
 			return
 		}
 		n, at := hits.Add(1), int64(max(o.After, 1))
-		switch {
-		case o.Stop && n == at:
+		switch before := stopped.Load(); {
+		case n < at || before != nil && *before == point:
+		case o.Stop && before == nil:
+			if !stopped.CompareAndSwap(nil, &point) {
+				return
+			}
 			fmt.Println(saysStops + point)
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 			time.Sleep(200 * time.Millisecond) // any thread may be the one that takes the signal
-		case !o.Stop && n >= at:
+		default:
 			fmt.Println(saysDies + point)
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}

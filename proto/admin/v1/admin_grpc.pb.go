@@ -33,6 +33,7 @@ const (
 	Admin_Reorganisations_FullMethodName      = "/skarv.admin.v1.Admin/Reorganisations"
 	Admin_ChangeReorganisation_FullMethodName = "/skarv.admin.v1.Admin/ChangeReorganisation"
 	Admin_PartitionLoad_FullMethodName        = "/skarv.admin.v1.Admin/PartitionLoad"
+	Admin_AwaitDrained_FullMethodName         = "/skarv.admin.v1.Admin/AwaitDrained"
 	Admin_Partitions_FullMethodName           = "/skarv.admin.v1.Admin/Partitions"
 	Admin_Transactions_FullMethodName         = "/skarv.admin.v1.Admin/Transactions"
 	Admin_Tables_FullMethodName               = "/skarv.admin.v1.Admin/Tables"
@@ -78,6 +79,8 @@ type AdminClient interface {
 	ChangeReorganisation(ctx context.Context, in *ChangeReorganisationRequest, opts ...grpc.CallOption) (*ChangeReorganisationResponse, error)
 	// PartitionLoad tells how many statements on each partition the process that is asked has run lately.
 	PartitionLoad(ctx context.Context, in *PartitionLoadRequest, opts ...grpc.CallOption) (*PartitionLoadResponse, error)
+	// AwaitDrained returns when nothing in the process that is asked works by an older partition map any more.
+	AwaitDrained(ctx context.Context, in *AwaitDrainedRequest, opts ...grpc.CallOption) (*AwaitDrainedResponse, error)
 	// Partitions returns the partition map.
 	Partitions(ctx context.Context, in *PartitionsRequest, opts ...grpc.CallOption) (*PartitionsResponse, error)
 	// Transactions lists transactions over several node groups that are prepared or whose end is still known.
@@ -252,6 +255,16 @@ func (c *adminClient) PartitionLoad(ctx context.Context, in *PartitionLoadReques
 	return out, nil
 }
 
+func (c *adminClient) AwaitDrained(ctx context.Context, in *AwaitDrainedRequest, opts ...grpc.CallOption) (*AwaitDrainedResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AwaitDrainedResponse)
+	err := c.cc.Invoke(ctx, Admin_AwaitDrained_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *adminClient) Partitions(ctx context.Context, in *PartitionsRequest, opts ...grpc.CallOption) (*PartitionsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PartitionsResponse)
@@ -412,6 +425,8 @@ type AdminServer interface {
 	ChangeReorganisation(context.Context, *ChangeReorganisationRequest) (*ChangeReorganisationResponse, error)
 	// PartitionLoad tells how many statements on each partition the process that is asked has run lately.
 	PartitionLoad(context.Context, *PartitionLoadRequest) (*PartitionLoadResponse, error)
+	// AwaitDrained returns when nothing in the process that is asked works by an older partition map any more.
+	AwaitDrained(context.Context, *AwaitDrainedRequest) (*AwaitDrainedResponse, error)
 	// Partitions returns the partition map.
 	Partitions(context.Context, *PartitionsRequest) (*PartitionsResponse, error)
 	// Transactions lists transactions over several node groups that are prepared or whose end is still known.
@@ -481,6 +496,9 @@ func (UnimplementedAdminServer) ChangeReorganisation(context.Context, *ChangeReo
 }
 func (UnimplementedAdminServer) PartitionLoad(context.Context, *PartitionLoadRequest) (*PartitionLoadResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PartitionLoad not implemented")
+}
+func (UnimplementedAdminServer) AwaitDrained(context.Context, *AwaitDrainedRequest) (*AwaitDrainedResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AwaitDrained not implemented")
 }
 func (UnimplementedAdminServer) Partitions(context.Context, *PartitionsRequest) (*PartitionsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Partitions not implemented")
@@ -715,6 +733,24 @@ func _Admin_PartitionLoad_Handler(srv interface{}, ctx context.Context, dec func
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AdminServer).PartitionLoad(ctx, req.(*PartitionLoadRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Admin_AwaitDrained_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AwaitDrainedRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).AwaitDrained(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_AwaitDrained_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).AwaitDrained(ctx, req.(*AwaitDrainedRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -991,6 +1027,10 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "PartitionLoad",
 			Handler:    _Admin_PartitionLoad_Handler,
+		},
+		{
+			MethodName: "AwaitDrained",
+			Handler:    _Admin_AwaitDrained_Handler,
 		},
 		{
 			MethodName: "Partitions",
