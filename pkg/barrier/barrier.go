@@ -43,6 +43,7 @@ type Holder struct {
 	// none.
 	scatter atomic.Uint64
 	commits atomic.Bool // see gate
+	keeps   atomic.Bool // see Keep
 }
 
 // more is the partitions of a Holder beyond the first few. It stays with its Holder for the next time.
@@ -185,6 +186,10 @@ func (h *Holder) Restore(m Mark) {
 	h.barrier.released()
 }
 
+// Keep says whether what h holds is given up when its owner is evicted. It is not when the owner has locked tables: whoever wants to
+// freeze partitions had better wait.
+func (h *Holder) Keep(keeps bool) { h.keeps.Store(keeps) }
+
 // Scatter announces that the statement at hand runs on several groups by the map of epoch, until EndScatter. The caller
 // must look at the current map after it.
 func (h *Holder) Scatter(epoch uint64) { h.scatter.Store(epoch) }
@@ -233,6 +238,23 @@ func (b *Barrier) Leave(h *Holder) {
 	delete(b.holders, h)
 	b.mu.Unlock()
 	b.released()
+}
+
+// Kept is how many Holders hold something that their owners will not give up.
+func (b *Barrier) Kept() int {
+	var all placement.Set
+	for i := range all {
+		all[i] = ^uint64(0)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for h := range b.holders {
+		if h.keeps.Load() && h.Uses(&all) {
+			n++
+		}
+	}
+	return n
 }
 
 // released wakes whoever waits. Without one it costs the load of a line that hardly ever changes.

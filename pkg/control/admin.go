@@ -19,6 +19,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
+	"skarv/pkg/reorg"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/topology"
@@ -51,9 +52,9 @@ type AdminConfig struct {
 	// Load is how many statements per second there are on each partition and on all of them, in this process or in all of the
 	// cluster; missing are processes that do not answer. It may be nil.
 	Load func(ctx context.Context, cluster bool) (rates []float64, all float64, missing []string, err error)
-	// AwaitDrained waits until nothing in this process works by a partition map older than epoch, and returns the slot that
-	// the process holds, or nil. It may be nil.
-	AwaitDrained func(ctx context.Context, epoch uint64) (uint64, *topology.Slot, error)
+	// AwaitDrained waits until nothing in this process works by a partition map older than epoch, and returns what reorg.Config.Ask
+	// does. It may be nil.
+	AwaitDrained func(ctx context.Context, epoch uint64) (reorg.Answer, error)
 	// Nodes starts servers on this machine; nil: it cannot.
 	Nodes Nodes
 	// Sessions lists the clients of this process. It may be nil.
@@ -312,15 +313,11 @@ func (a *Admin) AwaitDrained(ctx context.Context, req *adminv1.AwaitDrainedReque
 	if a.cfg.AwaitDrained == nil {
 		return nil, status.Error(codes.Unavailable, "this process has no clients")
 	}
-	epoch, slot, err := a.cfg.AwaitDrained(ctx, req.GetEpoch())
+	r, err := a.cfg.AwaitDrained(ctx, req.GetEpoch())
 	if err != nil {
 		return nil, rpcError(err)
 	}
-	out := &adminv1.AwaitDrainedResponse{Epoch: epoch}
-	if slot != nil {
-		out.Slot, out.Incarnation = uint32(slot.N), slot.Incarnation
-	}
-	return out, nil
+	return &adminv1.AwaitDrainedResponse{Epoch: r.Drained, Incarnation: r.Incarnation, Locked: uint32(r.Locked)}, nil
 }
 
 // PartitionLoad implements the API.

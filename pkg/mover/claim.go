@@ -38,6 +38,9 @@ const (
 	idle     = 600
 )
 
+// errOver: the move is over by the word of this Mover, or of one that it has come after.
+var errOver = fmt.Errorf("%w: it is over", ErrSuperseded)
+
 // row is the condition that a row of reorg_pos is the claim's.
 func (k *claim) row() string {
 	return "reorg=" + quote(k.reorg) + " AND source=" + strconv.Itoa(int(k.m.move.Source.Group))
@@ -123,6 +126,8 @@ func (k *claim) allowed(c *conn) (there bool, err error) {
 	switch {
 	case err != nil:
 		return false, err
+	case string(rows[0][1]) == stateOver && k.owner == 0 && owner>>termBits <= k.m.cfg.Term:
+		return false, errOver
 	case string(rows[0][1]) == stateOver:
 		return false, fmt.Errorf("%w: it is over", ErrSuperseded)
 	case k.owner != 0 && owner != k.owner, owner>>termBits > k.m.cfg.Term:

@@ -107,6 +107,37 @@ func pausedCleaner(t *testing.T, r *rig) {
 	}
 }
 
+// halfForgotten: who comes after one that died when some of the servers had forgotten the move finds nothing left to be deleted there, and
+// goes on. Nothing begins anew.
+func halfForgotten(t *testing.T, r *rig) {
+	r.schema(t, "forgotten", "t (id) (id INT PRIMARY KEY)")
+	b := r.nodes[1]
+	for id := range 50 {
+		b.exec(t, fmt.Sprintf("INSERT INTO forgotten.t SELECT %d FROM DUAL WHERE CRC32(%[1]d) %% 3840 %% 3 = 1", id))
+	}
+	make := func(term uint64) *mover.Mover {
+		cfg := config(t)
+		cfg.Term = term
+		m, err := mover.New(cfg, r.move())
+		require.NoError(t, err)
+		return m
+	}
+	old := make(1)
+	require.NoError(t, old.Clean(within(t), 2))
+	require.NoError(t, old.Forget(within(t)))
+	b.exec(t, "INSERT INTO forgotten.t SELECT 1 FROM DUAL WHERE CRC32(1) % 3840 % 3 = 1 UNION SELECT 2 FROM DUAL WHERE CRC32(2) % 3840 % 3 = 1 "+
+		"UNION SELECT 5 FROM DUAL WHERE CRC32(5) % 3840 % 3 = 1")
+	want := b.value(t, "SELECT COUNT(*) FROM forgotten.t")
+	next := make(2)
+	for g := range placement.NodeGroupID(3) {
+		require.NoError(t, next.Clean(within(t), g+1))
+	}
+	require.NoError(t, next.Forget(within(t)))
+	require.ErrorIs(t, next.Prepare(within(t), true), mover.ErrSuperseded)
+	require.ErrorIs(t, make(1).Clean(within(t), 2), mover.ErrSuperseded)
+	require.Equal(t, want, b.value(t, "SELECT COUNT(*) FROM forgotten.t"))
+}
+
 // severalCleaners: moves out of several sources delete on one server at once, and every transaction is marked as a mover's.
 func severalCleaners(t *testing.T, r *rig) {
 	r.schema(t, "several", "t (id) (id INT PRIMARY KEY)")

@@ -2,6 +2,7 @@ package mover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -15,7 +16,8 @@ const (
 )
 
 // Clean deletes the move's rows from one of its servers, in small transactions: from the source after a move that is done, from a
-// target after one that was given up. It may be called again after it was interrupted. Nobody may read or write the rows.
+// target after one that was given up. It may be called again after it was interrupted; where Forget has been already, nothing is left
+// to be deleted. Nobody may read or write the rows.
 func (m *Mover) Clean(ctx context.Context, on placement.NodeGroupID) error {
 	server, ok := m.move.Targets[on]
 	var groups []placement.NodeGroupID // whose rows; all for the source
@@ -37,7 +39,9 @@ func (m *Mover) Clean(ctx context.Context, on placement.NodeGroupID) error {
 			if err := k.do(ctx, func(c *conn) (err error) {
 				last, done, err = m.cleanSome(ctx, c, k, t, last, groups)
 				return err
-			}); err != nil {
+			}); errors.Is(err, errOver) {
+				return nil
+			} else if err != nil {
 				return err
 			}
 		}
@@ -137,6 +141,7 @@ func (m *Mover) Forget(ctx context.Context) error {
 	err := m.retry(ctx, m.move.Source, forget([]string{clean}, "wm", "journal"))
 	for _, g := range m.groups {
 		if err == nil {
+			m.cfg.Hit("forget.server")
 			err = m.retry(ctx, m.move.Targets[g], forget([]string{m.move.Reorg, clean}, "reorg_copy", "journal"))
 		}
 	}

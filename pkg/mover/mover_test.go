@@ -33,6 +33,7 @@ func TestMover(t *testing.T) {
 		{"what is refused", refused},
 		{"rows too large for a target", packets},
 		{"who was paused deletes nothing", pausedCleaner},
+		{"some servers have forgotten it", halfForgotten},
 		{"several delete on one server", severalCleaners},
 		{"one stands still in a transaction", halfOpen},
 		{"old versions of rows", purge},

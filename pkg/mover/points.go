@@ -6,6 +6,6 @@ func Points() []string {
 		"prepare.tables", "begin.position", "begin.noted",
 		"copy.low", "copy.read", "copy.high", "copy.done",
 		"apply.chunk", "apply.changes", "apply.commit", "apply.committed",
-		"cut.marker", "cut.marked", "cut.seen", "clean.delete",
+		"cut.marker", "cut.marked", "cut.seen", "clean.delete", "forget.server",
 	}
 }

@@ -1,6 +1,7 @@
 package reorg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func (j *job) assemble(ctx context.Context) (*crew, error) {
 			return nil, err
 		}
 		m := mover.Move{
-			Reorg: j.ID, Source: source, Targets: map[placement.NodeGroupID]mover.Server{},
+			Reorg: cmp.Or(j.Name, j.ID), Source: source, Targets: map[placement.NodeGroupID]mover.Server{},
 			Partitions: map[placement.Partition]placement.NodeGroupID{}, Tables: tables, Owned: len(snap.Map.Owned(from)),
 		}
 		var targets []placement.NodeGroupID

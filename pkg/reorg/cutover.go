@@ -46,8 +46,8 @@ func (j *job) cutBack(ctx context.Context, c *crew) error {
 	return j.cut(ctx, c.back, true)
 }
 
-// ready finds proxies that do not answer, and those that could not be shut out if they stopped answering, before statements wait
-// for them.
+// ready finds proxies that do not answer, those that could not be shut out if they stopped answering, and clients that would not give
+// way, before statements wait for them.
 func (j *job) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, j.cfg.Times.Deadline)
 	defer cancel()
@@ -55,10 +55,45 @@ func (j *job) ready(ctx context.Context) error {
 	if err == nil && len(loose) > 0 {
 		err = errors.New(strings.Join(loose, "\n"))
 	}
+	if err == nil {
+		err = j.locked(ctx)
+	}
 	if err != nil {
 		return err
 	}
 	return j.awaitMap(ctx)
+}
+
+// locked tells of clients that have locked tables and used rows of them. They lose nothing by a cutover, for there is none before
+// they have unlocked them; and nobody else is to be held up by trying.
+func (j *job) locked(ctx context.Context) error {
+	if j.cfg.Ask == nil {
+		return nil
+	}
+	members, err := j.cfg.Store.Members(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, j.cfg.Times.Ack) // not all processes can be asked everywhere
+	defer cancel()
+	answers := make([]Answer, len(members))
+	var g errgroup.Group
+	for i, m := range members {
+		if m.Proxy {
+			g.Go(func() error {
+				answers[i], _ = j.cfg.Ask(ctx, m, 0) // who does not answer is waited for when the partitions are frozen
+				return nil
+			})
+		}
+	}
+	_ = g.Wait() // none returns an error
+	for i, a := range answers {
+		if a.Locked > 0 {
+			return fmt.Errorf("waiting for UNLOCK TABLES: %d clients of process %s at %s have locked tables and used them; SHOW PROCESSLIST and KILL help",
+				a.Locked, members[i].ID, members[i].Addr)
+		}
+	}
+	return nil
 }
 
 // cut is one attempt. An error has left everything as it was before.
@@ -238,8 +273,8 @@ func (j *job) ask(ctx context.Context, epoch uint64) (heard *topology.Heard, sto
 		}
 		g.Go(func() error {
 			// Who does not answer announces it all the same.
-			if incarnation, drained, err := j.cfg.Ask(ctx, m, epoch); err == nil && incarnation != 0 {
-				heard.Drained(incarnation, drained)
+			if a, err := j.cfg.Ask(ctx, m, epoch); err == nil && a.Incarnation != 0 {
+				heard.Drained(a.Incarnation, a.Drained)
 			}
 			return nil
 		})

@@ -8,6 +8,8 @@ package reorg
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,7 +74,10 @@ type Transfer struct {
 
 // Record is one reorganisation.
 type Record struct {
-	ID        string     `json:"id"`
+	ID string `json:"id"`
+	// Name is what it is called on the servers, which may have notes of reorganisations of the same ID: ids begin anew with every
+	// cluster that adopts them. Empty: ID.
+	Name      string     `json:"name,omitempty"`
 	Kind      string     `json:"kind"` // rebalance, move, drain
 	Created   time.Time  `json:"created"`
 	Transfers []Transfer `json:"transfers"`
@@ -197,6 +202,9 @@ func Create(ctx context.Context, store *topology.Store, kind string, moves []pla
 	}
 	r := Preview(kind, moves, window)
 	r.ID = "r" + strconv.FormatUint(n, 10)
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	r.Name = r.ID + "-" + hex.EncodeToString(b[:])
 	r.Steps = []Step{{Planned, r.Created}}
 	data, err := json.Marshal(r)
 	if err != nil {

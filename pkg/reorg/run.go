@@ -47,14 +47,20 @@ type Config struct {
 	Schema     sync.Locker
 	Log        *slog.Logger
 	Registerer prometheus.Registerer // may be nil
-	// Ask returns when a process says that nothing works there by a partition map older than epoch: the incarnation of the slot that it
-	// holds, 0 for none, and the epoch it says so of. Without it, or when a process does not answer, it is known from its announcement,
-	// which takes a write to etcd more while statements are held. It may be nil.
-	Ask func(ctx context.Context, m topology.Member, epoch uint64) (incarnation int64, drained uint64, err error)
+	// Ask returns when a process says that nothing works there by a partition map older than epoch. Without it, or when a process does not
+	// answer, it is known from its announcement, which takes a write to etcd more while statements are held. It may be nil.
+	Ask func(ctx context.Context, m topology.Member, epoch uint64) (Answer, error)
 	// Times; zero values mean those of DefaultTimes.
 	Times Times
 	// Hit, for tests, is called at every step with its name; an error of it is as if the process died there.
 	Hit func(point string) error
+}
+
+// Answer is what a process says of itself.
+type Answer struct {
+	Incarnation int64  // of the slot that it holds; 0: none
+	Drained     uint64 // nothing works there by a partition map older than this epoch
+	Locked      int    // clients that have locked tables and used rows of them, who do not give way
 }
 
 // Times are how long things take or may take.

@@ -359,6 +359,9 @@ func (j *job) clean(ctx context.Context) error {
 		}, all...); err != nil {
 			return err
 		}
+		if err := j.hit("forgotten"); err != nil {
+			return err
+		}
 		next, err := m.Next(nil, nil)
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ func (s *Server) runAdmin(ctx context.Context) error {
 		Crossings:    s.crossings,
 		SessionTrace: s.sessionTrace,
 		Load:         s.partitionLoad,
-		AwaitDrained: s.presence.AwaitDrained,
+		AwaitDrained: s.awaitDrained,
 	})
 	return admin.Run(ctx, s.admin)
 }

@@ -40,20 +40,26 @@ func (s *Server) runControl(ctx context.Context) error {
 }
 
 // askDrained asks a process when nothing works there by a partition map older than epoch.
-func (s *Server) askDrained(ctx context.Context, m topology.Member, epoch uint64) (incarnation int64, drained uint64, err error) {
+func (s *Server) askDrained(ctx context.Context, m topology.Member, epoch uint64) (a reorg.Answer, err error) {
 	if m.ID == s.id {
-		drained, slot, err := s.presence.AwaitDrained(ctx, epoch)
-		if err != nil || slot == nil {
-			return 0, 0, err
-		}
-		return slot.Incarnation, drained, nil
+		return s.awaitDrained(ctx, epoch)
 	}
 	err = s.ask(m, func(c adminv1.AdminClient) error {
 		r, err := c.AwaitDrained(ctx, &adminv1.AwaitDrainedRequest{Epoch: epoch})
-		incarnation, drained = r.GetIncarnation(), r.GetEpoch()
+		a = reorg.Answer{Incarnation: r.GetIncarnation(), Drained: r.GetEpoch(), Locked: int(r.GetLocked())}
 		return err
 	})
-	return incarnation, drained, err
+	return a, err
+}
+
+// awaitDrained is askDrained of this process.
+func (s *Server) awaitDrained(ctx context.Context, epoch uint64) (a reorg.Answer, err error) {
+	drained, slot, err := s.presence.AwaitDrained(ctx, epoch)
+	a = reorg.Answer{Drained: drained, Locked: s.barrier.Kept()}
+	if slot != nil {
+		a.Incarnation = slot.Incarnation
+	}
+	return a, err
 }
 
 // ddl is the sessions' way to the controller.

@@ -46,6 +46,7 @@ type tableLocks struct {
 // takeLocks locks the tables of s.locked.
 func (s *Session) takeLocks() error {
 	s.locks = map[placement.NodeGroupID]*backend.Conn{}
+	s.hold.Keep(true)
 	for _, g := range s.locked.groups {
 		c, err := s.Get(g)
 		if err == nil {
@@ -172,6 +173,7 @@ func (s *Session) unlock() error {
 	})
 	locks := s.locks
 	s.locks = nil
+	s.hold.Keep(false)
 	for _, c := range locks {
 		s.Put(c)
 	}

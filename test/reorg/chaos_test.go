@@ -40,7 +40,7 @@ const (
 func points() []string {
 	all := []string{
 		"entered.IN", "in.acked", "entered.COPY", "entered.CATCHUP", "entered.VERIFY", "freeze", "entered.FROZEN", "drained", "recovered",
-		"cut", "published", "thawed", "entered.REVERSE", "entered.ROLLBACK", "entered.CLEANING", "cleaning.acked", "cleaned", "entered.DONE", "end",
+		"cut", "published", "thawed", "entered.REVERSE", "entered.ROLLBACK", "entered.CLEANING", "cleaning.acked", "cleaned", "forgotten", "entered.DONE", "end",
 	}
 	for _, p := range mover.Points() {
 		all = append(all, moverPoint+p)

@@ -241,7 +241,7 @@ func TestControllerDiesAtEveryStep(t *testing.T) {
 	stop := m.load(3)
 	points := []string{
 		"entered.IN", "in.acked", "entered.COPY", "entered.CATCHUP", "entered.VERIFY", "freeze", "entered.FROZEN", "drained",
-		"recovered", "cut", "thawed", "entered.REVERSE", "entered.CLEANING", "cleaning.acked", "cleaned", "entered.DONE", "end",
+		"recovered", "cut", "thawed", "entered.REVERSE", "entered.CLEANING", "cleaning.acked", "cleaned", "forgotten", "entered.DONE", "end",
 	}
 	for _, point := range points {
 		m.crashAt(point)

@@ -1958,8 +1958,8 @@ func (x *AwaitDrainedRequest) GetEpoch() uint64 {
 type AwaitDrainedResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Epoch         uint64                 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`             // at least what was asked for
-	Slot          uint32                 `protobuf:"varint,2,opt,name=slot,proto3" json:"slot,omitempty"`               // that the process holds
-	Incarnation   int64                  `protobuf:"varint,3,opt,name=incarnation,proto3" json:"incarnation,omitempty"` // 0: it holds none
+	Incarnation   int64                  `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"` // of the slot that the process holds; 0: it holds none
+	Locked        uint32                 `protobuf:"varint,3,opt,name=locked,proto3" json:"locked,omitempty"`           // clients that have locked tables and used rows of them: they do not give way to a cutover
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2001,16 +2001,16 @@ func (x *AwaitDrainedResponse) GetEpoch() uint64 {
 	return 0
 }
 
-func (x *AwaitDrainedResponse) GetSlot() uint32 {
+func (x *AwaitDrainedResponse) GetIncarnation() int64 {
 	if x != nil {
-		return x.Slot
+		return x.Incarnation
 	}
 	return 0
 }
 
-func (x *AwaitDrainedResponse) GetIncarnation() int64 {
+func (x *AwaitDrainedResponse) GetLocked() uint32 {
 	if x != nil {
-		return x.Incarnation
+		return x.Locked
 	}
 	return 0
 }
@@ -5313,11 +5313,11 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x04what\x18\x02 \x01(\tR\x04what\x12\x1c\n" +
 	"\tpartition\x18\x03 \x01(\x05R\tpartition\"+\n" +
 	"\x13AwaitDrainedRequest\x12\x14\n" +
-	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\"b\n" +
+	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\"f\n" +
 	"\x14AwaitDrainedResponse\x12\x14\n" +
-	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12\x12\n" +
-	"\x04slot\x18\x02 \x01(\rR\x04slot\x12 \n" +
-	"\vincarnation\x18\x03 \x01(\x03R\vincarnation\"0\n" +
+	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12 \n" +
+	"\vincarnation\x18\x02 \x01(\x03R\vincarnation\x12\x16\n" +
+	"\x06locked\x18\x03 \x01(\rR\x06locked\"0\n" +
 	"\x14PartitionLoadRequest\x12\x18\n" +
 	"\acluster\x18\x01 \x01(\bR\acluster\"e\n" +
 	"\x15PartitionLoadResponse\x12\x14\n" +
