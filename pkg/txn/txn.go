@@ -368,19 +368,28 @@ const (
 // hurry is what makes a branch give up sooner on locks: transactions that wait for each other on different groups are
 // seen by no server. The search for deadlocks sees row locks only: a circle with a table's lock in it ends with the wait for
 // that, for which servers take hours by default. A client that set a variable itself knows better.
-func (b *branch) hurry() (statements []string) {
+func (b *branch) hurry() []string {
 	if b.hurried || b.waited {
 		return nil
 	}
+	var assigned []string
 	if _, ok := b.conn.State().Get(lockWait); !ok {
 		b.hurried = true
-		statements = append(statements, "SET "+lockWait+" = 5")
+		assigned = append(assigned, lockWait+" = 5")
 	}
 	if _, ok := b.conn.State().Get(tableWait); !ok {
 		b.waited = true
-		statements = append(statements, "SET "+tableWait+" = 50")
+		assigned = append(assigned, tableWait+" = 50")
 	}
-	return statements
+	return set(assigned)
+}
+
+// set is one SET, if anything is assigned.
+func set(assigned []string) []string {
+	if len(assigned) == 0 {
+		return nil
+	}
+	return []string{"SET " + strings.Join(assigned, ", ")}
 }
 
 // all sends every branch its text, reads all answers, and returns the first error.
@@ -637,22 +646,23 @@ func (b *branch) commit() []string {
 
 // patient returns the statements, and those that give the connection its lock waits back.
 func (b *branch) patient(statements ...string) []string {
+	var assigned []string
 	if b.hurried {
-		statements = append(statements, b.restoring(lockWait))
+		assigned = append(assigned, b.restoring(lockWait))
 	}
 	if b.waited {
-		statements = append(statements, b.restoring(tableWait))
+		assigned = append(assigned, b.restoring(tableWait))
 	}
-	return statements
+	return append(statements, set(assigned)...)
 }
 
-// restoring is the statement that gives a variable the session's value.
+// restoring is the assignment that gives a variable the session's value.
 func (b *branch) restoring(name string) string {
 	value, ok := b.conn.State().Get(name)
 	if !ok {
 		value = "DEFAULT"
 	}
-	return "SET " + name + " = " + value
+	return name + " = " + value
 }
 
 // free gives a branch's connection back after the branch has ended; err is how that went.
