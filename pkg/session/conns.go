@@ -127,10 +127,6 @@ func readOut(b *backend.Conn) error {
 
 // BeginStatement implements exec.Conns: the statement will write to several groups.
 func (c *conns) BeginStatement(groups []placement.NodeGroupID) error {
-	return c.aside(func() error { return c.begin(groups) })
-}
-
-func (c *conns) begin(groups []placement.NodeGroupID) error {
 	if c.s.locks != nil {
 		if c.s.bestEffort {
 			return c.s.beginLocked()
@@ -161,10 +157,6 @@ func (c *conns) begin(groups []placement.NodeGroupID) error {
 
 // JoinStatement implements exec.Conns.
 func (c *conns) JoinStatement(g placement.NodeGroupID, write bool) error {
-	return c.aside(func() error { return c.join(g, write) })
-}
-
-func (c *conns) join(g placement.NodeGroupID, write bool) error {
 	c.joined = true
 	switch {
 	case c.s.locks != nil:
@@ -179,10 +171,6 @@ func (c *conns) join(g placement.NodeGroupID, write bool) error {
 
 // EndStatement implements exec.Conns.
 func (c *conns) EndStatement(err error) error {
-	return c.aside(func() error { return c.endStatement(err) })
-}
-
-func (c *conns) endStatement(err error) error {
 	switch {
 	case c.s.locks != nil:
 		return c.s.commitLocked(err)

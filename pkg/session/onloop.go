@@ -14,7 +14,7 @@ import (
 //
 //	Handle      a command that is not simple, a session with locks, temporary tables, cursors, ... ► handleAside
 //	run         a plan that is not simple                                                        ► runAside
-//	dataBy      a statement over several node groups                                             ► rootAside
+//	dataBy      a statement over several node groups, unless it only passes rows on (see streams) ► rootAside
 //	and the few steps of simple statements that can have to wait: a connection of a full pool (backend), partitions that
 //	are being handed over, a closed gate of commits, values of a sequence that must be reserved, a KILL on its way
 //
@@ -35,7 +35,7 @@ func (s *Session) maySimply(cmd wire.Command, payload []byte) bool {
 		return false
 	}
 	return len(payload) <= largestOnLoop && s.locks == nil && s.mutex == nil && s.temps == nil && s.cursors == 0 && s.reads == readOff &&
-		!s.handedOver && s.isolation == "" && (s.tx == nil || !s.tx.Several() && s.tx.Err() == nil) && s.plainServers()
+		!s.handedOver && s.isolation == "" && (s.tx == nil || s.tx.Err() == nil) && s.plainServers()
 }
 
 // plainServers reports whether all servers' connections can be on a Loop: those by TLS cannot.
@@ -56,7 +56,9 @@ func simply(p *plan.Plan) bool {
 		return false
 	}
 	switch p.Kind {
-	case plan.Select, plan.Update, plan.Delete:
+	case plan.Select:
+		return p.Relay != nil || p.Alone != nil || streams(p.Root)
+	case plan.Update, plan.Delete:
 		return p.Relay != nil || p.Alone != nil
 	case plan.Insert, plan.Replace:
 		_, rows := p.Root.(*plan.InsertRows)
@@ -67,6 +69,29 @@ func simply(p *plan.Plan) bool {
 		return true
 	}
 	return false
+}
+
+// streams reports whether rows are passed on as they come from the node groups, merged or not: between two reads little is
+// done. What sorts waits for files, or works for long.
+func streams(n plan.Node) bool {
+	for {
+		switch node := n.(type) {
+		case *plan.Fragment:
+			return !node.Write
+		case *plan.Merge:
+			n = node.Input
+		case *plan.Aggregate:
+			n = node.Input
+		case *plan.Distinct:
+			n = node.Input
+		case *plan.Limit:
+			n = node.Input
+		case *plan.Project:
+			n = node.Input
+		default:
+			return false
+		}
+	}
 }
 
 func (s *Session) handleAside(t *socket.Task, cmd wire.Command, payload []byte) (err error) {
@@ -98,12 +123,6 @@ func (r *running) lock() {
 	if !r.mu.TryLock() {
 		r.conn.Task().Blocking(r.mu.Lock)
 	}
-}
-
-// aside runs f where it may wait.
-func (c *conns) aside(f func() error) (err error) {
-	c.s.conn.Task().Blocking(func() { err = f() })
-	return err
 }
 
 func (s *Session) writeAside(p *plan.Plan, w *plan.Workspace) (err error) {

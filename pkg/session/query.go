@@ -364,7 +364,7 @@ func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 			return s.relay(p, g, cmd, request)
 		}
 	}
-	if n, rows := p.Root.(*plan.InsertRows); (!rows || n.Indexed != nil) && s.onLoop() {
+	if n, rows := p.Root.(*plan.InsertRows); (!rows || n.Indexed != nil) && !streams(p.Root) && s.onLoop() {
 		return s.rootAside(p)
 	}
 	return s.root(p)

@@ -32,7 +32,11 @@ func (s *Session) begin(text string, how *plan.Txn) {
 
 // newTxn returns a transaction as the session's settings want it.
 func (s *Session) newTxn() *txn.Txn {
-	return &txn.Txn{Begin: "BEGIN", Isolation: s.reads.isolation(""), BestEffort: s.bestEffort, Coordinator: s.cfg.Transactions}
+	tx := &txn.Txn{Begin: "BEGIN", Isolation: s.reads.isolation(""), BestEffort: s.bestEffort, Coordinator: s.cfg.Transactions}
+	if t := s.conn.Task(); t != nil {
+		tx.Aside = t.Blocking
+	}
+	return tx
 }
 
 // endTransaction forgets a transaction the server has ended; its connection is given back.

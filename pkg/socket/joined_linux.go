@@ -30,6 +30,7 @@ type joined struct {
 	number uint16 // of that buffer
 	full   bool   // the last one was filled: there may be more
 	eof    bool
+	inRow  int // reads without waiting, of the session on the Loop
 
 	// What the session has posted: it is written while the session goes on. Only the Loop's goroutine uses these.
 	post    *waiter // told of its end; nil before the first time
@@ -210,7 +211,63 @@ func (j *joined) read(p []byte) (int, error) {
 	if j.eof {
 		return 0, io.EOF
 	}
-	return j.receive(p, 0)
+	if !j.task.OnLoop() {
+		return j.readElsewhere(p)
+	}
+	// More of an answer that has begun. What is there already costs one call; else the kernel is asked to tell, not to read:
+	// until the session is resumed more may have come.
+	if j.inRow >= maxInRow {
+		if err := j.awaitReadable(); err != nil {
+			return 0, err
+		}
+	}
+	for {
+		if j.readOver.Load() {
+			return 0, os.ErrDeadlineExceeded
+		}
+		if n, err := sysRead(uintptr(j.fd), p); err != ErrWouldBlock {
+			j.inRow++
+			j.loop.bytes += n
+			return n, err
+		}
+		if err := j.awaitReadable(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// maxInRow is how often a session reads what is there already before others have their turn.
+const maxInRow = 4
+
+// readElsewhere is read of a goroutine elsewhere, which is told of what comes in two steps: what is there already is had for less.
+func (j *joined) readElsewhere(p []byte) (int, error) {
+	if !j.readOver.Load() {
+		if n, err := sysRead(uintptr(j.fd), p); err != ErrWouldBlock {
+			return n, err
+		}
+	}
+	return j.receive(p, pollFirst)
+}
+
+// awaitReadable lets others have their turn until there is something to read.
+func (j *joined) awaitReadable() error {
+	j.inRow = 0
+	w, l := j.task.waiter, j.loop
+	l.mu.Lock()
+	if err := j.refuses(j.readOver.Load()); err != nil {
+		l.mu.Unlock()
+		return err
+	}
+	q := l.submit(opPollAdd, j.fd, nil)
+	q.callFlags = readable
+	q.tag = w.tag()
+	j.pending, j.writing = q.tag, false
+	l.mu.Unlock()
+	w.wait()
+	if w.res < 0 {
+		return errnoError("poll", w.res)
+	}
+	return nil
 }
 
 // await waits, without a buffer, until there is something to read.
@@ -231,19 +288,22 @@ func (j *joined) await() error {
 }
 
 func (j *joined) write(p []byte) (n int, err error) {
-	if j.serving && j.task.OnLoop() {
-		if err := j.settle(); err != nil {
-			return 0, err
-		}
-		if j.loop.few {
-			if n, err = j.writeNow(p); n == len(p) || err != nil {
-				return n, err
-			}
-		} else if len(p) <= postSize {
-			return j.leaveToPost(p)
-		}
-	} else if err := j.settleAside(); err != nil {
+	here := j.task.OnLoop()
+	switch {
+	case !j.serving:
+	case here:
+		err = j.settle()
+	default:
+		err = j.settleAside()
+	}
+	if err != nil {
 		return 0, err
+	}
+	if here && j.serving && !j.loop.few && len(p) <= postSize {
+		return j.leaveToPost(p)
+	}
+	if n, err = j.writeNow(p); n == len(p) || err != nil {
+		return n, err
 	}
 	w, l := j.waiter(), j.loop
 	for n < len(p) {
@@ -363,11 +423,15 @@ func (j *joined) settleAside() error {
 }
 
 func (j *joined) exchange(req, p []byte) (int, error) {
-	if len(req) > quietRequest || len(j.got) > 0 {
+	here := j.task.OnLoop()
+	if len(req) > quietRequest || len(j.got) > 0 || !here {
 		if _, err := j.write(req); err != nil {
 			return 0, err
 		}
-		return j.read(p)
+		if here || len(j.got) > 0 {
+			return j.read(p)
+		}
+		return j.receive(p, pollFirst)
 	}
 	w, l := j.waiter(), j.loop
 	l.mu.Lock()

@@ -32,10 +32,12 @@ type Loop struct {
 	spare   [][]byte // of postSize, for Conns that post
 
 	// Only the Loop's goroutine uses these: see count.
-	few    bool
-	era    uint32
-	awake  int // who was resumed in this era
-	events int // of this era
+	few bool
+	era uint32
+	// of this era
+	awake  int // who was resumed
+	events int
+	bytes  int // read and written
 }
 
 // waiter is one who waits for a completion: a session on the Loop, or a goroutine elsewhere.
@@ -101,12 +103,14 @@ func (l *Loop) Run(ctx context.Context) error {
 
 // With few sessions at work, what they want is handed over by the system call that waits for it as well: nothing else costs
 // less. With many, the Loop waits in the runtime's poller: until that has found out, more answers have come, and what they
-// bring about goes to the kernel in one.
+// bring about goes to the kernel in one. So it does while long answers stream: more of them has come then.
 
 const (
 	// fewSessions is how many sessions at work are few, and eraEvents how many completions are looked back on to count them.
 	fewSessions = 2
 	eraEvents   = 64
+	// bulk is how many bytes a completion brings on average while long answers stream.
+	bulk = 4 << 10
 )
 
 // count notes that w is resumed.
@@ -115,9 +119,10 @@ func (l *Loop) count(w *waiter) {
 		w.era = l.era
 		l.awake++
 	}
+	l.bytes += max(0, int(w.res))
 	if l.events++; l.events == eraEvents {
-		l.few = l.awake <= fewSessions
-		l.era, l.awake, l.events = l.era+1, 0, 0
+		l.few = l.awake <= fewSessions && l.bytes < eraEvents*bulk
+		l.era, l.awake, l.events, l.bytes = l.era+1, 0, 0, 0
 	}
 }
 

@@ -357,7 +357,7 @@ func TestLoopElsewhere(t *testing.T) {
 		cancel()
 		require.NoError(t, <-done)
 		require.Error(t, <-read)
-		_, err = server.Write([]byte("x"))
+		_, err = server.Exchange([]byte("x"), got)
 		require.Error(t, err)
 	})
 }

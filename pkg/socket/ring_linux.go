@@ -74,12 +74,14 @@ const (
 	enterGetEvents   = 1
 
 	opNop         = 0
+	opPollAdd     = 6
 	opAsyncCancel = 14
 	opSend        = 26
 	opRecv        = 27
 
 	selectBuffer = 1 << 5 // of request.flags: the kernel takes a buffer of the group when bytes have come
 	quietSuccess = 1 << 6 // of request.flags: no completion unless it failed
+	readable     = 1      // of request.callFlags, for opPollAdd: POLLIN; errors and the end are told in any case
 	pollFirst    = 1      // of request.priority: nothing can have arrived yet
 
 	offsetRings    = 0

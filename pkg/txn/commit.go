@@ -244,7 +244,9 @@ func (t *Txn) decide(others []*branch) error {
 
 // inquire asks what became of a commit whose connection to the first group is lost. It returns as decide does.
 func (t *Txn) inquire(first placement.NodeGroupID, began time.Time) error {
-	commit, err := t.Coordinator.resolve(t.id, began)
+	var commit bool
+	var err error
+	t.aside(func() { commit, err = t.Coordinator.resolve(t.id, began) })
 	switch {
 	case err != nil:
 		for _, b := range t.branches { // prepared branches outlive their connections
@@ -313,7 +315,8 @@ func (t *Txn) at(point string) error {
 	if t.Coordinator.cfg.Failpoint == nil {
 		return nil
 	}
-	err := t.Coordinator.cfg.Failpoint(point, t.id)
+	var err error
+	t.aside(func() { err = t.Coordinator.cfg.Failpoint(point, t.id) })
 	if err != nil {
 		for _, b := range t.branches {
 			t.free(b, err)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"skarv/pkg/backend"
@@ -44,6 +45,8 @@ type Txn struct {
 	BestEffort bool
 	// Coordinator is the process's.
 	Coordinator *Coordinator
+	// Aside, not nil, runs what may wait for anything but the branches' connections, and returns when that is done.
+	Aside func(func())
 
 	pool       Pool // where the branches came from
 	id         ID
@@ -69,6 +72,21 @@ type branch struct {
 	limited  bool // a deadline is set on the connection
 	asked    int  // statements sent whose answers are to be read
 	warnings uint16
+}
+
+func (t *Txn) aside(f func()) {
+	if t.Aside != nil {
+		t.Aside(f)
+	} else {
+		f()
+	}
+}
+
+// lock locks mu, which a watcher holds while it looks, or ends somebody's statement.
+func (t *Txn) lock(mu *sync.Mutex) {
+	if !mu.TryLock() {
+		t.aside(mu.Lock)
+	}
 }
 
 // Group returns the node group of the first branch, or 0 before the first statement.
@@ -463,8 +481,9 @@ func isLost(err error) bool { return errors.As(err, new(*mysqlconn.LostError)) }
 // maxSavepoints bounds the savepoints of a transaction.
 const maxSavepoints = 1000
 
-// Lend lets another goroutine than the session's use the branches' connections, to end the transaction.
+// Lend lets another goroutine than the session's use the transaction, to end it.
 func (t *Txn) Lend() {
+	t.Aside = nil
 	for _, b := range t.branches {
 		b.conn.Use(nil)
 	}

@@ -35,7 +35,7 @@ func (t *Txn) watch() {
 		w = &watched{began: t.began}
 		t.watched = w
 	}
-	w.mu.Lock()
+	t.lock(&w.mu)
 	w.id = t.id
 	w.branches = w.branches[:0]
 	for _, b := range t.branches {
@@ -64,7 +64,7 @@ func (t *Txn) Work() error {
 	if w == nil {
 		return nil
 	}
-	w.mu.Lock()
+	t.lock(&w.mu)
 	defer w.mu.Unlock()
 	if w.victim {
 		return sqlerr.LockDeadlock.New()
@@ -81,7 +81,7 @@ func (t *Txn) Rest() {
 }
 
 func (t *Txn) rest() {
-	t.watched.mu.Lock()
+	t.lock(&t.watched.mu)
 	t.watched.since = time.Time{}
 	t.watched.mu.Unlock()
 }
@@ -94,7 +94,7 @@ func (t *Txn) Deadlocked(code sqlerr.Code) bool {
 	if w == nil {
 		return false
 	}
-	w.mu.Lock()
+	t.lock(&w.mu)
 	victim := w.victim
 	w.mu.Unlock()
 	return victim || code == sqlerr.LockWaitTimeout && slices.ContainsFunc(t.branches, func(b *branch) bool { return b.hurried })

@@ -140,7 +140,7 @@ func (b *bench) startFour(ctx context.Context) (err error) {
 	if b.four, err = b.startDev(ctx, 4); err != nil {
 		return err
 	}
-	t, err := b.startServe(ctx, b.options.skarv, "four", 0, b.four)
+	t, err := b.startServe(ctx, b.options.skarv, "four", b.base, b.four)
 	if err != nil {
 		return err
 	}
