@@ -56,7 +56,7 @@ type MySQL struct {
 	MaxAllowedPacket int      `yaml:"max_allowed_packet" doc:"Bytes of the largest statement or row a client may send."`
 	HandshakeTimeout Duration `yaml:"handshake_timeout" doc:"Time a client has to log in."`
 	IdleTimeout      Duration `yaml:"idle_timeout" doc:"Clients silent for longer are disconnected."`
-	Loops            int      `yaml:"loops" doc:"Threads that read and write for many clients at a time by io_uring (Linux 5.19), which takes less processor time; one for two processors is a good number. 0: the Go runtime does it."`
+	Loops            int      `yaml:"loops" doc:"Threads that read and write for many clients at a time by io_uring (Linux 5.19), which takes less processor time. -1: one for two processors, or none where the system does not let the process use io_uring. 0: none, the Go runtime does it."`
 }
 
 // HTTP configures health, metrics and console.
@@ -135,7 +135,7 @@ func DefaultConfig() Config {
 		Roles: []Role{RoleProxy, RoleController},
 		MySQL: MySQL{
 			Addr: "127.0.0.1:3306", MaxConnections: 10_000, MaxAllowedPacket: 64 << 20,
-			HandshakeTimeout: Duration(10 * time.Second), IdleTimeout: Duration(8 * time.Hour),
+			HandshakeTimeout: Duration(10 * time.Second), IdleTimeout: Duration(8 * time.Hour), Loops: autoLoops,
 		},
 		HTTP:  HTTP{Addr: "127.0.0.1:8306"},
 		Admin: Admin{Addr: "127.0.0.1:9306"},
@@ -226,8 +226,8 @@ func (c *Config) faults() []error {
 	positive("mysql.max_allowed_packet", int64(c.MySQL.MaxAllowedPacket))
 	positive("mysql.handshake_timeout", int64(c.MySQL.HandshakeTimeout))
 	positive("mysql.idle_timeout", int64(c.MySQL.IdleTimeout))
-	if c.MySQL.Loops < 0 || c.MySQL.Loops > maxLoops {
-		add("mysql.loops: must be between 0 and %d", maxLoops)
+	if c.MySQL.Loops < autoLoops || c.MySQL.Loops > maxLoops {
+		add("mysql.loops: must be between %d and %d", autoLoops, maxLoops)
 	}
 	positive("etcd.dial_timeout", int64(c.Etcd.DialTimeout))
 	positive("backend.max_connections", int64(c.Backend.MaxConnections))

@@ -155,11 +155,8 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 		IdleTimeout: time.Duration(cfg.Backend.IdleTimeout), TLS: backendTLS, Log: o.Log, Registerer: s.registry,
 		Accounts: s.accounts,
 	})
-	if n := cfg.MySQL.Loops; n > 0 && s.has(RoleProxy) {
-		if s.loops, err = socket.NewLoops(n); err != nil {
-			o.Log.Warn("clients are served without io_uring", "error", err)
-			s.loops = nil
-		}
+	if s.has(RoleProxy) {
+		s.loops = openLoops(cfg.MySQL.Loops, o.Log)
 	}
 	s.gates = newGatekeeper()
 	s.gateCount = prometheus.NewCounterVec(prometheus.CounterOpts{

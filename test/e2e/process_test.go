@@ -36,6 +36,7 @@ var programs = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	runWithoutRings()
 	code := m.Run()
 	if dir, _ := programs(); dir != "" { // builds them if no test did, which costs little
 		_ = os.RemoveAll(dir)
@@ -160,7 +161,7 @@ type result struct {
 // command runs a program to its end.
 func command(t testing.TB, stdin, path string, args ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 4*patience) // a checksum waits for replicas
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	var out, errs bytes.Buffer
