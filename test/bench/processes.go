@@ -87,7 +87,7 @@ func (b *bench) start(ctx context.Context) error {
 			return err
 		}
 		b.against = &t
-	case b.loops >= 0 && b.loops != b.base:
+	case b.loops != b.base:
 		t, err := b.startServe(ctx, b.options.skarv, "loops", b.loops, b.one)
 		if err != nil {
 			return err
