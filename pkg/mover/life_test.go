@@ -2,6 +2,7 @@ package mover_test
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"slices"
@@ -187,6 +188,46 @@ func cutAndRestarted(t *testing.T, r *rig) {
 	r.equalSoon(t, m)
 	require.NoError(t, m.Cut(within(t), 2))
 	r.equal(t)
+}
+
+// compared: a comparison goes on where one before it was interrupted, and what that one has found is found again.
+func compared(t *testing.T, r *rig) {
+	r.schema(t, "compared", "t (id) (id INT PRIMARY KEY, v INT)")
+	a, b := r.nodes[0], r.nodes[1]
+	for i := range 20 {
+		q := "INSERT INTO compared.t VALUES "
+		for j := range 100 {
+			q += fmt.Sprintf("(%d,%d),", i*100+j, j)
+		}
+		a.exec(t, q[:len(q)-1])
+	}
+	m := r.run(t, config(t), r.move())
+	m.copied(t)
+	first, err := m.Verify(within(t))
+	require.NoError(t, err)
+	require.True(t, first.Equal(), "%+v", first)
+	m.halt()
+	where := " WHERE reorg='test-compared' AND tbl='compared compared.t'"
+	require.Equal(t, "1", b.value(t, "SELECT done FROM _skarv.reorg_copy"+where))
+
+	half := hex.EncodeToString([]byte("1000"))
+	b.exec(t, "UPDATE _skarv.reorg_copy SET done=0, last='k"+half+"'"+where) // as if it had been interrupted there
+	next := r.run(t, config(t), r.move())
+	next.copied(t)
+	rest, err := next.Verify(within(t))
+	require.NoError(t, err)
+	require.True(t, rest.Equal(), "%+v", rest)
+	require.Less(t, rest.Compared, first.Compared*2/3)
+	require.Positive(t, rest.Compared)
+
+	b.exec(t, "DELETE FROM compared.t ORDER BY id LIMIT 1")
+	b.exec(t, "DELETE FROM compared.t ORDER BY id DESC LIMIT 1")
+	for range 2 {
+		all, err := next.Verify(within(t))
+		require.NoError(t, err)
+		require.Equal(t, int64(2), all.Differs)
+	}
+	require.Equal(t, "0", b.value(t, "SELECT COUNT(*) FROM _skarv.reorg_copy"+where))
 }
 
 // restarted has servers restart, logs change and connections break during a move under load.

@@ -27,6 +27,7 @@ func TestMover(t *testing.T) {
 		{"values of every type", types},
 		{"there, back, and for good", life},
 		{"servers restart", restarted},
+		{"a comparison goes on", compared},
 		{"the source dies in a cut that is taken back", cutAndRestarted},
 		{"rows larger than a chunk", large},
 		{"what a mover gives up at", ends},

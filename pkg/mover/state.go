@@ -32,11 +32,13 @@ type Mover struct {
 	fatal   error    // why Run has ended
 	cut     cutState
 	copied  chan struct{} // closed when everything is copied
-	is      Progress
-	began   time.Time // of this Run's copying, for the ETA
-	start   int64     // rows copied before that
-	asked   time.Time // when the lag that is being measured began, or zero
-	deaf    int       // how often the source was taken for deaf
+	// compared: a Verify has come to its end.
+	compared bool
+	is       Progress
+	began    time.Time // of this Run's copying, for the ETA
+	start    int64     // rows copied before that
+	asked    time.Time // when the lag that is being measured began, or zero
+	deaf     int       // how often the source was taken for deaf
 
 	versions versions
 	waits    Waits

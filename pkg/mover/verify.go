@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // check is a comparison of the rows of a window with those of the targets.
@@ -28,7 +29,8 @@ const (
 )
 
 // Verify compares source and targets, row by row, while clients write. It needs Run, and a finished copy. Rows are read between two
-// watermarks, as for the copy; what changed meanwhile is compared again.
+// watermarks, as for the copy; what changed meanwhile is compared again. It goes on where a comparison before it, of this Mover or of one that
+// died, was interrupted; after one of this Mover that came to its end it begins anew.
 func (m *Mover) Verify(ctx context.Context) (Report, error) {
 	var rep Report
 	select {
@@ -36,14 +38,24 @@ func (m *Mover) Verify(ctx context.Context) (Report, error) {
 	default:
 		return rep, errors.New("the copy is not finished")
 	}
-	m.update(func() { m.is.Compared = 0 })
 	v := &verifier{m: m, report: &rep}
 	defer v.close()
+	again := false
+	m.update(func() {
+		m.is.Compared = 0
+		again, m.compared = m.compared, false
+	})
+	if again {
+		if err := v.forget(ctx); err != nil {
+			return rep, err
+		}
+	}
 	for _, t := range m.tables {
 		if err := v.table(ctx, t); err != nil {
 			return rep, err
 		}
 	}
+	m.update(func() { m.compared = true })
 	return rep, nil
 }
 
@@ -61,11 +73,17 @@ func (v *verifier) close() {
 	}
 }
 
-// table compares one table.
+// noteEvery is how often it is noted how far a comparison is.
+const noteEvery = 2 * time.Second
+
+// table compares one table, from where a comparison before this one came to.
 func (v *verifier) table(ctx context.Context, t *table) error {
+	last, done, err := v.load(ctx, t)
+	if err != nil {
+		return err
+	}
 	var again []row // that changed, by their keys
-	var last [][]byte
-	for done := false; !done; {
+	for noted := time.Now(); !done; {
 		if err := v.m.throttle(ctx); err != nil {
 			return err
 		}
@@ -76,8 +94,23 @@ func (v *verifier) table(ctx context.Context, t *table) error {
 		for _, r := range w.touched {
 			again = append(again, r)
 		}
-		last, done = end, end == nil
+		if last, done = end, end == nil; !done && time.Since(noted) < noteEvery {
+			continue
+		}
+		if err := v.settle(ctx, t, again); err != nil {
+			return err
+		}
+		again = nil
+		if err := v.note(ctx, t, last, done); err != nil {
+			return err
+		}
+		noted = time.Now()
 	}
+	return nil
+}
+
+// settle compares rows again that changed while they were compared.
+func (v *verifier) settle(ctx context.Context, t *table, again []row) error {
 	v.report.Changed += int64(len(again))
 	for pass := 0; len(again) > 0; pass++ {
 		if pass == verifyPasses {
@@ -103,6 +136,52 @@ func (v *verifier) table(ctx context.Context, t *table) error {
 		}
 	}
 	return nil
+}
+
+// How far a comparison is stands on the first target, beside how far the copy is and as long as that, so that a Mover that comes next need not
+// begin anew: with large tables none might ever come to the end. Rows that were equal once stay so, or the move has a fault that comparing
+// them earlier would not have found either.
+func (v *verifier) notes() Server { return v.m.move.Targets[v.m.groups[0]] }
+
+// verified begins the names of tables in reorg_copy in rows that say how far they are compared.
+const verified = "compared "
+
+// load reads how far a table is compared.
+func (v *verifier) load(ctx context.Context, t *table) (last [][]byte, done bool, err error) {
+	err = v.m.retry(ctx, v.notes(), func(c *conn) error {
+		_, rows, err := c.QueryAll("SELECT last, done FROM `_skarv`.`reorg_copy` WHERE "+v.m.mine()+" AND tbl="+quote(verified+t.label), 1)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		done = string(rows[0][1]) == "1"
+		last, err = decodeBounds(string(rows[0][0]), len(t.key))
+		return err
+	})
+	return last, done, err
+}
+
+// forget has the next comparison begin anew.
+func (v *verifier) forget(ctx context.Context) error {
+	return v.m.retry(ctx, v.notes(), func(c *conn) error {
+		_, err := c.Exec("DELETE FROM `_skarv`.`reorg_copy` WHERE " + v.m.mine() + " AND tbl LIKE '" + verified + "%'")
+		return err
+	})
+}
+
+// note writes how far a table is compared, unless something was found that is not to be forgotten.
+func (v *verifier) note(ctx context.Context, t *table, last [][]byte, done bool) error {
+	if !v.report.Equal() {
+		return nil
+	}
+	ended := 0
+	if done {
+		ended = 1
+	}
+	return v.m.retry(ctx, v.notes(), func(c *conn) error {
+		_, err := c.Exec(fmt.Sprintf("REPLACE INTO `_skarv`.`reorg_copy` VALUES (%s,%s,0,%s,%d,0,0)", v.m.values(), quote(verified+t.label),
+			quote(encodeBounds(last)), ended))
+		return err
+	})
 }
 
 // stretch is the condition for the next rows of a table, and the key it ends with.

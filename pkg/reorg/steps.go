@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -261,14 +262,20 @@ func (j *job) verify(ctx context.Context) error {
 
 // compare gives up when sources and targets are not equal.
 func (j *job) compare(ctx context.Context, movers []Mover) error {
-	for _, m := range movers {
-		var rep mover.Report
-		if err := j.attend(ctx, "sources and targets to be compared", func(ctx context.Context) (err error) {
-			rep, err = m.Verify(ctx)
+	var mu sync.Mutex
+	var reports []mover.Report
+	if err := j.attend(ctx, "sources and targets to be compared", func(ctx context.Context) error {
+		return each(ctx, movers, func(ctx context.Context, m Mover) error {
+			rep, err := m.Verify(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			reports = append(reports, rep)
 			return err
-		}); err != nil {
-			return err
-		}
+		})
+	}); err != nil {
+		return err
+	}
+	for _, rep := range reports {
 		if !rep.Equal() {
 			return j.giveUp(ctx, "the copy is not equal to its source: "+describe(rep))
 		}
