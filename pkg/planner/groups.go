@@ -151,6 +151,9 @@ func (g *grouping) find() bool {
 			return false
 		}
 		if g.values {
+			if _, counts := call.(*sqlparser.Count); !counts && !plainArgument(call) {
+				return false // the type of the result is made from that of the expression
+			}
 			if _, have := g.aggregates[key]; !have {
 				arg, ok := g.argument(span)
 				if !ok {
@@ -179,6 +182,11 @@ func (g *grouping) find() bool {
 		g.columns = append(g.columns, groupColumn{span: arg, before: "SUM(", after: ")"}, groupColumn{span: arg, before: "COUNT(", after: ")"})
 	}
 	return true
+}
+
+func plainArgument(call sqlparser.AggrFunc) bool {
+	_, plain := call.GetArg().(*sqlparser.ColName)
+	return plain
 }
 
 // sameDigits reports whether what a call computes from the values of its argument is the same when only those digits are known that

@@ -76,7 +76,8 @@ func (g *generator) aggregate(s *scope, k kind) string {
 		d := g.chance("DISTINCT ", 4)
 		arg := g.col(s, g.kind(), true)
 		return g.pick("COUNT(*)", "COUNT("+d+arg+")", "SUM("+d+g.expr(s, number, 1)+")", "MIN("+g.col(s, number, false)+")",
-			"MAX("+g.expr(s, number, 1)+")", "COUNT(*) + 1", "BIT_OR("+g.col(s, number, false)+")")
+			"MAX("+g.expr(s, number, 1)+")", "COUNT(*) + 1",
+			"SUM("+g.col(s, number, false)+") / COUNT(*)", "ROUND(AVG("+g.col(s, number, false)+") * 3, 2)", "BIT_OR("+g.col(s, number, false)+")")
 	}
 	if k == decimal {
 		return g.pick("SUM", "AVG", "MIN", "MAX", "AVG", "SUM") + "(" + g.chance("DISTINCT ", 5) + g.expr(s, g.pickKind(number, decimal), 1) + ")"
