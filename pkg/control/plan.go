@@ -122,8 +122,12 @@ func (p *planner) createTable(ctx context.Context) error {
 	case old != nil && p.st.ifExists:
 		p.note(sqlerr.TableExists, "Table '%s' already exists", o.name)
 		return errNothingToDo
-	case old != nil && (!p.st.orReplace || old.Kind == catalog.View):
+	case old != nil && !p.st.orReplace:
 		return sqlerr.TableExists.New(o.name)
+	case old != nil && old.Kind == catalog.View:
+		return sqlerr.IsView.New(o.db, o.name)
+	case old != nil && p.st.like != nil && p.snap.Table(p.st.like.db, p.st.like.name) == old:
+		return sqlerr.NotUniqueTable.New(o.name)
 	}
 	r := refresh{object1: o.plain(), Key: p.st.key, KeyGiven: p.st.partitioned, NewID: true}
 	if l := p.st.like; l != nil {

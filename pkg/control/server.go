@@ -164,11 +164,10 @@ func (s *server) settings(ctx context.Context, req DDLRequest) error {
 	if charset == "" {
 		charset = "utf8mb4"
 	}
-	names := "SET NAMES " + quoteText(charset)
-	if collation != "" {
-		names += " COLLATE " + quoteText(collation)
+	set := []string{"SET NAMES " + quoteText(charset), "SET SESSION sql_mode = " + quoteText(req.SQLMode)}
+	if collation != "" { // it need not be one of the client's character set
+		set = append(set, "SET SESSION collation_connection = "+quoteText(collation))
 	}
-	set := []string{names, "SET SESSION sql_mode = " + quoteText(req.SQLMode)}
 	set = append(set, req.Session...)
 	set = append(set, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", lockWaitSeconds))
 	if s.node.Flavor == catalog.MySQL {

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 
 	"skarv/pkg/sqltypes"
@@ -17,6 +18,7 @@ const (
 	Float                // FLOAT and DOUBLE
 	Time                 // [-]HHH:MM:SS
 	Bits                 // BIT: big-endian bytes
+	Year                 // YEAR, YEAR(2) too
 	Collate              // Key.Compare
 )
 
@@ -34,8 +36,10 @@ type Key struct {
 func ClassOf(c *sqltypes.Column) (class Class, ok bool) {
 	const binary = 63 // the number of the collation of byte strings
 	switch c.Type {
+	case sqltypes.TypeYear:
+		return Year, true
 	case sqltypes.TypeTiny, sqltypes.TypeShort, sqltypes.TypeInt24, sqltypes.TypeLong, sqltypes.TypeLongLong,
-		sqltypes.TypeYear, sqltypes.TypeDecimal, sqltypes.TypeNewDecimal:
+		sqltypes.TypeDecimal, sqltypes.TypeNewDecimal:
 		return Number, true
 	case sqltypes.TypeFloat, sqltypes.TypeDouble:
 		return Float, true
@@ -73,10 +77,27 @@ func (k *Key) compare(a, b []byte) int {
 		return compareTime(a, b)
 	case Bits:
 		return compareMagnitude(bytes.TrimLeft(a, "\x00"), bytes.TrimLeft(b, "\x00"))
+	case Year:
+		return compareYear(a, b)
 	case Collate:
 		return k.Compare(a, b)
 	}
 	return bytes.Compare(a, b)
+}
+
+// compareYear compares two values of a YEAR column. Those of a YEAR(2) are 70 to 99, of the last century, and 0 to 69; those of
+// a YEAR(4) are 0 or four digits.
+func compareYear(a, b []byte) int {
+	m, errA := strconv.Atoi(string(a))
+	n, errB := strconv.Atoi(string(b))
+	switch {
+	case errA != nil || errB != nil:
+		return compareNumber(a, b)
+	case m > 99 || n > 99:
+	default:
+		m, n = (m+30)%100, (n+30)%100
+	}
+	return cmp.Compare(m, n)
 }
 
 // sign returns the value without its sign.

@@ -158,6 +158,12 @@ func (a *analysis) with(w *sqlparser.With, parent *block) {
 		}
 		a.ctes = append(a.ctes, e)
 	}
+	if !w.Recursive || a.b.snap.Flavor != catalog.MariaDB {
+		return
+	}
+	for _, e := range a.ctes[len(a.ctes)-len(w.CTEs):] {
+		e.outer = len(a.ctes) // there each sees those behind it, too
+	}
 }
 
 func (a *analysis) selectQuery(s *sqlparser.Select, parent *block, db string) (*query, error) {
@@ -393,7 +399,7 @@ func (a *analysis) base(name sqlparser.TableName, alias, db string) (*instance, 
 
 // view makes in the derived table that the view stands for.
 func (a *analysis) view(in *instance, t *catalog.Table) error {
-	stmt, err := a.b.p.parser.ParseText(t.ViewText)
+	stmt, err := a.b.p.parser.ParseText(a.b.st.Dialect(), t.ViewText)
 	sel, ok := stmt.(sqlparser.TableStatement)
 	if err != nil || !ok {
 		return sqlerr.Unsupported("the view "+t.Database+"."+t.Name+" (its SELECT cannot be analysed)",

@@ -119,7 +119,7 @@ func serverFunctions(name string) bool {
 
 // numberFunctions return a number or a time whatever they are given.
 func numberFunctions(name string) bool {
-	return has(` abs acos asin atan atan2 ascii bit_count bit_length ceil ceiling char_length character_length cos cot crc32
+	return has(` abs acos asin atan atan2 ascii bit_count bit_length ceil ceiling char_length character_length cos cot crc32 crc32c
  datediff day dayofmonth dayofweek dayofyear degrees exp field find_in_set floor from_days hour inet_aton instr isnull
  length ln log log10 log2 microsecond minute mod month octet_length ord period_add period_diff pi position pow power
  quarter radians rand round second sign sin sqrt strcmp tan time_to_sec to_days to_seconds truncate unix_timestamp

@@ -43,7 +43,7 @@ func (s *testSchema) add(t testing.TB, text string) {
 		if ddl == "" {
 			continue
 		}
-		stmt, err := s.parser.ParseText(ddl)
+		stmt, err := s.parser.ParseText(sqlparse.NewDialect(true, s.snap.ServerVersion), ddl)
 		require.NoError(t, err, ddl)
 		switch c := stmt.(type) {
 		case *sqlparser.CreateTable:

@@ -134,7 +134,7 @@ func oneTable(exprs []sqlparser.TableExpr) (name sqlparser.TableName, alias sqlp
 
 // writtenView takes a view apart; nil if it is more than columns and conditions of one table.
 func (b *build) writtenView(t *catalog.Table) *writtenView {
-	tree, err := b.p.parser.ParseText(t.ViewText)
+	tree, err := b.p.parser.ParseText(b.st.Dialect(), t.ViewText)
 	sel, ok := tree.(*sqlparser.Select)
 	if err != nil || !ok || sel.With != nil || sel.Distinct || sel.GroupBy != nil || sel.Having != nil || len(sel.OrderBy) > 0 ||
 		sel.Limit != nil || len(sel.Windows) > 0 || hasSubquery(sel) {

@@ -240,6 +240,9 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 			}
 		}
 		done[t]++
+		if w.b.generated[[2]string{t.Database, t.Name}] == t {
+			continue // every connection has it
+		}
 		local := (t.Kind == catalog.Reference || t.Kind == catalog.Single && t.Group == p.Group) && w.written[t] == nil
 		// What is written is read elsewhere from a copy of its own, which does not change.
 		twice := w.twice && (w.views > 0 || w.written[t] == nil)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -93,7 +94,8 @@ func (s *Session) findCreateSelect() (c createSelect, ok bool) {
 }
 
 // createFromSelect runs CREATE TABLE ... SELECT: a server says what table the query makes, the controller makes it, the rows are
-// inserted as by INSERT ... SELECT. If that fails the table goes again. handled is false for other statements.
+// inserted as by INSERT ... SELECT. If that fails the table goes again, and with OR REPLACE so has the one before it, as on one
+// server. handled is false for other statements.
 func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	if p.Topic != "create table" && p.Topic != "create or replace table" {
 		return false, nil
@@ -102,10 +104,13 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	if !ok {
 		return false, nil
 	}
+	old, verb := s.snap.Table(p.Database, p.Name), "CREATE TABLE "
 	if p.Topic != "create table" {
-		return true, sqlerr.Unsupported("CREATE OR REPLACE TABLE ... SELECT", "drop the table first")
-	}
-	if s.snap.Table(p.Database, p.Name) != nil {
+		verb = "CREATE OR REPLACE TABLE "
+		if err := s.replaceable(p, &c, old); err != nil {
+			return true, err
+		}
+	} else if old != nil {
 		exists := sqlerr.TableExists.New(p.Name)
 		if !c.ifNotExists {
 			return true, exists
@@ -120,7 +125,7 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 		return true, err
 	}
 	create := s.ddlRequest()
-	create.SQL = "CREATE TABLE " + name + " " + definition
+	create.SQL = verb + name + " " + definition
 	if c.partition.Start >= 0 {
 		create.SQL += " " + string(s.args.AppendSpan(nil, c.partition))
 	}
@@ -148,6 +153,43 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	}
 	return true, s.ok(wire.OK{AffectedRows: rows, LastInsertID: id, Warnings: warnings,
 		Info: fmt.Appendf(nil, "Records: %d  Duplicates: 0  Warnings: %d", rows, warnings)})
+}
+
+// replaceable returns an error if the query of CREATE OR REPLACE TABLE ... SELECT reads the table that it replaces, old.
+func (s *Session) replaceable(p *plan.Plan, c *createSelect, old *catalog.Table) error {
+	if c.ifNotExists {
+		return sqlerr.WrongUsage.New("OR REPLACE", "IF NOT EXISTS")
+	}
+	if old == nil {
+		return nil
+	}
+	if old.Kind == catalog.View {
+		return sqlerr.IsView.New(p.Database, p.Name)
+	}
+	query := s.cfg.Dialect.NewStatement()
+	defer query.Done()
+	if err := query.Scan(s.stmt.SQL()[c.query.Start:c.query.End], s.mode); err != nil {
+		return err
+	}
+	refs, sure := query.Tables()
+	if !sure {
+		return sqlerr.Unsupported("this form of CREATE OR REPLACE TABLE ... SELECT", "drop the table first")
+	}
+	for _, r := range refs {
+		if r.DB == "" {
+			r.DB = s.db
+		}
+		if s.snap.LowerCaseTableNames != 0 {
+			r.DB, r.Name = strings.ToLower(r.DB), strings.ToLower(r.Name)
+		}
+		switch t := s.snap.Table(r.DB, r.Name); {
+		case t == old:
+			return sqlerr.UpdateTableUsed.New(p.Name, "CREATE")
+		case t != nil && t.Kind == catalog.View:
+			return sqlerr.Unsupported("CREATE OR REPLACE TABLE ... SELECT from a view", "drop the table first")
+		}
+	}
+	return nil
 }
 
 // defineFromSelect lets a server say what columns and options the table has, and which columns the query fills.

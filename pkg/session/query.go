@@ -183,6 +183,9 @@ func (s *Session) runPlan(p *plan.Plan, cmd wire.Command, request []byte, params
 		if p.Topic == "diagnostics" {
 			return p, s.getDiagnostics()
 		}
+		if s.isSetStatement() {
+			return s.setStatement(p, params)
+		}
 		return p, s.set(params)
 	case plan.Prepared:
 		return s.preparedText(p)

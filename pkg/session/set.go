@@ -167,11 +167,8 @@ func userVariable(text []byte) string {
 
 // assign runs the SET at hand and takes its results into the session's state.
 func (s *Session) assign(a assignments) error {
-	for _, name := range a.system {
-		switch name {
-		case "insert_id", "sql_log_bin", "xa_detach_on_prepare", "gtid_next", "pseudo_thread_id", "pseudo_slave_mode", "gtid_domain_id", "server_id", "gtid_seq_no":
-			return sqlerr.Unsupported("SET "+name, "it has no meaning for a cluster")
-		}
+	if err := meaningless(a.system); err != nil {
+		return err
 	}
 	get := s.acquire
 	// SET autocommit = 1 may commit. Then the session does that, and the statement runs beside the transaction. Nor does
@@ -208,10 +205,21 @@ func (s *Session) assign(a assignments) error {
 	return s.ok(wire.OK{Warnings: ok.Warnings, SessionState: ok.SessionState}) // the server tells what it tracks
 }
 
+// meaningless refuses to assign variables that are about one server.
+func meaningless(names []string) error {
+	for _, name := range names {
+		switch name {
+		case "insert_id", "sql_log_bin", "xa_detach_on_prepare", "gtid_next", "pseudo_thread_id", "pseudo_slave_mode", "gtid_domain_id", "server_id", "gtid_seq_no":
+			return sqlerr.Unsupported("SET "+name, "it has no meaning for a cluster")
+		}
+	}
+	return nil
+}
+
 // takeOver makes what a was assigned on c part of the session's state.
 func (s *Session) takeOver(c *backend.Conn, a assignments, refused bool) error {
 	c.Dirty = true // until what it has now is known
-	st, err := s.readBack(c, a.user, a.system)
+	st, err := s.readBack(c, "", a.user, a.system)
 	if err != nil {
 		if refused && c.Usable() && s.holds(c) {
 			c.Dirty = false // servers look up all names before they assign anything: there is one they do not know
@@ -229,10 +237,10 @@ func (s *Session) takeOver(c *backend.Conn, a assignments, refused bool) error {
 	return nil
 }
 
-// readBack asks the server for the values of variables and returns the session's state with them.
-func (s *Session) readBack(c *backend.Conn, user, system []string) (*backend.State, error) {
+// readBack asks the server for the values of variables, which they have after head, and returns the session's state with them.
+func (s *Session) readBack(c *backend.Conn, head string, user, system []string) (*backend.State, error) {
 	var q strings.Builder
-	q.WriteString("SELECT 1")
+	q.WriteString(head + "SELECT 1")
 	for _, n := range system {
 		fmt.Fprintf(&q, ", @@session.%s", quoteName(n))
 	}

@@ -23,12 +23,18 @@ const (
 	DuplicateEntry        Code = 1062
 	ParseError            Code = 1064
 	EmptyQuery            Code = 1065
+	NotUniqueTable        Code = 1066
+	UpdateTableUsed       Code = 1093
 	UnknownThread         Code = 1094
 	KillDenied            Code = 1095
 	UnknownError          Code = 1105
 	ColumnCountMismatch   Code = 1136
 	NoSuchTable           Code = 1146
 	PacketTooLarge        Code = 1153
+	TableLockedForRead    Code = 1099
+	TableNotLocked        Code = 1100
+	WrongUsage            Code = 1221
+	IsView                Code = 1965
 	PacketReadError       Code = 1158
 	UnknownSystemVariable Code = 1193
 	TooManyConnections    Code = 1040
@@ -75,6 +81,18 @@ func definitionOf(c Code) definition {
 		return definition{"3D000", "No database selected"}
 	case UnknownCommand:
 		return definition{"08S01", "Unknown command"}
+	case NotUniqueTable:
+		return definition{"42000", "Not unique table/alias: '%s'"}
+	case UpdateTableUsed:
+		return definition{"HY000", "Table '%s' is specified twice, both as a target for '%s' and as a separate source for data"}
+	case TableLockedForRead:
+		return definition{"HY000", "Table '%s' was locked with a READ lock and can't be updated"}
+	case TableNotLocked:
+		return definition{"HY000", "Table '%s' was not locked with LOCK TABLES"}
+	case WrongUsage:
+		return definition{"HY000", "Incorrect usage of %s and %s"}
+	case IsView:
+		return definition{"42S02", "'%s.%s' is a view"}
 	case NullNotAllowed:
 		return definition{"23000", "Column '%s' cannot be null"}
 	case UnknownDatabase:

@@ -94,8 +94,16 @@ func (p *Parser) render(st *Statement, mode renderMode, end int, quote bool) (sq
 	return p.parse(st.scratch.text)
 }
 
-// ParseText parses SQL of our own making, written for MySQL's default sql_mode.
-func (p *Parser) ParseText(sql string) (sqlparser.Statement, error) {
+// ParseText parses the text of a view, which servers write for the default sql_mode. Its literals stand in the tree.
+func (p *Parser) ParseText(d *Dialect, sql string) (sqlparser.Statement, error) {
+	st := d.NewStatement()
+	defer st.Done()
+	if err := st.Scan([]byte(sql), 0); err != nil {
+		return nil, err
+	}
+	if err := st.noTree(); err != nil {
+		return nil, err
+	}
 	return p.parse([]byte(sql))
 }
 
@@ -151,6 +159,9 @@ func (s *Statement) noTree() error {
 	}
 	// What the tree would hold wrong.
 	l := s.dialect.lexer(s.sql[:s.end], s.mode)
+	if s.scan.maxDepth > 0 && losesLimit(l, s.kind == Insert || s.kind == Replace) {
+		return &NoTree{Reason: "ORDER BY or LIMIT behind a query in parentheses that has a LIMIT"}
+	}
 	nthValue, next := false, false
 	for k := l.next(); k != EOF && k != Invalid; k = l.next() {
 		word := s.sql[l.start:l.pos]

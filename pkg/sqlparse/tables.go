@@ -1,5 +1,7 @@
 package sqlparse
 
+import "slices"
+
 // TableRef is a table name in the text.
 type TableRef struct {
 	DB, Name string // unquoted; DB is empty when not written
@@ -70,6 +72,7 @@ type tableFinder struct {
 	fromAt   int    // refs before the FROM of a DELETE
 
 	with, recursive bool // in the head of WITH
+	forward         bool // common table expressions may be read before they stand in the text
 	pending         int  // table expression whose query is to come, plus 1
 }
 
@@ -142,6 +145,31 @@ func (f *tableFinder) query() {
 	if s.uses&Sequence != 0 {
 		f.sure = false
 	}
+	if f.forward {
+		f.findForward()
+	}
+}
+
+// findForward takes the names of common table expressions that stand before them out of the tables: behind WITH RECURSIVE
+// each can read those behind it, on MariaDB.
+func (f *tableFinder) findForward() {
+	kept := f.refs[:0]
+	for _, r := range f.refs {
+		at := -1
+		for i := range f.ctes {
+			if !r.Write && r.DB == "" && equalName(f.ctes[i].name, r.Name) {
+				at = i
+			}
+		}
+		if at < 0 {
+			kept = append(kept, r)
+			continue
+		}
+		c := &f.ctes[at]
+		c.refs = append(c.refs, r.Span)
+		slices.SortFunc(c.refs, func(a, b Span) int { return a.Start - b.Start })
+	}
+	f.refs = kept
 }
 
 // explained reads the head of an EXPLAIN: [EXTENDED | FORMAT = x ...] and a statement, or the name of a table.
@@ -241,6 +269,7 @@ func (f *tableFinder) keyword(lv *tableLevel, id wordID) {
 		}
 	case wRecursive:
 		f.recursive = f.recursive || f.prev == wWith
+		f.forward = f.forward || f.recursive && f.s.dialect.mariadb
 	case wSelect, wDelete:
 		f.with = f.with && !outermost
 		f.write = f.write || id == wDelete

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,11 @@ func (w *Workspace) Stage(t *catalog.Table, sequence int) (*Stage, error) {
 		return nil, err
 	}
 	var alter []string
-	if len(t.Primary) > 0 {
+	primary, err := s.hasPrimary()
+	if err != nil {
+		return nil, err
+	}
+	if primary {
 		alter = append(alter, "DROP PRIMARY KEY")
 	}
 	for i := range t.Unique {
@@ -43,6 +48,17 @@ func (w *Workspace) Stage(t *catalog.Table, sequence int) (*Stage, error) {
 	alter = append(alter, "ADD COLUMN "+quote(rowNumber)+" BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE, ADD PRIMARY KEY ("+quote(rowNumber)+")")
 	_, err = w.conn.Exec("ALTER TABLE " + s.of() + " " + strings.Join(alter, ", "))
 	return s, err
+}
+
+// hasPrimary reports whether the stage's table has a key that is called primary: a UNIQUE one can be in its place, and there can
+// be both over the same columns.
+func (s *Stage) hasPrimary() (bool, error) {
+	same := func(x catalog.Index) bool { return slices.Equal(x.Columns, s.table.Primary) }
+	if len(s.table.Primary) == 0 || !slices.ContainsFunc(s.table.Unique, same) {
+		return len(s.table.Primary) > 0, nil
+	}
+	_, rows, err := s.w.conn.QueryAll("SHOW INDEX FROM "+s.of()+" WHERE Key_name = 'PRIMARY'", len(s.table.Columns))
+	return len(rows) > 0, err
 }
 
 func (s *Stage) of() string { return quote(s.table.Database) + "." + quote(s.name) }

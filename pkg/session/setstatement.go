@@ -1,0 +1,140 @@
+package session
+
+import (
+	"skarv/pkg/backend"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+)
+
+// SET STATEMENT variable = value, ... FOR statement, of MariaDB: the variables are the session's while the statement runs.
+// A server computes the values, and says which variables can be set in this way.
+
+// isSetStatement recognises it.
+func (s *Session) isSetStatement() bool {
+	tokens := s.stmt.Tokens()
+	tokens.Next()
+	return s.cfg.Dialect.MariaDB() && s.stmt.Is(tokens.Next(), "STATEMENT")
+}
+
+// setStatement runs the statement at hand, and returns the plan of the one inside.
+func (s *Session) setStatement(p *plan.Plan, params *wire.Params) (*plan.Plan, error) {
+	if params != nil || s.binary {
+		return p, sqlerr.Unsupported("SET STATEMENT in a prepared statement", "set the variable for the session instead")
+	}
+	outer := s.stmt
+	head, inner, ok := splitSetStatement(outer)
+	if !ok {
+		return p, outer.SyntaxError(len(outer.SQL()))
+	}
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	mode := s.mode // the whole text was read with it
+	if err := st.Scan(inner, mode); err != nil {
+		return p, err
+	}
+	switch st.Kind() {
+	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Update, sqlparse.Delete, sqlparse.Do, sqlparse.Show,
+		sqlparse.Explain, sqlparse.Create, sqlparse.Alter, sqlparse.Drop, sqlparse.Truncate, sqlparse.RenameTable, sqlparse.LoadData:
+	default:
+		return p, sqlerr.Unsupported("SET STATEMENT for this kind of statement", "set the variable for the session instead")
+	}
+	before, err := s.setFor(head)
+	if err != nil {
+		return p, err
+	}
+	if s.mode != mode {
+		err = sqlerr.Unsupported("SET STATEMENT with an sql_mode that reads the text in another way", "set sql_mode for the session instead")
+	} else {
+		p, err = s.runInside(st)
+	}
+	// With the values they had, rather than none: a connection within a transaction cannot be reset.
+	if aerr := s.adopt(s.state.With(s.state.DB, before...)); err == nil {
+		err = aerr
+	}
+	return p, err
+}
+
+func (s *Session) runInside(st *sqlparse.Statement) (*plan.Plan, error) {
+	defer s.use(st)()
+	return s.run(wire.ComQuery, nil, nil)
+}
+
+// setFor gives the session the variables of a head "SET STATEMENT x = 1 FOR", and returns what they were.
+func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan(append(head[:len(head):len(head)], " SELECT 1"...), s.mode); err != nil {
+		return nil, err
+	}
+	if st.Uses()&sqlparse.Subquery != 0 {
+		return nil, sqlerr.Unsupported("a subquery in the variables of SET STATEMENT", "assign it to a user variable first")
+	}
+	defer s.use(st)()
+	tokens := st.Tokens()
+	tokens.Next()
+	tokens.Next()
+	a, err := s.parseAssignments(tokens)
+	if err != nil {
+		return nil, err
+	}
+	if err := meaningless(a.system); err != nil {
+		return nil, err
+	}
+	for _, n := range a.system {
+		if ownVariable(n) != "" {
+			return nil, sqlerr.Unsupported("SET STATEMENT "+n, "set the variable for the session instead")
+		}
+	}
+	text := s.substitute()
+	if text == nil {
+		text = st.SQL()
+	}
+	text = text[:len(text)-len("SELECT 1")]
+	c, err := s.Get(s.anyGroup())
+	if err != nil {
+		return nil, err
+	}
+	was, values := s.state, s.state
+	if _, err = c.Exec(string(text) + "DO 1"); err == nil { // it may be wrong
+		was, err = s.readBack(c, "", nil, a.system)
+	}
+	if err == nil {
+		values, err = s.readBack(c, string(text), nil, a.system)
+	}
+	s.done(c, err)
+	if err != nil {
+		return nil, txn.Lost(c, err)
+	}
+	for _, n := range a.system {
+		v := backend.Variable{Name: "@@session." + quoteName(n)}
+		if _, set := s.state.Get(v.Name); n == "timestamp" && !set {
+			v.Value = "DEFAULT" // the clock
+		} else {
+			v.Value, _ = was.Get(v.Name)
+		}
+		before = append(before, v)
+	}
+	return before, s.adopt(values)
+}
+
+// splitSetStatement returns the text up to and with the FOR of a SET STATEMENT, and the statement behind it.
+func splitSetStatement(st *sqlparse.Statement) (head, inner []byte, ok bool) {
+	sql := st.SQL()
+	depth := 0
+	for tokens := st.Tokens(); ; {
+		tok := tokens.Next()
+		switch {
+		case tok.Kind == sqlparse.EOF || tok.Kind == sqlparse.Invalid:
+			return nil, nil, false
+		case st.Is(tok, "("):
+			depth++
+		case st.Is(tok, ")"):
+			depth--
+		case depth == 0 && tok.Kind == sqlparse.Word && st.Is(tok, "FOR"):
+			return sql[:tok.End], sql[tok.End:], true
+		}
+	}
+}

@@ -1,0 +1,98 @@
+-- What a server's own regression tests found, made small.
+
+-- A LIMIT inside parentheses, and one outside.
+CREATE TABLE l (a INT PRIMARY KEY);
+INSERT INTO l VALUES (1), (2), (3), (4), (5), (6), (7), (8);
+(SELECT a FROM l ORDER BY a LIMIT 2) ORDER BY a DESC;
+SELECT COUNT(*) FROM ((SELECT a FROM l LIMIT 3) LIMIT 2) AS d;
+(SELECT a FROM l ORDER BY a LIMIT 4) LIMIT 1, 2;
+(SELECT a FROM l ORDER BY a LIMIT 2) UNION ALL (SELECT a FROM l ORDER BY a DESC LIMIT 1) ORDER BY 1;
+SELECT (SELECT MAX(a) FROM l LIMIT 1) AS m ORDER BY m LIMIT 1;
+SELECT a FROM l WHERE a IN (SELECT b.a FROM l b) AND a > (SELECT MIN(a) FROM l LIMIT 1) ORDER BY a LIMIT 2;
+CREATE VIEW lv AS (SELECT a FROM l ORDER BY a LIMIT 2) ORDER BY a DESC;
+SELECT * FROM lv;
+DROP VIEW lv;
+
+-- A unique key in place of a primary key.
+CREATE TABLE nums (i INT NOT NULL);
+INSERT INTO nums VALUES (1), (2), (3);
+CREATE TABLE uk (c CHAR(1) NOT NULL, i INT NOT NULL, j INT NOT NULL, UNIQUE KEY k (c, j));
+INSERT INTO uk SELECT 'A', i, i FROM nums;
+INSERT INTO uk SELECT 'B', i, i FROM nums;
+INSERT INTO uk SELECT 'A', i, i FROM nums;
+SELECT * FROM uk ORDER BY c, j;
+CREATE TABLE both_keys (i INT PRIMARY KEY, UNIQUE KEY u (i));
+INSERT INTO both_keys SELECT i FROM nums;
+SELECT * FROM both_keys ORDER BY i;
+
+-- A collation of another character set than the client's.
+SET NAMES utf8mb4;
+SET collation_connection = latin1_swedish_ci;
+CREATE TABLE lat (c VARCHAR(10)) CHARACTER SET latin1;
+INSERT INTO lat VALUES ('a');
+SELECT * FROM lat;
+DROP TABLE lat;
+SET NAMES utf8mb4;
+
+-- only: mariadb
+CREATE TABLE yr (id INT PRIMARY KEY, y YEAR(2));
+-- only: mariadb
+INSERT INTO yr VALUES (1, 98), (2, 0), (3, 2), (4, 60), (5, 70), (6, NULL), (7, 71), (8, 99), (9, 69);
+-- only: mariadb
+SELECT MIN(y), MAX(y) FROM yr;
+-- only: mariadb
+SELECT y FROM yr ORDER BY y DESC;
+-- only: mariadb
+SELECT y, COUNT(*) FROM yr GROUP BY y ORDER BY y;
+
+-- Common table expressions that stand behind those that read them.
+-- only: mariadb
+WITH RECURSIVE a AS (SELECT i FROM b WHERE i < 3), b AS (SELECT i FROM nums WHERE i > 1) SELECT * FROM a, b WHERE a.i = b.i;
+-- only: mariadb
+WITH RECURSIVE a AS (SELECT i FROM nums WHERE i = 1 UNION SELECT i FROM b), b AS (SELECT nums.i FROM nums JOIN a ON nums.i = a.i + 1) SELECT * FROM a ORDER BY i;
+-- only: mariadb
+WITH RECURSIVE a AS (SELECT i FROM nums JOIN b USING (i)), b AS (SELECT i FROM a) SELECT * FROM a;
+WITH a AS (SELECT i FROM later), later AS (SELECT i FROM nums) SELECT * FROM a;
+
+-- only: mariadb
+CREATE OR REPLACE TABLE cr AS SELECT i, i * 2 AS d FROM nums;
+-- only: mariadb
+SELECT * FROM cr ORDER BY i;
+-- only: mariadb
+CREATE OR REPLACE TABLE cr (PRIMARY KEY (i)) SELECT i, 'x' AS s FROM nums WHERE i > 1;
+-- only: mariadb
+SELECT * FROM cr ORDER BY i;
+-- only: mariadb
+CREATE OR REPLACE TABLE cr AS SELECT * FROM cr;
+-- only: mariadb
+CREATE OR REPLACE TABLE cr AS SELECT n.i FROM nums n WHERE n.i IN (SELECT i FROM cr);
+-- only: mariadb
+CREATE OR REPLACE TABLE cr AS SELECT nosuch FROM nums;
+-- only: mariadb
+SELECT * FROM cr ORDER BY i;
+-- only: mariadb
+CREATE OR REPLACE TABLE cr LIKE cr;
+-- only: mariadb
+CREATE VIEW crv AS SELECT 1 AS x;
+-- only: mariadb
+CREATE OR REPLACE TABLE crv (a INT PRIMARY KEY);
+-- only: mariadb
+CREATE OR REPLACE TABLE crv AS SELECT 1;
+-- only: mariadb
+CREATE OR REPLACE TABLE cr (i INT PRIMARY KEY) AS SELECT 1 AS i UNION ALL SELECT 1;
+-- only: mariadb
+SELECT * FROM cr;
+
+-- Numbers that are made while they are read.
+BEGIN;
+-- only: mariadb
+INSERT INTO nums SELECT seq FROM seq_4_to_6;
+-- only: mariadb
+INSERT INTO uk SELECT 'S', seq, n.i FROM seq_1_to_2 JOIN nums n ON n.i = seq;
+COMMIT;
+-- only: mariadb
+SELECT COUNT(*), SUM(i) FROM nums;
+-- only: mariadb
+SELECT * FROM uk WHERE c = 'S' ORDER BY j;
+-- only: mariadb
+SELECT CRC32C('MariaDB'), CRC32C(i) FROM nums WHERE i = 1;
