@@ -107,7 +107,7 @@ func (s *Session) parseAssignments(tokens sqlparse.Tokens) (a assignments, err e
 			name := tokens.Next()
 			if stmt.Is(name, "TRANSACTION") {
 				a.system = append(a.system, s.isolationVariables()...)
-				break
+				return a, nil // behind its commas stand isolation level and access mode
 			}
 			a.system = append(a.system, strings.ToLower(string(stmt.AppendName(nil, name))))
 		default:

@@ -96,3 +96,13 @@ SELECT COUNT(*), SUM(i) FROM nums;
 SELECT * FROM uk WHERE c = 'S' ORDER BY j;
 -- only: mariadb
 SELECT CRC32C('MariaDB'), CRC32C(i) FROM nums WHERE i = 1;
+
+-- Both characteristics of transactions at once.
+SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY;
+INSERT INTO nums VALUES (100);
+-- only: mariadb
+SELECT @@tx_isolation, @@tx_read_only;
+SET SESSION TRANSACTION READ WRITE, ISOLATION LEVEL REPEATABLE READ;
+-- only: mariadb
+SELECT @@tx_isolation, @@tx_read_only;
+INSERT INTO nums VALUES (100);
