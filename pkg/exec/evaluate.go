@@ -28,7 +28,7 @@ func (r *Runner) evaluate(in *insertion) error {
 	}
 	for begin := 0; begin < len(in.exprs); begin += evaluateAtOnce {
 		err := r.evaluateSome(in.exprs[begin:min(begin+evaluateAtOnce, len(in.exprs))])
-		if sqlerr.HasCode(err, sqlerr.UnknownColumn) {
+		if sqlerr.HasCode(err, sqlerr.UnknownColumn) || sqlerr.HasCode(err, sqlerr.UnknownTableIn) {
 			return in.staged(sqlerr.Unsupported("an expression that refers to another column, as the value of a distribution key or AUTO_INCREMENT column",
 				"write the value itself"))
 		}

@@ -134,6 +134,8 @@ type Stage struct {
 	Verb string
 	// Update: the statement has ON DUPLICATE KEY UPDATE.
 	Update bool
+	// Tail, not nil, is that clause where it is not the statement's own text: columns of the query have become VALUES(column).
+	Tail Text
 	// Returning: it has RETURNING, which the groups answer.
 	Returning bool
 	// Query: the rows come from a query; else they are VALUES.
@@ -198,7 +200,10 @@ func (n *Workspace) print(w *strings.Builder, depth int) {
 		w.WriteString("\n")
 		indent(w, depth+1)
 		w.WriteString(strings.ToLower(st.Verb) + " the groups of its rows")
-		if st.Update {
+		switch {
+		case st.Tail != nil:
+			w.WriteString(" " + st.Tail.String())
+		case st.Update:
 			w.WriteString(", on duplicate key update")
 		}
 		if st.Returning {

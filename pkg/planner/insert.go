@@ -563,10 +563,7 @@ func blank(t plan.Text) bool {
 // setForm turns SET a = 1, b = 2 into columns and one row.
 func (b *build) setForm(ir *plan.InsertRows, e *editor, added string) error {
 	in := b.ins
-	end := len(b.st.SQL())
-	if in.text.OnDuplicate >= 0 {
-		end = in.text.OnDuplicate
-	}
+	end := b.endOfSet()
 	values := assignments(b.st, in.text.Body, end)
 	if len(values) != len(in.columns) {
 		return sqlerr.Unsupported("an INSERT ... SET of this form", "write INSERT INTO t (columns) VALUES (...)")
@@ -589,13 +586,26 @@ func (b *build) setForm(ir *plan.InsertRows, e *editor, added string) error {
 		x.span(v.Start, v.End)
 		ir.Row = append(ir.Row, x.done())
 	}
-	if in.text.OnDuplicate >= 0 {
+	if end < len(b.st.SQL()) {
 		x := &editor{st: b.st}
 		x.raw(" ")
-		x.span(in.text.OnDuplicate, len(b.st.SQL()))
+		x.span(end, len(b.st.SQL()))
 		ir.After = x.done()
 	}
 	return nil
+}
+
+// endOfSet is where what follows the assignments of INSERT ... SET begins: ON DUPLICATE KEY UPDATE or RETURNING.
+func (b *build) endOfSet() int {
+	end := len(b.st.SQL())
+	if b.ins.text.OnDuplicate >= 0 {
+		end = b.ins.text.OnDuplicate
+	}
+	if b.returning {
+		at, _ := b.st.ReturningAt()
+		end = min(end, at)
+	}
+	return end
 }
 
 // assignments are the right sides of "SET a = x, b = y" in a range of the text.

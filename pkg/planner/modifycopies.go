@@ -19,7 +19,8 @@ changes them in between. Rows may be left out as with Workspace; of a single tab
 LIMIT do not choose in their own node group. Of a single table, entries of global indexes and foreign keys over node groups follow
 what has been done. It must not leave out rows under IGNORE when unique keys change: which rows
 are ignored depends on all. It must not fire for tables whose rows cannot be found again (no primary key), and where foreign keys
-of other tables would see a row that moves as one deleted.`,
+of other tables would see a row that moves as one deleted. UPDATE IGNORE of a key with a subquery over its own table, which
+MariaDB runs as one of several tables and then counts rows that it has ignored, is refused.`,
 			modifyCopies},
 	}, copyRules()...)
 }
@@ -62,6 +63,10 @@ func modifyCopies(b *build) (bool, error) {
 		return false, nil
 	}
 	for t, n := range w.written {
+		if len(n.Moved) > 0 && b.ignores() && b.readsAgain(t, tables) {
+			return false, sqlerr.Unsupported("UPDATE IGNORE of a key of the table '"+t.Name+"', which the statement also reads, over several node groups",
+				"leave out IGNORE")
+		}
 		if n.Followed && len(w.written) > 1 {
 			return false, b.refuseFollowed("writing to several tables at once, one of them", t)
 		}
@@ -109,6 +114,17 @@ func (b *build) writesRef(refs []sqlparse.TableRef, i int, t *catalog.Table) boo
 		n--
 	}
 	return false
+}
+
+// readsAgain reports whether the statement reads t besides writing it. tables are those it names.
+func (b *build) readsAgain(t *catalog.Table, tables []*catalog.Table) bool {
+	named := 0
+	for _, o := range tables {
+		if o == t {
+			named++
+		}
+	}
+	return named > 1 || b.a != nil && slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.table == t && in.inView })
 }
 
 // changesFollowed reports whether the statement may change values that global indexes of t hold, or that foreign keys speak of

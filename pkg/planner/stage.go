@@ -3,8 +3,6 @@ package planner
 import (
 	"slices"
 
-	"vitess.io/vitess/go/vt/sqlparser"
-
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -18,7 +16,7 @@ func stageRules() []Rule {
 them what the target would hold; only then is it asked where each row belongs. What the rows come from is read as with
 Workspace, locked. The stage has no keys: rows that meet others meet them in their own group, since every unique key
 contains the distribution key, and each group gets its rows in their order. ON DUPLICATE KEY UPDATE is computed there, so it may
-speak of nothing but the row that is there and the new one.`,
+speak of nothing but the row that is there and the new one: a column of the query that is inserted as it is, is the new one's.`,
 			stageRows},
 	}
 }
@@ -87,8 +85,11 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	for i, o := range tables {
 		self = self || o == t && i != w.target
 	}
-	if text.OnDuplicate >= 0 && !b.updatesAlone(t) {
-		return nil, nil
+	var tail plan.Text
+	if text.OnDuplicate >= 0 {
+		if tail, ok = b.duplicateUpdate(t); !ok {
+			return nil, nil
+		}
 	}
 	if (b.plan.Kind == plan.Replace || text.OnDuplicate >= 0) && b.referenced(t) && slices.ContainsFunc(tables, func(o *catalog.Table) bool { return o != t && len(o.ForeignKeys) > 0 }) {
 		return nil, nil // a row may change, by a foreign key, what the next one reads
@@ -104,7 +105,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	}
 	b.plan.Root, b.done = nil, false
 	p.Stage = &plan.Stage{Table: t, Sequence: sequenceOf(t), ZeroIsValue: b.sess.NoAutoValueOnZero, Name: t.Name,
-		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Followed: followed, Returning: b.returning, Query: text.Query}
+		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Tail: tail, Followed: followed, Returning: b.returning, Query: text.Query}
 	if self {
 		p.Stage.Name = stageName
 		p.Renames = append([]plan.Rename{{Ref: w.target, Text: quoteName(t.Database) + "." + quoteName(stageName)}}, p.Renames...)
@@ -165,35 +166,4 @@ func (b *build) uncheckedCopy(t *catalog.Table) error {
 			"leave out IGNORE, and the rows that the constraints refuse")
 	}
 	return nil
-}
-
-// updatesAlone reports that ON DUPLICATE KEY UPDATE speaks of columns of t only, leaves the distribution key as it is, and
-// assigns no variables.
-func (b *build) updatesAlone(t *catalog.Table) bool {
-	in := b.ins
-	if in == nil || b.plan.Uses&plan.WritesUserVariable != 0 {
-		return false
-	}
-	alias := ""
-	if in.stmt.RowAlias != nil {
-		alias = in.stmt.RowAlias.TableName.String()
-	}
-	ok := true
-	for _, u := range in.stmt.OnDup {
-		n := t.Column(u.Name.Name.String())
-		if n < 0 || slices.Contains(t.Distribution, n) && !keepsValue(u.Name, u.Expr) {
-			return false
-		}
-		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
-			switch n := n.(type) {
-			case *sqlparser.ColName:
-				q := n.Qualifier.Name.String()
-				ok = ok && (q == "" && t.Column(n.Name.String()) >= 0 || sameName(q, t.Name, b.snap.LowerCaseTableNames != 0) || alias != "" && q == alias)
-			case *sqlparser.Subquery:
-				ok = false
-			}
-			return ok, nil
-		}, u.Expr)
-	}
-	return ok && (in.stmt.RowAlias == nil || len(in.stmt.RowAlias.Columns) == 0)
 }

@@ -62,7 +62,7 @@ func (s *Session) targets(p *plan.Plan) (*plan.Execution, error) {
 		root = x.Ways[0].Node
 	}
 	for _, f := range plan.Fragments(root) {
-		if f.Same {
+		if f.Same || f.Target.Kind == plan.ByIndex { // of which the entry tells, when the statement runs
 			continue
 		}
 		groups, _, err := router.Route(&f.Target, s.snap, &s.args, nil)

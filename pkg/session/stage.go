@@ -185,13 +185,18 @@ func (i *identifier) Row(row []byte) (err error) {
 // one.
 func (w *workspaceWrite) tail() []byte {
 	s := w.s
-	text, _ := s.stmt.InsertText()
-	from := text.OnDuplicate
-	if from < 0 {
-		from, _ = s.stmt.ReturningAt()
-	} else if text.Values && s.stmt.NumRows() > 0 {
-		from = s.stmt.Row(s.stmt.NumRows() - 1).End
+	tail := []byte(" ")
+	if w.n.Stage.Tail != nil {
+		tail = s.args.AppendText(tail, w.n.Stage.Tail)
+	} else {
+		text, _ := s.stmt.InsertText()
+		from := text.OnDuplicate
+		if from < 0 {
+			from, _ = s.stmt.ReturningAt()
+		} else if text.Values && s.stmt.NumRows() > 0 {
+			from = s.stmt.Row(s.stmt.NumRows() - 1).End
+		}
+		tail = s.args.AppendSpan(tail, sqlparse.Span{Start: from, End: len(s.stmt.SQL())})
 	}
-	tail := s.args.AppendSpan([]byte(" "), sqlparse.Span{Start: from, End: len(s.stmt.SQL())})
 	return bytes.TrimRight(tail, " \t\r\n;")
 }

@@ -30,6 +30,7 @@ const (
 	UnknownError          Code = 1105
 	ColumnCountMismatch   Code = 1136
 	NoSuchTable           Code = 1146
+	UnknownTableIn        Code = 1109
 	PacketTooLarge        Code = 1153
 	TableLockedForRead    Code = 1099
 	TableNotLocked        Code = 1100
@@ -123,6 +124,8 @@ func definitionOf(c Code) definition {
 		return definition{"21S01", "Column count doesn't match value count at row %d"}
 	case NoSuchTable:
 		return definition{"42S02", "Table '%s.%s' doesn't exist"}
+	case UnknownTableIn:
+		return definition{"42S02", "Unknown table '%s' in %s"}
 	case PacketTooLarge:
 		return definition{"08S01", "Got a packet bigger than 'max_allowed_packet' bytes"}
 	case PacketReadError:

@@ -18,6 +18,7 @@ import (
 type Outcome struct {
 	Columns  []string // name, type and whether it may be NULL
 	Rows     []string // in the order they came, or sorted if the statement has no ORDER BY
+	Nulls    []bool   // by column: some row has NULL there
 	Affected int64
 	InsertID int64
 	Errno    uint16 // 0: no error
@@ -38,61 +39,66 @@ func Run(ctx context.Context, c *sql.Conn, stmt string, prepared bool, args ...a
 	return o
 }
 
+// Broken is the error number of an Outcome whose error no server has sent: the connection is gone, or time is up.
+const Broken = 1
+
 // RunAsIs is Run whose rows stay in the order they came in.
-func RunAsIs(ctx context.Context, c *sql.Conn, stmt string, prepared bool, args ...any) (o Outcome) {
-	fail := func(err error) Outcome {
-		var me *mysql.MySQLError
-		if errors.As(err, &me) {
-			o.Errno = me.Number
-		} else {
-			o.Errno = 1
-		}
-		o.Err = err.Error()
-		return o
+func RunAsIs(ctx context.Context, c *sql.Conn, stmt string, prepared bool, args ...any) Outcome {
+	if !prepared {
+		return outcome(stmt, func() (sql.Result, error) { return c.ExecContext(ctx, stmt) },
+			func() (*sql.Rows, error) { return c.QueryContext(ctx, stmt) })
 	}
+	return Prepared(ctx, c, stmt, args)[0]
+}
+
+// Prepared prepares a statement once and runs it with each list of arguments. Its rows stay in the order they came in. If
+// it cannot be prepared, there is one Outcome.
+func Prepared(ctx context.Context, c *sql.Conn, stmt string, args ...[]any) (all []Outcome) {
+	st, err := c.PrepareContext(ctx, stmt)
+	if err != nil {
+		return []Outcome{failed(Outcome{}, err)}
+	}
+	defer st.Close()
+	for _, a := range args {
+		all = append(all, outcome(stmt, func() (sql.Result, error) { return st.ExecContext(ctx, a...) },
+			func() (*sql.Rows, error) { return st.QueryContext(ctx, a...) }))
+	}
+	return all
+}
+
+// outcome runs a statement by exec, or by query if it returns rows.
+func outcome(stmt string, exec func() (sql.Result, error), query func() (*sql.Rows, error)) (o Outcome) {
 	if !returnsRows.MatchString(stmt) {
-		var r sql.Result
-		var err error
-		if prepared {
-			st, perr := c.PrepareContext(ctx, stmt)
-			if perr != nil {
-				return fail(perr)
-			}
-			defer st.Close()
-			r, err = st.ExecContext(ctx, args...)
-		} else {
-			r, err = c.ExecContext(ctx, stmt)
-		}
+		r, err := exec()
 		if err != nil {
-			return fail(err)
+			return failed(o, err)
 		}
 		o.Affected, _ = r.RowsAffected()
 		o.InsertID, _ = r.LastInsertId()
 		return o
 	}
-	var rows *sql.Rows
-	var err error
-	if prepared {
-		st, perr := c.PrepareContext(ctx, stmt)
-		if perr != nil {
-			return fail(perr)
-		}
-		defer st.Close()
-		rows, err = st.QueryContext(ctx, args...)
-	} else {
-		rows, err = c.QueryContext(ctx, stmt)
-	}
+	rows, err := query()
 	if err != nil {
-		return fail(err)
+		return failed(o, err)
 	}
 	defer rows.Close()
 	for more := true; more; more = rows.NextResultSet() { // a CALL has several
 		if err := o.read(rows); err != nil {
-			return fail(err)
+			return failed(o, err)
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return fail(err)
+		return failed(o, err)
+	}
+	return o
+}
+
+// failed is o with its error.
+func failed(o Outcome, err error) Outcome {
+	o.Errno, o.Err = Broken, err.Error()
+	var me *mysql.MySQLError
+	if errors.As(err, &me) {
+		o.Errno = me.Number
 	}
 	return o
 }
@@ -108,6 +114,8 @@ func (o *Outcome) read(rows *sql.Rows) error {
 		null, _ := ct.Nullable()
 		o.Columns = append(o.Columns, fmt.Sprintf("%s %s(%d,%d) null=%t", ct.Name(), ct.DatabaseTypeName(), p, scale, null))
 	}
+	nulls := len(o.Nulls)
+	o.Nulls = append(o.Nulls, make([]bool, len(types))...)
 	values := make([]sql.RawBytes, len(types))
 	dest := make([]any, len(types))
 	for i := range values {
@@ -118,8 +126,9 @@ func (o *Outcome) read(rows *sql.Rows) error {
 			return err
 		}
 		var row []string
-		for _, v := range values {
+		for i, v := range values {
 			if v == nil {
+				o.Nulls[nulls+i] = true
 				row = append(row, "NULL")
 			} else {
 				row = append(row, fmt.Sprintf("%q", v))

@@ -50,6 +50,7 @@ func (g *generator) form() string {
 		return "WITH p AS (" + a.sql + "), q AS (SELECT " + a.columns[0].name + " AS z, COUNT(*) AS n FROM p GROUP BY " + a.columns[0].name + ") SELECT p.*, q.n, b." +
 			b.columns[0].name + " FROM p JOIN q ON p." + a.columns[0].name + " <=> q.z LEFT JOIN " + b.name + " b ON b." + b.kindOf(number) + " = q.n"
 	case 12:
+		g.vague = true
 		t := g.table()
 		s := g.alone(t)
 		return "SELECT DISTINCT " + g.col(s, number, true) + " AS x, " + g.col(s, g.kind(), true) + " AS y FROM " + t.name + " WHERE " + g.pred(s, 1) + " ORDER BY 1, 2"

@@ -12,6 +12,8 @@ type generator struct {
 	r      *rand.Rand
 	tables []*table
 	names  int
+	// changes counts DDL, for names.
+	changes int
 	// vague: the statement's strings may differ by case, accents and trailing spaces.
 	vague bool
 	mysql bool // the servers are MySQL
@@ -111,6 +113,11 @@ func (g *generator) expr(s *scope, k kind, depth int) string {
 	if g.oneIn(8) {
 		return "CASE WHEN " + g.pred(s, depth-1) + " THEN " + sub(k) + g.chance(" ELSE "+sub(k), 2) + " END"
 	}
+	if g.oneIn(4) && !g.strict {
+		if c := g.call(s, k, sub); c != "" {
+			return c
+		}
+	}
 	switch k {
 	case number:
 		switch g.r.IntN(14) {
@@ -176,6 +183,9 @@ func (g *generator) pred(s *scope, depth int) string {
 		if p := g.keyPred(s); p != "" {
 			return p
 		}
+	}
+	if g.oneIn(8) && !g.strict {
+		return g.test(s)
 	}
 	k := g.kind()
 	if g.oneIn(2) {
@@ -277,6 +287,17 @@ func (g *generator) keyPred(s *scope) string {
 	return names[0] + " = " + g.value(c, false)
 }
 
+// union is q and another SELECT of columns of the same kinds.
+func (g *generator) union(q queryText) queryText {
+	g.vague = true
+	var kinds []kind
+	for _, c := range q.columns {
+		kinds = append(kinds, c.kind)
+	}
+	op := g.pick(" UNION ALL ", " UNION ALL ", " UNION ")
+	return queryText{sql: "(" + q.sql + ")" + op + "(" + g.selectOf(0, 0, kinds).sql + ")", columns: q.columns}
+}
+
 // subScope makes a FROM of one table, seeing the outer scope.
 func (g *generator) subScope(s *scope) (*scope, string) {
 	t := g.table()
@@ -322,7 +343,11 @@ func (g *generator) subPred(s *scope, depth int) string {
 		return g.pick("EXISTS", "EXISTS", "NOT EXISTS") + " (SELECT 1 FROM " + from + where + ")"
 	case 2:
 		k := kind(g.r.IntN(2)) * text
-		return g.col(s, k, true) + g.pick(" IN ", " IN ", " NOT IN ") + "(SELECT " + g.col(own, k, false) + " FROM " + from + where + ")"
+		more := ""
+		if g.oneIn(8) && !g.strict {
+			more = " UNION ALL SELECT " + g.pick("id", "1") + " FROM " + g.tables[0].name
+		}
+		return g.col(s, k, true) + g.pick(" IN ", " IN ", " NOT IN ") + "(SELECT " + g.col(own, k, false) + " FROM " + from + where + more + ")"
 	}
 	return g.col(s, number, false) + g.pick(" > ", " = ", " <= ") + g.pick("ALL ", "ANY ") + "(SELECT " + g.col(own, number, false) + " FROM " + from + where + ")"
 }
@@ -367,6 +392,9 @@ func (g *generator) from(depth int) (*scope, string) {
 		var ref string
 		if depth > 0 && g.oneIn(6) {
 			q := g.query(depth-1, 0)
+			if g.oneIn(4) {
+				q = g.union(q)
+			}
 			g.names++
 			src = source{alias: fmt.Sprintf("x%d", g.names), columns: q.columns}
 			ref = "(" + q.sql + ") " + src.alias

@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/planner"
 	"skarv/test/cluster"
 )
 
@@ -30,7 +31,7 @@ const (
 
 // setting is a number from the environment.
 func setting(t *testing.T, name string, otherwise int) int {
-	s := os.Getenv(name)
+	s := os.Getenv("SKARV_LOGIC_" + name)
 	if s == "" {
 		return otherwise
 	}
@@ -39,14 +40,18 @@ func setting(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// SECONDS and STATEMENTS say how long, whichever comes first, SEED where to start: both are printed. A round is made of its seed
-// alone, so that WORKERS, each with tables of its own, change nothing. WRITES=1 looks at writes over several groups only,
-// JOINS=x sets skarv_joins to x for all statements.
+// Of the variables SKARV_LOGIC_..., SECONDS and STATEMENTS say how long, whichever comes first, SEED where to start: it is printed. A round
+// is made of its seed alone, so that WORKERS, each with tables of its own, change nothing. DIFFERENCES end it. WRITES=1 looks at writes over several groups only, JOINS=x sets
+// skarv_joins to x for all statements.
+//
+// Without them it is the same statements each time, as many of them as there is time for, so that a change that has passed
+// does not fail by chance later: new ones are for make fuzz-sql.
 func TestLogic(t *testing.T) {
 	length := time.Duration(setting(t, "SECONDS", int(defaultTime.Seconds()))) * time.Second
 	c := &campaign{seed: uint64(setting(t, "SEED", 1)), workers: setting(t, "WORKERS", 2), most: int64(setting(t, "DIFFERENCES", maxFound)),
-		limit: int64(setting(t, "STATEMENTS", 0)), writes: os.Getenv("WRITES") != "", mysql: cluster.TestEngine() == "mysql",
-		refusals: map[string]int{}, examples: map[string]string{}}
+		limit: int64(setting(t, "STATEMENTS", 0)), writes: setting(t, "WRITES", 0) != 0, joins: os.Getenv("SKARV_LOGIC_JOINS"),
+		mysql: cluster.TestEngine() == "mysql", refusals: map[string]int{}, examples: map[string]string{}, allowances: map[string]int{},
+		rules: map[string]int{}}
 	one, many := cluster.StartServer(t), cluster.Start(t, cluster.Groups(4))
 	start := time.Now()
 	c.until = start.Add(length)
@@ -67,6 +72,8 @@ func TestLogic(t *testing.T) {
 		100*float64(c.failed.Load())/float64(n), c.found.Load())
 	if testing.Verbose() {
 		c.printRefusals(t)
+		c.printRules(t)
+		t.Logf("the plan's on one server, too: %v", c.allowances)
 	}
 }
 
@@ -77,12 +84,15 @@ type campaign struct {
 	until         time.Time
 	limit, most   int64 // statements, differences
 	writes, mysql bool
+	joins         string
 
 	statements, transactional, refused, failed, found atomic.Int64
 
-	mu       sync.Mutex
-	refusals map[string]int
-	examples map[string]string // of refusals
+	mu         sync.Mutex
+	refusals   map[string]int
+	examples   map[string]string // of refusals
+	allowances map[string]int
+	rules      map[string]int // how often they fired
 }
 
 func (c *campaign) over() bool {
@@ -105,6 +115,14 @@ func (c *campaign) printRefusals(t *testing.T) {
 	}
 	sort.Sort(sort.Reverse(sort.StringSlice(all)))
 	t.Log("refused:\n" + strings.Join(all, "\n"))
+}
+
+func (c *campaign) printRules(t *testing.T) {
+	var all []string
+	for _, name := range planner.RuleNames() {
+		all = append(all, fmt.Sprintf("%s %d", name, c.rules[name]))
+	}
+	t.Log("rules that fired, of one statement in four: " + strings.Join(all, ", "))
 }
 
 func connect(t *testing.T, dsn string) *sql.Conn {

@@ -3,12 +3,11 @@ package logic
 import (
 	"context"
 	"database/sql"
+	stdjson "encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/sqlerr"
 	"skarv/test/differ"
 )
 
@@ -27,7 +27,8 @@ type runner struct {
 	db        string
 	g         *generator
 	quiet     bool   // statements are not counted: a difference is being made smaller
-	joins     string // what skarv_joins is
+	within    bool   // a transaction
+	joining   string // what skarv_joins is
 }
 
 // both runs a statement that must succeed on both.
@@ -43,6 +44,7 @@ type statement struct {
 	marked string // literals between marks
 	vague  bool
 	mode   int    // see below
+	seed   uint64 // of the other arguments of again
 	writes bool   // or locks
 	joins  string // skarv_joins; empty: as it is
 }
@@ -53,6 +55,8 @@ const (
 	prepared   // without parameters
 	parametric // prepared, the literals are parameters
 	executed   // PREPARE and EXECUTE with user variables
+	variables  // the literals are user variables
+	again      // parametric, three times with two lists of arguments
 	modes
 )
 
@@ -70,6 +74,12 @@ func (r *runner) round(seed uint64) {
 		}
 	}
 	for i := 0; i < perRound && !r.over(); i++ {
+		if g.oneIn(150) {
+			if !r.alter(seed, i) {
+				return
+			}
+			continue
+		}
 		if g.oneIn(60) {
 			if !r.transaction(seed, i) {
 				return
@@ -82,12 +92,19 @@ func (r *runner) round(seed uint64) {
 	}
 }
 
-// rows gives a new table its first rows.
+// rows gives a new table its first rows: few, none, or many, sometimes all on one node group.
 func (r *runner) rows(t *table) {
 	g := r.g
 	n := g.r.IntN(25)
-	if n == 0 || g.oneIn(8) {
+	if g.oneIn(30) {
+		n += 50
+	}
+	if n == 0 || g.oneIn(8) || t.empty {
 		return
+	}
+	skew := ""
+	if len(t.key) == 2 && g.oneIn(3) {
+		skew = g.value(t.column(t.key[0]), false)
 	}
 	var rows []string
 	for range n {
@@ -96,6 +113,9 @@ func (r *runner) rows(t *table) {
 			v := g.value(&t.columns[i], len(t.key) <= i)
 			if t.auto && i == 0 { // no value is given out: which ones are depends on gaps
 				v = fmt.Sprint(1 + g.r.IntN(25))
+			}
+			if i == 0 && skew != "" {
+				v = skew
 			}
 			row = append(row, v)
 		}
@@ -117,9 +137,12 @@ func (r *runner) next() (s statement) {
 		s.marked = g.selectStatement()
 		s.writes = strings.HasSuffix(s.marked, "FOR UPDATE")
 	}
-	s.vague, s.mode = g.vague, g.r.IntN(modes)
-	if s.joins = g.pick("auto", "broadcast", "first", "queries", "workspace"); os.Getenv("JOINS") != "" {
-		s.joins = os.Getenv("JOINS")
+	s.vague, s.mode, s.seed = g.vague, g.r.IntN(modes), g.r.Uint64()
+	if s.mode == again && s.writes || s.mode == variables && unvariable.MatchString(s.marked) {
+		s.mode = parametric
+	}
+	if s.joins = g.pick("auto", "broadcast", "first", "queries", "queries", "workspace"); r.joins != "" {
+		s.joins = r.joins
 	}
 	return s
 }
@@ -164,6 +187,8 @@ func (r *runner) transaction(seed uint64, i int) bool {
 		return false
 	}
 	control := func(sql string) bool { return ok(statement{marked: sql}) }
+	r.within = true
+	defer func() { r.within = false }()
 	if !control(g.pick("BEGIN", "START TRANSACTION")) {
 		return false
 	}
@@ -184,6 +209,7 @@ func (r *runner) transaction(seed uint64, i int) bool {
 			if g.oneIn(3) && !s.writes {
 				g.names, g.vague = 0, false
 				s.marked, s.writes, s.vague = g.write(), true, g.vague
+				s.mode = min(s.mode, executed)
 			}
 			if !ok(s) {
 				return false
@@ -200,6 +226,12 @@ func (r *runner) transaction(seed uint64, i int) bool {
 	}
 	return true
 }
+
+// refusal is the error by which a cluster refuses.
+const refusal = uint16(sqlerr.NotSupportedYet)
+
+// unvariable matches what no user variable can stand in: LIMIT wants numbers.
+var unvariable = regexp.MustCompile(`LIMIT|OFFSET|[?]`)
 
 var (
 	tableName = regexp.MustCompile(`\b[tv]\d+\b`)
@@ -234,40 +266,87 @@ func (r *runner) involved(s statement) (out []*table) {
 	return out
 }
 
-// run runs a statement in its mode.
-func (s statement) run(ctx context.Context, c *sql.Conn) differ.Outcome {
+// run runs a statement in its mode. There is more than one outcome if it is run again.
+func (s *statement) run(ctx context.Context, c *sql.Conn) []differ.Outcome {
+	one := func(o differ.Outcome) []differ.Outcome { return []differ.Outcome{o} }
 	switch s.mode {
-	case parametric:
+	case parametric, again:
 		text, args := parameters(s.marked, true)
-		return differ.RunAsIs(ctx, c, text, true, args...)
-	case executed:
+		if s.mode == again {
+			return differ.Prepared(ctx, c, text, args, s.others(args), args)
+		}
+		return differ.Prepared(ctx, c, text, args)
+	case executed, variables:
 		text, args := parameters(s.marked, false)
 		var using []string
 		for i, a := range args {
-			v := fmt.Sprint(a)
-			switch a := a.(type) {
-			case string:
-				v = "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(a) + "'"
-			case float64:
-				v = strconv.FormatFloat(a, 'e', -1, 64)
-			case nil:
-				v = "NULL"
-			}
 			using = append(using, fmt.Sprintf("@p%d", i))
-			if o := differ.Run(ctx, c, "SET "+using[i]+" = "+v, false); o.Errno != 0 {
-				return o
+			if o := differ.Run(ctx, c, "SET "+using[i]+" = "+written(a), false); o.Errno != 0 {
+				return one(o)
 			}
 		}
+		if s.mode == variables {
+			text = plain(replaceEach(text, using))
+			return one(differ.RunAsIs(ctx, c, text, false))
+		}
 		if o := differ.Run(ctx, c, "PREPARE ps FROM '"+strings.NewReplacer("'", "''", `\`, `\\`).Replace(text)+"'", false); o.Errno != 0 {
-			return o
+			return one(o)
 		}
 		execute := "EXECUTE ps"
 		if len(using) > 0 {
 			execute += " USING " + strings.Join(using, ", ")
 		}
-		return differ.RunAsIs(ctx, c, execute, false)
+		return one(differ.RunAsIs(ctx, c, execute, false))
 	}
-	return differ.RunAsIs(ctx, c, plain(s.marked), s.mode == prepared)
+	return one(differ.RunAsIs(ctx, c, plain(s.marked), s.mode == prepared))
+}
+
+// others are arguments of the same kinds: numbers that may stand in LIMIT, strings that may be dates.
+func (s *statement) others(args []any) (other []any) {
+	r := rand.New(rand.NewPCG(s.seed, 11))
+	for _, a := range args {
+		switch v := a.(type) {
+		case int64:
+			if v >= 0 && r.IntN(2) == 0 {
+				a = int64(r.IntN(8))
+			}
+		case string:
+			if r.IntN(2) == 0 {
+				if strings.HasPrefix(v, "20") || strings.HasPrefix(v, "19") {
+					a = "2026-01-0" + strconv.Itoa(1+r.IntN(4)) + strings.Repeat(" 10:00:00", min(1, len(v)/11))
+				} else if len(v) < 4 && !strings.ContainsAny(v, "{[0123456789") {
+					a = []string{"ann", "Bob", "", "e", "zoe"}[r.IntN(5)]
+				}
+			}
+		}
+		other = append(other, a)
+	}
+	return other
+}
+
+// written is an argument as a literal.
+func written(a any) string {
+	switch a := a.(type) {
+	case string:
+		return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(a) + "'"
+	case float64:
+		return strconv.FormatFloat(a, 'e', -1, 64)
+	case nil:
+		return "NULL"
+	}
+	return fmt.Sprint(a)
+}
+
+// replaceEach puts the words in the places of the question marks.
+func replaceEach(text string, words []string) string {
+	var b strings.Builder
+	for i, part := range strings.Split(text, "?") {
+		if i > 0 {
+			b.WriteString(words[i-1])
+		}
+		b.WriteString(part)
+	}
+	return b.String()
 }
 
 // differ runs s on both and says what differs.
@@ -278,125 +357,72 @@ func (r *runner) differ(s statement) string {
 	text := plain(s.marked)
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	defer cancel()
-	if s.joins != "" && s.joins != r.joins {
+	if s.joins != "" && s.joins != r.joining {
 		_, err := r.many.ExecContext(ctx, "SET skarv_joins = "+s.joins)
 		require.NoError(r.t, err)
-		r.joins = s.joins
+		r.joining = s.joins
 	}
-	var want, got differ.Outcome
+	var wants, gots []differ.Outcome
 	if s.writes {
-		got = s.run(ctx, r.many)
+		gots = s.run(ctx, r.many)
 	} else { // both at once
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			want = s.run(ctx, r.one)
+			wants = s.run(ctx, r.one)
 		}()
-		got = s.run(ctx, r.many)
+		gots = s.run(ctx, r.many)
 		<-done
 	}
-	if got.Errno == 1235 {
-		if !r.quiet {
-			r.refusal(got.Err, text)
+	if !r.quiet && s.seed%4 == 1 && testing.Verbose() {
+		r.fired(ctx, text)
+	}
+	refused := slices.ContainsFunc(gots, func(o differ.Outcome) bool { return o.Errno == refusal })
+	switch {
+	case refused && !r.quiet:
+		i := slices.IndexFunc(gots, func(o differ.Outcome) bool { return o.Errno == refusal })
+		r.refusal(gots[i].Err, text)
+	case !refused && s.writes:
+		wants = s.run(ctx, r.one)
+	}
+	if !refused {
+		if len(wants) != len(gots) {
+			return fmt.Sprintf("  outcomes: one server %v, cluster %v", wants, gots)
 		}
+		for i := range wants {
+			if wants[i].Errno != 0 && !r.quiet {
+				r.failed.Add(1)
+			}
+			if diff := r.compare(&s, wants[i], gots[i]); diff != "" {
+				return diff
+			}
+		}
+	}
+	if !s.writes {
 		return ""
 	}
-	if s.writes {
-		want = s.run(ctx, r.one)
-	}
-	if want.Errno != 0 && !r.quiet {
-		r.failed.Add(1)
-	}
-	if many := strings.Contains(text, "), (") || strings.HasPrefix(text, "UPDATE") || strings.Contains(text, ") SELECT ") || r.mysql && s.writes; many && rowErrors[want.Errno] && rowErrors[got.Errno] {
-		got.Errno = want.Errno // rows with different faults: which one is met first is not promised; MySQL looks for parents before it looks for duplicates
-	}
-	// Whether NULL may come of it depends on whether the optimizer sees an inner join in it, or one row in what is rolled up.
-	if outer.MatchString(text) || strings.Contains(text, "WITH ROLLUP") {
-		for _, o := range []*differ.Outcome{&want, &got} {
-			for i := range o.Columns {
-				o.Columns[i], _, _ = strings.Cut(o.Columns[i], " null=")
-			}
-		}
-	}
-	if s.mode >= parametric { // what an expression of a string parameter is depends on whether a temporary table held it
-		for _, o := range []*differ.Outcome{&want, &got} {
-			for i := range o.Columns {
-				o.Columns[i] = stringType.ReplaceAllString(o.Columns[i], " VARCHAR(")
-			}
-		}
-	}
-	for _, o := range []*differ.Outcome{&want, &got} { // the same of NULL, x'' and, on MySQL, YEAR()
-		for i := range o.Columns {
-			o.Columns[i] = strings.Replace(strings.Replace(o.Columns[i], " BINARY(", " VARBINARY(", 1), " YEAR(0", " UNSIGNED INT(0", 1)
-		}
-	}
-	if r.mysql && (viewName.MatchString(text) || strings.Contains(text, "WITH ROLLUP")) { // of a view that MySQL opens into the statement, MIN(int) and MAX(int) are BIGINT
-		for _, o := range []*differ.Outcome{&want, &got} {
-			for i := range o.Columns {
-				o.Columns[i], _, _ = strings.Cut(strings.Replace(o.Columns[i], " BIGINT(", " INT(", 1), " null=")
-			}
-		}
-	}
-	sorted := inOrder(text)
-	fold(&want, s.vague, sorted)
-	fold(&got, s.vague, sorted)
-	diff := differ.Compare(want, got)
-	if diff != "" || !s.writes {
-		return diff
-	}
-	for _, t := range r.involved(s) {
-		if t.view != "" {
-			continue
-		}
-		all := "SELECT * FROM " + t.name
-		want, got = differ.Run(ctx, r.one, all, false), differ.Run(ctx, r.many, all, false)
-		if d := differ.Compare(want, got); d != "" {
-			return "table " + t.name + " afterwards:\n" + d
-		}
-	}
-	return ""
+	return r.compareTables(r.involved(s)) // what is refused has changed nothing
 }
 
-// rowErrors are a row's faults: NULL in a column without, a duplicate, a value out of range or of another kind, a foreign key.
-var rowErrors = map[uint16]bool{1048: true, 1062: true, 1264: true, 1364: true, 1366: true, 1406: true, 1292: true, 1451: true, 1452: true, 1265: true}
-
-// fold makes strings alike that compare equal, and takes away the order where none is asked for.
-func fold(o *differ.Outcome, vague, sorted bool) {
-	if vague {
-		re := strings.NewReplacer("é", "e", "ë", "e", "ß", "s", "ss", "s")
-		for i := range o.Rows {
-			o.Rows[i] = trailing.ReplaceAllString(re.Replace(strings.ToLower(o.Rows[i])), `"`)
-		}
+// fired counts the rules that plan a statement.
+func (r *runner) fired(ctx context.Context, text string) {
+	var out string
+	if r.many.QueryRowContext(ctx, "EXPLAIN FORMAT=JSON "+text).Scan(&out) != nil {
+		return // what is refused is counted elsewhere
 	}
-	if !sorted {
-		sort.Strings(o.Rows)
+	var p struct{ Rules []string }
+	if err := stdjson.Unmarshal([]byte(out), &p); err != nil {
+		r.t.Errorf("EXPLAIN FORMAT=JSON of %s: %v\n%s", text, err, out)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range p.Rules {
+		r.rules[name]++
 	}
 }
 
-// inOrder reports whether a statement has an ORDER BY outside of all parentheses.
-func inOrder(text string) bool {
-	depth := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		case 'O':
-			if depth == 0 && strings.HasPrefix(text[i:], "ORDER BY") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-var (
-	stringType = regexp.MustCompile(` (CHAR|TEXT|TINYTEXT|MEDIUMTEXT|LONGTEXT)\(`)
-	outer      = regexp.MustCompile(`(LEFT|RIGHT) JOIN`)
-	trailing   = regexp.MustCompile(` +"`)
-	marked     = regexp.MustCompile(litStart + `([^` + litEnd + `]*)` + litEnd)
-)
+var marked = regexp.MustCompile(litStart + `([^` + litEnd + `]*)` + litEnd)
 
 func plain(s string) string { return marked.ReplaceAllString(s, "$1") }
 

@@ -24,6 +24,8 @@ const (
 	bytesOf
 	json
 	year
+	set
+	big
 	kinds
 )
 
@@ -48,6 +50,7 @@ type table struct {
 	fixed   []string // columns that no statement changes to an arbitrary value: of keys whose duplicates depend on an order
 	parent  string   // table its foreign key refers to
 	view    string   // its SELECT; it is only read
+	empty   bool     // it begins without rows
 }
 
 func (t *table) create() string {
@@ -82,13 +85,21 @@ func (t *table) column(name string) *column {
 
 func (t *table) isKey(name string) bool { return slices.Contains(t.key, name) }
 
-// odd are columns of the kinds that few tables have.
-func odd() []column {
+// odd are columns of the kinds and types that few tables have.
+func (g *generator) odd() []column {
+	collation := g.pick("utf8mb4_unicode_ci", "utf8mb4_general_ci", "utf8mb4_unicode_520_ci")
+	if g.mysql {
+		collation = g.pick("utf8mb4_unicode_ci", "utf8mb4_general_ci", "utf8mb4_0900_as_cs", "utf8mb4_0900_bin")
+	}
 	return []column{
 		{name: "un", def: "BIGINT UNSIGNED", kind: unsigned}, {name: "re", def: "DOUBLE", kind: real},
 		{name: "mo", def: "DATETIME(3)", kind: moment}, {name: "cl", def: "TIME", kind: clock},
 		{name: "en", def: "ENUM('red', 'green', 'Blue')", kind: enum}, {name: "bi", def: "BIT(9)", kind: bits},
 		{name: "vb", def: "VARBINARY(6)", kind: bytesOf}, {name: "js", def: "JSON", kind: json}, {name: "ye", def: "YEAR", kind: year},
+		{name: "st", def: "SET('a', 'b', 'c')", kind: set}, {name: "bg", def: "BIGINT", kind: big}, {name: "fl", def: "FLOAT", kind: real},
+		{name: "ch", def: "CHAR(5)", kind: text}, {name: "uc", def: "VARCHAR(10) COLLATE " + collation, kind: text},
+		{name: "la", def: "VARCHAR(10) CHARACTER SET latin1", kind: text}, {name: "tx", def: "TEXT", kind: text},
+		{name: "bl", def: "BLOB", kind: bytesOf}, {name: "ts", def: "TIMESTAMP(3) NULL", kind: moment}, {name: "dd", def: "DECIMAL(30,10)", kind: decimal},
 	}
 }
 
@@ -103,12 +114,15 @@ func (g *generator) schema() []*table {
 		{name: "t6", columns: []column{{name: "id", def: "INT"}}, key: []string{"id"}, comment: "skarv:single"},
 		{name: "t7"},
 		{name: "t8", columns: []column{{name: "id", def: "INT AUTO_INCREMENT"}}, key: []string{"id"}, auto: true},
-		{name: "t9", columns: append([]column{{name: "id", def: "INT"}}, odd()...), key: []string{"id"}},
+		{name: "t9", columns: append([]column{{name: "id", def: "INT"}}, g.odd()...), key: []string{"id"}},
 		{name: "t10", columns: []column{{name: "id", def: "INT"}, {name: "e", def: g.pick("INT", "INT NOT NULL")}}, key: []string{"id"},
 			extra: "UNIQUE KEY ue (e)", fixed: []string{"e"}},
 		{name: "t11", columns: []column{{name: "id", def: "INT"}, {name: "p", def: "INT"}}, key: []string{"id"}, parent: "t1"},
 		{name: "t12", columns: []column{{name: "p", def: "INT"}, {name: "id", def: "INT"}}, key: []string{"p", "id"}, comment: "skarv:key=p", parent: "t1"},
 		{name: "t13", columns: []column{g.keyColumn()}, key: []string{"k"}},
+		{name: "t14", columns: []column{{name: "id", def: "INT"}}, key: []string{"id"}, empty: true},
+		{name: "t15", columns: []column{{name: "code", def: "VARCHAR(8)", kind: text}, {name: "n", def: "INT"}}, key: []string{"code", "n"},
+			comment: g.pick("", "skarv:key=code")},
 	}
 	for _, t := range tables {
 		if t.parent != "" {
@@ -123,11 +137,11 @@ func (g *generator) schema() []*table {
 			{name: "d", def: "DECIMAL(8,2)", kind: decimal}, {name: "w", def: "DATE", kind: date},
 		}
 		if g.oneIn(4) && t.name != "t9" {
-			o := odd()
+			o := g.odd()
 			more = append(more, o[g.r.IntN(len(o))])
 		}
 		for _, c := range more {
-			if t.column(c.name) != nil || g.oneIn(4) && !(t.name == "t7" && c.name == "a") {
+			if t.column(c.name) != nil || g.oneIn(4) && !(t.name == "t7" && c.name == "a") || t.name == "t9" && g.oneIn(2) {
 				continue
 			}
 			switch {
@@ -215,6 +229,10 @@ func (g *generator) value(c *column, null bool) string {
 		return g.lit("'" + g.pick(`{"a": 1}`, `{"a": 2, "b": "x"}`, `[1, 2, 3]`, `"x"`, `7`, `null`, `{"a": null}`, `{}`) + "'")
 	case year:
 		return g.lit(g.pick("2026", "1999", "2000", "1901"))
+	case set:
+		return g.lit("'" + g.pick("a", "b", "a,b", "a,c", "", "A") + "'")
+	case big:
+		return g.lit(g.pick("-9223372036854775808", "9223372036854775807", "-1", "0", "2", "9007199254740993"))
 	}
 	if g.oneIn(3) {
 		return g.lit(fmt.Sprint(g.r.IntN(30) - 5))

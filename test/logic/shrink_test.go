@@ -40,7 +40,7 @@ func (r *runner) dump(all []*table) tables {
 					row = append(row, "NULL")
 				case t.columns[i].kind == bits || t.columns[i].kind == bytesOf:
 					row = append(row, fmt.Sprintf("x'%x'", s.String))
-				case t.columns[i].kind != number && t.columns[i].kind != decimal && t.columns[i].kind != real && t.columns[i].kind != unsigned:
+				case t.columns[i].kind != number && t.columns[i].kind != decimal && t.columns[i].kind != real && t.columns[i].kind != unsigned && t.columns[i].kind != big:
 					row = append(row, "'"+strings.NewReplacer("'", "''", `\`, `\\`).Replace(s.String)+"'")
 				default:
 					row = append(row, s.String)

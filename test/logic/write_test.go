@@ -16,7 +16,11 @@ func (g *generator) writeOver() string {
 	for t.name == "t7" {
 		t = g.base() // its hidden key gives it no order
 	}
-	switch g.r.IntN(9) {
+	switch g.r.IntN(11) {
+	case 10:
+		return g.insertBeside()
+	case 9:
+		return g.returning(t)
 	case 5:
 		return g.several(t)
 	case 6:
@@ -287,4 +291,61 @@ func (g *generator) insertUnion(t *table) string {
 	}
 	query := first + op + part(g.table())
 	return g.pick("INSERT IGNORE", "INSERT IGNORE", "REPLACE", "INSERT") + " INTO " + t.name + " (" + names(t) + ") SELECT * FROM (" + query + ") q ORDER BY " + strings.Join(order, ", ")
+}
+
+// returning is a write that returns rows, on MySQL an INSERT with a name for its row.
+func (g *generator) returning(t *table) string {
+	c := g.payload(t)
+	if g.mysql && (c == nil || t.parent != "") {
+		return g.insertSet(t)
+	}
+	if g.mysql {
+		row := func() string {
+			var list []string
+			for i := range t.columns {
+				v := g.value(&t.columns[i], !t.isKey(t.columns[i].name))
+				if t.auto && i == 0 {
+					v = g.lit(fmt.Sprint(1 + g.r.IntN(25)))
+				}
+				list = append(list, v)
+			}
+			return "(" + strings.Join(list, ", ") + ")"
+		}
+		return "INSERT INTO " + t.name + " (" + names(t) + ") VALUES " + row() + ", " + row() + " AS new ON DUPLICATE KEY UPDATE " + c.name + " = " + g.pick("new."+c.name, g.value(c, true))
+	}
+	list := plain(g.pick("*", t.columns[0].name, t.columns[0].name+", "+g.expr(g.alone(t), number, 0)))
+	if g.oneIn(2) {
+		return "DELETE FROM " + t.name + g.where(g.alone(t), 1) + " RETURNING " + list
+	}
+	return g.insertSet(t) + " RETURNING " + list
+}
+
+// insertBeside inserts rows where those lie that they are made of: their key is that of one row.
+func (g *generator) insertBeside() string {
+	names := []string{"t1", "t9", "t10", "t14"}
+	t := g.tables[0]
+	for t.parent != "" || len(t.key) != 1 || t.key[0] != "id" || t.auto || t.view != "" || t.comment != "" || t.name == "t10" {
+		t = g.table()
+	}
+	from := g.tables[0]
+	for from == t || !slices.Contains(names, from.name) {
+		from = g.table()
+	}
+	s := &scope{sources: []source{from.scope("f")}}
+	key, where := "f.id", g.where(s, 1)
+	if g.oneIn(3) {
+		key = g.value(&column{}, false)
+		where = " WHERE f.id = " + g.pick(key, g.value(&column{}, false))
+	}
+	columns, list := []string{"id"}, []string{key}
+	for i := range t.columns {
+		if c := &t.columns[i]; i > 0 && !slices.Contains(t.fixed, c.name) || strings.Contains(c.def, "NOT NULL") {
+			e := g.col(s, c.kind, false)
+			if strings.Contains(c.def, "NOT NULL") {
+				e = "COALESCE(" + e + ", " + g.value(c, false) + ")"
+			}
+			columns, list = append(columns, c.name), append(list, e)
+		}
+	}
+	return g.pick("INSERT", "INSERT IGNORE", "REPLACE") + " INTO " + t.name + " (" + strings.Join(columns, ", ") + ") SELECT " + strings.Join(list, ", ") + " FROM " + from.name + " f" + where
 }

@@ -36,6 +36,10 @@ func TestExplain(t *testing.T) {
 	require.Regexp(t, `now: fragment #1 on node group \d\n`, text)
 	require.Contains(t, text, "now: fragment #2 on node group 1, 2, 3, 4")
 	require.Contains(t, explained(t, c, "EXPLAIN UPDATE t SET v = 'x'"), "now: fragment #1 on node group 1, 2, 3, 4")
+
+	c.exec("CREATE TABLE IF NOT EXISTS mailed (id INT PRIMARY KEY, mail VARCHAR(20), UNIQUE KEY (mail))")
+	text = explained(t, c, "EXPLAIN SELECT id FROM mailed WHERE mail = 'x'")
+	require.NotContains(t, text, "now: ", "the index's entry, which is read when the statement runs, tells where")
 }
 
 func TestExplainJSON(t *testing.T) {

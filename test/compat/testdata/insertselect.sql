@@ -93,3 +93,31 @@ REPLACE INTO rr SELECT id, 'r' FROM src WHERE id < 3;
 SELECT * FROM rr ORDER BY id;
 -- only: mysql
 INSERT INTO dst (k, v) TABLE ts LIMIT 0;
+-- ON DUPLICATE KEY UPDATE with columns of the query
+CREATE TABLE more (id INT PRIMARY KEY, k INT, n DECIMAL(6,2), big BIGINT, v VARCHAR(10), w VARCHAR(30) NOT NULL DEFAULT '');
+INSERT INTO more VALUES (1, 10, 1.25, 7, 'ten', 'x'), (2, 20, NULL, 8, NULL, 'y'), (3, 9999, -3, 9, 'new', 'z');
+INSERT INTO dst (k, n) SELECT more.k, more.n FROM more WHERE more.k IS NOT NULL ON DUPLICATE KEY UPDATE dst.n = COALESCE(dst.n, 0) + more.n;
+SELECT k, v, n FROM dst WHERE k IN (10, 20, 9999) ORDER BY k;
+INSERT INTO dst (k, n, v) SELECT m.k + 0, m.n, m.v FROM more AS m JOIN src ON src.id = m.id ORDER BY m.id ON DUPLICATE KEY UPDATE dst.v = CONCAT(m.v, '!'), n = IF(m.n > 0, `m`.`n` * 2, dst.n), dst.n = dst.n + 1;
+SELECT k, v, n FROM dst WHERE k IN (10, 20, 9999) ORDER BY k;
+-- refused: a column that is not inserted
+INSERT INTO dst (k, n) SELECT m.k + 0, m.n FROM more AS m ON DUPLICATE KEY UPDATE v = m.v;
+-- refused: a column that is inserted into one of another type
+INSERT INTO dst (k, n) SELECT m.k + 0, m.big FROM more AS m ON DUPLICATE KEY UPDATE n = m.big;
+-- refused: NULL is not what is inserted
+INSERT IGNORE INTO more (id, k, w) SELECT s.a, s.id, s.s FROM src AS s WHERE s.a IS NOT NULL ON DUPLICATE KEY UPDATE v = s.s;
+SELECT k, v, n FROM dst WHERE k IN (10, 20, 9999) ORDER BY k;
+-- what follows INSERT ... SET
+CREATE TABLE ins (id INT DEFAULT 4, a INT DEFAULT 9, s VARCHAR(10), PRIMARY KEY (id));
+INSERT INTO ins SET id = 1, a = 2;
+INSERT INTO ins SET a = 3, id = ins.a;
+INSERT INTO ins SET id = ins.a + 7;
+INSERT INTO ins (a, id) VALUES (30, ins.a + 1);
+-- only: mariadb
+INSERT INTO ins SET id = 5, s = 'x' RETURNING id, s, a + 1;
+-- only: mariadb
+REPLACE INTO ins SET id = 5, s = 'y' RETURNING *;
+-- only: mariadb
+INSERT IGNORE INTO ins SET id = 5 ON DUPLICATE KEY UPDATE s = 'z' RETURNING s;
+INSERT INTO ins SET id = 5, s = CAST('9' AS CHAR(3)) ON DUPLICATE KEY UPDATE s = VALUES(s);
+SELECT * FROM ins ORDER BY id;

@@ -1,0 +1,213 @@
+package logic
+
+import (
+	"fmt"
+	"regexp"
+	"sort"
+	"strings"
+
+	"skarv/test/differ"
+)
+
+// allowance is a property of a column that one server itself only promises depending on the plan it takes: two servers of
+// the same version with other statistics may differ in it. It never is about a row. What is allowed is counted by name.
+type allowance struct {
+	name, why string
+	holds     func(r *runner, s *statement, text string) bool
+	// normal is the column without that property: two columns that are then the same are alike.
+	normal func(column string) string
+}
+
+func allowances() []allowance {
+	return []allowance{
+		{"nullable", `Whether a column may be NULL depends on whether the optimizer sees that an outer join is an inner one, or that there is
+one row in what is rolled up; that of a derived table on whether it is held by a temporary table: CAST(id AS CHAR) is then said to be
+NULL at times. A column that is said not to be NULL has no NULL all the same (see said).`,
+			func(r *runner, _ *statement, text string) bool {
+				return outer.MatchString(text) || derived.MatchString(text) || strings.Contains(text, "WITH ROLLUP") || r.mysql && viewName.MatchString(text)
+			},
+			func(c string) string { c, _, _ = strings.Cut(c, " null="); return c }},
+		{"string parameter", `What an expression of a string parameter is, VARCHAR or TEXT, depends on whether a temporary table held it.`,
+			func(_ *runner, s *statement, _ string) bool { return s.mode >= parametric },
+			func(c string) string { return stringType.ReplaceAllString(c, " VARCHAR(") }},
+		{"empty binary", `NULL and x'' are BINARY(0) or VARBINARY(0), depending on whether a temporary table held them.`,
+			func(*runner, *statement, string) bool { return true },
+			func(c string) string { return strings.Replace(c, " BINARY(", " VARBINARY(", 1) }},
+		{"year", `The same of YEAR, on MySQL: a temporary table holds YEAR() as INT.`,
+			func(r *runner, _ *statement, text string) bool { return true },
+			func(c string) string { return strings.Replace(c, " YEAR(0", " UNSIGNED INT(0", 1) }},
+		{"integer of a view", `On MySQL, MIN, MAX and groups of an INT are BIGINT where a view has been opened into the statement, or rolled up.`,
+			func(r *runner, _ *statement, text string) bool {
+				return r.mysql && (viewName.MatchString(text) || strings.Contains(text, "WITH ROLLUP"))
+			},
+			func(c string) string { return strings.Replace(c, " BIGINT(", " INT(", 1) }},
+	}
+}
+
+var (
+	stringType = regexp.MustCompile(` (CHAR|TEXT|TINYTEXT|MEDIUMTEXT|LONGTEXT)\(`)
+	derived    = regexp.MustCompile(`(FROM|JOIN|LATERAL) \(+SELECT|WITH (RECURSIVE )?\w+ AS`)
+	outer      = regexp.MustCompile(`(LEFT|RIGHT) JOIN`)
+	trailing   = regexp.MustCompile(` +"`)
+)
+
+// compare says how the cluster's outcome differs from one server's, but for what may differ.
+func (r *runner) compare(s *statement, want, got differ.Outcome) string {
+	text := plain(s.marked)
+	for _, o := range []*differ.Outcome{&want, &got} {
+		if o.Errno == differ.Broken {
+			return fmt.Sprintf("  no answer: one server %q, cluster %q\n", want.Err, got.Err)
+		}
+	}
+	if want.Errno != 0 && want.Errno == got.Errno {
+		return "" // however much of the result came before
+	}
+	if d := said(want, got); d != "" && !strings.Contains(text, "WITH ROLLUP") {
+		return d
+	}
+	sorted := inOrder(text)
+	fold(&want, s.vague, sorted)
+	fold(&got, s.vague, sorted)
+	if len(want.Columns) == len(got.Columns) {
+		for i := range want.Columns {
+			if r.alike(s, text, want.Columns[i], got.Columns[i]) {
+				got.Columns[i] = want.Columns[i]
+			}
+		}
+	}
+	if want.Errno != got.Errno && r.oneOfSeveral(s, text, want, got) {
+		r.allowed("one of several faults")
+		return ""
+	}
+	return differ.Compare(want, got)
+}
+
+// alike reports whether two columns differ by no more than what may differ.
+func (r *runner) alike(s *statement, text, want, got string) bool {
+	if want == got {
+		return true
+	}
+	var used []string
+	for _, a := range allowances() {
+		if !a.holds(r, s, text) {
+			continue
+		}
+		w, g := a.normal(want), a.normal(got)
+		if w != want || g != got {
+			used = append(used, a.name)
+		}
+		if want, got = w, g; want == got {
+			for _, name := range used {
+				r.allowed(name)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// said looks for NULL in a column that the cluster has said not to have any, unless the one server says so, too. Of the rows that
+// ROLLUP adds MariaDB 10.11 itself says so, where its plan knows that there is one row.
+func said(want, got differ.Outcome) string {
+	for i, null := range got.Nulls {
+		if null && strings.HasSuffix(got.Columns[i], "null=false") && !(len(want.Columns) > i && strings.HasSuffix(want.Columns[i], "null=false")) {
+			return fmt.Sprintf("  NULL in column %d, which is said not to have any: one server %s, cluster %s\n", i, strings.Join(want.Columns, ", "), strings.Join(got.Columns, ", "))
+		}
+	}
+	return ""
+}
+
+// rowErrors are a row's faults: NULL in a column without, a duplicate, a value out of range or of another kind, a foreign key.
+// IGNORE makes warnings of them, of some by another number.
+var rowErrors = map[uint16]uint16{1048: 1048, 1062: 1062, 1264: 1264, 1364: 1364, 1366: 1366, 1406: 1265, 1292: 1292, 1451: 1451, 1452: 1452, 1265: 1265}
+
+// oneOfSeveral reports whether both found a fault, of a statement that has several: which one is met first is not promised
+// (see docs/compatibility.md, "which of several errors"). The one server is asked for all of them, by statements that are
+// undone: the same with IGNORE; and without foreign keys, which Skarv looks after when rows are written, and a server
+// before it looks for duplicates.
+func (r *runner) oneOfSeveral(s *statement, text string, want, got differ.Outcome) bool {
+	as, ok := rowErrors[got.Errno]
+	if _, same := rowErrors[want.Errno]; !same || !ok {
+		return false
+	}
+	ignoring := verb.ReplaceAllString(text, "$1 IGNORE ")
+	if strings.HasPrefix(text, "REPLACE") {
+		ignoring = "INSERT IGNORE" + strings.TrimPrefix(text, "REPLACE")
+	}
+	ctx := r.t.Context()
+	begin, undo := "BEGIN", "ROLLBACK"
+	if r.within {
+		begin, undo = "SAVEPOINT faults", "ROLLBACK TO faults"
+	}
+	run := func(sql string) differ.Outcome { return differ.Run(ctx, r.one, sql, false) }
+	defer run("SET SESSION foreign_key_checks = 1")
+	for _, try := range []struct{ checks, sql string }{{"1", ignoring}, {"0", text}, {"0", ignoring}} {
+		for _, sql := range []string{"SET SESSION max_error_count = 10000, foreign_key_checks = " + try.checks, begin} {
+			if o := run(sql); o.Errno != 0 {
+				return false
+			}
+		}
+		o := run(try.sql)
+		faults := run("SHOW WARNINGS")
+		if run(undo).Errno != 0 {
+			return false
+		}
+		if o.Errno == got.Errno {
+			return true
+		}
+		for _, row := range faults.Rows {
+			for _, n := range []uint16{as, got.Errno, zeroDate[got.Errno]} {
+				if strings.Contains(row, fmt.Sprintf(`| "%d" |`, n)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// zeroDate is the warning that IGNORE makes of the error for the date 0000-00-00.
+var zeroDate = map[uint16]uint16{1292: 1264}
+
+var verb = regexp.MustCompile(`^(INSERT|UPDATE|DELETE)( IGNORE)? `)
+
+// allowed counts a difference that is none.
+func (r *runner) allowed(name string) {
+	if r.quiet {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.allowances[name]++
+}
+
+// fold makes strings alike that compare equal, and takes away the order where none is asked for.
+func fold(o *differ.Outcome, vague, sorted bool) {
+	if vague {
+		re := strings.NewReplacer("é", "e", "ë", "e", "ß", "s", "ss", "s")
+		for i := range o.Rows {
+			o.Rows[i] = trailing.ReplaceAllString(re.Replace(strings.ToLower(o.Rows[i])), `"`)
+		}
+	}
+	if !sorted {
+		sort.Strings(o.Rows)
+	}
+}
+
+// inOrder reports whether a statement has an ORDER BY outside of all parentheses.
+func inOrder(text string) bool {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case 'O':
+			if depth == 0 && strings.HasPrefix(text[i:], "ORDER BY") {
+				return true
+			}
+		}
+	}
+	return false
+}
