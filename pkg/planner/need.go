@@ -171,7 +171,8 @@ func within(in *instance, blk *block) bool {
 	return false
 }
 
-// reads notes what e reads; false if a name or a subquery is not known.
+// reads notes what e reads; false if a name or a subquery is not known, or if it is about groups of rows: an aggregate in a
+// condition is one of an enclosing query.
 func (a *analysis) reads(c *conjunct, e sqlparser.SQLNode, scope *block, own []*instance) bool {
 	ok := true
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
@@ -187,9 +188,11 @@ func (a *analysis) reads(c *conjunct, e sqlparser.SQLNode, scope *block, own []*
 			}
 		case *sqlparser.DerivedTable:
 			ok = false
+		case sqlparser.AggrFunc:
+			ok = own != nil
 		case *sqlparser.Subquery:
 			q := a.queries[n]
-			if q == nil || q.block == nil {
+			if q == nil || q.block == nil || q.block.where != nil && aggregates(q.block.where.Expr) {
 				ok = false
 				break
 			}
@@ -202,6 +205,20 @@ func (a *analysis) reads(c *conjunct, e sqlparser.SQLNode, scope *block, own []*
 		return ok, nil
 	}, e)
 	return ok
+}
+
+// aggregates reports whether e computes an aggregate outside of its subqueries.
+func aggregates(e sqlparser.Expr) (has bool) {
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n.(type) {
+		case sqlparser.AggrFunc:
+			has = true
+		case *sqlparser.Subquery:
+			return false, nil
+		}
+		return !has, nil
+	}, e)
+	return has
 }
 
 // exactBeside reports whether a subquery gives on each node group what it gives over all of them, looked at for rows of

@@ -275,7 +275,11 @@ func (f *tableFinder) keyword(lv *tableLevel, id wordID) {
 		f.write = f.write || id == wDelete
 		lv.query, lv.from, lv.expect, lv.call = true, false, false, false
 	case wUpdate:
-		if f.prev == wFor || f.prev == wKey || f.prev == wOn {
+		if f.prev == wFor || f.prev == wOn {
+			return
+		}
+		if f.prev == wKey { // ON DUPLICATE KEY UPDATE: commas between its assignments follow the tables of a SELECT
+			lv.from, lv.expect = false, false
 			return
 		}
 		f.with = f.with && !outermost

@@ -104,3 +104,26 @@ SELECT COUNT(*), SUM(id), MAX(v) FROM t;
 SELECT a.seq FROM seq_1_to_3 a JOIN seq_1_to_3 b ON a.seq = b.seq ORDER BY 1;
 -- only: mariadb
 INSERT INTO seq_1_to_3 VALUES (4);
+-- A query in parentheses with ORDER BY or LIMIT, and more of them behind it.
+CREATE TABLE twice (id INT PRIMARY KEY, a INT, b INT);
+INSERT INTO twice VALUES (1, 1, 30), (2, 2, 20), (3, 1, 10), (4, 2, 30), (5, 1, 20), (6, 2, 10), (7, 3, 5), (8, 4, 1);
+(SELECT b, a FROM twice ORDER BY b, a LIMIT 3) ORDER BY a, b;
+(SELECT id FROM twice ORDER BY id DESC LIMIT 4) ORDER BY id LIMIT 2;
+((SELECT id FROM twice ORDER BY id DESC LIMIT 4)) LIMIT 1;
+(SELECT b, a FROM twice ORDER BY a, b) ORDER BY b, a;
+SELECT COUNT(*), SUM(id) FROM ((SELECT id FROM twice ORDER BY a DESC, id LIMIT 3) ORDER BY id LIMIT 2) AS x;
+SELECT id FROM twice WHERE a IN (SELECT MAX(a) FROM twice) ORDER BY id LIMIT 1;
+(SELECT id FROM twice ORDER BY id LIMIT 2) UNION ALL (SELECT id FROM twice ORDER BY id DESC LIMIT 2) ORDER BY id DESC LIMIT 3;
+-- refused: it has no tree
+INSERT INTO twice (SELECT id + 100, a, b FROM twice ORDER BY id DESC LIMIT 3) ORDER BY 1 LIMIT 2;
+SELECT * FROM twice ORDER BY id;
+DROP TABLE twice;
+-- An aggregate in a condition of a subquery is one of the query around it.
+CREATE TABLE outer1 (id INT PRIMARY KEY, a INT);
+CREATE TABLE inner2 (m INT PRIMARY KEY, n INT);
+INSERT INTO outer1 VALUES (1, 2), (2, 2), (3, 3), (4, 3), (5, 3), (6, 4);
+INSERT INTO inner2 VALUES (1, 11), (2, 22), (3, 32), (4, 44);
+SELECT COUNT(*), a, (SELECT n FROM inner2 WHERE m = COUNT(*) LIMIT 1) FROM outer1 GROUP BY a ORDER BY a;
+SELECT COUNT(*), a, (SELECT MIN(n) FROM inner2 WHERE m = COUNT(*)) FROM outer1 GROUP BY a ORDER BY a;
+SELECT COUNT(*), a FROM outer1 GROUP BY a HAVING (SELECT MIN(m) FROM inner2 WHERE m = COUNT(*)) > 1 ORDER BY a;
+DROP TABLE outer1, inner2;
