@@ -49,6 +49,12 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		return nil, nil
 	}
 	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, writes: true, stage: true, target: -1, keeps: map[*catalog.Table]int{}}
+	returned := len(b.st.SQL())
+	if b.returning {
+		if returned, _ = b.st.ReturningAt(); b.plan.Uses&plan.WritesUserVariable != 0 {
+			return nil, nil
+		}
+	}
 	var tables []*catalog.Table
 	p := &plan.Workspace{Write: true}
 	self := false
@@ -63,7 +69,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 			b.access(t.Database, catalog.Write)
 			continue
 		}
-		if text.OnDuplicate >= 0 && r.Start > text.OnDuplicate {
+		if text.OnDuplicate >= 0 && r.Start > text.OnDuplicate || r.Start > returned {
 			return nil, nil // a subquery: the groups have other rows
 		}
 		b.access(t.Database, catalog.Read)

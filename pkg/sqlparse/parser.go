@@ -182,59 +182,7 @@ func (s *Statement) noTree() error {
 		}
 		next = l.isWord(wNext)
 	}
-	if s.ordersTwice() {
-		return &NoTree{Reason: "ORDER BY or LIMIT behind a query in parentheses that has its own"}
-	}
 	return nil
-}
-
-// ordersTwice looks for (SELECT ... LIMIT 3) ORDER BY x: in the tree, which has no place for the parentheses, one clause would take
-// the other's. It may see more of them than there are.
-func (s *Statement) ordersTwice() bool {
-	type level struct {
-		whole   bool // it may be a query that goes on behind its parenthesis, not an operand of an expression
-		query   bool // it begins with a query
-		ordered bool // it has ORDER BY or LIMIT, or what it begins with has
-	}
-	levels := []level{{}}
-	l := s.dialect.lexer(s.sql[:s.end], s.mode)
-	first, closed := true, false // the token is the first of its level; the last one closed a query that is ordered
-	whole := true                // the last token allows for a whole query to follow
-	for k := l.next(); k != EOF && k != Invalid; k = l.next() {
-		lv := &levels[len(levels)-1]
-		op := byte(0)
-		if k == Op && l.pos-l.start == 1 {
-			op = s.sql[l.start]
-		}
-		if first {
-			lv.query = op == '(' || l.isWord(wSelect, wWith, wTable, wValues)
-			first = false
-		}
-		ordered := l.isWord(wOrder, wLimit)
-		if closed && ordered {
-			return true
-		}
-		closed = false
-		switch {
-		case ordered:
-			lv.ordered = true
-		case op == '(':
-			if len(levels) > maxParseDepth {
-				return true
-			}
-			levels = append(levels, level{whole: whole})
-			first = true
-		case op == ')' && len(levels) > 1:
-			closed = lv.whole && lv.query && lv.ordered
-			levels = levels[:len(levels)-1]
-			if up := &levels[len(levels)-1]; closed {
-				up.ordered = up.ordered || up.query
-			}
-		}
-		name := k == QuotedName || k == Word && (l.word == nil || l.word.flags&wordReserved == 0)
-		whole = op == '(' || len(levels) == 1 && (op == ')' || s.kind != Select && (name || l.isWord(wExplain, wAs)))
-	}
-	return false
 }
 
 // peekWord returns the text of the token after the last.

@@ -121,3 +121,20 @@ REPLACE INTO ins SET id = 5, s = 'y' RETURNING *;
 INSERT IGNORE INTO ins SET id = 5 ON DUPLICATE KEY UPDATE s = 'z' RETURNING s;
 INSERT INTO ins SET id = 5, s = CAST('9' AS CHAR(3)) ON DUPLICATE KEY UPDATE s = VALUES(s);
 SELECT * FROM ins ORDER BY id;
+-- A unique key that serves as the primary key.
+CREATE TABLE lonely (i INT NOT NULL, UNIQUE (i));
+CREATE TABLE feeds (id INT PRIMARY KEY, i INT NOT NULL, v INT);
+INSERT INTO feeds VALUES (1, 1, 1), (2, 1, 3), (3, 2, 1), (4, 7, 1);
+INSERT INTO lonely SELECT DISTINCT i FROM feeds;
+SELECT * FROM lonely ORDER BY i;
+INSERT INTO lonely SELECT DISTINCT i + 1 FROM feeds;
+-- Assignments of ON DUPLICATE KEY UPDATE are no tables.
+CREATE TABLE kept (id INT PRIMARY KEY, c1 INT NOT NULL, cnt INT DEFAULT 1);
+CREATE TABLE fed (id INT PRIMARY KEY, c1 INT);
+INSERT INTO kept (id, c1) VALUES (1, 10);
+INSERT INTO fed VALUES (1, NULL), (2, 2);
+INSERT IGNORE INTO kept (id, c1) SELECT * FROM fed ON DUPLICATE KEY UPDATE c1 = NULL, cnt = cnt + 1;
+SELECT * FROM kept ORDER BY id;
+INSERT INTO kept (id, c1) SELECT id, id FROM fed ON DUPLICATE KEY UPDATE c1 = VALUES(c1) + 5, cnt = cnt + 1;
+SELECT * FROM kept ORDER BY id;
+DROP TABLE lonely, feeds, kept, fed;

@@ -59,3 +59,23 @@ CREATE TABLE ai (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(10));
 -- only: mariadb
 INSERT INTO ai (s) VALUES ('a'), ('b'), ('c') RETURNING id, s;
 SELECT LAST_INSERT_ID();
+-- What RETURNING says of a row is said by the server that has it.
+-- only: mariadb
+CREATE TABLE back (id INT PRIMARY KEY AUTO_INCREMENT, a INT);
+-- only: mariadb
+CREATE TABLE there (id INT PRIMARY KEY, n INT);
+-- only: mariadb
+INSERT INTO there VALUES (1, 100);
+-- only: mariadb
+INSERT INTO back SET id = 2, a = 5 RETURNING id, a + 1 AS b;
+-- only: mariadb
+INSERT INTO back SET a = 6 RETURNING *;
+-- only: mariadb
+INSERT IGNORE INTO back SET id = 2, a = 7 RETURNING *;
+-- only: mariadb
+-- refused: its rows lie elsewhere
+INSERT INTO back VALUES (11, 1), (12, 2), (13, 3) RETURNING id, (SELECT id + n FROM there WHERE there.id = 1);
+-- only: mariadb
+SELECT * FROM back ORDER BY id;
+-- only: mariadb
+DROP TABLE back, there;
