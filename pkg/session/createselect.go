@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -194,16 +195,26 @@ func (s *Session) replaceable(p *plan.Plan, c *createSelect, old *catalog.Table)
 
 // defineFromSelect lets a server say what columns and options the table has, and which columns the query fills.
 func (s *Session) defineFromSelect(db string, c *createSelect, query []byte) (definition string, columns []string, err error) {
-	b, err := s.cfg.Pools.Get(s.anyGroup(), s.profile, s.state, nil, s.claim())
-	if err != nil {
-		return "", nil, err
+	const like = "`_skarv_select`"
+	made := quoteName(db) + "." + like
+	var b *backend.Conn
+	if s.temps != nil { // the query may read the session's temporary tables
+		if b, err = s.acquire(s.temps.conn.Group); err != nil {
+			return "", nil, err
+		}
+		defer func() {
+			_, drop := b.Exec("DROP TEMPORARY TABLE IF EXISTS " + made)
+			s.done(b, drop)
+		}()
+	} else {
+		if b, err = s.cfg.Pools.Get(s.anyGroup(), s.profile, s.state, nil, s.claim()); err != nil {
+			return "", nil, err
+		}
+		b.Dirty = true // the temporary table goes with the reset
+		defer b.Release()
 	}
-	b.Dirty = true // the temporary table goes with the reset
 	s.running.enter(b)
-	defer func() {
-		s.running.leave(b)
-		b.Release()
-	}()
+	defer s.running.leave(b)
 	st, err := b.Prepare(query)
 	if err != nil {
 		return "", nil, txn.Lost(b, err)
@@ -216,8 +227,6 @@ func (s *Session) defineFromSelect(db string, c *createSelect, query []byte) (de
 	if c.limited {
 		none = "SELECT * FROM (" + string(query) + ") AS skarv_query LIMIT 0"
 	}
-	const like = "`_skarv_select`"
-	made := quoteName(db) + "." + like
 	if _, err := b.Exec("CREATE TEMPORARY TABLE " + made + " " + string(s.args.AppendSpan(nil, c.definition)) + " AS " + none); err != nil {
 		return "", nil, txn.Lost(b, err)
 	}
@@ -238,6 +247,9 @@ func (s *Session) defineFromSelect(db string, c *createSelect, query []byte) (de
 
 // controllerDDL has the controller run a schema change, and takes over the schema it makes.
 func (s *Session) controllerDDL(r DDLRequest) error {
+	if err := s.unicode(&r); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
 	defer cancel()
 	if _, err := s.cfg.DDL.DDL(ctx, r); err != nil {

@@ -2,10 +2,15 @@ package session
 
 import (
 	"context"
+	"encoding/hex"
+	"fmt"
+	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 )
 
@@ -34,7 +39,11 @@ func (s *Session) ddl(p *plan.Plan) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
 	defer cancel()
-	r, err := s.cfg.DDL.DDL(ctx, s.ddlRequest())
+	request := s.ddlRequest()
+	if err := s.unicode(&request); err != nil {
+		return err
+	}
+	r, err := s.cfg.DDL.DDL(ctx, request)
 	if err != nil {
 		return err
 	}
@@ -74,6 +83,40 @@ func (s *Session) ddlRequest() DDLRequest {
 	}
 	return r
 }
+
+// unicode writes the text of a schema change in UTF-8, in which the controller keeps and sends it: a server says what it is. What
+// the text says stays the same, for servers turn its strings from the client's character set into the connection's, which is kept.
+func (s *Session) unicode(r *DDLRequest) error {
+	if strings.IndexFunc(r.SQL, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 {
+		return nil
+	}
+	refuse := func(what string) error {
+		return sqlerr.Unsupported("a definition with "+what, "SET NAMES utf8mb4, or write them as X'...'")
+	}
+	if !s.foreignCharset {
+		if !utf8.ValidString(r.SQL) {
+			return refuse("bytes that are no characters")
+		}
+		return nil
+	}
+	charset := s.clientCharset()
+	if charset == "binary" || introducer.MatchString(r.SQL) {
+		return refuse("bytes beyond ASCII in a binary or introduced string")
+	}
+	_, text, err := s.evaluate(fmt.Appendf(nil, "HEX(CONVERT(_%s X'%X' USING utf8mb4))", charset, r.SQL))
+	if err != nil {
+		return err
+	}
+	sql, err := hex.DecodeString(string(text))
+	if err != nil {
+		return sqlerr.Internal.New("the text of a definition in UTF-8: " + err.Error())
+	}
+	r.SQL, r.Charset = string(sql), "utf8mb4"
+	return nil
+}
+
+// introducer is what says that a string's bytes are of another character set than the client's. It may see more than there are.
+var introducer = regexp.MustCompile(`\b_[a-zA-Z0-9]+\s*['"]`)
 
 // togglesKeys recognises ALTER TABLE t DISABLE KEYS and ENABLE KEYS, which dumps are full of.
 func (s *Session) togglesKeys() bool {

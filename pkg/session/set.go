@@ -113,6 +113,9 @@ func (s *Session) parseAssignments(tokens sqlparse.Tokens) (a assignments, err e
 		default:
 			a.system = append(a.system, strings.ToLower(string(stmt.AppendName(nil, tok))))
 		}
+		if n := len(a.system); n > 0 && a.system[n-1] == "character_set_connection" {
+			a.system[n-1] = "collation_connection" // it sets the collation, too, which says more
+		}
 		if n := len(a.system); n > 0 && a.system[n-1] == "timestamp" {
 			ahead := tokens
 			ahead.Next() // = or :=

@@ -197,10 +197,14 @@ func createText(text string, t *catalog.Table) string {
 	}
 	if t.HiddenKey {
 		lines := strings.Split(head, "\n")
-		hidden := quoteName(catalog.HiddenKey)
 		lines = slices.DeleteFunc(lines, func(l string) bool {
 			l = strings.TrimLeft(l, " ")
-			return strings.HasPrefix(l, hidden) || strings.HasPrefix(l, "PRIMARY KEY ("+hidden+")")
+			for _, hidden := range []string{quoteName(catalog.HiddenKey), `"` + catalog.HiddenKey + `"`} { // as sql_mode has it
+				if strings.HasPrefix(l, hidden) || strings.HasPrefix(l, "PRIMARY KEY ("+hidden+")") {
+					return true
+				}
+			}
+			return false
 		})
 		if n := len(lines) - 1; n > 0 {
 			lines[n] = strings.TrimSuffix(lines[n], ",")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -147,6 +148,11 @@ func (s *Session) temporaryDDL(p *plan.Plan) (handled bool, err error) {
 			own++
 		}
 	}
+	if s.temps != nil && strings.HasSuffix(p.Topic, " view") {
+		if err := s.viewOfTemporary(); err != nil {
+			return true, err
+		}
+	}
 	switch {
 	case p.Topic == "create temporary table":
 		return true, s.createTemporary(p)
@@ -156,6 +162,8 @@ func (s *Session) temporaryDDL(p *plan.Plan) (handled bool, err error) {
 		return false, nil
 	case p.Topic == "drop table":
 		return true, s.dropTemporary(p, own)
+	case p.Topic == "create table" && own == 1 && s.makesHidden():
+		return false, nil
 	case p.Tables[0].Temporary == "" || own < len(p.Tables):
 		return true, sqlerr.Unsupported("a definition that names temporary and other tables", "do it in several statements")
 	}
@@ -236,7 +244,15 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 	if query.End > 0 {
 		text = s.args.AppendSpan(nil, query)
 	}
-	ok, err := s.onPinned(s.args.AppendStatement(nil))
+	name, create := p.Name, s.args.AppendStatement(nil)
+	if refs, _ := s.stmt.Tables(); text != nil && !existed && len(refs) > 0 && s.snap.Table(p.Database, p.Name) != nil {
+		// The query may read the table that the new one will hide.
+		name = temporaryAside
+		head := refs[0].Span
+		create = append(s.args.AppendSpan(nil, sqlparse.Span{End: head.Start}), quoteName(p.Database)+"."+quoteName(name)...)
+		create = s.args.AppendSpan(create, sqlparse.Span{Start: head.End, End: len(s.stmt.SQL())})
+	}
+	ok, err := s.onPinned(create)
 	if err != nil {
 		s.forgetTemporaries()
 		return err
@@ -244,21 +260,32 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 	if existed && !replaces {
 		return s.writeOK(ok) // IF NOT EXISTS
 	}
-	if err := s.noteTemporary(p.Database, p.Name); err != nil {
+	if err := s.noteTemporary(p.Database, name); err != nil {
 		return err
 	}
 	if text != nil && !s.pinnedAlone(text) {
 		// The rows of that group alone are there: the definition is right. Now the rows of all.
-		if ok, err = s.refill(p, insert, text); err != nil {
-			_, _ = s.onPinned([]byte("DROP TEMPORARY TABLE " + quoteName(p.Database) + "." + quoteName(p.Name)))
-			delete(s.temps.tables[p.Database], p.Name)
-			s.forgetTemporaries()
-			return err
+		ok, err = s.refill(p.Database, name, insert, text)
+	}
+	if err == nil && name != p.Name {
+		if _, err = s.onPinned([]byte("ALTER TABLE " + quoteName(p.Database) + "." + quoteName(name) + " RENAME TO " +
+			quoteName(p.Database) + "." + quoteName(p.Name))); err == nil {
+			delete(s.temps.tables[p.Database], name)
+			err = s.noteTemporary(p.Database, p.Name)
 		}
+	}
+	if err != nil {
+		_, _ = s.onPinned([]byte("DROP TEMPORARY TABLE IF EXISTS " + quoteName(p.Database) + "." + quoteName(name)))
+		delete(s.temps.tables[p.Database], name)
+		s.forgetTemporaries()
+		return err
 	}
 	s.rowCount = int64(ok.AffectedRows)
 	return s.writeOK(ok)
 }
+
+// temporaryAside is the name of a temporary table while it is filled from the table whose name it will have.
+const temporaryAside = "_skarv_aside"
 
 // temporaryQuery finds the query of CREATE TEMPORARY TABLE ... SELECT, and how its rows are to be inserted.
 func temporaryQuery(st *sqlparse.Statement) (query sqlparse.Span, insert string, replaces bool) {
@@ -309,8 +336,8 @@ func (s *Session) pinnedAlone(query []byte) bool {
 }
 
 // refill replaces the rows of a temporary table by those of a query over all groups.
-func (s *Session) refill(p *plan.Plan, insert string, query []byte) (ok wire.OK, err error) {
-	name := quoteName(p.Database) + "." + quoteName(p.Name)
+func (s *Session) refill(db, table, insert string, query []byte) (ok wire.OK, err error) {
+	name := quoteName(db) + "." + quoteName(table)
 	if _, err := s.onPinned([]byte("DELETE FROM " + name)); err != nil {
 		return ok, err
 	}
@@ -354,12 +381,26 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 		}
 		return s.ok(wire.OK{Warnings: ok.Warnings})
 	}
+	text := s.stmt.SQL()
+	var missing error // of several, those that exist are dropped
 	if own < len(refs) && p.Topic != "drop temporary table" {
-		return sqlerr.Unsupported("dropping temporary and other tables at once", "drop them in several statements")
+		if missing = s.dropOthers(refs); missing != nil && !sqlerr.HasCode(missing, sqlerr.UnknownTable) {
+			return missing
+		}
+		text = []byte("DROP TEMPORARY TABLE ")
+		for i, t := range slices.DeleteFunc(slices.Clone(p.Tables), func(t *catalog.Table) bool { return t.Temporary == "" }) {
+			if i > 0 {
+				text = append(text, ", "...)
+			}
+			text = append(text, quoteName(t.Database)+"."+quoteName(t.Name)...)
+		}
 	}
-	ok, err := s.onPinned(s.stmt.SQL())
-	if err != nil && !sqlerr.HasCode(err, 1051) { // of several, those that exist are dropped
+	ok, err := s.onPinned(text)
+	if err != nil && !sqlerr.HasCode(err, sqlerr.UnknownTable) {
 		return err
+	}
+	if err == nil {
+		err = missing
 	}
 	for _, t := range p.Tables {
 		if t.Temporary != "" {
@@ -373,6 +414,76 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 	return s.writeOK(ok)
 }
 
+// dropOthers drops the tables of a DROP TABLE that are no temporary ones: before those, so that they stay if this is refused.
+func (s *Session) dropOthers(refs []sqlparse.TableRef) error {
+	var names []string
+	for _, r := range refs {
+		if !s.isTemporary(r) {
+			db := r.DB
+			if db == "" {
+				db = s.db
+			}
+			names = append(names, quoteName(db)+"."+quoteName(r.Name))
+		}
+	}
+	tokens := s.stmt.Tokens()
+	tokens.Next()
+	tokens.Next()
+	r := s.ddlRequest()
+	r.SQL = "DROP TABLE "
+	if s.stmt.Is(tokens.Next(), "IF") {
+		r.SQL += "IF EXISTS "
+	}
+	r.SQL += strings.Join(names, ", ")
+	if err := s.commitImplicit(); err != nil {
+		return err
+	}
+	if err := s.unlock(); err != nil {
+		return err
+	}
+	return s.controllerDDL(r)
+}
+
+// isTemporary reports whether a name is that of one of the session's temporary tables.
+func (s *Session) isTemporary(r sqlparse.TableRef) bool {
+	db, name := r.DB, r.Name
+	if db == "" {
+		db = s.db
+	}
+	if s.snap.LowerCaseTableNames != 0 {
+		db, name = strings.ToLower(db), strings.ToLower(name)
+	}
+	t := s.snap.Table(db, name)
+	return t != nil && t.Temporary != ""
+}
+
+// makesHidden reports whether a CREATE TABLE makes the table that a temporary one hides, and reads no other.
+func (s *Session) makesHidden() bool {
+	refs, _ := s.stmt.Tables()
+	_, query := s.findCreateSelect()
+	return !query && len(refs) > 0 && s.isTemporary(refs[0])
+}
+
+// viewOfTemporary is the error of a view that reads one of the session's temporary tables.
+func (s *Session) viewOfTemporary() error {
+	query, _, _ := temporaryQuery(s.stmt)
+	if query.End == 0 {
+		return nil
+	}
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if st.Scan(s.args.AppendSpan(nil, query), s.mode) != nil {
+		return nil // a server has the error to tell
+	}
+	refs, _ := st.Tables()
+	for _, r := range refs {
+		if s.isTemporary(r) {
+			return &sqlerr.Error{Code: 1352, State: "HY000", Message: "View's SELECT refers to a temporary table '" + r.Name + "'"}
+		}
+	}
+	return nil
+}
+
 // changeTemporary is ALTER, RENAME, TRUNCATE, CREATE INDEX and DROP INDEX of temporary tables.
 func (s *Session) changeTemporary(p *plan.Plan) error {
 	ok, err := s.onPinned(s.stmt.SQL())
@@ -380,19 +491,17 @@ func (s *Session) changeTemporary(p *plan.Plan) error {
 		return err
 	}
 	if p.Topic != "truncate table" {
-		refs, _ := s.stmt.Tables()
 		for _, t := range p.Tables {
 			delete(s.temps.tables[t.Database], t.Name)
 		}
+		defer s.forgetTemporaries()
+		refs, _ := s.stmt.Tables()
 		for _, r := range refs {
-			db, name := r.DB, r.Name
+			db := r.DB
 			if db == "" {
 				db = s.db
 			}
-			if s.snap.LowerCaseTableNames != 0 {
-				db, name = strings.ToLower(db), strings.ToLower(name)
-			}
-			if err := s.noteTemporary(db, name); err != nil && !sqlerr.HasCode(err, sqlerr.NoSuchTable) {
+			if err := s.readTemporaryInto(db, r.Name); err != nil && !sqlerr.HasCode(err, sqlerr.NoSuchTable) {
 				return err
 			}
 		}
@@ -401,8 +510,17 @@ func (s *Session) changeTemporary(p *plan.Plan) error {
 	return s.writeOK(ok)
 }
 
-// noteTemporary reads the definition of a temporary table.
+// noteTemporary reads the definition of a temporary table, and lets the session plan with it.
 func (s *Session) noteTemporary(db, name string) error {
+	err := s.readTemporaryInto(db, name)
+	if err == nil {
+		s.forgetTemporaries()
+	}
+	return err
+}
+
+// readTemporaryInto reads the definition of a temporary table; an ordinary table of that name is none.
+func (s *Session) readTemporaryInto(db, name string) error {
 	if s.snap.LowerCaseTableNames != 0 {
 		db, name = strings.ToLower(db), strings.ToLower(name)
 	}
@@ -422,7 +540,6 @@ func (s *Session) noteTemporary(db, name string) error {
 		t.Group = c.Group
 		s.temps.tables[db][name] = t
 	}
-	s.forgetTemporaries()
 	return nil
 }
 
