@@ -218,8 +218,20 @@ func TestALaterGroupRefuses(t *testing.T) {
 	for _, s := range servers {
 		s.exec(t, "ALTER TABLE d.t COMMENT ''")
 	}
-	f.refused("ALTER TABLE u MODIFY a TINYINT", sqlerr.UnknownError, "ng1, ng2", "Out of range", "cannot be taken back")
+	f.refused("ALTER TABLE u MODIFY a TINYINT", 1264, "Out of range", "'a'")
 	require.Equal(t, "int", f.table("u").Columns[1].DataType)
+	for _, s := range servers {
+		require.Equal(t, "int", s.value(t, "SELECT data_type FROM information_schema.columns WHERE table_schema = 'd' AND table_name = 'u' AND column_name = 'a'"))
+	}
+	f.must("CREATE TABLE w (id BIGINT PRIMARY KEY, s VARCHAR(20), n INT)")
+	servers[1].exec(t, "INSERT INTO d.w VALUES (5, 'longer than ten', NULL)")
+	f.refused("ALTER TABLE w MODIFY s VARCHAR(10)", pick[sqlerr.Code](1265, 1406), "'s'")
+	f.refused("ALTER TABLE w CHANGE s x VARCHAR(10), ADD y INT FIRST", pick[sqlerr.Code](1265, 1406), "'x'")
+	f.refused("ALTER TABLE w MODIFY n INT NOT NULL", pick[sqlerr.Code](1265, 1138))
+	f.refused("ALTER TABLE w DROP n, MODIFY s INT", pick[sqlerr.Code](1292, 1366))
+	require.Equal(t, "id,s,n", f.columns("w"))
+	f.must("ALTER TABLE w MODIFY s VARCHAR(15), DROP n")
+	require.Equal(t, "id,s", f.columns("w"))
 	servers[2].exec(t, "DELETE FROM d.u")
 	f.must("ALTER TABLE u MODIFY a TINYINT")
 	require.Equal(t, "tinyint", f.table("u").Columns[1].DataType)

@@ -99,6 +99,8 @@ func decodeJob(id string, value []byte, revision int64) (*job, error) {
 // work is the plan of a DDL job: what to run on each server and what to write into the catalog then.
 type work struct {
 	Step *step `json:"step,omitempty"`
+	// Rehearsal, if not nil, is tried on all groups before the step runs on any.
+	Rehearsal *rehearsal `json:"rehearsal,omitempty"`
 	// Before is the text of each watched object on each group before the step; "" where there is none.
 	Before map[placement.NodeGroupID]map[string]string `json:"before,omitempty"`
 	// Watched are the objects whose text tells whether the step was run on a group.
@@ -107,6 +109,8 @@ type work struct {
 	Marker string `json:"marker,omitempty"`
 	// First is the group the step runs on first.
 	First placement.NodeGroupID `json:"first"`
+	// OwnRows: the step is about a table of which each group has rows of its own. What it did to them is added up.
+	OwnRows bool `json:"own_rows,omitempty"`
 
 	// Indexes are the global indexes that are made, and Build, if there are rows that need entries, the table they are
 	// built for while it is used. Obsolete are those that go.

@@ -286,13 +286,16 @@ func (p *planner) alterTable(ctx context.Context) error {
 			p.work.Drop = append(p.work.Drop, o.plain())
 		}
 	}
-	before, after, err := p.tryAlter(ctx, o)
+	before, after, err := p.tryAlter(ctx, o, old.HiddenKey)
 	if err != nil {
 		return err
 	}
 	after.table.Database, after.table.Name, after.table.Triggers = r.DB, r.Name, old.Triggers
 	fixReferences(after.table, o.db)
 	if err := p.newCounter(before, after, old); err != nil {
+		return err
+	}
+	if err := p.keepsPlaces(old); err != nil {
 		return err
 	}
 	snap := p.snap
@@ -331,7 +334,8 @@ func (p *planner) alterTable(ctx context.Context) error {
 	if r.object1 == o.plain() {
 		s.Undo = undoAlter(o, before, after)
 	}
-	p.work.Step = &s
+	p.work.Step, p.work.OwnRows = &s, old.Kind == catalog.Sharded
+	p.rehearse(o, old, before, after)
 	p.work.Refresh = append([]refresh{r}, p.work.Refresh...)
 	return nil
 }
@@ -361,12 +365,28 @@ func (p *planner) renamedSnapshot(t *catalog.Table, to object1) *catalog.Snapsho
 
 // newCounter refuses to number existing rows: each server would do it for itself.
 func (p *planner) newCounter(before, after *definition, old *catalog.Table) error {
-	if old.Kind == catalog.Single || after.auto < 0 || before.auto >= 0 {
+	if old.Kind == catalog.Single || after.auto < 0 {
 		return nil
 	}
 	name := after.table.Columns[after.auto].Name
-	if before.table.Column(name) < 0 && !slices.ContainsFunc(mapValues(p.st.renamedColumns()), func(v string) bool { return strings.EqualFold(v, name) }) {
+	anew := p.st.droppedColumns()[strings.ToLower(name)]
+	if before.auto >= 0 && !anew {
+		return nil
+	}
+	if anew || before.table.Column(name) < 0 && !slices.ContainsFunc(mapValues(p.st.renamedColumns()), func(v string) bool { return strings.EqualFold(v, name) }) {
 		return sqlerr.Unsupported("adding an AUTO_INCREMENT column to a table", "create a new table with that column and copy the rows with INSERT ... SELECT")
+	}
+	return nil
+}
+
+// keepsPlaces refuses to drop columns of the distribution key in order to add others of the same names.
+func (p *planner) keepsPlaces(old *catalog.Table) error {
+	dropped := p.st.droppedColumns()
+	for _, c := range old.Distribution {
+		if name := old.Columns[c].Name; dropped[strings.ToLower(name)] {
+			return sqlerr.Unsupported(fmt.Sprintf("dropping column '%s', which is in the distribution key", name),
+				"create a new table, copy the rows with INSERT ... SELECT and rename it")
+		}
 	}
 	return nil
 }
@@ -393,8 +413,25 @@ func (s *statement) setsCounter() bool {
 	return false
 }
 
-// tryAlter runs the statement on an empty copy of the table and returns what the copy was before and after.
-func (p *planner) tryAlter(ctx context.Context, o object) (before, after *definition, err error) {
+// tryAlter runs the statement on an empty copy of the table and returns what the copy was before and after. Of a table with the
+// hidden key it does so on a copy without it first: a client knows nothing of that key, and what a server says to its statement
+// must not depend on it.
+func (p *planner) tryAlter(ctx context.Context, o object, hidden bool) (before, after *definition, err error) {
+	if hidden {
+		_, after, err := p.tryAlterOn(ctx, o, "ALTER TABLE %s DROP PRIMARY KEY, DROP COLUMN "+quoteName(catalog.HiddenKey))
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(after.table.Primary) > 0 {
+			return nil, nil, sqlerr.Unsupported("adding a primary key to a table that was made without one",
+				"create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
+		}
+	}
+	return p.tryAlterOn(ctx, o, "")
+}
+
+// tryAlterOn is tryAlter on a copy that prepare, if not empty, has changed; its %s is the copy's name.
+func (p *planner) tryAlterOn(ctx context.Context, o object, prepare string) (before, after *definition, err error) {
 	trial, moved := p.trialName(""), p.trialName("_r")
 	defer func() {
 		_, e := p.trial.exec(ctx, "DROP TABLE IF EXISTS "+trial.sql()+", "+moved.sql())
@@ -421,6 +458,11 @@ func (p *planner) tryAlter(ctx context.Context, o object) (before, after *defini
 	}
 	if _, err := p.trial.exec(ctx, "CREATE TABLE "+trial.sql()+rest); err != nil {
 		return nil, nil, fmt.Errorf("make a copy of %s to try the change on: %w", o, err)
+	}
+	if prepare != "" {
+		if _, err := p.trial.exec(ctx, fmt.Sprintf(prepare, trial.sql())); err != nil {
+			return nil, nil, fmt.Errorf("make a copy of %s to try the change on: %w", o, err)
+		}
 	}
 	if before, err = readDefinition(ctx, p.trial, trial.DB, trial.Name); err != nil {
 		return nil, nil, err

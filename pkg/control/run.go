@@ -30,6 +30,11 @@ type ddl struct {
 	job     *job
 	snap    *catalog.Snapshot
 	servers []*server // as snap.Groups
+
+	others struct { // what the step did on the other groups than the first, each its own entry; as snap.Groups
+		affected []uint64
+		warnings [][]Warning
+	}
 }
 
 // run carries the job to its end. An error means that it could not and that another leader (or this one, later) has
@@ -69,6 +74,12 @@ func (d *ddl) run(ctx context.Context) error {
 	}
 	if ended, err := d.prepareIndexes(ctx); ended || err != nil {
 		return err
+	}
+	if err := d.rehearse(ctx); err != nil {
+		if fatal(err) {
+			return err
+		}
+		return d.undo(ctx, toClient(err))
 	}
 	if ended, err := d.execute(ctx); ended || err != nil {
 		return err
@@ -306,6 +317,7 @@ func (d *ddl) execute(ctx context.Context) (ended bool, err error) {
 	if err := d.leader.at("first"); err != nil {
 		return false, err
 	}
+	d.others.affected, d.others.warnings = make([]uint64, len(d.servers)), make([][]Warning, len(d.servers))
 	var g errgroup.Group // the others go on when one fails: what then is to undo is the same for all
 	for i := range d.servers {
 		if i != first {
@@ -318,7 +330,25 @@ func (d *ddl) execute(ctx context.Context) (ended bool, err error) {
 		}
 		return true, d.undo(ctx, toClient(err))
 	}
+	d.sumUp()
 	return false, nil
+}
+
+// sumUp adds to the first group's answer what the others, each with rows of its own, have done to theirs: the rows they have copied
+// and the warnings that speak of rows. Groups that ran the step for a leader that died are not counted.
+func (d *ddl) sumUp() {
+	if !d.job.Work.OwnRows {
+		return
+	}
+	result := &d.job.Result
+	for i := range d.others.affected {
+		result.Affected += d.others.affected[i]
+		for _, w := range d.others.warnings[i] {
+			if strings.Contains(w.Message, " at row ") && len(result.Warnings) < maxWarnings {
+				result.Warnings = append(result.Warnings, w)
+			}
+		}
+	}
 }
 
 // firstRefused ends the job if nothing was changed. A DROP that stopped half-way goes on with what it has dropped.
@@ -387,11 +417,13 @@ func (d *ddl) runOn(ctx context.Context, i int, first bool) error {
 			return err
 		}
 		if err == nil {
-			if first {
-				d.job.Result.Affected = affected
-				d.job.Result.Warnings, err = d.servers[i].warnings(ctx)
-			}
-			if err == nil {
+			var warnings []Warning
+			if warnings, err = d.servers[i].warnings(ctx); err == nil {
+				if first {
+					d.job.Result.Affected, d.job.Result.Warnings = affected, warnings
+				} else {
+					d.others.affected[i], d.others.warnings[i] = affected, warnings
+				}
 				return nil
 			}
 		}

@@ -565,6 +565,33 @@ func (s *statement) renamedColumns() map[string]string {
 	return out
 }
 
+// droppedColumns returns the lower-case names of columns that an ALTER TABLE drops, also those that it adds anew.
+func (s *statement) droppedColumns() map[string]bool {
+	p := &parser{statement: s}
+	out := map[string]bool{}
+	for ; p.pos < len(p.toks); p.pos++ {
+		if !p.peek(0).is("DROP") {
+			continue
+		}
+		n := 1
+		if p.peek(n).is("COLUMN") {
+			n++
+		} else {
+			switch t := p.peek(n); {
+			case t.is("PRIMARY"), t.is("KEY"), t.is("INDEX"), t.is("FOREIGN"), t.is("CONSTRAINT"), t.is("CHECK"), t.is("PARTITION"), t.is("DEFAULT"):
+				continue
+			}
+		}
+		if p.peek(n).is("IF") && p.peek(n+1).is("EXISTS") {
+			n += 2
+		}
+		if p.peek(n).name() {
+			out[strings.ToLower(p.peek(n).value)] = true
+		}
+	}
+	return out
+}
+
 // edit is a replacement of a range of text.
 type edit struct {
 	start, end int

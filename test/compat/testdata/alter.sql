@@ -19,3 +19,51 @@ SELECT COUNT(*), SUM(d) FROM m;
 CREATE TABLE q AS SELECT a, COUNT(*) AS n FROM n GROUP BY a;
 ALTER TABLE q ADD COLUMN z INT DEFAULT 7, ADD INDEX (n);
 SELECT * FROM q ORDER BY a;
+-- What an ALTER has done to rows is told for all of them.
+CREATE TABLE many (id INT PRIMARY KEY, c VARCHAR(10), n INT);
+INSERT INTO many VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 3), (4, 'd', 4), (5, 'e', 5), (6, 'f', 6), (7, 'g', 7), (8, 'h', 8);
+ALTER TABLE many MODIFY c CHAR(5);
+ALTER TABLE many MODIFY c VARCHAR(12) CHARACTER SET latin1, ADD x INT;
+ALTER TABLE many MODIFY n BIGINT;
+-- A column that is dropped and made anew has no old values, which says where rows lie and what number they get.
+CREATE TABLE counted (i INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY);
+INSERT INTO counted VALUES (NULL), (NULL), (NULL), (NULL), (NULL);
+-- refused: each server would number its rows for itself
+ALTER TABLE counted DROP i, ADD i INT UNSIGNED NOT NULL AUTO_INCREMENT, DROP PRIMARY KEY, ADD PRIMARY KEY (i);
+SELECT * FROM counted ORDER BY i;
+-- refused: rows lie where the old values say
+ALTER TABLE many DROP id, ADD id INT NOT NULL DEFAULT 3;
+-- What a server says to an ALTER must not depend on the key that it gave a table without one.
+CREATE TABLE keyless (v VARCHAR(10));
+INSERT INTO keyless VALUES ('x'), ('y'), ('z');
+ALTER TABLE keyless ORDER BY no_such;
+ALTER TABLE keyless ORDER BY v;
+ALTER TABLE keyless DROP PRIMARY KEY;
+ALTER TABLE keyless ADD KEY (v), ADD w INT;
+-- refused: its rows would belong to other node groups
+ALTER TABLE keyless ADD i INT AUTO_INCREMENT NOT NULL PRIMARY KEY FIRST;
+SELECT * FROM keyless ORDER BY v;
+-- A connection's collation may be of another character set than what it sends.
+SET NAMES utf8mb4;
+SET collation_connection = latin1_swedish_ci;
+CREATE TABLE sent (a INT PRIMARY KEY, b VARCHAR(5) DEFAULT 'Ã¤');
+SELECT COLUMN_DEFAULT FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'sent' AND column_name = 'b';
+SET NAMES utf8mb3;
+SET character_set_client = utf8mb4, character_set_connection = utf8mb4;
+SELECT @@character_set_connection, @@collation_connection;
+ALTER TABLE sent ADD c INT;
+DROP TABLE sent, many, counted;
+SET NAMES utf8mb4;
+-- A definition in another character set than UTF-8.
+SET NAMES latin1;
+CREATE TABLE narrow (id INT PRIMARY KEY, e ENUM('été', 'über') CHARACTER SET latin1, s VARCHAR(10) CHARACTER SET utf8mb4 DEFAULT 'åäö') COMMENT 'åäö';
+INSERT INTO narrow (id, e) VALUES (1, 'été'), (2, 'über');
+SELECT id, HEX(e), HEX(s) FROM narrow ORDER BY id;
+ALTER TABLE narrow ADD t VARCHAR(10) DEFAULT 'æ';
+SET NAMES utf8mb4;
+SELECT id, e, s, t FROM narrow ORDER BY id;
+-- ANSI quotes do not show the key of a table without one.
+SET sql_mode = 'ANSI_QUOTES';
+SHOW CREATE TABLE keyless;
+SET sql_mode = DEFAULT;
+DROP TABLE narrow, keyless;

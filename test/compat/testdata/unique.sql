@@ -117,7 +117,6 @@ ALTER TABLE wider MODIFY name VARCHAR(120) NOT NULL;
 INSERT INTO wider VALUES (4, 'Dan, whose name is longer than the column was before', 4);
 INSERT INTO wider VALUES (5, 'dan, whose name is longer than the column was BEFORE', 4);
 INSERT INTO wider VALUES (6, 'ann', 6);
--- gap: the rows that are copied are counted on one node group only
 ALTER TABLE wider MODIFY n BIGINT, MODIFY name VARCHAR(130) NULL;
 INSERT INTO wider VALUES (7, 'Eve', 100000), (8, NULL, 100000), (9, 'Eva', 100000);
 INSERT INTO wider VALUES (10, 'eve', 100001);
