@@ -338,6 +338,9 @@ func (a *Admin) Transactions(ctx context.Context, req *adminv1.TransactionsReque
 	if a.cfg.Transactions == nil {
 		return out, nil
 	}
+	if _, ok := txn.ID(req.GetId()).Group(); !ok && req.GetId() != "" {
+		return nil, status.Errorf(codes.InvalidArgument, "%q is not the id of a transaction", req.GetId())
+	}
 	list, err := a.cfg.Transactions(ctx, txn.ID(req.GetId()))
 	if err != nil {
 		return nil, status.Error(codes.Unavailable, err.Error())

@@ -160,7 +160,7 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	}
 	s.gates = newGatekeeper()
 	s.gateCount = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "skarv_snapshots_total", Help: "Consistent snapshots over all node groups asked for by clients of this process.",
+		Name: "skarv_snapshots_total", Help: "Consistent snapshots over all node groups for clients of this process: held or failed at the gate, validated without it, or crossed by a commit and tried again.",
 	}, []string{"outcome"})
 	s.registry.MustRegister(s.gateCount)
 	s.coordinator = txn.NewCoordinator(txn.Config{

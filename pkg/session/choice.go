@@ -28,9 +28,12 @@ const (
 	joinsQueries
 )
 
+// joinNames are the names of the values, in their order.
+func joinNames() []string { return []string{"auto", "workspace", "broadcast", "first", "queries"} }
+
 // joinsByName finds the value that text names.
 func joinsByName(text string) (j joins, ok bool) {
-	i := slices.Index([]string{"auto", "workspace", "broadcast", "first", "queries"}, text)
+	i := slices.Index(joinNames(), text)
 	if text == "default" {
 		i = 0
 	}

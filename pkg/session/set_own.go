@@ -129,6 +129,22 @@ func (s *Session) setOwn(tokens sqlparse.Tokens) (rest []byte, found bool, err e
 	return rest, true, nil
 }
 
+// ownValue is the value of one of our variables, "" for no name of any.
+func (s *Session) ownValue(name string) string {
+	switch name {
+	case commitVariable:
+		if s.bestEffort {
+			return "best_effort"
+		}
+		return "atomic"
+	case atomicityVariable:
+		return [...]string{readOff: "off", readAtGate: "gate", readValidated: "validated", readLocking: "lock"}[s.reads]
+	case joinsVariable:
+		return joinNames()[s.joins]
+	}
+	return ""
+}
+
 // ownVariable returns the one of our variables that is named, or "".
 func ownVariable(name string) string {
 	name = strings.ToLower(name)

@@ -152,6 +152,9 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 		}
 		return unsignedVariable(n), true
 	}
+	if own := s.ownValue(ownVariable(text)); own != "" {
+		return sessionValue{"'" + own + "'", ""}, true
+	}
 	return v, false
 }
 

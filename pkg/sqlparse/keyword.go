@@ -146,6 +146,9 @@ func (s *Statement) userVar() {
 	s.uses |= ReadsUserVariable
 }
 
+// ownPrefix is what the names of Skarv's own session variables begin with.
+const ownPrefix = "skarv_"
+
 // sysVarUses tells what the system variable @@name stands for.
 func sysVarUses(name []byte) Uses {
 	i := len(name)
@@ -163,7 +166,8 @@ func sysVarUses(name []byte) Uses {
 		return ReadsDiagnostics
 	case equalFold(name, "timestamp"), equalFold(name, "rand_seed1"), equalFold(name, "rand_seed2"):
 		return Nondeterministic
-	case equalFold(name, "pseudo_thread_id"), equalFold(name, "in_transaction"), equalFold(name, "event_scheduler"):
+	case equalFold(name, "pseudo_thread_id"), equalFold(name, "in_transaction"), equalFold(name, "event_scheduler"),
+		len(name) > len(ownPrefix) && equalFold(name[:len(ownPrefix)], ownPrefix):
 		return ReadsSession
 	}
 	return 0

@@ -138,7 +138,9 @@ func TestValidatedSnapshotHoldsNobody(t *testing.T) {
 		done <- err
 	}()
 	awaitLockWaits(t, 1, done)
-	r.exec("SET skarv_read_atomicity = validated")
+	r.exec("SET skarv_read_atomicity = validated, @@session.skarv_commit = best_effort")
+	require.Equal(t, "validated best_effort auto", r.get("SELECT CONCAT_WS(' ', @@skarv_read_atomicity, @@session.skarv_commit, @@SKARV_JOINS)"))
+	r.exec("SET skarv_commit = atomic")
 	require.Equal(t, "0", r.get("SELECT SUM(n) FROM unheld"))
 	r.exec("BEGIN")
 	c.exec("UPDATE unheld SET n = n + 1 WHERE id > 1")
