@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,6 +33,22 @@ func follow(t *testing.T, replica, primary *cluster.Server) {
 	onServer(t, replica, append(statements, "SET GLOBAL sync_binlog = 0", "SET GLOBAL innodb_flush_log_at_trx_commit = 0")...)
 }
 
+// awaitReplica waits until a replica has everything that its primary has.
+func awaitReplica(t *testing.T, primary, replica *cluster.Server) {
+	t.Helper()
+	end, has := "SELECT @@global.gtid_binlog_pos", "SELECT MASTER_GTID_WAIT('%s', 1) = 0"
+	status := "SHOW SLAVE STATUS"
+	if cluster.TestEngine() == datanode.MySQL {
+		end, has, status = "SELECT REPLACE(@@global.gtid_executed, '\n', '')", "SELECT GTID_SUBSET('%s', @@global.gtid_executed)", "SHOW REPLICA STATUS"
+	}
+	position := strings.TrimSpace(onServerText(t, primary, end))
+	for limit := time.Now().Add(5 * time.Minute); strings.TrimSpace(onServerText(t, replica, fmt.Sprintf(has, position))) != "1"; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("the replica does not come to %s: %s", position, onServerText(t, replica, status))
+		}
+	}
+}
+
 // A server is imported together with its replica, and a checksum compares the two under load.
 func TestChecksumOfReplica(t *testing.T) {
 	etcd := startEtcd(t, "http")
@@ -55,7 +72,10 @@ func TestChecksumOfReplica(t *testing.T) {
 	s := &story{}
 	for w := range 2 {
 		s.g.Go(func() error {
+			pace := time.NewTicker(10 * time.Millisecond) // a replica on a busy machine would be minutes behind
+			defer pace.Stop()
 			for i := 0; !s.end.Load(); i++ {
+				<-pace.C
 				if err := s.run(db, fmt.Sprintf("UPDATE t SET n = n + 1 WHERE id = %d", (2*i+w)%50)); err != nil {
 					return err
 				}
@@ -91,6 +111,7 @@ func TestChecksumOfReplica(t *testing.T) {
 	require.Empty(t, found)
 	require.Equal(t, 100, rows)
 	s.stop(t)
+	awaitReplica(t, primary, replica) // who was behind for long is no fault of the comparison, which waits for it
 	// Past the binary log: a transaction of its own would end the replication, and the comparison would wait for it.
 	onServer(t, replica, "SET GLOBAL read_only = 0", "SET sql_log_bin = 0", "UPDATE d.s SET n = 5 WHERE id = 7")
 	found, _ = checksum(1)
