@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	defaultTime  = 40 * time.Second
+	defaultTime  = 5 * time.Minute
 	perRound     = 1000 // statements over one schema
 	maxFound     = 5
 	shrinkBudget = 6 * time.Second
