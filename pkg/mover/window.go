@@ -21,7 +21,8 @@ type window struct {
 	// touched are the keys of rows that changed in the stretch, with the values of the key.
 	touched map[string]row
 
-	gone atomic.Bool // nobody waits for it any more, and its last watermark will not come
+	handed bool        // its last watermark has come: the workers have it; guarded by the attempt's mu
+	gone   atomic.Bool // nobody waits for it any more, and its last watermark will not come
 
 	apply *chunk // the rows are to be written
 	check *check // the rows are to be compared
@@ -58,6 +59,7 @@ var errDeaf = errors.New("the log does not show what was committed")
 // one of them fails, the end of the attempt. All of them depend on what the source sends, so that is watched, too.
 func (a *attempt) await(ctx context.Context, w *window) error {
 	defer a.m.waits.OnText(func() string { return a.whereabouts(w) })()
+	defer a.forsake(w)
 	look := time.NewTicker(a.m.deafAfter())
 	defer look.Stop()
 	for heard := a.heard(); ; {
@@ -92,7 +94,7 @@ func (m *Mover) deafAfter() time.Duration {
 func (a *attempt) expected(w *window) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.windows[w.seq] == w
+	return a.windows[w.seq] == w && !w.handed
 }
 
 // whereabouts says where a window is that is being waited for.
@@ -124,7 +126,7 @@ func (a *attempt) begin(w *window) {
 	a.windows[w.seq] = w
 }
 
-// forsake forgets a window whose last watermark will not be written.
+// forsake forgets a window that nobody waits for any more.
 func (a *attempt) forsake(w *window) {
 	w.gone.Store(true)
 	a.mu.Lock()
@@ -139,14 +141,16 @@ func (a *attempt) setRows(w *window, rows map[string]row, kept []string) {
 	w.rows, w.kept = rows, kept
 }
 
-// take returns a window whose watermark has come.
-func (a *attempt) take(seq uint64, remove bool) *window {
+// take returns a window whose watermark has come; last: no other one comes. It stays known until somebody has waited for it: a worker
+// that ends leaves behind what it was handed, and abandon has to end that, too.
+func (a *attempt) take(seq uint64, last bool) *window {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	w := a.windows[seq]
-	if remove {
-		delete(a.windows, seq)
+	if w == nil || w.handed {
+		return nil
 	}
+	w.handed = last
 	return w
 }
 

@@ -113,6 +113,8 @@ func TestDeafLog(t *testing.T) {
 		require.Empty(t, m.Progress().Waits)
 
 		began := time.Now()
+		w = &window{}
+		a.begin(w)
 		require.ErrorIs(t, a.await(t.Context(), w), errDeaf)
 		require.Equal(t, 2*deafAfter, time.Since(began), "it may have had to look for the beginning for long")
 	})
@@ -128,4 +130,26 @@ func TestAttemptFailsInACut(t *testing.T) {
 	fail()
 	require.Error(t, <-held)
 	require.Equal(t, Interrupted, m.Progress().Phase)
+}
+
+// A window that a worker was handed, and did not come to before the attempt failed, is ended with the attempt.
+func TestWindowLeftBehindByAWorker(t *testing.T) {
+	m, err := New(Config{}, Move{
+		Reorg: "r1", Source: Server{Group: 1}, Targets: map[placement.NodeGroupID]Server{2: {Group: 2}},
+		Partitions: map[placement.Partition]placement.NodeGroupID{7: 2},
+	})
+	require.NoError(t, err)
+	a := m.newAttempt()
+	a.heard = func() uint64 { return 0 }
+	a.workers[2] = newWorker(a, m.claim(2))
+	w := &window{}
+	a.begin(w)
+	mark := binlog.Row{[]byte("r1"), []byte("1"), []byte(a.run), []byte(strconv.FormatUint(w.seq, 10)), []byte("S")}
+	require.NoError(t, a.watermark(t.Context(), &binlog.Transaction{}, mark))
+	require.Len(t, a.workers[2].in, 1)
+	a.abandon()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.ErrorIs(t, a.await(ctx, w), errInterrupted)
+	require.Empty(t, a.windows)
 }
