@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -111,7 +112,8 @@ func killed(t *testing.T, r *rig) {
 	r.schema(t, "killed", loadSchema()...)
 	fill(t, r)
 	l := startLoad(t, r, 1)
-	for _, point := range mover.Points() {
+	steps := slices.DeleteFunc(mover.Points(), func(p string) bool { return p == "forget.server" }) // of a move that is over: halfForgotten
+	for i, point := range steps {
 		t.Run(point, func(t *testing.T) {
 			r.reorg = "killed-" + strings.ReplaceAll(point, ".", "-")
 			crash(t, r, point)
@@ -122,7 +124,7 @@ func killed(t *testing.T, r *rig) {
 			rep, err := m.Verify(within(t))
 			require.NoError(t, err)
 			require.True(t, rep.Equal(), "%+v", rep)
-			if point == mover.Points()[len(mover.Points())-1] {
+			if i == len(steps)-1 {
 				l.end()
 				require.NoError(t, m.Cut(within(t), 2))
 				r.equal(t)
