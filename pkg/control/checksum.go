@@ -280,11 +280,11 @@ func (c *checksummer) moving(ctx context.Context, t *catalog.Table) error {
 			c.skip("reorganisation %s: %v", mv.Reorg, err)
 			continue
 		}
-		from, to, id := mv.A, mv.B, mv.Reorg
+		from, to, id := mv.A, mv.B, rec.OnServers()
 		switch rec.State {
 		case reorg.CatchUp, reorg.Verify, reorg.Frozen:
 		case reorg.Reverse:
-			from, to, id = mv.B, mv.A, mv.Reorg+"-back"
+			from, to, id = mv.B, mv.A, mover.Back(id)
 		default:
 			c.skip("rows that reorganisation %s moves, which is at %s", mv.Reorg, rec.State)
 			continue

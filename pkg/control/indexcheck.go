@@ -202,7 +202,10 @@ func (c *indexCheck) row(ctx context.Context, g *catalog.NodeGroup, unit, key []
 	if err != nil {
 		return err
 	}
-	found, err := c.entry(ctx, s, unit)
+	found, err := c.entry(ctx, s, unit, false)
+	if err == nil && (found == nil || !sameValues(found, key)) {
+		found, err = c.entry(ctx, s, unit, true)
+	}
 	if err != nil {
 		return err
 	}
@@ -219,7 +222,7 @@ func (c *indexCheck) row(ctx context.Context, g *catalog.NodeGroup, unit, key []
 		if !sqlerr.HasCode(err, sqlerr.DuplicateEntry) {
 			return err
 		}
-		if found, err = c.entry(ctx, s, unit); err != nil || found == nil { // it has come and gone meanwhile
+		if found, err = c.entry(ctx, s, unit, true); err != nil || found == nil { // it has come and gone meanwhile
 			return errors.Join(err, c.insertIf(ctx, s, unit, key, err == nil))
 		}
 	}
@@ -278,10 +281,15 @@ func keyColumns(e *catalog.Table) []int {
 	return out
 }
 
-// entry returns the distribution key that the entry of a value has, nil if there is none.
-func (c *indexCheck) entry(ctx context.Context, s *server, unit [][]byte) ([][]byte, error) {
-	e := c.index.Entries
-	rows, err := readRows(ctx, s, len(keyColumns(e)), "SELECT "+selectList(e, keyColumns(e))+" FROM "+tableOf(e)+" WHERE "+equal(e, e.Primary, unit))
+// entry returns the distribution key that the entry of a value has, nil if there is none. A commit shows on one node group before it shows on
+// another: what an entry and a row seem not to agree about is only known once who is at work on the entry has ended, when it is
+// read locked.
+func (c *indexCheck) entry(ctx context.Context, s *server, unit [][]byte, locked bool) ([][]byte, error) {
+	e, lock := c.index.Entries, ""
+	if locked {
+		lock = " LOCK IN SHARE MODE"
+	}
+	rows, err := readRows(ctx, s, len(keyColumns(e)), "SELECT "+selectList(e, keyColumns(e))+" FROM "+tableOf(e)+" WHERE "+equal(e, e.Primary, unit)+lock)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -364,7 +372,7 @@ func (c *indexCheck) entryWithoutRow(ctx context.Context, g *catalog.NodeGroup, 
 	if err != nil || there {
 		return err
 	}
-	now, err := c.entry(ctx, s, unit)
+	now, err := c.entry(ctx, s, unit, true)
 	if err != nil || now == nil || !sameValues(now, key) {
 		return err // it was deleted with its row
 	}

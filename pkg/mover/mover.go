@@ -165,6 +165,9 @@ type Difference struct {
 	Partition  int    // of Comparison and Stray: -1 if it has none, or that is not known
 }
 
+// Back is the Reorg of the moves that keep the way back of reorg's open.
+func Back(reorg string) string { return reorg + "-back" }
+
 // Reverse returns the moves that keep the old owner of m's partitions equal to the new ones after the cut, one for each
 // target: with them the move can be undone. They are prepared before the cut is published (Prepare notes where to
 // start), and Run after it.
@@ -172,7 +175,7 @@ func Reverse(m Move) []Move {
 	var back []Move
 	for g, target := range m.Targets {
 		r := Move{
-			Reorg: m.Reorg + "-back", Source: target, Targets: map[placement.NodeGroupID]Server{m.Source.Group: m.Source},
+			Reorg: Back(m.Reorg), Source: target, Targets: map[placement.NodeGroupID]Server{m.Source.Group: m.Source},
 			Partitions: map[placement.Partition]placement.NodeGroupID{}, Tables: m.Tables, Follow: true, Ignore: m.Reorg,
 		}
 		for p, to := range m.Partitions {

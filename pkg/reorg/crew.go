@@ -1,7 +1,6 @@
 package reorg
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +70,7 @@ func (j *job) assemble(ctx context.Context) (*crew, error) {
 			return nil, err
 		}
 		m := mover.Move{
-			Reorg: cmp.Or(j.Name, j.ID), Source: source, Targets: map[placement.NodeGroupID]mover.Server{},
+			Reorg: j.OnServers(), Source: source, Targets: map[placement.NodeGroupID]mover.Server{},
 			Partitions: map[placement.Partition]placement.NodeGroupID{}, Tables: tables, Owned: len(snap.Map.Owned(from)),
 		}
 		var targets []placement.NodeGroupID

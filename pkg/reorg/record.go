@@ -7,6 +7,7 @@
 package reorg
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -193,6 +194,9 @@ const lockID = "current"
 func Preview(kind string, moves []placement.Move, window time.Duration) *Record {
 	return &Record{Kind: kind, Created: time.Now().UTC(), Transfers: transfersOf(moves), State: Planned, Window: window}
 }
+
+// OnServers is what servers know it by: the Reorg of its moves.
+func (r *Record) OnServers() string { return cmp.Or(r.Name, r.ID) }
 
 // Create queues a reorganisation. ErrBusy, with the other one's id, if there is one.
 func Create(ctx context.Context, store *topology.Store, kind string, moves []placement.Move, window time.Duration) (*Record, error) {

@@ -53,7 +53,12 @@ func (g *generator) shape() string {
 	case 8: // rows locked in a join
 		return "SELECT " + g.col(both, g.kind(), true) + ", " + g.col(both, g.kind(), true) + " AS y FROM " + t.name + " l JOIN " + u.name + " r ON " + eq + where(both) + " FOR UPDATE"
 	case 9: // groups of a join, with aggregates over either side
-		return "SELECT " + n(both) + " AS h, COUNT(DISTINCT " + n(both) + "), SUM(" + n(r) + "), MIN(" + g.noLiteral(l, g.kind()) + ") FROM " + t.name + " l " + g.pick("JOIN ", "LEFT JOIN ") + u.name +
+		h, of, sum, k := n(both), n(both), n(r), g.kind()
+		least := g.noLiteral(l, k)
+		if k != number {
+			least = "CHAR_LENGTH(" + least + ")" // of strings that compare equal MIN has any
+		}
+		return "SELECT " + h + " AS h, COUNT(DISTINCT " + of + "), SUM(" + sum + "), MIN(" + least + ") FROM " + t.name + " l " + g.pick("JOIN ", "LEFT JOIN ") + u.name +
 			" r ON " + eq + where(both) + " GROUP BY h" + g.chance(" WITH ROLLUP", 6)
 	case 10: // the order of a subquery
 		return "SELECT " + keysOf("l", t) + " FROM " + t.name + " l" + where(l) + " ORDER BY (SELECT COUNT(*) FROM " + u.name + " r WHERE " + eq + ")" + g.chance(" DESC", 2) + ", " + keysOf("l", t) + g.chance(g.limit(), 2)
