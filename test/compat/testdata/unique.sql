@@ -138,10 +138,8 @@ SELECT LAST_INSERT_ID();
 -- only: mariadb
 INSERT INTO gives (name) VALUES ('g') RETURNING *;
 -- only: mariadb
--- gap: one server sends the rows before the one that fails
 INSERT INTO gives (name) VALUES ('x'), ('c') RETURNING id;
 -- only: mariadb
--- gap: it sends columns before the error, too
 INSERT INTO gives (id, name) VALUES (1, 'x') RETURNING id;
 -- only: mariadb
 -- refused: its rows are written one by one
