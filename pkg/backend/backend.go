@@ -112,6 +112,10 @@ func NewPools(cfg Config) *Pools {
 func (p *Pools) Add(groups []*catalog.NodeGroup) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	missing := func(g *catalog.NodeGroup) bool { return p.pool(g.ID) == nil }
+	if !slices.ContainsFunc(groups, missing) {
+		return
+	}
 	next := slices.Clone(*p.pools.Load())
 	for _, g := range groups {
 		if more := int(g.ID) + 1 - len(next); more > 0 {

@@ -159,26 +159,12 @@ func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Si
 
 // fragmentOf returns the fragment a plan's steps stand on.
 func fragmentOf(n plan.Node) *plan.Fragment {
-	for {
-		switch node := n.(type) {
-		case *plan.Fragment:
-			return node
-		case *plan.Merge:
-			n = node.Input
-		case *plan.Aggregate:
-			n = node.Input
-		case *plan.Distinct:
-			n = node.Input
-		case *plan.Limit:
-			n = node.Input
-		case *plan.Project:
-			n = node.Input
-		case *plan.Sort:
-			n = node.Input
-		default:
-			return nil
+	for ; n != nil; n = plan.Input(n) {
+		if f, ok := n.(*plan.Fragment); ok {
+			return f
 		}
 	}
+	return nil
 }
 
 // textOf appends the SQL for a group.

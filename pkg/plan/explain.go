@@ -41,23 +41,30 @@ type FragmentRun struct {
 	First, Took time.Duration
 }
 
+// Input returns the step whose rows n merges, computes with, sorts or cuts off; nil if n is a step of another kind.
+func Input(n Node) Node {
+	switch n := n.(type) {
+	case *Merge:
+		return n.Input
+	case *Aggregate:
+		return n.Input
+	case *Distinct:
+		return n.Input
+	case *Limit:
+		return n.Input
+	case *Project:
+		return n.Input
+	case *Sort:
+		return n.Input
+	}
+	return nil
+}
+
 // Fragments are those of the tree below n, in the order of their ids.
 func Fragments(n Node) (list []*Fragment) {
 	switch n := n.(type) {
 	case *Fragment:
 		list = append(list, n)
-	case *Merge:
-		list = Fragments(n.Input)
-	case *Aggregate:
-		list = Fragments(n.Input)
-	case *Distinct:
-		list = Fragments(n.Input)
-	case *Limit:
-		list = Fragments(n.Input)
-	case *Project:
-		list = Fragments(n.Input)
-	case *Sort:
-		list = Fragments(n.Input)
 	case *Broadcast:
 		list = Fragments(n.Input)
 		for i := range n.Copies {
@@ -66,6 +73,10 @@ func Fragments(n Node) (list []*Fragment) {
 	case *Workspace:
 		for i := range n.Copies {
 			list = append(list, n.Copies[i].fragments()...)
+		}
+	default:
+		if input := Input(n); input != nil {
+			list = Fragments(input)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *Fragment) int { return a.ID - b.ID })

@@ -74,24 +74,15 @@ func simply(p *plan.Plan) bool {
 // streams reports whether rows are passed on as they come from the node groups, merged or not: between two reads little is
 // done. What sorts waits for files, or works for long.
 func streams(n plan.Node) bool {
-	for {
+	for ; n != nil; n = plan.Input(n) {
 		switch node := n.(type) {
 		case *plan.Fragment:
 			return !node.Write
-		case *plan.Merge:
-			n = node.Input
-		case *plan.Aggregate:
-			n = node.Input
-		case *plan.Distinct:
-			n = node.Input
-		case *plan.Limit:
-			n = node.Input
-		case *plan.Project:
-			n = node.Input
-		default:
+		case *plan.Sort:
 			return false
 		}
 	}
+	return false
 }
 
 func (s *Session) handleAside(t *socket.Task, cmd wire.Command, payload []byte) (err error) {
