@@ -20,7 +20,7 @@ const noLeaderTimeout = 10 * time.Second
 // Client asks the controller, wherever it runs. It may be used concurrently.
 type Client struct {
 	Store    *topology.Store
-	Follower *topology.Follower // may be nil: then the change is not waited for in this process
+	Follower *topology.Follower // run by the caller
 	Log      *slog.Logger
 
 	patience time.Duration // noLeaderTimeout, shorter in tests
@@ -34,8 +34,7 @@ func (c *Client) DDL(ctx context.Context, req DDLRequest) (DDLResult, error) {
 	if err != nil {
 		return DDLResult{}, clientError(err)
 	}
-	j.Result.Revision = j.revision
-	if j.changesCatalog() && j.State == done {
+	if j.State == done {
 		c.await(ctx, j.revision)
 	}
 	if j.Error != nil {
@@ -126,16 +125,17 @@ func (c *Client) withdraw(id string) bool {
 	return err == nil
 }
 
-// await waits, bounded, until the catalog of revision is used here and by every live proxy.
+// await waits, bounded, until the catalog of revision is used here and by every live proxy. Whether the change of that revision was one
+// of the catalog does not matter.
 func (c *Client) await(ctx context.Context, revision int64) {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
-	if c.Follower != nil {
-		if _, err := c.Follower.Wait(ctx, revision); err != nil {
-			c.log().Warn("this process does not see the new catalog yet", "revision", revision, "error", err)
-			return
-		}
+	snap, err := c.Follower.Reach(ctx, revision)
+	if err != nil {
+		c.log().Warn("this process does not see the new catalog yet", "revision", revision, "error", err)
+		return
 	}
+	revision = min(revision, snap.Revision)
 	if behind, err := c.Store.WaitAcked(ctx, revision); err != nil {
 		c.log().Warn("proxies do not use the new catalog yet", "revision", revision, "proxies", behind, "error", err)
 	}

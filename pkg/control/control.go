@@ -111,7 +111,7 @@ type leader struct {
 	schema   *sync.Mutex
 	login    func(g *catalog.NodeGroup) mysqlconn.Config
 
-	written  int64 // revision of this leader's last change of the catalog
+	written  int64 // revision of this leader's last write
 	finished []string
 }
 
@@ -175,32 +175,16 @@ func (l *leader) snapshot(ctx context.Context) (*catalog.Snapshot, error) {
 	if l.written == 0 || l.follower == nil {
 		return l.store.Load(ctx)
 	}
-	return l.follower.Wait(ctx, l.written)
+	return l.follower.Reach(ctx, l.written)
 }
 
 // save writes the job's record.
 func (l *leader) save(ctx context.Context, j *job) error {
-	return l.write(ctx, j, l.store.Change(l.guard))
+	return l.saveWith(ctx, j, l.store.Change(l.guard))
 }
 
 // saveWith writes the job's record together with a change of the catalog.
 func (l *leader) saveWith(ctx context.Context, j *job, change *topology.Change) error {
-	if err := l.write(ctx, j, change); err != nil {
-		return err
-	}
-	if j.changesCatalog() {
-		l.written = j.revision
-	}
-	return nil
-}
-
-// changesCatalog tells whether a finished job made a new snapshot.
-func (j *job) changesCatalog() bool {
-	w := j.Work
-	return j.Adopt != nil || w != nil && (len(w.Refresh) > 0 || len(w.Drop) > 0 || len(w.Routines) > 0 || w.EventsOff != nil || w.PutDB != "" || w.DropDB != "")
-}
-
-func (l *leader) write(ctx context.Context, j *job, change *topology.Change) error {
 	data, err := j.encode()
 	if err != nil {
 		return err
@@ -209,7 +193,7 @@ func (l *leader) write(ctx context.Context, j *job, change *topology.Change) err
 	if err != nil {
 		return err
 	}
-	j.revision = revision
+	j.revision, l.written = revision, revision
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/datanode"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/topology"
 )
 
 func isCrash(err error) bool { return errors.Is(err, errCrash) }
@@ -408,6 +409,31 @@ func TestCrashAtEveryStep(t *testing.T) {
 	f.control(nil)
 	f.must("CREATE TABLE last (id INT PRIMARY KEY)") // sweeps
 	f.clean()
+}
+
+// A job that is to change the catalog, and finds that there is nothing to change, holds up nobody.
+func TestJobThatChangesNothing(t *testing.T) {
+	f := newFixture(t, 2)
+	f.control(nil)
+	f.session.DB = ""
+	f.must("CREATE DATABASE d")
+	f.session.DB = "d"
+	gone := object1{DB: "d", Name: "gone"}
+	for range 2 {
+		j := &job{ID: newJobID(time.Now()), State: running, DDL: &f.session, Work: &work{
+			Step: &step{SQL: "DROP TABLE IF EXISTS d.gone", Repeat: true}, Drop: []object1{gone}, Watched: []object1{gone}, First: 1,
+		}}
+		data, err := j.encode()
+		require.NoError(t, err)
+		_, err = f.store.Change(nil).PutRecord(topology.DDLJobs, j.ID, data, topology.Absent).Commit(f.ctx())
+		require.NoError(t, err)
+		last, err := f.client.wait(f.ctx(), j.ID)
+		require.NoError(t, err)
+		require.Equal(t, done, last.State)
+		f.client.await(f.ctx(), last.revision)
+	}
+	f.must("ANALYZE TABLE d.gone")
+	f.must("CREATE TABLE t (id INT PRIMARY KEY)")
 }
 
 func TestWithoutController(t *testing.T) {

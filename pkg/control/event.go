@@ -150,11 +150,7 @@ func (s *statement) forServers(status string) string {
 func (d *ddl) refreshEvent(ctx context.Context, o object1, shown *program, change *topology.Change) error {
 	key := catalog.NewEventKey(o.DB, o.Name)
 	if shown.text == "" {
-		if d.snap.Events[key] == nil { // its time was over when it was to be created: the catalog stays as it is
-			d.job.Work.Routines = nil
-			return nil
-		}
-		change.DeleteEvent(key)
+		change.DeleteEvent(key) // it may never have been in the catalog: its time can be over when it is to be created
 		return nil
 	}
 	old := d.snap.Event(d.job.Work.Routines[0].DB, d.job.Work.Routines[0].Name) // under the name before a RENAME

@@ -40,8 +40,6 @@ type DDLRequest struct {
 type DDLResult struct {
 	Affected uint64    `json:"affected,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
-	// Revision is that of the catalog that shows the change.
-	Revision int64 `json:"-"`
 }
 
 // Warning is a row of SHOW WARNINGS.

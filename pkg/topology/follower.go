@@ -15,7 +15,8 @@ type Follower struct {
 	current       atomic.Pointer[catalog.Snapshot]
 
 	mu     sync.Mutex
-	change chan struct{} // closed and replaced when current changes
+	change chan struct{} // closed and replaced when current or seen changes
+	seen   int64         // the revision up to which current shows everything
 }
 
 // NewFollower returns a Follower that Run keeps up to date. Each new snapshot is given to before, then Snapshot and Wait
@@ -38,24 +39,42 @@ func (f *Follower) Run(ctx context.Context) error {
 	return f.store.Watch(ctx, func(snap *catalog.Snapshot) {
 		f.before(snap)
 		f.current.Store(snap)
-		f.mu.Lock()
-		close(f.change)
-		f.change = make(chan struct{})
-		f.mu.Unlock()
+		f.reached(snap.Revision)
 		f.after(snap)
-	})
+	}, f.reached)
+}
+
+// reached wakes all who wait: current shows everything up to revision.
+func (f *Follower) reached(revision int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seen = revision
+	close(f.change)
+	f.change = make(chan struct{})
 }
 
 // Snapshot returns the newest snapshot, or nil before the first was read.
 func (f *Follower) Snapshot() *catalog.Snapshot { return f.current.Load() }
 
-// Wait returns the first snapshot at or after revision that this process sees; revision 0 waits for any.
+// Wait returns the first snapshot that this process sees and that something has changed at or after revision; revision 0 waits for any.
+// What changed at revision must be something that snapshots show, or it waits for the next that is: see Reach.
 func (f *Follower) Wait(ctx context.Context, revision int64) (*catalog.Snapshot, error) {
+	return f.await(ctx, func(snap *catalog.Snapshot, _ int64) bool { return snap.Revision >= revision })
+}
+
+// Reach returns a snapshot that shows everything up to revision, that of any change under the store's prefix, whether snapshots show what
+// it has changed or not. The snapshot's own revision is smaller if they do not.
+func (f *Follower) Reach(ctx context.Context, revision int64) (*catalog.Snapshot, error) {
+	return f.await(ctx, func(_ *catalog.Snapshot, seen int64) bool { return seen >= revision })
+}
+
+// await waits until ok says so of the snapshot there is and the revision up to which it shows everything.
+func (f *Follower) await(ctx context.Context, ok func(snap *catalog.Snapshot, seen int64) bool) (*catalog.Snapshot, error) {
 	for {
 		f.mu.Lock()
-		change := f.change
+		change, seen := f.change, f.seen
 		f.mu.Unlock()
-		if snap := f.current.Load(); snap != nil && snap.Revision >= revision {
+		if snap := f.current.Load(); snap != nil && ok(snap, seen) {
 			return snap, nil
 		}
 		select {

@@ -107,6 +107,18 @@ func TestSnapshotsFollowChangesAndShareTheRest(t *testing.T) {
 	require.NotNil(t, second.Table("a/b", "t2"))
 	require.Same(t, first.Databases["other"], second.Databases["other"])
 
+	// What snapshots do not show leaves them as they are, and is known to have been seen.
+	for _, change := range []*topology.Change{
+		s.Change(nil).PutRecord(topology.DDLJobs, "j", []byte("{}"), topology.Absent),
+		s.Change(nil).PutRecord(topology.DDLJobs, "j", []byte("{}"), topology.Any).DeleteTable("a/b", "never was"),
+	} {
+		rev, err = change.Commit(ctx)
+		require.NoError(t, err)
+		still, err := f.Reach(ctx, rev)
+		require.NoError(t, err)
+		require.Same(t, second, still)
+	}
+
 	rev, err = s.Change(nil).DeleteDatabase("a/b").Commit(ctx)
 	require.NoError(t, err)
 	third, err := f.Wait(ctx, rev)

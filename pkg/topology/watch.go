@@ -39,20 +39,20 @@ func (s *Store) load(ctx context.Context) (*builder, int64, error) {
 	return b, r.Header.Revision, nil
 }
 
-// Watch calls publish with the state as it is now and with each later state, in order and from one goroutine, until
-// ctx ends; it returns nil then. While etcd is not reachable the last snapshot stands and Healthy tells since when.
-// After a compaction or a restored etcd the state is read anew. publish should return quickly.
-func (s *Store) Watch(ctx context.Context, publish func(*catalog.Snapshot)) error {
+// Watch calls publish with the state as it is now and with each later state, and same with the revision of each change that has left
+// the last one as it was, in order and from one goroutine, until ctx ends; it returns nil then. While etcd is not reachable the last
+// snapshot stands and Healthy tells since when. After a compaction or a restored etcd the state is read anew. Both should return quickly.
+func (s *Store) Watch(ctx context.Context, publish func(*catalog.Snapshot), same func(revision int64)) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.probe(ctx) })
-	g.Go(func() error { return s.watchState(ctx, publish) })
+	g.Go(func() error { return s.watchState(ctx, publish, same) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return nil
 }
 
-func (s *Store) watchState(ctx context.Context, publish func(*catalog.Snapshot)) error {
+func (s *Store) watchState(ctx context.Context, publish func(*catalog.Snapshot), same func(int64)) error {
 	for wait := (backoff{}); ; {
 		b, revision, err := s.load(ctx)
 		if err != nil {
@@ -72,6 +72,8 @@ func (s *Store) watchState(ctx context.Context, publish func(*catalog.Snapshot))
 			}
 			if changed {
 				publish(b.snapshot(revision))
+			} else {
+				same(revision)
 			}
 			return nil
 		}); err != nil {
