@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
 	adminv1 "skarv/proto/admin/v1"
 )
@@ -122,18 +120,6 @@ func (r *importReport) table(w io.Writer) {
 	}
 }
 
-// stream connects to the admin API and runs fn, which may take as long as it does.
-func (a *app) stream(ctx context.Context, fn func(context.Context, adminv1.AdminClient) error) error {
-	conn, err := grpc.NewClient(a.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		return usage("--addr %s: %w", a.addr, err)
-	}
-	defer conn.Close()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	return fn(ctx, adminv1.NewAdminClient(conn))
-}
-
 // step shows what is being done, on standard error.
 func (a *app) step(text string) {
 	if text != "" {
@@ -202,23 +188,15 @@ func (a *app) importServer(ctx context.Context, req *adminv1.ImportClusterReques
 			if err != nil {
 				return err
 			}
-			for {
-				r, err := s.Recv()
-				if errors.Is(err, io.EOF) {
+			report, err = receive(s, func(r *adminv1.ImportClusterResponse) *importReport {
+				a.step(r.Step)
+				if r.Report == nil {
 					return nil
 				}
-				if err != nil {
-					return err
-				}
-				a.step(r.Step)
-				if r.Report != nil {
-					report = toImportReport(r.Report)
-				}
-			}
+				return toImportReport(r.Report)
+			})
+			return err
 		})
-		if err == nil && report == nil {
-			err = errors.New("the process ended before it had an answer")
-		}
 		return report, err
 	}
 	refused := func(r *importReport) error {
@@ -238,10 +216,7 @@ func (a *app) importServer(ctx context.Context, req *adminv1.ImportClusterReques
 		if err := a.print(r, r.table); err != nil {
 			return err
 		}
-		fmt.Fprint(a.errs, "Import? [y/N] ")
-		var answer string
-		_, _ = fmt.Fscanln(a.in, &answer)
-		if !strings.HasPrefix(strings.ToLower(answer), "y") {
+		if !a.confirm("Import?") {
 			return errors.New("not imported; --yes imports without asking")
 		}
 	}

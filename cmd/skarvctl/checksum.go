@@ -78,32 +78,19 @@ func (a *app) checksum(ctx context.Context, req *adminv1.ChecksumRequest, quiet 
 				fmt.Fprintln(a.errs)
 			}
 		}()
-		for {
-			r, err := s.Recv()
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
+		report, err = receive(s, func(r *adminv1.ChecksumResponse) *adminv1.ChecksumReport {
 			if p := r.Progress; p != nil && !quiet && a.output != "json" {
 				part := 0.0
 				if p.RowsEstimated > 0 {
-					part = min(1, float64(p.Rows)/float64(p.RowsEstimated))
+					part = float64(p.Rows) / float64(p.RowsEstimated)
 				}
-				const width = 24
-				full := int(part * width)
-				fmt.Fprintf(a.errs, "\r[%s%s] %3.0f%% %s rows, %-60.60s", strings.Repeat("#", full), strings.Repeat(".", width-full), part*100, count(int64(p.Rows)), p.What)
+				fmt.Fprintf(a.errs, "\r%s %s rows, %-60.60s", bar(part), count(int64(p.Rows)), p.What)
 				shown = true
 			}
-			if r.Report != nil {
-				report = r.Report
-			}
-		}
+			return r.Report
+		})
+		return err
 	})
-	if err == nil && report == nil {
-		err = errors.New("the process ended before it had an answer")
-	}
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,23 +43,15 @@ func (a *app) leave(ctx context.Context, dryRun, yes bool) error {
 			if err != nil {
 				return err
 			}
-			for {
-				r, err := s.Recv()
-				if errors.Is(err, io.EOF) {
-					return nil
-				}
-				if err != nil {
-					return err
-				}
+			report, err = receive(s, func(r *adminv1.LeaveClusterResponse) *leaveReport {
 				a.step(r.Step)
 				if x := r.Report; x != nil {
-					report = &leaveReport{x.Addr, append([]string{}, x.Refusals...), append([]string{}, x.Statements...), x.Done}
+					return &leaveReport{x.Addr, append([]string{}, x.Refusals...), append([]string{}, x.Statements...), x.Done}
 				}
-			}
+				return nil
+			})
+			return err
 		})
-		if err == nil && report == nil {
-			err = errors.New("the process ended before it had an answer")
-		}
 		return report, err
 	}
 	show := func(r *leaveReport) error {
@@ -90,10 +81,7 @@ func (a *app) leave(ctx context.Context, dryRun, yes bool) error {
 		if err := show(r); err != nil {
 			return err
 		}
-		fmt.Fprint(a.errs, "Give the cluster up? [y/N] ")
-		var answer string
-		_, _ = fmt.Fscanln(a.in, &answer)
-		if !strings.HasPrefix(strings.ToLower(answer), "y") {
+		if !a.confirm("Give the cluster up?") {
 			return errors.New("nothing was done; --yes does not ask")
 		}
 	}

@@ -175,8 +175,15 @@ func group(use, short string, children ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// call connects to the admin API and runs fn.
+// call connects to the admin API and runs fn, which has to end within --timeout.
 func (a *app) call(ctx context.Context, fn func(context.Context, adminv1.AdminClient) error) error {
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	return a.stream(ctx, fn)
+}
+
+// stream connects to the admin API and runs fn, which may take as long as it does.
+func (a *app) stream(ctx context.Context, fn func(context.Context, adminv1.AdminClient) error) error {
 	access, err := adminaccess.Load(a.files)
 	if err != nil {
 		return usage("%w (--tls-cert, --tls-key, --tls-ca, --token-file)", err)
@@ -190,7 +197,35 @@ func (a *app) call(ctx context.Context, fn func(context.Context, adminv1.AdminCl
 		return usage("--addr %s: %w", a.addr, err)
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	return fn(ctx, adminv1.NewAdminClient(conn))
+}
+
+// receive hands all answers of a stream to see, which returns the report for which the stream was asked when one has it.
+func receive[A, R any](s interface{ Recv() (*A, error) }, see func(*A) *R) (*R, error) {
+	var report *R
+	for {
+		answer, err := s.Recv()
+		if errors.Is(err, io.EOF) {
+			if report == nil {
+				return nil, errors.New("the process ended before it had an answer")
+			}
+			return report, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if r := see(answer); r != nil {
+			report = r
+		}
+	}
+}
+
+// confirm asks a question and reports whether the answer is yes.
+func (a *app) confirm(question string) bool {
+	fmt.Fprint(a.errs, question+" [y/N] ")
+	var answer string
+	_, _ = fmt.Fscanln(a.in, &answer)
+	return strings.HasPrefix(strings.ToLower(answer), "y")
 }

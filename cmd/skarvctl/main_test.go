@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"skarv/pkg/adminaccess"
 	"skarv/pkg/wire"
 	adminv1 "skarv/proto/admin/v1"
 )
@@ -102,11 +103,11 @@ type ctl struct {
 	in   string
 }
 
-func newCtl(t *testing.T) *ctl {
+func newCtl(t *testing.T, options ...grpc.ServerOption) *ctl {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	c := &ctl{t: t, fake: &fakeAdmin{}, addr: l.Addr().String()}
-	srv := grpc.NewServer()
+	srv := grpc.NewServer(options...)
 	adminv1.RegisterAdminServer(srv, c.fake)
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(l) }()
@@ -163,6 +164,37 @@ func TestExitCodes(t *testing.T) {
 	code, out, _ := c.run("status")
 	require.Equal(t, exitDegraded, code)
 	require.Contains(t, out, "PROBLEM: node group b is down")
+}
+
+func (f *fakeAdmin) LeaveCluster(_ *adminv1.LeaveClusterRequest, s grpc.ServerStreamingServer[adminv1.LeaveClusterResponse]) error {
+	return s.Send(&adminv1.LeaveClusterResponse{Report: &adminv1.LeaveReport{Addr: "h1:3306"}})
+}
+
+func (f *fakeAdmin) ImportCluster(_ *adminv1.ImportClusterRequest, s grpc.ServerStreamingServer[adminv1.ImportClusterResponse]) error {
+	return s.Send(&adminv1.ImportClusterResponse{Report: &adminv1.ImportReport{Version: "10.11"}})
+}
+
+func (f *fakeAdmin) Checksum(_ *adminv1.ChecksumRequest, s grpc.ServerStreamingServer[adminv1.ChecksumResponse]) error {
+	return s.Send(&adminv1.ChecksumResponse{Report: &adminv1.ChecksumReport{}})
+}
+
+// Every command shows who it is, those that take long too.
+func TestToken(t *testing.T) {
+	token, password := filepath.Join(t.TempDir(), "token"), filepath.Join(t.TempDir(), "pw")
+	require.NoError(t, os.WriteFile(token, []byte("0123456789abcdef"), 0o600))
+	require.NoError(t, os.WriteFile(password, []byte("x"), 0o600))
+	access, err := adminaccess.Load(adminaccess.Files{Token: token})
+	require.NoError(t, err)
+	c := newCtl(t, access.ServerOptions()...)
+	for _, args := range [][]string{
+		{"status"}, {"leave", "--dry-run"}, {"checksum"}, {"import", "h1:3306", "--dry-run", "--password-file", password},
+	} {
+		code, _, errs := c.run(append(args, "--token-file", token)...)
+		require.Equal(t, exitOK, code, "%v: %s", args, errs)
+		code, _, errs = c.run(args...)
+		require.Equal(t, exitFailed, code, "%v", args)
+		require.Contains(t, errs, "--token-file", "%v", args)
+	}
 }
 
 func TestPartitions(t *testing.T) {

@@ -38,6 +38,14 @@ func row(w io.Writer, cells ...any) {
 	fmt.Fprintln(w)
 }
 
+// bar shows how much of something is done, 0 to 1.
+func bar(part float64) string {
+	const width = 24
+	part = max(0, min(1, part))
+	full := int(part * width)
+	return fmt.Sprintf("[%s%s] %3.0f%%", strings.Repeat("#", full), strings.Repeat(".", width-full), part*100)
+}
+
 // when is a moment as JSON has it; nil if not set.
 func when(t *timestamppb.Timestamp) *time.Time {
 	if t == nil {

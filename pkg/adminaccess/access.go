@@ -119,15 +119,26 @@ func (a *Access) ServerOptions() []grpc.ServerOption {
 	}
 	if a.token != "" {
 		options = append(options, grpc.UnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-			if !a.certified(ctx) && !a.knowsToken(ctx) {
-				return nil, status.Error(codes.Unauthenticated, "the admin API needs the token of this cluster, or a client certificate: see skarvctl --token-file, --tls-cert")
+			if err := a.admits(ctx); err != nil {
+				return nil, err
 			}
 			return handler(ctx, req)
-		}), grpc.StreamInterceptor(func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
-			return status.Error(codes.Unimplemented, "the admin API has no streams") // and none gets in unasked
+		}), grpc.StreamInterceptor(func(srv any, s grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+			if err := a.admits(s.Context()); err != nil {
+				return err
+			}
+			return handler(srv, s)
 		}))
 	}
 	return options
+}
+
+// admits returns an error for callers that have neither a certificate nor the token.
+func (a *Access) admits(ctx context.Context) error {
+	if a.certified(ctx) || a.knowsToken(ctx) {
+		return nil
+	}
+	return status.Error(codes.Unauthenticated, "the admin API needs the token of this cluster, or a client certificate: see skarvctl --token-file, --tls-cert")
 }
 
 // certified reports whether the caller has presented a certificate, which was verified if so.

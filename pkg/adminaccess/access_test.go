@@ -84,7 +84,7 @@ func load(t *testing.T, f Files) *Access {
 	return a
 }
 
-// call serves with one Access and calls with another.
+// call serves with one Access and calls with another, for one answer and for a stream of them, which must get in alike.
 func call(t *testing.T, server, client *Access, useTLS bool) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -103,7 +103,13 @@ func call(t *testing.T, server, client *Access, useTLS bool) error {
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	_, err = healthv1.NewHealthClient(conn).Check(ctx, &healthv1.HealthCheckRequest{})
+	api := healthv1.NewHealthClient(conn)
+	_, err = api.Check(ctx, &healthv1.HealthCheckRequest{})
+	stream, serr := api.Watch(ctx, &healthv1.HealthCheckRequest{})
+	if serr == nil {
+		_, serr = stream.Recv()
+	}
+	require.Equal(t, status.Code(err), status.Code(serr), "%v", serr)
 	return err
 }
 
