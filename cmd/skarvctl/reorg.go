@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	adminv1 "skarv/proto/admin/v1"
 )
@@ -65,7 +67,10 @@ type reorganisation struct {
 	Partitions    uint32      `json:"partitions"`
 	Transfers     []transfer  `json:"transfers"`
 	Steps         []stateStep `json:"steps,omitempty"`
+	Rows          int64       `json:"rows,omitempty"`
+	Bytes         int64       `json:"bytes,omitempty"`
 	Progress      *progress   `json:"progress,omitempty"`
+	Advice        string      `json:"advice,omitempty"`
 }
 
 func toReorganisation(r *adminv1.Reorganisation) *reorganisation {
@@ -75,6 +80,7 @@ func toReorganisation(r *adminv1.Reorganisation) *reorganisation {
 	out := &reorganisation{
 		ID: r.Id, Kind: r.Kind, State: r.State, Outcome: r.Outcome, Paused: r.Paused, Wish: r.Wish, Problem: r.Problem, Created: when(r.Created),
 		Opened: when(r.Opened), WindowSeconds: r.WindowSeconds, PauseSeconds: r.PauseSeconds, Attempts: r.Attempts, Transfers: []transfer{},
+		Rows: r.Rows, Bytes: r.Bytes, Advice: r.Advice,
 	}
 	for _, t := range r.Transfers {
 		out.Partitions += t.Count
@@ -92,6 +98,41 @@ func toReorganisation(r *adminv1.Reorganisation) *reorganisation {
 		}
 	}
 	return out
+}
+
+// reorganisation asks for one by its id, or for the last one.
+func (a *app) reorganisation(ctx context.Context, id string) (r *reorganisation, err error) {
+	err = a.call(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
+		got, err := api.Reorganisations(ctx, &adminv1.ReorganisationsRequest{Id: id})
+		if err != nil {
+			return err
+		}
+		if len(got.Reorganisations) == 0 {
+			return errors.New("there has been no reorganisation: skarvctl rebalance begins one")
+		}
+		r = toReorganisation(got.Reorganisations[len(got.Reorganisations)-1]) // the oldest is first, and only the last can be running
+		return nil
+	})
+	return r, err
+}
+
+// table writes what is known of it, for people.
+func (r *reorganisation) table(w io.Writer) {
+	fmt.Fprintln(w, r.line())
+	if r.Advice != "" {
+		fmt.Fprintln(w, "Next: "+r.Advice)
+	}
+	if r.Progress != nil && !r.over() {
+		for _, wait := range r.Progress.Waits {
+			row(w, "  ", "waiting for "+seconds(wait.Seconds), "for "+wait.What)
+		}
+	}
+	for _, t := range r.Transfers {
+		row(w, "  ", fmt.Sprintf("%d partitions", t.Count), fmt.Sprintf("from node group %d to %d", t.From, t.To), shortly(t.Partitions))
+	}
+	for _, s := range r.Steps {
+		row(w, "  ", s.At.Local().Format("15:04:05.000"), s.State)
+	}
 }
 
 func (r *reorganisation) over() bool { return r.State == "DONE" }
@@ -114,10 +155,7 @@ func (r *reorganisation) line() string {
 	}
 	if p := r.Progress; p != nil && !r.over() {
 		if p.RowsEstimated > 0 && r.State == "COPY" {
-			part := min(1, float64(p.Rows)/float64(p.RowsEstimated))
-			const width = 24
-			full := int(part * width)
-			fmt.Fprintf(&b, " [%s%s] %3.0f%%", strings.Repeat("#", full), strings.Repeat(".", width-full), part*100)
+			b.WriteString(" " + bar(float64(p.Rows)/float64(p.RowsEstimated)))
 		}
 		fmt.Fprintf(&b, " %s rows, %s, lag %s", count(p.Rows), size(p.Bytes), seconds(p.LagSeconds))
 		if p.Table != "" {
@@ -141,6 +179,9 @@ func (r *reorganisation) line() string {
 		if len(p.Waits) > 0 && p.Waits[0].Seconds >= longWait {
 			b.WriteString(", waiting for " + p.Waits[0].What)
 		}
+	}
+	if r.over() && r.Rows > 0 {
+		fmt.Fprintf(&b, " %s rows, %s", count(r.Rows), size(r.Bytes))
 	}
 	if r.Opened != nil && r.PauseSeconds > 0 {
 		fmt.Fprintf(&b, ", cut over in %s", seconds(r.PauseSeconds))
@@ -195,22 +236,29 @@ func size(n int64) string {
 // watchEvery is how often --watch and --wait look.
 const watchEvery = 500 * time.Millisecond
 
+// watchPatience is how long --watch and --wait ask again when nobody answers: the process may be being started again.
+const watchPatience = time.Minute
+
 // watch follows a reorganisation until it has moved what it moves, or is over. Each change is a line.
 func (a *app) watch(ctx context.Context, id string, quiet bool) error {
 	last := ""
+	var silent time.Time // since when nobody answers
 	for {
-		var r *reorganisation
-		err := a.call(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
-			got, err := api.Reorganisations(ctx, &adminv1.ReorganisationsRequest{Id: id})
-			if err != nil {
+		r, err := a.reorganisation(ctx, id)
+		if status.Code(err) == codes.Unavailable && (silent.IsZero() || time.Since(silent) < watchPatience) {
+			if silent.IsZero() {
+				silent = time.Now()
+				fmt.Fprintf(a.errs, "%s does not answer, which does not stop the reorganisation; asking again\n", a.addr)
+			}
+			if err := sleep(ctx, watchEvery); err != nil {
 				return err
 			}
-			r = toReorganisation(got.Reorganisations[0])
-			return nil
-		})
+			continue
+		}
 		if err != nil {
 			return err
 		}
+		silent = time.Time{}
 		if line := r.line(); line != last && !quiet && a.output != "json" {
 			fmt.Fprintln(a.out, line)
 			last = line
@@ -222,17 +270,23 @@ func (a *app) watch(ctx context.Context, id string, quiet bool) error {
 			switch {
 			case r.over() && r.Outcome != "moved":
 				return errors.New("reorganisation " + r.ID + " was " + r.Outcome + ": " + r.Problem)
-			case !r.over():
-				fmt.Fprintf(a.out, "The partitions have moved. Until %s it can be undone: skarvctl reorg rollback %s. To end that: skarvctl reorg complete %s\n",
-					r.Opened.Add(time.Duration(r.WindowSeconds)*time.Second).Local().Format(time.TimeOnly), r.ID, r.ID)
+			case r.Advice != "":
+				fmt.Fprintln(a.out, "Next: "+r.Advice)
 			}
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(watchEvery):
+		if err := sleep(ctx, watchEvery); err != nil {
+			return err
 		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
 }
 
@@ -276,13 +330,8 @@ func (b *begin) run(a *app, ctx context.Context, req *adminv1.ReorganiseRequest)
 			return err
 		}
 	}
-	if !b.yes && !plan.Resumed {
-		fmt.Fprint(a.errs, "Start? [y/N] ")
-		var answer string
-		_, _ = fmt.Fscanln(a.in, &answer)
-		if !strings.HasPrefix(strings.ToLower(answer), "y") {
-			return errors.New("not started; --yes starts without asking")
-		}
+	if !b.yes && !plan.Resumed && !a.confirm("Start?") {
+		return errors.New("not started; --yes starts without asking")
 	}
 	started, err := ask(false)
 	if err != nil {
@@ -305,9 +354,11 @@ func (a *app) showPlan(plan *adminv1.ReorganiseResponse) error {
 	out := struct {
 		Rows           int64           `json:"rows"`
 		Bytes          int64           `json:"bytes"`
+		Seconds        float64         `json:"seconds"`
+		Basis          string          `json:"basis"`
 		Running        bool            `json:"running"`
 		Reorganisation *reorganisation `json:"reorganisation"`
-	}{plan.Rows, plan.Bytes, plan.Resumed, r}
+	}{plan.Rows, plan.Bytes, plan.Seconds, plan.Basis, plan.Resumed, r}
 	return a.print(out, func(w io.Writer) {
 		if plan.Resumed {
 			fmt.Fprintf(w, "Reorganisation %s runs already: %s\n", r.ID, r.State)
@@ -317,14 +368,13 @@ func (a *app) showPlan(plan *adminv1.ReorganiseResponse) error {
 		for _, t := range r.Transfers {
 			row(w, t.From, t.To, t.Count)
 		}
-		// As measured for the mover on one machine; a guess to plan by.
-		fmt.Fprintf(w, "%d partitions, about %s rows and %s.\n", r.Partitions, count(plan.Rows), size(plan.Bytes))
+		fmt.Fprintf(w, "%d partitions, about %s rows and %s. About %s, %s.\n", r.Partitions, count(plan.Rows), size(plan.Bytes), seconds(plan.Seconds), plan.Basis)
 	})
 }
 
 func (a *app) rebalanceCommand() *cobra.Command {
 	var b begin
-	var weights []string
+	var weights, pins []string
 	byLoad := false
 	c := &cobra.Command{
 		Use:   "rebalance",
@@ -332,7 +382,7 @@ func (a *app) rebalanceCommand() *cobra.Command {
 		Long: `Spread the partitions over all node groups, each with the same share unless --weight says otherwise. Only what must move
 moves. Run again while it is under way, it follows the one that runs. With --by-load node groups get an equal share of the
 statements of the last minutes rather than of the partitions: hot partitions move away from busy groups.`,
-		Example: "  skarvctl rebalance --dry-run\n  skarvctl rebalance --yes --watch\n  skarvctl rebalance --weight ng3=2",
+		Example: "  skarvctl rebalance --dry-run\n  skarvctl rebalance --yes --watch\n  skarvctl rebalance --weight ng3=2 --pin 17,90-120=ng1",
 		Args:    args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			req := &adminv1.ReorganiseRequest{Kind: "rebalance", ByLoad: byLoad}
@@ -344,10 +394,18 @@ statements of the last minutes rather than of the partitions: hot partitions mov
 				}
 				req.Shares = append(req.Shares, &adminv1.Share{NodeGroup: name, Weight: weight})
 			}
+			for _, p := range pins {
+				list, name, ok := strings.Cut(p, "=")
+				if !ok || list == "" || name == "" {
+					return usage("--pin is PARTITIONS=GROUP, not %q", p)
+				}
+				req.Pins = append(req.Pins, &adminv1.Pin{Partitions: list, NodeGroup: name})
+			}
 			return b.run(a, c.Context(), req)
 		},
 	}
 	c.Flags().BoolVar(&byLoad, "by-load", false, "spread the load that was measured, not the number of partitions")
+	c.Flags().StringArrayVar(&pins, "pin", nil, "PARTITIONS=GROUP: these are to be there whatever the shares say, 17,90-120=ng2; repeat for more")
 	c.Flags().StringArrayVar(&weights, "weight", nil, "GROUP=NUMBER: its share against the others' 1; repeat for more")
 	b.flags(c)
 	return c
@@ -432,34 +490,22 @@ func (a *app) reorgCommand() *cobra.Command {
 	}
 	var watch bool
 	show := &cobra.Command{
-		Use:   "show ID",
-		Short: "Show how far a reorganisation is",
-		Args:  args(cobra.ExactArgs(1)),
+		Use:   "show [ID]",
+		Short: "Show how far a reorganisation is; without ID the last one",
+		Args:  args(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, in []string) error {
-			if watch {
-				return a.watch(c.Context(), in[0], false)
+			id := ""
+			if len(in) > 0 {
+				id = in[0]
 			}
-			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
-				r, err := api.Reorganisations(ctx, &adminv1.ReorganisationsRequest{Id: in[0]})
-				if err != nil {
-					return err
-				}
-				x := toReorganisation(r.Reorganisations[0])
-				return a.print(x, func(w io.Writer) {
-					fmt.Fprintln(w, x.line())
-					if x.Progress != nil && !x.over() {
-						for _, wait := range x.Progress.Waits {
-							row(w, "  ", "waiting for "+seconds(wait.Seconds), "for "+wait.What)
-						}
-					}
-					for _, t := range x.Transfers {
-						row(w, "  ", fmt.Sprintf("%d partitions", t.Count), fmt.Sprintf("from node group %d to %d", t.From, t.To), shortly(t.Partitions))
-					}
-					for _, s := range x.Steps {
-						row(w, "  ", s.At.Local().Format("15:04:05.000"), s.State)
-					}
-				})
-			})
+			x, err := a.reorganisation(c.Context(), id)
+			if err != nil {
+				return err
+			}
+			if watch {
+				return a.watch(c.Context(), x.ID, false)
+			}
+			return a.print(x, x.table)
 		},
 	}
 	show.Flags().BoolVarP(&watch, "watch", "w", false, "follow it until the partitions have moved")

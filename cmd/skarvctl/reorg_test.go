@@ -19,6 +19,9 @@ func TestReorganisationInOneLine(t *testing.T) {
 		"r1 VERIFY 0 rows, 0 kB, lag 0s, 12 k compared, waiting for the rain to end": {ID: "r1", State: "VERIFY", Progress: &progress{
 			Compared: 12_000, Waits: []wait{{"the rain to end", 12}, {"the sun", 11}},
 		}},
+		"r1 DONE (moved) 12 k rows, 3072 kB, cut over in 18ms": {
+			ID: "r1", State: "DONE", Outcome: "moved", Rows: 12_345, Bytes: 3 << 20, Opened: &opened, PauseSeconds: 0.018,
+		},
 		"r1 DONE (aborted): no luck":     {ID: "r1", State: "DONE", Outcome: "aborted", Problem: "no luck"},
 		"r1 REVERSE, cut over in 18ms":   {ID: "r1", State: "REVERSE", Opened: &opened, PauseSeconds: 0.018},
 		"r1 CATCHUP paused: is tried so": {ID: "r1", State: "CATCHUP", Paused: true, Problem: "is tried so"},

@@ -243,6 +243,7 @@ type Health struct {
 	Limit     int    // of InUse, at present
 	Queue     int    // statements that wait for a connection
 	Refused   uint64 // statements that got none, since the process was started
+	Pressed   bool   // statements wait for a connection, or did in the last moments, because the group is slow
 }
 
 // Up reports whether node group g is not known to be down.

@@ -254,5 +254,6 @@ func (p *pool) health() Health {
 	return Health{
 		Up: p.down.Load() == nil, Since: p.since, LastError: p.lastErr, Open: len(p.all), InUse: p.gate.inUse,
 		Limit: p.gate.allowance, Queue: p.gate.queue.n, Refused: p.gate.refusals,
+		Pressed: p.gate.queue.n > 0 || p.gate.window.waited || p.gate.last.waited,
 	}
 }

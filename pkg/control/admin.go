@@ -317,7 +317,11 @@ func (a *Admin) AwaitDrained(ctx context.Context, req *adminv1.AwaitDrainedReque
 	if err != nil {
 		return nil, rpcError(err)
 	}
-	return &adminv1.AwaitDrainedResponse{Epoch: r.Drained, Incarnation: r.Incarnation, Locked: uint32(r.Locked)}, nil
+	out := &adminv1.AwaitDrainedResponse{Epoch: r.Drained, Incarnation: r.Incarnation, Locked: uint32(r.Locked)}
+	for _, g := range r.Pressed {
+		out.Pressed = append(out.Pressed, uint32(g))
+	}
+	return out, nil
 }
 
 // PartitionLoad implements the API.

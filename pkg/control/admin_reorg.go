@@ -53,6 +53,9 @@ func (a *Admin) Reorganise(ctx context.Context, req *adminv1.ReorganiseRequest) 
 		}
 		plan.Without = append(plan.Without, g.ID)
 	}
+	if plan.Pins, err = pins(snap, req.GetPins()); err != nil {
+		return nil, err
+	}
 	if req.GetByLoad() {
 		if a.cfg.Load == nil {
 			return nil, status.Error(codes.Unavailable, "the load of partitions is not known here")
@@ -76,13 +79,13 @@ func (a *Admin) Reorganise(ctx context.Context, req *adminv1.ReorganiseRequest) 
 		}
 		plan.To = g.ID
 	}
-	if running, err := a.running(ctx); err != nil || running != nil {
-		if err != nil {
-			return nil, rpcError(err)
-		}
-		if running.Kind != req.GetKind() && !req.GetDryRun() {
-			return nil, status.Errorf(codes.FailedPrecondition, "reorganisation %s (%s) runs: wait for it, or use skarvctl reorg abort %[1]s", running.ID, running.Kind)
-		}
+	running, err := reorg.Resumable(ctx, a.cfg.Store, snap, req.GetKind(), plan, Role)
+	switch {
+	case errors.Is(err, reorg.ErrBusy):
+		return nil, status.Error(codes.FailedPrecondition, err.Error())
+	case err != nil:
+		return nil, rpcError(err)
+	case running != nil:
 		return &adminv1.ReorganiseResponse{Reorganisation: a.show(ctx, running), Resumed: true}, nil
 	}
 	moves, err := reorg.Plan(snap, plan)
@@ -94,6 +97,12 @@ func (a *Admin) Reorganise(ctx context.Context, req *adminv1.ReorganiseRequest) 
 		return out, nil
 	}
 	out.Rows, out.Bytes = a.estimate(ctx, snap, moves)
+	past, err := reorg.List(ctx, a.cfg.Store)
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	expected, basis := reorg.Expected(past, moves, out.Rows, out.Bytes)
+	out.Seconds, out.Basis = expected.Seconds(), basis
 	window := time.Duration(req.GetWindowSeconds()) * time.Second
 	if req.GetDryRun() {
 		out.Reorganisation = toReorg(reorg.Preview(req.GetKind(), moves, window))
@@ -104,6 +113,28 @@ func (a *Admin) Reorganise(ctx context.Context, req *adminv1.ReorganiseRequest) 
 		return nil, rpcError(err)
 	}
 	out.Reorganisation = toReorg(r)
+	return out, nil
+}
+
+// pins reads which partitions are to be on which node group.
+func pins(snap *catalog.Snapshot, list []*adminv1.Pin) (map[placement.Partition]placement.NodeGroupID, error) {
+	out := map[placement.Partition]placement.NodeGroupID{}
+	for _, pin := range list {
+		set, err := placement.ParseSet(pin.GetPartitions())
+		if err != nil {
+			return nil, status.Error(codes.InvalidArgument, err.Error())
+		}
+		g, err := groupOf(snap, pin.GetNodeGroup())
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range set.Members() {
+			if other, ok := out[p]; ok && other != g.ID {
+				return nil, status.Errorf(codes.InvalidArgument, "partition %d is pinned to two node groups", p)
+			}
+			out[p] = g.ID
+		}
+	}
 	return out, nil
 }
 
@@ -225,14 +256,16 @@ func (a *Admin) ChangeReorganisation(ctx context.Context, req *adminv1.ChangeReo
 	return &adminv1.ChangeReorganisationResponse{Reorganisation: a.show(ctx, r)}, nil
 }
 
-// show is r with its progress.
+// show is r with its progress. What cannot be read of that is left out.
 func (a *Admin) show(ctx context.Context, r *reorg.Record) *adminv1.Reorganisation {
 	out := toReorg(r)
-	if !r.Active() {
+	st, err := reorg.StatusOf(ctx, a.cfg.Store, r, Role)
+	if err != nil {
 		return out
 	}
-	p, ok, err := reorg.ProgressOf(ctx, a.cfg.Store, r.ID)
-	if err != nil || !ok {
+	out.Advice = st.Advice
+	p := st.Progress
+	if p == nil {
 		return out
 	}
 	out.Progress = &adminv1.Progress{
@@ -250,7 +283,7 @@ func toReorg(r *reorg.Record) *adminv1.Reorganisation {
 	out := &adminv1.Reorganisation{
 		Id: r.ID, Kind: r.Kind, State: string(r.State), Outcome: string(r.Outcome), Paused: r.Paused, Wish: string(r.Wish), Problem: r.Problem,
 		Created: timestamppb.New(r.Created), WindowSeconds: uint64(r.Window / time.Second), PauseSeconds: r.Pause.Seconds(),
-		Attempts: uint32(r.Attempts),
+		Attempts: uint32(r.Attempts), Rows: r.Rows, Bytes: r.Bytes,
 	}
 	if !r.Opened.IsZero() {
 		out.Opened = timestamppb.New(r.Opened)
@@ -295,24 +328,34 @@ func undecided(ctx context.Context, snap *catalog.Snapshot, group *catalog.NodeG
 		if err != nil {
 			return err
 		}
-		err = s.rows(ctx, func(r *sql.Rows) error {
-			var format, gtrid, bqual int
-			var data string
-			if err := r.Scan(&format, &gtrid, &bqual, &data); err != nil {
-				return err
-			}
-			id, ok := txn.Transaction(format, gtrid, data)
-			if home, _ := id.Group(); ok && (home == group.ID || g.ID == group.ID) {
-				return fmt.Errorf("transaction %s needs node group %s and has not ended: try again, and see skarvctl transaction show %[1]s", id, group.Name)
-			}
-			return nil
-		}, "XA RECOVER")
+		ids, err := prepared(ctx, s)
 		s.close()
 		if err != nil {
 			return err
 		}
+		for _, id := range ids {
+			if home, _ := id.Group(); home == group.ID || g.ID == group.ID {
+				return fmt.Errorf("transaction %s needs node group %s and has not ended: try again, and see skarvctl transaction show %[1]s", id, group.Name)
+			}
+		}
 	}
 	return nil
+}
+
+// prepared are the transactions of Skarv's that have a prepared branch on a server.
+func prepared(ctx context.Context, s *server) (ids []txn.ID, err error) {
+	err = s.rows(ctx, func(r *sql.Rows) error {
+		var format, gtrid, bqual int
+		var data string
+		if err := r.Scan(&format, &gtrid, &bqual, &data); err != nil {
+			return err
+		}
+		if id, ok := txn.Transaction(format, gtrid, data); ok {
+			ids = append(ids, id)
+		}
+		return nil
+	}, "XA RECOVER")
+	return ids, err
 }
 
 // RemoveGroup takes a node group out of the cluster that owns nothing any more. Its servers are left as they are.

@@ -187,12 +187,12 @@ func (a *adoption) adopt(ctx context.Context) error {
 	if err := f.ownDatabase(ctx); err != nil {
 		return err
 	}
-	if err := a.copySchema(ctx, model, spec); err != nil {
+	if err := a.between(ctx, model, spec, a.copySchema); err != nil {
 		return err
 	}
 	notes := append(f.warnings, a.keyless()...)
 	return a.join(ctx, model, f.group(id), func(change *topology.Change) error {
-		if err := a.copyTriggers(ctx, model, spec); err != nil {
+		if err := a.between(ctx, model, spec, a.copyTriggers); err != nil {
 			return err
 		}
 		a.job.State, a.job.Adopted, a.job.Notes = done, id, notes
@@ -235,8 +235,8 @@ func (a *adoption) nextID(ctx context.Context, last placement.NodeGroupID) (plac
 	}
 }
 
-// copySchema creates every database and table of model on the new server.
-func (a *adoption) copySchema(ctx context.Context, model *catalog.NodeGroup, spec GroupSpec) error {
+// between runs copying with connections to the server of model and to the new one, on which nobody else changes the schema then.
+func (a *adoption) between(ctx context.Context, model *catalog.NodeGroup, spec GroupSpec, copying func(ctx context.Context, from, to *server) error) error {
 	from, err := dial(ctx, groupName(model), model.Primary)
 	if err != nil {
 		return err
@@ -255,6 +255,11 @@ func (a *adoption) copySchema(ctx context.Context, model *catalog.NodeGroup, spe
 	if err := a.leader.store.Verify(ctx, a.leader.guard); err != nil {
 		return err
 	}
+	return copying(ctx, from, to)
+}
+
+// copySchema creates every database and table.
+func (a *adoption) copySchema(ctx context.Context, from, to *server) error {
 	plain := DDLRequest{Session: []string{"SET SESSION foreign_key_checks = 0"}}
 	for _, s := range []*server{from, to} {
 		if err := s.settings(ctx, plain); err != nil {
@@ -311,8 +316,8 @@ func (a *adoption) copySchema(ctx context.Context, model *catalog.NodeGroup, spe
 	return copyEvents(ctx, a.snap, from, to)
 }
 
-// copyTriggers creates every trigger of model on the new server, once that has its rows.
-func (a *adoption) copyTriggers(ctx context.Context, model *catalog.NodeGroup, spec GroupSpec) error {
+// copyTriggers creates every trigger, once the new server has its rows.
+func (a *adoption) copyTriggers(ctx context.Context, from, to *server) error {
 	var triggers []object1
 	for _, d := range a.snap.Databases {
 		for _, t := range d.Tables {
@@ -324,21 +329,6 @@ func (a *adoption) copyTriggers(ctx context.Context, model *catalog.NodeGroup, s
 			}
 		}
 	}
-	if len(triggers) == 0 {
-		return nil
-	}
-	from, err := dial(ctx, groupName(model), model.Primary)
-	if err != nil {
-		return err
-	}
-	defer from.close()
-	primary := spec.Primary
-	primary.Flavor = a.snap.Flavor
-	to, err := dial(ctx, spec.Name, primary)
-	if err != nil {
-		return err
-	}
-	defer to.close()
 	for _, t := range triggers {
 		if err := copyProgram(ctx, from, to, t); err != nil {
 			return err

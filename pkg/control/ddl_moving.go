@@ -21,23 +21,34 @@ func (d *ddl) reorganizePartition(ctx context.Context) (*work, error) {
 	if !reorganize.MatchString(d.job.DDL.SQL) {
 		return nil, nil
 	}
-	moves, err := reorg.Plan(d.snap, reorg.Request{})
-	if err != nil {
+	// A controller that died after it has begun one is asked again.
+	r, err := reorg.Resumable(ctx, d.leader.store, d.snap, rebalance, reorg.Request{}, Role)
+	if errors.Is(err, reorg.ErrBusy) {
 		return nil, sqlerr.UnknownError.New(err.Error())
 	}
-	text := "all node groups have their share of the partitions already"
-	if len(moves) > 0 {
-		r, err := reorg.Create(ctx, d.leader.store, "rebalance", moves, DefaultWindow)
-		if errors.Is(err, reorg.ErrBusy) {
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		moves, err := reorg.Plan(d.snap, reorg.Request{})
+		if err != nil {
 			return nil, sqlerr.UnknownError.New(err.Error())
 		}
-		if err != nil {
-			return nil, err
+		if len(moves) > 0 {
+			if r, err = reorg.Create(ctx, d.leader.store, rebalance, moves, DefaultWindow); err != nil {
+				return nil, err
+			}
 		}
-		text = fmt.Sprintf("reorganisation %s moves %d partitions: SELECT * FROM skarv.reorganisations", r.ID, len(moves))
+	}
+	text := "all node groups have their share of the partitions already"
+	if r != nil {
+		text = fmt.Sprintf("reorganisation %s moves %d partitions: SELECT * FROM skarv.reorganisations", r.ID, r.Partitions())
 	}
 	return &work{Warnings: []Warning{{Level: "Note", Code: sqlerr.UnknownError, Message: text}}}, nil
 }
+
+// rebalance is the kind of reorganisations that spread the partitions over all node groups.
+const rebalance = "rebalance"
 
 // DefaultWindow is how long the way back stays open after a cutover unless something else was asked for.
 const DefaultWindow = 10 * time.Minute

@@ -1,10 +1,12 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"skarv/pkg/catalog"
@@ -61,18 +63,10 @@ func referenceTables(snap *catalog.Snapshot) []*catalog.Table {
 			}
 		}
 	}
-	slices.SortFunc(out, func(x, y *catalog.Table) int { return compareNames(x, y) })
+	slices.SortFunc(out, func(x, y *catalog.Table) int {
+		return cmp.Or(strings.Compare(x.Database, y.Database), strings.Compare(x.Name, y.Name))
+	})
 	return out
-}
-
-func compareNames(x, y *catalog.Table) int {
-	switch a, b := x.Database+"\x00"+x.Name, y.Database+"\x00"+y.Name; {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func (a *adoption) tryJoin(ctx context.Context, model, group *catalog.NodeGroup, tables []*catalog.Table, publish func(*topology.Change) error) error {

@@ -15,7 +15,6 @@ import (
 	"skarv/pkg/reorg"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
-	"skarv/pkg/txn"
 )
 
 // A cluster whose only node group has all rows is given up, and its server is a plain one again:
@@ -241,19 +240,12 @@ func (l *leaving) clean(ctx context.Context, progress func(string)) error {
 		return err
 	}
 	// Whatever they had begun has ended; what is prepared would keep its locks for ever.
-	err = s.rows(ctx, func(r *sql.Rows) error {
-		var format, gtrid, bqual int
-		var data string
-		if err := r.Scan(&format, &gtrid, &bqual, &data); err != nil {
-			return err
-		}
-		if id, ok := txn.Transaction(format, gtrid, data); ok {
-			return fmt.Errorf("transaction %s is prepared: end it with XA COMMIT or XA ROLLBACK, as SELECT state FROM _skarv.dt says (C: commit)", id)
-		}
-		return nil
-	}, "XA RECOVER")
+	ids, err := prepared(ctx, s)
 	if err != nil {
 		return err
+	}
+	if len(ids) > 0 {
+		return fmt.Errorf("transaction %s is prepared: end it with XA COMMIT or XA ROLLBACK, as SELECT state FROM _skarv.dt says (C: commit)", ids[0])
 	}
 	for _, q := range l.Statements {
 		progress(q)

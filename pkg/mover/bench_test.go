@@ -47,23 +47,37 @@ func rate(t *testing.T, r *rig) {
 		dumped := time.Since(began)
 		require.Equal(t, fmt.Sprint(rows), b.value(t, "SELECT COUNT(*) FROM rate.sbtest"))
 
-		b.exec(t, "TRUNCATE TABLE rate.sbtest")
 		move.Reorg = fmt.Sprintf("rate-%d", run)
-		cfg := config(t)
-		cfg.ChunkRows = 0
-		m, err := mover.New(cfg, move)
-		require.NoError(t, err)
-		require.NoError(t, m.Prepare(t.Context(), false))
-		began = time.Now()
-		at := r.run(t, cfg, move)
-		at.copied(t)
-		moved := time.Since(began)
-		at.halt()
+		moved := timed(t, r, move)
 		require.Equal(t, fmt.Sprint(rows), b.value(t, "SELECT COUNT(*) FROM rate.sbtest"))
 		ratios = append(ratios, fmt.Sprintf("%.2f", dumped.Seconds()/moved.Seconds()))
-		t.Logf("%d rows: dump %s, move %s (%.0f rows/s)", rows, dumped, moved, float64(rows)/moved.Seconds())
+
+		// Of a hundredth of the partitions the whole table is read all the same.
+		few := move
+		few.Reorg, few.Partitions = fmt.Sprintf("few-%d", run), map[placement.Partition]placement.NodeGroupID{}
+		for p := range placement.Partition(placement.Partitions / 100) {
+			few.Partitions[p] = 2
+		}
+		t.Logf("%d rows: dump %s, move %s (%.0f rows/s); a hundredth of the partitions %s", rows, dumped, moved, float64(rows)/moved.Seconds(), timed(t, r, few))
 	}
 	t.Logf("move rate as a part of the dump's: %s", strings.Join(ratios, ", "))
+}
+
+// timed is how long it takes to copy the rows of a move to a target that has none.
+func timed(t *testing.T, r *rig, move mover.Move) time.Duration {
+	t.Helper()
+	r.nodes[1].exec(t, "TRUNCATE TABLE rate.sbtest")
+	cfg := config(t)
+	cfg.ChunkRows = 0
+	m, err := mover.New(cfg, move)
+	require.NoError(t, err)
+	require.NoError(t, m.Prepare(t.Context(), false))
+	began := time.Now()
+	at := r.run(t, cfg, move)
+	at.copied(t)
+	took := time.Since(began)
+	at.halt()
+	return took
 }
 
 // dump copies a table by way of the usual tools.

@@ -2,6 +2,7 @@ package mover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -411,7 +412,11 @@ func FollowerCaught(source, target Server, reorg string) func(context.Context) e
 	}
 }
 
-// ReplicaCaught returns what waits until a replica has applied everything that is committed on its primary now.
+// ErrBehind: a replica did not come in time to where its primary was.
+var ErrBehind = errors.New("more than a minute behind, or does not replicate")
+
+// ReplicaCaught returns what waits until a replica has applied everything that is committed on its primary now; for a minute, then the
+// error is ErrBehind.
 func ReplicaCaught(primary, replica Server) func(context.Context) error {
 	return func(ctx context.Context) error {
 		from, err := dial(ctx, primary)
@@ -435,7 +440,7 @@ func ReplicaCaught(primary, replica Server) func(context.Context) error {
 		}
 		got, err := to.value(q)
 		if err == nil && got != "0" {
-			err = fmt.Errorf("replica %s is more than %d seconds behind, or does not replicate", replica.Name, limit)
+			err = fmt.Errorf("replica %s is %w", replica.Name, ErrBehind)
 		}
 		return err
 	}

@@ -54,7 +54,8 @@ type Config struct {
 	// MaxVersions is how many transactions InnoDB may have left to purge on any of the servers (its history length) for copying, comparing
 	// and deleting to go on (default 1,000,000; below 0: any). Beyond it everything on the server becomes slow.
 	MaxVersions int
-	// Throttle is asked before every chunk and every batch. It returns why the mover should wait, or nothing. It must be fast.
+	// Throttle is asked before every stretch that is copied, compared or cleaned. It returns why the mover should go slowly, at most one
+	// stretch a second, or nothing. It must be fast.
 	Throttle func() string
 	// Term rises with every process that may take the move over, and Entitled returns nil as long as this is the one: it is asked after
 	// each connection was made and before it is used. Its error should be ErrSuperseded, or wrap it, when another one may. Whoever is

@@ -1,6 +1,7 @@
 package mover
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -8,18 +9,22 @@ import (
 	"time"
 )
 
+// slowest is how long a stretch waits for Config.Throttle. Not to move at all would be no way out for a group that is too slow for what is
+// asked of it, which is why somebody moves partitions away.
+const slowest = time.Second
+
 // throttle waits while there is a reason to.
 func (m *Mover) throttle(ctx context.Context) error {
-	for said := ""; ; {
-		why := m.cfg.Throttle()
-		if why == "" {
-			why = m.purging(ctx)
-		}
+	for end := time.Now().Add(slowest); ; {
+		stop, slow := m.purging(ctx), m.cfg.Throttle()
+		why := cmp.Or(stop, slow)
+		m.mu.Lock()
+		said := m.is.Throttled
+		m.mu.Unlock()
 		if why != said {
-			said = why
 			m.update(func() { m.is.Throttled = why })
 		}
-		if why == "" {
+		if stop == "" && (slow == "" || time.Now().After(end)) {
 			return ctx.Err()
 		}
 		if err := pause(ctx, 50*time.Millisecond); err != nil {

@@ -1,10 +1,12 @@
 package reorg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -57,10 +59,7 @@ func (j *job) assemble(ctx context.Context) (*crew, error) {
 		}
 	}
 	slices.SortFunc(tables, func(a, b *catalog.Table) int {
-		if a.Database != b.Database {
-			return compareText(a.Database, b.Database)
-		}
-		return compareText(a.Name, b.Name)
+		return cmp.Or(strings.Compare(a.Database, b.Database), strings.Compare(a.Name, b.Name))
 	})
 	c := &crew{failed: make(chan struct{})}
 	cfg := mover.Config{Log: j.log, LateWrite: j.lateWrite, Term: uint64(j.guard.Term()), Entitled: j.entitled}
@@ -86,6 +85,8 @@ func (j *job) assemble(ctx context.Context) (*crew, error) {
 				m.Partitions[p] = t.To
 			}
 		}
+		groups := append(slices.Clone(targets), from)
+		cfg.Throttle = func() string { return j.brake.reason(groups, j.cfg.Times.ReplicaLag) }
 		mv, err := j.cfg.NewMover(cfg, m)
 		if err != nil {
 			return nil, err
@@ -110,16 +111,6 @@ func (j *job) entitled(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", mover.ErrSuperseded, err)
 	}
 	return err
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func (j *job) server(snap *catalog.Snapshot, id placement.NodeGroupID) (mover.Server, error) {

@@ -67,26 +67,10 @@ func (j *job) ready(ctx context.Context) error {
 // locked tells of clients that have locked tables and used rows of them. They lose nothing by a cutover, for there is none before
 // they have unlocked them; and nobody else is to be held up by trying.
 func (j *job) locked(ctx context.Context) error {
-	if j.cfg.Ask == nil {
-		return nil
-	}
-	members, err := j.cfg.Store.Members(ctx)
+	members, answers, err := j.answers(ctx, j.cfg.Times.Ack) // who does not answer is waited for when the partitions are frozen
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, j.cfg.Times.Ack) // not all processes can be asked everywhere
-	defer cancel()
-	answers := make([]Answer, len(members))
-	var g errgroup.Group
-	for i, m := range members {
-		if m.Proxy {
-			g.Go(func() error {
-				answers[i], _ = j.cfg.Ask(ctx, m, 0) // who does not answer is waited for when the partitions are frozen
-				return nil
-			})
-		}
-	}
-	_ = g.Wait() // none returns an error
 	for i, a := range answers {
 		if a.Locked > 0 {
 			return fmt.Errorf("waiting for UNLOCK TABLES: %d clients of process %s at %s have locked tables and used them; SHOW PROCESSLIST and KILL help",
@@ -94,6 +78,32 @@ func (j *job) locked(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// answers asks all processes with clients what they say of themselves; of those that do not answer in time, which not all can be asked
+// everywhere, it is the zero Answer.
+func (j *job) answers(ctx context.Context, timeout time.Duration) ([]topology.Member, []Answer, error) {
+	members, err := j.cfg.Store.Members(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	answers := make([]Answer, len(members))
+	if j.cfg.Ask == nil {
+		return members, answers, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var g errgroup.Group
+	for i, m := range members {
+		if m.Proxy {
+			g.Go(func() error {
+				answers[i], _ = j.cfg.Ask(ctx, m, 0)
+				return nil
+			})
+		}
+	}
+	_ = g.Wait() // none returns an error
+	return members, answers, nil
 }
 
 // cut is one attempt. An error has left everything as it was before.

@@ -1,11 +1,14 @@
 package reorg
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
+	"skarv/pkg/topology"
 )
 
 // Request says what is to be where.
@@ -68,4 +71,46 @@ func plainMoves(snap *catalog.Snapshot, req Request) ([]placement.Move, error) {
 		}
 	}
 	return moves, nil
+}
+
+// Resumable returns the reorganisation that runs if it comes to what req asks for, or nil if none runs. ErrBusy: one runs that does not, and
+// what can be done about it. leader is the election of those who carry it out.
+func Resumable(ctx context.Context, store *topology.Store, snap *catalog.Snapshot, kind string, req Request, leader string) (*Record, error) {
+	id, ok, err := Current(ctx, store)
+	if err != nil || !ok {
+		return nil, err
+	}
+	r, err := Get(ctx, store, id)
+	if errors.Is(err, ErrUnknown) || err == nil && !r.Active() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Kind == kind && r.fulfils(snap, req) {
+		return r, nil
+	}
+	st, err := StatusOf(ctx, store, r, leader)
+	if err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%w: %s (%s), which does something else, is at %s; %s", ErrBusy, r.ID, r.Kind, r.State, st.Advice)
+}
+
+// fulfils reports whether nothing of req is left to be done once r has moved what it moves.
+func (r *Record) fulfils(snap *catalog.Snapshot, req Request) bool {
+	if r.Undo || r.Wish == WishAbort || r.Wish == WishRollback || snap.Map == nil {
+		return false
+	}
+	if req.Load != nil {
+		return true // it is never the same twice
+	}
+	moves := slices.DeleteFunc(r.moves(false), func(m placement.Move) bool { return snap.Map.Owner(m.Partition) == m.To })
+	after := *snap
+	var err error
+	if after.Map, err = snap.Map.Apply(moves); err != nil {
+		return false
+	}
+	left, err := Plan(&after, req)
+	return err == nil && len(left) == 0
 }

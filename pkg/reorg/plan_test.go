@@ -3,6 +3,7 @@ package reorg
 import (
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -58,6 +59,79 @@ func TestPlans(t *testing.T) {
 		_, err := Plan(snap, req)
 		assert.Error(t, err, name)
 	}
+}
+
+// Who asks again for what is under way follows it; what is something else is not taken for it.
+func TestWhatARunningOneFulfils(t *testing.T) {
+	snap := cluster(t, 2, 4)
+	drain := Request{Without: []placement.NodeGroupID{2, 3, 4}}
+	moves, err := Plan(snap, drain)
+	require.NoError(t, err)
+	r := Preview("drain", moves, time.Minute)
+	assert.True(t, r.fulfils(snap, drain))
+	assert.True(t, r.fulfils(snap, Request{Partitions: placement.SetOf(1), To: 1}))
+	assert.False(t, r.fulfils(snap, Request{Partitions: placement.SetOf(0), To: 2}))
+	assert.False(t, r.fulfils(snap, Request{Without: []placement.NodeGroupID{1}}))
+	assert.False(t, r.fulfils(snap, Request{}))
+
+	moved := *snap // after its cutover
+	moved.Map, err = snap.Map.Apply(moves)
+	require.NoError(t, err)
+	assert.True(t, r.fulfils(&moved, drain))
+	assert.False(t, r.fulfils(&moved, Request{}))
+	r.Wish = WishRollback
+	assert.False(t, r.fulfils(&moved, drain))
+}
+
+func TestExpected(t *testing.T) {
+	moves, err := Plan(cluster(t, 2, 3), Request{})
+	require.NoError(t, err)
+	d, basis := Expected(nil, moves, 1_000_000, 1<<20)
+	assert.Equal(t, 25*time.Second, d, "two node groups give rows at the same time")
+	assert.Contains(t, basis, "none has moved many rows")
+	d, _ = Expected(nil, moves, 1000, 1<<30)
+	assert.Equal(t, 64*time.Second, d)
+
+	past := Preview("rebalance", moves, 0)
+	past.ID, past.Rows = "r7", 100_000
+	at := time.Now()
+	past.Steps = []Step{{Planned, at}, {In, at}, {Copy, at}, {CatchUp, at.Add(9 * time.Second)}, {Frozen, at.Add(10 * time.Second)}}
+	few := Preview("move", moves, 0)
+	few.ID, few.Rows, few.Steps = "r8", 10, past.Steps
+	d, basis = Expected([]*Record{past, few}, moves, 1_000_000, 1<<20)
+	assert.Equal(t, 100*time.Second, d)
+	assert.Equal(t, "as fast as r7 was", basis)
+}
+
+// Whatever state it is in, what happens next is said, with the command that changes it.
+func TestAdvice(t *testing.T) {
+	opened := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, c := range []struct {
+		r    Record
+		says string
+	}{
+		{Record{State: Planned}, "reorg abort r1"},
+		{Record{State: Copy}, "reorg pause r1"},
+		{Record{State: Copy, Paused: true}, "reorg resume r1"},
+		{Record{State: Verify, Wish: WishAbort}, "given up"},
+		{Record{State: Frozen}, "in moments"},
+		{Record{State: Rollback, Paused: true}, "in moments"},
+		{Record{State: Reverse, Opened: opened, Window: time.Minute}, "reorg rollback r1 takes that back, until 03:05:05 UTC"},
+		{Record{State: Reverse, Paused: true}, "reorg resume r1"},
+		{Record{State: Reverse, Wish: WishRollback}, "reorg complete r1"},
+		{Record{State: Reverse, Wish: WishComplete}, "about to be deleted"},
+		{Record{State: Cleaning}, "ends by itself"},
+		{Record{State: Cleaning, Paused: true}, "reorg resume r1"},
+		{Record{State: Done, Outcome: Refused}, "begin another one"},
+		{Record{State: Done, Outcome: Aborted}, "begin another one"},
+	} {
+		c.r.ID = "r1"
+		assert.Contains(t, c.r.advice(true), c.says, "%s %s", c.r.State, c.r.Outcome)
+		if c.r.Active() {
+			assert.Contains(t, c.r.advice(false), "controller role", c.r.State)
+		}
+	}
+	assert.Empty(t, (&Record{State: Done, Outcome: Moved}).advice(false))
 }
 
 // Moving by load evens the load out, moves little, and never makes the idlest group the busiest.

@@ -49,7 +49,7 @@ const reportEvery = time.Second
 func (j *job) report(ctx context.Context) error {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
-	defer j.metrics.waiting.Set(0)
+	defer j.metrics.show(&Progress{})
 	var p Progress
 	for {
 		select {
@@ -132,6 +132,7 @@ type metrics struct {
 	lateWrites     prometheus.Counter
 	rows, lag      prometheus.Gauge
 	waiting        prometheus.Gauge
+	throttled      prometheus.Gauge
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -146,9 +147,11 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		lag:            prometheus.NewGauge(prometheus.GaugeOpts{Name: "skarv_reorg_lag_seconds", Help: "How far the copy of the reorganisation that runs is behind its source."}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "skarv_reorg_waiting_seconds",
 			Help: "For how long the reorganisation that runs has been waiting for one and the same thing: skarvctl reorg show says for what."}),
+		throttled: prometheus.NewGauge(prometheus.GaugeOpts{Name: "skarv_reorg_throttled",
+			Help: "1 while the reorganisation that runs goes slowly for the sake of clients, replicas or servers: skarvctl reorg show says whose."}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.outcomes, m.pauses, m.attemptsFailed, m.evictions, m.lateWrites, m.rows, m.lag, m.waiting)
+		reg.MustRegister(m.outcomes, m.pauses, m.attemptsFailed, m.evictions, m.lateWrites, m.rows, m.lag, m.waiting, m.throttled)
 	}
 	return m
 }
@@ -158,6 +161,10 @@ func (m *metrics) pause(d time.Duration) { m.pauses.Observe(d.Seconds()) }
 func (m *metrics) show(p *Progress) {
 	m.rows.Set(float64(p.Rows))
 	m.lag.Set(p.Lag.Seconds())
+	m.throttled.Set(0)
+	if p.Throttled != "" {
+		m.throttled.Set(1)
+	}
 	m.waiting.Set(0)
 	if len(p.Waits) > 0 {
 		m.waiting.Set(p.At.Sub(p.Waits[0].Since).Seconds())

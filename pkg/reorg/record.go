@@ -96,6 +96,9 @@ type Record struct {
 	// Opened is when the targets became the owners, Pause how long statements were held for it.
 	Opened time.Time     `json:"opened,omitzero"`
 	Pause  time.Duration `json:"pause,omitempty"`
+	// Rows and Bytes are those that were copied, once all are.
+	Rows  int64 `json:"rows,omitempty"`
+	Bytes int64 `json:"bytes,omitempty"`
 	// Again: the copy has to begin anew.
 	Again bool `json:"again,omitempty"`
 	// Problem is why it does not go on, or why it was given up.
@@ -158,6 +161,17 @@ func (r *Record) sources() []placement.NodeGroupID {
 		}
 	}
 	slices.Sort(out)
+	return out
+}
+
+// groups are the groups that lose or get partitions.
+func (r *Record) groups() []placement.NodeGroupID {
+	out := r.sources()
+	for _, t := range r.Transfers {
+		if !slices.Contains(out, t.To) {
+			out = append(out, t.To)
+		}
+	}
 	return out
 }
 

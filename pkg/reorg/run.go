@@ -61,6 +61,8 @@ type Answer struct {
 	Incarnation int64  // of the slot that it holds; 0: none
 	Drained     uint64 // nothing works there by a partition map older than this epoch
 	Locked      int    // clients that have locked tables and used rows of them, who do not give way
+	// Pressed are the node groups that statements of the process wait for, because these are slow.
+	Pressed []placement.NodeGroupID
 }
 
 // Times are how long things take or may take.
@@ -72,13 +74,15 @@ type Times struct {
 	Retry    time.Duration // pause after a cutover that failed, growing
 	Tick     time.Duration // of looking at progress
 	Reap     time.Duration // slots of processes that are gone for so long are given to others
+	// ReplicaLag is how far replicas of the node groups may be behind before the movers go slowly.
+	ReplicaLag time.Duration
 }
 
 // DefaultTimes are what Config's zero values mean.
 func DefaultTimes() Times {
 	return Times{
 		Drain: 100 * time.Millisecond, Ack: 400 * time.Millisecond, Deadline: 2 * time.Second, MaxLag: 100 * time.Millisecond,
-		Retry: time.Second, Tick: 100 * time.Millisecond, Reap: 20 * time.Second,
+		Retry: time.Second, Tick: 100 * time.Millisecond, Reap: 20 * time.Second, ReplicaLag: 5 * time.Second,
 	}
 }
 
@@ -93,7 +97,7 @@ func New(cfg Config) *Runner {
 	d, t := DefaultTimes(), &cfg.Times
 	for _, f := range []struct{ v, def *time.Duration }{
 		{&t.Drain, &d.Drain}, {&t.Ack, &d.Ack}, {&t.Deadline, &d.Deadline}, {&t.MaxLag, &d.MaxLag}, {&t.Retry, &d.Retry},
-		{&t.Tick, &d.Tick}, {&t.Reap, &d.Reap},
+		{&t.Tick, &d.Tick}, {&t.Reap, &d.Reap}, {&t.ReplicaLag, &d.ReplicaLag},
 	} {
 		if *f.v <= 0 {
 			*f.v = *f.def
@@ -154,6 +158,8 @@ func (r *Runner) work(ctx context.Context, guard *topology.Guard, id string) err
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return j.follow(gctx) })
 	g.Go(func() error { return j.report(gctx) })
+	groups := rec.groups()
+	g.Go(func() error { return j.look(gctx, groups) })
 	g.Go(func() error {
 		defer cancel()
 		defer j.dismiss()
@@ -181,6 +187,7 @@ type job struct {
 	decided *Wish
 
 	waits mover.Waits // beside those of movers
+	brake brake
 
 	mu        sync.Mutex
 	wake      chan struct{} // has a token when the record was changed by somebody else

@@ -186,6 +186,8 @@ func (j *job) copy(ctx context.Context) error {
 			return j.pauseFor(ctx, j.cfg.Times.Tick)
 		}
 	}
+	all := sum(c.movers)
+	j.Rows, j.Bytes = all.Rows, all.Bytes
 	return j.enter(ctx, CatchUp, nil)
 }
 

@@ -28,6 +28,7 @@ type Config struct {
 	Etcd      Etcd      `yaml:"etcd" doc:"Where the cluster's state is."`
 	Backend   Backend   `yaml:"backend" doc:"Connections to the database servers."`
 	Workspace Workspace `yaml:"workspace" doc:"Limits of queries for which rows are copied to one node group."`
+	Move      Move      `yaml:"move" doc:"How partitions are moved while this process leads."`
 	PlanCache int       `yaml:"plan_cache" doc:"Statement shapes whose plans are kept."`
 	SlowQuery Duration  `yaml:"slow_query" doc:"Statements that take longer are logged by fingerprint; 0 logs none."`
 	Log       LogConfig `yaml:"log" doc:"The process's own log, on standard error."`
@@ -106,6 +107,11 @@ type Workspace struct {
 	TotalBytes int64 `yaml:"total_bytes" doc:"Bytes of rows copied for all statements of this process at once."`
 }
 
+// Move configures how partitions are moved.
+type Move struct {
+	ReplicaLag Duration `yaml:"replica_lag" doc:"Rows are moved slowly while a replica of a node group that gives or takes them is further behind."`
+}
+
 // LogConfig configures the process's log.
 type LogConfig struct {
 	Level  string `yaml:"level" doc:"debug, info, warn or error."`
@@ -147,6 +153,7 @@ func DefaultConfig() Config {
 			FailAfter: Duration(5 * time.Second), IdleTimeout: Duration(5 * time.Minute),
 		},
 		Workspace: Workspace{MaxRows: 5_000_000, MaxBytes: 1 << 30, TotalBytes: 4 << 30},
+		Move:      Move{ReplicaLag: Duration(5 * time.Second)},
 		PlanCache: 10_000,
 		SlowQuery: Duration(time.Second),
 		Log:       LogConfig{Level: "info", Format: "text"},
@@ -243,6 +250,7 @@ func (c *Config) faults() []error {
 	positive("workspace.max_rows", c.Workspace.MaxRows)
 	positive("workspace.max_bytes", c.Workspace.MaxBytes)
 	positive("workspace.total_bytes", c.Workspace.TotalBytes)
+	positive("move.replica_lag", int64(c.Move.ReplicaLag))
 	positive("plan_cache", int64(c.PlanCache))
 	if c.SlowQuery < 0 {
 		add("slow_query: must not be negative")

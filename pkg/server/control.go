@@ -3,10 +3,12 @@ package server
 import (
 	"context"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/control"
+	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
 	"skarv/pkg/session"
 	"skarv/pkg/topology"
@@ -20,7 +22,7 @@ func (s *Server) runControl(ctx context.Context) error {
 		schema := &sync.Mutex{}
 		cfg := reorg.Config{
 			Store: s.store, Follower: s.follower, Login: s.pools.Login, Schema: schema, Log: s.log, Registerer: s.registry,
-			Ask: s.askDrained,
+			Ask: s.askDrained, Times: reorg.Times{ReplicaLag: time.Duration(s.cfg.Move.ReplicaLag)},
 		}
 		if s.options.Reorg != nil {
 			s.options.Reorg(&cfg)
@@ -47,6 +49,9 @@ func (s *Server) askDrained(ctx context.Context, m topology.Member, epoch uint64
 	err = s.ask(m, func(c adminv1.AdminClient) error {
 		r, err := c.AwaitDrained(ctx, &adminv1.AwaitDrainedRequest{Epoch: epoch})
 		a = reorg.Answer{Incarnation: r.GetIncarnation(), Drained: r.GetEpoch(), Locked: int(r.GetLocked())}
+		for _, g := range r.GetPressed() {
+			a.Pressed = append(a.Pressed, placement.NodeGroupID(g))
+		}
 		return err
 	})
 	return a, err
@@ -58,6 +63,13 @@ func (s *Server) awaitDrained(ctx context.Context, epoch uint64) (a reorg.Answer
 	a = reorg.Answer{Drained: drained, Locked: s.barrier.Kept()}
 	if slot != nil {
 		a.Incarnation = slot.Incarnation
+	}
+	if snap := s.follower.Snapshot(); snap != nil {
+		for _, g := range snap.Groups {
+			if s.pools.Health(g.ID).Pressed {
+				a.Pressed = append(a.Pressed, g.ID)
+			}
+		}
 	}
 	return a, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/control"
 	"skarv/pkg/event"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/placement"
@@ -213,20 +214,20 @@ func (s *Server) listReorganisations(ctx context.Context) ([]session.Reorganisat
 	}
 	out := make([]session.Reorganisation, len(list))
 	for i, r := range list {
-		out[i] = session.Reorganisation{
-			ID: r.ID, Kind: r.Kind, State: string(r.State), Outcome: string(r.Outcome), Problem: r.Problem, Partitions: r.Partitions(),
-			Paused: r.Paused, Created: r.Created, Pause: r.Pause,
-		}
-		if !r.Active() {
-			continue
-		}
-		p, ok, err := reorg.ProgressOf(ctx, s.store, r.ID)
+		st, err := reorg.StatusOf(ctx, s.store, r, control.Role)
 		if err != nil {
 			return nil, err
 		}
-		if ok {
+		out[i] = session.Reorganisation{
+			ID: r.ID, Kind: r.Kind, State: string(r.State), Outcome: string(r.Outcome), Problem: r.Problem, Partitions: r.Partitions(),
+			Paused: r.Paused, Created: r.Created, Pause: r.Pause, Rows: r.Rows, RowsEstimated: r.Rows, Bytes: r.Bytes, Advice: st.Advice,
+		}
+		if p := st.Progress; p != nil {
 			out[i].Rows, out[i].RowsEstimated, out[i].Bytes = p.Rows, p.RowsEstimated, p.Bytes
 			out[i].Lag, out[i].ETA, out[i].Throttled = p.Lag, p.ETA, p.Throttled
+			if len(p.Waits) > 0 {
+				out[i].Waiting = p.Waits[0].What
+			}
 		}
 	}
 	return out, nil

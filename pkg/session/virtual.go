@@ -236,6 +236,8 @@ type Reorganisation struct {
 	Rows, RowsEstimated, Bytes        int64
 	Lag, ETA, Pause                   time.Duration
 	Throttled                         string
+	Waiting                           string // for what it has waited longest
+	Advice                            string // what happens next, and what can be done
 }
 
 // reorganisationsTable is the moves of partitions, those that are over included.
@@ -247,14 +249,14 @@ func (s *Session) reorganisationsTable() (*table, error) {
 		return nil, sqlerr.UnknownError.New(err.Error())
 	}
 	t := newTable("id", "kind", "state", "outcome", "#partitions", "#paused", "created", "#rows_copied", "#rows_estimated", "#bytes_copied",
-		"#lag_ms", "#eta_seconds", "#cutover_ms", "throttled", "problem")
+		"#lag_ms", "#eta_seconds", "#cutover_ms", "throttled", "waiting_for", "problem", "advice")
 	for _, r := range list {
 		paused := 0
 		if r.Paused {
 			paused = 1
 		}
 		t.add(r.ID, r.Kind, r.State, r.Outcome, r.Partitions, paused, r.Created.UTC().Format(time.DateTime), r.Rows, r.RowsEstimated, r.Bytes,
-			r.Lag.Milliseconds(), int(r.ETA.Seconds()), r.Pause.Milliseconds(), r.Throttled, r.Problem)
+			r.Lag.Milliseconds(), int(r.ETA.Seconds()), r.Pause.Milliseconds(), r.Throttled, r.Waiting, r.Problem, r.Advice)
 	}
 	return t, nil
 }

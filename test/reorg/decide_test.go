@@ -99,13 +99,7 @@ func TestCutoverWaits(t *testing.T) {
 
 // A proxy says that it goes by a map with moving partitions only when nothing it has lost can be at work on the servers.
 func TestLostStatementsAreWaitedFor(t *testing.T) {
-	c := cluster.Start(t, cluster.Groups(2))
-	db := c.DB(t, "")
-	exec(t, db, "CREATE DATABASE d")
-	db = c.DB(t, "d")
-	exec(t, db, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
-	exec(t, db, "INSERT INTO t VALUES (7, 0)")
-	s := store(t, c)
+	c, s, db := withTable(t, 7)
 	m, _, err := s.Map(t.Context())
 	require.NoError(t, err)
 	group := m.Owner(partition("7"))

@@ -2,6 +2,7 @@ package reorg
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"testing"
 	"time"
@@ -40,21 +41,31 @@ func change(t *testing.T, s *topology.Store, moving ...placement.Moving) *placem
 	return next
 }
 
-func TestFrozenPartitions(t *testing.T) {
+// withTable starts a cluster of two node groups with a table t (id, v) that has rows with these ids, and v 0.
+func withTable(t *testing.T, ids ...int) (*cluster.Cluster, *topology.Store, *sql.DB) {
 	c := cluster.Start(t, cluster.Groups(2))
-	db := c.DB(t, "")
-	exec(t, db, "CREATE DATABASE d")
-	db = c.DB(t, "d")
+	exec(t, c.DB(t, ""), "CREATE DATABASE d")
+	db := c.DB(t, "d")
 	exec(t, db, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
-	for i := range 20 {
-		exec(t, db, "INSERT INTO t VALUES (?, 0)", i)
+	for _, id := range ids {
+		exec(t, db, "INSERT INTO t VALUES (?, 0)", id)
 	}
-	s := store(t, c)
+	return c, store(t, c), db
+}
+
+// frozenHome is the partition of row 7, frozen for as long as a test takes, and its owner.
+func frozenHome(t *testing.T, s *topology.Store) (placement.NodeGroupID, placement.Moving) {
 	m, _, err := s.Map(t.Context())
 	require.NoError(t, err)
 	from := m.Owner(partition("7"))
-	set := placement.SetOf(partition("7"))
-	frozen := placement.Moving{Reorg: "r", A: from, B: 3 - from, Partitions: set, Phase: placement.Frozen, Drain: 50 * time.Millisecond, Deadline: time.Minute}
+	return from, placement.Moving{
+		Reorg: "r", A: from, B: 3 - from, Partitions: placement.SetOf(partition("7")), Phase: placement.Frozen, Drain: 50 * time.Millisecond, Deadline: time.Minute,
+	}
+}
+
+func TestFrozenPartitions(t *testing.T) {
+	_, s, db := withTable(t, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19)
+	_, frozen := frozenHome(t, s)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 
@@ -108,17 +119,8 @@ func TestFrozenPartitions(t *testing.T) {
 // A statement that takes longer than it may when partitions freeze is ended on its server. One that is its own transaction is run again
 // after that, unseen by its client; a transaction is told that it was rolled back.
 func TestStatementThatGivesWay(t *testing.T) {
-	c := cluster.Start(t, cluster.Groups(2))
-	db := c.DB(t, "")
-	exec(t, db, "CREATE DATABASE d")
-	db = c.DB(t, "d")
-	exec(t, db, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
-	exec(t, db, "INSERT INTO t VALUES (7, 0), (8, 0)")
-	s := store(t, c)
-	m, _, err := s.Map(t.Context())
-	require.NoError(t, err)
-	from := m.Owner(partition("7"))
-	frozen := placement.Moving{Reorg: "r", A: from, B: 3 - from, Partitions: placement.SetOf(partition("7")), Phase: placement.Frozen, Drain: 50 * time.Millisecond, Deadline: time.Minute}
+	c, s, db := withTable(t, 7, 8)
+	from, frozen := frozenHome(t, s)
 	server := c.NodeGroupDB(t, int(from), "d")
 	other, err := server.Begin() // holds the row
 	require.NoError(t, err)
@@ -162,13 +164,7 @@ func TestStatementThatGivesWay(t *testing.T) {
 
 // A proxy that was shut out of the servers cannot write with the connections it has, and starts anew in another slot.
 func TestEvictedProxy(t *testing.T) {
-	c := cluster.Start(t, cluster.Groups(2))
-	db := c.DB(t, "")
-	exec(t, db, "CREATE DATABASE d")
-	db = c.DB(t, "d")
-	exec(t, db, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
-	exec(t, db, "INSERT INTO t VALUES (1, 0), (2, 0), (3, 0), (4, 0)")
-	s := store(t, c)
+	_, s, db := withTable(t, 1, 2, 3, 4)
 	slots, _, err := s.Slots(t.Context())
 	require.NoError(t, err)
 	require.Len(t, slots, 1)

@@ -77,6 +77,9 @@ func TestGrowRollBackAndShrink(t *testing.T) {
 	id := begin(&adminv1.ReorganiseRequest{Kind: "rebalance", WindowSeconds: 3600})
 	m.await(id, reorg.Reverse)
 	assert.Contains(t, text(t, m.db, "SELECT id, kind, state, partitions FROM skarv.reorganisations"), id+" rebalance REVERSE 1280")
+	assert.Contains(t, text(t, m.db, "SELECT advice FROM skarv.reorganisations"), "skarvctl reorg rollback "+id)
+	_, err = api.Reorganise(t.Context(), &adminv1.ReorganiseRequest{Kind: "rebalance", Pins: []*adminv1.Pin{{Partitions: "0-2000", NodeGroup: "ng1"}}})
+	require.ErrorContains(t, err, "skarvctl reorg complete "+id, "that is something else")
 	_, err = api.ChangeReorganisation(t.Context(), &adminv1.ChangeReorganisationRequest{Action: adminv1.ChangeReorganisationRequest_ACTION_ROLLBACK})
 	require.NoError(t, err)
 	r := m.await(id, reorg.Done)
@@ -102,6 +105,10 @@ func TestGrowRollBackAndShrink(t *testing.T) {
 	require.NoError(t, err)
 	r = m.await(id, reorg.Done)
 	assert.Equal(t, reorg.Moved, r.Outcome, r.Problem)
+
+	list, err = reorg.List(t.Context(), m.store)
+	require.NoError(t, err)
+	assert.Positive(t, list[len(list)-1].Rows)
 
 	id = begin(&adminv1.ReorganiseRequest{Kind: "drain", Without: []string{"ng3"}})
 	r = m.await(id, reorg.Done)

@@ -129,7 +129,7 @@ func (x ChangeReorganisationRequest_Action) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ChangeReorganisationRequest_Action.Descriptor instead.
 func (ChangeReorganisationRequest_Action) EnumDescriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{42, 0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{43, 0}
 }
 
 type PutUserRequest_Mode int32
@@ -178,7 +178,7 @@ func (x PutUserRequest_Mode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PutUserRequest_Mode.Descriptor instead.
 func (PutUserRequest_Mode) EnumDescriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{60, 0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{61, 0}
 }
 
 type StatusRequest struct {
@@ -1960,6 +1960,7 @@ type AwaitDrainedResponse struct {
 	Epoch         uint64                 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`             // at least what was asked for
 	Incarnation   int64                  `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"` // of the slot that the process holds; 0: it holds none
 	Locked        uint32                 `protobuf:"varint,3,opt,name=locked,proto3" json:"locked,omitempty"`           // clients that have locked tables and used rows of them: they do not give way to a cutover
+	Pressed       []uint32               `protobuf:"varint,4,rep,packed,name=pressed,proto3" json:"pressed,omitempty"`  // node groups that statements of this process wait for, because they are slow
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2013,6 +2014,13 @@ func (x *AwaitDrainedResponse) GetLocked() uint32 {
 		return x.Locked
 	}
 	return 0
+}
+
+func (x *AwaitDrainedResponse) GetPressed() []uint32 {
+	if x != nil {
+		return x.Pressed
+	}
+	return nil
 }
 
 type PartitionLoadRequest struct {
@@ -2373,6 +2381,7 @@ type ReorganiseRequest struct {
 	DryRun        bool                   `protobuf:"varint,6,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	WindowSeconds uint64                 `protobuf:"varint,7,opt,name=window_seconds,json=windowSeconds,proto3" json:"window_seconds,omitempty"` // how long it can be taken back after the cutover
 	ByLoad        bool                   `protobuf:"varint,8,opt,name=by_load,json=byLoad,proto3" json:"by_load,omitempty"`                      // groups get an equal share of the statements rather than of the partitions
+	Pins          []*Pin                 `protobuf:"bytes,9,rep,name=pins,proto3" json:"pins,omitempty"`                                         // partitions that are to be on a group whatever the shares say
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2463,19 +2472,80 @@ func (x *ReorganiseRequest) GetByLoad() bool {
 	return false
 }
 
+func (x *ReorganiseRequest) GetPins() []*Pin {
+	if x != nil {
+		return x.Pins
+	}
+	return nil
+}
+
+type Pin struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Partitions    string                 `protobuf:"bytes,1,opt,name=partitions,proto3" json:"partitions,omitempty"` // 17,90-120
+	NodeGroup     string                 `protobuf:"bytes,2,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pin) Reset() {
+	*x = Pin{}
+	mi := &file_admin_v1_admin_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pin) ProtoMessage() {}
+
+func (x *Pin) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pin.ProtoReflect.Descriptor instead.
+func (*Pin) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *Pin) GetPartitions() string {
+	if x != nil {
+		return x.Partitions
+	}
+	return ""
+}
+
+func (x *Pin) GetNodeGroup() string {
+	if x != nil {
+		return x.NodeGroup
+	}
+	return ""
+}
+
 type ReorganiseResponse struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Reorganisation *Reorganisation        `protobuf:"bytes,1,opt,name=reorganisation,proto3" json:"reorganisation,omitempty"` // without an id in a dry run; unset if there is nothing to do
 	Rows           int64                  `protobuf:"varint,2,opt,name=rows,proto3" json:"rows,omitempty"`                    // estimated
 	Bytes          int64                  `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	Resumed        bool                   `protobuf:"varint,4,opt,name=resumed,proto3" json:"resumed,omitempty"` // it ran already
+	Resumed        bool                   `protobuf:"varint,4,opt,name=resumed,proto3" json:"resumed,omitempty"`  // it ran already
+	Seconds        float64                `protobuf:"fixed64,5,opt,name=seconds,proto3" json:"seconds,omitempty"` // until the partitions have moved; estimated
+	Basis          string                 `protobuf:"bytes,6,opt,name=basis,proto3" json:"basis,omitempty"`       // of the estimate, in words
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ReorganiseResponse) Reset() {
 	*x = ReorganiseResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[34]
+	mi := &file_admin_v1_admin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2487,7 +2557,7 @@ func (x *ReorganiseResponse) String() string {
 func (*ReorganiseResponse) ProtoMessage() {}
 
 func (x *ReorganiseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[34]
+	mi := &file_admin_v1_admin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2500,7 +2570,7 @@ func (x *ReorganiseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganiseResponse.ProtoReflect.Descriptor instead.
 func (*ReorganiseResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{34}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ReorganiseResponse) GetReorganisation() *Reorganisation {
@@ -2531,6 +2601,20 @@ func (x *ReorganiseResponse) GetResumed() bool {
 	return false
 }
 
+func (x *ReorganiseResponse) GetSeconds() float64 {
+	if x != nil {
+		return x.Seconds
+	}
+	return 0
+}
+
+func (x *ReorganiseResponse) GetBasis() string {
+	if x != nil {
+		return x.Basis
+	}
+	return ""
+}
+
 type Transfer struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	From          uint32                 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
@@ -2543,7 +2627,7 @@ type Transfer struct {
 
 func (x *Transfer) Reset() {
 	*x = Transfer{}
-	mi := &file_admin_v1_admin_proto_msgTypes[35]
+	mi := &file_admin_v1_admin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2555,7 +2639,7 @@ func (x *Transfer) String() string {
 func (*Transfer) ProtoMessage() {}
 
 func (x *Transfer) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[35]
+	mi := &file_admin_v1_admin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2568,7 +2652,7 @@ func (x *Transfer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transfer.ProtoReflect.Descriptor instead.
 func (*Transfer) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{35}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Transfer) GetFrom() uint32 {
@@ -2616,13 +2700,16 @@ type Reorganisation struct {
 	Transfers     []*Transfer            `protobuf:"bytes,13,rep,name=transfers,proto3" json:"transfers,omitempty"`
 	Steps         []*Step                `protobuf:"bytes,14,rep,name=steps,proto3" json:"steps,omitempty"`
 	Progress      *Progress              `protobuf:"bytes,15,opt,name=progress,proto3" json:"progress,omitempty"` // unset: not known
+	Rows          int64                  `protobuf:"varint,16,opt,name=rows,proto3" json:"rows,omitempty"`        // copied, once all are
+	Bytes         int64                  `protobuf:"varint,17,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Advice        string                 `protobuf:"bytes,18,opt,name=advice,proto3" json:"advice,omitempty"` // what happens next, and what can be done; empty if there is nothing to say
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Reorganisation) Reset() {
 	*x = Reorganisation{}
-	mi := &file_admin_v1_admin_proto_msgTypes[36]
+	mi := &file_admin_v1_admin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2634,7 +2721,7 @@ func (x *Reorganisation) String() string {
 func (*Reorganisation) ProtoMessage() {}
 
 func (x *Reorganisation) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[36]
+	mi := &file_admin_v1_admin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2647,7 +2734,7 @@ func (x *Reorganisation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reorganisation.ProtoReflect.Descriptor instead.
 func (*Reorganisation) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{36}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Reorganisation) GetId() string {
@@ -2755,6 +2842,27 @@ func (x *Reorganisation) GetProgress() *Progress {
 	return nil
 }
 
+func (x *Reorganisation) GetRows() int64 {
+	if x != nil {
+		return x.Rows
+	}
+	return 0
+}
+
+func (x *Reorganisation) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *Reorganisation) GetAdvice() string {
+	if x != nil {
+		return x.Advice
+	}
+	return ""
+}
+
 type Step struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	State         string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
@@ -2765,7 +2873,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_admin_v1_admin_proto_msgTypes[37]
+	mi := &file_admin_v1_admin_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2777,7 +2885,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[37]
+	mi := &file_admin_v1_admin_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2790,7 +2898,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{37}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Step) GetState() string {
@@ -2830,7 +2938,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_admin_v1_admin_proto_msgTypes[38]
+	mi := &file_admin_v1_admin_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2842,7 +2950,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[38]
+	mi := &file_admin_v1_admin_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2855,7 +2963,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{38}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Progress) GetAt() *timestamppb.Timestamp {
@@ -2973,7 +3081,7 @@ type Wait struct {
 
 func (x *Wait) Reset() {
 	*x = Wait{}
-	mi := &file_admin_v1_admin_proto_msgTypes[39]
+	mi := &file_admin_v1_admin_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2985,7 +3093,7 @@ func (x *Wait) String() string {
 func (*Wait) ProtoMessage() {}
 
 func (x *Wait) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[39]
+	mi := &file_admin_v1_admin_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2998,7 +3106,7 @@ func (x *Wait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Wait.ProtoReflect.Descriptor instead.
 func (*Wait) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{39}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Wait) GetWhat() string {
@@ -3024,7 +3132,7 @@ type ReorganisationsRequest struct {
 
 func (x *ReorganisationsRequest) Reset() {
 	*x = ReorganisationsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[40]
+	mi := &file_admin_v1_admin_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3036,7 +3144,7 @@ func (x *ReorganisationsRequest) String() string {
 func (*ReorganisationsRequest) ProtoMessage() {}
 
 func (x *ReorganisationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[40]
+	mi := &file_admin_v1_admin_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3049,7 +3157,7 @@ func (x *ReorganisationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganisationsRequest.ProtoReflect.Descriptor instead.
 func (*ReorganisationsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{40}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ReorganisationsRequest) GetId() string {
@@ -3068,7 +3176,7 @@ type ReorganisationsResponse struct {
 
 func (x *ReorganisationsResponse) Reset() {
 	*x = ReorganisationsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[41]
+	mi := &file_admin_v1_admin_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3080,7 +3188,7 @@ func (x *ReorganisationsResponse) String() string {
 func (*ReorganisationsResponse) ProtoMessage() {}
 
 func (x *ReorganisationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[41]
+	mi := &file_admin_v1_admin_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3093,7 +3201,7 @@ func (x *ReorganisationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganisationsResponse.ProtoReflect.Descriptor instead.
 func (*ReorganisationsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{41}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ReorganisationsResponse) GetReorganisations() []*Reorganisation {
@@ -3113,7 +3221,7 @@ type ChangeReorganisationRequest struct {
 
 func (x *ChangeReorganisationRequest) Reset() {
 	*x = ChangeReorganisationRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[42]
+	mi := &file_admin_v1_admin_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3125,7 +3233,7 @@ func (x *ChangeReorganisationRequest) String() string {
 func (*ChangeReorganisationRequest) ProtoMessage() {}
 
 func (x *ChangeReorganisationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[42]
+	mi := &file_admin_v1_admin_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3138,7 +3246,7 @@ func (x *ChangeReorganisationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeReorganisationRequest.ProtoReflect.Descriptor instead.
 func (*ChangeReorganisationRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{42}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ChangeReorganisationRequest) GetId() string {
@@ -3164,7 +3272,7 @@ type ChangeReorganisationResponse struct {
 
 func (x *ChangeReorganisationResponse) Reset() {
 	*x = ChangeReorganisationResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[43]
+	mi := &file_admin_v1_admin_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3176,7 +3284,7 @@ func (x *ChangeReorganisationResponse) String() string {
 func (*ChangeReorganisationResponse) ProtoMessage() {}
 
 func (x *ChangeReorganisationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[43]
+	mi := &file_admin_v1_admin_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3189,7 +3297,7 @@ func (x *ChangeReorganisationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeReorganisationResponse.ProtoReflect.Descriptor instead.
 func (*ChangeReorganisationResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{43}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ChangeReorganisationResponse) GetReorganisation() *Reorganisation {
@@ -3208,7 +3316,7 @@ type TransactionsRequest struct {
 
 func (x *TransactionsRequest) Reset() {
 	*x = TransactionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[44]
+	mi := &file_admin_v1_admin_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3220,7 +3328,7 @@ func (x *TransactionsRequest) String() string {
 func (*TransactionsRequest) ProtoMessage() {}
 
 func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[44]
+	mi := &file_admin_v1_admin_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3233,7 +3341,7 @@ func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsRequest.ProtoReflect.Descriptor instead.
 func (*TransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{44}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *TransactionsRequest) GetId() string {
@@ -3252,7 +3360,7 @@ type TransactionsResponse struct {
 
 func (x *TransactionsResponse) Reset() {
 	*x = TransactionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[45]
+	mi := &file_admin_v1_admin_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3264,7 +3372,7 @@ func (x *TransactionsResponse) String() string {
 func (*TransactionsResponse) ProtoMessage() {}
 
 func (x *TransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[45]
+	mi := &file_admin_v1_admin_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3277,7 +3385,7 @@ func (x *TransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsResponse.ProtoReflect.Descriptor instead.
 func (*TransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{45}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *TransactionsResponse) GetTransactions() []*Transaction {
@@ -3300,7 +3408,7 @@ type Transaction struct {
 
 func (x *Transaction) Reset() {
 	*x = Transaction{}
-	mi := &file_admin_v1_admin_proto_msgTypes[46]
+	mi := &file_admin_v1_admin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3312,7 +3420,7 @@ func (x *Transaction) String() string {
 func (*Transaction) ProtoMessage() {}
 
 func (x *Transaction) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[46]
+	mi := &file_admin_v1_admin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3325,7 +3433,7 @@ func (x *Transaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
 func (*Transaction) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{46}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Transaction) GetId() string {
@@ -3371,7 +3479,7 @@ type PartitionsRequest struct {
 
 func (x *PartitionsRequest) Reset() {
 	*x = PartitionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[47]
+	mi := &file_admin_v1_admin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3383,7 +3491,7 @@ func (x *PartitionsRequest) String() string {
 func (*PartitionsRequest) ProtoMessage() {}
 
 func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[47]
+	mi := &file_admin_v1_admin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3396,7 +3504,7 @@ func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsRequest.ProtoReflect.Descriptor instead.
 func (*PartitionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{47}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{48}
 }
 
 type PartitionsResponse struct {
@@ -3410,7 +3518,7 @@ type PartitionsResponse struct {
 
 func (x *PartitionsResponse) Reset() {
 	*x = PartitionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[48]
+	mi := &file_admin_v1_admin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3422,7 +3530,7 @@ func (x *PartitionsResponse) String() string {
 func (*PartitionsResponse) ProtoMessage() {}
 
 func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[48]
+	mi := &file_admin_v1_admin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3435,7 +3543,7 @@ func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsResponse.ProtoReflect.Descriptor instead.
 func (*PartitionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{48}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *PartitionsResponse) GetEpoch() uint64 {
@@ -3468,7 +3576,7 @@ type TablesRequest struct {
 
 func (x *TablesRequest) Reset() {
 	*x = TablesRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[49]
+	mi := &file_admin_v1_admin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3480,7 +3588,7 @@ func (x *TablesRequest) String() string {
 func (*TablesRequest) ProtoMessage() {}
 
 func (x *TablesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[49]
+	mi := &file_admin_v1_admin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3493,7 +3601,7 @@ func (x *TablesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesRequest.ProtoReflect.Descriptor instead.
 func (*TablesRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{49}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *TablesRequest) GetDatabase() string {
@@ -3512,7 +3620,7 @@ type TablesResponse struct {
 
 func (x *TablesResponse) Reset() {
 	*x = TablesResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[50]
+	mi := &file_admin_v1_admin_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3524,7 +3632,7 @@ func (x *TablesResponse) String() string {
 func (*TablesResponse) ProtoMessage() {}
 
 func (x *TablesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[50]
+	mi := &file_admin_v1_admin_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3537,7 +3645,7 @@ func (x *TablesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesResponse.ProtoReflect.Descriptor instead.
 func (*TablesResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{50}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *TablesResponse) GetTables() []*Table {
@@ -3563,7 +3671,7 @@ type Table struct {
 
 func (x *Table) Reset() {
 	*x = Table{}
-	mi := &file_admin_v1_admin_proto_msgTypes[51]
+	mi := &file_admin_v1_admin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3575,7 +3683,7 @@ func (x *Table) String() string {
 func (*Table) ProtoMessage() {}
 
 func (x *Table) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[51]
+	mi := &file_admin_v1_admin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3588,7 +3696,7 @@ func (x *Table) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Table.ProtoReflect.Descriptor instead.
 func (*Table) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{51}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Table) GetDatabase() string {
@@ -3657,7 +3765,7 @@ type CheckIndexesRequest struct {
 
 func (x *CheckIndexesRequest) Reset() {
 	*x = CheckIndexesRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[52]
+	mi := &file_admin_v1_admin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3669,7 +3777,7 @@ func (x *CheckIndexesRequest) String() string {
 func (*CheckIndexesRequest) ProtoMessage() {}
 
 func (x *CheckIndexesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[52]
+	mi := &file_admin_v1_admin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3682,7 +3790,7 @@ func (x *CheckIndexesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckIndexesRequest.ProtoReflect.Descriptor instead.
 func (*CheckIndexesRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{52}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *CheckIndexesRequest) GetTable() string {
@@ -3708,7 +3816,7 @@ type CheckIndexesResponse struct {
 
 func (x *CheckIndexesResponse) Reset() {
 	*x = CheckIndexesResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[53]
+	mi := &file_admin_v1_admin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3720,7 +3828,7 @@ func (x *CheckIndexesResponse) String() string {
 func (*CheckIndexesResponse) ProtoMessage() {}
 
 func (x *CheckIndexesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[53]
+	mi := &file_admin_v1_admin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3733,7 +3841,7 @@ func (x *CheckIndexesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckIndexesResponse.ProtoReflect.Descriptor instead.
 func (*CheckIndexesResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{53}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *CheckIndexesResponse) GetIndexes() []*IndexCheck {
@@ -3759,7 +3867,7 @@ type IndexCheck struct {
 
 func (x *IndexCheck) Reset() {
 	*x = IndexCheck{}
-	mi := &file_admin_v1_admin_proto_msgTypes[54]
+	mi := &file_admin_v1_admin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3771,7 +3879,7 @@ func (x *IndexCheck) String() string {
 func (*IndexCheck) ProtoMessage() {}
 
 func (x *IndexCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[54]
+	mi := &file_admin_v1_admin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3784,7 +3892,7 @@ func (x *IndexCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexCheck.ProtoReflect.Descriptor instead.
 func (*IndexCheck) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{54}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *IndexCheck) GetTable() string {
@@ -3853,7 +3961,7 @@ type RouteRequest struct {
 
 func (x *RouteRequest) Reset() {
 	*x = RouteRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[55]
+	mi := &file_admin_v1_admin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3865,7 +3973,7 @@ func (x *RouteRequest) String() string {
 func (*RouteRequest) ProtoMessage() {}
 
 func (x *RouteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[55]
+	mi := &file_admin_v1_admin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3878,7 +3986,7 @@ func (x *RouteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteRequest.ProtoReflect.Descriptor instead.
 func (*RouteRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{55}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *RouteRequest) GetTable() string {
@@ -3909,7 +4017,7 @@ type RouteResponse struct {
 
 func (x *RouteResponse) Reset() {
 	*x = RouteResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[56]
+	mi := &file_admin_v1_admin_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3921,7 +4029,7 @@ func (x *RouteResponse) String() string {
 func (*RouteResponse) ProtoMessage() {}
 
 func (x *RouteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[56]
+	mi := &file_admin_v1_admin_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3934,7 +4042,7 @@ func (x *RouteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteResponse.ProtoReflect.Descriptor instead.
 func (*RouteResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{56}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *RouteResponse) GetExact() bool {
@@ -3987,7 +4095,7 @@ type ListUsersRequest struct {
 
 func (x *ListUsersRequest) Reset() {
 	*x = ListUsersRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[57]
+	mi := &file_admin_v1_admin_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3999,7 +4107,7 @@ func (x *ListUsersRequest) String() string {
 func (*ListUsersRequest) ProtoMessage() {}
 
 func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[57]
+	mi := &file_admin_v1_admin_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4012,7 +4120,7 @@ func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
 func (*ListUsersRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{57}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{58}
 }
 
 type ListUsersResponse struct {
@@ -4024,7 +4132,7 @@ type ListUsersResponse struct {
 
 func (x *ListUsersResponse) Reset() {
 	*x = ListUsersResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[58]
+	mi := &file_admin_v1_admin_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4036,7 +4144,7 @@ func (x *ListUsersResponse) String() string {
 func (*ListUsersResponse) ProtoMessage() {}
 
 func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[58]
+	mi := &file_admin_v1_admin_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4049,7 +4157,7 @@ func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
 func (*ListUsersResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{58}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ListUsersResponse) GetUsers() []*User {
@@ -4072,7 +4180,7 @@ type User struct {
 
 func (x *User) Reset() {
 	*x = User{}
-	mi := &file_admin_v1_admin_proto_msgTypes[59]
+	mi := &file_admin_v1_admin_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4084,7 +4192,7 @@ func (x *User) String() string {
 func (*User) ProtoMessage() {}
 
 func (x *User) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[59]
+	mi := &file_admin_v1_admin_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4097,7 +4205,7 @@ func (x *User) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use User.ProtoReflect.Descriptor instead.
 func (*User) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{59}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *User) GetName() string {
@@ -4150,7 +4258,7 @@ type PutUserRequest struct {
 
 func (x *PutUserRequest) Reset() {
 	*x = PutUserRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[60]
+	mi := &file_admin_v1_admin_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4162,7 +4270,7 @@ func (x *PutUserRequest) String() string {
 func (*PutUserRequest) ProtoMessage() {}
 
 func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[60]
+	mi := &file_admin_v1_admin_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4175,7 +4283,7 @@ func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserRequest.ProtoReflect.Descriptor instead.
 func (*PutUserRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{60}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *PutUserRequest) GetName() string {
@@ -4221,7 +4329,7 @@ type PutUserResponse struct {
 
 func (x *PutUserResponse) Reset() {
 	*x = PutUserResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[61]
+	mi := &file_admin_v1_admin_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4233,7 +4341,7 @@ func (x *PutUserResponse) String() string {
 func (*PutUserResponse) ProtoMessage() {}
 
 func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[61]
+	mi := &file_admin_v1_admin_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4246,7 +4354,7 @@ func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserResponse.ProtoReflect.Descriptor instead.
 func (*PutUserResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{61}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{62}
 }
 
 type RemoveUserRequest struct {
@@ -4258,7 +4366,7 @@ type RemoveUserRequest struct {
 
 func (x *RemoveUserRequest) Reset() {
 	*x = RemoveUserRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[62]
+	mi := &file_admin_v1_admin_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4270,7 +4378,7 @@ func (x *RemoveUserRequest) String() string {
 func (*RemoveUserRequest) ProtoMessage() {}
 
 func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[62]
+	mi := &file_admin_v1_admin_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4283,7 +4391,7 @@ func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserRequest.ProtoReflect.Descriptor instead.
 func (*RemoveUserRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{62}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *RemoveUserRequest) GetName() string {
@@ -4301,7 +4409,7 @@ type RemoveUserResponse struct {
 
 func (x *RemoveUserResponse) Reset() {
 	*x = RemoveUserResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[63]
+	mi := &file_admin_v1_admin_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4313,7 +4421,7 @@ func (x *RemoveUserResponse) String() string {
 func (*RemoveUserResponse) ProtoMessage() {}
 
 func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[63]
+	mi := &file_admin_v1_admin_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4326,7 +4434,7 @@ func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserResponse.ProtoReflect.Descriptor instead.
 func (*RemoveUserResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{63}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{64}
 }
 
 type SessionsRequest struct {
@@ -4337,7 +4445,7 @@ type SessionsRequest struct {
 
 func (x *SessionsRequest) Reset() {
 	*x = SessionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[64]
+	mi := &file_admin_v1_admin_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4349,7 +4457,7 @@ func (x *SessionsRequest) String() string {
 func (*SessionsRequest) ProtoMessage() {}
 
 func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[64]
+	mi := &file_admin_v1_admin_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4362,7 +4470,7 @@ func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsRequest.ProtoReflect.Descriptor instead.
 func (*SessionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{64}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{65}
 }
 
 type SessionsResponse struct {
@@ -4374,7 +4482,7 @@ type SessionsResponse struct {
 
 func (x *SessionsResponse) Reset() {
 	*x = SessionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[65]
+	mi := &file_admin_v1_admin_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4386,7 +4494,7 @@ func (x *SessionsResponse) String() string {
 func (*SessionsResponse) ProtoMessage() {}
 
 func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[65]
+	mi := &file_admin_v1_admin_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4399,7 +4507,7 @@ func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsResponse.ProtoReflect.Descriptor instead.
 func (*SessionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{65}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *SessionsResponse) GetSessions() []*Session {
@@ -4425,7 +4533,7 @@ type Session struct {
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_admin_v1_admin_proto_msgTypes[66]
+	mi := &file_admin_v1_admin_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4437,7 +4545,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[66]
+	mi := &file_admin_v1_admin_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4450,7 +4558,7 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{66}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Session) GetId() uint32 {
@@ -4520,7 +4628,7 @@ type KillSessionRequest struct {
 
 func (x *KillSessionRequest) Reset() {
 	*x = KillSessionRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[67]
+	mi := &file_admin_v1_admin_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4532,7 +4640,7 @@ func (x *KillSessionRequest) String() string {
 func (*KillSessionRequest) ProtoMessage() {}
 
 func (x *KillSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[67]
+	mi := &file_admin_v1_admin_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4545,7 +4653,7 @@ func (x *KillSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillSessionRequest.ProtoReflect.Descriptor instead.
 func (*KillSessionRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{67}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *KillSessionRequest) GetId() uint32 {
@@ -4577,7 +4685,7 @@ type KillSessionResponse struct {
 
 func (x *KillSessionResponse) Reset() {
 	*x = KillSessionResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[68]
+	mi := &file_admin_v1_admin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4589,7 +4697,7 @@ func (x *KillSessionResponse) String() string {
 func (*KillSessionResponse) ProtoMessage() {}
 
 func (x *KillSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[68]
+	mi := &file_admin_v1_admin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4602,7 +4710,7 @@ func (x *KillSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillSessionResponse.ProtoReflect.Descriptor instead.
 func (*KillSessionResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{68}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{69}
 }
 
 type CrossingsRequest struct {
@@ -4613,7 +4721,7 @@ type CrossingsRequest struct {
 
 func (x *CrossingsRequest) Reset() {
 	*x = CrossingsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[69]
+	mi := &file_admin_v1_admin_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4625,7 +4733,7 @@ func (x *CrossingsRequest) String() string {
 func (*CrossingsRequest) ProtoMessage() {}
 
 func (x *CrossingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[69]
+	mi := &file_admin_v1_admin_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4638,7 +4746,7 @@ func (x *CrossingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrossingsRequest.ProtoReflect.Descriptor instead.
 func (*CrossingsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{69}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{70}
 }
 
 type CrossingsResponse struct {
@@ -4652,7 +4760,7 @@ type CrossingsResponse struct {
 
 func (x *CrossingsResponse) Reset() {
 	*x = CrossingsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[70]
+	mi := &file_admin_v1_admin_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4664,7 +4772,7 @@ func (x *CrossingsResponse) String() string {
 func (*CrossingsResponse) ProtoMessage() {}
 
 func (x *CrossingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[70]
+	mi := &file_admin_v1_admin_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4677,7 +4785,7 @@ func (x *CrossingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrossingsResponse.ProtoReflect.Descriptor instead.
 func (*CrossingsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{70}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *CrossingsResponse) GetIncarnation() int64 {
@@ -4711,7 +4819,7 @@ type SessionTraceRequest struct {
 
 func (x *SessionTraceRequest) Reset() {
 	*x = SessionTraceRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[71]
+	mi := &file_admin_v1_admin_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4723,7 +4831,7 @@ func (x *SessionTraceRequest) String() string {
 func (*SessionTraceRequest) ProtoMessage() {}
 
 func (x *SessionTraceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[71]
+	mi := &file_admin_v1_admin_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4736,7 +4844,7 @@ func (x *SessionTraceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionTraceRequest.ProtoReflect.Descriptor instead.
 func (*SessionTraceRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{71}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *SessionTraceRequest) GetId() uint32 {
@@ -4763,7 +4871,7 @@ type SessionTraceResponse struct {
 
 func (x *SessionTraceResponse) Reset() {
 	*x = SessionTraceResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[72]
+	mi := &file_admin_v1_admin_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4775,7 +4883,7 @@ func (x *SessionTraceResponse) String() string {
 func (*SessionTraceResponse) ProtoMessage() {}
 
 func (x *SessionTraceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[72]
+	mi := &file_admin_v1_admin_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4788,7 +4896,7 @@ func (x *SessionTraceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionTraceResponse.ProtoReflect.Descriptor instead.
 func (*SessionTraceResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{72}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *SessionTraceResponse) GetUser() string {
@@ -4818,7 +4926,7 @@ type SessionStep struct {
 
 func (x *SessionStep) Reset() {
 	*x = SessionStep{}
-	mi := &file_admin_v1_admin_proto_msgTypes[73]
+	mi := &file_admin_v1_admin_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4830,7 +4938,7 @@ func (x *SessionStep) String() string {
 func (*SessionStep) ProtoMessage() {}
 
 func (x *SessionStep) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[73]
+	mi := &file_admin_v1_admin_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4843,7 +4951,7 @@ func (x *SessionStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionStep.ProtoReflect.Descriptor instead.
 func (*SessionStep) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{73}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *SessionStep) GetAt() *timestamppb.Timestamp {
@@ -4895,7 +5003,7 @@ type ExecuteDDLRequest struct {
 
 func (x *ExecuteDDLRequest) Reset() {
 	*x = ExecuteDDLRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[74]
+	mi := &file_admin_v1_admin_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4907,7 +5015,7 @@ func (x *ExecuteDDLRequest) String() string {
 func (*ExecuteDDLRequest) ProtoMessage() {}
 
 func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[74]
+	mi := &file_admin_v1_admin_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4920,7 +5028,7 @@ func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLRequest.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{74}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *ExecuteDDLRequest) GetSql() string {
@@ -4976,7 +5084,7 @@ type ExecuteDDLResponse struct {
 
 func (x *ExecuteDDLResponse) Reset() {
 	*x = ExecuteDDLResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[75]
+	mi := &file_admin_v1_admin_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4988,7 +5096,7 @@ func (x *ExecuteDDLResponse) String() string {
 func (*ExecuteDDLResponse) ProtoMessage() {}
 
 func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[75]
+	mi := &file_admin_v1_admin_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5001,7 +5109,7 @@ func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLResponse.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{75}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *ExecuteDDLResponse) GetAffectedRows() uint64 {
@@ -5036,7 +5144,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_admin_v1_admin_proto_msgTypes[76]
+	mi := &file_admin_v1_admin_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5048,7 +5156,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[76]
+	mi := &file_admin_v1_admin_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5061,7 +5169,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{76}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *Warning) GetLevel() string {
@@ -5096,7 +5204,7 @@ type SQLError struct {
 
 func (x *SQLError) Reset() {
 	*x = SQLError{}
-	mi := &file_admin_v1_admin_proto_msgTypes[77]
+	mi := &file_admin_v1_admin_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5108,7 +5216,7 @@ func (x *SQLError) String() string {
 func (*SQLError) ProtoMessage() {}
 
 func (x *SQLError) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[77]
+	mi := &file_admin_v1_admin_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5121,7 +5229,7 @@ func (x *SQLError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SQLError.ProtoReflect.Descriptor instead.
 func (*SQLError) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{77}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *SQLError) GetCode() uint32 {
@@ -5313,11 +5421,12 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x04what\x18\x02 \x01(\tR\x04what\x12\x1c\n" +
 	"\tpartition\x18\x03 \x01(\x05R\tpartition\"+\n" +
 	"\x13AwaitDrainedRequest\x12\x14\n" +
-	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\"f\n" +
+	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\"\x80\x01\n" +
 	"\x14AwaitDrainedResponse\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x03R\vincarnation\x12\x16\n" +
-	"\x06locked\x18\x03 \x01(\rR\x06locked\"0\n" +
+	"\x06locked\x18\x03 \x01(\rR\x06locked\x12\x18\n" +
+	"\apressed\x18\x04 \x03(\rR\apressed\"0\n" +
 	"\x14PartitionLoadRequest\x12\x18\n" +
 	"\acluster\x18\x01 \x01(\bR\acluster\"e\n" +
 	"\x15PartitionLoadResponse\x12\x14\n" +
@@ -5339,7 +5448,7 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x05Share\x12\x1d\n" +
 	"\n" +
 	"node_group\x18\x01 \x01(\tR\tnodeGroup\x12\x16\n" +
-	"\x06weight\x18\x02 \x01(\x01R\x06weight\"\xf9\x01\n" +
+	"\x06weight\x18\x02 \x01(\x01R\x06weight\"\xa2\x02\n" +
 	"\x11ReorganiseRequest\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12-\n" +
 	"\x06shares\x18\x02 \x03(\v2\x15.skarv.admin.v1.ShareR\x06shares\x12\x18\n" +
@@ -5350,19 +5459,28 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x02to\x18\x05 \x01(\tR\x02to\x12\x17\n" +
 	"\adry_run\x18\x06 \x01(\bR\x06dryRun\x12%\n" +
 	"\x0ewindow_seconds\x18\a \x01(\x04R\rwindowSeconds\x12\x17\n" +
-	"\aby_load\x18\b \x01(\bR\x06byLoad\"\xa0\x01\n" +
+	"\aby_load\x18\b \x01(\bR\x06byLoad\x12'\n" +
+	"\x04pins\x18\t \x03(\v2\x13.skarv.admin.v1.PinR\x04pins\"D\n" +
+	"\x03Pin\x12\x1e\n" +
+	"\n" +
+	"partitions\x18\x01 \x01(\tR\n" +
+	"partitions\x12\x1d\n" +
+	"\n" +
+	"node_group\x18\x02 \x01(\tR\tnodeGroup\"\xd0\x01\n" +
 	"\x12ReorganiseResponse\x12F\n" +
 	"\x0ereorganisation\x18\x01 \x01(\v2\x1e.skarv.admin.v1.ReorganisationR\x0ereorganisation\x12\x12\n" +
 	"\x04rows\x18\x02 \x01(\x03R\x04rows\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x18\n" +
-	"\aresumed\x18\x04 \x01(\bR\aresumed\"d\n" +
+	"\aresumed\x18\x04 \x01(\bR\aresumed\x12\x18\n" +
+	"\aseconds\x18\x05 \x01(\x01R\aseconds\x12\x14\n" +
+	"\x05basis\x18\x06 \x01(\tR\x05basis\"d\n" +
 	"\bTransfer\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\rR\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\rR\x02to\x12\x1e\n" +
 	"\n" +
 	"partitions\x18\x03 \x01(\tR\n" +
 	"partitions\x12\x14\n" +
-	"\x05count\x18\x04 \x01(\rR\x05count\"\x96\x04\n" +
+	"\x05count\x18\x04 \x01(\rR\x05count\"\xd8\x04\n" +
 	"\x0eReorganisation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x14\n" +
@@ -5379,7 +5497,10 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\battempts\x18\f \x01(\rR\battempts\x126\n" +
 	"\ttransfers\x18\r \x03(\v2\x18.skarv.admin.v1.TransferR\ttransfers\x12*\n" +
 	"\x05steps\x18\x0e \x03(\v2\x14.skarv.admin.v1.StepR\x05steps\x124\n" +
-	"\bprogress\x18\x0f \x01(\v2\x18.skarv.admin.v1.ProgressR\bprogress\"H\n" +
+	"\bprogress\x18\x0f \x01(\v2\x18.skarv.admin.v1.ProgressR\bprogress\x12\x12\n" +
+	"\x04rows\x18\x10 \x01(\x03R\x04rows\x12\x14\n" +
+	"\x05bytes\x18\x11 \x01(\x03R\x05bytes\x12\x16\n" +
+	"\x06advice\x18\x12 \x01(\tR\x06advice\"H\n" +
 	"\x04Step\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"\xd9\x03\n" +
@@ -5611,7 +5732,7 @@ func file_admin_v1_admin_proto_rawDescGZIP() []byte {
 }
 
 var file_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 82)
+var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 83)
 var file_admin_v1_admin_proto_goTypes = []any{
 	(NodeGroup_Health)(0),                   // 0: skarv.admin.v1.NodeGroup.Health
 	(ChangeReorganisationRequest_Action)(0), // 1: skarv.admin.v1.ChangeReorganisationRequest.Action
@@ -5650,77 +5771,78 @@ var file_admin_v1_admin_proto_goTypes = []any{
 	(*RemoveNodeGroupResponse)(nil),         // 34: skarv.admin.v1.RemoveNodeGroupResponse
 	(*Share)(nil),                           // 35: skarv.admin.v1.Share
 	(*ReorganiseRequest)(nil),               // 36: skarv.admin.v1.ReorganiseRequest
-	(*ReorganiseResponse)(nil),              // 37: skarv.admin.v1.ReorganiseResponse
-	(*Transfer)(nil),                        // 38: skarv.admin.v1.Transfer
-	(*Reorganisation)(nil),                  // 39: skarv.admin.v1.Reorganisation
-	(*Step)(nil),                            // 40: skarv.admin.v1.Step
-	(*Progress)(nil),                        // 41: skarv.admin.v1.Progress
-	(*Wait)(nil),                            // 42: skarv.admin.v1.Wait
-	(*ReorganisationsRequest)(nil),          // 43: skarv.admin.v1.ReorganisationsRequest
-	(*ReorganisationsResponse)(nil),         // 44: skarv.admin.v1.ReorganisationsResponse
-	(*ChangeReorganisationRequest)(nil),     // 45: skarv.admin.v1.ChangeReorganisationRequest
-	(*ChangeReorganisationResponse)(nil),    // 46: skarv.admin.v1.ChangeReorganisationResponse
-	(*TransactionsRequest)(nil),             // 47: skarv.admin.v1.TransactionsRequest
-	(*TransactionsResponse)(nil),            // 48: skarv.admin.v1.TransactionsResponse
-	(*Transaction)(nil),                     // 49: skarv.admin.v1.Transaction
-	(*PartitionsRequest)(nil),               // 50: skarv.admin.v1.PartitionsRequest
-	(*PartitionsResponse)(nil),              // 51: skarv.admin.v1.PartitionsResponse
-	(*TablesRequest)(nil),                   // 52: skarv.admin.v1.TablesRequest
-	(*TablesResponse)(nil),                  // 53: skarv.admin.v1.TablesResponse
-	(*Table)(nil),                           // 54: skarv.admin.v1.Table
-	(*CheckIndexesRequest)(nil),             // 55: skarv.admin.v1.CheckIndexesRequest
-	(*CheckIndexesResponse)(nil),            // 56: skarv.admin.v1.CheckIndexesResponse
-	(*IndexCheck)(nil),                      // 57: skarv.admin.v1.IndexCheck
-	(*RouteRequest)(nil),                    // 58: skarv.admin.v1.RouteRequest
-	(*RouteResponse)(nil),                   // 59: skarv.admin.v1.RouteResponse
-	(*ListUsersRequest)(nil),                // 60: skarv.admin.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),               // 61: skarv.admin.v1.ListUsersResponse
-	(*User)(nil),                            // 62: skarv.admin.v1.User
-	(*PutUserRequest)(nil),                  // 63: skarv.admin.v1.PutUserRequest
-	(*PutUserResponse)(nil),                 // 64: skarv.admin.v1.PutUserResponse
-	(*RemoveUserRequest)(nil),               // 65: skarv.admin.v1.RemoveUserRequest
-	(*RemoveUserResponse)(nil),              // 66: skarv.admin.v1.RemoveUserResponse
-	(*SessionsRequest)(nil),                 // 67: skarv.admin.v1.SessionsRequest
-	(*SessionsResponse)(nil),                // 68: skarv.admin.v1.SessionsResponse
-	(*Session)(nil),                         // 69: skarv.admin.v1.Session
-	(*KillSessionRequest)(nil),              // 70: skarv.admin.v1.KillSessionRequest
-	(*KillSessionResponse)(nil),             // 71: skarv.admin.v1.KillSessionResponse
-	(*CrossingsRequest)(nil),                // 72: skarv.admin.v1.CrossingsRequest
-	(*CrossingsResponse)(nil),               // 73: skarv.admin.v1.CrossingsResponse
-	(*SessionTraceRequest)(nil),             // 74: skarv.admin.v1.SessionTraceRequest
-	(*SessionTraceResponse)(nil),            // 75: skarv.admin.v1.SessionTraceResponse
-	(*SessionStep)(nil),                     // 76: skarv.admin.v1.SessionStep
-	(*ExecuteDDLRequest)(nil),               // 77: skarv.admin.v1.ExecuteDDLRequest
-	(*ExecuteDDLResponse)(nil),              // 78: skarv.admin.v1.ExecuteDDLResponse
-	(*Warning)(nil),                         // 79: skarv.admin.v1.Warning
-	(*SQLError)(nil),                        // 80: skarv.admin.v1.SQLError
-	nil,                                     // 81: skarv.admin.v1.ImportClusterRequest.KeysEntry
-	nil,                                     // 82: skarv.admin.v1.ImportedAccount.GrantsEntry
-	nil,                                     // 83: skarv.admin.v1.User.GrantsEntry
-	nil,                                     // 84: skarv.admin.v1.PutUserRequest.GrantsEntry
-	(*timestamppb.Timestamp)(nil),           // 85: google.protobuf.Timestamp
+	(*Pin)(nil),                             // 37: skarv.admin.v1.Pin
+	(*ReorganiseResponse)(nil),              // 38: skarv.admin.v1.ReorganiseResponse
+	(*Transfer)(nil),                        // 39: skarv.admin.v1.Transfer
+	(*Reorganisation)(nil),                  // 40: skarv.admin.v1.Reorganisation
+	(*Step)(nil),                            // 41: skarv.admin.v1.Step
+	(*Progress)(nil),                        // 42: skarv.admin.v1.Progress
+	(*Wait)(nil),                            // 43: skarv.admin.v1.Wait
+	(*ReorganisationsRequest)(nil),          // 44: skarv.admin.v1.ReorganisationsRequest
+	(*ReorganisationsResponse)(nil),         // 45: skarv.admin.v1.ReorganisationsResponse
+	(*ChangeReorganisationRequest)(nil),     // 46: skarv.admin.v1.ChangeReorganisationRequest
+	(*ChangeReorganisationResponse)(nil),    // 47: skarv.admin.v1.ChangeReorganisationResponse
+	(*TransactionsRequest)(nil),             // 48: skarv.admin.v1.TransactionsRequest
+	(*TransactionsResponse)(nil),            // 49: skarv.admin.v1.TransactionsResponse
+	(*Transaction)(nil),                     // 50: skarv.admin.v1.Transaction
+	(*PartitionsRequest)(nil),               // 51: skarv.admin.v1.PartitionsRequest
+	(*PartitionsResponse)(nil),              // 52: skarv.admin.v1.PartitionsResponse
+	(*TablesRequest)(nil),                   // 53: skarv.admin.v1.TablesRequest
+	(*TablesResponse)(nil),                  // 54: skarv.admin.v1.TablesResponse
+	(*Table)(nil),                           // 55: skarv.admin.v1.Table
+	(*CheckIndexesRequest)(nil),             // 56: skarv.admin.v1.CheckIndexesRequest
+	(*CheckIndexesResponse)(nil),            // 57: skarv.admin.v1.CheckIndexesResponse
+	(*IndexCheck)(nil),                      // 58: skarv.admin.v1.IndexCheck
+	(*RouteRequest)(nil),                    // 59: skarv.admin.v1.RouteRequest
+	(*RouteResponse)(nil),                   // 60: skarv.admin.v1.RouteResponse
+	(*ListUsersRequest)(nil),                // 61: skarv.admin.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),               // 62: skarv.admin.v1.ListUsersResponse
+	(*User)(nil),                            // 63: skarv.admin.v1.User
+	(*PutUserRequest)(nil),                  // 64: skarv.admin.v1.PutUserRequest
+	(*PutUserResponse)(nil),                 // 65: skarv.admin.v1.PutUserResponse
+	(*RemoveUserRequest)(nil),               // 66: skarv.admin.v1.RemoveUserRequest
+	(*RemoveUserResponse)(nil),              // 67: skarv.admin.v1.RemoveUserResponse
+	(*SessionsRequest)(nil),                 // 68: skarv.admin.v1.SessionsRequest
+	(*SessionsResponse)(nil),                // 69: skarv.admin.v1.SessionsResponse
+	(*Session)(nil),                         // 70: skarv.admin.v1.Session
+	(*KillSessionRequest)(nil),              // 71: skarv.admin.v1.KillSessionRequest
+	(*KillSessionResponse)(nil),             // 72: skarv.admin.v1.KillSessionResponse
+	(*CrossingsRequest)(nil),                // 73: skarv.admin.v1.CrossingsRequest
+	(*CrossingsResponse)(nil),               // 74: skarv.admin.v1.CrossingsResponse
+	(*SessionTraceRequest)(nil),             // 75: skarv.admin.v1.SessionTraceRequest
+	(*SessionTraceResponse)(nil),            // 76: skarv.admin.v1.SessionTraceResponse
+	(*SessionStep)(nil),                     // 77: skarv.admin.v1.SessionStep
+	(*ExecuteDDLRequest)(nil),               // 78: skarv.admin.v1.ExecuteDDLRequest
+	(*ExecuteDDLResponse)(nil),              // 79: skarv.admin.v1.ExecuteDDLResponse
+	(*Warning)(nil),                         // 80: skarv.admin.v1.Warning
+	(*SQLError)(nil),                        // 81: skarv.admin.v1.SQLError
+	nil,                                     // 82: skarv.admin.v1.ImportClusterRequest.KeysEntry
+	nil,                                     // 83: skarv.admin.v1.ImportedAccount.GrantsEntry
+	nil,                                     // 84: skarv.admin.v1.User.GrantsEntry
+	nil,                                     // 85: skarv.admin.v1.PutUserRequest.GrantsEntry
+	(*timestamppb.Timestamp)(nil),           // 86: google.protobuf.Timestamp
 }
 var file_admin_v1_admin_proto_depIdxs = []int32{
 	5,  // 0: skarv.admin.v1.StatusResponse.etcd:type_name -> skarv.admin.v1.Etcd
 	7,  // 1: skarv.admin.v1.StatusResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	9,  // 2: skarv.admin.v1.StatusResponse.members:type_name -> skarv.admin.v1.Member
-	85, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
+	86, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
 	6,  // 4: skarv.admin.v1.NodeGroup.primary:type_name -> skarv.admin.v1.Node
 	6,  // 5: skarv.admin.v1.NodeGroup.replicas:type_name -> skarv.admin.v1.Node
 	0,  // 6: skarv.admin.v1.NodeGroup.health:type_name -> skarv.admin.v1.NodeGroup.Health
-	85, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
+	86, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
 	8,  // 8: skarv.admin.v1.NodeGroup.load:type_name -> skarv.admin.v1.Load
-	85, // 9: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
+	86, // 9: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
 	7,  // 10: skarv.admin.v1.InitClusterRequest.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	7,  // 11: skarv.admin.v1.InitClusterResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	7,  // 12: skarv.admin.v1.ImportClusterRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
-	81, // 13: skarv.admin.v1.ImportClusterRequest.keys:type_name -> skarv.admin.v1.ImportClusterRequest.KeysEntry
+	82, // 13: skarv.admin.v1.ImportClusterRequest.keys:type_name -> skarv.admin.v1.ImportClusterRequest.KeysEntry
 	14, // 14: skarv.admin.v1.ImportClusterResponse.report:type_name -> skarv.admin.v1.ImportReport
 	15, // 15: skarv.admin.v1.ImportReport.tables:type_name -> skarv.admin.v1.ImportedTable
 	16, // 16: skarv.admin.v1.ImportReport.accounts:type_name -> skarv.admin.v1.ImportedAccount
 	17, // 17: skarv.admin.v1.ImportReport.findings:type_name -> skarv.admin.v1.Finding
 	17, // 18: skarv.admin.v1.ImportedTable.findings:type_name -> skarv.admin.v1.Finding
-	82, // 19: skarv.admin.v1.ImportedAccount.grants:type_name -> skarv.admin.v1.ImportedAccount.GrantsEntry
+	83, // 19: skarv.admin.v1.ImportedAccount.grants:type_name -> skarv.admin.v1.ImportedAccount.GrantsEntry
 	20, // 20: skarv.admin.v1.LeaveClusterResponse.report:type_name -> skarv.admin.v1.LeaveReport
 	23, // 21: skarv.admin.v1.ChecksumResponse.progress:type_name -> skarv.admin.v1.ChecksumProgress
 	24, // 22: skarv.admin.v1.ChecksumResponse.report:type_name -> skarv.admin.v1.ChecksumReport
@@ -5728,88 +5850,89 @@ var file_admin_v1_admin_proto_depIdxs = []int32{
 	26, // 24: skarv.admin.v1.ChecksumTable.differences:type_name -> skarv.admin.v1.ChecksumDifference
 	7,  // 25: skarv.admin.v1.AddNodeGroupRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
 	35, // 26: skarv.admin.v1.ReorganiseRequest.shares:type_name -> skarv.admin.v1.Share
-	39, // 27: skarv.admin.v1.ReorganiseResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
-	85, // 28: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
-	85, // 29: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
-	38, // 30: skarv.admin.v1.Reorganisation.transfers:type_name -> skarv.admin.v1.Transfer
-	40, // 31: skarv.admin.v1.Reorganisation.steps:type_name -> skarv.admin.v1.Step
-	41, // 32: skarv.admin.v1.Reorganisation.progress:type_name -> skarv.admin.v1.Progress
-	85, // 33: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
-	85, // 34: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
-	42, // 35: skarv.admin.v1.Progress.waits:type_name -> skarv.admin.v1.Wait
-	85, // 36: skarv.admin.v1.Wait.since:type_name -> google.protobuf.Timestamp
-	39, // 37: skarv.admin.v1.ReorganisationsResponse.reorganisations:type_name -> skarv.admin.v1.Reorganisation
-	1,  // 38: skarv.admin.v1.ChangeReorganisationRequest.action:type_name -> skarv.admin.v1.ChangeReorganisationRequest.Action
-	39, // 39: skarv.admin.v1.ChangeReorganisationResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
-	49, // 40: skarv.admin.v1.TransactionsResponse.transactions:type_name -> skarv.admin.v1.Transaction
-	7,  // 41: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	54, // 42: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
-	57, // 43: skarv.admin.v1.CheckIndexesResponse.indexes:type_name -> skarv.admin.v1.IndexCheck
-	62, // 44: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
-	83, // 45: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
-	2,  // 46: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
-	84, // 47: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
-	69, // 48: skarv.admin.v1.SessionsResponse.sessions:type_name -> skarv.admin.v1.Session
-	85, // 49: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
-	76, // 50: skarv.admin.v1.SessionTraceResponse.steps:type_name -> skarv.admin.v1.SessionStep
-	85, // 51: skarv.admin.v1.SessionStep.at:type_name -> google.protobuf.Timestamp
-	79, // 52: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
-	80, // 53: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
-	3,  // 54: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
-	10, // 55: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
-	12, // 56: skarv.admin.v1.Admin.ImportCluster:input_type -> skarv.admin.v1.ImportClusterRequest
-	18, // 57: skarv.admin.v1.Admin.LeaveCluster:input_type -> skarv.admin.v1.LeaveClusterRequest
-	21, // 58: skarv.admin.v1.Admin.Checksum:input_type -> skarv.admin.v1.ChecksumRequest
-	31, // 59: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
-	33, // 60: skarv.admin.v1.Admin.RemoveNodeGroup:input_type -> skarv.admin.v1.RemoveNodeGroupRequest
-	36, // 61: skarv.admin.v1.Admin.Reorganise:input_type -> skarv.admin.v1.ReorganiseRequest
-	43, // 62: skarv.admin.v1.Admin.Reorganisations:input_type -> skarv.admin.v1.ReorganisationsRequest
-	45, // 63: skarv.admin.v1.Admin.ChangeReorganisation:input_type -> skarv.admin.v1.ChangeReorganisationRequest
-	29, // 64: skarv.admin.v1.Admin.PartitionLoad:input_type -> skarv.admin.v1.PartitionLoadRequest
-	27, // 65: skarv.admin.v1.Admin.AwaitDrained:input_type -> skarv.admin.v1.AwaitDrainedRequest
-	50, // 66: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
-	47, // 67: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
-	52, // 68: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
-	55, // 69: skarv.admin.v1.Admin.CheckIndexes:input_type -> skarv.admin.v1.CheckIndexesRequest
-	58, // 70: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
-	60, // 71: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
-	63, // 72: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
-	65, // 73: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
-	67, // 74: skarv.admin.v1.Admin.Sessions:input_type -> skarv.admin.v1.SessionsRequest
-	70, // 75: skarv.admin.v1.Admin.KillSession:input_type -> skarv.admin.v1.KillSessionRequest
-	72, // 76: skarv.admin.v1.Admin.Crossings:input_type -> skarv.admin.v1.CrossingsRequest
-	74, // 77: skarv.admin.v1.Admin.SessionTrace:input_type -> skarv.admin.v1.SessionTraceRequest
-	77, // 78: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
-	4,  // 79: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
-	11, // 80: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
-	13, // 81: skarv.admin.v1.Admin.ImportCluster:output_type -> skarv.admin.v1.ImportClusterResponse
-	19, // 82: skarv.admin.v1.Admin.LeaveCluster:output_type -> skarv.admin.v1.LeaveClusterResponse
-	22, // 83: skarv.admin.v1.Admin.Checksum:output_type -> skarv.admin.v1.ChecksumResponse
-	32, // 84: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
-	34, // 85: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
-	37, // 86: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
-	44, // 87: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
-	46, // 88: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
-	30, // 89: skarv.admin.v1.Admin.PartitionLoad:output_type -> skarv.admin.v1.PartitionLoadResponse
-	28, // 90: skarv.admin.v1.Admin.AwaitDrained:output_type -> skarv.admin.v1.AwaitDrainedResponse
-	51, // 91: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
-	48, // 92: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
-	53, // 93: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
-	56, // 94: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
-	59, // 95: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
-	61, // 96: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
-	64, // 97: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
-	66, // 98: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
-	68, // 99: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
-	71, // 100: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
-	73, // 101: skarv.admin.v1.Admin.Crossings:output_type -> skarv.admin.v1.CrossingsResponse
-	75, // 102: skarv.admin.v1.Admin.SessionTrace:output_type -> skarv.admin.v1.SessionTraceResponse
-	78, // 103: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
-	79, // [79:104] is the sub-list for method output_type
-	54, // [54:79] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	37, // 27: skarv.admin.v1.ReorganiseRequest.pins:type_name -> skarv.admin.v1.Pin
+	40, // 28: skarv.admin.v1.ReorganiseResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
+	86, // 29: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
+	86, // 30: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
+	39, // 31: skarv.admin.v1.Reorganisation.transfers:type_name -> skarv.admin.v1.Transfer
+	41, // 32: skarv.admin.v1.Reorganisation.steps:type_name -> skarv.admin.v1.Step
+	42, // 33: skarv.admin.v1.Reorganisation.progress:type_name -> skarv.admin.v1.Progress
+	86, // 34: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
+	86, // 35: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
+	43, // 36: skarv.admin.v1.Progress.waits:type_name -> skarv.admin.v1.Wait
+	86, // 37: skarv.admin.v1.Wait.since:type_name -> google.protobuf.Timestamp
+	40, // 38: skarv.admin.v1.ReorganisationsResponse.reorganisations:type_name -> skarv.admin.v1.Reorganisation
+	1,  // 39: skarv.admin.v1.ChangeReorganisationRequest.action:type_name -> skarv.admin.v1.ChangeReorganisationRequest.Action
+	40, // 40: skarv.admin.v1.ChangeReorganisationResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
+	50, // 41: skarv.admin.v1.TransactionsResponse.transactions:type_name -> skarv.admin.v1.Transaction
+	7,  // 42: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	55, // 43: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
+	58, // 44: skarv.admin.v1.CheckIndexesResponse.indexes:type_name -> skarv.admin.v1.IndexCheck
+	63, // 45: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
+	84, // 46: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
+	2,  // 47: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
+	85, // 48: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
+	70, // 49: skarv.admin.v1.SessionsResponse.sessions:type_name -> skarv.admin.v1.Session
+	86, // 50: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
+	77, // 51: skarv.admin.v1.SessionTraceResponse.steps:type_name -> skarv.admin.v1.SessionStep
+	86, // 52: skarv.admin.v1.SessionStep.at:type_name -> google.protobuf.Timestamp
+	80, // 53: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
+	81, // 54: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
+	3,  // 55: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
+	10, // 56: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
+	12, // 57: skarv.admin.v1.Admin.ImportCluster:input_type -> skarv.admin.v1.ImportClusterRequest
+	18, // 58: skarv.admin.v1.Admin.LeaveCluster:input_type -> skarv.admin.v1.LeaveClusterRequest
+	21, // 59: skarv.admin.v1.Admin.Checksum:input_type -> skarv.admin.v1.ChecksumRequest
+	31, // 60: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
+	33, // 61: skarv.admin.v1.Admin.RemoveNodeGroup:input_type -> skarv.admin.v1.RemoveNodeGroupRequest
+	36, // 62: skarv.admin.v1.Admin.Reorganise:input_type -> skarv.admin.v1.ReorganiseRequest
+	44, // 63: skarv.admin.v1.Admin.Reorganisations:input_type -> skarv.admin.v1.ReorganisationsRequest
+	46, // 64: skarv.admin.v1.Admin.ChangeReorganisation:input_type -> skarv.admin.v1.ChangeReorganisationRequest
+	29, // 65: skarv.admin.v1.Admin.PartitionLoad:input_type -> skarv.admin.v1.PartitionLoadRequest
+	27, // 66: skarv.admin.v1.Admin.AwaitDrained:input_type -> skarv.admin.v1.AwaitDrainedRequest
+	51, // 67: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
+	48, // 68: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
+	53, // 69: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
+	56, // 70: skarv.admin.v1.Admin.CheckIndexes:input_type -> skarv.admin.v1.CheckIndexesRequest
+	59, // 71: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
+	61, // 72: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
+	64, // 73: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
+	66, // 74: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
+	68, // 75: skarv.admin.v1.Admin.Sessions:input_type -> skarv.admin.v1.SessionsRequest
+	71, // 76: skarv.admin.v1.Admin.KillSession:input_type -> skarv.admin.v1.KillSessionRequest
+	73, // 77: skarv.admin.v1.Admin.Crossings:input_type -> skarv.admin.v1.CrossingsRequest
+	75, // 78: skarv.admin.v1.Admin.SessionTrace:input_type -> skarv.admin.v1.SessionTraceRequest
+	78, // 79: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
+	4,  // 80: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
+	11, // 81: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
+	13, // 82: skarv.admin.v1.Admin.ImportCluster:output_type -> skarv.admin.v1.ImportClusterResponse
+	19, // 83: skarv.admin.v1.Admin.LeaveCluster:output_type -> skarv.admin.v1.LeaveClusterResponse
+	22, // 84: skarv.admin.v1.Admin.Checksum:output_type -> skarv.admin.v1.ChecksumResponse
+	32, // 85: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
+	34, // 86: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
+	38, // 87: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
+	45, // 88: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
+	47, // 89: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
+	30, // 90: skarv.admin.v1.Admin.PartitionLoad:output_type -> skarv.admin.v1.PartitionLoadResponse
+	28, // 91: skarv.admin.v1.Admin.AwaitDrained:output_type -> skarv.admin.v1.AwaitDrainedResponse
+	52, // 92: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
+	49, // 93: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
+	54, // 94: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
+	57, // 95: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
+	60, // 96: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
+	62, // 97: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
+	65, // 98: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
+	67, // 99: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
+	69, // 100: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
+	72, // 101: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
+	74, // 102: skarv.admin.v1.Admin.Crossings:output_type -> skarv.admin.v1.CrossingsResponse
+	76, // 103: skarv.admin.v1.Admin.SessionTrace:output_type -> skarv.admin.v1.SessionTraceResponse
+	79, // 104: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
+	80, // [80:105] is the sub-list for method output_type
+	55, // [55:80] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_admin_v1_admin_proto_init() }
@@ -5823,7 +5946,7 @@ func file_admin_v1_admin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_admin_v1_admin_proto_rawDesc), len(file_admin_v1_admin_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   82,
+			NumMessages:   83,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,172 @@
+package reorg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/mover"
+	"skarv/pkg/placement"
+)
+
+// brake is why movers should go slowly: clients whose statements wait because a node group is slow, and replicas that are behind. The zero
+// brake knows of nothing. Its methods may be called from any goroutine.
+type brake struct {
+	mu       sync.Mutex
+	pressed  map[placement.NodeGroupID]string // processes whose statements wait
+	replicas map[string]*replica
+}
+
+// replica is how far a replica is behind.
+type replica struct {
+	group placement.NodeGroupID
+	name  string
+	lag   time.Duration // as last measured
+	asked time.Time     // when the measurement that is under way began, or zero
+}
+
+// reason is why a mover that uses these groups should go slowly, when replicas may be behind by lag; or nothing.
+func (b *brake) reason(groups []placement.NodeGroupID, lag time.Duration) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, g := range groups {
+		if who := b.pressed[g]; who != "" {
+			return fmt.Sprintf("statements of %s wait for node group %d, which is slow", who, g)
+		}
+	}
+	for _, r := range b.replicas {
+		behind := r.lag
+		if !r.asked.IsZero() {
+			behind = max(behind, time.Since(r.asked))
+		}
+		if slices.Contains(groups, r.group) && behind > lag {
+			return fmt.Sprintf("replica %s of node group %d is %s behind", r.name, r.group, behind.Round(time.Second))
+		}
+	}
+	return ""
+}
+
+// press takes in what processes say.
+func (b *brake) press(pressed map[placement.NodeGroupID]string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pressed = pressed
+}
+
+// measuring notes that a replica is being asked, and measured how far it was behind, as far as that is known.
+func (b *brake) measuring(r *replica) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.replicas == nil {
+		b.replicas = map[string]*replica{}
+	}
+	b.replicas[r.name] = r
+	r.asked = time.Now()
+}
+
+func (b *brake) measured(r *replica, known bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.lag = 0; known {
+		r.lag = time.Since(r.asked)
+	}
+	r.asked = time.Time{}
+}
+
+// lookEvery is how often processes and replicas are asked, and lookTimeout how long a process has for its answer.
+const (
+	lookEvery   = time.Second
+	lookTimeout = 500 * time.Millisecond
+)
+
+// look keeps the brake of movers between these groups up to date while some run, until ctx ends.
+func (j *job) look(ctx context.Context, groups []placement.NodeGroupID) error {
+	snap, err := j.cfg.Store.Load(ctx)
+	for ; err != nil; snap, err = j.cfg.Store.Load(ctx) {
+		if err := j.doze(ctx); err != nil {
+			return err
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		for ctx.Err() == nil {
+			if j.atWork() {
+				j.brake.press(j.pressure(ctx))
+			}
+			_ = j.doze(ctx) // ctx tells
+		}
+		return ctx.Err()
+	})
+	for _, group := range snap.Groups {
+		if !slices.Contains(groups, group.ID) {
+			continue
+		}
+		for _, node := range group.Replicas {
+			g.Go(func() error { return j.lookAt(ctx, group, node) })
+		}
+	}
+	return g.Wait()
+}
+
+// atWork reports whether movers are at work.
+func (j *job) atWork() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.shown.movers) > 0 || len(j.shown.helpers) > 0
+}
+
+// doze waits for lookEvery.
+func (*job) doze(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(lookEvery):
+		return nil
+	}
+}
+
+// pressure asks all processes which node groups their statements wait for. Who does not answer says nothing.
+func (j *job) pressure(ctx context.Context) map[placement.NodeGroupID]string {
+	members, answers, err := j.answers(ctx, lookTimeout)
+	if err != nil {
+		return nil
+	}
+	who := map[placement.NodeGroupID][]string{}
+	for i, a := range answers {
+		for _, g := range a.Pressed {
+			who[g] = append(who[g], members[i].ID)
+		}
+	}
+	out := map[placement.NodeGroupID]string{}
+	for g, names := range who {
+		out[g] = strings.Join(names, ", ")
+	}
+	return out
+}
+
+// lookAt measures, while movers run, how far a replica is behind.
+func (j *job) lookAt(ctx context.Context, group *catalog.NodeGroup, node catalog.Node) error {
+	server := func(n catalog.Node) mover.Server {
+		of := *group
+		of.Primary = n
+		return mover.Server{Group: group.ID, Name: n.Addr, Flavor: group.Primary.Flavor, Conn: j.cfg.Login(&of)}
+	}
+	caught := mover.ReplicaCaught(server(group.Primary), server(node))
+	r := &replica{group: group.ID, name: node.Addr}
+	for ctx.Err() == nil {
+		if j.atWork() {
+			j.brake.measuring(r)
+			err := caught(ctx)
+			j.brake.measured(r, err == nil || errors.Is(err, mover.ErrBehind)) // one that does not answer is nobody's measure
+		}
+		_ = j.doze(ctx) // ctx tells
+	}
+	return ctx.Err()
+}
