@@ -127,6 +127,8 @@ type Table struct {
 	Temporary string `json:"-"`
 	// Building are unique keys that are being added and kept by global indexes: no part of Unique yet.
 	Building []Index `json:"building,omitempty"`
+	// Rebuilding: the table is being made anew, with its rows in other places. No statement may read or write it meanwhile.
+	Rebuilding bool `json:"rebuilding,omitempty"`
 
 	// Key is the distribution key ready for hashing; set by Prepare, nil for tables that are not sharded.
 	Key placement.Key `json:"-"`

@@ -53,12 +53,15 @@ func buildable(old, t *catalog.Table, r refresh) error {
 // prepareIndexes makes what new global indexes need before the statement runs; ended tells that the job came to its end here.
 func (d *ddl) prepareIndexes(ctx context.Context) (ended bool, err error) {
 	w := d.job.Work
-	if len(w.Indexes) == 0 && len(w.Keys) == 0 && len(w.Widen) == 0 {
+	if len(w.Indexes) == 0 && len(w.Keys) == 0 && len(w.Widen) == 0 && w.Rebuild == nil {
 		return false, nil
 	}
 	err = d.createEntries(ctx)
 	if err == nil && w.Build != nil {
 		err = d.publishBuilding(ctx)
+	}
+	if err == nil && w.Rebuild != nil {
+		err = d.fillNew(ctx)
 	}
 	switch {
 	case err == nil:
@@ -73,7 +76,10 @@ func (d *ddl) prepareIndexes(ctx context.Context) (ended bool, err error) {
 func (d *ddl) publishBuilding(ctx context.Context) error {
 	w := d.job.Work
 	err := d.changeBuilding(ctx, func(t *catalog.Table) error {
-		t.Building = nil
+		if t.Building = nil; w.Rebuild != nil {
+			t.Rebuilding = true
+			return nil
+		}
 		for _, x := range w.Indexes {
 			b := catalog.Index{Name: x.Name, Global: x.ID, Unique: true}
 			for _, name := range x.Columns {
@@ -147,6 +153,9 @@ func (d *ddl) awaitSeen(ctx context.Context) {
 // buildIndexes fills the new indexes.
 func (d *ddl) buildIndexes(ctx context.Context) error {
 	w := d.job.Work
+	if w.Rebuild != nil {
+		return d.settleNew(ctx)
+	}
 	if w.Build == nil || len(w.Indexes) == 0 && len(w.Keys) == 0 {
 		return nil
 	}
@@ -179,12 +188,12 @@ func (d *ddl) buildIndexes(ctx context.Context) error {
 // dropNewIndexes takes back what prepareIndexes has done.
 func (d *ddl) dropNewIndexes(ctx context.Context) error {
 	w := d.job.Work
-	if w == nil || len(w.Indexes) == 0 && len(w.Keys) == 0 {
+	if w == nil || len(w.Indexes) == 0 && len(w.Keys) == 0 && w.Rebuild == nil {
 		return nil
 	}
 	if w.Build != nil {
 		if err := d.changeBuilding(ctx, func(t *catalog.Table) error {
-			t.Building = nil
+			t.Building, t.Rebuilding = nil, false
 			w.removeKeys(t)
 			return nil
 		}); err != nil {
@@ -197,5 +206,8 @@ func (d *ddl) dropNewIndexes(ctx context.Context) error {
 		ids = append(ids, x.ID)
 	}
 	d.dropEntries(ctx, ids)
+	if w.Rebuild != nil {
+		d.dropRebuilt(ctx)
+	}
 	return nil
 }

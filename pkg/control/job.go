@@ -117,6 +117,8 @@ type work struct {
 	Obsolete []uint64   `json:"obsolete,omitempty"`
 	// Widen are statements for the tables of indexes whose columns will hold more.
 	Widen []string `json:"widen,omitempty"`
+	// Rebuild, if not nil: the step replaces Build by a table with another distribution key.
+	Rebuild *rebuild `json:"rebuild,omitempty"`
 	// Keys are foreign keys that the statement adds to Build and that no server can check by itself.
 	Keys []newKey `json:"keys,omitempty"`
 
@@ -171,6 +173,7 @@ type refresh struct {
 	Renamed     map[string]string `json:"renamed,omitempty"`      // columns
 	NewID       bool              `json:"new_id,omitempty"`       // a new sequence, from 1
 	TakeCounter bool              `json:"take_counter,omitempty"` // a new sequence, from the servers' counters
+	Rebuilt     bool              `json:"rebuilt,omitempty"`      // the hidden key is gone: a new distribution key
 	// Global are the ids of new global indexes, by the names of their keys.
 	Global map[string]uint64 `json:"global,omitempty"`
 }

@@ -140,6 +140,9 @@ func (p *placing) kindOf(t, from *catalog.Table, byKey, reference, single bool, 
 	var key []string
 	for _, c := range from.Distribution {
 		name := from.Columns[c].Name
+		if p.refresh.Rebuilt && from.HiddenKey && name == catalog.HiddenKey {
+			continue // the primary key takes its place
+		}
 		if to, ok := p.refresh.Renamed[strings.ToLower(name)]; ok {
 			name = to
 		}
@@ -197,7 +200,7 @@ func (p *placing) distribute(t *catalog.Table, names []string) error {
 
 // sameHash refuses to change a distribution column in a way that would make its values belong elsewhere.
 func (p *placing) sameHash(t, old *catalog.Table) error {
-	if old == nil || old.Kind != catalog.Sharded {
+	if old == nil || old.Kind != catalog.Sharded || p.refresh.Rebuilt {
 		return nil
 	}
 	for i, c := range t.Distribution {

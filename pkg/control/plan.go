@@ -290,6 +290,9 @@ func (p *planner) alterTable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if old.HiddenKey && before.table.Column(catalog.HiddenKey) < 0 {
+		return p.rebuildTable(ctx, o, old, before, after)
+	}
 	after.table.Database, after.table.Name, after.table.Triggers = r.DB, r.Name, old.Triggers
 	fixReferences(after.table, o.db)
 	if err := p.newCounter(before, after, old); err != nil {
@@ -415,23 +418,44 @@ func (s *statement) setsCounter() bool {
 
 // tryAlter runs the statement on an empty copy of the table and returns what the copy was before and after. Of a table with the
 // hidden key it does so on a copy without it first: a client knows nothing of that key, and what a server says to its statement
-// must not depend on it.
+// must not depend on it. If the statement gives the table another key to tell rows apart by, that is what is returned.
 func (p *planner) tryAlter(ctx context.Context, o object, hidden bool) (before, after *definition, err error) {
 	if hidden {
-		_, after, err := p.tryAlterOn(ctx, o, "ALTER TABLE %s DROP PRIMARY KEY, DROP COLUMN "+quoteName(catalog.HiddenKey))
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(after.table.Primary) > 0 {
-			return nil, nil, sqlerr.Unsupported("adding a primary key to a table that was made without one",
-				"create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
+		before, after, err := p.tryAlterOn(ctx, o, true)
+		if err != nil || !after.keyless() {
+			return before, after, err
 		}
 	}
-	return p.tryAlterOn(ctx, o, "")
+	return p.tryAlterOn(ctx, o, false)
 }
 
-// tryAlterOn is tryAlter on a copy that prepare, if not empty, has changed; its %s is the copy's name.
-func (p *planner) tryAlterOn(ctx context.Context, o object, prepare string) (before, after *definition, err error) {
+// withoutHiddenKey makes of a table with the hidden key what clients take it for.
+const withoutHiddenKey = " DROP PRIMARY KEY, DROP COLUMN `" + catalog.HiddenKey + "`"
+
+// emptyCopy makes a table like another one, without rows, in the place of any that has its name. The session's settings are not a client's then.
+func (s *server) emptyCopy(ctx context.Context, of, made object1) error {
+	// sql_mode decides how the text is quoted and what it may say.
+	for _, q := range []string{"SET SESSION foreign_key_checks = 0, SESSION sql_mode = ''", "USE " + quoteName(ownDB), "DROP TABLE IF EXISTS " + made.sql()} {
+		if _, err := s.exec(ctx, q); err != nil {
+			return err
+		}
+	}
+	create, err := readCreate(ctx, s, of.DB, of.Name)
+	if err != nil {
+		return err
+	}
+	rest, ok := strings.CutPrefix(create, "CREATE TABLE "+quoteName(of.Name))
+	if !ok {
+		return sqlerr.NoSuchTable.New(of.DB, of.Name)
+	}
+	if _, err := s.exec(ctx, "CREATE TABLE "+made.sql()+rest); err != nil {
+		return fmt.Errorf("make a copy of %s to try the change on: %w", of, err)
+	}
+	return nil
+}
+
+// tryAlterOn is tryAlter on a copy with the hidden key, or as it is shown to clients, without.
+func (p *planner) tryAlterOn(ctx context.Context, o object, shown bool) (before, after *definition, err error) {
 	trial, moved := p.trialName(""), p.trialName("_r")
 	defer func() {
 		_, e := p.trial.exec(ctx, "DROP TABLE IF EXISTS "+trial.sql()+", "+moved.sql())
@@ -442,25 +466,11 @@ func (p *planner) tryAlterOn(ctx context.Context, o object, prepare string) (bef
 			err = e
 		}
 	}()
-	// sql_mode decides how the text is quoted and what it may say.
-	for _, q := range []string{"SET SESSION foreign_key_checks = 0, SESSION sql_mode = ''", "USE " + quoteName(ownDB)} {
-		if _, err := p.trial.exec(ctx, q); err != nil {
-			return nil, nil, err
-		}
-	}
-	create, err := readCreate(ctx, p.trial, o.db, o.name)
-	if err != nil {
+	if err := p.trial.emptyCopy(ctx, o.plain(), trial); err != nil {
 		return nil, nil, err
 	}
-	rest, ok := strings.CutPrefix(create, "CREATE TABLE "+quoteName(o.name))
-	if !ok {
-		return nil, nil, sqlerr.NoSuchTable.New(o.db, o.name)
-	}
-	if _, err := p.trial.exec(ctx, "CREATE TABLE "+trial.sql()+rest); err != nil {
-		return nil, nil, fmt.Errorf("make a copy of %s to try the change on: %w", o, err)
-	}
-	if prepare != "" {
-		if _, err := p.trial.exec(ctx, fmt.Sprintf(prepare, trial.sql())); err != nil {
+	if shown {
+		if _, err := p.trial.exec(ctx, "ALTER TABLE "+trial.sql()+withoutHiddenKey); err != nil {
 			return nil, nil, fmt.Errorf("make a copy of %s to try the change on: %w", o, err)
 		}
 	}

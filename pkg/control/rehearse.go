@@ -35,23 +35,12 @@ func (p *planner) rehearse(o object, old *catalog.Table, before, after *definiti
 	if old.Kind == catalog.Single || p.st.renameTo != nil || p.work.Step.Undo != nil {
 		return
 	}
-	renamed, dropped := p.st.renamedColumns(), p.st.droppedColumns()
 	r := &rehearsal{Table: o.plain(), Copy: p.trialName("_p").Name}
 	risky := !slices.Equal(before.checks, after.checks) || p.mentions("PARTITION")
 	for name := range after.full {
 		risky = risky || after.unique[name] && !(before.unique[name] && len(before.full[name]) == len(after.full[name]))
 	}
-	came := map[string]*catalog.Column{} // by the column that follows
-	for i := range before.table.Columns {
-		c := &before.table.Columns[i]
-		name := strings.ToLower(c.Name)
-		if to, ok := renamed[name]; ok {
-			name = strings.ToLower(to)
-		} else if dropped[name] {
-			continue
-		}
-		came[name] = c
-	}
+	came := p.came(before)
 	for i := range after.table.Columns {
 		c := &after.table.Columns[i]
 		from := came[strings.ToLower(c.Name)]
@@ -71,6 +60,23 @@ func (p *planner) rehearse(o object, old *catalog.Table, before, after *definiti
 	edits := append(p.st.cleanup(p.snap.Flavor), edit{start: o.start, end: o.end, with: object1{DB: ownDB, Name: r.Copy}.sql()})
 	r.SQL = p.st.rewrite(edits...)
 	p.work.Rehearsal = r
+}
+
+// came returns what the columns were before the statement, by their lower-case names afterwards.
+func (p *planner) came(before *definition) map[string]*catalog.Column {
+	renamed, dropped := p.st.renamedColumns(), p.st.droppedColumns()
+	out := map[string]*catalog.Column{}
+	for i := range before.table.Columns {
+		c := &before.table.Columns[i]
+		name := strings.ToLower(c.Name)
+		if to, ok := renamed[name]; ok {
+			name = strings.ToLower(to)
+		} else if dropped[name] {
+			continue
+		}
+		out[name] = c
+	}
+	return out
 }
 
 // holdsAll reports whether column b takes every value that column a may have. It may say no where it does: then the change is
@@ -151,14 +157,6 @@ func (d *ddl) rehearseOn(ctx context.Context, i int) (refused bool, err error) {
 	}
 	defer s.close()
 	made := object1{DB: ownDB, Name: r.Copy}
-	create, err := readCreate(ctx, s, r.Table.DB, r.Table.Name)
-	if err != nil {
-		return false, err
-	}
-	rest, ok := strings.CutPrefix(create, "CREATE TABLE "+quoteName(r.Table.Name))
-	if !ok {
-		return false, sqlerr.NoSuchTable.New(r.Table.DB, r.Table.Name)
-	}
 	if _, err := s.exec(ctx, "SET SESSION sql_log_bin = 0"); err != nil {
 		var no *sqlerr.Error
 		if !errors.As(err, &no) { // an account that may not say so writes the copy to the log
@@ -170,11 +168,8 @@ func (d *ddl) rehearseOn(ctx context.Context, i int) (refused bool, err error) {
 			err = drop
 		}
 	}()
-	for _, q := range []string{"SET SESSION foreign_key_checks = 0, SESSION sql_mode = ''", "USE " + quoteName(ownDB),
-		"DROP TABLE IF EXISTS " + made.sql(), "CREATE TABLE " + made.sql() + rest} {
-		if _, err := s.exec(ctx, q); err != nil {
-			return false, fmt.Errorf("make a copy of %s to rehearse the change on: %w", r.Table, err)
-		}
+	if err := s.emptyCopy(ctx, r.Table, made); err != nil {
+		return false, err
 	}
 	if err := s.settings(ctx, *d.job.DDL); err != nil {
 		return false, err

@@ -522,6 +522,9 @@ func (d *ddl) undo(ctx context.Context, refusal *sqlerr.Error) error {
 			stuck = append(stuck, name+": "+err.Error())
 		}
 	}
+	if len(stuck) > 0 && d.job.Work.Rebuild != nil { // some groups have rows that are others' as well
+		return fmt.Errorf("take back the rebuilding of table %s: %s", d.job.Work.Rebuild.Table, strings.Join(stuck, "; "))
+	}
 	if len(stuck) > 0 {
 		return d.fail(ctx, sqlerr.UnknownError.New(fmt.Sprintf(
 			"the schema change failed (%s) and now stands on node groups %s only (%s); run it again when the cause is removed, or take it back on those servers by hand; job %s",
@@ -558,6 +561,9 @@ func (d *ddl) finish(ctx context.Context, change *topology.Change) error {
 	if len(w.Obsolete) > 0 {
 		d.awaitSeen(ctx)
 		d.dropEntries(ctx, w.Obsolete)
+	}
+	if w.Rebuild != nil {
+		d.dropRebuilt(ctx)
 	}
 	return nil
 }

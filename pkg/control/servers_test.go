@@ -18,6 +18,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/datanode"
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/topology"
 	"skarv/pkg/topology/etcdtest"
 )
@@ -218,7 +219,10 @@ func (f *fixture) background(fn func(context.Context) error) (stop func()) {
 
 // control runs a controller until the test ends, or stop is called.
 func (f *fixture) control(failpoint func(string) error) (stop func()) {
-	c := New(Config{Store: f.store, Follower: f.follower, Addr: "here:1", Retry: 10 * time.Millisecond, failpoint: failpoint})
+	login := func(g *catalog.NodeGroup) mysqlconn.Config {
+		return mysqlconn.Config{Addr: g.Primary.Addr, User: g.Primary.User, Password: g.Primary.Password}
+	}
+	c := New(Config{Store: f.store, Follower: f.follower, Addr: "here:1", Retry: 10 * time.Millisecond, Login: login, failpoint: failpoint})
 	return f.background(c.Run)
 }
 

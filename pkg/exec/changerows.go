@@ -161,6 +161,11 @@ func (w *rowWriter) change(n *plan.ChangeRows, row *changing, number int) error 
 	if err := w.warn(row.to, ok, number); err != nil {
 		return err
 	}
+	if changed > 0 {
+		if err := w.numbered(n, row); err != nil {
+			return err
+		}
+	}
 	switch {
 	case matched == 1 && changed > 0 && (len(n.Indexes) > 0 || n.Own):
 		return w.follows(n, row)
@@ -172,6 +177,20 @@ func (w *rowWriter) change(n *plan.ChangeRows, row *changing, number int) error 
 		return sqlerr.Internal.New("a row of table '" + n.Table.Name + "' was moved but not changed")
 	}
 	return nil
+}
+
+// numbered tells the sequence of an AUTO_INCREMENT value that a row was given, when it is part of the distribution key.
+func (w *rowWriter) numbered(n *plan.ChangeRows, row *changing) error {
+	at := slices.Index(n.Table.Distribution, n.Table.AutoIncrement)
+	if at < 0 || n.NewKey == nil {
+		return nil
+	}
+	v, err := strconv.ParseUint(string(row.fields[n.NewKey[at]]), 10, 64)
+	if err != nil || v <= w.told { // a negative number is below all others
+		return nil
+	}
+	w.told = v
+	return w.Sequence.Observe(n.Table, v)
 }
 
 // newKey is the primary key of a row with the new values of its distribution key. Other columns of the primary key are not

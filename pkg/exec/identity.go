@@ -17,9 +17,10 @@ type identities struct {
 	sequence Sequence
 	table    *catalog.Table
 	rows     int
-	zero     bool // 0 is a value like any
-	unknown  bool // how many rows there are: values are reserved as servers do then
-	reserved uint // how often
+	zero     bool   // 0 is a value like any
+	unknown  bool   // how many rows there are: values are reserved as servers do then
+	most     uint64 // the greatest value that may be given out, 0 for any
+	reserved uint   // how often
 
 	first       uint64 // the first value given out, 0 for none
 	next, limit uint64 // what is left of the block reserved last
@@ -61,11 +62,36 @@ func (s *identities) generate(row int) (uint64, error) {
 		s.next, s.limit = first, first+uint64(n)
 	}
 	id := s.next
+	if s.most != 0 && id > s.most {
+		return 0, sqlerr.AutoIncrementRange.New(s.table.Columns[s.table.AutoIncrement].Name, row+1)
+	}
 	s.next++
 	if s.first == 0 {
 		s.first = id
 	}
 	return id, nil
+}
+
+// greatestOf is the greatest whole number that a column holds.
+func greatestOf(c *catalog.Column) uint64 {
+	bits := 64
+	switch c.DataType {
+	case "tinyint":
+		bits = 8
+	case "smallint":
+		bits = 16
+	case "mediumint":
+		bits = 24
+	case "int":
+		bits = 32
+	case "bigint":
+	default:
+		return math.MaxUint64
+	}
+	if !c.Unsigned {
+		bits--
+	}
+	return math.MaxUint64 >> (64 - bits)
 }
 
 // reserve takes n values of the sequence, or those that this statement has taken already.

@@ -42,6 +42,7 @@ type rowWriter struct {
 	// affected, matched and changed are what the OK packet counts.
 	affected, matched, changed uint64
 	warnings                   uint
+	told                       uint64 // the greatest AUTO_INCREMENT value that the sequence was told of
 }
 
 // program runs f as one statement over groups that f finds out. unchecked: the servers are not to look at foreign keys.

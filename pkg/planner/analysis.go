@@ -418,12 +418,22 @@ func (a *analysis) view(in *instance, t *catalog.Table) error {
 	return err
 }
 
+// rebuilding refuses a table that no statement may use at the moment. Whoever may wait can try again by a newer snapshot.
+func rebuilding(t *catalog.Table) error {
+	e := sqlerr.LockWaitTimeout.New()
+	e.Message = "Lock wait timeout exceeded; try restarting transaction (ALTER TABLE gives table '" + t.Name + "' a primary key)"
+	return e
+}
+
 // table finds a table of the catalog or returns the error the servers give.
 func (b *build) table(db, name string) (*catalog.Table, error) {
 	if b.snap.LowerCaseTableNames != 0 {
 		db, name = strings.ToLower(db), strings.ToLower(name)
 	}
 	if t := b.snap.Table(db, name); t != nil {
+		if t.Rebuilding {
+			return nil, rebuilding(t)
+		}
 		if copied := b.everywhere[t]; copied != nil {
 			return copied, nil
 		}
@@ -431,6 +441,12 @@ func (b *build) table(db, name string) (*catalog.Table, error) {
 	}
 	if t := b.numbers(db, name); t != nil {
 		return t, nil
+	}
+	if err := b.databaseName(db); err != nil {
+		return nil, err
+	}
+	if err := b.tableName(name); err != nil {
+		return nil, err
 	}
 	if b.snap.Databases[db] == nil && b.snap.Flavor == catalog.MySQL {
 		return nil, sqlerr.UnknownDatabase.New(db)

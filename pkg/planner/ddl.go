@@ -68,6 +68,9 @@ func (b *build) ddl(w *words) error {
 		if systemSchema(name) != userSchema {
 			return sqlerr.AccessDeniedDB.New("", "", name)
 		}
+		if err := b.databaseName(name); err != nil {
+			return err
+		}
 		b.plan.Name = name
 		b.access(name, catalog.Admin)
 		return nil
@@ -142,6 +145,12 @@ func (b *build) ddlTables(w *words) error {
 		}
 		if systemSchema(db) != userSchema {
 			return sqlerr.Unsupported("DDL in the database "+db, "it belongs to the servers")
+		}
+		if err := b.databaseName(db); err != nil {
+			return err
+		}
+		if err := b.tableName(r.Name); err != nil {
+			return err
 		}
 		if b.snap.Databases[db] == nil {
 			return sqlerr.UnknownDatabase.New(db)

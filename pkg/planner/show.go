@@ -196,6 +196,9 @@ func (b *build) showAny(w *words) error {
 	case userSchema:
 		if db != "" {
 			if b.snap.Databases[db] == nil {
+				if err := b.databaseName(db); err != nil {
+					return err
+				}
 				return sqlerr.UnknownDatabase.New(db)
 			}
 			b.access(db, catalog.Read)

@@ -299,6 +299,9 @@ func (b *build) use(w *words) error {
 		name = strings.ToLower(name)
 	}
 	if b.snap.Databases[name] == nil && systemSchema(name) == userSchema {
+		if err := b.databaseName(name); err != nil {
+			return err
+		}
 		return sqlerr.UnknownDatabase.New(name)
 	}
 	b.plan.Name = name

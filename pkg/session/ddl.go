@@ -17,6 +17,30 @@ import (
 // ddlTimeout bounds how long a client waits for a schema change; the controller finishes it all the same.
 const ddlTimeout = 10 * time.Minute
 
+// rebuildTimeout bounds how long a statement waits for a table that is being rebuilt.
+const rebuildTimeout = 50 * time.Second
+
+// nextSchema waits until the schema is another one than the session's snapshot shows, and takes that over. In a transaction, whose locks the change
+// may wait for, it is not to be called.
+func (s *Session) nextSchema() (changed bool) {
+	s.conn.Task().Blocking(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), rebuildTimeout)
+		defer cancel()
+		snap := s.cfg.Snapshot()
+		for snap.SchemaRevision == s.snap.SchemaRevision && !s.killed.Load() {
+			var err error
+			if snap, err = s.cfg.NextSnapshot(ctx, snap.Revision+1); err != nil {
+				return
+			}
+		}
+		changed = snap.SchemaRevision != s.snap.SchemaRevision
+	})
+	if changed {
+		s.snap = s.snapshot()
+	}
+	return changed
+}
+
 // ddl hands a schema change to the controller. It commits an open transaction, as on one server.
 func (s *Session) ddl(p *plan.Plan) error {
 	if handled, err := s.temporaryDDL(p); handled {
@@ -31,9 +55,11 @@ func (s *Session) ddl(p *plan.Plan) error {
 	if p.Topic == "alter table" && s.togglesKeys() {
 		return s.ok(wire.OK{}) // ALTER TABLE ... DISABLE KEYS does nothing for InnoDB
 	}
-	if err := s.unlock(); err != nil {
+	relock, err := s.ddlUnderLocks(p)
+	if err != nil {
 		return err
 	}
+	defer relock()
 	if handled, err := s.createFromSelect(p); handled {
 		return err
 	}

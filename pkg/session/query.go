@@ -264,6 +264,9 @@ func (s *Session) plan() (*plan.Plan, error) {
 	}
 	s.stripe.misses.Add(1)
 	p, err := s.cfg.Planner.Build(s.stmt, s.db, s.snap, s.info)
+	if sqlerr.HasCode(err, sqlerr.LockWaitTimeout) && s.tx == nil && s.locks == nil && s.nextSchema() {
+		return s.plan() // a table was being rebuilt
+	}
 	if err == nil && s.temps != nil {
 		s.plans[slot] = &planEntry{key: key, variants: []*plan.Plan{p}}
 	}

@@ -228,11 +228,6 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 	if s.snap.Databases[p.Database] == nil {
 		return sqlerr.UnknownDatabase.New(p.Database)
 	}
-	for _, t := range p.Tables {
-		if t.HiddenKey && t.Temporary == "" && t.Name != p.Name {
-			return sqlerr.Unsupported("CREATE TEMPORARY TABLE ... LIKE a table without a primary key", "write the columns")
-		}
-	}
 	for _, t := range s.snap.Databases[p.Database].Tables {
 		if t.Kind == catalog.View && strings.Contains(t.ViewText, quoteName(p.Name)) {
 			return sqlerr.Unsupported("a temporary table with a name that the view '"+t.Name+"' reads", "give it another name")
@@ -259,6 +254,12 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 	}
 	if existed && !replaces {
 		return s.writeOK(ok) // IF NOT EXISTS
+	}
+	if text == nil && slices.ContainsFunc(p.Tables, func(t *catalog.Table) bool { return t.HiddenKey && t.Temporary == "" }) { // LIKE
+		if _, err := s.onPinned([]byte("ALTER TABLE " + quoteName(p.Database) + "." + quoteName(name) + " DROP PRIMARY KEY, DROP COLUMN " +
+			quoteName(catalog.HiddenKey))); err != nil {
+			return err
+		}
 	}
 	if err := s.noteTemporary(p.Database, name); err != nil {
 		return err

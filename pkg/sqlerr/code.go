@@ -34,6 +34,10 @@ const (
 	PacketTooLarge        Code = 1153
 	TableLockedForRead    Code = 1099
 	TableNotLocked        Code = 1100
+	LockOrTransaction     Code = 1192
+	TooLongName           Code = 1059
+	WrongDatabaseName     Code = 1102
+	WrongTableName        Code = 1103
 	WrongUsage            Code = 1221
 	IsView                Code = 1965
 	PacketReadError       Code = 1158
@@ -65,6 +69,7 @@ const (
 	NetUncompressError    Code = 1157
 	UnsupportedAuthMode   Code = 1251
 	AutoIncrementFailed   Code = 1467
+	AutoIncrementRange    Code = 167
 )
 
 type definition struct{ state, format string }
@@ -90,6 +95,14 @@ func definitionOf(c Code) definition {
 		return definition{"HY000", "Table '%s' was locked with a READ lock and can't be updated"}
 	case TableNotLocked:
 		return definition{"HY000", "Table '%s' was not locked with LOCK TABLES"}
+	case TooLongName:
+		return definition{"42000", "Identifier name '%s' is too long"}
+	case WrongDatabaseName:
+		return definition{"42000", "Incorrect database name '%.100s'"}
+	case WrongTableName:
+		return definition{"42000", "Incorrect table name '%.100s'"}
+	case LockOrTransaction:
+		return definition{"HY000", "Can't execute the given command because you have active locked tables or an active transaction"}
 	case WrongUsage:
 		return definition{"HY000", "Incorrect usage of %s and %s"}
 	case IsView:
@@ -182,6 +195,8 @@ func definitionOf(c Code) definition {
 		return definition{"HY000", "Connections using insecure transport are prohibited."}
 	case OutOfSequence:
 		return definition{"HY000", "Commands out of sync; you can't run this command now"}
+	case AutoIncrementRange:
+		return definition{"22003", "Out of range value for column '%s' at row %d"}
 	case AutoIncrementFailed:
 		return definition{"HY000", "Failed to read auto-increment value from storage engine"}
 	default:

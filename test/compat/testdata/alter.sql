@@ -40,8 +40,6 @@ ALTER TABLE keyless ORDER BY no_such;
 ALTER TABLE keyless ORDER BY v;
 ALTER TABLE keyless DROP PRIMARY KEY;
 ALTER TABLE keyless ADD KEY (v), ADD w INT;
--- refused: its rows would belong to other node groups
-ALTER TABLE keyless ADD i INT AUTO_INCREMENT NOT NULL PRIMARY KEY FIRST;
 SELECT * FROM keyless ORDER BY v;
 -- A connection's collation may be of another character set than what it sends.
 SET NAMES utf8mb4;

@@ -25,3 +25,24 @@ DELETE FROM n WHERE x = 1;
 SELECT * FROM n;
 SHOW COLUMNS FROM n;
 SHOW INDEX FROM n;
+-- The end of a column.
+CREATE TABLE narrow (id TINYINT AUTO_INCREMENT PRIMARY KEY, v INT);
+-- only: mariadb
+INSERT INTO narrow VALUES (125, 1), (NULL, 2);
+-- only: mariadb
+INSERT INTO narrow VALUES (NULL, 3);
+-- only: mariadb
+INSERT INTO narrow VALUES (NULL, 4);
+-- only: mariadb
+INSERT INTO narrow VALUES (-1, 5), (NULL, 6);
+-- only: mariadb
+INSERT INTO narrow (v) VALUES (7);
+SELECT * FROM narrow ORDER BY id;
+-- A number that an UPDATE gives is not given out again.
+CREATE TABLE renumbered (id INT AUTO_INCREMENT PRIMARY KEY, v INT);
+INSERT INTO renumbered (v) VALUES (1), (2), (3);
+UPDATE renumbered SET id = 10 WHERE id = 2;
+INSERT INTO renumbered (v) VALUES (4);
+UPDATE renumbered SET id = id + 20 WHERE v > 3;
+INSERT INTO renumbered (v) VALUES (5);
+SELECT * FROM renumbered ORDER BY v;

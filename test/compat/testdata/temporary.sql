@@ -137,3 +137,15 @@ SELECT * FROM base ORDER BY id;
 CREATE TABLE made SELECT * FROM moved;
 SELECT * FROM made ORDER BY id;
 DROP TABLE moved, made, base;
+-- Like a table that was made without a primary key.
+CREATE TABLE nokey (a INT, b VARCHAR(5) DEFAULT 'q', KEY (b));
+INSERT INTO nokey VALUES (1, 'x');
+CREATE TEMPORARY TABLE likenokey LIKE nokey;
+SHOW CREATE TABLE likenokey;
+INSERT INTO likenokey (a) VALUES (1), (1);
+SELECT * FROM likenokey;
+CREATE TEMPORARY TABLE IF NOT EXISTS likenokey LIKE nokey;
+CREATE TEMPORARY TABLE fromnokey SELECT * FROM nokey;
+SELECT * FROM fromnokey;
+CREATE TEMPORARY TABLE nokey LIKE nokey;
+DROP TABLE likenokey, fromnokey, nokey;

@@ -1,0 +1,137 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/sqlerr"
+)
+
+// keyless makes a table without a primary key, with rows 1 to n.
+func (f *fixture) keyless(name string, n int) {
+	f.t.Helper()
+	f.must("CREATE TABLE " + name + " (a INT, email VARCHAR(20))")
+	for i := range n {
+		f.put(name, i+1, n-i, fmt.Sprint("m", n-i))
+	}
+}
+
+// put writes a row of a table without a primary key where it belongs.
+func (f *fixture) put(name string, id, a int, email string) {
+	f.t.Helper()
+	owner, err := (&indexCheck{snap: f.follower.Snapshot()}).owner(f.table(name), [][]byte{fmt.Append(nil, id)})
+	require.NoError(f.t, err)
+	servers[owner-1].exec(f.t, fmt.Sprintf("INSERT INTO d.%s (a, email, my_row_id) VALUES (%d, '%s', %d)", name, a, email, id))
+}
+
+// placed checks that a table has rows 1 to n, each where it belongs by column a.
+func (f *fixture) placed(name string, n int) {
+	f.t.Helper()
+	t := f.table(name)
+	require.False(f.t, t.Rebuilding)
+	require.False(f.t, t.HiddenKey)
+	require.Equal(f.t, []int{t.Column("a")}, t.Distribution)
+	c := &indexCheck{snap: f.follower.Snapshot()}
+	for i := 1; i <= n; i++ {
+		owner, err := c.owner(t, [][]byte{fmt.Append(nil, i)})
+		require.NoError(f.t, err)
+		for g, s := range servers[:f.groups] {
+			want := "0"
+			if g == int(owner)-1 {
+				want = "1"
+			}
+			require.Equal(f.t, want, s.value(f.t, fmt.Sprintf("SELECT COUNT(*) FROM d.%s WHERE a = %d", name, i)), "row %d on %d", i, g)
+		}
+	}
+}
+
+// Whoever resumes the rebuilding of a table, wherever it stopped, ends with every row once, where it belongs.
+func TestTableIsRebuiltWhateverDies(t *testing.T) {
+	f := newFixture(t, 3)
+	stop := f.control(nil)
+	f.session.DB = ""
+	f.must("CREATE DATABASE d")
+	f.session.DB = "d"
+	stop()
+	for i, point := range []string{"planned", "indexes", "building", "made", "before-1", "first", "after-2", "executed", "settled", "filled", "committed"} {
+		stop := f.control(nil)
+		name := fmt.Sprintf("k%d", i)
+		f.keyless(name, 20)
+		stop()
+		crashed := make(chan struct{})
+		var once bool
+		stopFirst := f.control(func(p string) error {
+			if p == point && !once {
+				once = true
+				close(crashed)
+				return errors.New("killed")
+			}
+			return nil
+		})
+		got := make(chan error, 1)
+		go func() {
+			_, err := f.ddl("ALTER TABLE " + name + " ADD PRIMARY KEY (a), ADD UNIQUE KEY email (email)")
+			got <- err
+		}()
+		<-crashed
+		stopFirst()
+		stopSecond := f.control(nil)
+		require.NoError(t, <-got, "killed at %s", point)
+		f.placed(name, 20)
+		c := f.check(name)
+		require.Zero(t, c.Missing+c.Wrong+c.Stale, point)
+		require.EqualValues(t, 20, c.Entries)
+		f.must("DROP TABLE " + name)
+		f.must("CREATE TABLE IF NOT EXISTS last (id INT PRIMARY KEY)") // sweeps
+		f.clean()
+		stopSecond()
+	}
+}
+
+// What is found when the tables have changed places takes them back.
+func TestRebuildingIsTakenBack(t *testing.T) {
+	f := newFixture(t, 3)
+	var straggler func()
+	f.control(func(p string) error {
+		if p == "before-1" && straggler != nil { // all rows are copied
+			straggler()
+			straggler = nil
+		}
+		return nil
+	})
+	f.session.DB = ""
+	f.must("CREATE DATABASE d")
+	f.session.DB = "d"
+	f.keyless("k", 20)
+	f.put("k", 21, 21, "M20")
+	rows := func() (out []string) {
+		for _, s := range servers[:3] {
+			out = append(out, s.value(t, "SELECT GROUP_CONCAT(a ORDER BY a) FROM d.k"))
+		}
+		return out
+	}
+	before := rows()
+	back := func() {
+		require.Equal(t, before, rows())
+		require.True(t, f.table("k").HiddenKey)
+		require.False(t, f.table("k").Rebuilding)
+	}
+	f.refused("ALTER TABLE k ADD PRIMARY KEY (a), ADD UNIQUE KEY email (email)", sqlerr.DuplicateEntry, "20' for key", "email")
+	back()
+	straggler = func() {
+		f.put("k", 22, 22, "late")
+		before = rows()
+	}
+	f.refused("ALTER TABLE k ADD PRIMARY KEY (a)", sqlerr.UnknownError, "run it again")
+	back()
+	f.must("CREATE TRIGGER tg BEFORE INSERT ON k FOR EACH ROW SET NEW.email = 'x'")
+	f.refused("ALTER TABLE k ADD PRIMARY KEY (a)", sqlerr.NotSupportedYet, "triggers")
+	f.must("DROP TRIGGER tg")
+	f.must("ALTER TABLE k ADD PRIMARY KEY (a)")
+	f.placed("k", 22)
+	f.must("CREATE TABLE last (id INT PRIMARY KEY)") // sweeps
+	f.clean()
+}

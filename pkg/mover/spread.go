@@ -1,0 +1,266 @@
+package mover
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+)
+
+// Spreading copies the rows of a sharded table into another one, which is empty and has another distribution key: each row to the node
+// group where it belongs by that. Nobody else may write to either table meanwhile.
+type Spreading struct {
+	// From has the hidden key; rows are read in its order, over all servers: that in which they were inserted, as far as there is one.
+	From, To *catalog.Table
+	Servers  []Server // the primaries of all node groups
+	// Owner says whose a partition is.
+	Owner func(placement.Partition) placement.NodeGroupID
+	// Columns are the columns of To by those of From that their values come from. The others of To get their defaults.
+	Columns map[string]string
+	// Number is a column of To that no row has a value for yet: rows are numbered from First on. "" for none.
+	Number string
+	First  uint64
+}
+
+// NullError: a row has no value for a column of To that must have one.
+type NullError struct {
+	Column string
+	Row    uint64 // the how many-th, from 1
+}
+
+func (e *NullError) Error() string { return fmt.Sprintf("row %d has no value for %s", e.Row, e.Column) }
+
+// How many rows of Spreading are read and written at a time.
+const (
+	spreadRows  = 1000
+	spreadBytes = 256 << 10
+)
+
+// Run copies all rows. An error of a server is its own; what was copied before stays.
+func (s *Spreading) Run(ctx context.Context) (rows uint64, err error) {
+	r := &spreading{Spreading: s, batches: map[placement.NodeGroupID]*spreadBatch{}}
+	defer r.close()
+	if err := r.open(ctx); err != nil {
+		return 0, err
+	}
+	for {
+		source, err := r.first(ctx)
+		if err != nil {
+			return rows, err
+		}
+		if source == nil {
+			break
+		}
+		rows++
+		if err := r.write(source.take(), rows); err != nil {
+			return rows, err
+		}
+	}
+	for _, b := range r.batches {
+		if err := b.flush(); err != nil {
+			return rows, err
+		}
+	}
+	return rows, ctx.Err()
+}
+
+// spreading is a Spreading at work.
+type spreading struct {
+	*Spreading
+	from, to *table
+	sources  []*spreadSource
+	batches  map[placement.NodeGroupID]*spreadBatch
+	place    placer
+	values   []int // for each column of to that is written, where from has its value; -1: a number
+	written  []int // positions in to.columns
+	row      row   // of to
+	insert   []byte
+}
+
+func (r *spreading) open(ctx context.Context) (err error) {
+	flavor := r.Servers[0].Flavor
+	if r.from, err = newTable(r.From, 0, flavor); err != nil {
+		return err
+	}
+	if r.to, err = newTable(r.To, 0, flavor); err != nil {
+		return err
+	}
+	r.row = make(row, len(r.to.columns))
+	came := map[string]int{}
+	for i, c := range r.from.columns {
+		if to, ok := r.Columns[c.raw]; ok {
+			came[to] = i
+		}
+	}
+	r.insert = append(r.insert, "INSERT INTO "+r.to.name+" ("...)
+	for i, c := range r.to.columns {
+		at, ok := came[c.raw]
+		if c.raw == r.Number {
+			at, ok = -1, true
+		}
+		if !ok {
+			continue
+		}
+		if len(r.written) > 0 {
+			r.insert = append(r.insert, ',')
+		}
+		r.insert = append(r.insert, c.name...)
+		r.written, r.values = append(r.written, i), append(r.values, at)
+	}
+	r.insert = append(r.insert, ") VALUES "...)
+	for _, server := range r.Servers {
+		c, err := newCopier(ctx, dial, server, 0)
+		if err != nil {
+			return err
+		}
+		r.sources = append(r.sources, &spreadSource{r: r, reader: c, group: server.Group})
+		w, err := dial(ctx, server)
+		if err != nil {
+			return err
+		}
+		r.batches[server.Group] = &spreadBatch{conn: w, insert: r.insert}
+	}
+	return nil
+}
+
+func (r *spreading) close() {
+	for _, s := range r.sources {
+		s.reader.conn.close()
+	}
+	for _, b := range r.batches {
+		b.conn.close()
+	}
+}
+
+// first is the source with the row that comes first of all, nil if there is none left.
+func (r *spreading) first(ctx context.Context) (*spreadSource, error) {
+	var out *spreadSource
+	for _, s := range r.sources {
+		if err := s.fill(ctx); err != nil {
+			return nil, err
+		}
+		if len(s.rows) > 0 && (out == nil || s.at < out.at) {
+			out = s
+		}
+	}
+	return out, nil
+}
+
+// write adds a row of from, the nth of all, to what is sent to its node group.
+func (r *spreading) write(from row, n uint64) error {
+	for i, at := range r.written {
+		c := r.to.columns[at]
+		switch v := r.values[i]; {
+		case v < 0:
+			r.row[at] = strconv.AppendUint(nil, r.First+n-1, 10)
+		case from[v] == nil && !r.To.Columns[r.To.Column(c.raw)].Nullable:
+			return &NullError{Column: c.raw, Row: n}
+		default:
+			r.row[at] = from[v]
+		}
+	}
+	p, err := r.place.partition(r.to, r.row)
+	if err != nil {
+		return err
+	}
+	b := r.batches[r.Owner(p)]
+	if b == nil {
+		return fmt.Errorf("partition %d is no node group's", p)
+	}
+	if len(b.text) == 0 {
+		b.text = append(b.text, b.insert...)
+	} else {
+		b.text = append(b.text, ',')
+	}
+	b.text = append(b.text, '(')
+	for i, at := range r.written {
+		if i > 0 {
+			b.text = append(b.text, ',')
+		}
+		b.text = r.to.columns[at].appendValue(b.text, r.row[at])
+	}
+	b.text = append(b.text, ')')
+	if b.rows++; b.rows < spreadRows && len(b.text) < spreadBytes {
+		return nil
+	}
+	return b.flush()
+}
+
+// spreadBatch is an INSERT on its way to a node group.
+type spreadBatch struct {
+	conn   *conn
+	insert []byte // its beginning
+	text   []byte
+	rows   int
+}
+
+func (b *spreadBatch) flush() error {
+	if b.rows == 0 {
+		return nil
+	}
+	_, err := b.conn.all(b.text)
+	b.text, b.rows = b.text[:0], 0
+	return err
+}
+
+// spreadSource reads the rows of one server.
+type spreadSource struct {
+	r      *spreading
+	reader *copier
+	group  placement.NodeGroupID
+	rows   []row
+	at     uint64 // the hidden key of the first of them
+	last   [][]byte
+	done   bool
+}
+
+// fill reads until there is a row, or no more.
+func (s *spreadSource) fill(ctx context.Context) error {
+	t := s.r.from
+	for len(s.rows) == 0 && !s.done {
+		end, err := s.reader.end(t, s.last, spreadRows)
+		if err != nil {
+			return err
+		}
+		read, err := s.reader.read(ctx, t, s.last, end, "TRUE")
+		if err != nil {
+			return err
+		}
+		if read.cut != nil {
+			end = read.cut
+		}
+		s.last, s.done = end, end == nil
+		for _, k := range read.kept {
+			row := read.rows[k]
+			p, err := s.r.place.partition(t, row)
+			if err != nil {
+				return err
+			}
+			if s.r.Owner(p) == s.group { // else a copy that a move has left behind
+				s.rows = append(s.rows, row)
+			}
+		}
+		if err := s.head(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take removes the first row.
+func (s *spreadSource) take() row {
+	out := s.rows[0]
+	s.rows = s.rows[1:]
+	_ = s.head() // fill has read the keys of all as numbers
+	return out
+}
+
+// head sets at.
+func (s *spreadSource) head() (err error) {
+	if len(s.rows) > 0 {
+		s.at, err = strconv.ParseUint(string(s.rows[0][s.r.from.key[0]]), 10, 64)
+	}
+	return err
+}

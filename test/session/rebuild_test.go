@@ -1,0 +1,97 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// While a table gets its primary key its clients wait; nothing they have written before, or write after, is lost, and every row
+// is where it belongs by the new key.
+func TestWritersWaitForAPrimaryKey(t *testing.T) {
+	db := shared.DB(t, "d")
+	for round := range 3 {
+		_, err := db.Exec("CREATE TABLE grows (a INT, b VARCHAR(20))")
+		require.NoError(t, err)
+		var next atomic.Int64
+		var wg sync.WaitGroup
+		stop := make(chan struct{})
+		const clients = 4
+		for c := range clients {
+			wg.Go(func() {
+				for n := 0; ; n++ {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					id := next.Add(1)
+					if _, err := db.Exec(fmt.Sprintf("INSERT INTO grows (a, b) VALUES (%d, 'x')", id)); !noError(t, err) {
+						return
+					}
+					if n%5 == c {
+						if _, err := db.Exec(fmt.Sprintf("UPDATE grows SET a = -a WHERE a = %d", id)); !noError(t, err) {
+							return
+						}
+					}
+				}
+			})
+		}
+		for next.Load() < 50 {
+			var n int
+			require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM grows").Scan(&n))
+		}
+		_, err = db.Exec("ALTER TABLE grows ADD PRIMARY KEY (a)")
+		require.NoError(t, err)
+		at := next.Load()
+		for next.Load() < at+20 && !t.Failed() {
+			var n int
+			require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM grows").Scan(&n))
+		}
+		close(stop)
+		wg.Wait()
+		var n, distinct int64
+		require.NoError(t, db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT ABS(a)) FROM grows").Scan(&n, &distinct))
+		require.Equal(t, next.Load(), n, "round %d", round)
+		require.Equal(t, n, distinct)
+		for id := int64(1); id <= n; id += 7 { // found by the key, which only one node group is asked for
+			var found int
+			require.NoError(t, db.QueryRow(fmt.Sprintf("SELECT (SELECT COUNT(*) FROM grows WHERE a = %d) + (SELECT COUNT(*) FROM grows WHERE a = -%d)", id, id)).Scan(&found))
+			require.Equal(t, 1, found, "id %d", id)
+		}
+		_, err = db.Exec("DROP TABLE grows")
+		require.NoError(t, err)
+	}
+}
+
+// A transaction that has used the table keeps it from being rebuilt until it ends; one that comes to it meanwhile is told so at once, for the
+// change may wait for what it holds.
+func TestTransactionsAndAPrimaryKey(t *testing.T) {
+	db := shared.DB(t, "d")
+	_, err := db.Exec("CREATE TABLE held (a INT)")
+	require.NoError(t, err)
+	t.Cleanup(func() { _, _ = db.Exec("DROP TABLE held") })
+	c := connect(t)
+	c.exec("BEGIN")
+	c.exec("INSERT INTO held VALUES (1), (2), (3), (4), (5), (6)")
+	done := make(chan error, 1)
+	go func() {
+		_, err := db.Exec("ALTER TABLE held ADD PRIMARY KEY (a)")
+		done <- err
+	}()
+	other := connect(t)
+	require.Eventually(t, func() bool {
+		other.exec("BEGIN")
+		_, err := other.try("SELECT COUNT(*) FROM held")
+		other.exec("ROLLBACK")
+		return err != nil && strings.Contains(err.Error(), "1205")
+	}, ten, tick)
+	c.exec("COMMIT")
+	require.NoError(t, <-done)
+	require.Equal(t, "6", other.get("SELECT COUNT(*) FROM held"))
+	other.fails(1062, "INSERT INTO held VALUES (4)")
+}
