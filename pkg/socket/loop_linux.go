@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -83,8 +84,11 @@ func (l *Loop) Run(ctx context.Context) error {
 	defer stop()
 	for !ended {
 		if l.few {
+			era := l.era
 			l.sleep()
-			l.turn()
+			if l.turn(); l.era != era {
+				runtime.Gosched()
+			}
 			continue
 		}
 		l.mu.Lock()
@@ -104,6 +108,9 @@ func (l *Loop) Run(ctx context.Context) error {
 // With few sessions at work, what they want is handed over by the system call that waits for it as well: nothing else costs
 // less. With many, the Loop waits in the runtime's poller: until that has found out, more answers have come, and what they
 // bring about goes to the kernel in one. So it does while long answers stream: more of them has come then.
+//
+// A goroutine that waits in the kernel again and again, and never in the runtime, looks to the runtime's monitor like one that
+// runs for too long: it would be told to make room, and its processor be taken from it in each wait. So it makes room by itself.
 
 const (
 	// fewSessions is how many sessions at work are few, and eraEvents how many completions are looked back on to count them.
