@@ -74,6 +74,8 @@ func (p *planner) dropTables() error {
 			code, text = 1965, "'%s' is a view"
 		}
 		switch {
+		case p.st.ifExists && p.snap.Flavor == catalog.MariaDB:
+			p.note(code, text, strings.Join(missing, ","))
 		case p.st.ifExists:
 			for _, m := range missing {
 				p.note(code, text, m)

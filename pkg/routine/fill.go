@@ -54,6 +54,9 @@ func isName(t sqlparse.Token) bool {
 func (f *filling) find() error {
 	st := f.st
 	refs, _ := st.Tables()
+	if k := st.Kind(); k == sqlparse.Prepare || k == sqlparse.Execute {
+		refs = nil // EXECUTE IMMEDIATE REPLACE(...) calls a function
+	}
 	var all []sqlparse.Token
 	tokens := st.Tokens()
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {

@@ -149,7 +149,7 @@ func (a *activation) run(args []sqlparse.Span) error {
 		if p.Mode == routine.In {
 			continue
 		}
-		if outs[i] = a.assignable(args[i]); outs[i] == "" {
+		if outs[i] = s.assignable(args[i]); outs[i] == "" {
 			return &sqlerr.Error{Code: 1414, State: "42000", Message: fmt.Sprintf(
 				"OUT or INOUT argument %d for routine %s.%s is not a variable or NEW pseudo-variable in BEFORE trigger", i+1, a.routine.Database, a.routine.Name)}
 		}
@@ -244,8 +244,7 @@ func (s *Session) caller() *activation {
 }
 
 // assignable is the user variable, or the caller's variable, that an argument names, or placeholder; "" if it names none.
-func (a *activation) assignable(arg sqlparse.Span) string {
-	s := a.s
+func (s *Session) assignable(arg sqlparse.Span) string {
 	tokens := s.stmt.TokensFrom(arg.Start)
 	tok := tokens.Next()
 	if tok.End != arg.End {
@@ -258,6 +257,9 @@ func (a *activation) assignable(arg sqlparse.Span) string {
 		if s.binary && s.current != nil {
 			return placeholder
 		}
+		if n := s.paramsBefore(tok.Start); n < len(s.usingTargets) {
+			return s.usingTargets[n]
+		}
 	case sqlparse.Word, sqlparse.QuotedName:
 		name := string(s.stmt.AppendName(nil, tok))
 		if c := s.caller(); c != nil && c.vars.has(name) {
@@ -265,6 +267,18 @@ func (a *activation) assignable(arg sqlparse.Span) string {
 		}
 	}
 	return ""
+}
+
+// paramsBefore counts the parameters of the statement at hand that stand before a place in its text.
+func (s *Session) paramsBefore(at int) (n int) {
+	for tokens := s.stmt.Tokens(); ; {
+		switch tok := tokens.Next(); {
+		case tok.Kind == sqlparse.EOF || tok.Start >= at:
+			return n
+		case tok.Kind == sqlparse.Param:
+			n++
+		}
+	}
 }
 
 // assignTarget gives a literal to a user variable, or to a variable of the procedure that is running.

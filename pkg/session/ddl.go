@@ -95,7 +95,7 @@ func (s *Session) readOnly() bool {
 
 // ddlRequest is the statement at hand with the session variables that may change its meaning.
 func (s *Session) ddlRequest() DDLRequest {
-	r := DDLRequest{Database: s.db, SQL: string(s.stmt.SQL()), SQLMode: s.sqlMode, User: s.user, Charset: "utf8mb4"}
+	r := DDLRequest{Database: s.db, SQL: string(s.args.AppendStatement(nil)), SQLMode: s.sqlMode, User: s.user, Charset: "utf8mb4"}
 	for _, v := range s.state.Vars {
 		switch v.Name {
 		case "@@session.`character_set_client`":

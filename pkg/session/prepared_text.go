@@ -155,11 +155,14 @@ type operand struct {
 // operandValue returns the value of a user variable or, where servers take them, of an expression.
 func (s *Session) operandValue(sp sqlparse.Span) (operand, error) {
 	tokens := s.stmt.TokensFrom(sp.Start)
-	if tok := tokens.Next(); tok.Kind == sqlparse.UserVar && tok.End == sp.End {
+	tok := tokens.Next()
+	switch alone := tok.End == sp.End; {
+	case alone && tok.Kind == sqlparse.UserVar:
 		return s.variableOperand(userVariable(s.stmt.Text(sp)))
-	}
-	if !s.cfg.Dialect.MariaDB() {
+	case !s.cfg.Dialect.MariaDB():
 		return operand{}, s.stmt.SyntaxError(sp.Start)
+	case alone && (s.stmt.Is(tok, "DEFAULT") || s.stmt.Is(tok, "IGNORE")):
+		return operand{}, sqlerr.Unsupported("USING DEFAULT and USING IGNORE", "write DEFAULT, or the column itself, in the statement")
 	}
 	col, v, err := s.evaluate(s.stmt.Text(sp))
 	if err != nil {
@@ -291,13 +294,14 @@ func (s *Session) execute(st *prepared, list []sqlparse.Span) (*plan.Plan, error
 				return nil, err
 			}
 			s.using = append(s.using, []byte(operands[i].sql))
+			s.usingTargets = append(s.usingTargets, s.assignable(sp))
 		}
 		if err := s.params.Parse(executePayload(operands), st.params, nil, nil); err != nil {
 			return nil, err
 		}
 		params = &s.params
 	}
-	defer func() { s.using = nil }()
+	defer func() { s.using, s.usingTargets = nil, nil }()
 	defer s.asPrepared(st)()
 	defer s.use(st.stmt)()
 	return s.run(wire.ComQuery, nil, params)

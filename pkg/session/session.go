@@ -173,21 +173,22 @@ type Session struct {
 	snap *catalog.Snapshot
 	stmt *sqlparse.Statement
 	// substituted is the statement at hand with session values put in
-	substituted *sqlparse.Statement
-	args        exec.Arguments
-	runner      exec.Runner
-	params      wire.Params
-	current     *prepared // COM_STMT_EXECUTE
-	calls       *calls    // CALL; nil while no procedure runs
-	capture     *capture  // takes the answer instead of the client; nil for the client's own statements
-	using       [][]byte  // EXECUTE as text: each parameter for a server that has the session's state; else nil
-	bound       uint32    // its id on the backend connection
-	packet      []byte
-	buffer      *[bufferSize]byte
-	out         output
-	binary      bool // rows leave in the binary protocol
-	more        bool // a further statement of the same packet follows
-	outs        bool // the result at hand is the OUT parameters of a prepared CALL
+	substituted  *sqlparse.Statement
+	args         exec.Arguments
+	runner       exec.Runner
+	params       wire.Params
+	current      *prepared // COM_STMT_EXECUTE
+	calls        *calls    // CALL; nil while no procedure runs
+	capture      *capture  // takes the answer instead of the client; nil for the client's own statements
+	using        [][]byte  // EXECUTE as text: each parameter for a server that has the session's state; else nil
+	usingTargets []string  // EXECUTE as text: the variable that each parameter is, "" for other expressions
+	bound        uint32    // its id on the backend connection
+	packet       []byte
+	buffer       *[bufferSize]byte
+	out          output
+	binary       bool // rows leave in the binary protocol
+	more         bool // a further statement of the same packet follows
+	outs         bool // the result at hand is the OUT parameters of a prepared CALL
 
 	// see hold.go
 	hold       *barrier.Holder
@@ -348,7 +349,7 @@ func (s *Session) Handle(cmd wire.Command, payload []byte) error {
 }
 
 func (s *Session) handle(cmd wire.Command, payload []byte) error {
-	s.more, s.binary, s.using = false, false, nil
+	s.more, s.binary, s.using, s.usingTargets = false, false, nil, nil
 	if s.killed.Load() {
 		return errKilled
 	}

@@ -143,7 +143,7 @@ var left = regexp.MustCompile(`(?is)^\s*(` + strings.Join([]string{
 	`shutdown|reset|change\s+master|(start|stop)\s+(slave|replica)|(un)?install|purge|flush|kill|backup|handler`,
 	`set\s+(@@)?(global|debug|session\.?\s*debug)|create\s+(server|tablespace)|alter\s+instance`,
 	`show\s+(global\s+)?(status|variables|engines?|binlog|master|slave|processlist|full|plugins|profiles?|explain|open)`,
-	`(explain|describe|desc)\s+(format|extended|partitions|select|update|delete|insert|table|with|\()|analyze|prepare\s+\w+\s+from\s+['"]\s*(explain|desc|analyze)`,
+	`(explain|describe|desc)\s+(format|extended|partitions|select|update|delete|insert|table|with|\()|analyze|(prepare\s+\w+\s+from|execute\s+immediate)\s+['"]\s*(explain|desc|analyze)`,
 }, "|") + `)\b|` + strings.Join([]string{
 	`outfile|dumpfile|load_file|debug_sync|\bsleep\s*\(|benchmark\s*\(|performance_schema|optimizer_trace|\buuid|\brand\s*\(`,
 	`now\s*\(|sysdate|curtime|current_time|connection_id|unix_timestamp\(\)|last_query_cost|\bsys\.`,

@@ -106,3 +106,43 @@ SET SESSION TRANSACTION READ WRITE, ISOLATION LEVEL REPEATABLE READ;
 -- only: mariadb
 SELECT @@tx_isolation, @@tx_read_only;
 INSERT INTO nums VALUES (100);
+
+-- OUT parameters of a CALL that is prepared as text, in the client's statement and in a procedure.
+CREATE PROCEDURE gives(OUT v TINYINT, IN n INT, INOUT w VARCHAR(10)) SET v = n + 1, w = CONCAT(w, '!');
+SET @n = 4, @w = 'hey';
+PREPARE giving FROM 'CALL gives(?, ?, ?)';
+EXECUTE giving USING @v, @n, @w;
+SELECT @v, @n, @w;
+EXECUTE giving USING @v, @n, @w;
+SELECT @v, @n, @w;
+DEALLOCATE PREPARE giving;
+-- only: mariadb
+EXECUTE IMMEDIATE 'CALL gives(?, ?, ?)' USING @v2, 7, @w;
+-- only: mariadb
+SELECT @v2, @w;
+-- only: mariadb
+EXECUTE IMMEDIATE 'CALL gives(?, ?, ?)' USING 1, 7, @w;
+
+-- Variables of a procedure in the text that it runs; parameters in definitions.
+-- only: mariadb
+CREATE PROCEDURE makes(t VARCHAR(20)) EXECUTE IMMEDIATE REPLACE('CREATE TABLE made_it (id INT PRIMARY KEY, a TYPE)', 'TYPE', t);
+-- only: mariadb
+CALL makes('decimal(10,2)');
+-- only: mariadb
+SHOW CREATE TABLE made_it;
+-- only: mariadb
+EXECUTE IMMEDIATE 'CREATE TABLE with_default (id INT PRIMARY KEY, a TINYTEXT DEFAULT ?)' USING REPEAT('a', 5);
+-- only: mariadb
+INSERT INTO with_default (id) VALUES (1);
+-- only: mariadb
+SELECT * FROM with_default;
+-- only: mariadb
+-- skip-prepared
+-- refused: it can be written in the statement
+EXECUTE IMMEDIATE 'INSERT INTO with_default VALUES (2, ?)' USING DEFAULT;
+
+-- Tables that are not there.
+DROP TABLE IF EXISTS missing1, missing2;
+CHECK TABLE missing1;
+REPAIR TABLE missing1, nums;
+OPTIMIZE TABLE missing1;
