@@ -157,6 +157,10 @@ func (p *planner) createTable(ctx context.Context) error {
 	}
 	edits := p.st.cleanup(p.snap.Flavor)
 	if needsKey {
+		if p.mentions("PARTITION") && !p.st.partitioned {
+			return sqlerr.Unsupported("partitions of the servers (PARTITION BY RANGE, LIST, HASH) in a table without a primary key",
+				"give it a primary key that contains the columns they are made by, or leave the partitions out")
+		}
 		at, ok := p.st.definitionsEnd()
 		if !ok {
 			return sqlerr.Unsupported("this form of CREATE TABLE without a primary key", "add a primary key")

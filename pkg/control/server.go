@@ -168,6 +168,7 @@ func (s *server) settings(ctx context.Context, req DDLRequest) error {
 	if collation != "" { // it need not be one of the client's character set
 		set = append(set, "SET SESSION collation_connection = "+quoteText(collation))
 	}
+	set = append(set, "SET SESSION foreign_key_checks = 1") // trials switch it off
 	set = append(set, req.Session...)
 	set = append(set, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", lockWaitSeconds))
 	if s.node.Flavor == catalog.MySQL {

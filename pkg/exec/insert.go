@@ -139,7 +139,7 @@ func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Sn
 		return in.appendStatement(dst, g)
 	}
 	r.owners = in.owners
-	sum, err := r.write(p, node.Same, text, sink)
+	sum, err := r.write(p, node.Same, nil, text, sink)
 	r.owners = nil
 	if err != nil {
 		return sum, in.renumber(err, r.failed)

@@ -152,7 +152,7 @@ func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Si
 	r.open = a
 	defer func() { r.open = nil }()
 	if f.Write {
-		return r.write(p, f.Same, text, sink)
+		return r.write(p, f.Same, f.Numbered, text, sink)
 	}
 	return r.read(p, a, text, sink)
 }

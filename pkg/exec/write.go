@@ -3,13 +3,15 @@ package exec
 import (
 	"strconv"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 )
 
-// write runs a statement that changes rows on r.groups. Over several groups its work stands or falls as a whole.
-func (r *Runner) write(p *plan.Plan, same bool, text textOf, sink Sink) (sum Summary, err error) {
+// write runs a statement that changes rows on r.groups. Over several groups its work stands or falls as a whole. numbered is as in
+// plan.Fragment.
+func (r *Runner) write(p *plan.Plan, same bool, numbered *catalog.Table, text textOf, sink Sink) (sum Summary, err error) {
 	r.results, r.failed = r.results[:0], 0
 	several := len(r.groups) > 1
 	if several {
@@ -23,6 +25,9 @@ func (r *Runner) write(p *plan.Plan, same bool, text textOf, sink Sink) (sum Sum
 	} else {
 		sum, err = r.writeAll(p, same, text, sink)
 	}
+	if err == nil && numbered != nil {
+		err = r.learn(numbered)
+	}
 	r.finish(err)
 	if !several {
 		return sum, err
@@ -34,6 +39,27 @@ func (r *Runner) write(p *plan.Plan, same bool, text textOf, sink Sink) (sum Sum
 		err = held.Pass(sink, r.order(len(held.rows)))
 	}
 	return sum, err
+}
+
+// learn tells the sequence of t of the greatest value that there is in the groups just written to.
+func (r *Runner) learn(t *catalog.Table) error {
+	sql := append([]byte(nil), "SELECT MAX("...)
+	sql = append(append(appendName(sql, t.Columns[t.AutoIncrement].Name), ") FROM "...), tableName(t)...)
+	for i := range r.streams {
+		res, err := r.rowsFrom(&r.streams[i], sql)
+		if err != nil {
+			return err
+		}
+		if len(res.rows) != 1 {
+			continue
+		}
+		if v, err := strconv.ParseUint(string(res.rows[0][0]), 10, 64); err == nil { // else none, or none above 0
+			if err := r.Sequence.Observe(t, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (r *Runner) writeAll(p *plan.Plan, same bool, text textOf, sink Sink) (sum Summary, err error) {
@@ -68,9 +94,7 @@ func (r *Runner) inTurn(timestamp []byte, text textOf) (sum answers, err error) 
 		}
 		sum.ok, sum.rows = sum.ok+a.ok, sum.rows+a.rows
 		sum.affected, sum.warnings = sum.affected+a.affected, sum.warnings+a.warnings
-		if a.insertID != 0 {
-			sum.insertID = a.insertID
-		}
+		sum.insertID = max(sum.insertID, a.insertID) // of rows that bring their values: the greatest is most often the last
 		info = addInfo(info, r.info)
 	}
 	r.info = append(r.info[:0], info...)

@@ -219,6 +219,9 @@ type Fragment struct {
 	Same bool
 	// Tables the fragment touches, for metrics and locks.
 	Tables []*catalog.Table
+	// Numbered, not nil, is a table into which rows are written that bring values of its AUTO_INCREMENT column; its sequence must learn of
+	// them. Such a fragment is a plan's Root, never its Relay.
+	Numbered *catalog.Table
 }
 
 // Order is one key of a sort order over result columns. NULL sorts first, last when Desc.

@@ -322,6 +322,9 @@ func insertReference(b *build) (bool, error) {
 		}
 		f := b.fragment(plan.Target{Kind: plan.AllGroups})
 		f.Write, f.Same = true, true
+		if in.numbers() {
+			f.Numbered = in.table
+		}
 		b.addTable(f, in.table)
 		b.plan.Root = f
 		return true, nil
@@ -389,14 +392,26 @@ func insertSelectLocal(b *build) (bool, error) {
 		if len(t.Also) > 0 {
 			return false, nil
 		}
-		target = t
-		b.relayWrite(t)
+		if target = t; !in.numbers() {
+			b.relayWrite(t)
+		}
 	}
 	f := b.fragment(target)
 	f.Write = true
+	if in.numbers() {
+		if b.returning {
+			return false, nil
+		}
+		f.Numbered = in.table
+	}
 	b.addTable(f, in.table)
 	b.plan.Root, b.done = f, true
 	return true, nil
+}
+
+// numbers reports whether the rows of a query bring values for the column that the cluster counts.
+func (in *insertion) numbers() bool {
+	return in.query != nil && in.sequence >= 0 && in.sequence == in.table.AutoIncrement && slices.Contains(in.columns, in.sequence)
 }
 
 // sequenceGiven refuses INSERT ... SELECT that leaves the sequence's column out.
@@ -428,7 +443,7 @@ func insertSelectByKey(b *build) (bool, error) {
 	}
 	sel := in.query.block
 	p := b.locate()
-	if sel == nil || sel.sel == nil {
+	if sel == nil || sel.sel == nil || in.numbers() {
 		return refuse()
 	}
 	key := make([]plan.Operand, 0, len(in.table.Distribution))

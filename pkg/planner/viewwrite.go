@@ -168,6 +168,9 @@ func (b *build) writtenView(t *catalog.Table) *writtenView {
 		if !ok || items[i].Star {
 			return nil
 		}
+		if _, ok := a.Expr.(*sqlparser.CollateExpr); ok {
+			return nil // servers write through it
+		}
 		c := viewColumn{text: "(" + string(st.Text(items[i].Expr)) + ")"}
 		if col, ok := a.Expr.(*sqlparser.ColName); ok {
 			at := base.Column(col.Name.String())

@@ -2,10 +2,12 @@ package session
 
 import (
 	"math"
+	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 	"skarv/pkg/txn"
 )
 
@@ -22,6 +24,11 @@ func (s *Session) ddlUnderLocks(p *plan.Plan) (relock func(), err error) {
 			return nil, sqlerr.Unsupported("RENAME TABLE under LOCK TABLES", "UNLOCK TABLES first")
 		}
 		return nil, sqlerr.LockOrTransaction.New()
+	case "drop view":
+		if s.snap.Flavor == catalog.MySQL {
+			return func() {}, s.unlock()
+		}
+		return nil, sqlerr.LockOrTransaction.New()
 	case "create database", "alter database", "drop database":
 		return nil, sqlerr.LockOrTransaction.New()
 	case "create table", "create or replace table", "alter table", "truncate table", "drop table", "create index", "drop index":
@@ -33,14 +40,12 @@ func (s *Session) ddlUnderLocks(p *plan.Plan) (relock func(), err error) {
 			return nil, err
 		}
 	}
-	if p.Topic != "drop table" && s.snap.Table(p.Database, p.Name) == nil {
-		return nil, sqlerr.TableNotLocked.New(p.Name)
+	refs, _ := s.stmt.Tables()
+	if p.Topic != "drop table" {
+		refs = refs[:min(len(refs), 1)] // others are only read
 	}
-	for _, t := range p.Tables {
-		if p.Topic != "drop table" && (t.Database != p.Database || t.Name != p.Name) {
-			continue // only read
-		}
-		if err := s.lockedForWriting(t); err != nil {
+	for _, r := range refs {
+		if err := s.lockedForWriting(r); err != nil {
 			return nil, err
 		}
 	}
@@ -54,11 +59,19 @@ func (s *Session) ddlUnderLocks(p *plan.Plan) (relock func(), err error) {
 	}, nil
 }
 
-// lockedForWriting returns a server's error if t may not be written under the session's locks: a server knows what is locked, how and by
-// which name.
-func (s *Session) lockedForWriting(t *catalog.Table) error {
-	if t.Kind == catalog.View {
-		return sqlerr.TableNotLocked.New(t.Name)
+// lockedForWriting returns a server's error if a table may not be written under the session's locks: a server knows what is locked, how
+// and by which name.
+func (s *Session) lockedForWriting(r sqlparse.TableRef) error {
+	db, name := r.DB, r.Name
+	if db == "" {
+		db = s.db
+	}
+	if s.snap.LowerCaseTableNames != 0 {
+		db, name = strings.ToLower(db), strings.ToLower(name)
+	}
+	t := s.snap.Table(db, name)
+	if t == nil || t.Kind == catalog.View {
+		return sqlerr.TableNotLocked.New(name)
 	}
 	c := s.locks[s.locked.groups[0]]
 	if _, _, err := c.QueryAll("EXPLAIN DELETE FROM "+quoteName(t.Database)+"."+quoteName(t.Name)+" WHERE FALSE", math.MaxInt); err != nil {

@@ -255,7 +255,9 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 	if existed && !replaces {
 		return s.writeOK(ok) // IF NOT EXISTS
 	}
-	if text == nil && slices.ContainsFunc(p.Tables, func(t *catalog.Table) bool { return t.HiddenKey && t.Temporary == "" }) { // LIKE
+	if text == nil && slices.ContainsFunc(p.Tables, func(t *catalog.Table) bool { // LIKE
+		return t.HiddenKey && t.Temporary == "" && (t.Database != p.Database || t.Name != p.Name)
+	}) {
 		if _, err := s.onPinned([]byte("ALTER TABLE " + quoteName(p.Database) + "." + quoteName(name) + " DROP PRIMARY KEY, DROP COLUMN " +
 			quoteName(catalog.HiddenKey))); err != nil {
 			return err

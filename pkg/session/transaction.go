@@ -82,6 +82,9 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		if err := s.unlock(); err != nil {
 			return err
 		}
+		if p.Txn != nil && p.Txn.ReadWrite && s.readOnly() {
+			return sqlerr.Unsupported("START TRANSACTION READ WRITE where the session's transactions are READ ONLY", "SET SESSION TRANSACTION READ WRITE first")
+		}
 		if p.Txn != nil && p.Txn.Snapshot || s.reads.snapshots() {
 			return s.beginSnapshot(p.Txn)
 		}

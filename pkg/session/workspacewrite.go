@@ -30,7 +30,7 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	switch {
 	case s.locks != nil:
 		return sqlerr.Unsupported("a write over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
-	case s.readOnly() || s.tx != nil && s.tx.ReadOnly:
+	case s.tx == nil && s.readOnly() || s.tx != nil && s.tx.ReadOnly:
 		return readOnlyTransaction()
 	case s.private() && n.LocalTwice:
 		return sqlerr.Unsupported("a write over several node groups that reads a reference table twice, within a transaction",

@@ -149,3 +149,16 @@ SELECT * FROM country ORDER BY id;
 SELECT * FROM poet ORDER BY id;
 SELECT * FROM poem ORDER BY id;
 DROP TABLE poem, poet, country;
+-- An index that a key needs.
+CREATE TABLE needs_par (id INT PRIMARY KEY, a INT, KEY a (a));
+CREATE TABLE needs (id INT PRIMARY KEY, a INT, KEY ka (a), CONSTRAINT needs_fk FOREIGN KEY (a) REFERENCES needs_par (id));
+ALTER TABLE needs DROP KEY ka;
+DROP INDEX ka ON needs;
+INSERT INTO needs VALUES (1, 1);
+INSERT INTO needs_par VALUES (1, 1);
+INSERT INTO needs VALUES (1, 1);
+SET foreign_key_checks = 0;
+ALTER TABLE needs ADD w INT;
+SET foreign_key_checks = 1;
+ALTER TABLE needs DROP KEY ka;
+DROP TABLE needs, needs_par;

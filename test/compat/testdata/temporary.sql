@@ -149,3 +149,11 @@ CREATE TEMPORARY TABLE fromnokey SELECT * FROM nokey;
 SELECT * FROM fromnokey;
 CREATE TEMPORARY TABLE nokey LIKE nokey;
 DROP TABLE likenokey, fromnokey, nokey;
+-- One that hides a table without a primary key.
+CREATE TABLE hidden2 (a INT);
+INSERT INTO hidden2 VALUES (1);
+CREATE TEMPORARY TABLE hidden2 (b INT);
+SELECT * FROM hidden2;
+DROP TABLE hidden2;
+SELECT * FROM hidden2;
+DROP TABLE hidden2;

@@ -137,3 +137,9 @@ DROP VIEW IF EXISTS v1;
 DROP VIEW v1;
 DROP VIEW v3, v4, v5, c1, e1, part, joined, below;
 SHOW TABLES;
+-- A column with another collation is a column all the same.
+CREATE TABLE collated (id INT PRIMARY KEY, s VARCHAR(5));
+CREATE VIEW vcollated AS SELECT id, s COLLATE utf8mb4_bin AS s FROM collated;
+-- refused: write to the table
+UPDATE vcollated SET s = 'b';
+DROP VIEW vcollated;
