@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,25 +105,13 @@ func (s *Snapshot) Stored() []*Table {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b *Table) int {
-		switch {
-		case a.Database != b.Database:
-			return compareNames(a.Database, b.Database)
-		default:
-			return compareNames(a.Name, b.Name)
-		}
-	})
+	slices.SortFunc(out, (*Table).Compare)
 	return out
 }
 
-func compareNames(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+// Compare orders tables by their databases and names.
+func (t *Table) Compare(u *Table) int {
+	return cmp.Or(strings.Compare(t.Database, u.Database), strings.Compare(t.Name, u.Name))
 }
 
 // Duplicate makes a server's refusal of a second entry what it would have said of the unique key itself.

@@ -1,12 +1,10 @@
 package control
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"skarv/pkg/catalog"
@@ -63,9 +61,7 @@ func referenceTables(snap *catalog.Snapshot) []*catalog.Table {
 			}
 		}
 	}
-	slices.SortFunc(out, func(x, y *catalog.Table) int {
-		return cmp.Or(strings.Compare(x.Database, y.Database), strings.Compare(x.Name, y.Name))
-	})
+	slices.SortFunc(out, (*catalog.Table).Compare)
 	return out
 }
 

@@ -231,10 +231,8 @@ func (c *column) appendKey(dst, v []byte) []byte {
 		return append(dst, "NULL"...)
 	}
 	switch c.form {
-	case number:
-		return append(dst, v...)
-	case float:
-		return appendDouble(dst, v)
+	case number, float:
+		return c.appendValue(dst, v)
 	case text:
 		dst = append(append(append(dst, '_'), c.charset...), " x'"...)
 		dst = hex.AppendEncode(dst, v)

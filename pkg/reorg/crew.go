@@ -1,12 +1,10 @@
 package reorg
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -58,9 +56,7 @@ func (j *job) assemble(ctx context.Context) (*crew, error) {
 			}
 		}
 	}
-	slices.SortFunc(tables, func(a, b *catalog.Table) int {
-		return cmp.Or(strings.Compare(a.Database, b.Database), strings.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(tables, (*catalog.Table).Compare)
 	c := &crew{failed: make(chan struct{})}
 	cfg := mover.Config{Log: j.log, LateWrite: j.lateWrite, Term: uint64(j.guard.Term()), Entitled: j.entitled}
 	for _, from := range j.sources() {

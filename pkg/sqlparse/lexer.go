@@ -215,6 +215,17 @@ func (l *lexer) name(dot bool) TokenKind {
 	return Word
 }
 
+// id is the word or the single character that the token at hand, of kind k, is; wNone for another.
+func (l *lexer) id(k TokenKind) wordID {
+	switch {
+	case k == Word && l.word != nil:
+		return l.word.id
+	case k == Op && l.pos-l.start == 1:
+		return opWord + wordID(l.sql[l.start])
+	}
+	return wNone
+}
+
 // number reads a number, or a name that begins with digits.
 func (l *lexer) number() TokenKind {
 	sql := l.sql
@@ -249,18 +260,8 @@ func (l *lexer) number() TokenKind {
 			p++
 		}
 		if p < len(sql) && byteClass[sql[p]] == byteWord {
-			if sql[p]|0x20 == 'e' {
-				q := p + 1
-				if at(q) == '+' || at(q) == '-' {
-					q++
-				}
-				if isDigit(at(q)) {
-					for isDigit(at(q)) {
-						q++
-					}
-					l.pos = q
-					return FloatLit
-				}
+			if l.exponent(p) {
+				return FloatLit
 			}
 			return l.name(true)
 		}
@@ -273,21 +274,32 @@ func (l *lexer) number() TokenKind {
 	for isDigit(at(p)) {
 		p++
 	}
-	if p < len(sql) && sql[p]|0x20 == 'e' {
-		q := p + 1
-		if at(q) == '+' || at(q) == '-' {
-			q++
-		}
-		if isDigit(at(q)) {
-			for isDigit(at(q)) {
-				q++
-			}
-			l.pos = q
-			return FloatLit
-		}
+	if l.exponent(p) {
+		return FloatLit
 	}
 	l.pos = p
 	return DecimalLit
+}
+
+// exponent passes over the exponent of a number whose digits end at p, if there is one.
+func (l *lexer) exponent(p int) bool {
+	rest := l.sql[p:]
+	if len(rest) == 0 || rest[0]|0x20 != 'e' {
+		return false
+	}
+	q := 1
+	if q < len(rest) && (rest[q] == '+' || rest[q] == '-') {
+		q++
+	}
+	digits := q
+	for q < len(rest) && isDigit(rest[q]) {
+		q++
+	}
+	if q == digits {
+		return false
+	}
+	l.pos = p + q
+	return true
 }
 
 func isHex(c byte) bool { return isDigit(c) || (c|0x20)-'a' < 6 }

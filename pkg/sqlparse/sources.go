@@ -79,13 +79,7 @@ func (f *sourceFinder) run() {
 			return
 		}
 		fr := &f.frames[len(f.frames)-1]
-		id := wNone
-		switch {
-		case k == Word && l.word != nil:
-			id = l.word.id
-		case k == Op && l.pos-l.start == 1:
-			id = opWord + wordID(s.sql[l.start])
-		}
+		id := l.id(k)
 		for ref < len(f.refs) && f.refs[ref].Start < l.start {
 			ref++
 		}

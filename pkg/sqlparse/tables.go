@@ -112,13 +112,7 @@ func (f *tableFinder) query() {
 			return
 		}
 		lv := &f.levels[len(f.levels)-1]
-		id := wNone
-		switch {
-		case k == Word && l.word != nil:
-			id = l.word.id
-		case k == Op && l.pos-l.start == 1:
-			id = opWord + wordID(s.sql[l.start])
-		}
+		id := l.id(k)
 		name := k == QuotedName || k == Word && (l.word == nil || l.word.flags&wordReserved == 0)
 		if lv.expect && name {
 			f.factor(lv, k, id)
