@@ -22,10 +22,11 @@ func allowances() []allowance {
 	return []allowance{
 		{"nullable", `Whether a column may be NULL depends on whether the optimizer sees that an outer join is an inner one, or that there is
 one row in what is rolled up; that of a derived table on whether it is held by a temporary table: CAST(id AS CHAR) is then said to be
-NULL at times, and so does the table that windows are computed over, beside an EXISTS that is made a join. A column that is said not to be NULL has no NULL all the same (see said).`,
+NULL at times, and so does the table that windows are computed over, beside an EXISTS that is made a join, or where a table of a join is found to
+have no row of the key it is asked for. A column that is said not to be NULL has no NULL all the same (see said).`,
 			func(r *runner, _ *statement, text string) bool {
 				return outer.MatchString(text) || derived.MatchString(text) || strings.Contains(text, "WITH ROLLUP") ||
-					strings.Contains(text, " OVER (") && strings.Contains(text, "EXISTS (") || r.mysql && viewName.MatchString(text)
+					strings.Contains(text, " OVER (") && (strings.Contains(text, "EXISTS (") || strings.Contains(text, " JOIN ")) || r.mysql && viewName.MatchString(text)
 			},
 			func(c string) string { c, _, _ = strings.Cut(c, " null="); return c }},
 		{"string parameter", `What an expression of a string parameter is, VARCHAR or TEXT, depends on whether a temporary table held it.`,

@@ -72,6 +72,9 @@ func (r *runner) alter(seed uint64, i int) bool {
 		return true
 	}
 	want := differ.Run(r.t.Context(), r.one, sql, false)
+	if lost(want) || lost(got) {
+		r.checkEnded()
+	}
 	diff := ""
 	if want.Errno != got.Errno || want.Errno == differ.Broken {
 		diff = fmt.Sprintf("  error: one server %d %s, cluster %d %s\n", want.Errno, want.Err, got.Errno, got.Err)
@@ -96,6 +99,9 @@ func (r *runner) compareTables(all []*table) string {
 		}
 		sql := "SELECT * FROM " + t.name
 		want, got := differ.Run(r.t.Context(), r.one, sql, false), differ.Run(r.t.Context(), r.many, sql, false)
+		if lost(want) || lost(got) {
+			r.checkEnded()
+		}
 		if d := differ.Compare(want, got); d != "" {
 			return "table " + t.name + " afterwards:\n" + d
 		}

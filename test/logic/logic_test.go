@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	defaultTime = 5 * time.Minute
-	// defaultLimit is fewer than the same statements go without a difference; some 38,000 of them end MariaDB 10.11 itself.
+	defaultTime  = 5 * time.Minute
 	defaultLimit = 30_000
 	perRound     = 1000 // statements over one schema
 	maxFound     = 5
+	groups       = 4
 	shrinkBudget = 6 * time.Second
 )
 
@@ -54,14 +54,14 @@ func TestLogic(t *testing.T) {
 		limit: int64(setting(t, "STATEMENTS", defaultLimit)), writes: setting(t, "WRITES", 0) != 0, joins: os.Getenv("SKARV_LOGIC_JOINS"),
 		mysql: cluster.TestEngine() == "mysql", refusals: map[string]int{}, examples: map[string]string{}, allowances: map[string]int{},
 		rules: map[string]int{}}
-	one, many := cluster.StartServer(t), cluster.Start(t, cluster.Groups(4))
+	c.server, c.cluster = cluster.StartServer(t), cluster.Start(t, cluster.Groups(groups))
 	start := time.Now()
 	c.until = start.Add(length)
 	t.Run("workers", func(t *testing.T) {
 		for w := range c.workers {
 			t.Run(strconv.Itoa(w), func(t *testing.T) {
 				t.Parallel()
-				r := &runner{campaign: c, t: t, one: connect(t, one.DSN("")), many: connect(t, many.DSN("")), db: "logic" + strconv.Itoa(w)}
+				r := &runner{campaign: c, t: t, db: "logic" + strconv.Itoa(w)}
 				for round := c.seed + uint64(w); !c.over(); round += uint64(c.workers) {
 					r.round(round)
 				}
@@ -72,6 +72,9 @@ func TestLogic(t *testing.T) {
 	t.Logf("SEED=%d, %.0f s: %d statements (%d in transactions), %d refused (%.1f %%), %d failed on both (%.1f %%), %d differences", c.seed,
 		time.Since(start).Seconds(), n, c.transactional.Load(), c.refused.Load(), 100*float64(c.refused.Load())/float64(n), c.failed.Load(),
 		100*float64(c.failed.Load())/float64(n), c.found.Load())
+	if d := c.deaths(); d != (deaths{}) {
+		t.Logf("the one server ended %d times by itself, servers of the cluster %d times; the statements:\n%s", d.one, d.many, strings.Join(c.killers(), "\n"))
+	}
 	if testing.Verbose() {
 		c.printRefusals(t)
 		c.printRules(t)
@@ -87,6 +90,8 @@ type campaign struct {
 	limit, most   int64 // statements, differences
 	writes, mysql bool
 	joins         string
+	server        *cluster.Server
+	cluster       *cluster.Cluster
 
 	statements, transactional, refused, failed, found atomic.Int64
 

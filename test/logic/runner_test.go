@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"skarv/pkg/sqlerr"
 	"skarv/test/differ"
 )
@@ -23,7 +21,8 @@ import (
 type runner struct {
 	*campaign
 	t         *testing.T
-	one, many *sql.Conn
+	one, many *sql.Conn // nil before the first round
+	before    deaths    // when the round began
 	db        string
 	g         *generator
 	quiet     bool   // statements are not counted: a difference is being made smaller
@@ -35,7 +34,7 @@ type runner struct {
 func (r *runner) both(stmt string) {
 	for _, c := range []*sql.Conn{r.one, r.many} {
 		_, err := c.ExecContext(r.t.Context(), stmt)
-		require.NoError(r.t, err, stmt)
+		r.must(err, stmt)
 	}
 }
 
@@ -60,7 +59,14 @@ const (
 	modes
 )
 
+// round runs statements over tables of its own, until the tables differ, or a server has ended.
 func (r *runner) round(seed uint64) {
+	defer func() {
+		if e := recover(); e != nil && e != (serverEnded{}) {
+			panic(e)
+		}
+	}()
+	r.ready()
 	g := &generator{r: rand.New(rand.NewPCG(seed, 7)), mysql: r.mysql}
 	r.g = g
 	g.tables = g.schema()
@@ -359,7 +365,7 @@ func (r *runner) differ(s statement) string {
 	defer cancel()
 	if s.joins != "" && s.joins != r.joining {
 		_, err := r.many.ExecContext(ctx, "SET skarv_joins = "+s.joins)
-		require.NoError(r.t, err)
+		r.must(err, "SET skarv_joins")
 		r.joining = s.joins
 	}
 	var wants, gots []differ.Outcome
@@ -384,6 +390,9 @@ func (r *runner) differ(s statement) string {
 		r.refusal(gots[i].Err, text)
 	case !refused && s.writes:
 		wants = s.run(ctx, r.one)
+	}
+	if slices.ContainsFunc(wants, lost) || slices.ContainsFunc(gots, lost) {
+		r.checkEnded()
 	}
 	if !refused {
 		if len(wants) != len(gots) {

@@ -21,17 +21,13 @@ func (r *runner) dump(all []*table) tables {
 			continue
 		}
 		rows, err := r.one.QueryContext(r.t.Context(), "SELECT * FROM "+t.name)
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		r.must(err, t.name)
 		for rows.Next() {
 			dest := make([]any, len(t.columns))
 			for i := range dest {
 				dest[i] = new(sql.NullString)
 			}
-			if err := rows.Scan(dest...); err != nil {
-				r.t.Fatal(err)
-			}
+			r.must(rows.Scan(dest...), t.name)
 			var row []string
 			for i, v := range dest {
 				s := v.(*sql.NullString)
@@ -48,9 +44,7 @@ func (r *runner) dump(all []*table) tables {
 			}
 			d[t.name] = append(d[t.name], "("+strings.Join(row, ",")+")")
 		}
-		if err := rows.Err(); err != nil {
-			r.t.Fatal(err)
-		}
+		r.must(rows.Err(), t.name)
 	}
 	return d
 }
