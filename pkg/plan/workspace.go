@@ -42,6 +42,8 @@ type Copy struct {
 	Name string
 	// Columns of Table that are copied, as Input selects them.
 	Columns []int
+	// Unused are keys of Table that the statement cannot use: a copy of many rows is written without them.
+	Unused []string
 	// Input is one table's rows. Nil for a view.
 	Input *Fragment
 	// Share is the part of the table's rows that Input is expected to read, Joins left out of account, and Equal are columns that
@@ -250,6 +252,10 @@ func (c *Copy) print(w *strings.Builder, what string, first *FirstRows, depth in
 }
 
 func (c *Copy) printJoins(w *strings.Builder, depth int) {
+	if len(c.Unused) > 0 {
+		indent(w, depth)
+		fmt.Fprintf(w, "without the keys %s, if many\n", strings.Join(c.Unused, ", "))
+	}
 	for _, j := range c.Joins {
 		indent(w, depth)
 		fmt.Fprintf(w, "by values of %s from copy %d, if few\n", c.Table.Columns[j.Column].Name, j.From+1)

@@ -227,8 +227,11 @@ func (b *build) aggregateColumn(blk *block, i int, item *sqlparser.AliasedExpr, 
 		return c, true, nil
 	}
 	cls := b.class(blk, item.Expr)
-	if cls.kind == memberClass {
+	switch cls.kind {
+	case memberClass:
 		cls.kind = stringClass // MIN and MAX compare members as strings
+	case floatClass:
+		cls.kind = numberClass // of values with one text either will do
 	}
 	span, ok := b.itemSpan(i)
 	if !ok {

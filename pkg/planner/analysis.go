@@ -33,8 +33,8 @@ type analysis struct {
 	// written are the queries of the statement's own text, those inside others before these.
 	written []*query
 	assigns bool // a user variable is assigned within an expression
-	// tested are the subqueries of EXISTS.
-	tested map[*sqlparser.Subquery]bool
+	// tested are the subqueries of EXISTS; sets are those of IN, ANY and ALL.
+	tested, sets map[*sqlparser.Subquery]bool
 }
 
 // cte is a common table expression in scope. Each reference to it is analysed as a derived table of its own.
@@ -83,7 +83,7 @@ func (b *build) analyze(stmt sqlparser.TableStatement) (*query, error) {
 
 func (b *build) analysis() *analysis {
 	b.a = &analysis{b: b, lower: b.snap.LowerCaseTableNames != 0, queries: map[*sqlparser.Subquery]*query{},
-		tested: map[*sqlparser.Subquery]bool{}}
+		tested: map[*sqlparser.Subquery]bool{}, sets: map[*sqlparser.Subquery]bool{}}
 	return b.a
 }
 

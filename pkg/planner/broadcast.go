@@ -18,17 +18,21 @@ are hang together by their distribution keys. It must not fire for tables that a
 through temporary tables there), on MySQL for tables that are read twice (a temporary table cannot be), nor where the
 statement assigns variables, counts found rows or locks. A FLOAT is written as text with six digits: a client
 that asks for binary rows gets another way.`, broadcast},
-		{"PushGroups", `What a SELECT with aggregates computes from its groups (expressions over aggregates, HAVING, ORDER BY, DISTINCT, LIMIT)
+		{"PushGroups", `What a SELECT with aggregates computes from its groups (expressions over aggregates, window functions, HAVING, ORDER BY, DISTINCT, LIMIT)
 looks at nothing but the columns it groups by and the aggregates. So the groups, one row each, are found over the node groups, as
 PartialAggregate does, and copied; the rest of the statement runs over them. AVG in an expression has more digits than its type:
-on MariaDB as many as the sum divided by the count; it must not fire for it on MySQL, nor with names that may mean a column or an alias, subqueries or WITH ROLLUP
+on MariaDB as many as the sum divided by the count; it must not fire for it on MySQL, nor with names that may mean a column or an alias or subqueries
 in the rest, and for what PushQueries does not copy. Aggregates that look at different values only (DISTINCT, MIN and MAX) are computed
-from the different values there are, found by DISTINCT over the node groups; ROLLUP too.`, pushGroups},
+from the different values there are, found by DISTINCT over the node groups; ROLLUP too. WITH ROLLUP of others groups the groups once more: a SUM
+is that of the groups' SUMs, a COUNT the sum of their COUNTs, MIN and MAX those of theirs, AVG the sum of SUMs over the sum of COUNTs. So are those that
+stand beside an aggregate with DISTINCT: its values are grouped by as well. It must not fire then for sums of numbers with more digits than
+their type (quotients), nor on MySQL for expressions that are rolled up, of which it tells another type than of a column.`, pushGroups},
 		{"PushQueries", `A derived table, a common table expression or a subquery that looks at nothing outside of itself is a statement of
 its own: what the rules for SELECT find for it is a scatter and merge whose rows are its rows. So these rows are copied, in
 place of the tables it reads, and where its text stood the copy is read. Servers store the rows of such queries, too, as
 the types of their columns say, so that a copy is no less exact; that is true of queries that group, drop or limit
 rows, but others are merged into the statement around them, where expressions may have more digits than their type: it must not fire for those.
+Of plain columns in IN, ANY and ALL only the different values count: they are found by DISTINCT, if equal ones are alike.
 It must not fire either for what reads chance, variables or common table expressions, for columns whose values the result of
 a query does not show whole (FLOAT, TIMESTAMP, BIT, ENUM, SET), for columns without a name of their own, nor on MySQL for a common
 table expression that is read twice.`, pushQueries},
@@ -44,13 +48,17 @@ the statement locks or assigns.`, firstRows},
 // ways makes a Choice of a workspace plan for a SELECT, if there are other ways.
 func (b *build) ways() error {
 	w, ok := b.plan.Root.(*plan.Workspace)
-	if !ok || b.plan.Kind != plan.Select || w.Write || b.query == nil || b.ws == nil || b.ws.locks != nil || b.ws.unfold != nil || b.a.assigns ||
+	if !ok || b.plan.Kind != plan.Select || w.Write || b.ws == nil || b.ws.locks != nil || b.ws.unfold != nil || b.a != nil && b.a.assigns ||
 		b.plan.Uses&(plan.WritesUserVariable|plan.SetsLastInsertID|plan.LocksRows|plan.CalcFoundRows) != 0 {
 		return nil
 	}
-	b.choice = &plan.Choice{Workspace: w, Floats: b.floats()}
+	b.choice = &plan.Choice{Workspace: w}
 	b.done = false
-	if err := run(b, waysRules()); err != nil {
+	rules := waysWithoutTreeRules()
+	if b.query != nil {
+		b.choice.Floats, rules = b.floats(), waysRules()
+	}
+	if err := run(b, rules); err != nil {
 		return err
 	}
 	if len(b.choice.Broadcasts) > 0 || b.choice.First != nil || b.choice.Queries != nil {

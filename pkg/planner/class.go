@@ -23,6 +23,7 @@ type classKind uint8
 const (
 	unknownClass classKind = iota
 	numberClass            // numbers and times: the result's own definition says how to compare
+	floatClass             // FLOAT: its text does not tell all of it
 	stringClass            //
 	bytesClass             // byte strings
 	memberClass            // ENUM and SET
@@ -31,9 +32,11 @@ const (
 // columnClass is the class of a table's column.
 func columnClass(c *catalog.Column) class {
 	switch c.DataType {
-	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "year",
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "double", "year",
 		"date", "time", "datetime", "timestamp":
 		return class{kind: numberClass}
+	case "float":
+		return class{kind: floatClass}
 	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext":
 		length := c.Length
 		if c.DataType != "char" && c.DataType != "varchar" {

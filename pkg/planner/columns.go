@@ -35,6 +35,27 @@ func copyColumns(b *build) (fired bool, err error) {
 	return fired, nil
 }
 
+// leaveKeys: see its rule's Doc.
+func leaveKeys(b *build) (fired bool, err error) {
+	if b.ws == nil || b.ws.writes {
+		return false, nil
+	}
+	for i := range b.ws.wanted {
+		c := &b.ws.wanted[i]
+		if c.columns == nil {
+			continue
+		}
+		m := mentions(c.st)
+		for _, k := range c.table.Indexes {
+			if !k.Unique && !k.Partial && len(k.Columns) > 0 && !slices.Contains(c.columns, k.Columns[0]) && !m.names[strings.ToLower(k.Name)] {
+				c.unused = append(c.unused, k.Name)
+				fired = true
+			}
+		}
+	}
+	return fired, nil
+}
+
 // allColumns are those of a copy: what is generated is generated there again.
 func allColumns(t *catalog.Table) (cols []int) {
 	for i := range t.Columns {

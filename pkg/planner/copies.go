@@ -24,6 +24,9 @@ variables, which count the rows.`, copyRows},
 so that every name means what it means in the table, but not their values. Columns of unique keys are always
 copied, for their values keep rows apart. It must not fire for tables with generated columns, whose expressions
 read others, for CHECK constraints on MySQL, which would see the missing values, and for NATURAL joins.`, copyColumns},
+		{"LeaveKeys", `A key decides nothing but how rows are found, unless it is unique. One whose first column has no values in the
+copy, because the text does not mention it, finds none; so a copy of many rows is written without it, which is faster. It must not
+fire where the text mentions the key's name, which may be in an index hint, nor for statements that write.`, leaveKeys},
 		{"CopyJoins", `A row that can matter meets, by an equality that must be true, some row that is copied of another table. So
 the values of that table's column, seen while it is copied, are the only ones that count: if they are few, they are
 asked for, on the groups that own them if the column is the distribution key. The equality must hold at every place
@@ -61,6 +64,7 @@ type wanted struct {
 	rows     []plan.Text         // conditions, any of which a row may meet; none: all rows
 	columns  []int               // those that are read; nil: all
 	joins    []plan.Join
+	unused   []string // keys that are left out
 }
 
 // references are the places where the statement itself reads table t, if they are sure to be all there are.
@@ -161,7 +165,7 @@ func assembleCopies(b *build) (bool, error) {
 			c.columns = allColumns(c.table)
 		}
 		have := &(*c.list)[c.at]
-		have.Columns, have.Joins = c.columns, c.joins
+		have.Columns, have.Joins, have.Unused = c.columns, c.joins, c.unused
 		have.Share, have.Equal = b.ws.share(c)
 		c.fragment.Text = c.text(b)
 	}

@@ -240,6 +240,10 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 		return nil
 	}
 	switch n := n.(type) {
+	case *sqlparser.ComparisonExpr:
+		if sub, is := n.Right.(*sqlparser.Subquery); is {
+			w.a.sets[sub] = n.Operator == sqlparser.InOp || n.Operator == sqlparser.NotInOp || n.Modifier != sqlparser.Missing
+		}
 	case *sqlparser.FuncExpr:
 		return w.a.call(n)
 	case *sqlparser.CurTimeFuncExpr:

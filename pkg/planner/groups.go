@@ -18,6 +18,8 @@ type grouping struct {
 	b     *build
 	cut   clauses
 	names *catalog.Table // the copy of the groups
+	found *plan.Query    // that finds the groups
+	over  plan.Text      // the statement over the groups
 	// columns of the query: their text, by what they are called in it.
 	columns []groupColumn
 	items   []sqlparse.SelectItem
@@ -29,7 +31,10 @@ type grouping struct {
 	// values: the columns are what is grouped by and what the aggregates look at, one row for each combination, and the rest
 	// groups them.
 	values bool
-	whole  bool // what is written is a whole item of the select list
+	// again: the rest groups the groups again, for WITH ROLLUP, or because some aggregates look at different values, which the groups are
+	// then made by, too.
+	again bool
+	whole bool // what is written is a whole item of the select list
 }
 
 // groupColumn is a column of the groups: the text of an expression, and its tree unless it is an aggregate.
@@ -37,81 +42,94 @@ type groupColumn struct {
 	span          sqlparse.Span
 	before, after string // what stands around it
 	expr          sqlparser.Expr
+	values        bool // an aggregate's different values: grouped by
 }
 
 func columnName(i int) string { return "skarv_" + strconv.Itoa(i+1) }
 
 // pushGroups: see its rule's Doc.
 func pushGroups(b *build) (fired bool, err error) {
-	g := b.taken()
+	g := b.groups(1)
 	if g == nil {
 		return false, nil
 	}
-	query, rest, ok := g.apart(1)
-	if !ok {
-		return false, nil
-	}
-	plan.Fragments(query.Root)[0].ID = 1
+	plan.Fragments(g.found.Root)[0].ID = 1
 	list, _ := b.st.SelectList()
 	b.guard(plan.ArgSelectList, string(b.st.Text(list))) // the columns are named by it
-	b.choice.Queries = &plan.Workspace{Copies: []plan.Copy{{Table: g.names, Query: query}}, Text: rest}
+	b.choice.Queries = &plan.Workspace{Copies: []plan.Copy{{Table: g.names, Query: g.found}}, Text: g.over}
 	return true, nil
 }
 
-// taken takes the statement apart, if it has a form that can be.
-func (b *build) taken() *grouping {
+// groups takes the statement apart: nil if it has no form that can be. What it finds is query number n of the statement.
+func (b *build) groups(n int) *grouping {
 	blk := b.query.block
 	if !b.sess.UTF8Results || b.a.unseen || blk == nil || blk.sel == nil {
 		return nil
 	}
 	sel := blk.sel
-	if !blk.aggregated || len(blk.windows) > 0 || blk.namedWin || sel.With != nil || sel.Into != nil || sel.GroupBy == nil && sel.Having != nil ||
+	if !blk.aggregated || blk.namedWin || sel.With != nil || sel.Into != nil || sel.GroupBy == nil && sel.Having != nil ||
 		b.plan.Uses&^plan.ReadsClock != 0 {
 		return nil
 	}
-	g := &grouping{b: b, aggregates: map[string]int{}, averages: map[string]int{}}
-	g.values = blk.distinctOnly()
-	if sel.GroupBy != nil && sel.GroupBy.WithRollup && !g.values {
+	cut, ok := b.scissors()
+	if !ok || cut.union || cut.list.Start < 0 {
 		return nil
 	}
-	var ok bool
-	if g.cut, ok = b.scissors(); !ok || g.cut.union || g.cut.list.Start < 0 || !g.find() {
-		return nil
+	rollup := sel.GroupBy != nil && sel.GroupBy.WithRollup
+	distinct, only := blk.distinctAggregates()
+	for _, way := range []struct{ fits, values, again bool }{{fits: only, values: true}, {fits: !only && !rollup}, {fits: !only && (rollup || distinct), again: true}} {
+		g := &grouping{b: b, cut: cut, aggregates: map[string]int{}, averages: map[string]int{}, values: way.values, again: way.again}
+		if way.fits && g.find() && g.apart(n) {
+			return g
+		}
 	}
-	return g
+	return nil
 }
 
-// distinctOnly reports that the aggregates of a block look at different values only, one at least by DISTINCT: how often a
-// value is there does not matter to them.
-func (b *block) distinctOnly() bool {
-	distinct, other := false, false
+// distinctAggregates tells whether aggregates of a block have DISTINCT, and whether all of them look at different values only: how
+// often a value is there does not matter to them.
+func (b *block) distinctAggregates() (some, only bool) {
+	other := false
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *sqlparser.Subquery, *sqlparser.DerivedTable:
 			return false, nil
 		case *sqlparser.Min, *sqlparser.Max:
-		case *sqlparser.Count:
-			distinct, other = distinct || n.Distinct, other || !n.Distinct || len(n.Args) != 1
-		case *sqlparser.Sum:
-			distinct, other = distinct || n.Distinct, other || !n.Distinct
-		case *sqlparser.Avg:
-			distinct, other = distinct || n.Distinct, other || !n.Distinct
 		case sqlparser.AggrFunc:
-			other = true
+			if overOf(n) != nil {
+				other = true
+				break
+			}
+			d := isDistinct(n)
+			count, counts := n.(*sqlparser.Count)
+			some, other = some || d, other || !d || counts && len(count.Args) != 1
 		}
 		return true, nil
 	}, b.sel)
-	return distinct && !other
+	return some, some && !other
+}
+
+// isDistinct reports whether a COUNT, SUM or AVG has DISTINCT.
+func isDistinct(call sqlparser.SQLNode) bool {
+	switch call := call.(type) {
+	case *sqlparser.Count:
+		return call.Distinct
+	case *sqlparser.Sum:
+		return call.Distinct
+	case *sqlparser.Avg:
+		return call.Distinct
+	}
+	return false
 }
 
 // apart plans the query that finds the columns, as query number n of the statement, and writes the rest.
-func (g *grouping) apart(n int) (query *plan.Query, rest plan.Text, ok bool) {
-	if query = g.query(); query == nil {
-		return nil, nil, false
+func (g *grouping) apart(n int) (ok bool) {
+	if g.found = g.query(); g.found == nil {
+		return false
 	}
-	g.names = g.b.madeUp(query, n)
-	rest, ok = g.rest()
-	return query, rest, ok
+	g.names = g.b.madeUp(g.found, n)
+	g.over, ok = g.rest()
+	return ok
 }
 
 // find finds the columns of the groups: whole items without aggregates, aggregates, expressions that are grouped by.
@@ -127,7 +145,7 @@ func (g *grouping) find() bool {
 		if _, row := item.Expr.(sqlparser.ValTuple); row || g.items[i].Star {
 			return false
 		}
-		if !hasAggregate(item.Expr) && !constant(item.Expr) {
+		if !hasAggregate(item.Expr) && !hasWindow(item.Expr) && !constant(item.Expr) {
 			g.columns = append(g.columns, groupColumn{span: g.items[i].Expr, expr: item.Expr})
 		}
 	}
@@ -147,12 +165,12 @@ func (g *grouping) find() bool {
 			return false
 		}
 		whole := slices.ContainsFunc(g.items, func(it sqlparse.SelectItem) bool { return it.Expr == span })
-		if (g.values || !whole) && !g.sameDigits(call) {
+		if (g.values || g.again || !whole) && !g.sameDigits(call) {
 			return false
 		}
-		if g.values {
-			if _, counts := call.(*sqlparser.Count); !counts && !plainArgument(call) {
-				return false // the type of the result is made from that of the expression
+		if g.values || g.again && isDistinct(call) {
+			if count, counts := call.(*sqlparser.Count); counts && len(count.Args) != 1 || !counts && !plainArgument(call) {
+				return false // several values; or the type of the result is made from that of the expression
 			}
 			if _, have := g.aggregates[key]; !have {
 				arg, ok := g.argument(span)
@@ -160,11 +178,15 @@ func (g *grouping) find() bool {
 					return false
 				}
 				g.aggregates[key] = len(g.columns)
-				g.columns = append(g.columns, groupColumn{span: arg})
+				g.columns = append(g.columns, groupColumn{span: arg, values: true})
 			}
 			continue
 		}
-		if avg, is := call.(*sqlparser.Avg); whole || !is || !g.divisible(avg) {
+		avg, averages := call.(*sqlparser.Avg)
+		if averages && g.again && !(g.divisible(avg) || whole && g.numbers(avg)) {
+			return false
+		}
+		if !averages || !g.again && (whole || !g.divisible(avg)) {
 			if _, have := g.aggregates[key]; !have {
 				g.aggregates[key] = len(g.columns)
 				g.columns = append(g.columns, groupColumn{span: span})
@@ -223,7 +245,12 @@ func (g *grouping) argument(call sqlparse.Span) (arg sqlparse.Span, ok bool) {
 // divisible reports whether AVG in an expression has as many digits as the sum divided by the count: on MariaDB it has, of
 // numbers; MySQL goes on with fewer.
 func (g *grouping) divisible(avg *sqlparser.Avg) bool {
-	numbers := g.b.snap.Flavor == catalog.MariaDB && !avg.Distinct && avg.OverClause == nil
+	return g.b.snap.Flavor == catalog.MariaDB && g.numbers(avg)
+}
+
+// numbers reports whether AVG is that of an expression of numbers.
+func (g *grouping) numbers(avg *sqlparser.Avg) bool {
+	numbers := !avg.Distinct && avg.OverClause == nil
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *sqlparser.ColName:
@@ -245,15 +272,29 @@ func isNumeric(c *catalog.Column) bool {
 	return false
 }
 
-// calls are the texts of aggregates outside of FROM and WHERE.
-func (g *grouping) calls() (spans []sqlparse.Span) {
+// calls are the texts of aggregates outside of FROM and WHERE; of window functions those in their arguments.
+func (g *grouping) calls() []sqlparse.Span {
+	return g.callsIn(sqlparse.Span{Start: g.cut.list.Start, End: g.cut.end})
+}
+
+func (g *grouping) callsIn(part sqlparse.Span) (spans []sqlparse.Span) {
 	st := g.b.st
 	until := g.sourcesEnd()
-	depth, from := 0, -1
+	depth, from, closed := 0, -1, false
 	var prev sqlparse.Token
-	for toks := st.TokensFrom(g.cut.list.Start); ; {
+	for toks := st.TokensFrom(part.Start); ; {
 		t := toks.Next()
-		if t.Kind == sqlparse.EOF {
+		if last := len(spans) - 1; closed && isWord(st, t, "OVER") {
+			window := spans[last]
+			for toks := st.TokensFrom(window.Start); ; { // its arguments
+				if t := toks.Next(); t.Kind == sqlparse.Op && st.Is(t, "(") {
+					spans = append(spans[:last], g.callsIn(sqlparse.Span{Start: t.End, End: window.End - 1})...)
+					break
+				}
+			}
+		}
+		closed = false
+		if t.Kind == sqlparse.EOF || t.Start >= part.End {
 			return spans
 		}
 		open := t.Kind == sqlparse.Op && st.Is(t, "(")
@@ -265,7 +306,7 @@ func (g *grouping) calls() (spans []sqlparse.Span) {
 			depth++
 		case from >= 0 && t.Kind == sqlparse.Op && st.Is(t, ")"):
 			if depth--; depth == 0 {
-				spans, from = append(spans, sqlparse.Span{Start: from, End: t.End}), -1
+				spans, from, closed = append(spans, sqlparse.Span{Start: from, End: t.End}), -1, true
 			}
 		}
 		prev = t
@@ -340,19 +381,16 @@ func (g *grouping) query() *plan.Query {
 	}
 	text = append(text, ' ')
 	add(sqlparse.Span{Start: g.cut.from, End: g.sourcesEnd()})
-	if by := b.query.block.sel.GroupBy; by != nil && !g.values {
-		text = append(text, " GROUP BY "...)
-		for i, e := range by.Exprs {
-			if i > 0 {
-				text = append(text, ", "...)
-			}
-			switch at := g.column(e); {
-			case at < 0 || g.columns[at].expr == nil:
-				return nil
-			default:
-				text = append(text, quoteName(columnName(at))...)
-			}
+	by, ok := g.groupedBy()
+	if !ok {
+		return nil
+	}
+	for i, at := range by {
+		sep := ", "
+		if i == 0 {
+			sep = " GROUP BY "
 		}
+		text = append(text, sep+quoteName(columnName(at))...)
 	}
 	st := b.st.Dialect().NewStatement()
 	if st.Scan(text, b.st.Mode()) != nil {
@@ -367,6 +405,31 @@ func (g *grouping) query() *plan.Query {
 		return nil
 	}
 	return n.found(mover{args: args, st: st})
+}
+
+// groupedBy are the columns that the query which finds the groups groups by.
+func (g *grouping) groupedBy() (columns []int, ok bool) {
+	if g.values {
+		return nil, true
+	}
+	if by := g.b.query.block.sel.GroupBy; by != nil {
+		for _, e := range by.Exprs {
+			at := g.column(e)
+			if at < 0 || g.columns[at].expr == nil {
+				return nil, false
+			}
+			if _, plain := g.columns[at].expr.(*sqlparser.ColName); !plain && by.WithRollup && g.b.snap.Flavor == catalog.MySQL {
+				return nil, false // of an expression that is rolled up MySQL says another type than of a column with its values
+			}
+			columns = append(columns, at)
+		}
+	}
+	for i, c := range g.columns {
+		if c.values {
+			columns = append(columns, i)
+		}
+	}
+	return columns, true
 }
 
 // column is the column of the groups that an expression outside of aggregates is, or -1.
@@ -418,7 +481,7 @@ func (g *grouping) rest() (plan.Text, bool) {
 	}
 	p.raw(" FROM " + quoteName(g.names.Database) + "." + quoteName(g.names.Name))
 	having := " WHERE "
-	if g.values && sel.GroupBy != nil {
+	if (g.values || g.again) && sel.GroupBy != nil {
 		having = " HAVING "
 		if !g.groupBy(p) {
 			return nil, false
@@ -495,6 +558,10 @@ func (p *phrase) limit(e sqlparser.Expr) {
 func (g *grouping) instead(p *phrase, e sqlparser.Expr) bool {
 	whole := g.whole
 	g.whole = false
+	if over := overOf(e); over != nil {
+		g.window(p, e, over)
+		return true
+	}
 	at := -1
 	switch e := e.(type) {
 	case sqlparser.ValTuple:
@@ -503,11 +570,14 @@ func (g *grouping) instead(p *phrase, e sqlparser.Expr) bool {
 		p.fail()
 		return true
 	case *sqlparser.Avg:
-		if sum, ok := g.averages[signature(e, nil)]; ok && !whole {
+		if sum, ok := g.averages[signature(e, nil)]; ok && g.again {
+			p.raw("(SUM(" + quoteName(columnName(sum)) + ") / SUM(" + quoteName(columnName(sum+1)) + "))")
+			return true
+		} else if ok && !whole {
 			p.raw("(" + quoteName(columnName(sum)) + " / " + quoteName(columnName(sum+1)) + ")")
 			return true
 		}
-		if !whole && !g.values { // servers go on with more digits than its type has
+		if !whole && !g.values && !g.again { // servers go on with more digits than its type has
 			p.fail()
 			return true
 		}
@@ -527,7 +597,7 @@ func (g *grouping) instead(p *phrase, e sqlparser.Expr) bool {
 			p.fail()
 			return true
 		}
-		if at = i; g.values {
+		if at = i; g.values || g.again {
 			return g.call(p, e, at)
 		}
 	} else if !constant(e) {
@@ -543,29 +613,53 @@ func (g *grouping) instead(p *phrase, e sqlparser.Expr) bool {
 		}
 		return false
 	}
-	p.raw(quoteName(columnName(at)))
+	name := quoteName(columnName(at))
+	if len(g.b.query.block.windows) > 0 && isCount(e) { // a column that a window is computed over may be NULL, for MariaDB
+		name = "COALESCE(" + name + ", 0)"
+	}
+	p.raw(name)
 	return true
 }
 
-// call writes an aggregate over the values of a column.
+func isCount(e sqlparser.Expr) bool {
+	switch e.(type) {
+	case *sqlparser.CountStar, *sqlparser.Count:
+		return true
+	}
+	return false
+}
+
+// call writes an aggregate over the values of a column, or over what it is for groups that are grouped again.
 func (g *grouping) call(p *phrase, e sqlparser.Expr, column int) bool {
-	name := ""
+	before, after := "", ")"
 	switch e := e.(type) {
+	case *sqlparser.CountStar:
+		before, after = againBefore, againAfter
 	case *sqlparser.Count:
-		name = "COUNT(DISTINCT "
+		if before = "COUNT(DISTINCT "; !e.Distinct {
+			before, after = againBefore, againAfter
+		}
 	case *sqlparser.Sum:
-		name = "SUM(DISTINCT "
+		if before = "SUM(DISTINCT "; !e.Distinct {
+			before = "SUM("
+		}
 	case *sqlparser.Avg:
-		name = "AVG(DISTINCT "
+		before = "AVG(DISTINCT "
 	case *sqlparser.Min:
-		name = "MIN("
+		before = "MIN("
 		p.ok = p.ok && e.OverClause == nil
 	case *sqlparser.Max:
-		name = "MAX("
+		before = "MAX("
 		p.ok = p.ok && e.OverClause == nil
 	default:
 		p.fail()
 	}
-	p.raw(name + quoteName(columnName(column)) + ")")
+	p.raw(before + quoteName(columnName(column)) + after)
 	return true
 }
+
+// What stands around a column of counts to count them all: of the type of a COUNT.
+const (
+	againBefore = "COALESCE(CAST(SUM("
+	againAfter  = ") AS SIGNED), 0)"
+)

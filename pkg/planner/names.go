@@ -9,9 +9,14 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
+// ruleLists are all lists of rules.
+func ruleLists() [][]Rule {
+	return [][]Rule{selectRules(), unionRules(), workspaceRules(), waysRules(), waysWithoutTreeRules(), insertRules(), stageRules(), modifyRules(), modifyCopiesRules(), tokenRules()}
+}
+
 // RuleNames are the names of all rules, sorted: what plans may say in Rules.
 func RuleNames() (names []string) {
-	for _, list := range [][]Rule{selectRules(), workspaceRules(), waysRules(), insertRules(), stageRules(), modifyRules(), modifyCopiesRules(), tokenRules()} {
+	for _, list := range ruleLists() {
 		for _, r := range list {
 			names = append(names, r.Name)
 		}

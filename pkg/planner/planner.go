@@ -242,6 +242,9 @@ func (b *build) dml() error {
 		if err != nil {
 			return err
 		}
+		if b.query.block == nil {
+			return run(b, unionRules())
+		}
 		return run(b, selectRules())
 	case *sqlparser.Insert:
 		b.plan.Kind = plan.Insert

@@ -17,7 +17,7 @@ import (
 
 // TestRulesAreExplained keeps every rule named and argued, and names unique within a list.
 func TestRulesAreExplained(t *testing.T) {
-	for _, list := range [][]Rule{selectRules(), insertRules(), modifyRules(), tokenRules(), workspaceRules()} {
+	for _, list := range ruleLists() {
 		seen := map[string]bool{}
 		for _, r := range list {
 			require.NotEmpty(t, r.Name)

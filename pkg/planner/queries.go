@@ -64,7 +64,8 @@ func (b *build) pushable() (list []*pushed) {
 	selected, _ := b.st.SelectList()
 	for _, span := range queriesIn(b.st) {
 		inside := slices.ContainsFunc(list, func(p *pushed) bool { return p.span.Start <= span.Start && span.End <= p.span.End })
-		if inside || span.Start <= selected.Start && selected.End <= span.End || selected.Start <= span.Start && span.End <= selected.End {
+		if inside || span.Start <= selected.Start && selected.End <= span.End ||
+			selected.Start <= span.Start && span.End <= selected.End && !b.aliased(span) {
 			continue // columns of the result are named by the text of the list
 		}
 		if p := b.push(span, len(list)+1, written, common); p != nil && len(list) < maxPushed {
@@ -153,13 +154,12 @@ func commonNames(stmt sqlparser.TableStatement) (names []string) {
 
 // push plans the query in a part of the text as number of those that are copied; nil if its rows cannot be.
 func (b *build) push(span sqlparse.Span, number int, written map[string][]*query, common []string) *pushed {
-	st := b.st.Dialect().NewStatement()
-	if st.Scan(slices.Clone(b.st.Text(span)), b.st.Mode()) != nil || st.Kind() != sqlparse.Select || len(st.SQL()) != span.End-span.Start {
+	st, args, ok := b.scanPart(span)
+	if !ok {
 		return nil
 	}
-	args, ok := b.arguments(st, []part{{span: span}})
 	refs, sure := st.Tables()
-	if !ok || !sure || slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool {
+	if !sure || slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool {
 		return r.DB == "" && slices.ContainsFunc(common, func(c string) bool { return strings.EqualFold(c, r.Name) })
 	}) {
 		return nil
@@ -170,8 +170,16 @@ func (b *build) push(span sqlparse.Span, number int, written map[string][]*query
 		return nil
 	}
 	of := written[signature(stmt, args)]
-	if len(of) == 0 || len(of) > 1 && b.snap.Flavor == catalog.MySQL || slices.ContainsFunc(of, func(q *query) bool { return !b.storable(q) }) {
+	if len(of) == 0 || len(of) > 1 && b.snap.Flavor == catalog.MySQL {
 		return nil
+	}
+	if slices.ContainsFunc(of, func(q *query) bool { return !b.storable(q) }) {
+		if slices.ContainsFunc(of, func(q *query) bool { return !b.valuesOnly(q) }) {
+			return nil
+		}
+		if st, args, ok = b.scanDistinct(span); !ok {
+			return nil
+		}
 	}
 	if list, _ := st.SelectList(); b.parameterIn(sqlparse.Span{Start: list.Start + span.Start, End: list.End + span.Start}) {
 		return nil // its type is not that of its value
@@ -194,16 +202,64 @@ func (b *build) push(span sqlparse.Span, number int, written map[string][]*query
 	return p
 }
 
+// scanPart scans a SELECT that is a part of the text; args are the statement's numbers of its arguments.
+func (b *build) scanPart(span sqlparse.Span) (st *sqlparse.Statement, args []int, ok bool) {
+	st = b.st.Dialect().NewStatement()
+	if st.Scan(slices.Clone(b.st.Text(span)), b.st.Mode()) != nil || st.Kind() != sqlparse.Select || len(st.SQL()) != span.End-span.Start {
+		return nil, nil, false
+	}
+	args, ok = b.arguments(st, []part{{span: span}})
+	return st, args, ok
+}
+
+// scanDistinct is scanPart with DISTINCT.
+func (b *build) scanDistinct(span sqlparse.Span) (st *sqlparse.Statement, args []int, ok bool) {
+	const word, distinct = "SELECT", "SELECT DISTINCT"
+	span.Start += len(word)
+	st = b.st.Dialect().NewStatement()
+	if st.Scan([]byte(distinct+string(b.st.Text(span))), b.st.Mode()) != nil {
+		return nil, nil, false
+	}
+	args, ok = b.arguments(st, []part{{at: len(distinct), span: span}})
+	return st, args, ok
+}
+
+// valuesOnly reports whether q is a SELECT of plain columns, without more than conditions, of which the statement looks at
+// different values only, in IN, ANY or ALL: how often one is there does not matter. Equal values must be alike, for they may be compared
+// by another collation.
+func (b *build) valuesOnly(q *query) bool {
+	blk := q.block
+	if blk == nil || !q.known || blk.aggregated || blk.sel.GroupBy != nil || q.limit != nil || len(blk.windows) > 0 || blk.namedWin {
+		return false
+	}
+	for _, c := range q.columns {
+		if !c.ref.ok() || !alike(c.ref.column()) || !shownWhole(c.ref.column()) {
+			return false
+		}
+	}
+	for sub, of := range b.a.queries {
+		if of == q {
+			return b.a.sets[sub]
+		}
+	}
+	return false
+}
+
+// aliased reports whether a part of the select list stands in an item with an alias, so that its text names nothing.
+func (b *build) aliased(part sqlparse.Span) bool {
+	list, _ := b.st.SelectList()
+	return !b.parameterIn(list) && slices.ContainsFunc(b.st.SelectItems(nil), func(it sqlparse.SelectItem) bool {
+		return it.Alias.End > it.Alias.Start && it.Expr.Start <= part.Start && part.End <= it.Expr.End
+	})
+}
+
 // pushRest copies the groups of a query that cannot be copied itself.
 func (b *build) pushRest(p *pushed, n *build, m mover, number int) bool {
-	g := n.taken()
+	g := n.groups(number)
 	if g == nil {
 		return false
 	}
-	query, rest, ok := g.apart(number)
-	if !ok {
-		return false
-	}
+	query, rest := g.found, g.over
 	root, ok := m.node(query.Root)
 	if !ok {
 		return false
@@ -546,7 +602,10 @@ func (w *worker) pushed(p *plan.Workspace, refs []sqlparse.TableRef) bool {
 	}
 	for _, x := range edits {
 		if list.Start <= x.Start && x.End <= list.End {
-			return false // a reference of the select list, on MySQL
+			if !b.aliased(x.Span) {
+				return false // a reference of the select list, on MySQL
+			}
+			b.guard(plan.ArgSelectList, string(b.st.Text(list)))
 		}
 		span(x.Start)
 		e.add(x.text)

@@ -384,6 +384,10 @@ func (b *build) keyFor(column int, cls class, span sqlparse.Span, ref ...colRef)
 		col, ok := expr("", "+0")
 		k.Column = col
 		return k, ok
+	case floatClass: // a DOUBLE is sent with all digits
+		col, ok := expr("", "+0e0")
+		k.Column = col
+		return k, ok
 	case stringClass:
 		if b.sess.UTF8Results && b.knownCollation(cls.collation) {
 			k.Collation = cls.collation
@@ -444,7 +448,7 @@ func assemble(b *build) (bool, error) {
 		s.limit != nil && !limitInside
 	if changed {
 		c, ok := b.scissors()
-		if !ok || c.union || c.list.Start < 0 { // TABLE t has no list
+		if !ok || c.union != (b.query.block == nil) || c.list.Start < 0 { // TABLE t has no list
 			return false, b.refuseScatter("rewriting a statement of this form for several node groups",
 				"write the SELECT without parentheses around it")
 		}

@@ -1,14 +1,15 @@
 package planner
 
 import (
+	"slices"
+
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/sqlparse"
 )
 
-// selectRules is the list for SELECT, WITH ... SELECT, UNION and VALUES.
-func selectRules() []Rule {
+// placeRules begin every list for what yields rows: where the statement's tables lie.
+func placeRules() []Rule {
 	return []Rule{
 		{"Virtual", `Tables of the database skarv are made by the session from the snapshot. They cannot be mixed with
 others, for no server has them.`, virtual},
@@ -27,8 +28,12 @@ result row exactly once, and the rows of all others that can matter to a row of 
 distribution key, hence lie in the same group. So the result is the sum of the groups' results. It must not fire
 when the root stands on the side of an outer join that may be missing: a row of the other side has to know of
 all groups whether it matched.`, pushJoin},
-		{"PushUnion", `UNION ALL of parts each of which is the sum of the groups' parts is that sum itself. With DISTINCT
-or a part without sharded table (it would be there once per group) it must not fire.`, pushUnion},
+	}
+}
+
+// selectRules is the list for SELECT and WITH ... SELECT.
+func selectRules() []Rule {
+	return slices.Concat(placeRules(), []Rule{
 		{"Scatter", `One fragment to every group that may have rows; without more, the result is the concatenation.`,
 			scatterAll},
 		{"RouteByIndex", `Every row of the result comes from a row of one table, and what must be true for that row gives all columns of
@@ -51,6 +56,12 @@ key (equal values then lie in one group); MIN and MAX do not care. HAVING must n
 		{"MergeSorted", `Every group sorts its rows by the client's ORDER BY; merging sorted streams by the same comparison gives
 the sorted whole. Sort keys that are not in the result are added as hidden columns and dropped again.`,
 			mergeSorted},
+	}, lastRules())
+}
+
+// lastRules end the lists of scatters.
+func lastRules() []Rule {
+	return []Rule{
 		{"PushLimit", `The first n+m rows of the whole are among the first n+m rows of each group.`, pushLimit},
 		{"CutKeyList", `Of an IN list on the distribution key only the group's own values can match there.`, cutKeyList},
 		{"Assemble", `Puts the nodes together.`, assemble},
@@ -189,7 +200,7 @@ func pushJoin(b *build) (bool, error) {
 			"give the distribution key, or make the table a reference table (COMMENT 'skarv:reference')")
 	}
 	if b.query.block == nil {
-		return false, nil // a union has rules of its own
+		return false, nil // see unionRules
 	}
 	if p.root == nil {
 		return false, b.refuseScatter(b.whyNoRoot())
@@ -217,78 +228,6 @@ func (b *build) whyNoRoot() (what, how string) {
 	}
 	return "joining sharded tables other than by all columns of their distribution keys (of the same type and collation)",
 		"equate the distribution keys, give their values, or make one a reference table (COMMENT 'skarv:reference')"
-}
-
-func pushUnion(b *build) (bool, error) {
-	if b.query.block != nil {
-		return false, nil
-	}
-	const unfit = plan.WritesUserVariable | plan.SetsLastInsertID | plan.LocksRows | plan.CalcFoundRows
-	if b.plan.Uses&unfit == 0 && b.st.Uses()&(sqlparse.CalcFoundRows|sqlparse.LocksRows) == 0 && b.a.sums(b.query) {
-		target := plan.Target{Kind: plan.AllGroups}
-		b.plan.Root, b.done = &plan.Merge{Input: b.fragment(target)}, true
-		return true, nil
-	}
-	return false, b.refuseScatter("UNION and VALUES over sharded tables of several node groups",
-		"give the distribution key in every part, or send the parts one after the other")
-}
-
-// sums reports whether the rows of q are those that the node groups find, put together: q is UNION ALL of SELECTs each of
-// which has a sharded table that every row comes from, with all others attached to it, and computes nothing over groups.
-func (a *analysis) sums(q *query) bool {
-	if q.block == nil {
-		if !q.sum || q.limit != nil || len(q.parts) != 2 {
-			return false
-		}
-		return a.sums(q.parts[0]) && a.sums(q.parts[1])
-	}
-	if len(q.block.sel.OrderBy) > 0 || !a.distributive(q) {
-		return false
-	}
-	var sharded []*instance
-	if !a.shardedIn(q, &sharded) {
-		return false
-	}
-	edges := make([][]int, len(sharded))
-	for i := range sharded {
-		for j := range sharded {
-			if i != j && attached(sharded[i], sharded[j]) {
-				edges[i] = append(edges[i], j)
-			}
-		}
-	}
-	return findRoot(sharded, edges) != nil
-}
-
-// shardedIn collects the sharded tables of q and everything below it; false if there is anything else but reference tables.
-func (a *analysis) shardedIn(q *query, list *[]*instance) bool {
-	for _, p := range q.parts {
-		if !a.shardedIn(p, list) {
-			return false
-		}
-	}
-	if q.block == nil {
-		return true
-	}
-	for _, in := range q.block.insts {
-		switch {
-		case in.sharded():
-			*list = append(*list, in)
-		case in.table != nil && in.table.Kind == catalog.Reference:
-		case in.table == nil && in.sub != nil && !in.opaque:
-			if !a.shardedIn(in.sub, list) {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	for _, s := range q.block.subs {
-		if !a.shardedIn(s.q, list) {
-			return false
-		}
-	}
-	return true
 }
 
 func quoteName(name string) string {

@@ -117,6 +117,7 @@ func (g *gathering) one(all []plan.Copy, i int) (name string, err error) {
 	} else {
 		f = w.Fill(t.Table, name, t.Columns)
 		f.Also(g.also)
+		f.Without(t.Unused)
 	}
 	if (t.Written != nil || g.uses&plan.LocksRows != 0) && t.Table.Kind == catalog.Reference {
 		// Whoever locks rows of a reference table locks those of its first copy first.

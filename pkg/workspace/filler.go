@@ -16,6 +16,7 @@ const batchBytes = 512 << 10
 // Filler writes rows into a table, in batches: while the server writes one, the next is gathered.
 type Filler struct {
 	w      *Workspace
+	table  string
 	also   []*Workspace // that get the same rows
 	forms  []Form
 	head   int // bytes of "INSERT INTO t (a, b) VALUES "
@@ -24,23 +25,38 @@ type Filler struct {
 	number uint64 // of the next row of a tracked table; else 0
 	rows   uint64
 	keys   []*Keys
+	unused []byte // drops the keys that are not used; nil: there are none, or they are dropped
 }
 
 // Fill returns a Filler for columns of the table that Create made of t. Rows come as Read selects these columns.
 func (w *Workspace) Fill(t *catalog.Table, name string, columns []int) *Filler {
-	f := &Filler{w: w}
+	f := &Filler{w: w, table: quote(t.Database) + "." + quote(name)}
 	var list []string
 	for _, c := range columns {
 		f.forms = append(f.forms, formOf(&t.Columns[c]))
 		list = append(list, quote(t.Columns[c].Name))
 	}
-	f.sql = append(f.sql, "INSERT INTO "+quote(t.Database)+"."+quote(name)+" ("+strings.Join(list, ", ")+") VALUES "...)
+	f.sql = append(f.sql, "INSERT INTO "+f.table+" ("+strings.Join(list, ", ")+") VALUES "...)
 	f.head = len(f.sql)
 	return f
 }
 
 // Also makes f write the same rows on further workspaces, where Create has made the table, too.
 func (f *Filler) Also(others []*Workspace) { f.also = others }
+
+// Without makes f drop keys of the table once there are more rows than one batch: writing them takes longer than that.
+func (f *Filler) Without(keys []string) {
+	if len(keys) == 0 {
+		return
+	}
+	f.unused = append(f.unused, "ALTER TABLE "+f.table...)
+	for i, k := range keys {
+		if i > 0 {
+			f.unused = append(f.unused, ',')
+		}
+		f.unused = append(f.unused, " DROP INDEX "+quote(k)...)
+	}
+}
 
 // Rows is how many rows f has got.
 func (f *Filler) Rows() uint64 { return f.rows }
@@ -83,6 +99,9 @@ func (f *Filler) Row(row []byte) (err error) {
 	if len(f.sql) < batchBytes {
 		return nil
 	}
+	if err := f.dropUnused(); err != nil {
+		return err
+	}
 	return f.flush()
 }
 
@@ -90,6 +109,20 @@ func (f *Filler) Row(row []byte) (err error) {
 func (f *Filler) Finish() error {
 	if len(f.sql) > f.head {
 		return f.flush()
+	}
+	return nil
+}
+
+// dropUnused drops the keys that are not used. It does not matter if they stay.
+func (f *Filler) dropUnused() error {
+	drop := f.unused
+	if f.unused = nil; drop == nil {
+		return nil
+	}
+	for _, w := range append([]*Workspace{f.w}, f.also...) {
+		if err := w.conn.later(drop, func(error) error { return nil }); err != nil {
+			return err
+		}
 	}
 	return nil
 }

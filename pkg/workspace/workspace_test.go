@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,6 +70,32 @@ func row(values ...string) (r []byte) {
 		r = wire.AppendLenencString(r, v)
 	}
 	return r
+}
+
+// Keys that are not used go before the first batch of a large copy is written; a small one keeps them.
+func TestUnusedKeys(t *testing.T) {
+	for size, drops := range map[int]bool{10: false, batchBytes: true} {
+		s := &server{fail: func(sql string) error {
+			if strings.HasPrefix(sql, "ALTER") {
+				return errors.New("there is no such key")
+			}
+			return nil
+		}}
+		w, err := Open(s, NewBudget(Limits{Rows: 10, Bytes: 1 << 30, Total: 1 << 30}), "")
+		require.NoError(t, err)
+		name, err := w.Create(table())
+		require.NoError(t, err)
+		f := w.Fill(table(), name, []int{0, 1})
+		f.Without([]string{"k", "l`m"})
+		for range 3 {
+			require.NoError(t, f.Row(row("1", strings.Repeat("x", size))))
+		}
+		require.NoError(t, f.Finish())
+		require.NoError(t, w.Ready())
+		at := slices.Index(s.told, "ALTER TABLE `d`.`skarv_copy_1` DROP INDEX `k`, DROP INDEX `l``m`")
+		require.Equal(t, drops, at >= 0)
+		require.False(t, slices.ContainsFunc(s.told[:max(at, 0)], func(sql string) bool { return strings.HasPrefix(sql, "INSERT") }))
+	}
 }
 
 // Constraints that MySQL has named after the copy are dropped; MariaDB's are not.

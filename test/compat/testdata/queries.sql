@@ -135,6 +135,56 @@ SET timestamp = 1577880000;
 SELECT cid, COUNT(*) + 1, MAX(NOW()) FROM o WHERE at < NOW() + INTERVAL 1 DAY GROUP BY cid HAVING COUNT(*) > 0 ORDER BY cid;
 SET timestamp = DEFAULT;
 
+-- Groups that are grouped again: ROLLUP, and aggregates of different values beside others.
+SELECT cid, SUM(amount), COUNT(*), COUNT(amount), AVG(amount), MIN(at), MAX(note), MIN(amount) FROM o GROUP BY cid WITH ROLLUP;
+SELECT cid, y, SUM(amount), COUNT(*) FROM o GROUP BY cid, y WITH ROLLUP;
+SELECT cid, MONTH(at) AS y, SUM(id), AVG(id), COUNT(*) FROM o GROUP BY cid, MONTH(at) WITH ROLLUP HAVING COUNT(*) > 1;
+SELECT IFNULL(cid, 'all') AS who, SUM(amount) AS total, COUNT(*) * 2 AS n FROM o GROUP BY cid WITH ROLLUP;
+SELECT LOWER(RTRIM(name)) AS w, COUNT(*), SUM(boss) FROM c GROUP BY LOWER(RTRIM(name)) WITH ROLLUP;
+SELECT boss, SUM(d), AVG(d), MIN(b), MAX(e), MAX(f), MAX(ts) FROM c GROUP BY boss WITH ROLLUP;
+SELECT boss, COUNT(DISTINCT region), COUNT(*), SUM(id) FROM c GROUP BY boss WITH ROLLUP;
+SELECT boss, COUNT(DISTINCT region), SUM(DISTINCT id), COUNT(*), AVG(id), MAX(name) > 'b' FROM c GROUP BY boss ORDER BY boss;
+SELECT COUNT(DISTINCT cid), COUNT(DISTINCT y), SUM(amount), COUNT(*), MIN(amount), AVG(amount) FROM o;
+SELECT COUNT(DISTINCT cid), COUNT(DISTINCT cid, y), SUM(amount) FROM o;
+SELECT COUNT(DISTINCT cid) + 1, SUM(amount) / COUNT(*), AVG(amount) * 3 FROM o;
+SELECT cid, COUNT(DISTINCT y) AS k, SUM(amount) AS s FROM o GROUP BY cid HAVING k > 1 OR s > 5 ORDER BY s DESC, cid LIMIT 2;
+SELECT COUNT(DISTINCT cid), SUM(amount / 3), AVG(amount / 7) FROM o;
+SELECT cid, SUM(amount / 3), COUNT(*) FROM o GROUP BY cid WITH ROLLUP;
+SELECT COUNT(DISTINCT v), COUNT(*), SUM(v), AVG(v), MAX(v) FROM nothing_;
+SELECT v, COUNT(*), SUM(v), COUNT(DISTINCT id) FROM nothing_ GROUP BY v WITH ROLLUP;
+SELECT n, COUNT(*), SUM(price), COUNT(DISTINCT price) FROM l WHERE oid > 1000 GROUP BY n WITH ROLLUP;
+SELECT n, SUM(price), COUNT(*) FROM l GROUP BY n, n WITH ROLLUP;
+SELECT cid % 2 AS odd, SUM(amount), COUNT(*) FROM o GROUP BY odd WITH ROLLUP;
+SELECT c.id, d.s FROM c JOIN (SELECT cid, SUM(amount) AS s, COUNT(*) AS n FROM o GROUP BY cid WITH ROLLUP) AS d ON d.cid = c.id ORDER BY c.id;
+SELECT d.n, d.k FROM (SELECT cid, COUNT(*) AS n, COUNT(DISTINCT y) AS k FROM o GROUP BY cid) AS d JOIN c ON c.id = d.cid ORDER BY c.id;
+
+-- Sets of values, and subqueries in the select list.
+SELECT id FROM c WHERE boss NOT IN (SELECT cid FROM o WHERE amount > 3) ORDER BY id;
+SELECT id FROM c WHERE boss NOT IN (SELECT cid FROM o WHERE cid IS NOT NULL) ORDER BY id;
+SELECT id FROM c WHERE id IN (SELECT cid FROM o WHERE amount > 3) ORDER BY id;
+SELECT id FROM c WHERE (id, boss) IN (SELECT cid, id FROM o) ORDER BY id;
+SELECT id FROM o WHERE amount >= ALL (SELECT price FROM l WHERE n = 1) ORDER BY id;
+SELECT id FROM o WHERE amount > ANY (SELECT price FROM l) ORDER BY id;
+SELECT id FROM o WHERE amount = ANY (SELECT price FROM l WHERE oid > 100) ORDER BY id;
+SELECT id FROM o WHERE amount >= ALL (SELECT price FROM l WHERE oid > 100) ORDER BY id;
+SELECT id FROM o WHERE at NOT IN (SELECT at FROM o WHERE at IS NOT NULL AND id < 3) ORDER BY id;
+SELECT id FROM c WHERE name IN (SELECT note FROM o) ORDER BY id;
+SELECT id, boss IN (SELECT cid FROM o) AS yes, id NOT IN (SELECT cid FROM o) AS no FROM c ORDER BY id;
+SELECT (SELECT COUNT(*) FROM c WHERE id NOT IN (SELECT cid FROM o)) AS none, (SELECT COUNT(*) FROM c WHERE id NOT IN (SELECT cid FROM o WHERE cid > 0)) AS some_, (SELECT MAX(at) FROM o) AS last;
+SELECT (SELECT COUNT(*) FROM c WHERE id IN (SELECT cid FROM o)), 1 + 1;
+SELECT (SELECT MAX(amount) FROM o) AS m, c.id + 1, c.name FROM c WHERE c.id IN (SELECT cid FROM o) ORDER BY c.id;
+
+-- Windows over groups.
+SELECT cid, SUM(amount) AS s, SUM(amount) * 100 / SUM(SUM(amount)) OVER (PARTITION BY y) AS share, RANK() OVER (PARTITION BY y ORDER BY SUM(amount) DESC, cid) AS r FROM o GROUP BY cid, y ORDER BY y, r, cid;
+SELECT cid, COUNT(*), SUM(COUNT(*)) OVER (ORDER BY cid) AS run, ROW_NUMBER() OVER (ORDER BY COUNT(*) DESC, cid) AS n FROM o GROUP BY cid ORDER BY n;
+SELECT cid, COUNT(*) AS k, SUM(COUNT(*)) OVER (ORDER BY cid ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS run, AVG(SUM(amount)) OVER () AS a, COUNT(*) OVER () AS groups_, MAX(MAX(note)) OVER (ORDER BY cid ROWS UNBOUNDED PRECEDING) AS m FROM o GROUP BY cid HAVING COUNT(*) > 0 ORDER BY cid;
+SELECT YEAR(at) AS w, SUM(amount), DENSE_RANK() OVER (ORDER BY SUM(amount)) FROM o GROUP BY YEAR(at) ORDER BY w;
+SELECT cid, LAG(SUM(amount)) OVER (ORDER BY cid) AS before_it FROM o GROUP BY cid ORDER BY cid;
+SELECT cid, COUNT(DISTINCT y), SUM(amount), ROW_NUMBER() OVER (ORDER BY cid) AS n FROM o GROUP BY cid ORDER BY cid;
+SELECT SUM(amount), SUM(SUM(amount)) OVER (), COUNT(*) OVER () FROM o;
+SELECT v, SUM(COUNT(*)) OVER (ORDER BY v) AS run FROM nothing_ GROUP BY v;
+SELECT c.id, d.r FROM c JOIN (SELECT cid, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM o GROUP BY cid) AS d ON d.cid = c.id ORDER BY c.id;
+
 -- Queries of which the groups, or the values, are found on the node groups.
 WITH big AS (SELECT cid, SUM(amount) AS total FROM o GROUP BY cid HAVING SUM(amount) > 1 AND COUNT(*) > 1), rich AS (SELECT id, name FROM c WHERE boss > 0) SELECT id, total FROM big JOIN rich ON big.cid = rich.id ORDER BY total, id;
 SELECT c.id, d.n FROM c JOIN (SELECT cid, COUNT(DISTINCT amount) AS n FROM o GROUP BY cid) AS d ON c.id = d.cid ORDER BY c.id;
