@@ -239,8 +239,8 @@ const watchEvery = 500 * time.Millisecond
 // watchPatience is how long --watch and --wait ask again when nobody answers: the process may be being started again.
 const watchPatience = time.Minute
 
-// watch follows a reorganisation until it has moved what it moves, or is over. Each change is a line.
-func (a *app) watch(ctx context.Context, id string, quiet bool) error {
+// watch follows a reorganisation until it has moved what it moves, or is over, and returns it. Each change is a line.
+func (a *app) watch(ctx context.Context, id string, quiet bool) (*reorganisation, error) {
 	last := ""
 	var silent time.Time // since when nobody answers
 	for {
@@ -251,12 +251,12 @@ func (a *app) watch(ctx context.Context, id string, quiet bool) error {
 				fmt.Fprintf(a.errs, "%s does not answer, which does not stop the reorganisation; asking again\n", a.addr)
 			}
 			if err := sleep(ctx, watchEvery); err != nil {
-				return err
+				return nil, err
 			}
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		silent = time.Time{}
 		if line := r.line(); line != last && !quiet && a.output != "json" {
@@ -265,20 +265,25 @@ func (a *app) watch(ctx context.Context, id string, quiet bool) error {
 		}
 		if r.moved() {
 			if a.output == "json" {
-				return a.print(r, nil)
+				return r, a.print(r, nil)
 			}
-			switch {
-			case r.over() && r.Outcome != "moved":
-				return errors.New("reorganisation " + r.ID + " was " + r.Outcome + ": " + r.Problem)
-			case r.Advice != "":
+			if r.Advice != "" {
 				fmt.Fprintln(a.out, "Next: "+r.Advice)
 			}
-			return nil
+			return r, nil
 		}
 		if err := sleep(ctx, watchEvery); err != nil {
-			return err
+			return nil, err
 		}
 	}
+}
+
+// because is a reason behind what it is the reason for.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -342,7 +347,11 @@ func (b *begin) run(a *app, ctx context.Context, req *adminv1.ReorganiseRequest)
 		return errors.New("nothing is to be moved any more")
 	}
 	if b.wait || b.watch {
-		return a.watch(ctx, r.ID, !b.watch)
+		r, err := a.watch(ctx, r.ID, !b.watch)
+		if err == nil && r.over() && r.Outcome != "moved" {
+			return fmt.Errorf("the partitions have not moved: reorganisation %s was %s%s", r.ID, r.Outcome, because(r.Problem))
+		}
+		return err
 	}
 	return a.print(r, func(w io.Writer) {
 		fmt.Fprintf(w, "Reorganisation %s moves %d partitions. See: skarvctl reorg show %s --watch\n", r.ID, r.Partitions, r.ID)
@@ -503,7 +512,8 @@ func (a *app) reorgCommand() *cobra.Command {
 				return err
 			}
 			if watch {
-				return a.watch(c.Context(), x.ID, false)
+				_, err := a.watch(c.Context(), x.ID, false)
+				return err
 			}
 			return a.print(x, x.table)
 		},

@@ -94,7 +94,7 @@ func Resumable(ctx context.Context, store *topology.Store, snap *catalog.Snapsho
 	if err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%w: %s (%s), which does something else, is at %s; %s", ErrBusy, r.ID, r.Kind, r.State, st.Advice)
+	return nil, fmt.Errorf("%w, which does something else: %s (%s), at %s; %s", ErrBusy, r.ID, r.Kind, r.State, st.Advice)
 }
 
 // fulfils reports whether nothing of req is left to be done once r has moved what it moves.

@@ -123,7 +123,8 @@ func TestAdvice(t *testing.T) {
 		{Record{State: Cleaning}, "ends by itself"},
 		{Record{State: Cleaning, Paused: true}, "reorg resume r1"},
 		{Record{State: Done, Outcome: Refused}, "begin another one"},
-		{Record{State: Done, Outcome: Aborted}, "begin another one"},
+		{Record{State: Done, Outcome: Aborted}, "another one can be begun"},
+		{Record{State: CatchUp, Problem: "no luck"}, "tried again by itself"},
 	} {
 		c.r.ID = "r1"
 		assert.Contains(t, c.r.advice(true), c.says, "%s %s", c.r.State, c.r.Outcome)

@@ -40,6 +40,8 @@ type shown struct {
 	helpers []Mover // that do something without running
 	behind  error   // why no cutover is tried yet
 	close   func()  // ends the wait for that, if there is one
+	// failing is since when a step has failed each time it was taken, or zero.
+	failing time.Time
 }
 
 // reportEvery is how often progress is written.
@@ -58,13 +60,16 @@ func (j *job) report(ctx context.Context) error {
 		case <-tick.C:
 		}
 		j.mu.Lock()
-		movers, helpers := slices.Clone(j.shown.movers), slices.Clone(j.shown.helpers)
+		movers, helpers, failing := slices.Clone(j.shown.movers), slices.Clone(j.shown.helpers), j.shown.failing
 		j.mu.Unlock()
 		if len(movers) > 0 {
 			p = sum(movers)
 		}
 		waited := len(p.Waits) > 0
 		p.At, p.Waits = time.Now().UTC(), j.waits.Long()
+		if !failing.IsZero() {
+			p.Waits = append(p.Waits, mover.Wait{What: "a step to succeed that has failed, and is taken again and again", Since: failing})
+		}
 		for _, m := range slices.Concat(movers, helpers) {
 			p.Waits = append(p.Waits, m.Progress().Waits...)
 		}

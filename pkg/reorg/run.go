@@ -189,6 +189,9 @@ type job struct {
 	waits mover.Waits // beside those of movers
 	brake brake
 
+	failed   string // what a step has failed with of late, or nothing
+	failedAt time.Time
+
 	mu        sync.Mutex
 	wake      chan struct{} // has a token when the record was changed by somebody else
 	latest    int64         // its revision then
@@ -378,6 +381,18 @@ func (j *job) trouble(ctx context.Context, text string) error {
 	return j.save(ctx, nil)
 }
 
+// failing notes whether the step that is being taken has failed.
+func (j *job) failing(yes bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case !yes:
+		j.shown.failing = time.Time{}
+	case j.shown.failing.IsZero():
+		j.shown.failing = time.Now()
+	}
+}
+
 func (j *job) hit(point string) error {
 	if j.cfg.Hit == nil {
 		return nil
@@ -397,15 +412,20 @@ func (j *job) run(ctx context.Context) error {
 		if j.State == Done {
 			return j.end(ctx)
 		}
-		if err := j.step(ctx); err != nil {
-			if ctx.Err() != nil || errors.Is(err, topology.ErrNotLeader) || errors.Is(err, errCrash) {
+		err := j.step(ctx)
+		switch {
+		case err == nil:
+			if err := j.worked(ctx); err != nil {
 				return err
 			}
-			if errors.Is(err, errAsked) {
-				continue
-			}
+		case ctx.Err() != nil || errors.Is(err, topology.ErrNotLeader) || errors.Is(err, errCrash):
+			return err
+		case errors.Is(err, errAsked):
+		default:
 			// A server or etcd that does not answer now may do so later: the step is taken again.
-			if terr := j.trouble(ctx, err.Error()); terr != nil && !errors.Is(terr, topology.ErrUnavailable) {
+			j.failed, j.failedAt = err.Error(), time.Now()
+			j.failing(true)
+			if terr := j.trouble(ctx, j.failed); terr != nil && !errors.Is(terr, topology.ErrUnavailable) {
 				return terr
 			}
 			if err := j.pauseFor(ctx, j.cfg.Times.Retry); err != nil {
@@ -413,6 +433,26 @@ func (j *job) run(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// steady is after how many times Times.Retry without a failure the last one is no trouble any more: movers may begin well and fail then.
+const steady = 10
+
+// worked takes back what was said of a step that failed, when none has for a while.
+func (j *job) worked(ctx context.Context) error {
+	if j.failed == "" || time.Since(j.failedAt) < steady*j.cfg.Times.Retry {
+		return nil
+	}
+	text := j.failed
+	j.failed = ""
+	j.failing(false)
+	if j.Problem != text {
+		return nil // something else was said since
+	}
+	if err := j.trouble(ctx, ""); err != nil && !errors.Is(err, topology.ErrUnavailable) {
+		return err
+	}
+	return nil
 }
 
 // keptRecords is how many reorganisations are remembered.

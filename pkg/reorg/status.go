@@ -26,6 +26,9 @@ func StatusOf(ctx context.Context, store *topology.Store, r *Record, leader stri
 			return s, err
 		}
 		if ok {
+			if r.Rows > 0 && r.State != Copy { // the movers of a way back copy nothing
+				p.Rows, p.RowsEstimated, p.Bytes, p.BytesEstimated = r.Rows, r.Rows, r.Bytes, r.Bytes
+			}
 			s.Progress = &p
 		}
 		if _, led, err = store.Leader(ctx, leader); err != nil {
@@ -50,7 +53,11 @@ func (r *Record) advice(led bool) string {
 		case r.Paused:
 			return "it is paused: " + reorg("resume") + " has it go on, " + reorg("abort") + " gives it up"
 		}
-		return "it goes on by itself: " + reorg("pause") + " stops it, " + reorg("abort") + " gives it up"
+		goes := "it goes on by itself: "
+		if r.Problem != "" {
+			goes = "it is tried again by itself: "
+		}
+		return goes + reorg("pause") + " stops it, " + reorg("abort") + " gives it up"
 	case Frozen, Rollback:
 		return "it ends by itself, in moments"
 	case Reverse:
@@ -74,7 +81,7 @@ func (r *Record) advice(led bool) string {
 	case Refused:
 		return "nothing was touched: change what stands in the way, then begin another one"
 	case Aborted:
-		return "nothing has moved, and the copies are deleted: begin another one when the reason is gone"
+		return "nothing has moved, and the copies are deleted: another one can be begun"
 	}
 	return ""
 }

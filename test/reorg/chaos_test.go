@@ -149,10 +149,11 @@ func TestChaos(t *testing.T) {
 	ended[s.move(reorg.Request{}, false)]++
 	s.add(2)
 	ended[s.move(reorg.Request{}, false)]++
-	ended[s.move(reorg.Request{Without: []placement.NodeGroupID{4, 5}}, false)]++
+	groups := s.groups()
+	ended[s.move(reorg.Request{Without: groups[3:]}, false)]++
 	for time.Since(began) < length || long && len(s.missed()) > 0 && time.Since(began) < longest {
 		req := reorg.Request{}
-		for g := placement.NodeGroupID(1); g <= 5; g++ {
+		for _, g := range groups {
 			if rand.N(3) == 0 && len(req.Without) < 4 {
 				req.Without = append(req.Without, g)
 			}
@@ -300,6 +301,16 @@ func (s *storm) add(n int) {
 			return false
 		}, 3*time.Minute, 100*time.Millisecond, "%v", last)
 	}
+}
+
+// groups are the node groups there are. Their numbers have holes: an attempt to add one may have died after it had one.
+func (s *storm) groups() (ids []placement.NodeGroupID) {
+	snap, err := s.store.Load(s.t.Context())
+	require.NoError(s.t, err)
+	for _, g := range snap.Groups {
+		ids = append(ids, g.ID)
+	}
+	return ids
 }
 
 // move carries a reorganisation to its end and returns that: back, if it turns out so, when it was asked to.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/control"
 	"skarv/pkg/mover"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
@@ -173,4 +174,23 @@ func TestBeginsAnewWhileItCompares(t *testing.T) {
 	r := m.await(m.start(reorg.Request{Without: []placement.NodeGroupID{2}}, 0), reorg.Done)
 	assert.Equal(t, reorg.Moved, r.Outcome, r.Problem)
 	m.wantRows()
+}
+
+// What has failed is said as long as it fails, and no longer.
+func TestTroubleThatIsOver(t *testing.T) {
+	m := newMachine(t, 2)
+	m.when("entered.REVERSE", func() { m.faults.set("run", errors.New("no luck")) })
+	id := m.start(reorg.Request{Without: []placement.NodeGroupID{2}}, time.Hour)
+	said := func(problem string) func() bool {
+		return func() bool {
+			r, err := reorg.Get(t.Context(), m.store, id)
+			require.NoError(t, err)
+			st, err := reorg.StatusOf(t.Context(), m.store, r, control.Role)
+			require.NoError(t, err)
+			return r.State == reorg.Reverse && r.Problem == problem && (st.Progress != nil && len(st.Progress.Waits) > 0) == (problem != "")
+		}
+	}
+	require.Eventually(t, said("no luck"), time.Minute, 10*time.Millisecond)
+	m.faults.set("run", nil)
+	require.Eventually(t, said(""), time.Minute, 10*time.Millisecond)
 }

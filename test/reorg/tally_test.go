@@ -26,7 +26,10 @@ import (
 type tally struct {
 	mu       sync.Mutex
 	next     int
-	known    map[int]bool // inserted: acknowledged (true) or unknown (false)
+	known    map[int]bool // rows that are there (true), or perhaps (false); no other is
+	sure     []int        // those that are there, in any order
+	leaving  int          // how often one of them was to be deleted
+	gone     int          // rows that were, or were never inserted
 	changes  [chaosRows]struct{ sure, perhaps int }
 	nextName int
 	names    map[int]belief
@@ -45,6 +48,9 @@ const (
 )
 
 const chaosRows = 64
+
+// enough is how many rows there are of which more than as many come as go: moving more takes longer and shows nothing more.
+const enough = 10_000
 
 func newTally() *tally { return &tally{known: map[int]bool{}, names: map[int]belief{}} }
 
@@ -74,8 +80,10 @@ func (b *tally) client(ctx context.Context, addr string) error {
 	for ctx.Err() == nil {
 		var err error
 		switch rand.N(9) {
-		case 0, 1:
+		case 0:
 			err = b.insert(db)
+		case 1:
+			err = b.insertOrDelete(db)
 		case 2, 3:
 			err = b.name(db)
 		case 4, 5:
@@ -100,22 +108,58 @@ func (b *tally) insert(db *sql.DB) error {
 	b.mu.Unlock()
 	_, err := db.Exec("INSERT INTO s VALUES (?, 'x')", id)
 	b.answered(err)
+	b.settle(id, err, true)
+	return err
+}
+
+// insertOrDelete inserts a row, or deletes one that is there if there are enough.
+func (b *tally) insertOrDelete(db *sql.DB) error {
+	b.mu.Lock()
+	if len(b.sure) < enough {
+		b.mu.Unlock()
+		return b.insert(db)
+	}
+	at := rand.N(len(b.sure))
+	id := b.sure[at]
+	b.sure[at] = b.sure[len(b.sure)-1]
+	b.sure = b.sure[:len(b.sure)-1]
+	b.leaving++
+	b.known[id] = false
+	b.mu.Unlock()
+	r, err := db.Exec("DELETE FROM s WHERE id = ?", id)
+	b.answered(err)
+	if err == nil {
+		if n, _ := r.RowsAffected(); n != 1 {
+			b.mu.Lock()
+			b.wrong = append(b.wrong, fmt.Sprintf("row %d was acknowledged, and %d rows were deleted", id, n))
+			b.mu.Unlock()
+		}
+	}
+	b.settle(id, err, false)
+	return err
+}
+
+// settle notes what is known of a row that was to be inserted or deleted.
+func (b *tally) settle(id int, err error, inserted bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch {
-	case err == nil:
-		b.known[id] = true
-	case undone(err):
-		delete(b.known, id)
+	if err != nil && !undone(err) {
+		return
 	}
-	return err
+	if there := (err == nil) == inserted; there {
+		b.known[id] = true
+		b.sure = append(b.sure, id)
+		return
+	}
+	delete(b.known, id)
+	b.gone++
 }
 
 // name inserts a name, which somebody else may be inserting at the same time, or have inserted.
 func (b *tally) name(db *sql.DB) error {
 	b.mu.Lock()
 	n := b.nextName
-	if rand.N(2) == 0 {
+	if rand.N(2) == 0 && (n < enough || rand.N(10) == 0) {
 		b.nextName++
 	} else if n > 0 {
 		n -= 1 + rand.N(min(n, 20))
@@ -186,23 +230,19 @@ func (b *tally) change(db *sql.DB, ids ...int) error {
 	return err
 }
 
-// counter counts all rows over and over: those of n are always the same, and of s at least those that are acknowledged.
+// counter counts all rows over and over: those of n are always the same, and of s at least those that are there all the time, and at most
+// those that may be.
 func (b *tally) counter(ctx context.Context, db *sql.DB) error {
 	for ctx.Err() == nil {
-		b.mu.Lock()
-		sure := 0
-		for _, ok := range b.known {
-			if ok {
-				sure++
-			}
-		}
-		b.mu.Unlock()
-		var rows, distinct, inserted int
+		var rows, distinct, inserted, least, leaving, gone int
 		err := db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT id) FROM n").Scan(&rows, &distinct)
 		if err == nil {
 			if rows != chaosRows || distinct != chaosRows {
 				return fmt.Errorf("%d rows, %d of them different, instead of %d", rows, distinct, chaosRows)
 			}
+			b.mu.Lock()
+			least, leaving, gone = len(b.sure), b.leaving, b.gone
+			b.mu.Unlock()
 			err = db.QueryRow("SELECT COUNT(*) FROM s").Scan(&inserted)
 		}
 		if err != nil {
@@ -210,10 +250,11 @@ func (b *tally) counter(ctx context.Context, db *sql.DB) error {
 			continue
 		}
 		b.mu.Lock()
-		most := b.next
+		least -= b.leaving - leaving // while they were counted
+		most := b.next - gone
 		b.mu.Unlock()
-		if inserted < sure || inserted > most {
-			return fmt.Errorf("%d rows, of which %d were acknowledged before and %d are possible", inserted, sure, most)
+		if inserted < least || inserted > most {
+			return fmt.Errorf("%d rows, of which %d were acknowledged before and %d are possible", inserted, least, most)
 		}
 		b.counts.Add(1)
 		b.done.Add(2)
@@ -265,7 +306,7 @@ func (b *tally) audit(t *testing.T, m *machine) {
 	}
 	assert.Zero(t, lost, "acknowledged rows are missing")
 	assert.Zero(t, twice, "rows are there twice")
-	assert.Zero(t, ghosts, "rows are there whose insert was refused")
+	assert.Zero(t, ghosts, "rows are there whose insert was refused, or that were deleted")
 	for id := range chaosRows {
 		n, err := strconv.Atoi(text(t, m.db, fmt.Sprintf("SELECT n FROM n WHERE id = %d", id)))
 		require.NoError(t, err)
@@ -303,11 +344,11 @@ func (b *tally) audit(t *testing.T, m *machine) {
 		}
 		assert.Equal(t, fmt.Sprint(rows, " ", crc), text(t, m.db, sum), "checksum of %s", table)
 	}
-	for g := range m.Info().NodeGroups {
+	for g, group := range m.Info().NodeGroups {
 		for _, table := range []string{"s", "n", "u"} {
 			for _, id := range strings.Split(text(t, m.NodeGroupDB(t, g+1, "d"), "SELECT id FROM "+table), ",") {
-				if id != "" && pm.Owner(partition(id)) != placement.NodeGroupID(g+1) {
-					t.Errorf("row %s of %s is on node group %d, which does not own it", id, table, g+1)
+				if id != "" && pm.Owner(partition(id)) != placement.NodeGroupID(group.ID) {
+					t.Errorf("row %s of %s is on node group %d, which does not own it", id, table, group.ID)
 				}
 			}
 		}
