@@ -237,3 +237,11 @@ func (t *Table) Column(name string) int {
 	}
 	return -1
 }
+
+// ColumnName is the name of the column called name as the table has it, "" if there is none.
+func (t *Table) ColumnName(name string) string {
+	if c := t.Column(name); c >= 0 {
+		return t.Columns[c].Name
+	}
+	return ""
+}

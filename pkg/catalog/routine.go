@@ -1,6 +1,9 @@
 package catalog
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Routine is a stored function or procedure. Every node group has it, for definitions are asked of the servers.
 type Routine struct {
@@ -12,6 +15,16 @@ type Routine struct {
 	SQLMode string `json:"sql_mode"`
 	// Volatile: two calls of the function with the same arguments may give different values.
 	Volatile bool `json:"volatile,omitempty"`
+	// Reads are the tables and views that the function itself reads, as often as its text names them, and Calls the stored functions
+	// that it calls.
+	Reads []TableName  `json:"reads,omitempty"`
+	Calls []RoutineKey `json:"calls,omitempty"`
+}
+
+// TableName names a table.
+type TableName struct {
+	Database string `json:"database"`
+	Name     string `json:"name"`
 }
 
 // RoutineKey names a routine. Functions and procedures have names of their own, in which case does not count.
@@ -31,4 +44,19 @@ func (r *Routine) Key() RoutineKey { return NewRoutineKey(r.Database, r.Name, r.
 // Routine returns a stored function, or procedure, or nil.
 func (s *Snapshot) Routine(db, name string, function bool) *Routine {
 	return s.Routines[NewRoutineKey(db, name, function)]
+}
+
+// ReadBy lists the tables that a stored function and those it calls read, as often as their texts name them.
+func (s *Snapshot) ReadBy(f *Routine) []TableName { return s.readBy(f, nil) }
+
+func (s *Snapshot) readBy(f *Routine, seen []*Routine) (list []TableName) {
+	if f == nil || slices.Contains(seen, f) {
+		return nil
+	}
+	seen = append(seen, f)
+	list = slices.Clone(f.Reads)
+	for _, k := range f.Calls {
+		list = append(list, s.readBy(s.Routines[k], seen)...)
+	}
+	return list
 }

@@ -74,7 +74,7 @@ func (p *planner) planEvent(o object, created time.Time) error {
 	case !alter && old != nil && !prog.OrReplace:
 		return taken(o.name)
 	}
-	definer, err := p.eventDefiner(prog)
+	definer, err := p.programDefiner(prog)
 	if err != nil {
 		return err
 	}
@@ -118,8 +118,8 @@ func (p *planner) planEvent(o object, created time.Time) error {
 	return nil
 }
 
-// eventDefiner is the account that an event runs as.
-func (p *planner) eventDefiner(prog *routine.Program) (string, error) {
+// programDefiner is the account that an event, or a trigger that sessions run, runs as.
+func (p *planner) programDefiner(prog *routine.Program) (string, error) {
 	name := prog.DefinerName
 	if name == "" || name == p.req.User {
 		return p.req.User, nil

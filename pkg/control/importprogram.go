@@ -59,7 +59,7 @@ func (i *importer) takeOne(b *body) error {
 	}
 	r := &catalog.Routine{Database: b.db, Name: b.name, Function: b.kind == routine.Function, Text: b.shown.text, SQLMode: b.shown.sqlMode}
 	if r.Function {
-		if r.Volatile, err = functionFacts(i.snap, prog, b.db); err != nil {
+		if err := functionFacts(i.snap, prog, r); err != nil {
 			return err
 		}
 	}

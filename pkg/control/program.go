@@ -18,8 +18,8 @@ import (
 )
 
 // Functions, procedures and triggers are created on every node group as the client wrote them, so that servers show and dump them. A function
-// is computed by whatever server needs its value, a trigger fires where its row is written: both may touch nothing but
-// values. A procedure is run by the proxy, statement by statement, and may do what its client may.
+// is computed by whatever server needs its value, over copies of the tables that it reads where these are elsewhere (see the planner);
+// a trigger that touches nothing but values fires where its row is written, others are run by sessions (see trigger.go). A procedure is run by the proxy, statement by statement, and may do what its client may.
 
 // maxProgram bounds the text of a stored program, which is kept in etcd.
 const maxProgram = 256 << 10
@@ -128,7 +128,7 @@ func (p *planner) planProgram() error {
 		return errNothingToDo
 	}
 	if function {
-		if _, err := functionFacts(p.snap, p.st.prog, o.db); err != nil {
+		if err := functionFacts(p.snap, p.st.prog, &catalog.Routine{Database: o.db}); err != nil {
 			return err
 		}
 	}
@@ -146,24 +146,49 @@ func (s *statement) withoutDefiner() string {
 	return s.source[:d.Start] + s.source[d.End:]
 }
 
-// functionFacts tells whether the values of a function change from call to call. The error says what it may not touch.
-func functionFacts(snap *catalog.Snapshot, prog *routine.Program, db string) (volatile bool, err error) {
+// functionFacts notes in r what statements have to know of a function. The error says what it may not touch.
+func functionFacts(snap *catalog.Snapshot, prog *routine.Program, r *catalog.Routine) error {
 	t, err := prog.Plain("stored functions")
 	if err != nil {
-		return false, err
+		return err
 	}
-	return t.Volatile || callsVolatile(snap, t.Calls, db), nil
+	r.Volatile = t.Volatile || callsVolatile(snap, t.Calls, r.Database)
+	r.Reads, r.Calls = nil, nil
+	for _, n := range t.Reads {
+		if n.DB == "" {
+			n.DB = r.Database
+		}
+		if snap.LowerCaseTableNames != 0 {
+			n.DB, n.Name = strings.ToLower(n.DB), strings.ToLower(n.Name)
+		}
+		if t := snap.Table(n.DB, n.Name); t != nil && t.Kind == catalog.View {
+			return sqlerr.Unsupported("the view "+n.Name+" in stored functions", "read its tables")
+		}
+		r.Reads = append(r.Reads, catalog.TableName{Database: n.DB, Name: n.Name})
+	}
+	for _, n := range ownCalls(t.Calls, r.Database) {
+		r.Calls = append(r.Calls, catalog.NewRoutineKey(n.DB, n.Name, true))
+	}
+	return nil
 }
 
-// callsVolatile reports whether one of the functions is stored and volatile, or not known.
-func callsVolatile(snap *catalog.Snapshot, calls []routine.Name, db string) bool {
-	return slices.ContainsFunc(calls, func(n routine.Name) bool {
+// ownCalls are those of calls that are none of the servers' own functions, qualified by their databases.
+func ownCalls(calls []routine.Name, db string) (list []routine.Name) {
+	for _, n := range calls {
 		if n.DB == "" && functions.Known(n.Name) {
-			return false
+			continue
 		}
 		if n.DB == "" {
 			n.DB = db
 		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// callsVolatile reports whether one of the functions is stored and volatile, or not known.
+func callsVolatile(snap *catalog.Snapshot, calls []routine.Name, db string) bool {
+	return slices.ContainsFunc(ownCalls(calls, db), func(n routine.Name) bool {
 		f := snap.Routine(n.DB, n.Name, true)
 		return f == nil || f.Volatile
 	})
@@ -202,7 +227,7 @@ func (d *ddl) readRoutines(ctx context.Context, change *topology.Change) error {
 			if err != nil {
 				return err
 			}
-			if r.Volatile, err = functionFacts(d.snap, prog, o.DB); err != nil {
+			if err = functionFacts(d.snap, prog, r); err != nil {
 				return err
 			}
 		}

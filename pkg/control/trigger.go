@@ -43,22 +43,88 @@ func (p *planner) planTrigger(o object, d *catalog.Database) error {
 	if t.Kind == catalog.View {
 		return &sqlerr.Error{Code: 1347, State: "HY000", Message: fmt.Sprintf("'%s.%s' is not of type 'BASE TABLE'", t.Database, t.Name)}
 	}
-	fresh := *t
-	trigger, err := triggerFacts(p.snap, prog, t)
+	text, err := p.triggerText(t)
 	if err != nil {
 		return err
 	}
-	fresh.Triggers = append(slices.Clone(t.Triggers), *trigger)
-	if err := checkTriggers(p.snap, &fresh); err != nil {
-		return err
-	}
-	s := step{SQL: p.st.withoutDefiner(), Repeat: prog.OrReplace}
+	s := step{SQL: text, Repeat: prog.OrReplace}
 	if !slices.ContainsFunc(t.Triggers, func(tr catalog.Trigger) bool { return routine.Same(tr.Name, o.name) }) {
 		s.Undo = []string{"DROP TRIGGER IF EXISTS " + o.sql()}
 	}
 	p.work.Step = &s
 	p.work.Refresh = []refresh{{object1: object1{DB: t.Database, Name: t.Name}, Old: &object1{DB: t.Database, Name: t.Name}}}
 	return nil
+}
+
+// triggerText is the CREATE TRIGGER that servers get: the client's own if they can fire it by themselves, else that of an inert one,
+// which sessions run. The error says what neither may do.
+func (p *planner) triggerText(t *catalog.Table) (string, error) {
+	prog := p.st.prog
+	others := slices.DeleteFunc(slices.Clone(t.Triggers), func(tr catalog.Trigger) bool { return prog.OrReplace && routine.Same(tr.Name, prog.Name.Name) })
+	beside := func(program bool) bool {
+		return slices.ContainsFunc(others, func(tr catalog.Trigger) bool {
+			return (tr.Program != nil) == program && tr.Before && prog.Timing == "BEFORE" && tr.Event == prog.Event
+		})
+	}
+	fresh := *t
+	trigger, native := triggerFacts(p.snap, prog, t)
+	if native == nil {
+		fresh.Triggers = append(others, *trigger)
+		native = checkTriggers(p.snap, &fresh)
+	}
+	if native == nil && !beside(true) {
+		return p.st.withoutDefiner(), nil
+	}
+	if native != nil && !sqlerr.HasCode(native, sqlerr.NotSupportedYet) {
+		return "", native
+	}
+	if beside(false) {
+		return "", sqlerr.Unsupported("a BEFORE trigger that uses tables, or assigns what a row is placed by, behind one that does not",
+			"put both into one trigger")
+	}
+	definer, err := p.programDefiner(prog)
+	if err != nil {
+		return "", err
+	}
+	if len(t.Primary) == 0 || t.HiddenKey {
+		return "", native // its rows cannot be told apart
+	}
+	if err := judgeProgram(prog, t); err != nil {
+		return "", err
+	}
+	d := prog.Definer
+	return p.st.source[:d.Start] + p.st.source[d.End:prog.BodyAt] + routine.Inert(prog.TriggerBody(), definer), nil
+}
+
+// judgeProgram refuses what no trigger may do, and what the sessions that run triggers do not know.
+func judgeProgram(prog *routine.Program, t *catalog.Table) error {
+	if _, _, err := prog.RowText(t.ColumnName); err != nil {
+		return err
+	}
+	assigns, err := prog.Judge()
+	for _, name := range assigns {
+		if c := &t.Columns[t.Column(name)]; err == nil && c.Generated {
+			err = sqlerr.Unsupported("a trigger that assigns the generated column '"+c.Name+"'", "assign what it is computed from")
+		}
+	}
+	return err
+}
+
+// programTrigger is what statements have to know of a trigger that sessions run. prog is nil if its body cannot be read any more,
+// which whoever runs it will say.
+func programTrigger(x *triggerText, body, definer string, prog *routine.Program, t *catalog.Table) *catalog.Trigger {
+	out := &catalog.Trigger{Name: x.name, Before: x.before, Event: x.event, Volatile: true,
+		Program: &catalog.TriggerProgram{Body: body, SQLMode: x.mode, Definer: definer}}
+	if prog == nil {
+		return out
+	}
+	assigns, _ := prog.Judge()
+	for _, name := range assigns {
+		if c := t.Column(name); c >= 0 {
+			out.Sets = append(out.Sets, c)
+		}
+	}
+	return out
 }
 
 // triggerTable is the table of a trigger that is created or dropped, or nil.
@@ -90,8 +156,11 @@ func triggerFacts(snap *catalog.Snapshot, prog *routine.Program, t *catalog.Tabl
 	if err != nil {
 		return nil, err
 	}
+	if calls := ownCalls(touches.Calls, t.Database); len(calls) > 0 {
+		return nil, sqlerr.Unsupported("the function "+calls[0].Name+" in triggers", "it may read tables, now or once it is another")
+	}
 	out := &catalog.Trigger{Name: prog.Name.Name, Before: prog.Timing == "BEFORE", Event: prog.Event,
-		Volatile: touches.Volatile || callsVolatile(snap, touches.Calls, t.Database)}
+		Volatile: touches.Volatile}
 	for _, name := range touches.Sets {
 		if c := t.Column(name); c >= 0 && !slices.Contains(out.Sets, c) { // else the server has an error to tell
 			out.Sets = append(out.Sets, c)
@@ -127,6 +196,9 @@ func checkTriggers(snap *catalog.Snapshot, t *catalog.Table) error {
 		}
 	}
 	for _, tr := range t.Triggers {
+		if tr.Program != nil {
+			continue // what a session makes of a row goes the way of a client's
+		}
 		for _, c := range tr.Sets {
 			if slices.Contains(watched, c) {
 				return sqlerr.Unsupported(fmt.Sprintf("trigger '%s' that assigns column '%s'", tr.Name, t.Columns[c].Name),
@@ -182,6 +254,14 @@ func (p *placing) triggers(t *catalog.Table) error {
 	}
 	t.Triggers = nil
 	for _, x := range p.def.triggers {
+		if at, body, definer := routine.Live(x.text); at >= 0 {
+			prog, err := parseProgram(x.text[:at]+body, x.mode, p.snap.Flavor, p.snap.ServerVersion)
+			if err != nil {
+				prog = nil
+			}
+			t.Triggers = append(t.Triggers, *programTrigger(&x, body, definer, prog, t))
+			continue
+		}
 		tr := &catalog.Trigger{Name: x.name, Before: x.before, Event: x.event, Unknown: true}
 		prog, err := parseProgram(x.text, x.mode, p.snap.Flavor, p.snap.ServerVersion)
 		if err == nil {

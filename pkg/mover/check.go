@@ -9,6 +9,7 @@ import (
 
 	"skarv/pkg/binlog"
 	"skarv/pkg/catalog"
+	"skarv/pkg/routine"
 )
 
 // Check looks for everything that would make the move wrong or stop it half way, on all servers.
@@ -167,7 +168,7 @@ func (ch *checker) table(s Server, c *conn, t *table) error {
 		}
 	}
 	_, rows, err = c.QueryAll("SELECT trigger_name FROM information_schema.triggers WHERE event_object_schema="+quote(t.Database)+
-		" AND event_object_table="+quote(t.Name), 100)
+		" AND event_object_table="+quote(t.Name)+" AND action_statement NOT LIKE '"+routine.InertPattern+"'", 100)
 	if err != nil {
 		return err
 	}

@@ -82,6 +82,8 @@ func jsonOf(n Node) *jsonNode {
 		return &jsonNode{Step: "sort", By: list(n.Order), Input: jsonOf(n.Input)}
 	case *ChangeRows:
 		return jsonOfChangeRows(n)
+	case *RowByRow:
+		return &jsonNode{Step: "row by row", Write: true, Tables: []string{n.Table.Database + "." + n.Table.Name}}
 	case *InsertRows:
 		return &jsonNode{Step: "insert rows", Write: true, Copies: n.Same, SQL: n.Before.String() + "..." + n.After.String(),
 			By: list(n.Key), Tables: []string{n.Table.Database + "." + n.Table.Name}}

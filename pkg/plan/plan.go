@@ -202,7 +202,7 @@ const ArgSelectList = -2
 const ArgList = -3
 
 // Node is a step of a plan: Fragment, Merge, Aggregate, Distinct, Limit, Project, Sort, InsertRows, ChangeRows, Workspace,
-// Choice, Broadcast.
+// Choice, Broadcast, RowByRow.
 type Node interface {
 	node()
 }

@@ -139,6 +139,8 @@ func printNode(w *strings.Builder, n Node, depth int) {
 		n.print(w, depth)
 	case *Choice:
 		n.print(w, depth)
+	case *RowByRow:
+		n.print(w, depth)
 	case *Broadcast:
 		n.print(w, depth)
 	case *Sort:

@@ -25,6 +25,8 @@ type analysis struct {
 	// refs are the tables and views the statement itself names, as often as it does; those that views name are left out.
 	refs   []*catalog.Table
 	inView int
+	// behind are the tables that views read whose SELECT has no tree.
+	behind []*catalog.Table
 	// inPlace: something in the statement makes sense only where its tables are, not in copies of them.
 	inPlace bool
 	// queries are the scopes of the subqueries in expressions. unseen: some subqueries have none.
@@ -402,8 +404,8 @@ func (a *analysis) view(in *instance, t *catalog.Table) error {
 	stmt, err := a.b.p.parser.ParseText(a.b.st.Dialect(), t.ViewText)
 	sel, ok := stmt.(sqlparser.TableStatement)
 	if err != nil || !ok {
-		return sqlerr.Unsupported("the view "+t.Database+"."+t.Name+" (its SELECT cannot be analysed)",
-			"select from its tables directly")
+		in.opaque = true
+		return a.viewByTokens(t)
 	}
 	hidden := a.ctes
 	a.ctes = nil
@@ -411,11 +413,53 @@ func (a *analysis) view(in *instance, t *catalog.Table) error {
 	in.sub, err = a.query(sel, nil, t.Database)
 	a.inView--
 	a.ctes = hidden
-	if sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase, sqlerr.UnknownColumn) {
-		return &sqlerr.Error{Code: 1356, State: "HY000", Message: "View '" + t.Database + "." + t.Name +
-			"' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them"}
+	if err != nil {
+		return invalidView(t, err)
 	}
-	return err
+	return nil
+}
+
+// viewByTokens notes the tables of a view whose SELECT has no tree (INTERSECT, EXCEPT): one server must have all rows of them.
+func (a *analysis) viewByTokens(t *catalog.Table) error {
+	refuse := sqlerr.Unsupported("the view "+t.Database+"."+t.Name+" (its SELECT cannot be analysed)", "select from its tables directly")
+	st := a.b.st.Dialect().NewStatement()
+	defer st.Done()
+	if st.Scan([]byte(t.ViewText), 0) != nil {
+		return refuse
+	}
+	refs, sure := st.Tables()
+	if !sure || !a.b.plainCalls(st) || ReadsTables(st, t.Database, a.b.snap) {
+		return refuse
+	}
+	a.refuseMany("the view "+t.Database+"."+t.Name+" over several node groups", "select from its tables directly")
+	for _, r := range refs {
+		if systemSchema(r.DB) != userSchema || r.DB == "" {
+			return refuse
+		}
+		behind, err := a.b.table(r.DB, r.Name)
+		if err == nil && behind.Kind == catalog.View {
+			a.inView++
+			err = a.view(&instance{}, behind)
+			a.inView--
+		}
+		if err != nil {
+			return invalidView(t, err)
+		}
+		a.b.access(behind.Database, catalog.Read)
+		if behind.Kind != catalog.View {
+			a.behind = append(a.behind, behind)
+		}
+	}
+	return nil
+}
+
+// invalidView is the servers' error for a view whose tables or columns there are no more; other errors are themselves.
+func invalidView(t *catalog.Table, err error) error {
+	if !sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase, sqlerr.UnknownColumn) {
+		return err
+	}
+	return &sqlerr.Error{Code: 1356, State: "HY000", Message: "View '" + t.Database + "." + t.Name +
+		"' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them"}
 }
 
 // rebuilding refuses a table that no statement may use at the moment. Whoever may wait can try again by a newer snapshot.
@@ -605,6 +649,11 @@ func (a *analysis) tables() (tables []*catalog.Table) {
 	for _, in := range a.insts {
 		if in.table != nil && !slices.Contains(tables, in.table) {
 			tables = append(tables, in.table)
+		}
+	}
+	for _, t := range slices.Concat(a.b.reads, a.behind) {
+		if !slices.Contains(tables, t) {
+			tables = append(tables, t)
 		}
 	}
 	return tables

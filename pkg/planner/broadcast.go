@@ -48,7 +48,7 @@ the statement locks or assigns.`, firstRows},
 // ways makes a Choice of a workspace plan for a SELECT, if there are other ways.
 func (b *build) ways() error {
 	w, ok := b.plan.Root.(*plan.Workspace)
-	if !ok || b.plan.Kind != plan.Select || w.Write || b.ws == nil || b.ws.locks != nil || b.ws.unfold != nil || b.a != nil && b.a.assigns ||
+	if !ok || len(b.reads) > 0 || b.plan.Kind != plan.Select || w.Write || b.ws == nil || b.ws.locks != nil || b.ws.unfold != nil || b.a != nil && b.a.assigns ||
 		b.plan.Uses&(plan.WritesUserVariable|plan.SetsLastInsertID|plan.LocksRows|plan.CalcFoundRows) != 0 {
 		return nil
 	}

@@ -24,7 +24,7 @@ func copyColumns(b *build) (fired bool, err error) {
 		}
 		m := texts[c.st]
 		switch {
-		case m.natural, (b.query == nil || !c.top) && m.star, c.top && slices.Contains(stars, c.table):
+		case slices.Contains(b.reads, c.table), m.natural, (b.query == nil || !c.top) && m.star, c.top && slices.Contains(stars, c.table):
 			continue
 		}
 		all := allColumns(c.table)

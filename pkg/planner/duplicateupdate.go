@@ -63,7 +63,7 @@ type broughtColumn struct {
 // broughtBy finds the column of the target that holds, in every new row, just what name means in the query.
 func (b *build) broughtBy(name *sqlparser.ColName) (c broughtColumn, ok bool) {
 	in := b.ins
-	if in.query == nil || !in.query.known || in.query.block == nil || len(in.table.Triggers) > 0 {
+	if in.query == nil || !in.query.known || in.query.block == nil || in.table.FiresAny() {
 		return c, false
 	}
 	blk := in.query.block

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"vitess.io/vitess/go/vt/sqlparser"
@@ -9,6 +10,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 )
 
 // call judges a function call by name.
@@ -53,30 +55,86 @@ func (a *analysis) call(f *sqlparser.FuncExpr) error {
 }
 
 // storedFunction judges the call of a stored function: those that the catalog has touch nothing but values, so that every
-// server computes the same.
+// server computes the same, and tables that they read (see build.reads).
 func (a *analysis) storedFunction(db, name string) error {
 	f := a.b.snap.Routine(db, name, true)
 	if f == nil {
 		return sqlerr.Unsupported("the function '"+name+"'", "there is no stored function of this name: CREATE FUNCTION")
 	}
 	a.b.access(f.Database, catalog.Read)
+	if slices.Contains(a.b.readers, f) {
+		return nil
+	}
+	return a.b.reader(f) // a view calls it
+}
+
+// readsTables reports whether a call is one of a function that reads tables.
+func (a *analysis) readsTables(f *sqlparser.FuncExpr) bool {
+	db := f.Qualifier.String()
+	if db == "" {
+		db = a.b.db
+	}
+	r := a.b.snap.Routine(db, f.Name.String(), true)
+	return r != nil && slices.Contains(a.b.readers, r)
+}
+
+// reader notes the tables that a function reads.
+func (b *build) reader(f *catalog.Routine) error {
+	names := b.snap.ReadBy(f)
+	if len(names) == 0 {
+		return nil
+	}
+	b.readers = append(b.readers, f)
+	for _, n := range names {
+		t := b.snap.Table(n.Database, n.Name)
+		switch {
+		case t == nil:
+			return sqlerr.NoSuchTable.New(n.Database, n.Name)
+		case t.Kind == catalog.View:
+			return sqlerr.Unsupported("the view "+n.Name+" in stored functions", "read its tables")
+		}
+		b.access(t.Database, catalog.Read)
+		b.reads = append(b.reads, t)
+	}
 	return nil
+}
+
+// ReadsTables reports whether a statement calls a stored function that reads tables, by the names before parentheses.
+func ReadsTables(st *sqlparse.Statement, db string, snap *catalog.Snapshot) bool {
+	if len(snap.Routines) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(routine.Calls(st), func(n routine.Name) bool {
+		if n.DB == "" {
+			n.DB = db
+		}
+		f := snap.Routine(n.DB, n.Name, true)
+		return f != nil && len(snap.ReadBy(f)) > 0
+	})
 }
 
 // storedFunctions notes what calls of stored functions mean for the plan; by their names before parentheses, for there may
 // be no tree.
-func (b *build) storedFunctions() {
+func (b *build) storedFunctions() error {
 	if len(b.snap.Routines) == 0 {
-		return
+		return nil
 	}
 	for _, n := range routine.Calls(b.st) {
 		if n.DB == "" {
 			n.DB = b.db
 		}
-		if f := b.snap.Routine(n.DB, n.Name, true); f != nil && f.Volatile {
+		f := b.snap.Routine(n.DB, n.Name, true)
+		if f == nil {
+			continue
+		}
+		if f.Volatile {
 			b.plan.Uses |= plan.Nondeterministic | plan.ReadsClock
 		}
+		if err := b.reader(f); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // has reports whether a name is among the words of list, in which every line begins with a space.

@@ -20,7 +20,7 @@ import (
 //
 // and read the difference.
 //
-// Commands: schema (adds tables), flavor mysql|mariadb, plan [expect=Rule] [expect-not=Rule] [db=name] [latin1]
+// Commands: schema (adds tables), trigger TABLE before|after EVENT, reader FUNCTION TABLE..., flavor mysql|mariadb, plan [expect=Rule] [expect-not=Rule] [db=name] [latin1]
 // [mode=ansi_quotes,...].
 func TestGolden(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
@@ -31,6 +31,21 @@ func TestGolden(t *testing.T) {
 			switch d.Cmd {
 			case "schema":
 				s.add(t, d.Input)
+				return ""
+			case "trigger": // table, before or after, event: one that sessions run
+				tab := s.snap.Table(s.db, d.CmdArgs[0].Key)
+				tab.Triggers = append(tab.Triggers, catalog.Trigger{Name: "tr", Before: d.CmdArgs[1].Key == "before",
+					Event: strings.ToUpper(d.CmdArgs[2].Key), Program: &catalog.TriggerProgram{}})
+				return ""
+			case "reader": // function, tables that it reads
+				r := &catalog.Routine{Database: s.db, Name: d.CmdArgs[0].Key, Function: true}
+				for _, a := range d.CmdArgs[1:] {
+					r.Reads = append(r.Reads, catalog.TableName{Database: s.db, Name: a.Key})
+				}
+				if s.snap.Routines == nil {
+					s.snap.Routines = map[catalog.RoutineKey]*catalog.Routine{}
+				}
+				s.snap.Routines[r.Key()] = r
 				return ""
 			case "flavor":
 				s.snap.Flavor = catalog.Flavor(d.CmdArgs[0].Key)

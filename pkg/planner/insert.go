@@ -31,6 +31,7 @@ type insertion struct {
 func insertRules() []Rule {
 	return []Rule{
 		{"InsertTarget", `Finds the table and which column each value is for.`, insertTarget},
+		{"RowByRow", rowByRowDoc, insertRowByRow},
 		{"InsertSingle", `All rows of the table lie on one group, which also counts its AUTO_INCREMENT. What the values or
 the SELECT read must be there too.`, insertSingle},
 		{"KeepKey", `ON DUPLICATE KEY UPDATE must leave the distribution key as it is: the changed row could belong to

@@ -27,6 +27,7 @@ type modification struct {
 func modifyRules() []Rule {
 	return []Rule{
 		{"ModifyTarget", `Finds the tables, those written to among them, and the facts usable for each.`, modifyTarget},
+		{"RowByRow", rowByRowDoc, modifyRowByRow},
 		{"MoveRows", `A row whose distribution key changes may belong to another group. Its rows are locked where they are, and the
 servers tell what the key becomes: the values assigned are computed over the row as it is, so none may look at a column
 assigned before it. Then each row is taken to where it belongs and changed there, by its primary key, in the order of

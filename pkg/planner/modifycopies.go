@@ -34,7 +34,7 @@ func modifyCopies(b *build) (bool, error) {
 	if !sure || len(refs) == 0 {
 		return false, nil
 	}
-	if m != nil && (!m.analysed || b.a.inPlace || b.a.system || b.a.virtual) || m == nil && !b.plainCalls() {
+	if m != nil && (!m.analysed || b.a.inPlace || b.a.system || b.a.virtual) || m == nil && !b.plainCalls(b.st) {
 		return false, nil
 	}
 	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, writes: true,
@@ -78,7 +78,11 @@ func modifyCopies(b *build) (bool, error) {
 		}
 	}
 	w.choosable(tables)
+	w.whole = append(w.whole, b.reads...)
 	if err := w.tables(p, tables, refs, b.st); err != nil || w.refused {
+		return false, err
+	}
+	if err := w.readers(p, tables, b.st, b.db); err != nil {
 		return false, err
 	}
 	b.ws, w.plan = w, p
@@ -258,7 +262,7 @@ func (b *build) referenced(t *catalog.Table) bool {
 func (w *worker) choosable(tables []*catalog.Table) {
 	b := w.b
 	m := b.mod
-	if m == nil {
+	if m == nil || len(b.reads) > 0 {
 		return
 	}
 	ignored := m.update != nil && bool(m.update.Ignore) || m.del != nil && bool(m.del.Ignore)

@@ -190,6 +190,8 @@ func (a *analysis) reads(c *conjunct, e sqlparser.SQLNode, scope *block, own []*
 			ok = false
 		case sqlparser.AggrFunc:
 			ok = own != nil
+		case *sqlparser.FuncExpr:
+			ok = !a.readsTables(n)
 		case *sqlparser.Subquery:
 			q := a.queries[n]
 			if q == nil || q.block == nil || q.block.where != nil && aggregates(q.block.where.Expr) {

@@ -145,7 +145,11 @@ type places struct {
 func (a *analysis) place() *places {
 	p := &places{}
 	var sharded []*instance
-	for _, in := range a.insts {
+	insts := slices.Clone(a.insts)
+	for _, t := range slices.Concat(a.b.reads, a.behind) {
+		insts = append(insts, &instance{table: t}) // read for any row: nothing tells which of its own
+	}
+	for _, in := range insts {
 		if in.table == nil {
 			continue
 		}

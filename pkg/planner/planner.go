@@ -52,6 +52,10 @@ type SessionInfo struct {
 	UTF8Results bool
 	// Unchecked: foreign_key_checks is 0.
 	Unchecked bool
+	// RowWrite: the statement is the write of one row in a plan.RowByRow: its triggers have been run, or will be.
+	RowWrite bool
+	// Checked: the rows that the statement writes are looked at one by one, for the CHECK OPTION of a view.
+	Checked bool
 }
 
 // build is the work on one statement.
@@ -83,6 +87,12 @@ type build struct {
 	everywhere map[*catalog.Table]*catalog.Table
 	// pushed are the queries of the statement whose rows are copied, while a workspace with them is planned.
 	pushed []*pushed
+	// rowByRow: it is RowByRow, or nothing.
+	rowByRow bool
+	// readers are the stored functions called that read tables, and reads those tables, as often as they are read. A server that
+	// computes such a function must have all rows of them.
+	readers []*catalog.Routine
+	reads   []*catalog.Table
 	// part: the statement is made of parts of another one.
 	part bool
 	// generated are the tables of numbers that the statement names, by database and name.
@@ -96,7 +106,9 @@ type build struct {
 func (p *Planner) Build(st *sqlparse.Statement, db string, snap *catalog.Snapshot, sess SessionInfo) (*plan.Plan, error) {
 	b := &build{p: p, st: st, db: db, snap: snap, sess: sess, plan: &plan.Plan{}}
 	b.plan.Uses = textUses(st.Uses())
-	b.storedFunctions()
+	if err := b.storedFunctions(); err != nil {
+		return nil, sqlerr.From(err)
+	}
 	if err := b.tryWorkspace(b.statement()); err != nil {
 		var u *unread
 		e := sqlerr.From(err)

@@ -45,7 +45,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	if !ok || !sure || len(refs) == 0 || text.At != text.Table.End { // PARTITION (...) is between
 		return nil, nil
 	}
-	if in := b.ins; in != nil && (!in.analysed || b.a.inPlace || b.a.system || b.a.virtual) || in == nil && !b.plainCalls() {
+	if in := b.ins; in != nil && (!in.analysed || b.a.inPlace || b.a.system || b.a.virtual) || in == nil && !b.plainCalls(b.st) {
 		return nil, nil
 	}
 	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, writes: true, stage: true, target: -1, keeps: map[*catalog.Table]int{}}
@@ -100,7 +100,11 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	if (b.plan.Kind == plan.Replace || text.OnDuplicate >= 0) && b.referenced(t) && slices.ContainsFunc(tables, func(o *catalog.Table) bool { return o != t && len(o.ForeignKeys) > 0 }) {
 		return nil, nil // a row may change, by a foreign key, what the next one reads
 	}
+	w.whole = append(w.whole, b.reads...)
 	if err := w.tables(p, tables, refs, b.st); err != nil || w.refused {
+		return nil, err
+	}
+	if err := w.readers(p, tables, b.st, b.db); err != nil {
 		return nil, err
 	}
 	b.ws, w.plan = w, p

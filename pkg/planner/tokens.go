@@ -68,6 +68,14 @@ func relayByTokens(b *build) (bool, error) {
 		}
 		tables = append(tables, t)
 	}
+	for _, t := range b.reads {
+		switch {
+		case t.Kind == catalog.Single && !slices.Contains(groups, t.Group):
+			groups = append(groups, t.Group)
+		case t.Kind == catalog.Sharded:
+			return false, refuse
+		}
+	}
 	if len(groups) > 1 || system && len(tables) > 0 || write && len(groups) == 0 {
 		return false, refuse
 	}

@@ -13,6 +13,9 @@ import (
 // that is so by itself: relays, fragments, rows that are split, rows that are changed by their keys. triggers looks at the
 // other plans, and refuses what would be different.
 func (b *build) triggers() error {
+	if err := b.programs(); err != nil {
+		return err
+	}
 	switch n := b.plan.Root.(type) {
 	case *plan.InsertRows:
 		return b.insertTriggers(n)
@@ -35,7 +38,7 @@ const eachEvent = "INSERT"
 
 func (b *build) insertTriggers(n *plan.InsertRows) error {
 	t := n.Table
-	if len(t.Triggers) == 0 {
+	if !t.FiresAny() {
 		return nil
 	}
 	if x := n.Indexed; x != nil && (x.OnDuplicate || x.Ignore || b.plan.Kind == plan.Replace) {
@@ -53,7 +56,7 @@ func (b *build) insertTriggers(n *plan.InsertRows) error {
 
 func (b *build) changeTriggers(n *plan.ChangeRows) error {
 	t := n.Table
-	if n.NewKey != nil && len(t.Triggers) > 0 {
+	if n.NewKey != nil && t.FiresAny() {
 		n.Stay = refuseTrigger(t, "UPDATE of the distribution column", "insert the new row and delete the old one")
 	}
 	if child := b.cascadesIntoTriggers(t, nil); n.Own && child != nil {
@@ -74,7 +77,7 @@ func (b *build) cascadesIntoTriggers(t *catalog.Table, seen []*catalog.Table) *c
 		if !catalog.Cascades(r.Key.OnDelete) && !catalog.Cascades(r.Key.OnUpdate) {
 			continue
 		}
-		if len(r.Child.Triggers) > 0 {
+		if r.Child.FiresAny() {
 			return r.Child
 		}
 		if found := b.cascadesIntoTriggers(r.Child, seen); found != nil {
@@ -99,7 +102,7 @@ func stageTriggers(n *plan.Workspace) error {
 func writtenTriggers(n *plan.Workspace) error {
 	for i := range n.Copies {
 		c := &n.Copies[i]
-		if c.Written == nil || len(c.Table.Triggers) == 0 {
+		if c.Written == nil || !c.Table.FiresAny() {
 			continue
 		}
 		if len(c.Written.Columns)+len(c.Written.Moved) > 0 {

@@ -31,7 +31,7 @@ UnionDistinct could not compare.`, unionSorted},
 func pushUnion(b *build) (bool, error) {
 	const unfit = plan.WritesUserVariable | plan.SetsLastInsertID | plan.LocksRows | plan.CalcFoundRows
 	u, is := b.query.stmt.(*sqlparser.Union)
-	if !is || b.plan.Uses&unfit != 0 || b.st.Uses()&(sqlparse.CalcFoundRows|sqlparse.LocksRows) != 0 || u.Into != nil || u.Lock != sqlparser.NoLock ||
+	if !is || len(b.reads) > 0 || b.plan.Uses&unfit != 0 || b.st.Uses()&(sqlparse.CalcFoundRows|sqlparse.LocksRows) != 0 || u.Into != nil || u.Lock != sqlparser.NoLock ||
 		!b.a.sums(b.query.parts[0], u.Distinct) || !b.a.sums(b.query.parts[1], u.Distinct) {
 		return false, b.refuseUnion()
 	}

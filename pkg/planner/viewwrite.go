@@ -35,25 +35,35 @@ type viewColumn struct {
 
 // throughView plans a statement whose target is a view, if it can be written anew; else ok is false.
 func (b *build) throughView(tree sqlparser.Statement) (ok bool, err error) {
-	_, t, err := b.viewText(tree)
-	if err != nil || t == nil {
+	w, err := b.viewText(tree)
+	if err != nil || w == nil {
 		return false, err
 	}
 	b.plan.Kind = rowsKind(b.st.Kind())
-	b.access(t.Database, catalog.Write)
+	b.access(w.v.view.Database, catalog.Write)
 	b.plan.Through = true
 	return true, nil
 }
 
+// Rewritten is a statement that writes through a view as one for the view's table.
+type Rewritten struct {
+	Text []byte
+	// View, not empty, has a CHECK OPTION: rows that are written must fulfil Check, a condition over the table.
+	View, Check string
+}
+
 // ThroughView writes a statement whose target is a view anew for the view's table. st has no parameters.
-func (p *Planner) ThroughView(st *sqlparse.Statement, db string, snap *catalog.Snapshot, sess SessionInfo) ([]byte, error) {
+func (p *Planner) ThroughView(st *sqlparse.Statement, db string, snap *catalog.Snapshot, sess SessionInfo) (*Rewritten, error) {
 	b := &build{p: p, st: st, db: db, snap: snap, sess: sess, plan: &plan.Plan{}}
 	tree, _, err := p.parser.Parse(st)
 	if err == nil {
-		var text []byte
-		var t *catalog.Table
-		if text, t, err = b.viewText(tree); err == nil && t != nil {
-			return text, nil
+		var w *viewWriter
+		if w, err = b.viewText(tree); err == nil && w != nil {
+			r := &Rewritten{Text: w.written}
+			if w.checks {
+				r.View, r.Check = w.v.view.Database+"."+w.v.view.Name, w.v.where
+			}
+			return r, nil
 		}
 	}
 	if err == nil {
@@ -62,62 +72,61 @@ func (p *Planner) ThroughView(st *sqlparse.Statement, db string, snap *catalog.S
 	return nil, sqlerr.From(err)
 }
 
-// viewText is the statement written anew, and the view; nil if that is not possible.
-func (b *build) viewText(tree sqlparser.Statement) ([]byte, *catalog.Table, error) {
+// viewText writes the statement anew; nil if that is not possible.
+func (b *build) viewText(tree sqlparser.Statement) (*viewWriter, error) {
 	if b.returning || b.st.Uses()&(sqlparse.Hint|sqlparse.Pipes) != 0 {
-		return nil, nil, nil
+		return nil, nil
 	}
 	var name sqlparser.TableName
 	var alias sqlparser.IdentifierCS
 	switch s := tree.(type) {
 	case *sqlparser.Update:
 		if s.With != nil {
-			return nil, nil, nil
+			return nil, nil
 		}
 		name, alias = oneTable(s.TableExprs)
 	case *sqlparser.Delete:
 		if s.With != nil || len(s.Partitions) > 0 || len(s.Targets) > 0 {
-			return nil, nil, nil
+			return nil, nil
 		}
 		name, alias = oneTable(s.TableExprs)
 	case *sqlparser.Insert:
 		name, _ = s.Table.Expr.(sqlparser.TableName)
 	}
 	if name.IsEmpty() {
-		return nil, nil, nil
+		return nil, nil
 	}
 	db := b.db
 	if !name.Qualifier.IsEmpty() {
 		db = name.Qualifier.String()
 	}
 	if db == "" || systemSchema(db) != userSchema || b.snap.Databases[db] == nil {
-		return nil, nil, nil
+		return nil, nil
 	}
 	t, err := b.table(db, name.Name.String())
 	if err != nil || t.Kind != catalog.View || !t.Updatable {
-		return nil, nil, nil // others have the error to tell
+		return nil, nil // others have the error to tell
 	}
 	v := b.writtenView(t)
 	if v == nil {
-		return nil, nil, nil
+		return nil, nil
 	}
 	w := &viewWriter{b: b, v: v, called: t.Name}
 	if !alias.IsEmpty() {
 		w.called = alias.String()
 	}
-	var text []byte
 	if ins, ok := tree.(*sqlparser.Insert); ok {
-		text = w.insert(ins)
+		w.written = w.insert(ins)
 	} else {
-		text = w.modify(tree)
+		w.written = w.modify(tree)
 	}
 	if w.fault != nil {
-		return nil, nil, w.fault
+		return nil, w.fault
 	}
-	if text == nil {
-		return nil, nil, nil
+	if w.written == nil {
+		return nil, nil
 	}
-	return text, t, nil
+	return w, nil
 }
 
 func oneTable(exprs []sqlparser.TableExpr) (name sqlparser.TableName, alias sqlparser.IdentifierCS) {
@@ -219,6 +228,9 @@ type viewWriter struct {
 	called string // how the statement calls the view
 	edits  []viewEdit
 	fault  *sqlerr.Error // what one server says of the statement
+	// written is the statement anew; checks: the rows that it writes may be none that the view shows, which its CHECK OPTION forbids.
+	written []byte
+	checks  bool
 }
 
 type viewEdit struct {
@@ -261,9 +273,7 @@ func (w *viewWriter) modify(tree sqlparser.Statement) []byte {
 		}
 		nodes = append(nodes, s.OrderBy)
 	}
-	if w.v.view.CheckOption != "" && !w.keepsShown(assigned) {
-		return nil
-	}
+	w.checks = w.v.view.CheckOption != "" && w.v.where != "" && len(assigned) > 0 && !w.keepsShown(assigned)
 	cuts, ok := w.b.scissors()
 	refs, sure := st.Tables()
 	if !ok || !sure || len(refs) != 1 {
@@ -311,7 +321,7 @@ func (w *viewWriter) keepsShown(assigned []string) bool {
 	for name := range w.v.watched {
 		c := base.Column(name)
 		if c < 0 || slices.Contains(assigned, base.Columns[c].Name) || base.Columns[c].OnUpdate || base.Columns[c].Generated ||
-			base.TriggerSets("UPDATE", c) {
+			base.TriggerSets("UPDATE", c) || base.HasPrograms("UPDATE") {
 			return false
 		}
 	}
@@ -368,9 +378,10 @@ func (w *viewWriter) names(at int, counts map[string]int) bool {
 func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
 	st, v := w.b.st, w.v
 	text, ok := st.InsertText()
-	if !ok || len(s.OnDup) > 0 || len(s.Partitions) > 0 || text.Set || v.view.CheckOption != "" && v.where != "" {
+	if !ok || len(s.OnDup) > 0 || len(s.Partitions) > 0 || text.Set {
 		return nil
 	}
+	w.checks = v.view.CheckOption != "" && v.where != ""
 	if rows, ok := s.Rows.(sqlparser.Values); ok {
 		for _, r := range rows {
 			if len(namedIn(r)) > 0 || hasSubquery(r) {

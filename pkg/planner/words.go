@@ -154,7 +154,8 @@ func (b *build) refuseKind() error {
 	case sqlparse.Grant, sqlparse.Account:
 		return refuse("managing accounts in SQL", "use skarvctl user add, list, passwd, remove")
 	case sqlparse.Compound:
-		return refuse("BEGIN NOT ATOMIC ... END", "send the statements one by one")
+		b.plan.Kind, b.plan.Topic = plan.Call, "compound"
+		return nil
 	}
 	w := readWords(b.st)
 	word := strings.ToUpper(w.next())
@@ -394,7 +395,7 @@ func (b *build) do() error {
 	}
 	b.plan.Kind = plan.Other
 	b.plan.Topic = "do"
-	if refs, sure := b.st.Tables(); !sure || len(refs) > 0 || b.st.Uses()&sqlparse.Subquery != 0 {
+	if refs, sure := b.st.Tables(); !sure || len(refs) > 0 || len(b.reads) > 0 || b.st.Uses()&sqlparse.Subquery != 0 {
 		b.plan.Refuse = sqlerr.Unsupported("DO with a subquery", "use SELECT") // but the session runs it as a SELECT
 		return nil
 	}

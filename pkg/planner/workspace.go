@@ -2,11 +2,13 @@ package planner
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
+	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 )
@@ -26,6 +28,9 @@ locked are not those of the outermost FROM, for what reads tables it does not na
 
 // tryWorkspace replaces a refusal of the statement by a workspace plan, if there is one. err is how planning ended.
 func (b *build) tryWorkspace(err error) error {
+	if b.rowByRow {
+		return err
+	}
 	rules := workspaceRules()
 	switch k := b.st.Kind(); {
 	case k == sqlparse.Select && b.plan.Kind == plan.Select:
@@ -120,7 +125,7 @@ func copyTables(b *build) (bool, error) {
 			return false, nil
 		}
 	}
-	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, named: names, locks: locks}
+	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, named: names, locks: locks, whole: b.reads}
 	tables := names
 	switch {
 	case b.pushed != nil: // the scanner is sure
@@ -140,20 +145,23 @@ func copyTables(b *build) (bool, error) {
 				return false, nil
 			}
 		}
-	case !sure || !b.plainCalls() || b.a != nil:
+	case !sure || !b.plainCalls(b.st) || b.a != nil:
 		return false, nil
 	}
-	if len(tables) == 0 && b.pushed == nil {
+	if len(tables) == 0 && b.pushed == nil && len(b.reads) == 0 {
 		return false, nil
 	}
 	p := &plan.Workspace{}
-	for _, t := range tables {
+	for _, t := range slices.Concat(tables, b.reads) {
 		b.access(t.Database, catalog.Read)
 		if t.Kind == catalog.Single && p.Group == 0 {
 			p.Group = t.Group
 		}
 	}
 	if err := w.tables(p, tables, refs, b.st); err != nil || w.refused {
+		return false, err
+	}
+	if err := w.readers(p, tables, b.st, b.db); err != nil {
 		return false, err
 	}
 	if w.unfold != nil {
@@ -287,6 +295,44 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 	return nil
 }
 
+// readers copies the tables that stored functions read, as a whole and under their own names. st is the text that calls them, and
+// tables are those that it names.
+func (w *worker) readers(p *plan.Workspace, tables []*catalog.Table, st *sqlparse.Statement, db string) error {
+	var reads []*catalog.Table
+	for _, n := range routine.Calls(st) {
+		if n.DB == "" {
+			n.DB = db
+		}
+		for _, r := range w.b.snap.ReadBy(w.b.snap.Routine(n.DB, n.Name, true)) {
+			if t := w.b.snap.Table(r.Database, r.Name); t != nil { // else it was an error before
+				reads = append(reads, t)
+			}
+		}
+	}
+	for i, t := range reads {
+		again := slices.Contains(tables, t) || slices.Contains(reads[:i], t)
+		switch {
+		case w.written[t] != nil || w.stage && w.views == 0 && tables[w.target] == t:
+			return sqlerr.Unsupported("a function that reads the table '"+t.Name+"', which the statement writes to", "select its value first")
+		case again && !w.twice:
+			return sqlerr.Unsupported("the table '"+t.Name+"', which a stored function reads, more than once in a statement over several node groups",
+				"call the function once, in a SELECT of its own")
+		case again:
+			continue
+		}
+		if w.copies++; w.copies > maxCopies {
+			return sqlerr.Unsupported("a statement whose functions read so many tables", "select their values first")
+		}
+		list := &p.Copies
+		if t.Kind == catalog.Reference || t.Kind == catalog.Single && t.Group == p.Group {
+			list = &p.Local
+		}
+		*list = append(*list, plan.Copy{Table: t})
+		w.rows(list, st)
+	}
+	return nil
+}
+
 // view plans a view's rows.
 func (w *worker) view(p *plan.Workspace, c *plan.Copy) error {
 	if w.views++; w.views > 16 {
@@ -329,6 +375,9 @@ func (w *worker) view(p *plan.Workspace, c *plan.Copy) error {
 	}
 	c.View = &plan.Workspace{Group: p.Group, Write: w.writes}
 	if err := w.tables(c.View, tables, refs, st); err != nil || w.refused {
+		return err
+	}
+	if err := w.readers(c.View, tables, st, c.Table.Database); err != nil {
 		return err
 	}
 	c.Text = c.Table.ViewText
@@ -374,22 +423,22 @@ func aliasFor(st *sqlparse.Statement, ref sqlparse.TableRef) (alias string, ok b
 
 // plainCalls reports that a statement without a tree calls no function but the servers' own that compute from their
 // arguments.
-func (b *build) plainCalls() bool {
-	toks := b.st.Tokens()
+func (b *build) plainCalls(st *sqlparse.Statement) bool {
+	toks := st.Tokens()
 	var prev sqlparse.Token
 	for {
 		t := toks.Next()
 		if t.Kind == sqlparse.EOF {
 			return true
 		}
-		if t.Kind == sqlparse.Op && b.st.Is(t, "(") && (prev.Kind == sqlparse.Word || prev.Kind == sqlparse.QuotedName) {
-			name := strings.ToLower(string(b.st.Text(prev.Span)))
+		if t.Kind == sqlparse.Op && st.Is(t, "(") && (prev.Kind == sqlparse.Word || prev.Kind == sqlparse.QuotedName) {
+			name := strings.ToLower(string(st.Text(prev.Span)))
 			if lockFunctions(name) || serverFunctions(name) || !Known(name) && b.snap.Routine(b.db, name, true) == nil {
 				return false
 			}
 		}
-		if t.Kind == sqlparse.Word && (b.st.Is(t, "MATCH") || b.st.Is(t, "PARTITION") && !b.st.Is(prev, "(") ||
-			b.st.Is(t, "FOR") || b.st.Is(t, "NEXT")) {
+		if t.Kind == sqlparse.Word && (st.Is(t, "MATCH") || st.Is(t, "PARTITION") && !st.Is(prev, "(") ||
+			st.Is(t, "FOR") || st.Is(t, "NEXT")) {
 			return false
 		}
 		prev = t

@@ -24,7 +24,7 @@ func (p *parser) statement(label string) (Statement, error) {
 		case "BEGIN", "LOOP", "WHILE", "REPEAT":
 			return p.statement(name)
 		case "FOR":
-			return nil, p.unknown("FOR loops")
+			return p.forLoop(name)
 		}
 		return nil, p.fail()
 	}
@@ -38,7 +38,7 @@ func (p *parser) statement(label string) (Statement, error) {
 	case "LOOP", "WHILE", "REPEAT":
 		return p.loop(label)
 	case "FOR":
-		return nil, p.unknown("FOR loops")
+		return p.forLoop(label)
 	case "GOTO", "EXIT", "CONTINUE", "RAISE", "NULL":
 		if p.upper(0) != "NULL" || p.is(1, ";") {
 			return nil, p.unknown(p.upper(0))
@@ -60,8 +60,11 @@ func (p *parser) statement(label string) (Statement, error) {
 		p.pos++
 		var err error
 		c.Name, err = p.name()
-		if err == nil && p.is(0, "(") || p.is(0, "FOR") {
-			return nil, p.unknown("cursors with parameters")
+		if err == nil && c.Verb == "OPEN" && p.is(0, "(") {
+			c.Args, err = p.arguments()
+		}
+		if p.is(0, "FOR") {
+			return nil, p.unknown("OPEN ... FOR")
 		}
 		return c, err
 	case "FETCH":
@@ -162,9 +165,7 @@ func (p *parser) endLabel(label string) error {
 func (p *parser) block(label string) (Statement, error) {
 	b := &Block{Label: label}
 	p.pos++
-	if p.accept("NOT", "ATOMIC") {
-		return nil, p.unknown("BEGIN NOT ATOMIC")
-	}
+	p.accept("NOT", "ATOMIC") // of a block in a program it says nothing
 	for p.is(0, "DECLARE") {
 		if err := p.declare(b); err != nil {
 			return nil, err
@@ -211,8 +212,23 @@ func (p *parser) declare(b *Block) error {
 		b.Conditions = append(b.Conditions, Condition{names[0], v})
 		return err
 	case p.accept("CURSOR"):
-		if p.is(0, "(") {
-			return p.unknown("cursors with parameters")
+		c := CursorDecl{Name: names[0]}
+		for more := p.accept("("); more; {
+			var param Param
+			var err error
+			p.accept("IN")
+			if param.Name, err = p.name(); err == nil {
+				param.Type, err = p.typeText(",", ")")
+			}
+			if err != nil {
+				return err
+			}
+			c.Params = append(c.Params, param)
+			if more = p.accept(","); !more {
+				if err := p.expect(")"); err != nil {
+					return err
+				}
+			}
 		}
 		if err := p.expect("FOR"); err != nil {
 			return err
@@ -221,7 +237,8 @@ func (p *parser) declare(b *Block) error {
 		if err == nil && q.Verb != "SELECT" && q.Verb != "WITH" {
 			return p.unknown("cursors for " + q.Verb)
 		}
-		b.Cursors = append(b.Cursors, CursorDecl{names[0], q})
+		c.Query = q
+		b.Cursors = append(b.Cursors, c)
 		return err
 	}
 	v := Variable{Names: names}

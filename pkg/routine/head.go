@@ -16,16 +16,9 @@ const (
 // Parse reads CREATE FUNCTION, PROCEDURE, TRIGGER or EVENT, or ALTER EVENT, which may have no body. st is a scan of the text, which must stay unchanged as long as the
 // program is used. The error is an *sqlerr.Error: a syntax error, or 1235 for a form that is not known.
 func Parse(st *sqlparse.Statement) (*Program, error) {
-	p := &parser{st: st}
-	tokens := st.Tokens()
-	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-		if tok.Kind == sqlparse.Invalid {
-			return nil, st.SyntaxError(tok.Start)
-		}
-		if len(p.toks) == maxTokens {
-			return nil, sqlerr.Unsupported("a stored program of more than 200,000 words", "make several of it")
-		}
-		p.toks = append(p.toks, tok)
+	p, err := newParser(st)
+	if err != nil {
+		return nil, err
 	}
 	prog := &Program{st: st}
 	if err := p.head(prog); err != nil {
@@ -34,6 +27,7 @@ func Parse(st *sqlparse.Statement) (*Program, error) {
 	if prog.Kind == Event && prog.Schedule.Alter && p.end() { // it leaves the body as it is
 		return prog, nil
 	}
+	prog.BodyAt = p.peek(0).Start
 	body, err := p.statement("")
 	if err != nil {
 		return nil, err
@@ -46,12 +40,45 @@ func Parse(st *sqlparse.Statement) (*Program, error) {
 	return prog, nil
 }
 
+// ParseCompound reads BEGIN NOT ATOMIC ... END, which is run as a procedure without parameters. As with Parse, st must stay.
+func ParseCompound(st *sqlparse.Statement) (*Program, error) {
+	p, err := newParser(st)
+	if err != nil {
+		return nil, err
+	}
+	prog := &Program{st: st, Kind: Procedure}
+	if prog.Body, err = p.statement(""); err != nil {
+		return nil, err
+	}
+	p.accept(";")
+	if !p.end() {
+		return nil, p.fail()
+	}
+	return prog, nil
+}
+
+func newParser(st *sqlparse.Statement) (*parser, error) {
+	p := &parser{st: st}
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if tok.Kind == sqlparse.Invalid {
+			return nil, st.SyntaxError(tok.Start)
+		}
+		if len(p.toks) == maxTokens {
+			return nil, sqlerr.Unsupported("a stored program of more than 200,000 words", "make several of it")
+		}
+		p.toks = append(p.toks, tok)
+	}
+	return p, nil
+}
+
 // parser walks over tokens.
 type parser struct {
 	st    *sqlparse.Statement
 	toks  []sqlparse.Token
 	pos   int
 	depth int
+	loops []string // variables of the FOR loops around
 }
 
 func (p *parser) peek(n int) sqlparse.Token {
@@ -306,8 +333,8 @@ func (p *parser) typeText(ends ...string) (string, error) {
 			depth++
 		case p.is(0, ")"):
 			depth--
-		case p.is(0, "TYPE") && p.is(1, "OF"), p.is(0, "ROW"):
-			return "", sqlerr.Unsupported("TYPE OF and ROW as types of variables", "write the type")
+		case p.is(0, "ROW") && from == p.pos:
+			return "", sqlerr.Unsupported("ROW as type of variables", "declare a variable for each column")
 		}
 	}
 	return "", p.fail()

@@ -49,6 +49,8 @@ type Program struct {
 	Schedule *Schedule // of an event
 
 	Body Statement // nil for ALTER EVENT without a body
+	// BodyAt is where the body begins in the text.
+	BodyAt int
 
 	st *sqlparse.Statement
 }
@@ -76,7 +78,7 @@ func (p *Program) Text(sp sqlparse.Span) string { return string(p.st.Text(sp)) }
 // Scan returns the statement the program was read from.
 func (p *Program) Scan() *sqlparse.Statement { return p.st }
 
-// Statement is a statement of a body: *Block, *If, *Case, *Loop, *Leave, *Return, *Set, *Cursor, *SQL.
+// Statement is a statement of a body: *Block, *If, *Case, *Loop, *For, *Leave, *Return, *Set, *Cursor, *SQL.
 type Statement interface{ statement() }
 
 // Block is BEGIN ... END.
@@ -110,10 +112,11 @@ type ConditionValue struct {
 	Class string // SQLWARNING, NOT FOUND or SQLEXCEPTION
 }
 
-// CursorDecl is DECLARE name CURSOR FOR query.
+// CursorDecl is DECLARE name CURSOR FOR query. Params are MariaDB's: variables that OPEN assigns.
 type CursorDecl struct {
-	Name  string
-	Query *SQL
+	Name   string
+	Params []Param
+	Query  *SQL
 }
 
 // Handler is DECLARE ... HANDLER FOR ... statement.
@@ -154,6 +157,15 @@ type Loop struct {
 	Body  []Statement
 }
 
+// For is MariaDB's FOR variable IN [REVERSE] low .. high DO ... END FOR.
+type For struct {
+	Label     string
+	Variable  string
+	Reverse   bool
+	Low, High *Expr
+	Body      []Statement
+}
+
 // Leave is LEAVE label, or ITERATE label.
 type Leave struct {
 	Label   string
@@ -183,6 +195,7 @@ type Cursor struct {
 	Verb string // OPEN, FETCH or CLOSE
 	Name string
 	Into []string
+	Args []*Expr // of OPEN
 }
 
 // SQL is a statement for others to run.
@@ -196,6 +209,7 @@ func (*Block) statement()  {}
 func (*If) statement()     {}
 func (*Case) statement()   {}
 func (*Loop) statement()   {}
+func (*For) statement()    {}
 func (*Leave) statement()  {}
 func (*Return) statement() {}
 func (*Set) statement()    {}
@@ -247,6 +261,8 @@ func Walk(s Statement, f func(Statement) error) error {
 		return list(t.Else)
 	case *Loop:
 		return list(t.Body)
+	case *For:
+		return list(t.Body)
 	}
 	return nil
 }
@@ -276,8 +292,13 @@ func Exprs(s Statement) []*Expr {
 	case *Loop:
 		add(t.While)
 		add(t.Until)
+	case *For:
+		add(t.Low)
+		add(t.High)
 	case *Return:
 		add(t.Value)
+	case *Cursor:
+		out = append(out, t.Args...)
 	case *Set:
 		for _, a := range t.Assignments {
 			add(a.Value)

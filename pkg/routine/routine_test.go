@@ -54,7 +54,7 @@ func TestGolden(t *testing.T) {
 				if err != nil {
 					return err.Error()
 				}
-				return fmt.Sprintf("volatile %t calls %v sets %v", touches.Volatile, names(touches.Calls), touches.Sets)
+				return fmt.Sprintf("volatile %t calls %v sets %v reads %v", touches.Volatile, names(touches.Calls), touches.Sets, names(touches.Reads))
 			}
 			var w strings.Builder
 			fmt.Fprintf(&w, "%s %s.%s params %v returns %q\n", p.Kind, p.Name.DB, p.Name.Name, p.Params, p.Returns)
@@ -118,6 +118,11 @@ func show(w *strings.Builder, p *Program, s Statement, depth int) {
 	case *Loop:
 		fmt.Fprintf(w, "%sloop %s %q\n", in, s.Label, exprs)
 		list(s.Body)
+	case *For:
+		fmt.Fprintf(w, "%sfor %s %s reverse=%t %q\n", in, s.Label, s.Variable, s.Reverse, exprs)
+		list(s.Body)
+	case *Cursor:
+		fmt.Fprintf(w, "%s%s %s %v %q\n", in, s.Verb, s.Name, s.Into, exprs)
 	case *Set:
 		fmt.Fprintf(w, "%sset", in)
 		for _, a := range s.Assignments {
@@ -131,6 +136,35 @@ func show(w *strings.Builder, p *Program, s Statement, depth int) {
 	default:
 		fmt.Fprintf(w, "%s%T %+v\n", in, s, s)
 	}
+}
+
+func TestRowText(t *testing.T) {
+	columns := func(name string) string {
+		if name = strings.ToLower(name); name == "a" || name == "b c" {
+			return name
+		}
+		return ""
+	}
+	read := func(text string) *Program {
+		p, err := Parse(scan(t, sqlparse.NewDialect(true, ""), text))
+		require.NoError(t, err)
+		return p
+	}
+	const head = "CREATE TRIGGER new.a BEFORE UPDATE ON t FOR EACH ROW "
+	text, row, err := read(head + "BEGIN SET NEW.A = old.`b c` + t.new.a, x = 'NEW.a'; INSERT INTO new.a VALUES (New . a, OLD.a); END").RowText(columns)
+	require.NoError(t, err)
+	require.Equal(t, head+"BEGIN SET `NEW.a` = `OLD.b c` + t.new.a, x = 'NEW.a'; INSERT INTO `NEW.a` VALUES (`NEW.a`, `OLD.a`); END", text)
+	require.Equal(t, Row{Old: []string{"b c", "a"}, New: []string{"a"}}, row)
+	_, _, err = read("CREATE TRIGGER a BEFORE INSERT ON t FOR EACH ROW BEGIN SET NEW.a = 1; SET NEW.a = OLD.a; END").RowText(columns)
+	require.ErrorContains(t, err, "There is no OLD row in on INSERT trigger")
+	_, _, err = read("CREATE TRIGGER a BEFORE INSERT ON t FOR EACH ROW SET NEW.x = 1").RowText(columns)
+	require.ErrorContains(t, err, "Unknown column 'x' in 'NEW'")
+
+	inert := "CREATE TRIGGER t BEFORE INSERT ON t FOR EACH ROW " + Inert("SET NEW.a = 'ä'''", "me")
+	at, body, definer := Live(inert)
+	require.Equal(t, "SET NEW.a = 'ä'''/me", body+"/"+definer)
+	require.Equal(t, inert[:at]+body, LiveText(inert))
+	require.Equal(t, "SET @x = 1", LiveText("SET @x = 1"))
 }
 
 // FuzzParse: whatever a client sends, reading it ends, with a tree or an error that a client may see; the tree's ranges are

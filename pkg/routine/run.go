@@ -2,6 +2,7 @@ package routine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"skarv/pkg/sqlerr"
@@ -48,19 +49,41 @@ func (p *Program) Variables() ([]Param, error) {
 	for _, param := range p.Params {
 		seen[strings.ToLower(param.Name)] = true
 	}
-	err := Walk(p.Body, func(s Statement) error {
-		b, ok := s.(*Block)
-		if !ok {
-			return nil
+	add := func(v Param) error {
+		if seen[strings.ToLower(v.Name)] {
+			return sqlerr.Unsupported("the variable "+v.Name+", which hides another of its name", "give it another name")
 		}
-		for _, v := range b.Variables {
-			for _, name := range v.Names {
-				if seen[strings.ToLower(name)] {
-					return sqlerr.Unsupported("the variable "+name+", which hides another of its name", "give it another name")
+		seen[strings.ToLower(v.Name)] = true
+		out = append(out, v)
+		return nil
+	}
+	loops := map[string]bool{} // one after the other may have the same variable
+	err := Walk(p.Body, func(s Statement) error {
+		switch s := s.(type) {
+		case *Block:
+			for _, v := range s.Variables {
+				for _, name := range v.Names {
+					if err := add(Param{Name: name, Type: v.Type}); err != nil {
+						return err
+					}
 				}
-				seen[strings.ToLower(name)] = true
-				out = append(out, Param{Name: name, Type: v.Type})
 			}
+			for _, c := range s.Cursors {
+				for _, v := range c.Params {
+					if err := add(v); err != nil {
+						return err
+					}
+				}
+			}
+		case *For:
+			if loops[strings.ToLower(s.Variable)] {
+				return nil
+			}
+			loops[strings.ToLower(s.Variable)] = true
+			if err := add(Param{Name: s.Variable, Type: "BIGINT"}); err != nil {
+				return err
+			}
+			return add(Param{Name: boundOf(s.Variable), Type: "BIGINT"})
 		}
 		return nil
 	})
@@ -140,6 +163,8 @@ func (r *runner) statement(s Statement) (flow, error) {
 		return r.caseOf(s)
 	case *Loop:
 		return r.loop(s)
+	case *For:
+		return r.forLoop(s)
 	case *Leave:
 		if s.Iterate {
 			return flow{kind: iterate, label: s.Label}, nil
@@ -163,9 +188,11 @@ func stop(f *flow) flow {
 }
 
 // test computes a condition. f is not nil when that failed and a handler took it.
-func (r *runner) test(e *Expr) (yes bool, f *flow, err error) {
+func (r *runner) test(e *Expr) (yes bool, f *flow, err error) { return r.testText(r.text(e)) }
+
+func (r *runner) testText(text string) (yes bool, f *flow, err error) {
 	f, err = r.leaf(func() (err error) {
-		yes, err = r.host.Test(r.text(e))
+		yes, err = r.host.Test(text)
 		return err
 	})
 	return yes, f, err
@@ -420,18 +447,8 @@ func (p *Program) declares(name string) bool {
 			return true
 		}
 	}
-	found := false
-	_ = Walk(p.Body, func(s Statement) error {
-		if b, ok := s.(*Block); ok {
-			for _, v := range b.Variables {
-				for _, n := range v.Names {
-					found = found || Same(n, name)
-				}
-			}
-		}
-		return nil
-	})
-	return found
+	list, _ := p.Variables()
+	return slices.ContainsFunc(list, func(v Param) bool { return Same(v.Name, name) })
 }
 
 func (r *runner) sql(s *SQL) error {
@@ -490,7 +507,14 @@ func (r *runner) cursor(c *Cursor) error {
 			switch {
 			case c.Verb == "OPEN" && rows != nil:
 				return &sqlerr.Error{Code: 1325, State: "24000", Message: "Cursor is already open"}
+			case c.Verb == "OPEN" && len(c.Args) != len(decl.Params):
+				return &sqlerr.Error{Code: 4107, State: "42000", Message: "Incorrect parameter count to cursor '" + c.Name + "'"}
 			case c.Verb == "OPEN":
+				for i, param := range decl.Params {
+					if err := r.host.Assign(param.Name, r.text(c.Args[i])); err != nil {
+						return err
+					}
+				}
 				rows, err := r.host.Query(r.p.Text(decl.Query.Span))
 				if err == nil {
 					sc.cursors[name] = rows

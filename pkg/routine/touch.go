@@ -7,7 +7,7 @@ import (
 	"skarv/pkg/sqlparse"
 )
 
-// Touches is what a body that reads and writes no tables touches beside its parameters and variables.
+// Touches is what a body that writes no tables touches beside its parameters and variables.
 type Touches struct {
 	// Volatile: two calls with the same arguments may give different values: the clock, RAND(), UUID() and their like.
 	Volatile bool
@@ -15,10 +15,12 @@ type Touches struct {
 	Calls []Name
 	// Sets are the columns of NEW that a trigger assigns, as written.
 	Sets []string
+	// Reads are the tables that a function reads, as often as it names them.
+	Reads []Name
 }
 
-// Plain tells what the body of a function or trigger touches, if that is nothing but values: no tables, no state of the session,
-// no other statements than assignments and control structures. The error, 1235, names the first thing that is more, and what
+// Plain tells what the body of a function or trigger touches, if that is nothing but values, for a function also tables that it
+// reads: no state of the session, no other statements than assignments, control structures and SELECT. The error, 1235, names the first thing that is more, and what
 // (as "stored functions") is what may not have it.
 func (p *Program) Plain(what string) (*Touches, error) {
 	t := &touching{p: p, what: what, out: &Touches{}, variables: map[string]bool{}}
@@ -49,12 +51,15 @@ func (t *touching) refuse(what, how string) error {
 
 // declared notes the variables of all blocks.
 func (t *touching) declared(s Statement) error {
-	if b, ok := s.(*Block); ok {
-		for _, v := range b.Variables {
+	switch s := s.(type) {
+	case *Block:
+		for _, v := range s.Variables {
 			for _, name := range v.Names {
 				t.variables[strings.ToLower(name)] = true
 			}
 		}
+	case *For:
+		t.variables[strings.ToLower(s.Variable)] = true
 	}
 	return nil
 }
@@ -127,7 +132,12 @@ func (t *touching) text(text string) error {
 	}
 	switch st.Kind() {
 	case sqlparse.Select, sqlparse.Do:
-		if refs, sure := st.Tables(); !sure || len(refs) > 0 {
+		refs, sure := st.Tables()
+		if sure && t.p.Kind == Function && st.Uses()&sqlparse.LocksRows == 0 {
+			for _, r := range refs {
+				t.out.Reads = append(t.out.Reads, Name{DB: r.DB, Name: r.Name})
+			}
+		} else if !sure || len(refs) > 0 {
 			table := ""
 			if len(refs) > 0 {
 				table = " " + refs[0].Name

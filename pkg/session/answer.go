@@ -34,6 +34,9 @@ func (t *table) add(values ...any) { t.rows = append(t.rows, values) }
 
 // writeOK answers with an OK packet.
 func (s *Session) writeOK(ok wire.OK) error {
+	if s.capture != nil {
+		s.capture.ok = ok
+	}
 	if s.swallows() {
 		return nil
 	}
@@ -99,6 +102,9 @@ func (o *output) Columns(cols []sqltypes.Column) error {
 		return o.s.capture.start(cols)
 	}
 	c := o.s.conn
+	if o.s.calls != nil && len(o.s.calls.firing) > 0 {
+		return &sqlerr.Error{Code: 1415, State: "0A000", Message: "Not allowed to return a result set from a trigger"}
+	}
 	if o.s.calls != nil && !c.Capabilities().Has(wire.CapMultiResults) {
 		a := o.s.caller()
 		return &sqlerr.Error{Code: 1312, State: "0A000", Message: "PROCEDURE " + a.routine.Database + "." + a.routine.Name +

@@ -13,6 +13,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 )
 
@@ -24,6 +25,26 @@ import (
 type calls struct {
 	conn  *backend.Conn // nil until the first variables need it
 	stack []*activation // innermost last
+	made  int           // tables of variables
+	// affected counts the rows that statements outside of triggers have changed, which MariaDB tells of a CALL.
+	affected uint64
+	// firing are the tables of the statements whose triggers run, outermost first.
+	firing [][]*catalog.Table
+}
+
+// connection is where variables are.
+func (c *calls) connection(s *Session) (*backend.Conn, error) {
+	if c.conn == nil {
+		conn, err := s.cfg.Pools.Get(s.anyGroup(), s.profile, s.state, nil, s.keeping())
+		if err != nil {
+			return nil, err
+		}
+		c.conn = conn
+		if _, err := conn.Exec("SET SESSION sql_log_bin = 0"); err != nil && !conn.Usable() {
+			return nil, txn.Lost(conn, err)
+		}
+	}
+	return c.conn, nil
 }
 
 // maxCalls is how deep procedures may call others.
@@ -47,6 +68,9 @@ func (s *Session) call(p *plan.Plan) error {
 	if s.locks != nil {
 		return sqlerr.Unsupported("CALL under LOCK TABLES", "UNLOCK TABLES first")
 	}
+	if p.Topic == "compound" {
+		return s.compound()
+	}
 	r := s.snap.Routine(p.Database, p.Name, false)
 	if r == nil {
 		return &sqlerr.Error{Code: 1305, State: "42000", Message: fmt.Sprintf("PROCEDURE %s.%s does not exist", p.Database, p.Name)}
@@ -60,19 +84,42 @@ func (s *Session) call(p *plan.Plan) error {
 		return &sqlerr.Error{Code: 1318, State: "42000", Message: fmt.Sprintf(
 			"Incorrect number of arguments for PROCEDURE %s.%s; expected %d, got %d", r.Database, r.Name, len(prog.Params), len(args))}
 	}
-	a := &activation{s: s, routine: r, prog: prog}
+	return s.runCall(&activation{s: s, routine: r, prog: prog}, args)
+}
+
+// compound runs BEGIN NOT ATOMIC ... END as a procedure without parameters.
+func (s *Session) compound() error {
+	// It outlives what runs inside of it.
+	st := s.cfg.Dialect.NewStatement()
+	if err := st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
+		return err
+	}
+	prog, err := routine.ParseCompound(st)
+	if err != nil {
+		return err
+	}
+	r := &catalog.Routine{Database: s.db, Function: true, SQLMode: s.sqlMode}
+	return s.runCall(&activation{s: s, routine: r, prog: prog}, nil)
+}
+
+// runCall runs what is called, and answers.
+func (s *Session) runCall(a *activation, args []sqlparse.Span) error {
 	if s.calls != nil {
 		return a.run(args)
 	}
 	more := s.more
 	s.calls, s.more = &calls{}, true // what comes before the end of the CALL is not the last
-	err = a.run(args)
+	err := a.run(args)
 	s.calls.release()
+	affected := uint64(max(s.rowCount, 0))
+	if s.cfg.Dialect.MariaDB() {
+		affected = s.calls.affected
+	}
 	s.calls, s.more = nil, more
 	if err != nil {
 		return err
 	}
-	return s.endCall(uint64(max(s.rowCount, 0)))
+	return s.endCall(affected)
 }
 
 // endCall answers a CALL that has succeeded.

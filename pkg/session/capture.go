@@ -8,6 +8,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
 	"skarv/pkg/plan"
+	"skarv/pkg/planner"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -24,6 +25,8 @@ type capture struct {
 	// maxBytes bounds the bytes of the rows kept, if it is not 0; over: there were more.
 	maxBytes, bytes int
 	over            bool
+	// ok is the last OK packet of a statement without rows.
+	ok wire.OK
 }
 
 func (c *capture) start(cols []sqltypes.Column) error {
@@ -200,7 +203,7 @@ func (s *Session) setFromTables(tokens sqlparse.Tokens) (handled bool, err error
 			}
 		}
 		a := assignment{text: s.args.AppendSpan(nil, whole)}
-		if readsTables(s.stmt, expr) {
+		if s.readsTables(s.stmt, expr) {
 			if first.Kind != sqlparse.UserVar {
 				return true, sqlerr.Unsupported("SET of a system variable from tables", "assign the value to a user variable first")
 			}
@@ -255,13 +258,13 @@ func (s *Session) setFromQuery(name string, expr, scalar []byte) error {
 	return s.within(text, &capture{})
 }
 
-// readsTables reports whether an expression of st has a subquery over tables.
-func readsTables(st *sqlparse.Statement, expr sqlparse.Span) bool {
+// readsTables reports whether an expression of st has a subquery over tables, or calls a function that reads some.
+func (s *Session) readsTables(st *sqlparse.Statement, expr sqlparse.Span) bool {
 	sub := st.Dialect().NewStatement()
 	defer sub.Done()
 	if sub.Scan(append([]byte("SELECT "), st.Text(expr)...), st.Mode()) != nil {
 		return false
 	}
 	refs, sure := sub.Tables()
-	return sub.Uses()&sqlparse.Subquery != 0 && (len(refs) > 0 || !sure)
+	return planner.ReadsTables(sub, s.db, s.snap) || sub.Uses()&sqlparse.Subquery != 0 && (len(refs) > 0 || !sure)
 }

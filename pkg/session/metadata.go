@@ -169,6 +169,9 @@ func (s *Session) metadataTables(st *sqlparse.Statement, refs []sqlparse.TableRe
 			hidden = s.hiddenKeys()
 		}
 		shown := "SELECT * FROM information_schema." + r.Name
+		if strings.EqualFold(r.Name, "triggers") && s.hasPrograms() {
+			shown = metadataTriggers()
+		}
 		if strings.EqualFold(r.Name, "events") {
 			events, err := s.metadataEvents()
 			if err != nil {

@@ -20,11 +20,14 @@ const (
 )
 
 // Step implements routine.Host.
-func (a *activation) Step() error {
-	if a.s.killed.Load() {
+func (a *activation) Step() error { return a.s.interrupted() }
+
+// interrupted tells of a KILL that met no statement on a server.
+func (s *Session) interrupted() error {
+	if s.killed.Load() {
 		return errKilled
 	}
-	if a.s.kills.Load() != a.s.killsBefore {
+	if s.kills.Load() != s.killsBefore {
 		return sqlerr.QueryInterrupted.New()
 	}
 	return nil
@@ -95,7 +98,18 @@ func (a *activation) Run(text string) error {
 			return err
 		}
 	}
-	return a.note(s.step(filled))
+	err := s.step(filled)
+	if err == nil && st.Kind() != sqlparse.Call {
+		s.calls.count(s.rowCount)
+	}
+	return a.note(err)
+}
+
+// count adds up the rows that statements have changed.
+func (c *calls) count(rows int64) {
+	if rows > 0 && len(c.firing) == 0 {
+		c.affected += uint64(rows)
+	}
 }
 
 // Set implements routine.Host.
@@ -137,6 +151,7 @@ func (a *activation) Into(text string, targets []string) (found bool, err error)
 		return false, &sqlerr.Error{Code: 1172, State: "42000", Message: "Result consisted of more than one row"}
 	}
 	a.s.rowCount = 1
+	a.s.calls.count(1)
 	return true, a.note(nil)
 }
 

@@ -155,6 +155,11 @@ func (s *Session) runPlan(p *plan.Plan, cmd wire.Command, request []byte, params
 			return p, err
 		}
 	}
+	if s.calls != nil {
+		if err := s.calls.mayRun(s, p); err != nil {
+			return p, err
+		}
+	}
 	if p.Through {
 		return s.writeThrough(params)
 	}
@@ -400,6 +405,9 @@ func (s *Session) root(p *plan.Plan) error {
 	}
 	if n, ok := p.Root.(*plan.Choice); ok {
 		return s.choose(p, n)
+	}
+	if n, ok := p.Root.(*plan.RowByRow); ok {
+		return s.rowByRow(p, n)
 	}
 	rows, _ := p.Root.(*plan.InsertRows)
 	if p.Uses&plan.WritesUserVariable != 0 {

@@ -123,6 +123,8 @@ type Session struct {
 	accountFrom *catalog.Snapshot // the snapshot account was looked up in
 	admin       bool              // of account: an administrator's
 
+	definer string // of the trigger that runs, whose account is meanwhile the session's
+
 	// session state
 	db             string
 	state          *backend.State
@@ -189,6 +191,8 @@ type Session struct {
 	binary       bool // rows leave in the binary protocol
 	more         bool // a further statement of the same packet follows
 	outs         bool // the result at hand is the OUT parameters of a prepared CALL
+	// checked, with info.Checked, is the view through which the statement at hand writes.
+	checked *planner.Rewritten
 
 	// see hold.go
 	hold       *barrier.Holder

@@ -47,7 +47,7 @@ func (s *Session) set(params *wire.Params) error {
 		}
 		return s.ok(wire.OK{})
 	}
-	if stmt.Uses()&sqlparse.Subquery != 0 {
+	if stmt.Uses()&sqlparse.Subquery != 0 || planner.ReadsTables(stmt, s.db, s.snap) {
 		if handled, err := s.setFromTables(tokens); handled {
 			return err
 		}

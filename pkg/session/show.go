@@ -48,6 +48,8 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		}
 	case "events":
 		return true, s.showEvents()
+	case "create trigger", "triggers":
+		return true, s.showTriggers(p.Topic)
 	case "variables":
 		return true, s.showVariables()
 	case "columns", "fields", "full columns", "index", "indexes", "keys":

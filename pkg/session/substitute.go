@@ -160,7 +160,11 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 
 // currentUser is the account as CURRENT_USER() names it, a SQL string.
 func (s *Session) currentUser() string {
-	return string(sqltypes.AppendQuoted(nil, []byte(s.user+"@%"), true))
+	name := s.user
+	if s.definer != "" {
+		name = s.definer
+	}
+	return string(sqltypes.AppendQuoted(nil, []byte(name+"@%"), true))
 }
 
 func foldASCII(s string) string {

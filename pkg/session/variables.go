@@ -4,8 +4,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"skarv/pkg/planner"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -26,32 +28,72 @@ type variables struct {
 
 // newVariables makes the variables of a routine in database db; all are NULL.
 func (s *Session) newVariables(db string, list []routine.Param) (*variables, error) {
-	v := &variables{s: s, list: list, table: fmt.Sprintf("%s.`program_%d`", quoteName(internalDB), len(s.calls.stack))}
-	if s.calls.conn == nil {
-		c, err := s.cfg.Pools.Get(s.anyGroup(), s.profile, s.state, nil, s.keeping())
-		if err != nil {
-			return nil, err
-		}
-		s.calls.conn = c
-		if _, err := c.Exec("SET SESSION sql_log_bin = 0"); err != nil && !c.Usable() {
-			return nil, txn.Lost(c, err)
-		}
+	v := &variables{s: s, list: list, table: fmt.Sprintf("%s.`program_%d`", quoteName(internalDB), s.calls.made)}
+	s.calls.made++
+	c, err := s.calls.connection(s)
+	if err != nil {
+		return nil, err
 	}
 	var sql strings.Builder
 	sql.WriteString("CREATE TEMPORARY TABLE " + v.table + " (`skarv row` INT NULL")
-	for _, p := range list {
+	list = slices.Clone(list)
+	for i := range list {
+		p := &list[i]
+		if p.Type, err = s.typeOf(p.Type, db, list[:i]); err != nil {
+			return nil, err
+		}
 		fmt.Fprintf(&sql, ", %s %s NULL DEFAULT NULL", quoteName(p.Name), p.Type)
 	}
+	v.list = list
 	sql.WriteString(")")
 	if d := s.snap.Databases[db]; d != nil && d.Charset != "" {
 		fmt.Fprintf(&sql, " DEFAULT CHARACTER SET %s COLLATE %s", d.Charset, d.Collation)
 	}
 	for _, q := range []string{sql.String(), "INSERT INTO " + v.table + " (`skarv row`) VALUES (1)"} {
-		if _, err := s.calls.conn.Exec(q); err != nil {
-			return nil, txn.Lost(s.calls.conn, err)
+		if _, err := c.Exec(q); err != nil {
+			return nil, txn.Lost(c, err)
 		}
 	}
 	return v, nil
+}
+
+// typeOf is the type that MariaDB's TYPE OF table.column, or TYPE OF variable, stands for; any other type is itself.
+func (s *Session) typeOf(text, db string, before []routine.Param) (string, error) {
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan([]byte(text), s.mode); err != nil {
+		return "", err
+	}
+	tokens := st.Tokens()
+	if !st.Is(tokens.Next(), "TYPE") || !st.Is(tokens.Next(), "OF") {
+		return text, nil
+	}
+	var names []string
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if !st.Is(tok, ".") {
+			names = append(names, string(st.AppendName(nil, tok)))
+		}
+	}
+	switch len(names) {
+	case 1:
+		for _, p := range before {
+			if routine.Same(p.Name, names[0]) {
+				return p.Type, nil
+			}
+		}
+		return "", sqlerr.Unsupported("TYPE OF a whole row, or of a variable that is declared later", "write the type")
+	case 2:
+		names = append([]string{db}, names...)
+	}
+	t := s.snap.Table(names[0], names[1])
+	if t == nil {
+		return "", sqlerr.NoSuchTable.New(names[0], names[1])
+	}
+	c := t.Column(names[2])
+	if c < 0 {
+		return "", sqlerr.UnknownColumn.New(names[2], names[1])
+	}
+	return variableType(&t.Columns[c]), nil
 }
 
 func (v *variables) drop() {
@@ -145,7 +187,7 @@ func (s *Session) expression(expr string) (plain bool, err error) {
 		return false, sqlerr.Unsupported("assigning user variables in an expression of a stored program", "use SET")
 	}
 	refs, sure := st.Tables()
-	return sure && len(refs) == 0 && st.Uses()&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence) == 0, nil
+	return sure && len(refs) == 0 && !planner.ReadsTables(st, s.db, s.snap) && st.Uses()&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence) == 0, nil
 }
 
 // assign makes the value of an expression that of a variable. Names in it are variables of from; nil: it is a literal.
@@ -309,7 +351,7 @@ func (v *variables) show(text []byte) (ok bool, err error) {
 		return false, err
 	}
 	list, found := st.SelectList()
-	if refs, sure := st.Tables(); st.Kind() != sqlparse.Select || !found || !sure || len(refs) > 0 ||
+	if refs, sure := st.Tables(); st.Kind() != sqlparse.Select || !found || !sure || len(refs) > 0 || planner.ReadsTables(st, s.db, s.snap) ||
 		st.Uses()&^(sqlparse.ReadsUserVariable|sqlparse.ReadsSystemVariable|sqlparse.Nondeterministic|sqlparse.Pipes|sqlparse.Not|
 			sqlparse.ReadsDiagnostics|sqlparse.ReadsLastInsertID|sqlparse.ReadsSession) != 0 {
 		return false, nil

@@ -14,13 +14,17 @@ func (s *Session) writeThrough(params *wire.Params) (*plan.Plan, error) {
 	if err := st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
 		return nil, err
 	}
-	text, err := s.cfg.Planner.ThroughView(st, s.db, s.snap, s.info)
+	r, err := s.cfg.Planner.ThroughView(st, s.db, s.snap, s.info)
 	if err != nil {
 		return nil, err
 	}
+	if r.View != "" {
+		s.info.Checked, s.checked = true, r
+		defer func() { s.info.Checked, s.checked = false, nil }()
+	}
 	anew := s.cfg.Dialect.NewStatement()
 	defer anew.Done()
-	if err := anew.Scan(text, s.mode); err != nil {
+	if err := anew.Scan(r.Text, s.mode); err != nil {
 		return nil, err
 	}
 	wasCurrent, wasUsing := s.current, s.using

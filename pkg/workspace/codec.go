@@ -56,8 +56,8 @@ func formOf(c *catalog.Column) Form {
 // session's character set, time zone and sql_mode.
 func Read(c *catalog.Column) string { return read(c, "") }
 
-// readIn is read for values that FormOf(c, sessionTime) writes.
-func readIn(c *catalog.Column, alias string, sessionTime bool) string {
+// ReadIn is Read of a column of a table that has an alias, for values that FormOf(c, sessionTime) writes. alias is quoted.
+func ReadIn(c *catalog.Column, alias string, sessionTime bool) string {
 	if FormOf(c, sessionTime) != formOf(c) {
 		return alias + "." + quote(c.Name)
 	}

@@ -75,6 +75,55 @@ func (s *Stage) Rename(name string) error {
 // Name is what the stage is called in its table's database.
 func (s *Stage) Name() string { return s.name }
 
+// Relax lets columns be NULL: whoever fills the stage will assign them later.
+func (s *Stage) Relax(columns []int) error {
+	for _, i := range columns {
+		c := &s.table.Columns[i]
+		modify := c.ColumnType
+		if c.Charset != "" && c.Collation != "" && c.Collation != "binary" {
+			modify += " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
+		}
+		if c.Invisible {
+			modify += " INVISIBLE"
+		}
+		if _, err := s.w.conn.Exec("ALTER TABLE " + s.of() + " MODIFY " + quote(c.Name) + " " + modify + " NULL"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Take puts rows into the stage, literals of whatever the table holds, times in the session's time zone. A row has a literal for each
+// column of the table.
+func (s *Stage) Take(columns []int, rows [][]string) error {
+	var sql strings.Builder
+	sql.WriteString("INSERT INTO " + s.of() + " (")
+	for i, c := range columns {
+		if i > 0 {
+			sql.WriteString(", ")
+		}
+		sql.WriteString(quote(s.table.Columns[c].Name))
+	}
+	sql.WriteString(") VALUES ")
+	for n, row := range rows {
+		if n > 0 {
+			sql.WriteString(", ")
+		}
+		for i, c := range columns {
+			sql.WriteString([2]string{"(", ", "}[min(i, 1)] + row[c])
+		}
+		sql.WriteString(")")
+	}
+	if err := s.UsageOf(int64(sql.Len())); err != nil {
+		return err
+	}
+	if _, err := s.w.conn.Exec("SET @@time_zone = @skarv_time_zone"); err != nil {
+		return err
+	}
+	_, err := s.w.conn.Exec(sql.String())
+	return err
+}
+
 // Identities is the query for the sequence column of all rows, in order: number, value.
 func (s *Stage) Identities() string {
 	return "SELECT " + quote(rowNumber) + ", " + quote(s.table.Columns[s.sequence].Name) + " FROM " + s.of() + " ORDER BY " + quote(rowNumber)
@@ -100,7 +149,7 @@ func (s *Stage) Rows(columns []int, sessionTime bool, partition func(alias strin
 	var b strings.Builder
 	b.WriteString("SELECT " + partition("s"))
 	for _, c := range columns {
-		b.WriteString(", " + readIn(&s.table.Columns[c], "s", sessionTime))
+		b.WriteString(", " + ReadIn(&s.table.Columns[c], "s", sessionTime))
 	}
 	b.WriteString(" FROM " + s.of() + " AS s ORDER BY s." + quote(rowNumber))
 	return b.String()

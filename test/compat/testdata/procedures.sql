@@ -181,9 +181,39 @@ CALL quotes(NULL);
 CREATE PROCEDURE hides() BEGIN DECLARE x INT DEFAULT 1; BEGIN DECLARE x INT DEFAULT 2; SELECT x; END; SELECT x; END;
 -- refused: a variable that hides another
 CALL hides();
+-- only: mariadb
 -- skip-prepared
--- refused: FOR loops of MariaDB
-CREATE PROCEDURE loops2() FOR i IN 1..3 DO SELECT i; END FOR;
+CREATE PROCEDURE loops2(a INT, b INT) BEGIN DECLARE s VARCHAR(100) DEFAULT ''; FOR i IN a .. b + 1 DO SET s = CONCAT(s, i, ','); END FOR; outer_loop: FOR i IN REVERSE 1..3 DO FOR j IN 1..3 DO IF j = 2 THEN ITERATE outer_loop; END IF; SET s = CONCAT(s, i, '-', j, ';'); END FOR; IF i = 2 THEN LEAVE outer_loop; END IF; END FOR; SELECT s; END;
+-- only: mariadb
+CALL loops2(1, 3);
+-- only: mariadb
+CALL loops2(3, 1);
+-- only: mariadb
+CALL loops2(NULL, 1);
+-- only: mariadb
+-- refused: loops over rows
+-- skip-prepared
+CREATE PROCEDURE loops3() FOR r IN (SELECT * FROM t) DO SELECT r.id; END FOR;
+-- only: mariadb
+-- skip-prepared
+CREATE PROCEDURE cursors(x INT) BEGIN DECLARE n, done INT DEFAULT 0; DECLARE s VARCHAR(100) DEFAULT ''; DECLARE w TYPE OF t.v; DECLARE y TYPE OF x; DECLARE c CURSOR(lowest INT, most INT) FOR SELECT id, v FROM t WHERE id >= lowest ORDER BY id LIMIT most; DECLARE CONTINUE HANDLER FOR NOT FOUND SET done = 1; SET y = '7'; OPEN c(x, 1 + 1); WHILE NOT done DO FETCH c INTO n, w; IF NOT done THEN SET s = CONCAT(s, n, COALESCE(w, '?'), ';'); END IF; END WHILE; CLOSE c; SET done = 0; OPEN c(x + 1, 1); FETCH c INTO n, w; SELECT s, n, w, y; END;
+-- only: mariadb
+CALL cursors(1);
+-- only: mariadb
+CALL cursors(2);
+-- only: mariadb
+-- skip-prepared
+BEGIN NOT ATOMIC DECLARE n INT DEFAULT 5; INSERT INTO t (id, g, v) VALUES (500, n, 'compound'); SET @compound = n + 1; END;
+-- only: mariadb
+-- skip-prepared
+BEGIN NOT ATOMIC DECLARE EXIT HANDLER FOR 1062 SET @compound = -1; INSERT INTO t (id, g, v) VALUES (500, 1, 'again'); END;
+-- only: mariadb
+-- skip-prepared
+BEGIN NOT ATOMIC INSERT INTO t (id, g, v) VALUES (501, 1, 'x'); INSERT INTO t (id, g, v) VALUES (500, 1, 'again'); END;
+-- only: mariadb
+SELECT @compound, COUNT(*) FROM t WHERE id >= 500;
+-- only: mariadb
+DELETE FROM t WHERE id >= 500;
 -- skip-prepared
 CREATE PROCEDURE resignal1() BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION RESIGNAL SET MESSAGE_TEXT = 'told otherwise'; INSERT INTO t (id) VALUES (1); END;
 CALL resignal1();

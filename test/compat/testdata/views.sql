@@ -103,17 +103,21 @@ UPDATE overgroup SET a = 1;
 CREATE VIEW c2 AS SELECT * FROM t WHERE g < 50 WITH CHECK OPTION;
 CREATE VIEW overc2 AS SELECT id, g, v FROM c2;
 UPDATE overc2 SET v = 'over' WHERE id = 2;
--- refused: the row has to be looked at
 UPDATE overc2 SET g = 60 WHERE id = 2;
+UPDATE overc2 SET g = 49 WHERE id = 2;
 SELECT * FROM t ORDER BY id;
 DROP VIEW deeper, overe, overjoin, checked, overgroup, overc2, c2;
 CREATE VIEW c1 AS SELECT * FROM t WHERE g < 5 WITH CHECK OPTION;
--- refused: the row has to be looked at
-INSERT INTO c1 VALUES (20, 1, 'ok');
--- refused: the row has to be looked at
-INSERT INTO c1 VALUES (21, 7, 'no');
--- refused: the row has to be looked at
+INSERT INTO c1 (id, g, v) VALUES (20, 1, 'ok');
+INSERT INTO c1 (id, g, v) VALUES (21, 7, 'no');
+INSERT INTO c1 (id, g, v) VALUES (222, 2, 'yes'), (223, NULL, 'no');
 UPDATE c1 SET g = 8 WHERE id = 20;
+UPDATE c1 SET g = g + 1;
+UPDATE c1 SET g = 4, v = 'in' WHERE id = 20;
+-- refused: which rows are left out
+INSERT IGNORE INTO c1 (id, g, v) VALUES (24, 2, 'yes'), (25, 9, 'no');
+SELECT * FROM t ORDER BY id;
+DELETE FROM c1 WHERE id = 20;
 UPDATE c1 SET v = 'checked' WHERE id = 3;
 SELECT * FROM c1 ORDER BY id;
 DELETE FROM c1 WHERE id = 3;

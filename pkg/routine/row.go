@@ -1,0 +1,139 @@
+package routine
+
+import (
+	"slices"
+	"strings"
+
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// Row is the columns of OLD and NEW that the body of a trigger names.
+type Row struct{ Old, New []string }
+
+// RowText is the CREATE TRIGGER with each NEW.x and OLD.x of its body as one quoted name, that of a variable (RowVariable). column
+// returns a column's own name, or "" if there is none of that name, which is an error of the servers.
+func (p *Program) RowText(column func(name string) string) (text string, row Row, err error) {
+	st, event := p.st, p.Event
+	sql := string(st.SQL())
+	var out strings.Builder
+	at := 0
+	tokens := st.TokensFrom(p.BodyAt)
+	var last sqlparse.Token
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; last, tok = tok, tokens.Next() {
+		which := ""
+		switch {
+		case tok.Kind != sqlparse.Word && tok.Kind != sqlparse.QuotedName || st.Is(last, "."):
+		case strings.EqualFold(string(st.AppendName(nil, tok)), "NEW"):
+			which = "NEW"
+		case strings.EqualFold(string(st.AppendName(nil, tok)), "OLD"):
+			which = "OLD"
+		}
+		if which == "" {
+			continue
+		}
+		ahead := tokens
+		if !st.Is(ahead.Next(), ".") {
+			continue
+		}
+		field := ahead.Next()
+		if field.Kind != sqlparse.Word && field.Kind != sqlparse.QuotedName {
+			continue
+		}
+		if which == "NEW" && event == "DELETE" || which == "OLD" && event == "INSERT" {
+			return "", row, &sqlerr.Error{Code: 1363, State: "HY000", Message: "There is no " + which + " row in on " + event + " trigger"}
+		}
+		written := string(st.AppendName(nil, field))
+		name := column(written)
+		if name == "" {
+			return "", row, sqlerr.UnknownColumn.New(written, which)
+		}
+		list := &row.New
+		if which == "OLD" {
+			list = &row.Old
+		}
+		if !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+		out.WriteString(sql[at:tok.Start] + "`" + strings.ReplaceAll(RowVariable(which, name), "`", "``") + "`")
+		tokens, tok, at = ahead, field, field.End
+	}
+	out.WriteString(sql[at:])
+	return out.String(), row, nil
+}
+
+// RowVariable is the name of the variable for a column of OLD or NEW.
+func RowVariable(which, column string) string { return which + "." + column }
+
+// Judge tells what the program of a trigger that a session runs may not do. The errors are those of the servers for what no
+// trigger may do, else 1235. assigns are the columns of NEW that it assigns, as written.
+func (p *Program) Judge() (assigns []string, err error) {
+	forbidden := func(code sqlerr.Code, state, message string) error {
+		return &sqlerr.Error{Code: code, State: state, Message: message}
+	}
+	if _, err := p.Variables(); err != nil {
+		return nil, err
+	}
+	cursors := map[*SQL]bool{}
+	err = Walk(p.Body, func(s Statement) error {
+		switch s := s.(type) {
+		case *Block:
+			for _, c := range s.Cursors {
+				cursors[c.Query] = true
+			}
+		case *Return:
+			return forbidden(1313, "42000", "RETURN is only allowed in a FUNCTION")
+		case *Set:
+			if s.Whole {
+				return sqlerr.Unsupported(p.Text(s.Span)+" in triggers", "set it in the session")
+			}
+			for _, a := range s.Assignments {
+				row, column, isRow := strings.Cut(strings.ToLower(a.Target), ".")
+				switch {
+				case isRow && row == "old":
+					return forbidden(1362, "HY000", "Updating of OLD row is not allowed in trigger")
+				case isRow && row == "new" && p.Timing == "AFTER":
+					return forbidden(1362, "HY000", "Updating of NEW row is not allowed in after trigger")
+				case isRow && row == "new":
+					if !slices.Contains(assigns, column) {
+						assigns = append(assigns, column)
+					}
+				case !strings.HasPrefix(a.Target, "@") && !p.declares(a.Target), strings.HasPrefix(a.Target, "@@"):
+					return sqlerr.Unsupported("SET "+a.Target+" in triggers", "assign columns of NEW, user variables and variables that are declared there")
+				}
+			}
+		case *SQL:
+			if !cursors[s] {
+				return p.judgeSQL(s)
+			}
+		}
+		return nil
+	})
+	return assigns, err
+}
+
+func (p *Program) judgeSQL(s *SQL) error {
+	switch s.Verb {
+	case "INSERT", "REPLACE", "UPDATE", "DELETE", "CALL", "SIGNAL", "RESIGNAL", "GET", "DO":
+		return nil
+	case "SELECT", "WITH":
+		st := p.st.Dialect().NewStatement()
+		if err := st.Scan([]byte(p.Text(s.Span)), p.st.Mode()); err != nil {
+			return err
+		}
+		if _, _, ok := Into(st); !ok {
+			return &sqlerr.Error{Code: 1415, State: "0A000", Message: "Not allowed to return a result set from a " + string(p.Kind)}
+		}
+		return nil
+	case "PREPARE", "EXECUTE", "DEALLOCATE":
+		return &sqlerr.Error{Code: 1336, State: "0A000", Message: "Dynamic SQL is not allowed in stored function or trigger"}
+	case "COMMIT", "START", "CREATE", "ALTER", "DROP", "TRUNCATE", "RENAME", "LOCK", "UNLOCK", "GRANT", "REVOKE", "ANALYZE":
+		return NoCommit()
+	}
+	return sqlerr.Unsupported(s.Verb+" in triggers", "send the statement from the client")
+}
+
+// NoCommit is the servers' error for a commit inside of a trigger.
+func NoCommit() *sqlerr.Error {
+	return &sqlerr.Error{Code: 1422, State: "HY000", Message: "Explicit or implicit commit is not allowed in stored function or trigger."}
+}

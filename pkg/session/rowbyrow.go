@@ -1,0 +1,663 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/planner"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+	"skarv/pkg/workspace"
+)
+
+// rowByRow runs a write to a table with triggers that sessions run:
+//
+//	begin                                     a transaction in autocommit, else a savepoint
+//	find the rows                             UPDATE, DELETE: SELECT ... FOR UPDATE
+//	make of them what the statement says      INSERT, UPDATE: by a server, in a temporary table like the target
+//	for each row:  triggers before it         pkg/session/trigger.go
+//	               the row                    INSERT, UPDATE or DELETE by primary key, planned as any other
+//	               what it has become         SELECT by primary key
+//	               triggers behind it
+//	end                                       commit, or go back
+func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
+	switch {
+	case s.locks != nil:
+		return sqlerr.Unsupported("triggers that use tables, under LOCK TABLES", "UNLOCK TABLES first")
+	case s.readOnly() || s.tx != nil && s.tx.ReadOnly:
+		return readOnlyTransaction()
+	}
+	s.usedStrategy = strategyWorkspace
+	w := &rowWrite{s: s, n: n, t: n.Table, kind: p.Kind, st: s.cfg.Dialect.NewStatement(), auto: n.Table.AutoIncrement, checked: s.checked,
+		foreign: s.foreignCharset || !s.info.UTF8Results}
+	s.info.Checked, s.checked = false, nil
+	defer w.st.Done()
+	if err := w.st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
+		return err
+	}
+	outermost := s.calls == nil
+	if outermost {
+		s.calls = &calls{}
+	}
+	out, err := s.atomically(w.run)
+	w.drop()
+	if outermost {
+		s.calls.release()
+		s.calls = nil
+	}
+	if err != nil {
+		return err
+	}
+	s.warnings = w.warnings
+	if out.Pending != "" {
+		s.warnings = append(s.warnings, pendingNote(out.Pending))
+	}
+	ok := wire.OK{AffectedRows: w.affected, Warnings: uint16(len(s.warnings)), Info: w.info(), LastInsertID: w.lastID}
+	if w.generated != 0 {
+		s.lastInsertID, ok.LastInsertID = w.generated, w.generated
+	}
+	return s.ok(ok)
+}
+
+// atomically runs statements of which all stands or nothing: in a transaction of their own, or behind a savepoint of the
+// session's.
+func (s *Session) atomically(do func() error) (out txn.Outcome, err error) {
+	if s.tx == nil {
+		s.begin("BEGIN", nil)
+		err = do()
+		tx := s.tx
+		if err == nil && tx == nil {
+			err = sqlerr.Internal.New("a statement has lost its transaction")
+		}
+		if err != nil {
+			s.endTransaction()
+			return out, err
+		}
+		s.tx = nil
+		return s.commit(tx)
+	}
+	name := fmt.Sprintf("_skarv_rows_%d", len(s.calls.stack))
+	if err := s.tx.Savepoint(name); err != nil {
+		return out, s.failed(err)
+	}
+	err = do()
+	switch {
+	case s.tx == nil || s.tx.Err() != nil: // gone, and the error says so
+		return out, err
+	case err != nil:
+		if lost := s.tx.RollbackTo(name); lost != nil {
+			return out, s.failed(lost)
+		}
+	}
+	if lost := s.tx.Release(name); lost != nil && err == nil {
+		return out, s.failed(lost)
+	}
+	return out, err
+}
+
+// rowWrite is one execution of a plan.RowByRow.
+type rowWrite struct {
+	s    *Session
+	n    *plan.RowByRow
+	t    *catalog.Table
+	kind plan.Kind
+	st   *sqlparse.Statement // the client's statement with its parameters filled in
+	auto int                 // AUTO_INCREMENT column, or -1
+	tail string              // of an INSERT, from ON DUPLICATE KEY UPDATE on
+	fire map[string][]*program
+	// foreign: the client has another character set than UTF-8.
+	foreign bool
+	// checked, not nil, is the view with CHECK OPTION through which rows are written.
+	checked *planner.Rewritten
+
+	rows                                   int
+	affected, changed, duplicates          uint64
+	lastID, generated                      uint64
+	warnings                               []Warning
+	insertHead, references, assigns, which string // of the text: see split
+}
+
+// image is a row as literals, a column each.
+type image []string
+
+// maxImages bounds the rows of a statement.
+const maxImages = maxCursorRows
+
+func tooManyImages() error {
+	return sqlerr.Unsupported(fmt.Sprintf("a write to more than %d rows, or 64 MB, of a table whose triggers use other tables", maxImages),
+		"write in parts, by conditions or LIMIT")
+}
+
+func (w *rowWrite) run() error {
+	back, err := w.s.stopClock()
+	if err != nil {
+		return err
+	}
+	defer back()
+	if err := w.split(); err != nil {
+		return err
+	}
+	if err := w.programs(); err != nil {
+		return err
+	}
+	switch w.kind {
+	case plan.Update:
+		return w.update()
+	case plan.Delete:
+		return w.delete()
+	}
+	return w.insert()
+}
+
+// stopClock fixes the time that all statements see until back is called, as that of one statement.
+func (s *Session) stopClock() (back func(), err error) {
+	const name = "@@session.`timestamp`"
+	if v, set := s.state.Get(name); set && v != "DEFAULT" {
+		return func() {}, nil
+	}
+	now := time.Now()
+	value := fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000)
+	err = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: value}))
+	return func() { _ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: "DEFAULT"})) }, err
+}
+
+// inUTF8 gives the session utf8mb4 until the returned function is called: what triggers do is written in it, whatever the client's
+// character set.
+func (w *rowWrite) inUTF8() (back func()) {
+	if !w.foreign {
+		return func() {}
+	}
+	s := w.s
+	var before []backend.Variable
+	for _, v := range charsetVariables("utf8mb4", "utf8mb4_general_ci") {
+		if v.Value, _ = s.state.Get(v.Name); v.Value == "" {
+			v.Value = "DEFAULT"
+		}
+		before = append(before, v)
+	}
+	_ = s.adopt(s.state.With(s.state.DB, charsetVariables("utf8mb4", "utf8mb4_general_ci")...))
+	return func() { _ = s.adopt(s.state.With(s.state.DB, before...)) }
+}
+
+// split takes the statement's text apart.
+func (w *rowWrite) split() error {
+	st, sql := w.st, string(w.st.SQL())
+	if w.kind == plan.Insert || w.kind == plan.Replace {
+		text, ok := st.InsertText()
+		if !ok {
+			return sqlerr.Internal.New("an INSERT of unknown form")
+		}
+		w.insertHead = sql[:text.Body]
+		w.references = sql[text.Body:]
+		switch {
+		case text.OnDuplicate < 0:
+		case text.Values && st.NumRows() > 0:
+			w.tail = sql[st.Row(st.NumRows()-1).End:] // with the alias of the new row
+		default:
+			w.tail = sql[text.OnDuplicate:]
+		}
+		return nil
+	}
+	from, depth := -1, 0
+	at := &w.references
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		word := tok.Kind == sqlparse.Word && depth == 0
+		switch {
+		case st.Is(tok, "("):
+			depth++
+		case st.Is(tok, ")"):
+			depth--
+		case from < 0:
+			if word && slices.ContainsFunc([]string{"UPDATE", "DELETE", "LOW_PRIORITY", "QUICK", "FROM"}, func(s string) bool { return st.Is(tok, s) }) {
+				continue
+			}
+			from = tok.Start
+		case word && at == &w.references && st.Is(tok, "SET"):
+			*at, at, from = sql[from:tok.Start], &w.assigns, tok.End
+		case word && at != &w.which && (st.Is(tok, "WHERE") || st.Is(tok, "ORDER") || st.Is(tok, "LIMIT")):
+			*at, at, from = sql[from:tok.Start], &w.which, tok.Start
+		}
+	}
+	*at = sql[from:]
+	return nil
+}
+
+func (w *rowWrite) insert() error {
+	text := string(w.st.SQL())
+	if w.n.Query {
+		var err error
+		if text, err = w.selected(); err != nil || text == "" {
+			return err
+		}
+	}
+	news, err := w.staged(nil, text)
+	if err != nil {
+		return err
+	}
+	defer w.inUTF8()()
+	verb := "INSERT INTO "
+	switch {
+	case w.kind == plan.Replace:
+		verb = "REPLACE INTO "
+	case w.ignores():
+		verb = "INSERT IGNORE INTO "
+	}
+	for i, row := range news {
+		if err := w.programsOf(true, "INSERT", nil, row); err != nil {
+			return err
+		}
+		ok, err := w.write(i, w.insertText(verb, row))
+		if err != nil {
+			return err
+		}
+		w.affected += ok.AffectedRows
+		if ok.AffectedRows == 0 && verb == "INSERT IGNORE INTO " || ok.AffectedRows > 1 || w.tail != "" && ok.AffectedRows == 0 {
+			w.duplicates++
+		}
+		if ok.LastInsertID != 0 {
+			w.lastID = ok.LastInsertID
+		}
+		if w.auto >= 0 && w.draws(row[w.auto]) && ok.AffectedRows > 0 && ok.LastInsertID != 0 {
+			if row[w.auto] = strconv.FormatUint(ok.LastInsertID, 10); w.generated == 0 {
+				w.generated = ok.LastInsertID
+			}
+		}
+		if ok.AffectedRows == 0 || w.tail != "" && ok.AffectedRows != 1 {
+			continue // it has met another row
+		}
+		if err := w.behind("INSERT", nil, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// draws reports whether a value of the AUTO_INCREMENT column asks for a new one.
+func (w *rowWrite) draws(literal string) bool {
+	return literal == "NULL" || literal == "0" && !w.s.info.NoAutoValueOnZero
+}
+
+func (w *rowWrite) ignores() bool {
+	for tokens := w.st.Tokens(); ; {
+		switch tok := tokens.Next(); {
+		case tok.Kind == sqlparse.EOF, w.st.Is(tok, "INTO"), w.st.Is(tok, "("):
+			return false
+		case w.st.Is(tok, "IGNORE"):
+			return true
+		}
+	}
+}
+
+// selected is INSERT ... SELECT as an INSERT of written values; "" if there are no rows.
+func (w *rowWrite) selected() (string, error) {
+	text := w.references
+	if w.st.Uses()&sqlparse.LocksRows == 0 {
+		text += " LOCK IN SHARE MODE"
+	}
+	take := &capture{limit: maxImages + 1, maxBytes: maxCursorBytes}
+	if err := w.s.within([]byte(text), take); err != nil {
+		return "", err
+	}
+	if len(take.rows) > maxImages || take.over {
+		return "", tooManyImages()
+	}
+	var out strings.Builder
+	for i, row := range take.rows {
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		for c := range row {
+			if take.columns[c].Type == sqltypes.TypeFloat && row[c] != nil {
+				return "", sqlerr.Unsupported("a FLOAT column in INSERT ... SELECT into a table whose triggers use other tables", "select it with + 0e0")
+			}
+			literal, err := w.s.valueText(take.columns[c], row[c])
+			if err != nil {
+				return "", err
+			}
+			out.WriteString([2]string{"(", ", "}[min(c, 1)] + literal)
+		}
+		out.WriteString(")")
+	}
+	if len(take.rows) == 0 {
+		return "", nil
+	}
+	return w.insertHead + " VALUES " + out.String() + w.tail, nil
+}
+
+// insertText is the INSERT of one row.
+func (w *rowWrite) insertText(verb string, row image) string {
+	var names, values strings.Builder
+	for c := range w.t.Columns {
+		if w.t.Columns[c].Generated {
+			continue
+		}
+		if names.Len() > 0 {
+			names.WriteString(", ")
+			values.WriteString(", ")
+		}
+		names.WriteString(quoteName(w.t.Columns[c].Name))
+		values.WriteString(row[c])
+	}
+	return verb + w.name() + " (" + names.String() + ") VALUES (" + values.String() + ")" + w.tail
+}
+
+func (w *rowWrite) name() string { return quoteName(w.t.Database) + "." + quoteName(w.t.Name) }
+
+func (w *rowWrite) update() error {
+	olds, err := w.find()
+	if err != nil || len(olds) == 0 {
+		return err
+	}
+	news, err := w.staged(olds, "UPDATE "+w.name()+" AS "+quoteName(w.n.Alias)+" SET "+w.assigns)
+	if err != nil {
+		return err
+	}
+	defer w.inUTF8()()
+	if len(news) != len(olds) {
+		return sqlerr.Internal.New("an UPDATE has made other rows of those it has found")
+	}
+	for i, row := range news {
+		old := olds[i]
+		if err := w.programsOf(true, "UPDATE", old, row); err != nil {
+			return err
+		}
+		ok, err := w.write(i, w.updateText(old, row))
+		if err != nil {
+			return err
+		}
+		w.affected += ok.AffectedRows
+		w.changed += changedRows(ok.Info)
+		if err := w.behind("UPDATE", old, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// updateText is the UPDATE of one row. Whatever differs is written. Where nothing does, the row is written as it is, for the servers'
+// own triggers.
+func (w *rowWrite) updateText(old, row image) string {
+	var sets []string
+	first := -1
+	for c := range w.t.Columns {
+		if w.t.Columns[c].Generated {
+			continue
+		}
+		if first < 0 {
+			first = c
+		}
+		if row[c] != old[c] {
+			sets = append(sets, quoteName(w.t.Columns[c].Name)+" = "+row[c])
+		}
+	}
+	if sets == nil {
+		sets = []string{quoteName(w.t.Columns[first].Name) + " = " + row[first]}
+	}
+	return "UPDATE " + w.name() + " SET " + strings.Join(sets, ", ") + w.where(old)
+}
+
+// changedRows is what an UPDATE says that it has changed, whatever the client counts.
+func changedRows(info []byte) (n uint64) {
+	_, rest, _ := strings.Cut(string(info), "Changed: ")
+	return parseUint([]byte(rest))
+}
+
+func (w *rowWrite) delete() error {
+	olds, err := w.find()
+	if err != nil {
+		return err
+	}
+	defer w.inUTF8()()
+	for i, old := range olds {
+		if err := w.programsOf(true, "DELETE", old, nil); err != nil {
+			return err
+		}
+		ok, err := w.write(i, "DELETE FROM "+w.name()+w.where(old))
+		if err != nil {
+			return err
+		}
+		w.affected += ok.AffectedRows
+		if err := w.programsOf(false, "DELETE", old, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// where finds the row by its primary key.
+func (w *rowWrite) where(row image) string {
+	var list []string
+	for _, c := range w.t.Primary {
+		list = append(list, quoteName(w.t.Columns[c].Name)+" = "+row[c])
+	}
+	return " WHERE " + strings.Join(list, " AND ")
+}
+
+// find locks the rows that an UPDATE or DELETE chooses.
+func (w *rowWrite) find() ([]image, error) {
+	rows, err := w.images("SELECT " + w.columns(w.n.Alias) + " FROM " + w.references + " " + w.which + " FOR UPDATE")
+	w.rows = len(rows)
+	return rows, err
+}
+
+// behind looks at a row that was written, and runs the triggers behind it, with what it has become.
+func (w *rowWrite) behind(event string, old, row image) error {
+	if w.checked != nil {
+		take := &capture{limit: 1}
+		if err := w.s.within([]byte("SELECT 1 FROM "+w.name()+w.where(row)+" AND ("+w.checked.Check+")"), take); err != nil {
+			return err
+		}
+		if len(take.rows) == 0 {
+			return w.checkFailed()
+		}
+	}
+	if len(w.fire["AFTER "+event]) == 0 {
+		return nil
+	}
+	rows, err := w.images("SELECT " + w.columns("t") + " FROM " + w.name() + " AS t" + w.where(row))
+	if err != nil {
+		return err
+	}
+	if len(rows) != 1 {
+		return sqlerr.Internal.New("a row that was written is not found by its primary key")
+	}
+	return w.programsOf(false, event, old, rows[0])
+}
+
+// checkFailed is the servers' error for a row that the view would not show.
+func (w *rowWrite) checkFailed() error {
+	name := "'" + w.checked.View + "'"
+	if w.s.cfg.Dialect.MariaDB() {
+		name = "`" + strings.Replace(w.checked.View, ".", "`.`", 1) + "`"
+	}
+	return &sqlerr.Error{Code: 1369, State: "44000", Message: "CHECK OPTION failed " + name}
+}
+
+// columns is the list that images reads.
+func (w *rowWrite) columns(alias string) string {
+	list := make([]string, len(w.t.Columns))
+	for c := range w.t.Columns {
+		list[c] = workspace.ReadIn(&w.t.Columns[c], quoteName(alias), true)
+	}
+	return strings.Join(list, ", ")
+}
+
+// images runs a SELECT of columns.
+func (w *rowWrite) images(text string) ([]image, error) {
+	take := &capture{limit: maxImages + 1, maxBytes: maxCursorBytes}
+	if err := w.s.within([]byte(text), take); err != nil {
+		return nil, err
+	}
+	if len(take.rows) > maxImages || take.over {
+		return nil, tooManyImages()
+	}
+	return w.literals(take.rows, 0), nil
+}
+
+// literals are rows that were read by columns, which begin at the skipped one.
+func (w *rowWrite) literals(rows [][][]byte, skip int) []image {
+	list := make([]image, len(rows))
+	for i, row := range rows {
+		list[i] = make(image, len(w.t.Columns))
+		for c := range w.t.Columns {
+			list[i][c] = w.literal(&w.t.Columns[c], row[skip+c])
+		}
+	}
+	return list
+}
+
+// literal is a value of a column as the session's own SQL.
+func (w *rowWrite) literal(c *catalog.Column, v []byte) string {
+	plain := strings.HasPrefix(c.Charset, "utf8") && c.Collation != "binary" && isCharacters(c) && utf8.Valid(v) && !w.foreign &&
+		w.s.mode&sqlparse.NoBackslashEscapes == 0 // which the stage has not
+	if v != nil && (plain || c.DataType == "timestamp") {
+		return string(sqltypes.AppendQuoted(nil, v, false))
+	}
+	return string(workspace.AppendKey(nil, c, v))
+}
+
+// staged makes a table like the target, with rows in it, runs a statement of the client over it, and returns its rows.
+func (w *rowWrite) staged(rows []image, text string) ([]image, error) {
+	s := w.s
+	c, err := s.calls.connection(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Extend(s.state); err != nil {
+		return nil, txn.Lost(c, err)
+	}
+	s.running.enter(c)
+	defer s.running.leave(c)
+	news, err := w.onStage(c, rows, text)
+	if err != nil {
+		return nil, txn.Lost(c, err)
+	}
+	return news, nil
+}
+
+func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image, error) {
+	s := w.s
+	ws, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if ws.Close() != nil {
+			c.Interrupt() // the tables go with the connection
+		}
+	}()
+	st, err := ws.Stage(w.t, w.auto)
+	if err == nil {
+		err = st.Relax(w.relaxed())
+	}
+	if err == nil {
+		err = st.Rename(w.t.Name)
+	}
+	var columns []int
+	for i := range w.t.Columns {
+		if !w.t.Columns[i].Generated {
+			columns = append(columns, i)
+		}
+	}
+	if err == nil && rows != nil {
+		err = st.Take(columns, rows2d(rows))
+	}
+	if err == nil {
+		err = ws.Ready()
+	}
+	if err != nil {
+		return nil, err
+	}
+	ok, err := c.Exec(text)
+	if err != nil {
+		return nil, err
+	}
+	s.warnings = s.warnings[:0]
+	if ok.Warnings > 0 {
+		s.fetchWarnings(c)
+		w.warnings = append(w.warnings, s.warnings...)
+	}
+	all := make([]int, len(w.t.Columns))
+	for i := range all {
+		all[i] = i
+	}
+	_, found, err := c.QueryAll(st.Rows(all, true, func(string) string { return "0" }), maxImages+1)
+	if err != nil {
+		return nil, err
+	}
+	if w.rows = len(found); w.rows > maxImages {
+		return nil, tooManyImages()
+	}
+	return w.literals(found, 1), nil
+}
+
+func rows2d(rows []image) [][]string {
+	out := make([][]string, len(rows))
+	for i := range rows {
+		out[i] = rows[i]
+	}
+	return out
+}
+
+// relaxed are the columns that may be NULL before the triggers have assigned them.
+func (w *rowWrite) relaxed() (columns []int) {
+	for _, tr := range w.t.Programs(true, w.n.Event) {
+		for _, c := range tr.Sets {
+			if !w.t.Columns[c].Nullable && c != w.auto && !slices.Contains(columns, c) {
+				columns = append(columns, c)
+			}
+		}
+	}
+	return columns
+}
+
+// write runs the statement for row i.
+func (w *rowWrite) write(i int, text string) (wire.OK, error) {
+	s := w.s
+	if err := s.interrupted(); err != nil {
+		return wire.OK{}, err
+	}
+	id, was := s.lastInsertID, s.info
+	s.info.RowWrite = true
+	s.warnings = s.warnings[:0]
+	take := &capture{}
+	err := s.within([]byte(text), take)
+	s.info, s.lastInsertID = was, id
+	if e := (*sqlerr.Error)(nil); errors.As(err, &e) && i > 0 {
+		fresh := *e
+		fresh.Message = atRow.ReplaceAllString(e.Message, " at row "+strconv.Itoa(i+1))
+		return take.ok, &fresh
+	}
+	if err == nil && len(w.warnings)+len(s.warnings) <= maxWarnings {
+		w.warnings = append(w.warnings, s.warnings...)
+	}
+	return take.ok, err
+}
+
+var atRow = regexp.MustCompile(` at row 1$`)
+
+// info is the text of the OK packet.
+func (w *rowWrite) info() []byte {
+	warnings := min(len(w.warnings), math.MaxUint16)
+	switch {
+	case w.kind == plan.Update:
+		return fmt.Appendf(nil, "Rows matched: %d  Changed: %d  Warnings: %d", w.rows, w.changed, warnings)
+	case w.kind != plan.Delete && (w.rows > 1 || w.n.Query):
+		return fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", w.rows, w.duplicates, warnings)
+	}
+	return nil
+}

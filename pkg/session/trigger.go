@@ -1,0 +1,254 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/routine"
+	"skarv/pkg/sqlerr"
+)
+
+// A trigger that the session runs is run as a procedure whose parameters are the columns of OLD and NEW that it names: OLD.x is the
+// variable `OLD.x`. So expressions over them are a server's, and SET NEW.x converts as the column does.
+
+// program is a trigger during one statement.
+type program struct {
+	trigger *catalog.Trigger
+	routine *catalog.Routine
+	prog    *routine.Program
+	row     routine.Row
+	vars    *variables // nil until it is run first
+}
+
+// programs reads the triggers that the statement may fire.
+func (w *rowWrite) programs() error {
+	w.fire = map[string][]*program{}
+	event := w.n.Event
+	for timing, before := range map[string]bool{"BEFORE ": true, "AFTER ": false} {
+		for _, tr := range w.t.Programs(before, event) {
+			p, err := w.s.programOf(w.t, tr)
+			if err != nil {
+				return err
+			}
+			w.fire[timing+event] = append(w.fire[timing+event], p)
+		}
+	}
+	return nil
+}
+
+// programOf reads the body of a trigger.
+func (s *Session) programOf(t *catalog.Table, tr *catalog.Trigger) (*program, error) {
+	timing := "AFTER"
+	if tr.Before {
+		timing = "BEFORE"
+	}
+	// As a function it has no name in common with the procedures that it calls.
+	r := &catalog.Routine{Database: t.Database, Name: tr.Name, Function: true, SQLMode: tr.Program.SQLMode,
+		Text: fmt.Sprintf("CREATE TRIGGER t %s %s ON t FOR EACH ROW %s", timing, tr.Event, tr.Program.Body)}
+	prog, err := s.program(r)
+	if err != nil {
+		return nil, err
+	}
+	text, row, err := prog.RowText(t.ColumnName)
+	if err != nil {
+		return nil, err
+	}
+	r.Text = text
+	p := &program{trigger: tr, routine: r, row: row}
+	if p.prog, err = s.program(r); err != nil {
+		return nil, err
+	}
+	for _, of := range []struct {
+		which string
+		names []string
+	}{{"OLD", row.Old}, {"NEW", row.New}} {
+		for _, name := range of.names {
+			p.prog.Params = append(p.prog.Params, routine.Param{Name: routine.RowVariable(of.which, name), Type: variableType(&t.Columns[t.Column(name)])})
+		}
+	}
+	return p, nil
+}
+
+// variableType is the type of a variable that holds values of a column.
+func variableType(c *catalog.Column) string {
+	if c.Charset == "" || c.Collation == "" || c.Collation == "binary" || c.DataType == "json" {
+		return c.ColumnType
+	}
+	return c.ColumnType + " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
+}
+
+// drop ends the triggers of the statement.
+func (w *rowWrite) drop() {
+	for _, list := range w.fire {
+		for _, p := range list {
+			if p.vars != nil {
+				p.vars.drop()
+			}
+		}
+	}
+}
+
+// programsOf runs the triggers of one row. Those before it may change row.
+func (w *rowWrite) programsOf(before bool, event string, old, row image) error {
+	timing := "AFTER "
+	if before {
+		timing = "BEFORE "
+	}
+	for _, p := range w.fire[timing+event] {
+		if err := w.runProgram(p, old, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runProgram runs a trigger as its definer. What the client may ask of the session's last statement is afterwards as it was before.
+func (w *rowWrite) runProgram(p *program, old, row image) error {
+	s := w.s
+	if len(s.calls.stack) >= maxCalls {
+		return sqlerr.Unsupported(fmt.Sprintf("triggers and procedures that call each other more than %d levels deep", maxCalls), "call fewer")
+	}
+	definer := s.snap.Accounts[p.trigger.Program.Definer]
+	if definer == nil {
+		return &sqlerr.Error{Code: 1449, State: "HY000", Message: fmt.Sprintf("The user specified as a definer ('%s'@'%%') does not exist", p.trigger.Program.Definer)}
+	}
+	if p.vars == nil {
+		list, err := p.prog.Variables()
+		if err != nil {
+			return err
+		}
+		if p.vars, err = s.newVariables(w.t.Database, slices.Concat(p.prog.Params, list)); err != nil {
+			return err
+		}
+	}
+	if err := w.load(p, old, row); err != nil {
+		return err
+	}
+	id, rowCount, foundRows, account, was := s.lastInsertID, s.rowCount, s.foundRows, s.account, s.definer
+	s.account, s.definer = definer, p.trigger.Program.Definer
+	s.calls.stack = append(s.calls.stack, &activation{s: s, routine: p.routine, prog: p.prog, vars: p.vars})
+	s.calls.firing = append(s.calls.firing, w.n.Tables)
+	back := s.enterRoutine(p.routine)
+	err := p.prog.Run(s.caller())
+	back()
+	s.calls.firing = s.calls.firing[:len(s.calls.firing)-1]
+	s.calls.stack = s.calls.stack[:len(s.calls.stack)-1]
+	s.lastInsertID, s.rowCount, s.foundRows, s.account, s.definer = id, rowCount, foundRows, account, was
+	s.warnings = s.warnings[:0]
+	if err != nil {
+		return err
+	}
+	for _, c := range p.trigger.Sets {
+		p.vars.values = nil // read with another sql_mode
+		value, err := p.vars.literal(routine.RowVariable("NEW", w.t.Columns[c].Name))
+		if err != nil {
+			return err
+		}
+		row[c] = strings.TrimSpace(value)
+	}
+	return nil
+}
+
+// load gives the variables of OLD and NEW their values.
+func (w *rowWrite) load(p *program, old, row image) error {
+	var sets []string
+	for _, of := range []struct {
+		which string
+		names []string
+		row   image
+	}{{"OLD", p.row.Old, old}, {"NEW", p.row.New, row}} {
+		for _, name := range of.names {
+			c := w.t.Column(name)
+			value := of.row[c]
+			if c == w.auto && value == "NULL" {
+				value = "0" // until the row is written
+			}
+			sets = append(sets, quoteName(routine.RowVariable(of.which, name))+" = "+value)
+		}
+	}
+	if sets == nil {
+		return nil
+	}
+	p.vars.values = nil
+	return p.vars.exec("UPDATE " + p.vars.table + " SET " + strings.Join(sets, ", "))
+}
+
+// mayRun refuses what no statement of a trigger may do.
+func (c *calls) mayRun(s *Session, p *plan.Plan) error {
+	if len(c.firing) == 0 || s.info.RowWrite {
+		return nil
+	}
+	switch p.Kind {
+	case plan.Begin, plan.Commit, plan.Rollback, plan.DDL, plan.Lock:
+		return routine.NoCommit()
+	case plan.Other:
+		if p.Topic != "do" && p.Topic != "user lock" {
+			return routine.NoCommit()
+		}
+	case plan.Prepared:
+		return &sqlerr.Error{Code: 1336, State: "0A000", Message: "Dynamic SQL is not allowed in stored function or trigger"}
+	case plan.Insert, plan.Replace, plan.Update, plan.Delete:
+	default:
+		return nil
+	}
+	refs, _ := s.stmt.Tables()
+	for _, r := range refs {
+		db := r.DB
+		if db == "" {
+			db = s.db
+		}
+		t := s.snap.Table(db, r.Name)
+		if !r.Write || t == nil {
+			continue
+		}
+		for _, used := range c.firing {
+			if slices.ContainsFunc(used, func(u *catalog.Table) bool { return u.Database == t.Database && u.Name == t.Name }) {
+				return &sqlerr.Error{Code: 1442, State: "HY000", Message: fmt.Sprintf(
+					"Can't update table '%s' in stored function/trigger because it is already used by statement which invoked this stored function/trigger", t.Name)}
+			}
+		}
+	}
+	return nil
+}
+
+// showTriggers is a server's SHOW TRIGGERS or SHOW CREATE TRIGGER with the bodies that clients wrote.
+func (s *Session) showTriggers(topic string) error {
+	cols, rows, err := s.rowsOf()
+	if err != nil {
+		return err
+	}
+	textAt := 3
+	if topic == "create trigger" {
+		textAt = 2
+	}
+	for _, r := range rows {
+		if len(r) > textAt && r[textAt] != nil {
+			r[textAt] = []byte(routine.LiveText(string(r[textAt])))
+		}
+	}
+	return s.sendRows(cols, rows)
+}
+
+// hasPrograms reports whether there are triggers that sessions run.
+func (s *Session) hasPrograms() bool {
+	for _, d := range s.snap.Databases {
+		for _, t := range d.Tables {
+			if t.HasPrograms("INSERT", "UPDATE", "DELETE") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// metadataTriggers is information_schema.triggers with the bodies that clients wrote, as a SELECT without its condition.
+func metadataTriggers() string {
+	return "SELECT TRIGGER_CATALOG, TRIGGER_SCHEMA, TRIGGER_NAME, EVENT_MANIPULATION, EVENT_OBJECT_CATALOG, EVENT_OBJECT_SCHEMA, " +
+		"EVENT_OBJECT_TABLE, ACTION_ORDER, ACTION_CONDITION, " + routine.LiveColumn("ACTION_STATEMENT") + " AS ACTION_STATEMENT, " +
+		"ACTION_ORIENTATION, ACTION_TIMING, ACTION_REFERENCE_OLD_TABLE, ACTION_REFERENCE_NEW_TABLE, ACTION_REFERENCE_OLD_ROW, " +
+		"ACTION_REFERENCE_NEW_ROW, CREATED, SQL_MODE, DEFINER, CHARACTER_SET_CLIENT, COLLATION_CONNECTION, DATABASE_COLLATION " +
+		"FROM information_schema.triggers"
+}

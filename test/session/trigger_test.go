@@ -1,0 +1,152 @@
+package session
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/wire"
+	adminv1 "skarv/proto/admin/v1"
+)
+
+// TestTriggerPrograms: what triggers that sessions run write stands or falls with the statement, whatever goes wrong.
+func TestTriggerPrograms(t *testing.T) {
+	c := connect(t)
+	c.exec("CREATE TABLE fired (id INT PRIMARY KEY, v INT, s DOUBLE DEFAULT 0)")
+	c.exec("CREATE TABLE audit (fired INT, nth INT, PRIMARY KEY (fired, nth))")
+	c.exec("CREATE TABLE tally (id INT PRIMARY KEY, n INT NOT NULL)")
+	c.exec("INSERT INTO tally VALUES (1, 0)")
+	c.exec("CREATE TRIGGER fires AFTER INSERT ON fired FOR EACH ROW BEGIN DECLARE x INT; " +
+		"INSERT INTO audit VALUES (NEW.id, 1), (NEW.id, 2), (NEW.id + 1000, 3), (NEW.id + 2000, 4); " +
+		"IF NEW.s > 0 THEN SELECT SLEEP(NEW.s) INTO x; END IF; UPDATE tally SET n = n + 1 WHERE id = 1; END")
+	nothing := func(t *testing.T) {
+		t.Helper()
+		require.Equal(t, "0", connect(t).get("SELECT COUNT(*) FROM fired"))
+		require.Equal(t, "0", connect(t).get("SELECT COUNT(*) FROM audit"))
+		require.Equal(t, "0", connect(t).get("SELECT n FROM tally"))
+	}
+	ids := make([]string, 8) // rows in all node groups
+	for i := range ids {
+		ids[i] = fmt.Sprintf("(%d, %d, %d)", i+1, i, i/7*600)
+	}
+	slow := "INSERT INTO fired (id, v, s) VALUES " + strings.Join(ids, ", ")
+	// sleeping begins the statement, on a connection of its own, and returns when a trigger of the last row sleeps.
+	sleeping := func(t *testing.T) chan error {
+		cl, ended := connect(t), make(chan error, 1)
+		go func() {
+			_, err := cl.ExecContext(t.Context(), slow)
+			ended <- err
+		}()
+		require.Eventually(t, func() bool {
+			return strings.Contains(onServers(t, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%SLEEP(%' AND info NOT LIKE '%processlist%'"), "1")
+		}, ten, tick)
+		return ended
+	}
+	const sleeper = "SELECT id FROM information_schema.processlist WHERE info LIKE 'INSERT INTO fired%'"
+
+	t.Run("a node group loses its connections", func(t *testing.T) {
+		ended := sleeping(t)
+		killed := 0
+		for g := 1; g <= 4; g++ {
+			db := shared.NodeGroupDB(t, g, "d")
+			for _, id := range column(t, db, "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_rows_modified > 0 OR trx_lock_structs > 0") {
+				if _, err := db.Exec("KILL " + id); err == nil {
+					killed++
+				}
+			}
+		}
+		require.NotZero(t, killed)
+		require.Error(t, <-ended)
+		nothing(t)
+	})
+	t.Run("KILL QUERY", func(t *testing.T) {
+		ended := sleeping(t)
+		c.exec("KILL QUERY " + c.get(sleeper))
+		require.Error(t, <-ended)
+		nothing(t)
+	})
+	t.Run("the client is gone", func(t *testing.T) {
+		ended := sleeping(t)
+		c.exec("KILL " + c.get(sleeper))
+		require.Error(t, <-ended)
+		require.Eventually(t, func() bool { return connect(t).get("SELECT COUNT(*) FROM audit") == "0" }, ten, tick)
+		nothing(t)
+	})
+	t.Run("in a transaction the statement alone is undone", func(t *testing.T) {
+		c := connect(t)
+		c.exec("BEGIN")
+		c.exec("INSERT INTO fired (id, v) VALUES (1, 1)")
+		c.fails(1062, "INSERT INTO fired (id, v) VALUES (2, 2), (3, 3), (1, 4)")
+		require.Equal(t, "1", c.get("SELECT COUNT(*) FROM fired"))
+		require.Equal(t, "4", c.get("SELECT COUNT(*) FROM audit"))
+		require.Equal(t, "1", c.get("SELECT n FROM tally"))
+		c.exec("ROLLBACK")
+		nothing(t)
+	})
+	t.Run("many at a time", func(t *testing.T) {
+		var g errgroup.Group
+		for w := range 4 {
+			c := connect(t)
+			g.Go(func() error {
+				for k := range 5 {
+					if _, err := c.try(fmt.Sprintf("INSERT INTO fired (id, v) VALUES (%d, 1)", 100+w*10+k)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		require.NoError(t, g.Wait())
+		require.Equal(t, "20", c.get("SELECT n FROM tally"))
+		require.Equal(t, "80", c.get("SELECT COUNT(*) FROM audit"))
+		c.exec("DELETE FROM fired")
+	})
+	t.Run("it runs as its definer", func(t *testing.T) {
+		c.exec("CREATE TABLE given (id INT PRIMARY KEY, v INT, who VARCHAR(50), definer VARCHAR(50))")
+		c.exec("CREATE TRIGGER gives BEFORE INSERT ON given FOR EACH ROW SET NEW.v = (SELECT COUNT(*) FROM secret.s), NEW.who = USER(), NEW.definer = CURRENT_USER()")
+		_, err := adminv1.NewAdminClient(shared.Admin(t)).PutUser(t.Context(), &adminv1.PutUserRequest{
+			Name: "giver", Mode: adminv1.PutUserRequest_MODE_ADD, Plugin: "mysql_native_password", AuthString: wire.HashNative("pw"),
+			Grants: map[string]string{"d": "write"},
+		})
+		require.NoError(t, err)
+		dsn := "giver:pw@tcp(" + shared.Addr() + ")/d"
+		require.Eventually(t, func() bool { return ping(dsn) == nil }, ten, tick)
+		cl := connectTo(t, dsn)
+		cl.fails(1044, "SELECT COUNT(*) FROM secret.s")
+		cl.exec("INSERT INTO given (id) VALUES (1)")
+		require.Equal(t, c.get("SELECT COUNT(*) FROM secret.s"), c.get("SELECT v FROM given"))
+		require.Equal(t, "1,root@%", c.get("SELECT who LIKE 'giver@%', definer FROM given"))
+		cl.fails(1044, "SELECT COUNT(*) FROM secret.s")
+	})
+	t.Run("EXPLAIN tells", func(t *testing.T) {
+		require.Contains(t, explained(t, c, "EXPLAIN FORMAT=TREE INSERT INTO fired (id) VALUES (1)"), "after insert: trigger fires")
+	})
+}
+
+// onServers asks every node group's server for one value.
+func onServers(t *testing.T, query string) string {
+	t.Helper()
+	var out []string
+	for g := 1; g <= 4; g++ {
+		out = append(out, column(t, shared.NodeGroupDB(t, g, "d"), query)...)
+	}
+	return strings.Join(out, ",")
+}
+
+func column(t *testing.T, db *sql.DB, query string) (out []string) {
+	t.Helper()
+	rows, err := db.Query(query)
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var v string
+		require.NoError(t, rows.Scan(&v))
+		out = append(out, v)
+	}
+	require.NoError(t, rows.Err())
+	return out
+}
