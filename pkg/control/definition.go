@@ -61,7 +61,7 @@ func readDefinition(ctx context.Context, s *server, db, name string) (*definitio
 			d.table.CheckOption = check
 		}
 		if s.node.Flavor == catalog.MySQL {
-			text = namedColumns(text, d.table.Columns)
+			text = namedColumns(withoutRollupItems(text), d.table.Columns)
 		}
 		d.table.ViewText = text
 		return d, err

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
@@ -20,7 +19,6 @@ import (
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
-	"skarv/pkg/workspace"
 )
 
 // rowByRow runs a write to a table with triggers that sessions run:
@@ -128,17 +126,6 @@ type rowWrite struct {
 	lastID, generated                      uint64
 	warnings                               []Warning
 	insertHead, references, assigns, which string // of the text: see split
-}
-
-// image is a row as literals, a column each.
-type image []string
-
-// maxImages bounds the rows of a statement.
-const maxImages = maxCursorRows
-
-func tooManyImages() error {
-	return sqlerr.Unsupported(fmt.Sprintf("a write to more than %d rows, or 64 MB, of a table whose triggers use other tables", maxImages),
-		"write in parts, by conditions or LIMIT")
 }
 
 func (w *rowWrite) run() error {
@@ -485,144 +472,6 @@ func (w *rowWrite) checkFailed() error {
 		name = "`" + strings.Replace(w.checked.View, ".", "`.`", 1) + "`"
 	}
 	return &sqlerr.Error{Code: 1369, State: "44000", Message: "CHECK OPTION failed " + name}
-}
-
-// columns is the list that images reads.
-func (w *rowWrite) columns(alias string) string {
-	list := make([]string, len(w.t.Columns))
-	for c := range w.t.Columns {
-		list[c] = workspace.ReadIn(&w.t.Columns[c], quoteName(alias), true)
-	}
-	return strings.Join(list, ", ")
-}
-
-// images runs a SELECT of columns.
-func (w *rowWrite) images(text string) ([]image, error) {
-	take := &capture{limit: maxImages + 1, maxBytes: maxCursorBytes}
-	if err := w.s.within([]byte(text), take); err != nil {
-		return nil, err
-	}
-	if len(take.rows) > maxImages || take.over {
-		return nil, tooManyImages()
-	}
-	return w.literals(take.rows, 0), nil
-}
-
-// literals are rows that were read by columns, which begin at the skipped one.
-func (w *rowWrite) literals(rows [][][]byte, skip int) []image {
-	list := make([]image, len(rows))
-	for i, row := range rows {
-		list[i] = make(image, len(w.t.Columns))
-		for c := range w.t.Columns {
-			list[i][c] = w.literal(&w.t.Columns[c], row[skip+c])
-		}
-	}
-	return list
-}
-
-// literal is a value of a column as the session's own SQL.
-func (w *rowWrite) literal(c *catalog.Column, v []byte) string {
-	plain := strings.HasPrefix(c.Charset, "utf8") && c.Collation != "binary" && isCharacters(c) && utf8.Valid(v) && !w.foreign &&
-		w.s.mode&sqlparse.NoBackslashEscapes == 0 // which the stage has not
-	if v != nil && (plain || c.DataType == "timestamp") {
-		return string(sqltypes.AppendQuoted(nil, v, false))
-	}
-	return string(workspace.AppendKey(nil, c, v))
-}
-
-// staged makes a table like the target, with rows in it, runs a statement of the client over it, and returns its rows.
-func (w *rowWrite) staged(rows []image, text string) ([]image, error) {
-	s := w.s
-	c, err := s.calls.connection(s)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Extend(s.state); err != nil {
-		return nil, txn.Lost(c, err)
-	}
-	s.running.enter(c)
-	defer s.running.leave(c)
-	news, err := w.onStage(c, rows, text)
-	if err != nil {
-		return nil, txn.Lost(c, err)
-	}
-	return news, nil
-}
-
-func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image, error) {
-	s := w.s
-	ws, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if ws.Close() != nil {
-			c.Interrupt() // the tables go with the connection
-		}
-	}()
-	st, err := ws.Stage(w.t, w.auto)
-	if err == nil {
-		err = st.Relax(w.relaxed())
-	}
-	if err == nil {
-		err = st.Rename(w.t.Name)
-	}
-	var columns []int
-	for i := range w.t.Columns {
-		if !w.t.Columns[i].Generated {
-			columns = append(columns, i)
-		}
-	}
-	if err == nil && rows != nil {
-		err = st.Take(columns, rows2d(rows))
-	}
-	if err == nil {
-		err = ws.Ready()
-	}
-	if err != nil {
-		return nil, err
-	}
-	ok, err := c.Exec(text)
-	if err != nil {
-		return nil, err
-	}
-	s.warnings = s.warnings[:0]
-	if ok.Warnings > 0 {
-		s.fetchWarnings(c)
-		w.warnings = append(w.warnings, s.warnings...)
-	}
-	all := make([]int, len(w.t.Columns))
-	for i := range all {
-		all[i] = i
-	}
-	_, found, err := c.QueryAll(st.Rows(all, true, func(string) string { return "0" }), maxImages+1)
-	if err != nil {
-		return nil, err
-	}
-	if w.rows = len(found); w.rows > maxImages {
-		return nil, tooManyImages()
-	}
-	return w.literals(found, 1), nil
-}
-
-func rows2d(rows []image) [][]string {
-	out := make([][]string, len(rows))
-	for i := range rows {
-		out[i] = rows[i]
-	}
-	return out
-}
-
-// relaxed are the columns that may be NULL before the triggers have assigned them.
-func (w *rowWrite) relaxed() (columns []int) {
-	for _, tr := range w.t.Programs(true, w.n.Event) {
-		for _, c := range tr.Sets {
-			if !w.t.Columns[c].Nullable && c != w.auto && !slices.Contains(columns, c) {
-				columns = append(columns, c)
-			}
-		}
-	}
-	return columns
 }
 
 // write runs the statement for row i.
