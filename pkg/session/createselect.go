@@ -50,7 +50,7 @@ func (s *Session) findCreateSelect() (c createSelect, ok bool) {
 		}
 	}
 	depth := 0
-	var open sqlparse.Token // the parenthesis just read, at depth 0
+	var open sqlparse.Token // the first of the parentheses just read, at depth 0
 	for toks := st.TokensFrom(refs[0].End); ; {
 		t := toks.Next()
 		switch {
@@ -60,7 +60,7 @@ func (s *Session) findCreateSelect() (c createSelect, ok bool) {
 		case ok && depth == 0 && (st.Is(t, "LIMIT") || st.Is(t, "FOR") || st.Is(t, "LOCK") || st.Is(t, "INTO") || st.Is(t, "PROCEDURE")):
 			c.limited = true
 		case ok:
-		case depth == 1 && open.End > 0 && (st.Is(t, "SELECT") || st.Is(t, "WITH")):
+		case open.End > 0 && (st.Is(t, "SELECT") || st.Is(t, "WITH") || st.Is(t, "VALUES")):
 			end(open.Start)
 			c.query.Start, ok = open.Start, true
 		case depth > 0:
@@ -81,10 +81,11 @@ func (s *Session) findCreateSelect() (c createSelect, ok bool) {
 		case t.Kind == sqlparse.Word && st.Is(t, "AS"):
 			end(t.Start)
 		}
+		chain := open
 		open = sqlparse.Token{}
 		switch {
 		case st.Is(t, "("):
-			if depth == 0 {
+			if open = chain; depth == 0 {
 				open = t
 			}
 			depth++

@@ -22,3 +22,13 @@ CREATE TABLE c7 COMMENT 'skarv:reference' AS SELECT id, s FROM src;
 SELECT * FROM c7 ORDER BY id;
 CREATE TABLE c8 AS SELECT nosuch FROM src;
 SELECT * FROM c8;
+-- Queries in parentheses.
+-- only: mariadb
+-- refused: rows without a SELECT
+CREATE TABLE par1 (VALUES (1, 'a'), (2, 'b'));
+-- only: mariadb
+CREATE TABLE par2 ((WITH w AS (SELECT 1 AS a UNION SELECT 2) SELECT * FROM w));
+CREATE TABLE par3 ((SELECT 1 AS a) UNION (SELECT 2));
+-- only: mariadb
+SELECT * FROM par2 ORDER BY 1;
+SELECT * FROM par3 ORDER BY 1;
