@@ -28,6 +28,8 @@ type planner struct {
 	// nextID gives out numbers for tables and indexes.
 	nextID func(ctx context.Context) (uint64, error)
 	work   *work
+	// zeroIsValue: the client's sql_mode has NO_AUTO_VALUE_ON_ZERO.
+	zeroIsValue bool
 }
 
 // errNothingToDo ends planning: the statement succeeds without any change.

@@ -35,8 +35,11 @@ type rebuild struct {
 	SQL string `json:"sql"` // the statement, about New
 	// Columns are the names of columns with values, by those they had before.
 	Columns map[string]string `json:"columns"`
-	// Number is an AUTO_INCREMENT column that the statement adds.
-	Number string `json:"number,omitempty"`
+	// Number is the AUTO_INCREMENT column, if there is one. ZeroIsValue: the client's sql_mode has NO_AUTO_VALUE_ON_ZERO.
+	Number      string `json:"number,omitempty"`
+	ZeroIsValue bool   `json:"zero_is_value,omitempty"`
+	// Counts: what the column holds is counted from now on, for which one server writes all rows anew and says how many.
+	Counts bool `json:"counts,omitempty"`
 	// Sums are checksums of Table, by node group, once all its rows are in New.
 	Sums map[placement.NodeGroupID]string `json:"sums,omitempty"`
 }
@@ -73,7 +76,6 @@ func (p *planner) rebuildTable(ctx context.Context, o object, old *catalog.Table
 		switch {
 		case c.Generated:
 		case from == nil && i == after.auto:
-			w.Number = c.Name
 		case from == nil:
 			if !c.NullDefault && (strings.ContainsAny(c.Default, "()") || !c.HasDefault && c.Type.IsTemporal() || strings.HasPrefix(strings.ToUpper(c.Default), "CURRENT_")) {
 				return refuse("column '"+c.Name+"'", two)
@@ -83,6 +85,10 @@ func (p *planner) rebuildTable(ctx context.Context, o object, old *catalog.Table
 		default:
 			w.Columns[from.Name] = c.Name
 		}
+	}
+	if after.auto >= 0 {
+		w.Number, w.ZeroIsValue = after.table.Columns[after.auto].Name, p.zeroIsValue
+		w.Counts = came[strings.ToLower(w.Number)] != nil
 	}
 	r := refresh{object1: o.plain(), Old: o.plain().ptr(), Renamed: p.st.renamedColumns(), NewID: true, Rebuilt: true}
 	after.table.Database, after.table.Name = o.db, o.name
@@ -170,7 +176,7 @@ func (d *ddl) spread(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	run := &mover.Spreading{From: d.snap.Table(w.Table.DB, w.Table.Name), To: to, Owner: d.snap.Map.Owner, Columns: w.Columns, Number: w.Number, First: 1}
+	run := &mover.Spreading{From: d.snap.Table(w.Table.DB, w.Table.Name), To: to, Owner: d.snap.Map.Owner, Columns: w.Columns, Number: w.Number, First: 1, ZeroIsValue: w.ZeroIsValue}
 	if w.Number != "" {
 		def, err := readDefinition(ctx, d.servers[0], ownDB, w.New)
 		if err != nil {
@@ -181,7 +187,10 @@ func (d *ddl) spread(ctx context.Context) error {
 	for _, g := range d.snap.Groups {
 		run.Servers = append(run.Servers, mover.Server{Group: g.ID, Name: groupName(g), Flavor: d.snap.Flavor, Conn: d.leader.login(g)})
 	}
-	_, err = run.Run(ctx)
+	rows, err := run.Run(ctx)
+	if err == nil && w.Counts {
+		d.job.Work.Affected = rows
+	}
 	var null *mover.NullError
 	var refused *sqlerr.Error
 	switch {

@@ -183,7 +183,7 @@ func (d *ddl) plan(ctx context.Context) error {
 	if err := d.whileMoving(ctx, st); err != nil {
 		return err
 	}
-	first := d.first(st)
+	first, zeroIsValue := d.first(st), hasMode(d.job.DDL.SQLMode, "NO_AUTO_VALUE_ON_ZERO")
 	if st.verb == alterTable { // a server would renumber rows whose value is 0, each for itself
 		d.job.DDL.SQLMode = withMode(d.job.DDL.SQLMode, "NO_AUTO_VALUE_ON_ZERO")
 		if err := d.settings(ctx); err != nil {
@@ -197,7 +197,7 @@ func (d *ddl) plan(ctx context.Context) error {
 		}
 	}
 	p := &planner{snap: d.snap, req: *d.job.DDL, st: st, trial: d.servers[first], id: d.job.ID, created: d.job.Created,
-		nextID: func(ctx context.Context) (uint64, error) { return d.leader.store.NextID(ctx, "table") }}
+		nextID: func(ctx context.Context) (uint64, error) { return d.leader.store.NextID(ctx, "table") }, zeroIsValue: zeroIsValue}
 	w, err := p.plan(ctx)
 	if err != nil {
 		return err

@@ -207,7 +207,7 @@ func (in *insertion) textElement(text plan.Text) element {
 // place finds the owner of every row, and gives the rows their values of the sequence.
 func (r *Runner) place(in *insertion) error {
 	in.ids.reset(r.Sequence, in.table, in.rows, in.node.ZeroIsValue)
-	if at := in.table.AutoIncrement; at >= 0 && in.node.Sequence && !in.lenient && in.snap.Flavor == catalog.MariaDB {
+	if at := in.table.AutoIncrement; at >= 0 && in.node.Sequence && !in.lenient && in.snap.Flavor == catalog.MariaDB && !isIgnore(in.node.Before) {
 		in.ids.most = greatestOf(&in.table.Columns[at]) // else the server makes the most of it, or says so otherwise
 	}
 	in.edits, in.added, in.owners, in.text = in.edits[:0], in.added[:0], in.owners[:0], in.text[:0]

@@ -19,9 +19,11 @@ type Spreading struct {
 	Owner func(placement.Partition) placement.NodeGroupID
 	// Columns are the columns of To by those of From that their values come from. The others of To get their defaults.
 	Columns map[string]string
-	// Number is a column of To that no row has a value for yet: rows are numbered from First on. "" for none.
-	Number string
-	First  uint64
+	// Number is the AUTO_INCREMENT column of To, "" for none: rows without a value for it, or with 0 unless ZeroIsValue, get the next number
+	// from First on, which is above those of all rows before them.
+	Number      string
+	First       uint64
+	ZeroIsValue bool
 }
 
 // NullError: a row has no value for a column of To that must have one.
@@ -40,7 +42,7 @@ const (
 
 // Run copies all rows. An error of a server is its own; what was copied before stays.
 func (s *Spreading) Run(ctx context.Context) (rows uint64, err error) {
-	r := &spreading{Spreading: s, batches: map[placement.NodeGroupID]*spreadBatch{}}
+	r := &spreading{Spreading: s, next: s.First, batches: map[placement.NodeGroupID]*spreadBatch{}}
 	defer r.close()
 	if err := r.open(ctx); err != nil {
 		return 0, err
@@ -73,9 +75,10 @@ type spreading struct {
 	sources  []*spreadSource
 	batches  map[placement.NodeGroupID]*spreadBatch
 	place    placer
-	values   []int // for each column of to that is written, where from has its value; -1: a number
-	written  []int // positions in to.columns
-	row      row   // of to
+	values   []int  // for each column of to that is written, where from has its value; -1: nowhere
+	written  []int  // positions in to.columns
+	next     uint64 // number
+	row      row    // of to
 	insert   []byte
 }
 
@@ -97,10 +100,11 @@ func (r *spreading) open(ctx context.Context) (err error) {
 	r.insert = append(r.insert, "INSERT INTO "+r.to.name+" ("...)
 	for i, c := range r.to.columns {
 		at, ok := came[c.raw]
-		if c.raw == r.Number {
-			at, ok = -1, true
-		}
-		if !ok {
+		switch {
+		case ok:
+		case c.raw == r.Number:
+			at = -1
+		default:
 			continue
 		}
 		if len(r.written) > 0 {
@@ -148,18 +152,34 @@ func (r *spreading) first(ctx context.Context) (*spreadSource, error) {
 	return out, nil
 }
 
+// number is what a row that has value gets in the column that is counted.
+func (r *spreading) number(value []byte) []byte {
+	v, err := strconv.ParseUint(string(value), 10, 64)
+	switch {
+	case value == nil, err == nil && v == 0 && !r.ZeroIsValue:
+		value = strconv.AppendUint(nil, r.next, 10)
+		r.next++
+	case err == nil && v >= r.next: // else it is negative, or below those that were given out
+		r.next = v + 1
+	}
+	return value
+}
+
 // write adds a row of from, the nth of all, to what is sent to its node group.
 func (r *spreading) write(from row, n uint64) error {
 	for i, at := range r.written {
 		c := r.to.columns[at]
-		switch v := r.values[i]; {
-		case v < 0:
-			r.row[at] = strconv.AppendUint(nil, r.First+n-1, 10)
-		case from[v] == nil && !r.To.Columns[r.To.Column(c.raw)].Nullable:
-			return &NullError{Column: c.raw, Row: n}
-		default:
-			r.row[at] = from[v]
+		var value []byte
+		if v := r.values[i]; v >= 0 {
+			value = from[v]
 		}
+		if c.raw == r.Number {
+			value = r.number(value)
+		}
+		if value == nil && !r.To.Columns[r.To.Column(c.raw)].Nullable {
+			return &NullError{Column: c.raw, Row: n}
+		}
+		r.row[at] = value
 	}
 	p, err := r.place.partition(r.to, r.row)
 	if err != nil {

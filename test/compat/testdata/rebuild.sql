@@ -85,3 +85,11 @@ ALTER TABLE kept ADD PRIMARY KEY (a), MODIFY b BIGINT;
 ALTER TABLE kept ADD PRIMARY KEY (a), RENAME TO kept2;
 ALTER TABLE kept ADD PRIMARY KEY (a);
 SELECT * FROM kept ORDER BY a;
+
+-- Rows without a number, in a column that is counted from now on.
+CREATE TABLE some (a BIGINT, v INT);
+INSERT INTO some VALUES (1, 1), (2, 2), (NULL, 3), (7, 4), (0, 5), (-3, 6), (NULL, 7);
+ALTER TABLE some MODIFY a BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY;
+SELECT a, v FROM some ORDER BY v;
+INSERT INTO some (v) VALUES (8);
+SELECT LAST_INSERT_ID();
