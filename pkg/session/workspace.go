@@ -54,7 +54,7 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error
 		c.Release()
 		return err
 	}
-	if slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Query != nil }) {
+	if slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Query != nil }) && !s.selectsParameter() {
 		s.judged = columns
 		defer func() { s.judged = nil }()
 	}
@@ -224,6 +224,17 @@ func (s *Session) examine(c *backend.Conn, n *plan.Workspace, copies []plan.Copy
 		return nil, txn.Lost(c, err)
 	}
 	return st.Columns, nil
+}
+
+// selectsParameter reports whether the select list has a parameter: its type is known when it has a value, not before.
+func (s *Session) selectsParameter() bool {
+	list, ok := s.stmt.SelectList()
+	for i := range s.stmt.NumArgs() {
+		if a := s.stmt.Arg(i); a.Class == sqlparse.ClassParam && (!ok || list.Start <= a.Start && a.End <= list.End) {
+			return true
+		}
+	}
+	return false
 }
 
 // renamed is the client's statement with other names for tables that have more than one copy, or for the stage, which takes

@@ -31,8 +31,8 @@ func (c *campaign) deaths() (d deaths) {
 	return d
 }
 
-// noticed is longer than it takes until a server that has gone is known to have ended.
-const noticed = 5 * time.Second
+// noticed is longer than it takes until a server that has gone is known to have ended: it writes a trace of itself first.
+const noticed = 30 * time.Second
 
 // checkEnded must be called when an answer is lost. It returns if no server has ended since the round began.
 func (r *runner) checkEnded() {

@@ -201,14 +201,18 @@ func (g *generator) noLiteral(s *scope, k kind) string {
 	return s.sources[0].alias + "." + s.sources[0].columns[0].name
 }
 
-// rollup is over no view: the columns of one then have another type in MySQL, depending on how it is opened.
+// rollup is over no view: the columns of one then have another type in MySQL, depending on how it is opened. COUNT(DISTINCT) of strings,
+// which MariaDB 10.11 counts too high where it finds the groups through an index ('e' and 'é' in latin1), is left out.
 func (g *generator) rollup() string {
 	g.vague = true
 	t := g.base()
 	s := g.alone(t)
 	x, y := g.noLiteral(s, kind(g.r.IntN(plainKinds))), g.noLiteral(s, number)
-	list := "r1, r2"
-	sql := "SELECT " + x + " AS r1, " + y + " AS r2, " + g.aggregate(s, number) + " AS r3, " + g.aggregate(s, g.pickKind(number, decimal)) + " AS r4 FROM " + t.name
+	list, of := "r1, r2", g.aggregate(s, number)
+	for strings.Contains(of, "COUNT(DISTINCT") {
+		of = g.aggregate(s, number)
+	}
+	sql := "SELECT " + x + " AS r1, " + y + " AS r2, " + of + " AS r3, " + g.aggregate(s, g.pickKind(number, decimal)) + " AS r4 FROM " + t.name
 	if g.oneIn(2) {
 		sql += " WHERE " + g.pred(s, 1)
 	}

@@ -233,6 +233,9 @@ func (r *runner) transaction(seed uint64, i int) bool {
 	return true
 }
 
+// unknownColumn is what MariaDB 10.11 says of some prepared statements when they are run a second time.
+const unknownColumn = uint16(sqlerr.UnknownColumn)
+
 // refusal is the error by which a cluster refuses.
 const refusal = uint16(sqlerr.NotSupportedYet)
 
@@ -401,6 +404,10 @@ func (r *runner) differ(s statement) string {
 		for i := range wants {
 			if wants[i].Errno != 0 && !r.quiet {
 				r.failed.Add(1)
+			}
+			if i > 0 && wants[i].Errno == unknownColumn && wants[0].Errno == 0 {
+				r.allowed("a prepared statement that one server cannot run twice")
+				continue // its names mean what they meant the first time
 			}
 			if diff := r.compare(&s, wants[i], gots[i]); diff != "" {
 				return diff
