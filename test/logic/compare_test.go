@@ -121,7 +121,7 @@ func said(want, got differ.Outcome) string {
 
 // rowErrors are a row's faults: NULL in a column without, a duplicate, a value out of range or of another kind, a foreign key.
 // IGNORE makes warnings of them, of some by another number.
-var rowErrors = map[uint16]uint16{1048: 1048, 1062: 1062, 1264: 1264, 1364: 1364, 1366: 1366, 1406: 1265, 1292: 1292, 1451: 1451, 1452: 1452, 1265: 1265}
+var rowErrors = map[uint16]uint16{1048: 1048, 1062: 1062, 1264: 1264, 1364: 1364, 1366: 1366, 1406: 1265, 1292: 1292, 1451: 1451, 1452: 1452, 1265: 1265, 1761: 1761}
 
 // oneOfSeveral reports whether both found a fault, of a statement that has several: which one is met first is not promised
 // (see docs/compatibility.md, "which of several errors"). The one server is asked for all of them, by statements that are

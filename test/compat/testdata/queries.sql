@@ -174,6 +174,11 @@ SELECT (SELECT COUNT(*) FROM c WHERE id NOT IN (SELECT cid FROM o)) AS none, (SE
 SELECT (SELECT COUNT(*) FROM c WHERE id IN (SELECT cid FROM o)), 1 + 1;
 SELECT (SELECT MAX(amount) FROM o) AS m, c.id + 1, c.name FROM c WHERE c.id IN (SELECT cid FROM o) ORDER BY c.id;
 
+-- args: [4]
+SELECT AVG(COALESCE(?, id)) FROM c WHERE boss IN (SELECT cid FROM o);
+-- args: [4, 2]
+SELECT AVG(COALESCE(?, id)) * ? AS a, SUM(id) FROM c WHERE boss IN (SELECT cid FROM o);
+
 -- Windows over groups.
 SELECT cid, SUM(amount) AS s, SUM(amount) * 100 / SUM(SUM(amount)) OVER (PARTITION BY y) AS share, RANK() OVER (PARTITION BY y ORDER BY SUM(amount) DESC, cid) AS r FROM o GROUP BY cid, y ORDER BY y, r, cid;
 SELECT cid, COUNT(*), SUM(COUNT(*)) OVER (ORDER BY cid) AS run, ROW_NUMBER() OVER (ORDER BY COUNT(*) DESC, cid) AS n FROM o GROUP BY cid ORDER BY n;
