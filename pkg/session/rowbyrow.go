@@ -121,11 +121,13 @@ type rowWrite struct {
 	// checked, not nil, is the view with CHECK OPTION through which rows are written.
 	checked *planner.Rewritten
 
-	rows                                   int
-	affected, changed, duplicates          uint64
-	lastID, generated                      uint64
-	warnings                               []Warning
-	insertHead, references, assigns, which string // of the text: see split
+	rows                          int
+	affected, changed, duplicates uint64
+	lastID, generated             uint64
+	warnings                      []Warning
+	// Parts of the text: see split.
+	insertHead, references, assigns, which, limit string
+	ordered                                       bool
 }
 
 func (w *rowWrite) run() error {
@@ -200,6 +202,11 @@ func (w *rowWrite) split() error {
 	}
 	from, depth := -1, 0
 	at := &w.references
+	begin := func(part *string, end, start int) {
+		if part != at {
+			*at, at, from = sql[from:end], part, start
+		}
+	}
 	tokens := st.Tokens()
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
 		word := tok.Kind == sqlparse.Word && depth == 0
@@ -213,10 +220,16 @@ func (w *rowWrite) split() error {
 				continue
 			}
 			from = tok.Start
-		case word && at == &w.references && st.Is(tok, "SET"):
-			*at, at, from = sql[from:tok.Start], &w.assigns, tok.End
-		case word && at != &w.which && (st.Is(tok, "WHERE") || st.Is(tok, "ORDER") || st.Is(tok, "LIMIT")):
-			*at, at, from = sql[from:tok.Start], &w.which, tok.Start
+		case !word:
+		case at == &w.references && st.Is(tok, "SET"):
+			begin(&w.assigns, tok.Start, tok.End)
+		case st.Is(tok, "WHERE"):
+			begin(&w.which, tok.Start, tok.Start)
+		case st.Is(tok, "ORDER"):
+			w.ordered = true
+			begin(&w.which, tok.Start, tok.Start)
+		case st.Is(tok, "LIMIT"):
+			begin(&w.limit, tok.Start, tok.Start)
 		}
 	}
 	*at = sql[from:]
@@ -434,9 +447,16 @@ func (w *rowWrite) where(row image) string {
 	return " WHERE " + strings.Join(list, " AND ")
 }
 
-// find locks the rows that an UPDATE or DELETE chooses.
+// find locks the rows that an UPDATE or DELETE chooses. They come as one server reads them, by primary key, unless the statement says
+// how: it tells in which order triggers run, and whether a new key meets one that is still there.
 func (w *rowWrite) find() ([]image, error) {
-	rows, err := w.images("SELECT " + w.columns(w.n.Alias) + " FROM " + w.references + " " + w.which + " FOR UPDATE")
+	order := ""
+	if !w.ordered {
+		for i, c := range w.t.Primary {
+			order += [2]string{" ORDER BY ", ", "}[min(i, 1)] + quoteName(w.n.Alias) + "." + quoteName(w.t.Columns[c].Name)
+		}
+	}
+	rows, err := w.images("SELECT " + w.columns(w.n.Alias) + " FROM " + w.references + " " + w.which + order + " " + w.limit + " FOR UPDATE")
 	w.rows = len(rows)
 	return rows, err
 }

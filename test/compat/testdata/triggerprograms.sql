@@ -185,3 +185,18 @@ SELECT * FROM store WHERE id = 90;
 SELECT what, shop, new_name FROM log WHERE shop = 90;
 DROP TABLE store;
 SELECT COUNT(*) FROM information_schema.triggers WHERE trigger_schema = 'compat' AND event_object_table = 'store';
+-- rows are written, and triggers run, in the order in which one server does
+CREATE TABLE line (id INT PRIMARY KEY, v INT);
+CREATE TABLE seen (n INT AUTO_INCREMENT PRIMARY KEY, id INT);
+-- skip-prepared
+CREATE TRIGGER lu AFTER UPDATE ON line FOR EACH ROW INSERT INTO seen (id) VALUES (NEW.id);
+-- skip-prepared
+CREATE TRIGGER ld BEFORE DELETE ON line FOR EACH ROW INSERT INTO seen (id) VALUES (OLD.id);
+INSERT INTO line VALUES (8, 8), (1, 1), (5, 5), (3, 3), (2, 2), (7, 7), (4, 4), (6, 6);
+UPDATE line SET id = id - 1;
+UPDATE line SET id = id + 1;
+UPDATE line SET id = id + 1 ORDER BY id DESC;
+UPDATE line SET v = v + 10 LIMIT 3;
+DELETE FROM line LIMIT 2;
+SELECT * FROM line ORDER BY id;
+SELECT id FROM seen ORDER BY n;
