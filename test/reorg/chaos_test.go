@@ -54,9 +54,10 @@ type atlas struct {
 	reached map[string]int
 }
 
-// next is some of the steps that have been reached least often, or any, or none.
+// next is some of the steps that have been reached least often, seldom any, or none: a controller that comes to no step of its own leads until
+// it is struck by chance, and nothing is shown meanwhile.
 func (a *atlas) next() process.Step {
-	if rand.N(5) == 0 {
+	if rand.N(20) == 0 {
 		return process.Step{}
 	}
 	a.mu.Lock()
@@ -68,12 +69,10 @@ func (a *atlas) next() process.Step {
 	for least < len(all) && a.reached[all[least]] == a.reached[all[0]] {
 		least++
 	}
-	switch n := rand.N(4); {
-	case n == 0: // steps that are hard to reach are not to keep the others from their turn
+	if rand.N(8) == 0 { // steps that are hard to reach are not to keep the others from their turn
 		return process.Step{Points: all[rand.N(len(all)):][:1], Stop: rand.N(2) == 0}
-	default: // some, not to end at the beginning of a reorganisation all the time
-		return process.Step{Points: all[:(least+2)/3], Stop: n == 1}
 	}
+	return process.Step{Points: all[:(least+2)/3], Stop: rand.N(3) == 0} // some, not to end at the beginning of a reorganisation all the time
 }
 
 // storm is the cluster and all that happens to it.
