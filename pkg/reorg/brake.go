@@ -86,7 +86,7 @@ const (
 	lookTimeout = 500 * time.Millisecond
 )
 
-// look keeps the brake of movers between these groups up to date while some run, until ctx ends.
+// look keeps the brake of movers between these groups up to date until ctx ends.
 func (j *job) look(ctx context.Context, groups []placement.NodeGroupID) error {
 	snap, err := j.cfg.Store.Load(ctx)
 	for ; err != nil; snap, err = j.cfg.Store.Load(ctx) {
@@ -151,7 +151,7 @@ func (j *job) pressure(ctx context.Context) map[placement.NodeGroupID]string {
 	return out
 }
 
-// lookAt measures, while movers run, how far a replica is behind.
+// lookAt measures how far a replica is behind, from the beginning on: it is to be known when rows begin to move.
 func (j *job) lookAt(ctx context.Context, group *catalog.NodeGroup, node catalog.Node) error {
 	server := func(n catalog.Node) mover.Server {
 		of := *group
@@ -161,11 +161,9 @@ func (j *job) lookAt(ctx context.Context, group *catalog.NodeGroup, node catalog
 	caught := mover.ReplicaCaught(server(group.Primary), server(node))
 	r := &replica{group: group.ID, name: node.Addr}
 	for ctx.Err() == nil {
-		if j.atWork() {
-			j.brake.measuring(r)
-			err := caught(ctx)
-			j.brake.measured(r, err == nil || errors.Is(err, mover.ErrBehind)) // one that does not answer is nobody's measure
-		}
+		j.brake.measuring(r)
+		err := caught(ctx)
+		j.brake.measured(r, err == nil || errors.Is(err, mover.ErrBehind)) // one that does not answer is nobody's measure
 		_ = j.doze(ctx) // ctx tells
 	}
 	return ctx.Err()

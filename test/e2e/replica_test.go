@@ -62,7 +62,7 @@ func TestChecksumOfReplica(t *testing.T) {
 	for i := range 50 {
 		onServer(t, primary, fmt.Sprintf("INSERT INTO d.t VALUES (%d, 0)", i), fmt.Sprintf("INSERT INTO d.s VALUES (%d, 0)", i))
 	}
-	p := serve(t, etcdSection(etcd)+"move: {replica_lag: 100ms}\n")
+	p := serve(t, etcdSection(etcd)+"move: {replica_lag: 1ms}\n")
 	r := p.ctlWith(t, serverPassword, "import", "a="+primary.Addr()+","+replica.Addr(), "--user", serverUser, "--password-file", "-", "--yes", "--connected")
 	require.Zero(t, r.code, r.errs)
 	p.awaitReady(t)
