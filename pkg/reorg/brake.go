@@ -164,7 +164,7 @@ func (j *job) lookAt(ctx context.Context, group *catalog.NodeGroup, node catalog
 		j.brake.measuring(r)
 		err := caught(ctx)
 		j.brake.measured(r, err == nil || errors.Is(err, mover.ErrBehind)) // one that does not answer is nobody's measure
-		_ = j.doze(ctx) // ctx tells
+		_ = j.doze(ctx)                                                    // ctx tells
 	}
 	return ctx.Err()
 }
