@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/topology"
 	"skarv/pkg/topology/etcdtest"
@@ -100,7 +101,17 @@ func TestLeaveInterrupted(t *testing.T) {
 	_, err = store.Allocate(t.Context(), id, 100)
 	require.NoError(t, err)
 	s.exec(t, "CREATE USER 'skarv_w7'@'%'")
-	report, err := Leave(t.Context(), store, true, nil)
+	person := *snap.Table("shop", "person")
+	person.Triggers = []catalog.Trigger{{Name: "tr", Event: "INSERT", Program: &catalog.TriggerProgram{Body: "DELETE FROM x"}}}
+	_, err = store.Change(nil).PutTable(&person, topology.Any).Commit(t.Context())
+	require.NoError(t, err)
+	report, err := Leave(t.Context(), store, false, nil)
+	require.ErrorIs(t, err, ErrLeave)
+	require.Contains(t, report.Refusals[0], "trigger shop.tr is run by Skarv")
+	person.Triggers = nil
+	_, err = store.Change(nil).PutTable(&person, topology.Any).Commit(t.Context())
+	require.NoError(t, err)
+	report, err = Leave(t.Context(), store, true, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"ALTER TABLE `shop`.`person` AUTO_INCREMENT = 105", "DROP DATABASE IF EXISTS `_skarv`"}, report.Statements)
 	for _, step := range []string{"removing", "waiting", "ending", "ALTER", "DROP"} {

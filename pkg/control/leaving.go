@@ -160,6 +160,12 @@ func planLeave(ctx context.Context, store *topology.Store) (*leaving, *catalog.S
 	}
 	l := &leaving{Name: groupName(group), Node: group.Primary, Flavor: snap.Flavor}
 	for _, t := range userTables(snap) {
+		for _, tr := range t.Triggers {
+			if tr.Program != nil {
+				refuse("trigger %s.%s is run by Skarv, and does nothing on the server: keep what SHOW CREATE TRIGGER says, drop it, and create it on the server afterwards",
+					t.Database, tr.Name)
+			}
+		}
 		text, err := plainTable(ctx, store, t)
 		if err != nil {
 			return nil, nil, nil, err

@@ -25,7 +25,7 @@ CREATE TRIGGER shop.watch AFTER UPDATE ON shop.account FOR EACH ROW INSERT INTO 
 CREATE PROCEDURE shop.forget() DELETE FROM shop.log;
 CREATE PROCEDURE shop.richest(OUT top INT) READS SQL DATA SELECT MAX(balance) INTO top FROM shop.customer;
 CREATE FUNCTION shop.twice(n INT) RETURNS INT DETERMINISTIC RETURN n * 2;
-CREATE FUNCTION shop.settings() RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM shop.setting);
+CREATE FUNCTION shop.settings() RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) + COALESCE(@more, 0) FROM shop.setting);
 CREATE EVENT shop.tidy ON SCHEDULE EVERY 1 DAY STARTS '2037-01-01' DO DELETE FROM shop.orders WHERE id < 0;
 INSERT INTO shop.country VALUES ('de', 'Germany'), ('se', 'Sweden'), ('fr', 'France'), ('no', 'Norway');
 INSERT INTO shop.setting VALUES ('color', 'blue'), ('size', NULL);
