@@ -26,7 +26,7 @@ in the rest, and for what PushQueries does not copy. Aggregates that look at dif
 from the different values there are, found by DISTINCT over the node groups; ROLLUP too. WITH ROLLUP of others groups the groups once more: a SUM
 is that of the groups' SUMs, a COUNT the sum of their COUNTs, MIN and MAX those of theirs, AVG the sum of SUMs over the sum of COUNTs. So are those that
 stand beside an aggregate with DISTINCT: its values are grouped by as well. It must not fire then for sums of numbers with more digits than
-their type (quotients), nor on MySQL for expressions that are rolled up, of which it tells another type than of a column.`, pushGroups},
+their type (quotients). On MySQL it must not fire for groups, MIN and MAX of expressions, of which it tells another type than of a column.`, pushGroups},
 		{"PushQueries", `A derived table, a common table expression or a subquery that looks at nothing outside of itself is a statement of
 its own: what the rules for SELECT find for it is a scatter and merge whose rows are its rows. So these rows are copied, in
 place of the tables it reads, and where its text stood the copy is read. Servers store the rows of such queries, too, as

@@ -79,7 +79,7 @@ func (b *build) groups(n int) *grouping {
 	distinct, only := blk.distinctAggregates()
 	for _, way := range []struct{ fits, values, again bool }{{fits: only, values: true}, {fits: !only && !rollup}, {fits: !only && (rollup || distinct), again: true}} {
 		g := &grouping{b: b, cut: cut, aggregates: map[string]int{}, averages: map[string]int{}, values: way.values, again: way.again}
-		if way.fits && g.find() && g.apart(n) {
+		if way.fits && g.find() && g.typed() && g.apart(n) {
 			return g
 		}
 	}
@@ -407,6 +407,28 @@ func (g *grouping) query() *plan.Query {
 	return n.found(mover{args: args, st: st})
 }
 
+// typed reports that the columns of the groups have the types that the expressions have which they stand for. Of an expression of
+// integers MySQL says INT or BIGINT, and of a column with its values the other one.
+func (g *grouping) typed() bool {
+	if g.b.snap.Flavor != catalog.MySQL {
+		return true
+	}
+	for _, c := range g.columns {
+		if _, plain := c.expr.(*sqlparser.ColName); c.expr != nil && !plain {
+			return false
+		}
+	}
+	for _, span := range g.calls() {
+		switch _, call, _ := g.aggregate(span); call.(type) {
+		case *sqlparser.Min, *sqlparser.Max:
+			if !plainArgument(call) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // groupedBy are the columns that the query which finds the groups groups by.
 func (g *grouping) groupedBy() (columns []int, ok bool) {
 	if g.values {
@@ -417,9 +439,6 @@ func (g *grouping) groupedBy() (columns []int, ok bool) {
 			at := g.column(e)
 			if at < 0 || g.columns[at].expr == nil {
 				return nil, false
-			}
-			if _, plain := g.columns[at].expr.(*sqlparser.ColName); !plain && by.WithRollup && g.b.snap.Flavor == catalog.MySQL {
-				return nil, false // of an expression that is rolled up MySQL says another type than of a column with its values
 			}
 			columns = append(columns, at)
 		}

@@ -38,9 +38,10 @@ have no row of the key it is asked for. A column that is said not to be NULL has
 		{"year", `The same of YEAR, on MySQL: a temporary table holds YEAR() as INT.`,
 			func(r *runner, _ *statement, text string) bool { return true },
 			func(c string) string { return strings.Replace(c, " YEAR(0", " UNSIGNED INT(0", 1) }},
-		{"integer of a view", `On MySQL, MIN, MAX and groups of an INT are BIGINT where a view has been opened into the statement, or rolled up.`,
+		{"integer of a view", `On MySQL, MIN, MAX and groups of an INT are BIGINT where a view or a common table expression has been opened into the
+statement, or rolled up.`,
 			func(r *runner, _ *statement, text string) bool {
-				return r.mysql && (viewName.MatchString(text) || strings.Contains(text, "WITH ROLLUP"))
+				return r.mysql && (strings.HasPrefix(text, "WITH ") || viewName.MatchString(text) || strings.Contains(text, "WITH ROLLUP"))
 			},
 			func(c string) string { return strings.Replace(c, " BIGINT(", " INT(", 1) }},
 	}
