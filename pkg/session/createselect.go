@@ -22,6 +22,7 @@ type createSelect struct {
 	partition   sqlparse.Span // PARTITION BY ..., for Skarv
 	query       sqlparse.Span
 	limited     bool // the query has its own LIMIT, or something behind which none may stand
+	versioned   bool // WITH SYSTEM VERSIONING
 }
 
 // findCreateSelect takes a CREATE TABLE apart; ok is false when it has no query.
@@ -64,6 +65,8 @@ func (s *Session) findCreateSelect() (c createSelect, ok bool) {
 			end(open.Start)
 			c.query.Start, ok = open.Start, true
 		case depth > 0:
+		case st.Is(t, "WITH") && isNext(st, toks, "SYSTEM"):
+			c.versioned = true
 		case t.Kind == sqlparse.Word && (st.Is(t, "SELECT") || st.Is(t, "WITH") || st.Is(t, "VALUES") || st.Is(t, "TABLE")):
 			end(t.Start)
 			c.query.Start, ok = t.Start, true
@@ -95,6 +98,9 @@ func (s *Session) findCreateSelect() (c createSelect, ok bool) {
 	}
 }
 
+// isNext reports whether a word is what comes next.
+func isNext(st *sqlparse.Statement, toks sqlparse.Tokens, word string) bool { return st.Is(toks.Next(), word) }
+
 // createFromSelect runs CREATE TABLE ... SELECT: a server says what table the query makes, the controller makes it, the rows are
 // inserted as by INSERT ... SELECT. If that fails the table goes again, and with OR REPLACE so has the one before it, as on one
 // server. handled is false for other statements.
@@ -105,6 +111,9 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	c, ok := s.findCreateSelect()
 	if !ok {
 		return false, nil
+	}
+	if c.versioned {
+		return true, sqlerr.Unsupported("system versioning", "keep the history in a table of its own")
 	}
 	old, verb := s.snap.Table(p.Database, p.Name), "CREATE TABLE "
 	if p.Topic != "create table" {

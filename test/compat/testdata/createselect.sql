@@ -32,3 +32,9 @@ CREATE TABLE par3 ((SELECT 1 AS a) UNION (SELECT 2));
 -- only: mariadb
 SELECT * FROM par2 ORDER BY 1;
 SELECT * FROM par3 ORDER BY 1;
+-- only: mariadb
+-- refused: keep the history in a table of its own
+CREATE TABLE versioned (id INT PRIMARY KEY) WITH SYSTEM VERSIONING AS SELECT 1 AS id;
+-- only: mariadb
+-- refused: keep the history in a table of its own
+CREATE TABLE versioned (id INT PRIMARY KEY) WITH SYSTEM VERSIONING;
