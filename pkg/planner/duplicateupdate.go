@@ -42,6 +42,10 @@ func (b *build) duplicateUpdate(t *catalog.Table) (tail plan.Text, ok bool) {
 				c, found := b.broughtBy(n)
 				ok = ok && found
 				brought = append(brought, c)
+			case *sqlparser.ValuesFuncExpr: // of a column of t, whatever the query has
+				q := n.Name.Qualifier.Name.String()
+				ok = ok && t.Column(n.Name.Name.String()) >= 0 && (q == "" || sameName(q, t.Name, b.snap.LowerCaseTableNames != 0))
+				return false, nil
 			case *sqlparser.Subquery:
 				ok = false
 			}

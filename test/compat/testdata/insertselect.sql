@@ -138,3 +138,12 @@ SELECT * FROM kept ORDER BY id;
 INSERT INTO kept (id, c1) SELECT id, id FROM fed ON DUPLICATE KEY UPDATE c1 = VALUES(c1) + 5, cnt = cnt + 1;
 SELECT * FROM kept ORDER BY id;
 DROP TABLE lonely, feeds, kept, fed;
+-- VALUES() is of a column of the table, not of the query.
+CREATE TABLE vtarget (x INT PRIMARY KEY, y INT);
+CREATE TABLE vsource (x INT PRIMARY KEY, z INT);
+INSERT INTO vsource VALUES (1, 1), (2, 2), (3, 3);
+INSERT INTO vtarget VALUES (1, 10), (2, 20);
+INSERT INTO vtarget (x, y) SELECT x, z FROM vsource ON DUPLICATE KEY UPDATE y = VALUES(z);
+INSERT INTO vtarget (x, y) SELECT x, z FROM vsource ON DUPLICATE KEY UPDATE y = VALUES(vsource.x);
+INSERT INTO vtarget (x, y) SELECT x, z FROM vsource ON DUPLICATE KEY UPDATE y = VALUES(y) + z;
+SELECT * FROM vtarget ORDER BY x;
