@@ -99,7 +99,9 @@ func (s *Session) findCreateSelect() (c createSelect, ok bool) {
 }
 
 // isNext reports whether a word is what comes next.
-func isNext(st *sqlparse.Statement, toks sqlparse.Tokens, word string) bool { return st.Is(toks.Next(), word) }
+func isNext(st *sqlparse.Statement, toks sqlparse.Tokens, word string) bool {
+	return st.Is(toks.Next(), word)
+}
 
 // createFromSelect runs CREATE TABLE ... SELECT: a server says what table the query makes, the controller makes it, the rows are
 // inserted as by INSERT ... SELECT. If that fails the table goes again, and with OR REPLACE so has the one before it, as on one
