@@ -39,7 +39,7 @@ func TestPausedProxy(t *testing.T) {
 			stopped, ready := make(chan struct{}), make(chan struct{})
 			p := &process.Process{
 				Orders:  process.Orders{Etcd: c.Info().Etcd, Addr: process.FreeAddr(t), Log: filepath.Join(c.Info().DataDir, "proxy.log")},
-				Next:    func() process.Step { return process.Step{Points: []string{point}, Stop: true} },
+				Next:    func() process.Step { return process.Step{Points: []string{point}, Stops: 1} },
 				Reached: func(string, bool) { close(stopped) },
 			}
 			var procs, client errgroup.Group

@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -42,7 +41,7 @@ type Orders struct {
 type Step struct {
 	Points []string // of the program: it ends at the one it comes to first
 	After  int      // at which time that it comes to one; 0 and 1: at the first
-	Stop   bool     // it only stops there, until it is told to continue, and ends at another one
+	Stops  int      // at so many of them it only stops, until it is told to continue; it ends at one more
 }
 
 // Main is the tests' TestMain. A child serves with the options that are made for it; they have to call hit at every step with its
@@ -89,29 +88,33 @@ func serve(text string, options func(hit func(point string)) server.Options) err
 	return s.Run(context.Background())
 }
 
-// hit makes what ends or stops the process at its step.
+// hit makes what ends or stops the process at its steps.
 func (o *Orders) hit() func(point string) {
-	var hits atomic.Int64
-	var stopped atomic.Pointer[string]
+	var mu sync.Mutex // held while the process stands still: what comes to another step then is for the next time
+	hits := 0
+	stopped := map[string]bool{}
 	return func(point string) {
 		if !slices.Contains(o.Points, point) {
 			return
 		}
-		n, at := hits.Add(1), int64(max(o.After, 1))
-		switch before := stopped.Load(); {
-		case n < at || before != nil && *before == point:
-		case o.Stop && before == nil:
-			if !stopped.CompareAndSwap(nil, &point) {
-				return
-			}
+		mu.Lock()
+		defer mu.Unlock()
+		if stopped[point] {
+			return
+		}
+		if hits++; hits < o.After {
+			return
+		}
+		if len(stopped) < o.Stops {
+			stopped[point] = true
 			fmt.Println(saysStops + point)
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 			time.Sleep(200 * time.Millisecond) // any thread may be the one that takes the signal
-		default:
-			fmt.Println(saysDies + point)
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
+			return
 		}
+		fmt.Println(saysDies + point)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
 	}
 }
 

@@ -70,9 +70,9 @@ func (a *atlas) next() process.Step {
 		least++
 	}
 	if rand.N(8) == 0 { // steps that are hard to reach are not to keep the others from their turn
-		return process.Step{Points: all[rand.N(len(all)):][:1], Stop: rand.N(2) == 0}
+		return process.Step{Points: all[rand.N(len(all)):][:1], Stops: rand.N(2)}
 	}
-	return process.Step{Points: all[:(least+2)/3], Stop: rand.N(3) == 0} // some, not to end at the beginning of a reorganisation all the time
+	return process.Step{Points: all[:(least+2)/3], Stops: rand.N(4)} // some, not to end at the beginning of a reorganisation all the time
 }
 
 // storm is the cluster and all that happens to it.
