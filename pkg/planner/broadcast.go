@@ -171,7 +171,7 @@ func (b *build) broadcastable(w *plan.Workspace, stay []*catalog.Table) (copies 
 		if c.Table.Kind != catalog.Single {
 			continue
 		}
-		if c.View != nil || c.Name != "" || slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.table == c.Table && in.inView }) {
+		if c.View != nil || c.Name != "" || w.LocalTwice || slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.table == c.Table && in.inView }) {
 			return nil, false
 		}
 		copies = append(copies, c)

@@ -111,10 +111,14 @@ func (s *Session) choose(p *plan.Plan, n *plan.Choice) error {
 	return err
 }
 
+// mixedCollations is the servers' error for strings of two collations none of which is stronger: a column that holds a literal is
+// stronger than the literal.
+const mixedCollations = 1267
+
 // mistaken reports whether a server takes exception to the text of a statement: if it is not the client's own, that should judge.
 func mistaken(err error) bool {
 	var e *sqlerr.Error
-	return errors.As(err, &e) && e.Code != sqlerr.NotSupportedYet && (strings.HasPrefix(e.State, "42") || strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "21"))
+	return errors.As(err, &e) && e.Code != sqlerr.NotSupportedYet && (e.Code == mixedCollations || strings.HasPrefix(e.State, "42") || strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "21"))
 }
 
 // sizes tells how many rows the tables of n have, and how many values their columns.

@@ -179,6 +179,9 @@ SELECT AVG(COALESCE(?, id)) FROM c WHERE boss IN (SELECT cid FROM o);
 -- args: [4, 2]
 SELECT AVG(COALESCE(?, id)) * ? AS a, SUM(id) FROM c WHERE boss IN (SELECT cid FROM o);
 
+-- A literal of a derived table beside a column of another collation.
+SELECT c.id, d.id FROM c LEFT JOIN (SELECT 'Ann' AS w, id FROM o ORDER BY id DESC LIMIT 2) AS d ON c.name = d.w ORDER BY c.id, d.id;
+
 -- Windows over groups.
 SELECT cid, SUM(amount) AS s, SUM(amount) * 100 / SUM(SUM(amount)) OVER (PARTITION BY y) AS share, RANK() OVER (PARTITION BY y ORDER BY SUM(amount) DESC, cid) AS r FROM o GROUP BY cid, y ORDER BY y, r, cid;
 SELECT cid, COUNT(*), SUM(COUNT(*)) OVER (ORDER BY cid) AS run, ROW_NUMBER() OVER (ORDER BY COUNT(*) DESC, cid) AS n FROM o GROUP BY cid ORDER BY n;
