@@ -16,6 +16,8 @@ type RowByRow struct {
 	Event string
 	// Alias is what UPDATE and DELETE call the table.
 	Alias string
+	// Sets are the columns that UPDATE assigns.
+	Sets []int
 	// Query: INSERT ... SELECT.
 	Query bool
 	// Tables are all that the statement reads or writes: triggers may not write to them.

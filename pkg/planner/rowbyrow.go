@@ -64,15 +64,18 @@ func modifyRowByRow(b *build) (bool, error) {
 	in := m.written[at]
 	t := in.table
 	with, ignore := false, false
+	var sets []int
 	if u := m.update; u != nil {
 		with, ignore = u.With != nil, bool(u.Ignore)
 		for _, e := range u.Exprs {
 			if readsQuery(e.Expr) {
 				return false, b.refuseRows(t, "UPDATE with subqueries in SET", "select the values first")
 			}
-			if t.Column(e.Name.Name.String()) < 0 {
+			c := t.Column(e.Name.Name.String())
+			if c < 0 {
 				return false, sqlerr.UnknownColumn.New(e.Name.Name.String(), fieldList(b.snap.Flavor))
 			}
+			sets = append(sets, c)
 		}
 	} else {
 		with, ignore = m.del.With != nil, bool(m.del.Ignore)
@@ -90,7 +93,7 @@ func modifyRowByRow(b *build) (bool, error) {
 	case ignore:
 		return false, b.refuseRows(t, "UPDATE IGNORE and DELETE IGNORE", "leave out IGNORE")
 	}
-	return b.byRow(t, &plan.RowByRow{Table: t, Event: event, Alias: in.name})
+	return b.byRow(t, &plan.RowByRow{Table: t, Event: event, Alias: in.name, Sets: sets})
 }
 
 // readsQuery reports whether there is a subquery in an expression.

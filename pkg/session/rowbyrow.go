@@ -400,7 +400,7 @@ func (w *rowWrite) updateText(old, row image) string {
 		if first < 0 {
 			first = c
 		}
-		if row[c] != old[c] {
+		if row[c] != old[c] || w.t.Columns[c].OnUpdate && slices.Contains(w.n.Sets, c) { // which servers do not assign then
 			sets = append(sets, quoteName(w.t.Columns[c].Name)+" = "+row[c])
 		}
 	}

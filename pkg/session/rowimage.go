@@ -99,10 +99,7 @@ func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image,
 			c.Interrupt() // the tables go with the connection
 		}
 	}()
-	st, err := ws.Stage(w.t, w.auto)
-	if err == nil {
-		err = st.Relax(w.relaxed())
-	}
+	st, err := ws.Stage(w.t, w.auto, w.relaxed()...)
 	if err == nil {
 		err = st.Rename(w.t.Name)
 	}

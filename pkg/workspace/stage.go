@@ -19,8 +19,9 @@ type Stage struct {
 	sequence int // column, or -1
 }
 
-// Stage makes an empty stage for t. sequence is the column whose values the cluster gives out, or -1.
-func (w *Workspace) Stage(t *catalog.Table, sequence int) (*Stage, error) {
+// Stage makes an empty stage for t. sequence is the column whose values the cluster gives out, or -1. relaxed are columns that may be
+// NULL there: whoever fills the stage will assign them later.
+func (w *Workspace) Stage(t *catalog.Table, sequence int, relaxed ...int) (*Stage, error) {
 	s := &Stage{w: w, table: t, sequence: sequence}
 	var err error
 	if s.name, err = w.Create(t); err != nil {
@@ -45,9 +46,22 @@ func (w *Workspace) Stage(t *catalog.Table, sequence int) (*Stage, error) {
 		}
 		alter = append(alter, modify)
 	}
+	for _, i := range relaxed {
+		c := &t.Columns[i]
+		modify := "MODIFY " + quote(c.Name) + " " + c.ColumnType
+		if c.Charset != "" && c.Collation != "" && c.Collation != "binary" {
+			modify += " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
+		}
+		if modify += " NULL"; c.Invisible {
+			modify += " INVISIBLE"
+		}
+		alter = append(alter, modify)
+	}
 	alter = append(alter, "ADD COLUMN "+quote(rowNumber)+" BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE, ADD PRIMARY KEY ("+quote(rowNumber)+")")
-	_, err = w.conn.Exec("ALTER TABLE " + s.of() + " " + strings.Join(alter, ", "))
-	return s, err
+	if _, err = w.conn.Exec("ALTER TABLE " + s.of() + " " + strings.Join(alter, ", ")); err != nil {
+		return s, err
+	}
+	return s, w.anew(t, s.name)
 }
 
 // hasPrimary reports whether the stage's table has a key that is called primary: a UNIQUE one can be in its place, and there can
@@ -74,24 +88,6 @@ func (s *Stage) Rename(name string) error {
 
 // Name is what the stage is called in its table's database.
 func (s *Stage) Name() string { return s.name }
-
-// Relax lets columns be NULL: whoever fills the stage will assign them later.
-func (s *Stage) Relax(columns []int) error {
-	for _, i := range columns {
-		c := &s.table.Columns[i]
-		modify := c.ColumnType
-		if c.Charset != "" && c.Collation != "" && c.Collation != "binary" {
-			modify += " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
-		}
-		if c.Invisible {
-			modify += " INVISIBLE"
-		}
-		if _, err := s.w.conn.Exec("ALTER TABLE " + s.of() + " MODIFY " + quote(c.Name) + " " + modify + " NULL"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // Take puts rows into the stage, literals of whatever the table holds, times in the session's time zone. A row has a literal for each
 // column of the table.

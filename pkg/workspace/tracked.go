@@ -30,6 +30,9 @@ func (w *Workspace) Track(t *catalog.Table, name string, columns []int) (*Tracke
 		quote(rowNumber) + ")"); err != nil {
 		return nil, nil, err
 	}
+	if err := w.anew(t, name); err != nil {
+		return nil, nil, err
+	}
 	old := w.name()
 	if _, err := w.conn.Exec("CREATE TEMPORARY TABLE " + quote(t.Database) + "." + quote(old) + " LIKE " + made); err != nil {
 		return nil, nil, err

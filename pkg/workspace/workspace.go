@@ -8,6 +8,7 @@ package workspace
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,6 +86,24 @@ func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 		err = w.dropChecks(made)
 	}
 	return name, err
+}
+
+// anew makes the table that Create made of t, which is still empty, once more: MariaDB forgets the defaults that are expressions, and ON
+// UPDATE, of a temporary table that was altered.
+func (w *Workspace) anew(t *catalog.Table, name string) error {
+	if !slices.ContainsFunc(t.Columns, func(c catalog.Column) bool {
+		return c.OnUpdate || c.HasDefault && strings.ContainsAny(c.Default, "(_") // CURRENT_TIMESTAMP
+	}) {
+		return nil
+	}
+	made, other := quote(t.Database)+"."+quote(name), quote(t.Database)+"."+quote(w.name())
+	for _, sql := range []string{"CREATE TEMPORARY TABLE " + other + " LIKE " + made, "DROP TEMPORARY TABLE " + made,
+		"ALTER TABLE " + other + " RENAME TO " + made} {
+		if _, err := w.conn.Exec(sql); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dropChecks drops the CHECK constraints of a copy whose names MySQL has made from the copy's: when the copy gets the name

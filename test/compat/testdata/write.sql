@@ -42,3 +42,23 @@ UPDATE r SET n = 'zwei' WHERE id = 2;
 DELETE FROM r WHERE id = 1;
 SELECT * FROM r;
 SELECT COUNT(*) FROM r;
+-- defaults and ON UPDATE that are expressions, in copies and stages
+CREATE TABLE clocks (id INT PRIMARY KEY, n INT, ts TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, d DATETIME DEFAULT CURRENT_TIMESTAMP, v VARCHAR(40) DEFAULT (CONCAT('x', 1 + 1)));
+INSERT INTO clocks (id, n) VALUES (1, 1), (1 + 1, 1);
+INSERT INTO clocks (id, n) SELECT id + 10, n FROM clocks;
+INSERT INTO clocks (id, n) SELECT MAX(id) + 100, 1 FROM clocks;
+SELECT id, ts > '2020-01-01', d > '2020-01-01', v FROM clocks ORDER BY id;
+UPDATE clocks SET ts = '2001-01-01 00:00:00', d = '2001-01-01 00:00:00';
+UPDATE clocks SET n = n + 1 ORDER BY id LIMIT 3;
+UPDATE clocks SET n = (SELECT COUNT(*) FROM rates_of_clocks) WHERE id > 100;
+UPDATE clocks SET n = 5 + (SELECT MIN(x.id) FROM (SELECT id FROM clocks) x) WHERE id > 100;
+SELECT id, n, ts > '2020-01-01', d > '2020-01-01' FROM clocks ORDER BY id;
+-- skip-prepared
+CREATE TRIGGER clocks_bi BEFORE INSERT ON clocks FOR EACH ROW SET NEW.n = (SELECT COUNT(*) FROM clocks WHERE ts > '2020-01-01') + IF(NEW.ts > '2020-01-01', 100, 0);
+-- skip-prepared
+CREATE TRIGGER clocks_bu BEFORE UPDATE ON clocks FOR EACH ROW SET NEW.v = IF(NEW.id IN (SELECT id FROM clocks), 'seen', 'new');
+INSERT INTO clocks (id) VALUES (500), (501);
+UPDATE clocks SET ts = '2001-01-01 00:00:00';
+UPDATE clocks SET n = n + 1 WHERE id IN (1, 500);
+SELECT id, n, ts > '2020-01-01', d > '2020-01-01', v FROM clocks ORDER BY id;
+DROP TABLE clocks;
