@@ -112,8 +112,10 @@ CREATE PROCEDURE gives(OUT v TINYINT, IN n INT, INOUT w VARCHAR(10)) SET v = n +
 SET @n = 4, @w = 'hey';
 PREPARE giving FROM 'CALL gives(?, ?, ?)';
 EXECUTE giving USING @v, @n, @w;
+-- only: mariadb
 SELECT @v, @n, @w;
 EXECUTE giving USING @v, @n, @w;
+-- only: mariadb
 SELECT @v, @n, @w;
 DEALLOCATE PREPARE giving;
 -- only: mariadb
