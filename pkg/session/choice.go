@@ -97,6 +97,7 @@ func (s *Session) wants(f *plan.FirstRows) float64 {
 
 // choose runs a query in the way that is expected to be cheapest, and in the next one if that cannot be.
 func (s *Session) choose(p *plan.Plan, n *plan.Choice) error {
+	s.newOutput() // whether something has been sent is asked of this statement's
 	way := s.ways(n)[0]
 	var err error = sqlerr.Internal.New("a way that is not known")
 	switch node := way.Node.(type) {
