@@ -117,8 +117,16 @@ func (b *broadcast) copy() error {
 	if err := g.all(b.n.Copies); err != nil {
 		return err
 	}
+	many := b.spaces[0].Many() // the others have the same rows, and have not counted them
 	for i, w := range b.spaces {
-		if err := w.Restore(); err != nil {
+		var err error
+		if many {
+			err = w.Analyse()
+		}
+		if err == nil {
+			err = w.Restore()
+		}
+		if err != nil {
 			return txn.Lost(b.lent[i], err)
 		}
 	}

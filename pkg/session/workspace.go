@@ -103,6 +103,11 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 	} else if err != nil {
 		return sum, err
 	}
+	if w.Many() {
+		if err := w.Analyse(); err != nil {
+			return sum, txn.Lost(c, err)
+		}
+	}
 	if err := w.Ready(); err != nil {
 		return sum, txn.Lost(c, err)
 	}

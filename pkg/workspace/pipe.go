@@ -1,6 +1,9 @@
 package workspace
 
 import (
+	"errors"
+	"io"
+
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
@@ -27,7 +30,13 @@ func (p *pipe) settle() (first error) {
 	owed := p.owed
 	p.owed = p.owed[:0]
 	for _, judge := range owed {
-		_, err := p.Conn.ReadHead()
+		head, err := p.Conn.ReadHead()
+		for err == nil && head.OK == nil { // rows, which tell nothing
+			if _, err = p.Conn.ReadRow(); errors.Is(err, io.EOF) {
+				err = nil
+				break
+			}
+		}
 		broken := err != nil && !p.Usable()
 		if judge != nil && !broken {
 			err = judge(err)

@@ -23,6 +23,7 @@ import (
 type Conn interface {
 	Send(cmd wire.Command, body []byte) error
 	ReadHead() (mysqlconn.Head, error)
+	ReadRow() ([]byte, error)
 	Exec(sql string) (wire.OK, error)
 	QueryAll(sql string, limit int) ([]sqltypes.Column, [][][]byte, error)
 	Usable() bool
@@ -197,6 +198,21 @@ func (w *Workspace) drop(tables []string) error {
 	}
 	_, err := w.conn.Exec("DROP TEMPORARY TABLE " + strings.Join(tables, ", "))
 	return err
+}
+
+// analysed is how many rows of copies make a server look at them once more.
+const analysed = 256
+
+// Many reports whether so many rows were copied that Analyse is worth its time.
+func (w *Workspace) Many() bool { return w.rows >= analysed }
+
+// Analyse lets the server look at the copies: of a temporary table that was filled after it was made it knows no more than how many rows
+// there are, takes each value of a key for the only one, and joins as if that were so. Like Restore, it is told by Settle.
+func (w *Workspace) Analyse() error {
+	if len(w.tables) == 0 {
+		return nil
+	}
+	return w.conn.later([]byte("ANALYZE LOCAL TABLE "+strings.Join(w.tables, ", ")), nil)
 }
 
 // Ready ends the copying: the connection is in the session's state again.

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -22,12 +23,21 @@ type server struct {
 	broken bool
 	owed   []string
 	shown  string // by SHOW CREATE TABLE
+	rows   int    // of the answer to ANALYZE that were not read
 }
 
 func (s *server) Send(_ wire.Command, body []byte) error {
 	s.told = append(s.told, string(body))
 	s.owed = append(s.owed, string(body))
 	return nil
+}
+
+func (s *server) ReadRow() ([]byte, error) {
+	if s.rows == 0 {
+		return nil, io.EOF
+	}
+	s.rows--
+	return []byte{0}, nil
 }
 
 func (s *server) ReadHead() (mysqlconn.Head, error) {
@@ -40,6 +50,10 @@ func (s *server) ReadHead() (mysqlconn.Head, error) {
 		if err := s.fail(sql); err != nil {
 			return mysqlconn.Head{}, err
 		}
+	}
+	if strings.HasPrefix(sql, "ANALYZE") {
+		s.rows = 2
+		return mysqlconn.Head{}, nil
 	}
 	return mysqlconn.Head{OK: &wire.OK{}}, nil
 }
@@ -96,6 +110,30 @@ func TestUnusedKeys(t *testing.T) {
 		require.Equal(t, drops, at >= 0)
 		require.False(t, slices.ContainsFunc(s.told[:max(at, 0)], func(sql string) bool { return strings.HasPrefix(sql, "INSERT") }))
 	}
+}
+
+// The server looks at copies of many rows, under the names they have by then, and what it says of that is read.
+func TestAnalyse(t *testing.T) {
+	s := &server{}
+	w, err := Open(s, NewBudget(Limits{Rows: 1000, Bytes: 1 << 20, Total: 1 << 20}), "")
+	require.NoError(t, err)
+	for range 2 {
+		name, err := w.Create(table())
+		require.NoError(t, err)
+		f := w.Fill(table(), name, []int{0, 1})
+		require.False(t, w.Many())
+		for range analysed / 2 {
+			require.NoError(t, f.Row(row("1", "x")))
+		}
+		require.NoError(t, f.Finish())
+	}
+	require.True(t, w.Many())
+	require.NoError(t, w.Rename("d", "skarv_copy_2", "u"))
+	require.NoError(t, w.Analyse())
+	require.NoError(t, w.Ready())
+	require.Contains(t, s.told, "ANALYZE LOCAL TABLE `d`.`skarv_copy_1`, `d`.`u`")
+	require.Zero(t, s.rows)
+	require.Empty(t, s.owed)
 }
 
 // Constraints that MySQL has named after the copy are dropped; MariaDB's are not.
