@@ -379,16 +379,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 			if i == 7 && k > 0 {
 				break // one point is enough for what would have to be made anew each time
 			}
-			crashed := make(chan struct{})
-			var once bool
-			stopFirst := f.control(func(p string) error {
-				if p == point && !once {
-					once = true
-					close(crashed)
-					return errors.New("killed")
-				}
-				return nil
-			})
+			stopFirst, crashed := f.dying(point)
 			type outcome struct{ err error }
 			got := make(chan outcome, 1)
 			go func() {

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -48,16 +47,7 @@ func TestIndexIsBuiltWhateverDies(t *testing.T) {
 	stop()
 	for _, sql := range []string{"CREATE UNIQUE INDEX email ON people (email)", "TRUNCATE TABLE people"} {
 		for _, point := range []string{"planned", "indexes", "building", "first", "after-3", "executed", "filled", "committed"} {
-			crashed := make(chan struct{})
-			var once bool
-			stopFirst := f.control(func(p string) error {
-				if p == point && !once {
-					once = true
-					close(crashed)
-					return errors.New("killed")
-				}
-				return nil
-			})
+			stopFirst, crashed := f.dying(point)
 			got := make(chan error, 1)
 			go func() {
 				_, err := f.ddl(sql)

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -61,16 +60,7 @@ func TestTableIsRebuiltWhateverDies(t *testing.T) {
 		name := fmt.Sprintf("k%d", i)
 		f.keyless(name, 20)
 		stop()
-		crashed := make(chan struct{})
-		var once bool
-		stopFirst := f.control(func(p string) error {
-			if p == point && !once {
-				once = true
-				close(crashed)
-				return errors.New("killed")
-			}
-			return nil
-		})
+		stopFirst, crashed := f.dying(point)
 		got := make(chan error, 1)
 		go func() {
 			_, err := f.ddl("ALTER TABLE " + name + " ADD PRIMARY KEY (a), ADD UNIQUE KEY email (email)")

@@ -226,6 +226,20 @@ func (f *fixture) control(failpoint func(string) error) (stop func()) {
 	return f.background(c.Run)
 }
 
+// dying is control of a controller that fails, once, at a point; crashed is closed then.
+func (f *fixture) dying(point string) (stop func(), crashed <-chan struct{}) {
+	dead := make(chan struct{})
+	var once bool
+	return f.control(func(p string) error {
+		if p == point && !once {
+			once = true
+			close(dead)
+			return errors.New("killed")
+		}
+		return nil
+	}), dead
+}
+
 func (f *fixture) ddl(sql string) (DDLResult, error) {
 	req := f.session
 	req.SQL = sql

@@ -2,7 +2,6 @@ package session
 
 import (
 	"math"
-	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
@@ -62,14 +61,7 @@ func (s *Session) ddlUnderLocks(p *plan.Plan) (relock func(), err error) {
 // lockedForWriting returns a server's error if a table may not be written under the session's locks: a server knows what is locked, how
 // and by which name.
 func (s *Session) lockedForWriting(r sqlparse.TableRef) error {
-	db, name := r.DB, r.Name
-	if db == "" {
-		db = s.db
-	}
-	if s.snap.LowerCaseTableNames != 0 {
-		db, name = strings.ToLower(db), strings.ToLower(name)
-	}
-	t := s.snap.Table(db, name)
+	t, name := s.tableOf(r)
 	if t == nil || t.Kind == catalog.View {
 		return sqlerr.TableNotLocked.New(name)
 	}

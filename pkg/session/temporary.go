@@ -449,6 +449,12 @@ func (s *Session) dropOthers(refs []sqlparse.TableRef) error {
 
 // isTemporary reports whether a name is that of one of the session's temporary tables.
 func (s *Session) isTemporary(r sqlparse.TableRef) bool {
+	t, _ := s.tableOf(r)
+	return t != nil && t.Temporary != ""
+}
+
+// tableOf is the table that a name in the statement means, nil if there is none, and the name as the servers compare it.
+func (s *Session) tableOf(r sqlparse.TableRef) (t *catalog.Table, name string) {
 	db, name := r.DB, r.Name
 	if db == "" {
 		db = s.db
@@ -456,8 +462,7 @@ func (s *Session) isTemporary(r sqlparse.TableRef) bool {
 	if s.snap.LowerCaseTableNames != 0 {
 		db, name = strings.ToLower(db), strings.ToLower(name)
 	}
-	t := s.snap.Table(db, name)
-	return t != nil && t.Temporary != ""
+	return s.snap.Table(db, name), name
 }
 
 // makesHidden reports whether a CREATE TABLE makes the table that a temporary one hides, and reads no other.

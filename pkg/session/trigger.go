@@ -196,11 +196,7 @@ func (c *calls) mayRun(s *Session, p *plan.Plan) error {
 	}
 	refs, _ := s.stmt.Tables()
 	for _, r := range refs {
-		db := r.DB
-		if db == "" {
-			db = s.db
-		}
-		t := s.snap.Table(db, r.Name)
+		t, _ := s.tableOf(r)
 		if !r.Write || t == nil {
 			continue
 		}
