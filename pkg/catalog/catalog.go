@@ -7,6 +7,8 @@
 package catalog
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"skarv/pkg/placement"
@@ -56,6 +58,14 @@ type NodeGroup struct {
 	Primary  Node                  `json:"primary"`
 	Replicas []Node                `json:"replicas,omitempty"`
 	Term     uint64                `json:"term"`
+}
+
+// Label is what messages call the group: its name, or its id.
+func (g *NodeGroup) Label() string {
+	if g.Name != "" {
+		return g.Name
+	}
+	return strconv.Itoa(int(g.ID))
 }
 
 // Node is one database server.
@@ -216,6 +226,26 @@ func (s *Snapshot) Table(db, name string) *Table {
 		return nil
 	}
 	return d.Tables[name]
+}
+
+// Tables lists the tables and views of all databases, ordered by name.
+func (s *Snapshot) Tables() (out []*Table) {
+	for _, d := range s.Databases {
+		for _, t := range d.Tables {
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, (*Table).Compare)
+	return out
+}
+
+// SortedEvents lists the events, ordered by name.
+func (s *Snapshot) SortedEvents() (out []*Event) {
+	for _, e := range s.Events {
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(a, b *Event) int { return strings.Compare(a.Database+"."+a.Name, b.Database+"."+b.Name) })
+	return out
 }
 
 // Group returns the node group, or nil.

@@ -35,7 +35,7 @@ func (c *Client) DDL(ctx context.Context, req DDLRequest) (DDLResult, error) {
 		return DDLResult{}, clientError(err)
 	}
 	if j.State == done {
-		c.await(ctx, j.revision)
+		c.Await(ctx, j.revision)
 	}
 	if j.Error != nil {
 		return j.Result, j.Error
@@ -100,7 +100,7 @@ func (c *Client) wait(ctx context.Context, id string) (last *job, err error) {
 		if last, err = decodeJob(r.ID, r.Value, r.Revision); err != nil {
 			return false, err
 		}
-		return last.State == done || last.State == failed, nil
+		return last.ended(), nil
 	})
 	if err != nil && context.Cause(ctx) == errNoLeader {
 		return nil, errNoLeader
@@ -125,9 +125,9 @@ func (c *Client) withdraw(id string) bool {
 	return err == nil
 }
 
-// await waits, bounded, until the catalog of revision is used here and by every live proxy. Whether the change of that revision was one
+// Await waits, bounded, until the catalog of revision is used here and by every live proxy. Whether the change of that revision was one
 // of the catalog does not matter.
-func (c *Client) await(ctx context.Context, revision int64) {
+func (c *Client) Await(ctx context.Context, revision int64) {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
 	snap, err := c.Follower.Reach(ctx, revision)

@@ -1,6 +1,5 @@
-// Package control is the control plane: the elected controller, which alone changes the cluster's schema and node
-// groups, the requests that proxies and operators make to it, and the admin API that any process serves. It never sees
-// a client's rows or statements other than schema changes.
+// Package control is the controller: the elected process, which alone changes the cluster's schema and node groups, and the requests that
+// proxies and operators make to it. It never sees a client's rows or statements other than schema changes.
 //
 // Requests to the controller are records in etcd: they survive every process, and whoever leads next carries on.
 package control
@@ -17,6 +16,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/pause"
 	"skarv/pkg/reorg"
 	"skarv/pkg/topology"
 )
@@ -92,7 +92,7 @@ func (c *Controller) Run(ctx context.Context) error {
 		}
 		if err != nil && ctx.Err() == nil {
 			c.cfg.Log.WarnContext(ctx, "leads no more", "error", err)
-			if pause(ctx, c.cfg.Retry) != nil {
+			if pause.For(ctx, c.cfg.Retry) != nil {
 				break
 			}
 		}
@@ -131,10 +131,10 @@ func (l *leader) lead(ctx context.Context) error {
 			l.log.ErrorContext(ctx, "a job cannot be read and is left alone", "job", r.ID, "error", err)
 			return nil
 		}
-		if j.State == queued || j.State == running {
+		if !j.ended() {
 			err = l.do(ctx, j)
 		}
-		if err != nil || j.State == queued || j.State == running {
+		if err != nil || !j.ended() {
 			return err
 		}
 		return l.forget(ctx, j.ID)
@@ -153,7 +153,7 @@ func (l *leader) do(ctx context.Context, j *job) error {
 	case j.DDL != nil:
 		l.schema.Lock()
 		defer l.schema.Unlock()
-		err = (&ddl{leader: l, job: j, snap: snap}).run(ctx)
+		err = (&schemaChange{leader: l, job: j, snap: snap}).run(ctx)
 	case j.Adopt != nil:
 		err = (&adoption{leader: l, job: j, snap: snap}).run(ctx)
 	default:

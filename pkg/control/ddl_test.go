@@ -11,8 +11,10 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/datanode"
+	"skarv/pkg/ddl"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
+	"skarv/test/nodes"
 )
 
 func isCrash(err error) bool { return errors.Is(err, errCrash) }
@@ -34,9 +36,9 @@ func (f *fixture) refused(sql string, code sqlerr.Code, says ...string) {
 func (f *fixture) columns(table string) string {
 	f.t.Helper()
 	q := "SELECT GROUP_CONCAT(column_name ORDER BY ordinal_position) FROM information_schema.columns WHERE table_schema='d' AND table_name='" + table + "'"
-	first := servers[0].value(f.t, q)
+	first := servers[0].Value(f.t, q)
 	for _, s := range servers[1:f.groups] {
-		require.Equal(f.t, first, s.value(f.t, q))
+		require.Equal(f.t, first, s.Value(f.t, q))
 	}
 	return first
 }
@@ -45,7 +47,7 @@ func (f *fixture) columns(table string) string {
 func (f *fixture) clean() {
 	f.t.Helper()
 	for _, s := range servers[:f.groups] {
-		require.Equal(f.t, "0", s.value(f.t, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema='_skarv' AND table_name<>'dt'"))
+		require.Equal(f.t, "0", s.Value(f.t, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema='_skarv' AND table_name<>'dt'"))
 	}
 }
 
@@ -58,7 +60,7 @@ func TestTablesAndWhereTheirRowsLive(t *testing.T) {
 	require.EqualValues(t, 1, f.must("CREATE DATABASE d").Affected)
 	f.refused("CREATE DATABASE d", sqlerr.DatabaseExists)
 	require.Equal(t, sqlerr.DatabaseExists, f.must("CREATE DATABASE IF NOT EXISTS d").Warnings[0].Code)
-	require.Equal(t, servers[0].value(t, "SELECT @@collation_server"), f.follower.Snapshot().Databases["d"].Collation)
+	require.Equal(t, servers[0].Value(t, "SELECT @@collation_server"), f.follower.Snapshot().Databases["d"].Collation)
 	f.session.DB = "d"
 
 	f.must("CREATE TABLE customer (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, name VARCHAR(64), PRIMARY KEY (id), KEY byname (name(10))) AUTO_INCREMENT=1000")
@@ -76,10 +78,10 @@ func TestTablesAndWhereTheirRowsLive(t *testing.T) {
 
 	f.must("create table `orders` (id BIGINT, customer_id BIGINT, PRIMARY KEY (customer_id, id)) /* where */ PARTITION BY KEY (customer_id) PARTITIONS 4")
 	require.Equal(t, []int{1}, f.table("orders").Distribution)
-	require.Equal(t, "0", servers[1].value(t, "SELECT COUNT(*) FROM information_schema.partitions WHERE table_name='orders' AND partition_name IS NOT NULL"))
+	require.Equal(t, "0", servers[1].Value(t, "SELECT COUNT(*) FROM information_schema.partitions WHERE table_name='orders' AND partition_name IS NOT NULL"))
 	f.must("CREATE TABLE o2 (id BIGINT, a BIGINT, PRIMARY KEY (a, id)) COMMENT 'mine; skarv:key=a'")
 	require.Equal(t, []int{1}, f.table("o2").Distribution)
-	require.Contains(t, servers[2].value(t, "SELECT table_comment FROM information_schema.tables WHERE table_name='o2'"), "skarv:key=a")
+	require.Contains(t, servers[2].Value(t, "SELECT table_comment FROM information_schema.tables WHERE table_name='o2'"), "skarv:key=a")
 	f.must("CREATE TABLE `r` (id INT PRIMARY KEY, e VARCHAR(9) UNIQUE) COMMENT='skarv:reference'")
 	require.Equal(t, catalog.Reference, f.table("r").Kind)
 	f.must("CREATE TABLE s (id INT AUTO_INCREMENT PRIMARY KEY, e VARCHAR(9) UNIQUE) COMMENT='skarv:single'")
@@ -158,7 +160,7 @@ func TestAlter(t *testing.T) {
 	require.Equal(t, []int{0}, f.table("t").Distribution)
 	require.Equal(t, "ident", f.table("t").Columns[0].Name)
 	f.refused("ALTER TABLE t MODIFY ident VARCHAR(20)", sqlerr.NotSupportedYet, "distribution key")
-	f.refused("ALTER TABLE t DROP COLUMN ident", pick(1072, sqlerr.NotSupportedYet))
+	f.refused("ALTER TABLE t DROP COLUMN ident", nodes.Pick(1072, sqlerr.NotSupportedYet))
 	f.refused("ALTER TABLE t DROP PRIMARY KEY", sqlerr.NotSupportedYet)
 	f.refused("ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (a)", sqlerr.NotSupportedYet)
 	f.must("ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (a, ident)")
@@ -181,7 +183,7 @@ func TestAlter(t *testing.T) {
 
 	f.must("CREATE TABLE n (id INT PRIMARY KEY)")
 	for i, s := range servers {
-		s.exec(t, fmt.Sprintf("INSERT INTO d.n VALUES (%d), (%d)", i+1, 10*(i+1)))
+		s.Exec(t, fmt.Sprintf("INSERT INTO d.n VALUES (%d), (%d)", i+1, 10*(i+1)))
 	}
 	f.must("ALTER TABLE n MODIFY id INT NOT NULL AUTO_INCREMENT")
 	next, err := f.store.Sequence(f.ctx(), f.table("n").ID)
@@ -208,32 +210,32 @@ func TestALaterGroupRefuses(t *testing.T) {
 	f.must("CREATE DATABASE d")
 	f.session.DB = "d"
 	f.must("CREATE TABLE t (id BIGINT PRIMARY KEY, a INT)")
-	servers[2].exec(t, "INSERT INTO d.t VALUES (3, 1), (4, 1)")
+	servers[2].Exec(t, "INSERT INTO d.t VALUES (3, 1), (4, 1)")
 	f.must("CREATE TABLE u (id BIGINT, a INT, PRIMARY KEY (id, a))")
-	servers[2].exec(t, "INSERT INTO d.u VALUES (3, 300)")
+	servers[2].Exec(t, "INSERT INTO d.u VALUES (3, 300)")
 
-	f.refused("ALTER TABLE t ADD c INT, ADD CONSTRAINT small CHECK (a > 1)", pick[sqlerr.Code](4025, 3819))
+	f.refused("ALTER TABLE t ADD c INT, ADD CONSTRAINT small CHECK (a > 1)", nodes.Pick[sqlerr.Code](4025, 3819))
 	require.Equal(t, "id,a", f.columns("t"), "what the others had done is taken back")
-	require.Equal(t, "0", servers[0].value(t, "SELECT COUNT(*) FROM information_schema.table_constraints WHERE table_schema = 'd' AND constraint_name = 'small'"))
+	require.Equal(t, "0", servers[0].Value(t, "SELECT COUNT(*) FROM information_schema.table_constraints WHERE table_schema = 'd' AND constraint_name = 'small'"))
 	f.refused("ALTER TABLE t ADD c INT, COMMENT 'x', ADD CONSTRAINT small CHECK (a > 1)", sqlerr.UnknownError, "in part only", "ng1, ng2")
 	for _, s := range servers {
-		s.exec(t, "ALTER TABLE d.t COMMENT ''")
+		s.Exec(t, "ALTER TABLE d.t COMMENT ''")
 	}
 	f.refused("ALTER TABLE u MODIFY a TINYINT", 1264, "Out of range", "'a'")
 	require.Equal(t, "int", f.table("u").Columns[1].DataType)
 	for _, s := range servers {
-		require.Equal(t, "int", s.value(t, "SELECT data_type FROM information_schema.columns WHERE table_schema = 'd' AND table_name = 'u' AND column_name = 'a'"))
+		require.Equal(t, "int", s.Value(t, "SELECT data_type FROM information_schema.columns WHERE table_schema = 'd' AND table_name = 'u' AND column_name = 'a'"))
 	}
 	f.must("CREATE TABLE w (id BIGINT PRIMARY KEY, s VARCHAR(20), n INT)")
-	servers[1].exec(t, "INSERT INTO d.w VALUES (5, 'longer than ten', NULL)")
-	f.refused("ALTER TABLE w MODIFY s VARCHAR(10)", pick[sqlerr.Code](1265, 1406), "'s'")
-	f.refused("ALTER TABLE w CHANGE s x VARCHAR(10), ADD y INT FIRST", pick[sqlerr.Code](1265, 1406), "'x'")
-	f.refused("ALTER TABLE w MODIFY n INT NOT NULL", pick[sqlerr.Code](1265, 1138))
-	f.refused("ALTER TABLE w DROP n, MODIFY s INT", pick[sqlerr.Code](1292, 1366))
+	servers[1].Exec(t, "INSERT INTO d.w VALUES (5, 'longer than ten', NULL)")
+	f.refused("ALTER TABLE w MODIFY s VARCHAR(10)", nodes.Pick[sqlerr.Code](1265, 1406), "'s'")
+	f.refused("ALTER TABLE w CHANGE s x VARCHAR(10), ADD y INT FIRST", nodes.Pick[sqlerr.Code](1265, 1406), "'x'")
+	f.refused("ALTER TABLE w MODIFY n INT NOT NULL", nodes.Pick[sqlerr.Code](1265, 1138))
+	f.refused("ALTER TABLE w DROP n, MODIFY s INT", nodes.Pick[sqlerr.Code](1292, 1366))
 	require.Equal(t, "id,s,n", f.columns("w"))
 	f.must("ALTER TABLE w MODIFY s VARCHAR(15), DROP n")
 	require.Equal(t, "id,s", f.columns("w"))
-	servers[2].exec(t, "DELETE FROM d.u")
+	servers[2].Exec(t, "DELETE FROM d.u")
 	f.must("ALTER TABLE u MODIFY a TINYINT")
 	require.Equal(t, "tinyint", f.table("u").Columns[1].DataType)
 	f.clean()
@@ -250,11 +252,11 @@ func TestDropRenameTruncate(t *testing.T) {
 		f.must("CREATE TABLE " + n + " (id INT AUTO_INCREMENT PRIMARY KEY, v INT)")
 	}
 	a, b := f.table("a"), f.table("b")
-	servers[0].exec(t, "INSERT INTO d.a VALUES (1, 1)")
+	servers[0].Exec(t, "INSERT INTO d.a VALUES (1, 1)")
 	f.must("RENAME TABLE a TO tmp, b TO a, tmp TO b")
 	require.Equal(t, a.ID, f.table("b").ID)
 	require.Equal(t, b.ID, f.table("a").ID)
-	require.Equal(t, "1", servers[0].value(t, "SELECT COUNT(*) FROM d.b"))
+	require.Equal(t, "1", servers[0].Value(t, "SELECT COUNT(*) FROM d.b"))
 	f.refused("RENAME TABLE a TO b", sqlerr.TableExists)
 	f.refused("RENAME TABLE nope TO b", sqlerr.NoSuchTable)
 	f.refused("RENAME TABLE a TO nope.b", sqlerr.UnknownDatabase)
@@ -265,7 +267,7 @@ func TestDropRenameTruncate(t *testing.T) {
 
 	old := f.table("b").ID
 	f.must("TRUNCATE b")
-	require.Equal(t, "0", servers[0].value(t, "SELECT COUNT(*) FROM d.b"))
+	require.Equal(t, "0", servers[0].Value(t, "SELECT COUNT(*) FROM d.b"))
 	require.NotEqual(t, old, f.table("b").ID, "the sequence begins anew")
 	f.refused("TRUNCATE TABLE nope", sqlerr.NoSuchTable)
 
@@ -274,7 +276,7 @@ func TestDropRenameTruncate(t *testing.T) {
 	require.Equal(t, "Unknown table 'd.nope'", r.Warnings[0].Message)
 	require.Nil(t, f.follower.Snapshot().Table("d", "a"))
 	f.refused("DROP TABLE b, nope", sqlerr.UnknownTable, "Unknown table 'd.nope'")
-	require.Equal(t, pick(true, false), f.follower.Snapshot().Table("d", "b") == nil, "MariaDB drops those that exist")
+	require.Equal(t, nodes.Pick(true, false), f.follower.Snapshot().Table("d", "b") == nil, "MariaDB drops those that exist")
 	f.must("DROP TABLE IF EXISTS nope")
 
 	f.must("CREATE VIEW v AS SELECT v, COUNT(*) n FROM c GROUP BY v")
@@ -285,14 +287,14 @@ func TestDropRenameTruncate(t *testing.T) {
 	f.must("CREATE OR REPLACE ALGORITHM=UNDEFINED DEFINER=`nobody`@`nowhere` SQL SECURITY DEFINER VIEW v AS SELECT 1 AS one")
 	require.Equal(t, "one", f.table("v").Columns[0].Name)
 	f.refused("CREATE VIEW w AS SELECT * FROM nope", sqlerr.NoSuchTable)
-	f.refused("DROP TABLE v", pick(1965, sqlerr.UnknownTable))
+	f.refused("DROP TABLE v", nodes.Pick(1965, sqlerr.UnknownTable))
 	f.must("DROP VIEW v")
-	f.refused("DROP VIEW v", pick(4092, sqlerr.UnknownTable))
+	f.refused("DROP VIEW v", nodes.Pick(4092, sqlerr.UnknownTable))
 
 	f.must("ALTER DATABASE d CHARACTER SET latin1")
 	require.Equal(t, "latin1", f.follower.Snapshot().Databases["d"].Charset)
 	f.must("ANALYZE TABLE c")
-	require.EqualValues(t, pick(1, 2), f.must("DROP DATABASE d").Affected) // tables
+	require.EqualValues(t, nodes.Pick(1, 2), f.must("DROP DATABASE d").Affected) // tables
 	require.Nil(t, f.follower.Snapshot().Databases["d"])
 	f.refused("DROP DATABASE nope", sqlerr.DatabaseNotExists)
 	f.must("DROP DATABASE IF EXISTS nope")
@@ -319,21 +321,21 @@ func TestForeignKeys(t *testing.T) {
 	f.must("CREATE TABLE tree (id INT PRIMARY KEY, up INT, FOREIGN KEY (up) REFERENCES tree (id))")
 	f.must("DROP TABLE c2, tree")
 	f.refused("CREATE TABLE r2 (id INT PRIMARY KEY, pid INT, FOREIGN KEY (pid) REFERENCES p (id)) COMMENT 'skarv:reference'", sqlerr.NotSupportedYet)
-	f.refused("CREATE TABLE c3 (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES nope (id))", pick[sqlerr.Code](1005, 1824), pick("`d`.`c3`", "nope"))
+	f.refused("CREATE TABLE c3 (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES nope (id))", nodes.Pick[sqlerr.Code](1005, 1824), nodes.Pick("`d`.`c3`", "nope"))
 	f.must("CREATE TABLE c4 (id INT PRIMARY KEY, rid INT)")
 	f.must("ALTER TABLE c4 ADD CONSTRAINT cr FOREIGN KEY (rid) REFERENCES r (id)")
 	f.must("ALTER TABLE c4 DROP FOREIGN KEY cr")
 	f.must("ALTER TABLE c4 ADD CONSTRAINT cp FOREIGN KEY (rid) REFERENCES p (id)")
 	f.must("ALTER TABLE c4 DROP FOREIGN KEY cp")
-	f.refused("ALTER TABLE c4 ADD FOREIGN KEY (rid) REFERENCES c1 (n)", pick[sqlerr.Code](1005, 1822))
+	f.refused("ALTER TABLE c4 ADD FOREIGN KEY (rid) REFERENCES c1 (n)", nodes.Pick[sqlerr.Code](1005, 1822))
 	f.must("CREATE TABLE one (id INT PRIMARY KEY) COMMENT 'skarv:single'")
 	f.refused("ALTER TABLE c4 ADD CONSTRAINT fo FOREIGN KEY (rid) REFERENCES one (id)", sqlerr.NotSupportedYet, "'fo'", "skarv:reference")
-	f.refused("DROP TABLE p", pick[sqlerr.Code](1451, 3730))
+	f.refused("DROP TABLE p", nodes.Pick[sqlerr.Code](1451, 3730))
 	f.must("RENAME TABLE p TO parent")
 	require.Equal(t, "parent", f.table("c1").ForeignKeys[0].RefTable)
 
 	// A dump creates children first.
-	f.session.Session = []string{"SET SESSION foreign_key_checks = 0"}
+	f.session.Set = []string{"SET SESSION foreign_key_checks = 0"}
 	f.must("CREATE TABLE child (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES later (id))")
 	f.must("CREATE TABLE bad (id INT PRIMARY KEY, x INT, FOREIGN KEY (x) REFERENCES later2 (id)) COMMENT 'skarv:reference'")
 	f.must("CREATE TABLE later (id INT PRIMARY KEY)")
@@ -409,10 +411,10 @@ func TestJobThatChangesNothing(t *testing.T) {
 	f.session.DB = ""
 	f.must("CREATE DATABASE d")
 	f.session.DB = "d"
-	gone := object1{DB: "d", Name: "gone"}
+	gone := ddl.Object{DB: "d", Name: "gone"}
 	for range 2 {
 		j := &job{ID: newJobID(time.Now()), State: running, DDL: &f.session, Work: &work{
-			Step: &step{SQL: "DROP TABLE IF EXISTS d.gone", Repeat: true}, Drop: []object1{gone}, Watched: []object1{gone}, First: 1,
+			Step: &step{SQL: "DROP TABLE IF EXISTS d.gone", Repeat: true}, Drop: []ddl.Object{gone}, Watched: []ddl.Object{gone}, First: 1,
 		}}
 		data, err := j.encode()
 		require.NoError(t, err)
@@ -421,7 +423,7 @@ func TestJobThatChangesNothing(t *testing.T) {
 		last, err := f.client.wait(f.ctx(), j.ID)
 		require.NoError(t, err)
 		require.Equal(t, done, last.State)
-		f.client.await(f.ctx(), last.revision)
+		f.client.Await(f.ctx(), last.revision)
 	}
 	f.must("ANALYZE TABLE d.gone")
 	f.must("CREATE TABLE t (id INT PRIMARY KEY)")
@@ -475,21 +477,21 @@ func TestAddGroup(t *testing.T) {
 	f.must("CREATE TRIGGER t BEFORE INSERT ON r FOR EACH ROW SET NEW.a = NEW.a + one()")
 	require.Len(t, f.table("r").Triggers, 1)
 	for _, s := range servers[:2] {
-		s.exec(t, "INSERT INTO d.r VALUES (1, 1)")
+		s.Exec(t, "INSERT INTO d.r VALUES (1, 1)")
 	}
-	servers[2].exec(t, "CREATE DATABASE other")
-	servers[2].exec(t, "CREATE TABLE other.t (a INT)")
-	spec := GroupSpec{Primary: servers[2].node()}
+	servers[2].Exec(t, "CREATE DATABASE other")
+	servers[2].Exec(t, "CREATE TABLE other.t (a INT)")
+	spec := GroupSpec{Primary: servers[2].Node()}
 	_, _, err := f.client.AddGroup(f.ctx(), spec)
 	require.ErrorContains(t, err, "holds tables already (other.t)")
-	servers[2].exec(t, "DROP DATABASE other")
-	_, _, err = f.client.AddGroup(f.ctx(), GroupSpec{Primary: servers[0].node()})
+	servers[2].Exec(t, "DROP DATABASE other")
+	_, _, err = f.client.AddGroup(f.ctx(), GroupSpec{Primary: servers[0].Node()})
 	require.ErrorContains(t, err, "is node group 1 already")
 
-	if engine() == datanode.MySQL {
-		servers[2].exec(t, "CREATE USER weak@'%' IDENTIFIED BY 'weak'")
-		defer servers[2].exec(t, "DROP USER weak@'%'")
-		servers[2].exec(t, "GRANT SELECT ON *.* TO weak@'%'")
+	if nodes.Engine() == datanode.MySQL {
+		servers[2].Exec(t, "CREATE USER weak@'%' IDENTIFIED BY 'weak'")
+		defer servers[2].Exec(t, "DROP USER weak@'%'")
+		servers[2].Exec(t, "GRANT SELECT ON *.* TO weak@'%'")
 		weak := spec
 		weak.Primary.User, weak.Primary.Password = "weak", "weak"
 		_, _, err = f.client.AddGroup(f.ctx(), weak)
@@ -503,9 +505,9 @@ func TestAddGroup(t *testing.T) {
 	f.groups = 3
 	require.Equal(t, "a,my_row_id", f.columns("h"))
 	require.Equal(t, "a", f.columns("v"))
-	require.Equal(t, "1", servers[2].value(t, "SELECT a FROM d.calls"))
-	require.Equal(t, "1", servers[2].value(t, "SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema='d' AND routine_name='p' AND definer NOT LIKE 'a@%'"))
-	require.Equal(t, "1", servers[2].value(t, "SELECT COUNT(*) FROM information_schema.triggers WHERE trigger_schema='d'"))
+	require.Equal(t, "1", servers[2].Value(t, "SELECT a FROM d.calls"))
+	require.Equal(t, "1", servers[2].Value(t, "SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema='d' AND routine_name='p' AND definer NOT LIKE 'a@%'"))
+	require.Equal(t, "1", servers[2].Value(t, "SELECT COUNT(*) FROM information_schema.triggers WHERE trigger_schema='d'"))
 	f.must("DROP TRIGGER t")
 	require.Empty(t, f.table("r").Triggers)
 	f.must("DROP PROCEDURE p")
@@ -519,9 +521,9 @@ func TestAddGroup(t *testing.T) {
 
 	// A transaction in doubt on another group, whose decision the group keeps, could never be ended without it.
 	for _, q := range []string{"XA START '3-ab-1','1-1-1',21328", "INSERT INTO d.h (a, my_row_id) VALUES (7, 7)", "XA END '3-ab-1','1-1-1',21328", "XA PREPARE '3-ab-1','1-1-1',21328"} {
-		servers[0].exec(t, q)
+		servers[0].Exec(t, q)
 	}
 	require.ErrorContains(t, f.client.RemoveGroup(f.ctx(), 3), "transaction 3-ab-1 needs node group")
-	servers[0].exec(t, "XA ROLLBACK '3-ab-1','1-1-1',21328")
+	servers[0].Exec(t, "XA ROLLBACK '3-ab-1','1-1-1',21328")
 	require.NoError(t, f.client.RemoveGroup(f.ctx(), 3))
 }

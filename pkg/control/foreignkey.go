@@ -1,17 +1,15 @@
 package control
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
+	"skarv/pkg/audit"
 	"skarv/pkg/catalog"
-	"skarv/pkg/placement"
+	"skarv/pkg/ddl"
+	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/sqltypes"
-	"skarv/pkg/workspace"
 )
 
 // A foreign key whose rows lie on different node groups is added to a table with rows as a global index is: all proxies enforce
@@ -25,7 +23,7 @@ type newKey struct {
 }
 
 // newKeys notes the foreign keys of t that old has not and that servers cannot check.
-func (p *planner) newKeys(o object, old, t *catalog.Table, snap *catalog.Snapshot) error {
+func (p *planner) newKeys(o ddl.Name, old, t *catalog.Table, snap *catalog.Snapshot) error {
 	for i := range t.ForeignKeys {
 		fk := &t.ForeignKeys[i]
 		if slices.ContainsFunc(old.ForeignKeys, func(k catalog.ForeignKey) bool { return k.Name == fk.Name }) {
@@ -46,7 +44,7 @@ func (p *planner) newKeys(o object, old, t *catalog.Table, snap *catalog.Snapsho
 			k.Names = append(k.Names, t.Columns[c].Name)
 		}
 		p.work.Keys = append(p.work.Keys, k)
-		p.work.Build = o.plain().ptr()
+		p.work.Build = &o.Object
 	}
 	return nil
 }
@@ -65,7 +63,7 @@ func (p *planner) referable(fk *catalog.ForeignKey, t, parent *catalog.Table) er
 		}
 	}
 	for _, k := range keys {
-		if len(k) >= len(columns) && containsAll(columns, k[:len(columns)]) && !slices.Contains(columns, -1) {
+		if len(k) >= len(columns) && !slices.ContainsFunc(k[:len(columns)], func(c int) bool { return !slices.Contains(columns, c) }) && !slices.Contains(columns, -1) {
 			return nil
 		}
 	}
@@ -99,22 +97,22 @@ func (w *work) removeKeys(t *catalog.Table) {
 }
 
 // step runs the job's statement on a server.
-func (d *ddl) step(ctx context.Context, s *server) (affected uint64, err error) {
+func (d *schemaChange) step(ctx context.Context, s *schema.Server) (affected uint64, err error) {
 	unchecked := len(d.job.Work.Keys) > 0
 	if unchecked {
-		if _, err := s.exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
+		if _, err := s.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
 			return 0, err
 		}
 	}
-	affected, err = s.exec(ctx, d.job.Work.Step.SQL)
+	affected, err = s.Exec(ctx, d.job.Work.Step.SQL)
 	if unchecked && err == nil {
-		err = s.settings(ctx, *d.job.DDL)
+		err = s.Use(ctx, d.job.DDL.Session)
 	}
 	return affected, err
 }
 
 // checkKeys looks for the parents of all rows that new keys speak of.
-func (d *ddl) checkKeys(ctx context.Context) error {
+func (d *schemaChange) checkKeys(ctx context.Context) error {
 	w := d.job.Work
 	if len(w.Keys) == 0 {
 		return nil
@@ -123,7 +121,7 @@ func (d *ddl) checkKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	def, err := readDefinition(ctx, d.servers[0], w.Build.DB, w.Build.Name) // with columns that the statement has added
+	def, err := schema.ReadDefinition(ctx, d.servers[0], *w.Build) // with columns that the statement has added
 	if err != nil {
 		return err
 	}
@@ -131,14 +129,14 @@ func (d *ddl) checkKeys(ctx context.Context) error {
 	if def == nil || old == nil {
 		return sqlerr.NoSuchTable.New(w.Build.DB, w.Build.Name)
 	}
-	child := def.table
+	child := def.Table
 	child.Kind = catalog.Sharded
 	child.Distribution = nil
 	for _, c := range old.Distribution {
 		child.Distribution = append(child.Distribution, child.Column(old.Columns[c].Name))
 	}
 	if len(child.Primary) == 0 {
-		def.keyless()
+		def.Keyless()
 	}
 	if slices.Contains(child.Distribution, -1) {
 		return sqlerr.Unsupported("renaming columns of the distribution key together with a new foreign key", "use two statements")
@@ -156,133 +154,11 @@ func (d *ddl) checkKeys(ctx context.Context) error {
 		if r.Parent == nil {
 			continue
 		}
-		c := &keyCheck{indexCheck: indexCheck{snap: snap, servers: map[string]*server{}}, relation: r, known: map[string]bool{}}
-		if err := c.run(ctx); err != nil {
+		c := &audit.ForeignKeyCheck{Snap: snap, Relation: r}
+		if err := c.Run(ctx); err != nil {
 			return err
 		}
 		w.Affected = c.Rows // a server that looks at the rows copies them
 	}
 	return d.leader.at("checked")
-}
-
-// keyCheck looks for the parents of a table's rows.
-type keyCheck struct {
-	indexCheck
-	relation *catalog.Relation
-	known    map[string]bool // values that have a parent
-}
-
-// maxKnown bounds known.
-const maxKnown = 100000
-
-func (c *keyCheck) run(ctx context.Context) error {
-	defer func() {
-		for _, s := range c.servers {
-			s.close()
-		}
-	}()
-	for _, g := range c.snap.Groups {
-		if err := c.group(ctx, g); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *keyCheck) group(ctx context.Context, g *catalog.NodeGroup) error {
-	t, fk := c.relation.Child, c.relation.Key
-	s, err := c.on(ctx, "row ", g.ID)
-	if err != nil {
-		return err
-	}
-	var last [][]byte
-	keys := len(t.Primary)
-	list := selectList(t, t.Primary) + ", " + selectList(t, fk.Columns) + ", " + selectList(t, t.Distribution)
-	for {
-		rows, err := readRows(ctx, s, keys+len(fk.Columns)+len(t.Distribution), "SELECT "+list+" FROM "+tableOf(t)+after(t, t.Primary, last)+
-			" ORDER BY "+orderBy(t, t.Primary)+fmt.Sprintf(" LIMIT %d", checkRows))
-		if err != nil {
-			return err
-		}
-		for _, r := range rows {
-			if home, err := c.owner(t, r[keys+len(fk.Columns):]); err != nil || home != g.ID {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			c.Rows++
-			if err := c.child(ctx, s, r[:keys], r[keys:keys+len(fk.Columns)]); err != nil {
-				return err
-			}
-		}
-		if len(rows) < checkRows {
-			return nil
-		}
-		last = rows[len(rows)-1][:keys]
-	}
-}
-
-// child looks for the parent of a row. One that seems to be missing is looked for again with locks.
-func (c *keyCheck) child(ctx context.Context, s *server, key, vals [][]byte) error {
-	if slices.ContainsFunc(vals, func(v []byte) bool { return v == nil }) {
-		return nil
-	}
-	id := string(bytes.Join(vals, []byte{0}))
-	if c.known[id] {
-		return nil
-	}
-	t, fk := c.relation.Child, c.relation.Key
-	for _, lock := range []string{"", " LOCK IN SHARE MODE"} {
-		there, err := c.parent(ctx, vals, lock)
-		if err != nil {
-			return err
-		}
-		if there {
-			if len(c.known) < maxKnown {
-				c.known[id] = true
-			}
-			return nil
-		}
-	}
-	rows, err := readRows(ctx, s, 1, "SELECT 1 FROM "+tableOf(t)+" WHERE "+equal(t, t.Primary, key)+" AND "+equal(t, fk.Columns, vals)+" LOCK IN SHARE MODE")
-	if err != nil || len(rows) == 0 {
-		return err
-	}
-	return &sqlerr.Error{Code: 1452, State: "23000", Message: "Cannot add or update a child row: a foreign key constraint fails " + c.relation.String()}
-}
-
-func (c *keyCheck) parent(ctx context.Context, vals [][]byte, lock string) (bool, error) {
-	p, fk := c.relation.Parent, c.relation.Key
-	columns := c.relation.ParentColumns()
-	var conditions []string
-	for i, n := range columns {
-		conditions = append(conditions, quoteName(p.Columns[n].Name)+" = "+string(workspace.AppendKeyValue(nil, &c.relation.Child.Columns[fk.Columns[i]], vals[i])))
-	}
-	groups := c.snap.Map.Groups()
-	var key []sqltypes.Value
-	for _, d := range p.Distribution {
-		if at := slices.Index(columns, d); at >= 0 {
-			key = append(key, workspace.KeyValue(&c.relation.Child.Columns[fk.Columns[at]], vals[at]))
-		}
-	}
-	if len(key) == len(p.Distribution) {
-		switch part, _, match := p.Key.Partition(nil, key, placement.Compare); match {
-		case placement.Exact:
-			groups = []placement.NodeGroupID{c.snap.Map.Owner(part)}
-		case placement.None:
-			return false, nil
-		}
-	}
-	for _, g := range groups {
-		s, err := c.on(ctx, "parent ", g)
-		if err != nil {
-			return false, err
-		}
-		rows, err := readRows(ctx, s, 1, "SELECT 1 FROM "+tableOf(p)+" WHERE "+strings.Join(conditions, " AND ")+" LIMIT 1"+lock)
-		if err != nil || len(rows) > 0 {
-			return err == nil, err
-		}
-	}
-	return false, nil
 }

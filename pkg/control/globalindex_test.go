@@ -6,10 +6,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/audit"
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
+	"skarv/test/nodes"
 )
 
 // people makes a table of n rows, each where it belongs.
@@ -19,20 +21,26 @@ func (f *fixture) people(n int) {
 	t := f.table("people")
 	for i := range n {
 		id := fmt.Sprint(i)
-		p, _, m := t.Key.Partition(nil, []sqltypes.Value{{Kind: sqltypes.Int, Raw: []byte(id)}}, placement.Store)
-		require.Equal(f.t, placement.Exact, m)
-		servers[f.follower.Snapshot().Map.Owner(p)-1].exec(f.t, "INSERT INTO d.people VALUES ("+id+", 'e"+id+"')")
+		servers[f.owner(t, i)-1].Exec(f.t, "INSERT INTO d.people VALUES ("+id+", 'e"+id+"')")
 	}
 }
 
+// owner is the node group of the row of a table whose distribution key has a value.
+func (f *fixture) owner(t *catalog.Table, key int) placement.NodeGroupID {
+	f.t.Helper()
+	p, _, m := t.Key.Partition(nil, []sqltypes.Value{{Kind: sqltypes.Int, Raw: fmt.Append(nil, key)}}, placement.Store)
+	require.Equal(f.t, placement.Exact, m)
+	return f.follower.Snapshot().Map.Owner(p)
+}
+
 // check compares the only global index of a table with its rows.
-func (f *fixture) check(table string) *indexCheck {
+func (f *fixture) check(table string) *audit.IndexCheck {
 	f.t.Helper()
 	t := f.table(table)
 	require.Len(f.t, t.Global, 1)
 	require.False(f.t, t.Global[0].Building)
-	c := &indexCheck{snap: f.follower.Snapshot(), index: t.Global[0], servers: map[string]*server{}}
-	require.NoError(f.t, c.run(f.ctx()))
+	c := &audit.IndexCheck{Snap: f.follower.Snapshot(), Index: t.Global[0]}
+	require.NoError(f.t, c.Run(f.ctx()))
 	return c
 }
 
@@ -84,15 +92,15 @@ func TestDuplicateRefusesIndex(t *testing.T) {
 	f.session.DB = "d"
 	f.people(30)
 	for _, s := range servers[:3] {
-		s.exec(t, "UPDATE d.people SET email = 'Same' ORDER BY id LIMIT 1")
+		s.Exec(t, "UPDATE d.people SET email = 'Same' ORDER BY id LIMIT 1")
 	}
 	for range 2 {
-		f.refused("CREATE UNIQUE INDEX email ON people (email)", sqlerr.DuplicateEntry, "Duplicate entry 'Same' for key '"+pick("email", "people.email")+"'")
+		f.refused("CREATE UNIQUE INDEX email ON people (email)", sqlerr.DuplicateEntry, "Duplicate entry 'Same' for key '"+nodes.Pick("email", "people.email")+"'")
 		require.Empty(t, f.table("people").Unique)
 		require.Empty(t, f.table("people").Building)
 		f.clean()
 		for _, s := range servers[:3] {
-			require.Equal(t, "0", s.value(t, "SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema='d' AND index_name='email'"))
+			require.Equal(t, "0", s.Value(t, "SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema='d' AND index_name='email'"))
 		}
 	}
 	f.refused("CREATE UNIQUE INDEX email ON people (email(3))", sqlerr.NotSupportedYet, "beginning of a column")
@@ -112,15 +120,15 @@ func TestIndexIsRepaired(t *testing.T) {
 	f.must("CREATE UNIQUE INDEX email ON people (email)")
 	entries := catalog.OwnDB + "." + f.table("people").Global[0].Entries.Name
 	for _, s := range servers[:3] {
-		s.exec(t, "DELETE FROM "+entries+" WHERE u0 = 'e3'")
-		s.exec(t, "UPDATE "+entries+" SET k0 = 12345 WHERE u0 = 'e4'")
-		s.exec(t, "UPDATE "+entries+" SET k0 = 5 WHERE u0 = 'e6'")
-		s.exec(t, "DELETE FROM d.people WHERE id = 7")
+		s.Exec(t, "DELETE FROM "+entries+" WHERE u0 = 'e3'")
+		s.Exec(t, "UPDATE "+entries+" SET k0 = 12345 WHERE u0 = 'e4'")
+		s.Exec(t, "UPDATE "+entries+" SET k0 = 5 WHERE u0 = 'e6'")
+		s.Exec(t, "DELETE FROM d.people WHERE id = 7")
 	}
 	c := f.check("people")
 	require.Equal(t, []uint64{19, 1, 2, 3}, []uint64{c.Rows, c.Missing, c.Wrong, c.Stale})
-	c = &indexCheck{snap: f.follower.Snapshot(), index: f.table("people").Global[0], servers: map[string]*server{}, repair: true}
-	require.NoError(t, c.run(f.ctx()))
+	c = &audit.IndexCheck{Snap: f.follower.Snapshot(), Index: f.table("people").Global[0], Repair: true}
+	require.NoError(t, c.Run(f.ctx()))
 	c = f.check("people")
 	require.Equal(t, []uint64{19, 19, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale})
 }

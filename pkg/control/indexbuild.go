@@ -7,7 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"skarv/pkg/audit"
 	"skarv/pkg/catalog"
+	"skarv/pkg/schema"
+	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 )
@@ -18,7 +21,7 @@ import (
 //	catalog: the index is being built          every proxy maintains it from now on, and reads it not yet
 //	all proxies say so; LOCK TABLES            what began before has ended
 //	the statement itself, group by group       finds duplicates within a group
-//	entries for all rows, see indexCheck       finds duplicates between groups
+//	entries for all rows: audit.IndexCheck      finds duplicates between groups
 //	catalog: the index is there
 //
 // Any failure goes back: the statement is undone, the catalog forgets the index, its tables are dropped.
@@ -33,7 +36,7 @@ func buildable(old, t *catalog.Table, r refresh) error {
 		if _, fresh := r.Global[x.Name]; !fresh {
 			continue
 		}
-		if r.Old == nil || r.object1 != *r.Old {
+		if r.Old == nil || r.Object != *r.Old {
 			return sqlerr.Unsupported("renaming a table together with UNIQUE KEY '"+x.Name+"', which does not contain the distribution key", how)
 		}
 		for _, c := range slices.Concat(x.Columns, t.Distribution, t.Primary) {
@@ -41,7 +44,7 @@ func buildable(old, t *catalog.Table, r refresh) error {
 			if col := &t.Columns[c]; was < 0 && col.NullDefault && !slices.Contains(t.Primary, c) {
 				continue // no row has a value, nor gets one from who does not know the column
 			}
-			if was < 0 || !sameEntries(&old.Columns[was], &t.Columns[c]) {
+			if was < 0 || !sharding.SameEntries(&old.Columns[was], &t.Columns[c]) {
 				return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s', which does not contain the distribution key, in a statement that adds or changes its column '%s'",
 					x.Name, t.Columns[c].Name), how)
 			}
@@ -51,7 +54,7 @@ func buildable(old, t *catalog.Table, r refresh) error {
 }
 
 // prepareIndexes makes what new global indexes need before the statement runs; ended tells that the job came to its end here.
-func (d *ddl) prepareIndexes(ctx context.Context) (ended bool, err error) {
+func (d *schemaChange) prepareIndexes(ctx context.Context) (ended bool, err error) {
 	w := d.job.Work
 	if len(w.Indexes) == 0 && len(w.Keys) == 0 && len(w.Widen) == 0 && w.Rebuild == nil {
 		return false, nil
@@ -73,7 +76,7 @@ func (d *ddl) prepareIndexes(ctx context.Context) (ended bool, err error) {
 }
 
 // publishBuilding lets every proxy maintain the new indexes, and waits until all do.
-func (d *ddl) publishBuilding(ctx context.Context) error {
+func (d *schemaChange) publishBuilding(ctx context.Context) error {
 	w := d.job.Work
 	err := d.changeBuilding(ctx, func(t *catalog.Table) error {
 		if t.Building = nil; w.Rebuild != nil {
@@ -102,17 +105,17 @@ func (d *ddl) publishBuilding(ctx context.Context) error {
 		return err
 	}
 	// What ran by the catalog as it was is in a transaction that has used the table.
-	return d.onEach(ctx, func(s *server) error {
-		_, err := s.exec(ctx, "LOCK TABLES "+w.Build.sql()+" WRITE")
+	return d.onEach(ctx, func(s *schema.Server) error {
+		_, err := s.Exec(ctx, "LOCK TABLES "+w.Build.SQL()+" WRITE")
 		if err == nil {
-			_, err = s.exec(ctx, "UNLOCK TABLES")
+			_, err = s.Exec(ctx, "UNLOCK TABLES")
 		}
 		return err
 	})
 }
 
 // changeBuilding writes the table that indexes are built for as change leaves it.
-func (d *ddl) changeBuilding(ctx context.Context, change func(t *catalog.Table) error) error {
+func (d *schemaChange) changeBuilding(ctx context.Context, change func(t *catalog.Table) error) error {
 	snap, err := d.leader.store.Load(ctx)
 	if err != nil {
 		return err
@@ -133,7 +136,7 @@ func (d *ddl) changeBuilding(ctx context.Context, change func(t *catalog.Table) 
 }
 
 // allSee waits until all proxies work by what this leader has written.
-func (d *ddl) allSee(ctx context.Context) error {
+func (d *schemaChange) allSee(ctx context.Context) error {
 	wait, cancel := context.WithTimeout(ctx, proxyPatience)
 	defer cancel()
 	behind, err := d.leader.store.WaitAcked(wait, d.leader.written)
@@ -144,14 +147,14 @@ func (d *ddl) allSee(ctx context.Context) error {
 }
 
 // awaitSeen is allSee where nothing depends on it.
-func (d *ddl) awaitSeen(ctx context.Context) {
+func (d *schemaChange) awaitSeen(ctx context.Context) {
 	if err := d.allSee(ctx); err != nil {
 		d.leader.log.Info("not all proxies have followed", "error", err)
 	}
 }
 
 // buildIndexes fills the new indexes.
-func (d *ddl) buildIndexes(ctx context.Context) error {
+func (d *schemaChange) buildIndexes(ctx context.Context) error {
 	w := d.job.Work
 	if w.Rebuild != nil {
 		return d.settleNew(ctx)
@@ -174,8 +177,8 @@ func (d *ddl) buildIndexes(ctx context.Context) error {
 		if !slices.ContainsFunc(w.Indexes, func(x newIndex) bool { return x.ID == g.ID }) {
 			continue
 		}
-		c := &indexCheck{snap: snap, index: g, servers: map[string]*server{}, repair: true}
-		if err := c.run(ctx); err != nil {
+		c := &audit.IndexCheck{Snap: snap, Index: g, Repair: true}
+		if err := c.Run(ctx); err != nil {
 			return err
 		}
 		if err := d.leader.at("filled"); err != nil {
@@ -186,7 +189,7 @@ func (d *ddl) buildIndexes(ctx context.Context) error {
 }
 
 // dropNewIndexes takes back what prepareIndexes has done.
-func (d *ddl) dropNewIndexes(ctx context.Context) error {
+func (d *schemaChange) dropNewIndexes(ctx context.Context) error {
 	w := d.job.Work
 	if w == nil || len(w.Indexes) == 0 && len(w.Keys) == 0 && w.Rebuild == nil {
 		return nil

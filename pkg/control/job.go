@@ -1,52 +1,39 @@
 package control
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
+	"skarv/pkg/ddl"
 	"skarv/pkg/placement"
-	"skarv/pkg/routine"
+	"skarv/pkg/schema"
+	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/topology"
 )
 
 // What bounds a job.
 const (
-	maxWarnings     = 64
-	lockWaitSeconds = 50 // a schema change waits that long for statements that use the table
-	maxAttempts     = 5  // of a step on a group, when the error may pass
-	keptJobs        = 100
+	maxAttempts = 5 // of a step on a group, when the error may pass
+	keptJobs    = 100
 )
 
 // DDLRequest is a statement that changes the schema, and what of the client's session decides its meaning.
 type DDLRequest struct {
 	SQL string `json:"sql"`
-	DB  string `json:"db,omitempty"` // default database
-	// SQLMode is the session's sql_mode; Charset and Collation its character_set_client (default utf8mb4) and
-	// collation_connection.
-	SQLMode   string `json:"sql_mode"`
-	Charset   string `json:"charset,omitempty"`
-	Collation string `json:"collation,omitempty"`
-	// Session is further SET statements that bring a fresh session into the client's state, such as
-	// "SET foreign_key_checks=0".
-	Session []string `json:"session,omitempty"`
-	User    string   `json:"user,omitempty"` // for messages, and the definer of events
+	schema.Session
+	User string `json:"user,omitempty"` // for messages, and the definer of events
 	// EventSince, if not zero: nothing is done if the event that the statement is about was changed since.
 	EventSince time.Time `json:"event_since,omitzero"`
 }
 
 // DDLResult is what the client is told of a schema change that succeeded.
 type DDLResult struct {
-	Affected uint64    `json:"affected,omitempty"`
-	Warnings []Warning `json:"warnings,omitempty"`
-}
-
-// Warning is a row of SHOW WARNINGS.
-type Warning struct {
-	Level   string      `json:"level"` // Note, Warning, Error
-	Code    sqlerr.Code `json:"code"`
-	Message string      `json:"message"`
+	Affected uint64           `json:"affected,omitempty"`
+	Warnings []schema.Warning `json:"warnings,omitempty"`
 }
 
 // jobState is where a job stands: queued -> running -> done or failed. A job that is running was planned; whoever
@@ -94,6 +81,20 @@ func decodeJob(id string, value []byte, revision int64) (*job, error) {
 	return j, nil
 }
 
+// ended reports whether nothing more will happen to it.
+func (j *job) ended() bool { return j.State != queued && j.State != running }
+
+// Unfinished are the ids of the jobs that wait or run. A record that cannot be read is none.
+func Unfinished(ctx context.Context, store *topology.Store) (ids []string, err error) {
+	records, _, err := store.Records(ctx, topology.DDLJobs)
+	for _, r := range records {
+		if j, err := decodeJob(r.ID, r.Value, r.Revision); err == nil && !j.ended() {
+			ids = append(ids, j.ID)
+		}
+	}
+	return ids, err
+}
+
 // work is the plan of a DDL job: what to run on each server and what to write into the catalog then.
 type work struct {
 	Step *step `json:"step,omitempty"`
@@ -102,7 +103,7 @@ type work struct {
 	// Before is the text of each watched object on each group before the step; "" where there is none.
 	Before map[placement.NodeGroupID]map[string]string `json:"before,omitempty"`
 	// Watched are the objects whose text tells whether the step was run on a group.
-	Watched []object1 `json:"watched,omitempty"`
+	Watched []ddl.Object `json:"watched,omitempty"`
 	// Marker, if set, is a table in our own schema that the step renames along: it tells whether it ran.
 	Marker string `json:"marker,omitempty"`
 	// First is the group the step runs on first.
@@ -112,9 +113,9 @@ type work struct {
 
 	// Indexes are the global indexes that are made, and Build, if there are rows that need entries, the table they are
 	// built for while it is used. Obsolete are those that go.
-	Indexes  []newIndex `json:"indexes,omitempty"`
-	Build    *object1   `json:"build,omitempty"`
-	Obsolete []uint64   `json:"obsolete,omitempty"`
+	Indexes  []newIndex  `json:"indexes,omitempty"`
+	Build    *ddl.Object `json:"build,omitempty"`
+	Obsolete []uint64    `json:"obsolete,omitempty"`
 	// Widen are statements for the tables of indexes whose columns will hold more.
 	Widen []string `json:"widen,omitempty"`
 	// Rebuild, if not nil: the step replaces Build by a table with another distribution key.
@@ -122,32 +123,21 @@ type work struct {
 	// Keys are foreign keys that the statement adds to Build and that no server can check by itself.
 	Keys []newKey `json:"keys,omitempty"`
 
-	Refresh []refresh `json:"refresh,omitempty"`
-	Drop    []object1 `json:"drop,omitempty"`
+	Refresh []refresh    `json:"refresh,omitempty"`
+	Drop    []ddl.Object `json:"drop,omitempty"`
 	// Routines are the functions, procedures and events that the step creates, changes or drops. Event belongs to events.
-	Routines []object1  `json:"routines,omitempty"`
-	Event    *eventWork `json:"event,omitempty"`
+	Routines []ddl.Object       `json:"routines,omitempty"`
+	Event    *schema.EventState `json:"event,omitempty"`
 	// EventsOff, if not nil, keeps all events from running, or lets them run.
 	EventsOff *bool  `json:"events_off,omitempty"`
 	PutDB     string `json:"put_db,omitempty"`
 	Single    bool   `json:"single,omitempty"` // of PutDB
 	DropDB    string `json:"drop_db,omitempty"`
 	// Error is told to the client although all was done: DROP TABLE of which some did not exist.
-	Error    *sqlerr.Error `json:"error,omitempty"`
-	Warnings []Warning     `json:"warnings,omitempty"`
-	Affected uint64        `json:"affected,omitempty"`
+	Error    *sqlerr.Error    `json:"error,omitempty"`
+	Warnings []schema.Warning `json:"warnings,omitempty"`
+	Affected uint64           `json:"affected,omitempty"`
 }
-
-// object1 names a table, a view or a stored program.
-type object1 struct {
-	DB   string `json:"db"`
-	Name string `json:"name"`
-	// Kind is that of a stored program; "" for tables and views.
-	Kind routine.Kind `json:"kind,omitempty"`
-}
-
-func (o object1) String() string { return o.DB + "." + o.Name }
-func (o object1) sql() string    { return quoteName(o.DB) + "." + quoteName(o.Name) }
 
 // step is one statement that runs on every group.
 type step struct {
@@ -157,23 +147,18 @@ type step struct {
 	// Repeat: running it once more does no harm.
 	Repeat bool `json:"repeat,omitempty"`
 	// Drops: it drops tables one after the other and may stop between them.
-	Drops []object1 `json:"drops,omitempty"`
+	Drops []ddl.Object `json:"drops,omitempty"`
 }
 
 // refresh says how a table's catalog entry is made from what the servers have after the steps.
 type refresh struct {
-	object1
-	// Old is the entry it follows from, if it had another name or existed before.
-	Old *object1 `json:"old,omitempty"`
-	// Like is the table whose placement it takes over.
-	Like *object1 `json:"like,omitempty"`
-	// Key is the distribution key of a PARTITION BY KEY clause.
-	Key         []string          `json:"key,omitempty"`
-	KeyGiven    bool              `json:"key_given,omitempty"`
-	Renamed     map[string]string `json:"renamed,omitempty"`      // columns
-	NewID       bool              `json:"new_id,omitempty"`       // a new sequence, from 1
-	TakeCounter bool              `json:"take_counter,omitempty"` // a new sequence, from the servers' counters
-	Rebuilt     bool              `json:"rebuilt,omitempty"`      // the hidden key is gone: a new distribution key
-	// Global are the ids of new global indexes, by the names of their keys.
-	Global map[string]uint64 `json:"global,omitempty"`
+	ddl.Object
+	sharding.Origin
+	NewID       bool `json:"new_id,omitempty"`       // a new sequence, from 1
+	TakeCounter bool `json:"take_counter,omitempty"` // a new sequence, from the servers' counters
+}
+
+// refreshed is the entry of a table that is the same as before but for what servers say of it.
+func refreshed(o ddl.Object) refresh {
+	return refresh{Object: o, Origin: sharding.Origin{Old: &o}}
 }

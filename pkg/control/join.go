@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/pause"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 	"skarv/pkg/workspace"
@@ -46,7 +48,7 @@ func (a *adoption) join(ctx context.Context, model, group *catalog.NodeGroup, pu
 			return fmt.Errorf("the copies of reference tables could not be made: %w", err)
 		}
 		a.leader.log.WarnContext(ctx, "copies of reference tables are tried again", "error", err)
-		if err := pause(ctx, a.leader.retry); err != nil {
+		if err := pause.For(ctx, a.leader.retry); err != nil {
 			return err
 		}
 	}
@@ -122,7 +124,7 @@ func lockAndCopy(ctx context.Context, from *mysqlconn.Conn, login mysqlconn.Conf
 		if i > 0 {
 			lock += ", "
 		}
-		lock += quoteName(t.Database) + "." + quoteName(t.Name) + " READ"
+		lock += ddl.QuoteName(t.Database) + "." + ddl.QuoteName(t.Name) + " READ"
 	}
 	for _, sql := range []string{fmt.Sprintf("SET SESSION lock_wait_timeout = %d", copiesLockWait), "SET SESSION sql_mode = ''", lock} {
 		if _, err := from.Exec(sql); err != nil {
@@ -151,7 +153,7 @@ func lockAndCopy(ctx context.Context, from *mysqlconn.Conn, login mysqlconn.Conf
 
 // copyTable replaces the rows of a table on one server by those of another one.
 func copyTable(from, to *mysqlconn.Conn, t *catalog.Table) error {
-	name := quoteName(t.Database) + "." + quoteName(t.Name)
+	name := ddl.QuoteName(t.Database) + "." + ddl.QuoteName(t.Name)
 	var columns, reads string
 	var forms []workspace.Form
 	for i := range t.Columns {
@@ -162,7 +164,7 @@ func copyTable(from, to *mysqlconn.Conn, t *catalog.Table) error {
 		if len(forms) > 0 {
 			columns, reads = columns+", ", reads+", "
 		}
-		columns, reads = columns+quoteName(c.Name), reads+workspace.Read(c)
+		columns, reads = columns+ddl.QuoteName(c.Name), reads+workspace.Read(c)
 		forms = append(forms, workspace.FormOf(c, false))
 	}
 	_, rows, err := from.QueryAll("SELECT "+reads+" FROM "+name, copiesRows+1)

@@ -7,45 +7,48 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/schema"
+	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
 )
 
 // The statements below need no trial: what they do follows from the catalog.
 
 func (p *planner) createView() error {
-	o := p.st.objects[0]
+	o := p.st.Objects[0]
 	d, err := p.database(o)
 	if err != nil {
 		return err
 	}
-	old := d.Tables[o.name]
+	old := d.Tables[o.Name]
 	switch {
-	case old != nil && p.st.ifExists:
-		p.note(sqlerr.TableExists, "Table '%s' already exists", o.name)
+	case old != nil && p.st.IfExists:
+		p.note(sqlerr.TableExists, "Table '%s' already exists", o.Name)
 		return errNothingToDo
-	case old != nil && p.st.verb == createView && !p.st.orReplace:
-		return sqlerr.TableExists.New(o.name)
-	case old == nil && p.st.verb == alterView:
-		return sqlerr.NoSuchTable.New(o.db, o.name)
+	case old != nil && p.st.Verb == ddl.CreateView && !p.st.OrReplace:
+		return sqlerr.TableExists.New(o.Name)
+	case old == nil && p.st.Verb == ddl.AlterView:
+		return sqlerr.NoSuchTable.New(o.DB, o.Name)
 	}
-	s := step{SQL: p.st.rewrite(p.st.cleanup(p.snap.Flavor)...), Repeat: old != nil}
+	s := step{SQL: p.st.Rewrite(), Repeat: old != nil}
 	if old == nil {
-		s.Undo = []string{"DROP VIEW IF EXISTS " + o.sql()}
+		s.Undo = []string{"DROP VIEW IF EXISTS " + o.SQL()}
 	}
 	p.work.Step = &s
-	p.work.Refresh = []refresh{{object1: o.plain()}}
+	p.work.Refresh = []refresh{{Object: o.Object}}
 	p.watch(o)
 	return nil
 }
 
 func (p *planner) dropTables() error {
-	views := p.st.verb == dropView
+	views := p.st.Verb == ddl.DropView
 	isView := false
 	var notView string
 	var there, missing []string
-	var names []object1
-	for _, o := range p.st.objects {
-		t := p.snap.Table(o.db, o.name)
+	var names []ddl.Object
+	for _, o := range p.st.Objects {
+		t := p.snap.Table(o.DB, o.Name)
 		if t == nil || (t.Kind == catalog.View) != views {
 			missing = append(missing, o.String())
 			isView = isView || t != nil && !views
@@ -55,10 +58,10 @@ func (p *planner) dropTables() error {
 			continue
 		}
 		p.dropIndexes(t, nil)
-		there = append(there, o.sql())
-		names = append(names, o.plain())
+		there = append(there, o.SQL())
+		names = append(names, o.Object)
 	}
-	if notView != "" && !p.st.ifExists && p.snap.Flavor == catalog.MySQL {
+	if notView != "" && !p.st.IfExists && p.snap.Flavor == catalog.MySQL {
 		return &sqlerr.Error{Code: 1347, State: "HY000", Message: "'" + notView + "' is not VIEW"}
 	}
 	if len(missing) > 0 {
@@ -74,9 +77,9 @@ func (p *planner) dropTables() error {
 			code, text = 1965, "'%s' is a view"
 		}
 		switch {
-		case p.st.ifExists && p.snap.Flavor == catalog.MariaDB:
+		case p.st.IfExists && p.snap.Flavor == catalog.MariaDB:
 			p.note(code, text, strings.Join(missing, ","))
-		case p.st.ifExists:
+		case p.st.IfExists:
 			for _, m := range missing {
 				p.note(code, text, m)
 			}
@@ -107,34 +110,34 @@ func (p *planner) dropTables() error {
 
 func (p *planner) renameTables() error {
 	// Pairs are taken one after the other: a TO tmp, b TO a, tmp TO b swaps two tables.
-	now := map[object1]*object1{} // what stands under a name after the pairs so far: its old name, nil for nothing
-	at := func(o object1) *object1 {
+	now := map[ddl.Object]*ddl.Object{} // what stands under a name after the pairs so far: its old name, nil for nothing
+	at := func(o ddl.Object) *ddl.Object {
 		if from, ok := now[o]; ok {
 			return from
 		}
 		if p.snap.Table(o.DB, o.Name) != nil {
-			return o.ptr()
+			return &o
 		}
 		return nil
 	}
 	var undo []string
-	for i := 0; i+1 < len(p.st.objects); i += 2 {
-		from, to := p.st.objects[i], p.st.objects[i+1]
+	for i := 0; i+1 < len(p.st.Objects); i += 2 {
+		from, to := p.st.Objects[i], p.st.Objects[i+1]
 		if _, err := p.database(from); err != nil {
 			return err
 		}
 		if _, err := p.database(to); err != nil {
 			return err
 		}
-		moving := at(from.plain())
+		moving := at(from.Object)
 		if moving == nil {
-			return sqlerr.NoSuchTable.New(from.db, from.name)
+			return sqlerr.NoSuchTable.New(from.DB, from.Name)
 		}
-		if at(to.plain()) != nil {
-			return sqlerr.TableExists.New(to.name)
+		if at(to.Object) != nil {
+			return sqlerr.TableExists.New(to.Name)
 		}
-		now[to.plain()], now[from.plain()] = moving, nil
-		undo = append([]string{to.sql() + " TO " + from.sql()}, undo...)
+		now[to.Object], now[from.Object] = moving, nil
+		undo = append([]string{to.SQL() + " TO " + from.SQL()}, undo...)
 	}
 	for name, from := range now {
 		p.work.Watched = append(p.work.Watched, name)
@@ -142,40 +145,40 @@ func (p *planner) renameTables() error {
 		case from == nil:
 			p.work.Drop = append(p.work.Drop, name)
 		case *from != name:
-			p.work.Refresh = append(p.work.Refresh, refresh{object1: name, Old: from})
+			p.work.Refresh = append(p.work.Refresh, refresh{Object: name, Origin: sharding.Origin{Old: from}})
 		}
 		if from == nil || *from != name {
 			for _, child := range childrenOf(p.snap, name) {
 				if _, moved := now[child]; !moved {
-					p.work.Refresh = append(p.work.Refresh, refresh{object1: child, Old: child.ptr()})
+					p.work.Refresh = append(p.work.Refresh, refreshed(child))
 				}
 			}
 		}
 	}
-	s := step{SQL: p.st.rewrite(), Undo: []string{"RENAME TABLE " + strings.Join(undo, ", ")}}
+	s := step{SQL: p.st.Rewrite(), Undo: []string{"RENAME TABLE " + strings.Join(undo, ", ")}}
 	if len(undo) > 1 {
 		// Texts do not tell whether two tables of equal shape have changed places.
-		marker := p.trialName("_m")
+		marker := schema.Trial(p.id, "_m")
 		p.work.Marker = marker.Name
-		to := object1{DB: ownDB, Name: marker.Name + "_done"}
-		s.SQL += ", " + marker.sql() + " TO " + to.sql()
-		s.Undo[0] += ", " + to.sql() + " TO " + marker.sql()
+		to := ddl.Object{DB: catalog.OwnDB, Name: marker.Name + "_done"}
+		s.SQL += ", " + marker.SQL() + " TO " + to.SQL()
+		s.Undo[0] += ", " + to.SQL() + " TO " + marker.SQL()
 	}
 	p.work.Step = &s
 	return nil
 }
 
 func (p *planner) truncate(ctx context.Context) error {
-	o := p.st.objects[0]
+	o := p.st.Objects[0]
 	if _, err := p.database(o); err != nil {
 		return err
 	}
-	t := p.snap.Table(o.db, o.name)
+	t := p.snap.Table(o.DB, o.Name)
 	if t == nil || t.Kind == catalog.View {
-		return sqlerr.NoSuchTable.New(o.db, o.name)
+		return sqlerr.NoSuchTable.New(o.DB, o.Name)
 	}
-	p.work.Step = &step{SQL: p.st.text, Repeat: true}
-	r := refresh{object1: o.plain(), Old: o.plain().ptr(), NewID: true}
+	p.work.Step = &step{SQL: p.st.Text, Repeat: true}
+	r := refresh{Object: o.Object, Origin: sharding.Origin{Old: &o.Object}, NewID: true}
 	if len(t.Global) > 0 {
 		// Rows may come while others go: the indexes are made anew, from the rows that are there then.
 		bare := *t
@@ -187,7 +190,7 @@ func (p *planner) truncate(ctx context.Context) error {
 			return err
 		}
 		p.dropIndexes(t, nil)
-		p.work.Build = o.plain().ptr()
+		p.work.Build = &o.Object
 	}
 	p.work.Refresh = []refresh{r}
 	p.watch(o)
@@ -195,63 +198,63 @@ func (p *planner) truncate(ctx context.Context) error {
 }
 
 func (p *planner) createDatabase() error {
-	o := p.st.objects[0]
-	if len(o.db) > 64 {
-		return &sqlerr.Error{Code: 1102, State: "42000", Message: fmt.Sprintf("Incorrect database name '%s'", o.db)}
+	o := p.st.Objects[0]
+	if len(o.DB) > 64 {
+		return &sqlerr.Error{Code: 1102, State: "42000", Message: fmt.Sprintf("Incorrect database name '%s'", o.DB)}
 	}
-	switch p.snap.Databases[o.db] {
+	switch p.snap.Databases[o.DB] {
 	case nil:
 	default:
-		if !p.st.ifExists {
-			return sqlerr.DatabaseExists.New(o.db)
+		if !p.st.IfExists {
+			return sqlerr.DatabaseExists.New(o.DB)
 		}
-		p.note(sqlerr.DatabaseExists, "Can't create database '%s'; database exists", o.db)
+		p.note(sqlerr.DatabaseExists, "Can't create database '%s'; database exists", o.DB)
 		return errNothingToDo
 	}
-	if p.st.orReplace {
+	if p.st.OrReplace {
 		return sqlerr.Unsupported("CREATE OR REPLACE DATABASE", "use DROP DATABASE IF EXISTS and CREATE DATABASE")
 	}
 	p.work.Step = &step{
-		SQL:  p.st.rewrite(p.st.cleanup(p.snap.Flavor)...),
-		Undo: []string{"DROP DATABASE IF EXISTS " + quoteName(o.db)},
+		SQL:  p.st.Rewrite(),
+		Undo: []string{"DROP DATABASE IF EXISTS " + ddl.QuoteName(o.DB)},
 	}
-	p.work.Watched = []object1{{DB: o.db}}
-	p.work.PutDB, p.work.Single = o.db, p.st.single
+	p.work.Watched = []ddl.Object{{DB: o.DB}}
+	p.work.PutDB, p.work.Single = o.DB, p.st.Single
 	p.work.Affected = 1
 	return nil
 }
 
 func (p *planner) alterDatabase() error {
-	o := p.st.objects[0]
+	o := p.st.Objects[0]
 	d, err := p.database(o)
 	if err != nil {
 		return err
 	}
 	single := d.Single
-	if p.st.hasComment && p.st.single != d.Single {
+	if p.st.HasComment && p.st.Single != d.Single {
 		if len(d.Tables) > 0 {
 			return sqlerr.Unsupported("changing skarv:single of a database with tables", "say for each new table where it lives")
 		}
-		single = p.st.single
+		single = p.st.Single
 	}
-	p.work.Step = &step{SQL: p.st.rewrite(p.st.cleanup(p.snap.Flavor)...), Repeat: true}
-	p.work.PutDB, p.work.Single = o.db, single
+	p.work.Step = &step{SQL: p.st.Rewrite(), Repeat: true}
+	p.work.PutDB, p.work.Single = o.DB, single
 	p.work.Affected = 1
 	return nil
 }
 
 func (p *planner) dropDatabase() error {
-	o := p.st.objects[0]
-	d := p.snap.Databases[o.db]
+	o := p.st.Objects[0]
+	d := p.snap.Databases[o.DB]
 	if d == nil {
-		if !p.st.ifExists {
-			return sqlerr.DatabaseNotExists.New(o.db)
+		if !p.st.IfExists {
+			return sqlerr.DatabaseNotExists.New(o.DB)
 		}
-		p.note(sqlerr.DatabaseNotExists, "Can't drop database '%s'; database doesn't exist", o.db)
+		p.note(sqlerr.DatabaseNotExists, "Can't drop database '%s'; database doesn't exist", o.DB)
 		return errNothingToDo
 	}
-	p.work.Step = &step{SQL: "DROP DATABASE IF EXISTS " + quoteName(o.db), Repeat: true}
-	p.work.DropDB = o.db
+	p.work.Step = &step{SQL: "DROP DATABASE IF EXISTS " + ddl.QuoteName(o.DB), Repeat: true}
+	p.work.DropDB = o.DB
 	for _, t := range d.Tables {
 		p.dropIndexes(t, nil)
 		if t.Kind != catalog.View {

@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,12 +10,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/schema"
+	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 )
 
 // readBack reads what the servers have now, compares it and returns the change of the catalog that shows it.
-func (d *ddl) readBack(ctx context.Context) (*topology.Change, error) {
+func (d *schemaChange) readBack(ctx context.Context) (*topology.Change, error) {
 	w := d.job.Work
 	change := d.leader.store.Change(d.leader.guard)
 	for _, o := range w.Drop {
@@ -57,7 +59,7 @@ func (d *ddl) readBack(ctx context.Context) (*topology.Change, error) {
 }
 
 // keeps tells whether the table that had name o lives on under another.
-func (w *work) keeps(o object1) bool {
+func (w *work) keeps(o ddl.Object) bool {
 	for _, r := range w.Refresh {
 		if r.Old != nil && *r.Old == o && !r.NewID {
 			return true
@@ -67,7 +69,7 @@ func (w *work) keeps(o object1) bool {
 }
 
 // after is the snapshot with the tables of a rename under their new names.
-func (d *ddl) after(w *work) *catalog.Snapshot {
+func (d *schemaChange) after(w *work) *catalog.Snapshot {
 	out := *d.snap
 	out.Databases = map[string]*catalog.Database{}
 	for name, db := range d.snap.Databases {
@@ -78,13 +80,13 @@ func (d *ddl) after(w *work) *catalog.Snapshot {
 		}
 		out.Databases[name] = &fresh
 	}
-	moved := map[object1]*catalog.Table{}
+	moved := map[ddl.Object]*catalog.Table{}
 	for _, r := range w.Refresh {
-		if r.Old != nil && *r.Old != r.object1 {
+		if r.Old != nil && *r.Old != r.Object {
 			if t := d.snap.Table(r.Old.DB, r.Old.Name); t != nil {
 				fresh := *t
 				fresh.Database, fresh.Name = r.DB, r.Name
-				moved[r.object1] = &fresh
+				moved[r.Object] = &fresh
 			}
 		}
 	}
@@ -102,12 +104,12 @@ func (d *ddl) after(w *work) *catalog.Snapshot {
 }
 
 // refreshOne reads a table from all groups and makes its catalog entry.
-func (d *ddl) refreshOne(ctx context.Context, snap *catalog.Snapshot, r refresh, change *topology.Change) (*catalog.Table, error) {
-	defs := make([]*definition, len(d.servers))
+func (d *schemaChange) refreshOne(ctx context.Context, snap *catalog.Snapshot, r refresh, change *topology.Change) (*catalog.Table, error) {
+	defs := make([]*schema.Definition, len(d.servers))
 	g, gctx := errgroup.WithContext(ctx)
 	for i, s := range d.servers {
 		g.Go(func() (err error) {
-			defs[i], err = readDefinition(gctx, s, r.DB, r.Name)
+			defs[i], err = schema.ReadDefinition(gctx, s, r.Object)
 			return err
 		})
 	}
@@ -117,19 +119,19 @@ func (d *ddl) refreshOne(ctx context.Context, snap *catalog.Snapshot, r refresh,
 	next := uint64(0)
 	for i, def := range defs {
 		if def == nil {
-			return nil, sqlerr.UnknownError.New(fmt.Sprintf("table %s is not on node group %s", r, groupName(d.snap.Groups[i])))
+			return nil, sqlerr.UnknownError.New(fmt.Sprintf("table %s is not on node group %s", r, d.snap.Groups[i].Label()))
 		}
-		if what := difference(defs[0].table, def.table); what != "" {
+		if what := difference(defs[0].Table, def.Table); what != "" {
 			return nil, sqlerr.UnknownError.New(fmt.Sprintf("table %s differs between node groups %s and %s in %s",
-				r, groupName(d.snap.Groups[0]), groupName(d.snap.Groups[i]), what))
+				r, d.snap.Groups[0].Label(), d.snap.Groups[i].Label(), what))
 		}
-		next = max(next, def.next)
+		next = max(next, def.Next)
 	}
 	placed := r
-	if r.Old != nil && snap != d.snap && *r.Old != r.object1 {
-		placed.Old = r.object1.ptr()
+	if r.Old != nil && snap != d.snap && *r.Old != r.Object {
+		placed.Old = &r.Object
 	}
-	t, needsKey, err := (&placing{snap: snap, def: defs[0], refresh: placed}).place()
+	t, needsKey, err := sharding.Place(snap, defs[0], placed.Origin)
 	if err != nil {
 		return nil, err
 	}
@@ -144,22 +146,22 @@ func (d *ddl) refreshOne(ctx context.Context, snap *catalog.Snapshot, r refresh,
 
 // triggersOf takes the triggers of a single table from the server that has its rows, where it may have brought them along;
 // those of others must be alike on all servers.
-func (d *ddl) triggersOf(t *catalog.Table, snap *catalog.Snapshot, r refresh, defs []*definition) error {
+func (d *schemaChange) triggersOf(t *catalog.Table, snap *catalog.Snapshot, r refresh, defs []*schema.Definition) error {
 	for i, g := range d.snap.Groups {
 		switch {
 		case t.Kind == catalog.Single && g.ID == t.Group:
 			t.Triggers = nil
-			return (&placing{snap: snap, def: defs[i], refresh: r}).triggers(t)
-		case t.Kind != catalog.Single && !reflect.DeepEqual(defs[0].triggers, defs[i].triggers):
+			return sharding.Triggers(snap, defs[i], t)
+		case t.Kind != catalog.Single && !reflect.DeepEqual(defs[0].Triggers, defs[i].Triggers):
 			return sqlerr.UnknownError.New(fmt.Sprintf("table %s differs between node groups %s and %s in triggers",
-				r, groupName(d.snap.Groups[0]), groupName(g)))
+				r, d.snap.Groups[0].Label(), g.Label()))
 		}
 	}
 	return nil
 }
 
 // number gives the table its id and with that its sequence.
-func (d *ddl) number(ctx context.Context, t *catalog.Table, r refresh, next uint64, change *topology.Change) error {
+func (d *schemaChange) number(ctx context.Context, t *catalog.Table, r refresh, next uint64, change *topology.Change) error {
 	var old *catalog.Table
 	if r.Old != nil {
 		old = d.snap.Table(r.Old.DB, r.Old.Name)
@@ -207,24 +209,22 @@ func difference(a, b *catalog.Table) string {
 }
 
 // readDatabase reads a database's character set from all groups.
-func (d *ddl) readDatabase(ctx context.Context, name string) (*catalog.Database, error) {
+func (d *schemaChange) readDatabase(ctx context.Context, name string) (*catalog.Database, error) {
 	var out *catalog.Database
 	for i, s := range d.servers {
-		db := &catalog.Database{Name: name}
-		err := s.rows(ctx, func(r *sql.Rows) error { return r.Scan(&db.Charset, &db.Collation) },
-			"SELECT default_character_set_name, default_collation_name FROM information_schema.schemata WHERE schema_name = "+exactly(name))
+		db, err := schema.ReadDatabase(ctx, s, name)
 		if err != nil {
 			return nil, err
 		}
 		switch {
-		case db.Collation == "":
-			return nil, sqlerr.UnknownError.New(fmt.Sprintf("database %s is not on node group %s", name, groupName(d.snap.Groups[i])))
+		case db == nil:
+			return nil, sqlerr.UnknownError.New(fmt.Sprintf("database %s is not on node group %s", name, d.snap.Groups[i].Label()))
 		case out == nil:
 			out = db
 		case out.Collation != db.Collation:
 			return nil, sqlerr.UnknownError.New(fmt.Sprintf("database %s has collation %s on node group %s and %s on node group %s: "+
-				"give the servers the same collation_server, or name the collation", name, out.Collation, groupName(d.snap.Groups[0]),
-				db.Collation, groupName(d.snap.Groups[i])))
+				"give the servers the same collation_server, or name the collation", name, out.Collation, d.snap.Groups[0].Label(),
+				db.Collation, d.snap.Groups[i].Label()))
 		}
 	}
 	return out, nil

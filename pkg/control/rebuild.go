@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"strings"
 
+	"skarv/pkg/audit"
 	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
 	"skarv/pkg/mover"
 	"skarv/pkg/placement"
+	"skarv/pkg/schema"
+	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
 )
 
@@ -28,7 +32,7 @@ import (
 
 // rebuild is the making of a table anew.
 type rebuild struct {
-	Table object1 `json:"table"`
+	Table ddl.Object `json:"table"`
 	// New and Old are the names in our own database of the table before, and after, it changes places with Table.
 	New string `json:"new"`
 	Old string `json:"old"`
@@ -44,11 +48,11 @@ type rebuild struct {
 	Sums map[placement.NodeGroupID]string `json:"sums,omitempty"`
 }
 
-func (r *rebuild) made() object1  { return object1{DB: ownDB, Name: r.New} }
-func (r *rebuild) taken() object1 { return object1{DB: ownDB, Name: r.Old} }
+func (r *rebuild) made() ddl.Object  { return ddl.Object{DB: catalog.OwnDB, Name: r.New} }
+func (r *rebuild) taken() ddl.Object { return ddl.Object{DB: catalog.OwnDB, Name: r.Old} }
 
 // rebuildTable plans a statement after which old has no hidden key any more; before and after are those of a copy without it.
-func (p *planner) rebuildTable(ctx context.Context, o object, old *catalog.Table, before, after *definition) error {
+func (p *planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Table, before, after *schema.Definition) error {
 	refuse := func(what, how string) error {
 		return sqlerr.Unsupported(what+" in the ALTER TABLE that gives table '"+old.Name+"' a primary key", how)
 	}
@@ -57,25 +61,25 @@ func (p *planner) rebuildTable(ctx context.Context, o object, old *catalog.Table
 	case old.Kind != catalog.Sharded:
 		return sqlerr.Unsupported("adding a primary key to a reference table that was made without one",
 			"create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
-	case p.st.renameTo != nil:
+	case p.st.RenameTo != nil:
 		return refuse("RENAME", two)
-	case p.mentions("IGNORE"):
+	case p.st.Mentions("IGNORE"):
 		return refuse("IGNORE", "delete the duplicates first")
 	case len(old.Triggers) > 0:
 		return refuse("triggers", "drop the triggers, and create them again behind it")
-	case len(after.table.ForeignKeys) > 0 || len(before.table.ForeignKeys) > 0 || len(childrenOf(p.snap, o.plain())) > 0:
+	case len(after.Table.ForeignKeys) > 0 || len(before.Table.ForeignKeys) > 0 || len(childrenOf(p.snap, o.Object)) > 0:
 		return refuse("foreign keys", two)
-	case p.snap.Flavor == catalog.MySQL && len(before.checks)+len(after.checks) > 0:
+	case p.snap.Flavor == catalog.MySQL && len(before.Checks)+len(after.Checks) > 0:
 		return refuse("CHECK constraints", "drop the constraints, and add them again behind it")
 	}
-	w := &rebuild{Table: o.plain(), New: p.trialName("_n").Name, Old: p.trialName("_o").Name, Columns: map[string]string{}}
+	w := &rebuild{Table: o.Object, New: schema.Trial(p.id, "_n").Name, Old: schema.Trial(p.id, "_o").Name, Columns: map[string]string{}}
 	came := p.came(before)
-	for i := range after.table.Columns {
-		c := &after.table.Columns[i]
+	for i := range after.Table.Columns {
+		c := &after.Table.Columns[i]
 		from := came[strings.ToLower(c.Name)]
 		switch {
 		case c.Generated:
-		case from == nil && i == after.auto:
+		case from == nil && i == after.Auto:
 		case from == nil:
 			if !c.NullDefault && (strings.ContainsAny(c.Default, "()") || !c.HasDefault && c.Type.IsTemporal() || strings.HasPrefix(strings.ToUpper(c.Default), "CURRENT_")) {
 				return refuse("column '"+c.Name+"'", two)
@@ -86,13 +90,13 @@ func (p *planner) rebuildTable(ctx context.Context, o object, old *catalog.Table
 			w.Columns[from.Name] = c.Name
 		}
 	}
-	if after.auto >= 0 {
-		w.Number, w.ZeroIsValue = after.table.Columns[after.auto].Name, p.zeroIsValue
+	if after.Auto >= 0 {
+		w.Number, w.ZeroIsValue = after.Table.Columns[after.Auto].Name, p.zeroIsValue
 		w.Counts = came[strings.ToLower(w.Number)] != nil
 	}
-	r := refresh{object1: o.plain(), Old: o.plain().ptr(), Renamed: p.st.renamedColumns(), NewID: true, Rebuilt: true}
-	after.table.Database, after.table.Name = o.db, o.name
-	t, _, err := (&placing{snap: p.snap, def: after, refresh: r}).place()
+	r := refresh{Object: o.Object, Origin: sharding.Origin{Old: &o.Object, Renamed: p.st.RenamedColumns(), Rebuilt: true}, NewID: true}
+	after.Table.Database, after.Table.Name = o.DB, o.Name
+	t, _, err := sharding.Place(p.snap, after, r.Origin)
 	if err != nil {
 		return err
 	}
@@ -102,23 +106,23 @@ func (p *planner) rebuildTable(ctx context.Context, o object, old *catalog.Table
 	if err := p.newIndexes(ctx, t, &r); err != nil {
 		return err
 	}
-	w.SQL = p.st.rewrite(append(p.st.cleanup(p.snap.Flavor), edit{start: o.start, end: o.end, with: w.made().sql()})...)
-	p.work.Rebuild, p.work.Build = w, o.plain().ptr()
+	w.SQL = p.st.Rewrite(o.As(w.made()))
+	p.work.Rebuild, p.work.Build = w, &o.Object
 	p.work.Step = &step{
-		SQL:  fmt.Sprintf("RENAME TABLE %s TO %s, %s TO %s", o.sql(), w.taken().sql(), w.made().sql(), o.sql()),
-		Undo: []string{fmt.Sprintf("RENAME TABLE %s TO %s, %s TO %s", o.sql(), w.made().sql(), w.taken().sql(), o.sql())},
+		SQL:  fmt.Sprintf("RENAME TABLE %s TO %s, %s TO %s", o.SQL(), w.taken().SQL(), w.made().SQL(), o.SQL()),
+		Undo: []string{fmt.Sprintf("RENAME TABLE %s TO %s, %s TO %s", o.SQL(), w.made().SQL(), w.taken().SQL(), o.SQL())},
 	}
 	p.work.Refresh = append(p.work.Refresh, r)
 	return nil
 }
 
 // fillNew makes the new tables and copies all rows. It begins anew after whoever died before it was done.
-func (d *ddl) fillNew(ctx context.Context) error {
+func (d *schemaChange) fillNew(ctx context.Context) error {
 	w := d.job.Work.Rebuild
 	if w.Sums != nil {
 		return nil
 	}
-	if err := d.onEach(ctx, func(s *server) error { return d.makeNew(ctx, s) }); err != nil {
+	if err := d.onEach(ctx, func(s *schema.Server) error { return d.makeNew(ctx, s) }); err != nil {
 		return err
 	}
 	if err := d.leader.at("made"); err != nil {
@@ -135,33 +139,33 @@ func (d *ddl) fillNew(ctx context.Context) error {
 	return d.leader.save(ctx, d.job)
 }
 
-func (d *ddl) makeNew(ctx context.Context, s *server) error {
+func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 	w := d.job.Work.Rebuild
-	if err := s.emptyCopy(ctx, w.Table, w.made()); err != nil {
+	if err := s.EmptyCopy(ctx, w.Table, w.made()); err != nil {
 		return err
 	}
-	if _, err := s.exec(ctx, "ALTER TABLE "+w.made().sql()+withoutHiddenKey); err != nil {
+	if _, err := s.Exec(ctx, "ALTER TABLE "+w.made().SQL()+withoutHiddenKey); err != nil {
 		return err
 	}
-	if err := s.settings(ctx, *d.job.DDL); err != nil {
+	if err := s.Use(ctx, d.job.DDL.Session); err != nil {
 		return err
 	}
-	_, err := s.exec(ctx, w.SQL)
+	_, err := s.Exec(ctx, w.SQL)
 	return err
 }
 
 // newTable is the table's catalog entry as it will be, under the name it has on the servers now. It has no ID.
-func (d *ddl) newTable(ctx context.Context, now object1) (*catalog.Table, error) {
+func (d *schemaChange) newTable(ctx context.Context, now ddl.Object) (*catalog.Table, error) {
 	w := d.job.Work
-	def, err := readDefinition(ctx, d.servers[0], now.DB, now.Name)
+	def, err := schema.ReadDefinition(ctx, d.servers[0], now)
 	if err != nil {
 		return nil, err
 	}
 	if def == nil {
 		return nil, sqlerr.NoSuchTable.New(now.DB, now.Name)
 	}
-	def.table.Database, def.table.Name = w.Rebuild.Table.DB, w.Rebuild.Table.Name
-	t, _, err := (&placing{snap: d.snap, def: def, refresh: w.Refresh[0]}).place()
+	def.Table.Database, def.Table.Name = w.Rebuild.Table.DB, w.Rebuild.Table.Name
+	t, _, err := sharding.Place(d.snap, def, w.Refresh[0].Origin)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +174,7 @@ func (d *ddl) newTable(ctx context.Context, now object1) (*catalog.Table, error)
 }
 
 // spread copies the rows.
-func (d *ddl) spread(ctx context.Context) error {
+func (d *schemaChange) spread(ctx context.Context) error {
 	w := d.job.Work.Rebuild
 	to, err := d.newTable(ctx, w.made())
 	if err != nil {
@@ -178,14 +182,14 @@ func (d *ddl) spread(ctx context.Context) error {
 	}
 	run := &mover.Spreading{From: d.snap.Table(w.Table.DB, w.Table.Name), To: to, Owner: d.snap.Map.Owner, Columns: w.Columns, Number: w.Number, First: 1, ZeroIsValue: w.ZeroIsValue}
 	if w.Number != "" {
-		def, err := readDefinition(ctx, d.servers[0], ownDB, w.New)
+		def, err := schema.ReadDefinition(ctx, d.servers[0], ddl.Object{DB: catalog.OwnDB, Name: w.New})
 		if err != nil {
 			return err
 		}
-		run.First = max(def.next, 1)
+		run.First = max(def.Next, 1)
 	}
 	for _, g := range d.snap.Groups {
-		run.Servers = append(run.Servers, mover.Server{Group: g.ID, Name: groupName(g), Flavor: d.snap.Flavor, Conn: d.leader.login(g)})
+		run.Servers = append(run.Servers, mover.Server{Group: g.ID, Name: g.Label(), Flavor: d.snap.Flavor, Conn: d.leader.login(g)})
 	}
 	rows, err := run.Run(ctx)
 	if err == nil && w.Counts {
@@ -207,15 +211,15 @@ func (d *ddl) spread(ctx context.Context) error {
 }
 
 // sums are checksums of a table, by node group.
-func (d *ddl) sums(ctx context.Context, o object1) (map[placement.NodeGroupID]string, error) {
+func (d *schemaChange) sums(ctx context.Context, o ddl.Object) (map[placement.NodeGroupID]string, error) {
 	out := map[placement.NodeGroupID]string{}
 	for i, g := range d.snap.Groups {
-		rows, err := readRows(ctx, d.servers[i], 2, "CHECKSUM TABLE "+o.sql()+" EXTENDED")
+		rows, err := d.servers[i].Values(ctx, 2, "CHECKSUM TABLE "+o.SQL()+" EXTENDED")
 		if err != nil {
 			return nil, err
 		}
 		if len(rows) != 1 || rows[0][1] == nil {
-			return nil, fmt.Errorf("node group %s: table %s has no checksum", groupName(g), o)
+			return nil, fmt.Errorf("node group %s: table %s has no checksum", g.Label(), o)
 		}
 		out[g.ID] = string(rows[0][1])
 	}
@@ -223,7 +227,7 @@ func (d *ddl) sums(ctx context.Context, o object1) (map[placement.NodeGroupID]st
 }
 
 // settleNew checks, when the tables have changed places, that the rows copied are all there are, and fills the new indexes.
-func (d *ddl) settleNew(ctx context.Context) error {
+func (d *schemaChange) settleNew(ctx context.Context) error {
 	w := d.job.Work
 	for i, s := range d.servers {
 		if s == nil {
@@ -252,8 +256,8 @@ func (d *ddl) settleNew(ctx context.Context) error {
 		return err
 	}
 	for _, g := range t.Global {
-		c := &indexCheck{snap: d.snap, index: g, servers: map[string]*server{}, repair: true}
-		if err := c.run(ctx); err != nil {
+		c := &audit.IndexCheck{Snap: d.snap, Index: g, Repair: true}
+		if err := c.Run(ctx); err != nil {
 			return err
 		}
 	}
@@ -261,13 +265,13 @@ func (d *ddl) settleNew(ctx context.Context) error {
 }
 
 // dropRebuilt drops the tables of a rebuilding that has ended. What cannot be dropped now is swept away by a later change.
-func (d *ddl) dropRebuilt(ctx context.Context) {
+func (d *schemaChange) dropRebuilt(ctx context.Context) {
 	w := d.job.Work.Rebuild
 	for _, s := range d.servers {
 		if s == nil {
 			continue
 		}
-		if _, err := s.exec(ctx, "DROP TABLE IF EXISTS "+w.made().sql()+", "+w.taken().sql()); err != nil {
+		if _, err := s.Exec(ctx, "DROP TABLE IF EXISTS "+w.made().SQL()+", "+w.taken().SQL()); err != nil {
 			d.leader.log.Info("the tables of a rebuilding stay behind", "table", w.Table.String(), "error", err)
 		}
 	}

@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/schema"
+	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
 )
 
@@ -21,7 +24,7 @@ import (
 
 // rehearsal is what every group tries.
 type rehearsal struct {
-	Table object1 `json:"table"`
+	Table ddl.Object `json:"table"`
 	// Copy is the name of the copy in our own database, SQL the statement about it.
 	Copy string `json:"copy"`
 	SQL  string `json:"sql"`
@@ -31,18 +34,18 @@ type rehearsal struct {
 }
 
 // rehearse notes the rehearsal of a change of old that rows may hinder and that cannot be taken back.
-func (p *planner) rehearse(o object, old *catalog.Table, before, after *definition) {
-	if old.Kind == catalog.Single || p.st.renameTo != nil || p.work.Step.Undo != nil {
+func (p *planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema.Definition) {
+	if old.Kind == catalog.Single || p.st.RenameTo != nil || p.work.Step.Undo != nil {
 		return
 	}
-	r := &rehearsal{Table: o.plain(), Copy: p.trialName("_p").Name}
-	risky := !slices.Equal(before.checks, after.checks) || p.mentions("PARTITION")
-	for name := range after.full {
-		risky = risky || after.unique[name] && !(before.unique[name] && len(before.full[name]) == len(after.full[name]))
+	r := &rehearsal{Table: o.Object, Copy: schema.Trial(p.id, "_p").Name}
+	risky := !slices.Equal(before.Checks, after.Checks) || p.st.Mentions("PARTITION")
+	for name := range after.Full {
+		risky = risky || after.Unique[name] && !(before.Unique[name] && len(before.Full[name]) == len(after.Full[name]))
 	}
 	came := p.came(before)
-	for i := range after.table.Columns {
-		c := &after.table.Columns[i]
+	for i := range after.Table.Columns {
+		c := &after.Table.Columns[i]
 		from := came[strings.ToLower(c.Name)]
 		switch {
 		case c.Generated:
@@ -51,23 +54,22 @@ func (p *planner) rehearse(o object, old *catalog.Table, before, after *definiti
 			risky = risky || !c.Nullable && !c.HasDefault && c.Type.IsTemporal() // a server may refuse 0000-00-00
 		default:
 			risky = risky || !holdsAll(from, c)
-			r.Into, r.From = append(r.Into, quoteName(c.Name)), append(r.From, quoteName(from.Name))
+			r.Into, r.From = append(r.Into, ddl.QuoteName(c.Name)), append(r.From, ddl.QuoteName(from.Name))
 		}
 	}
 	if !risky || len(r.Into) == 0 {
 		return
 	}
-	edits := append(p.st.cleanup(p.snap.Flavor), edit{start: o.start, end: o.end, with: object1{DB: ownDB, Name: r.Copy}.sql()})
-	r.SQL = p.st.rewrite(edits...)
+	r.SQL = p.st.Rewrite(o.As(ddl.Object{DB: catalog.OwnDB, Name: r.Copy}))
 	p.work.Rehearsal = r
 }
 
 // came returns what the columns were before the statement, by their lower-case names afterwards.
-func (p *planner) came(before *definition) map[string]*catalog.Column {
-	renamed, dropped := p.st.renamedColumns(), p.st.droppedColumns()
+func (p *planner) came(before *schema.Definition) map[string]*catalog.Column {
+	renamed, dropped := p.st.RenamedColumns(), p.st.DroppedColumns()
 	out := map[string]*catalog.Column{}
-	for i := range before.table.Columns {
-		c := &before.table.Columns[i]
+	for i := range before.Table.Columns {
+		c := &before.Table.Columns[i]
 		name := strings.ToLower(c.Name)
 		if to, ok := renamed[name]; ok {
 			name = strings.ToLower(to)
@@ -82,7 +84,7 @@ func (p *planner) came(before *definition) map[string]*catalog.Column {
 // holdsAll reports whether column b takes every value that column a may have. It may say no where it does: then the change is
 // rehearsed, which takes time.
 func holdsAll(a, b *catalog.Column) bool {
-	if keepsEntries(a, b) {
+	if sharding.KeepsEntries(a, b) {
 		return true
 	}
 	if a.Nullable && !b.Nullable || a.Charset != b.Charset || a.Collation != b.Collation {
@@ -111,13 +113,8 @@ func holdsAll(a, b *catalog.Column) bool {
 	return false
 }
 
-// mentions reports whether a word stands in the statement.
-func (p *planner) mentions(word string) bool {
-	return slices.ContainsFunc(p.st.toks, func(t token) bool { return t.is(word) })
-}
-
 // rehearse tries the change on copies of all groups that have not changed yet, and lets the one begin that would refuse.
-func (d *ddl) rehearse(ctx context.Context) error {
+func (d *schemaChange) rehearse(ctx context.Context) error {
 	w := d.job.Work
 	if w.Rehearsal == nil || len(d.servers) == 1 {
 		return nil
@@ -149,34 +146,34 @@ func (d *ddl) rehearse(ctx context.Context) error {
 }
 
 // rehearseOn reports whether the ith group's rows hinder the change. It does so on a connection of its own.
-func (d *ddl) rehearseOn(ctx context.Context, i int) (refused bool, err error) {
+func (d *schemaChange) rehearseOn(ctx context.Context, i int) (refused bool, err error) {
 	r, group := d.job.Work.Rehearsal, d.snap.Groups[i]
-	s, err := dial(ctx, groupName(group), group.Primary)
+	s, err := schema.Dial(ctx, group.Label(), group.Primary)
 	if err != nil {
 		return false, err
 	}
-	defer s.close()
-	made := object1{DB: ownDB, Name: r.Copy}
-	if _, err := s.exec(ctx, "SET SESSION sql_log_bin = 0"); err != nil {
+	defer s.Close()
+	made := ddl.Object{DB: catalog.OwnDB, Name: r.Copy}
+	if _, err := s.Exec(ctx, "SET SESSION sql_log_bin = 0"); err != nil {
 		var no *sqlerr.Error
 		if !errors.As(err, &no) { // an account that may not say so writes the copy to the log
 			return false, err
 		}
 	}
 	defer func() {
-		if _, drop := s.exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+made.sql()); err == nil {
+		if _, drop := s.Exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+made.SQL()); err == nil {
 			err = drop
 		}
 	}()
-	if err := s.emptyCopy(ctx, r.Table, made); err != nil {
+	if err := s.EmptyCopy(ctx, r.Table, made); err != nil {
 		return false, err
 	}
-	if err := s.settings(ctx, *d.job.DDL); err != nil {
+	if err := s.Use(ctx, d.job.DDL.Session); err != nil {
 		return false, err
 	}
 	for _, q := range []string{"SET SESSION foreign_key_checks = 0", "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", // writers go on
-		r.SQL, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s", made.sql(), strings.Join(r.Into, ", "), strings.Join(r.From, ", "), r.Table.sql())} {
-		if _, err := s.exec(ctx, q); err != nil {
+		r.SQL, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s", made.SQL(), strings.Join(r.Into, ", "), strings.Join(r.From, ", "), r.Table.SQL())} {
+		if _, err := s.Exec(ctx, q); err != nil {
 			var no *sqlerr.Error
 			if errors.As(err, &no) {
 				return true, nil

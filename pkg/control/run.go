@@ -6,18 +6,20 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/routine"
+	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 )
 
-// ddl is one schema change on its way through the node groups.
+// schemaChange is one schema change on its way through the node groups.
 //
 //	queued ──plan──► running ──first group──► other groups ──read and compare──► done
 //	   │                         │ refused         │ refused         │ differ
@@ -25,21 +27,21 @@ import (
 //
 // A leader that dies leaves the job where it is; the next one finds out, group by group, whether the step ran there:
 // by the texts of the objects it changes, which were noted before.
-type ddl struct {
+type schemaChange struct {
 	leader  *leader
 	job     *job
 	snap    *catalog.Snapshot
-	servers []*server // as snap.Groups
+	servers []*schema.Server // as snap.Groups
 
 	others struct { // what the step did on the other groups than the first, each its own entry; as snap.Groups
 		affected []uint64
-		warnings [][]Warning
+		warnings [][]schema.Warning
 	}
 }
 
 // run carries the job to its end. An error means that it could not and that another leader (or this one, later) has
 // to; what the client is to know is in the job.
-func (d *ddl) run(ctx context.Context) error {
+func (d *schemaChange) run(ctx context.Context) error {
 	defer d.close()
 	if err := d.connect(ctx); err != nil {
 		if d.job.State == queued && !fatal(err) {
@@ -56,7 +58,7 @@ func (d *ddl) run(ctx context.Context) error {
 		}
 		if off := d.job.Work.EventsOff; off != nil && !*off { // an import may not have come to its end
 			for _, s := range d.servers {
-				if err := standAside(ctx, s, sortedEvents(d.snap), d.snap.Flavor, d.snap.ServerVersion); err != nil {
+				if err := schema.StandAside(ctx, s, d.snap.SortedEvents(), d.snap.ServerVersion); err != nil {
 					return d.fail(ctx, toClient(err))
 				}
 			}
@@ -118,20 +120,20 @@ func toClient(err error) *sqlerr.Error {
 	return sqlerr.ServerLost.New(err.Error())
 }
 
-func (d *ddl) close() {
+func (d *schemaChange) close() {
 	for _, s := range d.servers {
 		if s != nil {
-			s.close()
+			s.Close()
 		}
 	}
 }
 
 // connect opens a connection to every node group, fenced against other leaders.
-func (d *ddl) connect(ctx context.Context) error {
+func (d *schemaChange) connect(ctx context.Context) error {
 	if len(d.snap.Groups) == 0 {
 		return sqlerr.UnknownError.New("the cluster has no node groups yet: run skarvctl cluster init")
 	}
-	d.servers = make([]*server, len(d.snap.Groups))
+	d.servers = make([]*schema.Server, len(d.snap.Groups))
 	g, ctx := errgroup.WithContext(ctx)
 	for i := range d.snap.Groups {
 		g.Go(func() error { return d.connectOne(ctx, i) })
@@ -140,58 +142,51 @@ func (d *ddl) connect(ctx context.Context) error {
 }
 
 // connectOne replaces the connection to the ith group.
-func (d *ddl) connectOne(ctx context.Context, i int) error {
+func (d *schemaChange) connectOne(ctx context.Context, i int) error {
 	if old := d.servers[i]; old != nil {
 		d.servers[i] = nil
-		old.close()
+		old.Close()
 	}
 	group := d.snap.Groups[i]
-	s, err := dial(ctx, groupName(group), group.Primary)
+	s, err := schema.Dial(ctx, group.Label(), group.Primary)
 	if err != nil {
 		return err
 	}
 	d.servers[i] = s
-	if err := s.takeFence(ctx); err != nil {
+	if err := s.TakeFence(ctx); err != nil {
 		return err
 	}
 	if err := d.leader.store.Verify(ctx, d.leader.guard); err != nil {
 		return err
 	}
-	if err := s.sweep(ctx, d.job.ID, d.entriesInUse()); err != nil {
+	if err := s.Sweep(ctx, d.job.ID, d.entriesInUse()); err != nil {
 		return err
 	}
-	return s.settings(ctx, *d.job.DDL)
-}
-
-func groupName(g *catalog.NodeGroup) string {
-	if g.Name != "" {
-		return g.Name
-	}
-	return fmt.Sprint(g.ID)
+	return s.Use(ctx, d.job.DDL.Session)
 }
 
 // plan fills in the job's work.
-func (d *ddl) plan(ctx context.Context) error {
+func (d *schemaChange) plan(ctx context.Context) error {
 	if w, err := d.reorganizePartition(ctx); w != nil || err != nil {
 		d.job.Work = w
 		return err
 	}
-	st, err := parseDDL(*d.job.DDL, d.snap.Flavor, d.snap.ServerVersion)
+	st, err := ddl.Parse(d.job.DDL.SQL, d.job.DDL.DB, d.job.DDL.SQLMode, d.snap.Flavor, d.snap.ServerVersion)
 	if err != nil {
 		return err
 	}
 	if err := d.whileMoving(ctx, st); err != nil {
 		return err
 	}
-	first, zeroIsValue := d.first(st), hasMode(d.job.DDL.SQLMode, "NO_AUTO_VALUE_ON_ZERO")
-	if st.verb == alterTable { // a server would renumber rows whose value is 0, each for itself
+	first, zeroIsValue := d.first(st), ddl.HasMode(d.job.DDL.SQLMode, "NO_AUTO_VALUE_ON_ZERO")
+	if st.Verb == ddl.AlterTable { // a server would renumber rows whose value is 0, each for itself
 		d.job.DDL.SQLMode = withMode(d.job.DDL.SQLMode, "NO_AUTO_VALUE_ON_ZERO")
 		if err := d.settings(ctx); err != nil {
 			return err
 		}
 	}
-	if st.kind == routine.Event && st.verb != dropProgram {
-		d.job.DDL.Session = append(d.job.DDL.Session, d.eventClock())
+	if st.Kind == routine.Event && st.Verb != ddl.DropProgram {
+		d.job.DDL.Set = append(d.job.DDL.Set, d.eventClock())
 		if err := d.settings(ctx); err != nil {
 			return err
 		}
@@ -214,7 +209,7 @@ func (d *ddl) plan(ctx context.Context) error {
 		}
 		w.Before[d.snap.Groups[i].ID] = texts
 		if w.Marker != "" {
-			if _, err := s.exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (a INT PRIMARY KEY)", quoteName(ownDB), quoteName(w.Marker))); err != nil {
+			if _, err := s.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (a INT PRIMARY KEY)", ddl.QuoteName(catalog.OwnDB), ddl.QuoteName(w.Marker))); err != nil {
 				return err
 			}
 		}
@@ -224,9 +219,9 @@ func (d *ddl) plan(ctx context.Context) error {
 }
 
 // settings brings all connections into the state the statement is to be run in.
-func (d *ddl) settings(ctx context.Context) error {
+func (d *schemaChange) settings(ctx context.Context) error {
 	for _, s := range d.servers {
-		if err := s.settings(ctx, *d.job.DDL); err != nil {
+		if err := s.Use(ctx, d.job.DDL.Session); err != nil {
 			return err
 		}
 	}
@@ -237,16 +232,16 @@ func (d *ddl) settings(ctx context.Context) error {
 const maxObjects = 50
 
 func withMode(modes, mode string) string {
-	if hasMode(modes, mode) {
+	if ddl.HasMode(modes, mode) {
 		return modes
 	}
 	return strings.TrimPrefix(modes+","+mode, ",")
 }
 
 // first is the index of the group a statement runs on first: where the rows are, if they are in one place.
-func (d *ddl) first(st *statement) int {
-	if len(st.objects) > 0 {
-		if t := d.snap.Table(st.objects[0].db, st.objects[0].name); t != nil && t.Kind == catalog.Single {
+func (d *schemaChange) first(st *ddl.Statement) int {
+	if len(st.Objects) > 0 {
+		if t := d.snap.Table(st.Objects[0].DB, st.Objects[0].Name); t != nil && t.Kind == catalog.Single {
 			for i, g := range d.snap.Groups {
 				if g.ID == t.Group {
 					return i
@@ -258,20 +253,23 @@ func (d *ddl) first(st *statement) int {
 }
 
 // texts reads what tells whether the step has run on a server.
-func (d *ddl) texts(ctx context.Context, s *server, w *work) (map[string]string, error) {
+func (d *schemaChange) texts(ctx context.Context, s *schema.Server, w *work) (map[string]string, error) {
 	out := map[string]string{}
 	for _, o := range w.Watched {
 		text := ""
 		var err error
 		if o.Kind != "" {
-			var now *program
-			if now, err = readProgram(ctx, s, o); err == nil {
-				text = now.text
+			var now *schema.Program
+			if now, err = schema.ReadProgram(ctx, s, o); err == nil {
+				text = now.Text
 			}
 		} else if o.Name == "" {
-			text, err = s.one(ctx, "SELECT schema_name FROM information_schema.schemata WHERE schema_name = "+exactly(o.DB))
+			var there *catalog.Database
+			if there, err = schema.ReadDatabase(ctx, s, o.DB); there != nil {
+				text = there.Name
+			}
 		} else {
-			text, err = readCreate(ctx, s, o.DB, o.Name)
+			text, err = schema.ReadCreate(ctx, s, o)
 		}
 		if err != nil {
 			return nil, err
@@ -282,10 +280,10 @@ func (d *ddl) texts(ctx context.Context, s *server, w *work) (map[string]string,
 }
 
 // ran tells whether the step has run on the ith group. False also when it left no trace: then it may run again.
-func (d *ddl) ran(ctx context.Context, i int) (bool, error) {
+func (d *schemaChange) ran(ctx context.Context, i int) (bool, error) {
 	w, s := d.job.Work, d.servers[i]
 	if w.Marker != "" {
-		text, err := readCreate(ctx, s, ownDB, w.Marker)
+		text, err := schema.ReadCreate(ctx, s, ddl.Object{DB: catalog.OwnDB, Name: w.Marker})
 		return text == "", err
 	}
 	now, err := d.texts(ctx, s, w)
@@ -302,7 +300,7 @@ func (d *ddl) ran(ctx context.Context, i int) (bool, error) {
 }
 
 // execute runs the step on all groups; ended tells that the job came to its end here.
-func (d *ddl) execute(ctx context.Context) (ended bool, err error) {
+func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 	w := d.job.Work
 	first := slices.IndexFunc(d.snap.Groups, func(g *catalog.NodeGroup) bool { return g.ID == w.First })
 	if first < 0 {
@@ -317,7 +315,7 @@ func (d *ddl) execute(ctx context.Context) (ended bool, err error) {
 	if err := d.leader.at("first"); err != nil {
 		return false, err
 	}
-	d.others.affected, d.others.warnings = make([]uint64, len(d.servers)), make([][]Warning, len(d.servers))
+	d.others.affected, d.others.warnings = make([]uint64, len(d.servers)), make([][]schema.Warning, len(d.servers))
 	var g errgroup.Group // the others go on when one fails: what then is to undo is the same for all
 	for i := range d.servers {
 		if i != first {
@@ -336,7 +334,7 @@ func (d *ddl) execute(ctx context.Context) (ended bool, err error) {
 
 // sumUp adds to the first group's answer what the others, each with rows of its own, have done to theirs: the rows they have copied
 // and the warnings that speak of rows. Groups that ran the step for a leader that died are not counted.
-func (d *ddl) sumUp() {
+func (d *schemaChange) sumUp() {
 	if !d.job.Work.OwnRows {
 		return
 	}
@@ -344,7 +342,7 @@ func (d *ddl) sumUp() {
 	for i := range d.others.affected {
 		result.Affected += d.others.affected[i]
 		for _, w := range d.others.warnings[i] {
-			if strings.Contains(w.Message, " at row ") && len(result.Warnings) < maxWarnings {
+			if strings.Contains(w.Message, " at row ") && len(result.Warnings) < schema.MaxWarnings {
 				result.Warnings = append(result.Warnings, w)
 			}
 		}
@@ -352,19 +350,19 @@ func (d *ddl) sumUp() {
 }
 
 // firstRefused ends the job if nothing was changed. A DROP that stopped half-way goes on with what it has dropped.
-func (d *ddl) firstRefused(ctx context.Context, first int, refusal *sqlerr.Error) (ended bool, err error) {
+func (d *schemaChange) firstRefused(ctx context.Context, first int, refusal *sqlerr.Error) (ended bool, err error) {
 	w := d.job.Work
 	if len(w.Step.Drops) > 1 {
 		now, err := d.texts(ctx, d.servers[first], w)
 		if err != nil {
 			return false, err
 		}
-		var gone []object1
+		var gone []ddl.Object
 		var names []string
 		for _, o := range w.Step.Drops {
 			if now[o.String()] == "" {
 				gone = append(gone, o)
-				names = append(names, o.sql())
+				names = append(names, o.SQL())
 			}
 		}
 		if len(gone) > 0 {
@@ -381,12 +379,12 @@ func (d *ddl) firstRefused(ctx context.Context, first int, refusal *sqlerr.Error
 }
 
 // runOn runs the step on the ith group unless it has run there. Errors that may pass are tried again.
-func (d *ddl) runOn(ctx context.Context, i int, first bool) error {
+func (d *schemaChange) runOn(ctx context.Context, i int, first bool) error {
 	group := d.snap.Groups[i].ID
 	var last error
 	for attempt := range maxAttempts {
 		if attempt > 0 {
-			if err := pause(ctx, d.leader.retry); err != nil {
+			if err := pause.For(ctx, d.leader.retry); err != nil {
 				return err
 			}
 		}
@@ -417,8 +415,8 @@ func (d *ddl) runOn(ctx context.Context, i int, first bool) error {
 			return err
 		}
 		if err == nil {
-			var warnings []Warning
-			if warnings, err = d.servers[i].warnings(ctx); err == nil {
+			var warnings []schema.Warning
+			if warnings, err = d.servers[i].Warnings(ctx); err == nil {
 				if first {
 					d.job.Result.Affected, d.job.Result.Warnings = affected, warnings
 				} else {
@@ -442,8 +440,8 @@ func (d *ddl) runOn(ctx context.Context, i int, first bool) error {
 }
 
 // drop closes a connection that cannot be used any more.
-func (d *ddl) drop(i int) {
-	d.servers[i].close()
+func (d *schemaChange) drop(i int) {
+	d.servers[i].Close()
 	d.servers[i] = nil
 }
 
@@ -461,25 +459,14 @@ func certain(e *sqlerr.Error) bool {
 	return true
 }
 
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
-
 // undo takes the step back where it ran and fails the job with refusal, or tells what could not be taken back.
-func (d *ddl) undo(ctx context.Context, refusal *sqlerr.Error) error {
+func (d *schemaChange) undo(ctx context.Context, refusal *sqlerr.Error) error {
 	if err := d.leader.at("undo"); err != nil {
 		return err
 	}
 	var changed, stuck []string
 	for i, s := range d.servers {
-		name := groupName(d.snap.Groups[i])
+		name := d.snap.Groups[i].Label()
 		if s == nil {
 			if err := d.connectOne(ctx, i); err != nil {
 				if fatal(err) {
@@ -503,13 +490,13 @@ func (d *ddl) undo(ctx context.Context, refusal *sqlerr.Error) error {
 			stuck = append(stuck, name+": this kind of change cannot be taken back")
 			continue
 		}
-		if _, err := s.exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
+		if _, err := s.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
 			stuck = append(stuck, name+": "+err.Error())
 			continue
 		}
 		err = nil
 		for _, q := range d.job.Work.Step.Undo {
-			if _, err = s.exec(ctx, q); err != nil {
+			if _, err = s.Exec(ctx, q); err != nil {
 				break
 			}
 		}
@@ -534,7 +521,7 @@ func (d *ddl) undo(ctx context.Context, refusal *sqlerr.Error) error {
 }
 
 // fail ends the job with an error.
-func (d *ddl) fail(ctx context.Context, e *sqlerr.Error) error {
+func (d *schemaChange) fail(ctx context.Context, e *sqlerr.Error) error {
 	d.removeMarker(ctx)
 	if err := d.dropNewIndexes(ctx); err != nil {
 		return err
@@ -544,7 +531,7 @@ func (d *ddl) fail(ctx context.Context, e *sqlerr.Error) error {
 }
 
 // finish writes the catalog and the job's success in one change.
-func (d *ddl) finish(ctx context.Context, change *topology.Change) error {
+func (d *schemaChange) finish(ctx context.Context, change *topology.Change) error {
 	w := d.job.Work
 	d.job.Result.Warnings = append(w.Warnings, d.job.Result.Warnings...)
 	if w.Affected > 0 {
@@ -569,17 +556,17 @@ func (d *ddl) finish(ctx context.Context, change *topology.Change) error {
 }
 
 // removeMarker drops what tells that a RENAME ran. It is ours and named after the job: left behind it does no harm.
-func (d *ddl) removeMarker(ctx context.Context) {
+func (d *schemaChange) removeMarker(ctx context.Context) {
 	if d.job.Work == nil || d.job.Work.Marker == "" {
 		return
 	}
-	m := object1{DB: ownDB, Name: d.job.Work.Marker}
-	moved := object1{DB: ownDB, Name: d.job.Work.Marker + "_done"}
+	m := ddl.Object{DB: catalog.OwnDB, Name: d.job.Work.Marker}
+	moved := ddl.Object{DB: catalog.OwnDB, Name: d.job.Work.Marker + "_done"}
 	for _, s := range d.servers {
 		if s == nil {
 			continue
 		}
-		if _, err := s.exec(ctx, "DROP TABLE IF EXISTS "+m.sql()+", "+moved.sql()); err != nil {
+		if _, err := s.Exec(ctx, "DROP TABLE IF EXISTS "+m.SQL()+", "+moved.SQL()); err != nil {
 			d.leader.log.Info("a table of a finished schema change stays behind", "table", m.Name, "error", err)
 		}
 	}

@@ -2,34 +2,22 @@ package control
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"flag"
-	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
-	_ "github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/catalog"
-	"skarv/pkg/datanode"
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/schema"
 	"skarv/pkg/topology"
 	"skarv/pkg/topology/etcdtest"
+	"skarv/test/nodes"
 )
 
-// testServer is a real server, shared by the tests of this package, one after the other.
-type testServer struct {
-	data *datanode.Node
-	db   *sql.DB
-}
-
-var servers []*testServer
+var servers []*nodes.Server
 
 // How long tests wait for what comes by itself, and how often they look.
 const (
@@ -37,121 +25,7 @@ const (
 	tickShort = 20 * time.Millisecond
 )
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	code, err := withServers(3, m.Run)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// engine is the kind of the servers: MariaDB unless SKARV_TEST_ENGINE says mysql.
-func engine() datanode.Engine {
-	if e := os.Getenv("SKARV_TEST_ENGINE"); e != "" {
-		return datanode.Engine(e)
-	}
-	return datanode.MariaDB
-}
-
-// pick returns what is expected of the engine that the test runs on.
-func pick[T any](mariadb, mysql T) T {
-	if engine() == datanode.MySQL {
-		return mysql
-	}
-	return mariadb
-}
-
-func withServers(n int, run func() int) (code int, err error) {
-	dir, err := os.MkdirTemp("", "skarv-control-")
-	if err != nil {
-		return 1, err
-	}
-	defer os.RemoveAll(dir)
-	ctx, cancel := context.WithCancel(context.Background())
-	nodes, ctx := errgroup.WithContext(ctx)
-	defer func() {
-		cancel()
-		if e := nodes.Wait(); err == nil && !errors.Is(e, context.Canceled) {
-			err = e
-		}
-	}()
-	binary, err := datanode.Find(ctx, engine(), "")
-	if err != nil {
-		return 1, err
-	}
-	templates := ""
-	if cache, err := datanode.CacheDir(); err == nil {
-		templates = filepath.Join(cache, "templates")
-	}
-	var start errgroup.Group
-	for i := range n {
-		node, err := datanode.Open(datanode.Config{
-			Dir: filepath.Join(dir, fmt.Sprint(i)), Binary: binary, ID: uint32(i + 1), Small: true, Relaxed: true, Templates: templates,
-		})
-		if err != nil {
-			return 1, err
-		}
-		nodes.Go(func() error { return node.Run(ctx) })
-		s := &testServer{data: node}
-		servers = append(servers, s)
-		start.Go(func() error {
-			if err := node.Initialise(ctx); err != nil {
-				return err
-			}
-			if err := node.Start(ctx); err != nil {
-				return err
-			}
-			n := s.node()
-			s.db, err = sql.Open("mysql", fmt.Sprintf("%s:%s@unix(%s)/", n.User, n.Password, strings.TrimPrefix(n.Addr, "unix:")))
-			return err
-		})
-	}
-	if err := start.Wait(); err != nil {
-		return 1, err
-	}
-	code = run()
-	for _, s := range servers {
-		s.db.Close()
-	}
-	return code, nil
-}
-
-func (s *testServer) node() catalog.Node {
-	user, password := s.data.Account()
-	return catalog.Node{Addr: "unix:" + s.data.Status().Socket, User: user, Password: password}
-}
-
-// clear drops all that a test left behind.
-func (s *testServer) clear(t *testing.T) {
-	rows, err := s.db.Query("SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN ('mysql','information_schema','performance_schema','sys')")
-	require.NoError(t, err)
-	var names []string
-	for rows.Next() {
-		var n string
-		require.NoError(t, rows.Scan(&n))
-		names = append(names, n)
-	}
-	require.NoError(t, rows.Close())
-	for _, n := range names {
-		_, err := s.db.Exec("DROP DATABASE " + quoteName(n))
-		require.NoError(t, err)
-	}
-}
-
-func (s *testServer) exec(t *testing.T, query string) {
-	t.Helper()
-	_, err := s.db.Exec(query)
-	require.NoError(t, err, query)
-}
-
-func (s *testServer) value(t *testing.T, query string) string {
-	t.Helper()
-	var v sql.NullString
-	require.NoError(t, s.db.QueryRow(query).Scan(&v), query)
-	return v.String
-}
+func TestMain(m *testing.M) { os.Exit(nodes.Main(m, 3, &servers)) }
 
 // fixture is a cluster of the first n servers.
 type fixture struct {
@@ -167,13 +41,13 @@ type fixture struct {
 func newFixture(t *testing.T, n int) *fixture {
 	t.Helper()
 	for _, s := range servers {
-		s.clear(t)
+		s.Clear(t)
 	}
 	e := etcdtest.Start(t)
 	f := &fixture{t: t, etcd: e, store: openStore(t, e), groups: n}
 	var req InitRequest
 	for _, s := range servers[:n] {
-		req.Groups = append(req.Groups, GroupSpec{Primary: s.node()})
+		req.Groups = append(req.Groups, GroupSpec{Primary: s.Node()})
 	}
 	_, err := InitCluster(f.ctx(), f.store, req)
 	require.NoError(t, err)
@@ -182,7 +56,7 @@ func newFixture(t *testing.T, n int) *fixture {
 	_, err = f.follower.Wait(f.ctx(), 0)
 	require.NoError(t, err)
 	f.client = &Client{Store: f.store, Follower: f.follower}
-	f.session = DDLRequest{DB: "d", SQLMode: "STRICT_TRANS_TABLES", User: "tester"}
+	f.session = DDLRequest{Session: schema.Session{DB: "d", SQLMode: "STRICT_TRANS_TABLES"}, User: "tester"}
 	return f
 }
 

@@ -3,20 +3,20 @@ package server
 import (
 	"context"
 
-	"skarv/pkg/control"
+	"skarv/pkg/admin"
 	"skarv/pkg/placement"
 )
 
 // runAdmin serves the admin API until ctx ends.
 func (s *Server) runAdmin(ctx context.Context) error {
-	admin := control.NewAdmin(control.AdminConfig{
+	admin := admin.New(admin.Config{
 		Options:  s.access.ServerOptions(),
 		Store:    s.store,
 		Follower: s.follower,
 		Client:   s.controller(),
-		Health: func(id placement.NodeGroupID) (control.GroupHealth, bool) {
+		Health: func(id placement.NodeGroupID) (admin.GroupHealth, bool) {
 			h := s.pools.Health(id)
-			return control.GroupHealth{
+			return admin.GroupHealth{
 				Up: h.Up, Since: h.Since, Err: h.LastError,
 				Limit: h.Limit, InUse: h.InUse, Queue: h.Queue, Refused: h.Refused,
 			}, true

@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/control"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
+	"skarv/pkg/schema"
 	"skarv/pkg/session"
 	"skarv/pkg/topology"
 	adminv1 "skarv/proto/admin/v1"
@@ -76,7 +77,7 @@ func (s *Server) awaitDrained(ctx context.Context, epoch uint64) (a reorg.Answer
 
 // ddl is the sessions' way to the controller.
 func (s *Server) ddl() session.DDL {
-	return ddl{s.controller()}
+	return schemaChanges{s.controller()}
 }
 
 // controller is this process's way to the controller, wherever that runs.
@@ -84,13 +85,14 @@ func (s *Server) controller() *control.Client {
 	return &control.Client{Store: s.store, Follower: s.follower, Log: s.log}
 }
 
-type ddl struct{ client *control.Client }
+// schemaChanges are the requests of sessions to the controller.
+type schemaChanges struct{ client *control.Client }
 
 // DDL implements session.DDL.
-func (d ddl) DDL(ctx context.Context, r session.DDLRequest) (session.DDLResult, error) {
+func (d schemaChanges) DDL(ctx context.Context, r session.DDLRequest) (session.DDLResult, error) {
 	res, err := d.client.DDL(ctx, control.DDLRequest{
-		SQL: r.SQL, DB: r.Database, SQLMode: r.SQLMode, Charset: r.Charset, Collation: r.Collation,
-		Session: r.Session, User: r.User,
+		SQL: r.SQL, User: r.User,
+		Session: schema.Session{DB: r.Database, SQLMode: r.SQLMode, Charset: r.Charset, Collation: r.Collation, Set: r.Session},
 	})
 	out := session.DDLResult{Affected: res.Affected}
 	for _, w := range res.Warnings {

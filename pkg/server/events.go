@@ -3,14 +3,15 @@ package server
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
+	"skarv/pkg/ddl"
 	"skarv/pkg/event"
 	"skarv/pkg/mysqlserver"
+	"skarv/pkg/schema"
 	"skarv/pkg/session"
 )
 
@@ -58,13 +59,11 @@ func (s *Server) askInZone(_ context.Context, zone, query string) ([]string, err
 func (s *Server) finishEvent(ctx context.Context, e *catalog.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
-	req := control.DDLRequest{DB: e.Database, SQLMode: e.SQLMode, User: e.Definer, EventSince: e.Since}
-	name := quoteName(e.Database) + "." + quoteName(e.Name)
+	req := control.DDLRequest{Session: schema.Session{DB: e.Database, SQLMode: e.SQLMode}, User: e.Definer, EventSince: e.Since}
+	name := ddl.QuoteName(e.Database) + "." + ddl.QuoteName(e.Name)
 	if req.SQL = "DROP EVENT IF EXISTS " + name; e.Preserve {
 		req.SQL = "ALTER EVENT " + name + " DISABLE"
 	}
 	_, err := s.controller().DDL(ctx, req)
 	return err
 }
-
-func quoteName(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }

@@ -20,11 +20,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
 
+	"skarv/pkg/admin"
 	"skarv/pkg/adminaccess"
 	"skarv/pkg/backend"
 	"skarv/pkg/barrier"
 	"skarv/pkg/catalog"
-	"skarv/pkg/control"
 	"skarv/pkg/fence"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/placement"
@@ -84,7 +84,7 @@ type Options struct {
 	// Failpoint, for tests, is called at the txn.Points of every commit over several node groups.
 	Failpoint func(point string, id txn.ID) error
 	// Nodes starts database servers on this machine; nil: that is not possible.
-	Nodes control.Nodes
+	Nodes admin.Nodes
 	// Reorg, for tests, may change how reorganisations are worked on.
 	Reorg func(*reorg.Config)
 	// ControlRetry, for tests, is the controller's pause after a failure; see control.Config.

@@ -2,6 +2,8 @@ package topology
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -23,6 +25,13 @@ type Cluster struct {
 	Flavor              catalog.Flavor `json:"flavor"`
 	Created             time.Time      `json:"created"`
 	LowerCaseTableNames int            `json:"lower_case_table_names"`
+}
+
+// NewClusterID returns an id that no other cluster has.
+func NewClusterID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
 
 // Cluster reads what the cluster is. Its revision is Absent, and the error nil, if there is none yet.

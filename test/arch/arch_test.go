@@ -264,9 +264,9 @@ func TestWhoMayImportWhat(t *testing.T) {
 	}{
 		{"go.etcd.io/etcd/client/", []string{"pkg/topology", "test"}, "cluster state is read and written in one place"},
 		{"go.etcd.io/etcd/server/", []string{"pkg/dev", "pkg/topology/etcdtest", "test"}, "a server of its own is for dev and tests"},
-		{"vitess.io/vitess/go/vt/sqlparser", []string{"pkg/sqlparse", "pkg/planner", "pkg/control", "test"}, "syntax trees stay where they are made and planned"},
-		{"skarv/proto/", []string{"pkg/control", "pkg/datanode", "pkg/failover", "pkg/reorg", "pkg/cdc", "pkg/server", "cmd", "proto", "test"}, "messages are converted at the edge"},
-		{"github.com/go-sql-driver/mysql", []string{"pkg/control", "pkg/datanode", "pkg/reorg", "pkg/failover", "test"}, "clients' data goes by mysqlconn"},
+		{"vitess.io/vitess/go/vt/sqlparser", []string{"pkg/sqlparse", "pkg/planner", "test"}, "syntax trees stay where they are made and planned"},
+		{"skarv/proto/", []string{"pkg/admin", "pkg/datanode", "pkg/failover", "pkg/reorg", "pkg/cdc", "pkg/server", "cmd", "proto", "test"}, "messages are converted at the edge"},
+		{"github.com/go-sql-driver/mysql", []string{"pkg/schema", "pkg/datanode", "pkg/reorg", "pkg/failover", "test"}, "clients' data goes by mysqlconn"},
 		{"testing", []string{"pkg/topology/etcdtest", "test"}, "tests are no part of the program"},
 	} {
 		for _, p := range packages(t) {

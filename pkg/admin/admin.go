@@ -1,0 +1,122 @@
+// Package admin serves the admin API over gRPC, in any process of a cluster: it converts messages, and asks the packages below it.
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/control"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/pkg/reorg"
+	"skarv/pkg/topology"
+	"skarv/pkg/txn"
+	adminv1 "skarv/proto/admin/v1"
+)
+
+// Config says what a Server answers from.
+type Config struct {
+	Options  []grpc.ServerOption // who may call it; none: everybody
+	Store    *topology.Store
+	Follower *topology.Follower
+	Client   *control.Client
+	// Health tells how a node group is; ok is false if that is not known. It may be nil.
+	Health func(id placement.NodeGroupID) (h GroupHealth, ok bool)
+	// Transactions lists those that are prepared or whose end is still known, or one of them if id is not empty. It may be nil.
+	Transactions func(ctx context.Context, id txn.ID) ([]txn.Info, error)
+	// Login is how to connect to a group's primary; nil: rows and bytes are not estimated.
+	Login func(g *catalog.NodeGroup) mysqlconn.Config
+	// Load is how many statements per second there are on each partition and on all of them, in this process or in all of the
+	// cluster; missing are processes that do not answer. It may be nil.
+	Load func(ctx context.Context, cluster bool) (rates []float64, all float64, missing []string, err error)
+	// AwaitDrained waits until nothing in this process works by a partition map older than epoch, and returns what reorg.Config.Ask
+	// does. It may be nil.
+	AwaitDrained func(ctx context.Context, epoch uint64) (reorg.Answer, error)
+	// Nodes starts servers on this machine; nil: it cannot.
+	Nodes Nodes
+	// Sessions lists the clients of this process. It may be nil.
+	Sessions func() []*adminv1.Session
+	// KillSession ends one of them, or its statement; onlyUser is "" for anybody's. It may be nil.
+	KillSession func(id uint32, statementOnly bool, onlyUser string) error
+	// Crossings tells of the commits over several node groups of this process. It may be nil.
+	Crossings func() *adminv1.CrossingsResponse
+	// SessionTrace returns the last steps of a session, of this process alone or of any. The error has a gRPC status. It may be nil.
+	SessionTrace func(ctx context.Context, id uint32, here bool) (*adminv1.SessionTraceResponse, error)
+}
+
+// Server serves the admin API in any process of the cluster.
+type Server struct {
+	adminv1.UnimplementedAdminServer
+	cfg      Config
+	accounts *accounts
+}
+
+// New returns a Server; Run serves it.
+func New(cfg Config) *Server {
+	return &Server{cfg: cfg, accounts: &accounts{store: cfg.Store}}
+}
+
+// Run serves on l until ctx ends, then lets calls finish for a moment. It closes l.
+func (a *Server) Run(ctx context.Context, l net.Listener) error {
+	srv := grpc.NewServer(append(slices.Clone(a.cfg.Options), grpc.MaxRecvMsgSize(64<<20))...)
+	adminv1.RegisterAdminServer(srv, a)
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		if err := srv.Serve(l); err != nil && gctx.Err() == nil {
+			return fmt.Errorf("serve admin API: %w", err)
+		}
+		return nil
+	})
+	g.Go(func() error {
+		<-gctx.Done()
+		force := time.AfterFunc(2*time.Second, srv.Stop)
+		defer force.Stop()
+		srv.GracefulStop()
+		return nil
+	})
+	return g.Wait()
+}
+
+// rpcError gives an error the code that tells the caller what to do.
+func rpcError(err error) error {
+	code := codes.FailedPrecondition
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, control.ErrExists), errors.Is(err, errUserExists):
+		code = codes.AlreadyExists
+	case errors.Is(err, errUserUnknown):
+		code = codes.NotFound
+	case errors.Is(err, topology.ErrUnavailable):
+		code = codes.Unavailable
+	case errors.Is(err, context.Canceled):
+		code = codes.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		code = codes.DeadlineExceeded
+	}
+	return status.Error(code, err.Error())
+}
+
+// snapshot returns the cluster's state, or why there is none.
+func (a *Server) snapshot() (*catalog.Snapshot, error) {
+	snap := a.cfg.Follower.Snapshot()
+	if snap == nil {
+		return nil, status.Error(codes.Unavailable, "the cluster's state was not read yet: etcd at "+
+			strings.Join(a.cfg.Store.Endpoints(), ", ")+" does not answer")
+	}
+	if snap.ClusterID == "" {
+		return nil, status.Error(codes.FailedPrecondition, "there is no cluster yet: use skarvctl cluster init")
+	}
+	return snap, nil
+}

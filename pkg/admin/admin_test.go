@@ -1,0 +1,178 @@
+package admin
+
+import (
+	"context"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/control"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
+	"skarv/pkg/topology"
+	"skarv/pkg/topology/etcdtest"
+	"skarv/pkg/wire"
+	adminv1 "skarv/proto/admin/v1"
+	"skarv/test/nodes"
+)
+
+var servers []*nodes.Server
+
+func TestMain(m *testing.M) { os.Exit(nodes.Main(m, 3, &servers)) }
+
+// background runs fn until the test ends.
+func background(t *testing.T, fn func(context.Context) error) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := fn(ctx); err != nil && ctx.Err() == nil {
+			t.Errorf("background: %v", err)
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+}
+
+func TestAdminAPI(t *testing.T) {
+	for _, s := range servers {
+		s.Clear(t)
+	}
+	e := etcdtest.Start(t)
+	store, err := topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}})
+	require.NoError(t, err)
+	t.Cleanup(func() { store.Close() })
+	follower := topology.NewFollower(store, nil, nil)
+	background(t, follower.Run)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	_, err = follower.Wait(ctx, 0)
+	require.NoError(t, err)
+	up := map[placement.NodeGroupID]bool{1: true}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	a := New(Config{
+		Store: store, Follower: follower, Client: &control.Client{Store: store, Follower: follower},
+		Health: func(id placement.NodeGroupID) (GroupHealth, bool) {
+			return GroupHealth{Up: up[id], Err: "asleep"}, true
+		},
+	})
+	background(t, func(ctx context.Context) error { return a.Run(ctx, l) })
+	conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	api := adminv1.NewAdminClient(conn)
+
+	st, err := api.Status(ctx, &adminv1.StatusRequest{})
+	require.NoError(t, err)
+	require.Contains(t, st.Problems, "there is no cluster yet: use skarvctl cluster init")
+	_, err = api.Partitions(ctx, &adminv1.PartitionsRequest{})
+	require.Equal(t, codes.FailedPrecondition, status.Code(err))
+	node := func(i int) *adminv1.NodeGroup {
+		n := servers[i].Node()
+		return &adminv1.NodeGroup{Primary: &adminv1.Node{Addr: n.Addr, User: n.User, Password: n.Password}}
+	}
+	_, err = api.InitCluster(ctx, &adminv1.InitClusterRequest{NodeGroups: []*adminv1.NodeGroup{{}}})
+	require.Equal(t, codes.InvalidArgument, status.Code(err))
+	_, err = api.InitCluster(ctx, &adminv1.InitClusterRequest{NodeGroups: []*adminv1.NodeGroup{node(0), node(0)}})
+	require.ErrorContains(t, err, "named twice")
+	r, err := api.InitCluster(ctx, &adminv1.InitClusterRequest{NodeGroups: []*adminv1.NodeGroup{node(0), node(1)}})
+	require.NoError(t, err)
+	require.Len(t, r.NodeGroups, 2)
+	require.NotEmpty(t, r.Warnings)
+	_, err = api.InitCluster(ctx, &adminv1.InitClusterRequest{NodeGroups: []*adminv1.NodeGroup{node(2)}})
+	require.Equal(t, codes.AlreadyExists, status.Code(err))
+
+	background(t, control.New(control.Config{Store: store, Follower: follower, Addr: "here:1", Login: func(g *catalog.NodeGroup) mysqlconn.Config {
+		return mysqlconn.Config{Addr: g.Primary.Addr, User: g.Primary.User, Password: g.Primary.Password}
+	}}).Run)
+	ddl := func(sql string) *adminv1.ExecuteDDLResponse {
+		r, err := api.ExecuteDDL(ctx, &adminv1.ExecuteDDLRequest{Sql: sql})
+		require.NoError(t, err)
+		return r
+	}
+	require.Nil(t, ddl("CREATE DATABASE d").Error)
+	require.Nil(t, ddl("CREATE TABLE d.t (id BIGINT AUTO_INCREMENT PRIMARY KEY)").Error)
+	require.EqualValues(t, 1050, ddl("CREATE TABLE d.t (id BIGINT PRIMARY KEY)").Error.Code)
+
+	st, err = api.Status(ctx, &adminv1.StatusRequest{})
+	require.NoError(t, err)
+	require.Equal(t, "here:1", st.Leader)
+	require.EqualValues(t, 1920, st.NodeGroups[0].Partitions)
+	require.Len(t, st.Problems, 1)
+	require.Contains(t, st.Problems[0], "ng2 is down")
+	require.Empty(t, st.NodeGroups[0].Primary.Password)
+
+	p, err := api.Partitions(ctx, &adminv1.PartitionsRequest{})
+	require.NoError(t, err)
+	require.Len(t, p.Owners, placement.Partitions)
+	tables, err := api.Tables(ctx, &adminv1.TablesRequest{})
+	require.NoError(t, err)
+	require.Equal(t, "id", tables.Tables[0].AutoIncrement)
+	_, err = api.Tables(ctx, &adminv1.TablesRequest{Database: "nope"})
+	require.Equal(t, codes.NotFound, status.Code(err))
+
+	route, err := api.Route(ctx, &adminv1.RouteRequest{Table: "d.t", Key: []string{"42"}})
+	require.NoError(t, err)
+	require.True(t, route.Exact)
+	require.EqualValues(t, placement.PartitionOf([]byte("42")), route.Partition)
+	require.Equal(t, p.Owners[route.Partition], route.NodeGroup)
+	_, err = api.Route(ctx, &adminv1.RouteRequest{Table: "d.t", Key: []string{"1", "2"}})
+	require.Equal(t, codes.InvalidArgument, status.Code(err))
+	_, err = api.Route(ctx, &adminv1.RouteRequest{Table: "d.nope", Key: []string{"1"}})
+	require.Equal(t, codes.NotFound, status.Code(err))
+
+	add := &adminv1.PutUserRequest{
+		Name: "app", Mode: adminv1.PutUserRequest_MODE_ADD, Plugin: wire.NativePassword, AuthString: wire.HashNative("x"),
+		Grants: map[string]string{"d": "write"},
+	}
+	_, err = api.PutUser(ctx, add)
+	require.NoError(t, err)
+	require.Equal(t, catalog.Write, follower.Snapshot().Accounts["app"].Privilege("d"))
+	_, err = api.PutUser(ctx, add)
+	require.Equal(t, codes.AlreadyExists, status.Code(err))
+	_, err = api.PutUser(ctx, &adminv1.PutUserRequest{Name: "b", Mode: adminv1.PutUserRequest_MODE_ADD})
+	require.ErrorContains(t, err, "needs a password")
+	_, err = api.PutUser(ctx, &adminv1.PutUserRequest{Name: "b", Mode: adminv1.PutUserRequest_MODE_ADD, Plugin: wire.NativePassword, AuthString: "junk"})
+	require.Error(t, err)
+	change := &adminv1.PutUserRequest{Name: "app", Mode: adminv1.PutUserRequest_MODE_CHANGE, Grants: map[string]string{"d": "none", "*": "read"}}
+	_, err = api.PutUser(ctx, change)
+	require.NoError(t, err)
+	users, err := api.ListUsers(ctx, &adminv1.ListUsersRequest{})
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"*": "read"}, users.Users[0].Grants)
+	require.True(t, users.Users[0].HasPassword)
+	change.Grants["d"] = "everything"
+	_, err = api.PutUser(ctx, change)
+	require.Equal(t, codes.InvalidArgument, status.Code(err))
+	_, err = api.RemoveUser(ctx, &adminv1.RemoveUserRequest{Name: "app"})
+	require.NoError(t, err)
+	require.Empty(t, follower.Snapshot().Accounts)
+	_, err = api.RemoveUser(ctx, &adminv1.RemoveUserRequest{Name: "app"})
+	require.Equal(t, codes.NotFound, status.Code(err))
+
+	added, err := api.AddNodeGroup(ctx, &adminv1.AddNodeGroupRequest{NodeGroup: node(2)})
+	require.NoError(t, err)
+	require.EqualValues(t, 3, added.Id)
+
+	e.Stop(t)
+	require.Eventually(t, func() bool {
+		st, err = api.Status(ctx, &adminv1.StatusRequest{})
+		return err == nil && !st.Etcd.Healthy
+	}, 15*time.Second, 20*time.Millisecond)
+	require.Contains(t, st.Problems[0], "etcd does not answer")
+	require.Len(t, st.NodeGroups, 3, "the last state is still shown")
+	p, err = api.Partitions(ctx, &adminv1.PartitionsRequest{})
+	require.NoError(t, err)
+	require.Len(t, p.Owners, placement.Partitions)
+}

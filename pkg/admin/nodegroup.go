@@ -1,0 +1,155 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/control"
+	"skarv/pkg/placement"
+	adminv1 "skarv/proto/admin/v1"
+)
+
+// InitCluster implements the API.
+func (a *Server) InitCluster(ctx context.Context, req *adminv1.InitClusterRequest) (*adminv1.InitClusterResponse, error) {
+	var in control.InitRequest
+	for _, g := range req.GetNodeGroups() {
+		spec, err := toSpec(g)
+		if err != nil {
+			return nil, err
+		}
+		in.Groups = append(in.Groups, spec)
+	}
+	res, err := control.InitCluster(ctx, a.cfg.Store, in)
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	// What is asked of this process next must find the cluster.
+	if _, revision, err := a.cfg.Store.Cluster(ctx); err == nil {
+		_, _ = a.cfg.Follower.Wait(ctx, revision)
+	}
+	out := &adminv1.InitClusterResponse{ClusterId: res.ClusterID, Warnings: res.Warnings}
+	for _, g := range res.Groups {
+		out.NodeGroups = append(out.NodeGroups, &adminv1.NodeGroup{Id: uint32(g.ID), Name: g.Name, Primary: fromNode(g.Primary)})
+	}
+	return out, nil
+}
+
+// AddNodeGroup implements the API.
+func (a *Server) AddNodeGroup(ctx context.Context, req *adminv1.AddNodeGroupRequest) (*adminv1.AddNodeGroupResponse, error) {
+	if _, err := a.snapshot(); err != nil {
+		return nil, err
+	}
+	if n := int(req.GetCount()); n > 0 {
+		return a.startNodeGroups(ctx, n)
+	}
+	spec, err := toSpec(req.GetNodeGroup())
+	if err != nil {
+		return nil, err
+	}
+	id, warnings, err := a.cfg.Client.AddGroup(ctx, spec)
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	return &adminv1.AddNodeGroupResponse{Id: uint32(id), Ids: []uint32{uint32(id)}, Warnings: warnings}, nil
+}
+
+// Nodes starts and stops database servers on this machine: `skarv dev` has them.
+type Nodes interface {
+	// Start starts n further servers, which hold nothing.
+	Start(ctx context.Context, n int) ([]control.GroupSpec, error)
+	// Added is told which node group one of them became.
+	Added(ctx context.Context, spec control.GroupSpec, id placement.NodeGroupID) error
+	// Remove stops the server of a group that is out of the cluster.
+	Remove(ctx context.Context, g *catalog.NodeGroup) error
+}
+
+// maxStarted bounds the node groups one request may start.
+const maxStarted = 32
+
+// startNodeGroups adds node groups on servers that are started for them.
+func (a *Server) startNodeGroups(ctx context.Context, n int) (*adminv1.AddNodeGroupResponse, error) {
+	if a.cfg.Nodes == nil {
+		return nil, status.Error(codes.FailedPrecondition, "only `skarv dev` can start servers: name the address of one that runs, skarvctl nodegroup add HOST:PORT")
+	}
+	if n > maxStarted {
+		return nil, status.Errorf(codes.InvalidArgument, "at most %d node groups at a time", maxStarted)
+	}
+	specs, err := a.cfg.Nodes.Start(ctx, n)
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	out := &adminv1.AddNodeGroupResponse{}
+	for _, spec := range specs {
+		id, _, err := a.cfg.Client.AddGroup(ctx, spec) // the settings it warns of are ours: a cluster for trying out need not survive the machine
+		if err != nil {
+			return nil, rpcError(err)
+		}
+		out.Id, out.Ids = uint32(id), append(out.Ids, uint32(id))
+		if err := a.cfg.Nodes.Added(ctx, spec, id); err != nil {
+			return nil, rpcError(err)
+		}
+	}
+	return out, nil
+}
+
+// RemoveNodeGroup implements the API.
+func (a *Server) RemoveNodeGroup(ctx context.Context, req *adminv1.RemoveNodeGroupRequest) (*adminv1.RemoveNodeGroupResponse, error) {
+	snap, err := a.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	g, err := groupOf(snap, req.GetNodeGroup())
+	if err != nil {
+		return nil, err
+	}
+	if err := a.cfg.Client.RemoveGroup(ctx, g.ID); err != nil {
+		return nil, rpcError(err)
+	}
+	if a.cfg.Nodes != nil {
+		if err := a.cfg.Nodes.Remove(ctx, g); err != nil {
+			return nil, rpcError(fmt.Errorf("node group %s is out of the cluster, but its server could not be stopped: %w", g.Name, err))
+		}
+	}
+	return &adminv1.RemoveNodeGroupResponse{}, nil
+}
+
+// groupOf finds a node group by its id or name.
+func groupOf(snap *catalog.Snapshot, text string) (*catalog.NodeGroup, error) {
+	for _, g := range snap.Groups {
+		if g.Name == text || strconv.Itoa(int(g.ID)) == text {
+			return g, nil
+		}
+	}
+	return nil, status.Errorf(codes.NotFound, "there is no node group %q: see skarvctl nodegroup list", text)
+}
+
+// fromNode leaves the password out.
+func fromNode(n catalog.Node) *adminv1.Node {
+	return &adminv1.Node{Addr: n.Addr, User: n.User, Tls: n.TLS, DataNode: n.DataNode, Version: n.Version, Flavor: string(n.Flavor)}
+}
+
+func toSpec(g *adminv1.NodeGroup) (control.GroupSpec, error) {
+	spec := control.GroupSpec{Name: g.GetName(), Primary: toNode(g.GetPrimary())}
+	for _, r := range g.GetReplicas() {
+		spec.Replicas = append(spec.Replicas, toNode(r))
+	}
+	for _, n := range append([]catalog.Node{spec.Primary}, spec.Replicas...) {
+		if n.Addr == "" || n.User == "" {
+			return spec, status.Error(codes.InvalidArgument, "a node needs an address and a user")
+		}
+		if !slices.Contains([]string{"", "preferred", "required", "verify"}, n.TLS) {
+			return spec, status.Errorf(codes.InvalidArgument, "unknown TLS mode %q: use preferred, required or verify", n.TLS)
+		}
+	}
+	return spec, nil
+}
+
+func toNode(n *adminv1.Node) catalog.Node {
+	return catalog.Node{Addr: n.GetAddr(), User: n.GetUser(), Password: n.GetPassword(), TLS: n.GetTls(), DataNode: n.GetDataNode()}
+}

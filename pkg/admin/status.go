@@ -1,0 +1,161 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/control"
+	"skarv/pkg/placement"
+	adminv1 "skarv/proto/admin/v1"
+)
+
+// GroupHealth is what a process knows of a node group.
+type GroupHealth struct {
+	Up    bool
+	Since time.Time
+	Err   string
+
+	Limit, InUse, Queue int // connections that new work may use, those in use, statements that wait
+	Refused             uint64
+}
+
+// Status implements the API.
+func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1.StatusResponse, error) {
+	h := a.cfg.Store.Healthy()
+	out := &adminv1.StatusResponse{Etcd: &adminv1.Etcd{
+		Healthy: h.OK, Since: timestamppb.New(h.Since), Endpoints: a.cfg.Store.Endpoints(),
+	}}
+	if h.Err != nil {
+		out.Etcd.Error = h.Err.Error()
+	}
+	problem := func(format string, args ...any) { out.Problems = append(out.Problems, fmt.Sprintf(format, args...)) }
+	if !h.OK {
+		problem("etcd does not answer since %s (%v): statements go on with the last map, schema changes wait; check etcd at %s",
+			h.Since.Format(time.RFC3339), h.Err, strings.Join(out.Etcd.Endpoints, ", "))
+	} else {
+		ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+		defer cancel()
+		leader, _, err := a.cfg.Store.Leader(ctx, control.Role)
+		if err == nil {
+			out.Leader = leader
+			members, e := a.cfg.Store.Members(ctx)
+			err = e
+			for _, m := range members {
+				out.Members = append(out.Members, &adminv1.Member{
+					Id: m.ID, Addr: m.Addr, AdminAddr: m.AdminAddr, Version: m.Version,
+					Started: timestamppb.New(m.Started), Proxy: m.Proxy, Acked: m.Acked,
+				})
+			}
+		}
+		switch {
+		case err != nil:
+			problem("etcd could not be read: %v", err)
+		case out.Leader == "":
+			problem("no controller leads: start a skarv process with the controller role")
+		}
+	}
+	snap := a.cfg.Follower.Snapshot()
+	if snap == nil {
+		problem("the cluster's state was not read yet")
+		return out, nil
+	}
+	if snap.ClusterID == "" {
+		problem("there is no cluster yet: use skarvctl cluster init")
+		return out, nil
+	}
+	out.ClusterId, out.Flavor, out.ServerVersion = snap.ClusterID, string(snap.Flavor), snap.ServerVersion
+	out.Revision = snap.Revision
+	if snap.Map != nil {
+		out.MapEpoch = snap.Map.Epoch()
+	}
+	out.Databases = uint32(len(snap.Databases))
+	for _, d := range snap.Databases {
+		out.Tables += uint32(len(d.Tables))
+	}
+	out.NodeGroups = a.groups(snap)
+	for _, g := range out.NodeGroups {
+		if g.Health == adminv1.NodeGroup_HEALTH_DOWN {
+			problem("node group %s is down since %s (%s): start its server at %s", g.Name, g.HealthSince.AsTime().Format(time.RFC3339), g.Error, g.Primary.Addr)
+		}
+	}
+	return out, nil
+}
+
+// groups lists the node groups with their health.
+func (a *Server) groups(snap *catalog.Snapshot) []*adminv1.NodeGroup {
+	out := make([]*adminv1.NodeGroup, len(snap.Groups))
+	for i, g := range snap.Groups {
+		out[i] = &adminv1.NodeGroup{Id: uint32(g.ID), Name: g.Label(), Primary: fromNode(g.Primary), Term: g.Term}
+		for _, r := range g.Replicas {
+			out[i].Replicas = append(out[i].Replicas, fromNode(r))
+		}
+		if snap.Map != nil {
+			out[i].Partitions = uint32(len(snap.Map.Owned(g.ID)))
+		}
+		if a.cfg.Health == nil {
+			continue
+		}
+		if h, ok := a.cfg.Health(g.ID); ok {
+			out[i].Health, out[i].Error = adminv1.NodeGroup_HEALTH_DOWN, h.Err
+			if h.Up {
+				out[i].Health, out[i].Error = adminv1.NodeGroup_HEALTH_UP, ""
+			}
+			out[i].Load = &adminv1.Load{Limit: uint32(h.Limit), InUse: uint32(h.InUse), Queue: uint32(h.Queue), Refused: h.Refused}
+			if !h.Since.IsZero() {
+				out[i].HealthSince = timestamppb.New(h.Since)
+			}
+		}
+	}
+	return out
+}
+
+// Partitions implements the API.
+func (a *Server) Partitions(context.Context, *adminv1.PartitionsRequest) (*adminv1.PartitionsResponse, error) {
+	snap, err := a.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	if snap.Map == nil {
+		return nil, status.Error(codes.Unavailable, "the partition map could not be read")
+	}
+	out := &adminv1.PartitionsResponse{Epoch: snap.Map.Epoch(), NodeGroups: a.groups(snap), Owners: make([]uint32, placement.Partitions)}
+	for p := range out.Owners {
+		out.Owners[p] = uint32(snap.Map.Owner(placement.Partition(p)))
+	}
+	return out, nil
+}
+
+// AwaitDrained implements the API.
+func (a *Server) AwaitDrained(ctx context.Context, req *adminv1.AwaitDrainedRequest) (*adminv1.AwaitDrainedResponse, error) {
+	if a.cfg.AwaitDrained == nil {
+		return nil, status.Error(codes.Unavailable, "this process has no clients")
+	}
+	r, err := a.cfg.AwaitDrained(ctx, req.GetEpoch())
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	out := &adminv1.AwaitDrainedResponse{Epoch: r.Drained, Incarnation: r.Incarnation, Locked: uint32(r.Locked)}
+	for _, g := range r.Pressed {
+		out.Pressed = append(out.Pressed, uint32(g))
+	}
+	return out, nil
+}
+
+// PartitionLoad implements the API.
+func (a *Server) PartitionLoad(ctx context.Context, req *adminv1.PartitionLoadRequest) (*adminv1.PartitionLoadResponse, error) {
+	if a.cfg.Load == nil {
+		return nil, status.Error(codes.Unavailable, "this process has no clients")
+	}
+	rates, all, missing, err := a.cfg.Load(ctx, req.GetCluster())
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	return &adminv1.PartitionLoadResponse{Rates: rates, Scattered: all, Missing: missing}, nil
+}

@@ -1,0 +1,141 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/preflight"
+	"skarv/pkg/schema"
+	"skarv/pkg/topology"
+	"skarv/pkg/txn"
+)
+
+// GroupSpec is a node group to be: its servers and how Skarv logs in there.
+type GroupSpec struct {
+	Name     string         `json:"name,omitempty"` // default: "ng" and its id
+	Primary  catalog.Node   `json:"primary"`        // Addr, User, Password, TLS, DataNode; the rest is asked of the server
+	Replicas []catalog.Node `json:"replicas,omitempty"`
+}
+
+// NodeGroup is the catalog entry of the group, with what its primary says of itself.
+func (g GroupSpec) NodeGroup(id placement.NodeGroupID, f *preflight.Facts) *catalog.NodeGroup {
+	out := &catalog.NodeGroup{ID: id, Name: g.Name, Primary: f.Node, Replicas: g.Replicas, Term: 1}
+	for i := range out.Replicas {
+		out.Replicas[i].Flavor = f.Node.Flavor
+	}
+	return out
+}
+
+// examine asks the group's primary whether it can be that of a new node group: a fit server without tables of others.
+func (g GroupSpec) examine(ctx context.Context) (*preflight.Facts, error) {
+	f, err := preflight.Examine(ctx, g.Name, g.Primary)
+	if err != nil {
+		return nil, err
+	}
+	return f, f.Empty(ctx, g.Name)
+}
+
+// ownDatabase creates our own database and the table of decisions on transactions.
+func (g GroupSpec) ownDatabase(ctx context.Context) error {
+	s, err := schema.Dial(ctx, g.Name, g.Primary)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for _, q := range txn.Schema() {
+		if _, err := s.Exec(ctx, q); err != nil {
+			return fmt.Errorf("create our own tables on %s: %w", g.Primary.Addr, err)
+		}
+	}
+	return nil
+}
+
+// InitRequest is a cluster to be.
+type InitRequest struct {
+	Groups []GroupSpec // at least one; the partitions are spread over all of them
+}
+
+// InitResult tells what was made.
+type InitResult struct {
+	ClusterID string
+	Groups    []*catalog.NodeGroup
+	// Warnings are settings of the servers that should be changed, each with its fix.
+	Warnings []string
+}
+
+// ErrExists: the prefix holds a cluster already.
+var ErrExists = errors.New("this etcd prefix holds a cluster already")
+
+// InitCluster makes a cluster of servers that hold no tables: identity, node groups and the partition map at epoch 1,
+// in one transaction. An error means that etcd is unchanged; ErrExists, that there is a cluster.
+func InitCluster(ctx context.Context, store *topology.Store, req InitRequest) (InitResult, error) {
+	if len(req.Groups) == 0 {
+		return InitResult{}, errors.New("a cluster needs at least one node group")
+	}
+	if _, revision, err := store.Cluster(ctx); err != nil {
+		return InitResult{}, err
+	} else if revision != topology.Absent {
+		return InitResult{}, ErrExists
+	}
+	seen := map[string]bool{}
+	for i, spec := range req.Groups {
+		if seen[spec.Primary.Addr] {
+			return InitResult{}, fmt.Errorf("server %s is named twice", spec.Primary.Addr)
+		}
+		seen[spec.Primary.Addr] = true
+		if spec.Name == "" {
+			req.Groups[i].Name = fmt.Sprintf("ng%d", i+1)
+		}
+	}
+	facts := make([]*preflight.Facts, len(req.Groups))
+	g, gctx := errgroup.WithContext(ctx)
+	for i, spec := range req.Groups {
+		g.Go(func() (err error) {
+			facts[i], err = spec.examine(gctx)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return InitResult{}, err
+	}
+	res := InitResult{ClusterID: topology.NewClusterID()}
+	change := store.Change(nil)
+	ids := make([]placement.NodeGroupID, len(facts))
+	for i, f := range facts {
+		if err := facts[0].Agrees(f); err != nil {
+			return InitResult{}, err
+		}
+		ids[i] = placement.NodeGroupID(i + 1)
+		group := req.Groups[i].NodeGroup(ids[i], f)
+		res.Groups = append(res.Groups, group)
+		res.Warnings = append(res.Warnings, f.Warnings...)
+		change.PutGroup(group, topology.Absent)
+	}
+	for _, spec := range req.Groups {
+		if err := spec.ownDatabase(ctx); err != nil {
+			return InitResult{}, err
+		}
+	}
+	m, err := placement.NewMap(ids)
+	if err != nil {
+		return InitResult{}, err
+	}
+	change.PutMap(m, topology.Absent)
+	change.PutCluster(topology.Cluster{
+		ID:                  res.ClusterID,
+		Flavor:              facts[0].Node.Flavor,
+		Created:             time.Now().UTC(),
+		LowerCaseTableNames: facts[0].LowerCase,
+	}, topology.Absent)
+	_, err = change.Commit(ctx)
+	if errors.Is(err, topology.ErrConflict) {
+		return InitResult{}, ErrExists
+	}
+	return res, err
+}

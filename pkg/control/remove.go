@@ -1,0 +1,118 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/pause"
+	"skarv/pkg/placement"
+	"skarv/pkg/schema"
+	"skarv/pkg/txn"
+)
+
+// RemoveGroup takes a node group out of the cluster that owns nothing any more. Its servers are left as they are.
+func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID) error {
+	snap, err := c.Store.Load(ctx)
+	if err != nil {
+		return err
+	}
+	group, revision, err := c.Store.Group(ctx, id)
+	if err != nil {
+		return err
+	}
+	if group == nil {
+		return fmt.Errorf("there is no node group %d", id)
+	}
+	if n := len(snap.Map.Owned(id)); n > 0 {
+		return fmt.Errorf("node group %s owns %d partitions: skarvctl nodegroup drain %[1]s", group.Name, n)
+	}
+	for _, mv := range snap.Map.Moving() {
+		if mv.A == id || mv.B == id {
+			return fmt.Errorf("reorganisation %s still uses node group %s: wait for it, or end its way back with skarvctl reorg complete %[1]s", mv.Reorg, group.Name)
+		}
+	}
+	if names := singlesOn(snap, id); len(names) > 0 {
+		return fmt.Errorf("single tables live on node group %s: %s; copy them into other tables first (CREATE TABLE ..., INSERT ... SELECT, RENAME TABLE)",
+			group.Name, strings.Join(names, ", "))
+	}
+	if len(snap.Groups) == 1 {
+		return errors.New("the last node group cannot be removed")
+	}
+	if err := Undecided(ctx, snap, group); err != nil {
+		return err
+	}
+	// The map stands for everything a reorganisation could have decided meanwhile.
+	next, err := snap.Map.Next(nil, snap.Map.Moving())
+	if err != nil {
+		return err
+	}
+	rev, err := c.Store.Change(nil).DeleteGroup(id, revision).PutMap(next, snap.MapRevision).Commit(ctx)
+	if err != nil {
+		return err
+	}
+	c.Await(ctx, rev)
+	// What was being committed there when it went has its last chance to end.
+	for end := time.Now().Add(5 * time.Second); ; {
+		err := Undecided(ctx, snap, group)
+		if err == nil || time.Now().After(end) || pause.For(ctx, 100*time.Millisecond) != nil {
+			return err
+		}
+	}
+}
+
+// singlesOn are the single tables that live on a group.
+func singlesOn(snap *catalog.Snapshot, id placement.NodeGroupID) (names []string) {
+	for _, d := range snap.Databases {
+		for _, t := range d.Tables {
+			if t.Kind == catalog.Single && t.Group == id {
+				names = append(names, t.Database+"."+t.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Undecided returns an error if a transaction is in doubt whose decision group keeps, or that has a branch there: without the
+// group nobody could end it.
+func Undecided(ctx context.Context, snap *catalog.Snapshot, group *catalog.NodeGroup) error {
+	for _, g := range snap.Groups {
+		s, err := schema.Dial(ctx, g.Label(), g.Primary)
+		if err != nil {
+			return err
+		}
+		ids, err := Prepared(ctx, s)
+		s.Close()
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if home, _ := id.Group(); home == group.ID || g.ID == group.ID {
+				return fmt.Errorf("transaction %s needs node group %s and has not ended: try again, and see skarvctl transaction show %[1]s", id, group.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// Prepared are the transactions of Skarv's that have a prepared branch on a server.
+func Prepared(ctx context.Context, s *schema.Server) (ids []txn.ID, err error) {
+	err = s.Rows(ctx, func(r *sql.Rows) error {
+		var format, gtrid, bqual int
+		var data string
+		if err := r.Scan(&format, &gtrid, &bqual, &data); err != nil {
+			return err
+		}
+		if id, ok := txn.Transaction(format, gtrid, data); ok {
+			ids = append(ids, id)
+		}
+		return nil
+	}, "XA RECOVER")
+	return ids, err
+}

@@ -1,0 +1,131 @@
+package ddl
+
+import (
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+)
+
+// Edit is a replacement of a range of a statement's text.
+type Edit struct {
+	start, end int
+	with       string
+}
+
+// Rewrite returns the text for the servers: without what is not for them (PARTITION BY KEY, a DEFINER, on MySQL the comment of a
+// database) and with edits, which must not overlap.
+func (s *Statement) Rewrite(edits ...Edit) string {
+	if s.Partitioned {
+		edits = append(edits, Edit{start: s.clause[0], end: s.clause[1], with: " "})
+	}
+	if s.definer[1] > s.definer[0] {
+		edits = append(edits, Edit{start: s.definer[0], end: s.definer[1]})
+	}
+	if s.HasComment && s.flavor == catalog.MySQL { // MySQL's databases have no comments
+		edits = append(edits, Edit{start: s.comment[0], end: s.comment[1]})
+	}
+	slices.SortStableFunc(edits, func(a, b Edit) int { return a.start - b.start })
+	var b strings.Builder
+	at := 0
+	for _, e := range edits {
+		b.WriteString(s.Text[at:e.start])
+		b.WriteString(e.with)
+		at = e.end
+	}
+	b.WriteString(s.Text[at:])
+	return strings.TrimSpace(b.String())
+}
+
+// RenamedColumns returns the new names of columns that an ALTER TABLE renames, by their lower-case old ones.
+func (s *Statement) RenamedColumns() map[string]string {
+	p := &parser{Statement: s}
+	out := map[string]string{}
+	for ; p.pos < len(p.toks); p.pos++ {
+		switch {
+		case p.peek(0).is("CHANGE"):
+			n := 1
+			if p.peek(n).is("COLUMN") {
+				n++
+			}
+			if p.peek(n).is("IF") && p.peek(n+1).is("EXISTS") {
+				n += 2
+			}
+			if p.peek(n).name() && p.peek(n+1).name() {
+				out[strings.ToLower(p.peek(n).value)] = p.peek(n + 1).value
+			}
+		case p.peek(0).is("RENAME") && p.peek(1).is("COLUMN"):
+			n := 2
+			if p.peek(n).is("IF") && p.peek(n+1).is("EXISTS") {
+				n += 2
+			}
+			if p.peek(n + 1).is("TO") {
+				out[strings.ToLower(p.peek(n).value)] = p.peek(n + 2).value
+			}
+		}
+	}
+	return out
+}
+
+// DroppedColumns returns the lower-case names of columns that an ALTER TABLE drops, also those that it adds anew.
+func (s *Statement) DroppedColumns() map[string]bool {
+	p := &parser{Statement: s}
+	out := map[string]bool{}
+	for ; p.pos < len(p.toks); p.pos++ {
+		if !p.peek(0).is("DROP") {
+			continue
+		}
+		n := 1
+		if p.peek(n).is("COLUMN") {
+			n++
+		} else {
+			switch t := p.peek(n); {
+			case t.is("PRIMARY"), t.is("KEY"), t.is("INDEX"), t.is("FOREIGN"), t.is("CONSTRAINT"), t.is("CHECK"), t.is("PARTITION"), t.is("DEFAULT"):
+				continue
+			}
+		}
+		if p.peek(n).is("IF") && p.peek(n+1).is("EXISTS") {
+			n += 2
+		}
+		if p.peek(n).name() {
+			out[strings.ToLower(p.peek(n).value)] = true
+		}
+	}
+	return out
+}
+
+// Define is the edit that adds definition to a CREATE TABLE's list of columns and keys; ok is false if it has none.
+func (s *Statement) Define(definition string) (e Edit, ok bool) {
+	depth := 0
+	for _, t := range s.toks {
+		switch {
+		case t.start < s.Objects[0].end:
+		case t.is("("):
+			depth++
+		case t.is(")"):
+			if depth--; depth == 0 {
+				return Edit{start: t.start, end: t.start, with: ", " + definition}, true
+			}
+		}
+	}
+	return Edit{}, false
+}
+
+// SetsCounter tells whether an ALTER TABLE has the option AUTO_INCREMENT = n.
+func (s *Statement) SetsCounter() bool {
+	for i, t := range s.toks {
+		if !t.is("AUTO_INCREMENT") || i+1 == len(s.toks) {
+			continue
+		}
+		next := s.toks[i+1]
+		if next.is("=") || next.kind == number {
+			return true
+		}
+	}
+	return false
+}
+
+// Mentions reports whether a word, given in upper case, stands in the statement.
+func (s *Statement) Mentions(word string) bool {
+	return slices.ContainsFunc(s.toks, func(t token) bool { return t.is(word) })
+}

@@ -1,0 +1,50 @@
+package ddl
+
+import (
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/routine"
+)
+
+// Object names a table, a view, a stored program or, without a Name, a database.
+type Object struct {
+	DB   string `json:"db"`
+	Name string `json:"name"`
+	// Kind is that of a stored program; "" for tables and views.
+	Kind routine.Kind `json:"kind,omitempty"`
+}
+
+func (o Object) String() string { return o.DB + "." + o.Name }
+
+// SQL is the name as statements have it.
+func (o Object) SQL() string { return QuoteName(o.DB) + "." + QuoteName(o.Name) }
+
+// Table names a table of the catalog.
+func Table(t *catalog.Table) Object { return Object{DB: t.Database, Name: t.Name} }
+
+// Name is an Object as a statement names it, at a place of its text.
+type Name struct {
+	Object
+	start, end int
+}
+
+// As is the edit by which the statement is about another object.
+func (n Name) As(o Object) Edit { return Edit{start: n.start, end: n.end, with: o.SQL()} }
+
+// QuoteName writes a name as SQL.
+func QuoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// QuoteText writes a string as SQL, whatever the session's sql_mode.
+func QuoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// SplitNames reads a list of names that are separated by commas, quoted or not.
+func SplitNames(list string) []string {
+	var out []string
+	for _, n := range strings.Split(list, ",") {
+		if n = strings.Trim(strings.TrimSpace(n), "`"); n != "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}

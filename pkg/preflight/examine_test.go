@@ -1,0 +1,55 @@
+package preflight
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/catalog"
+	"skarv/test/nodes"
+)
+
+var servers []*nodes.Server
+
+func TestMain(m *testing.M) { os.Exit(nodes.Main(m, 1, &servers)) }
+
+func TestExamine(t *testing.T) {
+	s := servers[0]
+	s.Clear(t)
+	node := s.Node()
+	s.Exec(t, "SET GLOBAL read_only = ON")
+	defer s.Exec(t, "SET GLOBAL read_only = OFF")
+	_, err := Examine(t.Context(), "a", node)
+	require.ErrorContains(t, err, "read_only is ON, should be OFF")
+	s.Exec(t, "SET GLOBAL read_only = OFF")
+	a, err := Examine(t.Context(), "a", node)
+	require.NoError(t, err)
+	require.NoError(t, a.Empty(t.Context(), "a"))
+	s.Exec(t, "SET GLOBAL time_zone = '+05:00'")
+	defer s.Exec(t, "SET GLOBAL time_zone = 'SYSTEM'")
+	b, err := Examine(t.Context(), "b", node)
+	require.NoError(t, err)
+	require.ErrorContains(t, a.Agrees(b), "time_zone")
+	b.Node.Flavor = "other"
+	require.ErrorContains(t, a.Agrees(b), "does not mix")
+	s.Exec(t, "CREATE DATABASE d")
+	s.Exec(t, "CREATE TABLE d.t (a INT)")
+	require.ErrorContains(t, a.Empty(t.Context(), "a"), "holds tables already (d.t)")
+	s.Clear(t)
+	_, err = Examine(t.Context(), "c", catalog.Node{Addr: "127.0.0.1:1", User: "x"})
+	require.ErrorContains(t, err, "127.0.0.1:1")
+}
+
+func TestOldServersAreRefused(t *testing.T) {
+	a := &Facts{Node: catalog.Node{Flavor: catalog.MariaDB}}
+	for version, ok := range map[string]bool{"10.6.1-MariaDB": false, "10.11.2-MariaDB": true, "11.4.2-MariaDB": true} {
+		a.Node.Version = version
+		require.Equal(t, ok, a.supported() == nil, version)
+	}
+	a.Node.Flavor = catalog.MySQL
+	for version, ok := range map[string]bool{"5.7.44": false, "8.0.28": false, "8.0.29": true, "9.7.4": true} {
+		a.Node.Version = version
+		require.Equal(t, ok, a.supported() == nil, version)
+	}
+}

@@ -1,0 +1,97 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/sqlerr"
+)
+
+// What Skarv has on each server beside the tables of clients is in the database catalog.OwnDB: tables of decisions on transactions and
+// of global indexes, and for a while those that a statement is tried on.
+
+// trialPrefix is what the names of tables begin with that belong to one job.
+const trialPrefix = "ddl_"
+
+// Trial names a table in our own database that only a job uses, by its id. Whatever is left of them when the job has ended is swept away.
+func Trial(job, suffix string) ddl.Object {
+	return ddl.Object{DB: catalog.OwnDB, Name: trialPrefix + job + suffix}
+}
+
+// EmptyCopy makes a table like another one, without rows, in the place of any that has its name. The session's settings are not a client's then.
+func (s *Server) EmptyCopy(ctx context.Context, of, made ddl.Object) error {
+	// sql_mode decides how the text is quoted and what it may say.
+	for _, q := range []string{"SET SESSION foreign_key_checks = 0, SESSION sql_mode = ''", "USE " + ddl.QuoteName(catalog.OwnDB), "DROP TABLE IF EXISTS " + made.SQL()} {
+		if _, err := s.Exec(ctx, q); err != nil {
+			return err
+		}
+	}
+	create, err := ReadCreate(ctx, s, of)
+	if err != nil {
+		return err
+	}
+	rest, ok := strings.CutPrefix(create, "CREATE TABLE "+ddl.QuoteName(of.Name))
+	if !ok {
+		return sqlerr.NoSuchTable.New(of.DB, of.Name)
+	}
+	if _, err := s.Exec(ctx, "CREATE TABLE "+made.SQL()+rest); err != nil {
+		return fmt.Errorf("make a copy of %s to try the change on: %w", of, err)
+	}
+	return nil
+}
+
+// Sweep drops what jobs of leaders that died left in our database: trial tables but this job's, and tables of global indexes that are
+// not in keep.
+func (s *Server) Sweep(ctx context.Context, job string, keep map[string]bool) error {
+	var names []string
+	err := s.Rows(ctx, func(r *sql.Rows) error {
+		var name string
+		if err := r.Scan(&name); err != nil {
+			return err
+		}
+		if strings.HasPrefix(name, trialPrefix) && !strings.HasPrefix(name, trialPrefix+job) ||
+			strings.HasPrefix(name, catalog.EntriesPrefix) && !keep[name] {
+			names = append(names, ddl.QuoteName(catalog.OwnDB)+"."+ddl.QuoteName(name))
+		}
+		return nil
+	}, "SELECT table_name FROM information_schema.tables WHERE table_schema = '"+catalog.OwnDB+"'")
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	_, err = s.Exec(ctx, "DROP TABLE IF EXISTS "+strings.Join(names, ", "))
+	return err
+}
+
+// FixReferences makes the foreign keys of a trial table say what those of the real one would: unqualified names meant
+// the trial's database.
+func FixReferences(t *catalog.Table, db string) {
+	for i := range t.ForeignKeys {
+		if at := strings.LastIndex(t.ForeignKeys[i].Name, "_ibfk_"); at > 0 && strings.HasPrefix(t.ForeignKeys[i].Name, trialPrefix) {
+			t.ForeignKeys[i].Name = t.Name + t.ForeignKeys[i].Name[at:] // a server's own name for it
+		}
+		if fk := &t.ForeignKeys[i]; fk.RefDB == catalog.OwnDB {
+			fk.RefDB = db
+			if strings.HasPrefix(fk.RefTable, trialPrefix) {
+				fk.RefTable = t.Name
+			}
+		}
+	}
+}
+
+// IsSystem reports whether a database is the servers' own, or ours.
+func IsSystem(db string) bool {
+	switch strings.ToLower(db) {
+	case "mysql", "information_schema", "performance_schema", "sys", catalog.OwnDB:
+		return true
+	}
+	return false
+}
+
+// NotSystem is the condition on a column with names of databases that they are neither the server's own nor ours.
+func NotSystem(column string) string {
+	return column + " NOT IN ('mysql','information_schema','performance_schema','sys','" + catalog.OwnDB + "')"
+}

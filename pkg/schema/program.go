@@ -1,0 +1,66 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"skarv/pkg/ddl"
+	"skarv/pkg/routine"
+	"skarv/pkg/sqlerr"
+)
+
+// Program is a stored program as a server shows it.
+type Program struct {
+	ddl.Object
+	Text     string // without a DEFINER; "" if there is none
+	SQLMode  string
+	timeZone string // of an event
+	client   string // character set of the client that created it, and the collation of its connection
+	connect  string
+}
+
+// definerClause is the account in the text of a stored program.
+var definerClause = regexp.MustCompile("^CREATE DEFINER=`(?:[^`]|``)*`@`(?:[^`]|``)*` ")
+
+// ReadProgram asks a server for a stored program.
+func ReadProgram(ctx context.Context, s *Server, o ddl.Object) (_ *Program, err error) {
+	out := &Program{Object: o}
+	if o.Kind == routine.Event { // names stand in it as in the session's sql_mode
+		for _, q := range []string{"SET @skarv_mode = @@SESSION.sql_mode", "SET SESSION sql_mode = ''"} {
+			if _, err := s.Exec(ctx, q); err != nil {
+				return nil, err
+			}
+		}
+		defer func() {
+			if _, back := s.Exec(ctx, "SET SESSION sql_mode = @skarv_mode"); err == nil {
+				err = back
+			}
+		}()
+	}
+	err = s.Rows(ctx, func(r *sql.Rows) error {
+		vals, err := anyRow(r)
+		if err != nil {
+			return err
+		}
+		if o.Kind == routine.Event {
+			out.timeZone = vals[2].String
+			vals = slices.Delete(vals, 2, 3)
+		}
+		if !vals[2].Valid {
+			return fmt.Errorf("the account of the node group may not see %s %s", o.Kind, o)
+		}
+		out.SQLMode, out.Text, out.client, out.connect = vals[1].String, vals[2].String, vals[3].String, vals[4].String
+		return nil
+	}, "SHOW CREATE "+strings.ToUpper(string(o.Kind))+" "+o.SQL())
+	if sqlerr.HasCode(err, 1305, 1360, 1539, sqlerr.UnknownDatabase) { // no such routine, trigger, event
+		return out, nil
+	}
+	if at := definerClause.FindStringIndex(out.Text); at != nil {
+		out.Text = "CREATE " + out.Text[at[1]:]
+	}
+	return out, err
+}

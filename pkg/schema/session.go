@@ -1,0 +1,88 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/sqlerr"
+)
+
+// lockWaitSeconds is how long a statement waits for others that use its tables.
+const lockWaitSeconds = 50
+
+// MaxWarnings bounds the warnings that are kept of one statement.
+const MaxWarnings = 64
+
+// Session is what of a client's session decides what its statements mean. It is part of stored requests.
+type Session struct {
+	DB string `json:"db,omitempty"` // default database
+	// SQLMode is the session's sql_mode; Charset and Collation its character_set_client (default utf8mb4) and
+	// collation_connection.
+	SQLMode   string `json:"sql_mode"`
+	Charset   string `json:"charset,omitempty"`
+	Collation string `json:"collation,omitempty"`
+	// Set is further SET statements that bring a fresh session into the client's state, such as
+	// "SET foreign_key_checks=0".
+	Set []string `json:"session,omitempty"`
+}
+
+// Use brings the connection into the state of a session. A database that is not there is no error.
+func (s *Server) Use(ctx context.Context, as Session) error {
+	charset, collation := as.Charset, as.Collation
+	if charset == "" {
+		charset = "utf8mb4"
+	}
+	set := []string{"SET NAMES " + ddl.QuoteText(charset), "SET SESSION sql_mode = " + ddl.QuoteText(as.SQLMode)}
+	if collation != "" { // it need not be one of the client's character set
+		set = append(set, "SET SESSION collation_connection = "+ddl.QuoteText(collation))
+	}
+	set = append(set, "SET SESSION foreign_key_checks = 1") // trials switch it off
+	set = append(set, as.Set...)
+	set = append(set, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", lockWaitSeconds))
+	if s.node.Flavor == catalog.MySQL {
+		set = append(set, "SET SESSION information_schema_stats_expiry = 0")
+		_, err := s.Exec(ctx, "SET SESSION sql_generate_invisible_primary_key = OFF")
+		if err != nil && !sqlerr.HasCode(err, sqlerr.UnknownSystemVariable) { // new in 8.0.30
+			return err
+		}
+	}
+	for _, q := range set {
+		if _, err := s.Exec(ctx, q); err != nil {
+			return err
+		}
+	}
+	if as.DB == "" {
+		return nil
+	}
+	_, err := s.Exec(ctx, "USE "+ddl.QuoteName(as.DB))
+	if sqlerr.HasCode(err, sqlerr.UnknownDatabase) {
+		return nil // it matters only to statements that name no database, and those are checked against the catalog
+	}
+	return err
+}
+
+// Warning is a row of SHOW WARNINGS. It is part of stored answers.
+type Warning struct {
+	Level   string      `json:"level"` // Note, Warning, Error
+	Code    sqlerr.Code `json:"code"`
+	Message string      `json:"message"`
+}
+
+// Warnings returns what SHOW WARNINGS says of the last statement.
+func (s *Server) Warnings(ctx context.Context) ([]Warning, error) {
+	var out []Warning
+	err := s.Rows(ctx, func(r *sql.Rows) error {
+		var w Warning
+		if err := r.Scan(&w.Level, &w.Code, &w.Message); err != nil {
+			return err
+		}
+		if len(out) < MaxWarnings {
+			out = append(out, w)
+		}
+		return nil
+	}, "SHOW WARNINGS")
+	return out, err
+}

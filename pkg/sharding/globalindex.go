@@ -1,0 +1,114 @@
+package sharding
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
+)
+
+// globalIndexes gives each unique key of t that needs one its global index: that of the table's former self if the key is
+// the same, or a new one of Origin.Global, or the number 0, which the caller replaces.
+func (p *placing) globalIndexes(t *catalog.Table) error {
+	old := p.old()
+	for i := range t.Unique {
+		x := &t.Unique[i]
+		full := p.def.Full[x.Name]
+		if containsAll(full, t.Distribution) {
+			continue // the servers enforce it
+		}
+		if err := indexable(t, *x, p.snap.Flavor); err != nil {
+			return err
+		}
+		if id, fresh := p.from.Global[x.Name]; fresh {
+			x.Global = id
+			continue
+		}
+		if old != nil {
+			x.Global = sameIndex(old, t, *x)
+		}
+	}
+	return nil
+}
+
+func containsAll(set, of []int) bool {
+	for _, c := range of {
+		if !slices.Contains(set, c) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameIndex is the id of the global index of old that keeps key x of t as well, or 0.
+func sameIndex(old, t *catalog.Table, x catalog.Index) uint64 {
+	for _, o := range old.Unique {
+		if o.Global == 0 || len(o.Columns) != len(x.Columns) {
+			continue
+		}
+		same := true
+		for i, c := range o.Columns {
+			same = same && KeepsEntries(&old.Columns[c], &t.Columns[x.Columns[i]])
+		}
+		for i, d := range t.Distribution {
+			same = same && SameEntries(&old.Columns[old.Distribution[i]], &t.Columns[d])
+		}
+		if same && strings.EqualFold(o.Name, x.Name) {
+			return o.Global
+		}
+	}
+	return 0
+}
+
+// KeepsEntries reports whether the entries of values of column a, as they are, are those of the same values of column b once
+// their column has b's type: it only holds more than a.
+func KeepsEntries(a, b *catalog.Column) bool {
+	if a.Nullable && !b.Nullable || a.Charset != b.Charset || a.Collation != b.Collation {
+		return false
+	}
+	if a.ColumnType == b.ColumnType {
+		return true
+	}
+	whole := []string{"tinyint", "smallint", "mediumint", "int", "bigint"}
+	switch from, to := slices.Index(whole, a.DataType), slices.Index(whole, b.DataType); {
+	case from >= 0 && to >= from:
+		return a.Unsigned == b.Unsigned && !strings.Contains(a.ColumnType+b.ColumnType, "zerofill")
+	case a.DataType == b.DataType && (a.DataType == "varchar" || a.DataType == "varbinary"):
+		return a.Length < b.Length
+	}
+	return false
+}
+
+// SameEntries reports whether a column of an index's table serves for both: the column may have got another name.
+func SameEntries(a, b *catalog.Column) bool {
+	return a.ColumnType == b.ColumnType && a.Collation == b.Collation && a.Nullable == b.Nullable
+}
+
+// indexable refuses keys whose values cannot be told as exactly as a server does.
+func indexable(t *catalog.Table, x catalog.Index, flavor catalog.Flavor) error {
+	advice := "leave it out, or choose a distribution key that is part of it with PARTITION BY KEY"
+	what := func(why string) error {
+		return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s' without the distribution key, %s", x.Name, why), advice)
+	}
+	switch {
+	case x.Partial:
+		return what("of the beginning of a column or of an expression")
+	case t.HiddenKey:
+		return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s' in a table without a primary key", x.Name), "give the table a primary key")
+	}
+	for _, c := range x.Columns {
+		col := &t.Columns[c]
+		switch {
+		case col.Generated:
+			return what("of a generated column")
+		case col.OnUpdate:
+			return what("of a column with ON UPDATE")
+		}
+	}
+	try := *t
+	x.Global = 1
+	try.Unique, try.Building = []catalog.Index{x}, nil
+	return try.Prepare(flavor)
+}

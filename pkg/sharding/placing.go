@@ -1,0 +1,365 @@
+// Package sharding decides where the rows of a table live, from its definition and the catalog: by which distribution key, in full on
+// every node group, or on one; which unique keys need a global index; and it refuses what servers that see their own rows only would then
+// get wrong, in foreign keys, triggers and functions. It is pure: definitions and snapshots in, catalog entries out.
+package sharding
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/placement"
+	"skarv/pkg/schema"
+	"skarv/pkg/sqlerr"
+)
+
+// Origin is what a table's catalog entry follows from beside its definition. It is part of stored jobs.
+type Origin struct {
+	// Old is the entry it follows from, if it had another name or existed before.
+	Old *ddl.Object `json:"old,omitempty"`
+	// Like is the table whose placement it takes over.
+	Like *ddl.Object `json:"like,omitempty"`
+	// Key is the distribution key of a PARTITION BY KEY clause, which is KeyGiven; empty for the primary key.
+	Key      []string `json:"key,omitempty"`
+	KeyGiven bool     `json:"key_given,omitempty"`
+	// Renamed are the new names of columns, by their lower-case old ones.
+	Renamed map[string]string `json:"renamed,omitempty"`
+	// Rebuilt: the hidden key is gone, and the table has a new distribution key.
+	Rebuilt bool `json:"rebuilt,omitempty"`
+	// Global are the ids of new global indexes, by the names of their keys.
+	Global map[string]uint64 `json:"global,omitempty"`
+}
+
+// Place decides where the rows of a table live that has this definition on the servers, and refuses what would then be wrong. It returns
+// the table's catalog entry, without ID, which may share memory with def. needsKey tells that the table needs the hidden key: it then
+// must be added and the definition be read again.
+func Place(snap *catalog.Snapshot, def *schema.Definition, from Origin) (t *catalog.Table, needsKey bool, err error) {
+	return (&placing{snap: snap, def: def, from: from}).place()
+}
+
+// placing is one decision.
+type placing struct {
+	snap *catalog.Snapshot
+	def  *schema.Definition
+	from Origin
+}
+
+func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
+	fresh := *p.def.Table
+	t = &fresh
+	t.AutoIncrement = -1
+	if t.Kind == catalog.View {
+		return t, false, nil
+	}
+	old := p.old()
+	keyless := p.def.Keyless()
+	t.Primary = p.def.Table.Primary
+	key, err := p.kind(t, old)
+	if err != nil {
+		return nil, false, err
+	}
+	t.HiddenKey = hiddenKey(t)
+	if t.Kind == catalog.Single {
+		t.Group = p.snap.Groups[0].ID
+		if old != nil && old.Kind == catalog.Single {
+			t.Group = old.Group
+		}
+	} else {
+		if keyless {
+			return p.withoutKey(t, old)
+		}
+		t.AutoIncrement = p.def.Auto
+	}
+	if t.Kind == catalog.Sharded {
+		if err := p.distribute(t, key); err != nil {
+			return nil, false, err
+		}
+		if err := p.sameHash(t, old); err != nil {
+			return nil, false, err
+		}
+		if err := p.uniqueKeys(t); err != nil {
+			return nil, false, err
+		}
+	}
+	if err := t.Prepare(p.snap.Flavor); err != nil {
+		return nil, false, err
+	}
+	if err := p.foreignKeys(t); err != nil {
+		return nil, false, err
+	}
+	return t, false, Triggers(p.snap, p.def, t)
+}
+
+// old returns the entry this one follows from, or nil.
+func (p *placing) old() *catalog.Table {
+	if p.from.Old == nil {
+		return nil
+	}
+	return p.snap.Table(p.from.Old.DB, p.from.Old.Name)
+}
+
+// withoutKey answers for a table whose rows no key tells apart.
+func (p *placing) withoutKey(t, old *catalog.Table) (*catalog.Table, bool, error) {
+	switch {
+	case p.def.Auto >= 0:
+		return nil, false, sqlerr.Unsupported(
+			fmt.Sprintf("table '%s' with an AUTO_INCREMENT column and no primary key", t.Name),
+			fmt.Sprintf("make `%s` the primary key", t.Columns[p.def.Auto].Name))
+	case old != nil:
+		return nil, false, sqlerr.Unsupported("dropping the primary key", "name a new primary key in the same ALTER TABLE")
+	case t.Column(catalog.HiddenKey) >= 0:
+		return nil, false, sqlerr.Unsupported(
+			fmt.Sprintf("a column '%s' in a table without primary key", catalog.HiddenKey), "make it the primary key or give it another name")
+	}
+	return t, true, nil
+}
+
+// hiddenKey recognises a table whose primary key is ours. It stands last when it is made, and elsewhere when columns are added.
+func hiddenKey(t *catalog.Table) bool {
+	at := t.Column(catalog.HiddenKey)
+	return at >= 0 && slices.Equal(t.Primary, []int{at}) && t.Columns[at].Invisible
+}
+
+// kind sets the table's kind and returns the names of a given distribution key, nil for the primary key.
+func (p *placing) kind(t *catalog.Table, old *catalog.Table) (key []string, err error) {
+	keyOption, byKey := ddl.Option(p.def.Comment, "key")
+	_, reference := ddl.Option(p.def.Comment, "reference")
+	_, single := ddl.Option(p.def.Comment, "single")
+	said := 0
+	for _, b := range []bool{p.from.KeyGiven, byKey, reference, single} {
+		if b {
+			said++
+		}
+	}
+	if said > 1 {
+		return nil, sqlerr.Unsupported("more than one of PARTITION BY KEY, skarv:key, skarv:reference and skarv:single for a table", "keep one")
+	}
+	from := old
+	if p.from.Like != nil {
+		from = p.snap.Table(p.from.Like.DB, p.from.Like.Name)
+	}
+	if from != nil {
+		return p.kindOf(t, from, byKey, reference, single, keyOption)
+	}
+	switch {
+	case p.from.KeyGiven:
+		t.Kind, key = catalog.Sharded, p.from.Key
+	case byKey:
+		t.Kind, key = catalog.Sharded, ddl.SplitNames(keyOption)
+	case reference:
+		t.Kind = catalog.Reference
+	case single:
+		t.Kind = catalog.Single
+	default:
+		t.Kind = catalog.Sharded
+		if d := p.snap.Databases[t.Database]; d != nil && d.Single {
+			t.Kind = catalog.Single
+		}
+	}
+	return key, nil
+}
+
+// kindOf keeps the kind and key of the table that from is; its comment may repeat them, but not change them.
+func (p *placing) kindOf(t, from *catalog.Table, byKey, reference, single bool, keyOption string) ([]string, error) {
+	t.Kind = from.Kind
+	var key []string
+	for _, c := range from.Distribution {
+		name := from.Columns[c].Name
+		if p.from.Rebuilt && from.HiddenKey && name == catalog.HiddenKey {
+			continue // the primary key takes its place
+		}
+		if to, ok := p.from.Renamed[strings.ToLower(name)]; ok {
+			name = to
+		}
+		if t.Column(name) < 0 {
+			return nil, sqlerr.Unsupported(fmt.Sprintf("dropping column '%s', which is in the distribution key", name),
+				"create a new table, copy the rows with INSERT ... SELECT and rename it")
+		}
+		key = append(key, name)
+	}
+	moved := reference && t.Kind != catalog.Reference || single && t.Kind != catalog.Single || byKey && t.Kind != catalog.Sharded
+	if byKey && !moved && p.from.Renamed == nil {
+		moved = !slices.EqualFunc(ddl.SplitNames(keyOption), key, strings.EqualFold)
+	}
+	if moved {
+		return nil, sqlerr.Unsupported("changing where the rows of a table live", "create a new table, copy the rows with INSERT ... SELECT and rename it")
+	}
+	if p.from.KeyGiven {
+		return nil, sqlerr.Unsupported("PARTITION BY KEY with LIKE", "the new table has the distribution key of the old one")
+	}
+	return key, nil
+}
+
+// distribute sets the distribution key: the named columns, or those of the primary key.
+func (p *placing) distribute(t *catalog.Table, names []string) error {
+	if len(names) == 0 {
+		t.Distribution = slices.Clone(t.Primary)
+		return nil
+	}
+	t.Distribution = nil
+	for _, n := range names {
+		c := t.Column(n)
+		if c < 0 {
+			return &sqlerr.Error{Code: 1072, State: "42000", Message: fmt.Sprintf("Key column '%s' doesn't exist in table", n)}
+		}
+		if slices.Contains(t.Distribution, c) {
+			return &sqlerr.Error{Code: 1060, State: "42S21", Message: fmt.Sprintf("Duplicate column name '%s'", n)}
+		}
+		if t.Columns[c].Generated {
+			return sqlerr.Unsupported(fmt.Sprintf("generated column '%s' as distribution key", n), "use the columns it is computed from")
+		}
+		t.Distribution = append(t.Distribution, c)
+	}
+	return nil
+}
+
+// sameHash refuses to change a distribution column in a way that would make its values belong elsewhere.
+func (p *placing) sameHash(t, old *catalog.Table) error {
+	if old == nil || old.Kind != catalog.Sharded || p.from.Rebuilt {
+		return nil
+	}
+	for i, c := range t.Distribution {
+		a, b := old.Columns[old.Distribution[i]], t.Columns[c]
+		same := a.DataType == b.DataType && a.Collation == b.Collation && a.Scale == b.Scale &&
+			(a.DataType != "binary" || a.Length == b.Length) &&
+			(a.DataType != "enum" && a.DataType != "set" || a.ColumnType == b.ColumnType)
+		if !same && !(isInteger(a.DataType) && isInteger(b.DataType)) {
+			return sqlerr.Unsupported(fmt.Sprintf("changing the type of column '%s', which is in the distribution key, from %s to %s", b.Name, a.ColumnType, b.ColumnType),
+				"create a new table, copy the rows with INSERT ... SELECT and rename it")
+		}
+	}
+	return nil
+}
+
+func isInteger(dataType string) bool {
+	switch dataType {
+	case "tinyint", "smallint", "mediumint", "int", "bigint":
+		return true
+	}
+	return false
+}
+
+// uniqueKeys gives keys that the servers, each seeing its own rows, cannot enforce a global index, and refuses those that
+// cannot have one.
+func (p *placing) uniqueKeys(t *catalog.Table) error {
+	check := func(name string) error {
+		for _, c := range t.Distribution {
+			if slices.Contains(p.def.Full[name], c) {
+				continue
+			}
+			return sqlerr.Unsupported(
+				fmt.Sprintf("a PRIMARY KEY without column '%s' of the distribution key", t.Columns[c].Name),
+				fmt.Sprintf("add the column to that key, or choose another distribution key with PARTITION BY KEY (%s)", p.commonColumns(t)))
+		}
+		return nil
+	}
+	if len(t.Primary) > 0 && !t.HiddenKey { // values of the hidden key are unique in the cluster by themselves
+		if _, ok := p.def.Full["PRIMARY"]; ok {
+			if err := check("PRIMARY"); err != nil {
+				return err
+			}
+		}
+	}
+	return p.globalIndexes(t)
+}
+
+// commonColumns names the columns that all unique keys share, which could be the distribution key.
+func (p *placing) commonColumns(t *catalog.Table) string {
+	var common []int
+	first := true
+	for name, columns := range p.def.Full {
+		if name != "PRIMARY" && !p.def.Unique[name] || name == "PRIMARY" && t.HiddenKey {
+			continue
+		}
+		if first {
+			common, first = slices.Clone(columns), false
+			continue
+		}
+		common = slices.DeleteFunc(common, func(c int) bool { return !slices.Contains(columns, c) })
+	}
+	if len(common) == 0 {
+		return "columns that all unique keys contain"
+	}
+	slices.Sort(common)
+	names := make([]string, len(common))
+	for i, c := range common {
+		names[i] = t.Columns[c].Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// foreignKeys refuses references that one server alone cannot check, in both directions.
+func (p *placing) foreignKeys(t *catalog.Table) error {
+	for i := range t.ForeignKeys {
+		fk := &t.ForeignKeys[i]
+		parent := p.table(t, fk.RefDB, fk.RefTable)
+		if parent == nil {
+			continue // allowed by foreign_key_checks=0; checked when the parent comes
+		}
+		if err := Colocated(t, fk, parent); err != nil {
+			return err
+		}
+		for _, name := range fk.RefColumns {
+			if c := parent.Column(name); parent != t && !catalog.Together(t, fk, parent) && parent.TriggerSets("UPDATE", c) {
+				return sqlerr.Unsupported(fmt.Sprintf("a foreign key over several node groups to column '%s' of table '%s', which a trigger assigns", name, parent.Name),
+					"assign it in the statements")
+			}
+		}
+	}
+	for _, d := range p.snap.Databases {
+		for _, child := range d.Tables {
+			for i := range child.ForeignKeys {
+				fk := &child.ForeignKeys[i]
+				if fk.RefDB == t.Database && fk.RefTable == t.Name && (child.Database != t.Database || child.Name != t.Name) {
+					if err := Colocated(child, fk, t); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// table looks a parent up; t itself stands for its own name.
+func (p *placing) table(t *catalog.Table, db, name string) *catalog.Table {
+	if db == t.Database && name == t.Name {
+		return t
+	}
+	return p.snap.Table(db, name)
+}
+
+// Colocated returns nil if the servers enforce fk, or Skarv can.
+func Colocated(child *catalog.Table, fk *catalog.ForeignKey, parent *catalog.Table) error {
+	if catalog.Together(child, fk, parent) {
+		return nil
+	}
+	refuse := func(why string) error {
+		return sqlerr.Unsupported(
+			fmt.Sprintf("FOREIGN KEY '%s' from table '%s' to '%s', whose rows live on other node groups, %s", fk.Name, child.Name, parent.Name, why),
+			fmt.Sprintf("distribute both tables by the referencing columns with PARTITION BY KEY, or make '%s' a reference table with COMMENT 'skarv:reference'", parent.Name))
+	}
+	if child.Kind != catalog.Sharded || parent.Kind != catalog.Sharded {
+		return refuse("one of them being no sharded table")
+	}
+	for _, rule := range []string{fk.OnDelete, fk.OnUpdate} {
+		switch rule {
+		case "", "RESTRICT", "NO ACTION", "CASCADE", "SET NULL":
+		default:
+			return refuse("with " + rule)
+		}
+	}
+	for _, c := range fk.Columns {
+		col := &child.Columns[c]
+		if col.Generated {
+			return refuse("over a generated column")
+		}
+		if _, err := placement.NewKeyColumn(placement.ColumnSpec{Name: col.Name, DataType: col.DataType, ColumnType: col.ColumnType,
+			Collation: col.Collation, Length: col.Length, Precision: col.Precision, Scale: col.Scale, Nullable: col.Nullable}); err != nil {
+			return refuse("over a column of type " + col.ColumnType)
+		}
+	}
+	return nil
+}
