@@ -177,10 +177,14 @@ func (p *Pools) pool(g placement.NodeGroupID) *pool {
 	return pools[g]
 }
 
+// ErrNoSpare is what Get returns for a Spare connection where there is not much room.
+var ErrNoSpare = errors.New("backend: no connection to spare")
+
 // Get returns a connection to node group g with the profile and the session state asked for. hint is a connection
 // this session used before, which is preferred when it is free; it may be nil. claim decides whether it must wait. The
 // caller must call Release or Discard. Errors are *sqlerr.Error: ServerLost when the group's server is down or refuses,
-// TooManyUserConns when no connection came free in time or, as far as one can tell, will.
+// TooManyUserConns when no connection came free in time or, as far as one can tell, will. Who claims a Spare one gets
+// ErrNoSpare where there is none.
 func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *Conn, claim Claim) (*Conn, error) {
 	pl := p.pool(g)
 	if pl == nil {

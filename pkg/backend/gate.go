@@ -22,6 +22,9 @@ const (
 	Started
 	// Admin is an administrator at work: a few of them get a place whatever the limit is.
 	Admin
+	// Spare asks for one connection more than a statement needs, to do two things at a time: it gets a place only while the
+	// group has much room, and waits for nothing.
+	Spare
 )
 
 // Claim is for what a connection is asked.
@@ -117,6 +120,8 @@ func (g *gate) room(c Claim) bool {
 	switch {
 	case c.Class == Started, c.Class == Admin && g.admins < adminPlaces:
 		return g.inUse < g.max
+	case c.Class == Spare:
+		return g.queue.n == 0 && 2*g.inUse < g.allowance && (g.free > 0 || g.dialing < maxDials)
 	case c.Wide && g.wide > 0 && 2*g.wide >= g.allowance:
 		return false // half of the group is for statements that need no other one
 	}

@@ -77,6 +77,10 @@ func (p *pool) get(profile Profile, st *State, hint *Conn, claim Claim) (*Conn, 
 	}
 	p.mu.Lock()
 	if !p.gate.enter(claim) {
+		if claim.Class == Spare {
+			p.mu.Unlock()
+			return nil, ErrNoSpare
+		}
 		if claim.Task.OnLoop() {
 			p.mu.Unlock()
 			return p.getAside(profile, st, hint, claim)

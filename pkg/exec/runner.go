@@ -71,12 +71,22 @@ type Runner struct {
 	results    []result              // of the last write, group by group
 	opened     []io.Closer           // what the steps of the statement have opened
 	failed     placement.NodeGroupID // whose error heads returned
+	limits     []limit               // of the plan that runs, if it is one of several (see Reading)
 
+	of *Runner // whose Reading this one runs; nil: it runs plans itself
 	mu struct {
 		sync.Mutex
-		active []Conn        // acquired and not released
+		active []Conn        // acquired and not released, those of Readings among them
 		cause  *sqlerr.Error // of Interrupt, for the statement that runs
 	}
+}
+
+// whole is the Runner of the statement that r runs a part of.
+func (r *Runner) whole() *Runner {
+	if r.of != nil {
+		return r.of
+	}
+	return r
 }
 
 // keepBytes is how much scratch memory outlives a statement: sessions are many and mostly idle.
@@ -96,6 +106,7 @@ func (r *Runner) Interrupt(cause *sqlerr.Error) {
 }
 
 func (r *Runner) interrupted() error {
+	r = r.whole()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.mu.cause == nil {
@@ -124,27 +135,9 @@ func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Si
 	case *plan.ChangeRows:
 		return r.runChangeRows(p, root, snap, a)
 	}
-	f := fragmentOf(p.Root)
-	if f == nil {
-		return Summary{}, sqlerr.Internal.New("plan without a fragment")
-	}
-	r.fragment = f.ID
-	var err error
-	if f.Same {
-		r.groups, err = everyCopy(snap, r.groups[:0])
-	} else if f.Target.Kind == plan.ByIndex {
-		r.groups, err = r.lookup(&f.Target, snap, a, p.Uses&plan.LocksRows != 0)
-	} else {
-		r.groups, _, err = r.Router.Route(&f.Target, snap, a, r.groups[:0])
-	}
+	f, err := r.find(p, snap, a)
 	if err != nil {
 		return Summary{}, err
-	}
-	r.Router.Touched.Copies = r.Router.Touched.Copies || f.Same && f.Write
-	if !r.Router.Touched.None() {
-		if err := r.Conns.Enter(&r.Router.Touched, f.Write || p.Uses&plan.LocksRows != 0); err != nil {
-			return Summary{}, err
-		}
 	}
 	text := func(dst []byte, g placement.NodeGroupID) []byte {
 		return r.appendFragment(dst, f, a, g, r.groups)
@@ -155,6 +148,31 @@ func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Si
 		return r.write(p, f.Same, f.Numbered, text, sink)
 	}
 	return r.read(p, a, text, sink)
+}
+
+// find finds the node groups of p's fragment, and announces what the statement uses.
+func (r *Runner) find(p *plan.Plan, snap *catalog.Snapshot, a *Arguments) (f *plan.Fragment, err error) {
+	if f = fragmentOf(p.Root); f == nil {
+		return nil, sqlerr.Internal.New("plan without a fragment")
+	}
+	r.fragment = f.ID
+	if f.Same {
+		r.groups, err = everyCopy(snap, r.groups[:0])
+	} else if f.Target.Kind == plan.ByIndex {
+		r.groups, err = r.lookup(&f.Target, snap, a, p.Uses&plan.LocksRows != 0)
+	} else {
+		r.groups, _, err = r.Router.Route(&f.Target, snap, a, r.groups[:0])
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Router.Touched.Copies = r.Router.Touched.Copies || f.Same && f.Write
+	if !r.Router.Touched.None() {
+		if err := r.Conns.Enter(&r.Router.Touched, f.Write || p.Uses&plan.LocksRows != 0); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
 }
 
 // fragmentOf returns the fragment a plan's steps stand on.
@@ -182,6 +200,11 @@ func (r *Runner) read(p *plan.Plan, a *Arguments, text textOf, sink Sink) (sum S
 	if err := r.send(r.streams, r.timestamp(p), text); err != nil {
 		return sum, err
 	}
+	return r.readAnswers(p.Root, a, sink)
+}
+
+// readAnswers reads what has been asked for, and gives rows to sink.
+func (r *Runner) readAnswers(root plan.Node, a *Arguments, sink Sink) (sum Summary, err error) {
 	answers, err := r.heads(r.streams)
 	if err != nil {
 		return sum, err
@@ -189,7 +212,7 @@ func (r *Runner) read(p *plan.Plan, a *Arguments, text textOf, sink Sink) (sum S
 	if answers.ok > 0 {
 		return r.okSummary(answers)
 	}
-	return r.pass(p.Root, a, sink)
+	return r.pass(root, a, sink)
 }
 
 // pass gives the streams' rows to sink, joined as root says.
@@ -302,10 +325,11 @@ func (r *Runner) acquireOne(g placement.NodeGroupID, write bool) error {
 		return err
 	}
 	r.streams = append(r.streams, stream{conn: c, group: g, runner: r})
-	r.mu.Lock()
-	r.mu.active = append(r.mu.active, c)
-	cause := r.mu.cause
-	r.mu.Unlock()
+	w := r.whole()
+	w.mu.Lock()
+	w.mu.active = append(w.mu.active, c)
+	cause := w.mu.cause
+	w.mu.Unlock()
 	if cause != nil {
 		return cause
 	}
@@ -321,7 +345,7 @@ func (r *Runner) finish(err error) {
 	r.opened = r.opened[:0]
 	// A server's refusal usually comes from all groups alike and at once: reading it keeps the connections. After
 	// anything else there may be nothing to wait for.
-	patient := r.interrupted() == nil
+	patient, w := r.interrupted() == nil, r.whole()
 	for i := range r.streams {
 		if r.streams[i].err != nil {
 			patient = false
@@ -331,15 +355,15 @@ func (r *Runner) finish(err error) {
 		s := &r.streams[i]
 		r.trace(s)
 		left := s.finish(patient)
-		r.mu.Lock()
-		for j, c := range r.mu.active {
+		w.mu.Lock()
+		for j, c := range w.mu.active {
 			if c == s.conn {
-				r.mu.active[j] = r.mu.active[len(r.mu.active)-1]
-				r.mu.active = r.mu.active[:len(r.mu.active)-1]
+				w.mu.active[j] = w.mu.active[len(w.mu.active)-1]
+				w.mu.active = w.mu.active[:len(w.mu.active)-1]
 				break
 			}
 		}
-		r.mu.Unlock()
+		w.mu.Unlock()
 		if left == nil && !s.conn.Usable() {
 			left = ErrUnread // interrupted at the last moment
 		}
@@ -350,9 +374,11 @@ func (r *Runner) finish(err error) {
 	if cap(r.body) > keepBytes {
 		r.body = nil
 	}
-	r.mu.Lock()
-	r.mu.active, r.mu.cause = r.mu.active[:0], nil
-	r.mu.Unlock()
+	w.mu.Lock()
+	if len(w.mu.active) == 0 {
+		w.mu.cause = nil // else it is for the Readings beside this one, too
+	}
+	w.mu.Unlock()
 }
 
 // send writes each stream's part of the statement to it, between timestamp, if there is one, and its end. The answers must be
@@ -369,7 +395,7 @@ func (r *Runner) send(streams []stream, timestamp []byte, text textOf) error {
 				return err
 			}
 		}
-		if len(streams) == 1 && timestamp == nil {
+		if len(streams) == 1 && timestamp == nil && r.of == nil {
 			err = s.ask(cmd, r.body) // there is nobody else to be asked meanwhile
 		} else {
 			err = s.sendCommand(cmd, r.body)

@@ -71,15 +71,11 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 		if err != nil {
 			return nil, nil, err
 		}
-		var offset uint64
-		count, ok := a.Count(node.Count)
-		if ok && node.Offset != nil {
-			offset, ok = a.Count(*node.Offset)
-		}
-		if !ok {
+		l := r.limitOf(node, a)
+		if !l.ok {
 			return nil, nil, sqlerr.WrongArguments.New("LIMIT")
 		}
-		return merge.NewLimit(source, offset, count), columns, nil
+		return merge.NewLimit(source, l.offset, l.count), columns, nil
 	case *plan.Sort:
 		source, columns, err := r.build(node.Input, a)
 		if err != nil {
@@ -107,6 +103,28 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 		return merge.NewProject(source, node.Keep), columns[:node.Keep:node.Keep], nil
 	}
 	return nil, nil, sqlerr.Internal.New("plan step unknown to the executor")
+}
+
+// limit is the numbers of a Limit; ok is false if its arguments are none.
+type limit struct {
+	node          *plan.Limit
+	offset, count uint64
+	ok            bool
+}
+
+// limitOf finds the numbers of a Limit, of a Reading among those found before.
+func (r *Runner) limitOf(node *plan.Limit, a *Arguments) limit {
+	for _, l := range r.limits {
+		if l.node == node {
+			return l
+		}
+	}
+	l := limit{node: node}
+	l.count, l.ok = a.Count(node.Count)
+	if l.ok && node.Offset != nil {
+		l.offset, l.ok = a.Count(*node.Offset)
+	}
+	return l
 }
 
 // sortMemory is how many bytes of rows a Sort keeps in memory.

@@ -162,6 +162,11 @@ func (c *Circumstances) copied(copies []Copy, first float64) (total float64, kno
 			}
 			n = min(n, rows[j.From]*max(1, all/max(1, each)))
 		}
+		if t.Different && len(t.Columns) == 1 {
+			if values := c.Distinct(t.Table, t.Columns[0]); values > 0 {
+				n = min(n, values*float64(max(1, c.Groups))) // each group gives its own
+			}
+		}
 		rows[i] = n
 		total += n
 	}

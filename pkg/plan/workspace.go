@@ -44,6 +44,10 @@ type Copy struct {
 	Columns []int
 	// Unused are keys of Table that the statement cannot use: a copy of many rows is written without them.
 	Unused []string
+	// Different: the copy has no other columns than Columns, and of rows that are equal in them one at least. Keys are columns that are
+	// indexed, by name.
+	Different bool
+	Keys      []string
 	// Input is one table's rows. Nil for a view.
 	Input *Fragment
 	// Share is the part of the table's rows that Input is expected to read, Joins left out of account, and Equal are columns that
@@ -238,6 +242,12 @@ func (c *Copy) print(w *strings.Builder, what string, first *FirstRows, depth in
 	if c.Query != nil {
 		c.Query.print(w, depth+1)
 		return
+	}
+	if c.Different {
+		w.WriteString(", different rows")
+		if len(c.Keys) > 0 {
+			fmt.Fprintf(w, " by %s", strings.Join(c.Keys, ", "))
+		}
 	}
 	if c.Written != nil {
 		w.WriteString(", written")

@@ -21,8 +21,9 @@ that asks for binary rows gets another way.`, broadcast},
 		{"PushGroups", `What a SELECT with aggregates computes from its groups (expressions over aggregates, window functions, HAVING, ORDER BY, DISTINCT, LIMIT)
 looks at nothing but the columns it groups by and the aggregates. So the groups, one row each, are found over the node groups, as
 PartialAggregate does, and copied; the rest of the statement runs over them. AVG in an expression has more digits than its type:
-on MariaDB as many as the sum divided by the count; it must not fire for it on MySQL, nor with names that may mean a column or an alias or subqueries
-in the rest, and for what PushQueries does not copy. Aggregates that look at different values only (DISTINCT, MIN and MAX) are computed
+on MariaDB as many as the sum divided by the count; it must not fire for it on MySQL, nor with names that may mean a column or an alias, and for what PushQueries does not copy. A
+subquery in HAVING that looks at nothing outside, not even at the groups, stays as it is, if all that it reads are queries that PushQueries copies: it
+must not fire with other subqueries in the rest. Aggregates that look at different values only (DISTINCT, MIN and MAX) are computed
 from the different values there are, found by DISTINCT over the node groups; ROLLUP too. WITH ROLLUP of others groups the groups once more: a SUM
 is that of the groups' SUMs, a COUNT the sum of their COUNTs, MIN and MAX those of theirs, AVG the sum of SUMs over the sum of COUNTs. So are those that
 stand beside an aggregate with DISTINCT: its values are grouped by as well. It must not fire then for sums of numbers with more digits than

@@ -27,6 +27,11 @@ read others, for CHECK constraints on MySQL, which would see the missing values,
 		{"LeaveKeys", `A key decides nothing but how rows are found, unless it is unique. One whose first column has no values in the
 copy, because the text does not mention it, finds none; so a copy of many rows is written without it, which is faster. It must not
 fire where the text mentions the key's name, which may be in an index hint, nor for statements that write.`, leaveKeys},
+		{"CopyDifferent", `To a subquery of EXISTS, IN, ANY or ALL that neither counts nor limits rows it does not matter how many equal rows a
+table has. So of a table that is read in such places only, each node group gives the different rows there are of the columns
+that the text mentions (the others cannot be read), and the copy has these columns and no unique keys. It must not fire where
+these columns have a unique key, so that rows are different already, for tables with generated columns, where the text may name
+keys (hints), for NATURAL joins, where something depends on chance, nor for statements that write, lock or assign.`, copyDifferent},
 		{"CopyJoins", `A row that can matter meets, by an equality that must be true, some row that is copied of another table. So
 the values of that table's column, seen while it is copied, are the only ones that count: if they are few, they are
 asked for, on the groups that own them if the column is the distribution key. The equality must hold at every place
@@ -65,6 +70,8 @@ type wanted struct {
 	columns  []int               // those that are read; nil: all
 	joins    []plan.Join
 	unused   []string // keys that are left out
+	// different: only different rows of columns are copied.
+	different bool
 }
 
 // references are the places where the statement itself reads table t, if they are sure to be all there are.
@@ -166,6 +173,9 @@ func assembleCopies(b *build) (bool, error) {
 		}
 		have := &(*c.list)[c.at]
 		have.Columns, have.Joins, have.Unused = c.columns, c.joins, c.unused
+		if have.Different = c.different; c.different {
+			have.Keys = b.ws.keysOf(c)
+		}
 		have.Share, have.Equal = b.ws.share(c)
 		c.fragment.Text = c.text(b)
 	}
@@ -179,6 +189,9 @@ func (c *wanted) text(b *build) plan.Text {
 	w := b.ws
 	e := &editor{st: b.st}
 	e.raw("SELECT ")
+	if c.different {
+		e.raw("DISTINCT ")
+	}
 	for i, col := range c.columns {
 		if i > 0 {
 			e.raw(", ")

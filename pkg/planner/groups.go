@@ -35,6 +35,10 @@ type grouping struct {
 	// then made by, too.
 	again bool
 	whole bool // what is written is a whole item of the select list
+	// having: what is written is in HAVING. skipped are the texts of its subqueries, and inner the queries in them that are copied.
+	having  bool
+	skipped []sqlparse.Span
+	inner   []*pushed
 }
 
 // groupColumn is a column of the groups: the text of an expression, and its tree unless it is an aggregate.
@@ -53,10 +57,9 @@ func pushGroups(b *build) (fired bool, err error) {
 	if g == nil {
 		return false, nil
 	}
-	plan.Fragments(g.found.Root)[0].ID = 1
 	list, _ := b.st.SelectList()
 	b.guard(plan.ArgSelectList, string(b.st.Text(list))) // the columns are named by it
-	b.choice.Queries = &plan.Workspace{Copies: []plan.Copy{{Table: g.names, Query: g.found}}, Text: g.over}
+	b.choice.Queries = &plan.Workspace{Copies: g.copies(), Text: g.over}
 	return true, nil
 }
 
@@ -137,6 +140,7 @@ func (g *grouping) find() bool {
 	b := g.b
 	sel := b.query.block.sel
 	var ok bool
+	g.skipped = g.havingQueries()
 	g.items = b.st.SelectItems(nil)
 	if g.list, ok = b.plainItems(); !ok || len(g.list) != len(g.items) {
 		return false
@@ -299,7 +303,8 @@ func (g *grouping) callsIn(part sqlparse.Span) (spans []sqlparse.Span) {
 		}
 		open := t.Kind == sqlparse.Op && st.Is(t, "(")
 		switch {
-		case t.Start >= g.cut.from && t.Start < until:
+		case t.Start >= g.cut.from && t.Start < until,
+			slices.ContainsFunc(g.skipped, func(s sqlparse.Span) bool { return s.Start <= t.Start && t.Start < s.End }):
 		case from < 0 && open && prev.Kind == sqlparse.Word && aggregateName(lowerText(st, prev)):
 			from, depth = prev.Start, 1
 		case from >= 0 && open:
@@ -508,7 +513,9 @@ func (g *grouping) rest() (plan.Text, bool) {
 	}
 	if sel.Having != nil {
 		p.raw(having)
+		g.having = true
 		p.expr(sel.Having.Expr, b.query.block)
+		g.having = false
 	}
 	for i, o := range sel.OrderBy {
 		if p.raw(map[bool]string{true: " ORDER BY ", false: ", "}[i == 0]); b.parameter(o.Expr) {
@@ -585,7 +592,10 @@ func (g *grouping) instead(p *phrase, e sqlparser.Expr) bool {
 	switch e := e.(type) {
 	case sqlparser.ValTuple:
 		return false
-	case *sqlparser.Subquery, *sqlparser.ExistsExpr:
+	case *sqlparser.Subquery:
+		g.subquery(p, e)
+		return true
+	case *sqlparser.ExistsExpr:
 		p.fail()
 		return true
 	case *sqlparser.Avg:

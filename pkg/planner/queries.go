@@ -54,13 +54,7 @@ func (b *build) pushable() (list []*pushed) {
 	if !b.sess.UTF8Results || b.a.unseen {
 		return nil
 	}
-	written := map[string][]*query{}
-	var common []string
-	for _, q := range b.a.written {
-		key := signature(q.stmt, nil)
-		written[key] = append(written[key], q)
-		common = append(common, commonNames(q.stmt)...)
-	}
+	written, common := b.writtenQueries()
 	selected, _ := b.st.SelectList()
 	for _, span := range queriesIn(b.st) {
 		inside := slices.ContainsFunc(list, func(p *pushed) bool { return p.span.Start <= span.Start && span.End <= p.span.End })
@@ -78,6 +72,17 @@ func (b *build) pushable() (list []*pushed) {
 		}
 	}
 	return list
+}
+
+// writtenQueries are the queries of the statement by signature, and the names of its common table expressions.
+func (b *build) writtenQueries() (written map[string][]*query, common []string) {
+	written = map[string][]*query{}
+	for _, q := range b.a.written {
+		key := signature(q.stmt, nil)
+		written[key] = append(written[key], q)
+		common = append(common, commonNames(q.stmt)...)
+	}
+	return written, common
 }
 
 // queriesIn are the texts of queries in parentheses, in order.
@@ -154,7 +159,7 @@ func commonNames(stmt sqlparser.TableStatement) (names []string) {
 
 // push plans the query in a part of the text as number of those that are copied; nil if its rows cannot be.
 func (b *build) push(span sqlparse.Span, number int, written map[string][]*query, common []string) *pushed {
-	st, args, ok := b.scanPart(span)
+	st, args, key, ok := b.parsePart(span)
 	if !ok {
 		return nil
 	}
@@ -164,12 +169,7 @@ func (b *build) push(span sqlparse.Span, number int, written map[string][]*query
 	}) {
 		return nil
 	}
-	tree, usedArgs, err := b.p.parser.Parse(st)
-	stmt, is := tree.(sqlparser.TableStatement)
-	if err != nil || !is || !usedArgs && st.NumArgs() > st.NumParams() {
-		return nil
-	}
-	of := written[signature(stmt, args)]
+	of := written[key]
 	if len(of) == 0 || len(of) > 1 && b.snap.Flavor == catalog.MySQL {
 		return nil
 	}
@@ -200,6 +200,19 @@ func (b *build) push(span sqlparse.Span, number int, written map[string][]*query
 		return nil
 	}
 	return p
+}
+
+// parsePart is scanPart with the query's signature in the statement.
+func (b *build) parsePart(span sqlparse.Span) (st *sqlparse.Statement, args []int, key string, ok bool) {
+	if st, args, ok = b.scanPart(span); !ok {
+		return nil, nil, "", false
+	}
+	tree, usedArgs, err := b.p.parser.Parse(st)
+	stmt, is := tree.(sqlparser.TableStatement)
+	if err != nil || !is || !usedArgs && st.NumArgs() > st.NumParams() {
+		return nil, nil, "", false
+	}
+	return st, args, signature(stmt, args), true
 }
 
 // scanPart scans a SELECT that is a part of the text; args are the statement's numbers of its arguments.
@@ -498,13 +511,7 @@ func (b *build) joinedBy(p *pushed) (names []string) {
 		if i < 0 || q.columns[i].name == "" || len(names) == maxQueryKeys || slices.Contains(names, q.columns[i].name) {
 			return
 		}
-		switch c := ref.column(); c.DataType {
-		case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "date":
-		case "char", "varchar":
-			if c.Length > maxKeyChars {
-				return
-			}
-		default:
+		if !indexable(ref.column()) {
 			return
 		}
 		names = append(names, q.columns[i].name)

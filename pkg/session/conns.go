@@ -31,7 +31,18 @@ type conns struct {
 	warnings []Warning
 	pending  uint16 // warnings of the commit
 	commits  bool   // the statement commits by itself, without EndStatement
+	// beside, not nil: readings of the same statement may have connections at the same time.
+	beside *beside
 }
+
+// beside is what the readings of one statement that run at a time know of each other.
+type beside struct {
+	running int
+	groups  map[placement.NodeGroupID]int // how many of them have a connection to it
+}
+
+// errBusy: there is no connection for a further reading before one that runs has ended.
+var errBusy = errors.New("no connection for one more reading")
 
 // Enter implements exec.Conns.
 func (c *conns) Enter(t *exec.Touched, write bool) error { return c.s.enter(t, write, true) }
@@ -65,7 +76,7 @@ func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) 
 		c.commits = true
 		c.s.beginCommit()
 	}
-	b, err := c.s.borrow(g)
+	b, err := c.borrow(g)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +94,33 @@ func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) 
 	return b, nil
 }
 
+// borrow is Session.borrow. What the session itself holds to a node group (its transaction, its temporary tables) is one connection, on
+// which one thing is read at a time; else a further reading takes one that is to spare.
+func (c *conns) borrow(g placement.NodeGroupID) (b *backend.Conn, err error) {
+	switch {
+	case c.beside == nil:
+		return c.s.borrow(g)
+	case c.beside.running == 0, c.s.private() && c.beside.groups[g] == 0:
+		b, err = c.s.borrow(g)
+	case c.s.private():
+		return nil, errBusy
+	default:
+		if b, err = c.s.getSpare(g); err != nil {
+			return nil, errBusy // when the others have ended it is asked for in the ordinary way, which tells what is wrong
+		}
+	}
+	if err == nil {
+		c.beside.groups[g]++
+	}
+	return b, err
+}
+
 // Release implements exec.Conns.
 func (c *conns) Release(ec exec.Conn, err error) {
 	b := ec.(*backend.Conn)
+	if c.beside != nil {
+		c.beside.groups[b.Group]--
+	}
 	c.s.running.leave(b)
 	c.s.flight.note(c.s.cfg.Registry.clock(), stepFragmentEnd, b.Group, fragmentCode(err))
 	if err == nil && !c.joined && b.Usable() && b.LastWarnings() > 0 {

@@ -49,15 +49,17 @@ func (g *gathering) all(copies []plan.Copy) error {
 	keys := g.keys
 	g.keys = map[source]*workspace.Keys{}
 	defer func() { g.keys = keys }()
-	for _, computed := range []bool{true, false} { // the tables of views and queries must not be hidden by copies
-		for i := range copies {
-			if t := &copies[i]; t.Computed() == computed {
-				var err error
-				if names[i], err = g.one(copies, i); err != nil {
-					return err
-				}
-			}
+	for i := range copies { // first, for the tables that views and queries read must not be hidden by copies
+		if copies[i].View == nil {
+			continue
 		}
+		var err error
+		if names[i], err = g.view(&copies[i]); err != nil {
+			return err
+		}
+	}
+	if err := g.gather(copies, names); err != nil {
+		return err
 	}
 	for i := range copies {
 		for _, w := range g.everywhere() {
@@ -69,109 +71,168 @@ func (g *gathering) all(copies []plan.Copy) error {
 	return nil
 }
 
+// gather makes the copies that are read from node groups, and notes what they are called.
+func (g *gathering) gather(copies []plan.Copy, names []string) error {
+	var list []*copying
+	for _, computed := range []bool{true, false} { // queries, which have few rows, first
+		for i := range copies {
+			if t := &copies[i]; t.View == nil && t.Computed() == computed {
+				list = append(list, &copying{g: g, all: copies, at: i})
+			}
+		}
+	}
+	var err error
+	if g.conns != nil || g.uses&plan.LocksRows != 0 {
+		err = g.inTurn(list)
+	} else {
+		err = g.atOnce(list)
+	}
+	for _, c := range list {
+		names[c.at] = c.name
+	}
+	return err
+}
+
+// inTurn makes one copy after the other: rows are locked in an order that all statements follow.
+func (g *gathering) inTurn(list []*copying) error {
+	for _, c := range list {
+		if err := c.begin(); err != nil {
+			return err
+		}
+		if c.plan == nil {
+			continue
+		}
+		sum, err := g.read(c)
+		if err := c.end(sum, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // everywhere are all workspaces that get the copies.
 func (g *gathering) everywhere() []*workspace.Workspace {
 	return append([]*workspace.Workspace{g.w}, g.also...)
 }
 
-// one makes one copy, under a name of its own.
-func (g *gathering) one(all []plan.Copy, i int) (name string, err error) {
-	s, w, t := g.s, g.w, &all[i]
-	if t.View != nil {
-		copies := t.View.Copies
-		if s.private() || g.conns != nil {
-			copies = slices.Concat(t.View.Copies, t.View.Local)
-		}
-		mark := w.Mark()
-		if err := g.all(copies); err != nil {
-			return "", err
-		}
-		if name, err = w.Select(t.Table.Database, t.Text); err == nil {
-			err = w.DropBetween(mark)
-		}
-		if err != nil {
-			return "", s.computed(txn.Lost(g.c, err))
-		}
-		return name, nil
+// view makes the copy of a view's rows, under a name of its own.
+func (g *gathering) view(t *plan.Copy) (name string, err error) {
+	copies := t.View.Copies
+	if g.s.private() || g.conns != nil {
+		copies = slices.Concat(t.View.Copies, t.View.Local)
 	}
-	if t.Query != nil {
-		return g.query(all, i)
-	}
-	for i, w := range g.everywhere() {
-		made, err := w.Create(t.Table)
-		if err != nil {
-			return "", txn.Lost(g.c, err)
-		}
-		if i > 0 && made != name {
-			return "", sqlerr.Internal.New("copies of one table have different names")
-		}
-		name = made
-	}
-	var f *workspace.Filler
-	if t.Written != nil {
-		var tr *workspace.Tracked
-		if tr, f, err = w.Track(t.Table, name, t.Columns); err != nil {
-			return "", txn.Lost(g.c, err)
-		}
-		g.tracked = append(g.tracked, tracked{t, tr})
-	} else {
-		f = w.Fill(t.Table, name, t.Columns)
-		f.Also(g.also)
-		f.Without(t.Unused)
-	}
-	if (t.Written != nil || g.uses&plan.LocksRows != 0) && t.Table.Kind == catalog.Reference {
-		// Whoever locks rows of a reference table locks those of its first copy first.
-		defer func(home placement.NodeGroupID) { s.runner.Router.Home = home }(s.runner.Router.Home)
-		s.runner.Router.Home = s.snap.Groups[0].ID
-	}
-	g.collect(f, all, i, t.Table, t.Columns)
-	root := g.first
-	if g.first = nil; root == nil {
-		input := g.joined(t)
-		if input == nil {
-			return name, nil // no row can matter
-		}
-		root = &plan.Merge{Input: input}
-	}
-	p := &plan.Plan{Kind: plan.Select, Root: root, Uses: g.uses}
-	if _, err := g.read(p, f); err != nil {
+	mark := g.w.Mark()
+	if err := g.all(copies); err != nil {
 		return "", err
 	}
-	if i == 0 {
-		g.firstRows = f.Rows()
+	if name, err = g.w.Select(t.Table.Database, t.Text); err == nil {
+		err = g.w.DropBetween(mark)
 	}
-	if err := f.Finish(); err != nil {
-		return "", txn.Lost(g.c, err)
+	if err != nil {
+		return "", g.s.computed(txn.Lost(g.c, err))
 	}
 	return name, nil
 }
 
-// query makes the copy of a query's rows. The error is errAnotherWay where it is not sure that they would be those that one
-// server stores: for the types of its columns, and where it warned or failed, which one server may not have done.
-func (g *gathering) query(all []plan.Copy, i int) (name string, err error) {
-	t := &all[i]
+// copying is the making of one copy that is read from node groups:
+//
+//	begin ──► plan is run, its rows go to filler ──► end
+type copying struct {
+	g    *gathering
+	all  []plan.Copy
+	at   int    // in all
+	name string // of the table that gets the rows, until all copies are there
+	// plan finds the rows; nil: no row can matter.
+	plan   *plan.Plan
+	filler *workspace.Filler
+}
+
+func (c *copying) copy() *plan.Copy { return &c.all[c.at] }
+
+// begin makes the table.
+func (c *copying) begin() error {
+	if c.copy().Query != nil {
+		return c.beginQuery()
+	}
+	g, t := c.g, c.copy()
+	for i, w := range g.everywhere() {
+		var made string
+		var err error
+		if t.Different {
+			made, err = w.CreatePart(t.Table, t.Columns, t.Keys)
+		} else {
+			made, err = w.Create(t.Table)
+		}
+		if err != nil {
+			return txn.Lost(g.c, err)
+		}
+		if i > 0 && made != c.name {
+			return sqlerr.Internal.New("copies of one table have different names")
+		}
+		c.name = made
+	}
+	if t.Written != nil {
+		tr, f, err := g.w.Track(t.Table, c.name, t.Columns)
+		if err != nil {
+			return txn.Lost(g.c, err)
+		}
+		g.tracked = append(g.tracked, tracked{t, tr})
+		c.filler = f
+	} else {
+		c.filler = g.w.Fill(t.Table, c.name, t.Columns)
+		c.filler.Also(g.also)
+		c.filler.Without(t.Unused)
+	}
+	g.collect(c.filler, c.all, c.at, t.Table, t.Columns)
+	root := g.first
+	if g.first = nil; root == nil {
+		input := g.joined(t)
+		if input == nil {
+			return nil
+		}
+		root = &plan.Merge{Input: input}
+	}
+	c.plan = &plan.Plan{Kind: plan.Select, Root: root, Uses: g.uses}
+	return nil
+}
+
+// beginQuery is begin for the rows of a query. The error is errAnotherWay where it is not sure that they would be those that one
+// server stores: for the types of its columns.
+func (c *copying) beginQuery() error {
+	g, t := c.g, c.copy()
 	made, err := g.w.Result(t.Table.Database, string(g.s.args.AppendText(nil, t.Query.Text)), t.Query.Keys)
 	switch {
 	case err != nil && g.c.Usable():
-		return "", errAnotherWay
+		return errAnotherWay
 	case err != nil:
-		return "", txn.Lost(g.c, err)
+		return txn.Lost(g.c, err)
 	case !made.Exact:
-		return "", errAnotherWay
+		return errAnotherWay
 	}
-	f := g.w.FillResult(made)
-	g.collect(f, all, i, made.Table, made.Columns)
-	sum, err := g.read(&plan.Plan{Kind: plan.Select, Root: t.Query.Root, Uses: t.Query.Uses}, f)
-	switch e := (*sqlerr.Error)(nil); {
-	case errors.As(err, &e) && (strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "21")), err == nil && sum.Warnings > 0:
-		return "", errAnotherWay
-	case err != nil:
-		return "", err
+	c.name, c.filler = made.Name, g.w.FillResult(made)
+	g.collect(c.filler, c.all, c.at, made.Table, made.Columns)
+	c.plan = &plan.Plan{Kind: plan.Select, Root: t.Query.Root, Uses: t.Query.Uses}
+	return nil
+}
+
+// end is told how the reading of the rows has ended. A query that warned or failed is errAnotherWay: one server may not have done so.
+func (c *copying) end(sum exec.Summary, err error) error {
+	if c.copy().Query != nil {
+		switch e := (*sqlerr.Error)(nil); {
+		case errors.As(err, &e) && (strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "21")), err == nil && sum.Warnings > 0:
+			return errAnotherWay
+		}
 	}
-	if err := f.Finish(); err != nil {
-		return "", txn.Lost(g.c, err)
+	if err != nil {
+		return err
 	}
-	return made.Name, nil
+	if c.at == 0 {
+		c.g.firstRows = c.filler.Rows()
+	}
+	if err := c.filler.Finish(); err != nil {
+		return txn.Lost(c.g.c, err)
+	}
+	return nil
 }
 
 // collect makes f take note of the values by which copies after copy i are read.
@@ -209,23 +270,27 @@ func (g *gathering) joined(t *plan.Copy) *plan.Fragment {
 	return t.Joined(func(i int) bool { return lists[i].SQL != nil })
 }
 
-// read reads the rows of one copy.
-func (g *gathering) read(p *plan.Plan, sink exec.Sink) (exec.Summary, error) {
+// read reads the rows of one copy, which may be locked.
+func (g *gathering) read(c *copying) (exec.Summary, error) {
 	s := g.s
+	if t := c.copy(); (t.Written != nil || g.uses&plan.LocksRows != 0) && t.Query == nil && t.Table.Kind == catalog.Reference {
+		// Whoever locks rows of a reference table locks those of its first copy first.
+		defer func(home placement.NodeGroupID) { s.runner.Router.Home = home }(s.runner.Router.Home)
+		s.runner.Router.Home = s.snap.Groups[0].ID
+	}
 	s.runner.Router.Touched.Forget()
 	if g.conns != nil {
 		s.runner.Conns, s.runner.Sequence = g.conns, s.cfg.Sequences
-		sum, err := s.runner.Run(p, s.snap, &s.args, sink)
+		sum, err := s.runner.Run(c.plan, s.snap, &s.args, c.filler)
 		return sum, asServerLost(err)
 	}
-	conns := conns{s: s, plan: p}
+	conns := conns{s: s, plan: c.plan}
 	s.runner.Conns, s.runner.Sequence = &conns, s.cfg.Sequences
-	sum, err := s.runner.Run(p, s.snap, &s.args, sink)
+	sum, err := s.runner.Run(c.plan, s.snap, &s.args, c.filler)
+	if err == errMoved {
+		return sum, err
+	}
 	if err != nil {
-		if err == errMoved {
-			return sum, err
-		}
-		conns.end()
 		return sum, s.failed(asServerLost(err))
 	}
 	conns.keep()

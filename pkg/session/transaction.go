@@ -329,7 +329,16 @@ func (s *Session) syncHeld(c *backend.Conn) error {
 func (s *Session) unheld() bool { return s.locks == nil && s.tx != nil && !s.tx.Open() }
 
 // Get implements txn.Pool.
-func (s *Session) Get(g placement.NodeGroupID) (*backend.Conn, error) {
+func (s *Session) Get(g placement.NodeGroupID) (*backend.Conn, error) { return s.get(g, s.claim()) }
+
+// getSpare is Get of a connection that is had at once, beside others to the same node group, or not at all.
+func (s *Session) getSpare(g placement.NodeGroupID) (*backend.Conn, error) {
+	claim := s.claim()
+	claim.Class = backend.Spare
+	return s.get(g, claim)
+}
+
+func (s *Session) get(g placement.NodeGroupID, claim backend.Claim) (*backend.Conn, error) {
 	if c, err := s.pinned(g); c != nil || err != nil {
 		return c, err
 	}
@@ -337,7 +346,7 @@ func (s *Session) Get(g placement.NodeGroupID) (*backend.Conn, error) {
 	if int(g) < len(s.hints) {
 		hint = s.hints[g]
 	}
-	c, err := s.cfg.Pools.Get(g, s.profile, s.state, hint, s.claim())
+	c, err := s.cfg.Pools.Get(g, s.profile, s.state, hint, claim)
 	if err != nil {
 		return nil, err
 	}

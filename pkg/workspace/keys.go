@@ -43,6 +43,9 @@ func (k *Keys) add(v []byte) {
 	k.seen[string(v)] = struct{}{}
 }
 
+// Many reports whether there are too many values to list, which more rows do not change.
+func (k *Keys) Many() bool { return k.many }
+
 // List returns the values as they are written where they are compared with a column of the same type and collation, and
 // what they are, if that tells where rows with them lie (values is nil else). ok is false if there are too many.
 func (k *Keys) List() (sql [][]byte, values []sqltypes.Value, ok bool) {

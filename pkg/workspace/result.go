@@ -28,24 +28,17 @@ func strictMode(mode string) bool {
 // Result makes an empty table in db with the columns of a query, which is written for the session's sql_mode, indexed by keys.
 func (w *Workspace) Result(db, text string, keys []string) (*Result, error) {
 	r := &Result{Name: w.name(), Exact: true}
-	var modes, indexes []string
+	var modes []string
 	for m := range strings.SplitSeq(w.mode, ",") {
 		if !strictMode(m) {
 			modes = append(modes, m)
 		}
 	}
-	for _, k := range keys {
-		indexes = append(indexes, "KEY ("+quote(k)+")")
-	}
 	made := quote(db) + "." + quote(r.Name)
-	create := "CREATE TEMPORARY TABLE " + made
-	if len(indexes) > 0 {
-		create += " (" + strings.Join(indexes, ", ") + ")"
-	}
 	if err := w.conn.later([]byte("SET @@sql_mode = '"+strings.Join(modes, ",")+"', @@time_zone = @skarv_time_zone"), nil); err != nil {
 		return nil, err
 	}
-	if _, err := w.conn.Exec(create + " AS SELECT * FROM (" + text + ") AS skarv_row LIMIT 0"); err != nil {
+	if _, err := w.conn.Exec("CREATE TEMPORARY TABLE " + made + indexes(keys) + " AS SELECT * FROM (" + text + ") AS skarv_row LIMIT 0"); err != nil {
 		return nil, err
 	}
 	w.tables = append(w.tables, made)

@@ -89,6 +89,30 @@ func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 	return name, err
 }
 
+// CreatePart makes an empty table with columns of t only, indexed by keys, as Create does.
+func (w *Workspace) CreatePart(t *catalog.Table, columns []int, keys []string) (name string, err error) {
+	name = w.name()
+	made := quote(t.Database) + "." + quote(name)
+	sql := "CREATE TEMPORARY TABLE " + made + indexes(keys) + " AS SELECT " + w.columnList(t, columns) + " FROM " + quote(t.Database) + "." + quote(t.Name) + " LIMIT 0"
+	if err := w.conn.later([]byte(sql), nil); err != nil {
+		return "", err
+	}
+	w.tables = append(w.tables, made)
+	return name, nil
+}
+
+// indexes is the definition of indexes on one column each, for a table whose columns are those of a query.
+func indexes(keys []string) string {
+	if len(keys) == 0 {
+		return ""
+	}
+	var list []string
+	for _, k := range keys {
+		list = append(list, "KEY ("+quote(k)+")")
+	}
+	return " (" + strings.Join(list, ", ") + ")"
+}
+
 // anew makes the table that Create made of t, which is still empty, once more: MariaDB forgets the defaults that are expressions, and ON
 // UPDATE, of a temporary table that was altered.
 func (w *Workspace) anew(t *catalog.Table, name string) error {

@@ -1,0 +1,209 @@
+package workspace
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/test/cluster"
+)
+
+// gathered copies three tables none of which is read by values of another one.
+const gathered = "SELECT COUNT(*) FROM w.a, w.b, w.c WHERE a.id + b.id + c.id = 30 AND a.id < 20 AND b.id < 20 AND c.id < 20"
+
+// gate lets the fragments of a statement that go to the first of two node groups wait, by locks behind the proxy's back.
+type gate struct {
+	t     *testing.T
+	first *sql.Conn // to the first node group
+	open  func() *sql.Conn
+}
+
+func newGate(t *testing.T) *gate {
+	c, open := start(t, cluster.Groups(2))
+	conn := open()
+	exec(t, conn, "CREATE TABLE w.c (id INT PRIMARY KEY)")
+	exec(t, conn, "INSERT INTO w.c SELECT id FROM w.a WHERE id < 100")
+	first, err := c.NodeGroupDB(t, 1, "w").Conn(t.Context())
+	require.NoError(t, err)
+	g := &gate{t: t, first: first, open: func() *sql.Conn {
+		for {
+			conn := open()
+			id, err := count(t.Context(), conn, "SELECT CONNECTION_ID()")
+			require.NoError(t, err)
+			if id%2 == 1 { // its workspaces are on the second node group
+				exec(t, conn, "SET skarv_joins = workspace")
+				return conn
+			}
+		}
+	}}
+	return g
+}
+
+func (g *gate) close(tables ...string) {
+	exec(g.t, g.first, "LOCK TABLES w."+strings.Join(tables, " WRITE, w.")+" WRITE")
+}
+
+func (g *gate) opened() { exec(g.t, g.first, "UNLOCK TABLES") }
+
+// await waits until n fragments wait on the first node group.
+func (g *gate) await(n int) {
+	g.t.Helper()
+	var now int
+	require.Eventually(g.t, func() bool {
+		var err error
+		now, err = count(g.t.Context(), g.first, "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' AND info LIKE 'SELECT%'")
+		return err == nil && now == n
+	}, 30*time.Second, 10*time.Millisecond, "%d fragments wait", n)
+}
+
+type counted struct {
+	n   int
+	err error
+}
+
+func (g *gate) run(ctx context.Context, conn *sql.Conn) <-chan counted {
+	ended := make(chan counted, 1)
+	go func() {
+		n, err := count(ctx, conn, gathered)
+		ended <- counted{n, err}
+	}()
+	return ended
+}
+
+func (g *gate) result(ended <-chan counted) counted {
+	g.t.Helper()
+	select {
+	case c := <-ended:
+		return c
+	case <-time.After(30 * time.Second):
+		g.t.Fatal("the statement goes on")
+		return counted{}
+	}
+}
+
+// want is what the statement counts.
+func want() (n int) {
+	for a := range 20 {
+		for b := range 20 {
+			if c := 30 - a - b; c >= 0 && c < 20 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// TestGatheredAtOnce: the fragments of a statement are all under way at the same time; in a transaction, which has one connection
+// to each node group, one of them on each.
+func TestGatheredAtOnce(t *testing.T) {
+	g := newGate(t)
+	conn := g.open()
+	g.close("a", "b", "c")
+	ended := g.run(t.Context(), conn)
+	g.await(3)
+	g.opened()
+	require.Equal(t, counted{want(), nil}, g.result(ended))
+
+	exec(t, conn, "BEGIN")
+	exec(t, conn, "DELETE FROM w.c WHERE id = 5")
+	g.close("a", "b")
+	ended = g.run(t.Context(), conn)
+	g.await(1)
+	g.opened()
+	in := g.result(ended)
+	require.NoError(t, in.err)
+	require.Less(t, in.n, want(), "without the row that the transaction has deleted")
+	exec(t, conn, "ROLLBACK")
+	require.Equal(t, counted{want(), nil}, g.result(g.run(t.Context(), conn)))
+}
+
+// TestGatheringEnds: one fragment's error, a KILL and a client that goes away end all of them, and leave no connection behind that
+// somebody else could get in the middle of an answer.
+func TestGatheringEnds(t *testing.T) {
+	g := newGate(t)
+	for name, begin := range map[string]string{"autocommit": "DO 0", "transaction": "BEGIN"} {
+		t.Run("error/"+name, func(t *testing.T) {
+			conn := g.open()
+			exec(t, conn, begin)
+			exec(t, g.first, "RENAME TABLE w.c TO w.gone")
+			g.close("a", "b")
+			ended := g.run(t.Context(), conn)
+			if begin == "BEGIN" { // it is read when its turn on the connection comes
+				g.await(1)
+				g.opened()
+			}
+			wantError(t, g.result(ended).err, 1146)
+			g.await(0)
+			g.opened()
+			exec(t, g.first, "RENAME TABLE w.gone TO w.c")
+			require.Equal(t, counted{want(), nil}, g.result(g.run(t.Context(), conn)))
+			exec(t, conn, "ROLLBACK")
+		})
+		t.Run("kill/"+name, func(t *testing.T) {
+			conn, other := g.open(), g.open()
+			exec(t, conn, begin)
+			exec(t, conn, "DELETE FROM w.b WHERE id = 1500")
+			id, err := count(t.Context(), conn, "SELECT CONNECTION_ID()")
+			require.NoError(t, err)
+			g.close("a", "c")
+			ended := g.run(t.Context(), conn)
+			g.await(map[string]int{"DO 0": 2, "BEGIN": 1}[begin])
+			exec(t, other, fmt.Sprintf("KILL QUERY %d", id))
+			wantError(t, g.result(ended).err, 1317)
+			g.await(0)
+			g.opened()
+			require.Equal(t, counted{want(), nil}, g.result(g.run(t.Context(), conn)))
+			n, err := count(t.Context(), conn, "SELECT COUNT(*) FROM w.b WHERE id = 1500")
+			require.NoError(t, err)
+			require.Zero(t, n, "the transaction goes on")
+			exec(t, conn, "ROLLBACK")
+		})
+		t.Run("kill the connection/"+name, func(t *testing.T) {
+			conn, other := g.open(), g.open()
+			exec(t, conn, begin)
+			id, err := count(t.Context(), conn, "SELECT CONNECTION_ID()")
+			require.NoError(t, err)
+			g.close("a", "b", "c")
+			ended := g.run(t.Context(), conn)
+			g.await(map[string]int{"DO 0": 3, "BEGIN": 1}[begin])
+			exec(t, other, fmt.Sprintf("KILL %d", id))
+			require.Error(t, g.result(ended).err)
+			g.await(0)
+			g.opened()
+		})
+	}
+	t.Run("client gone", func(t *testing.T) {
+		conn := g.open()
+		ctx, cancel := context.WithCancel(t.Context())
+		g.close("a", "b", "c")
+		ended := g.run(ctx, conn)
+		g.await(3)
+		cancel()
+		require.Error(t, g.result(ended).err)
+		g.opened()
+		g.await(0)
+	})
+	for range 8 {
+		require.Equal(t, counted{want(), nil}, g.result(g.run(t.Context(), g.open())))
+	}
+}
+
+// TestGatheredByValues: a copy that is read by the values of another one waits for them.
+func TestGatheredByValues(t *testing.T) {
+	g := newGate(t)
+	conn := g.open()
+	g.close("a", "b")
+	ended := make(chan counted, 1)
+	go func() {
+		n, err := count(t.Context(), conn, "SELECT COUNT(*) FROM w.a JOIN w.b ON b.a = a.b AND a.id < 10")
+		ended <- counted{n, err}
+	}()
+	g.await(1)
+	g.opened()
+	require.Equal(t, counted{rows, nil}, g.result(ended))
+}
