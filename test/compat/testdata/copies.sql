@@ -28,6 +28,15 @@ SELECT c.id, o.id FROM c JOIN o ON o.cid = c.id WHERE o.id IN (SELECT oid FROM l
 SELECT id FROM c WHERE boss IN (SELECT cid FROM o WHERE amount > 2) ORDER BY 1;
 SELECT id FROM c WHERE boss NOT IN (SELECT cid FROM o WHERE cid IS NOT NULL AND amount > 2) ORDER BY 1;
 SELECT id FROM c WHERE boss NOT IN (SELECT cid FROM o) ORDER BY 1;
+SELECT id FROM c WHERE NOT EXISTS (SELECT * FROM o WHERE o.cid = c.boss) ORDER BY 1;
+SELECT id FROM c WHERE EXISTS (SELECT o.at FROM o WHERE o.name = c.name AND o.cid <> c.amount) ORDER BY 1;
+SELECT id FROM c WHERE EXISTS (SELECT 1 FROM o JOIN n ON n.id = o.cid WHERE o.region = c.region AND n.name > 'o') ORDER BY 1;
+SELECT id FROM c WHERE (boss, region) IN (SELECT cid, region FROM o) OR boss > ANY (SELECT p.cid FROM o AS p WHERE p.amount > 2) ORDER BY 1;
+SELECT id, NOT EXISTS (SELECT * FROM o WHERE o.cid = c.boss AND o.amount > c.amount) AS x, boss NOT IN (SELECT cid FROM o) AS y FROM c ORDER BY 1;
+SELECT id FROM c WHERE amount <= ALL (SELECT o.amount FROM o WHERE o.region = c.region) ORDER BY 1;
+SELECT cid, SUM(amount) AS total FROM o GROUP BY cid HAVING SUM(amount) > (SELECT AVG(t) / 3 FROM (SELECT SUM(amount) AS t FROM o WHERE amount > 2 GROUP BY cid) AS x) ORDER BY total DESC, 1;
+SELECT cid, COUNT(*) FROM o GROUP BY cid HAVING COUNT(*) < (SELECT SUM(price) FROM l WHERE part = 1) AND COUNT(*) >= (SELECT 1) ORDER BY 1;
+SELECT cid, MAX(amount) FROM o GROUP BY cid HAVING MAX(amount) = (SELECT MAX(amount) FROM o) OR MAX(amount) IN (SELECT MIN(amount) FROM o GROUP BY cid) ORDER BY 1;
 SELECT a.id, b.id FROM c a JOIN c b ON a.boss = b.id WHERE a.region = 's' AND b.region = 'n' ORDER BY 1, 2;
 SELECT a.id, b.id FROM c a LEFT JOIN c b ON a.boss = b.id AND b.region = 'n' WHERE a.amount > 1 ORDER BY 1, 2;
 SELECT d.boss, d.n FROM (SELECT boss, COUNT(*) AS n FROM c GROUP BY boss) d JOIN o ON o.cid = d.boss WHERE d.boss < 5 AND d.n > 1 ORDER BY 1, 2;
