@@ -94,18 +94,23 @@ func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) 
 	return b, nil
 }
 
-// borrow is Session.borrow. What the session itself holds to a node group (its transaction, its temporary tables) is one connection, on
-// which one thing is read at a time; else a further reading takes one that is to spare.
+// borrow is Session.borrow. What the session itself holds to a node group (a branch of its transaction, its temporary tables) is one
+// connection, on which one thing is read at a time; else a further reading takes one that is to spare. It opens no branch,
+// for which others may be told something.
 func (c *conns) borrow(g placement.NodeGroupID) (b *backend.Conn, err error) {
-	switch {
-	case c.beside == nil:
+	if c.beside == nil {
 		return c.s.borrow(g)
-	case c.beside.running == 0, c.s.private() && c.beside.groups[g] == 0:
-		b, err = c.s.borrow(g)
-	case c.s.private():
+	}
+	s, free := c.s, c.beside.groups[g] == 0
+	switch {
+	case c.beside.running == 0,
+		s.tx != nil && free && s.tx.Branch(g) != nil,
+		s.tx == nil && free && s.temps != nil && s.temps.conn.Group == g:
+		b, err = s.borrow(g)
+	case s.tx != nil, s.temps != nil && s.temps.conn.Group == g:
 		return nil, errBusy
 	default:
-		if b, err = c.s.getSpare(g); err != nil {
+		if b, err = s.getSpare(g); err != nil {
 			return nil, errBusy // when the others have ended it is asked for in the ordinary way, which tells what is wrong
 		}
 	}

@@ -86,7 +86,7 @@ type rowsRead struct {
 // run returns when all copies are made, or after an error, and no goroutine is left.
 func (a *atOnce) run() (err error) {
 	defer func() {
-		if err != nil {
+		if err != nil || len(a.reading) > 0 { // else a panic
 			err = a.end(err)
 		}
 	}()

@@ -16,26 +16,26 @@ import (
 // gathered copies three tables none of which is read by values of another one.
 const gathered = "SELECT COUNT(*) FROM w.a, w.b, w.c WHERE a.id + b.id + c.id = 30 AND a.id < 20 AND b.id < 20 AND c.id < 20"
 
-// gate lets the fragments of a statement that go to the first of two node groups wait, by locks behind the proxy's back.
+// gate lets the fragments of a statement that go to one of two node groups wait, by locks behind the proxy's back.
 type gate struct {
 	t     *testing.T
-	first *sql.Conn // to the first node group
+	group *sql.Conn // to that node group
 	open  func() *sql.Conn
 }
 
-func newGate(t *testing.T) *gate {
+func newGate(t *testing.T, group int) *gate {
 	c, open := start(t, cluster.Groups(2))
 	conn := open()
 	exec(t, conn, "CREATE TABLE w.c (id INT PRIMARY KEY)")
 	exec(t, conn, "INSERT INTO w.c SELECT id FROM w.a WHERE id < 100")
-	first, err := c.NodeGroupDB(t, 1, "w").Conn(t.Context())
+	server, err := c.NodeGroupDB(t, group, "w").Conn(t.Context())
 	require.NoError(t, err)
-	g := &gate{t: t, first: first, open: func() *sql.Conn {
+	g := &gate{t: t, group: server, open: func() *sql.Conn {
 		for {
 			conn := open()
 			id, err := count(t.Context(), conn, "SELECT CONNECTION_ID()")
 			require.NoError(t, err)
-			if id%2 == 1 { // its workspaces are on the second node group
+			if id%2 == group%2 { // its workspaces are on the other node group
 				exec(t, conn, "SET skarv_joins = workspace")
 				return conn
 			}
@@ -45,18 +45,18 @@ func newGate(t *testing.T) *gate {
 }
 
 func (g *gate) close(tables ...string) {
-	exec(g.t, g.first, "LOCK TABLES w."+strings.Join(tables, " WRITE, w.")+" WRITE")
+	exec(g.t, g.group, "LOCK TABLES w."+strings.Join(tables, " WRITE, w.")+" WRITE")
 }
 
-func (g *gate) opened() { exec(g.t, g.first, "UNLOCK TABLES") }
+func (g *gate) opened() { exec(g.t, g.group, "UNLOCK TABLES") }
 
-// await waits until n fragments wait on the first node group.
+// await waits until n fragments wait on the node group.
 func (g *gate) await(n int) {
 	g.t.Helper()
 	var now int
 	require.Eventually(g.t, func() bool {
 		var err error
-		now, err = count(g.t.Context(), g.first, "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' AND info LIKE 'SELECT%'")
+		now, err = count(g.t.Context(), g.group, "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' AND info LIKE 'SELECT%'")
 		return err == nil && now == n
 	}, 30*time.Second, 10*time.Millisecond, "%d fragments wait", n)
 }
@@ -101,7 +101,7 @@ func want() (n int) {
 // TestGatheredAtOnce: the fragments of a statement are all under way at the same time; in a transaction, which has one connection
 // to each node group, one of them on each.
 func TestGatheredAtOnce(t *testing.T) {
-	g := newGate(t)
+	g := newGate(t, 1)
 	conn := g.open()
 	g.close("a", "b", "c")
 	ended := g.run(t.Context(), conn)
@@ -125,12 +125,12 @@ func TestGatheredAtOnce(t *testing.T) {
 // TestGatheringEnds: one fragment's error, a KILL and a client that goes away end all of them, and leave no connection behind that
 // somebody else could get in the middle of an answer.
 func TestGatheringEnds(t *testing.T) {
-	g := newGate(t)
+	g := newGate(t, 1)
 	for name, begin := range map[string]string{"autocommit": "DO 0", "transaction": "BEGIN"} {
 		t.Run("error/"+name, func(t *testing.T) {
 			conn := g.open()
 			exec(t, conn, begin)
-			exec(t, g.first, "RENAME TABLE w.c TO w.gone")
+			exec(t, g.group, "RENAME TABLE w.c TO w.gone")
 			g.close("a", "b")
 			ended := g.run(t.Context(), conn)
 			if begin == "BEGIN" { // it is read when its turn on the connection comes
@@ -140,7 +140,7 @@ func TestGatheringEnds(t *testing.T) {
 			wantError(t, g.result(ended).err, 1146)
 			g.await(0)
 			g.opened()
-			exec(t, g.first, "RENAME TABLE w.gone TO w.c")
+			exec(t, g.group, "RENAME TABLE w.gone TO w.c")
 			require.Equal(t, counted{want(), nil}, g.result(g.run(t.Context(), conn)))
 			exec(t, conn, "ROLLBACK")
 		})
@@ -195,7 +195,7 @@ func TestGatheringEnds(t *testing.T) {
 
 // TestGatheredByValues: a copy that is read by the values of another one waits for them.
 func TestGatheredByValues(t *testing.T) {
-	g := newGate(t)
+	g := newGate(t, 1)
 	conn := g.open()
 	g.close("a", "b")
 	ended := make(chan counted, 1)
@@ -206,4 +206,25 @@ func TestGatheredByValues(t *testing.T) {
 	g.await(1)
 	g.opened()
 	require.Equal(t, counted{rows, nil}, g.result(ended))
+}
+
+// TestGatheredFromOtherGroups: the second copy of a transaction's first statement goes to node groups that the first one did not: a branch
+// of the transaction is opened there, of which the other ones are told, so that it must wait for them.
+func TestGatheredFromOtherGroups(t *testing.T) {
+	g := newGate(t, 2)
+	conn := g.open()
+	id, err := count(t.Context(), g.group, "SELECT MIN(id) FROM w.a")
+	require.NoError(t, err)
+	exec(t, conn, "BEGIN")
+	g.close("a")
+	ended := make(chan counted, 1)
+	go func() {
+		n, err := count(t.Context(), conn, fmt.Sprintf("SELECT COUNT(*) FROM w.a, w.b WHERE a.id = %d AND a.b + b.a >= 0", id))
+		ended <- counted{n, err}
+	}()
+	g.await(1)
+	g.opened()
+	require.Equal(t, counted{rows, nil}, g.result(ended))
+	exec(t, conn, "UPDATE w.a SET b = b + 1 WHERE id < 10")
+	exec(t, conn, "ROLLBACK")
 }
