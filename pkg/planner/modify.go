@@ -40,7 +40,7 @@ they may look at reference tables only and not at RAND() or the like; times are 
 		{"ModifyByKey", `As RelayByKey: only rows of one group can match.`, modifyByKey},
 		{"ScatterModify", `As PushJoin: the rows that match are the sum of those that match in each group, and each lies in one
 group, so changing them there changes each once. It must not fire with LIMIT: which rows are changed would depend
-on all groups.`, scatterModify},
+on all groups. Nor where a column is read behind its assignment and servers do not promise which value is read.`, scatterModify},
 	}
 }
 
@@ -214,6 +214,8 @@ func modifyReference(b *build) (bool, error) {
 			"select the keys first, then write with a list of them")
 	case b.mod.limited:
 		return false, sqlerr.Unsupported("ORDER BY or LIMIT in a write to a reference table", "give the keys of the rows")
+	case b.mod.unsureAssignments(b) != nil:
+		return false, b.mod.unsureAssignments(b)
 	case b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0:
 		return false, sqlerr.Unsupported("writing values into a reference table that would differ from copy to copy (RAND(), UUID(), @x :=)",
 			"compute them at the client")
@@ -240,7 +242,13 @@ func modifyByKey(b *build) (bool, error) {
 
 func scatterModify(b *build) (bool, error) {
 	p := b.places
+	unsure := b.mod.unsureAssignments(b)
 	switch {
+	case unsure != nil && b.plan.Relay == nil:
+		return false, unsure
+	case unsure != nil:
+		b.plan.Refuse, b.done = unsure, true
+		return false, nil
 	case b.a.whole != nil:
 		if b.plan.Relay == nil {
 			return false, b.a.whole

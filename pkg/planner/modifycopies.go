@@ -37,6 +37,14 @@ func modifyCopies(b *build) (bool, error) {
 	if m != nil && (!m.analysed || b.a.inPlace || b.a.system || b.a.virtual) || m == nil && !b.plainCalls(b.st) {
 		return false, nil
 	}
+	if m != nil {
+		switch unsure := m.unsureAlone(b); {
+		case unsure != nil && b.plan.Relay == nil:
+			return false, unsure
+		case unsure != nil:
+			return false, nil // the plan refuses it already
+		}
+	}
 	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, writes: true,
 		written: map[*catalog.Table]*plan.Written{}, keeps: map[*catalog.Table]int{}}
 	var tables []*catalog.Table

@@ -385,9 +385,13 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 		return s.ok(wire.OK{Warnings: ok.Warnings})
 	}
 	text := s.stmt.SQL()
-	var missing error // of several, those that exist are dropped
+	// Of several, MariaDB drops those that exist; MySQL drops all or none.
+	goesOn := func(err error) bool {
+		return err == nil || s.snap.Flavor == catalog.MariaDB && sqlerr.HasCode(err, sqlerr.UnknownTable)
+	}
+	var missing error
 	if own < len(refs) && p.Topic != "drop temporary table" {
-		if missing = s.dropOthers(refs); missing != nil && !sqlerr.HasCode(missing, sqlerr.UnknownTable) {
+		if missing = s.dropOthers(refs); !goesOn(missing) {
 			return missing
 		}
 		text = []byte("DROP TEMPORARY TABLE ")
@@ -399,7 +403,7 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 		}
 	}
 	ok, err := s.onPinned(text)
-	if err != nil && !sqlerr.HasCode(err, sqlerr.UnknownTable) {
+	if !goesOn(err) {
 		return err
 	}
 	if err == nil {

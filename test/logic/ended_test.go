@@ -1,6 +1,7 @@
 package logic
 
 import (
+	"database/sql"
 	"os"
 	"regexp"
 	"slices"
@@ -73,6 +74,11 @@ func (r *runner) ready() {
 		return up
 	}, 2*time.Minute, 20*time.Millisecond, "servers come up again")
 	if now := r.deaths(); r.one == nil || now != r.before {
+		for _, c := range []*sql.Conn{r.one, r.many} { // what is in a transaction has locks
+			if c != nil {
+				_ = c.Close()
+			}
+		}
 		r.before = now
 		r.one, r.many, r.joining = connect(r.t, r.server.DSN("")), connect(r.t, r.cluster.DSN("")), ""
 		require.Eventually(r.t, func() bool { // the proxy may not know yet

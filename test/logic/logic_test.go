@@ -136,6 +136,7 @@ func connect(t *testing.T, dsn string) *sql.Conn {
 	db, err := sql.Open("mysql", dsn)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxIdleConns(-1) // a connection that is given back is closed
 	c, err := db.Conn(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })

@@ -63,7 +63,9 @@ SELECT * FROM page ORDER BY id;
 DELETE b FROM book b JOIN page p ON p.book = b.id;
 -- refused: which of the two goes first decides whether it fails
 DELETE b, a FROM book b JOIN author a ON b.author = a.id;
+-- only: mariadb
 UPDATE author SET id = id + (SELECT COUNT(*) FROM users);
+UPDATE author SET id = id + 10 * (SELECT COUNT(*) FROM users);
 UPDATE author SET name = (SELECT MIN(name) FROM users);
 SELECT * FROM author ORDER BY id;
 -- UPDATE IGNORE of a key

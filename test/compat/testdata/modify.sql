@@ -16,6 +16,14 @@ SELECT * FROM m ORDER BY id;
 -- left to right
 UPDATE m SET a = a + 1, c = a * 2 ORDER BY id LIMIT 2;
 SELECT * FROM m ORDER BY id;
+-- only: mysql
+-- refused: MySQL may join the table with the subquery, and then reads the old value
+UPDATE m SET a = 7, c = a WHERE EXISTS (SELECT 1 FROM n WHERE n.mid = m.id);
+UPDATE m SET c = a, a = a - 1 WHERE EXISTS (SELECT 1 FROM n WHERE n.mid = m.id);
+SELECT * FROM m ORDER BY id;
+-- only: mariadb
+UPDATE m SET a = a + 1, c = a WHERE EXISTS (SELECT 1 FROM n WHERE n.mid = m.id);
+SELECT * FROM m ORDER BY id;
 -- subqueries
 UPDATE m SET b = (SELECT MAX(v) FROM n WHERE n.mid = m.id) WHERE id IN (SELECT mid FROM n);
 SELECT * FROM m ORDER BY id;

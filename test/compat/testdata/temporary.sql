@@ -124,6 +124,11 @@ SELECT COUNT(*), SUM(v) FROM hidden;
 CREATE TEMPORARY TABLE own2 (id INT PRIMARY KEY);
 DROP TABLE own2, mine, nothing;
 SELECT * FROM own2;
+CREATE TEMPORARY TABLE own3 (id INT PRIMARY KEY);
+DROP TEMPORARY TABLE own3, nothing;
+SELECT * FROM own3;
+DROP TEMPORARY TABLE IF EXISTS own3, nothing;
+SELECT * FROM own3;
 SELECT * FROM mine;
 DROP TABLE hidden;
 -- A temporary table gives way to the table whose name it had, and can be read where a table is made.
