@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/pause"
 	"skarv/pkg/topology"
 )
 
@@ -87,19 +88,10 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		err := s.cfg.Store.Campaign(ctx, Role, s.cfg.Process, s.lead)
 		if err != nil && ctx.Err() == nil {
 			s.cfg.Log.WarnContext(ctx, "runs no events", "error", err)
-			pause(ctx, retry)
+			_ = pause.For(ctx, retry) // its end is the loop's
 		}
 	}
 	return nil
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }
 
 // leadership is one term of being elected.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"skarv/pkg/pause"
 	"skarv/pkg/sqlerr"
 )
 
@@ -155,7 +156,7 @@ func (k *claim) lock(ctx context.Context, c *conn) error {
 				return err
 			}
 		}
-		if err := pause(ctx, 5*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 5*time.Millisecond); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"skarv/pkg/binlog"
 	"skarv/pkg/catalog"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 )
 
@@ -237,7 +238,7 @@ func (r *comparing) locked(ctx context.Context, q string) (left, right readRows,
 		if c := code(err); err == nil || try == tries || c != errLockWait && c != errDeadlock {
 			return left, right, err
 		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 100*time.Millisecond); err != nil {
 			return left, right, err
 		}
 	}
@@ -405,7 +406,7 @@ func FollowerCaught(source, target Server, reorg string) func(context.Context) e
 					return nil
 				}
 			}
-			if err := pause(ctx, 200*time.Millisecond); err != nil {
+			if err := pause.For(ctx, 200*time.Millisecond); err != nil {
 				return err
 			}
 		}

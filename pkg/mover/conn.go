@@ -12,6 +12,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/pause"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
@@ -172,18 +173,6 @@ const retryPause = 50 * time.Millisecond
 
 func quote(s string) string { return string(sqltypes.AppendQuoted(nil, []byte(s), false)) }
 
-// pause waits, or returns early with ctx's error.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // dial connects to s until ctx ends, and asks then whether this process may still work on the move.
 func (m *Mover) dial(ctx context.Context, s Server) (*conn, error) {
 	c, err := dial(ctx, s)
@@ -273,7 +262,7 @@ func (m *Mover) again(ctx context.Context, s Server, f func() error) error {
 			return err
 		}
 		last.Store(&err)
-		if pause(ctx, wait) != nil {
+		if pause.For(ctx, wait) != nil {
 			return err
 		}
 	}

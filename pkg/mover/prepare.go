@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"skarv/pkg/binlog"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 )
 
@@ -128,7 +129,7 @@ func (a *attempt) findStart(ctx context.Context) (at binlog.Position, ends strin
 	defer m.waits.On("transactions that were prepared on node group " + m.move.Source.Name + " before the move began: see skarvctl transactions")()
 	for len(left) > 0 {
 		m.update(func() { m.is.Phase = Waiting })
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 50*time.Millisecond); err != nil {
 			return at, "", err
 		}
 		now, err := binlog.Prepared(c.Conn)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/binlog"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 )
 
@@ -51,7 +52,7 @@ func (m *Mover) attempts(ctx context.Context) error {
 		if time.Since(began) > time.Minute {
 			wait = 50 * time.Millisecond
 		}
-		if pause(ctx, wait) != nil {
+		if pause.For(ctx, wait) != nil {
 			return nil
 		}
 		wait = min(2*wait, most)
@@ -172,7 +173,7 @@ func (a *attempt) measure(ctx context.Context) error {
 		if watching {
 			return nil // nothing is applied any more
 		}
-		if err := pause(ctx, lagPause); err != nil {
+		if err := pause.For(ctx, lagPause); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"skarv/pkg/pause"
 )
 
 // slowest is how long a stretch waits for Config.Throttle. Not to move at all would be no way out for a group that is too slow for what is
@@ -27,7 +29,7 @@ func (m *Mover) throttle(ctx context.Context) error {
 		if stop == "" && (slow == "" || time.Now().After(end)) {
 			return ctx.Err()
 		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 	}

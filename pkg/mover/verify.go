@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"skarv/pkg/pause"
 )
 
 // check is a comparison of the rows of a window with those of the targets.
@@ -228,7 +230,7 @@ func (v *verifier) window(ctx context.Context, t *table, next func() (string, []
 		if tries == most {
 			return nil, nil, fmt.Errorf("table %s cannot be compared: %w", t.label, err)
 		}
-		if err := pause(ctx, retryPause); err != nil {
+		if err := pause.For(ctx, retryPause); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"skarv/pkg/binlog"
+	"skarv/pkg/pause"
 	"skarv/pkg/wire"
 )
 
@@ -220,7 +221,7 @@ func (w *worker) write(ctx context.Context, b *batch) error {
 		if err == nil || ctx.Err() != nil || !passing(err) || try == most {
 			return err
 		}
-		if err := pause(ctx, wait); err != nil {
+		if err := pause.For(ctx, wait); err != nil {
 			return err
 		}
 	}

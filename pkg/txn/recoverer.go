@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 )
@@ -257,7 +258,7 @@ func (w *worker) settle(ctx context.Context, x xid) error {
 		if !errors.Is(err, errHeld) {
 			break
 		}
-		if !wait(ctx, endPause) {
+		if pause.For(ctx, endPause) != nil {
 			return ctx.Err()
 		}
 	}
@@ -276,16 +277,6 @@ const (
 
 // errHeld: MariaDB lets no other connection finish a branch while the one that prepared it lives.
 var errHeld = errors.New("the connection that prepared it is still there and is being ended")
-
-// wait returns false when ctx ended first.
-func wait(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
-}
 
 // confirm looks whether x is still prepared now that a tombstone says that it is not committed, and notes it there.
 func (w *worker) confirm(ctx context.Context, x xid) (there bool, err error) {
