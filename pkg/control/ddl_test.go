@@ -12,6 +12,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/datanode"
 	"skarv/pkg/ddl"
+	"skarv/pkg/migration"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 	"skarv/test/nodes"
@@ -413,8 +414,8 @@ func TestJobThatChangesNothing(t *testing.T) {
 	f.session.DB = "d"
 	gone := ddl.Object{DB: "d", Name: "gone"}
 	for range 2 {
-		j := &job{ID: newJobID(time.Now()), State: running, DDL: &f.session, Work: &work{
-			Step: &step{SQL: "DROP TABLE IF EXISTS d.gone", Repeat: true}, Drop: []ddl.Object{gone}, Watched: []ddl.Object{gone}, First: 1,
+		j := &job{ID: newJobID(time.Now()), State: running, DDL: &f.session, Work: &migration.Work{
+			Step: &migration.Step{SQL: "DROP TABLE IF EXISTS d.gone", Repeat: true}, Drop: []ddl.Object{gone}, Watched: []ddl.Object{gone}, First: 1,
 		}}
 		data, err := j.encode()
 		require.NoError(t, err)
@@ -470,11 +471,11 @@ func TestAddGroup(t *testing.T) {
 	f.must("CREATE TABLE s (a INT) COMMENT 'skarv:single'")
 	f.must("CREATE VIEW w AS SELECT * FROM h")
 	f.must("CREATE VIEW v AS SELECT * FROM w")
-	f.must("CREATE FUNCTION one() RETURNS INT DETERMINISTIC NO SQL RETURN 1")
+	f.must("CREATE FUNCTION uno() RETURNS INT DETERMINISTIC NO SQL RETURN 1")
 	f.must("CREATE DEFINER=`a`@`%` PROCEDURE p(x INT) BEGIN SELECT x; END")
-	f.must("CREATE VIEW calls AS SELECT one() AS a")
+	f.must("CREATE VIEW calls AS SELECT uno() AS a")
 	f.must("CREATE TABLE r (id INT PRIMARY KEY, a INT) COMMENT 'skarv:reference'")
-	f.must("CREATE TRIGGER t BEFORE INSERT ON r FOR EACH ROW SET NEW.a = NEW.a + one()")
+	f.must("CREATE TRIGGER t BEFORE INSERT ON r FOR EACH ROW SET NEW.a = NEW.a + uno()")
 	require.Len(t, f.table("r").Triggers, 1)
 	for _, s := range servers[:2] {
 		s.Exec(t, "INSERT INTO d.r VALUES (1, 1)")
@@ -512,7 +513,7 @@ func TestAddGroup(t *testing.T) {
 	require.Empty(t, f.table("r").Triggers)
 	f.must("DROP PROCEDURE p")
 	require.Nil(t, f.follower.Snapshot().Routine("d", "P", false))
-	require.NotNil(t, f.follower.Snapshot().Routine("d", "ONE", true))
+	require.NotNil(t, f.follower.Snapshot().Routine("d", "UNO", true))
 	require.Empty(t, f.follower.Snapshot().Map.Owned(3))
 	f.must("ALTER TABLE h ADD b INT FIRST")
 	require.Equal(t, "b,a,my_row_id", f.columns("h"))

@@ -3,117 +3,17 @@ package control
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
-	"skarv/pkg/routine"
 	"skarv/pkg/schema"
-	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 )
 
-// Events are created on every node group, so that servers judge them, show them and dump them. There they all are DISABLE ON
-// SLAVE, a status with which no server runs them, whatever its event_scheduler; the catalog has the status that clients see.
-// Times are computed by the servers with the clock of the job, so that all have the same.
-
-// eventClock is the clock of the job for sessions in which events are created and changed.
+// eventClock is the clock of the job for sessions in which events are created and changed: servers compute their times, and all are to
+// come to the same.
 func (d *schemaChange) eventClock() string {
 	return fmt.Sprintf("SET timestamp = %d", d.job.Created.Unix())
-}
-
-// planEvent plans CREATE, ALTER and DROP EVENT.
-func (p *planner) planEvent(o ddl.Name, created time.Time) error {
-	old := p.snap.Event(o.DB, o.Name)
-	if at := p.req.EventSince; !at.IsZero() && (old == nil || !old.Since.Equal(at)) {
-		return errNothingToDo
-	}
-	here := ddl.Object{DB: o.DB, Name: o.Name, Kind: routine.Event}
-	p.work.Watched = []ddl.Object{here}
-	unknown := &sqlerr.Error{Code: 1539, State: "HY000", Message: fmt.Sprintf("Unknown event '%s'", o.Name)}
-	if p.st.Verb == ddl.DropProgram {
-		if old == nil {
-			if !p.st.IfExists {
-				return unknown
-			}
-			p.note(1305, "Event %s does not exist", o.Name)
-			return errNothingToDo
-		}
-		p.work.Step = &step{SQL: "DROP EVENT IF EXISTS " + o.SQL(), Repeat: true}
-		p.work.Routines = p.work.Watched
-		return nil
-	}
-	prog, alter := p.st.Prog, p.st.Verb == ddl.AlterProgram
-	taken := func(name string) *sqlerr.Error {
-		return &sqlerr.Error{Code: 1537, State: "HY000", Message: fmt.Sprintf("Event '%s' already exists", name)}
-	}
-	switch {
-	case alter && old == nil:
-		return unknown
-	case !alter && old != nil && prog.IfNotExists:
-		p.note(1537, "Event '%s' already exists", o.Name)
-		return errNothingToDo
-	case !alter && old != nil && !prog.OrReplace:
-		return taken(o.Name)
-	}
-	definer, err := p.programDefiner(prog)
-	if err != nil {
-		return err
-	}
-	p.work.Event = &schema.EventState{Definer: definer, Since: created.Truncate(time.Second), Scheduled: prog.Schedule.Given}
-	if prog.Schedule.Given {
-		p.work.Event.Since = p.work.Event.Since.Add(-time.Second) // it may begin at once
-	}
-	switch clause := prog.Schedule; {
-	case clause.Aside:
-		p.work.Event.Status = catalog.EventAside
-	case clause.Enables, clause.Status.End == 0 && !alter:
-		p.work.Event.Status = catalog.EventEnabled
-	case clause.Status.End > 0:
-		p.work.Event.Status = catalog.EventDisabled
-	}
-	// Once more does no harm, but for a second name: RENAME and CREATE are known by the texts of what they change.
-	s := step{SQL: p.st.WithStatus(ddl.Aside(p.snap.Flavor, p.snap.ServerVersion)), Repeat: prog.OrReplace || alter}
-	if to := prog.Schedule.RenameTo; to != nil {
-		there := ddl.Object{DB: to.DB, Name: to.Name, Kind: routine.Event}
-		if there.DB == "" {
-			if there.DB = p.req.DB; there.DB == "" {
-				return sqlerr.NoDatabase.New()
-			}
-		}
-		if a := p.snap.Accounts[p.req.User]; a == nil || a.Privilege(there.DB) < catalog.Admin {
-			return sqlerr.AccessDeniedDB.New(p.req.User, "%", there.DB)
-		}
-		if p.snap.Databases[there.DB] == nil {
-			return sqlerr.UnknownDatabase.New(there.DB)
-		}
-		if p.snap.Event(there.DB, there.Name) != nil {
-			return taken(there.Name)
-		}
-		s.Repeat = false
-		p.work.Watched = append(p.work.Watched, there)
-	}
-	if !alter && old == nil {
-		s.Undo = []string{"DROP EVENT IF EXISTS " + o.SQL()}
-	}
-	p.work.Step, p.work.Routines = &s, p.work.Watched
-	return nil
-}
-
-// programDefiner is the account that an event, or a trigger that sessions run, runs as.
-func (p *planner) programDefiner(prog *routine.Program) (string, error) {
-	name := prog.DefinerName
-	if name == "" || name == p.req.User {
-		return p.req.User, nil
-	}
-	if a := p.snap.Accounts[p.req.User]; a == nil || a.Privilege("*") < catalog.Admin {
-		return "", &sqlerr.Error{Code: 1227, State: "42000",
-			Message: "Access denied; you need (at least one of) the SUPER, SET USER privilege(s) for this operation"}
-	}
-	if p.snap.Accounts[name] == nil {
-		p.note(1449, "The user specified as a definer ('%s'@'%%') does not exist", name)
-	}
-	return name, nil
 }
 
 // refreshEvent puts into change what the servers have of an event now; shown is what the first of them shows.
@@ -130,12 +30,4 @@ func (d *schemaChange) refreshEvent(ctx context.Context, o ddl.Object, shown *sc
 	}
 	change.PutEvent(e, topology.Any)
 	return nil
-}
-
-// putSettings adds to change what the job sets beside the schema.
-func (w *work) putSettings(change *topology.Change) *topology.Change {
-	if w.EventsOff != nil {
-		change.PutEventsOff(*w.EventsOff)
-	}
-	return change
 }

@@ -2,81 +2,12 @@ package control
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/schema"
 )
-
-// widenEntries notes how the tables of indexes that stay follow columns that hold more afterwards.
-func (p *planner) widenEntries(old, after *catalog.Table) {
-	for _, x := range after.Unique {
-		i := slices.IndexFunc(old.Global, func(g *catalog.GlobalIndex) bool { return g.ID == x.Global })
-		if x.Global == 0 || i < 0 {
-			continue
-		}
-		var changes []string
-		for n, c := range x.Columns {
-			e := old.Global[i].Entries.Columns[n]
-			if now := &after.Columns[c]; e.ColumnType != now.ColumnType {
-				e.ColumnType = now.ColumnType
-				changes = append(changes, "MODIFY "+ddl.EntryColumn(&e))
-			}
-		}
-		if len(changes) > 0 {
-			p.work.Widen = append(p.work.Widen, "ALTER TABLE "+ddl.Object{DB: catalog.OwnDB, Name: catalog.EntriesName(x.Global)}.SQL()+" "+strings.Join(changes, ", "))
-		}
-	}
-}
-
-// newIndex is a global index that a statement makes.
-type newIndex struct {
-	ID  uint64 `json:"id"`
-	SQL string `json:"sql"`
-	// Name and Columns are those of the unique key it keeps.
-	Name    string   `json:"name"`
-	Columns []string `json:"columns"`
-}
-
-// newIndexes numbers the global indexes that t has not got yet.
-func (p *planner) newIndexes(ctx context.Context, t *catalog.Table, r *refresh) error {
-	for _, x := range t.Unique {
-		if x.Global != 0 || !t.NeedsGlobal(x) {
-			continue
-		}
-		id, err := p.nextID(ctx)
-		if err != nil {
-			return err
-		}
-		if r.Global == nil {
-			r.Global = map[string]uint64{}
-		}
-		r.Global[x.Name] = id
-		fresh := *t
-		x.Global = id
-		fresh.Unique, fresh.Building = []catalog.Index{x}, nil
-		if err := fresh.Prepare(p.snap.Flavor); err != nil {
-			return err
-		}
-		n := newIndex{ID: id, Name: x.Name, SQL: ddl.CreateEntries(fresh.Global[0].Entries)}
-		for _, c := range x.Columns {
-			n.Columns = append(n.Columns, t.Columns[c].Name)
-		}
-		p.work.Indexes = append(p.work.Indexes, n)
-	}
-	return nil
-}
-
-// dropIndexes notes the indexes of t that keep none of the keys it has afterwards.
-func (p *planner) dropIndexes(old, after *catalog.Table) {
-	for _, g := range old.Global {
-		if after == nil || !slices.ContainsFunc(after.Unique, func(x catalog.Index) bool { return x.Global == g.ID }) {
-			p.work.Obsolete = append(p.work.Obsolete, g.ID)
-		}
-	}
-}
 
 // createEntries creates the tables of new indexes on every node group, and makes those of others as wide as the statement will
 // make their columns: wider than their column does no harm, should it fail.

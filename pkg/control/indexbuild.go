@@ -2,15 +2,14 @@ package control
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"skarv/pkg/audit"
 	"skarv/pkg/catalog"
+	"skarv/pkg/migration"
 	"skarv/pkg/schema"
-	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 )
@@ -28,30 +27,6 @@ import (
 
 // proxyPatience is how long a proxy may need to follow the catalog before a change that depends on it fails.
 const proxyPatience = 30 * time.Second
-
-// buildable refuses what cannot be maintained while it is built.
-func buildable(old, t *catalog.Table, r refresh) error {
-	const how = "use one ALTER TABLE for the columns and another one for the key"
-	for _, x := range t.Unique {
-		if _, fresh := r.Global[x.Name]; !fresh {
-			continue
-		}
-		if r.Old == nil || r.Object != *r.Old {
-			return sqlerr.Unsupported("renaming a table together with UNIQUE KEY '"+x.Name+"', which does not contain the distribution key", how)
-		}
-		for _, c := range slices.Concat(x.Columns, t.Distribution, t.Primary) {
-			was := old.Column(t.Columns[c].Name)
-			if col := &t.Columns[c]; was < 0 && col.NullDefault && !slices.Contains(t.Primary, c) {
-				continue // no row has a value, nor gets one from who does not know the column
-			}
-			if was < 0 || !sharding.SameEntries(&old.Columns[was], &t.Columns[c]) {
-				return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s', which does not contain the distribution key, in a statement that adds or changes its column '%s'",
-					x.Name, t.Columns[c].Name), how)
-			}
-		}
-	}
-	return nil
-}
 
 // prepareIndexes makes what new global indexes need before the statement runs; ended tells that the job came to its end here.
 func (d *schemaChange) prepareIndexes(ctx context.Context) (ended bool, err error) {
@@ -92,7 +67,7 @@ func (d *schemaChange) publishBuilding(ctx context.Context) error {
 				t.Building = append(t.Building, b)
 			}
 		}
-		w.addKeys(t)
+		w.AddKeys(t)
 		return nil
 	})
 	if err != nil {
@@ -174,7 +149,7 @@ func (d *schemaChange) buildIndexes(ctx context.Context) error {
 		return sqlerr.NoSuchTable.New(w.Build.DB, w.Build.Name)
 	}
 	for _, g := range t.Global {
-		if !slices.ContainsFunc(w.Indexes, func(x newIndex) bool { return x.ID == g.ID }) {
+		if !slices.ContainsFunc(w.Indexes, func(x migration.NewIndex) bool { return x.ID == g.ID }) {
 			continue
 		}
 		c := &audit.IndexCheck{Snap: snap, Index: g, Repair: true}
@@ -197,7 +172,7 @@ func (d *schemaChange) dropNewIndexes(ctx context.Context) error {
 	if w.Build != nil {
 		if err := d.changeBuilding(ctx, func(t *catalog.Table) error {
 			t.Building, t.Rebuilding = nil, false
-			w.removeKeys(t)
+			w.RemoveKeys(t)
 			return nil
 		}); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
+	"skarv/pkg/migration"
 	"skarv/pkg/reorg"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
@@ -19,7 +20,7 @@ var reorganize = regexp.MustCompile("(?is)^\\s*alter\\s+(online\\s+)?table\\s+(`
 
 // reorganizePartition starts a rebalance if that is what the statement asks for. Partitions are those of all tables, so the
 // one that is named does not matter.
-func (d *schemaChange) reorganizePartition(ctx context.Context) (*work, error) {
+func (d *schemaChange) reorganizePartition(ctx context.Context) (*migration.Work, error) {
 	if !reorganize.MatchString(d.job.DDL.SQL) {
 		return nil, nil
 	}
@@ -46,7 +47,7 @@ func (d *schemaChange) reorganizePartition(ctx context.Context) (*work, error) {
 	if r != nil {
 		text = fmt.Sprintf("reorganisation %s moves %d partitions: SELECT * FROM skarv.reorganisations", r.ID, r.Partitions())
 	}
-	return &work{Warnings: []schema.Warning{{Level: "Note", Code: sqlerr.UnknownError, Message: text}}}, nil
+	return &migration.Work{Warnings: []schema.Warning{{Level: "Note", Code: sqlerr.UnknownError, Message: text}}}, nil
 }
 
 // rebalance is the kind of reorganisations that spread the partitions over all node groups.
@@ -73,7 +74,7 @@ func (d *schemaChange) whileMoving(ctx context.Context, st *ddl.Statement) error
 			}
 		}
 	case ddl.CreateProgram, ddl.DropProgram:
-		if t := triggerTable(d.snap, st); t != nil && t.Kind == catalog.Sharded {
+		if t := migration.TriggerTable(d.snap, st); t != nil && t.Kind == catalog.Sharded {
 			table = t.Name
 		}
 	case ddl.DropDatabase:

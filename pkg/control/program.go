@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
@@ -13,74 +12,6 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 )
-
-// Functions, procedures and triggers are created on every node group as the client wrote them, so that servers show and dump them. A function
-// is computed by whatever server needs its value, over copies of the tables that it reads where these are elsewhere (see the planner);
-// a trigger that touches nothing but values fires where its row is written, others are run by sessions (see trigger.go). A procedure is run by the proxy, statement by statement, and may do what its client may.
-
-// planProgram plans CREATE, ALTER and DROP of stored programs.
-func (p *planner) planProgram() error {
-	o := p.st.Objects[0]
-	d, err := p.database(o)
-	if err != nil {
-		return err
-	}
-	switch p.st.Kind {
-	case routine.Trigger:
-		return p.planTrigger(o, d)
-	case routine.Event:
-		return p.planEvent(o, p.created)
-	}
-	function := p.st.Kind == routine.Function
-	old := p.snap.Routine(o.DB, o.Name, function)
-	kind := strings.ToUpper(string(p.st.Kind))
-	watched := ddl.Object{DB: o.DB, Name: o.Name, Kind: p.st.Kind}
-	p.work.Watched = []ddl.Object{watched}
-	defer func() {
-		if p.work.Step != nil {
-			p.work.Routines = []ddl.Object{watched}
-		}
-	}()
-	missing := func() *sqlerr.Error {
-		return &sqlerr.Error{Code: 1305, State: "42000", Message: fmt.Sprintf("%s %s does not exist", kind, o)}
-	}
-	switch p.st.Verb {
-	case ddl.DropProgram:
-		if old == nil {
-			if !p.st.IfExists {
-				return missing()
-			}
-			p.note(1305, "%s %s does not exist", kind, o)
-			return errNothingToDo
-		}
-		p.work.Step = &step{SQL: "DROP " + kind + " IF EXISTS " + o.SQL(), Repeat: true}
-		return nil
-	case ddl.AlterProgram:
-		if old == nil {
-			return missing()
-		}
-		p.work.Step = &step{SQL: strings.TrimSpace(p.st.Text), Repeat: true}
-		return nil
-	}
-	if old != nil && !p.st.Prog.OrReplace {
-		if !p.st.Prog.IfNotExists {
-			return &sqlerr.Error{Code: 1304, State: "42000", Message: fmt.Sprintf("%s %s already exists", kind, o.Name)}
-		}
-		p.note(1304, "%s %s already exists", kind, o.Name)
-		return errNothingToDo
-	}
-	if function {
-		if err := sharding.FunctionFacts(p.snap, p.st.Prog, &catalog.Routine{Database: o.DB}); err != nil {
-			return err
-		}
-	}
-	s := step{SQL: p.st.WithoutDefiner(), Repeat: p.st.Prog.OrReplace}
-	if old == nil {
-		s.Undo = []string{"DROP " + kind + " IF EXISTS " + o.SQL()}
-	}
-	p.work.Step = &s
-	return nil
-}
 
 // readRoutines puts into change what the servers have of the routines that a step has changed.
 func (d *schemaChange) readRoutines(ctx context.Context, change *topology.Change) error {

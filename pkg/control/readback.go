@@ -11,6 +11,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
+	"skarv/pkg/migration"
 	"skarv/pkg/schema"
 	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
@@ -23,7 +24,7 @@ func (d *schemaChange) readBack(ctx context.Context) (*topology.Change, error) {
 	change := d.leader.store.Change(d.leader.guard)
 	for _, o := range w.Drop {
 		change.DeleteTable(o.DB, o.Name)
-		if old := d.snap.Table(o.DB, o.Name); old != nil && !w.keeps(o) {
+		if old := d.snap.Table(o.DB, o.Name); old != nil && !w.Keeps(o) {
 			change.DeleteSequence(old.ID)
 		}
 	}
@@ -58,18 +59,8 @@ func (d *schemaChange) readBack(ctx context.Context) (*topology.Change, error) {
 	return change, d.readRoutines(ctx, change)
 }
 
-// keeps tells whether the table that had name o lives on under another.
-func (w *work) keeps(o ddl.Object) bool {
-	for _, r := range w.Refresh {
-		if r.Old != nil && *r.Old == o && !r.NewID {
-			return true
-		}
-	}
-	return false
-}
-
 // after is the snapshot with the tables of a rename under their new names.
-func (d *schemaChange) after(w *work) *catalog.Snapshot {
+func (d *schemaChange) after(w *migration.Work) *catalog.Snapshot {
 	out := *d.snap
 	out.Databases = map[string]*catalog.Database{}
 	for name, db := range d.snap.Databases {
@@ -104,7 +95,7 @@ func (d *schemaChange) after(w *work) *catalog.Snapshot {
 }
 
 // refreshOne reads a table from all groups and makes its catalog entry.
-func (d *schemaChange) refreshOne(ctx context.Context, snap *catalog.Snapshot, r refresh, change *topology.Change) (*catalog.Table, error) {
+func (d *schemaChange) refreshOne(ctx context.Context, snap *catalog.Snapshot, r migration.Refresh, change *topology.Change) (*catalog.Table, error) {
 	defs := make([]*schema.Definition, len(d.servers))
 	g, gctx := errgroup.WithContext(ctx)
 	for i, s := range d.servers {
@@ -146,7 +137,7 @@ func (d *schemaChange) refreshOne(ctx context.Context, snap *catalog.Snapshot, r
 
 // triggersOf takes the triggers of a single table from the server that has its rows, where it may have brought them along;
 // those of others must be alike on all servers.
-func (d *schemaChange) triggersOf(t *catalog.Table, snap *catalog.Snapshot, r refresh, defs []*schema.Definition) error {
+func (d *schemaChange) triggersOf(t *catalog.Table, snap *catalog.Snapshot, r migration.Refresh, defs []*schema.Definition) error {
 	for i, g := range d.snap.Groups {
 		switch {
 		case t.Kind == catalog.Single && g.ID == t.Group:
@@ -161,7 +152,7 @@ func (d *schemaChange) triggersOf(t *catalog.Table, snap *catalog.Snapshot, r re
 }
 
 // number gives the table its id and with that its sequence.
-func (d *schemaChange) number(ctx context.Context, t *catalog.Table, r refresh, next uint64, change *topology.Change) error {
+func (d *schemaChange) number(ctx context.Context, t *catalog.Table, r migration.Refresh, next uint64, change *topology.Change) error {
 	var old *catalog.Table
 	if r.Old != nil {
 		old = d.snap.Table(r.Old.DB, r.Old.Name)

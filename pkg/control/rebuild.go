@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/audit"
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
+	"skarv/pkg/migration"
 	"skarv/pkg/mover"
 	"skarv/pkg/placement"
 	"skarv/pkg/schema"
@@ -29,92 +30,6 @@ import (
 //
 // Any failure goes back: the tables change places again, the catalog forgets the rebuilding, the new tables are dropped. What cannot
 // be taken back because a server does not answer is gone on with when it does, until when the table cannot be used.
-
-// rebuild is the making of a table anew.
-type rebuild struct {
-	Table ddl.Object `json:"table"`
-	// New and Old are the names in our own database of the table before, and after, it changes places with Table.
-	New string `json:"new"`
-	Old string `json:"old"`
-	SQL string `json:"sql"` // the statement, about New
-	// Columns are the names of columns with values, by those they had before.
-	Columns map[string]string `json:"columns"`
-	// Number is the AUTO_INCREMENT column, if there is one. ZeroIsValue: the client's sql_mode has NO_AUTO_VALUE_ON_ZERO.
-	Number      string `json:"number,omitempty"`
-	ZeroIsValue bool   `json:"zero_is_value,omitempty"`
-	// Counts: what the column holds is counted from now on, for which one server writes all rows anew and says how many.
-	Counts bool `json:"counts,omitempty"`
-	// Sums are checksums of Table, by node group, once all its rows are in New.
-	Sums map[placement.NodeGroupID]string `json:"sums,omitempty"`
-}
-
-func (r *rebuild) made() ddl.Object  { return ddl.Object{DB: catalog.OwnDB, Name: r.New} }
-func (r *rebuild) taken() ddl.Object { return ddl.Object{DB: catalog.OwnDB, Name: r.Old} }
-
-// rebuildTable plans a statement after which old has no hidden key any more; before and after are those of a copy without it.
-func (p *planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Table, before, after *schema.Definition) error {
-	refuse := func(what, how string) error {
-		return sqlerr.Unsupported(what+" in the ALTER TABLE that gives table '"+old.Name+"' a primary key", how)
-	}
-	const two = "use one ALTER TABLE for the primary key and another one for the rest"
-	switch {
-	case old.Kind != catalog.Sharded:
-		return sqlerr.Unsupported("adding a primary key to a reference table that was made without one",
-			"create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
-	case p.st.RenameTo != nil:
-		return refuse("RENAME", two)
-	case p.st.Mentions("IGNORE"):
-		return refuse("IGNORE", "delete the duplicates first")
-	case len(old.Triggers) > 0:
-		return refuse("triggers", "drop the triggers, and create them again behind it")
-	case len(after.Table.ForeignKeys) > 0 || len(before.Table.ForeignKeys) > 0 || len(childrenOf(p.snap, o.Object)) > 0:
-		return refuse("foreign keys", two)
-	case p.snap.Flavor == catalog.MySQL && len(before.Checks)+len(after.Checks) > 0:
-		return refuse("CHECK constraints", "drop the constraints, and add them again behind it")
-	}
-	w := &rebuild{Table: o.Object, New: schema.Trial(p.id, "_n").Name, Old: schema.Trial(p.id, "_o").Name, Columns: map[string]string{}}
-	came := p.came(before)
-	for i := range after.Table.Columns {
-		c := &after.Table.Columns[i]
-		from := came[strings.ToLower(c.Name)]
-		switch {
-		case c.Generated:
-		case from == nil && i == after.Auto:
-		case from == nil:
-			if !c.NullDefault && (strings.ContainsAny(c.Default, "()") || !c.HasDefault && c.Type.IsTemporal() || strings.HasPrefix(strings.ToUpper(c.Default), "CURRENT_")) {
-				return refuse("column '"+c.Name+"'", two)
-			}
-		case from.Generated || from.ColumnType != c.ColumnType || from.Charset != c.Charset || from.Collation != c.Collation:
-			return refuse("changing column '"+c.Name+"'", two)
-		default:
-			w.Columns[from.Name] = c.Name
-		}
-	}
-	if after.Auto >= 0 {
-		w.Number, w.ZeroIsValue = after.Table.Columns[after.Auto].Name, p.zeroIsValue
-		w.Counts = came[strings.ToLower(w.Number)] != nil
-	}
-	r := refresh{Object: o.Object, Origin: sharding.Origin{Old: &o.Object, Renamed: p.st.RenamedColumns(), Rebuilt: true}, NewID: true}
-	after.Table.Database, after.Table.Name = o.DB, o.Name
-	t, _, err := sharding.Place(p.snap, after, r.Origin)
-	if err != nil {
-		return err
-	}
-	if err := mover.Movable(t, p.snap.Flavor); err != nil {
-		return refuse(err.Error(), "create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
-	}
-	if err := p.newIndexes(ctx, t, &r); err != nil {
-		return err
-	}
-	w.SQL = p.st.Rewrite(o.As(w.made()))
-	p.work.Rebuild, p.work.Build = w, &o.Object
-	p.work.Step = &step{
-		SQL:  fmt.Sprintf("RENAME TABLE %s TO %s, %s TO %s", o.SQL(), w.taken().SQL(), w.made().SQL(), o.SQL()),
-		Undo: []string{fmt.Sprintf("RENAME TABLE %s TO %s, %s TO %s", o.SQL(), w.made().SQL(), w.taken().SQL(), o.SQL())},
-	}
-	p.work.Refresh = append(p.work.Refresh, r)
-	return nil
-}
 
 // fillNew makes the new tables and copies all rows. It begins anew after whoever died before it was done.
 func (d *schemaChange) fillNew(ctx context.Context) error {
@@ -141,10 +56,10 @@ func (d *schemaChange) fillNew(ctx context.Context) error {
 
 func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 	w := d.job.Work.Rebuild
-	if err := s.EmptyCopy(ctx, w.Table, w.made()); err != nil {
+	if err := s.EmptyCopy(ctx, w.Table, w.Made()); err != nil {
 		return err
 	}
-	if _, err := s.Exec(ctx, "ALTER TABLE "+w.made().SQL()+withoutHiddenKey); err != nil {
+	if _, err := s.Exec(ctx, "ALTER TABLE "+w.Made().SQL()+migration.WithoutHiddenKey); err != nil {
 		return err
 	}
 	if err := s.Use(ctx, d.job.DDL.Session); err != nil {
@@ -176,7 +91,7 @@ func (d *schemaChange) newTable(ctx context.Context, now ddl.Object) (*catalog.T
 // spread copies the rows.
 func (d *schemaChange) spread(ctx context.Context) error {
 	w := d.job.Work.Rebuild
-	to, err := d.newTable(ctx, w.made())
+	to, err := d.newTable(ctx, w.Made())
 	if err != nil {
 		return err
 	}
@@ -236,7 +151,7 @@ func (d *schemaChange) settleNew(ctx context.Context) error {
 			}
 		}
 	}
-	sums, err := d.sums(ctx, w.Rebuild.taken())
+	sums, err := d.sums(ctx, w.Rebuild.Taken())
 	if err != nil {
 		return err
 	}
@@ -271,7 +186,7 @@ func (d *schemaChange) dropRebuilt(ctx context.Context) {
 		if s == nil {
 			continue
 		}
-		if _, err := s.Exec(ctx, "DROP TABLE IF EXISTS "+w.made().SQL()+", "+w.taken().SQL()); err != nil {
+		if _, err := s.Exec(ctx, "DROP TABLE IF EXISTS "+w.Made().SQL()+", "+w.Taken().SQL()); err != nil {
 			d.leader.log.Info("the tables of a rebuilding stay behind", "table", w.Table.String(), "error", err)
 		}
 	}

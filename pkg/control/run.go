@@ -11,6 +11,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
+	"skarv/pkg/migration"
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/routine"
@@ -64,7 +65,11 @@ func (d *schemaChange) run(ctx context.Context) error {
 			}
 		}
 		if d.job.Work.Step == nil {
-			return d.finish(ctx, d.job.Work.putSettings(d.leader.store.Change(d.leader.guard)))
+			change := d.leader.store.Change(d.leader.guard)
+			if off := d.job.Work.EventsOff; off != nil {
+				change.PutEventsOff(*off)
+			}
+			return d.finish(ctx, change)
 		}
 		d.job.State = running
 		if err := d.leader.save(ctx, d.job); err != nil {
@@ -191,9 +196,12 @@ func (d *schemaChange) plan(ctx context.Context) error {
 			return err
 		}
 	}
-	p := &planner{snap: d.snap, req: *d.job.DDL, st: st, trial: d.servers[first], id: d.job.ID, created: d.job.Created,
-		nextID: func(ctx context.Context) (uint64, error) { return d.leader.store.NextID(ctx, "table") }, zeroIsValue: zeroIsValue}
-	w, err := p.plan(ctx)
+	p := &migration.Planner{
+		Statement: st, Snap: d.snap, Trial: d.servers[first], Session: d.job.DDL.Session, User: d.job.DDL.User,
+		Job: d.job.ID, Created: d.job.Created, EventSince: d.job.DDL.EventSince, ZeroIsValue: zeroIsValue,
+		NextID: func(ctx context.Context) (uint64, error) { return d.leader.store.NextID(ctx, "table") },
+	}
+	w, err := p.Plan(ctx)
 	if err != nil {
 		return err
 	}
@@ -253,7 +261,7 @@ func (d *schemaChange) first(st *ddl.Statement) int {
 }
 
 // texts reads what tells whether the step has run on a server.
-func (d *schemaChange) texts(ctx context.Context, s *schema.Server, w *work) (map[string]string, error) {
+func (d *schemaChange) texts(ctx context.Context, s *schema.Server, w *migration.Work) (map[string]string, error) {
 	out := map[string]string{}
 	for _, o := range w.Watched {
 		text := ""

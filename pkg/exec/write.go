@@ -19,10 +19,9 @@ func (r *Runner) write(p *plan.Plan, same bool, numbered *catalog.Table, text te
 			return sum, err
 		}
 	}
-	var held *Held // the rows of RETURNING, until all groups have done their part
+	var held Held
 	if several {
-		held = &Held{}
-		sum, err = r.writeAll(p, same, text, held)
+		sum, err = r.writeAll(p, same, text, &held)
 	} else {
 		sum, err = r.writeAll(p, same, text, sink)
 	}

@@ -77,9 +77,8 @@ func newRig(t *testing.T) *rig {
 }
 
 // sweep ends the branches that are left on the servers. MariaDB knows nothing of a branch to others as long as the connection that
-// prepared it is there. A branch is ended as was decided, never otherwise: MariaDB may have an XA COMMIT in its log that it was killed in, and
-// show the branch as prepared afterwards, so that rolling it back would leave the server without rows that its own log has.
-func (r *rig) sweep(t *testing.T, committed func(binlog.XID) bool) {
+// prepared it is there.
+func (r *rig) sweep(t *testing.T) {
 	t.Helper()
 	for _, n := range r.nodes {
 		c, err := mysqlconn.Dial(context.Background(), n.as.Conn)
@@ -87,11 +86,7 @@ func (r *rig) sweep(t *testing.T, committed func(binlog.XID) bool) {
 		require.Eventually(t, func() bool {
 			left, err := binlog.Prepared(c)
 			for _, x := range left {
-				verb := "XA ROLLBACK "
-				if committed(x) {
-					verb = "XA COMMIT "
-				}
-				_, _ = c.Exec(verb + x.String())
+				_, _ = c.Exec("XA ROLLBACK " + x.String())
 			}
 			return err == nil && len(left) == 0
 		}, patience, 5*time.Millisecond)
@@ -102,7 +97,7 @@ func (r *rig) sweep(t *testing.T, committed func(binlog.XID) bool) {
 // schema makes the test's tables on all servers. Each is "NAME (distribution columns) definition".
 func (r *rig) schema(t *testing.T, name string, tables ...string) {
 	t.Helper()
-	r.sweep(t, func(binlog.XID) bool { return false })
+	r.sweep(t)
 	r.db, r.tables = name, nil
 	r.reorg = "test-" + name
 	for _, n := range r.nodes {

@@ -515,15 +515,8 @@ func (s *Session) scatter(p *plan.Plan) error {
 		s.usedStrategy = strategySplit
 		s.runner.Lenient = !strings.Contains(s.sqlMode, "STRICT_")
 	}
-	c := s.spare
-	if s.spare = nil; c == nil {
-		c = &conns{}
-	}
-	*c = conns{s: s, plan: p}
-	err := s.scatterOn(p, c, c)
-	*c = conns{}
-	s.spare = c
-	return err
+	conns := conns{s: s, plan: p}
+	return s.scatterOn(p, &conns, &conns)
 }
 
 // scatterOn is scatter with connections from; conns is what is noted of them.

@@ -1,4 +1,4 @@
-package control
+package migration
 
 import (
 	"fmt"
@@ -12,25 +12,25 @@ import (
 )
 
 // planTrigger plans CREATE and DROP TRIGGER.
-func (p *planner) planTrigger(o ddl.Name, d *catalog.Database) error {
+func (p *Planner) planTrigger(o ddl.Name, d *catalog.Database) error {
 	p.work.Watched = []ddl.Object{{DB: o.DB, Name: o.Name, Kind: routine.Trigger}}
-	t := triggerTable(p.snap, p.st)
-	if p.st.Verb == ddl.DropProgram {
+	t := TriggerTable(p.Snap, p.Statement)
+	if p.Statement.Verb == ddl.DropProgram {
 		if t == nil {
-			if p.st.IfExists {
+			if p.Statement.IfExists {
 				p.note(1360, "Trigger does not exist")
 				return errNothingToDo
 			}
 			return &sqlerr.Error{Code: 1360, State: "HY000", Message: "Trigger does not exist"}
 		}
-		p.work.Step = &step{SQL: "DROP TRIGGER IF EXISTS " + o.SQL(), Repeat: true}
-		p.work.Refresh = []refresh{refreshed(ddl.Table(t))}
+		p.work.Step = &Step{SQL: "DROP TRIGGER IF EXISTS " + o.SQL(), Repeat: true}
+		p.work.Refresh = []Refresh{refreshed(ddl.Table(t))}
 		return nil
 	}
-	prog := p.st.Prog
+	prog := p.Statement.Prog
 	name := prog.Table
 	if name.DB == "" {
-		name.DB = p.req.DB
+		name.DB = p.Session.DB
 	}
 	if name.DB != "" && name.DB != o.DB && prog.Name.DB == "" {
 		// The trigger belongs to the default database, and its table must.
@@ -46,19 +46,19 @@ func (p *planner) planTrigger(o ddl.Name, d *catalog.Database) error {
 	if err != nil {
 		return err
 	}
-	s := step{SQL: text, Repeat: prog.OrReplace}
+	s := Step{SQL: text, Repeat: prog.OrReplace}
 	if !slices.ContainsFunc(t.Triggers, func(tr catalog.Trigger) bool { return routine.Same(tr.Name, o.Name) }) {
 		s.Undo = []string{"DROP TRIGGER IF EXISTS " + o.SQL()}
 	}
 	p.work.Step = &s
-	p.work.Refresh = []refresh{refreshed(ddl.Table(t))}
+	p.work.Refresh = []Refresh{refreshed(ddl.Table(t))}
 	return nil
 }
 
 // triggerText is the CREATE TRIGGER that servers get: the client's own if they can fire it by themselves, else that of an inert one,
 // which sessions run. The error says what neither may do.
-func (p *planner) triggerText(t *catalog.Table) (string, error) {
-	prog := p.st.Prog
+func (p *Planner) triggerText(t *catalog.Table) (string, error) {
+	prog := p.Statement.Prog
 	others := slices.DeleteFunc(slices.Clone(t.Triggers), func(tr catalog.Trigger) bool { return prog.OrReplace && routine.Same(tr.Name, prog.Name.Name) })
 	beside := func(program bool) bool {
 		return slices.ContainsFunc(others, func(tr catalog.Trigger) bool {
@@ -66,13 +66,13 @@ func (p *planner) triggerText(t *catalog.Table) (string, error) {
 		})
 	}
 	fresh := *t
-	trigger, native := sharding.TriggerFacts(p.snap, prog, t)
+	trigger, native := sharding.TriggerFacts(p.Snap, prog, t)
 	if native == nil {
 		fresh.Triggers = append(others, *trigger)
-		native = sharding.CheckTriggers(p.snap, &fresh)
+		native = sharding.CheckTriggers(p.Snap, &fresh)
 	}
 	if native == nil && !beside(true) {
-		return p.st.WithoutDefiner(), nil
+		return p.Statement.WithoutDefiner(), nil
 	}
 	if native != nil && !sqlerr.HasCode(native, sqlerr.NotSupportedYet) {
 		return "", native
@@ -91,7 +91,7 @@ func (p *planner) triggerText(t *catalog.Table) (string, error) {
 	if err := judgeProgram(prog, t); err != nil {
 		return "", err
 	}
-	return p.st.WithBody(routine.Inert(prog.TriggerBody(), definer)), nil
+	return p.Statement.WithBody(routine.Inert(prog.TriggerBody(), definer)), nil
 }
 
 // judgeProgram refuses what no trigger may do, and what the sessions that run triggers do not know.
@@ -108,8 +108,8 @@ func judgeProgram(prog *routine.Program, t *catalog.Table) error {
 	return err
 }
 
-// triggerTable is the table of a trigger that is created or dropped, or nil.
-func triggerTable(snap *catalog.Snapshot, st *ddl.Statement) *catalog.Table {
+// TriggerTable is the table of a trigger that is created or dropped, or nil.
+func TriggerTable(snap *catalog.Snapshot, st *ddl.Statement) *catalog.Table {
 	if st.Kind != routine.Trigger {
 		return nil
 	}

@@ -1,4 +1,6 @@
-package control
+// Package migration plans a change of the schema: from a statement to what is to run on every server and what is to be written into the
+// catalog then. A plan is stored before it is run, by package control, and is enough for whoever leads next to go on.
+package migration
 
 import (
 	"context"
@@ -15,36 +17,42 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
-// planner turns a DDL request into work. It changes nothing that a client can see: what a statement does to a table is
-// found out on an empty copy of it in our own database.
-type planner struct {
-	snap  *catalog.Snapshot
-	req   DDLRequest
-	st    *ddl.Statement
-	trial *schema.Server // of the group the steps run on first
-	id    string         // of the job: names what the planner creates
-	// created is when the job was asked for.
-	created time.Time
-	// nextID gives out numbers for tables and indexes.
-	nextID func(ctx context.Context) (uint64, error)
-	work   *work
-	// zeroIsValue: the client's sql_mode has NO_AUTO_VALUE_ON_ZERO.
-	zeroIsValue bool
+// Planner turns a statement into Work. It changes nothing that a client can see: what a statement does to a table is found out on an empty
+// copy of it in our own database. It is used once.
+type Planner struct {
+	Statement *ddl.Statement
+	Snap      *catalog.Snapshot
+	// Trial is the server of the node group that the step runs on first, in the state of Session.
+	Trial *schema.Server
+	// Session is the client's, User its account.
+	Session schema.Session
+	User    string
+	// Job is the id of the job, which names what the planner creates, and Created when it was asked for.
+	Job     string
+	Created time.Time
+	// EventSince, if not zero: nothing is to be done if the event that the statement is about was changed since.
+	EventSince time.Time
+	// ZeroIsValue: the client's sql_mode has NO_AUTO_VALUE_ON_ZERO.
+	ZeroIsValue bool
+	// NextID gives out numbers for tables and indexes.
+	NextID func(ctx context.Context) (uint64, error)
+
+	work *Work
 }
 
 // errNothingToDo ends planning: the statement succeeds without any change.
 var errNothingToDo = errors.New("nothing to do")
 
-// plan returns the work of a statement, or the error the client is to see.
-func (p *planner) plan(ctx context.Context) (*work, error) {
-	p.work = &work{}
-	for _, o := range p.st.Objects {
+// Plan returns the work of a statement, or the error the client is to see.
+func (p *Planner) Plan(ctx context.Context) (*Work, error) {
+	p.work = &Work{}
+	for _, o := range p.Statement.Objects {
 		if schema.IsSystem(o.DB) {
-			return nil, sqlerr.AccessDeniedDB.New(p.req.User, "%", o.DB)
+			return nil, sqlerr.AccessDeniedDB.New(p.User, "%", o.DB)
 		}
 	}
 	var err error
-	switch p.st.Verb {
+	switch p.Statement.Verb {
 	case ddl.CreateTable:
 		err = p.createTable(ctx)
 	case ddl.AlterTable, ddl.CreateIndex, ddl.DropIndex:
@@ -66,9 +74,9 @@ func (p *planner) plan(ctx context.Context) (*work, error) {
 	case ddl.CreateProgram, ddl.AlterProgram, ddl.DropProgram:
 		err = p.planProgram()
 	case ddl.SwitchEvents:
-		p.work.EventsOff = &p.st.EventsOff
+		p.work.EventsOff = &p.Statement.EventsOff
 	case ddl.Maintain:
-		p.work.Step = &step{SQL: p.st.Text, Repeat: true}
+		p.work.Step = &Step{SQL: p.Statement.Text, Repeat: true}
 	}
 	if err != nil && !errors.Is(err, errNothingToDo) {
 		return nil, err
@@ -76,44 +84,44 @@ func (p *planner) plan(ctx context.Context) (*work, error) {
 	return p.work, nil
 }
 
-func (p *planner) note(code sqlerr.Code, format string, args ...any) {
+func (p *Planner) note(code sqlerr.Code, format string, args ...any) {
 	if len(p.work.Warnings) < schema.MaxWarnings {
 		p.work.Warnings = append(p.work.Warnings, schema.Warning{Level: "Note", Code: code, Message: fmt.Sprintf(format, args...)})
 	}
 }
 
 // database returns the database of o, which must be there.
-func (p *planner) database(o ddl.Name) (*catalog.Database, error) {
-	d := p.snap.Databases[o.DB]
+func (p *Planner) database(o ddl.Name) (*catalog.Database, error) {
+	d := p.Snap.Databases[o.DB]
 	if d == nil {
 		return nil, sqlerr.UnknownDatabase.New(o.DB)
 	}
 	return d, nil
 }
 
-func (p *planner) watch(o ddl.Name) { p.work.Watched = append(p.work.Watched, o.Object) }
+func (p *Planner) watch(o ddl.Name) { p.work.Watched = append(p.work.Watched, o.Object) }
 
-func (p *planner) createTable(ctx context.Context) error {
-	o := p.st.Objects[0]
+func (p *Planner) createTable(ctx context.Context) error {
+	o := p.Statement.Objects[0]
 	d, err := p.database(o)
 	if err != nil {
 		return err
 	}
 	old := d.Tables[o.Name]
 	switch {
-	case old != nil && p.st.IfExists:
+	case old != nil && p.Statement.IfExists:
 		p.note(sqlerr.TableExists, "Table '%s' already exists", o.Name)
 		return errNothingToDo
-	case old != nil && !p.st.OrReplace:
+	case old != nil && !p.Statement.OrReplace:
 		return sqlerr.TableExists.New(o.Name)
 	case old != nil && old.Kind == catalog.View:
 		return sqlerr.IsView.New(o.DB, o.Name)
-	case old != nil && p.st.Like != nil && p.snap.Table(p.st.Like.DB, p.st.Like.Name) == old:
+	case old != nil && p.Statement.Like != nil && p.Snap.Table(p.Statement.Like.DB, p.Statement.Like.Name) == old:
 		return sqlerr.NotUniqueTable.New(o.Name)
 	}
-	r := refresh{Object: o.Object, Origin: sharding.Origin{Key: p.st.Key, KeyGiven: p.st.Partitioned}, NewID: true}
-	if l := p.st.Like; l != nil {
-		source := p.snap.Table(l.DB, l.Name)
+	r := Refresh{Object: o.Object, Origin: sharding.Origin{Key: p.Statement.Key, KeyGiven: p.Statement.Partitioned}, NewID: true}
+	if l := p.Statement.Like; l != nil {
+		source := p.Snap.Table(l.DB, l.Name)
 		if source == nil {
 			return sqlerr.NoSuchTable.New(l.DB, l.Name)
 		}
@@ -125,7 +133,7 @@ func (p *planner) createTable(ctx context.Context) error {
 	}
 	def.Table.Database, def.Table.Name = o.DB, o.Name
 	schema.FixReferences(def.Table, o.DB)
-	t, needsKey, err := sharding.Place(p.snap, def, r.Origin)
+	t, needsKey, err := sharding.Place(p.Snap, def, r.Origin)
 	if err != nil {
 		return err
 	}
@@ -139,22 +147,22 @@ func (p *planner) createTable(ctx context.Context) error {
 	}
 	var edits []ddl.Edit
 	if needsKey {
-		if p.st.Mentions("PARTITION") && !p.st.Partitioned {
+		if p.Statement.Mentions("PARTITION") && !p.Statement.Partitioned {
 			return sqlerr.Unsupported("partitions of the servers (PARTITION BY RANGE, LIST, HASH) in a table without a primary key",
 				"give it a primary key that contains the columns they are made by, or leave the partitions out")
 		}
-		e, ok := p.st.Define(hiddenKeyText(p.snap.Flavor))
+		e, ok := p.Statement.Define(hiddenKeyText(p.Snap.Flavor))
 		if !ok {
 			return sqlerr.Unsupported("this form of CREATE TABLE without a primary key", "add a primary key")
 		}
 		edits = append(edits, e)
 	}
-	s := step{SQL: p.st.Rewrite(edits...), Repeat: p.st.OrReplace}
+	s := Step{SQL: p.Statement.Rewrite(edits...), Repeat: p.Statement.OrReplace}
 	if old == nil {
 		s.Undo = []string{"DROP TABLE IF EXISTS " + o.SQL()}
 	}
 	p.work.Step = &s
-	p.work.Refresh = []refresh{r}
+	p.work.Refresh = []Refresh{r}
 	p.watch(o)
 	return nil
 }
@@ -170,23 +178,23 @@ func hiddenKeyText(flavor catalog.Flavor) string {
 
 // tryCreate creates the table in our own database, reads what it is and drops it. When the server refuses that, it is
 // asked under the table's real name, for the words of its refusal.
-func (p *planner) tryCreate(ctx context.Context, o ddl.Name) (*schema.Definition, error) {
-	trial := schema.Trial(p.id, "")
+func (p *Planner) tryCreate(ctx context.Context, o ddl.Name) (*schema.Definition, error) {
+	trial := schema.Trial(p.Job, "")
 	drop := "DROP TABLE IF EXISTS " + trial.SQL()
-	if _, err := p.trial.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
+	if _, err := p.Trial.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
 		return nil, err
 	}
-	_, err := p.trial.Exec(ctx, p.st.Rewrite(o.As(trial)))
-	if e := p.trial.Use(ctx, p.req.Session); e != nil { // foreign_key_checks as the client has it
+	_, err := p.Trial.Exec(ctx, p.Statement.Rewrite(o.As(trial)))
+	if e := p.Trial.Use(ctx, p.Session); e != nil { // foreign_key_checks as the client has it
 		return nil, e
 	}
 	if err == nil {
-		def, err := schema.ReadDefinition(ctx, p.trial, trial)
-		if _, e := p.trial.Exec(ctx, drop); err == nil {
+		def, err := schema.ReadDefinition(ctx, p.Trial, trial)
+		if _, e := p.Trial.Exec(ctx, drop); err == nil {
 			err = e
 		}
 		if err == nil && def == nil {
-			err = fmt.Errorf("node group %s: a table just created is not there", p.trial.Group)
+			err = fmt.Errorf("node group %s: a table just created is not there", p.Trial.Group)
 		}
 		return def, err
 	}
@@ -194,14 +202,14 @@ func (p *planner) tryCreate(ctx context.Context, o ddl.Name) (*schema.Definition
 	if !errors.As(err, &refused) {
 		return nil, err
 	}
-	if p.st.OrReplace {
+	if p.Statement.OrReplace {
 		return nil, p.realNames(refused, o)
 	}
-	if _, err := p.trial.Exec(ctx, p.st.Rewrite()); err != nil {
+	if _, err := p.Trial.Exec(ctx, p.Statement.Rewrite()); err != nil {
 		return nil, err
 	}
-	def, err := schema.ReadDefinition(ctx, p.trial, o.Object)
-	if _, e := p.trial.Exec(ctx, "DROP TABLE IF EXISTS "+o.SQL()); err == nil {
+	def, err := schema.ReadDefinition(ctx, p.Trial, o.Object)
+	if _, e := p.Trial.Exec(ctx, "DROP TABLE IF EXISTS "+o.SQL()); err == nil {
 		err = e
 	}
 	if err == nil && def == nil {
@@ -211,8 +219,8 @@ func (p *planner) tryCreate(ctx context.Context, o ddl.Name) (*schema.Definition
 }
 
 // realNames writes a refusal that speaks of the trial as it would be for the real table.
-func (p *planner) realNames(e *sqlerr.Error, o ddl.Name) *sqlerr.Error {
-	trial := schema.Trial(p.id, "")
+func (p *Planner) realNames(e *sqlerr.Error, o ddl.Name) *sqlerr.Error {
+	trial := schema.Trial(p.Job, "")
 	out := *e
 	out.Message = strings.NewReplacer(
 		trial.SQL(), o.SQL(),
@@ -224,14 +232,14 @@ func (p *planner) realNames(e *sqlerr.Error, o ddl.Name) *sqlerr.Error {
 	return &out
 }
 
-func (p *planner) alterTable(ctx context.Context) error {
-	o := p.st.Objects[0]
+func (p *Planner) alterTable(ctx context.Context) error {
+	o := p.Statement.Objects[0]
 	if _, err := p.database(o); err != nil {
 		return err
 	}
-	old := p.snap.Table(o.DB, o.Name)
+	old := p.Snap.Table(o.DB, o.Name)
 	if old == nil {
-		if p.st.IfExists && p.st.Verb == ddl.AlterTable {
+		if p.Statement.IfExists && p.Statement.Verb == ddl.AlterTable {
 			p.note(sqlerr.NoSuchTable, "Table '%s.%s' doesn't exist", o.DB, o.Name)
 			return errNothingToDo
 		}
@@ -240,11 +248,11 @@ func (p *planner) alterTable(ctx context.Context) error {
 	if old.Kind == catalog.View {
 		return &sqlerr.Error{Code: 1347, State: "HY000", Message: fmt.Sprintf("'%s.%s' is not of type 'BASE TABLE'", o.DB, o.Name)}
 	}
-	r := refresh{Object: o.Object, Origin: sharding.Origin{Old: &o.Object, Renamed: p.st.RenamedColumns()}, TakeCounter: p.st.SetsCounter()}
+	r := Refresh{Object: o.Object, Origin: sharding.Origin{Old: &o.Object, Renamed: p.Statement.RenamedColumns()}, TakeCounter: p.Statement.SetsCounter()}
 	p.watch(o)
-	if to := p.st.RenameTo; to != nil {
+	if to := p.Statement.RenameTo; to != nil {
 		if schema.IsSystem(to.DB) {
-			return sqlerr.AccessDeniedDB.New(p.req.User, "%", to.DB)
+			return sqlerr.AccessDeniedDB.New(p.User, "%", to.DB)
 		}
 		if _, err := p.database(*to); err != nil {
 			return err
@@ -270,10 +278,10 @@ func (p *planner) alterTable(ctx context.Context) error {
 	if err := p.keepsPlaces(old); err != nil {
 		return err
 	}
-	snap := p.snap
+	snap := p.Snap
 	if r.Object != o.Object {
 		snap = p.renamedSnapshot(old, r.Object)
-		for _, child := range childrenOf(p.snap, o.Object) {
+		for _, child := range childrenOf(p.Snap, o.Object) {
 			p.work.Refresh = append(p.work.Refresh, refreshed(child))
 		}
 	}
@@ -302,21 +310,21 @@ func (p *planner) alterTable(ctx context.Context) error {
 	if err := p.newKeys(o, old, t, snap); err != nil {
 		return err
 	}
-	s := step{SQL: p.st.Rewrite()}
+	s := Step{SQL: p.Statement.Rewrite()}
 	if r.Object == o.Object {
 		s.Undo = undoAlter(o, before, after)
 	}
 	p.work.Step, p.work.OwnRows = &s, old.Kind == catalog.Sharded
 	p.rehearse(o, old, before, after)
-	p.work.Refresh = append([]refresh{r}, p.work.Refresh...)
+	p.work.Refresh = append([]Refresh{r}, p.work.Refresh...)
 	return nil
 }
 
 // renamedSnapshot is p.snap with t under another name, as the foreign keys to it will be.
-func (p *planner) renamedSnapshot(t *catalog.Table, to ddl.Object) *catalog.Snapshot {
-	out := *p.snap
+func (p *Planner) renamedSnapshot(t *catalog.Table, to ddl.Object) *catalog.Snapshot {
+	out := *p.Snap
 	out.Databases = map[string]*catalog.Database{}
-	for name, d := range p.snap.Databases {
+	for name, d := range p.Snap.Databases {
 		fresh := *d
 		fresh.Tables = map[string]*catalog.Table{}
 		for k, other := range d.Tables {
@@ -336,24 +344,24 @@ func (p *planner) renamedSnapshot(t *catalog.Table, to ddl.Object) *catalog.Snap
 }
 
 // newCounter refuses to number existing rows: each server would do it for itself.
-func (p *planner) newCounter(before, after *schema.Definition, old *catalog.Table) error {
+func (p *Planner) newCounter(before, after *schema.Definition, old *catalog.Table) error {
 	if old.Kind == catalog.Single || after.Auto < 0 {
 		return nil
 	}
 	name := after.Table.Columns[after.Auto].Name
-	anew := p.st.DroppedColumns()[strings.ToLower(name)]
+	anew := p.Statement.DroppedColumns()[strings.ToLower(name)]
 	if before.Auto >= 0 && !anew {
 		return nil
 	}
-	if anew || before.Table.Column(name) < 0 && !slices.ContainsFunc(mapValues(p.st.RenamedColumns()), func(v string) bool { return strings.EqualFold(v, name) }) {
+	if anew || before.Table.Column(name) < 0 && !slices.ContainsFunc(mapValues(p.Statement.RenamedColumns()), func(v string) bool { return strings.EqualFold(v, name) }) {
 		return sqlerr.Unsupported("adding an AUTO_INCREMENT column to a table", "create a new table with that column and copy the rows with INSERT ... SELECT")
 	}
 	return nil
 }
 
 // keepsPlaces refuses to drop columns of the distribution key in order to add others of the same names.
-func (p *planner) keepsPlaces(old *catalog.Table) error {
-	dropped := p.st.DroppedColumns()
+func (p *Planner) keepsPlaces(old *catalog.Table) error {
+	dropped := p.Statement.DroppedColumns()
 	for _, c := range old.Distribution {
 		if name := old.Columns[c].Name; dropped[strings.ToLower(name)] {
 			return sqlerr.Unsupported(fmt.Sprintf("dropping column '%s', which is in the distribution key", name),
@@ -374,7 +382,7 @@ func mapValues(m map[string]string) []string {
 // tryAlter runs the statement on an empty copy of the table and returns what the copy was before and after. Of a table with the
 // hidden key it does so on a copy without it first: a client knows nothing of that key, and what a server says to its statement
 // must not depend on it. If the statement gives the table another key to tell rows apart by, that is what is returned.
-func (p *planner) tryAlter(ctx context.Context, o ddl.Name, hidden bool) (before, after *schema.Definition, err error) {
+func (p *Planner) tryAlter(ctx context.Context, o ddl.Name, hidden bool) (before, after *schema.Definition, err error) {
 	if hidden {
 		before, after, err := p.tryAlterOn(ctx, o, true)
 		if err != nil || !after.Keyless() {
@@ -384,54 +392,54 @@ func (p *planner) tryAlter(ctx context.Context, o ddl.Name, hidden bool) (before
 	return p.tryAlterOn(ctx, o, false)
 }
 
-// withoutHiddenKey makes of a table with the hidden key what clients take it for.
-const withoutHiddenKey = " DROP PRIMARY KEY, DROP COLUMN `" + catalog.HiddenKey + "`"
+// WithoutHiddenKey makes of a table with the hidden key what clients take it for.
+const WithoutHiddenKey = " DROP PRIMARY KEY, DROP COLUMN `" + catalog.HiddenKey + "`"
 
 // tryAlterOn is tryAlter on a copy with the hidden key, or as it is shown to clients, without.
-func (p *planner) tryAlterOn(ctx context.Context, o ddl.Name, shown bool) (before, after *schema.Definition, err error) {
-	trial, moved := schema.Trial(p.id, ""), schema.Trial(p.id, "_r")
+func (p *Planner) tryAlterOn(ctx context.Context, o ddl.Name, shown bool) (before, after *schema.Definition, err error) {
+	trial, moved := schema.Trial(p.Job, ""), schema.Trial(p.Job, "_r")
 	defer func() {
-		_, e := p.trial.Exec(ctx, "DROP TABLE IF EXISTS "+trial.SQL()+", "+moved.SQL())
+		_, e := p.Trial.Exec(ctx, "DROP TABLE IF EXISTS "+trial.SQL()+", "+moved.SQL())
 		if e == nil {
-			e = p.trial.Use(ctx, p.req.Session)
+			e = p.Trial.Use(ctx, p.Session)
 		}
 		if err == nil {
 			err = e
 		}
 	}()
-	if err := p.trial.EmptyCopy(ctx, o.Object, trial); err != nil {
+	if err := p.Trial.EmptyCopy(ctx, o.Object, trial); err != nil {
 		return nil, nil, err
 	}
 	if shown {
-		if _, err := p.trial.Exec(ctx, "ALTER TABLE "+trial.SQL()+withoutHiddenKey); err != nil {
+		if _, err := p.Trial.Exec(ctx, "ALTER TABLE "+trial.SQL()+WithoutHiddenKey); err != nil {
 			return nil, nil, fmt.Errorf("make a copy of %s to try the change on: %w", o, err)
 		}
 	}
-	if before, err = schema.ReadDefinition(ctx, p.trial, trial); err != nil {
+	if before, err = schema.ReadDefinition(ctx, p.Trial, trial); err != nil {
 		return nil, nil, err
 	}
-	if err := p.trial.Use(ctx, p.req.Session); err != nil {
+	if err := p.Trial.Use(ctx, p.Session); err != nil {
 		return nil, nil, err
 	}
-	if _, err := p.trial.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
+	if _, err := p.Trial.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
 		return nil, nil, err
 	}
 	edits := []ddl.Edit{o.As(trial)}
 	result := trial
-	if to := p.st.RenameTo; to != nil {
+	if to := p.Statement.RenameTo; to != nil {
 		edits = append(edits, to.As(moved))
 		result = moved
 	}
-	if _, err := p.trial.Exec(ctx, p.st.Rewrite(edits...)); err != nil {
+	if _, err := p.Trial.Exec(ctx, p.Statement.Rewrite(edits...)); err != nil {
 		var refused *sqlerr.Error
 		if errors.As(err, &refused) {
 			err = p.realNames(refused, o)
 		}
 		return nil, nil, err
 	}
-	after, err = schema.ReadDefinition(ctx, p.trial, result)
+	after, err = schema.ReadDefinition(ctx, p.Trial, result)
 	if err == nil && after == nil {
-		err = fmt.Errorf("node group %s: the copy of %s is gone", p.trial.Group, o)
+		err = fmt.Errorf("node group %s: the copy of %s is gone", p.Trial.Group, o)
 	}
 	return before, after, err
 }

@@ -1,4 +1,4 @@
-package control
+package migration
 
 import (
 	"context"
@@ -15,40 +15,40 @@ import (
 
 // The statements below need no trial: what they do follows from the catalog.
 
-func (p *planner) createView() error {
-	o := p.st.Objects[0]
+func (p *Planner) createView() error {
+	o := p.Statement.Objects[0]
 	d, err := p.database(o)
 	if err != nil {
 		return err
 	}
 	old := d.Tables[o.Name]
 	switch {
-	case old != nil && p.st.IfExists:
+	case old != nil && p.Statement.IfExists:
 		p.note(sqlerr.TableExists, "Table '%s' already exists", o.Name)
 		return errNothingToDo
-	case old != nil && p.st.Verb == ddl.CreateView && !p.st.OrReplace:
+	case old != nil && p.Statement.Verb == ddl.CreateView && !p.Statement.OrReplace:
 		return sqlerr.TableExists.New(o.Name)
-	case old == nil && p.st.Verb == ddl.AlterView:
+	case old == nil && p.Statement.Verb == ddl.AlterView:
 		return sqlerr.NoSuchTable.New(o.DB, o.Name)
 	}
-	s := step{SQL: p.st.Rewrite(), Repeat: old != nil}
+	s := Step{SQL: p.Statement.Rewrite(), Repeat: old != nil}
 	if old == nil {
 		s.Undo = []string{"DROP VIEW IF EXISTS " + o.SQL()}
 	}
 	p.work.Step = &s
-	p.work.Refresh = []refresh{{Object: o.Object}}
+	p.work.Refresh = []Refresh{{Object: o.Object}}
 	p.watch(o)
 	return nil
 }
 
-func (p *planner) dropTables() error {
-	views := p.st.Verb == ddl.DropView
+func (p *Planner) dropTables() error {
+	views := p.Statement.Verb == ddl.DropView
 	isView := false
 	var notView string
 	var there, missing []string
 	var names []ddl.Object
-	for _, o := range p.st.Objects {
-		t := p.snap.Table(o.DB, o.Name)
+	for _, o := range p.Statement.Objects {
+		t := p.Snap.Table(o.DB, o.Name)
 		if t == nil || (t.Kind == catalog.View) != views {
 			missing = append(missing, o.String())
 			isView = isView || t != nil && !views
@@ -61,31 +61,31 @@ func (p *planner) dropTables() error {
 		there = append(there, o.SQL())
 		names = append(names, o.Object)
 	}
-	if notView != "" && !p.st.IfExists && p.snap.Flavor == catalog.MySQL {
+	if notView != "" && !p.Statement.IfExists && p.Snap.Flavor == catalog.MySQL {
 		return &sqlerr.Error{Code: 1347, State: "HY000", Message: "'" + notView + "' is not VIEW"}
 	}
 	if len(missing) > 0 {
 		code := sqlerr.UnknownTable
-		if views && p.snap.Flavor == catalog.MariaDB {
+		if views && p.Snap.Flavor == catalog.MariaDB {
 			code = 4092
 		}
 		text := "Unknown table '%s'"
 		switch {
 		case code == 4092:
 			text = "Unknown VIEW: '%s'"
-		case isView && p.snap.Flavor == catalog.MariaDB:
+		case isView && p.Snap.Flavor == catalog.MariaDB:
 			code, text = 1965, "'%s' is a view"
 		}
 		switch {
-		case p.st.IfExists && p.snap.Flavor == catalog.MariaDB:
+		case p.Statement.IfExists && p.Snap.Flavor == catalog.MariaDB:
 			p.note(code, text, strings.Join(missing, ","))
-		case p.st.IfExists:
+		case p.Statement.IfExists:
 			for _, m := range missing {
 				p.note(code, text, m)
 			}
 		default:
 			e := &sqlerr.Error{Code: code, State: "42S02", Message: fmt.Sprintf(text, strings.Join(missing, ","))}
-			if p.snap.Flavor == catalog.MySQL || len(there) == 0 {
+			if p.Snap.Flavor == catalog.MySQL || len(there) == 0 {
 				return e // MySQL drops all of them or none
 			}
 			p.work.Error = e
@@ -98,7 +98,7 @@ func (p *planner) dropTables() error {
 	if views {
 		what = "VIEW"
 	}
-	p.work.Step = &step{
+	p.work.Step = &Step{
 		SQL:    "DROP " + what + " IF EXISTS " + strings.Join(there, ", "),
 		Repeat: true,
 		Drops:  names,
@@ -108,21 +108,21 @@ func (p *planner) dropTables() error {
 	return nil
 }
 
-func (p *planner) renameTables() error {
+func (p *Planner) renameTables() error {
 	// Pairs are taken one after the other: a TO tmp, b TO a, tmp TO b swaps two tables.
 	now := map[ddl.Object]*ddl.Object{} // what stands under a name after the pairs so far: its old name, nil for nothing
 	at := func(o ddl.Object) *ddl.Object {
 		if from, ok := now[o]; ok {
 			return from
 		}
-		if p.snap.Table(o.DB, o.Name) != nil {
+		if p.Snap.Table(o.DB, o.Name) != nil {
 			return &o
 		}
 		return nil
 	}
 	var undo []string
-	for i := 0; i+1 < len(p.st.Objects); i += 2 {
-		from, to := p.st.Objects[i], p.st.Objects[i+1]
+	for i := 0; i+1 < len(p.Statement.Objects); i += 2 {
+		from, to := p.Statement.Objects[i], p.Statement.Objects[i+1]
 		if _, err := p.database(from); err != nil {
 			return err
 		}
@@ -145,20 +145,20 @@ func (p *planner) renameTables() error {
 		case from == nil:
 			p.work.Drop = append(p.work.Drop, name)
 		case *from != name:
-			p.work.Refresh = append(p.work.Refresh, refresh{Object: name, Origin: sharding.Origin{Old: from}})
+			p.work.Refresh = append(p.work.Refresh, Refresh{Object: name, Origin: sharding.Origin{Old: from}})
 		}
 		if from == nil || *from != name {
-			for _, child := range childrenOf(p.snap, name) {
+			for _, child := range childrenOf(p.Snap, name) {
 				if _, moved := now[child]; !moved {
 					p.work.Refresh = append(p.work.Refresh, refreshed(child))
 				}
 			}
 		}
 	}
-	s := step{SQL: p.st.Rewrite(), Undo: []string{"RENAME TABLE " + strings.Join(undo, ", ")}}
+	s := Step{SQL: p.Statement.Rewrite(), Undo: []string{"RENAME TABLE " + strings.Join(undo, ", ")}}
 	if len(undo) > 1 {
 		// Texts do not tell whether two tables of equal shape have changed places.
-		marker := schema.Trial(p.id, "_m")
+		marker := schema.Trial(p.Job, "_m")
 		p.work.Marker = marker.Name
 		to := ddl.Object{DB: catalog.OwnDB, Name: marker.Name + "_done"}
 		s.SQL += ", " + marker.SQL() + " TO " + to.SQL()
@@ -168,17 +168,17 @@ func (p *planner) renameTables() error {
 	return nil
 }
 
-func (p *planner) truncate(ctx context.Context) error {
-	o := p.st.Objects[0]
+func (p *Planner) truncate(ctx context.Context) error {
+	o := p.Statement.Objects[0]
 	if _, err := p.database(o); err != nil {
 		return err
 	}
-	t := p.snap.Table(o.DB, o.Name)
+	t := p.Snap.Table(o.DB, o.Name)
 	if t == nil || t.Kind == catalog.View {
 		return sqlerr.NoSuchTable.New(o.DB, o.Name)
 	}
-	p.work.Step = &step{SQL: p.st.Text, Repeat: true}
-	r := refresh{Object: o.Object, Origin: sharding.Origin{Old: &o.Object}, NewID: true}
+	p.work.Step = &Step{SQL: p.Statement.Text, Repeat: true}
+	r := Refresh{Object: o.Object, Origin: sharding.Origin{Old: &o.Object}, NewID: true}
 	if len(t.Global) > 0 {
 		// Rows may come while others go: the indexes are made anew, from the rows that are there then.
 		bare := *t
@@ -192,68 +192,68 @@ func (p *planner) truncate(ctx context.Context) error {
 		p.dropIndexes(t, nil)
 		p.work.Build = &o.Object
 	}
-	p.work.Refresh = []refresh{r}
+	p.work.Refresh = []Refresh{r}
 	p.watch(o)
 	return nil
 }
 
-func (p *planner) createDatabase() error {
-	o := p.st.Objects[0]
+func (p *Planner) createDatabase() error {
+	o := p.Statement.Objects[0]
 	if len(o.DB) > 64 {
 		return &sqlerr.Error{Code: 1102, State: "42000", Message: fmt.Sprintf("Incorrect database name '%s'", o.DB)}
 	}
-	switch p.snap.Databases[o.DB] {
+	switch p.Snap.Databases[o.DB] {
 	case nil:
 	default:
-		if !p.st.IfExists {
+		if !p.Statement.IfExists {
 			return sqlerr.DatabaseExists.New(o.DB)
 		}
 		p.note(sqlerr.DatabaseExists, "Can't create database '%s'; database exists", o.DB)
 		return errNothingToDo
 	}
-	if p.st.OrReplace {
+	if p.Statement.OrReplace {
 		return sqlerr.Unsupported("CREATE OR REPLACE DATABASE", "use DROP DATABASE IF EXISTS and CREATE DATABASE")
 	}
-	p.work.Step = &step{
-		SQL:  p.st.Rewrite(),
+	p.work.Step = &Step{
+		SQL:  p.Statement.Rewrite(),
 		Undo: []string{"DROP DATABASE IF EXISTS " + ddl.QuoteName(o.DB)},
 	}
 	p.work.Watched = []ddl.Object{{DB: o.DB}}
-	p.work.PutDB, p.work.Single = o.DB, p.st.Single
+	p.work.PutDB, p.work.Single = o.DB, p.Statement.Single
 	p.work.Affected = 1
 	return nil
 }
 
-func (p *planner) alterDatabase() error {
-	o := p.st.Objects[0]
+func (p *Planner) alterDatabase() error {
+	o := p.Statement.Objects[0]
 	d, err := p.database(o)
 	if err != nil {
 		return err
 	}
 	single := d.Single
-	if p.st.HasComment && p.st.Single != d.Single {
+	if p.Statement.HasComment && p.Statement.Single != d.Single {
 		if len(d.Tables) > 0 {
 			return sqlerr.Unsupported("changing skarv:single of a database with tables", "say for each new table where it lives")
 		}
-		single = p.st.Single
+		single = p.Statement.Single
 	}
-	p.work.Step = &step{SQL: p.st.Rewrite(), Repeat: true}
+	p.work.Step = &Step{SQL: p.Statement.Rewrite(), Repeat: true}
 	p.work.PutDB, p.work.Single = o.DB, single
 	p.work.Affected = 1
 	return nil
 }
 
-func (p *planner) dropDatabase() error {
-	o := p.st.Objects[0]
-	d := p.snap.Databases[o.DB]
+func (p *Planner) dropDatabase() error {
+	o := p.Statement.Objects[0]
+	d := p.Snap.Databases[o.DB]
 	if d == nil {
-		if !p.st.IfExists {
+		if !p.Statement.IfExists {
 			return sqlerr.DatabaseNotExists.New(o.DB)
 		}
 		p.note(sqlerr.DatabaseNotExists, "Can't drop database '%s'; database doesn't exist", o.DB)
 		return errNothingToDo
 	}
-	p.work.Step = &step{SQL: "DROP DATABASE IF EXISTS " + ddl.QuoteName(o.DB), Repeat: true}
+	p.work.Step = &Step{SQL: "DROP DATABASE IF EXISTS " + ddl.QuoteName(o.DB), Repeat: true}
 	p.work.DropDB = o.DB
 	for _, t := range d.Tables {
 		p.dropIndexes(t, nil)

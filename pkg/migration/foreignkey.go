@@ -1,0 +1,92 @@
+package migration
+
+import (
+	"fmt"
+	"slices"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/sqlerr"
+)
+
+// NewKey is a foreign key that a statement adds and no server can check by itself.
+type NewKey struct {
+	catalog.ForeignKey
+	// Names are those of its columns.
+	Names []string `json:"names"`
+}
+
+// newKeys notes the foreign keys of t that old has not and that servers cannot check.
+func (p *Planner) newKeys(o ddl.Name, old, t *catalog.Table, snap *catalog.Snapshot) error {
+	for i := range t.ForeignKeys {
+		fk := &t.ForeignKeys[i]
+		if slices.ContainsFunc(old.ForeignKeys, func(k catalog.ForeignKey) bool { return k.Name == fk.Name }) {
+			continue
+		}
+		parent := snap.Table(fk.RefDB, fk.RefTable)
+		if fk.RefDB == t.Database && fk.RefTable == t.Name {
+			parent = t
+		}
+		if parent == nil || catalog.Together(t, fk, parent) {
+			continue
+		}
+		if err := p.referable(fk, t, parent); err != nil {
+			return err
+		}
+		k := NewKey{ForeignKey: *fk}
+		for _, c := range fk.Columns {
+			k.Names = append(k.Names, t.Columns[c].Name)
+		}
+		p.work.Keys = append(p.work.Keys, k)
+		p.work.Build = &o.Object
+	}
+	return nil
+}
+
+// referable is the servers' refusal of a key to columns that have no index, which they do not give while they do not look at
+// foreign keys.
+func (p *Planner) referable(fk *catalog.ForeignKey, t, parent *catalog.Table) error {
+	var columns []int
+	for _, n := range fk.RefColumns {
+		columns = append(columns, parent.Column(n))
+	}
+	keys := [][]int{parent.Primary}
+	for _, x := range append(slices.Clone(parent.Unique), parent.Indexes...) {
+		if !x.Partial {
+			keys = append(keys, x.Columns)
+		}
+	}
+	for _, k := range keys {
+		if len(k) >= len(columns) && !slices.ContainsFunc(k[:len(columns)], func(c int) bool { return !slices.Contains(columns, c) }) && !slices.Contains(columns, -1) {
+			return nil
+		}
+	}
+	if p.Snap.Flavor == catalog.MySQL {
+		return &sqlerr.Error{Code: 1822, State: "HY000", Message: fmt.Sprintf(
+			"Failed to add the foreign key constraint. Missing index for constraint '%s' in the referenced table '%s'", fk.Name, parent.Name)}
+	}
+	return &sqlerr.Error{Code: 1005, State: "HY000", Message: fmt.Sprintf(
+		"Can't create table `%s`.`%s` (errno: 150 \"Foreign key constraint is incorrectly formed\")", t.Database, t.Name)}
+}
+
+// AddKeys makes the new keys keys of t, as far as t has their columns already.
+func (w *Work) AddKeys(t *catalog.Table) {
+	w.RemoveKeys(t)
+	for _, k := range w.Keys {
+		fk := k.ForeignKey
+		fk.Columns = nil
+		for _, n := range k.Names {
+			fk.Columns = append(fk.Columns, t.Column(n))
+		}
+		if !slices.Contains(fk.Columns, -1) {
+			t.ForeignKeys = append(t.ForeignKeys, fk)
+		}
+	}
+}
+
+// RemoveKeys takes them out again.
+func (w *Work) RemoveKeys(t *catalog.Table) {
+	t.ForeignKeys = slices.DeleteFunc(slices.Clone(t.ForeignKeys), func(fk catalog.ForeignKey) bool {
+		return slices.ContainsFunc(w.Keys, func(k NewKey) bool { return k.Name == fk.Name })
+	})
+}

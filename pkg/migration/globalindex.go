@@ -1,0 +1,105 @@
+package migration
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/sharding"
+	"skarv/pkg/sqlerr"
+)
+
+// widenEntries notes how the tables of indexes that stay follow columns that hold more afterwards.
+func (p *Planner) widenEntries(old, after *catalog.Table) {
+	for _, x := range after.Unique {
+		i := slices.IndexFunc(old.Global, func(g *catalog.GlobalIndex) bool { return g.ID == x.Global })
+		if x.Global == 0 || i < 0 {
+			continue
+		}
+		var changes []string
+		for n, c := range x.Columns {
+			e := old.Global[i].Entries.Columns[n]
+			if now := &after.Columns[c]; e.ColumnType != now.ColumnType {
+				e.ColumnType = now.ColumnType
+				changes = append(changes, "MODIFY "+ddl.EntryColumn(&e))
+			}
+		}
+		if len(changes) > 0 {
+			p.work.Widen = append(p.work.Widen, "ALTER TABLE "+ddl.Object{DB: catalog.OwnDB, Name: catalog.EntriesName(x.Global)}.SQL()+" "+strings.Join(changes, ", "))
+		}
+	}
+}
+
+// NewIndex is a global index that a statement makes.
+type NewIndex struct {
+	ID  uint64 `json:"id"`
+	SQL string `json:"sql"`
+	// Name and Columns are those of the unique key it keeps.
+	Name    string   `json:"name"`
+	Columns []string `json:"columns"`
+}
+
+// newIndexes numbers the global indexes that t has not got yet.
+func (p *Planner) newIndexes(ctx context.Context, t *catalog.Table, r *Refresh) error {
+	for _, x := range t.Unique {
+		if x.Global != 0 || !t.NeedsGlobal(x) {
+			continue
+		}
+		id, err := p.NextID(ctx)
+		if err != nil {
+			return err
+		}
+		if r.Global == nil {
+			r.Global = map[string]uint64{}
+		}
+		r.Global[x.Name] = id
+		fresh := *t
+		x.Global = id
+		fresh.Unique, fresh.Building = []catalog.Index{x}, nil
+		if err := fresh.Prepare(p.Snap.Flavor); err != nil {
+			return err
+		}
+		n := NewIndex{ID: id, Name: x.Name, SQL: ddl.CreateEntries(fresh.Global[0].Entries)}
+		for _, c := range x.Columns {
+			n.Columns = append(n.Columns, t.Columns[c].Name)
+		}
+		p.work.Indexes = append(p.work.Indexes, n)
+	}
+	return nil
+}
+
+// dropIndexes notes the indexes of t that keep none of the keys it has afterwards.
+func (p *Planner) dropIndexes(old, after *catalog.Table) {
+	for _, g := range old.Global {
+		if after == nil || !slices.ContainsFunc(after.Unique, func(x catalog.Index) bool { return x.Global == g.ID }) {
+			p.work.Obsolete = append(p.work.Obsolete, g.ID)
+		}
+	}
+}
+
+// buildable refuses what cannot be maintained while it is built.
+func buildable(old, t *catalog.Table, r Refresh) error {
+	const how = "use one ALTER TABLE for the columns and another one for the key"
+	for _, x := range t.Unique {
+		if _, fresh := r.Global[x.Name]; !fresh {
+			continue
+		}
+		if r.Old == nil || r.Object != *r.Old {
+			return sqlerr.Unsupported("renaming a table together with UNIQUE KEY '"+x.Name+"', which does not contain the distribution key", how)
+		}
+		for _, c := range slices.Concat(x.Columns, t.Distribution, t.Primary) {
+			was := old.Column(t.Columns[c].Name)
+			if col := &t.Columns[c]; was < 0 && col.NullDefault && !slices.Contains(t.Primary, c) {
+				continue // no row has a value, nor gets one from who does not know the column
+			}
+			if was < 0 || !sharding.SameEntries(&old.Columns[was], &t.Columns[c]) {
+				return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s', which does not contain the distribution key, in a statement that adds or changes its column '%s'",
+					x.Name, t.Columns[c].Name), how)
+			}
+		}
+	}
+	return nil
+}

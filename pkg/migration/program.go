@@ -1,0 +1,81 @@
+package migration
+
+import (
+	"fmt"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/routine"
+	"skarv/pkg/sharding"
+	"skarv/pkg/sqlerr"
+)
+
+// Functions, procedures and triggers are created on every node group as the client wrote them, so that servers show and dump them. A
+// function is computed by whatever server needs its value, over copies of the tables that it reads where these are elsewhere (see package
+// planner); a trigger that touches nothing but values fires where its row is written, others are run by sessions (see trigger.go). A
+// procedure is run by the proxy, statement by statement, and may do what its client may.
+
+// planProgram plans CREATE, ALTER and DROP of stored programs.
+func (p *Planner) planProgram() error {
+	o := p.Statement.Objects[0]
+	d, err := p.database(o)
+	if err != nil {
+		return err
+	}
+	switch p.Statement.Kind {
+	case routine.Trigger:
+		return p.planTrigger(o, d)
+	case routine.Event:
+		return p.planEvent(o)
+	}
+	function := p.Statement.Kind == routine.Function
+	old := p.Snap.Routine(o.DB, o.Name, function)
+	kind := strings.ToUpper(string(p.Statement.Kind))
+	watched := ddl.Object{DB: o.DB, Name: o.Name, Kind: p.Statement.Kind}
+	p.work.Watched = []ddl.Object{watched}
+	defer func() {
+		if p.work.Step != nil {
+			p.work.Routines = []ddl.Object{watched}
+		}
+	}()
+	missing := func() *sqlerr.Error {
+		return &sqlerr.Error{Code: 1305, State: "42000", Message: fmt.Sprintf("%s %s does not exist", kind, o)}
+	}
+	switch p.Statement.Verb {
+	case ddl.DropProgram:
+		if old == nil {
+			if !p.Statement.IfExists {
+				return missing()
+			}
+			p.note(1305, "%s %s does not exist", kind, o)
+			return errNothingToDo
+		}
+		p.work.Step = &Step{SQL: "DROP " + kind + " IF EXISTS " + o.SQL(), Repeat: true}
+		return nil
+	case ddl.AlterProgram:
+		if old == nil {
+			return missing()
+		}
+		p.work.Step = &Step{SQL: strings.TrimSpace(p.Statement.Text), Repeat: true}
+		return nil
+	}
+	if old != nil && !p.Statement.Prog.OrReplace {
+		if !p.Statement.Prog.IfNotExists {
+			return &sqlerr.Error{Code: 1304, State: "42000", Message: fmt.Sprintf("%s %s already exists", kind, o.Name)}
+		}
+		p.note(1304, "%s %s already exists", kind, o.Name)
+		return errNothingToDo
+	}
+	if function {
+		if err := sharding.FunctionFacts(p.Snap, p.Statement.Prog, &catalog.Routine{Database: o.DB}); err != nil {
+			return err
+		}
+	}
+	s := Step{SQL: p.Statement.WithoutDefiner(), Repeat: p.Statement.Prog.OrReplace}
+	if old == nil {
+		s.Undo = []string{"DROP " + kind + " IF EXISTS " + o.SQL()}
+	}
+	p.work.Step = &s
+	return nil
+}

@@ -1,0 +1,102 @@
+package migration
+
+import (
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/schema"
+	"skarv/pkg/sharding"
+)
+
+// Rehearsal is what every node group tries before the first is changed.
+type Rehearsal struct {
+	Table ddl.Object `json:"table"`
+	// Copy is the name of the copy in our own database, SQL the statement about it.
+	Copy string `json:"copy"`
+	SQL  string `json:"sql"`
+	// Into and From are the columns of the copy that take values, and those of the table that have them.
+	Into []string `json:"into"`
+	From []string `json:"from"`
+}
+
+// rehearse notes the rehearsal of a change of old that rows may hinder and that cannot be taken back.
+func (p *Planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema.Definition) {
+	if old.Kind == catalog.Single || p.Statement.RenameTo != nil || p.work.Step.Undo != nil {
+		return
+	}
+	r := &Rehearsal{Table: o.Object, Copy: schema.Trial(p.Job, "_p").Name}
+	risky := !slices.Equal(before.Checks, after.Checks) || p.Statement.Mentions("PARTITION")
+	for name := range after.Full {
+		risky = risky || after.Unique[name] && !(before.Unique[name] && len(before.Full[name]) == len(after.Full[name]))
+	}
+	came := p.came(before)
+	for i := range after.Table.Columns {
+		c := &after.Table.Columns[i]
+		from := came[strings.ToLower(c.Name)]
+		switch {
+		case c.Generated:
+			risky = risky || from == nil || *from != *c
+		case from == nil:
+			risky = risky || !c.Nullable && !c.HasDefault && c.Type.IsTemporal() // a server may refuse 0000-00-00
+		default:
+			risky = risky || !holdsAll(from, c)
+			r.Into, r.From = append(r.Into, ddl.QuoteName(c.Name)), append(r.From, ddl.QuoteName(from.Name))
+		}
+	}
+	if !risky || len(r.Into) == 0 {
+		return
+	}
+	r.SQL = p.Statement.Rewrite(o.As(ddl.Object{DB: catalog.OwnDB, Name: r.Copy}))
+	p.work.Rehearsal = r
+}
+
+// came returns what the columns were before the statement, by their lower-case names afterwards.
+func (p *Planner) came(before *schema.Definition) map[string]*catalog.Column {
+	renamed, dropped := p.Statement.RenamedColumns(), p.Statement.DroppedColumns()
+	out := map[string]*catalog.Column{}
+	for i := range before.Table.Columns {
+		c := &before.Table.Columns[i]
+		name := strings.ToLower(c.Name)
+		if to, ok := renamed[name]; ok {
+			name = strings.ToLower(to)
+		} else if dropped[name] {
+			continue
+		}
+		out[name] = c
+	}
+	return out
+}
+
+// holdsAll reports whether column b takes every value that column a may have. It may say no where it does: then the change is
+// rehearsed, which takes time.
+func holdsAll(a, b *catalog.Column) bool {
+	if sharding.KeepsEntries(a, b) {
+		return true
+	}
+	if a.Nullable && !b.Nullable || a.Charset != b.Charset || a.Collation != b.Collation {
+		return false
+	}
+	texts := []string{"tinytext", "text", "mediumtext", "longtext"}
+	blobs := []string{"tinyblob", "blob", "mediumblob", "longblob"}
+	for _, larger := range [][]string{texts, blobs} {
+		if from, to := slices.Index(larger, a.DataType), slices.Index(larger, b.DataType); from >= 0 && to >= from {
+			return true
+		}
+	}
+	if a.DataType != b.DataType {
+		return false
+	}
+	switch a.DataType {
+	case "char":
+		return a.Length <= b.Length
+	case "decimal":
+		return a.Unsigned == b.Unsigned && a.Scale <= b.Scale && a.Precision-a.Scale <= b.Precision-b.Scale
+	case "time", "datetime", "timestamp":
+		return a.Scale <= b.Scale
+	case "enum", "set":
+		return strings.HasPrefix(b.ColumnType, strings.TrimSuffix(a.ColumnType, ")")+",")
+	}
+	return false
+}

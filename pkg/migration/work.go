@@ -1,0 +1,88 @@
+package migration
+
+import (
+	"skarv/pkg/ddl"
+	"skarv/pkg/placement"
+	"skarv/pkg/schema"
+	"skarv/pkg/sharding"
+	"skarv/pkg/sqlerr"
+)
+
+// Work is the plan of a change: what to run on each server and what to write into the catalog then. It is part of stored jobs; who runs it
+// fills in Before, First and what it finds out on the way.
+type Work struct {
+	Step *Step `json:"step,omitempty"`
+	// Rehearsal, if not nil, is tried on all groups before the step runs on any.
+	Rehearsal *Rehearsal `json:"rehearsal,omitempty"`
+	// Before is the text of each watched object on each group before the step; "" where there is none.
+	Before map[placement.NodeGroupID]map[string]string `json:"before,omitempty"`
+	// Watched are the objects whose text tells whether the step was run on a group.
+	Watched []ddl.Object `json:"watched,omitempty"`
+	// Marker, if set, is a table in our own schema that the step renames along: it tells whether it ran.
+	Marker string `json:"marker,omitempty"`
+	// First is the group the step runs on first.
+	First placement.NodeGroupID `json:"first"`
+	// OwnRows: the step is about a table of which each group has rows of its own. What it did to them is added up.
+	OwnRows bool `json:"own_rows,omitempty"`
+
+	// Indexes are the global indexes that are made, and Build, if there are rows that need entries, the table they are
+	// built for while it is used. Obsolete are those that go.
+	Indexes  []NewIndex  `json:"indexes,omitempty"`
+	Build    *ddl.Object `json:"build,omitempty"`
+	Obsolete []uint64    `json:"obsolete,omitempty"`
+	// Widen are statements for the tables of indexes whose columns will hold more.
+	Widen []string `json:"widen,omitempty"`
+	// Rebuild, if not nil: the step replaces Build by a table with another distribution key.
+	Rebuild *Rebuild `json:"rebuild,omitempty"`
+	// Keys are foreign keys that the statement adds to Build and that no server can check by itself.
+	Keys []NewKey `json:"keys,omitempty"`
+
+	Refresh []Refresh    `json:"refresh,omitempty"`
+	Drop    []ddl.Object `json:"drop,omitempty"`
+	// Routines are the functions, procedures and events that the step creates, changes or drops. Event belongs to events.
+	Routines []ddl.Object       `json:"routines,omitempty"`
+	Event    *schema.EventState `json:"event,omitempty"`
+	// EventsOff, if not nil, keeps all events from running, or lets them run.
+	EventsOff *bool  `json:"events_off,omitempty"`
+	PutDB     string `json:"put_db,omitempty"`
+	Single    bool   `json:"single,omitempty"` // of PutDB
+	DropDB    string `json:"drop_db,omitempty"`
+	// Error is told to the client although all was done: DROP TABLE of which some did not exist.
+	Error    *sqlerr.Error    `json:"error,omitempty"`
+	Warnings []schema.Warning `json:"warnings,omitempty"`
+	Affected uint64           `json:"affected,omitempty"`
+}
+
+// Step is one statement that runs on every group.
+type Step struct {
+	SQL string `json:"sql"`
+	// Undo takes it back; empty if that cannot be.
+	Undo []string `json:"undo,omitempty"`
+	// Repeat: running it once more does no harm.
+	Repeat bool `json:"repeat,omitempty"`
+	// Drops: it drops tables one after the other and may stop between them.
+	Drops []ddl.Object `json:"drops,omitempty"`
+}
+
+// Refresh says how a table's catalog entry is made from what the servers have after the steps.
+type Refresh struct {
+	ddl.Object
+	sharding.Origin
+	NewID       bool `json:"new_id,omitempty"`       // a new sequence, from 1
+	TakeCounter bool `json:"take_counter,omitempty"` // a new sequence, from the servers' counters
+}
+
+// refreshed is the entry of a table that is the same as before but for what servers say of it.
+func refreshed(o ddl.Object) Refresh {
+	return Refresh{Object: o, Origin: sharding.Origin{Old: &o}}
+}
+
+// Keeps tells whether the table that had name o lives on under another.
+func (w *Work) Keeps(o ddl.Object) bool {
+	for _, r := range w.Refresh {
+		if r.Old != nil && *r.Old == o && !r.NewID {
+			return true
+		}
+	}
+	return false
+}
