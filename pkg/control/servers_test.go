@@ -19,18 +19,11 @@ import (
 
 var servers []*nodes.Server
 
-// How long tests wait for what comes by itself, and how often they look.
-const (
-	waitLong  = 15 * time.Second
-	tickShort = 20 * time.Millisecond
-)
-
 func TestMain(m *testing.M) { os.Exit(nodes.Main(m, 3, &servers)) }
 
 // fixture is a cluster of the first n servers.
 type fixture struct {
 	t        *testing.T
-	etcd     *etcdtest.Etcd
 	store    *topology.Store
 	follower *topology.Follower
 	client   *Client
@@ -43,8 +36,7 @@ func newFixture(t *testing.T, n int) *fixture {
 	for _, s := range servers {
 		s.Clear(t)
 	}
-	e := etcdtest.Start(t)
-	f := &fixture{t: t, etcd: e, store: openStore(t, e), groups: n}
+	f := &fixture{t: t, store: openStore(t, etcdtest.Start(t)), groups: n}
 	var req InitRequest
 	for _, s := range servers[:n] {
 		req.Groups = append(req.Groups, GroupSpec{Primary: s.Node()})
