@@ -150,7 +150,7 @@ func (c *Circumstances) copied(copies []Copy, first float64) (total float64, kno
 			n = min(n, first)
 		}
 		for _, j := range t.Joins {
-			if rows[j.From] > MaxKeys {
+			if rows[j.From] > MaxKeys || j.Op != "" { // of comparisons Share knows
 				continue
 			}
 			// A value has all/distinct rows; as many as rows of the other table meet one of its values, if that is not known.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,6 +75,10 @@ type Join struct {
 	From   int
 	Source int // in that table's columns
 	Column int // in this table's columns
+	// Op, not empty, compares Column with the one value that the copy at From has, instead of "equals". Always: if it has none, not
+	// even NULL, all rows matter; else none does.
+	Op     string
+	Always bool
 }
 
 // CopyRow is what a table is called in the fragment that reads it for a copy, where it has conditions. CopyEnd is how
@@ -99,9 +104,9 @@ func (c *Copy) Joined(known func(join int) bool) *Fragment {
 			last.SQL = strings.TrimSuffix(last.SQL, CopyEnd)
 		}
 		last := &f.Text[len(f.Text)-1]
-		last.SQL += " AND " + CopyRow + ".`" + strings.ReplaceAll(c.Table.Columns[j.Column].Name, "`", "``") + "` IN "
+		last.SQL += " AND " + CopyRow + ".`" + strings.ReplaceAll(c.Table.Columns[j.Column].Name, "`", "``") + "` " + cmp.Or(j.Op, "IN") + " "
 		last.Arg = ArgList - i
-		if d := c.Table.Distribution; f.Target.Kind == AllGroups && len(d) == 1 && d[0] == j.Column {
+		if d := c.Table.Distribution; f.Target.Kind == AllGroups && len(d) == 1 && d[0] == j.Column && j.Op == "" {
 			f.Target = Target{Kind: ByKey, Table: c.Table, Key: []Operand{{Arg: last.Arg}}}
 			last.Part = true
 		}
@@ -268,6 +273,10 @@ func (c *Copy) printJoins(w *strings.Builder, depth int) {
 	}
 	for _, j := range c.Joins {
 		indent(w, depth)
+		if j.Op != "" {
+			fmt.Fprintf(w, "by %s %s the value of copy %d\n", c.Table.Columns[j.Column].Name, j.Op, j.From+1)
+			continue
+		}
 		fmt.Fprintf(w, "by values of %s from copy %d, if few\n", c.Table.Columns[j.Column].Name, j.From+1)
 	}
 }

@@ -37,6 +37,8 @@ type analysis struct {
 	assigns bool // a user variable is assigned within an expression
 	// tested are the subqueries of EXISTS; sets are those of IN, ANY and ALL.
 	tested, sets map[*sqlparser.Subquery]bool
+	// compared are the comparisons whose right side a subquery is.
+	compared map[*sqlparser.Subquery]*sqlparser.ComparisonExpr
 }
 
 // cte is a common table expression in scope. Each reference to it is analysed as a derived table of its own.
@@ -85,7 +87,7 @@ func (b *build) analyze(stmt sqlparser.TableStatement) (*query, error) {
 
 func (b *build) analysis() *analysis {
 	b.a = &analysis{b: b, lower: b.snap.LowerCaseTableNames != 0, queries: map[*sqlparser.Subquery]*query{},
-		tested: map[*sqlparser.Subquery]bool{}, sets: map[*sqlparser.Subquery]bool{}}
+		tested: map[*sqlparser.Subquery]bool{}, sets: map[*sqlparser.Subquery]bool{}, compared: map[*sqlparser.Subquery]*sqlparser.ComparisonExpr{}}
 	return b.a
 }
 

@@ -35,7 +35,8 @@ keys (hints), for NATURAL joins, where something depends on chance, nor for stat
 		{"CopyJoins", `A row that can matter meets, by an equality that must be true, some row that is copied of another table. So
 the values of that table's column, seen while it is copied, are the only ones that count: if they are few, they are
 asked for, on the groups that own them if the column is the distribution key. The equality must hold at every place
-that reads the table. Types and collations must be the same, so that equal here is equal there. It must not fire for
+that reads the table. The same is true of a comparison that must be true with the one value of a query that is copied (its MAX or MIN, or what stands for
+all values of ALL or ANY): without a value nothing is equal, less or greater, but everything is so to ALL of none. Types and collations must be the same, so that equal here is equal there. It must not fire for
 the side an outer join keeps, nor for statements that write or lock rows.`, copyJoins},
 		{"AssembleCopies", `Writes the fragments.`, assembleCopies},
 	}

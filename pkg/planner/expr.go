@@ -242,6 +242,7 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 	switch n := n.(type) {
 	case *sqlparser.ComparisonExpr:
 		if sub, is := n.Right.(*sqlparser.Subquery); is {
+			w.a.compared[sub] = n
 			w.a.sets[sub] = n.Operator == sqlparser.InOp || n.Operator == sqlparser.NotInOp || n.Modifier != sqlparser.Missing
 		}
 	case *sqlparser.FuncExpr:

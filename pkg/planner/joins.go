@@ -33,10 +33,10 @@ func copyJoins(b *build) (fired bool, err error) {
 			rest = append(rest, c)
 		}
 	}
-	links := map[*catalog.Table][]link{}
+	links, queries := map[*catalog.Table][]link{}, map[*catalog.Table][]queryLink{}
 	for _, c := range rest {
 		if links[c.table] == nil {
-			links[c.table] = w.links(c.table)
+			links[c.table], queries[c.table] = w.links(c.table), w.queryLinks(c.table)
 		}
 	}
 	var order []*wanted // views and queries, which are not wanted, go in front
@@ -48,7 +48,7 @@ func copyJoins(b *build) (fired bool, err error) {
 	}
 	views := len(list)
 	for len(rest) > 0 {
-		at := next(rest, order, links)
+		at := next(rest, order, links, queries)
 		if b.first != nil && len(order) == 0 {
 			at = slices.IndexFunc(rest, func(c *wanted) bool { return c.table == b.first.table })
 			if at < 0 {
@@ -57,10 +57,10 @@ func copyJoins(b *build) (fired bool, err error) {
 		}
 		c := rest[at]
 		rest = slices.Delete(rest, at, at+1)
-		for _, l := range w.queryLinks(c.table) {
+		for _, l := range queries[c.table] {
 			from := slices.IndexFunc(list, func(x plan.Copy) bool { return x.Query != nil && x.Query == l.query })
 			if from >= 0 && len(c.joins) < maxJoins {
-				c.joins = append(c.joins, plan.Join{From: from, Source: l.source, Column: l.column})
+				c.joins = append(c.joins, plan.Join{From: from, Source: l.source, Column: l.column, Op: l.op, Always: l.always})
 				fired = true
 			}
 		}
@@ -82,14 +82,14 @@ func copyJoins(b *build) (fired bool, err error) {
 }
 
 // next chooses the copy to be made after those of done: one that they are joined with, and of these one with few rows.
-func next(rest, done []*wanted, links map[*catalog.Table][]link) int {
+func next(rest, done []*wanted, links map[*catalog.Table][]link, queries map[*catalog.Table][]queryLink) int {
 	best, bestRank := 0, 100
 	for i, c := range rest {
 		rank := 2
 		switch {
 		case c.fragment.Target.Kind == plan.ByKey:
 			rank = 0
-		case len(c.rows) > 0:
+		case len(c.rows) > 0 || len(queries[c.table]) > 0:
 			rank = 1
 		}
 		joined := slices.ContainsFunc(links[c.table], func(l link) bool {

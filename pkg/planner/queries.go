@@ -20,6 +20,8 @@ type pushed struct {
 	query *plan.Query
 	// rest is what stands in its place, nil: the whole copy.
 	rest plan.Text
+	// bound: the copy is the greatest or least value of the query, NULL if it has no row.
+	bound bool
 	// of are its scopes: a common table expression has one for each place that reads it.
 	of []*query
 }
@@ -41,9 +43,15 @@ func pushQueries(b *build) (fired bool, err error) {
 	b.done, b.ws, b.plan.Root = false, nil, nil
 	err = run(b, workspaceRules())
 	w, ok := b.plan.Root.(*plan.Workspace)
+	inside := slices.Clone(b.plan.Rules[len(rules):])
 	b.plan.Rules, b.plan.Root, b.ws, b.pushed, b.done = rules, b.choice.Workspace, kept.ws, nil, false
 	if err != nil || !ok {
 		return false, err
+	}
+	for _, name := range inside {
+		if !slices.Contains(rules, name) {
+			b.plan.Rules = append(b.plan.Rules, name)
+		}
 	}
 	b.choice.Queries = w
 	return true, nil
@@ -173,11 +181,18 @@ func (b *build) push(span sqlparse.Span, number int, written map[string][]*query
 	if len(of) == 0 || len(of) > 1 && b.snap.Flavor == catalog.MySQL {
 		return nil
 	}
+	bound := ""
 	if slices.ContainsFunc(of, func(q *query) bool { return !b.storable(q) }) {
 		if slices.ContainsFunc(of, func(q *query) bool { return !b.valuesOnly(q) }) {
 			return nil
 		}
-		if st, args, ok = b.scanDistinct(span); !ok {
+		bound = b.bound(of)
+		if bound != "" {
+			st, args, ok = b.scanBound(span, bound)
+		} else {
+			st, args, ok = b.scanDistinct(span)
+		}
+		if !ok {
 			return nil
 		}
 	}
@@ -193,6 +208,11 @@ func (b *build) push(span sqlparse.Span, number int, written map[string][]*query
 	if planned {
 		p.query = n.found(m)
 		p.table = b.madeUp(p.query, number)
+		if bound != "" {
+			p.bound, p.rest = true, boundRest(p.table)
+		}
+	} else if bound != "" {
+		return nil
 	} else if !b.pushRest(p, n, m, number) {
 		return nil
 	}
@@ -621,64 +641,4 @@ func (w *worker) pushed(p *plan.Workspace, refs []sqlparse.TableRef) bool {
 	span(len(b.st.SQL()))
 	p.Text = e.done()
 	return true
-}
-
-// queryLink is an equality between a column of a table and one of the result of a query that is copied.
-type queryLink struct {
-	column int
-	query  *plan.Query
-	source int
-}
-
-// queryLinks are those that hold wherever the statement reads t.
-func (w *worker) queryLinks(t *catalog.Table) (list []queryLink) {
-	refs, ok := w.references(t)
-	if len(w.b.pushed) == 0 || !ok || t.Kind != catalog.Sharded || len(refs) > maxAlternatives {
-		return nil
-	}
-	for i, in := range refs {
-		one := w.b.queryLinks(in)
-		if i == 0 {
-			list = one
-			continue
-		}
-		list = slices.DeleteFunc(list, func(l queryLink) bool { return !slices.Contains(one, l) })
-	}
-	return list
-}
-
-// queryLinks are the columns of in without whose equality to a copied query's a row cannot matter. Integers only: other
-// values have several texts.
-func (b *build) queryLinks(in *instance) (list []queryLink) {
-	for c := range in.table.Columns {
-		start := colRef{in, c}
-		if keyClass(start.column()) != "int" {
-			continue
-		}
-		cols, _ := equals(start, in.usable)
-		for _, p := range b.pushed {
-			if p.rest != nil {
-				continue // the copy has other columns
-			}
-			for _, q := range p.of {
-				at := -1
-				for _, ref := range cols {
-					if q.holds(ref.inst) {
-						at = max(at, q.output(ref))
-					}
-				}
-				for _, s := range in.block.subs {
-					if s.semi && !s.on && s.q == q && slices.Contains(cols, s.left) && slices.Contains(preserved(in.block.tree), s.left.inst) &&
-						len(q.columns) == 1 && q.columns[0].ref.ok() && compatible(start.column(), q.columns[0].ref.column()) {
-						at = 0
-					}
-				}
-				if at >= 0 {
-					list = append(list, queryLink{c, p.query, at})
-					break
-				}
-			}
-		}
-	}
-	return list
 }

@@ -261,8 +261,11 @@ func (g *gathering) joined(t *plan.Copy) *plan.Fragment {
 			continue
 		}
 		sql, values, ok := k.List()
-		if ok && len(sql) == 0 {
+		if ok && len(sql) == 0 && !j.Always {
 			return nil
+		}
+		if j.Op != "" && len(sql) != 1 || len(sql) == 0 {
+			continue
 		}
 		lists[i] = exec.List{Values: values, SQL: sql}
 	}

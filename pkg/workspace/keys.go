@@ -59,10 +59,18 @@ func (k *Keys) List() (sql [][]byte, values []sqltypes.Value, ok bool) {
 	case "char", "varchar":
 		kind = sqltypes.String
 		known = strings.HasPrefix(k.of.Charset, "utf8") || k.of.Charset == "ascii"
+	case "date", "datetime":
+		known = false
 	}
 	for v := range k.seen {
 		text := []byte(v)
-		if kind == sqltypes.String {
+		switch {
+		case k.of.DataType == "date" || k.of.DataType == "datetime":
+			if strings.HasPrefix(v, "0000") || strings.Contains(v, "-00") {
+				return nil, nil, false // no literal, in some modes
+			}
+			text = []byte(map[string]string{"date": "DATE'", "datetime": "TIMESTAMP'"}[k.of.DataType] + v + "'")
+		case kind == sqltypes.String:
 			text = append([]byte(nil), '_')
 			text = append(text, k.of.Charset...)
 			text = AppendValue(append(text, ' '), bytesOf, []byte(v))

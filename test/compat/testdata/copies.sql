@@ -37,6 +37,17 @@ SELECT id FROM c WHERE amount <= ALL (SELECT o.amount FROM o WHERE o.region = c.
 SELECT cid, SUM(amount) AS total FROM o GROUP BY cid HAVING SUM(amount) > (SELECT AVG(t) / 3 FROM (SELECT SUM(amount) AS t FROM o WHERE amount > 2 GROUP BY cid) AS x) ORDER BY total DESC, 1;
 SELECT cid, COUNT(*) FROM o GROUP BY cid HAVING COUNT(*) < (SELECT SUM(price) FROM l WHERE part = 1) AND COUNT(*) >= (SELECT 1) ORDER BY 1;
 SELECT cid, MAX(amount) FROM o GROUP BY cid HAVING MAX(amount) = (SELECT MAX(amount) FROM o) OR MAX(amount) IN (SELECT MIN(amount) FROM o GROUP BY cid) ORDER BY 1;
+SELECT id FROM o WHERE at = (SELECT MAX(at) FROM o AS p WHERE p.amount > 2) ORDER BY 1;
+SELECT c.id, o.id FROM c JOIN o ON o.cid = c.id WHERE (SELECT MIN(p.amount) FROM o AS p) < o.amount AND c.amount <= (SELECT MAX(p.amount) FROM o AS p WHERE p.at < '2021-06-01') ORDER BY 1, 2;
+SELECT id FROM o WHERE amount = (SELECT MAX(p.amount) FROM o AS p WHERE p.cid > 1000) OR id = 3;
+SELECT id FROM o WHERE amount = (SELECT MAX(p.amount) FROM o AS p WHERE p.cid > 1000);
+SELECT id FROM o WHERE amount >= ALL (SELECT p.amount FROM o AS p WHERE p.cid < 5) ORDER BY 1;
+SELECT id FROM c WHERE amount >= ALL (SELECT x.amount FROM c AS x WHERE x.region = 'n') ORDER BY 1;
+SELECT id FROM o WHERE amount >= ALL (SELECT x.amount FROM c AS x WHERE x.region = 'n') ORDER BY 1;
+SELECT id FROM o WHERE amount < ALL (SELECT x.amount FROM c AS x WHERE x.boss > 100) ORDER BY 1;
+SELECT id FROM o WHERE amount > ANY (SELECT x.amount FROM c AS x WHERE x.boss > 100) ORDER BY 1;
+SELECT id FROM o WHERE amount > ANY (SELECT DISTINCT x.amount AS y FROM c AS x WHERE x.amount > 2) ORDER BY 1;
+SELECT id FROM o WHERE amount <= SOME (SELECT x.amount FROM c AS x) ORDER BY 1;
 SELECT a.id, b.id FROM c a JOIN c b ON a.boss = b.id WHERE a.region = 's' AND b.region = 'n' ORDER BY 1, 2;
 SELECT a.id, b.id FROM c a LEFT JOIN c b ON a.boss = b.id AND b.region = 'n' WHERE a.amount > 1 ORDER BY 1, 2;
 SELECT d.boss, d.n FROM (SELECT boss, COUNT(*) AS n FROM c GROUP BY boss) d JOIN o ON o.cid = d.boss WHERE d.boss < 5 AND d.n > 1 ORDER BY 1, 2;
