@@ -112,6 +112,9 @@ func (w Way) String() string {
 // equalShare is the part of a table's rows that have one value in a column of which nothing is known.
 const equalShare = 0.1
 
+// boundShare is the part of a table's rows that is greater, or less, than a value that is not known yet.
+const boundShare = 0.3
+
 // share is the part of a table's rows that its conditions are expected to let through.
 func (c *Circumstances) share(t *Copy) float64 {
 	share := t.Share
@@ -150,7 +153,11 @@ func (c *Circumstances) copied(copies []Copy, first float64) (total float64, kno
 			n = min(n, first)
 		}
 		for _, j := range t.Joins {
-			if rows[j.From] > MaxKeys || j.Op != "" { // of comparisons Share knows
+			if j.Op != "" {
+				n = max(1, n*boundShare)
+				continue
+			}
+			if rows[j.From] > MaxKeys {
 				continue
 			}
 			// A value has all/distinct rows; as many as rows of the other table meet one of its values, if that is not known.
