@@ -21,8 +21,9 @@ import (
 // All that belongs to the session, and the workspace, is used by its own goroutine alone; the others read what has been asked
 // for, and hand rows over in portions. The first error ends all of them.
 //
-// A copy that is read by the values of another one waits for that one, or until it has too many of them. A copy waits, too, while there is no connection for it: the
-// session's own (see conns.borrow), or one that is to spare. The first one alone waits in the pool's queue, like any statement.
+// A copy that is read by the values of another one waits for that one, or until it has too many of them. A copy waits, too, while
+// there is no connection for it: the session's own (see conns.borrow), or one that is to spare. The first one alone waits
+// in the pool's queue, like any statement.
 
 const (
 	// maxAtOnce bounds the copies of a statement that are read at the same time.
@@ -97,8 +98,7 @@ func (a *atOnce) run() (err error) {
 		if len(a.reading) == 0 {
 			break
 		}
-		if r := a.reading[0]; len(a.reading) == 1 && !r.begun {
-			// Nothing else can begin before it has ended: there is nobody to share the time with.
+		if r := a.reading[0]; len(a.reading) == 1 && !r.begun && len(a.waiting) == 0 { // there is nobody to share the time with
 			r.sum, r.err = r.reading.Read(r.filler)
 			if err := a.finish(r); err != nil {
 				return err
