@@ -30,7 +30,8 @@ fire where the text mentions the key's name, which may be in an index hint, nor 
 		{"CopyDifferent", `To a subquery of EXISTS, IN, ANY or ALL that neither counts nor limits rows it does not matter how many equal rows a
 table has. So of a table that is read in such places only, each node group gives the different rows there are of the columns
 that the text mentions (the others cannot be read), and the copy has these columns and no unique keys. It must not fire where
-these columns have a unique key, so that rows are different already, for tables with generated columns, where the text may name
+these columns have a unique key, so that rows are different already, where one is of another type than numbers and times (DISTINCT looks at the
+first bytes of long strings only, and equal strings are not alike), for tables with generated columns, where the text may name
 keys (hints), for NATURAL joins, where something depends on chance, nor for statements that write, lock or assign.`, copyDifferent},
 		{"CopyJoins", `A row that can matter meets, by an equality that must be true, some row that is copied of another table. So
 the values of that table's column, seen while it is copied, are the only ones that count: if they are few, they are

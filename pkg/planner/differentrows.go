@@ -28,7 +28,7 @@ func copyDifferent(b *build) (fired bool, err error) {
 			continue
 		}
 		columns := m.named(c.table)
-		if len(columns) == 0 || keyWithin(c.table, columns) {
+		if len(columns) == 0 || keyWithin(c.table, columns) || slices.ContainsFunc(columns, func(i int) bool { return !alike(&c.table.Columns[i]) }) {
 			continue
 		}
 		c.columns, c.unused, c.different = columns, nil, true
