@@ -32,9 +32,13 @@ have no row of the key it is asked for. A column that is said not to be NULL has
 		{"string parameter", `What an expression of a string parameter is, VARCHAR or TEXT, depends on whether a temporary table held it.`,
 			func(_ *runner, s *statement, _ string) bool { return s.mode >= parametric },
 			func(c string) string { return stringType.ReplaceAllString(c, " VARCHAR(") }},
-		{"empty binary", `NULL and x'' are BINARY(0) or VARBINARY(0), depending on whether a temporary table held them.`,
+		{"empty binary", `NULL and x'' are BINARY(0) or VARBINARY(0), depending on whether a temporary table held them; on MySQL, NULL is of the type NULL
+until one does.`,
 			func(*runner, *statement, string) bool { return true },
-			func(c string) string { return strings.Replace(c, " BINARY(", " VARBINARY(", 1) }},
+			func(c string) string { return nullType.ReplaceAllString(c, " VARBINARY(") }},
+		{"wide decimal", `On MySQL a DECIMAL is one digit wider than any can be, until a temporary table holds it.`,
+			func(r *runner, _ *statement, _ string) bool { return r.mysql },
+			func(c string) string { return strings.Replace(c, " DECIMAL(66,", " DECIMAL(65,", 1) }},
 		{"year", `The same of YEAR, on MySQL: a temporary table holds YEAR() as INT.`,
 			func(r *runner, _ *statement, text string) bool { return true },
 			func(c string) string { return strings.Replace(c, " YEAR(0", " UNSIGNED INT(0", 1) }},
@@ -53,6 +57,7 @@ expression on whether it is opened into the statement.`,
 
 var (
 	stringType = regexp.MustCompile(` (CHAR|TEXT|TINYTEXT|MEDIUMTEXT|LONGTEXT)\(`)
+	nullType   = regexp.MustCompile(` (BINARY|NULL)\(`)
 	enumType   = regexp.MustCompile(` (ENUM|SET)\(`)
 	minMax     = regexp.MustCompile(`\b(MIN|MAX)\(`)
 	stored     = regexp.MustCompile(`GROUP BY|^WITH |\bv\d+\b`) // may be in a temporary table

@@ -347,7 +347,12 @@ func (g *generator) subPred(s *scope, depth int) string {
 		if g.oneIn(8) && !g.strict {
 			more = " UNION ALL SELECT " + g.pick("id", "1") + " FROM " + g.tables[0].name
 		}
-		return g.col(s, k, true) + g.pick(" IN ", " IN ", " NOT IN ") + "(SELECT " + g.col(own, k, false) + " FROM " + from + where + more + ")"
+		item := g.col(own, k, false)
+		if g.mysql && k == text && strings.HasPrefix(item, litStart) {
+			// MySQL compares by the literal's collation where it keeps the subquery's rows, and else by the column's.
+			k, item = number, g.col(own, number, false)
+		}
+		return g.col(s, k, true) + g.pick(" IN ", " IN ", " NOT IN ") + "(SELECT " + item + " FROM " + from + where + more + ")"
 	}
 	return g.col(s, number, false) + g.pick(" > ", " = ", " <= ") + g.pick("ALL ", "ANY ") + "(SELECT " + g.col(own, number, false) + " FROM " + from + where + ")"
 }
