@@ -6,6 +6,7 @@ import (
 
 	"skarv/pkg/audit"
 	"skarv/pkg/catalog"
+	"skarv/pkg/migration"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
 )
@@ -13,16 +14,38 @@ import (
 // A foreign key whose rows lie on different node groups is added to a table with rows as a global index is: all proxies enforce
 // it first; then the servers are told of it without looking at rows; then the rows that were there are looked at here.
 
-// step runs the job's statement on a server.
+// step runs the job's statement on a server. MySQL looks for the parents of all rows when it copies a table, and refuses where
+// they lie on other node groups: then it is told not to. It has looked at the definitions before.
 func (d *schemaChange) step(ctx context.Context, s *schema.Server) (affected uint64, err error) {
-	unchecked := len(d.job.Work.Keys) > 0
-	if unchecked {
-		if _, err := s.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
-			return 0, err
-		}
+	if len(d.job.Work.Keys) > 0 {
+		return d.unchecked(ctx, s)
 	}
 	affected, err = s.Exec(ctx, d.job.Work.Step.SQL)
-	if unchecked && err == nil {
+	if sqlerr.HasCode(err, noParent) && slices.ContainsFunc(d.job.Work.Refresh, d.enforced) {
+		return d.unchecked(ctx, s)
+	}
+	return affected, err
+}
+
+// noParent is a server's error for a row that refers to none.
+const noParent sqlerr.Code = 1452
+
+// enforced reports whether it is Skarv that looks after the foreign keys of a table.
+func (d *schemaChange) enforced(r migration.Refresh) bool {
+	t := d.snap.Table(r.DB, r.Name)
+	if t == nil {
+		return false
+	}
+	_, _, own := d.snap.Relations(t)
+	return own
+}
+
+// unchecked runs the job's statement on a server that looks for no parents.
+func (d *schemaChange) unchecked(ctx context.Context, s *schema.Server) (affected uint64, err error) {
+	if _, err := s.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
+		return 0, err
+	}
+	if affected, err = s.Exec(ctx, d.job.Work.Step.SQL); err == nil {
 		err = s.Use(ctx, d.job.DDL.Session)
 	}
 	return affected, err

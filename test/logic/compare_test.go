@@ -26,7 +26,7 @@ NULL at times, and so does the table that windows are computed over, beside an E
 have no row of the key it is asked for. A column that is said not to be NULL has no NULL all the same (see said).`,
 			func(r *runner, _ *statement, text string) bool {
 				return outer.MatchString(text) || derived.MatchString(text) || strings.Contains(text, "WITH ROLLUP") ||
-					strings.Contains(text, " OVER (") && (strings.Contains(text, "EXISTS (") || strings.Contains(text, " JOIN ")) || r.mysql && viewName.MatchString(text)
+					strings.Contains(text, " OVER ") && (strings.Contains(text, "EXISTS (") || strings.Contains(text, " JOIN ")) || r.mysql && viewName.MatchString(text)
 			},
 			func(c string) string { c, _, _ = strings.Cut(c, " null="); return c }},
 		{"string parameter", `What an expression of a string parameter is, VARCHAR or TEXT, depends on whether a temporary table held it.`,
@@ -76,6 +76,10 @@ func (r *runner) compare(s *statement, want, got differ.Outcome) string {
 	}
 	if want.Errno != 0 && want.Errno == got.Errno {
 		return "" // however much of the result came before
+	}
+	if !s.writes && (want.Errno == 0 && evaluation(got.Errno) || got.Errno == 0 && evaluation(want.Errno)) {
+		r.allowed("an expression that fails for a row")
+		return ""
 	}
 	if d := said(want, got); d != "" && !strings.Contains(text, "WITH ROLLUP") {
 		return d
@@ -131,6 +135,10 @@ func said(want, got differ.Outcome) string {
 	}
 	return ""
 }
+
+// evaluation reports an error that a SELECT meets if its plan computes an expression for some row: a sum out of range, a regular
+// expression over an empty string of latin1. A server does so for no row where another table of the join is found empty first.
+func evaluation(errno uint16) bool { return errno == 1690 || errno == 3685 }
 
 // rowErrors are a row's faults: NULL in a column without, a duplicate, a value out of range or of another kind, a foreign key.
 // IGNORE makes warnings of them, of some by another number.

@@ -143,6 +143,9 @@ func (r *runner) next() (s statement) {
 		s.marked = g.selectStatement()
 		s.writes = strings.HasSuffix(s.marked, "FOR UPDATE")
 	}
+	if g.mysql {
+		s.marked = sumOfLiteral.ReplaceAllString(s.marked, "$1$2)")
+	}
 	s.vague, s.mode, s.seed = g.vague, g.r.IntN(modes), g.r.Uint64()
 	if s.mode == again && s.writes || s.mode == variables && unvariable.MatchString(s.marked) {
 		s.mode = parametric
@@ -242,6 +245,9 @@ const refusal = uint16(sqlerr.NotSupportedYet)
 // unvariable matches what no user variable can stand in: LIMIT wants numbers.
 var unvariable = regexp.MustCompile(`LIMIT|OFFSET|[?]`)
 
+// sumOfLiteral matches what must not become AVG(?): MySQL 9.7 says NULL in some plans, behind an outer join with SUM(DISTINCT) in HAVING.
+var sumOfLiteral = regexp.MustCompile(`\b((?:AVG|SUM)\((?:DISTINCT )?)` + litStart + `([^` + litEnd + `]*)` + litEnd + `\)`)
+
 var (
 	tableName = regexp.MustCompile(`\b[tv]\d+\b`)
 	viewName  = regexp.MustCompile(`\bv\d+\b`)
@@ -281,10 +287,7 @@ func (s *statement) run(ctx context.Context, c *sql.Conn) []differ.Outcome {
 	switch s.mode {
 	case parametric, again:
 		text, args := parameters(s.marked, true)
-		if s.mode == again {
-			return differ.Prepared(ctx, c, text, args, s.others(args), args)
-		}
-		return differ.Prepared(ctx, c, text, args)
+		return differ.Prepared(ctx, c, text, s.lists(args)...)
 	case executed, variables:
 		text, args := parameters(s.marked, false)
 		var using []string
@@ -308,6 +311,21 @@ func (s *statement) run(ctx context.Context, c *sql.Conn) []differ.Outcome {
 		return one(differ.RunAsIs(ctx, c, execute, false))
 	}
 	return one(differ.RunAsIs(ctx, c, plain(s.marked), s.mode == prepared))
+}
+
+// lists are the lists of arguments that a prepared statement is run with.
+func (s *statement) lists(args []any) [][]any {
+	if s.mode == again {
+		return [][]any{args, s.others(args), args}
+	}
+	return [][]any{args}
+}
+
+// afresh prepares the statement for one of its lists alone. MariaDB 10.11 at times remembers what it found before:
+// `x IN (SELECT ... WHERE ?)` of a view's NULL.
+func (s *statement) afresh(ctx context.Context, c *sql.Conn, list int) differ.Outcome {
+	text, args := parameters(s.marked, true)
+	return differ.Prepared(ctx, c, text, s.lists(args)[list])[0]
 }
 
 // others are arguments of the same kinds: numbers that may stand in LIMIT, strings that may be dates.
@@ -409,7 +427,12 @@ func (r *runner) differ(s statement) string {
 				r.allowed("a prepared statement that one server cannot run twice")
 				continue // its names mean what they meant the first time
 			}
-			if diff := r.compare(&s, wants[i], gots[i]); diff != "" {
+			diff := r.compare(&s, wants[i], gots[i])
+			if diff != "" && s.mode == again && r.compare(&s, s.afresh(ctx, r.one, i), gots[i]) == "" {
+				r.allowed("a prepared statement that one server answers otherwise when it is run again")
+				continue
+			}
+			if diff != "" {
 				return diff
 			}
 		}

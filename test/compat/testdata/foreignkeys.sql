@@ -13,6 +13,11 @@ INSERT IGNORE INTO book (id, title, author_id) VALUES (100, 'bad', 99), (101, 'f
 SELECT id, title, author_id, editor_id FROM book WHERE id >= 100 ORDER BY id;
 INSERT INTO page (book_id, n) VALUES (1, 1), (1, 2), (2, 1), (3, 1), (NULL, 9);
 INSERT INTO page (book_id, n) VALUES (77, 1);
+-- A table is copied whose rows' parents lie elsewhere.
+ALTER TABLE page MODIFY COLUMN n BIGINT;
+ALTER TABLE page MODIFY COLUMN n INT;
+ALTER TABLE page MODIFY COLUMN book_id BIGINT;
+INSERT INTO page (book_id, n) VALUES (78, 1);
 UPDATE book SET author_id = 3 WHERE id = 1;
 UPDATE book SET author_id = 99 WHERE id = 1;
 UPDATE book SET author_id = author_id + 90;
