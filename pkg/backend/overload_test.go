@@ -459,6 +459,24 @@ func TestWideAndAdministrators(t *testing.T) {
 	got.Wait()
 }
 
+// What is to spare is less than half of what new work may use, and nothing while somebody waits.
+func TestSpare(t *testing.T) {
+	var g gate
+	g.init(16, 10, 4, time.Second, time.Now())
+	spare := Claim{Class: Spare}
+	for range 7 {
+		require.True(t, g.enter(spare))
+	}
+	require.False(t, g.enter(spare), "half of 14")
+	require.True(t, g.enter(Claim{}))
+	g.leave(Claim{}, 0)
+	g.leave(spare, 0)
+	w := g.queue.push(Claim{})
+	require.False(t, g.enter(spare), "somebody waits")
+	require.True(t, g.queue.remove(w))
+	require.True(t, g.enter(spare))
+}
+
 // The queue is bounded, and whoever waits learns of the group's end.
 func TestQueueIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
