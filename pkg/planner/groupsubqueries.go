@@ -25,12 +25,16 @@ func (g *grouping) havingQueries() (spans []sqlparse.Span) {
 func (g *grouping) subquery(p *phrase, sub *sqlparser.Subquery) {
 	b := g.b
 	q := b.a.queries[sub]
-	if b.part || !g.having || q == nil || !b.a.closed(q) {
+	if b.part || !g.having || q == nil {
 		p.fail() // a part's copies are numbered by the statement that it is a part of
 		return
 	}
 	for _, span := range g.skipped {
-		if _, _, key, ok := b.parsePart(span); ok && key == signature(q.stmt, nil) {
+		st, _, key, ok := b.parsePart(span)
+		if !ok || key != signature(q.stmt, nil) {
+			continue
+		}
+		if n, _ := b.inside(st); n != nil {
 			g.subqueryText(p, span)
 			return
 		}
