@@ -36,6 +36,12 @@ have no row of the key it is asked for. A column that is said not to be NULL has
 until one does.`,
 			func(*runner, *statement, string) bool { return true },
 			func(c string) string { return nullType.ReplaceAllString(c, " VARBINARY(") }},
+		{"width of a parameter", `A DECIMAL that a derived table or a common table expression computes of a parameter is as wide as the parameter's type, a
+BIGINT, and as its value where the table is made before. See docs/compatibility.md.`,
+			func(_ *runner, s *statement, text string) bool {
+				return s.mode >= parametric && derived.MatchString(text)
+			},
+			func(c string) string { return decimalWidth.ReplaceAllString(c, " DECIMAL(65,") }},
 		{"wide decimal", `On MySQL a DECIMAL is one digit wider than any can be, until a temporary table holds it.`,
 			func(r *runner, _ *statement, _ string) bool { return r.mysql },
 			func(c string) string { return strings.Replace(c, " DECIMAL(66,", " DECIMAL(65,", 1) }},
@@ -56,14 +62,15 @@ expression on whether it is opened into the statement.`,
 }
 
 var (
-	stringType = regexp.MustCompile(` (CHAR|TEXT|TINYTEXT|MEDIUMTEXT|LONGTEXT)\(`)
-	nullType   = regexp.MustCompile(` (BINARY|NULL)\(`)
-	enumType   = regexp.MustCompile(` (ENUM|SET)\(`)
-	minMax     = regexp.MustCompile(`\b(MIN|MAX)\(`)
-	stored     = regexp.MustCompile(`GROUP BY|^WITH |\bv\d+\b`) // may be in a temporary table
-	derived    = regexp.MustCompile(`(FROM|JOIN|LATERAL) \(+SELECT|WITH (RECURSIVE )?\w+ AS`)
-	outer      = regexp.MustCompile(`(LEFT|RIGHT) JOIN`)
-	trailing   = regexp.MustCompile(` +"`)
+	stringType   = regexp.MustCompile(` (CHAR|TEXT|TINYTEXT|MEDIUMTEXT|LONGTEXT)\(`)
+	decimalWidth = regexp.MustCompile(` DECIMAL\(\d+,`)
+	nullType     = regexp.MustCompile(` (BINARY|NULL)\(`)
+	enumType     = regexp.MustCompile(` (ENUM|SET)\(`)
+	minMax       = regexp.MustCompile(`\b(MIN|MAX)\(`)
+	stored       = regexp.MustCompile(`GROUP BY|^WITH |\bv\d+\b`) // may be in a temporary table
+	derived      = regexp.MustCompile(`(FROM|JOIN|LATERAL) \(+SELECT|WITH (RECURSIVE )?\w+ AS`)
+	outer        = regexp.MustCompile(`(LEFT|RIGHT) JOIN`)
+	trailing     = regexp.MustCompile(` +"`)
 )
 
 // compare says how the cluster's outcome differs from one server's, but for what may differ.

@@ -85,6 +85,10 @@ func (r *runner) ready() {
 			_, err := r.many.ExecContext(r.t.Context(), "DROP DATABASE IF EXISTS "+r.db)
 			return err == nil
 		}, time.Minute, 20*time.Millisecond, "the cluster serves again")
+		if !r.mysql {
+			// MariaDB 10.11 keeps what a subquery gave for 'Ann', and takes it for 'ann', even where the subquery compares to the byte.
+			r.both("SET SESSION optimizer_switch = 'subquery_cache=off'")
+		}
 	}
 }
 
