@@ -67,7 +67,7 @@ var (
 	nullType     = regexp.MustCompile(` (BINARY|NULL)\(`)
 	enumType     = regexp.MustCompile(` (ENUM|SET)\(`)
 	minMax       = regexp.MustCompile(`\b(MIN|MAX)\(`)
-	stored       = regexp.MustCompile(`GROUP BY|^WITH |\bv\d+\b`) // may be in a temporary table
+	stored       = regexp.MustCompile(`(GROUP|ORDER) BY|DISTINCT| UNION | OVER |^WITH |\bv\d+\b`) // may be in a temporary table
 	derived      = regexp.MustCompile(`(FROM|JOIN|LATERAL) \(+SELECT|WITH (RECURSIVE )?\w+ AS`)
 	outer        = regexp.MustCompile(`(LEFT|RIGHT) JOIN`)
 	trailing     = regexp.MustCompile(` +"`)
