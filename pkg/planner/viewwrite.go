@@ -25,12 +25,16 @@ type writtenView struct {
 	names   []string              // of base's columns in the view's order; "" for an expression
 	where   string                // "" if there is none
 	watched map[string]bool       // base's columns that where reads, in lower case
+	// joined, not nil: the view joins several tables, and base is nil.
+	joined *joinedView
 }
 
 // viewColumn is what stands behind a column of a view.
 type viewColumn struct {
 	base string // the table's column; "" if it is an expression
 	text string // as SQL
+	// of is what a view of several tables calls the column's table.
+	of string
 }
 
 // throughView plans a statement whose target is a view, if it can be written anew; else ok is false.
@@ -108,6 +112,9 @@ func (b *build) viewText(tree sqlparser.Statement) (*viewWriter, error) {
 		return nil, nil // others have the error to tell
 	}
 	v := b.writtenView(t)
+	if v == nil {
+		v = b.joinedView(t)
+	}
 	if v == nil {
 		return nil, nil
 	}
@@ -239,6 +246,9 @@ type viewEdit struct {
 }
 
 func (w *viewWriter) table() string {
+	if w.v.joined != nil {
+		return w.v.joined.from
+	}
 	return quoteName(w.v.base.Database) + "." + quoteName(w.v.base.Name)
 }
 
@@ -252,12 +262,19 @@ func (w *viewWriter) modify(tree sqlparser.Statement) []byte {
 	var nodes []sqlparser.SQLNode
 	switch s := tree.(type) {
 	case *sqlparser.Update:
-		for _, e := range s.Exprs {
+		if w.v.joined != nil && (s.OrderBy != nil || s.Limit != nil) {
+			return nil
+		}
+		for i, e := range s.Exprs {
 			c, ok := w.v.columns[e.Name.Name.Lowered()]
 			if ok && c.base == "" {
 				w.fault = &sqlerr.Error{Code: 1348, State: "HY000", Message: "Column '" + e.Name.Name.String() + "' is not updatable"}
 			}
 			if !ok || c.base == "" || slices.Contains(assigned, c.base) {
+				return nil
+			}
+			if i > 0 && c.of != w.v.columns[s.Exprs[0].Name.Name.Lowered()].of {
+				w.fault = w.severalTables()
 				return nil
 			}
 			assigned = append(assigned, c.base)
@@ -268,6 +285,9 @@ func (w *viewWriter) modify(tree sqlparser.Statement) []byte {
 		}
 		nodes = append(nodes, s.OrderBy)
 	case *sqlparser.Delete:
+		if w.v.joined != nil {
+			return nil // servers have an error to tell
+		}
 		if s.Where != nil {
 			nodes = append(nodes, s.Where)
 		}
@@ -381,6 +401,12 @@ func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
 	if !ok || len(s.OnDup) > 0 || len(s.Partitions) > 0 || text.Set {
 		return nil
 	}
+	base := v.base
+	if v.joined != nil {
+		if base = w.insertTarget(s); base == nil {
+			return nil
+		}
+	}
 	w.checks = v.view.CheckOption != "" && v.where != ""
 	if rows, ok := s.Rows.(sqlparser.Values); ok {
 		for _, r := range rows {
@@ -390,19 +416,25 @@ func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
 		}
 	}
 	// Servers insert through views that show columns only, each once, and all that need a value.
-	for i, name := range v.names {
-		if name == "" || slices.Contains(v.names[:i], name) {
+	shown := map[string]bool{}
+	for _, c := range v.columns {
+		if c.base == "" || shown[c.of+"."+c.base] {
+			return nil
+		}
+		shown[c.of+"."+c.base] = true
+	}
+	of := ""
+	if v.joined != nil {
+		of = v.columns[s.Columns[0].Lowered()].of
+	}
+	for c := range base.Columns {
+		col := &base.Columns[c]
+		hidden := base.HiddenKey && col.Name == catalog.HiddenKey
+		if base.Kind != catalog.View && !shown[of+"."+col.Name] && !hidden && (c == base.AutoIncrement || !col.HasDefault && !col.Generated) {
 			return nil
 		}
 	}
-	for c := range v.base.Columns {
-		col := &v.base.Columns[c]
-		hidden := v.base.HiddenKey && col.Name == catalog.HiddenKey
-		if v.base.Kind != catalog.View && !slices.Contains(v.names, col.Name) && !hidden && (c == v.base.AutoIncrement || !col.HasDefault && !col.Generated) {
-			return nil
-		}
-	}
-	w.edits = append(w.edits, viewEdit{text.Table.Span, w.table()})
+	w.edits = append(w.edits, viewEdit{text.Table.Span, quoteName(base.Database) + "." + quoteName(base.Name)})
 	if !text.HasColumns {
 		list := make([]string, len(v.names))
 		for i, name := range v.names {

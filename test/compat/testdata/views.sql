@@ -72,7 +72,6 @@ INSERT INTO part VALUES (70, 7);
 INSERT INTO part VALUES (71, 7), (72, 8);
 UPDATE part SET g = g + 1 WHERE id = 70;
 CREATE VIEW joined AS SELECT t.id, t.v, u.n FROM t JOIN u ON u.tid = t.id;
--- refused: a view of two tables
 UPDATE joined SET n = 5 WHERE id = 3;
 DELETE FROM joined WHERE id = 3;
 CREATE VIEW below AS SELECT id, g FROM part WHERE g > 5;
