@@ -52,18 +52,16 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		return true, s.showTriggers(p.Topic)
 	case "variables":
 		return true, s.showVariables()
-	case "columns", "fields", "full columns", "index", "indexes", "keys":
+	case "columns", "fields", "full columns":
 		if t := s.snap.Table(p.Database, p.Name); t != nil && t.HiddenKey {
-			column := 0
-			if p.Topic == "index" || p.Topic == "indexes" || p.Topic == "keys" {
-				column = 4
-			}
-			return true, s.showFiltered(func(row [][]byte) bool {
-				return len(row) <= column || string(row[column]) != catalog.HiddenKey
-			})
+			return true, s.showFiltered(func(row [][]byte) bool { return string(row[0]) != catalog.HiddenKey })
+		}
+	case "index":
+		if t := s.snap.Table(p.Database, p.Name); t != nil && t.Kind == catalog.Sharded {
+			return true, s.showIndex(t)
 		}
 	case "table status":
-		return true, s.showTableStatus()
+		return true, s.showTableStatus(p)
 	case "checksum table":
 		return true, s.checksumTables(p)
 	case "status":
@@ -232,8 +230,57 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
+// showIndex is a server's SHOW INDEX of a sharded table with how many values there are on all node groups: as estimates of servers
+// are added up.
+func (s *Session) showIndex(t *catalog.Table) error {
+	const nonUnique, name, column, cardinality = 1, 2, 4, 6
+	var cols []sqltypes.Column
+	var result [][][]byte
+	for i, g := range s.snap.Map.Groups() {
+		c, err := s.aside(g)
+		if err != nil {
+			return err
+		}
+		names, rows, err := c.QueryAll(string(s.args.AppendStatement(nil)), maxShown)
+		s.done(c, err)
+		if err != nil {
+			return txn.Lost(c, err)
+		}
+		if i == 0 {
+			cols, result = names, rows
+			continue
+		}
+		if len(rows) != len(result) {
+			break // the table is being changed
+		}
+		most := uint64(0) // about as many as there are rows
+		for _, r := range rows {
+			most = max(most, parseUint(r[cardinality]))
+		}
+		var prefix []string
+		for n, r := range rows {
+			if n > 0 && string(rows[n-1][name]) != string(r[name]) {
+				prefix = nil
+			}
+			prefix = append(prefix, string(r[column]))
+			sum, more := parseUint(result[n][cardinality]), parseUint(r[cardinality])
+			last := n+1 == len(rows) || string(rows[n+1][name]) != string(r[name])
+			apart := string(r[nonUnique]) == "0" && last || !slices.ContainsFunc(t.Distribution, func(c int) bool { return !slices.Contains(prefix, t.Columns[c].Name) })
+			switch {
+			case r[cardinality] == nil:
+			case apart || 2*more > most: // hardly a value is on several node groups
+				sum += more
+				fallthrough
+			default:
+				result[n][cardinality] = strconv.AppendUint(nil, max(sum, more), 10)
+			}
+		}
+	}
+	return s.sendRows(cols, slices.DeleteFunc(result, func(r [][]byte) bool { return string(r[column]) == catalog.HiddenKey }))
+}
+
 // showTableStatus adds up the sizes and row counts of all groups.
-func (s *Session) showTableStatus() error {
+func (s *Session) showTableStatus(p *plan.Plan) error {
 	const rowsAt, avgAt, dataAt, indexAt, freeAt, autoAt = 4, 5, 6, 8, 9, 10
 	var cols []sqltypes.Column
 	var result [][][]byte
@@ -251,6 +298,9 @@ func (s *Session) showTableStatus() error {
 		cols = names
 		for _, r := range rows {
 			sum := byName[string(r[0])]
+			if t := s.snap.Table(p.Database, string(r[0])); sum != nil && t != nil && t.Kind == catalog.Reference {
+				continue
+			}
 			if sum == nil {
 				byName[string(r[0])] = r
 				result = append(result, r)
