@@ -71,6 +71,7 @@ type Pools struct {
 	cfg     Config
 	metrics *metrics
 	pools   atomic.Pointer[[]*pool] // indexed by NodeGroupID; nil entries for ids without a group
+	renewed atomic.Uint64
 
 	mu      sync.Mutex // serialises Apply
 	changed chan struct{}
@@ -133,7 +134,14 @@ func (p *Pools) Add(groups []*catalog.NodeGroup) {
 func (p *Pools) Apply(groups []*catalog.NodeGroup) { p.apply(groups, false) }
 
 // Renew is Apply, but makes every pool anew: connections are of no more use, because the process has other accounts now.
-func (p *Pools) Renew(groups []*catalog.NodeGroup) { p.apply(groups, true) }
+func (p *Pools) Renew(groups []*catalog.NodeGroup) {
+	p.renewed.Add(1) // before anybody gets a connection of the new accounts
+	p.apply(groups, true)
+}
+
+// Renewals counts the calls of Renew. Who has read it before he got a connection, and reads the same afterwards, has one by the
+// accounts that the process had when he read it first.
+func (p *Pools) Renewals() uint64 { return p.renewed.Load() }
 
 func (p *Pools) apply(groups []*catalog.NodeGroup, renew bool) {
 	p.mu.Lock()

@@ -225,8 +225,7 @@ func (p *pool) trim() (over bool) {
 	for c := p.idle.front; c != nil; {
 		next := c.next
 		if down || c.since < limit {
-			p.idle.remove(c)
-			p.gate.free--
+			p.unidle(c)
 			delete(p.all, c)
 			victims = append(victims, c)
 		}

@@ -120,11 +120,16 @@ func (p *pool) connectAside(profile Profile, claim Claim) (c *Conn, err error) {
 	return c, err
 }
 
-// take marks an idle connection as in use; p.mu is held.
-func (p *pool) take(c *Conn, claim Claim) {
+// unidle takes a connection out of the idle ones, for whoever has it as his hint, too; p.mu is held.
+func (p *pool) unidle(c *Conn) {
 	p.idle.remove(c)
 	p.gate.free--
 	c.idle = false
+}
+
+// take marks an idle connection as in use; p.mu is held.
+func (p *pool) take(c *Conn, claim Claim) {
+	p.unidle(c)
 	c.uses++
 	c.claim = claim
 }
@@ -168,8 +173,7 @@ func (p *pool) connect(profile Profile, claim Claim) (*Conn, error) {
 	if len(p.all)+p.gate.dialing > p.cfg.MaxPerGroup && p.idle.front != nil {
 		// Idle connections of another profile only: one of them makes room.
 		victim = p.idle.front
-		p.idle.remove(victim)
-		p.gate.free--
+		p.unidle(victim)
 		delete(p.all, victim)
 	}
 	p.mu.Unlock()
@@ -346,6 +350,7 @@ func (p *pool) close() {
 	var victims []*Conn
 	for c := p.idle.front; c != nil; c = c.next {
 		victims = append(victims, c)
+		c.idle = false
 		delete(p.all, c)
 	}
 	p.idle, p.gate.free = list{}, 0

@@ -13,6 +13,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/wire"
 	"skarv/test/realserver"
 )
 
@@ -177,4 +178,21 @@ func TestRunEnds(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("Run does not end")
 	}
+}
+
+// A connection that was closed to make room for one of another profile is nobody's hint any more.
+func TestHintThatWasClosed(t *testing.T) {
+	p, _ := start(t, func(c *backend.Config) { c.MaxPerGroup, c.MinPerGroup = 1, 1 })
+	st := backend.NewState("", nil)
+	none, other := backend.Profile{NoDB: true}, backend.Profile{NoDB: true, Caps: wire.CapFoundRows}
+	hint, err := p.Get(1, none, st, nil, backend.Claim{})
+	require.NoError(t, err)
+	hint.Release()
+	c, err := p.Get(1, other, st, nil, backend.Claim{})
+	require.NoError(t, err)
+	c.Release()
+	c, err = p.Get(1, none, st, hint, backend.Claim{})
+	require.NoError(t, err)
+	require.Equal(t, "1", one(t, c, "SELECT 1"))
+	c.Release()
 }

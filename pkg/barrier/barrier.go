@@ -1,9 +1,9 @@
-// Package barrier tells when nothing in this process works by an old partition map any more. Every session has a Holder
-// in which it announces what it is about to use, before it looks at the map once more; whoever has published another map
-// then looks at the Holders. Both orders in between are safe, and neither side waits for the other on the way of a
-// statement: an announcement is a store to memory that only its session writes to.
+// Package barrier tells when nothing in this process works by an old partition map, or an old catalog, any more. Every session
+// has a Holder in which it announces what it is about to use, before it looks at the map, and the catalog, once more; whoever
+// has published another one then looks at the Holders. Both orders in between are safe, and neither side waits for the other on
+// the way of a statement: an announcement is a store to memory that only its session writes to.
 //
-// The package knows partitions and nothing of statements, connections or etcd.
+// The package knows partitions and what statements were planned by, and nothing of statements, connections or etcd.
 package barrier
 
 import (
@@ -44,6 +44,8 @@ type Holder struct {
 	scatter atomic.Uint64
 	commits atomic.Bool // see gate
 	keeps   atomic.Bool // see Keep
+
+	bases bases
 }
 
 // more is the partitions of a Holder beyond the first few. It stays with its Holder for the next time.
@@ -213,13 +215,15 @@ type Barrier struct {
 	mu      sync.Mutex
 	holders map[*Holder]struct{}
 
-	gate gate
+	gate     gate
+	standing standing
 }
 
 // New returns a Barrier without Holders.
 func New() *Barrier {
 	b := &Barrier{wake: make(chan struct{}, 1), holders: map[*Holder]struct{}{}}
 	b.gate.wake = make(chan struct{}, 1)
+	b.standing.wake = make(chan struct{}, 1)
 	return b
 }
 
@@ -238,6 +242,7 @@ func (b *Barrier) Leave(h *Holder) {
 	delete(b.holders, h)
 	b.mu.Unlock()
 	b.released()
+	b.standing.signal()
 }
 
 // Kept is how many Holders hold something that their owners will not give up.

@@ -137,8 +137,9 @@ type Table struct {
 	Temporary string `json:"-"`
 	// Building are unique keys that are being added and kept by global indexes: no part of Unique yet.
 	Building []Index `json:"building,omitempty"`
-	// Rebuilding: the table is being made anew, with its rows in other places. No statement may read or write it meanwhile.
-	Rebuilding bool `json:"rebuilding,omitempty"`
+	// Closed: the table's definition is being changed in a way that statements planned by this one must not meet. No statement
+	// may read or write it meanwhile.
+	Closed bool `json:"closed,omitempty"`
 
 	// Key is the distribution key ready for hashing; set by Prepare, nil for tables that are not sharded.
 	Key placement.Key `json:"-"`

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/pause"
 	"skarv/pkg/reorg"
@@ -79,6 +80,10 @@ func (c *Controller) Run(ctx context.Context) error {
 				fail:     c.cfg.failpoint,
 				schema:   c.cfg.Schema,
 				login:    c.cfg.Login,
+				names:    names{dropped: map[ddl.Object]bool{}},
+			}
+			if c.cfg.Reorg != nil {
+				l.evict = c.cfg.Reorg.Evict
 			}
 			g, ctx := errgroup.WithContext(ctx)
 			g.Go(func() error { return l.lead(ctx) })
@@ -110,8 +115,11 @@ type leader struct {
 	fail     func(point string) error
 	schema   *sync.Mutex
 	login    func(g *catalog.NodeGroup) mysqlconn.Config
+	// evict shuts a slot out of all servers; nil: nobody can.
+	evict func(ctx context.Context, guard *topology.Guard, slot topology.Slot) error
 
 	written  int64 // revision of this leader's last write
+	names    names
 	finished []string
 }
 

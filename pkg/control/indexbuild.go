@@ -3,11 +3,10 @@ package control
 import (
 	"context"
 	"slices"
-	"strings"
-	"time"
 
 	"skarv/pkg/audit"
 	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
 	"skarv/pkg/migration"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
@@ -18,25 +17,27 @@ import (
 //
 //	tables of entries on every node group      the job says which: who resumes it makes those that are missing
 //	catalog: the index is being built          every proxy maintains it from now on, and reads it not yet
-//	all proxies say so; LOCK TABLES            what began before has ended
+//	all proxies say so; LOCK TABLES            what began before has ended (see settling.go)
 //	the statement itself, group by group       finds duplicates within a group
 //	entries for all rows: audit.IndexCheck      finds duplicates between groups
 //	catalog: the index is there
 //
 // Any failure goes back: the statement is undone, the catalog forgets the index, its tables are dropped.
 
-// proxyPatience is how long a proxy may need to follow the catalog before a change that depends on it fails.
-const proxyPatience = 30 * time.Second
-
 // prepareIndexes makes what new global indexes need before the statement runs; ended tells that the job came to its end here.
 func (d *schemaChange) prepareIndexes(ctx context.Context) (ended bool, err error) {
 	w := d.job.Work
-	if len(w.Indexes) == 0 && len(w.Keys) == 0 && len(w.Widen) == 0 && w.Rebuild == nil {
+	if len(w.Indexes) == 0 && len(w.Keys) == 0 && len(w.Widen) == 0 && w.Rebuild == nil && len(w.Close) == 0 && len(w.Appear) == 0 {
 		return false, nil
 	}
-	err = d.createEntries(ctx)
+	if err = d.appear(ctx); err == nil {
+		err = d.createEntries(ctx)
+	}
 	if err == nil && w.Build != nil {
 		err = d.publishBuilding(ctx)
+	}
+	if err == nil && len(w.Close) > 0 {
+		err = d.closeTables(ctx)
 	}
 	if err == nil && w.Rebuild != nil {
 		err = d.fillNew(ctx)
@@ -55,7 +56,7 @@ func (d *schemaChange) publishBuilding(ctx context.Context) error {
 	w := d.job.Work
 	err := d.changeBuilding(ctx, func(t *catalog.Table) error {
 		if t.Building = nil; w.Rebuild != nil {
-			t.Rebuilding = true
+			t.Closed = true
 			return nil
 		}
 		for _, x := range w.Indexes {
@@ -76,7 +77,7 @@ func (d *schemaChange) publishBuilding(ctx context.Context) error {
 	if err := d.leader.at("building"); err != nil {
 		return err
 	}
-	if err := d.allSee(ctx); err != nil {
+	if err := d.settle(ctx, d.leader.written, []ddl.Object{*w.Build}); err != nil {
 		return err
 	}
 	// What ran by the catalog as it was is in a transaction that has used the table.
@@ -110,21 +111,10 @@ func (d *schemaChange) changeBuilding(ctx context.Context, change func(t *catalo
 	return nil
 }
 
-// allSee waits until all proxies work by what this leader has written.
-func (d *schemaChange) allSee(ctx context.Context) error {
-	wait, cancel := context.WithTimeout(ctx, proxyPatience)
-	defer cancel()
-	behind, err := d.leader.store.WaitAcked(wait, d.leader.written)
-	if err != nil && len(behind) > 0 && ctx.Err() == nil {
-		return sqlerr.UnknownError.New("these proxies do not follow changes of the schema: " + strings.Join(behind, ", "))
-	}
-	return err
-}
-
-// awaitSeen is allSee where nothing depends on it.
-func (d *schemaChange) awaitSeen(ctx context.Context) {
-	if err := d.allSee(ctx); err != nil {
-		d.leader.log.Info("not all proxies have followed", "error", err)
+// settled is settle where nothing depends on it.
+func (d *schemaChange) settled(ctx context.Context, tables ...ddl.Object) {
+	if err := d.settle(ctx, d.leader.written, tables); err != nil {
+		d.leader.log.Info("statements by an older catalog may still run", "error", err)
 	}
 }
 
@@ -166,18 +156,23 @@ func (d *schemaChange) buildIndexes(ctx context.Context) error {
 // dropNewIndexes takes back what prepareIndexes has done.
 func (d *schemaChange) dropNewIndexes(ctx context.Context) error {
 	w := d.job.Work
-	if w == nil || len(w.Indexes) == 0 && len(w.Keys) == 0 && w.Rebuild == nil {
+	if w == nil || len(w.Indexes) == 0 && len(w.Keys) == 0 && w.Rebuild == nil && len(w.Close) == 0 {
 		return nil
+	}
+	if len(w.Close) > 0 {
+		if err := d.putClosed(ctx, false); err != nil {
+			return err
+		}
 	}
 	if w.Build != nil {
 		if err := d.changeBuilding(ctx, func(t *catalog.Table) error {
-			t.Building, t.Rebuilding = nil, false
+			t.Building, t.Closed = nil, false
 			w.RemoveKeys(t)
 			return nil
 		}); err != nil {
 			return err
 		}
-		d.awaitSeen(ctx)
+		d.settled(ctx, *w.Build)
 	}
 	var ids []uint64
 	for _, x := range w.Indexes {

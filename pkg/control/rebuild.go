@@ -19,7 +19,7 @@ import (
 
 // A table that was made without a primary key and gets one is made anew, for its rows belong to other node groups then:
 //
-//	catalog: the table is being rebuilt        statements about it wait, in every proxy
+//	catalog: the table is closed               statements about it wait, in every proxy
 //	all proxies say so; LOCK TABLES            what began before has ended
 //	the new table on every node group          empty, in our own database
 //	all rows, each to where it belongs         finds duplicates

@@ -28,7 +28,7 @@ func (f *fixture) put(name string, id, a int, email string) {
 func (f *fixture) placed(name string, n int) {
 	f.t.Helper()
 	t := f.table(name)
-	require.False(f.t, t.Rebuilding)
+	require.False(f.t, t.Closed)
 	require.False(f.t, t.HiddenKey)
 	require.Equal(f.t, []int{t.Column("a")}, t.Distribution)
 	for i := 1; i <= n; i++ {
@@ -103,7 +103,7 @@ func TestRebuildingIsTakenBack(t *testing.T) {
 	back := func() {
 		require.Equal(t, before, rows())
 		require.True(t, f.table("k").HiddenKey)
-		require.False(t, f.table("k").Rebuilding)
+		require.False(t, f.table("k").Closed)
 	}
 	f.refused("ALTER TABLE k ADD PRIMARY KEY (a), ADD UNIQUE KEY email (email)", sqlerr.DuplicateEntry, "20' for key", "email")
 	back()

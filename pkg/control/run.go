@@ -545,6 +545,7 @@ func (d *schemaChange) finish(ctx context.Context, change *topology.Change) erro
 	if w.Affected > 0 {
 		d.job.Result.Affected = w.Affected
 	}
+	d.reopen(change)
 	d.job.State, d.job.Error = done, w.Error
 	if err := d.leader.saveWith(ctx, d.job, change); err != nil {
 		return err
@@ -554,9 +555,14 @@ func (d *schemaChange) finish(ctx context.Context, change *topology.Change) erro
 	}
 	d.removeMarker(ctx)
 	if len(w.Obsolete) > 0 {
-		d.awaitSeen(ctx)
+		var tables []ddl.Object
+		for _, r := range w.Refresh {
+			tables = append(tables, r.Object)
+		}
+		d.settled(ctx, append(tables, w.Drop...)...)
 		d.dropEntries(ctx, w.Obsolete)
 	}
+	d.vanished(ctx, d.gone())
 	if w.Rebuild != nil {
 		d.dropRebuilt(ctx)
 	}

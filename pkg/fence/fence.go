@@ -76,15 +76,20 @@ func privilege(err error) bool {
 	return false
 }
 
+// unprivileged is err, or a NoPrivilegeError that wraps it.
+func unprivileged(err error) error {
+	if privilege(err) {
+		return &NoPrivilegeError{err}
+	}
+	return err
+}
+
 // Activate makes a slot's account ready on the server c is connected to as administrator. ErrFenced: the slot was fenced
 // there, or taken by a later incarnation. c is to be closed by the caller: what it writes is not logged.
 func Activate(c *mysqlconn.Conn, s Slot) error {
 	run := func(sql string) error {
 		_, err := c.Exec(sql)
-		if err != nil && privilege(err) {
-			return &NoPrivilegeError{err}
-		}
-		return err
+		return unprivileged(err)
 	}
 	for _, sql := range []string{
 		unlogged,
@@ -126,7 +131,7 @@ func Admit(c *mysqlconn.Conn, s Slot) error {
 }
 
 // Evict shuts a slot out of a server, and returns when nothing its holder has sent or still sends can take effect there
-// but what is prepared (XA). dial connects as administrator; it is called once. verify is called after it, and Evict goes
+// but what is prepared (XA). It may fail with a NoPrivilegeError. dial connects as administrator; it is called once. verify is called after it, and Evict goes
 // on only if it returns nil: whether the caller is still entitled.
 func Evict(ctx context.Context, dial func(context.Context) (*mysqlconn.Conn, error), verify func(context.Context) error, flavor catalog.Flavor, n int, incarnation int64) error {
 	c, err := dial(ctx)
@@ -149,12 +154,12 @@ func Evict(ctx context.Context, dial func(context.Context) (*mysqlconn.Conn, err
 			"fenced = IF(incarnation <= VALUES(incarnation), 1, fenced), incarnation = GREATEST(incarnation, VALUES(incarnation))", n, incarnation),
 	} {
 		if _, err := c.Exec(sql); err != nil {
-			return err
+			return unprivileged(err)
 		}
 	}
 	// The account of a later incarnation is not ours to lock. There is none while the caller's record of the slot stands.
 	if _, err := c.Exec("ALTER USER " + account(n) + " ACCOUNT LOCK"); err != nil && !sqlerr.HasCode(err, 1396) { // no such account
-		return err
+		return unprivileged(err)
 	}
 	return kill(ctx, c, flavor, n)
 }
@@ -211,10 +216,7 @@ func Probe(c *mysqlconn.Conn) error {
 		"DROP USER IF EXISTS " + account(0),
 	} {
 		if _, err := c.Exec(sql); err != nil {
-			if privilege(err) {
-				return &NoPrivilegeError{err}
-			}
-			return err
+			return unprivileged(err)
 		}
 	}
 	return nil

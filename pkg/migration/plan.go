@@ -144,6 +144,9 @@ func (p *Planner) createTable(ctx context.Context) error {
 	}
 	if old != nil {
 		p.dropIndexes(old, nil)
+		p.close(o.Object)
+	} else {
+		p.appear(o.Object)
 	}
 	var edits []ddl.Edit
 	if needsKey {
@@ -261,6 +264,9 @@ func (p *Planner) alterTable(ctx context.Context) error {
 		p.watch(*to)
 		if to.Object != o.Object {
 			p.work.Drop = append(p.work.Drop, o.Object)
+			p.close(o.Object)
+			p.close(childrenOf(p.Snap, o.Object)...)
+			p.appear(to.Object)
 		}
 	}
 	before, after, err := p.tryAlter(ctx, o, old.HiddenKey)
@@ -310,6 +316,7 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	if err := p.newKeys(o, old, t, snap); err != nil {
 		return err
 	}
+	p.closeFor(old, t)
 	s := Step{SQL: p.Statement.Rewrite()}
 	if r.Object == o.Object {
 		s.Undo = undoAlter(o, before, after)

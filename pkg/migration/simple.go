@@ -34,7 +34,9 @@ func (p *Planner) createView() error {
 	s := Step{SQL: p.Statement.Rewrite(), Repeat: old != nil}
 	if old == nil {
 		s.Undo = []string{"DROP VIEW IF EXISTS " + o.SQL()}
+		p.appear(o.Object)
 	}
+	p.close(o.Object)
 	p.work.Step = &s
 	p.work.Refresh = []Refresh{{Object: o.Object}}
 	p.watch(o)
@@ -148,7 +150,12 @@ func (p *Planner) renameTables() error {
 			p.work.Refresh = append(p.work.Refresh, Refresh{Object: name, Origin: sharding.Origin{Old: from}})
 		}
 		if from == nil || *from != name {
+			if p.Snap.Table(name.DB, name.Name) == nil {
+				p.appear(name)
+			}
+			p.close(name)
 			for _, child := range childrenOf(p.Snap, name) {
+				p.close(child)
 				if _, moved := now[child]; !moved {
 					p.work.Refresh = append(p.work.Refresh, refreshed(child))
 				}

@@ -23,6 +23,7 @@ func (p *Planner) planTrigger(o ddl.Name, d *catalog.Database) error {
 			}
 			return &sqlerr.Error{Code: 1360, State: "HY000", Message: "Trigger does not exist"}
 		}
+		p.closeForTrigger(t)
 		p.work.Step = &Step{SQL: "DROP TRIGGER IF EXISTS " + o.SQL(), Repeat: true}
 		p.work.Refresh = []Refresh{refreshed(ddl.Table(t))}
 		return nil
@@ -50,6 +51,7 @@ func (p *Planner) planTrigger(o ddl.Name, d *catalog.Database) error {
 	if !slices.ContainsFunc(t.Triggers, func(tr catalog.Trigger) bool { return routine.Same(tr.Name, o.Name) }) {
 		s.Undo = []string{"DROP TRIGGER IF EXISTS " + o.SQL()}
 	}
+	p.closeForTrigger(t)
 	p.work.Step = &s
 	p.work.Refresh = []Refresh{refreshed(ddl.Table(t))}
 	return nil

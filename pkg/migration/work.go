@@ -37,6 +37,11 @@ type Work struct {
 	// Keys are foreign keys that the statement adds to Build and that no server can check by itself.
 	Keys []NewKey `json:"keys,omitempty"`
 
+	// Close are the tables that no statement may use while the step runs, and Appear the names under which there were none: see
+	// closing.go, and pkg/control/settling.go.
+	Close  []ddl.Object `json:"close,omitempty"`
+	Appear []ddl.Object `json:"appear,omitempty"`
+
 	Refresh []Refresh    `json:"refresh,omitempty"`
 	Drop    []ddl.Object `json:"drop,omitempty"`
 	// Routines are the functions, procedures and events that the step creates, changes or drops. Event belongs to events.

@@ -64,6 +64,8 @@ type Plan struct {
 	Inner *Plan
 	// Tables are what a DDL or Lock names, as far as they exist.
 	Tables []*catalog.Table
+	// Basis is what the plan was made by.
+	Basis *catalog.Basis
 }
 
 // Kind is the kind of a statement: the label of metrics and the switch of the session.

@@ -464,10 +464,10 @@ func invalidView(t *catalog.Table, err error) error {
 		"' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them"}
 }
 
-// rebuilding refuses a table that no statement may use at the moment. Whoever may wait can try again by a newer snapshot.
-func rebuilding(t *catalog.Table) error {
+// closed refuses a table that no statement may use at the moment. Whoever may wait can try again by a newer snapshot.
+func closed(t *catalog.Table) error {
 	e := sqlerr.LockWaitTimeout.New()
-	e.Message = "Lock wait timeout exceeded; try restarting transaction (ALTER TABLE gives table '" + t.Name + "' a primary key)"
+	e.Message = "Lock wait timeout exceeded; try restarting transaction (the definition of table '" + t.Name + "' is being changed)"
 	return e
 }
 
@@ -477,9 +477,10 @@ func (b *build) table(db, name string) (*catalog.Table, error) {
 		db, name = strings.ToLower(db), strings.ToLower(name)
 	}
 	if t := b.snap.Table(db, name); t != nil {
-		if t.Rebuilding {
-			return nil, rebuilding(t)
+		if t.Closed {
+			return nil, closed(t)
 		}
+		b.standsOn = append(b.standsOn, t)
 		if copied := b.everywhere[t]; copied != nil {
 			return copied, nil
 		}

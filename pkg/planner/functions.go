@@ -90,6 +90,8 @@ func (b *build) reader(f *catalog.Routine) error {
 		switch {
 		case t == nil:
 			return sqlerr.NoSuchTable.New(n.Database, n.Name)
+		case t.Closed:
+			return closed(t)
 		case t.Kind == catalog.View:
 			return sqlerr.Unsupported("the view "+n.Name+" in stored functions", "read its tables")
 		}

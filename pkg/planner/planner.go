@@ -16,12 +16,14 @@ package planner
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"vitess.io/vitess/go/vt/sqlparser"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
+	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 )
@@ -97,6 +99,8 @@ type build struct {
 	part bool
 	// generated are the tables of numbers that the statement names, by database and name.
 	generated map[[2]string]*catalog.Table
+	// standsOn are the tables of the catalog that were looked up for the plan.
+	standsOn []*catalog.Table
 }
 
 // Build makes the plan of the statement st was scanned from. Functions that speak of the client's session
@@ -105,7 +109,43 @@ type build struct {
 // as long as its Guards hold. The error is an *sqlerr.Error.
 func (p *Planner) Build(st *sqlparse.Statement, db string, snap *catalog.Snapshot, sess SessionInfo) (*plan.Plan, error) {
 	b := &build{p: p, st: st, db: db, snap: snap, sess: sess, plan: &plan.Plan{}}
-	b.plan.Uses = textUses(st.Uses())
+	built, err := b.build()
+	if err != nil {
+		return nil, err
+	}
+	built.Basis = b.basis(built)
+	if built.Basis.Writes {
+		if t := b.closedRelative(built.Basis.Tables); t != nil {
+			return nil, sqlerr.From(closed(t))
+		}
+	}
+	return built, nil
+}
+
+// closedRelative finds a closed table among those that foreign keys tie to tables, over however many of them.
+func (b *build) closedRelative(tables []*catalog.Table) *catalog.Table {
+	seen := slices.Clone(tables)
+	for i := 0; i < len(seen); i++ {
+		parents, children, _ := b.snap.Relations(seen[i])
+		for _, r := range slices.Concat(parents, children) {
+			for _, t := range []*catalog.Table{r.Parent, r.Child} {
+				if t != nil && t.Closed {
+					return t
+				}
+			}
+		}
+		for _, r := range children { // what is done to a row goes down, not up
+			if !slices.Contains(seen, r.Child) {
+				seen = append(seen, r.Child)
+			}
+		}
+	}
+	return nil
+}
+
+// build is Build without the plan's Basis.
+func (b *build) build() (*plan.Plan, error) {
+	b.plan.Uses = textUses(b.st.Uses())
 	if err := b.storedFunctions(); err != nil {
 		return nil, sqlerr.From(err)
 	}
@@ -128,6 +168,23 @@ func (p *Planner) Build(st *sqlparse.Statement, db string, snap *catalog.Snapsho
 	}
 	b.alone()
 	return b.plan, nil
+}
+
+// basis is what p stands on.
+func (b *build) basis(p *plan.Plan) *catalog.Basis {
+	basis := &catalog.Basis{Snapshot: b.snap}
+	switch p.Kind {
+	case plan.Select, plan.Show, plan.Explain, plan.Set:
+	default:
+		basis.Writes = true
+	}
+	basis.Calls = len(b.snap.Routines) > 0 && len(routine.Calls(b.st)) > 0
+	for _, t := range slices.Concat(b.standsOn, b.reads) {
+		if t.Temporary == "" && !slices.Contains(basis.Tables, t) {
+			basis.Tables = append(basis.Tables, t)
+		}
+	}
+	return basis
 }
 
 // alone notes that a SELECT needs no more than its own text where one node group owns every partition: that group holds

@@ -71,7 +71,7 @@ func (j *job) evictSilent(ctx context.Context, silent []topology.Silent) error {
 	g.SetLimit(evictTogether)
 	for _, s := range silent {
 		g.Go(func() error {
-			if err := j.evict(ctx, j.guard, s.Slot); err != nil {
+			if err := j.Evict(ctx, j.guard, s.Slot); err != nil {
 				return fmt.Errorf("shut out %s: %w", s, err)
 			}
 			j.log.WarnContext(ctx, "a proxy was shut out of the servers", "member", s.Slot.Member, "slot", s.Slot.N, "gone", s.Gone)
@@ -84,9 +84,9 @@ func (j *job) evictSilent(ctx context.Context, silent []topology.Silent) error {
 // evictTimeout bounds shutting a proxy out of one server.
 const evictTimeout = 10 * time.Second
 
-// evict shuts a slot out. The record comes first: whoever reads it knows that the slot is not to be used, and a
-// controller that comes next goes on.
-func (r *Runner) evict(ctx context.Context, guard *topology.Guard, slot topology.Slot) error {
+// Evict shuts a slot out of all servers and gives it to others. The record comes first: whoever reads it knows that the slot is
+// not to be used, and a controller that comes next goes on.
+func (r *Runner) Evict(ctx context.Context, guard *topology.Guard, slot topology.Slot) error {
 	if !slot.Fenced {
 		slot.Fenced = true
 		revision, err := r.cfg.Store.Change(guard).PutSlot(&slot, slot.Revision).Commit(ctx)
@@ -151,7 +151,7 @@ func (r *Runner) reap(ctx context.Context, guard *topology.Guard) error {
 			if time.Since(since[slot.Incarnation]) < r.cfg.Times.Reap && !slot.Fenced {
 				continue
 			}
-			if err := r.evict(ctx, guard, slot); err != nil {
+			if err := r.Evict(ctx, guard, slot); err != nil {
 				if errors.Is(err, topology.ErrNotLeader) {
 					return err
 				}

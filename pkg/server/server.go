@@ -60,6 +60,9 @@ type Server struct {
 	started   time.Time
 	schema    int64 // SchemaRevision last seen by changed
 
+	settling sync.Mutex    // held while it is found out which statements are stale
+	schemas  chan struct{} // there is another schema, for runStale
+
 	barrier  *barrier.Barrier
 	accounts *fence.Holder
 	fenced   chan struct{} // a server says that the slot is lost
@@ -146,7 +149,7 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	backendTLS, _ := cfg.Backend.tlsConfig()
 	s.barrier, s.fenced, s.maps, s.admitted = barrier.New(), make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
-	s.freezes, s.options = make(chan struct{}, 1), o
+	s.freezes, s.schemas, s.options = make(chan struct{}, 1), make(chan struct{}, 1), o
 	s.accounts = fence.NewHolder(fence.HolderConfig{Dial: s.dialGroup, Lost: func() { signal(s.fenced) }, Unfenced: func() { s.presence.Unfenced() }, Log: o.Log})
 	s.pools = backend.NewPools(backend.Config{
 		MaxPerGroup: cfg.Backend.MaxConnections, MinPerGroup: cfg.Backend.MinConnections, FixedLimit: cfg.Backend.FixedLimit,
@@ -229,6 +232,9 @@ func (s *Server) changed(snap *catalog.Snapshot) {
 	if s.schema != snap.SchemaRevision {
 		s.schema = snap.SchemaRevision
 		s.sequences.Forget(sequencesOf(snap))
+		if s.announceStale() {
+			signal(s.schemas)
+		}
 	}
 	// Statements load the snapshot anew, so every statement from now on uses this one.
 	if snap.Map != nil {
@@ -311,6 +317,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.has(RoleProxy) {
 		below.Go(func() error { return s.runSlot(base) })
 		below.Go(func() error { return s.runBarrier(base) })
+		below.Go(func() error { return s.runStale(base) })
 		below.Go(func() error { return s.runGates(base) })
 	}
 

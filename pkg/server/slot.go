@@ -25,8 +25,8 @@ func (s *Server) dialGroup(ctx context.Context, g *catalog.NodeGroup) (*mysqlcon
 
 // runSlot keeps the process in a slot until ctx ends: it takes one, and another one whenever it was shut out.
 //
-// Order matters: the slot is taken, then the partition map is read that is current, then servers are logged in to. A
-// barrier that did not find the slot has written its map before.
+// Order matters: the slot is taken, then the partition map and the catalog are read that are current, then servers are logged in
+// to. Who waits for all slots and did not find this one has written his map, or his catalog, before.
 func (s *Server) runSlot(ctx context.Context) error {
 	for first := true; ; first = false {
 		if err := s.takeSlot(ctx); err != nil {
@@ -75,6 +75,9 @@ func (s *Server) trySlot(ctx context.Context) error {
 		return err
 	}
 	err = s.follower.AwaitMap(ctx)
+	if err == nil {
+		_, err = s.follower.Reach(ctx, slot.Revision)
+	}
 	if err == nil {
 		err = s.syncGates(ctx)
 	}
@@ -192,6 +195,39 @@ func (s *Server) drain(ctx context.Context, m *placement.PartitionMap) {
 			cancel()
 			return
 		}
+	}
+}
+
+// announceStale lets the cluster know which statements here were planned by another catalog than the present one, and still run.
+func (s *Server) announceStale() (any bool) {
+	s.settling.Lock()
+	defer s.settling.Unlock()
+	stale := s.barrier.Stale(s.follower.Snapshot())
+	s.presence.Stands(stale)
+	return len(stale) > 0
+}
+
+// runStale goes on announcing stale statements until there are none.
+func (s *Server) runStale(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.schemas:
+		}
+		for {
+			s.barrier.WatchStands(s.follower.Snapshot().SchemaRevision)
+			if !s.announceStale() {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-s.barrier.Stood():
+			case <-s.schemas:
+			}
+		}
+		s.barrier.WatchStands(0)
 	}
 }
 

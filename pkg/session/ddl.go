@@ -17,14 +17,14 @@ import (
 // ddlTimeout bounds how long a client waits for a schema change; the controller finishes it all the same.
 const ddlTimeout = 10 * time.Minute
 
-// rebuildTimeout bounds how long a statement waits for a table that is being rebuilt.
-const rebuildTimeout = 50 * time.Second
+// closedTimeout bounds how long a statement waits for a table that is closed.
+const closedTimeout = 50 * time.Second
 
-// nextSchema waits until the schema is another one than the session's snapshot shows, and takes that over. In a transaction, whose locks the change
-// may wait for, it is not to be called.
+// nextSchema waits until the schema is another one than the session's snapshot shows, and takes that over. In a transaction that has locks, which
+// the change may wait for, it is not to be called.
 func (s *Session) nextSchema() (changed bool) {
 	s.conn.Task().Blocking(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), rebuildTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), closedTimeout)
 		defer cancel()
 		snap := s.cfg.Snapshot()
 		for snap.SchemaRevision == s.snap.SchemaRevision && !s.killed.Load() {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"skarv/pkg/barrier"
@@ -18,10 +19,59 @@ import (
 //
 //	announced until the transaction ends      writes, locking reads, reads of single partitions, all reads inside a
 //	                                          transaction
-//	announced until the statement ends        reads over several groups (by the epoch of their map)
+//	announced until the statement ends        reads over several groups (by the epoch of their map); what every statement
+//	                                          was planned by (see stand)
 
 // errMoved: the statement was planned by a map that is not the present one any more. Nothing was sent.
 var errMoved = errors.New("the partition map has changed")
+
+// errReplan: the statement was planned by a catalog that has changed since in what concerns it. Nothing was sent.
+var errReplan = errors.New("the catalog has changed")
+
+// stand announces what the statement was planned by, before it does anything, and then looks whether that still stands;
+// hold.EndStand ends it. Who has published another catalog waits for statements that it concerns (see control's settling). So a
+// statement that waits for a connection, or in a process that was stopped, never meets tables that it does not know. The error
+// is errReplan, and nothing is announced.
+func (s *Session) stand(p *plan.Plan) error {
+	if !s.hold.Stands() {
+		s.renewals = s.cfg.Pools.Renewals()
+	}
+	s.hold.Stand(p.Basis)
+	if p.Basis == nil {
+		return nil
+	}
+	if now := s.cfg.Snapshot(); now.SchemaRevision != p.Basis.Snapshot.SchemaRevision && s.concerned(p.Basis, now) {
+		s.hold.EndStand()
+		return errReplan
+	}
+	return nil
+}
+
+// concerned reports whether now changes what the statement just announced stands on. A statement within another one, by the same
+// catalog, may go on with what that one stands on, too: who has changed it waits for both.
+func (s *Session) concerned(b *catalog.Basis, now *catalog.Snapshot) bool {
+	changes := now.Since(b.Snapshot)
+	names := changes.Concern(b, nil)
+	if len(names) == 0 {
+		return false
+	}
+	var known []string
+	s.hold.Standing(func(outer *catalog.Basis) {
+		if outer != b && outer.Snapshot.SchemaRevision == b.Snapshot.SchemaRevision {
+			known = changes.Concern(outer, known)
+		}
+	})
+	return slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(known, name) })
+}
+
+// admitted returns an error if the process was shut out of the servers since the statement began: nobody waits for it any more,
+// so it must not go on with connections of a later admission.
+func (s *Session) admitted() error {
+	if s.hold.Stands() && s.cfg.Pools.Renewals() != s.renewals {
+		return sqlerr.ServerLost.New("this process was shut out of the database servers, and admitted again, while the statement ran")
+	}
+	return nil
+}
 
 // thawTimeout bounds how long a statement waits for partitions that are being handed over. That takes milliseconds; only a
 // process that has lost etcd waits for so long.

@@ -118,7 +118,7 @@ func (s *Session) compile(text []byte) (st *prepared, params, columns []sqltypes
 		return nil, nil, nil, s.refuse(p)
 	}
 	if s.describable(p) {
-		c, err := s.aside(s.groupOf(p))
+		c, err := s.preparing(s.groupOf(p))
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -140,6 +140,19 @@ func (s *Session) compile(text []byte) (st *prepared, params, columns []sqltypes
 		return nil, nil, nil, sqlerr.Unsupported("preparing this statement: its parameters were counted differently by the server", "run it as text")
 	}
 	return st, params, columns, nil
+}
+
+// preparing returns a connection to g on which to have a statement described: beside the transaction. If that may write and the session
+// may not, a server would refuse to describe what writes.
+func (s *Session) preparing(g placement.NodeGroupID) (*backend.Conn, error) {
+	if s.tx == nil || s.tx.ReadOnly || s.temps != nil || !s.readOnly() {
+		return s.aside(g)
+	}
+	state := s.state
+	for _, name := range s.isolationVariables()[1:] {
+		state = state.With(state.DB, backend.Variable{Name: "@@session." + quoteName(name), Value: "0"})
+	}
+	return s.cfg.Pools.Get(g, s.profile, state, nil, s.claim())
 }
 
 // textOnly reports whether the servers run a statement as text only.

@@ -138,14 +138,25 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 	if s.stmt.Kind() == sqlparse.Empty && len(bytes.TrimSpace(s.stmt.SQL())) > 0 {
 		return nil, s.ok(wire.OK{}) // nothing but a comment; nothing at all is an error
 	}
-	p, err := s.plan()
-	if err != nil {
-		return p, err
+	for {
+		p, err := s.plan()
+		if err != nil {
+			return p, err
+		}
+		ran := p
+		if s.onLoop() && !simply(p) {
+			ran, err = s.runAside(p, cmd, request, params)
+		} else {
+			ran, err = s.runPlan(p, cmd, request, params)
+		}
+		if err != errReplan {
+			return ran, err
+		}
+		s.snap = s.snapshot()
+		if err := s.served(); err != nil {
+			return p, err
+		}
 	}
-	if s.onLoop() && !simply(p) {
-		return s.runAside(p, cmd, request, params)
-	}
-	return s.runPlan(p, cmd, request, params)
 }
 
 // runPlan runs the scanned statement by its plan.
@@ -161,6 +172,10 @@ func (s *Session) runPlan(p *plan.Plan, cmd wire.Command, request []byte, params
 		}
 	}
 	if p.Through {
+		if err := s.stand(p); err != nil {
+			return p, err
+		}
+		defer s.hold.EndStand()
 		return s.writeThrough(params)
 	}
 	if err := s.interruptedByHandover(p); err != nil {
@@ -269,8 +284,8 @@ func (s *Session) plan() (*plan.Plan, error) {
 	}
 	s.stripe.misses.Add(1)
 	p, err := s.cfg.Planner.Build(s.stmt, s.db, s.snap, s.info)
-	if sqlerr.HasCode(err, sqlerr.LockWaitTimeout) && s.tx == nil && s.locks == nil && s.nextSchema() {
-		return s.plan() // a table was being rebuilt
+	if sqlerr.HasCode(err, sqlerr.LockWaitTimeout) && (s.tx == nil || !s.tx.Open()) && s.locks == nil && s.nextSchema() {
+		return s.plan() // a table was closed
 	}
 	if err == nil && s.temps != nil {
 		s.plans[slot] = &planEntry{key: key, variants: []*plan.Plan{p}}
@@ -298,11 +313,19 @@ next:
 }
 
 // data runs a statement that backends answer.
-func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
+func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) (err error) {
+	if err := s.stand(p); err != nil {
+		return err
+	}
+	defer s.hold.EndStand()
 	switch p.Kind {
 	case plan.Select, plan.Insert, plan.Replace, plan.Update, plan.Delete:
 		if s.isolation != "" {
-			defer func() { s.isolation = "" }() // Get has given it to the statement
+			defer func() {
+				if err != errReplan {
+					s.isolation = "" // Get has given it to the statement
+				}
+			}()
 		}
 	}
 	if s.locked.suspended && !s.insertsUnlocked(p) {
@@ -336,7 +359,9 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) error {
 		if err != errMoved {
 			return err
 		}
-		s.snap = s.snapshot()
+		if s.snap = s.snapshot(); s.schema != s.snap.SchemaRevision {
+			return errReplan
+		}
 		if err := s.served(); err != nil {
 			return err
 		}

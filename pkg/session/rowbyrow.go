@@ -35,7 +35,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	switch {
 	case s.locks != nil:
 		return sqlerr.Unsupported("triggers that use tables, under LOCK TABLES", "UNLOCK TABLES first")
-	case s.readOnly() || s.tx != nil && s.tx.ReadOnly:
+	case s.tx == nil && s.readOnly() || s.tx != nil && s.tx.ReadOnly:
 		return readOnlyTransaction()
 	}
 	s.usedStrategy = strategyWorkspace

@@ -196,6 +196,7 @@ type Session struct {
 
 	// see hold.go
 	hold       *barrier.Holder
+	renewals   uint64     // of the pools, when the outermost statement at hand began
 	busy       sync.Mutex // held while a command runs; whoever evicts an idle session takes it
 	entered    bool       // a part of the statement at hand that writes was announced
 	handedOver bool       // the transaction was rolled back by Evict, and the client does not know

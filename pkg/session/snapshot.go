@@ -110,8 +110,8 @@ func (s *Session) openSnapshot(how *plan.Txn) error {
 // there is no transaction.
 func (s *Session) trySnapshot(how *plan.Txn, isolation string, hold func(look func() error) error) (err error) {
 	s.isolation = isolation
-	s.begin("START TRANSACTION", how) // the client's own text would take the first group's snapshot at once
-	s.tx.Isolation = isolation        // whatever locks reads with skarv_read_atomicity: a snapshot needs none
+	s.begin("START TRANSACTION", how)            // the client's own text would take the first group's snapshot at once
+	s.tx.Isolation = s.readWrite(isolation, how) // whatever locks reads with skarv_read_atomicity: a snapshot needs none
 	if s.tx.ReadOnly {
 		s.tx.Begin = "START TRANSACTION READ ONLY"
 	}

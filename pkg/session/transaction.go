@@ -18,7 +18,7 @@ import (
 func (s *Session) begin(text string, how *plan.Txn) {
 	s.tx = s.newTxn()
 	next := strings.ToUpper(s.isolation)
-	s.tx.Begin, s.tx.Isolation = text, s.reads.isolation(s.isolation)
+	s.tx.Begin, s.tx.Isolation = text, s.reads.isolation(s.readWrite(s.isolation, how))
 	s.isolation = ""
 	switch {
 	case how != nil && (how.ReadOnly || how.ReadWrite):
@@ -28,6 +28,21 @@ func (s *Session) begin(text string, how *plan.Txn) {
 	default:
 		s.tx.ReadOnly = s.readOnly()
 	}
+}
+
+// readWrite is the SET TRANSACTION statement, in the place of isolation, for a transaction that the client says may write. Only the first
+// branch is begun with the client's own words, and the others as the session's transactions are.
+func (s *Session) readWrite(isolation string, how *plan.Txn) string {
+	upper := strings.ToUpper(isolation)
+	if how == nil || !how.ReadWrite || !s.readOnly() && !strings.Contains(upper, "READ ONLY") {
+		return isolation
+	}
+	for _, level := range []string{"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
+		if strings.Contains(strings.Join(strings.Fields(upper), " "), level) {
+			return "SET TRANSACTION ISOLATION LEVEL " + level + ", READ WRITE"
+		}
+	}
+	return "SET TRANSACTION READ WRITE"
 }
 
 // newTxn returns a transaction as the session's settings want it.
@@ -81,9 +96,6 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		}
 		if err := s.unlock(); err != nil {
 			return err
-		}
-		if p.Txn != nil && p.Txn.ReadWrite && s.readOnly() {
-			return sqlerr.Unsupported("START TRANSACTION READ WRITE where the session's transactions are READ ONLY", "SET SESSION TRANSACTION READ WRITE first")
 		}
 		if p.Txn != nil && p.Txn.Snapshot || s.reads.snapshots() {
 			return s.beginSnapshot(p.Txn)
@@ -348,6 +360,10 @@ func (s *Session) get(g placement.NodeGroupID, claim backend.Claim) (*backend.Co
 	}
 	c, err := s.cfg.Pools.Get(g, s.profile, s.state, hint, claim)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.admitted(); err != nil {
+		c.Release()
 		return nil, err
 	}
 	if int(g) >= len(s.hints) {

@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"skarv/pkg/catalog"
 )
 
 // Member is one running process of the cluster, as it announces itself.
@@ -22,6 +25,9 @@ type Member struct {
 	Proxy     bool      `json:"proxy,omitempty"` // it serves statements, so catalog changes wait for its ack
 	// Acked is the revision of the snapshot that every new statement there uses.
 	Acked int64 `json:"acked"`
+	// Stale is what older statements that still run there stand on and that is another by that snapshot, as
+	// catalog.Changes.Concern names it.
+	Stale []string `json:"stale,omitempty"`
 	// Drained is the epoch of a partition map: nothing works there by an older one any more.
 	Drained uint64 `json:"drained,omitempty"`
 	// Slot and Incarnation name the slot that the process holds; see Slot. Incarnation is 0 without one.
@@ -35,6 +41,13 @@ type Member struct {
 	Unfenced bool `json:"unfenced,omitempty"`
 }
 
+// Settled reports whether no statement about one of the tables runs at the member, or will run, by a catalog older than revision's.
+func (m *Member) Settled(revision int64, tables []string) bool {
+	return m.Acked >= revision && !slices.ContainsFunc(m.Stale, func(name string) bool {
+		return name == catalog.Anything || slices.Contains(tables, name)
+	})
+}
+
 // Presence announces this process under a lease and tells how far it has followed.
 type Presence struct {
 	store   *Store
@@ -46,6 +59,7 @@ type Presence struct {
 	loose   atomic.Bool // Unfenced was called
 	waits   atomic.Pointer[json.RawMessage]
 	gated   atomic.Int64
+	stale   atomic.Pointer[[]string]
 	wake    chan struct{}
 
 	// Who asks this process itself is told before etcd is, see AwaitDrained.
@@ -72,6 +86,20 @@ func (p *Presence) Ack(revision int64) {
 		}
 	}
 	p.announceSoon()
+}
+
+// maxStale bounds the names of one announcement; of more it says that they may be all.
+const maxStale = 64
+
+// Stands replaces what is announced as Member.Stale. For the snapshot that is acknowledged next it is to be called before Ack. It
+// never blocks, and is called by one goroutine at a time.
+func (p *Presence) Stands(stale []string) {
+	if len(stale) > maxStale {
+		stale = []string{catalog.Anything}
+	}
+	if was := p.stale.Swap(&stale); (was == nil && len(stale) > 0) || was != nil && !slices.Equal(*was, stale) {
+		p.announceSoon()
+	}
 }
 
 // Expect says that AckMap of epoch will follow, most often at once: what is to be announced until then is announced together with
@@ -224,6 +252,9 @@ func (p *Presence) put(ctx context.Context, lease clientv3.LeaseID) error {
 	m := p.member
 	m.Unfenced = p.loose.Load()
 	m.Acked, m.Drained = p.acked.Load(), p.drained.Load()
+	if stale := p.stale.Load(); stale != nil { // behind Acked: see Stands
+		m.Stale = *stale
+	}
 	m.Gated = p.gated.Load()
 	if waits := p.waits.Load(); waits != nil {
 		m.Waits = *waits

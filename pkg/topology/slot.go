@@ -188,6 +188,13 @@ func (s *Store) AwaitDrainedOrHeard(ctx context.Context, epoch uint64, heard *He
 	}, heard.wake)
 }
 
+// AwaitSettled waits until no proxy runs, or will run, a statement about one of the tables that was planned by a catalog older than
+// revision's, which must be that of a change that snapshots show. When ctx ends first it returns the slots of those that may, and
+// ctx's error.
+func (s *Store) AwaitSettled(ctx context.Context, revision int64, tables []string) (silent []Silent, err error) {
+	return s.AwaitSlots(ctx, func(m Member) bool { return m.Settled(revision, tables) })
+}
+
 // AwaitSlots waits until there is, for every slot, its holder's announcement and ok says yes to it. When ctx ends first it
 // returns the slots of which that is not so, and ctx's error. What is waited for must have been written to etcd before: who
 // takes a slot later has seen it.

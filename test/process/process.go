@@ -34,6 +34,8 @@ type Orders struct {
 	Etcd string
 	Addr string // where MySQL clients connect, fixed over restarts
 	Log  string // file; what the process says on its standard error, a dump of its goroutines for one, comes there too
+	// Connections is how many it has to each node group, and how long a statement waits for one does not matter; 0: as usual.
+	Connections int
 	Step
 }
 
@@ -72,6 +74,9 @@ func serve(text string, options func(hit func(point string)) server.Options) err
 	cfg := server.DefaultConfig()
 	cfg.Etcd.Endpoints = []string{o.Etcd}
 	cfg.MySQL.Addr, cfg.HTTP.Addr, cfg.Admin.Addr = o.Addr, "", "127.0.0.1:0"
+	if o.Connections > 0 {
+		cfg.Backend.MaxConnections, cfg.Backend.MinConnections, cfg.Backend.AcquireTimeout = o.Connections, o.Connections, server.Duration(time.Hour)
+	}
 	opts := options(o.hit())
 	opts.Version = "test"
 	opts.Log = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("pid", os.Getpid())
@@ -191,6 +196,16 @@ func (p *Process) listen(out io.Reader, pid int, ready *chan<- struct{}) (died s
 		}
 	}
 	return died
+}
+
+// PID is the number of the process that runs, 0 if none does.
+func (p *Process) PID() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return 0
+	}
+	return p.cmd.Process.Pid
 }
 
 // Signal sends a signal to the process that runs.

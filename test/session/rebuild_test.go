@@ -68,8 +68,8 @@ func TestWritersWaitForAPrimaryKey(t *testing.T) {
 	}
 }
 
-// A transaction that has used the table keeps it from being rebuilt until it ends; one that comes to it meanwhile is told so at once, for the
-// change may wait for what it holds.
+// A transaction that has used the table keeps it from being rebuilt until it ends; one that has used others and comes to it meanwhile is told so
+// at once, for the change may wait for what it holds.
 func TestTransactionsAndAPrimaryKey(t *testing.T) {
 	db := shared.DB(t, "d")
 	_, err := db.Exec("CREATE TABLE held (a INT)")
@@ -86,6 +86,7 @@ func TestTransactionsAndAPrimaryKey(t *testing.T) {
 	other := connect(t)
 	require.Eventually(t, func() bool {
 		other.exec("BEGIN")
+		other.get("SELECT COUNT(*) FROM t")
 		_, err := other.try("SELECT COUNT(*) FROM held")
 		other.exec("ROLLBACK")
 		return err != nil && strings.Contains(err.Error(), "1205")

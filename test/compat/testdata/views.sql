@@ -92,7 +92,6 @@ CREATE VIEW overe AS SELECT id, up FROM e1;
 UPDATE overe SET up = 'x' WHERE id = 3;
 DELETE FROM overe WHERE id = 1000;
 CREATE VIEW overjoin AS SELECT id, n FROM joined;
--- refused: a view of a view of two tables
 UPDATE overjoin SET n = 5 WHERE id = 3;
 CREATE VIEW checked AS SELECT id, g FROM below WHERE id < 1000 WITH CHECK OPTION;
 -- refused: the views below are checked, too

@@ -1,0 +1,90 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/fence"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/topology"
+)
+
+// Statements are planned by a catalog, and may run long after that: they wait for a connection, or their process is stopped. Where
+// a statement planned by the catalog as it was must not meet the table as it will be, for it would write rows to where they do not
+// belong, or without what belongs to them, a schema change goes on only when none is left:
+//
+//	the catalog says what is to come        a table that is closed, an index that is being built, ...
+//	every proxy uses that catalog           Member.Acked; statements from now on are planned by it
+//	what was planned before has ended       Member.Stale: only statements about the tables in question are waited for
+//	a proxy whose process is gone           is shut out of the servers: it may only be stopped, and go on at any time
+//	the change itself
+//
+// A table is closed while its definition changes in a way that replans would miss (see replans). No statement uses it meanwhile, as
+// on one server while an exclusive metadata lock is waited for or held. What only has to be done in addition, such as keeping a new
+// index, needs no closing: a catalog in between says so.
+
+// proxyPatience is how long a proxy may need to follow the catalog, and statements by an older one to end, before a change that
+// depends on it fails.
+const proxyPatience = 30 * time.Second
+
+// evictAfter is how long a slot may be silent, at a time, before it is looked at whether its process is gone.
+const evictAfter = 500 * time.Millisecond
+
+// settle waits until no statement about tables runs, or will run, by a catalog older than revision's.
+func (d *schemaChange) settle(ctx context.Context, revision int64, tables []ddl.Object) error {
+	var names []string
+	for _, o := range tables {
+		names = append(names, catalog.TableName{Database: o.DB, Name: o.Name}.String())
+	}
+	store := d.leader.store
+	wait, cancel := context.WithTimeout(ctx, proxyPatience)
+	defer cancel()
+	behind, err := store.WaitAcked(wait, revision)
+	if err != nil && len(behind) > 0 && ctx.Err() == nil {
+		return sqlerr.UnknownError.New("these proxies do not follow changes of the schema: " + strings.Join(behind, ", "))
+	}
+	if err != nil {
+		return err
+	}
+	for {
+		look, stop := context.WithTimeout(wait, evictAfter)
+		silent, err := store.AwaitSettled(look, revision, names)
+		stop()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		var waitsFor []string
+		for _, s := range silent {
+			if !s.Gone || d.leader.evict == nil {
+				waitsFor = append(waitsFor, s.String())
+			} else if err := d.leader.shutOut(ctx, s); err != nil {
+				return err
+			}
+		}
+		switch {
+		case len(silent) > 0 && len(waitsFor) == 0:
+			return nil
+		case wait.Err() != nil:
+			e := sqlerr.LockWaitTimeout.New()
+			e.Message = "Lock wait timeout exceeded; try restarting transaction (statements that began before the change still use the table: " + strings.Join(waitsFor, ", ") + ")"
+			return e
+		}
+	}
+}
+
+// shutOut shuts a proxy out of the servers whose process is gone. Where Skarv's account may not do so, the process is taken for dead.
+func (l *leader) shutOut(ctx context.Context, s topology.Silent) error {
+	err := l.evict(ctx, l.guard, s.Slot)
+	if err == nil {
+		l.log.WarnContext(ctx, "a proxy was shut out of the servers, for the schema changes", "member", s.Slot.Member, "slot", s.Slot.N)
+	}
+	if errors.As(err, new(*fence.NoPrivilegeError)) {
+		l.log.WarnContext(ctx, "a proxy that is gone cannot be shut out of the servers, and is taken for dead", "member", s.Slot.Member, "slot", s.Slot.N, "error", err)
+		return nil
+	}
+	return err
+}
