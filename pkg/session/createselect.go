@@ -98,6 +98,34 @@ func (s *Session) findCreateSelect() (c createSelect, ok bool) {
 	}
 }
 
+// unparenthesised is a list of VALUES in parentheses without them, and any other query as it is.
+func (s *Session) unparenthesised(query []byte) []byte {
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if st.Scan(query, s.mode) != nil {
+		return query
+	}
+	toks := st.Tokens()
+	first, second := toks.Next(), toks.Next()
+	if !st.Is(first, "(") || !st.Is(second, "VALUES") {
+		return query
+	}
+	for depth := 1; ; {
+		switch t := toks.Next(); {
+		case st.Is(t, "("):
+			depth++
+		case st.Is(t, ")"):
+			if depth--; depth == 0 && toks.Next().Kind == sqlparse.EOF {
+				return query[second.Start:t.Start]
+			} else if depth == 0 {
+				return query
+			}
+		case t.Kind == sqlparse.EOF:
+			return query
+		}
+	}
+}
+
 // isNext reports whether a word is what comes next.
 func isNext(st *sqlparse.Statement, toks sqlparse.Tokens, word string) bool {
 	return st.Is(toks.Next(), word)
@@ -132,7 +160,7 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 		return true, s.ok(wire.OK{Warnings: 1})
 	}
 	name := quoteName(p.Database) + "." + quoteName(p.Name)
-	query := s.args.AppendSpan(nil, c.query)
+	query := s.unparenthesised(s.args.AppendSpan(nil, c.query))
 	definition, columns, err := s.defineFromSelect(p.Database, &c, query)
 	if err != nil {
 		return true, err

@@ -106,7 +106,7 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		return s.savepoint(p)
 	}
 	tx := s.tx
-	s.tx = nil
+	s.tx, s.isolation = nil, "" // SET TRANSACTION was for the one that ends here, even if it was not begun
 	var out txn.Outcome
 	var err error
 	switch {

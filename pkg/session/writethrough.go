@@ -1,7 +1,11 @@
 package session
 
 import (
+	"strings"
+
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 	"skarv/pkg/wire"
 )
 
@@ -13,6 +17,9 @@ func (s *Session) writeThrough(params *wire.Params) (*plan.Plan, error) {
 	defer st.Done()
 	if err := st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
 		return nil, err
+	}
+	if v, set := s.state.Get("@@session.`updatable_views_with_limit`"); set && strings.Trim(v, "'") != "YES" && v != "1" && limited(st) {
+		return nil, sqlerr.Unsupported("LIMIT of a write through a view with updatable_views_with_limit = NO", "write to its table")
 	}
 	r, err := s.cfg.Planner.ThroughView(st, s.db, s.snap, s.info)
 	if err != nil {
@@ -32,4 +39,16 @@ func (s *Session) writeThrough(params *wire.Params) (*plan.Plan, error) {
 	defer func() { s.current, s.using = wasCurrent, wasUsing }()
 	defer s.use(anew)()
 	return s.run(wire.ComQuery, nil, nil)
+}
+
+// limited reports whether an UPDATE or DELETE has a LIMIT; any LIMIT in it will do.
+func limited(st *sqlparse.Statement) bool {
+	for tokens := st.Tokens(); ; {
+		switch tok := tokens.Next(); {
+		case tok.Kind == sqlparse.EOF:
+			return false
+		case st.Is(tok, "LIMIT"):
+			return st.Kind() == sqlparse.Update || st.Kind() == sqlparse.Delete
+		}
+	}
 }

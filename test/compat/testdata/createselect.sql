@@ -24,7 +24,6 @@ CREATE TABLE c8 AS SELECT nosuch FROM src;
 SELECT * FROM c8;
 -- Queries in parentheses.
 -- only: mariadb
--- refused: rows without a SELECT
 CREATE TABLE par1 (VALUES (1, 'a'), (2, 'b'));
 -- only: mariadb
 CREATE TABLE par2 ((WITH w AS (SELECT 1 AS a UNION SELECT 2) SELECT * FROM w));
@@ -38,3 +37,12 @@ CREATE TABLE versioned (id INT PRIMARY KEY) WITH SYSTEM VERSIONING AS SELECT 1 A
 -- only: mariadb
 -- refused: keep the history in a table of its own
 CREATE TABLE versioned (id INT PRIMARY KEY) WITH SYSTEM VERSIONING;
+-- A list of values is a query, too.
+-- only: mariadb
+CREATE TABLE listed (VALUES (1, 'a'), (2, 'b)'));
+-- only: mariadb
+CREATE TABLE listed2 AS VALUES (1, 'a');
+-- only: mariadb
+SELECT * FROM listed ORDER BY 1;
+-- only: mariadb
+DROP TABLE listed, listed2;

@@ -71,6 +71,12 @@ CREATE VIEW part AS SELECT id, g FROM t;
 INSERT INTO part VALUES (70, 7);
 INSERT INTO part VALUES (71, 7), (72, 8);
 UPDATE part SET g = g + 1 WHERE id = 70;
+SET updatable_views_with_limit = NO;
+-- refused: whether the view has a key
+DELETE FROM part WHERE id > 1000 LIMIT 1;
+DELETE FROM part WHERE id > 1000;
+SET updatable_views_with_limit = YES;
+DELETE FROM part WHERE id > 1000 LIMIT 1;
 CREATE VIEW joined AS SELECT t.id, t.v, u.n FROM t JOIN u ON u.tid = t.id;
 UPDATE joined SET n = 5 WHERE id = 3;
 DELETE FROM joined WHERE id = 3;
