@@ -260,6 +260,9 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 	if text.limit.End > 0 && !(located && single) {
 		return refuse("with LIMIT over several node groups")
 	}
+	if text.ignore && !(located && single) && slices.ContainsFunc(t.Primary, func(c int) bool { return !isWhole(&t.Columns[c]) }) {
+		return refuse("with IGNORE: which of the rows that get one key stays depends on the order of a primary key that is not of whole numbers")
+	}
 	for _, c := range t.Primary {
 		switch t.Columns[c].DataType {
 		case "timestamp", "float", "double":

@@ -94,8 +94,8 @@ func (s *Session) newOutput() *output {
 
 // Columns starts the result.
 func (o *output) Columns(cols []sqltypes.Column) error {
-	if len(o.s.judged) == len(cols) {
-		cols = widened(cols, o.s.judged)
+	if j := o.s.judged; j != nil && len(j.columns) == len(cols) {
+		cols = j.of(cols)
 	}
 	o.columns = cols
 	if o.s.capture != nil {
@@ -121,13 +121,21 @@ func (o *output) Columns(cols []sqltypes.Column) error {
 	return c.WriteEOF(wire.EOF{Status: o.s.status() &^ wire.StatusMoreResults})
 }
 
-// widened are the columns of a statement that stands for another one with these columns: a DECIMAL computed from columns has
-// more digits than one that is computed from what they are made of.
-func widened(cols, judged []sqltypes.Column) []sqltypes.Column {
+// judgement is what a server says of the columns of the client's statement, while another text runs in its place.
+type judgement struct {
+	columns []sqltypes.Column
+	// widths: a DECIMAL computed from columns has more digits than one that is computed from what they are made of.
+	widths bool
+}
+
+// of are the columns of the other text as the client is to see them.
+func (j *judgement) of(cols []sqltypes.Column) []sqltypes.Column {
 	cols = slices.Clone(cols)
 	for i := range cols {
-		if c, j := &cols[i], &judged[i]; c.Type == sqltypes.TypeNewDecimal && c.Type == j.Type && c.Decimals == j.Decimals {
-			c.Length = j.Length
+		c, as := &cols[i], &j.columns[i]
+		c.Name = as.Name // what has none may be named by its text, in which tables have other names
+		if j.widths && c.Type == sqltypes.TypeNewDecimal && c.Type == as.Type && c.Decimals == as.Decimals {
+			c.Length = as.Length
 		}
 	}
 	return cols

@@ -25,7 +25,6 @@ import (
 	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 	"skarv/pkg/workspace"
@@ -142,8 +141,8 @@ type Session struct {
 	isolation      string // SET TRANSACTION for the next transaction
 	bestEffort     bool   // skarv_commit = best_effort
 	joins          joins  // skarv_joins
-	// judged, not nil, are the columns of the client's statement while another text runs in its place.
-	judged []sqltypes.Column
+	// judged is nil unless another text than the client's runs in its place.
+	judged *judgement
 
 	warnings []Warning
 

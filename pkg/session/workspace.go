@@ -54,8 +54,9 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error
 		c.Release()
 		return err
 	}
-	if slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Query != nil }) && !s.selectsParameter() {
-		s.judged = columns
+	queries := slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Query != nil })
+	if queries || n.Text != nil || len(n.Renames) > 0 {
+		s.judged = &judgement{columns: columns, widths: queries && !s.selectsParameter()}
 		defer func() { s.judged = nil }()
 	}
 	sum, err := s.compute(p, n, copies, first, c)

@@ -67,3 +67,10 @@ UPDATE parent SET id = 50 WHERE id = 4;
 UPDATE parent SET id = 51 WHERE id = 2;
 SELECT * FROM child ORDER BY parent;
 SELECT * FROM parent ORDER BY id;
+-- Several rows that get one key: the first one does, in the order of the primary key.
+CREATE TABLE tags (code VARCHAR(8), n INT, v INT, PRIMARY KEY (code, n)) PARTITION BY KEY (code);
+INSERT INTO tags VALUES ('bob', 0, 1), ('e', 0, 2), ('ann', 0, 3), ('zoe', 0, 4), ('zoe', 1, 5), ('a_b', 0, 6), ('mm', 1, 7);
+UPDATE IGNORE tags SET code = 'new' WHERE v <> 3;
+SELECT * FROM tags ORDER BY code, n;
+UPDATE IGNORE tags SET code = 'x';
+SELECT * FROM tags ORDER BY code, n;

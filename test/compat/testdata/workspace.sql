@@ -133,3 +133,7 @@ CREATE TABLE places (id INT PRIMARY KEY, p POINT NOT NULL, SPATIAL INDEX (p));
 INSERT INTO places VALUES (1, POINT(1, 1)), (2, POINT(5, 5)), (3, POINT(2, 0)), (4, POINT(-1, 2));
 SELECT id, ST_AsText(p), ST_Distance(p, POINT(0, 0)) FROM places WHERE MBRContains(ST_GeomFromText('POLYGON((0 0,0 3,3 3,3 0,0 0))'), p) ORDER BY id;
 SELECT a.id, b.id FROM places a JOIN places b ON MBRWithin(a.p, ST_Buffer(b.p, 3)) AND a.id < b.id ORDER BY 1, 2;
+-- Columns are named by the client's text, whatever other names its tables have meanwhile.
+SELECT SUM((SELECT SUM(o.amount) FROM o WHERE c.id >= 2)), SUM((SELECT COUNT(q.cid) FROM o q WHERE q.id IN (NULL, 10))) FROM c;
+SELECT (SELECT COUNT(*) FROM c x), (SELECT MAX(id) FROM c y WHERE y.boss = c.id) FROM c ORDER BY c.id;
+WITH w AS (SELECT c.id AS i FROM c JOIN o ON o.cid = c.id) SELECT a.i + (SELECT COUNT(*) FROM w), COUNT(*) FROM w a JOIN w b ON a.i = b.i GROUP BY 1 ORDER BY 1;
