@@ -110,7 +110,7 @@ func (c *ForeignKeyCheck) parent(ctx context.Context, vals [][]byte, lock string
 	columns := c.Relation.ParentColumns()
 	var conditions []string
 	for i, n := range columns {
-		conditions = append(conditions, ddl.QuoteName(p.Columns[n].Name)+" = "+string(workspace.AppendKeyValue(nil, &c.Relation.Child.Columns[fk.Columns[i]], vals[i])))
+		conditions = append(conditions, sqltypes.QuoteName(p.Columns[n].Name)+" = "+string(workspace.AppendKeyValue(nil, &c.Relation.Child.Columns[fk.Columns[i]], vals[i])))
 	}
 	groups := c.Snap.Map.Groups()
 	var key []sqltypes.Value

@@ -8,6 +8,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/schema"
+	"skarv/pkg/sqltypes"
 )
 
 // fillRows is how many rows one transaction gives entries to.
@@ -19,7 +20,7 @@ func FillIndex(ctx context.Context, s *schema.Server, g *catalog.GlobalIndex, pr
 	t := g.Table
 	var present []string
 	for _, c := range g.Columns {
-		present = append(present, ddl.QuoteName(t.Columns[c].Name)+" IS NOT NULL")
+		present = append(present, sqltypes.QuoteName(t.Columns[c].Name)+" IS NOT NULL")
 	}
 	insert := "INSERT INTO " + ddl.Table(g.Entries).SQL() + " SELECT " + orderBy(t, g.Columns) + ", " + orderBy(t, t.Distribution) + " FROM " + ddl.Table(t).SQL()
 	var done uint64

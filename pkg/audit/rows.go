@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
-	"skarv/pkg/ddl"
 	"skarv/pkg/placement"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
@@ -73,7 +72,7 @@ func selectList(t *catalog.Table, columns []int) string {
 func equal(t *catalog.Table, columns []int, values [][]byte) string {
 	var list []string
 	for i, n := range columns {
-		list = append(list, ddl.QuoteName(t.Columns[n].Name)+" = "+string(workspace.AppendKeyValue(nil, &t.Columns[n], values[i])))
+		list = append(list, sqltypes.QuoteName(t.Columns[n].Name)+" = "+string(workspace.AppendKeyValue(nil, &t.Columns[n], values[i])))
 	}
 	return strings.Join(list, " AND ")
 }
@@ -85,7 +84,7 @@ func after(t *catalog.Table, columns []int, values [][]byte) string {
 	}
 	var or []string
 	for i := range columns {
-		cond := ddl.QuoteName(t.Columns[columns[i]].Name) + " > " + string(workspace.AppendKeyValue(nil, &t.Columns[columns[i]], values[i]))
+		cond := sqltypes.QuoteName(t.Columns[columns[i]].Name) + " > " + string(workspace.AppendKeyValue(nil, &t.Columns[columns[i]], values[i]))
 		if i > 0 {
 			cond = equal(t, columns[:i], values[:i]) + " AND " + cond
 		}
@@ -98,7 +97,7 @@ func after(t *catalog.Table, columns []int, values [][]byte) string {
 func orderBy(t *catalog.Table, columns []int) string {
 	var list []string
 	for _, i := range columns {
-		list = append(list, ddl.QuoteName(t.Columns[i].Name))
+		list = append(list, sqltypes.QuoteName(t.Columns[i].Name))
 	}
 	return strings.Join(list, ", ")
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"skarv/pkg/sqltypes"
 )
 
 // Relation is a foreign key with both of its tables.
@@ -98,7 +100,7 @@ func (r *Relation) ParentColumns() []int {
 
 // String is the key as the servers' errors show it.
 func (r *Relation) String() string {
-	q := func(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }
+	q := sqltypes.QuoteName
 	var columns, refs []string
 	for _, c := range r.Key.Columns {
 		columns = append(columns, q(r.Child.Columns[c].Name))

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"skarv/pkg/catalog"
-	"skarv/pkg/ddl"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/pause"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/topology"
 	"skarv/pkg/workspace"
 )
@@ -124,7 +124,7 @@ func lockAndCopy(ctx context.Context, from *mysqlconn.Conn, login mysqlconn.Conf
 		if i > 0 {
 			lock += ", "
 		}
-		lock += ddl.QuoteName(t.Database) + "." + ddl.QuoteName(t.Name) + " READ"
+		lock += sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name) + " READ"
 	}
 	for _, sql := range []string{fmt.Sprintf("SET SESSION lock_wait_timeout = %d", copiesLockWait), "SET SESSION sql_mode = ''", lock} {
 		if _, err := from.Exec(sql); err != nil {
@@ -153,7 +153,7 @@ func lockAndCopy(ctx context.Context, from *mysqlconn.Conn, login mysqlconn.Conf
 
 // copyTable replaces the rows of a table on one server by those of another one.
 func copyTable(from, to *mysqlconn.Conn, t *catalog.Table) error {
-	name := ddl.QuoteName(t.Database) + "." + ddl.QuoteName(t.Name)
+	name := sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name)
 	var columns, reads string
 	var forms []workspace.Form
 	for i := range t.Columns {
@@ -164,7 +164,7 @@ func copyTable(from, to *mysqlconn.Conn, t *catalog.Table) error {
 		if len(forms) > 0 {
 			columns, reads = columns+", ", reads+", "
 		}
-		columns, reads = columns+ddl.QuoteName(c.Name), reads+workspace.Read(c)
+		columns, reads = columns+sqltypes.QuoteName(c.Name), reads+workspace.Read(c)
 		forms = append(forms, workspace.FormOf(c, false))
 	}
 	_, rows, err := from.QueryAll("SELECT "+reads+" FROM "+name, copiesRows+1)

@@ -17,6 +17,7 @@ import (
 	"skarv/pkg/routine"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/topology"
 )
 
@@ -217,7 +218,7 @@ func (d *schemaChange) plan(ctx context.Context) error {
 		}
 		w.Before[d.snap.Groups[i].ID] = texts
 		if w.Marker != "" {
-			if _, err := s.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (a INT PRIMARY KEY)", ddl.QuoteName(catalog.OwnDB), ddl.QuoteName(w.Marker))); err != nil {
+			if _, err := s.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (a INT PRIMARY KEY)", sqltypes.QuoteName(catalog.OwnDB), sqltypes.QuoteName(w.Marker))); err != nil {
 				return err
 			}
 		}

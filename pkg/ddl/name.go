@@ -5,6 +5,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/routine"
+	"skarv/pkg/sqltypes"
 )
 
 // Object names a table, a view, a stored program or, without a Name, a database.
@@ -18,7 +19,7 @@ type Object struct {
 func (o Object) String() string { return o.DB + "." + o.Name }
 
 // SQL is the name as statements have it.
-func (o Object) SQL() string { return QuoteName(o.DB) + "." + QuoteName(o.Name) }
+func (o Object) SQL() string { return sqltypes.QuoteName(o.DB) + "." + sqltypes.QuoteName(o.Name) }
 
 // Table names a table of the catalog.
 func Table(t *catalog.Table) Object { return Object{DB: t.Database, Name: t.Name} }
@@ -31,9 +32,6 @@ type Name struct {
 
 // As is the edit by which the statement is about another object.
 func (n Name) As(o Object) Edit { return Edit{start: n.start, end: n.end, with: o.SQL()} }
-
-// QuoteName writes a name as SQL.
-func QuoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 // QuoteText writes a string as SQL, whatever the session's sql_mode.
 func QuoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

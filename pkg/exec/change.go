@@ -152,11 +152,11 @@ func (c *Changer) Begin(change Change) error {
 	c.names, c.forms = c.names[:0], c.forms[:0]
 	add := func(columns []int) {
 		for _, i := range columns {
-			c.names = append(c.names, quoteName(t.Columns[i].Name))
+			c.names = append(c.names, sqltypes.QuoteName(t.Columns[i].Name))
 			c.forms = append(c.forms, workspace.FormOf(&t.Columns[i], c.sessionTime))
 		}
 	}
-	name := quoteName(t.Database) + "." + quoteName(t.Name)
+	name := sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name)
 	switch change.Kind {
 	case RowInsert:
 		add(change.Columns)
@@ -479,5 +479,3 @@ func (c *Changer) End(err error) error {
 	c.r.finish(err)
 	return err
 }
-
-func quoteName(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }

@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // While partitions move, a group has rows of partitions it does not own: copies that are not valid yet, or rows that are
@@ -115,7 +116,7 @@ func (h *hiding) hide(sql []byte, db string, depth int) ([]byte, error) {
 			qualifier := string(sql[s.Qualifier.Start:s.Qualifier.End])
 			columns := make([]string, len(t.Distribution))
 			for i, c := range t.Distribution {
-				columns[i] = qualifier + "." + quoteName(t.Columns[c].Name)
+				columns[i] = qualifier + "." + sqltypes.QuoteName(t.Columns[c].Name)
 			}
 			conditions[s.Block] = append(conditions[s.Block], t.Key.SQLExpr(columns)+h.condition)
 		}
@@ -163,7 +164,7 @@ func (h *hiding) view(sql []byte, s *sqlparse.Source, v *catalog.Table, depth in
 	}
 	out := "(" + string(text) + ")"
 	if !s.Aliased {
-		out += " AS " + quoteName(v.Name)
+		out += " AS " + sqltypes.QuoteName(v.Name)
 	}
 	return out, nil
 }

@@ -15,6 +15,7 @@ import (
 	"skarv/pkg/schema"
 	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 )
 
 // Planner turns a statement into Work. It changes nothing that a client can see: what a statement does to a table is found out on an empty
@@ -230,7 +231,7 @@ func (p *Planner) realNames(e *sqlerr.Error, o ddl.Name) *sqlerr.Error {
 		trial.DB+"."+trial.Name, o.DB+"."+o.Name,
 		trial.DB+"/"+trial.Name, o.DB+"/"+o.Name,
 		trial.Name, o.Name,
-		ddl.QuoteName(catalog.OwnDB), ddl.QuoteName(o.DB),
+		sqltypes.QuoteName(catalog.OwnDB), sqltypes.QuoteName(o.DB),
 	).Replace(e.Message)
 	return &out
 }
@@ -485,7 +486,7 @@ func undoAlter(o ddl.Name, before, after *schema.Definition) []string {
 		if references[fk.Name] {
 			kept++
 		} else {
-			parts = append(parts, "DROP FOREIGN KEY "+ddl.QuoteName(fk.Name))
+			parts = append(parts, "DROP FOREIGN KEY "+sqltypes.QuoteName(fk.Name))
 		}
 	}
 	if kept != len(references) {
@@ -498,17 +499,17 @@ func undoAlter(o ddl.Name, before, after *schema.Definition) []string {
 	}
 	for _, name := range after.Checks {
 		if !slices.Contains(before.Checks, name) && after.Table.Column(name) < 0 { // a column's own goes with it
-			parts = append(parts, "DROP CONSTRAINT "+ddl.QuoteName(name))
+			parts = append(parts, "DROP CONSTRAINT "+sqltypes.QuoteName(name))
 		}
 	}
 	for _, x := range all(after) {
 		if !keys[x.Name] {
-			parts = append(parts, "DROP INDEX "+ddl.QuoteName(x.Name))
+			parts = append(parts, "DROP INDEX "+sqltypes.QuoteName(x.Name))
 		}
 	}
 	for _, c := range after.Table.Columns {
 		if !columns[c.Name] {
-			parts = append(parts, "DROP COLUMN "+ddl.QuoteName(c.Name))
+			parts = append(parts, "DROP COLUMN "+sqltypes.QuoteName(c.Name))
 		}
 	}
 	if len(parts) == 0 {

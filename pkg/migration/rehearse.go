@@ -8,6 +8,7 @@ import (
 	"skarv/pkg/ddl"
 	"skarv/pkg/schema"
 	"skarv/pkg/sharding"
+	"skarv/pkg/sqltypes"
 )
 
 // Rehearsal is what every node group tries before the first is changed.
@@ -42,7 +43,7 @@ func (p *Planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema
 			risky = risky || !c.Nullable && !c.HasDefault && c.Type.IsTemporal() // a server may refuse 0000-00-00
 		default:
 			risky = risky || !holdsAll(from, c)
-			r.Into, r.From = append(r.Into, ddl.QuoteName(c.Name)), append(r.From, ddl.QuoteName(from.Name))
+			r.Into, r.From = append(r.Into, sqltypes.QuoteName(c.Name)), append(r.From, sqltypes.QuoteName(from.Name))
 		}
 	}
 	if !risky || len(r.Into) == 0 {

@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/schema"
 	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 )
 
 // The statements below need no trial: what they do follows from the catalog.
@@ -223,7 +224,7 @@ func (p *Planner) createDatabase() error {
 	}
 	p.work.Step = &Step{
 		SQL:  p.Statement.Rewrite(),
-		Undo: []string{"DROP DATABASE IF EXISTS " + ddl.QuoteName(o.DB)},
+		Undo: []string{"DROP DATABASE IF EXISTS " + sqltypes.QuoteName(o.DB)},
 	}
 	p.work.Watched = []ddl.Object{{DB: o.DB}}
 	p.work.PutDB, p.work.Single = o.DB, p.Statement.Single
@@ -260,7 +261,7 @@ func (p *Planner) dropDatabase() error {
 		p.note(sqlerr.DatabaseNotExists, "Can't drop database '%s'; database doesn't exist", o.DB)
 		return errNothingToDo
 	}
-	p.work.Step = &Step{SQL: "DROP DATABASE IF EXISTS " + ddl.QuoteName(o.DB), Repeat: true}
+	p.work.Step = &Step{SQL: "DROP DATABASE IF EXISTS " + sqltypes.QuoteName(o.DB), Repeat: true}
 	p.work.DropDB = o.DB
 	for _, t := range d.Tables {
 		p.dropIndexes(t, nil)

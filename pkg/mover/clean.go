@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"skarv/pkg/placement"
+	"skarv/pkg/sqltypes"
 )
 
 // cleanRows bounds the rows deleted in one transaction, cleanScan those looked at for it.
@@ -90,7 +91,7 @@ func (m *Mover) cleanSome(ctx context.Context, c *conn, k *claim, t *table, last
 
 // keys reads up to limit keys behind last up to end of rows that meet a condition.
 func (t *table) keys(c *conn, last, end [][]byte, condition string, limit int) ([][][]byte, error) {
-	q := "SELECT " + t.keyList(true) + " FROM " + t.name + " FORCE INDEX (" + quoteName(t.index) + ") WHERE " + condition
+	q := "SELECT " + t.keyList(true) + " FROM " + t.name + " FORCE INDEX (" + sqltypes.QuoteName(t.index) + ") WHERE " + condition
 	if last != nil {
 		q += " AND " + string(t.appendOrder(nil, last, false))
 	}

@@ -12,6 +12,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
+	"skarv/pkg/sqltypes"
 )
 
 // Comparison compares the rows of a table on two servers that should be equal, while both are used. Rows are read in small
@@ -317,7 +318,7 @@ func Stray(ctx context.Context, s Server, of *catalog.Table, mine func() placeme
 			where = " WHERE " + string(t.appendOrder(nil, last, false))
 		}
 		allowed := mine()
-		rows, err := read(" FORCE INDEX ("+quoteName(t.index)+")"+where, " ORDER BY "+t.keyList(false)+fmt.Sprintf(" LIMIT %d", compareRows))
+		rows, err := read(" FORCE INDEX ("+sqltypes.QuoteName(t.index)+")"+where, " ORDER BY "+t.keyList(false)+fmt.Sprintf(" LIMIT %d", compareRows))
 		if err != nil {
 			return rep, err
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
 
@@ -247,7 +248,7 @@ func (c *copier) copyChunk(ctx context.Context, t *copying) (*window, error) {
 
 // end finds the key a chunk ends with: that of the limit's row from last on, of whatever partition. nil: the table ends before.
 func (c *copier) end(t *table, last [][]byte, limit int) ([][]byte, error) {
-	q := "SELECT " + t.keyList(true) + " FROM " + t.name + " FORCE INDEX (" + quoteName(t.index) + ")"
+	q := "SELECT " + t.keyList(true) + " FROM " + t.name + " FORCE INDEX (" + sqltypes.QuoteName(t.index) + ")"
 	if last != nil {
 		q += " WHERE " + string(t.appendOrder(nil, last, false))
 	}
@@ -269,7 +270,7 @@ type readRows struct {
 
 // read reads the rows behind last up to end that meet a condition.
 func (c *copier) read(ctx context.Context, t *table, last, end [][]byte, condition string) (readRows, error) {
-	q := "SELECT " + t.reads + " FROM " + t.name + " FORCE INDEX (" + quoteName(t.index) + ") WHERE " + condition
+	q := "SELECT " + t.reads + " FROM " + t.name + " FORCE INDEX (" + sqltypes.QuoteName(t.index) + ") WHERE " + condition
 	if last != nil {
 		q += " AND " + string(t.appendOrder(nil, last, false))
 	}

@@ -58,7 +58,7 @@ type row = binlog.Row
 
 // newTable prepares a table. The error says why its rows cannot be moved.
 func newTable(t *catalog.Table, at int, flavor catalog.Flavor) (*table, error) {
-	m := &table{Table: t, at: at, label: t.Database + "." + t.Name, name: quoteName(t.Database) + "." + quoteName(t.Name)}
+	m := &table{Table: t, at: at, label: t.Database + "." + t.Name, name: sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name)}
 	positions := make([]int, len(t.Columns)) // in columns, of those of the catalog
 	for i := range t.Columns {
 		positions[i] = -1
@@ -138,7 +138,7 @@ func pick(t *catalog.Table, columns, positions []int, of string) ([]int, error) 
 }
 
 func newColumn(c *catalog.Column, flavor catalog.Flavor) (column, error) {
-	m := column{name: quoteName(c.Name), raw: c.Name}
+	m := column{name: sqltypes.QuoteName(c.Name), raw: c.Name}
 	m.reads = m.name
 	switch strings.ToLower(c.DataType) {
 	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint":
@@ -177,8 +177,6 @@ func newColumn(c *catalog.Column, flavor catalog.Flavor) (column, error) {
 	}
 	return m, nil
 }
-
-func quoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
 
 // keyOf appends what tells rows apart in maps: the exact values of the key.
 func (t *table) keyOf(dst []byte, r row) []byte {

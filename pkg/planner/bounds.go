@@ -8,6 +8,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // bounds are the comparisons of columns of in with the one value of a query that is copied without which a row cannot matter:
@@ -145,7 +146,7 @@ func (b *build) scanBound(span sqlparse.Span, aggregate string) (st *sqlparse.St
 		return sqlparse.Span{Start: s.Start + span.Start, End: s.End + span.Start}
 	}
 	expr, rest := within(items[0].Expr), sqlparse.Span{Start: within(list).End, End: span.End}
-	before, after := "SELECT "+aggregate+"(", ") AS "+quoteName(columnName(0))
+	before, after := "SELECT "+aggregate+"(", ") AS "+sqltypes.QuoteName(columnName(0))
 	text := before + string(b.st.Text(expr)) + after
 	st = b.st.Dialect().NewStatement()
 	if st.Scan([]byte(text+string(b.st.Text(rest))), b.st.Mode()) != nil {
@@ -157,6 +158,6 @@ func (b *build) scanBound(span sqlparse.Span, aggregate string) (st *sqlparse.St
 
 // boundRest is the query over the copy of a bound: it has no row where there was no value.
 func boundRest(t *catalog.Table) plan.Text {
-	name := quoteName(columnName(0))
-	return plan.Text{{SQL: "SELECT " + name + " FROM " + quoteName(t.Database) + "." + quoteName(t.Name) + " WHERE " + name + " IS NOT NULL", Arg: plan.NoArg}}
+	name := sqltypes.QuoteName(columnName(0))
+	return plan.Text{{SQL: "SELECT " + name + " FROM " + sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name) + " WHERE " + name + " IS NOT NULL", Arg: plan.NoArg}}
 }

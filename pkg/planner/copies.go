@@ -7,6 +7,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/workspace"
 )
 
@@ -204,7 +205,7 @@ func (c *wanted) text(b *build) plan.Text {
 	if first {
 		c.sortHidden(b, e)
 	}
-	e.raw(" FROM " + quoteName(t.Database) + "." + quoteName(t.Name))
+	e.raw(" FROM " + sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name))
 	if w.tail != nil {
 		w.choose(c.fragment, e, t)
 	} else if first {

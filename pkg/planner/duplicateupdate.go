@@ -8,6 +8,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // duplicateUpdate reports whether ON DUPLICATE KEY UPDATE can be computed by the group of a row of the stage, which knows the row
@@ -138,7 +139,7 @@ func (b *build) broughtText(brought []broughtColumn) (tail plan.Text, ok bool) {
 		}
 		if i := slices.IndexFunc(brought, func(c broughtColumn) bool { return slices.Equal(c.name, chain) }); i >= 0 {
 			e.span(from, first.Start)
-			e.raw("VALUES(" + quoteName(brought[i].into) + ")")
+			e.raw("VALUES(" + sqltypes.QuoteName(brought[i].into) + ")")
 			from = end
 			replaced++
 		}

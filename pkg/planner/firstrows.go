@@ -7,6 +7,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
+	"skarv/pkg/sqltypes"
 )
 
 // first is the table of which a workspace may need the first rows only, and their order.
@@ -184,7 +185,7 @@ func (c *wanted) firstText(b *build, e *editor) {
 		} else {
 			e.raw(", ")
 		}
-		e.raw(plan.CopyRow + "." + quoteName(c.table.Columns[k.column].Name))
+		e.raw(plan.CopyRow + "." + sqltypes.QuoteName(c.table.Columns[k.column].Name))
 		if k.desc {
 			e.raw(" DESC")
 		}
@@ -204,7 +205,7 @@ func (c *wanted) sortHidden(b *build, e *editor) {
 			o.Column, o.Collation = -1, cls.collation
 		}
 		if o.Column < 0 {
-			e.raw(", " + plan.CopyRow + "." + quoteName(column.Name))
+			e.raw(", " + plan.CopyRow + "." + sqltypes.QuoteName(column.Name))
 			if o.Collation == "" && columnClass(column).kind == memberClass {
 				e.raw("+0")
 			}

@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // grouping is a SELECT with aggregates taken apart: a query that finds the groups, one row each, or the values that there are, and
@@ -382,7 +383,7 @@ func (g *grouping) query() *plan.Query {
 		}
 		text = append(text, c.before...)
 		add(c.span)
-		text = append(text, c.after+" AS "+quoteName(columnName(i))...)
+		text = append(text, c.after+" AS "+sqltypes.QuoteName(columnName(i))...)
 	}
 	text = append(text, ' ')
 	add(sqlparse.Span{Start: g.cut.from, End: g.sourcesEnd()})
@@ -395,7 +396,7 @@ func (g *grouping) query() *plan.Query {
 		if i == 0 {
 			sep = " GROUP BY "
 		}
-		text = append(text, sep+quoteName(columnName(at))...)
+		text = append(text, sep+sqltypes.QuoteName(columnName(at))...)
 	}
 	st := b.st.Dialect().NewStatement()
 	if st.Scan(text, b.st.Mode()) != nil {
@@ -501,9 +502,9 @@ func (g *grouping) rest() (plan.Text, bool) {
 			return nil, false // ORDER BY may not know which is meant
 		}
 		names = append(names, name)
-		p.raw(" AS " + quoteName(name))
+		p.raw(" AS " + sqltypes.QuoteName(name))
 	}
-	p.raw(" FROM " + quoteName(g.names.Database) + "." + quoteName(g.names.Name))
+	p.raw(" FROM " + sqltypes.QuoteName(g.names.Database) + "." + sqltypes.QuoteName(g.names.Name))
 	having := " WHERE "
 	if (g.values || g.again) && sel.GroupBy != nil {
 		having = " HAVING "
@@ -526,7 +527,7 @@ func (g *grouping) rest() (plan.Text, bool) {
 		if n, ok := b.ordinal(o.Expr); ok {
 			p.raw(strconv.Itoa(n))
 		} else if named && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, col.Name.String()) }) {
-			p.raw(quoteName(col.Name.String()))
+			p.raw(sqltypes.QuoteName(col.Name.String()))
 		} else {
 			p.expr(o.Expr, b.query.block)
 		}
@@ -556,7 +557,7 @@ func (g *grouping) groupBy(p *phrase) bool {
 			return false
 		}
 		grouped = append(grouped, at)
-		p.raw(quoteName(columnName(at)))
+		p.raw(sqltypes.QuoteName(columnName(at)))
 	}
 	if by.WithRollup {
 		p.raw(" WITH ROLLUP")
@@ -600,10 +601,10 @@ func (g *grouping) instead(p *phrase, e sqlparser.Expr) bool {
 		return true
 	case *sqlparser.Avg:
 		if sum, ok := g.averages[signature(e, nil)]; ok && g.again {
-			p.raw("(SUM(" + quoteName(columnName(sum)) + ") / SUM(" + quoteName(columnName(sum+1)) + "))")
+			p.raw("(SUM(" + sqltypes.QuoteName(columnName(sum)) + ") / SUM(" + sqltypes.QuoteName(columnName(sum+1)) + "))")
 			return true
 		} else if ok && !whole {
-			p.raw("(" + quoteName(columnName(sum)) + " / " + quoteName(columnName(sum+1)) + ")")
+			p.raw("(" + sqltypes.QuoteName(columnName(sum)) + " / " + sqltypes.QuoteName(columnName(sum+1)) + ")")
 			return true
 		}
 		if !whole && !g.values && !g.again { // servers go on with more digits than its type has
@@ -642,7 +643,7 @@ func (g *grouping) instead(p *phrase, e sqlparser.Expr) bool {
 		}
 		return false
 	}
-	name := quoteName(columnName(at))
+	name := sqltypes.QuoteName(columnName(at))
 	if len(g.b.query.block.windows) > 0 && isCount(e) { // a column that a window is computed over may be NULL, for MariaDB
 		name = "COALESCE(" + name + ", 0)"
 	}
@@ -683,7 +684,7 @@ func (g *grouping) call(p *phrase, e sqlparser.Expr, column int) bool {
 	default:
 		p.fail()
 	}
-	p.raw(before + quoteName(columnName(column)) + after)
+	p.raw(before + sqltypes.QuoteName(columnName(column)) + after)
 	return true
 }
 

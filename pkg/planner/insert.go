@@ -530,7 +530,7 @@ func (b *build) rowsPlan() (*plan.InsertRows, error) {
 		ir.Sequence = true
 		ir.HiddenKey = in.table.HiddenKey
 		if ir.AutoIncrement = slices.Index(in.columns, in.sequence); ir.AutoIncrement < 0 {
-			added = quoteName(in.table.Columns[in.sequence].Name)
+			added = sqltypes.QuoteName(in.table.Columns[in.sequence].Name)
 		}
 	}
 	e := &editor{st: b.st}
@@ -555,7 +555,7 @@ func (b *build) rowsPlan() (*plan.InsertRows, error) {
 		e.span(0, in.text.At)
 		e.raw(" (")
 		for _, c := range in.columns {
-			e.raw(quoteName(in.table.Columns[c].Name) + ", ")
+			e.raw(sqltypes.QuoteName(in.table.Columns[c].Name) + ", ")
 		}
 		e.raw(added + ") ")
 		e.span(in.text.At, first.Start)
@@ -590,7 +590,7 @@ func (b *build) setForm(ir *plan.InsertRows, e *editor, added string) error {
 		if i > 0 {
 			e.raw(", ")
 		}
-		e.raw(quoteName(in.table.Columns[c].Name))
+		e.raw(sqltypes.QuoteName(in.table.Columns[c].Name))
 	}
 	if added != "" {
 		e.raw(", " + added)

@@ -7,6 +7,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // modifyCopiesRules is tried for an UPDATE or DELETE that the other rules refuse.
@@ -305,7 +306,7 @@ func (w *worker) choosable(tables []*catalog.Table) {
 func (w *worker) choose(f *plan.Fragment, e *editor, t *catalog.Table) {
 	in := w.b.mod.scope.insts[0]
 	if in.db == "" {
-		e.raw(" AS " + quoteName(in.name))
+		e.raw(" AS " + sqltypes.QuoteName(in.name))
 	}
 	if t.Kind == catalog.Sharded {
 		if key, _, ok := keyOperands(in); ok {

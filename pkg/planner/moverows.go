@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/workspace"
 )
 
@@ -360,7 +361,7 @@ func (s *selecting) newKey() (why string) {
 			return "in a table distributed by a column of type " + t.Columns[d].ColumnType
 		}
 		if i < 0 {
-			s.n.NewKey = append(s.n.NewKey, s.item(quoteName(t.Columns[d].Name)))
+			s.n.NewKey = append(s.n.NewKey, s.item(sqltypes.QuoteName(t.Columns[d].Name)))
 			continue
 		}
 		if m.looksBack(b, s.in, i) {

@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // phrase writes conditions anew for a fragment of our own making, where tables have other names than in the client's
@@ -57,12 +58,12 @@ func (p *phrase) column(ref colRef) {
 		p.fail()
 		return
 	}
-	p.raw(name + "." + quoteName(ref.column().Name))
+	p.raw(name + "." + sqltypes.QuoteName(ref.column().Name))
 }
 
 // table writes a base table with its name in the fragment.
 func (p *phrase) table(in *instance) {
-	p.raw(quoteName(in.table.Database) + "." + quoteName(in.table.Name) + " AS " + p.name(in))
+	p.raw(sqltypes.QuoteName(in.table.Database) + "." + sqltypes.QuoteName(in.table.Name) + " AS " + p.name(in))
 }
 
 // conjunct writes c.

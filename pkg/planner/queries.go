@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // pushed is a query inside the statement whose rows are copied, in place of the tables it reads.
@@ -607,7 +608,7 @@ func (w *worker) pushed(p *plan.Workspace, refs []sqlparse.TableRef) bool {
 		p.Copies = append(p.Copies, plan.Copy{Table: x.table, Query: x.query})
 		text := x.rest
 		if text == nil {
-			text = plan.Text{{SQL: "SELECT * FROM " + quoteName(x.table.Database) + "." + quoteName(x.table.Name), Arg: plan.NoArg}}
+			text = plan.Text{{SQL: "SELECT * FROM " + sqltypes.QuoteName(x.table.Database) + "." + sqltypes.QuoteName(x.table.Name), Arg: plan.NoArg}}
 		}
 		edits = append(edits, edit{x.span, text})
 	}

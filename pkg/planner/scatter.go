@@ -8,6 +8,7 @@ import (
 
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // scatter is the fragment of a SELECT to several groups and what is to be done above it.
@@ -370,7 +371,7 @@ func (b *build) keyFor(column int, cls class, span sqlparse.Span, ref ...colRef)
 			if !slices.Contains(b.query.block.insts, ref[0].inst) {
 				return 0, false // column of a derived table: its name here is another
 			}
-			h.before += quoteName(ref[0].inst.name) + "." + quoteName(ref[0].column().Name)
+			h.before += sqltypes.QuoteName(ref[0].inst.name) + "." + sqltypes.QuoteName(ref[0].column().Name)
 		}
 		return b.hide(h), true
 	}

@@ -229,15 +229,3 @@ func (b *build) whyNoRoot() (what, how string) {
 	return "joining sharded tables other than by all columns of their distribution keys (of the same type and collation)",
 		"equate the distribution keys, give their values, or make one a reference table (COMMENT 'skarv:reference')"
 }
-
-func quoteName(name string) string {
-	q := make([]byte, 0, len(name)+2)
-	q = append(q, '`')
-	for i := range len(name) {
-		if name[i] == '`' {
-			q = append(q, '`')
-		}
-		q = append(q, name[i])
-	}
-	return string(append(q, '`'))
-}

@@ -7,6 +7,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // stageRules is tried for an INSERT or REPLACE that the other rules refuse.
@@ -118,7 +119,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Tail: tail, Followed: followed, Returning: b.returning, Query: text.Query}
 	if self {
 		p.Stage.Name = stageName
-		p.Renames = append([]plan.Rename{{Ref: w.target, Text: quoteName(t.Database) + "." + quoteName(stageName)}}, p.Renames...)
+		p.Renames = append([]plan.Rename{{Ref: w.target, Text: sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(stageName)}}, p.Renames...)
 	}
 	return p, nil
 }

@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // A write through a view of one table is a write to that table: the view's columns stand for expressions over the table's, and
@@ -194,7 +195,7 @@ func (b *build) writtenView(t *catalog.Table) *writtenView {
 				return nil
 			}
 			c.base = base.Columns[at].Name
-			c.text = quoteName(base.Database) + "." + quoteName(base.Name) + "." + quoteName(c.base)
+			c.text = sqltypes.QuoteName(base.Database) + "." + sqltypes.QuoteName(base.Name) + "." + sqltypes.QuoteName(c.base)
 		}
 		v.names = append(v.names, c.base)
 		v.columns[strings.ToLower(t.Columns[i].Name)] = c
@@ -249,7 +250,7 @@ func (w *viewWriter) table() string {
 	if w.v.joined != nil {
 		return w.v.joined.from
 	}
-	return quoteName(w.v.base.Database) + "." + quoteName(w.v.base.Name)
+	return sqltypes.QuoteName(w.v.base.Database) + "." + sqltypes.QuoteName(w.v.base.Name)
 }
 
 // modify writes an UPDATE or DELETE.
@@ -434,11 +435,11 @@ func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
 			return nil
 		}
 	}
-	w.edits = append(w.edits, viewEdit{text.Table.Span, quoteName(base.Database) + "." + quoteName(base.Name)})
+	w.edits = append(w.edits, viewEdit{text.Table.Span, sqltypes.QuoteName(base.Database) + "." + sqltypes.QuoteName(base.Name)})
 	if !text.HasColumns {
 		list := make([]string, len(v.names))
 		for i, name := range v.names {
-			list[i] = quoteName(name)
+			list[i] = sqltypes.QuoteName(name)
 		}
 		w.edits = append(w.edits, viewEdit{sqlparse.Span{Start: text.At, End: text.At}, " (" + strings.Join(list, ", ") + ")"})
 		return w.text()
@@ -455,7 +456,7 @@ func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
 		if !ok {
 			return nil
 		}
-		w.edits = append(w.edits, viewEdit{tok.Span, quoteName(c.base)})
+		w.edits = append(w.edits, viewEdit{tok.Span, sqltypes.QuoteName(c.base)})
 	}
 	return w.text()
 }

@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // workspaceRules is tried for a SELECT that the other rules refuse.
@@ -392,13 +393,13 @@ func (w *worker) view(p *plan.Workspace, c *plan.Copy) error {
 // renamed is what stands for a table reference that reads another table. ok is false where none can.
 func renamed(st *sqlparse.Statement, ref sqlparse.TableRef, t *catalog.Table, name string) (text string, ok bool) {
 	alias, ok := aliasFor(st, ref)
-	return quoteName(t.Database) + "." + quoteName(name) + alias, ok
+	return sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(name) + alias, ok
 }
 
 // aliasFor is the alias that what stands for a table reference needs: none if one follows. ok is false where nothing else can
 // stand for it.
 func aliasFor(st *sqlparse.Statement, ref sqlparse.TableRef) (alias string, ok bool) {
-	alias = " AS " + quoteName(ref.Name)
+	alias = " AS " + sqltypes.QuoteName(ref.Name)
 	toks := st.TokensFrom(ref.End)
 	next := toks.Next()
 	switch {

@@ -2,10 +2,10 @@ package routine
 
 import (
 	"slices"
-	"strings"
 
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // Fill puts the values of variables in the places of their names in a statement, as servers do when they run it inside of a
@@ -207,7 +207,7 @@ func (f *filling) text() []byte {
 			if last && !it.Star && it.Alias.Start == it.Alias.End && e.span.Start >= it.Expr.Start && e.span.End <= it.Expr.End {
 				name := string(st.AppendColumnName(nil, it))
 				out = append(out, sql[at:it.Expr.End]...)
-				out = append(out, " AS `"+strings.ReplaceAll(name, "`", "``")+"`"...)
+				out = append(out, " AS "+sqltypes.QuoteName(name)...)
 				at = it.Expr.End
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // MariaDB's FOR loops over a range of numbers. The variable is one of the program, and so is the bound that the loop ends at: both are
@@ -96,7 +97,6 @@ func (p *parser) arguments() (list []*Expr, err error) {
 // forLoop runs a FOR loop.
 func (r *runner) forLoop(l *For) (flow, error) {
 	name, bound := l.Variable, boundOf(l.Variable)
-	quoted := func(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }
 	first, last, compare, step := l.Low, l.High, " <= ", " + 1"
 	if l.Reverse {
 		first, last, compare, step = l.High, l.Low, " >= ", " - 1"
@@ -107,7 +107,7 @@ func (r *runner) forLoop(l *For) (flow, error) {
 		if err != nil || f != nil {
 			return stop(f), err
 		}
-		null, f, err := r.testText(quoted(target) + " IS NULL")
+		null, f, err := r.testText(sqltypes.QuoteName(target) + " IS NULL")
 		if err != nil || f != nil {
 			return stop(f), err
 		}
@@ -119,7 +119,7 @@ func (r *runner) forLoop(l *For) (flow, error) {
 		}
 	}
 	for {
-		more, f, err := r.testText(quoted(name) + compare + quoted(bound))
+		more, f, err := r.testText(sqltypes.QuoteName(name) + compare + sqltypes.QuoteName(bound))
 		if err != nil || f != nil || !more {
 			return stop(f), err
 		}
@@ -134,7 +134,7 @@ func (r *runner) forLoop(l *For) (flow, error) {
 		default:
 			return out, nil
 		}
-		if f, err = r.leaf(func() error { return r.host.Assign(name, quoted(name)+step) }); err != nil || f != nil {
+		if f, err = r.leaf(func() error { return r.host.Assign(name, sqltypes.QuoteName(name)+step) }); err != nil || f != nil {
 			return stop(f), err
 		}
 		if err := r.host.Step(); err != nil {

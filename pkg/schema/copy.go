@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/routine"
+	"skarv/pkg/sqltypes"
 )
 
 // Copy creates every database, table, view, routine and event of a snapshot on another server, as the first one has them. The tables
@@ -29,7 +30,7 @@ func Copy(ctx context.Context, snap *catalog.Snapshot, from, to *Server) error {
 	functions := sortedRoutines(snap, true)
 	for _, name := range names {
 		d := snap.Databases[name]
-		q := fmt.Sprintf("CREATE DATABASE IF NOT EXISTS %s CHARACTER SET %s COLLATE %s", ddl.QuoteName(name), d.Charset, d.Collation)
+		q := fmt.Sprintf("CREATE DATABASE IF NOT EXISTS %s CHARACTER SET %s COLLATE %s", sqltypes.QuoteName(name), d.Charset, d.Collation)
 		if _, err := to.Exec(ctx, q); err != nil {
 			return err
 		}
@@ -126,7 +127,7 @@ func copyOne(ctx context.Context, from, to *Server, o ddl.Object) error {
 			create = create[:at] + create[end:]
 		}
 	}
-	if _, err := to.Exec(ctx, "USE "+ddl.QuoteName(o.DB)); err != nil {
+	if _, err := to.Exec(ctx, "USE "+sqltypes.QuoteName(o.DB)); err != nil {
 		return err
 	}
 	_, err = to.Exec(ctx, create)

@@ -99,7 +99,7 @@ func namedColumns(text string, columns []catalog.Column) string {
 			return text
 		}
 		out = append(out, text[at:it.Expr.End]...)
-		out = append(out, " AS "+ddl.QuoteName(columns[i].Name)...)
+		out = append(out, " AS "+sqltypes.QuoteName(columns[i].Name)...)
 		at = max(it.Expr.End, it.Alias.End)
 	}
 	return string(out) + text[at:]
@@ -273,7 +273,7 @@ func (d *Definition) readKeys(ctx context.Context, s *Server) error {
 
 // keyAt is where the table's text defines a unique key.
 func (d *Definition) keyAt(name string) int {
-	return strings.Index(d.Create, "UNIQUE KEY "+ddl.QuoteName(name)+" (")
+	return strings.Index(d.Create, "UNIQUE KEY "+sqltypes.QuoteName(name)+" (")
 }
 
 // readForeignKeys reads two views of information_schema one by one: joined, MariaDB would open every table and view of

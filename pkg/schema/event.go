@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 )
 
 // EventState is what servers do not know of an event: there all have the status of ones that run elsewhere. It is part of stored jobs.
@@ -125,5 +126,5 @@ func AlterEvent(ctx context.Context, s *Server, e *catalog.Event, status string)
 	if at := strings.LastIndexByte(definer, '@'); at >= 0 {
 		user, host = definer[:at], definer[at+1:]
 	}
-	return fmt.Sprintf("ALTER DEFINER = %s@%s EVENT %s.%s %s", ddl.QuoteName(user), ddl.QuoteName(host), ddl.QuoteName(e.Database), ddl.QuoteName(e.Name), status), nil
+	return fmt.Sprintf("ALTER DEFINER = %s@%s EVENT %s.%s %s", sqltypes.QuoteName(user), sqltypes.QuoteName(host), sqltypes.QuoteName(e.Database), sqltypes.QuoteName(e.Name), status), nil
 }

@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 )
 
 // What Skarv has on each server beside the tables of clients is in the database catalog.OwnDB: tables of decisions on transactions and
@@ -25,7 +26,7 @@ func Trial(job, suffix string) ddl.Object {
 // EmptyCopy makes a table like another one, without rows, in the place of any that has its name. The session's settings are not a client's then.
 func (s *Server) EmptyCopy(ctx context.Context, of, made ddl.Object) error {
 	// sql_mode decides how the text is quoted and what it may say.
-	for _, q := range []string{"SET SESSION foreign_key_checks = 0, SESSION sql_mode = ''", "USE " + ddl.QuoteName(catalog.OwnDB), "DROP TABLE IF EXISTS " + made.SQL()} {
+	for _, q := range []string{"SET SESSION foreign_key_checks = 0, SESSION sql_mode = ''", "USE " + sqltypes.QuoteName(catalog.OwnDB), "DROP TABLE IF EXISTS " + made.SQL()} {
 		if _, err := s.Exec(ctx, q); err != nil {
 			return err
 		}
@@ -34,7 +35,7 @@ func (s *Server) EmptyCopy(ctx context.Context, of, made ddl.Object) error {
 	if err != nil {
 		return err
 	}
-	rest, ok := strings.CutPrefix(create, "CREATE TABLE "+ddl.QuoteName(of.Name))
+	rest, ok := strings.CutPrefix(create, "CREATE TABLE "+sqltypes.QuoteName(of.Name))
 	if !ok {
 		return sqlerr.NoSuchTable.New(of.DB, of.Name)
 	}
@@ -55,7 +56,7 @@ func (s *Server) Sweep(ctx context.Context, job string, keep map[string]bool) er
 		}
 		if strings.HasPrefix(name, trialPrefix) && !strings.HasPrefix(name, trialPrefix+job) ||
 			strings.HasPrefix(name, catalog.EntriesPrefix) && !keep[name] {
-			names = append(names, ddl.QuoteName(catalog.OwnDB)+"."+ddl.QuoteName(name))
+			names = append(names, sqltypes.QuoteName(catalog.OwnDB)+"."+sqltypes.QuoteName(name))
 		}
 		return nil
 	}, "SELECT table_name FROM information_schema.tables WHERE table_schema = '"+catalog.OwnDB+"'")

@@ -8,6 +8,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 )
 
 // lockWaitSeconds is how long a statement waits for others that use its tables.
@@ -57,7 +58,7 @@ func (s *Server) Use(ctx context.Context, as Session) error {
 	if as.DB == "" {
 		return nil
 	}
-	_, err := s.Exec(ctx, "USE "+ddl.QuoteName(as.DB))
+	_, err := s.Exec(ctx, "USE "+sqltypes.QuoteName(as.DB))
 	if sqlerr.HasCode(err, sqlerr.UnknownDatabase) {
 		return nil // it matters only to statements that name no database, and those are checked against the catalog
 	}

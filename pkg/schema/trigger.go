@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"skarv/pkg/ddl"
+	"skarv/pkg/sqltypes"
 )
 
 // Trigger is a trigger as a server has it.
@@ -36,7 +37,7 @@ func (d *Definition) readTriggers(ctx context.Context, s *Server) error {
 			if ddl.HasMode(x.mode, "ANSI_QUOTES") {
 				return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 			}
-			return ddl.QuoteName(name)
+			return sqltypes.QuoteName(name)
 		}
 		d.Triggers = append(d.Triggers, Trigger{Name: x.name, Before: x.timing == "BEFORE", Event: x.event, SQLMode: x.mode,
 			Text: fmt.Sprintf("CREATE TRIGGER %s %s %s ON %s FOR EACH ROW %s", quote(x.name), x.timing, x.event, quote(d.Table.Name), x.body)})

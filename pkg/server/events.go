@@ -8,11 +8,11 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
-	"skarv/pkg/ddl"
 	"skarv/pkg/event"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/schema"
 	"skarv/pkg/session"
+	"skarv/pkg/sqltypes"
 )
 
 // finishTimeout bounds how long dropping an event whose time is over may take; it is tried again.
@@ -60,7 +60,7 @@ func (s *Server) finishEvent(ctx context.Context, e *catalog.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	req := control.DDLRequest{Session: schema.Session{DB: e.Database, SQLMode: e.SQLMode}, User: e.Definer, EventSince: e.Since}
-	name := ddl.QuoteName(e.Database) + "." + ddl.QuoteName(e.Name)
+	name := sqltypes.QuoteName(e.Database) + "." + sqltypes.QuoteName(e.Name)
 	if req.SQL = "DROP EVENT IF EXISTS " + name; e.Preserve {
 		req.SQL = "ALTER EVENT " + name + " DISABLE"
 	}

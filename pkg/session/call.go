@@ -231,7 +231,7 @@ func (a *activation) run(args []sqlparse.Span) error {
 			continue
 		}
 		if outs[i] == placeholder {
-			sent = append(sent, quoteName(p.Name))
+			sent = append(sent, sqltypes.QuoteName(p.Name))
 			continue
 		}
 		value, err := a.vars.literal(p.Name)

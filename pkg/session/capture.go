@@ -116,7 +116,7 @@ func (s *Session) numbers(text []byte, columns int) (rows [][]string, ok bool, e
 func (s *Session) setUserVariables(names, values []string) error {
 	set := make([]backend.Variable, len(names))
 	for i, n := range names {
-		set[i] = backend.Variable{Name: "@" + quoteName(n), Value: values[i]}
+		set[i] = backend.Variable{Name: "@" + sqltypes.QuoteName(n), Value: values[i]}
 	}
 	return s.adopt(s.state.With(s.state.DB, set...))
 }
@@ -232,7 +232,7 @@ func (s *Session) setFromTables(tokens sqlparse.Tokens) (handled bool, err error
 		if err := s.setFromQuery(held, a.expr, a.scalar); err != nil {
 			return true, err
 		}
-		text = fmt.Appendf(text, "@%s = @%s", quoteName(a.name), held)
+		text = fmt.Appendf(text, "@%s = @%s", sqltypes.QuoteName(a.name), held)
 	}
 	if err := s.within(text, &capture{}); err != nil {
 		return true, err
@@ -254,7 +254,7 @@ func (s *Session) setFromQuery(name string, expr, scalar []byte) error {
 			return s.setUserVariables([]string{name}, rows[0])
 		}
 	}
-	text := append(append([]byte("SELECT "), expr...), " INTO @"+quoteName(name)...)
+	text := append(append([]byte("SELECT "), expr...), " INTO @"+sqltypes.QuoteName(name)...)
 	return s.within(text, &capture{})
 }
 

@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 )
@@ -159,7 +160,7 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 		s.warnings = append(s.warnings[:0], Warning{"Note", uint16(exists.Code), exists.Message, ""})
 		return true, s.ok(wire.OK{Warnings: 1})
 	}
-	name := quoteName(p.Database) + "." + quoteName(p.Name)
+	name := sqltypes.QuoteName(p.Database) + "." + sqltypes.QuoteName(p.Name)
 	query := s.unparenthesised(s.args.AppendSpan(nil, c.query))
 	definition, columns, err := s.defineFromSelect(p.Database, &c, query)
 	if err != nil {
@@ -236,7 +237,7 @@ func (s *Session) replaceable(p *plan.Plan, c *createSelect, old *catalog.Table)
 // defineFromSelect lets a server say what columns and options the table has, and which columns the query fills.
 func (s *Session) defineFromSelect(db string, c *createSelect, query []byte) (definition string, columns []string, err error) {
 	const like = "`_skarv_select`"
-	made := quoteName(db) + "." + like
+	made := sqltypes.QuoteName(db) + "." + like
 	var b *backend.Conn
 	if s.temps != nil { // the query may read the session's temporary tables
 		if b, err = s.acquire(s.temps.conn.Group); err != nil {
@@ -261,7 +262,7 @@ func (s *Session) defineFromSelect(db string, c *createSelect, query []byte) (de
 	}
 	b.CloseStmt(st.ID)
 	for i := range st.Columns {
-		columns = append(columns, quoteName(st.Columns[i].Name))
+		columns = append(columns, sqltypes.QuoteName(st.Columns[i].Name))
 	}
 	none := string(query) + " LIMIT 0"
 	if c.limited {

@@ -11,6 +11,7 @@ import (
 
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
 
@@ -86,7 +87,7 @@ func (s *Session) ddl(p *plan.Plan) error {
 // run by the controller.
 func (s *Session) readOnly() bool {
 	for _, name := range []string{"tx_read_only", "transaction_read_only"} {
-		if v, ok := s.state.Get("@@session." + quoteName(name)); ok {
+		if v, ok := s.state.Get("@@session." + sqltypes.QuoteName(name)); ok {
 			return v == "1" || strings.EqualFold(v, "'ON'")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
 
@@ -74,7 +75,7 @@ func (s *Session) getDiagnostics() error {
 func (s *Session) condition(tok sqlparse.Token) (*Warning, error) {
 	text := string(s.stmt.Text(tok.Span))
 	if tok.Kind == sqlparse.UserVar {
-		text, _ = s.state.Get("@" + quoteName(userVariable([]byte(text))))
+		text, _ = s.state.Get("@" + sqltypes.QuoteName(userVariable([]byte(text))))
 	} else if tok.Kind != sqlparse.IntLit {
 		return nil, sqlerr.Unsupported("a condition number that is no number or user variable", "write the number")
 	}

@@ -106,7 +106,7 @@ func (s *Session) showCreateEvent(e *catalog.Event) error {
 	}
 	const textAt = 3
 	if len(rows) == 1 && len(rows[0]) > textAt && rows[0][textAt] != nil {
-		rows[0][textAt] = []byte("CREATE DEFINER=" + quoteName(e.Definer) + "@`%` " + strings.TrimPrefix(e.Text, "CREATE "))
+		rows[0][textAt] = []byte("CREATE DEFINER=" + sqltypes.QuoteName(e.Definer) + "@`%` " + strings.TrimPrefix(e.Text, "CREATE "))
 	}
 	return s.sendRows(cols, rows)
 }

@@ -156,7 +156,7 @@ func (s *Session) metadataTables(st *sqlparse.Statement, refs []sqlparse.TableRe
 		if isProcesslist(r.Name) && (isSystemDB(r.DB) || r.DB == "" && isSystemDB(s.db)) {
 			text := string(s.processlistTable().appendDerived(nil, s.cfg.Dialect.MariaDB()))
 			if !aliased(st, r.Span) {
-				text += " AS " + quoteName(r.Name)
+				text += " AS " + sqltypes.QuoteName(r.Name)
 			}
 			edits = append(edits, edit{r.Span, text})
 			continue
@@ -192,7 +192,7 @@ func (s *Session) metadataTables(st *sqlparse.Statement, refs []sqlparse.TableRe
 			}
 		}
 		if !aliased(st, r.Span) {
-			text += " AS " + quoteName(r.Name)
+			text += " AS " + sqltypes.QuoteName(r.Name)
 		}
 		edits = append(edits, edit{r.Span, text})
 	}
@@ -221,7 +221,7 @@ func writtenNames(st *sqlparse.Statement) (edits []edit) {
 		}
 		if len(name) > 0 {
 			at := item.Expr.End
-			edits = append(edits, edit{sqlparse.Span{Start: at, End: at}, " AS " + quoteName(string(name))})
+			edits = append(edits, edit{sqlparse.Span{Start: at, End: at}, " AS " + sqltypes.QuoteName(string(name))})
 		}
 		inner.Done()
 	}

@@ -150,7 +150,7 @@ func (s *Session) preparing(g placement.NodeGroupID) (*backend.Conn, error) {
 	}
 	state := s.state
 	for _, name := range s.isolationVariables()[1:] {
-		state = state.With(state.DB, backend.Variable{Name: "@@session." + quoteName(name), Value: "0"})
+		state = state.With(state.DB, backend.Variable{Name: "@@session." + sqltypes.QuoteName(name), Value: "0"})
 	}
 	return s.cfg.Pools.Get(g, s.profile, state, nil, s.claim())
 }

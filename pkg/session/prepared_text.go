@@ -209,7 +209,7 @@ func (s *Session) evaluate(expr []byte) (col sqltypes.Column, value []byte, err 
 
 // variableOperand is the value of a user variable, which the session's state has as a literal (see userLiteral).
 func (s *Session) variableOperand(name string) (operand, error) {
-	name = "@" + quoteName(name)
+	name = "@" + sqltypes.QuoteName(name)
 	v, _ := s.state.Get(name)
 	o := operand{sql: name}
 	switch {

@@ -349,20 +349,22 @@ func (w *rowWrite) insertText(verb string, row image) string {
 			names.WriteString(", ")
 			values.WriteString(", ")
 		}
-		names.WriteString(quoteName(w.t.Columns[c].Name))
+		names.WriteString(sqltypes.QuoteName(w.t.Columns[c].Name))
 		values.WriteString(row[c])
 	}
 	return verb + w.name() + " (" + names.String() + ") VALUES (" + values.String() + ")" + w.tail
 }
 
-func (w *rowWrite) name() string { return quoteName(w.t.Database) + "." + quoteName(w.t.Name) }
+func (w *rowWrite) name() string {
+	return sqltypes.QuoteName(w.t.Database) + "." + sqltypes.QuoteName(w.t.Name)
+}
 
 func (w *rowWrite) update() error {
 	olds, err := w.find()
 	if err != nil || len(olds) == 0 {
 		return err
 	}
-	news, err := w.staged(olds, "UPDATE "+w.name()+" AS "+quoteName(w.n.Alias)+" SET "+w.assigns)
+	news, err := w.staged(olds, "UPDATE "+w.name()+" AS "+sqltypes.QuoteName(w.n.Alias)+" SET "+w.assigns)
 	if err != nil {
 		return err
 	}
@@ -401,11 +403,11 @@ func (w *rowWrite) updateText(old, row image) string {
 			first = c
 		}
 		if row[c] != old[c] || w.t.Columns[c].OnUpdate && slices.Contains(w.n.Sets, c) { // which servers do not assign then
-			sets = append(sets, quoteName(w.t.Columns[c].Name)+" = "+row[c])
+			sets = append(sets, sqltypes.QuoteName(w.t.Columns[c].Name)+" = "+row[c])
 		}
 	}
 	if sets == nil {
-		sets = []string{quoteName(w.t.Columns[first].Name) + " = " + row[first]}
+		sets = []string{sqltypes.QuoteName(w.t.Columns[first].Name) + " = " + row[first]}
 	}
 	return "UPDATE " + w.name() + " SET " + strings.Join(sets, ", ") + w.where(old)
 }
@@ -442,7 +444,7 @@ func (w *rowWrite) delete() error {
 func (w *rowWrite) where(row image) string {
 	var list []string
 	for _, c := range w.t.Primary {
-		list = append(list, quoteName(w.t.Columns[c].Name)+" = "+row[c])
+		list = append(list, sqltypes.QuoteName(w.t.Columns[c].Name)+" = "+row[c])
 	}
 	return " WHERE " + strings.Join(list, " AND ")
 }
@@ -453,7 +455,7 @@ func (w *rowWrite) find() ([]image, error) {
 	order := ""
 	if !w.ordered {
 		for i, c := range w.t.Primary {
-			order += [2]string{" ORDER BY ", ", "}[min(i, 1)] + quoteName(w.n.Alias) + "." + quoteName(w.t.Columns[c].Name)
+			order += [2]string{" ORDER BY ", ", "}[min(i, 1)] + sqltypes.QuoteName(w.n.Alias) + "." + sqltypes.QuoteName(w.t.Columns[c].Name)
 		}
 	}
 	rows, err := w.images("SELECT " + w.columns(w.n.Alias) + " FROM " + w.references + " " + w.which + order + " " + w.limit + " FOR UPDATE")

@@ -30,7 +30,7 @@ func tooManyImages() error {
 func (w *rowWrite) columns(alias string) string {
 	list := make([]string, len(w.t.Columns))
 	for c := range w.t.Columns {
-		list[c] = workspace.ReadIn(&w.t.Columns[c], quoteName(alias), true)
+		list[c] = workspace.ReadIn(&w.t.Columns[c], sqltypes.QuoteName(alias), true)
 	}
 	return strings.Join(list, ", ")
 }

@@ -245,10 +245,10 @@ func (s *Session) readBack(c *backend.Conn, head string, user, system []string) 
 	var q strings.Builder
 	q.WriteString(head + "SELECT 1")
 	for _, n := range system {
-		fmt.Fprintf(&q, ", @@session.%s", quoteName(n))
+		fmt.Fprintf(&q, ", @@session.%s", sqltypes.QuoteName(n))
 	}
 	for _, n := range user {
-		v := "@" + quoteName(n)
+		v := "@" + sqltypes.QuoteName(n)
 		fmt.Fprintf(&q, ", %s, HEX(%s), CHARSET(%s), COLLATION(%s)", v, v, v, v)
 	}
 	cols, rows, err := c.QueryAll(q.String(), 1)
@@ -265,11 +265,11 @@ func (s *Session) readBack(c *backend.Conn, head string, user, system []string) 
 			s.lastInsertID = parseUint(row[i])
 			continue
 		}
-		set = append(set, backend.Variable{Name: "@@session." + quoteName(n), Value: systemLiteral(cols[i], row[i])})
+		set = append(set, backend.Variable{Name: "@@session." + sqltypes.QuoteName(n), Value: systemLiteral(cols[i], row[i])})
 	}
 	cols, row = cols[len(system):], row[len(system):]
 	for i, n := range user {
-		set = append(set, backend.Variable{Name: "@" + quoteName(n), Value: userLiteral(cols[4*i], row[4*i:4*i+4])})
+		set = append(set, backend.Variable{Name: "@" + sqltypes.QuoteName(n), Value: userLiteral(cols[4*i], row[4*i:4*i+4])})
 	}
 	st := s.state.With(s.state.DB, set...)
 	size := 0
@@ -331,7 +331,7 @@ func (s *Session) adopt(st *backend.State) error {
 		{"completion_type", "NO_CHAIN", "say AND CHAIN or RELEASE"},
 		{"sql_auto_is_null", "0", "use LAST_INSERT_ID()"},
 	} {
-		v, ok := st.Get("@@session." + quoteName(refused.name))
+		v, ok := st.Get("@@session." + sqltypes.QuoteName(refused.name))
 		if ok && !strings.EqualFold(strings.Trim(v, "'"), refused.value) && v != "0" && !strings.EqualFold(v, "'OFF'") {
 			return sqlerr.Unsupported("SET "+refused.name+" = "+v, refused.how)
 		}
@@ -397,8 +397,6 @@ func (s *Session) setTransaction(sql string) error {
 	s.isolation = sql
 	return s.ok(wire.OK{Warnings: ok.Warnings})
 }
-
-func quoteName(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }
 
 func parseUint(b []byte) uint64 {
 	var v uint64

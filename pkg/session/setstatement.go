@@ -5,6 +5,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 )
@@ -109,7 +110,7 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 		return nil, txn.Lost(c, err)
 	}
 	for _, n := range a.system {
-		v := backend.Variable{Name: "@@session." + quoteName(n)}
+		v := backend.Variable{Name: "@@session." + sqltypes.QuoteName(n)}
 		if _, set := s.state.Get(v.Name); n == "timestamp" && !set {
 			v.Value = "DEFAULT" // the clock
 		} else {

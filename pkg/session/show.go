@@ -157,7 +157,7 @@ func (s *Session) showGrants() error {
 	}
 	sort.Strings(names)
 	for _, db := range names {
-		on := quoteName(db) + ".*"
+		on := sqltypes.QuoteName(db) + ".*"
 		if db == "*" {
 			on = "*.*"
 		}
@@ -199,7 +199,7 @@ func createText(text string, t *catalog.Table) string {
 		lines := strings.Split(head, "\n")
 		lines = slices.DeleteFunc(lines, func(l string) bool {
 			l = strings.TrimLeft(l, " ")
-			for _, hidden := range []string{quoteName(catalog.HiddenKey), `"` + catalog.HiddenKey + `"`} { // as sql_mode has it
+			for _, hidden := range []string{sqltypes.QuoteName(catalog.HiddenKey), `"` + catalog.HiddenKey + `"`} { // as sql_mode has it
 				if strings.HasPrefix(l, hidden) || strings.HasPrefix(l, "PRIMARY KEY ("+hidden+")") {
 					return true
 				}
@@ -215,7 +215,7 @@ func createText(text string, t *catalog.Table) string {
 	if t.Kind == catalog.Sharded && !slices.Equal(t.Distribution, t.Primary) && !strings.Contains(options, "skarv:key=") {
 		names := make([]string, len(t.Distribution))
 		for i, c := range t.Distribution {
-			names[i] = quoteName(t.Columns[c].Name)
+			names[i] = sqltypes.QuoteName(t.Columns[c].Name)
 		}
 		text += "\n PARTITION BY KEY (" + strings.Join(names, ",") + ")"
 	}

@@ -8,6 +8,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 )
 
@@ -96,7 +97,7 @@ func (s *Session) summedTables(condition string) (string, error) {
 		case lower == "avg_row_length":
 			fmt.Fprintf(&b, "COALESCE(CAST(skarv_sizes.data_length DIV NULLIF(skarv_sizes.table_rows, 0) AS UNSIGNED), skarv_tables.%s) AS %s", name, name)
 		default:
-			fmt.Fprintf(&b, "skarv_tables.%s", quoteName(name))
+			fmt.Fprintf(&b, "skarv_tables.%s", sqltypes.QuoteName(name))
 		}
 	}
 	b.WriteString(" FROM information_schema.tables AS skarv_tables LEFT JOIN (")

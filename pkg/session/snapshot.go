@@ -8,6 +8,7 @@ import (
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
 
@@ -29,7 +30,7 @@ func (s *Session) endCommit() {
 func (s *Session) repeatable() bool {
 	level := "REPEATABLE-READ"
 	for _, name := range []string{"tx_isolation", "transaction_isolation"} {
-		if v, ok := s.state.Get("@@session." + quoteName(name)); ok {
+		if v, ok := s.state.Get("@@session." + sqltypes.QuoteName(name)); ok {
 			level = strings.ToUpper(strings.Trim(v, "'"))
 		}
 	}

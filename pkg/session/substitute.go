@@ -84,7 +84,7 @@ func (s *Session) substitute() []byte {
 				out = append(out, sql[at:it.Expr.End]...)
 				at = it.Expr.End
 				out = append(out, " AS "...)
-				out = append(out, quoteName(string(stmt.AppendColumnName(nil, it)))...)
+				out = append(out, sqltypes.QuoteName(string(stmt.AppendColumnName(nil, it)))...)
 			}
 		}
 	}

@@ -229,7 +229,7 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 		return sqlerr.UnknownDatabase.New(p.Database)
 	}
 	for _, t := range s.snap.Databases[p.Database].Tables {
-		if t.Kind == catalog.View && strings.Contains(t.ViewText, quoteName(p.Name)) {
+		if t.Kind == catalog.View && strings.Contains(t.ViewText, sqltypes.QuoteName(p.Name)) {
 			return sqlerr.Unsupported("a temporary table with a name that the view '"+t.Name+"' reads", "give it another name")
 		}
 	}
@@ -244,7 +244,7 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 		// The query may read the table that the new one will hide.
 		name = temporaryAside
 		head := refs[0].Span
-		create = append(s.args.AppendSpan(nil, sqlparse.Span{End: head.Start}), quoteName(p.Database)+"."+quoteName(name)...)
+		create = append(s.args.AppendSpan(nil, sqlparse.Span{End: head.Start}), sqltypes.QuoteName(p.Database)+"."+sqltypes.QuoteName(name)...)
 		create = s.args.AppendSpan(create, sqlparse.Span{Start: head.End, End: len(s.stmt.SQL())})
 	}
 	ok, err := s.onPinned(create)
@@ -258,8 +258,8 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 	if text == nil && slices.ContainsFunc(p.Tables, func(t *catalog.Table) bool { // LIKE
 		return t.HiddenKey && t.Temporary == "" && (t.Database != p.Database || t.Name != p.Name)
 	}) {
-		if _, err := s.onPinned([]byte("ALTER TABLE " + quoteName(p.Database) + "." + quoteName(name) + " DROP PRIMARY KEY, DROP COLUMN " +
-			quoteName(catalog.HiddenKey))); err != nil {
+		if _, err := s.onPinned([]byte("ALTER TABLE " + sqltypes.QuoteName(p.Database) + "." + sqltypes.QuoteName(name) + " DROP PRIMARY KEY, DROP COLUMN " +
+			sqltypes.QuoteName(catalog.HiddenKey))); err != nil {
 			return err
 		}
 	}
@@ -271,14 +271,14 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 		ok, err = s.refill(p.Database, name, insert, text)
 	}
 	if err == nil && name != p.Name {
-		if _, err = s.onPinned([]byte("ALTER TABLE " + quoteName(p.Database) + "." + quoteName(name) + " RENAME TO " +
-			quoteName(p.Database) + "." + quoteName(p.Name))); err == nil {
+		if _, err = s.onPinned([]byte("ALTER TABLE " + sqltypes.QuoteName(p.Database) + "." + sqltypes.QuoteName(name) + " RENAME TO " +
+			sqltypes.QuoteName(p.Database) + "." + sqltypes.QuoteName(p.Name))); err == nil {
 			delete(s.temps.tables[p.Database], name)
 			err = s.noteTemporary(p.Database, p.Name)
 		}
 	}
 	if err != nil {
-		_, _ = s.onPinned([]byte("DROP TEMPORARY TABLE IF EXISTS " + quoteName(p.Database) + "." + quoteName(name)))
+		_, _ = s.onPinned([]byte("DROP TEMPORARY TABLE IF EXISTS " + sqltypes.QuoteName(p.Database) + "." + sqltypes.QuoteName(name)))
 		delete(s.temps.tables[p.Database], name)
 		s.forgetTemporaries()
 		return err
@@ -340,7 +340,7 @@ func (s *Session) pinnedAlone(query []byte) bool {
 
 // refill replaces the rows of a temporary table by those of a query over all groups.
 func (s *Session) refill(db, table, insert string, query []byte) (ok wire.OK, err error) {
-	name := quoteName(db) + "." + quoteName(table)
+	name := sqltypes.QuoteName(db) + "." + sqltypes.QuoteName(table)
 	if _, err := s.onPinned([]byte("DELETE FROM " + name)); err != nil {
 		return ok, err
 	}
@@ -358,7 +358,7 @@ func (s *Session) refill(db, table, insert string, query []byte) (ok wire.OK, er
 	}
 	var columns []string
 	for _, col := range st.Columns {
-		columns = append(columns, quoteName(col.Name))
+		columns = append(columns, sqltypes.QuoteName(col.Name))
 	}
 	text := insert + " INTO " + name + " (" + strings.Join(columns, ", ") + ") " + string(query)
 	if err := s.within([]byte(text), &capture{}); err != nil {
@@ -399,7 +399,7 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 			if i > 0 {
 				text = append(text, ", "...)
 			}
-			text = append(text, quoteName(t.Database)+"."+quoteName(t.Name)...)
+			text = append(text, sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(t.Name)...)
 		}
 	}
 	ok, err := s.onPinned(text)
@@ -430,7 +430,7 @@ func (s *Session) dropOthers(refs []sqlparse.TableRef) error {
 			if db == "" {
 				db = s.db
 			}
-			names = append(names, quoteName(db)+"."+quoteName(r.Name))
+			names = append(names, sqltypes.QuoteName(db)+"."+sqltypes.QuoteName(r.Name))
 		}
 	}
 	tokens := s.stmt.Tokens()
@@ -562,7 +562,7 @@ var (
 
 // readTemporary returns the definition of a temporary table, nil if there is an ordinary one of that name.
 func readTemporary(c *backend.Conn, db, name, mode string) (*catalog.Table, error) {
-	table := quoteName(db) + "." + quoteName(name)
+	table := sqltypes.QuoteName(db) + "." + sqltypes.QuoteName(name)
 	if strings.Contains(mode, "ANSI") { // names in the text are to be quoted as others read them
 		if _, err := c.Exec("SET @@sql_mode = ''"); err != nil {
 			return nil, err
@@ -577,7 +577,7 @@ func readTemporary(c *backend.Conn, db, name, mode string) (*catalog.Table, erro
 	}
 	text, ok := "", false
 	if len(rows) == 1 && len(rows[0]) > 1 {
-		text, ok = strings.CutPrefix(string(rows[0][1]), "CREATE TEMPORARY TABLE "+quoteName(name))
+		text, ok = strings.CutPrefix(string(rows[0][1]), "CREATE TEMPORARY TABLE "+sqltypes.QuoteName(name))
 	}
 	if !ok {
 		return nil, nil

@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 )
 
 // A trigger that the session runs is run as a procedure whose parameters are the columns of OLD and NEW that it names: OLD.x is the
@@ -166,7 +167,7 @@ func (w *rowWrite) load(p *program, old, row image) error {
 			if c == w.auto && value == "NULL" {
 				value = "0" // until the row is written
 			}
-			sets = append(sets, quoteName(routine.RowVariable(of.which, name))+" = "+value)
+			sets = append(sets, sqltypes.QuoteName(routine.RowVariable(of.which, name))+" = "+value)
 		}
 	}
 	if sets == nil {

@@ -157,7 +157,7 @@ func (s *Session) lockText(calls []lockCall) (text []byte) {
 			if !it.Star && it.Alias.End == 0 && c.Start >= it.Expr.Start && c.End <= it.Expr.End && !more {
 				text = s.args.AppendSpan(text, sqlparse.Span{Start: at, End: it.Expr.End})
 				at = it.Expr.End
-				text = append(append(text, " AS "...), quoteName(string(s.stmt.AppendColumnName(nil, it)))...)
+				text = append(append(text, " AS "...), sqltypes.QuoteName(string(s.stmt.AppendColumnName(nil, it)))...)
 			}
 		}
 	}

@@ -28,7 +28,7 @@ type variables struct {
 
 // newVariables makes the variables of a routine in database db; all are NULL.
 func (s *Session) newVariables(db string, list []routine.Param) (*variables, error) {
-	v := &variables{s: s, list: list, table: fmt.Sprintf("%s.`program_%d`", quoteName(internalDB), s.calls.made)}
+	v := &variables{s: s, list: list, table: fmt.Sprintf("%s.`program_%d`", sqltypes.QuoteName(internalDB), s.calls.made)}
 	s.calls.made++
 	c, err := s.calls.connection(s)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Session) newVariables(db string, list []routine.Param) (*variables, err
 		if p.Type, err = s.typeOf(p.Type, db, list[:i]); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&sql, ", %s %s NULL DEFAULT NULL", quoteName(p.Name), p.Type)
+		fmt.Fprintf(&sql, ", %s %s NULL DEFAULT NULL", sqltypes.QuoteName(p.Name), p.Type)
 	}
 	v.list = list
 	sql.WriteString(")")
@@ -205,7 +205,7 @@ func (v *variables) assign(name, expr string, from *activation) error {
 		expr = "(SELECT " + expr + " FROM " + from.vars.table + ")"
 	}
 	v.values = nil
-	return v.exec("UPDATE " + v.table + " SET " + quoteName(v.list[v.at(name)].Name) + " = " + expr + " LIMIT 1")
+	return v.exec("UPDATE " + v.table + " SET " + sqltypes.QuoteName(v.list[v.at(name)].Name) + " = " + expr + " LIMIT 1")
 }
 
 // valueOf computes an expression that reads tables; names in it are variables of from. The result is SQL.
@@ -264,7 +264,7 @@ func (v *variables) read() error {
 		if i == 0 {
 			sep = "SELECT "
 		}
-		sql.WriteString(sep + quoteName(p.Name))
+		sql.WriteString(sep + sqltypes.QuoteName(p.Name))
 		switch t := strings.ToLower(p.Type); {
 		case strings.HasPrefix(t, "float"):
 			sql.WriteString(" + 0e0") // with all its digits

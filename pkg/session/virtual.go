@@ -36,7 +36,7 @@ func (s *Session) selectVirtual() error {
 		out = t.appendDerived(out, s.cfg.Dialect.MariaDB())
 		if !aliased(s.stmt, r.Span) {
 			out = append(out, " AS "...)
-			out = append(out, quoteName(r.Name)...)
+			out = append(out, sqltypes.QuoteName(r.Name)...)
 		}
 		at = r.End
 	}
@@ -85,7 +85,7 @@ func (t *table) appendDerived(dst []byte, mariadb bool) []byte {
 			if i > 0 {
 				dst = append(dst, ", "...)
 			}
-			dst = append(append(dst, "NULL AS "...), quoteName(c.Name)...)
+			dst = append(append(dst, "NULL AS "...), sqltypes.QuoteName(c.Name)...)
 		}
 		return append(dst, " FROM DUAL WHERE 1 = 0)"...)
 	}
@@ -94,7 +94,7 @@ func (t *table) appendDerived(dst []byte, mariadb bool) []byte {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
-		dst = append(dst, quoteName(c.Name)...)
+		dst = append(dst, sqltypes.QuoteName(c.Name)...)
 	}
 	dst = append(dst, ") AS (VALUES "...)
 	for i, row := range t.rows {

@@ -12,6 +12,7 @@ import (
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 	"skarv/pkg/workspace"
@@ -369,7 +370,7 @@ func partitionOf(t *catalog.Table) func(alias string) string {
 		}
 		var names []string
 		for _, c := range t.Distribution {
-			names = append(names, alias+"."+quoteName(t.Columns[c].Name))
+			names = append(names, alias+"."+sqltypes.QuoteName(t.Columns[c].Name))
 		}
 		return t.Key.SQLExpr(names)
 	}
@@ -378,7 +379,7 @@ func partitionOf(t *catalog.Table) func(alias string) string {
 // modes is the statement that gives a connection the session's sql_mode and time zone back.
 func (s *Session) modes() string {
 	value := func(name string) string {
-		if v, ok := s.state.Get("@@session." + quoteName(name)); ok {
+		if v, ok := s.state.Get("@@session." + sqltypes.QuoteName(name)); ok {
 			return v
 		}
 		return "DEFAULT"

@@ -1,6 +1,12 @@
 package sqltypes
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// QuoteName writes a name as SQL, in backquotes: servers read it as a name in every sql_mode.
+func QuoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 // AppendQuoted appends raw as a string literal in single quotes. noBackslashEscapes is whether the session's sql_mode has
 // NO_BACKSLASH_ESCAPES. The session's character set must be one in which no byte of a longer character is ASCII (utf8mb4,

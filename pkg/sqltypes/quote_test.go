@@ -52,3 +52,8 @@ func TestTypeOf(t *testing.T) {
 	require.True(t, TypeLong.IsInteger() && TypeNewDecimal.IsNumber() && TypeTime.IsTemporal())
 	require.False(t, TypeDouble.IsInteger() || TypeBit.IsNumber() || TypeYear.IsTemporal())
 }
+
+func TestQuoteName(t *testing.T) {
+	require.Equal(t, "`a`", QuoteName("a"))
+	require.Equal(t, "```a``b c`", QuoteName("`a`b c"))
+}

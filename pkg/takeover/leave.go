@@ -18,6 +18,7 @@ import (
 	"skarv/pkg/reorg"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/topology"
 )
 
@@ -184,7 +185,7 @@ func planLeave(ctx context.Context, store *topology.Store) (*leaving, *catalog.S
 		return nil, nil, nil, err
 	}
 	l.Statements = append(l.Statements, events...)
-	l.Statements = append(l.Statements, "DROP DATABASE IF EXISTS "+ddl.QuoteName(catalog.OwnDB))
+	l.Statements = append(l.Statements, "DROP DATABASE IF EXISTS "+sqltypes.QuoteName(catalog.OwnDB))
 	report.Statements = l.Statements
 	return l, snap, report, nil
 }
@@ -227,7 +228,7 @@ func plainTable(ctx context.Context, store *topology.Store, t *catalog.Table) (s
 	}
 	text := "ALTER TABLE " + ddl.Table(t).SQL() + " "
 	if hidden {
-		text += fmt.Sprintf("MODIFY COLUMN %s BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE, ", ddl.QuoteName(catalog.HiddenKey))
+		text += fmt.Sprintf("MODIFY COLUMN %s BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE, ", sqltypes.QuoteName(catalog.HiddenKey))
 	}
 	return text + fmt.Sprintf("AUTO_INCREMENT = %d", next), nil
 }

@@ -16,6 +16,7 @@ import (
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
 
@@ -349,7 +350,7 @@ func (t *Txn) open(pool Pool, groups []placement.NodeGroupID, undo bool) (err er
 			q = append(q, b.hurry()...)
 		}
 		for _, name := range t.savepoints {
-			q = append(q, "SAVEPOINT "+quoteName(name))
+			q = append(q, "SAVEPOINT "+sqltypes.QuoteName(name))
 		}
 		if undo {
 			q = append(q, statementSavepoint)
@@ -494,7 +495,7 @@ func (t *Txn) Savepoint(name string) error {
 	if len(t.savepoints) >= maxSavepoints && t.find(name) < 0 {
 		return sqlerr.Unsupported(fmt.Sprintf("more than %d savepoints in a transaction", maxSavepoints), "release some")
 	}
-	if err := t.everywhere("SAVEPOINT " + quoteName(name)); err != nil {
+	if err := t.everywhere("SAVEPOINT " + sqltypes.QuoteName(name)); err != nil {
 		return err
 	}
 	if i := t.find(name); i >= 0 {
@@ -510,7 +511,7 @@ func (t *Txn) RollbackTo(name string) error {
 	if i < 0 && t.lost == nil {
 		return UnknownSavepoint(name)
 	}
-	if err := t.everywhere("ROLLBACK TO SAVEPOINT " + quoteName(name)); err != nil {
+	if err := t.everywhere("ROLLBACK TO SAVEPOINT " + sqltypes.QuoteName(name)); err != nil {
 		return err
 	}
 	t.savepoints = t.savepoints[:i+1] // itself stays
@@ -523,7 +524,7 @@ func (t *Txn) Release(name string) error {
 	if i < 0 && t.lost == nil {
 		return UnknownSavepoint(name)
 	}
-	if err := t.everywhere("RELEASE SAVEPOINT " + quoteName(name)); err != nil {
+	if err := t.everywhere("RELEASE SAVEPOINT " + sqltypes.QuoteName(name)); err != nil {
 		return err
 	}
 	t.savepoints = t.savepoints[:i]
@@ -551,8 +552,6 @@ func (t *Txn) everywhere(sql string) error {
 func UnknownSavepoint(name string) error {
 	return &sqlerr.Error{Code: 1305, State: "42000", Message: "SAVEPOINT " + name + " does not exist"}
 }
-
-func quoteName(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }
 
 func (t *Txn) usable() bool {
 	return !slices.ContainsFunc(t.branches, func(b *branch) bool { return !b.conn.Usable() })

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/sqltypes"
 )
 
 // Form is how values of a column travel from a table to its copy: what is selected, and what is written.
@@ -59,14 +60,14 @@ func Read(c *catalog.Column) string { return read(c, "") }
 // ReadIn is Read of a column of a table that has an alias, for values that FormOf(c, sessionTime) writes. alias is quoted.
 func ReadIn(c *catalog.Column, alias string, sessionTime bool) string {
 	if FormOf(c, sessionTime) != formOf(c) {
-		return alias + "." + quote(c.Name)
+		return alias + "." + sqltypes.QuoteName(c.Name)
 	}
 	return read(c, alias)
 }
 
 // read is Read of a column of a table that has an alias.
 func read(c *catalog.Column, alias string) string {
-	name := quote(c.Name)
+	name := sqltypes.QuoteName(c.Name)
 	if alias != "" {
 		name = alias + "." + name
 	}

@@ -30,11 +30,11 @@ type Filler struct {
 
 // Fill returns a Filler for columns of the table that Create made of t. Rows come as Read selects these columns.
 func (w *Workspace) Fill(t *catalog.Table, name string, columns []int) *Filler {
-	f := &Filler{w: w, table: quote(t.Database) + "." + quote(name)}
+	f := &Filler{w: w, table: sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(name)}
 	var list []string
 	for _, c := range columns {
 		f.forms = append(f.forms, formOf(&t.Columns[c]))
-		list = append(list, quote(t.Columns[c].Name))
+		list = append(list, sqltypes.QuoteName(t.Columns[c].Name))
 	}
 	f.sql = append(f.sql, "INSERT INTO "+f.table+" ("+strings.Join(list, ", ")+") VALUES "...)
 	f.head = len(f.sql)
@@ -54,7 +54,7 @@ func (f *Filler) Without(keys []string) {
 		if i > 0 {
 			f.unused = append(f.unused, ',')
 		}
-		f.unused = append(f.unused, " DROP INDEX "+quote(k)...)
+		f.unused = append(f.unused, " DROP INDEX "+sqltypes.QuoteName(k)...)
 	}
 }
 

@@ -16,7 +16,7 @@ func readKey(c *catalog.Column, alias string) string {
 	if formOf(c) != bytesOf || strings.HasPrefix(c.Charset, "utf8") {
 		return read(c, alias)
 	}
-	name := quote(c.Name)
+	name := sqltypes.QuoteName(c.Name)
 	if alias != "" {
 		name = alias + "." + name
 	}

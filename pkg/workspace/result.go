@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/sqltypes"
 )
 
 // Result is a table for the rows of a query, as a server sends them to a client that takes utf8mb4.
@@ -34,7 +35,7 @@ func (w *Workspace) Result(db, text string, keys []string) (*Result, error) {
 			modes = append(modes, m)
 		}
 	}
-	made := quote(db) + "." + quote(r.Name)
+	made := sqltypes.QuoteName(db) + "." + sqltypes.QuoteName(r.Name)
 	if err := w.conn.later([]byte("SET @@sql_mode = '"+strings.Join(modes, ",")+"', @@time_zone = @skarv_time_zone"), nil); err != nil {
 		return nil, err
 	}

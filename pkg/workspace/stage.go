@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/sqltypes"
 )
 
 // Stage is a temporary table that takes the rows of an INSERT on their way to a table: with the table's columns, defaults and
@@ -36,11 +37,11 @@ func (w *Workspace) Stage(t *catalog.Table, sequence int, relaxed ...int) (*Stag
 		alter = append(alter, "DROP PRIMARY KEY")
 	}
 	for i := range t.Unique {
-		alter = append(alter, "DROP INDEX "+quote(t.Unique[i].Name))
+		alter = append(alter, "DROP INDEX "+sqltypes.QuoteName(t.Unique[i].Name))
 	}
 	if sequence >= 0 {
 		c := &t.Columns[sequence]
-		modify := "MODIFY " + quote(c.Name) + " " + c.ColumnType + " NULL DEFAULT NULL"
+		modify := "MODIFY " + sqltypes.QuoteName(c.Name) + " " + c.ColumnType + " NULL DEFAULT NULL"
 		if c.Invisible {
 			modify += " INVISIBLE"
 		}
@@ -48,7 +49,7 @@ func (w *Workspace) Stage(t *catalog.Table, sequence int, relaxed ...int) (*Stag
 	}
 	for _, i := range relaxed {
 		c := &t.Columns[i]
-		modify := "MODIFY " + quote(c.Name) + " " + c.ColumnType
+		modify := "MODIFY " + sqltypes.QuoteName(c.Name) + " " + c.ColumnType
 		if c.Charset != "" && c.Collation != "" && c.Collation != "binary" {
 			modify += " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
 		}
@@ -57,7 +58,7 @@ func (w *Workspace) Stage(t *catalog.Table, sequence int, relaxed ...int) (*Stag
 		}
 		alter = append(alter, modify)
 	}
-	alter = append(alter, "ADD COLUMN "+quote(rowNumber)+" BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE, ADD PRIMARY KEY ("+quote(rowNumber)+")")
+	alter = append(alter, "ADD COLUMN "+sqltypes.QuoteName(rowNumber)+" BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE, ADD PRIMARY KEY ("+sqltypes.QuoteName(rowNumber)+")")
 	if _, err = w.conn.Exec("ALTER TABLE " + s.of() + " " + strings.Join(alter, ", ")); err != nil {
 		return s, err
 	}
@@ -75,7 +76,9 @@ func (s *Stage) hasPrimary() (bool, error) {
 	return len(rows) > 0, err
 }
 
-func (s *Stage) of() string { return quote(s.table.Database) + "." + quote(s.name) }
+func (s *Stage) of() string {
+	return sqltypes.QuoteName(s.table.Database) + "." + sqltypes.QuoteName(s.name)
+}
 
 // Rename gives the stage another name.
 func (s *Stage) Rename(name string) error {
@@ -98,7 +101,7 @@ func (s *Stage) Take(columns []int, rows [][]string) error {
 		if i > 0 {
 			sql.WriteString(", ")
 		}
-		sql.WriteString(quote(s.table.Columns[c].Name))
+		sql.WriteString(sqltypes.QuoteName(s.table.Columns[c].Name))
 	}
 	sql.WriteString(") VALUES ")
 	for n, row := range rows {
@@ -122,19 +125,19 @@ func (s *Stage) Take(columns []int, rows [][]string) error {
 
 // Identities is the query for the sequence column of all rows, in order: number, value.
 func (s *Stage) Identities() string {
-	return "SELECT " + quote(rowNumber) + ", " + quote(s.table.Columns[s.sequence].Name) + " FROM " + s.of() + " ORDER BY " + quote(rowNumber)
+	return "SELECT " + sqltypes.QuoteName(rowNumber) + ", " + sqltypes.QuoteName(s.table.Columns[s.sequence].Name) + " FROM " + s.of() + " ORDER BY " + sqltypes.QuoteName(rowNumber)
 }
 
 // Identify gives the rows numbered first to last consecutive values of the sequence column.
 func (s *Stage) Identify(first, last, value uint64) error {
-	column := quote(s.table.Columns[s.sequence].Name)
-	sql := "UPDATE " + s.of() + " SET " + column + " = " + strconv.FormatUint(value, 10) + " + (" + quote(rowNumber) + " - " + strconv.FormatUint(first, 10) + ")"
+	column := sqltypes.QuoteName(s.table.Columns[s.sequence].Name)
+	sql := "UPDATE " + s.of() + " SET " + column + " = " + strconv.FormatUint(value, 10) + " + (" + sqltypes.QuoteName(rowNumber) + " - " + strconv.FormatUint(first, 10) + ")"
 	for i := range s.table.Columns {
 		if c := &s.table.Columns[i]; c.OnUpdate {
-			sql += ", " + quote(c.Name) + " = " + quote(c.Name)
+			sql += ", " + sqltypes.QuoteName(c.Name) + " = " + sqltypes.QuoteName(c.Name)
 		}
 	}
-	_, err := s.w.conn.Exec(sql + " WHERE " + quote(rowNumber) + " BETWEEN " + strconv.FormatUint(first, 10) + " AND " + strconv.FormatUint(last, 10))
+	_, err := s.w.conn.Exec(sql + " WHERE " + sqltypes.QuoteName(rowNumber) + " BETWEEN " + strconv.FormatUint(first, 10) + " AND " + strconv.FormatUint(last, 10))
 	return err
 }
 
@@ -147,7 +150,7 @@ func (s *Stage) Rows(columns []int, sessionTime bool, partition func(alias strin
 	for _, c := range columns {
 		b.WriteString(", " + ReadIn(&s.table.Columns[c], "s", sessionTime))
 	}
-	b.WriteString(" FROM " + s.of() + " AS s ORDER BY s." + quote(rowNumber))
+	b.WriteString(" FROM " + s.of() + " AS s ORDER BY s." + sqltypes.QuoteName(rowNumber))
 	return b.String()
 }
 

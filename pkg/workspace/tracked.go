@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/sqltypes"
 )
 
 // Tracked is a copy of a table that a statement will change, made so that afterwards the changes can be told: every row
@@ -25,22 +26,22 @@ const rowNumber = "_skarv_row"
 // Track makes the empty table `name`, which Create made of t, a tracked one, and returns a Filler for its rows. columns
 // are all of t that are not generated.
 func (w *Workspace) Track(t *catalog.Table, name string, columns []int) (*Tracked, *Filler, error) {
-	made := quote(t.Database) + "." + quote(name)
-	if _, err := w.conn.Exec("ALTER TABLE " + made + " ADD COLUMN " + quote(rowNumber) + " BIGINT UNSIGNED NULL INVISIBLE, ADD INDEX (" +
-		quote(rowNumber) + ")"); err != nil {
+	made := sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(name)
+	if _, err := w.conn.Exec("ALTER TABLE " + made + " ADD COLUMN " + sqltypes.QuoteName(rowNumber) + " BIGINT UNSIGNED NULL INVISIBLE, ADD INDEX (" +
+		sqltypes.QuoteName(rowNumber) + ")"); err != nil {
 		return nil, nil, err
 	}
 	if err := w.anew(t, name); err != nil {
 		return nil, nil, err
 	}
 	old := w.name()
-	if _, err := w.conn.Exec("CREATE TEMPORARY TABLE " + quote(t.Database) + "." + quote(old) + " LIKE " + made); err != nil {
+	if _, err := w.conn.Exec("CREATE TEMPORARY TABLE " + sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(old) + " LIKE " + made); err != nil {
 		return nil, nil, err
 	}
-	w.tables = append(w.tables, quote(t.Database)+"."+quote(old))
+	w.tables = append(w.tables, sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(old))
 	f := w.Fill(t, name, columns)
 	f.number = 1
-	list := w.columnList(t, columns) + ", " + quote(rowNumber)
+	list := w.columnList(t, columns) + ", " + sqltypes.QuoteName(rowNumber)
 	f.sql = append(f.sql[:0], "INSERT INTO "+made+" ("+list+") VALUES "...)
 	f.head = len(f.sql)
 	return &Tracked{w: w, table: t, name: name, old: old}, f, nil
@@ -49,7 +50,7 @@ func (w *Workspace) Track(t *catalog.Table, name string, columns []int) (*Tracke
 func (w *Workspace) columnList(t *catalog.Table, columns []int) string {
 	var list []string
 	for _, c := range columns {
-		list = append(list, quote(t.Columns[c].Name))
+		list = append(list, sqltypes.QuoteName(t.Columns[c].Name))
 	}
 	return strings.Join(list, ", ")
 }
@@ -57,25 +58,27 @@ func (w *Workspace) columnList(t *catalog.Table, columns []int) string {
 // Keep copies the rows into the second copy, once all are there. The table may have been renamed to name meanwhile.
 func (t *Tracked) Keep(name string, columns []int) error {
 	t.name = name
-	list := t.w.columnList(t.table, columns) + ", " + quote(rowNumber)
+	list := t.w.columnList(t.table, columns) + ", " + sqltypes.QuoteName(rowNumber)
 	_, err := t.w.conn.Exec("INSERT INTO " + t.of(t.old) + " (" + list + ") SELECT " + list + " FROM " + t.of(t.name))
 	return err
 }
 
-func (t *Tracked) of(name string) string { return quote(t.table.Database) + "." + quote(name) }
+func (t *Tracked) of(name string) string {
+	return sqltypes.QuoteName(t.table.Database) + "." + sqltypes.QuoteName(name)
+}
 
 // Deleted is the query for rows that are gone, as exec.Changer takes them. moved are the columns whose change makes a row
 // another one: such a row is among the deleted and among the new. partition is the SQL expression of a row's partition over columns of the alias
 // given to it.
 func (t *Tracked) Deleted(moved []int, partition func(alias string) string) string {
 	return "SELECT " + partition("o") + t.values("o", t.table.Primary) + " FROM " + t.of(t.old) + " AS o LEFT JOIN " + t.of(t.name) +
-		" AS n ON n." + quote(rowNumber) + " = o." + quote(rowNumber) + " WHERE n." + quote(rowNumber) + " IS NULL" + t.or(moved)
+		" AS n ON n." + sqltypes.QuoteName(rowNumber) + " = o." + sqltypes.QuoteName(rowNumber) + " WHERE n." + sqltypes.QuoteName(rowNumber) + " IS NULL" + t.or(moved)
 }
 
 // Changed is the query for rows whose columns have other values, but for those among the deleted.
 func (t *Tracked) Changed(moved, columns []int, partition func(alias string) string) string {
 	sql := "SELECT " + partition("o") + t.values("o", t.table.Primary) + t.values("n", columns) + " FROM " + t.of(t.old) + " AS o JOIN " + t.of(t.name) +
-		" AS n ON n." + quote(rowNumber) + " = o." + quote(rowNumber) + " WHERE (" + t.differ(columns) + ")"
+		" AS n ON n." + sqltypes.QuoteName(rowNumber) + " = o." + sqltypes.QuoteName(rowNumber) + " WHERE (" + t.differ(columns) + ")"
 	if len(moved) > 0 {
 		sql += " AND NOT (" + t.differ(moved) + ")"
 	}
@@ -85,23 +88,23 @@ func (t *Tracked) Changed(moved, columns []int, partition func(alias string) str
 // Followed is the query for rows that are gone or have other values in images: their partitions before and after, NULL for a
 // row that is gone, the old primary key as Read reads it, and the old and the new values of images as ReadKey does.
 func (t *Tracked) Followed(images []int, partition func(alias string) string) string {
-	sql := "SELECT " + partition("o") + ", IF(n." + quote(rowNumber) + " IS NULL, NULL, " + partition("n") + ")" + t.values("o", t.table.Primary)
+	sql := "SELECT " + partition("o") + ", IF(n." + sqltypes.QuoteName(rowNumber) + " IS NULL, NULL, " + partition("n") + ")" + t.values("o", t.table.Primary)
 	for _, alias := range []string{"o", "n"} {
 		for _, c := range images {
 			sql += ", " + readKey(&t.table.Columns[c], alias)
 		}
 	}
-	return sql + " FROM " + t.of(t.old) + " AS o LEFT JOIN " + t.of(t.name) + " AS n ON n." + quote(rowNumber) + " = o." + quote(rowNumber) +
-		" WHERE n." + quote(rowNumber) + " IS NULL OR " + t.differ(images)
+	return sql + " FROM " + t.of(t.old) + " AS o LEFT JOIN " + t.of(t.name) + " AS n ON n." + sqltypes.QuoteName(rowNumber) + " = o." + sqltypes.QuoteName(rowNumber) +
+		" WHERE n." + sqltypes.QuoteName(rowNumber) + " IS NULL OR " + t.differ(images)
 }
 
 // Inserted is the query for new rows.
 func (t *Tracked) Inserted(moved, columns []int, partition func(alias string) string) string {
 	sql := "SELECT " + partition("n") + t.values("n", columns) + " FROM " + t.of(t.name) + " AS n"
 	if len(moved) > 0 {
-		sql += " LEFT JOIN " + t.of(t.old) + " AS o ON n." + quote(rowNumber) + " = o." + quote(rowNumber)
+		sql += " LEFT JOIN " + t.of(t.old) + " AS o ON n." + sqltypes.QuoteName(rowNumber) + " = o." + sqltypes.QuoteName(rowNumber)
 	}
-	return sql + " WHERE n." + quote(rowNumber) + " IS NULL" + t.or(moved)
+	return sql + " WHERE n." + sqltypes.QuoteName(rowNumber) + " IS NULL" + t.or(moved)
 }
 
 func (t *Tracked) or(moved []int) string {

@@ -67,8 +67,8 @@ func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
 // be told later, by any other method, at the latest by Ready.
 func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 	name = w.name()
-	made := quote(t.Database) + "." + quote(name)
-	like := " LIKE " + quote(t.Database) + "." + quote(t.Name)
+	made := sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(name)
+	like := " LIKE " + sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name)
 	if t.Temporary != "" {
 		like = t.Temporary // it is on another connection
 	}
@@ -92,8 +92,8 @@ func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 // CreatePart makes an empty table with columns of t only, indexed by keys, as Create does.
 func (w *Workspace) CreatePart(t *catalog.Table, columns []int, keys []string) (name string, err error) {
 	name = w.name()
-	made := quote(t.Database) + "." + quote(name)
-	sql := "CREATE TEMPORARY TABLE " + made + indexes(keys) + " AS SELECT " + w.columnList(t, columns) + " FROM " + quote(t.Database) + "." + quote(t.Name) + " LIMIT 0"
+	made := sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(name)
+	sql := "CREATE TEMPORARY TABLE " + made + indexes(keys) + " AS SELECT " + w.columnList(t, columns) + " FROM " + sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name) + " LIMIT 0"
 	if err := w.conn.later([]byte(sql), nil); err != nil {
 		return "", err
 	}
@@ -108,7 +108,7 @@ func indexes(keys []string) string {
 	}
 	var list []string
 	for _, k := range keys {
-		list = append(list, "KEY ("+quote(k)+")")
+		list = append(list, "KEY ("+sqltypes.QuoteName(k)+")")
 	}
 	return " (" + strings.Join(list, ", ") + ")"
 }
@@ -121,7 +121,7 @@ func (w *Workspace) anew(t *catalog.Table, name string) error {
 	}) {
 		return nil
 	}
-	made, other := quote(t.Database)+"."+quote(name), quote(t.Database)+"."+quote(w.name())
+	made, other := sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(name), sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(w.name())
 	for _, sql := range []string{"CREATE TEMPORARY TABLE " + other + " LIKE " + made, "DROP TEMPORARY TABLE " + made,
 		"ALTER TABLE " + other + " RENAME TO " + made} {
 		if _, err := w.conn.Exec(sql); err != nil {
@@ -173,7 +173,7 @@ func (w *Workspace) Select(db, text string) (name string, err error) {
 			modes = append(modes, m)
 		}
 	}
-	made := quote(db) + "." + quote(name)
+	made := sqltypes.QuoteName(db) + "." + sqltypes.QuoteName(name)
 	if _, err := w.conn.Exec("SET @@sql_mode = '" + strings.Join(modes, ",") + "', @@time_zone = @skarv_time_zone"); err != nil {
 		return "", err
 	}
@@ -191,7 +191,7 @@ func (w *Workspace) Select(db, text string) (name string, err error) {
 
 // Rename gives a table that Create or Select made another name; from then on it hides the table of that name.
 func (w *Workspace) Rename(db, from, to string) error {
-	old, made := quote(db)+"."+quote(from), quote(db)+"."+quote(to)
+	old, made := sqltypes.QuoteName(db)+"."+sqltypes.QuoteName(from), sqltypes.QuoteName(db)+"."+sqltypes.QuoteName(to)
 	if err := w.conn.later([]byte("ALTER TABLE "+old+" RENAME TO "+made), nil); err != nil {
 		return err
 	}
@@ -281,5 +281,3 @@ func (w *Workspace) Close() error {
 }
 
 var errBroken = errors.New("workspace: the connection is broken")
-
-func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
