@@ -46,3 +46,9 @@ CREATE TABLE listed2 AS VALUES (1, 'a');
 SELECT * FROM listed ORDER BY 1;
 -- only: mariadb
 DROP TABLE listed, listed2;
+-- What a query converts is judged as what an INSERT converts.
+CREATE TABLE conv AS SELECT id, name + 0 AS n FROM src;
+CREATE TABLE conv AS SELECT COUNT(*) AS n FROM src WHERE name = 0;
+CREATE TABLE conv AS SELECT id, CAST(name AS SIGNED) AS n FROM src WHERE id = 1;
+CREATE TABLE conv AS SELECT SUM(name) AS n FROM src;
+SHOW TABLES LIKE 'conv';
