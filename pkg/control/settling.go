@@ -27,9 +27,12 @@ import (
 // on one server while an exclusive metadata lock is waited for or held. What only has to be done in addition, such as keeping a new
 // index, needs no closing: a catalog in between says so.
 
-// proxyPatience is how long a proxy may need to follow the catalog, and statements by an older one to end, before a change that
-// depends on it fails.
-const proxyPatience = 30 * time.Second
+// Before a change that depends on it fails: how long a proxy may need to follow the catalog, and how long statements by an older one to
+// end, as long as those that use a table on a server.
+const (
+	proxyPatience = 30 * time.Second
+	stalePatience = 50 * time.Second
+)
 
 // evictAfter is how long a slot may be silent, at a time, before it is looked at whether its process is gone.
 const evictAfter = 500 * time.Millisecond
@@ -41,15 +44,17 @@ func (d *schemaChange) settle(ctx context.Context, revision int64, tables []ddl.
 		names = append(names, catalog.TableName{Database: o.DB, Name: o.Name}.String())
 	}
 	store := d.leader.store
-	wait, cancel := context.WithTimeout(ctx, proxyPatience)
-	defer cancel()
-	behind, err := store.WaitAcked(wait, revision)
+	acks, cancel := context.WithTimeout(ctx, proxyPatience)
+	behind, err := store.WaitAcked(acks, revision)
+	cancel()
 	if err != nil && len(behind) > 0 && ctx.Err() == nil {
 		return sqlerr.UnknownError.New("these proxies do not follow changes of the schema: " + strings.Join(behind, ", "))
 	}
 	if err != nil {
 		return err
 	}
+	wait, cancel := context.WithTimeout(ctx, stalePatience)
+	defer cancel()
 	for {
 		look, stop := context.WithTimeout(wait, evictAfter)
 		silent, err := store.AwaitSettled(look, revision, names)
