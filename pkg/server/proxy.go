@@ -15,12 +15,14 @@ import (
 	"skarv/pkg/event"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/placement"
+	"skarv/pkg/plancache"
 	"skarv/pkg/planner"
 	"skarv/pkg/reorg"
 	"skarv/pkg/sequence"
 	"skarv/pkg/session"
 	"skarv/pkg/socket"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/statistics"
 	"skarv/pkg/workspace"
 )
 
@@ -50,14 +52,14 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Barrier:      s.barrier,
 		Dialect:      dialect,
 		Planner:      plans,
-		Plans:        session.NewPlanCache(s.cfg.PlanCache),
+		Plans:        plancache.New(s.cfg.PlanCache),
 		Pools:        s.pools,
 		Hasher:       backend.NewHasher(),
 		Sequences:    sequences{s.sequences},
 		Workspace: workspace.NewBudget(workspace.Limits{
 			Rows: s.cfg.Workspace.MaxRows, Bytes: s.cfg.Workspace.MaxBytes, Total: s.cfg.Workspace.TotalBytes,
 		}),
-		Estimates: session.NewEstimates(),
+		Estimates: statistics.New(),
 		DDL:       s.ddl(),
 		Registry:  s.sessions,
 		Metrics:   metrics,

@@ -125,14 +125,14 @@ func mistaken(err error) bool {
 // sizes tells how many rows the tables of n have, and how many values their columns.
 func (s *Session) sizes(n *plan.Choice) (plan.Size, plan.Values) {
 	tables := n.Tables()
-	known := s.cfg.Estimates.rows(tables, s.countRows)
+	known := s.cfg.Estimates.Of(tables, s.countRows)
 	size := func(t *catalog.Table) (float64, bool) {
-		c, ok := known[tableName{t.Database, t.Name}]
-		return c.rows, ok
+		c, ok := known[catalog.TableName{Database: t.Database, Name: t.Name}]
+		return c.Rows, ok
 	}
 	distinct := func(t *catalog.Table, column int) float64 {
-		c := known[tableName{t.Database, t.Name}]
-		return c.distinct[strings.ToLower(t.Columns[column].Name)]
+		c := known[catalog.TableName{Database: t.Database, Name: t.Name}]
+		return c.Distinct[strings.ToLower(t.Columns[column].Name)]
 	}
 	return size, distinct
 }

@@ -7,9 +7,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
-	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
@@ -84,14 +82,4 @@ func (s *Session) argument(i int) sqltypes.Value {
 		return sqltypes.Value{}
 	}
 	return v
-}
-
-// guardText is the text of an argument that a plan is tied to, or of the select list.
-func guardText(st *sqlparse.Statement, arg int) []byte {
-	if arg == plan.ArgSelectList {
-		list, _ := st.SelectList()
-		return st.Text(list)
-	}
-	a := st.Arg(arg)
-	return st.Text(a.Span)
 }

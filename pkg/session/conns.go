@@ -7,6 +7,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
+	"skarv/pkg/flight"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
@@ -69,7 +70,7 @@ func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) 
 	}
 	if b := c.branch(g); b != nil {
 		c.s.running.enter(b)
-		c.s.flight.note(c.s.cfg.Registry.clock(), stepFragment, g, 0)
+		c.s.flight.Note(c.s.cfg.Registry.clock(), flight.Fragment, g, 0)
 		return b, nil
 	}
 	if write && !c.commits && c.s.tx == nil && c.statement == nil && c.plan != nil && writes(c.plan) {
@@ -90,7 +91,7 @@ func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) 
 		}
 	}
 	c.s.running.enter(b)
-	c.s.flight.note(c.s.cfg.Registry.clock(), stepFragment, g, 0)
+	c.s.flight.Note(c.s.cfg.Registry.clock(), flight.Fragment, g, 0)
 	return b, nil
 }
 
@@ -127,7 +128,7 @@ func (c *conns) Release(ec exec.Conn, err error) {
 		c.beside.groups[b.Group]--
 	}
 	c.s.running.leave(b)
-	c.s.flight.note(c.s.cfg.Registry.clock(), stepFragmentEnd, b.Group, fragmentCode(err))
+	c.s.flight.Note(c.s.cfg.Registry.clock(), flight.FragmentEnd, b.Group, fragmentCode(err))
 	if err == nil && !c.joined && b.Usable() && b.LastWarnings() > 0 {
 		c.warnings = appendWarnings(c.warnings, b)
 	}
@@ -226,7 +227,7 @@ func (c *conns) EndStatement(err error) error {
 	tx := c.statement
 	c.statement, c.s.own = nil, nil
 	_ = tx.EndStatement(nil) // what it did is kept
-	c.s.flight.note(c.s.cfg.Registry.clock(), stepCommit, 0, 0)
+	c.s.flight.Note(c.s.cfg.Registry.clock(), flight.Commit, 0, 0)
 	c.s.beginCommit()
 	out, err := tx.Commit()
 	c.s.endCommit()

@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/barrier"
 	"skarv/pkg/catalog"
 	"skarv/pkg/exec"
+	"skarv/pkg/flight"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -123,7 +124,7 @@ func (s *Session) enter(t *exec.Touched, write, several bool) error {
 	if s.entered {
 		return errHandedOver() // a part of it is done: the transaction begins anew
 	}
-	s.flight.note(s.cfg.Registry.clock(), stepHeld, 0, 0)
+	s.flight.Note(s.cfg.Registry.clock(), flight.Held, 0, 0)
 	if err := s.thawAside(t); err != nil {
 		return err
 	}

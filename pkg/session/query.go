@@ -10,7 +10,9 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
+	"skarv/pkg/flight"
 	"skarv/pkg/plan"
+	"skarv/pkg/plancache"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/wire"
@@ -86,7 +88,7 @@ func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Param
 	s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load()
 	s.began = start
 	s.activity.set("Query", s.db, s.stmt.SQL(), start)
-	s.flight.note(start, stepStatement, 0, 0)
+	s.flight.Note(start, flight.Statement, 0, 0)
 	s.usedGroup, s.usedStrategy, s.usedSummary = 0, strategyLocal, wire.ResultSummary{}
 	p, err := s.run(cmd, request, params)
 	s.leave()
@@ -96,7 +98,7 @@ func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Param
 	if p != nil {
 		kind = p.Kind
 	}
-	s.flight.note(end, stepEnd, s.usedGroup, s.codeOf(err))
+	s.flight.Note(end, flight.End, s.usedGroup, s.codeOf(err))
 	s.stripe.record(s.usedGroup, kind, s.usedStrategy, took, &s.usedSummary, err != nil || s.usedSummary.Failed())
 	if s.cfg.SlowQuery > 0 && took >= s.cfg.SlowQuery {
 		s.log.Warn("slow statement", "seconds", took.Seconds(), "kind", kind.String(), "strategy", s.usedStrategy.String(),
@@ -257,25 +259,25 @@ func (s *Session) runPlan(p *plan.Plan, cmd wire.Command, request []byte, params
 // plan returns the plan of the scanned statement: from the session's own cache, from the process's, or made now.
 func (s *Session) plan() (*plan.Plan, error) {
 	if s.schema != s.snap.SchemaRevision {
-		s.plans = [planSlots]*planEntry{}
+		s.plans = [planSlots]*plancache.Entry{}
 		s.schema = s.snap.SchemaRevision
 	}
 	fp := s.stmt.Fingerprint()
 	slot := fp.Lo % planSlots
-	if e := s.plans[slot]; e != nil && e.key.fingerprint == fp && e.key.db == s.db && e.key.info == s.info {
-		if p := e.match(s.stmt); p != nil {
+	if e := s.plans[slot]; e != nil && e.Key.Fingerprint == fp && e.Key.DB == s.db && e.Key.Info == s.info {
+		if p := e.Match(s.stmt); p != nil {
 			s.stripe.hits.Add(1)
 			return p, nil
 		}
 	}
-	key := planKey{fp, s.db, s.info}
-	gen := s.cfg.Plans.at(s.schema)
+	key := plancache.Key{Fingerprint: fp, DB: s.db, Info: s.info}
+	gen := s.cfg.Plans.At(s.schema)
 	if s.temps != nil {
 		gen = nil // what others plan means other tables
 	}
 	if gen != nil {
-		if e := gen.get(key); e != nil {
-			if p := e.match(s.stmt); p != nil {
+		if e := gen.Get(key); e != nil {
+			if p := e.Match(s.stmt); p != nil {
 				s.plans[slot] = e
 				s.stripe.hits.Add(1)
 				return p, nil
@@ -288,28 +290,13 @@ func (s *Session) plan() (*plan.Plan, error) {
 		return s.plan() // a table was closed
 	}
 	if err == nil && s.temps != nil {
-		s.plans[slot] = &planEntry{key: key, variants: []*plan.Plan{p}}
+		s.plans[slot] = plancache.Alone(key, p)
 	}
 	if err != nil || gen == nil {
 		return p, err
 	}
-	s.plans[slot] = gen.put(key, p)
+	s.plans[slot] = gen.Put(key, p)
 	return p, nil
-}
-
-// match returns the plan whose guarded arguments read as they do in st.
-func (e *planEntry) match(st *sqlparse.Statement) *plan.Plan {
-next:
-	for i := len(e.variants) - 1; i >= 0; i-- {
-		p := e.variants[i]
-		for _, g := range p.Guards {
-			if string(guardText(st, g.Arg)) != g.Text {
-				continue next
-			}
-		}
-		return p
-	}
-	return nil
 }
 
 // data runs a statement that backends answer.
@@ -547,7 +534,7 @@ func (s *Session) scatter(p *plan.Plan) error {
 // scatterOn is scatter with connections from; conns is what is noted of them.
 func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 	defer conns.committed()
-	s.flight.note(s.cfg.Registry.clock(), stepSeveral, 0, uint16(p.Kind))
+	s.flight.Note(s.cfg.Registry.clock(), flight.Several, 0, uint16(p.Kind))
 	s.wide = true
 	defer func() { s.wide = false }()
 	out := s.newOutput()

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/flight"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
@@ -21,7 +22,7 @@ import (
 // relay sends the whole statement to group g and passes the answer on unread.
 func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command, request []byte) error {
 	s.usedGroup, s.usedStrategy = g, strategyRelay
-	s.flight.note(s.began, stepSent, g, uint16(p.Kind)) // the time of its arrival: another reading of the clock would cost
+	s.flight.Note(s.began, flight.Sent, g, uint16(p.Kind)) // the time of its arrival: another reading of the clock would cost
 	loose := s.unheld() && p.Relay.Target.Kind == plan.AnyGroup && len(p.Relay.Tables) == 0
 	if request == nil || loose {
 		// Several statements in one packet, or one that does not enter the transaction: status flags and sequence

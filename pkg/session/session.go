@@ -20,11 +20,14 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/event"
 	"skarv/pkg/exec"
+	"skarv/pkg/flight"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/placement"
+	"skarv/pkg/plancache"
 	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/statistics"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 	"skarv/pkg/workspace"
@@ -39,12 +42,12 @@ type Config struct {
 	Barrier   *barrier.Barrier
 	Dialect   *sqlparse.Dialect
 	Planner   *planner.Planner
-	Plans     *PlanCache
+	Plans     *plancache.Cache
 	Pools     *backend.Pools
 	Hasher    backend.Hasher
 	Sequences Sequences
 	Workspace *workspace.Budget
-	Estimates *Estimates
+	Estimates *statistics.Estimates
 	DDL       DDL
 	Peers     Peers // nil: there are no other processes
 	Registry  *Registry
@@ -206,8 +209,8 @@ type Session struct {
 	plainOf *catalog.Snapshot
 	ids     sequences
 
-	plans  [planSlots]*planEntry // the shapes this session used last
-	schema int64                 // schema revision of plans
+	plans  [planSlots]*plancache.Entry // the shapes this session used last
+	schema int64                       // schema revision of plans
 
 	// what the statement at hand did, for metrics and the slow log
 	usedGroup    placement.NodeGroupID
@@ -216,7 +219,7 @@ type Session struct {
 	began        time.Duration // on the Registry's clock
 
 	// read by other goroutines
-	flight   flight
+	flight   flight.Recorder
 	activity activity
 	running  running
 	killed   atomic.Bool
@@ -369,7 +372,7 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	switch cmd {
 	case wire.ComQuery, wire.ComStmtExecute:
 	default:
-		s.flight.note(s.cfg.Registry.clock(), stepCommand, 0, uint16(cmd))
+		s.flight.Note(s.cfg.Registry.clock(), flight.Command, 0, uint16(cmd))
 	}
 	switch cmd {
 	case wire.ComQuery:

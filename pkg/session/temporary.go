@@ -12,6 +12,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
+	"skarv/pkg/plancache"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -134,7 +135,7 @@ func (s *Session) unpinned(c *backend.Conn) bool {
 func (s *Session) dropTemporaries() {
 	if t := s.temps; t != nil {
 		s.temps = nil
-		s.plans, s.snap = [planSlots]*planEntry{}, s.cfg.Snapshot()
+		s.plans, s.snap = [planSlots]*plancache.Entry{}, s.cfg.Snapshot()
 		t.conn.Dirty = true // resetting it drops them
 		t.conn.Release()
 	}
@@ -211,7 +212,7 @@ func (s *Session) onPinned(sql []byte) (wire.OK, error) {
 
 // forget unpins the connection once it has no temporary tables.
 func (s *Session) forgetTemporaries() {
-	s.plans = [planSlots]*planEntry{}
+	s.plans = [planSlots]*plancache.Entry{}
 	if t := s.temps; t != nil {
 		t.base = nil
 		if t.empty() {

@@ -1,4 +1,4 @@
-package session
+package flight
 
 import (
 	"sync"
@@ -11,32 +11,32 @@ import (
 )
 
 func TestFlightRecorder(t *testing.T) {
-	var f flight
+	var f Recorder
 	now := time.Now()
-	require.Empty(t, f.steps(0, now))
+	require.Empty(t, f.Steps(0, now))
 	at := 19 * time.Hour // close to where the clock of the steps begins anew
-	for i := range 3 * flightSteps / 2 {
+	for i := range 3 * size / 2 {
 		at += 10 * time.Minute
-		f.note(at, stepFragment, 300, uint16(i))
+		f.Note(at, Fragment, 300, uint16(i))
 	}
 	at += time.Second
-	f.note(at, stepSent, 7, uint16(plan.Select))
-	steps := f.steps(at+time.Millisecond, now)
-	require.Len(t, steps, flightSteps)
-	last := steps[flightSteps-1]
+	f.Note(at, Sent, 7, uint16(plan.Select))
+	steps := f.Steps(at+time.Millisecond, now)
+	require.Len(t, steps, size)
+	last := steps[size-1]
 	require.Equal(t, Step{At: now.Add(-time.Millisecond), Name: "sent", Group: 7, Kind: "select"}, last)
 	require.Equal(t, "sent select group=7", last.String())
-	for i, s := range steps[:flightSteps-1] {
-		require.Equal(t, 3*flightSteps/2-(flightSteps-1)+i, s.Code)
+	for i, s := range steps[:size-1] {
+		require.Equal(t, 3*size/2-(size-1)+i, s.Code)
 		require.Equal(t, 255, s.Group)
 	}
 	require.Equal(t, 10*time.Minute, steps[1].At.Sub(steps[0].At))
-	require.Zero(t, testing.AllocsPerRun(100, func() { f.note(at, stepEnd, 1, 0) }))
+	require.Zero(t, testing.AllocsPerRun(100, func() { f.Note(at, End, 1, 0) }))
 }
 
 // Whoever reads while the session writes sees whole steps, in order.
 func TestFlightRecorderIsReadWhileWritten(t *testing.T) {
-	var f flight
+	var f Recorder
 	began := time.Now()
 	stop := make(chan struct{})
 	var writer sync.WaitGroup
@@ -48,12 +48,12 @@ func TestFlightRecorderIsReadWhileWritten(t *testing.T) {
 			default:
 			}
 			// Code and group tell the same, so that a torn step would show.
-			f.note(time.Since(began), stepStatement, 1+100, 0)
-			f.note(time.Since(began), stepEnd, 2+100, 2)
+			f.Note(time.Since(began), Statement, 1+100, 0)
+			f.Note(time.Since(began), End, 2+100, 2)
 		}
 	})
 	for range 2000 {
-		steps := f.steps(time.Since(began), time.Now())
+		steps := f.Steps(time.Since(began), time.Now())
 		for i, s := range steps {
 			switch s.Name {
 			case "statement":

@@ -1,0 +1,62 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/flight"
+	"skarv/pkg/sqlerr"
+)
+
+// traceText is the steps in one line, each with how long ago it was.
+func (s *Session) traceText() string {
+	now := time.Now()
+	var b strings.Builder
+	for _, step := range s.flight.Steps(s.cfg.Registry.clock(), now) {
+		if b.Len() > 0 {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(&b, "-%s %s", now.Sub(step.At), step)
+	}
+	return b.String()
+}
+
+// codeOf is the error a statement ended with, 0 without one.
+func (s *Session) codeOf(err error) uint16 {
+	switch {
+	case err != nil:
+		return uint16(sqlerr.From(err).Code)
+	case s.usedSummary.Failed():
+		return uint16(s.usedSummary.ErrCode)
+	}
+	return 0
+}
+
+// Trace returns the last steps of a session, the oldest first; ok is false if there is no such session.
+func (r *Registry) Trace(id uint32) (user string, steps []flight.Step, ok bool) {
+	s := r.get(id)
+	if s == nil {
+		return "", nil, false
+	}
+	return s.activity.process().User, s.flight.Steps(r.clock(), time.Now()), true
+}
+
+// sessionTraceTable is skarv.session_trace: the last steps of this process's sessions that the account may see.
+func (s *Session) sessionTraceTable() *table {
+	t := newTable("#session", "user", "#step", "at", "#ago_us", "what", "kind", "#node_group", "#error")
+	all := s.account.Privilege("*") >= catalog.Admin
+	for _, p := range s.cfg.Registry.Processes() {
+		if !all && p.User != s.user {
+			continue
+		}
+		_, steps, _ := s.cfg.Registry.Trace(p.ID)
+		now := time.Now()
+		for i, step := range steps {
+			t.add(p.ID, p.User, i+1, step.At.UTC().Format("2006-01-02 15:04:05.000000"), now.Sub(step.At).Microseconds(), step.Name,
+				step.Kind, step.Group, step.Code)
+		}
+	}
+	return t
+}
