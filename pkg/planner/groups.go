@@ -83,7 +83,7 @@ func (b *build) groups(n int) *grouping {
 	distinct, only := blk.distinctAggregates()
 	for _, way := range []struct{ fits, values, again bool }{{fits: only, values: true}, {fits: !only && !rollup}, {fits: !only && (rollup || distinct), again: true}} {
 		g := &grouping{b: b, cut: cut, aggregates: map[string]int{}, averages: map[string]int{}, values: way.values, again: way.again}
-		if way.fits && g.find() && g.typed() && g.apart(n) {
+		if way.fits && g.find() && g.typed() && g.wide() && g.apart(n) {
 			return g
 		}
 	}

@@ -27,3 +27,9 @@ SELECT g, COUNT(DISTINCT a) AS n FROM t GROUP BY g WITH ROLLUP;
 SELECT g, COUNT(DISTINCT a) AS n FROM t GROUP BY g HAVING n > 2 ORDER BY n DESC, g LIMIT 1;
 SELECT COUNT(DISTINCT a) + 1, MIN(id) FROM t WHERE id > 100;
 SELECT g, COUNT(DISTINCT a), SUM(a) FROM t GROUP BY g ORDER BY g;
+-- AVG of what a server says too few digits of.
+CREATE TABLE wide (id INT, n INT, u VARCHAR(8) NOT NULL, PRIMARY KEY (id, n)) PARTITION BY KEY (id);
+INSERT INTO wide VALUES (-1, 2, 'ann '), (1, 5, 'ann'), (1, 9, ''), (14, -2, 'E'), (14, 5, 'zoe'), (49, 38, 'zoe'), (14, 9, ''), (18, 4, 'ss');
+SELECT MAX(u), AVG(ASCII(u)), AVG(-ASCII(u)), AVG(HOUR('100:00:00')), AVG(BIT_COUNT(n)), AVG(ASCII(u) + LENGTH(u)) FROM wide GROUP BY u ORDER BY COUNT(*) DESC, u;
+SELECT n % 3 AS m, AVG(ASCII(u)) + 1, COUNT(DISTINCT u) FROM wide GROUP BY m ORDER BY SUM(n), m;
+SELECT AVG(ASCII(u)), COUNT(DISTINCT u) FROM wide;
