@@ -24,7 +24,7 @@ func (m *modification) unsureAssignments(b *build) *sqlerr.Error {
 // unsureAlone is why an UPDATE of a single table is refused even where one server has all its rows: the client relies on the
 // order of the assignments, and the server does not keep it. Of a join no order is promised, so that any is right.
 func (m *modification) unsureAlone(b *build) *sqlerr.Error {
-	if m.update == nil || len(m.scope.insts) > 1 || b.snap.Flavor != catalog.MySQL || m.limited || !semiJoined(m.update.Where) {
+	if len(m.scope.insts) > 1 || !m.joined(b) {
 		return nil
 	}
 	return m.readsAssigned()
@@ -42,6 +42,11 @@ func (m *modification) readsAssigned() *sqlerr.Error {
 		}
 	}
 	return nil
+}
+
+// joined reports whether a server may read the rows that are written in the order of a join.
+func (m *modification) joined(b *build) bool {
+	return len(m.scope.insts) > 1 || m.update != nil && b.snap.Flavor == catalog.MySQL && !m.limited && semiJoined(m.update.Where)
 }
 
 // semiJoined reports whether a condition has a subquery that MySQL may join.

@@ -76,6 +76,10 @@ func modifyCopies(b *build) (bool, error) {
 			return false, sqlerr.Unsupported("UPDATE IGNORE of a key of the table '"+t.Name+"', which the statement also reads, over several node groups",
 				"leave out IGNORE")
 		}
+		if len(n.Moved) > 0 && b.ignores() && m != nil && m.joined(b) {
+			return false, sqlerr.Unsupported("UPDATE IGNORE of a key of the table '"+t.Name+"' with a join or a subquery, over several node groups: which of "+
+				"the rows that get one key stays depends on the plan of a server", "leave out IGNORE")
+		}
 		if n.Followed && len(w.written) > 1 {
 			return false, b.refuseFollowed("writing to several tables at once, one of them", t)
 		}
