@@ -131,19 +131,7 @@ func (p *Pools) Add(groups []*catalog.NodeGroup) {
 
 // Apply makes the pools those of groups. Pools of groups that are gone, or whose primary is another server now,
 // are closed; connections in use end with their statement, and are watched until then.
-func (p *Pools) Apply(groups []*catalog.NodeGroup) { p.apply(groups, false) }
-
-// Renew is Apply, but makes every pool anew: connections are of no more use, because the process has other accounts now.
-func (p *Pools) Renew(groups []*catalog.NodeGroup) {
-	p.renewed.Add(1) // before anybody gets a connection of the new accounts
-	p.apply(groups, true)
-}
-
-// Renewals counts the calls of Renew. Who has read it before he got a connection, and reads the same afterwards, has one by the
-// accounts that the process had when he read it first.
-func (p *Pools) Renewals() uint64 { return p.renewed.Load() }
-
-func (p *Pools) apply(groups []*catalog.NodeGroup, renew bool) {
+func (p *Pools) Apply(groups []*catalog.NodeGroup) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old := *p.pools.Load()
@@ -153,7 +141,7 @@ func (p *Pools) apply(groups []*catalog.NodeGroup, renew bool) {
 	}
 	next := make([]*pool, size)
 	for _, g := range groups {
-		if int(g.ID) < len(old) && old[g.ID] != nil && old[g.ID].serves(g) && !renew {
+		if int(g.ID) < len(old) && old[g.ID] != nil && old[g.ID].serves(g) {
 			next[g.ID] = old[g.ID]
 			continue
 		}
@@ -161,6 +149,24 @@ func (p *Pools) apply(groups []*catalog.NodeGroup, renew bool) {
 	}
 	p.replace(next)
 }
+
+// Renew makes every pool anew: connections are of no more use, because the process has other accounts now, or none.
+func (p *Pools) Renew() {
+	p.renewed.Add(1) // before anybody gets a connection of the new accounts
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := slices.Clone(*p.pools.Load())
+	for i, o := range next {
+		if o != nil {
+			next[i] = newPool(o.group, p.cfg, p.metrics, &p.orphans)
+		}
+	}
+	p.replace(next)
+}
+
+// Renewals counts the calls of Renew. Who has read it before he got a connection, and reads the same afterwards, has one by the
+// accounts that the process had when he read it first.
+func (p *Pools) Renewals() uint64 { return p.renewed.Load() }
 
 // replace makes next the pools, and closes those that are not among them. The caller holds mu.
 func (p *Pools) replace(next []*pool) {

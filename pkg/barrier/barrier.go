@@ -46,6 +46,9 @@ type Holder struct {
 	keeps   atomic.Bool // see Keep
 
 	bases bases
+
+	// Holders have cache lines of their own (TestHolderSize): two sessions write to theirs on different CPUs, with every statement.
+	_ [16]byte
 }
 
 // more is the partitions of a Holder beyond the first few. It stays with its Holder for the next time.

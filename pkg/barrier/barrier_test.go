@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,6 +53,9 @@ func TestDrainWaitsForWhoUsesFrozenPartitions(t *testing.T) {
 	require.True(t, other.Any())
 	require.False(t, h.Any())
 }
+
+// A Holder of any other size shares a cache line with its neighbour.
+func TestHolderSize(t *testing.T) { require.Zero(t, unsafe.Sizeof(Holder{})%64) }
 
 // TestHolder compares a Holder with plain sets, through the borders between the first few partitions and the others.
 func TestHolder(t *testing.T) {

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"time"
 
@@ -34,8 +35,35 @@ const (
 	stalePatience = 50 * time.Second
 )
 
-// evictAfter is how long a slot may be silent, at a time, before it is looked at whether its process is gone.
-const evictAfter = 500 * time.Millisecond
+// evictAfter is how long a slot may be silent, at a time, before it is looked at whether its process is gone, and goneFor for how long
+// it must be gone in every look before it is shut out: a process that announces itself anew is missing for a moment.
+const (
+	evictAfter = 500 * time.Millisecond
+	goneFor    = 3 * time.Second
+)
+
+// absences are the slots whose process was gone in every look so far, by incarnation, and since when.
+type absences map[int64]time.Time
+
+// look takes note of who is silent now.
+func (a absences) look(silent []topology.Silent, now time.Time) {
+	gone := map[int64]bool{}
+	for _, s := range silent {
+		if s.Gone {
+			gone[s.Slot.Incarnation] = true
+			if _, before := a[s.Slot.Incarnation]; !before {
+				a[s.Slot.Incarnation] = now
+			}
+		}
+	}
+	maps.DeleteFunc(a, func(incarnation int64, _ time.Time) bool { return !gone[incarnation] })
+}
+
+// lasts reports whether a process has been gone for long enough.
+func (a absences) lasts(s topology.Silent, now time.Time) bool {
+	since, gone := a[s.Slot.Incarnation]
+	return gone && now.Sub(since) >= goneFor
+}
 
 // settle waits until no statement about tables runs, or will run, by a catalog older than revision's.
 func (d *schemaChange) settle(ctx context.Context, revision int64, tables []ddl.Object) error {
@@ -55,7 +83,7 @@ func (d *schemaChange) settle(ctx context.Context, revision int64, tables []ddl.
 	}
 	wait, cancel := context.WithTimeout(ctx, stalePatience)
 	defer cancel()
-	for {
+	for gone := (absences{}); ; {
 		look, stop := context.WithTimeout(wait, evictAfter)
 		silent, err := store.AwaitSettled(look, revision, names)
 		stop()
@@ -63,8 +91,9 @@ func (d *schemaChange) settle(ctx context.Context, revision int64, tables []ddl.
 			return err
 		}
 		var waitsFor []string
+		gone.look(silent, time.Now())
 		for _, s := range silent {
-			if !s.Gone || d.leader.evict == nil {
+			if !gone.lasts(s, time.Now()) || d.leader.evict == nil {
 				waitsFor = append(waitsFor, s.String())
 			} else if err := d.leader.shutOut(ctx, s); err != nil {
 				return err

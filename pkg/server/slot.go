@@ -43,9 +43,7 @@ func (s *Server) runSlot(ctx context.Context) error {
 		s.slot.Store(nil)
 		s.accounts.Use(nil)
 		s.presence.Hold(nil)
-		if snap := s.follower.Snapshot(); snap != nil {
-			s.pools.Renew(snap.Groups) // what its connections were doing has been undone by the servers
-		}
+		s.pools.Renew() // what its connections were doing has been undone by the servers
 	}
 }
 
@@ -88,6 +86,9 @@ func (s *Server) trySlot(ctx context.Context) error {
 	case <-s.fenced: // of an earlier slot
 	default:
 	}
+	// Once more: a statement may have begun since the slot before was lost, by the catalog as it was then. Who reads the new count sees
+	// the catalog that was just reached; who has read the old one fails in Session.admitted.
+	s.pools.Renew()
 	s.accounts.Use(&fence.Slot{N: slot.N, Incarnation: slot.Incarnation, Secret: secret})
 	s.slot.Store(slot)
 	s.presence.Hold(slot)
