@@ -370,6 +370,6 @@ func (s *Session) step(text []byte) error {
 	defer s.use(st)()
 	_, err := s.run(wire.ComQuery, nil, nil)
 	s.leave()
-	s.snap = s.snapshot()
+	s.refresh()
 	return err
 }

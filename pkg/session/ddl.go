@@ -21,25 +21,34 @@ const ddlTimeout = 10 * time.Minute
 // closedTimeout bounds how long a statement waits for a table that is closed.
 const closedTimeout = 50 * time.Second
 
-// nextSchema waits until the schema is another one than the session's snapshot shows, and takes that over. In a transaction that has locks, which
-// the change may wait for, it is not to be called.
-func (s *Session) nextSchema() (changed bool) {
+// killedEvery is how soon a statement that waits for a table takes note of a KILL.
+const killedEvery = time.Second
+
+// nextSchema waits until the schema is another one than the session's snapshot shows, and takes that over. It returns false when deadline
+// comes first. The error is that of a KILL.
+func (s *Session) nextSchema(deadline time.Time) (changed bool, err error) {
 	s.conn.Task().Blocking(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), closedTimeout)
-		defer cancel()
-		snap := s.cfg.Snapshot()
-		for snap.SchemaRevision == s.snap.SchemaRevision && !s.killed.Load() {
-			var err error
-			if snap, err = s.cfg.NextSnapshot(ctx, snap.Revision+1); err != nil {
+		for snap := s.cfg.Snapshot(); ; {
+			if changed = snap.SchemaRevision != s.snap.SchemaRevision; changed || !time.Now().Before(deadline) {
 				return
 			}
+			if err = s.interrupted(); err != nil {
+				return
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), min(killedEvery, time.Until(deadline)))
+			next, waited := s.cfg.NextSnapshot(ctx, snap.Revision+1)
+			cancel()
+			if waited == nil {
+				snap = next
+			} else if ctx.Err() == nil {
+				return // this process ends
+			}
 		}
-		changed = snap.SchemaRevision != s.snap.SchemaRevision
 	})
 	if changed {
 		s.snap = s.snapshot()
 	}
-	return changed
+	return changed, err
 }
 
 // ddl hands a schema change to the controller. It commits an open transaction, as on one server.

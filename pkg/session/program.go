@@ -135,7 +135,7 @@ func (a *activation) Into(text string, targets []string) (found bool, err error)
 		return false, err
 	}
 	a.s.leave()
-	a.s.snap = a.s.snapshot()
+	a.s.refresh()
 	if len(take.columns) != len(targets) {
 		return false, &sqlerr.Error{Code: 1222, State: "21000", Message: "The used SELECT statements have a different number of columns"}
 	}
@@ -202,7 +202,7 @@ func (a *activation) Query(text string) (routine.Rows, error) {
 		return nil, err
 	}
 	a.s.leave()
-	a.s.snap = a.s.snapshot()
+	a.s.refresh()
 	if len(take.rows) > maxCursorRows || take.over {
 		return nil, sqlerr.Unsupported(fmt.Sprintf("a cursor over more than %d rows or 64 MB", maxCursorRows), "add conditions or LIMIT")
 	}

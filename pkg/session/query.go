@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
@@ -256,8 +257,28 @@ func (s *Session) runPlan(p *plan.Plan, cmd wire.Command, request []byte, params
 	return p, s.data(p, cmd, request)
 }
 
-// plan returns the plan of the scanned statement: from the session's own cache, from the process's, or made now.
+// plan returns the plan of the scanned statement. It waits for tables that are closed, for closedTimeout in all, unless the session has what
+// the change may wait for: locks of a transaction, or a statement that stands.
 func (s *Session) plan() (*plan.Plan, error) {
+	var deadline time.Time
+	for {
+		p, err := s.planNow()
+		if err == nil || !sqlerr.HasCode(err, sqlerr.LockWaitTimeout) || s.tx != nil && s.tx.Open() || s.locks != nil || s.hold.Stands() {
+			return p, err
+		}
+		if deadline.IsZero() {
+			deadline = time.Now().Add(closedTimeout)
+		}
+		if changed, lost := s.nextSchema(deadline); lost != nil {
+			return p, lost
+		} else if !changed {
+			return p, err
+		}
+	}
+}
+
+// planNow is plan that does not wait: the plan comes from the session's own cache, from the process's, or is made.
+func (s *Session) planNow() (*plan.Plan, error) {
 	if s.schema != s.snap.SchemaRevision {
 		s.plans = [planSlots]*plancache.Entry{}
 		s.schema = s.snap.SchemaRevision
@@ -286,9 +307,6 @@ func (s *Session) plan() (*plan.Plan, error) {
 	}
 	s.stripe.misses.Add(1)
 	p, err := s.cfg.Planner.Build(s.stmt, s.db, s.snap, s.info)
-	if sqlerr.HasCode(err, sqlerr.LockWaitTimeout) && (s.tx == nil || !s.tx.Open()) && s.locks == nil && s.nextSchema() {
-		return s.plan() // a table was closed
-	}
 	if err == nil && s.temps != nil {
 		s.plans[slot] = plancache.Alone(key, p)
 	}

@@ -378,6 +378,7 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	case wire.ComQuery:
 		return s.query(payload)
 	case wire.ComStmtPrepare:
+		s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load() // it may wait for a table, and be killed
 		return s.stmtPrepare(payload)
 	case wire.ComStmtExecute:
 		return s.stmtExecute(payload)

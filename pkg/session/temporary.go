@@ -41,6 +41,14 @@ func (s *Session) snapshot() *catalog.Snapshot {
 	return s.temps.over(snap)
 }
 
+// refresh takes over the present state of the cluster behind a statement that is part of another one. While that one stands it leaves the
+// schema as it is: a table that is closed since waits for it, and for what it goes on to do.
+func (s *Session) refresh() {
+	if !s.hold.Stands() || s.cfg.Snapshot().SchemaRevision == s.snap.SchemaRevision {
+		s.snap = s.snapshot()
+	}
+}
+
 func (t *temporaries) over(base *catalog.Snapshot) *catalog.Snapshot {
 	if t.base == base {
 		return t.shown

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,72 @@ import (
 	adminv1 "skarv/proto/admin/v1"
 	"skarv/test/cluster"
 )
+
+// TestStatementsOfAClosedTable: a statement that has begun goes on with a table that was closed since, with all that it does within it;
+// one that waits for it can be killed.
+func TestStatementsOfAClosedTable(t *testing.T) {
+	c := cluster.Start(t, cluster.Groups(2))
+	db := c.DB(t, "")
+	exec := func(queries ...string) {
+		t.Helper()
+		for _, q := range queries {
+			_, err := db.Exec(q)
+			require.NoError(t, err, q)
+		}
+	}
+	exec("CREATE DATABASE d", "CREATE TABLE d.log (id INT PRIMARY KEY, n INT)", "INSERT INTO d.log VALUES (1, 0)",
+		"CREATE TABLE d.x (id INT PRIMARY KEY, n INT)", "CREATE TRIGGER d.tr AFTER INSERT ON d.x FOR EACH ROW UPDATE log SET n = n + 1 WHERE id = 1")
+	store, err := topology.Open(topology.Config{Endpoints: []string{c.Info().Etcd}, DialTimeout: 10 * time.Second})
+	require.NoError(t, err)
+	defer store.Close()
+	run := func(conn *sql.Conn, q string) <-chan error {
+		done := make(chan error, 1)
+		go func() {
+			_, err := conn.ExecContext(context.Background(), q)
+			done <- err
+		}()
+		return done
+	}
+	session := func() *sql.Conn {
+		conn, err := db.Conn(t.Context())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
+	}
+	shown := func(state string) func() bool {
+		return func() bool {
+			var n int
+			require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE ? AND id <> CONNECTION_ID()", state).Scan(&n))
+			return n > 0
+		}
+	}
+	waiting := session()
+	var id int
+	require.NoError(t, waiting.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&id))
+	lock, err := db.Begin()
+	require.NoError(t, err)
+	_, err = lock.Exec("UPDATE d.log SET n = 0 WHERE id = 1")
+	require.NoError(t, err)
+	inserted := run(session(), "INSERT INTO d.x VALUES (1, 1), (2, 2), (3, 3)")
+	require.Eventually(t, shown("INSERT INTO d.x%"), time.Minute, 5*time.Millisecond)
+	changed := run(session(), "ALTER TABLE d.x MODIFY n INT FIRST")
+	require.Eventually(t, func() bool {
+		members, err := store.Members(t.Context())
+		require.NoError(t, err)
+		return len(members) > 0 && slices.Contains(members[0].Stale, "d.x")
+	}, time.Minute, 5*time.Millisecond)
+	read := run(waiting, "SELECT * FROM d.x")
+	require.Eventually(t, shown("SELECT * FROM d.x%"), time.Minute, 5*time.Millisecond)
+	exec(fmt.Sprintf("KILL QUERY %d", id))
+	require.Equal(t, 1317, errno(<-read))
+	require.Empty(t, changed)
+	require.NoError(t, lock.Rollback())
+	require.NoError(t, <-inserted)
+	require.NoError(t, <-changed)
+	var n int
+	require.NoError(t, db.QueryRow("SELECT (SELECT SUM(n) FROM d.x) * 10 + (SELECT n FROM d.log)").Scan(&n))
+	require.Equal(t, 63, n)
+}
 
 // TestStatementsThatWaitedForAConnection has a statement wait for a connection while the schema changes under it. It was planned by
 // the schema as it was: the change waits for it, where it would do wrong to the tables as they are after it.
