@@ -80,9 +80,13 @@ func (d *schemaChange) publishBuilding(ctx context.Context) error {
 	if err := d.settle(ctx, d.leader.written, []ddl.Object{*w.Build}); err != nil {
 		return err
 	}
-	// What ran by the catalog as it was is in a transaction that has used the table.
+	// What ran by the catalog as it was is in a transaction that has used the table, or one that a new key refers to.
+	lock := "LOCK TABLES " + w.Build.SQL() + " WRITE"
+	for _, parent := range w.Parents() {
+		lock += ", " + parent.SQL() + " WRITE"
+	}
 	return d.onEach(ctx, func(s *schema.Server) error {
-		_, err := s.Exec(ctx, "LOCK TABLES "+w.Build.SQL()+" WRITE")
+		_, err := s.Exec(ctx, lock)
 		if err == nil {
 			_, err = s.Exec(ctx, "UNLOCK TABLES")
 		}

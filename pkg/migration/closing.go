@@ -40,6 +40,14 @@ func (p *Planner) closeFor(old, t *catalog.Table) {
 	}
 }
 
+// closeForSequence closes a table whose numbers come from another sequence afterwards: it would reach those that a statement has taken
+// from the one before and not written yet.
+func (p *Planner) closeForSequence(t *catalog.Table) {
+	if t.Kind != catalog.Single && (t.AutoIncrement >= 0 || t.HiddenKey) {
+		p.close(ddl.Table(t))
+	}
+}
+
 // closeForTrigger closes a table whose triggers change: how rows are written depends on whether there are any, and on who runs them.
 func (p *Planner) closeForTrigger(t *catalog.Table) {
 	if t.Kind != catalog.Single {

@@ -69,6 +69,17 @@ func (p *Planner) referable(fk *catalog.ForeignKey, t, parent *catalog.Table) er
 		"Can't create table `%s`.`%s` (errno: 150 \"Foreign key constraint is incorrectly formed\")", t.Database, t.Name)}
 }
 
+// Parents are the other tables that the new keys refer to, each once.
+func (w *Work) Parents() []ddl.Object {
+	var out []ddl.Object
+	for _, k := range w.Keys {
+		if o := (ddl.Object{DB: k.RefDB, Name: k.RefTable}); o != *w.Build && !slices.Contains(out, o) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
 // AddKeys makes the new keys keys of t, as far as t has their columns already.
 func (w *Work) AddKeys(t *catalog.Table) {
 	w.RemoveKeys(t)

@@ -318,6 +318,9 @@ func (p *Planner) alterTable(ctx context.Context) error {
 		return err
 	}
 	p.closeFor(old, t)
+	if r.TakeCounter {
+		p.closeForSequence(old)
+	}
 	s := Step{SQL: p.Statement.Rewrite()}
 	if r.Object == o.Object {
 		s.Undo = undoAlter(o, before, after)

@@ -200,6 +200,7 @@ func (p *Planner) truncate(ctx context.Context) error {
 		p.dropIndexes(t, nil)
 		p.work.Build = &o.Object
 	}
+	p.closeForSequence(t)
 	p.work.Refresh = []Refresh{r}
 	p.watch(o)
 	return nil

@@ -84,6 +84,49 @@ func TestStatementsOfAClosedTable(t *testing.T) {
 	require.Equal(t, 63, n)
 }
 
+// TestStatementsOfAnOpenTransaction: rows that a transaction has deleted, and may bring back, are waited for by a foreign key to their
+// table that is new.
+func TestStatementsOfAnOpenTransaction(t *testing.T) {
+	c := cluster.Start(t, cluster.Groups(2))
+	db := c.DB(t, "")
+	for _, q := range []string{"CREATE DATABASE d", "CREATE TABLE d.p (id INT PRIMARY KEY)", "CREATE TABLE d.x (id INT PRIMARY KEY, p INT, KEY (p))",
+		"INSERT INTO d.p VALUES (1), (2), (3)", "INSERT INTO d.x VALUES (7, 1), (8, 2), (9, 3)"} {
+		_, err := db.Exec(q)
+		require.NoError(t, err, q)
+	}
+	locking := func() bool {
+		n := 0
+		for g := 1; g <= 2; g++ {
+			var here int
+			require.NoError(t, c.NodeGroupDB(t, g, "d").QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'LOCK TABLES%'").Scan(&here))
+			n += here
+		}
+		return n > 0
+	}
+	for _, commit := range []bool{false, true} {
+		tx, err := db.Begin()
+		require.NoError(t, err)
+		_, err = tx.Exec("DELETE FROM d.p WHERE id = 3")
+		require.NoError(t, err)
+		changed := make(chan error, 1)
+		go func() {
+			_, err := db.Exec("ALTER TABLE d.x ADD CONSTRAINT c FOREIGN KEY (p) REFERENCES d.p (id)")
+			changed <- err
+		}()
+		require.Eventually(t, func() bool { return len(changed) > 0 || locking() }, time.Minute, 5*time.Millisecond)
+		require.Empty(t, changed, "the transaction is open")
+		if commit {
+			require.NoError(t, tx.Commit())
+			require.Equal(t, 1452, errno(<-changed))
+			continue
+		}
+		require.NoError(t, tx.Rollback())
+		require.NoError(t, <-changed)
+		_, err = db.Exec("ALTER TABLE d.x DROP FOREIGN KEY c")
+		require.NoError(t, err)
+	}
+}
+
 // TestStatementsThatWaitedForAConnection has a statement wait for a connection while the schema changes under it. It was planned by
 // the schema as it was: the change waits for it, where it would do wrong to the tables as they are after it.
 func TestStatementsThatWaitedForAConnection(t *testing.T) {
@@ -154,6 +197,12 @@ func TestStatementsThatWaitedForAConnection(t *testing.T) {
 			before: []string{"CREATE TABLE d.x (id INT, n INT)"},
 			waits:  "INSERT INTO d.x VALUES (7, 1)", ddl: "ALTER TABLE d.x ADD PRIMARY KEY (id)",
 			check: "SELECT n FROM d.x WHERE id = 7", answer: "1",
+		},
+		{
+			name:   "numbers of another sequence",
+			before: []string{"CREATE TABLE d.x (id BIGINT AUTO_INCREMENT PRIMARY KEY, n INT)"},
+			waits:  "INSERT INTO d.x (n) VALUES (7)", ddl: "TRUNCATE TABLE d.x",
+			check: "SELECT COUNT(*) FROM d.x", answer: "0",
 		},
 		{
 			name:   "columns change their places",
