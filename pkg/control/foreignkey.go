@@ -86,7 +86,7 @@ func (d *schemaChange) checkKeys(ctx context.Context) error {
 	}
 	w.AddKeys(child)
 	for _, k := range w.Keys {
-		at := slices.IndexFunc(child.ForeignKeys, func(fk catalog.ForeignKey) bool { return fk.Name == k.Name })
+		at := slices.IndexFunc(child.ForeignKeys, func(fk catalog.ForeignKey) bool { return k.Is(child, &fk) })
 		if at < 0 {
 			continue
 		}

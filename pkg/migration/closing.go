@@ -29,12 +29,17 @@ func (p *Planner) closeFor(old, t *catalog.Table) {
 	if replans(old, t) {
 		p.close(own)
 	}
-	for _, pair := range [][2]*catalog.Table{{old, t}, {t, old}} {
-		for _, fk := range pair[0].ForeignKeys {
-			named := func(k catalog.ForeignKey) bool { return k.Name == fk.Name }
-			if slices.ContainsFunc(pair[1].ForeignKeys, named) || slices.ContainsFunc(p.work.Keys, func(k NewKey) bool { return named(k.ForeignKey) }) {
-				continue
-			}
+	kept := map[string]bool{}
+	for i := range old.ForeignKeys {
+		was := &old.ForeignKeys[i]
+		same := func(fk catalog.ForeignKey) bool { return p.sameKey(old, was, t, &fk) }
+		if kept[was.Name] = slices.ContainsFunc(t.ForeignKeys, same); !kept[was.Name] {
+			p.close(own, ddl.Object{DB: was.RefDB, Name: was.RefTable})
+		}
+	}
+	for i := range t.ForeignKeys {
+		fk := &t.ForeignKeys[i]
+		if !kept[fk.Name] && !slices.ContainsFunc(p.work.Keys, func(k NewKey) bool { return k.Is(t, fk) }) {
 			p.close(own, ddl.Object{DB: fk.RefDB, Name: fk.RefTable})
 		}
 	}

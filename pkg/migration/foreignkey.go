@@ -3,6 +3,7 @@ package migration
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
@@ -16,11 +17,17 @@ type NewKey struct {
 	Names []string `json:"names"`
 }
 
+// Is reports whether k is a foreign key of t.
+func (k *NewKey) Is(t *catalog.Table, fk *catalog.ForeignKey) bool {
+	return k.Name == fk.Name && k.RefDB == fk.RefDB && k.RefTable == fk.RefTable && equalFolds(k.RefColumns, fk.RefColumns) &&
+		equalFolds(k.Names, columnNames(t, fk)) && k.OnDelete == fk.OnDelete && k.OnUpdate == fk.OnUpdate
+}
+
 // newKeys notes the foreign keys of t that old has not and that servers cannot check.
 func (p *Planner) newKeys(o ddl.Name, old, t *catalog.Table, snap *catalog.Snapshot) error {
 	for i := range t.ForeignKeys {
 		fk := &t.ForeignKeys[i]
-		if slices.ContainsFunc(old.ForeignKeys, func(k catalog.ForeignKey) bool { return k.Name == fk.Name }) {
+		if slices.ContainsFunc(old.ForeignKeys, func(k catalog.ForeignKey) bool { return p.sameKey(old, &k, t, fk) }) {
 			continue
 		}
 		parent := snap.Table(fk.RefDB, fk.RefTable)
@@ -33,14 +40,41 @@ func (p *Planner) newKeys(o ddl.Name, old, t *catalog.Table, snap *catalog.Snaps
 		if err := p.referable(fk, t, parent); err != nil {
 			return err
 		}
-		k := NewKey{ForeignKey: *fk}
-		for _, c := range fk.Columns {
-			k.Names = append(k.Names, t.Columns[c].Name)
-		}
-		p.work.Keys = append(p.work.Keys, k)
+		p.work.Keys = append(p.work.Keys, NewKey{ForeignKey: *fk, Names: columnNames(t, fk)})
 		p.work.Build = &o.Object
 	}
 	return nil
+}
+
+func columnNames(t *catalog.Table, fk *catalog.ForeignKey) []string {
+	var names []string
+	for _, c := range fk.Columns {
+		names = append(names, t.Columns[c].Name)
+	}
+	return names
+}
+
+// equalFolds is slices.Equal for names of columns.
+func equalFolds(a, b []string) bool { return slices.EqualFunc(a, b, strings.EqualFold) }
+
+// sameKey reports whether a foreign key of old is that of t, which old becomes. A statement may drop one and add another by the same name.
+func (p *Planner) sameKey(old *catalog.Table, was *catalog.ForeignKey, t *catalog.Table, is *catalog.ForeignKey) bool {
+	renamed := p.Statement.RenamedColumns()
+	now := func(names []string) []string {
+		names = slices.Clone(names)
+		for i, name := range names {
+			if to, ok := renamed[strings.ToLower(name)]; ok {
+				names[i] = to
+			}
+		}
+		return names
+	}
+	parent, columns := ddl.Object{DB: was.RefDB, Name: was.RefTable}, was.RefColumns
+	if parent == ddl.Table(old) {
+		parent, columns = ddl.Table(t), now(columns)
+	}
+	return was.Name == is.Name && parent == (ddl.Object{DB: is.RefDB, Name: is.RefTable}) && equalFolds(columns, is.RefColumns) &&
+		equalFolds(now(columnNames(old, was)), columnNames(t, is)) && was.OnDelete == is.OnDelete && was.OnUpdate == is.OnUpdate
 }
 
 // referable is the servers' refusal of a key to columns that have no index, which they do not give while they do not look at
@@ -49,6 +83,13 @@ func (p *Planner) referable(fk *catalog.ForeignKey, t, parent *catalog.Table) er
 	var columns []int
 	for _, n := range fk.RefColumns {
 		columns = append(columns, parent.Column(n))
+	}
+	for i, c := range columns {
+		if p.Snap.Flavor == catalog.MySQL && c >= 0 && parent.Columns[c].Type != t.Columns[fk.Columns[i]].Type {
+			return &sqlerr.Error{Code: 3780, State: "HY000", Message: fmt.Sprintf(
+				"Referencing column '%s' and referenced column '%s' in foreign key constraint '%s' are incompatible.",
+				t.Columns[fk.Columns[i]].Name, parent.Columns[c].Name, fk.Name)}
+		}
 	}
 	keys := [][]int{parent.Primary}
 	for _, x := range append(slices.Clone(parent.Unique), parent.Indexes...) {
@@ -80,7 +121,7 @@ func (w *Work) Parents() []ddl.Object {
 	return out
 }
 
-// AddKeys makes the new keys keys of t, as far as t has their columns already.
+// AddKeys makes the new keys keys of t, as far as t has their columns already, beside those by their names that the statement drops.
 func (w *Work) AddKeys(t *catalog.Table) {
 	w.RemoveKeys(t)
 	for _, k := range w.Keys {
@@ -98,6 +139,6 @@ func (w *Work) AddKeys(t *catalog.Table) {
 // RemoveKeys takes them out again.
 func (w *Work) RemoveKeys(t *catalog.Table) {
 	t.ForeignKeys = slices.DeleteFunc(slices.Clone(t.ForeignKeys), func(fk catalog.ForeignKey) bool {
-		return slices.ContainsFunc(w.Keys, func(k NewKey) bool { return k.Name == fk.Name })
+		return slices.ContainsFunc(w.Keys, func(k NewKey) bool { return k.Is(t, &fk) })
 	})
 }

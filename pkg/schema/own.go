@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -70,9 +71,19 @@ func (s *Server) Sweep(ctx context.Context, job string, keep map[string]bool) er
 // FixReferences makes the foreign keys of a trial table say what those of the real one would: unqualified names meant
 // the trial's database.
 func FixReferences(t *catalog.Table, db string) {
+	// A server's own names go on behind those that the table has; the trial's begin at 1.
+	const numbered = "_ibfk_"
+	last := 0
 	for i := range t.ForeignKeys {
-		if at := strings.LastIndex(t.ForeignKeys[i].Name, "_ibfk_"); at > 0 && strings.HasPrefix(t.ForeignKeys[i].Name, trialPrefix) {
-			t.ForeignKeys[i].Name = t.Name + t.ForeignKeys[i].Name[at:] // a server's own name for it
+		if n, own := strings.CutPrefix(t.ForeignKeys[i].Name, t.Name+numbered); own {
+			at, _ := strconv.Atoi(n)
+			last = max(last, at)
+		}
+	}
+	for i := range t.ForeignKeys {
+		if at := strings.LastIndex(t.ForeignKeys[i].Name, numbered); at > 0 && strings.HasPrefix(t.ForeignKeys[i].Name, trialPrefix) {
+			n, _ := strconv.Atoi(t.ForeignKeys[i].Name[at+len(numbered):])
+			t.ForeignKeys[i].Name = t.Name + numbered + strconv.Itoa(last+n)
 		}
 		if fk := &t.ForeignKeys[i]; fk.RefDB == catalog.OwnDB {
 			fk.RefDB = db

@@ -167,3 +167,24 @@ ALTER TABLE needs ADD w INT;
 SET foreign_key_checks = 1;
 ALTER TABLE needs DROP KEY ka;
 DROP TABLE needs, needs_par;
+-- A key in place of another one by the same name, which MariaDB refuses.
+CREATE TABLE swap_a (id INT PRIMARY KEY);
+CREATE TABLE swap_b (id INT PRIMARY KEY);
+CREATE TABLE swap (id INT PRIMARY KEY, p INT, KEY (p), CONSTRAINT swap_fk FOREIGN KEY (p) REFERENCES swap_a (id));
+INSERT INTO swap_a VALUES (1), (2), (3);
+INSERT INTO swap_b VALUES (1), (2);
+INSERT INTO swap VALUES (7, 1), (8, 2), (9, 3);
+-- only: mysql
+ALTER TABLE swap DROP FOREIGN KEY swap_fk, ADD CONSTRAINT swap_fk FOREIGN KEY (p) REFERENCES swap_b (id);
+DELETE FROM swap_a WHERE id = 3;
+INSERT INTO swap VALUES (10, 4);
+INSERT INTO swap_b VALUES (3);
+-- only: mysql
+ALTER TABLE swap DROP FOREIGN KEY swap_fk, ADD CONSTRAINT swap_fk FOREIGN KEY (p) REFERENCES swap_b (id);
+DELETE FROM swap_a WHERE id = 3;
+DELETE FROM swap_b WHERE id = 3;
+-- only: mysql
+ALTER TABLE swap DROP FOREIGN KEY swap_fk, ADD CONSTRAINT swap_fk FOREIGN KEY (p) REFERENCES swap_b (id) ON DELETE CASCADE;
+DELETE FROM swap_b WHERE id = 3;
+SELECT * FROM swap ORDER BY id;
+DROP TABLE swap, swap_a, swap_b;
