@@ -129,19 +129,25 @@ func (c *conns) Release(ec exec.Conn, err error) {
 	}
 	c.s.running.leave(b)
 	c.s.flight.Note(c.s.cfg.Registry.clock(), flight.FragmentEnd, b.Group, fragmentCode(err))
-	if err == nil && !c.joined && b.Usable() && b.LastWarnings() > 0 {
+	if err == nil && !c.joined && c.beside == nil && b.Usable() && b.LastWarnings() > 0 {
 		c.warnings = appendWarnings(c.warnings, b)
 	}
-	if slices.Contains(c.held, b) || c.branch(b.Group) == b {
-		// It stays until the transaction ends, which must not happen before the other connections of the statement are
-		// released: whether it is still good is looked at then.
-		if errors.Is(err, exec.ErrUnread) && readOut(b) != nil {
+	inTransaction := slices.Contains(c.held, b) || c.branch(b.Group) == b
+	if errors.Is(err, exec.ErrUnread) {
+		var unread error
+		if inTransaction || c.s.temps != nil && c.s.temps.conn == b {
+			unread = readOut(b) // more would be lost with it than this answer
+		} else {
+			unread = b.Skip(maxUnread) // reading the rest may take too long
+		}
+		if unread != nil {
 			b.Interrupt()
 		}
-		return
 	}
-	if errors.Is(err, exec.ErrUnread) && b.Skip(maxUnread) != nil {
-		b.Interrupt() // reading the rest would take too long
+	if inTransaction {
+		// It stays until the transaction ends, which must not happen before the other connections of the statement are
+		// released: whether it is still good is looked at then.
+		return
 	}
 	c.s.done(b, err)
 }

@@ -144,6 +144,7 @@ type copying struct {
 	name string // of the table that gets the rows, until all copies are there
 	// plan finds the rows; nil: no row can matter.
 	plan   *plan.Plan
+	lists  []exec.List // arguments of plan, for which those of other copies may have been put since
 	filler *workspace.Filler
 }
 
@@ -186,8 +187,8 @@ func (c *copying) begin() error {
 	g.collect(c.filler, c.all, c.at, t.Table, t.Columns)
 	root := g.first
 	if g.first = nil; root == nil {
-		input := g.joined(t)
-		if input == nil {
+		var input *plan.Fragment
+		if input, c.lists = g.joined(t); input == nil {
 			return nil
 		}
 		root = &plan.Merge{Input: input}
@@ -249,10 +250,10 @@ func (g *gathering) collect(f *workspace.Filler, all []plan.Copy, i int, t *cata
 	}
 }
 
-// joined is the fragment that reads t by what is known of its joins; nil if no row can matter.
-func (g *gathering) joined(t *plan.Copy) *plan.Fragment {
+// joined is the fragment that reads t by what is known of its joins, with the lists that it takes as arguments; nil if no row can matter.
+func (g *gathering) joined(t *plan.Copy) (*plan.Fragment, []exec.List) {
 	if len(t.Joins) == 0 {
-		return t.Input
+		return t.Input, nil
 	}
 	lists := make([]exec.List, len(t.Joins))
 	for i, j := range t.Joins {
@@ -262,15 +263,14 @@ func (g *gathering) joined(t *plan.Copy) *plan.Fragment {
 		}
 		sql, values, ok := k.List()
 		if ok && len(sql) == 0 && !j.Always {
-			return nil
+			return nil, nil
 		}
 		if j.Op != "" && len(sql) != 1 || len(sql) == 0 {
 			continue
 		}
 		lists[i] = exec.List{Values: values, SQL: sql}
 	}
-	g.s.args.Lists = lists
-	return t.Joined(func(i int) bool { return lists[i].SQL != nil })
+	return t.Joined(func(i int) bool { return lists[i].SQL != nil }), lists
 }
 
 // read reads the rows of one copy, which may be locked.
@@ -282,6 +282,7 @@ func (g *gathering) read(c *copying) (exec.Summary, error) {
 		s.runner.Router.Home = s.snap.Groups[0].ID
 	}
 	s.runner.Router.Touched.Forget()
+	s.args.Lists = c.lists
 	if g.conns != nil {
 		s.runner.Conns, s.runner.Sequence = g.conns, s.cfg.Sequences
 		sum, err := s.runner.Run(c.plan, s.snap, &s.args, c.filler)

@@ -139,6 +139,7 @@ func (a *atOnce) begin() error {
 		}
 		if c.plan != nil {
 			r := &reader{copying: c, conns: conns{s: a.g.s, plan: c.plan, beside: &a.beside}}
+			a.g.s.args.Lists = c.lists
 			var err error
 			r.reading, err = a.g.s.runner.Start(c.plan, a.g.s.snap, &a.g.s.args, &r.conns)
 			if err == errBusy {
@@ -216,7 +217,7 @@ func (a *atOnce) end(err error) error {
 		if !r.begun {
 			r.err = errStopped
 		}
-		if sqlerr.HasCode(r.err, sqlerr.LockDeadlock, sqlerr.LockWaitTimeout) {
+		if a.g.s.tx != nil && sqlerr.HasCode(r.err, sqlerr.LockDeadlock, sqlerr.LockWaitTimeout) {
 			err = r.err
 		}
 		a.drop(r)

@@ -19,6 +19,7 @@ const gathered = "SELECT COUNT(*) FROM w.a, w.b, w.c WHERE a.id + b.id + c.id = 
 // gate lets the fragments of a statement that go to one of two node groups wait, by locks behind the proxy's back.
 type gate struct {
 	t     *testing.T
+	c     *cluster.Cluster
 	group *sql.Conn // to that node group
 	open  func() *sql.Conn
 }
@@ -30,7 +31,7 @@ func newGate(t *testing.T, group int) *gate {
 	exec(t, conn, "INSERT INTO w.c SELECT id FROM w.a WHERE id < 100")
 	server, err := c.NodeGroupDB(t, group, "w").Conn(t.Context())
 	require.NoError(t, err)
-	g := &gate{t: t, group: server, open: func() *sql.Conn {
+	g := &gate{t: t, c: c, group: server, open: func() *sql.Conn {
 		for {
 			conn := open()
 			id, err := count(t.Context(), conn, "SELECT CONNECTION_ID()")
@@ -227,4 +228,46 @@ func TestGatheredFromOtherGroups(t *testing.T) {
 	require.Equal(t, counted{rows, nil}, g.result(ended))
 	exec(t, conn, "UPDATE w.a SET b = b + 1 WHERE id < 10")
 	exec(t, conn, "ROLLBACK")
+}
+
+// TestGatheredByOwnValues: a copy for which there was no connection is read by the values of its own join, whatever was begun since.
+func TestGatheredByOwnValues(t *testing.T) {
+	g := newGate(t, 1)
+	conn := g.open()
+	for _, name := range []string{"x", "y", "p", "q"} {
+		exec(t, conn, "CREATE TABLE w."+name+" (id INT PRIMARY KEY, k INT)")
+		exec(t, conn, "INSERT INTO w."+name+" SELECT id, id FROM w.a WHERE id < 500")
+	}
+	var of [2]int // a row of the node group, and one of the other
+	for i := range of {
+		for {
+			n, err := count(t.Context(), g.group, fmt.Sprintf("SELECT COUNT(*) FROM w.x WHERE id = %d", of[i]))
+			require.NoError(t, err)
+			if n == 1-i {
+				break
+			}
+			of[i]++
+		}
+	}
+	other, err := g.c.NodeGroupDB(t, 2, "w").Conn(t.Context())
+	require.NoError(t, err)
+	selects := func() (n int) {
+		var name string
+		require.NoError(t, other.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Com_select'").Scan(&name, &n))
+		return n
+	}
+	exec(t, conn, "BEGIN")
+	_, err = count(t.Context(), conn, "SELECT COUNT(*) FROM w.b") // the transaction has its connections
+	require.NoError(t, err)
+	g.close("x")
+	before := selects()
+	ended := make(chan counted, 1)
+	go func() {
+		n, err := count(t.Context(), conn, fmt.Sprintf("SELECT COUNT(*) FROM w.x JOIN w.p ON p.k = x.k JOIN w.y JOIN w.q ON q.k = y.k WHERE x.id = %d AND y.id = %d", of[0], of[1]))
+		ended <- counted{n, err}
+	}()
+	g.await(1)
+	require.Eventually(t, func() bool { return selects() > before }, 30*time.Second, 10*time.Millisecond, "y is read; q must wait for the connection by which x is")
+	g.opened()
+	require.Equal(t, counted{1, nil}, g.result(ended))
 }
