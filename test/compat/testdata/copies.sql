@@ -36,7 +36,7 @@ SELECT id, NOT EXISTS (SELECT * FROM o WHERE o.cid = c.boss AND o.amount > c.amo
 SELECT id FROM c WHERE amount <= ALL (SELECT o.amount FROM o WHERE o.region = c.region) ORDER BY 1;
 SELECT cid, SUM(amount) AS total FROM o GROUP BY cid HAVING SUM(amount) > (SELECT AVG(t) / 3 FROM (SELECT SUM(amount) AS t FROM o WHERE amount > 2 GROUP BY cid) AS x) ORDER BY total DESC, 1;
 SELECT cid, COUNT(*) FROM o GROUP BY cid HAVING COUNT(*) < (SELECT SUM(price) FROM l WHERE part = 1) AND COUNT(*) >= (SELECT 1) ORDER BY 1;
-SELECT cid, MAX(amount) FROM o GROUP BY cid HAVING MAX(amount) = (SELECT MAX(amount) FROM o) OR MAX(amount) IN (SELECT MIN(amount) FROM o GROUP BY cid) ORDER BY 1;
+SELECT cid, MAX(amount) FROM o GROUP BY cid HAVING MAX(amount) = (SELECT MAX(amount) FROM o) OR MAX(amount) < (SELECT MIN(price) + 2 FROM l) ORDER BY 1;
 SELECT id FROM o WHERE at = (SELECT MAX(at) FROM o AS p WHERE p.amount > 2) ORDER BY 1;
 SELECT c.id, o.id FROM c JOIN o ON o.cid = c.id WHERE (SELECT MIN(p.amount) FROM o AS p) < o.amount AND c.amount <= (SELECT MAX(p.amount) FROM o AS p WHERE p.at < '2021-06-01') ORDER BY 1, 2;
 SELECT id FROM o WHERE amount = (SELECT MAX(p.amount) FROM o AS p WHERE p.cid > 1000) OR id = 3;

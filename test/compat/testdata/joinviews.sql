@@ -11,6 +11,7 @@ UPDATE j SET v = CONCAT(v, n) WHERE id = 2 AND uid = 3;
 UPDATE j AS a SET a.n = a.id + a.n WHERE a.uid IN (1, 4, 6);
 UPDATE compat.j SET compat.j.n = 0 WHERE j.uid = 5;
 UPDATE j SET n = 7 WHERE id = 4;
+-- refused: which of the rows that get one key stays
 UPDATE IGNORE j SET id = 5 WHERE uid = 4;
 UPDATE j SET id = id + 100 WHERE uid = 4;
 UPDATE j SET v = 'y', n = 1;
