@@ -240,7 +240,14 @@ func (g *generator) several(t *table) string {
 	if c == nil || d == nil || g.oneIn(3) {
 		return "DELETE t, o FROM " + t.name + " t JOIN " + o.name + " o ON " + on + g.where(s, 1)
 	}
+	// A row that is joined with several others is changed with the first of them: whether the condition sees that depends on the plan.
+	s.sources[0].columns, s.sources[1].columns = without(t.columns, c), without(o.columns, d)
 	return "UPDATE " + t.name + " t JOIN " + o.name + " o ON " + on + " SET t." + c.name + " = " + g.value(c, true) + ", o." + d.name + " = " + g.value(d, true) + g.where(s, 1)
+}
+
+// without is columns but for c.
+func without(columns []column, c *column) []column {
+	return slices.DeleteFunc(slices.Clone(columns), func(o column) bool { return o.name == c.name })
 }
 
 // insertSet is INSERT or REPLACE with SET.
