@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
@@ -75,11 +77,19 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 }
 
 // rowsOf runs the statement at hand on one group and returns its result.
-func (s *Session) rowsOf() ([]sqltypes.Column, [][][]byte, error) {
-	c, err := s.aside(s.anyGroup())
+func (s *Session) rowsOf() ([]sqltypes.Column, [][][]byte, error) { return s.rowsFrom(s.anyGroup()) }
+
+// rowsFrom is rowsOf for a node group that is given.
+func (s *Session) rowsFrom(g placement.NodeGroupID) ([]sqltypes.Column, [][][]byte, error) {
+	c, err := s.aside(g)
 	if err != nil {
 		return nil, nil, err
 	}
+	return s.rowsOn(c)
+}
+
+// rowsOn is rowsFrom by a connection, which is done with then.
+func (s *Session) rowsOn(c *backend.Conn) ([]sqltypes.Column, [][][]byte, error) {
 	cols, rows, err := c.QueryAll(string(s.args.AppendStatement(nil)), maxShown)
 	s.done(c, err)
 	if err != nil {
@@ -237,14 +247,9 @@ func (s *Session) showIndex(t *catalog.Table) error {
 	var cols []sqltypes.Column
 	var result [][][]byte
 	for i, g := range s.snap.Map.Groups() {
-		c, err := s.aside(g)
+		names, rows, err := s.rowsFrom(g)
 		if err != nil {
 			return err
-		}
-		names, rows, err := c.QueryAll(string(s.args.AppendStatement(nil)), maxShown)
-		s.done(c, err)
-		if err != nil {
-			return txn.Lost(c, err)
 		}
 		if i == 0 {
 			cols, result = names, rows
@@ -290,10 +295,9 @@ func (s *Session) showTableStatus(p *plan.Plan) error {
 		if err != nil {
 			return err
 		}
-		names, rows, err := c.QueryAll(string(s.args.AppendStatement(nil)), maxShown)
-		s.done(c, err)
+		names, rows, err := s.rowsOn(c)
 		if err != nil {
-			return txn.Lost(c, err)
+			return err
 		}
 		cols = names
 		for _, r := range rows {
