@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 )
@@ -109,9 +110,7 @@ func (p *Pools) endOrphans(ctx context.Context) {
 			}
 			continue
 		}
-		select {
-		case <-time.After(orphanRetry):
-		case <-ctx.Done():
+		if pause.For(ctx, orphanRetry) != nil {
 			return
 		}
 	}
@@ -147,10 +146,8 @@ func (p *Pools) endOrphan(ctx context.Context, o orphan) bool {
 		if _, err := c.Exec(fmt.Sprint("KILL ", o.thread)); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
 			return false
 		}
-		select {
-		case <-ctx.Done():
+		if pause.For(ctx, 2*time.Millisecond) != nil {
 			return false
-		case <-time.After(2 * time.Millisecond):
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/mover"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 )
 
@@ -123,14 +124,7 @@ func (j *job) atWork() bool {
 }
 
 // doze waits for lookEvery.
-func (*job) doze(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(lookEvery):
-		return nil
-	}
-}
+func (*job) doze(ctx context.Context) error { return pause.For(ctx, lookEvery) }
 
 // pressure asks all processes which node groups their statements wait for. Who does not answer says nothing.
 func (j *job) pressure(ctx context.Context) map[placement.NodeGroupID]string {

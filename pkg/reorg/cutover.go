@@ -12,6 +12,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/topology"
 )
@@ -442,10 +443,8 @@ func awaitFinished(ctx context.Context, c *mysqlconn.Conn) error {
 		if len(now) == 0 {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%d prepared transactions are not finished: %w", len(now), ctx.Err())
-		case <-time.After(2 * time.Millisecond):
+		if err := pause.For(ctx, 2*time.Millisecond); err != nil {
+			return fmt.Errorf("%d prepared transactions are not finished: %w", len(now), err)
 		}
 		if now, err = prepared(c); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/fence"
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
 )
@@ -55,10 +56,8 @@ func (s *Server) takeSlot(ctx context.Context) error {
 			return ctx.Err()
 		}
 		s.log.Warn("no slot in the cluster yet", "error", err)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(slotRetry):
+		if err := pause.For(ctx, slotRetry); err != nil {
+			return err
 		}
 	}
 }
@@ -109,10 +108,7 @@ func (s *Server) awaitFenced(ctx context.Context) {
 				return nil
 			}
 			if err != nil {
-				select {
-				case <-ctx.Done():
-				case <-time.After(slotRetry):
-				}
+				_ = pause.For(ctx, slotRetry) // the loop looks at ctx
 			}
 		}
 		return nil

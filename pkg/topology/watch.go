@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/pause"
 )
 
 // probeInterval is how often Watch asks etcd for a sign of life.
@@ -147,12 +148,5 @@ type backoff struct{ last time.Duration }
 
 func (b *backoff) pause(ctx context.Context) error {
 	b.last = min(max(2*b.last, 20*time.Millisecond), time.Second)
-	t := time.NewTimer(b.last/2 + rand.N(b.last/2))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return pause.For(ctx, b.last/2+rand.N(b.last/2))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
@@ -378,10 +379,8 @@ func (c *Coordinator) resolve(id ID, began time.Time) (commit bool, err error) {
 				return commit, nil
 			}
 		}
-		select {
-		case <-ctx.Done():
+		if pause.For(ctx, resolvePause) != nil {
 			return false, err
-		case <-time.After(resolvePause):
 		}
 	}
 }
