@@ -30,8 +30,8 @@ type crew struct {
 	once   sync.Once
 	failed chan struct{} // closed when one of them has ended
 
-	mu    sync.Mutex
-	cause error
+	mu     sync.Mutex
+	causes []error // of those that have ended, no text twice
 }
 
 // assemble makes the movers, which do nothing yet.
@@ -170,9 +170,7 @@ func (c *crew) run(ctx context.Context, movers []Mover) {
 		c.group.Go(func() error {
 			err := m.Run(ctx)
 			if ctx.Err() == nil {
-				c.mu.Lock()
-				c.cause = errors.Join(c.cause, err)
-				c.mu.Unlock()
+				c.blame(err)
 				c.once.Do(func() { close(c.failed) })
 			}
 			return nil
@@ -180,10 +178,19 @@ func (c *crew) run(ctx context.Context, movers []Mover) {
 	}
 }
 
+// blame notes why a mover has ended, unless another one has ended with the same words.
+func (c *crew) blame(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil && !slices.ContainsFunc(c.causes, func(said error) bool { return said.Error() == err.Error() }) {
+		c.causes = append(c.causes, err)
+	}
+}
+
 func (c *crew) err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.cause
+	return errors.Join(c.causes...)
 }
 
 // behind returns nil when all running movers are at most lag behind: as they have last measured it, then, if that is so, as they
