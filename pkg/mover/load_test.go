@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/binlog"
 )
 
 // load is clients that change rows of the tables of loadSchema all the time.
@@ -22,6 +24,9 @@ type load struct {
 
 	once   sync.Once
 	finish func()
+
+	// committed are the branches whose XA COMMIT was sent: of those that a dead connection leaves behind, the ones that must be committed.
+	committed sync.Map
 }
 
 // loadSchema is tables of many kinds of keys.
@@ -44,7 +49,12 @@ func startLoad(t *testing.T, r *rig, clients int) *load {
 			l.client(ctx, r, i)
 		}()
 	}
-	l.finish = func() { r.sweep(t) } // branches of clients that lost their connection
+	l.finish = func() { // branches of clients that lost their connection
+		r.sweep(t, func(x binlog.XID) bool {
+			_, sent := l.committed.Load(x.GTRID)
+			return sent
+		})
+	}
 	t.Cleanup(l.end)
 	return l
 }
@@ -125,6 +135,7 @@ func (l *load) transaction(ctx context.Context, c *sql.Conn, db string, rnd *ran
 	if kind == 7 {
 		return fmt.Errorf("rolled back")
 	}
+	l.committed.Store(xid, true)
 	return exec("XA COMMIT '" + xid + "'")
 }
 
