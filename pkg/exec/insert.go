@@ -31,7 +31,10 @@ type insertion struct {
 	added  []uint64  // values of the sequence added to the rows, one for each
 	keys   []rowKeys // of each row, if the table has global indexes
 	ids    identities
-	text   []byte // memory of numbers written into rows
+	memory []byte // of numbers written into rows
+
+	asWritten bool   // one group gets the client's own text
+	text      textOf // appendStatement, made once
 
 	exprs     []expression
 	evaluated bool
@@ -74,7 +77,7 @@ func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arg
 		in.rows = 1
 	}
 	in.needed, in.owners, in.edits, in.added = in.needed[:0], in.owners[:0], in.edits[:0], in.added[:0]
-	in.exprs, in.evaluated = in.exprs[:0], false
+	in.exprs, in.evaluated, in.asWritten = in.exprs[:0], false, false
 	for _, k := range node.Key {
 		if k.Column >= 0 {
 			in.needed = append(in.needed, k.Column)
@@ -94,6 +97,7 @@ func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arg
 func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Snapshot, a *Arguments, sink Sink) (Summary, error) {
 	if r.insert == nil {
 		r.insert = &insertion{}
+		r.insert.empty()
 	}
 	in := r.insert
 	in.reset(node, snap, a)
@@ -131,15 +135,9 @@ func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Sn
 			return Summary{}, err
 		}
 	}
-	asWritten := len(r.groups) == 1 && len(in.edits) == 0 && len(in.added) == 0 && node.Row == nil
-	text := func(dst []byte, g placement.NodeGroupID) []byte {
-		if asWritten {
-			return a.AppendStatement(dst)
-		}
-		return in.appendStatement(dst, g)
-	}
+	in.asWritten = len(r.groups) == 1 && len(in.edits) == 0 && len(in.added) == 0 && node.Row == nil
 	r.owners = in.owners
-	sum, err := r.write(p, node.Same, nil, text, sink)
+	sum, err := r.write(p, node.Same, nil, in.text, sink)
 	r.owners = nil
 	if err != nil {
 		return sum, in.renumber(err, r.failed)
@@ -150,9 +148,14 @@ func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Sn
 
 // forget lets go of what a large statement needed.
 func (in *insertion) forget() {
-	if cap(in.owners)*2+cap(in.edits)*64+cap(in.added)*8+cap(in.text) > keepBytes {
-		*in = insertion{ids: identities{taken: in.ids.taken}}
+	if cap(in.owners)*2+cap(in.edits)*64+cap(in.added)*8+cap(in.memory) > keepBytes {
+		in.empty()
 	}
+}
+
+func (in *insertion) empty() {
+	*in = insertion{ids: identities{taken: in.ids.taken}}
+	in.text = in.appendStatement
 }
 
 // columns is the number of values in a row.
@@ -207,10 +210,10 @@ func (in *insertion) textElement(text plan.Text) element {
 // place finds the owner of every row, and gives the rows their values of the sequence.
 func (r *Runner) place(in *insertion) error {
 	in.ids.reset(r.Sequence, in.table, in.rows, in.node.ZeroIsValue)
-	if at := in.table.AutoIncrement; at >= 0 && in.node.Sequence && !in.lenient && in.snap.Flavor == catalog.MariaDB && !isIgnore(in.node.Before) {
+	if at := in.table.AutoIncrement; at >= 0 && in.node.Sequence && !in.lenient && in.snap.Flavor == catalog.MariaDB && !in.node.Ignore {
 		in.ids.most = greatestOf(&in.table.Columns[at]) // else the server makes the most of it, or says so otherwise
 	}
-	in.edits, in.added, in.owners, in.text = in.edits[:0], in.added[:0], in.owners[:0], in.text[:0]
+	in.edits, in.added, in.owners, in.memory = in.edits[:0], in.added[:0], in.owners[:0], in.memory[:0]
 	in.keys = nil
 	next := 0 // in in.exprs
 	for row := range in.rows {
@@ -292,9 +295,9 @@ func (in *insertion) identity(row int) error {
 
 // digits is n as text, valid as long as the execution.
 func (in *insertion) digits(n uint64) []byte {
-	start := len(in.text)
-	in.text = strconv.AppendUint(in.text, n, 10)
-	return in.text[start:len(in.text):len(in.text)]
+	start := len(in.memory)
+	in.memory = strconv.AppendUint(in.memory, n, 10)
+	return in.memory[start:len(in.memory):len(in.memory)]
 }
 
 // at returns the value of the row at position col, which is one of needed.
@@ -327,7 +330,7 @@ func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 			if !written {
 				return 0, sqlerr.NoDefaultForField.New(col.Name)
 			}
-			if !isIgnore(in.node.Before) {
+			if !in.node.Ignore {
 				return 0, sqlerr.NullNotAllowed.New(col.Name)
 			}
 			// What the server stores instead is the type's own zero.
@@ -419,6 +422,9 @@ func (in *insertion) staged(err error) error {
 
 // appendStatement appends the statement with the rows of group g.
 func (in *insertion) appendStatement(dst []byte, g placement.NodeGroupID) []byte {
+	if in.asWritten {
+		return in.args.AppendStatement(dst)
+	}
 	dst = in.args.AppendText(dst, in.node.Before)
 	edits, first := in.edits, true
 	for row := range in.rows {

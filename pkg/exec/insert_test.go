@@ -303,7 +303,7 @@ func TestRecordsOfReplaceAndIgnore(t *testing.T) {
 		{plan.Replace, "REPLACE", 2, "Records: 2  Duplicates: 2  Warnings: 0"},
 	} {
 		node := w.insertPlan()
-		node.Before = plan.Text{{SQL: c.before + " INTO t VALUES ", Arg: plan.NoArg}}
+		node.Before, node.Ignore = plan.Text{{SQL: c.before + " INTO t VALUES ", Arg: plan.NoArg}}, c.before == "INSERT IGNORE"
 		w.cluster.answer = func(placement.NodeGroupID, string) answer { return answer{ok: wire.OK{AffectedRows: c.affected}} }
 		sum, err := w.run(&plan.Plan{Kind: c.kind, Root: node}, c.before+" INTO t "+sql)
 		require.NoError(t, err)

@@ -88,13 +88,12 @@ func (r *Runner) finishInsert(p *plan.Plan, in *insertion, sum *Summary) {
 
 // recordsInfo is the text of the OK packet for rows of several groups. Groups with one row send none.
 func (r *Runner) recordsInfo(p *plan.Plan, in *insertion, warnings uint16) []byte {
-	ignore := isIgnore(in.node.Before)
 	duplicates := uint64(0)
 	for _, res := range r.results {
 		switch {
 		case res.records:
 			duplicates += res.duplicates
-		case ignore && p.Kind == plan.Insert && res.affected == 0:
+		case in.node.Ignore && p.Kind == plan.Insert && res.affected == 0:
 			duplicates++
 		case res.affected > 1: // replaced or updated: the old row counts, too
 			duplicates += res.affected - 1
@@ -134,18 +133,4 @@ func (in *insertion) renumber(err error, g placement.NodeGroupID) error {
 		}
 	}
 	return err
-}
-
-// isIgnore reports whether an INSERT begins with IGNORE among its first words.
-func isIgnore(before plan.Text) bool {
-	if len(before) == 0 {
-		return false
-	}
-	words := bytes.Fields([]byte(before[0].SQL))
-	for _, w := range words[:min(3, len(words))] {
-		if bytes.EqualFold(w, []byte("IGNORE")) {
-			return true
-		}
-	}
-	return false
 }

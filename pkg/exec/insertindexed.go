@@ -55,7 +55,7 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 					if !written {
 						return k, sqlerr.NoDefaultForField.New(col.Name)
 					}
-					if !in.node.Indexed.Ignore {
+					if !in.node.Ignore {
 						return k, sqlerr.NullNotAllowed.New(col.Name)
 					}
 					return k, sqlerr.Unsupported("INSERT IGNORE of NULL into column '"+col.Name+"', part of a unique key", "write the value to be stored instead")
@@ -117,7 +117,7 @@ func appendNeeded(needed []int, n *plan.Indexed) []int {
 func (r *Runner) runIndexed(p *plan.Plan, in *insertion, sink Sink) (sum Summary, err error) {
 	groups := slices.Clone(r.groups)
 	n := in.node.Indexed
-	rowByRow := n.OnDuplicate || n.Ignore || p.Kind == plan.Replace
+	rowByRow := n.OnDuplicate || in.node.Ignore || p.Kind == plan.Replace
 	if rowByRow {
 		r.Router.Touched.All = true
 	}
@@ -335,7 +335,7 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 		return res, nil, err
 	}
 	err = o.checkParents(referring{table: o.in.table, image: now[0].image}, nil)
-	if e, ok := errors.AsType[*sqlerr.Error](err); ok && e.Code == noParent && o.in.node.Indexed.Ignore {
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok && e.Code == noParent && o.in.node.Ignore {
 		return result{}, &conflict{e, -1, 0}, o.undo(len(o.keys.entries))
 	}
 	return res, nil, err

@@ -19,9 +19,10 @@ func (r *Runner) write(p *plan.Plan, same bool, numbered *catalog.Table, text te
 			return sum, err
 		}
 	}
-	var held Held
+	var held *Held // the rows of RETURNING, until all groups have done their part
 	if several {
-		sum, err = r.writeAll(p, same, text, &held)
+		held = &Held{}
+		sum, err = r.writeAll(p, same, text, held)
 	} else {
 		sum, err = r.writeAll(p, same, text, sink)
 	}

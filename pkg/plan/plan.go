@@ -326,6 +326,8 @@ type InsertRows struct {
 	AutoIncrement int
 	// ZeroIsValue: sql_mode has NO_AUTO_VALUE_ON_ZERO.
 	ZeroIsValue bool
+	// Ignore: it is INSERT IGNORE.
+	Ignore bool
 	// HiddenKey: the sequence's column is the hidden key: LAST_INSERT_ID() and the OK packet do not show it.
 	HiddenKey bool
 	// Columns is the number of values in a row as written: another number is error 1136 with the row's number.

@@ -519,7 +519,7 @@ func insertRows(b *build) (bool, error) {
 // rowsPlan is the node for VALUES or SET, without its key.
 func (b *build) rowsPlan() (*plan.InsertRows, error) {
 	in := b.ins
-	ir := &plan.InsertRows{Table: in.table, AutoIncrement: -1, Columns: len(in.columns), ZeroIsValue: b.sess.NoAutoValueOnZero}
+	ir := &plan.InsertRows{Table: in.table, AutoIncrement: -1, Columns: len(in.columns), ZeroIsValue: b.sess.NoAutoValueOnZero, Ignore: bool(in.stmt.Ignore)}
 	for position, c := range in.columns {
 		if c != in.sequence && !in.table.Columns[c].Nullable {
 			ir.NotNull = append(ir.NotNull, position)

@@ -78,8 +78,8 @@ func (b *build) refuseFollowed(what string, t *catalog.Table) error {
 // indexed is what the rows of the statement need besides being written.
 func (b *build) indexed() (*plan.Indexed, error) {
 	in, t := b.ins, b.ins.table
-	n := &plan.Indexed{Own: b.owns(t), OnDuplicate: len(in.stmt.OnDup) > 0, Ignore: bool(in.stmt.Ignore)}
-	if n.OnDuplicate && n.Ignore {
+	n := &plan.Indexed{Own: b.owns(t), OnDuplicate: len(in.stmt.OnDup) > 0}
+	if n.OnDuplicate && bool(in.stmt.Ignore) {
 		return nil, sqlerr.Unsupported("INSERT IGNORE ... ON DUPLICATE KEY UPDATE into a table with a UNIQUE KEY that does not contain the distribution key", "leave out IGNORE")
 	}
 	keys := append([]catalog.Index{{Name: "PRIMARY", Columns: t.Primary, Unique: true}}, t.Unique...)

@@ -545,8 +545,15 @@ func (s *Session) scatter(p *plan.Plan) error {
 		s.usedStrategy = strategySplit
 		s.runner.Lenient = !strings.Contains(s.sqlMode, "STRICT_")
 	}
-	conns := conns{s: s, plan: p}
-	return s.scatterOn(p, &conns, &conns)
+	c := s.spare
+	if s.spare = nil; c == nil {
+		c = &conns{}
+	}
+	*c = conns{s: s, plan: p}
+	err := s.scatterOn(p, c, c)
+	*c = conns{}
+	s.spare = c
+	return err
 }
 
 // scatterOn is scatter with connections from; conns is what is noted of them.

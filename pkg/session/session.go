@@ -155,6 +155,7 @@ type Session struct {
 	temps *temporaries                            // temporary tables; nil without
 	locks map[placement.NodeGroupID]*backend.Conn // LOCK TABLES
 	hints []*backend.Conn                         // by node group: last used
+	spare *conns                                  // for the next statement over node groups; nil while one has it
 
 	locked tableLocks // what locks are of
 

@@ -18,6 +18,8 @@ func TestRelayAllocatesNothing(t *testing.T) {
 	c, err := mysqlconn.Dial(context.Background(), mysqlconn.Config{Addr: shared.Addr(), User: "root", DB: "d"})
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
+	_, err = c.Exec("CREATE TABLE numbered (id BIGINT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(100))")
+	require.NoError(t, err)
 	packet := func(cmd wire.Command, body []byte) []byte {
 		var seq byte
 		return wire.AppendPacket(nil, &seq, append([]byte{byte(cmd)}, body...))
@@ -31,6 +33,7 @@ func TestRelayAllocatesNothing(t *testing.T) {
 	for name, request := range map[string][]byte{
 		"text select":     packet(wire.ComQuery, []byte("SELECT v FROM t WHERE id = 7")),
 		"prepared select": packet(wire.ComStmtExecute, execute),
+		"insert":          packet(wire.ComQuery, []byte("INSERT INTO numbered (id, v) VALUES (0, 'some text that is not short')")),
 		"update":          packet(wire.ComQuery, []byte("UPDATE t SET v = v WHERE id = 7")),
 	} {
 		cmd := wire.Command(request[wire.HeaderLen])
