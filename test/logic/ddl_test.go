@@ -1,6 +1,7 @@
 package logic
 
 import (
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,12 +98,14 @@ func (r *runner) compareTables(all []*table) string {
 		if t.view != "" {
 			continue
 		}
-		sql := "SELECT * FROM " + t.name
-		want, got := differ.Run(r.t.Context(), r.one, sql, false), differ.Run(r.t.Context(), r.many, sql, false)
-		if lost(want) || lost(got) {
+		query := "SELECT * FROM " + t.name
+		wants, gots := r.onBoth(func(c *sql.Conn) []differ.Outcome {
+			return []differ.Outcome{differ.Run(r.t.Context(), c, query, false)}
+		})
+		if lost(wants[0]) || lost(gots[0]) {
 			r.checkEnded()
 		}
-		if d := differ.Compare(want, got); d != "" {
+		if d := differ.Compare(wants[0], gots[0]); d != "" {
 			return "table " + t.name + " afterwards:\n" + d
 		}
 	}
