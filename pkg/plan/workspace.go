@@ -29,6 +29,9 @@ type Workspace struct {
 	Renames []Rename
 	// Text, not nil, is the statement in place of the client's text.
 	Text Text
+	// ParameterTypes: parameters may be part of the types of the result's columns, which are not known before these have values.
+	// It is told where Copies have queries.
+	ParameterTypes bool
 	// Stage, not nil: the statement is an INSERT or REPLACE whose rows go on from a stage. See Stage.
 	Stage *Stage
 	// LocalTwice: a table of Local is read more than once, and a temporary table can be read only once in a statement

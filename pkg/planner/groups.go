@@ -76,7 +76,7 @@ func (b *build) groups(n int) *grouping {
 		return nil
 	}
 	cut, ok := b.scissors()
-	if !ok || cut.union || cut.list.Start < 0 {
+	if !ok || cut.union || cut.list.Start < 0 || slices.ContainsFunc(sel.From, func(t sqlparser.TableExpr) bool { return b.selectsParameter(t) }) {
 		return nil
 	}
 	rollup := sel.GroupBy != nil && sel.GroupBy.WithRollup

@@ -197,11 +197,8 @@ func (b *build) push(span sqlparse.Span, number int, written map[string][]*query
 			return nil
 		}
 	}
-	if list, _ := st.SelectList(); b.parameterIn(sqlparse.Span{Start: list.Start + span.Start, End: list.End + span.Start}) {
-		return nil // its type is not that of its value
-	}
 	n, planned := b.inside(st)
-	if n == nil {
+	if n == nil || n.selectsParameter(n.query.stmt) {
 		return nil
 	}
 	m := mover{args: args, st: st}
@@ -342,16 +339,6 @@ func (b *build) guardAs(n *build, args []int) bool {
 		b.guard(args[g.Arg], g.Text)
 	}
 	return true
-}
-
-// parameterIn reports whether a part of the text has a parameter.
-func (b *build) parameterIn(span sqlparse.Span) bool {
-	for i := range b.st.NumArgs() {
-		if a := b.st.Arg(i); a.Class == sqlparse.ClassParam && span.Start <= a.Start && a.End <= span.End {
-			return true
-		}
-	}
-	return false
 }
 
 // part is a range of the statement's text that stands at offset at in a text of our own.

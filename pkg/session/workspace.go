@@ -56,7 +56,7 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error
 	}
 	queries := slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Query != nil })
 	if queries || n.Text != nil || len(n.Renames) > 0 {
-		s.judged = &judgement{columns: columns, widths: queries && !s.selectsParameter()}
+		s.judged = &judgement{columns: columns, widths: queries && !n.ParameterTypes}
 		defer func() { s.judged = nil }()
 	}
 	sum, err := s.compute(p, n, copies, first, c)
@@ -230,17 +230,6 @@ func (s *Session) examine(c *backend.Conn, n *plan.Workspace, copies []plan.Copy
 		return nil, txn.Lost(c, err)
 	}
 	return st.Columns, nil
-}
-
-// selectsParameter reports whether the select list has a parameter: its type is known when it has a value, not before.
-func (s *Session) selectsParameter() bool {
-	list, ok := s.stmt.SelectList()
-	for i := range s.stmt.NumArgs() {
-		if a := s.stmt.Arg(i); a.Class == sqlparse.ClassParam && (!ok || list.Start <= a.Start && a.End <= list.End) {
-			return true
-		}
-	}
-	return false
 }
 
 // renamed is the client's statement with other names for tables that have more than one copy, or for the stage, which takes

@@ -235,12 +235,13 @@ func (g *generator) several(t *table) string {
 		o = g.ordered()
 	}
 	s := &scope{sources: []source{t.scope("t"), o.scope("o")}}
-	on := "t." + t.kindOf(number) + " = o." + o.kindOf(number)
+	x, y := t.kindOf(number), o.kindOf(number)
+	on := "t." + x + " = o." + y
 	c, d := g.payload(t), g.payload(o)
-	if c == nil || d == nil || g.oneIn(3) {
+	if c == nil || d == nil || c.name == x || d.name == y || g.oneIn(3) {
 		return "DELETE t, o FROM " + t.name + " t JOIN " + o.name + " o ON " + on + g.where(s, 1)
 	}
-	// A row that is joined with several others is changed with the first of them: whether the condition sees that depends on the plan.
+	// A row that is joined with several others is changed with the first of them: whether a condition sees that depends on the plan.
 	s.sources[0].columns, s.sources[1].columns = without(t.columns, c), without(o.columns, d)
 	return "UPDATE " + t.name + " t JOIN " + o.name + " o ON " + on + " SET t." + c.name + " = " + g.value(c, true) + ", o." + d.name + " = " + g.value(d, true) + g.where(s, 1)
 }

@@ -76,6 +76,19 @@ SELECT c.id, d.n, d.k FROM c JOIN (SELECT cid, COUNT(*) AS n, ? AS k FROM o WHER
 SELECT c.id, d.id FROM c JOIN (SELECT id, cid FROM o ORDER BY id LIMIT ? OFFSET ?) AS d ON c.id = d.cid WHERE c.id < ? ORDER BY d.id;
 -- args: [1, 3]
 SELECT c.id, d.n FROM c JOIN (SELECT oid, COUNT(*) AS n FROM l WHERE oid IN (?, ?) GROUP BY oid) AS d ON c.boss = d.oid ORDER BY c.id;
+-- The type of a parameter is not that of its value, in whatever part of a UNION it stands, and in whatever is read.
+-- args: [3]
+SELECT price AS p FROM l WHERE n > ANY (SELECT id FROM c) UNION ALL (SELECT amount FROM o UNION ALL SELECT ? FROM c) ORDER BY p;
+-- args: [3]
+SELECT d.amount, c.id FROM c JOIN (SELECT amount, cid FROM o UNION ALL SELECT ?, oid FROM l) AS d ON c.boss = d.cid ORDER BY c.id, d.amount;
+-- args: [3]
+SELECT c.id, d.t FROM c JOIN (SELECT cid, MAX(x) AS t FROM (SELECT cid, COALESCE(amount, ?) AS x FROM o) AS i GROUP BY cid) AS d ON c.id = d.cid ORDER BY c.id;
+-- args: [3]
+SELECT cid, MAX(x) + 1 FROM (SELECT cid, COALESCE(amount, ?) AS x FROM o) AS i GROUP BY cid ORDER BY cid;
+-- args: [3]
+WITH q AS (SELECT cid, amount * ? AS x FROM o) SELECT c.id, q.x FROM c JOIN q ON q.cid = c.id WHERE c.boss IN (SELECT n FROM l) ORDER BY c.id, q.x;
+-- args: [3]
+SELECT SUM(price) FROM l WHERE n > ANY (SELECT id FROM c) UNION ALL SELECT amount FROM o WHERE id > ? ORDER BY 1;
 
 -- Within a transaction own writes are seen.
 BEGIN;
