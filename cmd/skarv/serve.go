@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"gopkg.in/yaml.v3"
 
+	"skarv/pkg/hugetext"
 	"skarv/pkg/server"
 )
 
@@ -35,6 +36,10 @@ func serveCommand() *cobra.Command {
 				return enc.Encode(cfg)
 			}
 			log := newLog(cmd.ErrOrStderr(), cfg.Log.Level, cfg.Log.Format)
+			if cfg.HugePages {
+				moved, err := hugetext.Use()
+				log.Debug("code on huge pages", "bytes", moved, "error", err)
+			}
 			s, err := server.New(cfg, server.Options{Version: version(), Log: log})
 			if err != nil {
 				return err

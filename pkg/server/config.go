@@ -31,6 +31,7 @@ type Config struct {
 	Move      Move      `yaml:"move" doc:"How partitions are moved while this process leads."`
 	PlanCache int       `yaml:"plan_cache" doc:"Statement shapes whose plans are kept."`
 	SlowQuery Duration  `yaml:"slow_query" doc:"Statements that take longer are logged by fingerprint; 0 logs none."`
+	HugePages bool      `yaml:"huge_pages" doc:"Keep the program's code on huge pages where the system has them (Linux; some 20 MB of memory): statements take a little processor time less. perf and uprobes then find no names of functions, Go's own profiles do."`
 	Log       LogConfig `yaml:"log" doc:"The process's own log, on standard error."`
 }
 
@@ -156,6 +157,7 @@ func DefaultConfig() Config {
 		Move:      Move{ReplicaLag: Duration(5 * time.Second)},
 		PlanCache: 10_000,
 		SlowQuery: Duration(time.Second),
+		HugePages: true,
 		Log:       LogConfig{Level: "info", Format: "text"},
 	}
 }
