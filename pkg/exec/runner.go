@@ -490,6 +490,7 @@ func (r *Runner) heads(streams []stream) (answers, error) {
 			sum.rows++
 			s.columns = head.Columns
 		default:
+			s.columns = nil
 			sum.ok++
 			sum.add(head.OK)
 			r.results = append(r.results, resultOf(head.OK))
@@ -534,23 +535,33 @@ func clampWarnings(n uint) uint16 { return uint16(min(n, math.MaxUint16)) }
 
 func groupName(g placement.NodeGroupID) string { return "node group " + strconv.Itoa(int(g)) }
 
-// sources returns the streams as a merge wants them.
+// sources returns the streams that have rows as a merge wants them. Of a DELETE with RETURNING some may have none: a server that sees that
+// no row can match, by the keys of its part, answers as one without RETURNING. Of what reads heads has refused that.
 func (r *Runner) sources() []merge.Source {
-	sources := make([]merge.Source, len(r.streams))
+	sources := make([]merge.Source, 0, len(r.streams))
 	for i := range r.streams {
-		sources[i] = &r.streams[i]
+		if r.streams[i].columns != nil {
+			sources = append(sources, &r.streams[i])
+		}
 	}
 	return sources
 }
 
-// columnsOf returns the columns all groups agree on.
+// columnsOf returns the columns all groups agree on that have rows.
 func (r *Runner) columnsOf() ([]sqltypes.Column, error) {
-	columns := append([]sqltypes.Column(nil), r.streams[0].columns...)
-	for i := range r.streams[1:] {
-		s := &r.streams[i+1]
-		if len(s.columns) != len(columns) {
+	var columns []sqltypes.Column
+	first := ""
+	for i := range r.streams {
+		s := &r.streams[i]
+		switch {
+		case s.columns == nil:
+			continue
+		case columns == nil:
+			columns, first = append(columns, s.columns...), groupName(s.group)
+			continue
+		case len(s.columns) != len(columns):
 			return nil, sqlerr.Internal.New(groupName(s.group) + " answered with " + strconv.Itoa(len(s.columns)) + " columns where " +
-				groupName(r.streams[0].group) + " has " + strconv.Itoa(len(columns)) + ": the table is not the same on both")
+				first + " has " + strconv.Itoa(len(columns)) + ": the table is not the same on both")
 		}
 		for j := range columns {
 			mergeColumn(&columns[j], &s.columns[j])

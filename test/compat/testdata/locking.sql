@@ -54,6 +54,18 @@ DELETE FROM m WHERE id > 20 ORDER BY id LIMIT 2 RETURNING id;
 DELETE FROM m WHERE id = 11 RETURNING *;
 -- only: mariadb
 DELETE FROM m WHERE id > 1000 RETURNING *;
+-- A server that sees that no row can match answers without columns: here some do, and all.
+INSERT INTO m (id, a, b) VALUES (4, 1, 'x'), (5, 2, 'y'), (20, 3, 'z'), (21, 4, 'w');
+-- only: mariadb
+DELETE FROM m WHERE id IN (4, 20, 4, 5) AND id <=> 5 RETURNING id, 4;
+-- only: mariadb
+DELETE FROM m WHERE id IN (4, 20, 21) AND id < 5 RETURNING *;
+-- only: mariadb
+DELETE FROM m WHERE id IN (4, 20, 21) AND id < 4 RETURNING *;
+-- only: mariadb
+DELETE FROM m WHERE id > 3 AND 1 = 0 RETURNING *;
+-- only: mariadb
+DELETE FROM m WHERE id > 3 LIMIT 0 RETURNING *;
 SELECT * FROM m ORDER BY id;
 CREATE TABLE ai (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(10));
 -- only: mariadb

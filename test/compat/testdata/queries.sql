@@ -89,6 +89,9 @@ SELECT cid, MAX(x) + 1 FROM (SELECT cid, COALESCE(amount, ?) AS x FROM o) AS i G
 WITH q AS (SELECT cid, amount * ? AS x FROM o) SELECT c.id, q.x FROM c JOIN q ON q.cid = c.id WHERE c.boss IN (SELECT n FROM l) ORDER BY c.id, q.x;
 -- args: [3]
 SELECT SUM(price) FROM l WHERE n > ANY (SELECT id FROM c) UNION ALL SELECT amount FROM o WHERE id > ? ORDER BY 1;
+SET @three = 3;
+PREPARE wide FROM 'WITH w AS (SELECT (COALESCE(7.10, ?) - 1.5) AS x FROM r WHERE EXISTS (SELECT 1 FROM o WHERE r.id > ALL (SELECT oid FROM l WHERE n > 99))) SELECT w.*, c.id FROM w LEFT JOIN c ON c.id = w.x';
+EXECUTE wide USING @three;
 
 -- Within a transaction own writes are seen.
 BEGIN;
