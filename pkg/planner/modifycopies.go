@@ -20,8 +20,9 @@ changes them in between. Rows may be left out as with Workspace; of a single tab
 LIMIT do not choose in their own node group. Of a single table, entries of global indexes and foreign keys over node groups follow
 what has been done. It must not leave out rows under IGNORE when unique keys change: which rows
 are ignored depends on all. It must not fire for tables whose rows cannot be found again (no primary key), and where foreign keys
-of other tables would see a row that moves as one deleted. UPDATE IGNORE of a key with a subquery over its own table, which
-MariaDB runs as one of several tables and then counts rows that it has ignored, is refused.`,
+of other tables would see a row that moves as one deleted. An UPDATE with a subquery over its own table MariaDB runs as one of several
+tables, which over two copies it does not: then it counts rows that IGNORE has left out, and reads the old value of a column behind its
+assignment. So UPDATE IGNORE of a key is refused there, and what reads such a column.`,
 			modifyCopies},
 	}, copyRules()...)
 }
@@ -72,6 +73,11 @@ func modifyCopies(b *build) (bool, error) {
 		return false, nil
 	}
 	for t, n := range w.written {
+		if m != nil && b.snap.Flavor == catalog.MariaDB && len(m.scope.insts) == 1 && b.readsAgain(t, tables) {
+			if err := m.readsAssigned(); err != nil {
+				return false, err
+			}
+		}
 		if len(n.Moved) > 0 && b.ignores() && b.readsAgain(t, tables) {
 			return false, sqlerr.Unsupported("UPDATE IGNORE of a key of the table '"+t.Name+"', which the statement also reads, over several node groups",
 				"leave out IGNORE")

@@ -24,6 +24,12 @@ SELECT * FROM m ORDER BY id;
 -- only: mariadb
 UPDATE m SET a = a + 1, c = a WHERE EXISTS (SELECT 1 FROM n WHERE n.mid = m.id);
 SELECT * FROM m ORDER BY id;
+-- only: mariadb
+-- refused: MariaDB runs it as an UPDATE of several tables, and then reads the old value
+UPDATE m SET a = 7, c = a WHERE a NOT IN (SELECT x.id FROM m x);
+-- only: mariadb
+UPDATE m SET c = a, a = a - 1 WHERE a NOT IN (SELECT x.id FROM m x);
+SELECT * FROM m ORDER BY id;
 -- subqueries
 UPDATE m SET b = (SELECT MAX(v) FROM n WHERE n.mid = m.id) WHERE id IN (SELECT mid FROM n);
 SELECT * FROM m ORDER BY id;
