@@ -57,6 +57,11 @@ on what is in the tables (where a table of a join has no row of the key it is as
 expression on whether it is opened into the statement.`,
 			func(r *runner, _ *statement, text string) bool { return r.mysql && stored.MatchString(text) },
 			func(c string) string { return strings.Replace(c, " BIGINT(", " INT(", 1) }},
+		{"char", `The same of dates that are reckoned from strings: CHAR, and VARCHAR once a temporary table holds them.`,
+			func(r *runner, _ *statement, text string) bool {
+				return r.mysql && stored.MatchString(text) && strings.Contains(text, " INTERVAL ")
+			},
+			func(c string) string { return strings.Replace(c, " CHAR(", " VARCHAR(", 1) }},
 		{"enum", `The same of MIN and MAX of ENUM and SET, which are strings until a temporary table holds them.`,
 			func(r *runner, _ *statement, text string) bool {
 				return r.mysql && stored.MatchString(text) && minMax.MatchString(text)
