@@ -3,6 +3,7 @@ package backend_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -74,7 +75,7 @@ func TestPool(t *testing.T) {
 		a, b := get(t, none, fresh), get(t, none, fresh)
 		b.Release()
 		for _, id := range []uint32{a.ThreadID(), b.ThreadID()} {
-			require.NoError(t, p.Kill(t.Context(), 1, id, false))
+			require.NoError(t, p.Kill(t.Context(), 1, false, id))
 		}
 		require.Eventually(t, func() bool { return a.Stale() && b.Stale() }, 10*time.Second, time.Millisecond)
 		_, err := a.Exec("DO 1")
@@ -195,4 +196,44 @@ func TestHintThatWasClosed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "1", one(t, c, "SELECT 1"))
 	c.Release()
+}
+
+// TestKillByOneConnection: the statements of one session on a server end by one login, whether some have ended already or not.
+func TestKillByOneConnection(t *testing.T) {
+	p, _ := start(t, func(c *backend.Config) { c.MaxPerGroup, c.FixedLimit = 4, true })
+	var conns []*backend.Conn
+	for range 4 {
+		c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{})
+		require.NoError(t, err)
+		defer c.Discard()
+		conns = append(conns, c)
+	}
+	watch := conns[3]
+	logins := func() string {
+		_, rows, err := watch.QueryAll("SHOW GLOBAL STATUS LIKE 'Connections'", 1)
+		require.NoError(t, err)
+		return string(rows[0][1])
+	}
+	before := logins()
+	const gone = 1 << 30 // no connection has this number
+	threads := []uint32{gone}
+	ended := make(chan error, 3)
+	for _, c := range conns[:3] {
+		threads = append(threads, c.ThreadID())
+		go func() {
+			_, err := c.Exec("DO 1 + (SELECT SLEEP(600))")
+			ended <- err
+		}()
+	}
+	require.Eventually(t, func() bool {
+		return one(t, watch, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'DO 1%'") == "3"
+	}, 30*time.Second, time.Millisecond)
+	err := p.Kill(t.Context(), 1, true, threads...)
+	require.True(t, sqlerr.HasCode(err, sqlerr.UnknownThread), "%v", err)
+	for range 3 {
+		<-ended // SLEEP gives 1, or is error 1317
+	}
+	n, err := strconv.Atoi(before)
+	require.NoError(t, err)
+	require.Equal(t, strconv.Itoa(n+1), logins())
 }

@@ -25,7 +25,7 @@ func (r *Runner) Start(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, conns
 	x := &Reading{root: p.Root, runner: Runner{
 		Conns: conns, Sequence: r.Sequence, Now: r.Now, FixedClock: r.FixedClock, Lenient: r.Lenient, Moment: r.Moment,
 		Router: Router{Home: r.Router.Home}, Scanner: r.Scanner, Database: r.Database, Locked: r.Locked, Copied: r.Copied,
-		SortMemory: r.SortMemory, Trace: r.Trace, of: r.whole(), open: a,
+		Sorting: r.Sorting, Trace: r.Trace, of: r.whole(), open: a,
 	}}
 	part := &x.runner
 	if snap.Map != nil && snap.Map.AnyForeign() {

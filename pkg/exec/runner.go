@@ -47,8 +47,8 @@ type Runner struct {
 
 	// Copied are tables whose rows are copies, all of them, on every group: none of their rows are foreign.
 	Copied []*catalog.Table
-	// SortMemory bounds the bytes of rows a Sort keeps in memory; 0: sortMemory.
-	SortMemory int
+	// Sorting is how many Readings of a statement may sort at the same time: they share the memory for it. 0 is one.
+	Sorting int
 
 	// Trace, not nil, is told what each node group did.
 	Trace *Trace

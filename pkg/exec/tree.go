@@ -85,11 +85,7 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 		if err != nil {
 			return nil, nil, err
 		}
-		memory := r.SortMemory
-		if memory == 0 {
-			memory = sortMemory
-		}
-		sorted := merge.NewSort(source, keys, memory)
+		sorted := merge.NewSort(source, keys, sortMemory/max(1, r.Sorting))
 		r.opened = append(r.opened, sorted)
 		return sorted, columns, nil
 	case *plan.Project:
@@ -127,7 +123,7 @@ func (r *Runner) limitOf(node *plan.Limit, a *Arguments) limit {
 	return l
 }
 
-// sortMemory is how many bytes of rows a Sort keeps in memory.
+// sortMemory is how many bytes of rows the Sorts of a statement keep in memory.
 const sortMemory = 32 << 20
 
 // keys returns the keys of an order over columns.

@@ -101,9 +101,10 @@ func (s *Sort) gather() error {
 		return err
 	}
 	sources := make([]Source, len(s.runs))
+	buffer := max(minRunBuffer, min(runBuffer, s.memory/len(s.runs)))
 	start := int64(0)
 	for i, end := range s.runs {
-		sources[i] = &runSource{r: bufio.NewReaderSize(io.NewSectionReader(s.file, start, end-start), runBuffer)}
+		sources[i] = &runSource{r: bufio.NewReaderSize(io.NewSectionReader(s.file, start, end-start), buffer)}
 		start = end
 	}
 	s.out = NewSorted(sources, s.keys)
@@ -124,7 +125,12 @@ func (s *Sort) sort() {
 	})
 }
 
-const runBuffer = 64 << 10
+// Runs are written through runBuffer, and read through as much each, or less if they are so many that it would be more than the memory
+// for rows.
+const (
+	runBuffer    = 64 << 10
+	minRunBuffer = 4 << 10
+)
 
 // spill writes what is in memory as a run.
 func (s *Sort) spill() error {

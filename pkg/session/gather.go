@@ -146,6 +146,7 @@ type copying struct {
 	plan   *plan.Plan
 	lists  []exec.List // arguments of plan, for which those of other copies may have been put since
 	filler *workspace.Filler
+	busy   bool // there was no connection for it, and none has been given back since
 }
 
 func (c *copying) copy() *plan.Copy { return &c.all[c.at] }

@@ -2,13 +2,13 @@ package session
 
 import (
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
 
 	"skarv/pkg/exec"
 	"skarv/pkg/placement"
+	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 )
@@ -22,8 +22,8 @@ import (
 // for, and hand rows over in portions. The first error ends all of them.
 //
 // A copy that is read by the values of another one waits for that one, or until it has too many of them. A copy waits, too, while
-// there is no connection for it: the session's own (see conns.borrow), or one that is to spare. The first one alone waits
-// in the pool's queue, like any statement.
+// there is no connection for it: the session's own (see conns.borrow), or one that is to spare; those behind it need not wait with
+// it. The first one alone waits in the pool's queue, like any statement.
 
 const (
 	// maxAtOnce bounds the copies of a statement that are read at the same time.
@@ -39,6 +39,8 @@ var errStopped = errors.New("another copy of the statement has failed")
 func (g *gathering) atOnce(list []*copying) error {
 	defer func(wide bool) { g.s.wide = wide }(g.s.wide)
 	g.s.wide = true
+	defer func(n int) { g.s.runner.Sorting = n }(g.s.runner.Sorting)
+	g.s.runner.Sorting = min(maxAtOnce, sorts(list))
 	a := &atOnce{
 		g: g, waiting: slices.Clone(list), rows: make(chan rowsRead), stop: make(chan struct{}),
 		beside: beside{groups: map[placement.NodeGroupID]int{}},
@@ -48,6 +50,23 @@ func (g *gathering) atOnce(list []*copying) error {
 		return err
 	}
 	return g.s.failed(asServerLost(err))
+}
+
+// sorts is how many of the copies are sorted while they are read.
+func sorts(list []*copying) (n int) {
+	for _, c := range list {
+		q := c.copy().Query
+		if q == nil {
+			continue
+		}
+		for step := q.Root; step != nil; step = plan.Input(step) {
+			if _, ok := step.(*plan.Sort); ok {
+				n++
+				break
+			}
+		}
+	}
+	return n
 }
 
 // atOnce is one execution.
@@ -60,20 +79,26 @@ type atOnce struct {
 	readers sync.WaitGroup
 	rows    chan rowsRead
 	stop    chan struct{} // closed when the readers are to end
-	full    bool          // there is no connection for one more before another one has ended
 }
 
 // reader reads the rows of one copy.
 type reader struct {
 	*copying
 	conns   conns
-	reading *exec.Reading
+	reading reading
 	begun   bool // its goroutine has
 	// Of its goroutine, until that has sent what is last:
 	rows [2]rowsRead // one is filled, while the other one may be looked at
 	turn int
 	sum  exec.Summary
 	err  error
+}
+
+// reading is what is asked of an exec.Reading.
+type reading interface {
+	Read(exec.Sink) (exec.Summary, error)
+	Interrupt()
+	End(err error)
 }
 
 // rowsRead is rows of one copy, which are valid until the next ones are taken from any reader.
@@ -91,6 +116,13 @@ func (a *atOnce) run() (err error) {
 			err = a.end(err)
 		}
 	}()
+	for _, c := range a.waiting {
+		if c.copy().Query != nil { // now, for it may turn out that its rows cannot be copied: then nobody has been asked for any
+			if err := c.begin(); err != nil {
+				return err
+			}
+		}
+	}
 	for {
 		if err := a.begin(); err != nil {
 			return err
@@ -126,9 +158,9 @@ func (a *atOnce) run() (err error) {
 
 // begin lets those copies begin that can.
 func (a *atOnce) begin() error {
-	for i := 0; i < len(a.waiting) && len(a.reading) < maxAtOnce && !a.full; {
+	for i := 0; i < len(a.waiting) && len(a.reading) < maxAtOnce; {
 		c := a.waiting[i]
-		if !a.ready(c) {
+		if c.busy || !a.ready(c) {
 			i++
 			continue
 		}
@@ -143,8 +175,9 @@ func (a *atOnce) begin() error {
 			var err error
 			r.reading, err = a.g.s.runner.Start(c.plan, a.g.s.snap, &a.g.s.args, &r.conns)
 			if err == errBusy {
-				a.full = true
-				return nil
+				c.busy = true
+				i++
+				continue
 			}
 			if err != nil {
 				return c.end(exec.Summary{}, err)
@@ -189,7 +222,9 @@ func (a *atOnce) take(rows rowsRead) error {
 // finish ends a reading that has come to its end.
 func (a *atOnce) finish(r *reader) error {
 	a.drop(r)
-	a.full = false
+	for _, c := range a.waiting {
+		c.busy = false
+	}
 	a.done = append(a.done, r)
 	return r.copying.end(r.sum, r.err)
 }
@@ -203,10 +238,11 @@ func (a *atOnce) drop(r *reader) {
 
 // end ends all readings, after err, and returns what the statement ends with: a deadlock counts before everything
 // else, for the transaction is over. Connections of a transaction are read to the end of what they were asked (see
-// conns.Release); others are lost, so that nobody waits for their servers.
+// conns.Release); so are those of a statement that goes another way, unless there is much to be read, for it needs them at once.
+// Others are lost, so that nobody waits for their servers.
 func (a *atOnce) end(err error) error {
 	close(a.stop)
-	if !a.g.s.private() {
+	if !a.g.s.private() && err != errAnotherWay {
 		for _, r := range a.reading {
 			r.reading.Interrupt()
 		}
@@ -230,7 +266,9 @@ func (r *reader) read(a *atOnce) {
 	sink := handOver{r, a}
 	defer func() {
 		if p := recover(); p != nil {
-			r.err = sqlerr.Internal.New(fmt.Sprintf("reading a copy: %v\n%s", p, debug.Stack()))
+			a.g.s.log.Error("reading a copy panicked", "panic", p, "stack", string(debug.Stack()))
+			r.reading.Interrupt() // nobody knows how far its answers have been read
+			r.err = sqlerr.Internal.New("reading a copy failed; see the server's log")
 		}
 		_ = sink.send(true)
 	}()
@@ -265,7 +303,9 @@ func (h handOver) send(last bool) error {
 	next := &h.r.rows[h.r.turn]
 	select {
 	case h.a.rows <- *b:
-		next.text, next.ends = next.text[:0], next.ends[:0]
+		if next.text, next.ends = next.text[:0], next.ends[:0]; cap(next.text) > 2*portion {
+			next.text = nil // a large row has been in it
+		}
 		return nil
 	case <-h.a.stop:
 		return errStopped

@@ -2,12 +2,14 @@ package session
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/mysqlserver"
+	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
@@ -70,12 +72,18 @@ func (s *Session) end(query bool) {
 		s.killed.Store(true)
 	}
 	s.kills.Add(1)
-	s.running.each(func(c *backend.Conn) {
+	s.running.groups(func(g placement.NodeGroupID, conns []*backend.Conn) {
 		ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 		defer cancel()
+		threads := make([]uint32, len(conns))
+		for i, c := range conns {
+			threads[i] = c.ThreadID()
+		}
 		// The statement may end meanwhile; then there is nothing to kill.
-		if err := s.cfg.Pools.Kill(ctx, c.Group, c.ThreadID(), true); err != nil && !query {
-			c.Interrupt() // its server does not answer: the session ends all the same
+		if err := s.cfg.Pools.Kill(ctx, g, true, threads...); err != nil && !query {
+			for _, c := range conns {
+				c.Interrupt() // its server does not answer: the session ends all the same
+			}
 		}
 	})
 	if !query {
@@ -112,6 +120,23 @@ func (r *running) leave(c *backend.Conn) {
 		}
 	}
 	r.mu.Unlock()
+}
+
+// groups calls f with the connections of each node group, for all node groups at the same time, and returns when all calls have.
+func (r *running) groups(f func(placement.NodeGroupID, []*backend.Conn)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	groups := map[placement.NodeGroupID][]*backend.Conn{}
+	for _, c := range r.conns {
+		if !slices.Contains(groups[c.Group], c) { // parts of a statement may nest
+			groups[c.Group] = append(groups[c.Group], c)
+		}
+	}
+	var calls sync.WaitGroup
+	for g, conns := range groups {
+		calls.Go(func() { f(g, conns) })
+	}
+	calls.Wait()
 }
 
 func (r *running) each(f func(*backend.Conn)) {

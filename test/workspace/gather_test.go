@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -270,4 +271,75 @@ func TestGatheredByOwnValues(t *testing.T) {
 	require.Eventually(t, func() bool { return selects() > before }, 30*time.Second, 10*time.Millisecond, "y is read; q must wait for the connection by which x is")
 	g.opened()
 	require.Equal(t, counted{1, nil}, g.result(ended))
+}
+
+// TestGatheredPastBusy: in a transaction, a copy that waits for the connection by which another one is read does not hold up those that are
+// on other node groups.
+func TestGatheredPastBusy(t *testing.T) {
+	g := newGate(t, 1)
+	conn := g.open()
+	var on [2][]int // rows of each node group
+	for id := 0; len(on[0]) < 2 || len(on[1]) < 1; id++ {
+		n, err := count(t.Context(), g.group, fmt.Sprintf("SELECT COUNT(*) FROM w.a WHERE id = %d", id))
+		require.NoError(t, err)
+		on[1-n] = append(on[1-n], id)
+	}
+	db, err := g.c.NodeGroupDB(t, 2, "w").Conn(t.Context())
+	require.NoError(t, err)
+	other := &gate{t: t, c: g.c, group: db}
+	for _, name := range []string{"x", "y", "z"} {
+		exec(t, conn, "CREATE TABLE w."+name+" (id INT PRIMARY KEY, k INT)")
+		exec(t, conn, "INSERT INTO w."+name+" SELECT id, id FROM w.a WHERE id < 500")
+	}
+	exec(t, conn, "BEGIN")
+	_, err = count(t.Context(), conn, "SELECT COUNT(*) FROM w.b") // the transaction has its connections
+	require.NoError(t, err)
+	g.close("x")
+	other.close("z")
+	ended := make(chan counted, 1)
+	go func() {
+		n, err := count(t.Context(), conn, fmt.Sprintf("SELECT COUNT(*) FROM w.x, w.y, w.z WHERE x.id = %d AND y.id = %d AND z.id = %d AND x.k + y.k + z.k >= 0", on[0][0], on[0][1], on[1][0]))
+		ended <- counted{n, err}
+	}()
+	g.await(1)
+	other.await(1) // z, though y before it waits for the connection by which x is read
+	other.opened()
+	g.opened()
+	require.Equal(t, counted{1, nil}, g.result(ended))
+}
+
+// TestAnotherWayKeepsConnections: when it turns out that a query's rows cannot be copied as they are, the copies already asked for cost no
+// connections.
+func TestAnotherWayKeepsConnections(t *testing.T) {
+	g := newGate(t, 1)
+	conn := g.open()
+	exec(t, conn, "SET skarv_joins = queries")
+	threads := func() (list []int) {
+		rows, err := g.group.QueryContext(t.Context(), "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND command = 'Sleep' ORDER BY id")
+		require.NoError(t, err)
+		defer rows.Close()
+		for rows.Next() {
+			var id int
+			require.NoError(t, rows.Scan(&id))
+			list = append(list, id)
+		}
+		return list
+	}
+	run := func(test string) int {
+		n, err := count(t.Context(), conn, "SELECT COUNT(*) FROM (SELECT b, COUNT(*) AS n FROM w.a WHERE "+test+" >= 0 GROUP BY b) AS d JOIN w.b ON d.n > b.a AND b.id < 100 JOIN w.c ON c.id > b.a")
+		require.NoError(t, err)
+		return n
+	}
+	want := run("id")
+	var kept []int
+	require.Eventually(t, func() bool { // those that stay
+		before := threads()
+		require.Equal(t, want, run("id"))
+		kept = slices.DeleteFunc(before, func(id int) bool { return !slices.Contains(threads(), id) })
+		return len(kept) >= 3
+	}, 30*time.Second, 10*time.Millisecond)
+	for range 5 {
+		require.Equal(t, want, run("CAST(CONCAT(id, 'x') AS SIGNED)")) // warns
+	}
+	require.Subset(t, threads(), kept)
 }
