@@ -41,6 +41,11 @@ func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID) erro
 		return fmt.Errorf("single tables live on node group %s: %s; copy them into other tables first (CREATE TABLE ..., INSERT ... SELECT, RENAME TABLE)",
 			group.Name, strings.Join(names, ", "))
 	}
+	if names, err := sequencesOn(ctx, snap, group); err != nil {
+		return err
+	} else if len(names) > 0 {
+		return fmt.Errorf("sequences are on node group %s: %s; drop them first", group.Name, strings.Join(names, ", "))
+	}
 	if len(snap.Groups) == 1 {
 		return errors.New("the last node group cannot be removed")
 	}
@@ -77,6 +82,27 @@ func singlesOn(snap *catalog.Snapshot, id placement.NodeGroupID) (names []string
 	}
 	slices.Sort(names)
 	return names
+}
+
+// sequencesOn are the sequences on a group: all there are, if it is the one that has them.
+func sequencesOn(ctx context.Context, snap *catalog.Snapshot, group *catalog.NodeGroup) (names []string, err error) {
+	if snap.Flavor != catalog.MariaDB || group.ID != snap.Groups[0].ID {
+		return nil, nil
+	}
+	s, err := schema.Dial(ctx, group.Label(), group.Primary)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	err = s.Rows(ctx, func(r *sql.Rows) error {
+		var name string
+		if err := r.Scan(&name); err != nil {
+			return err
+		}
+		names = append(names, name)
+		return nil
+	}, "SELECT CONCAT(table_schema, '.', table_name) FROM information_schema.tables WHERE table_type = 'SEQUENCE' ORDER BY 1")
+	return names, err
 }
 
 // Undecided returns an error if a transaction is in doubt whose decision group keeps, or that has a branch there: without the

@@ -6,6 +6,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 )
 
 // ddl classifies CREATE, ALTER, DROP, RENAME and TRUNCATE. The controller parses and runs them; here only what kind of
@@ -46,6 +47,9 @@ func (b *build) ddl(w *words) error {
 		verb += " temporary"
 	}
 	object := w.next()
+	if b.st.Uses()&sqlparse.Sequence != 0 && object != "procedure" && object != "event" {
+		return sqlerr.Unsupported("a definition that asks for values of sequences", "use an AUTO_INCREMENT column, or NEXTVAL() in the INSERT")
+	}
 	b.plan.Topic = verb + " " + object
 	switch object {
 	case "table", "tables", "view", "index":
@@ -79,7 +83,10 @@ func (b *build) ddl(w *words) error {
 	case "package":
 		return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "run the statements from the client")
 	case "sequence":
-		return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "use an AUTO_INCREMENT column")
+		if b.snap.Flavor != catalog.MariaDB || strings.HasSuffix(verb, "temporary") {
+			return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "use an AUTO_INCREMENT column")
+		}
+		return b.ddlSequence(w, verb)
 	case "server", "tablespace", "logfile", "instance", "resource", "spatial", "library":
 		return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "it is about one server; connect to the server itself")
 	}
@@ -98,6 +105,37 @@ func (b *build) ownDatabase(db string) (string, error) {
 		db = strings.ToLower(db)
 	}
 	return db, nil
+}
+
+// ddlSequence notes the databases of sequences that are made, changed or dropped: the session has that done.
+func (b *build) ddlSequence(w *words, verb string) error {
+	if !w.takeAll("IF NOT EXISTS") {
+		w.takeAll("IF EXISTS")
+	}
+	for {
+		db, name, ok := w.qualified()
+		if !ok {
+			return b.syntaxError(w)
+		}
+		db, err := b.ownDatabase(db)
+		if err != nil {
+			return err
+		}
+		switch {
+		case systemSchema(db) != userSchema:
+			return sqlerr.AccessDeniedDB.New("", "", db)
+		case b.snap.Databases[db] == nil:
+			return sqlerr.UnknownDatabase.New(db)
+		}
+		if _, err := b.table(db, name); err == nil && verb == "create or replace" {
+			return sqlerr.Unsupported("CREATE OR REPLACE SEQUENCE in the place of a table", "drop the table first")
+		}
+		b.plan.Database, b.plan.Name = db, name
+		b.access(db, catalog.Admin)
+		if verb != "drop" || !w.take(",") {
+			return nil
+		}
+	}
 }
 
 // ddlProgram notes the database of a stored program that is created, changed or dropped.

@@ -23,6 +23,7 @@ func showForms() [][3]string {
 		{"CREATE FUNCTION", "create function", "b"},
 		{"CREATE TRIGGER", "create trigger", "b"},
 		{"CREATE EVENT", "create event", "b"},
+		{"CREATE SEQUENCE", "create sequence", "b"},
 		{"COLUMNS", "columns", "t"},
 		{"FIELDS", "columns", "t"},
 		{"INDEX", "index", "t"},
@@ -162,7 +163,10 @@ func (b *build) showAny(w *words) error {
 	case "create database":
 		w.takeAll("IF NOT EXISTS")
 		db, _ = w.name()
-	case "create procedure", "create function", "create trigger", "create event":
+	case "create procedure", "create function", "create trigger", "create event", "create sequence":
+		if b.plan.Topic == "create sequence" && b.snap.Flavor != catalog.MariaDB {
+			return b.syntaxError(w)
+		}
 		var ok bool
 		if db, name, ok = w.qualified(); !ok {
 			return b.syntaxError(w)
@@ -208,6 +212,10 @@ func (b *build) showAny(w *words) error {
 		return sqlerr.Unsupported("SHOW ... WHERE with a subquery", "query information_schema")
 	}
 	b.plan.Relay = b.fragment(b.metadataTarget())
+	switch b.plan.Topic {
+	case "tables", "table status", "create sequence":
+		b.plan.Relay.Target = b.sequencesTarget()
+	}
 	return nil
 }
 

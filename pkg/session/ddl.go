@@ -70,6 +70,9 @@ func (s *Session) ddl(p *plan.Plan) error {
 		return err
 	}
 	defer relock()
+	if strings.HasSuffix(p.Topic, " sequence") {
+		return s.sequenceDDL(p)
+	}
 	if handled, err := s.createFromSelect(p); handled {
 		return err
 	}

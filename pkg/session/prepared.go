@@ -105,7 +105,34 @@ func (s *Session) compile(text []byte) (st *prepared, params, columns []sqltypes
 	st.sql = st.stmt.SQL()
 	st.hash = s.cfg.Hasher.Hash(st.sql)
 	st.params = st.stmt.NumParams()
+	sql, hash := st.sql, st.hash // what a server is asked about
+	if st.stmt.Uses()&sqlparse.Sequence != 0 {
+		text, err := s.withSequences(true)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if text != nil {
+			shown := s.cfg.Dialect.NewStatement()
+			defer shown.Done()
+			if err := shown.Scan(text, s.mode); err != nil {
+				return nil, nil, nil, err
+			}
+			s.stmt, sql, hash = shown, text, s.cfg.Hasher.Hash(text)
+		}
+	}
 	p, err := s.plan()
+	if sqlerr.HasCode(err, sqlerr.NoSuchTable) {
+		if c, lost := s.readsSequence(); lost != nil {
+			return nil, nil, nil, lost
+		} else if c != nil {
+			b, err := c.Statement(sql, hash, nil)
+			s.done(c, err)
+			if err != nil {
+				return nil, nil, nil, txn.Lost(c, err)
+			}
+			return st, nil, b.Columns, nil
+		}
+	}
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -123,7 +150,7 @@ func (s *Session) compile(text []byte) (st *prepared, params, columns []sqltypes
 			return nil, nil, nil, err
 		}
 		s.prepares(c)
-		b, err := c.Statement(st.sql, st.hash, nil)
+		b, err := c.Statement(sql, hash, nil)
 		if err != nil {
 			s.done(c, err)
 			return nil, nil, nil, txn.Lost(c, err)
@@ -234,10 +261,16 @@ func (s *Session) describable(p *plan.Plan) bool {
 	return false
 }
 
-// groupOf is the node group that can tell about a statement's tables: any, but for tables kept on one.
+// groupOf is the node group that can tell about a statement's tables: any, but for tables and sequences kept on one.
 func (s *Session) groupOf(p *plan.Plan) placement.NodeGroupID {
+	if s.stmt.Uses()&sqlparse.Sequence != 0 {
+		return s.sequenceGroup()
+	}
 	var tables []*catalog.Table
 	if p.Relay != nil {
+		if p.Relay.Target.Kind == plan.OneGroup {
+			return p.Relay.Target.Group
+		}
 		tables = p.Relay.Tables
 	}
 	if rows, ok := p.Root.(*plan.InsertRows); ok {

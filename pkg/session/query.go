@@ -119,6 +119,27 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 			return nil, err
 		}
 	}
+	if s.stmt.Uses()&sqlparse.Sequence != 0 {
+		text, err := s.withSequences(false)
+		if err != nil {
+			return nil, err
+		}
+		if text != nil {
+			st := s.cfg.Dialect.NewStatement()
+			defer st.Done()
+			if err := st.Scan(text, s.mode); err != nil {
+				return nil, err
+			}
+			defer s.use(st)()
+			if cmd == wire.ComStmtExecute {
+				request = nil
+			}
+			if request != nil {
+				s.packet = appendCommand(s.packet[:0], wire.ComQuery, text)
+				request = s.packet
+			}
+		}
+	}
 	if s.stmt.Uses()&substitutable != 0 {
 		if text := s.substitute(); text != nil {
 			defer s.use(s.stmt)()
@@ -143,6 +164,11 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 	}
 	for {
 		p, err := s.plan()
+		if sqlerr.HasCode(err, sqlerr.NoSuchTable) {
+			if handled, said := s.readSequence(); handled {
+				return p, said
+			}
+		}
 		if err != nil {
 			return p, err
 		}
@@ -472,7 +498,7 @@ func (s *Session) refuse(p *plan.Plan) error {
 	if !p.Judge {
 		return p.Refuse
 	}
-	c, err := s.Get(s.anyGroup())
+	c, err := s.Get(s.groupOf(p))
 	if err != nil {
 		return p.Refuse
 	}

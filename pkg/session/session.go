@@ -139,6 +139,7 @@ type Session struct {
 	foreignCharset bool
 	multi          bool // multi-statements allowed
 	lastInsertID   uint64
+	lastValues     map[string]string // of sequences, by sequenceCall.key
 	rowCount       int64
 	foundRows      uint64
 	isolation      string // SET TRANSACTION for the next transaction
@@ -299,6 +300,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 
 // reset brings the session to the state it has right after login, but for its database.
 func (s *Session) reset() error {
+	s.lastValues = nil
 	s.lastInsertID, s.rowCount, s.foundRows, s.isolation, s.warnings = 0, 0, 0, "", nil
 	s.bestEffort, s.reads, s.joins = false, readOff, joinsAuto
 	s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements)

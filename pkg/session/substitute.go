@@ -30,18 +30,14 @@ func (s *Session) substitute() []byte {
 	default:
 		return nil
 	}
-	type edit struct {
-		span sqlparse.Span
-		sessionValue
-	}
-	var edits []edit
+	var edits []valueEdit
 	tokens := stmt.Tokens()
 	prev := sqlparse.Token{}
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; prev, tok = tok, tokens.Next() {
 		switch tok.Kind {
 		case sqlparse.SysVar:
 			if v, ok := s.sessionVariable(string(stmt.Text(tok.Span))); ok && stmt.Kind() != sqlparse.Set {
-				edits = append(edits, edit{tok.Span, v})
+				edits = append(edits, valueEdit{tok.Span, v})
 			}
 		case sqlparse.Word:
 			if prev.Kind == sqlparse.Op && stmt.Is(prev, ".") {
@@ -55,16 +51,28 @@ func (s *Session) substitute() []byte {
 					continue
 				}
 				if v, ok := s.sessionFunction(stmt, tok); ok {
-					edits = append(edits, edit{sqlparse.Span{Start: tok.Start, End: end.End}, v})
+					edits = append(edits, valueEdit{sqlparse.Span{Start: tok.Start, End: end.End}, v})
 				}
 			} else if stmt.Is(tok, "CURRENT_USER") {
-				edits = append(edits, edit{tok.Span, sessionValue{s.currentUser(), ""}})
+				edits = append(edits, valueEdit{tok.Span, sessionValue{s.currentUser(), ""}})
 			}
 		}
 	}
 	if len(edits) == 0 {
 		return nil
 	}
+	return withValues(stmt, edits)
+}
+
+// valueEdit is a value to put in the place of what stands in a statement.
+type valueEdit struct {
+	span sqlparse.Span
+	sessionValue
+}
+
+// withValues is a statement's text with edits made, which are in the order of their places. Columns of the outermost SELECT keep
+// their names.
+func withValues(stmt *sqlparse.Statement, edits []valueEdit) []byte {
 	items := stmt.SelectItems(nil)
 	sql, out, at := stmt.SQL(), []byte(nil), 0
 	for i, e := range edits {

@@ -72,7 +72,8 @@ func (s *Statement) contextWord(id wordID) {
 			st.selectDepth = st.depth
 		}
 	case wFrom, wInto, wUnion, wExcept, wIntersect, wWhere, wHaving, wGroup, wOrder, wLimit, wProcedure, wFor, wLock:
-		if st.depth == st.selectDepth {
+		valueFor := id == wFor && st.prev == wValue && (st.prev2 == wNext || st.prev2 == wPrevious) // of a sequence
+		if st.depth == st.selectDepth && !valueFor {
 			s.endSelectList()
 		}
 		st.into = id == wInto && !st.insert
@@ -109,7 +110,7 @@ func (s *Statement) contextWord(id wordID) {
 			s.uses |= ReadsDiagnostics
 		}
 	case wValue:
-		if st.prev == wNext {
+		if st.prev == wNext || st.prev == wPrevious {
 			s.uses |= Sequence
 		}
 	}

@@ -6,6 +6,7 @@
 //	-- gap: why            the next statement differs for a known reason; it is an error once it does not
 //	-- unordered           (default without ORDER BY) rows are compared as a set; "ordered" otherwise
 //	-- only: mariadb       the next statement is for that kind of server
+//	-- story: mariadb      all of the story is
 //	-- skip-prepared       the next statement is run as text only
 //	-- args: [1, "x"]      the next statement is always prepared, with these parameters
 //	-- auto: why           the next statement is not run where skarv_joins is set
@@ -134,6 +135,10 @@ func readStory(t *testing.T, file string) (story []statement) {
 					s.gap = value
 				case "only":
 					s.only = value
+				case "story":
+					if value != string(cluster.TestEngine()) {
+						return nil
+					}
 				case "args":
 					require.NoError(t, json.Unmarshal([]byte(value), &s.args), "%s:%d", file, i+1)
 					for j, a := range s.args {

@@ -122,9 +122,9 @@ SELECT id, g FROM t ORDER BY g FETCH FIRST 1 ROWS WITH TIES;
 SELECT MEDIAN(id) OVER (PARTITION BY g) FROM t ORDER BY 1;
 -- only: mariadb
 SELECT id FROM t LIMIT ROWS EXAMINED 100000;
--- refused: a sequence of one server
+-- refused: those of a session
 -- only: mariadb
-CREATE SEQUENCE sq;
+CREATE TEMPORARY SEQUENCE sq;
 -- refused: accounts are the cluster's
 CREATE USER a@b;
 -- refused: accounts are the cluster's

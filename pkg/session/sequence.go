@@ -1,0 +1,426 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+)
+
+// Sequences, which MariaDB has, are on one server, that of the node group with the lowest id: what makes, changes, drops and shows them
+// runs there alone, and the catalog does not know them. It counts for the whole cluster. The values that a statement asks for are fetched
+// before it is planned, and stand in the place of the calls then: so rows are placed by them as by any others. That is right
+// where a call is computed once; elsewhere it is refused. LASTVAL() is the session's, whatever connections it has.
+
+// sequenceGroup is the node group that has the sequences.
+func (s *Session) sequenceGroup() placement.NodeGroupID { return s.snap.Groups[0].ID }
+
+// sequenceCall asks for a value of a sequence: NEXTVAL(s), LASTVAL(s), SETVAL(s, ...), NEXT VALUE FOR s, PREVIOUS VALUE FOR s.
+type sequenceCall struct {
+	sqlparse.Span
+	function string // NEXTVAL, LASTVAL or SETVAL
+	db, name string
+	args     sqlparse.Span // of SETVAL, behind the name
+}
+
+// key names the sequence in Session.lastValues.
+func (c *sequenceCall) key() string { return c.db + "." + c.name }
+
+// sequenceCalls finds the calls in the statement at hand.
+func (s *Session) sequenceCalls() (list []sequenceCall, err error) {
+	stmt := s.stmt
+	tokens := stmt.Tokens()
+	var prev sqlparse.Token
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; prev, tok = tok, tokens.Next() {
+		if tok.Kind != sqlparse.Word || stmt.Is(prev, ".") {
+			continue
+		}
+		ahead := tokens
+		call := sequenceCall{Span: tok.Span}
+		switch {
+		case stmt.Is(tok, "NEXTVAL"), stmt.Is(tok, "LASTVAL"), stmt.Is(tok, "SETVAL"):
+			if !stmt.Is(ahead.Next(), "(") {
+				continue
+			}
+			call.function = strings.ToUpper(string(stmt.Text(tok.Span)))
+		case stmt.Is(tok, "NEXT"), stmt.Is(tok, "PREVIOUS"):
+			if !stmt.Is(ahead.Next(), "VALUE") || !stmt.Is(ahead.Next(), "FOR") {
+				continue
+			}
+			call.function = "NEXTVAL"
+			if stmt.Is(tok, "PREVIOUS") {
+				call.function = "LASTVAL"
+			}
+		default:
+			continue
+		}
+		words := !stmt.Is(tok, call.function)
+		last, ok := s.sequenceName(&call, &ahead)
+		if ok && !words {
+			last, ok = s.sequenceArguments(&call, &ahead)
+		}
+		if !ok {
+			return nil, nil // a server says what is wrong
+		}
+		call.End = last.End
+		if call.db == "" {
+			return nil, sqlerr.NoDatabase.New()
+		}
+		list = append(list, call)
+		tokens, tok = ahead, last
+	}
+	return list, nil
+}
+
+// sequenceName reads the name of a sequence; last is its last token.
+func (s *Session) sequenceName(c *sequenceCall, tokens *sqlparse.Tokens) (last sqlparse.Token, ok bool) {
+	name := func() bool {
+		last = tokens.Next()
+		if last.Kind != sqlparse.Word && last.Kind != sqlparse.QuotedName {
+			return false
+		}
+		c.name = string(s.stmt.AppendName(nil, last))
+		return true
+	}
+	if !name() {
+		return last, false
+	}
+	c.db = s.db
+	if ahead := *tokens; s.stmt.Is(ahead.Next(), ".") {
+		c.db, *tokens = c.name, ahead
+		if !name() {
+			return last, false
+		}
+	}
+	if s.snap.LowerCaseTableNames != 0 {
+		c.db, c.name = strings.ToLower(c.db), strings.ToLower(c.name)
+	}
+	return last, true
+}
+
+// sequenceArguments reads what stands behind the name, up to the closing parenthesis, which it returns.
+func (s *Session) sequenceArguments(c *sequenceCall, tokens *sqlparse.Tokens) (last sqlparse.Token, ok bool) {
+	last = tokens.Next()
+	if c.function != "SETVAL" {
+		return last, s.stmt.Is(last, ")")
+	}
+	if !s.stmt.Is(last, ",") {
+		return last, false
+	}
+	c.args.Start = last.End
+	for depth := 1; ; {
+		switch last = tokens.Next(); {
+		case last.Kind == sqlparse.EOF || last.Kind == sqlparse.Param:
+			return last, false
+		case s.stmt.Is(last, "("):
+			depth++
+		case s.stmt.Is(last, ")"):
+			if depth--; depth == 0 {
+				c.args.End = last.Start
+				return last, true
+			}
+		}
+	}
+}
+
+// calledOnce reports whether calls, all of the statement at hand, are computed once each: it has no tables to read, and no queries in it.
+func (s *Session) calledOnce(calls []sequenceCall) bool {
+	stmt := s.stmt
+	end, selects := len(stmt.SQL()), 0
+	switch stmt.Kind() {
+	case sqlparse.Insert, sqlparse.Replace:
+		text, ok := stmt.InsertText()
+		if !ok || text.Query {
+			return false
+		}
+		if text.OnDuplicate >= 0 {
+			end = text.OnDuplicate
+		}
+		if at, ok := stmt.ReturningAt(); ok {
+			end = min(end, at)
+		}
+	case sqlparse.Select:
+		selects = 1
+	case sqlparse.Set, sqlparse.Do:
+	default:
+		return false
+	}
+	if calls[len(calls)-1].End > end {
+		return false
+	}
+	var prev sqlparse.Token
+	tokens := stmt.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF && tok.Start < end; prev, tok = tok, tokens.Next() {
+		if tok.Kind != sqlparse.Word || stmt.Is(prev, ".") {
+			continue
+		}
+		switch strings.ToUpper(string(stmt.Text(tok.Span))) {
+		case "SELECT":
+			if selects--; selects < 0 {
+				return false
+			}
+		case "FROM":
+			if ahead := tokens; !stmt.Is(ahead.Next(), "DUAL") {
+				return false
+			}
+		case "WHERE", "HAVING", "GROUP", "ORDER", "UNION", "EXCEPT", "INTERSECT", "WITH", "TABLE", "WINDOW", "PROCEDURE":
+			return false
+		}
+	}
+	return true
+}
+
+// withSequences returns the statement's text with values in the places of the calls that ask for them; nil: there are none, or not such as can
+// be replaced. With describe, nothing is fetched: the text is for a server to tell what the statement's columns will be.
+func (s *Session) withSequences(describe bool) ([]byte, error) {
+	if !s.cfg.Dialect.MariaDB() {
+		return nil, nil
+	}
+	switch s.stmt.Kind() {
+	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Set, sqlparse.Do:
+	default:
+		return nil, nil
+	}
+	calls, err := s.sequenceCalls()
+	if err != nil || len(calls) == 0 || !s.calledOnce(calls) {
+		return nil, err
+	}
+	if s.locks != nil {
+		return nil, sqlerr.Unsupported("sequences under LOCK TABLES", "UNLOCK TABLES first")
+	}
+	for i := range calls {
+		need := catalog.Write
+		if calls[i].function == "LASTVAL" {
+			need = catalog.Read
+		}
+		if err := s.check(calls[i].db, need); err != nil {
+			return nil, err
+		}
+	}
+	values := make([]string, len(calls))
+	if describe {
+		for i := range values {
+			values[i] = "0"
+		}
+	} else {
+		s.conn.Task().Blocking(func() { values, err = s.fetchSequences(calls) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	edits := make([]valueEdit, len(calls))
+	for i := range calls {
+		typed := "NULLIF(%s + 0*4294967296, NULL)"
+		if values[i] == "NULL" {
+			typed = "IF(TRUE, %s, 4294967296)"
+		}
+		edits[i] = valueEdit{calls[i].Span, sessionValue{values[i], typed}}
+	}
+	return withValues(s.stmt, edits), nil
+}
+
+// fetchSequences asks for the values of calls, in their order.
+func (s *Session) fetchSequences(calls []sequenceCall) ([]string, error) {
+	sql := []byte("SELECT ")
+	for i := range calls {
+		c := &calls[i]
+		if i > 0 {
+			sql = append(sql, ", "...)
+		}
+		sql = fmt.Appendf(sql, "%s(%s.%s", c.function, sqltypes.QuoteName(c.db), sqltypes.QuoteName(c.name))
+		if c.args.End > 0 {
+			sql = append(append(sql, ", "...), s.stmt.Text(c.args)...)
+		}
+		sql = append(sql, ')')
+	}
+	sql = append(sql, " LIMIT 1"...) // whatever sql_select_limit says
+	c, err := s.Get(s.sequenceGroup())
+	if err != nil {
+		return nil, err
+	}
+	s.running.enter(c)
+	_, rows, err := c.QueryAll(string(sql), 1)
+	s.running.leave(c)
+	s.done(c, err)
+	if err != nil {
+		s.noValues(calls, c.Usable())
+		return nil, txn.Lost(c, err)
+	}
+	if len(rows) != 1 || len(rows[0]) != len(calls) {
+		return nil, sqlerr.Internal.New("sequences gave no values")
+	}
+	values := make([]string, len(calls))
+	for i, v := range rows[0] {
+		if values[i] = "NULL"; v != nil {
+			values[i] = string(v)
+		}
+		if values[i][0] == '-' {
+			values[i] = " " + values[i] // not a comment behind a minus
+		}
+		key := calls[i].key()
+		switch calls[i].function {
+		case "NEXTVAL":
+			s.setLastValue(key, values[i])
+		case "LASTVAL": // the connection's: another session's perhaps
+			last, ok := s.lastValues[key]
+			if ok && last == "" {
+				return nil, sqlerr.Unsupported("the last value of a sequence behind a statement that has failed", "ask for the next one")
+			}
+			if values[i] = "NULL"; ok {
+				values[i] = last
+			}
+		}
+	}
+	return values, nil
+}
+
+// setLastValue notes what LASTVAL() of a sequence is; "": nobody knows.
+func (s *Session) setLastValue(key, value string) {
+	if s.lastValues == nil {
+		s.lastValues = map[string]string{}
+	}
+	s.lastValues[key] = value
+}
+
+// noValues notes that calls have failed. refused: a server has said so. A NEXTVAL() that fails makes the last value NULL; of several
+// sequences it is not known which ones it was.
+func (s *Session) noValues(calls []sequenceCall, refused bool) {
+	value := "NULL"
+	for i := range calls {
+		if !refused || calls[i].key() != calls[0].key() {
+			value = ""
+		}
+	}
+	for i := range calls {
+		if calls[i].function == "NEXTVAL" {
+			s.setLastValue(calls[i].key(), value)
+		}
+	}
+}
+
+// sequenceDDL makes, changes or drops sequences.
+func (s *Session) sequenceDDL(p *plan.Plan) error {
+	if s.locks != nil {
+		return sqlerr.Unsupported("making, changing or dropping sequences under LOCK TABLES", "UNLOCK TABLES first")
+	}
+	text := s.args.AppendStatement(nil)
+	var drop []byte
+	if p.Topic == "create or replace sequence" {
+		// Two steps: a server would take a table that somebody else makes meanwhile for what is to be replaced.
+		drop = []byte("DROP SEQUENCE IF EXISTS " + sqltypes.QuoteName(p.Database) + "." + sqltypes.QuoteName(p.Name))
+		tokens := s.stmt.Tokens()
+		tokens.Next() // CREATE
+		tokens.Next() // OR
+		text = append([]byte("CREATE"), s.stmt.SQL()[tokens.Next().End:]...)
+	}
+	c, err := s.Get(s.sequenceGroup())
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(p.Topic, "alter ") {
+		s.forgetSequences()
+	}
+	s.running.enter(c)
+	if drop != nil {
+		_, err = c.Exec(string(drop))
+	}
+	if err == nil {
+		_, err = c.Exec(string(text))
+	}
+	s.running.leave(c)
+	if err == nil {
+		s.warnings = s.warnings[:0]
+		if c.LastWarnings() > 0 {
+			s.warnings = appendWarnings(s.warnings, c)
+		}
+	}
+	s.done(c, err)
+	if err != nil {
+		return txn.Lost(c, err)
+	}
+	return s.ok(wire.OK{Warnings: uint16(len(s.warnings))})
+}
+
+// forgetSequences forgets the last values of those that the statement at hand drops or makes.
+func (s *Session) forgetSequences() {
+	tokens := s.stmt.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF && !s.stmt.Is(tok, "SEQUENCE"); tok = tokens.Next() {
+	}
+	for {
+		ahead := tokens
+		if tok := ahead.Next(); !s.stmt.Is(tok, "IF") && !s.stmt.Is(tok, "NOT") && !s.stmt.Is(tok, "EXISTS") && !s.stmt.Is(tok, ",") {
+			var c sequenceCall
+			if _, ok := s.sequenceName(&c, &tokens); !ok || s.stmt.Kind() != sqlparse.Drop {
+				delete(s.lastValues, c.key())
+				return
+			}
+			delete(s.lastValues, c.key())
+			continue
+		}
+		tokens = ahead
+	}
+}
+
+// readSequence answers a query that reads nothing but a sequence, as the table that it is on its server, too, if the statement at hand is one: the
+// planner, which knows no sequences, has said that there is no such table.
+func (s *Session) readSequence() (handled bool, err error) {
+	s.conn.Task().Blocking(func() {
+		var c *backend.Conn
+		if c, err = s.readsSequence(); c == nil {
+			return
+		}
+		handled = true
+		s.usedGroup, s.usedStrategy = c.Group, strategyRelay
+		s.usedSummary, err = s.copyResults(c, s.stmt.SQL())
+		s.done(c, err)
+		if err != nil {
+			err = txn.Lost(c, err)
+			return
+		}
+		s.rowCount, s.foundRows = -1, s.usedSummary.Rows
+	})
+	return handled, err
+}
+
+// readsSequence returns a connection to the server of the sequence that the query at hand reads, nil if it reads anything else.
+func (s *Session) readsSequence() (c *backend.Conn, err error) {
+	const others = sqlparse.Subquery | sqlparse.Sequence | sqlparse.IntoFile | sqlparse.WritesUserVariable | sqlparse.UserLock | substitutable
+	if !s.cfg.Dialect.MariaDB() || s.stmt.Kind() != sqlparse.Select || s.stmt.Uses()&others != 0 || s.stmt.NumParams() > 0 {
+		return nil, nil
+	}
+	refs, sure := s.stmt.Tables()
+	if !sure || len(refs) != 1 {
+		return nil, nil
+	}
+	db := refs[0].DB
+	if db == "" {
+		db = s.db
+	}
+	if db == "" || isSystemDB(db) || s.check(db, catalog.Read) != nil {
+		return nil, nil
+	}
+	if c, err = s.Get(s.sequenceGroup()); err != nil {
+		return nil, err
+	}
+	quoted := func(name string) string {
+		return string(sqltypes.AppendQuoted(nil, []byte(name), s.mode&sqlparse.NoBackslashEscapes != 0))
+	}
+	_, rows, err := c.QueryAll("SELECT 1 FROM information_schema.tables WHERE table_type = 'SEQUENCE' AND table_schema = "+quoted(db)+
+		" AND table_name = "+quoted(refs[0].Name)+" LIMIT 1", 1)
+	if err == nil && len(rows) == 1 {
+		return c, nil
+	}
+	s.done(c, err)
+	if err != nil {
+		err = txn.Lost(c, err)
+	}
+	return nil, err
+}
