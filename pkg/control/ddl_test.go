@@ -498,6 +498,10 @@ func TestAddGroup(t *testing.T) {
 		_, _, err = f.client.AddGroup(f.ctx(), weak)
 		require.ErrorContains(t, err, "GRANT XA_RECOVER_ADMIN")
 	}
+	mariadb := f.follower.Snapshot().Flavor == catalog.MariaDB
+	if mariadb {
+		servers[0].Exec(t, "CREATE SEQUENCE d.sq")
+	}
 	id, warnings, err := f.client.AddGroup(f.ctx(), spec)
 	require.NoError(t, err)
 	require.Contains(t, strings.Join(warnings, "\n"), "table d.s has no primary key")
@@ -519,6 +523,15 @@ func TestAddGroup(t *testing.T) {
 	require.Equal(t, "b,a,my_row_id", f.columns("h"))
 	_, err = InitCluster(f.ctx(), f.store, InitRequest{Groups: []GroupSpec{spec}})
 	require.ErrorIs(t, err, ErrExists)
+
+	if mariadb { // they are on the first node group, which cannot go with them
+		snap := f.follower.Snapshot()
+		for i, want := range [][]string{{"d.sq"}, nil, nil} {
+			names, err := sequencesOn(f.ctx(), snap, snap.Groups[i])
+			require.NoError(t, err)
+			require.Equal(t, want, names)
+		}
+	}
 
 	// A transaction in doubt on another group, whose decision the group keeps, could never be ended without it.
 	for _, q := range []string{"XA START '3-ab-1','1-1-1',21328", "INSERT INTO d.h (a, my_row_id) VALUES (7, 7)", "XA END '3-ab-1','1-1-1',21328", "XA PREPARE '3-ab-1','1-1-1',21328"} {

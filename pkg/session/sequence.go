@@ -200,6 +200,8 @@ func (s *Session) withSequences(describe bool) ([]byte, error) {
 		need := catalog.Write
 		if calls[i].function == "LASTVAL" {
 			need = catalog.Read
+		} else if s.tx != nil && s.tx.ReadOnly && !describe {
+			return nil, readOnlyTransaction()
 		}
 		if err := s.check(calls[i].db, need); err != nil {
 			return nil, err
