@@ -164,7 +164,7 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 	}
 	for {
 		p, err := s.plan()
-		if sqlerr.HasCode(err, sqlerr.NoSuchTable) {
+		if err != nil && sqlerr.HasCode(err, sqlerr.NoSuchTable) {
 			if handled, said := s.readSequence(); handled {
 				return p, said
 			}
