@@ -21,7 +21,7 @@ func (b *bench) idleConnections(ctx context.Context) error {
 		b.report.text("Only %d connections: a process may open %d files on this machine.", n, b.files)
 	}
 	// A process of its own: nothing that the other sections left behind counts.
-	t, err := b.startServe(ctx, b.options.skarv, "idle", 0, b.one)
+	t, err := b.startServe(ctx, b.options.skarv, "idle", b.base, b.one)
 	if err != nil {
 		return err
 	}
