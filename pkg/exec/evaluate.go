@@ -1,9 +1,12 @@
 package exec
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 
 	"skarv/pkg/merge"
+	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 )
@@ -15,10 +18,11 @@ var errComputed = errors.New("exec: value of an expression needed")
 const evaluateAtOnce = 500
 
 // evaluate lets a server compute the expressions that stand where a row's key or sequence value is needed: the value
-// is written instead of them, so that the row lies where it was hashed to.
-func (r *Runner) evaluate(in *insertion) error {
+// is written instead of them, so that the row lies where it was hashed to. What a server would say of them while it inserts
+// the row is said here, and the rest of the row is computed at the same time of day.
+func (r *Runner) evaluate(p *plan.Plan, in *insertion) error {
 	in.evaluated = true
-	in.exprs = in.exprs[:0]
+	in.exprs, in.warned = in.exprs[:0], in.warned[:0]
 	for row := range in.rows {
 		for _, col := range in.needed {
 			if el := in.element(row, col); el.kind == computed {
@@ -26,8 +30,21 @@ func (r *Runner) evaluate(in *insertion) error {
 			}
 		}
 	}
+	if len(in.exprs) == 0 {
+		return nil
+	}
+	if p.Uses&plan.SetsLastInsertID != 0 && slices.ContainsFunc(in.exprs, func(e expression) bool { return callsLastInsertID(e.sql) }) {
+		return sqlerr.Unsupported("LAST_INSERT_ID(expression) as the value of a column by which the row is placed", "write the value itself")
+	}
+	var clock []byte
+	if p.Uses&plan.ReadsClock != 0 && !r.FixedClock {
+		if r.Moment.IsZero() {
+			r.Moment, in.momentary = r.now(), true
+		}
+		clock = r.setClock()
+	}
 	for begin := 0; begin < len(in.exprs); begin += evaluateAtOnce {
-		err := r.evaluateSome(in.exprs[begin:min(begin+evaluateAtOnce, len(in.exprs))])
+		err := r.evaluateSome(in, in.exprs[begin:min(begin+evaluateAtOnce, len(in.exprs))], clock)
 		if sqlerr.HasCode(err, sqlerr.UnknownColumn) || sqlerr.HasCode(err, sqlerr.UnknownTableIn) {
 			return in.staged(sqlerr.Unsupported("an expression that refers to another column, as the value of a distribution key or AUTO_INCREMENT column",
 				"write the value itself"))
@@ -39,6 +56,11 @@ func (r *Runner) evaluate(in *insertion) error {
 	return nil
 }
 
+// callsLastInsertID reports whether an expression may call LAST_INSERT_ID.
+func callsLastInsertID(sql []byte) bool {
+	return bytes.Contains(bytes.ToUpper(sql), []byte("LAST_INSERT_ID"))
+}
+
 // appendElement appends the SQL of a value.
 func (in *insertion) appendElement(dst []byte, row, col int, el element) []byte {
 	if in.node.Row != nil {
@@ -47,7 +69,7 @@ func (in *insertion) appendElement(dst []byte, row, col int, el element) []byte 
 	return in.args.appendSpan(dst, el.span)
 }
 
-func (r *Runner) evaluateSome(exprs []expression) error {
+func (r *Runner) evaluateSome(in *insertion, exprs []expression, clock []byte) error {
 	r.body = append(r.body[:0], "SELECT "...)
 	for i := range exprs {
 		if i > 0 {
@@ -56,17 +78,49 @@ func (r *Runner) evaluateSome(exprs []expression) error {
 		// The newline ends a comment the expression may end with.
 		r.body = append(append(append(r.body, '('), exprs[i].sql...), "\n)"...)
 	}
-	cols, row, err := r.Conns.Evaluate(r.body)
+	cols, row, warned, err := r.Conns.Evaluate(r.body, clock)
 	if err != nil {
 		return err
 	}
 	if len(cols) != len(exprs) || len(row) != len(exprs) {
 		return sqlerr.Internal.New("a server answered with another number of values than asked for")
 	}
+	strict := !in.lenient && !in.node.Ignore
+	for _, w := range warned {
+		if strict && w.Level == "Warning" {
+			if err := strictError(w); err != nil {
+				return err
+			}
+		}
+		if len(in.warned) < maxWarned {
+			in.warned = append(in.warned, w)
+		}
+	}
 	for i := range exprs {
 		exprs[i].value = valueOf(&cols[i], row[i])
 	}
 	return nil
+}
+
+// strictError is the error that a strict sql_mode makes of a SELECT's warning in an INSERT; nil for warnings that stay what
+// they are.
+func strictError(w Warned) error {
+	e := &sqlerr.Error{Code: sqlerr.Code(w.Code), State: "HY000", Message: w.Message}
+	switch w.Code {
+	case 1287, 1681: // of what is deprecated
+		return nil
+	case 1292, 1366: // wrong values
+		e.State = "22007"
+	case 1365: // division by 0
+		e.State = "22012"
+	case 1264, 1690: // out of range
+		e.State = "22003"
+	case 1265: // data truncated
+		e.State = "01000"
+	case 1441: // out of the range of dates
+		e.State = "22008"
+	}
+	return e
 }
 
 // valueOf is a result's value as a literal would be.

@@ -72,8 +72,9 @@ type Conns interface {
 	// released before.
 	EndStatement(err error) error
 	// Evaluate runs a SELECT that names no table, on whichever group, with the session's state but outside of its
-	// transaction, and returns its only row; nil is NULL.
-	Evaluate(sql []byte) (cols []sqltypes.Column, row [][]byte, err error)
+	// transaction, and returns its only row; nil is NULL. clock, if not nil, is a statement to run before it, which sets the
+	// connection's time.
+	Evaluate(sql, clock []byte) (cols []sqltypes.Column, row [][]byte, warned []Warned, err error)
 }
 
 // Sequence gives out the cluster's AUTO_INCREMENT values.

@@ -39,6 +39,7 @@ type cluster struct {
 	begin    func() error
 	end      func(err error) error
 	evaluate func(sql string) ([]sqltypes.Column, [][]byte, error)
+	warned   []Warned // by what is evaluated
 	log      []string
 	conns    map[placement.NodeGroupID]*fakeConn
 }
@@ -100,9 +101,13 @@ func (c *cluster) EndStatement(err error) error {
 	return err
 }
 
-func (c *cluster) Evaluate(sql []byte) ([]sqltypes.Column, [][]byte, error) {
+func (c *cluster) Evaluate(sql, clock []byte) ([]sqltypes.Column, [][]byte, []Warned, error) {
+	if clock != nil {
+		c.note("clock %s", clock)
+	}
 	c.note("evaluate %s", strings.ReplaceAll(string(sql), "\n", ""))
-	return c.evaluate(string(sql))
+	cols, row, err := c.evaluate(string(sql))
+	return cols, row, c.warned, err
 }
 
 // sent returns the statements the groups got.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"time"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
@@ -38,6 +39,9 @@ type insertion struct {
 
 	exprs     []expression
 	evaluated bool
+	// warned are the warnings of what was evaluated; momentary: the Runner's Moment is that of this statement.
+	warned    []Warned
+	momentary bool
 	lenient   bool
 }
 
@@ -78,6 +82,7 @@ func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arg
 	}
 	in.needed, in.owners, in.edits, in.added = in.needed[:0], in.owners[:0], in.edits[:0], in.added[:0]
 	in.exprs, in.evaluated, in.asWritten = in.exprs[:0], false, false
+	in.warned, in.momentary = in.warned[:0], false
 	for _, k := range node.Key {
 		if k.Column >= 0 {
 			in.needed = append(in.needed, k.Column)
@@ -102,21 +107,26 @@ func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Sn
 	in := r.insert
 	in.reset(node, snap, a)
 	in.lenient = r.Lenient
-	defer in.forget()
+	defer func() {
+		if in.momentary {
+			r.Moment = time.Time{}
+		}
+		in.forget()
+	}()
 	for i := range in.rows {
 		if n := in.columns(i); n != node.Columns {
 			return Summary{}, sqlerr.ColumnCountMismatch.New(i + 1)
 		}
 	}
 	if node.Row != nil || !a.Statement().UniformRows() {
-		if err := r.evaluate(in); err != nil {
+		if err := r.evaluate(p, in); err != nil {
 			return Summary{}, err
 		}
 	}
 	err := r.place(in)
 	if err == errComputed && !in.evaluated {
 		// A literal that is not as simple as it looks.
-		if err = r.evaluate(in); err == nil {
+		if err = r.evaluate(p, in); err == nil {
 			err = r.place(in)
 		}
 	}
@@ -126,6 +136,15 @@ func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Sn
 	if err := r.targets(in); err != nil {
 		return Summary{}, err
 	}
+	sum, err := r.runPlaced(p, in, sink)
+	r.Warned = append(r.Warned, in.warned...)
+	sum.Warnings = clampWarnings(uint(sum.Warnings) + uint(len(in.warned)))
+	return sum, err
+}
+
+// runPlaced writes the rows whose owners are known.
+func (r *Runner) runPlaced(p *plan.Plan, in *insertion, sink Sink) (Summary, error) {
+	node := in.node
 	if node.Indexed != nil {
 		return r.runIndexed(p, in, sink)
 	}
@@ -383,6 +402,14 @@ func (r *Runner) targets(in *insertion) (err error) {
 	if len(r.groups) > 1 && in.lenient && in.node.Else != nil && in.alone(r.groups) {
 		return ErrStage
 	}
+	if !r.Checked && in.checked() && (in.node.Indexed != nil || in.single(r.groups)) {
+		refuse := sqlerr.Unsupported("INSERT IGNORE of several rows into table '"+in.table.Name+"', which has CHECK constraints, over several node groups",
+			"insert them one by one, or leave out IGNORE")
+		if in.node.Indexed != nil { // which writes them one by one in any case
+			return refuse
+		}
+		return in.staged(refuse)
+	}
 	return nil
 }
 
@@ -407,6 +434,25 @@ func (in *insertion) alone(groups []placement.NodeGroupID) bool {
 		}
 	}
 	return false
+}
+
+// checked reports that the rows are several, and that a MariaDB server leaves out those for which a CHECK constraint is not
+// true: of an INSERT IGNORE with a single row it is an error.
+func (in *insertion) checked() bool {
+	return in.rows > 1 && in.table.Checks && in.snap.Flavor == catalog.MariaDB && in.node.Ignore
+}
+
+// single reports that one of several groups gets one row only.
+func (in *insertion) single(groups []placement.NodeGroupID) bool {
+	return len(groups) > 1 && slices.ContainsFunc(groups, func(g placement.NodeGroupID) bool {
+		n := 0
+		for _, owner := range in.owners {
+			if owner == g {
+				n++
+			}
+		}
+		return n == 1
+	})
 }
 
 // ErrStage is returned by Run for a plan.InsertRows that has an Else, which is the way to run it. Nothing has been done.

@@ -420,3 +420,27 @@ func TestUpdateOfAnotherDuplicate(t *testing.T) {
 	require.Positive(t, undone)
 	require.Contains(t, sent[undone:], rowRollback)
 }
+
+// What a server says of an expression that it computes ahead is said of the INSERT, which a strict sql_mode then refuses, and
+// the expression is computed at the time that the statement has.
+func TestEvaluatedExpressionsWarn(t *testing.T) {
+	w := newWorld(t)
+	w.cluster.answer = inserted
+	w.evaluate = func(sql string) ([]sqltypes.Column, [][]byte, error) {
+		return []sqltypes.Column{idColumn}, [][]byte{[]byte("12")}, nil
+	}
+	w.warned = []Warned{{"Warning", 1292, "Truncated incorrect INTEGER value: '12x'"}}
+	const stmt = "INSERT INTO t (id, v) VALUES (CAST('12x' AS SIGNED), NOW())"
+	p := &plan.Plan{Kind: plan.Insert, Root: w.insertPlan(), Uses: plan.ReadsClock}
+	_, err := w.run(p, stmt)
+	require.True(t, sqlerr.HasCode(err, 1292), "%v", err)
+	require.Empty(t, w.sent())
+	require.Contains(t, w.log[0], "clock SET timestamp = ")
+
+	w.runner.Lenient = true
+	sum, err := w.run(p, stmt)
+	require.NoError(t, err)
+	require.Equal(t, uint16(1), sum.Warnings)
+	require.Equal(t, w.warned, w.runner.Warned)
+	require.True(t, w.runner.Moment.IsZero())
+}

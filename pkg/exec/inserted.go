@@ -72,6 +72,8 @@ func (r *Runner) finishInsert(p *plan.Plan, in *insertion, sum *Summary) {
 			sum.LastInsertID = 0 // IGNORE ignored them all
 		}
 		sum.Generated = sum.LastInsertID != 0
+	case generated != 0 && !in.node.HiddenKey && own && in.node.After == nil && (sum.AffectedRows == 1 || p.Kind == plan.Replace):
+		sum.LastInsertID, sum.Generated = generated, true // a new row's own number comes before LAST_INSERT_ID(expr)
 	case generated != 0 && !in.node.HiddenKey:
 		// The row's group knows whether the row was new, and what LAST_INSERT_ID(expr) said if not.
 		sum.Generated = sum.LastInsertID == generated || own && sum.LastInsertID != 0

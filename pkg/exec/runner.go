@@ -29,6 +29,8 @@ type Runner struct {
 	FixedClock bool
 	// Lenient: the session's sql_mode is not strict.
 	Lenient bool
+	// Checked: CHECK constraints have left out rows already.
+	Checked bool
 	// Moment, when set, is the one time of a statement that takes more than one Run.
 	Moment time.Time
 	// Router finds the groups; set its Home.
@@ -443,14 +445,17 @@ func (r *Runner) timestamp(p *plan.Plan) []byte {
 
 // setClock is the statement that sets a connection's time.
 func (r *Runner) setClock() []byte {
-	now := time.Now
-	if r.Now != nil {
-		now = r.Now
-	}
 	if r.Moment.IsZero() {
-		return SetTimestamp(now())
+		return SetTimestamp(r.now())
 	}
 	return SetTimestamp(r.Moment)
+}
+
+func (r *Runner) now() time.Time {
+	if r.Now != nil {
+		return r.Now()
+	}
+	return time.Now()
 }
 
 // SetTimestamp is the statement that makes the time on a server stand still at t.

@@ -7,6 +7,7 @@ import (
 
 	"vitess.io/vitess/go/vt/sqlparser"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -237,6 +238,11 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 			w.a.refuseMany("an aggregate in a subquery over columns of the outer query",
 				"compute it in the outer query")
 		}
+		if col := w.indexedMember(agg); col != nil {
+			w.a.refuseMany("MIN and MAX of the "+strings.ToUpper(col.DataType)+" column '"+col.Name+"', which has a key, over several node groups (one server compares numbers or strings, as it reads the rows)",
+				"say MIN("+col.Name+" + 0), or MIN(CONCAT("+col.Name+", ''))")
+			w.a.inPlace = true // copies have other keys
+		}
 		return nil
 	}
 	switch n := n.(type) {
@@ -273,6 +279,31 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 				"use it IN BOOLEAN MODE as a condition of WHERE only, or give the distribution key")
 		}
 		w.a.inPlace = true // temporary tables have no FULLTEXT keys
+	}
+	return nil
+}
+
+// indexedMember is the column of ENUM or SET, with a key, whose least or greatest value an aggregate is; or nil. Servers that find it
+// by the key compare the members' numbers, others the members.
+func (w *walker) indexedMember(agg sqlparser.AggrFunc) *catalog.Column {
+	switch agg.(type) {
+	case *sqlparser.Min, *sqlparser.Max:
+	default:
+		return nil
+	}
+	name, is := agg.GetArg().(*sqlparser.ColName)
+	if !is {
+		return nil
+	}
+	ref := w.b.resolve(name, w.a.lower)
+	if !ref.ok() || columnClass(ref.column()).kind != memberClass {
+		return nil
+	}
+	t := ref.inst.table
+	for _, key := range slices.Concat([]catalog.Index{{Columns: t.Primary}}, t.Unique, t.Indexes) {
+		if slices.Contains(key.Columns, ref.col) {
+			return ref.column()
+		}
 	}
 	return nil
 }

@@ -278,18 +278,29 @@ func (c *conns) branch(g placement.NodeGroupID) *backend.Conn {
 const maxUnread = 1 << 20
 
 // Evaluate implements exec.Conns.
-func (c *conns) Evaluate(sql []byte) (cols []sqltypes.Column, row [][]byte, err error) {
+func (c *conns) Evaluate(sql, clock []byte) (cols []sqltypes.Column, row [][]byte, warned []exec.Warned, err error) {
 	b, err := c.s.Get(c.s.anyGroup())
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer func() { c.s.done(b, err) }()
+	if clock != nil {
+		b.Dirty = true
+		if _, err := b.Exec(string(clock)); err != nil {
+			return nil, nil, nil, txn.Lost(b, err)
+		}
+	}
 	cols, rows, err := b.QueryAll(string(sql), 1)
 	if err != nil {
-		return nil, nil, txn.Lost(b, err)
+		return nil, nil, nil, txn.Lost(b, err)
 	}
 	if len(rows) != 1 {
-		return nil, nil, sqlerr.Internal.New("an expression gave no row")
+		return nil, nil, nil, sqlerr.Internal.New("an expression gave no row")
 	}
-	return cols, rows[0], nil
+	if b.LastWarnings() > 0 {
+		for _, w := range appendWarnings(nil, b) {
+			warned = append(warned, exec.Warned{Level: w.Level, Code: w.Code, Message: w.Message})
+		}
+	}
+	return cols, rows[0], warned, nil
 }

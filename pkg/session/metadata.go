@@ -93,6 +93,9 @@ func (s *Session) selectMetadata(p *plan.Plan) (handled bool, err error) {
 		return true, err
 	}
 	sum, err := s.copyResults(c, out)
+	if err == nil {
+		s.renewWarnings(c, &sum)
+	}
 	s.done(c, err)
 	if err != nil {
 		return true, txn.Lost(c, err)

@@ -24,6 +24,8 @@ type assignments struct {
 	user   []string // names of user variables, without @
 	system []string // names of session variables, lower case
 	clock  bool     // timestamp goes with the clock again
+	// transaction is what SET SESSION TRANSACTION says, in upper case; "" for other forms.
+	transaction string
 }
 
 // maxStateBytes bounds the text of a session's variables.
@@ -107,6 +109,7 @@ func (s *Session) parseAssignments(tokens sqlparse.Tokens) (a assignments, err e
 			name := tokens.Next()
 			if stmt.Is(name, "TRANSACTION") {
 				a.system = append(a.system, s.isolationVariables()...)
+				a.transaction = strings.ToUpper(string(stmt.SQL()[name.End:]))
 				return a, nil // behind its commas stand isolation level and access mode
 			}
 			a.system = append(a.system, strings.ToLower(string(stmt.AppendName(nil, name))))
@@ -205,7 +208,39 @@ func (s *Session) assign(a assignments) error {
 			return err
 		}
 	}
+	if s.isolation != "" && s.tx == nil {
+		s.isolation = a.leftOfNext(s.isolation)
+	}
 	return s.ok(wire.OK{Warnings: ok.Warnings, SessionState: ok.SessionState}) // the server tells what it tracks
+}
+
+// leftOfNext is the SET TRANSACTION for the next transaction once a has been assigned to the session: its isolation level or its
+// access mode is then the session's.
+func (a *assignments) leftOfNext(next string) string {
+	level, mode := strings.Contains(a.transaction, "ISOLATION"), strings.Contains(a.transaction, "READ ONLY") || strings.Contains(a.transaction, "READ WRITE")
+	if a.transaction == "" {
+		level = slices.Contains(a.system, "tx_isolation") || slices.Contains(a.system, "transaction_isolation")
+		mode = slices.Contains(a.system, "tx_read_only") || slices.Contains(a.system, "transaction_read_only")
+	}
+	if !level && !mode {
+		return next
+	}
+	upper := strings.Join(strings.Fields(strings.ToUpper(next)), " ")
+	var left []string
+	for _, l := range []string{"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
+		if strings.Contains(upper, "LEVEL "+l) && !level {
+			left = append(left, "ISOLATION LEVEL "+l)
+		}
+	}
+	for _, m := range []string{"READ ONLY", "READ WRITE"} {
+		if strings.Contains(upper, m) && !mode {
+			left = append(left, m)
+		}
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	return "SET TRANSACTION " + strings.Join(left, ", ")
 }
 
 // meaningless refuses to assign variables that are about one server.

@@ -46,6 +46,9 @@ func (s *Session) selectVirtual() error {
 		return err
 	}
 	sum, err := s.copyResults(c, out)
+	if err == nil {
+		s.renewWarnings(c, &sum)
+	}
 	s.done(c, err)
 	if err != nil {
 		return txn.Lost(c, err)

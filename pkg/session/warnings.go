@@ -8,6 +8,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
 )
 
 // Warning is one row of SHOW WARNINGS. They are read from the backend right after the statement they belong to, so
@@ -45,9 +46,17 @@ func appendWarnings(dst []Warning, c *backend.Conn) []Warning {
 	return dst
 }
 
+// renewWarnings is fetchWarnings behind an answer with sum, where a statement without warnings leaves none.
+func (s *Session) renewWarnings(c *backend.Conn, sum *wire.ResultSummary) {
+	s.warnings = s.warnings[:0]
+	if sum.Warnings > 0 {
+		s.fetchWarnings(c)
+	}
+}
+
 // keepsWarnings reports whether a statement without warnings leaves those of the one before: on MariaDB, one without tables.
 func (s *Session) keepsWarnings(p *plan.Plan) bool {
-	return s.cfg.Dialect.MariaDB() && p.Kind == plan.Select && p.Relay != nil && len(p.Relay.Tables) == 0
+	return s.cfg.Dialect.MariaDB() && p.Kind == plan.Select && p.Relay != nil && len(p.Relay.Tables) == 0 && p.Topic != "information_schema"
 }
 
 // showWarnings answers SHOW WARNINGS and SHOW ERRORS, with COUNT(*) and LIMIT.

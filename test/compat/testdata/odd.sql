@@ -1,0 +1,91 @@
+-- Statements that are rare, and right or refused all the same.
+CREATE TABLE p (id INT PRIMARY KEY, x INT);
+CREATE TABLE v (k VARCHAR(30) PRIMARY KEY, x VARCHAR(40));
+CREATE TABLE d (k DATETIME(6) PRIMARY KEY, c DATETIME(6), n INT);
+CREATE TABLE a (id INT AUTO_INCREMENT PRIMARY KEY, x INT);
+CREATE TABLE ux (id INT PRIMARY KEY, x INT, y INT, UNIQUE KEY (x));
+
+-- An expression for a column by which the row is placed is an error, or a warning, as in the INSERT.
+INSERT INTO p (id, x) VALUES (CAST('abc' AS SIGNED), 1);
+INSERT INTO p (id, x) VALUES ('5' + 'x', 1);
+INSERT INTO p (id, x) VALUES (1 / 0, 1);
+INSERT INTO p (id, x) VALUES (CAST('12x' AS SIGNED), 1), (900, 1);
+REPLACE INTO p SET x = 1, id = '7' + 'x';
+INSERT INTO ux (id, x) VALUES (1, '5' + 'x');
+INSERT INTO v VALUES (DATE_ADD('2024-99-01', INTERVAL 1 DAY), 'x');
+INSERT INTO v VALUES (CAST('2024-99-01' AS DATE), 'x');
+INSERT INTO v VALUES (STR_TO_DATE('bad', '%Y'), 'x');
+INSERT IGNORE INTO p (id, x) VALUES (CAST('13x' AS SIGNED), 1);
+SELECT @@warning_count;
+SET sql_mode = '';
+INSERT INTO p (id, x) VALUES (CAST('14x' AS SIGNED), 1), (15, 2);
+SELECT @@warning_count;
+SET sql_mode = DEFAULT;
+SELECT * FROM p ORDER BY id;
+SELECT * FROM v;
+SELECT * FROM ux;
+-- It is computed at the same time of day as the other values.
+INSERT INTO d VALUES (NOW(6), NOW(6), 1);
+INSERT INTO d VALUES (NOW(6) + INTERVAL 1 DAY, NOW(6), 2), (NOW(6) + INTERVAL 2 DAY, NOW(6), 3), (NOW(6) + INTERVAL 3 DAY, CURRENT_TIMESTAMP(6), 4);
+SELECT n FROM d WHERE k = c + INTERVAL n - 1 DAY ORDER BY n;
+SELECT COUNT(DISTINCT c) FROM d WHERE n > 1;
+SELECT NOW(6) > MAX(c) FROM d;
+-- refused: what it gives would be lost
+INSERT INTO p (id, x) VALUES (LAST_INSERT_ID(55), LAST_INSERT_ID());
+-- refused: the same
+INSERT INTO ux (id, x) VALUES (61, LAST_INSERT_ID(71));
+INSERT INTO p (id, x) VALUES (57, LAST_INSERT_ID(58)), (58, LAST_INSERT_ID(59)), (59, 1), (60, LAST_INSERT_ID());
+SELECT LAST_INSERT_ID();
+INSERT INTO a (x) VALUES (LAST_INSERT_ID(500));
+SELECT LAST_INSERT_ID();
+INSERT INTO a (id, x) VALUES (1, 0) ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), x = 3;
+SELECT LAST_INSERT_ID();
+
+-- Servers find the least member of an ENUM by its number where there is a key, else by its name.
+CREATE TABLE ke (k ENUM('z','B','c d') PRIMARY KEY, e ENUM('z','B','c d'), s SET('z','y'), i SET('z','y'), KEY (i));
+INSERT INTO ke VALUES ('z', 'z', 'z', 'z'), ('B', 'B', 'y', 'y'), ('c d', 'c d', 'z,y', 'z,y');
+SELECT MIN(e), MAX(e), MIN(s), MAX(s) FROM ke;
+SELECT MIN(k + 0), MAX(CONCAT(k, '')) FROM ke;
+SELECT MIN(k), MAX(k) FROM ke WHERE k = 'B';
+-- refused: one server compares numbers
+SELECT MIN(k), MAX(k) FROM ke;
+-- refused: one server compares numbers
+SELECT MAX(i) FROM ke;
+-- refused: it depends on the plan
+SELECT e, MAX(k) FROM ke GROUP BY e ORDER BY e;
+
+-- Of an INSERT IGNORE of several rows MariaDB leaves out those that a CHECK constraint refuses; of one row it is an error.
+CREATE TABLE ck (id INT PRIMARY KEY, a INT CHECK (a > 0), b INT, CONSTRAINT ab CHECK (a < b OR b IS NULL));
+-- only: mariadb
+INSERT IGNORE INTO ck VALUES (1, 1, 2), (2, 5, 1), (3, -1, NULL), (4, 1, NULL);
+-- only: mariadb
+SELECT @@warning_count;
+-- only: mariadb
+INSERT IGNORE INTO ck VALUES (5, 5, 1);
+-- only: mariadb
+INSERT IGNORE INTO ck VALUES (6, 1, 2), (7, 5, 1);
+-- only: mariadb
+SELECT * FROM ck ORDER BY id;
+CREATE TABLE cu (id INT PRIMARY KEY, a INT CHECK (a > 0), b INT, UNIQUE KEY (b));
+-- only: mariadb
+-- refused: rows of a table with such a key are written one by one
+INSERT IGNORE INTO cu VALUES (1, 1, 1), (2, 0, 2), (3, 3, 1);
+SELECT * FROM cu ORDER BY id;
+
+-- What a session is told holds for its next transaction, too.
+SET TRANSACTION READ ONLY;
+SET SESSION TRANSACTION READ WRITE;
+INSERT INTO p VALUES (1000, 1);
+SET TRANSACTION READ ONLY;
+SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ;
+INSERT INTO p VALUES (1001, 1);
+SET SESSION TRANSACTION READ ONLY;
+INSERT INTO p VALUES (1001, 1);
+SET SESSION TRANSACTION READ WRITE;
+INSERT INTO p VALUES (1001, 1);
+SELECT id FROM p WHERE id >= 1000 ORDER BY id;
+
+-- A SELECT from tables ends the warnings of the statement before, also one from the servers' own.
+SELECT nosuch FROM p;
+SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'compat';
+SHOW WARNINGS;
