@@ -126,7 +126,7 @@ func (g *generator) grouped(s *scope, from, where string, kinds []kind) (q query
 			}
 		}
 		q.sql += " GROUP BY " + strings.Join(by, ", ")
-		if g.oneIn(12) && !(g.mysql && constant.MatchString(q.sql)) && !strings.Contains(q.sql, "COUNT(DISTINCT") && !slices.ContainsFunc(s.sources, func(src source) bool { return src.view }) { // see rollup
+		if g.oneIn(12) && !(g.mysql && constant.MatchString(q.sql)) && !strings.Contains(q.sql, "(DISTINCT") && !slices.ContainsFunc(s.sources, func(src source) bool { return src.view }) { // see rollup
 			q.sql += " WITH ROLLUP"
 			return q
 		}
