@@ -169,6 +169,16 @@ type Column struct {
 	OnUpdate    bool `json:"on_update,omitempty"`
 }
 
+// AsksSequence names a column whose DEFAULT is a sequence's next value; "": there is none.
+func (t *Table) AsksSequence() string {
+	for i := range t.Columns {
+		if c := &t.Columns[i]; c.HasDefault && strings.Contains(strings.ToLower(c.Default), "nextval(") {
+			return c.Name
+		}
+	}
+	return ""
+}
+
 // Index is a key of a table; Columns are positions in Table.Columns.
 type Index struct {
 	Name    string `json:"name"`

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"strconv"
@@ -107,17 +108,18 @@ func (s *Session) compile(text []byte) (st *prepared, params, columns []sqltypes
 	st.params = st.stmt.NumParams()
 	sql, hash := st.sql, st.hash // what a server is asked about
 	if st.stmt.Uses()&sqlparse.Sequence != 0 {
-		text, err := s.withSequences(true)
+		shown := s.cfg.Dialect.NewStatement()
+		defer shown.Done()
+		calls, err := s.sequenceCalls()
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		if text != nil {
-			shown := s.cfg.Dialect.NewStatement()
-			defer shown.Done()
-			if err := shown.Scan(text, s.mode); err != nil {
+		if len(calls) > 0 {
+			if err := shown.Scan(withSequenceValues(s.stmt, calls, nil), s.mode); err != nil {
 				return nil, nil, nil, err
 			}
-			s.stmt, sql, hash = shown, text, s.cfg.Hasher.Hash(text)
+			s.stmt, sql = shown, bytes.Clone(shown.SQL())
+			hash = s.cfg.Hasher.Hash(sql)
 		}
 	}
 	p, err := s.plan()

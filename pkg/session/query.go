@@ -120,22 +120,19 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 		}
 	}
 	if s.stmt.Uses()&sqlparse.Sequence != 0 {
-		text, err := s.withSequences(false)
+		st := s.cfg.Dialect.NewStatement()
+		defer st.Done()
+		found, err := s.withSequences(st)
 		if err != nil {
 			return nil, err
 		}
-		if text != nil {
-			st := s.cfg.Dialect.NewStatement()
-			defer st.Done()
-			if err := st.Scan(text, s.mode); err != nil {
-				return nil, err
-			}
+		if found {
 			defer s.use(st)()
 			if cmd == wire.ComStmtExecute {
 				request = nil
 			}
 			if request != nil {
-				s.packet = appendCommand(s.packet[:0], wire.ComQuery, text)
+				s.packet = appendCommand(s.packet[:0], wire.ComQuery, st.SQL())
 				request = s.packet
 			}
 		}

@@ -34,8 +34,36 @@ type sequenceCall struct {
 // key names the sequence in Session.lastValues.
 func (c *sequenceCall) key() string { return c.db + "." + c.name }
 
-// sequenceCalls finds the calls in the statement at hand.
-func (s *Session) sequenceCalls() (list []sequenceCall, err error) {
+// sequenceCalls finds the calls in the statement at hand; none, if they are not such as can be replaced. The session may make them.
+func (s *Session) sequenceCalls() ([]sequenceCall, error) {
+	if !s.cfg.Dialect.MariaDB() {
+		return nil, nil
+	}
+	switch s.stmt.Kind() {
+	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Set, sqlparse.Do:
+	default:
+		return nil, nil
+	}
+	calls, err := s.findSequenceCalls()
+	if err != nil || len(calls) == 0 || !s.calledOnce(calls) {
+		return nil, err
+	}
+	if s.locks != nil {
+		return nil, sqlerr.Unsupported("sequences under LOCK TABLES", "UNLOCK TABLES first")
+	}
+	for i := range calls {
+		need := catalog.Write
+		if calls[i].function == "LASTVAL" {
+			need = catalog.Read
+		}
+		if err := s.check(calls[i].db, need); err != nil {
+			return nil, err
+		}
+	}
+	return calls, nil
+}
+
+func (s *Session) findSequenceCalls() (list []sequenceCall, err error) {
 	stmt := s.stmt
 	tokens := stmt.Tokens()
 	var prev sqlparse.Token
@@ -178,55 +206,65 @@ func (s *Session) calledOnce(calls []sequenceCall) bool {
 	return true
 }
 
-// withSequences returns the statement's text with values in the places of the calls that ask for them; nil: there are none, or not such as can
-// be replaced. With describe, nothing is fetched: the text is for a server to tell what the statement's columns will be.
-func (s *Session) withSequences(describe bool) ([]byte, error) {
-	if !s.cfg.Dialect.MariaDB() {
-		return nil, nil
-	}
-	switch s.stmt.Kind() {
-	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Set, sqlparse.Do:
-	default:
-		return nil, nil
-	}
+// withSequences scans the statement at hand into st, with values in the places of the calls that ask for them. It returns false, and fetches
+// nothing, where there are none such as can be replaced. A statement that cannot be planned takes no values, as on one server.
+func (s *Session) withSequences(st *sqlparse.Statement) (found bool, err error) {
 	calls, err := s.sequenceCalls()
-	if err != nil || len(calls) == 0 || !s.calledOnce(calls) {
-		return nil, err
-	}
-	if s.locks != nil {
-		return nil, sqlerr.Unsupported("sequences under LOCK TABLES", "UNLOCK TABLES first")
+	if err != nil || len(calls) == 0 {
+		return false, err
 	}
 	for i := range calls {
-		need := catalog.Write
-		if calls[i].function == "LASTVAL" {
-			need = catalog.Read
-		} else if s.tx != nil && s.tx.ReadOnly && !describe {
-			return nil, readOnlyTransaction()
-		}
-		if err := s.check(calls[i].db, need); err != nil {
-			return nil, err
+		if calls[i].function != "LASTVAL" && s.tx != nil && s.tx.ReadOnly {
+			return false, readOnlyTransaction()
 		}
 	}
-	values := make([]string, len(calls))
-	if describe {
-		for i := range values {
-			values[i] = "0"
-		}
-	} else {
-		s.conn.Task().Blocking(func() { values, err = s.fetchSequences(calls) })
-		if err != nil {
-			return nil, err
+	if err := s.plansWith(st, withSequenceValues(s.stmt, calls, nil)); err != nil {
+		return false, err
+	}
+	var values []string
+	s.conn.Task().Blocking(func() { values, err = s.fetchSequences(calls) })
+	if err != nil {
+		return false, err
+	}
+	return true, st.Scan(withSequenceValues(s.stmt, calls, values), s.mode)
+}
+
+// plansWith reports why a text could not be run in the place of the statement at hand. st is scratch.
+func (s *Session) plansWith(st *sqlparse.Statement, text []byte) error {
+	if err := st.Scan(text, s.mode); err != nil {
+		return err
+	}
+	defer s.use(st)()
+	p, err := s.plan()
+	if err != nil {
+		return err
+	}
+	for _, a := range p.Access {
+		if err := s.check(a.Database, a.Privilege); err != nil {
+			return err
 		}
 	}
+	if p.Judge && p.Root == nil && p.Relay == nil {
+		return s.refuse(p)
+	}
+	return nil
+}
+
+// withSequenceValues is the text of a statement with values in the places of its calls; nil: any, by which a server can tell what the
+// statement's columns will be.
+func withSequenceValues(stmt *sqlparse.Statement, calls []sequenceCall, values []string) []byte {
 	edits := make([]valueEdit, len(calls))
 	for i := range calls {
-		typed := "NULLIF(%s + 0*4294967296, NULL)"
-		if values[i] == "NULL" {
-			typed = "IF(TRUE, %s, 4294967296)"
+		v := sessionValue{"0", "NULLIF(%s + 0*4294967296, NULL)"} // BIGINT, perhaps NULL
+		if values != nil {
+			v.text = values[i]
 		}
-		edits[i] = valueEdit{calls[i].Span, sessionValue{values[i], typed}}
+		if v.text == "NULL" {
+			v.typed = "IF(TRUE, %s, 4294967296)"
+		}
+		edits[i] = valueEdit{calls[i].Span, v}
 	}
-	return withValues(s.stmt, edits), nil
+	return withValues(stmt, edits)
 }
 
 // fetchSequences asks for the values of calls, in their order.
@@ -272,6 +310,9 @@ func (s *Session) fetchSequences(calls []sequenceCall) ([]string, error) {
 		case "NEXTVAL":
 			s.setLastValue(key, values[i])
 		case "LASTVAL": // the connection's: another session's perhaps
+			if s.defaultsAskSequences() {
+				return nil, sqlerr.Unsupported("LASTVAL() where tables ask a sequence by the DEFAULT of a column", "name the column, and give it NEXTVAL()")
+			}
 			last, ok := s.lastValues[key]
 			if ok && last == "" {
 				return nil, sqlerr.Unsupported("the last value of a sequence behind a statement that has failed", "ask for the next one")
@@ -282,6 +323,19 @@ func (s *Session) fetchSequences(calls []sequenceCall) ([]string, error) {
 		}
 	}
 	return values, nil
+}
+
+// defaultsAskSequences reports whether a server may ask a sequence for a value without the session's knowing: for tables that came with an
+// imported server.
+func (s *Session) defaultsAskSequences() bool {
+	for _, d := range s.snap.Databases {
+		for _, t := range d.Tables {
+			if t.AsksSequence() != "" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // setLastValue notes what LASTVAL() of a sequence is; "": nobody knows.

@@ -124,7 +124,7 @@ func (i *importer) namedInBodies() map[string]string {
 // placeOne decides on one table by itself; inBody says that a text on the server uses it.
 func (i *importer) placeOne(t *importedTable, inBody string) {
 	if t.def == nil {
-		t.find(LevelWarning, "a "+strings.ToLower(t.kind)+" is not known to Skarv: it stays where it is, and clients of Skarv do not see it", "use AUTO_INCREMENT")
+		t.Why = "a " + strings.ToLower(t.kind) // which is used where it is
 		return
 	}
 	if t.def.Table.Kind == catalog.View {
@@ -191,6 +191,9 @@ func (i *importer) whole(t *importedTable, inBody string) (out []Finding) {
 	}
 	if t.kind == "SYSTEM VERSIONED" {
 		add("it is system-versioned, and its history could not be moved", "keep history in a table of its own")
+	}
+	if column := t.def.Table.AsksSequence(); column != "" {
+		add("the DEFAULT of its column "+column+" asks a sequence", "drop the DEFAULT, and ask for NEXTVAL() in the INSERT")
 	}
 	if inBody != "" {
 		add(inBody, "drop that, and do in the application what it does")

@@ -18,7 +18,7 @@ func TestSequences(t *testing.T) {
 		return // it has none
 	}
 	admin := connect(t)
-	for _, stmt := range []string{"CREATE SEQUENCE d.seq", "CREATE TABLE d.numbered (id BIGINT PRIMARY KEY, session INT)"} {
+	for _, stmt := range []string{"CREATE SEQUENCE d.seq", "CREATE TABLE d.sequenced (id BIGINT PRIMARY KEY, session INT)"} {
 		_, err := admin.ExecContext(t.Context(), stmt)
 		require.NoError(t, err)
 	}
@@ -31,7 +31,7 @@ func TestSequences(t *testing.T) {
 		require.False(t, last.Valid, "it has asked for none yet")
 		all.Go(func() {
 			for range each {
-				if _, err := c.ExecContext(t.Context(), "INSERT INTO numbered VALUES (NEXTVAL(seq), ?), (NEXT VALUE FOR seq, ?)", n, n); err != nil {
+				if _, err := c.ExecContext(t.Context(), "INSERT INTO sequenced VALUES (NEXTVAL(seq), ?), (NEXT VALUE FOR seq, ?)", n, n); err != nil {
 					t.Error(err)
 					return
 				}
@@ -40,7 +40,7 @@ func TestSequences(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if err := c.QueryRowContext(t.Context(), "SELECT session FROM numbered WHERE id = ?", last).Scan(&stored); err != nil || stored != int64(n) {
+				if err := c.QueryRowContext(t.Context(), "SELECT session FROM sequenced WHERE id = ?", last).Scan(&stored); err != nil || stored != int64(n) {
 					t.Errorf("session %d: row %d is of session %d: %v", n, last, stored, err)
 					return
 				}
@@ -49,7 +49,7 @@ func TestSequences(t *testing.T) {
 	}
 	all.Wait()
 	var rows, highest int
-	require.NoError(t, admin.QueryRowContext(t.Context(), "SELECT COUNT(*), MAX(id) FROM numbered").Scan(&rows, &highest))
+	require.NoError(t, admin.QueryRowContext(t.Context(), "SELECT COUNT(*), MAX(id) FROM sequenced").Scan(&rows, &highest))
 	require.Equal(t, 2*sessions*each, rows)
 	require.Equal(t, rows, highest, "none is left out")
 	_, err := admin.ExecContext(t.Context(), "DROP SEQUENCE seq")
