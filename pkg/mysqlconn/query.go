@@ -143,7 +143,7 @@ func (c *Conn) serverError(payload []byte) error {
 // commands that answer as COM_QUERY does or with OK only.
 func (c *Conn) ReadHead() (Head, error) {
 	if c.pending == 0 || c.rows {
-		return Head{}, sqlerr.OutOfSequence.New()
+		return Head{}, sqlerr.NetPacketOutOfOrder.New()
 	}
 	payload, err := c.readPacket()
 	if err != nil {

@@ -45,7 +45,7 @@ func TestServerErrorsLeaveConnectionUsable(t *testing.T) {
 		require.Error(t, err)
 		require.True(t, c.Usable())
 		_, err = c.ReadHead()
-		require.True(t, sqlerr.HasCode(err, sqlerr.OutOfSequence))
+		require.True(t, sqlerr.HasCode(err, sqlerr.NetPacketOutOfOrder))
 		mustExec(t, c, "SELECT 1")
 	})
 }

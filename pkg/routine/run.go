@@ -234,7 +234,7 @@ func (r *runner) raise(err error) (*flow, error) {
 // catchable reports whether handlers see an error: not those that one server would not have raised.
 func catchable(e *sqlerr.Error) bool {
 	switch e.Code {
-	case sqlerr.NotSupportedYet, sqlerr.ServerLost, sqlerr.ServerGone, sqlerr.QueryInterrupted, sqlerr.Internal:
+	case sqlerr.NotSupportedYet, sqlerr.ServerLost, sqlerr.QueryInterrupted, sqlerr.Internal:
 		return false
 	}
 	return true

@@ -166,7 +166,7 @@ func readOut(b *backend.Conn) error {
 		if err := b.Skip(math.MaxInt); err != nil || b.Usable() {
 			return err
 		}
-		if _, err := b.ReadHead(); err != nil && (errors.As(err, new(*mysqlconn.LostError)) || sqlerr.HasCode(err, sqlerr.OutOfSequence)) {
+		if _, err := b.ReadHead(); err != nil && (errors.As(err, new(*mysqlconn.LostError)) || sqlerr.HasCode(err, sqlerr.NetPacketOutOfOrder)) {
 			return err
 		}
 	}

@@ -5,8 +5,9 @@ import "fmt"
 // Code is a MySQL error number. The zero Code is not an error.
 type Code uint16
 
-// The errors Skarv raises itself. Numbers, states and texts are those of the MySQL and MariaDB servers, so that
-// a client's handling of them keeps working; texts of 2xxx codes are those of the client library.
+// The errors Skarv raises itself. Numbers and states are those of the MySQL and MariaDB servers, so that a client's handling of them
+// keeps working, and so are most texts. None is between 2000 and 2999 or 5000 and 5999: those are for what a client's library finds
+// itself, and MariaDB's takes one that comes from a server for a malformed packet (its error 2027), whose text nobody gets to read.
 const (
 	HandshakeError        Code = 1043
 	AccessDeniedDB        Code = 1044
@@ -60,13 +61,11 @@ const (
 	ReadOnlyTransaction   Code = 1792
 	NetPacketOutOfOrder   Code = 1156
 	Internal              Code = 1815
-	ServerGone            Code = 2006
-	ServerLost            Code = 2013
 	MalformedPacket       Code = 1835
 	SecureTransport       Code = 3159
-	OutOfSequence         Code = 2014
 	NetReadInterrupted    Code = 1159
 	NetUncompressError    Code = 1157
+	ServerLost            Code = 1430 // as of a server behind this one (ER_QUERY_ON_FOREIGN_DATA_SOURCE)
 	UnsupportedAuthMode   Code = 1251
 	AutoIncrementFailed   Code = 1467
 	AutoIncrementRange    Code = 167
@@ -185,16 +184,12 @@ func definitionOf(c Code) definition {
 		return definition{"HY000", "Can't drop database '%s'; database doesn't exist"}
 	case ReadOnlyTransaction:
 		return definition{"25006", "Cannot execute statement in a READ ONLY transaction."}
-	case ServerGone:
-		return definition{"HY000", "Server has gone away: %s"}
 	case ServerLost:
 		return definition{"HY000", "Lost connection to backend server during query: %s"}
 	case MalformedPacket:
 		return definition{"HY000", "Malformed communication packet."}
 	case SecureTransport:
 		return definition{"HY000", "Connections using insecure transport are prohibited."}
-	case OutOfSequence:
-		return definition{"HY000", "Commands out of sync; you can't run this command now"}
 	case AutoIncrementRange:
 		return definition{"22003", "Out of range value for column '%s' at row %d"}
 	case AutoIncrementFailed:

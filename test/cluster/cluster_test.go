@@ -68,7 +68,7 @@ func TestKilledGroupComesBack(t *testing.T) {
 	began := time.Now()
 	err := db.QueryRow("SELECT COUNT(*) FROM d.t").Scan(&n)
 	require.Error(t, err)
-	require.True(t, strings.Contains(err.Error(), "2013") || strings.Contains(err.Error(), "Lost connection"), err)
+	require.True(t, strings.Contains(err.Error(), "1430") || strings.Contains(err.Error(), "Lost connection"), err)
 	require.Less(t, time.Since(began), 10*time.Second)
 	require.NoError(t, db.QueryRow("SELECT id FROM d.t WHERE id = ?", alive).Scan(&n), "the other group works on")
 	c.Restart(t, 1)

@@ -61,7 +61,7 @@ func (r *runner) must(err error, stmt string) {
 
 // lost reports whether a server's end may be the reason of an outcome.
 func lost(o differ.Outcome) bool {
-	return slices.Contains([]uint16{differ.Broken, 1053, 1105, 2002, 2003, 2006, 2013}, o.Errno)
+	return slices.Contains([]uint16{differ.Broken, 1053, 1105, 1430, 2002, 2003, 2006, 2013}, o.Errno)
 }
 
 // ready waits until all servers run, and makes new connections where the old ones may be broken.

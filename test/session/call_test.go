@@ -119,7 +119,7 @@ func TestCall(t *testing.T) {
 			}
 			select {
 			case err := <-ended:
-				require.ErrorContains(t, err, "2013")
+				require.ErrorContains(t, err, "1430")
 				return true
 			default:
 				return false

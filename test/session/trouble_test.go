@@ -91,14 +91,14 @@ func TestTrouble(t *testing.T) {
 		c.Restart(t, 1)
 		require.Eventually(t, func() bool { _, err := other.try("SELECT COUNT(*) FROM t"); return err == nil }, ten, tick)
 		for _, x := range []*client{cl, manual} {
-			x.fails(2013, "UPDATE t SET v = 2000 WHERE id = ?", in[1])
-			x.fails(2013, "UPDATE t SET v = 2000 WHERE id = ?", in[2])
-			x.fails(2013, "SELECT COUNT(*) FROM t")
-			x.fails(2013, "SET @a = 1")
-			x.fails(2013, "SAVEPOINT a")
+			x.fails(1430, "UPDATE t SET v = 2000 WHERE id = ?", in[1])
+			x.fails(1430, "UPDATE t SET v = 2000 WHERE id = ?", in[2])
+			x.fails(1430, "SELECT COUNT(*) FROM t")
+			x.fails(1430, "SET @a = 1")
+			x.fails(1430, "SAVEPOINT a")
 		}
 		cl.exec("ROLLBACK")
-		manual.fails(2013, "COMMIT")
+		manual.fails(1430, "COMMIT")
 		require.Equal(t, "0", other.get("SELECT COUNT(*) FROM t WHERE v >= 1000"))
 		cl.exec("UPDATE t SET v = 3000 WHERE id = ?", in[1])
 		require.Equal(t, "1", other.get("SELECT COUNT(*) FROM t WHERE v >= 1000"))
@@ -121,12 +121,12 @@ func TestTrouble(t *testing.T) {
 		}
 		require.Equal(t, "1", other.get(fmt.Sprintf("SELECT COUNT(*) FROM t WHERE id = %d", in[2])), "the other group works on")
 		for range 9 {
-			require.ErrorContains(t, <-done, "2013")
+			require.ErrorContains(t, <-done, "1430")
 		}
 		require.Less(t, time.Since(began), 6*time.Second)
 		began = time.Now()
-		holding.fails(2013, "UPDATE t SET v = 1 WHERE id = ?", in[1])
-		other.fails(2013, "SELECT v FROM t WHERE id = ?", in[1])
+		holding.fails(1430, "UPDATE t SET v = 1 WHERE id = ?", in[1])
+		other.fails(1430, "SELECT v FROM t WHERE id = ?", in[1])
 		for range 2 { // whatever group is theirs
 			cl := another(t)
 			cl.exec("SET @a = 1")
