@@ -71,6 +71,17 @@ func noPad(name string) bool {
 	return strings.Contains(name, "_nopad_") || strings.Contains(name, "_0900_") || name == "binary"
 }
 
+// expands reports whether a PAD SPACE collation may give a character several weights, as "ä" those of "ae". Servers count
+// characters where they pad weights, so that those of equal strings differ, or count weights and leave out the last ones.
+func expands(name string) bool {
+	switch charset, rest, _ := strings.Cut(name, "_"); charset {
+	case "utf8", "utf8mb3", "utf8mb4", "ucs2", "utf16", "utf16le", "utf32", "gb18030":
+		return rest != "bin" && !strings.HasPrefix(rest, "general_")
+	default:
+		return strings.Contains(rest, "german2") || strings.Contains(rest, "czech") // the latter looks at a string several times
+	}
+}
+
 // class finds the class of an expression; unknownClass where it is not sure.
 func (b *build) class(blk *block, e sqlparser.Expr) class {
 	switch e := e.(type) {

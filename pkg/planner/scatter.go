@@ -397,7 +397,7 @@ func (b *build) keyFor(column int, cls class, span sqlparse.Span, ref ...colRef)
 		after := ")"
 		if !noPad(cls.collation) {
 			// Weights of PAD SPACE collations are only comparable when all are padded to one length.
-			if cls.length <= 0 || cls.length > maxWeightChars {
+			if cls.length <= 0 || cls.length > maxWeightChars || expands(cls.collation) {
 				return k, false
 			}
 			after = " AS CHAR(" + strconv.FormatInt(cls.length, 10) + "))"

@@ -393,6 +393,9 @@ func (b *build) do() error {
 	if b.st.Uses()&sqlparse.UserLock != 0 {
 		return b.userLock()
 	}
+	if b.st.Uses()&sqlparse.SetsLastInsertID != 0 {
+		return sqlerr.Unsupported("LAST_INSERT_ID(expression) in DO", "use SELECT LAST_INSERT_ID(expression)")
+	}
 	b.plan.Kind = plan.Other
 	b.plan.Topic = "do"
 	if refs, sure := b.st.Tables(); !sure || len(refs) > 0 || len(b.reads) > 0 || b.st.Uses()&sqlparse.Subquery != 0 {

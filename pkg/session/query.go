@@ -215,7 +215,7 @@ func (s *Session) runPlan(p *plan.Plan, cmd wire.Command, request []byte, params
 		}
 	}
 	s.args.Reset(s.stmt, params)
-	s.args.ForeignCharset, s.args.Binary = s.foreignCharset, s.binary
+	s.args.ForeignCharset, s.args.Binary = s.foreignLiterals, s.binary
 	if s.cfg.Dialect.MariaDB() {
 		s.args.Using = s.using
 	}

@@ -137,14 +137,17 @@ type Session struct {
 	defaultMode    string
 	autocommit     bool
 	foreignCharset bool
-	multi          bool // multi-statements allowed
-	lastInsertID   uint64
-	lastValues     map[string]string // of sequences, by sequenceCall.key
-	rowCount       int64
-	foundRows      uint64
-	isolation      string // SET TRANSACTION for the next transaction
-	bestEffort     bool   // skarv_commit = best_effort
-	joins          joins  // skarv_joins
+	// foreignLiterals: what the client writes, unless it is ASCII, may be other characters for the servers: it comes in another
+	// character set, or is converted to one (character_set_connection).
+	foreignLiterals bool
+	multi           bool // multi-statements allowed
+	lastInsertID    uint64
+	lastValues      map[string]string // of sequences, by sequenceCall.key
+	rowCount        int64
+	foundRows       uint64
+	isolation       string // SET TRANSACTION for the next transaction
+	bestEffort      bool   // skarv_commit = best_effort
+	joins           joins  // skarv_joins
 	// judged is nil unless another text than the client's runs in its place.
 	judged *judgement
 

@@ -49,6 +49,9 @@ func (s *Session) set(params *wire.Params) error {
 		}
 		return s.ok(wire.OK{})
 	}
+	if stmt.Uses()&sqlparse.SetsLastInsertID != 0 { // another connection would remember it
+		return sqlerr.Unsupported("LAST_INSERT_ID(expression) in SET", "use SELECT LAST_INSERT_ID(expression)")
+	}
 	if stmt.Uses()&sqlparse.Subquery != 0 || planner.ReadsTables(stmt, s.db, s.snap) {
 		if handled, err := s.setFromTables(tokens); handled {
 			return err
@@ -384,6 +387,11 @@ func (s *Session) adopt(st *backend.State) error {
 		return sqlerr.Unsupported("character set "+client+" of a client", "use utf8mb4")
 	}
 	s.foreignCharset = client != "utf8mb4" && client != "utf8mb3" && client != "utf8" && client != "ascii"
+	s.foreignLiterals = s.foreignCharset || client == "ascii"
+	if v, ok := st.Get("@@session.`collation_connection`"); ok {
+		charset, _, _ := strings.Cut(strings.Trim(v, "'"), "_")
+		s.foreignLiterals = s.foreignLiterals || charset != "utf8mb4" && charset != client && (client == "utf8mb4" || charset != "utf8" && charset != "utf8mb3")
+	}
 	s.autocommit = true
 	if v, ok := st.Get("@@session.`autocommit`"); ok {
 		s.autocommit = v != "0" && !strings.EqualFold(v, "'OFF'")

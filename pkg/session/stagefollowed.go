@@ -23,7 +23,7 @@ import (
 // insertFollowed inserts the rows of the stage; columns are those written.
 func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum exec.Counts, err error) {
 	s, n := w.s, w.n.Stage
-	rows := &writtenRows{table: n.Table, columns: columns, utf8: !s.foreignCharset, noEscapes: s.mode&sqlparse.NoBackslashEscapes != 0}
+	rows := &writtenRows{table: n.Table, columns: columns, utf8: !s.foreignLiterals, noEscapes: s.mode&sqlparse.NoBackslashEscapes != 0}
 	rows.sql = append(rows.sql, n.Verb+" "+sqltypes.QuoteName(n.Table.Database)+"."+sqltypes.QuoteName(n.Table.Name)+" ("...)
 	for i, c := range columns {
 		rows.sql = append(rows.sql, [2]string{"", ", "}[min(i, 1)]+sqltypes.QuoteName(n.Table.Columns[c].Name)...)
@@ -52,7 +52,7 @@ func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum
 	}
 	var args exec.Arguments
 	args.Reset(stmt, nil)
-	args.ForeignCharset = s.foreignCharset
+	args.ForeignCharset = s.foreignLiterals
 	s.runner.Conns, s.runner.Sequence = within{&w.conns}, s.cfg.Sequences
 	s.runner.Lenient = !strings.Contains(s.sqlMode, "STRICT_")
 	s.runner.Checked = true // the stage has the table's constraints

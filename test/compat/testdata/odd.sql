@@ -34,6 +34,10 @@ SELECT NOW(6) > MAX(c) FROM d;
 INSERT INTO p (id, x) VALUES (LAST_INSERT_ID(55), LAST_INSERT_ID());
 -- refused: the same
 INSERT INTO ux (id, x) VALUES (61, LAST_INSERT_ID(71));
+-- refused: another connection would remember it
+SET @z = LAST_INSERT_ID(9);
+-- refused: the same
+DO LAST_INSERT_ID(12);
 INSERT INTO p (id, x) VALUES (57, LAST_INSERT_ID(58)), (58, LAST_INSERT_ID(59)), (59, 1), (60, LAST_INSERT_ID());
 SELECT LAST_INSERT_ID();
 INSERT INTO a (x) VALUES (LAST_INSERT_ID(500));
@@ -89,3 +93,39 @@ SELECT id FROM p WHERE id >= 1000 ORDER BY id;
 SELECT nosuch FROM p;
 SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'compat';
 SHOW WARNINGS;
+
+-- Weights of PAD SPACE collations with expansions are not padded to one length.
+CREATE TABLE cs (id INT PRIMARY KEY, a VARCHAR(10) CHARACTER SET latin1 COLLATE latin1_german2_ci, b VARCHAR(2) CHARACTER SET utf8mb4 COLLATE utf8mb4_czech_ci);
+INSERT INTO cs VALUES (1, 'ä', 'ßx'), (2, 'ae', 'ßa'), (3, 'ß', 'ss'), (4, 'ss', 'ß'), (5, 'Ä', 'ch'), (6, 'ae ', 'cz'), (7, NULL, ''), (8, 'af', 'h'), (9, 'ad', 'ßb');
+SELECT id FROM cs ORDER BY a, id;
+SELECT id FROM cs ORDER BY b, id;
+SELECT COUNT(*), MIN(id) FROM cs GROUP BY a ORDER BY 2;
+SELECT COUNT(*), MIN(id) FROM cs GROUP BY b ORDER BY 2;
+SELECT COUNT(*) FROM (SELECT DISTINCT a FROM cs) x;
+SELECT COUNT(DISTINCT a), COUNT(DISTINCT b) FROM cs;
+
+-- What the connection's character set does not have is another character for a server: it is stored as a question mark.
+CREATE TABLE cc (k VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci PRIMARY KEY, n INT);
+SET character_set_connection = latin1;
+INSERT INTO cc VALUES ('é', 1), ('я', 2), ('z', 3);
+INSERT INTO cc VALUES ('яя', 4);
+SELECT n FROM cc WHERE k = '?';
+SELECT n FROM cc WHERE k = 'ж';
+SELECT n FROM cc WHERE k = 'é';
+UPDATE cc SET k = 'яяя' WHERE n = 3;
+SET NAMES utf8mb4;
+SELECT n FROM cc WHERE k = '?';
+SELECT n FROM cc WHERE k = '??';
+SELECT n FROM cc WHERE k = '???';
+SELECT n FROM cc WHERE k = 'é';
+SELECT n FROM cc WHERE k = 'я';
+DELETE FROM cc WHERE k = '?';
+SET collation_connection = utf8mb3_general_ci;
+INSERT INTO cc VALUES ('😀q', 5);
+SET NAMES utf8mb4;
+SELECT n FROM cc WHERE k = '?q';
+SELECT n FROM cc WHERE k = '😀q';
+SELECT n, HEX(k) FROM cc ORDER BY n;
+SET NAMES ascii;
+SELECT n FROM cc WHERE k = '??';
+SET NAMES utf8mb4;
