@@ -6,6 +6,7 @@ package mysqlconn
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -92,6 +93,9 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	}
 	nc, err := d.DialContext(ctx, network, addr)
 	if err != nil {
+		if op := new(net.OpError); errors.As(err, &op) {
+			err = op.Err // the rest of it is the address once more
+		}
 		return nil, fmt.Errorf("connect to %s: %w", cfg.Addr, err)
 	}
 	c := &Conn{

@@ -32,6 +32,7 @@ func TestLoginRefused(t *testing.T) {
 		})
 	}
 	_, err := mysqlconn.Dial(context.Background(), mysqlconn.Config{Addr: "unix:" + shared.socket + "x"})
+	require.EqualError(t, err, "connect to unix:"+shared.socket+"x: connect: no such file or directory")
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = mysqlconn.Dial(context.Background(), mysqlconn.Config{Addr: "unix:" + shared.socket, User: "root", TLS: &tls.Config{}})
 	require.ErrorContains(t, err, "TLS")
