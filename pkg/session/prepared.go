@@ -124,6 +124,9 @@ func (s *Session) compile(text []byte) (st *prepared, params, columns []sqltypes
 	}
 	p, err := s.plan()
 	if sqlerr.HasCode(err, sqlerr.NoSuchTable) {
+		if st.stmt.Kind() == sqlparse.LockTables {
+			return st, nil, nil, nil // it may be a sequence
+		}
 		if c, lost := s.readsSequence(); lost != nil {
 			return nil, nil, nil, lost
 		} else if c != nil {

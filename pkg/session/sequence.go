@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -426,9 +427,13 @@ func (s *Session) forgetSequences() {
 }
 
 // readSequence answers a query that reads nothing but a sequence, as the table that it is on its server, too, if the statement at hand is one: the
-// planner, which knows no sequences, has said that there is no such table.
+// planner, which knows no sequences, has said that there is no such table. LOCK TABLES of sequences is taken for one of the others.
 func (s *Session) readSequence() (handled bool, err error) {
 	s.conn.Task().Blocking(func() {
+		if s.cfg.Dialect.MariaDB() && s.stmt.Kind() == sqlparse.LockTables {
+			handled, err = s.lockOthers()
+			return
+		}
 		var c *backend.Conn
 		if c, err = s.readsSequence(); c == nil {
 			return
@@ -466,12 +471,8 @@ func (s *Session) readsSequence() (c *backend.Conn, err error) {
 	if c, err = s.Get(s.sequenceGroup()); err != nil {
 		return nil, err
 	}
-	quoted := func(name string) string {
-		return string(sqltypes.AppendQuoted(nil, []byte(name), s.mode&sqlparse.NoBackslashEscapes != 0))
-	}
-	_, rows, err := c.QueryAll("SELECT 1 FROM information_schema.tables WHERE table_type = 'SEQUENCE' AND table_schema = "+quoted(db)+
-		" AND table_name = "+quoted(refs[0].Name)+" LIMIT 1", 1)
-	if err == nil && len(rows) == 1 {
+	is, err := s.isSequence(c, db, refs[0].Name)
+	if is {
 		return c, nil
 	}
 	s.done(c, err)
@@ -479,4 +480,60 @@ func (s *Session) readsSequence() (c *backend.Conn, err error) {
 		err = txn.Lost(c, err)
 	}
 	return nil, err
+}
+
+// isSequence asks the server that has the sequences.
+func (s *Session) isSequence(c *backend.Conn, db, name string) (bool, error) {
+	quoted := func(name string) string {
+		return string(sqltypes.AppendQuoted(nil, []byte(name), s.mode&sqlparse.NoBackslashEscapes != 0))
+	}
+	_, rows, err := c.QueryAll("SELECT 1 FROM information_schema.tables WHERE table_type = 'SEQUENCE' AND table_schema = "+quoted(db)+
+		" AND table_name = "+quoted(name)+" LIMIT 1", 1)
+	return len(rows) == 1, err
+}
+
+// lockOthers runs a LOCK TABLES that names sequences, as dumps do, without them: nobody has to wait for a sequence.
+func (s *Session) lockOthers() (handled bool, err error) {
+	refs, _ := s.stmt.Tables()
+	c, err := s.Get(s.sequenceGroup())
+	if err != nil {
+		return true, err
+	}
+	var items [][]byte
+	for i, r := range refs {
+		db := r.DB
+		if db == "" {
+			db = s.db
+		}
+		is, err := s.isSequence(c, db, r.Name)
+		if err != nil {
+			s.done(c, err)
+			return true, txn.Lost(c, err)
+		}
+		if is {
+			handled = true
+			continue
+		}
+		end := len(s.stmt.SQL())
+		if i+1 < len(refs) {
+			end = refs[i+1].Span.Start
+		}
+		items = append(items, bytes.TrimRight(s.stmt.SQL()[r.Span.Start:end], ", \t\r\n;"))
+	}
+	s.done(c, nil)
+	if !handled {
+		return false, nil
+	}
+	text := []byte("UNLOCK TABLES")
+	if len(items) > 0 {
+		text = append([]byte("LOCK TABLES "), bytes.Join(items, []byte(", "))...)
+	}
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan(text, s.mode); err != nil {
+		return true, err
+	}
+	defer s.use(st)()
+	_, err = s.run(wire.ComQuery, nil, nil)
+	return true, err
 }

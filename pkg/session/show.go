@@ -54,6 +54,12 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		return true, s.showTriggers(p.Topic)
 	case "variables":
 		return true, s.showVariables()
+	case "create sequence": // beside LOCK TABLES
+		cols, rows, err := s.rowsFrom(s.sequenceGroup())
+		if err != nil {
+			return true, err
+		}
+		return true, s.sendRows(cols, rows)
 	case "columns", "fields", "full columns":
 		if t := s.snap.Table(p.Database, p.Name); t != nil && t.HiddenKey {
 			return true, s.showFiltered(func(row [][]byte) bool { return string(row[0]) != catalog.HiddenKey })

@@ -123,6 +123,16 @@ ROLLBACK;
 SET autocommit = 1;
 SELECT COUNT(*), NEXTVAL(s) FROM DUAL;
 
+-- As dumps do.
+LOCK TABLES t READ, s READ LOCAL, `t` AS x READ;
+SELECT COUNT(*) FROM t;
+SELECT next_not_cached_value FROM `s`;
+SHOW CREATE SEQUENCE `s`;
+UNLOCK TABLES;
+LOCK TABLES s READ;
+UNLOCK TABLES;
+LOCK TABLES nothing_ READ, s READ;
+
 -- Other forms.
 SELECT (NEXTVAL(s)), CONCAT('x', NEXTVAL(s), 'y') AS c, IF(1, NEXTVAL(s), 0), -NEXTVAL(s);
 SELECT NEXTVAL (s), NEXT VALUE FOR `s`, nextval(`compat`.`s`);
