@@ -86,6 +86,10 @@ func modifyCopies(b *build) (bool, error) {
 			return false, sqlerr.Unsupported("UPDATE IGNORE of a key of the table '"+t.Name+"' with a join or a subquery, over several node groups: which of "+
 				"the rows that get one key stays depends on the plan of a server", "leave out IGNORE")
 		}
+		if b.ignores() && b.foreignFaults(t, n) {
+			return false, sqlerr.Unsupported("IGNORE in a write over several node groups that foreign keys of the table '"+t.Name+"' speak of: which rows are left out "+
+				"only the servers know that have them", "leave out IGNORE")
+		}
 		if n.Followed && len(w.written) > 1 {
 			return false, b.refuseFollowed("writing to several tables at once, one of them", t)
 		}
@@ -148,6 +152,17 @@ func (b *build) readsAgain(t *catalog.Table, tables []*catalog.Table) bool {
 		}
 	}
 	return named > 1 || b.a != nil && slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.table == t && in.inView })
+}
+
+// foreignFaults reports whether rows of t that the statement writes may be refused for a foreign key that servers enforce: copies
+// have none, and a row that IGNORE leaves out on one server would be an error when it is written.
+func (b *build) foreignFaults(t *catalog.Table, n *plan.Written) bool {
+	if b.sess.Unchecked {
+		return false
+	}
+	return b.st.Kind() == sqlparse.Delete && b.referenced(t) || slices.ContainsFunc(t.ForeignKeys, func(k catalog.ForeignKey) bool {
+		return slices.ContainsFunc(k.Columns, func(c int) bool { return slices.Contains(n.Columns, c) })
+	})
 }
 
 // changesFollowed reports whether the statement may change values that global indexes of t hold, or that foreign keys speak of

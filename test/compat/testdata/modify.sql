@@ -89,3 +89,17 @@ SELECT * FROM m ORDER BY id;
 START TRANSACTION READ ONLY;
 UPDATE m SET a = 1 ORDER BY id LIMIT 1;
 ROLLBACK;
+-- IGNORE and foreign keys that servers enforce: the copies have none
+CREATE TABLE par (id INT PRIMARY KEY);
+CREATE TABLE chil (p INT, id INT, d INT, PRIMARY KEY (p, id), FOREIGN KEY (p) REFERENCES par (id)) COMMENT 'skarv:key=p';
+CREATE TABLE far (id INT PRIMARY KEY, x INT);
+INSERT INTO par VALUES (1), (2), (3), (4);
+INSERT INTO chil VALUES (1, 1, 1), (2, 1, 1), (2, 2, 1), (4, 1, 1);
+INSERT INTO far VALUES (1, 1), (2, 2), (3, 3), (4, 4), (5, 99);
+-- refused: IGNORE
+UPDATE IGNORE chil SET d = 7, p = (SELECT MAX(x) FROM far) ORDER BY p, id LIMIT 3;
+UPDATE IGNORE chil SET d = (SELECT MAX(x) FROM far) ORDER BY p, id LIMIT 3;
+-- refused: IGNORE
+DELETE IGNORE FROM par ORDER BY id LIMIT 2;
+UPDATE chil SET d = 7, p = (SELECT MAX(x) FROM far) ORDER BY p, id LIMIT 1;
+SELECT * FROM chil ORDER BY p, id;
