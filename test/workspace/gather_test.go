@@ -315,7 +315,7 @@ func TestAnotherWayKeepsConnections(t *testing.T) {
 	conn := g.open()
 	exec(t, conn, "SET skarv_joins = queries")
 	threads := func() (list []int) {
-		rows, err := g.group.QueryContext(t.Context(), "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND command = 'Sleep' ORDER BY id")
+		rows, err := g.group.QueryContext(t.Context(), "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() ORDER BY id")
 		require.NoError(t, err)
 		defer rows.Close()
 		for rows.Next() {
@@ -331,15 +331,13 @@ func TestAnotherWayKeepsConnections(t *testing.T) {
 		return n
 	}
 	want := run("id")
-	var kept []int
-	require.Eventually(t, func() bool { // those that stay
+	// Other connections come and go, too: in one of several rounds none may.
+	require.Eventually(t, func() bool {
 		before := threads()
-		require.Equal(t, want, run("id"))
-		kept = slices.DeleteFunc(before, func(id int) bool { return !slices.Contains(threads(), id) })
-		return len(kept) >= 3
-	}, 30*time.Second, 10*time.Millisecond)
-	for range 5 {
-		require.Equal(t, want, run("CAST(CONCAT(id, 'x') AS SIGNED)")) // warns
-	}
-	require.Subset(t, threads(), kept)
+		for range 5 {
+			require.Equal(t, want, run("CAST(CONCAT(id, 'x') AS SIGNED)")) // warns
+		}
+		after := threads()
+		return len(before) >= 3 && !slices.ContainsFunc(before, func(id int) bool { return !slices.Contains(after, id) })
+	}, 60*time.Second, 10*time.Millisecond)
 }
