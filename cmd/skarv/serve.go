@@ -37,8 +37,11 @@ func serveCommand() *cobra.Command {
 			}
 			log := newLog(cmd.ErrOrStderr(), cfg.Log.Level, cfg.Log.Format)
 			if cfg.HugePages {
-				moved, err := hugetext.Use()
-				log.Debug("code on huge pages", "bytes", moved, "error", err)
+				if moved, err := hugetext.Use(); err != nil {
+					log.Debug("code stays on small pages", "reason", err)
+				} else {
+					log.Debug("code moved to memory for huge pages", "bytes", moved)
+				}
 			}
 			s, err := server.New(cfg, server.Options{Version: version(), Log: log})
 			if err != nil {

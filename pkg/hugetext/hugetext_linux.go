@@ -57,8 +57,9 @@ func Use() (int, error) {
 	return moved, err
 }
 
-// move copies size bytes of code from start to at, and lets the copy take the code's place: no instruction is missing at any
-// moment, and they are the same before and after.
+// move copies size bytes of code from start to at, and lets the copy take the code's place: the instructions are the same before and
+// after, and who runs into the moment between waits for the kernel. All that a system may refuse comes before that step: it moves one
+// mapping of the same size within this process, and what holds its code cannot survive that it fails half way.
 func move(start uintptr, at unsafe.Pointer, size uintptr) (int, error) {
 	to := unsafe.Slice((*byte)(at), size)
 	if err := unix.Madvise(to, unix.MADV_HUGEPAGE); err != nil {
