@@ -123,8 +123,9 @@ func TestMemory(t *testing.T) {
 		require.Contains(t, wantError(t, err, 1235), "workspace.max_bytes")
 	})
 	step("a workspace within its limit", func(t *testing.T) {
-		n, _, err := drain(t, conn, fmt.Sprintf("SELECT x.id, x.text FROM w.a x JOIN w.a y ON x.g = y.id WHERE x.id < %d AND y.id < %d", count/8, count/8))
+		const n = count / 16 // MySQL reads a temporary table once in a statement: there are two copies of the table there
+		got, _, err := drain(t, conn, fmt.Sprintf("SELECT x.id, x.text FROM w.a x JOIN w.a y ON x.g = y.id WHERE x.id < %d AND y.id < %d", n, n))
 		require.NoError(t, err)
-		require.Equal(t, count/8, n)
+		require.Equal(t, n, got)
 	})
 }
