@@ -433,6 +433,9 @@ func (s *Session) status() wire.Status {
 	if s.tx != nil && !s.momentary || s.locks != nil && s.lockedInTransaction() {
 		st |= wire.StatusInTrans
 	}
+	if s.tx != nil && s.tx.ReadOnly && !s.momentary {
+		st |= wire.StatusInTransReadonly
+	}
 	if s.mode&sqlparse.NoBackslashEscapes != 0 {
 		st |= wire.StatusNoBackslashEscapes
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/datanode"
@@ -150,6 +151,26 @@ func TestPingTellsStatus(t *testing.T) {
 	r.exec("ROLLBACK")
 	sum, _ = r.command(wire.ComPing, nil)
 	require.Zero(t, sum.Status&(wire.StatusInTrans|wire.StatusAutocommit))
+}
+
+// The state of a transaction is told as one server tells it.
+func TestStatusAsOneServer(t *testing.T) {
+	dsn, err := mysql.ParseDSN(shared.NodeGroup(1, "d"))
+	require.NoError(t, err)
+	addr := dsn.Addr
+	if dsn.Net == "unix" {
+		addr = "unix:" + addr
+	}
+	server, err := mysqlconn.Dial(t.Context(), mysqlconn.Config{Addr: addr, User: dsn.User, Password: dsn.Passwd, DB: "d"})
+	require.NoError(t, err)
+	t.Cleanup(func() { server.Close() })
+	one, r := raw{t, server}, rawClient(t)
+	for _, sql := range []string{
+		"BEGIN", "DO 1", "COMMIT", "START TRANSACTION READ ONLY", "DO 1", "COMMIT", "START TRANSACTION READ WRITE", "ROLLBACK", "SET TRANSACTION READ ONLY", "BEGIN", "COMMIT", "BEGIN", "COMMIT",
+		"SET SESSION TRANSACTION READ ONLY", "BEGIN", "SET @a = 1", "COMMIT", "START TRANSACTION READ WRITE", "COMMIT", "DO 1", "SET autocommit = 0", "DO 1", "COMMIT",
+	} {
+		require.Equal(t, one.exec(sql).Status, r.exec(sql).Status, sql)
+	}
 }
 
 func TestSeveralStatements(t *testing.T) {
