@@ -26,6 +26,9 @@ type Arguments struct {
 	// Binary: the client takes binary rows, which have all digits of floating-point numbers.
 	Binary bool
 
+	// Checked: CHECK constraints have left out rows already, of a statement made of the rows that are left.
+	Checked bool
+
 	// kept, not nil, gets the numbers of parameters that are left open in what is appended, instead of being filled in.
 	kept *[]int
 
@@ -62,7 +65,7 @@ func (a *Arguments) Reset(st *sqlparse.Statement, params *wire.Params) {
 	if params != nil {
 		a.params = params
 	}
-	a.Lists, a.Binary, a.kept = nil, false, nil
+	a.Lists, a.Binary, a.Checked, a.kept = nil, false, false, nil
 	a.marks, a.unnamed, a.scanned, a.Using = a.marks[:0], a.unnamed[:0], false, nil
 }
 

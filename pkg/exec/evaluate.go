@@ -2,9 +2,12 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/merge"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -22,7 +25,7 @@ const evaluateAtOnce = 500
 // the row is said here, and the rest of the row is computed at the same time of day.
 func (r *Runner) evaluate(p *plan.Plan, in *insertion) error {
 	in.evaluated = true
-	in.exprs, in.warned = in.exprs[:0], in.warned[:0]
+	in.exprs, in.warned, in.warnings = in.exprs[:0], in.warned[:0], 0
 	for row := range in.rows {
 		for _, col := range in.needed {
 			if el := in.element(row, col); el.kind == computed {
@@ -78,49 +81,78 @@ func (r *Runner) evaluateSome(in *insertion, exprs []expression, clock []byte) e
 		// The newline ends a comment the expression may end with.
 		r.body = append(append(append(r.body, '('), exprs[i].sql...), "\n)"...)
 	}
-	cols, row, warned, err := r.Conns.Evaluate(r.body, clock)
+	got, err := r.Conns.Evaluate(r.body, clock)
 	if err != nil {
 		return err
 	}
-	if len(cols) != len(exprs) || len(row) != len(exprs) {
+	if len(got.Columns) != len(exprs) || len(got.Row) != len(exprs) {
 		return sqlerr.Internal.New("a server answered with another number of values than asked for")
 	}
-	strict := !in.lenient && !in.node.Ignore
-	for _, w := range warned {
-		if strict && w.Level == "Warning" {
-			if err := strictError(w); err != nil {
-				return err
-			}
-		}
-		if len(in.warned) < maxWarned {
-			in.warned = append(in.warned, w)
+	if !in.lenient && !in.node.Ignore {
+		if err := got.strictError(in.snap.Flavor); err != nil {
+			return err
 		}
 	}
+	in.warnings += uint(got.Warnings)
+	in.warned = append(in.warned, got.Warned[:min(len(got.Warned), maxWarned-len(in.warned))]...)
 	for i := range exprs {
-		exprs[i].value = valueOf(&cols[i], row[i])
+		exprs[i].value = valueOf(&got.Columns[i], got.Row[i])
 	}
 	return nil
 }
 
-// strictError is the error that a strict sql_mode makes of a SELECT's warning in an INSERT; nil for warnings that stay what
-// they are.
-func strictError(w Warned) error {
-	e := &sqlerr.Error{Code: sqlerr.Code(w.Code), State: "HY000", Message: w.Message}
-	switch w.Code {
-	case 1287, 1681: // of what is deprecated
-		return nil
-	case 1292, 1366: // wrong values
-		e.State = "22007"
-	case 1365: // division by 0
-		e.State = "22012"
-	case 1264, 1690: // out of range
-		e.State = "22003"
-	case 1265: // data truncated
-		e.State = "01000"
-	case 1441: // out of the range of dates
-		e.State = "22008"
+// strictError is the error that a strict sql_mode makes of a SELECT's warnings in an INSERT, or nil. Warnings that the server has
+// not kept may be some of these.
+func (e *Evaluated) strictError(flavor catalog.Flavor) error {
+	for _, w := range e.Warned {
+		if w.Level == "Warning" && w.isStrict(flavor) {
+			return &sqlerr.Error{Code: sqlerr.Code(w.Code), State: cmp.Or(strictState(w.Code), "HY000"), Message: w.Message}
+		}
 	}
-	return e
+	if int(e.Warnings) > len(e.Warned) {
+		return sqlerr.Unsupported("values of columns by which rows are placed with more warnings than max_error_count keeps, in a strict sql_mode",
+			"raise max_error_count, or write the values themselves")
+	}
+	return nil
+}
+
+// isStrict reports whether a strict sql_mode makes an error of the warning.
+func (w *Warned) isStrict(flavor catalog.Flavor) bool {
+	if flavor == catalog.MySQL {
+		return strictState(w.Code) != ""
+	}
+	switch w.Code {
+	case 1287, 1681: // of what is deprecated: found before anything is computed
+		return false
+	case 1292: // CAST cuts strings in any case
+		return !strings.HasPrefix(w.Message, "Truncated incorrect CHAR(") && !strings.HasPrefix(w.Message, "Truncated incorrect BINARY(")
+	}
+	return true
+}
+
+// strictState is the SQLSTATE of an error that a strict sql_mode makes of a warning; "" for those that MySQL leaves what they are.
+func strictState(code uint16) string {
+	switch code {
+	case 1292, 1366: // wrong values
+		return "22007"
+	case 1365: // division by 0
+		return "22012"
+	case 1264, 3155: // out of range
+		return "22003"
+	case 1265: // data truncated
+		return "01000"
+	case 1406: // data too long
+		return "22001"
+	case 1441, 6527: // out of the range of dates and times
+		return "22008"
+	case 3020: // logarithm
+		return "2201E"
+	case 3156: // JSON that is no value of the type
+		return "22018"
+	case 1260, 1301, 1411: // cut by GROUP_CONCAT or max_allowed_packet, wrong for a function
+		return "HY000"
+	}
+	return ""
 }
 
 // valueOf is a result's value as a literal would be.

@@ -72,9 +72,18 @@ type Conns interface {
 	// released before.
 	EndStatement(err error) error
 	// Evaluate runs a SELECT that names no table, on whichever group, with the session's state but outside of its
-	// transaction, and returns its only row; nil is NULL. clock, if not nil, is a statement to run before it, which sets the
-	// connection's time.
-	Evaluate(sql, clock []byte) (cols []sqltypes.Column, row [][]byte, warned []Warned, err error)
+	// transaction, and returns what it answers. clock, if not nil, is a statement to run before it, which sets the
+	// connection's time; behind it the time goes on.
+	Evaluate(sql, clock []byte) (Evaluated, error)
+}
+
+// Evaluated is the answer to a SELECT of expressions. It is the caller's.
+type Evaluated struct {
+	Columns []sqltypes.Column
+	Row     [][]byte // nil is NULL
+	// Warnings is how many the server counted, and Warned those it has kept, in their order.
+	Warnings uint16
+	Warned   []Warned
 }
 
 // Sequence gives out the cluster's AUTO_INCREMENT values.

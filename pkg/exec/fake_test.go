@@ -40,6 +40,7 @@ type cluster struct {
 	end      func(err error) error
 	evaluate func(sql string) ([]sqltypes.Column, [][]byte, error)
 	warned   []Warned // by what is evaluated
+	warnings uint16   // how many, if it is more
 	log      []string
 	conns    map[placement.NodeGroupID]*fakeConn
 }
@@ -101,13 +102,13 @@ func (c *cluster) EndStatement(err error) error {
 	return err
 }
 
-func (c *cluster) Evaluate(sql, clock []byte) ([]sqltypes.Column, [][]byte, []Warned, error) {
+func (c *cluster) Evaluate(sql, clock []byte) (Evaluated, error) {
 	if clock != nil {
 		c.note("clock %s", clock)
 	}
 	c.note("evaluate %s", strings.ReplaceAll(string(sql), "\n", ""))
 	cols, row, err := c.evaluate(string(sql))
-	return cols, row, c.warned, err
+	return Evaluated{cols, row, max(c.warnings, uint16(len(c.warned))), c.warned}, err
 }
 
 // sent returns the statements the groups got.

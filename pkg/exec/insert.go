@@ -39,9 +39,10 @@ type insertion struct {
 
 	exprs     []expression
 	evaluated bool
-	// warned are the warnings of what was evaluated; momentary: the Runner's Moment is that of this statement.
+	// warned are the first maxWarned of the warnings of what was evaluated, warnings is how many there were.
 	warned    []Warned
-	momentary bool
+	warnings  uint
+	momentary bool // the Runner's Moment is that of this statement
 	lenient   bool
 }
 
@@ -82,7 +83,7 @@ func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arg
 	}
 	in.needed, in.owners, in.edits, in.added = in.needed[:0], in.owners[:0], in.edits[:0], in.added[:0]
 	in.exprs, in.evaluated, in.asWritten = in.exprs[:0], false, false
-	in.warned, in.momentary = in.warned[:0], false
+	in.warned, in.warnings, in.momentary = in.warned[:0], 0, false
 	for _, k := range node.Key {
 		if k.Column >= 0 {
 			in.needed = append(in.needed, k.Column)
@@ -137,8 +138,7 @@ func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Sn
 		return Summary{}, err
 	}
 	sum, err := r.runPlaced(p, in, sink)
-	r.Warned = append(r.Warned, in.warned...)
-	sum.Warnings = clampWarnings(uint(sum.Warnings) + uint(len(in.warned)))
+	r.Warned = append(r.Warned, in.warned[:min(len(in.warned), max(0, maxWarned-len(r.Warned)))]...)
 	return sum, err
 }
 
@@ -402,7 +402,7 @@ func (r *Runner) targets(in *insertion) (err error) {
 	if len(r.groups) > 1 && in.lenient && in.node.Else != nil && in.alone(r.groups) {
 		return ErrStage
 	}
-	if !r.Checked && in.checked() && (in.node.Indexed != nil || in.single(r.groups)) {
+	if !in.args.Checked && in.checked() && (in.node.Indexed != nil || in.single(r.groups)) {
 		refuse := sqlerr.Unsupported("INSERT IGNORE of several rows into table '"+in.table.Name+"', which has CHECK constraints, over several node groups",
 			"insert them one by one, or leave out IGNORE")
 		if in.node.Indexed != nil { // which writes them one by one in any case

@@ -443,4 +443,37 @@ func TestEvaluatedExpressionsWarn(t *testing.T) {
 	require.Equal(t, uint16(1), sum.Warnings)
 	require.Equal(t, w.warned, w.runner.Warned)
 	require.True(t, w.runner.Moment.IsZero())
+
+	w.warnings = 100 // the server has kept one of them
+	sum, err = w.run(p, stmt+", (12, 3)")
+	require.NoError(t, err)
+	require.Equal(t, uint16(100), sum.Warnings)
+	require.Equal(t, "Records: 2  Duplicates: 0  Warnings: 100", string(sum.Info))
+	require.Len(t, w.runner.Warned, 1)
+
+	// Not all warnings are errors in a strict sql_mode, but those that nobody has seen may be.
+	w.runner.Lenient = false
+	for _, c := range []struct {
+		flavor catalog.Flavor
+		warned Warned
+		err    sqlerr.Code
+		state  string
+	}{
+		{catalog.MySQL, Warned{"Warning", 3719, "'utf8' is currently an alias for the character set UTF8MB3"}, 0, ""},
+		{catalog.MySQL, Warned{"Warning", 1300, "Invalid utf8mb4 character string: 'FFFE'"}, 0, ""},
+		{catalog.MySQL, Warned{"Warning", 6527, "TIME value is out of range"}, 6527, "22008"},
+		{catalog.MySQL, Warned{"Note", 1292, "Truncated incorrect INTEGER value: '12x'"}, 0, ""},
+		{catalog.MySQL, Warned{"Warning", 1292, "Truncated incorrect CHAR(2) value: 'abc'"}, 1292, "22007"},
+		{catalog.MariaDB, Warned{"Warning", 1292, "Truncated incorrect CHAR(2) value: 'abc'"}, 0, ""},
+		{catalog.MariaDB, Warned{"Warning", 1300, "Invalid utf8mb4 character string: 'FFFE'"}, 1300, "HY000"},
+	} {
+		e := Evaluated{Warnings: 1, Warned: []Warned{c.warned}}
+		var want error
+		if c.err != 0 {
+			want = &sqlerr.Error{Code: c.err, State: c.state, Message: c.warned.Message}
+		}
+		require.Equal(t, want, e.strictError(c.flavor))
+		e.Warnings++
+		require.Error(t, e.strictError(c.flavor))
+	}
 }

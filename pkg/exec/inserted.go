@@ -54,8 +54,10 @@ func resultOf(ok *wire.OK) result {
 	return res
 }
 
-// finishInsert makes the Summary of several groups' work what one server would have said of all rows.
+// finishInsert makes the Summary of several groups' work what one server would have said of all rows, and of the expressions
+// that were computed before.
 func (r *Runner) finishInsert(p *plan.Plan, in *insertion, sum *Summary) {
+	sum.Warnings = clampWarnings(uint(sum.Warnings) + in.warnings)
 	own := p.Uses&plan.SetsLastInsertID != 0 // the statement calls LAST_INSERT_ID(expr)
 	generated := in.ids.first
 	if sum.HasRows { // RETURNING
@@ -83,15 +85,20 @@ func (r *Runner) finishInsert(p *plan.Plan, in *insertion, sum *Summary) {
 			sum.LastInsertID = in.ids.last
 		}
 	}
-	if len(r.results) > 1 && !in.node.Same {
-		sum.Info = r.recordsInfo(p, in, sum.Warnings)
+	results := r.results
+	if in.node.Same {
+		results = results[:min(len(results), 1)]
+	}
+	if len(results) > 1 || in.warnings > 0 && in.rows > 1 {
+		sum.Info = r.recordsInfo(p, in, results, sum.Warnings)
 	}
 }
 
-// recordsInfo is the text of the OK packet for rows of several groups. Groups with one row send none.
-func (r *Runner) recordsInfo(p *plan.Plan, in *insertion, warnings uint16) []byte {
+// recordsInfo is the text of the OK packet for several rows, by the results of the groups that wrote them. Groups with one row
+// send none.
+func (r *Runner) recordsInfo(p *plan.Plan, in *insertion, results []result, warnings uint16) []byte {
 	duplicates := uint64(0)
-	for _, res := range r.results {
+	for _, res := range results {
 		switch {
 		case res.records:
 			duplicates += res.duplicates

@@ -29,8 +29,6 @@ type Runner struct {
 	FixedClock bool
 	// Lenient: the session's sql_mode is not strict.
 	Lenient bool
-	// Checked: CHECK constraints have left out rows already.
-	Checked bool
 	// Moment, when set, is the one time of a statement that takes more than one Run.
 	Moment time.Time
 	// Router finds the groups; set its Home.

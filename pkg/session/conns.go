@@ -12,7 +12,6 @@ import (
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 )
 
@@ -276,31 +275,3 @@ func (c *conns) branch(g placement.NodeGroupID) *backend.Conn {
 
 // maxUnread is how many bytes of an unwanted answer are read before the connection is closed instead.
 const maxUnread = 1 << 20
-
-// Evaluate implements exec.Conns.
-func (c *conns) Evaluate(sql, clock []byte) (cols []sqltypes.Column, row [][]byte, warned []exec.Warned, err error) {
-	b, err := c.s.Get(c.s.anyGroup())
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	defer func() { c.s.done(b, err) }()
-	if clock != nil {
-		b.Dirty = true
-		if _, err := b.Exec(string(clock)); err != nil {
-			return nil, nil, nil, txn.Lost(b, err)
-		}
-	}
-	cols, rows, err := b.QueryAll(string(sql), 1)
-	if err != nil {
-		return nil, nil, nil, txn.Lost(b, err)
-	}
-	if len(rows) != 1 {
-		return nil, nil, nil, sqlerr.Internal.New("an expression gave no row")
-	}
-	if b.LastWarnings() > 0 {
-		for _, w := range appendWarnings(nil, b) {
-			warned = append(warned, exec.Warned{Level: w.Level, Code: w.Code, Message: w.Message})
-		}
-	}
-	return cols, rows[0], warned, nil
-}

@@ -601,7 +601,7 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 	}
 	conns.keep()
 	s.warnings = append(s.warnings[:0], conns.warnings...)
-	for _, w := range s.runner.Warned {
+	for _, w := range s.runner.Warned[:min(len(s.runner.Warned), max(0, maxWarnings-len(s.warnings)))] {
 		s.warnings = append(s.warnings, Warning{w.Level, w.Code, w.Message, ""})
 	}
 	sum.Warnings += conns.pending

@@ -53,11 +53,10 @@ func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum
 	var args exec.Arguments
 	args.Reset(stmt, nil)
 	args.ForeignCharset = s.foreignLiterals
+	args.Checked = true // the stage has the table's constraints
 	s.runner.Conns, s.runner.Sequence = within{&w.conns}, s.cfg.Sequences
 	s.runner.Lenient = !strings.Contains(s.sqlMode, "STRICT_")
-	s.runner.Checked = true // the stage has the table's constraints
 	done, err := s.runner.Run(p, s.snap, &args, nil)
-	s.runner.Checked = false
 	if errors.Is(err, exec.ErrStage) {
 		err = sqlerr.Unsupported("values of which it cannot be told what they will be stored as", "write them just as their columns' types print them")
 	}

@@ -30,11 +30,12 @@ func (s *Session) fetchWarnings(c *backend.Conn) {
 	}
 }
 
+// appendWarnings appends the warnings of c's last statement, up to maxWarnings in all.
 func appendWarnings(dst []Warning, c *backend.Conn) []Warning {
 	if !c.Usable() {
 		return dst
 	}
-	_, rows, err := c.QueryAll("SHOW WARNINGS", maxWarnings)
+	_, rows, err := c.QueryAll("SHOW WARNINGS LIMIT "+strconv.Itoa(maxWarnings), maxWarnings)
 	if err != nil {
 		return dst
 	}

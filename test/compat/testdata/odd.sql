@@ -24,6 +24,16 @@ SET sql_mode = DEFAULT;
 SELECT * FROM p ORDER BY id;
 SELECT * FROM v;
 SELECT * FROM ux;
+-- Not every warning is an error in a strict sql_mode.
+INSERT INTO v VALUES (CONVERT('k' USING utf8), 'x');
+SELECT @@warning_count;
+INSERT INTO v VALUES (CAST('abc' AS CHAR(2)), 'x');
+SELECT @@warning_count;
+INSERT INTO v VALUES (CONVERT(X'FFFE' USING utf8mb4), 'x');
+INSERT INTO v VALUES (CONCAT(LN(-1), 'a'), 'x');
+INSERT INTO v VALUES (ADDTIME('838:59:59', '1:00:00'), 'x');
+INSERT INTO v VALUES (LENGTH(REPEAT('a', 1 << 30)), 'x');
+SELECT * FROM v ORDER BY k;
 -- It is computed at the same time of day as the other values.
 INSERT INTO d VALUES (NOW(6), NOW(6), 1);
 INSERT INTO d VALUES (NOW(6) + INTERVAL 1 DAY, NOW(6), 2), (NOW(6) + INTERVAL 2 DAY, NOW(6), 3), (NOW(6) + INTERVAL 3 DAY, CURRENT_TIMESTAMP(6), 4);
