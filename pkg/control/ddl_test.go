@@ -531,6 +531,8 @@ func TestAddGroup(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, want, names)
 		}
+		require.ErrorContains(t, sequencesLeft(f.ctx(), snap, snap.Groups[0]), "d.sq")
+		require.NoError(t, sequencesLeft(f.ctx(), snap, snap.Groups[1]))
 	}
 
 	// A transaction in doubt on another group, whose decision the group keeps, could never be ended without it.

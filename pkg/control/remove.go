@@ -66,7 +66,7 @@ func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID) erro
 	for end := time.Now().Add(5 * time.Second); ; {
 		err := Undecided(ctx, snap, group)
 		if err == nil || time.Now().After(end) || pause.For(ctx, 100*time.Millisecond) != nil {
-			return err
+			return errors.Join(err, sequencesLeft(ctx, snap, group))
 		}
 	}
 }
@@ -82,6 +82,19 @@ func singlesOn(snap *catalog.Snapshot, id placement.NodeGroupID) (names []string
 	}
 	slices.Sort(names)
 	return names
+}
+
+// sequencesLeft returns an error that names the sequences on a group that has been removed: they were made there meanwhile.
+func sequencesLeft(ctx context.Context, snap *catalog.Snapshot, group *catalog.NodeGroup) error {
+	names, err := sequencesOn(ctx, snap, group)
+	if err != nil {
+		return fmt.Errorf("node group %s is removed, but whether sequences were created on it meanwhile is not known: %w", group.Name, err)
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("node group %s is removed, but sequences were created on it meanwhile, which are there only: %s; create them in the cluster again",
+			group.Name, strings.Join(names, ", "))
+	}
+	return nil
 }
 
 // sequencesOn are the sequences on a group: all there are, if it is the one that has them.

@@ -25,6 +25,8 @@ type Planner struct {
 	Snap      *catalog.Snapshot
 	// Trial is the server of the node group that the step runs on first, in the state of Session.
 	Trial *schema.Server
+	// Sequences is the server of the node group that has MariaDB's sequences.
+	Sequences *schema.Server
 	// Session is the client's, User its account.
 	Session schema.Session
 	User    string
@@ -59,11 +61,11 @@ func (p *Planner) Plan(ctx context.Context) (*Work, error) {
 	case ddl.AlterTable, ddl.CreateIndex, ddl.DropIndex:
 		err = p.alterTable(ctx)
 	case ddl.CreateView, ddl.AlterView:
-		err = p.createView()
+		err = p.createView(ctx)
 	case ddl.DropTable, ddl.DropView:
 		err = p.dropTables()
 	case ddl.RenameTable:
-		err = p.renameTables()
+		err = p.renameTables(ctx)
 	case ddl.TruncateTable:
 		err = p.truncate(ctx)
 	case ddl.CreateDatabase:
@@ -102,6 +104,25 @@ func (p *Planner) database(o ddl.Name) (*catalog.Database, error) {
 
 func (p *Planner) watch(o ddl.Name) { p.work.Watched = append(p.work.Watched, o.Object) }
 
+// notSequence ends the making of a table or view of a name that a sequence has, of which the catalog does not know: the groups without it
+// would have both. A server that is asked for a table IF NOT EXISTS takes the sequence for it, and nothing may drop it.
+func (p *Planner) notSequence(ctx context.Context, o ddl.Name) error {
+	if p.Snap.Flavor != catalog.MariaDB || p.Snap.Table(o.DB, o.Name) != nil {
+		return nil
+	}
+	is, err := schema.IsSequence(ctx, p.Sequences, o.Object)
+	switch {
+	case err != nil || !is:
+		return err
+	case p.Statement.OrReplace:
+		return sqlerr.Unsupported(fmt.Sprintf("a table or view in the place of the sequence '%s'", o.Name), "drop the sequence first")
+	case p.Statement.IfExists:
+		p.note(sqlerr.TableExists, "Table '%s' already exists", o.Name)
+		return errNothingToDo
+	}
+	return sqlerr.TableExists.New(o.Name)
+}
+
 func (p *Planner) createTable(ctx context.Context) error {
 	o := p.Statement.Objects[0]
 	d, err := p.database(o)
@@ -117,7 +138,11 @@ func (p *Planner) createTable(ctx context.Context) error {
 		return sqlerr.TableExists.New(o.Name)
 	case old != nil && old.Kind == catalog.View:
 		return sqlerr.IsView.New(o.DB, o.Name)
-	case old != nil && p.Statement.Like != nil && p.Snap.Table(p.Statement.Like.DB, p.Statement.Like.Name) == old:
+	case old == nil:
+		if err := p.notSequence(ctx, o); err != nil {
+			return err
+		}
+	case p.Statement.Like != nil && p.Snap.Table(p.Statement.Like.DB, p.Statement.Like.Name) == old:
 		return sqlerr.NotUniqueTable.New(o.Name)
 	}
 	r := Refresh{Object: o.Object, Origin: sharding.Origin{Key: p.Statement.Key, KeyGiven: p.Statement.Partitioned}, NewID: true}
@@ -259,6 +284,9 @@ func (p *Planner) alterTable(ctx context.Context) error {
 			return sqlerr.AccessDeniedDB.New(p.User, "%", to.DB)
 		}
 		if _, err := p.database(*to); err != nil {
+			return err
+		}
+		if err := p.notSequence(ctx, *to); err != nil {
 			return err
 		}
 		r.Object = to.Object

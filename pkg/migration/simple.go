@@ -16,7 +16,7 @@ import (
 
 // The statements below need no trial: what they do follows from the catalog.
 
-func (p *Planner) createView() error {
+func (p *Planner) createView(ctx context.Context) error {
 	o := p.Statement.Objects[0]
 	d, err := p.database(o)
 	if err != nil {
@@ -31,6 +31,10 @@ func (p *Planner) createView() error {
 		return sqlerr.TableExists.New(o.Name)
 	case old == nil && p.Statement.Verb == ddl.AlterView:
 		return sqlerr.NoSuchTable.New(o.DB, o.Name)
+	case old == nil:
+		if err := p.notSequence(ctx, o); err != nil {
+			return err
+		}
 	}
 	s := Step{SQL: p.Statement.Rewrite(), Repeat: old != nil}
 	if old == nil {
@@ -111,7 +115,7 @@ func (p *Planner) dropTables() error {
 	return nil
 }
 
-func (p *Planner) renameTables() error {
+func (p *Planner) renameTables(ctx context.Context) error {
 	// Pairs are taken one after the other: a TO tmp, b TO a, tmp TO b swaps two tables.
 	now := map[ddl.Object]*ddl.Object{} // what stands under a name after the pairs so far: its old name, nil for nothing
 	at := func(o ddl.Object) *ddl.Object {
@@ -138,6 +142,9 @@ func (p *Planner) renameTables() error {
 		}
 		if at(to.Object) != nil {
 			return sqlerr.TableExists.New(to.Name)
+		}
+		if err := p.notSequence(ctx, to); err != nil {
+			return err
 		}
 		now[to.Object], now[from.Object] = moving, nil
 		undo = append([]string{to.SQL() + " TO " + from.SQL()}, undo...)

@@ -142,6 +142,13 @@ func ReadCreate(ctx context.Context, s *Server, o ddl.Object) (string, error) {
 	return out, err
 }
 
+// IsSequence reports whether o is a sequence on a server; only MariaDB has them.
+func IsSequence(ctx context.Context, s *Server, o ddl.Object) (bool, error) {
+	n, err := s.One(ctx, fmt.Sprintf("SELECT COUNT(*) FROM information_schema.tables WHERE table_type = 'SEQUENCE' AND table_schema = %s AND table_name = %s"+
+		" AND CAST(table_name AS BINARY) = X'%X'", literal(o.DB), literal(o.Name), o.Name))
+	return n == "1", err
+}
+
 // viewInvalid is the error of a view whose tables do not exist any more.
 const viewInvalid sqlerr.Code = 1356
 

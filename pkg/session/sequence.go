@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"skarv/pkg/backend"
@@ -32,8 +33,10 @@ type sequenceCall struct {
 	args     sqlparse.Span // of SETVAL, behind the name
 }
 
-// key names the sequence in Session.lastValues.
-func (c *sequenceCall) key() string { return c.db + "." + c.name }
+// sequenceName names a sequence, as the catalog spells names.
+type sequenceName struct{ db, name string }
+
+func (c *sequenceCall) key() sequenceName { return sequenceName{c.db, c.name} }
 
 // sequenceCalls finds the calls in the statement at hand; none, if they are not such as can be replaced. The session may make them.
 func (s *Session) sequenceCalls() ([]sequenceCall, error) {
@@ -292,7 +295,7 @@ func (s *Session) fetchSequences(calls []sequenceCall) ([]string, error) {
 	s.running.leave(c)
 	s.done(c, err)
 	if err != nil {
-		s.noValues(calls, c.Usable())
+		s.noValues(calls, err)
 		return nil, txn.Lost(c, err)
 	}
 	if len(rows) != 1 || len(rows[0]) != len(calls) {
@@ -314,9 +317,9 @@ func (s *Session) fetchSequences(calls []sequenceCall) ([]string, error) {
 			if s.defaultsAskSequences() {
 				return nil, sqlerr.Unsupported("LASTVAL() where tables ask a sequence by the DEFAULT of a column", "name the column, and give it NEXTVAL()")
 			}
-			last, ok := s.lastValues[key]
+			last, ok := s.lastValue(key)
 			if ok && last == "" {
-				return nil, sqlerr.Unsupported("the last value of a sequence behind a statement that has failed", "ask for the next one")
+				return nil, sqlerr.Unsupported("the last value of a sequence behind a statement that has failed, or behind very many sequences", "ask for the next one")
 			}
 			if values[i] = "NULL"; ok {
 				values[i] = last
@@ -339,22 +342,48 @@ func (s *Session) defaultsAskSequences() bool {
 	return false
 }
 
-// setLastValue notes what LASTVAL() of a sequence is; "": nobody knows.
-func (s *Session) setLastValue(key, value string) {
-	if s.lastValues == nil {
-		s.lastValues = map[string]string{}
+// maxLastValues bounds what a session remembers of sequences.
+const maxLastValues = 1000
+
+// setLastValue notes what LASTVAL() of a sequence is; "": nobody knows. When there are too many sequences it forgets the others, and notes
+// by an entry without a name that there were some.
+func (s *Session) setLastValue(key sequenceName, value string) {
+	if _, known := s.lastValues[key]; s.lastValues == nil || !known && len(s.lastValues) >= maxLastValues {
+		full := s.lastValues != nil
+		s.lastValues = map[sequenceName]string{}
+		if full {
+			s.lastValues[sequenceName{}] = ""
+		}
 	}
 	s.lastValues[key] = value
 }
 
-// noValues notes that calls have failed. refused: a server has said so. A NEXTVAL() that fails makes the last value NULL; of several
-// sequences it is not known which ones it was.
-func (s *Session) noValues(calls []sequenceCall, refused bool) {
-	value := "NULL"
-	for i := range calls {
-		if !refused || calls[i].key() != calls[0].key() {
-			value = ""
-		}
+// lastValue returns what setLastValue noted, false if the session has asked for no value.
+func (s *Session) lastValue(key sequenceName) (value string, ok bool) {
+	if value, ok = s.lastValues[key]; !ok {
+		value, ok = s.lastValues[sequenceName{}]
+	}
+	return value, ok
+}
+
+// sequenceRunOut is the error of a NEXTVAL() that makes the last value NULL.
+const sequenceRunOut sqlerr.Code = 4084
+
+// noValues notes that calls have failed. Of what fails before any value is asked for, a server's last values stay. Of several sequences it
+// is not known which one has run out, nor behind another error which ones have given a value.
+func (s *Session) noValues(calls []sequenceCall, err error) {
+	if sqlerr.HasCode(err, sqlerr.ParseError, sqlerr.AccessDeniedDB, sqlerr.UnknownDatabase, sqlerr.UnknownColumn, sqlerr.NoSuchTable,
+		1142, // ER_TABLEACCESS_DENIED_ERROR
+		1205, // ER_LOCK_WAIT_TIMEOUT: tables are opened and locked before values are computed
+		1213, // ER_LOCK_DEADLOCK
+		4089, // ER_NOT_SEQUENCE
+		4091, // ER_UNKNOWN_SEQUENCES
+	) {
+		return
+	}
+	value := ""
+	if sqlerr.HasCode(err, sequenceRunOut) && !slices.ContainsFunc(calls, func(c sequenceCall) bool { return c.key() != calls[0].key() }) {
+		value = "NULL"
 	}
 	for i := range calls {
 		if calls[i].function == "NEXTVAL" {
@@ -368,35 +397,29 @@ func (s *Session) sequenceDDL(p *plan.Plan) error {
 	if s.locks != nil {
 		return sqlerr.Unsupported("making, changing or dropping sequences under LOCK TABLES", "UNLOCK TABLES first")
 	}
-	text := s.args.AppendStatement(nil)
-	var drop []byte
-	if p.Topic == "create or replace sequence" {
-		// Two steps: a server would take a table that somebody else makes meanwhile for what is to be replaced.
-		drop = []byte("DROP SEQUENCE IF EXISTS " + sqltypes.QuoteName(p.Database) + "." + sqltypes.QuoteName(p.Name))
-		tokens := s.stmt.Tokens()
-		tokens.Next() // CREATE
-		tokens.Next() // OR
-		text = append([]byte("CREATE"), s.stmt.SQL()[tokens.Next().End:]...)
-	}
 	c, err := s.Get(s.sequenceGroup())
 	if err != nil {
 		return err
 	}
-	if !strings.HasPrefix(p.Topic, "alter ") {
-		s.forgetSequences()
+	made, text, err := s.makesSequence(c, p)
+	if err != nil {
+		s.done(c, err)
+		return txn.Lost(c, err)
 	}
 	s.running.enter(c)
-	if drop != nil {
-		_, err = c.Exec(string(drop))
-	}
-	if err == nil {
-		_, err = c.Exec(string(text))
-	}
+	_, err = c.Exec(string(text))
 	s.running.leave(c)
 	if err == nil {
 		s.warnings = s.warnings[:0]
 		if c.LastWarnings() > 0 {
 			s.warnings = appendWarnings(s.warnings, c)
+		}
+	}
+	if _, ok := s.lastValues[made]; ok && made.name != "" {
+		if err == nil {
+			delete(s.lastValues, made)
+		} else if !c.Usable() {
+			s.setLastValue(made, "")
 		}
 	}
 	s.done(c, err)
@@ -406,24 +429,43 @@ func (s *Session) sequenceDDL(p *plan.Plan) error {
 	return s.ok(wire.OK{Warnings: uint16(len(s.warnings))})
 }
 
-// forgetSequences forgets the last values of those that the statement at hand drops or makes.
-func (s *Session) forgetSequences() {
+// makesSequence returns the sequence that the statement at hand will make if it succeeds, none if it leaves one as it is, and the text to
+// send. c is to the server that has the sequences: it replaces one under its own lock, and leaves it alone when it refuses the statement.
+func (s *Session) makesSequence(c *backend.Conn, p *plan.Plan) (made sequenceName, text []byte, err error) {
+	text = s.args.AppendStatement(nil)
+	replace := p.Topic == "create or replace sequence"
+	if !replace && p.Topic != "create sequence" {
+		return made, text, nil
+	}
+	made = sequenceName{p.Database, p.Name}
+	if s.snap.LowerCaseTableNames != 0 {
+		made.name = strings.ToLower(made.name)
+	}
+	var words [2]sqlparse.Span // OR REPLACE
 	tokens := s.stmt.Tokens()
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF && !s.stmt.Is(tok, "SEQUENCE"); tok = tokens.Next() {
+		words[0], words[1] = words[1], tok.Span
 	}
-	for {
-		ahead := tokens
-		if tok := ahead.Next(); !s.stmt.Is(tok, "IF") && !s.stmt.Is(tok, "NOT") && !s.stmt.Is(tok, "EXISTS") && !s.stmt.Is(tok, ",") {
-			var c sequenceCall
-			if _, ok := s.sequenceName(&c, &tokens); !ok || s.stmt.Kind() != sqlparse.Drop {
-				delete(s.lastValues, c.key())
-				return
-			}
-			delete(s.lastValues, c.key())
-			continue
+	ifNotExists := s.stmt.Is(tokens.Next(), "IF")
+	if !replace && !ifNotExists {
+		return made, text, nil
+	}
+	there, err := s.tableType(c, p.Database, p.Name)
+	switch {
+	case err != nil:
+		return made, nil, err
+	case ifNotExists: // beside OR REPLACE a server refuses it
+		if there != "" {
+			made = sequenceName{}
 		}
-		tokens = ahead
+	case there == "": // somebody else may make a table meanwhile, which is not to be replaced
+		for _, w := range words {
+			copy(text[w.Start:w.End], bytes.Repeat([]byte(" "), w.End-w.Start))
+		}
+	case there != "SEQUENCE":
+		return made, nil, sqlerr.Unsupported("CREATE OR REPLACE SEQUENCE in the place of a table", "drop the table first")
 	}
+	return made, text, nil
 }
 
 // readSequence answers a query that reads nothing but a sequence, as the table that it is on its server, too, if the statement at hand is one: the
@@ -484,12 +526,32 @@ func (s *Session) readsSequence() (c *backend.Conn, err error) {
 
 // isSequence asks the server that has the sequences.
 func (s *Session) isSequence(c *backend.Conn, db, name string) (bool, error) {
+	is, err := s.tableType(c, db, name)
+	return is == "SEQUENCE", err
+}
+
+// tableType asks a server what stands under a name, as information_schema calls it; "" if nothing does.
+func (s *Session) tableType(c *backend.Conn, db, name string) (string, error) {
 	quoted := func(name string) string {
 		return string(sqltypes.AppendQuoted(nil, []byte(name), s.mode&sqlparse.NoBackslashEscapes != 0))
 	}
-	_, rows, err := c.QueryAll("SELECT 1 FROM information_schema.tables WHERE table_type = 'SEQUENCE' AND table_schema = "+quoted(db)+
+	_, rows, err := c.QueryAll("SELECT table_type FROM information_schema.tables WHERE table_schema = "+quoted(db)+
 		" AND table_name = "+quoted(name)+" LIMIT 1", 1)
-	return len(rows) == 1, err
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	return string(rows[0][0]), nil
+}
+
+// saysWrite reports whether the word WRITE stands in a part of the statement at hand.
+func (s *Session) saysWrite(from, to int) bool {
+	tokens := s.stmt.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF && tok.Start < to; tok = tokens.Next() {
+		if tok.Start >= from && s.stmt.Is(tok, "WRITE") {
+			return true
+		}
+	}
+	return false
 }
 
 // lockOthers runs a LOCK TABLES that names sequences, as dumps do, without them: nobody has to wait for a sequence.
@@ -510,24 +572,39 @@ func (s *Session) lockOthers() (handled bool, err error) {
 			s.done(c, err)
 			return true, txn.Lost(c, err)
 		}
-		if is {
-			handled = true
-			continue
-		}
 		end := len(s.stmt.SQL())
 		if i+1 < len(refs) {
 			end = refs[i+1].Span.Start
 		}
-		items = append(items, bytes.TrimRight(s.stmt.SQL()[r.Span.Start:end], ", \t\r\n;"))
+		item := bytes.TrimRight(s.stmt.SQL()[r.Span.Start:end], ", \t\r\n;")
+		if is {
+			handled = true
+			need := catalog.Read
+			if s.saysWrite(r.Span.End, end) {
+				need = catalog.Write
+			}
+			if err := s.check(db, need); err != nil {
+				s.done(c, nil)
+				return true, err
+			}
+			continue
+		}
+		items = append(items, item)
 	}
 	s.done(c, nil)
 	if !handled {
 		return false, nil
 	}
-	text := []byte("UNLOCK TABLES")
-	if len(items) > 0 {
-		text = append([]byte("LOCK TABLES "), bytes.Join(items, []byte(", "))...)
+	if len(items) == 0 {
+		if err := s.commitImplicit(); err != nil {
+			return true, err
+		}
+		if err := s.unlock(); err != nil {
+			return true, err
+		}
+		return true, s.ok(wire.OK{})
 	}
+	text := append([]byte("LOCK TABLES "), bytes.Join(items, []byte(", "))...)
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
 	if err := st.Scan(text, s.mode); err != nil {

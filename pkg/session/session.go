@@ -142,7 +142,7 @@ type Session struct {
 	foreignLiterals bool
 	multi           bool // multi-statements allowed
 	lastInsertID    uint64
-	lastValues      map[string]string // of sequences, by sequenceCall.key
+	lastValues      map[sequenceName]string // of sequences
 	rowCount        int64
 	foundRows       uint64
 	isolation       string // SET TRANSACTION for the next transaction
