@@ -173,7 +173,7 @@ func lockFunctions(name string) bool {
 // serverFunctions are about one server's files, logs and replication.
 func serverFunctions(name string) bool {
 	return has(` load_file master_pos_wait source_pos_wait master_gtid_wait wait_for_executed_gtid_set gtid_subset gtid_subtract
- nextval lastval setval binlog_gtid_pos wsrep_last_seen_gtid wsrep_last_written_gtid wsrep_sync_wait_upto_gtid
+ binlog_gtid_pos wsrep_last_seen_gtid wsrep_last_written_gtid wsrep_sync_wait_upto_gtid
  sql_thread_wait_after_gtids `, name)
 }
 

@@ -277,9 +277,6 @@ func (b *build) dml() error {
 		return sqlerr.Unsupported("files on the servers (INTO OUTFILE, LOAD_FILE)", "read and write files at the client")
 	}
 	if b.st.Uses()&sqlparse.Sequence != 0 {
-		if b.snap.Flavor != catalog.MariaDB {
-			return sqlerr.Unsupported("sequences (NEXTVAL and its like)", "use an AUTO_INCREMENT column")
-		}
 		return sqlerr.Unsupported("values of sequences where they may be computed more than once, or not at all",
 			"use them in the VALUES of an INSERT, or in a SELECT or SET without tables, and give the value to the statement") // see session
 	}

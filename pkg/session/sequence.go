@@ -10,6 +10,8 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
+	"skarv/pkg/planner"
+	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -44,7 +46,11 @@ func (s *Session) sequenceCalls() ([]sequenceCall, error) {
 		return nil, nil
 	}
 	switch s.stmt.Kind() {
-	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Set, sqlparse.Do:
+	case sqlparse.Set:
+		if s.isSetStatement() {
+			return nil, nil // the statement inside has its turn
+		}
+	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Do:
 	default:
 		return nil, nil
 	}
@@ -72,8 +78,9 @@ func (s *Session) findSequenceCalls() (list []sequenceCall, err error) {
 	tokens := stmt.Tokens()
 	var prev sqlparse.Token
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; prev, tok = tok, tokens.Next() {
-		if tok.Kind != sqlparse.Word || stmt.Is(prev, ".") {
-			continue
+		if tok.Kind != sqlparse.Word || stmt.Is(prev, ".") || stmt.Is(prev, "INTO") || stmt.Is(prev, "INSERT") || stmt.Is(prev, "REPLACE") ||
+			stmt.Is(prev, "IGNORE") {
+			continue // the name of a table perhaps
 		}
 		ahead := tokens
 		call := sequenceCall{Span: tok.Span}
@@ -477,10 +484,10 @@ func (s *Session) readSequence() (handled bool, err error) {
 			return
 		}
 		var c *backend.Conn
-		if c, err = s.readsSequence(); c == nil {
+		c, err = s.readsSequence()
+		if handled = c != nil || err != nil; c == nil {
 			return
 		}
-		handled = true
 		s.usedGroup, s.usedStrategy = c.Group, strategyRelay
 		s.usedSummary, err = s.copyResults(c, s.stmt.SQL())
 		s.done(c, err)
@@ -514,14 +521,22 @@ func (s *Session) readsSequence() (c *backend.Conn, err error) {
 		return nil, err
 	}
 	is, err := s.isSequence(c, db, refs[0].Name)
-	if is {
+	if is && !s.callsOthers() {
 		return c, nil
 	}
-	s.done(c, err)
+	if s.done(c, err); is {
+		return nil, sqlerr.Unsupported("stored functions in a query that reads a sequence", "call them in a query of their own")
+	}
 	if err != nil {
 		err = txn.Lost(c, err)
 	}
 	return nil, err
+}
+
+// callsOthers reports whether the statement at hand calls functions that are not the servers' own: what those read may be elsewhere, and not
+// for the session to read.
+func (s *Session) callsOthers() bool {
+	return slices.ContainsFunc(routine.Calls(s.stmt), func(n routine.Name) bool { return n.DB != "" || !planner.Known(n.Name) })
 }
 
 // isSequence asks the server that has the sequences.

@@ -36,6 +36,9 @@ func namesTable(before wordID) bool {
 
 // functionUses notes a function (or what counts like one) that uses session state.
 func (s *Statement) functionUses(w *wordEntry) {
+	if w.uses == Sequence && (!s.dialect.mariadb || !s.callsSequence()) {
+		return
+	}
 	if w.id != wLastInsertID {
 		s.uses |= w.uses
 		return
@@ -47,6 +50,17 @@ func (s *Statement) functionUses(w *wordEntry) {
 	} else {
 		s.uses |= SetsLastInsertID
 	}
+}
+
+// callsSequence reports whether NEXTVAL, LASTVAL or SETVAL, just read and before a parenthesis, are not the name of anything, such as a table or key.
+func (s *Statement) callsSequence() bool {
+	switch s.scan.prev {
+	case opWord + '.', wTable, wKey, wIndex, wFunction, wProcedure, wView, wInto, wInsert, wReplace, wIgnore:
+		return false
+	case wExists: // behind IF NOT EXISTS
+		return s.scan.prev2 != wNot && s.scan.prev2 != wIf
+	}
+	return true
 }
 
 // contextWord notes words that mean something where they stand.
@@ -75,6 +89,9 @@ func (s *Statement) contextWord(id wordID) {
 		valueFor := id == wFor && st.prev == wValue && (st.prev2 == wNext || st.prev2 == wPrevious) // of a sequence
 		if st.depth == st.selectDepth && !valueFor {
 			s.endSelectList()
+		}
+		if valueFor && s.dialect.mariadb {
+			s.uses |= Sequence
 		}
 		st.into = id == wInto && !st.insert
 	case wInsert, wReplace:
@@ -108,10 +125,6 @@ func (s *Statement) contextWord(id wordID) {
 	case wGet:
 		if st.tokens == 1 {
 			s.uses |= ReadsDiagnostics
-		}
-	case wValue:
-		if st.prev == wNext || st.prev == wPrevious {
-			s.uses |= Sequence
 		}
 	}
 }

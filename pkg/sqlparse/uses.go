@@ -20,7 +20,7 @@ const (
 	ReadsSession      // CONNECTION_ID(), USER(), DATABASE(), ...: depends on the connection
 	UserLock          // GET_LOCK and its family
 	Temporary         // CREATE/DROP TEMPORARY TABLE
-	Sequence          // NEXTVAL, LASTVAL, SETVAL, NEXT VALUE FOR
+	Sequence          // of MariaDB: NEXTVAL(), LASTVAL(), SETVAL(), NEXT VALUE FOR, PREVIOUS VALUE FOR
 	IntoFile          // INTO OUTFILE, INTO DUMPFILE, LOAD_FILE
 	LocalFile         // LOAD DATA LOCAL
 	Returning         // RETURNING
