@@ -113,12 +113,14 @@ func indexes(keys []string) string {
 	return " (" + strings.Join(list, ", ") + ")"
 }
 
-// anew makes the table that Create made of t, which is still empty, once more: MariaDB forgets the defaults that are expressions, and ON
-// UPDATE, of a temporary table that was altered.
+// anew makes the table that Create made of t, which is still empty, once more: MariaDB forgets the defaults that are expressions, those of
+// TEXT and BLOB, and ON UPDATE, of a temporary table that was altered.
 func (w *Workspace) anew(t *catalog.Table, name string) error {
-	if !slices.ContainsFunc(t.Columns, func(c catalog.Column) bool {
-		return c.OnUpdate || c.HasDefault && strings.ContainsAny(c.Default, "(_") // CURRENT_TIMESTAMP
-	}) {
+	forgotten := func(c catalog.Column) bool {
+		long := strings.HasSuffix(c.DataType, "text") || strings.HasSuffix(c.DataType, "blob")
+		return c.OnUpdate || c.HasDefault && !c.NullDefault && (long || strings.ContainsAny(c.Default, "(_")) // CURRENT_TIMESTAMP
+	}
+	if !slices.ContainsFunc(t.Columns, forgotten) {
 		return nil
 	}
 	made, other := sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(name), sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(w.name())

@@ -147,3 +147,11 @@ INSERT INTO vtarget (x, y) SELECT x, z FROM vsource ON DUPLICATE KEY UPDATE y = 
 INSERT INTO vtarget (x, y) SELECT x, z FROM vsource ON DUPLICATE KEY UPDATE y = VALUES(vsource.x);
 INSERT INTO vtarget (x, y) SELECT x, z FROM vsource ON DUPLICATE KEY UPDATE y = VALUES(y) + z;
 SELECT * FROM vtarget ORDER BY x;
+-- Defaults of TEXT and BLOB, which MariaDB forgets when it alters a temporary table.
+-- only: mariadb
+CREATE TABLE longs (k INT PRIMARY KEY, t TEXT DEFAULT 'some text', b BLOB DEFAULT x'00ff', n TEXT);
+-- only: mysql
+CREATE TABLE longs (k INT PRIMARY KEY, t TEXT DEFAULT ('some text'), b BLOB DEFAULT (x'00ff'), n TEXT);
+INSERT INTO longs (k) SELECT x.id + 100 FROM src x LEFT JOIN src y ON x.a = y.id;
+INSERT INTO longs (k, t) SELECT x.id + 200, x.s FROM src x LEFT JOIN src y ON x.a = y.id ORDER BY x.id;
+SELECT k, t, HEX(b), n FROM longs ORDER BY k;
