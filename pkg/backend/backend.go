@@ -279,35 +279,6 @@ func (p *Pools) Health(g placement.NodeGroupID) Health {
 	return pl.health()
 }
 
-// Kill ends statements (query true) or connections of node group g's server from outside, all by one connection. Those that are not
-// there any more are passed over; the error is then the first of theirs.
-func (p *Pools) Kill(ctx context.Context, g placement.NodeGroupID, query bool, threads ...uint32) (first error) {
-	pl := p.pool(g)
-	if pl == nil {
-		return sqlerr.ServerLost.New(fmt.Sprintf("node group %d is not in the topology", g))
-	}
-	c, err := pl.dial(ctx, Profile{NoDB: true})
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	defer context.AfterFunc(ctx, c.Interrupt)()
-	verb := "KILL "
-	if query {
-		verb = "KILL QUERY "
-	}
-	for _, id := range threads {
-		_, err := c.Exec(fmt.Sprint(verb, id))
-		if err != nil && first == nil {
-			first = err
-		}
-		if err != nil && !c.Usable() {
-			break
-		}
-	}
-	return first
-}
-
 // Dial connects to node group g's primary for the caller alone: the connection is not counted, and the caller closes
 // it. It works on a group that is down or whose pool is full.
 func (p *Pools) Dial(ctx context.Context, g placement.NodeGroupID) (*mysqlconn.Conn, error) {

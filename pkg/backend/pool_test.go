@@ -3,6 +3,8 @@ package backend_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -74,9 +76,7 @@ func TestPool(t *testing.T) {
 	t.Run("when one connection is lost, idle ones are looked at before their use", func(t *testing.T) {
 		a, b := get(t, none, fresh), get(t, none, fresh)
 		b.Release()
-		for _, id := range []uint32{a.ThreadID(), b.ThreadID()} {
-			require.NoError(t, p.Kill(t.Context(), 1, false, id))
-		}
+		require.Empty(t, backend.Kill(t.Context(), false, a, b))
 		require.Eventually(t, func() bool { return a.Stale() && b.Stale() }, 10*time.Second, time.Millisecond)
 		_, err := a.Exec("DO 1")
 		require.Error(t, err)
@@ -200,40 +200,69 @@ func TestHintThatWasClosed(t *testing.T) {
 
 // TestKillByOneConnection: the statements of one session on a server end by one login, whether some have ended already or not.
 func TestKillByOneConnection(t *testing.T) {
-	p, _ := start(t, func(c *backend.Config) { c.MaxPerGroup, c.FixedLimit = 4, true })
+	p, _ := start(t, func(c *backend.Config) { c.MaxPerGroup, c.FixedLimit = 5, true })
 	var conns []*backend.Conn
-	for range 4 {
+	for range 5 {
 		c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{})
 		require.NoError(t, err)
 		defer c.Discard()
 		conns = append(conns, c)
 	}
-	watch := conns[3]
+	watch := conns[4]
 	logins := func() string {
 		_, rows, err := watch.QueryAll("SHOW GLOBAL STATUS LIKE 'Connections'", 1)
 		require.NoError(t, err)
 		return string(rows[0][1])
 	}
 	before := logins()
-	const gone = 1 << 30 // no connection has this number
-	threads := []uint32{gone}
+	gone := conns[3]
+	_, err := watch.Exec(fmt.Sprint("KILL ", gone.ThreadID()))
+	require.NoError(t, err)
 	ended := make(chan error, 3)
 	for _, c := range conns[:3] {
-		threads = append(threads, c.ThreadID())
 		go func() {
 			_, err := c.Exec("DO 1 + (SELECT SLEEP(600))")
 			ended <- err
 		}()
 	}
 	require.Eventually(t, func() bool {
-		return one(t, watch, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'DO 1%'") == "3"
+		return one(t, watch, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'DO 1%'") == "3" &&
+			one(t, watch, fmt.Sprint("SELECT COUNT(*) FROM information_schema.processlist WHERE id = ", gone.ThreadID())) == "0"
 	}, 30*time.Second, time.Millisecond)
-	err := p.Kill(t.Context(), 1, true, threads...)
-	require.True(t, sqlerr.HasCode(err, sqlerr.UnknownThread), "%v", err)
+	require.Empty(t, backend.Kill(t.Context(), true, append([]*backend.Conn{gone, conns[0]}, conns[:3]...)...), "what has ended needs no more")
 	for range 3 {
 		<-ended // SLEEP gives 1, or is error 1317
 	}
 	n, err := strconv.Atoi(before)
 	require.NoError(t, err)
 	require.Equal(t, strconv.Itoa(n+1), logins())
+}
+
+// TestKillAfterSwitchover: a connection that was handed out before its group got another primary is killed on the server it is
+// to. On the new one its number may be another session's.
+func TestKillAfterSwitchover(t *testing.T) {
+	p, _ := start(t, func(c *backend.Config) { c.MaxPerGroup, c.FixedLimit = 100, true })
+	get := func() *backend.Conn {
+		c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{})
+		require.NoError(t, err)
+		t.Cleanup(c.Discard)
+		return c
+	}
+	var before []*backend.Conn // of many numbers
+	for range 10 {
+		before = append(before, get())
+	}
+	second := realserver.Start(t)[0]
+	p.Apply([]*catalog.NodeGroup{{ID: 1, Name: "one", Primary: catalog.Node{Addr: "unix:" + second.Addr, User: "root"}}})
+	var old, other *backend.Conn
+	for old == nil {
+		other = get()
+		require.LessOrEqual(t, other.ThreadID(), before[9].ThreadID(), "the first server's numbers are behind the second one's")
+		if i := slices.IndexFunc(before, func(c *backend.Conn) bool { return c.ThreadID() == other.ThreadID() }); i >= 0 {
+			old = before[i]
+		}
+	}
+	require.Empty(t, backend.Kill(t.Context(), false, old))
+	require.Eventually(t, old.Stale, 30*time.Second, time.Millisecond)
+	require.Equal(t, "1", one(t, other, "SELECT 1"))
 }

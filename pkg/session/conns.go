@@ -126,23 +126,22 @@ func (c *conns) Release(ec exec.Conn, err error) {
 	if c.beside != nil {
 		c.beside.groups[b.Group]--
 	}
-	c.s.running.leave(b)
 	c.s.flight.Note(c.s.cfg.Registry.clock(), flight.FragmentEnd, b.Group, fragmentCode(err))
 	if err == nil && !c.joined && c.beside == nil && b.Usable() && b.LastWarnings() > 0 {
 		c.warnings = appendWarnings(c.warnings, b)
 	}
 	inTransaction := slices.Contains(c.held, b) || c.branch(b.Group) == b
 	if errors.Is(err, exec.ErrUnread) {
-		var unread error
 		if inTransaction || c.s.temps != nil && c.s.temps.conn == b {
-			unread = readOut(b) // more would be lost with it than this answer
+			readOut(b) // more would be lost with it than this answer
 		} else {
-			unread = b.Skip(maxUnread) // reading the rest may take too long
+			_ = b.Skip(maxUnread) // reading the rest may take too long
 		}
-		if unread != nil {
+		if !b.Usable() {
 			b.Interrupt()
 		}
 	}
+	c.s.running.leave(b) // not before: what is read out can be ended by KILL and by shutdown
 	if inTransaction {
 		// It stays until the transaction ends, which must not happen before the other connections of the statement are
 		// released: whether it is still good is looked at then.
@@ -159,14 +158,18 @@ func fragmentCode(err error) uint16 {
 	return uint16(sqlerr.From(err).Code)
 }
 
-// readOut reads everything b still has to say: closing the connection instead would lose its transaction.
-func readOut(b *backend.Conn) error {
+// readOut reads everything b still has to say, unless it is lost: closing the connection instead would lose its transaction. What the server
+// refuses, the rest of an answer that was killed among it, leaves that as it is.
+func readOut(b *backend.Conn) {
+	gone := func(err error) bool {
+		return err != nil && (errors.As(err, new(*mysqlconn.LostError)) || sqlerr.HasCode(err, sqlerr.NetPacketOutOfOrder))
+	}
 	for {
-		if err := b.Skip(math.MaxInt); err != nil || b.Usable() {
-			return err
+		if gone(b.Skip(math.MaxInt)) || b.Usable() {
+			return
 		}
-		if _, err := b.ReadHead(); err != nil && (errors.As(err, new(*mysqlconn.LostError)) || sqlerr.HasCode(err, sqlerr.NetPacketOutOfOrder)) {
-			return err
+		if _, err := b.ReadHead(); gone(err) {
+			return
 		}
 	}
 }

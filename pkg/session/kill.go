@@ -2,14 +2,12 @@ package session
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/mysqlserver"
-	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
@@ -72,16 +70,11 @@ func (s *Session) end(query bool) {
 		s.killed.Store(true)
 	}
 	s.kills.Add(1)
-	s.running.groups(func(g placement.NodeGroupID, conns []*backend.Conn) {
+	s.running.all(func(conns []*backend.Conn) {
 		ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 		defer cancel()
-		threads := make([]uint32, len(conns))
-		for i, c := range conns {
-			threads[i] = c.ThreadID()
-		}
-		// The statement may end meanwhile; then there is nothing to kill.
-		if err := s.cfg.Pools.Kill(ctx, g, true, threads...); err != nil && !query {
-			for _, c := range conns {
+		for _, c := range backend.Kill(ctx, true, conns...) {
+			if !query {
 				c.Interrupt() // its server does not answer: the session ends all the same
 			}
 		}
@@ -122,21 +115,13 @@ func (r *running) leave(c *backend.Conn) {
 	r.mu.Unlock()
 }
 
-// groups calls f with the connections of each node group, for all node groups at the same time, and returns when all calls have.
-func (r *running) groups(f func(placement.NodeGroupID, []*backend.Conn)) {
+// all calls f with the connections, if there are any; parts of a statement may nest, so that one is there twice.
+func (r *running) all(f func([]*backend.Conn)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	groups := map[placement.NodeGroupID][]*backend.Conn{}
-	for _, c := range r.conns {
-		if !slices.Contains(groups[c.Group], c) { // parts of a statement may nest
-			groups[c.Group] = append(groups[c.Group], c)
-		}
+	if len(r.conns) > 0 {
+		f(r.conns)
 	}
-	var calls sync.WaitGroup
-	for g, conns := range groups {
-		calls.Go(func() { f(g, conns) })
-	}
-	calls.Wait()
 }
 
 func (r *running) each(f func(*backend.Conn)) {
