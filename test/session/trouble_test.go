@@ -81,6 +81,38 @@ func TestTrouble(t *testing.T) {
 		free(t, c)
 	})
 
+	t.Run("KILL ends the reading out of an answer that nobody needs", func(t *testing.T) {
+		cl, k := another(t), another(t)
+		cl.exec("CREATE TABLE many (n INT PRIMARY KEY) COMMENT 'skarv:reference'")
+		cl.exec("INSERT INTO many SELECT id FROM t")
+		id := cl.get("SELECT CONNECTION_ID()")
+		cl.exec("BEGIN")
+		cl.exec("UPDATE t SET v = v + 1000 WHERE id IN (?, ?)", in[1], in[2])
+		sent := func() (n int) {
+			var name string
+			require.NoError(t, c.NodeGroupDB(t, 2, "d").QueryRow("SHOW GLOBAL STATUS LIKE 'Bytes_sent'").Scan(&name, &n))
+			return n
+		}
+		before, done := sent(), make(chan error, 1)
+		go func() { // group 1 has an error, group 2 has terabytes
+			_, err := cl.try(fmt.Sprintf("SELECT EXP(IF(t.id = %d, 1000, 1)), REPEAT('x', 100000) FROM t JOIN many a JOIN many b JOIN many c JOIN many d", in[1]))
+			done <- err
+		}()
+		require.Eventually(t, func() bool { return sent() > before+50<<20 }, ten, tick)
+		k.exec("KILL QUERY " + id)
+		select {
+		case err := <-done:
+			require.Error(t, err)
+		case <-time.After(time.Minute):
+			k.exec("KILL " + id)
+			t.Fatal("the statement goes on")
+		}
+		require.Equal(t, "2", cl.get("SELECT COUNT(*) FROM t WHERE v >= 1000"), "the transaction is whole")
+		cl.exec("ROLLBACK")
+		cl.exec("DROP TABLE many")
+		free(t, c)
+	})
+
 	t.Run("a server that dies in a transaction", func(t *testing.T) {
 		cl, manual, other := another(t), another(t), another(t)
 		manual.exec("SET autocommit = 0")
