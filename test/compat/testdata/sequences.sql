@@ -222,6 +222,10 @@ CREATE TABLE IF NOT EXISTS s AS SELECT 1 AS id;
 CREATE OR REPLACE TABLE s (id INT, PRIMARY KEY (nope));
 -- refused: in the place of a sequence
 CREATE OR REPLACE TABLE s (id INT PRIMARY KEY);
+-- refused: in the place of a sequence
+CREATE OR REPLACE TABLE s LIKE t;
+-- refused: in the place of a sequence
+CREATE OR REPLACE TABLE s AS SELECT 1 AS id;
 CREATE VIEW s AS SELECT 1 AS one;
 CREATE VIEW IF NOT EXISTS s AS SELECT 1 AS one;
 SHOW WARNINGS;
