@@ -283,8 +283,8 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 	return nil
 }
 
-// indexedMember is the column of ENUM or SET, with a key, whose least or greatest value an aggregate is; or nil. Servers that find it
-// by the key compare the members' numbers, others the members.
+// indexedMember is the column of ENUM or SET whose least or greatest value an aggregate is, where servers may find that by a key; or nil.
+// By the key they compare the members' numbers, else the members.
 func (w *walker) indexedMember(agg sqlparser.AggrFunc) *catalog.Column {
 	switch agg.(type) {
 	case *sqlparser.Min, *sqlparser.Max:
@@ -301,11 +301,40 @@ func (w *walker) indexedMember(agg sqlparser.AggrFunc) *catalog.Column {
 	}
 	t := ref.inst.table
 	for _, key := range slices.Concat([]catalog.Index{{Columns: t.Primary}}, t.Unique, t.Indexes) {
-		if slices.Contains(key.Columns, ref.col) {
+		if at := slices.Index(key.Columns, ref.col); at >= 0 && !w.b.behindFree(ref.inst, key.Columns[:at], w.a.lower) {
 			return ref.column()
 		}
 	}
 	return nil
+}
+
+// behindFree reports whether one of columns of a key, which are those before another one, is not named by the WHERE, so that the extreme of
+// that other one over all rows is not found by the key. Of groups, of different values and of joins it may be.
+func (b *block) behindFree(in *instance, columns []int, lower bool) bool {
+	if b.sel == nil || b.sel.GroupBy != nil || b.sel.Distinct || len(b.sel.From) != 1 {
+		return false
+	}
+	from, is := b.sel.From[0].(*sqlparser.AliasedTableExpr)
+	if !is {
+		return false
+	}
+	if _, is = from.Expr.(sqlparser.TableName); !is {
+		return false
+	}
+	if distinct, _ := b.distinctAggregates(); distinct {
+		return false
+	}
+	free := slices.Clone(columns)
+	if b.sel.Where != nil {
+		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+			if name, is := n.(*sqlparser.ColName); is {
+				ref := b.resolve(name, lower)
+				free = slices.DeleteFunc(free, func(col int) bool { return ref.inst == in && ref.col == col })
+			}
+			return true, nil
+		}, b.sel.Where)
+	}
+	return len(free) > 0
 }
 
 // selectsBy reports whether m only tells which rows a WHERE lets through, in boolean mode: that depends on the words of the

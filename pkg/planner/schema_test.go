@@ -115,12 +115,17 @@ func (s *testSchema) table(t testing.TB, c *sqlparser.CreateTable) {
 		}
 	}
 	for _, ix := range c.TableSpec.Indexes {
-		if ix.Info.Type != sqlparser.IndexTypeUnique {
-			continue
-		}
-		x := catalog.Index{Name: ix.Info.Name.String(), Unique: true}
+		x := catalog.Index{Name: ix.Info.Name.String(), Unique: ix.Info.Type == sqlparser.IndexTypeUnique}
 		for _, col := range ix.Columns {
 			x.Columns = append(x.Columns, tab.Column(col.Column.String()))
+		}
+		switch ix.Info.Type {
+		case sqlparser.IndexTypeUnique:
+		case sqlparser.IndexTypeDefault:
+			tab.Indexes = append(tab.Indexes, x)
+			continue
+		default:
+			continue
 		}
 		if tab.NeedsGlobal(x) {
 			x.Global = 7
