@@ -169,14 +169,33 @@ type Column struct {
 	OnUpdate    bool `json:"on_update,omitempty"`
 }
 
-// AsksSequence names a column whose DEFAULT is a sequence's next value; "": there is none.
+// AsksSequence names a column whose DEFAULT is a value of a sequence; "": there is none.
 func (t *Table) AsksSequence() string {
 	for i := range t.Columns {
-		if c := &t.Columns[i]; c.HasDefault && strings.Contains(strings.ToLower(c.Default), "nextval(") {
+		if c := &t.Columns[i]; c.HasDefault && asksSequence(c.Default) {
 			return c.Name
 		}
 	}
 	return ""
+}
+
+// asksSequence reports whether an expression, as a server shows it, calls NEXTVAL(), LASTVAL() or SETVAL(): outside of strings and quoted names.
+func asksSequence(expr string) bool {
+	var bare []byte
+	for i, quote := 0, byte(0); i < len(expr); i++ {
+		switch c := expr[i]; {
+		case quote == 0 && (c == '\'' || c == '"' || c == '`'):
+			quote = c
+		case quote == 0:
+			bare = append(bare, c)
+		case c == quote:
+			quote = 0
+		case c == '\\' && quote != '`':
+			i++
+		}
+	}
+	text := strings.ToLower(string(bare))
+	return strings.Contains(text, "nextval(") || strings.Contains(text, "lastval(") || strings.Contains(text, "setval(")
 }
 
 // Index is a key of a table; Columns are positions in Table.Columns.

@@ -2,12 +2,10 @@ package planner
 
 import (
 	"slices"
-	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/sqlparse"
 )
 
 // placeRules begin every list for what yields rows: where the statement's tables lie.
@@ -117,9 +115,6 @@ func system(b *build) (bool, error) {
 	b.done = true
 	b.plan.Topic = "information_schema"
 	b.relayTo(b.metadataTarget())
-	if refs, _ := b.st.Tables(); slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool { return strings.EqualFold(r.Name, "tables") }) {
-		b.plan.Relay.Target = b.sequencesTarget()
-	}
 	return true, nil
 }
 
@@ -135,15 +130,6 @@ func (b *build) metadataTarget() plan.Target {
 				t = plan.Target{Kind: plan.OneGroup, Group: tab.Group}
 			}
 		}
-	}
-	return t
-}
-
-// sequencesTarget is metadataTarget for what tells of MariaDB's sequences, too: only the first group has them.
-func (b *build) sequencesTarget() plan.Target {
-	t := b.metadataTarget()
-	if t.Kind == plan.AnyGroup && b.snap.Flavor == catalog.MariaDB {
-		t = plan.Target{Kind: plan.OneGroup, Group: b.snap.Groups[0].ID}
 	}
 	return t
 }

@@ -212,9 +212,8 @@ func (b *build) showAny(w *words) error {
 		return sqlerr.Unsupported("SHOW ... WHERE with a subquery", "query information_schema")
 	}
 	b.plan.Relay = b.fragment(b.metadataTarget())
-	switch b.plan.Topic {
-	case "tables", "table status", "create sequence":
-		b.plan.Relay.Target = b.sequencesTarget()
+	if b.plan.Topic == "create sequence" {
+		b.plan.Relay.Target = plan.Target{Kind: plan.OneGroup, Group: b.snap.Groups[0].ID}
 	}
 	return nil
 }

@@ -46,6 +46,9 @@ func Copy(ctx context.Context, snap *catalog.Snapshot, from, to *Server) error {
 		}
 		for _, t := range d.Tables {
 			o := ddl.Object{DB: name, Name: t.Name}
+			if column := t.AsksSequence(); column != "" {
+				return fmt.Errorf("the DEFAULT of column %s of table %s asks a sequence, which a new node group cannot have: drop the DEFAULT first", column, o)
+			}
 			if t.Kind == catalog.View {
 				views = append(views, o)
 				continue

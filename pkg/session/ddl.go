@@ -73,6 +73,11 @@ func (s *Session) ddl(p *plan.Plan) error {
 	if strings.HasSuffix(p.Topic, " sequence") {
 		return s.sequenceDDL(p)
 	}
+	if strings.HasSuffix(p.Topic, " view") {
+		if err := s.viewOverSequence(); err != nil {
+			return err
+		}
+	}
 	if handled, err := s.createFromSelect(p); handled {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -51,6 +52,15 @@ func (f metadataFilter) condition(hidden []byte) string {
 	return c
 }
 
+// metadataGroup is where it is read what all servers know: the first node group is asked on MariaDB, for it alone has the sequences, but any
+// other while it is down.
+func (s *Session) metadataGroup() placement.NodeGroupID {
+	if g := s.sequenceGroup(); s.cfg.Dialect.MariaDB() && s.cfg.Pools.Up(g) {
+		return g
+	}
+	return s.anyGroup()
+}
+
 // selectMetadata runs a SELECT whose tables are all of information_schema. handled is false for those a server may
 // answer as they are.
 func (s *Session) selectMetadata(p *plan.Plan) (handled bool, err error) {
@@ -84,7 +94,7 @@ func (s *Session) selectMetadata(p *plan.Plan) (handled bool, err error) {
 		at = e.span.End
 	}
 	out = append(out, sql[at:]...)
-	g := s.anyGroup()
+	g := s.metadataGroup()
 	if p.Relay != nil && p.Relay.Target.Kind == plan.OneGroup {
 		g = p.Relay.Target.Group // the one that has single tables
 	}

@@ -223,6 +223,9 @@ func (s *Session) runPlan(p *plan.Plan, cmd wire.Command, request []byte, params
 	if p.Uses&plan.LocksRows != 0 && s.locks == nil {
 		s.runner.Router.Home = s.snap.Groups[0].ID // copies of a reference table are locked where writes to them begin
 	}
+	if p.Topic == "information_schema" || p.Kind == plan.Show && strings.HasSuffix(p.Topic, "tables") {
+		s.runner.Router.Home = s.metadataGroup()
+	}
 	s.runner.Database = s.db
 	switch p.Kind {
 	case plan.Set:

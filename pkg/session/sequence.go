@@ -321,8 +321,8 @@ func (s *Session) fetchSequences(calls []sequenceCall) ([]string, error) {
 		case "NEXTVAL":
 			s.setLastValue(key, values[i])
 		case "LASTVAL": // the connection's: another session's perhaps
-			if s.defaultsAskSequences() {
-				return nil, sqlerr.Unsupported("LASTVAL() where tables ask a sequence by the DEFAULT of a column", "name the column, and give it NEXTVAL()")
+			if s.tablesAskSequences() {
+				return nil, sqlerr.Unsupported("LASTVAL() where tables ask a sequence by the DEFAULT of a column, or may by a trigger", "name the column, and give it NEXTVAL()")
 			}
 			last, ok := s.lastValue(key)
 			if ok && last == "" {
@@ -336,12 +336,26 @@ func (s *Session) fetchSequences(calls []sequenceCall) ([]string, error) {
 	return values, nil
 }
 
-// defaultsAskSequences reports whether a server may ask a sequence for a value without the session's knowing: for tables that came with an
-// imported server.
-func (s *Session) defaultsAskSequences() bool {
-	for _, d := range s.snap.Databases {
+// tablesAsk says whether tables of a schema may ask sequences for values; the schema's revision is that of Snapshot.SchemaRevision.
+type tablesAsk struct {
+	revision int64
+	known    bool
+	yes      bool
+}
+
+// tablesAskSequences reports whether a server may ask a sequence for a value without the session's knowing: by a DEFAULT, or a trigger nobody
+// knows, of tables that came with an imported server.
+func (s *Session) tablesAskSequences() bool {
+	if a := &s.tablesAsk; !a.known || a.revision != s.snap.SchemaRevision {
+		*a = tablesAsk{revision: s.snap.SchemaRevision, known: true, yes: tablesAskSequences(s.snap)}
+	}
+	return s.tablesAsk.yes
+}
+
+func tablesAskSequences(snap *catalog.Snapshot) bool {
+	for _, d := range snap.Databases {
 		for _, t := range d.Tables {
-			if t.AsksSequence() != "" {
+			if t.AsksSequence() != "" || slices.ContainsFunc(t.Triggers, func(tr catalog.Trigger) bool { return tr.Unknown }) {
 				return true
 			}
 		}
@@ -567,6 +581,46 @@ func (s *Session) saysWrite(from, to int) bool {
 		}
 	}
 	return false
+}
+
+// viewOverSequence refuses a view that reads a sequence: each server would need one.
+func (s *Session) viewOverSequence() error {
+	if !s.cfg.Dialect.MariaDB() || s.stmt.Kind() == sqlparse.Drop {
+		return nil
+	}
+	tokens := s.stmt.Tokens()
+	tok := tokens.Next()
+	for tok.Kind != sqlparse.EOF && !s.stmt.Is(tok, "AS") {
+		tok = tokens.Next()
+	}
+	query := s.cfg.Dialect.NewStatement()
+	defer query.Done()
+	if err := query.Scan(s.stmt.SQL()[tok.End:], s.mode); err != nil {
+		return err
+	}
+	refs, _ := query.Tables()
+	for _, r := range refs {
+		db := r.DB
+		if db == "" {
+			db = s.db
+		}
+		if isSystemDB(db) || s.snap.Table(db, r.Name) != nil || s.check(db, catalog.Read) != nil {
+			continue
+		}
+		c, err := s.Get(s.sequenceGroup())
+		if err != nil {
+			return err
+		}
+		is, err := s.isSequence(c, db, r.Name)
+		s.done(c, err)
+		if err != nil {
+			return txn.Lost(c, err)
+		}
+		if is {
+			return sqlerr.Unsupported("a view over a sequence", "read the sequence itself")
+		}
+	}
+	return nil
 }
 
 // lockOthers runs a LOCK TABLES that names sequences, as dumps do, without them: nobody has to wait for a sequence.

@@ -143,6 +143,7 @@ type Session struct {
 	multi           bool // multi-statements allowed
 	lastInsertID    uint64
 	lastValues      map[sequenceName]string // of sequences
+	tablesAsk       tablesAsk
 	rowCount        int64
 	foundRows       uint64
 	isolation       string // SET TRANSACTION for the next transaction

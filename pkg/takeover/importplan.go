@@ -193,7 +193,7 @@ func (i *importer) whole(t *importedTable, inBody string) (out []Finding) {
 		add("it is system-versioned, and its history could not be moved", "keep history in a table of its own")
 	}
 	if column := t.def.Table.AsksSequence(); column != "" {
-		add("the DEFAULT of its column "+column+" asks a sequence", "drop the DEFAULT, and ask for NEXTVAL() in the INSERT")
+		add("the DEFAULT of its column "+column+" asks a sequence; no node group can be added while it does", "drop the DEFAULT, and ask for NEXTVAL() in the INSERT")
 	}
 	if inBody != "" {
 		add(inBody, "drop that, and do in the application what it does")

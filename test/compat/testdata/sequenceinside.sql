@@ -26,6 +26,15 @@ SELECT n() FROM s;
 SELECT COUNT(*) FROM s WHERE compat.n() > 0;
 SELECT COUNT(*), MAX(increment), CONCAT('a', ABS(-1)) FROM s;
 
+-- Views, and the servers' own tables.
+-- refused: the other servers have no such sequence
+CREATE VIEW w AS SELECT next_not_cached_value FROM s;
+-- refused: the other servers have no such sequence
+CREATE OR REPLACE VIEW w AS SELECT t.id FROM t WHERE EXISTS (SELECT 1 FROM compat.s WHERE minimum_value < t.id);
+CREATE VIEW w AS SELECT id FROM nothing_;
+SELECT table_name, COUNT(*) FROM information_schema.columns WHERE table_schema = 'compat' GROUP BY table_name ORDER BY table_name;
+SHOW TABLES;
+
 -- Names that are no calls.
 CREATE TABLE lastval (id INT PRIMARY KEY, nextval INT, KEY nextval (nextval), KEY setval (nextval, id));
 INSERT INTO lastval (id, nextval) VALUES (1, 10), (2, 20);
