@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -76,6 +77,16 @@ func TestTemporaryTables(t *testing.T) {
 			for _, id := range ids {
 				_, _ = db.Exec(fmt.Sprint("KILL ", id)) // it may be gone by itself
 			}
+			require.Eventually(t, func() bool { // else one that is about to end is given to a later test
+				for _, id := range ids {
+					var left int
+					require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?", id).Scan(&left))
+					if left > 0 {
+						return false
+					}
+				}
+				return true
+			}, time.Minute, time.Millisecond)
 		}
 		n, err := a.try("SELECT COUNT(*) FROM t")
 		require.Error(t, err, "%s rows", n) // never those of the other table
