@@ -107,25 +107,33 @@ func (b *build) ownDatabase(db string) (string, error) {
 	return db, nil
 }
 
+// ddlObject reads the name of what a statement makes, changes or drops in a database that must exist and be the users'.
+func (b *build) ddlObject(w *words) (db, name string, err error) {
+	db, name, ok := w.qualified()
+	if !ok {
+		return "", "", b.syntaxError(w)
+	}
+	if db, err = b.ownDatabase(db); err != nil {
+		return "", "", err
+	}
+	if systemSchema(db) != userSchema {
+		return "", "", sqlerr.AccessDeniedDB.New("", "", db)
+	}
+	if b.snap.Databases[db] == nil {
+		return "", "", sqlerr.UnknownDatabase.New(db)
+	}
+	return db, name, nil
+}
+
 // ddlSequence notes the databases of sequences that are made, changed or dropped: the session has that done.
 func (b *build) ddlSequence(w *words, verb string) error {
 	if !w.takeAll("IF NOT EXISTS") {
 		w.takeAll("IF EXISTS")
 	}
 	for {
-		db, name, ok := w.qualified()
-		if !ok {
-			return b.syntaxError(w)
-		}
-		db, err := b.ownDatabase(db)
+		db, name, err := b.ddlObject(w)
 		if err != nil {
 			return err
-		}
-		switch {
-		case systemSchema(db) != userSchema:
-			return sqlerr.AccessDeniedDB.New("", "", db)
-		case b.snap.Databases[db] == nil:
-			return sqlerr.UnknownDatabase.New(db)
 		}
 		if _, err := b.table(db, name); err == nil && verb == "create or replace" {
 			return sqlerr.Unsupported("CREATE OR REPLACE SEQUENCE in the place of a table", "drop the table first")
@@ -143,19 +151,9 @@ func (b *build) ddlProgram(w *words) error {
 	if !w.takeAll("IF NOT EXISTS") {
 		w.takeAll("IF EXISTS")
 	}
-	db, name, ok := w.qualified()
-	if !ok {
-		return b.syntaxError(w)
-	}
-	db, err := b.ownDatabase(db)
+	db, name, err := b.ddlObject(w)
 	if err != nil {
 		return err
-	}
-	if systemSchema(db) != userSchema {
-		return sqlerr.AccessDeniedDB.New("", "", db)
-	}
-	if b.snap.Databases[db] == nil {
-		return sqlerr.UnknownDatabase.New(db)
 	}
 	b.plan.Database, b.plan.Name = db, name
 	b.access(db, catalog.Admin)

@@ -230,10 +230,8 @@ func (a *assignments) leftOfNext(next string) string {
 	}
 	upper := strings.Join(strings.Fields(strings.ToUpper(next)), " ")
 	var left []string
-	for _, l := range []string{"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
-		if strings.Contains(upper, "LEVEL "+l) && !level {
-			left = append(left, "ISOLATION LEVEL "+l)
-		}
+	if l := isolationLevel(upper); l != "" && !level {
+		left = append(left, "ISOLATION LEVEL "+l)
 	}
 	for _, m := range []string{"READ ONLY", "READ WRITE"} {
 		if strings.Contains(upper, m) && !mode {

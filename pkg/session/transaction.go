@@ -37,12 +37,21 @@ func (s *Session) readWrite(isolation string, how *plan.Txn) string {
 	if how == nil || !how.ReadWrite || !s.readOnly() && !strings.Contains(upper, "READ ONLY") {
 		return isolation
 	}
-	for _, level := range []string{"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
-		if strings.Contains(strings.Join(strings.Fields(upper), " "), level) {
-			return "SET TRANSACTION ISOLATION LEVEL " + level + ", READ WRITE"
-		}
+	if level := isolationLevel(upper); level != "" {
+		return "SET TRANSACTION ISOLATION LEVEL " + level + ", READ WRITE"
 	}
 	return "SET TRANSACTION READ WRITE"
+}
+
+// isolationLevel is the level that a SET TRANSACTION, in upper case, names; "": none.
+func isolationLevel(upper string) string {
+	words := strings.Join(strings.Fields(upper), " ")
+	for _, level := range []string{"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
+		if strings.Contains(words, level) {
+			return level
+		}
+	}
+	return ""
 }
 
 // newTxn returns a transaction as the session's settings want it.
