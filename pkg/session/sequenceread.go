@@ -1,0 +1,173 @@
+package session
+
+// Sequences as the tables that they are on their server: reading and locking them.
+
+import (
+	"bytes"
+	"slices"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/planner"
+	"skarv/pkg/routine"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
+	"skarv/pkg/wire"
+)
+
+// readSequence answers a query that reads nothing but a sequence, as the table that it is on its server, too, if the statement at hand is one: the
+// planner, which knows no sequences, has said that there is no such table. LOCK TABLES of sequences is taken for one of the others.
+func (s *Session) readSequence() (handled bool, err error) {
+	s.conn.Task().Blocking(func() {
+		if s.cfg.Dialect.MariaDB() && s.stmt.Kind() == sqlparse.LockTables {
+			handled, err = s.lockOthers()
+			return
+		}
+		var c *backend.Conn
+		c, err = s.readsSequence()
+		if handled = c != nil || err != nil; c == nil {
+			return
+		}
+		s.usedGroup, s.usedStrategy = c.Group, strategyRelay
+		s.usedSummary, err = s.copyResults(c, s.stmt.SQL())
+		s.done(c, err)
+		if err != nil {
+			err = txn.Lost(c, err)
+			return
+		}
+		s.rowCount, s.foundRows = -1, s.usedSummary.Rows
+	})
+	return handled, err
+}
+
+// readsSequence returns a connection to the server of the sequence that the query at hand reads, nil if it reads anything else.
+func (s *Session) readsSequence() (c *backend.Conn, err error) {
+	const others = sqlparse.Subquery | sqlparse.Sequence | sqlparse.IntoFile | sqlparse.WritesUserVariable | sqlparse.UserLock | substitutable
+	if !s.cfg.Dialect.MariaDB() || s.stmt.Kind() != sqlparse.Select || s.stmt.Uses()&others != 0 || s.stmt.NumParams() > 0 {
+		return nil, nil
+	}
+	refs, sure := s.stmt.Tables()
+	if !sure || len(refs) != 1 {
+		return nil, nil
+	}
+	db := refs[0].DB
+	if db == "" {
+		db = s.db
+	}
+	if db == "" || isSystemDB(db) || s.check(db, catalog.Read) != nil {
+		return nil, nil
+	}
+	if c, err = s.Get(s.sequenceGroup()); err != nil {
+		return nil, err
+	}
+	is, err := s.isSequence(c, db, refs[0].Name)
+	if is && !s.callsOthers() {
+		return c, nil
+	}
+	if s.done(c, err); is {
+		return nil, sqlerr.Unsupported("stored functions in a query that reads a sequence", "call them in a query of their own")
+	}
+	if err != nil {
+		err = txn.Lost(c, err)
+	}
+	return nil, err
+}
+
+// callsOthers reports whether the statement at hand calls functions that are not the servers' own: what those read may be elsewhere, and not
+// for the session to read.
+func (s *Session) callsOthers() bool {
+	return slices.ContainsFunc(routine.Calls(s.stmt), func(n routine.Name) bool { return n.DB != "" || !planner.Known(n.Name) })
+}
+
+// isSequence asks the server that has the sequences.
+func (s *Session) isSequence(c *backend.Conn, db, name string) (bool, error) {
+	is, err := s.tableType(c, db, name)
+	return is == "SEQUENCE", err
+}
+
+// tableType asks a server what stands under a name, as information_schema calls it; "" if nothing does.
+func (s *Session) tableType(c *backend.Conn, db, name string) (string, error) {
+	quoted := func(name string) string {
+		return string(sqltypes.AppendQuoted(nil, []byte(name), s.mode&sqlparse.NoBackslashEscapes != 0))
+	}
+	_, rows, err := c.QueryAll("SELECT table_type FROM information_schema.tables WHERE table_schema = "+quoted(db)+
+		" AND table_name = "+quoted(name)+" LIMIT 1", 1)
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	return string(rows[0][0]), nil
+}
+
+// saysWrite reports whether the word WRITE stands in a part of the statement at hand.
+func (s *Session) saysWrite(from, to int) bool {
+	tokens := s.stmt.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF && tok.Start < to; tok = tokens.Next() {
+		if tok.Start >= from && s.stmt.Is(tok, "WRITE") {
+			return true
+		}
+	}
+	return false
+}
+
+// lockOthers runs a LOCK TABLES that names sequences, as dumps do, without them: nobody has to wait for a sequence.
+func (s *Session) lockOthers() (handled bool, err error) {
+	refs, _ := s.stmt.Tables()
+	c, err := s.Get(s.sequenceGroup())
+	if err != nil {
+		return true, err
+	}
+	var items [][]byte
+	for i, r := range refs {
+		db := r.DB
+		if db == "" {
+			db = s.db
+		}
+		is, err := s.isSequence(c, db, r.Name)
+		if err != nil {
+			s.done(c, err)
+			return true, txn.Lost(c, err)
+		}
+		end := len(s.stmt.SQL())
+		if i+1 < len(refs) {
+			end = refs[i+1].Span.Start
+		}
+		item := bytes.TrimRight(s.stmt.SQL()[r.Span.Start:end], ", \t\r\n;")
+		if is {
+			handled = true
+			need := catalog.Read
+			if s.saysWrite(r.Span.End, end) {
+				need = catalog.Write
+			}
+			if err := s.check(db, need); err != nil {
+				s.done(c, nil)
+				return true, err
+			}
+			continue
+		}
+		items = append(items, item)
+	}
+	s.done(c, nil)
+	if !handled {
+		return false, nil
+	}
+	if len(items) == 0 {
+		if err := s.commitImplicit(); err != nil {
+			return true, err
+		}
+		if err := s.unlock(); err != nil {
+			return true, err
+		}
+		return true, s.ok(wire.OK{})
+	}
+	text := append([]byte("LOCK TABLES "), bytes.Join(items, []byte(", "))...)
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan(text, s.mode); err != nil {
+		return true, err
+	}
+	defer s.use(st)()
+	_, err = s.run(wire.ComQuery, nil, nil)
+	return true, err
+}
