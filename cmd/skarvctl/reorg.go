@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"skarv/pkg/pause"
 	adminv1 "skarv/proto/admin/v1"
 )
 
@@ -250,7 +251,7 @@ func (a *app) watch(ctx context.Context, id string, quiet bool) (*reorganisation
 				silent = time.Now()
 				fmt.Fprintf(a.errs, "%s does not answer, which does not stop the reorganisation; asking again\n", a.addr)
 			}
-			if err := sleep(ctx, watchEvery); err != nil {
+			if err := pause.For(ctx, watchEvery); err != nil {
 				return nil, err
 			}
 			continue
@@ -272,7 +273,7 @@ func (a *app) watch(ctx context.Context, id string, quiet bool) (*reorganisation
 			}
 			return r, nil
 		}
-		if err := sleep(ctx, watchEvery); err != nil {
+		if err := pause.For(ctx, watchEvery); err != nil {
 			return nil, err
 		}
 	}
@@ -284,15 +285,6 @@ func because(reason string) string {
 		return ""
 	}
 	return ": " + reason
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // begin is the flags of every command that moves partitions.

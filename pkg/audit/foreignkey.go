@@ -102,7 +102,7 @@ func (c *ForeignKeyCheck) child(ctx context.Context, s *schema.Server, key, vals
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	return &sqlerr.Error{Code: 1452, State: "23000", Message: "Cannot add or update a child row: a foreign key constraint fails " + c.Relation.String()}
+	return sqlerr.NoReferencedRow.New(c.Relation.String())
 }
 
 func (c *ForeignKeyCheck) parent(ctx context.Context, vals [][]byte, lock string) (bool, error) {

@@ -223,7 +223,7 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 		if err == nil {
 			return c, nil
 		}
-		lost := errors.As(err, new(*mysqlconn.LostError))
+		lost := mysqlconn.IsLost(err)
 		c.Release() // closed when it was lost, reset before its next use when the server refused
 		if fresh || !lost {
 			return nil, pl.lost(err)

@@ -125,7 +125,7 @@ func (c *Conn) sync(st *State) error {
 			continue
 		}
 		_, err := c.ReadHead()
-		if errors.As(err, new(*mysqlconn.LostError)) {
+		if mysqlconn.IsLost(err) {
 			return err
 		}
 		if first == nil {
@@ -189,7 +189,7 @@ func (c *Conn) Statement(sql []byte, hash uint64, first []wire.ParamType) (*Prep
 		return p, nil
 	}
 	st, err := c.Prepare(sql)
-	if sqlerr.HasCode(err, tooManyStatements) && len(c.statements) > 0 && c.Usable() {
+	if sqlerr.HasCode(err, sqlerr.TooManyStatements) && len(c.statements) > 0 && c.Usable() {
 		// The limit is the server's, over all connections: give what this one keeps.
 		for len(c.statements) > 0 {
 			c.evictStatement()
@@ -231,9 +231,6 @@ func (c *Conn) Prepared(sql []byte, types []wire.ParamType) (id uint32, err erro
 	p.BoundTypes = append(p.BoundTypes[:0], types...)
 	return p.ID, nil
 }
-
-// tooManyStatements is the server's error at max_prepared_stmt_count.
-const tooManyStatements = 1461
 
 func (c *Conn) evictStatement() {
 	var oldest uint64

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/sqlerr"
 )
 
@@ -47,7 +48,7 @@ func (p *pool) kill(ctx context.Context, verb string, conns []*Conn) (left []*Co
 	defer c.Close()
 	defer context.AfterFunc(ctx, c.Interrupt)()
 	for i, victim := range conns {
-		_, err := c.Exec(fmt.Sprint(verb, victim.ThreadID()))
+		err := p.killOne(c, verb, victim)
 		if err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
 			left = append(left, victim)
 		}
@@ -56,4 +57,18 @@ func (p *pool) kill(ctx context.Context, verb string, conns []*Conn) (left []*Co
 		}
 	}
 	return left
+}
+
+// killOne kills the victim by c. After a restart of the server its number may be another's: a later connection's of ours, or that of
+// another account, and each process has its own.
+func (p *pool) killOne(c *mysqlconn.Conn, verb string, victim *Conn) error {
+	o := orphan{group: p.group.ID, thread: victim.ThreadID(), number: victim.number, user: victim.user, pool: p}
+	if p.reused(o) {
+		return nil
+	}
+	if there, err := listed(c, o); err != nil || !there {
+		return err
+	}
+	_, err := c.Exec(fmt.Sprint(verb, o.thread))
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
+	"skarv/test/realserver"
 )
 
 // TestKillAtOnce: the connections of a statement are killed together where they are to one server, and at the same time where not: a
@@ -58,4 +59,24 @@ func TestKillAtOnce(t *testing.T) {
 	}()
 	left := Kill(ctx, true, append(conns, conns[0])...) // a part within a part
 	require.ElementsMatch(t, conns, left)
+}
+
+// TestKillNobodyElse: behind a restart of the server a connection's number may be another's, a later one of the pool or that of another
+// process: nobody is killed in its place.
+func TestKillNobodyElse(t *testing.T) {
+	server := realserver.Start(t)[0]
+	p := NewPools(DefaultConfig())
+	defer p.Apply(nil)
+	p.Apply([]*catalog.NodeGroup{{ID: 1, Name: "one", Primary: catalog.Node{Addr: "unix:" + server.Addr, User: "root"}}})
+	c, err := p.Get(1, Profile{NoDB: true}, NewState("", nil), nil, Claim{})
+	require.NoError(t, err)
+	defer c.Release()
+	for name, lost := range map[string]*Conn{
+		"of the pool":        {Conn: c.Conn, pool: c.pool, number: c.number - 1, user: c.user},
+		"of another process": {Conn: c.Conn, pool: c.pool, number: c.number + 1, user: "another"},
+	} {
+		require.Empty(t, Kill(t.Context(), false, lost), name)
+		_, err = c.Exec("DO 1")
+		require.NoError(t, err, name)
+	}
 }

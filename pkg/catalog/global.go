@@ -9,9 +9,6 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
-// OwnDB is the database on every server that belongs to Skarv. No client sees it.
-const OwnDB = "_skarv"
-
 // GlobalIndex is what makes a UNIQUE key without the distribution key unique in the whole cluster: a sharded table, of no
 // client's, with a row for every row of Table that has no NULL in the key. Its primary and distribution key is the unique
 // key's value, in columns of the same types, so that what the servers hold for equal is equal here; the other columns are the
@@ -89,24 +86,6 @@ func (t *Table) NeedsGlobal(x Index) bool {
 		}
 	}
 	return false
-}
-
-// Stored lists all tables that have rows on servers, the entries of global indexes among them, ordered by name.
-func (s *Snapshot) Stored() []*Table {
-	var out []*Table
-	for _, d := range s.Databases {
-		for _, t := range d.Tables {
-			if t.Kind == View {
-				continue
-			}
-			out = append(out, t)
-			for _, g := range t.Global {
-				out = append(out, g.Entries)
-			}
-		}
-	}
-	slices.SortFunc(out, (*Table).Compare)
-	return out
 }
 
 // Compare orders tables by their databases and names.

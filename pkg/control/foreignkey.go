@@ -21,14 +21,11 @@ func (d *schemaChange) step(ctx context.Context, s *schema.Server) (affected uin
 		return d.unchecked(ctx, s)
 	}
 	affected, err = s.Exec(ctx, d.job.Work.Step.SQL)
-	if sqlerr.HasCode(err, noParent) && slices.ContainsFunc(d.job.Work.Refresh, d.enforced) {
+	if sqlerr.HasCode(err, sqlerr.NoReferencedRow) && slices.ContainsFunc(d.job.Work.Refresh, d.enforced) {
 		return d.unchecked(ctx, s)
 	}
 	return affected, err
 }
-
-// noParent is a server's error for a row that refers to none.
-const noParent sqlerr.Code = 1452
 
 // enforced reports whether it is Skarv that looks after the foreign keys of a table.
 func (d *schemaChange) enforced(r migration.Refresh) bool {

@@ -114,9 +114,9 @@ func (d *schemaChange) spread(ctx context.Context) error {
 	var refused *sqlerr.Error
 	switch {
 	case errors.As(err, &null) && d.snap.Flavor == catalog.MariaDB:
-		return &sqlerr.Error{Code: 1265, State: "01000", Message: fmt.Sprintf("Data truncated for column '%s' at row %d", null.Column, null.Row)}
+		return sqlerr.DataTruncated.New(null.Column, null.Row)
 	case errors.As(err, &null):
-		return &sqlerr.Error{Code: 1138, State: "22004", Message: "Invalid use of NULL value"}
+		return sqlerr.InvalidUseOfNull.New()
 	case errors.As(err, &refused):
 		named := *refused
 		named.Message = strings.ReplaceAll(named.Message, w.New, w.Table.Name)

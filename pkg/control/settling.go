@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -65,6 +66,21 @@ func (a absences) lasts(s topology.Silent, now time.Time) bool {
 	return gone && now.Sub(since) >= goneFor
 }
 
+// patience is how long statements that began before may take: stalePatience, or the client's lock_wait_timeout if that is less, but long
+// enough to shut out a process that is gone.
+func (d *schemaChange) patience() time.Duration {
+	if d.job.DDL != nil {
+		for _, set := range d.job.DDL.Set {
+			if v, ok := strings.CutPrefix(set, "SET @@session.`lock_wait_timeout` = "); ok {
+				if n, err := strconv.Atoi(v); err == nil && n < int(stalePatience.Seconds()) {
+					return max(time.Duration(n)*time.Second, goneFor+2*evictAfter)
+				}
+			}
+		}
+	}
+	return stalePatience
+}
+
 // settle waits until no statement about tables runs, or will run, by a catalog older than revision's.
 func (d *schemaChange) settle(ctx context.Context, revision int64, tables []ddl.Object) error {
 	var names []string
@@ -81,7 +97,7 @@ func (d *schemaChange) settle(ctx context.Context, revision int64, tables []ddl.
 	if err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, stalePatience)
+	wait, cancel := context.WithTimeout(ctx, d.patience())
 	defer cancel()
 	for gone := (absences{}); ; {
 		look, stop := context.WithTimeout(wait, evictAfter)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+
+	"skarv/pkg/sqltypes"
 )
 
 // Configure sets server variables for good: an empty value takes a variable back to what it is without Configure,
@@ -76,7 +78,7 @@ func setGlobal(ctx context.Context, c driver.ExecerContext, name, value string) 
 		return false, nil
 	}
 	variable := strings.NewReplacer("-", "_", ".", "`.`").Replace(strings.TrimPrefix(name, "loose-"))
-	_, err := c.ExecContext(ctx, fmt.Sprintf("SET GLOBAL `%s` = %s", variable, quote(value)), nil)
+	_, err := c.ExecContext(ctx, fmt.Sprintf("SET GLOBAL `%s` = %s", variable, sqltypes.Literal(value)), nil)
 	var e *mysql.MySQLError
 	if errors.As(err, &e) && e.Number == wrongType && isNumber(value) {
 		_, err = c.ExecContext(ctx, fmt.Sprintf("SET GLOBAL `%s` = %s", variable, value), nil)

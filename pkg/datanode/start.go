@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"skarv/pkg/sqltypes"
 )
 
 // start writes the settings, starts the process and returns when the server answers. Only Run's goroutine calls
@@ -83,16 +85,14 @@ func (n *Node) start(ctx context.Context) (err error) {
 func (n *Node) writeInitFile() error {
 	user, password := n.Account()
 	account := quote(user) + "@'%'"
-	text := "SET SESSION sql_log_bin=0;\n" +
+	text := "SET SESSION sql_log_bin=0;\nSET SESSION sql_mode='';\n" +
 		"CREATE USER IF NOT EXISTS " + account + " IDENTIFIED BY " + quote(password) + ";\n" +
 		"ALTER USER " + account + " IDENTIFIED BY " + quote(password) + ";\n" +
 		"GRANT ALL PRIVILEGES ON *.* TO " + account + " WITH GRANT OPTION;\n"
 	return writeFile(n.dir.initFile(), []byte(text))
 }
 
-func quote(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`, "\n", `\n`).Replace(s) + "'"
-}
+func quote(s string) string { return sqltypes.Quoted(s, false) }
 
 // waitReady tries to log in until the server lets us, dies, or ctx ends. It returns the server's version.
 func (n *Node) waitReady(ctx context.Context, p *process) (version string, err error) {

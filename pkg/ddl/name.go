@@ -33,9 +33,6 @@ type Name struct {
 // As is the edit by which the statement is about another object.
 func (n Name) As(o Object) Edit { return Edit{start: n.start, end: n.end, with: o.SQL()} }
 
-// QuoteText writes a string as SQL, whatever the session's sql_mode.
-func QuoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-
 // SplitNames reads a list of names that are separated by commas, quoted or not.
 func SplitNames(list string) []string {
 	var out []string

@@ -179,7 +179,7 @@ func (p *parser) alter() error {
 	case p.accept("DATABASE"), p.accept("SCHEMA"):
 		p.Verb = AlterDatabase
 		if t := p.peek(0); t.name() && !(t.kind == word && (t.is("DEFAULT") || t.is("CHARACTER") || t.is("CHARSET") ||
-			t.is("COLLATE") || t.is("COMMENT") || t.is("ENCRYPTION") || t.is("READ"))) {
+			t.is("COLLATE") || t.is("COMMENT") && (p.peek(1).kind == text || p.peek(1).is("=")) || t.is("ENCRYPTION") || t.is("READ"))) {
 			return p.database()
 		}
 		if p.db == "" {
@@ -424,6 +424,12 @@ func (p *parser) alterTableRest() error {
 		case depth > 0:
 		case t.is("PARTITION") && p.peek(1).is("BY") && (p.peek(2).is("KEY") || p.peek(2).is("LINEAR")):
 			return sqlerr.Unsupported("ALTER TABLE ... PARTITION BY KEY", "create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
+		case p.peek(1).is("PARTITION") && (t.is("ANALYZE") || t.is("CHECK") || t.is("OPTIMIZE") || t.is("REPAIR")):
+			return sqlerr.Unsupported("ALTER TABLE ... "+strings.ToUpper(t.value)+" PARTITION", "use "+strings.ToUpper(t.value)+" TABLE")
+		case t.is("CONVERT") && (p.peek(1).is("PARTITION") || p.peek(1).is("TABLE")):
+			return sqlerr.Unsupported("ALTER TABLE ... CONVERT "+strings.ToUpper(p.peek(1).value), "copy the rows with INSERT ... SELECT")
+		case p.peek(1).is("PARTITION") && (t.is("DROP") || t.is("TRUNCATE")):
+			p.DropsRows = true
 		case t.is("EXCHANGE") && p.peek(1).is("PARTITION"), t.is("IMPORT") && p.peek(1).is("TABLESPACE"), t.is("DISCARD") && p.peek(1).is("TABLESPACE"):
 			return sqlerr.Unsupported("ALTER TABLE ... "+strings.ToUpper(t.value+" "+p.peek(1).value), "copy the rows with INSERT ... SELECT")
 		case t.is("RENAME") && !p.peek(1).is("COLUMN") && !p.peek(1).is("INDEX") && !p.peek(1).is("KEY"):

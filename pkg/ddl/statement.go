@@ -48,6 +48,8 @@ type Statement struct {
 	// Key is the distribution key, empty for the primary key, if Partitioned: PARTITION BY KEY was given.
 	Key         []string
 	Partitioned bool
+	// DropsRows: ALTER TABLE drops or empties partitions of the servers, with the rows in them.
+	DropsRows bool
 	// HasComment: a database's COMMENT was given; Single: it is skarv:single.
 	HasComment, Single bool
 	// Kind is that of a stored program, and Prog what CREATE, or ALTER EVENT, says of it.

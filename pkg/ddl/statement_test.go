@@ -33,6 +33,8 @@ func TestParseDDL(t *testing.T) {
 		{"ALTER IGNORE TABLE t ADD KEY (a)", "", "5 [d.t]"},
 		{"ALTER DATABASE CHARACTER SET utf8mb4", "", "6 [d.]"},
 		{"ALTER DATABASE x COLLATE utf8mb4_bin", "", "6 [x.]"},
+		{"ALTER DATABASE comment COMMENT 'x'", "", "6 [comment.]"},
+		{"ALTER DATABASE COMMENT = 'x'", "", "6 [d.]"},
 		{"DROP TABLES IF EXISTS a, b.c CASCADE", "", "8 [d.a b.c] if"},
 		{"DROP INDEX i ON t", "", "9 [d.t]"},
 		{"DROP VIEW v", "", "10 [d.v]"},

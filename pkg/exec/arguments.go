@@ -155,21 +155,6 @@ func (a *Arguments) appendTotal(dst []byte, x, y plan.Operand) []byte {
 	return strconv.AppendUint(dst, m+n, 10)
 }
 
-// Count is the value of an operand of LIMIT; ok is false if it is no count.
-func (a *Arguments) Count(o plan.Operand) (n uint64, ok bool) {
-	v := o.Const
-	if o.Arg >= 0 {
-		if v, ok = a.Value(o.Arg); !ok {
-			return 0, false
-		}
-	}
-	if v.Kind != sqltypes.Int {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(v.Raw), 10, 64)
-	return n, err == nil
-}
-
 func (a *Arguments) appendLiteral(dst []byte, v sqltypes.Value) []byte {
 	return sqltypes.AppendLiteral(dst, v, a.st.Mode()&sqlparse.NoBackslashEscapes != 0)
 }
@@ -241,7 +226,7 @@ func (a *Arguments) appendSpan(dst []byte, sp sqlparse.Span) []byte {
 			if names[0].Start < sp.Start {
 				continue
 			}
-			if end := names[0].End; end < sp.End || sp == list { // not for an expression alone
+			if end := names[0].End; sp != names[0] || sp == list { // not for an expression alone
 				dst = append(dst, sql[pos:end]...)
 				dst = appendAlias(dst, sql[names[0].Start:end])
 				pos = end

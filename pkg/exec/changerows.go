@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/merge"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -22,6 +23,8 @@ type changing struct {
 	to     placement.NodeGroupID // where it belongs once changed
 	fields [][]byte              // of plan.ChangeRows.Read
 	key    [][]byte              // the primary key it will have, in workspace.Read's form
+	text   string                // of the distribution key it will have, where plan.ChangeRows has a Doubt
+	number int                   // among the rows
 }
 
 // runChangeRows runs an UPDATE that may move rows. The server that will have a row computes all of its new values: a
@@ -41,7 +44,8 @@ func (r *Runner) runChangeRows(p *plan.Plan, n *plan.ChangeRows, snap *catalog.S
 			return w.deleteRows(n, rows)
 		}
 		for i := range rows {
-			if err := w.change(n, &rows[i], i); err != nil {
+			rows[i].number = i
+			if err := w.change(n, &rows[i]); err != nil {
 				return numbered(err, i)
 			}
 		}
@@ -68,6 +72,7 @@ func (w *rowWriter) readChanging(n *plan.ChangeRows) (out []changing, err error)
 	if err != nil {
 		return nil, err
 	}
+	var columns []sqltypes.Column
 	for _, g := range groups {
 		res, err := w.queryOpen(g, func(dst []byte, g placement.NodeGroupID) []byte {
 			return w.appendFragment(dst, n.Read, w.args, g, groups)
@@ -75,10 +80,11 @@ func (w *rowWriter) readChanging(n *plan.ChangeRows) (out []changing, err error)
 		if err != nil {
 			return nil, err
 		}
+		columns = res.columns
 		for _, fields := range res.rows {
 			c := changing{group: g, to: g, fields: fields}
 			if n.NewKey != nil {
-				if c.to, err = w.destination(n, res.columns, fields); err != nil {
+				if c.to, c.text, err = w.destination(n, res.columns, fields); err != nil {
 					return nil, err
 				}
 				c.key = w.newKey(n, res.columns, fields)
@@ -91,36 +97,22 @@ func (w *rowWriter) readChanging(n *plan.ChangeRows) (out []changing, err error)
 			return nil, tooManyRows()
 		}
 	}
-	slices.SortStableFunc(out, func(x, y changing) int {
-		for _, o := range n.Order {
-			c := compareWhole(x.fields[o.Column], y.fields[o.Column])
-			if o.Desc {
-				c = -c
-			}
-			if c != 0 {
-				return c
-			}
-		}
-		return 0
-	})
-	return out, nil
-}
-
-// compareWhole compares two whole numbers in text; NULL is less than all.
-func compareWhole(a, b []byte) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
+	if len(out) < 2 {
+		return out, nil
 	}
-	return sqltypes.CompareNumbers(a, b)
+	keys, err := w.sortKeys(n.Order, columns)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(out, func(x, y changing) int { return merge.Compare(keys, x.fields, y.fields) })
+	if n.Doubt != plan.NoDoubt {
+		w.turns, err = w.newTurns(n, keys, out)
+	}
+	return out, err
 }
 
-// destination is the group that a row belongs to once it has the new values of its key.
-func (w *rowWriter) destination(n *plan.ChangeRows, columns []sqltypes.Column, fields [][]byte) (placement.NodeGroupID, error) {
+// destination is the group that a row belongs to once it has the new values of its key, and the key's text.
+func (w *rowWriter) destination(n *plan.ChangeRows, columns []sqltypes.Column, fields [][]byte) (g placement.NodeGroupID, text string, err error) {
 	vals := w.Router.vals[:0]
 	for _, at := range n.NewKey {
 		vals = append(vals, valueOf(&columns[at], fields[at]))
@@ -130,17 +122,19 @@ func (w *rowWriter) destination(n *plan.ChangeRows, columns []sqltypes.Column, f
 	if w.args.ForeignCharset {
 		mode |= placement.ForeignCharset
 	}
-	switch g := w.Router.place(n.Table.Key, w.snap, mode); g {
-	case everyGroup, noGroup:
-		return 0, sqlerr.Unsupported("it cannot be told what the new distribution key of a row of table '"+n.Table.Name+"' will be stored as",
+	if g = w.Router.place(n.Table.Key, w.snap, mode); g == everyGroup || g == noGroup {
+		return 0, "", sqlerr.Unsupported("it cannot be told what the new distribution key of a row of table '"+n.Table.Name+"' will be stored as",
 			"assign the value just as the column's type prints it")
-	default:
-		return g, nil
 	}
+	if n.Doubt != plan.NoDoubt {
+		key, _ := n.Table.Key.Text(nil, vals, mode)
+		text = string(key)
+	}
+	return g, text, nil
 }
 
 // change changes one row where it will be.
-func (w *rowWriter) change(n *plan.ChangeRows, row *changing, number int) error {
+func (w *rowWriter) change(n *plan.ChangeRows, row *changing) error {
 	key := row.fields[:len(n.Table.Primary)]
 	if row.to != row.group {
 		if n.Stay != nil {
@@ -158,7 +152,7 @@ func (w *rowWriter) change(n *plan.ChangeRows, row *changing, number int) error 
 	}
 	matched, changed := counts(ok)
 	w.matched, w.changed, w.affected = w.matched+matched, w.changed+changed, w.affected+ok.AffectedRows
-	if err := w.warn(row.to, ok, number); err != nil {
+	if err := w.warn(row.to, ok, row.number); err != nil {
 		return err
 	}
 	if changed > 0 {
@@ -219,6 +213,9 @@ func (w *rowWriter) follows(n *plan.ChangeRows, row *changing) error {
 			"assign the value just as the column's type prints it")
 	}
 	before, after := imageOf(n.Images, row.fields), now[0].image
+	if err := w.turns.taken(row.number, after); err != nil {
+		return err
+	}
 	if err := w.changeEntries(n.Indexes, before, after); err != nil || !n.Own {
 		return err
 	}

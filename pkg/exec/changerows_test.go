@@ -76,10 +76,3 @@ func TestMoveFailsAnywhere(t *testing.T) {
 		}
 	}
 }
-
-func TestWholeNumbersCompare(t *testing.T) {
-	require.Negative(t, compareWhole([]byte("-5"), []byte("10")))
-	require.Negative(t, compareWhole(nil, []byte("-10")))
-	require.Positive(t, compareWhole([]byte("10"), []byte("9")))
-	require.Zero(t, compareWhole(nil, nil))
-}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/merge"
@@ -81,6 +82,7 @@ func (r *Runner) evaluateSome(in *insertion, exprs []expression, clock []byte) e
 		// The newline ends a comment the expression may end with.
 		r.body = append(append(append(r.body, '('), exprs[i].sql...), "\n)"...)
 	}
+	r.body = append(r.body, " LIMIT 1"...) // whatever sql_select_limit says
 	got, err := r.Conns.Evaluate(r.body, clock)
 	if err != nil {
 		return err
@@ -99,6 +101,36 @@ func (r *Runner) evaluateSome(in *insertion, exprs []expression, clock []byte) e
 		exprs[i].value = valueOf(&got.Columns[i], got.Row[i])
 	}
 	return nil
+}
+
+// appendLiteral appends the literal of a row's value: to be stored in its column, or to be compared with that.
+func (in *insertion) appendLiteral(dst []byte, el *element) []byte {
+	if el.evaluated && el.value.Kind == sqltypes.String && !isASCII(el.value.Raw) && utf8.Valid(el.value.Raw) {
+		dst = append(dst, "_utf8mb4"...)
+	}
+	return in.args.appendLiteral(dst, el.value)
+}
+
+func isASCII(s []byte) bool {
+	return !slices.ContainsFunc(s, func(b byte) bool { return b >= utf8.RuneSelf })
+}
+
+// bytesUnknown reports that a value comes as characters, whose bytes, in the character set that the expression has, are what the column
+// stores.
+func (el *element) bytesUnknown(c *catalog.Column) bool {
+	if !el.evaluated || el.value.Kind != sqltypes.String {
+		return false
+	}
+	switch c.DataType {
+	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bit":
+		return true
+	}
+	return false
+}
+
+func (in *insertion) bytesUnknown(c *catalog.Column) error {
+	return in.staged(sqlerr.Unsupported("an expression that is no binary string, as the value of column '"+c.Name+"', which holds bytes and by which rows are placed",
+		"write CAST(expression AS BINARY)"))
 }
 
 // strictError is the error that a strict sql_mode makes of a SELECT's warnings in an INSERT, or nil. Warnings that the server has

@@ -3,8 +3,9 @@
 // connections come from, what a transaction is, or how a client is answered: those are the Conns and the Sink it is
 // given.
 //
-// One goroutine does it all. What several groups have to do is written to all of them before the first answer is
-// read, in ascending order of their ids; answers are then read as the merge needs them.
+// One goroutine does it all; the rows of a Reading may be read by another one (see reading.go). What several groups have
+// to do is written to all of them before the first answer is read, in ascending order of their ids; answers are then
+// read as the merge needs them.
 package exec
 
 import (
@@ -72,7 +73,7 @@ type Conns interface {
 	// released before.
 	EndStatement(err error) error
 	// Evaluate runs a SELECT that names no table, on whichever group, with the session's state but outside of its
-	// transaction, and returns what it answers. clock, if not nil, is a statement to run before it, which sets the
+	// transaction, and returns what it answers, strings of characters in UTF-8. clock, if not nil, is a statement to run before it, which sets the
 	// connection's time; behind it the time goes on.
 	Evaluate(sql, clock []byte) (Evaluated, error)
 }

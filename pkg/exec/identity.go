@@ -193,17 +193,21 @@ type IdentityRun struct{ First, Last, Value uint64 }
 
 // NewIdentities returns Identities for rows of t; rows is how many there are, 0 if an INSERT ... SELECT has brought them: then
 // values are reserved in growing blocks, as servers do. zeroIsValue: sql_mode has NO_AUTO_VALUE_ON_ZERO.
-// After ErrStage the values that had been reserved are given out first.
+// After ErrStage, up to EndStage, the values that had been reserved for rows of t are given out first.
 func (r *Runner) NewIdentities(sequence Sequence, t *catalog.Table, rows int, zeroIsValue bool) *Identities {
 	i := &Identities{}
 	i.ids.reset(sequence, t, rows, zeroIsValue)
-	if r.staging {
-		r.staging = false
+	if r.staging == t {
 		i.ids.again = slices.Clone(r.insert.ids.taken)
 	}
+	r.staging = nil
 	i.ids.unknown = rows == 0
 	return i
 }
+
+// EndStage is called at the end of a statement whose Run ended with ErrStage. What it has reserved and not used is a gap: those
+// are the values of its own table, and no other statement's.
+func (r *Runner) EndStage() { r.staging = nil }
 
 // Row is told the next row's number in the stage and what it has in the column; nil is NULL.
 func (i *Identities) Row(number uint64, value []byte) error {

@@ -44,6 +44,9 @@ type insertion struct {
 	warnings  uint
 	momentary bool // the Runner's Moment is that of this statement
 	lenient   bool
+
+	placed  bool  // by PlaceRows; Run has not begun
+	placing error // how that ended
 }
 
 // element is a value as a row has it.
@@ -51,6 +54,8 @@ type element struct {
 	kind  elementKind
 	value sqltypes.Value
 	span  sqlparse.Span // of a VALUES row
+	// computed by a server: a string is in UTF-8 then, whatever the client's character set.
+	evaluated bool
 }
 
 type elementKind uint8
@@ -84,6 +89,7 @@ func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arg
 	in.needed, in.owners, in.edits, in.added = in.needed[:0], in.owners[:0], in.edits[:0], in.added[:0]
 	in.exprs, in.evaluated, in.asWritten = in.exprs[:0], false, false
 	in.warned, in.warnings, in.momentary = in.warned[:0], 0, false
+	in.placed, in.placing = false, nil
 	for _, k := range node.Key {
 		if k.Column >= 0 {
 			in.needed = append(in.needed, k.Column)
@@ -99,47 +105,70 @@ func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arg
 	in.needed = slices.Compact(in.needed)
 }
 
-// runInsert places all rows and then writes each group its own.
+// runInsert places all rows, unless PlaceRows has, and then writes each group its own.
 func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Snapshot, a *Arguments, sink Sink) (Summary, error) {
-	if r.insert == nil {
-		r.insert = &insertion{}
-		r.insert.empty()
+	placed, err := r.takePlaced()
+	if !placed {
+		r.begin(node, snap, a)
 	}
 	in := r.insert
-	in.reset(node, snap, a)
-	in.lenient = r.Lenient
 	defer func() {
 		if in.momentary {
 			r.Moment = time.Time{}
 		}
 		in.forget()
 	}()
-	for i := range in.rows {
-		if n := in.columns(i); n != node.Columns {
-			return Summary{}, sqlerr.ColumnCountMismatch.New(i + 1)
+	if !placed {
+		err = errComputed
+		if node.Row == nil && a.Statement().UniformRows() {
+			err = r.placeAll(in)
 		}
 	}
-	if node.Row != nil || !a.Statement().UniformRows() {
-		if err := r.evaluate(p, in); err != nil {
-			return Summary{}, err
+	if err == errComputed { // or a literal that is not as simple as it looks
+		if err = in.checkColumns(); err == nil {
+			err = r.evaluate(p, in)
 		}
-	}
-	err := r.place(in)
-	if err == errComputed && !in.evaluated {
-		// A literal that is not as simple as it looks.
-		if err = r.evaluate(p, in); err == nil {
-			err = r.place(in)
+		if err == nil {
+			err = r.placeAll(in)
 		}
 	}
 	if err != nil {
 		return Summary{}, err
 	}
-	if err := r.targets(in); err != nil {
-		return Summary{}, err
-	}
 	sum, err := r.runPlaced(p, in, sink)
 	r.Warned = append(r.Warned, in.warned[:min(len(in.warned), max(0, maxWarned-len(r.Warned)))]...)
 	return sum, err
+}
+
+// begin makes r.insert the execution of node.
+func (r *Runner) begin(node *plan.InsertRows, snap *catalog.Snapshot, a *Arguments) {
+	if r.insert == nil {
+		r.insert = &insertion{}
+		r.insert.empty()
+	}
+	r.insert.reset(node, snap, a)
+	r.insert.lenient = r.Lenient
+}
+
+// placeAll finds the owners of all rows, and the groups; errComputed: it needs the values of expressions.
+func (r *Runner) placeAll(in *insertion) error {
+	if err := in.checkColumns(); err != nil {
+		return err
+	}
+	if err := r.place(in); err != nil {
+		return err
+	}
+	return r.targets(in)
+}
+
+// checkColumns looks whether every row has as many values as there are columns.
+func (in *insertion) checkColumns() error {
+	for i := range in.rows {
+		if n := in.columns(i); n != in.node.Columns {
+			return sqlerr.ColumnCountMismatch.New(i + 1)
+		}
+	}
+	return nil
 }
 
 // runPlaced writes the rows whose owners are known.
@@ -154,7 +183,7 @@ func (r *Runner) runPlaced(p *plan.Plan, in *insertion, sink Sink) (Summary, err
 			return Summary{}, err
 		}
 	}
-	in.asWritten = len(r.groups) == 1 && len(in.edits) == 0 && len(in.added) == 0 && node.Row == nil
+	in.asWritten = len(r.groups) == 1 && in.untouched()
 	r.owners = in.owners
 	sum, err := r.write(p, node.Same, nil, in.text, sink)
 	r.owners = nil
@@ -163,6 +192,11 @@ func (r *Runner) runPlaced(p *plan.Plan, in *insertion, sink Sink) (Summary, err
 	}
 	r.finishInsert(p, in, &sum)
 	return sum, nil
+}
+
+// untouched reports that all rows are to be written as the client wrote them.
+func (in *insertion) untouched() bool {
+	return len(in.edits) == 0 && len(in.added) == 0 && in.node.Row == nil
 }
 
 // forget lets go of what a large statement needed.
@@ -243,8 +277,8 @@ func (r *Runner) place(in *insertion) error {
 				if !in.evaluated {
 					return errComputed
 				}
-				el.kind, el.value = literal, in.exprs[next].value
-				in.edits = append(in.edits, edit{row, col, el.span, in.args.appendLiteral(nil, el.value)})
+				el.kind, el.value, el.evaluated = literal, in.exprs[next].value, true
+				in.edits = append(in.edits, edit{row, col, el.span, in.appendLiteral(nil, &el)})
 				next++
 			} else {
 				el.value = r.Router.keep(el.value)
@@ -336,7 +370,9 @@ func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 		case k.Column >= 0:
 			el := in.at(k.Column)
 			if written = el.kind == literal; written {
-				v = el.value
+				if v = el.value; el.bytesUnknown(in.keyColumn(i)) {
+					return 0, in.bytesUnknown(in.keyColumn(i))
+				}
 			} else if k.NoDefault {
 				return 0, in.staged(sqlerr.Unsupported("DEFAULT for column '"+in.keyColumn(i).Name+"', part of the distribution key, whose default is an expression",
 					"write the value"))
@@ -365,16 +401,20 @@ func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 		}
 		r.Router.vals = append(r.Router.vals, v)
 	}
-	mode := placement.Store
-	if in.args.ForeignCharset {
-		mode |= placement.ForeignCharset
-	}
-	g := r.Router.place(in.table.Key, in.snap, mode)
+	g := r.Router.place(in.table.Key, in.snap, in.mode())
 	if g == everyGroup || g == noGroup {
 		return 0, in.staged(sqlerr.Unsupported("row "+strconv.Itoa(row+1)+": it cannot be told what the distribution key of table '"+in.table.Name+
 			"' will be stored as", "write the value just as the column's type prints it"))
 	}
 	return g, nil
+}
+
+// mode is how the values of the row are to be read.
+func (in *insertion) mode() placement.Mode {
+	if in.args.ForeignCharset && slices.ContainsFunc(in.vals, func(el element) bool { return el.value.Kind == sqltypes.String && !el.evaluated }) {
+		return placement.Store | placement.ForeignCharset
+	}
+	return placement.Store
 }
 
 // keyColumn is the distribution column number i of the key.
@@ -455,7 +495,8 @@ func (in *insertion) single(groups []placement.NodeGroupID) bool {
 	})
 }
 
-// ErrStage is returned by Run for a plan.InsertRows that has an Else, which is the way to run it. Nothing has been done.
+// ErrStage is returned by Run for a plan.InsertRows that has an Else, which is the way to run it, up to EndStage. Nothing has
+// been done.
 var ErrStage = errors.New("exec: the rows must go through a stage")
 
 // staged returns ErrStage if there is that way, else err.

@@ -240,7 +240,7 @@ func TestExpressionsAreEvaluated(t *testing.T) {
 	_, err := w.run(&plan.Plan{Kind: plan.Insert, Root: w.autoPlan()},
 		"INSERT INTO t (id, v) VALUES (5+6, 1), (10, UUID()), (CONCAT('1', '2'), 2), (@x, 3)")
 	require.NoError(t, err)
-	require.Equal(t, "evaluate SELECT (5+6), (CONCAT('1', '2')), (@x)", w.log[0])
+	require.Equal(t, "evaluate SELECT (5+6), (CONCAT('1', '2')), (@x) LIMIT 1", w.log[0])
 	require.Equal(t, w.bySplit("INSERT INTO t (id, v) VALUES ", []string{"11", "10", "12", "101"},
 		[]string{"(11, 1)", "(10, UUID())", "('12', 2)", "(101, 3)"}, ""), w.sent())
 

@@ -121,25 +121,39 @@ func (r *Runner) recordsInfo(p *plan.Plan, in *insertion, results []result, warn
 // client's statement.
 func (in *insertion) renumber(err error, g placement.NodeGroupID) error {
 	var e *sqlerr.Error
-	if len(in.owners) == 0 || !errors.As(err, &e) {
+	if !errors.As(err, &e) {
 		return err
 	}
-	at := strings.LastIndex(e.Message, " at row ")
+	if message, row := rowOfInsert(e.Message, g, in.owners); row > 0 {
+		return &sqlerr.Error{Code: e.Code, State: e.State, Message: message}
+	}
+	return err
+}
+
+// AtRow is what the server of group g says about one of the rows that it gets of the INSERT that runs, as one server says it of the whole
+// statement, and which row that is, from 1 on; 0 if it does not say that.
+func (r *Runner) AtRow(message string, g placement.NodeGroupID) (string, int) {
+	return rowOfInsert(message, g, r.owners)
+}
+
+func rowOfInsert(message string, g placement.NodeGroupID, owners []placement.NodeGroupID) (string, int) {
+	const words = " at row "
+	at := strings.LastIndex(message, words)
 	if at < 0 {
-		return err
+		return message, 0
 	}
-	at += len(" at row ")
-	n, convErr := strconv.Atoi(e.Message[at:])
-	if convErr != nil {
-		return err
+	at += len(words)
+	n, err := strconv.Atoi(message[at:])
+	if err != nil {
+		return message, 0
 	}
-	for row, owner := range in.owners {
+	for row, owner := range owners {
 		if owner != g {
 			continue
 		}
 		if n--; n == 0 {
-			return &sqlerr.Error{Code: e.Code, State: e.State, Message: e.Message[:at] + strconv.Itoa(row+1)}
+			return message[:at] + strconv.Itoa(row+1), row + 1
 		}
 	}
-	return err
+	return message, 0
 }

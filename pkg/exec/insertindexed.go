@@ -28,17 +28,13 @@ type rowKeys struct {
 // keysOf finds the values of a row in all unique keys; in.vals are its values.
 func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 	t := in.table
-	mode := placement.Store
-	if in.args.ForeignCharset {
-		mode |= placement.ForeignCharset
-	}
 	var dist [][]byte
 	for i, v := range in.node.Key {
-		value, _, err := in.keyValue(row, v, in.keyColumn(i))
+		el, err := in.keyValue(row, v, in.keyColumn(i))
 		if err != nil {
 			return k, err
 		}
-		dist = append(dist, in.args.appendLiteral(nil, value))
+		dist = append(dist, in.appendLiteral(nil, &el))
 	}
 	for _, key := range in.node.Indexed.Keys {
 		var unit [][]byte
@@ -46,13 +42,13 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 		null := false
 		for i, v := range key.Values {
 			col := &t.Columns[key.Columns[i]]
-			value, written, err := in.keyValue(row, v, col)
+			el, err := in.keyValue(row, v, col)
 			if err != nil {
 				return k, err
 			}
-			if value.IsNull() {
+			if el.value.IsNull() {
 				if !col.Nullable && key.Index != nil {
-					if !written {
+					if el.kind != literal {
 						return k, sqlerr.NoDefaultForField.New(col.Name)
 					}
 					if !in.node.Ignore {
@@ -62,9 +58,9 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 				}
 				null = true
 			}
-			value.Raw = slices.Clone(value.Raw)
-			vals = append(vals, value)
-			unit = append(unit, in.args.appendLiteral(nil, value))
+			el.value.Raw = slices.Clone(el.value.Raw)
+			vals = append(vals, el.value)
+			unit = append(unit, in.appendLiteral(nil, &el))
 		}
 		if null {
 			unit = nil
@@ -73,7 +69,7 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 		e := entry{}
 		if key.Index != nil && unit != nil {
 			e = entry{index: key.Index, unit: unit, key: dist}
-			if e.owner, err = r.ownerOf(in.snap, key.Index.Entries, vals, mode); err != nil {
+			if e.owner, err = r.ownerOf(in.snap, key.Index.Entries, vals, in.mode()); err != nil {
 				return k, sqlerr.Unsupported("a value for UNIQUE KEY '"+key.Name+"' of which it cannot be told what it will be stored as",
 					"write the value just as the column's type prints it")
 			}
@@ -83,21 +79,24 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 	return k, nil
 }
 
-// keyValue is a row's value in a column; in.vals are those of the row.
-func (in *insertion) keyValue(row int, k plan.InsertValue, col *catalog.Column) (v sqltypes.Value, written bool, err error) {
+// keyValue is a row's value in a column, a literal or what the column's default is; in.vals are those of the row.
+func (in *insertion) keyValue(row int, k plan.InsertValue, col *catalog.Column) (element, error) {
 	switch {
 	case k.Sequence && in.node.AutoIncrement < 0:
-		return sqltypes.Value{Kind: sqltypes.Int, Raw: in.digits(in.added[row])}, true, nil
+		return element{value: sqltypes.Value{Kind: sqltypes.Int, Raw: in.digits(in.added[row])}}, nil
 	case k.Column >= 0:
 		el := in.at(k.Column)
+		if el.bytesUnknown(col) {
+			return element{}, in.bytesUnknown(col)
+		}
 		if el.kind == literal {
-			return el.value, true, nil
+			return *el, nil
 		}
 		if k.NoDefault {
-			return v, false, sqlerr.Unsupported("DEFAULT for column '"+col.Name+"', part of a unique key, whose default is an expression", "write the value")
+			return element{}, sqlerr.Unsupported("DEFAULT for column '"+col.Name+"', part of a unique key, whose default is an expression", "write the value")
 		}
 	}
-	return k.Const, false, nil
+	return element{kind: defaultValue, value: k.Const}, nil
 }
 
 // appendNeeded appends the positions of values that the keys are made of.
@@ -268,6 +267,9 @@ type insertingOne struct {
 	row  int
 	keys *rowKeys
 	home placement.NodeGroupID
+	// at the savepoint: how many warnings there were, and how many of them are kept
+	warningsBefore uint
+	warnedBefore   int
 }
 
 const (
@@ -292,6 +294,7 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 	if _, err := o.exec(o.home, []byte(rowSavepoint)); err != nil {
 		return res, nil, err
 	}
+	o.warningsBefore, o.warnedBefore = o.warnings, len(o.Warned)
 	ok, err := o.exec(o.home, o.in.appendOne(nil, before, o.row, false))
 	if e := duplicateEntry(err); e != nil {
 		return res, &conflict{e, o.keyNamed(e), o.home}, nil
@@ -335,10 +338,15 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 		return res, nil, err
 	}
 	err = o.checkParents(referring{table: o.in.table, image: now[0].image}, nil)
-	if e, ok := errors.AsType[*sqlerr.Error](err); ok && e.Code == noParent && o.in.node.Ignore {
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok && e.Code == sqlerr.NoReferencedRow && o.in.node.Ignore {
 		return result{}, &conflict{e, -1, 0}, o.undo(len(o.keys.entries))
 	}
 	return res, nil, err
+}
+
+// again is called before the row is tried once more: what servers have warned of since the savepoint they will say again.
+func (o *insertingOne) again() {
+	o.warnings, o.Warned = o.warningsBefore, o.Warned[:o.warnedBefore]
 }
 
 // undo takes the row back, of whose entries the first n were written.
@@ -458,6 +466,7 @@ func (o *insertingOne) update() (result, error) {
 		if c.key < 0 {
 			return res, c.err
 		}
+		o.again()
 		rows, err := o.firstDuplicates(c.key)
 		if err != nil {
 			return res, err
@@ -471,10 +480,8 @@ func (o *insertingOne) update() (result, error) {
 			return res, err
 		}
 		if another {
+			o.again()
 			continue
-		}
-		if err := o.warn(was.group, ok, o.row); err != nil {
-			return res, err
 		}
 		now, err := o.read(was.group, appendKey(nil, o.in.table, was.key))
 		if err != nil {
@@ -504,7 +511,9 @@ func (o *insertingOne) updateOf(was found, later bool) (ok wire.OK, another bool
 			return ok, false, err
 		}
 	}
-	ok, err = o.exec(was.group, o.in.appendOne(nil, o.in.node.Before, o.row, true))
+	if ok, err = o.exec(was.group, o.in.appendOne(nil, o.in.node.Before, o.row, true)); err == nil {
+		err = o.warn(was.group, ok, o.row)
+	}
 	if err != nil || !later || ok.AffectedRows < updated {
 		return ok, false, err
 	}
@@ -595,6 +604,7 @@ func (o *insertingOne) replace() (result, error) {
 		if err != nil || c == nil {
 			return res, err
 		}
+		o.again()
 		here := map[string]bool{} // rows found, and whether they lie on this group
 		for key := range o.in.node.Indexed.Keys {
 			rows, err := o.duplicates(key)
@@ -635,6 +645,7 @@ func (o *insertingOne) replace() (result, error) {
 			res.affected += deleted
 			return res, nil
 		}
+		o.again()
 	}
 	return result{}, rowRestless()
 }

@@ -65,6 +65,7 @@ func (r *Runner) entryQuery(t *plan.Target, snap *catalog.Snapshot, a *Arguments
 			sql = a.appendLiteral(sql, o.Const)
 		}
 	}
+	sql = append(sql, " LIMIT 1"...) // whatever sql_select_limit says
 	if lock {
 		sql = append(sql, " FOR UPDATE"...)
 	}

@@ -9,11 +9,6 @@ import (
 // in the statement without it, and say other errors about it. So what a group gets of a prepared statement is executed there as a
 // prepared statement, with those of the client's parameters that its text has.
 
-const (
-	notPreparable sqlerr.Code = 1295
-	notGrouped    sqlerr.Code = 1055
-)
-
 // command makes the command for a stream, in r.body.
 func (r *Runner) command(s *stream, text textOf) (wire.Command, error) {
 	if r.open == nil || r.open.wire == nil && !r.open.Binary {
@@ -37,7 +32,7 @@ func (r *Runner) command(s *stream, text textOf) (wire.Command, error) {
 	r.types = r.open.wire.AppendTypes(r.types[:0], r.which)
 	id, err := s.conn.Prepared(r.body, r.types)
 	switch {
-	case sqlerr.HasCode(err, notPreparable), sqlerr.HasCode(err, notGrouped):
+	case sqlerr.HasCode(err, sqlerr.NotPreparable, sqlerr.NotGrouped):
 		// A group's text may have an expression twice, whose parameters are the same ones; the server does not know that they are.
 		s.binary = false
 		return wire.ComQuery, r.makeText(s, text)

@@ -35,11 +35,6 @@ func (r *Runner) Start(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, conns
 	if err != nil {
 		return nil, err
 	}
-	for n := p.Root; n != nil; n = plan.Input(n) {
-		if node, ok := n.(*plan.Limit); ok {
-			part.limits = append(part.limits, part.limitOf(node, a)) // to look at arguments later would not be safe
-		}
-	}
 	text := func(dst []byte, g placement.NodeGroupID) []byte {
 		return part.appendFragment(dst, f, a, g, part.groups)
 	}

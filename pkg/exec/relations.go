@@ -95,8 +95,7 @@ func (w *rowWriter) checkParents(row referring, done map[string]bool) error {
 			return err
 		}
 		if !there && !same {
-			return &sqlerr.Error{Code: noParent, State: "23000",
-				Message: "Cannot add or update a child row: a foreign key constraint fails " + r.String()}
+			return sqlerr.NoReferencedRow.New(r.String())
 		}
 		if done != nil {
 			done[id] = there
@@ -104,13 +103,6 @@ func (w *rowWriter) checkParents(row referring, done map[string]bool) error {
 	}
 	return nil
 }
-
-const (
-	noParent  sqlerr.Code = 1452
-	hasChild  sqlerr.Code = 1451
-	tooDeep   sqlerr.Code = 3008
-	deepWords             = "Foreign key cascade delete/update exceeds max depth of 15."
-)
 
 func (w *rowWriter) parentThere(r *catalog.Relation, vals [][]byte) (bool, error) {
 	if r.Parent == nil {
@@ -206,8 +198,7 @@ func (w *rowWriter) kids(r *catalog.Relation, m image) (out []found, err error) 
 }
 
 func refusal(r *catalog.Relation) error {
-	return &sqlerr.Error{Code: hasChild, State: "23000",
-		Message: "Cannot delete or update a parent row: a foreign key constraint fails " + r.String()}
+	return sqlerr.RowIsReferenced.New(r.String())
 }
 
 // goneRow is a row that a cascade has deleted.
@@ -232,7 +223,7 @@ func (w *rowWriter) goodbye(t *catalog.Table, rows []found, depth int) error {
 		return nil
 	}
 	if depth > maxCascade {
-		return &sqlerr.Error{Code: tooDeep, State: "HY000", Message: deepWords}
+		return sqlerr.CascadeTooDeep.New()
 	}
 	going := map[string]bool{}
 	for _, row := range rows {
@@ -282,7 +273,7 @@ func nulls(r *catalog.Relation) image {
 // renamed does what foreign keys say when a row of t has got other values.
 func (w *rowWriter) renamed(t *catalog.Table, before, after image, depth int) error {
 	if depth > maxCascade {
-		return &sqlerr.Error{Code: tooDeep, State: "HY000", Message: deepWords}
+		return sqlerr.CascadeTooDeep.New()
 	}
 	for i := range w.related(t).children {
 		r := &w.related(t).children[i]

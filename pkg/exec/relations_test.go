@@ -77,7 +77,7 @@ func TestParentsOfRows(t *testing.T) {
 			world.answer = func(placement.NodeGroupID, string) answer { return test.says }
 			test.row.table = child
 			err := w.checkParents(test.row, nil)
-			require.Equal(t, test.fails, sqlerr.HasCode(err, noParent), "%v", err)
+			require.Equal(t, test.fails, sqlerr.HasCode(err, sqlerr.NoReferencedRow), "%v", err)
 			require.Equal(t, test.locks, parentLocks(world))
 		})
 	}

@@ -39,6 +39,7 @@ type rowWriter struct {
 	unchecked bool
 	relations map[*catalog.Table]*relations
 	gone      map[goneRow]bool // by cascades
+	turns     *turns           // of an UPDATE's rows, where that may matter; or nil
 	// affected, matched and changed are what the OK packet counts.
 	affected, matched, changed uint64
 	warnings                   uint

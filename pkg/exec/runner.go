@@ -67,11 +67,11 @@ type Runner struct {
 	insert     *insertion              // of the last INSERT that was placed row by row; nil before the first
 	owners     []placement.NodeGroupID // of the rows of the INSERT that runs
 	collations collations
-	staging    bool                  // the last Run ended with ErrStage
+	staging    *catalog.Table        // of the statement whose Run ended with ErrStage, until its stage has taken the values reserved
 	results    []result              // of the last write, group by group
 	opened     []io.Closer           // what the steps of the statement have opened
 	failed     placement.NodeGroupID // whose error heads returned
-	limits     []limit               // of the plan that runs, if it is one of several (see Reading)
+	limits     []limit               // of the plan that runs
 
 	of *Runner // whose Reading this one runs; nil: it runs plans itself
 	mu struct {
@@ -130,7 +130,9 @@ func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Si
 		return Summary{}, sqlerr.Unsupported("this statement over more than one node group", "")
 	case *plan.InsertRows:
 		sum, err := r.runInsert(p, root, snap, a, sink)
-		r.staging = errors.Is(err, ErrStage)
+		if r.staging = nil; errors.Is(err, ErrStage) {
+			r.staging = root.Table
+		}
 		return sum, err
 	case *plan.ChangeRows:
 		return r.runChangeRows(p, root, snap, a)
@@ -156,6 +158,9 @@ func (r *Runner) find(p *plan.Plan, snap *catalog.Snapshot, a *Arguments) (f *pl
 		return nil, sqlerr.Internal.New("plan without a fragment")
 	}
 	r.fragment = f.ID
+	if err := r.settleLimits(p.Root, a); err != nil {
+		return nil, err
+	}
 	if f.Same {
 		r.groups, err = everyCopy(snap, r.groups[:0])
 	} else if f.Target.Kind == plan.ByIndex {
@@ -212,14 +217,14 @@ func (r *Runner) readAnswers(root plan.Node, a *Arguments, sink Sink) (sum Summa
 	if answers.ok > 0 {
 		return r.okSummary(answers)
 	}
-	return r.pass(root, a, sink)
+	sum, err = r.pass(root, a, sink)
+	sum.Warnings = clampWarnings(uint(sum.Warnings) + uint(len(r.Warned)))
+	return sum, err
 }
 
 // pass gives the streams' rows to sink, joined as root says.
 func (r *Runner) pass(root plan.Node, a *Arguments, sink Sink) (sum Summary, err error) {
-	if r.collations == nil {
-		r.collations = collations{}
-	}
+	r.know()
 	source, columns, err := r.build(root, a)
 	if err != nil {
 		return sum, err

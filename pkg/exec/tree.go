@@ -12,6 +12,19 @@ import (
 // collations are those a Runner has sorted by: looking one up fills its tables.
 type collations map[string]*sqltypes.Collation
 
+// sortKeys are the keys of an order over columns.
+func (r *Runner) sortKeys(order []plan.Order, columns []sqltypes.Column) ([]merge.Key, error) {
+	r.know()
+	return r.collations.keys(order, columns)
+}
+
+// know makes r.collations ready.
+func (r *Runner) know() {
+	if r.collations == nil {
+		r.collations = collations{}
+	}
+}
+
 // compare returns the comparison by a collation, nil for one that is not known.
 func (c collations) compare(name string) func(a, b []byte) int {
 	collation := c[name]
@@ -71,9 +84,9 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 		if err != nil {
 			return nil, nil, err
 		}
-		l := r.limitOf(node, a)
-		if !l.ok {
-			return nil, nil, sqlerr.WrongArguments.New("LIMIT")
+		l, err := r.settled(node)
+		if err != nil {
+			return nil, nil, err
 		}
 		return merge.NewLimit(source, l.offset, l.count), columns, nil
 	case *plan.Sort:
@@ -99,28 +112,6 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 		return merge.NewProject(source, node.Keep), columns[:node.Keep:node.Keep], nil
 	}
 	return nil, nil, sqlerr.Internal.New("plan step unknown to the executor")
-}
-
-// limit is the numbers of a Limit; ok is false if its arguments are none.
-type limit struct {
-	node          *plan.Limit
-	offset, count uint64
-	ok            bool
-}
-
-// limitOf finds the numbers of a Limit, of a Reading among those found before.
-func (r *Runner) limitOf(node *plan.Limit, a *Arguments) limit {
-	for _, l := range r.limits {
-		if l.node == node {
-			return l
-		}
-	}
-	l := limit{node: node}
-	l.count, l.ok = a.Count(node.Count)
-	if l.ok && node.Offset != nil {
-		l.offset, l.ok = a.Count(*node.Offset)
-	}
-	return l
 }
 
 // sortMemory is how many bytes of rows the Sorts of a statement keep in memory.

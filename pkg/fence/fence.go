@@ -20,10 +20,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/pause"
 	"skarv/pkg/sqlerr"
 )
 
@@ -191,10 +193,8 @@ func kill(ctx context.Context, c *mysqlconn.Conn, flavor catalog.Flavor, n int) 
 				return err
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(killAgain):
+		if err := pause.For(ctx, killAgain); err != nil {
+			return err
 		}
 	}
 }
@@ -203,7 +203,7 @@ func kill(ctx context.Context, c *mysqlconn.Conn, flavor catalog.Flavor, n int) 
 // wait of a killed session and show rows that no replica has.
 func waitsForReplica(state string) bool {
 	const semisync = "Waiting for semi-sync ACK"
-	return len(state) >= len(semisync) && state[:len(semisync)] == semisync
+	return strings.HasPrefix(state, semisync)
 }
 
 // Probe finds out whether accounts can be made on the server c is connected to as administrator. c is to be closed by the

@@ -122,7 +122,7 @@ func (h *Holder) Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, user string) err
 // Refused is told that a login was refused by the server: the account may be locked, or its password another one. The next
 // attempt makes it ready once more, which tells.
 func (h *Holder) Refused(g *catalog.NodeGroup, user string, err error) {
-	if user == g.Primary.User || !errors.As(err, new(*sqlerr.Error)) || errors.As(err, new(*mysqlconn.LostError)) {
+	if user == g.Primary.User || !errors.As(err, new(*sqlerr.Error)) || mysqlconn.IsLost(err) {
 		return
 	}
 	h.mu.Lock()

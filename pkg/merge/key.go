@@ -225,6 +225,20 @@ func compareTime(a, b []byte) int {
 	return c
 }
 
+// Compare orders two split rows by keys.
+func Compare(keys []Key, a, b [][]byte) int {
+	for i := range keys {
+		k := &keys[i]
+		if c := k.compare(a[k.Column], b[k.Column]); c != 0 {
+			if k.Desc {
+				return -c
+			}
+			return c
+		}
+	}
+	return 0
+}
+
 // equal reports whether two split rows agree in all of keys.
 func equal(keys []Key, a, b [][]byte) bool {
 	for i := range keys {

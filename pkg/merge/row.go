@@ -76,15 +76,6 @@ func skip(row []byte, n int) (int, error) {
 	return pos, nil
 }
 
-// CheckRow reports an error unless row is exactly columns columns.
-func CheckRow(row []byte, columns int) error {
-	end, err := skip(row, columns)
-	if err == nil && end != len(row) {
-		err = malformedRow()
-	}
-	return err
-}
-
 // longLength reads a length of three, four or nine bytes; size 0 is none.
 func longLength(b []byte) (n uint64, size int) {
 	switch {

@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"fmt"
 	"time"
 
 	"skarv/pkg/catalog"
@@ -22,13 +21,13 @@ func (p *Planner) planEvent(o ddl.Name) error {
 	}
 	here := ddl.Object{DB: o.DB, Name: o.Name, Kind: routine.Event}
 	p.work.Watched = []ddl.Object{here}
-	unknown := &sqlerr.Error{Code: 1539, State: "HY000", Message: fmt.Sprintf("Unknown event '%s'", o.Name)}
+	unknown := sqlerr.NoSuchEvent.New(o.Name)
 	if p.Statement.Verb == ddl.DropProgram {
 		if old == nil {
 			if !p.Statement.IfExists {
 				return unknown
 			}
-			p.note(1305, "Event %s does not exist", o.Name)
+			p.note(sqlerr.NoSuchRoutine.New("Event", o.Name))
 			return errNothingToDo
 		}
 		p.work.Step = &Step{SQL: "DROP EVENT IF EXISTS " + o.SQL(), Repeat: true}
@@ -37,13 +36,13 @@ func (p *Planner) planEvent(o ddl.Name) error {
 	}
 	prog, alter := p.Statement.Prog, p.Statement.Verb == ddl.AlterProgram
 	taken := func(name string) *sqlerr.Error {
-		return &sqlerr.Error{Code: 1537, State: "HY000", Message: fmt.Sprintf("Event '%s' already exists", name)}
+		return sqlerr.EventExists.New(name)
 	}
 	switch {
 	case alter && old == nil:
 		return unknown
 	case !alter && old != nil && prog.IfNotExists:
-		p.note(1537, "Event '%s' already exists", o.Name)
+		p.note(sqlerr.EventExists.New(o.Name))
 		return errNothingToDo
 	case !alter && old != nil && !prog.OrReplace:
 		return taken(o.Name)
@@ -99,11 +98,10 @@ func (p *Planner) programDefiner(prog *routine.Program) (string, error) {
 		return p.User, nil
 	}
 	if a := p.Snap.Accounts[p.User]; a == nil || a.Privilege("*") < catalog.Admin {
-		return "", &sqlerr.Error{Code: 1227, State: "42000",
-			Message: "Access denied; you need (at least one of) the SUPER, SET USER privilege(s) for this operation"}
+		return "", sqlerr.SpecificAccessDenied.New("SUPER, SET USER")
 	}
 	if p.Snap.Accounts[name] == nil {
-		p.note(1449, "The user specified as a definer ('%s'@'%%') does not exist", name)
+		p.note(sqlerr.NoSuchUser.New(name))
 	}
 	return name, nil
 }

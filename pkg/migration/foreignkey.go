@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -86,9 +85,7 @@ func (p *Planner) referable(fk *catalog.ForeignKey, t, parent *catalog.Table) er
 	}
 	for i, c := range columns {
 		if p.Snap.Flavor == catalog.MySQL && c >= 0 && parent.Columns[c].Type != t.Columns[fk.Columns[i]].Type {
-			return &sqlerr.Error{Code: 3780, State: "HY000", Message: fmt.Sprintf(
-				"Referencing column '%s' and referenced column '%s' in foreign key constraint '%s' are incompatible.",
-				t.Columns[fk.Columns[i]].Name, parent.Columns[c].Name, fk.Name)}
+			return sqlerr.IncompatibleReference.New(t.Columns[fk.Columns[i]].Name, parent.Columns[c].Name, fk.Name)
 		}
 	}
 	keys := [][]int{parent.Primary}
@@ -103,11 +100,9 @@ func (p *Planner) referable(fk *catalog.ForeignKey, t, parent *catalog.Table) er
 		}
 	}
 	if p.Snap.Flavor == catalog.MySQL {
-		return &sqlerr.Error{Code: 1822, State: "HY000", Message: fmt.Sprintf(
-			"Failed to add the foreign key constraint. Missing index for constraint '%s' in the referenced table '%s'", fk.Name, parent.Name)}
+		return sqlerr.MissingReferencedIndex.New(fk.Name, parent.Name)
 	}
-	return &sqlerr.Error{Code: 1005, State: "HY000", Message: fmt.Sprintf(
-		"Can't create table `%s`.`%s` (errno: 150 \"Foreign key constraint is incorrectly formed\")", t.Database, t.Name)}
+	return sqlerr.MalformedForeignKey.New(t.Database, t.Name)
 }
 
 // Parents are the other tables that the new keys refer to, each once.

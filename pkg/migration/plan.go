@@ -87,9 +87,10 @@ func (p *Planner) Plan(ctx context.Context) (*Work, error) {
 	return p.work, nil
 }
 
-func (p *Planner) note(code sqlerr.Code, format string, args ...any) {
+// note is a note in the place of an error.
+func (p *Planner) note(e *sqlerr.Error) {
 	if len(p.work.Warnings) < schema.MaxWarnings {
-		p.work.Warnings = append(p.work.Warnings, schema.Warning{Level: "Note", Code: code, Message: fmt.Sprintf(format, args...)})
+		p.work.Warnings = append(p.work.Warnings, schema.Warning{Level: "Note", Code: e.Code, Message: e.Message})
 	}
 }
 
@@ -104,7 +105,7 @@ func (p *Planner) database(o ddl.Name) (*catalog.Database, error) {
 
 func (p *Planner) watch(o ddl.Name) { p.work.Watched = append(p.work.Watched, o.Object) }
 
-// notSequence ends the making of a table or view of a name that a sequence has, of which the catalog does not know: the groups without it
+// notSequence ends the making or changing of a table or view of a name that a sequence has, of which the catalog does not know: the groups without it
 // would have both. A server that is asked for a table IF NOT EXISTS takes the sequence for it, and nothing may drop it.
 func (p *Planner) notSequence(ctx context.Context, o ddl.Name) error {
 	if p.Snap.Flavor != catalog.MariaDB || p.Snap.Table(o.DB, o.Name) != nil {
@@ -114,10 +115,12 @@ func (p *Planner) notSequence(ctx context.Context, o ddl.Name) error {
 	switch {
 	case err != nil || !is:
 		return err
+	case p.Statement.Verb == ddl.AlterView, p.Statement.Verb == ddl.CreateView && p.Statement.OrReplace:
+		return sqlerr.WrongObject.New(fmt.Sprintf("'%s.%s' is not of type 'VIEW'", o.DB, o.Name))
 	case p.Statement.OrReplace:
-		return sqlerr.Unsupported(fmt.Sprintf("a table or view in the place of the sequence '%s'", o.Name), "drop the sequence first")
+		return sqlerr.Unsupported(fmt.Sprintf("a table in the place of the sequence '%s'", o.Name), "drop the sequence first")
 	case p.Statement.IfExists:
-		p.note(sqlerr.TableExists, "Table '%s' already exists", o.Name)
+		p.note(sqlerr.TableExists.New(o.Name))
 		return errNothingToDo
 	}
 	return sqlerr.TableExists.New(o.Name)
@@ -132,12 +135,12 @@ func (p *Planner) createTable(ctx context.Context) error {
 	old := d.Tables[o.Name]
 	switch {
 	case old != nil && p.Statement.IfExists:
-		p.note(sqlerr.TableExists, "Table '%s' already exists", o.Name)
+		p.note(sqlerr.TableExists.New(o.Name))
 		return errNothingToDo
 	case old != nil && !p.Statement.OrReplace:
 		return sqlerr.TableExists.New(o.Name)
 	case old != nil && old.Kind == catalog.View:
-		return sqlerr.IsView.New(o.DB, o.Name)
+		return sqlerr.IsView.New(o)
 	case old == nil:
 		if err := p.notSequence(ctx, o); err != nil {
 			return err
@@ -177,8 +180,7 @@ func (p *Planner) createTable(ctx context.Context) error {
 	var edits []ddl.Edit
 	if needsKey {
 		if p.Statement.Mentions("PARTITION") && !p.Statement.Partitioned {
-			return sqlerr.Unsupported("partitions of the servers (PARTITION BY RANGE, LIST, HASH) in a table without a primary key",
-				"give it a primary key that contains the columns they are made by, or leave the partitions out")
+			return errPartitionsWithoutKey()
 		}
 		e, ok := p.Statement.Define(hiddenKeyText(p.Snap.Flavor))
 		if !ok {
@@ -269,13 +271,13 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	old := p.Snap.Table(o.DB, o.Name)
 	if old == nil {
 		if p.Statement.IfExists && p.Statement.Verb == ddl.AlterTable {
-			p.note(sqlerr.NoSuchTable, "Table '%s.%s' doesn't exist", o.DB, o.Name)
+			p.note(sqlerr.NoSuchTable.New(o.DB, o.Name))
 			return errNothingToDo
 		}
 		return sqlerr.NoSuchTable.New(o.DB, o.Name)
 	}
 	if old.Kind == catalog.View {
-		return &sqlerr.Error{Code: 1347, State: "HY000", Message: fmt.Sprintf("'%s.%s' is not of type 'BASE TABLE'", o.DB, o.Name)}
+		return sqlerr.WrongObject.New(fmt.Sprintf("'%s.%s' is not of type 'BASE TABLE'", o.DB, o.Name))
 	}
 	r := Refresh{Object: o.Object, Origin: sharding.Origin{Old: &o.Object, Renamed: p.Statement.RenamedColumns()}, TakeCounter: p.Statement.SetsCounter()}
 	p.watch(o)
@@ -299,6 +301,9 @@ func (p *Planner) alterTable(ctx context.Context) error {
 		}
 	}
 	before, after, err := p.tryAlter(ctx, o, old.HiddenKey)
+	if sqlerr.HasCode(err, sqlerr.NotPartitioned) && !slices.Equal(old.Distribution, old.Primary) {
+		return sqlerr.Unsupported("managing partitions of a table made with PARTITION BY KEY", "Skarv places its rows: leave the clause out")
+	}
 	if err != nil {
 		return err
 	}
@@ -330,6 +335,11 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	t, _, err := sharding.Place(snap, after, rr.Origin)
 	if err != nil {
 		return err
+	}
+	if p.Statement.DropsRows { // no index knows which: they are made anew, from the rows that are left
+		for i := range t.Unique {
+			t.Unique[i].Global = 0
+		}
 	}
 	if err := p.newIndexes(ctx, t, &r); err != nil {
 		return err
@@ -428,7 +438,17 @@ func (p *Planner) tryAlter(ctx context.Context, o ddl.Name, hidden bool) (before
 			return before, after, err
 		}
 	}
-	return p.tryAlterOn(ctx, o, false)
+	before, after, err = p.tryAlterOn(ctx, o, false)
+	if hidden && sqlerr.HasCode(err, sqlerr.KeyOutsidePartitions) {
+		err = errPartitionsWithoutKey()
+	}
+	return before, after, err
+}
+
+// errPartitionsWithoutKey refuses partitions of the servers where the primary key is one that the client has not written.
+func errPartitionsWithoutKey() error {
+	return sqlerr.Unsupported("partitions of the servers (PARTITION BY RANGE, LIST, HASH) in a table without a primary key",
+		"give it a primary key that contains the columns they are made by, or leave the partitions out")
 }
 
 // WithoutHiddenKey makes of a table with the hidden key what clients take it for.

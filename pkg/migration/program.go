@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"fmt"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -40,7 +39,7 @@ func (p *Planner) planProgram() error {
 		}
 	}()
 	missing := func() *sqlerr.Error {
-		return &sqlerr.Error{Code: 1305, State: "42000", Message: fmt.Sprintf("%s %s does not exist", kind, o)}
+		return sqlerr.NoSuchRoutine.New(kind, o)
 	}
 	switch p.Statement.Verb {
 	case ddl.DropProgram:
@@ -48,7 +47,7 @@ func (p *Planner) planProgram() error {
 			if !p.Statement.IfExists {
 				return missing()
 			}
-			p.note(1305, "%s %s does not exist", kind, o)
+			p.note(sqlerr.NoSuchRoutine.New(kind, o))
 			return errNothingToDo
 		}
 		p.work.Step = &Step{SQL: "DROP " + kind + " IF EXISTS " + o.SQL(), Repeat: true}
@@ -62,9 +61,9 @@ func (p *Planner) planProgram() error {
 	}
 	if old != nil && !p.Statement.Prog.OrReplace {
 		if !p.Statement.Prog.IfNotExists {
-			return &sqlerr.Error{Code: 1304, State: "42000", Message: fmt.Sprintf("%s %s already exists", kind, o.Name)}
+			return sqlerr.RoutineExists.New(kind, o.Name)
 		}
-		p.note(1304, "%s %s already exists", kind, o.Name)
+		p.note(sqlerr.RoutineExists.New(kind, o.Name))
 		return errNothingToDo
 	}
 	if function {

@@ -2,7 +2,6 @@ package migration
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -25,15 +24,16 @@ func (p *Planner) createView(ctx context.Context) error {
 	old := d.Tables[o.Name]
 	switch {
 	case old != nil && p.Statement.IfExists:
-		p.note(sqlerr.TableExists, "Table '%s' already exists", o.Name)
+		p.note(sqlerr.TableExists.New(o.Name))
 		return errNothingToDo
 	case old != nil && p.Statement.Verb == ddl.CreateView && !p.Statement.OrReplace:
 		return sqlerr.TableExists.New(o.Name)
-	case old == nil && p.Statement.Verb == ddl.AlterView:
-		return sqlerr.NoSuchTable.New(o.DB, o.Name)
 	case old == nil:
 		if err := p.notSequence(ctx, o); err != nil {
 			return err
+		}
+		if p.Statement.Verb == ddl.AlterView {
+			return sqlerr.NoSuchTable.New(o.DB, o.Name)
 		}
 	}
 	s := Step{SQL: p.Statement.Rewrite(), Repeat: old != nil}
@@ -69,29 +69,25 @@ func (p *Planner) dropTables() error {
 		names = append(names, o.Object)
 	}
 	if notView != "" && !p.Statement.IfExists && p.Snap.Flavor == catalog.MySQL {
-		return &sqlerr.Error{Code: 1347, State: "HY000", Message: "'" + notView + "' is not VIEW"}
+		return sqlerr.WrongObject.New("'" + notView + "' is not VIEW")
 	}
 	if len(missing) > 0 {
 		code := sqlerr.UnknownTable
-		if views && p.Snap.Flavor == catalog.MariaDB {
-			code = 4092
-		}
-		text := "Unknown table '%s'"
 		switch {
-		case code == 4092:
-			text = "Unknown VIEW: '%s'"
+		case views && p.Snap.Flavor == catalog.MariaDB:
+			code = sqlerr.UnknownView
 		case isView && p.Snap.Flavor == catalog.MariaDB:
-			code, text = 1965, "'%s' is a view"
+			code = sqlerr.IsView
 		}
 		switch {
 		case p.Statement.IfExists && p.Snap.Flavor == catalog.MariaDB:
-			p.note(code, text, strings.Join(missing, ","))
+			p.note(code.New(strings.Join(missing, ",")))
 		case p.Statement.IfExists:
 			for _, m := range missing {
-				p.note(code, text, m)
+				p.note(code.New(m))
 			}
 		default:
-			e := &sqlerr.Error{Code: code, State: "42S02", Message: fmt.Sprintf(text, strings.Join(missing, ","))}
+			e := code.New(strings.Join(missing, ","))
 			if p.Snap.Flavor == catalog.MySQL || len(there) == 0 {
 				return e // MySQL drops all of them or none
 			}
@@ -216,7 +212,7 @@ func (p *Planner) truncate(ctx context.Context) error {
 func (p *Planner) createDatabase() error {
 	o := p.Statement.Objects[0]
 	if len(o.DB) > 64 {
-		return &sqlerr.Error{Code: 1102, State: "42000", Message: fmt.Sprintf("Incorrect database name '%s'", o.DB)}
+		return sqlerr.WrongDatabaseName.New(o.DB)
 	}
 	switch p.Snap.Databases[o.DB] {
 	case nil:
@@ -224,7 +220,7 @@ func (p *Planner) createDatabase() error {
 		if !p.Statement.IfExists {
 			return sqlerr.DatabaseExists.New(o.DB)
 		}
-		p.note(sqlerr.DatabaseExists, "Can't create database '%s'; database exists", o.DB)
+		p.note(sqlerr.DatabaseExists.New(o.DB))
 		return errNothingToDo
 	}
 	if p.Statement.OrReplace {
@@ -266,7 +262,7 @@ func (p *Planner) dropDatabase() error {
 		if !p.Statement.IfExists {
 			return sqlerr.DatabaseNotExists.New(o.DB)
 		}
-		p.note(sqlerr.DatabaseNotExists, "Can't drop database '%s'; database doesn't exist", o.DB)
+		p.note(sqlerr.DatabaseNotExists.New(o.DB))
 		return errNothingToDo
 	}
 	p.work.Step = &Step{SQL: "DROP DATABASE IF EXISTS " + sqltypes.QuoteName(o.DB), Repeat: true}

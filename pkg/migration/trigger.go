@@ -18,10 +18,10 @@ func (p *Planner) planTrigger(o ddl.Name, d *catalog.Database) error {
 	if p.Statement.Verb == ddl.DropProgram {
 		if t == nil {
 			if p.Statement.IfExists {
-				p.note(1360, "Trigger does not exist")
+				p.note(sqlerr.NoSuchTrigger.New())
 				return errNothingToDo
 			}
-			return &sqlerr.Error{Code: 1360, State: "HY000", Message: "Trigger does not exist"}
+			return sqlerr.NoSuchTrigger.New()
 		}
 		p.closeForTrigger(t)
 		p.work.Step = &Step{SQL: "DROP TRIGGER IF EXISTS " + o.SQL(), Repeat: true}
@@ -35,13 +35,13 @@ func (p *Planner) planTrigger(o ddl.Name, d *catalog.Database) error {
 	}
 	if name.DB != "" && name.DB != o.DB && prog.Name.DB == "" {
 		// The trigger belongs to the default database, and its table must.
-		return &sqlerr.Error{Code: 1435, State: "HY000", Message: "Trigger in wrong schema"}
+		return sqlerr.TriggerInWrongSchema.New()
 	}
 	if t == nil {
 		return sqlerr.NoSuchTable.New(name.DB, name.Name)
 	}
 	if t.Kind == catalog.View {
-		return &sqlerr.Error{Code: 1347, State: "HY000", Message: fmt.Sprintf("'%s.%s' is not of type 'BASE TABLE'", t.Database, t.Name)}
+		return sqlerr.WrongObject.New(fmt.Sprintf("'%s.%s' is not of type 'BASE TABLE'", t.Database, t.Name))
 	}
 	text, err := p.triggerText(t)
 	if err != nil {

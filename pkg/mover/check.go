@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/binlog"
 	"skarv/pkg/catalog"
 	"skarv/pkg/routine"
+	"skarv/pkg/sqlerr"
 )
 
 // Check looks for everything that would make the move wrong or stop it half way, on all servers.
@@ -112,7 +113,7 @@ func (ch *checker) log(ctx context.Context, s Server, c *conn) error {
 		status = "SHOW BINARY LOG STATUS"
 	}
 	_, rows, err := c.QueryAll(status, 1)
-	if code(err) == 1064 {
+	if code(err) == sqlerr.ParseError {
 		_, rows, err = c.QueryAll("SHOW MASTER STATUS", 1) // MySQL before 8.2
 	}
 	if err != nil && isServer(err) {
@@ -142,7 +143,7 @@ func (ch *checker) log(ctx context.Context, s Server, c *conn) error {
 // table looks at a table on one server.
 func (ch *checker) table(s Server, c *conn, t *table) error {
 	definition, err := showCreate(c, t)
-	if code(err) == 1146 || code(err) == 1049 {
+	if code(err) == sqlerr.NoSuchTable || code(err) == sqlerr.UnknownDatabase {
 		ch.add(t.label, "it does not exist on node group "+s.Name, "create it there as it is on the others")
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 )
 
@@ -236,7 +237,7 @@ func (r *comparing) locked(ctx context.Context, q string) (left, right readRows,
 	const tries = 20
 	for try := 0; ; try++ {
 		left, right, err = r.lockedOnce(ctx, q)
-		if c := code(err); err == nil || try == tries || c != errLockWait && c != errDeadlock {
+		if c := code(err); err == nil || try == tries || c != sqlerr.LockWaitTimeout && c != sqlerr.LockDeadlock {
 			return left, right, err
 		}
 		if err := pause.For(ctx, 100*time.Millisecond); err != nil {

@@ -127,7 +127,7 @@ func (c *conn) transaction(owner []byte, statements ...[]byte) error {
 
 // isServer reports whether err is a server's refusal, which leaves the connection usable.
 func isServer(err error) bool {
-	if _, lost := errors.AsType[*mysqlconn.LostError](err); lost {
+	if mysqlconn.IsLost(err) {
 		return false
 	}
 	_, ok := errors.AsType[*sqlerr.Error](err)
@@ -135,20 +135,12 @@ func isServer(err error) bool {
 }
 
 // code is the number of a server's refusal, or 0.
-func code(err error) uint16 {
+func code(err error) sqlerr.Code {
 	if e, ok := errors.AsType[*sqlerr.Error](err); ok && isServer(err) {
-		return uint16(e.Code)
+		return e.Code
 	}
 	return 0
 }
-
-// Numbers of servers' errors.
-const (
-	errDuplicate    = 1062
-	errDuplicateKey = 1586
-	errLockWait     = 1205
-	errDeadlock     = 1213
-)
 
 // passing reports whether err may be gone when the same is tried again: a lost connection, a server that starts or is full, a lock.
 func passing(err error) bool {
@@ -160,7 +152,7 @@ func passing(err error) bool {
 	switch code(err) {
 	case 0:
 		return true
-	case errLockWait, errDeadlock,
+	case sqlerr.LockWaitTimeout, sqlerr.LockDeadlock,
 		1040, 1053, 1077, 1079, 1152, 1158, 1159, 1160, 1161, 1184, 1203, 1226, 1317, 1927, 3168, 3572, // connections and shutdown
 		1180, 1290, 1836, 1021, 1114, 1030: // commit failed, read-only, disk full
 		return true

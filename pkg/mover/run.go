@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/binlog"
+	"skarv/pkg/catalog"
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 )
@@ -353,7 +354,7 @@ func (a *attempt) wanted(schema, name string) bool {
 // ownTable tells the tables that steer movers from others in the same database, such as those of global indexes, whose rows
 // are moved like any.
 func ownTable(schema, name string) bool {
-	return schema == ownSchema && (name == wmTable || name == journalTab || name == posTable)
+	return schema == catalog.OwnDB && (name == wmTable || name == journalTab || name == posTable)
 }
 
 // keep says which changes are: ours, and those of rows in the move's partitions.

@@ -11,7 +11,6 @@ package mover
 //
 // All are changed in the transaction of the rows they speak of.
 const (
-	ownSchema  = "_skarv"
 	wmTable    = "wm"
 	posTable   = "reorg_pos"
 	journalTab = "journal"

@@ -13,6 +13,7 @@ import (
 
 	"skarv/pkg/binlog"
 	"skarv/pkg/pause"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 )
 
@@ -251,11 +252,11 @@ func (w *worker) writeOnce(ctx context.Context, b *batch) (err error) {
 		}
 	}
 	err = w.transaction(b, false)
-	if c := code(err); c == errDuplicate || c == errDuplicateKey {
+	if c := code(err); c == sqlerr.DuplicateEntry || c == sqlerr.DuplicateEntryOfKey {
 		// Rows of the copy are there already: they were changed before they were copied, or copied before a crash.
 		err = w.transaction(b, true)
 	}
-	if c := code(err); c == errDuplicate || c == errDuplicateKey {
+	if c := code(err); c == sqlerr.DuplicateEntry || c == sqlerr.DuplicateEntryOfKey {
 		err = w.collision(b, err)
 	}
 	return err
@@ -430,7 +431,7 @@ func (w *worker) collision(b *batch, cause error) error {
 			w.deletes(t, one.tables[t], true)
 			w.inserts(t, one.tables[t])
 			_, err := w.conn.all(append(w.stmt, []byte("ROLLBACK"))...)
-			if c := code(err); c == errDuplicate || c == errDuplicateKey {
+			if c := code(err); c == sqlerr.DuplicateEntry || c == sqlerr.DuplicateEntryOfKey {
 				return fmt.Errorf("%w: table %s, row %s, on node group %s: %w", ErrCollision, t.label, t.describe(r.after), w.server.Name, err)
 			}
 			if err != nil {

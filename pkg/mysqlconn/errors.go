@@ -1,6 +1,8 @@
 package mysqlconn
 
 import (
+	"errors"
+
 	"skarv/pkg/sqlerr"
 )
 
@@ -21,6 +23,12 @@ func (e *LostError) Error() string { return e.Err.Error() }
 
 // Unwrap gives errors.Is and errors.As both parts.
 func (e *LostError) Unwrap() []error { return []error{e.Err, e.Cause} }
+
+// IsLost reports whether err is, or wraps, a *LostError.
+func IsLost(err error) bool {
+	_, lost := errors.AsType[*LostError](err)
+	return lost
+}
 
 // DstError says that Relay could not write to its destination: the client is gone. The connection is usable if the answer had
 // been read to its end.

@@ -12,8 +12,8 @@ import (
 // nothing is decoded, and bytes are moved once into buf and once out of it. buf is the caller's, 16 KB or more. An answer
 // that is an error of the server is an answer like any other: see ResultSummary.ErrCode.
 //
-// If the summary says LocalInfile, the answer has stopped to ask for a file: the client's packets go to the server through SendFile, and
-// RelayRest copies what follows.
+// If the summary says LocalInfile, the answer has stopped to ask for a file, which nobody sends: the connection is of no more use. See
+// SendFilePart for statements that load one.
 //
 // Errors are *LostError for trouble with the server and *DstError for trouble with dst; the summary then says how far the answer got.
 func (c *Conn) Relay(request []byte, cmd wire.Command, dst io.Writer, buf []byte) (wire.ResultSummary, error) {
@@ -120,25 +120,6 @@ func nextSeq(request []byte) byte {
 		return 1
 	}
 	return request[wire.HeaderLen-1] + 1
-}
-
-// RelayRest copies what follows after SendFile has sent a whole file.
-func (c *Conn) RelayRest(dst io.Writer, buf []byte) (wire.ResultSummary, error) {
-	if !c.fileAsk || c.broken {
-		return *c.scanner.Summary(), c.misused()
-	}
-	c.fileAsk = false
-	c.scanner.Resume()
-	n, err := c.sock.Read(buf)
-	return c.relay(n, err, dst, buf)
-}
-
-// SendFile sends packets, with their headers, of a file that Relay stopped for; the last of a file is empty.
-func (c *Conn) SendFile(packets []byte) error {
-	if !c.fileAsk {
-		return c.misused()
-	}
-	return c.write(packets)
 }
 
 // relay passes on what has been read into buf, n bytes, and what follows until the answer ends.

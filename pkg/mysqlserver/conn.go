@@ -48,7 +48,7 @@ type Conn struct {
 
 	activity    atomic.Uint64 // count<<2 | what it is doing; read by the watcher
 	count       uint64
-	idleTimeout atomic.Int64
+	idleTimeout atomic.Int64 // nanoseconds; 0: Config.IdleTimeout
 	ended       atomic.Int32 // ending
 	endWith     atomic.Pointer[sqlerr.Error]
 	watched     watched // the watcher's own
@@ -116,7 +116,7 @@ func (c *Conn) Status() wire.Status { return c.status }
 // SetStatus sets the session's flags. A new connection has StatusAutocommit.
 func (c *Conn) SetStatus(s wire.Status) { c.status = s }
 
-// SetIdleTimeout sets how long the client may send nothing between commands (wait_timeout).
+// SetIdleTimeout sets how long the client may send nothing between commands (wait_timeout); 0: as long as the server's Config says.
 func (c *Conn) SetIdleTimeout(d time.Duration) { c.idleTimeout.Store(int64(d)) }
 
 // Terminate ends the connection: at once if it waits for the client, else when Handle returns. The client is sent e if it

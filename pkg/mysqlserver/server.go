@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"skarv/pkg/pause"
 	"skarv/pkg/socket"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
@@ -193,23 +194,20 @@ func (s *Server) drain() {
 
 // accept takes connections from l until it is closed.
 func (s *Server) accept(ctx context.Context, l net.Listener) error {
-	var pause time.Duration
+	var wait time.Duration
 	for {
 		nc, err := l.Accept()
 		switch {
 		case err == nil:
-			pause = 0
+			wait = 0
 			s.open(nc)
 		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
 			return nil
 		case errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM):
 			// Trouble that passes when connections end.
-			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-			s.cfg.Log.WarnContext(ctx, "accept failed", "error", err, "retry_in", pause)
-			select {
-			case <-time.After(pause):
-			case <-ctx.Done():
-			}
+			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
+			s.cfg.Log.WarnContext(ctx, "accept failed", "error", err, "retry_in", wait)
+			_ = pause.For(ctx, wait)
 		default:
 			return fmt.Errorf("accept on %s: %w", l.Addr(), err)
 		}
@@ -225,7 +223,6 @@ func (s *Server) open(nc net.Conn) {
 		// Answers are written whole; there is nothing to wait for. It is Go's default, but not of every listener.
 		_ = nc.(*net.TCPConn).SetNoDelay(true)
 	}
-	c.idleTimeout.Store(int64(s.cfg.IdleTimeout))
 	s.metrics.accepted.Inc()
 	if refusal := s.register(c); refusal != nil {
 		s.metrics.refused.Inc()

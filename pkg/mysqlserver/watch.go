@@ -1,6 +1,9 @@
 package mysqlserver
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // watched is what the watcher remembers of a connection.
 type watched struct {
@@ -40,7 +43,7 @@ func (s *Server) look(c *Conn, now time.Time) {
 	age := now.Sub(w.since)
 	switch doing(w.activity & 3) {
 	case idle:
-		if age >= time.Duration(c.idleTimeout.Load()) {
+		if age >= cmp.Or(time.Duration(c.idleTimeout.Load()), s.cfg.IdleTimeout) {
 			c.stop(idleTooLong)
 		} else if !w.peeked {
 			// A client that closes its sending half together with its last bytes may leave no readiness behind that

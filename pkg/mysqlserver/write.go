@@ -86,16 +86,10 @@ func (c *Conn) WriteErr(e *sqlerr.Error) error {
 // Seq is the sequence number the next packet written will bear.
 func (c *Conn) Seq() byte { return c.seq }
 
-// SetSeq sets the number of the next packet: after packets went out by WriteRaw.
+// SetSeq sets the number of the next packet: after packets with numbers of their own went out by Write.
 func (c *Conn) SetSeq(seq byte) { c.seq = seq }
 
-// WriteRaw sends b, which already is packets with the right sequence numbers, straight to the client, after what is buffered.
-func (c *Conn) WriteRaw(b []byte) error {
-	_, err := c.Write(b)
-	return err
-}
-
-// Write is WriteRaw for those who want an io.Writer.
+// Write sends b, which already is packets with the right sequence numbers, straight to the client, after what is buffered.
 func (c *Conn) Write(b []byte) (int, error) {
 	if err := c.Flush(); err != nil {
 		return 0, err

@@ -5,37 +5,18 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"time"
 )
 
-// The binary form of a map (without what moves), numbers big-endian:
+// maxTable is how many node groups a table of them has at most: then a byte says which of them owns a partition.
+const maxTable = 256
+
+// appendOwners appends the owners of all partitions, numbers big-endian:
 //
-//	"SKPM"  magic
-//	1       format
-//	8       epoch
 //	2       number of entries in the group table; 0: no table, more than 256 groups own partitions
 //	2 each  group table, rising
 //	3840    for each partition its owner's position in the table; without a table the owner itself, 2 bytes each
-//	4       CRC32 (IEEE) of all before
-const (
-	codecMagic  = "SKPM"
-	codecFormat = 1
-	headerLen   = len(codecMagic) + 1 + 8 + 2
-	maxTable    = 256
-)
-
-// MarshalBinary returns the compact form of m, at most 7.7 kB, which ParseMap reads.
-func (m *PartitionMap) MarshalBinary() ([]byte, error) {
-	b := make([]byte, 0, headerLen+2*Partitions+4)
-	b = append(b, codecMagic...)
-	b = append(b, codecFormat)
-	b = binary.BigEndian.AppendUint64(b, m.epoch)
-	b = m.appendOwners(b)
-	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b)), nil
-}
-
 func (m *PartitionMap) appendOwners(b []byte) []byte {
 	if len(m.groups) > maxTable {
 		b = binary.BigEndian.AppendUint16(b, 0)
@@ -55,26 +36,7 @@ func (m *PartitionMap) appendOwners(b []byte) []byte {
 	return b
 }
 
-// ParseMap reads what MarshalBinary wrote. Anything damaged, truncated or too long is an error.
-func ParseMap(b []byte) (*PartitionMap, error) {
-	if len(b) < headerLen+4 || string(b[:len(codecMagic)]) != codecMagic {
-		return nil, fmt.Errorf("not a partition map")
-	}
-	if b[4] != codecFormat {
-		return nil, fmt.Errorf("partition map of format %d, only %d is known", b[4], codecFormat)
-	}
-	body, sum := b[:len(b)-4], binary.BigEndian.Uint32(b[len(b)-4:])
-	if got := crc32.ChecksumIEEE(body); got != sum {
-		return nil, fmt.Errorf("partition map is damaged: checksum %08x, expected %08x", got, sum)
-	}
-	owners, err := parseOwners(body[headerLen-2:])
-	if err != nil {
-		return nil, err
-	}
-	return newMap(binary.BigEndian.Uint64(b[5:]), owners), nil
-}
-
-// parseOwners reads the number of groups, the group table and the owners.
+// parseOwners reads what appendOwners wrote.
 func parseOwners(b []byte) (*[Partitions]NodeGroupID, error) {
 	if len(b) < 2 {
 		return nil, fmt.Errorf("partition map ends early")
@@ -105,7 +67,7 @@ func parseOwners(b []byte) (*[Partitions]NodeGroupID, error) {
 	return &owners, nil
 }
 
-// mapJSON is the JSON form: Owners is the base64 of the binary form's part behind the epoch.
+// mapJSON is how a map is stored: Owners is the base64 of what appendOwners writes.
 type mapJSON struct {
 	Epoch  uint64   `json:"epoch"`
 	Owners string   `json:"owners"`

@@ -53,24 +53,36 @@ func (k Key) Partition(scratch []byte, vals []sqltypes.Value, mode Mode) (Partit
 	if len(k) == 1 {
 		return k[0].partition(scratch, vals[0], mode)
 	}
-	text, match := scratch[:0], Exact
-	for i := range k {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		var m Match
-		text, m = k[i].appendJoined(text, vals[i], mode)
-		switch m {
-		case None:
-			return 0, text, None // whatever the other columns say
-		case Unknown:
-			match = Unknown
-		}
-	}
+	text, match := k.Text(scratch[:0], vals, mode)
 	if match != Exact {
 		return 0, text, match
 	}
 	return PartitionOf(text), text, Exact
+}
+
+// Text appends the canonical text of vals: two keys are equal if theirs are.
+func (k Key) Text(dst []byte, vals []sqltypes.Value, mode Mode) ([]byte, Match) {
+	switch {
+	case len(k) == 0 || len(vals) != len(k):
+		return dst, Unknown
+	case len(k) == 1:
+		return k[0].appendText(dst, vals[0], mode)
+	}
+	match := Exact
+	for i := range k {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		var m Match
+		dst, m = k[i].appendJoined(dst, vals[i], mode)
+		switch m {
+		case None:
+			return dst, None // whatever the other columns say
+		case Unknown:
+			match = Unknown
+		}
+	}
+	return dst, match
 }
 
 // PartitionOf returns the partition of a canonical text.

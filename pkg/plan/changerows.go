@@ -27,9 +27,13 @@ type ChangeRows struct {
 	Images  []RowImage
 	// Own: foreign keys of the table are enforced by the statement, not by the servers; Images has what they need.
 	Own bool
-	// Order are the positions in Read's result by which the rows are changed, whole numbers all: as one server goes
-	// through them. Empty: as they come.
+	// Order is by what the rows are changed, as one server goes through them. Empty: as they come.
 	Order []Order
+	// Doubt says of which rows it is not known in which order one server comes to them. If it is of any, Images has the
+	// distribution key: the statement is refused where the order of such rows matters.
+	Doubt Doubt
+	// OthersAssigned: columns of unique keys are assigned that are not of the distribution key.
+	OthersAssigned bool
 	// Set is the statement's text up to its WHERE.
 	Set Text
 	// Ignore: a row that cannot be changed stays as it is.
@@ -37,6 +41,16 @@ type ChangeRows struct {
 	// Stay, when not nil, is why no row may move to another group.
 	Stay *sqlerr.Error
 }
+
+// Doubt is how much is not known of the order in which one server goes through the rows of an UPDATE.
+type Doubt uint8
+
+// The doubts.
+const (
+	NoDoubt   Doubt = iota
+	AboutTies       // rows that Order holds for equal
+	AboutAll        // all of them: a server may take an index
+)
 
 func (*ChangeRows) node() {}
 
@@ -70,6 +84,12 @@ func (n *ChangeRows) print(w *strings.Builder, depth int) {
 	}
 	if len(n.Order) > 0 {
 		fmt.Fprintf(w, " by %s", orders(n.Order))
+	}
+	switch n.Doubt {
+	case AboutTies:
+		w.WriteString(", of others in no order")
+	case AboutAll:
+		w.WriteString(", or by an index")
 	}
 	if n.Stay != nil {
 		w.WriteString(" within a group only")

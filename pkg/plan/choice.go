@@ -11,7 +11,7 @@ import (
 )
 
 // Choice is a query that can be run in several ways, all of them right. Which one is cheap depends on how many rows its tables
-// have, which only who runs the plan knows: see Cheapest.
+// have, which only who runs the plan knows: see Order.
 type Choice struct {
 	// Broadcasts differ in the tables they copy. They need every statement of the query to see the same rows, whatever the
 	// connection: within a transaction there is only the workspace.

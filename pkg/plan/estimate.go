@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"skarv/pkg/catalog"
 )
@@ -67,19 +68,26 @@ func (n *Choice) Ways(c *Circumstances) (ways []Way, known bool) {
 	return append(ways, Way{Node: w, Rows: rows, Cost: rows + tableCost*float64(len(w.Copies))}), known && ok
 }
 
-// Cheapest is the way to go: the workspace where sizes are not known.
-func (n *Choice) Cheapest(c *Circumstances) Way {
+// Order lists the ways of n that may allows, which must allow the workspace that can do everything, the one to take first. That is
+// the cheapest of those that prefer names, or that workspace if there are none. Without prefer it is the cheapest of all, and the
+// workspace where sizes are not known or nothing is cheaper.
+func (n *Choice) Order(c *Circumstances, prefer, may func(Way) bool) []Way {
 	ways, known := n.Ways(c)
-	best := ways[len(ways)-1]
-	if !known {
-		return best
+	ways = slices.DeleteFunc(ways, func(w Way) bool { return !may(w) })
+	first, last := -1, len(ways)-1
+	if prefer == nil {
+		first, prefer = last, func(Way) bool { return known }
 	}
-	for _, w := range ways {
-		if w.Cost < best.Cost {
-			best = w
+	for i, w := range ways {
+		if prefer(w) && (first < 0 || w.Cost < ways[first].Cost) {
+			first = i
 		}
 	}
-	return best
+	if first < 0 {
+		first = last
+	}
+	best := ways[first]
+	return slices.Insert(slices.Delete(ways, first, first+1), 0, best)
 }
 
 // probe is how many rows of the first copy should do for the LIMIT: twice as many as expected, for estimates are rough.

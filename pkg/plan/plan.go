@@ -49,8 +49,8 @@ type Plan struct {
 	Uses Uses
 
 	// Topic refines Kind, in lower case: what a Show shows ("tables", "create table", "warnings", "skarv", ...), the
-	// first words of a DDL ("create table", "truncate", ...), "lock" or "unlock", what a Kill ends ("connection",
-	// "query"), what a Prepared does ("prepare", "execute", "execute immediate", "deallocate"), the format of an Explain ("", "json", "tree", "analyze").
+	// first words of a DDL ("create table", "truncate", ...), "user lock" for a Select or Do with GET_LOCK() or its like, what a Kill ends
+	// ("connection", "query"), what a Prepared does ("prepare", "execute", "execute immediate", "deallocate"), the format of an Explain ("", "json", "tree", "analyze").
 	Topic string
 	// Name is the database of Use, the savepoint of Savepoint, the statement of Prepared, the table or database a Show or DDL is about
 	// (with Database, if it is a table).
@@ -86,12 +86,19 @@ const (
 	Commit    //
 	Rollback  //
 	Savepoint // SAVEPOINT, ROLLBACK TO, RELEASE: see Txn
-	Lock      // LOCK TABLES, UNLOCK TABLES: see Topic
+	Lock      // LOCK TABLES
+	Unlock    // UNLOCK TABLES
 	Kill
 	Explain
 	Prepared // PREPARE, EXECUTE, EXECUTE IMMEDIATE, DEALLOCATE PREPARE as text: see Topic
 	Call     // of a procedure, which the session runs: see Name and Database
-	Other    // relayed as it is
+	Compound // BEGIN NOT ATOMIC, which the session runs as it does a procedure
+	Do       // DO, SIGNAL, RESIGNAL: no result and no rows
+	// GetDiagnostics is GET DIAGNOSTICS, which the session answers.
+	GetDiagnostics
+	Flush
+	TableAdmin // ANALYZE, CHECK, OPTIMIZE, REPAIR TABLE: see Tables
+	Other      // not planned, and refused
 )
 
 // Txn is what transaction control says beside its first word.

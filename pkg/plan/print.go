@@ -337,7 +337,8 @@ func (f AggregateFunc) String() string {
 // String is the kind's name, the value of the label in metrics.
 func (k Kind) String() string {
 	names := [...]string{"unknown", "select", "insert", "replace", "update", "delete", "ddl", "show", "set", "use", "begin",
-		"commit", "rollback", "savepoint", "lock", "kill", "explain", "prepared", "call", "other"}
+		"commit", "rollback", "savepoint", "lock", "unlock", "kill", "explain", "prepared", "call", "compound", "do", "get_diagnostics", "flush",
+		"table_admin", "other"}
 	if int(k) < len(names) {
 		return names[k]
 	}

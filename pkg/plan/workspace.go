@@ -171,6 +171,9 @@ type Written struct {
 	Moved []int
 	// Followed: global indexes and, with Own, foreign keys that the servers cannot enforce follow what has been done.
 	Followed, Own bool
+	// AnyOrder: the order in which one server changes the rows depends on its plan. So the statement is refused if a row has got a unique
+	// key that another one had before.
+	AnyOrder bool
 }
 
 // Rename puts another table name in the place of a statement's table reference.
@@ -303,6 +306,9 @@ func (n *Written) print(w *strings.Builder, t *catalog.Table) {
 	}
 	if n.Own {
 		w.WriteString(" with foreign keys")
+	}
+	if n.AnyOrder {
+		w.WriteString(", in any order")
 	}
 }
 

@@ -460,8 +460,7 @@ func invalidView(t *catalog.Table, err error) error {
 	if !sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase, sqlerr.UnknownColumn) {
 		return err
 	}
-	return &sqlerr.Error{Code: 1356, State: "HY000", Message: "View '" + t.Database + "." + t.Name +
-		"' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them"}
+	return sqlerr.ViewInvalid.New(t.Database, t.Name)
 }
 
 // closed refuses a table that no statement may use at the moment. Whoever may wait can try again by a newer snapshot.

@@ -39,7 +39,8 @@ the values of that table's column, seen while it is copied, are the only ones th
 asked for, on the groups that own them if the column is the distribution key. The equality must hold at every place
 that reads the table. The same is true of a comparison that must be true with the one value of a query that is copied (its MAX or MIN, or what stands for
 all values of ALL or ANY): without a value nothing is equal, less or greater, but everything is so to ALL of none. Types and collations must be the same, so that equal here is equal there. It must not fire for
-the side an outer join keeps, nor for statements that write or lock rows.`, copyJoins},
+the side an outer join keeps, nor for statements that write or lock rows, nor by a table that is read there in a query that is copied itself: of that table
+only the rows are copied that matter elsewhere.`, copyJoins},
 		{"AssembleCopies", `Writes the fragments.`, assembleCopies},
 	}
 }

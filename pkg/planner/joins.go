@@ -125,7 +125,7 @@ func (w *worker) links(t *catalog.Table) (list []link) {
 // links are the columns without whose equality a row of in cannot matter.
 func (b *build) links(in *instance) (list []link) {
 	add := func(c, other colRef) {
-		if c.inst != in || other.inst.table == nil || other.inst.table == in.table || other.inst.inView ||
+		if c.inst != in || other.inst.table == nil || other.inst.table == in.table || other.inst.inView || b.inPushed(other.inst) ||
 			!compatible(c.column(), other.column()) || !workspace.Keyable(c.column()) || !workspace.Keyable(other.column()) {
 			return
 		}

@@ -22,7 +22,8 @@ what has been done. It must not leave out rows under IGNORE when unique keys cha
 are ignored depends on all. It must not fire for tables whose rows cannot be found again (no primary key), and where foreign keys
 of other tables would see a row that moves as one deleted. An UPDATE with a subquery over its own table MariaDB runs as one of several
 tables, which over two copies it does not: then it counts rows that IGNORE has left out, and reads the old value of a column behind its
-assignment. So UPDATE IGNORE of a key is refused there, and what reads such a column.`,
+assignment. Where the order in which a server changes the rows depends on its plan, no row may get a unique key that another one had before: in another
+order that is a duplicate. So UPDATE IGNORE of a key is refused there, and what reads such a column.`,
 			modifyCopies},
 	}, copyRules()...)
 }
@@ -86,6 +87,7 @@ func modifyCopies(b *build) (bool, error) {
 			return false, sqlerr.Unsupported("UPDATE IGNORE of a key of the table '"+t.Name+"' with a join or a subquery, over several node groups: which of "+
 				"the rows that get one key stays depends on the plan of a server", "leave out IGNORE")
 		}
+		n.AnyOrder = len(n.Moved) > 0 && m != nil && m.update != nil && (m.joined(b) || len(m.update.OrderBy) == 0 && m.mayTakeIndex(b, t))
 		if b.ignores() && b.foreignFaults(t, n) {
 			return false, sqlerr.Unsupported("IGNORE in a write over several node groups that foreign keys of the table '"+t.Name+"' speak of: which rows are left out "+
 				"only the servers know that have them", "leave out IGNORE")

@@ -251,18 +251,19 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 	case text.ignore && (len(indexes) > 0 || own):
 		return refuse("with IGNORE")
 	}
-	target := plan.Target{Kind: plan.AllGroups}
+	target, alone := plan.Target{Kind: plan.AllGroups}, false // alone: one row at most
 	key, single, located := keyOperands(in)
 	if located {
+		alone = single && len(t.Primary) == len(t.Distribution)
 		target = plan.Target{Kind: plan.ByKey, Table: t, Key: key}
 	} else if byIndex, ok := indexTarget(in); ok {
-		target, located, single = byIndex, true, true
+		target, located, single, alone = byIndex, true, true, true
 	}
 	if text.limit.End > 0 && !(located && single) {
 		return refuse("with LIMIT over several node groups")
 	}
-	if text.ignore && !(located && single) && slices.ContainsFunc(t.Primary, func(c int) bool { return !isWhole(&t.Columns[c]) }) {
-		return refuse("with IGNORE: which of the rows that get one key stays depends on the order of a primary key that is not of whole numbers")
+	if text.ignore && !(located && single) && slices.ContainsFunc(t.Primary, func(c int) bool { return !b.orderable(&t.Columns[c]) }) {
+		return refuse("with IGNORE: which of the rows that get one key stays depends on the order of a primary key that only servers know")
 	}
 	for _, c := range t.Primary {
 		switch t.Columns[c].DataType {
@@ -280,7 +281,15 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 	for _, c := range t.Primary {
 		s.column(c, workspace.Read(&t.Columns[c]))
 	}
-	if len(indexes) > 0 || own {
+	if m.update != nil || own {
+		if err := s.order(); err != nil {
+			return nil, err
+		}
+	}
+	if alone {
+		n.Doubt = plan.NoDoubt
+	}
+	if len(indexes) > 0 || own || n.Doubt != plan.NoDoubt {
 		s.images()
 	}
 	if moves {
@@ -290,11 +299,6 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 	}
 	if (len(indexes) > 0 || own) && m.update != nil && s.otherKeyAssigned() {
 		return refuse("together with a column of the primary key")
-	}
-	if m.update != nil || own {
-		if err := s.order(); err != nil {
-			return nil, err
-		}
 	}
 	s.rest()
 	n.Read = b.fragment(target)
@@ -425,41 +429,6 @@ func (m *modification) looksBack(b *build, in *instance, i int) bool {
 		return !found, nil
 	}, m.update.Exprs[i].Expr)
 	return found
-}
-
-// order adds what the rows are ordered by to the select list: ORDER BY, or the primary key.
-func (s *selecting) order() error {
-	t := s.in.table
-	if len(s.text.order) == 0 {
-		for _, c := range t.Primary {
-			if !isWhole(&t.Columns[c]) {
-				break
-			}
-			s.n.Order = append(s.n.Order, plan.Order{Column: s.at[c], Weight: -1})
-		}
-		return nil
-	}
-	by := s.b.mod.orderBy()
-	for _, o := range by {
-		name, ok := o.Expr.(*sqlparser.ColName)
-		c := -1
-		if ok {
-			c = t.Column(name.Name.String())
-		}
-		if c < 0 || !isWhole(&t.Columns[c]) {
-			return sqlerr.Unsupported("UPDATE of a distribution column, or of a unique key without it, with ORDER BY of anything but columns of whole numbers",
-				"update the rows one by one by their keys")
-		}
-		s.n.Order = append(s.n.Order, plan.Order{Column: s.column(c, workspace.Read(&t.Columns[c])), Desc: o.Direction == sqlparser.DescOrder, Weight: -1})
-	}
-	return nil
-}
-
-func (m *modification) orderBy() sqlparser.OrderBy {
-	if m.update != nil {
-		return m.update.OrderBy
-	}
-	return m.del.OrderBy
 }
 
 // rest is what follows the select list.

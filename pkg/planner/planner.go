@@ -60,7 +60,17 @@ type SessionInfo struct {
 	Checked bool
 }
 
-// build is the work on one statement.
+// build is the work on one statement: the lists of rules, each tried on what was found before it.
+//
+//	list                      is for                                      has                      leaves
+//	select, union             a SELECT with a tree                        a, query                 places; frag, for the rules behind it
+//	insert, stage             INSERT, REPLACE; one from a SELECT          ins; a, query of it      plan
+//	modify                    UPDATE, DELETE                              mod, a                   plan
+//	tokens                    what has no tree                            only st                  plan
+//	workspace, modify copies  what the lists above have refused           whatever these have      ws
+//	ways                      a SELECT that a workspace would answer      ws                       choice
+//
+// While the ways are tried, workspaces are planned anew, with first, pushed or everywhere set.
 type build struct {
 	p    *Planner
 	st   *sqlparse.Statement
@@ -174,7 +184,7 @@ func (b *build) build() (*plan.Plan, error) {
 func (b *build) basis(p *plan.Plan) *catalog.Basis {
 	basis := &catalog.Basis{Snapshot: b.snap}
 	switch p.Kind {
-	case plan.Select, plan.Show, plan.Explain, plan.Set:
+	case plan.Select, plan.Show, plan.Explain, plan.Set, plan.GetDiagnostics:
 	default:
 		basis.Writes = true
 	}
@@ -362,7 +372,7 @@ func (b *build) userLock() error {
 	b.plan.Kind, b.plan.Topic = plan.Select, "user lock"
 	b.plan.Refuse = sqlerr.Unsupported("user-level locks here", "") // by whoever does not know the topic
 	if b.st.Kind() == sqlparse.Do {
-		b.plan.Kind = plan.Other
+		b.plan.Kind = plan.Do
 	}
 	return nil
 }
@@ -414,18 +424,15 @@ const (
 	virtualSchema
 )
 
-// virtualDatabase shows the cluster to SQL clients; sessions answer for it.
-const virtualDatabase = "skarv"
-
 // systemSchema tells the databases that are the servers' own, and ours, from the users'.
 func systemSchema(db string) schemaKind {
-	switch strings.ToLower(db) {
-	case "information_schema", "mysql", "performance_schema", "sys":
+	switch catalog.KindOf(db) {
+	case catalog.ServerDatabase:
 		return informationSchema
-	case virtualDatabase:
+	case catalog.VirtualDatabase:
 		return virtualSchema
 	}
-	return userSchema
+	return userSchema // Skarv's own, which nobody sees, is one that does not exist
 }
 
 func containsFold(s, sub string) bool { return strings.Contains(strings.ToLower(s), sub) }

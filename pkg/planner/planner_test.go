@@ -91,7 +91,7 @@ func checkPlan(t *testing.T, st *sqlparse.Statement, p *plan.Plan) {
 	}
 	if p.Relay == nil && p.Root == nil {
 		switch p.Kind {
-		case plan.Select, plan.Insert, plan.Replace, plan.Update, plan.Delete, plan.Other:
+		case plan.Select, plan.Insert, plan.Replace, plan.Update, plan.Delete, plan.Do, plan.Flush, plan.TableAdmin, plan.Other:
 			require.NotNil(t, p.Refuse)
 		}
 	}

@@ -122,6 +122,8 @@ func (b *build) byRow(t *catalog.Table, n *plan.RowByRow) (bool, error) {
 		return false, b.refuseRows(t, "functions that read tables in a write", "select their values first")
 	case b.plan.Uses&(plan.WritesUserVariable|plan.SetsLastInsertID) != 0:
 		return false, b.refuseRows(t, "assigning variables in a write", "compute the value first, with SET or SELECT")
+	case b.st.Uses()&sqlparse.ReadsUserVariable != 0 && !b.oneRow() && b.triggersAssign():
+		return false, b.refuseRows(t, "a user variable, which triggers may assign for each row, in a write of several rows", "write the value itself, or one row a statement")
 	}
 	n.Tables = b.a.tables()
 	if !slices.Contains(n.Tables, t) {
@@ -129,6 +131,62 @@ func (b *build) byRow(t *catalog.Table, n *plan.RowByRow) (bool, error) {
 	}
 	b.plan.Root, b.plan.Relay, b.plan.Refuse, b.done = n, nil, nil, true
 	return true, nil
+}
+
+// oneRow reports whether the statement is an INSERT of a single row, whose values are computed before any trigger.
+func (b *build) oneRow() bool {
+	if b.ins == nil || b.ins.query != nil || len(b.ins.stmt.OnDup) > 0 {
+		return false
+	}
+	rows, ok := b.ins.stmt.Rows.(sqlparser.Values)
+	return ok && len(rows) == 1
+}
+
+// triggersAssign reports whether any trigger that sessions run may assign user variables, by itself or in a procedure. What it writes may
+// fire the triggers of any other table.
+func (b *build) triggersAssign() bool {
+	for _, d := range b.snap.Databases {
+		for _, t := range d.Tables {
+			for _, tr := range t.Triggers {
+				if tr.Program != nil && assigns(b.st.Dialect(), tr.Program) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// assigns reports whether a trigger may assign user variables: SET @x =, @x :=, INTO @x, or CALL.
+func assigns(d *sqlparse.Dialect, p *catalog.TriggerProgram) bool {
+	st := d.NewStatement()
+	defer st.Done()
+	if st.Scan([]byte("CREATE TRIGGER t BEFORE INSERT ON t FOR EACH ROW "+p.Body), sqlparse.ParseMode(p.SQLMode)) != nil {
+		return true
+	}
+	depth, list := 0, false // list: behind SET or INTO
+	var before sqlparse.Token
+	for toks := st.Tokens(); ; {
+		t := toks.Next()
+		switch {
+		case t.Kind == sqlparse.EOF || t.Kind == sqlparse.Invalid:
+			return t.Kind == sqlparse.Invalid
+		case st.Is(before, ".") || st.Is(t, "."):
+		case t.Kind == sqlparse.Word && st.Is(t, "CALL"):
+			return true
+		case st.Is(t, "SET"), st.Is(t, "INTO"):
+			list = true
+		case st.Is(t, ";"), st.Is(t, "SELECT"), st.Is(t, "FROM"):
+			list = false
+		case st.Is(t, "("):
+			depth++
+		case st.Is(t, ")"):
+			depth--
+		case st.Is(t, ":="), t.Kind == sqlparse.UserVar && list && depth == 0 && (st.Is(before, "SET") || st.Is(before, "INTO") || st.Is(before, ",")):
+			return true
+		}
+		before = t
+	}
 }
 
 func (b *build) refuseRows(t *catalog.Table, what, how string) *sqlerr.Error {

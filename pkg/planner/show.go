@@ -135,7 +135,7 @@ func (b *build) aboutTable(db, name string) error {
 		b.plan.Relay = b.fragment(plan.Target{Kind: plan.AnyGroup})
 		return nil
 	case virtualSchema:
-		b.plan.Database, b.plan.Name = virtualDatabase, name
+		b.plan.Database, b.plan.Name = catalog.VirtualDB, name
 		b.access("*", catalog.Admin)
 		return nil
 	}

@@ -150,6 +150,14 @@ func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 	}
 	if c.from < 0 {
 		c.from = c.tail
+		for _, at := range []int{c.where, c.group, c.order} {
+			if at >= 0 {
+				c.from = min(c.from, at)
+			}
+		}
+		if c.limit.End > 0 {
+			c.from = min(c.from, c.limit.Start)
+		}
 	}
 	if depth != 0 {
 		return c, false

@@ -126,7 +126,7 @@ func (b *build) joins(j *joinedView, e sqlparser.TableExpr) bool {
 func (w *viewWriter) severalTables() *sqlerr.Error {
 	t := w.v.view
 	name := "'" + t.Database + "." + t.Name + "'"
-	return &sqlerr.Error{Code: 1393, State: "HY000", Message: "Can not modify more than one base table through a join view " + name}
+	return sqlerr.JoinViewManyTables.New(name)
 }
 
 // insertTarget is the table of the view that an INSERT names columns of; nil if it names others, or none, of which servers have an

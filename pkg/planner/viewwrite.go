@@ -269,7 +269,7 @@ func (w *viewWriter) modify(tree sqlparser.Statement) []byte {
 		for i, e := range s.Exprs {
 			c, ok := w.v.columns[e.Name.Name.Lowered()]
 			if ok && c.base == "" {
-				w.fault = &sqlerr.Error{Code: 1348, State: "HY000", Message: "Column '" + e.Name.Name.String() + "' is not updatable"}
+				w.fault = sqlerr.ColumnNotUpdatable.New(e.Name.Name.String())
 			}
 			if !ok || c.base == "" || slices.Contains(assigned, c.base) {
 				return nil

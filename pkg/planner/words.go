@@ -124,7 +124,7 @@ func (b *build) byWords() error {
 	case sqlparse.TableAdmin:
 		return b.tableAdmin(w)
 	case sqlparse.Flush:
-		b.plan.Kind, b.plan.Topic = plan.Other, "flush"
+		b.plan.Kind = plan.Flush
 		b.access("*", catalog.Admin)
 		b.plan.Root = &plan.Fragment{ID: 1, Target: plan.Target{Kind: plan.AllGroups}, Same: true}
 		if w.find("LOCK", "EXPORT") {
@@ -154,7 +154,7 @@ func (b *build) refuseKind() error {
 	case sqlparse.Grant, sqlparse.Account:
 		return refuse("managing accounts in SQL", "use skarvctl user add, list, passwd, remove")
 	case sqlparse.Compound:
-		b.plan.Kind, b.plan.Topic = plan.Call, "compound"
+		b.plan.Kind = plan.Compound
 		return nil
 	}
 	w := readWords(b.st)
@@ -164,10 +164,10 @@ func (b *build) refuseKind() error {
 		"CACHE", "IMPORT", "BACKUP":
 		return refuse(word, "it is about one server; connect to the server itself")
 	case "GET":
-		b.plan.Kind, b.plan.Topic = plan.Set, "diagnostics"
+		b.plan.Kind = plan.GetDiagnostics
 		return nil
 	case "SIGNAL", "RESIGNAL": // any server knows what they say
-		b.plan.Kind, b.plan.Topic = plan.Other, "do"
+		b.plan.Kind = plan.Do
 		b.plan.Relay = b.fragment(plan.Target{Kind: plan.AnyGroup})
 		return nil
 	case "HELP":
@@ -194,7 +194,7 @@ func (b *build) call() error {
 		return err
 	}
 	if b.snap.Databases[db] == nil {
-		return &sqlerr.Error{Code: 1305, State: "42000", Message: "PROCEDURE " + db + "." + name + " does not exist"}
+		return sqlerr.NoSuchRoutine.New("PROCEDURE", db+"."+name)
 	}
 	b.plan.Database, b.plan.Name = db, name
 	b.access(db, catalog.Read)
@@ -218,7 +218,7 @@ func (b *build) transaction(w *words) error {
 		w.take("WORK")
 	case w.takeAll("START TRANSACTION"):
 		b.plan.Kind = plan.Begin
-		for {
+		for more := false; ; more = true {
 			switch {
 			case w.takeAll("READ ONLY"):
 				t.ReadOnly = true
@@ -226,10 +226,15 @@ func (b *build) transaction(w *words) error {
 				t.ReadWrite = true
 			case w.takeAll("WITH CONSISTENT SNAPSHOT"):
 				t.Snapshot = true
+			case more:
+				return b.syntaxError(w)
 			}
 			if !w.take(",") {
 				break
 			}
+		}
+		if t.ReadOnly && t.ReadWrite {
+			return b.syntaxError(w)
 		}
 	case w.take("COMMIT"):
 		b.plan.Kind = plan.Commit
@@ -396,8 +401,7 @@ func (b *build) do() error {
 	if b.st.Uses()&sqlparse.SetsLastInsertID != 0 {
 		return sqlerr.Unsupported("LAST_INSERT_ID(expression) in DO", "use SELECT LAST_INSERT_ID(expression)")
 	}
-	b.plan.Kind = plan.Other
-	b.plan.Topic = "do"
+	b.plan.Kind = plan.Do
 	if refs, sure := b.st.Tables(); !sure || len(refs) > 0 || len(b.reads) > 0 || b.st.Uses()&sqlparse.Subquery != 0 {
 		b.plan.Refuse = sqlerr.Unsupported("DO with a subquery", "use SELECT") // but the session runs it as a SELECT
 		return nil
@@ -407,12 +411,11 @@ func (b *build) do() error {
 }
 
 func (b *build) lock(w *words) error {
-	b.plan.Kind = plan.Lock
 	if b.st.Kind() == sqlparse.UnlockTables {
-		b.plan.Topic = "unlock"
+		b.plan.Kind = plan.Unlock
 		return nil
 	}
-	b.plan.Topic = "lock"
+	b.plan.Kind = plan.Lock
 	need := catalog.Read
 	if w.find("WRITE") {
 		need = catalog.Write
@@ -485,7 +488,7 @@ func (b *build) tableAdmin(w *words) error {
 		}
 		return nil
 	}
-	b.plan.Kind, b.plan.Topic = plan.Other, word+" table"
+	b.plan.Kind = plan.TableAdmin
 	f := b.fragment(plan.Target{Kind: plan.AllGroups})
 	f.Tables = b.plan.Tables
 	f.Same = word != "check" // what one group finds fault with, all must tell

@@ -264,3 +264,74 @@ func TestModelOfPublishing(t *testing.T) {
 		assert.NotEmpty(t, way, name)
 	}
 }
+
+// readRules are what reads over all groups stand on; the zero value is the design.
+type readRules struct {
+	readFrozen   bool // such a read begins while partitions are frozen
+	lookFirst    bool // it looks at the map before it is announced
+	noCleanDrain bool // cleaning does not wait for reads by an older map
+	noAck        bool // publishing does not wait for the acknowledgement of the freeze
+}
+
+// readState is a partition that moves, a process whose clients write a row to it, and one that may hear of every map late and whose
+// client reads all groups after it was told of the row.
+type readState struct {
+	known   uint8 // the map: 0 the old owner's, 1 frozen, 2 the new owner's, 3 cleaned
+	sees    uint8 // the same, as the reading process knows it
+	acked   bool
+	written uint8 // 0 no row, 1 on the old owner, 2 on the new one
+	moved   bool  // what was on the old owner when it was frozen is on the new one
+	read    uint8 // 0 not begun, 1 has looked too early, 2 runs
+	by      uint8 // the map it runs by
+	owed    bool  // the row was there before it began
+	late    bool
+}
+
+func (r readRules) next(s readState) map[string]readState {
+	out := map[string]readState{}
+	add := func(step string, ok bool, change func(*readState)) {
+		if ok {
+			n := s
+			change(&n)
+			out[step] = n
+		}
+	}
+	add("writer: writes to the old owner", s.written == 0 && s.known == 0, func(n *readState) { n.written = 1 })
+	add("writer: writes to the new owner", s.written == 0 && s.known >= 2, func(n *readState) { n.written = 2 })
+	add("reader's process: hears of a map", s.sees < s.known, func(n *readState) { n.sees++ })
+	add("reader's process: acknowledges the freeze", s.sees >= 1 && !s.acked, func(n *readState) { n.acked = true })
+	begin := func(n *readState) { n.read, n.by, n.owed = 2, n.sees, n.written != 0 }
+	may := s.sees != 1 || r.readFrozen
+	if r.lookFirst {
+		add("reader: looks", s.read == 0 && may, func(n *readState) { begin(n); n.read = 1 })
+		add("reader: announces", s.read == 1, func(n *readState) { n.read = 2 })
+	} else {
+		add("reader: announces and looks", s.read == 0 && may, begin)
+	}
+	// What it does not find although it was there before it began: on the other owner by its map, or cleaned away.
+	add("reader: reads", s.read == 2, func(n *readState) {
+		old := s.by < 2
+		found := old && s.written == 1 && s.known < 3 || !old && (s.written == 2 || s.written == 1 && s.moved)
+		n.read, n.late = 0, s.owed && !found
+	})
+	add("controller: freezes", s.known == 0, func(n *readState) { n.known = 1 })
+	add("controller: publishes", s.known == 1 && (s.acked || r.noAck), func(n *readState) { n.known, n.moved = 2, true })
+	add("controller: cleans", s.known == 2 && (r.noCleanDrain || s.sees >= 2 && !(s.read == 2 && s.by < 2)), func(n *readState) { n.known = 3 })
+	return out
+}
+
+func TestModelOfReading(t *testing.T) {
+	missing := func(s readState) bool { return s.late }
+	states, way := explore(readState{}, readRules{}.next, missing)
+	assert.Empty(t, way, "the design misses a row")
+	assert.Greater(t, states, 30, "the model has hardly any states: it says nothing")
+	for name, r := range map[string]readRules{
+		"reads begin while partitions are frozen": {readFrozen: true},
+		"look, then announce":                     {lookFirst: true},
+		"cleaning does not wait for reads":        {noCleanDrain: true},
+		"publishing does not wait for anybody":    {noAck: true},
+	} {
+		_, way := explore(readState{}, r.next, missing)
+		assert.NotEmpty(t, way, name)
+	}
+}

@@ -113,7 +113,7 @@ func (r *runner) forLoop(l *For) (flow, error) {
 		}
 		if null {
 			f, err := r.leaf(func() error {
-				return &sqlerr.Error{Code: sqlerr.NullNotAllowed, State: "23000", Message: "Column '" + shown + "' cannot be null"}
+				return sqlerr.NullNotAllowed.New(shown)
 			})
 			return stop(f), err
 		}

@@ -41,7 +41,7 @@ func (p *Program) RowText(column func(name string) string) (text string, row Row
 			continue
 		}
 		if which == "NEW" && event == "DELETE" || which == "OLD" && event == "INSERT" {
-			return "", row, &sqlerr.Error{Code: 1363, State: "HY000", Message: "There is no " + which + " row in on " + event + " trigger"}
+			return "", row, sqlerr.NoSuchRowInTrigger.New(which, event)
 		}
 		written := string(st.AppendName(nil, field))
 		name := column(written)
@@ -68,9 +68,6 @@ func RowVariable(which, column string) string { return which + "." + column }
 // Judge tells what the program of a trigger that a session runs may not do. The errors are those of the servers for what no
 // trigger may do, else 1235. assigns are the columns of NEW that it assigns, as written.
 func (p *Program) Judge() (assigns []string, err error) {
-	forbidden := func(code sqlerr.Code, state, message string) error {
-		return &sqlerr.Error{Code: code, State: state, Message: message}
-	}
 	if _, err := p.Variables(); err != nil {
 		return nil, err
 	}
@@ -82,7 +79,7 @@ func (p *Program) Judge() (assigns []string, err error) {
 				cursors[c.Query] = true
 			}
 		case *Return:
-			return forbidden(1313, "42000", "RETURN is only allowed in a FUNCTION")
+			return sqlerr.ReturnOutsideFunction.New()
 		case *Set:
 			if s.Whole {
 				return sqlerr.Unsupported(p.Text(s.Span)+" in triggers", "set it in the session")
@@ -91,9 +88,9 @@ func (p *Program) Judge() (assigns []string, err error) {
 				row, column, isRow := strings.Cut(strings.ToLower(a.Target), ".")
 				switch {
 				case isRow && row == "old":
-					return forbidden(1362, "HY000", "Updating of OLD row is not allowed in trigger")
+					return sqlerr.RowNotAssignable.New("OLD", "trigger")
 				case isRow && row == "new" && p.Timing == "AFTER":
-					return forbidden(1362, "HY000", "Updating of NEW row is not allowed in after trigger")
+					return sqlerr.RowNotAssignable.New("NEW", "after trigger")
 				case isRow && row == "new":
 					if !slices.Contains(assigns, column) {
 						assigns = append(assigns, column)
@@ -122,11 +119,11 @@ func (p *Program) judgeSQL(s *SQL) error {
 			return err
 		}
 		if _, _, ok := Into(st); !ok {
-			return &sqlerr.Error{Code: 1415, State: "0A000", Message: "Not allowed to return a result set from a " + string(p.Kind)}
+			return sqlerr.NoResultSetInProgram.New(p.Kind)
 		}
 		return nil
 	case "PREPARE", "EXECUTE", "DEALLOCATE":
-		return &sqlerr.Error{Code: 1336, State: "0A000", Message: "Dynamic SQL is not allowed in stored function or trigger"}
+		return sqlerr.DynamicSQLInFunction.New()
 	case "COMMIT", "START", "CREATE", "ALTER", "DROP", "TRUNCATE", "RENAME", "LOCK", "UNLOCK", "GRANT", "REVOKE", "ANALYZE":
 		return NoCommit()
 	}
@@ -135,5 +132,5 @@ func (p *Program) judgeSQL(s *SQL) error {
 
 // NoCommit is the servers' error for a commit inside of a trigger.
 func NoCommit() *sqlerr.Error {
-	return &sqlerr.Error{Code: 1422, State: "HY000", Message: "Explicit or implicit commit is not allowed in stored function or trigger."}
+	return sqlerr.CommitInFunction.New()
 }

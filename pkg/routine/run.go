@@ -367,7 +367,7 @@ func (r *runner) caseOf(c *Case) (flow, error) {
 		return r.list(c.Else)
 	}
 	f, err := r.leaf(func() error {
-		return &sqlerr.Error{Code: 1339, State: "20000", Message: "Case not found for CASE statement"}
+		return sqlerr.CaseNotFound.New()
 	})
 	return stop(f), err
 }
@@ -458,7 +458,7 @@ func (r *runner) sql(s *SQL) error {
 		return r.host.Run(r.signal(text))
 	case "RESIGNAL":
 		if r.handled == nil {
-			return &sqlerr.Error{Code: 1645, State: "0K000", Message: "RESIGNAL when handler not active"}
+			return sqlerr.ResignalWithoutHandler.New()
 		}
 		if strings.EqualFold(strings.TrimSpace(text), "RESIGNAL") {
 			return r.handled
@@ -492,7 +492,7 @@ func (r *runner) sql(s *SQL) error {
 
 // noData is the condition of a FETCH or SELECT INTO without a row.
 func noData() *sqlerr.Error {
-	return &sqlerr.Error{Code: 1329, State: "02000", Message: "No data - zero rows fetched, selected, or processed"}
+	return sqlerr.NoMoreRows.New()
 }
 
 func (r *runner) cursor(c *Cursor) error {
@@ -506,9 +506,9 @@ func (r *runner) cursor(c *Cursor) error {
 			rows := sc.cursors[name]
 			switch {
 			case c.Verb == "OPEN" && rows != nil:
-				return &sqlerr.Error{Code: 1325, State: "24000", Message: "Cursor is already open"}
+				return sqlerr.CursorAlreadyOpen.New()
 			case c.Verb == "OPEN" && len(c.Args) != len(decl.Params):
-				return &sqlerr.Error{Code: 4107, State: "42000", Message: "Incorrect parameter count to cursor '" + c.Name + "'"}
+				return sqlerr.WrongCursorArguments.New(c.Name)
 			case c.Verb == "OPEN":
 				for i, param := range decl.Params {
 					if err := r.host.Assign(param.Name, r.text(c.Args[i])); err != nil {
@@ -521,12 +521,12 @@ func (r *runner) cursor(c *Cursor) error {
 				}
 				return err
 			case rows == nil:
-				return &sqlerr.Error{Code: 1326, State: "24000", Message: "Cursor is not open"}
+				return sqlerr.CursorNotOpen.New()
 			case c.Verb == "CLOSE":
 				delete(sc.cursors, name)
 				return nil
 			case rows.Width() != len(c.Into):
-				return &sqlerr.Error{Code: 1328, State: "HY000", Message: "Incorrect number of FETCH variables"}
+				return sqlerr.WrongFetchCount.New()
 			}
 			found, err := rows.Next(c.Into)
 			if err == nil && !found {
@@ -535,5 +535,5 @@ func (r *runner) cursor(c *Cursor) error {
 			return err
 		}
 	}
-	return &sqlerr.Error{Code: 1324, State: "42000", Message: "Undefined CURSOR: " + c.Name}
+	return sqlerr.UndefinedCursor.New(c.Name)
 }

@@ -52,10 +52,10 @@ func (r *runner) resignal(text string) (string, error) {
 		}
 		v, ok := r.named(name, len(r.scopes)-1)
 		if !ok {
-			return "", &sqlerr.Error{Code: 1319, State: "42000", Message: "Undefined CONDITION: " + name}
+			return "", sqlerr.UndefinedCondition.New(name)
 		}
 		if v.State == "" {
-			return "", &sqlerr.Error{Code: 1646, State: "HY000", Message: "SIGNAL/RESIGNAL can only use a CONDITION defined with SQLSTATE"}
+			return "", sqlerr.ConditionWithoutState.New()
 		}
 		state, code = v.State, ""
 	}

@@ -150,7 +150,7 @@ func copyProgram(ctx context.Context, from, to *Server, o ddl.Object, session ..
 		return err
 	}
 	if p.timeZone != "" {
-		session = append(session, "SET time_zone = "+ddl.QuoteText(p.timeZone))
+		session = append(session, "SET time_zone = "+sqltypes.Literal(p.timeZone))
 	}
 	if err := to.Use(ctx, Session{DB: o.DB, SQLMode: p.SQLMode, Charset: p.client, Collation: p.connect, Set: session}); err != nil {
 		return err

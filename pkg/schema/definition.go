@@ -136,7 +136,7 @@ func ReadCreate(ctx context.Context, s *Server, o ddl.Object) (string, error) {
 	if sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) {
 		return "", nil
 	}
-	if sqlerr.HasCode(err, viewInvalid) {
+	if sqlerr.HasCode(err, sqlerr.ViewInvalid) {
 		return "invalid view", nil // it names tables that are gone; it is there all the same
 	}
 	return out, err
@@ -145,22 +145,16 @@ func ReadCreate(ctx context.Context, s *Server, o ddl.Object) (string, error) {
 // IsSequence reports whether o is a sequence on a server; only MariaDB has them.
 func IsSequence(ctx context.Context, s *Server, o ddl.Object) (bool, error) {
 	n, err := s.One(ctx, fmt.Sprintf("SELECT COUNT(*) FROM information_schema.tables WHERE table_type = 'SEQUENCE' AND table_schema = %s AND table_name = %s"+
-		" AND CAST(table_name AS BINARY) = X'%X'", literal(o.DB), literal(o.Name), o.Name))
+		" AND CAST(table_name AS BINARY) = X'%X'", sqltypes.Literal(o.DB), sqltypes.Literal(o.Name), o.Name))
 	return n == "1", err
 }
-
-// viewInvalid is the error of a view whose tables do not exist any more.
-const viewInvalid sqlerr.Code = 1356
 
 // where selects the table in a query of information_schema: by a literal, which the servers look up without reading
 // everything, and exactly, for that comparison ignores case and accents.
 func (d *Definition) where(db, name string) string {
 	return fmt.Sprintf(" WHERE %s = %s AND %s = %s AND CAST(%s AS BINARY) = X'%X' AND CAST(%s AS BINARY) = X'%X'",
-		db, literal(d.Table.Database), name, literal(d.Table.Name), db, d.Table.Database, name, d.Table.Name)
+		db, sqltypes.Literal(d.Table.Database), name, sqltypes.Literal(d.Table.Name), db, d.Table.Database, name, d.Table.Name)
 }
-
-// literal writes a name as a string that no sql_mode and no character set reads otherwise.
-func literal(s string) string { return fmt.Sprintf("_utf8mb4 X'%X'", s) }
 
 // ReadDatabase returns the name and character set of a database, nil if the server has none of that name.
 func ReadDatabase(ctx context.Context, s *Server, name string) (*catalog.Database, error) {
@@ -169,7 +163,7 @@ func ReadDatabase(ctx context.Context, s *Server, name string) (*catalog.Databas
 		d = &catalog.Database{Name: name}
 		return r.Scan(&d.Charset, &d.Collation)
 	}, fmt.Sprintf("SELECT default_character_set_name, default_collation_name FROM information_schema.schemata"+
-		" WHERE schema_name = %s AND CAST(schema_name AS BINARY) = X'%X'", literal(name), name))
+		" WHERE schema_name = %s AND CAST(schema_name AS BINARY) = X'%X'", sqltypes.Literal(name), name))
 	return d, err
 }
 

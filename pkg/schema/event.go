@@ -34,10 +34,10 @@ func ReadEvent(ctx context.Context, s *Server, shown *Program, w *EventState, ol
 	if e.Status == "" && old != nil {
 		e.Status = old.Status
 	}
-	if _, err := s.Exec(ctx, "SET time_zone = "+ddl.QuoteText(e.TimeZone)); err != nil {
+	if _, err := s.Exec(ctx, "SET time_zone = "+sqltypes.Literal(e.TimeZone)); err != nil {
 		return nil, err
 	}
-	where := " FROM information_schema.events WHERE event_schema = " + ddl.QuoteText(shown.DB) + " AND event_name = " + ddl.QuoteText(shown.Name)
+	where := " FROM information_schema.events WHERE event_schema = " + sqltypes.Literal(shown.DB) + " AND event_name = " + sqltypes.Literal(shown.Name)
 	var preserve, value, field, localStarts sql.NullString
 	var at, starts, ends sql.NullFloat64
 	err := s.Rows(ctx, func(r *sql.Rows) error {
@@ -118,7 +118,7 @@ func StandAside(ctx context.Context, s *Server, events []*catalog.Event, version
 
 // AlterEvent is the ALTER EVENT that gives an event of a server a status; "" if the server does not have it.
 func AlterEvent(ctx context.Context, s *Server, e *catalog.Event, status string) (string, error) {
-	definer, err := s.One(ctx, "SELECT definer FROM information_schema.events WHERE event_schema = "+ddl.QuoteText(e.Database)+" AND event_name = "+ddl.QuoteText(e.Name))
+	definer, err := s.One(ctx, "SELECT definer FROM information_schema.events WHERE event_schema = "+sqltypes.Literal(e.Database)+" AND event_name = "+sqltypes.Literal(e.Name))
 	if err != nil || definer == "" {
 		return "", err
 	}

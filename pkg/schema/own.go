@@ -96,14 +96,11 @@ func FixReferences(t *catalog.Table, db string) {
 
 // IsSystem reports whether a database is the servers' own, or ours.
 func IsSystem(db string) bool {
-	switch strings.ToLower(db) {
-	case "mysql", "information_schema", "performance_schema", "sys", catalog.OwnDB:
-		return true
-	}
-	return false
+	kind := catalog.KindOf(db)
+	return kind == catalog.ServerDatabase || kind == catalog.OwnDatabase
 }
 
 // NotSystem is the condition on a column with names of databases that they are neither the server's own nor ours.
 func NotSystem(column string) string {
-	return column + " NOT IN ('mysql','information_schema','performance_schema','sys','" + catalog.OwnDB + "')"
+	return column + " NOT IN ('" + strings.Join(append(catalog.ServerDatabases(), catalog.OwnDB), "','") + "')"
 }

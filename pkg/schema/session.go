@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"skarv/pkg/catalog"
-	"skarv/pkg/ddl"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 )
@@ -36,9 +35,9 @@ func (s *Server) Use(ctx context.Context, as Session) error {
 	if charset == "" {
 		charset = "utf8mb4"
 	}
-	set := []string{"SET NAMES " + ddl.QuoteText(charset), "SET SESSION sql_mode = " + ddl.QuoteText(as.SQLMode)}
+	set := []string{"SET NAMES " + sqltypes.Literal(charset), "SET SESSION sql_mode = " + sqltypes.Literal(as.SQLMode)}
 	if collation != "" { // it need not be one of the client's character set
-		set = append(set, "SET SESSION collation_connection = "+ddl.QuoteText(collation))
+		set = append(set, "SET SESSION collation_connection = "+sqltypes.Literal(collation))
 	}
 	set = append(set, "SET SESSION foreign_key_checks = 1") // trials switch it off
 	set = append(set, as.Set...)

@@ -33,7 +33,7 @@ func (s *Server) newEvents(proxy *mysqlserver.Server) *event.Scheduler {
 // askInZone computes one row on any server, in a time zone.
 func (s *Server) askInZone(_ context.Context, zone, query string) ([]string, error) {
 	var last error
-	state := backend.NewState("", []backend.Variable{{Name: "@@session.`time_zone`", Value: "'" + zone + "'"}})
+	state := backend.NewState("", []backend.Variable{{Name: "@@session.`time_zone`", Value: sqltypes.Literal(zone)}})
 	for _, g := range s.groups() {
 		c, err := s.pools.Get(g, backend.Profile{NoDB: true}, state, nil, backend.Claim{Class: backend.Started})
 		if err != nil {

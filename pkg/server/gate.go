@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"skarv/pkg/pause"
 	"skarv/pkg/topology"
 	"skarv/pkg/txn"
 )
@@ -155,17 +156,15 @@ func (s *Server) holdCommits(ctx context.Context, look func() error) error {
 	defer cancel()
 	s.oneGate.Lock()
 	defer s.oneGate.Unlock()
-	for pause := gatePause; ; pause = min(2*pause, 10*gatePause) {
+	for wait := gatePause; ; wait = min(2*wait, 10*gatePause) {
 		looked, err := s.tryGate(ctx, look)
 		if looked || err == nil {
 			s.countGate(err)
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if pause.For(ctx, wait) != nil {
 			s.countGate(err)
 			return fmt.Errorf("%w: %w", errGate, err)
-		case <-time.After(pause):
 		}
 	}
 }

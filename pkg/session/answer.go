@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
@@ -103,12 +104,11 @@ func (o *output) Columns(cols []sqltypes.Column) error {
 	}
 	c := o.s.conn
 	if o.s.calls != nil && len(o.s.calls.firing) > 0 {
-		return &sqlerr.Error{Code: 1415, State: "0A000", Message: "Not allowed to return a result set from a trigger"}
+		return sqlerr.NoResultSetInProgram.New("trigger")
 	}
 	if o.s.calls != nil && !c.Capabilities().Has(wire.CapMultiResults) {
 		a := o.s.caller()
-		return &sqlerr.Error{Code: 1312, State: "0A000", Message: "PROCEDURE " + a.routine.Database + "." + a.routine.Name +
-			" can't return a result set in the given context"}
+		return sqlerr.NoResultSetHere.New(a.routine.Database, a.routine.Name)
 	}
 	if err := c.EndPacket(wire.AppendColumnCount(c.BeginPacket(), len(cols))); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (o *output) Columns(cols []sqltypes.Column) error {
 	return c.WriteEOF(wire.EOF{Status: o.s.status() &^ wire.StatusMoreResults})
 }
 
-// judgement is what a server says of the columns of the client's statement, while another text runs in its place.
+// judgement is what a server says of the columns of the client's statement, while it runs over copies, perhaps in another text.
 type judgement struct {
 	columns []sqltypes.Column
 	// widths: a DECIMAL computed from columns has more digits than one that is computed from what they are made of.
@@ -133,8 +133,12 @@ func (j *judgement) of(cols []sqltypes.Column) []sqltypes.Column {
 	cols = slices.Clone(cols)
 	for i := range cols {
 		c, as := &cols[i], &j.columns[i]
-		c.Name = as.Name // what has none may be named by its text, in which tables have other names
-		if j.widths && c.Type == sqltypes.TypeNewDecimal && c.Type == as.Type && c.Decimals == as.Decimals {
+		c.Name = as.Name // what has none may be named by its text
+		if as.OrgTable != as.Table || strings.HasPrefix(c.OrgTable, "skarv_") {
+			// A copy has another name than the table; but before it runs MariaDB looks less deep into derived tables.
+			c.Schema, c.Table, c.OrgTable, c.OrgName = as.Schema, as.Table, as.OrgTable, as.OrgName
+		}
+		if c.Type == as.Type && (c.Type == sqltypes.TypeLongLong || j.widths && c.Type == sqltypes.TypeNewDecimal && c.Decimals == as.Decimals) {
 			c.Length = as.Length
 		}
 	}

@@ -156,7 +156,7 @@ func (b *broadcast) Acquire(g placement.NodeGroupID, _ bool) (exec.Conn, error) 
 func (b *broadcast) Release(ec exec.Conn, err error) {
 	c := ec.(*backend.Conn)
 	if err == nil && c.Usable() && c.LastWarnings() > 0 {
-		b.warnings = appendWarnings(b.warnings, c)
+		b.warnings = b.s.appendWarnings(b.warnings, c)
 	}
 	if errors.Is(err, exec.ErrUnread) && c.Skip(maxUnread) != nil {
 		c.Interrupt() // reading the rest would take too long

@@ -62,18 +62,18 @@ type activation struct {
 
 // call runs the CALL at hand.
 func (s *Session) call(p *plan.Plan) error {
-	if s.foreignCharset || !s.info.UTF8Results {
+	if s.foreignLiterals || !s.info.UTF8Results { // the procedure's own are in that of its CREATE
 		return sqlerr.Unsupported("CALL with another character set than UTF-8", "SET NAMES utf8mb4")
 	}
 	if s.locks != nil {
 		return sqlerr.Unsupported("CALL under LOCK TABLES", "UNLOCK TABLES first")
 	}
-	if p.Topic == "compound" {
+	if p.Kind == plan.Compound {
 		return s.compound()
 	}
 	r := s.snap.Routine(p.Database, p.Name, false)
 	if r == nil {
-		return &sqlerr.Error{Code: 1305, State: "42000", Message: fmt.Sprintf("PROCEDURE %s.%s does not exist", p.Database, p.Name)}
+		return sqlerr.NoSuchRoutine.New("PROCEDURE", p.Database+"."+p.Name)
 	}
 	prog, err := s.program(r)
 	if err != nil {
@@ -81,8 +81,7 @@ func (s *Session) call(p *plan.Plan) error {
 	}
 	args := s.callArguments()
 	if len(args) != len(prog.Params) {
-		return &sqlerr.Error{Code: 1318, State: "42000", Message: fmt.Sprintf(
-			"Incorrect number of arguments for PROCEDURE %s.%s; expected %d, got %d", r.Database, r.Name, len(prog.Params), len(args))}
+		return sqlerr.WrongArgumentCount.New(r.Database, r.Name, len(prog.Params), len(args))
 	}
 	return s.runCall(&activation{s: s, routine: r, prog: prog}, args)
 }
@@ -181,8 +180,7 @@ func (s *Session) callArguments() (list []sqlparse.Span) {
 func (a *activation) run(args []sqlparse.Span) error {
 	s := a.s
 	if limit := s.recursionDepth(); s.calls.running(a.routine.Key()) > limit {
-		return &sqlerr.Error{Code: 1456, State: "HY000", Message: fmt.Sprintf(
-			"Recursive limit %d (as set by the max_sp_recursion_depth variable) was exceeded for routine %s", limit, a.routine.Name)}
+		return sqlerr.RecursionLimit.New(limit, a.routine.Name)
 	}
 	if len(s.calls.stack) == maxCalls {
 		return sqlerr.Unsupported(fmt.Sprintf("procedures that call each other more than %d levels deep", maxCalls), "call fewer")
@@ -197,8 +195,7 @@ func (a *activation) run(args []sqlparse.Span) error {
 			continue
 		}
 		if outs[i] = s.assignable(args[i]); outs[i] == "" {
-			return &sqlerr.Error{Code: 1414, State: "42000", Message: fmt.Sprintf(
-				"OUT or INOUT argument %d for routine %s.%s is not a variable or NEW pseudo-variable in BEFORE trigger", i+1, a.routine.Database, a.routine.Name)}
+			return sqlerr.OutArgumentNotVariable.New(i+1, a.routine.Database, a.routine.Name)
 		}
 	}
 	if a.vars, err = s.newVariables(a.routine.Database, slices.Concat(a.prog.Params, list)); err != nil {
@@ -218,9 +215,11 @@ func (a *activation) run(args []sqlparse.Span) error {
 		}
 	}
 	s.calls.stack = append(s.calls.stack, a)
+	limited := s.withoutSelectLimit()
 	back := s.enterRoutine(a.routine)
 	err = a.prog.Run(a)
 	back()
+	limited()
 	s.calls.stack = s.calls.stack[:len(s.calls.stack)-1]
 	if err != nil {
 		return err
@@ -340,15 +339,14 @@ func (s *Session) assignTarget(target, literal string) error {
 func (s *Session) enterRoutine(r *catalog.Routine) (back func()) {
 	const name = "@@session.`sql_mode`"
 	db, mode := s.db, s.sqlMode
-	quoted := func(m string) string { return string(sqltypes.AppendQuoted(nil, []byte(m), true)) }
 	s.db = r.Database
 	s.followDB()
 	if mode != r.SQLMode {
-		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: quoted(r.SQLMode)}))
+		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(r.SQLMode)}))
 	}
 	return func() {
 		if s.sqlMode != mode {
-			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: quoted(mode)}))
+			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(mode)}))
 		}
 		s.db = db
 		s.followDB()
@@ -367,8 +365,7 @@ func (s *Session) step(text []byte) error {
 	defer func() {
 		s.current, s.substituted, s.using, s.args = wasCurrent, wasSubstituted, wasUsing, wasArgs
 	}()
-	defer s.use(st)()
-	_, err := s.run(wire.ComQuery, nil, nil)
+	_, err := s.runInside(st, nil)
 	s.leave()
 	s.refresh()
 	return err

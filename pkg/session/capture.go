@@ -67,8 +67,7 @@ func (s *Session) within(text []byte, take *capture) error {
 		s.capture, s.binary, s.more, s.current, s.substituted = wasCapture, wasBinary, wasMore, wasCurrent, wasSubstituted
 		s.using, s.foundRows, s.args = wasUsing, wasFound, wasArgs
 	}()
-	defer s.use(st)()
-	_, err := s.run(wire.ComQuery, nil, nil)
+	_, err := s.runInside(st, nil)
 	return err
 }
 
@@ -152,7 +151,7 @@ func (s *Session) selectInto() (handled bool, err error) {
 		return true, err
 	}
 	if len(rows) > 1 {
-		return true, &sqlerr.Error{Code: 1172, State: "42000", Message: "Result consisted of more than one row"}
+		return true, sqlerr.TooManyRows.New()
 	}
 	return true, s.ok(wire.OK{AffectedRows: 1})
 }
@@ -247,7 +246,7 @@ func (s *Session) setFromQuery(name string, expr, scalar []byte) error {
 		case err != nil:
 			return err
 		case ok && len(rows) > 1:
-			return &sqlerr.Error{Code: 1242, State: "21000", Message: "Subquery returns more than 1 row"}
+			return sqlerr.SubqueryManyRows.New()
 		case ok && len(rows) == 0:
 			return s.setUserVariables([]string{name}, []string{"NULL"})
 		case ok:

@@ -47,35 +47,29 @@ func (s *Session) ways(n *plan.Choice) []plan.Way {
 	if f := n.First; f != nil {
 		c.Limit = s.wants(f.First)
 	}
-	ways, known := n.Ways(c)
-	ways = slices.DeleteFunc(ways, func(w plan.Way) bool {
-		_, broadcast := w.Node.(*plan.Broadcast)
-		return broadcast && (s.private() || s.locks != nil || s.binary && n.Floats)
-	})
-	at := len(ways) - 1
-	for i, w := range ways {
-		_, broadcast := w.Node.(*plan.Broadcast)
-		switch s.joins {
-		case joinsAuto:
-			if known && w.Cost < ways[at].Cost {
-				at = i
-			}
-		case joinsBroadcast:
-			if broadcast && (at == len(ways)-1 || w.Cost < ways[at].Cost) {
-				at = i
-			}
-		case joinsQueries:
-			if w.Queries {
-				at = i
-			}
-		case joinsFirst:
-			if w.First > 0 {
-				at, ways[i].First = i, max(1, uint64(c.Limit)) // no more than must be
-			}
-		}
+	broadcast := func(w plan.Way) bool {
+		_, ok := w.Node.(*plan.Broadcast)
+		return ok
 	}
-	best := ways[at]
-	return append([]plan.Way{best}, slices.Delete(ways, at, at+1)...)
+	var prefer func(plan.Way) bool
+	switch s.joins {
+	case joinsWorkspace:
+		prefer = func(plan.Way) bool { return false }
+	case joinsBroadcast:
+		prefer = broadcast
+	case joinsFirst:
+		prefer = func(w plan.Way) bool { return w.First > 0 }
+	case joinsQueries:
+		prefer = func(w plan.Way) bool { return w.Queries }
+	}
+	_, limited := s.selectLimit() // connections with copies have it before it is known which rows are the client's
+	ways := n.Order(c, prefer, func(w plan.Way) bool {
+		return !broadcast(w) || !s.hasOwnRows() && s.locks == nil && !limited && !(s.binary && n.Floats)
+	})
+	if s.joins == joinsFirst && ways[0].First > 0 {
+		ways[0].First = max(1, uint64(c.Limit)) // no more than must be
+	}
+	return ways
 }
 
 // wants is how many rows a LIMIT asks for, those left out by its OFFSET included.
@@ -112,14 +106,11 @@ func (s *Session) choose(p *plan.Plan, n *plan.Choice) error {
 	return err
 }
 
-// mixedCollations is the servers' error for strings of two collations none of which is stronger: a column that holds a literal is
-// stronger than the literal.
-const mixedCollations = 1267
-
 // mistaken reports whether a server takes exception to the text of a statement: if it is not the client's own, that should judge.
+// Of two collations in it none may be stronger: a column that holds a literal is stronger than the literal.
 func mistaken(err error) bool {
 	var e *sqlerr.Error
-	return errors.As(err, &e) && e.Code != sqlerr.NotSupportedYet && (e.Code == mixedCollations || strings.HasPrefix(e.State, "42") || strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "21"))
+	return errors.As(err, &e) && e.Code != sqlerr.NotSupportedYet && (e.Code == sqlerr.MixedCollations || strings.HasPrefix(e.State, "42") || strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "21"))
 }
 
 // sizes tells how many rows the tables of n have, and how many values their columns.

@@ -25,6 +25,9 @@ func (s *Session) fieldList(payload []byte) error {
 	if err := s.check(s.db, catalog.Read); err != nil {
 		return s.fail(err)
 	}
+	if err := s.served(); err != nil {
+		return s.fail(err)
+	}
 	c, err := s.acquire(s.anyGroup())
 	if err != nil {
 		return s.fail(err)

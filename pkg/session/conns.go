@@ -1,9 +1,12 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
@@ -45,7 +48,9 @@ type beside struct {
 var errBusy = errors.New("no connection for one more reading")
 
 // Enter implements exec.Conns.
-func (c *conns) Enter(t *exec.Touched, write bool) error { return c.s.enter(t, write, true) }
+func (c *conns) Enter(t *exec.Touched, write bool) error {
+	return c.s.announcePartitions(partitionUse{Touched: t, write: write, several: true})
+}
 
 // Admit implements exec.Conns.
 func (c *conns) Admit(groups []placement.NodeGroupID) error {
@@ -120,6 +125,28 @@ func (c *conns) borrow(g placement.NodeGroupID) (b *backend.Conn, err error) {
 	return b, err
 }
 
+// warn takes the warnings of b's last statement. Those about rows of an INSERT are in the order of the rows.
+func (c *conns) warn(b *backend.Conn) {
+	before := len(c.warnings)
+	c.warnings = append(c.warnings, c.s.appendWarnings(nil, b)...)
+	located := false
+	for i := before; i < len(c.warnings); i++ {
+		w, row := &c.warnings[i], 0
+		w.Message, row = c.s.runner.AtRow(w.Message, b.Group)
+		located = located || row > 0
+	}
+	if located && before > 0 {
+		slices.SortStableFunc(c.warnings, func(v, w Warning) int { return cmp.Compare(rowIn(v.Message), rowIn(w.Message)) })
+	}
+}
+
+// rowIn is the row that a warning names, 0 for none.
+func rowIn(message string) int {
+	at := strings.LastIndexByte(message, ' ')
+	n, _ := strconv.Atoi(message[at+1:])
+	return n
+}
+
 // Release implements exec.Conns.
 func (c *conns) Release(ec exec.Conn, err error) {
 	b := ec.(*backend.Conn)
@@ -128,7 +155,7 @@ func (c *conns) Release(ec exec.Conn, err error) {
 	}
 	c.s.flight.Note(c.s.cfg.Registry.clock(), flight.FragmentEnd, b.Group, fragmentCode(err))
 	if err == nil && !c.joined && c.beside == nil && b.Usable() && b.LastWarnings() > 0 {
-		c.warnings = appendWarnings(c.warnings, b)
+		c.warn(b)
 	}
 	inTransaction := slices.Contains(c.held, b) || c.branch(b.Group) == b
 	if errors.Is(err, exec.ErrUnread) {
@@ -162,7 +189,7 @@ func fragmentCode(err error) uint16 {
 // refuses, the rest of an answer that was killed among it, leaves that as it is.
 func readOut(b *backend.Conn) {
 	gone := func(err error) bool {
-		return err != nil && (errors.As(err, new(*mysqlconn.LostError)) || sqlerr.HasCode(err, sqlerr.NetPacketOutOfOrder))
+		return err != nil && (mysqlconn.IsLost(err) || sqlerr.HasCode(err, sqlerr.NetPacketOutOfOrder))
 	}
 	for {
 		if gone(b.Skip(math.MaxInt)) || b.Usable() {

@@ -22,8 +22,9 @@ type createSelect struct {
 	definition  sqlparse.Span // columns and options
 	partition   sqlparse.Span // PARTITION BY ..., for Skarv
 	query       sqlparse.Span
-	limited     bool // the query has its own LIMIT, or something behind which none may stand
-	versioned   bool // WITH SYSTEM VERSIONING
+	limit       sqlparse.Span // the query's own LIMIT, if End is not 0
+	limited     bool          // the query has something else behind which no LIMIT may stand
+	versioned   bool          // WITH SYSTEM VERSIONING
 }
 
 // findCreateSelect takes a CREATE TABLE apart; ok is false when it has no query.
@@ -53,14 +54,24 @@ func (s *Session) findCreateSelect() (c createSelect, ok bool) {
 	}
 	depth := 0
 	var open sqlparse.Token // the first of the parentheses just read, at depth 0
+	var t, before sqlparse.Token
 	for toks := st.TokensFrom(refs[0].End); ; {
-		t := toks.Next()
+		before, t = t, toks.Next()
 		switch {
 		case t.Kind == sqlparse.EOF || t.Kind == sqlparse.Invalid:
 			c.query.End = len(st.SQL())
+			if c.limit.Start > 0 && c.limit.End == 0 {
+				c.limit.End = c.query.End
+			}
 			return c, ok
-		case ok && depth == 0 && (st.Is(t, "LIMIT") || st.Is(t, "FOR") || st.Is(t, "LOCK") || st.Is(t, "INTO") || st.Is(t, "PROCEDURE")):
-			c.limited = true
+		case ok && depth == 0 && t.Kind == sqlparse.Word && st.Is(t, "LIMIT") && !st.Is(before, "."):
+			c.limit = sqlparse.Span{Start: t.Start}
+		case ok && depth == 0 && (st.Is(t, "FOR") || st.Is(t, "LOCK") || st.Is(t, "INTO") || st.Is(t, "PROCEDURE") || st.Is(t, "FETCH")):
+			if c.limit.Start == 0 {
+				c.limited = true
+			} else if c.limit.End == 0 {
+				c.limit.End = t.Start
+			}
 		case ok:
 		case open.End > 0 && (st.Is(t, "SELECT") || st.Is(t, "WITH") || st.Is(t, "VALUES")):
 			end(open.Start)
@@ -99,30 +110,39 @@ func (s *Session) findCreateSelect() (c createSelect, ok bool) {
 	}
 }
 
-// unparenthesised is a list of VALUES in parentheses without them, and any other query as it is.
-func (s *Session) unparenthesised(query []byte) []byte {
+// unparenthesised is a list of VALUES, or a query that begins by WITH, without the parentheses around it, behind which servers do not take
+// them in INSERT; any other query as it is. with says that it is one with WITH.
+func (s *Session) unparenthesised(query []byte) (bare []byte, with bool) {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
 	if st.Scan(query, s.mode) != nil {
-		return query
+		return query, false
 	}
 	toks := st.Tokens()
-	first, second := toks.Next(), toks.Next()
-	if !st.Is(first, "(") || !st.Is(second, "VALUES") {
-		return query
+	opened := 0
+	first := toks.Next()
+	for ; st.Is(first, "("); first = toks.Next() {
+		opened++
 	}
-	for depth := 1; ; {
+	with = st.Is(first, "WITH")
+	if opened == 0 || with && opened > 1 || !with && !st.Is(first, "VALUES") { // MariaDB takes WITH in one pair only
+		return query, false
+	}
+	for depth, end := opened, 0; ; {
 		switch t := toks.Next(); {
 		case st.Is(t, "("):
 			depth++
 		case st.Is(t, ")"):
-			if depth--; depth == 0 && toks.Next().Kind == sqlparse.EOF {
-				return query[second.Start:t.Start]
-			} else if depth == 0 {
-				return query
+			if depth--; depth == opened-1 && end == 0 {
+				end = t.Start
 			}
-		case t.Kind == sqlparse.EOF:
-			return query
+		case t.Kind == sqlparse.EOF && depth == 0 && end > 0:
+			return query[first.Start:end], with
+		case t.Kind == sqlparse.EOF, depth < opened:
+			return query, false
+		}
+		if depth >= opened && end > 0 {
+			return query, false
 		}
 	}
 }
@@ -153,16 +173,20 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 			return true, err
 		}
 	} else if old != nil {
-		exists := sqlerr.TableExists.New(p.Name)
-		if !c.ifNotExists {
-			return true, exists
-		}
-		s.warnings = append(s.warnings[:0], Warning{"Note", uint16(exists.Code), exists.Message, ""})
-		return true, s.ok(wire.OK{Warnings: 1})
+		return true, s.tableExists(p, &c)
 	}
 	name := sqltypes.QuoteName(p.Database) + "." + sqltypes.QuoteName(p.Name)
-	query := s.unparenthesised(s.args.AppendSpan(nil, c.query))
-	definition, columns, err := s.defineFromSelect(p.Database, &c, query)
+	query, with := s.unparenthesised(s.args.AppendSpan(nil, c.query))
+	c.limited = c.limited || with
+	none := string(query) + " LIMIT 0"
+	switch {
+	case c.limited:
+		none = "SELECT * FROM (" + string(query) + ") AS skarv_query LIMIT 0"
+	case c.limit.End > 0: // in its place: a table made of a derived one has other defaults
+		none = string(s.args.AppendSpan(nil, sqlparse.Span{Start: c.query.Start, End: c.limit.Start})) + " LIMIT 0 " +
+			string(s.args.AppendSpan(nil, sqlparse.Span{Start: c.limit.End, End: c.query.End}))
+	}
+	definition, columns, err := s.defineFromSelect(p.Database, &c, query, none)
 	if err != nil {
 		return true, err
 	}
@@ -171,7 +195,9 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	if c.partition.Start >= 0 {
 		create.SQL += " " + string(s.args.AppendSpan(nil, c.partition))
 	}
-	if err := s.controllerDDL(create); err != nil {
+	if err := s.controllerDDL(create); sqlerr.HasCode(err, sqlerr.TableExists) { // as a sequence, or since a moment
+		return true, s.tableExists(p, &c)
+	} else if err != nil {
 		return true, err
 	}
 	before := s.lastInsertID
@@ -197,6 +223,18 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 		Info: fmt.Appendf(nil, "Records: %d  Duplicates: 0  Warnings: %d", rows, warnings)})
 }
 
+// tableExists answers where the table is there.
+func (s *Session) tableExists(p *plan.Plan, c *createSelect) error {
+	exists := sqlerr.TableExists.New(p.Name)
+	if !c.ifNotExists {
+		return exists
+	}
+	if s.warnings = s.warnings[:0]; s.notes() {
+		s.warnings = append(s.warnings, Warning{"Note", uint16(exists.Code), exists.Message, ""})
+	}
+	return s.ok(wire.OK{Warnings: uint16(len(s.warnings))})
+}
+
 // replaceable returns an error if the query of CREATE OR REPLACE TABLE ... SELECT reads the table that it replaces, old.
 func (s *Session) replaceable(p *plan.Plan, c *createSelect, old *catalog.Table) error {
 	if c.ifNotExists {
@@ -206,7 +244,7 @@ func (s *Session) replaceable(p *plan.Plan, c *createSelect, old *catalog.Table)
 		return nil
 	}
 	if old.Kind == catalog.View {
-		return sqlerr.IsView.New(p.Database, p.Name)
+		return sqlerr.IsView.New(p.Database + "." + p.Name)
 	}
 	query := s.cfg.Dialect.NewStatement()
 	defer query.Done()
@@ -234,8 +272,9 @@ func (s *Session) replaceable(p *plan.Plan, c *createSelect, old *catalog.Table)
 	return nil
 }
 
-// defineFromSelect lets a server say what columns and options the table has, and which columns the query fills.
-func (s *Session) defineFromSelect(db string, c *createSelect, query []byte) (definition string, columns []string, err error) {
+// defineFromSelect lets a server say what columns and options the table has, and which columns the query fills; none is the query so that it
+// returns no rows.
+func (s *Session) defineFromSelect(db string, c *createSelect, query []byte, none string) (definition string, columns []string, err error) {
 	const like = "`_skarv_select`"
 	made := sqltypes.QuoteName(db) + "." + like
 	var b *backend.Conn
@@ -263,10 +302,6 @@ func (s *Session) defineFromSelect(db string, c *createSelect, query []byte) (de
 	b.CloseStmt(st.ID)
 	for i := range st.Columns {
 		columns = append(columns, sqltypes.QuoteName(st.Columns[i].Name))
-	}
-	none := string(query) + " LIMIT 0"
-	if c.limited {
-		none = "SELECT * FROM (" + string(query) + ") AS skarv_query LIMIT 0"
 	}
 	if _, err := b.Exec("CREATE TEMPORARY TABLE " + made + " " + string(s.args.AppendSpan(nil, c.definition)) + " AS " + none); err != nil {
 		return "", nil, txn.Lost(b, err)

@@ -11,6 +11,7 @@ import (
 
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
@@ -60,8 +61,9 @@ func (s *Session) ddl(p *plan.Plan) error {
 		return err
 	}
 	if s.readOnly() {
-		return readOnlyTransaction()
+		return s.readOnlyTransaction()
 	}
+	s.isolation = "" // a schema change is the next transaction
 	if p.Topic == "alter table" && s.togglesKeys() {
 		return s.ok(wire.OK{}) // ALTER TABLE ... DISABLE KEYS does nothing for InnoDB
 	}
@@ -83,11 +85,11 @@ func (s *Session) ddl(p *plan.Plan) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
 	defer cancel()
-	request := s.ddlRequest()
-	if err := s.unicode(&request); err != nil {
+	ask := s.ddlRequest()
+	if err := s.unicode(&ask); err != nil {
 		return err
 	}
-	r, err := s.cfg.DDL.DDL(ctx, request)
+	r, err := s.cfg.DDL.DDL(ctx, ask)
 	if err != nil {
 		return err
 	}
@@ -96,8 +98,53 @@ func (s *Session) ddl(p *plan.Plan) error {
 		s.db = ""
 	}
 	s.followDB()
-	s.warnings = append(s.warnings[:0], r.Warnings...)
-	return s.ok(wire.OK{AffectedRows: r.Affected, Warnings: uint16(len(r.Warnings))})
+	s.warnings = s.warnings[:0]
+	for _, w := range r.Warnings {
+		if w.Level != "Note" || s.notes() {
+			s.warnings = append(s.warnings, w)
+		}
+	}
+	ok := wire.OK{AffectedRows: r.Affected, Warnings: uint16(len(s.warnings))}
+	if s.tellsRecords(p) {
+		ok.Info = fmt.Appendf(nil, "Records: %d  Duplicates: 0  Warnings: %d", r.Affected, ok.Warnings)
+	}
+	return s.ok(ok)
+}
+
+// notes reports whether the session wants to hear of notes (sql_notes).
+func (s *Session) notes() bool {
+	v, ok := s.state.Get("@@session.`sql_notes`")
+	return !ok || v != "0" && !strings.EqualFold(v, "'OFF'")
+}
+
+// tellsRecords reports whether servers say how many rows a schema change has copied: of what ALTER TABLE does, unless it does
+// nothing but rename, and on MySQL nothing at all.
+func (s *Session) tellsRecords(p *plan.Plan) bool {
+	switch p.Topic {
+	case "create index", "drop index":
+		return true
+	case "alter table":
+	default:
+		return false
+	}
+	refs, _ := s.stmt.Tables()
+	if len(refs) == 0 {
+		return true
+	}
+	tokens := s.stmt.TokensFrom(refs[0].Span.End)
+	tok := tokens.Next()
+	switch {
+	case tok.Kind == sqlparse.EOF:
+		return s.cfg.Dialect.MariaDB()
+	case !s.stmt.Is(tok, "RENAME"):
+		return true
+	}
+	for tok = tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if s.stmt.Is(tok, ",") || s.stmt.Is(tok, "COLUMN") || s.stmt.Is(tok, "INDEX") || s.stmt.Is(tok, "KEY") {
+			return true
+		}
+	}
+	return false
 }
 
 // readOnly reports whether the session's transactions may not write. Backends check it for rows; a schema change is
@@ -121,7 +168,10 @@ func (s *Session) ddlRequest() DDLRequest {
 		case "@@session.`collation_connection`":
 			r.Collation = strings.Trim(v.Value, "'")
 		case "@@session.`foreign_key_checks`", "@@session.`unique_checks`", "@@session.`time_zone`",
-			"@@session.`default_storage_engine`", "@@session.`explicit_defaults_for_timestamp`", "@@session.`lock_wait_timeout`":
+			"@@session.`default_storage_engine`", "@@session.`explicit_defaults_for_timestamp`", "@@session.`lock_wait_timeout`",
+			"@@session.`character_set_server`", "@@session.`collation_server`", // of CREATE DATABASE
+			"@@session.`innodb_strict_mode`", "@@session.`check_constraint_checks`", "@@session.`old_mode`",
+			"@@session.`default_collation_for_utf8mb4`":
 			r.Session = append(r.Session, "SET "+v.Name+" = "+v.Value)
 		}
 	}

@@ -20,7 +20,7 @@ func (s *Session) getDiagnostics() error {
 	tokens.Next() // GET
 	tok := tokens.Next()
 	if stmt.Is(tok, "STACKED") {
-		return &sqlerr.Error{Code: 1887, State: "0Z002", Message: "GET STACKED DIAGNOSTICS when handler not active"}
+		return sqlerr.StackedWithoutHandler.New()
 	}
 	if stmt.Is(tok, "CURRENT") {
 		tok = tokens.Next()

@@ -3,13 +3,12 @@ package session
 import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
-	"skarv/pkg/sqlparse"
 	"skarv/pkg/statistics"
 )
 
 // countRows asks every node group how many rows it thinks that the tables have.
 func (s *Session) countRows(tables []*catalog.Table) (map[catalog.TableName]statistics.Counts, error) {
-	return statistics.Count(s.snap, tables, s.mode&sqlparse.NoBackslashEscapes != 0, s.askRows)
+	return statistics.Count(s.snap, tables, s.askRows)
 }
 
 func (s *Session) askRows(g placement.NodeGroupID, sql string) (rows [][][]byte, err error) {

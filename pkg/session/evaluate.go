@@ -3,6 +3,7 @@ package session
 // Expressions whose values decide where rows go are computed ahead, by a server.
 
 import (
+	"bytes"
 	"math"
 
 	"skarv/pkg/backend"
@@ -25,15 +26,42 @@ func (c *conns) Evaluate(sql, clock []byte) (out exec.Evaluated, err error) {
 			}
 		}()
 	}
+	if !c.s.info.UTF8Results {
+		var restore func() error
+		if restore, err = c.s.utf8Results(b, sql); err != nil {
+			return out, err
+		}
+		defer func() {
+			if e := restore(); err == nil {
+				err = e
+			}
+		}()
+	}
 	return c.s.evaluateOn(b, sql, clock)
 }
 
+// utf8Results makes b answer in UTF-8, in which every string can be told, until restore is called: nobody may get the connection before.
+func (s *Session) utf8Results(b *backend.Conn, sql []byte) (restore func() error, err error) {
+	const name = "character_set_results"
+	if bytes.Contains(bytes.ToLower(sql), []byte(name)) {
+		return nil, sqlerr.Unsupported("@@"+name+" in the value of a column by which the row is placed", "write the value itself")
+	}
+	if _, err := b.Exec("SET " + name + " = utf8mb4"); err != nil {
+		return nil, txn.Lost(b, err)
+	}
+	was, _ := s.state.Get("@@session.`" + name + "`")
+	return func() error { return reset(b, "SET "+name+" = "+was) }, nil
+}
+
 // resumeClock ends what a SET timestamp began on b. A connection whose time stands still nobody may get.
-func resumeClock(b *backend.Conn) error {
+func resumeClock(b *backend.Conn) error { return reset(b, "SET timestamp = DEFAULT") }
+
+// reset takes back by a SET what another one has done on b. If that fails, nobody may get the connection.
+func reset(b *backend.Conn, set string) error {
 	if !b.Usable() {
 		return nil // which has been told
 	}
-	if _, err := b.Exec("SET timestamp = DEFAULT"); err != nil {
+	if _, err := b.Exec(set); err != nil {
 		b.Interrupt()
 		return txn.Lost(b, err)
 	}

@@ -22,11 +22,10 @@ func (s *Session) RunEvent(e *catalog.Event) error {
 	if err := s.check(e.Database, catalog.Admin); err != nil {
 		return err
 	}
-	quoted := func(v string) string { return string(sqltypes.AppendQuoted(nil, []byte(v), true)) }
 	err := s.adopt(s.state.With(s.state.DB,
-		backend.Variable{Name: "@@session.`collation_connection`", Value: quoted(e.Collation)},
-		backend.Variable{Name: "@@session.`time_zone`", Value: quoted(e.TimeZone)},
-		backend.Variable{Name: "@@session.`sql_mode`", Value: quoted(e.SQLMode)}))
+		backend.Variable{Name: "@@session.`collation_connection`", Value: sqltypes.Literal(e.Collation)},
+		backend.Variable{Name: "@@session.`time_zone`", Value: sqltypes.Literal(e.TimeZone)},
+		backend.Variable{Name: "@@session.`sql_mode`", Value: sqltypes.Literal(e.SQLMode)}))
 	if err != nil {
 		return err
 	}
@@ -179,8 +178,7 @@ func (s *Session) switchEvents(tokens sqlparse.Tokens) (handled bool, err error)
 		return true, sqlerr.Unsupported("this form of SET GLOBAL event_scheduler", "write SET GLOBAL event_scheduler = ON, or OFF")
 	}
 	if !s.admin {
-		return true, &sqlerr.Error{Code: 1227, State: "42000",
-			Message: "Access denied; you need (at least one of) the SUPER privilege(s) for this operation"}
+		return true, sqlerr.SpecificAccessDenied.New("SUPER")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
 	defer cancel()

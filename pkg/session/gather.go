@@ -118,7 +118,7 @@ func (g *gathering) everywhere() []*workspace.Workspace {
 // view makes the copy of a view's rows, under a name of its own.
 func (g *gathering) view(t *plan.Copy) (name string, err error) {
 	copies := t.View.Copies
-	if g.s.private() || g.conns != nil {
+	if g.s.hasOwnRows() || g.conns != nil {
 		copies = slices.Concat(t.View.Copies, t.View.Local)
 	}
 	mark := g.w.Mark()
@@ -292,7 +292,7 @@ func (g *gathering) read(c *copying) (exec.Summary, error) {
 	conns := conns{s: s, plan: c.plan}
 	s.runner.Conns, s.runner.Sequence = &conns, s.cfg.Sequences
 	sum, err := s.runner.Run(c.plan, s.snap, &s.args, c.filler)
-	if err == errMoved {
+	if err == errReplan {
 		return sum, err
 	}
 	if err != nil {
@@ -305,7 +305,7 @@ func (g *gathering) read(c *copying) (exec.Summary, error) {
 // asServerLost makes an error that no client can see one that it can.
 func asServerLost(err error) error {
 	var e *sqlerr.Error
-	if err == nil || err == errMoved || errors.As(err, &e) {
+	if err == nil || err == errReplan || errors.As(err, &e) {
 		return err
 	}
 	return sqlerr.ServerLost.New(err.Error())

@@ -46,7 +46,7 @@ func (g *gathering) atOnce(list []*copying) error {
 		beside: beside{groups: map[placement.NodeGroupID]int{}},
 	}
 	err := a.run()
-	if err == nil || err == errMoved || err == errAnotherWay {
+	if err == nil || err == errReplan || err == errAnotherWay {
 		return err
 	}
 	return g.s.failed(asServerLost(err))
@@ -242,7 +242,7 @@ func (a *atOnce) drop(r *reader) {
 // Others are lost, so that nobody waits for their servers.
 func (a *atOnce) end(err error) error {
 	close(a.stop)
-	if !a.g.s.private() && err != errAnotherWay {
+	if !a.g.s.hasOwnRows() && err != errAnotherWay {
 		for _, r := range a.reading {
 			r.reading.Interrupt()
 		}

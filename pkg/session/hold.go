@@ -21,19 +21,20 @@ import (
 //	announced until the transaction ends      writes, locking reads, reads of single partitions, all reads inside a
 //	                                          transaction
 //	announced until the statement ends        reads over several groups (by the epoch of their map); what every statement
-//	                                          was planned by (see stand)
+//	                                          was planned by (see announceBasis)
+//
+// A freeze does not wait for reads over several groups that have begun: what was there when they began is on the old owners. None
+// begins while partitions are frozen.
 
-// errMoved: the statement was planned by a map that is not the present one any more. Nothing was sent.
-var errMoved = errors.New("the partition map has changed")
+// errReplan: the statement was planned by a catalog that has changed since in what concerns it, or by a map that is not the present one
+// any more. Nothing of it is done.
+var errReplan = errors.New("the catalog or the partition map has changed")
 
-// errReplan: the statement was planned by a catalog that has changed since in what concerns it. Nothing was sent.
-var errReplan = errors.New("the catalog has changed")
-
-// stand announces what the statement was planned by, before it does anything, and then looks whether that still stands;
+// announceBasis announces what the statement was planned by, before it does anything, and then looks whether that still stands;
 // hold.EndStand ends it. Who has published another catalog waits for statements that it concerns (see control's settling). So a
 // statement that waits for a connection, or in a process that was stopped, never meets tables that it does not know. The error
 // is errReplan, and nothing is announced.
-func (s *Session) stand(p *plan.Plan) error {
+func (s *Session) announceBasis(p *plan.Plan) error {
 	if !s.hold.Stands() {
 		s.renewals = s.cfg.Pools.Renewals()
 	}
@@ -78,17 +79,23 @@ func (s *Session) admitted() error {
 // process that has lost etcd waits for so long.
 const thawTimeout = 10 * time.Second
 
-// enter announces what the statement uses. write is true for statements that change or lock rows; several, when it is not
-// one node group's alone to answer, so that it depends on which rows are foreign there.
-func (s *Session) enter(t *exec.Touched, write, several bool) error {
+// partitionUse is what a statement uses, and how.
+type partitionUse struct {
+	*exec.Touched
+	write   bool // it changes or locks rows
+	several bool // it is not one node group's alone to answer, so that it depends on which rows are foreign there
+}
+
+// announcePartitions announces what the statement uses.
+func (s *Session) announcePartitions(t partitionUse) error {
 	if t.None() {
 		return nil
 	}
-	several = several || t.All || t.Copies
-	hold := (write || s.tx != nil || s.locks != nil || !t.All) && (t.All || len(t.Partitions) > 0)
+	t.several = t.several || t.All || t.Copies
+	hold := (t.write || s.tx != nil || s.locks != nil || !t.All) && (t.All || len(t.Partitions) > 0)
 	epoch := s.snap.Map.Epoch()
-	if s.hold.Scattering() == epoch && (!hold || s.hold.Covers(t.Partitions, t.All)) {
-		return nil // a further part of a statement that was announced: who publishes another map waits for it
+	if s.hold.Scattering() == epoch && (hold && s.hold.Covers(t.Partitions, t.All) || !hold && s.snap.Map.Frozen() == nil) {
+		return nil // a further part of a statement that was announced, and began before any freeze: who publishes another map waits for it
 	}
 	// announce
 	mark := s.hold.Mark()
@@ -99,50 +106,49 @@ func (s *Session) enter(t *exec.Touched, write, several bool) error {
 		s.hold.Hold(t.Partitions)
 	}
 	scattering := s.hold.Scattering()
-	if several {
+	if t.several {
 		s.hold.Scatter(epoch)
 	}
 	// look
 	now := s.cfg.Snapshot()
-	if now.Map == s.snap.Map && (now.Map.Frozen() == nil || !hold) && (!t.Copies || now.Map.CopiesFrozen() == 0) {
-		s.entered = s.entered || write
-		s.stripe.touch(t)
+	if now.Map == s.snap.Map && now.Map.Frozen() == nil && (!t.Copies || now.Map.CopiesFrozen() == 0) {
+		s.entered = s.entered || t.write
+		s.stripe.touch(t.Touched)
 		return nil
 	}
-	if s.stands(now, t, several, hold, mark) {
-		s.entered = s.entered || write
-		s.stripe.touch(t)
+	if s.stands(now, t, mark) {
+		s.entered = s.entered || t.write
+		s.stripe.touch(t.Touched)
 		return nil
 	}
 	// take back
 	if hold {
 		s.hold.Restore(mark)
 	}
-	if several && scattering == 0 {
+	if t.several && scattering == 0 {
 		s.hold.EndScatter()
 	}
 	if s.entered {
 		return errHandedOver() // a part of it is done: the transaction begins anew
 	}
 	s.flight.Note(s.cfg.Registry.clock(), flight.Held, 0, 0)
-	if err := s.thawAside(t); err != nil {
+	if err := s.thawAside(t.Touched); err != nil {
 		return err
 	}
-	return errMoved
+	return errReplan
 }
 
 // stands reports whether a statement planned by the session's snapshot may run although now is another one.
-func (s *Session) stands(now *catalog.Snapshot, t *exec.Touched, several, hold bool, mark barrier.Mark) bool {
+func (s *Session) stands(now *catalog.Snapshot, t partitionUse, mark barrier.Mark) bool {
 	if now.Map == nil || t.Copies && now.Map.CopiesFrozen() > 0 {
 		return false
 	}
-	if set := now.Map.Frozen(); set != nil && hold && t.Meets(set) {
-		// The transaction uses what is frozen already: it may go on until it is told to end.
-		if !s.hold.Used(mark, set) {
-			return false
-		}
+	// A transaction that uses what is frozen already may go on until it is told to end. Everything else waits, reads over all groups
+	// too: the freeze may be over, and other processes may have written to the new owners, while this one has not heard of it.
+	if set := now.Map.Frozen(); set != nil && t.Meets(set) && !s.hold.Used(mark, set) {
+		return false
 	}
-	if several {
+	if t.several {
 		// A group that joins gets its copies of reference tables under a map of its own: see control's adoption.
 		return now.Map == s.snap.Map || !t.Copies && s.sameRows(now.Map)
 	}
@@ -250,7 +256,7 @@ func (s *Session) keepsBack(code sqlerr.Code) bool {
 }
 
 // giveWay decides what becomes of a statement that Evict has ended, with err, and the server has undone. One that is its own
-// transaction is run again when the partitions are there again: errMoved says so. Otherwise the transaction begins anew.
+// transaction is run again when the partitions are there again: errReplan says so. Otherwise the transaction begins anew.
 func (s *Session) giveWay(p *plan.Plan, err error) error {
 	const once = plan.WritesUserVariable | plan.SetsLastInsertID | plan.PinsSession
 	undone := p.Kind >= plan.Select && p.Kind <= plan.Delete // not, for instance, what a procedure has committed
@@ -263,7 +269,7 @@ func (s *Session) giveWay(p *plan.Plan, err error) error {
 	}
 	s.leave()
 	s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load()
-	return errMoved
+	return errReplan
 }
 
 // evictable reports whether the running statement may be interrupted: not while it commits.

@@ -123,11 +123,3 @@ func (r *running) all(f func([]*backend.Conn)) {
 		f(r.conns)
 	}
 }
-
-func (r *running) each(f func(*backend.Conn)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range r.conns {
-		f(c)
-	}
-}

@@ -30,6 +30,14 @@ func (s *Session) lockTables(p *plan.Plan) error {
 	return s.ok(wire.OK{})
 }
 
+// unlockTables is UNLOCK TABLES.
+func (s *Session) unlockTables() error {
+	if err := s.unlock(); err != nil {
+		return err
+	}
+	return s.ok(wire.OK{})
+}
+
 // tableLocks is what LOCK TABLES said, and what the session has done since.
 type tableLocks struct {
 	sql    string

@@ -32,6 +32,8 @@ func (s *Session) ddlUnderLocks(p *plan.Plan) (relock func(), err error) {
 	case "create database", "alter database", "drop database":
 		return nil, sqlerr.LockOrTransaction.New()
 	case "create table", "create or replace table", "alter table", "truncate table", "drop table", "create index", "drop index":
+	case "create sequence", "create or replace sequence", "alter sequence", "drop sequence":
+		return nil, sqlerr.Unsupported("making, changing or dropping sequences under LOCK TABLES", "UNLOCK TABLES first")
 	default:
 		return func() {}, s.unlock()
 	}

@@ -45,7 +45,7 @@ func (f metadataFilter) condition(hidden []byte) string {
 	if schema == "" {
 		schema = "table_schema"
 	}
-	c := schema + " <> '" + internalDB + "'"
+	c := schema + " <> '" + catalog.OwnDB + "'"
 	if f.hidden != "" && len(hidden) > 0 {
 		c += " AND NOT (" + f.hidden + " AND (table_schema, table_name) IN (" + string(hidden) + "))"
 	}
@@ -170,7 +170,7 @@ func (s *Session) metadataTables(st *sqlparse.Statement, refs []sqlparse.TableRe
 	var hidden []byte
 	for _, r := range refs {
 		if isProcesslist(r.Name) && (isSystemDB(r.DB) || r.DB == "" && isSystemDB(s.db)) {
-			text := string(s.processlistTable().appendDerived(nil, s.cfg.Dialect.MariaDB()))
+			text := string(s.appendDerived(nil, s.processlistTable()))
 			if !aliased(st, r.Span) {
 				text += " AS " + sqltypes.QuoteName(r.Name)
 			}

@@ -13,7 +13,7 @@ import (
 // is run aside, on a goroutine that may wait:
 //
 //	Handle      a command that is not simple, a session with locks, temporary tables, cursors, ... ► handleAside
-//	run         a plan that is not simple                                                        ► runAside
+//	runText     a plan that is not simple                                                        ► runAside
 //	dataBy      a statement over several node groups, unless it only passes rows on (see streams) ► rootAside
 //	and the few steps of simple statements that can have to wait: a connection of a full pool (backend), partitions that
 //	are being handed over, a closed gate of commits, values of a sequence that must be reserved, a KILL on its way
@@ -30,11 +30,11 @@ func (s *Session) maySimply(cmd wire.Command, payload []byte) bool {
 	switch cmd {
 	case wire.ComQuery, wire.ComStmtExecute:
 	case wire.ComStmtClose:
-		return s.cursors == 0
+		return s.statements.cursors == 0
 	default:
 		return false
 	}
-	return len(payload) <= largestOnLoop && s.locks == nil && s.mutex == nil && s.temps == nil && s.cursors == 0 && s.reads == readOff &&
+	return len(payload) <= largestOnLoop && s.locks == nil && s.mutex == nil && s.temps == nil && s.statements.cursors == 0 && s.reads == readOff &&
 		!s.handedOver && s.isolation == "" && (s.tx == nil || s.tx.Err() == nil) && s.plainServers()
 }
 
@@ -90,8 +90,8 @@ func (s *Session) handleAside(t *socket.Task, cmd wire.Command, payload []byte) 
 	return err
 }
 
-func (s *Session) runAside(p *plan.Plan, cmd wire.Command, request []byte, params *wire.Params) (ran *plan.Plan, err error) {
-	s.conn.Task().Blocking(func() { ran, err = s.runPlan(p, cmd, request, params) })
+func (s *Session) runAside(p *plan.Plan, r request) (ran *plan.Plan, err error) {
+	s.conn.Task().Blocking(func() { ran, err = s.runPlan(p, r) })
 	return ran, err
 }
 

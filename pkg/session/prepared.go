@@ -41,28 +41,20 @@ type cursor struct {
 	id   uint32 // of the statement on that connection
 }
 
-// maxStatements bounds a session's prepared statements where Config does not.
-const maxStatements = 16_382
-
 func (s *Session) stmtPrepare(text []byte) error {
-	st, params, columns, err := s.compile(text)
+	st, d, err := s.compile(text)
 	if err != nil {
+		defer s.use(s.cfg.Dialect.NewStatement())() // the error is not that of the statement before
 		return s.fail(err)
 	}
-	s.nextStmt++
-	st.id = s.nextStmt
-	if s.prepared == nil {
-		s.prepared = map[uint32]*prepared{}
-	}
-	s.prepared[st.id] = st
-	s.kept += len(st.sql)
+	s.statements.add(st)
 	var head wire.PrepareOK
-	head.ID, head.Params, head.Columns = st.id, uint16(len(params)), uint16(len(columns))
+	head.ID, head.Params, head.Columns = st.id, uint16(len(d.params)), uint16(len(d.columns))
 	c := s.conn
 	if err := c.EndPacket(wire.AppendPrepareOK(c.BeginPacket(), head)); err != nil {
 		return err
 	}
-	for _, list := range [][]sqltypes.Column{params, columns} {
+	for _, list := range [][]sqltypes.Column{d.params, d.columns} {
 		for i := range list {
 			if err := c.EndPacket(wire.AppendColumn(c.BeginPacket(), &list[i], c.Capabilities())); err != nil {
 				return err
@@ -77,101 +69,124 @@ func (s *Session) stmtPrepare(text []byte) error {
 	return nil
 }
 
+// remark reports whether st is nothing but a comment.
+func (st *prepared) remark() bool {
+	return st.stmt.Kind() == sqlparse.Empty && len(bytes.TrimSpace(st.stmt.SQL())) > 0
+}
+
+// described is what a client is told of a statement that it prepares.
+type described struct{ params, columns []sqltypes.Column }
+
 // compile makes a prepared statement of text, after a server has looked at it where one can. The session does not keep it
 // yet.
-func (s *Session) compile(text []byte) (st *prepared, params, columns []sqltypes.Column, err error) {
-	limit := s.cfg.MaxStatements
-	if limit <= 0 {
-		limit = maxStatements
+func (s *Session) compile(text []byte) (*prepared, described, error) {
+	st, err := s.scanPrepared(text)
+	if err != nil {
+		return nil, described{}, err
 	}
-	if len(s.prepared)+len(s.named) >= limit {
-		return nil, nil, nil, &sqlerr.Error{Code: 1461, State: "42000",
-			Message: "Can't create more than max_prepared_stmt_count statements (current value: " + strconv.Itoa(limit) + ")"}
+	d, err := s.describe(st)
+	return st, d, err
+}
+
+// scanPrepared is compile without the server. A session has only so many of them.
+func (s *Session) scanPrepared(text []byte) (*prepared, error) {
+	if err := s.statements.admit(len(text), s.cfg.MaxStatements); err != nil {
+		return nil, err
 	}
-	if s.kept+len(text) > maxKept {
-		return nil, nil, nil, sqlerr.Unsupported("more than 256 MB of prepared statements and long data in one session", "close what is not needed")
-	}
-	st = &prepared{sql: append([]byte(nil), text...), db: s.db, stmt: s.cfg.Dialect.NewStatement(), sqlMode: s.sqlMode}
-	defer s.use(st.stmt)()
+	st := &prepared{sql: append([]byte(nil), text...), db: s.db, stmt: s.cfg.Dialect.NewStatement(), sqlMode: s.sqlMode}
 	if err := st.stmt.Scan(st.sql, s.mode); err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	if rest := st.stmt.Rest(); rest != nil {
-		return nil, nil, nil, nearError(rest)
+	if st.stmt.Rest() != nil {
+		if err := notFollowed(st.stmt, false); err != nil {
+			return nil, err
+		}
 	}
-	if textOnly(st.stmt, s.cfg.Dialect.MariaDB()) {
-		return nil, nil, nil, &sqlerr.Error{Code: notPreparable, State: "HY000",
-			Message: "This command is not supported in the prepared statement protocol yet"}
+	if st.remark() && !s.cfg.Dialect.MariaDB() || textOnly(st.stmt, s.cfg.Dialect.MariaDB()) {
+		return nil, sqlerr.NotPreparable.New()
 	}
 	st.sql = st.stmt.SQL()
 	st.hash = s.cfg.Hasher.Hash(st.sql)
 	st.params = st.stmt.NumParams()
-	sql, hash := st.sql, st.hash // what a server is asked about
+	return st, nil
+}
+
+// describe says what st takes and returns: a server tells, where one can.
+func (s *Session) describe(st *prepared) (d described, err error) {
+	if st.remark() {
+		return d, nil
+	}
+	if err := s.served(); err != nil {
+		return d, err
+	}
+	defer s.use(st.stmt)()
+	sql := st.sql // what a server is asked about
 	if st.stmt.Uses()&sqlparse.Sequence != 0 {
 		shown := s.cfg.Dialect.NewStatement()
 		defer shown.Done()
 		calls, err := s.sequenceCalls()
 		if err != nil {
-			return nil, nil, nil, err
+			return d, err
 		}
 		if len(calls) > 0 {
 			if err := shown.Scan(withSequenceValues(s.stmt, calls, nil), s.mode); err != nil {
-				return nil, nil, nil, err
+				return d, err
 			}
 			s.stmt, sql = shown, bytes.Clone(shown.SQL())
-			hash = s.cfg.Hasher.Hash(sql)
 		}
 	}
 	p, err := s.plan()
 	if sqlerr.HasCode(err, sqlerr.NoSuchTable) {
 		if st.stmt.Kind() == sqlparse.LockTables {
-			return st, nil, nil, nil // it may be a sequence
+			return d, nil // it may be a sequence
 		}
 		if c, lost := s.readsSequence(); lost != nil {
-			return nil, nil, nil, lost
+			return d, lost
 		} else if c != nil {
-			b, err := c.Statement(sql, hash, nil)
-			s.done(c, err)
-			if err != nil {
-				return nil, nil, nil, txn.Lost(c, err)
-			}
-			return st, nil, b.Columns, nil
+			return s.describeOn(c, sql)
 		}
 	}
 	if err != nil {
-		return nil, nil, nil, err
+		return d, err
 	}
-	for _, a := range p.Access {
-		if err := s.check(a.Database, a.Privilege); err != nil {
-			return nil, nil, nil, err
-		}
+	if err := s.authorise(p); err != nil {
+		return d, err
 	}
-	if p.Judge && !s.describable(p) {
-		return nil, nil, nil, s.refuse(p)
-	}
-	if s.describable(p) {
+	switch {
+	case s.describable(p):
 		c, err := s.preparing(s.groupOf(p))
 		if err != nil {
-			return nil, nil, nil, err
+			return d, err
 		}
 		s.prepares(c)
-		b, err := c.Statement(sql, hash, nil)
-		if err != nil {
-			s.done(c, err)
-			return nil, nil, nil, txn.Lost(c, err)
+		if d, err = s.describeOn(c, sql); err != nil {
+			return d, err
 		}
-		params, columns = b.Params, b.Columns
-		s.done(c, nil)
-	} else {
-		params = make([]sqltypes.Column, st.params)
-		for i := range params {
-			params[i] = sqltypes.Column{Name: "?", Charset: 63, Type: sqltypes.TypeVarString, Flags: sqltypes.FlagBinary}
+	case p.Judge:
+		return d, s.refuse(p)
+	default:
+		d.params = make([]sqltypes.Column, st.params)
+		for i := range d.params {
+			d.params[i] = sqltypes.Column{Name: "?", Charset: 63, Type: sqltypes.TypeVarString, Flags: sqltypes.FlagBinary}
 		}
 	}
-	if len(params) != st.params {
-		return nil, nil, nil, sqlerr.Unsupported("preparing this statement: its parameters were counted differently by the server", "run it as text")
+	if len(d.params) != st.params {
+		return d, sqlerr.Unsupported("preparing this statement: its parameters were counted differently by the server", "run it as text")
 	}
-	return st, params, columns, nil
+	return d, nil
+}
+
+// describeOn prepares sql on c, and gives c back.
+func (s *Session) describeOn(c *backend.Conn, sql []byte) (d described, err error) {
+	b, err := c.Statement(sql, s.cfg.Hasher.Hash(sql), nil)
+	if err == nil {
+		d = described{b.Params, b.Columns}
+	}
+	s.done(c, err)
+	if err != nil {
+		return d, txn.Lost(c, err)
+	}
+	return d, nil
 }
 
 // preparing returns a connection to g on which to have a statement described: beside the transaction. If that may write and the session
@@ -301,7 +316,7 @@ func (s *Session) statementByID(payload []byte, command string) (*prepared, erro
 	if !ok {
 		return nil, sqlerr.MalformedPacket.New()
 	}
-	st := s.prepared[id]
+	st := s.statements.byID[id]
 	if st == nil {
 		return nil, sqlerr.UnknownStatement.New(strconv.FormatUint(uint64(id), 10), command)
 	}
@@ -316,7 +331,7 @@ func (s *Session) stmtExecute(payload []byte) error {
 	}
 	s.closeCursor(st)
 	if st.tooLong {
-		s.dropLong(st)
+		s.statements.dropLong(st)
 		return s.fail(sqlerr.PacketTooLarge.New())
 	}
 	if err := s.params.Parse(payload, st.params, st.types, st.long); err != nil {
@@ -332,13 +347,13 @@ func (s *Session) stmtExecute(payload []byte) error {
 	was := s.stmt
 	s.stmt = st.stmt
 	back := s.asPrepared(st)
-	err = s.statement(wire.ComStmtExecute, s.conn.Request(), &s.params)
+	err = s.statement(request{wire.ComStmtExecute, s.conn.Request(), &s.params})
 	back()
 	if err != nil {
 		err = s.fail(err)
 	}
 	s.stmt, s.current = was, nil
-	s.dropLong(st)
+	s.statements.dropLong(st)
 	return err
 }
 
@@ -359,8 +374,8 @@ func (s *Session) asPrepared(st *prepared) (back func()) {
 	}
 	if st.stmt.Mode() != s.mode && st.stmt.Kind() != sqlparse.Set {
 		const name = "@@session.`sql_mode`"
-		restoreDB, mode := back, string(sqltypes.AppendQuoted(nil, []byte(s.sqlMode), true))
-		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: string(sqltypes.AppendQuoted(nil, []byte(st.sqlMode), true))}))
+		restoreDB, mode := back, sqltypes.Literal(s.sqlMode)
+		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(st.sqlMode)}))
 		back = func() {
 			restoreDB()
 			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: mode}))
@@ -371,7 +386,7 @@ func (s *Session) asPrepared(st *prepared) (back func()) {
 
 // bind makes the client's COM_STMT_EXECUTE packet one for connection c: the statement's id there, and the types of the
 // parameters when c's server last saw others. The packet is changed in place where that is possible.
-func (s *Session) bind(c *backend.Conn, request []byte) ([]byte, error) {
+func (s *Session) bind(c *backend.Conn, packets []byte) ([]byte, error) {
 	st := s.current
 	b, err := c.Statement(st.sql, st.hash, st.first)
 	if err != nil {
@@ -389,19 +404,19 @@ func (s *Session) bind(c *backend.Conn, request []byte) ([]byte, error) {
 		}
 	}
 	if !s.params.NewTypes && !b.SameTypes(st.types) {
-		request = s.insertTypes(request, st)
+		packets = s.insertTypes(packets, st)
 	}
 	b.BoundTypes = append(b.BoundTypes[:0], st.types...)
-	binary.LittleEndian.PutUint32(request[wire.HeaderLen+1:], b.ID)
-	return request, nil
+	binary.LittleEndian.PutUint32(packets[wire.HeaderLen+1:], b.ID)
+	return packets, nil
 }
 
-// insertTypes returns request with the parameter types the client did not repeat.
-func (s *Session) insertTypes(request []byte, st *prepared) []byte {
+// insertTypes returns packets with the parameter types the client did not repeat.
+func (s *Session) insertTypes(packets []byte, st *prepared) []byte {
 	at := wire.HeaderLen + 1 + 9 + (st.params+7)/8 // header, command, fixed part, NULL bits
-	body := request[wire.HeaderLen:]
+	body := packets[wire.HeaderLen:]
 	if len(body) >= wire.MaxPacket {
-		body = joined(request)
+		body = joined(packets)
 	}
 	at -= wire.HeaderLen
 	p := append([]byte(nil), body[:at]...)
@@ -438,28 +453,8 @@ func (s *Session) sendLongData(payload []byte) error {
 	if i >= st.params {
 		return nil
 	}
-	if st.long == nil {
-		st.long = make([][]byte, st.params)
-	}
-	n := len(payload) - 6
-	if st.tooLong = st.tooLong || s.kept+n > maxKept; st.tooLong {
-		return nil // the execution will say so
-	}
-	st.longest += n
-	s.kept += n
-	if st.long[i] == nil {
-		st.long[i] = []byte{}
-	}
-	st.long[i] = append(st.long[i], payload[6:]...)
+	s.statements.addLong(st, i, payload[6:]) // if it is too much the execution will say so
 	return nil
-}
-
-// maxKept bounds the bytes a session keeps of prepared statements and COM_STMT_SEND_LONG_DATA.
-const maxKept = 256 << 20
-
-func (s *Session) dropLong(st *prepared) {
-	s.kept -= st.longest
-	st.long, st.longest, st.tooLong = nil, 0, false
 }
 
 func (s *Session) stmtClose(payload []byte) error {
@@ -471,10 +466,7 @@ func (s *Session) stmtClose(payload []byte) error {
 
 func (s *Session) forget(st *prepared) {
 	s.closeCursor(st)
-	s.dropLong(st)
-	s.kept -= len(st.sql)
-	st.stmt.Done()
-	delete(s.prepared, st.id)
+	s.statements.remove(st)
 }
 
 func (s *Session) stmtReset(payload []byte) error {
@@ -484,37 +476,26 @@ func (s *Session) stmtReset(payload []byte) error {
 		return s.fail(err)
 	}
 	s.closeCursor(st)
-	s.dropLong(st)
+	s.statements.dropLong(st)
 	return s.ok(wire.OK{})
 }
 
 // closeStatements forgets all prepared statements.
 func (s *Session) closeStatements() {
-	for _, st := range s.prepared {
+	for _, st := range s.statements.byID {
 		s.forget(st)
 	}
-	for name := range s.named {
-		s.deallocate(name)
+	for name := range s.statements.byName {
+		s.statements.removeNamed(name)
 	}
-	s.prepared, s.named = nil, nil
 }
 
 // openCursor keeps c for the cursor of the statement at hand, even when the transaction it belongs to ends.
 func (s *Session) openCursor(c *backend.Conn) {
 	c.Keep()
 	s.current.cursor = &cursor{conn: c, id: s.bound}
-	s.cursors++
+	s.statements.cursors++
 	s.unpinned(c)
-}
-
-// hasCursor reports whether a cursor is open on c.
-func (s *Session) hasCursor(c *backend.Conn) bool {
-	for _, st := range s.prepared {
-		if st.cursor != nil && st.cursor.conn == c {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *Session) closeCursor(st *prepared) {
@@ -523,7 +504,7 @@ func (s *Session) closeCursor(st *prepared) {
 		return
 	}
 	st.cursor = nil
-	s.cursors--
+	s.statements.cursors--
 	if cur.conn.Usable() {
 		if err := cur.conn.Send(wire.ComStmtReset, binary.LittleEndian.AppendUint32(nil, cur.id)); err == nil {
 			_, _ = cur.conn.ReadHead()
@@ -540,13 +521,12 @@ func (s *Session) fetch(payload []byte) error {
 	}
 	cur := st.cursor
 	if cur == nil || len(payload) < 8 {
-		return s.fail(&sqlerr.Error{Code: 1421, State: "HY000",
-			Message: "The statement (" + strconv.FormatUint(uint64(st.id), 10) + ") has no open cursor."})
+		return s.fail(sqlerr.NoOpenCursor.New(st.id))
 	}
-	request := s.conn.Request()
-	binary.LittleEndian.PutUint32(request[wire.HeaderLen+1:], cur.id)
+	packets := s.conn.Request()
+	binary.LittleEndian.PutUint32(packets[wire.HeaderLen+1:], cur.id)
 	s.running.enter(cur.conn)
-	sum, err := cur.conn.Relay(request, wire.ComStmtFetch, s.conn, s.relayBuffer())
+	sum, err := cur.conn.Relay(packets, wire.ComStmtFetch, s.conn, s.relayBuffer())
 	s.running.leave(cur.conn)
 	if err != nil {
 		s.closeCursor(st)

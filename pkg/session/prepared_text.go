@@ -26,15 +26,15 @@ import (
 func (s *Session) preparedText(p *plan.Plan) (*plan.Plan, error) {
 	switch p.Topic {
 	case "deallocate":
-		if s.named[p.Name] == nil {
+		if s.statements.byName[p.Name] == nil {
 			return p, sqlerr.UnknownStatement.New(p.Name, "DEALLOCATE PREPARE")
 		}
-		s.deallocate(p.Name)
+		s.statements.removeNamed(p.Name)
 		return p, s.ok(wire.OK{})
 	case "prepare":
 		return p, s.prepareNamed(p.Name)
 	case "execute":
-		st := s.named[p.Name]
+		st := s.statements.byName[p.Name]
 		if st == nil {
 			return p, sqlerr.UnknownStatement.New(p.Name, "EXECUTE")
 		}
@@ -48,7 +48,7 @@ func (s *Session) preparedText(p *plan.Plan) (*plan.Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	st, _, _, err := s.compile(text)
+	st, _, err := s.compile(text)
 	if err != nil {
 		return p, err
 	}
@@ -57,7 +57,7 @@ func (s *Session) preparedText(p *plan.Plan) (*plan.Plan, error) {
 
 // prepareNamed is PREPARE. As on the servers, a statement of the same name is gone even if the new text is wrong.
 func (s *Session) prepareNamed(name string) error {
-	s.deallocate(name)
+	s.statements.removeNamed(name)
 	list := s.operands("FROM")
 	if len(list) != 1 {
 		return sqlerr.ParseError.New("PREPARE takes one text")
@@ -66,24 +66,12 @@ func (s *Session) prepareNamed(name string) error {
 	if err != nil {
 		return err
 	}
-	st, _, _, err := s.compile(text)
+	st, _, err := s.compile(text)
 	if err != nil {
 		return err
 	}
-	if s.named == nil {
-		s.named = map[string]*prepared{}
-	}
-	s.named[name] = st
-	s.kept += len(st.sql)
+	s.statements.addNamed(name, st)
 	return s.ok(wire.OK{Info: []byte("Statement prepared")})
-}
-
-func (s *Session) deallocate(name string) {
-	if st := s.named[name]; st != nil {
-		s.kept -= len(st.sql)
-		st.stmt.Done()
-		delete(s.named, name)
-	}
 }
 
 // operands returns the texts of the expressions behind a word of the statement at hand, up to USING or its end.
@@ -196,7 +184,7 @@ func (s *Session) evaluate(expr []byte) (col sqltypes.Column, value []byte, err 
 		return col, nil, err
 	}
 	s.prepares(c)
-	cols, rows, err := c.QueryAll(string(text), 1)
+	cols, rows, err := c.QueryAll(string(text)+"\nLIMIT 1", 1) // whatever sql_select_limit says, behind whatever comment
 	s.done(c, err)
 	if err != nil {
 		return col, nil, txn.Lost(c, err)
@@ -283,7 +271,7 @@ func numberOperand(col sqltypes.Column, v []byte) operand {
 // execute runs st with the values of the operands.
 func (s *Session) execute(st *prepared, list []sqlparse.Span) (*plan.Plan, error) {
 	if len(list) != st.params {
-		return nil, &sqlerr.Error{Code: 1210, State: "HY000", Message: "Incorrect arguments to EXECUTE"}
+		return nil, sqlerr.WrongArguments.New("EXECUTE")
 	}
 	var params *wire.Params
 	if st.params > 0 {
@@ -296,6 +284,11 @@ func (s *Session) execute(st *prepared, list []sqlparse.Span) (*plan.Plan, error
 			s.using = append(s.using, []byte(operands[i].sql))
 			s.usingTargets = append(s.usingTargets, s.assignable(sp))
 		}
+		if !s.cfg.Dialect.MariaDB() {
+			if err := checkLimits(st.stmt, operands); err != nil {
+				return nil, err
+			}
+		}
 		if err := s.params.Parse(executePayload(operands), st.params, nil, nil); err != nil {
 			return nil, err
 		}
@@ -303,8 +296,33 @@ func (s *Session) execute(st *prepared, list []sqlparse.Span) (*plan.Plan, error
 	}
 	defer func() { s.using, s.usingTargets = nil, nil }()
 	defer s.asPrepared(st)()
-	defer s.use(st.stmt)()
-	return s.run(wire.ComQuery, nil, params)
+	return s.runInside(st.stmt, params)
+}
+
+// checkLimits refuses what MySQL does not take for the parameters of LIMIT in EXECUTE, unlike in COM_STMT_EXECUTE: all but integers and NULL.
+func checkLimits(st *sqlparse.Statement, operands []operand) error {
+	param, limit := 0, false
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		switch {
+		case st.Is(tok, "LIMIT"):
+			limit = true
+		case tok.Kind == sqlparse.Param:
+			o := operands[param]
+			param++
+			switch {
+			case !limit || o.kind == sqltypes.TypeNull:
+			case o.kind != sqltypes.TypeLongLong:
+				return sqlerr.WrongArguments.New("EXECUTE")
+			case !o.unsigned && int64(binary.LittleEndian.Uint64(o.raw)) < 0:
+				return sqlerr.OutOfRange.New("unsigned integer", "EXECUTE")
+			}
+		case tok.Kind == sqlparse.IntLit, st.Is(tok, ","), st.Is(tok, "OFFSET"):
+		default:
+			limit = false
+		}
+	}
+	return nil
 }
 
 // executePayload is what a client would send with COM_STMT_EXECUTE.

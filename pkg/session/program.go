@@ -137,7 +137,7 @@ func (a *activation) Into(text string, targets []string) (found bool, err error)
 	a.s.leave()
 	a.s.refresh()
 	if len(take.columns) != len(targets) {
-		return false, &sqlerr.Error{Code: 1222, State: "21000", Message: "The used SELECT statements have a different number of columns"}
+		return false, sqlerr.DifferentColumnCounts.New()
 	}
 	if len(take.rows) == 0 {
 		a.s.warnings = append(a.s.warnings[:0], Warning{"Warning", 1329, "No data - zero rows fetched, selected, or processed", "02000"})
@@ -148,7 +148,7 @@ func (a *activation) Into(text string, targets []string) (found bool, err error)
 		return false, err
 	}
 	if len(take.rows) > 1 {
-		return false, &sqlerr.Error{Code: 1172, State: "42000", Message: "Result consisted of more than one row"}
+		return false, sqlerr.TooManyRows.New()
 	}
 	a.s.rowCount = 1
 	a.s.calls.count(1)
@@ -170,7 +170,7 @@ func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []str
 		}
 		at := a.vars.at(target)
 		if at < 0 {
-			return &sqlerr.Error{Code: 1327, State: "42000", Message: "Undeclared variable: " + target}
+			return sqlerr.UndeclaredVariable.New(target)
 		}
 		p := a.vars.list[at]
 		if cols[i].Type == sqltypes.TypeFloat && row[i] != nil && !strings.HasPrefix(strings.ToLower(p.Type), "float") {

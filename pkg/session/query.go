@@ -3,15 +3,13 @@ package session
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
 	"skarv/pkg/flight"
+	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/plancache"
 	"skarv/pkg/sqlerr"
@@ -31,21 +29,25 @@ func (s *Session) query(text []byte) error {
 	if s.killed.Load() {
 		return errKilled
 	}
-	for request := s.conn.Request(); ; request = nil {
+	text = bytes.TrimRight(text, "; \t\n\v\f\r\x00") // as servers do, before they look at it
+	for packets := s.conn.Request(); ; packets = nil {
 		if err := s.stmt.Scan(text, s.mode); err != nil {
 			s.more = false
 			return s.fail(err)
 		}
 		rest := s.stmt.Rest()
 		if rest != nil {
-			if !s.multi {
+			if err := notFollowed(s.stmt, s.multi); err != nil {
 				s.more = false
-				return s.fail(nearError(rest))
+				return s.fail(err)
 			}
-			request = nil
+			if !s.multi {
+				rest = nil
+			}
+			packets = nil
 		}
 		s.more = rest != nil
-		if err := s.statement(wire.ComQuery, request, nil); err != nil {
+		if err := s.statement(request{cmd: wire.ComQuery, packets: packets}); err != nil {
 			s.more = false
 			return s.fail(err)
 		}
@@ -56,6 +58,18 @@ func (s *Session) query(text []byte) error {
 	}
 }
 
+// notFollowed is the syntax error of a statement before something else: of one that is empty, or of what follows, where only one is
+// taken.
+func notFollowed(st *sqlparse.Statement, several bool) error {
+	switch {
+	case st.Kind() == sqlparse.Empty:
+		return st.SyntaxError(len(st.SQL()))
+	case !several && st.Further() >= 0:
+		return st.SyntaxError(st.Further())
+	}
+	return nil
+}
+
 // fail tells the client of an error. Errors that are no *sqlerr.Error end the connection.
 func (s *Session) fail(err error) error {
 	var e *sqlerr.Error
@@ -64,7 +78,9 @@ func (s *Session) fail(err error) error {
 	}
 	s.rowCount = -1
 	if s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 {
-		s.warnings = append(s.warnings[:0], Warning{"Error", uint16(e.Code), e.Message, e.State})
+		if s.warnings, s.unkept = s.warnings[:0], 1; s.maxWarnings() > 0 {
+			s.warnings, s.unkept = append(s.warnings, Warning{"Error", uint16(e.Code), e.Message, e.State}), 0
+		}
 	}
 	if e.Code == sqlerr.Internal {
 		s.log.Error("internal error", "error", e.Message, "statement", string(s.stmt.Digest(nil)), "trace", s.traceText())
@@ -72,26 +88,22 @@ func (s *Session) fail(err error) error {
 	return s.conn.WriteErr(e)
 }
 
-// nearError is the syntax error of a second statement where only one is allowed.
-func nearError(rest []byte) error {
-	const shown = 80
-	if len(rest) > shown {
-		rest = rest[:shown]
-	}
-	return sqlerr.ParseError.New(fmt.Sprintf(
-		"check the manual that corresponds to your server version for the right syntax to use near '%s' at line 1", rest))
+// request is how a statement came.
+type request struct {
+	cmd     wire.Command
+	packets []byte       // what may be relayed as it is, but for what bind changes; nil: nothing
+	params  *wire.Params // the values of a prepared statement's parameters; nil: it has none, or they stand in the text
 }
 
-// statement runs the scanned statement. request is its packets as the client sent them, when they may be relayed as
-// they are; params are the values of a prepared statement's parameters.
-func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Params) error {
+// statement runs the scanned statement.
+func (s *Session) statement(r request) error {
 	start := s.cfg.Registry.clock()
 	s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load()
 	s.began = start
 	s.activity.set("Query", s.db, s.stmt.SQL(), start)
 	s.flight.Note(start, flight.Statement, 0, 0)
 	s.usedGroup, s.usedStrategy, s.usedSummary = 0, strategyLocal, wire.ResultSummary{}
-	p, err := s.run(cmd, request, params)
+	p, err := s.run(r)
 	s.leave()
 	end := s.cfg.Registry.clock()
 	took := end - start
@@ -110,7 +122,17 @@ func (s *Session) statement(cmd wire.Command, request []byte, params *wire.Param
 	return err
 }
 
-func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*plan.Plan, error) {
+// runInside runs st as a part of the statement at hand.
+func (s *Session) runInside(st *sqlparse.Statement, params *wire.Params) (*plan.Plan, error) {
+	defer s.use(st)()
+	return s.run(request{cmd: wire.ComQuery, params: params})
+}
+
+// run is statement without what is measured of it.
+func (s *Session) run(r request) (*plan.Plan, error) {
+	if s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 {
+		s.unkept = 0
+	}
 	if err := s.served(); err != nil {
 		return nil, err
 	}
@@ -119,7 +141,17 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 			return nil, err
 		}
 	}
-	if s.stmt.Uses()&sqlparse.Sequence != 0 {
+	if s.stmt.Uses()&(sqlparse.Sequence|substitutable) != 0 {
+		return s.runWithValues(r)
+	}
+	return s.runText(r)
+}
+
+// runWithValues is runText with values in the places of what the statement at hand asks of sequences and of the session.
+func (s *Session) runWithValues(r request) (*plan.Plan, error) {
+	given := s.stmt
+	defer s.use(given)()
+	if given.Uses()&sqlparse.Sequence != 0 {
 		st := s.cfg.Dialect.NewStatement()
 		defer st.Done()
 		found, err := s.withSequences(st)
@@ -127,35 +159,45 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 			return nil, err
 		}
 		if found {
-			defer s.use(st)()
-			if cmd == wire.ComStmtExecute {
-				request = nil
-			}
-			if request != nil {
-				s.packet = appendCommand(s.packet[:0], wire.ComQuery, st.SQL())
-				request = s.packet
-			}
+			s.stmt = st
 		}
 	}
-	if s.stmt.Uses()&substitutable != 0 {
-		if text := s.substitute(); text != nil {
-			defer s.use(s.stmt)()
-			if s.substituted == nil {
-				s.substituted = s.cfg.Dialect.NewStatement()
-			}
-			if err := s.substituted.Scan(text, s.mode); err != nil {
-				return nil, err
-			}
-			s.stmt = s.substituted
-			if request != nil {
-				s.packet = appendCommand(s.packet[:0], wire.ComQuery, text)
-				request = s.packet
-			}
-			if cmd == wire.ComStmtExecute {
-				request = nil
-			}
+	if text := s.substitute(); text != nil {
+		if s.substituted == nil {
+			s.substituted = s.cfg.Dialect.NewStatement()
 		}
+		if err := s.substituted.Scan(text, s.mode); err != nil {
+			return nil, err
+		}
+		s.stmt = s.substituted
 	}
+	if s.stmt != given {
+		r = s.rewritten(r)
+	}
+	return s.runText(r)
+}
+
+// rewritten is r for the statement at hand, whose text is not the client's.
+func (s *Session) rewritten(r request) request {
+	switch {
+	case r.cmd == wire.ComStmtExecute:
+		r.packets = nil
+	case r.packets != nil:
+		s.packet = appendCommand(s.packet[:0], wire.ComQuery, s.stmt.SQL())
+		r.packets = s.packet
+	}
+	return r
+}
+
+// runText plans the statement at hand and runs it, and does both again when it turns out, before anything is sent, that the snapshot it
+// was planned by is not the newest one any more, or when Evict has ended it and its server has undone it:
+//
+//	    ┌► plan ► runPlan ► dispatch ► data ► dataBy ► answer
+//	    │                                │        │
+//	snapshot ◄────── errReplan ──────────┴────────┘
+//
+// The session's transaction, and SET TRANSACTION for the next one, stay as they are meanwhile.
+func (s *Session) runText(r request) (*plan.Plan, error) {
 	if s.stmt.Kind() == sqlparse.Empty && len(bytes.TrimSpace(s.stmt.SQL())) > 0 {
 		return nil, s.ok(wire.OK{}) // nothing but a comment; nothing at all is an error
 	}
@@ -171,9 +213,9 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 		}
 		ran := p
 		if s.onLoop() && !simply(p) {
-			ran, err = s.runAside(p, cmd, request, params)
+			ran, err = s.runAside(p, r)
 		} else {
-			ran, err = s.runPlan(p, cmd, request, params)
+			ran, err = s.runPlan(p, r)
 		}
 		if err != errReplan {
 			return ran, err
@@ -186,11 +228,9 @@ func (s *Session) run(cmd wire.Command, request []byte, params *wire.Params) (*p
 }
 
 // runPlan runs the scanned statement by its plan.
-func (s *Session) runPlan(p *plan.Plan, cmd wire.Command, request []byte, params *wire.Params) (*plan.Plan, error) {
-	for _, a := range p.Access {
-		if err := s.check(a.Database, a.Privilege); err != nil {
-			return p, err
-		}
+func (s *Session) runPlan(p *plan.Plan, r request) (*plan.Plan, error) {
+	if err := s.authorise(p); err != nil {
+		return p, err
 	}
 	if s.calls != nil {
 		if err := s.calls.mayRun(s, p); err != nil {
@@ -198,89 +238,115 @@ func (s *Session) runPlan(p *plan.Plan, cmd wire.Command, request []byte, params
 		}
 	}
 	if p.Through {
-		if err := s.stand(p); err != nil {
+		if err := s.announceBasis(p); err != nil {
 			return p, err
 		}
 		defer s.hold.EndStand()
-		return s.writeThrough(params)
+		return s.writeThrough(r.params)
 	}
-	if err := s.interruptedByHandover(p); err != nil {
+	if err := s.transactionLost(p); err != nil {
 		return p, err
 	}
-	switch p.Kind {
-	case plan.Begin, plan.Commit, plan.Rollback, plan.Savepoint, plan.DDL, plan.Lock:
-	default:
-		if s.tx != nil && s.tx.Err() != nil {
-			return p, s.tx.Err()
+	s.prepareRunner(p, r.params)
+	return s.dispatch(p, r)
+}
+
+// authorise returns an error if the account may not run p.
+func (s *Session) authorise(p *plan.Plan) error {
+	for _, a := range p.Access {
+		if err := s.check(a.Database, a.Privilege); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// transactionLost returns what has become of the transaction that the client has, as far as it knows, and in which p is to run.
+func (s *Session) transactionLost(p *plan.Plan) error {
+	if err := s.interruptedByHandover(p); err != nil {
+		return err
+	}
+	switch p.Kind {
+	case plan.Begin, plan.Commit, plan.Rollback, plan.Savepoint, plan.DDL, plan.Lock, plan.Unlock:
+		return nil
+	}
+	if s.tx == nil {
+		return nil
+	}
+	return s.tx.Err()
+}
+
+// prepareRunner gives the Runner what p is run with.
+func (s *Session) prepareRunner(p *plan.Plan, params *wire.Params) {
 	s.args.Reset(s.stmt, params)
 	s.args.ForeignCharset, s.args.Binary = s.foreignLiterals, s.binary
 	if s.cfg.Dialect.MariaDB() {
 		s.args.Using = s.using
 	}
-	s.runner.Router.Home, s.runner.Locked = s.anyGroup(), s.locks != nil
-	if p.Uses&plan.LocksRows != 0 && s.locks == nil {
-		s.runner.Router.Home = s.snap.Groups[0].ID // copies of a reference table are locked where writes to them begin
+	s.runner.Router.Home, s.runner.Locked, s.runner.Database = s.home(p), s.locks != nil, s.db
+}
+
+// home is the node group that p runs on if any can run it.
+func (s *Session) home(p *plan.Plan) placement.NodeGroupID {
+	switch {
+	case p.Topic == "information_schema" || p.Kind == plan.Show && strings.HasSuffix(p.Topic, "tables"):
+		return s.metadataGroup()
+	case p.Uses&plan.LocksRows != 0 && s.locks == nil:
+		return s.snap.Groups[0].ID // copies of a reference table are locked where writes to them begin
 	}
-	if p.Topic == "information_schema" || p.Kind == plan.Show && strings.HasSuffix(p.Topic, "tables") {
-		s.runner.Router.Home = s.metadataGroup()
-	}
-	s.runner.Database = s.db
+	return s.anyGroup()
+}
+
+// dispatch runs p as its kind is run: what the session does not answer itself is for the backends.
+func (s *Session) dispatch(p *plan.Plan, r request) (*plan.Plan, error) {
 	switch p.Kind {
 	case plan.Set:
-		if p.Topic == "diagnostics" {
-			return p, s.getDiagnostics()
-		}
 		if s.isSetStatement() {
-			return s.setStatement(p, params)
+			return s.setStatement(p, r.params)
 		}
-		return p, s.set(params)
+		return p, s.set(r.params)
+	case plan.GetDiagnostics:
+		return p, s.getDiagnostics()
 	case plan.Prepared:
 		return s.preparedText(p)
 	case plan.Use:
-		if err := s.changeDB(p.Name); err != nil {
-			return p, err
-		}
-		return p, s.ok(s.schemaChanged())
+		return p, s.useDatabase(p)
 	case plan.Begin, plan.Commit, plan.Rollback, plan.Savepoint:
+		if p.Refuse != nil {
+			return p, s.refuse(p)
+		}
 		return p, s.transactionControl(p)
 	case plan.Lock:
-		if p.Topic == "unlock" {
-			if err := s.unlock(); err != nil {
-				return p, err
-			}
-			return p, s.ok(wire.OK{})
-		}
 		return p, s.lockTables(p)
+	case plan.Unlock:
+		return p, s.unlockTables()
 	case plan.Kill:
 		return p, s.killStatement(p)
-	case plan.Call:
+	case plan.Call, plan.Compound:
 		return p, s.call(p)
+	case plan.DDL:
+		return p, s.ddl(p)
+	case plan.TableAdmin:
+		return p, s.tableAdmin(p)
 	case plan.Explain:
 		if p.Inner != nil {
 			return p, s.explain(p)
 		}
-	case plan.DDL:
-		return p, s.ddl(p)
 	case plan.Show:
 		if handled, err := s.show(p); handled {
 			return p, err
 		}
-	case plan.Select, plan.Other:
-		if p.Kind == plan.Other && strings.HasSuffix(p.Topic, " table") {
-			return p, s.tableAdmin(p)
-		}
-		if p.Topic == "user lock" {
+	case plan.Select, plan.Do:
+		switch p.Topic {
+		case "user lock":
 			return p, s.userLock(p)
-		}
-		if p.Topic == "information_schema" {
+		case "information_schema":
 			if handled, err := s.selectMetadata(p); handled {
 				return p, err
 			}
 		}
 	}
-	return p, s.data(p, cmd, request)
+	return p, s.data(p, r)
 }
 
 // plan returns the plan of the scanned statement. It waits for tables that are closed, for closedTimeout in all, unless the session has what
@@ -343,9 +409,18 @@ func (s *Session) planNow() (*plan.Plan, error) {
 	return p, nil
 }
 
-// data runs a statement that backends answer.
-func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) (err error) {
-	if err := s.stand(p); err != nil {
+// data runs a statement that backends answer. In this order:
+//
+//	announceBasis        what the plan was made by; errReplan if that has changed
+//	begin                a transaction, where autocommit is off; implicit commits end one
+//	statementBegins      in the transaction, which looks for deadlocks, until statementEnds
+//	Relay                finds the one node group that can answer, and which partitions that uses; scatter finds those of several
+//	announcePartitions   by which everything stays where it is; errReplan if it has moved
+//	acquire              gives the transaction's connections, or the pool's, until done
+//
+// After it the session's leave takes back what was announced, but for what belongs to a transaction.
+func (s *Session) data(p *plan.Plan, r request) (err error) {
+	if err := s.announceBasis(p); err != nil {
 		return err
 	}
 	defer s.hold.EndStand()
@@ -353,7 +428,7 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) (err erro
 	case plan.Select, plan.Insert, plan.Replace, plan.Update, plan.Delete:
 		if s.isolation != "" {
 			defer func() {
-				if err != errReplan {
+				if err != errReplan && s.codeOf(err) != uint16(sqlerr.ReadOnlyTransaction) && !(p.Relay != nil && len(p.Relay.Tables) == 0) {
 					s.isolation = "" // Get has given it to the statement
 				}
 			}()
@@ -367,7 +442,7 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) (err erro
 	if s.locks != nil && s.insertsInto(p) == nil {
 		s.locked.read = true
 	}
-	if p.Kind == plan.Other && p.Topic != "do" { // ANALYZE TABLE, FLUSH and their like
+	if p.Kind == plan.Flush || p.Kind == plan.Other {
 		if err := s.commitImplicit(); err != nil {
 			return err
 		}
@@ -378,28 +453,14 @@ func (s *Session) data(p *plan.Plan, cmd wire.Command, request []byte) (err erro
 			return err
 		}
 	}
-	if err := s.work(); err != nil {
+	if err := s.statementBegins(); err != nil {
 		return err
 	}
-	defer s.rest()
-	for {
-		err := s.dataBy(p, cmd, request)
-		if s.gaveWay(err) {
-			err = s.giveWay(p, err)
-		}
-		if err != errMoved {
-			return err
-		}
-		if s.snap = s.snapshot(); s.schema != s.snap.SchemaRevision {
-			return errReplan
-		}
-		if err := s.served(); err != nil {
-			return err
-		}
-		if p, err = s.plan(); err != nil {
-			return err
-		}
+	defer s.statementEnds()
+	if err = s.dataBy(p, r); s.gaveWay(err) {
+		err = s.giveWay(p, err)
 	}
+	return err
 }
 
 // served returns an error if there is no cluster, not yet or not any more.
@@ -410,8 +471,8 @@ func (s *Session) served() error {
 	return nil
 }
 
-// dataBy is data by the session's present snapshot. errMoved says that this is not the newest one.
-func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
+// dataBy is data of a statement that is announced as what it was planned by, inside of its transaction.
+func (s *Session) dataBy(p *plan.Plan, r request) error {
 	touched := &s.runner.Router.Touched
 	touched.Forget()
 	p = s.alone(p)
@@ -421,29 +482,53 @@ func (s *Session) dataBy(p *plan.Plan, cmd wire.Command, request []byte) error {
 			return err
 		}
 		if one {
-			if err := s.enter(touched, writes(p) || p.Uses&plan.LocksRows != 0, false); err != nil {
-				return err
-			}
-			if s.tx == nil && writes(p) {
-				s.beginCommit()
-				defer s.endCommit()
-			}
-			return s.relay(p, g, cmd, request)
+			return s.relayTouched(p, g, r)
 		}
 	}
-	if n, rows := p.Root.(*plan.InsertRows); (!rows || n.Indexed != nil) && !streams(p.Root) && s.onLoop() {
+	n, rows := p.Root.(*plan.InsertRows)
+	if rows && p.Relay == nil && r.packets != nil {
+		s.equip()
+		if placed, one := s.runner.PlaceRows(p, s.snap, &s.args); one {
+			if placed.Packets != nil {
+				r.cmd, r.packets = wire.ComQuery, placed.Packets
+			}
+			s.generated = placed.InsertID
+			return s.relayTouched(p, placed.Group, r)
+		}
+	}
+	if (!rows || n.Indexed != nil) && !streams(p.Root) && s.onLoop() {
 		return s.rootAside(p)
 	}
 	return s.root(p)
 }
 
+// relayTouched is relay of what uses the partitions that the Router has found.
+func (s *Session) relayTouched(p *plan.Plan, g placement.NodeGroupID, r request) error {
+	if err := s.announcePartitions(partitionUse{Touched: &s.runner.Router.Touched, write: writes(p) || p.Uses&plan.LocksRows != 0}); err != nil {
+		return err
+	}
+	if s.tx == nil && writes(p) {
+		s.beginCommit()
+		defer s.endCommit()
+	}
+	return s.relay(p, g, r)
+}
+
+// equip tells the Runner what it has to know of the session.
+func (s *Session) equip() {
+	s.runner.Lenient, s.runner.Sequence = !strings.Contains(s.sqlMode, "STRICT_"), s.sequence()
+}
+
 // root runs what no single node group answers.
 func (s *Session) root(p *plan.Plan) error {
-	if p.Root == nil && p.Topic == "do" {
+	if p.Root == nil && p.Kind == plan.Do && !p.Judge {
 		return s.do()
 	}
 	if p.Root == nil {
 		return s.refuse(p)
+	}
+	if p.Kind != plan.Select { // what is read in order to write
+		defer s.withoutSelectLimit()()
 	}
 	done, err := s.atMoment(p)
 	if err != nil {
@@ -476,6 +561,7 @@ func (s *Session) root(p *plan.Plan) error {
 	if err := s.scatter(p); rows == nil || !errors.Is(err, exec.ErrStage) {
 		return err
 	}
+	defer s.runner.EndStage()
 	return s.writeAside(p, rows.Else)
 }
 
@@ -502,14 +588,15 @@ func (s *Session) refuse(p *plan.Plan) error {
 	if err != nil {
 		return p.Refuse
 	}
-	defer func() { s.done(c, err) }()
 	s.prepares(c)
 	st, err := c.Prepare(s.stmt.SQL()) // checks the statement and runs nothing
-	var fault *sqlerr.Error
-	switch {
-	case err == nil:
+	if err == nil {
 		c.CloseStmt(st.ID)
-	case errors.As(err, &fault) && c.Usable() && fault.Code != notPreparable:
+	}
+	fault, told := errors.AsType[*sqlerr.Error](err)
+	told = told && c.Usable() && fault.Code != sqlerr.NotPreparable
+	s.done(c, err)
+	if told {
 		return fault
 	}
 	return p.Refuse
@@ -523,53 +610,11 @@ func (s *Session) prepares(c *backend.Conn) {
 	}
 }
 
-// notPreparable is the servers' error for statements that they run but do not prepare.
-const notPreparable = 1295
-
-// limitOutput is sql_select_limit for a SELECT over several node groups: each of them stops there, and so does the sum.
-func (s *Session) limitOutput(p *plan.Plan, out *output) error {
-	v, ok := s.state.Get("@@session.`sql_select_limit`")
-	if !ok {
-		return nil
-	}
-	limit, err := strconv.ParseUint(v, 10, 64)
-	if err != nil || limit == math.MaxUint64 || p.Kind != plan.Select {
-		return nil
-	}
-	explicit := false
-	for n := p.Root; n != nil; {
-		switch t := n.(type) {
-		case *plan.Limit:
-			explicit, n = true, t.Input // counts instead of it
-		case *plan.Merge:
-			n = t.Input
-		case *plan.Project:
-			n = t.Input
-		case *plan.Sort:
-			n = t.Input
-		case *plan.Aggregate:
-			if len(t.GroupBy) > 0 {
-				return sqlerr.Unsupported("sql_select_limit for GROUP BY over several node groups", "use LIMIT")
-			}
-			n = t.Input
-		case *plan.Distinct:
-			return sqlerr.Unsupported("sql_select_limit for DISTINCT over several node groups", "use LIMIT")
-		default:
-			n = nil
-		}
-	}
-	if !explicit {
-		out.limit = limit
-	}
-	return nil
-}
-
 // scatter runs a plan over several node groups, or one whose text is not the client's own.
 func (s *Session) scatter(p *plan.Plan) error {
 	s.usedStrategy = strategyScatter
 	if _, ok := p.Root.(*plan.InsertRows); ok {
 		s.usedStrategy = strategySplit
-		s.runner.Lenient = !strings.Contains(s.sqlMode, "STRICT_")
 	}
 	c := s.spare
 	if s.spare = nil; c == nil {
@@ -589,12 +634,11 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 	s.wide = true
 	defer func() { s.wide = false }()
 	out := s.newOutput()
-	if err := s.limitOutput(p, out); err != nil {
-		return err
-	}
-	s.runner.Conns, s.runner.Sequence = from, s.sequence()
+	defer s.limitOutput(p, out)()
+	s.equip()
+	s.runner.Conns = from
 	sum, err := s.runner.Run(p, s.snap, &s.args, out)
-	if err == errMoved {
+	if err == errReplan {
 		return err
 	}
 	s.usedGroup, s.usedSummary.Rows, s.usedSummary.Bytes = conns.group, out.rows, out.bytes
@@ -603,11 +647,14 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 		return s.failed(err)
 	}
 	conns.keep()
-	s.warnings = append(s.warnings[:0], conns.warnings...)
-	for _, w := range s.runner.Warned[:min(len(s.runner.Warned), max(0, maxWarnings-len(s.warnings)))] {
+	s.warnings = s.warnings[:0]
+	for _, w := range s.runner.Warned {
 		s.warnings = append(s.warnings, Warning{w.Level, w.Code, w.Message, ""})
 	}
+	s.warnings = append(s.warnings, conns.warnings...)
+	s.warnings = s.warnings[:min(len(s.warnings), s.maxWarnings())]
 	sum.Warnings += conns.pending
+	s.noteUnkept(sum.Warnings)
 	if sum.HasRows {
 		if sum.Generated {
 			s.lastInsertID = sum.LastInsertID

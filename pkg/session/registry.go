@@ -131,6 +131,10 @@ func (r *Registry) Interrupt() {
 	}
 	r.mu.Unlock()
 	for _, s := range all {
-		s.running.each((*backend.Conn).Interrupt)
+		s.running.all(func(conns []*backend.Conn) {
+			for _, c := range conns {
+				c.Interrupt()
+			}
+		})
 	}
 }

@@ -19,30 +19,31 @@ import (
 	"skarv/pkg/wire"
 )
 
-// relay sends the whole statement to group g and passes the answer on unread.
-func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command, request []byte) error {
+// relay sends the whole statement to group g and passes the answer on unread. A plan without Relay is that of an INSERT whose rows all
+// belong to g: see exec.PlaceRows.
+func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error {
 	s.usedGroup, s.usedStrategy = g, strategyRelay
 	s.flight.Note(s.began, flight.Sent, g, uint16(p.Kind)) // the time of its arrival: another reading of the clock would cost
-	loose := s.unheld() && p.Relay.Target.Kind == plan.AnyGroup && len(p.Relay.Tables) == 0
-	if request == nil || loose {
+	loose := p.Relay != nil && s.unheld() && p.Relay.Target.Kind == plan.AnyGroup && len(p.Relay.Tables) == 0
+	if r.packets == nil || loose {
 		// Several statements in one packet, or one that does not enter the transaction: status flags and sequence
 		// numbers are not the backend's.
 		return s.passThrough(g, p, loose)
 	}
 	for attempt := 0; ; attempt++ {
-		c, opening, err := s.acquireFor(p, cmd, g)
+		c, opening, err := s.acquireFor(p, r.cmd, g)
 		if err != nil {
 			return err
 		}
 		// An idle connection may have died unnoticed: what has not begun, or only reads, is tried once more on another.
 		again := attempt == 0 && !s.holds(c)
-		packets := request
-		if err = s.prelude(p, c); err == nil && cmd == wire.ComStmtExecute {
-			packets, err = s.bind(c, request)
+		packets := r.packets
+		if err = s.prelude(p, c); err == nil && r.cmd == wire.ComStmtExecute {
+			packets, err = s.bind(c, packets)
 		}
 		if err != nil {
 			s.done(c, err)
-			if again && errors.As(err, new(*mysqlconn.LostError)) && s.cfg.Pools.Up(g) {
+			if again && mysqlconn.IsLost(err) && s.cfg.Pools.Up(g) {
 				continue
 			}
 			return txn.Lost(c, err)
@@ -55,10 +56,10 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 		}
 		var sum wire.ResultSummary
 		if opening != "" {
-			sum, err = c.RelayBehind(opening, packets, cmd, s.conn, s.relayBuffer())
+			sum, err = c.RelayBehind(opening, packets, r.cmd, s.conn, s.relayBuffer())
 		} else {
 			s.deadlockable = s.tx != nil && s.tx.Waiting(c)
-			sum, err = c.RelayUnless(s.withhold, packets, cmd, s.conn, s.relayBuffer())
+			sum, err = c.RelayUnless(s.withhold, packets, r.cmd, s.conn, s.relayBuffer())
 		}
 		s.running.leave(c)
 		s.usedSummary = sum
@@ -67,13 +68,13 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command,
 				return e
 			}
 			s.done(c, err)
-			if sqlerr.HasCode(err, sqlerr.QueryInterrupted) && !errors.As(err, new(*mysqlconn.LostError)) {
+			if sqlerr.HasCode(err, sqlerr.QueryInterrupted) && !mysqlconn.IsLost(err) {
 				return err // see keepsBack
 			}
 			if errors.As(err, new(*mysqlconn.DstError)) {
 				return errClient
 			}
-			if again && sum.Bytes == 0 && !p.Relay.Write && s.cfg.Pools.Up(g) {
+			if again && sum.Bytes == 0 && p.Relay != nil && !p.Relay.Write && s.cfg.Pools.Up(g) {
 				continue
 			}
 			return s.broken(c, err)
@@ -121,6 +122,9 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 		state := string(sum.ErrState[:])
 		s.warnings = append(s.warnings[:0], Warning{"Error", uint16(sum.ErrCode), "", state})
 		s.fetchWarnings(c)
+		if s.maxWarnings() == 0 {
+			s.warnings, s.unkept = s.warnings[:0], 1
+		}
 		for i := range s.warnings {
 			if w := &s.warnings[i]; w.Code == uint16(sum.ErrCode) {
 				w.State = state
@@ -149,7 +153,7 @@ func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummar
 		s.rowCount = -1
 		s.foundRows = sum.Rows
 		if p.Uses&plan.CalcFoundRows != 0 {
-			_, rows, err := c.QueryAll("SELECT FOUND_ROWS()", 1)
+			_, rows, err := c.QueryAll("SELECT FOUND_ROWS() LIMIT 1", 1)
 			if err == nil && len(rows) == 1 {
 				s.foundRows = parseUint(rows[0][0])
 			}
@@ -162,6 +166,7 @@ func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummar
 	}
 	if sum.Warnings > 0 {
 		s.fetchWarnings(c)
+		s.noteUnkept(sum.Warnings)
 	}
 	s.takeInsertID(p, c, sum)
 	if p.Uses&plan.WritesUserVariable != 0 {
@@ -183,6 +188,10 @@ func (s *Session) takeInsertID(p *plan.Plan, c *backend.Conn, sum *wire.ResultSu
 			return
 		}
 	case plan.Insert, plan.Replace:
+		if p.Relay == nil {
+			s.takeGenerated(sum)
+			return
+		}
 		if sum.LastInsertID == 0 {
 			return
 		}
@@ -192,12 +201,20 @@ func (s *Session) takeInsertID(p *plan.Plan, c *backend.Conn, sum *wire.ResultSu
 		}
 		return
 	}
-	_, rows, err := c.QueryAll("SELECT LAST_INSERT_ID()", 1)
+	_, rows, err := c.QueryAll("SELECT LAST_INSERT_ID() LIMIT 1", 1)
 	if err != nil || len(rows) != 1 {
 		return
 	}
 	if id := parseUint(rows[0][0]); p.Kind == plan.Select || id == sum.LastInsertID {
 		s.lastInsertID = id
+	}
+}
+
+// takeGenerated is takeInsertID of rows that PlaceRows has placed. The server knows whether the row was new that has s.generated.
+func (s *Session) takeGenerated(sum *wire.ResultSummary) {
+	returned := sum.Columns > 0 && sum.Rows > 0 // by RETURNING
+	if s.generated != 0 && (sum.LastInsertID == s.generated || returned) {
+		s.lastInsertID = s.generated
 	}
 }
 
@@ -241,10 +258,7 @@ func (s *Session) passThrough(g placement.NodeGroupID, p *plan.Plan, loose bool)
 	}
 	var sum wire.ResultSummary
 	if err = s.prelude(p, c); err == nil {
-		var text []byte
-		if text, err = s.wholeText(c); err == nil {
-			sum, err = s.copyResults(c, text)
-		}
+		sum, err = s.copyWhole(p, c)
 	}
 	s.usedSummary = sum
 	if err != nil {
@@ -256,6 +270,22 @@ func (s *Session) passThrough(g placement.NodeGroupID, p *plan.Plan, loose bool)
 		return txn.Lost(c, err)
 	}
 	return s.relayed(p, c, &sum)
+}
+
+// copyWhole runs the whole statement on c and writes its results to the client.
+func (s *Session) copyWhole(p *plan.Plan, c *backend.Conn) (wire.ResultSummary, error) {
+	if s.binary && p.Kind == plan.Select && s.args.Params() != nil && s.stmt.NumParams() > 0 {
+		var params []int // which stay parameters: a literal in the place of one has another type
+		s.args.Open(&params)
+		text := s.args.AppendStatement(nil)
+		s.args.Open(nil)
+		return s.copyPrepared(c, text, params)
+	}
+	text, err := s.wholeText(c)
+	if err != nil {
+		return wire.ResultSummary{}, err
+	}
+	return s.copyResults(c, text)
 }
 
 // copyResults runs sql on c and writes all its results, re-framed, to the client.

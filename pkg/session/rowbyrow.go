@@ -36,7 +36,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	case s.locks != nil:
 		return sqlerr.Unsupported("triggers that use tables, under LOCK TABLES", "UNLOCK TABLES first")
 	case s.tx == nil && s.readOnly() || s.tx != nil && s.tx.ReadOnly:
-		return readOnlyTransaction()
+		return s.readOnlyTransaction()
 	}
 	s.usedStrategy = strategyWorkspace
 	w := &rowWrite{s: s, n: n, t: n.Table, kind: p.Kind, st: s.cfg.Dialect.NewStatement(), auto: n.Table.AutoIncrement, checked: s.checked,
@@ -493,7 +493,7 @@ func (w *rowWrite) checkFailed() error {
 	if w.s.cfg.Dialect.MariaDB() {
 		name = "`" + strings.Replace(w.checked.View, ".", "`.`", 1) + "`"
 	}
-	return &sqlerr.Error{Code: 1369, State: "44000", Message: "CHECK OPTION failed " + name}
+	return sqlerr.CheckOptionFailed.New(name)
 }
 
 // write runs the statement for row i.
@@ -513,7 +513,7 @@ func (w *rowWrite) write(i int, text string) (wire.OK, error) {
 		fresh.Message = atRow.ReplaceAllString(e.Message, " at row "+strconv.Itoa(i+1))
 		return take.ok, &fresh
 	}
-	if err == nil && len(w.warnings)+len(s.warnings) <= maxWarnings {
+	if err == nil && len(w.warnings)+len(s.warnings) <= s.maxWarnings() {
 		w.warnings = append(w.warnings, s.warnings...)
 	}
 	return take.ok, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
@@ -181,6 +182,9 @@ func (s *Session) calledOnce(calls []sequenceCall) bool {
 			end = min(end, at)
 		}
 	case sqlparse.Select:
+		if limit, ok := s.selectLimit(); ok && limit == 0 {
+			return false
+		}
 		selects = 1
 	case sqlparse.Set, sqlparse.Do:
 	default:
@@ -204,7 +208,7 @@ func (s *Session) calledOnce(calls []sequenceCall) bool {
 			if ahead := tokens; !stmt.Is(ahead.Next(), "DUAL") {
 				return false
 			}
-		case "WHERE", "HAVING", "GROUP", "ORDER", "UNION", "EXCEPT", "INTERSECT", "WITH", "TABLE", "WINDOW", "PROCEDURE":
+		case "WHERE", "HAVING", "GROUP", "ORDER", "LIMIT", "OFFSET", "FETCH", "UNION", "EXCEPT", "INTERSECT", "WITH", "TABLE", "WINDOW", "PROCEDURE":
 			return false
 		}
 	}
@@ -220,7 +224,7 @@ func (s *Session) withSequences(st *sqlparse.Statement) (found bool, err error) 
 	}
 	for i := range calls {
 		if calls[i].function != "LASTVAL" && s.tx != nil && s.tx.ReadOnly {
-			return false, readOnlyTransaction()
+			return false, s.readOnlyTransaction()
 		}
 	}
 	if err := s.plansWith(st, withSequenceValues(s.stmt, calls, nil)); err != nil {
@@ -244,10 +248,8 @@ func (s *Session) plansWith(st *sqlparse.Statement, text []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range p.Access {
-		if err := s.check(a.Database, a.Privilege); err != nil {
-			return err
-		}
+	if err := s.authorise(p); err != nil {
+		return err
 	}
 	if p.Judge && p.Root == nil && p.Relay == nil {
 		return s.refuse(p)
@@ -272,8 +274,39 @@ func withSequenceValues(stmt *sqlparse.Statement, calls []sequenceCall, values [
 	return withValues(stmt, edits)
 }
 
+// sequencesAtOnce is how many values one SELECT asks for: a server gives so many columns.
+const sequencesAtOnce = 500
+
 // fetchSequences asks for the values of calls, in their order.
 func (s *Session) fetchSequences(calls []sequenceCall) ([]string, error) {
+	values := make([]string, 0, len(calls))
+	c, err := s.autocommitting(s.sequenceGroup())
+	if err != nil {
+		return nil, err
+	}
+	for some := range slices.Chunk(calls, sequencesAtOnce) {
+		if values, err = s.fetchSome(c, values, some); err != nil {
+			s.noValues(calls[len(values):], err)
+			err = txn.Lost(c, err)
+			break
+		}
+	}
+	s.done(c, err)
+	return values, err
+}
+
+// autocommitting is Get of a connection beside whatever the session has, on which each statement commits by itself although the session's
+// autocommit is off: what a sequence gives is not taken back, and the server's replicas are told of it at once.
+func (s *Session) autocommitting(g placement.NodeGroupID) (*backend.Conn, error) {
+	state := s.state
+	if !s.autocommit {
+		state = state.With(state.DB, backend.Variable{Name: "@@session.`autocommit`", Value: "1"})
+	}
+	return s.pooled(g, state, s.claim())
+}
+
+// fetchSome asks c for the values of calls, which it appends to values.
+func (s *Session) fetchSome(c *backend.Conn, values []string, calls []sequenceCall) ([]string, error) {
 	sql := []byte("SELECT ")
 	for i := range calls {
 		c := &calls[i]
@@ -287,47 +320,51 @@ func (s *Session) fetchSequences(calls []sequenceCall) ([]string, error) {
 		sql = append(sql, ')')
 	}
 	sql = append(sql, " LIMIT 1"...) // whatever sql_select_limit says
-	c, err := s.Get(s.sequenceGroup())
+	rows, err := s.querySequences(c, string(sql))
 	if err != nil {
-		return nil, err
-	}
-	s.running.enter(c)
-	_, rows, err := c.QueryAll(string(sql), 1)
-	s.running.leave(c)
-	s.done(c, err)
-	if err != nil {
-		s.noValues(calls, err)
-		return nil, txn.Lost(c, err)
+		return values, err
 	}
 	if len(rows) != 1 || len(rows[0]) != len(calls) {
-		return nil, sqlerr.Internal.New("sequences gave no values")
+		return values, sqlerr.Internal.New("sequences gave no values")
 	}
-	values := make([]string, len(calls))
-	for i, v := range rows[0] {
-		if values[i] = "NULL"; v != nil {
-			values[i] = string(v)
+	for i, raw := range rows[0] {
+		v := "NULL"
+		if raw != nil {
+			v = string(raw)
 		}
-		if values[i][0] == '-' {
-			values[i] = " " + values[i] // not a comment behind a minus
+		if v[0] == '-' {
+			v = " " + v // not a comment behind a minus
 		}
 		key := calls[i].key()
 		switch calls[i].function {
 		case "NEXTVAL":
-			s.setLastValue(key, values[i])
+			s.setLastValue(key, v)
 		case "LASTVAL": // the connection's: another session's perhaps
 			if s.tablesAskSequences() {
-				return nil, sqlerr.Unsupported("LASTVAL() where tables ask a sequence by the DEFAULT of a column, or may by a trigger", "name the column, and give it NEXTVAL()")
+				return values, sqlerr.Unsupported("LASTVAL() where tables ask a sequence by the DEFAULT of a column, or may by a trigger", "name the column, and give it NEXTVAL()")
 			}
 			last, ok := s.lastValue(key)
 			if ok && last == "" {
-				return nil, sqlerr.Unsupported("the last value of a sequence behind a statement that has failed, or behind very many sequences", "ask for the next one")
+				return values, sqlerr.Unsupported("the last value of a sequence behind a statement that has failed, or behind very many sequences", "ask for the next one")
 			}
-			if values[i] = "NULL"; ok {
-				values[i] = last
+			if v = "NULL"; ok {
+				v = last
 			}
 		}
+		values = append(values, v)
 	}
 	return values, nil
+}
+
+// querySequences asks c, where a KILL reaches it.
+func (s *Session) querySequences(c *backend.Conn, sql string) (rows [][][]byte, err error) {
+	s.running.enter(c)
+	defer s.running.leave(c)
+	if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on a server
+		return nil, sqlerr.QueryInterrupted.New()
+	}
+	_, rows, err = c.QueryAll(sql, 1)
+	return rows, err
 }
 
 // tablesAsk says whether tables of a schema may ask sequences for values; the schema's revision is that of Snapshot.SchemaRevision.
@@ -381,9 +418,6 @@ func (s *Session) lastValue(key sequenceName) (value string, ok bool) {
 	return value, ok
 }
 
-// sequenceRunOut is the error of a NEXTVAL() that makes the last value NULL.
-const sequenceRunOut sqlerr.Code = 4084
-
 // noValues notes that calls have failed. Of what fails before any value is asked for, a server's last values stay. Of several sequences it
 // is not known which one has run out, nor behind another error which ones have given a value.
 func (s *Session) noValues(calls []sequenceCall, err error) {
@@ -397,7 +431,7 @@ func (s *Session) noValues(calls []sequenceCall, err error) {
 		return
 	}
 	value := ""
-	if sqlerr.HasCode(err, sequenceRunOut) && !slices.ContainsFunc(calls, func(c sequenceCall) bool { return c.key() != calls[0].key() }) {
+	if sqlerr.HasCode(err, sqlerr.SequenceRunOut) && !slices.ContainsFunc(calls, func(c sequenceCall) bool { return c.key() != calls[0].key() }) {
 		value = "NULL"
 	}
 	for i := range calls {

@@ -25,16 +25,16 @@ func TestLastValues(t *testing.T) {
 		calls []sequenceCall
 		want  string
 	}{
-		{fails(sequenceRunOut), next(a), "NULL"},
-		{fails(sequenceRunOut), next(a, a), "NULL"},
-		{fails(sequenceRunOut), next(a, b), ""},
+		{fails(sqlerr.SequenceRunOut), next(a), "NULL"},
+		{fails(sqlerr.SequenceRunOut), next(a, a), "NULL"},
+		{fails(sqlerr.SequenceRunOut), next(a, b), ""},
 		{fails(1317), next(a), ""},
 		{fails(1969), next(a), ""},
 		{errors.New("connection lost"), next(a), ""},
 		{fails(sqlerr.ParseError), next(a), "7"},
 		{fails(1205), next(a), "7"},
 		{fails(4091), next(a, b), "7"},
-		{fails(sequenceRunOut), []sequenceCall{{function: "SETVAL", db: "d", name: "a"}}, "7"},
+		{fails(sqlerr.SequenceRunOut), []sequenceCall{{function: "SETVAL", db: "d", name: "a"}}, "7"},
 	} {
 		s := &Session{}
 		s.setLastValue(a, "7")

@@ -17,9 +17,6 @@ import (
 
 // sequenceDDL makes, changes or drops sequences.
 func (s *Session) sequenceDDL(p *plan.Plan) error {
-	if s.locks != nil {
-		return sqlerr.Unsupported("making, changing or dropping sequences under LOCK TABLES", "UNLOCK TABLES first")
-	}
 	c, err := s.Get(s.sequenceGroup())
 	if err != nil {
 		return err
@@ -35,7 +32,7 @@ func (s *Session) sequenceDDL(p *plan.Plan) error {
 	if err == nil {
 		s.warnings = s.warnings[:0]
 		if c.LastWarnings() > 0 {
-			s.warnings = appendWarnings(s.warnings, c)
+			s.warnings = s.appendWarnings(s.warnings, c)
 		}
 	}
 	if _, ok := s.lastValues[made]; ok && made.name != "" {

@@ -59,7 +59,7 @@ func (s *Session) readsSequence() (c *backend.Conn, err error) {
 	if db == "" || isSystemDB(db) || s.check(db, catalog.Read) != nil {
 		return nil, nil
 	}
-	if c, err = s.Get(s.sequenceGroup()); err != nil {
+	if c, err = s.autocommitting(s.sequenceGroup()); err != nil { // it is not read in a transaction
 		return nil, err
 	}
 	is, err := s.isSequence(c, db, refs[0].Name)
@@ -167,7 +167,6 @@ func (s *Session) lockOthers() (handled bool, err error) {
 	if err := st.Scan(text, s.mode); err != nil {
 		return true, err
 	}
-	defer s.use(st)()
-	_, err = s.run(wire.ComQuery, nil, nil)
+	_, err = s.runInside(st, nil)
 	return true, err
 }

@@ -1,5 +1,7 @@
 // Package session is one client: its variables, its prepared statements, its transaction, and the way of each of
-// its statements from text to answer. Everything a statement does happens on the goroutine of its client.
+// its statements from text to answer. Everything a statement does happens on the goroutine of its client, or on its socket.Loop, with two
+// exceptions: what could hold up the Loop is run aside, on a goroutine that the client's waits for (onloop.go), and of several copies that
+// are read at once a goroutine each reads the rows (gatheratonce.go). A statement of one node group usually needs neither.
 //
 // The way (see query.go): scan the text, look the shape up in the plan cache, or plan it; resolve its target; relay it
 // to the one node group that can answer it, or run its plan over several. It reads one catalog.Snapshot per statement
@@ -23,6 +25,7 @@ import (
 	"skarv/pkg/flight"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/placement"
+	"skarv/pkg/plan"
 	"skarv/pkg/plancache"
 	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
@@ -149,10 +152,11 @@ type Session struct {
 	isolation       string // SET TRANSACTION for the next transaction
 	bestEffort      bool   // skarv_commit = best_effort
 	joins           joins  // skarv_joins
-	// judged is nil unless another text than the client's runs in its place.
+	// judged is nil unless a statement runs over copies.
 	judged *judgement
 
 	warnings []Warning
+	unkept   int // warnings that max_error_count leaves out
 
 	// what holds backend connections
 	tx    *txn.Txn
@@ -173,11 +177,7 @@ type Session struct {
 	reads     readAtomicity // skarv_read_atomicity
 	momentary bool          // the transaction is that of one SELECT
 
-	prepared map[uint32]*prepared
-	named    map[string]*prepared // PREPARE name FROM ..., by name in lower case
-	nextStmt uint32
-	kept     int // bytes of their texts and of what COM_STMT_SEND_LONG_DATA brought
-	cursors  int // open ones
+	statements statements
 
 	// of the command at hand
 	snap *catalog.Snapshot
@@ -196,9 +196,10 @@ type Session struct {
 	packet       []byte
 	buffer       *[bufferSize]byte
 	out          output
-	binary       bool // rows leave in the binary protocol
-	more         bool // a further statement of the same packet follows
-	outs         bool // the result at hand is the OUT parameters of a prepared CALL
+	binary       bool   // rows leave in the binary protocol
+	more         bool   // a further statement of the same packet follows
+	outs         bool   // the result at hand is the OUT parameters of a prepared CALL
+	generated    uint64 // the value of the sequence that the row of the INSERT at hand was given, if it is relayed; 0: none
 	// checked, with info.Checked, is the view through which the statement at hand writes.
 	checked *planner.Rewritten
 
@@ -313,7 +314,7 @@ func (s *Session) reset() error {
 	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), s.conn.Collation())
 	err := s.adopt(backend.NewState("", vars))
 	s.followDB()
-	if err == nil && !known && len(s.snap.Groups) > 0 {
+	if err == nil && !known && s.served() == nil {
 		if vars, err = s.askCharset(s.conn.Collation()); err != nil {
 			return err
 		}
@@ -335,7 +336,7 @@ func (s *Session) Close() {
 
 // release gives back every backend connection the session holds; an open transaction is rolled back.
 func (s *Session) release() {
-	for _, st := range s.prepared {
+	for _, st := range s.statements.byID {
 		s.closeCursor(st)
 	}
 	s.endTransaction()
@@ -477,6 +478,14 @@ func (s *Session) changeDB(db string) error {
 	return nil
 }
 
+// useDatabase is USE.
+func (s *Session) useDatabase(p *plan.Plan) error {
+	if err := s.changeDB(p.Name); err != nil {
+		return err
+	}
+	return s.ok(s.schemaChanged())
+}
+
 // schemaChanged is the answer to USE, with the new default database for clients that track their session.
 func (s *Session) schemaChanged() wire.OK {
 	if !s.conn.Capabilities().Has(wire.CapSessionTrack) {
@@ -490,7 +499,7 @@ func (s *Session) schemaChanged() wire.OK {
 func (s *Session) followDB() {
 	db := s.db
 	switch {
-	case strings.EqualFold(db, skarvDB):
+	case strings.EqualFold(db, catalog.VirtualDB):
 		db = "information_schema" // the servers have no such schema
 	case s.snap.Databases[db] == nil && !isSystemDB(db):
 		db = ""
@@ -501,15 +510,10 @@ func (s *Session) followDB() {
 	}
 }
 
-// skarvDB is the virtual database that shows the cluster.
-const skarvDB = "skarv"
-
+// isSystemDB tells the databases that show something from the users': the servers' and the virtual one.
 func isSystemDB(db string) bool {
-	switch strings.ToLower(db) {
-	case "information_schema", "performance_schema", "mysql", "sys", skarvDB:
-		return true
-	}
-	return false
+	kind := catalog.KindOf(db)
+	return kind == catalog.ServerDatabase || kind == catalog.VirtualDatabase
 }
 
 // check refuses a statement the account may not run.

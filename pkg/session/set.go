@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/planner"
@@ -287,7 +289,7 @@ func (s *Session) readBack(c *backend.Conn, head string, user, system []string) 
 		v := "@" + sqltypes.QuoteName(n)
 		fmt.Fprintf(&q, ", %s, HEX(%s), CHARSET(%s), COLLATION(%s)", v, v, v, v)
 	}
-	cols, rows, err := c.QueryAll(q.String(), 1)
+	cols, rows, err := c.QueryAll(q.String()+" LIMIT 1", 1) // whatever sql_select_limit says
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +328,7 @@ func systemLiteral(col sqltypes.Column, v []byte) string {
 	if isNumber(col.Type) {
 		return string(v)
 	}
-	return string(sqltypes.AppendQuoted(nil, v, true))
+	return sqltypes.Literal(string(v))
 }
 
 // userLiteral is the value of a user variable with its type: number, or string with character set and collation.
@@ -412,6 +414,9 @@ func (s *Session) adopt(st *backend.State) error {
 	if v, ok := st.Get("@@session.`foreign_key_checks`"); ok {
 		s.info.Unchecked = v == "0" || strings.EqualFold(v, "'OFF'") || strings.EqualFold(v, "OFF")
 	}
+	wait, _ := st.Get("@@session.`wait_timeout`") // of which a server knows nothing while it does not have the session's connection
+	seconds, _ := strconv.ParseUint(wait, 10, 31)
+	s.conn.SetIdleTimeout(time.Duration(seconds) * time.Second)
 	clock, fixed := st.Get("@@session.`timestamp`")
 	s.runner.FixedClock = fixed && clock != "DEFAULT"
 	s.state = st
@@ -421,8 +426,7 @@ func (s *Session) adopt(st *backend.State) error {
 // setTransaction is SET TRANSACTION without a scope: it is for the next transaction only.
 func (s *Session) setTransaction(sql string) error {
 	if s.tx != nil {
-		return &sqlerr.Error{Code: 1568, State: "25001",
-			Message: "Transaction characteristics can't be changed while a transaction is in progress"}
+		return sqlerr.TransactionInProgress.New()
 	}
 	s.isolation = ""
 	c, err := s.cfg.Pools.Get(s.anyGroup(), s.profile, s.state, nil, s.claim())

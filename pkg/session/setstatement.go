@@ -49,18 +49,13 @@ func (s *Session) setStatement(p *plan.Plan, params *wire.Params) (*plan.Plan, e
 	if s.mode != mode {
 		err = sqlerr.Unsupported("SET STATEMENT with an sql_mode that reads the text in another way", "set sql_mode for the session instead")
 	} else {
-		p, err = s.runInside(st)
+		p, err = s.runInside(st, nil)
 	}
 	// With the values they had, rather than none: a connection within a transaction cannot be reset.
 	if aerr := s.adopt(s.state.With(s.state.DB, before...)); err == nil {
 		err = aerr
 	}
 	return p, err
-}
-
-func (s *Session) runInside(st *sqlparse.Statement) (*plan.Plan, error) {
-	defer s.use(st)()
-	return s.run(wire.ComQuery, nil, nil)
 }
 
 // setFor gives the session the variables of a head "SET STATEMENT x = 1 FOR", and returns what they were.

@@ -18,9 +18,6 @@ import (
 	"skarv/pkg/wire"
 )
 
-// internalDB holds what Skarv itself keeps on every server; clients never see it.
-const internalDB = "_skarv"
-
 // show answers the SHOW statements whose answer is not the same on every group; handled is false for the others.
 func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 	switch p.Topic {
@@ -33,12 +30,12 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 	case "databases", "schemas":
 		return true, s.showFiltered(func(row [][]byte) bool {
 			name := string(row[0])
-			return name != internalDB && (isSystemDB(name) || s.account.Privilege(name) > catalog.NoAccess)
+			return name != catalog.OwnDB && (isSystemDB(name) || s.account.Privilege(name) > catalog.NoAccess)
 		})
 	case "procedure status", "function status", "package status":
 		return true, s.showFiltered(func(row [][]byte) bool {
 			db := string(row[0])
-			return db != internalDB && (isSystemDB(db) || s.account.Privilege(db) > catalog.NoAccess)
+			return db != catalog.OwnDB && (isSystemDB(db) || s.account.Privilege(db) > catalog.NoAccess)
 		})
 	case "create table":
 		if t := s.snap.Table(p.Database, p.Name); t != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -54,7 +55,7 @@ func (s *Session) summedTables(condition string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		_, rows, err := c.QueryAll(query, maxShown)
+		_, rows, err := c.QueryAll(query+" LIMIT "+strconv.Itoa(maxShown), maxShown) // whatever sql_select_limit says
 		if err == nil && i == 0 {
 			cols, _, e := c.QueryAll("SELECT * FROM information_schema.tables LIMIT 0", 1)
 			for _, col := range cols {

@@ -123,11 +123,11 @@ func (s *Session) trySnapshot(how *plan.Txn, isolation string, hold func(look fu
 	}()
 	// It uses every partition until its end: when one is handed over, its rows are where the snapshot does not show them.
 	for {
-		err := s.enter(&exec.Touched{All: true}, false, true)
+		err := s.announcePartitions(partitionUse{Touched: &exec.Touched{All: true}, several: true})
 		if err == nil {
 			break
 		}
-		if err != errMoved {
+		if err != errReplan {
 			return err
 		}
 		s.snap = s.cfg.Snapshot()

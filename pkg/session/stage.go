@@ -66,7 +66,7 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 		}
 	}
 	for _, warned := range warnings {
-		if len(s.warnings) < maxWarnings {
+		if len(s.warnings) < s.maxWarnings() {
 			s.warnings = append(s.warnings, Warning{warned.Level, warned.Code, warned.Message, ""})
 		}
 	}

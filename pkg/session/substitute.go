@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
@@ -54,7 +55,7 @@ func (s *Session) substitute() []byte {
 					edits = append(edits, valueEdit{sqlparse.Span{Start: tok.Start, End: end.End}, v})
 				}
 			} else if stmt.Is(tok, "CURRENT_USER") {
-				edits = append(edits, valueEdit{tok.Span, sessionValue{s.currentUser(), ""}})
+				edits = append(edits, valueEdit{tok.Span, account(s.currentUser(), stmt)})
 			}
 		}
 	}
@@ -105,6 +106,14 @@ type sessionValue struct{ text, typed string }
 
 func unsigned(v uint64) sessionValue { return sessionValue{strconv.FormatUint(v, 10), "(%s | 0)"} }
 
+// signed is a BIGINT of the width that servers give it: a product is as wide as its factors, and one more.
+func signed(v string) sessionValue { return sessionValue{v, "(%s + 0*100000000000000000)"} }
+
+// account is a name as USER() gives it: as a literal does not have it, in the character set of identifiers, which is that of VERSION(), too.
+func account(name string, stmt *sqlparse.Statement) sessionValue {
+	return sessionValue{sqltypes.Quoted(name, stmt.Mode()&sqlparse.NoBackslashEscapes != 0), "CONCAT(LEFT(VERSION(), 0), %s)"}
+}
+
 // unsignedVariable is unsigned for a variable, which may be NULL as far as servers know.
 func unsignedVariable(v uint64) sessionValue {
 	return sessionValue{strconv.FormatUint(v, 10), "NULLIF(%s | 0, NULL)"}
@@ -114,21 +123,21 @@ func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token)
 	switch {
 	case stmt.Is(name, "CONNECTION_ID"):
 		if s.cfg.Dialect.MariaDB() {
-			return sessionValue{strconv.FormatUint(uint64(s.conn.ID()), 10), "CAST(%s AS UNSIGNED)"}, true
+			return sessionValue{strconv.FormatUint(uint64(s.conn.ID()), 10), "IF(1, CAST(%s AS UNSIGNED), CRC32(''))"}, true // INT UNSIGNED, as both are
 		}
 		return unsigned(uint64(s.conn.ID())), true
 	case stmt.Is(name, "USER"), stmt.Is(name, "SESSION_USER"), stmt.Is(name, "SYSTEM_USER"):
-		return sessionValue{string(sqltypes.AppendQuoted(nil, fmt.Appendf(nil, "%s@%s", s.user, s.host), true)), ""}, true
+		return account(s.user+"@"+s.host, stmt), true
 	case stmt.Is(name, "CURRENT_USER"):
-		return sessionValue{s.currentUser(), ""}, true
-	case (stmt.Is(name, "DATABASE") || stmt.Is(name, "SCHEMA")) && strings.EqualFold(s.db, skarvDB):
-		return sessionValue{"'" + skarvDB + "'", ""}, true // the servers have no such schema
+		return account(s.currentUser(), stmt), true
+	case (stmt.Is(name, "DATABASE") || stmt.Is(name, "SCHEMA")) && strings.EqualFold(s.db, catalog.VirtualDB):
+		return sessionValue{"'" + catalog.VirtualDB + "'", ""}, true // the servers have no such schema
 	case stmt.Is(name, "LAST_INSERT_ID"):
 		return unsigned(s.lastInsertID), true
 	case stmt.Is(name, "ROW_COUNT"):
-		return sessionValue{strconv.FormatInt(s.rowCount, 10), "(%s + 0*4294967296)"}, true
+		return signed(strconv.FormatInt(s.rowCount, 10)), true
 	case stmt.Is(name, "FOUND_ROWS"):
-		return sessionValue{strconv.FormatUint(s.foundRows, 10), "(%s + 0*4294967296)"}, true
+		return signed(strconv.FormatUint(s.foundRows, 10)), true
 	}
 	return v, false
 }
@@ -150,7 +159,7 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 	case "@@event_scheduler", "@@global.event_scheduler":
 		return sessionValue{"'" + s.eventScheduler() + "'", ""}, true
 	case "@@warning_count", "@@session.warning_count":
-		return unsignedVariable(uint64(len(s.warnings))), true
+		return unsignedVariable(uint64(s.warningCount())), true
 	case "@@error_count", "@@session.error_count":
 		n := uint64(0)
 		for _, w := range s.warnings {
@@ -166,13 +175,12 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 	return v, false
 }
 
-// currentUser is the account as CURRENT_USER() names it, a SQL string.
+// currentUser is the account as CURRENT_USER() names it.
 func (s *Session) currentUser() string {
-	name := s.user
 	if s.definer != "" {
-		name = s.definer
+		return s.definer + "@%"
 	}
-	return string(sqltypes.AppendQuoted(nil, []byte(name+"@%"), true))
+	return s.user + "@%"
 }
 
 func foldASCII(s string) string {

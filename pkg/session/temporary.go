@@ -225,7 +225,7 @@ func (s *Session) forgetTemporaries() {
 		t.base = nil
 		if t.empty() {
 			s.temps = nil
-			if !s.holds(t.conn) && !s.hasCursor(t.conn) {
+			if !s.holds(t.conn) && !s.statements.hasCursor(t.conn) {
 				t.conn.Release()
 			}
 		}
@@ -499,7 +499,7 @@ func (s *Session) viewOfTemporary() error {
 	refs, _ := st.Tables()
 	for _, r := range refs {
 		if s.isTemporary(r) {
-			return &sqlerr.Error{Code: 1352, State: "HY000", Message: "View's SELECT refers to a temporary table '" + r.Name + "'"}
+			return sqlerr.ViewOfTemporary.New(r.Name)
 		}
 	}
 	return nil
@@ -577,7 +577,7 @@ func readTemporary(c *backend.Conn, db, name, mode string) (*catalog.Table, erro
 			return nil, err
 		}
 		defer func() {
-			_, _ = c.Exec("SET @@sql_mode = " + string(sqltypes.AppendQuoted(nil, []byte(mode), true)))
+			_, _ = c.Exec("SET @@sql_mode = " + sqltypes.Literal(mode))
 		}()
 	}
 	_, rows, err := c.QueryAll("SHOW CREATE TABLE "+table, 1)

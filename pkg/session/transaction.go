@@ -168,8 +168,10 @@ func writes(p *plan.Plan) bool {
 		return true
 	case plan.Explain:
 		return p.Topic == "analyze" // MariaDB's ANALYZE UPDATE runs it
-	case plan.Other:
-		return p.Topic != "do" // nobody knows what a CALL does
+	case plan.Flush, plan.TableAdmin, plan.Other:
+		return true
+	case plan.Do:
+		return false
 	}
 	return p.Relay != nil && p.Relay.Write
 }
@@ -255,8 +257,8 @@ func (s *Session) deadlocked(c *backend.Conn, err error) error {
 	return told
 }
 
-// work notes that a statement of the transaction begins, and rest that it has ended.
-func (s *Session) work() error {
+// statementBegins tells the transaction that a statement of it begins.
+func (s *Session) statementBegins() error {
 	if s.tx == nil {
 		return nil
 	}
@@ -267,7 +269,8 @@ func (s *Session) work() error {
 	return nil
 }
 
-func (s *Session) rest() {
+// statementEnds ends what statementBegins began.
+func (s *Session) statementEnds() {
 	if s.tx != nil {
 		s.tx.Rest()
 	}
@@ -363,11 +366,16 @@ func (s *Session) get(g placement.NodeGroupID, claim backend.Claim) (*backend.Co
 	if c, err := s.pinned(g); c != nil || err != nil {
 		return c, err
 	}
+	return s.pooled(g, s.state, claim)
+}
+
+// pooled is get of a connection that is not the session's own, in the given state.
+func (s *Session) pooled(g placement.NodeGroupID, state *backend.State, claim backend.Claim) (*backend.Conn, error) {
 	var hint *backend.Conn
 	if int(g) < len(s.hints) {
 		hint = s.hints[g]
 	}
-	c, err := s.cfg.Pools.Get(g, s.profile, s.state, hint, claim)
+	c, err := s.cfg.Pools.Get(g, s.profile, state, hint, claim)
 	if err != nil {
 		return nil, err
 	}
@@ -410,7 +418,7 @@ func (s *Session) keeping() backend.Claim {
 
 // Put implements txn.Pool.
 func (s *Session) Put(c *backend.Conn) {
-	if s.cursors > 0 && s.hasCursor(c) {
+	if s.statements.cursors > 0 && s.statements.hasCursor(c) {
 		return // until it is closed
 	}
 	if s.unpinned(c) {
@@ -419,7 +427,7 @@ func (s *Session) Put(c *backend.Conn) {
 	c.Release()
 }
 
-// done gives back what acquire returned.
+// done gives back what acquire returned. err is that of the statement that ran on c: the transaction may have gone with it.
 func (s *Session) done(c *backend.Conn, err error) {
 	if !s.holds(c) {
 		s.Put(c)
@@ -441,7 +449,8 @@ func (s *Session) holds(c *backend.Conn) bool {
 }
 
 // anyGroup is where statements go that any group can answer: where the transaction is, else one group for each
-// session, so that sessions spread, and the next one while that is down.
+// session, so that sessions spread, and the next one while that is down. A group without partitions is not asked: it may have
+// been removed by now, and then other processes write to reference tables everywhere but there.
 func (s *Session) anyGroup() placement.NodeGroupID {
 	if s.tx != nil && s.tx.Group() != 0 {
 		return s.tx.Group()
@@ -449,17 +458,17 @@ func (s *Session) anyGroup() placement.NodeGroupID {
 	if s.temps != nil {
 		return s.temps.conn.Group
 	}
-	groups := s.snap.Groups
-	if s.locks != nil && len(s.locks) < len(groups) {
+	if s.locks != nil && len(s.locks) < len(s.snap.Groups) {
 		for g := range s.locks {
 			return g // tables of one group only are locked
 		}
 	}
+	groups := s.snap.Map.Groups()
 	first := int(s.conn.ID()) % len(groups)
 	for i := range groups {
-		if g := groups[(first+i)%len(groups)].ID; s.cfg.Pools.Up(g) {
+		if g := groups[(first+i)%len(groups)]; s.cfg.Pools.Up(g) {
 			return g
 		}
 	}
-	return groups[first].ID
+	return groups[first]
 }

@@ -114,7 +114,7 @@ func (w *rowWrite) runProgram(p *program, old, row image) error {
 	}
 	definer := s.snap.Accounts[p.trigger.Program.Definer]
 	if definer == nil {
-		return &sqlerr.Error{Code: 1449, State: "HY000", Message: fmt.Sprintf("The user specified as a definer ('%s'@'%%') does not exist", p.trigger.Program.Definer)}
+		return sqlerr.NoSuchUser.New(p.trigger.Program.Definer)
 	}
 	if p.vars == nil {
 		list, err := p.prog.Variables()
@@ -183,15 +183,11 @@ func (c *calls) mayRun(s *Session, p *plan.Plan) error {
 		return nil
 	}
 	switch p.Kind {
-	case plan.Begin, plan.Commit, plan.Rollback, plan.DDL, plan.Lock:
+	case plan.Begin, plan.Commit, plan.Rollback, plan.DDL, plan.Lock, plan.Unlock, plan.Flush, plan.TableAdmin, plan.Other:
 		return routine.NoCommit()
-	case plan.Other:
-		if p.Topic != "do" && p.Topic != "user lock" {
-			return routine.NoCommit()
-		}
 	case plan.Prepared:
-		return &sqlerr.Error{Code: 1336, State: "0A000", Message: "Dynamic SQL is not allowed in stored function or trigger"}
-	case plan.Insert, plan.Replace, plan.Update, plan.Delete:
+		return sqlerr.DynamicSQLInFunction.New()
+	case plan.Insert, plan.Replace, plan.Update, plan.Delete, plan.Do:
 	default:
 		return nil
 	}
@@ -203,8 +199,7 @@ func (c *calls) mayRun(s *Session, p *plan.Plan) error {
 		}
 		for _, used := range c.firing {
 			if slices.ContainsFunc(used, func(u *catalog.Table) bool { return u.Database == t.Database && u.Name == t.Name }) {
-				return &sqlerr.Error{Code: 1442, State: "HY000", Message: fmt.Sprintf(
-					"Can't update table '%s' in stored function/trigger because it is already used by statement which invoked this stored function/trigger", t.Name)}
+				return sqlerr.TableUsedByCaller.New(t.Name)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/planner"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
@@ -28,7 +29,7 @@ type variables struct {
 
 // newVariables makes the variables of a routine in database db; all are NULL.
 func (s *Session) newVariables(db string, list []routine.Param) (*variables, error) {
-	v := &variables{s: s, list: list, table: fmt.Sprintf("%s.`program_%d`", sqltypes.QuoteName(internalDB), s.calls.made)}
+	v := &variables{s: s, list: list, table: fmt.Sprintf("%s.`program_%d`", sqltypes.QuoteName(catalog.OwnDB), s.calls.made)}
 	s.calls.made++
 	c, err := s.calls.connection(s)
 	if err != nil {

@@ -33,7 +33,7 @@ func (s *Session) selectVirtual() error {
 			return err
 		}
 		out = append(out, sql[at:r.Start]...)
-		out = t.appendDerived(out, s.cfg.Dialect.MariaDB())
+		out = s.appendDerived(out, t)
 		if !aliased(s.stmt, r.Span) {
 			out = append(out, " AS "...)
 			out = append(out, sqltypes.QuoteName(r.Name)...)
@@ -80,8 +80,8 @@ func aliased(stmt *sqlparse.Statement, sp sqlparse.Span) bool {
 	return false
 }
 
-// appendDerived writes t as a derived table without an alias.
-func (t *table) appendDerived(dst []byte, mariadb bool) []byte {
+// appendDerived writes t as a derived table without an alias, for a statement of the session.
+func (s *Session) appendDerived(dst []byte, t *table) []byte {
 	if len(t.rows) == 0 {
 		dst = append(dst, "(SELECT "...)
 		for i, c := range t.columns {
@@ -104,7 +104,7 @@ func (t *table) appendDerived(dst []byte, mariadb bool) []byte {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
-		if !mariadb {
+		if !s.cfg.Dialect.MariaDB() {
 			dst = append(dst, "ROW"...)
 		}
 		dst = append(dst, '(')
@@ -116,7 +116,7 @@ func (t *table) appendDerived(dst []byte, mariadb bool) []byte {
 			case nil:
 				dst = append(dst, "NULL"...)
 			case string:
-				dst = sqltypes.AppendQuoted(dst, []byte(v), false)
+				dst = sqltypes.AppendQuoted(dst, []byte(v), s.mode&sqlparse.NoBackslashEscapes != 0)
 			default:
 				dst = fmt.Append(dst, v)
 			}
@@ -175,7 +175,7 @@ func (s *Session) virtualTable(name string) (*table, error) {
 		}
 		return t, nil
 	}
-	return nil, sqlerr.NoSuchTable.New(skarvDB, name)
+	return nil, sqlerr.NoSuchTable.New(catalog.VirtualDB, name)
 }
 
 // perSecond is a rate as a row shows it.

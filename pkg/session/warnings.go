@@ -20,27 +20,51 @@ type Warning struct {
 	State   string // SQLSTATE of an error; "" where it is not known
 }
 
-// maxWarnings is what is kept of one statement's warnings, as max_error_count is on a server.
-const maxWarnings = 64
+// maxWarnings is max_error_count: how many of one statement's warnings are kept.
+func (s *Session) maxWarnings() int {
+	if v, ok := s.state.Get("@@session.`max_error_count`"); ok {
+		if n, err := strconv.ParseUint(v, 10, 16); err == nil {
+			return int(n)
+		}
+	}
+	return s.cfg.maxWarnings()
+}
+
+// maxWarnings is what clients have that do not set it: the servers' own default.
+func (c *Config) maxWarnings() int {
+	if c.Dialect.MariaDB() {
+		return 64
+	}
+	return 1024
+}
 
 // fetchWarnings replaces the session's warnings by those of c's last statement.
 func (s *Session) fetchWarnings(c *backend.Conn) {
-	if w := appendWarnings(s.warnings[:0], c); len(w) > 0 {
+	if w := s.appendWarnings(s.warnings[:0], c); len(w) > 0 {
 		s.warnings = w
 	}
 }
 
+// noteUnkept notes that a statement had more warnings than are kept. What comes next forgets it, unless it asks.
+func (s *Session) noteUnkept(warnings uint16) {
+	s.unkept = max(0, int(warnings)-len(s.warnings))
+}
+
+// warningCount is how many warnings the last statement had.
+func (s *Session) warningCount() int { return len(s.warnings) + s.unkept }
+
 // appendWarnings appends the warnings of c's last statement, up to maxWarnings in all.
-func appendWarnings(dst []Warning, c *backend.Conn) []Warning {
-	if !c.Usable() {
+func (s *Session) appendWarnings(dst []Warning, c *backend.Conn) []Warning {
+	most := s.maxWarnings()
+	if !c.Usable() || len(dst) >= most {
 		return dst
 	}
-	_, rows, err := c.QueryAll("SHOW WARNINGS LIMIT "+strconv.Itoa(maxWarnings), maxWarnings)
+	_, rows, err := c.QueryAll("SHOW WARNINGS LIMIT "+strconv.Itoa(most-len(dst)), most)
 	if err != nil {
 		return dst
 	}
 	for _, r := range rows {
-		if len(r) == 3 && len(dst) < maxWarnings {
+		if len(r) == 3 && len(dst) < most {
 			dst = append(dst, Warning{string(r[0]), uint16(parseUint(r[1])), string(r[2]), ""})
 		}
 	}
@@ -78,7 +102,11 @@ func (s *Session) showWarnings(p *plan.Plan) error {
 			}
 			t := newTable("#" + name)
 			t.columns[0].Flags |= sqltypes.FlagUnsigned
-			t.add(len(rows))
+			if p.Topic == "errors" {
+				t.add(len(rows))
+			} else {
+				t.add(s.warningCount())
+			}
 			return s.send(t)
 		}
 		if tok.Kind == sqlparse.IntLit {
@@ -93,7 +121,7 @@ func (s *Session) showWarnings(p *plan.Plan) error {
 	case 2:
 		offset, count = limit[0], limit[1]
 	}
-	kept := s.warnings
+	kept, found := s.warnings, s.foundRows
 	t := newTable("Level", "#Code", "Message")
 	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 7*4
 	t.columns[1].Type, t.columns[1].Length = sqltypes.TypeLong, 4
@@ -105,6 +133,6 @@ func (s *Session) showWarnings(p *plan.Plan) error {
 		}
 	}
 	err := s.send(t)
-	s.warnings = kept
+	s.warnings, s.foundRows = kept, found
 	return err
 }

@@ -29,7 +29,7 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error
 		return sqlerr.Unsupported("a query over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
 	}
 	copies := n.Copies
-	if s.private() {
+	if s.hasOwnRows() {
 		if n.LocalTwice {
 			return sqlerr.Unsupported("a query over several node groups that reads a reference table twice, within a transaction or with temporary tables",
 				"run it outside of the transaction")
@@ -54,8 +54,8 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error
 		c.Release()
 		return err
 	}
-	queries := slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Query != nil })
-	if queries || n.Text != nil || len(n.Renames) > 0 {
+	if columns != nil {
+		queries := slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Query != nil })
 		s.judged = &judgement{columns: columns, widths: queries && !n.ParameterTypes}
 		defer func() { s.judged = nil }()
 	}
@@ -74,8 +74,8 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error
 	return nil
 }
 
-// private reports whether the session sees rows on its own connections that others do not see: those have to be copied, too.
-func (s *Session) private() bool { return s.tx != nil || s.temps != nil }
+// hasOwnRows reports whether the session sees rows on its own connections that others do not see: those have to be copied, too.
+func (s *Session) hasOwnRows() bool { return s.tx != nil || s.temps != nil }
 
 // compute fills the workspace on c and runs the statement there.
 func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, first uint64, c *backend.Conn) (sum wire.ResultSummary, err error) {
@@ -96,12 +96,13 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 	if first > 0 {
 		g.first = n.FirstRows(first)
 	}
-	if err := g.all(copies); err == errAnotherWay {
-		if w.Close() != nil {
-			c.Interrupt()
-		}
-		return sum, err
-	} else if err != nil {
+	limited := s.withoutSelectLimit()
+	err = g.all(copies)
+	limited()
+	if err == errAnotherWay && w.Close() != nil {
+		c.Interrupt()
+	}
+	if err != nil {
 		return sum, err
 	}
 	if w.Many() {
@@ -173,7 +174,7 @@ func (s *Session) copyPrepared(c *backend.Conn, sql []byte, params []int) (sum w
 	}
 	if head.OK != nil {
 		ok := *head.OK
-		sum.AffectedRows, sum.Warnings = ok.AffectedRows, ok.Warnings
+		sum.AffectedRows, sum.LastInsertID, sum.Warnings = ok.AffectedRows, ok.LastInsertID, ok.Warnings
 		ok.Status, ok.SessionState = s.status(), nil
 		return sum, s.writeOK(ok)
 	}
@@ -203,11 +204,8 @@ func (s *Session) copyPrepared(c *backend.Conn, sql []byte, params []int) (sum w
 	return sum, out.end(sum.Warnings)
 }
 
-// cannotReopen is the servers' error for a temporary table that is read twice in a statement.
-const cannotReopen = 1137
-
 func (s *Session) computed(err error) error {
-	if sqlerr.HasCode(err, cannotReopen) {
+	if sqlerr.HasCode(err, sqlerr.CannotReopenTable) {
 		return sqlerr.Unsupported("a query over several node groups that reads a table twice where it is written once",
 			"write a common table expression that is used twice as two derived tables")
 	}
@@ -226,7 +224,7 @@ func (s *Session) examine(c *backend.Conn, n *plan.Workspace, copies []plan.Copy
 	switch {
 	case err == nil:
 		c.CloseStmt(st.ID)
-	case !c.Usable() || !sqlerr.HasCode(err, notPreparable):
+	case !c.Usable() || !sqlerr.HasCode(err, sqlerr.NotPreparable):
 		return nil, txn.Lost(c, err)
 	}
 	return st.Columns, nil

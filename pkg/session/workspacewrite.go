@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"skarv/pkg/backend"
@@ -32,14 +33,14 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	case s.locks != nil:
 		return sqlerr.Unsupported("a write over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
 	case s.tx == nil && s.readOnly() || s.tx != nil && s.tx.ReadOnly:
-		return readOnlyTransaction()
-	case s.private() && n.LocalTwice:
+		return s.readOnlyTransaction()
+	case s.hasOwnRows() && n.LocalTwice:
 		return sqlerr.Unsupported("a write over several node groups that reads a reference table twice, within a transaction",
 			"run it outside of the transaction")
 	}
 	touched := &s.runner.Router.Touched
 	touched.All = true
-	if err := s.enter(touched, true, true); err != nil {
+	if err := s.announcePartitions(partitionUse{Touched: touched, write: true, several: true}); err != nil {
 		return err
 	}
 	g := n.Group
@@ -60,7 +61,7 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	s.running.enter(c)
 	defer s.running.leave(c)
 	copies := n.Copies
-	if s.private() {
+	if s.hasOwnRows() {
 		copies = slices.Concat(n.Copies, n.Local)
 	}
 	if _, err := s.examine(c, n, copies); err != nil {
@@ -92,8 +93,12 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	return s.writeOK(ok)
 }
 
-func readOnlyTransaction() error {
-	return &sqlerr.Error{Code: 1792, State: "25006", Message: "Cannot execute statement in a READ ONLY transaction"}
+// readOnlyTransaction is a server's error for what writes in a transaction that may not.
+func (s *Session) readOnlyTransaction() error {
+	if s.cfg.Dialect.MariaDB() {
+		return sqlerr.ReadOnlyTransaction.New("")
+	}
+	return sqlerr.ReadOnlyTransaction.New(".")
 }
 
 // workspaceWrite is one execution.
@@ -175,12 +180,26 @@ func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 	return ok, nil
 }
 
+// told is what a server says about the stage, as it would say it about the table.
+func (w *workspaceWrite) told(message string) string {
+	st := w.n.Stage
+	if st == nil || st.Name == "" || st.Name == st.Table.Name {
+		return message
+	}
+	return strings.ReplaceAll(message, "`.`"+st.Name+"`.`", "`.`"+st.Table.Name+"`.`")
+}
+
 // compute runs the client's statement over the copies.
 func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 	s, c := w.s, w.c
 	if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on the server
 		return ok, sqlerr.QueryInterrupted.New()
 	}
+	defer func() {
+		if e := (*sqlerr.Error)(nil); errors.As(err, &e) {
+			err = &sqlerr.Error{Code: e.Code, State: e.State, Message: w.told(e.Message)}
+		}
+	}()
 	still := !s.runner.Moment.IsZero() && !s.runner.FixedClock
 	if still {
 		if _, err := c.Exec(string(exec.SetTimestamp(s.runner.Moment))); err != nil {
@@ -225,6 +244,9 @@ func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 	s.warnings = s.warnings[:0]
 	if ok.Warnings > 0 {
 		s.fetchWarnings(c)
+		for i := range s.warnings {
+			s.warnings[i].Message = w.told(s.warnings[i].Message)
+		}
 	}
 	if w.p.Uses&plan.WritesUserVariable != 0 {
 		if err := s.variablesWritten(c); err != nil {
@@ -243,6 +265,11 @@ func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 // change does to the tables what has been done to their copies.
 func (w *workspaceWrite) change(copies []tracked) error {
 	s := w.s
+	for _, t := range copies {
+		if err := w.inAnyOrder(t); err != nil {
+			return err
+		}
+	}
 	s.runner.Conns = &w.conns
 	ch := s.runner.Change(s.snap, s.modes())
 	for _, t := range copies {
@@ -256,6 +283,27 @@ func (w *workspaceWrite) change(copies []tracked) error {
 	for _, t := range copies {
 		if err := w.follow(t); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// inAnyOrder refuses what has been done to a copy if it hangs on the order of the rows, and only a server knows that.
+func (w *workspaceWrite) inAnyOrder(t tracked) error {
+	if !t.copy.Written.AnyOrder {
+		return nil
+	}
+	table := t.copy.Table
+	for _, k := range slices.Concat([]catalog.Index{{Columns: table.Primary}}, table.Unique) {
+		if !slices.ContainsFunc(k.Columns, func(c int) bool { return slices.Contains(t.copy.Written.Moved, c) }) {
+			continue
+		}
+		var taken exec.Held
+		if err := w.query(t.Taken(k.Columns), &taken); err != nil {
+			return err
+		}
+		if n, _ := taken.Rows(); n > 0 {
+			return exec.TurnsMatter(table)
 		}
 	}
 	return nil

@@ -37,8 +37,7 @@ func (s *Session) writeThrough(params *wire.Params) (*plan.Plan, error) {
 	wasCurrent, wasUsing := s.current, s.using
 	s.current, s.using = nil, nil
 	defer func() { s.current, s.using = wasCurrent, wasUsing }()
-	defer s.use(anew)()
-	return s.run(wire.ComQuery, nil, nil)
+	return s.runInside(anew, nil)
 }
 
 // limited reports whether an UPDATE or DELETE has a LIMIT; any LIMIT in it will do.

@@ -202,10 +202,10 @@ func (p *placing) distribute(t *catalog.Table, names []string) error {
 	for _, n := range names {
 		c := t.Column(n)
 		if c < 0 {
-			return &sqlerr.Error{Code: 1072, State: "42000", Message: fmt.Sprintf("Key column '%s' doesn't exist in table", n)}
+			return sqlerr.KeyColumnNotExists.New(n)
 		}
 		if slices.Contains(t.Distribution, c) {
-			return &sqlerr.Error{Code: 1060, State: "42S21", Message: fmt.Sprintf("Duplicate column name '%s'", n)}
+			return sqlerr.DuplicateColumn.New(n)
 		}
 		if t.Columns[c].Generated {
 			return sqlerr.Unsupported(fmt.Sprintf("generated column '%s' as distribution key", n), "use the columns it is computed from")

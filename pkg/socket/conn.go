@@ -270,7 +270,8 @@ func (c *Conn) SetDeadline(t time.Time) error {
 	defer c.mu.Unlock()
 	c.deadlineNested(t)
 	if j := c.ring.Load(); j != nil {
-		j.deadline(t, true, true)
+		j.readDeadline(t)
+		j.writeDeadline(t)
 		return nil
 	}
 	return c.base.SetDeadline(t)
@@ -282,7 +283,7 @@ func (c *Conn) SetReadDeadline(t time.Time) error {
 	defer c.mu.Unlock()
 	c.deadlineNested(t)
 	if j := c.ring.Load(); j != nil {
-		j.deadline(t, true, false)
+		j.readDeadline(t)
 		return nil
 	}
 	return c.base.SetReadDeadline(t)
@@ -293,7 +294,7 @@ func (c *Conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if j := c.ring.Load(); j != nil {
-		j.deadline(t, false, true)
+		j.writeDeadline(t)
 		return nil
 	}
 	return c.base.SetWriteDeadline(t)

@@ -502,16 +502,16 @@ func (j *joined) close() error {
 	return syscall.Close(j.fd)
 }
 
-// deadline sets one or both of the deadlines.
-func (j *joined) deadline(t time.Time, read, write bool) {
+func (j *joined) readDeadline(t time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if read {
-		j.limit(t, &j.readTimer, &j.readOver, false)
-	}
-	if write {
-		j.limit(t, &j.writeTimer, &j.writeOver, true)
-	}
+	j.limit(t, &j.readTimer, &j.readOver, false)
+}
+
+func (j *joined) writeDeadline(t time.Time) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.limit(t, &j.writeTimer, &j.writeOver, true)
 }
 
 func (j *joined) limit(t time.Time, timer **time.Timer, over *atomic.Bool, write bool) {

@@ -40,14 +40,15 @@ type joined struct {
 
 func join(*Loop, syscall.RawConn, net.Conn) (*joined, error) { return nil, errors.ErrUnsupported }
 
-func (j *joined) leave() (net.Conn, []byte, error)       { return nil, nil, errors.ErrUnsupported }
-func (j *joined) move(*Loop)                             {}
-func (j *joined) begin()                                 {}
-func (j *joined) read([]byte) (int, error)               { return 0, errors.ErrUnsupported }
-func (j *joined) write([]byte) (int, error)              { return 0, errors.ErrUnsupported }
-func (j *joined) exchange(_, _ []byte) (int, error)      { return 0, errors.ErrUnsupported }
-func (j *joined) serve(func() bool) error                { return errors.ErrUnsupported }
-func (j *joined) stale() bool                            { return true }
-func (j *joined) halfClosed() bool                       { return false }
-func (j *joined) close() error                           { return errors.ErrUnsupported }
-func (j *joined) deadline(_ time.Time, read, write bool) {}
+func (j *joined) leave() (net.Conn, []byte, error)  { return nil, nil, errors.ErrUnsupported }
+func (j *joined) move(*Loop)                        {}
+func (j *joined) begin()                            {}
+func (j *joined) read([]byte) (int, error)          { return 0, errors.ErrUnsupported }
+func (j *joined) write([]byte) (int, error)         { return 0, errors.ErrUnsupported }
+func (j *joined) exchange(_, _ []byte) (int, error) { return 0, errors.ErrUnsupported }
+func (j *joined) serve(func() bool) error           { return errors.ErrUnsupported }
+func (j *joined) stale() bool                       { return true }
+func (j *joined) halfClosed() bool                  { return false }
+func (j *joined) close() error                      { return errors.ErrUnsupported }
+func (j *joined) readDeadline(time.Time)            {}
+func (j *joined) writeDeadline(time.Time)           {}

@@ -63,7 +63,7 @@ func (c *Conn) join(l *Loop) bool {
 		return false
 	}
 	if t := c.deadline.Load(); t != 0 {
-		j.deadline(time.Unix(0, t), true, false)
+		j.readDeadline(time.Unix(0, t))
 	}
 	c.ring.Store(j)
 	return true

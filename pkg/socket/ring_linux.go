@@ -51,8 +51,7 @@ type request struct {
 	offset, addr      uint64
 	length, callFlags uint32
 	tag               uint64
-	bufferGroup       uint16
-	_                 [22]byte
+	_                 [24]byte // buffer group and what we have no use for
 }
 
 // completion is struct io_uring_cqe.

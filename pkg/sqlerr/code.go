@@ -9,66 +9,130 @@ type Code uint16
 // keeps working, and so are most texts. None is between 2000 and 2999 or 5000 and 5999: those are for what a client's library finds
 // itself, and MariaDB's takes one that comes from a server for a malformed packet (its error 2027), whose text nobody gets to read.
 const (
-	HandshakeError        Code = 1043
-	AccessDeniedDB        Code = 1044
-	AccessDenied          Code = 1045
-	NoDatabase            Code = 1046
-	UnknownCommand        Code = 1047
-	NullNotAllowed        Code = 1048
-	UnknownDatabase       Code = 1049
-	TableExists           Code = 1050
-	UnknownTable          Code = 1051
-	AmbiguousColumn       Code = 1052
-	ServerShutdown        Code = 1053
-	UnknownColumn         Code = 1054
-	DuplicateEntry        Code = 1062
-	ParseError            Code = 1064
-	EmptyQuery            Code = 1065
-	NotUniqueTable        Code = 1066
-	UpdateTableUsed       Code = 1093
-	UnknownThread         Code = 1094
-	KillDenied            Code = 1095
-	UnknownError          Code = 1105
-	ColumnCountMismatch   Code = 1136
-	NoSuchTable           Code = 1146
-	UnknownTableIn        Code = 1109
-	PacketTooLarge        Code = 1153
-	TableLockedForRead    Code = 1099
-	TableNotLocked        Code = 1100
-	LockOrTransaction     Code = 1192
-	TooLongName           Code = 1059
-	WrongDatabaseName     Code = 1102
-	WrongTableName        Code = 1103
-	WrongUsage            Code = 1221
-	IsView                Code = 1965
-	PacketReadError       Code = 1158
-	UnknownSystemVariable Code = 1193
-	TooManyConnections    Code = 1040
-	TooManyUserConns      Code = 1203
-	LockWaitTimeout       Code = 1205
-	WrongArguments        Code = 1210
-	LockDeadlock          Code = 1213
-	SpecificAccessDenied  Code = 1227
-	WrongValueForVariable Code = 1231
-	NotSupportedYet       Code = 1235
-	UnknownStatement      Code = 1243
-	QueryInterrupted      Code = 1317
-	UnknownCharset        Code = 1115
-	TableAccessDenied     Code = 1142
-	NoDefaultForField     Code = 1364
-	DatabaseExists        Code = 1007
-	DatabaseNotExists     Code = 1008
-	ReadOnlyTransaction   Code = 1792
-	NetPacketOutOfOrder   Code = 1156
-	Internal              Code = 1815
-	MalformedPacket       Code = 1835
-	SecureTransport       Code = 3159
-	NetReadInterrupted    Code = 1159
-	NetUncompressError    Code = 1157
-	ServerLost            Code = 1430 // as of a server behind this one (ER_QUERY_ON_FOREIGN_DATA_SOURCE)
-	UnsupportedAuthMode   Code = 1251
-	AutoIncrementFailed   Code = 1467
-	AutoIncrementRange    Code = 167
+	HandshakeError         Code = 1043
+	AccessDeniedDB         Code = 1044
+	AccessDenied           Code = 1045
+	NoDatabase             Code = 1046
+	UnknownCommand         Code = 1047
+	NullNotAllowed         Code = 1048
+	UnknownDatabase        Code = 1049
+	TableExists            Code = 1050
+	UnknownTable           Code = 1051
+	AmbiguousColumn        Code = 1052
+	ServerShutdown         Code = 1053
+	UnknownColumn          Code = 1054
+	DuplicateEntry         Code = 1062
+	ParseError             Code = 1064
+	EmptyQuery             Code = 1065
+	NotUniqueTable         Code = 1066
+	UpdateTableUsed        Code = 1093
+	UnknownThread          Code = 1094
+	KillDenied             Code = 1095
+	UnknownError           Code = 1105
+	ColumnCountMismatch    Code = 1136
+	NoSuchTable            Code = 1146
+	UnknownTableIn         Code = 1109
+	PacketTooLarge         Code = 1153
+	TableLockedForRead     Code = 1099
+	TableNotLocked         Code = 1100
+	LockOrTransaction      Code = 1192
+	TooLongName            Code = 1059
+	WrongDatabaseName      Code = 1102
+	WrongTableName         Code = 1103
+	WrongUsage             Code = 1221
+	IsView                 Code = 1965
+	PacketReadError        Code = 1158
+	UnknownSystemVariable  Code = 1193
+	TooManyConnections     Code = 1040
+	TooManyUserConns       Code = 1203
+	LockWaitTimeout        Code = 1205
+	WrongArguments         Code = 1210
+	LockDeadlock           Code = 1213
+	SpecificAccessDenied   Code = 1227
+	WrongValueForVariable  Code = 1231
+	NotSupportedYet        Code = 1235
+	UnknownStatement       Code = 1243
+	QueryInterrupted       Code = 1317
+	UnknownCharset         Code = 1115
+	TableAccessDenied      Code = 1142
+	NoDefaultForField      Code = 1364
+	DatabaseExists         Code = 1007
+	DatabaseNotExists      Code = 1008
+	ReadOnlyTransaction    Code = 1792
+	NetPacketOutOfOrder    Code = 1156
+	Internal               Code = 1815
+	MalformedPacket        Code = 1835
+	SecureTransport        Code = 3159
+	NetReadInterrupted     Code = 1159
+	NetUncompressError     Code = 1157
+	ServerLost             Code = 1430 // as of a server behind this one (ER_QUERY_ON_FOREIGN_DATA_SOURCE)
+	UnsupportedAuthMode    Code = 1251
+	AutoIncrementFailed    Code = 1467
+	AutoIncrementRange     Code = 167
+	MalformedForeignKey    Code = 1005
+	TooManyStatements      Code = 1461
+	NotGrouped             Code = 1055
+	DuplicateColumn        Code = 1060
+	KeyColumnNotExists     Code = 1072
+	CannotReopenTable      Code = 1137
+	InvalidUseOfNull       Code = 1138
+	TooManyRows            Code = 1172
+	DifferentColumnCounts  Code = 1222
+	SubqueryManyRows       Code = 1242
+	DataTruncated          Code = 1265
+	MixedCollations        Code = 1267
+	NotPreparable          Code = 1295
+	RoutineExists          Code = 1304
+	NoSuchRoutine          Code = 1305
+	NoResultSetHere        Code = 1312
+	WrongArgumentCount     Code = 1318
+	UndefinedCondition     Code = 1319
+	UndefinedCursor        Code = 1324
+	CursorAlreadyOpen      Code = 1325
+	CursorNotOpen          Code = 1326
+	UndeclaredVariable     Code = 1327
+	WrongFetchCount        Code = 1328
+	NoMoreRows             Code = 1329
+	DynamicSQLInFunction   Code = 1336
+	CaseNotFound           Code = 1339
+	WrongObject            Code = 1347
+	ColumnNotUpdatable     Code = 1348
+	ViewOfTemporary        Code = 1352
+	ViewInvalid            Code = 1356
+	NoSuchTrigger          Code = 1360
+	NoSuchRowInTrigger     Code = 1363
+	CheckOptionFailed      Code = 1369
+	JoinViewManyTables     Code = 1393
+	UnknownXID             Code = 1397 // XAER_NOTA; on MariaDB it may also mean that a living connection holds the branch
+	ReturnOutsideFunction  Code = 1313
+	RowNotAssignable       Code = 1362
+	DuplicateEntryOfKey    Code = 1586
+	OutArgumentNotVariable Code = 1414
+	NoResultSetInProgram   Code = 1415
+	NoOpenCursor           Code = 1421
+	CommitInFunction       Code = 1422
+	TriggerInWrongSchema   Code = 1435
+	TableUsedByCaller      Code = 1442
+	NoSuchUser             Code = 1449
+	RowIsReferenced        Code = 1451
+	NoReferencedRow        Code = 1452
+	RecursionLimit         Code = 1456
+	EventExists            Code = 1537
+	NoSuchEvent            Code = 1539
+	TransactionInProgress  Code = 1568
+	OutOfRange             Code = 1690
+	ResignalWithoutHandler Code = 1645
+	ConditionWithoutState  Code = 1646
+	NoFulltextOnTemporary  Code = 1796
+	MissingReferencedIndex Code = 1822
+	StackedWithoutHandler  Code = 1887
+	CascadeTooDeep         Code = 3008
+	IncompatibleReference  Code = 3780
+	SequenceRunOut         Code = 4084
+	UnknownView            Code = 4092
+	WrongCursorArguments   Code = 4107
+	KeyOutsidePartitions   Code = 1503
+	NotPartitioned         Code = 1505
 )
 
 type definition struct{ state, format string }
@@ -105,7 +169,7 @@ func definitionOf(c Code) definition {
 	case WrongUsage:
 		return definition{"HY000", "Incorrect usage of %s and %s"}
 	case IsView:
-		return definition{"42S02", "'%s.%s' is a view"}
+		return definition{"42S02", "'%s' is a view"}
 	case NullNotAllowed:
 		return definition{"23000", "Column '%s' cannot be null"}
 	case UnknownDatabase:
@@ -183,7 +247,7 @@ func definitionOf(c Code) definition {
 	case DatabaseNotExists:
 		return definition{"HY000", "Can't drop database '%s'; database doesn't exist"}
 	case ReadOnlyTransaction:
-		return definition{"25006", "Cannot execute statement in a READ ONLY transaction."}
+		return definition{"25006", "Cannot execute statement in a READ ONLY transaction%s"} // MySQL ends it with a period
 	case ServerLost:
 		return definition{"HY000", "Lost connection to backend server during query: %s"}
 	case MalformedPacket:
@@ -194,6 +258,116 @@ func definitionOf(c Code) definition {
 		return definition{"22003", "Out of range value for column '%s' at row %d"}
 	case AutoIncrementFailed:
 		return definition{"HY000", "Failed to read auto-increment value from storage engine"}
+	case MalformedForeignKey:
+		return definition{"HY000", "Can't create table `%s`.`%s` (errno: 150 \"Foreign key constraint is incorrectly formed\")"}
+	case TooManyStatements:
+		return definition{"42000", "Can't create more than max_prepared_stmt_count statements (current value: %d)"}
+	case DuplicateColumn:
+		return definition{"42S21", "Duplicate column name '%s'"}
+	case KeyColumnNotExists:
+		return definition{"42000", "Key column '%s' doesn't exist in table"}
+	case InvalidUseOfNull:
+		return definition{"22004", "Invalid use of NULL value"}
+	case TooManyRows:
+		return definition{"42000", "Result consisted of more than one row"}
+	case DifferentColumnCounts:
+		return definition{"21000", "The used SELECT statements have a different number of columns"}
+	case SubqueryManyRows:
+		return definition{"21000", "Subquery returns more than 1 row"}
+	case DataTruncated:
+		return definition{"01000", "Data truncated for column '%s' at row %d"}
+	case NotPreparable:
+		return definition{"HY000", "This command is not supported in the prepared statement protocol yet"}
+	case RoutineExists:
+		return definition{"42000", "%s %s already exists"}
+	case NoSuchRoutine:
+		return definition{"42000", "%s %s does not exist"}
+	case NoResultSetHere:
+		return definition{"0A000", "PROCEDURE %s.%s can't return a result set in the given context"}
+	case WrongArgumentCount:
+		return definition{"42000", "Incorrect number of arguments for PROCEDURE %s.%s; expected %d, got %d"}
+	case UndefinedCondition:
+		return definition{"42000", "Undefined CONDITION: %s"}
+	case UndefinedCursor:
+		return definition{"42000", "Undefined CURSOR: %s"}
+	case CursorAlreadyOpen:
+		return definition{"24000", "Cursor is already open"}
+	case CursorNotOpen:
+		return definition{"24000", "Cursor is not open"}
+	case UndeclaredVariable:
+		return definition{"42000", "Undeclared variable: %s"}
+	case WrongFetchCount:
+		return definition{"HY000", "Incorrect number of FETCH variables"}
+	case NoMoreRows:
+		return definition{"02000", "No data - zero rows fetched, selected, or processed"}
+	case DynamicSQLInFunction:
+		return definition{"0A000", "Dynamic SQL is not allowed in stored function or trigger"}
+	case CaseNotFound:
+		return definition{"20000", "Case not found for CASE statement"}
+	case OutOfRange:
+		return definition{"22003", "%s value is out of range in '%s'"}
+	case WrongObject:
+		return definition{"HY000", "%s"}
+	case ColumnNotUpdatable:
+		return definition{"HY000", "Column '%s' is not updatable"}
+	case ViewOfTemporary:
+		return definition{"HY000", "View's SELECT refers to a temporary table '%s'"}
+	case ViewInvalid:
+		return definition{"HY000", "View '%s.%s' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them"}
+	case ReturnOutsideFunction:
+		return definition{"42000", "RETURN is only allowed in a FUNCTION"}
+	case RowNotAssignable:
+		return definition{"HY000", "Updating of %s row is not allowed in %s"}
+	case NoSuchTrigger:
+		return definition{"HY000", "Trigger does not exist"}
+	case NoSuchRowInTrigger:
+		return definition{"HY000", "There is no %s row in on %s trigger"}
+	case CheckOptionFailed:
+		return definition{"44000", "CHECK OPTION failed %s"}
+	case JoinViewManyTables:
+		return definition{"HY000", "Can not modify more than one base table through a join view %s"}
+	case OutArgumentNotVariable:
+		return definition{"42000", "OUT or INOUT argument %d for routine %s.%s is not a variable or NEW pseudo-variable in BEFORE trigger"}
+	case NoResultSetInProgram:
+		return definition{"0A000", "Not allowed to return a result set from a %s"}
+	case NoOpenCursor:
+		return definition{"HY000", "The statement (%d) has no open cursor."}
+	case CommitInFunction:
+		return definition{"HY000", "Explicit or implicit commit is not allowed in stored function or trigger."}
+	case TriggerInWrongSchema:
+		return definition{"HY000", "Trigger in wrong schema"}
+	case TableUsedByCaller:
+		return definition{"HY000", "Can't update table '%s' in stored function/trigger because it is already used by statement which invoked this stored function/trigger"}
+	case NoSuchUser:
+		return definition{"HY000", "The user specified as a definer ('%s'@'%%') does not exist"}
+	case RowIsReferenced:
+		return definition{"23000", "Cannot delete or update a parent row: a foreign key constraint fails %s"}
+	case NoReferencedRow:
+		return definition{"23000", "Cannot add or update a child row: a foreign key constraint fails %s"}
+	case RecursionLimit:
+		return definition{"HY000", "Recursive limit %d (as set by the max_sp_recursion_depth variable) was exceeded for routine %s"}
+	case EventExists:
+		return definition{"HY000", "Event '%s' already exists"}
+	case NoSuchEvent:
+		return definition{"HY000", "Unknown event '%s'"}
+	case TransactionInProgress:
+		return definition{"25001", "Transaction characteristics can't be changed while a transaction is in progress"}
+	case ResignalWithoutHandler:
+		return definition{"0K000", "RESIGNAL when handler not active"}
+	case ConditionWithoutState:
+		return definition{"HY000", "SIGNAL/RESIGNAL can only use a CONDITION defined with SQLSTATE"}
+	case MissingReferencedIndex:
+		return definition{"HY000", "Failed to add the foreign key constraint. Missing index for constraint '%s' in the referenced table '%s'"}
+	case StackedWithoutHandler:
+		return definition{"0Z002", "GET STACKED DIAGNOSTICS when handler not active"}
+	case CascadeTooDeep:
+		return definition{"HY000", "Foreign key cascade delete/update exceeds max depth of 15."}
+	case IncompatibleReference:
+		return definition{"HY000", "Referencing column '%s' and referenced column '%s' in foreign key constraint '%s' are incompatible."}
+	case UnknownView:
+		return definition{"42S02", "Unknown VIEW: '%s'"}
+	case WrongCursorArguments:
+		return definition{"42000", "Incorrect parameter count to cursor '%s'"}
 	default:
 		return definition{"HY000", "%s"}
 	}

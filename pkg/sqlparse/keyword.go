@@ -114,10 +114,6 @@ func (s *Statement) contextWord(id wordID) {
 		if st.prev == wCreate || st.prev == wDrop || st.prev == wReplace {
 			s.uses |= Temporary
 		}
-	case wLocal:
-		if st.heads.is(wLoad) && st.tokens <= 4 {
-			s.uses |= LocalFile
-		}
 	case wWarnings, wErrors:
 		if st.heads.is(wShow) {
 			s.uses |= ReadsDiagnostics

@@ -31,9 +31,6 @@ func ArgNumber(name string) (n int, ok bool) {
 	return n, true
 }
 
-// ArgName is the other way: the name of argument n without colons.
-func ArgName(n int) string { return "v" + itoa(n) }
-
 type renderMode uint8
 
 const (

@@ -282,24 +282,6 @@ func (s *Statement) RowElem(i, col int) (a Arg, ok bool) {
 	return s.scratch.cols[col], true
 }
 
-// RowParams returns the numbers of the first `?` in row i and of the first after it.
-func (s *Statement) RowParams(i int) (from, to int) {
-	s.readRow(i)
-	from = int(s.rows[i].param &^ rowShown)
-	if i+1 < len(s.rows) {
-		return from, int(s.rows[i+1].param &^ rowShown)
-	}
-	to = from
-	l := s.dialect.lexer(s.sql, s.mode)
-	l.pos = int(s.rows[i].start)
-	for l.pos < int(s.rows[i].end) {
-		if l.next() == Param {
-			to++
-		}
-	}
-	return from, to
-}
-
 // readRow reads the values of row i into scratch.cols.
 func (s *Statement) readRow(i int) {
 	if s.scratch.row == i {

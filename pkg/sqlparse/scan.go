@@ -1,5 +1,7 @@
 package sqlparse
 
+import "bytes"
+
 // The shape is a sequence of tokens that can be told apart without looking at the text it came from:
 //
 //	0x01 id id                reserved word
@@ -112,18 +114,21 @@ func (s *Statement) endSelectList() {
 	}
 }
 
-// findRest looks for a further statement from offset p on.
+// findRest looks at what follows the `;` that ends at offset p.
 func (s *Statement) findRest(p int) {
+	if len(bytes.TrimLeft(s.sql[p:], "; \t\n\v\f\r")) == 0 {
+		return
+	}
+	s.rest = p
 	l := s.dialect.lexer(s.sql, s.mode)
 	l.pos = p
-	for {
-		switch k := l.next(); {
-		case k == EOF:
-			return
-		case k == Op && s.sql[l.start] == ';' && l.code == 0:
-			p = l.pos
-		default:
-			s.rest = p
+	first := -1
+	for k := l.next(); k != EOF; k = l.next() {
+		if first < 0 {
+			first = l.start
+		}
+		if k != Op || s.sql[l.start] != ';' || l.code > 0 {
+			s.further = first
 			return
 		}
 	}

@@ -1,7 +1,7 @@
 package sqlparse
 
-// Next splits off the first statement of sql, without its `;`. rest is nil when nothing but white space and comments
-// follows. Compound bodies (CREATE PROCEDURE, FUNCTION, TRIGGER, EVENT, PACKAGE; BEGIN NOT ATOMIC) are one statement.
+// Next splits off the first statement of sql, without its `;`. rest is nil when nothing but white space and further `;`
+// follow. Compound bodies (CREATE PROCEDURE, FUNCTION, TRIGGER, EVENT, PACKAGE; BEGIN NOT ATOMIC) are one statement.
 // Text that cannot be read to its end (an unclosed string) is one statement. Statement.Scan does the same on its
 // way: who scans anyway needs no Next.
 func (d *Dialect) Next(sql []byte, mode Mode) (first, rest []byte) {
@@ -18,7 +18,7 @@ func (d *Dialect) Next(sql []byte, mode Mode) (first, rest []byte) {
 		if k != Op || sql[l.start] != ';' || l.code > 0 || split.inBody() {
 			continue
 		}
-		s := Statement{dialect: d, sql: sql, mode: mode, rest: -1}
+		s := Statement{dialect: d, sql: sql, mode: mode, rest: -1, further: -1}
 		first = sql[:l.start]
 		s.findRest(l.pos)
 		return first, s.Rest()

@@ -53,7 +53,8 @@ type Statement struct {
 	sql     []byte // the text given to Scan
 	mode    Mode
 	end     int // of the first statement
-	rest    int // where the next one begins, or -1
+	rest    int // what follows its `;`, or -1
+	further int // the first token of that, or -1
 
 	kind  Kind
 	uses  Uses
@@ -111,7 +112,7 @@ const (
 func (s *Statement) reset(sql []byte, mode Mode) {
 	s.trim()
 	s.sql, s.mode = sql, mode
-	s.end, s.rest = 0, -1
+	s.end, s.rest, s.further = 0, -1, -1
 	s.kind, s.uses = Empty, 0
 	s.print = Fingerprint{}
 	s.shape = s.shape[:0]
@@ -208,14 +209,18 @@ func (s *Statement) SyntaxError(at int) error {
 // SQL returns the text of the statement without what follows its `;`.
 func (s *Statement) SQL() []byte { return s.sql[:s.end] }
 
-// Rest returns the text after the statement's `;`, nil if no further statement follows (white space, comments and
-// empty statements are none).
+// Rest returns the text after the statement's `;`, nil if nothing but white space and further `;` follow. Where several
+// statements are taken it is one, or more, even if it has nothing but comments: servers answer that, too.
 func (s *Statement) Rest() []byte {
 	if s.rest < 0 {
 		return nil
 	}
 	return s.sql[s.rest:]
 }
+
+// Further returns where Rest has its first token, for SyntaxError; -1 if it has comments only, which do not matter where a single statement
+// is taken.
+func (s *Statement) Further() int { return s.further }
 
 // Text returns a range of the statement's text as written.
 func (s *Statement) Text(sp Span) []byte { return s.sql[sp.Start:sp.End] }

@@ -42,7 +42,8 @@ type CTE struct {
 	Refs []Span // where it is read, in order
 }
 
-// CommonTables finds the common table expressions of a query and where they are read. What is said of Tables holds.
+// CommonTables finds the common table expressions of a query and where they are read. What is said of Tables holds, and sure is false
+// where subqueries have some, too.
 func (s *Statement) CommonTables() (list []CTE, sure bool) {
 	if s.kind != Select {
 		return nil, false
@@ -50,7 +51,7 @@ func (s *Statement) CommonTables() (list []CTE, sure bool) {
 	f := tableFinder{s: s, l: s.dialect.lexer(s.sql[:s.end], s.mode), sure: true}
 	f.query()
 	for _, c := range f.ctes {
-		f.sure = f.sure && c.body.Start > 0 && c.body.End >= c.body.Start
+		f.sure = f.sure && c.level == 1 && c.body.Start > 0 && c.body.End >= c.body.Start
 		list = append(list, CTE{c.name, c.head, c.body, c.refs})
 	}
 	return list, f.sure
@@ -71,9 +72,8 @@ type tableFinder struct {
 	write    bool   // the next name of the outermost level is written to
 	fromAt   int    // refs before the FROM of a DELETE
 
-	with, recursive bool // in the head of WITH
-	forward         bool // common table expressions may be read before they stand in the text
-	pending         int  // table expression whose query is to come, plus 1
+	forward bool // common table expressions may be read before they stand in the text
+	pending int  // table expression whose query is to come, plus 1
 }
 
 // tableLevel is what is known inside one pair of parentheses.
@@ -83,11 +83,15 @@ type tableLevel struct {
 	expect bool // the next name is a table
 	call   bool // arguments of a function
 	cte    int  // the table expression whose query this is, plus 1
+
+	with, recursive bool // in the head of WITH
 }
 
-// cte is a common table expression: its name counts from its end on, of a recursive one from its beginning.
+// cte is a common table expression: its name counts from its end on, of a recursive one from its beginning, to the end of the
+// parentheses that it stands in.
 type cte struct {
 	name    string
+	level   int // how many levels there are where it stands
 	visible bool
 	head    Span   // the name
 	body    Span   // the query, without its parentheses
@@ -126,10 +130,11 @@ func (f *tableFinder) query() {
 				f.keyword(lv, id)
 			}
 		}
-		if f.with && name && len(f.levels) == 1 && id != wRecursive &&
+		if name && lv.with && id != wRecursive &&
 			(f.prev == wWith || f.prev == wRecursive || f.prev == opWord+',') {
 			f.ctes = append(f.ctes, cte{
-				name: string(appendName(nil, s.sql[l.start:l.pos], s.mode)), visible: f.recursive, head: Span{l.start, l.pos},
+				name: string(appendName(nil, s.sql[l.start:l.pos], s.mode)), level: len(f.levels), visible: lv.recursive,
+				head: Span{l.start, l.pos},
 			})
 			f.pending = len(f.ctes)
 		}
@@ -140,6 +145,8 @@ func (f *tableFinder) query() {
 		f.sure = false
 	}
 	if f.forward {
+		// Names of inner ones do not count everywhere.
+		f.sure = f.sure && !slices.ContainsFunc(f.ctes, func(c cte) bool { return c.level > 1 })
 		f.findForward()
 	}
 }
@@ -242,6 +249,9 @@ func (f *tableFinder) punctuation(lv *tableLevel, id wordID) {
 		}
 		if len(f.levels) > 1 {
 			f.levels = f.levels[:len(f.levels)-1]
+			for i := range f.ctes {
+				f.ctes[i].visible = f.ctes[i].visible && f.ctes[i].level <= len(f.levels)
+			}
 		}
 	case opWord + ',':
 		lv.expect = lv.expect || lv.from
@@ -258,14 +268,13 @@ func (f *tableFinder) keyword(lv *tableLevel, id wordID) {
 	case wWith:
 		// WITH ROLLUP, WITH CHECK OPTION and the like follow other words.
 		if f.cteFollows() {
-			f.sure = f.sure && outermost // names of inner ones are not visible everywhere
-			f.with, f.recursive = true, false
+			lv.with, lv.recursive, lv.from, lv.expect = true, false, false, false
 		}
 	case wRecursive:
-		f.recursive = f.recursive || f.prev == wWith
-		f.forward = f.forward || f.recursive && f.s.dialect.mariadb
+		lv.recursive = lv.recursive || f.prev == wWith
+		f.forward = f.forward || lv.recursive && f.s.dialect.mariadb
 	case wSelect, wDelete:
-		f.with = f.with && !outermost
+		lv.with = false
 		f.write = f.write || id == wDelete
 		lv.query, lv.from, lv.expect, lv.call = true, false, false, false
 	case wUpdate:
@@ -276,12 +285,12 @@ func (f *tableFinder) keyword(lv *tableLevel, id wordID) {
 			lv.from, lv.expect = false, false
 			return
 		}
-		f.with = f.with && !outermost
+		lv.with = false
 		lv.query, lv.from, lv.expect = true, true, true
 		f.write = true
 	case wInsert, wReplace:
 		if outermost && !lv.query {
-			f.with = false
+			lv.with = false
 			lv.query, lv.expect = true, true
 			f.write = true
 		}
@@ -356,7 +365,7 @@ func callWord(id wordID) bool {
 // add notes a name unless it is one of a common table expression.
 func (f *tableFinder) add(ref TableRef, write bool) {
 	if ref.DB == "" {
-		for i := range f.ctes {
+		for i := range slices.Backward(f.ctes) { // an inner one hides others
 			if c := &f.ctes[i]; c.visible && equalName(c.name, ref.Name) {
 				c.refs = append(c.refs, ref.Span)
 				return

@@ -22,7 +22,6 @@ const (
 	Temporary         // CREATE/DROP TEMPORARY TABLE
 	Sequence          // of MariaDB: NEXTVAL(), LASTVAL(), SETVAL(), NEXT VALUE FOR, PREVIOUS VALUE FOR
 	IntoFile          // INTO OUTFILE, INTO DUMPFILE, LOAD_FILE
-	LocalFile         // LOAD DATA LOCAL
 	Returning         // RETURNING
 	Subquery          // SELECT inside another statement
 	Hint              // /*+ ... */
@@ -37,7 +36,7 @@ func (u Uses) String() string {
 	names := [...]string{
 		"ReadsUserVariable", "WritesUserVariable", "ReadsSystemVariable", "ReadsLastInsertID", "SetsLastInsertID",
 		"ReadsDiagnostics", "CalcFoundRows", "LocksRows", "Nondeterministic", "ReadsSession", "UserLock", "Temporary",
-		"Sequence", "IntoFile", "LocalFile", "Returning", "Subquery", "Hint", "Pipes", "Not", "SpacedCall", "Foreign",
+		"Sequence", "IntoFile", "Returning", "Subquery", "Hint", "Pipes", "Not", "SpacedCall", "Foreign",
 	}
 	var on []string
 	for i, name := range names {

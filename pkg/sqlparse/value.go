@@ -13,7 +13,7 @@ type Params interface {
 
 // Value returns the value of argument i. ok is false if the text alone does not tell it: a list, DEFAULT, a
 // character set introducer that needs conversion, a parameter without params. The value points into the statement's
-// text, into params' memory or into scratch that the next call of Value, ElemValue, RowValue or Decode overwrites.
+// text, into params' memory or into scratch that the next call of Value, ElemValue or Decode overwrites.
 func (s *Statement) Value(i int, params Params) (v sqltypes.Value, ok bool) {
 	return s.Decode(s.args[i].public(), params)
 }
@@ -21,15 +21,6 @@ func (s *Statement) Value(i int, params Params) (v sqltypes.Value, ok bool) {
 // ElemValue is Value of element j of argument i.
 func (s *Statement) ElemValue(i, j int, params Params) (v sqltypes.Value, ok bool) {
 	return s.Decode(s.Elem(i, j), params)
-}
-
-// RowValue is Value of value col of row i; ok is false for expressions and DEFAULT.
-func (s *Statement) RowValue(i, col int, params Params) (v sqltypes.Value, ok bool) {
-	a, ok := s.RowElem(i, col)
-	if !ok {
-		return sqltypes.Value{}, false
-	}
-	return s.Decode(a, params)
 }
 
 // Decode is Value of any Arg this statement returned.

@@ -1,6 +1,7 @@
 package sqltypes
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -44,6 +45,21 @@ func AppendQuoted(dst, raw []byte, noBackslashEscapes bool) []byte {
 	}
 	dst = append(dst, raw[start:]...)
 	return append(dst, '\'')
+}
+
+// Quoted is AppendQuoted as a string of its own.
+func Quoted(s string, noBackslashEscapes bool) string {
+	return string(AppendQuoted(nil, []byte(s), noBackslashEscapes))
+}
+
+// Literal writes s, which is UTF-8, as a string that servers read alike in every sql_mode and with every character set of the
+// session: for statements on connections whose settings are not known, or are a client's. What is not plain ASCII, and what a
+// mode could read otherwise, is written in hex.
+func Literal(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '\'' || r == '\\' }) {
+		return fmt.Sprintf("_utf8mb4 X'%X'", s)
+	}
+	return "'" + s + "'"
 }
 
 // AppendLiteral appends v as SQL text: numbers bare, strings quoted, byte strings and what is not UTF-8 in hex with the

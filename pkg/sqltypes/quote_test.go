@@ -29,6 +29,22 @@ func TestLiteralsMeanTheirValueOnServer(t *testing.T) {
 	}
 }
 
+func TestLiteralReadsAlikeInEveryMode(t *testing.T) {
+	want := []string{"", "plain text", "o'brien", `back\`, `\'`, "line\nline", "\x00", "Malmö", `"quoted"`, "%_"}
+	for _, s := range realserver.Start(t) {
+		for _, mode := range []string{"", "NO_BACKSLASH_ESCAPES", "ANSI"} {
+			for _, charset := range []string{"utf8mb4", "latin1", "gbk"} {
+				q := "SELECT ''"
+				for _, v := range want {
+					q += ", CONVERT(" + Literal(v) + " USING utf8mb4)"
+				}
+				s.Exec(t, "SET NAMES "+charset, "SET character_set_results = utf8mb4", "SET sql_mode='"+mode+"'")
+				require.Equal(t, append([]string{""}, want...), s.Rows(t, q)[0], mode)
+			}
+		}
+	}
+}
+
 func TestLiteralsDoNotMakeComments(t *testing.T) {
 	require.Equal(t, "1- -5", string(AppendLiteral([]byte("1-"), Value{Int, []byte("-5")}, false)))
 	require.Equal(t, "_binary x'00ff'", string(AppendHex(nil, []byte{0, 255})))
@@ -49,8 +65,8 @@ func TestTypeOf(t *testing.T) {
 	}
 	_, ok := TypeOf("strange")
 	require.False(t, ok)
-	require.True(t, TypeLong.IsInteger() && TypeNewDecimal.IsNumber() && TypeTime.IsTemporal())
-	require.False(t, TypeDouble.IsInteger() || TypeBit.IsNumber() || TypeYear.IsTemporal())
+	require.True(t, TypeNewDecimal.IsNumber() && TypeTime.IsTemporal())
+	require.False(t, TypeBit.IsNumber() || TypeYear.IsTemporal())
 }
 
 func TestQuoteName(t *testing.T) {

@@ -62,16 +62,6 @@ func (t Type) IsNumber() bool {
 	}
 }
 
-// IsInteger reports whether t is an integer type.
-func (t Type) IsInteger() bool {
-	switch t {
-	case TypeTiny, TypeShort, TypeLong, TypeLongLong, TypeInt24, TypeYear:
-		return true
-	default:
-		return false
-	}
-}
-
 // IsTemporal reports whether values of type t are dates or times.
 func (t Type) IsTemporal() bool {
 	switch t {

@@ -88,19 +88,15 @@ func (e *Estimates) Of(tables []*catalog.Table, ask func(stale []*catalog.Table)
 	return known
 }
 
-// Count adds up what all node groups think of tables. ask runs a query on one of them; noBackslashEscapes is whether its sql_mode
-// has NO_BACKSLASH_ESCAPES.
-func Count(snap *catalog.Snapshot, tables []*catalog.Table, noBackslashEscapes bool, ask func(g placement.NodeGroupID, sql string) ([][][]byte, error)) (map[catalog.TableName]Counts, error) {
-	literal := func(name string) []byte {
-		return sqltypes.AppendLiteral(nil, sqltypes.Value{Kind: sqltypes.String, Raw: []byte(name)}, noBackslashEscapes)
-	}
+// Count adds up what all node groups think of tables. ask runs a query on one of them.
+func Count(snap *catalog.Snapshot, tables []*catalog.Table, ask func(g placement.NodeGroupID, sql string) ([][][]byte, error)) (map[catalog.TableName]Counts, error) {
 	var sql strings.Builder
 	for i, t := range tables {
 		if i > 0 {
 			sql.WriteString(" UNION ALL ")
 		}
 		// One table at a time: then servers look at no others.
-		where := fmt.Sprintf(" WHERE table_schema = %s AND table_name = %s", literal(t.Database), literal(t.Name))
+		where := fmt.Sprintf(" WHERE table_schema = %s AND table_name = %s", sqltypes.Literal(t.Database), sqltypes.Literal(t.Name))
 		fmt.Fprintf(&sql, "SELECT '%d', '', table_rows FROM information_schema.tables%s UNION ALL "+
 			"SELECT '%d', column_name, cardinality FROM information_schema.statistics%s AND seq_in_index = 1", i, where, i, where)
 	}

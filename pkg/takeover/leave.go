@@ -282,7 +282,7 @@ func (l *leaving) shutOut(ctx context.Context, s *schema.Server) (users []string
 			return err
 		}
 		if number := strings.TrimPrefix(name, prefix); number != name && number != "" && strings.Trim(number, "0123456789") == "" {
-			users = append(users, ddl.QuoteText(name)+"@"+ddl.QuoteText(host))
+			users = append(users, sqltypes.QuoteName(name)+"@"+sqltypes.QuoteName(host))
 		}
 		return nil
 	}, "SELECT user, host FROM mysql.user")

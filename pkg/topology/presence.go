@@ -13,6 +13,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/pause"
 )
 
 // Member is one running process of the cluster, as it announces itself.
@@ -239,10 +240,8 @@ func (p *Presence) announce(ctx context.Context) error {
 			}
 		}
 		if d := time.Until(time.Unix(0, p.later.Load())); d > 0 {
-			select {
-			case <-ctx.Done():
+			if pause.For(ctx, d) != nil {
 				return nil
-			case <-time.After(d):
 			}
 		}
 	}

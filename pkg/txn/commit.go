@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
@@ -89,7 +90,7 @@ func (t *Txn) onePhase() (out Outcome, first error) {
 		switch {
 		case err == nil, len(t.branches) > 1 && !b.wrote:
 			// A branch that only read has nothing to lose: an error of it must not say that the writer's work is gone.
-		case isLost(err):
+		case mysqlconn.IsLost(err):
 			first = sqlerr.ServerLost.New(fmt.Sprintf("node group %d was lost during COMMIT: the outcome is unknown", b.conn.Group))
 		default:
 			first = err
@@ -191,7 +192,7 @@ func (t *Txn) prepare(others []*branch) error {
 		}
 		g := failed.conn.Group
 		t.abort()
-		if isLost(cause) {
+		if mysqlconn.IsLost(cause) {
 			return rolledBack(t.id, fmt.Sprintf("node group %d was lost", g))
 		}
 		return cause
@@ -221,7 +222,7 @@ func (t *Txn) decide(others []*branch) error {
 			_, err = first.conn.ReadHead()
 		}
 	}
-	if err != nil && !isLost(err) {
+	if err != nil && !mysqlconn.IsLost(err) {
 		// The server did not go on to the COMMIT. A duplicate is the tombstone of somebody who waited long enough.
 		_ = first.answers()
 		t.abort()
@@ -299,8 +300,6 @@ func (t *Txn) finish() (Outcome, error) {
 }
 
 const (
-	// unknownXID is XAER_NOTA, which on MariaDB may also mean that a living connection holds the branch.
-	unknownXID sqlerr.Code = 1397
 	// prepareTimeout bounds the wait for a server's word that it prepared, or committed with the decision.
 	prepareTimeout = 30 * time.Second
 	// finishTimeout bounds how long a client waits for what is certain already.

@@ -2,7 +2,6 @@ package txn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -62,7 +61,7 @@ func resolve(c *mysqlconn.Conn, id ID) (commit bool, err error) {
 
 // look reads a decision, 0 if there is none.
 func look(c *mysqlconn.Conn, id ID) (byte, error) {
-	_, rows, err := c.QueryAll("SELECT state FROM `_skarv`.`dt` WHERE id = '"+string(id)+"'", 1)
+	_, rows, err := c.QueryAll("SELECT state FROM `_skarv`.`dt` WHERE id = '"+string(id)+"' LIMIT 1", 1)
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
@@ -75,7 +74,7 @@ func look(c *mysqlconn.Conn, id ID) (byte, error) {
 // ensure creates the table of decisions where it is missing.
 func ensure(c *mysqlconn.Conn) error {
 	_, _, err := c.QueryAll("SELECT 1 FROM `_skarv`.`dt` LIMIT 0", 1)
-	if err == nil || errors.As(err, new(*mysqlconn.LostError)) {
+	if err == nil || mysqlconn.IsLost(err) {
 		return err
 	}
 	if !sqlerr.HasCode(err, sqlerr.NoSuchTable) && !sqlerr.HasCode(err, sqlerr.UnknownDatabase) {

@@ -39,7 +39,7 @@ func (u *Unfit) Error() string { return u.What + ": " + u.How }
 // seconds, never 0. An error that is *Unfit says what to change.
 func Fit(c *mysqlconn.Conn) (started int64, err error) {
 	if _, _, err := c.QueryAll("XA RECOVER", maxPrepared); err != nil {
-		if isLost(err) {
+		if mysqlconn.IsLost(err) {
 			return 0, err
 		}
 		return 0, &Unfit{"its account may not list prepared transactions (XA RECOVER: " + sqlerr.From(err).Message + ")",

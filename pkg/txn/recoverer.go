@@ -305,9 +305,9 @@ func (w *worker) finish(ctx context.Context, x xid, verb string, attempt int) er
 	}
 	_, err = c.Exec(verb + x.String())
 	switch {
-	case sqlerr.HasCode(err, unknownXID):
+	case sqlerr.HasCode(err, sqlerr.UnknownXID):
 		return w.missing(c, x, attempt > 0)
-	case sqlerr.HasCode(err, 1402, 1613, 1614) && !isLost(err):
+	case sqlerr.HasCode(err, 1402, 1613, 1614) && !mysqlconn.IsLost(err):
 		return nil // the server has rolled back a branch that had changed nothing
 	}
 	return err

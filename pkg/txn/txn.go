@@ -66,13 +66,13 @@ type branch struct {
 	xid  string // as XA statements take it; empty for a plain transaction
 	// wrote: a statement that may write was sent here, whatever became of it: part of its work may stand. Only such
 	// branches are prepared: MariaDB does not keep a prepared branch that changed nothing once its connection is gone.
-	wrote    bool
-	prepared bool
-	hurried  bool // it waits less for row locks than its session
-	waited   bool // and for those of tables
-	limited  bool // a deadline is set on the connection
-	asked    int  // statements sent whose answers are to be read
-	warnings uint16
+	wrote          bool
+	prepared       bool
+	shortRowWait   bool // it waits less for row locks than its session
+	shortTableWait bool // and for those of tables
+	limited        bool // a deadline is set on the connection
+	asked          int  // statements sent whose answers are to be read
+	warnings       uint16
 }
 
 func (t *Txn) aside(f func()) {
@@ -323,39 +323,16 @@ func (t *Txn) open(pool Pool, groups []placement.NodeGroupID, undo bool) (err er
 		fresh = append(fresh, &branch{conn: c})
 	}
 	t.pool = pool
+	first := fresh[0]
+	if len(t.branches) > 0 {
+		first = t.branches[0]
+	}
+	several := len(t.branches)+len(fresh) > 1
 	openings := make(map[*branch][]string, len(fresh))
-	for i, b := range fresh {
-		var q []string
-		if t.Isolation != "" {
-			q = append(q, t.Isolation)
+	for _, b := range fresh {
+		if openings[b], err = t.opening(b, first, several, undo); err != nil {
+			return err
 		}
-		switch {
-		case len(t.branches) == 0 && i == 0 || t.ReadOnly || t.BestEffort:
-			q = append(q, t.Begin)
-		default:
-			if t.id == "" {
-				first := fresh[0]
-				if len(t.branches) > 0 {
-					first = t.branches[0]
-				}
-				t.id = t.Coordinator.newID(first.conn.Group)
-			}
-			if err := fit(b.conn); err != nil {
-				return err
-			}
-			b.xid = newXID(t.id, b.conn.Group, b.conn.ThreadID(), b.conn.Started).String()
-			q = append(q, "XA START "+b.xid)
-		}
-		if len(t.branches)+len(fresh) > 1 {
-			q = append(q, b.hurry()...)
-		}
-		for _, name := range t.savepoints {
-			q = append(q, "SAVEPOINT "+sqltypes.QuoteName(name))
-		}
-		if undo {
-			q = append(q, statementSavepoint)
-		}
-		openings[b] = q
 	}
 	asked := fresh
 	if len(t.branches) == 1 {
@@ -377,6 +354,36 @@ func (t *Txn) open(pool Pool, groups []placement.NodeGroupID, undo bool) (err er
 	return nil
 }
 
+// opening is the statements that open b: undo, if the statement it is opened for may have to be undone alone. first is the transaction's
+// first branch, b itself perhaps, and several says that there are others.
+func (t *Txn) opening(b, first *branch, several, undo bool) (q []string, err error) {
+	if t.Isolation != "" {
+		q = append(q, t.Isolation)
+	}
+	if b == first || t.ReadOnly || t.BestEffort {
+		q = append(q, t.Begin)
+	} else {
+		if t.id == "" {
+			t.id = t.Coordinator.newID(first.conn.Group)
+		}
+		if err := fit(b.conn); err != nil {
+			return nil, err
+		}
+		b.xid = newXID(t.id, b.conn.Group, b.conn.ThreadID(), b.conn.Started).String()
+		q = append(q, "XA START "+b.xid)
+	}
+	if several {
+		q = append(q, b.hurry()...)
+	}
+	for _, name := range t.savepoints {
+		q = append(q, "SAVEPOINT "+sqltypes.QuoteName(name))
+	}
+	if undo {
+		q = append(q, statementSavepoint)
+	}
+	return q, nil
+}
+
 const (
 	// lockWait is the variable for how long a statement waits for a row lock, and tableWait that for how long it waits for
 	// the lock of a table that DDL or LOCK TABLES takes.
@@ -388,16 +395,16 @@ const (
 // seen by no server. The search for deadlocks sees row locks only: a circle with a table's lock in it ends with the wait for
 // that, for which servers take hours by default. A client that set a variable itself knows better.
 func (b *branch) hurry() []string {
-	if b.hurried || b.waited {
+	if b.shortRowWait || b.shortTableWait {
 		return nil
 	}
 	var assigned []string
 	if _, ok := b.conn.State().Get(lockWait); !ok {
-		b.hurried = true
+		b.shortRowWait = true
 		assigned = append(assigned, lockWait+" = 5")
 	}
 	if _, ok := b.conn.State().Get(tableWait); !ok {
-		b.waited = true
+		b.shortTableWait = true
 		assigned = append(assigned, tableWait+" = 50")
 	}
 	return set(assigned)
@@ -468,7 +475,7 @@ func (b *branch) answers() (first error) {
 		switch {
 		case err == nil:
 			b.warnings += b.conn.LastWarnings()
-		case isLost(err):
+		case mysqlconn.IsLost(err):
 			return err
 		case first == nil:
 			first = err
@@ -476,8 +483,6 @@ func (b *branch) answers() (first error) {
 	}
 	return first
 }
-
-func isLost(err error) bool { return errors.As(err, new(*mysqlconn.LostError)) }
 
 // maxSavepoints bounds the savepoints of a transaction.
 const maxSavepoints = 1000
@@ -550,7 +555,7 @@ func (t *Txn) everywhere(sql string) error {
 
 // UnknownSavepoint is the servers' error for a savepoint that was not set.
 func UnknownSavepoint(name string) error {
-	return &sqlerr.Error{Code: 1305, State: "42000", Message: "SAVEPOINT " + name + " does not exist"}
+	return sqlerr.NoSuchRoutine.New("SAVEPOINT", name)
 }
 
 func (t *Txn) usable() bool {
@@ -665,10 +670,10 @@ func (b *branch) commit() []string {
 // patient returns the statements, and those that give the connection its lock waits back.
 func (b *branch) patient(statements ...string) []string {
 	var assigned []string
-	if b.hurried {
+	if b.shortRowWait {
 		assigned = append(assigned, b.restoring(lockWait))
 	}
-	if b.waited {
+	if b.shortTableWait {
 		assigned = append(assigned, b.restoring(tableWait))
 	}
 	return append(statements, set(assigned)...)

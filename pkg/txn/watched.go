@@ -97,7 +97,7 @@ func (t *Txn) Deadlocked(code sqlerr.Code) bool {
 	t.lock(&w.mu)
 	victim := w.victim
 	w.mu.Unlock()
-	return victim || code == sqlerr.LockWaitTimeout && slices.ContainsFunc(t.branches, func(b *branch) bool { return b.hurried })
+	return victim || code == sqlerr.LockWaitTimeout && slices.ContainsFunc(t.branches, func(b *branch) bool { return b.shortRowWait })
 }
 
 // Judge returns the error that a client is told for err, which a statement of the transaction ended with, and whether the

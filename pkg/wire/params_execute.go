@@ -1,6 +1,11 @@
 package wire
 
-import "skarv/pkg/sqltypes"
+import (
+	"encoding/binary"
+	"strconv"
+
+	"skarv/pkg/sqltypes"
+)
 
 // AppendExecute appends a COM_STMT_EXECUTE payload for a statement whose parameters are some of p's: which are their numbers,
 // in order, and one may stand there twice. Types are always sent. p may be nil when which is empty.
@@ -57,4 +62,11 @@ func appendParam(dst, raw []byte, t sqltypes.Type) []byte {
 		dst = append(dst, byte(len(raw)))
 	}
 	return append(dst, raw...)
+}
+
+// SetUint makes parameter i an unsigned integer.
+func (p *Params) SetUint(i int, n uint64) {
+	p.types[i] = ParamType{Type: sqltypes.TypeLongLong, Unsigned: true}
+	p.raw[i] = binary.LittleEndian.AppendUint64(nil, n)
+	p.values[i], p.decoded[i] = sqltypes.Value{Kind: sqltypes.Int, Raw: strconv.AppendUint(nil, n, 10)}, true
 }

@@ -12,7 +12,7 @@ import (
 //	                     ┌──────────────── more results ◄───────────────┐
 //	COM_QUERY, EXECUTE ► first ─ OK ────────────────────────────────────┤► done
 //	                       ├─ column count ► columns ► (EOF) ► rows ─ EOF┘
-//	                       ├─ file request ► done, Resume ► first
+//	                       ├─ file request ► done
 //	                       └─ ERR ► done (from everywhere)
 //	COM_STMT_PREPARE ► prepare ─ OK ► parameters ► (EOF) ► columns ► (EOF) ► done
 //	COM_STMT_FETCH ► rows      COM_FIELD_LIST ► list ─ EOF ► done     others ► one packet ► done
@@ -108,13 +108,6 @@ func (s *ResultScanner) Reset(command Command, caps Capability) {
 func (s *ResultScanner) Expect(seq byte) {
 	s.first = false
 	s.sum.NextSeq = seq
-}
-
-// Resume goes on after the file that LocalInfile asked for has been sent.
-func (s *ResultScanner) Resume() {
-	s.sum.LocalInfile = false
-	s.first = true
-	s.state = scanFirst
 }
 
 // Summary is what has been learned so far; it changes with the next call of a method.

@@ -163,11 +163,6 @@ func TestResultScannerFile(t *testing.T) {
 		require.True(t, feed(sc.b))
 		require.True(t, s.Summary().LocalInfile)
 		require.Equal(t, "/some/file", s.Summary().FileName)
-		s.Resume()
-		sc = (&script{seq: 4}).ok(OK{AffectedRows: 8})
-		require.True(t, feed(sc.b))
-		require.False(t, s.Summary().LocalInfile)
-		require.EqualValues(t, 8, s.Summary().AffectedRows)
 	}
 }
 

@@ -98,6 +98,17 @@ func (t *Tracked) Followed(images []int, partition func(alias string) string) st
 		" WHERE n." + sqltypes.QuoteName(rowNumber) + " IS NULL OR " + t.differ(images)
 }
 
+// Taken is the query for a row that has got a unique key, of these columns, which another one had before.
+func (t *Tracked) Taken(key []int) string {
+	number := sqltypes.QuoteName(rowNumber)
+	sql := "SELECT 1 FROM " + t.of(t.name) + " AS n JOIN " + t.of(t.old) + " AS o ON n." + number + " <> o." + number
+	for _, c := range key {
+		name := sqltypes.QuoteName(t.table.Columns[c].Name)
+		sql += " AND n." + name + " = o." + name
+	}
+	return sql + " LIMIT 1"
+}
+
 // Inserted is the query for new rows.
 func (t *Tracked) Inserted(moved, columns []int, partition func(alias string) string) string {
 	sql := "SELECT " + partition("n") + t.values("n", columns) + " FROM " + t.of(t.name) + " AS n"

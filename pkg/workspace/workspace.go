@@ -73,7 +73,7 @@ func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 		like = t.Temporary // it is on another connection
 	}
 	err = w.conn.later([]byte("CREATE TEMPORARY TABLE "+made+like), func(err error) error {
-		if sqlerr.HasCode(err, noFulltext) {
+		if sqlerr.HasCode(err, sqlerr.NoFulltextOnTemporary) {
 			return sqlerr.Unsupported("a query over several node groups that needs a copy of the table '"+t.Name+"', which has FULLTEXT keys",
 				"give the distribution key")
 		}
@@ -153,9 +153,6 @@ func (w *Workspace) dropChecks(made string) error {
 }
 
 var madeCheck = regexp.MustCompile("\n  CONSTRAINT (`skarv_copy_[0-9]+_chk_[0-9]+`) CHECK ")
-
-// noFulltext is the servers' error for temporary tables with FULLTEXT keys.
-const noFulltext = 1796
 
 func (w *Workspace) name() string {
 	w.next++

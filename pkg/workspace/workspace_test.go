@@ -215,7 +215,7 @@ func TestCloseAfterLoss(t *testing.T) {
 func TestFulltext(t *testing.T) {
 	s := &server{fail: func(sql string) error {
 		if strings.HasPrefix(sql, "CREATE") {
-			return &sqlerr.Error{Code: noFulltext}
+			return &sqlerr.Error{Code: sqlerr.NoFulltextOnTemporary}
 		}
 		return nil
 	}}

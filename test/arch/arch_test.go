@@ -34,6 +34,7 @@ type pkg struct {
 	inits     []string
 	variables []string // package-level variables that something could change
 	longFiles []string
+	numbers   []string // errors for clients whose number is written out
 	generated bool
 }
 
@@ -150,6 +151,12 @@ func (p *pkg) read(path string) error {
 		return nil
 	}
 	p.name = f.Name.Name
+	ast.Inspect(f, func(n ast.Node) bool {
+		if writesErrorNumber(n) {
+			p.numbers = append(p.numbers, name+":"+strconv.Itoa(files.Position(n.Pos()).Line))
+		}
+		return true
+	})
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
@@ -189,6 +196,34 @@ func (p *pkg) variable(file string, d *ast.GenDecl, spec *ast.ValueSpec) {
 		}
 		p.variables = append(p.variables, file+": "+name.Name)
 	}
+}
+
+// writesErrorNumber reports whether n is a sqlerr.Error with a number in place of a name, or makes a number a sqlerr.Code.
+func writesErrorNumber(n ast.Node) bool {
+	is := func(e ast.Expr, name string) bool {
+		s, ok := e.(*ast.SelectorExpr)
+		if !ok {
+			return false
+		}
+		of, ok := s.X.(*ast.Ident)
+		return ok && of.Name == "sqlerr" && s.Sel.Name == name
+	}
+	number := func(e ast.Expr) bool {
+		l, ok := e.(*ast.BasicLit)
+		return ok && l.Kind == token.INT
+	}
+	switch n := n.(type) {
+	case *ast.CompositeLit:
+		return is(n.Type, "Error") && slices.ContainsFunc(n.Elts, func(e ast.Expr) bool {
+			field, ok := e.(*ast.KeyValueExpr)
+			return ok && number(field.Value)
+		})
+	case *ast.ValueSpec:
+		return n.Type != nil && is(n.Type, "Code") && slices.ContainsFunc(n.Values, number)
+	case *ast.CallExpr:
+		return is(n.Fun, "Code") && slices.ContainsFunc(n.Args, number)
+	}
+	return false
 }
 
 func isConstant(e ast.Expr) bool {
@@ -345,6 +380,14 @@ func TestNoPackageVariables(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, v := range p.variables {
 			t.Errorf("%s/%s is a package variable: pass it, or make it a constant or a function", p.path, v)
+		}
+	}
+}
+
+func TestErrorNumbersStandInOneTable(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, at := range p.numbers {
+			t.Errorf("%s/%s: give the error's number a name in pkg/sqlerr", p.path, at)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
 	"skarv/pkg/sqlerr"
@@ -94,11 +95,11 @@ func (b *bench) cutovers(ctx context.Context) error {
 	var rest, end time.Time
 	g.Go(func() error {
 		defer stop()
-		if err := sleep(working, 2*time.Second); err != nil { // connections are made
+		if err := pause.For(working, 2*time.Second); err != nil { // connections are made
 			return err
 		}
 		rest = time.Now()
-		if err := sleep(working, 10*time.Second); err != nil {
+		if err := pause.For(working, 10*time.Second); err != nil {
 			return err
 		}
 		end = time.Now()
@@ -142,15 +143,6 @@ func (b *bench) cutovers(ctx context.Context) error {
 	return nil
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
-
 func fillCutover(ctx context.Context, t target) error {
 	statements := []string{"CREATE DATABASE bench_cutover", "CREATE TABLE bench_cutover.t (id INT PRIMARY KEY, k INT NOT NULL, c CHAR(120) NOT NULL)"}
 	const batch = 1000
@@ -175,7 +167,7 @@ func (v *visitors) client(ctx context.Context, t target, n int) error {
 	due := time.Now()
 	for i := 0; ; i++ {
 		due = due.Add(cutoverEvery)
-		if err := sleep(ctx, time.Until(due)); err != nil {
+		if err := pause.For(ctx, time.Until(due)); err != nil {
 			return nil //nolint:nilerr // it is over
 		}
 		id := v.ids[rand.N(len(v.ids))]
@@ -198,8 +190,7 @@ func (v *visitors) client(ctx context.Context, t target, n int) error {
 
 // again reports whether a client has to repeat its statement.
 func again(err error) bool {
-	_, lost := errors.AsType[*mysqlconn.LostError](err)
-	return !lost && (sqlerr.HasCode(err, sqlerr.LockDeadlock) || sqlerr.HasCode(err, sqlerr.QueryInterrupted) || sqlerr.HasCode(err, sqlerr.LockWaitTimeout))
+	return !mysqlconn.IsLost(err) && (sqlerr.HasCode(err, sqlerr.LockDeadlock) || sqlerr.HasCode(err, sqlerr.QueryInterrupted) || sqlerr.HasCode(err, sqlerr.LockWaitTimeout))
 }
 
 // reorganise carries a reorganisation to its end.
@@ -229,7 +220,7 @@ func reorganise(ctx context.Context, store *topology.Store, req reorg.Request) (
 		case !r.Active() && !running:
 			return r, nil
 		}
-		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 20*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}

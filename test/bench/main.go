@@ -5,6 +5,7 @@
 //	make bench                                        everything, about ten minutes
 //	go run ./test/bench --sections point --rounds 9   one section
 //	go run ./test/bench --against /tmp/old-skarv      two binaries in one run
+//	go run ./test/bench --sections statements         what oltp_read_write is made of, one by one
 //	make bench-cutover                                moves of partitions, about five minutes; a report of its own
 //
 // A section that fails does not stop the others; it is named in the report, and the exit status is 1.

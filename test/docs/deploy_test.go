@@ -101,20 +101,3 @@ func TestDashboardIsJSON(t *testing.T) {
 	rules := documents(t, deploy+"/prometheus/skarv-alerts.yaml")
 	require.Contains(t, rules[0], "groups")
 }
-
-// Links between documents must lead somewhere.
-func TestLinks(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#:]+)\)`)
-	files, err := filepath.Glob("../../*.md")
-	require.NoError(t, err)
-	more, err := filepath.Glob("../../docs/*.md")
-	require.NoError(t, err)
-	for _, file := range append(files, more...) {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			_, err := os.Stat(filepath.Join(filepath.Dir(file), m[1]))
-			require.NoError(t, err, "%s links to %s", file, m[1])
-		}
-	}
-}

@@ -3,6 +3,7 @@ package logic
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -34,6 +35,12 @@ have no row of the key it is asked for. A column that is said not to be NULL has
 				return s.mode >= parametric && strings.Contains(s.marked, litStart+"'")
 			},
 			func(c string) string { return stringType.ReplaceAllString(c, " VARCHAR(") }},
+		{"binary parameter", `The same on MySQL of CASE WHEN b > 1 THEN ? ELSE NULL END, which is binary: BLOB where groups are kept in a table, and VARBINARY where
+the optimizer finds that there is no row, so that the same statement says one or the other depending on the rows.`,
+			func(r *runner, s *statement, _ string) bool {
+				return r.mysql && s.mode >= parametric && strings.Contains(s.marked, litStart+"'")
+			},
+			func(c string) string { return blobType.ReplaceAllString(c, " VARBINARY(") }},
 		{"char of a view", `On MariaDB MIN and MAX of a CHAR that a view shows is VARCHAR where a temporary table holds the groups, and CHAR where
 they are sorted (SQL_BIG_RESULT), where there are none, and of a table. The cluster copies the rows of a view into a table.`,
 			func(r *runner, _ *statement, text string) bool {
@@ -68,9 +75,13 @@ expression on whether it is opened into the statement.`,
 				return r.mysql && stored.MatchString(text) && strings.Contains(text, " INTERVAL ")
 			},
 			func(c string) string { return strings.Replace(c, " CHAR(", " VARCHAR(", 1) }},
-		{"enum", `The same of MIN and MAX of ENUM and SET, which are strings until a temporary table holds them.`,
-			func(r *runner, _ *statement, text string) bool {
-				return r.mysql && stored.MatchString(text) && minMax.MatchString(text)
+		{"text", `The same of LOWER(), UPPER() and such of TEXT: MEDIUMTEXT, and TEXT once a temporary table holds it; where there is no row, none does.`,
+			func(r *runner, _ *statement, text string) bool { return r.mysql && stored.MatchString(text) },
+			func(c string) string { return strings.Replace(c, " MEDIUMTEXT(", " TEXT(", 1) }},
+		{"enum", `The same of MIN and MAX of ENUM and SET, which are strings, CHAR, until a temporary table holds them: where the optimizer finds that there is no
+row, none does.`,
+			func(r *runner, s *statement, text string) bool {
+				return r.mysql && stored.MatchString(text) && minMax.MatchString(text) && r.members(s)
 			},
 			func(c string) string { return enumType.ReplaceAllString(c, " VARCHAR(") }},
 	}
@@ -80,7 +91,8 @@ var (
 	stringType   = regexp.MustCompile(` (CHAR|TEXT|TINYTEXT|MEDIUMTEXT|LONGTEXT)\(`)
 	decimalWidth = regexp.MustCompile(` DECIMAL\(\d+,`)
 	nullType     = regexp.MustCompile(` (BINARY|NULL)\(`)
-	enumType     = regexp.MustCompile(` (ENUM|SET)\(`)
+	blobType     = regexp.MustCompile(` (TINY|MEDIUM|LONG)?BLOB\(`)
+	enumType     = regexp.MustCompile(` (ENUM|SET|CHAR)\(`)
 	minMax       = regexp.MustCompile(`\b(MIN|MAX)\(`)
 	stored       = regexp.MustCompile(`(GROUP|ORDER) BY|DISTINCT| UNION | OVER |^WITH |\bv\d+\b`) // may be in a temporary table
 	derived      = regexp.MustCompile(`(FROM|JOIN|LATERAL) \(+SELECT|WITH (RECURSIVE )?\w+ AS`)
@@ -88,12 +100,22 @@ var (
 	trailing     = regexp.MustCompile(` +"`)
 )
 
+// members reports whether a table of the statement has an ENUM or SET.
+func (r *runner) members(s *statement) bool {
+	return slices.ContainsFunc(r.involved(*s), func(t *table) bool {
+		return slices.ContainsFunc(t.columns, func(c column) bool { return strings.Contains(c.def, "ENUM(") || strings.Contains(c.def, "SET(") })
+	})
+}
+
+// noAnswer begins what is said of a connection that has ended.
+const noAnswer = "no answer"
+
 // compare says how the cluster's outcome differs from one server's, but for what may differ.
 func (r *runner) compare(s *statement, want, got differ.Outcome) string {
 	text := plain(s.marked)
 	for _, o := range []*differ.Outcome{&want, &got} {
 		if o.Errno == differ.Broken {
-			return fmt.Sprintf("  no answer: one server %q, cluster %q\n", want.Err, got.Err)
+			return fmt.Sprintf("  "+noAnswer+": one server %q, cluster %q\n", want.Err, got.Err)
 		}
 	}
 	if want.Errno != 0 && want.Errno == got.Errno {
@@ -160,9 +182,11 @@ func said(want, got differ.Outcome) string {
 }
 
 // evaluation reports an error that a SELECT meets if its plan computes an expression for some row: a sum out of range, a regular
-// expression over an empty string of latin1, JSON that is none. A server does so for no row where another table of the join is found
-// empty first, and MySQL never where a constant is of no use, in ORDER BY. A table alone, on MariaDB, leaves a plan no such choice.
-func evaluation(errno uint16) bool { return errno == 1690 || errno == 3685 || errno == 3141 }
+// expression over an empty string of latin1, JSON that is none, on MySQL a string that is no date beside a date. A server does so for no row where another
+// table of the join is found empty first, or LIMIT is 0, and MySQL never where a constant is of no use, in ORDER BY. A table alone, on MariaDB, leaves a plan no such choice.
+func evaluation(errno uint16) bool {
+	return errno == 1690 || errno == 3685 || errno == 3141 || errno == 1525
+}
 
 // rowErrors are a row's faults: NULL in a column without, a duplicate, a value out of range or of another kind, a foreign key. Each is a
 // warning of these numbers with IGNORE: a value that is too long is cut, and of BIT the greatest; the date 0000-00-00 is out of range.
@@ -177,7 +201,8 @@ var faultyColumn = regexp.MustCompile(`for column '[^']*'`)
 // them, so that a value too long in the last row comes before a duplicate in the first (see docs/compatibility.md, "which of several
 // errors"); no row is written either way. That the cluster's fault is really there the one server says, by statements that are undone: the same with
 // IGNORE must warn of it, of the same column where it names one; and without foreign keys, which Skarv looks after when rows are
-// written, and a server before it looks for duplicates.
+// written, and a server before it looks for duplicates; and where sql_mode is not strict, so that NULL and values that do not fit are no errors: of an
+// UPDATE whose subquery reads the same table MariaDB finds these in all rows before the first duplicate, and says nothing of duplicates with IGNORE.
 func (r *runner) oneOfSeveral(s *statement, text string, want, got differ.Outcome) bool {
 	as := rowErrors[got.Errno]
 	if as == nil || rowErrors[want.Errno] == nil {
@@ -194,9 +219,9 @@ func (r *runner) oneOfSeveral(s *statement, text string, want, got differ.Outcom
 		begin, undo = "SAVEPOINT faults", "ROLLBACK TO faults"
 	}
 	run := func(sql string) differ.Outcome { return differ.Run(ctx, r.one, sql, false) }
-	defer run("SET SESSION foreign_key_checks = 1")
-	for _, try := range []struct{ checks, sql string }{{"1", ignoring}, {"0", text}, {"0", ignoring}} {
-		for _, sql := range []string{"SET SESSION max_error_count = 10000, foreign_key_checks = " + try.checks, begin} {
+	defer run("SET SESSION foreign_key_checks = 1, sql_mode = DEFAULT, max_error_count = DEFAULT")
+	for _, try := range []struct{ checks, mode, sql string }{{"1", "DEFAULT", ignoring}, {"0", "DEFAULT", text}, {"0", "DEFAULT", ignoring}, {"1", "''", text}, {"0", "''", text}} {
+		for _, sql := range []string{"SET SESSION max_error_count = 10000, foreign_key_checks = " + try.checks + ", sql_mode = " + try.mode, begin} {
 			if o := run(sql); o.Errno != 0 {
 				return false
 			}

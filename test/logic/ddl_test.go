@@ -35,11 +35,17 @@ func (g *generator) change() (sql string, t *table, done func()) {
 		}
 	case 2:
 		if added {
-			return "ALTER TABLE " + t.name + " DROP COLUMN " + last.name, t, func() { t.columns = t.columns[:len(t.columns)-1] }
+			return "ALTER TABLE " + t.name + " DROP COLUMN " + last.name, t, func() {
+				t.columns = t.columns[:len(t.columns)-1]
+				t.unindex(last.name)
+			}
 		}
 	case 3:
 		if added {
-			return "ALTER TABLE " + t.name + " RENAME COLUMN " + last.name + " TO " + name, t, func() { t.columns[len(t.columns)-1].name = name }
+			return "ALTER TABLE " + t.name + " RENAME COLUMN " + last.name + " TO " + name, t, func() {
+				t.reindex(last.name, name)
+				t.columns[len(t.columns)-1].name = name
+			}
 		}
 	case 4:
 		return "TRUNCATE TABLE " + t.name, t, func() {}
@@ -57,10 +63,34 @@ func (g *generator) change() (sql string, t *table, done func()) {
 	}
 	for range 8 {
 		if c := &t.columns[g.r.IntN(len(t.columns))]; c.kind < plainKinds && !strings.HasPrefix(c.def, "TEXT") {
-			return "CREATE INDEX i" + name + " ON " + t.name + " (" + c.name + g.chance(", "+t.columns[0].name, 2) + ")", t, func() {}
+			columns := []string{c.name}
+			if g.oneIn(2) {
+				columns = append(columns, t.columns[0].name)
+			}
+			return "CREATE INDEX i" + name + " ON " + t.name + " (" + strings.Join(columns, ", ") + ")", t, func() { t.indexes = append(t.indexes, index{"i" + name, columns}) }
 		}
 	}
 	return "TRUNCATE TABLE " + t.name, t, func() {}
+}
+
+// unindex takes a column out of all indexes.
+func (t *table) unindex(column string) {
+	for i := range t.indexes {
+		x := &t.indexes[i]
+		x.columns = slices.DeleteFunc(x.columns, func(c string) bool { return c == column })
+	}
+	t.indexes = slices.DeleteFunc(t.indexes, func(x index) bool { return len(x.columns) == 0 })
+}
+
+// reindex gives a column of indexes another name.
+func (t *table) reindex(from, to string) {
+	for _, x := range t.indexes {
+		for i, c := range x.columns {
+			if c == from {
+				x.columns[i] = to
+			}
+		}
+	}
 }
 
 // alter changes a table on both and reports whether they are still alike.
@@ -68,6 +98,7 @@ func (r *runner) alter(seed uint64, i int) bool {
 	sql, t, done := r.g.change()
 	r.statements.Add(1)
 	got := differ.Run(r.t.Context(), r.many, sql, false)
+	r.remember(sql)
 	if got.Errno == refusal {
 		r.refusal(got.Err, sql)
 		return true

@@ -16,10 +16,11 @@ import (
 
 // Some statement ends the server that runs it: that is the server's own fault, and on one server the client would see it,
 // too. It is noted, the servers come up again by themselves, and the worker goes on with its next round; so does the other
-// worker, whose statements are lost as well. A server of the cluster that ends alone is a difference.
+// worker, whose statements are lost as well. A server of the cluster that ends alone is a difference. So is a connection that ends while
+// all servers go on: a session of the cluster has broken off.
 
-// serverEnded is what a worker panics with when a server has ended under its statements; its round recovers it.
-type serverEnded struct{}
+// roundOver is what a worker panics with when a server has ended under its statements, or they cannot be gone on with; its round recovers it.
+type roundOver struct{}
 
 // deaths counts the ends of servers since the start.
 type deaths struct{ one, many int }
@@ -41,22 +42,35 @@ func (r *runner) checkEnded() {
 	defer poll.Stop()
 	for until := time.Now().Add(noticed); time.Now().Before(until); <-poll.C {
 		if now := r.deaths(); now.one > r.before.one {
-			panic(serverEnded{})
+			panic(roundOver{})
 		}
 	}
 	if r.deaths().many > r.before.many {
 		r.found.Add(1)
 		r.t.Errorf("a server of the cluster has ended, and the one server has not; the statements:\n%s", strings.Join(r.killers(), "\n"))
-		panic(serverEnded{})
+		panic(roundOver{})
 	}
 }
 
-// must fails the test after an error of a statement that has to succeed, unless a server has ended.
+// must ends the round after an error of a statement that has to succeed, which is a difference unless a server has ended.
 func (r *runner) must(err error, stmt string) {
-	if err != nil {
-		r.checkEnded()
-		require.NoError(r.t, err, stmt)
+	if err == nil {
+		return
 	}
+	r.checkEnded()
+	r.found.Add(1)
+	r.t.Errorf("a statement that must succeed has failed: %s\n%v", stmt, err)
+	r.disconnect()
+	panic(roundOver{})
+}
+
+// unanswered must be called when an answer is lost. It ends the round if a server has ended, and makes new connections otherwise: what is in a transaction is
+// rolled back on both.
+func (r *runner) unanswered() {
+	r.checkEnded()
+	r.disconnect()
+	r.connect()
+	r.both("USE " + r.db)
 }
 
 // lost reports whether a server's end may be the reason of an outcome.
@@ -74,23 +88,48 @@ func (r *runner) ready() {
 		return up
 	}, 2*time.Minute, 20*time.Millisecond, "servers come up again")
 	if now := r.deaths(); r.one == nil || now != r.before {
-		for _, c := range []*sql.Conn{r.one, r.many} { // what is in a transaction has locks
-			if c != nil {
-				_ = c.Close()
-			}
-		}
+		r.disconnect()
 		r.before = now
-		r.one, r.many, r.joining = connect(r.t, r.server.DSN("")), connect(r.t, r.cluster.DSN("")), ""
-		require.Eventually(r.t, func() bool { // the proxy may not know yet
-			_, err := r.many.ExecContext(r.t.Context(), "DROP DATABASE IF EXISTS "+r.db)
-			return err == nil
-		}, time.Minute, 20*time.Millisecond, "the cluster serves again")
-		if !r.mysql {
-			// MariaDB 10.11 keeps what a subquery gave for 'Ann', and takes it for 'ann', even where the subquery compares to the byte.
-			r.both("SET SESSION optimizer_switch = 'subquery_cache=off'")
-		}
+		r.connect()
 	}
 }
+
+// disconnect closes the connections: what is in a transaction has locks.
+func (r *runner) disconnect() {
+	for _, c := range []*sql.Conn{r.one, r.many} {
+		if c != nil {
+			_ = c.Close()
+		}
+	}
+	r.one, r.many = nil, nil
+}
+
+// open returns a connection of its own, or ends the round.
+func (r *runner) open(dsn string) *sql.Conn {
+	db, err := sql.Open("mysql", dsn)
+	r.must(err, "connect")
+	r.t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxIdleConns(-1) // a connection that is given back is closed
+	c, err := db.Conn(r.t.Context())
+	r.must(err, "connect")
+	r.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func (r *runner) connect() {
+	r.one, r.many, r.joining = r.open(r.server.DSN("")), r.open(r.cluster.DSN("")), ""
+	require.Eventually(r.t, func() bool { // the proxy may not know yet
+		_, err := r.many.ExecContext(r.t.Context(), "DROP DATABASE IF EXISTS "+r.db+"_up")
+		return err == nil
+	}, time.Minute, 20*time.Millisecond, "the cluster serves again")
+	if !r.mysql {
+		r.both(subqueryCacheOff)
+	}
+}
+
+// subqueryCacheOff is for MariaDB 10.11, which keeps what a subquery gave for 'Ann', and takes it for 'ann', even where the subquery compares
+// to the byte.
+const subqueryCacheOff = "SET SESSION optimizer_switch = 'subquery_cache=off'"
 
 // queryOf is what a server writes into its log of the statement that has ended it.
 var queryOf = regexp.MustCompile(`(?m)^Query \((?:0x)?[0-9a-f]+\): (.*)$`)

@@ -5,7 +5,6 @@
 package logic
 
 import (
-	"database/sql"
 	"fmt"
 	"os"
 	"sort"
@@ -44,7 +43,7 @@ func setting(t *testing.T, name string, otherwise int) int {
 
 // Of the variables SKARV_LOGIC_..., SECONDS and STATEMENTS say how long, whichever comes first, SEED where to start: it is printed. A round
 // is made of its seed alone, so that WORKERS, each with tables of its own, change nothing. DIFFERENCES end it. WRITES=1 looks at writes over several groups only, JOINS=x sets
-// skarv_joins to x for all statements.
+// skarv_joins to x for all statements. SHOW=n prints of statement n of each round what is printed of a difference, and ends the round.
 //
 // Without them it is the same statements each time, so that a change that has passed
 // does not fail by chance later: new ones are for make fuzz-sql.
@@ -52,7 +51,7 @@ func TestLogic(t *testing.T) {
 	length := time.Duration(setting(t, "SECONDS", int(defaultTime.Seconds()))) * time.Second
 	c := &campaign{seed: uint64(setting(t, "SEED", 1)), workers: setting(t, "WORKERS", 2), most: int64(setting(t, "DIFFERENCES", maxFound)),
 		limit: int64(setting(t, "STATEMENTS", defaultLimit)), writes: setting(t, "WRITES", 0) != 0, joins: os.Getenv("SKARV_LOGIC_JOINS"),
-		mysql: cluster.TestEngine() == "mysql", refusals: map[string]int{}, examples: map[string]string{}, allowances: map[string]int{},
+		show: setting(t, "SHOW", -1), mysql: cluster.TestEngine() == "mysql", refusals: map[string]int{}, examples: map[string]string{}, allowances: map[string]int{},
 		rules: map[string]int{}}
 	c.server, c.cluster = cluster.StartServer(t), cluster.Start(t, cluster.Groups(groups))
 	start := time.Now()
@@ -89,6 +88,7 @@ type campaign struct {
 	until         time.Time
 	limit, most   int64 // statements, differences
 	writes, mysql bool
+	show          int // the number of a statement; -1: none
 	joins         string
 	server        *cluster.Server
 	cluster       *cluster.Cluster
@@ -130,15 +130,4 @@ func (c *campaign) printRules(t *testing.T) {
 		all = append(all, fmt.Sprintf("%s %d", name, c.rules[name]))
 	}
 	t.Log("rules that fired, of one statement in four: " + strings.Join(all, ", "))
-}
-
-func connect(t *testing.T, dsn string) *sql.Conn {
-	db, err := sql.Open("mysql", dsn)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	db.SetMaxIdleConns(-1) // a connection that is given back is closed
-	c, err := db.Conn(t.Context())
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = c.Close() })
-	return c
 }

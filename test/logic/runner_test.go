@@ -26,9 +26,10 @@ type runner struct {
 	before    deaths    // when the round began
 	db        string
 	g         *generator
-	quiet     bool   // statements are not counted: a difference is being made smaller
-	within    bool   // a transaction
-	joining   string // what skarv_joins is
+	quiet     bool     // statements are not counted: a difference is being made smaller
+	within    bool     // a transaction
+	joining   string   // what skarv_joins is
+	earlier   []string // the last statements
 }
 
 // both runs a statement that must succeed on both, at once.
@@ -77,7 +78,7 @@ const (
 // round runs statements over tables of its own, until the tables differ, or a server has ended.
 func (r *runner) round(seed uint64) {
 	defer func() {
-		if e := recover(); e != nil && e != (serverEnded{}) {
+		if e := recover(); e != nil && e != (roundOver{}) {
 			panic(e)
 		}
 	}()
@@ -107,8 +108,14 @@ func (r *runner) round(seed uint64) {
 			}
 			continue
 		}
-		if !r.try(r.next(), seed, i) {
+		s := r.next()
+		if !r.try(s, seed, i) {
 			return // the tables may differ now
+		}
+		if i == r.show {
+			r.t.Logf("SEED=%d, statement %d (mode %d, joins %s):\n%s\n%s", seed, i, s.mode, s.joins, plain(s.marked), r.story(r.dump(r.involved(s)), r.involved(s)))
+			r.evidence(s)
+			return
 		}
 	}
 }
@@ -194,7 +201,11 @@ func (r *runner) try(s statement, seed uint64, i int) bool {
 	}
 	r.t.Errorf("SEED=%d, statement %d (mode %d, joins %s):\n%s\n%s", seed, i, s.mode, s.joins, plain(s.marked), diff)
 	r.t.Logf("over\n%s", r.story(before, r.involved(s)))
-	story, last := r.shrink(s, before)
+	r.evidence(s)
+	if r.one.PingContext(r.t.Context()) != nil || r.many.PingContext(r.t.Context()) != nil {
+		r.unanswered()
+	}
+	story, last := r.shrink(s, before, diff)
 	r.t.Logf("made smaller:\n%s%s", story, last)
 	return false
 }
@@ -214,6 +225,7 @@ func (r *runner) transaction(seed uint64, i int) bool {
 		r.found.Add(1)
 		r.t.Errorf("SEED=%d, statement %d, in a transaction (mode %d):\n%s\n%s", seed, i, s.mode, plain(s.marked), diff)
 		r.t.Logf("the transaction:\n%s%s", r.story(before, g.tables), strings.Join(log, "\n"))
+		r.evidence(s)
 		r.both("ROLLBACK")
 		return false
 	}
@@ -453,8 +465,9 @@ func (r *runner) differ(s statement) string {
 		wants = s.run(ctx, r.one)
 	}
 	if slices.ContainsFunc(wants, lost) || slices.ContainsFunc(gots, lost) {
-		r.checkEnded()
+		r.unanswered()
 	}
+	defer r.remember(fmt.Sprintf("mode %d, joins %s, error %d: %s", s.mode, s.joins, gots[0].Errno, text))
 	if !refused {
 		if len(wants) != len(gots) {
 			return fmt.Sprintf("  outcomes: one server %v, cluster %v", wants, gots)
@@ -497,6 +510,18 @@ func (r *runner) differ(s statement) string {
 		return ""
 	}
 	return r.compareTables(r.involved(s)) // what is refused has changed nothing
+}
+
+// remember keeps the last statements, for evidence.
+func (r *runner) remember(text string) {
+	const most = 30
+	if r.quiet {
+		return
+	}
+	if len(r.earlier) == most {
+		r.earlier = slices.Delete(r.earlier, 0, 1)
+	}
+	r.earlier = append(r.earlier, text)
 }
 
 // fired counts the rules that plan a statement.

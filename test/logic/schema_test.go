@@ -47,10 +47,17 @@ type table struct {
 	auto    bool     // the key is AUTO_INCREMENT
 	comment string
 	extra   string   // more keys
+	indexes []index  // made later
 	fixed   []string // columns that no statement changes to an arbitrary value: of keys whose duplicates depend on an order
 	parent  string   // table its foreign key refers to
 	view    string   // its SELECT; it is only read
 	empty   bool     // it begins without rows
+}
+
+// index is a key that is not unique.
+type index struct {
+	name    string
+	columns []string
 }
 
 func (t *table) create() string {
@@ -66,6 +73,9 @@ func (t *table) create() string {
 	}
 	if t.extra != "" {
 		defs = append(defs, t.extra)
+	}
+	for _, x := range t.indexes {
+		defs = append(defs, "KEY "+x.name+" ("+strings.Join(x.columns, ", ")+")")
 	}
 	s := fmt.Sprintf("CREATE TABLE %s (%s)", t.name, strings.Join(defs, ", "))
 	if t.comment != "" {

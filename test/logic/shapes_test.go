@@ -13,7 +13,7 @@ func (g *generator) shape() string {
 	if len(t.key) > 0 && g.oneIn(2) {
 		eq = "l." + t.key[0] + " = r." + u.key[0]
 	}
-	switch g.r.IntN(18) {
+	switch g.r.IntN(19) {
 	case 14: // what a unique key leads to
 		t := g.tables[9]
 		return "SELECT " + g.pick("*", "id, e", g.expr(g.alone(t), g.kind(), 1)) + " FROM t10 WHERE e = " + g.value(t.column("e"), false) + g.chance(" AND "+g.pred(g.alone(t), 1), 2)
@@ -26,6 +26,12 @@ func (g *generator) shape() string {
 		t := g.tables[4]
 		part := func() string { return "SELECT " + g.noLiteral(g.alone(t), number) + " FROM t5" + where(g.alone(t)) }
 		return part() + g.pick(" EXCEPT ", " INTERSECT ", " EXCEPT ALL ", " INTERSECT ALL ") + part()
+	case 18: // a table in a set of values, and elsewhere
+		g.vague = true
+		m := &scope{sources: []source{t.scope("m")}}
+		set := "SELECT " + n(r) + " AS c FROM " + u.name + " r WHERE r." + u.kindOf(number) + g.pick(" IN (", " = ANY (", " >= ALL (") + "SELECT " + n(m) + " FROM " + t.name + " m)"
+		other := " FROM " + t.name + " l WHERE " + g.pred(l, 1)
+		return g.pick(set+" UNION ALL SELECT "+n(l)+other, "SELECT "+n(l)+other+" UNION "+set, set+" AND EXISTS (SELECT 1"+other+")")
 	case 0: // aggregates of the parts of a union
 		return "SELECT " + g.pick("SUM(q.n)", "COUNT(*), MAX(q.n)", "q.n, COUNT(*)") + " FROM (SELECT COUNT(*) AS n FROM " + t.name + " l" + where(l) + " UNION ALL SELECT COUNT(*) FROM " +
 			u.name + " r" + where(r) + ") q" + g.chance(" GROUP BY q.n", 1)

@@ -84,14 +84,14 @@ func names(t *table) string {
 var token = regexp.MustCompile(litStart + `[^` + litEnd + `]*` + litEnd + `|'[^']*'|[\w.]+|\s+|[^\w\s]`)
 
 // shrink takes away rows, tables and words as long as the servers differ, and returns a story and the last statement
-// with what differs.
-func (r *runner) shrink(s statement, rows tables) (story, last string) {
+// with what differs. diff is what differs now.
+func (r *runner) shrink(s statement, rows tables, diff string) (story, last string) {
 	deadline := time.Now().Add(shrinkBudget)
 	r.quiet = true
 	defer func() { r.quiet = false }()
 	used := r.involved(s)
 	strict := r.groups(s)
-	lastDiff := ""
+	lastDiff, answered := "", true
 	differs := func(s statement, rows tables) bool {
 		if time.Now().After(deadline) || !r.fill(rows, used) {
 			return false
@@ -100,9 +100,15 @@ func (r *runner) shrink(s statement, rows tables) (story, last string) {
 		if d == "" || strings.Contains(d, "error: one server 1064") || strict && !r.groups(s) {
 			return false
 		}
+		if answered && strings.Contains(d, noAnswer) { // another fault, which is not looked for
+			r.found.Add(1)
+			r.t.Errorf("while a difference was made smaller:\n%s\n%s%s", plain(s.marked), d, r.story(rows, used))
+			return false
+		}
 		lastDiff = d
 		return true
 	}
+	answered = !strings.Contains(diff, noAnswer)
 	if !differs(s, rows) {
 		return fmt.Sprintf("-- not seen again over the same rows:\n%s", r.story(rows, used)), plain(s.marked)
 	}

@@ -254,7 +254,10 @@ func (b *tally) counter(ctx context.Context, db *sql.DB) error {
 		most := b.next - gone
 		b.mu.Unlock()
 		if inserted < least || inserted > most {
-			return fmt.Errorf("%d rows, of which %d were acknowledged before and %d are possible", inserted, least, most)
+			var again int
+			err := db.QueryRow("SELECT COUNT(*) FROM s").Scan(&again)
+			return fmt.Errorf("%s: %d rows, of which %d were acknowledged before and %d are possible; counted again: %d, %v",
+				time.Now().Format(time.StampMilli), inserted, least, most, again, err)
 		}
 		b.counts.Add(1)
 		b.done.Add(2)

@@ -3,7 +3,7 @@
 // package puts them (scripts/server-suite.sh brings them); what their authors expected is not looked at: the oracle is the server.
 // Tables in engines without transactions are made in InnoDB.
 //
-//	go run ./test/serversuite --dir SUITE [--log FILE] [main/func_*.test ...]
+//	go run ./test/serversuite --dir SUITE [--log FILE] [--limit DURATION] [main/func_*.test ...]
 package main
 
 import (
@@ -32,15 +32,16 @@ func main() {
 	dir := flag.String("dir", "", "where the suite's directories `main` and include are")
 	logTo := flag.String("log", "", "write differences to this `file` instead of standard output")
 	refused := flag.Bool("refused", false, "write statements the cluster refuses, too")
+	limit := flag.Duration("limit", 90*time.Second, "give a test up after this `time`")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
-	if err := run(ctx, *dir, *logTo, *refused, flag.Args()); err != nil {
+	if err := run(ctx, *dir, *logTo, *refused, *limit, flag.Args()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, dir, logTo string, refused bool, patterns []string) (err error) {
+func run(ctx context.Context, dir, logTo string, refused bool, limit time.Duration, patterns []string) (err error) {
 	if len(patterns) == 0 {
 		patterns = []string{"main/*.test"}
 	}
@@ -92,7 +93,7 @@ func run(ctx context.Context, dir, logTo string, refused bool, patterns []string
 		if err != nil {
 			return err
 		}
-		p := &player{out: out, refused: refused, one: one.DSN(""), many: many.DSN(""), conns: map[string]*pair{}, tally: tally{refusals: total.refusals}}
+		p := &player{out: out, refused: refused, limit: limit, changed: changed{}, one: one.DSN(""), many: many.DSN(""), conns: map[string]*pair{}, tally: tally{refusals: total.refusals}}
 		if err := p.play(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -115,7 +116,7 @@ func run(ctx context.Context, dir, logTo string, refused bool, patterns []string
 
 // tally counts how statements went.
 type tally struct {
-	equal, order, different, refused, left, givenUp int
+	equal, order, different, behind, refused, left, givenUp int
 
 	refusals map[string]int // shared by all
 }
@@ -124,13 +125,14 @@ func (t *tally) add(o tally) {
 	t.equal += o.equal
 	t.order += o.order
 	t.different += o.different
+	t.behind += o.behind
 	t.refused += o.refused
 	t.left += o.left
 	t.givenUp += o.givenUp
 }
 
 func (t tally) String() string {
-	s := fmt.Sprintf("%d equal, %d refused, %d different, %d in another order, %d not played", t.equal, t.refused, t.different, t.order, t.left)
+	s := fmt.Sprintf("%d equal, %d refused, %d different, %d behind such, %d in another order, %d not played", t.equal, t.refused, t.different, t.behind, t.order, t.left)
 	if t.givenUp > 0 {
 		s += fmt.Sprintf(", %d given up", t.givenUp)
 	}
@@ -157,7 +159,6 @@ var (
 )
 
 const (
-	fileLimit      = 90 * time.Second
 	statementLimit = 20 * time.Second
 	lostLimit      = 8 // connections, before a file is given up
 )
@@ -182,6 +183,8 @@ func (p *pair) close() {
 type player struct {
 	out       io.Writer
 	refused   bool
+	limit     time.Duration
+	changed   changed
 	one, many string
 	conns     map[string]*pair // by the script's name; nil: of another account
 	tally
@@ -273,7 +276,7 @@ func (p *player) play(ctx context.Context, s *script) (err error) {
 	p.left += s.skipped
 	begin := time.Now()
 	for i, st := range s.steps {
-		if time.Since(begin) > fileLimit || lost > lostLimit {
+		if time.Since(begin) > p.limit || lost > lostLimit {
 			p.givenUp += len(s.steps) - i
 			return nil
 		}
@@ -314,13 +317,16 @@ func (p *player) play(ctx context.Context, s *script) (err error) {
 // step plays one statement; false if a connection was lost, or the statement took too long.
 func (p *player) step(ctx context.Context, c *pair, st step) bool {
 	text := engine.ReplaceAllString(st.sql, "ENGINE=InnoDB")
-	ctx, cancel := context.WithTimeout(ctx, statementLimit)
-	defer cancel()
+	run := func(s side) differ.Outcome {
+		ctx, cancel := context.WithTimeout(ctx, statementLimit)
+		defer cancel()
+		return differ.Run(ctx, s.Conn, text, false)
+	}
 	shown := text
 	if len(shown) > 1500 {
 		shown = shown[:1500] + "..."
 	}
-	got := differ.Run(ctx, c.many.Conn, text, false)
+	got := run(c.many)
 	if got.Errno == 1235 { // the server does not run it either: the script goes on from equal tables
 		p.tally.refused++
 		_, reason, _ := strings.Cut(got.Err, ": ")
@@ -330,7 +336,7 @@ func (p *player) step(ctx context.Context, c *pair, st step) bool {
 		}
 		return true
 	}
-	want := differ.Run(ctx, c.one.Conn, text, false)
+	want := run(c.one)
 	for _, o := range []*differ.Outcome{&want, &got} {
 		if st.unstable {
 			o.Rows = nil
@@ -340,6 +346,7 @@ func (p *player) step(ctx context.Context, c *pair, st step) bool {
 		}
 	}
 	d := differ.Compare(want, got)
+	behind := p.changed.follow(text, d == "", want.Errno != 0)
 	if d == "" {
 		p.equal++
 		return true
@@ -347,10 +354,14 @@ func (p *player) step(ctx context.Context, c *pair, st step) bool {
 	kind := "different"
 	sort.Strings(want.Rows)
 	sort.Strings(got.Rows)
-	if want.Errno == got.Errno && differ.Compare(want, got) == "" {
+	switch {
+	case want.Errno == got.Errno && differ.Compare(want, got) == "":
 		kind = "in another order"
 		p.order++
-	} else {
+	case behind:
+		kind = "behind"
+		p.behind++
+	default:
 		p.different++
 	}
 	fmt.Fprintf(p.out, "--- %s %s:%d: %s\n%s", kind, st.file, st.line, shown, d)

@@ -84,3 +84,28 @@ SELECT 'after the end';
 		"27 unstable=false SELECT 3",
 	}, steps)
 }
+
+func TestChanged(t *testing.T) {
+	c := changed{}
+	for _, st := range []struct {
+		sql           string
+		equal, failed bool
+		behind        bool
+	}{
+		{"CREATE TABLE t1 (a INT)", true, false, false},
+		{"SELECT * FROM t1", false, false, false},
+		{"INSERT INTO t1 VALUES (1)", false, false, false},
+		{"SELECT * FROM t1", false, false, true},
+		{"SELECT 't1'", false, false, false},
+		{"PREPARE s FROM 'SELECT * FROM t1'", true, false, true},
+		{"EXECUTE s", false, false, true},
+		{"INSERT INTO t2 SELECT * FROM `t1`", true, false, true},
+		{"SELECT * FROM t2", false, false, true},
+		{"CREATE TABLE t2 (a INT)", true, false, true},
+		{"SELECT * FROM t2", false, false, false},
+		{"DROP TABLE IF EXISTS db.t0, t1", true, false, true},
+		{"SELECT * FROM t1", false, true, false},
+	} {
+		require.Equal(t, st.behind, c.follow(st.sql, st.equal, st.failed), st.sql)
+	}
+}

@@ -80,9 +80,11 @@ func TestTransactionStart(t *testing.T) {
 		c.exec("ROLLBACK")
 		require.Equal(t, "0", c.get("SELECT @@in_transaction"))
 	})
-	t.Run("SET TRANSACTION is for the next statement", func(t *testing.T) {
+	t.Run("SET TRANSACTION is for the next transaction", func(t *testing.T) {
 		c.exec("SET TRANSACTION READ ONLY")
 		c.fails(1792, "UPDATE t SET v = 'ro' WHERE id = 1")
+		c.fails(1792, "UPDATE t SET v = 'ro' WHERE id = 1") // what it forbids was no transaction
+		require.Equal(t, "v1", c.get("SELECT v FROM t WHERE id = 1"))
 		c.exec("UPDATE t SET v = 'v1' WHERE id = 1")
 	})
 }

@@ -66,3 +66,18 @@ INSERT INTO copied SELECT 3000 AS id, v FROM a WHERE id = 1;
 INSERT INTO copied (v) VALUES ('next');
 COMMIT;
 SELECT MAX(id) FROM copied;
+-- Numbers taken for rows that come to nothing are not given to another statement, and not to another table.
+CREATE TABLE refused (id INT AUTO_INCREMENT PRIMARY KEY, v INT);
+CREATE TABLE taking (id INT AUTO_INCREMENT PRIMARY KEY, v INT);
+CREATE TABLE given (v INT PRIMARY KEY);
+INSERT INTO given VALUES (1), (2), (3);
+INSERT INTO taking (v) VALUES (10), (20);
+INSERT INTO refused VALUES (NULL, 1), ('x', 2);
+INSERT INTO taking (v) SELECT v FROM given ORDER BY v;
+SELECT * FROM taking ORDER BY id;
+INSERT INTO refused VALUES (NULL, 1), ('x', 2);
+REPLACE INTO taking (v) SELECT v + 10 FROM given ORDER BY v;
+SELECT * FROM taking ORDER BY id;
+INSERT INTO refused VALUES (NULL, 1), ('x', 2);
+INSERT INTO refused (v) SELECT v FROM given ORDER BY v;
+SELECT * FROM refused ORDER BY id;

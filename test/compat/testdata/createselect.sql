@@ -52,3 +52,25 @@ CREATE TABLE conv AS SELECT COUNT(*) AS n FROM src WHERE name = 0;
 CREATE TABLE conv AS SELECT id, CAST(name AS SIGNED) AS n FROM src WHERE id = 1;
 CREATE TABLE conv AS SELECT SUM(name) AS n FROM src;
 SHOW TABLES LIKE 'conv';
+-- A query with LIMIT gives its columns the same defaults.
+CREATE TABLE lim1 AS SELECT REPEAT('a', 1) AS a, 1 AS b LIMIT 0;
+SHOW COLUMNS FROM lim1;
+CREATE TABLE lim2 (PRIMARY KEY (id)) AS SELECT id, a, 1 AS one FROM src ORDER BY id LIMIT 1, 1;
+SHOW COLUMNS FROM lim2;
+SELECT * FROM lim2;
+CREATE TABLE lim3 AS SELECT id, 'x' AS b FROM src UNION SELECT 1, 'y' ORDER BY id, b LIMIT 2;
+SHOW COLUMNS FROM lim3;
+-- only: mariadb
+-- refused: INSERT ... SELECT ... FOR UPDATE takes rows where they are
+CREATE TABLE lim4 (PRIMARY KEY (id)) AS SELECT id, a FROM src ORDER BY id LIMIT 2 FOR UPDATE;
+-- only: mariadb
+CREATE TABLE par4 (WITH s AS (SELECT * FROM src WHERE id < 3) SELECT id FROM s WHERE id > 1 UNION SELECT id + 10 FROM s ORDER BY id DESC LIMIT 2);
+-- only: mariadb
+SELECT * FROM par4 ORDER BY id;
+-- only: mariadb
+CREATE TABLE par5 AS (((VALUES (1, 2), (3, 4))));
+-- only: mariadb
+SELECT * FROM par5 ORDER BY 1;
+CREATE TABLE named (id INT PRIMARY KEY, `limit` INT DEFAULT 5);
+CREATE TABLE fromnamed AS SELECT q.limit FROM named q;
+SHOW CREATE TABLE fromnamed;

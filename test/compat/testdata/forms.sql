@@ -127,3 +127,22 @@ SELECT COUNT(*), a, (SELECT n FROM inner2 WHERE m = COUNT(*) LIMIT 1) FROM outer
 SELECT COUNT(*), a, (SELECT MIN(n) FROM inner2 WHERE m = COUNT(*)) FROM outer1 GROUP BY a ORDER BY a;
 SELECT COUNT(*), a FROM outer1 GROUP BY a HAVING (SELECT MIN(m) FROM inner2 WHERE m = COUNT(*)) > 1 ORDER BY a;
 DROP TABLE outer1, inner2;
+-- The session's settings count for what it defines.
+SET character_set_server = latin1;
+DROP DATABASE IF EXISTS compat_latin;
+CREATE DATABASE compat_latin;
+SET collation_server = utf8mb4_bin;
+CREATE TABLE compat_latin.t (a CHAR(3));
+CREATE DATABASE compat_bin;
+SHOW CREATE DATABASE compat_latin;
+SHOW CREATE DATABASE compat_bin;
+SELECT collation_name FROM information_schema.columns WHERE table_schema = 'compat_latin';
+DROP DATABASE compat_latin;
+DROP DATABASE compat_bin;
+SET character_set_server = utf8mb4;
+-- only: mariadb
+SET old_mode = '';
+CREATE TABLE old_utf8 (id INT PRIMARY KEY, a CHAR(3) CHARACTER SET utf8);
+SELECT character_set_name FROM information_schema.columns WHERE table_schema = 'compat' AND table_name = 'old_utf8' AND column_name = 'a';
+-- only: mariadb
+SET old_mode = DEFAULT;

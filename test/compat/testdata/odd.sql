@@ -149,3 +149,139 @@ SELECT n, HEX(k) FROM cc ORDER BY n;
 SET NAMES ascii;
 SELECT n FROM cc WHERE k = '??';
 SET NAMES utf8mb4;
+
+-- The parameters of LIMIT need not be integers: each server has its own way to make them some.
+CREATE TABLE li (id INT PRIMARY KEY, a INT);
+INSERT INTO li VALUES (1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7), (8, 8);
+-- args: ["5"]
+SELECT id FROM li ORDER BY id LIMIT ?;
+-- args: ["3abc"]
+SELECT id FROM li ORDER BY id LIMIT ?;
+SELECT @@warning_count;
+-- args: ["abc"]
+SELECT id FROM li ORDER BY id LIMIT ?;
+SHOW WARNINGS;
+-- args: ["-1"]
+SELECT id FROM li ORDER BY id LIMIT ?;
+-- args: [" 4"]
+SELECT id FROM li ORDER BY id LIMIT ?;
+-- args: ["9223372036854775808"]
+SELECT id FROM li ORDER BY id LIMIT ?;
+-- args: ["99999999999999999999999"]
+SELECT id FROM li ORDER BY id LIMIT ?;
+-- args: [null]
+SELECT id FROM li ORDER BY id LIMIT ?;
+-- args: [-1]
+SELECT id FROM li ORDER BY id LIMIT ?;
+-- args: [2.5]
+SELECT id FROM li ORDER BY id LIMIT ?;
+-- args: ["3", "2"]
+SELECT id FROM li ORDER BY id LIMIT ? OFFSET ?;
+-- args: ["3", null]
+SELECT id FROM li ORDER BY id LIMIT ? OFFSET ?;
+-- args: [-3, 1]
+SELECT id FROM li ORDER BY id LIMIT ? OFFSET ?;
+-- args: ["5"]
+SELECT a, COUNT(*) FROM li GROUP BY a ORDER BY a LIMIT ?;
+-- args: ["2"]
+SELECT DISTINCT a FROM li ORDER BY a LIMIT ?;
+-- args: ["3"]
+SELECT id FROM li UNION ALL SELECT a FROM li ORDER BY 1 LIMIT ?;
+-- args: ["2"]
+SELECT d.id, e.a FROM (SELECT id FROM li ORDER BY id LIMIT ?) d JOIN li e ON e.a = d.id ORDER BY d.id;
+-- args: ["3"]
+UPDATE li SET a = a + 1 ORDER BY id LIMIT ?;
+SET @three = '3', @none = NULL, @word = 'abc', @less = -1, @half = 2.5, @most = 18446744073709551615;
+PREPARE l FROM 'SELECT id FROM li ORDER BY id LIMIT ?';
+EXECUTE l USING @three;
+EXECUTE l USING @none;
+EXECUTE l USING @word;
+SELECT @@warning_count;
+EXECUTE l USING @less;
+EXECUTE l USING @half;
+EXECUTE l USING @most;
+PREPARE l FROM 'UPDATE li SET a = 0 ORDER BY id LIMIT ?';
+EXECUTE l USING @three;
+EXECUTE l USING @less;
+EXECUTE l USING @none;
+SELECT * FROM li ORDER BY id;
+DEALLOCATE PREPARE l;
+-- only: mariadb
+EXECUTE IMMEDIATE 'SELECT id FROM li ORDER BY id LIMIT ?' USING '3x';
+-- only: mariadb
+SHOW WARNINGS;
+SELECT id FROM li LIMIT -1;
+SELECT id FROM li LIMIT 0x3;
+
+-- Diagnostics: of all rows of an INSERT, as many as max_error_count keeps, without notes where nobody wants them.
+SET sql_mode = '';
+INSERT INTO li (id, a) VALUES (11, 'x'), (12, 'y'), (13, 3), (14, 99999999999);
+-- skip-prepared
+SHOW WARNINGS;
+SELECT FOUND_ROWS();
+INSERT INTO li (id, a) SELECT id + 20, CONCAT(a, 'x') FROM li WHERE id < 3;
+-- skip-prepared
+SHOW WARNINGS;
+SET max_error_count = 2;
+INSERT INTO li (id, a) VALUES (31, 'x'), (32, 'y'), (33, 'z'), (34, 'z');
+-- skip-prepared
+SHOW WARNINGS;
+SELECT @@warning_count;
+INSERT INTO li (id, a) VALUES (35, 'x');
+SELECT @@warning_count;
+SET max_error_count = 0;
+SELECT nosuch FROM li;
+-- skip-prepared
+SHOW WARNINGS;
+SET max_error_count = DEFAULT, sql_notes = 0;
+DROP TABLE IF EXISTS nosuch;
+-- skip-prepared
+SHOW WARNINGS;
+SELECT @@warning_count;
+SET sql_notes = DEFAULT, sql_mode = DEFAULT;
+DROP TABLE IF EXISTS nosuch;
+-- skip-prepared
+SHOW WARNINGS;
+SELECT 1 UNION SELECT 2;
+-- skip-prepared
+SHOW WARNINGS;
+SELECT FOUND_ROWS();
+
+-- SET TRANSACTION waits for the next transaction: what has no tables is none, and what it forbids is none either.
+SET TRANSACTION READ ONLY;
+SELECT 1;
+UPDATE li SET a = 1 WHERE id = 1;
+UPDATE li SET a = 1;
+INSERT INTO li VALUES (50, 1), (51, 1), (52, 1);
+UPDATE li x JOIN li y ON x.a = y.id SET x.a = 5;
+SELECT COUNT(*) FROM li WHERE id = 1;
+UPDATE li SET a = 1 WHERE id = 1;
+-- skip-prepared
+-- only: mariadb
+SET TRANSACTION READ ONLY;
+-- skip-prepared
+-- only: mariadb
+SELECT nosuch FROM li;
+UPDATE li SET a = 1 WHERE id = 1;
+-- skip-prepared
+SET TRANSACTION READ ONLY;
+-- skip-prepared
+CREATE TABLE li2 (id INT PRIMARY KEY);
+UPDATE li SET a = 1 WHERE id = 1;
+
+-- What says who asks is in the character set of names.
+SELECT CHARSET(USER()), COLLATION(CURRENT_USER), COERCIBILITY(SESSION_USER()), CHARSET(CONCAT(USER(), 'é'));
+
+-- Common table expressions of subqueries.
+CREATE TABLE w (id INT PRIMARY KEY, a INT);
+INSERT INTO w VALUES (1, 1), (2, 2), (3, 1), (4, 3);
+SELECT id FROM w WHERE a IN (WITH c AS (SELECT id FROM w WHERE id < 3) SELECT id FROM c) ORDER BY id;
+SELECT id FROM w WHERE a = (WITH c AS (SELECT id FROM w WHERE id < 3) SELECT MAX(id) FROM c) ORDER BY id;
+SELECT (WITH c AS (SELECT a FROM w) SELECT COUNT(*) FROM c) n;
+SELECT id, (WITH c AS (SELECT a FROM w) SELECT COUNT(*) FROM c WHERE c.a = w.id) n FROM w ORDER BY id;
+SELECT id FROM w WHERE EXISTS (WITH c AS (SELECT a FROM w) SELECT 1 FROM c WHERE c.a = w.id) ORDER BY id;
+WITH o AS (SELECT * FROM w) SELECT id FROM o WHERE a IN (WITH c AS (SELECT 1 id UNION SELECT 2) SELECT id FROM c) ORDER BY id;
+SELECT id FROM w WHERE id IN (WITH w AS (SELECT 1 id) SELECT id FROM w) ORDER BY id;
+SELECT c.id FROM w c WHERE c.a IN (WITH c AS (SELECT id FROM w WHERE id < 3) SELECT id FROM c) ORDER BY 1;
+SELECT * FROM (WITH RECURSIVE c AS (SELECT 1 n UNION ALL SELECT n + 1 FROM c WHERE n < 3) SELECT n, id FROM c JOIN w ON w.a = n) x ORDER BY 1, 2;
+SELECT * FROM (WITH a AS (WITH b AS (SELECT id FROM w) SELECT id FROM b), b AS (SELECT a FROM w) SELECT a.id, b.a FROM a JOIN b ON a.id = b.a) x ORDER BY 1, 2;

@@ -259,3 +259,12 @@ CALL diag();
 CREATE PROCEDURE immediate2(q VARCHAR(100), k INT) BEGIN EXECUTE IMMEDIATE q; PREPARE s FROM q; EXECUTE s; SET q = 'SELECT COUNT(*) FROM t WHERE id < ?'; EXECUTE IMMEDIATE q USING k; DEALLOCATE PREPARE s; END;
 -- only: mariadb
 CALL immediate2('SELECT id, v FROM t WHERE id < 3 ORDER BY id', 3);
+
+-- A procedure's strings are in the character set of its CREATE.
+-- skip-prepared
+CREATE PROCEDURE own_charset() SELECT HEX('ü');
+CALL own_charset();
+SET collation_connection = latin1_swedish_ci;
+-- refused: it would be FC
+CALL own_charset();
+SET NAMES utf8mb4;

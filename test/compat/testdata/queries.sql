@@ -220,3 +220,11 @@ SELECT id FROM o WHERE amount > (SELECT COUNT(DISTINCT price) FROM l) ORDER BY i
 WITH t AS (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid HAVING n > 1) SELECT x.cid, y.n FROM t AS x JOIN t AS y ON x.cid = y.cid JOIN c ON c.id = x.cid ORDER BY 1;
 -- args: [1, 1, 0]
 SELECT c.id, d.n FROM c JOIN (SELECT cid, COUNT(*) AS n FROM o WHERE id > ? GROUP BY cid HAVING COUNT(*) > ?) AS d ON c.id = d.cid WHERE c.boss > ? ORDER BY c.id;
+
+-- A table that is read in a query whose rows are copied, and elsewhere: what matters there is not what matters in the query.
+SELECT c.id FROM c WHERE c.region = 'ost' UNION SELECT o.id FROM o WHERE o.cid IN (SELECT c.id FROM c);
+(SELECT c.id FROM c WHERE c.id = 4) UNION ALL (SELECT COUNT(NULL) AS n FROM o JOIN l ON l.oid = o.id WHERE o.cid IN (SELECT id FROM c) GROUP BY o.cid);
+SELECT o.id FROM o WHERE o.cid IN (SELECT id FROM c) AND EXISTS (SELECT 1 FROM c WHERE c.region = 'ost') ORDER BY o.id;
+SELECT o.id, (SELECT MAX(c.name) FROM c WHERE c.id = 4) AS m FROM o WHERE o.cid = ANY (SELECT DISTINCT id FROM c WHERE boss IS NOT NULL) ORDER BY o.id;
+SELECT q.id, o.id FROM (SELECT id, COUNT(*) AS n FROM c GROUP BY id) AS q LEFT JOIN o ON o.cid = q.id WHERE EXISTS (SELECT 1 FROM c WHERE c.region = 'ost') ORDER BY q.id, o.id;
+WITH w AS (SELECT id, COUNT(*) AS n FROM c GROUP BY id) SELECT o.id FROM o JOIN w ON w.id = o.cid WHERE o.amount > 0 UNION SELECT c.id + 100 FROM c WHERE c.name = 'bob';

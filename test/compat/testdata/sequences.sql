@@ -15,7 +15,6 @@ REPLACE INTO t VALUES (NEXTVAL(s), LASTVAL(s), LAST_INSERT_ID());
 INSERT INTO t VALUES (1, NEXTVAL(s), 'x') ON DUPLICATE KEY UPDATE v = VALUES(v);
 -- args: [5]
 INSERT INTO t VALUES (NEXTVAL(s), ?, 'p');
--- gap: as with LAST_INSERT_ID(), a parameter shown beside it is a literal
 -- args: [5]
 SELECT NEXTVAL(s), ? + 1;
 SELECT id, v, w FROM t ORDER BY id;
@@ -123,6 +122,22 @@ ROLLBACK;
 SET autocommit = 1;
 SELECT COUNT(*), NEXTVAL(s) FROM DUAL;
 
+-- What is left out is not computed.
+-- refused: no row, no value
+SELECT SETVAL(s, 100000) LIMIT 0;
+-- refused: no row, no value
+SELECT NEXTVAL(s) LIMIT 1 OFFSET 1;
+-- refused: no row, no value
+SELECT NEXTVAL(s) OFFSET 1 ROW FETCH NEXT 1 ROW ONLY;
+SELECT NEXTVAL(s) < 100000;
+SET sql_select_limit = 0;
+-- refused: no row, no value
+SELECT SETVAL(s, 100000);
+DO NEXTVAL(s);
+SET sql_select_limit = 5;
+SELECT NEXTVAL(s) < 100000;
+SET sql_select_limit = DEFAULT;
+
 -- As dumps do.
 LOCK TABLES t READ, s READ LOCAL, `t` AS x READ;
 SELECT COUNT(*) FROM t;
@@ -216,7 +231,6 @@ CREATE TABLE s (id INT PRIMARY KEY);
 CREATE TABLE s LIKE t;
 CREATE TABLE IF NOT EXISTS s LIKE t;
 CREATE TABLE s AS SELECT 1 AS id;
--- gap: an error instead of the note
 CREATE TABLE IF NOT EXISTS s AS SELECT 1 AS id;
 -- refused: in the place of a sequence
 CREATE OR REPLACE TABLE s (id INT, PRIMARY KEY (nope));
@@ -229,7 +243,6 @@ CREATE OR REPLACE TABLE s AS SELECT 1 AS id;
 CREATE VIEW s AS SELECT 1 AS one;
 CREATE VIEW IF NOT EXISTS s AS SELECT 1 AS one;
 SHOW WARNINGS;
--- gap: another error, 1235
 CREATE OR REPLACE VIEW s AS SELECT 1 AS one;
 RENAME TABLE t TO s;
 RENAME TABLE t TO t2, t2 TO s;

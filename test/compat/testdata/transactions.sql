@@ -186,3 +186,18 @@ REPLACE INTO a (id, v) VALUES (71, 1), (72, 2), (73, 3);
 SET TRANSACTION READ ONLY;
 ROLLBACK;
 DELETE FROM a WHERE id > 70;
+-- Access modes that contradict each other, and a list that does not go on.
+-- skip-prepared
+START TRANSACTION READ ONLY, READ WRITE;
+-- skip-prepared
+START TRANSACTION READ WRITE, WITH CONSISTENT SNAPSHOT, READ ONLY;
+-- skip-prepared
+START TRANSACTION READ ONLY,;
+BEGIN;
+INSERT INTO a VALUES (801, 1);
+COMMIT AND NOTHING;
+ROLLBACK EVERYTHING;
+-- skip-prepared
+SAVEPOINT one two;
+ROLLBACK;
+SELECT COUNT(*) FROM a WHERE id = 801;

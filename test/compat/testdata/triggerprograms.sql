@@ -200,3 +200,21 @@ UPDATE line SET v = v + 10 LIMIT 3;
 DELETE FROM line LIMIT 2;
 SELECT * FROM line ORDER BY id;
 SELECT id FROM seen ORDER BY n;
+-- a trigger assigns a variable that later rows of the statement read
+CREATE TABLE aux (id INT PRIMARY KEY, f INT);
+-- skip-prepared
+CREATE TRIGGER ai BEFORE INSERT ON aux FOR EACH ROW SET @aux = NEW.id * 10;
+-- skip-prepared
+CREATE TRIGGER au BEFORE UPDATE ON aux FOR EACH ROW SET @aux = NEW.id * 100;
+SET @aux = 7;
+INSERT INTO aux VALUES (1, @aux);
+SELECT @aux;
+-- refused: the second row reads what the first one's trigger assigns
+INSERT INTO aux VALUES (2, 1), (3, @aux);
+-- refused: as above
+INSERT INTO aux SELECT id + 10, @aux FROM line;
+-- refused: as above
+UPDATE aux SET f = @aux;
+INSERT INTO aux VALUES (4, 1), (5, 2);
+SELECT * FROM aux ORDER BY id;
+SELECT @aux;

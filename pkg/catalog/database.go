@@ -1,0 +1,39 @@
+package catalog
+
+import "strings"
+
+const (
+	// OwnDB is the database on every server that belongs to Skarv. No client sees it.
+	OwnDB = "_skarv"
+	// VirtualDB is the database that shows the cluster to clients. No server has it.
+	VirtualDB = "skarv"
+)
+
+// DatabaseKind says whose a database is, from its name.
+type DatabaseKind uint8
+
+// Kinds of databases.
+const (
+	UserDatabase    DatabaseKind = iota
+	ServerDatabase               // of every server: see ServerDatabases
+	OwnDatabase                  // OwnDB
+	VirtualDatabase              // VirtualDB
+)
+
+// KindOf tells the kind of the database called name, in whatever case.
+func KindOf(name string) DatabaseKind {
+	switch strings.ToLower(name) {
+	case "information_schema", "mysql", "performance_schema", "sys":
+		return ServerDatabase
+	case OwnDB:
+		return OwnDatabase
+	case VirtualDB:
+		return VirtualDatabase
+	}
+	return UserDatabase
+}
+
+// ServerDatabases are the names of those that every server has for itself.
+func ServerDatabases() []string {
+	return []string{"mysql", "information_schema", "performance_schema", "sys"}
+}

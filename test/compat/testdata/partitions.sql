@@ -1,0 +1,40 @@
+-- Partitions of the servers.
+CREATE TABLE p (id INT, y INT, u INT, PRIMARY KEY (id, y), UNIQUE (u, y)) PARTITION BY RANGE (y) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN (20), PARTITION p2 VALUES LESS THAN MAXVALUE);
+INSERT INTO p VALUES (1, 1, 1), (2, 2, 2), (3, 11, 3), (4, 12, 4), (5, 21, 5), (6, 22, 6);
+-- Rows that go with a partition leave no entries in the index over all node groups.
+ALTER TABLE p TRUNCATE PARTITION p0;
+INSERT INTO p VALUES (1, 1, 1), (12, 2, 2);
+INSERT INTO p VALUES (21, 1, 1);
+INSERT INTO p VALUES (31, 11, 3);
+ALTER TABLE p DROP PARTITION p2;
+ALTER TABLE p ADD PARTITION (PARTITION p3 VALUES LESS THAN (30), PARTITION p4 VALUES LESS THAN MAXVALUE);
+INSERT INTO p VALUES (5, 21, 5), (16, 22, 6);
+INSERT INTO p VALUES (55, 21, 5);
+SELECT * FROM p ORDER BY id;
+SELECT id FROM p WHERE u = 6 AND y = 22;
+-- What looks at partitions answers with rows.
+-- refused: use ANALYZE TABLE
+ALTER TABLE p ANALYZE PARTITION p3;
+-- refused: use CHECK TABLE
+ALTER TABLE p CHECK PARTITION ALL;
+-- refused: use OPTIMIZE TABLE
+ALTER TABLE p OPTIMIZE PARTITION p3;
+-- refused: use REPAIR TABLE
+ALTER TABLE p REPAIR PARTITION p3;
+ALTER TABLE p REBUILD PARTITION p3;
+-- only: mariadb
+-- refused: it makes a table of the rows of each node group
+ALTER TABLE p CONVERT PARTITION p3 TO TABLE p_3;
+-- Clients know nothing of a key that they have not written, nor servers of one that places rows.
+CREATE TABLE n (v INT);
+-- refused: a table without a primary key
+ALTER TABLE n PARTITION BY HASH (v) PARTITIONS 2;
+CREATE TABLE k (a INT, b INT, PRIMARY KEY (a, b)) PARTITION BY KEY (a) PARTITIONS 4;
+-- refused: Skarv places its rows
+ALTER TABLE k COALESCE PARTITION 2;
+-- refused: Skarv places its rows
+ALTER TABLE k REMOVE PARTITIONING;
+CREATE TABLE h (id INT PRIMARY KEY) PARTITION BY HASH (id) PARTITIONS 4;
+INSERT INTO h VALUES (1), (2), (3), (4), (5), (6);
+ALTER TABLE h COALESCE PARTITION 2;
+SELECT COUNT(*) FROM h;

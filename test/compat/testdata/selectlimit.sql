@@ -1,0 +1,111 @@
+-- sql_select_limit is for what a client selects, and for nothing that is read to run a statement.
+CREATE TABLE plain (id INT PRIMARY KEY, v INT, w VARCHAR(20));
+CREATE TABLE entered (id INT PRIMARY KEY, u INT UNIQUE, v INT);
+CREATE TABLE parent (id INT PRIMARY KEY, u INT, UNIQUE (u));
+CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id) ON DELETE CASCADE ON UPDATE CASCADE);
+CREATE TABLE numbers (n INT AUTO_INCREMENT PRIMARY KEY, v INT);
+INSERT INTO plain VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 3, 'c'), (4, 4, 'd'), (5, 5, 'e'), (6, 6, 'f'), (7, 7, 'g'), (8, 8, 'h');
+INSERT INTO entered SELECT id, id * 10, v FROM plain;
+INSERT INTO parent SELECT id, v FROM plain;
+INSERT INTO child SELECT id + 100, id FROM plain;
+INSERT INTO child SELECT id + 200, id FROM plain;
+SET sql_select_limit = 1;
+INSERT INTO plain VALUES (10 + 1, 1, 'x'), (11 + 1, 1, 'y');
+INSERT INTO plain SELECT id + 20, v, w FROM plain WHERE id < 9;
+INSERT INTO entered VALUES (20, 10 + 200, 1), (21, 20 + 200, 1), (22, 80, 1);
+INSERT IGNORE INTO entered VALUES (20, 10 + 200, 1), (21, 20 + 200, 1), (22, 80, 1);
+REPLACE INTO entered VALUES (30, 10, 7), (31, 20, 7), (3, 40, 7);
+INSERT INTO entered VALUES (32, 50, 7), (33, 60, 7) ON DUPLICATE KEY UPDATE v = v + 100;
+UPDATE entered SET u = u + 1000 WHERE v BETWEEN 5 AND 8;
+UPDATE plain SET id = id + 1000 WHERE v > 6;
+UPDATE plain SET v = v + 1 ORDER BY v DESC LIMIT 5;
+DELETE FROM plain WHERE v = (SELECT MIN(v) FROM (SELECT * FROM plain) AS x);
+UPDATE plain, entered SET plain.v = entered.v WHERE plain.id = entered.id;
+INSERT INTO numbers (v) SELECT v FROM plain ORDER BY id;
+UPDATE parent SET id = id + 50 WHERE id IN (1, 2);
+DELETE FROM parent WHERE id IN (3, 4);
+UPDATE child SET p = 5 WHERE p = 6;
+UPDATE child SET p = 999 WHERE p = 7;
+DELETE FROM entered WHERE v = 7;
+SELECT id FROM plain ORDER BY id;
+SET sql_select_limit = 0;
+INSERT INTO plain VALUES (50 + 1, 1, 'x'), (51 + 1, 1, 'y');
+SET @a = 1 + 1, @b = CONCAT('x', 'y');
+INSERT INTO entered VALUES (50, 600, 1), (51, 601, 1) ON DUPLICATE KEY UPDATE v = 9;
+REPLACE INTO entered VALUES (50, 602, 2), (52, 601, 2);
+UPDATE entered SET u = u + 1 WHERE v = 2;
+DELETE FROM parent WHERE id = 51;
+SELECT id FROM plain ORDER BY id;
+SET sql_select_limit = DEFAULT;
+SELECT @a, @b;
+SELECT * FROM plain ORDER BY id;
+SELECT * FROM entered ORDER BY id;
+SELECT * FROM parent ORDER BY id;
+SELECT * FROM child ORDER BY id;
+SELECT COUNT(*) FROM numbers;
+SELECT id FROM entered WHERE u = 1050;
+SELECT id FROM entered WHERE u = 602;
+SELECT id FROM entered WHERE u = 603;
+
+-- Nor for what is read to make other rows of it.
+CREATE TABLE a (id INT PRIMARY KEY, b INT, s VARCHAR(10));
+CREATE TABLE b (id INT PRIMARY KEY, a INT, UNIQUE (a));
+INSERT INTO a VALUES (1, 10, 'x'), (2, 9, 'x'), (3, 8, 'y'), (4, 7, 'y'), (5, 6, 'z'), (6, 5, 'z'), (7, 4, 'u'), (8, 3, 'u'), (9, 2, 'v'), (10, 1, 'v');
+INSERT INTO b SELECT id + 100, b FROM a;
+SET sql_select_limit = 3;
+SELECT id, b FROM a ORDER BY id;
+SELECT a.id, x.id FROM a JOIN a x ON x.id = a.b ORDER BY a.id;
+SELECT a.id, b.id FROM a LEFT JOIN b ON b.a = a.b ORDER BY a.id LIMIT 20;
+SELECT id FROM a WHERE b IN (SELECT a FROM b) ORDER BY id LIMIT 20;
+SELECT id FROM a WHERE b IN (SELECT x.b FROM a x WHERE x.s < a.s) ORDER BY id LIMIT 20;
+SELECT SUM(b), COUNT(DISTINCT s), MAX(id) FROM a;
+SELECT s, COUNT(*) FROM a GROUP BY s ORDER BY s LIMIT 20;
+SELECT id, ROW_NUMBER() OVER (ORDER BY b, id) FROM a ORDER BY id LIMIT 20;
+SELECT id, ROW_NUMBER() OVER (ORDER BY b, id) FROM a ORDER BY id;
+SELECT id FROM a UNION SELECT id FROM b ORDER BY id LIMIT 30;
+SELECT id FROM a UNION SELECT id FROM b ORDER BY id;
+WITH w AS (SELECT * FROM a) SELECT COUNT(*) FROM w JOIN a ON a.id = w.b;
+SELECT DISTINCT s FROM a ORDER BY s;
+SELECT s, COUNT(*) FROM a GROUP BY s ORDER BY s;
+BEGIN;
+SELECT id FROM a WHERE s = 'u' ORDER BY id FOR UPDATE;
+SELECT SUM(b), COUNT(DISTINCT s) FROM a;
+SELECT s, COUNT(*) FROM a GROUP BY s ORDER BY s DESC;
+SELECT id FROM a ORDER BY id;
+COMMIT;
+SET sql_select_limit = 0;
+SELECT COUNT(*) FROM a;
+SELECT s, COUNT(*) FROM a GROUP BY s ORDER BY s LIMIT 1;
+SET sql_select_limit = DEFAULT;
+SELECT COUNT(*) FROM a;
+
+-- Nor in stored programs, nor for the rows that triggers are run for.
+CREATE TABLE fired (id INT PRIMARY KEY, v INT);
+CREATE TABLE fires (n INT PRIMARY KEY, v INT);
+CREATE TABLE list (id INT PRIMARY KEY, u INT, UNIQUE (u));
+INSERT INTO fired SELECT id, v FROM plain WHERE id < 9;
+INSERT INTO list SELECT id, b FROM a;
+-- skip-prepared
+CREATE TRIGGER fired_u AFTER UPDATE ON fired FOR EACH ROW INSERT INTO fires VALUES (NEW.id, NEW.v) ON DUPLICATE KEY UPDATE v = NEW.v;
+-- skip-prepared
+CREATE TRIGGER fired_i AFTER INSERT ON fired FOR EACH ROW INSERT INTO fires VALUES (NEW.id, NEW.v) ON DUPLICATE KEY UPDATE v = NEW.v;
+-- skip-prepared
+CREATE TRIGGER fired_d AFTER DELETE ON fired FOR EACH ROW DELETE FROM fires WHERE n = OLD.id;
+-- skip-prepared
+CREATE PROCEDURE walk () BEGIN DECLARE done, x, total INT DEFAULT 0; DECLARE c CURSOR FOR SELECT id FROM a ORDER BY id; DECLARE CONTINUE HANDLER FOR NOT FOUND SET done = 1; OPEN c; steps: LOOP FETCH c INTO x; IF done THEN LEAVE steps; END IF; SET total = total + x; END LOOP; CLOSE c; UPDATE list SET u = u + 100 WHERE id > 2; REPLACE INTO list VALUES (1000 + total, 5000 + total); SELECT COUNT(*), @@sql_select_limit FROM a; SELECT id FROM a ORDER BY id; END;
+SET sql_select_limit = 1;
+UPDATE fired SET v = v + 1;
+INSERT INTO fired SELECT id + 100, v FROM fired WHERE id > 5;
+DELETE FROM fired WHERE id IN (101, 107, 108);
+CALL walk();
+SELECT id FROM a ORDER BY id;
+SET sql_select_limit = 0;
+UPDATE fired SET v = v + 1 WHERE id < 4;
+CALL walk();
+SELECT COUNT(*) FROM a;
+SET sql_select_limit = DEFAULT;
+SELECT * FROM fired ORDER BY id;
+SELECT * FROM fires ORDER BY n;
+SELECT * FROM list ORDER BY id;
+-- skip-prepared
+DROP PROCEDURE walk;
