@@ -163,18 +163,18 @@ func (p *plainMover) Clean(ctx context.Context, on placement.NodeGroupID) error 
 		return err
 	}
 	defer c.Close()
-	for _, t := range p.move.Tables { // with an integer as primary key; other rows are not to be locked
+	for _, t := range p.move.Tables { // with an integer as primary key
 		name, key := "`"+t.Database+"`.`"+t.Name+"`", "`"+t.Columns[t.Primary[0]].Name+"`"
 		_, rows, err := c.QueryAll("SELECT "+key+" FROM "+name+" WHERE "+p.condition(t, which), 1<<20)
 		if err != nil {
 			return err
 		}
-		ids := []string{"-1"}
+		// One by one: for a long list the server goes through all rows, and waits for those that a transaction has locked which waits
+		// for the cutover.
 		for _, r := range rows {
-			ids = append(ids, string(r[0]))
-		}
-		if _, err := c.Exec("DELETE FROM " + name + " WHERE " + key + " IN (" + strings.Join(ids, ",") + ")"); err != nil {
-			return err
+			if _, err := c.Exec("DELETE FROM " + name + " WHERE " + key + " = " + string(r[0])); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
