@@ -1,5 +1,5 @@
 #!/bin/sh
-# Brings what `make test` needs beside Go: a MariaDB server with its client, sysbench, and a C compiler for the race
+# Brings what `make test` needs beside Go: a MariaDB server with its client, an etcd of its own, sysbench, and a C compiler for the race
 # detector; with --haproxy also what measurements compare with. Without root a missing compiler only means that the race detector stays off.
 set -eu
 . "$(dirname "$0")/lib.sh"
@@ -13,6 +13,7 @@ have_mariadb() { have mariadbd || [ -x "$SKARV_CACHE/mariadb/root/usr/sbin/maria
 wanted=
 have_mariadb || wanted="$wanted mariadb-server-core"
 have mariadb && have mariadb-dump || wanted="$wanted mariadb-client"
+have etcd || wanted="$wanted etcd-server"
 have sysbench || wanted="$wanted sysbench"
 [ "${1:-}" != --haproxy ] || have haproxy || wanted="$wanted haproxy"
 if is_root && have apt-get; then
@@ -30,6 +31,12 @@ case $wanted in
 	unpack_packages mariadb mariadb-server-core mariadb-client ||
 		die "the tests need$wanted (Debian packages): install them so that mariadbd, mariadb and mariadb-dump are in PATH"
 	wrap mariadb mariadb mariadb-dump mariadb-admin mariadb-binlog
+	;;
+esac
+case $wanted in
+*etcd-server*)
+	unpack_packages etcd etcd-server || die "the tests need etcd: install it so that it is in PATH"
+	wrap etcd etcd
 	;;
 esac
 case $wanted in
