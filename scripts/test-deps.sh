@@ -13,7 +13,7 @@ have_mariadb() { have mariadbd || [ -x "$SKARV_CACHE/mariadb/root/usr/sbin/maria
 wanted=
 have_mariadb || wanted="$wanted mariadb-server-core"
 have mariadb && have mariadb-dump || wanted="$wanted mariadb-client"
-have etcd || wanted="$wanted etcd-server"
+have etcd && have etcdctl || wanted="$wanted etcd-server etcd-client"
 have sysbench || wanted="$wanted sysbench"
 [ "${1:-}" != --haproxy ] || have haproxy || wanted="$wanted haproxy"
 if is_root && have apt-get; then
@@ -35,8 +35,8 @@ case $wanted in
 esac
 case $wanted in
 *etcd-server*)
-	unpack_packages etcd etcd-server || die "the tests need etcd: install it so that it is in PATH"
-	wrap etcd etcd
+	unpack_packages etcd etcd-server etcd-client || die "the tests need etcd: install etcd and etcdctl so that they are in PATH"
+	wrap etcd etcd etcdctl
 	;;
 esac
 case $wanted in
