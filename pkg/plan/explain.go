@@ -41,25 +41,6 @@ type FragmentRun struct {
 	First, Took time.Duration
 }
 
-// Input returns the step whose rows n merges, computes with, sorts or cuts off; nil if n is a step of another kind.
-func Input(n Node) Node {
-	switch n := n.(type) {
-	case *Merge:
-		return n.Input
-	case *Aggregate:
-		return n.Input
-	case *Distinct:
-		return n.Input
-	case *Limit:
-		return n.Input
-	case *Project:
-		return n.Input
-	case *Sort:
-		return n.Input
-	}
-	return nil
-}
-
 // Fragments are those of the tree below n, in the order of their ids.
 func Fragments(n Node) (list []*Fragment) {
 	switch n := n.(type) {

@@ -32,37 +32,28 @@ func (m *mover) node(n plan.Node) (moved plan.Node, ok bool) {
 		}
 		f.Text = m.text(f.Text)
 		return &f, true
-	case *plan.Merge:
-		c := *n
-		c.Input, ok = m.node(n.Input)
-		return &c, ok
-	case *plan.Aggregate:
-		c := *n
-		c.Input, ok = m.node(n.Input)
-		return &c, ok
-	case *plan.Distinct:
-		c := *n
-		c.Input, ok = m.node(n.Input)
-		return &c, ok
-	case *plan.Sort:
-		c := *n
-		c.Input, ok = m.node(n.Input)
-		return &c, ok
-	case *plan.Project:
-		c := *n
-		c.Input, ok = m.node(n.Input)
-		return &c, ok
 	case *plan.Limit:
 		c := *n
-		c.Input, ok = m.node(n.Input)
 		c.Count = m.operand(n.Count)
 		if n.Offset != nil {
 			offset := m.operand(*n.Offset)
 			c.Offset = &offset
 		}
-		return &c, ok
+		return m.step(&c)
 	}
-	return nil, false
+	return m.step(n)
+}
+
+// step is node of what has no arguments of its own.
+func (m *mover) step(n plan.Node) (moved plan.Node, ok bool) {
+	input := plan.Input(n)
+	if input == nil {
+		return nil, false
+	}
+	if input, ok = m.node(input); !ok {
+		return nil, false
+	}
+	return plan.WithInput(n, input), true
 }
 
 func (m *mover) operand(o plan.Operand) plan.Operand {
