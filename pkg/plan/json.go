@@ -30,7 +30,7 @@ type jsonPlan struct {
 
 // json is the plan as EXPLAIN FORMAT=JSON shows it.
 func (p *Plan) json() *jsonPlan {
-	j := &jsonPlan{Kind: p.Kind.String(), Topic: p.Topic, Rules: p.Rules, Uses: p.Uses.String()}
+	j := &jsonPlan{Kind: p.Kind.String(), Topic: p.topic(), Rules: p.Rules, Uses: p.Uses.String()}
 	if p.Relay != nil {
 		j.Relay = jsonOf(p.Relay)
 	}

@@ -16,8 +16,8 @@ import (
 // Plan is how one statement shape is run.
 //
 // An executor looks at Relay first: when its target resolves to one group, the statement goes there and the
-// answer comes back unread, whatever Root says. Else Root is run. Both nil: the session answers (Kind, Topic, Name,
-// Txn say what), or, if Refuse is set, refuses.
+// answer comes back unread, whatever Root says. Else Root is run. Both nil: the session answers (Kind, Topic, Change,
+// Name, Txn say what), or, if Refuse is set, refuses.
 type Plan struct {
 	Kind Kind
 	// Relay is the fragment that is the whole statement, the client's own bytes. Nil when no single group can ever
@@ -48,10 +48,9 @@ type Plan struct {
 	// Uses says what session state the statement depends on or changes.
 	Uses Uses
 
-	// Topic refines Kind, in lower case: what a Show shows ("tables", "create table", "warnings", "skarv", ...), the
-	// first words of a DDL ("create table", "truncate", ...), "user lock" for a Select or Do with GET_LOCK() or its like, what a Kill ends
-	// ("connection", "query"), what a Prepared does ("prepare", "execute", "execute immediate", "deallocate"), the format of an Explain ("", "json", "tree", "analyze").
-	Topic string
+	// Topic refines Kind, but for a DDL, whose Change does.
+	Topic  Topic
+	Change Change
 	// Name is the database of Use, the savepoint of Savepoint, the statement of Prepared, the table or database a Show or DDL is about
 	// (with Database, if it is a table).
 	Name     string

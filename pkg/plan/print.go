@@ -47,11 +47,19 @@ func (p *Plan) print(w *strings.Builder) {
 	}
 }
 
+// topic is what refines the plan's Kind.
+func (p *Plan) topic() string {
+	if p.Kind == DDL && p.Change != (Change{}) {
+		return p.Change.String()
+	}
+	return string(p.Topic)
+}
+
 // session describes a plan without nodes.
 func (p *Plan) session() string {
 	words := []string{"session", p.Kind.String()}
-	if p.Topic != "" {
-		words = append(words, p.Topic)
+	if t := p.topic(); t != "" {
+		words = append(words, t)
 	}
 	switch {
 	case p.Database != "":

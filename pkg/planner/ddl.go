@@ -13,22 +13,26 @@ import (
 // thing they are about, whose database, and what will never work is told.
 func (b *build) ddl(w *words) error {
 	b.plan.Kind = plan.DDL
-	verb := w.next()
-	if verb == "truncate" {
+	c := &b.plan.Change
+	switch w.next() {
+	case "truncate":
 		w.take("TABLE")
-		b.plan.Topic = "truncate table"
+		*c = plan.Change{Verb: plan.VerbTruncate, Object: plan.ObjectTable}
 		return b.ddlTables(w)
-	}
-	if verb == "rename" {
+	case "rename":
 		if !w.take("TABLE") && !w.take("TABLES") {
 			return b.syntaxError(w)
 		}
-		b.plan.Topic = "rename table"
+		*c = plan.Change{Verb: plan.VerbRename, Object: plan.ObjectTable}
 		return b.ddlTables(w)
+	case "create":
+		c.Verb = plan.VerbCreate
+	case "alter":
+		c.Verb = plan.VerbAlter
+	case "drop":
+		c.Verb = plan.VerbDrop
 	}
-	if w.takeAll("OR REPLACE") {
-		verb += " or replace"
-	}
+	c.OrReplace = c.Verb == plan.VerbCreate && w.takeAll("OR REPLACE")
 	for w.take("ONLINE") || w.take("OFFLINE") || w.take("IGNORE") || w.take("UNIQUE") || w.take("FULLTEXT") || w.take("SPATIAL") ||
 		w.take("AGGREGATE") || w.take("UNDO") {
 	}
@@ -41,24 +45,17 @@ func (b *build) ddl(w *words) error {
 		}
 	}
 	if w.take("TEMPORARY") {
-		if strings.HasSuffix(verb, " or replace") {
-			verb = "create"
-		}
-		verb += " temporary"
+		c.Temporary, c.OrReplace = true, false
 	}
 	object := w.next()
-	if b.st.Uses()&sqlparse.Sequence != 0 && object != "procedure" && object != "event" {
+	c.Object = objectOf(object)
+	if b.st.Uses()&sqlparse.Sequence != 0 && c.Object != plan.ObjectProcedure && c.Object != plan.ObjectEvent {
 		return sqlerr.Unsupported("a definition that asks for values of sequences", "use an AUTO_INCREMENT column, or NEXTVAL() in the INSERT")
 	}
-	b.plan.Topic = verb + " " + object
-	switch object {
-	case "table", "tables", "view", "index":
-		if object == "tables" {
-			b.plan.Topic = verb + " table"
-		}
+	switch c.Object {
+	case plan.ObjectTable, plan.ObjectView, plan.ObjectIndex:
 		return b.ddlTables(w)
-	case "database", "schema":
-		b.plan.Topic = verb + " database"
+	case plan.ObjectDatabase:
 		if !w.takeAll("IF NOT EXISTS") {
 			w.takeAll("IF EXISTS")
 		}
@@ -78,19 +75,46 @@ func (b *build) ddl(w *words) error {
 		b.plan.Name = name
 		b.access(name, catalog.Admin)
 		return nil
-	case "procedure", "function", "trigger", "event":
+	case plan.ObjectProcedure, plan.ObjectFunction, plan.ObjectTrigger, plan.ObjectEvent:
 		return b.ddlProgram(w)
-	case "package":
-		return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "run the statements from the client")
-	case "sequence":
-		if b.snap.Flavor != catalog.MariaDB || strings.HasSuffix(verb, "temporary") {
-			return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "use an AUTO_INCREMENT column")
+	case plan.ObjectSequence:
+		if b.snap.Flavor != catalog.MariaDB || c.Temporary {
+			return sqlerr.Unsupported(strings.ToUpper(c.String()), "use an AUTO_INCREMENT column")
 		}
-		return b.ddlSequence(w, verb)
+		return b.ddlSequence(w)
+	}
+	switch object { // c names none of these
+	case "package":
+		return sqlerr.Unsupported(strings.ToUpper(c.String()+object), "run the statements from the client")
 	case "server", "tablespace", "logfile", "instance", "resource", "spatial", "library":
-		return sqlerr.Unsupported(strings.ToUpper(verb+" "+object), "it is about one server; connect to the server itself")
+		return sqlerr.Unsupported(strings.ToUpper(c.String()+object), "it is about one server; connect to the server itself")
 	}
 	return b.refuseKind()
+}
+
+// objectOf is the kind of object that a word of a DDL says; 0 for words that say none, and for objects that only servers have.
+func objectOf(word string) plan.Object {
+	switch word {
+	case "table", "tables":
+		return plan.ObjectTable
+	case "view":
+		return plan.ObjectView
+	case "index":
+		return plan.ObjectIndex
+	case "database", "schema":
+		return plan.ObjectDatabase
+	case "sequence":
+		return plan.ObjectSequence
+	case "procedure":
+		return plan.ObjectProcedure
+	case "function":
+		return plan.ObjectFunction
+	case "trigger":
+		return plan.ObjectTrigger
+	case "event":
+		return plan.ObjectEvent
+	}
+	return 0
 }
 
 // ownDatabase is the database that a name without one, or with db, belongs to, as the catalog spells it.
@@ -126,7 +150,7 @@ func (b *build) ddlObject(w *words) (db, name string, err error) {
 }
 
 // ddlSequence notes the databases of sequences that are made, changed or dropped: the session has that done.
-func (b *build) ddlSequence(w *words, verb string) error {
+func (b *build) ddlSequence(w *words) error {
 	if !w.takeAll("IF NOT EXISTS") {
 		w.takeAll("IF EXISTS")
 	}
@@ -135,12 +159,12 @@ func (b *build) ddlSequence(w *words, verb string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := b.table(db, name); err == nil && verb == "create or replace" {
+		if _, err := b.table(db, name); err == nil && b.plan.Change.OrReplace {
 			return sqlerr.Unsupported("CREATE OR REPLACE SEQUENCE in the place of a table", "drop the table first")
 		}
 		b.plan.Database, b.plan.Name = db, name
 		b.access(db, catalog.Admin)
-		if verb != "drop" || !w.take(",") {
+		if b.plan.Change.Verb != plan.VerbDrop || !w.take(",") {
 			return nil
 		}
 	}
@@ -195,7 +219,7 @@ func (b *build) ddlTables(w *words) error {
 			b.plan.Database, b.plan.Name = db, r.Name
 		}
 		need := catalog.Admin
-		if t := b.snap.Table(db, r.Name); t != nil && t.Temporary != "" || strings.HasSuffix(b.plan.Topic, " temporary table") {
+		if t := b.snap.Table(db, r.Name); t != nil && t.Temporary != "" || b.plan.Change.Temporary && b.plan.Change.Object == plan.ObjectTable {
 			need = catalog.Write
 		}
 		if !r.Write && i > 0 {

@@ -369,7 +369,7 @@ func (b *build) userLock() error {
 	if k := b.st.Kind(); k != sqlparse.Select && k != sqlparse.Do || !sure || len(refs) > 0 || b.st.Uses()&sqlparse.IntoFile != 0 {
 		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like) in a statement with tables", "call them in a SELECT without tables")
 	}
-	b.plan.Kind, b.plan.Topic = plan.Select, "user lock"
+	b.plan.Kind, b.plan.Topic = plan.Select, plan.UserLock
 	b.plan.Refuse = sqlerr.Unsupported("user-level locks here", "") // by whoever does not know the topic
 	if b.st.Kind() == sqlparse.Do {
 		b.plan.Kind = plan.Do

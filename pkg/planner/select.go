@@ -75,7 +75,7 @@ func virtual(b *build) (bool, error) {
 	if len(b.a.tables()) > 0 || b.a.system {
 		return false, sqlerr.Unsupported("tables of the database skarv together with others", "select from them alone")
 	}
-	b.plan.Kind, b.plan.Topic, b.done = plan.Show, "skarv", true
+	b.plan.Kind, b.plan.Topic, b.done = plan.Show, plan.ShowSkarv, true
 	b.access("*", catalog.Admin)
 	return true, nil
 }
@@ -113,7 +113,7 @@ func system(b *build) (bool, error) {
 		return false, sqlerr.Unsupported("system tables together with users' tables", "query them one after the other")
 	}
 	b.done = true
-	b.plan.Topic = "information_schema"
+	b.plan.Topic = plan.Metadata
 	b.relayTo(b.metadataTarget())
 	return true, nil
 }

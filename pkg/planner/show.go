@@ -9,65 +9,80 @@ import (
 	"skarv/pkg/sqlparse"
 )
 
-// showForms are the forms of SHOW: the words after SHOW (FULL, GLOBAL, SESSION, ... left out), the topic, and who
-// answers: 'b' a backend that knows all definitions, 's' the session, 't' the backend that knows the named table,
-// 'x' is refused. The first form that fits counts.
-func showForms() [][3]string {
-	return [][3]string{
-		{"CREATE TABLE", "create table", "t"},
-		{"CREATE VIEW", "create view", "t"},
-		{"CREATE DATABASE", "create database", "b"},
-		{"CREATE SCHEMA", "create database", "b"},
-		{"CREATE USER", "create user", "x"},
-		{"CREATE PROCEDURE", "create procedure", "b"},
-		{"CREATE FUNCTION", "create function", "b"},
-		{"CREATE TRIGGER", "create trigger", "b"},
-		{"CREATE EVENT", "create event", "b"},
-		{"CREATE SEQUENCE", "create sequence", "b"},
-		{"COLUMNS", "columns", "t"},
-		{"FIELDS", "columns", "t"},
-		{"INDEX", "index", "t"},
-		{"INDEXES", "index", "t"},
-		{"KEYS", "index", "t"},
-		{"DATABASES", "databases", "s"},
-		{"SCHEMAS", "databases", "s"},
-		{"TABLES", "tables", "b"},
-		{"TABLE STATUS", "table status", "b"},
-		{"OPEN TABLES", "open tables", "b"},
-		{"TRIGGERS", "triggers", "b"},
-		{"EVENTS", "events", "b"},
-		{"PROCEDURE STATUS", "procedure status", "b"},
-		{"FUNCTION STATUS", "function status", "b"},
-		{"PACKAGE STATUS", "package status", "b"},
-		{"PACKAGE BODY STATUS", "package body status", "b"},
-		{"VARIABLES", "variables", "b"},
-		{"STATUS", "status", "b"},
-		{"WARNINGS", "warnings", "s"},
-		{"ERRORS", "errors", "s"},
-		{"COUNT ( * ) WARNINGS", "warnings", "s"},
-		{"COUNT ( * ) ERRORS", "errors", "s"},
-		{"PROCESSLIST", "processlist", "s"},
-		{"GRANTS", "grants", "s"},
-		{"PRIVILEGES", "privileges", "b"},
-		{"ENGINES", "engines", "b"},
-		{"STORAGE ENGINES", "engines", "b"},
-		{"PLUGINS", "plugins", "b"},
-		{"COLLATION", "collation", "b"},
-		{"CHARACTER SET", "character set", "b"},
-		{"CHARSET", "character set", "b"},
-		{"PROFILES", "profiles", "x"},
-		{"PROFILE", "profile", "x"},
-		{"ENGINE", "engine", "x"},
-		{"BINARY", "binary logs", "x"},
-		{"BINLOG", "binlog", "x"},
-		{"MASTER", "master", "x"},
-		{"ALL SLAVES", "slaves", "x"},
-		{"SLAVE", "slave", "x"},
-		{"REPLICA", "replica", "x"},
-		{"REPLICAS", "replicas", "x"},
-		{"RELAYLOG", "relaylog", "x"},
-		{"EXPLAIN", "explain", "x"},
-		{"ANALYZE", "analyze", "x"},
+// answerer is who answers a SHOW.
+type answerer uint8
+
+const (
+	anyServer   answerer = iota + 1 // a backend that knows all definitions
+	tableServer                     // the backend that knows the named table
+	theSession
+	nobody // it is refused
+)
+
+// showForm is a form of SHOW.
+type showForm struct {
+	words string // those after SHOW, but for FULL, GLOBAL, SESSION and the like
+	topic plan.Topic
+	by    answerer
+}
+
+// showForms are the forms of SHOW. The first that fits counts.
+func showForms() []showForm {
+	return []showForm{
+		{"CREATE TABLE", plan.ShowCreateTable, tableServer},
+		{"CREATE VIEW", plan.ShowCreateView, tableServer},
+		{"CREATE DATABASE", plan.ShowCreateDatabase, anyServer},
+		{"CREATE SCHEMA", plan.ShowCreateDatabase, anyServer},
+		{"CREATE USER", "", nobody},
+		{"CREATE PROCEDURE", plan.ShowCreateProcedure, anyServer},
+		{"CREATE FUNCTION", plan.ShowCreateFunction, anyServer},
+		{"CREATE TRIGGER", plan.ShowCreateTrigger, anyServer},
+		{"CREATE EVENT", plan.ShowCreateEvent, anyServer},
+		{"CREATE SEQUENCE", plan.ShowCreateSequence, anyServer},
+		{"COLUMNS", plan.ShowColumns, tableServer},
+		{"FIELDS", plan.ShowColumns, tableServer},
+		{"INDEX", plan.ShowIndex, tableServer},
+		{"INDEXES", plan.ShowIndex, tableServer},
+		{"KEYS", plan.ShowIndex, tableServer},
+		{"DATABASES", plan.ShowDatabases, theSession},
+		{"SCHEMAS", plan.ShowDatabases, theSession},
+		{"TABLES", plan.ShowTables, anyServer},
+		{"TABLE STATUS", plan.ShowTableStatus, anyServer},
+		{"OPEN TABLES", plan.ShowOpenTables, anyServer},
+		{"TRIGGERS", plan.ShowTriggers, anyServer},
+		{"EVENTS", plan.ShowEvents, anyServer},
+		{"PROCEDURE STATUS", plan.ShowProcedureStatus, anyServer},
+		{"FUNCTION STATUS", plan.ShowFunctionStatus, anyServer},
+		{"PACKAGE STATUS", plan.ShowPackageStatus, anyServer},
+		{"PACKAGE BODY STATUS", "package body status", anyServer},
+		{"VARIABLES", plan.ShowVariables, anyServer},
+		{"STATUS", plan.ShowStatus, anyServer},
+		{"WARNINGS", plan.ShowWarnings, theSession},
+		{"ERRORS", plan.ShowErrors, theSession},
+		{"COUNT ( * ) WARNINGS", plan.ShowWarnings, theSession},
+		{"COUNT ( * ) ERRORS", plan.ShowErrors, theSession},
+		{"PROCESSLIST", plan.ShowProcesslist, theSession},
+		{"GRANTS", plan.ShowGrants, theSession},
+		{"PRIVILEGES", "privileges", anyServer},
+		{"ENGINES", "engines", anyServer},
+		{"STORAGE ENGINES", "engines", anyServer},
+		{"PLUGINS", "plugins", anyServer},
+		{"COLLATION", "collation", anyServer},
+		{"CHARACTER SET", "character set", anyServer},
+		{"CHARSET", "character set", anyServer},
+		{"PROFILES", "", nobody},
+		{"PROFILE", "", nobody},
+		{"ENGINE", "", nobody},
+		{"BINARY", "", nobody},
+		{"BINLOG", "", nobody},
+		{"MASTER", "", nobody},
+		{"ALL SLAVES", "", nobody},
+		{"SLAVE", "", nobody},
+		{"REPLICA", "", nobody},
+		{"REPLICAS", "", nobody},
+		{"RELAYLOG", "", nobody},
+		{"EXPLAIN", "", nobody},
+		{"ANALYZE", "", nobody},
 	}
 }
 
@@ -78,23 +93,23 @@ func (b *build) show(w *words) error {
 	b.plan.Kind = plan.Show
 	full := w.takeAll("FULL PROCESSLIST")
 	if full && w.end() {
-		b.plan.Topic = "full processlist"
+		b.plan.Topic = plan.ShowFullProcesslist
 		return nil
 	}
 	for w.take("FULL") || w.take("GLOBAL") || w.take("SESSION") || w.take("LOCAL") || w.take("EXTENDED") {
 	}
 	for _, f := range showForms() {
-		if !w.takeAll(f[0]) {
+		if !w.takeAll(f.words) {
 			continue
 		}
-		b.plan.Topic = f[1]
-		switch f[2] {
-		case "x":
-			return sqlerr.Unsupported("SHOW "+f[0], "it is about one server; connect to the server itself")
-		case "s":
+		b.plan.Topic = f.topic
+		switch f.by {
+		case nobody:
+			return sqlerr.Unsupported("SHOW "+f.words, "it is about one server; connect to the server itself")
+		case theSession:
 			return nil
-		case "t":
-			return b.showTable(w, f[1])
+		case tableServer:
+			return b.showTable(w)
 		}
 		return b.showAny(w)
 	}
@@ -102,8 +117,9 @@ func (b *build) show(w *words) error {
 }
 
 // showTable plans a SHOW about one table.
-func (b *build) showTable(w *words, topic string) error {
-	if topic == "columns" || topic == "index" {
+func (b *build) showTable(w *words) error {
+	of := b.plan.Topic == plan.ShowColumns || b.plan.Topic == plan.ShowIndex
+	if of {
 		if !w.take("FROM") && !w.take("IN") {
 			return b.syntaxError(w)
 		}
@@ -112,7 +128,7 @@ func (b *build) showTable(w *words, topic string) error {
 	if !ok {
 		return b.syntaxError(w)
 	}
-	if topic == "columns" || topic == "index" {
+	if of {
 		if w.take("FROM") || w.take("IN") {
 			if db, ok = w.name(); !ok {
 				return b.syntaxError(w)
@@ -160,11 +176,11 @@ func (b *build) aboutTable(db, name string) error {
 func (b *build) showAny(w *words) error {
 	db, name := "", ""
 	switch b.plan.Topic {
-	case "create database":
+	case plan.ShowCreateDatabase:
 		w.takeAll("IF NOT EXISTS")
 		db, _ = w.name()
-	case "create procedure", "create function", "create trigger", "create event", "create sequence":
-		if b.plan.Topic == "create sequence" && b.snap.Flavor != catalog.MariaDB {
+	case plan.ShowCreateProcedure, plan.ShowCreateFunction, plan.ShowCreateTrigger, plan.ShowCreateEvent, plan.ShowCreateSequence:
+		if b.plan.Topic == plan.ShowCreateSequence && b.snap.Flavor != catalog.MariaDB {
 			return b.syntaxError(w)
 		}
 		var ok bool
@@ -177,7 +193,7 @@ func (b *build) showAny(w *words) error {
 		if db == "" {
 			return sqlerr.NoDatabase.New()
 		}
-	case "tables", "table status", "open tables", "triggers", "events":
+	case plan.ShowTables, plan.ShowTableStatus, plan.ShowOpenTables, plan.ShowTriggers, plan.ShowEvents:
 		db = b.db
 		if w.take("FROM") || w.take("IN") {
 			db, _ = w.name()
@@ -190,7 +206,7 @@ func (b *build) showAny(w *words) error {
 		db = strings.ToLower(db)
 	}
 	b.plan.Name = db
-	if b.plan.Topic == "create event" {
+	if b.plan.Topic == plan.ShowCreateEvent {
 		b.plan.Database, b.plan.Name = db, name
 	}
 	switch systemSchema(db) {
@@ -212,7 +228,7 @@ func (b *build) showAny(w *words) error {
 		return sqlerr.Unsupported("SHOW ... WHERE with a subquery", "query information_schema")
 	}
 	b.plan.Relay = b.fragment(b.metadataTarget())
-	if b.plan.Topic == "create sequence" {
+	if b.plan.Topic == plan.ShowCreateSequence {
 		b.plan.Relay.Target = plan.Target{Kind: plan.OneGroup, Group: b.snap.Groups[0].ID}
 	}
 	return nil
@@ -223,7 +239,7 @@ func (b *build) explain(w *words) error {
 	describe := w.take("DESCRIBE") || w.take("DESC")
 	if !describe {
 		if w.take("ANALYZE") {
-			b.plan.Topic = "analyze"
+			b.plan.Topic = plan.ExplainAnalyze
 		} else {
 			w.take("EXPLAIN")
 		}
@@ -232,16 +248,16 @@ func (b *build) explain(w *words) error {
 	for options := true; options; {
 		switch {
 		case w.take("ANALYZE"):
-			b.plan.Topic = "analyze"
+			b.plan.Topic = plan.ExplainAnalyze
 		case w.take("EXTENDED"), w.take("PARTITIONS"):
 		case w.take("FORMAT"):
 			w.take("=")
-			format := strings.ToLower(strings.Trim(w.next(), `'"`))
+			format := plan.Topic(strings.ToLower(strings.Trim(w.next(), `'"`)))
 			if format == "traditional" {
 				format = ""
 			}
-			if b.plan.Topic == "analyze" && format != "" {
-				format = "analyze " + format
+			if b.plan.Topic == plan.ExplainAnalyze && format != "" {
+				format = plan.ExplainAnalyze + " " + format
 			}
 			b.plan.Topic = format
 		default:
@@ -261,7 +277,7 @@ func (b *build) explain(w *words) error {
 	if !ok {
 		return b.syntaxError(w)
 	}
-	b.plan.Kind, b.plan.Topic = plan.Show, "columns"
+	b.plan.Kind, b.plan.Topic = plan.Show, plan.ShowColumns
 	return b.aboutTable(db, name)
 }
 

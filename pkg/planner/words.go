@@ -319,12 +319,12 @@ func (b *build) use(w *words) error {
 
 func (b *build) kill(w *words) error {
 	w.take("KILL")
-	b.plan.Kind, b.plan.Topic = plan.Kill, "connection"
+	b.plan.Kind, b.plan.Topic = plan.Kill, plan.KillConnection
 	w.take("HARD")
 	w.take("SOFT")
 	switch {
 	case w.take("QUERY"):
-		b.plan.Topic = "query"
+		b.plan.Topic = plan.KillQuery
 		if w.take("ID") {
 			return sqlerr.Unsupported("KILL QUERY ID", "use KILL QUERY with the connection's id")
 		}
@@ -359,15 +359,15 @@ func (b *build) kill(w *words) error {
 func (b *build) prepared(w *words) error {
 	switch {
 	case w.take("PREPARE"):
-		b.plan.Topic = "prepare"
+		b.plan.Topic = plan.Prepare
 	case w.takeAll("EXECUTE IMMEDIATE"):
 		if b.snap.Flavor != catalog.MariaDB {
 			return b.syntaxError(readWords(b.st))
 		}
-		b.plan.Kind, b.plan.Topic = plan.Prepared, "execute immediate"
+		b.plan.Kind, b.plan.Topic = plan.Prepared, plan.ExecuteImmediate
 		return nil
 	case w.take("EXECUTE"):
-		b.plan.Topic = "execute"
+		b.plan.Topic = plan.Execute
 	default:
 		if !w.takeAll("DEALLOCATE PREPARE") {
 			return b.syntaxError(w)
@@ -376,7 +376,7 @@ func (b *build) prepared(w *words) error {
 	}
 	b.plan.Kind = plan.Prepared
 	name, ok := w.name()
-	if !ok || b.plan.Topic == "prepare" && (!w.take("FROM") || w.end()) || b.plan.Topic == "execute" && !w.end() && !w.take("USING") {
+	if !ok || b.plan.Topic == plan.Prepare && (!w.take("FROM") || w.end()) || b.plan.Topic == plan.Execute && !w.end() && !w.take("USING") {
 		return b.syntaxError(w)
 	}
 	b.plan.Name = strings.ToLower(name)
@@ -384,7 +384,7 @@ func (b *build) prepared(w *words) error {
 }
 
 func (b *build) deallocate(w *words) error {
-	b.plan.Kind, b.plan.Topic = plan.Prepared, "deallocate"
+	b.plan.Kind, b.plan.Topic = plan.Prepared, plan.Deallocate
 	name, ok := w.name()
 	if !ok || !w.end() {
 		return b.syntaxError(w)
@@ -480,7 +480,7 @@ func (b *build) tableAdmin(w *words) error {
 		b.plan.Tables = append(b.plan.Tables, t)
 	}
 	if word == "checksum" { // the session adds up what the groups say
-		b.plan.Kind, b.plan.Topic = plan.Show, "checksum table"
+		b.plan.Kind, b.plan.Topic = plan.Show, plan.ShowChecksums
 		for !w.end() {
 			if option := w.next(); option == "quick" || option == "extended" {
 				b.plan.Name = option

@@ -156,7 +156,7 @@ func isNext(st *sqlparse.Statement, toks sqlparse.Tokens, word string) bool {
 // inserted as by INSERT ... SELECT. If that fails the table goes again, and with OR REPLACE so has the one before it, as on one
 // server. handled is false for other statements.
 func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
-	if p.Topic != "create table" && p.Topic != "create or replace table" {
+	if !p.Change.Creates(plan.ObjectTable) {
 		return false, nil
 	}
 	c, ok := s.findCreateSelect()
@@ -167,7 +167,7 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 		return true, sqlerr.Unsupported("system versioning", "keep the history in a table of its own")
 	}
 	old, verb := s.snap.Table(p.Database, p.Name), "CREATE TABLE "
-	if p.Topic != "create table" {
+	if p.Change.OrReplace {
 		verb = "CREATE OR REPLACE TABLE "
 		if err := s.replaceable(p, &c, old); err != nil {
 			return true, err

@@ -64,7 +64,7 @@ func (s *Session) ddl(p *plan.Plan) error {
 		return s.readOnlyTransaction()
 	}
 	s.isolation = "" // a schema change is the next transaction
-	if p.Topic == "alter table" && s.togglesKeys() {
+	if p.Change.Is(plan.VerbAlter, plan.ObjectTable) && s.togglesKeys() {
 		return s.ok(wire.OK{}) // ALTER TABLE ... DISABLE KEYS does nothing for InnoDB
 	}
 	relock, err := s.ddlUnderLocks(p)
@@ -72,10 +72,10 @@ func (s *Session) ddl(p *plan.Plan) error {
 		return err
 	}
 	defer relock()
-	if strings.HasSuffix(p.Topic, " sequence") {
+	if p.Change.Object == plan.ObjectSequence {
 		return s.sequenceDDL(p)
 	}
-	if strings.HasSuffix(p.Topic, " view") {
+	if p.Change.Object == plan.ObjectView {
 		if err := s.viewOverSequence(); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (s *Session) ddl(p *plan.Plan) error {
 		return err
 	}
 	s.snap = s.snapshot()
-	if p.Topic == "drop database" && p.Name == s.db && s.snap.Databases[s.db] == nil {
+	if p.Change.Is(plan.VerbDrop, plan.ObjectDatabase) && p.Name == s.db && s.snap.Databases[s.db] == nil {
 		s.db = ""
 	}
 	s.followDB()
@@ -120,11 +120,10 @@ func (s *Session) notes() bool {
 // tellsRecords reports whether servers say how many rows a schema change has copied: of what ALTER TABLE does, unless it does
 // nothing but rename, and on MySQL nothing at all.
 func (s *Session) tellsRecords(p *plan.Plan) bool {
-	switch p.Topic {
-	case "create index", "drop index":
+	switch c := p.Change; {
+	case c.Is(plan.VerbCreate, plan.ObjectIndex), c.Is(plan.VerbDrop, plan.ObjectIndex):
 		return true
-	case "alter table":
-	default:
+	case !c.Is(plan.VerbAlter, plan.ObjectTable):
 		return false
 	}
 	refs, _ := s.stmt.Tables()

@@ -18,8 +18,8 @@ func (s *Session) explain(p *plan.Plan) error {
 		replaced := *p
 		replaced.Inner, p = inner, &replaced
 	}
-	formats := strings.Fields(p.Topic)
-	analyze := slices.Contains(formats, "analyze")
+	formats := strings.Fields(string(p.Topic))
+	analyze := slices.Contains(formats, string(plan.ExplainAnalyze))
 	var x *plan.Execution
 	var err error
 	if analyze {

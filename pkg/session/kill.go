@@ -18,7 +18,7 @@ func (s *Session) killStatement(p *plan.Plan) error {
 	if p.Operand.Arg >= 0 {
 		id = s.argument(p.Operand.Arg)
 	}
-	return s.kill(parseUint(id.Raw), p.Topic == "query")
+	return s.kill(parseUint(id.Raw), p.Topic == plan.KillQuery)
 }
 
 // kill ends another session of the cluster, or only its statement.

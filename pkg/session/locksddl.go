@@ -18,21 +18,21 @@ func (s *Session) ddlUnderLocks(p *plan.Plan) (relock func(), err error) {
 	if s.locks == nil && !s.locked.suspended {
 		return func() {}, nil
 	}
-	switch p.Topic {
-	case "rename table":
+	switch c := p.Change; {
+	case c.Verb == plan.VerbRename:
 		if s.snap.Flavor == catalog.MySQL {
 			return nil, sqlerr.Unsupported("RENAME TABLE under LOCK TABLES", "UNLOCK TABLES first")
 		}
 		return nil, sqlerr.LockOrTransaction.New()
-	case "drop view":
+	case c.Is(plan.VerbDrop, plan.ObjectView):
 		if s.snap.Flavor == catalog.MySQL {
 			return func() {}, s.unlock()
 		}
 		return nil, sqlerr.LockOrTransaction.New()
-	case "create database", "alter database", "drop database":
+	case c.Object == plan.ObjectDatabase:
 		return nil, sqlerr.LockOrTransaction.New()
-	case "create table", "create or replace table", "alter table", "truncate table", "drop table", "create index", "drop index":
-	case "create sequence", "create or replace sequence", "alter sequence", "drop sequence":
+	case c.Object == plan.ObjectTable, c.Object == plan.ObjectIndex:
+	case c.Object == plan.ObjectSequence:
 		return nil, sqlerr.Unsupported("making, changing or dropping sequences under LOCK TABLES", "UNLOCK TABLES first")
 	default:
 		return func() {}, s.unlock()
@@ -43,7 +43,7 @@ func (s *Session) ddlUnderLocks(p *plan.Plan) (relock func(), err error) {
 		}
 	}
 	refs, _ := s.stmt.Tables()
-	if p.Topic != "drop table" {
+	if p.Change.Verb != plan.VerbDrop {
 		refs = refs[:min(len(refs), 1)] // others are only read
 	}
 	for _, r := range refs {

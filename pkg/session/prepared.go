@@ -274,7 +274,7 @@ func definesProgram(st *sqlparse.Statement) bool {
 func (s *Session) describable(p *plan.Plan) bool {
 	switch p.Kind {
 	case plan.Select, plan.Insert, plan.Replace, plan.Update, plan.Delete:
-		return p.Topic != "skarv"
+		return p.Topic != plan.ShowSkarv
 	case plan.Show:
 		return p.Relay != nil
 	}

@@ -25,15 +25,15 @@ import (
 // preparedText runs the statement at hand, and returns the plan of what was executed.
 func (s *Session) preparedText(p *plan.Plan) (*plan.Plan, error) {
 	switch p.Topic {
-	case "deallocate":
+	case plan.Deallocate:
 		if s.statements.byName[p.Name] == nil {
 			return p, sqlerr.UnknownStatement.New(p.Name, "DEALLOCATE PREPARE")
 		}
 		s.statements.removeNamed(p.Name)
 		return p, s.ok(wire.OK{})
-	case "prepare":
+	case plan.Prepare:
 		return p, s.prepareNamed(p.Name)
-	case "execute":
+	case plan.Execute:
 		st := s.statements.byName[p.Name]
 		if st == nil {
 			return p, sqlerr.UnknownStatement.New(p.Name, "EXECUTE")

@@ -289,7 +289,7 @@ func (s *Session) prepareRunner(p *plan.Plan, params *wire.Params) {
 // home is the node group that p runs on if any can run it.
 func (s *Session) home(p *plan.Plan) placement.NodeGroupID {
 	switch {
-	case p.Topic == "information_schema" || p.Kind == plan.Show && strings.HasSuffix(p.Topic, "tables"):
+	case p.Topic == plan.Metadata || p.Topic == plan.ShowTables || p.Topic == plan.ShowOpenTables:
 		return s.metadataGroup()
 	case p.Uses&plan.LocksRows != 0 && s.locks == nil:
 		return s.snap.Groups[0].ID // copies of a reference table are locked where writes to them begin
@@ -338,9 +338,9 @@ func (s *Session) dispatch(p *plan.Plan, r request) (*plan.Plan, error) {
 		}
 	case plan.Select, plan.Do:
 		switch p.Topic {
-		case "user lock":
+		case plan.UserLock:
 			return p, s.userLock(p)
-		case "information_schema":
+		case plan.Metadata:
 			if handled, err := s.selectMetadata(p); handled {
 				return p, err
 			}

@@ -53,8 +53,8 @@ func (s *Session) sequenceDDL(p *plan.Plan) error {
 // send. c is to the server that has the sequences: it replaces one under its own lock, and leaves it alone when it refuses the statement.
 func (s *Session) makesSequence(c *backend.Conn, p *plan.Plan) (made sequenceName, text []byte, err error) {
 	text = s.args.AppendStatement(nil)
-	replace := p.Topic == "create or replace sequence"
-	if !replace && p.Topic != "create sequence" {
+	replace := p.Change.OrReplace
+	if p.Change.Verb != plan.VerbCreate {
 		return made, text, nil
 	}
 	made = sequenceName{p.Database, p.Name}

@@ -21,59 +21,61 @@ import (
 // show answers the SHOW statements whose answer is not the same on every group; handled is false for the others.
 func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 	switch p.Topic {
-	case "warnings", "errors":
+	case plan.ShowWarnings, plan.ShowErrors:
 		return true, s.showWarnings(p)
-	case "processlist", "full processlist":
-		return true, s.showProcesslist(p.Topic == "full processlist")
-	case "grants":
+	case plan.ShowProcesslist, plan.ShowFullProcesslist:
+		return true, s.showProcesslist(p.Topic == plan.ShowFullProcesslist)
+	case plan.ShowGrants:
 		return true, s.showGrants()
-	case "databases", "schemas":
+	case plan.ShowDatabases:
 		return true, s.showFiltered(func(row [][]byte) bool {
 			name := string(row[0])
 			return name != catalog.OwnDB && (isSystemDB(name) || s.account.Privilege(name) > catalog.NoAccess)
 		})
-	case "procedure status", "function status", "package status":
+	case plan.ShowProcedureStatus, plan.ShowFunctionStatus, plan.ShowPackageStatus:
 		return true, s.showFiltered(func(row [][]byte) bool {
 			db := string(row[0])
 			return db != catalog.OwnDB && (isSystemDB(db) || s.account.Privilege(db) > catalog.NoAccess)
 		})
-	case "create table":
+	case plan.ShowCreateTable:
 		if t := s.snap.Table(p.Database, p.Name); t != nil {
 			return true, s.showCreateTable(t)
 		}
-	case "create event":
+	case plan.ShowCreateEvent:
 		if e := s.snap.Event(p.Database, p.Name); e != nil {
 			return true, s.showCreateEvent(e)
 		}
-	case "events":
+	case plan.ShowEvents:
 		return true, s.showEvents()
-	case "create trigger", "triggers":
-		return true, s.showTriggers(p.Topic)
-	case "variables":
+	case plan.ShowTriggers:
+		return true, s.showTriggers(3)
+	case plan.ShowCreateTrigger:
+		return true, s.showTriggers(2)
+	case plan.ShowVariables:
 		return true, s.showVariables()
-	case "create sequence": // beside LOCK TABLES
+	case plan.ShowCreateSequence: // beside LOCK TABLES
 		cols, rows, err := s.rowsFrom(s.sequenceGroup())
 		if err != nil {
 			return true, err
 		}
 		return true, s.sendRows(cols, rows)
-	case "columns", "fields", "full columns":
+	case plan.ShowColumns:
 		if t := s.snap.Table(p.Database, p.Name); t != nil && t.HiddenKey {
 			return true, s.showFiltered(func(row [][]byte) bool { return string(row[0]) != catalog.HiddenKey })
 		}
-	case "index":
+	case plan.ShowIndex:
 		if t := s.snap.Table(p.Database, p.Name); t != nil && t.Kind == catalog.Sharded {
 			return true, s.showIndex(t)
 		}
-	case "table status":
+	case plan.ShowTableStatus:
 		return true, s.showTableStatus(p)
-	case "checksum table":
+	case plan.ShowChecksums:
 		return true, s.checksumTables(p)
-	case "status":
+	case plan.ShowStatus:
 		if s.conn.TLS() != nil {
 			return true, s.showStatus()
 		}
-	case "skarv":
+	case plan.ShowSkarv:
 		return true, s.selectVirtual()
 	}
 	return false, nil

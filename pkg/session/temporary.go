@@ -157,29 +157,28 @@ func (s *Session) temporaryDDL(p *plan.Plan) (handled bool, err error) {
 			own++
 		}
 	}
-	if s.temps != nil && strings.HasSuffix(p.Topic, " view") {
+	if s.temps != nil && p.Change.Object == plan.ObjectView {
 		if err := s.viewOfTemporary(); err != nil {
 			return true, err
 		}
 	}
+	c, onTable := p.Change, p.Change.Object == plan.ObjectTable
 	switch {
-	case p.Topic == "create temporary table":
+	case onTable && c.Temporary && c.Verb == plan.VerbCreate:
 		return true, s.createTemporary(p)
-	case p.Topic == "drop temporary table":
+	case onTable && c.Temporary && c.Verb == plan.VerbDrop:
 		return true, s.dropTemporary(p, own)
 	case own == 0:
 		return false, nil
-	case p.Topic == "drop table":
+	case onTable && c.Verb == plan.VerbDrop:
 		return true, s.dropTemporary(p, own)
-	case p.Topic == "create table" && own == 1 && s.makesHidden():
+	case c.Is(plan.VerbCreate, plan.ObjectTable) && own == 1 && s.makesHidden():
 		return false, nil
 	case p.Tables[0].Temporary == "" || own < len(p.Tables):
 		return true, sqlerr.Unsupported("a definition that names temporary and other tables", "do it in several statements")
 	}
-	switch p.Topic {
-	case "alter table", "truncate table", "rename table", "create index", "drop index":
-	default:
-		return true, sqlerr.Unsupported(strings.ToUpper(p.Topic)+" over a temporary table", "create an ordinary table")
+	if !(onTable && c.Verb != plan.VerbCreate || c.Object == plan.ObjectIndex && !c.OrReplace) {
+		return true, sqlerr.Unsupported(strings.ToUpper(c.String())+" over a temporary table", "create an ordinary table")
 	}
 	if err := s.commitImplicit(); err != nil {
 		return true, err
@@ -399,7 +398,7 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 		return err == nil || s.snap.Flavor == catalog.MariaDB && sqlerr.HasCode(err, sqlerr.UnknownTable)
 	}
 	var missing error
-	if own < len(refs) && p.Topic != "drop temporary table" {
+	if own < len(refs) && !p.Change.Temporary {
 		if missing = s.dropOthers(refs); !goesOn(missing) {
 			return missing
 		}
@@ -511,7 +510,7 @@ func (s *Session) changeTemporary(p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	if p.Topic != "truncate table" {
+	if p.Change.Verb != plan.VerbTruncate {
 		for _, t := range p.Tables {
 			delete(s.temps.tables[t.Database], t.Name)
 		}

@@ -166,8 +166,6 @@ func writes(p *plan.Plan) bool {
 	switch p.Kind {
 	case plan.Insert, plan.Replace, plan.Update, plan.Delete:
 		return true
-	case plan.Explain:
-		return p.Topic == "analyze" // MariaDB's ANALYZE UPDATE runs it
 	case plan.Flush, plan.TableAdmin, plan.Other:
 		return true
 	case plan.Do:

@@ -206,15 +206,11 @@ func (c *calls) mayRun(s *Session, p *plan.Plan) error {
 	return nil
 }
 
-// showTriggers is a server's SHOW TRIGGERS or SHOW CREATE TRIGGER with the bodies that clients wrote.
-func (s *Session) showTriggers(topic string) error {
+// showTriggers is a server's SHOW TRIGGERS or SHOW CREATE TRIGGER with the bodies that clients wrote, in column textAt.
+func (s *Session) showTriggers(textAt int) error {
 	cols, rows, err := s.rowsOf()
 	if err != nil {
 		return err
-	}
-	textAt := 3
-	if topic == "create trigger" {
-		textAt = 2
 	}
 	for _, r := range rows {
 		if len(r) > textAt && r[textAt] != nil {

@@ -81,14 +81,14 @@ func (s *Session) renewWarnings(c *backend.Conn, sum *wire.ResultSummary) {
 
 // keepsWarnings reports whether a statement without warnings leaves those of the one before: on MariaDB, one without tables.
 func (s *Session) keepsWarnings(p *plan.Plan) bool {
-	return s.cfg.Dialect.MariaDB() && p.Kind == plan.Select && p.Relay != nil && len(p.Relay.Tables) == 0 && p.Topic != "information_schema"
+	return s.cfg.Dialect.MariaDB() && p.Kind == plan.Select && p.Relay != nil && len(p.Relay.Tables) == 0 && p.Topic != plan.Metadata
 }
 
 // showWarnings answers SHOW WARNINGS and SHOW ERRORS, with COUNT(*) and LIMIT.
 func (s *Session) showWarnings(p *plan.Plan) error {
 	var rows []Warning
 	for _, w := range s.warnings {
-		if p.Topic != "errors" || w.Level == "Error" {
+		if p.Topic != plan.ShowErrors || w.Level == "Error" {
 			rows = append(rows, w)
 		}
 	}
@@ -97,12 +97,12 @@ func (s *Session) showWarnings(p *plan.Plan) error {
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
 		if s.stmt.Is(tok, "COUNT") {
 			name := "@@session.warning_count"
-			if p.Topic == "errors" {
+			if p.Topic == plan.ShowErrors {
 				name = "@@session.error_count"
 			}
 			t := newTable("#" + name)
 			t.columns[0].Flags |= sqltypes.FlagUnsigned
-			if p.Topic == "errors" {
+			if p.Topic == plan.ShowErrors {
 				t.add(len(rows))
 			} else {
 				t.add(s.warningCount())

@@ -73,11 +73,17 @@ CREATE INDEX v ON dl2 (v);
 DROP DATABASE no_such_database;
 CREATE DATABASE locked_out;
 -- only: mariadb
+CREATE OR REPLACE DATABASE locked_out;
+-- only: mariadb
+CREATE OR REPLACE INDEX v ON dl2 (v);
+-- only: mariadb
 RENAME TABLE dl TO dl4;
 ALTER TABLE dl ADD w INT DEFAULT 7;
 SELECT SUM(w) FROM dl;
 SELECT * FROM dl2;
 CREATE INDEX v ON dl (v);
+-- only: mariadb
+CREATE OR REPLACE INDEX v ON dl (v);
 TRUNCATE TABLE dl;
 INSERT INTO dl VALUES (1, 2, 3);
 SELECT * FROM t ORDER BY id;
