@@ -183,7 +183,7 @@ func (s *Session) rewritten(r request) request {
 	case r.cmd == wire.ComStmtExecute:
 		r.packets = nil
 	case r.packets != nil:
-		s.packet = appendCommand(s.packet[:0], wire.ComQuery, s.stmt.SQL())
+		s.packet = wire.AppendCommand(s.packet[:0], wire.ComQuery, s.stmt.SQL())
 		r.packets = s.packet
 	}
 	return r
@@ -671,11 +671,4 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 		AffectedRows: sum.AffectedRows, LastInsertID: sum.LastInsertID, Warnings: sum.Warnings,
 		Info: sum.Info, Status: s.status(),
 	})
-}
-
-// appendCommand appends the packets of a command.
-func appendCommand(dst []byte, cmd wire.Command, body []byte) []byte {
-	var seq byte
-	payload := append([]byte{byte(cmd)}, body...)
-	return wire.AppendPacket(dst, &seq, payload)
 }

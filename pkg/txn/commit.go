@@ -336,12 +336,12 @@ func (b *branch) limit(d time.Duration) {
 // Their answers are those of a command before them and of b.asked behind.
 func (b *branch) sendDecision(statements string) error {
 	several, one := []byte{0, 0}, []byte{1, 0} // of COM_SET_OPTION
-	packets := appendCommand(nil, wire.ComSetOption, several)
-	packets = appendCommand(packets, wire.ComQuery, []byte(statements))
-	packets = appendCommand(packets, wire.ComSetOption, one)
+	packets := wire.AppendCommand(nil, wire.ComSetOption, several)
+	packets = wire.AppendCommand(packets, wire.ComQuery, []byte(statements))
+	packets = wire.AppendCommand(packets, wire.ComSetOption, one)
 	b.asked = 1
 	for _, q := range b.patient() {
-		packets = appendCommand(packets, wire.ComQuery, []byte(q))
+		packets = wire.AppendCommand(packets, wire.ComQuery, []byte(q))
 		b.asked++
 	}
 	return b.conn.SendRaw(packets)

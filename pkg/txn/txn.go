@@ -456,15 +456,10 @@ func (b *branch) send(statements ...string) error { return b.conn.SendRaw(b.pack
 // packets is statements as they are sent; the branch owes their answers from now on.
 func (b *branch) packets(statements []string) (packets []byte) {
 	for _, q := range statements {
-		packets = appendCommand(packets, wire.ComQuery, []byte(q))
+		packets = wire.AppendCommand(packets, wire.ComQuery, []byte(q))
 	}
 	b.asked = len(statements)
 	return packets
-}
-
-func appendCommand(dst []byte, cmd wire.Command, body []byte) []byte {
-	var seq byte
-	return wire.AppendPacket(dst, &seq, append([]byte{byte(cmd)}, body...))
 }
 
 // answers reads the answers to what was sent, which have no rows, and returns the first error.

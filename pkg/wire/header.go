@@ -37,6 +37,13 @@ func AppendPacket(dst []byte, seq *byte, payload []byte) []byte {
 	}
 }
 
+// AppendCommand appends the packets of a command.
+func AppendCommand(dst []byte, cmd Command, body []byte) []byte {
+	var seq byte
+	dst, start := BeginPacket(dst)
+	return EndPacket(append(append(dst, byte(cmd)), body...), start, &seq)
+}
+
 // BeginPacket reserves room for a header in dst and returns where it starts, for EndPacket. Between the two the
 // caller appends the payload, which so is built in place instead of being copied.
 func BeginPacket(dst []byte) (out []byte, start int) {

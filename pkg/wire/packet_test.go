@@ -39,6 +39,12 @@ func TestPacketFraming(t *testing.T) {
 	}
 }
 
+func TestCommand(t *testing.T) {
+	var seq byte
+	want := AppendPacket([]byte("before"), &seq, []byte("\x03SELECT 1"))
+	require.Equal(t, want, AppendCommand([]byte("before"), ComQuery, []byte("SELECT 1")))
+}
+
 func TestLenenc(t *testing.T) {
 	for _, n := range []uint64{0, 1, 250, 251, 255, 1<<16 - 1, 1 << 16, 1<<24 - 1, 1 << 24, 1 << 32, 1<<64 - 1} {
 		b := AppendLenencInt(nil, n)
