@@ -43,8 +43,7 @@ func run(args []string) int {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintln(os.Stderr, "skarv:", strings.TrimRight(line, "\n"))
 	}
-	var usage usageError
-	if errors.As(err, &usage) {
+	if _, ok := errors.AsType[usageError](err); ok {
 		return 2
 	}
 	return 1

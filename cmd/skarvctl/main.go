@@ -76,8 +76,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, 
 	if err == nil {
 		return exitOK
 	}
-	var e *exitError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*exitError](err); ok {
 		if e.err.Error() != "" {
 			fmt.Fprintln(errs, "skarvctl:", e.err)
 		}

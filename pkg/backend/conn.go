@@ -258,8 +258,7 @@ func (h Hasher) Hash(sql []byte) uint64 { return maphash.Bytes(h.seed, sql) }
 
 // lost turns an error of the connection into what the client is told.
 func (p *pool) lost(err error) error {
-	var e *sqlerr.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok {
 		return e
 	}
 	return sqlerr.ServerLost.New(p.name() + ": " + err.Error())

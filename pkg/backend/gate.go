@@ -475,4 +475,7 @@ func (q *queue) remove(w *waiter) bool {
 }
 
 // isRefusal reports whether err is that of a gate.
-func isRefusal(err error) bool { return errors.As(err, new(refusal)) }
+func isRefusal(err error) bool {
+	_, ok := errors.AsType[refusal](err)
+	return ok
+}

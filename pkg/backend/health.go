@@ -131,7 +131,8 @@ func (p *pool) rowLockWaits(ctx context.Context, probe *mysqlconn.Conn) int {
 // refused reports whether err is the server's own answer: it is there, if only to say that it has too many connections
 // or knows another password. Statements in flight are none the worse for it.
 func refused(err error) bool {
-	return errors.As(err, new(*sqlerr.Error)) && !mysqlconn.IsLost(err)
+	_, told := errors.AsType[*sqlerr.Error](err)
+	return told && !mysqlconn.IsLost(err)
 }
 
 func (p *pool) probe(ctx context.Context, probe **mysqlconn.Conn) error {

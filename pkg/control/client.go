@@ -45,10 +45,10 @@ func (c *Client) DDL(ctx context.Context, req DDLRequest) (DDLResult, error) {
 
 // clientError is an error of the way to the controller as a client may see it.
 func clientError(err error) error {
-	var e *sqlerr.Error
-	switch {
-	case errors.As(err, &e):
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok {
 		return e
+	}
+	switch {
 	case errors.Is(err, context.Canceled):
 		return sqlerr.QueryInterrupted.New()
 	case errors.Is(err, topology.ErrUnavailable):

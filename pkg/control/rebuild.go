@@ -110,14 +110,13 @@ func (d *schemaChange) spread(ctx context.Context) error {
 	if err == nil && w.Counts {
 		d.job.Work.Affected = rows
 	}
-	var null *mover.NullError
-	var refused *sqlerr.Error
-	switch {
-	case errors.As(err, &null) && d.snap.Flavor == catalog.MariaDB:
-		return sqlerr.DataTruncated.New(null.Column, null.Row)
-	case errors.As(err, &null):
+	if null, ok := errors.AsType[*mover.NullError](err); ok {
+		if d.snap.Flavor == catalog.MariaDB {
+			return sqlerr.DataTruncated.New(null.Column, null.Row)
+		}
 		return sqlerr.InvalidUseOfNull.New()
-	case errors.As(err, &refused):
+	}
+	if refused, ok := errors.AsType[*sqlerr.Error](err); ok {
 		named := *refused
 		named.Message = strings.ReplaceAll(named.Message, w.New, w.Table.Name)
 		return &named

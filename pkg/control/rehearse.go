@@ -63,8 +63,7 @@ func (d *schemaChange) rehearseOn(ctx context.Context, i int) (refused bool, err
 	defer s.Close()
 	made := ddl.Object{DB: catalog.OwnDB, Name: r.Copy}
 	if _, err := s.Exec(ctx, "SET SESSION sql_log_bin = 0"); err != nil {
-		var no *sqlerr.Error
-		if !errors.As(err, &no) { // an account that may not say so writes the copy to the log
+		if _, ok := errors.AsType[*sqlerr.Error](err); !ok { // an account that may not say so writes the copy to the log
 			return false, err
 		}
 	}
@@ -82,8 +81,7 @@ func (d *schemaChange) rehearseOn(ctx context.Context, i int) (refused bool, err
 	for _, q := range []string{"SET SESSION foreign_key_checks = 0", "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", // writers go on
 		r.SQL, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s", made.SQL(), strings.Join(r.Into, ", "), strings.Join(r.From, ", "), r.Table.SQL())} {
 		if _, err := s.Exec(ctx, q); err != nil {
-			var no *sqlerr.Error
-			if errors.As(err, &no) {
+			if _, ok := errors.AsType[*sqlerr.Error](err); ok {
 				return true, nil
 			}
 			return false, err

@@ -119,8 +119,7 @@ func fatal(err error) bool {
 
 // toClient makes an error one that a client may see.
 func toClient(err error) *sqlerr.Error {
-	var e *sqlerr.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok {
 		return e
 	}
 	return sqlerr.ServerLost.New(err.Error())
@@ -435,11 +434,11 @@ func (d *schemaChange) runOn(ctx context.Context, i int, first bool) error {
 			}
 		}
 		last = err
-		var refused *sqlerr.Error
+		refused, ok := errors.AsType[*sqlerr.Error](err)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !errors.As(err, &refused):
+		case !ok:
 			d.drop(i)
 		case first && !passing(refused), !first && certain(refused):
 			return err

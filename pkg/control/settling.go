@@ -132,7 +132,7 @@ func (l *leader) shutOut(ctx context.Context, s topology.Silent) error {
 	if err == nil {
 		l.log.WarnContext(ctx, "a proxy was shut out of the servers, for the schema changes", "member", s.Slot.Member, "slot", s.Slot.N)
 	}
-	if errors.As(err, new(*fence.NoPrivilegeError)) {
+	if fence.IsNoPrivilege(err) {
 		l.log.WarnContext(ctx, "a proxy that is gone cannot be shut out of the servers, and is taken for dead", "member", s.Slot.Member, "slot", s.Slot.N, "error", err)
 		return nil
 	}

@@ -79,16 +79,16 @@ func setGlobal(ctx context.Context, c driver.ExecerContext, name, value string) 
 	}
 	variable := strings.NewReplacer("-", "_", ".", "`.`").Replace(strings.TrimPrefix(name, "loose-"))
 	_, err := c.ExecContext(ctx, fmt.Sprintf("SET GLOBAL `%s` = %s", variable, sqltypes.Literal(value)), nil)
-	var e *mysql.MySQLError
-	if errors.As(err, &e) && e.Number == wrongType && isNumber(value) {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok && e.Number == wrongType && isNumber(value) {
 		_, err = c.ExecContext(ctx, fmt.Sprintf("SET GLOBAL `%s` = %s", variable, value), nil)
 	}
+	e, refused := errors.AsType[*mysql.MySQLError](err)
 	switch {
 	case err == nil:
 		return true, nil
-	case errors.As(err, &e) && (e.Number == readOnlyVariable || e.Number == wrongType):
+	case refused && (e.Number == readOnlyVariable || e.Number == wrongType):
 		return false, nil // 128M and the like are for option files only
-	case errors.As(err, &e) && e.Number == unknownVariable:
+	case refused && e.Number == unknownVariable:
 		return false, fmt.Errorf("server variable %s: %w", name, err)
 	default:
 		return false, fmt.Errorf("set %s: %w", name, err)

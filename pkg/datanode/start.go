@@ -101,11 +101,10 @@ func (n *Node) waitReady(ctx context.Context, p *process) (version string, err e
 	for {
 		// A socket that is there may belong to a server still recovering; then login waits, with ctx.
 		version, err = n.ask(ctx, "SELECT VERSION()")
-		var refused *mysql.MySQLError
 		if err == nil {
 			return version, nil
 		}
-		if errors.As(err, &refused) && refused.Number != 1053 && refused.Number != 1040 {
+		if refused, ok := errors.AsType[*mysql.MySQLError](err); ok && refused.Number != 1053 && refused.Number != 1040 {
 			return "", fmt.Errorf("login as the account of skarv.json: %w", err)
 		}
 		select {

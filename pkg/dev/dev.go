@@ -157,8 +157,7 @@ func checkAddr(flag, addr string) error {
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		var op *net.OpError
-		if errors.As(err, &op) {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
 			err = op.Err
 		}
 		return fmt.Errorf("%s %s cannot be listened on: %w; choose another address, or port 0 for a free one", flag, addr, err)

@@ -313,8 +313,8 @@ func counts(ok wire.OK) (matched, changed uint64) {
 
 // numbered makes the only row that an error of one row's statement names the row number of the client's.
 func numbered(err error, row int) error {
-	var e *sqlerr.Error
-	if row == 0 || !errors.As(err, &e) {
+	e, ok := errors.AsType[*sqlerr.Error](err)
+	if row == 0 || !ok {
 		return err
 	}
 	return &sqlerr.Error{Code: e.Code, State: e.State, Message: atRow(e.Message, row)}

@@ -159,8 +159,7 @@ func (f *fakeConn) Prepared([]byte, []wire.ParamType) (uint32, error) {
 func (f *fakeConn) Ask(cmd wire.Command, body []byte) error { return f.Send(cmd, body) }
 
 func (f *fakeConn) fail(err error) error {
-	var e *sqlerr.Error
-	if !errors.As(err, &e) {
+	if _, ok := errors.AsType[*sqlerr.Error](err); !ok {
 		f.broken = true
 	}
 	return err

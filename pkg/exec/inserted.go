@@ -120,8 +120,8 @@ func (r *Runner) recordsInfo(p *plan.Plan, in *insertion, results []result, warn
 // renumber makes the row that the error of group g names ("Data too long for column 'v' at row 1") the row of the
 // client's statement.
 func (in *insertion) renumber(err error, g placement.NodeGroupID) error {
-	var e *sqlerr.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*sqlerr.Error](err)
+	if !ok {
 		return err
 	}
 	if message, row := rowOfInsert(e.Message, g, in.owners); row > 0 {

@@ -108,15 +108,15 @@ func (s *stream) copyTo(columns []sqltypes.Column, sink Sink) error {
 
 // failed notes what an error means for the connection and returns what the client is told.
 func (s *stream) failed(err error) error {
-	var e *sqlerr.Error
-	if errors.As(err, &e) && s.conn.Usable() {
+	e, told := errors.AsType[*sqlerr.Error](err)
+	if told && s.conn.Usable() {
 		return e // the server's own refusal
 	}
 	s.err = err
 	if cause := s.runner.interrupted(); cause != nil {
 		return cause
 	}
-	if e != nil {
+	if told {
 		return e
 	}
 	return sqlerr.ServerLost.New(groupName(s.group) + ": " + err.Error())

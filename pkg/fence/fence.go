@@ -68,6 +68,12 @@ func (e *NoPrivilegeError) Error() string {
 // Unwrap is the server's refusal.
 func (e *NoPrivilegeError) Unwrap() error { return e.Err }
 
+// IsNoPrivilege reports whether err is, or wraps, a NoPrivilegeError.
+func IsNoPrivilege(err error) bool {
+	_, ok := errors.AsType[*NoPrivilegeError](err)
+	return ok
+}
+
 // privilege reports whether a server refused a statement for want of a privilege.
 func privilege(err error) bool {
 	for _, code := range []sqlerr.Code{1227, 1044, 1045, 1142, 1370, 1410, 1698, 4031} {

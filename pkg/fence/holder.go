@@ -64,7 +64,7 @@ func (h *Holder) Account(ctx context.Context, g *catalog.NodeGroup) (user, passw
 	case slot == nil:
 		return "", "", ErrNoSlot
 	case !made:
-		if err = h.activate(ctx, g, *slot); err != nil && !errors.As(err, new(*NoPrivilegeError)) {
+		if err = h.activate(ctx, g, *slot); err != nil && !IsNoPrivilege(err) {
 			return "", "", err
 		}
 	}
@@ -87,7 +87,7 @@ func (h *Holder) activate(ctx context.Context, g *catalog.NodeGroup, slot Slot) 
 	case errors.Is(err, ErrFenced):
 		h.lost(slot)
 		return err
-	case errors.As(err, new(*NoPrivilegeError)):
+	case IsNoPrivilege(err):
 		h.cfg.Unfenced()
 		h.cfg.Log.Warn("partitions cannot be moved from or to a node group", "group", g.ID, "error", err)
 	case err != nil:
@@ -122,7 +122,7 @@ func (h *Holder) Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, user string) err
 // Refused is told that a login was refused by the server: the account may be locked, or its password another one. The next
 // attempt makes it ready once more, which tells.
 func (h *Holder) Refused(g *catalog.NodeGroup, user string, err error) {
-	if user == g.Primary.User || !errors.As(err, new(*sqlerr.Error)) || mysqlconn.IsLost(err) {
+	if _, refused := errors.AsType[*sqlerr.Error](err); user == g.Primary.User || !refused || mysqlconn.IsLost(err) {
 		return
 	}
 	h.mu.Lock()

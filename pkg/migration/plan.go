@@ -229,8 +229,8 @@ func (p *Planner) tryCreate(ctx context.Context, o ddl.Name) (*schema.Definition
 		}
 		return def, err
 	}
-	var refused *sqlerr.Error
-	if !errors.As(err, &refused) {
+	refused, ok := errors.AsType[*sqlerr.Error](err)
+	if !ok {
 		return nil, err
 	}
 	if p.Statement.OrReplace {
@@ -490,8 +490,7 @@ func (p *Planner) tryAlterOn(ctx context.Context, o ddl.Name, shown bool) (befor
 		result = moved
 	}
 	if _, err := p.Trial.Exec(ctx, p.Statement.Rewrite(edits...)); err != nil {
-		var refused *sqlerr.Error
-		if errors.As(err, &refused) {
+		if refused, ok := errors.AsType[*sqlerr.Error](err); ok {
 			err = p.realNames(refused, o)
 		}
 		return nil, nil, err

@@ -93,7 +93,7 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	}
 	nc, err := d.DialContext(ctx, network, addr)
 	if err != nil {
-		if op := new(net.OpError); errors.As(err, &op) {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
 			err = op.Err // the rest of it is the address once more
 		}
 		return nil, fmt.Errorf("connect to %s: %w", cfg.Addr, err)

@@ -66,8 +66,7 @@ func (c *Conn) farewell(err error) (*sqlerr.Error, string) {
 		}
 		return nil, "closed"
 	}
-	var broken *brokenError
-	if errors.As(err, &broken) {
+	if broken, ok := errors.AsType[*brokenError](err); ok {
 		return broken.err, "protocol"
 	}
 	halfSent := c.start < c.end || errors.Is(err, io.ErrUnexpectedEOF)

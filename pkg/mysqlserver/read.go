@@ -181,8 +181,8 @@ func isClientError(err error) bool {
 	if _, ok := err.(*sqlerr.Error); ok {
 		return true
 	}
-	var e *sqlerr.Error
-	return errors.As(err, &e)
+	_, ok := errors.AsType[*sqlerr.Error](err)
+	return ok
 }
 
 // join appends the payloads of the packets in raw.

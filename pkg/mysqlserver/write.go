@@ -131,6 +131,6 @@ func (e *clientGoneError) Unwrap() error { return e.err }
 
 // IsClientGone reports whether err came from writing to a client that is no longer there, or takes nothing.
 func IsClientGone(err error) bool {
-	var e *clientGoneError
-	return errors.As(err, &e)
+	_, ok := errors.AsType[*clientGoneError](err)
+	return ok
 }

@@ -160,9 +160,8 @@ func (b *build) build() (*plan.Plan, error) {
 		return nil, sqlerr.From(err)
 	}
 	if err := b.tryWorkspace(b.statement()); err != nil {
-		var u *unread
 		e := sqlerr.From(err)
-		if errors.As(err, &u) {
+		if u, ok := errors.AsType[*unread](err); ok {
 			e = u.refuse
 		} else if e.Code != sqlerr.NotSupportedYet || !b.judgeable() {
 			return nil, e
@@ -301,8 +300,7 @@ func (b *build) dml() error {
 	}
 	tree, usedArgs, err := parse(b.st)
 	if err != nil {
-		var none *sqlparse.NoTree
-		if errors.As(err, &none) {
+		if _, ok := errors.AsType[*sqlparse.NoTree](err); ok {
 			return b.withoutTree()
 		}
 		return err

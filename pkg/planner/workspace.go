@@ -42,9 +42,9 @@ func (b *build) tryWorkspace(err error) error {
 	default:
 		return err
 	}
-	var u *unread
+	_, unsure := errors.AsType[*unread](err)
 	switch {
-	case errors.As(err, &u):
+	case unsure:
 	case err != nil:
 		if !sqlerr.HasCode(err, sqlerr.NotSupportedYet) {
 			return err

@@ -212,7 +212,7 @@ func (j *job) unfenced(ctx context.Context) ([]string, error) {
 	}
 	for _, g := range snap.Groups {
 		err := j.probe(ctx, g)
-		if errors.As(err, new(*fence.NoPrivilegeError)) {
+		if fence.IsNoPrivilege(err) {
 			out = append(out, fmt.Sprintf("node group %s: %v", g.Name, err))
 		} else if err != nil {
 			return nil, fmt.Errorf("node group %s: %w", g.Name, err)

@@ -130,8 +130,7 @@ func (s *Server) serverError(err error) error {
 	if err == nil {
 		return nil
 	}
-	var e *mysql.MySQLError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		state := string(e.SQLState[:])
 		if e.SQLState[0] == 0 {
 			state = "HY000"

@@ -179,8 +179,7 @@ func ParseConfig(name string, text []byte) (Config, error) {
 	dec.KnownFields(true)
 	var faults []error
 	if err := dec.Decode(&cfg); err != nil && !errors.Is(err, io.EOF) {
-		var te *yaml.TypeError
-		if errors.As(err, &te) {
+		if te, ok := errors.AsType[*yaml.TypeError](err); ok {
 			for _, e := range te.Errors {
 				faults = append(faults, fmt.Errorf("%s: %s", name, plainFault(e)))
 			}

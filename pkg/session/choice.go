@@ -109,8 +109,8 @@ func (s *Session) choose(p *plan.Plan, n *plan.Choice) error {
 // mistaken reports whether a server takes exception to the text of a statement: if it is not the client's own, that should judge.
 // Of two collations in it none may be stronger: a column that holds a literal is stronger than the literal.
 func mistaken(err error) bool {
-	var e *sqlerr.Error
-	return errors.As(err, &e) && e.Code != sqlerr.NotSupportedYet && (e.Code == sqlerr.MixedCollations || strings.HasPrefix(e.State, "42") || strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "21"))
+	e, ok := errors.AsType[*sqlerr.Error](err)
+	return ok && e.Code != sqlerr.NotSupportedYet && (e.Code == sqlerr.MixedCollations || strings.HasPrefix(e.State, "42") || strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "21"))
 }
 
 // sizes tells how many rows the tables of n have, and how many values their columns.

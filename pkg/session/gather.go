@@ -220,8 +220,8 @@ func (c *copying) beginQuery() error {
 // end is told how the reading of the rows has ended. A query that warned or failed is errAnotherWay: one server may not have done so.
 func (c *copying) end(sum exec.Summary, err error) error {
 	if c.copy().Query != nil {
-		switch e := (*sqlerr.Error)(nil); {
-		case errors.As(err, &e) && (strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "21")), err == nil && sum.Warnings > 0:
+		if e, ok := errors.AsType[*sqlerr.Error](err); ok && (strings.HasPrefix(e.State, "22") || strings.HasPrefix(e.State, "21")) ||
+			err == nil && sum.Warnings > 0 {
 			return errAnotherWay
 		}
 	}
@@ -304,8 +304,7 @@ func (g *gathering) read(c *copying) (exec.Summary, error) {
 
 // asServerLost makes an error that no client can see one that it can.
 func asServerLost(err error) error {
-	var e *sqlerr.Error
-	if err == nil || err == errReplan || errors.As(err, &e) {
+	if _, ok := errors.AsType[*sqlerr.Error](err); ok || err == nil || err == errReplan {
 		return err
 	}
 	return sqlerr.ServerLost.New(err.Error())

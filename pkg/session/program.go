@@ -62,7 +62,7 @@ func (a *activation) Assign(variable, expr string) error {
 
 // assigned looks at how the assignment of a variable ended: one that failed leaves NULL, as on the servers.
 func (a *activation) assigned(variable string, err error) error {
-	if e := (*sqlerr.Error)(nil); !errors.As(err, &e) {
+	if _, ok := errors.AsType[*sqlerr.Error](err); !ok {
 		return err
 	}
 	if c := a.s.calls.conn; c.Usable() {

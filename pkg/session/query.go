@@ -72,8 +72,8 @@ func notFollowed(st *sqlparse.Statement, several bool) error {
 
 // fail tells the client of an error. Errors that are no *sqlerr.Error end the connection.
 func (s *Session) fail(err error) error {
-	var e *sqlerr.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*sqlerr.Error](err)
+	if !ok {
 		return err
 	}
 	s.rowCount = -1

@@ -71,7 +71,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 			if sqlerr.HasCode(err, sqlerr.QueryInterrupted) && !mysqlconn.IsLost(err) {
 				return err // see keepsBack
 			}
-			if errors.As(err, new(*mysqlconn.DstError)) {
+			if _, ok := errors.AsType[*mysqlconn.DstError](err); ok {
 				return errClient
 			}
 			if again && sum.Bytes == 0 && p.Relay != nil && !p.Relay.Write && s.cfg.Pools.Up(g) {
@@ -102,8 +102,7 @@ func (s *Session) prelude(p *plan.Plan, c *backend.Conn) error {
 // broken is what becomes of an answer whose backend was lost: an error in its place, or behind what has been passed on
 // already. Where that cannot be told from a row the client's connection ends.
 func (s *Session) broken(c *backend.Conn, err error) error {
-	var lost *mysqlconn.LostError
-	if errors.As(err, &lost) && lost.Partial {
+	if lost, ok := errors.AsType[*mysqlconn.LostError](err); ok && lost.Partial {
 		if !lost.Boundary {
 			return errClient
 		}

@@ -508,7 +508,7 @@ func (w *rowWrite) write(i int, text string) (wire.OK, error) {
 	take := &capture{}
 	err := s.within([]byte(text), take)
 	s.info, s.lastInsertID = was, id
-	if e := (*sqlerr.Error)(nil); errors.As(err, &e) && i > 0 {
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok && i > 0 {
 		fresh := *e
 		fresh.Message = atRow.ReplaceAllString(e.Message, " at row "+strconv.Itoa(i+1))
 		return take.ok, &fresh

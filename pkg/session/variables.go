@@ -2,7 +2,6 @@ package session
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -372,7 +371,7 @@ func (v *variables) show(text []byte) (ok bool, err error) {
 	if err := inner.Scan([]byte(sql), s.mode); err != nil {
 		return false, err
 	}
-	err = v.with(sql, func(sql string) error {
+	return true, v.with(sql, func(sql string) error {
 		c := s.calls.conn
 		cols, rows, err := c.QueryAll(sql, 1)
 		if err != nil {
@@ -387,8 +386,4 @@ func (v *variables) show(text []byte) (ok bool, err error) {
 		}
 		return s.sendRows(cols, rows)
 	})
-	if e := (*sqlerr.Error)(nil); err != nil && !errors.As(err, &e) {
-		return true, err
-	}
-	return true, err
 }

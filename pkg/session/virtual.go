@@ -205,8 +205,7 @@ func (s *Session) transactionsTable() (*table, error) {
 	defer cancel()
 	list, err := s.cfg.ListTransactions(ctx, "")
 	if err != nil {
-		var e *sqlerr.Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*sqlerr.Error](err); ok {
 			return nil, e
 		}
 		return nil, sqlerr.UnknownError.New(err.Error())

@@ -196,7 +196,7 @@ func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 		return ok, sqlerr.QueryInterrupted.New()
 	}
 	defer func() {
-		if e := (*sqlerr.Error)(nil); errors.As(err, &e) {
+		if e, ok := errors.AsType[*sqlerr.Error](err); ok {
 			err = &sqlerr.Error{Code: e.Code, State: e.State, Message: w.told(e.Message)}
 		}
 	}()

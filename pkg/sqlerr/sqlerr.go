@@ -8,6 +8,7 @@ package sqlerr
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Error is what a client reads in an ERR packet.
@@ -30,22 +31,13 @@ func (e *Error) Is(target error) bool {
 
 // HasCode reports whether err is, or wraps, an *Error with one of the codes.
 func HasCode(err error, codes ...Code) bool {
-	var e *Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	for _, c := range codes {
-		if e.Code == c {
-			return true
-		}
-	}
-	return false
+	e, ok := errors.AsType[*Error](err)
+	return ok && slices.Contains(codes, e.Code)
 }
 
 // From returns the *Error inside err, or an Internal one that carries err's text when there is none.
 func From(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	return Internal.New(err.Error())

@@ -161,7 +161,6 @@ func (i *importer) placeOne(t *importedTable, inBody string) {
 	default:
 		err = i.byItself(t)
 	}
-	var e *sqlerr.Error
 	if err == nil && t.table.Kind == catalog.Sharded {
 		if merr := mover.Movable(t.table, i.facts.Node.Flavor); merr != nil {
 			err = merr
@@ -171,7 +170,7 @@ func (i *importer) placeOne(t *importedTable, inBody string) {
 		return
 	}
 	what, fix := err.Error(), ""
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok {
 		what, fix, _ = strings.Cut(strings.TrimPrefix(e.Message, "This version of MySQL doesn't yet support "), "; ")
 	}
 	if wanted || reference {

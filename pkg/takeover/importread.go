@@ -268,8 +268,7 @@ func (i *importer) readShown(ctx context.Context, b *body) (err error) {
 		w.Status = catalog.EventAside
 	}
 	b.event, err = schema.ReadEvent(ctx, i.s, b.shown, w, nil, i.facts.Node.Version)
-	var refused *sqlerr.Error
-	if errors.As(err, &refused) {
+	if _, ok := errors.AsType[*sqlerr.Error](err); ok {
 		return nil // it stays where it is, and takeOver says so
 	}
 	return err

@@ -696,8 +696,7 @@ func (t *Txn) free(b *branch, err error) {
 
 // Lost turns a failure of a connection into what the client is told. Errors the server itself sent stay as they are.
 func Lost(c *backend.Conn, err error) error {
-	var e *sqlerr.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok {
 		return e
 	}
 	return sqlerr.ServerLost.New(fmt.Sprintf("node group %d: %v", c.Group, err))

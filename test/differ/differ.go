@@ -96,8 +96,7 @@ func outcome(stmt string, exec func() (sql.Result, error), query func() (*sql.Ro
 // failed is o with its error.
 func failed(o Outcome, err error) Outcome {
 	o.Errno, o.Err = Broken, err.Error()
-	var me *mysql.MySQLError
-	if errors.As(err, &me) {
+	if me, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		o.Errno = me.Number
 	}
 	return o

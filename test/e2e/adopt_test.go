@@ -169,8 +169,7 @@ func (s *story) start(db *sql.DB, workers int) {
 func (s *story) run(db *sql.DB, q string) error {
 	for {
 		_, err := db.Exec(q)
-		var e *mysql.MySQLError
-		if errors.As(err, &e) && slices.Contains([]uint16{1213, 1205, 1317, 1020}, e.Number) {
+		if e, ok := errors.AsType[*mysql.MySQLError](err); ok && slices.Contains([]uint16{1213, 1205, 1317, 1020}, e.Number) {
 			continue
 		}
 		if err != nil {

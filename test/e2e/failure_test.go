@@ -318,8 +318,7 @@ func (f *failures) killedMidResult(t *testing.T) {
 				}
 				require.Less(t, n, bigRows)
 				require.Error(t, rows.Err(), "%d rows of %d, and no error", n, bigRows)
-				var e *mysql.MySQLError
-				if errors.As(rows.Err(), &e) {
+				if e, ok := errors.AsType[*mysql.MySQLError](rows.Err()); ok {
 					require.EqualValues(t, 1430, e.Number)
 				}
 				t.Log(rows.Err())
