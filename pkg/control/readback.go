@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/catalog"
-	"skarv/pkg/ddl"
 	"skarv/pkg/migration"
 	"skarv/pkg/schema"
 	"skarv/pkg/sharding"
@@ -61,37 +60,21 @@ func (d *schemaChange) readBack(ctx context.Context) (*topology.Change, error) {
 
 // after is the snapshot with the tables of a rename under their new names.
 func (d *schemaChange) after(w *migration.Work) *catalog.Snapshot {
-	out := *d.snap
-	out.Databases = map[string]*catalog.Database{}
-	for name, db := range d.snap.Databases {
-		fresh := *db
-		fresh.Tables = map[string]*catalog.Table{}
-		for k, t := range db.Tables {
-			fresh.Tables[k] = t
-		}
-		out.Databases[name] = &fresh
-	}
-	moved := map[ddl.Object]*catalog.Table{}
-	for _, r := range w.Refresh {
-		if r.Old != nil && *r.Old != r.Object {
-			if t := d.snap.Table(r.Old.DB, r.Old.Name); t != nil {
-				fresh := *t
-				fresh.Database, fresh.Name = r.DB, r.Name
-				moved[r.Object] = &fresh
-			}
-		}
-	}
+	var gone, moved []*catalog.Table
 	for _, o := range w.Drop {
-		if db := out.Databases[o.DB]; db != nil {
-			delete(db.Tables, o.Name)
+		if t := d.snap.Table(o.DB, o.Name); t != nil {
+			gone = append(gone, t)
 		}
 	}
-	for o, t := range moved {
-		if db := out.Databases[o.DB]; db != nil {
-			db.Tables[o.Name] = t
+	for _, r := range w.Refresh {
+		if r.Old == nil || *r.Old == r.Object {
+			continue
+		}
+		if t := d.snap.Table(r.Old.DB, r.Old.Name); t != nil {
+			moved = append(moved, t.Renamed(r.DB, r.Name))
 		}
 	}
-	return &out
+	return d.snap.With(gone, moved)
 }
 
 // refreshOne reads a table from all groups and makes its catalog entry.

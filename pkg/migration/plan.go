@@ -320,7 +320,7 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	}
 	snap := p.Snap
 	if r.Object != o.Object {
-		snap = p.renamedSnapshot(old, r.Object)
+		snap = p.Snap.With([]*catalog.Table{old}, []*catalog.Table{old.Renamed(r.DB, r.Name)}) // as foreign keys to it will be
 		for _, child := range childrenOf(p.Snap, o.Object) {
 			p.work.Refresh = append(p.work.Refresh, refreshed(child))
 		}
@@ -367,29 +367,6 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	p.rehearse(o, old, before, after)
 	p.work.Refresh = append([]Refresh{r}, p.work.Refresh...)
 	return nil
-}
-
-// renamedSnapshot is p.snap with t under another name, as the foreign keys to it will be.
-func (p *Planner) renamedSnapshot(t *catalog.Table, to ddl.Object) *catalog.Snapshot {
-	out := *p.Snap
-	out.Databases = map[string]*catalog.Database{}
-	for name, d := range p.Snap.Databases {
-		fresh := *d
-		fresh.Tables = map[string]*catalog.Table{}
-		for k, other := range d.Tables {
-			if other == t {
-				continue
-			}
-			fresh.Tables[k] = other
-		}
-		out.Databases[name] = &fresh
-	}
-	moved := *t
-	moved.Database, moved.Name = to.DB, to.Name
-	if d := out.Databases[to.DB]; d != nil {
-		d.Tables[to.Name] = &moved
-	}
-	return &out
 }
 
 // newCounter refuses to number existing rows: each server would do it for itself.

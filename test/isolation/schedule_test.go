@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/txn"
+	"skarv/test/cluster"
 	"skarv/test/history"
 )
 
@@ -248,9 +249,6 @@ func (s *stage) step(a *actor, f []string, lists map[string]int, value int) {
 var errRollback = fmt.Errorf("the scenario wants it")
 
 const (
-	// lockTick is between two looks at lock waits: what servers tell of them is a copy, which is not made anew for who asks
-	// more often.
-	lockTick = 120 * time.Millisecond
 	// heldLong is how long a step is waited for while a commit is stopped: it may wait for that, out of the servers' sight.
 	heldLong = 400 * time.Millisecond
 	// stepLong bounds a step.
@@ -260,7 +258,7 @@ const (
 // settle returns when no actor can go on: each is idle, waits for a lock, or, while one is stopped, for that.
 func (s *stage) settle(t *testing.T, all []*actor) {
 	began := time.Now()
-	next := began.Add(lockTick)
+	next := began.Add(cluster.LockTick)
 	require.Eventually(t, func() bool {
 		busy, stopped := 0, false
 		for _, a := range all {
@@ -277,16 +275,7 @@ func (s *stage) settle(t *testing.T, all []*actor) {
 		if time.Now().Before(next) {
 			return false
 		}
-		next = time.Now().Add(lockTick)
-		return s.lockWaits(t) >= busy
+		next = time.Now().Add(cluster.LockTick)
+		return cluster.LockWaits(t, s.place.servers) >= busy
 	}, stepLong, time.Millisecond, "a step neither ends nor waits for a lock")
-}
-
-func (s *stage) lockWaits(t *testing.T) (n int) {
-	for _, db := range s.place.servers {
-		var here int
-		require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'").Scan(&here))
-		n += here
-	}
-	return n
 }

@@ -4,9 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"skarv/test/cluster"
 )
 
 // started is a statement that runs beside others.
@@ -42,9 +43,9 @@ func (s *started) waits(n int) (waiting bool) {
 		if len(s.done) > 0 {
 			return true
 		}
-		waiting = lockWaits(s.t, servers) >= n
+		waiting = cluster.LockWaits(s.t, servers) >= n
 		return waiting
-	}, ten, lockTick, s.what)
+	}, ten, cluster.LockTick, s.what)
 	return waiting
 }
 
@@ -61,19 +62,6 @@ func (s *started) end() error {
 		}
 	}, 3*ten, tick, s.what)
 	return err
-}
-
-// lockTick is between two looks at lock waits: what servers tell of them is a copy, which is not made anew for who asks more often.
-const lockTick = 150 * time.Millisecond
-
-// lockWaits is how many transactions wait for row locks on the servers.
-func lockWaits(t *testing.T, servers []*sql.DB) (n int) {
-	for _, db := range servers {
-		var here int
-		require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'").Scan(&here))
-		n += here
-	}
-	return n
 }
 
 // idOn is the nth id of d.t that lies on a node group, from 1 on. Other tables with a whole number as their key lie alike.

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	adminv1 "skarv/proto/admin/v1"
+	"skarv/test/cluster"
 )
 
 // entriesMatch compares what the node groups have of a table with the entries of its only global index.
@@ -311,13 +312,5 @@ func awaitLockWaits(t *testing.T, n int, over chan error) {
 	for g := 1; g <= 4; g++ {
 		servers = append(servers, shared.NodeGroupDB(t, g, ""))
 	}
-	require.Eventually(t, func() bool {
-		waiting := 0
-		for _, server := range servers {
-			var here int
-			require.NoError(t, server.QueryRow("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'").Scan(&here))
-			waiting += here
-		}
-		return len(over) > 0 || waiting >= n
-	}, 30*time.Second, 120*time.Millisecond)
+	require.Eventually(t, func() bool { return len(over) > 0 || cluster.LockWaits(t, servers) >= n }, 30*time.Second, cluster.LockTick)
 }
