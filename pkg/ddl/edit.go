@@ -96,16 +96,9 @@ func (s *Statement) DroppedColumns() map[string]bool {
 
 // Define is the edit that adds definition to a CREATE TABLE's list of columns and keys; ok is false if it has none.
 func (s *Statement) Define(definition string) (e Edit, ok bool) {
-	depth := 0
 	for _, t := range s.toks {
-		switch {
-		case t.start < s.Objects[0].end:
-		case t.is("("):
-			depth++
-		case t.is(")"):
-			if depth--; depth == 0 {
-				return Edit{start: t.start, end: t.start, with: ", " + definition}, true
-			}
+		if t.start >= s.Objects[0].end && t.depth == 0 && t.is(")") {
+			return Edit{start: t.start, end: t.start, with: ", " + definition}, true
 		}
 	}
 	return Edit{}, false

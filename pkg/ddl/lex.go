@@ -22,6 +22,7 @@ type token struct {
 	kind       tokenKind
 	start, end int
 	value      string // name without quotes, string content, else the text as written
+	depth      int    // how many parentheses it stands in; those of a pair stand where the pair does
 }
 
 // is reports whether t is the keyword or character w, which is given in upper case.
@@ -41,6 +42,7 @@ type lexer struct {
 	version     int // 101106 for 10.11.6
 	out         strings.Builder
 	toks        []token
+	depth       int // of what comes next
 }
 
 // plain returns the statement without comments, executable comments being replaced by what they hold where this
@@ -156,7 +158,15 @@ func (l *lexer) token(i int) (int, error) {
 		value = s[:n]
 	}
 	l.out.WriteString(s[:n])
-	l.toks = append(l.toks, token{kind: kind, start: start, end: start + n, value: value})
+	t := token{kind: kind, start: start, end: start + n, value: value}
+	if t.is(")") {
+		l.depth--
+	}
+	t.depth = l.depth
+	if t.is("(") {
+		l.depth++
+	}
+	l.toks = append(l.toks, t)
 	return n, nil
 }
 

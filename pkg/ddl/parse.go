@@ -119,15 +119,9 @@ func (p *parser) view(v Verb) error {
 		case p.peek(0).is("DEFINER"):
 			from := p.peek(0).start
 			p.accept("DEFINER", "=")
-			for depth := 0; p.pos < len(p.toks); p.pos++ {
+			for ; p.pos < len(p.toks); p.pos++ {
 				t := p.peek(0)
-				if t.is("(") {
-					depth++
-				}
-				if t.is(")") {
-					depth--
-				}
-				if depth == 0 && (t.is("SQL") || t.is("VIEW") || t.is("PROCEDURE") || t.is("FUNCTION") || t.is("TRIGGER") || t.is("EVENT") || t.is("AGGREGATE")) {
+				if t.depth == 0 && (t.is("SQL") || t.is("VIEW") || t.is("PROCEDURE") || t.is("FUNCTION") || t.is("TRIGGER") || t.is("EVENT") || t.is("AGGREGATE")) {
 					break
 				}
 			}
@@ -331,17 +325,12 @@ func (p *parser) createTableRest() error {
 		p.pos += 2
 		return p.likeTable()
 	}
-	depth := 0
 	for ; p.pos < len(p.toks); p.pos++ {
 		t := p.peek(0)
 		switch {
-		case t.is("("):
-			depth++
-		case t.is(")"):
-			depth--
-		case t.is("SELECT"), depth == 0 && (t.is("VALUES") || t.is("TABLE")):
+		case t.is("SELECT"), t.depth == 0 && (t.is("VALUES") || t.is("TABLE")):
 			return sqlerr.Unsupported("CREATE TABLE ... SELECT", "create the table first, then use INSERT ... SELECT")
-		case depth == 0 && t.is("PARTITION") && p.peek(1).is("BY"):
+		case t.depth == 0 && t.is("PARTITION") && p.peek(1).is("BY"):
 			if err := p.partitionBy(); err != nil {
 				return err
 			}
@@ -411,17 +400,12 @@ func (p *parser) partitionBy() error {
 
 // alterTableRest looks for what changes the table's name or place.
 func (p *parser) alterTableRest() error {
-	depth := 0
 	for ; p.pos < len(p.toks); p.pos++ {
 		t := p.peek(0)
 		switch {
-		case t.is("("):
-			depth++
-		case t.is(")"):
-			depth--
 		case p.temporal():
 			return errTemporal()
-		case depth > 0:
+		case t.depth > 0:
 		case t.is("PARTITION") && p.peek(1).is("BY") && (p.peek(2).is("KEY") || p.peek(2).is("LINEAR")):
 			return sqlerr.Unsupported("ALTER TABLE ... PARTITION BY KEY", "create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
 		case p.peek(1).is("PARTITION") && (t.is("ANALYZE") || t.is("CHECK") || t.is("OPTIMIZE") || t.is("REPAIR")):
