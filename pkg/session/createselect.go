@@ -20,7 +20,7 @@ type createSelect struct {
 	ifNotExists bool
 	verb        string        // of the INSERT that fills the table
 	definition  sqlparse.Span // columns and options
-	partition   sqlparse.Span // PARTITION BY ..., for Skarv
+	partition   sqlparse.Span // PARTITION BY ..., for Skarv, if End is not 0
 	query       sqlparse.Span
 	limit       sqlparse.Span // the query's own LIMIT, if End is not 0
 	limited     bool          // the query has something else behind which no LIMIT may stand
@@ -41,71 +41,92 @@ func (s *Session) findCreateSelect() (c createSelect, ok bool) {
 		}
 		c.ifNotExists = c.ifNotExists || st.Is(t, "EXISTS")
 	}
+	if !c.findQuery(st, refs[0].End) {
+		return c, false
+	}
+	c.findLimit(st)
+	return c, true
+}
+
+// findQuery finds what stands between the table's name, which ends at from, and the query, and where that begins; it returns false when
+// there is none.
+func (c *createSelect) findQuery(st *sqlparse.Statement, from int) bool {
 	c.verb = "INSERT INTO"
-	c.definition = sqlparse.Span{Start: refs[0].End, End: -1}
-	c.partition.Start = -1
+	c.definition.Start = from
+	part := &c.definition // what t belongs to; nil: neither to the definition nor to PARTITION BY
 	end := func(at int) {
-		if c.partition.Start >= 0 && c.partition.End == 0 {
-			c.partition.End = at
-		}
-		if c.definition.End < 0 {
-			c.definition.End = at
+		if part != nil {
+			part.End, part = at, nil
 		}
 	}
 	depth := 0
-	var open sqlparse.Token // the first of the parentheses just read, at depth 0
-	var t, before sqlparse.Token
-	for toks := st.TokensFrom(refs[0].End); ; {
-		before, t = t, toks.Next()
-		switch {
-		case t.Kind == sqlparse.EOF || t.Kind == sqlparse.Invalid:
-			c.query.End = len(st.SQL())
-			if c.limit.Start > 0 && c.limit.End == 0 {
-				c.limit.End = c.query.End
-			}
-			return c, ok
-		case ok && depth == 0 && t.Kind == sqlparse.Word && st.Is(t, "LIMIT") && !st.Is(before, "."):
-			c.limit = sqlparse.Span{Start: t.Start}
-		case ok && depth == 0 && (st.Is(t, "FOR") || st.Is(t, "LOCK") || st.Is(t, "INTO") || st.Is(t, "PROCEDURE") || st.Is(t, "FETCH")):
-			if c.limit.Start == 0 {
-				c.limited = true
-			} else if c.limit.End == 0 {
-				c.limit.End = t.Start
-			}
-		case ok:
-		case open.End > 0 && (st.Is(t, "SELECT") || st.Is(t, "WITH") || st.Is(t, "VALUES")):
-			end(open.Start)
-			c.query.Start, ok = open.Start, true
-		case depth > 0:
-		case st.Is(t, "WITH") && isNext(st, toks, "SYSTEM"):
-			c.versioned = true
-		case t.Kind == sqlparse.Word && (st.Is(t, "SELECT") || st.Is(t, "WITH") || st.Is(t, "VALUES") || st.Is(t, "TABLE")):
-			end(t.Start)
-			c.query.Start, ok = t.Start, true
-		case t.Kind == sqlparse.Word && st.Is(t, "PARTITION"):
-			c.partition.Start = t.Start
-			if c.definition.End < 0 {
-				c.definition.End = t.Start
-			}
-		case t.Kind == sqlparse.Word && st.Is(t, "IGNORE"):
-			end(t.Start)
-			c.verb = "INSERT IGNORE INTO"
-		case t.Kind == sqlparse.Word && st.Is(t, "REPLACE"):
-			end(t.Start)
-			c.verb = "REPLACE INTO"
-		case t.Kind == sqlparse.Word && st.Is(t, "AS"):
-			end(t.Start)
-		}
-		chain := open
+	var open sqlparse.Token // the first of the parentheses just read, which stands in no other
+	for toks := st.TokensFrom(from); ; {
+		t, outermost := toks.Next(), open
 		open = sqlparse.Token{}
 		switch {
+		case t.Kind == sqlparse.EOF || t.Kind == sqlparse.Invalid:
+			return false
 		case st.Is(t, "("):
-			if open = chain; depth == 0 {
+			if open = outermost; depth == 0 {
 				open = t
 			}
 			depth++
 		case st.Is(t, ")"):
 			depth--
+		case outermost.End > 0 && (st.Is(t, "SELECT") || st.Is(t, "WITH") || st.Is(t, "VALUES")):
+			end(outermost.Start)
+			c.query.Start = outermost.Start
+			return true
+		case depth > 0 || t.Kind != sqlparse.Word:
+		case st.Is(t, "WITH") && isNext(st, toks, "SYSTEM"):
+			c.versioned = true
+		case st.Is(t, "SELECT") || st.Is(t, "WITH") || st.Is(t, "VALUES") || st.Is(t, "TABLE"):
+			end(t.Start)
+			c.query.Start = t.Start
+			return true
+		case st.Is(t, "PARTITION"):
+			end(t.Start)
+			part = &c.partition
+			part.Start = t.Start
+		case st.Is(t, "IGNORE"):
+			end(t.Start)
+			c.verb = "INSERT IGNORE INTO"
+		case st.Is(t, "REPLACE"):
+			end(t.Start)
+			c.verb = "REPLACE INTO"
+		case st.Is(t, "AS"):
+			end(t.Start)
+		}
+	}
+}
+
+// findLimit finds the end of the query, its own LIMIT, and whether it has something else behind which no LIMIT may stand.
+func (c *createSelect) findLimit(st *sqlparse.Statement) {
+	c.query.End = len(st.SQL())
+	depth := 0
+	var t, before sqlparse.Token
+	for toks := st.TokensFrom(c.query.Start); ; {
+		before, t = t, toks.Next()
+		switch {
+		case t.Kind == sqlparse.EOF || t.Kind == sqlparse.Invalid:
+			if c.limit.Start > 0 && c.limit.End == 0 {
+				c.limit.End = c.query.End
+			}
+			return
+		case st.Is(t, "("):
+			depth++
+		case st.Is(t, ")"):
+			depth--
+		case depth != 0:
+		case t.Kind == sqlparse.Word && st.Is(t, "LIMIT") && !st.Is(before, "."):
+			c.limit = sqlparse.Span{Start: t.Start}
+		case st.Is(t, "FOR") || st.Is(t, "LOCK") || st.Is(t, "INTO") || st.Is(t, "PROCEDURE") || st.Is(t, "FETCH"):
+			if c.limit.Start == 0 {
+				c.limited = true
+			} else if c.limit.End == 0 {
+				c.limit.End = t.Start
+			}
 		}
 	}
 }
@@ -192,7 +213,7 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	}
 	create := s.ddlRequest()
 	create.SQL = verb + name + " " + definition
-	if c.partition.Start >= 0 {
+	if c.partition.End > 0 {
 		create.SQL += " " + string(s.args.AppendSpan(nil, c.partition))
 	}
 	if err := s.controllerDDL(create); sqlerr.HasCode(err, sqlerr.TableExists) { // as a sequence, or since a moment
