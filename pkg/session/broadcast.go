@@ -17,7 +17,7 @@ import (
 // own, outside of the session's transaction, of which there is none. The error is errAnotherWay, and the client has
 // got nothing, when the tables are too large to be copied.
 func (s *Session) broadcast(p *plan.Plan, n *plan.Broadcast) error {
-	s.usedStrategy = strategyBroadcast
+	s.used.strategy = strategyBroadcast
 	b := &broadcast{s: s, p: p, n: n, conns: conns{s: s, plan: p}}
 	defer func() {
 		for range b.lent {
@@ -73,7 +73,7 @@ func (b *broadcast) run() error {
 		}
 		return err
 	}
-	if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on a server
+	if s.hit() { // by a KILL that met no statement on a server
 		return sqlerr.QueryInterrupted.New()
 	}
 	for i := range b.n.Copies {

@@ -7,7 +7,6 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
-	"skarv/pkg/exec"
 	"skarv/pkg/plan"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
@@ -360,11 +359,9 @@ func (s *Session) step(text []byte) error {
 	if err := st.Scan(text, s.mode); err != nil {
 		return err
 	}
-	wasCurrent, wasSubstituted, wasUsing, wasArgs := s.current, s.substituted, s.using, s.args
-	s.current, s.substituted, s.using, s.args = nil, nil, nil, exec.Arguments{}
-	defer func() {
-		s.current, s.substituted, s.using, s.args = wasCurrent, wasSubstituted, wasUsing, wasArgs
-	}()
+	was := s.asked
+	s.asked = asked{}
+	defer func() { s.asked = was }()
 	_, err := s.runInside(st, nil)
 	s.leave()
 	s.refresh()

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"skarv/pkg/backend"
-	"skarv/pkg/exec"
 	"skarv/pkg/plan"
 	"skarv/pkg/planner"
 	"skarv/pkg/routine"
@@ -59,14 +58,9 @@ func (s *Session) within(text []byte, take *capture) error {
 	if err := st.Scan(text, s.mode); err != nil {
 		return err
 	}
-	wasCapture, wasBinary, wasMore, wasCurrent, wasSubstituted := s.capture, s.binary, s.more, s.current, s.substituted
-	wasUsing, wasFound, wasArgs := s.using, s.foundRows, s.args
-	s.args = exec.Arguments{}
-	s.capture, s.binary, s.more, s.current, s.substituted, s.using = take, false, false, nil, nil, nil
-	defer func() {
-		s.capture, s.binary, s.more, s.current, s.substituted = wasCapture, wasBinary, wasMore, wasCurrent, wasSubstituted
-		s.using, s.foundRows, s.args = wasUsing, wasFound, wasArgs
-	}()
+	wasAsked, wasAnswering, wasFound := s.asked, s.answering, s.foundRows
+	s.asked, s.answering = asked{}, answering{capture: take}
+	defer func() { s.asked, s.answering, s.foundRows = wasAsked, wasAnswering, wasFound }()
 	_, err := s.runInside(st, nil)
 	return err
 }

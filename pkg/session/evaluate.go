@@ -73,7 +73,7 @@ func (s *Session) evaluateOn(b *backend.Conn, sql, clock []byte) (out exec.Evalu
 	if err := s.computeOn(b, sql, clock, &out); err != nil {
 		return out, err
 	}
-	if s.kills.Load() != s.killsBefore { // servers may give a value for what a KILL has ended
+	if s.hit() { // servers may give a value for what a KILL has ended
 		return out, sqlerr.QueryInterrupted.New()
 	}
 	if out.Warnings = b.LastWarnings(); out.Warnings == 0 {
@@ -96,7 +96,7 @@ func (s *Session) evaluateOn(b *backend.Conn, sql, clock []byte) (out exec.Evalu
 func (s *Session) computeOn(b *backend.Conn, sql, clock []byte, out *exec.Evaluated) error {
 	s.running.enter(b)
 	defer s.running.leave(b)
-	if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on a server
+	if s.hit() { // by a KILL that met no statement on a server
 		return sqlerr.QueryInterrupted.New()
 	}
 	if clock != nil {

@@ -37,7 +37,7 @@ func (s *Session) RunEvent(e *catalog.Event) error {
 	}
 	s.db = e.Database
 	s.followDB()
-	s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load()
+	s.notKilled()
 	s.began = s.cfg.Registry.clock()
 	s.activity.set("Event", s.db, []byte(e.Text), s.began)
 	s.calls, s.more = &calls{}, true

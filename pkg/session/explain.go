@@ -92,7 +92,7 @@ func (s *Session) analyze(p *plan.Plan) (*plan.Execution, error) {
 	if err := s.within(text, &capture{}); err != nil {
 		return nil, err
 	}
-	x.Ran, x.Took, x.Rows = true, time.Since(start), s.usedSummary.Rows
+	x.Ran, x.Took, x.Rows = true, time.Since(start), s.used.summary.Rows
 	for _, f := range trace.Fragments {
 		x.Fragments = append(x.Fragments, plan.FragmentRun(f))
 	}

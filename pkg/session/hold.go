@@ -263,12 +263,12 @@ func (s *Session) giveWay(p *plan.Plan, err error) error {
 	switch {
 	case s.tx == nil && !undone:
 		return err
-	case s.tx != nil || s.usedStrategy != strategyRelay || p.Uses&once != 0:
+	case s.tx != nil || s.used.strategy != strategyRelay || p.Uses&once != 0:
 		s.endTransaction()
 		return errHandedOver()
 	}
 	s.leave()
-	s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load()
+	s.notKilled()
 	return errReplan
 }
 

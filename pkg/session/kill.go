@@ -85,6 +85,14 @@ func (s *Session) end(query bool) {
 	}
 }
 
+// notKilled begins what hit is about.
+func (s *Session) notKilled() {
+	s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load()
+}
+
+// hit reports whether a KILL has come since the statement at hand began.
+func (s *Session) hit() bool { return s.kills.Load() != s.killsBefore }
+
 const killTimeout = 5 * time.Second
 
 // running is the connections a session's statement runs on. A connection cannot leave while a KILL is on its way, so

@@ -27,7 +27,7 @@ func (s *Session) interrupted() error {
 	if s.killed.Load() {
 		return errKilled
 	}
-	if s.kills.Load() != s.killsBefore {
+	if s.hit() {
 		return sqlerr.QueryInterrupted.New()
 	}
 	return nil

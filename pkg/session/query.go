@@ -98,11 +98,11 @@ type request struct {
 // statement runs the scanned statement.
 func (s *Session) statement(r request) error {
 	start := s.cfg.Registry.clock()
-	s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load()
+	s.notKilled()
 	s.began = start
 	s.activity.set("Query", s.db, s.stmt.SQL(), start)
 	s.flight.Note(start, flight.Statement, 0, 0)
-	s.usedGroup, s.usedStrategy, s.usedSummary = 0, strategyLocal, wire.ResultSummary{}
+	s.used = used{strategy: strategyLocal}
 	p, err := s.run(r)
 	s.leave()
 	end := s.cfg.Registry.clock()
@@ -111,11 +111,11 @@ func (s *Session) statement(r request) error {
 	if p != nil {
 		kind = p.Kind
 	}
-	s.flight.Note(end, flight.End, s.usedGroup, s.codeOf(err))
-	s.stripe.record(s.usedGroup, kind, s.usedStrategy, took, &s.usedSummary, err != nil || s.usedSummary.Failed())
+	s.flight.Note(end, flight.End, s.used.group, s.codeOf(err))
+	s.stripe.record(s.used.group, kind, s.used.strategy, took, &s.used.summary, err != nil || s.used.summary.Failed())
 	if s.cfg.SlowQuery > 0 && took >= s.cfg.SlowQuery {
-		s.log.Warn("slow statement", "seconds", took.Seconds(), "kind", kind.String(), "strategy", s.usedStrategy.String(),
-			"group", int(s.usedGroup), "rows", s.usedSummary.Rows, "user", s.user, "database", s.db,
+		s.log.Warn("slow statement", "seconds", took.Seconds(), "kind", kind.String(), "strategy", s.used.strategy.String(),
+			"group", int(s.used.group), "rows", s.used.summary.Rows, "user", s.user, "database", s.db,
 			"statement", string(s.stmt.Digest(nil)))
 	}
 	s.activity.idle(end)
@@ -612,9 +612,9 @@ func (s *Session) prepares(c *backend.Conn) {
 
 // scatter runs a plan over several node groups, or one whose text is not the client's own.
 func (s *Session) scatter(p *plan.Plan) error {
-	s.usedStrategy = strategyScatter
+	s.used.strategy = strategyScatter
 	if _, ok := p.Root.(*plan.InsertRows); ok {
-		s.usedStrategy = strategySplit
+		s.used.strategy = strategySplit
 	}
 	c := s.spare
 	if s.spare = nil; c == nil {
@@ -641,7 +641,7 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 	if err == errReplan {
 		return err
 	}
-	s.usedGroup, s.usedSummary.Rows, s.usedSummary.Bytes = conns.group, out.rows, out.bytes
+	s.used.group, s.used.summary.Rows, s.used.summary.Bytes = conns.group, out.rows, out.bytes
 	if err != nil {
 		conns.end()
 		return s.failed(err)

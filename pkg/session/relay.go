@@ -22,7 +22,7 @@ import (
 // relay sends the whole statement to group g and passes the answer on unread. A plan without Relay is that of an INSERT whose rows all
 // belong to g: see exec.PlaceRows.
 func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error {
-	s.usedGroup, s.usedStrategy = g, strategyRelay
+	s.used.group, s.used.strategy = g, strategyRelay
 	s.flight.Note(s.began, flight.Sent, g, uint16(p.Kind)) // the time of its arrival: another reading of the clock would cost
 	loose := p.Relay != nil && s.unheld() && p.Relay.Target.Kind == plan.AnyGroup && len(p.Relay.Tables) == 0
 	if r.packets == nil || loose {
@@ -49,7 +49,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 			return txn.Lost(c, err)
 		}
 		s.running.enter(c)
-		if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on a server
+		if s.hit() { // by a KILL that met no statement on a server
 			s.running.leave(c)
 			s.done(c, nil)
 			return sqlerr.QueryInterrupted.New()
@@ -62,7 +62,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 			sum, err = c.RelayUnless(s.withhold, packets, r.cmd, s.conn, s.relayBuffer())
 		}
 		s.running.leave(c)
-		s.usedSummary = sum
+		s.used.summary = sum
 		if err != nil {
 			if e := s.deadlocked(c, err); e != nil {
 				return e
@@ -259,7 +259,7 @@ func (s *Session) passThrough(g placement.NodeGroupID, p *plan.Plan, loose bool)
 	if err = s.prelude(p, c); err == nil {
 		sum, err = s.copyWhole(p, c)
 	}
-	s.usedSummary = sum
+	s.used.summary = sum
 	if err != nil {
 		if e := s.deadlocked(c, err); e != nil {
 			return e

@@ -38,7 +38,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	case s.tx == nil && s.readOnly() || s.tx != nil && s.tx.ReadOnly:
 		return s.readOnlyTransaction()
 	}
-	s.usedStrategy = strategyWorkspace
+	s.used.strategy = strategyWorkspace
 	w := &rowWrite{s: s, n: n, t: n.Table, kind: p.Kind, st: s.cfg.Dialect.NewStatement(), auto: n.Table.AutoIncrement, checked: s.checked,
 		foreign: s.foreignCharset || !s.info.UTF8Results}
 	s.info.Checked, s.checked = false, nil

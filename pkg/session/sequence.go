@@ -360,7 +360,7 @@ func (s *Session) fetchSome(c *backend.Conn, values []string, calls []sequenceCa
 func (s *Session) querySequences(c *backend.Conn, sql string) (rows [][][]byte, err error) {
 	s.running.enter(c)
 	defer s.running.leave(c)
-	if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on a server
+	if s.hit() { // by a KILL that met no statement on a server
 		return nil, sqlerr.QueryInterrupted.New()
 	}
 	_, rows, err = c.QueryAll(sql, 1)

@@ -30,14 +30,14 @@ func (s *Session) readSequence() (handled bool, err error) {
 		if handled = c != nil || err != nil; c == nil {
 			return
 		}
-		s.usedGroup, s.usedStrategy = c.Group, strategyRelay
-		s.usedSummary, err = s.copyResults(c, s.stmt.SQL())
+		s.used.group, s.used.strategy = c.Group, strategyRelay
+		s.used.summary, err = s.copyResults(c, s.stmt.SQL())
 		s.done(c, err)
 		if err != nil {
 			err = txn.Lost(c, err)
 			return
 		}
-		s.rowCount, s.foundRows = -1, s.usedSummary.Rows
+		s.rowCount, s.foundRows = -1, s.used.summary.Rows
 	})
 	return handled, err
 }

@@ -114,14 +114,26 @@ type DDLResult struct {
 	Warnings []Warning
 }
 
-// Session implements mysqlserver.Handler for one client. All of it but activity belongs to the client's goroutine.
+// Session implements mysqlserver.Handler for one client. All of it but reached belongs to the client's goroutine.
 type Session struct {
 	cfg    *Config
 	conn   *mysqlserver.Conn
 	stripe *stripe
 	log    *slog.Logger
 
-	// who
+	login
+	settings
+	outcome
+	holding
+	command
+	statementAtHand
+	announced
+	caches
+	reached
+}
+
+// login is who the client is, until it changes its user.
+type login struct {
 	user        string
 	host        string
 	account     *catalog.Account
@@ -129,8 +141,10 @@ type Session struct {
 	admin       bool              // of account: an administrator's
 
 	definer string // of the trigger that runs, whose account is meanwhile the session's
+}
 
-	// session state
+// settings are what the client has set, until it resets its session.
+type settings struct {
 	db             string
 	state          *backend.State
 	profile        backend.Profile
@@ -143,104 +157,136 @@ type Session struct {
 	// foreignLiterals: what the client writes, unless it is ASCII, may be other characters for the servers: it comes in another
 	// character set, or is converted to one (character_set_connection).
 	foreignLiterals bool
-	multi           bool // multi-statements allowed
-	lastInsertID    uint64
-	lastValues      map[sequenceName]string // of sequences
-	tablesAsk       tablesAsk
-	rowCount        int64
-	foundRows       uint64
-	isolation       string // SET TRANSACTION for the next transaction
-	bestEffort      bool   // skarv_commit = best_effort
-	joins           joins  // skarv_joins
-	// judged is nil unless a statement runs over copies.
+	multi           bool          // multi-statements allowed
+	isolation       string        // SET TRANSACTION for the next transaction
+	bestEffort      bool          // skarv_commit = best_effort
+	reads           readAtomicity // skarv_read_atomicity
+	joins           joins         // skarv_joins
+}
+
+// outcome is what a statement leaves for those behind it that ask.
+type outcome struct {
+	lastInsertID uint64
+	lastValues   map[sequenceName]string // of sequences
+	rowCount     int64
+	foundRows    uint64
+	warnings     []Warning
+	unkept       int // warnings that max_error_count leaves out
+}
+
+// holding is what holds connections to servers beyond a statement, and what a transaction knows of itself.
+type holding struct {
+	tx     *txn.Txn
+	mutex  *userLocks                              // GET_LOCK(); nil without
+	temps  *temporaries                            // temporary tables; nil without
+	locks  map[placement.NodeGroupID]*backend.Conn // LOCK TABLES
+	locked tableLocks                              // what locks are of
+
+	commits    int  // that have begun, one in another
+	momentary  bool // the transaction is that of one SELECT
+	handedOver bool // the transaction was rolled back by Evict, and the client does not know
+
+	statements statements // prepared; their cursors hold connections
+}
+
+// command is what belongs to the command at hand.
+type command struct {
+	snap   *catalog.Snapshot
+	runner exec.Runner
+	params wire.Params
+	calls  *calls // CALL; nil while no procedure runs
+	bound  uint32 // the id of a prepared statement on the connection that executes it
+	packet []byte
+	buffer *[bufferSize]byte
+	out    output
+	outs   bool // the result at hand is the OUT parameters of a prepared CALL
+
+	asked
+	answering
+}
+
+// asked is how the statement at hand was asked.
+type asked struct {
+	args         exec.Arguments
+	current      *prepared           // COM_STMT_EXECUTE
+	substituted  *sqlparse.Statement // the statement with session values put in
+	using        [][]byte            // EXECUTE as text: each parameter for a server that has the session's state; else nil
+	usingTargets []string            // EXECUTE as text: the variable that each parameter is, "" for other expressions
+}
+
+// answering is where the answer goes, and in which form.
+type answering struct {
+	capture *capture // takes the answer instead of the client; nil for the client's own statements
+	binary  bool     // rows leave in the binary protocol
+	more    bool     // a further statement of the same packet follows
+}
+
+// statementAtHand is what belongs to the statement at hand.
+type statementAtHand struct {
+	stmt *sqlparse.Statement
+	// generated is the value of the sequence that the row of an INSERT was given, if it is relayed; 0: none.
+	generated uint64
+	// checked, with info.Checked, is the view through which it writes.
+	checked *planner.Rewritten
+	// judged is nil unless it runs over copies.
 	judged *judgement
 
-	warnings []Warning
-	unkept   int // warnings that max_error_count leaves out
-
-	// what holds backend connections
-	tx    *txn.Txn
-	mutex *userLocks                              // GET_LOCK(); nil without
-	temps *temporaries                            // temporary tables; nil without
-	locks map[placement.NodeGroupID]*backend.Conn // LOCK TABLES
-	hints []*backend.Conn                         // by node group: last used
-	spare *conns                                  // for the next statement over node groups; nil while one has it
-
-	locked tableLocks // what locks are of
-
 	// for claim
-	own    *txn.Txn // of the autocommit statement at hand that writes to several node groups
-	wide   bool     // the statement at hand may use several node groups
-	inside int      // workspaces of the statement at hand
+	own    *txn.Txn // of an autocommit statement that writes to several node groups
+	wide   bool     // it may use several node groups
+	inside int      // its workspaces
 
-	commits   int           // that have begun, one in another
-	reads     readAtomicity // skarv_read_atomicity
-	momentary bool          // the transaction is that of one SELECT
+	// deadlockable: it is relayed, and may be answered by an error that is not for the client.
+	deadlockable bool
 
-	statements statements
+	// what it did, for metrics and the slow log
+	used  used
+	began time.Duration // on the Registry's clock
 
-	// of the command at hand
-	snap *catalog.Snapshot
-	stmt *sqlparse.Statement
-	// substituted is the statement at hand with session values put in
-	substituted  *sqlparse.Statement
-	args         exec.Arguments
-	runner       exec.Runner
-	params       wire.Params
-	current      *prepared // COM_STMT_EXECUTE
-	calls        *calls    // CALL; nil while no procedure runs
-	capture      *capture  // takes the answer instead of the client; nil for the client's own statements
-	using        [][]byte  // EXECUTE as text: each parameter for a server that has the session's state; else nil
-	usingTargets []string  // EXECUTE as text: the variable that each parameter is, "" for other expressions
-	bound        uint32    // its id on the backend connection
-	packet       []byte
-	buffer       *[bufferSize]byte
-	out          output
-	binary       bool   // rows leave in the binary protocol
-	more         bool   // a further statement of the same packet follows
-	outs         bool   // the result at hand is the OUT parameters of a prepared CALL
-	generated    uint64 // the value of the sequence that the row of the INSERT at hand was given, if it is relayed; 0: none
-	// checked, with info.Checked, is the view through which the statement at hand writes.
-	checked *planner.Rewritten
+	// killsBefore and evictionsBefore are kills and evictions when it began.
+	killsBefore, evictionsBefore uint32
+}
 
-	// see hold.go
-	hold       *barrier.Holder
-	renewals   uint64     // of the pools, when the outermost statement at hand began
+// used is what a statement used.
+type used struct {
+	group    placement.NodeGroupID
+	strategy strategy
+	summary  wire.ResultSummary
+}
+
+// announced is what the Barrier knows of the session: see hold.go.
+type announced struct {
+	hold     *barrier.Holder
+	renewals uint64 // of the pools, when the outermost statement at hand began
+	entered  bool   // a part of the statement at hand that writes was announced
+}
+
+// caches are what a session keeps so that it need not find it again; it could do without.
+type caches struct {
+	plans     [planSlots]*plancache.Entry // the shapes this session used last
+	schema    int64                       // schema revision of plans
+	tablesAsk tablesAsk
+	hints     []*backend.Conn // by node group: last used
+	spare     *conns          // for the next statement over node groups; nil while one has it
+	ids       sequences       // see onloop.go
+	plain     bool            // no server is reached by TLS, by the snapshot of plainOf
+	plainOf   *catalog.Snapshot
+	// withhold is keepsBack, made once.
+	withhold func(sqlerr.Code) bool
+}
+
+// reached is what other goroutines read and write.
+type reached struct {
 	busy       sync.Mutex // held while a command runs; whoever evicts an idle session takes it
-	entered    bool       // a part of the statement at hand that writes was announced
-	handedOver bool       // the transaction was rolled back by Evict, and the client does not know
 	committing atomic.Bool
-
-	// see onloop.go
-	plain   bool // no server is reached by TLS, by the snapshot of plainOf
-	plainOf *catalog.Snapshot
-	ids     sequences
-
-	plans  [planSlots]*plancache.Entry // the shapes this session used last
-	schema int64                       // schema revision of plans
-
-	// what the statement at hand did, for metrics and the slow log
-	usedGroup    placement.NodeGroupID
-	usedStrategy strategy
-	usedSummary  wire.ResultSummary
-	began        time.Duration // on the Registry's clock
-
-	// read by other goroutines
-	flight   flight.Recorder
-	activity activity
-	running  running
-	killed   atomic.Bool
+	flight     flight.Recorder
+	activity   activity
+	running    running
+	killed     atomic.Bool
 	// lockThread is the thread of the connection with the session's user-level locks on its server; 0: none.
 	lockThread atomic.Uint32
 	kills      atomic.Uint32 // of a statement; one that takes several steps on the servers looks between them
-	// evictions are those kills that Evict made.
-	evictions atomic.Uint32
-	// killsBefore and evictionsBefore are kills and evictions when the statement at hand began.
-	killsBefore, evictionsBefore uint32
-	// withhold is keepsBack, made once.
-	withhold func(sqlerr.Code) bool
-	// deadlockable: the statement that is relayed may be answered by an error that is not for the client.
-	deadlockable bool
+	evictions  atomic.Uint32 // those kills that Evict made
 }
 
 // planSlots is the size of a session's own plan cache, a power of two.
@@ -249,13 +295,12 @@ const planSlots = 32
 // New returns the session of a client that has connected but not logged in yet.
 func New(cfg *Config, conn *mysqlserver.Conn) *Session {
 	s := &Session{
-		cfg:         cfg,
-		conn:        conn,
-		stripe:      &cfg.Metrics.stripes[conn.ID()%stripeCount],
-		log:         cfg.Log,
-		stmt:        cfg.Dialect.NewStatement(),
-		defaultMode: cfg.SQLMode,
+		cfg:    cfg,
+		conn:   conn,
+		stripe: &cfg.Metrics.stripes[conn.ID()%stripeCount],
+		log:    cfg.Log,
 	}
+	s.stmt, s.defaultMode = cfg.Dialect.NewStatement(), cfg.SQLMode
 	s.hold = cfg.Barrier.Join(s)
 	s.withhold = s.keepsBack
 	s.runner.Scanner = s
@@ -305,9 +350,8 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 
 // reset brings the session to the state it has right after login, but for its database.
 func (s *Session) reset() error {
-	s.lastValues = nil
-	s.lastInsertID, s.rowCount, s.foundRows, s.isolation, s.warnings = 0, 0, 0, "", nil
-	s.bestEffort, s.reads, s.joins = false, readOff, joinsAuto
+	s.outcome = outcome{}
+	s.isolation, s.bestEffort, s.reads, s.joins = "", false, readOff, joinsAuto
 	s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements)
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
@@ -386,7 +430,7 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	case wire.ComQuery:
 		return s.query(payload)
 	case wire.ComStmtPrepare:
-		s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load() // it may wait for a table, and be killed
+		s.notKilled() // it may wait for a table, and be killed
 		return s.stmtPrepare(payload)
 	case wire.ComStmtExecute:
 		return s.stmtExecute(payload)

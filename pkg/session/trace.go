@@ -28,8 +28,8 @@ func (s *Session) codeOf(err error) uint16 {
 	switch {
 	case err != nil:
 		return uint16(sqlerr.From(err).Code)
-	case s.usedSummary.Failed():
-		return uint16(s.usedSummary.ErrCode)
+	case s.used.summary.Failed():
+		return uint16(s.used.summary.ErrCode)
 	}
 	return 0
 }

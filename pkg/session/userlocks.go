@@ -36,12 +36,12 @@ func (s *Session) userLock(p *plan.Plan) error {
 	defer s.running.leave(c)
 	calls := s.lockCalls()
 	text := s.lockText(calls)
-	s.usedGroup, s.usedStrategy = c.Group, strategyRelay
+	s.used.group, s.used.strategy = c.Group, strategyRelay
 	if err := s.prelude(p, c); err != nil {
 		return s.lockLost(c, err)
 	}
 	sum, err := s.copyResults(c, text)
-	s.usedSummary = sum
+	s.used.summary = sum
 	if err != nil {
 		s.variablesFailed(p, c)
 		return s.lockLost(c, err)

@@ -24,7 +24,7 @@ import (
 // are tried: the error is errAnotherWay, and the client has got nothing, when they are too few. It is, too, when the rows of
 // a query cannot be copied.
 func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error {
-	s.usedStrategy = strategyWorkspace
+	s.used.strategy = strategyWorkspace
 	if s.locks != nil {
 		return sqlerr.Unsupported("a query over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
 	}
@@ -45,7 +45,7 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error
 		return err
 	}
 	defer s.closeWorkspace()
-	s.usedGroup = g
+	s.used.group = g
 	c.Dirty = true // until the pool has reset it
 	s.running.enter(c)
 	defer s.running.leave(c)
@@ -70,7 +70,7 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error
 	}
 	c.Dirty = true // reading back user variables has declared it clean
 	c.Release()
-	s.usedSummary = sum
+	s.used.summary = sum
 	return nil
 }
 
@@ -113,7 +113,7 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 	if err := w.Ready(); err != nil {
 		return sum, txn.Lost(c, err)
 	}
-	if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on the server
+	if s.hit() { // by a KILL that met no statement on the server
 		return sum, sqlerr.QueryInterrupted.New()
 	}
 	sql, params := s.renamed(n)

@@ -28,7 +28,7 @@ import (
 //	compare, change by key                        exec.Changer
 //	end the statement                             commit, or go back to the savepoints
 func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
-	s.usedStrategy = strategyWorkspace
+	s.used.strategy = strategyWorkspace
 	switch {
 	case s.locks != nil:
 		return sqlerr.Unsupported("a write over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
@@ -57,7 +57,7 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	}
 	defer s.closeWorkspace()
 	c.Dirty = true // until the pool has reset it
-	s.usedGroup = g
+	s.used.group = g
 	s.running.enter(c)
 	defer s.running.leave(c)
 	copies := n.Copies
@@ -76,7 +76,7 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	}
 	c.Dirty = true // reading back user variables has declared it clean
 	c.Release()
-	s.usedSummary = wire.ResultSummary{AffectedRows: ok.AffectedRows, Warnings: ok.Warnings}
+	s.used.summary = wire.ResultSummary{AffectedRows: ok.AffectedRows, Warnings: ok.Warnings}
 	s.rowCount = int64(ok.AffectedRows)
 	if w.generated || p.Uses&plan.SetsLastInsertID != 0 && ok.LastInsertID != 0 {
 		s.lastInsertID = ok.LastInsertID
@@ -192,7 +192,7 @@ func (w *workspaceWrite) told(message string) string {
 // compute runs the client's statement over the copies.
 func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 	s, c := w.s, w.c
-	if s.kills.Load() != s.killsBefore { // by a KILL that met no statement on the server
+	if s.hit() { // by a KILL that met no statement on the server
 		return ok, sqlerr.QueryInterrupted.New()
 	}
 	defer func() {
