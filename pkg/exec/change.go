@@ -96,7 +96,8 @@ type changePart struct {
 // time_zone of a connection back to the session's: meanwhile whatever a table may hold can be written. Without it they
 // stay what they are, and the values of TIMESTAMP columns are given in the session's time zone. End must be called, even after
 // an error.
-func (r *Runner) Change(snap *catalog.Snapshot, restore string) *Changer {
+func (r *Runner) Change(x Execution, snap *catalog.Snapshot, restore string) *Changer {
+	r.Execution = x
 	r.results, r.failed = r.results[:0], 0
 	r.groups, r.streams = r.groups[:0], r.streams[:0]
 	c := &Changer{r: r, snap: snap, sessionTime: restore == ""}

@@ -28,8 +28,8 @@ func TestChangerAnswersInStep(t *testing.T) {
 		}
 		return answer{ok: wire.OK{Warnings: 7}}
 	}
-	w.runner.Moment = time.Unix(1, 0)
-	c := w.runner.Change(w.snap, "SET sql_mode = ''")
+	w.x.Moment = time.Unix(1, 0)
+	c := w.runner.Change(w.x, w.snap, "SET sql_mode = ''")
 	require.NoError(t, c.Begin(Change{Table: w.pair, Kind: RowInsert, Columns: []int{0, 1}, Verb: "INSERT IGNORE INTO"}))
 	const rows = 4
 	for range rows { // each fills a statement

@@ -289,6 +289,7 @@ type world struct {
 	t       *catalog.Table // t(id BIGINT), distributed by id
 	pair    *catalog.Table // pair(a BIGINT, b VARCHAR), distributed by both
 	runner  *Runner
+	x       Execution
 	dialect *sqlparse.Dialect
 	seq     *sequence
 	sink    *rowLog
@@ -321,7 +322,8 @@ func newWorld(t *testing.T) *world {
 		},
 	}
 	require.NoError(t, w.pair.Prepare(catalog.MariaDB))
-	w.runner = &Runner{Conns: w.cluster, Sequence: w.seq}
+	w.x = Execution{Conns: w.cluster, Sequence: w.seq}
+	w.runner = &Runner{Execution: w.x}
 	return w
 }
 
@@ -335,7 +337,7 @@ func (w *world) scan(sql string) *Arguments {
 
 func (w *world) run(p *plan.Plan, sql string) (Summary, error) {
 	w.log, w.sink = nil, &rowLog{onRow: w.sink.onRow, fail: w.sink.fail}
-	return w.runner.Run(p, w.snap, w.scan(sql), w.sink)
+	return w.runner.Run(w.x, p, w.snap, w.scan(sql), w.sink)
 }
 
 // rows answers every statement with the group's rows.

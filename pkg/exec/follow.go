@@ -83,7 +83,8 @@ func (f *Followed) owner(partition []byte) (placement.NodeGroupID, error) {
 // Follow does what follows from the changes of rows, which have been made: entries first go, then come, so that none meets the old
 // value of another one's. own: foreign keys are enforced here. What refers to a row that has got another value is looked for when
 // all have theirs, so that a value must not go from one row to another.
-func (r *Runner) Follow(f *Followed, own bool) error {
+func (r *Runner) Follow(x Execution, f *Followed, own bool) error {
+	r.Execution = x
 	if len(f.rows) == 0 {
 		return nil
 	}

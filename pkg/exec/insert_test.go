@@ -437,7 +437,7 @@ func TestEvaluatedExpressionsWarn(t *testing.T) {
 	require.Empty(t, w.sent())
 	require.Contains(t, w.log[0], "clock SET timestamp = ")
 
-	w.runner.Lenient = true
+	w.x.Lenient = true
 	sum, err := w.run(p, stmt)
 	require.NoError(t, err)
 	require.Equal(t, uint16(1), sum.Warnings)
@@ -452,7 +452,7 @@ func TestEvaluatedExpressionsWarn(t *testing.T) {
 	require.Len(t, w.runner.Warned, 1)
 
 	// Not all warnings are errors in a strict sql_mode, but those that nobody has seen may be.
-	w.runner.Lenient = false
+	w.x.Lenient = false
 	for _, c := range []struct {
 		flavor catalog.Flavor
 		warned Warned

@@ -19,8 +19,9 @@ type Placed struct {
 }
 
 // PlaceRows places the rows of p's plan.InsertRows. When it returns false, Run has to be called next, with the same arguments: it
-// goes on with what was placed here, and is who tells of errors. Of the Runner's fields it needs Sequence and Lenient.
-func (r *Runner) PlaceRows(p *plan.Plan, snap *catalog.Snapshot, a *Arguments) (out Placed, ok bool) {
+// goes on with what was placed here, and is who tells of errors. Of x it needs no Conns.
+func (r *Runner) PlaceRows(x Execution, p *plan.Plan, snap *catalog.Snapshot, a *Arguments) (out Placed, ok bool) {
+	r.Execution = x
 	_, _ = r.takePlaced() // of a statement that did not come to Run
 	node := p.Root.(*plan.InsertRows)
 	switch {

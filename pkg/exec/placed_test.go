@@ -13,7 +13,7 @@ import (
 func (w *world) place(node *plan.InsertRows, sql string) (*plan.Plan, *Arguments, Placed, bool) {
 	w.log = nil
 	p, a := &plan.Plan{Kind: plan.Insert, Root: node}, w.scan(sql)
-	placed, ok := w.runner.PlaceRows(p, w.snap, a)
+	placed, ok := w.runner.PlaceRows(w.x, p, w.snap, a)
 	require.Empty(w.cluster.t, w.log, "nothing is sent")
 	return p, a, placed, ok
 }
@@ -42,7 +42,7 @@ func TestRunGoesOnWithPlacedRows(t *testing.T) {
 	w.cluster.answer = inserted
 	p, a, _, ok := w.place(w.autoPlan(), "INSERT INTO t (id, v) VALUES (0, 'a'), (0, 'b'), (0, 'c')")
 	require.False(t, ok)
-	sum, err := w.runner.Run(p, w.snap, a, w.sink)
+	sum, err := w.runner.Run(w.x, p, w.snap, a, w.sink)
 	require.NoError(t, err)
 	require.Equal(t, uint64(3), sum.AffectedRows)
 	require.Equal(t, uint64(101), sum.LastInsertID)
@@ -51,7 +51,7 @@ func TestRunGoesOnWithPlacedRows(t *testing.T) {
 
 	p, a, _, ok = w.place(w.autoPlan(), "INSERT INTO t (id, v) VALUES ('x', 'a')")
 	require.False(t, ok)
-	_, err = w.runner.Run(p, w.snap, a, w.sink)
+	_, err = w.runner.Run(w.x, p, w.snap, a, w.sink)
 	require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet), "%v", err)
 
 	// The next statement is placed anew.

@@ -19,15 +19,11 @@ type Reading struct {
 	root   plan.Node
 }
 
-// Start finds the node groups of p and asks them; r itself is free. The connections are those of conns. After an error there is
-// no Reading, and all connections have been released.
-func (r *Runner) Start(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, conns Conns) (*Reading, error) {
-	x := &Reading{root: p.Root, runner: Runner{
-		Conns: conns, Sequence: r.Sequence, Now: r.Now, FixedClock: r.FixedClock, Lenient: r.Lenient, Moment: r.Moment,
-		Router: Router{Home: r.Router.Home}, Scanner: r.Scanner, Database: r.Database, Locked: r.Locked, Copied: r.Copied,
-		Sorting: r.Sorting, Trace: r.Trace, of: r.whole(), open: a,
-	}}
-	part := &x.runner
+// Start finds the node groups of p and asks them; r itself is free. After an error there is no Reading, and all connections have
+// been released.
+func (r *Runner) Start(x Execution, p *plan.Plan, snap *catalog.Snapshot, a *Arguments) (*Reading, error) {
+	reading := &Reading{root: p.Root, runner: Runner{Execution: x, Router: Router{Home: r.Router.Home}, of: r.whole(), open: a}}
+	part := &reading.runner
 	if snap.Map != nil && snap.Map.AnyForeign() {
 		part.hidden = snap
 	}
@@ -45,7 +41,7 @@ func (r *Runner) Start(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, conns
 		part.finish(err)
 		return nil, err
 	}
-	return x, nil
+	return reading, nil
 }
 
 // Read gives the rows to sink, on the goroutine that calls it, and returns as Run does.

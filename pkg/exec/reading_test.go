@@ -22,9 +22,9 @@ func readings(t *testing.T) (*world, *plan.Plan) {
 func TestReadingsAtOnce(t *testing.T) {
 	w, p := readings(t)
 	a := w.scan("SELECT id FROM t")
-	x, err := w.runner.Start(p, w.snap, a, w.cluster)
+	x, err := w.runner.Start(w.x, p, w.snap, a)
 	require.NoError(t, err)
-	y, err := w.runner.Start(p, w.snap, a, w.cluster)
+	y, err := w.runner.Start(w.x, p, w.snap, a)
 	require.NoError(t, err)
 	require.Equal(t, 6, strings.Count(w.sent(), "SELECT id FROM t"))
 	for _, r := range []*Reading{y, x} {
@@ -46,7 +46,7 @@ func TestReadingsInterrupted(t *testing.T) {
 	a := w.scan("SELECT id FROM t")
 	var all []*Reading
 	for range 2 {
-		r, err := w.runner.Start(p, w.snap, a, w.cluster)
+		r, err := w.runner.Start(w.x, p, w.snap, a)
 		require.NoError(t, err)
 		all = append(all, r)
 	}
@@ -69,7 +69,7 @@ func TestReadingThatCannotBegin(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := w.runner.Start(p, w.snap, w.scan("SELECT id FROM t"), w.cluster)
+	_, err := w.runner.Start(w.x, p, w.snap, w.scan("SELECT id FROM t"))
 	require.True(t, sqlerr.HasCode(err, sqlerr.ServerLost))
 	require.Empty(t, w.sent())
 	require.Equal(t, []string{"release 1: <nil>", "release 2: <nil>"}, w.log)
@@ -79,7 +79,7 @@ func TestReadingThatCannotBegin(t *testing.T) {
 func TestReadingLimited(t *testing.T) {
 	w, _ := readings(t)
 	p := &plan.Plan{Kind: plan.Select, Root: &plan.Limit{Input: &plan.Merge{Input: allGroups()}, Count: plan.Operand{Arg: 0}}}
-	r, err := w.runner.Start(p, w.snap, w.scan("SELECT id FROM t LIMIT 3"), w.cluster)
+	r, err := w.runner.Start(w.x, p, w.snap, w.scan("SELECT id FROM t LIMIT 3"))
 	require.NoError(t, err)
 	w.scan("SELECT 1")
 	sink := &rowLog{}

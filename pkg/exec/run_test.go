@@ -263,7 +263,7 @@ func TestInListIsSplit(t *testing.T) {
 
 func TestOneTimeForAllGroups(t *testing.T) {
 	w := newWorld(t)
-	w.runner.Now = func() time.Time { return time.UnixMicro(1_700_000_000_000_042) }
+	w.x.Now = func() time.Time { return time.UnixMicro(1_700_000_000_000_042) }
 	w.rows([]sqltypes.Column{idColumn}, map[placement.NodeGroupID][]string{2: {"1"}})
 	p := &plan.Plan{Root: allGroups(), Uses: plan.ReadsClock}
 	_, err := w.run(p, "SELECT NOW()")
@@ -274,7 +274,7 @@ func TestOneTimeForAllGroups(t *testing.T) {
 
 	// Copies of a reference table are given the same time, whenever their turn comes.
 	later := time.Duration(0)
-	w.runner.Now = func() time.Time {
+	w.x.Now = func() time.Time {
 		later += time.Second
 		return time.Unix(1_700_000_000, 0).Add(later)
 	}
@@ -284,7 +284,7 @@ func TestOneTimeForAllGroups(t *testing.T) {
 	require.Equal(t, 4, strings.Count(w.sent(), "SET timestamp = 1700000001.000000"))
 
 	w.rows([]sqltypes.Column{idColumn}, nil)
-	w.runner.FixedClock = true
+	w.x.FixedClock = true
 	_, err = w.run(p, "SELECT NOW()")
 	require.NoError(t, err)
 	require.Len(t, w.log, 6)

@@ -18,40 +18,47 @@ import (
 	"skarv/pkg/wire"
 )
 
-// Runner runs the plans of one session, one after the other. Its fields may be changed between two runs; it keeps
-// scratch memory from run to run. Only Interrupt may be called by another goroutine.
-type Runner struct {
+// Execution is what a statement is run with, beside its plan and its arguments. It belongs to whoever runs it, and is not used when the
+// call that was given it has returned; but for a Changer and a Reading, which use it to their end.
+type Execution struct {
 	Conns    Conns
 	Sequence Sequence
+	// Scanner and Database, the default one, are for leaving out foreign rows; see foreign.go.
+	Scanner  Scanner
+	Database string
+	// Lenient: the session's sql_mode is not strict.
+	Lenient bool
+	// Locked: the session has locked tables and may read no others: global indexes are not looked into.
+	Locked bool
+
 	// Now is the clock that statements over several groups are given one time from; nil is time.Now.
 	Now func() time.Time
 	// FixedClock: the session has set its timestamp variable itself, so all groups have one time already.
 	FixedClock bool
-	// Lenient: the session's sql_mode is not strict.
-	Lenient bool
 	// Moment, when set, is the one time of a statement that takes more than one Run.
 	Moment time.Time
-	// Router finds the groups; set its Home.
-	Router Router
-	// Scanner and Database, the default one, are for leaving out foreign rows; see foreign.go.
-	Scanner  Scanner
-	Database string
-
-	// hidden is the snapshot whose foreign rows are to be left out; nil: none are.
-	hidden *catalog.Snapshot
-	// Locked: the session has locked tables and may read no others: global indexes are not looked into.
-	Locked bool
-	// Warned are the warnings of the last statement that ran as a program (see rowWriter); those of others are on their
-	// connections.
-	Warned []Warned
 
 	// Copied are tables whose rows are copies, all of them, on every group: none of their rows are foreign.
 	Copied []*catalog.Table
 	// Sorting is how many Readings of a statement may sort at the same time: they share the memory for it. 0 is one.
 	Sorting int
-
 	// Trace, not nil, is told what each node group did.
 	Trace *Trace
+}
+
+// Runner runs the plans of one session, one after the other. It keeps scratch memory from run to run. Only Interrupt may be called by
+// another goroutine.
+type Runner struct {
+	// Router finds the groups; set its Home.
+	Router Router
+	// Warned are the warnings of the last statement that ran as a program (see rowWriter); those of others are on their
+	// connections.
+	Warned []Warned
+
+	Execution // of what runs
+
+	// hidden is the snapshot whose foreign rows are to be left out; nil: none are.
+	hidden *catalog.Snapshot
 
 	fragment int // the ID of the one that runs
 
@@ -117,7 +124,8 @@ func (r *Runner) interrupted() error {
 
 // Run runs p.Root, with the arguments a, and gives its rows to sink. After an error sink may have got a part of the
 // result. Errors are *sqlerr.Error, those of Conns and Sequence, or what sink returned.
-func (r *Runner) Run(p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Sink) (Summary, error) {
+func (r *Runner) Run(x Execution, p *plan.Plan, snap *catalog.Snapshot, a *Arguments, sink Sink) (Summary, error) {
+	r.Execution = x
 	if r.hidden = nil; snap.Map != nil && snap.Map.AnyForeign() {
 		r.hidden = snap
 	}

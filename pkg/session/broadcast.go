@@ -77,9 +77,9 @@ func (b *broadcast) run() error {
 		return sqlerr.QueryInterrupted.New()
 	}
 	for i := range b.n.Copies {
-		s.runner.Copied = append(s.runner.Copied, b.n.Copies[i].Table)
+		s.copied = append(s.copied, b.n.Copies[i].Table)
 	}
-	defer func() { s.runner.Copied = nil }()
+	defer func() { s.copied = nil }()
 	inner := *b.p
 	inner.Root = b.n.Input
 	if err = s.scatterOn(&inner, b, &b.conns); sqlerr.HasCode(err, sqlerr.NotSupportedYet) && s.out.columns == nil {

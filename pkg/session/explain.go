@@ -86,8 +86,8 @@ func (s *Session) analyze(p *plan.Plan) (*plan.Execution, error) {
 	at := s.explained()
 	text := s.args.AppendSpan(nil, sqlparse.Span{Start: at, End: len(s.stmt.SQL())})
 	trace := &exec.Trace{}
-	s.runner.Trace = trace
-	defer func() { s.runner.Trace = nil }()
+	s.traced = trace
+	defer func() { s.traced = nil }()
 	start := time.Now()
 	if err := s.within(text, &capture{}); err != nil {
 		return nil, err

@@ -285,13 +285,11 @@ func (g *gathering) read(c *copying) (exec.Summary, error) {
 	s.runner.Router.Touched.Forget()
 	s.args.Lists = c.lists
 	if g.conns != nil {
-		s.runner.Conns, s.runner.Sequence = g.conns, s.cfg.Sequences
-		sum, err := s.runner.Run(c.plan, s.snap, &s.args, c.filler)
+		sum, err := s.runner.Run(s.execution(g.conns), c.plan, s.snap, &s.args, c.filler)
 		return sum, asServerLost(err)
 	}
 	conns := conns{s: s, plan: c.plan}
-	s.runner.Conns, s.runner.Sequence = &conns, s.cfg.Sequences
-	sum, err := s.runner.Run(c.plan, s.snap, &s.args, c.filler)
+	sum, err := s.runner.Run(s.execution(&conns), c.plan, s.snap, &s.args, c.filler)
 	if err == errReplan {
 		return sum, err
 	}

@@ -39,8 +39,8 @@ var errStopped = errors.New("another copy of the statement has failed")
 func (g *gathering) atOnce(list []*copying) error {
 	defer func(wide bool) { g.s.wide = wide }(g.s.wide)
 	g.s.wide = true
-	defer func(n int) { g.s.runner.Sorting = n }(g.s.runner.Sorting)
-	g.s.runner.Sorting = min(maxAtOnce, sorts(list))
+	defer func(n int) { g.s.sorting = n }(g.s.sorting)
+	g.s.sorting = min(maxAtOnce, sorts(list))
 	a := &atOnce{
 		g: g, waiting: slices.Clone(list), rows: make(chan rowsRead), stop: make(chan struct{}),
 		beside: beside{groups: map[placement.NodeGroupID]int{}},
@@ -173,7 +173,7 @@ func (a *atOnce) begin() error {
 			r := &reader{copying: c, conns: conns{s: a.g.s, plan: c.plan, beside: &a.beside}}
 			a.g.s.args.Lists = c.lists
 			var err error
-			r.reading, err = a.g.s.runner.Start(c.plan, a.g.s.snap, &a.g.s.args, &r.conns)
+			r.reading, err = a.g.s.runner.Start(a.g.s.execution(&r.conns), c.plan, a.g.s.snap, &a.g.s.args)
 			if err == errBusy {
 				c.busy = true
 				i++

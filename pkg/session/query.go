@@ -283,7 +283,7 @@ func (s *Session) prepareRunner(p *plan.Plan, params *wire.Params) {
 	if s.cfg.Dialect.MariaDB() {
 		s.args.Using = s.using
 	}
-	s.runner.Router.Home, s.runner.Locked, s.runner.Database = s.home(p), s.locks != nil, s.db
+	s.runner.Router.Home = s.home(p)
 }
 
 // home is the node group that p runs on if any can run it.
@@ -487,8 +487,7 @@ func (s *Session) dataBy(p *plan.Plan, r request) error {
 	}
 	n, rows := p.Root.(*plan.InsertRows)
 	if rows && p.Relay == nil && r.packets != nil {
-		s.equip()
-		if placed, one := s.runner.PlaceRows(p, s.snap, &s.args); one {
+		if placed, one := s.runner.PlaceRows(s.execution(nil), p, s.snap, &s.args); one {
 			if placed.Packets != nil {
 				r.cmd, r.packets = wire.ComQuery, placed.Packets
 			}
@@ -514,9 +513,12 @@ func (s *Session) relayTouched(p *plan.Plan, g placement.NodeGroupID, r request)
 	return s.relay(p, g, r)
 }
 
-// equip tells the Runner what it has to know of the session.
-func (s *Session) equip() {
-	s.runner.Lenient, s.runner.Sequence = !strings.Contains(s.sqlMode, "STRICT_"), s.sequence()
+// execution is what the Runner runs with for the statement at hand, on connections from conns.
+func (s *Session) execution(conns exec.Conns) exec.Execution {
+	return exec.Execution{
+		Conns: conns, Sequence: s.sequence(), Scanner: s, Database: s.db, Lenient: !strings.Contains(s.sqlMode, "STRICT_"), Locked: s.locks != nil,
+		FixedClock: s.fixedClock, Moment: s.moment, Copied: s.copied, Sorting: s.sorting, Trace: s.traced,
+	}
 }
 
 // root runs what no single node group answers.
@@ -635,9 +637,7 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 	defer func() { s.wide = false }()
 	out := s.newOutput()
 	defer s.limitOutput(p, out)()
-	s.equip()
-	s.runner.Conns = from
-	sum, err := s.runner.Run(p, s.snap, &s.args, out)
+	sum, err := s.runner.Run(s.execution(from), p, s.snap, &s.args, out)
 	if err == errReplan {
 		return err
 	}

@@ -162,6 +162,7 @@ type settings struct {
 	bestEffort      bool          // skarv_commit = best_effort
 	reads           readAtomicity // skarv_read_atomicity
 	joins           joins         // skarv_joins
+	fixedClock      bool          // the client has set its timestamp variable
 }
 
 // outcome is what a statement leaves for those behind it that ask.
@@ -230,6 +231,12 @@ type statementAtHand struct {
 	checked *planner.Rewritten
 	// judged is nil unless it runs over copies.
 	judged *judgement
+
+	// for execution: see exec.Execution
+	moment  time.Time
+	copied  []*catalog.Table
+	sorting int
+	traced  *exec.Trace
 
 	// for claim
 	own    *txn.Txn // of an autocommit statement that writes to several node groups
@@ -303,7 +310,6 @@ func New(cfg *Config, conn *mysqlserver.Conn) *Session {
 	s.stmt, s.defaultMode = cfg.Dialect.NewStatement(), cfg.SQLMode
 	s.hold = cfg.Barrier.Join(s)
 	s.withhold = s.keepsBack
-	s.runner.Scanner = s
 	s.running.conn = conn
 	return s
 }

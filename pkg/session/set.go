@@ -418,7 +418,7 @@ func (s *Session) adopt(st *backend.State) error {
 	seconds, _ := strconv.ParseUint(wait, 10, 31)
 	s.conn.SetIdleTimeout(time.Duration(seconds) * time.Second)
 	clock, fixed := st.Get("@@session.`timestamp`")
-	s.runner.FixedClock = fixed && clock != "DEFAULT"
+	s.fixedClock = fixed && clock != "DEFAULT"
 	s.state = st
 	return nil
 }

@@ -119,8 +119,7 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage) (exec.Counts, []exec.War
 	if n.Returning {
 		change.Returned = &w.held
 	}
-	s.runner.Conns = &w.conns
-	ch := s.runner.Change(s.snap, restore)
+	ch := s.runner.Change(s.execution(&w.conns), s.snap, restore)
 	err := ch.Begin(change)
 	if err == nil {
 		err = w.query(st.Rows(change.Columns, restore == "", partitionOf(n.Table)), ch)

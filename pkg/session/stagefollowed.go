@@ -54,9 +54,7 @@ func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum
 	args.Reset(stmt, nil)
 	args.ForeignCharset = s.foreignLiterals
 	args.Checked = true // the stage has the table's constraints
-	s.runner.Conns, s.runner.Sequence = within{&w.conns}, s.cfg.Sequences
-	s.runner.Lenient = !strings.Contains(s.sqlMode, "STRICT_")
-	done, err := s.runner.Run(p, s.snap, &args, nil)
+	done, err := s.runner.Run(s.execution(within{&w.conns}), p, s.snap, &args, nil)
 	if errors.Is(err, exec.ErrStage) { // the statement's own stage ends with it
 		err = sqlerr.Unsupported("values of which it cannot be told what they will be stored as", "write them just as their columns' types print them")
 	}

@@ -79,11 +79,11 @@ func (s *Session) hasOwnRows() bool { return s.tx != nil || s.temps != nil }
 
 // compute fills the workspace on c and runs the statement there.
 func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, first uint64, c *backend.Conn) (sum wire.ResultSummary, err error) {
-	if n.ReadsClock() && !s.runner.FixedClock {
+	if n.ReadsClock() && !s.fixedClock {
 		// What node groups read, and what is read here.
-		s.runner.Moment = time.Now()
-		defer func() { s.runner.Moment = time.Time{} }()
-		if _, err := c.Exec(string(exec.SetTimestamp(s.runner.Moment))); err != nil {
+		s.moment = time.Now()
+		defer func() { s.moment = time.Time{} }()
+		if _, err := c.Exec(string(exec.SetTimestamp(s.moment))); err != nil {
 			return sum, txn.Lost(c, err)
 		}
 	}

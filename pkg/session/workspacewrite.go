@@ -119,8 +119,8 @@ type workspaceWrite struct {
 func (w *workspaceWrite) run() (ok wire.OK, err error) {
 	s := w.s
 	if w.p.Uses&plan.ReadsClock != 0 {
-		s.runner.Moment = time.Now()
-		defer func() { s.runner.Moment = time.Time{} }()
+		s.moment = time.Now()
+		defer func() { s.moment = time.Time{} }()
 	}
 	if err := w.conns.BeginStatement(nil); err != nil {
 		return ok, err
@@ -200,9 +200,9 @@ func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 			err = &sqlerr.Error{Code: e.Code, State: e.State, Message: w.told(e.Message)}
 		}
 	}()
-	still := !s.runner.Moment.IsZero() && !s.runner.FixedClock
+	still := !s.moment.IsZero() && !s.fixedClock
 	if still {
-		if _, err := c.Exec(string(exec.SetTimestamp(s.runner.Moment))); err != nil {
+		if _, err := c.Exec(string(exec.SetTimestamp(s.moment))); err != nil {
 			return ok, txn.Lost(c, err)
 		}
 	}
@@ -270,8 +270,7 @@ func (w *workspaceWrite) change(copies []tracked) error {
 			return err
 		}
 	}
-	s.runner.Conns = &w.conns
-	ch := s.runner.Change(s.snap, s.modes())
+	ch := s.runner.Change(s.execution(&w.conns), s.snap, s.modes())
 	for _, t := range copies {
 		if t.copy.Written.Own {
 			ch.Unchecked()
@@ -318,8 +317,7 @@ func (w *workspaceWrite) follow(t tracked) error {
 	if err := w.query(t.Followed(f.Images, partitionOf(t.copy.Table)), f); err != nil {
 		return err
 	}
-	w.s.runner.Conns = within{&w.conns}
-	return asServerLost(w.s.runner.Follow(f, t.copy.Written.Own))
+	return asServerLost(w.s.runner.Follow(w.s.execution(within{&w.conns}), f, t.copy.Written.Own))
 }
 
 // passes goes through what has changed: first all rows that go, then those that stay, then those that come, so that none
