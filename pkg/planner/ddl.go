@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -119,14 +120,17 @@ func objectOf(word string) plan.Object {
 
 // ownDatabase is the database that a name without one, or with db, belongs to, as the catalog spells it.
 func (b *build) ownDatabase(db string) (string, error) {
-	if db == "" {
-		db = b.db
-	}
-	if db == "" {
-		return "", sqlerr.NoDatabase.New()
-	}
+	db, err := b.defaulted(db)
 	if b.snap.LowerCaseTableNames != 0 {
 		db = strings.ToLower(db)
+	}
+	return db, err
+}
+
+// defaulted is db, or the default database where a name is without one.
+func (b *build) defaulted(db string) (string, error) {
+	if db = cmp.Or(db, b.db); db == "" {
+		return "", sqlerr.NoDatabase.New()
 	}
 	return db, nil
 }

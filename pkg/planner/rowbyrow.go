@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 
 	"vitess.io/vitess/go/vt/sqlparser"
@@ -223,10 +224,7 @@ func (b *build) programs() error {
 	}
 	refs, _ := b.st.Tables()
 	for _, r := range refs {
-		db := r.DB
-		if db == "" {
-			db = b.db
-		}
+		db := cmp.Or(r.DB, b.db)
 		if t, err := b.table(db, r.Name); err == nil && r.Write && t.HasPrograms(events...) {
 			return b.refuseRows(t, "this form of a write", "write it with plain INSERT, UPDATE or DELETE")
 		}

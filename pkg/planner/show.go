@@ -140,11 +140,9 @@ func (b *build) showTable(w *words) error {
 
 // aboutTable relays a statement about one table's definition.
 func (b *build) aboutTable(db, name string) error {
-	if db == "" {
-		db = b.db
-	}
-	if db == "" {
-		return sqlerr.NoDatabase.New()
+	db, err := b.defaulted(db)
+	if err != nil {
+		return err
 	}
 	switch systemSchema(db) {
 	case informationSchema:
@@ -187,11 +185,9 @@ func (b *build) showAny(w *words) error {
 		if db, name, ok = w.qualified(); !ok {
 			return b.syntaxError(w)
 		}
-		if db == "" {
-			db = b.db
-		}
-		if db == "" {
-			return sqlerr.NoDatabase.New()
+		var err error
+		if db, err = b.defaulted(db); err != nil {
+			return err
 		}
 	case plan.ShowTables, plan.ShowTableStatus, plan.ShowOpenTables, plan.ShowTriggers, plan.ShowEvents:
 		db = b.db

@@ -31,12 +31,9 @@ func relayByTokens(b *build) (bool, error) {
 	var tables []*catalog.Table
 	system := false
 	for _, r := range refs {
-		db := r.DB
-		if db == "" {
-			db = b.db
-		}
-		if db == "" {
-			return false, sqlerr.NoDatabase.New()
+		db, err := b.defaulted(r.DB)
+		if err != nil {
+			return false, err
 		}
 		switch systemSchema(db) {
 		case virtualSchema:

@@ -422,12 +422,9 @@ func (b *build) lock(w *words) error {
 	}
 	refs, _ := b.st.Tables()
 	for _, r := range refs {
-		db := r.DB
-		if db == "" {
-			db = b.db
-		}
-		if db == "" {
-			return sqlerr.NoDatabase.New()
+		db, err := b.defaulted(r.DB)
+		if err != nil {
+			return err
 		}
 		if systemSchema(db) != userSchema {
 			continue
@@ -455,12 +452,9 @@ func (b *build) tableAdmin(w *words) error {
 		return sqlerr.Unsupported(strings.ToUpper(word)+" of this form", "name the tables")
 	}
 	for _, r := range refs {
-		db := r.DB
-		if db == "" {
-			db = b.db
-		}
-		if db == "" {
-			return sqlerr.NoDatabase.New()
+		db, err := b.defaulted(r.DB)
+		if err != nil {
+			return err
 		}
 		t, err := b.table(db, r.Name)
 		if word != "checksum" && sqlerr.HasCode(err, sqlerr.NoSuchTable) { // every server says so, in a row

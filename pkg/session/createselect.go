@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -277,9 +278,7 @@ func (s *Session) replaceable(p *plan.Plan, c *createSelect, old *catalog.Table)
 		return sqlerr.Unsupported("this form of CREATE OR REPLACE TABLE ... SELECT", "drop the table first")
 	}
 	for _, r := range refs {
-		if r.DB == "" {
-			r.DB = s.db
-		}
+		r.DB = cmp.Or(r.DB, s.db)
 		if s.snap.LowerCaseTableNames != 0 {
 			r.DB, r.Name = strings.ToLower(r.DB), strings.ToLower(r.Name)
 		}

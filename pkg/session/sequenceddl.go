@@ -4,6 +4,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"skarv/pkg/backend"
@@ -105,10 +106,7 @@ func (s *Session) viewOverSequence() error {
 	}
 	refs, _ := query.Tables()
 	for _, r := range refs {
-		db := r.DB
-		if db == "" {
-			db = s.db
-		}
+		db := cmp.Or(r.DB, s.db)
 		if isSystemDB(db) || s.snap.Table(db, r.Name) != nil || s.check(db, catalog.Read) != nil {
 			continue
 		}

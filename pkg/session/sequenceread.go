@@ -4,6 +4,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"skarv/pkg/backend"
@@ -120,10 +121,7 @@ func (s *Session) lockOthers() (handled bool, err error) {
 	}
 	var items [][]byte
 	for i, r := range refs {
-		db := r.DB
-		if db == "" {
-			db = s.db
-		}
+		db := cmp.Or(r.DB, s.db)
 		is, err := s.isSequence(c, db, r.Name)
 		if err != nil {
 			s.done(c, err)

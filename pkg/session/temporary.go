@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"regexp"
@@ -434,10 +435,7 @@ func (s *Session) dropOthers(refs []sqlparse.TableRef) error {
 	var names []string
 	for _, r := range refs {
 		if !s.isTemporary(r) {
-			db := r.DB
-			if db == "" {
-				db = s.db
-			}
+			db := cmp.Or(r.DB, s.db)
 			names = append(names, sqltypes.QuoteName(db)+"."+sqltypes.QuoteName(r.Name))
 		}
 	}
@@ -517,10 +515,7 @@ func (s *Session) changeTemporary(p *plan.Plan) error {
 		defer s.forgetTemporaries()
 		refs, _ := s.stmt.Tables()
 		for _, r := range refs {
-			db := r.DB
-			if db == "" {
-				db = s.db
-			}
+			db := cmp.Or(r.DB, s.db)
 			if err := s.readTemporaryInto(db, r.Name); err != nil && !sqlerr.HasCode(err, sqlerr.NoSuchTable) {
 				return err
 			}
