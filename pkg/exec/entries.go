@@ -79,27 +79,20 @@ func equalLists(a, b [][]byte) bool {
 	return len(a) == len(b)
 }
 
-// change brings the entries of a row from what they were to what they are. Nil is a row that was or is not there.
+// changeEntries brings the entries of a row from what they were to what they are. Nil is a row that was or is not there.
 func (w *rowWriter) changeEntries(indexes []*catalog.GlobalIndex, before, after image) error {
 	for _, x := range indexes {
-		old, was, err := w.entryIf(x, before)
+		gone, fresh, err := w.entryChange(x, before, after)
 		if err != nil {
 			return err
 		}
-		now, is, err := w.entryIf(x, after)
-		if err != nil {
-			return err
-		}
-		if was && is && old.same(&now) {
-			continue
-		}
-		if was {
-			if err := w.deleteEntry(&old); err != nil {
+		if gone != nil {
+			if err := w.deleteEntry(gone); err != nil {
 				return err
 			}
 		}
-		if is {
-			if err := w.insertEntry(&now); err != nil {
+		if fresh != nil {
+			if err := w.insertEntry(fresh); err != nil {
 				return err
 			}
 		}
@@ -107,11 +100,29 @@ func (w *rowWriter) changeEntries(indexes []*catalog.GlobalIndex, before, after 
 	return nil
 }
 
-func (w *rowWriter) entryIf(x *catalog.GlobalIndex, m image) (e entry, ok bool, err error) {
-	if m == nil {
-		return e, false, nil
+// entryChange is the entry of x that a row does not have any more, and the one that it has got; nil: there is none.
+func (w *rowWriter) entryChange(x *catalog.GlobalIndex, before, after image) (gone, fresh *entry, err error) {
+	if gone, err = w.entryIf(x, before); err != nil {
+		return nil, nil, err
 	}
-	return w.entryOf(x, m)
+	if fresh, err = w.entryIf(x, after); err != nil {
+		return nil, nil, err
+	}
+	if gone != nil && fresh != nil && gone.same(fresh) {
+		return nil, nil, nil
+	}
+	return gone, fresh, nil
+}
+
+// entryIf is the entry of x for a row; nil if there is none, or no row.
+func (w *rowWriter) entryIf(x *catalog.GlobalIndex, m image) (*entry, error) {
+	if m == nil {
+		return nil, nil
+	}
+	if e, ok, err := w.entryOf(x, m); ok || err != nil {
+		return &e, err
+	}
+	return nil, nil
 }
 
 func (w *rowWriter) insertEntry(e *entry) error {

@@ -130,22 +130,15 @@ func (w *rowWriter) followEntries(f *Followed) error {
 	for _, x := range f.Table.Global {
 		var gone, fresh []*entry
 		for i := range f.rows {
-			old, was, err := w.entryIf(x, f.rows[i].was.image)
+			old, now, err := w.entryChange(x, f.rows[i].was.image, f.rows[i].now)
 			if err != nil {
 				return err
 			}
-			now, is, err := w.entryIf(x, f.rows[i].now)
-			if err != nil {
-				return err
+			if old != nil {
+				gone = append(gone, old)
 			}
-			if was && is && old.same(&now) {
-				continue
-			}
-			if was {
-				gone = append(gone, &old)
-			}
-			if is {
-				fresh = append(fresh, &now)
+			if now != nil {
+				fresh = append(fresh, now)
 			}
 		}
 		if err := w.removeEntries(x, gone); err != nil {
