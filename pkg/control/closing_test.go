@@ -14,9 +14,7 @@ import (
 func TestTableIsOpenAgainWhateverDies(t *testing.T) {
 	f := newFixture(t, 3)
 	stop := f.control(nil)
-	f.session.DB = ""
-	f.must("CREATE DATABASE d")
-	f.session.DB = "d"
+	f.createDatabase()
 	f.must("CREATE TABLE p (id INT PRIMARY KEY)")
 	f.must("CREATE TABLE k (id INT PRIMARY KEY, n INT)")
 	f.must("CREATE VIEW v AS SELECT id FROM k")

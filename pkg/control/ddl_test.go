@@ -141,9 +141,7 @@ func TestTablesAndWhereTheirRowsLive(t *testing.T) {
 func TestAlter(t *testing.T) {
 	f := newFixture(t, 3)
 	f.control(nil)
-	f.session.DB = ""
-	f.must("CREATE DATABASE d")
-	f.session.DB = "d"
+	f.createDatabase()
 	f.must("CREATE TABLE t (id BIGINT PRIMARY KEY, a INT, b VARCHAR(20))")
 	before := f.table("t")
 	f.must("ALTER TABLE t ADD COLUMN c INT NOT NULL DEFAULT 7 AFTER a, ADD INDEX (b)")
@@ -207,9 +205,7 @@ func TestAlter(t *testing.T) {
 func TestALaterGroupRefuses(t *testing.T) {
 	f := newFixture(t, 3)
 	f.control(nil)
-	f.session.DB = ""
-	f.must("CREATE DATABASE d")
-	f.session.DB = "d"
+	f.createDatabase()
 	f.must("CREATE TABLE t (id BIGINT PRIMARY KEY, a INT)")
 	servers[2].Exec(t, "INSERT INTO d.t VALUES (3, 1), (4, 1)")
 	f.must("CREATE TABLE u (id BIGINT, a INT, PRIMARY KEY (id, a))")
@@ -310,9 +306,7 @@ func TestDropRenameTruncate(t *testing.T) {
 func TestForeignKeys(t *testing.T) {
 	f := newFixture(t, 2)
 	f.control(nil)
-	f.session.DB = ""
-	f.must("CREATE DATABASE d")
-	f.session.DB = "d"
+	f.createDatabase()
 	f.must("CREATE TABLE p (id INT PRIMARY KEY)")
 	f.must("CREATE TABLE r (id INT PRIMARY KEY) COMMENT 'skarv:reference'")
 	f.must("CREATE TABLE c1 (pid INT, n INT, rid INT, PRIMARY KEY (pid, n), FOREIGN KEY (pid) REFERENCES p (id) ON DELETE CASCADE, FOREIGN KEY (rid) REFERENCES r (id)) PARTITION BY KEY (pid)")
@@ -348,9 +342,7 @@ func TestForeignKeys(t *testing.T) {
 func TestCrashAtEveryStep(t *testing.T) {
 	f := newFixture(t, 3)
 	stop := f.control(nil)
-	f.session.DB = ""
-	f.must("CREATE DATABASE d")
-	f.session.DB = "d"
+	f.createDatabase()
 	f.must("CREATE TABLE tr (id INT PRIMARY KEY, a INT)")
 	stop()
 	points := []string{"planned", "before-1", "after-1", "first", "before-2", "after-2", "before-3", "after-3", "executed", "committed"}
@@ -409,9 +401,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 func TestJobThatChangesNothing(t *testing.T) {
 	f := newFixture(t, 2)
 	f.control(nil)
-	f.session.DB = ""
-	f.must("CREATE DATABASE d")
-	f.session.DB = "d"
+	f.createDatabase()
 	gone := ddl.Object{DB: "d", Name: "gone"}
 	for range 2 {
 		j := &job{ID: newJobID(time.Now()), State: running, DDL: &f.session, Work: &migration.Work{
@@ -443,9 +433,7 @@ func TestWithoutController(t *testing.T) {
 func TestTwoControllers(t *testing.T) {
 	f := newFixture(t, 2)
 	stops := []func(){f.control(nil), f.control(nil)}
-	f.session.DB = ""
-	f.must("CREATE DATABASE d")
-	f.session.DB = "d"
+	f.createDatabase()
 	errs := make(chan error)
 	for i := range 6 {
 		go func() {
@@ -464,9 +452,7 @@ func TestTwoControllers(t *testing.T) {
 func TestAddGroup(t *testing.T) {
 	f := newFixture(t, 2)
 	f.control(nil)
-	f.session.DB = ""
-	f.must("CREATE DATABASE d")
-	f.session.DB = "d"
+	f.createDatabase()
 	f.must("CREATE TABLE h (a INT)")
 	f.must("CREATE TABLE s (a INT) COMMENT 'skarv:single'")
 	f.must("CREATE VIEW w AS SELECT * FROM h")

@@ -48,9 +48,7 @@ func (f *fixture) check(table string) *audit.IndexCheck {
 func TestIndexIsBuiltWhateverDies(t *testing.T) {
 	f := newFixture(t, 3)
 	stop := f.control(nil)
-	f.session.DB = ""
-	f.must("CREATE DATABASE d")
-	f.session.DB = "d"
+	f.createDatabase()
 	f.people(30)
 	stop()
 	for _, sql := range []string{"CREATE UNIQUE INDEX email ON people (email)", "TRUNCATE TABLE people"} {
@@ -87,9 +85,7 @@ func TestIndexIsBuiltWhateverDies(t *testing.T) {
 func TestDuplicateRefusesIndex(t *testing.T) {
 	f := newFixture(t, 3)
 	f.control(nil)
-	f.session.DB = ""
-	f.must("CREATE DATABASE d")
-	f.session.DB = "d"
+	f.createDatabase()
 	f.people(30)
 	for _, s := range servers[:3] {
 		s.Exec(t, "UPDATE d.people SET email = 'Same' ORDER BY id LIMIT 1")
@@ -113,9 +109,7 @@ func TestDuplicateRefusesIndex(t *testing.T) {
 func TestIndexIsRepaired(t *testing.T) {
 	f := newFixture(t, 3)
 	f.control(nil)
-	f.session.DB = ""
-	f.must("CREATE DATABASE d")
-	f.session.DB = "d"
+	f.createDatabase()
 	f.people(20)
 	f.must("CREATE UNIQUE INDEX email ON people (email)")
 	entries := catalog.OwnDB + "." + f.table("people").Global[0].Entries.Name

@@ -47,9 +47,7 @@ func (f *fixture) placed(name string, n int) {
 func TestTableIsRebuiltWhateverDies(t *testing.T) {
 	f := newFixture(t, 3)
 	stop := f.control(nil)
-	f.session.DB = ""
-	f.must("CREATE DATABASE d")
-	f.session.DB = "d"
+	f.createDatabase()
 	stop()
 	for i, point := range []string{"planned", "indexes", "building", "made", "before-1", "first", "after-2", "executed", "settled", "filled", "committed"} {
 		stop := f.control(nil)
@@ -88,9 +86,7 @@ func TestRebuildingIsTakenBack(t *testing.T) {
 		}
 		return nil
 	})
-	f.session.DB = ""
-	f.must("CREATE DATABASE d")
-	f.session.DB = "d"
+	f.createDatabase()
 	f.keyless("k", 20)
 	f.put("k", 21, 21, "M20")
 	rows := func() (out []string) {

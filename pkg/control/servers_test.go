@@ -119,6 +119,14 @@ func (f *fixture) must(sql string) DDLResult {
 	return r
 }
 
+// createDatabase makes the database d, and the session's default.
+func (f *fixture) createDatabase() {
+	f.t.Helper()
+	f.session.DB = ""
+	f.must("CREATE DATABASE d")
+	f.session.DB = "d"
+}
+
 func (f *fixture) table(name string) *catalog.Table {
 	f.t.Helper()
 	t := f.follower.Snapshot().Table("d", name)
