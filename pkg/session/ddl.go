@@ -113,8 +113,8 @@ func (s *Session) ddl(p *plan.Plan) error {
 
 // notes reports whether the session wants to hear of notes (sql_notes).
 func (s *Session) notes() bool {
-	v, ok := s.state.Get("@@session.`sql_notes`")
-	return !ok || v != "0" && !strings.EqualFold(v, "'OFF'")
+	v, _ := s.state.Get("@@session.`sql_notes`")
+	return !isOff(v)
 }
 
 // tellsRecords reports whether servers say how many rows a schema change has copied: of what ALTER TABLE does, unless it does
@@ -151,7 +151,7 @@ func (s *Session) tellsRecords(p *plan.Plan) bool {
 func (s *Session) readOnly() bool {
 	for _, name := range []string{"tx_read_only", "transaction_read_only"} {
 		if v, ok := s.state.Get("@@session." + sqltypes.QuoteName(name)); ok {
-			return v == "1" || strings.EqualFold(v, "'ON'")
+			return isOn(v)
 		}
 	}
 	return false

@@ -363,6 +363,15 @@ func isNumber(t sqltypes.Type) bool {
 	return false
 }
 
+// isOff reports whether a value that a boolean variable was set to means OFF; isOn is the same of ON. One that was not set is neither.
+func isOff(value string) bool {
+	return value == "0" || strings.EqualFold(strings.Trim(value, "'"), "OFF")
+}
+
+func isOn(value string) bool {
+	return value == "1" || strings.EqualFold(strings.Trim(value, "'"), "ON")
+}
+
 // adopt makes st the session's state and derives from it what the session itself must know.
 func (s *Session) adopt(st *backend.State) error {
 	for _, refused := range []struct{ name, value, how string }{
@@ -370,7 +379,7 @@ func (s *Session) adopt(st *backend.State) error {
 		{"sql_auto_is_null", "0", "use LAST_INSERT_ID()"},
 	} {
 		v, ok := st.Get("@@session." + sqltypes.QuoteName(refused.name))
-		if ok && !strings.EqualFold(strings.Trim(v, "'"), refused.value) && v != "0" && !strings.EqualFold(v, "'OFF'") {
+		if ok && !strings.EqualFold(strings.Trim(v, "'"), refused.value) && !isOff(v) {
 			return sqlerr.Unsupported("SET "+refused.name+" = "+v, refused.how)
 		}
 	}
@@ -392,10 +401,8 @@ func (s *Session) adopt(st *backend.State) error {
 		charset, _, _ := strings.Cut(strings.Trim(v, "'"), "_")
 		s.foreignLiterals = s.foreignLiterals || charset != "utf8mb4" && charset != client && (client == "utf8mb4" || charset != "utf8" && charset != "utf8mb3")
 	}
-	s.autocommit = true
-	if v, ok := st.Get("@@session.`autocommit`"); ok {
-		s.autocommit = v != "0" && !strings.EqualFold(v, "'OFF'")
-	}
+	v, _ := st.Get("@@session.`autocommit`")
+	s.autocommit = !isOff(v)
 	mode := s.defaultMode
 	if v, ok := st.Get("@@session.`sql_mode`"); ok {
 		mode = strings.Trim(v, "'")
@@ -411,9 +418,8 @@ func (s *Session) adopt(st *backend.State) error {
 		NoAutoValueOnZero: strings.Contains(strings.ToUpper(mode), "NO_AUTO_VALUE_ON_ZERO"),
 		UTF8Results:       results == "utf8mb4",
 	}
-	if v, ok := st.Get("@@session.`foreign_key_checks`"); ok {
-		s.info.Unchecked = v == "0" || strings.EqualFold(v, "'OFF'") || strings.EqualFold(v, "OFF")
-	}
+	v, _ = st.Get("@@session.`foreign_key_checks`")
+	s.info.Unchecked = isOff(v)
 	wait, _ := st.Get("@@session.`wait_timeout`") // of which a server knows nothing while it does not have the session's connection
 	seconds, _ := strconv.ParseUint(wait, 10, 31)
 	s.conn.SetIdleTimeout(time.Duration(seconds) * time.Second)
