@@ -84,10 +84,7 @@ func (d *schemaChange) run(ctx context.Context) error {
 		return err
 	}
 	if err := d.rehearse(ctx); err != nil {
-		if fatal(err) {
-			return err
-		}
-		return d.undo(ctx, toClient(err))
+		return d.undoFor(ctx, err)
 	}
 	if ended, err := d.execute(ctx); ended || err != nil {
 		return err
@@ -96,17 +93,11 @@ func (d *schemaChange) run(ctx context.Context) error {
 		return err
 	}
 	if err := d.buildIndexes(ctx); err != nil {
-		if fatal(err) {
-			return err
-		}
-		return d.undo(ctx, toClient(err))
+		return d.undoFor(ctx, err)
 	}
 	change, err := d.readBack(ctx)
 	if err != nil {
-		if fatal(err) {
-			return err
-		}
-		return d.undo(ctx, toClient(err))
+		return d.undoFor(ctx, err)
 	}
 	return d.finish(ctx, change)
 }
@@ -465,6 +456,14 @@ func certain(e *sqlerr.Error) bool {
 		return false
 	}
 	return true
+}
+
+// undoFor is undo for the reason err, unless that is one for which this leader must stop.
+func (d *schemaChange) undoFor(ctx context.Context, err error) error {
+	if fatal(err) {
+		return err
+	}
+	return d.undo(ctx, toClient(err))
 }
 
 // undo takes the step back where it ran and fails the job with refusal, or tells what could not be taken back.
