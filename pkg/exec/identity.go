@@ -20,6 +20,7 @@ type identities struct {
 	zero     bool   // 0 is a value like any
 	unknown  bool   // how many rows there are: values are reserved as servers do then
 	most     uint64 // the greatest value that may be given out, 0 for any
+	cuts     bool   // a value that a row brings and the column does not hold is cut to the column's greatest; else it is refused
 	reserved uint   // how often
 
 	first       uint64 // the first value given out, 0 for none
@@ -119,7 +120,7 @@ func (s *identities) explicit(v sqltypes.Value) (bool, error) {
 	if v.IsNull() {
 		return false, nil
 	}
-	n, negative, ok := wholeNumber(v)
+	n, negative, over, ok := wholeNumber(v)
 	if !ok {
 		return false, sqlerr.Unsupported("a value that is no whole number for the AUTO_INCREMENT column of table '"+s.table.Name+"'",
 			"write it as a number")
@@ -129,9 +130,13 @@ func (s *identities) explicit(v sqltypes.Value) (bool, error) {
 	}
 	if s.last = n; negative {
 		s.last = -n // as the OK packet has it
-	} else {
-		s.greatest = max(s.greatest, n)
+		return true, nil
 	}
+	holds := greatestOf(&s.table.Columns[s.table.AutoIncrement])
+	if over = over || n > holds; over && !s.cuts {
+		return true, nil // the server refuses it: the numbers below must not be used up
+	}
+	s.greatest = max(s.greatest, min(n, holds))
 	return true, nil
 }
 
@@ -148,29 +153,29 @@ func (s *identities) end() error {
 	return nil
 }
 
-// wholeNumber is the integer that v is stored as; ok is false if that cannot be told.
-func wholeNumber(v sqltypes.Value) (n uint64, negative, ok bool) {
+// wholeNumber is the integer that v is stored as, over if no column holds it; ok is false if that cannot be told.
+func wholeNumber(v sqltypes.Value) (n uint64, negative, over, ok bool) {
 	switch v.Kind {
 	case sqltypes.Int, sqltypes.Decimal, sqltypes.Bool, sqltypes.String:
 		num, ok := sqltypes.ParseNumber(bytes.TrimSpace(v.Raw))
 		if !ok {
-			return 0, false, false
+			return 0, false, false, false
 		}
 		if len(num.Int) > 0 {
 			if n, err := strconv.ParseUint(string(num.Int), 10, 64); err == nil {
-				return roundUp(n, num.Frac), num.Negative, true
+				return roundUp(n, num.Frac), num.Negative, false, true
 			}
-			return math.MaxUint64, num.Negative, true // out of range: the server says so
+			return math.MaxUint64, num.Negative, true, true
 		}
-		return roundUp(0, num.Frac), num.Negative, true
+		return roundUp(0, num.Frac), num.Negative, false, true
 	case sqltypes.Float:
 		f, err := strconv.ParseFloat(string(v.Raw), 64)
 		if err != nil || math.Abs(f) >= 1<<63 || math.Round(f) != math.RoundToEven(f) {
-			return 0, false, false
+			return 0, false, false, false
 		}
-		return uint64(math.Abs(math.Round(f))), f < 0, true
+		return uint64(math.Abs(math.Round(f))), f < 0, false, true
 	}
-	return 0, false, false
+	return 0, false, false, false
 }
 
 // roundUp adds 1 to n if the digits after its point say so.

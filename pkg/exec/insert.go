@@ -263,6 +263,7 @@ func (in *insertion) textElement(text plan.Text) element {
 // place finds the owner of every row, and gives the rows their values of the sequence.
 func (r *Runner) place(in *insertion) error {
 	in.ids.reset(r.Sequence, in.table, in.rows, in.node.ZeroIsValue)
+	in.ids.cuts = in.lenient || in.node.Ignore
 	if at := in.table.AutoIncrement; at >= 0 && in.node.Sequence && !in.lenient && in.snap.Flavor == catalog.MariaDB && !in.node.Ignore {
 		in.ids.most = greatestOf(&in.table.Columns[at]) // else the server makes the most of it, or says so otherwise
 	}

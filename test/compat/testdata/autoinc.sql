@@ -81,3 +81,20 @@ SELECT * FROM taking ORDER BY id;
 INSERT INTO refused VALUES (NULL, 1), ('x', 2);
 INSERT INTO refused (v) SELECT v FROM given ORDER BY v;
 SELECT * FROM refused ORDER BY id;
+-- A number that the column cannot hold is refused, and uses nothing up.
+CREATE TABLE beyond (id INT AUTO_INCREMENT PRIMARY KEY, v INT);
+INSERT INTO beyond VALUES (99999999999, 1);
+INSERT INTO beyond VALUES (1, 1), ('99999999999999999999999', 2), (2147483648, 3);
+INSERT INTO beyond VALUES (2147483647.5, 1);
+INSERT INTO beyond VALUES (3e9, 1);
+INSERT INTO beyond (v) VALUES (2);
+SELECT COUNT(*), MAX(id) < 10 FROM beyond;
+CREATE TABLE beyond_big (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, v INT);
+INSERT INTO beyond_big VALUES (18446744073709551616, 1);
+INSERT INTO beyond_big (v) VALUES (2);
+SELECT COUNT(*), MAX(id) < 10 FROM beyond_big;
+-- skip-prepared
+INSERT IGNORE INTO beyond VALUES (99999999999, 3);
+SELECT MAX(id) FROM beyond;
+-- only: mariadb
+INSERT INTO beyond (v) VALUES (4);
