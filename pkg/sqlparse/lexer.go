@@ -19,16 +19,18 @@ type lexer struct {
 	dotEnd  int  // digits exactly here begin a name
 	dot     bool // the last token was `.`
 	verb    bool // the last token can be followed by an optimizer hint
+	noted   int  // where the first comment to the end of its line began since the last token, outside of code; else -1
 }
 
 func (d *Dialect) lexer(sql []byte, mode Mode) lexer {
-	return lexer{d: d, sql: sql, mode: mode, nameEnd: -1, dotEnd: -1}
+	return lexer{d: d, sql: sql, mode: mode, nameEnd: -1, dotEnd: -1, noted: -1}
 }
 
 // next moves to the next token and returns its kind. A `;` is an Op. After Invalid, pos is at the end.
 func (l *lexer) next() TokenKind {
 	l.word = nil
 	l.spaced = false
+	l.noted = -1
 	dot, verb := l.dot, l.verb
 	l.dot, l.verb = false, false
 	sql := l.sql
@@ -433,6 +435,9 @@ func (l *lexer) variable() TokenKind {
 // line skips a comment that ends with its line.
 func (l *lexer) line() {
 	p := l.pos
+	if l.noted < 0 && l.code == 0 {
+		l.noted = p
+	}
 	for p < len(l.sql) && l.sql[p] != '\n' {
 		p++
 	}

@@ -96,8 +96,12 @@ func (s *Statement) run() int {
 	}
 }
 
-// finish ends the statement at offset end.
+// finish ends the statement at offset end, or before a comment behind its last token that ends with its line: what is written behind
+// the statement's text must not become part of it.
 func (s *Statement) finish(end int) {
+	if l := &s.scan.lex; l.noted >= 0 && s.scan.tokens > 0 {
+		end = l.noted
+	}
 	s.end = end
 	s.endSelectList()
 }

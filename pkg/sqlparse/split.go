@@ -3,7 +3,7 @@ package sqlparse
 // Next splits off the first statement of sql, without its `;`. rest is nil when nothing but white space and further `;`
 // follow. Compound bodies (CREATE PROCEDURE, FUNCTION, TRIGGER, EVENT, PACKAGE; BEGIN NOT ATOMIC) are one statement.
 // Text that cannot be read to its end (an unclosed string) is one statement. Statement.Scan does the same on its
-// way: who scans anyway needs no Next.
+// way, and leaves out a comment at the end: who scans anyway needs no Next.
 func (d *Dialect) Next(sql []byte, mode Mode) (first, rest []byte) {
 	l := d.lexer(sql, mode)
 	split := splitter{mariadb: d.mariadb}

@@ -206,7 +206,8 @@ func (s *Statement) SyntaxError(at int) error {
 		" server version for the right syntax to use near '" + string(near) + "' at line " + itoa(line))
 }
 
-// SQL returns the text of the statement without what follows its `;`.
+// SQL returns the text of the statement without what follows its `;`, and without a comment to the end of the line before that:
+// more can be written behind it.
 func (s *Statement) SQL() []byte { return s.sql[:s.end] }
 
 // Rest returns the text after the statement's `;`, nil if nothing but white space and further `;` follow. Where several

@@ -128,6 +128,32 @@ func TestTriggerPrograms(t *testing.T) {
 }
 
 // onServers asks every node group's server for one value.
+
+// TestCommentBehindRowByRow: what is put behind a client's text is no part of its comment. The rows are read as they are now, and
+// not as the transaction's snapshot has them, and in their order.
+func TestCommentBehindRowByRow(t *testing.T) {
+	a, b := connect(t), connect(t)
+	a.exec("CREATE TABLE noted (id INT PRIMARY KEY, v INT)")
+	a.exec("CREATE TABLE notes (id INT PRIMARY KEY AUTO_INCREMENT, v INT)")
+	a.exec("CREATE TRIGGER noting AFTER UPDATE ON noted FOR EACH ROW INSERT INTO notes (v) VALUES (NEW.v)")
+	a.exec("CREATE TRIGGER adding AFTER INSERT ON noted FOR EACH ROW INSERT INTO notes (v) VALUES (NEW.v)")
+	a.exec("CREATE VIEW checkednotes AS SELECT id, v FROM noted WHERE v > 0 WITH CHECK OPTION")
+	for _, table := range []string{"noted", "checkednotes"} {
+		for _, comment := range []string{" -- note", " # note", " -- note\n", " /* a */ -- b \n-- note", "\n--"} {
+			a.exec("DELETE FROM noted")
+			a.exec("INSERT INTO noted VALUES (1, 5), (2, 5), (3, 5), (4, 5), (5, 5)")
+			a.exec("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+			a.exec("BEGIN")
+			require.Equal(t, "25", a.get("SELECT SUM(v) FROM noted"))
+			b.exec("UPDATE noted SET v = 10")
+			a.exec("UPDATE " + table + " SET v = v + 1 WHERE id = 1" + comment)
+			a.exec("INSERT INTO " + table + " SELECT id + 10, v FROM noted WHERE id = 2" + comment)
+			a.exec("COMMIT")
+			require.Equal(t, "11,10", a.get("SELECT (SELECT v FROM noted WHERE id = 1), (SELECT v FROM noted WHERE id = 12)"), "%s%s", table, comment)
+		}
+	}
+}
+
 func onServers(t *testing.T, query string) string {
 	t.Helper()
 	var out []string
