@@ -34,6 +34,44 @@ func Fill(st *sqlparse.Statement, value func(name string) (text string, ok bool,
 	return f.text(), nil
 }
 
+// FillCreated is Fill for the query of a CREATE TABLE ... SELECT. A variable among what the query selects is refused (1235), for the
+// new column would have the type of a value, not that of the variable.
+func FillCreated(st *sqlparse.Statement, value func(name string) (text string, ok bool, err error)) ([]byte, error) {
+	f := &filling{st: st, value: value}
+	if err := f.find(); err != nil {
+		return nil, err
+	}
+	selected := []bool{false} // whether tokens of this depth are in a list that a query selects
+	edits := f.edits
+	for tokens := st.Tokens(); len(edits) > 0; {
+		tok := tokens.Next()
+		last := len(selected) - 1
+		switch {
+		case tok.Kind == sqlparse.EOF:
+			edits = nil
+		case tok.Start == edits[0].span.Start:
+			if selected[last] {
+				return nil, sqlerr.Unsupported("the variable "+string(st.Text(tok.Span))+" among what CREATE TABLE ... SELECT selects",
+					"create the table with its columns, then use INSERT ... SELECT")
+			}
+			edits = edits[1:]
+		case st.Is(tok, "("):
+			selected = append(selected, selected[last])
+		case st.Is(tok, ")") && last > 0:
+			selected = selected[:last]
+		case tok.Kind != sqlparse.Word:
+		case st.Is(tok, "SELECT"), st.Is(tok, "VALUES"), st.Is(tok, "WINDOW"):
+			selected[last] = true
+		case st.Is(tok, "FROM"), st.Is(tok, "WHERE"), st.Is(tok, "LIMIT"):
+			selected[last] = false
+		}
+	}
+	if len(f.edits) == 0 {
+		return st.SQL(), nil
+	}
+	return f.text(), nil
+}
+
 // filling is the work on one statement.
 type filling struct {
 	st    *sqlparse.Statement

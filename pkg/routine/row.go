@@ -124,7 +124,12 @@ func (p *Program) judgeSQL(s *SQL) error {
 		return nil
 	case "PREPARE", "EXECUTE", "DEALLOCATE":
 		return sqlerr.DynamicSQLInFunction.New()
-	case "COMMIT", "START", "CREATE", "ALTER", "DROP", "TRUNCATE", "RENAME", "LOCK", "UNLOCK", "GRANT", "REVOKE", "ANALYZE":
+	case "CREATE", "DROP":
+		if words := strings.Fields(p.Text(s.Span)); len(words) > 1 && strings.EqualFold(words[1], "TEMPORARY") { // commits nothing
+			return sqlerr.Unsupported(strings.ToUpper(words[0])+" TEMPORARY TABLE in triggers", "use a procedure")
+		}
+		return NoCommit()
+	case "COMMIT", "START", "ALTER", "TRUNCATE", "RENAME", "LOCK", "UNLOCK", "GRANT", "REVOKE", "ANALYZE":
 		return NoCommit()
 	}
 	return sqlerr.Unsupported(s.Verb+" in triggers", "send the statement from the client")

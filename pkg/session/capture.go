@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -155,7 +156,12 @@ func (s *Session) do() error {
 	tokens := s.stmt.Tokens()
 	first := tokens.Next()
 	text := s.args.AppendSpan([]byte("SELECT"), sqlparse.Span{Start: first.End, End: len(s.stmt.SQL())})
-	if err := s.within(text, &capture{}); err != nil {
+	err := s.within(text, &capture{})
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok && e.Code == sqlerr.SubqueryManyRows && s.cfg.Dialect.MariaDB() {
+		s.warnings = []Warning{{"Error", uint16(e.Code), e.Message, e.State}} // DO tells of what fails while it computes, and succeeds
+		return s.ok(wire.OK{Warnings: 1})
+	}
+	if err != nil {
 		return err
 	}
 	return s.ok(wire.OK{})

@@ -8,6 +8,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -100,6 +101,9 @@ func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image,
 		}
 	}()
 	st, err := ws.Stage(w.t, w.auto, w.relaxed()...)
+	if err == nil && rows == nil && w.tellsOmitted() {
+		err = st.OmittedZero()
+	}
 	if err == nil {
 		err = st.Rename(w.t.Name)
 	}
@@ -139,6 +143,14 @@ func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image,
 		return nil, tooManyImages()
 	}
 	return w.literals(found, 1), nil
+}
+
+// tellsOmitted reports whether the stage keeps apart an AUTO_INCREMENT column that is left out, or DEFAULT, and one that is NULL:
+// MariaDB shows 0 to triggers before the row for the first, and NULL for the second. Where 0 is a value like any other, the two are NULL
+// on the stage.
+func (w *rowWrite) tellsOmitted() bool {
+	return w.s.cfg.Dialect.MariaDB() && w.auto >= 0 && !w.s.info.NoAutoValueOnZero && len(w.fire["BEFORE INSERT"]) > 0 &&
+		(w.kind == plan.Insert || w.kind == plan.Replace)
 }
 
 // texts are rows as workspace.Stage takes them.

@@ -164,7 +164,7 @@ func (w *rowWrite) load(p *program, old, row image) error {
 		for _, name := range of.names {
 			c := w.t.Column(name)
 			value := of.row[c]
-			if c == w.auto && value == "NULL" {
+			if c == w.auto && value == "NULL" && !w.tellsOmitted() {
 				value = "0" // until the row is written
 			}
 			sets = append(sets, sqltypes.QuoteName(routine.RowVariable(of.which, name))+" = "+value)

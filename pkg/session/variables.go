@@ -333,13 +333,46 @@ func (v *variables) fill(text []byte) ([]byte, error) {
 	if err := st.Scan(text, v.s.mode); err != nil {
 		return nil, err
 	}
-	return routine.Fill(st, func(name string) (string, bool, error) {
+	value := func(name string) (string, bool, error) {
 		if !v.has(name) {
 			return "", false, nil
 		}
 		value, err := v.literal(name)
 		return value, true, err
-	})
+	}
+	if st.Kind() != sqlparse.Create {
+		return routine.Fill(st, value)
+	}
+	back := v.s.use(st)
+	c, ok := v.s.findCreateSelect()
+	back()
+	if !ok || !createsTable(st) {
+		return text, nil
+	}
+	query := v.s.cfg.Dialect.NewStatement()
+	defer query.Done()
+	if err := query.Scan(text[c.query.Start:c.query.End], v.s.mode); err != nil {
+		return nil, err
+	}
+	filled, err := routine.FillCreated(query, value)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(text[:c.query.Start], filled, text[c.query.End:]), nil
+}
+
+// createsTable reports whether st is a CREATE TABLE of any kind.
+func createsTable(st *sqlparse.Statement) bool {
+	tokens := st.Tokens()
+	tokens.Next()
+	for {
+		switch t := tokens.Next(); {
+		case st.Is(t, "TABLE"):
+			return true
+		case !st.Is(t, "OR") && !st.Is(t, "REPLACE") && !st.Is(t, "TEMPORARY"):
+			return false
+		}
+	}
 }
 
 // show runs a SELECT without tables over the variables, so that the client sees their types. ok is false for other statements.

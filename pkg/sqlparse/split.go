@@ -177,6 +177,10 @@ func (p *splitter) pending(id wordID, flags wordFlag) {
 func (p *splitter) body(l *lexer, k TokenKind, id wordID) {
 	start, closed := p.start, p.closed
 	p.start, p.closed = false, false
+	if p.prev == wNot && p.tokens == 3 {
+		p.start = true // ATOMIC
+		return
+	}
 	if k == Op {
 		switch l.sql[l.start] {
 		case ';':

@@ -89,6 +89,12 @@ func (s *Stage) Rename(name string) error {
 	return nil
 }
 
+// OmittedZero makes the sequence column 0 in rows that leave it out, and so tells them from those that say NULL.
+func (s *Stage) OmittedZero() error {
+	_, err := s.w.conn.Exec("ALTER TABLE " + s.of() + " ALTER COLUMN " + sqltypes.QuoteName(s.table.Columns[s.sequence].Name) + " SET DEFAULT 0")
+	return err
+}
+
 // Name is what the stage is called in its table's database.
 func (s *Stage) Name() string { return s.name }
 

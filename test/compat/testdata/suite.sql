@@ -150,3 +150,32 @@ DROP TABLE IF EXISTS missing1, missing2;
 CHECK TABLE missing1;
 REPAIR TABLE missing1, nums;
 OPTIMIZE TABLE missing1;
+
+-- A compound statement that begins by a block.
+-- only: mariadb
+BEGIN NOT ATOMIC IF 1 THEN SELECT COUNT(*) FROM nums; END IF; END;
+-- only: mariadb
+BEGIN NOT ATOMIC FOR n IN 1 .. 2 DO SELECT n; END FOR; SELECT 'behind'; END;
+-- only: mariadb
+-- refused: the loop is over rows
+BEGIN NOT ATOMIC FOR r IN (SELECT i FROM nums) DO SELECT r.i AS i; END FOR; END;
+
+-- Variables of a procedure in the query that fills a table.
+CREATE PROCEDURE keeps(v INT) BEGIN CREATE TEMPORARY TABLE kept AS SELECT i, i * 2 AS d FROM nums WHERE i <= v AND i IN (SELECT uk.i FROM uk WHERE uk.i > v - 2); SELECT * FROM kept ORDER BY i; DROP TEMPORARY TABLE kept; END;
+CALL keeps(3);
+CREATE PROCEDURE keeps_first(v INT) CREATE TABLE kept_first (PRIMARY KEY (i)) SELECT i FROM nums WHERE i < v ORDER BY i LIMIT v;
+CALL keeps_first(2);
+SELECT * FROM kept_first;
+CREATE PROCEDURE hides(i INT) CREATE TABLE kept_all AS SELECT n.i FROM nums n WHERE i = 2;
+CALL hides(2);
+SELECT COUNT(*) = (SELECT COUNT(*) FROM nums) AS everything FROM kept_all;
+CREATE PROCEDURE keeps_value(v INT) CREATE TABLE kept_value AS SELECT v, i FROM nums;
+-- refused: the column would have the type of a number
+CALL keeps_value(1);
+
+-- DO succeeds where what it computes fails.
+-- only: mariadb
+DO (SELECT i FROM nums);
+-- only: mariadb
+SHOW WARNINGS;
+DO (SELECT nosuch FROM nums);

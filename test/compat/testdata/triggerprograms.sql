@@ -218,3 +218,22 @@ UPDATE aux SET f = @aux;
 INSERT INTO aux VALUES (4, 1), (5, 2);
 SELECT * FROM aux ORDER BY id;
 SELECT @aux;
+
+-- An AUTO_INCREMENT column that is NULL, and one that is left out.
+CREATE TABLE given (id INT AUTO_INCREMENT PRIMARY KEY, v INT, w INT);
+-- skip-prepared
+CREATE TRIGGER given_bi BEFORE INSERT ON given FOR EACH ROW SET NEW.id = IF(NEW.id IS NULL, 50 + NEW.v, NEW.id), NEW.w = NEW.id;
+-- only: mariadb
+INSERT INTO given (id, v) VALUES (NULL, 1);
+-- only: mariadb
+INSERT INTO given (id, v) VALUES (NULL, 2), (7, 3);
+-- only: mariadb
+-- gap: the insert id of an INSERT ... SELECT is 0 on one server where a trigger gives the value
+INSERT INTO given (id, v) SELECT NULL, 4;
+INSERT INTO given (v) VALUES (5);
+INSERT INTO given (id, v) VALUES (DEFAULT, 6), (0, 7);
+SELECT v, w FROM given ORDER BY v;
+SELECT COUNT(*), COUNT(DISTINCT id) FROM given;
+-- skip-prepared
+-- refused: it commits nothing, as in a procedure
+CREATE TRIGGER given_bu BEFORE UPDATE ON given FOR EACH ROW BEGIN CREATE TEMPORARY TABLE tt (a INT); END;
