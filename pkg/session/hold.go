@@ -129,7 +129,8 @@ func (s *Session) announcePartitions(t partitionUse) error {
 		s.hold.EndScatter()
 	}
 	if s.entered {
-		return errHandedOver() // a part of it is done: the transaction begins anew
+		s.cutOff = true // a part of it is done: the transaction begins anew
+		return errHandedOver()
 	}
 	s.flight.Note(s.cfg.Registry.clock(), flight.Held, 0, 0)
 	if err := s.thawAside(t.Touched); err != nil {
@@ -219,7 +220,7 @@ func (s *Session) leave() {
 	if s.tx == nil && s.locks == nil {
 		s.hold.Release()
 	}
-	s.entered = false
+	s.entered, s.cutOff = false, false
 }
 
 // Evict implements barrier.Owner.

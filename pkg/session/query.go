@@ -457,8 +457,12 @@ func (s *Session) data(p *plan.Plan, r request) (err error) {
 		return err
 	}
 	defer s.statementEnds()
-	if err = s.dataBy(p, r); s.gaveWay(err) {
-		err = s.giveWay(p, err)
+	err = s.dataBy(p, r)
+	switch {
+	case s.gaveWay(err):
+		return s.giveWay(p, err)
+	case err != nil && s.cutOff:
+		s.endTransaction()
 	}
 	return err
 }

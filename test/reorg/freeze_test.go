@@ -174,6 +174,46 @@ func TestStatementThatGivesWay(t *testing.T) {
 	assert.Equal(t, "7 1,8 0", text(t, db, "SELECT id, v FROM t ORDER BY id"))
 }
 
+// A statement of which a part is done, and whose further part meets frozen partitions, ends its transaction, as a deadlock does: nothing
+// of it is left that the client's next BEGIN would commit.
+func TestPartDoneMeetsFreeze(t *testing.T) {
+	c, s, db := withTable(t)
+	exec(t, db, "CREATE TABLE acc (id BIGINT PRIMARY KEY, email VARCHAR(20) UNIQUE, v INT)")
+	exec(t, db, "CREATE TABLE log (id BIGINT PRIMARY KEY)")
+	exec(t, db, "CREATE TABLE fires (id BIGINT PRIMARY KEY, v INT)")
+	exec(t, db, "CREATE TRIGGER logs AFTER UPDATE ON fires FOR EACH ROW INSERT INTO log VALUES (NEW.v)")
+	_, frozen := frozenHome(t, s)
+	for _, q := range []string{
+		"SELECT v FROM acc WHERE email = 'seven' FOR UPDATE",
+		"UPDATE fires SET v = 7 WHERE id = 8",
+	} {
+		for _, table := range []string{"acc", "fires", "log"} {
+			exec(t, db, "DELETE FROM "+table)
+		}
+		exec(t, db, "INSERT INTO acc VALUES (7, 'seven', 0), (8, 'eight', 0)")
+		exec(t, db, "INSERT INTO fires VALUES (8, 0)")
+		conn, err := c.DB(t, "d").Conn(t.Context())
+		require.NoError(t, err)
+		run := func(q string) error {
+			_, err := conn.ExecContext(t.Context(), q)
+			return err
+		}
+		require.NoError(t, run("BEGIN"))
+		require.NoError(t, run("UPDATE acc SET v = 1 WHERE id = 8"))
+		next := change(t, s, frozen)
+		_, err = s.AwaitDrained(t.Context(), next.Epoch())
+		require.NoError(t, err)
+		err = run(q)
+		assert.Equal(t, uint16(1213), code(err), "%s: %v", q, err)
+		require.NoError(t, run("BEGIN"))
+		require.NoError(t, run("COMMIT"))
+		change(t, s)
+		assert.Equal(t, "0", text(t, db, "SELECT SUM(v) FROM acc"), q)
+		assert.Equal(t, "0", text(t, db, "SELECT SUM(v) FROM fires"), q)
+		require.NoError(t, conn.Close())
+	}
+}
+
 // A proxy that was shut out of the servers cannot write with the connections it has, and starts anew in another slot.
 func TestEvictedProxy(t *testing.T) {
 	_, s, db := withTable(t, 1, 2, 3, 4)
