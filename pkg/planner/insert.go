@@ -203,9 +203,9 @@ func (in *insertion) findColumns(b *build) error {
 	in.sequence = sequenceOf(t)
 	listed := in.stmt.Columns
 	if len(listed) == 0 {
-		if in.text.HasColumns || in.text.Values && b.st.NumRows() > 0 && b.st.RowColumns(0) == 0 {
+		if in.text.Values && b.st.NumRows() > 0 && b.st.RowColumns(0) == 0 {
 			return nil
-		}
+		} // an empty list is that of all columns, unless the rows are empty, too
 		for i := range t.Columns {
 			if !t.Columns[i].Invisible {
 				in.columns = append(in.columns, i)
@@ -544,21 +544,22 @@ func (b *build) rowsPlan() (*plan.InsertRows, error) {
 	switch {
 	case added == "":
 		e.span(0, first.Start)
-	case in.text.HasColumns:
+	case in.text.NumColumns > 0:
 		e.span(0, in.text.Columns.End-1)
-		if in.text.NumColumns > 0 {
-			e.raw(", ")
-		}
-		e.raw(added + ")")
+		e.raw(", " + added + ")")
 		e.span(in.text.Columns.End, first.Start)
 	default:
-		e.span(0, in.text.At)
-		e.raw(" (")
+		start, end, open, shut := in.text.At, in.text.At, " (", ") "
+		if in.text.HasColumns {
+			start, end, open, shut = in.text.Columns.Start, in.text.Columns.End, "(", ")"
+		}
+		e.span(0, start)
+		e.raw(open)
 		for _, c := range in.columns {
 			e.raw(sqltypes.QuoteName(in.table.Columns[c].Name) + ", ")
 		}
-		e.raw(added + ") ")
-		e.span(in.text.At, first.Start)
+		e.raw(added + shut)
+		e.span(end, first.Start)
 	}
 	ir.Before = e.done()
 	if end := len(b.st.SQL()); last.End < end {

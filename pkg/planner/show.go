@@ -67,6 +67,8 @@ func showForms() []showForm {
 		{"ENGINES", "engines", anyServer},
 		{"STORAGE ENGINES", "engines", anyServer},
 		{"PLUGINS", "plugins", anyServer},
+		{"AUTHORS", "authors", anyServer},
+		{"CONTRIBUTORS", "contributors", anyServer},
 		{"COLLATION", "collation", anyServer},
 		{"CHARACTER SET", "character set", anyServer},
 		{"CHARSET", "character set", anyServer},

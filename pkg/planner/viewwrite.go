@@ -436,12 +436,16 @@ func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
 		}
 	}
 	w.edits = append(w.edits, viewEdit{text.Table.Span, sqltypes.QuoteName(base.Database) + "." + sqltypes.QuoteName(base.Name)})
-	if !text.HasColumns {
+	if text.NumColumns == 0 {
 		list := make([]string, len(v.names))
 		for i, name := range v.names {
 			list[i] = sqltypes.QuoteName(name)
 		}
-		w.edits = append(w.edits, viewEdit{sqlparse.Span{Start: text.At, End: text.At}, " (" + strings.Join(list, ", ") + ")"})
+		at := text.Columns
+		if !text.HasColumns {
+			at = sqlparse.Span{Start: text.At, End: text.At}
+		}
+		w.edits = append(w.edits, viewEdit{at, " (" + strings.Join(list, ", ") + ")"})
 		return w.text()
 	}
 	toks := st.TokensFrom(text.Columns.Start)

@@ -98,6 +98,15 @@ func (o *output) Columns(cols []sqltypes.Column) error {
 	if j := o.s.judged; j != nil && len(j.columns) == len(cols) {
 		cols = j.of(cols)
 	}
+	if len(o.s.variableColumns) > 0 && o.s.capture == nil {
+		cols = slices.Clone(cols)
+		for at, as := range o.s.variableColumns {
+			if at < len(cols) {
+				c := &cols[at]
+				c.Type, c.Flags, c.Charset, c.Length, c.Decimals = as.Type, as.Flags, as.Charset, as.Length, as.Decimals
+			}
+		}
+	}
 	o.columns = cols
 	if o.s.capture != nil {
 		return o.s.capture.start(cols)

@@ -2,6 +2,8 @@ package session
 
 import (
 	"math"
+	"slices"
+	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
@@ -18,20 +20,21 @@ func (s *Session) ddlUnderLocks(p *plan.Plan) (relock func(), err error) {
 	if s.locks == nil && !s.locked.suspended {
 		return func() {}, nil
 	}
+	if s.snap.Flavor == catalog.MariaDB {
+		switch p.Change.Object {
+		case plan.ObjectView, plan.ObjectProcedure, plan.ObjectFunction, plan.ObjectEvent:
+			return nil, sqlerr.LockOrTransaction.New()
+		}
+	}
 	switch c := p.Change; {
 	case c.Verb == plan.VerbRename:
 		if s.snap.Flavor == catalog.MySQL {
 			return nil, sqlerr.Unsupported("RENAME TABLE under LOCK TABLES", "UNLOCK TABLES first")
 		}
 		return nil, sqlerr.LockOrTransaction.New()
-	case c.Is(plan.VerbDrop, plan.ObjectView):
-		if s.snap.Flavor == catalog.MySQL {
-			return func() {}, s.unlock()
-		}
-		return nil, sqlerr.LockOrTransaction.New()
 	case c.Object == plan.ObjectDatabase:
 		return nil, sqlerr.LockOrTransaction.New()
-	case c.Object == plan.ObjectTable, c.Object == plan.ObjectIndex:
+	case c.Object == plan.ObjectTable, c.Object == plan.ObjectIndex, c.Object == plan.ObjectTrigger && s.snap.Flavor == catalog.MariaDB:
 	case c.Object == plan.ObjectSequence:
 		return nil, sqlerr.Unsupported("making, changing or dropping sequences under LOCK TABLES", "UNLOCK TABLES first")
 	default:
@@ -43,7 +46,10 @@ func (s *Session) ddlUnderLocks(p *plan.Plan) (relock func(), err error) {
 		}
 	}
 	refs, _ := s.stmt.Tables()
-	if p.Change.Verb != plan.VerbDrop {
+	switch {
+	case p.Change.Is(plan.VerbDrop, plan.ObjectTrigger):
+		refs = s.tableOfTrigger(p.Database, p.Name)
+	case p.Change.Verb != plan.VerbDrop:
 		refs = refs[:min(len(refs), 1)] // others are only read
 	}
 	for _, r := range refs {
@@ -59,6 +65,18 @@ func (s *Session) ddlUnderLocks(p *plan.Plan) (relock func(), err error) {
 		s.locked = locked
 		_ = s.takeLocks() // its error is no fault of the change, which is made
 	}, nil
+}
+
+// tableOfTrigger finds the table that has a trigger; there is none if no table has.
+func (s *Session) tableOfTrigger(db, name string) []sqlparse.TableRef {
+	if d := s.snap.Databases[db]; d != nil {
+		for _, t := range d.Tables {
+			if slices.ContainsFunc(t.Triggers, func(tr catalog.Trigger) bool { return strings.EqualFold(tr.Name, name) }) {
+				return []sqlparse.TableRef{{DB: t.Database, Name: t.Name}}
+			}
+		}
+	}
+	return nil
 }
 
 // lockedForWriting returns a server's error if a table may not be written under the session's locks: a server knows what is locked, how

@@ -98,7 +98,9 @@ func (a *activation) Run(text string) error {
 			return err
 		}
 	}
+	s.variableColumns = a.vars.shown(st)
 	err := s.step(filled)
+	s.variableColumns = nil
 	if err == nil && st.Kind() != sqlparse.Call {
 		s.calls.count(s.rowCount)
 	}

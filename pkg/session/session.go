@@ -30,6 +30,7 @@ import (
 	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/statistics"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
@@ -231,6 +232,8 @@ type statementAtHand struct {
 	checked *planner.Rewritten
 	// judged is nil unless it runs over copies.
 	judged *judgement
+	// variableColumns are columns of the result at hand that are other than the servers say; see variables.shown.
+	variableColumns map[int]sqltypes.Column
 
 	// for execution: see exec.Execution
 	moment  time.Time

@@ -58,12 +58,7 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 		return err
 	}
 	if n.Returning {
-		rows, any := w.held.Rows()
-		if sum.Affected = rows; !any { // what is known of it
-			if err := w.describe(); err != nil {
-				return err
-			}
-		}
+		sum.Affected, _ = w.held.Rows()
 	}
 	for _, warned := range warnings {
 		if len(s.warnings) < s.maxWarnings() {
@@ -130,14 +125,40 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage) (exec.Counts, []exec.War
 	return ch.Counts(), ch.Warned, nil
 }
 
-// describe gives the result of RETURNING its columns when there is no row to be returned.
+// describe gives the result of RETURNING its columns when there is no row to be returned: those that a SELECT of the same from the table
+// has, when the stage no longer hides that. Of the INSERT itself a server tells them only if it is one of VALUES.
 func (w *workspaceWrite) describe() error {
-	st, err := w.c.Prepare(w.s.stmt.SQL())
+	stmt := w.s.stmt
+	at, _ := stmt.ReturningAt()
+	tokens := stmt.TokensFrom(at)
+	list := sqlparse.Span{Start: tokens.Next().End, End: len(stmt.SQL())}
+	columns, err := w.columnsOf(w.s.args.AppendSpan(nil, list))
 	if err != nil {
-		return txn.Lost(w.c, err)
+		return err
+	}
+	if stmt.NumParams() > 0 { // whose values say what the types are, but not the names
+		called, err := w.columnsOf(stmt.Text(list))
+		if err != nil {
+			return err
+		}
+		for i := range called {
+			columns[i].Name = called[i].Name
+		}
+	}
+	return w.held.Columns(columns)
+}
+
+// columnsOf are the columns that a list of expressions has over the table.
+func (w *workspaceWrite) columnsOf(list []byte) ([]sqltypes.Column, error) {
+	t := w.n.Stage.Table
+	sql := append([]byte("SELECT "), bytes.TrimRight(list, " \t\r\n;")...)
+	sql = append(sql, "\nFROM "+sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(t.Name)...)
+	st, err := w.c.Prepare(sql)
+	if err != nil {
+		return nil, txn.Lost(w.c, err)
 	}
 	w.c.CloseStmt(st.ID)
-	return w.held.Columns(st.Columns)
+	return st.Columns, nil
 }
 
 // identify gives the rows of the stage their values of the sequence.

@@ -24,6 +24,8 @@ type variables struct {
 	list  []routine.Param
 	// values are the variables as SQL, nil while they have to be read.
 	values []string
+	// columns are the variables as servers describe them, nil until they have been read once.
+	columns []sqltypes.Column
 }
 
 // newVariables makes the variables of a routine in database db; all are NULL.
@@ -282,7 +284,7 @@ func (v *variables) read() error {
 			return err
 		}
 	}
-	v.values = values
+	v.values, v.columns = values, cols
 	return nil
 }
 
@@ -373,6 +375,41 @@ func createsTable(st *sqlparse.Statement) bool {
 			return false
 		}
 	}
+}
+
+// shown are those columns of a SELECT, by their places, that are variables, as servers describe variables: what is filled in for one says
+// less of its type, and nothing of whether it may be NULL. It is for a statement that has been filled. Behind a * the places are not
+// known, and the columns of a UNION are those of all its queries.
+func (v *variables) shown(st *sqlparse.Statement) (list map[int]sqltypes.Column) {
+	if st.Kind() != sqlparse.Select || v.columns == nil {
+		return nil
+	}
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if st.Is(tok, "UNION") || st.Is(tok, "EXCEPT") || st.Is(tok, "INTERSECT") {
+			return nil
+		}
+	}
+	for i, it := range st.SelectItems(nil) {
+		if it.Star {
+			break
+		}
+		tokens := st.TokensFrom(it.Expr.Start)
+		tok := tokens.Next()
+		if at := v.at(string(st.AppendName(nil, tok))); tok.End == it.Expr.End && at >= 0 && !converted(v.list[at].Type) {
+			if list == nil {
+				list = map[int]sqltypes.Column{}
+			}
+			list[i] = v.columns[at]
+		}
+	}
+	return list
+}
+
+// converted reports whether the value of a variable of a type is filled in as one of another type.
+func converted(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, "float") || strings.HasPrefix(name, "bit")
 }
 
 // show runs a SELECT without tables over the variables, so that the client sees their types. ok is false for other statements.

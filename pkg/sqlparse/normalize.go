@@ -71,7 +71,7 @@ func (s *Statement) renderTo(dst []byte, mode renderMode, end int, quote bool) [
 			}
 		}
 		quoted := quote && flags&wordQuote != 0 && l.peek() != '(' &&
-			(reserved && before != wOn || len(dst) > written && isOperatorByte(last))
+			(reserved && before != wOn || len(dst) > written && isOperatorByte(last) || this == wNext)
 		if row > 0 && row < len(s.rows) && l.start >= int(s.rows[row-1].end) && l.start < int(s.rows[row].start) {
 			continue // the comma between rows
 		}

@@ -146,3 +146,44 @@ CREATE TABLE old_utf8 (id INT PRIMARY KEY, a CHAR(3) CHARACTER SET utf8);
 SELECT character_set_name FROM information_schema.columns WHERE table_schema = 'compat' AND table_name = 'old_utf8' AND column_name = 'a';
 -- only: mariadb
 SET old_mode = DEFAULT;
+
+-- MariaDB's DO only mentions what goes wrong while it computes.
+-- only: mariadb
+-- skip-prepared
+DO (SELECT id FROM t);
+-- only: mariadb
+-- skip-prepared
+SHOW WARNINGS;
+-- only: mariadb
+-- skip-prepared
+SELECT @@error_count, @@warning_count, ROW_COUNT();
+-- only: mariadb
+-- skip-prepared
+DO 9223372036854775807 + 1;
+-- only: mariadb
+-- skip-prepared
+DO 9223372036854775807 + (SELECT MAX(id) FROM t);
+-- only: mariadb
+-- skip-prepared
+DO (SELECT 1 UNION SELECT 2);
+-- only: mariadb
+-- skip-prepared
+DO 1, (SELECT id FROM t);
+DO (SELECT id FROM t WHERE id = 1);
+DO (SELECT id FROM t WHERE id = -1);
+DO (SELECT id, g FROM t WHERE id = 1);
+DO EXISTS (SELECT id FROM t);
+DO (SELECT nope FROM t);
+
+-- only: mariadb
+SHOW AUTHORS;
+-- only: mariadb
+SHOW CONTRIBUTORS;
+
+-- A word that is reserved to no server, in the place of a name.
+CREATE TABLE called (id INT PRIMARY KEY, nextval INT) PARTITION BY KEY (id);
+INSERT INTO called VALUES (1, 2), (2, 3), (3, 4);
+SELECT nextval next FROM called;
+SELECT id next, nextval FROM called next ORDER BY next;
+SELECT next.nextval value FROM called next WHERE next.id = 2;
+SELECT COUNT(nextval) next FROM called;

@@ -268,3 +268,11 @@ SET collation_connection = latin1_swedish_ci;
 -- refused: it would be FC
 CALL own_charset();
 SET NAMES utf8mb4;
+
+-- A column that is a variable is of the variable's type, and may be NULL.
+-- skip-prepared
+CREATE PROCEDURE shown(i INT, s VARCHAR(5), n DECIMAL(10,2), at DATETIME) BEGIN DECLARE v BIGINT UNSIGNED DEFAULT 3; DECLARE c VARCHAR(10) CHARACTER SET latin1; SELECT v, id FROM t WHERE id = 1; SELECT i, s, c, n, at, id FROM t WHERE id = 2; SELECT v AS x, COUNT(*) FROM t; SELECT t.id, s FROM t ORDER BY t.id LIMIT 2; END;
+-- only: mariadb
+CALL shown(1, 'ab', 1.5, '2024-01-02 03:04:05');
+-- only: mariadb
+CALL shown(NULL, NULL, NULL, NULL);

@@ -1,0 +1,23 @@
+-- story: mariadb
+-- RETURNING has its columns where no row has come, too.
+CREATE TABLE t (id INT PRIMARY KEY, a INT, b VARCHAR(20)) PARTITION BY KEY (id);
+CREATE TABLE r (id INT PRIMARY KEY, a INT, b VARCHAR(20)) COMMENT 'skarv:reference';
+CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(10));
+INSERT INTO t VALUES (1, 10, 'a'), (2, 20, 'b'), (3, 30, 'c'), (4, 40, 'd');
+INSERT INTO r VALUES (1, 10, 'a'), (2, 20, 'b');
+INSERT INTO t (id, a) SELECT id + 100, a FROM t WHERE id > 1000 RETURNING id, a + 1 AS more, b;
+INSERT INTO t (id, a) SELECT id, a FROM t WHERE id > 1000 RETURNING *;
+INSERT INTO t (id, a) SELECT id + 100, a FROM t WHERE id = 1000 RETURNING t.id, CONCAT(b, 'x');
+INSERT INTO t (id, a) SELECT 1000, a FROM t WHERE id = 1000 RETURNING t.id, CONCAT(b, 'x');
+INSERT INTO t (id, a) SELECT id + 100, a FROM (SELECT * FROM t) AS d WHERE id > 1000 RETURNING compat.t.id -- no row
+;
+INSERT INTO counted (s) SELECT b FROM t WHERE id > 1000 RETURNING id, s;
+INSERT INTO counted (s) SELECT b FROM t WHERE 1 = 0 RETURNING *;
+INSERT INTO r SELECT id + 10, a, b FROM r WHERE id > 1000 RETURNING id, b;
+REPLACE INTO t (id, a) SELECT id + 100, a FROM t WHERE id > 1000 RETURNING id, a + 1 AS more, b;
+INSERT IGNORE INTO t (id, a) SELECT id, a FROM t RETURNING id, a + 1 AS more, b;
+INSERT IGNORE INTO t (id, a) VALUES (1, 1), (2, 2), (3, 3), (4, 4) RETURNING id, a + 1 AS more, b;
+-- args: [1000, 7]
+INSERT INTO t (id, a) SELECT id + 100, a FROM t WHERE id > ? RETURNING id, a + ?;
+INSERT INTO t (id, a) SELECT id + 100, a FROM t WHERE id > 2 RETURNING id, a + 1 AS more, b;
+SELECT * FROM t ORDER BY id;
