@@ -164,9 +164,11 @@ type Column struct {
 	Default    string        `json:"default,omitempty"` // expression text as the server shows it
 	// NullDefault: the default is NULL because none is given. MySQL shows nothing for it, as it does for an empty string.
 	NullDefault bool `json:"null_default,omitempty"`
-	Generated   bool `json:"generated,omitempty"`
-	Invisible   bool `json:"invisible,omitempty"`
-	OnUpdate    bool `json:"on_update,omitempty"`
+	// ComputedDefault: Default is an expression. MariaDB quotes other defaults, MySQL says it beside them.
+	ComputedDefault bool `json:"computed_default,omitempty"`
+	Generated       bool `json:"generated,omitempty"`
+	Invisible       bool `json:"invisible,omitempty"`
+	OnUpdate        bool `json:"on_update,omitempty"`
 }
 
 // AsksSequence names a column whose DEFAULT is a value of a sequence; "": there is none.

@@ -70,7 +70,7 @@ func (t *Table) entries(x Index) *Table {
 
 func (t *Table) entryColumn(from int, name string) Column {
 	c := t.Columns[from]
-	c.Name, c.Nullable, c.HasDefault, c.Default, c.OnUpdate, c.Invisible = name, false, false, "", false, false
+	c.Name, c.Nullable, c.HasDefault, c.Default, c.ComputedDefault, c.OnUpdate, c.Invisible = name, false, false, "", false, false, false
 	return c
 }
 

@@ -669,6 +669,12 @@ func assignments(st *sqlparse.Statement, from, to int) (values []sqlparse.Span) 
 
 // defaultOf is the value a distribution column gets when it is not written.
 func defaultOf(c *catalog.Column, f catalog.Flavor) (v sqltypes.Value, err error) {
+	if f == catalog.MySQL && c.HasDefault && !c.NullDefault {
+		switch columnClass(c).kind {
+		case stringClass, memberClass, bytesClass:
+			return unquotedDefault(c)
+		}
+	}
 	d := strings.TrimSpace(c.Default)
 	switch {
 	case !c.HasDefault || c.NullDefault || strings.EqualFold(d, "null"):
@@ -690,7 +696,20 @@ func defaultOf(c *catalog.Column, f catalog.Flavor) (v sqltypes.Value, err error
 		}
 		return sqltypes.Value{Kind: sqltypes.String, Raw: []byte(d)}, nil
 	}
-	return v, sqlerr.Unsupported("leaving the distribution column '"+c.Name+"' to a default that is an expression", "give its value")
+	return v, defaultExpression(c)
+}
+
+// unquotedDefault is the default of a column of strings as MySQL shows it: the characters themselves, so that 00700 is no number, and
+// null is no NULL. What it shows of binary strings depends on the version.
+func unquotedDefault(c *catalog.Column) (v sqltypes.Value, err error) {
+	if columnClass(c).kind == bytesClass || c.ComputedDefault || strings.ContainsAny(c.Default, "('_`") {
+		return v, defaultExpression(c)
+	}
+	return sqltypes.Value{Kind: sqltypes.String, Raw: []byte(c.Default)}, nil
+}
+
+func defaultExpression(c *catalog.Column) error {
+	return sqlerr.Unsupported("leaving the distribution column '"+c.Name+"' to a default that is an expression", "give its value")
 }
 
 func number(s string) bool {

@@ -215,6 +215,7 @@ func (d *Definition) readColumns(ctx context.Context, s *Server) error {
 		c.Generated = generation.String != ""
 		c.Invisible = strings.Contains(extra, "INVISIBLE")
 		c.OnUpdate = strings.Contains(extra, "ON UPDATE")
+		c.ComputedDefault = strings.Contains(extra, "DEFAULT_GENERATED")
 		if strings.Contains(extra, "AUTO_INCREMENT") {
 			d.Auto = len(d.Table.Columns)
 		}

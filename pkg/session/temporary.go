@@ -628,5 +628,6 @@ func temporaryColumn(r [][]byte) catalog.Column {
 	c.Generated = strings.Contains(extra, "VIRTUAL") || strings.Contains(extra, "STORED") || strings.Contains(extra, "PERSISTENT")
 	c.Invisible = strings.Contains(extra, "INVISIBLE")
 	c.OnUpdate = strings.Contains(extra, "ON UPDATE")
+	c.ComputedDefault = strings.Contains(extra, "DEFAULT_GENERATED")
 	return c
 }
