@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -134,6 +135,9 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion, sink Sink) (sum Summary
 		}
 		for _, g := range groups {
 			ok, err := w.execReturning(g, in.appendStatement(nil, g), &held)
+			if duplicateEntry(err) != nil {
+				err = w.duplicateOn(in, keys, g, err)
+			}
 			if err != nil {
 				return in.renumber(err, g)
 			}
@@ -387,14 +391,67 @@ func (o *insertingOne) keyNamed(e *sqlerr.Error) int {
 // ignore is INSERT IGNORE of the row.
 func (o *insertingOne) ignore() (result, error) {
 	res, c, err := o.insert(o.in.node.Before, oneRow)
-	if err != nil || c == nil {
+	if err != nil {
 		return res, err
+	}
+	if c == nil && res.affected > 0 {
+		return res, nil
+	}
+	if barred, err := o.barred(); err != nil || barred {
+		return result{}, cmp.Or(err, rowRestless())
+	}
+	if c == nil {
+		return res, nil
 	}
 	o.warnings++
 	if len(o.Warned) < maxWarned {
 		o.Warned = append(o.Warned, Warned{"Warning", uint16(c.err.Code), c.err.Message})
 	}
 	return result{}, nil
+}
+
+// duplicateOn is what to say when the server of g has found a duplicate among its rows of the INSERT, and has said so by err.
+func (w *rowWriter) duplicateOn(in *insertion, keys []rowKeys, g placement.NodeGroupID, err error) error {
+	for row := range keys {
+		if in.owners[row] != g {
+			continue
+		}
+		o := &insertingOne{rowWriter: w, in: in, row: row, keys: &keys[row], home: g}
+		if barred, berr := o.barred(); berr != nil || barred {
+			return cmp.Or(berr, rowRestless())
+		}
+	}
+	return err
+}
+
+// barred reports that the row has no duplicate in the table, and is kept from its group by a row of a partition that the group does not
+// own: partitions move, and it is a copy, or what was left behind. The statement can be tried again until that is deleted.
+func (o *insertingOne) barred() (bool, error) {
+	hidden := o.hidden
+	if hidden == nil || hidden.Map.Foreign(o.home) == nil {
+		return false, nil
+	}
+	barred := false
+	for key, unit := range o.keys.units {
+		if unit == nil || o.keys.entries[key].index == nil {
+			continue
+		}
+		if g, err := o.follow(&o.keys.entries[key]); err != nil || g != 0 {
+			return false, err
+		}
+		condition := o.in.appendUnit(nil, key, o.keys)
+		if own, err := o.read(o.home, condition); err != nil || len(own) > 0 {
+			return false, err
+		}
+		o.hidden = nil
+		rows, err := o.read(o.home, condition)
+		o.hidden = hidden
+		if err != nil {
+			return false, err
+		}
+		barred = barred || len(rows) > 0
+	}
+	return barred, nil
 }
 
 // found is a row of the table.

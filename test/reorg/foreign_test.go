@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -173,4 +174,79 @@ func fill(from, to *sql.DB) error {
 		}
 	}
 	return rows.Err()
+}
+
+// A row that a group has without owning it is no duplicate: an INSERT that its server refuses for it can be tried again, and INSERT IGNORE
+// does not leave the row out.
+func TestForeignRowsAreNoDuplicates(t *testing.T) {
+	c := cluster.Start(t, cluster.Groups(2))
+	exec(t, c.DB(t, ""), "CREATE DATABASE d")
+	db := c.DB(t, "d")
+	exec(t, db, "CREATE TABLE u (id INT PRIMARY KEY, email VARCHAR(30) UNIQUE, name VARCHAR(20))")
+	for i := range 20 {
+		exec(t, db, "INSERT INTO u VALUES (?, ?, 'n')", i, fmt.Sprint("m", i))
+	}
+	one, two := c.NodeGroupDB(t, 1, "d"), c.NodeGroupDB(t, 2, "d")
+	var here, gone int
+	require.NoError(t, one.QueryRow("SELECT MIN(id) FROM u").Scan(&here))
+	require.NoError(t, two.QueryRow("SELECT MIN(id) FROM u").Scan(&gone))
+	exec(t, db, "DELETE FROM u WHERE id = ?", here)
+
+	// Group 1 still has a row of a partition that has gone to group 2, where it was deleted since.
+	s := store(t, c)
+	m, _, err := s.Map(t.Context())
+	require.NoError(t, err)
+	moving := placement.Moving{Reorg: "r1", A: 1, B: 2, Partitions: placement.SetOf(m.Owned(2)...), Phase: placement.Cleaning}
+	publish(t, s, nil, moving)
+	email := fmt.Sprint("m", gone)
+	exec(t, one, "INSERT INTO u VALUES (?, ?, 'left')", gone, email)
+	exec(t, db, "DELETE FROM u WHERE id = ?", gone)
+
+	for _, verb := range []string{"INSERT", "INSERT IGNORE", "REPLACE"} {
+		_, err := db.Exec(verb+" INTO u VALUES (?, ?, 'new')", here, email)
+		var e *mysql.MySQLError
+		require.ErrorAs(t, err, &e, verb)
+		require.Contains(t, []uint16{1205, 1213}, e.Number, "%s: %v", verb, e)
+	}
+	exec(t, one, "DELETE FROM u WHERE id = ?", gone)
+	exec(t, db, "INSERT IGNORE INTO u VALUES (?, ?, 'new')", here, email)
+	exec(t, db, "INSERT IGNORE INTO u VALUES (?, ?, 'newer')", gone, email)
+	_, err = db.Exec("INSERT INTO u VALUES (?, ?, 'newer')", gone, email)
+	var e *mysql.MySQLError
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, uint16(1062), e.Number)
+	require.Equal(t, fmt.Sprint(here, " new"), text(t, db, "SELECT id, name FROM u WHERE email = '"+email+"'"))
+	publish(t, s, nil)
+}
+
+// A row whose distribution key is changed cannot go where its own copy is. The statement can be tried again, and changes nothing before.
+func TestForeignRowIsInTheWay(t *testing.T) {
+	c := cluster.Start(t, cluster.Groups(2))
+	exec(t, c.DB(t, ""), "CREATE DATABASE d")
+	db := c.DB(t, "d")
+	exec(t, db, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+	for i := range 20 {
+		exec(t, db, "INSERT INTO t VALUES (?, ?)", i, i)
+	}
+	one, two := c.NodeGroupDB(t, 1, "d"), c.NodeGroupDB(t, 2, "d")
+	var here, gone int
+	require.NoError(t, one.QueryRow("SELECT MIN(id) FROM t").Scan(&here))
+	require.NoError(t, two.QueryRow("SELECT MIN(id) FROM t").Scan(&gone))
+	exec(t, db, "DELETE FROM t WHERE id = ?", here)
+	before := text(t, db, "SELECT id, v FROM t ORDER BY id")
+
+	s := store(t, c)
+	m, _, err := s.Map(t.Context())
+	require.NoError(t, err)
+	publish(t, s, nil, placement.Moving{Reorg: "r1", A: 2, B: 1, Partitions: placement.SetOf(m.Owned(2)...), Phase: placement.In})
+	exec(t, one, "INSERT INTO t VALUES (?, -1)", gone)
+	_, err = db.Exec("UPDATE t SET id = ? WHERE id = ?", here, gone)
+	var e *mysql.MySQLError
+	require.ErrorAs(t, err, &e)
+	require.Contains(t, []uint16{1205, 1213}, e.Number, "%v", e)
+	require.Equal(t, before, text(t, db, "SELECT id, v FROM t ORDER BY id"))
+	require.Equal(t, "-1", text(t, one, fmt.Sprint("SELECT v FROM t WHERE id = ", gone)))
+	exec(t, one, "DELETE FROM t WHERE id = ?", gone)
+	exec(t, db, "UPDATE t SET id = ? WHERE id = ?", here, gone)
+	publish(t, s, nil)
 }
