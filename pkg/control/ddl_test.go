@@ -529,3 +529,48 @@ func TestAddGroup(t *testing.T) {
 	servers[0].Exec(t, "XA ROLLBACK '3-ab-1','1-1-1',21328")
 	require.NoError(t, f.client.RemoveGroup(f.ctx(), 3))
 }
+
+// TestReplacedAndRefused: a server that refuses CREATE OR REPLACE may have dropped what was to be replaced. Then no group has it,
+// whoever leads.
+func TestReplacedAndRefused(t *testing.T) {
+	if nodes.Engine() == datanode.MySQL {
+		t.Skip("MySQL has no CREATE OR REPLACE TABLE")
+	}
+	f := newFixture(t, 3)
+	stop := f.control(nil)
+	f.createDatabase()
+	stop()
+	for _, point := range []string{"", "before-1", "after-1", "after-2", "committed"} {
+		for _, sql := range []string{"CREATE OR REPLACE TABLE t (id INT PRIMARY KEY, n INT UNIQUE, FOREIGN KEY (id) REFERENCES nosuch (id))",
+			"CREATE OR REPLACE TABLE t (a INT, a INT)"} {
+			stop = f.control(nil)
+			f.must("CREATE TABLE t (id INT PRIMARY KEY, v INT UNIQUE)") // which it can only if no group has it
+			stop()
+			stop, crashed := f.control(nil), (<-chan struct{})(nil)
+			if point != "" {
+				stop()
+				stop, crashed = f.dying(point)
+			}
+			failed := make(chan error, 1)
+			go func() {
+				_, err := f.ddl(sql)
+				failed <- err
+			}()
+			if point != "" {
+				<-crashed
+				stop()
+				stop = f.control(nil)
+			}
+			require.True(t, sqlerr.HasCode(<-failed, 1005, 1060), "%s at %s", sql, point)
+			require.Nil(t, f.follower.Snapshot().Table("d", "t"))
+			for _, s := range servers {
+				require.Equal(t, "0", s.Value(t, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema='d'"), point)
+			}
+			stop()
+		}
+	}
+	stop = f.control(nil)
+	f.must("CREATE TABLE t (id INT PRIMARY KEY, n INT)") // sweeps
+	f.clean()
+	stop()
+}

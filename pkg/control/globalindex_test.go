@@ -103,6 +103,8 @@ func TestDuplicateRefusesIndex(t *testing.T) {
 	f.refused("ALTER TABLE people ADD f FLOAT, ADD UNIQUE (f)", sqlerr.NotSupportedYet)
 	f.refused("ALTER TABLE people ADD c INT DEFAULT 3, ADD UNIQUE (c)", sqlerr.NotSupportedYet, "one ALTER TABLE for the columns")
 	f.clean()
+	f.must("CREATE TABLE keyed (id INT PRIMARY KEY, a INT, UNIQUE (a))")
+	f.refused("ALTER TABLE keyed MODIFY a BIGINT UNSIGNED", sqlerr.NotSupportedYet, "drop the key first")
 }
 
 // The check finds what is wrong, tells it, and repairs it when it is told to.

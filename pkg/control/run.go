@@ -325,7 +325,7 @@ func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 		if fatal(err) || ctx.Err() != nil {
 			return false, err
 		}
-		return true, d.undo(ctx, toClient(err))
+		return true, d.takeBack(ctx, toClient(err))
 	}
 	d.sumUp()
 	return false, nil
@@ -348,7 +348,8 @@ func (d *schemaChange) sumUp() {
 	}
 }
 
-// firstRefused ends the job if nothing was changed. A DROP that stopped half-way goes on with what it has dropped.
+// firstRefused ends the job if nothing was changed. A DROP that stopped half-way goes on with what it has dropped,
+// as does a CREATE OR REPLACE that could not create.
 func (d *schemaChange) firstRefused(ctx context.Context, first int, refusal *sqlerr.Error) (ended bool, err error) {
 	w := d.job.Work
 	if len(w.Step.Drops) > 1 {
@@ -372,6 +373,13 @@ func (d *schemaChange) firstRefused(ctx context.Context, first int, refusal *sql
 				return false, err
 			}
 			return d.execute(ctx)
+		}
+	}
+	if w.Step.Dropping != "" {
+		if ran, err := d.ran(ctx, first); err != nil {
+			return false, err
+		} else if ran {
+			return true, d.takeBack(ctx, refusal)
 		}
 	}
 	return true, d.undo(ctx, refusal)
@@ -463,7 +471,28 @@ func (d *schemaChange) undoFor(ctx context.Context, err error) error {
 	if fatal(err) {
 		return err
 	}
-	return d.undo(ctx, toClient(err))
+	return d.takeBack(ctx, toClient(err))
+}
+
+// takeBack ends a job whose step has changed something: by undo, or as a server ends a CREATE OR REPLACE that it refuses, on all groups.
+// Where a group could not be asked it is undo that says so.
+func (d *schemaChange) takeBack(ctx context.Context, refusal *sqlerr.Error) error {
+	w := d.job.Work
+	if w.Step.Dropping == "" || !certain(refusal) || refusal.Code == sqlerr.ServerLost {
+		return d.undo(ctx, refusal)
+	}
+	w.GiveUp(refusal)
+	if err := d.leader.save(ctx, d.job); err != nil {
+		return err
+	}
+	if ended, err := d.execute(ctx); ended || err != nil {
+		return err
+	}
+	change, err := d.readBack(ctx)
+	if err != nil {
+		return d.undoFor(ctx, err)
+	}
+	return d.finish(ctx, change)
 }
 
 // undo takes the step back where it ran and fails the job with refusal, or tells what could not be taken back.

@@ -96,6 +96,10 @@ func buildable(old, t *catalog.Table, r Refresh) error {
 				continue // no row has a value, nor gets one from who does not know the column
 			}
 			if was < 0 || !sharding.SameEntries(&old.Columns[was], &t.Columns[c]) {
+				how := how
+				if slices.ContainsFunc(old.Unique, func(y catalog.Index) bool { return y.Global != 0 && y.Name == x.Name }) {
+					how = "drop the key first, and add it again behind the statement"
+				}
 				return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s', which does not contain the distribution key, in a statement that adds or changes its column '%s'",
 					x.Name, t.Columns[c].Name), how)
 			}

@@ -72,8 +72,10 @@ func (p *Planner) planProgram() error {
 		}
 	}
 	s := Step{SQL: p.Statement.WithoutDefiner(), Repeat: p.Statement.Prog.OrReplace}
-	if old == nil {
-		s.Undo = []string{"DROP " + kind + " IF EXISTS " + o.SQL()}
+	if drop := "DROP " + kind + " IF EXISTS " + o.SQL(); old == nil {
+		s.Undo = []string{drop}
+	} else {
+		s.Dropping = drop
 	}
 	p.work.Step = &s
 	return nil

@@ -67,6 +67,21 @@ type Step struct {
 	Repeat bool `json:"repeat,omitempty"`
 	// Drops: it drops tables one after the other and may stop between them.
 	Drops []ddl.Object `json:"drops,omitempty"`
+	// Dropping, if set, drops what the step is to replace: see GiveUp.
+	Dropping string `json:"dropping,omitempty"`
+}
+
+// GiveUp makes of the work of CREATE OR REPLACE that of a DROP, whose client is told why. A server drops what is to be replaced before
+// it finds out that the new one cannot be made, and then has neither; so have all groups.
+func (w *Work) GiveUp(refusal *sqlerr.Error) {
+	for _, x := range w.Indexes {
+		w.Obsolete = append(w.Obsolete, x.ID)
+	}
+	if len(w.Routines) == 0 {
+		w.Drop = w.Watched
+	}
+	w.Indexes, w.Refresh, w.Error = nil, nil, refusal
+	w.Step = &Step{SQL: w.Step.Dropping, Repeat: true}
 }
 
 // Refresh says how a table's catalog entry is made from what the servers have after the steps.
