@@ -118,7 +118,12 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion, sink Sink) (sum Summary
 	groups := slices.Clone(r.groups)
 	n := in.node.Indexed
 	rowByRow := n.OnDuplicate || in.node.Ignore || p.Kind == plan.Replace
-	if rowByRow {
+	refers := false
+	if n.Own && !rowByRow {
+		parents, _, _ := in.snap.Relations(in.table)
+		refers = len(parents) > 0
+	}
+	if rowByRow || refers { // where duplicates lie, and the rows referred to, is not known yet
 		r.Router.Touched.All = true
 	}
 	keys := in.keys

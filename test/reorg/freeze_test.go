@@ -130,6 +130,27 @@ func TestFrozenPartitions(t *testing.T) {
 
 // A statement that takes longer than it may when partitions freeze is ended on its server. One that is its own transaction is run again
 // after that, unseen by its client; a transaction is told that it was rolled back.
+// A transaction that has inserted a row uses the partition of the row that it refers to, too: until it ends, that must not be handed to
+// another node group, where it can be deleted.
+func TestFrozenParent(t *testing.T) {
+	_, s, db := withTable(t, 7)
+	exec(t, db, "CREATE TABLE child (id BIGINT PRIMARY KEY, tid BIGINT, FOREIGN KEY (tid) REFERENCES t (id))")
+	_, frozen := frozenHome(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	using, err := db.Begin()
+	require.NoError(t, err)
+	_, err = using.Exec("INSERT INTO child VALUES (8, 7)")
+	require.NoError(t, err)
+	next := change(t, s, frozen)
+	_, err = s.AwaitDrained(ctx, next.Epoch())
+	require.NoError(t, err)
+	assert.Equal(t, uint16(1213), code(using.Commit()))
+	change(t, s)
+	assert.Equal(t, "0", text(t, db, "SELECT COUNT(*) FROM child"))
+	exec(t, db, "INSERT INTO child VALUES (8, 7)")
+}
+
 func TestStatementThatGivesWay(t *testing.T) {
 	c, s, db := withTable(t, 7, 8)
 	from, frozen := frozenHome(t, s)
