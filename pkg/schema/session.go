@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
@@ -79,7 +80,7 @@ func (s *Server) Warnings(ctx context.Context) ([]Warning, error) {
 		if err := r.Scan(&w.Level, &w.Code, &w.Message); err != nil {
 			return err
 		}
-		if len(out) < MaxWarnings {
+		if len(out) < MaxWarnings && !strings.HasPrefix(w.Message, "Event scheduler is ") { // servers' own never is
 			out = append(out, w)
 		}
 		return nil

@@ -13,6 +13,8 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
@@ -162,12 +164,23 @@ func cipherName(id uint16) string {
 	return strings.ReplaceAll(strings.TrimSuffix(strings.ReplaceAll(name, "CHACHA20_POLY1305_SHA256", "CHACHA20_POLY1305"), "_"), "_", "-")
 }
 
+// showGrants is SHOW GRANTS [FOR ...]: everybody may see his own, administrators those of others.
 func (s *Session) showGrants() error {
-	t := newTable(fmt.Sprintf("Grants for %s@%%", s.user))
-	account := fmt.Sprintf("`%s`@`%%`", s.user)
+	user, host := s.grantee()
+	of := s.account
+	if user != s.user || host != "%" {
+		if s.account.Privilege("*") < catalog.Admin {
+			return sqlerr.AccessDeniedDB.New(s.user, "%", "mysql")
+		}
+		if of = s.snap.Accounts[user]; of == nil || host != "%" {
+			return sqlerr.NoSuchGrant.New(user, host)
+		}
+	}
+	t := newTable(fmt.Sprintf("Grants for %s@%%", user))
+	account := sqltypes.QuoteName(user) + "@`%`"
 	t.add("GRANT USAGE ON *.* TO " + account)
-	names := make([]string, 0, len(s.account.Grants))
-	for db := range s.account.Grants {
+	names := make([]string, 0, len(of.Grants))
+	for db := range of.Grants {
 		names = append(names, db)
 	}
 	sort.Strings(names)
@@ -180,12 +193,34 @@ func (s *Session) showGrants() error {
 			catalog.Read:  "SELECT, SHOW VIEW",
 			catalog.Write: "SELECT, INSERT, UPDATE, DELETE, LOCK TABLES, SHOW VIEW",
 			catalog.Admin: "ALL PRIVILEGES",
-		}[s.account.Grants[db]]
+		}[of.Grants[db]]
 		if what != "" {
 			t.add("GRANT " + what + " ON " + on + " TO " + account)
 		}
 	}
 	return s.send(t)
+}
+
+// grantee is whom the SHOW GRANTS at hand is about: who asks, if it does not say or says CURRENT_USER.
+func (s *Session) grantee() (user, host string) {
+	tokens := s.stmt.Tokens()
+	tokens.Next()
+	tokens.Next()
+	if tok := tokens.Next(); !s.stmt.Is(tok, "for") {
+		return s.user, "%"
+	}
+	tok := tokens.Next()
+	if s.stmt.Is(tok, "current_user") {
+		return s.user, "%"
+	}
+	user, host = string(s.stmt.AppendName(nil, tok)), "%"
+	switch at := tokens.Next(); {
+	case at.Kind == sqlparse.UserVar && at.End-at.Start > 1:
+		host = string(s.stmt.AppendName(nil, at))
+	case at.Kind == sqlparse.UserVar || s.stmt.Is(at, "@"):
+		host = string(s.stmt.AppendName(nil, tokens.Next()))
+	}
+	return user, host
 }
 
 var autoIncrement = regexp.MustCompile(` AUTO_INCREMENT=[0-9]+`)

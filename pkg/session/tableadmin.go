@@ -67,6 +67,8 @@ func (v *verdict) add(r [][]byte) {
 	if len(r) >= 4 && strings.EqualFold(string(r[2]), "status") {
 		list = &v.bad
 		switch string(r[3]) {
+		case "Engine-independent statistics collected": // before the end
+			list = &v.rows
 		case "OK", "Table is already up to date":
 			list = &v.good
 			if len(v.good) > 0 {

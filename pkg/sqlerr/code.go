@@ -54,6 +54,7 @@ const (
 	UnknownStatement       Code = 1243
 	QueryInterrupted       Code = 1317
 	UnknownCharset         Code = 1115
+	NoSuchGrant            Code = 1141
 	TableAccessDenied      Code = 1142
 	NoDefaultForField      Code = 1364
 	DatabaseExists         Code = 1007
@@ -238,6 +239,8 @@ func definitionOf(c Code) definition {
 		return definition{"70100", "Query execution was interrupted"}
 	case UnknownCharset:
 		return definition{"42000", "Unknown character set: '%s'"}
+	case NoSuchGrant:
+		return definition{"42000", "There is no such grant defined for user '%s' on host '%s'"}
 	case TableAccessDenied:
 		return definition{"42000", "%s command denied to user '%s'@'%s' for table '%s'"}
 	case NoDefaultForField:

@@ -85,6 +85,17 @@ func TestPrivileges(t *testing.T) {
 	id := root.get("SELECT CONNECTION_ID()")
 	c.fails(1095, "KILL "+id)
 	require.NotContains(t, c.get("SHOW PROCESSLIST"), "root")
+	grants := c.get("SHOW GRANTS")
+	require.Contains(t, grants, "GRANT SELECT, SHOW VIEW ON `d`.* TO `reader`@`%`")
+	for _, who := range []string{"CURRENT_USER", "CURRENT_USER()", "reader", "'reader'@'%'", "`reader` @ '%'"} {
+		require.Equal(t, grants, c.get("SHOW GRANTS FOR "+who))
+		if who[0] != 'C' {
+			require.Equal(t, grants, root.get("SHOW GRANTS FOR "+who))
+		}
+	}
+	c.fails(1044, "SHOW GRANTS FOR root")
+	root.fails(1141, "SHOW GRANTS FOR nobody")
+	root.fails(1141, "SHOW GRANTS FOR reader@localhost")
 	require.Equal(t, "1", root.get("SELECT 1"))
 	for _, table := range []string{"tables", "columns", "statistics", "key_column_usage", "table_constraints", "partitions"} {
 		require.Equal(t, "0", c.get("SELECT COUNT(*) FROM information_schema."+table+" WHERE table_schema = 'secret'"), table)

@@ -276,3 +276,9 @@ CREATE PROCEDURE shown(i INT, s VARCHAR(5), n DECIMAL(10,2), at DATETIME) BEGIN 
 CALL shown(1, 'ab', 1.5, '2024-01-02 03:04:05');
 -- only: mariadb
 CALL shown(NULL, NULL, NULL, NULL);
+
+-- A program that is made has no warnings of the look whether it is there.
+SELECT COUNT(*) FROM information_schema.routines WHERE routine_name = 'unwarned';
+CREATE PROCEDURE unwarned() SELECT 1;
+SHOW WARNINGS;
+DROP PROCEDURE unwarned;
