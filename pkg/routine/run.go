@@ -205,7 +205,7 @@ func (r *runner) leaf(do func() error) (f *flow, err error) {
 		return r.raise(err)
 	}
 	for _, w := range r.host.Warnings() {
-		if at, h := r.handler(w); h != nil {
+		if at, h := r.handler(w, true); h != nil {
 			return r.call(at, h, w)
 		}
 	}
@@ -224,7 +224,7 @@ func (r *runner) raise(err error) (*flow, error) {
 	if e == nil || !catchable(e) {
 		return nil, err
 	}
-	at, h := r.handler(e)
+	at, h := r.handler(e, false)
 	if h == nil {
 		return nil, err
 	}
@@ -261,8 +261,9 @@ func (r *runner) call(at int, h *Handler, e *sqlerr.Error) (*flow, error) {
 	return handledElsewhere(), nil
 }
 
-// handler finds the handler for a condition: of the innermost block that has one, the most specific.
-func (r *runner) handler(e *sqlerr.Error) (at int, h *Handler) {
+// handler finds the handler for a condition: of the innermost block that has one, the most specific. A warning may have the SQLSTATE
+// of an error.
+func (r *runner) handler(e *sqlerr.Error, warning bool) (at int, h *Handler) {
 	for at = len(r.scopes) - 1; at >= 0; at-- {
 		if r.scopes[at].muted {
 			continue
@@ -271,7 +272,7 @@ func (r *runner) handler(e *sqlerr.Error) (at int, h *Handler) {
 		b := r.scopes[at].block
 		for i := range b.Handlers {
 			for _, v := range b.Handlers[i].Conditions {
-				if n := r.matches(v, at, e); n > best {
+				if n := r.matches(v, at, e, warning); n > best {
 					best, h = n, &b.Handlers[i]
 				}
 			}
@@ -284,7 +285,7 @@ func (r *runner) handler(e *sqlerr.Error) (at int, h *Handler) {
 }
 
 // matches tells how specific a handler's condition is for e; 0: not for it.
-func (r *runner) matches(v ConditionValue, at int, e *sqlerr.Error) int {
+func (r *runner) matches(v ConditionValue, at int, e *sqlerr.Error, warning bool) int {
 	const byClass, byState, byCode = 1, 2, 3
 	if v.Name != "" {
 		named, ok := r.named(v.Name, at)
@@ -302,9 +303,9 @@ func (r *runner) matches(v ConditionValue, at int, e *sqlerr.Error) int {
 		return byCode
 	case v.State != "" && v.State == e.State:
 		return byState
-	case v.Class == "SQLWARNING" && class == "01",
+	case v.Class == "SQLWARNING" && (warning || class == "01"),
 		v.Class == "NOT FOUND" && class == "02",
-		v.Class == "SQLEXCEPTION" && class != "00" && class != "01" && class != "02":
+		v.Class == "SQLEXCEPTION" && !warning && class != "00" && class != "01" && class != "02":
 		return byClass
 	}
 	return 0
@@ -481,7 +482,7 @@ func (r *runner) sql(s *SQL) error {
 		}
 		found, err := r.host.Into(text[:into.Start]+" "+text[into.End:], names)
 		if err == nil && !found {
-			if _, h := r.handler(noData()); h != nil {
+			if _, h := r.handler(noData(), false); h != nil {
 				return noData()
 			}
 		}

@@ -45,11 +45,37 @@ func (a *activation) note(err error) error {
 		}
 		state := w.State
 		if state == "" {
-			state = "01000"
+			state = warningState(w.Code, a.s.cfg.Dialect.MariaDB())
 		}
 		a.conditions = append(a.conditions, &sqlerr.Error{Code: sqlerr.Code(w.Code), State: state, Message: w.Message})
 	}
 	return nil
+}
+
+// warningState is the SQLSTATE of a warning, which SHOW WARNINGS does not tell: that of the error of its number.
+func warningState(code uint16, mariadb bool) string {
+	switch code {
+	case 1048, 1062, 1451, 1452:
+		return "23000"
+	case 1264, 1690:
+		return "22003"
+	case 1292:
+		return "22007"
+	case 1365:
+		return "22012"
+	case 1366:
+		if mariadb {
+			return "22007"
+		}
+		return "HY000"
+	case 1406:
+		return "22001"
+	case 1364, 1411:
+		return "HY000"
+	case 1441:
+		return "22008"
+	}
+	return "01000"
 }
 
 // Warnings implements routine.Host.
