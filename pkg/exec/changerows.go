@@ -80,6 +80,20 @@ func (w *rowWriter) readChanging(n *plan.ChangeRows) (out []changing, err error)
 		if err != nil {
 			return nil, err
 		}
+		if res.warnings > 0 && !w.Lenient && !n.Ignore {
+			s, err := w.on(g, false)
+			if err != nil {
+				return nil, err
+			}
+			warned, err := w.warningsOf(s)
+			if err == nil {
+				err = StrictError(warned, w.snap.Flavor, n.Delete || n.NewKey != nil)
+			}
+			if err != nil {
+				w.failed = g
+				return nil, err
+			}
+		}
 		columns = res.columns
 		for _, fields := range res.rows {
 			c := changing{group: g, to: g, fields: fields}

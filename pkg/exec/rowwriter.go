@@ -211,8 +211,9 @@ func (w *rowWriter) run(s *stream, cmd wire.Command, body []byte, held *Held) (w
 
 // rowsOf is the result of query.
 type rowsOf struct {
-	columns []sqltypes.Column
-	rows    [][][]byte
+	columns  []sqltypes.Column
+	rows     [][][]byte
+	warnings uint
 }
 
 // query runs a SELECT on g, which does not see rows that are not the group's.
@@ -258,6 +259,7 @@ func (r *Runner) allRows(s *stream, cmd wire.Command, body []byte) (out rowsOf, 
 	if err := s.sendCommand(cmd, body); err != nil {
 		return out, err
 	}
+	warnings := s.warnings
 	head, err := s.readHead()
 	if err != nil {
 		return out, err
@@ -269,6 +271,7 @@ func (r *Runner) allRows(s *stream, cmd wire.Command, body []byte) (out rowsOf, 
 	for {
 		payload, err := s.Next()
 		if err == io.EOF {
+			out.warnings = s.warnings - warnings
 			return out, nil
 		}
 		if err != nil {
@@ -307,4 +310,16 @@ func (w *rowWriter) warn(g placement.NodeGroupID, ok wire.OK, row int) error {
 		w.Warned = append(w.Warned, Warned{string(r[0]), uint16(code), atRow(string(r[2]), row)})
 	}
 	return nil
+}
+
+// warningsOf are the warnings of the query that s has read to its end.
+func (w *rowWriter) warningsOf(s *stream) (out []Warned, err error) {
+	list, err := w.rowsFrom(s, []byte("SHOW WARNINGS"))
+	for _, r := range list.rows {
+		if len(r) == 3 {
+			code, _ := strconv.ParseUint(string(r[1]), 10, 16)
+			out = append(out, Warned{string(r[0]), uint16(code), string(r[2])})
+		}
+	}
+	return out, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/exec"
 	"skarv/pkg/plan"
 	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
@@ -308,12 +309,16 @@ func (w *rowWrite) selected() (string, error) {
 	if w.st.Uses()&sqlparse.LocksRows == 0 {
 		text += " LOCK IN SHARE MODE"
 	}
+	w.s.warnings = w.s.warnings[:0]
 	take := &capture{limit: maxImages + 1, maxBytes: maxCursorBytes}
 	if err := w.s.within([]byte(text), take); err != nil {
 		return "", err
 	}
 	if len(take.rows) > maxImages || take.over {
 		return "", tooManyImages()
+	}
+	if err := w.strictError(); err != nil && !w.ignores() {
+		return "", err
 	}
 	var out strings.Builder
 	for i, row := range take.rows {
@@ -459,8 +464,25 @@ func (w *rowWrite) find() ([]image, error) {
 		}
 	}
 	rows, err := w.images("SELECT " + w.columns(w.n.Alias) + " FROM " + w.references + " " + w.which + order + " " + w.limit + " FOR UPDATE")
+	if err == nil {
+		err = w.strictError()
+	}
 	w.rows = len(rows)
 	return rows, err
+}
+
+// strictError is the error that the statement has for the warnings of the query just run, by which it has found its rows.
+func (w *rowWrite) strictError() error {
+	s := w.s
+	if !strings.Contains(s.sqlMode, "STRICT_") {
+		return nil
+	}
+	warned := make([]exec.Warned, len(s.warnings))
+	for i, v := range s.warnings {
+		warned[i] = exec.Warned{Level: v.Level, Code: v.Code, Message: v.Message}
+	}
+	finds := w.kind == plan.Delete || w.kind == plan.Update && slices.ContainsFunc(w.n.Sets, func(c int) bool { return slices.Contains(w.t.Primary, c) })
+	return exec.StrictError(warned, s.snap.Flavor, finds)
 }
 
 // behind looks at a row that was written, and runs the triggers behind it, with what it has become.

@@ -38,6 +38,7 @@ func (w *rowWrite) columns(alias string) string {
 
 // images runs a SELECT of columns.
 func (w *rowWrite) images(text string) ([]image, error) {
+	w.s.warnings = w.s.warnings[:0]
 	take := &capture{limit: maxImages + 1, maxBytes: maxCursorBytes}
 	if err := w.s.within([]byte(text), take); err != nil {
 		return nil, err
