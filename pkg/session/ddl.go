@@ -22,29 +22,37 @@ const ddlTimeout = 10 * time.Minute
 // closedTimeout bounds how long a statement waits for a table that is closed.
 const closedTimeout = 50 * time.Second
 
-// killedEvery is how soon a statement that waits for a table takes note of a KILL.
+// killedEvery is how soon a statement that waits for another snapshot takes note of a KILL.
 const killedEvery = time.Second
+
+// awaitSnapshot waits until this process has a snapshot as wanted. It returns false when deadline comes first, or this process ends. The
+// error is that of a KILL.
+func (s *Session) awaitSnapshot(deadline time.Time, wanted func(*catalog.Snapshot) bool) (bool, error) {
+	for snap := s.cfg.Snapshot(); !wanted(snap); {
+		if err := s.interrupted(); err != nil {
+			return false, err
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return false, nil
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), min(killedEvery, left))
+		next, err := s.cfg.NextSnapshot(ctx, snap.Revision+1)
+		cancel()
+		if err == nil {
+			snap = next
+		} else if ctx.Err() == nil {
+			return false, nil
+		}
+	}
+	return true, nil
+}
 
 // nextSchema waits until the schema is another one than the session's snapshot shows, and takes that over. It returns false when deadline
 // comes first. The error is that of a KILL.
 func (s *Session) nextSchema(deadline time.Time) (changed bool, err error) {
 	s.conn.Task().Blocking(func() {
-		for snap := s.cfg.Snapshot(); ; {
-			if changed = snap.SchemaRevision != s.snap.SchemaRevision; changed || !time.Now().Before(deadline) {
-				return
-			}
-			if err = s.interrupted(); err != nil {
-				return
-			}
-			ctx, cancel := context.WithTimeout(context.Background(), min(killedEvery, time.Until(deadline)))
-			next, waited := s.cfg.NextSnapshot(ctx, snap.Revision+1)
-			cancel()
-			if waited == nil {
-				snap = next
-			} else if ctx.Err() == nil {
-				return // this process ends
-			}
-		}
+		changed, err = s.awaitSnapshot(deadline, func(snap *catalog.Snapshot) bool { return snap.SchemaRevision != s.snap.SchemaRevision })
 	})
 	if changed {
 		s.snap = s.snapshot()

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"time"
@@ -193,23 +192,24 @@ func (s *Session) awaitThaw(t *exec.Touched) error {
 		set := snap.Map.Frozen()
 		return (set == nil || !t.Meets(set)) && (!t.Copies || snap.Map.CopiesFrozen() == 0)
 	}
-	snap := s.cfg.Snapshot()
-	if thawed(snap) {
+	if thawed(s.cfg.Snapshot()) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), thawTimeout)
-	defer cancel()
 	s.cfg.Metrics.frozen.Add(1)
-	for !thawed(snap) {
-		var err error
-		if snap, err = s.cfg.NextSnapshot(ctx, snap.Revision+1); err != nil {
-			e := sqlerr.LockWaitTimeout.New()
-			e.Message = "Lock wait timeout exceeded: partitions of the statement are being handed over to another node group, and this process does not hear that it is done"
-			return e
-		}
-		if s.killed.Load() {
-			return sqlerr.QueryInterrupted.New()
-		}
+	deadline := time.Now().Add(thawTimeout)
+	ok, err := s.awaitSnapshot(deadline, thawed)
+	for err != nil && !s.killed.Load() && s.tx == nil && s.gaveWay(sqlerr.QueryInterrupted.New()) {
+		// It was evicted for what it had announced just now, and has taken back.
+		s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load()
+		ok, err = s.awaitSnapshot(deadline, thawed)
+	}
+	switch {
+	case err != nil:
+		return sqlerr.QueryInterrupted.New()
+	case !ok:
+		e := sqlerr.LockWaitTimeout.New()
+		e.Message = "Lock wait timeout exceeded: partitions of the statement are being handed over to another node group, and this process does not hear that it is done"
+		return e
 	}
 	return nil
 }

@@ -114,10 +114,29 @@ func TestFrozenPartitions(t *testing.T) {
 		}()
 	}
 	exec(t, db, "UPDATE t SET v = v WHERE id = 9")
-	require.Eventually(t, func() bool {
-		_, metrics := c.Get(t, "/metrics")
-		return strings.Contains(metrics, fmt.Sprintf("\nskarv_statements_held_total %d\n", len(waiting)))
-	}, 10*time.Second, 10*time.Millisecond, "a statement has run while partitions were frozen")
+	held := func(n int) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			_, metrics := c.Get(t, "/metrics")
+			return strings.Contains(metrics, fmt.Sprintf("\nskarv_statements_held_total %d\n", n))
+		}, 10*time.Second, 10*time.Millisecond, "a statement has run while partitions were frozen")
+	}
+	held(len(waiting))
+
+	// KILL QUERY ends the wait.
+	conn, err := db.Conn(ctx)
+	require.NoError(t, err)
+	defer conn.Close()
+	var id int
+	require.NoError(t, conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id))
+	killed := make(chan error, 1)
+	go func() {
+		_, err := conn.ExecContext(ctx, "SELECT v FROM t WHERE id = 7")
+		killed <- err
+	}()
+	held(len(waiting) + 1)
+	exec(t, db, fmt.Sprint("KILL QUERY ", id))
+	assert.Equal(t, uint16(1317), code(<-killed))
 	for q, done := range waiting {
 		assert.Empty(t, done, q)
 	}
@@ -128,8 +147,6 @@ func TestFrozenPartitions(t *testing.T) {
 	assert.Equal(t, "110", text(t, db, "SELECT v FROM t WHERE id = 7"))
 }
 
-// A statement that takes longer than it may when partitions freeze is ended on its server. One that is its own transaction is run again
-// after that, unseen by its client; a transaction is told that it was rolled back.
 // A transaction that has inserted a row uses the partition of the row that it refers to, too: until it ends, that must not be handed to
 // another node group, where it can be deleted.
 func TestFrozenParent(t *testing.T) {
@@ -151,6 +168,8 @@ func TestFrozenParent(t *testing.T) {
 	exec(t, db, "INSERT INTO child VALUES (8, 7)")
 }
 
+// A statement that takes longer than it may when partitions freeze is ended on its server. One that is its own transaction is run again
+// after that, unseen by its client; a transaction is told that it was rolled back.
 func TestStatementThatGivesWay(t *testing.T) {
 	c, s, db := withTable(t, 7, 8)
 	from, frozen := frozenHome(t, s)
