@@ -272,6 +272,70 @@ func TestSortedMergeIsSort(t *testing.T) {
 	}
 }
 
+// A source's next row takes the place of the one before: what a merge keeps of a row, while others are read, must be a copy.
+func TestSourcesReuseTheirBuffers(t *testing.T) {
+	const rows = 200
+	key := []Key{{Column: 0}}
+	fresh := func(spoil bool) []Source {
+		sources := make([]Source, 3)
+		for i := range sources {
+			var part []string
+			for n := range rows {
+				part = append(part, payload(fmt.Sprintf("%03d|%d.%d", n/2, i, n)))
+			}
+			if sources[i] = (&script{rows: part}); !spoil {
+				sources[i] = &keeping{part}
+			}
+		}
+		return sources
+	}
+	for name, merge := range map[string]func([]Source) Source{
+		"concat":   func(s []Source) Source { return NewConcat(s) },
+		"sorted":   func(s []Source) Source { return NewSorted(s, key) },
+		"distinct": func(s []Source) Source { return NewDistinct(NewSorted(s, key), key) },
+		"groups": func(s []Source) Source {
+			return NewAggregate(NewSorted(s, key), key, []Output{{Func: First}, {Func: Max, Column: 1, Order: Key{Column: 1}}})
+		},
+		"sort":          func(s []Source) Source { return NewSort(NewConcat(s), key, 1<<20) },
+		"sort on disk":  func(s []Source) Source { return NewSort(NewConcat(s), key, 1<<10) },
+		"limit, offset": func(s []Source) Source { return NewLimit(NewSorted(s, key), 7, 300) },
+	} {
+		var want, got []string
+		for _, spoil := range []bool{false, true} {
+			list := &want
+			if spoil {
+				list = &got
+			}
+			m := merge(fresh(spoil))
+			for {
+				row, err := m.Next()
+				if err == io.EOF {
+					break
+				}
+				require.NoError(t, err)
+				*list = append(*list, string(row))
+			}
+			if c, ok := m.(io.Closer); ok {
+				require.NoError(t, c.Close())
+			}
+		}
+		require.GreaterOrEqual(t, len(want), rows/2, name)
+		require.Equal(t, want, got, name)
+	}
+}
+
+// keeping is a Source whose rows stay as they are.
+type keeping struct{ rows []string }
+
+func (k *keeping) Next() ([]byte, error) {
+	if len(k.rows) == 0 {
+		return nil, io.EOF
+	}
+	row := k.rows[0]
+	k.rows = k.rows[1:]
+	return []byte(row), nil
+}
+
 // A merge asks a stream only for what it needs: nobody waits for a row that is not wanted.
 func TestLimitAsksForNoMore(t *testing.T) {
 	s := &script{rows: []string{payload("1"), payload("2"), payload("3")}}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/catalog"
@@ -22,7 +23,10 @@ import (
 //
 // Commands: schema (adds tables), trigger TABLE before|after EVENT, reader FUNCTION TABLE..., flavor mysql|mariadb, plan [expect=Rule] [expect-not=Rule] [db=name] [latin1]
 // [mode=ansi_quotes,...].
+//
+// Every rule must be shown to fire, and not to fire where it comes near.
 func TestGolden(t *testing.T) {
+	fires, spares := map[string]bool{}, map[string]bool{}
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		s := newTestSchema(t)
 		p, err := New()
@@ -51,13 +55,30 @@ func TestGolden(t *testing.T) {
 				s.snap.Flavor = catalog.Flavor(d.CmdArgs[0].Key)
 				return ""
 			case "plan":
+				for _, a := range d.CmdArgs {
+					for _, rule := range a.Vals {
+						fires[rule] = fires[rule] || a.Key == "expect"
+						spares[rule] = spares[rule] || a.Key == "expect-not"
+					}
+				}
 				return golden(t, d, p, s)
 			}
 			d.Fatalf(t, "unknown command %s", d.Cmd)
 			return ""
 		})
 	})
+	for _, list := range ruleLists() {
+		for _, r := range list {
+			if !slices.Contains(silentRules, r.Name) {
+				assert.True(t, fires[r.Name], "no statement of testdata says expect=%s", r.Name)
+				assert.True(t, spares[r.Name], "no statement of testdata says expect-not=%s", r.Name)
+			}
+		}
+	}
 }
+
+// silentRules decide nothing that a plan names: they are the frame of those that do, or refuse.
+var silentRules = []string{"Assemble", "InsertTarget", "KeepKey", "LeaveKeys", "ModifyTarget"}
 
 func golden(t *testing.T, d *datadriven.TestData, p *Planner, s *testSchema) string {
 	db := s.db

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"

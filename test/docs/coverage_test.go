@@ -246,7 +246,7 @@ func troubles() [][]string {
 		{"two connections to one group in one transaction", trouble, "-- trouble: two connections to one node group in one transaction"},
 		{"a multi-row INSERT partly outside its transaction", trouble, "-- trouble: a multi-row INSERT partly outside of its transaction"},
 		{"a batch replayed after its first result was sent", session + "batch_test.go", "func TestBatchIsNotReplayed"},
-		{"row buffers reused while a row is still read", "pkg/merge/merge_test.go", "which every Next spoils"},
+		{"row buffers reused while a row is still read", "pkg/merge/merge_test.go", "func TestSourcesReuseTheirBuffers"},
 		{"window functions pushed below a partitioning without the distribution key", trouble, "-- trouble: windows below a partitioning without the distribution key"},
 		{"NOW, RAND, UUID evaluated once per group", trouble, "-- trouble: NOW, RAND and UUID evaluated once for each node group"},
 		{"the clock of each group", "pkg/exec/run_test.go", "func TestOneTimeForAllGroups"},
