@@ -38,10 +38,12 @@ func Together(child *Table, fk *ForeignKey, parent *Table) bool {
 // Cascades reports whether a rule of a foreign key changes rows instead of refusing.
 func Cascades(rule string) bool { return rule == "CASCADE" || rule == "SET NULL" }
 
-// apart reports that servers alone cannot enforce the key: rows that refer to each other lie on different groups, or a server
-// would delete or change rows of a table behind the back of its global indexes, or of a key that is apart itself. above are
-// the tables whose keys are being looked at.
-func (s *Snapshot) apart(r *Relation, above ...*Table) bool {
+// Apart reports that servers alone cannot enforce the key: rows that refer to each other lie on different groups, or a server
+// would delete or change rows of a table behind the back of its global indexes, or of a key that is apart itself.
+func (s *Snapshot) Apart(r *Relation) bool { return s.apart(r, nil) }
+
+// apart is Apart below the tables whose keys are being looked at.
+func (s *Snapshot) apart(r *Relation, above []*Table) bool {
 	switch {
 	case r.Parent == nil:
 		return false
@@ -53,7 +55,7 @@ func (s *Snapshot) apart(r *Relation, above ...*Table) bool {
 		return true
 	}
 	above = append(above, r.Child)
-	return slices.ContainsFunc(s.children(r.Child), func(below Relation) bool { return s.apart(&below, above...) })
+	return slices.ContainsFunc(s.children(r.Child), func(below Relation) bool { return s.apart(&below, above) })
 }
 
 // children are the foreign keys that refer to t.
@@ -77,11 +79,11 @@ func (s *Snapshot) Relations(t *Table) (parents, children []Relation, own bool) 
 		fk := &t.ForeignKeys[i]
 		r := Relation{t, fk, s.Table(fk.RefDB, fk.RefTable)}
 		parents = append(parents, r)
-		own = own || s.apart(&r)
+		own = own || s.Apart(&r)
 	}
 	children = s.children(t)
 	for i := range children {
-		own = own || s.apart(&children[i])
+		own = own || s.Apart(&children[i])
 	}
 	slices.SortFunc(children, func(a, b Relation) int {
 		return strings.Compare(a.Child.Database+"."+a.Child.Name+"."+a.Key.Name, b.Child.Database+"."+b.Child.Name+"."+b.Key.Name)

@@ -352,6 +352,9 @@ func (d *schemaChange) sumUp() {
 // as does a CREATE OR REPLACE that could not create.
 func (d *schemaChange) firstRefused(ctx context.Context, first int, refusal *sqlerr.Error) (ended bool, err error) {
 	w := d.job.Work
+	if d.servers[first] == nil { // nobody can be asked what became of it
+		return true, d.undo(ctx, refusal)
+	}
 	if len(w.Step.Drops) > 1 {
 		now, err := d.texts(ctx, d.servers[first], w)
 		if err != nil {
@@ -471,7 +474,7 @@ func (d *schemaChange) undoFor(ctx context.Context, err error) error {
 	if fatal(err) {
 		return err
 	}
-	return d.takeBack(ctx, toClient(err))
+	return d.undo(ctx, toClient(err))
 }
 
 // takeBack ends a job whose step has changed something: by undo, or as a server ends a CREATE OR REPLACE that it refuses, on all groups.

@@ -121,7 +121,7 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion, sink Sink) (sum Summary
 	refers := false
 	if n.Own && !rowByRow {
 		parents, _, _ := in.snap.Relations(in.table)
-		refers = len(parents) > 0
+		refers = slices.ContainsFunc(parents, func(rel catalog.Relation) bool { return in.snap.Apart(&rel) })
 	}
 	if rowByRow || refers { // where duplicates lie, and the rows referred to, is not known yet
 		r.Router.Touched.All = true

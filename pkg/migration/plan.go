@@ -156,14 +156,7 @@ func (p *Planner) createTable(ctx context.Context) error {
 		}
 		r.Like = &l.Object
 	}
-	def, gone, err := p.tryCreate(ctx, o, old != nil)
-	if refused, ok := errors.AsType[*sqlerr.Error](err); ok && gone {
-		p.dropIndexes(old, nil)
-		p.watch(o)
-		p.work.Step = &Step{Dropping: "DROP TABLE IF EXISTS " + o.SQL()}
-		p.work.GiveUp(refused)
-		return nil
-	}
+	def, err := p.tryCreate(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -217,40 +210,19 @@ func hiddenKeyText(flavor catalog.Flavor) string {
 }
 
 // tryCreate creates the table in our own database, reads what it is and drops it. When the server refuses that, it is
-// asked under the table's real name, for the words of its refusal. With replaces it is to replace another one: gone tells that the
-// server, which refuses it, has dropped that before.
-func (p *Planner) tryCreate(ctx context.Context, o ddl.Name, replaces bool) (def *schema.Definition, gone bool, err error) {
+// asked under the table's real name, for the words of its refusal, unless a table has it: that one stays, for the refusal may be one of
+// our database only.
+func (p *Planner) tryCreate(ctx context.Context, o ddl.Name) (*schema.Definition, error) {
 	trial := schema.Trial(p.Job, "")
+	drop := "DROP TABLE IF EXISTS " + trial.SQL()
 	if _, err := p.Trial.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if replaces {
-		if _, err := p.Trial.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+trial.SQL()+" (a INT PRIMARY KEY)"); err != nil {
-			return nil, false, err
-		}
-	}
-	_, err = p.Trial.Exec(ctx, p.Statement.Rewrite(o.As(trial)))
+	_, err := p.Trial.Exec(ctx, p.Statement.Rewrite(o.As(trial)))
 	if e := p.Trial.Use(ctx, p.Session); e != nil { // foreign_key_checks as the client has it
-		return nil, false, e
+		return nil, e
 	}
-	if _, refused := errors.AsType[*sqlerr.Error](err); refused && replaces {
-		text, e := schema.ReadCreate(ctx, p.Trial, trial)
-		if e == nil && text != "" {
-			_, e = p.Trial.Exec(ctx, "DROP TABLE IF EXISTS "+trial.SQL())
-		}
-		if e != nil {
-			return nil, false, e
-		}
-		gone = text == ""
-	}
-	def, err = p.tried(ctx, o, trial, err)
-	return def, gone, err
-}
-
-// tried is what the trial of a CREATE TABLE has come to, which ended with err.
-func (p *Planner) tried(ctx context.Context, o ddl.Name, trial ddl.Object, err error) (*schema.Definition, error) {
 	if err == nil {
-		drop := "DROP TABLE IF EXISTS " + trial.SQL()
 		def, err := schema.ReadDefinition(ctx, p.Trial, trial)
 		if _, e := p.Trial.Exec(ctx, drop); err == nil {
 			err = e

@@ -236,7 +236,7 @@ func (b *build) parsePart(span sqlparse.Span) (st *sqlparse.Statement, args []in
 // scanPart scans a SELECT that is a part of the text; args are the statement's numbers of its arguments.
 func (b *build) scanPart(span sqlparse.Span) (st *sqlparse.Statement, args []int, ok bool) {
 	st = b.st.Dialect().NewStatement()
-	if st.Scan(slices.Clone(b.st.Text(span)), b.st.Mode()) != nil || st.Kind() != sqlparse.Select || len(st.SQL()) != span.End-span.Start {
+	if st.Scan(slices.Clone(b.st.Text(span)), b.st.Mode()) != nil || st.Kind() != sqlparse.Select || st.Rest() != nil {
 		return nil, nil, false
 	}
 	args, ok = b.arguments(st, []part{{span: span}})

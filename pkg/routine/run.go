@@ -1,6 +1,7 @@
 package routine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -221,7 +222,7 @@ func (r *runner) raise(err error) (*flow, error) {
 			e = wrapped
 		}
 	}
-	if e == nil || !catchable(e) {
+	if _, beyond := errors.AsType[Beyond](err); beyond || e == nil || !catchable(e) {
 		return nil, err
 	}
 	at, h := r.handler(e, false)
@@ -230,6 +231,15 @@ func (r *runner) raise(err error) (*flow, error) {
 	}
 	return r.call(at, h, e)
 }
+
+// Beyond is an error of a Host that no handler sees.
+type Beyond struct{ error }
+
+// NewBeyond returns err as one that no handler sees.
+func NewBeyond(err error) error { return Beyond{err} }
+
+// Unwrap returns the error itself.
+func (b Beyond) Unwrap() error { return b.error }
 
 // catchable reports whether handlers see an error: not those that one server would not have raised.
 func catchable(e *sqlerr.Error) bool {

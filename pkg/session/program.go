@@ -36,7 +36,10 @@ func (s *Session) interrupted() error {
 // note takes the warnings of a statement for handlers.
 func (a *activation) note(err error) error {
 	a.conditions = a.conditions[:0]
-	if err != nil {
+	switch {
+	case len(a.s.calls.firing) > 0 && sqlerr.HasCode(err, sqlerr.LockDeadlock):
+		return routine.NewBeyond(err) // what the trigger is a part of is gone with its transaction
+	case err != nil:
 		return err
 	}
 	for _, w := range a.s.warnings {

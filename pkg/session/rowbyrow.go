@@ -76,10 +76,9 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 func (s *Session) atomically(do func() error) (out txn.Outcome, err error) {
 	if s.tx == nil {
 		s.begin("BEGIN", nil)
-		err = do()
 		tx := s.tx
-		if err == nil && tx == nil {
-			err = sqlerr.Internal.New("a statement has lost its transaction")
+		if err = do(); err == nil && s.tx != tx {
+			err = errLostTransaction()
 		}
 		if err != nil {
 			s.endTransaction()
@@ -88,13 +87,16 @@ func (s *Session) atomically(do func() error) (out txn.Outcome, err error) {
 		s.tx = nil
 		return s.commit(tx)
 	}
-	name := fmt.Sprintf("_skarv_rows_%d", len(s.calls.stack))
-	if err := s.tx.Savepoint(name); err != nil {
+	tx, name := s.tx, fmt.Sprintf("_skarv_rows_%d", len(s.calls.stack))
+	if err := tx.Savepoint(name); err != nil {
 		return out, s.failed(err)
 	}
 	err = do()
 	switch {
-	case s.tx == nil || s.tx.Err() != nil: // gone, and the error says so
+	case err == nil && s.tx != tx:
+		s.endTransaction()
+		return out, errLostTransaction()
+	case s.tx != tx || s.tx.Err() != nil: // gone, and the error says so
 		return out, err
 	case err != nil:
 		if lost := s.tx.RollbackTo(name); lost != nil {
@@ -106,6 +108,9 @@ func (s *Session) atomically(do func() error) (out txn.Outcome, err error) {
 	}
 	return out, err
 }
+
+// errLostTransaction: what a statement did is gone, although none of its parts says so.
+func errLostTransaction() error { return sqlerr.LockDeadlock.New() }
 
 // rowWrite is one execution of a plan.RowByRow.
 type rowWrite struct {

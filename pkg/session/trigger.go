@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -136,6 +137,9 @@ func (w *rowWrite) runProgram(p *program, old, row image) error {
 	err := p.prog.Run(s.caller())
 	back()
 	s.calls.firing = s.calls.firing[:len(s.calls.firing)-1]
+	if beyond, ok := errors.AsType[routine.Beyond](err); ok && len(s.calls.firing) == 0 {
+		err = beyond.Unwrap() // a procedure that runs the statement may handle it
+	}
 	s.calls.stack = s.calls.stack[:len(s.calls.stack)-1]
 	s.lastInsertID, s.rowCount, s.foundRows, s.account, s.definer = id, rowCount, foundRows, account, was
 	s.warnings = s.warnings[:0]

@@ -396,6 +396,9 @@ func (v *variables) shown(st *sqlparse.Statement) (list map[int]sqltypes.Column)
 		}
 		tokens := st.TokensFrom(it.Expr.Start)
 		tok := tokens.Next()
+		if tok.Kind != sqlparse.Word && tok.Kind != sqlparse.QuotedName {
+			continue
+		}
 		if at := v.at(string(st.AppendName(nil, tok))); tok.End == it.Expr.End && at >= 0 && !converted(v.list[at].Type) {
 			if list == nil {
 				list = map[int]sqltypes.Column{}

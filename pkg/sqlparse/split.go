@@ -177,7 +177,7 @@ func (p *splitter) pending(id wordID, flags wordFlag) {
 func (p *splitter) body(l *lexer, k TokenKind, id wordID) {
 	start, closed := p.start, p.closed
 	p.start, p.closed = false, false
-	if p.prev == wNot && p.tokens == 3 {
+	if p.prev == wNot && p.tokens == 3 && p.n == 1 && p.blocks[0] == blockBegin {
 		p.start = true // ATOMIC
 		return
 	}
