@@ -436,9 +436,6 @@ func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
 		}
 	}
 	w.edits = append(w.edits, viewEdit{text.Table.Span, sqltypes.QuoteName(base.Database) + "." + sqltypes.QuoteName(base.Name)})
-	if text.NumColumns == 0 && text.Values && st.NumRows() > 0 && st.RowColumns(0) == 0 {
-		return w.text() // every column gets its default
-	}
 	if text.NumColumns == 0 {
 		list := make([]string, len(v.names))
 		for i, name := range v.names {

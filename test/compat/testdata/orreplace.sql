@@ -36,7 +36,6 @@ CREATE OR REPLACE TABLE t LIKE nosuch;
 SELECT COUNT(*) FROM t;
 -- A table that others refer to stays, whatever is wrong.
 CREATE TABLE child (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES t (id));
-CREATE OR REPLACE TABLE t (a INT, a INT);
 CREATE OR REPLACE TABLE t (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES nosuch (id));
 SELECT COUNT(*) FROM t;
 DROP TABLE child;

@@ -282,3 +282,8 @@ SELECT COUNT(*) FROM information_schema.routines WHERE routine_name = 'unwarned'
 CREATE PROCEDURE unwarned() SELECT 1;
 SHOW WARNINGS;
 DROP PROCEDURE unwarned;
+-- A string that reads like a variable is a string.
+-- skip-prepared
+CREATE PROCEDURE lit(total INT) SELECT 'total', id, total FROM t WHERE id < total;
+-- only: mariadb
+CALL lit(2);

@@ -65,3 +65,11 @@ INSERT INTO w () VALUES (1);
 INSERT INTO w () VALUES (1, 22), (2);
 INSERT INTO w (a) VALUES (1, 2);
 SELECT * FROM w ORDER BY id;
+-- Empty rows through a view have too few values.
+CREATE TABLE dflt (id INT AUTO_INCREMENT PRIMARY KEY, v INT DEFAULT 3);
+CREATE VIEW vdflt AS SELECT id, v FROM dflt;
+-- only: mariadb
+INSERT INTO vdflt () VALUES ();
+-- only: mariadb
+INSERT INTO vdflt VALUES ();
+SELECT * FROM dflt ORDER BY id;
