@@ -1,8 +1,6 @@
 package backend_test
 
 import (
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,57 +9,81 @@ import (
 	"skarv/pkg/backend"
 )
 
-// Many sessions share few connections: all sessions get their turn, and all connections their share of the work, whether the
-// sessions come back to the connection they had before or not.
+// Many sessions share few connections: whoever asked first is served first, whether the sessions come back to the connection
+// they had before or not, so that each gets its turn as often as any other. The order is forced, one step at a time: how often
+// sessions get their turn while they run freely tells how the machine schedules their threads.
 func TestHandOutIsFair(t *testing.T) {
-	const sessions, connections, statements = 16, 4, 2000
-	p, _ := start(t, func(cfg *backend.Config) { cfg.MaxPerGroup, cfg.AcquireTimeout = connections, time.Minute })
-	all := make([]*backend.Conn, connections) // made before what is counted begins: a busy machine takes its time for some
-	for i := range all {
-		var err error
-		all[i], err = p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{})
-		require.NoError(t, err)
-	}
-	for _, c := range all {
-		c.Release()
-	}
+	const sessions, connections, rounds = 16, 4, 5
 	for _, remember := range []bool{false, true} {
-		var done atomic.Int64
-		bySession := make([]int, sessions)
-		byConn := map[uint32]int{}
-		var mu sync.Mutex // guards byConn
-		var g sync.WaitGroup
-		for i := range sessions {
-			g.Go(func() {
-				var hint *backend.Conn
-				for done.Add(1) <= statements {
-					c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), hint, backend.Claim{})
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if _, err := c.Exec("DO 1"); err != nil {
-						t.Error(err)
-					}
-					bySession[i]++
-					mu.Lock()
-					byConn[c.ThreadID()]++
-					mu.Unlock()
-					if remember {
-						hint = c
-					}
-					c.Release()
+		p, _ := start(t, func(cfg *backend.Config) { cfg.MaxPerGroup, cfg.AcquireTimeout = connections, time.Minute })
+		type holder struct {
+			session int
+			conn    *backend.Conn
+		}
+		got := make(chan holder, sessions)
+		ask := func(session int, hint *backend.Conn) {
+			go func() {
+				c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), hint, backend.Claim{})
+				if err != nil {
+					t.Error(err)
 				}
-			})
+				got <- holder{session, c}
+			}()
 		}
-		g.Wait()
-		require.Len(t, byConn, connections)
-		for i, n := range bySession {
-			require.Greaterf(t, n, statements/sessions/2, "session %d of %v", i, bySession)
+		next := func() holder {
+			h := <-got
+			if h.conn == nil {
+				t.FailNow()
+			}
+			return h
 		}
-		for _, n := range byConn { // a busy machine may let one of the server's threads wait; it is not to be one of those that get hardly any
-			require.Greater(t, n, statements/connections/4, "%v", byConn)
+		var holders []holder
+		var waiting []int // in the order in which they asked
+		for session := range sessions {
+			ask(session, nil)
+			if session < connections {
+				holders = append(holders, next())
+				continue
+			}
+			waiting = append(waiting, session)
+			require.Eventually(t, func() bool { return p.Health(1).Queue == len(waiting) }, time.Minute, time.Millisecond)
 		}
-		t.Logf("statements by session %v, by connection %v", bySession, byConn)
+		for range rounds * sessions {
+			i := waiting[0] % len(holders) // not always the one who has held his connection for longest gives it back
+			done := holders[i]
+			done.conn.Release()
+			h := next()
+			require.Equal(t, waiting[0], h.session, "of those who wait: %v", waiting)
+			require.Same(t, done.conn, h.conn)
+			holders[i] = h
+			var hint *backend.Conn
+			if remember {
+				hint = done.conn
+			}
+			ask(done.session, hint)
+			waiting = append(waiting[1:], done.session)
+			require.Eventually(t, func() bool { return p.Health(1).Queue == len(waiting) }, time.Minute, time.Millisecond)
+		}
+		for range waiting {
+			holders[0].conn.Release()
+			holders[0] = next()
+		}
+		for _, h := range holders {
+			h.conn.Release()
+		}
+		require.Equal(t, connections, p.Health(1).Open)
+
+		// Sessions that come with no connection in mind go round all of them: no server thread is busier than the others.
+		uses := map[*backend.Conn]int{}
+		for range rounds * connections {
+			c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{})
+			require.NoError(t, err)
+			uses[c]++
+			c.Release()
+		}
+		require.Len(t, uses, connections)
+		for _, n := range uses {
+			require.Equal(t, rounds, n)
+		}
 	}
 }
