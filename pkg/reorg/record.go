@@ -101,7 +101,9 @@ type Record struct {
 	Bytes int64 `json:"bytes,omitempty"`
 	// Again: the copy has to begin anew.
 	Again bool `json:"again,omitempty"`
-	// Problem is why it does not go on, or why it was given up.
+	// Reason is why it was given up, and stays.
+	Reason string `json:"reason,omitempty"`
+	// Problem is why it does not go on, and Reason while nothing hinders.
 	Problem string `json:"problem,omitempty"`
 	Steps   []Step `json:"steps,omitempty"`
 

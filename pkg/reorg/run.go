@@ -352,7 +352,7 @@ func (j *job) enter(ctx context.Context, s State, build func(*topology.Change) *
 	old := *j.Record
 	j.State = s
 	if s != old.State {
-		j.Problem = ""
+		j.Problem = j.Reason
 		const kept = 100
 		if len(j.Steps) < kept {
 			j.Steps = append(j.Steps, Step{s, time.Now().UTC()})
@@ -369,15 +369,13 @@ func (j *job) enter(ctx context.Context, s State, build func(*topology.Change) *
 	return j.hit("entered." + string(s))
 }
 
-// trouble notes why it does not go on; "" takes it back.
+// trouble notes why it does not go on.
 func (j *job) trouble(ctx context.Context, text string) error {
 	if j.Problem == text {
 		return nil
 	}
 	j.Problem = text
-	if text != "" {
-		j.log.WarnContext(ctx, "reorganisation does not go on", "state", j.State, "problem", text)
-	}
+	j.log.WarnContext(ctx, "reorganisation does not go on", "state", j.State, "problem", text)
 	return j.save(ctx, nil)
 }
 
@@ -449,7 +447,8 @@ func (j *job) worked(ctx context.Context) error {
 	if j.Problem != text {
 		return nil // something else was said since
 	}
-	if err := j.trouble(ctx, ""); err != nil && !errors.Is(err, topology.ErrUnavailable) {
+	j.Problem = j.Reason
+	if err := j.save(ctx, nil); err != nil && !errors.Is(err, topology.ErrUnavailable) {
 		return err
 	}
 	return nil

@@ -114,13 +114,12 @@ func (j *job) problems(ctx context.Context) ([]string, error) {
 // refused ends a reorganisation that has not touched anything.
 func (j *job) refused(ctx context.Context, why string, outcome Outcome) error {
 	old := *j.Record
-	j.Outcome = outcome
+	j.Outcome, j.Reason = outcome, why
 	if err := j.enter(ctx, Done, nil); err != nil {
 		*j.Record = old
 		return err
 	}
-	j.Problem = why
-	return j.save(ctx, nil)
+	return nil
 }
 
 // giveUp begins the way back of a reorganisation that has not cut over: what the targets have is deleted.
@@ -134,11 +133,9 @@ func (j *job) giveUp(ctx context.Context, why string) error {
 	if err != nil {
 		return err
 	}
-	j.Undo = true
-	if err := j.enter(ctx, Cleaning, func(c *topology.Change) *topology.Change { return c.PutMap(next, revision) }); err != nil {
-		return err
-	}
-	return j.trouble(ctx, why)
+	j.Undo, j.Reason = true, why
+	j.log.WarnContext(ctx, "reorganisation is given up", "reason", why)
+	return j.enter(ctx, Cleaning, func(c *topology.Change) *topology.Change { return c.PutMap(next, revision) })
 }
 
 // announce waits until all proxies leave out what the targets will have.
@@ -382,14 +379,7 @@ func (j *job) clean(ctx context.Context) error {
 		case j.Undo:
 			j.Outcome = RolledBack
 		}
-		problem := j.Problem
-		if err := j.enter(ctx, Done, func(c *topology.Change) *topology.Change { return c.PutMap(next, revision) }); err != nil {
-			return err
-		}
-		if j.Undo {
-			return j.trouble(ctx, problem)
-		}
-		return nil
+		return j.enter(ctx, Done, func(c *topology.Change) *topology.Change { return c.PutMap(next, revision) })
 	}
 	return j.enter(ctx, Done, nil)
 }

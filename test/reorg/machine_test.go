@@ -290,8 +290,23 @@ func TestGivenUp(t *testing.T) {
 	req := reorg.Request{Without: []placement.NodeGroupID{2}}
 
 	m.faults.set("check", nil)
+	// What does not go well on the way back, and a controller that dies, do not take the place of the reason.
 	m.faults.report = mover.Report{Differs: 1, Differing: []mover.Difference{{Table: "d.t", Key: "7", Target: 1, What: "missing"}}}
-	r := m.await(m.start(req, 0), reorg.Done)
+	m.faults.set("clean", errors.New("no luck"))
+	m.crashAt("entered.CLEANING")
+	m.crashAt("entered.DONE")
+	id := m.start(req, 0)
+	awaitProblem := func(text string) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			r, err := reorg.Get(t.Context(), m.store, id)
+			require.NoError(t, err)
+			return strings.Contains(r.Problem, text)
+		}, 30*time.Second, time.Millisecond)
+	}
+	awaitProblem("no luck")
+	m.faults.set("clean", nil)
+	r := m.await(id, reorg.Done)
 	assert.Equal(t, reorg.Aborted, r.Outcome)
 	assert.Contains(t, r.Problem, "d.t 7")
 	m.wantRows()
@@ -299,12 +314,13 @@ func TestGivenUp(t *testing.T) {
 
 	// A cutover that fails is tried again; then somebody gives up.
 	m.faults.set("cut", errors.New("no luck"))
-	id := m.start(req, 0)
+	id = m.start(req, 0)
+	awaitProblem("no luck")
 	require.Eventually(t, func() bool {
 		r, err := reorg.Get(t.Context(), m.store, id)
 		require.NoError(t, err)
-		return r.Attempts >= 2 && strings.Contains(r.Problem, "no luck")
-	}, 30*time.Second, 10*time.Millisecond)
+		return r.Attempts >= 2
+	}, 30*time.Second, time.Millisecond)
 	exec(t, m.db, "UPDATE t SET n = n + 1")
 	_, err := reorg.Ask(t.Context(), m.store, id, reorg.WishRollback)
 	require.ErrorContains(t, err, "abort")
