@@ -61,6 +61,7 @@ type Runner struct {
 	hidden *catalog.Snapshot
 
 	fragment int // the ID of the one that runs
+	merged   mergeTrace
 
 	// open, not nil, has parameters that the fragments sent leave open: they are executed as prepared statements.
 	open  *Arguments
@@ -233,6 +234,7 @@ func (r *Runner) readAnswers(root plan.Node, a *Arguments, sink Sink) (sum Summa
 // pass gives the streams' rows to sink, joined as root says.
 func (r *Runner) pass(root plan.Node, a *Arguments, sink Sink) (sum Summary, err error) {
 	r.know()
+	sink, traced := r.traceMerge(root, sink)
 	source, columns, err := r.build(root, a)
 	if err != nil {
 		return sum, err
@@ -254,6 +256,7 @@ func (r *Runner) pass(root plan.Node, a *Arguments, sink Sink) (sum Summary, err
 		}
 		sum.Rows++
 	}
+	traced(sum.Rows)
 	warnings := uint(0)
 	for i := range r.streams {
 		warnings += r.streams[i].warnings
@@ -383,6 +386,7 @@ func (r *Runner) finish(err error) {
 		r.Conns.Release(s.conn, left)
 		*s = stream{}
 	}
+	r.traceMerged()
 	r.streams = r.streams[:0]
 	if cap(r.body) > keepBytes {
 		r.body = nil

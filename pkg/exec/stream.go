@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"io"
+	"time"
 
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
@@ -63,7 +64,7 @@ func (s *stream) Next() ([]byte, error) {
 	if !s.rows {
 		return nil, io.EOF
 	}
-	row, err := s.conn.ReadRow()
+	row, err := s.readRow()
 	if err == nil {
 		s.traced.rows++
 		s.traced.bytes += uint64(len(row))
@@ -85,6 +86,17 @@ func (s *stream) Next() ([]byte, error) {
 	}
 	s.warnings += uint(s.conn.EndStatus().Warnings)
 	return nil, io.EOF
+}
+
+// readRow reads a row, and the time that it takes where that is asked for.
+func (s *stream) readRow() ([]byte, error) {
+	if s.traced.sent.IsZero() {
+		return s.conn.ReadRow()
+	}
+	begin := time.Now()
+	row, err := s.conn.ReadRow()
+	s.traced.waited += time.Since(begin)
+	return row, err
 }
 
 // copyTo gives the rows of the answer begun last to sink.

@@ -24,6 +24,16 @@ type Execution struct {
 	Took time.Duration
 	// Fragments are what the groups did, in the order in which they ended.
 	Fragments []FragmentRun
+	// Stages are what was made of that, in the order in which they ended. Those of copies that are made at once overlap.
+	Stages []StageRun
+}
+
+// StageRun is a part of a statement that is not a fragment: a copy for a workspace, the statement over the copies, the merging of what
+// node groups send. Bytes are 0 where they are not known.
+type StageRun struct {
+	Name        string
+	Rows, Bytes uint64
+	Took        time.Duration
 }
 
 // FragmentTarget is the groups a fragment goes to.
@@ -106,6 +116,13 @@ func (p *Plan) Explain(x *Execution) string {
 		fmt.Fprintf(&w, "ran: fragment #%d on node group %d: %d rows, %d bytes, first after %s, all after %s\n",
 			f.Fragment, f.Group, f.Rows, f.Bytes, milliseconds(f.First), milliseconds(f.Took))
 	}
+	for _, s := range x.Stages {
+		fmt.Fprintf(&w, "ran: %s: %d rows", s.Name, s.Rows)
+		if s.Bytes > 0 {
+			fmt.Fprintf(&w, ", %d bytes", s.Bytes)
+		}
+		fmt.Fprintf(&w, " in %s\n", milliseconds(s.Took))
+	}
 	fmt.Fprintf(&w, "ran: the statement: %d rows in %s\n", x.Rows, milliseconds(x.Took))
 	return strings.TrimRight(w.String(), "\n")
 }
@@ -128,6 +145,7 @@ type jsonExecution struct {
 	Ways      []string              `json:"ways,omitempty"` // the one to go first
 	Targets   []jsonTarget          `json:"targets,omitempty"`
 	Fragments []jsonRun             `json:"fragments,omitempty"`
+	Stages    []jsonStage           `json:"stages,omitempty"`
 	Rows      *uint64               `json:"rows,omitempty"`
 	Took      *float64              `json:"milliseconds,omitempty"`
 }
@@ -144,6 +162,13 @@ type jsonRun struct {
 	Bytes    uint64                `json:"bytes"`
 	First    float64               `json:"first_milliseconds"`
 	Took     float64               `json:"milliseconds"`
+}
+
+type jsonStage struct {
+	Stage string  `json:"stage"`
+	Rows  uint64  `json:"rows"`
+	Bytes uint64  `json:"bytes,omitempty"`
+	Took  float64 `json:"milliseconds"`
 }
 
 // ExplainJSON prints the plan as EXPLAIN FORMAT=JSON shows it, indented.
@@ -164,6 +189,9 @@ func (p *Plan) ExplainJSON(x *Execution) []byte {
 		}
 		for _, f := range x.Fragments {
 			e.Fragments = append(e.Fragments, jsonRun{f.Fragment, f.Group, f.Rows, f.Bytes, ms(f.First), ms(f.Took)})
+		}
+		for _, s := range x.Stages {
+			e.Stages = append(e.Stages, jsonStage{s.Name, s.Rows, s.Bytes, ms(s.Took)})
 		}
 		if x.Ran {
 			j.Ran = e

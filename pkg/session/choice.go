@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
@@ -92,7 +93,7 @@ func (s *Session) wants(f *plan.FirstRows) float64 {
 // choose runs a query in the way that is expected to be cheapest, and in the next one if that cannot be.
 func (s *Session) choose(p *plan.Plan, n *plan.Choice) error {
 	s.newOutput() // whether something has been sent is asked of this statement's
-	way := s.ways(n)[0]
+	way, began := s.ways(n)[0], time.Now()
 	var err error = sqlerr.Internal.New("a way that is not known")
 	switch node := way.Node.(type) {
 	case *plan.Broadcast:
@@ -101,6 +102,7 @@ func (s *Session) choose(p *plan.Plan, n *plan.Choice) error {
 		err = s.workspace(p, node, way.First)
 	}
 	if err == errAnotherWay || way.Queries && mistaken(err) && s.out.columns == nil {
+		s.traced.Stage("what led nowhere, so that the workspace follows", began, 0, 0)
 		return s.workspace(p, n.Workspace, 0)
 	}
 	return err

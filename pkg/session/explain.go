@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/txn"
 )
 
 // explain answers EXPLAIN with the plan and where it runs: as a tree, a line a row, or as JSON in one row. With ANALYZE the
@@ -18,12 +19,16 @@ func (s *Session) explain(p *plan.Plan) error {
 		replaced := *p
 		replaced.Inner, p = inner, &replaced
 	}
+	text := s.args.AppendSpan(nil, sqlparse.Span{Start: s.explained(), End: len(s.stmt.SQL())})
+	if err := s.faultOf(p.Inner, text); err != nil {
+		return err
+	}
 	formats := strings.Fields(string(p.Topic))
 	analyze := slices.Contains(formats, string(plan.ExplainAnalyze))
 	var x *plan.Execution
 	var err error
 	if analyze {
-		x, err = s.analyze(p.Inner)
+		x, err = s.analyze(p.Inner, text)
 	} else {
 		x, err = s.targets(p.Inner)
 	}
@@ -74,8 +79,30 @@ func (s *Session) targets(p *plan.Plan) (*plan.Execution, error) {
 	return x, nil
 }
 
+// faultOf returns what a server finds wrong with the statement behind EXPLAIN, whose plan says nothing of tables and columns that do
+// not exist: those are found when it runs.
+func (s *Session) faultOf(p *plan.Plan, text []byte) error {
+	if !s.describable(p) {
+		return nil
+	}
+	c, err := s.preparing(s.groupOf(p))
+	if err != nil {
+		return err
+	}
+	s.prepares(c)
+	st, err := c.Prepare(text)
+	if err == nil {
+		c.CloseStmt(st.ID)
+	}
+	s.done(c, err)
+	if err != nil && (!c.Usable() || !sqlerr.HasCode(err, sqlerr.NotPreparable)) {
+		return txn.Lost(c, err)
+	}
+	return nil
+}
+
 // analyze runs the statement behind EXPLAIN ANALYZE.
-func (s *Session) analyze(p *plan.Plan) (*plan.Execution, error) {
+func (s *Session) analyze(p *plan.Plan, text []byte) (*plan.Execution, error) {
 	if p.Kind != plan.Select {
 		return nil, sqlerr.Unsupported("EXPLAIN ANALYZE of a statement that is no query", "EXPLAIN it without running it")
 	}
@@ -83,8 +110,6 @@ func (s *Session) analyze(p *plan.Plan) (*plan.Execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := s.explained()
-	text := s.args.AppendSpan(nil, sqlparse.Span{Start: at, End: len(s.stmt.SQL())})
 	trace := &exec.Trace{}
 	s.traced = trace
 	defer func() { s.traced = nil }()
@@ -95,6 +120,9 @@ func (s *Session) analyze(p *plan.Plan) (*plan.Execution, error) {
 	x.Ran, x.Took, x.Rows = true, time.Since(start), s.used.summary.Rows
 	for _, f := range trace.Fragments {
 		x.Fragments = append(x.Fragments, plan.FragmentRun(f))
+	}
+	for _, stage := range trace.Stages {
+		x.Stages = append(x.Stages, plan.StageRun(stage))
 	}
 	return x, nil
 }
@@ -110,7 +138,7 @@ func (s *Session) explained() int {
 		if t.Kind == sqlparse.Op && s.stmt.Is(t, "(") {
 			return t.Start
 		}
-		for _, w := range [...]string{"SELECT", "WITH", "TABLE", "VALUES"} {
+		for _, w := range [...]string{"SELECT", "WITH", "TABLE", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE"} {
 			if t.Kind == sqlparse.Word && s.stmt.Is(t, w) {
 				return t.Start
 			}

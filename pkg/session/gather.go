@@ -2,8 +2,10 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
@@ -102,6 +104,7 @@ func (g *gathering) inTurn(list []*copying) error {
 		if c.plan == nil {
 			continue
 		}
+		c.began = time.Now()
 		sum, err := g.read(c)
 		if err := c.end(sum, err); err != nil {
 			return err
@@ -125,7 +128,9 @@ func (g *gathering) view(t *plan.Copy) (name string, err error) {
 	if err := g.all(copies); err != nil {
 		return "", err
 	}
+	begin := time.Now()
 	if name, err = g.w.Select(t.Table.Database, t.Text); err == nil {
+		g.s.traced.Stage(fmt.Sprintf("rows of view %s.%s on node group %d", t.Table.Database, t.Table.Name, g.c.Group), begin, 0, 0)
 		err = g.w.DropBetween(mark)
 	}
 	if err != nil {
@@ -146,7 +151,8 @@ type copying struct {
 	plan   *plan.Plan
 	lists  []exec.List // arguments of plan, for which those of other copies may have been put since
 	filler *workspace.Filler
-	busy   bool // there was no connection for it, and none has been given back since
+	began  time.Time // to be read
+	busy   bool      // there was no connection for it, and none has been given back since
 }
 
 func (c *copying) copy() *plan.Copy { return &c.all[c.at] }
@@ -234,7 +240,17 @@ func (c *copying) end(sum exec.Summary, err error) error {
 	if err := c.filler.Finish(); err != nil {
 		return txn.Lost(c.g.c, err)
 	}
+	t := c.copy().Table
+	c.g.s.traced.Stage("copy of "+t.Database+"."+t.Name+c.g.whereto(), c.began, c.filler.Rows(), c.filler.Bytes())
 	return nil
+}
+
+// whereto names the node groups that get copies.
+func (g *gathering) whereto() string {
+	if len(g.also) > 0 {
+		return fmt.Sprintf(" to %d node groups", 1+len(g.also))
+	}
+	return fmt.Sprintf(" to node group %d", g.c.Group)
 }
 
 // collect makes f take note of the values by which copies after copy i are read.

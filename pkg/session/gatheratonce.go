@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"skarv/pkg/exec"
 	"skarv/pkg/placement"
@@ -172,6 +173,7 @@ func (a *atOnce) begin() error {
 		if c.plan != nil {
 			r := &reader{copying: c, conns: conns{s: a.g.s, plan: c.plan, beside: &a.beside}}
 			a.g.s.args.Lists = c.lists
+			c.began = time.Now()
 			var err error
 			r.reading, err = a.g.s.runner.Start(a.g.s.execution(&r.conns), c.plan, a.g.s.snap, &a.g.s.args)
 			if err == errBusy {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -117,6 +118,7 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 		return sum, sqlerr.QueryInterrupted.New()
 	}
 	sql, params := s.renamed(n)
+	began := time.Now()
 	immediate := s.args.Using != nil && len(params) > 0
 	if immediate {
 		sql = s.args.AppendImmediate(nil, sql, params)
@@ -139,6 +141,7 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 	if err != nil {
 		return sum, s.computed(txn.Lost(c, err))
 	}
+	s.traced.Stage(fmt.Sprintf("joins on node group %d, over the copies", c.Group), began, sum.Rows, sum.Bytes)
 	if err := s.answered(p, c, &sum); err != nil {
 		return sum, err
 	}

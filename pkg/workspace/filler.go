@@ -24,6 +24,7 @@ type Filler struct {
 	fields [][]byte
 	number uint64 // of the next row of a tracked table; else 0
 	rows   uint64
+	bytes  uint64
 	keys   []*Keys
 	unused []byte // drops the keys that are not used; nil: there are none, or they are dropped
 }
@@ -61,6 +62,9 @@ func (f *Filler) Without(keys []string) {
 // Rows is how many rows f has got.
 func (f *Filler) Rows() uint64 { return f.rows }
 
+// Bytes is how many bytes these rows had as they came.
+func (f *Filler) Bytes() uint64 { return f.bytes }
+
 // Columns implements exec.Sink.
 func (f *Filler) Columns(cols []sqltypes.Column) error {
 	if len(cols) != len(f.forms) {
@@ -72,6 +76,7 @@ func (f *Filler) Columns(cols []sqltypes.Column) error {
 // Row implements exec.Sink: it adds a row in the text protocol's form.
 func (f *Filler) Row(row []byte) (err error) {
 	f.rows++
+	f.bytes += uint64(len(row))
 	if err := f.w.take(int64(len(row) * (1 + len(f.also)))); err != nil {
 		return err
 	}

@@ -102,3 +102,77 @@ func TestExplainAnalyze(t *testing.T) {
 	require.NoError(t, c.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM t WHERE v = 'x'").Scan(&n))
 	require.Zero(t, n, "nothing was written")
 }
+
+// What a server would not explain is not explained: the plan of a statement says nothing of tables and columns that do not exist.
+func TestExplainOfWhatDoesNotExist(t *testing.T) {
+	c := connect(t)
+	c.exec("CREATE TEMPORARY TABLE passing (id INT PRIMARY KEY)")
+	for query, code := range map[string]string{
+		"SELECT * FROM nowhere":                                "1146",
+		"SELECT nothing FROM t":                                "1054",
+		"SELECT nothing FROM t WHERE id = 1":                   "1054",
+		"SELECT a.v FROM t a JOIN u b ON a.v = b.nothing":      "1054",
+		"SELECT v FROM t WHERE id IN (SELECT id FROM nowhere)": "1146",
+		"SELECT v FROM t GROUP BY nothing":                     "1054",
+		"SELECT nothing FROM passing":                          "1054",
+		"UPDATE t SET nothing = 1":                             "1054",
+		"DELETE FROM nowhere":                                  "1146",
+		"INSERT INTO t (nothing) VALUES (1)":                   "1054",
+		"(SELECT nothing FROM t)":                              "1054",
+	} {
+		for _, head := range []string{"EXPLAIN ", "EXPLAIN FORMAT=JSON ", "EXPLAIN ANALYZE "} {
+			_, err := c.ExecContext(t.Context(), head+query)
+			require.ErrorContains(t, err, "Error "+code, head+query)
+		}
+	}
+	_, err := c.ExecContext(t.Context(), "EXPLAIN SELECT nothing FROM t WHERE id = ?", 1)
+	require.ErrorContains(t, err, "Error 1054", "prepared")
+	require.Contains(t, explained(t, c, "EXPLAIN SELECT p.id, t.v FROM passing p JOIN t ON t.id = p.id"), "fragment #1", "a temporary table is known")
+	require.NotEmpty(t, explained(t, c, "EXPLAIN SELECT * FROM skarv.node_groups"))
+	require.NotEmpty(t, explained(t, c, "EXPLAIN SELECT * FROM information_schema.tables"))
+	require.NotEmpty(t, explained(t, c, "EXPLAIN INSERT INTO t (id, v) VALUES (5000, 'x')"))
+}
+
+// The time of a query is also that of what happens between node groups: copies, the joins over them, merging.
+func TestExplainAnalyzeStages(t *testing.T) {
+	c := connect(t)
+	const took = ` in [\d.]+ ms`
+	text := explained(t, c, "EXPLAIN ANALYZE SELECT v FROM t ORDER BY v")
+	require.Regexp(t, `ran: merge of fragment #1: 100 rows`+took, text)
+	require.NotContains(t, explained(t, c, "EXPLAIN ANALYZE SELECT v FROM t"), "merge of", "rows that are passed on as they come are not merged")
+
+	c.exec("SET skarv_joins = workspace")
+	const join = "SELECT a.v FROM t a JOIN t b ON a.v = b.v WHERE a.id < 11"
+	text = explained(t, c, "EXPLAIN ANALYZE "+join)
+	require.Regexp(t, `ran: copy of \w+\.t to node group \d: \d+ rows, \d+ bytes`+took, text)
+	require.Regexp(t, `ran: joins on node group \d, over the copies: 10 rows, \d+ bytes`+took, text)
+
+	c.exec("SET skarv_joins = broadcast")
+	c.exec("CREATE TABLE spread (id INT PRIMARY KEY, v VARCHAR(20))")
+	c.exec("INSERT INTO spread SELECT id, v FROM t")
+	text = explained(t, c, "EXPLAIN ANALYZE SELECT a.v FROM t a JOIN spread b ON a.v = b.v WHERE a.id < 11 ORDER BY a.v")
+	require.Regexp(t, `ran: copy of \w+\.\w+ to 4 node groups: \d+ rows, \d+ bytes`+took, text)
+	require.Regexp(t, `ran: merge of fragment #\d: 10 rows`+took, text)
+	require.NotContains(t, text, "joins on node group")
+	c.exec("SET skarv_joins = workspace")
+
+	var got struct {
+		Ran struct {
+			Milliseconds float64
+			Stages       []struct {
+				Stage        string
+				Rows         int
+				Milliseconds float64
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(explained(t, c, "EXPLAIN ANALYZE FORMAT=JSON "+join)), &got))
+	require.NotEmpty(t, got.Ran.Stages)
+	last := got.Ran.Stages[len(got.Ran.Stages)-1]
+	require.Contains(t, last.Stage, "joins on node group")
+	require.Equal(t, 10, last.Rows)
+	for _, s := range got.Ran.Stages {
+		require.Positive(t, s.Milliseconds, s.Stage)
+		require.LessOrEqual(t, s.Milliseconds, got.Ran.Milliseconds, s.Stage)
+	}
+}
