@@ -171,6 +171,11 @@ type Column struct {
 	OnUpdate        bool `json:"on_update,omitempty"`
 }
 
+// HasFulltext reports whether the table has FULLTEXT keys.
+func (t *Table) HasFulltext() bool {
+	return slices.ContainsFunc(t.Indexes, func(x Index) bool { return x.Fulltext })
+}
+
 // AsksSequence names a column whose DEFAULT is a value of a sequence; "": there is none.
 func (t *Table) AsksSequence() string {
 	for i := range t.Columns {
@@ -207,6 +212,8 @@ type Index struct {
 	Unique  bool   `json:"unique,omitempty"`
 	// Partial: the key indexes only the beginning of a column, or an expression that is not in Columns.
 	Partial bool `json:"partial,omitempty"`
+	// Fulltext: the key is for MATCH. Temporary tables cannot have it.
+	Fulltext bool `json:"fulltext,omitempty"`
 	// Global, not 0, is the id of the global index that keeps the key unique: see GlobalIndex.
 	Global uint64 `json:"global,omitempty"`
 }

@@ -47,7 +47,7 @@ func leaveKeys(b *build) (fired bool, err error) {
 		}
 		m := mentions(c.st)
 		for _, k := range c.table.Indexes {
-			if !k.Unique && !k.Partial && len(k.Columns) > 0 && !slices.Contains(c.columns, k.Columns[0]) && !m.names[strings.ToLower(k.Name)] {
+			if !k.Unique && !k.Partial && !k.Fulltext && len(k.Columns) > 0 && !slices.Contains(c.columns, k.Columns[0]) && !m.names[strings.ToLower(k.Name)] {
 				c.unused = append(c.unused, k.Name)
 				fired = true
 			}

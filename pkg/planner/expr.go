@@ -273,12 +273,16 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 	case *sqlparser.Nextval:
 		return sqlerr.Unsupported("NEXT VALUE", "use an AUTO_INCREMENT column")
 	case *sqlparser.MatchExpr:
-		if !w.b.selectsBy(n) {
-			// Relevance depends on how many rows of the table hold a word, which each group counts for itself.
-			w.a.refuseMany("the relevance of MATCH ... AGAINST over several node groups",
-				"use it IN BOOLEAN MODE as a condition of WHERE only, or give the distribution key")
-		}
 		w.a.inPlace = true // temporary tables have no FULLTEXT keys
+		switch selects := w.b.selectsBy(n); {
+		case selects && n.Option == sqlparser.BooleanModeOpt:
+		case selects && n.Option != sqlparser.QueryExpansionOpt && n.Option != sqlparser.NaturalLanguageModeWithQueryExpansionOpt:
+			w.a.refuseMany("MATCH ... AGAINST in natural language over several node groups", "use it IN BOOLEAN MODE, or give the distribution key")
+		case len(w.a.b.snap.Groups) != 1 && w.b.spreadRows(n.Columns, w.a.lower):
+			// Relevance depends on how many rows of the table hold a word, and each group knows its own rows.
+			return sqlerr.Unsupported("the relevance of MATCH ... AGAINST in a table that is spread over node groups",
+				"use it as a condition of WHERE only")
+		}
 	}
 	return nil
 }
@@ -337,12 +341,18 @@ func (b *block) behindFree(in *instance, columns []int, lower bool) bool {
 	return len(free) > 0
 }
 
-// selectsBy reports whether m only tells which rows a WHERE lets through, in boolean mode: that depends on the words of the
-// row and on nothing else. In natural language words that most rows have may not count (MyISAM), and rows come by relevance.
+// spreadRows reports whether a column may be of a sharded table.
+func (b *block) spreadRows(names []*sqlparser.ColName, lower bool) bool {
+	return slices.ContainsFunc(names, func(name *sqlparser.ColName) bool {
+		ref := b.resolve(name, lower)
+		return !ref.ok() || ref.inst.table.Kind == catalog.Sharded
+	})
+}
+
+// selectsBy reports whether m only tells which rows a WHERE lets through. In boolean mode that depends on the words of the
+// row and on nothing else. In natural language words that most rows have may not count (MyISAM), and rows come by relevance; with query expansion
+// it depends on other rows.
 func (b *block) selectsBy(m *sqlparser.MatchExpr) bool {
-	if m.Option != sqlparser.BooleanModeOpt {
-		return false
-	}
 	var operand func(e sqlparser.Expr) bool
 	operand = func(e sqlparser.Expr) bool {
 		switch e := e.(type) {

@@ -230,15 +230,15 @@ func (d *Definition) readColumns(ctx context.Context, s *Server) error {
 func (d *Definition) readKeys(ctx context.Context, s *Server) error {
 	var indexes []catalog.Index
 	err := s.Rows(ctx, func(r *sql.Rows) error {
-		var name string
+		var name, kind string
 		var column sql.NullString
 		var prefix sql.NullInt64
 		var notUnique, seq int
-		if err := r.Scan(&name, &notUnique, &seq, &column, &prefix); err != nil {
+		if err := r.Scan(&name, &notUnique, &seq, &column, &prefix, &kind); err != nil {
 			return err
 		}
 		if len(indexes) == 0 || indexes[len(indexes)-1].Name != name {
-			indexes = append(indexes, catalog.Index{Name: name, Unique: notUnique == 0})
+			indexes = append(indexes, catalog.Index{Name: name, Unique: notUnique == 0, Fulltext: kind == "FULLTEXT"})
 		}
 		c := d.Table.Column(column.String)
 		d.Unique[name] = notUnique == 0
@@ -255,7 +255,7 @@ func (d *Definition) readKeys(ctx context.Context, s *Server) error {
 			last.Columns = append(last.Columns, c)
 		}
 		return nil
-	}, "SELECT index_name, non_unique, seq_in_index, column_name, sub_part FROM information_schema.statistics"+
+	}, "SELECT index_name, non_unique, seq_in_index, column_name, sub_part, index_type FROM information_schema.statistics"+
 		d.where("table_schema", "table_name")+" ORDER BY index_name, seq_in_index")
 	for _, x := range indexes {
 		x.Partial = d.prefixed[x.Name]

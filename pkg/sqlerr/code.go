@@ -124,7 +124,6 @@ const (
 	OutOfRange             Code = 1690
 	ResignalWithoutHandler Code = 1645
 	ConditionWithoutState  Code = 1646
-	NoFulltextOnTemporary  Code = 1796
 	MissingReferencedIndex Code = 1822
 	StackedWithoutHandler  Code = 1887
 	CascadeTooDeep         Code = 3008

@@ -69,17 +69,15 @@ func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 	name = w.name()
 	made := sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(name)
 	like := " LIKE " + sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name)
-	if t.Temporary != "" {
+	switch {
+	case t.Temporary != "":
 		like = t.Temporary // it is on another connection
-	}
-	err = w.conn.later([]byte("CREATE TEMPORARY TABLE "+made+like), func(err error) error {
-		if sqlerr.HasCode(err, sqlerr.NoFulltextOnTemporary) {
-			return sqlerr.Unsupported("a query over several node groups that needs a copy of the table '"+t.Name+"', which has FULLTEXT keys",
-				"give the distribution key")
+	case t.HasFulltext():
+		if like, err = w.withoutFulltext(t); err != nil {
+			return "", err
 		}
-		return err
-	})
-	if err != nil {
+	}
+	if err := w.conn.later([]byte("CREATE TEMPORARY TABLE "+made+like), nil); err != nil {
 		return "", err
 	}
 	w.tables = append(w.tables, made)
@@ -88,6 +86,33 @@ func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 	}
 	return name, err
 }
+
+// withoutFulltext is what stands behind the name of t in its definition, without the keys that no temporary table can have, for what
+// reads by them does not read copies; without foreign keys, as LIKE has it; and its CHECK constraints have no names, which MySQL wants to be
+// different ones.
+func (w *Workspace) withoutFulltext(t *catalog.Table) (string, error) {
+	_, rows, err := w.conn.QueryAll("SHOW CREATE TABLE "+sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(t.Name), 1)
+	if err != nil {
+		return "", err
+	}
+	lines := strings.Split(string(rows[0][1]), "\n")
+	end := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, ")") })
+	if end < 0 {
+		return "", sqlerr.Internal.New("the definition of '" + t.Name + "' has no end")
+	}
+	var kept []string
+	for _, l := range lines[1:end] {
+		if !strings.HasPrefix(l, "  FULLTEXT KEY ") && !foreignKey.MatchString(l) {
+			kept = append(kept, checkName.ReplaceAllString(strings.TrimSuffix(strings.TrimRight(l, " "), ","), "  CHECK "))
+		}
+	}
+	return " (\n" + strings.Join(kept, ",\n") + "\n" + strings.Join(lines[end:], "\n"), nil
+}
+
+var (
+	foreignKey = regexp.MustCompile("^  CONSTRAINT `(?:[^`]|``)+` FOREIGN KEY ")
+	checkName  = regexp.MustCompile("^  CONSTRAINT `(?:[^`]|``)+` CHECK ")
+)
 
 // CreatePart makes an empty table with columns of t only, indexed by keys, as Create does.
 func (w *Workspace) CreatePart(t *catalog.Table, columns []int, keys []string) (name string, err error) {
