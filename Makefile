@@ -88,11 +88,12 @@ fuzz: ## run every fuzz test for FUZZTIME each
 		done; \
 	done
 
-fuzz-sql: ## compare random statements on one server and on a cluster (SECONDS=600 STATEMENTS=unlimited SEED=random DIFFERENCES=20)
+fuzz-sql: ## compare random statements on one server and on a cluster; a difference becomes a story of test/compat (SECONDS=600 STATEMENTS=unlimited SEED=random DIFFERENCES=20)
 	@scripts/test-deps.sh
 	SKARV_LOGIC_SECONDS=$(or $(SECONDS),600) SKARV_LOGIC_SEED=$(or $(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')) \
 		SKARV_LOGIC_STATEMENTS=$(or $(STATEMENTS),0) SKARV_LOGIC_DIFFERENCES=$(or $(DIFFERENCES),20) \
-		go test -count=1 -v -timeout 0 -run TestLogic ./test/logic
+		SKARV_LOGIC_STORIES=$(CURDIR)/test/compat/testdata \
+		go test -count=1 -v -timeout 0 -run 'TestLogic$$' ./test/logic
 
 bench: build ## measure everything and write docs/performance.md, in about ten minutes (ARGS="--sections point --rounds 3")
 	@scripts/test-deps.sh --haproxy

@@ -272,3 +272,21 @@ func logTail(dir string) string {
 	}
 	return b.String()
 }
+
+// AllowLocalFiles lets statements read clients' files on a server and on those of node groups 1 to groups; MySQL's refuse them unless they are told
+// not to. It outlives a server's end.
+func AllowLocalFiles(t testing.TB, one *Server, many *Cluster, groups int) {
+	t.Helper()
+	if TestEngine() != "mysql" {
+		return
+	}
+	dbs := []*sql.DB{one.DB(t, "")}
+	for g := range groups {
+		dbs = append(dbs, many.NodeGroupDB(t, g+1, ""))
+	}
+	for _, db := range dbs {
+		if _, err := db.ExecContext(t.Context(), "SET PERSIST local_infile = 1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

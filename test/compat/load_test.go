@@ -25,15 +25,7 @@ func TestLoadData(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	if cluster.TestEngine() == "mysql" { // whose servers refuse files of clients unless they are told not to
-		allow := "SET GLOBAL local_infile = 1"
-		_, err := a.ExecContext(t.Context(), allow)
-		require.NoError(t, err)
-		for g := 1; g <= 4; g++ {
-			_, err := many.NodeGroupDB(t, g, "").ExecContext(t.Context(), allow)
-			require.NoError(t, err)
-		}
-	}
+	cluster.AllowLocalFiles(t, one, many, 4)
 	file := ""
 	mysql.RegisterReaderHandler("file", func() io.Reader { return strings.NewReader(file) })
 	defer mysql.DeregisterReaderHandler("file")

@@ -70,6 +70,7 @@ func (r *runner) unanswered() {
 	r.checkEnded()
 	r.disconnect()
 	r.connect()
+	r.within = false
 	r.both("USE " + r.db)
 }
 

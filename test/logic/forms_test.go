@@ -7,7 +7,9 @@ import (
 
 // form is a SELECT of a form that query does not make. Where rows are numbered, cut or put into one string, the order is total.
 func (g *generator) form() string {
-	switch g.r.IntN(16) {
+	switch g.r.IntN(17) {
+	case 16:
+		return g.matching()
 	case 0:
 		return g.recursive()
 	case 1:
@@ -238,6 +240,29 @@ func (g *generator) groupConcat() string {
 		return "SELECT " + call + ", COUNT(" + x + ") FROM " + t.name
 	}
 	return "SELECT " + by + " AS h, " + call + " AS i, COUNT(" + x + ") AS j FROM " + t.name + " GROUP BY " + by
+}
+
+// match is a condition on the words of a table's texts.
+func (g *generator) match() string {
+	return "MATCH (body) AGAINST (" + g.lit("'"+g.pick("+hello -there", "hello goodbye", "moon*", "+(world moon) -hello", "\"hello world\"", "nothing", "+the +world")+"'") + " IN BOOLEAN MODE)"
+}
+
+// matching is a SELECT of what has some words.
+func (g *generator) matching() string {
+	g.vague = true
+	var t *table
+	for t = g.tables[0]; t.name != "t16"; t = g.base() {
+	}
+	s := g.alone(t)
+	where := " WHERE " + g.match() + g.chance(" AND "+g.pred(s, 0), 2)
+	switch g.r.IntN(3) {
+	case 0:
+		by := g.noLiteral(s, number)
+		return "SELECT " + by + ", COUNT(*) FROM t16" + where + " GROUP BY " + by
+	case 1:
+		return "SELECT id, body FROM t16" + where + " ORDER BY id" + g.chance(g.limit(), 2)
+	}
+	return "SELECT COUNT(*) FROM t16" + g.pick(where, " WHERE NOT "+g.match()+" OR id = "+g.value(&column{}, false))
 }
 
 func (g *generator) jsonTable() string {

@@ -3,6 +3,9 @@ package logic
 // call is a call of one of the servers' functions that gives a number, a string or a date, "" of other kinds. What it gives
 // depends on its arguments alone; sub makes arguments.
 func (g *generator) call(s *scope, k kind, sub func(kind) string) string {
+	if g.function.name != "" && g.function.kind == k && g.oneIn(2) {
+		return g.function.name + "(" + sub(k) + ")"
+	}
 	switch k {
 	case number:
 		return g.pick("JSON_LENGTH("+g.col(s, json, false)+")", "JSON_VALID("+sub(text)+")", "MONTH("+sub(date)+")", "DAYOFWEEK("+sub(date)+")",

@@ -17,6 +17,12 @@ type generator struct {
 	// vague: the statement's strings may differ by case, accents and trailing spaces.
 	vague bool
 	mysql bool // the servers are MySQL
+	// favoured is a table, or nil, that half of the statements use. A function is called where there is one of that kind.
+	favoured *table
+	function function
+	// hidden are texts by the names of what they are behind: a trigger by its table's, a program by its own.
+	hidden map[string]string
+	file   string // what the statement reads by LOAD DATA LOCAL
 	// strict: in a write, a string that is compared as a number is an error, if the row is looked at at all.
 	strict bool
 }
@@ -29,7 +35,13 @@ const (
 func (g *generator) oneIn(n int) bool         { return g.r.IntN(n) == 0 }
 func (g *generator) pick(of ...string) string { return of[g.r.IntN(len(of))] }
 func (g *generator) lit(s string) string      { return litStart + s + litEnd }
-func (g *generator) table() *table            { return g.tables[g.r.IntN(len(g.tables))] }
+
+func (g *generator) table() *table {
+	if g.favoured != nil && g.oneIn(2) {
+		return g.favoured
+	}
+	return g.tables[g.r.IntN(len(g.tables))]
+}
 
 // base is a table, and no view.
 func (g *generator) base() *table {

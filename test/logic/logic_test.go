@@ -1,7 +1,7 @@
 // Package logic looks for wrong answers: it makes up tables and statements, runs each statement on one plain server and
 // on a cluster of four node groups, and compares what clients see. The cluster may refuse with error 1235, which is
-// counted, and must otherwise answer as the one server does. A difference is cut down to few rows and words and printed
-// as a story for test/compat.
+// counted, and must otherwise answer as the one server does. A difference is cut down to few statements, rows and words, and printed as
+// a story for test/compat; make fuzz-sql has it written there.
 package logic
 
 import (
@@ -43,17 +43,14 @@ func setting(t *testing.T, name string, otherwise int) int {
 
 // Of the variables SKARV_LOGIC_..., SECONDS and STATEMENTS say how long, whichever comes first, SEED where to start: it is printed. A round
 // is made of its seed alone, so that WORKERS, each with tables of its own, change nothing. DIFFERENCES end it. WRITES=1 looks at writes over several groups only, JOINS=x sets
-// skarv_joins to x for all statements. SHOW=n prints of statement n of each round what is printed of a difference, and ends the round.
+// skarv_joins to x for all statements. STORIES is the directory that a story of each difference is written to. SHOW=n prints of statement n of each round what is printed of a difference, and ends the round.
 //
 // Without them it is the same statements each time, so that a change that has passed
 // does not fail by chance later: new ones are for make fuzz-sql.
 func TestLogic(t *testing.T) {
 	length := time.Duration(setting(t, "SECONDS", int(defaultTime.Seconds()))) * time.Second
-	c := &campaign{seed: uint64(setting(t, "SEED", 1)), workers: setting(t, "WORKERS", 2), most: int64(setting(t, "DIFFERENCES", maxFound)),
-		limit: int64(setting(t, "STATEMENTS", defaultLimit)), writes: setting(t, "WRITES", 0) != 0, joins: os.Getenv("SKARV_LOGIC_JOINS"),
-		show: setting(t, "SHOW", -1), mysql: cluster.TestEngine() == "mysql", refusals: map[string]int{}, examples: map[string]string{}, allowances: map[string]int{},
-		rules: map[string]int{}}
-	c.server, c.cluster = cluster.StartServer(t), cluster.Start(t, cluster.Groups(groups))
+	c := newCampaign(t)
+	c.stories = os.Getenv("SKARV_LOGIC_STORIES")
 	start := time.Now()
 	c.until = start.Add(length)
 	t.Run("workers", func(t *testing.T) {
@@ -81,6 +78,15 @@ func TestLogic(t *testing.T) {
 	}
 }
 
+func newCampaign(t *testing.T) *campaign {
+	c := &campaign{seed: uint64(setting(t, "SEED", 1)), workers: setting(t, "WORKERS", 2), most: int64(setting(t, "DIFFERENCES", maxFound)),
+		limit: int64(setting(t, "STATEMENTS", defaultLimit)), writes: setting(t, "WRITES", 0) != 0, joins: os.Getenv("SKARV_LOGIC_JOINS"),
+		show: setting(t, "SHOW", -1), mysql: cluster.TestEngine() == "mysql", refusals: map[string]int{}, examples: map[string]string{}, allowances: map[string]int{},
+		rules: map[string]int{}, server: cluster.StartServer(t), cluster: cluster.Start(t, cluster.Groups(groups))}
+	cluster.AllowLocalFiles(t, c.server, c.cluster, groups)
+	return c
+}
+
 // campaign is what the workers share.
 type campaign struct {
 	seed          uint64
@@ -90,6 +96,7 @@ type campaign struct {
 	writes, mysql bool
 	show          int // the number of a statement; -1: none
 	joins         string
+	stories       string // a directory; empty: none are written
 	server        *cluster.Server
 	cluster       *cluster.Cluster
 

@@ -15,19 +15,21 @@ import (
 	"time"
 
 	"skarv/pkg/sqlerr"
+	"skarv/test/cluster"
 	"skarv/test/differ"
 )
 
 // runner is one worker: a connection to each server, and a database on both.
 type runner struct {
 	*campaign
-	t         *testing.T
+	t         testing.TB
 	one, many *sql.Conn // nil before the first round
 	before    deaths    // when the round began
 	db        string
 	g         *generator
 	quiet     bool     // statements are not counted: a difference is being made smaller
 	within    bool     // a transaction
+	worked    bool     // the last statement, on the cluster
 	joining   string   // what skarv_joins is
 	earlier   []string // the last statements
 }
@@ -62,6 +64,7 @@ type statement struct {
 	seed   uint64 // of the other arguments of again
 	writes bool   // or locks
 	joins  string // skarv_joins; empty: as it is
+	file   string // what LOAD DATA LOCAL reads
 }
 
 // The ways to run a statement.
@@ -83,9 +86,32 @@ func (r *runner) round(seed uint64) {
 		}
 	}()
 	r.ready()
-	g := &generator{r: rand.New(rand.NewPCG(seed, 7)), mysql: r.mysql}
-	r.g = g
+	g := &generator{r: rand.New(rand.NewPCG(seed, 7)), mysql: r.mysql, hidden: map[string]string{}}
 	g.tables = g.schema()
+	r.begin(g)
+	for i := 0; i < perRound && !r.over(); i++ {
+		if r.g.oneIn(150) {
+			r.alter(seed, i)
+			continue
+		}
+		if r.g.oneIn(45) {
+			r.act(seed, i)
+			continue
+		}
+		s := r.next()
+		r.try(s, seed, i)
+		if i == r.show {
+			e := episode{steps: []statement{s}, rows: r.dump(r.involved(s)), used: r.involved(s)}
+			r.t.Logf("SEED=%d, statement %d (mode %d, joins %s):\n%s\n%s", seed, i, s.mode, s.joins, plain(s.marked), e.story())
+			r.evidence(s)
+			return
+		}
+	}
+}
+
+// begin makes the tables of a round.
+func (r *runner) begin(g *generator) {
+	r.g, r.within = g, false
 	r.both("DROP DATABASE IF EXISTS " + r.db)
 	r.both("CREATE DATABASE " + r.db)
 	r.both("USE " + r.db)
@@ -93,29 +119,6 @@ func (r *runner) round(seed uint64) {
 		r.both(t.create())
 		if t.view == "" {
 			r.rows(t)
-		}
-	}
-	for i := 0; i < perRound && !r.over(); i++ {
-		if g.oneIn(150) {
-			if !r.alter(seed, i) {
-				return
-			}
-			continue
-		}
-		if g.oneIn(60) {
-			if !r.transaction(seed, i) {
-				return
-			}
-			continue
-		}
-		s := r.next()
-		if !r.try(s, seed, i) {
-			return // the tables may differ now
-		}
-		if i == r.show {
-			r.t.Logf("SEED=%d, statement %d (mode %d, joins %s):\n%s\n%s", seed, i, s.mode, s.joins, plain(s.marked), r.story(r.dump(r.involved(s)), r.involved(s)))
-			r.evidence(s)
-			return
 		}
 	}
 }
@@ -162,7 +165,7 @@ func (r *runner) rows(t *table) {
 // next makes up a statement.
 func (r *runner) next() (s statement) {
 	g := r.g
-	g.names, g.vague = 0, false
+	g.names, g.vague, g.file = 0, false, ""
 	switch {
 	case r.writes || g.oneIn(8):
 		s.marked, s.writes = g.writeOver(), true
@@ -175,7 +178,10 @@ func (r *runner) next() (s statement) {
 	if g.mysql {
 		s.marked = literalSums(s.marked)
 	}
-	s.vague, s.mode, s.seed = g.vague, g.r.IntN(modes), g.r.Uint64()
+	s.vague, s.mode, s.seed, s.file = g.vague, g.r.IntN(modes), g.r.Uint64(), g.file
+	if s.file != "" {
+		s.mode = asText
+	}
 	if s.mode == again && s.writes || s.mode == variables && unvariable.MatchString(s.marked) {
 		s.mode = parametric
 	}
@@ -185,89 +191,39 @@ func (r *runner) next() (s statement) {
 	return s
 }
 
-// try runs a statement on both and reports whether they are still alike.
-func (r *runner) try(s statement, seed uint64, i int) bool {
+// try runs a statement on both. It ends the round if they are no longer alike.
+func (r *runner) try(s statement, seed uint64, i int) {
 	var before tables
 	if s.writes {
 		before = r.dump(r.involved(s))
 	}
 	diff := r.differ(s)
 	if diff == "" {
-		return true
+		return
 	}
-	r.found.Add(1)
 	if !s.writes {
 		before = r.dump(r.involved(s))
 	}
-	r.t.Errorf("SEED=%d, statement %d (mode %d, joins %s):\n%s\n%s", seed, i, s.mode, s.joins, plain(s.marked), diff)
-	r.t.Logf("over\n%s", r.story(before, r.involved(s)))
+	r.report(seed, i, episode{steps: []statement{s}, rows: before}, diff)
+}
+
+// report tells of a difference in the last step of an episode, makes it smaller, writes a story of it, and ends the round: the tables may
+// differ now.
+func (r *runner) report(seed uint64, i int, e episode, diff string) {
+	r.found.Add(1)
+	s := e.steps[len(e.steps)-1]
+	e.used = r.used(e.steps)
+	where := fmt.Sprintf("SEED=%d, statement %d", seed, i)
+	r.t.Errorf("%s (mode %d, joins %s):\n%s\n%s", where, s.mode, s.joins, plain(s.marked), diff)
+	r.t.Logf("as a story\n%s", e.story())
 	r.evidence(s)
 	if r.one.PingContext(r.t.Context()) != nil || r.many.PingContext(r.t.Context()) != nil {
 		r.unanswered()
 	}
-	story, last := r.shrink(s, before, diff)
-	r.t.Logf("made smaller:\n%s%s", story, last)
-	return false
-}
-
-// transaction runs several statements between BEGIN and its end, with savepoints.
-func (r *runner) transaction(seed uint64, i int) bool {
-	g := r.g
-	before := r.dump(g.tables)
-	var log []string
-	ok := func(s statement) bool {
-		log = append(log, plain(s.marked)+";")
-		r.transactional.Add(1)
-		diff := r.differ(s)
-		if diff == "" {
-			return true
-		}
-		r.found.Add(1)
-		r.t.Errorf("SEED=%d, statement %d, in a transaction (mode %d):\n%s\n%s", seed, i, s.mode, plain(s.marked), diff)
-		r.t.Logf("the transaction:\n%s%s", r.story(before, g.tables), strings.Join(log, "\n"))
-		r.evidence(s)
-		r.both("ROLLBACK")
-		return false
-	}
-	control := func(sql string) bool { return ok(statement{marked: sql}) }
-	r.within = true
-	defer func() { r.within = false }()
-	if !control(g.pick("BEGIN", "START TRANSACTION")) {
-		return false
-	}
-	saved := false
-	for range 2 + g.r.IntN(5) {
-		switch {
-		case g.oneIn(5):
-			saved = true
-			if !control("SAVEPOINT sp") {
-				return false
-			}
-		case saved && g.oneIn(4):
-			if !control("ROLLBACK TO sp") {
-				return false
-			}
-		default:
-			s := r.next()
-			if g.oneIn(3) && !s.writes {
-				g.names, g.vague = 0, false
-				s.marked, s.writes, s.vague = g.write(), true, g.vague
-				s.mode = min(s.mode, executed)
-			}
-			if !ok(s) {
-				return false
-			}
-		}
-	}
-	if !control(g.pick("COMMIT", "ROLLBACK", "ROLLBACK")) {
-		return false
-	}
-	for _, t := range g.tables {
-		if t.view == "" && !control("SELECT * FROM "+t.name) {
-			return false
-		}
-	}
-	return true
+	small, last := r.shrink(e, diff)
+	r.t.Logf("made smaller:\n%s%s", small.story(), last)
+	r.land(fmt.Sprintf("found_%s_%d_%d.sql", cluster.TestEngine(), seed, i), where+"\n"+last, small)
+	panic(roundOver{})
 }
 
 // unknownColumn is what MariaDB 10.11 says of some prepared statements when they are run a second time.
@@ -304,11 +260,12 @@ func literalSums(s string) string {
 }
 
 var (
+	begins    = regexp.MustCompile(`^(BEGIN|START TRANSACTION)$`)
 	tableName = regexp.MustCompile(`\b[tv]\d+\b`)
 	viewName  = regexp.MustCompile(`\bv\d+\b`)
 )
 
-// involved are the tables of a statement, those behind its views, and those that hang on them by foreign keys.
+// involved are the tables of a statement, those behind its views, triggers and programs, and those that hang on them by foreign keys.
 func (r *runner) involved(s statement) (out []*table) {
 	named := map[string]bool{}
 	for _, n := range tableName.FindAllString(s.marked, -1) {
@@ -322,6 +279,13 @@ func (r *runner) involved(s statement) (out []*table) {
 		}
 	}
 	for range 2 {
+		for name, text := range r.g.hidden {
+			if named[name] || strings.Contains(s.marked, name+"(") {
+				for _, n := range tableName.FindAllString(text, -1) {
+					named[n] = true
+				}
+			}
+		}
 		for _, t := range r.g.tables {
 			if t.parent != "" && (named[t.name] || named[t.parent]) {
 				named[t.name], named[t.parent] = true, true
@@ -339,33 +303,41 @@ func (r *runner) involved(s statement) (out []*table) {
 // run runs a statement in its mode. There is more than one outcome if it is run again.
 func (s *statement) run(ctx context.Context, c *sql.Conn) []differ.Outcome {
 	one := func(o differ.Outcome) []differ.Outcome { return []differ.Outcome{o} }
+	if s.file != "" {
+		return one(differ.LoadFile(ctx, c, plain(s.marked), s.file))
+	}
 	switch s.mode {
 	case parametric, again:
 		text, args := parameters(s.marked, true)
 		return differ.Prepared(ctx, c, text, s.lists(args)...)
 	case executed, variables:
-		text, args := parameters(s.marked, false)
-		var using []string
-		for i, a := range args {
-			using = append(using, fmt.Sprintf("@p%d", i))
-			if o := differ.Run(ctx, c, "SET "+using[i]+" = "+written(a), false); o.Errno != 0 {
+		all := s.withVariables()
+		for _, before := range all[:len(all)-1] {
+			if o := differ.Run(ctx, c, before, false); o.Errno != 0 {
 				return one(o)
 			}
 		}
-		if s.mode == variables {
-			text = plain(replaceEach(text, using))
-			return one(differ.RunAsIs(ctx, c, text, false))
-		}
-		if o := differ.Run(ctx, c, "PREPARE ps FROM '"+strings.NewReplacer("'", "''", `\`, `\\`).Replace(text)+"'", false); o.Errno != 0 {
-			return one(o)
-		}
-		execute := "EXECUTE ps"
-		if len(using) > 0 {
-			execute += " USING " + strings.Join(using, ", ")
-		}
-		return one(differ.RunAsIs(ctx, c, execute, false))
+		return one(differ.RunAsIs(ctx, c, all[len(all)-1], false))
 	}
 	return one(differ.RunAsIs(ctx, c, plain(s.marked), s.mode == prepared))
+}
+
+// withVariables are the statements that give user variables the literals' values, and run the statement with these.
+func (s *statement) withVariables() (all []string) {
+	text, args := parameters(s.marked, false)
+	var using []string
+	for i, a := range args {
+		using = append(using, fmt.Sprintf("@p%d", i))
+		all = append(all, "SET "+using[i]+" = "+written(a))
+	}
+	if s.mode == variables {
+		return append(all, plain(replaceEach(text, using)))
+	}
+	execute := "EXECUTE ps"
+	if len(using) > 0 {
+		execute += " USING " + strings.Join(using, ", ")
+	}
+	return append(all, "PREPARE ps FROM '"+strings.NewReplacer("'", "''", `\`, `\\`).Replace(text)+"'", execute)
 }
 
 // lists are the lists of arguments that a prepared statement is run with.
@@ -436,10 +408,19 @@ func replaceEach(text string, words []string) string {
 
 // differ runs s on both and says what differs.
 func (r *runner) differ(s statement) string {
+	text := plain(s.marked)
+	if begins.MatchString(text) {
+		r.within = true
+	}
 	if !r.quiet {
 		r.statements.Add(1)
+		if r.within {
+			r.transactional.Add(1)
+		}
 	}
-	text := plain(s.marked)
+	if text == "COMMIT" || text == "ROLLBACK" {
+		r.within = false
+	}
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	defer cancel()
 	if s.joins != "" && s.joins != r.joining {
@@ -456,6 +437,7 @@ func (r *runner) differ(s statement) string {
 	if !r.quiet && s.seed%4 == 1 && testing.Verbose() {
 		r.fired(ctx, text)
 	}
+	r.worked = gots[0].Errno == 0
 	refused := slices.ContainsFunc(gots, func(o differ.Outcome) bool { return o.Errno == refusal })
 	switch {
 	case refused && !r.quiet:

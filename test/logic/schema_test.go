@@ -26,6 +26,7 @@ const (
 	year
 	set
 	big
+	prose
 	kinds
 )
 
@@ -52,6 +53,8 @@ type table struct {
 	parent  string   // table its foreign key refers to
 	view    string   // its SELECT; it is only read
 	empty   bool     // it begins without rows
+	// temporary: it is there for some statements of a session.
+	temporary bool
 }
 
 // index is a key that is not unique.
@@ -77,7 +80,7 @@ func (t *table) create() string {
 	for _, x := range t.indexes {
 		defs = append(defs, "KEY "+x.name+" ("+strings.Join(x.columns, ", ")+")")
 	}
-	s := fmt.Sprintf("CREATE TABLE %s (%s)", t.name, strings.Join(defs, ", "))
+	s := fmt.Sprintf("CREATE %sTABLE %s (%s)", map[bool]string{true: "TEMPORARY "}[t.temporary], t.name, strings.Join(defs, ", "))
 	if t.comment != "" {
 		s += " COMMENT '" + t.comment + "'"
 	}
@@ -133,6 +136,7 @@ func (g *generator) schema() []*table {
 		{name: "t14", columns: []column{{name: "id", def: "INT"}}, key: []string{"id"}, empty: true},
 		{name: "t15", columns: []column{{name: "code", def: "VARCHAR(8)", kind: text}, {name: "n", def: "INT"}}, key: []string{"code", "n"},
 			comment: g.pick("", "skarv:key=code")},
+		{name: "t16", columns: []column{{name: "id", def: "INT"}, {name: "body", def: "TEXT", kind: prose}}, key: []string{"id"}, extra: "FULLTEXT KEY fb (body)"},
 	}
 	for _, t := range tables {
 		if t.parent != "" {
@@ -241,6 +245,8 @@ func (g *generator) value(c *column, null bool) string {
 		return g.lit(g.pick("2026", "1999", "2000", "1901"))
 	case set:
 		return g.lit("'" + g.pick("a", "b", "a,b", "a,c", "", "A") + "'")
+	case prose:
+		return g.lit("'" + g.pick("hello world", "goodbye moon", "hello hello there", "", "Moon over the world", "there, moonlight", "the") + "'")
 	case big:
 		return g.lit(g.pick("-9223372036854775808", "9223372036854775807", "-1", "0", "2", "9007199254740993"))
 	}

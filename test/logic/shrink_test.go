@@ -83,78 +83,113 @@ func names(t *table) string {
 
 var token = regexp.MustCompile(litStart + `[^` + litEnd + `]*` + litEnd + `|'[^']*'|[\w.]+|\s+|[^\w\s]`)
 
-// shrink takes away rows, tables and words as long as the servers differ, and returns a story and the last statement
-// with what differs. diff is what differs now.
-func (r *runner) shrink(s statement, rows tables, diff string) (story, last string) {
-	deadline := time.Now().Add(shrinkBudget)
+// shrink takes away steps, rows and words as long as the servers differ, and returns what is left with what then differs. diff is what
+// differs now.
+func (r *runner) shrink(e episode, diff string) (small episode, last string) {
+	deadline := time.Now().Add(shrinkBudget * time.Duration(min(len(e.steps), 4)))
 	r.quiet = true
 	defer func() { r.quiet = false }()
-	used := r.involved(s)
-	strict := r.groups(s)
+	final := func(e episode) statement { return e.steps[len(e.steps)-1] }
+	strict := r.groups(final(e))
 	lastDiff, answered := "", true
-	differs := func(s statement, rows tables) bool {
-		if time.Now().After(deadline) || !r.fill(rows, used) {
+	differs := func(e episode) bool {
+		if time.Now().After(deadline) || !r.reset(e) {
 			return false
 		}
-		d := r.differ(s)
-		if d == "" || strings.Contains(d, "error: one server 1064") || strict && !r.groups(s) {
+		d := ""
+		for i, s := range e.steps {
+			if d = r.differ(s); d != "" && i < len(e.steps)-1 {
+				return false // another difference
+			}
+		}
+		if d == "" || strings.Contains(d, "error: one server 1064") || strict && !r.groups(final(e)) {
 			return false
 		}
 		if answered && strings.Contains(d, noAnswer) { // another fault, which is not looked for
 			r.found.Add(1)
-			r.t.Errorf("while a difference was made smaller:\n%s\n%s%s", plain(s.marked), d, r.story(rows, used))
+			r.t.Errorf("while a difference was made smaller:\n%s\n%s", d, e.story())
 			return false
 		}
 		lastDiff = d
 		return true
 	}
 	answered = !strings.Contains(diff, noAnswer)
-	if !differs(s, rows) {
-		return fmt.Sprintf("-- not seen again over the same rows:\n%s", r.story(rows, used)), plain(s.marked)
+	if !differs(e) {
+		return e, "not seen again over the same rows:\n" + diff
 	}
-	for _, mode := range []int{asText, prepared, parametric} {
-		try := s
-		if try.mode = mode; differs(try, rows) {
-			s = try
-			break
+	for i := 0; i < len(e.steps)-1; {
+		if try := e.without(i, 1); differs(try) {
+			e = try
+		} else {
+			i++
 		}
 	}
+	e = simplest(e, differs)
 	for n := 8; n >= 1; n /= 2 {
-		for _, t := range used {
-			for i := 0; i < len(rows[t.name]); {
-				fewer := tables{}
-				for k, v := range rows {
-					fewer[k] = v
-				}
-				have := rows[t.name]
-				fewer[t.name] = append(append([]string(nil), have[:i]...), have[min(i+n, len(have)):]...)
-				if differs(s, fewer) {
-					rows = fewer
+		for _, t := range e.used {
+			for i := 0; i < len(e.rows[t.name]); {
+				if try := e.fewer(t, i, n); differs(try) {
+					e = try
 				} else {
 					i += n
 				}
 			}
 		}
 	}
-	words := token.FindAllString(s.marked, -1)
-	for n := len(words) / 2; n >= 1; n-- {
+	words := token.FindAllString(final(e).marked, -1)
+	for n := len(words) / 2; n >= 1 && final(e).file == ""; n-- {
 		if n > 30 && n%4 > 0 {
 			continue
 		}
 		for i := 0; i+n <= len(words); {
-			try := s
+			s := final(e)
 			fewer := append(append([]string(nil), words[:i]...), words[i+n:]...)
-			try.marked = strings.Join(fewer, "")
+			s.marked = strings.Join(fewer, "")
 			cut := strings.Join(words[i:i+n], "")
-			if strings.TrimSpace(cut) != "" && balanced(cut) && (!strings.Contains(try.marked, "LIMIT") || !strings.Contains(cut, "ORDER")) && differs(try, rows) {
-				s, words = try, fewer
+			if strings.TrimSpace(cut) != "" && balanced(cut) && (!strings.Contains(s.marked, "LIMIT") || !strings.Contains(cut, "ORDER")) && differs(e.last(s)) {
+				e, words = e.last(s), fewer
 			} else {
 				i++
 			}
 		}
 	}
-	differs(s, rows)
-	return r.story(rows, used), plain(s.marked) + ";\n" + fmt.Sprintf("-- mode %d\n%s", s.mode, lastDiff)
+	differs(e)
+	e.used = r.used(e.steps)
+	return e, lastDiff
+}
+
+// simplest is the episode with its last step run in the simplest way that differs.
+func simplest(e episode, differs func(episode) bool) episode {
+	s := e.steps[len(e.steps)-1]
+	if s.file != "" {
+		return e
+	}
+	for _, joins := range []string{"auto", s.joins} {
+		for _, mode := range []int{asText, prepared, parametric} {
+			try := s
+			try.joins, try.mode = joins, mode
+			if joins == s.joins && mode == s.mode || mode != asText && textOnly.MatchString(s.marked) {
+				continue
+			}
+			if differs(e.last(try)) {
+				return e.last(try)
+			}
+		}
+	}
+	return e
+}
+
+// reset takes back what the steps have made, and fills the tables.
+func (r *runner) reset(e episode) bool {
+	r.both("ROLLBACK")
+	r.within = false
+	if len(e.steps) > 1 {
+		for _, what := range []string{"TEMPORARY TABLE IF EXISTS " + temporaryName, "TRIGGER IF EXISTS " + triggerName, "FUNCTION IF EXISTS " + functionName,
+			"PROCEDURE IF EXISTS " + procedureName} {
+			r.both("DROP " + what)
+		}
+	}
+	return r.fill(e.rows, e.used)
 }
 
 func balanced(s string) bool {
@@ -180,15 +215,4 @@ func (r *runner) groups(s statement) bool {
 	o := differ.Run(r.t.Context(), r.one, "EXPLAIN "+plain(s.marked), false)
 	_, err := r.one.ExecContext(r.t.Context(), "SET SESSION sql_mode = DEFAULT")
 	return err == nil && o.Errno == 0
-}
-
-func (r *runner) story(rows tables, used []*table) string {
-	var b strings.Builder
-	for _, t := range used {
-		b.WriteString(t.create() + ";\n")
-		if len(rows[t.name]) > 0 {
-			b.WriteString("INSERT INTO " + t.name + " (" + names(t) + ") VALUES " + strings.Join(rows[t.name], ",") + ";\n")
-		}
-	}
-	return b.String()
 }

@@ -16,7 +16,12 @@ func (g *generator) writeOver() string {
 	for t.name == "t7" {
 		t = g.base() // its hidden key gives it no order
 	}
-	switch g.r.IntN(11) {
+	switch g.r.IntN(12) {
+	case 11:
+		if t.name == "t16" {
+			return g.pick("DELETE FROM t16", "UPDATE t16 SET body = "+g.value(&column{kind: prose}, true)) + " WHERE " + g.match()
+		}
+		return g.load()
 	case 10:
 		return g.insertBeside()
 	case 9:
