@@ -35,7 +35,14 @@ func (b *build) digitsOf(blk *block, e sqlparser.Expr) digits {
 		case *sqlparser.ColName:
 			ref := blk.resolve(n, b.a.lower)
 			if !ref.ok() {
-				known = false
+				switch b.digitsOfColumn(blk, n) {
+				case shown:
+					known = false // of a type that is not known
+				case hidden:
+					divides = true
+				case unknown:
+					divides, known = true, false
+				}
 				break
 			}
 			switch ref.column().DataType {
@@ -82,6 +89,33 @@ func (b *build) digitsOf(blk *block, e sqlparser.Expr) digits {
 		return shown // all that a DOUBLE has
 	}
 	return hidden
+}
+
+// digitsOfColumn is digitsOf for a column of a derived table. One that groups, drops, limits or joins rows to a sum is stored by servers, with
+// the digits of its columns' types; the expressions of others are put in the place of their columns.
+func (b *build) digitsOfColumn(blk *block, name *sqlparser.ColName) digits {
+	for s := blk; s != nil; s = s.parent {
+		for _, in := range s.insts {
+			if _, has := in.column(name.Name.Lowered()); !has || !name.Qualifier.IsEmpty() && !in.called(name.Qualifier, b.a.lower) {
+				continue
+			}
+			if in.opaque || in.sub == nil || !in.sub.known {
+				return unknown
+			}
+			inside := in.sub.block
+			if inside == nil || inside.aggregated || inside.sel.GroupBy != nil || inside.sel.Distinct || in.sub.limit != nil || len(inside.windows) > 0 || inside.namedWin {
+				return shown
+			}
+			columns, _ := in.outColumns()
+			for i, c := range columns {
+				if item := inside.item(i + 1); item != nil && name.Name.EqualString(c.name) {
+					return b.digitsOf(inside, item.Expr)
+				}
+			}
+			return unknown
+		}
+	}
+	return unknown
 }
 
 // allDigits is what stands around the text of a number so that a sum of it has all digits.

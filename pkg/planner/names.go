@@ -11,7 +11,7 @@ import (
 
 // ruleLists are all lists of rules.
 func ruleLists() [][]Rule {
-	return [][]Rule{selectRules(), unionRules(), workspaceRules(), waysRules(), waysWithoutTreeRules(), insertRules(), stageRules(), modifyRules(), modifyCopiesRules(), tokenRules()}
+	return [][]Rule{selectRules(), unionRules(), workspaceRules(), viewRules(), waysRules(), waysWithoutTreeRules(), insertRules(), stageRules(), modifyRules(), modifyCopiesRules(), tokenRules()}
 }
 
 // RuleNames are the names of all rules, sorted: what plans may say in Rules.

@@ -60,6 +60,10 @@ func (b *build) tryWorkspace(err error) error {
 	if b.plan.Root == nil {
 		return err
 	}
+	b.done = false
+	if verr := run(b, viewRules()); verr != nil || b.done {
+		return verr
+	}
 	return b.ways()
 }
 

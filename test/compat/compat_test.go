@@ -34,12 +34,12 @@ func TestCompat(t *testing.T) {
 	}
 	// What is chosen by the sizes of tables must be right whatever is chosen.
 	for _, joins := range []string{"broadcast", "first", "queries"} {
-		for _, name := range []string{"joins", "copies", "join", "queries", "trouble", "workspace", "workspace_types"} {
-			if only := joins == "queries"; only && name != "queries" && name != "copies" && name != "workspace" {
+		for _, name := range []string{"joins", "copies", "join", "queries", "trouble", "workspace", "workspace_types", "viewcopies"} {
+			if only := joins == "queries"; only && name != "queries" && name != "copies" && name != "workspace" && name != "viewcopies" {
 				continue
 			}
 			for _, mode := range []string{"text", "prepared"} {
-				if mode == "prepared" && name != "joins" && name != "workspace_types" && name != "queries" {
+				if mode == "prepared" && name != "joins" && name != "workspace_types" && name != "queries" && name != "viewcopies" {
 					continue
 				}
 				t.Run(joins+"/"+mode+"/"+name, func(t *testing.T) {

@@ -1,0 +1,319 @@
+package planner
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlparse"
+)
+
+// viewRules follow the rules that have planned a workspace for a SELECT.
+func viewRules() []Rule {
+	return []Rule{
+		{"UnfoldViews", `A view stands for its SELECT, as a derived table of the same name does. So where a view's rows would be computed
+from whole copies of its tables, the statement is planned anew with the SELECTs in place of the views: what the statement says of
+their columns then leaves out rows, and their groups are found where the rows are. The text of a view has all names qualified and
+is written for no particular sql_mode. It must not fire for a view with ORDER BY and without LIMIT, which servers take over where the
+statement has none; where the statement names a view's column with the database, which a derived table has not; for views in the select list,
+whose text names columns; for sql_modes that read texts in another way; for a view whose text has anything but ASCII, which
+may mean other characters in the session's character set, or a backslash; nor for what locks, assigns or calls functions that read tables.`, unfoldViews},
+	}
+}
+
+// maxUnfoldedText bounds the text of a statement with its views written out.
+const maxUnfoldedText = 64 << 10
+
+// unfoldViews: see its rule's Doc.
+func unfoldViews(b *build) (fired bool, err error) {
+	w, ok := b.plan.Root.(*plan.Workspace)
+	if !ok || b.plan.Kind != plan.Select || b.query == nil || b.ws == nil || b.ws.locks != nil || w.Write || len(b.reads) > 0 || b.a.assigns ||
+		b.st.Mode() != 0 || b.plan.Uses&(plan.WritesUserVariable|plan.SetsLastInsertID|plan.LocksRows) != 0 ||
+		!slices.ContainsFunc(w.Copies, func(c plan.Copy) bool { return c.View != nil }) {
+		return false, nil
+	}
+	u := &unfoldedViews{b: b, text: slices.Clone(b.st.SQL())}
+	for i := range u.text {
+		u.from = append(u.from, i)
+	}
+	st, ok := u.unfold()
+	if !ok {
+		return false, nil
+	}
+	args, ok := u.arguments(st)
+	if !ok {
+		return false, nil
+	}
+	n := &build{p: b.p, st: st, db: b.db, snap: b.snap, sess: b.sess, plan: &plan.Plan{Uses: textUses(st.Uses())}}
+	if n.storedFunctions() != nil {
+		return false, nil
+	}
+	if err := n.tryWorkspace(n.statement()); err != nil || n.query == nil || n.plan.Kind != plan.Select || len(n.reads) > 0 {
+		return false, nil
+	}
+	m := mover{args: args, st: st, whole: true}
+	root, ok := m.workspaces(n.plan.Root)
+	if !ok {
+		return false, nil
+	}
+	for _, g := range n.plan.Guards {
+		switch {
+		case g.Arg < 0:
+			b.guard(g.Arg, g.Text)
+		case args[g.Arg] >= 0:
+			b.guard(args[g.Arg], g.Text)
+		}
+	}
+	b.plan.Root, b.done = root, true
+	b.plan.Uses |= n.plan.Uses
+	for _, name := range n.plan.Rules {
+		if !slices.Contains(b.plan.Rules, name) {
+			b.plan.Rules = append(b.plan.Rules, name)
+		}
+	}
+	return true, nil
+}
+
+// unfoldedViews is the statement's text with views replaced by their SELECTs. from tells for each byte where it stands in the client's
+// text, or -1.
+type unfoldedViews struct {
+	b    *build
+	text []byte
+	from []int
+}
+
+// unfold replaces views until there are none.
+func (u *unfoldedViews) unfold() (st *sqlparse.Statement, ok bool) {
+	for {
+		st = u.b.st.Dialect().NewStatement()
+		if st.Scan(slices.Clone(u.text), u.b.st.Mode()) != nil || st.Rest() != nil || len(u.text) > maxUnfoldedText {
+			return nil, false
+		}
+		more, ok := u.level(st)
+		if !ok {
+			return nil, false
+		}
+		if !more {
+			return st, true
+		}
+	}
+}
+
+// level replaces the views that st, which has the text so far, names.
+func (u *unfoldedViews) level(st *sqlparse.Statement) (more, ok bool) {
+	b := u.b
+	refs, sure := st.Tables()
+	if !sure {
+		return false, false
+	}
+	list, _ := b.st.SelectList()
+	for i := len(refs) - 1; i >= 0; i-- {
+		r := refs[i]
+		at := u.from[r.Start]
+		if at < 0 && r.DB == "" {
+			return false, false
+		}
+		t, found, err := b.copyable(r, b.db)
+		if !found || err != nil {
+			return false, false
+		}
+		if t.Kind != catalog.View {
+			continue
+		}
+		alias, ok := aliasFor(st, r)
+		if !ok || at >= list.Start && at < list.End || !u.stands(t) || namedWithDatabase(b.st, t.Name) {
+			return false, false
+		}
+		derived := "(" + t.ViewText + ")" + alias
+		u.text = slices.Replace(u.text, r.Start, r.End, []byte(derived)...)
+		u.from = slices.Replace(u.from, r.Start, r.End, slices.Repeat([]int{-1}, len(derived))...)
+		more = true
+	}
+	return more, true
+}
+
+// stands reports whether the text of a view means the same in the middle of a statement.
+func (u *unfoldedViews) stands(t *catalog.Table) bool {
+	if strings.ContainsFunc(t.ViewText, func(r rune) bool { return r > '~' || r < ' ' || r == '\\' || r == '?' || r == ';' }) {
+		return false
+	}
+	st := u.b.st.Dialect().NewStatement()
+	if st.Scan([]byte(t.ViewText), 0) != nil || st.Kind() != sqlparse.Select || st.Rest() != nil {
+		return false
+	}
+	depth := 0
+	ordered, limited := false, false
+	for toks := st.Tokens(); ; {
+		t := toks.Next()
+		switch {
+		case t.Kind == sqlparse.EOF:
+			return limited || !ordered
+		case t.Kind == sqlparse.Invalid, t.Kind == sqlparse.HintComment:
+			return false
+		case t.Kind == sqlparse.Op && st.Is(t, "("):
+			depth++
+		case t.Kind == sqlparse.Op && st.Is(t, ")"):
+			depth--
+		case depth == 0:
+			ordered, limited = ordered || isWord(st, t, "ORDER"), limited || isWord(st, t, "LIMIT")
+		}
+	}
+}
+
+// namedWithDatabase reports whether the text names columns of a table with this name as database.table.column.
+func namedWithDatabase(st *sqlparse.Statement, table string) bool {
+	var before [4]sqlparse.Token // the last one first
+	name := func(t sqlparse.Token) bool { return t.Kind == sqlparse.Word || t.Kind == sqlparse.QuotedName }
+	for toks := st.Tokens(); ; {
+		t := toks.Next()
+		if t.Kind == sqlparse.EOF || t.Kind == sqlparse.Invalid {
+			return t.Kind == sqlparse.Invalid
+		}
+		if st.Is(before[0], ".") && name(before[1]) && st.Is(before[2], ".") && name(before[3]) &&
+			strings.EqualFold(string(st.AppendName(nil, before[1])), table) {
+			return true
+		}
+		before = [4]sqlparse.Token{t, before[0], before[1], before[2]}
+	}
+}
+
+// arguments are the statement's numbers of the arguments of st, which has the text; those of views have none: -1.
+func (u *unfoldedViews) arguments(st *sqlparse.Statement) (args []int, ok bool) {
+	b := u.b
+	own := 0
+	for i := range st.NumArgs() {
+		x := st.Arg(i)
+		if u.from[x.Start] < 0 {
+			args = append(args, -1)
+			continue
+		}
+		if own == b.st.NumArgs() || b.st.Arg(own).Start != u.from[x.Start] || b.st.Arg(own).Class != x.Class || !bytes.Equal(b.st.ArgText(own), st.ArgText(i)) {
+			return nil, false
+		}
+		args = append(args, own)
+		own++
+	}
+	if own != b.st.NumArgs() {
+		return nil, false
+	}
+	list, _ := b.st.SelectList()
+	same, _ := st.SelectList()
+	return args, bytes.Equal(b.st.Text(list), st.Text(same))
+}
+
+// workspaces is node for a plan that is no part of another one but stands for it: a workspace, or the ways beside it.
+func (m *mover) workspaces(n plan.Node) (moved plan.Node, ok bool) {
+	switch n := n.(type) {
+	case *plan.Workspace:
+		return m.workspace(n)
+	case *plan.Choice:
+		c := *n
+		if c.Workspace, ok = m.workspace(n.Workspace); !ok {
+			return nil, false
+		}
+		if n.First != nil {
+			if c.First, ok = m.workspace(n.First); !ok {
+				c.First = nil
+			}
+		}
+		if n.Queries != nil {
+			if c.Queries, ok = m.workspace(n.Queries); !ok {
+				c.Queries = nil
+			}
+		}
+		c.Broadcasts = nil
+		for _, x := range n.Broadcasts {
+			m.failed = false
+			copies, ok := m.copies(x.Copies)
+			if !ok {
+				continue
+			}
+			if input, ok := m.node(x.Input); ok {
+				c.Broadcasts = append(c.Broadcasts, &plan.Broadcast{Copies: copies, Input: input})
+			}
+		}
+		if len(c.Broadcasts) == 0 && c.First == nil && c.Queries == nil {
+			return c.Workspace, true
+		}
+		return &c, true
+	}
+	return nil, false
+}
+
+// workspace is node for a workspace. Its text is not the client's any more.
+func (m *mover) workspace(n *plan.Workspace) (moved *plan.Workspace, ok bool) {
+	w := *n
+	m.failed = false
+	if n.Write || n.Stage != nil {
+		return nil, false
+	}
+	if w.Copies, ok = m.copies(n.Copies); !ok {
+		return nil, false
+	}
+	if w.Local, ok = m.copies(n.Local); !ok {
+		return nil, false
+	}
+	if n.First != nil {
+		f := *n.First
+		f.Count = m.operand(f.Count)
+		if f.Offset != nil {
+			offset := m.operand(*f.Offset)
+			f.Offset = &offset
+		}
+		w.First = &f
+	}
+	if w.Text == nil {
+		w.Text = m.renamed(n.Renames)
+	}
+	w.Text, w.Renames = m.text(w.Text), nil
+	return &w, !m.failed
+}
+
+// copies moves what makes copies.
+func (m *mover) copies(list []plan.Copy) (moved []plan.Copy, ok bool) {
+	for _, c := range list {
+		if c.View != nil || c.Written != nil {
+			return nil, false
+		}
+		if c.Input != nil {
+			f := *c.Input
+			f.Target, f.Text = m.target(f.Target), m.text(f.Text)
+			c.Input = &f
+		}
+		if c.Query != nil {
+			q := *c.Query
+			if q.Root, ok = m.node(q.Root); !ok {
+				return nil, false
+			}
+			q.Text = m.text(q.Text)
+			c.Query = &q
+		}
+		moved = append(moved, c)
+	}
+	return moved, !m.failed
+}
+
+// renamed is the whole text with other tables in the place of some.
+func (m *mover) renamed(renames []plan.Rename) plan.Text {
+	refs, _ := m.st.Tables()
+	list, _ := m.st.SelectList()
+	e := &editor{st: m.st}
+	at := 0
+	span := func(to int) {
+		if list.End > list.Start && at <= list.Start && list.End <= to {
+			e.span(at, list.Start)
+			e.arg(plan.Piece{Arg: plan.ArgSelectList})
+			at = list.End
+		}
+		e.span(at, to)
+	}
+	for _, r := range renames {
+		span(refs[r.Ref].Start)
+		e.raw(r.Text)
+		at = refs[r.Ref].End
+	}
+	span(len(m.st.SQL()))
+	return e.done()
+}
