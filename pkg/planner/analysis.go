@@ -124,9 +124,7 @@ func (a *analysis) queryOf(stmt sqlparser.TableStatement, parent *block, db stri
 			q.parts = append(q.parts, p)
 		}
 		q.known = q.parts[0].known
-		for _, c := range q.parts[0].columns {
-			q.columns = append(q.columns, outColumn{name: c.name})
-		}
+		a.unionColumns(q)
 		a.unseen = a.unseen || hasSubquery(s.OrderBy)
 		return q, nil
 	case *sqlparser.ValuesStatement:
@@ -176,6 +174,7 @@ func (a *analysis) selectQuery(s *sqlparser.Select, parent *block, db string) (*
 		return nil, err
 	}
 	q := &query{block: b, limit: s.Limit, known: true}
+	b.query = q
 	if s.SelectExprs != nil {
 		a.outColumns(q, b, s.SelectExprs.Exprs)
 	}
@@ -266,6 +265,9 @@ func (a *analysis) add(b *block, in *instance) *instance {
 	in.block, in.inView = b, a.inView > 0
 	if in.sub != nil && in.sub.block != nil {
 		in.sub.block.owner = in
+	}
+	if in.sub != nil && in.sub.virtual != nil {
+		in.sub.owner, in.sub.virtual.block = in, b
 	}
 	a.insts = append(a.insts, in)
 	b.insts = append(b.insts, in)

@@ -18,7 +18,9 @@ func copyRules() []Rule {
 groups of these values. It must be read in one place only, for which the facts hold.`, copyKeys},
 		{"CopyRows", `Rows that cannot matter are left out: those for which some conjunct cannot be true, judged by columns of
 the row, and by rows that lie beside it (co-located tables, reference tables). See need.go for the argument. A table
-read in several places is copied once, with the rows any of them needs. It must not fire for the side an outer join
+read in several places is copied once, with the rows any of them needs. Conditions on a derived table's grouping columns, on those that all
+its windows are partitioned by, and on columns of a union go in; not so past a LIMIT or ROLLUP, nor of strings what looks at more than how they
+compare (LIKE, LENGTH, another collation, numbers), for a group has equal strings, not the same. It must not fire for the side an outer join
 makes up (but for its ON), for conditions that read the clock, chance or variables, nor in statements that assign
 variables, which count the rows.`, copyRows},
 		{"CopyColumns", `Columns whose name the text does not mention and no * stands for cannot be read. The copy has them,
@@ -37,7 +39,7 @@ keys (hints), for NATURAL joins, where something depends on chance, nor for stat
 		{"CopyJoins", `A row that can matter meets, by an equality that must be true, some row that is copied of another table. So
 the values of that table's column, seen while it is copied, are the only ones that count: if they are few, they are
 asked for, on the groups that own them if the column is the distribution key. The equality must hold at every place
-that reads the table. The same is true of a comparison that must be true with the one value of a query that is copied (its MAX or MIN, or what stands for
+that reads the table; of a table in a derived table it may stand outside, where the column keeps or drops whole groups and partitions. The same is true of a comparison that must be true with the one value of a query that is copied (its MAX or MIN, or what stands for
 all values of ALL or ANY): without a value nothing is equal, less or greater, but everything is so to ALL of none. Types and collations must be the same, so that equal here is equal there. It must not fire for
 the side an outer join keeps, nor for statements that write or lock rows, nor by a table that is read there in a query that is copied itself: of that table
 only the rows are copied that matter elsewhere.`, copyJoins},

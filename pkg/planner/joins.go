@@ -134,8 +134,8 @@ func (b *build) links(in *instance) (list []link) {
 		}
 	}
 	blk := in.block
-	if !slices.Contains(preserved(blk.tree), in) {
-		for _, c := range matching(blk.tree, in) {
+	matches := func(blk *block, inst *instance) {
+		for _, c := range matching(blk.tree, inst) {
 			cmp, ok := c.expr.(*sqlparser.ComparisonExpr)
 			if !ok || cmp.Operator != sqlparser.EqualOp || cmp.Modifier != sqlparser.Missing {
 				continue
@@ -151,6 +151,9 @@ func (b *build) links(in *instance) (list []link) {
 				add(y, x)
 			}
 		}
+	}
+	if !slices.Contains(preserved(blk.tree), in) {
+		matches(blk, in)
 		return list
 	}
 	for _, class := range b.neighbourhood(in).classes {
@@ -165,6 +168,29 @@ func (b *build) links(in *instance) (list []link) {
 	for _, s := range blk.subs {
 		if s.semi && !s.on && s.q.known && len(s.q.columns) == 1 && s.q.columns[0].ref.ok() {
 			add(s.left, s.q.columns[0].ref)
+		}
+	}
+	// What a derived table is joined by, if it keeps or drops all rows together that are equal in the column.
+	var passed []*block
+	inside := add
+	add = func(c, other colRef) {
+		if c.inst == in && !within(other.inst, blk) && !slices.ContainsFunc(passed, func(blk *block) bool { return !b.a.kept(c, blk) }) {
+			inside(c, other)
+		}
+	}
+	for ; blk.owner != nil && blk.owner.block != nil && !blk.owner.opaque; blk = blk.owner.block {
+		outer := blk.owner.block
+		passed = append(passed, blk)
+		if !slices.Contains(preserved(outer.tree), blk.owner) {
+			matches(outer, blk.owner)
+			break
+		}
+		for c := range in.table.Columns {
+			start := colRef{in, c}
+			cols, _ := equals(start, outer.facts)
+			for _, other := range cols[1:] {
+				add(start, other)
+			}
 		}
 	}
 	return list

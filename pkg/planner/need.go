@@ -2,11 +2,13 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"vitess.io/vitess/go/vt/sqlparser"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlparse"
 )
 
 // A query over copies needs of each table only the rows that can matter. Which ones is said here as a condition that a
@@ -19,6 +21,11 @@ import (
 // distribution key, and reference tables. In a subquery the enclosing blocks' rows belong to the combination too, for
 // it is looked at only for rows that pass there; but of the enclosing blocks only conjuncts without subqueries count:
 // what such a conjunct says may depend on the very rows that would be left out. The copy may always have more rows.
+//
+// What is said of a column of a derived table goes in where it keeps or drops all rows together that a row of the result depends on: of a
+// grouping column, of one that all windows are partitioned by, or of any column of rows that are only filtered, joined or made
+// different; in a union in each part. Rows of a group have equal values, which are the same value or, of strings, the same to comparisons by
+// the column's own collation. Where an outer join makes up the derived table's rows, the conditions of its ON say which can be matches.
 
 // conjunct is a condition that must be true for every row a block yields: an expression with the scope of its names,
 // or the equality of a column with another or with a value.
@@ -64,11 +71,44 @@ func (a *analysis) conjuncts(blk *block) (list []conjunct) {
 		}
 	}
 	walk(blk.tree)
-	if blk.owner == nil || blk.owner.block == nil || !slices.Contains(preserved(blk.owner.block.tree), blk.owner) {
+	return append(list, a.conjunctsOutside(blk)...)
+}
+
+// conjunctsOutside are those that what is outside of a derived table says of the columns of blk, which is its SELECT or a part of its union:
+// rows for which they are not true cannot matter. On the side that an outer join makes up these are the conditions of its ON.
+func (a *analysis) conjunctsOutside(blk *block) (list []conjunct) {
+	if owner := blk.owner; owner != nil && owner.block != nil && !owner.opaque {
+		for _, c := range a.conjunctsOf(owner) {
+			if a.passes(&c, blk) {
+				list = append(list, c)
+			}
+		}
 		return list
 	}
-	for _, c := range a.conjuncts(blk.owner.block) {
-		if a.passes(&c, blk) {
+	top, sets := blk.outerUnion()
+	if top == nil {
+		return nil
+	}
+	for _, c := range a.conjunctsOf(top.owner) {
+		if len(c.subs) > 0 || !slices.Equal(c.deps, []*instance{top.virtual}) || sets && !a.even(c.expr, c.scope) {
+			continue
+		}
+		inside := conjunct{expr: c.expr, scope: blk.throughUnion(c.scope, top)}
+		if a.reads(&inside, inside.expr, inside.scope, nil) && a.passes(&inside, blk) {
+			list = append(list, inside)
+		}
+	}
+	return list
+}
+
+// conjunctsOf are the conditions without which rows of a derived table cannot matter in the block where it stands.
+func (a *analysis) conjunctsOf(derived *instance) (list []conjunct) {
+	tree := derived.block.tree
+	if slices.Contains(preserved(tree), derived) {
+		return a.conjuncts(derived.block)
+	}
+	for _, c := range matching(tree, derived) {
+		if a.reads(&c, c.expr, c.scope, nil) {
 			list = append(list, c)
 		}
 	}
@@ -119,34 +159,150 @@ func alternatives(e sqlparser.Expr) []sqlparser.Expr {
 	return []sqlparser.Expr{e}
 }
 
-// passes reports whether a conjunct outside of the derived table blk may as well be checked inside.
+// passes reports whether a conjunct outside of blk, the SELECT of a derived table or a part of its union, may as well be checked inside.
 func (a *analysis) passes(c *conjunct, blk *block) bool {
-	q := blk.owner.sub
-	if len(c.subs) > 0 || len(c.deps) == 0 || blk.owner.opaque || q.limit != nil || len(blk.windows) > 0 || blk.namedWin {
+	if len(c.subs) > 0 || len(c.deps) == 0 || c.expr == nil || slices.ContainsFunc(c.deps, func(in *instance) bool { return !within(in, blk) }) {
 		return false
 	}
-	for _, in := range c.deps {
-		if !within(in, blk) {
-			return false
-		}
-	}
-	grouped := blk.aggregated || blk.sel.GroupBy != nil
-	if !grouped && !blk.sel.Distinct {
-		return true
-	}
-	if blk.sel.GroupBy != nil && blk.sel.GroupBy.WithRollup {
-		return false
-	}
-	// One row stands for several that are equal: they must also be alike, and of one group.
-	ok := true
+	columns := true
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		if col, is := n.(*sqlparser.ColName); is {
 			ref := c.scope.resolve(col, a.lower)
-			ok = ok && ref.ok() && alike(ref.column()) && (!grouped || slices.Contains(blk.groupBy, ref))
+			columns = columns && ref.ok() && a.kept(ref, blk)
 		}
-		return ok, nil
+		return columns, nil
 	}, c.expr)
-	return ok
+	return columns && (!blk.combines() || a.even(c.expr, c.scope))
+}
+
+// combines reports whether a row of blk's result depends on several rows, or stands for several.
+func (blk *block) combines() bool {
+	return blk.aggregated || blk.sel.GroupBy != nil || blk.sel.Distinct || len(blk.windows) > 0 || blk.namedWin
+}
+
+// kept reports whether all rows of FROM that a row of blk's result depends on have equal values in ref, a column of the result, and no row of
+// the result depends on others: so that those with some values can be left out together. ROLLUP makes rows of all.
+func (a *analysis) kept(ref colRef, blk *block) bool {
+	if blk.query == nil || blk.query.limit != nil {
+		return false
+	}
+	if blk.aggregated || blk.sel.GroupBy != nil {
+		if blk.sel.GroupBy == nil || blk.sel.GroupBy.WithRollup || !slices.Contains(blk.groupBy, ref) {
+			return false
+		}
+	}
+	partitions, ok := blk.partitions()
+	return ok && !slices.ContainsFunc(partitions, func(by []sqlparser.Expr) bool { return !slices.Contains(blk.columnsOf(a, by), ref) })
+}
+
+// partitions are the PARTITION BYs of all window functions; ok is false if one is not known.
+func (blk *block) partitions() (list [][]sqlparser.Expr, ok bool) {
+	for _, w := range blk.windows {
+		list = append(list, w.PartitionClause)
+	}
+	if !blk.namedWin {
+		return list, true
+	}
+	// A window by name has the partitions of its definition, or of that which the definition names.
+	for _, named := range blk.sel.Windows {
+		for _, d := range named.Windows {
+			if d.WindowSpec != nil && d.WindowSpec.Name.IsEmpty() {
+				list = append(list, d.WindowSpec.PartitionClause)
+			}
+		}
+	}
+	return list, len(blk.sel.Windows) > 0
+}
+
+// even reports whether a condition says the same of rows that have equal values in the columns that it reads, as servers compare them to
+// make groups: equal strings may differ, in case or in spaces behind them, but not in how they compare by their column's own collation.
+func (a *analysis) even(e sqlparser.Expr, scope *block) bool {
+	if e == nil {
+		return true // an equality of a column with a value
+	}
+	identical := true
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		if col, is := n.(*sqlparser.ColName); is {
+			ref := scope.resolve(col, a.lower)
+			identical = identical && ref.ok() && alike(ref.column())
+		}
+		return identical, nil
+	}, e)
+	if identical {
+		return true
+	}
+	switch e := e.(type) {
+	case *sqlparser.AndExpr:
+		return a.even(e.Left, scope) && a.even(e.Right, scope)
+	case *sqlparser.OrExpr:
+		return a.even(e.Left, scope) && a.even(e.Right, scope)
+	case *sqlparser.NotExpr:
+		return a.even(e.Expr, scope)
+	case *sqlparser.IsExpr:
+		_, column := e.Left.(*sqlparser.ColName)
+		return column && (e.Right == sqlparser.IsNullOp || e.Right == sqlparser.IsNotNullOp)
+	case *sqlparser.BetweenExpr:
+		return a.evenStrings(e.Left, scope, e.From, e.To)
+	case *sqlparser.ComparisonExpr:
+		if e.Escape != nil || e.Modifier != sqlparser.Missing {
+			return false
+		}
+		switch e.Operator {
+		case sqlparser.EqualOp, sqlparser.NotEqualOp, sqlparser.NullSafeEqualOp, sqlparser.LessThanOp, sqlparser.GreaterThanOp, sqlparser.LessEqualOp, sqlparser.GreaterEqualOp:
+			return a.evenStrings(e.Left, scope, e.Right) || a.evenStrings(e.Right, scope, e.Left)
+		case sqlparser.InOp, sqlparser.NotInOp:
+			return a.evenStrings(e.Left, scope, e.Right)
+		}
+	}
+	return false
+}
+
+// maxEvenChars bounds the strings that servers surely compare whole when they make groups.
+const maxEvenChars = 190
+
+// evenStrings reports whether e is a column of strings that is compared by its own collation with values, string literals: weaker than a
+// column, and of characters that it has.
+func (a *analysis) evenStrings(e sqlparser.Expr, scope *block, values ...sqlparser.Expr) bool {
+	col, is := e.(*sqlparser.ColName)
+	if !is {
+		return false
+	}
+	ref := scope.resolve(col, a.lower)
+	if !ref.ok() {
+		return false
+	}
+	c := ref.column()
+	if c.DataType != "char" && c.DataType != "varchar" || c.Length > maxEvenChars || !strings.HasPrefix(c.Collation, "utf8mb4_") {
+		return false
+	}
+	st := a.b.st
+	for _, v := range values {
+		name := ""
+		switch v := v.(type) {
+		case *sqlparser.Argument:
+			name = v.Name
+		case sqlparser.ListArg:
+			name = string(v)
+		case *sqlparser.NullVal:
+			continue
+		default:
+			return false
+		}
+		n, ok := sqlparse.ArgNumber(name)
+		if !ok || n >= st.NumArgs() {
+			return false
+		}
+		for i := range st.NumElems(n) {
+			class := st.Arg(n).Class
+			if class == sqlparse.ClassList {
+				class = st.Elem(n, i).Class
+			}
+			if class != sqlparse.ClassString && class != sqlparse.ClassNull {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // alike reports that two equal values of the column are the same value.

@@ -45,6 +45,8 @@ func (a *analysis) hand(t *tree, ctx []fact, spine bool) {
 			t.inst.usable, t.inst.spine = ctx, spine
 		case t.inst.sub != nil && !t.inst.opaque && a.distributive(t.inst.sub):
 			a.spread(t.inst.sub, ctx, spine)
+		case t.inst.sub != nil && !t.inst.opaque && t.inst.sub.virtual != nil:
+			a.spreadUnion(t.inst.sub, ctx)
 		case t.inst.sub != nil:
 			a.spread(t.inst.sub, nil, false)
 		}

@@ -40,6 +40,10 @@ type query struct {
 	columns []outColumn
 	known   bool
 	stmt    sqlparser.TableStatement // nil for what a view holds
+	// Of a union: what its columns are columns of, see unionColumns; the derived table that it is; and of a part the union.
+	virtual *instance
+	owner   *instance
+	union   *query
 }
 
 // outColumn is one column of a query's result: its name and, if it is a plain column of a base table, which.
@@ -67,6 +71,10 @@ type block struct {
 	facts []fact
 	// owner is the derived table, common table expression or view that the block is the SELECT of.
 	owner *instance
+	// query is what the block is the SELECT of.
+	query *query
+	// inside, not nil, says which column of a part of a union a column of the union is: see throughUnion.
+	inside func(colRef) colRef
 }
 
 // subquery is a query in an expression.
@@ -95,6 +103,9 @@ func (r colRef) column() *catalog.Column { return &r.inst.table.Columns[r.col] }
 func (b *block) resolve(name *sqlparser.ColName, lower bool) colRef {
 	for s := b; s != nil; s = s.parent {
 		ref, found := s.resolveHere(name, lower)
+		if found && b.inside != nil {
+			return b.inside(ref)
+		}
 		if found {
 			return ref
 		}

@@ -22,7 +22,8 @@ all the rows.`, relayAny},
 		{"RelayByKey", `Every sharded table in the statement, at any depth, either has each column of its distribution key
 equal to a value by usable facts, or is attached to one that has. Rows of such tables on other groups cannot
 matter. If all the values lead to one group, that group has every row that matters and its answer is the
-answer, whatever the statement computes.`, relayByKey},
+answer, whatever the statement computes. A fact about a column of a union is one about the column of each of its parts, if these have one type: see
+unioncolumns.go.`, relayByKey},
 		{"PushJoin", `Several references to sharded tables go down as one fragment: one of them (the root) is in every
 result row exactly once, and the rows of all others that can matter to a row of the root have the same
 distribution key, hence lie in the same group. So the result is the sum of the groups' results. It must not fire

@@ -17,7 +17,8 @@ func viewRules() []Rule {
 from whole copies of its tables, the statement is planned anew with the SELECTs in place of the views: what the statement says of
 their columns then leaves out rows, and their groups are found where the rows are. The text of a view has all names qualified and
 is written for no particular sql_mode. It must not fire for a view with ORDER BY and without LIMIT, which servers take over where the
-statement has none; where the statement names a view's column with the database, which a derived table has not; for views in the select list,
+statement has none; where the client's text names a view's column with the database, which a derived table has not (in the texts of views, which MySQL
+writes so, the database is left out); for views in the select list,
 whose text names columns; for sql_modes that read texts in another way; for a view whose text has anything but ASCII, which
 may mean other characters in the session's character set, or a backslash; nor for what locks, assigns or calls functions that read tables.`, unfoldViews},
 	}
@@ -108,9 +109,13 @@ func (u *unfoldedViews) level(st *sqlparse.Statement) (more, ok bool) {
 	if !sure {
 		return false, false
 	}
+	type edit struct {
+		sqlparse.Span
+		text string
+	}
+	var edits []edit
 	list, _ := b.st.SelectList()
-	for i := len(refs) - 1; i >= 0; i-- {
-		r := refs[i]
+	for _, r := range refs {
 		at := u.from[r.Start]
 		if at < 0 && r.DB == "" {
 			return false, false
@@ -123,15 +128,39 @@ func (u *unfoldedViews) level(st *sqlparse.Statement) (more, ok bool) {
 			continue
 		}
 		alias, ok := aliasFor(st, r)
-		if !ok || at >= list.Start && at < list.End || !u.stands(t) || namedWithDatabase(b.st, t.Name) {
+		if !ok || at >= list.Start && at < list.End || !u.stands(t) {
 			return false, false
 		}
-		derived := "(" + t.ViewText + ")" + alias
-		u.text = slices.Replace(u.text, r.Start, r.End, []byte(derived)...)
-		u.from = slices.Replace(u.from, r.Start, r.End, slices.Repeat([]int{-1}, len(derived))...)
-		more = true
+		edits = append(edits, edit{r.Span, "(" + t.ViewText + ")" + alias})
+		name := r.Name
+		if alias == "" {
+			name = aliasBehind(st, r)
+		}
+		for _, q := range databasesBefore(st, t.Database, name) {
+			if u.from[q.Start] >= 0 {
+				return false, false
+			}
+			if e := (edit{q, ""}); !slices.Contains(edits, e) { // another view of the text has the same name in it
+				edits = append(edits, e)
+			}
+		}
 	}
-	return more, true
+	slices.SortFunc(edits, func(x, y edit) int { return y.Start - x.Start })
+	for _, e := range edits {
+		u.text = slices.Replace(u.text, e.Start, e.End, []byte(e.text)...)
+		u.from = slices.Replace(u.from, e.Start, e.End, slices.Repeat([]int{-1}, len(e.text))...)
+	}
+	return len(edits) > 0, true
+}
+
+// aliasBehind is the alias behind a table reference that has one.
+func aliasBehind(st *sqlparse.Statement, ref sqlparse.TableRef) string {
+	toks := st.TokensFrom(ref.End)
+	t := toks.Next()
+	if isWord(st, t, "AS") {
+		t = toks.Next()
+	}
+	return string(st.AppendName(nil, t))
 }
 
 // stands reports whether the text of a view means the same in the middle of a statement.
@@ -162,18 +191,19 @@ func (u *unfoldedViews) stands(t *catalog.Table) bool {
 	}
 }
 
-// namedWithDatabase reports whether the text names columns of a table with this name as database.table.column.
-func namedWithDatabase(st *sqlparse.Statement, table string) bool {
+// databasesBefore are the places where the text names columns of a table as database.table.column: of the database and the point behind it.
+func databasesBefore(st *sqlparse.Statement, db, table string) (spans []sqlparse.Span) {
 	var before [4]sqlparse.Token // the last one first
-	name := func(t sqlparse.Token) bool { return t.Kind == sqlparse.Word || t.Kind == sqlparse.QuotedName }
+	name := func(t sqlparse.Token, want string) bool {
+		return (t.Kind == sqlparse.Word || t.Kind == sqlparse.QuotedName) && strings.EqualFold(string(st.AppendName(nil, t)), want)
+	}
 	for toks := st.Tokens(); ; {
 		t := toks.Next()
 		if t.Kind == sqlparse.EOF || t.Kind == sqlparse.Invalid {
-			return t.Kind == sqlparse.Invalid
+			return spans
 		}
-		if st.Is(before[0], ".") && name(before[1]) && st.Is(before[2], ".") && name(before[3]) &&
-			strings.EqualFold(string(st.AppendName(nil, before[1])), table) {
-			return true
+		if st.Is(before[0], ".") && name(before[1], table) && st.Is(before[2], ".") && name(before[3], db) {
+			spans = append(spans, sqlparse.Span{Start: before[3].Start, End: before[1].Start})
 		}
 		before = [4]sqlparse.Token{t, before[0], before[1], before[2]}
 	}
