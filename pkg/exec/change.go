@@ -145,7 +145,7 @@ const noCount = ^uint64(0)
 
 // Begin says what happens to the rows that follow. All that was begun before is done before.
 func (c *Changer) Begin(change Change) error {
-	if err := c.flushAll(); err != nil {
+	if err := c.Flush(); err != nil {
 		return err
 	}
 	c.change = change
@@ -380,6 +380,15 @@ func (c *Changer) returned(i int, head mysqlconn.Head) error {
 // exact reports that every row given must be changed.
 func (c *Changer) exact() bool { return c.change.Verb == "" && c.change.Tail == nil }
 
+// Came is Runner.Came of the rows that the Changer has inserted, and flushed.
+func (c *Changer) Came(ids *Identities) (uint64, error) {
+	streams := c.r.streams
+	if c.change.Table.Kind == catalog.Reference {
+		streams = streams[:min(len(streams), 1)]
+	}
+	return c.r.firstOf(streams, c.change.Table, ids.ids.given)
+}
+
 // Counts is what the inserts have come to.
 func (c *Changer) Counts() Counts { return c.counts }
 
@@ -430,8 +439,8 @@ func (c *Changer) count(i int, ok *wire.OK) error {
 	}
 }
 
-// flushAll sends everything and reads all answers.
-func (c *Changer) flushAll() error {
+// Flush sends everything and reads all answers.
+func (c *Changer) Flush() error {
 	for i := range c.parts {
 		if err := c.flush(i); err != nil {
 			return err
@@ -451,7 +460,7 @@ func (c *Changer) flushAll() error {
 // what has gone wrong since.
 func (c *Changer) End(err error) error {
 	if err == nil {
-		err = c.flushAll()
+		err = c.Flush()
 	}
 	for i := range c.parts {
 		s := &c.r.streams[i]

@@ -58,6 +58,8 @@ type Conns interface {
 	// Release ends the use of c. err is nil when c is ready for the next command, ErrUnread, or the error that made
 	// it unusable.
 	Release(c Conn, err error)
+	// Keep takes over the warnings of what c has run last: something else is run on it before Release.
+	Keep(c Conn)
 	// Enter is called before the connections of a statement are acquired that uses partitions, and perhaps again for a
 	// further part of it. After an error nothing may be sent; the statement ends with it.
 	Enter(t *Touched, write bool) error

@@ -76,6 +76,8 @@ func (c *cluster) Release(conn Conn, err error) {
 	c.note("release %d: %v", f.group, err)
 }
 
+func (c *cluster) Keep(conn Conn) { c.note("keep %d", conn.(*fakeConn).group) }
+
 func (c *cluster) Enter(*Touched, bool) error { return nil }
 
 func (c *cluster) BeginStatement(groups []placement.NodeGroupID) error {

@@ -24,16 +24,20 @@ type identities struct {
 	reserved uint   // how often
 
 	first       uint64 // the first value given out, 0 for none
+	given       []span // all of them
 	next, limit uint64 // what is left of the block reserved last
 	greatest    uint64 // the greatest value a row brought
 	told        uint64 // the greatest the sequence was told of
 	last        uint64 // the last value a row brought
+	final       uint64 // the last value of a row
+	brought     bool   // a row has brought one
+	mixed       bool   // a row has brought one that another was given, perhaps
 
 	taken, again []reserved // the blocks of this run, and those of an earlier one that came to nothing
 }
 
 func (s *identities) reset(sequence Sequence, table *catalog.Table, rows int, zero bool) {
-	*s = identities{sequence: sequence, table: table, rows: rows, zero: zero, taken: s.taken[:0]}
+	*s = identities{sequence: sequence, table: table, rows: rows, zero: zero, taken: s.taken[:0], given: s.given[:0]}
 }
 
 // generate returns the value of a row that brings none. Rows are numbered from 0.
@@ -70,6 +74,12 @@ func (s *identities) generate(row int) (uint64, error) {
 	if s.first == 0 {
 		s.first = id
 	}
+	if n := len(s.given); n > 0 && s.given[n-1].last+1 == id {
+		s.given[n-1].last = id
+	} else {
+		s.given = append(s.given, span{id, id})
+	}
+	s.final = id
 	return id, nil
 }
 
@@ -128,10 +138,12 @@ func (s *identities) explicit(v sqltypes.Value) (bool, error) {
 	if n == 0 && !s.zero {
 		return false, nil
 	}
-	if s.last = n; negative {
-		s.last = -n // as the OK packet has it
+	s.brought = true
+	if s.last, s.final = n, n; negative {
+		s.last, s.final = -n, -n // as the OK packet has it
 		return true, nil
 	}
+	s.mixed = s.mixed || s.first != 0 && s.first <= n && n < s.next
 	holds := greatestOf(&s.table.Columns[s.table.AutoIncrement])
 	if over = over || n > holds; over && !s.cuts {
 		return true, nil // the server refuses it: the numbers below must not be used up
@@ -241,18 +253,22 @@ func (i *Identities) Row(number uint64, value []byte) error {
 // End tells the sequence what the rows brought, and returns the values given out.
 func (i *Identities) End() ([]IdentityRun, error) { return i.runs, i.ids.end() }
 
-// InsertID is what the OK packet says and whether LAST_INSERT_ID() becomes that, given how many rows were affected and what the
-// only row's group said.
-func (i *Identities) InsertID(affected uint64, told uint64) (id uint64, generated bool) {
+// Given are how many rows there were, and the first value given out, 0 if none was.
+func (i *Identities) Given() (rows int, first uint64) { return i.rows, i.ids.first }
+
+// Ambiguous refuses rows of which it could not be told afterwards which have come; see Runner.Came.
+func (i *Identities) Ambiguous(renumbers bool) error { return i.ids.ambiguous(renumbers) }
+
+// InsertID is what the OK packet says and whether LAST_INSERT_ID() becomes that, given how many rows were affected, the first value
+// that has come, and what the only row's group said.
+func (i *Identities) InsertID(affected, came, told uint64) (id uint64, generated bool) {
 	switch {
 	case affected == 0:
 		return 0, false
-	case i.ids.first != 0 && i.rows > 1:
-		return i.ids.first, true
-	case i.ids.first != 0:
-		return told, told == i.ids.first
+	case came != 0:
+		return came, true
 	case i.rows == 1:
 		return told, false
 	}
-	return i.ids.last, false
+	return i.ids.final, false
 }

@@ -32,7 +32,13 @@ type insertion struct {
 	added  []uint64  // values of the sequence added to the rows, one for each
 	keys   []rowKeys // of each row, if the table has global indexes
 	ids    identities
-	memory []byte // of numbers written into rows
+	// numbers are the values of the sequence that the rows were given, 0 for none, where each row is written by itself.
+	numbers []uint64
+	// looked: came is the first number that has come to the table, 0 if none has, and called what LAST_INSERT_ID(expr) has said last of a row
+	// that met another.
+	looked       bool
+	came, called uint64
+	memory       []byte // of numbers written into rows
 
 	asWritten bool   // one group gets the client's own text
 	text      textOf // appendStatement, made once
@@ -90,6 +96,7 @@ func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arg
 	in.exprs, in.evaluated, in.asWritten = in.exprs[:0], false, false
 	in.warned, in.warnings, in.momentary = in.warned[:0], 0, false
 	in.placed, in.placing = false, nil
+	in.looked, in.came, in.called = false, 0, 0
 	for _, k := range node.Key {
 		if k.Column >= 0 {
 			in.needed = append(in.needed, k.Column)
@@ -177,6 +184,9 @@ func (r *Runner) runPlaced(p *plan.Plan, in *insertion, sink Sink) (Summary, err
 	if node.Indexed != nil {
 		return r.runIndexed(p, in, sink)
 	}
+	if err := r.ambiguous(p, in); err != nil {
+		return Summary{}, err
+	}
 	r.Router.Touched.Copies = r.Router.Touched.Copies || node.Same
 	if !r.Router.Touched.None() {
 		if err := r.Conns.Enter(&r.Router.Touched, true); err != nil {
@@ -185,7 +195,11 @@ func (r *Runner) runPlaced(p *plan.Plan, in *insertion, sink Sink) (Summary, err
 	}
 	in.asWritten = len(r.groups) == 1 && in.untouched()
 	r.owners = in.owners
-	sum, err := r.write(p, node.Same, nil, in.text, sink)
+	w := writing{same: node.Same, text: in.text}
+	if in.lookBehind() {
+		w.whole, w.behind = true, func(sum *Summary) error { return r.look(p, in, sum) }
+	}
+	sum, err := r.write(p, w, sink)
 	r.owners = nil
 	if err != nil {
 		return sum, in.renumber(err, r.failed)
@@ -201,7 +215,7 @@ func (in *insertion) untouched() bool {
 
 // forget lets go of what a large statement needed.
 func (in *insertion) forget() {
-	if cap(in.owners)*2+cap(in.edits)*64+cap(in.added)*8+cap(in.memory) > keepBytes {
+	if cap(in.owners)*2+cap(in.edits)*64+cap(in.added)*8+cap(in.numbers)*8+cap(in.ids.given)*16+cap(in.memory) > keepBytes {
 		in.empty()
 	}
 }
@@ -268,7 +282,7 @@ func (r *Runner) place(in *insertion) error {
 		in.ids.most = greatestOf(&in.table.Columns[at]) // else the server makes the most of it, or says so otherwise
 	}
 	in.edits, in.added, in.owners, in.memory = in.edits[:0], in.added[:0], in.owners[:0], in.memory[:0]
-	in.keys = nil
+	in.keys, in.numbers = nil, in.numbers[:0]
 	next := 0 // in in.exprs
 	for row := range in.rows {
 		in.vals, r.Router.text = in.vals[:0], r.Router.text[:0]
@@ -312,10 +326,14 @@ func (r *Runner) place(in *insertion) error {
 
 // identity gives the row its value of the sequence, if it has none.
 func (in *insertion) identity(row int) error {
+	if in.node.Indexed != nil {
+		in.numbers = append(in.numbers, 0)
+	}
 	pos := in.node.AutoIncrement
 	if pos < 0 {
 		id, err := in.ids.generate(row)
 		in.added = append(in.added, id)
+		in.number(id)
 		return err
 	}
 	el := in.at(pos)
@@ -332,6 +350,7 @@ func (in *insertion) identity(row int) error {
 	if err != nil {
 		return err
 	}
+	in.number(id)
 	text := in.digits(id)
 	el.kind, el.value = literal, sqltypes.Value{Kind: sqltypes.Int, Raw: text}
 	if n := len(in.edits); n > 0 && in.edits[n-1].row == row {
@@ -345,6 +364,13 @@ func (in *insertion) identity(row int) error {
 	}
 	in.edits = append(in.edits, edit{row, pos, el.span, text})
 	return nil
+}
+
+// number notes what the row at hand was given.
+func (in *insertion) number(id uint64) {
+	if n := len(in.numbers); n > 0 {
+		in.numbers[n-1] = id
+	}
 }
 
 // digits is n as text, valid as long as the execution.

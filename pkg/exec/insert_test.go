@@ -347,10 +347,10 @@ func (w *world) upsert(kind plan.Kind) *plan.Plan {
 	w.t.Primary = []int{0}
 	node := w.insertPlan()
 	node.Indexed = &plan.Indexed{
-		Keys:        []plan.UniqueKey{{Name: "PRIMARY", Columns: []int{0}, Values: []plan.InsertValue{{Column: 0}}}},
-		Insert:      node.Before,
-		OnDuplicate: kind == plan.Insert,
+		Keys:   []plan.UniqueKey{{Name: "PRIMARY", Columns: []int{0}, Values: []plan.InsertValue{{Column: 0}}}},
+		Insert: node.Before,
 	}
+	node.Update = kind == plan.Insert
 	node.After = plan.Text{{SQL: " ON DUPLICATE KEY UPDATE v = 'x'", Arg: plan.NoArg}}
 	return &plan.Plan{Kind: kind, Root: node}
 }

@@ -16,7 +16,7 @@ import (
 type result struct {
 	affected, insertID uint64
 	records            bool   // the packet counts records
-	duplicates         uint64 // of those
+	rows, duplicates   uint64 // which these are
 }
 
 // Records is the number of rows that the text of an OK packet speaks of, if it does.
@@ -45,10 +45,10 @@ func Duplicates(info []byte, affected uint64, ignore bool) uint64 {
 func resultOf(ok *wire.OK) result {
 	res := result{affected: ok.AffectedRows, insertID: ok.LastInsertID}
 	if rest, found := bytes.CutPrefix(ok.Info, []byte("Records: ")); found {
-		_, size := number(rest)
+		rows, size := number(rest)
 		rest = rest[size:]
 		rest = rest[digitsAt(rest):]
-		res.records = true
+		res.records, res.rows = true, rows
 		res.duplicates, _ = number(rest)
 	}
 	return res
@@ -58,32 +58,9 @@ func resultOf(ok *wire.OK) result {
 // that were computed before.
 func (r *Runner) finishInsert(p *plan.Plan, in *insertion, sum *Summary) {
 	sum.Warnings = clampWarnings(uint(sum.Warnings) + in.warnings)
-	own := p.Uses&plan.SetsLastInsertID != 0 // the statement calls LAST_INSERT_ID(expr)
-	generated := in.ids.first
+	r.insertID(p, in, sum)
 	if sum.HasRows { // RETURNING
-		if sum.Generated = generated != 0 && sum.Rows > 0 && !in.node.HiddenKey; sum.Generated {
-			sum.LastInsertID = generated
-		}
 		return
-	}
-	switch {
-	case in.node.HiddenKey && !own:
-		sum.LastInsertID = 0
-	case generated != 0 && in.rows > 1 && !in.node.HiddenKey:
-		if sum.LastInsertID = generated; sum.AffectedRows == 0 {
-			sum.LastInsertID = 0 // IGNORE ignored them all
-		}
-		sum.Generated = sum.LastInsertID != 0
-	case generated != 0 && !in.node.HiddenKey && own && in.node.After == nil && (sum.AffectedRows == 1 || p.Kind == plan.Replace):
-		sum.LastInsertID, sum.Generated = generated, true // a new row's own number comes before LAST_INSERT_ID(expr)
-	case generated != 0 && !in.node.HiddenKey:
-		// The row's group knows whether the row was new, and what LAST_INSERT_ID(expr) said if not.
-		sum.Generated = sum.LastInsertID == generated || own && sum.LastInsertID != 0
-	default:
-		sum.Generated = own && sum.LastInsertID != 0
-		if in.ids.last != 0 && len(r.results) > 1 && !in.node.Same && !own && sum.AffectedRows > 0 {
-			sum.LastInsertID = in.ids.last
-		}
 	}
 	results := r.results
 	if in.node.Same {
@@ -92,6 +69,57 @@ func (r *Runner) finishInsert(p *plan.Plan, in *insertion, sum *Summary) {
 	if len(results) > 1 || in.warnings > 0 && in.rows > 1 {
 		sum.Info = r.recordsInfo(p, in, results, sum.Warnings)
 	}
+}
+
+// insertID finds what the client is told that it has inserted, and whether LAST_INSERT_ID() becomes that.
+func (r *Runner) insertID(p *plan.Plan, in *insertion, sum *Summary) {
+	n := in.node
+	own := p.Uses&plan.SetsLastInsertID != 0 // the statement calls LAST_INSERT_ID(expr)
+	if len(r.results) > 0 && !sum.HasRows {
+		at := 0
+		switch {
+		case n.Indexed != nil && in.looked: // one by one
+			at = len(r.results) - 1
+		case len(r.results) > 1 && !n.Same:
+			at = in.groupOfLast()
+		}
+		sum.LastInsertID = r.results[at].insertID
+	}
+	if came := r.cameOf(in, sum); came != 0 { // its own number comes before LAST_INSERT_ID(expr)
+		sum.LastInsertID, sum.Generated = came, true
+		return
+	}
+	switch {
+	case sum.HasRows:
+		sum.LastInsertID, sum.Generated = in.called, in.called != 0
+	case own && n.Indexed != nil && in.looked:
+		if sum.Generated = in.called != 0; sum.Generated {
+			sum.LastInsertID = in.called
+		}
+	case own && n.Update && !r.FoundRows && in.allNew(r.results): // it was not called
+	case own:
+		sum.Generated = sum.LastInsertID != 0
+	case n.HiddenKey:
+		sum.LastInsertID = 0
+	case in.rows > 1 && !n.Update && sum.AffectedRows > 0:
+		sum.LastInsertID = in.ids.final
+	}
+}
+
+// cameOf is the first of the values given out with which a row has come, 0 if there is none.
+func (r *Runner) cameOf(in *insertion, sum *Summary) uint64 {
+	n, first := in.node, in.ids.first
+	switch {
+	case first == 0 || n.HiddenKey:
+		return 0
+	case in.looked:
+		return in.came
+	case sum.HasRows && sum.Rows == 0, !sum.HasRows && sum.AffectedRows == 0:
+		return 0
+	case n.Update && (sum.AffectedRows != 1 || r.FoundRows && sum.LastInsertID != first):
+		return 0
+	}
+	return first
 }
 
 // recordsInfo is the text of the OK packet for several rows, by the results of the groups that wrote them. Groups with one row

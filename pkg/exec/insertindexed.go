@@ -117,7 +117,7 @@ func appendNeeded(needed []int, n *plan.Indexed) []int {
 func (r *Runner) runIndexed(p *plan.Plan, in *insertion, sink Sink) (sum Summary, err error) {
 	groups := slices.Clone(r.groups)
 	n := in.node.Indexed
-	rowByRow := n.OnDuplicate || in.node.Ignore || p.Kind == plan.Replace
+	rowByRow := in.node.Update || in.node.Ignore || p.Kind == plan.Replace
 	refers := false
 	if n.Own && !rowByRow {
 		parents, _, _ := in.snap.Relations(in.table)
@@ -130,13 +130,11 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion, sink Sink) (sum Summary
 	if err := r.Conns.Enter(&r.Router.Touched, true); err != nil {
 		return sum, err
 	}
-	var insertID uint64
 	var info []byte
 	var held Held
 	w, err := r.program(p, in.snap, in.args, n.Own, func(w *rowWriter) error {
 		if rowByRow {
-			insertID, err = w.insertRowByRow(p, in, keys)
-			return err
+			return w.insertRowByRow(p, in, keys)
 		}
 		for _, g := range groups {
 			ok, err := w.execReturning(g, in.appendStatement(nil, g), &held)
@@ -149,9 +147,6 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion, sink Sink) (sum Summary
 			r.results = append(r.results, resultOf(&ok))
 			w.affected += ok.AffectedRows
 			info = addInfo(info, ok.Info)
-			if ok.LastInsertID != 0 {
-				insertID = ok.LastInsertID
-			}
 			if err := w.warn(g, ok, 0); err != nil {
 				return err
 			}
@@ -164,7 +159,7 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion, sink Sink) (sum Summary
 	if err != nil {
 		return Summary{}, err
 	}
-	sum = Summary{AffectedRows: w.affected, LastInsertID: insertID, Warnings: clampWarnings(w.warnings), Info: info, Groups: len(groups)}
+	sum = Summary{AffectedRows: w.affected, Warnings: clampWarnings(w.warnings), Info: info, Groups: len(groups)}
 	sum.Rows, sum.HasRows = held.Rows()
 	r.finishInsert(p, in, &sum)
 	if sum.HasRows {
@@ -245,28 +240,32 @@ func (in *insertion) appendUnit(dst []byte, key int, k *rowKeys) []byte {
 
 // insertRowByRow is INSERT IGNORE, REPLACE and ON DUPLICATE KEY UPDATE: what becomes of a row depends on whether it has a
 // duplicate, which may lie on any group.
-func (w *rowWriter) insertRowByRow(p *plan.Plan, in *insertion, keys []rowKeys) (insertID uint64, err error) {
+func (w *rowWriter) insertRowByRow(p *plan.Plan, in *insertion, keys []rowKeys) (err error) {
+	in.looked = true
 	for row := range keys {
 		o := &insertingOne{rowWriter: w, in: in, row: row, keys: &keys[row], home: in.owners[row]}
 		var res result
 		switch {
 		case p.Kind == plan.Replace:
 			res, err = o.replace()
-		case in.node.Indexed.OnDuplicate:
+		case in.node.Update:
 			res, err = o.update()
 		default:
 			res, err = o.ignore()
 		}
 		if err != nil {
-			return insertID, numbered(err, row)
+			return numbered(err, row)
 		}
 		w.results = append(w.results, res)
 		w.affected += res.affected
-		if res.insertID != 0 {
-			insertID = res.insertID
+		if res.insertID != 0 && !(o.came && in.node.Update) {
+			in.called = res.insertID
+		}
+		if o.came && in.came == 0 && in.ids.first != 0 {
+			in.came = in.numbers[row]
 		}
 	}
-	return insertID, nil
+	return nil
 }
 
 // insertingOne is the work on one row.
@@ -279,6 +278,7 @@ type insertingOne struct {
 	// at the savepoint: how many warnings there were, and how many of them are kept
 	warningsBefore uint
 	warnedBefore   int
+	came           bool // the row is in the table
 }
 
 const (
@@ -337,6 +337,7 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 		return result{}, &conflict{d, i, 0}, o.undo(i)
 	}
 	if !o.in.node.Indexed.Own || len(o.related(o.in.table).parents) == 0 {
+		o.came = true
 		return res, nil, nil
 	}
 	now, err := o.read(o.home, o.in.appendUnit(nil, 0, o.keys))
@@ -350,6 +351,7 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 	if e, ok := errors.AsType[*sqlerr.Error](err); ok && e.Code == sqlerr.NoReferencedRow && o.in.node.Ignore {
 		return result{}, &conflict{e, -1, 0}, o.undo(len(o.keys.entries))
 	}
+	o.came = err == nil
 	return res, nil, err
 }
 

@@ -31,6 +31,8 @@ func (r *Runner) PlaceRows(x Execution, p *plan.Plan, snap *catalog.Snapshot, a 
 		return out, false
 	case node.HiddenKey, p.Uses&(plan.SetsLastInsertID|plan.WritesUserVariable) != 0: // the answer is not the client's
 		return out, false
+	case node.Renumbers, node.Update && node.Returning: // nor does it tell whether the row is new
+		return out, false
 	case !r.Moment.IsZero(), node.After != nil && snap.Map.AnyForeign():
 		return out, false
 	}

@@ -28,6 +28,8 @@ type Execution struct {
 	Database string
 	// Lenient: the session's sql_mode is not strict.
 	Lenient bool
+	// FoundRows: servers count rows that an UPDATE finds, not those it changes.
+	FoundRows bool
 	// Locked: the session has locked tables and may read no others: global indexes are not looked into.
 	Locked bool
 
@@ -156,7 +158,11 @@ func (r *Runner) Run(x Execution, p *plan.Plan, snap *catalog.Snapshot, a *Argum
 	r.open = a
 	defer func() { r.open = nil }()
 	if f.Write {
-		return r.write(p, f.Same, f.Numbered, text, sink)
+		w := writing{same: f.Same, text: text}
+		if f.Numbered != nil {
+			w.behind = func(*Summary) error { return r.learn(f.Numbered) }
+		}
+		return r.write(p, w, sink)
 	}
 	return r.read(p, a, text, sink)
 }

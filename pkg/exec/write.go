@@ -9,11 +9,20 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
-// write runs a statement that changes rows on r.groups. Over several groups its work stands or falls as a whole. numbered is as in
-// plan.Fragment.
-func (r *Runner) write(p *plan.Plan, same bool, numbered *catalog.Table, text textOf, sink Sink) (sum Summary, err error) {
+// writing is what write is to do.
+type writing struct {
+	text textOf
+	same bool // see plan.Fragment
+	// behind, not nil, looks at what was written, on the same connections. whole: in the same transaction, even if that is of one group; but
+	// under LOCK TABLES nobody else comes in between.
+	behind func(*Summary) error
+	whole  bool
+}
+
+// write runs a statement that changes rows on r.groups. Over several groups its work stands or falls as a whole.
+func (r *Runner) write(p *plan.Plan, w writing, sink Sink) (sum Summary, err error) {
 	r.results, r.failed = r.results[:0], 0
-	several := len(r.groups) > 1
+	several := len(r.groups) > 1 || w.whole && !r.Locked
 	if several {
 		if err := r.Conns.BeginStatement(r.groups); err != nil {
 			return sum, err
@@ -22,12 +31,12 @@ func (r *Runner) write(p *plan.Plan, same bool, numbered *catalog.Table, text te
 	var held *Held // the rows of RETURNING, until all groups have done their part
 	if several {
 		held = &Held{}
-		sum, err = r.writeAll(p, same, text, held)
+		sum, err = r.writeAll(p, w.same, w.text, held)
 	} else {
-		sum, err = r.writeAll(p, same, text, sink)
+		sum, err = r.writeAll(p, w.same, w.text, sink)
 	}
-	if err == nil && numbered != nil {
-		err = r.learn(numbered)
+	if err == nil && w.behind != nil {
+		err = w.behind(&sum)
 	}
 	r.finish(err)
 	if !several {
@@ -47,6 +56,7 @@ func (r *Runner) learn(t *catalog.Table) error {
 	sql := append([]byte(nil), "SELECT MAX("...)
 	sql = append(append(appendName(sql, t.Columns[t.AutoIncrement].Name), ") FROM "...), tableName(t)...)
 	for i := range r.streams {
+		r.Conns.Keep(r.streams[i].conn)
 		res, err := r.rowsFrom(&r.streams[i], sql)
 		if err != nil {
 			return err

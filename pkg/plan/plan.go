@@ -332,8 +332,9 @@ type InsertRows struct {
 	AutoIncrement int
 	// ZeroIsValue: sql_mode has NO_AUTO_VALUE_ON_ZERO.
 	ZeroIsValue bool
-	// Ignore: it is INSERT IGNORE.
-	Ignore bool
+	// Ignore: it is INSERT IGNORE. Update: it has ON DUPLICATE KEY UPDATE, which, with Renumbers, may give the AUTO_INCREMENT column of a
+	// row another value. Returning: it has RETURNING.
+	Ignore, Update, Renumbers, Returning bool
 	// HiddenKey: the sequence's column is the hidden key: LAST_INSERT_ID() and the OK packet do not show it.
 	HiddenKey bool
 	// Columns is the number of values in a row as written: another number is error 1136 with the row's number.
@@ -364,6 +365,17 @@ type InsertValue struct {
 	NoDefault bool
 	// Sequence: this is the column that InsertRows.Sequence speaks of.
 	Sequence bool
+}
+
+// Copies reports that every node group does the same to its copy of a table.
+func Copies(root Node) bool {
+	switch n := root.(type) {
+	case *InsertRows:
+		return n.Same
+	case *Fragment:
+		return n.Same
+	}
+	return false
 }
 
 func (*Fragment) node()   {}

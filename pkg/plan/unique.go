@@ -24,8 +24,6 @@ type Indexed struct {
 	Keys []UniqueKey
 	// Insert is the text before the rows of an INSERT that says nothing of duplicates.
 	Insert Text
-	// OnDuplicate: the statement has ON DUPLICATE KEY UPDATE.
-	OnDuplicate bool
 	// Own: foreign keys of the table are enforced by the statement, not by the servers.
 	Own bool
 }

@@ -146,8 +146,8 @@ type Stage struct {
 	Name string
 	// Verb begins the statements that insert into the table: "INSERT INTO", "INSERT IGNORE INTO", "REPLACE INTO".
 	Verb string
-	// Update: the statement has ON DUPLICATE KEY UPDATE.
-	Update bool
+	// Update: the statement has ON DUPLICATE KEY UPDATE, which, with Renumbers, may give the AUTO_INCREMENT column of a row another value.
+	Update, Renumbers bool
 	// Tail, not nil, is that clause where it is not the statement's own text: columns of the query have become VALUES(column).
 	Tail Text
 	// Returning: it has RETURNING, which the groups answer.

@@ -283,6 +283,14 @@ func keepKey(b *build) (bool, error) {
 	return false, nil
 }
 
+// renumbers reports whether ON DUPLICATE KEY UPDATE may give the AUTO_INCREMENT column of a row another value.
+func (in *insertion) renumbers() bool {
+	return slices.ContainsFunc(in.stmt.OnDup, func(u *sqlparser.UpdateExpr) bool {
+		c := in.table.Column(u.Name.Name.String())
+		return c >= 0 && c == in.table.AutoIncrement && !keepsValue(u.Name, u.Expr)
+	})
+}
+
 // keepsValue reports whether assigning e to a column leaves it as it is: c = c, c = LAST_INSERT_ID(c).
 func keepsValue(c *sqlparser.ColName, e sqlparser.Expr) bool {
 	switch e := e.(type) {
@@ -519,7 +527,8 @@ func insertRows(b *build) (bool, error) {
 // rowsPlan is the node for VALUES or SET, without its key.
 func (b *build) rowsPlan() (*plan.InsertRows, error) {
 	in := b.ins
-	ir := &plan.InsertRows{Table: in.table, AutoIncrement: -1, Columns: len(in.columns), ZeroIsValue: b.sess.NoAutoValueOnZero, Ignore: bool(in.stmt.Ignore)}
+	ir := &plan.InsertRows{Table: in.table, AutoIncrement: -1, Columns: len(in.columns), ZeroIsValue: b.sess.NoAutoValueOnZero,
+		Ignore: bool(in.stmt.Ignore), Update: len(in.stmt.OnDup) > 0, Renumbers: in.renumbers(), Returning: b.returning}
 	for position, c := range in.columns {
 		if c != in.sequence && !in.table.Columns[c].Nullable {
 			ir.NotNull = append(ir.NotNull, position)

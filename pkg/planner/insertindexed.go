@@ -78,14 +78,15 @@ func (b *build) refuseFollowed(what string, t *catalog.Table) error {
 // indexed is what the rows of the statement need besides being written.
 func (b *build) indexed() (*plan.Indexed, error) {
 	in, t := b.ins, b.ins.table
-	n := &plan.Indexed{Own: b.owns(t), OnDuplicate: len(in.stmt.OnDup) > 0}
-	if n.OnDuplicate && bool(in.stmt.Ignore) {
+	n := &plan.Indexed{Own: b.owns(t)}
+	update := len(in.stmt.OnDup) > 0
+	if update && bool(in.stmt.Ignore) {
 		return nil, sqlerr.Unsupported("INSERT IGNORE ... ON DUPLICATE KEY UPDATE into a table with a UNIQUE KEY that does not contain the distribution key", "leave out IGNORE")
 	}
 	keys := append([]catalog.Index{{Name: "PRIMARY", Columns: t.Primary, Unique: true}}, t.Unique...)
 	keys = append(keys, t.Building...)
 	for _, k := range keys {
-		if k.Partial && k.Global == 0 && (n.OnDuplicate || b.plan.Kind == plan.Replace) {
+		if k.Partial && k.Global == 0 && (update || b.plan.Kind == plan.Replace) {
 			return nil, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE in a table that has UNIQUE KEY '"+k.Name+"', of the beginning of a column, besides one that does not contain the distribution key",
 				"look the row up first")
 		}
@@ -113,7 +114,7 @@ func (b *build) indexed() (*plan.Indexed, error) {
 			u.Values = append(u.Values, v)
 		}
 		if generated && u.Index == nil {
-			if n.OnDuplicate || b.plan.Kind == plan.Replace {
+			if update || b.plan.Kind == plan.Replace {
 				return nil, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE in a table that has UNIQUE KEY '"+k.Name+"', whose values the servers compute, besides one that does not contain the distribution key",
 					"look the row up first")
 			}

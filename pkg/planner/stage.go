@@ -116,7 +116,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	}
 	b.plan.Root, b.done = nil, false
 	p.Stage = &plan.Stage{Table: t, Sequence: sequenceOf(t), ZeroIsValue: b.sess.NoAutoValueOnZero, Name: t.Name,
-		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Tail: tail, Followed: followed, Returning: b.returning, Query: text.Query}
+		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Renumbers: text.OnDuplicate >= 0 && b.ins.renumbers(), Tail: tail, Followed: followed, Returning: b.returning, Query: text.Query}
 	if self {
 		p.Stage.Name = stageName
 		p.Renames = append([]plan.Rename{{Ref: w.target, Text: sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(stageName)}}, p.Renames...)

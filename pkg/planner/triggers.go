@@ -41,7 +41,7 @@ func (b *build) insertTriggers(n *plan.InsertRows) error {
 	if !t.FiresAny() {
 		return nil
 	}
-	if x := n.Indexed; x != nil && (x.OnDuplicate || n.Ignore || b.plan.Kind == plan.Replace) {
+	if n.Indexed != nil && (n.Update || n.Ignore || b.plan.Kind == plan.Replace) {
 		return refuseTrigger(t, "REPLACE, INSERT IGNORE and ON DUPLICATE KEY UPDATE by keys over several node groups",
 			"look for the row with SELECT ... FOR UPDATE, then INSERT or UPDATE it")
 	}

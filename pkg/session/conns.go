@@ -32,8 +32,9 @@ type conns struct {
 	// joins: whatever group a connection is acquired to joins the statement.
 	joins    bool
 	warnings []Warning
-	pending  uint16 // warnings of the commit
-	commits  bool   // the statement commits by itself, without EndStatement
+	warned   placement.NodeGroupID // whose warnings came first
+	pending  uint16                // warnings of the commit
+	commits  bool                  // the statement commits by itself, without EndStatement
 	// beside, not nil: readings of the same statement may have connections at the same time.
 	beside *beside
 }
@@ -154,8 +155,8 @@ func (c *conns) Release(ec exec.Conn, err error) {
 		c.beside.groups[b.Group]--
 	}
 	c.s.flight.Note(c.s.cfg.Registry.clock(), flight.FragmentEnd, b.Group, fragmentCode(err))
-	if err == nil && !c.joined && c.beside == nil && b.Usable() && b.LastWarnings() > 0 {
-		c.warn(b)
+	if err == nil {
+		c.Keep(b)
 	}
 	inTransaction := slices.Contains(c.held, b) || c.branch(b.Group) == b
 	if errors.Is(err, exec.ErrUnread) {
@@ -175,6 +176,20 @@ func (c *conns) Release(ec exec.Conn, err error) {
 		return
 	}
 	c.s.done(b, err)
+}
+
+// Keep implements exec.Conns.
+func (c *conns) Keep(ec exec.Conn) {
+	b := ec.(*backend.Conn)
+	if c.joined || c.beside != nil || !b.Usable() || b.LastWarnings() == 0 {
+		return
+	}
+	if c.warned == 0 {
+		c.warned = b.Group
+	}
+	if c.warned == b.Group || c.plan == nil || !plan.Copies(c.plan.Root) { // other copies say the same
+		c.warn(b)
+	}
 }
 
 // fragmentCode is the error a part of a statement ended with.

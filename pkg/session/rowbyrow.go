@@ -277,7 +277,7 @@ func (w *rowWrite) insert() error {
 		if ok.LastInsertID != 0 {
 			w.lastID = ok.LastInsertID
 		}
-		if w.auto >= 0 && w.draws(row[w.auto]) && ok.AffectedRows > 0 && ok.LastInsertID != 0 {
+		if w.auto >= 0 && w.draws(row[w.auto]) && ok.AffectedRows > 0 && ok.LastInsertID != 0 && (w.tail == "" || ok.AffectedRows == 1) {
 			if row[w.auto] = strconv.FormatUint(ok.LastInsertID, 10); w.generated == 0 {
 				w.generated = ok.LastInsertID
 			}

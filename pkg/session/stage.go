@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/exec"
@@ -53,7 +54,12 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 	if err != nil {
 		return err
 	}
-	sum, warnings, err := w.takeStage(st)
+	if ids != nil && w.mayMiss() && records > 1 {
+		if err := ids.Ambiguous(n.Renumbers); err != nil {
+			return err
+		}
+	}
+	sum, came, warnings, err := w.takeStage(st, ids)
 	if err != nil {
 		return err
 	}
@@ -82,7 +88,7 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 	case n.Sequence < 0:
 		ok.LastInsertID, w.generated = sum.InsertID, sum.InsertID != 0
 	default:
-		if ok.LastInsertID, w.generated = ids.InsertID(sum.Affected, sum.InsertID); n.Query && n.Update && !w.generated {
+		if ok.LastInsertID, w.generated = ids.InsertID(sum.Affected, came, sum.InsertID); n.Query && n.Update && !w.generated {
 			ok.LastInsertID = 0 // servers have forgotten what the last row brought
 		}
 	}
@@ -95,8 +101,27 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 	return nil
 }
 
-// takeStage inserts the rows of the stage into the table.
-func (w *workspaceWrite) takeStage(st *workspace.Stage) (exec.Counts, []exec.Warned, error) {
+// mayMiss reports that rows of the stage may not come into the table.
+func (w *workspaceWrite) mayMiss() bool { return w.n.Stage.Update || w.n.Stage.Verb == "INSERT IGNORE INTO" }
+
+// cameBy is the first value given out with which a row has come, by what the inserts have come to, unless that does not tell: then ask
+// finds out.
+func (w *workspaceWrite) cameBy(ids *exec.Identities, sum exec.Counts, ask func() (uint64, error)) (uint64, error) {
+	if ids == nil || w.n.Stage.Table.HiddenKey {
+		return 0, nil
+	}
+	n := w.n.Stage
+	switch rows, first := ids.Given(); {
+	case first == 0, !n.Returning && sum.Affected == 0:
+		return 0, nil
+	case !w.mayMiss(), !n.Returning && !n.Update && sum.Affected == uint64(rows):
+		return first, nil
+	}
+	return ask()
+}
+
+// takeStage inserts the rows of the stage into the table. came is the first of ids that has come there.
+func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (sum exec.Counts, came uint64, warnings []exec.Warned, err error) {
 	s, n := w.s, w.n.Stage
 	restore, change := s.modes(), exec.Change{Table: n.Table, Kind: exec.RowInsert, Verb: n.Verb}
 	for i := range n.Table.Columns {
@@ -105,8 +130,15 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage) (exec.Counts, []exec.War
 		}
 	}
 	if n.Followed {
-		sum, err := w.insertFollowed(st, change.Columns)
-		return sum, s.runner.Warned, err
+		if sum, err = w.insertFollowed(st, change.Columns); err != nil {
+			return sum, 0, nil, err
+		}
+		warnings = slices.Clone(s.runner.Warned)
+		came, err = w.cameBy(ids, sum, func() (uint64, error) {
+			first, err := s.runner.Came(s.execution(within{&w.conns}), s.snap, ids)
+			return first, asServerLost(err)
+		})
+		return sum, came, warnings, err
 	}
 	if n.Update || n.Returning {
 		restore, change.Tail = "", w.tail()
@@ -115,14 +147,19 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage) (exec.Counts, []exec.War
 		change.Returned = &w.held
 	}
 	ch := s.runner.Change(s.execution(&w.conns), s.snap, restore)
-	err := ch.Begin(change)
-	if err == nil {
+	if err = ch.Begin(change); err == nil {
 		err = w.query(st.Rows(change.Columns, restore == "", partitionOf(n.Table)), ch)
 	}
-	if err = asServerLost(ch.End(err)); err != nil {
-		return exec.Counts{}, nil, err
+	if err == nil {
+		err = ch.Flush()
 	}
-	return ch.Counts(), ch.Warned, nil
+	if err == nil {
+		came, err = w.cameBy(ids, ch.Counts(), func() (uint64, error) { return ch.Came(ids) })
+	}
+	if err = asServerLost(ch.End(err)); err != nil {
+		return exec.Counts{}, 0, nil, err
+	}
+	return ch.Counts(), came, ch.Warned, nil
 }
 
 // describe gives the result of RETURNING its columns when there is no row to be returned: those that a SELECT of the same from the table

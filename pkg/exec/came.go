@@ -1,0 +1,162 @@
+package exec
+
+import (
+	"slices"
+	"strconv"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+)
+
+// LAST_INSERT_ID() behind an INSERT is the number of the first row that has come. With IGNORE and ON DUPLICATE KEY UPDATE rows may not
+// come, and servers that were sent the numbers do not tell which: they are asked, in the same transaction, which of the numbers they have.
+
+// span is consecutive values of a sequence.
+type span struct{ first, last uint64 }
+
+// spansAtOnce is how many spans one question is about.
+const spansAtOnce = 500
+
+// lookBehind reports that it must be asked which rows have come.
+func (in *insertion) lookBehind() bool {
+	n := in.node
+	some := in.rows > 1 && (n.Ignore || n.Update) || n.Update && n.Returning
+	return some && in.ids.first != 0 && !n.HiddenKey && n.Indexed == nil
+}
+
+// ambiguous refuses rows of which servers could not tell afterwards what LAST_INSERT_ID() is.
+func (r *Runner) ambiguous(p *plan.Plan, in *insertion) error {
+	n := in.node
+	if n.Indexed != nil || n.HiddenKey || !n.Sequence {
+		return nil // every row is looked at
+	}
+	if n.Update && in.ids.brought && p.Uses&plan.SetsLastInsertID != 0 && (n.Returning || in.rows > 1 && len(r.groups) > 1) {
+		return sqlerr.Unsupported("LAST_INSERT_ID(expression) in an INSERT of several rows that bring values for AUTO_INCREMENT, or with RETURNING, with ON DUPLICATE KEY UPDATE",
+			"insert the rows one by one, without RETURNING")
+	}
+	if in.rows > 1 && (n.Ignore || n.Update) {
+		return in.ids.ambiguous(n.Renumbers)
+	}
+	return nil
+}
+
+// ambiguous refuses to find out which rows have come by their numbers where others may have these; renumbers: ON DUPLICATE KEY UPDATE
+// gives rows other ones.
+func (s *identities) ambiguous(renumbers bool) error {
+	switch {
+	case s.first == 0:
+		return nil
+	case renumbers:
+		return sqlerr.Unsupported("ON DUPLICATE KEY UPDATE of the AUTO_INCREMENT column of table '"+s.table.Name+"' in an INSERT of several rows",
+			"insert the rows one by one")
+	case s.mixed:
+		return sqlerr.Unsupported("a value for AUTO_INCREMENT that a row before it may have been given, in an INSERT of several rows with IGNORE or ON DUPLICATE KEY UPDATE",
+			"insert the rows one by one")
+	}
+	return nil
+}
+
+// look finds out what LAST_INSERT_ID() becomes by rows that have just been written on the streams. sum is what the servers have said.
+func (r *Runner) look(p *plan.Plan, in *insertion, sum *Summary) (err error) {
+	streams := r.streams
+	if in.node.Same {
+		streams = streams[:1]
+	}
+	in.looked = true
+	switch n := in.node; {
+	case !sum.HasRows && sum.AffectedRows == 0:
+	case !sum.HasRows && !n.Update && sum.AffectedRows == uint64(in.rows), !sum.HasRows && n.Update && !r.FoundRows && in.allNew(r.results):
+		in.came = in.ids.first
+	default:
+		in.came, err = r.firstOf(streams, in.table, in.ids.given)
+	}
+	if err != nil || in.came != 0 || !sum.HasRows || p.Uses&plan.SetsLastInsertID == 0 {
+		return err
+	}
+	// RETURNING does not tell what LAST_INSERT_ID(expr) has said last. All rows have met others, and so the last one.
+	s := &streams[in.groupOfLast()]
+	res, err := r.rowsFrom(s, []byte("SELECT LAST_INSERT_ID()"))
+	if err == nil && len(res.rows) == 1 {
+		in.called, err = strconv.ParseUint(string(res.rows[0][0]), 10, 64)
+	}
+	return err
+}
+
+// allNew reports that rows of an ON DUPLICATE KEY UPDATE have met no others, by what each group has said.
+func (in *insertion) allNew(results []result) bool {
+	if in.node.Same {
+		results = results[:min(len(results), 1)]
+	}
+	return !slices.ContainsFunc(results, func(res result) bool {
+		if res.records {
+			return res.affected != res.rows || res.duplicates > 0
+		}
+		return res.affected != 1
+	})
+}
+
+// groupOfLast is the place, among the groups that get rows, of that of the last row.
+func (in *insertion) groupOfLast() int {
+	if len(in.owners) == 0 {
+		return 0
+	}
+	last, before := in.owners[len(in.owners)-1], in.owners[:0:0]
+	for _, g := range in.owners {
+		if g < last {
+			before = addGroup(before, 0, g)
+		}
+	}
+	return len(before)
+}
+
+// firstOf is the least of the values given out that t has on one of the streams; 0 if it has none.
+func (r *Runner) firstOf(streams []stream, t *catalog.Table, given []span) (first uint64, err error) {
+	for _, s := range streams {
+		r.Conns.Keep(s.conn)
+	}
+	column := appendName(nil, t.Columns[t.AutoIncrement].Name)
+	for some := range slices.Chunk(given, spansAtOnce) {
+		sql := append(append(append([]byte("SELECT MIN("), column...), ") FROM "...), tableName(t)...)
+		for i, s := range some {
+			sql = append(append(append(sql, [2]string{" WHERE ", " OR "}[min(i, 1)]...), column...), " BETWEEN "...)
+			sql = strconv.AppendUint(append(strconv.AppendUint(sql, s.first, 10), " AND "...), s.last, 10)
+		}
+		for i := range streams {
+			res, err := r.rowsFrom(&streams[i], sql)
+			if err != nil {
+				r.failed = streams[i].group
+				return 0, err
+			}
+			if len(res.rows) != 1 || res.rows[0][0] == nil {
+				continue
+			}
+			v, err := strconv.ParseUint(string(res.rows[0][0]), 10, 64)
+			if err != nil {
+				return 0, sqlerr.Internal.New("a value of AUTO_INCREMENT is no number")
+			}
+			if first == 0 || v < first {
+				first = v
+			}
+		}
+		if first != 0 {
+			break
+		}
+	}
+	return first, nil
+}
+
+// Came is the least of the values that ids has given out for rows which were inserted, by a statement that is running, and have come to
+// the tables of any group; 0 if none has.
+func (r *Runner) Came(x Execution, snap *catalog.Snapshot, ids *Identities) (first uint64, err error) {
+	r.Execution = x
+	r.results, r.groups = r.results[:0], r.groups[:0]
+	for _, g := range snap.Groups {
+		r.groups = addGroup(r.groups, 0, g.ID)
+	}
+	if err = r.acquire(false); err == nil {
+		first, err = r.firstOf(r.streams, ids.ids.table, ids.ids.given)
+	}
+	r.finish(err)
+	return first, err
+}
