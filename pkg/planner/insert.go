@@ -699,10 +699,7 @@ func defaultOf(c *catalog.Column, f catalog.Flavor) (v sqltypes.Value, err error
 		return sqltypes.Value{Kind: sqltypes.Int, Raw: []byte(d)}, nil
 	case len(d) >= 2 && d[0] == '\'' && d[len(d)-1] == '\'' && !strings.ContainsAny(d[1:len(d)-1], `'\`):
 		return sqltypes.Value{Kind: sqltypes.String, Raw: []byte(d[1 : len(d)-1])}, nil
-	case f == catalog.MySQL && !strings.ContainsAny(d, "('_"):
-		if strings.EqualFold(d, "current_timestamp") {
-			break
-		}
+	case f == catalog.MySQL && !c.ComputedDefault && !strings.ContainsAny(d, "('_"):
 		return sqltypes.Value{Kind: sqltypes.String, Raw: []byte(d)}, nil
 	}
 	return v, defaultExpression(c)
