@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,13 +28,26 @@ func tooManyImages() error {
 		"write in parts, by conditions or LIMIT")
 }
 
-// columns is the list that images reads.
+// columns is the list that images reads: all columns, and whether the literals of one would not be what it holds.
 func (w *rowWrite) columns(alias string) string {
 	list := make([]string, len(w.t.Columns))
 	for c := range w.t.Columns {
 		list[c] = workspace.ReadIn(&w.t.Columns[c], sqltypes.QuoteName(alias), true)
 	}
-	return strings.Join(list, ", ")
+	doubled := workspace.Doubled(w.t, w.all(), sqltypes.QuoteName(alias))
+	if doubled == "" {
+		doubled = "0"
+	}
+	return strings.Join(append(list, doubled), ", ")
+}
+
+// all are the numbers of the table's columns.
+func (w *rowWrite) all() []int {
+	all := make([]int, len(w.t.Columns))
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // images runs a SELECT of columns.
@@ -45,6 +59,11 @@ func (w *rowWrite) images(text string) ([]image, error) {
 	}
 	if len(take.rows) > maxImages || take.over {
 		return nil, tooManyImages()
+	}
+	for _, row := range take.rows {
+		if string(row[len(w.t.Columns)]) == "1" {
+			return nil, workspace.DoubledHour(w.t)
+		}
 	}
 	return w.literals(take.rows, 0), nil
 }
@@ -132,11 +151,12 @@ func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image,
 		s.fetchWarnings(c)
 		w.warnings = append(w.warnings, s.warnings...)
 	}
-	all := make([]int, len(w.t.Columns))
-	for i := range all {
-		all[i] = i
+	if sql := st.Doubled(w.all()); sql != "" {
+		if _, doubled, err := c.QueryAll(sql, 1); err != nil || len(doubled) > 0 {
+			return nil, cmp.Or(err, workspace.DoubledHour(w.t))
+		}
 	}
-	_, found, err := c.QueryAll(st.Rows(all, true, func(string) string { return "0" }), maxImages+1)
+	_, found, err := c.QueryAll(st.Rows(w.all(), true, func(string) string { return "0" }), maxImages+1)
 	if err != nil {
 		return nil, err
 	}

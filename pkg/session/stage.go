@@ -102,7 +102,9 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 }
 
 // mayMiss reports that rows of the stage may not come into the table.
-func (w *workspaceWrite) mayMiss() bool { return w.n.Stage.Update || w.n.Stage.Verb == "INSERT IGNORE INTO" }
+func (w *workspaceWrite) mayMiss() bool {
+	return w.n.Stage.Update || w.n.Stage.Verb == "INSERT IGNORE INTO"
+}
 
 // cameBy is the first value given out with which a row has come, by what the inserts have come to, unless that does not tell: then ask
 // finds out.
@@ -142,6 +144,9 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (s
 	}
 	if n.Update || n.Returning {
 		restore, change.Tail = "", w.tail()
+		if err := w.notDoubled(st, change.Columns); err != nil {
+			return sum, 0, nil, err
+		}
 	}
 	if n.Returning {
 		change.Returned = &w.held
@@ -160,6 +165,22 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (s
 		return exec.Counts{}, 0, nil, err
 	}
 	return ch.Counts(), came, ch.Warned, nil
+}
+
+// notDoubled refuses rows of the stage that would not be written as they are, in the session's time zone.
+func (w *workspaceWrite) notDoubled(st *workspace.Stage, columns []int) error {
+	sql := st.Doubled(columns)
+	if sql == "" {
+		return nil
+	}
+	_, doubled, err := w.c.QueryAll(sql, 1)
+	switch {
+	case err != nil:
+		return txn.Lost(w.c, err)
+	case len(doubled) > 0:
+		return workspace.DoubledHour(w.n.Stage.Table)
+	}
+	return nil
 }
 
 // describe gives the result of RETURNING its columns when there is no row to be returned: those that a SELECT of the same from the table

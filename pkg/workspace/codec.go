@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 )
 
@@ -63,6 +64,26 @@ func ReadIn(c *catalog.Column, alias string, sessionTime bool) string {
 		return alias + "." + sqltypes.QuoteName(c.Name)
 	}
 	return read(c, alias)
+}
+
+// Doubled is a condition on rows of t that have, in one of columns, a moment of the hour that comes twice when daylight saving time ends,
+// and which its local time does not name; "" if no column has such values. A reader gets the local time then, and a writer of that makes
+// it the other hour's. The connection must be in the session's time zone. alias is quoted.
+func Doubled(t *catalog.Table, columns []int, alias string) string {
+	var list []string
+	for _, c := range columns {
+		if t.Columns[c].DataType == "timestamp" {
+			name := alias + "." + sqltypes.QuoteName(t.Columns[c].Name)
+			list = append(list, "UNIX_TIMESTAMP("+name+") <> 0 AND UNIX_TIMESTAMP("+name+") <> UNIX_TIMESTAMP(CAST("+name+" AS DATETIME(6)))")
+		}
+	}
+	return strings.Join(list, " OR ")
+}
+
+// DoubledHour refuses what would write rows that Doubled is about.
+func DoubledHour(t *catalog.Table) error {
+	return sqlerr.Unsupported("a TIMESTAMP of table '"+t.Name+"' in the hour that comes twice when daylight saving time ends, in a write that goes row by row or through a temporary table",
+		"SET time_zone = '+00:00' for it")
 }
 
 // read is Read of a column of a table that has an alias.

@@ -160,6 +160,16 @@ func (s *Stage) Rows(columns []int, sessionTime bool, partition func(alias strin
 	return b.String()
 }
 
+// Doubled is the query that has a row if the stage has one that Doubled is about; "" if it cannot. The connection must be in the session's
+// time zone.
+func (s *Stage) Doubled(columns []int) string {
+	condition := Doubled(s.table, columns, "s")
+	if condition == "" {
+		return ""
+	}
+	return "SELECT 1 FROM " + s.of() + " AS s WHERE " + condition + " LIMIT 1"
+}
+
 // UsageOf counts bytes that are about to be written into the stage.
 func (s *Stage) UsageOf(bytes int64) error { return s.w.takeBytes(bytes) }
 

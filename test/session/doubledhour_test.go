@@ -1,0 +1,75 @@
+package session
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/stretchr/testify/require"
+)
+
+// doubling is a time zone whose clocks went back from 03:00 to 02:00 on 2020-10-25, at 01:00 UTC.
+var doubling = []string{
+	"REPLACE INTO mysql.time_zone (Time_zone_id, Use_leap_seconds) VALUES (9001, 'N')",
+	"REPLACE INTO mysql.time_zone_name (Name, Time_zone_id) VALUES ('Test/Doubling', 9001)",
+	"REPLACE INTO mysql.time_zone_transition_type (Time_zone_id, Transition_type_id, `Offset`, Is_DST, Abbreviation) VALUES (9001, 0, 7200, 1, 'S'), (9001, 1, 3600, 0, 'W')",
+	"REPLACE INTO mysql.time_zone_transition (Time_zone_id, Transition_time, Transition_type_id) VALUES (9001, -2000000000, 0), (9001, 1603587600, 1)",
+}
+
+// TestDoubledHour: a moment that comes twice by the clock stays what it is, or the write is refused.
+func TestDoubledHour(t *testing.T) {
+	for g := 1; g <= 4; g++ {
+		db := shared.NodeGroupDB(t, g, "mysql")
+		for _, sql := range doubling {
+			_, err := db.Exec(sql)
+			require.NoError(t, err)
+		}
+	}
+	c := connect(t)
+	c.exec("CREATE TABLE doubled (id INT PRIMARY KEY, at TIMESTAMP NULL, n INT, also TIMESTAMP NULL)")
+	c.exec("CREATE TABLE doubled_src (id INT PRIMARY KEY, at TIMESTAMP NULL)")
+	c.exec("CREATE TABLE doubled_to (id INT PRIMARY KEY, at TIMESTAMP NULL, n INT)")
+	c.exec("CREATE TABLE doubled_log (id INT PRIMARY KEY AUTO_INCREMENT, at TIMESTAMP NULL)")
+	c.exec("SET time_zone = '+00:00'")
+	// 01:30 UTC is the second 02:30 there; 00:30 UTC is the first.
+	c.exec("INSERT INTO doubled VALUES (1, '2020-10-25 01:30:00', 1, NULL), (2, '2020-10-25 00:30:00', 1, NULL), (3, NULL, 1, NULL), (4, '2020-06-01 12:00:00', 1, NULL)")
+	c.exec("INSERT INTO doubled_src VALUES (1, '2020-10-25 01:30:00'), (2, '2020-10-25 00:30:00'), (5, '2020-06-01 12:00:00'), (7, NULL)")
+	c.exec("CREATE TRIGGER doubled_au AFTER UPDATE ON doubled FOR EACH ROW INSERT INTO doubled_log (at) VALUES (NEW.at)")
+	c.exec("SET time_zone = 'Test/Doubling'")
+	require.Equal(t, "2020-10-25 02:30:00", c.get("SELECT at FROM doubled WHERE id = 1"))
+	moment := func(want string) {
+		t.Helper()
+		require.Equal(t, want, c.get("SELECT UNIX_TIMESTAMP(also) FROM doubled WHERE id = 1"))
+	}
+	// One of the two is what is written when its local time is: that is the server's choice.
+	c.exec("UPDATE doubled SET n = 2 WHERE id IN (3, 4)")
+	refused := 0
+	for _, id := range []string{"1", "2"} {
+		if _, err := c.try("UPDATE doubled SET also = at WHERE id = " + id); err != nil {
+			e, _ := errors.AsType[*mysql.MySQLError](err)
+			require.NotNil(t, e)
+			require.Equal(t, uint16(1235), e.Number)
+			refused++
+		} else {
+			require.Equal(t, "1", c.get("SELECT also = at AND UNIX_TIMESTAMP(also) = UNIX_TIMESTAMP(at) FROM doubled WHERE id = "+id))
+		}
+	}
+	require.Equal(t, 1, refused)
+	c.exec("SET time_zone = '+00:00'")
+	c.exec("UPDATE doubled SET also = at WHERE id = 1")
+	c.exec("SET time_zone = 'Test/Doubling'")
+	moment("1603589400")
+	// Rows of a query that may meet others go through a temporary table.
+	refused = 0
+	for _, id := range []string{"1", "2", "5", "7"} {
+		if _, err := c.try("INSERT INTO doubled_to (id, at) SELECT id + 10, at FROM doubled_src WHERE id = " + id + " ON DUPLICATE KEY UPDATE n = 5"); err != nil {
+			e, _ := errors.AsType[*mysql.MySQLError](err)
+			require.NotNil(t, e)
+			require.Equal(t, uint16(1235), e.Number)
+			refused++
+		} else {
+			require.Equal(t, "1", c.get("SELECT UNIX_TIMESTAMP(d.at) <=> UNIX_TIMESTAMP(s.at) FROM doubled_to d, doubled_src s WHERE d.id = s.id + 10 AND s.id = "+id))
+		}
+	}
+	require.Equal(t, 1, refused)
+}
