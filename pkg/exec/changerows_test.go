@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -75,4 +76,23 @@ func TestMoveFailsAnywhere(t *testing.T) {
 			require.Equal(t, broken == errIO, sqlerr.HasCode(err, sqlerr.ServerLost))
 		}
 	}
+}
+
+// A statement with too many rows is refused, and what it was part of goes on: the rest of the rows is read, and the connection is the
+// session's again.
+func TestTooManyRowsLeaveTheTransaction(t *testing.T) {
+	w := newWorld(t)
+	p, sql, from, _ := moveOne(w)
+	p.Root.(*plan.ChangeRows).Own = true
+	rows := slices.Repeat([]string{"7|8"}, maxProgramRows+10*drainRows)
+	w.cluster.answer = func(_ placement.NodeGroupID, text string) answer {
+		if strings.HasPrefix(text, "SELECT") {
+			return answer{columns: []sqltypes.Column{idColumn, idColumn}, rows: rows}
+		}
+		return answer{}
+	}
+	_, err := w.run(p, sql)
+	require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet), "%v", err)
+	require.False(t, w.conns[from].interrupted)
+	require.Contains(t, w.log, fmt.Sprintf("%d: SET foreign_key_checks = 1", from))
 }

@@ -82,7 +82,12 @@ func (w *rowWriter) restore(s *stream) error {
 		return nil
 	}
 	for _, sql := range w.states(restoring) {
-		if s.heads > 0 || s.rows {
+		if s.rows { // too many: to break off would lose the client's transaction
+			for err := error(nil); err == nil; {
+				_, err = s.Next()
+			}
+		}
+		if s.err != nil || s.heads > 0 {
 			s.conn.Interrupt()
 			return nil
 		}
