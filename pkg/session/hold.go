@@ -200,7 +200,7 @@ func (s *Session) awaitThaw(t *exec.Touched) error {
 	ok, err := s.awaitSnapshot(deadline, thawed)
 	for err != nil && !s.killed.Load() && s.tx == nil && s.gaveWay(sqlerr.QueryInterrupted.New()) {
 		// It was evicted for what it had announced just now, and has taken back.
-		s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load()
+		s.notKilled()
 		ok, err = s.awaitSnapshot(deadline, thawed)
 	}
 	switch {
@@ -226,10 +226,7 @@ func (s *Session) leave() {
 // Evict implements barrier.Owner.
 func (s *Session) Evict() {
 	if !s.busy.TryLock() {
-		if s.evictable() {
-			s.evictions.Add(1)
-			s.end(true) // the statement that runs; what comes of it is giveWay's
-		}
+		s.running.evict(func() { s.kills.Add(eviction) }) // what comes of it is giveWay's
 		return
 	}
 	defer s.busy.Unlock()
@@ -244,13 +241,13 @@ func (s *Session) Evict() {
 
 // gaveWay reports whether err is what became of a statement that Evict has ended, and nobody else.
 func (s *Session) gaveWay(err error) bool {
-	evictions := s.evictions.Load() - s.evictionsBefore // before kills: Evict counts the other way round
-	return err != nil && evictions > 0 && s.locks == nil && sqlerr.HasCode(err, sqlerr.QueryInterrupted) && s.kills.Load()-s.killsBefore <= evictions
+	kills, evictions := s.hits()
+	return err != nil && evictions > 0 && s.locks == nil && sqlerr.HasCode(err, sqlerr.QueryInterrupted) && kills == evictions
 }
 
 // keepsBack reports whether an error that is all of a server's answer is not for the client.
 func (s *Session) keepsBack(code sqlerr.Code) bool {
-	if code == sqlerr.QueryInterrupted && s.locks == nil && s.evictions.Load() != s.evictionsBefore {
+	if _, evictions := s.hits(); code == sqlerr.QueryInterrupted && s.locks == nil && evictions > 0 {
 		return true
 	}
 	return s.deadlockable && s.tx.Deadlocked(code)
@@ -272,9 +269,6 @@ func (s *Session) giveWay(p *plan.Plan, err error) error {
 	s.notKilled()
 	return errReplan
 }
-
-// evictable reports whether the running statement may be interrupted: not while it commits.
-func (s *Session) evictable() bool { return !s.committing.Load() }
 
 // interruptedByHandover answers for a transaction that was rolled back while its client was thinking.
 func (s *Session) interruptedByHandover(p *plan.Plan) error {

@@ -71,9 +71,7 @@ func (s *Session) end(query bool) {
 	}
 	s.kills.Add(1)
 	s.running.all(func(conns []*backend.Conn) {
-		ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
-		defer cancel()
-		for _, c := range backend.Kill(ctx, true, conns...) {
+		for _, c := range killQueries(conns) {
 			if !query {
 				c.Interrupt() // its server does not answer: the session ends all the same
 			}
@@ -85,22 +83,58 @@ func (s *Session) end(query bool) {
 	}
 }
 
-// notKilled begins what hit is about.
-func (s *Session) notKilled() {
-	s.evictionsBefore, s.killsBefore = s.evictions.Load(), s.kills.Load()
+// killQueries ends the statements on conns; left are those whose server could not be asked.
+func killQueries(conns []*backend.Conn) (left []*backend.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
+	defer cancel()
+	return backend.Kill(ctx, true, conns...)
 }
+
+// eviction is a kill that is counted as Evict's.
+const eviction = 1<<32 + 1
+
+// notKilled begins what hit is about.
+func (s *Session) notKilled() { s.killsBefore = s.kills.Load() }
 
 // hit reports whether a KILL has come since the statement at hand began.
 func (s *Session) hit() bool { return s.kills.Load() != s.killsBefore }
+
+// hits is how many kills have come since the statement at hand began, and how many of them Evict has made.
+func (s *Session) hits() (kills, evictions uint32) {
+	since := s.kills.Load() - s.killsBefore
+	return uint32(since), uint32(since >> 32)
+}
 
 const killTimeout = 5 * time.Second
 
 // running is the connections a session's statement runs on. A connection cannot leave while a KILL is on its way, so
 // that it never hits the statement of another session.
 type running struct {
-	conn  *mysqlserver.Conn // the session's
-	mu    sync.Mutex
-	conns []*backend.Conn
+	conn *mysqlserver.Conn // the session's
+
+	mu         sync.Mutex
+	conns      []*backend.Conn
+	committing bool
+}
+
+// commits begins and ends what evict does not interrupt.
+func (r *running) commits(on bool) {
+	r.lock()
+	r.committing = on
+	r.mu.Unlock()
+}
+
+// evict ends the statement that runs, unless the session commits; counted is called before. All of it is one step: no commit begins, and
+// no other statement, before the KILL has arrived.
+func (r *running) evict(counted func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.committing {
+		return
+	}
+	if counted(); len(r.conns) > 0 {
+		killQueries(r.conns)
+	}
 }
 
 func (r *running) enter(c *backend.Conn) {

@@ -253,8 +253,8 @@ type statementAtHand struct {
 	used  used
 	began time.Duration // on the Registry's clock
 
-	// killsBefore and evictionsBefore are kills and evictions when it began.
-	killsBefore, evictionsBefore uint32
+	// killsBefore is kills when it began.
+	killsBefore uint64
 }
 
 // used is what a statement used.
@@ -288,16 +288,16 @@ type caches struct {
 
 // reached is what other goroutines read and write.
 type reached struct {
-	busy       sync.Mutex // held while a command runs; whoever evicts an idle session takes it
-	committing atomic.Bool
-	flight     flight.Recorder
-	activity   activity
-	running    running
-	killed     atomic.Bool
+	busy     sync.Mutex // held while a command runs; whoever evicts an idle session takes it
+	flight   flight.Recorder
+	activity activity
+	running  running
+	killed   atomic.Bool
 	// lockThread is the thread of the connection with the session's user-level locks on its server; 0: none.
 	lockThread atomic.Uint32
-	kills      atomic.Uint32 // of a statement; one that takes several steps on the servers looks between them
-	evictions  atomic.Uint32 // those kills that Evict made
+	// kills is how many there were of a statement, and, in evictions, how many of those Evict has made: one number, so that nobody sees
+	// half of a change. A statement that takes several steps on the servers looks between them.
+	kills atomic.Uint64
 }
 
 // planSlots is the size of a session's own plan cache, a power of two.

@@ -88,8 +88,8 @@ func (s *Session) commit(tx *txn.Txn) (txn.Outcome, error) {
 		s.beginCommit()
 		defer s.endCommit()
 	}
-	s.committing.Store(true)
-	defer s.committing.Store(false)
+	s.running.commits(true)
+	defer s.running.commits(false)
 	if c := tx.Branch(tx.Group()); c != nil && !tx.Several() {
 		s.running.enter(c)
 		defer s.running.leave(c)
