@@ -41,7 +41,8 @@ func FillCreated(st *sqlparse.Statement, value func(name string) (text string, o
 	if err := f.find(); err != nil {
 		return nil, err
 	}
-	selected := []bool{false} // whether tokens of this depth are in a list that a query selects
+	// Whether tokens of this depth are in a list that a query selects, and whether a query begins there: the FROM of TRIM(x FROM y) is no clause.
+	selected, query := []bool{false}, []bool{false}
 	edits := f.edits
 	for tokens := st.Tokens(); len(edits) > 0; {
 		tok := tokens.Next()
@@ -56,13 +57,13 @@ func FillCreated(st *sqlparse.Statement, value func(name string) (text string, o
 			}
 			edits = edits[1:]
 		case st.Is(tok, "("):
-			selected = append(selected, selected[last])
+			selected, query = append(selected, selected[last]), append(query, false)
 		case st.Is(tok, ")") && last > 0:
-			selected = selected[:last]
+			selected, query = selected[:last], query[:last]
 		case tok.Kind != sqlparse.Word:
 		case st.Is(tok, "SELECT"), st.Is(tok, "VALUES"), st.Is(tok, "WINDOW"):
-			selected[last] = true
-		case st.Is(tok, "FROM"), st.Is(tok, "WHERE"), st.Is(tok, "LIMIT"):
+			selected[last], query[last] = true, true
+		case query[last] && (st.Is(tok, "FROM") || st.Is(tok, "WHERE") || st.Is(tok, "LIMIT")):
 			selected[last] = false
 		}
 	}
