@@ -440,15 +440,21 @@ func (o *insertingOne) barred() (bool, error) {
 	}
 	barred := false
 	for key, unit := range o.keys.units {
-		if unit == nil || o.keys.entries[key].index == nil {
+		if unit == nil {
 			continue
 		}
-		if g, err := o.follow(&o.keys.entries[key]); err != nil || g != 0 {
-			return false, err
+		global := o.keys.entries[key].index != nil
+		if global {
+			if g, err := o.follow(&o.keys.entries[key]); err != nil || g != 0 {
+				return false, err
+			}
 		}
 		condition := o.in.appendUnit(nil, key, o.keys)
 		if own, err := o.read(o.home, condition); err != nil || len(own) > 0 {
 			return false, err
+		}
+		if !global {
+			continue // it contains the distribution key: rows of other partitions are not equal
 		}
 		o.hidden = nil
 		rows, err := o.read(o.home, condition)

@@ -187,8 +187,9 @@ func TestForeignRowsAreNoDuplicates(t *testing.T) {
 		exec(t, db, "INSERT INTO u VALUES (?, ?, 'n')", i, fmt.Sprint("m", i))
 	}
 	one, two := c.NodeGroupDB(t, 1, "d"), c.NodeGroupDB(t, 2, "d")
-	var here, gone int
+	var here, there, gone int
 	require.NoError(t, one.QueryRow("SELECT MIN(id) FROM u").Scan(&here))
+	require.NoError(t, one.QueryRow("SELECT MAX(id) FROM u").Scan(&there))
 	require.NoError(t, two.QueryRow("SELECT MIN(id) FROM u").Scan(&gone))
 	exec(t, db, "DELETE FROM u WHERE id = ?", here)
 
@@ -202,9 +203,12 @@ func TestForeignRowsAreNoDuplicates(t *testing.T) {
 	exec(t, one, "INSERT INTO u VALUES (?, ?, 'left')", gone, email)
 	exec(t, db, "DELETE FROM u WHERE id = ?", gone)
 
+	var e *mysql.MySQLError
+	_, err = db.Exec("INSERT INTO u VALUES (?, ?, 'new')", there, email)
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, uint16(1062), e.Number, "its primary key is taken, too: %v", e)
 	for _, verb := range []string{"INSERT", "INSERT IGNORE", "REPLACE"} {
 		_, err := db.Exec(verb+" INTO u VALUES (?, ?, 'new')", here, email)
-		var e *mysql.MySQLError
 		require.ErrorAs(t, err, &e, verb)
 		require.Contains(t, []uint16{1205, 1213}, e.Number, "%s: %v", verb, e)
 	}
@@ -212,7 +216,6 @@ func TestForeignRowsAreNoDuplicates(t *testing.T) {
 	exec(t, db, "INSERT IGNORE INTO u VALUES (?, ?, 'new')", here, email)
 	exec(t, db, "INSERT IGNORE INTO u VALUES (?, ?, 'newer')", gone, email)
 	_, err = db.Exec("INSERT INTO u VALUES (?, ?, 'newer')", gone, email)
-	var e *mysql.MySQLError
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, uint16(1062), e.Number)
 	require.Equal(t, fmt.Sprint(here, " new"), text(t, db, "SELECT id, name FROM u WHERE email = '"+email+"'"))
