@@ -2,6 +2,8 @@ package routine
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -177,9 +179,23 @@ func (f *filling) find() error {
 			return sqlerr.Unsupported("the variable "+string(st.Text(tok.Span))+" in GROUP BY or ORDER BY of a stored program",
 				"give the variable another name than the column")
 		}
+		if st.Is(prev, "LIMIT") || st.Is(prev, "OFFSET") || st.Is(prev, ",") && st.Is(at(i-3), "LIMIT") {
+			text = rowCount(text)
+		}
 		f.edits = append(f.edits, filled{tok.Span, text})
 	}
 	return nil
+}
+
+// rowCount is the value of a variable where LIMIT takes only a number: NULL is 0, and a negative number is read as one without a sign.
+func rowCount(value string) string {
+	if value == "NULL" {
+		return "0"
+	}
+	if n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64); err == nil && n < 0 {
+		return strconv.FormatUint(uint64(n), 10)
+	}
+	return value
 }
 
 // operandEnds reports whether t ends an operand, so that a name behind it is an alias.

@@ -232,7 +232,7 @@ func (a *activation) run(args []sqlparse.Span) error {
 			sent = append(sent, sqltypes.QuoteName(p.Name))
 			continue
 		}
-		value, err := a.vars.literal(p.Name)
+		value, err := a.vars.typed(p.Name)
 		if err != nil {
 			return err
 		}

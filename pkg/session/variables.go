@@ -256,6 +256,28 @@ func (v *variables) literal(name string) (string, error) {
 	return v.values[v.at(name)], nil
 }
 
+// typed is the value of a variable as SQL that has the variable's type, also if it is NULL.
+func (v *variables) typed(name string) (string, error) {
+	value, err := v.literal(name)
+	if err != nil || value != "NULL" {
+		return value, err
+	}
+	kind := "CHAR"
+	switch c := v.columns[v.at(name)]; {
+	case c.Type == sqltypes.TypeDouble || c.Type == sqltypes.TypeFloat:
+		kind = "DOUBLE"
+	case c.Type == sqltypes.TypeDecimal || c.Type == sqltypes.TypeNewDecimal:
+		kind = "DECIMAL"
+	case isNumber(c.Type) && c.Flags&sqltypes.FlagUnsigned != 0:
+		kind = "UNSIGNED"
+	case isNumber(c.Type):
+		kind = "SIGNED"
+	case c.Charset == 63 && !c.Type.IsTemporal() && c.Type != sqltypes.TypeJSON:
+		kind = "BINARY"
+	}
+	return "CAST(NULL AS " + kind + ")", nil
+}
+
 func (v *variables) read() error {
 	if len(v.list) == 0 {
 		return nil

@@ -7,11 +7,11 @@ import (
 
 // load is LOAD DATA of a client's file, which the generator keeps. A value that does not fit, and a row whose key is there, are warnings.
 func (g *generator) load() string {
-	t := g.base()
+	t := g.target()
 	for t.auto || slices.ContainsFunc(t.columns, func(c column) bool {
 		return c.kind >= plainKinds && (t.isKey(c.name) || strings.Contains(c.def, "NOT NULL"))
 	}) {
-		t = g.base()
+		t = g.target()
 	}
 	var used []*column
 	for i := range t.columns {

@@ -74,6 +74,7 @@ func TestLogic(t *testing.T) {
 	if testing.Verbose() {
 		c.printRefusals(t)
 		c.printRules(t)
+		c.printKinds(t)
 		t.Logf("the plan's on one server, too: %v", c.allowances)
 	}
 }
@@ -82,7 +83,7 @@ func newCampaign(t *testing.T) *campaign {
 	c := &campaign{seed: uint64(setting(t, "SEED", 1)), workers: setting(t, "WORKERS", 2), most: int64(setting(t, "DIFFERENCES", maxFound)),
 		limit: int64(setting(t, "STATEMENTS", defaultLimit)), writes: setting(t, "WRITES", 0) != 0, joins: os.Getenv("SKARV_LOGIC_JOINS"),
 		show: setting(t, "SHOW", -1), mysql: cluster.TestEngine() == "mysql", refusals: map[string]int{}, examples: map[string]string{}, allowances: map[string]int{},
-		rules: map[string]int{}, server: cluster.StartServer(t), cluster: cluster.Start(t, cluster.Groups(groups))}
+		rules: map[string]int{}, kinds: statementKinds(), made: map[string]tally{}, server: cluster.StartServer(t), cluster: cluster.Start(t, cluster.Groups(groups))}
 	cluster.AllowLocalFiles(t, c.server, c.cluster, groups)
 	return c
 }
@@ -107,6 +108,8 @@ type campaign struct {
 	examples   map[string]string // of refusals
 	allowances map[string]int
 	rules      map[string]int // how often they fired
+	kinds      []statementKind
+	made       map[string]tally
 }
 
 func (c *campaign) over() bool {

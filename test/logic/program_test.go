@@ -3,6 +3,7 @@ package logic
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -85,7 +86,7 @@ func (g *generator) trigger(t *table) (when, body string) {
 // apart is a table that has nothing to do with t.
 func (g *generator) apart(t *table) *table {
 	for {
-		if o := g.base(); o != t && o.parent == "" && o.name != t.parent && o.name != "t1" {
+		if o := g.target(); o != t && o.parent == "" && o.name != t.parent && o.name != "t1" {
 			return o
 		}
 	}
@@ -126,11 +127,21 @@ func (g *generator) withParameters(s string) string {
 		}
 		return lit
 	})
+	if g.foreign(s) {
+		return s
+	}
 	return word.ReplaceAllStringFunc(s, func(lit string) string {
 		if g.oneIn(2) {
 			return "y"
 		}
 		return lit
+	})
+}
+
+// foreign reports whether a text has strings that are not of the database's collation: see docs/compatibility.md, procedures.
+func (g *generator) foreign(s string) bool {
+	return strings.Contains(s, "x'") || slices.ContainsFunc(tableName.FindAllString(s, -1), func(name string) bool {
+		return slices.ContainsFunc(g.tables, func(t *table) bool { return t.name == name && (t.column("uc") != nil || t.column("la") != nil) })
 	})
 }
 
@@ -140,8 +151,11 @@ func (g *generator) body() string {
 	for range 1 + g.r.IntN(3) {
 		steps = append(steps, g.step())
 	}
-	handler := g.chance("DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN SET n = -1; END; ", 4)
 	all := strings.Join(steps, " ")
+	handler := ""
+	if !strings.Contains(all, "INSERT") && !strings.Contains(all, "REPLACE") { // of several faults one may be the handler's and another not
+		handler = g.chance("DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN SET n = -1; END; ", 2)
+	}
 	if g.oneIn(5) {
 		all = "START TRANSACTION; " + all + g.pick(" COMMIT;", " ROLLBACK;")
 	}
@@ -159,11 +173,12 @@ func (g *generator) step() string {
 	case 2:
 		return "IF x " + g.pick(">", "<=", "=") + " " + fmt.Sprint(g.r.IntN(5)) + " THEN " + g.withParameters(g.write()) + "; ELSE SET n = x; END IF;"
 	case 3:
-		o := g.base()
+		o := g.target()
 		return "WHILE i < 3 DO SET i = i + 1; DELETE FROM " + o.name + " WHERE " + o.kindOf(number) + " = x + i; END WHILE; SET n = i;"
 	case 4:
-		return "BEGIN DECLARE k BIGINT; DECLARE done INT DEFAULT 0; DECLARE c CURSOR FOR SELECT " + t.name + "." + t.kindOf(number) + " FROM " + t.name + " ORDER BY " + keysOf(t.name, t) +
-			"; DECLARE CONTINUE HANDLER FOR NOT FOUND SET done = 1; SET n = 0; OPEN c; l: LOOP FETCH c INTO k; IF done THEN LEAVE l; END IF; SET n = n * 2 % 1000 + COALESCE(k, 0) % 100; END LOOP; CLOSE c; END;"
+		g.names++ // Skarv refuses one name in two blocks
+		return strings.NewReplacer("$k", fmt.Sprint("k", g.names), "$done", fmt.Sprint("done", g.names)).Replace("BEGIN DECLARE $k BIGINT; DECLARE $done INT DEFAULT 0; DECLARE c CURSOR FOR SELECT " + t.name + "." + t.kindOf(number) + " FROM " + t.name + " ORDER BY " + keysOf(t.name, t) +
+			"; DECLARE CONTINUE HANDLER FOR NOT FOUND SET $done = 1; SET n = 0; OPEN c; l: LOOP FETCH c INTO $k; IF $done THEN LEAVE l; END IF; SET n = n * 2 % 1000 + COALESCE($k, 0) % 100; END LOOP; CLOSE c; END;")
 	case 5:
 		return "SELECT " + g.aggregate(s, number) + " AS r FROM " + t.name + ";"
 	}

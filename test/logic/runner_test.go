@@ -153,7 +153,7 @@ func (r *runner) rows(t *table) {
 		rows = append(rows, "("+strings.Join(row, ", ")+")")
 	}
 	insert := "INSERT IGNORE INTO " + t.name + " (" + names(t) + ") VALUES "
-	if slices.ContainsFunc(t.columns, func(c column) bool { return c.kind == json }) { // MariaDB checks it: several at once may be refused
+	if slices.ContainsFunc(t.columns, func(c column) bool { return c.kind == json || c.kind == prose }) { // MariaDB checks JSON: several at once may be refused; prose: see target
 		for _, row := range rows {
 			r.both(plain(insert + row))
 		}
@@ -445,6 +445,9 @@ func (r *runner) differ(s statement) string {
 		r.refusal(gots[i].Err, text)
 	case !refused && s.writes:
 		wants = s.run(ctx, r.one)
+	}
+	if !refused && !r.quiet {
+		r.count(text, r.worked)
 	}
 	if slices.ContainsFunc(wants, lost) || slices.ContainsFunc(gots, lost) {
 		r.unanswered()

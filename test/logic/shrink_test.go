@@ -81,6 +81,8 @@ func names(t *table) string {
 	return strings.Join(n, ", ")
 }
 
+var bothErrors = regexp.MustCompile(`error: one server (\d+)(?s:.*), cluster (\d+)`)
+
 var token = regexp.MustCompile(litStart + `[^` + litEnd + `]*` + litEnd + `|'[^']*'|[\w.]+|\s+|[^\w\s]`)
 
 // shrink takes away steps, rows and words as long as the servers differ, and returns what is left with what then differs. diff is what
@@ -91,7 +93,7 @@ func (r *runner) shrink(e episode, diff string) (small episode, last string) {
 	defer func() { r.quiet = false }()
 	final := func(e episode) statement { return e.steps[len(e.steps)-1] }
 	strict := r.groups(final(e))
-	lastDiff, answered := "", true
+	lastDiff, answered, errors := "", true, bothErrors.FindStringSubmatch(diff)
 	differs := func(e episode) bool {
 		if time.Now().After(deadline) || !r.reset(e) {
 			return false
@@ -104,6 +106,9 @@ func (r *runner) shrink(e episode, diff string) (small episode, last string) {
 		}
 		if d == "" || strings.Contains(d, "error: one server 1064") || strict && !r.groups(final(e)) {
 			return false
+		}
+		if e := bothErrors.FindStringSubmatch(d); answered && !strings.Contains(d, noAnswer) && (len(e) != len(errors) || len(e) > 0 && (e[1] != errors[1] || e[2] != errors[2])) {
+			return false // another difference
 		}
 		if answered && strings.Contains(d, noAnswer) { // another fault, which is not looked for
 			r.found.Add(1)

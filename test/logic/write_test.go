@@ -12,13 +12,13 @@ import (
 func (g *generator) writeOver() string {
 	g.strict = true
 	defer func() { g.strict = false }()
-	t := g.base()
+	t := g.target()
 	for t.name == "t7" {
-		t = g.base() // its hidden key gives it no order
+		t = g.target() // its hidden key gives it no order
 	}
 	switch g.r.IntN(12) {
 	case 11:
-		if t.name == "t16" {
+		if g.oneIn(3) {
 			return g.pick("DELETE FROM t16", "UPDATE t16 SET body = "+g.value(&column{kind: prose}, true)) + " WHERE " + g.match()
 		}
 		return g.load()
@@ -235,9 +235,9 @@ func (g *generator) insertSub(t *table) string {
 
 // several writes to two tables at once. Both are written by what is in neither, or is in their own rows.
 func (g *generator) several(t *table) string {
-	o := g.ordered()
-	for o == t || o.view != "" {
-		o = g.ordered()
+	o := g.target()
+	for o == t || len(o.key) == 0 {
+		o = g.target()
 	}
 	s := &scope{sources: []source{t.scope("t"), o.scope("o")}}
 	x, y := t.kindOf(number), o.kindOf(number)
@@ -337,7 +337,7 @@ func (g *generator) returning(t *table) string {
 func (g *generator) insertBeside() string {
 	names := []string{"t1", "t9", "t10", "t14"}
 	t := g.tables[0]
-	for t.parent != "" || len(t.key) != 1 || t.key[0] != "id" || t.auto || t.view != "" || t.comment != "" || t.name == "t10" {
+	for t.parent != "" || len(t.key) != 1 || t.key[0] != "id" || t.auto || t.view != "" || t.comment != "" || t.name == "t10" || g.mysql && t.name == "t16" {
 		t = g.table()
 	}
 	from := g.tables[0]

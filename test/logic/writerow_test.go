@@ -9,7 +9,7 @@ import (
 func (g *generator) write() (sql string) {
 	g.strict = true
 	defer func() { g.strict = false }()
-	t := g.base()
+	t := g.target()
 	s := &scope{sources: []source{{alias: t.name, columns: t.columns, unique: t.key}}}
 	where := ""
 	if !g.oneIn(8) {

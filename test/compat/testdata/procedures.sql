@@ -35,6 +35,24 @@ CALL outs(5, @b, @c);
 SELECT @b, @c;
 CALL outs(5, 6, @c);
 -- skip-prepared
+CREATE PROCEDURE pages(x INT, y INT) BEGIN SELECT id FROM t ORDER BY id LIMIT x OFFSET y; SELECT id FROM t WHERE g > 0 ORDER BY id LIMIT y, x; END;
+CALL pages(2, 1);
+CALL pages(NULL, 1);
+CALL pages(2, NULL);
+CALL pages(-1, 2);
+CALL pages(2, -1);
+-- skip-prepared
+CREATE PROCEDURE first_rows(x INT) UPDATE t SET g = g + 1 ORDER BY id LIMIT x;
+CALL first_rows(NULL);
+CALL first_rows(2);
+CALL first_rows(-1);
+SELECT * FROM t ORDER BY id;
+-- skip-prepared
+CREATE PROCEDURE nulls(OUT a BIGINT, OUT b DECIMAL(8,2), OUT c VARCHAR(10), OUT d DATE, OUT e DOUBLE, OUT f INT UNSIGNED, OUT g VARBINARY(6), INOUT h TINYINT) BEGIN END;
+SET @h = NULL;
+CALL nulls(@a, @b, @c, @d, @e, @f, @g, @h);
+SELECT @a, @b, @c, @d, @e, @f, @g, @h;
+-- skip-prepared
 CREATE PROCEDURE counts(OUT n INT, OUT m DECIMAL(10,2)) BEGIN SELECT COUNT(*), MAX(d) INTO n, m FROM t; END;
 CALL counts(@n, @m);
 SELECT @n, @m;
@@ -279,8 +297,10 @@ CALL shown(NULL, NULL, NULL, NULL);
 
 -- A program that is made has no warnings of the look whether it is there.
 SELECT COUNT(*) FROM information_schema.routines WHERE routine_name = 'unwarned';
+-- skip-prepared
 CREATE PROCEDURE unwarned() SELECT 1;
 SHOW WARNINGS;
+-- skip-prepared
 DROP PROCEDURE unwarned;
 -- A string that reads like a variable is a string.
 -- skip-prepared
