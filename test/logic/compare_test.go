@@ -182,10 +182,10 @@ func said(want, got differ.Outcome) string {
 }
 
 // evaluation reports an error that a SELECT meets if its plan computes an expression for some row: a sum out of range, a regular
-// expression over an empty string of latin1, JSON that is none, on MySQL a string that is no date beside a date. A server does so for no row where another
+// expression over an empty string of latin1, JSON that is none, on MySQL a string that is no date beside a date, and bytes that are no text beside one. A server does so for no row where another
 // table of the join is found empty first, or LIMIT is 0, and MySQL never where a constant is of no use, in ORDER BY. A table alone, on MariaDB, leaves a plan no such choice.
 func evaluation(errno uint16) bool {
-	return errno == 1690 || errno == 3685 || errno == 3141 || errno == 1525
+	return errno == 3854 || errno == 1690 || errno == 3685 || errno == 3141 || errno == 1525
 }
 
 // rowErrors are a row's faults: NULL in a column without, a duplicate, a value out of range or of another kind, a foreign key. Each is a
