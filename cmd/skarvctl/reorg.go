@@ -322,7 +322,10 @@ func (b *begin) run(a *app, ctx context.Context, req *adminv1.ReorganiseRequest)
 			Reorganisation *reorganisation `json:"reorganisation"`
 		}{}, func(w io.Writer) { fmt.Fprintln(w, "Nothing is to be moved.") })
 	}
-	if b.dryRun || !b.yes && a.output != "json" {
+	if !b.yes && !b.dryRun && !plan.Resumed && a.output == "json" {
+		return errors.New("not started; --dry-run -o json shows the plan, --yes -o json starts it")
+	}
+	if b.dryRun || !b.yes {
 		if err := a.showPlan(plan); err != nil || b.dryRun {
 			return err
 		}

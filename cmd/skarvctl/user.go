@@ -110,7 +110,7 @@ func (a *app) userCommand() *cobra.Command {
 	}
 	remove := &cobra.Command{
 		Use:   "remove NAME",
-		Short: "Remove an account; its sessions keep running until they end",
+		Short: "Remove an account; its sessions end at their next statement",
 		Args:  args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, in []string) error {
 			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {

@@ -53,7 +53,7 @@ func (a *Server) Transactions(ctx context.Context, req *adminv1.TransactionsRequ
 	}
 	list, err := a.cfg.Transactions(ctx, txn.ID(req.GetId()))
 	if err != nil {
-		return nil, status.Error(codes.Unavailable, err.Error())
+		return nil, rpcError(err)
 	}
 	for _, i := range list {
 		out.Transactions = append(out.Transactions, &adminv1.Transaction{

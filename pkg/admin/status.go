@@ -3,6 +3,8 @@ package admin
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"skarv/pkg/adminaccess"
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
 	"skarv/pkg/placement"
@@ -54,6 +57,9 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 				})
 			}
 		}
+		for _, text := range unreachable(out.Members) {
+			problem("%s", text)
+		}
 		switch {
 		case err != nil:
 			problem("etcd could not be read: %v", err)
@@ -82,10 +88,28 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 	out.NodeGroups = a.groups(snap)
 	for _, g := range out.NodeGroups {
 		if g.Health == adminv1.NodeGroup_HEALTH_DOWN {
-			problem("node group %s is down since %s (%s): start its server at %s", g.Name, g.HealthSince.AsTime().Format(time.RFC3339), g.Error, g.Primary.Addr)
+			problem("node group %s is down since %s (%s): see whether its server at %s runs, answers, and takes Skarv's account", g.Name, g.HealthSince.AsTime().Format(time.RFC3339), g.Error, g.Primary.Addr)
 		}
 	}
 	return out, nil
+}
+
+// unreachable tells which processes the others cannot ask, because of the admin address they announce.
+func unreachable(members []*adminv1.Member) (problems []string) {
+	by, beyond := map[string]int{}, false
+	for _, m := range members {
+		by[m.AdminAddr]++
+		beyond = beyond || !adminaccess.IsLoopback(m.AdminAddr)
+	}
+	for _, addr := range slices.Sorted(maps.Keys(by)) {
+		switch {
+		case by[addr] > 1:
+			problems = append(problems, fmt.Sprintf("%d processes announce the admin address %s: they cannot ask each other for clients, nor KILL them; set admin.advertise of each", by[addr], addr))
+		case beyond && adminaccess.IsLoopback(addr):
+			problems = append(problems, fmt.Sprintf("a process announces the admin address %s, by which only its own machine reaches it; set its admin.advertise", addr))
+		}
+	}
+	return problems
 }
 
 // groups lists the node groups with their health.

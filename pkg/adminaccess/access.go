@@ -84,7 +84,7 @@ func (a *Access) Serves(addr string) error {
 	switch {
 	case a.cert == nil && a.roots != nil:
 		return errors.New("an authority of callers' certificates needs a certificate of its own")
-	case isLoopback(addr):
+	case IsLoopback(addr):
 		return nil
 	case a.cert == nil:
 		return fmt.Errorf("%s is open to other machines: it needs a certificate and key", addr)
@@ -94,8 +94,8 @@ func (a *Access) Serves(addr string) error {
 	return nil
 }
 
-// isLoopback reports whether only this machine reaches addr.
-func isLoopback(addr string) bool {
+// IsLoopback reports whether only this machine reaches addr.
+func IsLoopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return false
@@ -183,7 +183,7 @@ func (a *Access) DialOptions(addr string, useTLS bool, serverName string) ([]grp
 		options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	}
 	if a.token != "" {
-		if !useTLS && !isLoopback(addr) {
+		if !useTLS && !IsLoopback(addr) {
 			return nil, fmt.Errorf("the token would be sent to %s in the clear: use TLS", addr)
 		}
 		options = append(options, grpc.WithPerRPCCredentials(tokenCredentials{a.token, useTLS}))

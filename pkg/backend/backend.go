@@ -232,6 +232,24 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 	}
 }
 
+// Held returns the connections that owner's claims got and that were not given back: of an owner that has lost track of them. It looks
+// at all connections there are.
+func (p *Pools) Held(owner any) (held []*Conn) {
+	for _, pl := range *p.pools.Load() {
+		if pl == nil {
+			continue
+		}
+		pl.mu.Lock()
+		for c := range pl.all {
+			if !c.idle && c.claim.Owner == owner {
+				held = append(held, c)
+			}
+		}
+		pl.mu.Unlock()
+	}
+	return held
+}
+
 // Admit is asked before connections to several groups are taken: it refuses when one of them is down or refuses
 // statements, so that nothing is held while waiting for it. It costs a load per group.
 func (p *Pools) Admit(groups []placement.NodeGroupID) error {

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"encoding/binary"
 	"errors"
 	"hash/maphash"
 	"io"
@@ -56,6 +57,9 @@ func (c *Conn) Profile() Profile { return c.profile }
 
 // timeEvery is which part of the statements is timed.
 const timeEvery = 8
+
+// Reused reports whether the connection was handed out before its present holder had it.
+func (c *Conn) Reused() bool { return c.uses > 1 }
 
 // Begin and End are called around a statement that runs on the connection, so that it is known how long statements take
 // and how many connections are idle in their holders' hands.
@@ -154,7 +158,7 @@ type Prepared struct {
 	BoundTypes []wire.ParamType
 
 	sql   string
-	state uint64
+	state StateID
 	used  uint64
 	first []wire.ParamType // of the first execution; nil if they do not matter, or nobody has executed it
 }
@@ -165,7 +169,7 @@ type Prepared struct {
 // is shared only by those that began alike. When the connection keeps too many, the one unused for longest is closed. The server's
 // refusal is returned as *sqlerr.Error and leaves the connection usable.
 func (c *Conn) Statement(sql []byte, hash uint64, first []wire.ParamType) (*Prepared, error) {
-	key := hash ^ c.state.ID
+	key := hash ^ binary.LittleEndian.Uint64(c.state.ID[:])
 	c.clock++
 	p := c.kept(key, sql)
 	if p != nil && p.first != nil && first != nil && !slices.Equal(p.first, first) {

@@ -321,7 +321,7 @@ func (p *pool) put(c *Conn) {
 	p.idle.push(c)
 	p.gate.free++
 	p.gate.leave(c.claim, c.took)
-	c.took = 0
+	c.took, c.claim.Owner = 0, nil
 	p.mu.Unlock()
 }
 

@@ -1,8 +1,8 @@
 package backend
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,27 +31,29 @@ type Variable struct {
 // State is the session state a statement needs on its connection: what a client has changed since login. It is
 // immutable once made and shared by everything that uses it. Equal IDs mean equal states.
 type State struct {
-	ID   uint64
+	ID   StateID
 	DB   string
 	Vars []Variable // sorted by Name
 }
 
+// StateID is the SHA-256 of a state. Clients write what goes into it, and a statement is scanned by its own session's sql_mode: if a client
+// could make two states with one ID, a server would read a statement otherwise than Skarv has read it and judged it.
+type StateID [sha256.Size]byte
+
 // NewState makes a State of a default database and variables, which it keeps and sorts.
 func NewState(db string, vars []Variable) *State {
 	slices.SortFunc(vars, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })
-	h := fnv.New64a()
-	write := func(s string) {
-		var n [4]byte
-		binary.LittleEndian.PutUint32(n[:], uint32(len(s)))
-		h.Write(n[:])
-		h.Write([]byte(s))
+	text := make([]byte, 0, 1024)
+	add := func(s string) {
+		text = binary.LittleEndian.AppendUint32(text, uint32(len(s)))
+		text = append(text, s...)
 	}
-	write(db)
+	add(db)
 	for _, v := range vars {
-		write(v.Name)
-		write(v.Value)
+		add(v.Name)
+		add(v.Value)
 	}
-	return &State{ID: h.Sum64(), DB: db, Vars: vars}
+	return &State{ID: sha256.Sum256(text), DB: db, Vars: vars}
 }
 
 // Get returns the value of the variable called name.

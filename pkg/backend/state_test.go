@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,4 +44,14 @@ func TestStateIDs(t *testing.T) {
 	w := a.With("d", Variable{"@a", ""}, Variable{"@c", "3"})
 	require.Equal(t, []Variable{{"@b", "2"}, {"@c", "3"}}, w.Vars)
 	require.Len(t, a.Vars, 2, "With copies")
+}
+
+// Two states whose FNV-1a is equal: one has another sql_mode. A statement that was read by the one would run in the other.
+func TestClientsCannotMakeStatesEqual(t *testing.T) {
+	x := func(v string) Variable {
+		return Variable{"@`x`", fmt.Sprintf("_utf8mb4 x'%X' COLLATE utf8mb4_general_ci", v)}
+	}
+	a := NewState("a", []Variable{{"@@session.`sql_mode`", "'NO_BACKSLASH_ESCAPES'"}, x("0fyS2XXMqsaEWFjrxC5ubebFOGBn1gKw00YqyvjxxGD110Tkm9kb5UJnQT873FkdKPMuPcDMbpsdN1f5zV4h5PdpRyPkfae6OFTKtN2nZPWHUAiT821vWwi0Wm0JnSgR0438ORzDplf3RM0uYdLkzHpe80gA5FmYkFlUfxMfa0v8S5JUcMcizjKAgR81AXutkDOp5tH8upgxC55YbT7meB1k57gMlD673")})
+	b := NewState("a", []Variable{x("6wWTtxcby3ZA0MxTo2zpKtQv8GBn1gQktucqyvjxDIDlw0Tkm9aiHuenQT873FkdK1sN4LDMbpsdN1f5zV4h5RIDAWPkfae6OFTKtN2nZrX2WLiT821Ge5OAWm0JnSgR0438ORzkpzHvRM0uYPPXcTpe80gA5FmYzxQOqxMfa0v8S5JUcMcizjKAgR81AXutkDOp5tH8upgxC55YbT7meB1k57gMlD673")})
+	require.NotEqual(t, a.ID, b.ID)
 }

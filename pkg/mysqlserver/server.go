@@ -83,7 +83,7 @@ func (s *Server) listen() error {
 		s.listeners = append(s.listeners, l)
 	}
 	if path := s.cfg.UnixSocket; path != "" {
-		l, err := listenUnix(path)
+		l, err := ListenUnix(path)
 		if err != nil {
 			return err
 		}
@@ -95,8 +95,8 @@ func (s *Server) listen() error {
 	return nil
 }
 
-// listenUnix listens on path. A socket file that a dead process left there is replaced; one that answers is not.
-func listenUnix(path string) (net.Listener, error) {
+// ListenUnix listens on path. A socket file that a dead process left there is replaced; one that answers is not.
+func ListenUnix(path string) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		nc, dialErr := net.Dial("unix", path)
@@ -121,6 +121,46 @@ func listenUnix(path string) (net.Listener, error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// Refuse answers whoever connects to listeners with an error in place of a greeting until ctx ends; then they can be used for Listen.
+// Without it clients would wait for a greeting, and load balancers take the process for one that serves.
+func Refuse(ctx context.Context, listeners []net.Listener, why func() *sqlerr.Error) {
+	var g sync.WaitGroup
+	for _, l := range listeners {
+		deadline, ok := l.(interface{ SetDeadline(time.Time) error })
+		if !ok {
+			continue // it could not be taken back from Accept
+		}
+		broken := make(chan struct{})
+		stop := context.AfterFunc(ctx, func() {
+			_ = deadline.SetDeadline(time.Unix(1, 0))
+			close(broken)
+		})
+		g.Go(func() {
+			defer func() {
+				if !stop() {
+					<-broken
+				}
+				_ = deadline.SetDeadline(time.Time{})
+			}()
+			for {
+				nc, err := l.Accept()
+				if err != nil {
+					if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+						return
+					}
+					_ = pause.For(ctx, 5*time.Millisecond)
+					continue
+				}
+				var seq byte
+				_ = nc.SetWriteDeadline(time.Now().Add(time.Second))
+				_, _ = nc.Write(wire.AppendPacket(nil, &seq, wire.AppendErr(nil, why())))
+				_ = nc.Close()
+			}
+		})
+	}
+	g.Wait()
 }
 
 // Addr is the address of the first listener: the one of Config.Listeners, Addr, UnixSocket that comes first.

@@ -20,6 +20,10 @@ func settingsOf(flavor catalog.Flavor) []setting {
 	both := []setting{
 		{"read_only", []string{"OFF", "0"}, "the primary of a node group must take writes", true},
 		{"lower_case_table_names", []string{"0"}, "Skarv compares names of tables exactly", true},
+		{"autocommit", []string{"ON", "1"}, "sessions begin so", true},
+		{"completion_type", []string{"NO_CHAIN", "0"}, "Skarv takes COMMIT for the end of a transaction and no more", true},
+		{"sql_auto_is_null", []string{"OFF", "0"}, "Skarv routes by IS NULL as it stands", true},
+		{"foreign_key_checks", []string{"ON", "1"}, "sessions begin so", true},
 		{"sync_binlog", []string{"1"}, "acknowledged transactions can be lost in a crash of the machine", false},
 		{"innodb_flush_log_at_trx_commit", []string{"1"}, "acknowledged transactions can be lost in a crash of the machine", false},
 		{"log_bin", []string{"ON", "1"}, "without a binlog partitions cannot be moved and replicas cannot follow", false},
@@ -53,6 +57,10 @@ func alike() []setting {
 		{name: "innodb_page_size", why: "the servers would allow different row and key lengths"},
 		{name: "ft_min_word_len", why: "full-text search would find different rows"},
 		{name: "innodb_ft_min_token_size", why: "full-text search would find different rows"},
+		{name: "sql_mode", why: "statements would be read differently"},
+		{name: "transaction_isolation", why: "transactions would see different rows"},
+		{name: "tx_isolation", why: "transactions would see different rows"},
+		{name: "innodb_lock_wait_timeout", why: "statements would wait for rows for different times"},
 		{name: "default_storage_engine", why: "new tables would get different storage engines"},
 	}
 }

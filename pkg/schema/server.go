@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func Dial(ctx context.Context, group string, node catalog.Node) (*Server, error)
 	case "required":
 		cfg.TLS = &tls.Config{InsecureSkipVerify: true} // encrypted, not authenticated: what the name says
 	case "verify":
-		host, _, _ := strings.Cut(node.Addr, ":")
+		host, _, _ := net.SplitHostPort(node.Addr)
 		cfg.TLS = &tls.Config{ServerName: host}
 	default:
 		return nil, fmt.Errorf("node %s: unknown TLS mode %q", node.Addr, node.TLS)

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 
+	"google.golang.org/grpc"
+
 	"skarv/pkg/admin"
 	"skarv/pkg/placement"
 )
@@ -10,7 +12,7 @@ import (
 // runAdmin serves the admin API until ctx ends.
 func (s *Server) runAdmin(ctx context.Context) error {
 	admin := admin.New(admin.Config{
-		Options:  s.access.ServerOptions(),
+		Options:  append(s.access.ServerOptions(), grpc.ChainUnaryInterceptor(s.forMe)),
 		Store:    s.store,
 		Follower: s.follower,
 		Client:   s.controller(),

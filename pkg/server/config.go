@@ -21,18 +21,19 @@ import (
 // Config is everything `skarv serve` can be told; DefaultConfig has the values used where the file says nothing.
 // The doc tags are the source of docs/configuration.md.
 type Config struct {
-	Roles     []Role    `yaml:"roles" doc:"What this process does: proxy, controller, or both. All proxies serve clients; of all controllers one is elected to act."`
-	MySQL     MySQL     `yaml:"mysql" doc:"Where MySQL clients connect."`
-	HTTP      HTTP      `yaml:"http" doc:"Health, metrics and the console."`
-	Admin     Admin     `yaml:"admin" doc:"The gRPC service skarvctl speaks to."`
-	Etcd      Etcd      `yaml:"etcd" doc:"Where the cluster's state is."`
-	Backend   Backend   `yaml:"backend" doc:"Connections to the database servers."`
-	Workspace Workspace `yaml:"workspace" doc:"Limits of queries for which rows are copied to one node group."`
-	Move      Move      `yaml:"move" doc:"How partitions are moved while this process leads."`
-	PlanCache int       `yaml:"plan_cache" doc:"Statement shapes whose plans are kept."`
-	SlowQuery Duration  `yaml:"slow_query" doc:"Statements that take longer are logged by fingerprint; 0 logs none."`
-	HugePages bool      `yaml:"huge_pages" doc:"Keep the program's code on huge pages where the system has them (Linux; some 20 MB of memory): statements take a little processor time less. perf and uprobes then find no names of functions, Go's own profiles do."`
-	Log       LogConfig `yaml:"log" doc:"The process's own log, on standard error."`
+	Roles      []Role    `yaml:"roles" doc:"What this process does: proxy, controller, or both. All proxies serve clients; of all controllers one is elected to act."`
+	MySQL      MySQL     `yaml:"mysql" doc:"Where MySQL clients connect."`
+	HTTP       HTTP      `yaml:"http" doc:"Health, metrics and the console."`
+	Admin      Admin     `yaml:"admin" doc:"The gRPC service skarvctl speaks to."`
+	Etcd       Etcd      `yaml:"etcd" doc:"Where the cluster's state is."`
+	Backend    Backend   `yaml:"backend" doc:"Connections to the database servers."`
+	Workspace  Workspace `yaml:"workspace" doc:"Limits of queries for which rows are copied to one node group."`
+	Move       Move      `yaml:"move" doc:"How partitions are moved while this process leads."`
+	PlanCache  int       `yaml:"plan_cache" doc:"Statement shapes whose plans are kept."`
+	SlowQuery  Duration  `yaml:"slow_query" doc:"Statements that take longer are logged by fingerprint; 0 logs none."`
+	DrainDelay Duration  `yaml:"drain_delay" doc:"How long the process goes on serving after it was told to stop, while /readyz says 503: until load balancers have noticed and send nobody any more. Then statements that run have 10 seconds."`
+	HugePages  bool      `yaml:"huge_pages" doc:"Keep the program's code on huge pages where the system has them (Linux; some 20 MB of memory): statements take a little processor time less. perf and uprobes then find no names of functions, Go's own profiles do."`
+	Log        LogConfig `yaml:"log" doc:"The process's own log, on standard error."`
 }
 
 // Role is a part a process plays.
@@ -255,6 +256,9 @@ func (c *Config) faults() []error {
 	positive("plan_cache", int64(c.PlanCache))
 	if c.SlowQuery < 0 {
 		add("slow_query: must not be negative")
+	}
+	if c.DrainDelay < 0 {
+		add("drain_delay: must not be negative")
 	}
 	if len(c.Etcd.Endpoints) == 0 {
 		add("etcd.endpoints: at least one URL")

@@ -16,7 +16,7 @@ import (
 	adminv1 "skarv/proto/admin/v1"
 )
 
-// runControl takes part in the controllers' election, if that is this process's role, and serves the admin API.
+// runControl takes part in the controllers' election, if that is this process's role.
 func (s *Server) runControl(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	if s.has(RoleController) {
@@ -38,7 +38,6 @@ func (s *Server) runControl(ctx context.Context) error {
 		g.Go(func() error { return s.recoverer.Run(ctx) })
 	}
 	g.Go(func() error { return s.runThaw(ctx) })
-	g.Go(func() error { return s.runAdmin(ctx) })
 	return g.Wait()
 }
 

@@ -149,22 +149,140 @@ func (s *Server) syncGates(ctx context.Context) error {
 // errGate: the commits of the cluster could not be held, or not for long enough.
 var errGate = errors.New("commits could not be held")
 
+// gateTurn is one gate and all who wait for it at the moment: they look while it is closed, each on its own goroutine.
+type gateTurn struct {
+	closed chan struct{} // is closed when the gate is: all look
+	looked chan struct{} // is closed when all have looked
+	ended  chan struct{} // is closed behind verdict
+	// verdict is of the gate, not of a look.
+	verdict error
+
+	// guarded by turns.mu
+	sealed  bool // nobody joins any more
+	looking int
+}
+
+// turns is the gates of this process: one at a time, and one that is waited for.
+type turns struct {
+	one sync.Mutex // is held while a gate is closed
+	// free is when the next gate may be closed; guarded by one.
+	free time.Time
+
+	mu   sync.Mutex
+	next *gateTurn // that can be joined; nil: none
+}
+
+// join returns the turn to wait for; leads says that the caller must close its gate.
+func (t *turns) join() (turn *gateTurn, leads bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if leads = t.next == nil; leads {
+		t.next = &gateTurn{closed: make(chan struct{}), looked: make(chan struct{}), ended: make(chan struct{})}
+	}
+	t.next.looking++
+	return t.next, leads
+}
+
+// seal lets those look who have joined.
+func (t *turns) seal(turn *gateTurn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !turn.sealed {
+		turn.sealed = true
+		t.next = nil
+		close(turn.closed)
+	}
+}
+
+// fail takes back a turn whose gate could not be closed.
+func (t *turns) fail(turn *gateTurn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !turn.sealed {
+		turn.sealed = true
+		t.next = nil
+	}
+}
+
+// leave says that the caller looks no more.
+func (t *turns) leave(turn *gateTurn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if turn.looking--; turn.looking == 0 {
+		close(turn.looked) // who leads is among them, so that nobody joins any more
+	}
+}
+
 // holdCommits runs look, which must be quick, while nothing is committed in the whole cluster. An error of look is returned
-// as it is; after any error what look has seen counts for nothing.
-func (s *Server) holdCommits(ctx context.Context, look func() error) error {
+// as it is; after any error what look has seen counts for nothing. All of this process who wait at a time look at the same
+// time, and after each gate commits go on for as long as they were held: however many ask, half of the time is the writers'.
+func (s *Server) holdCommits(ctx context.Context, look func() error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, gateTries)
 	defer cancel()
-	s.oneGate.Lock()
-	defer s.oneGate.Unlock()
+	defer func() { s.countGate(err) }()
+	for {
+		turn, leads := s.turns.join()
+		if leads {
+			return s.leadTurn(ctx, turn, look)
+		}
+		select {
+		case <-turn.closed:
+			err = look()
+			s.turns.leave(turn)
+			if err != nil {
+				return err
+			}
+			<-turn.ended
+			return turn.verdict
+		case <-turn.ended: // who led it has given up, perhaps because he was ended himself
+			s.turns.leave(turn)
+		case <-ctx.Done():
+			s.turns.leave(turn)
+			return fmt.Errorf("%w: %w", errGate, ctx.Err())
+		}
+	}
+}
+
+// leadTurn closes the gate of turn, looks, and waits for the others who look.
+func (s *Server) leadTurn(ctx context.Context, turn *gateTurn, look func() error) (err error) {
+	left := false
+	leave := func() {
+		if !left {
+			left = true
+			s.turns.leave(turn)
+		}
+	}
+	defer close(turn.ended)
+	defer leave()
+	s.turns.one.Lock()
+	defer s.turns.one.Unlock()
+	_ = pause.For(ctx, time.Until(s.turns.free)) // if ctx ends, so does the attempt
 	for wait := gatePause; ; wait = min(2*wait, 10*gatePause) {
-		looked, err := s.tryGate(ctx, look)
+		var own error
+		began := time.Now()
+		looked, err := s.tryGate(ctx, func() error {
+			s.turns.seal(turn)
+			own = look()
+			leave()
+			select {
+			case <-turn.looked:
+			case <-time.After(gateTime): // then it counts for nobody
+			}
+			return nil
+		})
+		ended := time.Now()
+		s.turns.free = ended.Add(min(ended.Sub(began), gateTime))
 		if looked || err == nil {
-			s.countGate(err)
+			turn.verdict = err
+			if own != nil {
+				return own
+			}
 			return err
 		}
 		if pause.For(ctx, wait) != nil {
-			s.countGate(err)
-			return fmt.Errorf("%w: %w", errGate, err)
+			turn.verdict = fmt.Errorf("%w: %w", errGate, err)
+			s.turns.fail(turn)
+			return turn.verdict
 		}
 	}
 }

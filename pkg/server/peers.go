@@ -3,11 +3,13 @@ package server
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -33,8 +35,8 @@ func (s *Server) idBase() uint32 {
 // clientSessions lists the clients of this process for others.
 func (s *Server) clientSessions() (list []*adminv1.Session) {
 	for _, p := range s.sessions.Processes() {
-		list = append(list, &adminv1.Session{
-			Id: p.ID, User: p.User, Host: p.Host, Database: p.DB, Command: p.Command, Since: timestamppb.New(p.Since), Statement: p.SQL,
+		list = append(list, &adminv1.Session{ // what is not UTF-8 would cost the whole answer
+			Id: p.ID, User: strings.ToValidUTF8(p.User, "?"), Host: p.Host, Database: strings.ToValidUTF8(p.DB, "?"), Command: p.Command, Since: timestamppb.New(p.Since), Statement: p.SQL,
 			LockThread: p.LockThread,
 		})
 	}
@@ -169,5 +171,23 @@ func (s *Server) dialMember(m topology.Member) (*grpc.ClientConn, error) {
 	if err != nil {
 		return nil, err
 	}
+	options = append(options, grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption) error {
+		return call(metadata.AppendToOutgoingContext(ctx, meantKey, m.ID), method, req, reply, cc, o...)
+	}))
 	return grpc.NewClient(m.AdminAddr, options...)
+}
+
+// meantKey names the process that a call between processes is for.
+const meantKey = "skarv-process"
+
+// forMe refuses calls that are for another process: it announces an address at which this one is reached, such as a loopback address
+// of its own machine. The answer would be taken for its.
+func (s *Server) forMe(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	for _, id := range md.Get(meantKey) {
+		if id != s.id {
+			return nil, status.Errorf(codes.Aborted, "process %s was asked, and process %s answers: give each an admin.advertise by which the others reach it", id, s.id)
+		}
+	}
+	return handler(ctx, req)
 }

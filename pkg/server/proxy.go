@@ -14,6 +14,7 @@ import (
 	"skarv/pkg/control"
 	"skarv/pkg/event"
 	"skarv/pkg/mysqlserver"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/plancache"
 	"skarv/pkg/planner"
@@ -21,6 +22,7 @@ import (
 	"skarv/pkg/sequence"
 	"skarv/pkg/session"
 	"skarv/pkg/socket"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/statistics"
 	"skarv/pkg/workspace"
@@ -28,14 +30,9 @@ import (
 
 // runProxy waits until there is a cluster to serve, then serves MySQL clients until ctx ends.
 func (s *Server) runProxy(ctx context.Context) error {
-	snap, err := s.waitInitialised(ctx)
+	snap, mode, err := s.refuseUntilReady(ctx)
 	if err != nil {
 		return nil //nolint:nilerr // the context ended first
-	}
-	select {
-	case <-s.admitted:
-	case <-ctx.Done():
-		return nil
 	}
 	dialect := sqlparse.NewDialect(snap.Flavor == catalog.MariaDB, snap.ServerVersion)
 	plans, err := planner.New()
@@ -64,7 +61,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Registry:  s.sessions,
 		Metrics:   metrics,
 		SlowQuery: time.Duration(s.cfg.SlowQuery),
-		SQLMode:   s.defaultSQLMode(ctx, snap),
+		SQLMode:   mode,
 		Buffers:   session.NewBuffers(),
 		Log:       s.log,
 	}
@@ -78,11 +75,9 @@ func (s *Server) runProxy(ctx context.Context) error {
 		return rates, err
 	}
 	tlsConfig, _ := s.cfg.MySQL.tlsConfig()
-	var listeners []net.Listener
-	for _, l := range []net.Listener{s.mysql, s.unix} {
-		if l != nil {
-			listeners = append(listeners, l)
-		}
+	secret, err := s.store.Secret(ctx, "logins") // one for all processes: by their differences one could tell which users there are
+	if err != nil {
+		s.log.WarnContext(ctx, "the secret of logins could not be read; this process has its own", "error", err)
 	}
 	var loop func() *socket.Loop
 	if s.loops != nil {
@@ -90,10 +85,11 @@ func (s *Server) runProxy(ctx context.Context) error {
 	}
 	proxy, err := mysqlserver.Listen(mysqlserver.Config{
 		Loop:             loop,
-		Listeners:        listeners,
+		Listeners:        s.listeners(),
 		NewHandler:       func(c *mysqlserver.Conn) mysqlserver.Handler { return session.New(cfg, c) },
 		ServerVersion:    func() string { return greeting(s.follower.Snapshot().ServerVersion) },
 		TLS:              tlsConfig,
+		Secret:           secret,
 		RequireTLS:       s.cfg.MySQL.RequireTLS,
 		IDBase:           s.idBase,
 		IDBits:           20,
@@ -139,6 +135,47 @@ func (s *Server) runProxy(ctx context.Context) error {
 // drainTimeout is how long statements may go on when the process is told to stop.
 const drainTimeout = 10 * time.Second
 
+// listeners are those of MySQL clients.
+func (s *Server) listeners() (list []net.Listener) {
+	for _, l := range []net.Listener{s.mysql, s.unix} {
+		if l != nil {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// refuseUntilReady waits for a cluster, a slot in it and a server that answers, and tells clients meanwhile what is waited for.
+func (s *Server) refuseUntilReady(ctx context.Context) (snap *catalog.Snapshot, mode string, err error) {
+	refusing, stop := context.WithCancel(ctx)
+	var g errgroup.Group
+	g.Go(func() error {
+		mysqlserver.Refuse(refusing, s.listeners(), func() *sqlerr.Error {
+			why := "starting"
+			if err := s.Ready(); err != nil {
+				why = err.Error()
+			}
+			e := sqlerr.UnknownError.New("no clients are served yet: " + why)
+			return e
+		})
+		return nil
+	})
+	defer func() {
+		stop()
+		_ = g.Wait()
+	}()
+	if snap, err = s.waitInitialised(ctx); err != nil {
+		return nil, "", err
+	}
+	select {
+	case <-s.admitted:
+	case <-ctx.Done():
+		return nil, "", ctx.Err()
+	}
+	mode, err = s.defaultSQLMode(ctx)
+	return snap, mode, err
+}
+
 // waitInitialised returns the first snapshot of a cluster with node groups.
 func (s *Server) waitInitialised(ctx context.Context) (*catalog.Snapshot, error) {
 	for revision := int64(0); ; {
@@ -153,18 +190,29 @@ func (s *Server) waitInitialised(ctx context.Context) (*catalog.Snapshot, error)
 	}
 }
 
-// defaultSQLMode asks a server for the sql_mode a fresh session has there; when none answers yet, the servers'
-// own default is taken.
-func (s *Server) defaultSQLMode(ctx context.Context, snap *catalog.Snapshot) string {
-	for _, g := range snap.Groups {
-		if ctx.Err() != nil {
-			break
+// sqlModeRetry is the pause before the servers are asked for their sql_mode again.
+const sqlModeRetry = 200 * time.Millisecond
+
+// defaultSQLMode asks the servers for the sql_mode of a fresh session until one of them tells. Every session begins with it, on
+// whatever server: no other could be taken in its place, for clients wrote their statements for this one.
+func (s *Server) defaultSQLMode(ctx context.Context) (string, error) {
+	for told := false; ; {
+		var last error
+		for _, g := range s.groups() {
+			mode, err := s.sqlMode(g)
+			if err == nil {
+				return mode, nil
+			}
+			last = err
 		}
-		if mode, err := s.sqlMode(g.ID); err == nil {
-			return mode
+		if !told && last != nil {
+			told = true
+			s.log.WarnContext(ctx, "no node group answers yet: clients are served when one does", "error", last)
+		}
+		if err := pause.For(ctx, sqlModeRetry); err != nil {
+			return "", err
 		}
 	}
-	return strings.Join([]string{"STRICT_TRANS_TABLES", "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION"}, ",")
 }
 
 func (s *Server) sqlMode(g placement.NodeGroupID) (string, error) {
@@ -174,8 +222,11 @@ func (s *Server) sqlMode(g placement.NodeGroupID) (string, error) {
 	}
 	defer c.Release()
 	_, rows, err := c.QueryAll("SELECT @@global.sql_mode", 1)
-	if err != nil || len(rows) != 1 {
+	if err != nil {
 		return "", err
+	}
+	if len(rows) != 1 {
+		return "", errors.New("no sql_mode")
 	}
 	return string(rows[0][0]), nil
 }

@@ -27,6 +27,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/fence"
 	"skarv/pkg/mysqlserver"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
 	"skarv/pkg/sequence"
@@ -73,7 +74,8 @@ type Server struct {
 	options  Options
 
 	gates     *gatekeeper
-	oneGate   sync.Mutex // is held while this process has a gate closed
+	turns     turns
+	stopping  atomic.Bool // Run was told to end
 	gateCount *prometheus.CounterVec
 
 	coordinator *txn.Coordinator
@@ -123,7 +125,7 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 			}
 		}
 		if cfg.MySQL.UnixSocket != "" {
-			if s.unix, err = net.Listen("unix", cfg.MySQL.UnixSocket); err != nil {
+			if s.unix, err = mysqlserver.ListenUnix(cfg.MySQL.UnixSocket); err != nil {
 				return nil, fmt.Errorf("mysql.unix_socket: %w", err)
 			}
 		}
@@ -290,8 +292,8 @@ func (s *Server) groups() []placement.NodeGroupID {
 	return ids
 }
 
-// Run serves until ctx ends. Then clients are drained first, connections to servers closed after them, and the
-// announcement in etcd taken back last.
+// Run serves until ctx ends. Then Ready says so, for as long as the configuration wants to be served; then clients are drained, HTTP
+// and the admin API end, connections to servers are closed after them, and the announcement in etcd taken back last.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.closeListeners()
 	defer s.store.Close()
@@ -321,23 +323,48 @@ func (s *Server) Run(ctx context.Context) error {
 		below.Go(func() error { return s.runGates(base) })
 	}
 
+	// By these one sees what a process that stops still does, so they end behind it.
+	window, closeWindow := context.WithCancel(context.WithoutCancel(ctx))
+	defer closeWindow()
+	windows, window := errgroup.WithContext(window)
+	windows.Go(func() error { return s.runAdmin(window) })
+	if s.http != nil {
+		windows.Go(func() error { return s.runHTTP(window) })
+	}
+
+	told := ctx
 	above, ctx := errgroup.WithContext(ctx)
-	above.Go(func() error { // the end of the floor below ends what stands on it
+	above.Go(func() error { // the end of the floor below, or of a window, ends what stands on it
 		select {
 		case <-base.Done():
 			return context.Cause(base)
+		case <-window.Done():
+			return context.Cause(window)
 		case <-ctx.Done():
 			return nil
 		}
 	})
-	above.Go(func() error { return s.runControl(ctx) })
-	if s.http != nil {
-		above.Go(func() error { return s.runHTTP(ctx) })
-	}
+	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServing()
+	above.Go(func() error {
+		defer stopServing()
+		<-ctx.Done()
+		s.stopping.Store(true)
+		s.log.Info("stopping", "clients", s.sessions.Len(), "drain_delay", time.Duration(s.cfg.DrainDelay))
+		if told.Err() != nil && s.proxy.Load() != nil { // otherwise something failed, or there are no clients
+			_ = pause.For(base, time.Duration(s.cfg.DrainDelay))
+		}
+		return nil
+	})
+	above.Go(func() error { return s.runControl(serving) })
 	if s.has(RoleProxy) {
-		above.Go(func() error { return s.runProxy(ctx) })
+		above.Go(func() error { return s.runProxy(serving) })
 	}
 	err := above.Wait()
+	closeWindow()
+	if werr := windows.Wait(); err == nil {
+		err = werr
+	}
 	stopBase()
 	berr := below.Wait()
 	if err == nil || errors.Is(err, context.Canceled) {
@@ -350,6 +377,16 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
+// starting is what a process with a cluster waits for before it serves clients.
+func (s *Server) starting() error {
+	select {
+	case <-s.admitted:
+		return errors.New("no node group has answered yet")
+	default:
+		return errors.New("the process has no slot in the cluster yet: see its log")
+	}
+}
+
 // Ready reports whether clients are served, and if not, why.
 func (s *Server) Ready() error {
 	snap := s.follower.Snapshot()
@@ -359,10 +396,12 @@ func (s *Server) Ready() error {
 			return fmt.Errorf("etcd is not reachable: %w", h.Err)
 		}
 		return errors.New("the cluster's state has not been read yet")
+	case s.stopping.Load():
+		return errors.New("the process is stopping")
 	case snap.Flavor == "" || len(snap.Groups) == 0:
 		return errors.New("the cluster is not initialised: skarvctl cluster init")
 	case s.has(RoleProxy) && s.proxy.Load() == nil:
-		return errors.New("starting")
+		return s.starting()
 	}
 	return nil
 }

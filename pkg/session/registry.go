@@ -2,8 +2,10 @@ package session
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"skarv/pkg/backend"
 )
@@ -105,7 +107,23 @@ func (a *activity) login(user, host string) {
 func (a *activity) process() Process {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return Process{User: a.user, Host: a.host, DB: a.db, Command: a.command, since: a.since, SQL: string(a.text[:a.n])}
+	return Process{User: a.user, Host: a.host, DB: a.db, Command: a.command, since: a.since, SQL: shownText(a.text[:a.n])}
+}
+
+// shownText is a statement's text for other clients. Its own client may have written it in any character set, and it may have been cut
+// within a character.
+func shownText(text []byte) string {
+	if len(text) == activityText {
+		for i := 1; i < utf8.UTFMax; i++ {
+			if tail := text[len(text)-i:]; utf8.RuneStart(tail[0]) {
+				if !utf8.FullRune(tail) {
+					text = text[:len(text)-i]
+				}
+				break
+			}
+		}
+	}
+	return strings.ToValidUTF8(string(text), "\uFFFD")
 }
 
 // idle says that the session waits for its client.
@@ -122,7 +140,7 @@ func (r *Registry) Len() int {
 	return len(r.sessions)
 }
 
-// Interrupt makes the statements of all sessions fail that still run on a backend.
+// Interrupt ends all sessions that still work for their clients, whatever step of a statement they are at.
 func (r *Registry) Interrupt() {
 	r.mu.Lock()
 	all := make([]*Session, 0, len(r.sessions))
@@ -131,6 +149,7 @@ func (r *Registry) Interrupt() {
 	}
 	r.mu.Unlock()
 	for _, s := range all {
+		s.killed.Store(true) // before its connections break: what runs on them is not tried on others
 		s.running.all(func(conns []*backend.Conn) {
 			for _, c := range conns {
 				c.Interrupt()

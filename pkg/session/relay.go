@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/flight"
@@ -36,20 +37,20 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 			return err
 		}
 		// An idle connection may have died unnoticed: what has not begun, or only reads, is tried once more on another.
-		again := attempt == 0 && !s.holds(c)
+		again := attempt == 0 && !s.holds(c) && c.Reused()
 		packets := r.packets
 		if err = s.prelude(p, c); err == nil && r.cmd == wire.ComStmtExecute {
 			packets, err = s.bind(c, packets)
 		}
 		if err != nil {
 			s.done(c, err)
-			if again && mysqlconn.IsLost(err) && s.cfg.Pools.Up(g) {
+			if again && mysqlconn.IsLost(err) && s.mayRepeat(g) {
 				continue
 			}
 			return txn.Lost(c, err)
 		}
 		s.running.enter(c)
-		if s.hit() { // by a KILL that met no statement on a server
+		if s.hit() || s.killed.Load() { // by a KILL that met no statement on a server
 			s.running.leave(c)
 			s.done(c, nil)
 			return sqlerr.QueryInterrupted.New()
@@ -74,13 +75,23 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 			if _, ok := errors.AsType[*mysqlconn.DstError](err); ok {
 				return errClient
 			}
-			if again && sum.Bytes == 0 && p.Relay != nil && !p.Relay.Write && s.cfg.Pools.Up(g) {
+			if again && sum.Bytes == 0 && p.Relay != nil && !p.Relay.Write && s.mayRepeat(g) {
 				continue
 			}
 			return s.broken(c, err)
 		}
 		return s.relayed(p, c, &sum)
 	}
+}
+
+// repeatWithin is how long after its arrival a statement is tried once more whose connection was lost. One that had died before is found
+// out at once; later the statement had begun, and what ended the server may have been the statement itself.
+const repeatWithin = 200 * time.Millisecond
+
+// mayRepeat reports whether the statement at hand may be tried on another connection to g: the one it had died while it was idle, and
+// nobody has ended the statement, neither by KILL nor because the process stops.
+func (s *Session) mayRepeat(g placement.NodeGroupID) bool {
+	return !s.hit() && !s.killed.Load() && s.cfg.Pools.Up(g) && s.cfg.Registry.clock()-s.began < repeatWithin
 }
 
 // prelude is called before p is sent to c. It prepares c for what p changes in its session: until that is known c is Dirty.

@@ -59,7 +59,7 @@ type Config struct {
 	SlowQuery time.Duration // statements that take longer are logged; 0: none
 	// MaxStatements bounds the prepared statements of one session.
 	MaxStatements int
-	// SQLMode is the servers' sql_mode of a fresh connection.
+	// SQLMode is the sql_mode of a session that has set none.
 	SQLMode string
 	Buffers *Buffers
 	Log     *slog.Logger
@@ -152,7 +152,6 @@ type settings struct {
 	mode           sqlparse.Mode
 	info           planner.SessionInfo
 	sqlMode        string
-	defaultMode    string
 	autocommit     bool
 	foreignCharset bool
 	// foreignLiterals: what the client writes, unless it is ASCII, may be other characters for the servers: it comes in another
@@ -196,12 +195,14 @@ type command struct {
 	snap   *catalog.Snapshot
 	runner exec.Runner
 	params wire.Params
-	calls  *calls // CALL; nil while no procedure runs
-	bound  uint32 // the id of a prepared statement on the connection that executes it
-	packet []byte
-	buffer *[bufferSize]byte
-	out    output
-	outs   bool // the result at hand is the OUT parameters of a prepared CALL
+	// working: a command runs; still so when the session is closed if it panicked.
+	working bool
+	calls   *calls // CALL; nil while no procedure runs
+	bound   uint32 // the id of a prepared statement on the connection that executes it
+	packet  []byte
+	buffer  *[bufferSize]byte
+	out     output
+	outs    bool // the result at hand is the OUT parameters of a prepared CALL
 
 	asked
 	answering
@@ -311,7 +312,7 @@ func New(cfg *Config, conn *mysqlserver.Conn) *Session {
 		stripe: &cfg.Metrics.stripes[conn.ID()%stripeCount],
 		log:    cfg.Log,
 	}
-	s.stmt, s.defaultMode = cfg.Dialect.NewStatement(), cfg.SQLMode
+	s.stmt = cfg.Dialect.NewStatement()
 	s.hold = cfg.Barrier.Join(s)
 	s.withhold = s.keepsBack
 	s.running.conn = conn
@@ -366,15 +367,24 @@ func (s *Session) reset() error {
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
 	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), s.conn.Collation())
-	err := s.adopt(backend.NewState("", vars))
+	err := s.adopt(backend.NewState("", append(vars, s.defaults()...)))
 	s.followDB()
 	if err == nil && !known && s.served() == nil {
 		if vars, err = s.askCharset(s.conn.Collation()); err != nil {
 			return err
 		}
-		err = s.adopt(backend.NewState(s.state.DB, vars))
+		err = s.adopt(s.state.With(s.state.DB, vars...))
 	}
 	return err
+}
+
+// defaults are the variables that every connection is given although no client has set them: by these a statement is read, and its
+// effects are kept or not, and a server's own may be others, or become others while the process runs.
+func (s *Session) defaults() []backend.Variable {
+	return []backend.Variable{
+		{Name: "@@session.`autocommit`", Value: "1"},
+		{Name: "@@session.`sql_mode`", Value: sqltypes.Literal(s.cfg.SQLMode)},
+	}
 }
 
 // Close implements mysqlserver.Handler.
@@ -382,10 +392,29 @@ func (s *Session) Close() {
 	s.cfg.Registry.remove(s)
 	s.busy.Lock()
 	defer s.busy.Unlock()
-	s.release()
+	if s.working {
+		s.abandon()
+	} else {
+		s.release()
+	}
 	s.leave()
 	s.cfg.Barrier.Leave(s.hold)
 	s.stmt.Done()
+}
+
+// abandon is release of a session that panicked in the middle of a command. What it still holds nobody knows but the pools, and on none
+// of it anything may go on: the connections are closed.
+func (s *Session) abandon() {
+	for _, c := range s.cfg.Pools.Held(s) {
+		c.Interrupt()
+	}
+	func() {
+		defer func() { _ = recover() }() // the session may be half of what it should be; the panic that made it so was told
+		s.release()
+	}()
+	for _, c := range s.cfg.Pools.Held(s) {
+		c.Discard()
+	}
 }
 
 // release gives back every backend connection the session holds; an open transaction is rolled back.
@@ -407,7 +436,9 @@ func (s *Session) Handle(cmd wire.Command, payload []byte) error {
 		return s.handleAside(t, cmd, payload)
 	}
 	defer s.busy.Unlock()
+	s.working = true
 	err := s.handle(cmd, payload)
+	s.working = false
 	s.leave()
 	if s.buffer != nil {
 		s.cfg.Buffers.put(s.buffer)

@@ -403,10 +403,8 @@ func (s *Session) adopt(st *backend.State) error {
 	}
 	v, _ := st.Get("@@session.`autocommit`")
 	s.autocommit = !isOff(v)
-	mode := s.defaultMode
-	if v, ok := st.Get("@@session.`sql_mode`"); ok {
-		mode = strings.Trim(v, "'")
-	}
+	v, _ = st.Get("@@session.`sql_mode`")
+	mode := strings.Trim(v, "'")
 	s.sqlMode = mode
 	s.mode = sqlparse.ParseMode(mode)
 	results := "utf8mb4"

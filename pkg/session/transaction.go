@@ -397,7 +397,7 @@ func (s *Session) pooled(g placement.NodeGroupID, state *backend.State, claim ba
 
 // claim is for what the session asks for a connection at the moment.
 func (s *Session) claim() backend.Claim {
-	c := backend.Claim{User: s.user, Held: s.tx != nil || s.locks != nil, Wide: s.wide, Task: s.conn.Task()}
+	c := backend.Claim{User: s.user, Owner: s, Held: s.tx != nil || s.locks != nil, Wide: s.wide, Task: s.conn.Task()}
 	switch {
 	case s.inside > 0 || len(s.locks) > 0 || s.temps != nil || s.mutex != nil || s.tx != nil && s.tx.Open() || s.own != nil && s.own.Open():
 		c.Class = backend.Started

@@ -32,10 +32,13 @@ const (
 	// Ended: every node group had forgotten the transaction when somebody asked for its decision. It was committed or
 	// rolled back by its own process, which has told its client.
 	Ended State = "ended"
+	// Unknown: the node group could not be asked, so that what it has is missing; there is no ID.
+	Unknown State = "unknown"
 )
 
 // List returns the prepared branches and the newest decisions that groups keep: those of transactions that were
-// recovered, or whose commit was not confirmed by every node group. doubt is what a Recoverer knows, if there is one.
+// recovered, or whose commit was not confirmed by every node group. doubt is what a Recoverer knows, if there is one. A group that does
+// not answer has an Info that is Unknown.
 func List(ctx context.Context, dial Dialer, groups []placement.NodeGroupID, doubt []Doubt) ([]Info, error) {
 	var list []Info
 	for _, g := range groups {
@@ -48,11 +51,15 @@ func List(ctx context.Context, dial Dialer, groups []placement.NodeGroupID, doub
 			return append(branches, kept...), err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("node group %d: %w", g, err)
+			some = []Info{unknown(g, err)}
 		}
 		list = append(list, some...)
 	}
 	return list, nil
+}
+
+func unknown(g placement.NodeGroupID, err error) Info {
+	return Info{State: Unknown, Group: g, Reason: "the node group does not tell what it has: " + err.Error()}
 }
 
 // Find is List for one transaction, of any age.
@@ -65,10 +72,10 @@ func Find(ctx context.Context, dial Dialer, groups []placement.NodeGroupID, doub
 	for _, g := range groups {
 		some, err := ask1(ctx, dial, g, func(c *mysqlconn.Conn) ([]Info, error) { return inDoubt(c, g, doubt) })
 		if err != nil {
-			return nil, fmt.Errorf("node group %d: %w", g, err)
+			some = []Info{unknown(g, err)}
 		}
 		for _, i := range some {
-			if i.ID == id {
+			if i.ID == id || i.State == Unknown {
 				list = append(list, i)
 			}
 		}
@@ -77,10 +84,11 @@ func Find(ctx context.Context, dial Dialer, groups []placement.NodeGroupID, doub
 		kept, err := ask1(ctx, dial, home, func(c *mysqlconn.Conn) ([]Info, error) {
 			return decisions(c, home, "WHERE id = '"+string(id)+"'")
 		})
-		if err != nil {
-			return nil, fmt.Errorf("node group %d: %w", home, err)
+		if err == nil {
+			list = append(list, kept...)
+		} else if !slices.ContainsFunc(list, func(i Info) bool { return i.State == Unknown && i.Group == home }) {
+			list = append(list, unknown(home, err))
 		}
-		list = append(list, kept...)
 	}
 	return list, nil
 }

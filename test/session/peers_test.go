@@ -3,33 +3,51 @@ package session
 import (
 	"context"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/server"
+	"skarv/pkg/txn"
+	adminv1 "skarv/proto/admin/v1"
 )
 
 // secondProxy starts another proxy of the shared cluster and returns its DSN.
 func secondProxy(t *testing.T) string {
+	dsn, stop := startProxy(t)
+	t.Cleanup(stop)
+	return dsn
+}
+
+// startProxy is secondProxy that is stopped, and awaited, by the caller.
+func startProxy(t *testing.T, tune ...func(*server.Config, *server.Options)) (dsn string, stop func()) {
 	cfg := server.DefaultConfig()
 	cfg.Etcd.Endpoints = []string{shared.Info().Etcd}
 	cfg.MySQL.Addr, cfg.HTTP.Addr, cfg.Admin.Addr = "127.0.0.1:0", "", "127.0.0.1:0"
 	cfg.Roles = []server.Role{server.RoleProxy}
-	s, err := server.New(cfg, server.Options{Version: "second"})
+	options := server.Options{Version: "second"}
+	for _, f := range tune {
+		f(&cfg, &options)
+	}
+	s, err := server.New(cfg, options)
 	require.NoError(t, err)
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
+	stop = func() {
+		cancel()
 		require.NoError(t, <-ended)
-	})
+	}
 	require.Eventually(t, func() bool { return s.Ready() == nil }, ten, tick)
-	dsn := shared.DSN("d")
+	dsn = shared.DSN("d")
 	at := strings.Index(dsn, "(")
-	return dsn[:strings.LastIndex(dsn[:at], "@")+1] + "tcp(" + s.MySQLAddr() + ")" + dsn[strings.Index(dsn, ")")+1:]
+	return dsn[:strings.LastIndex(dsn[:at], "@")+1] + "tcp(" + s.MySQLAddr() + ")" + dsn[strings.Index(dsn, ")")+1:], stop
 }
 
 func TestTwoProxies(t *testing.T) {
@@ -50,7 +68,7 @@ func TestTwoProxies(t *testing.T) {
 	t.Run("KILL QUERY of the other's statement", func(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() {
-			_, err := a.try("SELECT SLEEP(600) FROM t WHERE id = 1")
+			_, err := a.try("SELECT SLEEP(600) /* \xff is no UTF-8 */ FROM t WHERE id = 1")
 			ended <- err
 		}()
 		require.Eventually(t, func() bool { return strings.Contains(b.get("SHOW PROCESSLIST"), "SLEEP(600)") }, ten, tick)
@@ -100,4 +118,61 @@ func TestTwoProxies(t *testing.T) {
 			return err != nil
 		}, ten, tick)
 	})
+}
+
+// A process that announces another one's address does not get that one's answers as its own.
+func TestAProcessThatIsNotTheOneMeant(t *testing.T) {
+	dsn, stop := startProxy(t, func(c *server.Config, _ *server.Options) { c.Admin.Advertise = shared.AdminAddr() })
+	t.Cleanup(stop)
+	a, b := connect(t), connectTo(t, dsn)
+	idA, idB := a.get("SELECT CONNECTION_ID()"), b.get("SELECT CONNECTION_ID()")
+	list := a.get("SHOW PROCESSLIST")
+	require.Equal(t, 1, strings.Count(";"+list, ";"+idA+","), "its own clients are not listed again as the other's")
+	require.Contains(t, a.get("SHOW WARNINGS"), shared.AdminAddr())
+	_, err := a.try("KILL " + idB)
+	require.ErrorContains(t, err, "admin.advertise", "there is such a client, it cannot be reached")
+	status, err := adminv1.NewAdminClient(shared.Admin(t)).Status(t.Context(), &adminv1.StatusRequest{})
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(status.GetProblems(), "\n"), "2 processes announce the admin address "+shared.AdminAddr())
+}
+
+// A session that panics keeps no connection, and nothing of what it did on one.
+func TestPanic(t *testing.T) {
+	var armed atomic.Bool
+	var web string
+	dsn, stop := startProxy(t, func(c *server.Config, o *server.Options) {
+		c.HTTP.Addr = freeAddr(t)
+		web = c.HTTP.Addr
+		o.Failpoint = func(point string, _ txn.ID) error {
+			if point == txn.PointPrepare && armed.Load() {
+				panic("armed")
+			}
+			return nil
+		}
+	})
+	t.Cleanup(stop)
+	c := connectTo(t, dsn)
+	c.exec("CREATE TABLE panicked (id INT PRIMARY KEY)")
+	armed.Store(true)
+	_, err := c.try("INSERT INTO panicked VALUES (1), (2), (3), (4), (5), (6), (7), (8)")
+	require.Error(t, err)
+	armed.Store(false)
+	require.Eventually(t, func() bool {
+		r, err := http.Get("http://" + web + "/metrics")
+		require.NoError(t, err)
+		defer r.Body.Close()
+		text, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		return !regexp.MustCompile(`(?m)^skarv_backend_connections_in_use{[^}]*} [1-9]`).Match(text)
+	}, ten, tick)
+	d := connectTo(t, dsn)
+	require.Equal(t, "0", d.get("SELECT COUNT(*) FROM panicked"))
+	d.exec("DROP TABLE panicked")
+}
+
+func freeAddr(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
 }

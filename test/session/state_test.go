@@ -2,7 +2,9 @@ package session
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -158,4 +160,86 @@ func TestVirtualDatabase(t *testing.T) {
 	require.Equal(t, "4", c.get("SELECT COUNT(*) FROM node_groups"))
 	c.exec("USE d")
 	require.Equal(t, "d", c.get("SELECT DATABASE()"))
+}
+
+// Statements are read by the sql_mode that the session has for Skarv, whatever has become of the servers' own.
+func TestSettingsOfServersDoNotReachSessions(t *testing.T) {
+	for g := 1; g <= 4; g++ {
+		db := shared.NodeGroupDB(t, g, "")
+		set := func(mode, autocommit string) {
+			_, err := db.Exec("SET GLOBAL sql_mode = ?", mode)
+			require.NoError(t, err)
+			_, err = db.Exec("SET GLOBAL autocommit = " + autocommit)
+			require.NoError(t, err)
+			rows, err := db.Query("SELECT id FROM information_schema.processlist WHERE user LIKE 'skarv\\_w%'")
+			require.NoError(t, err)
+			var ids []int
+			for rows.Next() {
+				var id int
+				require.NoError(t, rows.Scan(&id))
+				ids = append(ids, id)
+			}
+			require.NoError(t, rows.Err())
+			for _, id := range ids {
+				_, _ = db.Exec(fmt.Sprintf("KILL %d", id)) // it may have gone
+			}
+		}
+		var mode string
+		require.NoError(t, db.QueryRow("SELECT @@global.sql_mode").Scan(&mode))
+		set("NO_BACKSLASH_ESCAPES,ANSI_QUOTES", "OFF")
+		t.Cleanup(func() { set(mode, "ON") })
+	}
+	c := connect(t)
+	require.Eventually(t, func() bool { // connections that were ended are found out
+		_, err := c.try("SELECT COUNT(*) FROM t")
+		return err == nil
+	}, ten, tick)
+	require.Equal(t, `a'b,c`, c.get(`SELECT 'a\'b', "c"`))
+	c.exec("CREATE TABLE kept (id INT PRIMARY KEY)")
+	c.exec("INSERT INTO kept VALUES (1), (2), (3), (4)")
+	c.exec("INSERT INTO kept VALUES (5)")
+	require.Equal(t, "5", connect(t).get("SELECT COUNT(*) FROM kept"))
+	c.exec("DROP TABLE kept")
+}
+
+// A query that has begun may be what ended its server: it is not begun again.
+func TestWhatHasBegunIsNotRepeated(t *testing.T) {
+	c := connect(t)
+	c.get("SELECT v FROM t WHERE id = 1") // its connection is not a new one for the next statement
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.try("SELECT SLEEP(5) FROM t WHERE id = 1")
+		ended <- err
+	}()
+	killed := 0
+	for deadline := time.Now().Add(ten); killed == 0 && time.Now().Before(deadline); {
+		for g := 1; g <= 4; g++ {
+			var id int
+			db := shared.NodeGroupDB(t, g, "")
+			if db.QueryRow("SELECT id FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP(5)%' AND time >= 1").Scan(&id) == nil {
+				_, err := db.Exec(fmt.Sprintf("KILL %d", id))
+				require.NoError(t, err)
+				killed++
+			}
+		}
+	}
+	require.Equal(t, 1, killed)
+	require.ErrorContains(t, <-ended, "1430")
+}
+
+// A process that stops does not wait for queries that have had their time, and begins none of them again.
+func TestStoppingEndsQueries(t *testing.T) {
+	dsn, stop := startProxy(t)
+	c := connectTo(t, dsn)
+	c.get("SELECT v FROM t WHERE id = 1")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.try("SELECT SLEEP(60) FROM t WHERE id = 1")
+		ended <- err
+	}()
+	require.Eventually(t, func() bool { return strings.Contains(connect(t).get("SHOW PROCESSLIST"), "SLEEP(60)") }, ten, tick)
+	began := time.Now()
+	stop()
+	require.Error(t, <-ended)
+	require.Less(t, time.Since(began), 45*time.Second)
 }
