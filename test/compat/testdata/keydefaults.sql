@@ -47,11 +47,17 @@ SELECT * FROM trues WHERE k = 1 ORDER BY id;
 CREATE TABLE sixteens (k INT NOT NULL DEFAULT (0x10), id INT, PRIMARY KEY (k, id)) PARTITION BY KEY (k);
 INSERT INTO sixteens (id) VALUES (1);
 SELECT * FROM sixteens WHERE k = 16;
+-- only: mysql
 CREATE TABLE beside (b INT NOT NULL, k INT NOT NULL DEFAULT (b), id INT, PRIMARY KEY (k, id)) PARTITION BY KEY (k);
+-- only: mysql
 INSERT INTO beside (b, id) VALUES (5, 1), (6, 1), (7, 1), (8, 1);
+-- only: mysql
 SELECT * FROM beside WHERE k = 5;
+-- only: mysql
 SELECT * FROM beside WHERE k = 6;
+-- only: mysql
 SELECT * FROM beside WHERE k = 7;
+-- only: mysql
 SELECT * FROM beside WHERE k = 8;
 CREATE TABLE dates (k DATE NOT NULL DEFAULT (DATE'2020-01-02'), id INT, PRIMARY KEY (k, id)) PARTITION BY KEY (k);
 INSERT INTO dates (id) VALUES (1);
