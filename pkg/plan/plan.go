@@ -34,6 +34,8 @@ type Plan struct {
 	// returned, any server is asked to prepare the text (COM_STMT_PREPARE, closed at once), and if it has an error to
 	// tell, that is the answer. Relay and Root are nil.
 	Judge bool
+	// JudgeAccess is what the account must be allowed to for that: the server would tell of what is in these databases.
+	JudgeAccess []Access
 	// Through: the statement writes through a view. It is to be written anew (planner.ThroughView) and planned again. Relay
 	// and Root are nil.
 	Through bool

@@ -377,8 +377,9 @@ func (a *analysis) base(name sqlparser.TableName, alias, db string) (*instance, 
 	}
 	switch systemSchema(dbName) {
 	case informationSchema:
-		if !strings.EqualFold(dbName, "information_schema") {
-			a.b.access("*", catalog.Admin) // accounts of the servers, other clients' statements
+		if !strings.EqualFold(dbName, "information_schema") || a.inView > 0 {
+			// Accounts of the servers, other clients' statements; and what a view reads is not filtered.
+			a.b.access("*", catalog.Admin)
 		}
 		a.system = true
 		in.opaque = true

@@ -53,6 +53,14 @@ func (b *build) ddl(w *words) error {
 	if b.st.Uses()&sqlparse.Sequence != 0 && c.Object != plan.ObjectProcedure && c.Object != plan.ObjectEvent {
 		return sqlerr.Unsupported("a definition that asks for values of sequences", "use an AUTO_INCREMENT column, or NEXTVAL() in the INSERT")
 	}
+	if !runByStatement(c.Object) {
+		if err := Outside(b.st, b.db); err != nil {
+			return err
+		}
+	}
+	if (c.Object == plan.ObjectTable || c.Object == plan.ObjectSequence) && b.leadsElsewhere() {
+		b.access("*", catalog.Admin)
+	}
 	switch c.Object {
 	case plan.ObjectTable, plan.ObjectView, plan.ObjectIndex:
 		return b.ddlTables(w)
@@ -201,6 +209,18 @@ func (b *build) ddlTables(w *words) error {
 	refs, _ := b.st.Tables()
 	if len(refs) == 0 {
 		return b.syntaxError(w)
+	}
+	query := -1
+	switch c := b.plan.Change; {
+	case c.Object == plan.ObjectView && c.Verb != plan.VerbDrop:
+		query = b.viewQuery(refs[0].End)
+	case c.Object == plan.ObjectTable && c.Verb == plan.VerbCreate:
+		query = b.tableQuery(refs[0].End)
+	}
+	if query >= 0 {
+		if err := b.definedBy(query); err != nil {
+			return err
+		}
 	}
 	for i, r := range refs {
 		db, err := b.ownDatabase(r.DB)

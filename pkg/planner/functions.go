@@ -129,6 +129,7 @@ func (b *build) storedFunctions() error {
 		if f == nil {
 			continue
 		}
+		b.access(f.Database, catalog.Read)
 		if f.Volatile {
 			b.plan.Uses |= plan.Nondeterministic | plan.ReadsClock
 		}

@@ -39,6 +39,9 @@ func (b *build) load(w *words) error {
 	if !local {
 		return b.loadFromServer(t)
 	}
+	if b.st.Uses()&sqlparse.Subquery != 0 {
+		return sqlerr.Unsupported("LOAD DATA with subqueries", "load into a table of its own, then use INSERT ... SELECT")
+	}
 	w.take("INFILE")
 	w.next()
 	verb := "INSERT IGNORE INTO" // the server cannot stop the client's file
@@ -57,8 +60,6 @@ func (b *build) load(w *words) error {
 			return nil
 		case tok.Kind == sqlparse.UserVar:
 			b.plan.Uses |= plan.WritesUserVariable
-		case isWord(b.st, tok, "SELECT"):
-			return sqlerr.Unsupported("LOAD DATA with subqueries", "load into a table of its own, then use INSERT ... SELECT")
 		case isWord(b.st, tok, "PARTITION"):
 			return sqlerr.Unsupported("LOAD DATA ... PARTITION (...)", "leave the clause out")
 		}

@@ -156,6 +156,11 @@ func (b *build) closedRelative(tables []*catalog.Table) *catalog.Table {
 // build is Build without the plan's Basis.
 func (b *build) build() (*plan.Plan, error) {
 	b.plan.Uses = textUses(b.st.Uses())
+	if k := b.st.Kind(); k != sqlparse.Create && k != sqlparse.Alter { // ddl knows which of them are run
+		if err := Outside(b.st, b.db); err != nil {
+			return nil, sqlerr.From(err)
+		}
+	}
 	if err := b.storedFunctions(); err != nil {
 		return nil, sqlerr.From(err)
 	}
@@ -170,10 +175,10 @@ func (b *build) build() (*plan.Plan, error) {
 		if kind == 0 {
 			kind = plan.Other
 		}
-		return &plan.Plan{Kind: kind, Judge: true, Refuse: e, Access: b.plan.Access, Guards: b.plan.Guards}, nil
+		return b.refused(kind, e), nil
 	}
 	if err := b.triggers(); err != nil {
-		return &plan.Plan{Kind: b.plan.Kind, Judge: true, Refuse: sqlerr.From(err), Access: b.plan.Access, Guards: b.plan.Guards}, nil
+		return b.refused(b.plan.Kind, sqlerr.From(err)), nil
 	}
 	b.alone()
 	return b.plan, nil
@@ -281,9 +286,6 @@ func (b *build) statement() error {
 func (b *build) dml() error {
 	if b.st.Uses()&sqlparse.UserLock != 0 {
 		return b.userLock()
-	}
-	if b.st.Uses()&sqlparse.IntoFile != 0 {
-		return sqlerr.Unsupported("files on the servers (INTO OUTFILE, LOAD_FILE)", "read and write files at the client")
 	}
 	if b.st.Uses()&sqlparse.Sequence != 0 {
 		return sqlerr.Unsupported("values of sequences where they may be computed more than once, or not at all",

@@ -93,6 +93,9 @@ func showForms() []showForm {
 func (b *build) show(w *words) error {
 	w.take("SHOW")
 	b.plan.Kind = plan.Show
+	if b.st.Uses()&sqlparse.Subquery != 0 {
+		return sqlerr.Unsupported("SHOW ... WHERE with a subquery", "query information_schema")
+	}
 	full := w.takeAll("FULL PROCESSLIST")
 	if full && w.end() {
 		b.plan.Topic = plan.ShowFullProcesslist
@@ -221,9 +224,6 @@ func (b *build) showAny(w *words) error {
 			}
 			b.access(db, catalog.Read)
 		}
-	}
-	if b.st.Uses()&sqlparse.Subquery != 0 {
-		return sqlerr.Unsupported("SHOW ... WHERE with a subquery", "query information_schema")
 	}
 	b.plan.Relay = b.fragment(b.metadataTarget())
 	if b.plan.Topic == plan.ShowCreateSequence {

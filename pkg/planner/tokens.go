@@ -42,6 +42,9 @@ func relayByTokens(b *build) (bool, error) {
 			if r.Write {
 				return false, refuse
 			}
+			if !strings.EqualFold(db, "information_schema") {
+				b.access("*", catalog.Admin) // as in analysis.base
+			}
 			system = true
 			continue
 		}
@@ -81,6 +84,7 @@ func relayByTokens(b *build) (bool, error) {
 		f.Target = plan.Target{Kind: plan.OneGroup, Group: groups[0]}
 	} else if system {
 		f.Target = b.metadataTarget()
+		b.plan.Topic = plan.Metadata
 	}
 	f.Tables, f.Write = tables, write || b.callsOthers()
 	b.plan.Relay, b.done = f, true

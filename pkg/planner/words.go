@@ -434,6 +434,9 @@ func (b *build) lock(w *words) error {
 			return err
 		}
 		b.access(t.Database, need)
+		if t.Kind == catalog.View {
+			b.behindView(t, need) // whose tables are locked
+		}
 		b.plan.Tables = append(b.plan.Tables, t)
 	}
 	return nil

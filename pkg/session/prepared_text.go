@@ -11,6 +11,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/plan"
+	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -173,6 +174,9 @@ func (s *Session) evaluate(expr []byte) (col sqltypes.Column, value []byte, err 
 	}
 	if refs, sure := st.Tables(); !sure || len(refs) > 0 || st.Uses()&(sqlparse.Subquery|sqlparse.UserLock|sqlparse.IntoFile) != 0 {
 		return col, nil, sqlerr.Unsupported("a subquery or lock in this place", "assign it to a user variable first")
+	}
+	if err := planner.Outside(st, s.db); err != nil {
+		return col, nil, err
 	}
 	defer s.use(st)()
 	text := s.substitute()

@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -588,7 +589,7 @@ func (s *Session) refuse(p *plan.Plan) error {
 	if p.Refuse == nil {
 		return sqlerr.Unsupported("this statement over several node groups", "")
 	}
-	if !p.Judge {
+	if !p.Judge || !s.mayBeTold(p) {
 		return p.Refuse
 	}
 	c, err := s.Get(s.groupOf(p))
@@ -607,6 +608,11 @@ func (s *Session) refuse(p *plan.Plan) error {
 		return fault
 	}
 	return p.Refuse
+}
+
+// mayBeTold reports whether the account may know what a server says of the text of p.
+func (s *Session) mayBeTold(p *plan.Plan) bool {
+	return !slices.ContainsFunc(p.JudgeAccess, func(a plan.Access) bool { return s.account.Privilege(a.Database) < a.Privilege })
 }
 
 // prepares notes that the statement at hand is prepared on c: a server computes what it takes for constants at once, and

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
 	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -178,7 +179,7 @@ func userVariable(text []byte) string {
 
 // assign runs the SET at hand and takes its results into the session's state.
 func (s *Session) assign(a assignments) error {
-	if err := meaningless(a.system); err != nil {
+	if err := s.mayAssign(a.system); err != nil {
 		return err
 	}
 	get := s.acquire
@@ -246,15 +247,62 @@ func (a *assignments) leftOfNext(next string) string {
 	return "SET TRANSACTION " + strings.Join(left, ", ")
 }
 
-// meaningless refuses to assign variables that are about one server.
-func meaningless(names []string) error {
+// mayAssign refuses to assign variables that are about one server, or that decide what its binary log says, which is read where
+// partitions move; and to accounts that are no administrators what servers keep to such: they take us for one.
+func (s *Session) mayAssign(names []string) error {
 	for _, name := range names {
+		if s.account.Privilege("*") < catalog.Admin {
+			if needed := neededToAssign(name, s.cfg.Dialect.MariaDB()); needed != "" {
+				return sqlerr.SpecificAccessDenied.New(needed)
+			}
+		}
 		switch name {
-		case "insert_id", "sql_log_bin", "xa_detach_on_prepare", "gtid_next", "pseudo_thread_id", "pseudo_slave_mode", "gtid_domain_id", "server_id", "gtid_seq_no":
+		case "insert_id", "sql_log_bin", "xa_detach_on_prepare", "gtid_next", "pseudo_thread_id", "pseudo_slave_mode", "pseudo_replica_mode",
+			"gtid_domain_id", "server_id", "gtid_seq_no", "wsrep_gtid_seq_no", "wsrep_on":
 			return sqlerr.Unsupported("SET "+name, "it has no meaning for a cluster")
+		case "binlog_format", "binlog_row_image", "binlog_row_value_options", "binlog_direct_non_transactional_updates", "skip_replication",
+			"immediate_server_version", "original_server_version", "original_commit_timestamp":
+			return sqlerr.Unsupported("SET "+name, "the binary log is read where partitions are moved: set it on the servers, where it must stay as it is")
 		}
 	}
 	return nil
+}
+
+// neededToAssign are the privileges that a server asks of whoever assigns a variable for a session; "": none.
+func neededToAssign(name string, mariadb bool) string {
+	switch {
+	case name == "innodb_tmpdir":
+		return "FILE"
+	case !mariadb:
+		return neededOnMySQL(name)
+	}
+	switch name {
+	case "binlog_format", "binlog_row_image", "binlog_direct_non_transactional_updates", "binlog_annotate_row_events", "sql_log_bin":
+		return "SUPER, BINLOG ADMIN"
+	case "pseudo_thread_id", "server_id", "gtid_domain_id", "gtid_seq_no", "pseudo_slave_mode", "skip_replication":
+		return "SUPER, BINLOG REPLAY"
+	case "sql_log_off", "enforce_storage_engine", "log_disabled_statements", "wsrep_on", "wsrep_gtid_seq_no", "debug", "debug_dbug":
+		return "SUPER"
+	}
+	return ""
+}
+
+func neededOnMySQL(name string) string {
+	switch name {
+	case "gtid_next", "immediate_server_version", "original_commit_timestamp", "original_server_version", "pseudo_replica_mode", "pseudo_slave_mode",
+		"pseudo_thread_id":
+		return "SUPER, SYSTEM_VARIABLES_ADMIN, SESSION_VARIABLES_ADMIN or REPLICATION_APPLIER"
+	case "binlog_direct_non_transactional_updates", "binlog_format", "binlog_row_image", "binlog_row_value_options",
+		"binlog_rows_query_log_events", "binlog_transaction_compression", "binlog_transaction_compression_level_zstd",
+		"bulk_insert_buffer_size", "character_set_database", "character_set_filesystem", "collation_database", "connection_memory_chunk_size",
+		"connection_memory_limit", "global_connection_memory_tracking", "histogram_generation_max_mem_size", "innodb_strict_mode",
+		"internal_tmp_mem_storage_engine", "low_priority_updates", "max_delayed_threads", "max_error_count", "max_insert_delayed_threads",
+		"min_examined_row_limit", "preload_buffer_size", "select_into_buffer_size", "select_into_disk_sync_delay",
+		"sql_generate_invisible_primary_key", "sql_log_bin", "sql_log_off", "sql_require_primary_key", "xa_detach_on_prepare",
+		"default_table_encryption", "debug":
+		return "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN"
+	}
+	return ""
 }
 
 // takeOver makes what a was assigned on c part of the session's state.
@@ -381,6 +429,11 @@ func (s *Session) adopt(st *backend.State) error {
 		v, ok := st.Get("@@session." + sqltypes.QuoteName(refused.name))
 		if ok && !strings.EqualFold(strings.Trim(v, "'"), refused.value) && !isOff(v) {
 			return sqlerr.Unsupported("SET "+refused.name+" = "+v, refused.how)
+		}
+	}
+	for _, name := range []string{"default_storage_engine", "storage_engine", "default_tmp_storage_engine"} {
+		if v, ok := st.Get("@@session.`" + name + "`"); ok && v != "NULL" && !s.admin && !planner.LocalEngine(strings.Trim(v, "'")) {
+			return sqlerr.SpecificAccessDenied.New("SUPER")
 		}
 	}
 	client := "utf8mb4"

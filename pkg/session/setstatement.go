@@ -79,7 +79,7 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := meaningless(a.system); err != nil {
+	if err := s.mayAssign(a.system); err != nil {
 		return nil, err
 	}
 	for _, n := range a.system {

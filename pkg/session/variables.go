@@ -59,7 +59,8 @@ func (s *Session) newVariables(db string, list []routine.Param) (*variables, err
 	return v, nil
 }
 
-// typeOf is the type that MariaDB's TYPE OF table.column, or TYPE OF variable, stands for; any other type is itself.
+// typeOf is the type that MariaDB's TYPE OF table.column, or TYPE OF variable, stands for; any other type is itself, written anew from
+// its words: no server has seen it before, and it becomes part of a definition.
 func (s *Session) typeOf(text, db string, before []routine.Param) (string, error) {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
@@ -68,7 +69,7 @@ func (s *Session) typeOf(text, db string, before []routine.Param) (string, error
 	}
 	tokens := st.Tokens()
 	if !st.Is(tokens.Next(), "TYPE") || !st.Is(tokens.Next(), "OF") {
-		return text, nil
+		return writtenType(st)
 	}
 	var names []string
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
@@ -87,6 +88,12 @@ func (s *Session) typeOf(text, db string, before []routine.Param) (string, error
 	case 2:
 		names = append([]string{db}, names...)
 	}
+	if len(names) != 3 {
+		return "", st.SyntaxError(0)
+	}
+	if err := s.check(names[0], catalog.Read); err != nil {
+		return "", err
+	}
 	t := s.snap.Table(names[0], names[1])
 	if t == nil {
 		return "", sqlerr.NoSuchTable.New(names[0], names[1])
@@ -96,6 +103,63 @@ func (s *Session) typeOf(text, db string, before []routine.Param) (string, error
 		return "", sqlerr.UnknownColumn.New(names[2], names[1])
 	}
 	return variableType(&t.Columns[c]), nil
+}
+
+// writtenType is the type that st is, and nothing else: words of types with numbers or strings in parentheses, a character set and a
+// collation.
+func writtenType(st *sqlparse.Statement) (string, error) {
+	var out []byte
+	named, inside := false, false // a name is expected; within parentheses
+	tokens := st.Tokens()
+	var last sqlparse.Token
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; last, tok = tok, tokens.Next() {
+		text := strings.ToLower(string(st.Text(tok.Span)))
+		switch {
+		case named && (tok.Kind == sqlparse.Word || tok.Kind == sqlparse.QuotedName || tok.Kind == sqlparse.StringLit):
+			named = false
+		case inside && (tok.Kind == sqlparse.IntLit || tok.Kind == sqlparse.StringLit || tok.Kind == sqlparse.NStringLit ||
+			tok.Kind == sqlparse.HexLit || st.Is(tok, ",")):
+		case !inside && st.Is(tok, "(") && last.Kind == sqlparse.Word:
+			inside = true
+		case inside && st.Is(tok, ")"):
+			inside = false
+		case tok.Kind == sqlparse.Word && !inside && typeWord(text):
+			named = text == "collate" || text == "charset" || text == "set" && last.End > 0 && typeOfCharacters(st, last)
+		default:
+			return "", st.SyntaxError(tok.Start)
+		}
+		if len(out) > 0 {
+			out = append(out, ' ')
+		}
+		out = append(out, st.Text(tok.Span)...)
+	}
+	if named || inside || len(out) == 0 {
+		return "", st.SyntaxError(len(st.SQL()))
+	}
+	return string(out), nil
+}
+
+// typeOfCharacters reports whether a SET behind a word is that of CHARACTER SET: else it is a type.
+func typeOfCharacters(st *sqlparse.Statement, before sqlparse.Token) bool {
+	return st.Is(before, "CHARACTER") || st.Is(before, "CHAR")
+}
+
+// typeWord tells the words of which types are made.
+func typeWord(word string) bool {
+	switch word {
+	case "int", "integer", "tinyint", "smallint", "mediumint", "middleint", "bigint", "int1", "int2", "int3", "int4", "int8", "bool", "boolean",
+		"bit", "decimal", "dec", "numeric", "fixed", "number", "float", "float4", "float8", "double", "precision", "real", "unsigned", "signed",
+		"zerofill":
+		return true
+	case "date", "time", "datetime", "timestamp", "year", "json", "uuid", "inet4", "inet6", "vector", "geometry", "point", "linestring",
+		"polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection":
+		return true
+	case "char", "character", "nchar", "national", "varchar", "varchar2", "varcharacter", "nvarchar", "varying", "binary", "varbinary", "raw",
+		"byte", "tinyblob", "blob", "mediumblob", "longblob", "tinytext", "text", "mediumtext", "longtext", "long", "clob", "enum", "set",
+		"ascii", "unicode", "charset", "collate":
+		return true
+	}
+	return false
 }
 
 func (v *variables) drop() {
@@ -157,6 +221,9 @@ func (v *variables) with(text string, do func(sql string) error) error {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
 	if err := st.Scan([]byte(text), s.mode); err != nil {
+		return err
+	}
+	if err := planner.Outside(st, s.db); err != nil {
 		return err
 	}
 	back := s.use(st)

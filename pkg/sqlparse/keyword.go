@@ -85,6 +85,11 @@ func (s *Statement) contextWord(id wordID) {
 			st.selectSeen, st.selectMods = true, true
 			st.selectDepth = st.depth
 		}
+	case wTable:
+		switch st.prev { // TABLE t is a query of MySQL's
+		case opWord + '(', wUnion, wExcept, wIntersect, wAll, wDistinct:
+			s.uses |= Subquery
+		}
 	case wFrom, wInto, wUnion, wExcept, wIntersect, wWhere, wHaving, wGroup, wOrder, wLimit, wProcedure, wFor, wLock:
 		valueFor := id == wFor && st.prev == wValue && (st.prev2 == wNext || st.prev2 == wPrevious) // of a sequence
 		if st.depth == st.selectDepth && !valueFor {

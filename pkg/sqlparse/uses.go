@@ -23,7 +23,7 @@ const (
 	Sequence          // of MariaDB: NEXTVAL(), LASTVAL(), SETVAL(), NEXT VALUE FOR, PREVIOUS VALUE FOR
 	IntoFile          // INTO OUTFILE, INTO DUMPFILE, LOAD_FILE
 	Returning         // RETURNING
-	Subquery          // SELECT inside another statement
+	Subquery          // SELECT, or MySQL's TABLE t, inside another statement
 	Hint              // /*+ ... */
 	Pipes             // the operator ||
 	Not               // the operator NOT

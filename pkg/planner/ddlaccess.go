@@ -1,0 +1,168 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// What a definition leads to besides the object that it is of: servers ask for privileges on that, of an account that has them all.
+
+// LocalEngine reports whether a storage engine keeps the rows of a table in the table: others show those of other tables, of files
+// and of other servers.
+func LocalEngine(name string) bool {
+	return has(` innodb aria maria myisam memory heap archive csv blackhole rocksdb tokudb sequence ndb ndbcluster default `, strings.ToLower(name))
+}
+
+// leadingEngine names engines that are no LocalEngine, for places where the word before the name may be something else.
+func leadingEngine(name string) bool {
+	return has(` merge mrg_myisam connect federated federatedx spider s3 sphinx oqgraph mroonga cassandra columnstore videx performance_schema `,
+		strings.ToLower(name))
+}
+
+// leadsElsewhere reports whether the options of a table that is made or changed may make it show what is not in it.
+func (b *build) leadsElsewhere() bool {
+	var toks []sqlparse.Token
+	for tokens := b.st.Tokens(); ; {
+		t := tokens.Next()
+		if t.Kind == sqlparse.EOF || b.st.Kind() == sqlparse.Create && isWord(b.st, t, "SELECT") { // options stand before it
+			break
+		}
+		toks = append(toks, t)
+	}
+	at := func(i int) sqlparse.Token {
+		if i < 0 || i >= len(toks) {
+			return sqlparse.Token{Kind: sqlparse.EOF}
+		}
+		return toks[i]
+	}
+	is := func(i int, what string) bool { return at(i).Kind != sqlparse.EOF && b.st.Is(at(i), what) }
+	depth := 0
+	for i, t := range toks {
+		value := i + 1
+		if is(value, "=") {
+			value++
+		}
+		switch {
+		case is(i, "("):
+			depth++
+		case is(i, ")"):
+			depth--
+		case t.Kind != sqlparse.Word:
+		case b.st.Is(t, "DIRECTORY") && (is(i-1, "DATA") || is(i-1, "INDEX")):
+			return true
+		case b.st.Is(t, "CONNECTION") && depth == 0 && at(value).Kind == sqlparse.StringLit:
+			return true
+		case b.st.Is(t, "UNION") && depth == 0 && (is(value, "(") || value > i+1):
+			return true
+		case b.st.Is(t, "ENGINE"):
+			name := at(value)
+			if name.Kind != sqlparse.Word && name.Kind != sqlparse.QuotedName && name.Kind != sqlparse.StringLit {
+				continue
+			}
+			engine := strings.Trim(string(b.st.AppendName(nil, name)), `'"`)
+			option := depth == 0 && (value > i+1 || !namesColumn(lowerText(b.st, at(i-1))))
+			if leadingEngine(engine) || option && !LocalEngine(engine) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// namesColumn reports whether what follows a word of ALTER TABLE is the name of a column.
+func namesColumn(before string) bool {
+	return has(` add column modify change drop alter rename to after exists by . `, before)
+}
+
+// viewQuery is where the query of a view begins, whose name ends at end.
+func (b *build) viewQuery(end int) int {
+	depth := 0
+	for tokens := b.st.TokensFrom(end); ; {
+		t := tokens.Next()
+		switch {
+		case t.Kind == sqlparse.EOF || depth == 0 && isWord(b.st, t, "AS"):
+			return t.End
+		case b.st.Is(t, "("):
+			depth++
+		case b.st.Is(t, ")"):
+			depth--
+		}
+	}
+}
+
+// tableQuery is where the query begins that fills a new table, whose name ends at end; -1: there is none. It may begin within WITH.
+func (b *build) tableQuery(end int) int {
+	open := -1 // the first of the parentheses just read
+	for tokens := b.st.TokensFrom(end); ; {
+		t := tokens.Next()
+		switch {
+		case t.Kind == sqlparse.EOF:
+			return -1
+		case b.st.Is(t, "("):
+			if open < 0 {
+				open = t.Start
+			}
+			continue
+		case isWord(b.st, t, "SELECT"), isWord(b.st, t, "TABLE"):
+			if open >= 0 {
+				return open
+			}
+			return t.Start
+		}
+		open = -1
+	}
+}
+
+// definedBy notes that whoever defines something by a query, which begins at from, may read what that reads.
+func (b *build) definedBy(from int) error {
+	query := b.st.Dialect().NewStatement()
+	defer query.Done()
+	if err := query.Scan(b.st.SQL()[from:], b.st.Mode()); err != nil {
+		return err
+	}
+	refs, sure := query.Tables()
+	if !sure || query.Kind() != sqlparse.Select {
+		list, may := b.mayBeTold()
+		if !may {
+			return sqlerr.AccessDeniedDB.New("", "", catalog.OwnDB)
+		}
+		for _, a := range list {
+			b.access(a.Database, a.Privilege)
+		}
+		return nil
+	}
+	for _, r := range refs {
+		db, err := b.ownDatabase(r.DB)
+		switch {
+		case err != nil:
+			return err
+		case systemSchema(db) != userSchema:
+			b.access("*", catalog.Admin) // nothing filters what it reads of them
+		case catalog.KindOf(db) == catalog.OwnDatabase:
+			return sqlerr.AccessDeniedDB.New("", "", db)
+		default:
+			b.access(db, catalog.Read)
+		}
+	}
+	return nil
+}
+
+// behindView notes that whoever uses the view t, with privilege need, may use what it reads so.
+func (b *build) behindView(t *catalog.Table, need catalog.Privilege) {
+	found, before := b.plan.Access, b.a
+	b.plan.Access = nil
+	err := b.analysis().view(&instance{}, t)
+	found, b.plan.Access = b.plan.Access, found
+	b.a = before
+	for _, a := range found {
+		b.access(a.Database, max(a.Privilege, need))
+	}
+	if err != nil && !slices.ContainsFunc(b.plan.Access, func(a plan.Access) bool { return a.Database == "*" }) {
+		b.access("*", need) // what it reads is not known
+	}
+}

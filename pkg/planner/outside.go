@@ -1,0 +1,105 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/routine"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// Servers run what they are sent as Skarv's own account, which may do everything there. What leads out of the data of the
+// cluster, or tells of databases that are not the client's, must therefore be found in the text before it is sent.
+
+// Outside returns the refusal of a statement that uses the files of a server, its logs, or what else is of one server only; db is
+// the default database. Nil: it uses none.
+func Outside(st *sqlparse.Statement, db string) error {
+	var last sqlparse.Token
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if isWord(st, last, "INTO") && (isWord(st, tok, "OUTFILE") || isWord(st, tok, "DUMPFILE")) {
+			return refuseFiles()
+		}
+		last = tok
+	}
+	definition := st.Kind() == sqlparse.Create || st.Kind() == sqlparse.Alter // where names of columns stand before parentheses
+	for _, n := range routine.Calls(st) {
+		name := strings.ToLower(n.Name)
+		switch {
+		case n.DB != "" && systemSchema(n.DB) == informationSchema,
+			n.DB == "" && systemSchema(db) == informationSchema && !definition && serverProgram(name):
+			return sqlerr.Unsupported("the function '"+n.Name+"'", "it is about one server; ask the server itself")
+		case n.DB != "":
+		case name == "load_file":
+			return refuseFiles()
+		case serverFunctions(name):
+			return sqlerr.Unsupported(strings.ToUpper(name)+"()", "it is about one server; ask the server itself")
+		}
+	}
+	return nil
+}
+
+// Tells reports whether a query may tell of rows that are not in its result: by an error of a function, or by a variable.
+func Tells(st *sqlparse.Statement) bool {
+	return st.Uses()&sqlparse.WritesUserVariable != 0 || slices.ContainsFunc(routine.Calls(st), func(n routine.Name) bool {
+		name := strings.ToLower(n.Name)
+		return n.DB != "" || !beforeParenthesis(name) || has(` cast convert left right substring regexp rlike `, name)
+	})
+}
+
+// serverProgram reports whether a name may be that of a stored function in a database of the servers.
+func serverProgram(name string) bool { return !Known(name) && !lockFunctions(name) }
+
+func refuseFiles() error {
+	return sqlerr.Unsupported("files on the servers (INTO OUTFILE, LOAD_FILE)", "read and write files at the client")
+}
+
+// runByStatement reports that what is defined is run by sessions, statement by statement, each with a plan of its own.
+func runByStatement(o plan.Object) bool { return o == plan.ObjectProcedure || o == plan.ObjectEvent }
+
+// refused is the plan of a statement that is refused for e, unless a server finds fault with it.
+func (b *build) refused(kind plan.Kind, e *sqlerr.Error) *plan.Plan {
+	p := &plan.Plan{Kind: kind, Refuse: e, Access: b.plan.Access, Guards: b.plan.Guards}
+	p.JudgeAccess, p.Judge = b.mayBeTold()
+	return p
+}
+
+// mayBeTold is what an account needs to be told of every database that the statement may name: of a statement that is refused the tables
+// are not known for sure. sure is false if nobody may be told.
+func (b *build) mayBeTold() (list []plan.Access, sure bool) {
+	note := func(db string, p catalog.Privilege) { list = append(list, plan.Access{Database: db, Privilege: p}) }
+	sure = true
+	database := func(name string) {
+		switch catalog.KindOf(name) {
+		case catalog.ServerDatabase:
+			if !strings.EqualFold(name, "information_schema") {
+				note("*", catalog.Admin)
+			}
+		case catalog.VirtualDatabase:
+			note("*", catalog.Admin)
+		case catalog.OwnDatabase:
+			sure = false
+		default:
+			for db := range b.snap.Databases {
+				if strings.EqualFold(db, name) {
+					note(db, catalog.Read)
+				}
+			}
+		}
+	}
+	if b.db != "" {
+		database(b.db)
+	}
+	var last sqlparse.Token
+	tokens := b.st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if b.st.SQL()[tok.Start] == '.' && (last.Kind == sqlparse.Word || last.Kind == sqlparse.QuotedName) {
+			database(string(b.st.AppendName(nil, last)))
+		}
+		last = tok
+	}
+	return list, sure
+}
