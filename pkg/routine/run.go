@@ -28,8 +28,8 @@ type Host interface {
 	Diagnose(text string) error
 	// Warnings are the conditions of the last statement that succeeded, errors left out.
 	Warnings() []*sqlerr.Error
-	// Handle is called before a handler for e runs, and, with nil, behind it.
-	Handle(e *sqlerr.Error)
+	// Handle is called before a handler for e, an error or a warning, runs, and, with nil, behind it.
+	Handle(e *sqlerr.Error, warning bool)
 	// Step is called before each statement. An error ends the procedure.
 	Step() error
 }
@@ -207,7 +207,7 @@ func (r *runner) leaf(do func() error) (f *flow, err error) {
 	}
 	for _, w := range r.host.Warnings() {
 		if at, h := r.handler(w, true); h != nil {
-			return r.call(at, h, w)
+			return r.call(at, h, w, true)
 		}
 	}
 	return nil, nil
@@ -229,7 +229,7 @@ func (r *runner) raise(err error) (*flow, error) {
 	if h == nil {
 		return nil, err
 	}
-	return r.call(at, h, e)
+	return r.call(at, h, e, false)
 }
 
 // Beyond is an error of a Host that no handler sees.
@@ -251,14 +251,14 @@ func catchable(e *sqlerr.Error) bool {
 }
 
 // call runs the handler of the block at place at. Errors inside of it are for the handlers of blocks around that one.
-func (r *runner) call(at int, h *Handler, e *sqlerr.Error) (*flow, error) {
+func (r *runner) call(at int, h *Handler, e *sqlerr.Error, warning bool) (*flow, error) {
 	scopes, handled := r.scopes, r.handled
 	r.scopes, r.handled = scopes[:at+1:at+1], e
 	was := scopes[at].muted
 	scopes[at].muted = true
-	r.host.Handle(e)
+	r.host.Handle(e, warning)
 	f, err := r.statement(h.Body)
-	r.host.Handle(nil)
+	r.host.Handle(nil, false)
 	r.scopes, r.handled, scopes[at].muted = scopes, handled, was
 	switch {
 	case err != nil:

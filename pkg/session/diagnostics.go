@@ -19,7 +19,7 @@ func (s *Session) getDiagnostics() error {
 	tokens := stmt.Tokens()
 	tokens.Next() // GET
 	tok := tokens.Next()
-	if stmt.Is(tok, "STACKED") {
+	if stmt.Is(tok, "STACKED") && !s.cfg.Dialect.MariaDB() {
 		return sqlerr.StackedWithoutHandler.New()
 	}
 	if stmt.Is(tok, "CURRENT") {
@@ -29,17 +29,18 @@ func (s *Session) getDiagnostics() error {
 		return stmt.SyntaxError(tok.Start)
 	}
 	tok = tokens.Next()
-	item := s.statementItem
+	item, conditional := s.statementItem, false
 	if stmt.Is(tok, "CONDITION") {
 		w, err := s.condition(tokens.Next())
 		if err != nil {
 			return err
 		}
 		if w == nil {
-			s.warnings = append(s.warnings, Warning{"Error", 1758, "Invalid condition number", "35000"})
+			s.warnings = append(s.warnings, Warning{"Error", 1758, "Invalid condition number", ""})
 			return s.ok(wire.OK{Warnings: uint16(len(s.warnings))})
 		}
-		item = w.item
+		conditional = true
+		item = func(name string) (string, bool) { return s.conditionItem(w, name) }
 		tok = tokens.Next()
 	}
 	var names, values []string
@@ -48,8 +49,12 @@ func (s *Session) getDiagnostics() error {
 		if tok.Kind != sqlparse.UserVar || !stmt.Is(equals, "=") {
 			return stmt.SyntaxError(tok.Start)
 		}
-		value, ok := item(strings.ToUpper(string(stmt.Text(name.Span))))
-		if !ok {
+		asked := strings.ToUpper(string(stmt.Text(name.Span)))
+		value, ok := item(asked)
+		switch {
+		case !ok && conditional && asked == "ROW_NUMBER" && s.cfg.Dialect.MariaDB():
+			return sqlerr.Unsupported("ROW_NUMBER of a condition", "MESSAGE_TEXT names the row where the server does")
+		case !ok:
 			return stmt.SyntaxError(name.Start)
 		}
 		names, values = append(names, userVariable(stmt.Text(tok.Span))), append(values, value)
@@ -97,19 +102,20 @@ func (s *Session) statementItem(name string) (string, bool) {
 	return "", false
 }
 
-// item is a condition information item as a literal.
-func (w *Warning) item(name string) (string, bool) {
+// conditionItem is a condition information item as a literal. Names of tables and such stand in the text of a condition, if
+// anywhere.
+func (s *Session) conditionItem(w *Warning, name string) (string, bool) {
 	switch name {
 	case "MYSQL_ERRNO":
 		return fmt.Sprintf("CAST(%d AS UNSIGNED)", w.Code), true
 	case "MESSAGE_TEXT":
 		return diagnosticsText(w.Message), true
 	case "RETURNED_SQLSTATE":
-		if w.State == "" {
-			return diagnosticsText("HY000"), true
-		}
-		return diagnosticsText(w.State), true
+		return diagnosticsText(s.stateOf(w)), true
 	case "CLASS_ORIGIN", "SUBCLASS_ORIGIN":
+		if s.cfg.Dialect.MariaDB() {
+			return diagnosticsText(""), true
+		}
 		return diagnosticsText("ISO 9075"), true
 	case "CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "CATALOG_NAME", "SCHEMA_NAME", "TABLE_NAME", "COLUMN_NAME",
 		"CURSOR_NAME":

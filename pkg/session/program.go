@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"skarv/pkg/routine"
@@ -46,39 +47,9 @@ func (a *activation) note(err error) error {
 		if w.Level != "Warning" {
 			continue
 		}
-		state := w.State
-		if state == "" {
-			state = warningState(w.Code, a.s.cfg.Dialect.MariaDB())
-		}
-		a.conditions = append(a.conditions, &sqlerr.Error{Code: sqlerr.Code(w.Code), State: state, Message: w.Message})
+		a.conditions = append(a.conditions, &sqlerr.Error{Code: sqlerr.Code(w.Code), State: a.s.stateOf(&w), Message: w.Message})
 	}
 	return nil
-}
-
-// warningState is the SQLSTATE of a warning, which SHOW WARNINGS does not tell: that of the error of its number.
-func warningState(code uint16, mariadb bool) string {
-	switch code {
-	case 1048, 1062, 1451, 1452:
-		return "23000"
-	case 1264, 1690:
-		return "22003"
-	case 1292:
-		return "22007"
-	case 1365:
-		return "22012"
-	case 1366:
-		if mariadb {
-			return "22007"
-		}
-		return "HY000"
-	case 1406:
-		return "22001"
-	case 1364, 1411:
-		return "HY000"
-	case 1441:
-		return "22008"
-	}
-	return "01000"
 }
 
 // Warnings implements routine.Host.
@@ -111,15 +82,20 @@ func (a *activation) Test(expr string) (bool, error) {
 // Run implements routine.Host.
 func (a *activation) Run(text string) error {
 	s := a.s
-	s.warnings = s.warnings[:0]
-	if shown, err := a.vars.show([]byte(text)); shown || err != nil {
-		return a.note(err)
-	}
 	filled := []byte(text)
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
 	if err := st.Scan(filled, s.mode); err != nil {
 		return err
+	}
+	var before []Warning // that the statement is to see; they are none of its own
+	if st.Uses()&sqlparse.ReadsDiagnostics != 0 {
+		before = slices.Clone(s.warnings)
+	} else {
+		s.warnings = s.warnings[:0]
+	}
+	if shown, err := a.vars.show(filled); shown || err != nil {
+		return a.note(err)
 	}
 	if st.Kind() != sqlparse.Call { // whose arguments are the caller's to compute
 		var err error
@@ -132,6 +108,10 @@ func (a *activation) Run(text string) error {
 	s.variableColumns = nil
 	if err == nil && st.Kind() != sqlparse.Call {
 		s.calls.count(s.rowCount)
+	}
+	if err == nil && len(before) > 0 && slices.Equal(before, s.warnings) {
+		a.conditions = a.conditions[:0]
+		return nil
 	}
 	return a.note(err)
 }
@@ -308,13 +288,13 @@ func (a *activation) Diagnose(text string) error {
 }
 
 // Handle implements routine.Host.
-func (a *activation) Handle(e *sqlerr.Error) {
+func (a *activation) Handle(e *sqlerr.Error, warning bool) {
 	s := a.s
 	s.warnings = s.warnings[:0]
 	a.conditions = a.conditions[:0]
 	if e != nil {
 		level := "Error"
-		if strings.HasPrefix(e.State, "01") || strings.HasPrefix(e.State, "02") {
+		if warning || strings.HasPrefix(e.State, "01") || strings.HasPrefix(e.State, "02") {
 			level = "Warning"
 		} else {
 			s.rowCount = -1

@@ -6,6 +6,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
@@ -17,7 +18,15 @@ type Warning struct {
 	Level   string // Note, Warning or Error
 	Code    uint16
 	Message string
-	State   string // SQLSTATE of an error; "" where it is not known
+	State   string // SQLSTATE, "" for that of the number: see stateOf
+}
+
+// stateOf is w's SQLSTATE. SHOW WARNINGS does not tell it.
+func (s *Session) stateOf(w *Warning) string {
+	if w.State != "" {
+		return w.State
+	}
+	return sqlerr.StateOf(w.Code, s.cfg.Dialect.MariaDB())
 }
 
 // maxWarnings is max_error_count: how many of one statement's warnings are kept.

@@ -125,12 +125,12 @@ const (
 	ResignalWithoutHandler Code = 1645
 	ConditionWithoutState  Code = 1646
 	MissingReferencedIndex Code = 1822
-	StackedWithoutHandler  Code = 1887
+	StackedWithoutHandler  Code = 3004
 	CascadeTooDeep         Code = 3008
 	IncompatibleReference  Code = 3780
 	SequenceRunOut         Code = 4084
 	UnknownView            Code = 4092
-	WrongCursorArguments   Code = 4107
+	WrongCursorArguments   Code = 4080
 	KeyOutsidePartitions   Code = 1503
 	NotPartitioned         Code = 1505
 )
