@@ -66,6 +66,18 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		case out.Leader == "":
 			problem("no controller leads: start a skarv process with the controller role")
 		}
+		jobs, err := control.Unfinished(ctx, a.cfg.Store)
+		if err != nil {
+			problem("etcd could not be read: %v", err)
+		}
+		for _, j := range jobs {
+			switch since := time.Since(j.Created).Round(time.Second); {
+			case j.Problem != "":
+				problem("a schema change does not get on since %v, and others wait for it (%s): %s; it is tried again", since, j.Problem, excerpt(j.What))
+			case since > longJob:
+				problem("a schema change waits or runs since %v: %s", since, excerpt(j.What))
+			}
+		}
 	}
 	snap := a.cfg.Follower.Snapshot()
 	if snap == nil {
@@ -110,6 +122,18 @@ func unreachable(members []*adminv1.Member) (problems []string) {
 		}
 	}
 	return problems
+}
+
+// longJob is when a schema change that has not ended is worth a word.
+const longJob = time.Minute
+
+// excerpt is the beginning of a statement.
+func excerpt(sql string) string {
+	const most = 100
+	if r := []rune(sql); len(r) > most {
+		return string(r[:most]) + " ..."
+	}
+	return sql
 }
 
 // groups lists the node groups with their health.

@@ -72,6 +72,13 @@ func (a *adoption) adopt(ctx context.Context) error {
 	if err := old.Agrees(f); err != nil {
 		return err
 	}
+	nodes := []catalog.Node{spec.Primary}
+	for _, g := range a.snap.Groups {
+		nodes = append(nodes, g.Primary)
+	}
+	if err := preflight.Distinct(ctx, nodes); err != nil {
+		return err
+	}
 	id, err := a.nextID(ctx, last)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -74,7 +75,9 @@ func (c *Client) request(ctx context.Context, j *job) (*job, error) {
 		case err == nil:
 			return last, nil
 		case ctx.Err() != nil:
-			c.withdraw(j.ID)
+			if !c.withdraw(j.ID) {
+				return nil, goesOn(ctx.Err(), j.ID)
+			}
 			return nil, ctx.Err()
 		case !errors.Is(err, errNoLeader):
 			return nil, err
@@ -83,6 +86,16 @@ func (c *Client) request(ctx context.Context, j *job) (*job, error) {
 			return nil, sqlerr.UnknownError.New("no controller is running: start a skarv process with the controller role")
 		}
 	}
+}
+
+// goesOn tells a client that waits no more that what it has asked for has begun all the same.
+func goesOn(why error, id string) error {
+	e := sqlerr.QueryInterrupted.New()
+	e.Message += fmt.Sprintf("; the schema change has begun and goes on as job %s: skarvctl status tells of it", id)
+	if errors.Is(why, context.DeadlineExceeded) {
+		e = sqlerr.UnknownError.New(fmt.Sprintf("the schema change takes longer than a client waits, and goes on as job %s: skarvctl status tells of it", id))
+	}
+	return e
 }
 
 // wait returns the job when it has ended, or errNoLeader after a while without news.

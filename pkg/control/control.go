@@ -19,6 +19,7 @@ import (
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/pause"
 	"skarv/pkg/reorg"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 )
 
@@ -129,24 +130,67 @@ func (l *leader) lead(ctx context.Context) error {
 		if r.Value == nil {
 			return nil
 		}
-		// The watch may be behind this leader's own writes.
-		now, ok, err := l.store.Record(ctx, topology.DDLJobs, r.ID)
-		if err != nil || !ok {
+		ended, err := l.carry(ctx, r.ID)
+		if err != nil || !ended {
 			return err
+		}
+		return l.forget(ctx, r.ID)
+	})
+}
+
+// longestRetry is how long a job that does not get on waits at most before it is tried again.
+const longestRetry = 30 * time.Second
+
+// carry takes a job to its end. What hinders one job, a server that hangs for instance, is tried again, longer and longer apart, and noted
+// in the job: it does not cost the leadership, on which all that moves partitions depends as well.
+func (l *leader) carry(ctx context.Context, id string) (ended bool, err error) {
+	for wait := l.retry; ; wait = min(2*wait, longestRetry) {
+		// The watch may be behind this leader's own writes.
+		now, ok, err := l.store.Record(ctx, topology.DDLJobs, id)
+		if err != nil || !ok {
+			return false, err
 		}
 		j, err := decodeJob(now.ID, now.Value, now.Revision)
 		if err != nil {
-			l.log.ErrorContext(ctx, "a job cannot be read and is left alone", "job", r.ID, "error", err)
-			return nil
+			l.log.ErrorContext(ctx, "a job cannot be read and is left alone", "job", id, "error", err)
+			return false, nil
 		}
-		if !j.ended() {
-			err = l.do(ctx, j)
+		if j.ended() {
+			return true, nil
 		}
-		if err != nil || !j.ended() {
-			return err
+		if err = l.do(ctx, j); err == nil {
+			return j.ended(), nil
 		}
-		return l.forget(ctx, j.ID)
-	})
+		if ctx.Err() != nil || leadsNoMore(err) {
+			return false, err
+		}
+		l.log.WarnContext(ctx, "a schema change does not get on", "job", id, "error", err, "retry", wait)
+		if err := l.note(ctx, id, err.Error()); err != nil && leadsNoMore(err) {
+			return false, err
+		}
+		if err := pause.For(ctx, wait); err != nil {
+			return false, err
+		}
+	}
+}
+
+// leadsNoMore tells errors after which this leader must stop.
+func leadsNoMore(err error) bool {
+	return errors.Is(err, topology.ErrNotLeader) || errors.Is(err, topology.ErrUnavailable) || errors.Is(err, errCrash)
+}
+
+// note writes into a job why it does not get on.
+func (l *leader) note(ctx context.Context, id, problem string) error {
+	now, ok, err := l.store.Record(ctx, topology.DDLJobs, id)
+	if err != nil || !ok {
+		return err
+	}
+	j, err := decodeJob(now.ID, now.Value, now.Revision)
+	if err != nil || j.ended() || j.Problem == problem {
+		return err
+	}
+	j.Problem = problem
+	return l.save(ctx, j)
 }
 
 // do carries one job to its end.
@@ -164,8 +208,9 @@ func (l *leader) do(ctx context.Context, j *job) error {
 		err = (&schemaChange{leader: l, job: j, snap: snap}).run(ctx)
 	case j.Adopt != nil:
 		err = (&adoption{leader: l, job: j, snap: snap}).run(ctx)
-	default:
-		err = fmt.Errorf("job %s asks for nothing", j.ID)
+	default: // of another version
+		j.State, j.Error = failed, sqlerr.UnknownError.New("the controller does not know what is asked for: run the same version of skarv everywhere")
+		err = l.save(ctx, j)
 	}
 	if err != nil {
 		return fmt.Errorf("job %s: %w", j.ID, err)

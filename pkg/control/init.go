@@ -117,6 +117,13 @@ func InitCluster(ctx context.Context, store *topology.Store, req InitRequest) (I
 		res.Warnings = append(res.Warnings, f.Warnings...)
 		change.PutGroup(group, topology.Absent)
 	}
+	nodes := make([]catalog.Node, len(req.Groups))
+	for i, spec := range req.Groups {
+		nodes[i] = spec.Primary
+	}
+	if err := preflight.Distinct(ctx, nodes); err != nil {
+		return InitResult{}, err
+	}
 	for _, spec := range req.Groups {
 		if err := spec.ownDatabase(ctx); err != nil {
 			return InitResult{}, err

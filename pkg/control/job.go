@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"skarv/pkg/migration"
@@ -57,6 +59,8 @@ type job struct {
 	Result  DDLResult       `json:"result"`
 	// Error is what the client is told.
 	Error *sqlerr.Error `json:"error,omitempty"`
+	// Problem is why it did not get on when it was last tried.
+	Problem string `json:"problem,omitempty"`
 	// Adopted is the node group that Adopt made.
 	Adopted placement.NodeGroupID `json:"adopted,omitempty"`
 	Notes   []string              `json:"notes,omitempty"`
@@ -83,13 +87,30 @@ func decodeJob(id string, value []byte, revision int64) (*job, error) {
 // ended reports whether nothing more will happen to it.
 func (j *job) ended() bool { return j.State != queued && j.State != running }
 
-// Unfinished are the ids of the jobs that wait or run. A record that cannot be read is none.
-func Unfinished(ctx context.Context, store *topology.Store) (ids []string, err error) {
+// Job is a schema change or a new node group that waits or is under way.
+type Job struct {
+	ID      string
+	Created time.Time
+	// What is its statement, or what else it does.
+	What string
+	// Problem is why it does not get on; "" while it does.
+	Problem string
+}
+
+// Unfinished are the jobs that wait or run, the oldest first. A record that cannot be read is none.
+func Unfinished(ctx context.Context, store *topology.Store) (out []Job, err error) {
 	records, _, err := store.Records(ctx, topology.DDLJobs)
 	for _, r := range records {
-		if j, err := decodeJob(r.ID, r.Value, r.Revision); err == nil && !j.ended() {
-			ids = append(ids, j.ID)
+		j, err := decodeJob(r.ID, r.Value, r.Revision)
+		if err != nil || j.ended() {
+			continue
 		}
+		what := "adding a node group"
+		if j.DDL != nil {
+			what = j.DDL.SQL
+		}
+		out = append(out, Job{ID: j.ID, Created: j.Created, What: what, Problem: j.Problem})
 	}
-	return ids, err
+	slices.SortFunc(out, func(a, b Job) int { return strings.Compare(a.ID, b.ID) })
+	return out, err
 }

@@ -1,7 +1,13 @@
 package control
 
 import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -16,7 +22,7 @@ func TestJobIsStoredAsEver(t *testing.T) {
 		"work": {
 			"step": {"sql": "S", "undo": ["U"], "repeat": true, "drops": [{"db": "d", "name": "t"}]},
 			"rehearsal": {"table": {"db": "d", "name": "t"}, "copy": "c", "sql": "S", "into": ["a"], "from": ["b"]},
-			"before": {"1": {"d.t": "text"}},
+			"digests": {"1": "0f"},
 			"watched": [{"db": "d", "name": "f", "kind": "function"}],
 			"marker": "m", "first": 2, "own_rows": true,
 			"indexes": [{"id": 7, "sql": "S", "name": "k", "columns": ["a"]}],
@@ -32,11 +38,59 @@ func TestJobIsStoredAsEver(t *testing.T) {
 			"warnings": [{"level": "Note", "code": 1050, "message": "W"}], "affected": 3
 		},
 		"result": {"affected": 4, "warnings": [{"level": "Warning", "code": 1265, "message": "V"}]},
-		"adopted": 3, "notes": ["N"]
+		"problem": "P", "adopted": 3, "notes": ["N"]
 	}`
 	j, err := decodeJob("j", []byte(stored), 1)
 	require.NoError(t, err)
 	again, err := j.encode()
 	require.NoError(t, err)
 	require.JSONEq(t, stored, string(again))
+}
+
+// A job that cannot be done, or that etcd has no room for, costs neither the leadership nor those behind it.
+func TestJobsThatCannotBeDone(t *testing.T) {
+	f := newFixture(t, 2)
+	var log lockedBuffer
+	c := New(Config{Store: f.store, Follower: f.follower, Addr: "here:1", Retry: 10 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	defer f.background(c.Run)()
+	f.createDatabase()
+	_, err := f.client.request(f.ctx(), &job{})
+	require.NoError(t, err)
+	unfinished, err := Unfinished(f.ctx(), f.store)
+	require.NoError(t, err)
+	require.Empty(t, unfinished)
+
+	// What a job notes of its tables does not grow with their texts: etcd takes 1.5 MB.
+	const tables, columns = 20, 45
+	comment := strings.Repeat("c", 1000)
+	var names []string
+	for i := range tables {
+		sql := fmt.Sprintf("CREATE TABLE wide%d (id INT PRIMARY KEY", i)
+		for c := range columns {
+			sql += fmt.Sprintf(", c%d INT COMMENT '%s'", c, comment)
+		}
+		f.must(sql + ")")
+		names = append(names, fmt.Sprintf("wide%d", i))
+	}
+	f.must("DROP TABLE " + strings.Join(names, ", "))
+	require.Nil(t, f.follower.Snapshot().Table("d", "wide0"))
+	require.NotContains(t, log.String(), "leads no more")
+}
+
+// lockedBuffer is a bytes.Buffer for several goroutines.
+type lockedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
 }

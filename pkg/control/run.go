@@ -2,8 +2,11 @@ package control
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,14 +49,14 @@ type schemaChange struct {
 func (d *schemaChange) run(ctx context.Context) error {
 	defer d.close()
 	if err := d.connect(ctx); err != nil {
-		if d.job.State == queued && !fatal(err) {
+		if d.job.State == queued && !stops(err) {
 			return d.fail(ctx, toClient(err))
 		}
 		return err
 	}
 	if d.job.State == queued {
 		if err := d.plan(ctx); err != nil {
-			if fatal(err) {
+			if stops(err) {
 				return err
 			}
 			return d.fail(ctx, toClient(err))
@@ -74,7 +77,12 @@ func (d *schemaChange) run(ctx context.Context) error {
 		}
 		d.job.State = running
 		if err := d.leader.save(ctx, d.job); err != nil {
-			return err
+			if stops(err) {
+				return err
+			}
+			d.removeMarker(ctx)
+			d.job.Work = nil // it may be what etcd does not take
+			return d.fail(ctx, sqlerr.UnknownError.New("the schema change is too large ("+err.Error()+"): use several statements"))
 		}
 	}
 	if err := d.leader.at("planned"); err != nil {
@@ -102,11 +110,14 @@ func (d *schemaChange) run(ctx context.Context) error {
 	return d.finish(ctx, change)
 }
 
-// fatal tells errors after which this leader must stop, for it leads no more or is made to stop.
-func fatal(err error) bool {
-	return errors.Is(err, topology.ErrNotLeader) || errors.Is(err, topology.ErrUnavailable) ||
-		errors.Is(err, topology.ErrConflict) || errors.Is(err, context.Canceled) || errors.Is(err, errCrash)
+// stops tells errors after which this attempt must stop, for somebody else has changed the job, or this leader leads no more or is made
+// to stop.
+func stops(err error) bool {
+	return leadsNoMore(err) || errors.Is(err, topology.ErrConflict) || errors.Is(err, context.Canceled)
 }
+
+// fatal is stops for a job that has begun: nothing is decided about it while a server that works on it says nothing.
+func fatal(err error) bool { return stops(err) || errors.Is(err, schema.ErrSilent) }
 
 // toClient makes an error one that a client may see.
 func toClient(err error) *sqlerr.Error {
@@ -200,13 +211,13 @@ func (d *schemaChange) plan(ctx context.Context) error {
 		return sqlerr.Unsupported(fmt.Sprintf("changing more than %d tables in one statement", maxObjects), "use several statements")
 	}
 	w.First = d.snap.Groups[first].ID
-	w.Before = map[placement.NodeGroupID]map[string]string{}
+	w.Digests = map[placement.NodeGroupID]string{}
 	for i, s := range d.servers {
 		texts, err := d.texts(ctx, s, w)
 		if err != nil {
 			return err
 		}
-		w.Before[d.snap.Groups[i].ID] = texts
+		w.Digests[d.snap.Groups[i].ID] = digest(texts)
 		if w.Marker != "" {
 			if _, err := s.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (a INT PRIMARY KEY)", sqltypes.QuoteName(catalog.OwnDB), sqltypes.QuoteName(w.Marker))); err != nil {
 				return err
@@ -286,16 +297,16 @@ func (d *schemaChange) ran(ctx context.Context, i int) (bool, error) {
 		return text == "", err
 	}
 	now, err := d.texts(ctx, s, w)
-	if err != nil {
-		return false, err
+	return err == nil && digest(now) != w.Digests[d.snap.Groups[i].ID], err
+}
+
+// digest stands for texts in the job's record, which etcd bounds.
+func digest(texts map[string]string) string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		fmt.Fprintf(h, "%d %s %d %s", len(name), name, len(texts[name]), texts[name])
 	}
-	before := w.Before[d.snap.Groups[i].ID]
-	for name, text := range before {
-		if now[name] != text {
-			return true, nil
-		}
-	}
-	return false, nil
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // execute runs the step on all groups; ended tells that the job came to its end here.
@@ -579,7 +590,11 @@ func (d *schemaChange) finish(ctx context.Context, change *topology.Change) erro
 	d.reopen(change)
 	d.job.State, d.job.Error = done, w.Error
 	if err := d.leader.saveWith(ctx, d.job, change); err != nil {
-		return err
+		if stops(err) {
+			return err
+		}
+		d.job.State = running
+		return d.undo(ctx, toClient(err)) // etcd takes no such change
 	}
 	if err := d.leader.at("committed"); err != nil {
 		return err

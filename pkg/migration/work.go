@@ -9,13 +9,13 @@ import (
 )
 
 // Work is the plan of a change: what to run on each server and what to write into the catalog then. It is part of stored jobs; who runs it
-// fills in Before, First and what it finds out on the way.
+// fills in Digests, First and what it finds out on the way.
 type Work struct {
 	Step *Step `json:"step,omitempty"`
 	// Rehearsal, if not nil, is tried on all groups before the step runs on any.
 	Rehearsal *Rehearsal `json:"rehearsal,omitempty"`
-	// Before is the text of each watched object on each group before the step; "" where there is none.
-	Before map[placement.NodeGroupID]map[string]string `json:"before,omitempty"`
+	// Digests is one digest of the texts of the watched objects on each group before the step.
+	Digests map[placement.NodeGroupID]string `json:"digests,omitempty"`
 	// Watched are the objects whose text tells whether the step was run on a group.
 	Watched []ddl.Object `json:"watched,omitempty"`
 	// Marker, if set, is a table in our own schema that the step renames along: it tells whether it ran.

@@ -4,6 +4,7 @@ package preflight
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"fmt"
 	"strconv"
@@ -117,13 +118,24 @@ func (f *Facts) LogsCascades() bool {
 	return f.Node.Flavor == catalog.MySQL && f.vars["innodb_native_foreign_keys"] == "OFF"
 }
 
-// Empty refuses a server that holds tables of others.
+// Empty refuses a server that holds tables of others, or that proxies of a cluster use: its transactions are not ours to decide.
 func (f *Facts) Empty(ctx context.Context, group string) error {
 	s, err := schema.Dial(ctx, group, f.Node)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	used, err := s.One(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = '"+catalog.OwnDB+"' AND table_name = 'slot'")
+	if err == nil && used != "" {
+		used, err = s.One(ctx, "SELECT n FROM "+catalog.OwnDB+".slot LIMIT 1")
+	}
+	if err != nil {
+		return err
+	}
+	if used != "" {
+		return fmt.Errorf("server %s belongs to a cluster already, or did: take another server, or, if that cluster is gone, DROP DATABASE %s there",
+			f.Node.Addr, catalog.OwnDB)
+	}
 	var found []string
 	err = s.Rows(ctx, func(r *sql.Rows) error {
 		var db, name string
@@ -141,4 +153,47 @@ func (f *Facts) Empty(ctx context.Context, group string) error {
 	}
 	return fmt.Errorf("server %s holds tables already (%s): take a server without tables, and load the data through Skarv",
 		f.Node.Addr, strings.Join(found, ", "))
+}
+
+// Distinct refuses servers that are one and the same under several addresses. All of them are connected to at the same time.
+func Distinct(ctx context.Context, nodes []catalog.Node) error {
+	all := make([]*schema.Server, len(nodes))
+	defer func() {
+		for _, s := range all {
+			if s != nil {
+				s.Close()
+			}
+		}
+	}()
+	lock := "skarv_" + rand.Text()
+	var held []string
+	for i, node := range nodes {
+		s, err := schema.Dial(ctx, node.Addr, node)
+		if err != nil {
+			return err
+		}
+		all[i] = s
+		held = append(held, fmt.Sprintf("'%s_%d'", lock, i))
+		if _, err := s.Exec(ctx, "DO GET_LOCK("+held[i]+", 0)"); err != nil {
+			return err
+		}
+	}
+	// A lock that is held here through another connection was taken on this very server.
+	for i, s := range all {
+		if i == 0 {
+			continue
+		}
+		at := ""
+		for j, name := range held[:i] {
+			at += fmt.Sprintf(" WHEN IS_USED_LOCK(%s) IS NOT NULL THEN %d", name, j)
+		}
+		same, err := s.One(ctx, "SELECT CASE"+at+" END")
+		if err != nil {
+			return err
+		}
+		if j, err := strconv.Atoi(same); err == nil {
+			return fmt.Errorf("%s and %s are one and the same server: every node group needs its own", nodes[j].Addr, nodes[i].Addr)
+		}
+	}
+	return nil
 }

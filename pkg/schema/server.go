@@ -27,6 +27,18 @@ const fenceLock = "skarv_ddl"
 // dialTimeout bounds connecting to a database server.
 const dialTimeout = 5 * time.Second
 
+// patience is how long a server may say nothing.
+type patience struct {
+	login  time.Duration // from connecting until it takes statements
+	attend time.Duration // between looks whether it is alive while it works on a statement
+}
+
+func usualPatience() patience { return patience{login: 10 * time.Second, attend: 5 * time.Second} }
+
+// ErrSilent: a server that has begun a statement does not answer any more, not even new connections. What became of the statement is
+// not known, and it may still go on.
+var ErrSilent = errors.New("the server does not answer")
+
 // Server is one connection to one database server, for one job. It belongs to one goroutine at a time, which closes it. Errors are
 // *sqlerr.Error if the server said them, with its own words; after any other one the connection cannot be used any more.
 type Server struct {
@@ -34,10 +46,16 @@ type Server struct {
 	node  catalog.Node
 	db    *sql.DB
 	conn  *sql.Conn
+
+	patience patience
 }
 
 // Dial connects to a node; group is what messages call its node group.
 func Dial(ctx context.Context, group string, node catalog.Node) (*Server, error) {
+	return dial(ctx, group, node, usualPatience())
+}
+
+func dial(ctx context.Context, group string, node catalog.Node, p patience) (*Server, error) {
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Passwd = node.User, node.Password
 	cfg.Net, cfg.Addr = "tcp", node.Addr
@@ -64,12 +82,17 @@ func Dial(ctx context.Context, group string, node catalog.Node) (*Server, error)
 		return nil, fmt.Errorf("node %s: %w", node.Addr, err)
 	}
 	db := sql.OpenDB(connector)
-	conn, err := db.Conn(ctx)
+	login, cancel := context.WithTimeout(ctx, p.login)
+	defer cancel()
+	conn, err := db.Conn(login)
 	if err != nil {
 		db.Close()
+		if login.Err() != nil && ctx.Err() == nil {
+			return nil, fmt.Errorf("connect to %s of node group %s: no answer within %v", node.Addr, group, p.login)
+		}
 		return nil, fmt.Errorf("connect to %s of node group %s: %w", node.Addr, group, err)
 	}
-	return &Server{Group: group, node: node, db: db, conn: conn}, nil
+	return &Server{Group: group, node: node, db: db, conn: conn, patience: p}, nil
 }
 
 // Close ends the connection.
@@ -80,9 +103,11 @@ func (s *Server) Close() {
 
 // Exec runs a statement and returns how many rows it affected.
 func (s *Server) Exec(ctx context.Context, query string) (affected uint64, err error) {
+	ctx, done := s.attended(ctx)
+	defer done()
 	r, err := s.conn.ExecContext(ctx, query)
 	if err != nil {
-		return 0, s.serverError(err)
+		return 0, s.serverError(ctx, err)
 	}
 	n, err := r.RowsAffected()
 	return uint64(max(n, 0)), err
@@ -90,9 +115,11 @@ func (s *Server) Exec(ctx context.Context, query string) (affected uint64, err e
 
 // Rows runs a query and calls scan for each row.
 func (s *Server) Rows(ctx context.Context, scan func(*sql.Rows) error, query string) error {
+	ctx, done := s.attended(ctx)
+	defer done()
 	rows, err := s.conn.QueryContext(ctx, query)
 	if err != nil {
-		return s.serverError(err)
+		return s.serverError(ctx, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -100,7 +127,7 @@ func (s *Server) Rows(ctx context.Context, scan func(*sql.Rows) error, query str
 			return fmt.Errorf("read answer of node group %s: %w", s.Group, err)
 		}
 	}
-	return s.serverError(rows.Err())
+	return s.serverError(ctx, rows.Err())
 }
 
 // Values runs a query and returns its rows of so many columns: the bytes of each value, nil for NULL.
@@ -127,9 +154,42 @@ func (s *Server) One(ctx context.Context, query string) (string, error) {
 	return out.String, err
 }
 
-func (s *Server) serverError(err error) error {
+// attended is ctx until the server answers no more. A statement may take hours, so only another connection can tell.
+func (s *Server) attended(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		t := time.NewTicker(s.patience.attend)
+		defer t.Stop()
+		for silent := 0; silent < 2; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+			}
+			other, err := dial(ctx, s.Group, s.node, s.patience)
+			_, refused := errors.AsType[*mysql.MySQLError](err)
+			switch {
+			case err == nil:
+				other.Close()
+				silent = 0
+			case refused:
+				silent = 0
+			default:
+				silent++
+			}
+		}
+		cancel(ErrSilent)
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// serverError is err of a statement that ran with ctx.
+func (s *Server) serverError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
+	}
+	if context.Cause(ctx) == ErrSilent {
+		return fmt.Errorf("node group %s at %s: %w", s.Group, s.node.Addr, ErrSilent)
 	}
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		state := string(e.SQLState[:])

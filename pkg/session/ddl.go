@@ -26,6 +26,19 @@ const closedTimeout = 50 * time.Second
 // killedEvery is how soon a statement that waits for another snapshot takes note of a KILL.
 const killedEvery = time.Second
 
+// untilKilled is a context for what waits for another process: it ends with a KILL, or with this process. done must be called.
+func (s *Session) untilKilled(most time.Duration) (ctx context.Context, done func()) {
+	ctx, cancel := context.WithTimeout(context.Background(), most)
+	s.endWait.Store(&cancel)
+	if s.interrupted() != nil {
+		cancel()
+	}
+	return ctx, func() {
+		s.endWait.Store(nil)
+		cancel()
+	}
+}
+
 // awaitSnapshot waits until this process has a snapshot as wanted. It returns false when deadline comes first, or this process ends. The
 // error is that of a KILL.
 func (s *Session) awaitSnapshot(deadline time.Time, wanted func(*catalog.Snapshot) bool) (bool, error) {
@@ -92,8 +105,8 @@ func (s *Session) ddl(p *plan.Plan) error {
 	if handled, err := s.createFromSelect(p); handled {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
-	defer cancel()
+	ctx, done := s.untilKilled(ddlTimeout)
+	defer done()
 	ask := s.ddlRequest()
 	if err := s.unicode(&ask); err != nil {
 		return err

@@ -70,6 +70,7 @@ func (s *Session) end(query bool) {
 		s.killed.Store(true)
 	}
 	s.kills.Add(1)
+	s.stopWaiting()
 	s.running.all(func(conns []*backend.Conn) {
 		for _, c := range killQueries(conns) {
 			if !query {
@@ -88,6 +89,14 @@ func killQueries(conns []*backend.Conn) (left []*backend.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 	defer cancel()
 	return backend.Kill(ctx, true, conns...)
+}
+
+// stopWaiting ends the wait of untilKilled, if there is one.
+func (s *Session) stopWaiting() {
+	if cancel := s.endWait.Load(); cancel != nil {
+		(*cancel)()
+	}
+}
 }
 
 // eviction is a kill that is counted as Evict's.

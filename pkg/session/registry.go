@@ -150,6 +150,7 @@ func (r *Registry) Interrupt() {
 	r.mu.Unlock()
 	for _, s := range all {
 		s.killed.Store(true) // before its connections break: what runs on them is not tried on others
+		s.stopWaiting()
 		s.running.all(func(conns []*backend.Conn) {
 			for _, c := range conns {
 				c.Interrupt()

@@ -158,8 +158,8 @@ func planLeave(ctx context.Context, store *topology.Store) (*leaving, *catalog.S
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	for _, id := range jobs {
-		refuse("schema change %s has not ended: wait for it", id)
+	for _, j := range jobs {
+		refuse("schema change %s has not ended: wait for it", j.ID)
 	}
 	if err := control.Undecided(ctx, snap, group); err != nil {
 		refuse("%v", err)

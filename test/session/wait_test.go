@@ -26,3 +26,26 @@ func TestWaitTimeout(t *testing.T) {
 	two.exec("SET wait_timeout = DEFAULT")
 	require.NotEqual(t, "1", two.get("SELECT @@wait_timeout"))
 }
+
+// KILL QUERY ends the wait for a schema change; one that has begun goes on.
+func TestKillEndsTheWaitForASchemaChange(t *testing.T) {
+	holder, waits, other := connect(t), connect(t), connect(t)
+	other.exec("CREATE TABLE killddl (id INT PRIMARY KEY, v INT)")
+	t.Cleanup(func() { other.exec("DROP TABLE killddl") })
+	other.exec("INSERT INTO killddl VALUES (1, 1)")
+	holder.exec("BEGIN")
+	holder.exec("UPDATE killddl SET v = 2 WHERE id = 1")
+	id := waits.get("SELECT CONNECTION_ID()")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := waits.try("ALTER TABLE killddl ADD COLUMN w INT")
+		ended <- err
+	}()
+	require.Eventually(t, func() bool {
+		return other.get("SELECT COUNT(*) FROM information_schema.processlist WHERE id = "+id+" AND info LIKE 'ALTER TABLE killddl%'") == "1"
+	}, time.Minute, 10*time.Millisecond)
+	other.exec("KILL QUERY " + id)
+	require.ErrorContains(t, <-ended, "1317")
+	holder.exec("ROLLBACK")
+	require.Equal(t, "1", waits.get("SELECT COUNT(*) FROM killddl"))
+}
