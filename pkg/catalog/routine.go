@@ -13,6 +13,8 @@ type Routine struct {
 	// Text is its CREATE statement without a DEFINER, as the client wrote it in SQLMode.
 	Text    string `json:"text"`
 	SQLMode string `json:"sql_mode"`
+	// Collation is the collation_connection of its CREATE, in which it runs; "": that of whoever runs it.
+	Collation string `json:"collation,omitempty"`
 	// Volatile: two calls of the function with the same arguments may give different values.
 	Volatile bool `json:"volatile,omitempty"`
 	// Reads are the tables and views that the function itself reads, as often as its text names them, and Calls the stored functions

@@ -22,7 +22,9 @@ type Trigger struct {
 type TriggerProgram struct {
 	Body    string `json:"body"` // the statement behind FOR EACH ROW, as written in SQLMode
 	SQLMode string `json:"sql_mode"`
-	Definer string `json:"definer"` // the account it runs as
+	// Collation is as Routine has it.
+	Collation string `json:"collation,omitempty"`
+	Definer   string `json:"definer"` // the account it runs as
 }
 
 // Fires reports whether a server fires triggers of the table for one of the events.

@@ -40,7 +40,7 @@ func (d *schemaChange) readRoutines(ctx context.Context, change *topology.Change
 			change.DeleteRoutine(catalog.NewRoutineKey(o.DB, o.Name, function))
 			continue
 		}
-		r := &catalog.Routine{Database: o.DB, Name: o.Name, Function: function, Text: first.Text, SQLMode: first.SQLMode}
+		r := &catalog.Routine{Database: o.DB, Name: o.Name, Function: function, Text: first.Text, SQLMode: first.SQLMode, Collation: first.Collation}
 		if function {
 			prog, err := ddl.ParseProgram(r.Text, r.SQLMode, d.snap.Flavor, d.snap.ServerVersion)
 			if err != nil {

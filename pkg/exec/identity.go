@@ -250,6 +250,12 @@ func (i *Identities) Row(number uint64, value []byte) error {
 	return nil
 }
 
+// Last is the value given out last; there is one.
+func (i *Identities) Last() uint64 {
+	run := i.runs[len(i.runs)-1]
+	return run.Value + (run.Last - run.First)
+}
+
 // End tells the sequence what the rows brought, and returns the values given out.
 func (i *Identities) End() ([]IdentityRun, error) { return i.runs, i.ids.end() }
 

@@ -41,6 +41,8 @@ func insertRowByRow(b *build) (bool, error) {
 		return false, b.refuseRows(t, "RETURNING", "read the rows with a SELECT")
 	case len(in.stmt.OnDup) > 0 && t.HasPrograms("UPDATE"):
 		return false, b.refuseRows(t, "ON DUPLICATE KEY UPDATE", twoSteps)
+	case in.stmt.RowAlias != nil && len(in.stmt.RowAlias.Columns) > 0: // each row is written with all columns, in the table's order
+		return false, b.refuseRows(t, "names for the columns of the new row", "write AS new without them, and new.column")
 	case b.plan.Kind == plan.Replace && t.HasPrograms("DELETE"):
 		return false, b.refuseRows(t, "REPLACE", twoSteps)
 	case in.query == nil && len(b.a.insts) > 0:

@@ -14,7 +14,7 @@ import (
 // stored program: a variable hides a column of the same name. Columns of the outermost SELECT keep their names. The result is
 // st's own text if it names no variable. value returns a variable's value as SQL, by its name in any case of letters, and false
 // for other names.
-func Fill(st *sqlparse.Statement, value func(name string) (text string, ok bool, err error)) ([]byte, error) {
+func Fill(st *sqlparse.Statement, value func(name string) (v Value, ok bool, err error)) ([]byte, error) {
 	f := &filling{st: st, value: value}
 	switch st.Kind() {
 	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Update, sqlparse.Delete, sqlparse.Do, sqlparse.Call, sqlparse.Set,
@@ -38,7 +38,7 @@ func Fill(st *sqlparse.Statement, value func(name string) (text string, ok bool,
 
 // FillCreated is Fill for the query of a CREATE TABLE ... SELECT. A variable among what the query selects is refused (1235), for the
 // new column would have the type of a value, not that of the variable.
-func FillCreated(st *sqlparse.Statement, value func(name string) (text string, ok bool, err error)) ([]byte, error) {
+func FillCreated(st *sqlparse.Statement, value func(name string) (v Value, ok bool, err error)) ([]byte, error) {
 	f := &filling{st: st, value: value}
 	if err := f.find(); err != nil {
 		return nil, err
@@ -78,8 +78,22 @@ func FillCreated(st *sqlparse.Statement, value func(name string) (text string, o
 // filling is the work on one statement.
 type filling struct {
 	st    *sqlparse.Statement
-	value func(name string) (string, bool, error)
+	value func(name string) (Value, bool, error)
 	edits []filled
+}
+
+// Value is the value of a variable as SQL.
+type Value struct {
+	Text string
+	// Number is what stands beside an operator of arithmetic instead, "" for the same.
+	Number string
+	// IsNumber: the variable is a number, although Text is not one as it should be shown.
+	IsNumber bool
+}
+
+// counts reports whether t is an operator of arithmetic.
+func (f *filling) counts(t sqlparse.Token) bool {
+	return slices.ContainsFunc([]string{"+", "-", "*", "/", "%", "DIV", "MOD"}, func(op string) bool { return f.st.Is(t, op) })
 }
 
 type filled struct {
@@ -152,7 +166,7 @@ func (f *filling) find() error {
 		if !isName(tok) {
 			continue
 		}
-		text, ok, err := f.value(string(st.AppendName(nil, tok)))
+		value, ok, err := f.value(string(st.AppendName(nil, tok)))
 		if err != nil {
 			return err
 		}
@@ -179,8 +193,12 @@ func (f *filling) find() error {
 			return sqlerr.Unsupported("the variable "+string(st.Text(tok.Span))+" in GROUP BY or ORDER BY of a stored program",
 				"give the variable another name than the column")
 		}
-		if st.Is(prev, "LIMIT") || st.Is(prev, "OFFSET") || st.Is(prev, ",") && st.Is(at(i-3), "LIMIT") {
+		text := value.Text
+		switch {
+		case st.Is(prev, "LIMIT") || st.Is(prev, "OFFSET") || st.Is(prev, ",") && st.Is(at(i-3), "LIMIT"):
 			text = rowCount(text)
+		case value.Number != "" && (f.counts(prev) || f.counts(next)):
+			text = value.Number
 		}
 		f.edits = append(f.edits, filled{tok.Span, text})
 	}

@@ -29,9 +29,9 @@ func TestGolden(t *testing.T) {
 			switch d.Cmd {
 			case "fill":
 				values := map[string]string{"x": "5", "y": "'why'", "z": " -1", "id": "7"}
-				out, err := Fill(st, func(name string) (string, bool, error) {
+				out, err := Fill(st, func(name string) (Value, bool, error) {
 					v, ok := values[strings.ToLower(name)]
-					return v, ok, nil
+					return Value{Text: v}, ok, nil
 				})
 				if err != nil {
 					return err.Error()
@@ -194,7 +194,7 @@ func FuzzParse(f *testing.F) {
 		}))
 		_, _ = p.Plain("programs")
 		_, _ = p.Variables()
-		_, _ = Fill(st, func(string) (string, bool, error) { return "1", true, nil })
+		_, _ = Fill(st, func(string) (Value, bool, error) { return Value{Text: "1"}, true, nil })
 	})
 }
 

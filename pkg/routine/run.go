@@ -1,7 +1,6 @@
 package routine
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +15,8 @@ type Host interface {
 	Assign(variable, expr string) error
 	// Test tells whether an expression is true.
 	Test(expr string) (bool, error)
+	// Value computes an expression once; what it returns is the value as SQL, or the expression if that is the same whenever it is computed.
+	Value(expr string) (string, error)
 	// Run runs a statement; its results go to the client.
 	Run(text string) error
 	// Set runs a SET with one assignment to something else than a variable.
@@ -28,6 +29,8 @@ type Host interface {
 	Diagnose(text string) error
 	// Warnings are the conditions of the last statement that succeeded, errors left out.
 	Warnings() []*sqlerr.Error
+	// Beyond reports whether no handler sees an error.
+	Beyond(err error) bool
 	// Handle is called before a handler for e, an error or a warning, runs, and, with nil, behind it.
 	Handle(e *sqlerr.Error, warning bool)
 	// Step is called before each statement. An error ends the procedure.
@@ -222,7 +225,7 @@ func (r *runner) raise(err error) (*flow, error) {
 			e = wrapped
 		}
 	}
-	if _, beyond := errors.AsType[Beyond](err); beyond || e == nil || !catchable(e) {
+	if e == nil || !catchable(e) || r.host.Beyond(err) {
 		return nil, err
 	}
 	at, h := r.handler(e, false)
@@ -231,15 +234,6 @@ func (r *runner) raise(err error) (*flow, error) {
 	}
 	return r.call(at, h, e, false)
 }
-
-// Beyond is an error of a Host that no handler sees.
-type Beyond struct{ error }
-
-// NewBeyond returns err as one that no handler sees.
-func NewBeyond(err error) error { return Beyond{err} }
-
-// Unwrap returns the error itself.
-func (b Beyond) Unwrap() error { return b.error }
 
 // catchable reports whether handlers see an error: not those that one server would not have raised.
 func catchable(e *sqlerr.Error) bool {
@@ -357,10 +351,20 @@ func (r *runner) block(b *Block) (flow, error) {
 }
 
 func (r *runner) caseOf(c *Case) (flow, error) {
+	var operand string
+	if c.Operand != nil {
+		f, err := r.leaf(func() (err error) {
+			operand, err = r.host.Value(r.text(c.Operand))
+			return err
+		})
+		if err != nil || f != nil {
+			return stop(f), err
+		}
+	}
 	for _, a := range c.Arms {
 		text := r.text(a.When)
 		if c.Operand != nil {
-			text = "(" + r.text(c.Operand) + ") = (" + text + ")"
+			text = "(" + operand + ") = (" + text + ")"
 		}
 		var yes bool
 		f, err := r.leaf(func() (err error) {

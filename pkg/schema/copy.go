@@ -152,7 +152,7 @@ func copyProgram(ctx context.Context, from, to *Server, o ddl.Object, session ..
 	if p.timeZone != "" {
 		session = append(session, "SET time_zone = "+sqltypes.Literal(p.timeZone))
 	}
-	if err := to.Use(ctx, Session{DB: o.DB, SQLMode: p.SQLMode, Charset: p.client, Collation: p.connect, Set: session}); err != nil {
+	if err := to.Use(ctx, Session{DB: o.DB, SQLMode: p.SQLMode, Charset: p.client, Collation: p.Collation, Set: session}); err != nil {
 		return err
 	}
 	_, err = to.Exec(ctx, p.Text)

@@ -19,8 +19,9 @@ type Program struct {
 	Text     string // without a DEFINER; "" if there is none
 	SQLMode  string
 	timeZone string // of an event
-	client   string // character set of the client that created it, and the collation of its connection
-	connect  string
+	client   string // character set of the client that created it
+	// Collation is the collation_connection of that client.
+	Collation string
 }
 
 // definerClause is the account in the text of a stored program.
@@ -53,7 +54,7 @@ func ReadProgram(ctx context.Context, s *Server, o ddl.Object) (_ *Program, err 
 		if !vals[2].Valid {
 			return fmt.Errorf("the account of the node group may not see %s %s", o.Kind, o)
 		}
-		out.SQLMode, out.Text, out.client, out.connect = vals[1].String, vals[2].String, vals[3].String, vals[4].String
+		out.SQLMode, out.Text, out.client, out.Collation = vals[1].String, vals[2].String, vals[3].String, vals[4].String
 		return nil
 	}, "SHOW CREATE "+strings.ToUpper(string(o.Kind))+" "+o.SQL())
 	if sqlerr.HasCode(err, 1305, 1360, 1539, sqlerr.UnknownDatabase) { // no such routine, trigger, event

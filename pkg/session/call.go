@@ -29,6 +29,8 @@ type calls struct {
 	affected uint64
 	// firing are the tables of the statements whose triggers run, outermost first.
 	firing [][]*catalog.Table
+	// firingIn is the transaction in which the outermost of them runs.
+	firingIn *txn.Txn
 }
 
 // connection is where variables are.
@@ -61,7 +63,7 @@ type activation struct {
 
 // call runs the CALL at hand.
 func (s *Session) call(p *plan.Plan) error {
-	if s.foreignLiterals || !s.info.UTF8Results { // the procedure's own are in that of its CREATE
+	if s.calls == nil && s.foreignLiterals || !s.info.UTF8Results { // the procedure's own are in that of its CREATE
 		return sqlerr.Unsupported("CALL with another character set than UTF-8", "SET NAMES utf8mb4")
 	}
 	if s.locks != nil {
@@ -236,7 +238,11 @@ func (a *activation) run(args []sqlparse.Span) error {
 		if err != nil {
 			return err
 		}
-		if err := s.assignTarget(outs[i], value); err != nil {
+		text := value.Text
+		if value.IsNumber && strings.HasPrefix(outs[i], "@") {
+			text = value.Number
+		}
+		if err := s.assignTarget(outs[i], text); err != nil {
 			return err
 		}
 	}
@@ -334,9 +340,15 @@ func (s *Session) assignTarget(target, literal string) error {
 	return s.caller().vars.assign(target, literal, nil)
 }
 
-// enterRoutine makes database and sql_mode those of a routine until the returned function is called.
+// enterRoutine makes database, sql_mode and collation_connection those of a routine until the returned function is called.
 func (s *Session) enterRoutine(r *catalog.Routine) (back func()) {
-	const name = "@@session.`sql_mode`"
+	const name, connection = "@@session.`sql_mode`", "@@session.`collation_connection`"
+	collated := func() {}
+	if r.Collation != "" && r.Collation != s.connectionCollation() {
+		if again, err := s.inCharset(backend.Variable{Name: connection, Value: "'" + r.Collation + "'"}); err == nil {
+			collated = again
+		}
+	}
 	db, mode := s.db, s.sqlMode
 	s.db = r.Database
 	s.followDB()
@@ -344,6 +356,7 @@ func (s *Session) enterRoutine(r *catalog.Routine) (back func()) {
 		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(r.SQLMode)}))
 	}
 	return func() {
+		collated()
 		if s.sqlMode != mode {
 			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(mode)}))
 		}

@@ -97,7 +97,6 @@ func (s *Session) stopWaiting() {
 		(*cancel)()
 	}
 }
-}
 
 // eviction is a kill that is counted as Evict's.
 const eviction = 1<<32 + 1

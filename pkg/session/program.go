@@ -21,7 +21,18 @@ const (
 )
 
 // Step implements routine.Host.
-func (a *activation) Step() error { return a.s.interrupted() }
+func (a *activation) Step() error {
+	if c := a.s.calls; len(c.firing) > 0 && a.s.tx != c.firingIn {
+		return errLostTransaction() // what comes now would not be undone with the statement
+	}
+	return a.s.interrupted()
+}
+
+// Beyond implements routine.Host: what a trigger is a part of is gone with its transaction, and servers end it after a wait for a lock,
+// too. A procedure that runs the statement may handle both.
+func (a *activation) Beyond(err error) bool {
+	return len(a.s.calls.firing) > 0 && sqlerr.HasCode(err, sqlerr.LockDeadlock, sqlerr.LockWaitTimeout)
+}
 
 // interrupted tells of a KILL that met no statement on a server.
 func (s *Session) interrupted() error {
@@ -37,10 +48,7 @@ func (s *Session) interrupted() error {
 // note takes the warnings of a statement for handlers.
 func (a *activation) note(err error) error {
 	a.conditions = a.conditions[:0]
-	switch {
-	case len(a.s.calls.firing) > 0 && sqlerr.HasCode(err, sqlerr.LockDeadlock):
-		return routine.NewBeyond(err) // what the trigger is a part of is gone with its transaction
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	for _, w := range a.s.warnings {
@@ -77,6 +85,19 @@ func (a *activation) assigned(variable string, err error) error {
 func (a *activation) Test(expr string) (bool, error) {
 	a.conditions = a.conditions[:0]
 	return a.vars.test(expr, a)
+}
+
+// Value implements routine.Host. An expression without functions and queries, of which none is without parentheses that matters, is the
+// same until something is assigned.
+func (a *activation) Value(expr string) (string, error) {
+	a.conditions = a.conditions[:0]
+	if !strings.Contains(expr, "(") {
+		plain, err := a.s.expression(expr)
+		if err != nil || plain {
+			return expr, err
+		}
+	}
+	return a.s.valueOf(expr, a, false)
 }
 
 // Run implements routine.Host.
@@ -142,7 +163,8 @@ func (a *activation) Into(text string, targets []string) (found bool, err error)
 	}
 	take := &capture{limit: 2}
 	a.s.warnings = a.s.warnings[:0]
-	if err := a.s.within(filled, take); err != nil {
+	bytes := a.needsBytes(targets)
+	if err := a.s.selects(filled, take, bytes); err != nil {
 		return false, err
 	}
 	a.s.leave()
@@ -155,7 +177,7 @@ func (a *activation) Into(text string, targets []string) (found bool, err error)
 		a.s.rowCount = 0
 		return false, nil
 	}
-	if err := a.takeRow(take.columns, take.rows[0], targets); err != nil {
+	if err := a.takeRow(take.columns, take.rows[0], targets, bytes); err != nil {
 		return false, err
 	}
 	if len(take.rows) > 1 {
@@ -166,10 +188,25 @@ func (a *activation) Into(text string, targets []string) (found bool, err error)
 	return true, a.note(nil)
 }
 
-// takeRow assigns the values of a row.
-func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []string) error {
+// needsBytes reports whether what is selected into targets must be in its own character set: a user variable keeps that, and of a variable
+// for bytes it is the value. nil are all variables.
+func (a *activation) needsBytes(targets []string) bool {
+	for _, p := range a.vars.list {
+		if binaryType(p.Type) && (targets == nil || slices.ContainsFunc(targets, func(t string) bool { return routine.Same(t, p.Name) })) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(targets, func(t string) bool { return strings.HasPrefix(t, "@") })
+}
+
+// takeRow assigns the values of a row. bytes: its strings are in their own character sets.
+func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []string, bytes bool) error {
+	text := a.s.valueText
+	if bytes {
+		text = a.s.originalText
+	}
 	for i, target := range targets {
-		literal, err := a.s.valueText(cols[i], row[i])
+		literal, err := text(cols[i], row[i])
 		if err != nil {
 			return err
 		}
@@ -199,6 +236,8 @@ type rows struct {
 	a    *activation
 	take *capture
 	next int
+	// bytes: strings are in their own character sets.
+	bytes bool
 }
 
 // Query implements routine.Host.
@@ -209,7 +248,8 @@ func (a *activation) Query(text string) (routine.Rows, error) {
 		return nil, err
 	}
 	take := &capture{limit: maxCursorRows + 1, maxBytes: maxCursorBytes}
-	if err := a.s.within(filled, take); err != nil {
+	bytes := a.needsBytes(nil)
+	if err := a.s.selects(filled, take, bytes); err != nil {
 		return nil, err
 	}
 	a.s.leave()
@@ -217,7 +257,7 @@ func (a *activation) Query(text string) (routine.Rows, error) {
 	if len(take.rows) > maxCursorRows || take.over {
 		return nil, sqlerr.Unsupported(fmt.Sprintf("a cursor over more than %d rows or 64 MB", maxCursorRows), "add conditions or LIMIT")
 	}
-	return &rows{a: a, take: take}, nil
+	return &rows{a: a, take: take, bytes: bytes}, nil
 }
 
 // Width implements routine.Rows.
@@ -231,7 +271,7 @@ func (r *rows) Next(targets []string) (found bool, err error) {
 	}
 	row := r.take.rows[r.next]
 	r.next++
-	if err := r.a.takeRow(r.take.columns, row, targets); err != nil {
+	if err := r.a.takeRow(r.take.columns, row, targets, r.bytes); err != nil {
 		return false, err
 	}
 	return true, r.a.note(nil)
@@ -267,7 +307,7 @@ func (a *activation) Diagnose(text string) error {
 			if err != nil {
 				return err
 			}
-			out = append(append(out, text[at:tok.Start]...), value...)
+			out = append(append(out, text[at:tok.Start]...), value.Text...)
 		default:
 			continue
 		}

@@ -41,7 +41,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	}
 	s.used.strategy = strategyWorkspace
 	w := &rowWrite{s: s, n: n, t: n.Table, kind: p.Kind, st: s.cfg.Dialect.NewStatement(), auto: n.Table.AutoIncrement, checked: s.checked,
-		foreign: s.foreignCharset || !s.info.UTF8Results}
+		foreign: !s.allUTF8}
 	s.info.Checked, s.checked = false, nil
 	defer w.st.Done()
 	if err := w.st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
@@ -53,6 +53,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	}
 	out, err := s.atomically(w.run)
 	w.drop()
+	s.used.strategy = strategyWorkspace // not that of the statements inside: it is not run again (see giveWay)
 	if outermost {
 		s.calls.release()
 		s.calls = nil
@@ -122,7 +123,7 @@ type rowWrite struct {
 	auto int                 // AUTO_INCREMENT column, or -1
 	tail string              // of an INSERT, from ON DUPLICATE KEY UPDATE on
 	fire map[string][]*program
-	// foreign: the client has another character set than UTF-8.
+	// foreign: the client has another character set than utf8mb4, or its literals become others.
 	foreign bool
 	// checked, not nil, is the view with CHECK OPTION through which rows are written.
 	checked *planner.Rewritten
@@ -171,20 +172,47 @@ func (s *Session) stopClock() (back func(), err error) {
 
 // inUTF8 gives the session utf8mb4 until the returned function is called: what triggers do is written in it, whatever the client's
 // character set.
-func (w *rowWrite) inUTF8() (back func()) {
+func (w *rowWrite) inUTF8() (back func(), err error) {
 	if !w.foreign {
-		return func() {}
+		return func() {}, nil
 	}
-	s := w.s
+	return w.s.inCharset(charsetVariables("utf8mb4", "utf8mb4_general_ci")...)
+}
+
+// inCharset sets variables of charsetVariables until back is called. One that the session has not set is set to what servers have by
+// themselves then: without a value, the connections in use had to be reset.
+func (s *Session) inCharset(vars ...backend.Variable) (back func(), err error) {
+	own := charsetVariables("utf8mb4", s.ownCollation())
 	var before []backend.Variable
-	for _, v := range charsetVariables("utf8mb4", "utf8mb4_general_ci") {
-		if v.Value, _ = s.state.Get(v.Name); v.Value == "" {
-			v.Value = "DEFAULT"
+	for _, v := range vars {
+		value, set := s.state.Get(v.Name)
+		for _, o := range own {
+			if !set && o.Name == v.Name {
+				value = o.Value
+			}
 		}
-		before = append(before, v)
+		before = append(before, backend.Variable{Name: v.Name, Value: value})
 	}
-	_ = s.adopt(s.state.With(s.state.DB, charsetVariables("utf8mb4", "utf8mb4_general_ci")...))
-	return func() { _ = s.adopt(s.state.With(s.state.DB, before...)) }
+	if err := s.adopt(s.state.With(s.state.DB, vars...)); err != nil {
+		return nil, err
+	}
+	return func() { _ = s.adopt(s.state.With(s.state.DB, before...)) }, nil
+}
+
+// ownCollation is the collation_connection that connections to the servers have by themselves.
+func (s *Session) ownCollation() string {
+	if s.cfg.Dialect.MariaDB() {
+		return "utf8mb4_general_ci"
+	}
+	return "utf8mb4_0900_ai_ci"
+}
+
+// connectionCollation is the session's collation_connection.
+func (s *Session) connectionCollation() string {
+	if v, ok := s.state.Get("@@session.`collation_connection`"); ok {
+		return strings.Trim(v, "'")
+	}
+	return s.ownCollation()
 }
 
 // split takes the statement's text apart.
@@ -254,7 +282,11 @@ func (w *rowWrite) insert() error {
 	if err != nil {
 		return err
 	}
-	defer w.inUTF8()()
+	back, err := w.inUTF8()
+	if err != nil {
+		return err
+	}
+	defer back()
 	verb := "INSERT INTO "
 	switch {
 	case w.kind == plan.Replace:
@@ -262,27 +294,38 @@ func (w *rowWrite) insert() error {
 	case w.ignores():
 		verb = "INSERT IGNORE INTO "
 	}
+	ids := w.consecutive(len(news))
 	for i, row := range news {
 		if err := w.programsOf(true, "INSERT", nil, row); err != nil {
 			return err
 		}
-		ok, err := w.write(i, w.insertText(verb, row))
+		drawn := w.auto >= 0 && w.draws(row[w.auto])
+		if ids != nil {
+			if err := ids.row(i, row, w.auto, drawn); err != nil {
+				return err
+			}
+		}
+		ok, met, err := w.writeNew(i, verb, row)
+		if e, is := errors.AsType[*sqlerr.Error](err); is && verb == "INSERT IGNORE INTO " && len(news) > 1 && sqlerr.HasCode(e, sqlerr.ConstraintFailed) {
+			w.warnings = append(w.warnings, Warning{"Warning", uint16(e.Code), e.Message, e.State}) // an error only of an INSERT of one row
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		w.affected += ok.AffectedRows
-		if ok.AffectedRows == 0 && verb == "INSERT IGNORE INTO " || ok.AffectedRows > 1 || w.tail != "" && ok.AffectedRows == 0 {
+		if met || ok.AffectedRows == 0 && verb == "INSERT IGNORE INTO " || ok.AffectedRows > 1 || w.tail != "" && ok.AffectedRows == 0 {
 			w.duplicates++
 		}
 		if ok.LastInsertID != 0 {
 			w.lastID = ok.LastInsertID
 		}
-		if w.auto >= 0 && w.draws(row[w.auto]) && ok.AffectedRows > 0 && ok.LastInsertID != 0 && (w.tail == "" || ok.AffectedRows == 1) {
+		if drawn && !met && ok.AffectedRows > 0 && ok.LastInsertID != 0 && (w.tail == "" || ok.AffectedRows == 1) {
 			if row[w.auto] = strconv.FormatUint(ok.LastInsertID, 10); w.generated == 0 {
 				w.generated = ok.LastInsertID
 			}
 		}
-		if ok.AffectedRows == 0 || w.tail != "" && ok.AffectedRows != 1 {
+		if met || ok.AffectedRows == 0 || w.tail != "" && ok.AffectedRows != 1 {
 			continue // it has met another row
 		}
 		if err := w.behind("INSERT", nil, row); err != nil {
@@ -290,6 +333,49 @@ func (w *rowWrite) insert() error {
 		}
 	}
 	return nil
+}
+
+// consecutive gives the rows of an INSERT of several the AUTO_INCREMENT values that they ask for; nil if they may draw their own.
+func (w *rowWrite) consecutive(rows int) *rowIdentities {
+	if w.auto < 0 || rows < 2 || !strings.HasSuffix(w.t.Columns[w.auto].DataType, "int") || w.t.Temporary != "" {
+		return nil
+	}
+	if w.n.Query {
+		rows = 0
+	}
+	s := w.s
+	return &rowIdentities{s.runner.NewIdentities(s.sequence(), w.t, rows, s.info.NoAutoValueOnZero)}
+}
+
+type rowIdentities struct{ *exec.Identities }
+
+// row gives row i its value, or notes the one that it brings.
+func (ids *rowIdentities) row(i int, row image, column int, draws bool) error {
+	if !draws {
+		return ids.Row(uint64(i), []byte(strings.TrimSpace(row[column])))
+	}
+	if err := ids.Row(uint64(i), nil); err != nil {
+		return err
+	}
+	row[column] = strconv.FormatUint(ids.Last(), 10)
+	return nil
+}
+
+// writeNew inserts row i; met says that it has met another row, if the counts do not: where servers count the rows found, one that ON
+// DUPLICATE KEY UPDATE leaves as it is counts like one inserted.
+func (w *rowWrite) writeNew(i int, verb string, row image) (ok wire.OK, met bool, err error) {
+	if w.tail == "" || !w.s.profile.Caps.Has(wire.CapFoundRows) {
+		ok, err = w.write(i, w.insertText(verb, row, w.tail))
+		return ok, false, err
+	}
+	warned := len(w.warnings)
+	ok, err = w.write(i, w.insertText(verb, row, ""))
+	if err == nil && ok.AffectedRows > 0 || err != nil && !sqlerr.HasCode(err, sqlerr.DuplicateEntry, sqlerr.DuplicateEntryOfKey) {
+		return ok, false, err
+	}
+	w.warnings = w.warnings[:warned]
+	ok, err = w.write(i, w.insertText(verb, row, w.tail))
+	return ok, true, err
 }
 
 // draws reports whether a value of the AUTO_INCREMENT column asks for a new one.
@@ -310,13 +396,13 @@ func (w *rowWrite) ignores() bool {
 
 // selected is INSERT ... SELECT as an INSERT of written values; "" if there are no rows.
 func (w *rowWrite) selected() (string, error) {
-	text := w.references
-	if w.st.Uses()&sqlparse.LocksRows == 0 {
-		text += " LOCK IN SHARE MODE"
+	text, err := w.locking(w.references)
+	if err != nil {
+		return "", err
 	}
 	w.s.warnings = w.s.warnings[:0]
 	take := &capture{limit: maxImages + 1, maxBytes: maxCursorBytes}
-	if err := w.s.within([]byte(text), take); err != nil {
+	if err := w.s.selects([]byte(text), take, true); err != nil {
 		return "", err
 	}
 	if len(take.rows) > maxImages || take.over {
@@ -334,7 +420,7 @@ func (w *rowWrite) selected() (string, error) {
 			if take.columns[c].Type == sqltypes.TypeFloat && row[c] != nil {
 				return "", sqlerr.Unsupported("a FLOAT column in INSERT ... SELECT into a table whose triggers use other tables", "select it with + 0e0")
 			}
-			literal, err := w.s.valueText(take.columns[c], row[c])
+			literal, err := w.s.originalText(take.columns[c], row[c])
 			if err != nil {
 				return "", err
 			}
@@ -348,8 +434,46 @@ func (w *rowWrite) selected() (string, error) {
 	return w.insertHead + " VALUES " + out.String() + w.tail, nil
 }
 
-// insertText is the INSERT of one row.
-func (w *rowWrite) insertText(verb string, row image) string {
+// locking is the query of an INSERT ... SELECT such that it locks what it reads, as it does on one server.
+func (w *rowWrite) locking(text string) (string, error) {
+	if w.st.Uses()&sqlparse.LocksRows != 0 {
+		return text, nil
+	}
+	st := w.s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	for {
+		if err := st.Scan([]byte(text), w.s.mode); err != nil {
+			return "", err
+		}
+		depth, whole, several := 0, true, false
+		tokens := st.Tokens()
+		first := tokens.Next()
+		last := first
+		for tok := first; tok.Kind != sqlparse.EOF; last, tok = tok, tokens.Next() {
+			switch {
+			case st.Is(tok, "("):
+				depth++
+			case st.Is(tok, ")"):
+				depth--
+			case tok.Kind == sqlparse.Word && (st.Is(tok, "UNION") || st.Is(tok, "EXCEPT") || st.Is(tok, "INTERSECT")):
+				several = true
+			}
+			whole = whole && (depth > 0 || st.Is(tok, ")") && tok.End == len(strings.TrimRight(text, " \t\r\n")))
+		}
+		switch {
+		case several, !whole && !st.Is(first, "SELECT"):
+			return "", sqlerr.Unsupported("INSERT ... SELECT with UNION, EXCEPT, INTERSECT or VALUES into table '"+w.t.Name+"', whose triggers use other tables",
+				"put the rows into a temporary table first, and INSERT ... SELECT from that")
+		case whole:
+			text = text[first.End:last.Start]
+		default:
+			return text + " LOCK IN SHARE MODE", nil
+		}
+	}
+}
+
+// insertText is the INSERT of one row; tail is what stands behind its values.
+func (w *rowWrite) insertText(verb string, row image, tail string) string {
 	var names, values strings.Builder
 	for c := range w.t.Columns {
 		if w.t.Columns[c].Generated {
@@ -362,7 +486,7 @@ func (w *rowWrite) insertText(verb string, row image) string {
 		names.WriteString(sqltypes.QuoteName(w.t.Columns[c].Name))
 		values.WriteString(row[c])
 	}
-	return verb + w.name() + " (" + names.String() + ") VALUES (" + values.String() + ")" + w.tail
+	return verb + w.name() + " (" + names.String() + ") VALUES (" + values.String() + ")" + tail
 }
 
 func (w *rowWrite) name() string {
@@ -378,7 +502,11 @@ func (w *rowWrite) update() error {
 	if err != nil {
 		return err
 	}
-	defer w.inUTF8()()
+	back, err := w.inUTF8()
+	if err != nil {
+		return err
+	}
+	defer back()
 	if len(news) != len(olds) {
 		return sqlerr.Internal.New("an UPDATE has made other rows of those it has found")
 	}
@@ -433,8 +561,23 @@ func (w *rowWrite) delete() error {
 	if err != nil {
 		return err
 	}
-	defer w.inUTF8()()
+	back, err := w.inUTF8()
+	if err != nil {
+		return err
+	}
+	defer back()
+	again := w.s.reachesItself(w.t)
 	for i, old := range olds {
+		if again && i > 0 {
+			left, err := w.images("SELECT " + w.columns("t") + " FROM " + w.name() + " AS t" + w.where(old) + " FOR UPDATE")
+			switch {
+			case err != nil:
+				return err
+			case len(left) == 0:
+				continue // a row before it took it along
+			}
+			old = left[0]
+		}
 		if err := w.programsOf(true, "DELETE", old, nil); err != nil {
 			return err
 		}
@@ -448,6 +591,24 @@ func (w *rowWrite) delete() error {
 		}
 	}
 	return nil
+}
+
+// reachesItself reports whether what is done to rows of a table is done to other rows of it by foreign keys.
+func (s *Session) reachesItself(t *catalog.Table) bool {
+	seen := []*catalog.Table{t}
+	for i := 0; i < len(seen); i++ {
+		_, children, _ := s.snap.Relations(seen[i])
+		for _, r := range children {
+			switch {
+			case !catalog.Cascades(r.Key.OnDelete) && !catalog.Cascades(r.Key.OnUpdate):
+			case r.Child == t:
+				return true
+			case !slices.Contains(seen, r.Child):
+				seen = append(seen, r.Child)
+			}
+		}
+	}
+	return false
 }
 
 // where finds the row by its primary key.

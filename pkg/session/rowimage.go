@@ -142,7 +142,13 @@ func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image,
 	if err != nil {
 		return nil, err
 	}
+	if err := st.Unchecked(s.cfg.Dialect.MariaDB()); err != nil {
+		return nil, err
+	}
 	ok, err := c.Exec(text)
+	if lost := st.Checked(s.cfg.Dialect.MariaDB()); err == nil {
+		err = lost
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -183,8 +189,15 @@ func texts(rows []image) [][]string {
 	return out
 }
 
-// relaxed are the columns that may be NULL before the triggers have assigned them.
+// relaxed are the columns that may be NULL before the triggers have assigned them. With IGNORE a NULL becomes another value behind them.
 func (w *rowWrite) relaxed() (columns []int) {
+	if w.kind == plan.Insert && len(w.fire["BEFORE INSERT"]) > 0 && w.ignores() {
+		for c := range w.t.Columns {
+			if col := &w.t.Columns[c]; !col.Nullable && !col.Generated && c != w.auto {
+				columns = append(columns, c)
+			}
+		}
+	}
 	for _, tr := range w.t.Programs(true, w.n.Event) {
 		for _, c := range tr.Sets {
 			if !w.t.Columns[c].Nullable && c != w.auto && !slices.Contains(columns, c) {

@@ -157,12 +157,14 @@ type settings struct {
 	// foreignLiterals: what the client writes, unless it is ASCII, may be other characters for the servers: it comes in another
 	// character set, or is converted to one (character_set_connection).
 	foreignLiterals bool
-	multi           bool          // multi-statements allowed
-	isolation       string        // SET TRANSACTION for the next transaction
-	bestEffort      bool          // skarv_commit = best_effort
-	reads           readAtomicity // skarv_read_atomicity
-	joins           joins         // skarv_joins
-	fixedClock      bool          // the client has set its timestamp variable
+	// allUTF8: what the client writes, what it gets, and what servers make of its literals is utf8mb4.
+	allUTF8    bool
+	multi      bool          // multi-statements allowed
+	isolation  string        // SET TRANSACTION for the next transaction
+	bestEffort bool          // skarv_commit = best_effort
+	reads      readAtomicity // skarv_read_atomicity
+	joins      joins         // skarv_joins
+	fixedClock bool          // the client has set its timestamp variable
 }
 
 // outcome is what a statement leaves for those behind it that ask.

@@ -454,6 +454,8 @@ func (s *Session) adopt(st *backend.State) error {
 		charset, _, _ := strings.Cut(strings.Trim(v, "'"), "_")
 		s.foreignLiterals = s.foreignLiterals || charset != "utf8mb4" && charset != client && (client == "utf8mb4" || charset != "utf8" && charset != "utf8mb3")
 	}
+	connection, known := st.Get("@@session.`collation_connection`")
+	unicode := !known || strings.HasPrefix(strings.Trim(connection, "'"), "utf8mb4_")
 	v, _ := st.Get("@@session.`autocommit`")
 	s.autocommit = !isOff(v)
 	v, _ = st.Get("@@session.`sql_mode`")
@@ -464,6 +466,7 @@ func (s *Session) adopt(st *backend.State) error {
 	if v, ok := st.Get("@@session.`character_set_results`"); ok {
 		results = strings.Trim(v, "'")
 	}
+	s.allUTF8 = client == "utf8mb4" && results == "utf8mb4" && unicode
 	s.info = planner.SessionInfo{
 		Mode:              s.mode,
 		NoAutoValueOnZero: strings.Contains(strings.ToUpper(mode), "NO_AUTO_VALUE_ON_ZERO"),

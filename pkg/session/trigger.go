@@ -1,8 +1,8 @@
 package session
 
 import (
-	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -48,7 +48,7 @@ func (s *Session) programOf(t *catalog.Table, tr *catalog.Trigger) (*program, er
 		timing = "BEFORE"
 	}
 	// As a function it has no name in common with the procedures that it calls.
-	r := &catalog.Routine{Database: t.Database, Name: tr.Name, Function: true, SQLMode: tr.Program.SQLMode,
+	r := &catalog.Routine{Database: t.Database, Name: tr.Name, Function: true, SQLMode: tr.Program.SQLMode, Collation: tr.Program.Collation,
 		Text: fmt.Sprintf("CREATE TRIGGER t %s %s ON t FOR EACH ROW %s", timing, tr.Event, tr.Program.Body)}
 	prog, err := s.program(r)
 	if err != nil {
@@ -68,7 +68,12 @@ func (s *Session) programOf(t *catalog.Table, tr *catalog.Trigger) (*program, er
 		names []string
 	}{{"OLD", row.Old}, {"NEW", row.New}} {
 		for _, name := range of.names {
-			p.prog.Params = append(p.prog.Params, routine.Param{Name: routine.RowVariable(of.which, name), Type: variableType(&t.Columns[t.Column(name)])})
+			c := t.Column(name)
+			kind := variableType(&t.Columns[c])
+			if of.which == "OLD" || !slices.Contains(tr.Sets, c) {
+				kind = longType(&t.Columns[c], kind)
+			}
+			p.prog.Params = append(p.prog.Params, routine.Param{Name: routine.RowVariable(of.which, name), Type: kind})
 		}
 	}
 	return p, nil
@@ -80,6 +85,21 @@ func variableType(c *catalog.Column) string {
 		return c.ColumnType
 	}
 	return c.ColumnType + " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
+}
+
+// wideString is a type of strings of which few are in a row, for a row has 64 KB in all.
+var wideString = regexp.MustCompile(`(?i)^(var)(char|binary)\(\d{3,}\)`)
+
+// longType is the type of a variable that is not assigned, and so need not be bounded: long strings are not part of its row.
+func longType(c *catalog.Column, kind string) string {
+	m := wideString.FindStringSubmatchIndex(kind)
+	switch {
+	case m == nil:
+		return kind
+	case c.DataType == "varbinary" || c.Collation == "binary":
+		return "MEDIUMBLOB" + kind[m[1]:]
+	}
+	return "MEDIUMTEXT" + kind[m[1]:]
 }
 
 // drop ends the triggers of the statement.
@@ -132,14 +152,14 @@ func (w *rowWrite) runProgram(p *program, old, row image) error {
 	id, rowCount, foundRows, account, was := s.lastInsertID, s.rowCount, s.foundRows, s.account, s.definer
 	s.account, s.definer = definer, p.trigger.Program.Definer
 	s.calls.stack = append(s.calls.stack, &activation{s: s, routine: p.routine, prog: p.prog, vars: p.vars})
+	if len(s.calls.firing) == 0 {
+		s.calls.firingIn = s.tx
+	}
 	s.calls.firing = append(s.calls.firing, w.n.Tables)
 	back := s.enterRoutine(p.routine)
 	err := p.prog.Run(s.caller())
 	back()
 	s.calls.firing = s.calls.firing[:len(s.calls.firing)-1]
-	if beyond, ok := errors.AsType[routine.Beyond](err); ok && len(s.calls.firing) == 0 {
-		err = beyond.Unwrap() // a procedure that runs the statement may handle it
-	}
 	s.calls.stack = s.calls.stack[:len(s.calls.stack)-1]
 	s.lastInsertID, s.rowCount, s.foundRows, s.account, s.definer = id, rowCount, foundRows, account, was
 	s.warnings = s.warnings[:0]
@@ -152,7 +172,12 @@ func (w *rowWrite) runProgram(p *program, old, row image) error {
 		if err != nil {
 			return err
 		}
-		row[c] = strings.TrimSpace(value)
+		switch text := strings.TrimSpace(value.Text); {
+		case value.IsNumber:
+			row[c] = strings.TrimSpace(value.Number)
+		default:
+			row[c] = strings.TrimPrefix(text, "_binary ") // as literal has it
+		}
 	}
 	return nil
 }
@@ -178,7 +203,7 @@ func (w *rowWrite) load(p *program, old, row image) error {
 		return nil
 	}
 	p.vars.values = nil
-	return p.vars.exec("UPDATE " + p.vars.table + " SET " + strings.Join(sets, ", "))
+	return p.vars.take(strings.Join(sets, ", "))
 }
 
 // mayRun refuses what no statement of a trigger may do.

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +22,11 @@ type variables struct {
 	table string
 	list  []routine.Param
 	// values are the variables as SQL, nil while they have to be read.
-	values []string
+	values []routine.Value
+	// charsets are those of the variables that have others than UTF-8, "" for the rest; nil until they have been asked for.
+	charsets []string
+	// foreign: variables without a character set of their own have another than UTF-8.
+	foreign bool
 	// columns are the variables as servers describe them, nil until they have been read once.
 	columns []sqltypes.Column
 }
@@ -50,6 +53,7 @@ func (s *Session) newVariables(db string, list []routine.Param) (*variables, err
 	sql.WriteString(")")
 	if d := s.snap.Databases[db]; d != nil && d.Charset != "" {
 		fmt.Fprintf(&sql, " DEFAULT CHARACTER SET %s COLLATE %s", d.Charset, d.Collation)
+		v.foreign = !strings.HasPrefix(d.Charset, "utf8")
 	}
 	for _, q := range []string{sql.String(), "INSERT INTO " + v.table + " (`skarv row`) VALUES (1)"} {
 		if _, err := c.Exec(q); err != nil {
@@ -198,6 +202,25 @@ func (v *variables) exec(text string) error {
 	})
 }
 
+// take assigns literals of what columns hold, which any sql_mode takes: no mode of the session's makes it other values.
+func (v *variables) take(sets string) error {
+	c := v.s.calls.conn
+	if err := c.Extend(v.s.state); err != nil {
+		return txn.Lost(c, err)
+	}
+	sql := "UPDATE /*+ SET_VAR(sql_mode = 'ALLOW_INVALID_DATES') */ " + v.table + " SET " + sets
+	if v.s.cfg.Dialect.MariaDB() {
+		sql = "SET STATEMENT sql_mode = 'ALLOW_INVALID_DATES' FOR UPDATE " + v.table + " SET " + sets
+	}
+	v.s.running.enter(c)
+	_, err := c.Exec(sql)
+	v.s.running.leave(c)
+	if err != nil {
+		return txn.Lost(c, err)
+	}
+	return nil
+}
+
 // query reads one row from the table of variables.
 func (v *variables) query(text string) (cols []sqltypes.Column, row [][]byte, err error) {
 	err = v.with(text, func(sql string) error {
@@ -267,7 +290,7 @@ func (v *variables) assign(name, expr string, from *activation) error {
 	}
 	switch {
 	case !plain:
-		if expr, err = v.s.valueOf(expr, from); err != nil {
+		if expr, err = v.s.valueOf(expr, from, binaryType(v.list[v.at(name)].Type)); err != nil {
 			return err
 		}
 	case from != nil && from.vars != v:
@@ -277,8 +300,9 @@ func (v *variables) assign(name, expr string, from *activation) error {
 	return v.exec("UPDATE " + v.table + " SET " + sqltypes.QuoteName(v.list[v.at(name)].Name) + " = " + expr + " LIMIT 1")
 }
 
-// valueOf computes an expression that reads tables; names in it are variables of from. The result is SQL.
-func (s *Session) valueOf(expr string, from *activation) (string, error) {
+// valueOf computes an expression that reads tables; names in it are variables of from. The result is SQL. bytes: the bytes of a string
+// matter, so that it is in its own character set.
+func (s *Session) valueOf(expr string, from *activation, bytes bool) (string, error) {
 	text := []byte("SELECT " + expr)
 	if from != nil {
 		var err error
@@ -287,11 +311,14 @@ func (s *Session) valueOf(expr string, from *activation) (string, error) {
 		}
 	}
 	take := &capture{limit: 1}
-	if err := s.within(text, take); err != nil {
+	if err := s.selects(text, take, bytes); err != nil {
 		return "", err
 	}
 	if len(take.rows) != 1 || len(take.columns) != 1 {
 		return "", sqlerr.Internal.New("an expression of a procedure gave no value")
+	}
+	if bytes {
+		return s.originalText(take.columns[0], take.rows[0][0])
 	}
 	return s.valueText(take.columns[0], take.rows[0][0])
 }
@@ -303,7 +330,7 @@ func (v *variables) test(expr string, a *activation) (bool, error) {
 		return false, err
 	}
 	if !plain {
-		value, err := v.s.valueOf("("+expr+") IS TRUE", a)
+		value, err := v.s.valueOf("("+expr+") IS TRUE", a, false)
 		return value == "1", err
 	}
 	_, row, err := v.query("SELECT (" + expr + ") IS TRUE FROM " + v.table)
@@ -314,19 +341,19 @@ func (v *variables) test(expr string, a *activation) (bool, error) {
 }
 
 // literal is the value of a variable as SQL.
-func (v *variables) literal(name string) (string, error) {
+func (v *variables) literal(name string) (routine.Value, error) {
 	if v.values == nil {
 		if err := v.read(); err != nil {
-			return "", err
+			return routine.Value{}, err
 		}
 	}
 	return v.values[v.at(name)], nil
 }
 
 // typed is the value of a variable as SQL that has the variable's type, also if it is NULL.
-func (v *variables) typed(name string) (string, error) {
+func (v *variables) typed(name string) (routine.Value, error) {
 	value, err := v.literal(name)
-	if err != nil || value != "NULL" {
+	if err != nil || value.Text != "NULL" {
 		return value, err
 	}
 	kind := "CHAR"
@@ -342,80 +369,7 @@ func (v *variables) typed(name string) (string, error) {
 	case c.Charset == 63 && !c.Type.IsTemporal() && c.Type != sqltypes.TypeJSON:
 		kind = "BINARY"
 	}
-	return "CAST(NULL AS " + kind + ")", nil
-}
-
-func (v *variables) read() error {
-	if len(v.list) == 0 {
-		return nil
-	}
-	var sql strings.Builder
-	for i, p := range v.list {
-		sep := ", "
-		if i == 0 {
-			sep = "SELECT "
-		}
-		sql.WriteString(sep + sqltypes.QuoteName(p.Name))
-		switch t := strings.ToLower(p.Type); {
-		case strings.HasPrefix(t, "float"):
-			sql.WriteString(" + 0e0") // with all its digits
-		case strings.HasPrefix(t, "bit"):
-			sql.WriteString(" + 0")
-		}
-	}
-	cols, row, err := v.query(sql.String() + " FROM " + v.table)
-	if err != nil {
-		return err
-	}
-	values := make([]string, len(row))
-	for i := range row {
-		if values[i], err = v.s.valueText(cols[i], row[i]); err != nil {
-			return err
-		}
-	}
-	v.values, v.columns = values, cols
-	return nil
-}
-
-// valueText is a value of a result as SQL of its type.
-func (s *Session) valueText(col sqltypes.Column, v []byte) (string, error) {
-	text := string(v)
-	quoted := func() string {
-		return string(sqltypes.AppendQuoted(nil, v, s.mode&sqlparse.NoBackslashEscapes != 0))
-	}
-	switch {
-	case v == nil:
-		return "NULL", nil
-	case col.Type == sqltypes.TypeDouble || col.Type == sqltypes.TypeFloat:
-		if !strings.ContainsAny(text, "eE") {
-			text += "e0"
-		}
-	case isNumber(col.Type):
-	case col.Type == sqltypes.TypeGeometry, col.Type == sqltypes.TypeBit:
-		return "", sqlerr.Unsupported("values of this type in variables of procedures", "convert them")
-	case col.Type.IsTemporal():
-		kind := "TIMESTAMP"
-		switch col.Type {
-		case sqltypes.TypeDate:
-			kind = "DATE"
-		case sqltypes.TypeTime:
-			kind = "TIME"
-		}
-		if strings.HasPrefix(text, "0000") || strings.Contains(text, "-00") {
-			return quoted(), nil // no server reads such a literal
-		}
-		return kind + quoted(), nil
-	case col.Type == sqltypes.TypeJSON:
-		return "CAST(" + quoted() + " AS JSON)", nil
-	case col.Charset == 63:
-		return "x'" + hex.EncodeToString(v) + "'", nil
-	default:
-		return quoted(), nil
-	}
-	if strings.HasPrefix(text, "-") {
-		text = " " + text // behind another minus
-	}
-	return text, nil
+	return routine.Value{Text: "CAST(NULL AS " + kind + ")"}, nil
 }
 
 // fill puts the values of variables into a statement.
@@ -424,9 +378,9 @@ func (v *variables) fill(text []byte) ([]byte, error) {
 	if err := st.Scan(text, v.s.mode); err != nil {
 		return nil, err
 	}
-	value := func(name string) (string, bool, error) {
+	value := func(name string) (routine.Value, bool, error) {
 		if !v.has(name) {
-			return "", false, nil
+			return routine.Value{}, false, nil
 		}
 		value, err := v.literal(name)
 		return value, true, err
@@ -500,8 +454,8 @@ func (v *variables) shown(st *sqlparse.Statement) (list map[int]sqltypes.Column)
 
 // converted reports whether the value of a variable of a type is filled in as one of another type.
 func converted(name string) bool {
-	name = strings.ToLower(name)
-	return strings.HasPrefix(name, "float") || strings.HasPrefix(name, "bit")
+	k := kindOf(name)
+	return k == floatKind || k == bitKind || k == digitsKind
 }
 
 // show runs a SELECT without tables over the variables, so that the client sees their types. ok is false for other statements.

@@ -78,7 +78,7 @@ func CheckTriggers(snap *catalog.Snapshot, t *catalog.Table) error {
 // which whoever runs it will say.
 func programTrigger(x *schema.Trigger, body, definer string, prog *routine.Program, t *catalog.Table) *catalog.Trigger {
 	out := &catalog.Trigger{Name: x.Name, Before: x.Before, Event: x.Event, Volatile: true,
-		Program: &catalog.TriggerProgram{Body: body, SQLMode: x.SQLMode, Definer: definer}}
+		Program: &catalog.TriggerProgram{Body: body, SQLMode: x.SQLMode, Collation: x.Collation, Definer: definer}}
 	if prog == nil {
 		return out
 	}

@@ -128,6 +128,7 @@ const (
 	StackedWithoutHandler  Code = 3004
 	CascadeTooDeep         Code = 3008
 	IncompatibleReference  Code = 3780
+	ConstraintFailed       Code = 4025
 	SequenceRunOut         Code = 4084
 	UnknownView            Code = 4092
 	WrongCursorArguments   Code = 4080
@@ -184,6 +185,8 @@ func definitionOf(c Code) definition {
 		return definition{"08S01", "Server shutdown in progress"}
 	case UnknownColumn:
 		return definition{"42S22", "Unknown column '%s' in '%s'"}
+	case ConstraintFailed:
+		return definition{"23000", "CONSTRAINT %s failed for %s"}
 	case DuplicateEntry:
 		return definition{"23000", "Duplicate entry '%s' for key '%s'"}
 	case ParseError:

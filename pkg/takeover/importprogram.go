@@ -59,7 +59,8 @@ func (i *importer) takeOne(b *body) error {
 		i.events = append(i.events, b)
 		return nil
 	}
-	r := &catalog.Routine{Database: b.db, Name: b.name, Function: b.kind == routine.Function, Text: b.shown.Text, SQLMode: b.shown.SQLMode}
+	r := &catalog.Routine{Database: b.db, Name: b.name, Function: b.kind == routine.Function, Text: b.shown.Text, SQLMode: b.shown.SQLMode,
+		Collation: b.shown.Collation}
 	if r.Function {
 		if err := sharding.FunctionFacts(i.snap, prog, r); err != nil {
 			return err

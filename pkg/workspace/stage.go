@@ -1,11 +1,13 @@
 package workspace
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 )
 
@@ -49,6 +51,14 @@ func (w *Workspace) Stage(t *catalog.Table, sequence int, relaxed ...int) (*Stag
 	}
 	for _, i := range relaxed {
 		c := &t.Columns[i]
+		if c.HasDefault && !c.NullDefault {
+			modify, err := s.nullable(c)
+			if err != nil {
+				return s, err
+			}
+			alter = append(alter, modify)
+			continue
+		}
 		modify := "MODIFY " + sqltypes.QuoteName(c.Name) + " " + c.ColumnType
 		if c.Charset != "" && c.Collation != "" && c.Collation != "binary" {
 			modify += " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
@@ -63,6 +73,21 @@ func (w *Workspace) Stage(t *catalog.Table, sequence int, relaxed ...int) (*Stag
 		return s, err
 	}
 	return s, w.anew(t, s.name)
+}
+
+// nullable is how a column with a default is made one that may be NULL, and keeps it: by what the server shows of it.
+func (s *Stage) nullable(c *catalog.Column) (modify string, err error) {
+	_, rows, err := s.w.conn.QueryAll("SHOW CREATE TABLE "+s.of(), 1)
+	if err != nil {
+		return "", err
+	}
+	begin := "  " + sqltypes.QuoteName(c.Name) + " "
+	for line := range strings.SplitSeq(string(rows[0][1]), "\n") {
+		if strings.HasPrefix(line, begin) {
+			return "MODIFY" + strings.TrimSuffix(strings.Replace(line, " NOT NULL", " NULL", 1), ",")[1:], nil
+		}
+	}
+	return "", sqlerr.Internal.New("a server does not show column " + c.Name + " of a table that it has made")
 }
 
 // hasPrimary reports whether the stage's table has a key that is called primary: a UNIQUE one can be in its place, and there can
@@ -87,6 +112,39 @@ func (s *Stage) Rename(name string) error {
 	}
 	s.name = name
 	return nil
+}
+
+// Unchecked lets the stage take rows that the table's CHECK constraints refuse, until Checked: what is done with the rows may put them
+// right.
+func (s *Stage) Unchecked(mariadb bool) error {
+	if mariadb {
+		_, err := s.w.conn.Exec("SET @skarv_checks = @@check_constraint_checks, @@check_constraint_checks = 0")
+		return err
+	}
+	_, rows, err := s.w.conn.QueryAll("SHOW CREATE TABLE "+s.of(), 1)
+	if err != nil {
+		return err
+	}
+	var alter []string
+	for _, m := range anyCheck.FindAllSubmatch(rows[0][1], -1) {
+		alter = append(alter, "ALTER CHECK "+string(m[1])+" NOT ENFORCED")
+	}
+	if alter == nil {
+		return nil
+	}
+	_, err = s.w.conn.Exec("ALTER TABLE " + s.of() + " " + strings.Join(alter, ", "))
+	return err
+}
+
+var anyCheck = regexp.MustCompile("\n  CONSTRAINT (`(?:[^`]|``)+`) CHECK ")
+
+// Checked ends Unchecked.
+func (s *Stage) Checked(mariadb bool) error {
+	if !mariadb {
+		return nil
+	}
+	_, err := s.w.conn.Exec("SET @@check_constraint_checks = @skarv_checks")
+	return err
 }
 
 // OmittedZero makes the sequence column 0 in rows that leave it out, and so tells them from those that say NULL.

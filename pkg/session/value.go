@@ -1,0 +1,267 @@
+package session
+
+import (
+	"encoding/hex"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/routine"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+)
+
+// valueText is a value of a result in utf8mb4 as SQL of its type.
+func (s *Session) valueText(col sqltypes.Column, v []byte) (string, error) {
+	return s.typed(col, v, "")
+}
+
+// typed is a value of a result as SQL of its type. A string is in a character set; "" is utf8mb4.
+func (s *Session) typed(col sqltypes.Column, v []byte, charset string) (string, error) {
+	text := string(v)
+	quoted := func() string {
+		return string(sqltypes.AppendQuoted(nil, v, s.mode&sqlparse.NoBackslashEscapes != 0))
+	}
+	inHex := func() string { return " x'" + hex.EncodeToString(v) + "'" }
+	switch {
+	case v == nil:
+		return "NULL", nil
+	case col.Type == sqltypes.TypeDouble || col.Type == sqltypes.TypeFloat:
+		if !strings.ContainsAny(text, "eE") {
+			text += "e0"
+		}
+	case isNumber(col.Type):
+	case col.Type == sqltypes.TypeGeometry, col.Type == sqltypes.TypeBit:
+		return "", sqlerr.Unsupported("values of this type in variables of procedures", "convert them")
+	case col.Type.IsTemporal():
+		return s.momentText(col.Type, text), nil
+	case col.Type == sqltypes.TypeJSON:
+		return "CAST(_utf8mb4" + inHex() + " AS JSON)", nil
+	case col.Charset == 63:
+		return "_binary" + inHex(), nil // x'..' alone is a number on MySQL, where one is expected
+	case charset != "":
+		return "_" + charset + inHex(), nil
+	case !s.allUTF8 && !ascii(v):
+		return "_utf8mb4" + inHex(), nil
+	default:
+		return quoted(), nil
+	}
+	if strings.HasPrefix(text, "-") {
+		text = " " + text // behind another minus
+	}
+	return text, nil
+}
+
+func ascii(v []byte) bool {
+	for _, c := range v {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// momentText is a date or a time as SQL. Servers read no literals of some that they may hold, and make NULL of zero dates where sql_mode
+// forbids these; as a string it is an error then, as it should be.
+func (s *Session) momentText(t sqltypes.Type, text string) string {
+	literal, cast, zero := "TIMESTAMP", "DATETIME", strings.HasPrefix(text, "0000") || strings.Contains(text, "-00")
+	switch t {
+	case sqltypes.TypeDate:
+		literal, cast = "DATE", "DATE"
+	case sqltypes.TypeTime:
+		literal, cast, zero = "TIME", "TIME", strings.HasPrefix(text, "-")
+	}
+	if !zero {
+		return literal + "'" + text + "'"
+	}
+	if t != sqltypes.TypeTime && strings.Contains(s.sqlMode, "NO_ZERO_") || strings.Contains(s.sqlMode, "TRADITIONAL") {
+		return "'" + text + "'"
+	}
+	if _, fraction, ok := strings.Cut(text, "."); ok {
+		cast += "(" + string('0'+byte(len(fraction))) + ")"
+	}
+	return "CAST('" + text + "' AS " + cast + ")"
+}
+
+// original runs do such that results have the character sets of what is selected.
+func (s *Session) original(do func() error) error {
+	back, err := s.inCharset(backend.Variable{Name: "@@session.`character_set_results`", Value: "NULL"})
+	if err != nil {
+		return err
+	}
+	defer back()
+	return do()
+}
+
+// selects is within, for a SELECT whose strings are in their own character sets, if bytes says so.
+func (s *Session) selects(text []byte, take *capture, bytes bool) error {
+	if !bytes {
+		return s.within(text, take)
+	}
+	return s.original(func() error { return s.within(text, take) })
+}
+
+// originalText is valueText of a result of original.
+func (s *Session) originalText(col sqltypes.Column, v []byte) (string, error) {
+	if v == nil || isNumber(col.Type) || col.Type.IsTemporal() || col.Charset == 63 {
+		return s.typed(col, v, "")
+	}
+	charset, err := s.charsetName(col.Charset)
+	if err != nil {
+		return "", err
+	}
+	return s.typed(col, v, charset)
+}
+
+// charsetName is the character set of a collation.
+func (s *Session) charsetName(collation uint16) (string, error) {
+	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), collation)
+	if !known {
+		var err error
+		if vars, err = s.askCharset(collation); err != nil {
+			return "", err
+		}
+		if vars == nil {
+			return "", sqlerr.Internal.New("a result has a collation of which servers do not know")
+		}
+	}
+	if vars == nil {
+		return "utf8mb4", nil
+	}
+	return strings.Trim(vars[0].Value, "'"), nil
+}
+
+// A kind is what the type of a variable means for its value in a text.
+type kind uint8
+
+const (
+	plainKind  kind = iota
+	floatKind       // has more digits than it shows
+	bitKind         // is a number
+	memberKind      // ENUM and SET: a string, and its number in arithmetic
+	digitsKind      // ZEROFILL and YEAR: a number, and its digits as a string
+)
+
+func kindOf(typeName string) kind {
+	t := strings.ToLower(typeName)
+	switch {
+	case strings.HasPrefix(t, "float"):
+		return floatKind
+	case strings.HasPrefix(t, "bit"):
+		return bitKind
+	case strings.HasPrefix(t, "enum"), strings.HasPrefix(t, "set"):
+		return memberKind
+	case strings.Contains(t, "zerofill"), strings.HasPrefix(t, "year"):
+		return digitsKind
+	}
+	return plainKind
+}
+
+var (
+	charsetGiven = regexp.MustCompile(`(?i)\b(?:char|charset|character|collate|ascii|unicode|byte|national|nchar|nvarchar)\b`)
+	charsetUTF8  = regexp.MustCompile(`(?i)^\w+(?:\([^)]*\))? CHARACTER SET utf8\w*(?: COLLATE \w+)?$`)
+	stringType   = regexp.MustCompile(`(?i)^(?:\w*char|\w*text|enum|set|long|national|character)\b`)
+)
+
+// askCharsets asks for the character sets of the variables whose values may be of another than UTF-8; those of all others are "".
+func (v *variables) askCharsets() error {
+	v.charsets = make([]string, len(v.list))
+	var list []string
+	var at []int
+	for i, p := range v.list {
+		if stringType.MatchString(p.Type) && !charsetUTF8.MatchString(p.Type) && (v.foreign || charsetGiven.MatchString(p.Type)) {
+			list, at = append(list, "CHARSET("+sqltypes.QuoteName(p.Name)+")"), append(at, i)
+		}
+	}
+	if list == nil {
+		return nil
+	}
+	_, row, err := v.query("SELECT " + strings.Join(list, ", ") + " FROM " + v.table)
+	if err != nil {
+		return err
+	}
+	for n, i := range at {
+		if name := string(row[n]); !strings.HasPrefix(name, "utf8") && name != "ascii" && name != "binary" {
+			v.charsets[i] = name
+		}
+	}
+	return nil
+}
+
+// read reads the values.
+func (v *variables) read() error {
+	if len(v.list) == 0 {
+		return nil
+	}
+	if v.charsets == nil {
+		if err := v.askCharsets(); err != nil {
+			return err
+		}
+	}
+	var sql, more strings.Builder
+	extra := map[int]int{} // variable: its second column
+	for i, p := range v.list {
+		sep, name := ", ", sqltypes.QuoteName(p.Name)
+		if i == 0 {
+			sep = "SELECT "
+		}
+		sql.WriteString(sep + name)
+		second := ""
+		switch kindOf(p.Type) {
+		case floatKind:
+			sql.WriteString(" + 0e0") // with all its digits
+		case bitKind:
+			sql.WriteString(" + 0")
+		case memberKind:
+			second = name + " + 0"
+		case plainKind:
+			if v.charsets[i] != "" {
+				second = "CAST(" + name + " AS BINARY)"
+			}
+		}
+		if second != "" {
+			extra[i] = len(v.list) + len(extra)
+			more.WriteString(", " + second)
+		}
+	}
+	cols, row, err := v.query(sql.String() + more.String() + " FROM " + v.table)
+	if err != nil {
+		return err
+	}
+	values := make([]routine.Value, len(v.list))
+	for i, p := range v.list {
+		if values[i], err = v.value(p, cols, row, i, extra[i]); err != nil {
+			return err
+		}
+	}
+	v.values, v.columns = values, cols[:len(v.list)]
+	return nil
+}
+
+// value is that of variable i of a row that read has read, with a second column at more.
+func (v *variables) value(p routine.Param, cols []sqltypes.Column, row [][]byte, i, more int) (routine.Value, error) {
+	text, err := v.s.valueText(cols[i], row[i])
+	if err != nil || row[i] == nil {
+		return routine.Value{Text: text}, err
+	}
+	switch k := kindOf(p.Type); {
+	case k == floatKind:
+		return routine.Value{Text: "CAST(" + text + " AS FLOAT)", Number: text, IsNumber: true}, nil
+	case k == memberKind:
+		return routine.Value{Text: text, Number: string(row[more])}, nil
+	case k == digitsKind && len(text) > 1 && text[0] == '0':
+		return routine.Value{Text: "'" + text + "'", Number: text, IsNumber: true}, nil
+	case v.charsets[i] != "":
+		text, err = v.s.typed(cols[i], row[more], v.charsets[i])
+	}
+	return routine.Value{Text: text}, err
+}
+
+// binaryType reports whether variables of a type hold bytes.
+func binaryType(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, "binary") || strings.HasPrefix(name, "varbinary") || strings.Contains(name, "blob") ||
+		strings.HasPrefix(name, "long varbinary")
+}
