@@ -176,3 +176,65 @@ func column(t *testing.T, db *sql.DB, query string) (out []string) {
 	require.NoError(t, rows.Err())
 	return out
 }
+
+// TestLocksInTriggers: a deadlock or a wait for a lock inside of a trigger ends the statement, whatever handlers the trigger has.
+func TestLocksInTriggers(t *testing.T) {
+	a, b := connect(t), connect(t)
+	a.exec("CREATE TABLE counted (id INT PRIMARY KEY, x INT)")
+	a.exec("INSERT INTO counted VALUES (1, 1), (2, 2), (4, 4)")
+	a.exec("CREATE TABLE counts (id INT PRIMARY KEY)")
+	a.exec("CREATE TABLE countlog (n INT PRIMARY KEY AUTO_INCREMENT, id INT, what VARCHAR(20))")
+	a.exec("CREATE TRIGGER countwrites AFTER INSERT ON counts FOR EACH ROW BEGIN DECLARE c INT DEFAULT 0; DECLARE v INT; " +
+		"DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SET c = 1; " +
+		"SELECT x INTO v FROM counted WHERE id = NEW.id FOR UPDATE; UPDATE counted SET x = x + 1 WHERE id = NEW.id; " +
+		"INSERT INTO countlog (id, what) VALUES (NEW.id, c); END")
+	nothing := func() {
+		t.Helper()
+		c := connect(t)
+		require.Equal(t, "0,0", c.get("SELECT (SELECT COUNT(*) FROM counts), (SELECT COUNT(*) FROM countlog)"))
+		require.Equal(t, "7", c.get("SELECT SUM(x) FROM counted"))
+	}
+	b.exec("BEGIN")
+	b.exec("SELECT x FROM counted WHERE id = 2 FOR UPDATE")
+	a.exec("SET innodb_lock_wait_timeout = 1")
+	a.fails(1205, "INSERT INTO counts VALUES (1), (2), (4)")
+	nothing()
+	a.exec("SET innodb_lock_wait_timeout = 50")
+
+	// b has waited for nothing yet, and has written more: a is who is rolled back.
+	b.exec("INSERT INTO countlog (id, what) VALUES (0, 'much')" + strings.Repeat(", (0, 'much')", 50))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := a.try("INSERT INTO counts VALUES (1), (2), (4)")
+		ended <- err
+	}()
+	require.Eventually(t, func() bool {
+		return strings.Contains(onServers(t, "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"), "1")
+	}, ten, tick)
+	_, err := b.try("UPDATE counted SET x = x WHERE id = 1")
+	lost := <-ended
+	b.exec("ROLLBACK")
+	if err == nil {
+		require.ErrorContains(t, lost, "1213")
+		nothing()
+	} else {
+		require.ErrorContains(t, err, "1213")
+		require.NoError(t, lost)
+	}
+}
+
+// TestRowsFoundByRowByRow: to a client that counts the rows found, a row that ON DUPLICATE KEY UPDATE leaves as it is counts like a new
+// one. No trigger for new rows fires for it.
+func TestRowsFoundByRowByRow(t *testing.T) {
+	c := connect(t, "clientFoundRows=true")
+	c.exec("CREATE TABLE foundrows (id INT PRIMARY KEY, u INT UNIQUE, v INT)")
+	c.exec("CREATE TABLE foundlog (n INT PRIMARY KEY AUTO_INCREMENT, id INT)")
+	c.exec("CREATE TRIGGER foundnew AFTER INSERT ON foundrows FOR EACH ROW INSERT INTO foundlog (id) VALUES (NEW.id)")
+	c.exec("INSERT INTO foundrows VALUES (1, 1, 1)")
+	c.exec("INSERT INTO foundrows VALUES (1, 1, 1) ON DUPLICATE KEY UPDATE v = VALUES(v)")
+	c.exec("INSERT INTO foundrows VALUES (9, 1, 1) ON DUPLICATE KEY UPDATE v = VALUES(v)")
+	c.exec("INSERT INTO foundrows VALUES (1, 1, 2), (2, 2, 2) ON DUPLICATE KEY UPDATE v = VALUES(v)")
+	require.Equal(t, "1,2", c.get("SELECT MIN(id), MAX(id) FROM foundlog"))
+	require.Equal(t, "2", c.get("SELECT COUNT(*) FROM foundlog"))
+	require.Equal(t, "2", c.get("SELECT v FROM foundrows WHERE id = 1"))
+}
