@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -82,6 +83,7 @@ type Runner struct {
 	opened     []io.Closer           // what the steps of the statement have opened
 	failed     placement.NodeGroupID // whose error heads returned
 	limits     []limit               // of the plan that runs
+	found      uint64                // rows counted by a Limit that counts all
 
 	of *Runner // whose Reading this one runs; nil: it runs plans itself
 	mu struct {
@@ -261,6 +263,9 @@ func (r *Runner) pass(root plan.Node, a *Arguments, sink Sink) (sum Summary, err
 			return sum, err
 		}
 		sum.Rows++
+	}
+	if sum.Counted = slices.ContainsFunc(r.limits, func(l limit) bool { return l.node.All }); sum.Counted {
+		sum.Found = r.found
 	}
 	traced(sum.Rows)
 	warnings := uint(0)

@@ -88,6 +88,9 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 		if err != nil {
 			return nil, nil, err
 		}
+		if node.All {
+			return merge.NewCountedLimit(source, l.offset, l.count, &r.found), columns, nil
+		}
 		return merge.NewLimit(source, l.offset, l.count), columns, nil
 	case *plan.Sort:
 		source, columns, err := r.build(node.Input, a)

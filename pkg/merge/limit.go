@@ -6,6 +6,7 @@ import "io"
 type Limit struct {
 	input         Source
 	offset, count uint64
+	found         *uint64
 }
 
 // NewLimit returns the count rows of input after the first offset.
@@ -13,10 +14,30 @@ func NewLimit(input Source, offset, count uint64) *Limit {
 	return &Limit{input: input, offset: offset, count: count}
 }
 
+// NewCountedLimit is NewLimit that counts the rows of input in *found: it reads the others, too, when it has passed on count rows.
+func NewCountedLimit(input Source, offset, count uint64, found *uint64) *Limit {
+	*found = 0
+	return &Limit{input: &counted{input, found}, offset: offset, count: count, found: found}
+}
+
+// counted counts the rows that it passes on.
+type counted struct {
+	Source
+	rows *uint64
+}
+
+func (c *counted) Next() ([]byte, error) {
+	row, err := c.Source.Next()
+	if err == nil {
+		*c.rows++
+	}
+	return row, err
+}
+
 // Next implements Source.
 func (l *Limit) Next() ([]byte, error) {
 	if l.count == 0 {
-		return nil, io.EOF
+		return nil, l.rest()
 	}
 	for ; l.offset > 0; l.offset-- {
 		if _, err := l.input.Next(); err != nil {
@@ -25,6 +46,16 @@ func (l *Limit) Next() ([]byte, error) {
 	}
 	l.count--
 	return l.input.Next()
+}
+
+// rest reads what is left of the input where all of it is counted. It returns io.EOF, or why that failed.
+func (l *Limit) rest() error {
+	for l.found != nil {
+		if _, err := l.input.Next(); err != nil {
+			return err
+		}
+	}
+	return io.EOF
 }
 
 // Project keeps the first columns of its input's rows.

@@ -69,6 +69,9 @@ func jsonOf(n Node) *jsonNode {
 		if n.Offset != nil {
 			by = append(by, "offset "+operand(*n.Offset))
 		}
+		if n.All {
+			by = append(by, "all counted")
+		}
 		return &jsonNode{Step: "limit", By: by, Input: jsonOf(n.Input)}
 	case *Project:
 		return &jsonNode{Step: "drop hidden columns", Input: jsonOf(n.Input)}

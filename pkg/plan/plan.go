@@ -303,6 +303,8 @@ type Limit struct {
 	Input  Node
 	Offset *Operand
 	Count  Operand
+	// All: the rows of Input are all counted, for FOUND_ROWS().
+	All bool
 }
 
 // Sort is all rows of Input, sorted: as many as there are, on disk where they are more than memory should hold.

@@ -134,6 +134,9 @@ func printNode(w *strings.Builder, n Node, depth int) {
 		if n.Offset != nil {
 			fmt.Fprintf(w, " offset %s", operand(*n.Offset))
 		}
+		if n.All {
+			w.WriteString(", all counted")
+		}
 		w.WriteString("\n")
 		printNode(w, n.Input, depth+1)
 	case *Project:

@@ -6,6 +6,7 @@ import (
 
 	"vitess.io/vitess/go/vt/sqlparser"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -36,7 +37,7 @@ type hiddenColumn struct {
 }
 
 func scatterAll(b *build) (bool, error) {
-	if b.st.Uses()&sqlparse.CalcFoundRows != 0 {
+	if b.st.Uses()&sqlparse.CalcFoundRows != 0 && !b.counts() {
 		return false, b.refuseScatter("SQL_CALC_FOUND_ROWS over several node groups", "use SELECT COUNT(*)")
 	}
 	if b.plan.Uses&plan.WritesUserVariable != 0 {
@@ -54,6 +55,14 @@ func scatterAll(b *build) (bool, error) {
 	}
 	b.frag = s
 	return true, nil
+}
+
+// counts reports whether a SELECT with SQL_CALC_FOUND_ROWS has a LIMIT of its own behind which the proxy can count the rows. MySQL warns of the word,
+// once; node groups would each.
+func (b *build) counts() bool {
+	blk := b.query.block
+	return b.snap.Flavor == catalog.MariaDB && blk != nil && blk.sel.SQLCalcFoundRows && b.query.limit != nil && !b.part &&
+		b.plan.Uses&plan.LocksRows == 0
 }
 
 func pushGroup(b *build) (bool, error) {
@@ -430,6 +439,7 @@ func pushLimit(b *build) (bool, error) {
 		}
 		n.Offset = &off
 	}
+	n.All = b.st.Uses()&sqlparse.CalcFoundRows != 0
 	b.frag.limit = n
 	return true, nil
 }
@@ -444,7 +454,7 @@ func cutKeyList(b *build) (bool, error) {
 func assemble(b *build) (bool, error) {
 	s := b.frag
 	f := b.fragment(s.target)
-	limitInside := s.limit != nil && s.sort == nil && (s.aggregate == nil || len(s.aggregate.GroupBy) > 0)
+	limitInside := s.limit != nil && !s.limit.All && s.sort == nil && (s.aggregate == nil || len(s.aggregate.GroupBy) > 0)
 	changed := len(s.hidden) > 0 || s.reorder || len(s.part) > 0 || limitInside && s.limit.Offset != nil ||
 		s.limit != nil && !limitInside
 	if changed {

@@ -63,7 +63,8 @@ the sorted whole. Sort keys that are not in the result are added as hidden colum
 // lastRules end the lists of scatters.
 func lastRules() []Rule {
 	return []Rule{
-		{"PushLimit", `The first n+m rows of the whole are among the first n+m rows of each group.`, pushLimit},
+		{"PushLimit", `The first n+m rows of the whole are among the first n+m rows of each group. With SQL_CALC_FOUND_ROWS each group gives all its rows, and the
+proxy counts what it does not pass on.`, pushLimit},
 		{"CutKeyList", `Of an IN list on the distribution key only the group's own values can match there.`, cutKeyList},
 		{"Assemble", `Puts the nodes together.`, assemble},
 	}

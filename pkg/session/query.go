@@ -671,7 +671,9 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 			s.lastInsertID = sum.LastInsertID
 		}
 		s.rowCount = -1
-		s.foundRows = out.rows
+		if s.foundRows = out.rows; sum.Counted {
+			s.foundRows = sum.Found
+		}
 		return out.end(sum.Warnings)
 	}
 	s.rowCount = int64(sum.AffectedRows)

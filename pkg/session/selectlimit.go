@@ -50,7 +50,7 @@ func (s *Session) limitOutput(p *plan.Plan, out *output) (back func()) {
 	for n := p.Root; n != nil; {
 		switch t := n.(type) {
 		case *plan.Limit:
-			explicit, n = true, t.Input // counts instead of it
+			explicit, whole, n = true, whole || t.All, t.Input // counts instead of it
 		case *plan.Merge:
 			n = t.Input
 		case *plan.Project:
