@@ -33,6 +33,24 @@ func KindOf(name string) DatabaseKind {
 	return UserDatabase
 }
 
+// ShowsAccounts reports whether a table of the servers shows accounts or what they may do: those of clients are the cluster's.
+func ShowsAccounts(db, table string) bool {
+	switch strings.ToLower(db) {
+	case "mysql":
+		switch strings.ToLower(table) {
+		case "user", "db", "global_priv", "global_grants", "tables_priv", "columns_priv", "procs_priv", "proxies_priv", "roles_mapping",
+			"role_edges", "default_roles", "password_history":
+			return true
+		}
+	case "information_schema":
+		switch strings.ToLower(table) {
+		case "user_privileges", "schema_privileges", "table_privileges", "column_privileges":
+			return true
+		}
+	}
+	return false
+}
+
 // ServerDatabases are the names of those that every server has for itself.
 func ServerDatabases() []string {
 	return []string{"mysql", "information_schema", "performance_schema", "sys"}

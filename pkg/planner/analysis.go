@@ -381,6 +381,9 @@ func (a *analysis) base(name sqlparser.TableName, alias, db string) (*instance, 
 			// Accounts of the servers, other clients' statements; and what a view reads is not filtered.
 			a.b.access("*", catalog.Admin)
 		}
+		if a.inView > 0 && catalog.ShowsAccounts(dbName, table) {
+			return nil, sqlerr.Unsupported("a view of "+strings.ToLower(dbName+"."+table)+", which shows the cluster's accounts", "query that table itself")
+		}
 		a.system = true
 		in.opaque = true
 		return in, nil

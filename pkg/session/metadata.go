@@ -80,7 +80,8 @@ func (s *Session) selectMetadata(p *plan.Plan) (handled bool, err error) {
 		return true, err
 	}
 	if !sure || qualifiesBySchema(st) {
-		return false, nil
+		err := s.wholeAccounts(refs)
+		return err != nil, err
 	}
 	edits, err := s.metadataTables(st, refs)
 	if err != nil {
@@ -132,6 +133,7 @@ func (s *Session) checkMetadata(refs []sqlparse.TableRef, sure, filtered bool) e
 		_, narrowed := metadataFilterOf(r.Name)
 		switch {
 		case isProcesslist(r.Name) && filtered: // shows the account's own sessions
+		case strings.HasSuffix(strings.ToLower(r.Name), "_privileges") && filtered: // shows the account itself
 		case narrowed, forEverybody(r.Name):
 		default:
 			return sqlerr.AccessDeniedDB.New(s.user, s.host, "information_schema")
@@ -190,6 +192,15 @@ func (s *Session) metadataTables(st *sqlparse.Statement, refs []sqlparse.TableRe
 	for _, r := range refs {
 		if isProcesslist(r.Name) && (isSystemDB(r.DB) || r.DB == "" && isSystemDB(s.db)) {
 			text := string(s.appendDerived(nil, s.processlistTable()))
+			if !aliased(st, r.Span) {
+				text += " AS " + sqltypes.QuoteName(r.Name)
+			}
+			edits = append(edits, edit{r.Span, text})
+			continue
+		}
+		if text, err := s.accountTable(r); err != nil {
+			return nil, err
+		} else if text != "" {
 			if !aliased(st, r.Span) {
 				text += " AS " + sqltypes.QuoteName(r.Name)
 			}
@@ -263,13 +274,15 @@ func writtenNames(st *sqlparse.Statement) (edits []edit) {
 	return edits
 }
 
-// qualifiesBySchema reports whether a column is written information_schema.table.column: a derived table has no schema.
+// qualifiesBySchema reports whether a column is written schema.table.column: a derived table has no schema.
 func qualifiesBySchema(st *sqlparse.Statement) bool {
 	var last [3]sqlparse.Token
 	tokens := st.Tokens()
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-		if st.Is(tok, ".") && st.Is(last[1], ".") && strings.EqualFold(string(st.AppendName(nil, last[0])), "information_schema") {
-			return true
+		if st.Is(tok, ".") && st.Is(last[1], ".") {
+			if db := string(st.AppendName(nil, last[0])); strings.EqualFold(db, "information_schema") || strings.EqualFold(db, "mysql") {
+				return true
+			}
 		}
 		last = [3]sqlparse.Token{last[1], last[2], tok}
 	}

@@ -5,8 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/datanode"
 	"skarv/pkg/wire"
 	adminv1 "skarv/proto/admin/v1"
+	"skarv/test/cluster"
 )
 
 func TestPrivileges(t *testing.T) {
@@ -53,7 +55,6 @@ func TestPrivileges(t *testing.T) {
 		"SELECT * FROM mysql.user",
 		"SELECT * FROM performance_schema.threads",
 		"SELECT information_schema.processlist.id FROM information_schema.processlist",
-		"SELECT * FROM information_schema.user_privileges",
 		"SELECT information_schema.tables.table_name FROM information_schema.tables WHERE table_schema = 'secret'",
 		"SELECT * FROM skarv.node_groups",
 		"SELECT * FROM skarv.processlist",
@@ -107,4 +108,43 @@ func TestPrivileges(t *testing.T) {
 // allowedRefusal: access denied to the database, or a statement nobody may run.
 func allowedRefusal(text string) bool {
 	return len(text) > 10 && (text[:10] == "Error 1044" || text[:10] == "Error 1142" || text[:10] == "Error 1235")
+}
+
+// Who may do what is in the cluster's state: the tables of the servers that show it, show the cluster's accounts and no others.
+func TestTablesOfAccounts(t *testing.T) {
+	root := connect(t)
+	admin := adminv1.NewAdminClient(shared.Admin(t))
+	hash := wire.HashNative("pw")
+	_, err := admin.PutUser(t.Context(), &adminv1.PutUserRequest{
+		Name: "seen", Mode: adminv1.PutUserRequest_MODE_ADD, Plugin: "mysql_native_password", AuthString: hash,
+		Grants: map[string]string{"d": "write", "secret": "admin"},
+	})
+	require.NoError(t, err)
+	dsn := "seen:pw@tcp(" + shared.Addr() + ")/d"
+	require.Eventually(t, func() bool { return ping(dsn) == nil }, ten, tick)
+	require.NotContains(t, root.get("SELECT GROUP_CONCAT(User) FROM mysql.user"), "skarv", "the servers' own accounts")
+	require.Equal(t, "root", root.get("SELECT User FROM mysql.user WHERE Super_priv = 'Y' AND Grant_priv = 'N'"))
+	require.Equal(t, "seen", root.get("SELECT u.User FROM mysql.user AS u WHERE u.Host = '%' AND u.plugin = 'mysql_native_password' AND u.authentication_string = ? AND Select_priv = 'N' AND User = 'seen'", hash))
+	require.Equal(t, "d", root.get("SELECT Db FROM mysql.db WHERE User = 'seen' AND Insert_priv = 'Y' AND Create_priv = 'N'"))
+	require.Equal(t, "secret", root.get("SELECT Db FROM mysql.db WHERE User = 'seen' AND Create_priv = 'Y' AND Grant_priv = 'N'"))
+	require.Equal(t, "0", root.get("SELECT COUNT(*) FROM mysql.tables_priv"))
+	require.Equal(t, "USAGE", root.get("SELECT GROUP_CONCAT(privilege_type) FROM information_schema.user_privileges WHERE grantee = '\\'seen\\'@\\'%\\''"))
+	require.Equal(t, "1", root.get("SELECT COUNT(*) FROM information_schema.user_privileges WHERE grantee LIKE '%root%' AND privilege_type = 'SHUTDOWN'"))
+	require.Equal(t, "DELETE,INSERT,LOCK TABLES,SELECT,SHOW VIEW,UPDATE",
+		root.get("SELECT GROUP_CONCAT(privilege_type ORDER BY 1) FROM information_schema.schema_privileges WHERE grantee LIKE '%seen%' AND table_schema = 'd'"))
+	require.Equal(t, "0", root.get("SELECT COUNT(*) FROM information_schema.table_privileges"))
+	if cluster.TestEngine() == datanode.MariaDB {
+		require.Equal(t, hash, root.get("SELECT JSON_VALUE(Priv, '$.authentication_string') FROM mysql.global_priv WHERE User = 'seen'"))
+	}
+	root.exec("CREATE DATABASE IF NOT EXISTS peeping")
+	root.exec("CREATE VIEW peeping.v AS SELECT User FROM mysql.user")
+	root.fails(1235, "SELECT * FROM peeping.v")
+	root.fails(1235, "SELECT mysql.user.User FROM mysql.user")
+
+	c := connectTo(t, dsn)
+	_, err = c.try("SELECT * FROM mysql.user")
+	require.ErrorContains(t, err, "1044")
+	require.Equal(t, "1", c.get("SELECT COUNT(DISTINCT grantee) FROM information_schema.user_privileges"), "itself")
+	require.Equal(t, "0", c.get("SELECT COUNT(*) FROM information_schema.schema_privileges WHERE grantee NOT LIKE '%seen%'"))
+	require.NotEqual(t, "0", c.get("SELECT COUNT(*) FROM information_schema.schema_privileges"))
 }
