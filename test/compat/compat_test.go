@@ -2,11 +2,14 @@
 // as text and prepared, and compares what a client sees: rows, column names and types, affected rows, insert ids and
 // error numbers. The statements are in testdata, one story a file (see test/differ/story.go for the marks).
 //
+// With -write-coverage it notes how the statements of the stories that run as text ran, and writes that into docs/sql-coverage.md.
+//
 // Stories about joins run with each way of joining in turn.
 package compat
 
 import (
 	"database/sql"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +21,8 @@ import (
 	"skarv/test/differ"
 )
 
+var writeCoverage = flag.Bool("write-coverage", false, "write docs/sql-coverage.md from what the stories show")
+
 func TestCompat(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.sql")
 	require.NoError(t, err)
@@ -25,10 +30,24 @@ func TestCompat(t *testing.T) {
 	one := cluster.StartServer(t)
 	many := cluster.Start(t, cluster.Groups(4))
 	cluster.AllowLocalFiles(t, one, many, 4)
+	if *writeCoverage {
+		watch := watchStories(t, many)
+		for _, file := range files {
+			runStory(t, file, differ.Play{Joins: "auto", Watch: watch.of(file)}, one, many)
+		}
+		for _, joins := range []string{"broadcast", "queries"} { // which small tables do not show
+			for _, name := range []string{"joins", "copies", "queries", "workspace"} {
+				file := "testdata/" + name + ".sql"
+				runStory(t, file, differ.Play{Joins: joins, Watch: watch.of(file)}, one, many)
+			}
+		}
+		watch.write()
+		return
+	}
 	for _, mode := range []string{"text", "prepared"} {
 		for _, file := range files {
 			t.Run(mode+"/"+strings.TrimSuffix(filepath.Base(file), ".sql"), func(t *testing.T) {
-				runStory(t, file, mode == "prepared", "auto", one, many)
+				runStory(t, file, differ.Play{Prepared: mode == "prepared", Joins: "auto"}, one, many)
 			})
 		}
 	}
@@ -43,21 +62,20 @@ func TestCompat(t *testing.T) {
 					continue
 				}
 				t.Run(joins+"/"+mode+"/"+name, func(t *testing.T) {
-					runStory(t, "testdata/"+name+".sql", mode == "prepared", joins, one, many)
+					runStory(t, "testdata/"+name+".sql", differ.Play{Prepared: mode == "prepared", Joins: joins}, one, many)
 				})
 			}
 		}
 	}
 }
 
-// runStory runs a story with skarv_joins set to joins.
-func runStory(t *testing.T, file string, prepared bool, joins string, one *cluster.Server, many *cluster.Cluster) {
+func runStory(t *testing.T, file string, play differ.Play, one *cluster.Server, many *cluster.Cluster) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	story, err := differ.ParseStory(string(text), string(cluster.TestEngine()))
 	require.NoError(t, err, file)
 	a, b := connect(t, one.DSN("")), connect(t, many.DSN(""))
-	err = differ.Play{Prepared: prepared, Joins: joins}.Run(t.Context(), a, b, "compat", story, func(s differ.Step, fault string) {
+	err = play.Run(t.Context(), a, b, "compat", story, func(s differ.Step, fault string) {
 		t.Errorf("%s:%d: %s\n%s", file, s.Line, s.SQL, fault)
 	})
 	require.NoError(t, err)

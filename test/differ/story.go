@@ -134,6 +134,8 @@ func arguments(list string) (args []any, err error) {
 type Play struct {
 	Prepared bool   // what a mark does not keep from it is prepared
 	Joins    string // skarv_joins of the cluster
+	// Watch, not nil, is told what has become of each step on the cluster; before the first one, of nil.
+	Watch func(s *Step, got Outcome)
 }
 
 // Run plays a story, each step on both, in a new database of that name, and gives each fault to tell.
@@ -148,6 +150,10 @@ func (p Play) Run(ctx context.Context, one, many *sql.Conn, database string, sto
 	if err := setJoins(ctx, many, p.Joins); err != nil {
 		return err
 	}
+	if p.Watch == nil {
+		p.Watch = func(*Step, Outcome) {}
+	}
+	p.Watch(nil, Outcome{})
 	for _, s := range story {
 		if s.Auto && p.Joins != "auto" {
 			continue
@@ -156,9 +162,12 @@ func (p Play) Run(ctx context.Context, one, many *sql.Conn, database string, sto
 			return err
 		}
 		gots := s.run(ctx, many, p.Prepared)
+		p.Watch(&s, gots[0])
 		if s.Refused != "" { // the other server does not run it either: the story goes on from equal tables
 			if gots[0].Errno != 1235 {
 				tell(s, fmt.Sprintf("must be refused: %s, got %+v", s.Refused, gots[0]))
+			} else if !strings.Contains(gots[0].Err, "; ") {
+				tell(s, "a refusal says what is refused, and how to write it instead: "+gots[0].Err)
 			}
 			continue
 		}

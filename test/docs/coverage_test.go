@@ -3,26 +3,22 @@ package docs
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"skarv/test/coverage"
 )
 
-// TestCoverage keeps the tables of docs/sql-coverage.md that need no server: what is found in the stories of test/compat and
-// in the plans of pkg/planner. The tables of queries are written by test/tpch, which runs them.
+// TestCoverage keeps the table of docs/sql-coverage.md that needs no server, and holds that of constructs, which test/compat writes, against
+// the tests. The tables of queries are written by test/tpch, which runs them.
 func TestCoverage(t *testing.T) {
 	text, err := os.ReadFile("../../docs/sql-coverage.md")
 	require.NoError(t, err)
 	doc := string(text)
-	stories, plans := readStories(t), readPlans(t)
-	if rewriting() {
-		doc = between(t, doc, "constructs", constructTable(stories, plans))
-	}
-	checkConstructs(t, doc, stories, plans)
+	checkConstructs(t, doc)
 	doc = between(t, doc, "trouble", troubleTable(t))
 	for i := 1; i <= 22; i++ {
 		require.Contains(t, doc, fmt.Sprintf("\n| Q%d |", i), "run go test ./test/tpch -write-coverage")
@@ -40,190 +36,57 @@ func between(t *testing.T, doc, name, table string) string {
 	return head + begin + table + end + tail
 }
 
-// story is a file of test/compat: its statements, without those that a mark says are refused.
-type story struct {
-	name       string
-	statements []string
-}
-
-func readStories(t *testing.T) (stories []story) {
-	files, err := filepath.Glob("../compat/testdata/*.sql")
+// checkConstructs holds the table of constructs, which a run of the stories has written, against the tests there are: every construct has a
+// row with a test, every test that a row names is there and has the construct, and no story has a statement of no construct.
+func checkConstructs(t *testing.T, doc string) {
+	stories, err := coverage.ReadStories("../compat/testdata")
 	require.NoError(t, err)
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		require.NoError(t, err)
-		s := story{name: strings.TrimSuffix(filepath.Base(f), ".sql")}
-		refused := false
-		var sql []string
-		for line := range strings.Lines(string(text)) {
-			line = strings.TrimSpace(line)
-			if mark, ok := strings.CutPrefix(line, "-- "); ok && len(sql) == 0 {
-				refused = refused || strings.HasPrefix(mark, "refused") || strings.HasPrefix(mark, "gap")
-				continue
-			}
-			if sql = append(sql, line); !strings.HasSuffix(line, ";") {
-				continue
-			}
-			if !refused {
-				s.statements = append(s.statements, strings.Join(sql, " "))
-			}
-			refused, sql = false, nil
-		}
-		stories = append(stories, s)
-	}
-	return stories
-}
-
-// planned is a statement of a golden file and how it may run.
-type planned struct {
-	sql        string
-	strategies []string
-}
-
-func readPlans(t *testing.T) (plans []planned) {
-	files, err := filepath.Glob("../../pkg/planner/testdata/*.txt")
-	require.NoError(t, err)
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		require.NoError(t, err)
-		for block := range strings.SplitSeq(string(text), "\n\n") {
-			sql, plan, ok := strings.Cut(block, "\n----\n")
-			if !ok {
-				continue
-			}
-			if at := strings.Index(sql, "plan"); at < 0 || !strings.Contains(sql[at:], "\n") {
-				continue
-			} else {
-				_, sql, _ = strings.Cut(sql[at:], "\n")
-			}
-			p := planned{sql: sql}
-			for way := range strings.SplitSeq(plan, "\nor\n") {
-				p.strategies = append(p.strategies, strategyOf(way))
-			}
-			plans = append(plans, p)
-		}
-	}
-	return plans
-}
-
-// strategyOf is the last resort of a plan, which is what it is when its values do not lead to one group.
-func strategyOf(plan string) string {
-	if _, rest, ok := strings.Cut(plan, "\nelse\n"); ok {
-		plan = rest
-	}
-	first, _, _ := strings.Cut(plan, "\n")
-	word, _, _ := strings.Cut(first, " ")
-	switch word {
-	case "relay", "workspace", "broadcast", "session":
-		return word
-	case "concatenate", "merge", "aggregate", "distinct", "limit", "keep", "sort", "fragment":
-		return "scatter"
-	case "insert":
-		return "split"
-	case "refuse", "judge,", "ERROR":
-		return "refused"
-	}
-	return "other"
-}
-
-// constructs are what is looked for, by patterns that match statements which have them.
-func constructs() [][2]string {
-	return [][2]string{
-		{"WHERE, ORDER BY, LIMIT", `(?i)^SELECT .* (WHERE|ORDER BY|LIMIT) `},
-		{"inner join", `(?i)^SELECT .* JOIN `},
-		{"LEFT, RIGHT JOIN", `(?i) (LEFT|RIGHT)( OUTER)? JOIN `},
-		{"NATURAL JOIN, USING", `(?i)NATURAL|USING \(`},
-		{"join by comma, CROSS JOIN", `(?i)CROSS JOIN|FROM \w+( \w+)?, \w+`},
-		{"derived table", `(?i)(FROM|JOIN|,) \(SELECT`},
-		{"WITH", `(?i)WITH \w+( \([^)]*\))? AS \(`},
-		{"WITH RECURSIVE", `(?i)WITH RECURSIVE`},
-		{"UNION", `(?i)UNION (SELECT|DISTINCT|\()`},
-		{"UNION ALL", `(?i)UNION ALL`},
-		{"INTERSECT, EXCEPT", `(?i)INTERSECT|EXCEPT`},
-		{"VALUES, TABLE as queries", `(?i)VALUES ROW|^TABLE `},
-		{"EXISTS", `(?i)EXISTS \(SELECT`},
-		{"IN (SELECT)", `(?i)[^T] IN \(SELECT`},
-		{"NOT IN, NOT EXISTS", `(?i)NOT (IN|EXISTS) \(SELECT`},
-		{"ANY, ALL", `(?i) (ANY|SOME|ALL) \(SELECT`},
-		{"subquery as value", `(?i)(SELECT|=|<|>|,) \(SELECT`},
-		{"GROUP BY, HAVING", `(?i)GROUP BY|HAVING`},
-		{"WITH ROLLUP", `(?i)WITH ROLLUP`},
-		{"COUNT, SUM, AVG, MIN, MAX", `(?i)(COUNT|SUM|AVG|MIN|MAX)\(`},
-		{"DISTINCT in aggregates", `(?i)(COUNT|SUM|AVG)\(DISTINCT`},
-		{"GROUP_CONCAT, STD, BIT_OR", `(?i)(GROUP_CONCAT|STD|VARIANCE|BIT_\w+)\(`},
-		{"SELECT DISTINCT", `(?i)SELECT DISTINCT`},
-		{"window functions", `(?i) OVER `},
-		{"JSON_TABLE", `(?i)JSON_TABLE`},
-		{"LATERAL", `(?i)LATERAL`},
-		{"views", `(?i)CREATE (OR REPLACE )?(ALGORITHM=\w+ )?VIEW| FROM v\b`},
-		{"FOR UPDATE, LOCK IN SHARE MODE", `(?i)FOR UPDATE|FOR SHARE|LOCK IN SHARE`},
-		{"user variables", `(?i)@[a-z]`},
-		{"MATCH AGAINST", `(?i)AGAINST`},
-		{"INSERT, REPLACE", `(?i)^(INSERT|REPLACE)`},
-		{"INSERT ... SELECT", `(?i)^(INSERT|REPLACE) .*SELECT`},
-		{"ON DUPLICATE KEY UPDATE", `(?i)ON DUPLICATE KEY`},
-		{"UPDATE, DELETE", `(?i)^(UPDATE|DELETE)`},
-		{"UPDATE, DELETE with joins", `(?i)^(UPDATE .*(JOIN|,).* SET|DELETE .* (USING|JOIN) )`},
-		{"UPDATE, DELETE with LIMIT", `(?i)^(UPDATE|DELETE) .* LIMIT`},
-		{"transactions, savepoints", `(?i)^(BEGIN|START|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)`},
-		{"LOCK TABLES", `(?i)^LOCK TABLES`},
-		{"PREPARE, EXECUTE", `(?i)^(PREPARE|EXECUTE|DEALLOCATE)`},
-		{"temporary tables", `(?i)TEMPORARY`},
-		{"SHOW, DESCRIBE", `(?i)^(SHOW|DESC)`},
-		{"stored functions", `(?i)^CREATE( OR REPLACE)? FUNCTION`},
-		{"procedures, CALL", `(?i)^(CALL|CREATE( OR REPLACE)? PROCEDURE)`},
-		{"triggers", `(?i)^CREATE( OR REPLACE)? TRIGGER`},
-		{"DDL", `(?i)^(CREATE|ALTER|DROP|TRUNCATE|RENAME)`},
-	}
-}
-
-// covered is how a construct runs, in which stories it is compared.
-func covered(pattern string, stories []story, plans []planned) (how, where []string) {
-	re := regexp.MustCompile(pattern)
-	for _, p := range plans {
-		if !re.MatchString(p.sql) {
-			continue
-		}
-		for _, way := range p.strategies {
-			if !slices.Contains(how, way) && way != "other" {
-				how = append(how, way)
-			}
-		}
-	}
+	const advice = "go test ./test/compat -run 'TestCompat$' -write-coverage"
+	constructs := coverage.Constructs()
 	for _, s := range stories {
-		if slices.ContainsFunc(s.statements, re.MatchString) {
-			where = append(where, s.name+".sql")
+		for _, st := range s.Statements {
+			known := slices.ContainsFunc(constructs, func(c coverage.Construct) bool { return c.In(s, st.SQL) })
+			require.True(t, known, "%s.sql: %s\nhas no construct that test/coverage knows", s.Name, st.SQL)
 		}
 	}
-	slices.Sort(how)
-	return how, where
-}
-
-func constructTable(stories []story, plans []planned) string {
-	var w strings.Builder
-	w.WriteString("| construct | runs as | compared with one server in |\n|---|---|---|\n")
-	for _, c := range constructs() {
-		how, where := covered(c[1], stories, plans)
-		if len(where) > 4 {
-			where = where[:4]
+	_, rest, _ := strings.Cut(doc, "<!-- constructs: begin -->\n")
+	table, _, _ := strings.Cut(rest, "<!-- constructs: end -->")
+	rows := strings.Split(strings.TrimSpace(table), "\n")[2:]
+	require.Len(t, rows, len(constructs), "docs/sql-coverage.md has other constructs than test/coverage: %s", advice)
+	for i, c := range constructs {
+		cells := strings.Split(strings.Trim(rows[i], "| "), " | ")
+		require.Len(t, cells, 3, "%s: a row without a strategy or a test: %s", c.Name, advice)
+		require.Equal(t, c.Name, cells[0], advice)
+		ran := slices.ContainsFunc(coverage.Strategies(), func(s string) bool { return slices.Contains(fields(cells[1]), s) })
+		require.True(t, ran || cells[1] == "MySQL only" || strings.HasPrefix(cells[1], "refused: ") || !c.InStories() || len(c.Tests) > 0, "%s: nothing has run: %s", c.Name, advice)
+		tests := 0
+		for test := range strings.SplitSeq(cells[2], ", ") {
+			name, isStory := strings.CutSuffix(test, ".sql")
+			if !isStory {
+				file, function, _ := strings.Cut(test, ": ")
+				text, err := os.ReadFile("../../" + file)
+				require.NoError(t, err, c.Name)
+				require.Contains(t, string(text), "func "+function+"(t ", "%s: the test is gone", c.Name)
+				require.Contains(t, c.Tests, test, "%s: %s", c.Name, advice)
+				tests++
+				continue
+			}
+			at := slices.IndexFunc(stories, func(s *coverage.Story) bool { return s.Name == name })
+			require.GreaterOrEqual(t, at, 0, "%s: the story %s is gone: %s", c.Name, name, advice)
+			has := slices.ContainsFunc(stories[at].Statements, func(st coverage.Statement) bool { return c.In(stories[at], st.SQL) })
+			require.True(t, has, "%s is not in %s.sql any more: %s", c.Name, name, advice)
+			tests++
 		}
-		fmt.Fprintf(&w, "| %s | %s | %s |\n", c[0], strings.Join(how, ", "), strings.Join(where, ", "))
+		require.Positive(t, tests, "nothing tests %s", c.Name)
 	}
-	return w.String()
-}
-
-// checkConstructs holds what the document claims against the tests. There may be more tests than it lists, so that not every
-// new statement makes it stale, but none less.
-func checkConstructs(t *testing.T, doc string, stories []story, plans []planned) {
-	for _, c := range constructs() {
-		_, row, ok := strings.Cut(doc, "\n| "+c[0]+" | ")
-		require.True(t, ok, "docs/sql-coverage.md has no row for %s: make golden", c[0])
-		row, _, _ = strings.Cut(row, " |\n")
-		strategies, names, _ := strings.Cut(row, " | ")
-		how, where := covered(c[1], stories, plans)
-		require.NotEmpty(t, slices.Concat(how, where), "nothing tests %s", c[0])
-		require.Subset(t, how, fields(strategies), "%s: docs/sql-coverage.md is stale: make golden", c[0])
-		require.Subset(t, where, fields(names), "%s: docs/sql-coverage.md is stale: make golden", c[0])
+	_, rest, _ = strings.Cut(doc, "<!-- refusals: begin -->\n")
+	table, _, _ = strings.Cut(rest, "<!-- refusals: end -->")
+	for _, row := range strings.Split(strings.TrimSpace(table), "\n")[2:] {
+		cells := strings.Split(strings.Trim(row, "| "), " | ")
+		at := slices.IndexFunc(stories, func(s *coverage.Story) bool { return s.Name+".sql" == cells[len(cells)-1] })
+		require.GreaterOrEqual(t, at, 0, "%s: %s", row, advice)
+		refuses := slices.ContainsFunc(stories[at].Statements, func(st coverage.Statement) bool { return st.Refused })
+		require.True(t, refuses, "%s: %s", row, advice)
 	}
 }
 
