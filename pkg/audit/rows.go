@@ -54,7 +54,8 @@ func (c *connections) owner(t *catalog.Table, values [][]byte) (placement.NodeGr
 	}
 	p, _, match := t.Key.Partition(nil, vals, placement.Store)
 	if match != placement.Exact {
-		return 0, sqlerr.Unsupported(fmt.Sprintf("a value in table '%s' that has no canonical text", t.Name), "")
+		return 0, sqlerr.Unsupported(fmt.Sprintf("a value in table '%s' that has no canonical text", t.Name),
+			"look for values of its distribution key that its columns' types do not print, and write them anew")
 	}
 	return c.snap.Map.Owner(p), nil
 }

@@ -26,7 +26,7 @@ func (t *Table) Prepare(flavor Flavor) error {
 		c := &t.Columns[i]
 		if c.Generated {
 			return sqlerr.Unsupported(fmt.Sprintf("generated column '%s' as distribution key", c.Name),
-				"the proxy cannot compute its value; distribute by the columns it is made of")
+				"distribute by the columns it is made of: the proxy cannot compute its value")
 		}
 		column, err := placement.NewKeyColumn(placement.ColumnSpec{
 			Name:       c.Name,

@@ -76,7 +76,7 @@ func (p *parser) parse() error {
 		}
 		return p.objectList()
 	default:
-		return sqlerr.Unsupported(strings.ToUpper(p.peek(0).value)+" as a schema change", "")
+		return sqlerr.Unsupported(strings.ToUpper(p.peek(0).value)+" as a schema change", "send CREATE, ALTER, DROP, RENAME or TRUNCATE")
 	}
 }
 
@@ -88,7 +88,7 @@ func (p *parser) create() error {
 		return p.database()
 	}
 	if p.accept("TEMPORARY") {
-		return sqlerr.Unsupported("CREATE TEMPORARY TABLE as a schema change", "a session makes its own tables")
+		return sqlerr.Unsupported("CREATE TEMPORARY TABLE as a schema change", "send it through a client: a session makes its own tables")
 	}
 	if p.accept("TABLE") {
 		p.Verb = CreateTable
@@ -153,7 +153,7 @@ func (p *parser) unsupportedObject() error {
 	case "TABLESPACE", "UNDO", "LOGFILE", "SERVER", "INSTANCE":
 		return sqlerr.Unsupported(what+" statements", "run it on the database servers themselves")
 	case "USER", "ROLE":
-		return sqlerr.Unsupported(what+" statements", "accounts of the cluster are made with: skarvctl user add")
+		return sqlerr.Unsupported(what+" statements", "make accounts of the cluster with skarvctl user add")
 	default:
 		return p.fail()
 	}
@@ -189,7 +189,7 @@ func (p *parser) alter() error {
 
 func (p *parser) drop() error {
 	if p.accept("TEMPORARY") {
-		return sqlerr.Unsupported("DROP TEMPORARY TABLE as a schema change", "a session drops its own tables")
+		return sqlerr.Unsupported("DROP TEMPORARY TABLE as a schema change", "send it through a client: a session drops its own tables")
 	}
 	switch {
 	case p.accept("TABLE"), p.accept("TABLES"):
@@ -388,7 +388,7 @@ func (p *parser) partitionBy() error {
 		p.pos++
 	}
 	if p.peek(0).is("SUBPARTITION") || p.peek(0).is("(") {
-		return sqlerr.Unsupported("PARTITION BY KEY with named partitions or subpartitions", "Skarv places the rows: leave the partitions out")
+		return sqlerr.Unsupported("PARTITION BY KEY with named partitions or subpartitions", "leave the partitions out: Skarv places the rows")
 	}
 	end := len(p.Text)
 	if p.pos < len(p.toks) {

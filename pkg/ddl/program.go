@@ -39,7 +39,7 @@ func (p *parser) program(v Verb) error {
 		p.source = strings.TrimSpace(p.Text)
 	}
 	if len(p.source) > maxProgram || !utf8.ValidString(p.source) {
-		return sqlerr.Unsupported("a stored program of more than 256 KB or in another character set than utf8mb4", "make several of it")
+		return sqlerr.Unsupported("a stored program of more than 256 KB or in another character set than utf8mb4", "make several of it, in utf8mb4")
 	}
 	prog, err := ParseProgram(p.source, p.sqlMode, p.flavor, p.version)
 	if err != nil {

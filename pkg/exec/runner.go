@@ -140,7 +140,7 @@ func (r *Runner) Run(x Execution, p *plan.Plan, snap *catalog.Snapshot, a *Argum
 		if p.Refuse != nil {
 			return Summary{}, p.Refuse
 		}
-		return Summary{}, sqlerr.Unsupported("this statement over more than one node group", "")
+		return Summary{}, sqlerr.Unsupported("this statement over several node groups", "give the distribution key, or run its parts one after the other")
 	case *plan.InsertRows:
 		sum, err := r.runInsert(p, root, snap, a, sink)
 		if r.staging = nil; errors.Is(err, ErrStage) {

@@ -159,7 +159,7 @@ func (c collations) key(column, weight int, collation string, columns []sqltypes
 		key.Class = class
 	default:
 		return key, sqlerr.Unsupported("sorting or grouping by column '"+definition.Name+"' over several node groups",
-			"its collation is not known; name one with COLLATE")
+			"name a collation with COLLATE: that of the column is not known")
 	}
 	return key, nil
 }

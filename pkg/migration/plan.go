@@ -305,7 +305,7 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	}
 	before, after, err := p.tryAlter(ctx, o, old.HiddenKey)
 	if sqlerr.HasCode(err, sqlerr.NotPartitioned) && !slices.Equal(old.Distribution, old.Primary) {
-		return sqlerr.Unsupported("managing partitions of a table made with PARTITION BY KEY", "Skarv places its rows: leave the clause out")
+		return sqlerr.Unsupported("managing partitions of a table made with PARTITION BY KEY", "leave the clause out: Skarv places its rows")
 	}
 	if err != nil {
 		return err

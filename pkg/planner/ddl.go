@@ -88,7 +88,7 @@ func (b *build) ddl(w *words) error {
 		return b.ddlProgram(w)
 	case plan.ObjectSequence:
 		if b.snap.Flavor != catalog.MariaDB || c.Temporary {
-			return sqlerr.Unsupported(strings.ToUpper(c.String()), "use an AUTO_INCREMENT column")
+			return sqlerr.Unsupported(strings.ToUpper(c.String()), "create an ordinary sequence, where servers are MariaDB's, or use an AUTO_INCREMENT column")
 		}
 		return b.ddlSequence(w)
 	}
@@ -96,7 +96,7 @@ func (b *build) ddl(w *words) error {
 	case "package":
 		return sqlerr.Unsupported(strings.ToUpper(c.String()+object), "run the statements from the client")
 	case "server", "tablespace", "logfile", "instance", "resource", "spatial", "library":
-		return sqlerr.Unsupported(strings.ToUpper(c.String()+object), "it is about one server; connect to the server itself")
+		return sqlerr.Unsupported(strings.ToUpper(c.String()+object), "connect to the server itself: it is about one server")
 	}
 	return b.refuseKind()
 }
@@ -228,7 +228,7 @@ func (b *build) ddlTables(w *words) error {
 			return err
 		}
 		if systemSchema(db) != userSchema {
-			return sqlerr.Unsupported("DDL in the database "+db, "it belongs to the servers")
+			return sqlerr.Unsupported("DDL in the database "+db, "connect to each server itself: the database belongs to the servers")
 		}
 		if err := b.databaseName(db); err != nil {
 			return err

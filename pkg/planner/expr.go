@@ -260,8 +260,8 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 			w.a.b.plan.Uses |= plan.ReadsClock
 		}
 	case *sqlparser.LockingFunc:
-		return sqlerr.Unsupported(strings.ToUpper(n.Type.ToString()),
-			"user-level locks live on one server; lock a row with SELECT ... FOR UPDATE")
+		return sqlerr.Unsupported(strings.ToUpper(n.Type.ToString())+"() in a statement with tables",
+			"call it in a SELECT without tables, or lock a row with SELECT ... FOR UPDATE")
 	case *sqlparser.Variable:
 		w.a.variable(n)
 	case *sqlparser.AssignmentExpr:
@@ -271,7 +271,7 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 		w.a.refuseMany("functions about the state of one server", "ask the server itself")
 		w.a.inPlace = true
 	case *sqlparser.Nextval:
-		return sqlerr.Unsupported("NEXT VALUE", "use an AUTO_INCREMENT column")
+		return sqlerr.Unsupported("NEXT VALUE in a statement of this form", "ask for it in a SELECT without tables, or use an AUTO_INCREMENT column")
 	case *sqlparser.MatchExpr:
 		w.a.inPlace = true // temporary tables have no FULLTEXT keys
 		switch selects := w.b.selectsBy(n); {

@@ -44,10 +44,10 @@ func (a *analysis) call(f *sqlparser.FuncExpr) error {
 	case name == "found_rows" || name == "row_count":
 		*uses |= plan.ReadsDiagnostics
 	case lockFunctions(name):
-		return sqlerr.Unsupported(strings.ToUpper(name)+"()",
-			"user-level locks live on one server; lock a row with SELECT ... FOR UPDATE")
+		return sqlerr.Unsupported(strings.ToUpper(name)+"() in a statement with tables",
+			"call it in a SELECT without tables, or lock a row with SELECT ... FOR UPDATE")
 	case serverFunctions(name):
-		return sqlerr.Unsupported(strings.ToUpper(name)+"()", "it is about one server; ask the server itself")
+		return sqlerr.Unsupported(strings.ToUpper(name)+"()", "ask the server itself: it is about one server")
 	case !builtin(name):
 		return a.storedFunction(a.b.db, f.Name.String())
 	}
@@ -59,7 +59,7 @@ func (a *analysis) call(f *sqlparser.FuncExpr) error {
 func (a *analysis) storedFunction(db, name string) error {
 	f := a.b.snap.Routine(db, name, true)
 	if f == nil {
-		return sqlerr.Unsupported("the function '"+name+"'", "there is no stored function of this name: CREATE FUNCTION")
+		return sqlerr.Unsupported("the function '"+name+"'", "make it with CREATE FUNCTION through Skarv: there is no stored function of this name")
 	}
 	a.b.access(f.Database, catalog.Read)
 	if slices.Contains(a.b.readers, f) {

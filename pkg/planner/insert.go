@@ -308,8 +308,8 @@ func insertReference(b *build) (bool, error) {
 		return false, nil
 	}
 	if b.replacesParent() {
-		return false, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE of what CASCADE or SET NULL keys whose rows servers cannot change alone refer to in table '"+in.table.Name+"'",
-			"change the rows that refer to it first")
+		return false, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE in table '"+in.table.Name+"', to which foreign keys with CASCADE or SET NULL refer whose rows servers cannot change alone",
+			"change the rows that refer to it first, then UPDATE it, or DELETE and INSERT it")
 	}
 	if b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0 || volatileDefault(in.table) {
 		return false, sqlerr.Unsupported("writing values into a reference table that would differ from copy to copy (RAND(), UUID(), @x :=)",
@@ -394,7 +394,7 @@ func insertSelectLocal(b *build) (bool, error) {
 		}
 	}
 	if b.plan.Uses&(plan.WritesUserVariable|plan.SetsLastInsertID) != 0 {
-		return false, sqlerr.Unsupported("assigning variables in INSERT ... SELECT over several node groups", "leave them out")
+		return false, sqlerr.Unsupported("assigning variables in INSERT ... SELECT over several node groups", "assign them in a SELECT of its own")
 	}
 	target := plan.Target{Kind: plan.AllGroups}
 	if t, ok := p.relayTarget(); ok {
@@ -498,7 +498,7 @@ func insertRows(b *build) (bool, error) {
 	t := in.table
 	for _, d := range t.Distribution {
 		if t.Columns[d].Generated {
-			return false, sqlerr.Unsupported("inserting into a table distributed by a generated column", "distribute it by a stored one")
+			return false, sqlerr.Unsupported("inserting into a table distributed by a generated column", "distribute it by a column that is not generated")
 		}
 		v := plan.InsertValue{Column: slices.Index(in.columns, d), Sequence: d == in.sequence}
 		if !v.Sequence {

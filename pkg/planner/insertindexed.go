@@ -88,7 +88,7 @@ func (b *build) indexed() (*plan.Indexed, error) {
 	for _, k := range keys {
 		if k.Partial && k.Global == 0 && (update || b.plan.Kind == plan.Replace) {
 			return nil, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE in a table that has UNIQUE KEY '"+k.Name+"', of the beginning of a column, besides one that does not contain the distribution key",
-				"look the row up first")
+				"look for the row with SELECT ... FOR UPDATE, then INSERT or UPDATE it")
 		}
 		u := plan.UniqueKey{Name: k.Name, Columns: k.Columns}
 		for _, x := range t.Global {
@@ -116,7 +116,7 @@ func (b *build) indexed() (*plan.Indexed, error) {
 		if generated && u.Index == nil {
 			if update || b.plan.Kind == plan.Replace {
 				return nil, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE in a table that has UNIQUE KEY '"+k.Name+"', whose values the servers compute, besides one that does not contain the distribution key",
-					"look the row up first")
+					"look for the row with SELECT ... FOR UPDATE, then INSERT or UPDATE it")
 			}
 			continue
 		}

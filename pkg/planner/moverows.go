@@ -219,7 +219,7 @@ func (b *build) deleteText(c clauses) (t modifyText, ok bool) {
 func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves bool) (*plan.ChangeRows, error) {
 	m, t := b.mod, in.table
 	if t.Kind != catalog.Sharded { // a cascade from a reference table to rows that have entries, or that others refer to
-		return nil, sqlerr.Unsupported("changing rows of table '"+t.Name+"', to which foreign keys refer with CASCADE or SET NULL whose rows servers cannot change alone",
+		return nil, sqlerr.Unsupported("changing rows of table '"+t.Name+"', to which foreign keys with CASCADE or SET NULL refer whose rows servers cannot change alone",
 			"change the rows that refer to it first, or use RESTRICT")
 	}
 	subject := "UPDATE of the distribution column '" + t.Columns[t.Distribution[0]].Name + "' "

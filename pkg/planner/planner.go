@@ -370,7 +370,7 @@ func (b *build) userLock() error {
 		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like) in a statement with tables", "call them in a SELECT without tables")
 	}
 	b.plan.Kind, b.plan.Topic = plan.Select, plan.UserLock
-	b.plan.Refuse = sqlerr.Unsupported("user-level locks here", "") // by whoever does not know the topic
+	b.plan.Refuse = sqlerr.Unsupported("user-level locks (GET_LOCK and its like) in a statement of this form", "call them in a SELECT without tables") // by whoever does not know the topic
 	if b.st.Kind() == sqlparse.Do {
 		b.plan.Kind = plan.Do
 	}

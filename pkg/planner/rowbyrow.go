@@ -88,7 +88,7 @@ func modifyRowByRow(b *build) (bool, error) {
 	}
 	switch {
 	case len(m.scope.insts) > 1:
-		return false, b.refuseRows(t, "UPDATE or DELETE of several tables, one of them", "select the keys first, then write to one table")
+		return false, b.refuseRows(t, "UPDATE or DELETE with joins", "select the keys first, then write to one table")
 	case b.returning:
 		return false, b.refuseRows(t, "RETURNING", "read the rows with a SELECT ... FOR UPDATE first")
 	case with:

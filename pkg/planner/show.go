@@ -110,7 +110,7 @@ func (b *build) show(w *words) error {
 		b.plan.Topic = f.topic
 		switch f.by {
 		case nobody:
-			return sqlerr.Unsupported("SHOW "+f.words, "it is about one server; connect to the server itself")
+			return sqlerr.Unsupported("SHOW "+f.words, "connect to the server itself: it is about one server")
 		case theSession:
 			return nil
 		case tableServer:

@@ -150,7 +150,7 @@ func (b *build) refuseKind() error {
 	case sqlparse.Handler:
 		return refuse("HANDLER", "use SELECT ... ORDER BY key LIMIT n")
 	case sqlparse.XA:
-		return refuse("XA statements of clients", "use BEGIN and COMMIT")
+		return refuse("XA statements of clients", "use BEGIN and COMMIT, which are atomic over all node groups")
 	case sqlparse.Grant, sqlparse.Account:
 		return refuse("managing accounts in SQL", "use skarvctl user add, list, passwd, remove")
 	case sqlparse.Compound:
@@ -162,7 +162,7 @@ func (b *build) refuseKind() error {
 	switch word {
 	case "CHANGE", "RESET", "PURGE", "START", "STOP", "BINLOG", "SHUTDOWN", "RESTART", "INSTALL", "UNINSTALL", "CLONE",
 		"CACHE", "IMPORT", "BACKUP":
-		return refuse(word, "it is about one server; connect to the server itself")
+		return refuse(word, "connect to the server itself: it is about one server")
 	case "GET":
 		b.plan.Kind = plan.GetDiagnostics
 		return nil
@@ -331,7 +331,7 @@ func (b *build) kill(w *words) error {
 	case w.take("CONNECTION"):
 	}
 	if w.take("USER") {
-		return sqlerr.Unsupported("KILL USER", "kill the connections one by one (SHOW PROCESSLIST)")
+		return sqlerr.Unsupported("KILL USER", "use KILL for each of his connections (SHOW PROCESSLIST)")
 	}
 	switch w.tok.Kind {
 	case sqlparse.IntLit, sqlparse.Param:
@@ -448,7 +448,7 @@ func (b *build) tableAdmin(w *words) error {
 	switch word {
 	case "analyze", "optimize", "check", "repair", "checksum":
 	default:
-		return sqlerr.Unsupported(strings.ToUpper(word)+" TABLE", "ask each server itself")
+		return sqlerr.Unsupported(strings.ToUpper(word)+" TABLE", "run it on each server")
 	}
 	refs, _ := b.st.Tables()
 	if len(refs) == 0 {

@@ -326,7 +326,7 @@ func (w *worker) readers(p *plan.Workspace, tables []*catalog.Table, st *sqlpars
 			continue
 		}
 		if w.copies++; w.copies > maxCopies {
-			return sqlerr.Unsupported("a statement whose functions read so many tables", "select their values first")
+			return sqlerr.Unsupported("a statement whose functions read more than "+strconv.Itoa(maxCopies)+" tables", "select their values first")
 		}
 		list := &p.Copies
 		if t.Kind == catalog.Reference || t.Kind == catalog.Single && t.Group == p.Group {

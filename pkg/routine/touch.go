@@ -64,7 +64,7 @@ func (t *touching) declared(s Statement) error {
 	return nil
 }
 
-const useValues = "give it what it needs as arguments"
+const useValues = "pass what it needs as arguments"
 
 func (t *touching) statement(s Statement) error {
 	for _, e := range Exprs(s) {

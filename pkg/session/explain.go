@@ -104,7 +104,7 @@ func (s *Session) faultOf(p *plan.Plan, text []byte) error {
 // analyze runs the statement behind EXPLAIN ANALYZE.
 func (s *Session) analyze(p *plan.Plan, text []byte) (*plan.Execution, error) {
 	if p.Kind != plan.Select {
-		return nil, sqlerr.Unsupported("EXPLAIN ANALYZE of a statement that is no query", "EXPLAIN it without running it")
+		return nil, sqlerr.Unsupported("EXPLAIN ANALYZE of a statement that is no query", "use EXPLAIN, which does not run it")
 	}
 	x, err := s.targets(p)
 	if err != nil {

@@ -173,7 +173,7 @@ func (s *Session) evaluate(expr []byte) (col sqltypes.Column, value []byte, err 
 		return col, nil, err
 	}
 	if refs, sure := st.Tables(); !sure || len(refs) > 0 || st.Uses()&(sqlparse.Subquery|sqlparse.UserLock|sqlparse.IntoFile) != 0 {
-		return col, nil, sqlerr.Unsupported("a subquery or lock in this place", "assign it to a user variable first")
+		return col, nil, sqlerr.Unsupported("a subquery or GET_LOCK() as the text or a value of EXECUTE", "assign it to a user variable first")
 	}
 	if err := planner.Outside(st, s.db); err != nil {
 		return col, nil, err

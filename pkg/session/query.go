@@ -587,7 +587,7 @@ func (s *Session) alone(p *plan.Plan) *plan.Plan {
 // refuse returns why p cannot be run: the fault a server finds with the statement, if it has one, else the plan's reason.
 func (s *Session) refuse(p *plan.Plan) error {
 	if p.Refuse == nil {
-		return sqlerr.Unsupported("this statement over several node groups", "")
+		return sqlerr.Unsupported("this statement over several node groups", "give the distribution key, or run its parts one after the other")
 	}
 	if !p.Judge || !s.mayBeTold(p) {
 		return p.Refuse

@@ -104,7 +104,7 @@ func (s *Session) parseAssignments(tokens sqlparse.Tokens) (a assignments, err e
 			a.system = append(a.system, strings.Trim(rest, "`"))
 		case stmt.Is(tok, "PASSWORD"), stmt.Is(tok, "ROLE"), stmt.Is(tok, "DEFAULT"):
 			return a, sqlerr.Unsupported("SET "+strings.ToUpper(string(stmt.Text(tok.Span))),
-				"accounts are kept by the cluster: use skarvctl user")
+				"use skarvctl user: accounts are kept by the cluster")
 		case stmt.Is(tok, "NAMES"):
 			a.system = append(a.system, "character_set_client", "character_set_results", "collation_connection")
 		case stmt.Is(tok, "CHARACTER"), stmt.Is(tok, "CHARSET"):
@@ -259,7 +259,7 @@ func (s *Session) mayAssign(names []string) error {
 		switch name {
 		case "insert_id", "sql_log_bin", "xa_detach_on_prepare", "gtid_next", "pseudo_thread_id", "pseudo_slave_mode", "pseudo_replica_mode",
 			"gtid_domain_id", "server_id", "gtid_seq_no", "wsrep_gtid_seq_no", "wsrep_on":
-			return sqlerr.Unsupported("SET "+name, "it has no meaning for a cluster")
+			return sqlerr.Unsupported("SET "+name+", which is about one server and has no meaning for a cluster", "leave it out")
 		case "binlog_format", "binlog_row_image", "binlog_row_value_options", "binlog_direct_non_transactional_updates", "skip_replication",
 			"immediate_server_version", "original_server_version", "original_commit_timestamp":
 			return sqlerr.Unsupported("SET "+name, "the binary log is read where partitions are moved: set it on the servers, where it must stay as it is")

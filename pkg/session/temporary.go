@@ -176,7 +176,7 @@ func (s *Session) temporaryDDL(p *plan.Plan) (handled bool, err error) {
 	case c.Is(plan.VerbCreate, plan.ObjectTable) && own == 1 && s.makesHidden():
 		return false, nil
 	case p.Tables[0].Temporary == "" || own < len(p.Tables):
-		return true, sqlerr.Unsupported("a definition that names temporary and other tables", "do it in several statements")
+		return true, sqlerr.Unsupported("a definition that names temporary and other tables", "use several statements")
 	}
 	if !(onTable && c.Verb != plan.VerbCreate || c.Object == plan.ObjectIndex && !c.OrReplace) {
 		return true, sqlerr.Unsupported(strings.ToUpper(c.String())+" over a temporary table", "create an ordinary table")

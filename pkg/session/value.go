@@ -34,7 +34,7 @@ func (s *Session) typed(col sqltypes.Column, v []byte, charset string) (string, 
 		}
 	case isNumber(col.Type):
 	case col.Type == sqltypes.TypeGeometry, col.Type == sqltypes.TypeBit:
-		return "", sqlerr.Unsupported("values of this type in variables of procedures", "convert them")
+		return "", sqlerr.Unsupported("values of type GEOMETRY and BIT in variables of procedures", "convert them: ST_AsText(), or + 0")
 	case col.Type.IsTemporal():
 		return s.momentText(col.Type, text), nil
 	case col.Type == sqltypes.TypeJSON:

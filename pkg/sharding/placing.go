@@ -187,7 +187,7 @@ func (p *placing) kindOf(t, from *catalog.Table, byKey, reference, single bool, 
 		return nil, sqlerr.Unsupported("changing where the rows of a table live", "create a new table, copy the rows with INSERT ... SELECT and rename it")
 	}
 	if p.from.KeyGiven {
-		return nil, sqlerr.Unsupported("PARTITION BY KEY with LIKE", "the new table has the distribution key of the old one")
+		return nil, sqlerr.Unsupported("PARTITION BY KEY with LIKE", "leave it out: the new table has the distribution key of the old one")
 	}
 	return key, nil
 }

@@ -18,7 +18,7 @@ func TriggerFacts(snap *catalog.Snapshot, prog *routine.Program, t *catalog.Tabl
 		return nil, err
 	}
 	if calls := ownCalls(touches.Calls, t.Database); len(calls) > 0 {
-		return nil, sqlerr.Unsupported("the function "+calls[0].Name+" in triggers", "it may read tables, now or once it is another")
+		return nil, sqlerr.Unsupported("the function "+calls[0].Name+" in triggers", "compute the value in the trigger: a function may read tables, now or once it is another")
 	}
 	out := &catalog.Trigger{Name: prog.Name.Name, Before: prog.Timing == "BEFORE", Event: prog.Event,
 		Volatile: touches.Volatile}
@@ -29,7 +29,7 @@ func TriggerFacts(snap *catalog.Snapshot, prog *routine.Program, t *catalog.Tabl
 	}
 	if c := t.AutoIncrement; c >= 0 && out.Before && out.Event == "INSERT" && prog.Mentions("NEW", t.Columns[c].Name) {
 		return nil, sqlerr.Unsupported("a BEFORE INSERT trigger that uses the AUTO_INCREMENT column '"+t.Columns[c].Name+"'",
-			"on one server it is 0 there: use an AFTER INSERT trigger")
+			"use an AFTER INSERT trigger: in this one the column is 0 on one server")
 	}
 	return out, nil
 }
@@ -63,12 +63,12 @@ func CheckTriggers(snap *catalog.Snapshot, t *catalog.Table) error {
 		for _, c := range tr.Sets {
 			if slices.Contains(watched, c) {
 				return sqlerr.Unsupported(fmt.Sprintf("trigger '%s' that assigns column '%s'", tr.Name, t.Columns[c].Name),
-					"where a row lies, and what is unique or refers to other rows, must be in the statement: assign it there")
+					"assign it in the statement: where a row lies, and what is unique or refers to other rows, must stand there")
 			}
 		}
 		if t.Kind == catalog.Reference && tr.Volatile {
 			return sqlerr.Unsupported(fmt.Sprintf("trigger '%s' with a clock or random values on a reference table", tr.Name),
-				"every node group's copy would become another: give the value in the statement")
+				"give the value in the statement: every node group's copy would become another")
 		}
 	}
 	return nil

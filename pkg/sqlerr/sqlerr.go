@@ -43,10 +43,8 @@ func From(err error) *Error {
 	return Internal.New(err.Error())
 }
 
-// Unsupported is error 1235: what is not supported, and how to write it instead (or why it cannot be).
+// Unsupported is error 1235: what is not supported, named so that whoever wrote the statement finds it there, and how to write it
+// instead, or what else to do. There is no refusal without both.
 func Unsupported(what, how string) *Error {
-	if how == "" {
-		return NotSupportedYet.New(what)
-	}
 	return NotSupportedYet.New(what + "; " + how)
 }

@@ -54,7 +54,7 @@ func (i *importer) takeOne(b *body) error {
 	}
 	if b.kind == routine.Event {
 		if b.event == nil {
-			return sqlerr.Unsupported("its schedule", "")
+			return sqlerr.Unsupported("its schedule", "make the event anew through Skarv")
 		}
 		i.events = append(i.events, b)
 		return nil
