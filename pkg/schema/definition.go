@@ -81,6 +81,16 @@ func ReadDefinition(ctx context.Context, s *Server, o ddl.Object) (*Definition, 
 	return d, d.readForeignKeys(ctx, s)
 }
 
+var engine = regexp.MustCompile(`\n\) ENGINE=(\w+)`)
+
+// Engine is the table's storage engine.
+func (d *Definition) Engine() string {
+	if m := engine.FindStringSubmatch(d.Create); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // namedColumns returns the SELECT of a view with its columns named as the view names them: MySQL keeps the names of
 // CREATE VIEW v (a, b) apart from it.
 func namedColumns(text string, columns []catalog.Column) string {

@@ -60,6 +60,10 @@ func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	if e := p.def.Engine(); t.Kind != catalog.Single && e != "" && e != "InnoDB" {
+		return nil, false, sqlerr.Unsupported(fmt.Sprintf("ENGINE=%s of table '%s', whose rows lie on several node groups", e, t.Name),
+			"leave it out, or write ENGINE=InnoDB: nothing takes back what part of the servers has done to such rows; or keep the table on one node group with COMMENT 'skarv:single'")
+	}
 	t.HiddenKey = hiddenKey(t)
 	if t.Kind == catalog.Single {
 		t.Group = p.snap.Groups[0].ID

@@ -106,6 +106,7 @@ func Constructs() []Construct {
 		{"UNIQUE keys without the distribution key", `^(CREATE|ALTER) .*\bUNIQUE\b`, ""},
 		{"PARTITION BY KEY, skarv:reference, skarv:single", `PARTITION BY KEY|skarv:`, ""},
 		{"partitions of the servers", `PARTITION BY (RANGE|LIST|HASH|LINEAR)|ADD PARTITION|DROP PARTITION|TRUNCATE PARTITION|REORGANI[SZ]E PARTITION`, ""},
+		{"other engines than InnoDB", `ENGINE ?= ?(MyISAM|MEMORY|Aria|ARCHIVE|CSV|MERGE|BLACKHOLE|HEAP)`, ""},
 		{"ALTER TABLE", `^ALTER .*TABLE`, ""},
 		{"RENAME, TRUNCATE, DROP", `^(RENAME|TRUNCATE|DROP) `, ""},
 		{"CREATE, DROP INDEX", `^(CREATE|DROP) .*INDEX`, ""},
