@@ -161,6 +161,8 @@ type Prepared struct {
 	state StateID
 	used  uint64
 	first []wire.ParamType // of the first execution; nil if they do not matter, or nobody has executed it
+	// revision of the schema that Describe has prepared it by; 0: it has not
+	revision int64
 }
 
 // Statement returns sql prepared on this connection in its present state, preparing it when needed. hash is
@@ -223,6 +225,21 @@ func (c *Conn) kept(key uint64, sql []byte) *Prepared {
 	c.CloseStmt(p.ID)
 	delete(c.statements, key)
 	return nil
+}
+
+// Describe is Statement for what a client is told of sql: a statement that was prepared by another revision of the schema is prepared
+// again, for the columns may be others. A revision of 0 is none that was before.
+func (c *Conn) Describe(sql []byte, hash uint64, revision int64) (*Prepared, error) {
+	key := hash ^ c.state.ID
+	if p := c.kept(key, sql); p != nil && (p.revision != revision || revision == 0) {
+		c.CloseStmt(p.ID)
+		delete(c.statements, key)
+	}
+	p, err := c.Statement(sql, hash, nil)
+	if err == nil {
+		p.revision = revision
+	}
+	return p, err
 }
 
 // Prepared is Statement for a text that is made anew for each execution. It returns the statement's id, and notes that it is

@@ -20,7 +20,7 @@ type Profile struct {
 }
 
 // ProfileCaps are the capabilities that belong to a Profile.
-const ProfileCaps = wire.CapDeprecateEOF | wire.CapFoundRows | wire.CapSessionTrack
+const ProfileCaps = wire.CapDeprecateEOF | wire.CapFoundRows | wire.CapSessionTrack | wire.CapMariaExtendedTypes
 
 // Variable is one session variable and the SQL of its value.
 type Variable struct {

@@ -80,19 +80,21 @@ func (w *rowWriter) readChanging(n *plan.ChangeRows) (out []changing, err error)
 		if err != nil {
 			return nil, err
 		}
-		if res.warnings > 0 && !w.Lenient && !n.Ignore {
+		if res.warnings > 0 {
 			s, err := w.on(g, false)
 			if err != nil {
 				return nil, err
 			}
 			warned, err := w.warningsOf(s)
-			if err == nil {
+			if err == nil && !w.Lenient && !n.Ignore {
 				err = StrictError(warned, w.snap.Flavor, n.Delete || n.NewKey != nil)
 			}
 			if err != nil {
 				w.failed = g
 				return nil, err
 			}
+			w.warnings += res.warnings
+			w.Warned = append(w.Warned, warned[:min(len(warned), max(0, maxWarned-len(w.Warned)))]...)
 		}
 		columns = res.columns
 		for _, fields := range res.rows {

@@ -54,7 +54,8 @@ const baseCaps = wire.CapLongPassword | wire.CapLongFlag | wire.CapProtocol41 | 
 // profileCaps are the capabilities a caller chooses. Who relays one statement at a time does well not to ask for
 // CapMultiStatements: then the server refuses what a scanner took for one statement and is two.
 const profileCaps = wire.CapDeprecateEOF | wire.CapFoundRows | wire.CapSessionTrack | wire.CapLocalFiles | wire.CapIgnoreSpace |
-	wire.CapInteractive | wire.CapNoSchema | wire.CapODBC | wire.CapExpiredPasswords | wire.CapMultiStatements
+	wire.CapInteractive | wire.CapNoSchema | wire.CapODBC | wire.CapExpiredPasswords | wire.CapMultiStatements |
+	wire.CapMariaExtendedTypes
 
 const (
 	defaultTimeout   = 10 * time.Second

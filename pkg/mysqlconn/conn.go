@@ -48,6 +48,7 @@ type Conn struct {
 	expectFile, sendingFile bool
 
 	end     wire.OK
+	refusal error // of the last answer, nil after any other
 	columns columnCache
 
 	scanner  wire.ResultScanner

@@ -38,7 +38,9 @@ func (c *Conn) login(cfg *Config) error {
 		wanted |= wire.CapSSL
 	}
 	// A MariaDB server does not announce CapLongPassword; a client that sets it asks for no extended capabilities.
-	c.caps = wanted & (hello.Capabilities | wire.CapLongPassword)
+	if c.caps = wanted & hello.Capabilities; !c.caps.Has(wire.CapMariaExtendedTypes) {
+		c.caps |= wire.CapLongPassword
+	}
 	_, unix := c.sock.NetConn().(*net.UnixConn)
 	c.secure = unix
 

@@ -109,6 +109,7 @@ func (c *Conn) asked(cmd wire.Command) {
 	if c.pending == 0 {
 		c.anySeq = true
 	}
+	c.refusal = nil
 	c.pending++
 }
 
@@ -121,7 +122,7 @@ func (c *Conn) ended() {
 
 // endResult notes the status at the end of a result, which may have another one behind it.
 func (c *Conn) endResult(ok wire.OK) {
-	c.end, c.status = ok, ok.Status
+	c.end, c.status, c.refusal = ok, ok.Status, nil
 	c.rows = false
 	c.more = ok.Status.Has(wire.StatusMoreResults)
 	if !c.more {
@@ -135,8 +136,12 @@ func (c *Conn) serverError(payload []byte) error {
 	if err != nil {
 		return c.lost(err)
 	}
+	c.refusal = e
 	return e
 }
+
+// Refusal is the error with which the server has ended the last answer; nil if it has not.
+func (c *Conn) Refusal() error { return c.refusal }
 
 // ReadHead reads how the next result begins: of the answer being read if MoreResults, else of the next one sent for. The server's
 // refusal is an *sqlerr.Error as the server sent it; it ends the answer and leaves the connection usable. It serves the

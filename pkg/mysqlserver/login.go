@@ -111,10 +111,11 @@ func (c *Conn) shakeHands() error {
 		Status:        c.status,
 		Plugin:        s.cfg.AuthPlugin,
 	}
-	// What MySQL calls LONG_PASSWORD is CLIENT_MYSQL for MariaDB's clients: absent, the server is a MariaDB. No extended
-	// capability is offered in its place.
+	// What MySQL calls LONG_PASSWORD is CLIENT_MYSQL for MariaDB's clients: absent, the server is a MariaDB.
 	maria := strings.Contains(version, "MariaDB")
-	if !maria {
+	if maria {
+		hello.Capabilities |= wire.CapMariaExtendedTypes
+	} else {
 		hello.Capabilities |= wire.CapLongPassword
 	}
 	if hello.Collation == 0 {

@@ -146,14 +146,15 @@ func TestHandshakeByServerVersion(t *testing.T) {
 	for version, want := range map[string]struct {
 		longPassword bool
 		collation    uint8
-	}{"5.5.5-10.11.14-MariaDB": {false, 45}, "11.8.2-MariaDB-log": {false, 45}, "9.7.0": {true, 255}} {
+		extended     wire.Capability
+	}{"5.5.5-10.11.14-MariaDB": {false, 45, wire.CapMariaExtendedTypes}, "11.8.2-MariaDB-log": {false, 45, wire.CapMariaExtendedTypes}, "9.7.0": {true, 255, 0}} {
 		s := startToy(t, mysqlserver.Config{ServerVersion: func() string { return version }, IDBase: func() uint32 { return 5 << 24 }, IDBits: 24})
 		r := dialRaw(t, "tcp", s.addr)
 		h := r.hello()
 		assert.Equal(t, version, h.ServerVersion)
 		assert.Equal(t, want.longPassword, h.Capabilities.Has(wire.CapLongPassword))
 		assert.Equal(t, want.collation, h.Collation)
-		assert.Zero(t, h.Capabilities>>32)
+		assert.Equal(t, want.extended, h.Capabilities>>32<<32)
 		assert.Equal(t, uint32(5<<24+1), h.ConnectionID)
 		assert.False(t, h.Capabilities.Has(wire.CapQueryAttributes))
 		assert.NotContains(t, string(h.Salt), "\x00")

@@ -23,8 +23,7 @@ func newTable(names ...string) *table {
 	for _, n := range names {
 		c := sqltypes.Column{Name: n, Charset: 45, Type: sqltypes.TypeVarString, Length: 1024, Decimals: 31}
 		if n[0] == '#' {
-			c = sqltypes.Column{Name: n[1:], Charset: 63, Type: sqltypes.TypeLongLong, Length: 21,
-				Flags: sqltypes.FlagBinary | sqltypes.FlagNum}
+			c = sqltypes.Column{Name: n[1:], Charset: 63, Type: sqltypes.TypeLongLong, Length: 21, Flags: sqltypes.FlagBinary}
 		}
 		t.columns = append(t.columns, c)
 	}
@@ -47,6 +46,13 @@ func (s *Session) writeOK(ok wire.OK) error {
 // send answers with t.
 func (s *Session) send(t *table) error {
 	out := s.newOutput()
+	if s.cfg.Dialect.MariaDB() {
+		for i := range t.columns {
+			if c := &t.columns[i]; c.Decimals == 31 {
+				c.Decimals = 39 // of strings, since MariaDB 10.2
+			}
+		}
+	}
 	if err := out.Columns(t.columns); err != nil {
 		return err
 	}
@@ -98,12 +104,21 @@ func (o *output) Columns(cols []sqltypes.Column) error {
 	if j := o.s.judged; j != nil && len(j.columns) == len(cols) {
 		cols = j.of(cols)
 	}
+	if len(o.s.derivedFrom) > 0 {
+		cols = slices.Clone(cols)
+		for i := range cols {
+			if from := o.s.derivedFrom[strings.ToLower(cols[i].Table)]; from != "" {
+				cols[i].OrgTable, cols[i].OrgName = from, strings.ToUpper(cols[i].OrgName)
+			}
+		}
+	}
 	if len(o.s.variableColumns) > 0 && o.s.capture == nil {
 		cols = slices.Clone(cols)
 		for at, as := range o.s.variableColumns {
 			if at < len(cols) {
 				c := &cols[at]
 				c.Type, c.Flags, c.Charset, c.Length, c.Decimals = as.Type, as.Flags, as.Charset, as.Length, as.Decimals
+				c.OrgName, c.Extended = as.Name, as.Extended
 			}
 		}
 	}
@@ -146,6 +161,15 @@ func (j *judgement) of(cols []sqltypes.Column) []sqltypes.Column {
 		if as.OrgTable != as.Table || strings.HasPrefix(c.OrgTable, "skarv_") {
 			// A copy has another name than the table; but before it runs MariaDB looks less deep into derived tables.
 			c.Schema, c.Table, c.OrgTable, c.OrgName = as.Schema, as.Table, as.OrgTable, as.OrgName
+		}
+		if c.Table == as.Table && as.Schema == "" {
+			c.Schema = "" // what a view computes
+		}
+		if c.OrgName == as.OrgName && c.OrgName != "" {
+			// Keys of a copy are others than the table's, and so is what its columns have by them.
+			const keys = sqltypes.FlagPrimaryKey | sqltypes.FlagUniqueKey | sqltypes.FlagMultipleKey | sqltypes.FlagPartOfKey | sqltypes.FlagAutoIncrement | sqltypes.FlagNoDefault
+			c.Flags = c.Flags&^keys | as.Flags&keys
+			c.Extended = as.Extended
 		}
 		if c.Type == as.Type && (c.Type == sqltypes.TypeLongLong || j.widths && c.Type == sqltypes.TypeNewDecimal && c.Decimals == as.Decimals) {
 			c.Length = as.Length

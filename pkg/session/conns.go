@@ -158,6 +158,9 @@ func (c *conns) Release(ec exec.Conn, err error) {
 	if err == nil {
 		c.Keep(b)
 	}
+	if refusal := b.Refusal(); err == nil && refusal != nil && c.beside == nil {
+		c.s.noteFault(b, refusal)
+	}
 	inTransaction := slices.Contains(c.held, b) || c.branch(b.Group) == b
 	if errors.Is(err, exec.ErrUnread) {
 		if inTransaction || c.s.temps != nil && c.s.temps.conn == b {

@@ -111,6 +111,10 @@ func (s *Session) selectMetadata(p *plan.Plan) (handled bool, err error) {
 	if err != nil {
 		return true, err
 	}
+	if s.cfg.Dialect.MariaDB() {
+		s.derivedFrom = derivedFrom(st, refs)
+		defer func() { s.derivedFrom = nil }()
+	}
 	sum, err := s.copyResults(c, out)
 	if err == nil {
 		s.renewWarnings(c, &sum)
@@ -121,6 +125,19 @@ func (s *Session) selectMetadata(p *plan.Plan) (handled bool, err error) {
 	}
 	s.rowCount, s.foundRows = -1, sum.Rows
 	return true, nil
+}
+
+// derivedFrom says which table of information_schema, as MariaDB writes it, each derived table of a statement shows.
+func derivedFrom(st *sqlparse.Statement, refs []sqlparse.TableRef) map[string]string {
+	from := map[string]string{}
+	for _, r := range refs {
+		alias := aliasOf(st, r.Span)
+		if alias == "" {
+			alias = r.Name
+		}
+		from[strings.ToLower(alias)] = strings.ToUpper(r.Name)
+	}
+	return from
 }
 
 // checkMetadata refuses an account that may not see everything the tables that show what others do, and all of them if they

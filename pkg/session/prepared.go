@@ -178,7 +178,15 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 
 // describeOn prepares sql on c, and gives c back.
 func (s *Session) describeOn(c *backend.Conn, sql []byte) (d described, err error) {
-	b, err := c.Statement(sql, s.cfg.Hasher.Hash(sql), nil)
+	revision := s.snap.SchemaRevision
+	if s.temps != nil {
+		revision = 0 // temporary tables change without it
+	}
+	prepare := func(sql []byte, hash uint64) (*backend.Prepared, error) { return c.Describe(sql, hash, revision) }
+	if s.statements.hasCursor(c) {
+		prepare = func(sql []byte, hash uint64) (*backend.Prepared, error) { return c.Statement(sql, hash, nil) } // which may be open
+	}
+	b, err := prepare(sql, s.cfg.Hasher.Hash(sql))
 	if err == nil {
 		d = described{b.Params, b.Columns}
 	}

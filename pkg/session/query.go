@@ -79,9 +79,7 @@ func (s *Session) fail(err error) error {
 	}
 	s.rowCount = -1
 	if s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 {
-		if s.warnings, s.unkept = s.warnings[:0], 1; s.maxWarnings() > 0 {
-			s.warnings, s.unkept = append(s.warnings, Warning{"Error", uint16(e.Code), e.Message, e.State}), 0
-		}
+		s.warnOf(e)
 	}
 	if e.Code == sqlerr.Internal {
 		s.log.Error("internal error", "error", e.Message, "statement", string(s.stmt.Digest(nil)), "trace", s.traceText())
@@ -104,6 +102,7 @@ func (s *Session) statement(r request) error {
 	s.activity.set("Query", s.db, s.stmt.SQL(), start)
 	s.flight.Note(start, flight.Statement, 0, 0)
 	s.used = used{strategy: strategyLocal}
+	s.faults = s.faults[:0]
 	p, err := s.run(r)
 	s.leave()
 	end := s.cfg.Registry.clock()
@@ -603,6 +602,9 @@ func (s *Session) refuse(p *plan.Plan) error {
 	}
 	fault, told := errors.AsType[*sqlerr.Error](err)
 	told = told && c.Usable() && fault.Code != sqlerr.NotPreparable
+	if told {
+		s.noteFault(c, fault)
+	}
 	s.done(c, err)
 	if told {
 		return fault

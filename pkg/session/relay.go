@@ -275,6 +275,7 @@ func (s *Session) passThrough(g placement.NodeGroupID, p *plan.Plan, loose bool)
 		if e := s.deadlocked(c, err); e != nil {
 			return e
 		}
+		s.noteFault(c, err)
 		s.variablesFailed(p, c)
 		s.done(c, err)
 		return txn.Lost(c, err)

@@ -411,6 +411,7 @@ func (w *rowWrite) selected() (string, error) {
 	if err := w.strictError(); err != nil && !w.ignores() {
 		return "", err
 	}
+	w.keepWarnings()
 	var out strings.Builder
 	for i, row := range take.rows {
 		if i > 0 {
@@ -633,6 +634,7 @@ func (w *rowWrite) find() ([]image, error) {
 	if err == nil {
 		err = w.strictError()
 	}
+	w.keepWarnings()
 	w.rows = len(rows)
 	return rows, err
 }
@@ -705,8 +707,8 @@ func (w *rowWrite) write(i int, text string) (wire.OK, error) {
 		return take.ok, sqlerr.Unsupported("a write of a row of table '"+w.t.Name+"', whose triggers use other tables, that its primary key does not find again",
 			"write fewer rows at once, which do not change each other")
 	}
-	if err == nil && len(w.warnings)+len(s.warnings) <= s.maxWarnings() {
-		w.warnings = append(w.warnings, s.warnings...)
+	if err == nil {
+		w.keepWarnings()
 	}
 	return take.ok, err
 }
@@ -721,6 +723,13 @@ func (w *rowWrite) found(ok wire.OK) bool {
 		return ok.AffectedRows == 1
 	}
 	return true
+}
+
+// keepWarnings adds those of what has just run to the statement's, as far as they are kept.
+func (w *rowWrite) keepWarnings() {
+	if len(w.warnings)+len(w.s.warnings) <= w.s.maxWarnings() {
+		w.warnings = append(w.warnings, w.s.warnings...)
+	}
 }
 
 var atRow = regexp.MustCompile(` at row 1$`)

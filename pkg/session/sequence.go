@@ -262,12 +262,12 @@ func (s *Session) plansWith(st *sqlparse.Statement, text []byte) error {
 func withSequenceValues(stmt *sqlparse.Statement, calls []sequenceCall, values []string) []byte {
 	edits := make([]valueEdit, len(calls))
 	for i := range calls {
-		v := sessionValue{"0", "NULLIF(%s + 0*4294967296, NULL)"} // BIGINT, perhaps NULL
+		v := sessionValue{"0", "NULLIF(%s + 0*10000000000000000, NULL)"} // BIGINT of 20 characters, perhaps NULL
 		if values != nil {
 			v.text = values[i]
 		}
 		if v.text == "NULL" {
-			v.typed = "IF(TRUE, %s, 4294967296)"
+			v.typed = "IF(TRUE, %s, -1000000000000000000)"
 		}
 		edits[i] = valueEdit{calls[i].Span, v}
 	}

@@ -235,6 +235,10 @@ type statementAtHand struct {
 	checked *planner.Rewritten
 	// judged is nil unless it runs over copies.
 	judged *judgement
+	// faults are the warnings with which a server has refused what the statement has sent it; see noteFault.
+	faults []Warning
+	// derivedFrom are the tables of information_schema that derived tables of the statement, by their names, stand for.
+	derivedFrom map[string]string
 	// variableColumns are columns of the result at hand that are other than the servers say; see variables.shown.
 	variableColumns map[int]sqltypes.Column
 

@@ -494,7 +494,7 @@ func (v *variables) show(text []byte) (ok bool, err error) {
 			return err
 		}
 		for i := range cols {
-			cols[i].Schema, cols[i].Table, cols[i].OrgTable, cols[i].OrgName = "", "", "", ""
+			cols[i].Schema, cols[i].Table, cols[i].OrgTable = "", "", ""
 		}
 		s.warnings = s.warnings[:0]
 		if c.LastWarnings() > 0 {

@@ -57,27 +57,31 @@ func (s *Session) selectVirtual() error {
 	return nil
 }
 
-// aliased reports whether the table named at sp has an alias of its own.
-func aliased(stmt *sqlparse.Statement, sp sqlparse.Span) bool {
+// aliased reports whether a table name, at sp, has an alias.
+func aliased(stmt *sqlparse.Statement, sp sqlparse.Span) bool { return aliasOf(stmt, sp) != "" }
+
+// aliasOf is the alias of a table name, at sp; "" if it has none.
+func aliasOf(stmt *sqlparse.Statement, sp sqlparse.Span) string {
 	tokens := stmt.Tokens()
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
 		if tok.Start < sp.End {
 			continue
 		}
-		if tok.Kind == sqlparse.QuotedName {
-			return true
+		if stmt.Is(tok, "AS") {
+			tok = tokens.Next()
+		} else if tok.Kind == sqlparse.Word {
+			switch strings.ToUpper(string(stmt.Text(tok.Span))) {
+			case "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "JOIN", "LEFT", "RIGHT", "INNER", "CROSS", "NATURAL", "STRAIGHT_JOIN",
+				"ON", "USING", "UNION", "EXCEPT", "INTERSECT", "FOR", "LOCK", "WINDOW", "USE", "FORCE", "IGNORE", "INTO", "PROCEDURE", "OFFSET", "FETCH":
+				return ""
+			}
 		}
-		if tok.Kind != sqlparse.Word {
-			return false
+		if tok.Kind != sqlparse.QuotedName && tok.Kind != sqlparse.Word {
+			return ""
 		}
-		switch strings.ToUpper(string(stmt.Text(tok.Span))) {
-		case "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "JOIN", "LEFT", "RIGHT", "INNER", "CROSS", "NATURAL", "STRAIGHT_JOIN",
-			"ON", "USING", "UNION", "EXCEPT", "INTERSECT", "FOR", "LOCK", "WINDOW", "USE", "FORCE", "IGNORE", "INTO", "PROCEDURE", "OFFSET", "FETCH":
-			return false
-		}
-		return true
+		return string(stmt.AppendName(nil, tok))
 	}
-	return false
+	return ""
 }
 
 // appendDerived writes t as a derived table without an alias, for a statement of the session.

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,6 +82,32 @@ func (s *Session) appendWarnings(dst []Warning, c *backend.Conn) []Warning {
 	return dst
 }
 
+// noteFault keeps what c's server says of the error with which it has just refused a statement: warnings that came before it, and the
+// reason of one that only says that something is wrong. fail tells it, if that is the error that the client gets.
+func (s *Session) noteFault(c *backend.Conn, err error) {
+	if _, told := errors.AsType[*sqlerr.Error](err); told && c.Usable() && len(s.faults) == 0 {
+		s.faults = s.appendWarnings(s.faults, c)
+	}
+}
+
+// warnOf makes the session's warnings those of a statement that has failed with e.
+func (s *Session) warnOf(e *sqlerr.Error) {
+	s.warnings, s.unkept = s.warnings[:0], 1
+	if s.maxWarnings() == 0 {
+		return
+	}
+	s.unkept = 0
+	told := slices.IndexFunc(s.faults, func(w Warning) bool {
+		return w.Level == "Error" && w.Code == uint16(e.Code) && w.Message == e.Message
+	})
+	if told < 0 {
+		s.warnings = append(s.warnings, Warning{"Error", uint16(e.Code), e.Message, e.State})
+		return
+	}
+	s.warnings = append(s.warnings, s.faults...)
+	s.warnings[told].State = e.State
+}
+
 // renewWarnings is fetchWarnings behind an answer with sum, where a statement without warnings leaves none.
 func (s *Session) renewWarnings(c *backend.Conn, sum *wire.ResultSummary) {
 	s.warnings = s.warnings[:0]
@@ -110,7 +138,7 @@ func (s *Session) showWarnings(p *plan.Plan) error {
 				name = "@@session.error_count"
 			}
 			t := newTable("#" + name)
-			t.columns[0].Flags |= sqltypes.FlagUnsigned
+			t.columns[0].Flags = sqltypes.FlagUnsigned | sqltypes.FlagBinary
 			if p.Topic == plan.ShowErrors {
 				t.add(len(rows))
 			} else {
@@ -134,7 +162,7 @@ func (s *Session) showWarnings(p *plan.Plan) error {
 	t := newTable("Level", "#Code", "Message")
 	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 7*4
 	t.columns[1].Type, t.columns[1].Length = sqltypes.TypeLong, 4
-	t.columns[1].Flags = sqltypes.FlagNotNull | sqltypes.FlagUnsigned | sqltypes.FlagBinary | sqltypes.FlagNum
+	t.columns[1].Flags = sqltypes.FlagNotNull | sqltypes.FlagUnsigned | sqltypes.FlagBinary
 	t.columns[2].Flags, t.columns[2].Length = sqltypes.FlagNotNull, 512*4
 	for i, w := range rows {
 		if uint64(i) >= offset && uint64(i)-offset < count {

@@ -139,6 +139,7 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 		return sum, err
 	}
 	if err != nil {
+		s.noteFault(c, err)
 		return sum, s.computed(txn.Lost(c, err))
 	}
 	s.traced.Stage(fmt.Sprintf("joins on node group %d, over the copies", c.Group), began, sum.Rows, sum.Bytes)
@@ -228,6 +229,7 @@ func (s *Session) examine(c *backend.Conn, n *plan.Workspace, copies []plan.Copy
 	case err == nil:
 		c.CloseStmt(st.ID)
 	case !c.Usable() || !sqlerr.HasCode(err, sqlerr.NotPreparable):
+		s.noteFault(c, err)
 		return nil, txn.Lost(c, err)
 	}
 	return st.Columns, nil

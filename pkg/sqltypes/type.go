@@ -50,17 +50,21 @@ const (
 	FlagAutoIncrement uint16 = 512
 	FlagTimestamp     uint16 = 1024
 	FlagSet           uint16 = 2048
-	FlagNum           uint16 = 32768
+	FlagNoDefault     uint16 = 4096
+	FlagPartOfKey     uint16 = 16384
 )
 
 // Column describes one column of a result, field by field as a column definition packet does.
 type Column struct {
 	Schema, Table, OrgTable, Name, OrgName string
-	Charset                                uint16 // collation number
-	Length                                 uint32
-	Type                                   Type
-	Flags                                  uint16
-	Decimals                               uint8
+	// Extended is what MariaDB says of a type or format that the protocol has no number for (uuid, json), as it is sent to clients
+	// that have agreed to it.
+	Extended string
+	Charset  uint16 // collation number
+	Length   uint32
+	Type     Type
+	Flags    uint16
+	Decimals uint8
 }
 
 // Kind says how a Value was written or sent, which decides how MySQL compares and converts it.

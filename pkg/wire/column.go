@@ -10,15 +10,14 @@ import (
 // columnTail is the length of a column definition's fixed part, which the protocol announces in a byte of its own.
 const columnTail = 0x0c
 
-// AppendColumn appends the payload of a column definition. A client that negotiated CapMariaExtendedTypes gets no
-// extended type: the plain definition says all that a Column holds.
+// AppendColumn appends the payload of a column definition.
 func AppendColumn(dst []byte, col *sqltypes.Column, caps Capability) []byte {
 	dst = AppendLenencString(dst, "def")
 	for _, s := range [...]string{col.Schema, col.Table, col.OrgTable, col.Name, col.OrgName} {
 		dst = AppendLenencString(dst, s)
 	}
 	if caps.Has(CapMariaExtendedTypes) {
-		dst = append(dst, 0)
+		dst = AppendLenencString(dst, col.Extended)
 	}
 	dst = append(dst, columnTail)
 	dst = binary.LittleEndian.AppendUint16(dst, col.Charset)
@@ -32,14 +31,14 @@ func AppendColumn(dst []byte, col *sqltypes.Column, caps Capability) []byte {
 func ParseColumn(payload []byte, caps Capability) (sqltypes.Column, error) {
 	c := cursor{b: payload}
 	c.lenencString() // catalog, always "def"
-	var names [5][]byte
+	var names [6][]byte
 	total := 0
 	for i := range names {
+		if i == 5 && !caps.Has(CapMariaExtendedTypes) {
+			break
+		}
 		names[i] = c.lenencString()
 		total += len(names[i])
-	}
-	if caps.Has(CapMariaExtendedTypes) {
-		c.lenencString()
 	}
 	c.lenencInt()
 	col := sqltypes.Column{
@@ -52,14 +51,14 @@ func ParseColumn(payload []byte, caps Capability) (sqltypes.Column, error) {
 	if c.bad {
 		return sqltypes.Column{}, malformed("column definition")
 	}
-	// One piece of memory for all five names.
+	// One piece of memory for all names.
 	var all strings.Builder
 	all.Grow(total)
 	for _, n := range names {
 		all.Write(n)
 	}
 	rest := all.String()
-	for i, dst := range [...]*string{&col.Schema, &col.Table, &col.OrgTable, &col.Name, &col.OrgName} {
+	for i, dst := range [...]*string{&col.Schema, &col.Table, &col.OrgTable, &col.Name, &col.OrgName, &col.Extended} {
 		*dst, rest = rest[:len(names[i])], rest[len(names[i]):]
 	}
 	return col, nil

@@ -151,8 +151,11 @@ func TestErrAndEOF(t *testing.T) {
 
 func TestColumn(t *testing.T) {
 	col := sqltypes.Column{Schema: "s", Table: "t", OrgTable: "ot", Name: "näme", Charset: 45, Length: 1 << 31, Type: sqltypes.TypeJSON,
-		Flags: sqltypes.FlagNum, Decimals: 31}
+		Flags: sqltypes.FlagSet, Decimals: 31}
 	for _, caps := range []Capability{0, CapMariaExtendedTypes} {
+		if caps != 0 {
+			col.Extended = "\x01\x04json"
+		}
 		payload := AppendColumn(nil, &col, caps)
 		got, err := ParseColumn(payload, caps)
 		require.NoError(t, err)

@@ -1,6 +1,7 @@
 // Package compat runs statements on one plain server and on a Skarv cluster of four node groups of the same servers,
 // as text and prepared, and compares what a client sees: rows, column names and types, affected rows, insert ids and
-// error numbers. The statements are in testdata, one story a file (see test/differ/story.go for the marks).
+// error numbers; on MariaDB also all else of the definitions of columns, warnings, and errors as they are worded, but for what sent_test.go
+// allows. The statements are in testdata, one story a file (see test/differ/story.go for the marks).
 //
 // With -write-coverage it notes how the statements of the stories that run as text ran, and writes that into docs/sql-coverage.md.
 //
@@ -8,15 +9,16 @@
 package compat
 
 import (
-	"database/sql"
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/datanode"
 	"skarv/test/cluster"
 	"skarv/test/differ"
 )
@@ -75,17 +77,18 @@ func runStory(t *testing.T, file string, play differ.Play, one *cluster.Server, 
 	story, err := differ.ParseStory(string(text), string(cluster.TestEngine()))
 	require.NoError(t, err, file)
 	a, b := connect(t, one.DSN("")), connect(t, many.DSN(""))
+	unsorted := slices.Contains([]string{"derived", "fulltext", "viewcopies"}, strings.TrimSuffix(filepath.Base(file), ".sql")) // nobody has looked at them yet
+	if play.Joins == "auto" && play.Watch == nil && cluster.TestEngine() == datanode.MariaDB && !unsorted {
+		play.Allowed = func(s *differ.Step, d differ.Difference) bool { return allowed(s, d) != "" }
+	}
 	err = play.Run(t.Context(), a, b, "compat", story, func(s differ.Step, fault string) {
 		t.Errorf("%s:%d: %s\n%s", file, s.Line, s.SQL, fault)
 	})
 	require.NoError(t, err)
 }
 
-func connect(t *testing.T, dsn string) *sql.Conn {
-	db, err := sql.Open("mysql", dsn)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	c, err := db.Conn(t.Context())
+func connect(t *testing.T, dsn string) *differ.Client {
+	c, err := differ.Open(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c

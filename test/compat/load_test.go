@@ -1,7 +1,6 @@
 package compat
 
 import (
-	"database/sql"
 	"fmt"
 	"io"
 	"strings"
@@ -19,7 +18,7 @@ func TestLoadData(t *testing.T) {
 	one := cluster.StartServer(t)
 	many := cluster.Start(t, cluster.Groups(4))
 	a, b := connect(t, one.DSN("")), connect(t, many.DSN(""))
-	for _, c := range []*sql.Conn{a, b} {
+	for _, c := range []*differ.Client{a, b} {
 		for _, setup := range []string{"DROP DATABASE IF EXISTS loads", "CREATE DATABASE loads", "USE loads"} {
 			_, err := c.ExecContext(t.Context(), setup)
 			require.NoError(t, err)

@@ -23,6 +23,25 @@ type Outcome struct {
 	InsertID int64
 	Errno    uint16 // 0: no error
 	Err      string
+
+	// Of a Client only: what came, and what SHOW WARNINGS showed if it was asked.
+	Prepared, Sent Answer
+	Warnings       []string
+}
+
+// Conn is a connection of database/sql, or a Client.
+type Conn interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}
+
+// sent is what came last on c, if that is known.
+func sent(c Conn) Answer {
+	if c, ok := c.(*Client); ok {
+		return c.tap.answer
+	}
+	return Answer{}
 }
 
 var (
@@ -31,7 +50,7 @@ var (
 )
 
 // Run runs one statement on c, as text or, if prepared, as a prepared statement with args.
-func Run(ctx context.Context, c *sql.Conn, stmt string, prepared bool, args ...any) Outcome {
+func Run(ctx context.Context, c Conn, stmt string, prepared bool, args ...any) Outcome {
 	o := RunAsIs(ctx, c, stmt, prepared, args...)
 	if !ordered.MatchString(stmt) {
 		sort.Strings(o.Rows)
@@ -43,25 +62,30 @@ func Run(ctx context.Context, c *sql.Conn, stmt string, prepared bool, args ...a
 const Broken = 1
 
 // RunAsIs is Run whose rows stay in the order they came in.
-func RunAsIs(ctx context.Context, c *sql.Conn, stmt string, prepared bool, args ...any) Outcome {
+func RunAsIs(ctx context.Context, c Conn, stmt string, prepared bool, args ...any) Outcome {
 	if !prepared {
-		return outcome(stmt, func() (sql.Result, error) { return c.ExecContext(ctx, stmt) },
+		o := outcome(stmt, func() (sql.Result, error) { return c.ExecContext(ctx, stmt) },
 			func() (*sql.Rows, error) { return c.QueryContext(ctx, stmt) })
+		o.Sent = sent(c)
+		return o
 	}
 	return Prepared(ctx, c, stmt, args)[0]
 }
 
 // Prepared prepares a statement once and runs it with each list of arguments. Its rows stay in the order they came in. If
 // it cannot be prepared, there is one Outcome.
-func Prepared(ctx context.Context, c *sql.Conn, stmt string, args ...[]any) (all []Outcome) {
+func Prepared(ctx context.Context, c Conn, stmt string, args ...[]any) (all []Outcome) {
 	st, err := c.PrepareContext(ctx, stmt)
+	prepared := sent(c)
 	if err != nil {
-		return []Outcome{failed(Outcome{}, err)}
+		return []Outcome{failed(Outcome{Sent: prepared}, err)}
 	}
 	defer st.Close()
 	for _, a := range args {
-		all = append(all, outcome(stmt, func() (sql.Result, error) { return st.ExecContext(ctx, a...) },
-			func() (*sql.Rows, error) { return st.QueryContext(ctx, a...) }))
+		o := outcome(stmt, func() (sql.Result, error) { return st.ExecContext(ctx, a...) },
+			func() (*sql.Rows, error) { return st.QueryContext(ctx, a...) })
+		o.Prepared, o.Sent = prepared, sent(c)
+		all = append(all, o)
 	}
 	return all
 }

@@ -3,11 +3,11 @@ package differ
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"sort"
 	"strings"
 
@@ -26,6 +26,8 @@ import (
 //	-- file: "1\tx\n"      it reads this by LOCAL INFILE 'Reader::story'
 //	-- joins: first        it is run with that skarv_joins on the cluster, as are those behind it
 //	-- auto: why           it is not run where skarv_joins is set from outside
+//	-- sent: length, why   of what comes beside rows this may differ (see CompareSent)
+//	-- first of several    it fails for several rows, and may tell of any
 
 // Step is one statement of a story.
 type Step struct {
@@ -38,6 +40,8 @@ type Step struct {
 	File         *string
 	Joins        string
 	Auto         bool
+	Sent         map[string]bool
+	FirstOf      bool
 }
 
 // storyFile is the name by which a story's statements call a client's file.
@@ -96,6 +100,14 @@ func (s *Step) mark(key, value string) error {
 		s.Auto = true
 	case "skip-prepared":
 		s.TextOnly = true
+	case "sent":
+		what, _, _ := strings.Cut(value, ",")
+		if s.Sent == nil {
+			s.Sent = map[string]bool{}
+		}
+		s.Sent[what] = true
+	case "first of several":
+		s.FirstOf = true
 	case "file":
 		return json.Unmarshal([]byte(value), &s.File)
 	case "args":
@@ -136,12 +148,14 @@ type Play struct {
 	Joins    string // skarv_joins of the cluster
 	// Watch, not nil, is told what has become of each step on the cluster; before the first one, of nil.
 	Watch func(s *Step, got Outcome)
+	// Allowed, not nil, is told what differs beside what Compare compares; the connections are Clients then.
+	Allowed func(s *Step, d Difference) bool
 }
 
 // Run plays a story, each step on both, in a new database of that name, and gives each fault to tell.
-func (p Play) Run(ctx context.Context, one, many *sql.Conn, database string, story []Step, tell func(s Step, fault string)) error {
+func (p Play) Run(ctx context.Context, one, many Conn, database string, story []Step, tell func(s Step, fault string)) error {
 	for _, setup := range []string{"DROP DATABASE IF EXISTS " + database, "CREATE DATABASE " + database, "USE " + database} {
-		for _, c := range []*sql.Conn{one, many} {
+		for _, c := range []Conn{one, many} {
 			if _, err := c.ExecContext(ctx, setup); err != nil {
 				return fmt.Errorf("%s: %w", setup, err)
 			}
@@ -154,7 +168,7 @@ func (p Play) Run(ctx context.Context, one, many *sql.Conn, database string, sto
 		p.Watch = func(*Step, Outcome) {}
 	}
 	p.Watch(nil, Outcome{})
-	for _, s := range story {
+	for n, s := range story {
 		if s.Auto && p.Joins != "auto" {
 			continue
 		}
@@ -184,12 +198,34 @@ func (p Play) Run(ctx context.Context, one, many *sql.Conn, database string, sto
 			tell(s, fmt.Sprintf("the gap %q is closed: remove the mark", s.Gap))
 		case s.Gap == "" && diff != "":
 			tell(s, diff)
+		case s.Gap == "" && p.Allowed != nil:
+			quiet := n+1 < len(story) && asksCounts.MatchString(story[n+1].SQL)
+			p.compareSent(ctx, one.(*Client), many.(*Client), s, wants, gots, !quiet, tell)
 		}
 	}
 	return nil
 }
 
-func setJoins(ctx context.Context, c *sql.Conn, joins string) error {
+// asksCounts matches statements whose answer depends on the statement before them, be it SHOW WARNINGS.
+var asksCounts = regexp.MustCompile(`(?i)ROW_COUNT|FOUND_ROWS`)
+
+// compareSent compares what came beside rows. ask: SHOW WARNINGS may be asked for the last of the outcomes.
+func (p Play) compareSent(ctx context.Context, one, many *Client, s Step, wants, gots []Outcome, ask bool, tell func(s Step, fault string)) {
+	for i := range wants {
+		want, got := &wants[i], &gots[i]
+		if ask && i+1 == len(wants) && (want.MayWarn() || got.MayWarn()) {
+			want.AskWarnings(ctx, one)
+			got.AskWarnings(ctx, many)
+		}
+		for _, d := range CompareSent(*want, *got) {
+			if !p.Allowed(&s, d) {
+				tell(s, d.String())
+			}
+		}
+	}
+}
+
+func setJoins(ctx context.Context, c Conn, joins string) error {
 	if joins == "" {
 		return nil
 	}
@@ -198,7 +234,7 @@ func setJoins(ctx context.Context, c *sql.Conn, joins string) error {
 }
 
 // run runs a step, once for each list of arguments.
-func (s Step) run(ctx context.Context, c *sql.Conn, prepared bool) (all []Outcome) {
+func (s Step) run(ctx context.Context, c Conn, prepared bool) (all []Outcome) {
 	if s.File != nil {
 		return []Outcome{LoadFile(ctx, c, s.SQL, *s.File)}
 	}
@@ -215,7 +251,7 @@ func (s Step) run(ctx context.Context, c *sql.Conn, prepared bool) (all []Outcom
 }
 
 // LoadFile runs a LOAD DATA that reads LOCAL INFILE 'Reader::story': a file of that text.
-func LoadFile(ctx context.Context, c *sql.Conn, stmt, text string) Outcome {
+func LoadFile(ctx context.Context, c Conn, stmt, text string) Outcome {
 	// The driver knows files by names for all connections, so that each time has a name of its own.
 	name := fmt.Sprintf("story%p", &text)
 	mysql.RegisterReaderHandler(name, func() io.Reader { return strings.NewReader(text) })

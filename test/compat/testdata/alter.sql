@@ -37,6 +37,9 @@ ALTER TABLE many DROP id, ADD id INT NOT NULL DEFAULT 3;
 CREATE TABLE keyless (v VARCHAR(10));
 INSERT INTO keyless VALUES ('x'), ('y'), ('z');
 ALTER TABLE keyless ORDER BY no_such;
+-- sent: warnings, the hidden key of a table without one is the index by which MariaDB ignores ORDER BY
+-- sent: warning count, the same
+-- sent: information, the same
 ALTER TABLE keyless ORDER BY v;
 ALTER TABLE keyless DROP PRIMARY KEY;
 ALTER TABLE keyless ADD KEY (v), ADD w INT;

@@ -61,6 +61,7 @@ SELECT c.name, l.g FROM l JOIN o ON l.g = o.cid JOIN c ON c.id = o.cid WHERE l.o
 SELECT COUNT(*) FROM c JOIN o ON o.cid = c.boss JOIN l ON l.part = o.id;
 SELECT * FROM c JOIN o ON o.cid = c.boss ORDER BY c.id, o.id;
 SELECT c.*, o.id FROM c JOIN o USING (id) WHERE o.cid = c.boss ORDER BY 1, o.id;
+-- sent: flags, the column of a NATURAL JOIN is one of the copy
 SELECT id, name, o.cid FROM c NATURAL JOIN o ORDER BY 1;
 SELECT c.id FROM c NATURAL LEFT JOIN o WHERE amount > 1 AND o.cid IS NULL ORDER BY 1;
 WITH x AS (SELECT id, boss, name FROM c WHERE boss > 1) SELECT x.id, o.id FROM x JOIN o ON o.cid = x.boss ORDER BY 1, 2;

@@ -36,6 +36,7 @@ CREATE EVENT wrong ON SCHEDULE EVERY 1 DAY DO;
 CREATE EVENT wrong ON SCHEDULE EVERY 1 DAY DO SELECT FROM;
 -- skip-prepared
 CREATE EVENT past ON SCHEDULE AT '2001-01-01 00:00:00' DO SELECT 1;
+-- sent: warnings, the note that the time is over is not given
 -- skip-prepared
 CREATE EVENT pastkept ON SCHEDULE AT '2001-01-01 00:00:00' ON COMPLETION PRESERVE DO SELECT 1;
 SELECT event_name, CONCAT(status, ''), execute_at FROM information_schema.events WHERE event_schema = 'compat' ORDER BY event_name;

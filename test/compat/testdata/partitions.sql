@@ -2,6 +2,7 @@
 CREATE TABLE p (id INT, y INT, u INT, PRIMARY KEY (id, y), UNIQUE (u, y)) PARTITION BY RANGE (y) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN (20), PARTITION p2 VALUES LESS THAN MAXVALUE);
 INSERT INTO p VALUES (1, 1, 1), (2, 2, 2), (3, 11, 3), (4, 12, 4), (5, 21, 5), (6, 22, 6);
 -- Rows that go with a partition leave no entries in the index over all node groups.
+-- sent: information, it is that of other ALTER TABLE
 ALTER TABLE p TRUNCATE PARTITION p0;
 INSERT INTO p VALUES (1, 1, 1), (12, 2, 2);
 INSERT INTO p VALUES (21, 1, 1);

@@ -90,6 +90,7 @@ SET sql_mode = 'NO_BACKSLASH_ESCAPES';
 PREPARE s FROM 'SELECT ''a\b'', ? AS x';
 EXECUTE s USING @v;
 SET sql_mode = DEFAULT;
+-- sent: status, the sql_mode of the session, not of what runs
 EXECUTE s USING @v;
 CREATE DATABASE IF NOT EXISTS compat_other;
 PREPARE s FROM 'SELECT DATABASE(), COUNT(*) FROM t WHERE id < ?';

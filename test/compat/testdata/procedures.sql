@@ -137,6 +137,8 @@ CREATE PROCEDURE toomany() BEGIN DECLARE x INT; SELECT id INTO x FROM t; END;
 CALL toomany();
 -- skip-prepared
 CREATE PROCEDURE nodata() BEGIN DECLARE x INT DEFAULT 5; SELECT id INTO x FROM t WHERE id = -1; SELECT x; END;
+-- sent: warning count, of a handler that continues
+-- sent: warnings, the same
 CALL nodata();
 -- skip-prepared
 CREATE PROCEDURE rc() BEGIN UPDATE t SET g = 77 WHERE id < 4; SELECT ROW_COUNT(); END;

@@ -38,6 +38,8 @@ SELECT c.name, d.id FROM c JOIN (SELECT id, cid FROM o ORDER BY amount DESC, id 
 SELECT c.id FROM c JOIN (SELECT DISTINCT cid FROM o) AS d ON c.id = d.cid ORDER BY c.id;
 SELECT c.id, d.r FROM c JOIN (SELECT oid, n, ROW_NUMBER() OVER (PARTITION BY oid ORDER BY price, n) AS r FROM l) AS d ON c.boss = d.oid ORDER BY c.id, d.n;
 SELECT c.id, d.k FROM c JOIN (SELECT id AS k FROM o WHERE amount > 0 UNION ALL SELECT oid FROM l) AS d ON c.boss = d.k ORDER BY c.id;
+-- sent: warnings, rows that are not needed are not compared
+-- sent: warning count, the same
 SELECT COUNT(*), SUM(k) FROM (SELECT id AS k, note AS s FROM o UNION ALL SELECT oid, n FROM l) AS d JOIN c ON c.boss = d.k AND d.s <> 'q';
 SELECT r.label, d.n FROM r LEFT JOIN (SELECT cid, COUNT(*) AS n FROM o GROUP BY cid) AS d ON d.cid = r.id ORDER BY r.id;
 
@@ -66,6 +68,7 @@ SELECT id FROM o WHERE cid = (SELECT boss FROM c GROUP BY boss HAVING COUNT(*) >
 
 -- Nothing, and warnings, which one server may not give.
 SELECT c.id, d.n FROM c JOIN (SELECT v, COUNT(*) AS n FROM nothing_ GROUP BY v) AS d ON c.id = d.v;
+-- sent: warnings, groups that no row of the join wants are not computed
 SELECT c.id, d.n FROM c JOIN (SELECT cid, SUM(note + 0) AS n FROM o GROUP BY cid) AS d ON c.id = d.cid ORDER BY c.id;
 SELECT c.id, d.n FROM c JOIN (SELECT cid, SUM(amount / 0) AS n FROM o GROUP BY cid) AS d ON c.id = d.cid ORDER BY c.id;
 
@@ -154,6 +157,7 @@ SET timestamp = DEFAULT;
 -- Groups that are grouped again: ROLLUP, and aggregates of different values beside others.
 SELECT cid, SUM(amount), COUNT(*), COUNT(amount), AVG(amount), MIN(at), MAX(note), MIN(amount) FROM o GROUP BY cid WITH ROLLUP;
 SELECT cid, y, SUM(amount), COUNT(*) FROM o GROUP BY cid, y WITH ROLLUP;
+-- sent: length, of a group that is computed once more
 SELECT cid, MONTH(at) AS y, SUM(id), AVG(id), COUNT(*) FROM o GROUP BY cid, MONTH(at) WITH ROLLUP HAVING COUNT(*) > 1;
 SELECT IFNULL(cid, 'all') AS who, SUM(amount) AS total, COUNT(*) * 2 AS n FROM o GROUP BY cid WITH ROLLUP;
 SELECT LOWER(RTRIM(name)) AS w, COUNT(*), SUM(boss) FROM c GROUP BY LOWER(RTRIM(name)) WITH ROLLUP;

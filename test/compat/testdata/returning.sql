@@ -17,6 +17,7 @@ INSERT INTO r SELECT id + 10, a, b FROM r WHERE id > 1000 RETURNING id, b;
 REPLACE INTO t (id, a) SELECT id + 100, a FROM t WHERE id > 1000 RETURNING id, a + 1 AS more, b;
 INSERT IGNORE INTO t (id, a) SELECT id, a FROM t RETURNING id, a + 1 AS more, b;
 INSERT IGNORE INTO t (id, a) VALUES (1, 1), (2, 2), (3, 3), (4, 4) RETURNING id, a + 1 AS more, b;
+-- sent: length, a parameter is as wide as its value
 -- args: [1000, 7]
 INSERT INTO t (id, a) SELECT id + 100, a FROM t WHERE id > ? RETURNING id, a + ?;
 INSERT INTO t (id, a) SELECT id + 100, a FROM t WHERE id > 2 RETURNING id, a + 1 AS more, b;

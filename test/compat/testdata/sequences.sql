@@ -116,6 +116,7 @@ SET SESSION TRANSACTION READ ONLY;
 SELECT NEXTVAL(s);
 SET SESSION TRANSACTION READ WRITE;
 SET autocommit = 0;
+-- sent: status, a sequence is read outside of the transaction
 SELECT NEXTVAL(s);
 INSERT INTO t VALUES (NEXTVAL(s) + 10000, 1, 'r');
 ROLLBACK;
@@ -260,6 +261,7 @@ UNLOCK TABLES;
 SELECT w FROM t WHERE id = 90001;
 SET autocommit = 0;
 INSERT INTO t VALUES (90002, 1, 'locked');
+-- sent: status, sequences are not locked
 LOCK TABLES s WRITE;
 ROLLBACK;
 UNLOCK TABLES;

@@ -1,6 +1,7 @@
 -- In strict mode a write fails where a query only warns, in whatever steps it is run.
 CREATE TABLE u (id INT PRIMARY KEY, email VARCHAR(30) UNIQUE, name VARCHAR(20), n INT);
 INSERT INTO u VALUES (1, 'a', 'ann', 0), (2, 'b', 'bob', 1), (3, 'c', 'cid', 2), (4, 'd', 'dan', 3);
+-- first of several
 UPDATE u SET email = CONCAT(email, 'x') WHERE name = 0;
 UPDATE u SET id = id + 100 WHERE name = 0;
 UPDATE u SET id = id + 100 WHERE 1 / n IS NULL;
@@ -36,6 +37,7 @@ SELECT * FROM trg ORDER BY id;
 INSERT IGNORE INTO trg SELECT id, CAST(s AS SIGNED) FROM src;
 SELECT * FROM trg ORDER BY id;
 UPDATE trg SET v = v + 1 WHERE v < 'x';
+-- first of several
 UPDATE trg SET v = v + 1 WHERE CONCAT(v, 'x') > 1;
 DELETE FROM trg WHERE CONCAT(v, 'x') > 12;
 SELECT * FROM trg ORDER BY id;

@@ -35,6 +35,8 @@ DROP TABLE lat;
 SET NAMES utf8mb4;
 
 -- only: mariadb
+-- sent: warnings, prepared one server warns when the statement is prepared
+-- sent: warning count, prepared one server warns when the statement is prepared
 CREATE TABLE yr (id INT PRIMARY KEY, y YEAR(2));
 -- only: mariadb
 INSERT INTO yr VALUES (1, 98), (2, 0), (3, 2), (4, 60), (5, 70), (6, NULL), (7, 71), (8, 99), (9, 69);
@@ -154,6 +156,8 @@ OPTIMIZE TABLE missing1;
 -- A compound statement that begins by a block.
 -- only: mariadb
 BEGIN NOT ATOMIC IF 1 THEN SELECT COUNT(*) FROM nums; END IF; END;
+-- sent: length, MariaDB says 0 of the variable of a FOR loop
+-- sent: flags, the same
 -- only: mariadb
 BEGIN NOT ATOMIC FOR n IN 1 .. 2 DO SELECT n; END FOR; SELECT 'behind'; END;
 -- only: mariadb

@@ -102,6 +102,7 @@ SELECT * FROM sums ORDER BY g;
 CREATE TEMPORARY TABLE own (x INT, g INT, PRIMARY KEY (g)) SELECT DISTINCT g FROM t;
 SELECT * FROM own ORDER BY g;
 CREATE TEMPORARY TABLE own SELECT 1;
+-- first of several
 CREATE TEMPORARY TABLE bad (PRIMARY KEY (g)) SELECT g, v FROM t;
 SELECT * FROM bad;
 -- A temporary table filled from the table that it hides.

@@ -136,6 +136,8 @@ DROP TABLE nothing, v1;
 DROP TABLE IF EXISTS v1;
 SHOW WARNINGS;
 DROP VIEW t;
+-- sent: warnings, that a table is no view is told once
+-- sent: warning count, the same
 DROP VIEW IF EXISTS t;
 DROP VIEW v1, nothing, t;
 SELECT COUNT(*) FROM v1;
