@@ -171,7 +171,7 @@ type Prepared struct {
 // is shared only by those that began alike. When the connection keeps too many, the one unused for longest is closed. The server's
 // refusal is returned as *sqlerr.Error and leaves the connection usable.
 func (c *Conn) Statement(sql []byte, hash uint64, first []wire.ParamType) (*Prepared, error) {
-	key := hash ^ binary.LittleEndian.Uint64(c.state.ID[:])
+	key := c.statementKey(hash)
 	c.clock++
 	p := c.kept(key, sql)
 	if p != nil && p.first != nil && first != nil && !slices.Equal(p.first, first) {
@@ -216,6 +216,11 @@ func (c *Conn) Statement(sql []byte, hash uint64, first []wire.ParamType) (*Prep
 	return p, nil
 }
 
+// statementKey is under what a statement of the hash is kept in the present state; kept looks whether it is that one.
+func (c *Conn) statementKey(hash uint64) uint64 {
+	return hash ^ binary.LittleEndian.Uint64(c.state.ID[:])
+}
+
 // kept is the statement kept under key, if it is sql in the present state; another one is closed.
 func (c *Conn) kept(key uint64, sql []byte) *Prepared {
 	p := c.statements[key]
@@ -230,7 +235,7 @@ func (c *Conn) kept(key uint64, sql []byte) *Prepared {
 // Describe is Statement for what a client is told of sql: a statement that was prepared by another revision of the schema is prepared
 // again, for the columns may be others. A revision of 0 is none that was before.
 func (c *Conn) Describe(sql []byte, hash uint64, revision int64) (*Prepared, error) {
-	key := hash ^ c.state.ID
+	key := c.statementKey(hash)
 	if p := c.kept(key, sql); p != nil && (p.revision != revision || revision == 0) {
 		c.CloseStmt(p.ID)
 		delete(c.statements, key)

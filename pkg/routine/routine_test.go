@@ -213,7 +213,7 @@ func TestFillCreated(t *testing.T) {
 		"SELECT SUBSTRING('abc' FROM x FOR 2) AS c FROM t":                   "",
 		"SELECT CONCAT(TRIM('-' FROM 'a'), x) AS b FROM t":                   "",
 	} {
-		out, err := FillCreated(scan(t, dialect, text), func(name string) (string, bool, error) { return "5", name == "x", nil })
+		out, err := FillCreated(scan(t, dialect, text), func(name string) (Value, bool, error) { return Value{Text: "5"}, name == "x", nil })
 		if want == "" {
 			require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet), "%s: %s %v", text, out, err)
 			continue
