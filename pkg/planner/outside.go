@@ -31,12 +31,12 @@ func Outside(st *sqlparse.Statement, db string) error {
 		switch {
 		case n.DB != "" && systemSchema(n.DB) == informationSchema,
 			n.DB == "" && systemSchema(db) == informationSchema && !definition && serverProgram(name):
-			return sqlerr.Unsupported("the function '"+n.Name+"'", "it is about one server; ask the server itself")
+			return sqlerr.Unsupported("the function '"+n.Name+"'", "ask the server itself: it is about one server")
 		case n.DB != "":
 		case name == "load_file":
 			return refuseFiles()
 		case serverFunctions(name):
-			return sqlerr.Unsupported(strings.ToUpper(name)+"()", "it is about one server; ask the server itself")
+			return sqlerr.Unsupported(strings.ToUpper(name)+"()", "ask the server itself: it is about one server")
 		}
 	}
 	return nil

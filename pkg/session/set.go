@@ -262,7 +262,7 @@ func (s *Session) mayAssign(names []string) error {
 			return sqlerr.Unsupported("SET "+name+", which is about one server and has no meaning for a cluster", "leave it out")
 		case "binlog_format", "binlog_row_image", "binlog_row_value_options", "binlog_direct_non_transactional_updates", "skip_replication",
 			"immediate_server_version", "original_server_version", "original_commit_timestamp":
-			return sqlerr.Unsupported("SET "+name, "the binary log is read where partitions are moved: set it on the servers, where it must stay as it is")
+			return sqlerr.Unsupported("SET "+name, "leave it as the servers have it: the binary log is read where partitions are moved")
 		}
 	}
 	return nil
