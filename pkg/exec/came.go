@@ -1,10 +1,12 @@
 package exec
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 )
@@ -101,13 +103,43 @@ func (in *insertion) groupOfLast() int {
 	if len(in.owners) == 0 {
 		return 0
 	}
-	last, before := in.owners[len(in.owners)-1], in.owners[:0:0]
+	return in.placeOf(len(in.owners) - 1)
+}
+
+// groupOfCall is that of the last row that says LAST_INSERT_ID(expr).
+func (in *insertion) groupOfCall() int {
+	var text []byte
+	for row := len(in.owners) - 1; row >= 0; row-- {
+		if text = in.appendRow(text[:0], row, nil); setsLastInsertID(text) {
+			return in.placeOf(row)
+		}
+	}
+	return in.groupOfLast()
+}
+
+func (in *insertion) placeOf(row int) int {
+	var before []placement.NodeGroupID
 	for _, g := range in.owners {
-		if g < last {
+		if g < in.owners[row] {
 			before = addGroup(before, 0, g)
 		}
 	}
 	return len(before)
+}
+
+// setsLastInsertID reports whether LAST_INSERT_ID is called with an argument.
+func setsLastInsertID(sql []byte) bool {
+	rest := bytes.ToUpper(sql)
+	for {
+		_, behind, found := bytes.Cut(rest, []byte("LAST_INSERT_ID"))
+		if !found {
+			return false
+		}
+		rest = behind
+		if argument, called := bytes.CutPrefix(bytes.TrimSpace(rest), []byte("(")); called && !bytes.HasPrefix(bytes.TrimSpace(argument), []byte(")")) {
+			return true
+		}
+	}
 }
 
 // firstOf is the least of the values given out that t has on one of the streams; 0 if it has none.

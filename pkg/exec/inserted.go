@@ -80,6 +80,8 @@ func (r *Runner) insertID(p *plan.Plan, in *insertion, sum *Summary) {
 		switch {
 		case n.Indexed != nil && in.looked: // one by one
 			at = len(r.results) - 1
+		case len(r.results) > 1 && !n.Same && own && !n.Update:
+			at = in.groupOfCall()
 		case len(r.results) > 1 && !n.Same:
 			at = in.groupOfLast()
 		}

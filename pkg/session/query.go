@@ -78,7 +78,7 @@ func (s *Session) fail(err error) error {
 		return err
 	}
 	s.rowCount = -1
-	if s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 {
+	if s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 || e.Code == sqlerr.ParseError {
 		s.warnOf(e)
 	}
 	if e.Code == sqlerr.Internal {
