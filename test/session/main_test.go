@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
@@ -182,4 +183,32 @@ func ping(dsn string) error {
 	}
 	defer db.Close()
 	return db.Ping()
+}
+
+// endConnections ends the connections of a server that the condition is about, and returns when they are gone: one that is about to end
+// would be given to a later test.
+func endConnections(t *testing.T, db *sql.DB, condition string) {
+	t.Helper()
+	rows, err := db.Query("SELECT id FROM information_schema.processlist WHERE " + condition)
+	require.NoError(t, err)
+	var ids []int
+	for rows.Next() {
+		var id int
+		require.NoError(t, rows.Scan(&id))
+		ids = append(ids, id)
+	}
+	require.NoError(t, rows.Err())
+	for _, id := range ids {
+		_, _ = db.Exec(fmt.Sprint("KILL ", id)) // it may be gone by itself
+	}
+	require.Eventually(t, func() bool {
+		for _, id := range ids {
+			var left int
+			require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?", id).Scan(&left))
+			if left > 0 {
+				return false
+			}
+		}
+		return true
+	}, time.Minute, time.Millisecond)
 }

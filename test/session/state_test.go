@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"skarv/test/cluster"
 )
 
 func TestStateDoesNotLeak(t *testing.T) {
@@ -164,32 +166,21 @@ func TestVirtualDatabase(t *testing.T) {
 
 // Statements are read by the sql_mode that the session has for Skarv, whatever has become of the servers' own.
 func TestSettingsOfServersDoNotReachSessions(t *testing.T) {
-	for g := 1; g <= 4; g++ {
-		db := shared.NodeGroupDB(t, g, "")
-		set := func(mode, autocommit string) {
-			_, err := db.Exec("SET GLOBAL sql_mode = ?", mode)
-			require.NoError(t, err)
-			_, err = db.Exec("SET GLOBAL autocommit = " + autocommit)
-			require.NoError(t, err)
-			rows, err := db.Query("SELECT id FROM information_schema.processlist WHERE user LIKE 'skarv\\_w%'")
-			require.NoError(t, err)
-			var ids []int
-			for rows.Next() {
-				var id int
-				require.NoError(t, rows.Scan(&id))
-				ids = append(ids, id)
-			}
-			require.NoError(t, rows.Err())
-			for _, id := range ids {
-				_, _ = db.Exec(fmt.Sprintf("KILL %d", id)) // it may have gone
-			}
-		}
-		var mode string
-		require.NoError(t, db.QueryRow("SELECT @@global.sql_mode").Scan(&mode))
-		set("NO_BACKSLASH_ESCAPES,ANSI_QUOTES", "OFF")
-		t.Cleanup(func() { set(mode, "ON") })
+	many := cluster.Start(t, cluster.Groups(2)) // whose connections nobody else uses
+	setup := many.DB(t, "")
+	for _, sql := range []string{"CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"} {
+		_, err := setup.Exec(sql)
+		require.NoError(t, err)
 	}
-	c := connect(t)
+	for g := 1; g <= 2; g++ {
+		db := many.NodeGroupDB(t, g, "")
+		for _, sql := range []string{"SET GLOBAL sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES'", "SET GLOBAL autocommit = OFF"} {
+			_, err := db.Exec(sql)
+			require.NoError(t, err)
+		}
+		endConnections(t, db, "user LIKE 'skarv_w%'")
+	}
+	c := connectTo(t, many.DSN("d"))
 	require.Eventually(t, func() bool { // connections that were ended are found out
 		_, err := c.try("SELECT COUNT(*) FROM t")
 		return err == nil
@@ -198,8 +189,7 @@ func TestSettingsOfServersDoNotReachSessions(t *testing.T) {
 	c.exec("CREATE TABLE kept (id INT PRIMARY KEY)")
 	c.exec("INSERT INTO kept VALUES (1), (2), (3), (4)")
 	c.exec("INSERT INTO kept VALUES (5)")
-	require.Equal(t, "5", connect(t).get("SELECT COUNT(*) FROM kept"))
-	c.exec("DROP TABLE kept")
+	require.Equal(t, "5", connectTo(t, many.DSN("d")).get("SELECT COUNT(*) FROM kept"))
 }
 
 // A query that has begun may be what ended its server: it is not begun again.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -65,28 +64,7 @@ func TestTemporaryTables(t *testing.T) {
 		a.exec("CREATE TEMPORARY TABLE t (id INT PRIMARY KEY)")
 		for g := 1; g <= 4; g++ { // wherever it is
 			db := shared.NodeGroupDB(t, g, "d")
-			rows, err := db.Query("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND command IN ('Sleep', 'Query')")
-			require.NoError(t, err)
-			var ids []int
-			for rows.Next() {
-				var id int
-				require.NoError(t, rows.Scan(&id))
-				ids = append(ids, id)
-			}
-			rows.Close()
-			for _, id := range ids {
-				_, _ = db.Exec(fmt.Sprint("KILL ", id)) // it may be gone by itself
-			}
-			require.Eventually(t, func() bool { // else one that is about to end is given to a later test
-				for _, id := range ids {
-					var left int
-					require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?", id).Scan(&left))
-					if left > 0 {
-						return false
-					}
-				}
-				return true
-			}, time.Minute, time.Millisecond)
+			endConnections(t, db, "id <> CONNECTION_ID() AND command IN ('Sleep', 'Query')")
 		}
 		n, err := a.try("SELECT COUNT(*) FROM t")
 		require.Error(t, err, "%s rows", n) // never those of the other table
