@@ -66,6 +66,9 @@ func modifyRowByRow(b *build) (bool, error) {
 	b.rowByRow = true
 	in := m.written[at]
 	t := in.table
+	if len(m.scope.insts) > 1 {
+		return false, b.refuseRows(t, "UPDATE or DELETE with joins", "select the keys first, then write to one table")
+	}
 	with, ignore := false, false
 	var sets []int
 	if u := m.update; u != nil {
@@ -87,8 +90,6 @@ func modifyRowByRow(b *build) (bool, error) {
 		}
 	}
 	switch {
-	case len(m.scope.insts) > 1:
-		return false, b.refuseRows(t, "UPDATE or DELETE with joins", "select the keys first, then write to one table")
 	case b.returning:
 		return false, b.refuseRows(t, "RETURNING", "read the rows with a SELECT ... FOR UPDATE first")
 	case with:

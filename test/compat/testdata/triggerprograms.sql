@@ -147,6 +147,8 @@ CREATE TRIGGER mu AFTER UPDATE ON meets FOR EACH ROW UPDATE counters SET n = 0 W
 INSERT INTO meets VALUES (1, 7) ON DUPLICATE KEY UPDATE v = 1;
 -- refused: of several tables
 UPDATE meets JOIN counters ON id = g SET v = 1;
+-- refused: the column is the other table's
+UPDATE meets JOIN counters ON id = g SET v = 1, counters.n = 2;
 -- refused: a subquery in SET
 UPDATE meets SET v = (SELECT MAX(n) FROM counters);
 UPDATE meets SET v = 9 WHERE id = (SELECT MIN(id) FROM (SELECT id FROM meets) m);
