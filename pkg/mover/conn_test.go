@@ -34,7 +34,7 @@ func TestDeadlockTakesAllBack(t *testing.T) {
 		}()
 		require.Eventually(t, func() bool {
 			return len(s.Rows(t, "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")) > 0
-		}, time.Minute, 100*time.Millisecond)
+		}, time.Minute, 200*time.Millisecond) // the server looks again after a tenth of a second in which nobody asked
 		s.Exec(t, "UPDATE t SET v = 1 WHERE id = 1", "COMMIT")
 		err = <-done
 		require.True(t, sqlerr.HasCode(err, sqlerr.Code(1213)), "%v", err)

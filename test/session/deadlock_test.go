@@ -105,7 +105,7 @@ func TestDeadlockOverGroups(t *testing.T) {
 			var n int
 			require.NoError(t, node.QueryRow("SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'").Scan(&n))
 			return n > 0
-		}, ten, 10*tick)
+		}, ten, slowTick)
 		require.NoError(t, update(old, "old", low))
 		require.ErrorContains(t, <-done, "1213")
 		old.exec("ROLLBACK")

@@ -210,7 +210,7 @@ func TestLocksInTriggers(t *testing.T) {
 	}()
 	require.Eventually(t, func() bool {
 		return strings.Contains(onServers(t, "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"), "1")
-	}, ten, tick)
+	}, ten, slowTick)
 	_, err := b.try("UPDATE counted SET x = x WHERE id = 1")
 	lost := <-ended
 	b.exec("ROLLBACK")
