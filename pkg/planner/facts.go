@@ -65,6 +65,35 @@ func conjuncts(e sqlparser.Expr, f func(sqlparser.Expr)) {
 	}
 }
 
+// eachCondition reports whether leaf holds for every condition that e puts together with AND, OR and NOT. Whether a column is NULL is the
+// same however its values are compared or converted: leaf is not asked of that.
+func eachCondition(e sqlparser.Expr, leaf func(sqlparser.Expr) bool) bool {
+	switch e := e.(type) {
+	case *sqlparser.AndExpr:
+		return eachCondition(e.Left, leaf) && eachCondition(e.Right, leaf)
+	case *sqlparser.OrExpr:
+		return eachCondition(e.Left, leaf) && eachCondition(e.Right, leaf)
+	case *sqlparser.NotExpr:
+		return eachCondition(e.Expr, leaf)
+	case *sqlparser.IsExpr:
+		if _, column := e.Left.(*sqlparser.ColName); column && (e.Right == sqlparser.IsNullOp || e.Right == sqlparser.IsNotNullOp) {
+			return true
+		}
+	}
+	return leaf(e)
+}
+
+// argumentOf is the number of the argument that e is, a value or a list of values.
+func argumentOf(e sqlparser.Expr) (n int, ok bool) {
+	switch e := e.(type) {
+	case *sqlparser.Argument:
+		return sqlparse.ArgNumber(e.Name)
+	case sqlparser.ListArg:
+		return sqlparse.ArgNumber(string(e))
+	}
+	return 0, false
+}
+
 // factsOf returns the equalities that must hold for e to be true.
 func (a *analysis) factsOf(e sqlparser.Expr, b *block) (facts []fact) {
 	conjuncts(e, func(c sqlparser.Expr) {

@@ -220,6 +220,13 @@ func (a *analysis) even(e sqlparser.Expr, scope *block) bool {
 	if e == nil {
 		return true // an equality of a column with a value
 	}
+	return eachCondition(e, func(e sqlparser.Expr) bool {
+		return a.identical(e, scope) || a.evenLeaf(e, scope)
+	})
+}
+
+// identical reports whether equal values in the columns that e reads are the same values.
+func (a *analysis) identical(e sqlparser.Expr, scope *block) bool {
 	identical := true
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		if col, is := n.(*sqlparser.ColName); is {
@@ -228,19 +235,12 @@ func (a *analysis) even(e sqlparser.Expr, scope *block) bool {
 		}
 		return identical, nil
 	}, e)
-	if identical {
-		return true
-	}
+	return identical
+}
+
+// evenLeaf is even of a condition of strings that consists of no others.
+func (a *analysis) evenLeaf(e sqlparser.Expr, scope *block) bool {
 	switch e := e.(type) {
-	case *sqlparser.AndExpr:
-		return a.even(e.Left, scope) && a.even(e.Right, scope)
-	case *sqlparser.OrExpr:
-		return a.even(e.Left, scope) && a.even(e.Right, scope)
-	case *sqlparser.NotExpr:
-		return a.even(e.Expr, scope)
-	case *sqlparser.IsExpr:
-		_, column := e.Left.(*sqlparser.ColName)
-		return column && (e.Right == sqlparser.IsNullOp || e.Right == sqlparser.IsNotNullOp)
 	case *sqlparser.BetweenExpr:
 		return a.evenStrings(e.Left, scope, e.From, e.To)
 	case *sqlparser.ComparisonExpr:
@@ -277,27 +277,15 @@ func (a *analysis) evenStrings(e sqlparser.Expr, scope *block, values ...sqlpars
 	}
 	st := a.b.st
 	for _, v := range values {
-		name := ""
-		switch v := v.(type) {
-		case *sqlparser.Argument:
-			name = v.Name
-		case sqlparser.ListArg:
-			name = string(v)
-		case *sqlparser.NullVal:
+		if _, null := v.(*sqlparser.NullVal); null {
 			continue
-		default:
-			return false
 		}
-		n, ok := sqlparse.ArgNumber(name)
+		n, ok := argumentOf(v)
 		if !ok || n >= st.NumArgs() {
 			return false
 		}
 		for i := range st.NumElems(n) {
-			class := st.Arg(n).Class
-			if class == sqlparse.ClassList {
-				class = st.Elem(n, i).Class
-			}
-			if class != sqlparse.ClassString && class != sqlparse.ClassNull {
+			if class := st.Elem(n, i).Class; class != sqlparse.ClassString && class != sqlparse.ClassNull {
 				return false
 			}
 		}

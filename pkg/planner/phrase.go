@@ -8,7 +8,6 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
-	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 )
 
@@ -110,15 +109,8 @@ func (p *phrase) expr(e sqlparser.Expr, scope *block) {
 			return
 		}
 		p.column(ref)
-	case *sqlparser.Argument:
-		n, ok := sqlparse.ArgNumber(e.Name)
-		if !ok {
-			p.fail()
-			return
-		}
-		p.e.arg(plan.Piece{Arg: n})
-	case sqlparser.ListArg:
-		n, ok := sqlparse.ArgNumber(string(e))
+	case *sqlparser.Argument, sqlparser.ListArg:
+		n, ok := argumentOf(e)
 		if !ok {
 			p.fail()
 			return

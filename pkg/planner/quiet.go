@@ -16,20 +16,12 @@ func (b *build) quiet(c *conjunct) bool {
 	if c.expr == nil {
 		return !c.equal[1].ok() && b.sameKind(c.equal[0].column(), c.op.Arg)
 	}
-	return b.quietExpr(c.expr, c.scope)
+	return eachCondition(c.expr, func(e sqlparser.Expr) bool { return b.quietLeaf(e, c.scope) })
 }
 
-func (b *build) quietExpr(e sqlparser.Expr, scope *block) bool {
+// quietLeaf is quiet of a condition that consists of no others.
+func (b *build) quietLeaf(e sqlparser.Expr, scope *block) bool {
 	switch e := e.(type) {
-	case *sqlparser.AndExpr:
-		return b.quietExpr(e.Left, scope) && b.quietExpr(e.Right, scope)
-	case *sqlparser.OrExpr:
-		return b.quietExpr(e.Left, scope) && b.quietExpr(e.Right, scope)
-	case *sqlparser.NotExpr:
-		return b.quietExpr(e.Expr, scope)
-	case *sqlparser.IsExpr:
-		_, column := e.Left.(*sqlparser.ColName)
-		return column && (e.Right == sqlparser.IsNullOp || e.Right == sqlparser.IsNotNullOp)
 	case *sqlparser.BetweenExpr:
 		return b.quietValues(e.Left, scope, e.From, e.To)
 	case *sqlparser.ComparisonExpr:
@@ -53,16 +45,7 @@ func (b *build) quietValues(e sqlparser.Expr, scope *block, values ...sqlparser.
 		return false
 	}
 	for _, v := range values {
-		var name string
-		switch v := v.(type) {
-		case *sqlparser.Argument:
-			name = v.Name
-		case sqlparser.ListArg:
-			name = string(v)
-		default:
-			return false
-		}
-		n, ok := sqlparse.ArgNumber(name)
+		n, ok := argumentOf(v)
 		if !ok || !b.sameKind(ref.column(), n) {
 			return false
 		}
@@ -76,10 +59,7 @@ func (b *build) sameKind(c *catalog.Column, arg int) bool {
 		return false
 	}
 	for i := range b.st.NumElems(arg) {
-		class := b.st.Arg(arg).Class
-		if class == sqlparse.ClassList {
-			class = b.st.Elem(arg, i).Class
-		}
+		class := b.st.Elem(arg, i).Class
 		switch c.DataType {
 		case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double":
 			if class != sqlparse.ClassInt && class != sqlparse.ClassDecimal && class != sqlparse.ClassFloat {
