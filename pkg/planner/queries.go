@@ -607,14 +607,6 @@ func (w *worker) pushed(p *plan.Workspace, refs []sqlparse.TableRef) bool {
 	list, _ := b.st.SelectList()
 	e := &editor{st: b.st}
 	at := 0
-	span := func(to int) {
-		if list.End > list.Start && at <= list.Start && list.End <= to {
-			e.span(at, list.Start)
-			e.arg(plan.Piece{Arg: plan.ArgSelectList})
-			at = list.End
-		}
-		e.span(at, to)
-	}
 	for _, x := range edits {
 		if list.Start <= x.Start && x.End <= list.End {
 			if !b.aliased(x.Span) {
@@ -622,11 +614,11 @@ func (w *worker) pushed(p *plan.Workspace, refs []sqlparse.TableRef) bool {
 			}
 			b.guard(plan.ArgSelectList, string(b.st.Text(list)))
 		}
-		span(x.Start)
+		e.asWritten(at, x.Start)
 		e.add(x.text)
 		at = x.End
 	}
-	span(len(b.st.SQL()))
+	e.asWritten(at, len(b.st.SQL()))
 	p.Text = e.done()
 	return true
 }

@@ -95,15 +95,12 @@ func (b *build) relayTo(t plan.Target) {
 	b.plan.Relay = b.fragment(t)
 }
 
-// editList appends the statement's text from the beginning to the end of the select list. The list is sent as the client
-// writes it each time, for unaliased columns are named by their text.
+// editList appends the statement's text from the beginning to the end of the select list.
 func (b *build) editList(e *editor) {
-	list := b.cut.list
-	e.span(0, list.Start)
 	if b.part {
-		e.span(list.Start, list.End)
-	} else if list.End > list.Start {
-		e.arg(plan.Piece{Arg: plan.ArgSelectList})
+		e.span(0, b.cut.list.End)
+	} else {
+		e.asWritten(0, b.cut.list.End)
 	}
 }
 

@@ -237,6 +237,17 @@ func (e *editor) span(from, to int) {
 	e.sql = append(e.sql, sql[at:to]...)
 }
 
+// asWritten is span, but the select list, where it lies in the range, is sent as the client writes it each time: columns without an alias are
+// named by their text.
+func (e *editor) asWritten(from, to int) {
+	if list, _ := e.st.SelectList(); list.End > list.Start && from <= list.Start && list.End <= to {
+		e.span(from, list.Start)
+		e.arg(plan.Piece{Arg: plan.ArgSelectList})
+		from = list.End
+	}
+	e.span(from, to)
+}
+
 // firstArg is the first argument at or after offset.
 func (e *editor) firstArg(offset int) int {
 	for i := range e.st.NumArgs() {

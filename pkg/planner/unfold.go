@@ -111,14 +111,9 @@ func (u *unfolding) text(renames []plan.Rename) plan.Text {
 	e := &editor{st: u.b.st}
 	n := 0
 	used := make([]bool, len(u.ctes))
-	list, _ := u.b.st.SelectList()
-	span := func(from, to int) {
-		if !u.list && from <= list.Start && list.End <= to && list.End > list.Start {
-			e.span(from, list.Start)
-			e.arg(plan.Piece{Arg: plan.ArgSelectList})
-			from = list.End
-		}
-		e.span(from, to)
+	span := e.asWritten
+	if u.list {
+		span = e.span
 	}
 	var write func(from, to int)
 	write = func(from, to int) {

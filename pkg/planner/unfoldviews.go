@@ -328,22 +328,13 @@ func (m *mover) copies(list []plan.Copy) (moved []plan.Copy, ok bool) {
 // renamed is the whole text with other tables in the place of some.
 func (m *mover) renamed(renames []plan.Rename) plan.Text {
 	refs, _ := m.st.Tables()
-	list, _ := m.st.SelectList()
 	e := &editor{st: m.st}
 	at := 0
-	span := func(to int) {
-		if list.End > list.Start && at <= list.Start && list.End <= to {
-			e.span(at, list.Start)
-			e.arg(plan.Piece{Arg: plan.ArgSelectList})
-			at = list.End
-		}
-		e.span(at, to)
-	}
 	for _, r := range renames {
-		span(refs[r.Ref].Start)
+		e.asWritten(at, refs[r.Ref].Start)
 		e.raw(r.Text)
 		at = refs[r.Ref].End
 	}
-	span(len(m.st.SQL()))
+	e.asWritten(at, len(m.st.SQL()))
 	return e.done()
 }
