@@ -97,7 +97,8 @@ func modifyRowByRow(b *build) (bool, error) {
 	case ignore:
 		return false, b.refuseRows(t, "UPDATE IGNORE and DELETE IGNORE", "leave out IGNORE")
 	}
-	return b.byRow(t, &plan.RowByRow{Table: t, Event: event, Alias: in.name, Sets: sets})
+	reads := slices.ContainsFunc(b.a.insts, func(i *instance) bool { return i != in && i.table == t })
+	return b.byRow(t, &plan.RowByRow{Table: t, Event: event, Alias: in.name, Sets: sets, Judge: reads && b.snap.Flavor == catalog.MySQL})
 }
 
 // readsQuery reports whether there is a subquery in an expression.

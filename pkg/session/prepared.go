@@ -301,8 +301,11 @@ func (s *Session) groupOf(p *plan.Plan) placement.NodeGroupID {
 		}
 		tables = p.Relay.Tables
 	}
-	if rows, ok := p.Root.(*plan.InsertRows); ok {
-		tables = append(tables[:len(tables):len(tables)], rows.Table)
+	switch n := p.Root.(type) {
+	case *plan.InsertRows:
+		tables = append(tables[:len(tables):len(tables)], n.Table)
+	case *plan.RowByRow:
+		tables = n.Tables
 	}
 	for _, t := range tables {
 		if t.Kind == catalog.Single {

@@ -591,12 +591,20 @@ func (s *Session) refuse(p *plan.Plan) error {
 	if !p.Judge || !s.mayBeTold(p) {
 		return p.Refuse
 	}
-	c, err := s.Get(s.groupOf(p))
+	if fault := s.fault(s.groupOf(p)); fault != nil {
+		return fault
+	}
+	return p.Refuse
+}
+
+// fault is what a server of g finds wrong with the statement at hand, which it does not run; nil if it finds nothing or cannot tell.
+func (s *Session) fault(g placement.NodeGroupID) error {
+	c, err := s.Get(g)
 	if err != nil {
-		return p.Refuse
+		return nil
 	}
 	s.prepares(c)
-	st, err := c.Prepare(s.stmt.SQL()) // checks the statement and runs nothing
+	st, err := c.Prepare(s.stmt.SQL())
 	if err == nil {
 		c.CloseStmt(st.ID)
 	}
@@ -609,7 +617,7 @@ func (s *Session) refuse(p *plan.Plan) error {
 	if told {
 		return fault
 	}
-	return p.Refuse
+	return nil
 }
 
 // mayBeTold reports whether the account may know what a server says of the text of p.

@@ -47,6 +47,11 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	if err := w.st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
 		return err
 	}
+	if n.Judge {
+		if fault := s.fault(s.groupOf(p)); fault != nil {
+			return fault
+		}
+	}
 	outermost := s.calls == nil
 	if outermost {
 		s.calls = &calls{}

@@ -152,6 +152,8 @@ UPDATE meets JOIN counters ON id = g SET v = 1, counters.n = 2;
 -- refused: a subquery in SET
 UPDATE meets SET v = (SELECT MAX(n) FROM counters);
 UPDATE meets SET v = 9 WHERE id = (SELECT MIN(id) FROM (SELECT id FROM meets) m);
+UPDATE meets SET v = 8 WHERE id > ANY (SELECT m.v - 8 FROM meets m);
+UPDATE meets SET v = v + 1 WHERE EXISTS (SELECT 1 FROM counters WHERE g = id + 2999);
 SELECT * FROM meets ORDER BY id;
 TRUNCATE TABLE meets;
 -- what no trigger may do
