@@ -90,11 +90,12 @@ func (c *Client) request(ctx context.Context, j *job) (*job, error) {
 
 // goesOn tells a client that waits no more that what it has asked for has begun all the same.
 func goesOn(why error, id string) error {
-	e := sqlerr.QueryInterrupted.New()
-	e.Message += fmt.Sprintf("; the schema change has begun and goes on as job %s: skarvctl status tells of it", id)
+	job := fmt.Sprintf("goes on as job %s: skarvctl status tells of it", id)
 	if errors.Is(why, context.DeadlineExceeded) {
-		e = sqlerr.UnknownError.New(fmt.Sprintf("the schema change takes longer than a client waits, and goes on as job %s: skarvctl status tells of it", id))
+		return sqlerr.UnknownError.New("the schema change takes longer than a client waits, and " + job)
 	}
+	e := sqlerr.QueryInterrupted.New()
+	e.Message += "; the schema change has begun and " + job
 	return e
 }
 
@@ -110,7 +111,7 @@ func (c *Client) wait(ctx context.Context, id string) (last *job, err error) {
 		if r.Value == nil {
 			return false, errors.New("the request was removed before it was run")
 		}
-		if last, err = decodeJob(r.ID, r.Value, r.Revision); err != nil {
+		if last, err = decodeJob(r); err != nil {
 			return false, err
 		}
 		return last.ended(), nil
@@ -127,14 +128,11 @@ var errNoLeader = errors.New("no controller took the request")
 func (c *Client) withdraw(id string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	r, ok, err := c.Store.Record(ctx, topology.DDLJobs, id)
-	if err != nil || !ok {
+	j, err := storedJob(ctx, c.Store, id)
+	if err != nil || j == nil || j.State != queued {
 		return false
 	}
-	if j, err := decodeJob(r.ID, r.Value, r.Revision); err != nil || j.State != queued {
-		return false
-	}
-	_, err = c.Store.Change(nil).DeleteRecord(topology.DDLJobs, id, r.Revision).Commit(ctx)
+	_, err = c.Store.Change(nil).DeleteRecord(topology.DDLJobs, id, j.revision).Commit(ctx)
 	return err == nil
 }
 

@@ -146,14 +146,13 @@ const longestRetry = 30 * time.Second
 func (l *leader) carry(ctx context.Context, id string) (ended bool, err error) {
 	for wait := l.retry; ; wait = min(2*wait, longestRetry) {
 		// The watch may be behind this leader's own writes.
-		now, ok, err := l.store.Record(ctx, topology.DDLJobs, id)
-		if err != nil || !ok {
-			return false, err
-		}
-		j, err := decodeJob(now.ID, now.Value, now.Revision)
-		if err != nil {
+		j, err := storedJob(ctx, l.store, id)
+		if errors.Is(err, errUndecoded) {
 			l.log.ErrorContext(ctx, "a job cannot be read and is left alone", "job", id, "error", err)
 			return false, nil
+		}
+		if err != nil || j == nil {
+			return false, err
 		}
 		if j.ended() {
 			return true, nil
@@ -181,12 +180,8 @@ func leadsNoMore(err error) bool {
 
 // note writes into a job why it does not get on.
 func (l *leader) note(ctx context.Context, id, problem string) error {
-	now, ok, err := l.store.Record(ctx, topology.DDLJobs, id)
-	if err != nil || !ok {
-		return err
-	}
-	j, err := decodeJob(now.ID, now.Value, now.Revision)
-	if err != nil || j.ended() || j.Problem == problem {
+	j, err := storedJob(ctx, l.store, id)
+	if err != nil || j == nil || j.ended() || j.Problem == problem {
 		return err
 	}
 	j.Problem = problem

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -75,13 +76,24 @@ func newJobID(now time.Time) string {
 
 func (j *job) encode() ([]byte, error) { return json.Marshal(j) }
 
-func decodeJob(id string, value []byte, revision int64) (*job, error) {
+var errUndecoded = errors.New("decode job")
+
+func decodeJob(r topology.Record) (*job, error) {
 	j := &job{}
-	if err := json.Unmarshal(value, j); err != nil {
-		return nil, fmt.Errorf("decode job %s: %w", id, err)
+	if err := json.Unmarshal(r.Value, j); err != nil {
+		return nil, fmt.Errorf("%w %s: %w", errUndecoded, r.ID, err)
 	}
-	j.ID, j.revision = id, revision
+	j.ID, j.revision = r.ID, r.Revision
 	return j, nil
+}
+
+// storedJob reads a job; nil if there is none by that id.
+func storedJob(ctx context.Context, store *topology.Store, id string) (*job, error) {
+	r, ok, err := store.Record(ctx, topology.DDLJobs, id)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return decodeJob(r)
 }
 
 // ended reports whether nothing more will happen to it.
@@ -101,7 +113,7 @@ type Job struct {
 func Unfinished(ctx context.Context, store *topology.Store) (out []Job, err error) {
 	records, _, err := store.Records(ctx, topology.DDLJobs)
 	for _, r := range records {
-		j, err := decodeJob(r.ID, r.Value, r.Revision)
+		j, err := decodeJob(r)
 		if err != nil || j.ended() {
 			continue
 		}

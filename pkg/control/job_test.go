@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/topology"
 )
 
 // Jobs are records in etcd that outlive the process that wrote them: whoever leads next may be of another version.
@@ -40,7 +42,7 @@ func TestJobIsStoredAsEver(t *testing.T) {
 		"result": {"affected": 4, "warnings": [{"level": "Warning", "code": 1265, "message": "V"}]},
 		"problem": "P", "adopted": 3, "notes": ["N"]
 	}`
-	j, err := decodeJob("j", []byte(stored), 1)
+	j, err := decodeJob(topology.Record{ID: "j", Value: []byte(stored), Revision: 1})
 	require.NoError(t, err)
 	again, err := j.encode()
 	require.NoError(t, err)
