@@ -10,12 +10,22 @@ import (
 	"skarv/pkg/sqltypes"
 )
 
+// Names is what names in a statement stand for.
+type Names struct {
+	// Variable returns the value of a variable, by its name in any case of letters; ok is false for other names.
+	Variable func(name string) (v Value, ok bool, err error)
+	// Column returns the collation of the statement's tables' columns of a name, "" if they are no strings; ok is false where that is not
+	// sure. nil: it never is.
+	Column func(name string) (collation string, ok bool)
+	// Selected: collations of the result's columns matter.
+	Selected bool
+}
+
 // Fill puts the values of variables in the places of their names in a statement, as servers do when they run it inside of a
 // stored program: a variable hides a column of the same name. Columns of the outermost SELECT keep their names. The result is
-// st's own text if it names no variable. value returns a variable's value as SQL, by its name in any case of letters, and false
-// for other names.
-func Fill(st *sqlparse.Statement, value func(name string) (v Value, ok bool, err error)) ([]byte, error) {
-	f := &filling{st: st, value: value}
+// st's own text if it names no variable.
+func Fill(st *sqlparse.Statement, names Names) ([]byte, error) {
+	f := newFilling(st, names)
 	switch st.Kind() {
 	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Update, sqlparse.Delete, sqlparse.Do, sqlparse.Call, sqlparse.Set,
 		sqlparse.Kill, sqlparse.Prepare, sqlparse.Execute:
@@ -38,8 +48,8 @@ func Fill(st *sqlparse.Statement, value func(name string) (v Value, ok bool, err
 
 // FillCreated is Fill for the query of a CREATE TABLE ... SELECT. A variable among what the query selects is refused (1235), for the
 // new column would have the type of a value, not that of the variable.
-func FillCreated(st *sqlparse.Statement, value func(name string) (v Value, ok bool, err error)) ([]byte, error) {
-	f := &filling{st: st, value: value}
+func FillCreated(st *sqlparse.Statement, names Names) ([]byte, error) {
+	f := newFilling(st, names)
 	if err := f.find(); err != nil {
 		return nil, err
 	}
@@ -77,9 +87,34 @@ func FillCreated(st *sqlparse.Statement, value func(name string) (v Value, ok bo
 
 // filling is the work on one statement.
 type filling struct {
-	st    *sqlparse.Statement
-	value func(name string) (Value, bool, error)
-	edits []filled
+	Names
+	st     *sqlparse.Statement
+	tokens []sqlparse.Token
+	edits  []filled
+	// rowsAt is the place of the VALUES of an INSERT, or -1.
+	rowsAt int
+	// sets: in a list of assignments, whose depth is setAt; updates: in that of ON DUPLICATE KEY UPDATE.
+	sets, updates bool
+	setAt         int
+	// items are the result's columns whose collations do not matter; nil until somebody asks.
+	items []sqlparse.SelectItem
+}
+
+func newFilling(st *sqlparse.Statement, names Names) *filling {
+	f := &filling{Names: names, st: st, rowsAt: -1}
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		f.tokens = append(f.tokens, tok)
+	}
+	return f
+}
+
+// at is a token, or none beside the statement.
+func (f *filling) at(i int) sqlparse.Token {
+	if i >= 0 && i < len(f.tokens) {
+		return f.tokens[i]
+	}
+	return sqlparse.Token{}
 }
 
 // Value is the value of a variable as SQL.
@@ -89,6 +124,10 @@ type Value struct {
 	Number string
 	// IsNumber: the variable is a number, although Text is not one as it should be shown.
 	IsNumber bool
+	// Collation is that of a string, "" for all else.
+	Collation string
+	// Exact is a string as SQL that has its collation, and is as strong as a column; nil where Text is the same.
+	Exact func() string
 }
 
 // counts reports whether t is an operator of arithmetic.
@@ -112,27 +151,14 @@ func (f *filling) find() error {
 	if k := st.Kind(); k == sqlparse.Prepare || k == sqlparse.Execute {
 		refs = nil // EXECUTE IMMEDIATE REPLACE(...) calls a function
 	}
-	var all []sqlparse.Token
-	tokens := st.Tokens()
-	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-		all = append(all, tok)
-	}
-	at := func(i int) sqlparse.Token {
-		if i >= 0 && i < len(all) {
-			return all[i]
-		}
-		return sqlparse.Token{}
-	}
+	at := f.at
 	insert := st.Kind() == sqlparse.Insert || st.Kind() == sqlparse.Replace
 	var (
-		open    []int // the token before each open parenthesis
-		values  bool  // rows of an INSERT, or its query, have begun
-		sets    bool  // in a list of assignments
-		setAt   int   // its depth
-		updates bool  // behind ON DUPLICATE KEY UPDATE
-		by      = -1  // depth of the GROUP BY or ORDER BY at hand
+		open   []int // the token before each open parenthesis
+		values bool  // rows of an INSERT, or its query, have begun
+		by     = -1  // depth of the GROUP BY or ORDER BY at hand
 	)
-	for i, tok := range all {
+	for i, tok := range f.tokens {
 		switch {
 		case st.Is(tok, "("):
 			open = append(open, i-1)
@@ -148,13 +174,16 @@ func (f *filling) find() error {
 		case tok.Kind == sqlparse.Word && !st.Is(at(i-1), "."):
 			switch {
 			case st.Is(tok, "SELECT"), st.Is(tok, "VALUES"), st.Is(tok, "VALUE"):
+				if insert && !values && len(open) == 0 && !st.Is(tok, "SELECT") {
+					f.rowsAt = i
+				}
 				values = true
 			case st.Is(tok, "SET"):
-				sets, setAt, values = true, len(open), true
-			case st.Is(tok, "WHERE") && len(open) == setAt:
-				sets = false
+				f.sets, f.setAt, values = true, len(open), true
+			case st.Is(tok, "WHERE") && len(open) == f.setAt:
+				f.sets = false
 			case st.Is(tok, "UPDATE") && st.Is(at(i-1), "KEY"):
-				sets, updates, setAt = true, true, len(open)
+				f.sets, f.updates, f.setAt = true, true, len(open)
 			case st.Is(tok, "BY") && (st.Is(at(i-1), "ORDER") || st.Is(at(i-1), "GROUP") || st.Is(at(i-1), "PARTITION")):
 				by = len(open)
 			case st.Is(tok, "LIMIT"), st.Is(tok, "HAVING"), st.Is(tok, "UNION"), st.Is(tok, "FOR"), st.Is(tok, "WINDOW"):
@@ -166,7 +195,7 @@ func (f *filling) find() error {
 		if !isName(tok) {
 			continue
 		}
-		value, ok, err := f.value(string(st.AppendName(nil, tok)))
+		value, ok, err := f.Variable(string(st.AppendName(nil, tok)))
 		if err != nil {
 			return err
 		}
@@ -182,10 +211,10 @@ func (f *filling) find() error {
 			continue
 		case insert && !values && len(open) == 1:
 			continue // list of columns
-		case sets && len(open) == setAt && (st.Is(next, "=") || st.Is(next, ":=")) &&
+		case f.sets && len(open) == f.setAt && (st.Is(next, "=") || st.Is(next, ":=")) &&
 			(st.Is(prev, "SET") || st.Is(prev, ",") || st.Is(prev, "UPDATE")):
 			continue // assigned
-		case len(open) > 0 && f.namesColumns(at(open[len(open)-1]), updates):
+		case len(open) > 0 && f.namesColumns(at(open[len(open)-1]), f.updates):
 			continue
 		}
 		if by == len(open) && (st.Is(prev, "BY") || st.Is(prev, ",")) && f.itemEnds(next) ||
@@ -199,6 +228,8 @@ func (f *filling) find() error {
 			text = rowCount(text)
 		case value.Number != "" && (f.counts(prev) || f.counts(next)):
 			text = value.Number
+		case value.Exact != nil && !f.literalDoes(i, open, value.Collation):
+			text = value.Exact()
 		}
 		f.edits = append(f.edits, filled{tok.Span, text})
 	}

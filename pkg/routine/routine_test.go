@@ -29,10 +29,16 @@ func TestGolden(t *testing.T) {
 			switch d.Cmd {
 			case "fill":
 				values := map[string]string{"x": "5", "y": "'why'", "z": " -1", "id": "7"}
-				out, err := Fill(st, func(name string) (Value, bool, error) {
+				out, err := Fill(st, Names{Variable: func(name string) (Value, bool, error) {
 					v, ok := values[strings.ToLower(name)]
+					if name := strings.ToLower(name); name == "s" {
+						return Value{Text: "'why'", Collation: "some_ci", Exact: func() string { return "EXACT('why')" }}, true, nil
+					}
 					return Value{Text: v}, ok, nil
-				})
+				}, Column: func(name string) (string, bool) {
+					collation, ok := map[string]string{"c": "some_ci", "d": "other_ci", "n": ""}[name]
+					return collation, ok
+				}})
 				if err != nil {
 					return err.Error()
 				}
@@ -194,7 +200,9 @@ func FuzzParse(f *testing.F) {
 		}))
 		_, _ = p.Plain("programs")
 		_, _ = p.Variables()
-		_, _ = Fill(st, func(string) (Value, bool, error) { return Value{Text: "1"}, true, nil })
+		_, _ = Fill(st, Names{Variable: func(name string) (Value, bool, error) {
+			return Value{Text: "1", Exact: func() string { return "2" }}, len(name)%2 == 0, nil
+		}, Column: func(string) (string, bool) { return "", true }})
 	})
 }
 
@@ -213,7 +221,7 @@ func TestFillCreated(t *testing.T) {
 		"SELECT SUBSTRING('abc' FROM x FOR 2) AS c FROM t":                   "",
 		"SELECT CONCAT(TRIM('-' FROM 'a'), x) AS b FROM t":                   "",
 	} {
-		out, err := FillCreated(scan(t, dialect, text), func(name string) (Value, bool, error) { return Value{Text: "5"}, name == "x", nil })
+		out, err := FillCreated(scan(t, dialect, text), Names{Variable: func(name string) (Value, bool, error) { return Value{Text: "5"}, name == "x", nil }})
 		if want == "" {
 			require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet), "%s: %s %v", text, out, err)
 			continue

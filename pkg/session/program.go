@@ -120,7 +120,7 @@ func (a *activation) Run(text string) error {
 	}
 	if st.Kind() != sqlparse.Call { // whose arguments are the caller's to compute
 		var err error
-		if filled, err = a.vars.fill(filled); err != nil {
+		if filled, err = a.vars.fill(filled, false); err != nil {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func (c *calls) count(rows int64) {
 
 // Set implements routine.Host.
 func (a *activation) Set(text string) error {
-	filled, err := a.vars.fill([]byte(text))
+	filled, err := a.vars.fill([]byte(text), true)
 	if err != nil {
 		return err
 	}
@@ -157,13 +157,13 @@ func (a *activation) Set(text string) error {
 // Into implements routine.Host.
 func (a *activation) Into(text string, targets []string) (found bool, err error) {
 	a.conditions = a.conditions[:0]
-	filled, err := a.vars.fill([]byte(text))
+	bytes := a.needsBytes(targets)
+	filled, err := a.vars.fill([]byte(text), bytes)
 	if err != nil {
 		return false, err
 	}
 	take := &capture{limit: 2}
 	a.s.warnings = a.s.warnings[:0]
-	bytes := a.needsBytes(targets)
 	if err := a.s.selects(filled, take, bytes); err != nil {
 		return false, err
 	}
@@ -243,7 +243,7 @@ type rows struct {
 // Query implements routine.Host.
 func (a *activation) Query(text string) (routine.Rows, error) {
 	a.conditions = a.conditions[:0]
-	filled, err := a.vars.fill([]byte(text))
+	filled, err := a.vars.fill([]byte(text), false)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"encoding/hex"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -108,29 +107,28 @@ func (s *Session) originalText(col sqltypes.Column, v []byte) (string, error) {
 	if v == nil || isNumber(col.Type) || col.Type.IsTemporal() || col.Charset == 63 {
 		return s.typed(col, v, "")
 	}
-	charset, err := s.charsetName(col.Charset)
+	charset, collation, err := s.collationName(col.Charset)
 	if err != nil {
 		return "", err
 	}
-	return s.typed(col, v, charset)
+	return hexOf(charset, collation, v), nil
 }
 
-// charsetName is the character set of a collation.
-func (s *Session) charsetName(collation uint16) (string, error) {
+// collationName is the name of a collation, and its character set.
+func (s *Session) collationName(collation uint16) (charset, name string, err error) {
 	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), collation)
 	if !known {
-		var err error
 		if vars, err = s.askCharset(collation); err != nil {
-			return "", err
+			return "", "", err
 		}
 		if vars == nil {
-			return "", sqlerr.Internal.New("a result has a collation of which servers do not know")
+			return "", "", sqlerr.Internal.New("a result has a collation of which servers do not know")
 		}
 	}
 	if vars == nil {
-		return "utf8mb4", nil
+		return "utf8mb4", s.ownCollation(), nil
 	}
-	return strings.Trim(vars[0].Value, "'"), nil
+	return strings.Trim(vars[0].Value, "'"), strings.Trim(vars[2].Value, "'"), nil
 }
 
 // A kind is what the type of a variable means for its value in a text.
@@ -159,44 +157,13 @@ func kindOf(typeName string) kind {
 	return plainKind
 }
 
-var (
-	charsetGiven = regexp.MustCompile(`(?i)\b(?:char|charset|character|collate|ascii|unicode|byte|national|nchar|nvarchar)\b`)
-	charsetUTF8  = regexp.MustCompile(`(?i)^\w+(?:\([^)]*\))? CHARACTER SET utf8\w*(?: COLLATE \w+)?$`)
-	stringType   = regexp.MustCompile(`(?i)^(?:\w*char|\w*text|enum|set|long|national|character)\b`)
-)
-
-// askCharsets asks for the character sets of the variables whose values may be of another than UTF-8; those of all others are "".
-func (v *variables) askCharsets() error {
-	v.charsets = make([]string, len(v.list))
-	var list []string
-	var at []int
-	for i, p := range v.list {
-		if stringType.MatchString(p.Type) && !charsetUTF8.MatchString(p.Type) && (v.foreign || charsetGiven.MatchString(p.Type)) {
-			list, at = append(list, "CHARSET("+sqltypes.QuoteName(p.Name)+")"), append(at, i)
-		}
-	}
-	if list == nil {
-		return nil
-	}
-	_, row, err := v.query("SELECT " + strings.Join(list, ", ") + " FROM " + v.table)
-	if err != nil {
-		return err
-	}
-	for n, i := range at {
-		if name := string(row[n]); !strings.HasPrefix(name, "utf8") && name != "ascii" && name != "binary" {
-			v.charsets[i] = name
-		}
-	}
-	return nil
-}
-
 // read reads the values.
 func (v *variables) read() error {
 	if len(v.list) == 0 {
 		return nil
 	}
-	if v.charsets == nil {
-		if err := v.askCharsets(); err != nil {
+	if v.collations == nil {
+		if err := v.learnCollations(); err != nil {
 			return err
 		}
 	}
@@ -217,7 +184,7 @@ func (v *variables) read() error {
 		case memberKind:
 			second = name + " + 0"
 		case plainKind:
-			if v.charsets[i] != "" {
+			if v.charset(i) != "" {
 				second = "CAST(" + name + " AS BINARY)"
 			}
 		}
@@ -241,22 +208,26 @@ func (v *variables) read() error {
 }
 
 // value is that of variable i of a row that read has read, with a second column at more.
-func (v *variables) value(p routine.Param, cols []sqltypes.Column, row [][]byte, i, more int) (routine.Value, error) {
-	text, err := v.s.valueText(cols[i], row[i])
-	if err != nil || row[i] == nil {
-		return routine.Value{Text: text}, err
+func (v *variables) value(p routine.Param, cols []sqltypes.Column, row [][]byte, i, more int) (value routine.Value, err error) {
+	if value.Text, err = v.s.valueText(cols[i], row[i]); err != nil {
+		return value, err
 	}
-	switch k := kindOf(p.Type); {
+	text, k := value.Text, kindOf(p.Type)
+	switch {
+	case row[i] == nil:
 	case k == floatKind:
 		return routine.Value{Text: "CAST(" + text + " AS FLOAT)", Number: text, IsNumber: true}, nil
 	case k == memberKind:
-		return routine.Value{Text: text, Number: string(row[more])}, nil
+		value.Number = string(row[more])
 	case k == digitsKind && len(text) > 1 && text[0] == '0':
 		return routine.Value{Text: "'" + text + "'", Number: text, IsNumber: true}, nil
-	case v.charsets[i] != "":
-		text, err = v.s.typed(cols[i], row[more], v.charsets[i])
+	case v.charset(i) != "":
+		value.Text, err = v.s.typed(cols[i], row[more], v.charset(i))
 	}
-	return routine.Value{Text: text}, err
+	if value.Collation = v.collations[i]; value.Collation != "" {
+		value.Exact = func() string { return v.exact(i, value.Text) }
+	}
+	return value, err
 }
 
 // binaryType reports whether variables of a type hold bytes.

@@ -23,10 +23,11 @@ type variables struct {
 	list  []routine.Param
 	// values are the variables as SQL, nil while they have to be read.
 	values []routine.Value
-	// charsets are those of the variables that have others than UTF-8, "" for the rest; nil until they have been asked for.
-	charsets []string
-	// foreign: variables without a character set of their own have another than UTF-8.
-	foreign bool
+	// collations are those of string variables, "" for the rest; nil until somebody needs them.
+	collations []string
+	// collation is that of string variables that say none; "" if it is not known.
+	collation string
+	told      told
 	// columns are the variables as servers describe them, nil until they have been read once.
 	columns []sqltypes.Column
 }
@@ -53,7 +54,7 @@ func (s *Session) newVariables(db string, list []routine.Param) (*variables, err
 	sql.WriteString(")")
 	if d := s.snap.Databases[db]; d != nil && d.Charset != "" {
 		fmt.Fprintf(&sql, " DEFAULT CHARACTER SET %s COLLATE %s", d.Charset, d.Collation)
-		v.foreign = !strings.HasPrefix(d.Charset, "utf8")
+		v.collation = routine.Collation(d.Collation)
 	}
 	for _, q := range []string{sql.String(), "INSERT INTO " + v.table + " (`skarv row`) VALUES (1)"} {
 		if _, err := c.Exec(q); err != nil {
@@ -306,7 +307,7 @@ func (s *Session) valueOf(expr string, from *activation, bytes bool) (string, er
 	text := []byte("SELECT " + expr)
 	if from != nil {
 		var err error
-		if text, err = from.vars.fill(text); err != nil {
+		if text, err = from.vars.fill(text, bytes); err != nil {
 			return "", err
 		}
 	}
@@ -353,11 +354,17 @@ func (v *variables) literal(name string) (routine.Value, error) {
 // typed is the value of a variable as SQL that has the variable's type, also if it is NULL.
 func (v *variables) typed(name string) (routine.Value, error) {
 	value, err := v.literal(name)
-	if err != nil || value.Text != "NULL" {
+	if err != nil {
 		return value, err
 	}
-	kind := "CHAR"
-	switch c := v.columns[v.at(name)]; {
+	if value.Collation != "" {
+		return routine.Value{Text: v.collated(v.at(name), value.Text)}, nil
+	}
+	if value.Text != "NULL" {
+		return value, nil
+	}
+	i, kind := v.at(name), "CHAR"
+	switch c := v.columns[i]; {
 	case c.Type == sqltypes.TypeDouble || c.Type == sqltypes.TypeFloat:
 		kind = "DOUBLE"
 	case c.Type == sqltypes.TypeDecimal || c.Type == sqltypes.TypeNewDecimal:
@@ -372,8 +379,8 @@ func (v *variables) typed(name string) (routine.Value, error) {
 	return routine.Value{Text: "CAST(NULL AS " + kind + ")"}, nil
 }
 
-// fill puts the values of variables into a statement.
-func (v *variables) fill(text []byte) ([]byte, error) {
+// fill puts the values of variables into a statement. selected: collations of the result's columns matter.
+func (v *variables) fill(text []byte, selected bool) (filled []byte, err error) {
 	st := v.s.cfg.Dialect.NewStatement()
 	if err := st.Scan(text, v.s.mode); err != nil {
 		return nil, err
@@ -385,8 +392,12 @@ func (v *variables) fill(text []byte) ([]byte, error) {
 		value, err := v.literal(name)
 		return value, true, err
 	}
+	names := routine.Names{Variable: value, Column: v.s.columnOf(st), Selected: selected}
 	if st.Kind() != sqlparse.Create {
-		return routine.Fill(st, value)
+		if filled, err = routine.Fill(st, names); err != nil {
+			return nil, err
+		}
+		return filled, v.tell()
 	}
 	back := v.s.use(st)
 	c, ok := v.s.findCreateSelect()
@@ -399,11 +410,11 @@ func (v *variables) fill(text []byte) ([]byte, error) {
 	if err := query.Scan(text[c.query.Start:c.query.End], v.s.mode); err != nil {
 		return nil, err
 	}
-	filled, err := routine.FillCreated(query, value)
-	if err != nil {
+	names.Column = v.s.columnOf(query)
+	if filled, err = routine.FillCreated(query, names); err != nil {
 		return nil, err
 	}
-	return slices.Concat(text[:c.query.Start], filled, text[c.query.End:]), nil
+	return slices.Concat(text[:c.query.Start], filled, text[c.query.End:]), v.tell()
 }
 
 // createsTable reports whether st is a CREATE TABLE of any kind.

@@ -1,0 +1,207 @@
+package session
+
+import (
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
+	"skarv/pkg/routine"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+)
+
+// A string variable of a program has a collation and is as strong as a column (COERCIBILITY() says 2). What has both, and the value, in a
+// statement of its own:
+//
+//   - NAME_CONST('x', 'value' COLLATE c) on MariaDB, which servers made for this;
+//   - on MySQL, where a COLLATE in NAME_CONST is as strong as any, CAST and CONVERT for the collations that these give;
+//   - a user variable on MySQL for all others.
+
+var (
+	charsetGiven = regexp.MustCompile(`(?i)\b(?:char|charset|character|ascii|unicode|byte|binary|national|nchar|nvarchar)\b`)
+	collateGiven = regexp.MustCompile("(?i) collate ['`\"]?(\\w+)['`\"]?$")
+	stringType   = regexp.MustCompile(`(?i)^(?:\w*char|varchar2|\w*text|clob|enum|set|long|national|character)\b`)
+)
+
+// maxExact bounds the strings that become user variables of the session, of which each of its connections is told.
+const maxExact = 64 << 10
+
+// learnCollations finds the collations of string variables: those of other variables are "".
+func (v *variables) learnCollations() error {
+	collations := make([]string, len(v.list))
+	var list []string
+	var at []int
+	for i, p := range v.list {
+		given := collateGiven.FindStringSubmatch(p.Type)
+		switch {
+		case binaryType(p.Type):
+			collations[i] = "binary"
+		case strings.EqualFold(p.Type, "json") && v.s.cfg.Dialect.MariaDB():
+			collations[i] = "utf8mb4_bin"
+		case !stringType.MatchString(p.Type):
+		case given != nil:
+			collations[i] = routine.Collation(given[1])
+		case v.collation != "" && !charsetGiven.MatchString(p.Type):
+			collations[i] = v.collation
+		default:
+			list, at = append(list, "COLLATION("+sqltypes.QuoteName(p.Name)+")"), append(at, i)
+		}
+	}
+	if list != nil {
+		_, row, err := v.query("SELECT " + strings.Join(list, ", ") + " FROM " + v.table)
+		if err != nil {
+			return err
+		}
+		for n, i := range at {
+			collations[i] = routine.Collation(string(row[n]))
+		}
+	}
+	v.collations = collations
+	return nil
+}
+
+// charset is the character set of variable i if that is another than UTF-8, else "".
+func (v *variables) charset(i int) string {
+	switch name := charsetOfCollation(v.collations[i]); {
+	case strings.HasPrefix(name, "utf8"), name == "ascii", name == "binary":
+		return ""
+	default:
+		return name
+	}
+}
+
+func charsetOfCollation(name string) string {
+	charset, _, _ := strings.Cut(name, "_")
+	return charset
+}
+
+// collated is a string of variable i, which typed has written, as a literal of its character set with its collation. That is an assignment's,
+// for elsewhere COLLATE is stronger than a variable.
+func (v *variables) collated(i int, text string) string {
+	null := text == "NULL"
+	if null {
+		text = "''"
+	}
+	if text = v.introduced(i, text); v.collations[i] != "binary" {
+		text += " COLLATE " + v.collations[i]
+	}
+	if null {
+		return "NULLIF(" + text + ", '')"
+	}
+	return text
+}
+
+// introduced is a literal with the character set of variable i before it.
+func (v *variables) introduced(i int, text string) string {
+	charset := "_" + charsetOfCollation(v.collations[i])
+	if strings.HasPrefix(text, "'") {
+		return charset + text
+	}
+	if rest, ok := strings.CutPrefix(text, "_utf8mb4 "); ok {
+		return charset + " " + rest
+	}
+	return text
+}
+
+// exact is collated with the strength of a variable.
+func (v *variables) exact(i int, text string) string {
+	collation := v.collations[i]
+	null := text == "NULL"
+	if null {
+		text = "''"
+	}
+	switch {
+	case v.s.cfg.Dialect.MariaDB():
+		text = "NAME_CONST(" + sqltypes.Quoted(v.list[i].Name, v.s.mode&sqlparse.NoBackslashEscapes != 0) + ", " + v.collated(i, text) + ")"
+	case collation == "binary":
+		text = "CAST(" + v.introduced(i, text) + " AS BINARY)"
+	case collation == v.s.connectionCollation():
+		text = "CAST(" + v.introduced(i, text) + " AS CHAR)"
+	case collation == "utf8mb4_0900_ai_ci", collation == "latin1_swedish_ci": // of their character sets what CONVERT gives
+		text = "CONVERT(" + v.introduced(i, text) + " USING " + charsetOfCollation(collation) + ")"
+	default:
+		name := fmt.Sprintf("__skarv_%d_%d", len(v.s.calls.stack), i)
+		if !slices.Contains(v.told.names, name) {
+			v.told.names, v.told.values = append(v.told.names, name), append(v.told.values, v.collated(i, text))
+		}
+		text = "@" + name
+	}
+	if null {
+		return "NULLIF(" + text + ", '')"
+	}
+	return text
+}
+
+// told are user variables that a statement needs.
+type told struct{ names, values []string }
+
+// tell makes the user variables that exact has used the session's.
+func (v *variables) tell() error {
+	t := v.told
+	v.told = told{}
+	for i, value := range t.values {
+		if len(value) > maxExact {
+			return sqlerr.Unsupported("a string variable of more than 64 KB whose collation is "+collateGiven.FindStringSubmatch(value)[1]+", in an expression over tables",
+				"declare it with the collation of the connection")
+		}
+		if now, _ := v.s.state.Get("@" + sqltypes.QuoteName(t.names[i])); now == value {
+			continue
+		}
+		if err := v.s.adopt(v.s.state.With(v.s.state.DB, backend.Variable{Name: "@" + sqltypes.QuoteName(t.names[i]), Value: value})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// columnOf looks for columns of the tables of a statement, for routine.Names.
+func (s *Session) columnOf(st *sqlparse.Statement) func(name string) (collation string, ok bool) {
+	refs, sure := st.Tables()
+	var tables []*catalog.Table
+	for _, r := range refs {
+		t, _ := s.tableOf(r)
+		if sure = sure && t != nil; sure && !slices.Contains(tables, t) {
+			tables = append(tables, t)
+		}
+	}
+	if !sure {
+		return nil
+	}
+	return func(name string) (collation string, ok bool) {
+		for _, t := range tables {
+			c := t.Column(name)
+			if c < 0 {
+				continue
+			}
+			of, known := comparedBy(&t.Columns[c])
+			if !known || ok && of != collation {
+				return "", false
+			}
+			collation, ok = of, true
+		}
+		return collation, ok
+	}
+}
+
+// comparedBy is the collation by which the values of a column are compared with strings, "" if they are so as numbers or times.
+func comparedBy(c *catalog.Column) (collation string, known bool) {
+	switch c.DataType {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "year", "date", "time", "datetime", "timestamp":
+		return "", true
+	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
+		return "binary", true
+	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set":
+		return routine.Collation(c.Collation), c.Collation != ""
+	}
+	return "", false
+}
+
+// hexOf is a string as a literal of a character set, with a collation.
+func hexOf(charset, collation string, v []byte) string {
+	return "_" + charset + " x'" + hex.EncodeToString(v) + "' COLLATE " + collation
+}
