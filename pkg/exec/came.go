@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -13,6 +14,9 @@ import (
 
 // LAST_INSERT_ID() behind an INSERT is the number of the first row that has come. With IGNORE and ON DUPLICATE KEY UPDATE rows may not
 // come, and servers that were sent the numbers do not tell which: they are asked, in the same transaction, which of the numbers they have.
+//
+// Where no row has come with a number given out, the OK packet has that of the last row if any row was inserted or changed; behind ON
+// DUPLICATE KEY UPDATE, of the row that the last one has met. A server that has changed nothing says 0: if others have, it is asked for it.
 
 // span is consecutive values of a sequence.
 type span struct{ first, last uint64 }
@@ -83,6 +87,44 @@ func (r *Runner) look(p *plan.Plan, in *insertion, sum *Summary) (err error) {
 		in.called, err = strconv.ParseUint(string(res.rows[0][0]), 10, 64)
 	}
 	return err
+}
+
+// mayLeave reports that a group may say nothing of the last row because it has changed none of its own.
+func (in *insertion) mayLeave(p *plan.Plan, groups int) bool {
+	n := in.node
+	return n.Update && n.Sequence && !n.Same && !n.HiddenKey && !n.Returning && groups > 1 && p.Uses&plan.SetsLastInsertID == 0
+}
+
+// lookForLast finds out which row the last one has met and left as it is, if others have come or changed.
+func (r *Runner) lookForLast(in *insertion, sum *Summary) (err error) {
+	at := in.groupOfLast()
+	if r.cameOf(in, sum) != 0 || r.results[at].insertID != 0 || !slices.ContainsFunc(r.results, func(res result) bool { return res.insertID != 0 }) {
+		return nil
+	}
+	in.met, err = r.metOn(&r.streams[at], in.table, in.appendOne(nil, in.node.Before, in.rows-1, false))
+	return err
+}
+
+// metOn is the value of AUTO_INCREMENT of the row of t that an INSERT of one row meets on a stream. Nothing stays of the question.
+func (r *Runner) metOn(s *stream, t *catalog.Table, insert []byte) (id uint64, err error) {
+	r.Conns.Keep(s.conn)
+	column := appendName(nil, t.Columns[t.AutoIncrement].Name)
+	insert = append(append(insert, " ON DUPLICATE KEY UPDATE "...), column...)
+	insert = append(append(append(insert, " = LAST_INSERT_ID("...), column...), ')')
+	for _, sql := range [][]byte{[]byte(rowSavepoint), insert, []byte(rowRollback)} {
+		var head mysqlconn.Head
+		if err = s.send(sql); err == nil {
+			head, err = s.readHead()
+		}
+		if err != nil {
+			r.failed = s.group
+			return 0, err
+		}
+		if head.OK != nil && head.OK.LastInsertID != 0 {
+			id = head.OK.LastInsertID
+		}
+	}
+	return id, nil
 }
 
 // allNew reports that rows of an ON DUPLICATE KEY UPDATE have met no others, by what each group has said.

@@ -30,6 +30,8 @@ type Change struct {
 	Tail []byte
 	// Returned, not nil, takes the rows that Tail's RETURNING gives.
 	Returned *Held
+	// AskLast: Tail is ON DUPLICATE KEY UPDATE, and LastID will be asked for.
+	AskLast bool
 }
 
 // Counts are what a Changer's inserts have come to.
@@ -37,7 +39,7 @@ type Counts struct {
 	Affected   uint64
 	Duplicates uint64
 	Warnings   uint
-	// InsertID is the last one that a group told.
+	// InsertID is the one that was told last, by the group of the last row.
 	InsertID uint64
 }
 
@@ -67,17 +69,20 @@ type Changer struct {
 	r    *Runner
 	snap *catalog.Snapshot
 	// before are the statements that prepare a connection, after those that make it the session's again.
-	before [][]byte
-	after  [][]byte
-	change Change
-	head   []byte // INSERT INTO t (...) VALUES, or DELETE FROM t WHERE
-	names  []string
-	forms  []workspace.Form
-	parts  []changePart // as r.streams
-	fields [][]byte
-	set    []byte
-	rows   uint64
-	counts Counts
+	before  [][]byte
+	after   [][]byte
+	change  Change
+	head    []byte // INSERT INTO t (...) VALUES, or DELETE FROM t WHERE
+	names   []string
+	forms   []workspace.Form
+	parts   []changePart // as r.streams
+	fields  [][]byte
+	set     []byte
+	rows    uint64
+	counts  Counts
+	last    int    // the part of the last row
+	lastRow []byte // the INSERT of the last row alone, for LastID
+	told    bool   // a part has told an insert id
 	// SessionTime: the connections stay in the session's own time zone and mode, because Tail has expressions.
 	sessionTime bool
 	// Warned are the warnings of inserts.
@@ -90,6 +95,7 @@ type changePart struct {
 	set     []byte // RowUpdate: what the rows of sql become
 	rows    uint64
 	pending []uint64 // rows of the statements sent whose answers are to be read
+	id      uint64   // the insert id told last
 }
 
 // Change returns a Changer. A group takes part from its first row on. restore is the SET statement that brings sql_mode and
@@ -247,6 +253,7 @@ func (c *Changer) add(i int) error {
 		} else {
 			p.sql = append(p.sql, ',')
 		}
+		row := len(p.sql)
 		sep := byte('(')
 		for n, v := range values {
 			p.sql = workspace.AppendValue(append(p.sql, sep), forms[n], v)
@@ -256,6 +263,9 @@ func (c *Changer) add(i int) error {
 			p.sql = append(p.sql, '(')
 		}
 		p.sql = append(p.sql, ')')
+		if c.last = i; c.change.AskLast {
+			c.lastRow = append(append(c.lastRow[:0], c.head...), p.sql[row:]...)
+		}
 	case RowUpdate:
 		c.set = c.set[:0]
 		for n := keys; n < len(values); n++ {
@@ -390,7 +400,22 @@ func (c *Changer) Came(ids *Identities) (uint64, error) {
 }
 
 // Counts is what the inserts have come to.
-func (c *Changer) Counts() Counts { return c.counts }
+func (c *Changer) Counts() Counts {
+	sum := c.counts
+	if len(c.parts) > 0 {
+		sum.InsertID = c.parts[c.last].id
+	}
+	return sum
+}
+
+// LastID is the value of AUTO_INCREMENT of the last row that was inserted, and flushed, or of the row that it has met; 0 if no row was
+// inserted or changed.
+func (c *Changer) LastID() (uint64, error) {
+	if len(c.parts) == 0 || !c.told || c.parts[c.last].id != 0 {
+		return c.Counts().InsertID, nil
+	}
+	return c.r.metOn(&c.r.streams[c.last], c.change.Table, c.lastRow)
+}
 
 // count takes from part i's answer what became of its rows, and fetches its warnings: no other statement is outstanding.
 func (c *Changer) count(i int, ok *wire.OK) error {
@@ -400,9 +425,7 @@ func (c *Changer) count(i int, ok *wire.OK) error {
 	sum := &c.counts
 	sum.Affected += ok.AffectedRows
 	sum.Warnings += uint(ok.Warnings)
-	if ok.LastInsertID != 0 {
-		sum.InsertID = ok.LastInsertID
-	}
+	c.parts[i].id, c.told = ok.LastInsertID, c.told || ok.LastInsertID != 0
 	switch res := resultOf(ok); {
 	case res.records:
 		sum.Duplicates += res.duplicates

@@ -266,14 +266,15 @@ func (i *Identities) Given() (rows int, first uint64) { return i.rows, i.ids.fir
 func (i *Identities) Ambiguous(renumbers bool) error { return i.ids.ambiguous(renumbers) }
 
 // InsertID is what the OK packet says and whether LAST_INSERT_ID() becomes that, given how many rows were affected, the first value
-// that has come, and what the only row's group said.
-func (i *Identities) InsertID(affected, came, told uint64) (id uint64, generated bool) {
+// that has come, and what was told of the last row, which counts if it was the only one, or if update: the statement has ON DUPLICATE KEY
+// UPDATE.
+func (i *Identities) InsertID(affected, came, told uint64, update bool) (id uint64, generated bool) {
 	switch {
 	case affected == 0:
 		return 0, false
 	case came != 0:
 		return came, true
-	case i.rows == 1:
+	case i.rows == 1 || update:
 		return told, false
 	}
 	return i.ids.final, false

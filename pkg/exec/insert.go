@@ -38,6 +38,7 @@ type insertion struct {
 	// that met another.
 	looked       bool
 	came, called uint64
+	met          uint64 // what the row has in the AUTO_INCREMENT column that the last one has met and left as it is, where others were changed
 	memory       []byte // of numbers written into rows
 
 	asWritten bool   // one group gets the client's own text
@@ -96,7 +97,7 @@ func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arg
 	in.exprs, in.evaluated, in.asWritten = in.exprs[:0], false, false
 	in.warned, in.warnings, in.momentary = in.warned[:0], 0, false
 	in.placed, in.placing = false, nil
-	in.looked, in.came, in.called = false, 0, 0
+	in.looked, in.came, in.called, in.met = false, 0, 0, 0
 	for _, k := range node.Key {
 		if k.Column >= 0 {
 			in.needed = append(in.needed, k.Column)
@@ -195,9 +196,18 @@ func (r *Runner) runPlaced(p *plan.Plan, in *insertion, sink Sink) (Summary, err
 	}
 	in.asWritten = len(r.groups) == 1 && in.untouched()
 	r.owners = in.owners
-	w := writing{same: node.Same, text: in.text}
-	if in.lookBehind() {
-		w.whole, w.behind = true, func(sum *Summary) error { return r.look(p, in, sum) }
+	look, last := in.lookBehind(), in.mayLeave(p, len(r.groups))
+	w := writing{same: node.Same, text: in.text, whole: look}
+	if look || last {
+		w.behind = func(sum *Summary) (err error) {
+			if look {
+				err = r.look(p, in, sum)
+			}
+			if last && err == nil {
+				err = r.lookForLast(in, sum)
+			}
+			return err
+		}
 	}
 	sum, err := r.write(p, w, sink)
 	r.owners = nil

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
@@ -85,7 +86,7 @@ func (r *Runner) insertID(p *plan.Plan, in *insertion, sum *Summary) {
 		case len(r.results) > 1 && !n.Same:
 			at = in.groupOfLast()
 		}
-		sum.LastInsertID = r.results[at].insertID
+		sum.LastInsertID = cmp.Or(in.met, r.results[at].insertID)
 	}
 	if came := r.cameOf(in, sum); came != 0 { // its own number comes before LAST_INSERT_ID(expr)
 		sum.LastInsertID, sum.Generated = came, true

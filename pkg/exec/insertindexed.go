@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -249,7 +250,7 @@ func (w *rowWriter) insertRowByRow(p *plan.Plan, in *insertion, keys []rowKeys) 
 		case p.Kind == plan.Replace:
 			res, err = o.replace()
 		case in.node.Update:
-			res, err = o.update()
+			res, err = o.update(p)
 		default:
 			res, err = o.ignore()
 		}
@@ -527,7 +528,7 @@ func (w *rowWriter) follow(e *entry) (placement.NodeGroupID, error) {
 }
 
 // update is ON DUPLICATE KEY UPDATE: the statement is sent to the group where the duplicate lies, whose server changes it.
-func (o *insertingOne) update() (result, error) {
+func (o *insertingOne) update(p *plan.Plan) (result, error) {
 	for range maxRowAttempts {
 		res, c, err := o.insert(o.in.node.Indexed.Insert, oneRow)
 		if err != nil || c == nil {
@@ -560,9 +561,34 @@ func (o *insertingOne) update() (result, error) {
 		if len(now) != 1 {
 			return res, sqlerr.Unsupported("ON DUPLICATE KEY UPDATE that changes the primary key of a table with global indexes", "delete the row and insert it anew")
 		}
-		return resultOf(&ok), o.changed(was.image, now[0].image)
+		if res = resultOf(&ok); o.asksForLast(p, res) {
+			if o.in.met, err = o.numberOf(was); err != nil {
+				return res, err
+			}
+		}
+		return res, o.changed(was.image, now[0].image)
 	}
 	return result{}, rowRestless()
+}
+
+// asksForLast reports that the row is the last one and has met another that it leaves as it is, while others have been inserted or changed:
+// then the number of the other is told (see came.go).
+func (o *insertingOne) asksForLast(p *plan.Plan, res result) bool {
+	n := o.in.node
+	return n.Sequence && !n.HiddenKey && p.Uses&plan.SetsLastInsertID == 0 && o.row == o.in.rows-1 && res.insertID == 0 &&
+		slices.ContainsFunc(o.results, func(res result) bool { return res.insertID != 0 })
+}
+
+// numberOf reads what a row has in the AUTO_INCREMENT column.
+func (o *insertingOne) numberOf(row found) (uint64, error) {
+	t := o.in.table
+	sql := append(appendName([]byte("SELECT CAST("), t.Columns[t.AutoIncrement].Name), " AS SIGNED) FROM "...)
+	res, err := o.query(row.group, appendKey(append(append(sql, tableName(t)...), " WHERE "...), t, row.key))
+	if err != nil || len(res.rows) != 1 {
+		return 0, err
+	}
+	id, err := strconv.ParseInt(string(res.rows[0][0]), 10, 64)
+	return uint64(id), err // as the OK packet has what is below 0
 }
 
 // updated is what ON DUPLICATE KEY UPDATE says it has affected if it has changed a row.

@@ -71,8 +71,11 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 		s.warnings = append(s.warnings, pendingNote(out.Pending))
 	}
 	ok := wire.OK{AffectedRows: w.affected, Warnings: uint16(len(s.warnings)), Info: w.info(), LastInsertID: w.lastID}
-	if w.generated != 0 {
+	switch {
+	case w.generated != 0:
 		s.lastInsertID, ok.LastInsertID = w.generated, w.generated
+	case w.n.Query && len(w.t.Triggers) > 0:
+		ok.LastInsertID = 0 // servers have forgotten what the last row brought
 	}
 	return s.ok(ok)
 }
@@ -322,8 +325,13 @@ func (w *rowWrite) insert() error {
 		if met || ok.AffectedRows == 0 && verb == "INSERT IGNORE INTO " || ok.AffectedRows > 1 || w.tail != "" && ok.AffectedRows == 0 {
 			w.duplicates++
 		}
-		if ok.LastInsertID != 0 {
+		switch {
+		case ok.LastInsertID != 0:
 			w.lastID = ok.LastInsertID
+		case w.lastID != 0 && w.auto >= 0 && i == len(news)-1:
+			if w.lastID, err = w.lastNumber(i, verb, row); err != nil {
+				return err
+			}
 		}
 		if drawn && !met && ok.AffectedRows > 0 && ok.LastInsertID != 0 && (w.tail == "" || ok.AffectedRows == 1) {
 			if row[w.auto] = strconv.FormatUint(ok.LastInsertID, 10); w.generated == 0 {
@@ -381,6 +389,33 @@ func (w *rowWrite) writeNew(i int, verb string, row image) (ok wire.OK, met bool
 	w.warnings = w.warnings[:warned]
 	ok, err = w.write(i, w.insertText(verb, row, w.tail))
 	return ok, true, err
+}
+
+// lastNumber is the insert id of a statement whose last row, i, has not come, where others have: what it brings, or what the row has that it
+// has met and left as it is.
+func (w *rowWrite) lastNumber(i int, verb string, row image) (uint64, error) {
+	column := sqltypes.QuoteName(w.t.Columns[w.auto].Name)
+	if w.tail == "" {
+		id, err := strconv.ParseInt(row[w.auto], 10, 64)
+		if err != nil {
+			return parseUint([]byte(row[w.auto])), nil
+		}
+		return uint64(id), nil
+	}
+	const asked = "_skarv_asked"
+	tx, warned := w.s.tx, len(w.warnings)
+	if err := tx.Savepoint(asked); err != nil {
+		return 0, err
+	}
+	ok, err := w.write(i, w.insertText(verb, row, " ON DUPLICATE KEY UPDATE "+column+" = LAST_INSERT_ID("+column+")"))
+	w.warnings = w.warnings[:warned]
+	if err == nil {
+		err = tx.RollbackTo(asked)
+	}
+	if err == nil {
+		err = tx.Release(asked)
+	}
+	return ok.LastInsertID, err
 }
 
 // draws reports whether a value of the AUTO_INCREMENT column asks for a new one.

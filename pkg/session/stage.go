@@ -88,7 +88,7 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 	case n.Sequence < 0:
 		ok.LastInsertID, w.generated = sum.InsertID, sum.InsertID != 0
 	default:
-		if ok.LastInsertID, w.generated = ids.InsertID(sum.Affected, came, sum.InsertID); n.Query && n.Update && !w.generated {
+		if ok.LastInsertID, w.generated = ids.InsertID(sum.Affected, came, sum.InsertID, n.Update); n.Query && !w.generated && (n.Update || len(n.Table.Triggers) > 0) {
 			ok.LastInsertID = 0 // servers have forgotten what the last row brought
 		}
 	}
@@ -143,7 +143,7 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (s
 		return sum, came, warnings, err
 	}
 	if n.Update || n.Returning {
-		restore, change.Tail = "", w.tail()
+		restore, change.Tail, change.AskLast = "", w.tail(), n.Update && !n.Query && !n.Returning && n.Sequence >= 0
 		if err := w.notDoubled(st, change.Columns); err != nil {
 			return sum, 0, nil, err
 		}
@@ -159,12 +159,16 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (s
 		err = ch.Flush()
 	}
 	if err == nil {
-		came, err = w.cameBy(ids, ch.Counts(), func() (uint64, error) { return ch.Came(ids) })
+		sum = ch.Counts()
+		came, err = w.cameBy(ids, sum, func() (uint64, error) { return ch.Came(ids) })
+	}
+	if err == nil && change.AskLast && came == 0 {
+		sum.InsertID, err = ch.LastID()
 	}
 	if err = asServerLost(ch.End(err)); err != nil {
 		return exec.Counts{}, 0, nil, err
 	}
-	return ch.Counts(), came, ch.Warned, nil
+	return sum, came, ch.Warned, nil
 }
 
 // notDoubled refuses rows of the stage that would not be written as they are, in the session's time zone.

@@ -13,7 +13,6 @@ INSERT IGNORE INTO u (k, e, n) VALUES (0, 'a', 2), (1, 'b', 2), (2, 'c', 2);
 SELECT e FROM u WHERE id = LAST_INSERT_ID();
 INSERT INTO u (k, e, n) VALUES (0, 'a', 3), (1, 'b', 3), (2, 'c', 3) ON DUPLICATE KEY UPDATE n = VALUES(n);
 SELECT e FROM u WHERE id = LAST_INSERT_ID();
--- gap: the last row stays as it is
 INSERT INTO u (k, e, n) VALUES (3, 'd', 3), (1, 'b', 3) ON DUPLICATE KEY UPDATE n = VALUES(n);
 SELECT e FROM u WHERE id = LAST_INSERT_ID();
 INSERT INTO u (k, e, n) VALUES (3, 'd', 3) ON DUPLICATE KEY UPDATE n = VALUES(n);
