@@ -143,7 +143,8 @@ func indexes(keys []string) string {
 func (w *Workspace) anew(t *catalog.Table, name string) error {
 	forgotten := func(c catalog.Column) bool {
 		long := strings.HasSuffix(c.DataType, "text") || strings.HasSuffix(c.DataType, "blob")
-		return c.OnUpdate || c.HasDefault && !c.NullDefault && (long || strings.ContainsAny(c.Default, "(_")) // CURRENT_TIMESTAMP
+		expression := !strings.HasPrefix(c.Default, "'") && strings.ContainsAny(c.Default, "(_` ") // CURRENT_TIMESTAMP, `b`, 1 + 1
+		return c.OnUpdate || c.HasDefault && !c.NullDefault && (long || expression)
 	}
 	if !slices.ContainsFunc(t.Columns, forgotten) {
 		return nil

@@ -47,18 +47,18 @@ SELECT * FROM trues WHERE k = 1 ORDER BY id;
 CREATE TABLE sixteens (k INT NOT NULL DEFAULT (0x10), id INT, PRIMARY KEY (k, id)) PARTITION BY KEY (k);
 INSERT INTO sixteens (id) VALUES (1);
 SELECT * FROM sixteens WHERE k = 16;
--- only: mysql
 CREATE TABLE beside (b INT NOT NULL, k INT NOT NULL DEFAULT (b), id INT, PRIMARY KEY (k, id)) PARTITION BY KEY (k);
--- only: mysql
 INSERT INTO beside (b, id) VALUES (5, 1), (6, 1), (7, 1), (8, 1);
--- only: mysql
 SELECT * FROM beside WHERE k = 5;
--- only: mysql
 SELECT * FROM beside WHERE k = 6;
--- only: mysql
 SELECT * FROM beside WHERE k = 7;
--- only: mysql
 SELECT * FROM beside WHERE k = 8;
+CREATE TABLE beyond (b INT NOT NULL, s VARCHAR(9) DEFAULT 'a(b', k INT NOT NULL DEFAULT (b + 1), c INT DEFAULT (b), d INT DEFAULT (1 + 1), id INT, PRIMARY KEY (k, id)) PARTITION BY KEY (k);
+INSERT INTO beyond (b, id) VALUES (5, 1), (6, 1), (7, 1), (8, 1);
+INSERT INTO beyond (b, id, k) VALUES (15, 1, DEFAULT);
+INSERT INTO beyond (id, b) SELECT b, id + 30 FROM beyond;
+SELECT * FROM beyond ORDER BY b, id;
+SELECT b FROM beyond WHERE k = 9;
 CREATE TABLE dates (k DATE NOT NULL DEFAULT (DATE'2020-01-02'), id INT, PRIMARY KEY (k, id)) PARTITION BY KEY (k);
 INSERT INTO dates (id) VALUES (1);
 SELECT * FROM dates WHERE k = '2020-01-02';
