@@ -3,6 +3,7 @@ package placement
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -24,15 +25,20 @@ func requireMinimal(t *testing.T, before, after *PartitionMap, moves []Move) {
 	require.Equal(t, forced, len(moves))
 }
 
+// Sizes of clusters: all small ones, where each group more changes much, and of the large ones every seventh and those about powers of two.
+// SKARV_ALL_SIZES=1 has it be every size up to the largest, in half a minute.
 func TestBalanceFromAnySizeToAnySize(t *testing.T) {
-	step := 1
-	if testing.Short() {
-		step = 7
+	const small, largest = 32, 144
+	all := os.Getenv("SKARV_ALL_SIZES") != ""
+	var sizes []int
+	for n := 1; n <= largest; n++ {
+		if all || n <= small || n%7 == 0 || slices.Contains([]int{63, 64, 65, 127, 128, 129, largest}, n) {
+			sizes = append(sizes, n)
+		}
 	}
-	const most = 144
-	for n := 1; n <= most; n += step {
+	for _, n := range sizes {
 		m := newTestMap(t, n)
-		for k := 1; k <= most; k += step {
+		for _, k := range sizes {
 			moves, err := Balance(m, EqualShares(groupsUpTo(k)))
 			if err != nil {
 				t.Fatal(err)
