@@ -67,24 +67,34 @@ func TestMariaDBClientSeesLimits(t *testing.T) {
 	assert.Contains(t, out, "Too many connections")
 }
 
-// A statement of more than 16 MB, and one that is too long for the server.
+// A statement of more than 16 MB, and one that is too long for the server. TLS knows nothing of packets: where a statement is cut does not
+// matter to it, as it does to compression, whose packets have a largest size too.
 func TestLongStatements(t *testing.T) {
-	s := startToy(t, mysqlserver.Config{MaxAllowedPacket: 40 << 20})
-	for _, params := range []string{"maxAllowedPacket=1000000000", "maxAllowedPacket=1000000000&tls=skip-verify", "maxAllowedPacket=1000000000&compress=true"} {
-		db, err := sql.Open("mysql", dsn("open", "", s.addr, params))
+	const whole = 1<<24 - 1 // of a packet
+	s := startToy(t, mysqlserver.Config{MaxAllowedPacket: 35 << 20})
+	edges := []int{16, 1 << 14, whole - 9, whole - 5, whole - 4, whole - 3, whole + 11, 2 * whole}
+	for _, c := range []struct {
+		params        string
+		sizes, beyond []int
+	}{
+		{"", append(edges, 35<<20), []int{35<<20 + 1, 3*whole + 1}},
+		{"&tls=skip-verify", []int{whole, 2 * whole}, []int{35<<20 + 1}},
+		{"&compress=true", edges, []int{35<<20 + 1}},
+	} {
+		db, err := sql.Open("mysql", dsn("open", "", s.addr, "maxAllowedPacket=1000000000"+c.params))
 		require.NoError(t, err)
 		db.SetMaxIdleConns(-1) // an error below ends the connection
-		for _, size := range []int{16, 1 << 14, 1<<24 - 10, 1<<24 - 6, 1<<24 - 5, 1<<24 - 4, 1<<24 + 10, 2 * (1<<24 - 1), 36 << 20} {
+		for _, size := range c.sizes {
 			// The statement and its command byte fill size bytes.
 			res, err := db.Exec("len " + strings.Repeat("x", size-5))
 			require.NoError(t, err, "%d", size)
 			n, err := res.RowsAffected()
 			require.NoError(t, err)
-			assert.Equal(t, int64(size+4*(1+size/(1<<24-1))), n)
+			assert.Equal(t, int64(size+4*(1+size/whole)), n)
 		}
-		for _, size := range []int{40<<20 + 1, 70 << 20} {
+		for _, size := range c.beyond {
 			_, err = db.Exec("len " + strings.Repeat("x", size))
-			assert.Equal(t, uint16(1153), mysqlError(t, err).Number, "%s", params)
+			assert.Equal(t, uint16(1153), mysqlError(t, err).Number, "%s", c.params)
 		}
 		require.NoError(t, db.Ping())
 		db.Close()

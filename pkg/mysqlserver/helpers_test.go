@@ -168,6 +168,9 @@ func (s *toySession) Handle(cmd wire.Command, payload []byte) error {
 }
 
 func (s *toySession) query(q string) error {
+	if strings.HasPrefix(q, "len ") { // before its words are looked for: the race detector looks at each byte of them, and it is long
+		return s.c.WriteOK(wire.OK{AffectedRows: uint64(len(s.c.Request())), Status: wire.StatusAutocommit})
+	}
 	words := strings.Fields(q + " .")
 	switch words[0] {
 	case "rows", "noise":
@@ -183,8 +186,6 @@ func (s *toySession) query(q string) error {
 		program := s.t.attrs["program_name"]
 		s.t.mu.Unlock()
 		return s.result([]string{"user", "db", "program"}, 1, [][]byte{[]byte(s.user), []byte(s.db), []byte(program)})
-	case "len":
-		return s.c.WriteOK(wire.OK{AffectedRows: uint64(len(s.c.Request())), Status: wire.StatusAutocommit})
 	case "infile":
 		if err := s.c.WritePacket(append([]byte{wire.LocalHeader}, words[1]...)); err != nil {
 			return err
