@@ -23,7 +23,7 @@ import (
 
 const (
 	defaultTime  = 5 * time.Minute
-	defaultLimit = 30_000
+	defaultLimit = 6000
 	perRound     = 1000 // statements over one schema
 	maxFound     = 5
 	groups       = 4
