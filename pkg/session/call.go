@@ -31,6 +31,8 @@ type calls struct {
 	firing [][]*catalog.Table
 	// firingIn is the transaction in which the outermost of them runs.
 	firingIn *txn.Txn
+	// told are the user variables in which strings of programs are, see variables.exact.
+	told []string
 }
 
 // connection is where variables are.
@@ -110,7 +112,7 @@ func (s *Session) runCall(a *activation, args []sqlparse.Span) error {
 	more := s.more
 	s.calls, s.more = &calls{}, true // what comes before the end of the CALL is not the last
 	err := a.run(args)
-	s.calls.release()
+	s.calls.release(s)
 	affected := uint64(max(s.rowCount, 0))
 	if s.cfg.Dialect.MariaDB() {
 		affected = s.calls.affected
@@ -131,7 +133,8 @@ func (s *Session) endCall(rows uint64) error {
 }
 
 // release gives the connection back. What it was told is undone by the pool.
-func (c *calls) release() {
+func (c *calls) release(s *Session) {
+	c.forget(s)
 	if c.conn != nil {
 		c.conn.Dirty = true
 		c.conn.Release()

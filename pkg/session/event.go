@@ -43,7 +43,7 @@ func (s *Session) RunEvent(e *catalog.Event) error {
 	s.calls, s.more, s.working = &calls{}, true, true
 	err = a.run(nil)
 	s.working = false
-	s.calls.release()
+	s.calls.release(s)
 	s.calls, s.more = nil, false
 	s.leave()
 	return err

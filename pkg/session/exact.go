@@ -3,11 +3,11 @@ package session
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
-	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
@@ -108,8 +108,8 @@ func (v *variables) introduced(i int, text string) string {
 	return text
 }
 
-// exact is collated with the strength of a variable.
-func (v *variables) exact(i int, text string) string {
+// exact is collated with the strength of a variable. utf8 is the string in utf8mb4.
+func (v *variables) exact(i int, text string, utf8 []byte) string {
 	collation := v.collations[i]
 	null := text == "NULL"
 	if null {
@@ -126,9 +126,10 @@ func (v *variables) exact(i int, text string) string {
 		text = "CONVERT(" + v.introduced(i, text) + " USING " + charsetOfCollation(collation) + ")"
 	default:
 		name := fmt.Sprintf("__skarv_%d_%d", len(v.s.calls.stack), i)
-		if !slices.Contains(v.told.names, name) {
-			v.told.names, v.told.values = append(v.told.names, name), append(v.told.values, v.collated(i, text))
+		if strings.HasPrefix(text, "'") {
+			text = "_utf8mb4 x'" + hex.EncodeToString(utf8) + "'" // the same in each sql_mode, for it may be said again later
 		}
+		v.told[name] = v.collated(i, text)
 		text = "@" + name
 	}
 	if null {
@@ -137,26 +138,33 @@ func (v *variables) exact(i int, text string) string {
 	return text
 }
 
-// told are user variables that a statement needs.
-type told struct{ names, values []string }
-
 // tell makes the user variables that exact has used the session's.
 func (v *variables) tell() error {
-	t := v.told
-	v.told = told{}
-	for i, value := range t.values {
+	for _, name := range slices.Sorted(maps.Keys(v.told)) {
+		value := v.told[name]
+		delete(v.told, name)
 		if len(value) > maxExact {
-			return sqlerr.Unsupported("a string variable of more than 64 KB whose collation is "+collateGiven.FindStringSubmatch(value)[1]+", in an expression over tables",
+			return sqlerr.Unsupported("a string variable of more than 32 KB whose collation is "+collateGiven.FindStringSubmatch(value)[1]+", in an expression over tables",
 				"declare it with the collation of the connection")
 		}
-		if now, _ := v.s.state.Get("@" + sqltypes.QuoteName(t.names[i])); now == value {
+		if now, _ := v.s.state.Get("@" + sqltypes.QuoteName(name)); now == value {
 			continue
 		}
-		if err := v.s.adopt(v.s.state.With(v.s.state.DB, backend.Variable{Name: "@" + sqltypes.QuoteName(t.names[i]), Value: value})); err != nil {
+		if err := v.s.setUserVariables([]string{name}, []string{value}); err != nil {
 			return err
+		}
+		if c := v.s.calls; !slices.Contains(c.told, name) {
+			c.told = append(c.told, name)
 		}
 	}
 	return nil
+}
+
+// forget empties the user variables that strings of programs were in.
+func (c *calls) forget(s *Session) {
+	if len(c.told) > 0 {
+		_ = s.setUserVariables(c.told, slices.Repeat([]string{"NULL"}, len(c.told))) // nothing is refused of these
+	}
 }
 
 // columnOf looks for columns of the tables of a statement, for routine.Names.

@@ -60,7 +60,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	w.drop()
 	s.used.strategy = strategyWorkspace // not that of the statements inside: it is not run again (see giveWay)
 	if outermost {
-		s.calls.release()
+		s.calls.release(s)
 		s.calls = nil
 	}
 	if err != nil {

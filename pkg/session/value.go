@@ -225,7 +225,7 @@ func (v *variables) value(p routine.Param, cols []sqltypes.Column, row [][]byte,
 		value.Text, err = v.s.typed(cols[i], row[more], v.charset(i))
 	}
 	if value.Collation = v.collations[i]; value.Collation != "" {
-		value.Exact = func() string { return v.exact(i, value.Text) }
+		value.Exact = func() string { return v.exact(i, value.Text, row[i]) }
 	}
 	return value, err
 }

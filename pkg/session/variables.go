@@ -27,14 +27,15 @@ type variables struct {
 	collations []string
 	// collation is that of string variables that say none; "" if it is not known.
 	collation string
-	told      told
+	// told are values of user variables that the statement at hand needs, by their names; see exact.
+	told map[string]string
 	// columns are the variables as servers describe them, nil until they have been read once.
 	columns []sqltypes.Column
 }
 
 // newVariables makes the variables of a routine in database db; all are NULL.
 func (s *Session) newVariables(db string, list []routine.Param) (*variables, error) {
-	v := &variables{s: s, list: list, table: fmt.Sprintf("%s.`program_%d`", sqltypes.QuoteName(catalog.OwnDB), s.calls.made)}
+	v := &variables{s: s, list: list, told: map[string]string{}, table: fmt.Sprintf("%s.`program_%d`", sqltypes.QuoteName(catalog.OwnDB), s.calls.made)}
 	s.calls.made++
 	c, err := s.calls.connection(s)
 	if err != nil {

@@ -406,6 +406,21 @@ CREATE PROCEDURE vars_bin.calls(y VARCHAR(20)) BEGIN DECLARE o VARCHAR(20); CALL
 -- skip-prepared
 CREATE PROCEDURE vars_bin.called(y VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci, OUT o VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci) BEGIN SELECT COUNT(*) FROM compat.vt WHERE y = 'ANN!'; SET o = UPPER(y); END;
 CALL vars_bin.calls('ann');
+-- Strings with backslashes are themselves in each sql_mode, also in what runs behind the program.
+-- skip-prepared
+SET sql_mode = 'NO_BACKSLASH_ESCAPES';
+-- skip-prepared
+CREATE PROCEDURE vars_uni.slash(y VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci) BEGIN SELECT COUNT(*) FROM compat.vt WHERE CONCAT(y, 'a') = '\A'; END;
+-- skip-prepared
+SET sql_mode = DEFAULT;
+-- sent: status, the sql_mode of the session, not of what runs
+CALL vars_uni.slash('\\');
+SELECT COUNT(*) FROM vt;
+CALL vars_uni.lits('it''s \\');
+BEGIN;
+CALL vars_uni.wr('a\\''b');
+SELECT * FROM vw ORDER BY id;
+ROLLBACK;
 DROP DATABASE vars_uni;
 DROP DATABASE vars_bin;
 DROP DATABASE vars_l1;
