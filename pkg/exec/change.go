@@ -41,6 +41,8 @@ type Counts struct {
 	Warnings   uint
 	// InsertID is the one that was told last, by the group of the last row.
 	InsertID uint64
+	// Generated is the first value that a server has given out for a row that has come, with Numbered.
+	Generated uint64
 }
 
 // ChangeKind is what happens to a row.
@@ -83,6 +85,7 @@ type Changer struct {
 	last    int    // the part of the last row
 	lastRow []byte // the INSERT of the last row alone, for LastID
 	told    bool   // a part has told an insert id
+	numbers bool   // see Numbered
 	// SessionTime: the connections stay in the session's own time zone and mode, because Tail has expressions.
 	sessionTime bool
 	// Warned are the warnings of inserts.
@@ -119,6 +122,11 @@ func (r *Runner) Change(x Execution, snap *catalog.Snapshot, restore string) *Ch
 // Unchecked makes the servers not look at foreign keys, before anything is changed: the caller does (Follow).
 func (c *Changer) Unchecked() {
 	c.before, c.after = append(c.before, []byte("SET foreign_key_checks = 0")), append(c.after, []byte("SET foreign_key_checks = 1"))
+}
+
+// Numbered makes Counts tell of the values that servers give out, before anything is changed.
+func (c *Changer) Numbered() {
+	c.before, c.numbers = append(c.before, []byte("SET last_insert_id = 0")), true
 }
 
 // part returns the number of g's part, which takes part from now on.
@@ -364,7 +372,11 @@ func (c *Changer) settle(i int) error {
 	case head.OK == nil:
 		return c.r.streams[i].breakOff(sqlerr.Internal.New("a change of rows was answered with rows"))
 	case !c.exact():
-		return c.count(i, head.OK)
+		id := head.OK.LastInsertID
+		if err := c.count(i, head.OK); err != nil || id == 0 || !c.numbers || c.counts.Generated != 0 {
+			return err
+		}
+		return c.given(i)
 	case head.OK.AffectedRows != want && len(c.change.Table.ForeignKeys) == 0: // a cascade may have been there before
 		return sqlerr.Internal.New(groupName(c.r.streams[i].group) + " changed " + strconv.FormatUint(head.OK.AffectedRows, 10) + " rows of table '" +
 			c.change.Table.Name + "' instead of " + strconv.FormatUint(want, 10))
@@ -460,6 +472,15 @@ func (c *Changer) count(i int, ok *wire.OK) error {
 			c.Warned = append(c.Warned, Warned{string(c.fields[0]), uint16(code), string(c.fields[2])})
 		}
 	}
+}
+
+// given asks whether the server of part i has given out the insert id that it has told.
+func (c *Changer) given(i int) error {
+	res, err := c.r.rowsFrom(&c.r.streams[i], []byte("SELECT LAST_INSERT_ID()"))
+	if err == nil && len(res.rows) == 1 {
+		c.counts.Generated, err = strconv.ParseUint(string(res.rows[0][0]), 10, 64)
+	}
+	return err
 }
 
 // Flush sends everything and reads all answers.

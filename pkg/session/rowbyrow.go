@@ -350,7 +350,7 @@ func (w *rowWrite) insert() error {
 
 // consecutive gives the rows of an INSERT of several the AUTO_INCREMENT values that they ask for; nil if they may draw their own.
 func (w *rowWrite) consecutive(rows int) *rowIdentities {
-	if w.auto < 0 || rows < 2 || !strings.HasSuffix(w.t.Columns[w.auto].DataType, "int") || w.t.Temporary != "" {
+	if w.auto < 0 || rows < 2 || !strings.HasSuffix(w.t.Columns[w.auto].DataType, "int") || w.t.Kind == catalog.Single {
 		return nil
 	}
 	if w.n.Query {

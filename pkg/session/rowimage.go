@@ -121,6 +121,9 @@ func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image,
 		}
 	}()
 	st, err := ws.Stage(w.t, w.auto, w.relaxed()...)
+	if err == nil {
+		w.auto = st.Sequence()
+	}
 	if err == nil && rows == nil && w.tellsOmitted() {
 		err = st.OmittedZero()
 	}

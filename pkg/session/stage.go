@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -51,6 +52,9 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 		records = 1
 	}
 	ids, err := w.identify(st, int(records))
+	if err == nil && n.Sequence < 0 && st.Sequence() >= 0 && !n.ZeroIsValue {
+		err = st.Draw()
+	}
 	if err != nil {
 		return err
 	}
@@ -86,11 +90,12 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 	case n.Table.HiddenKey || n.Sequence < 0 && n.Table.Kind != catalog.Single:
 		ok.LastInsertID = 0
 	case n.Sequence < 0:
-		ok.LastInsertID, w.generated = sum.InsertID, sum.InsertID != 0
+		ok.LastInsertID, w.generated = cmp.Or(sum.Generated, sum.InsertID), sum.Generated != 0
 	default:
-		if ok.LastInsertID, w.generated = ids.InsertID(sum.Affected, came, sum.InsertID, n.Update); n.Query && !w.generated && (n.Update || len(n.Table.Triggers) > 0) {
-			ok.LastInsertID = 0 // servers have forgotten what the last row brought
-		}
+		ok.LastInsertID, w.generated = ids.InsertID(sum.Affected, came, sum.InsertID, n.Update)
+	}
+	if n.Query && !w.generated && (n.Update || len(n.Table.Triggers) > 0) {
+		ok.LastInsertID = 0 // servers have forgotten what the last row brought
 	}
 	if n.Load {
 		if w.generated {
@@ -152,6 +157,9 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (s
 		change.Returned = &w.held
 	}
 	ch := s.runner.Change(s.execution(&w.conns), s.snap, restore)
+	if n.Sequence < 0 && st.Sequence() >= 0 && !n.Returning {
+		ch.Numbered()
+	}
 	if err = ch.Begin(change); err == nil {
 		err = w.query(st.Rows(change.Columns, restore == "", partitionOf(n.Table)), ch)
 	}

@@ -30,6 +30,12 @@ func (w *Workspace) Stage(t *catalog.Table, sequence int, relaxed ...int) (*Stag
 	if s.name, err = w.Create(t); err != nil {
 		return nil, err
 	}
+	if sequence < 0 && t.Kind == catalog.Single {
+		if sequence, err = s.numbered(); err != nil {
+			return nil, err
+		}
+		s.sequence = sequence
+	}
 	var alter []string
 	primary, err := s.hasPrimary()
 	if err != nil {
@@ -50,6 +56,9 @@ func (w *Workspace) Stage(t *catalog.Table, sequence int, relaxed ...int) (*Stag
 		alter = append(alter, modify)
 	}
 	for _, i := range relaxed {
+		if i == sequence {
+			continue
+		}
 		c := &t.Columns[i]
 		if c.HasDefault && !c.NullDefault {
 			modify, err := s.nullable(c)
@@ -89,6 +98,18 @@ func (s *Stage) nullable(c *catalog.Column) (modify string, err error) {
 	}
 	return "", sqlerr.Internal.New("a server does not show column " + c.Name + " of a table that it has made")
 }
+
+// numbered is the column of a single table that its server numbers, or -1: the catalog does not know it.
+func (s *Stage) numbered() (int, error) {
+	_, rows, err := s.w.conn.QueryAll("SHOW COLUMNS FROM "+s.of()+" WHERE Extra LIKE '%auto_increment%'", 1)
+	if err != nil || len(rows) == 0 {
+		return -1, err
+	}
+	return s.table.Column(string(rows[0][0])), nil
+}
+
+// Sequence is the AUTO_INCREMENT column, whoever numbers it, or -1.
+func (s *Stage) Sequence() int { return s.sequence }
 
 // hasPrimary reports whether the stage's table has a key that is called primary: a UNIQUE one can be in its place, and there can
 // be both over the same columns.
@@ -194,14 +215,24 @@ func (s *Stage) Identities() string {
 
 // Identify gives the rows numbered first to last consecutive values of the sequence column.
 func (s *Stage) Identify(first, last, value uint64) error {
-	column := sqltypes.QuoteName(s.table.Columns[s.sequence].Name)
-	sql := "UPDATE " + s.of() + " SET " + column + " = " + strconv.FormatUint(value, 10) + " + (" + sqltypes.QuoteName(rowNumber) + " - " + strconv.FormatUint(first, 10) + ")"
+	return s.number(strconv.FormatUint(value, 10)+" + ("+sqltypes.QuoteName(rowNumber)+" - "+strconv.FormatUint(first, 10)+")",
+		sqltypes.QuoteName(rowNumber)+" BETWEEN "+strconv.FormatUint(first, 10)+" AND "+strconv.FormatUint(last, 10))
+}
+
+// Draw makes rows that have 0 in the sequence column ask a server for a number.
+func (s *Stage) Draw() error {
+	return s.number("NULL", sqltypes.QuoteName(s.table.Columns[s.sequence].Name)+" = 0")
+}
+
+// number gives rows a value in the sequence column, and leaves all else as it is.
+func (s *Stage) number(value, which string) error {
+	sql := "UPDATE " + s.of() + " SET " + sqltypes.QuoteName(s.table.Columns[s.sequence].Name) + " = " + value
 	for i := range s.table.Columns {
 		if c := &s.table.Columns[i]; c.OnUpdate {
 			sql += ", " + sqltypes.QuoteName(c.Name) + " = " + sqltypes.QuoteName(c.Name)
 		}
 	}
-	_, err := s.w.conn.Exec(sql + " WHERE " + sqltypes.QuoteName(rowNumber) + " BETWEEN " + strconv.FormatUint(first, 10) + " AND " + strconv.FormatUint(last, 10))
+	_, err := s.w.conn.Exec(sql + " WHERE " + which)
 	return err
 }
 
