@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
-	"skarv/pkg/ddl"
 	"skarv/pkg/placement"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
@@ -52,8 +51,8 @@ func (c *ForeignKeyCheck) group(ctx context.Context, g *catalog.NodeGroup) error
 	keys := len(t.Primary)
 	list := selectList(t, t.Primary) + ", " + selectList(t, fk.Columns) + ", " + selectList(t, t.Distribution)
 	for {
-		rows, err := s.Values(ctx, keys+len(fk.Columns)+len(t.Distribution), "SELECT "+list+" FROM "+ddl.Table(t).SQL()+after(t, t.Primary, last)+
-			" ORDER BY "+orderBy(t, t.Primary)+fmt.Sprintf(" LIMIT %d", checkRows))
+		rows, err := s.Values(ctx, keys+len(fk.Columns)+len(t.Distribution), "SELECT "+list+" FROM "+t.SQL()+after(t, t.Primary, last)+
+			" ORDER BY "+t.ColumnList(t.Primary)+fmt.Sprintf(" LIMIT %d", checkRows))
 		if err != nil {
 			return err
 		}
@@ -98,7 +97,7 @@ func (c *ForeignKeyCheck) child(ctx context.Context, s *schema.Server, key, vals
 			return nil
 		}
 	}
-	rows, err := s.Values(ctx, 1, "SELECT 1 FROM "+ddl.Table(t).SQL()+" WHERE "+equal(t, t.Primary, key)+" AND "+equal(t, fk.Columns, vals)+" LOCK IN SHARE MODE")
+	rows, err := s.Values(ctx, 1, "SELECT 1 FROM "+t.SQL()+" WHERE "+equal(t, t.Primary, key)+" AND "+equal(t, fk.Columns, vals)+" LOCK IN SHARE MODE")
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -132,7 +131,7 @@ func (c *ForeignKeyCheck) parent(ctx context.Context, vals [][]byte, lock string
 		if err != nil {
 			return false, err
 		}
-		rows, err := s.Values(ctx, 1, "SELECT 1 FROM "+ddl.Table(p).SQL()+" WHERE "+strings.Join(conditions, " AND ")+" LIMIT 1"+lock)
+		rows, err := s.Values(ctx, 1, "SELECT 1 FROM "+p.SQL()+" WHERE "+strings.Join(conditions, " AND ")+" LIMIT 1"+lock)
 		if err != nil || len(rows) > 0 {
 			return err == nil, err
 		}

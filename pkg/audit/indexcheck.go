@@ -10,7 +10,6 @@ import (
 	"fmt"
 
 	"skarv/pkg/catalog"
-	"skarv/pkg/ddl"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/workspace"
@@ -71,8 +70,8 @@ func (c *IndexCheck) rowsOf(ctx context.Context, g *catalog.NodeGroup) error {
 		if _, err := s.Exec(ctx, "BEGIN"); err != nil {
 			return err
 		}
-		rows, err := s.Values(ctx, keys+units+len(t.Distribution), "SELECT "+list+" FROM "+ddl.Table(t).SQL()+after(t, t.Primary, last)+
-			" ORDER BY "+orderBy(t, t.Primary)+fmt.Sprintf(" LIMIT %d LOCK IN SHARE MODE", checkRows))
+		rows, err := s.Values(ctx, keys+units+len(t.Distribution), "SELECT "+list+" FROM "+t.SQL()+after(t, t.Primary, last)+
+			" ORDER BY "+t.ColumnList(t.Primary)+fmt.Sprintf(" LIMIT %d LOCK IN SHARE MODE", checkRows))
 		if err == nil {
 			for _, r := range rows {
 				if err = c.row(ctx, g, r[keys:keys+units], r[keys+units:]); err != nil {
@@ -171,7 +170,7 @@ func (c *IndexCheck) replace(ctx context.Context, s *schema.Server, unit, key, f
 		}
 		return err
 	}
-	if _, err := s.Exec(ctx, "DELETE FROM "+ddl.Table(c.Index.Entries).SQL()+" WHERE "+c.condition(unit, found)); err != nil {
+	if _, err := s.Exec(ctx, "DELETE FROM "+c.Index.Entries.SQL()+" WHERE "+c.condition(unit, found)); err != nil {
 		return err
 	}
 	return c.insert(ctx, s, unit, key)
@@ -200,7 +199,7 @@ func (c *IndexCheck) entry(ctx context.Context, s *schema.Server, unit [][]byte,
 	if locked {
 		lock = " LOCK IN SHARE MODE"
 	}
-	rows, err := s.Values(ctx, len(keyColumns(e)), "SELECT "+selectList(e, keyColumns(e))+" FROM "+ddl.Table(e).SQL()+" WHERE "+equal(e, e.Primary, unit)+lock)
+	rows, err := s.Values(ctx, len(keyColumns(e)), "SELECT "+selectList(e, keyColumns(e))+" FROM "+e.SQL()+" WHERE "+equal(e, e.Primary, unit)+lock)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -209,7 +208,7 @@ func (c *IndexCheck) entry(ctx context.Context, s *schema.Server, unit [][]byte,
 
 func (c *IndexCheck) insert(ctx context.Context, s *schema.Server, unit, key [][]byte) error {
 	e := c.Index.Entries
-	q := []byte("INSERT INTO " + ddl.Table(e).SQL() + " VALUES (")
+	q := []byte("INSERT INTO " + e.SQL() + " VALUES (")
 	for i, v := range append(append([][]byte{}, unit...), key...) {
 		if i > 0 {
 			q = append(q, ", "...)
@@ -231,7 +230,7 @@ func (c *IndexCheck) rowAt(ctx context.Context, unit, key [][]byte) (bool, error
 	if err != nil {
 		return false, err
 	}
-	rows, err := s.Values(ctx, 1, "SELECT 1 FROM "+ddl.Table(t).SQL()+" WHERE "+equal(t, c.Index.Columns, unit)+" AND "+
+	rows, err := s.Values(ctx, 1, "SELECT 1 FROM "+t.SQL()+" WHERE "+equal(t, c.Index.Columns, unit)+" AND "+
 		equal(t, t.Distribution, key)+" LIMIT 1 LOCK IN SHARE MODE")
 	return len(rows) > 0, err
 }
@@ -257,8 +256,8 @@ func (c *IndexCheck) entriesOf(ctx context.Context, g *catalog.NodeGroup) error 
 	units := len(e.Primary)
 	list := selectList(e, e.Primary) + ", " + selectList(e, keyColumns(e))
 	for {
-		rows, err := s.Values(ctx, len(e.Columns), "SELECT "+list+" FROM "+ddl.Table(e).SQL()+after(e, e.Primary, last)+
-			" ORDER BY "+orderBy(e, e.Primary)+fmt.Sprintf(" LIMIT %d", checkRows))
+		rows, err := s.Values(ctx, len(e.Columns), "SELECT "+list+" FROM "+e.SQL()+after(e, e.Primary, last)+
+			" ORDER BY "+e.ColumnList(e.Primary)+fmt.Sprintf(" LIMIT %d", checkRows))
 		if err != nil {
 			return err
 		}
@@ -291,6 +290,6 @@ func (c *IndexCheck) entryWithoutRow(ctx context.Context, g *catalog.NodeGroup, 
 	if !c.Repair {
 		return nil
 	}
-	_, err = s.Exec(ctx, "DELETE FROM "+ddl.Table(c.Index.Entries).SQL()+" WHERE "+c.condition(unit, key))
+	_, err = s.Exec(ctx, "DELETE FROM "+c.Index.Entries.SQL()+" WHERE "+c.condition(unit, key))
 	return err
 }

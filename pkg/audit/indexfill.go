@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
-	"skarv/pkg/ddl"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqltypes"
 )
@@ -22,12 +21,12 @@ func FillIndex(ctx context.Context, s *schema.Server, g *catalog.GlobalIndex, pr
 	for _, c := range g.Columns {
 		present = append(present, sqltypes.QuoteName(t.Columns[c].Name)+" IS NOT NULL")
 	}
-	insert := "INSERT INTO " + ddl.Table(g.Entries).SQL() + " SELECT " + orderBy(t, g.Columns) + ", " + orderBy(t, t.Distribution) + " FROM " + ddl.Table(t).SQL()
+	insert := "INSERT INTO " + g.Entries.SQL() + " SELECT " + t.ColumnList(g.Columns) + ", " + t.ColumnList(t.Distribution) + " FROM " + t.SQL()
 	var done uint64
 	for last := [][]byte(nil); ; {
 		progress(done)
-		end, err := s.Values(ctx, len(t.Primary), "SELECT "+selectList(t, t.Primary)+" FROM "+ddl.Table(t).SQL()+after(t, t.Primary, last)+
-			" ORDER BY "+orderBy(t, t.Primary)+fmt.Sprintf(" LIMIT %d, 1", fillRows))
+		end, err := s.Values(ctx, len(t.Primary), "SELECT "+selectList(t, t.Primary)+" FROM "+t.SQL()+after(t, t.Primary, last)+
+			" ORDER BY "+t.ColumnList(t.Primary)+fmt.Sprintf(" LIMIT %d, 1", fillRows))
 		if err != nil {
 			return err
 		}

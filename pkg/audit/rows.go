@@ -93,12 +93,3 @@ func after(t *catalog.Table, columns []int, values [][]byte) string {
 	}
 	return " WHERE " + strings.Join(or, " OR ")
 }
-
-// orderBy lists columns by name.
-func orderBy(t *catalog.Table, columns []int) string {
-	var list []string
-	for _, i := range columns {
-		list = append(list, sqltypes.QuoteName(t.Columns[i].Name))
-	}
-	return strings.Join(list, ", ")
-}

@@ -297,6 +297,23 @@ func (s *Snapshot) Group(id placement.NodeGroupID) *NodeGroup {
 	return nil
 }
 
+// SQL is its name as statements have it.
+func (t *Table) SQL() string { return sqltypes.QuoteIn(t.Database, t.Name) }
+
+// ColumnList is the names of columns as a list in a statement.
+func (t *Table) ColumnList(columns []int) string {
+	return strings.Join(t.QuotedColumns(columns, ""), ", ")
+}
+
+// QuotedColumns are the names of columns as statements have them, each with what is in front of it: "", or an alias and a dot.
+func (t *Table) QuotedColumns(columns []int, front string) []string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = front + sqltypes.QuoteName(t.Columns[c].Name)
+	}
+	return list
+}
+
 // Column returns the position of the column called name (case does not matter), or -1.
 func (t *Table) Column(name string) int {
 	for i := range t.Columns {

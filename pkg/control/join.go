@@ -124,7 +124,7 @@ func lockAndCopy(ctx context.Context, from *mysqlconn.Conn, login mysqlconn.Conf
 		if i > 0 {
 			lock += ", "
 		}
-		lock += sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name) + " READ"
+		lock += t.SQL() + " READ"
 	}
 	for _, sql := range []string{fmt.Sprintf("SET SESSION lock_wait_timeout = %d", copiesLockWait), "SET SESSION sql_mode = ''", lock} {
 		if _, err := from.Exec(sql); err != nil {
@@ -153,7 +153,7 @@ func lockAndCopy(ctx context.Context, from *mysqlconn.Conn, login mysqlconn.Conf
 
 // copyTable replaces the rows of a table on one server by those of another one.
 func copyTable(from, to *mysqlconn.Conn, t *catalog.Table) error {
-	name := sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name)
+	name := t.SQL()
 	var columns, reads string
 	var forms []workspace.Form
 	for i := range t.Columns {

@@ -219,7 +219,7 @@ func (d *schemaChange) plan(ctx context.Context) error {
 		}
 		w.Digests[d.snap.Groups[i].ID] = digest(texts)
 		if w.Marker != "" {
-			if _, err := s.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (a INT PRIMARY KEY)", sqltypes.QuoteName(catalog.OwnDB), sqltypes.QuoteName(w.Marker))); err != nil {
+			if _, err := s.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (a INT PRIMARY KEY)", sqltypes.QuoteIn(catalog.OwnDB, w.Marker))); err != nil {
 				return err
 			}
 		}

@@ -11,7 +11,7 @@ import (
 // CreateEntries is the statement that creates the table of a global index.
 func CreateEntries(e *catalog.Table) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "CREATE TABLE IF NOT EXISTS %s.%s (", sqltypes.QuoteName(e.Database), sqltypes.QuoteName(e.Name))
+	fmt.Fprintf(&b, "CREATE TABLE IF NOT EXISTS %s (", e.SQL())
 	var key []string
 	for i := range e.Columns {
 		c := &e.Columns[i]

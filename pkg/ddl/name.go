@@ -19,7 +19,7 @@ type Object struct {
 func (o Object) String() string { return o.DB + "." + o.Name }
 
 // SQL is the name as statements have it.
-func (o Object) SQL() string { return sqltypes.QuoteName(o.DB) + "." + sqltypes.QuoteName(o.Name) }
+func (o Object) SQL() string { return sqltypes.QuoteIn(o.DB, o.Name) }
 
 // Table names a table of the catalog.
 func Table(t *catalog.Table) Object { return Object{DB: t.Database, Name: t.Name} }

@@ -171,7 +171,7 @@ func (c *Changer) Begin(change Change) error {
 			c.forms = append(c.forms, workspace.FormOf(&t.Columns[i], c.sessionTime))
 		}
 	}
-	name := sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name)
+	name := t.SQL()
 	switch change.Kind {
 	case RowInsert:
 		add(change.Columns)

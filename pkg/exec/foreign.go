@@ -114,11 +114,7 @@ func (h *hiding) hide(sql []byte, db string, depth int) ([]byte, error) {
 				continue
 			}
 			qualifier := string(sql[s.Qualifier.Start:s.Qualifier.End])
-			columns := make([]string, len(t.Distribution))
-			for i, c := range t.Distribution {
-				columns[i] = qualifier + "." + sqltypes.QuoteName(t.Columns[c].Name)
-			}
-			conditions[s.Block] = append(conditions[s.Block], t.Key.SQLExpr(columns)+h.condition)
+			conditions[s.Block] = append(conditions[s.Block], t.Key.SQLExpr(t.QuotedColumns(t.Distribution, qualifier+"."))+h.condition)
 		}
 	}
 	for _, b := range optional {

@@ -58,7 +58,7 @@ type row = binlog.Row
 
 // newTable prepares a table. The error says why its rows cannot be moved.
 func newTable(t *catalog.Table, at int, flavor catalog.Flavor) (*table, error) {
-	m := &table{Table: t, at: at, label: t.Database + "." + t.Name, name: sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name)}
+	m := &table{Table: t, at: at, label: t.Database + "." + t.Name, name: t.SQL()}
 	positions := make([]int, len(t.Columns)) // in columns, of those of the catalog
 	for i := range t.Columns {
 		positions[i] = -1

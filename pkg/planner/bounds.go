@@ -159,5 +159,5 @@ func (b *build) scanBound(span sqlparse.Span, aggregate string) (st *sqlparse.St
 // boundRest is the query over the copy of a bound: it has no row where there was no value.
 func boundRest(t *catalog.Table) plan.Text {
 	name := sqltypes.QuoteName(columnName(0))
-	return plan.Text{{SQL: "SELECT " + name + " FROM " + sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name) + " WHERE " + name + " IS NOT NULL", Arg: plan.NoArg}}
+	return plan.Text{{SQL: "SELECT " + name + " FROM " + t.SQL() + " WHERE " + name + " IS NOT NULL", Arg: plan.NoArg}}
 }

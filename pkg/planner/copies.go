@@ -7,7 +7,6 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/sqltypes"
 	"skarv/pkg/workspace"
 )
 
@@ -208,7 +207,7 @@ func (c *wanted) text(b *build) plan.Text {
 	if first {
 		c.sortHidden(b, e)
 	}
-	e.raw(" FROM " + sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name))
+	e.raw(" FROM " + t.SQL())
 	if w.tail != nil {
 		w.choose(c.fragment, e, t)
 	} else if first {

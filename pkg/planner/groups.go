@@ -504,7 +504,7 @@ func (g *grouping) rest() (plan.Text, bool) {
 		names = append(names, name)
 		p.raw(" AS " + sqltypes.QuoteName(name))
 	}
-	p.raw(" FROM " + sqltypes.QuoteName(g.names.Database) + "." + sqltypes.QuoteName(g.names.Name))
+	p.raw(" FROM " + g.names.SQL())
 	having := " WHERE "
 	if (g.values || g.again) && sel.GroupBy != nil {
 		having = " HAVING "

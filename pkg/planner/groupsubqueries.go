@@ -7,7 +7,6 @@ import (
 
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/sqltypes"
 )
 
 // havingQueries are the texts of subqueries behind FROM and WHERE, those inside of others left out.
@@ -66,7 +65,7 @@ func (g *grouping) subqueryText(p *phrase, span sqlparse.Span) {
 		if x.rest != nil {
 			p.e.add(x.rest)
 		} else {
-			p.raw("SELECT * FROM " + sqltypes.QuoteName(x.table.Database) + "." + sqltypes.QuoteName(x.table.Name))
+			p.raw("SELECT * FROM " + x.table.SQL())
 		}
 		at = s.End
 		refs = slices.DeleteFunc(slices.Clone(refs), func(r sqlparse.TableRef) bool { return s.Start <= r.Start && r.End <= s.End })

@@ -595,13 +595,7 @@ func (b *build) setForm(ir *plan.InsertRows, e *editor, added string) error {
 		return sqlerr.Unsupported("an INSERT ... SET of this form", "write INSERT INTO t (columns) VALUES (...)")
 	}
 	e.span(0, in.text.Body)
-	e.raw("(")
-	for i, c := range in.columns {
-		if i > 0 {
-			e.raw(", ")
-		}
-		e.raw(sqltypes.QuoteName(in.table.Columns[c].Name))
-	}
+	e.raw("(" + in.table.ColumnList(in.columns))
 	if added != "" {
 		e.raw(", " + added)
 	}

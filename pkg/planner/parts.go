@@ -6,7 +6,6 @@ import (
 
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/sqltypes"
 )
 
 // waysWithoutTreeRules is waysRules for a statement that the parser has no tree for.
@@ -41,7 +40,7 @@ func pushParts(b *build) (fired bool, err error) {
 		t := b.madeUp(query, i+1)
 		p.Copies = append(p.Copies, plan.Copy{Table: t, Query: query})
 		e.span(at, span.Start)
-		e.raw("SELECT * FROM " + sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name))
+		e.raw("SELECT * FROM " + t.SQL())
 		at = span.End
 	}
 	e.span(at, len(b.st.SQL()))

@@ -62,7 +62,7 @@ func (p *phrase) column(ref colRef) {
 
 // table writes a base table with its name in the fragment.
 func (p *phrase) table(in *instance) {
-	p.raw(sqltypes.QuoteName(in.table.Database) + "." + sqltypes.QuoteName(in.table.Name) + " AS " + p.name(in))
+	p.raw(in.table.SQL() + " AS " + p.name(in))
 }
 
 // conjunct writes c.

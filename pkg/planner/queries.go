@@ -11,7 +11,6 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/sqltypes"
 )
 
 // pushed is a query inside the statement whose rows are copied, in place of the tables it reads.
@@ -595,7 +594,7 @@ func (w *worker) pushed(p *plan.Workspace, refs []sqlparse.TableRef) bool {
 		p.Copies = append(p.Copies, plan.Copy{Table: x.table, Query: x.query})
 		text := x.rest
 		if text == nil {
-			text = plan.Text{{SQL: "SELECT * FROM " + sqltypes.QuoteName(x.table.Database) + "." + sqltypes.QuoteName(x.table.Name), Arg: plan.NoArg}}
+			text = plan.Text{{SQL: "SELECT * FROM " + x.table.SQL(), Arg: plan.NoArg}}
 		}
 		edits = append(edits, edit{x.span, text})
 	}

@@ -380,7 +380,7 @@ func (b *build) keyFor(column int, cls class, span sqlparse.Span, ref ...colRef)
 			if !slices.Contains(b.query.block.insts, ref[0].inst) {
 				return 0, false // column of a derived table: its name here is another
 			}
-			h.before += sqltypes.QuoteName(ref[0].inst.name) + "." + sqltypes.QuoteName(ref[0].column().Name)
+			h.before += sqltypes.QuoteIn(ref[0].inst.name, ref[0].column().Name)
 		}
 		return b.hide(h), true
 	}

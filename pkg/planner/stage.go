@@ -119,7 +119,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Renumbers: text.OnDuplicate >= 0 && b.ins.renumbers(), Tail: tail, Followed: followed, Returning: b.returning, Query: text.Query}
 	if self {
 		p.Stage.Name = stageName
-		p.Renames = append([]plan.Rename{{Ref: w.target, Text: sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(stageName)}}, p.Renames...)
+		p.Renames = append([]plan.Rename{{Ref: w.target, Text: sqltypes.QuoteIn(t.Database, stageName)}}, p.Renames...)
 	}
 	return p, nil
 }

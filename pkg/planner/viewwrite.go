@@ -195,7 +195,7 @@ func (b *build) writtenView(t *catalog.Table) *writtenView {
 				return nil
 			}
 			c.base = base.Columns[at].Name
-			c.text = sqltypes.QuoteName(base.Database) + "." + sqltypes.QuoteName(base.Name) + "." + sqltypes.QuoteName(c.base)
+			c.text = base.SQL() + "." + sqltypes.QuoteName(c.base)
 		}
 		v.names = append(v.names, c.base)
 		v.columns[strings.ToLower(t.Columns[i].Name)] = c
@@ -250,7 +250,7 @@ func (w *viewWriter) table() string {
 	if w.v.joined != nil {
 		return w.v.joined.from
 	}
-	return sqltypes.QuoteName(w.v.base.Database) + "." + sqltypes.QuoteName(w.v.base.Name)
+	return w.v.base.SQL()
 }
 
 // modify writes an UPDATE or DELETE.
@@ -435,7 +435,7 @@ func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
 			return nil
 		}
 	}
-	w.edits = append(w.edits, viewEdit{text.Table.Span, sqltypes.QuoteName(base.Database) + "." + sqltypes.QuoteName(base.Name)})
+	w.edits = append(w.edits, viewEdit{text.Table.Span, base.SQL()})
 	if text.NumColumns == 0 {
 		list := make([]string, len(v.names))
 		for i, name := range v.names {

@@ -397,7 +397,7 @@ func (w *worker) view(p *plan.Workspace, c *plan.Copy) error {
 // renamed is what stands for a table reference that reads another table. ok is false where none can.
 func renamed(st *sqlparse.Statement, ref sqlparse.TableRef, t *catalog.Table, name string) (text string, ok bool) {
 	alias, ok := aliasFor(st, ref)
-	return sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(name) + alias, ok
+	return sqltypes.QuoteIn(t.Database, name) + alias, ok
 }
 
 // aliasFor is the alias that what stands for a table reference needs: none if one follows. ok is false where nothing else can

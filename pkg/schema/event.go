@@ -126,5 +126,5 @@ func AlterEvent(ctx context.Context, s *Server, e *catalog.Event, status string)
 	if at := strings.LastIndexByte(definer, '@'); at >= 0 {
 		user, host = definer[:at], definer[at+1:]
 	}
-	return fmt.Sprintf("ALTER DEFINER = %s@%s EVENT %s.%s %s", sqltypes.QuoteName(user), sqltypes.QuoteName(host), sqltypes.QuoteName(e.Database), sqltypes.QuoteName(e.Name), status), nil
+	return fmt.Sprintf("ALTER DEFINER = %s@%s EVENT %s %s", sqltypes.QuoteName(user), sqltypes.QuoteName(host), sqltypes.QuoteIn(e.Database, e.Name), status), nil
 }

@@ -57,7 +57,7 @@ func (s *Server) Sweep(ctx context.Context, job string, keep map[string]bool) er
 		}
 		if strings.HasPrefix(name, trialPrefix) && !strings.HasPrefix(name, trialPrefix+job) ||
 			strings.HasPrefix(name, catalog.EntriesPrefix) && !keep[name] {
-			names = append(names, sqltypes.QuoteName(catalog.OwnDB)+"."+sqltypes.QuoteName(name))
+			names = append(names, sqltypes.QuoteIn(catalog.OwnDB, name))
 		}
 		return nil
 	}, "SELECT table_name FROM information_schema.tables WHERE table_schema = '"+catalog.OwnDB+"'")

@@ -60,7 +60,7 @@ func (s *Server) finishEvent(ctx context.Context, e *catalog.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	req := control.DDLRequest{Session: schema.Session{DB: e.Database, SQLMode: e.SQLMode}, User: e.Definer, EventSince: e.Since}
-	name := sqltypes.QuoteName(e.Database) + "." + sqltypes.QuoteName(e.Name)
+	name := sqltypes.QuoteIn(e.Database, e.Name)
 	if req.SQL = "DROP EVENT IF EXISTS " + name; e.Preserve {
 		req.SQL = "ALTER EVENT " + name + " DISABLE"
 	}

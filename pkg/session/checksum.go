@@ -76,7 +76,7 @@ func (s *Session) checksumOn(g placement.NodeGroupID, t *catalog.Table, option s
 		return nil, nil, err
 	}
 	s.running.enter(c)
-	cols, rows, err := c.QueryAll("CHECKSUM TABLE "+sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(t.Name)+" "+option, 1)
+	cols, rows, err := c.QueryAll("CHECKSUM TABLE "+t.SQL()+" "+option, 1)
 	s.running.leave(c)
 	s.done(c, err)
 	if err != nil {

@@ -197,7 +197,7 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	} else if old != nil {
 		return true, s.tableExists(p, &c)
 	}
-	name := sqltypes.QuoteName(p.Database) + "." + sqltypes.QuoteName(p.Name)
+	name := sqltypes.QuoteIn(p.Database, p.Name)
 	query, with := s.unparenthesised(s.args.AppendSpan(nil, c.query))
 	c.limited = c.limited || with
 	none := string(query) + " LIMIT 0"

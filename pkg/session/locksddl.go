@@ -9,7 +9,6 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 )
 
@@ -87,7 +86,7 @@ func (s *Session) lockedForWriting(r sqlparse.TableRef) error {
 		return sqlerr.TableNotLocked.New(name)
 	}
 	c := s.locks[s.locked.groups[0]]
-	if _, _, err := c.QueryAll("EXPLAIN DELETE FROM "+sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(t.Name)+" WHERE FALSE", math.MaxInt); err != nil {
+	if _, _, err := c.QueryAll("EXPLAIN DELETE FROM "+t.SQL()+" WHERE FALSE", math.MaxInt); err != nil {
 		return txn.Lost(c, err)
 	}
 	return nil

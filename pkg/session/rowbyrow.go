@@ -515,23 +515,14 @@ func (w *rowWrite) locking(text string) (string, error) {
 
 // insertText is the INSERT of one row; tail is what stands behind its values.
 func (w *rowWrite) insertText(verb string, row image, tail string) string {
-	var names, values strings.Builder
+	var columns []int
+	var values []string
 	for c := range w.t.Columns {
-		if w.t.Columns[c].Generated {
-			continue
+		if !w.t.Columns[c].Generated {
+			columns, values = append(columns, c), append(values, row[c])
 		}
-		if names.Len() > 0 {
-			names.WriteString(", ")
-			values.WriteString(", ")
-		}
-		names.WriteString(sqltypes.QuoteName(w.t.Columns[c].Name))
-		values.WriteString(row[c])
 	}
-	return verb + w.name() + " (" + names.String() + ") VALUES (" + values.String() + ")" + tail
-}
-
-func (w *rowWrite) name() string {
-	return sqltypes.QuoteName(w.t.Database) + "." + sqltypes.QuoteName(w.t.Name)
+	return verb + w.t.SQL() + " (" + w.t.ColumnList(columns) + ") VALUES (" + strings.Join(values, ", ") + ")" + tail
 }
 
 func (w *rowWrite) update() error {
@@ -539,7 +530,7 @@ func (w *rowWrite) update() error {
 	if err != nil || len(olds) == 0 {
 		return err
 	}
-	news, err := w.staged(olds, "UPDATE "+w.name()+" AS "+sqltypes.QuoteName(w.n.Alias)+" SET "+w.assigns)
+	news, err := w.staged(olds, "UPDATE "+w.t.SQL()+" AS "+sqltypes.QuoteName(w.n.Alias)+" SET "+w.assigns)
 	if err != nil {
 		return err
 	}
@@ -588,7 +579,7 @@ func (w *rowWrite) updateText(old, row image) string {
 	if sets == nil {
 		sets = []string{sqltypes.QuoteName(w.t.Columns[first].Name) + " = " + row[first]}
 	}
-	return "UPDATE " + w.name() + " SET " + strings.Join(sets, ", ") + w.where(old)
+	return "UPDATE " + w.t.SQL() + " SET " + strings.Join(sets, ", ") + w.where(old)
 }
 
 // changedRows is what an UPDATE says that it has changed, whatever the client counts.
@@ -610,7 +601,7 @@ func (w *rowWrite) delete() error {
 	again := w.s.reachesItself(w.t)
 	for i, old := range olds {
 		if again && i > 0 {
-			left, err := w.images("SELECT " + w.columns("t") + " FROM " + w.name() + " AS t" + w.where(old) + " FOR UPDATE")
+			left, err := w.images("SELECT " + w.columns("t") + " FROM " + w.t.SQL() + " AS t" + w.where(old) + " FOR UPDATE")
 			switch {
 			case err != nil:
 				return err
@@ -622,7 +613,7 @@ func (w *rowWrite) delete() error {
 		if err := w.programsOf(true, "DELETE", old, nil); err != nil {
 			return err
 		}
-		ok, err := w.write(i, "DELETE FROM "+w.name()+w.where(old))
+		ok, err := w.write(i, "DELETE FROM "+w.t.SQL()+w.where(old))
 		if err != nil {
 			return err
 		}
@@ -666,9 +657,7 @@ func (w *rowWrite) where(row image) string {
 func (w *rowWrite) find() ([]image, error) {
 	order := ""
 	if !w.ordered {
-		for i, c := range w.t.Primary {
-			order += [2]string{" ORDER BY ", ", "}[min(i, 1)] + sqltypes.QuoteName(w.n.Alias) + "." + sqltypes.QuoteName(w.t.Columns[c].Name)
-		}
+		order = " ORDER BY " + strings.Join(w.t.QuotedColumns(w.t.Primary, sqltypes.QuoteName(w.n.Alias)+"."), ", ")
 	}
 	rows, err := w.images("SELECT " + w.columns(w.n.Alias) + " FROM " + w.references + " " + w.which + order + " " + w.limit + " FOR UPDATE")
 	if err == nil {
@@ -697,7 +686,7 @@ func (w *rowWrite) strictError() error {
 func (w *rowWrite) behind(event string, old, row image) error {
 	if w.checked != nil {
 		take := &capture{limit: 1}
-		if err := w.s.within([]byte("SELECT 1 FROM "+w.name()+w.where(row)+" AND ("+w.checked.Check+")"), take); err != nil {
+		if err := w.s.within([]byte("SELECT 1 FROM "+w.t.SQL()+w.where(row)+" AND ("+w.checked.Check+")"), take); err != nil {
 			return err
 		}
 		if len(take.rows) == 0 {
@@ -707,7 +696,7 @@ func (w *rowWrite) behind(event string, old, row image) error {
 	if len(w.fire["AFTER "+event]) == 0 {
 		return nil
 	}
-	rows, err := w.images("SELECT " + w.columns("t") + " FROM " + w.name() + " AS t" + w.where(row))
+	rows, err := w.images("SELECT " + w.columns("t") + " FROM " + w.t.SQL() + " AS t" + w.where(row))
 	if err != nil {
 		return err
 	}

@@ -313,7 +313,7 @@ func (s *Session) fetchSome(c *backend.Conn, values []string, calls []sequenceCa
 		if i > 0 {
 			sql = append(sql, ", "...)
 		}
-		sql = fmt.Appendf(sql, "%s(%s.%s", c.function, sqltypes.QuoteName(c.db), sqltypes.QuoteName(c.name))
+		sql = fmt.Appendf(sql, "%s(%s", c.function, sqltypes.QuoteIn(c.db, c.name))
 		if c.args.End > 0 {
 			sql = append(append(sql, ", "...), s.stmt.Text(c.args)...)
 		}

@@ -263,11 +263,7 @@ func createText(text string, t *catalog.Table) string {
 	}
 	text = head + "\n)" + options
 	if t.Kind == catalog.Sharded && !slices.Equal(t.Distribution, t.Primary) && !strings.Contains(options, "skarv:key=") {
-		names := make([]string, len(t.Distribution))
-		for i, c := range t.Distribution {
-			names[i] = sqltypes.QuoteName(t.Columns[c].Name)
-		}
-		text += "\n PARTITION BY KEY (" + strings.Join(names, ",") + ")"
+		text += "\n PARTITION BY KEY (" + strings.Join(t.QuotedColumns(t.Distribution, ""), ",") + ")"
 	}
 	return text
 }

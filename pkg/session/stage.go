@@ -222,7 +222,7 @@ func (w *workspaceWrite) describe() error {
 func (w *workspaceWrite) columnsOf(list []byte) ([]sqltypes.Column, error) {
 	t := w.n.Stage.Table
 	sql := append([]byte("SELECT "), bytes.TrimRight(list, " \t\r\n;")...)
-	sql = append(sql, "\nFROM "+sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(t.Name)...)
+	sql = append(sql, "\nFROM "+t.SQL()...)
 	st, err := w.c.Prepare(sql)
 	if err != nil {
 		return nil, txn.Lost(w.c, err)

@@ -24,11 +24,7 @@ import (
 func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum exec.Counts, err error) {
 	s, n := w.s, w.n.Stage
 	rows := &writtenRows{table: n.Table, columns: columns, utf8: !s.foreignLiterals, noEscapes: s.mode&sqlparse.NoBackslashEscapes != 0}
-	rows.sql = append(rows.sql, n.Verb+" "+sqltypes.QuoteName(n.Table.Database)+"."+sqltypes.QuoteName(n.Table.Name)+" ("...)
-	for i, c := range columns {
-		rows.sql = append(rows.sql, [2]string{"", ", "}[min(i, 1)]+sqltypes.QuoteName(n.Table.Columns[c].Name)...)
-	}
-	rows.sql = append(rows.sql, ") VALUES "...)
+	rows.sql = append(rows.sql, n.Verb+" "+n.Table.SQL()+" ("+n.Table.ColumnList(columns)+") VALUES "...)
 	if err := w.query(st.Rows(columns, true, partitionOf(n.Table)), rows); err != nil || rows.n == 0 {
 		return sum, err
 	}

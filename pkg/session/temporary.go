@@ -253,7 +253,7 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 		// The query may read the table that the new one will hide.
 		name = temporaryAside
 		head := refs[0].Span
-		create = append(s.args.AppendSpan(nil, sqlparse.Span{End: head.Start}), sqltypes.QuoteName(p.Database)+"."+sqltypes.QuoteName(name)...)
+		create = append(s.args.AppendSpan(nil, sqlparse.Span{End: head.Start}), sqltypes.QuoteIn(p.Database, name)...)
 		create = s.args.AppendSpan(create, sqlparse.Span{Start: head.End, End: len(s.stmt.SQL())})
 	}
 	ok, err := s.onPinned(create)
@@ -267,7 +267,7 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 	if text == nil && slices.ContainsFunc(p.Tables, func(t *catalog.Table) bool { // LIKE
 		return t.HiddenKey && t.Temporary == "" && (t.Database != p.Database || t.Name != p.Name)
 	}) {
-		if _, err := s.onPinned([]byte("ALTER TABLE " + sqltypes.QuoteName(p.Database) + "." + sqltypes.QuoteName(name) + " DROP PRIMARY KEY, DROP COLUMN " +
+		if _, err := s.onPinned([]byte("ALTER TABLE " + sqltypes.QuoteIn(p.Database, name) + " DROP PRIMARY KEY, DROP COLUMN " +
 			sqltypes.QuoteName(catalog.HiddenKey))); err != nil {
 			return err
 		}
@@ -280,14 +280,14 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 		ok, err = s.refill(p.Database, name, insert, text)
 	}
 	if err == nil && name != p.Name {
-		if _, err = s.onPinned([]byte("ALTER TABLE " + sqltypes.QuoteName(p.Database) + "." + sqltypes.QuoteName(name) + " RENAME TO " +
-			sqltypes.QuoteName(p.Database) + "." + sqltypes.QuoteName(p.Name))); err == nil {
+		if _, err = s.onPinned([]byte("ALTER TABLE " + sqltypes.QuoteIn(p.Database, name) + " RENAME TO " +
+			sqltypes.QuoteIn(p.Database, p.Name))); err == nil {
 			delete(s.temps.tables[p.Database], name)
 			err = s.noteTemporary(p.Database, p.Name)
 		}
 	}
 	if err != nil {
-		_, _ = s.onPinned([]byte("DROP TEMPORARY TABLE IF EXISTS " + sqltypes.QuoteName(p.Database) + "." + sqltypes.QuoteName(name)))
+		_, _ = s.onPinned([]byte("DROP TEMPORARY TABLE IF EXISTS " + sqltypes.QuoteIn(p.Database, name)))
 		delete(s.temps.tables[p.Database], name)
 		s.forgetTemporaries()
 		return err
@@ -349,7 +349,7 @@ func (s *Session) pinnedAlone(query []byte) bool {
 
 // refill replaces the rows of a temporary table by those of a query over all groups.
 func (s *Session) refill(db, table, insert string, query []byte) (ok wire.OK, err error) {
-	name := sqltypes.QuoteName(db) + "." + sqltypes.QuoteName(table)
+	name := sqltypes.QuoteIn(db, table)
 	if _, err := s.onPinned([]byte("DELETE FROM " + name)); err != nil {
 		return ok, err
 	}
@@ -408,7 +408,7 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 			if i > 0 {
 				text = append(text, ", "...)
 			}
-			text = append(text, sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(t.Name)...)
+			text = append(text, t.SQL()...)
 		}
 	}
 	ok, err := s.onPinned(text)
@@ -436,7 +436,7 @@ func (s *Session) dropOthers(refs []sqlparse.TableRef) error {
 	for _, r := range refs {
 		if !s.isTemporary(r) {
 			db := cmp.Or(r.DB, s.db)
-			names = append(names, sqltypes.QuoteName(db)+"."+sqltypes.QuoteName(r.Name))
+			names = append(names, sqltypes.QuoteIn(db, r.Name))
 		}
 	}
 	tokens := s.stmt.Tokens()
@@ -565,7 +565,7 @@ var (
 
 // readTemporary returns the definition of a temporary table, nil if there is an ordinary one of that name.
 func readTemporary(c *backend.Conn, db, name, mode string) (*catalog.Table, error) {
-	table := sqltypes.QuoteName(db) + "." + sqltypes.QuoteName(name)
+	table := sqltypes.QuoteIn(db, name)
 	if strings.Contains(mode, "ANSI") { // names in the text are to be quoted as others read them
 		if _, err := c.Exec("SET @@sql_mode = ''"); err != nil {
 			return nil, err

@@ -417,11 +417,7 @@ func partitionOf(t *catalog.Table) func(alias string) string {
 		if t.Kind != catalog.Sharded {
 			return "0"
 		}
-		var names []string
-		for _, c := range t.Distribution {
-			names = append(names, alias+"."+sqltypes.QuoteName(t.Columns[c].Name))
-		}
-		return t.Key.SQLExpr(names)
+		return t.Key.SQLExpr(t.QuotedColumns(t.Distribution, alias+"."))
 	}
 }
 

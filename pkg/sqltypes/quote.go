@@ -9,6 +9,9 @@ import (
 // QuoteName writes a name as SQL, in backquotes: servers read it as a name in every sql_mode.
 func QuoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
+// QuoteIn is QuoteName of what is in something else: a table in a database, a column in a table.
+func QuoteIn(in, name string) string { return QuoteName(in) + "." + QuoteName(name) }
+
 // AppendQuoted appends raw as a string literal in single quotes. noBackslashEscapes is whether the session's sql_mode has
 // NO_BACKSLASH_ESCAPES. The session's character set must be one in which no byte of a longer character is ASCII (utf8mb4,
 // utf8mb3, latin1, ascii, but not gbk or sjis).

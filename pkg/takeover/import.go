@@ -338,9 +338,9 @@ func (i *importer) lock(ctx context.Context) error {
 		if t.table == nil || t.table.Kind != catalog.Sharded && t.table.Kind != catalog.Reference {
 			continue
 		}
-		names = append(names, ddl.Table(t.table).SQL()+" READ")
+		names = append(names, t.table.SQL()+" READ")
 		for _, g := range t.table.Global {
-			names = append(names, ddl.Table(g.Entries).SQL()+" WRITE")
+			names = append(names, g.Entries.SQL()+" WRITE")
 		}
 	}
 	if len(names) == 0 {

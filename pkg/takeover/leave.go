@@ -12,7 +12,6 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
-	"skarv/pkg/ddl"
 	"skarv/pkg/fence"
 	"skarv/pkg/pause"
 	"skarv/pkg/reorg"
@@ -226,7 +225,7 @@ func plainTable(ctx context.Context, store *topology.Store, t *catalog.Table) (s
 	if err != nil {
 		return "", err
 	}
-	text := "ALTER TABLE " + ddl.Table(t).SQL() + " "
+	text := "ALTER TABLE " + t.SQL() + " "
 	if hidden {
 		text += fmt.Sprintf("MODIFY COLUMN %s BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE, ", sqltypes.QuoteName(catalog.HiddenKey))
 	}

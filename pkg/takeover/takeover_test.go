@@ -10,7 +10,6 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
-	"skarv/pkg/ddl"
 	"skarv/pkg/placement"
 	"skarv/pkg/topology"
 	"skarv/pkg/topology/etcdtest"
@@ -70,7 +69,7 @@ func TestImportInterrupted(t *testing.T) {
 	require.Len(t, snap.Map.Owned(firstGroup), placement.Partitions)
 	person := snap.Table("shop", "person")
 	require.Len(t, person.Global, 1)
-	require.Equal(t, "3", s.Value(t, "SELECT COUNT(*) FROM "+ddl.Table(person.Global[0].Entries).SQL()))
+	require.Equal(t, "3", s.Value(t, "SELECT COUNT(*) FROM "+person.Global[0].Entries.SQL()))
 	require.Equal(t, "1", s.Value(t, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '_skarv' AND table_name LIKE 'uq\\_%'"))
 	next, err := store.Sequence(t.Context(), person.ID)
 	require.NoError(t, err)

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"strconv"
-	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
@@ -31,13 +30,11 @@ type Filler struct {
 
 // Fill returns a Filler for columns of the table that Create made of t. Rows come as Read selects these columns.
 func (w *Workspace) Fill(t *catalog.Table, name string, columns []int) *Filler {
-	f := &Filler{w: w, table: sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(name)}
-	var list []string
+	f := &Filler{w: w, table: sqltypes.QuoteIn(t.Database, name)}
 	for _, c := range columns {
 		f.forms = append(f.forms, formOf(&t.Columns[c]))
-		list = append(list, sqltypes.QuoteName(t.Columns[c].Name))
 	}
-	f.sql = append(f.sql, "INSERT INTO "+f.table+" ("+strings.Join(list, ", ")+") VALUES "...)
+	f.sql = append(f.sql, "INSERT INTO "+f.table+" ("+t.ColumnList(columns)+") VALUES "...)
 	f.head = len(f.sql)
 	return f
 }

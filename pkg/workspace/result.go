@@ -35,7 +35,7 @@ func (w *Workspace) Result(db, text string, keys []string) (*Result, error) {
 			modes = append(modes, m)
 		}
 	}
-	made := sqltypes.QuoteName(db) + "." + sqltypes.QuoteName(r.Name)
+	made := sqltypes.QuoteIn(db, r.Name)
 	if err := w.conn.later([]byte("SET @@sql_mode = '"+strings.Join(modes, ",")+"', @@time_zone = @skarv_time_zone"), nil); err != nil {
 		return nil, err
 	}

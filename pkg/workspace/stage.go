@@ -123,7 +123,7 @@ func (s *Stage) hasPrimary() (bool, error) {
 }
 
 func (s *Stage) of() string {
-	return sqltypes.QuoteName(s.table.Database) + "." + sqltypes.QuoteName(s.name)
+	return sqltypes.QuoteIn(s.table.Database, s.name)
 }
 
 // Rename gives the stage another name.
@@ -181,14 +181,7 @@ func (s *Stage) Name() string { return s.name }
 // column of the table.
 func (s *Stage) Take(columns []int, rows [][]string) error {
 	var sql strings.Builder
-	sql.WriteString("INSERT INTO " + s.of() + " (")
-	for i, c := range columns {
-		if i > 0 {
-			sql.WriteString(", ")
-		}
-		sql.WriteString(sqltypes.QuoteName(s.table.Columns[c].Name))
-	}
-	sql.WriteString(") VALUES ")
+	sql.WriteString("INSERT INTO " + s.of() + " (" + s.table.ColumnList(columns) + ") VALUES ")
 	for n, row := range rows {
 		if n > 0 {
 			sql.WriteString(", ")

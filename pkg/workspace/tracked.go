@@ -26,7 +26,7 @@ const rowNumber = "_skarv_row"
 // Track makes the empty table `name`, which Create made of t, a tracked one, and returns a Filler for its rows. columns
 // are all of t that are not generated.
 func (w *Workspace) Track(t *catalog.Table, name string, columns []int) (*Tracked, *Filler, error) {
-	made := sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(name)
+	made := sqltypes.QuoteIn(t.Database, name)
 	if _, err := w.conn.Exec("ALTER TABLE " + made + " ADD COLUMN " + sqltypes.QuoteName(rowNumber) + " BIGINT UNSIGNED NULL INVISIBLE, ADD INDEX (" +
 		sqltypes.QuoteName(rowNumber) + ")"); err != nil {
 		return nil, nil, err
@@ -35,36 +35,28 @@ func (w *Workspace) Track(t *catalog.Table, name string, columns []int) (*Tracke
 		return nil, nil, err
 	}
 	old := w.name()
-	if _, err := w.conn.Exec("CREATE TEMPORARY TABLE " + sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(old) + " LIKE " + made); err != nil {
+	if _, err := w.conn.Exec("CREATE TEMPORARY TABLE " + sqltypes.QuoteIn(t.Database, old) + " LIKE " + made); err != nil {
 		return nil, nil, err
 	}
-	w.tables = append(w.tables, sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(old))
+	w.tables = append(w.tables, sqltypes.QuoteIn(t.Database, old))
 	f := w.Fill(t, name, columns)
 	f.number = 1
-	list := w.columnList(t, columns) + ", " + sqltypes.QuoteName(rowNumber)
+	list := t.ColumnList(columns) + ", " + sqltypes.QuoteName(rowNumber)
 	f.sql = append(f.sql[:0], "INSERT INTO "+made+" ("+list+") VALUES "...)
 	f.head = len(f.sql)
 	return &Tracked{w: w, table: t, name: name, old: old}, f, nil
 }
 
-func (w *Workspace) columnList(t *catalog.Table, columns []int) string {
-	var list []string
-	for _, c := range columns {
-		list = append(list, sqltypes.QuoteName(t.Columns[c].Name))
-	}
-	return strings.Join(list, ", ")
-}
-
 // Keep copies the rows into the second copy, once all are there. The table may have been renamed to name meanwhile.
 func (t *Tracked) Keep(name string, columns []int) error {
 	t.name = name
-	list := t.w.columnList(t.table, columns) + ", " + sqltypes.QuoteName(rowNumber)
+	list := t.table.ColumnList(columns) + ", " + sqltypes.QuoteName(rowNumber)
 	_, err := t.w.conn.Exec("INSERT INTO " + t.of(t.old) + " (" + list + ") SELECT " + list + " FROM " + t.of(t.name))
 	return err
 }
 
 func (t *Tracked) of(name string) string {
-	return sqltypes.QuoteName(t.table.Database) + "." + sqltypes.QuoteName(name)
+	return sqltypes.QuoteIn(t.table.Database, name)
 }
 
 // Deleted is the query for rows that are gone, as exec.Changer takes them. moved are the columns whose change makes a row

@@ -67,8 +67,8 @@ func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
 // be told later, by any other method, at the latest by Ready.
 func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 	name = w.name()
-	made := sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(name)
-	like := " LIKE " + sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name)
+	made := sqltypes.QuoteIn(t.Database, name)
+	like := " LIKE " + t.SQL()
 	switch {
 	case t.Temporary != "":
 		like = t.Temporary // it is on another connection
@@ -91,7 +91,7 @@ func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 // reads by them does not read copies; without foreign keys, as LIKE has it; and its CHECK constraints have no names, which MySQL wants to be
 // different ones.
 func (w *Workspace) withoutFulltext(t *catalog.Table) (string, error) {
-	_, rows, err := w.conn.QueryAll("SHOW CREATE TABLE "+sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(t.Name), 1)
+	_, rows, err := w.conn.QueryAll("SHOW CREATE TABLE "+t.SQL(), 1)
 	if err != nil {
 		return "", err
 	}
@@ -117,8 +117,8 @@ var (
 // CreatePart makes an empty table with columns of t only, indexed by keys, as Create does.
 func (w *Workspace) CreatePart(t *catalog.Table, columns []int, keys []string) (name string, err error) {
 	name = w.name()
-	made := sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(name)
-	sql := "CREATE TEMPORARY TABLE " + made + indexes(keys) + " AS SELECT " + w.columnList(t, columns) + " FROM " + sqltypes.QuoteName(t.Database) + "." + sqltypes.QuoteName(t.Name) + " LIMIT 0"
+	made := sqltypes.QuoteIn(t.Database, name)
+	sql := "CREATE TEMPORARY TABLE " + made + indexes(keys) + " AS SELECT " + t.ColumnList(columns) + " FROM " + t.SQL() + " LIMIT 0"
 	if err := w.conn.later([]byte(sql), nil); err != nil {
 		return "", err
 	}
@@ -149,7 +149,7 @@ func (w *Workspace) anew(t *catalog.Table, name string) error {
 	if !slices.ContainsFunc(t.Columns, forgotten) {
 		return nil
 	}
-	made, other := sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(name), sqltypes.QuoteName(t.Database)+"."+sqltypes.QuoteName(w.name())
+	made, other := sqltypes.QuoteIn(t.Database, name), sqltypes.QuoteIn(t.Database, w.name())
 	for _, sql := range []string{"CREATE TEMPORARY TABLE " + other + " LIKE " + made, "DROP TEMPORARY TABLE " + made,
 		"ALTER TABLE " + other + " RENAME TO " + made} {
 		if _, err := w.conn.Exec(sql); err != nil {
@@ -198,7 +198,7 @@ func (w *Workspace) Select(db, text string) (name string, err error) {
 			modes = append(modes, m)
 		}
 	}
-	made := sqltypes.QuoteName(db) + "." + sqltypes.QuoteName(name)
+	made := sqltypes.QuoteIn(db, name)
 	if _, err := w.conn.Exec("SET @@sql_mode = '" + strings.Join(modes, ",") + "', @@time_zone = @skarv_time_zone"); err != nil {
 		return "", err
 	}
@@ -216,7 +216,7 @@ func (w *Workspace) Select(db, text string) (name string, err error) {
 
 // Rename gives a table that Create or Select made another name; from then on it hides the table of that name.
 func (w *Workspace) Rename(db, from, to string) error {
-	old, made := sqltypes.QuoteName(db)+"."+sqltypes.QuoteName(from), sqltypes.QuoteName(db)+"."+sqltypes.QuoteName(to)
+	old, made := sqltypes.QuoteIn(db, from), sqltypes.QuoteIn(db, to)
 	if err := w.conn.later([]byte("ALTER TABLE "+old+" RENAME TO "+made), nil); err != nil {
 		return err
 	}
