@@ -118,10 +118,8 @@ func (s *Store) Leader(ctx context.Context, role string) (value string, ok bool,
 // Verify returns nil if the leadership of g still lasted while this call ran, else ErrNotLeader. Whoever acts on
 // something that etcd does not guard connects to it first, then verifies, then acts through that connection only.
 func (s *Store) Verify(ctx context.Context, g *Guard) error {
-	ctx, cancel := s.request(ctx)
-	defer cancel()
-	r, err := s.client.Get(ctx, g.key, clientv3.WithKeysOnly())
-	if err = s.observe(err); err != nil {
+	r, err := s.ask(ctx, g.key, clientv3.WithKeysOnly())
+	if err != nil {
 		return err
 	}
 	if len(r.Kvs) == 0 || r.Kvs[0].CreateRevision != g.revision {

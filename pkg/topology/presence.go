@@ -278,10 +278,8 @@ func (s *Store) Members(ctx context.Context) ([]Member, error) {
 }
 
 func (s *Store) members(ctx context.Context) ([]Member, int64, error) {
-	ctx, cancel := s.request(ctx)
-	defer cancel()
-	r, err := s.client.Get(ctx, s.prefix+kindLive+"/", clientv3.WithPrefix())
-	if err = s.observe(err); err != nil {
+	r, err := s.ask(ctx, s.prefix+kindLive+"/", clientv3.WithPrefix())
+	if err != nil {
 		return nil, 0, err
 	}
 	out := make([]Member, 0, len(r.Kvs))

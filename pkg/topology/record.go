@@ -47,10 +47,8 @@ func (s *Store) Record(ctx context.Context, kind RecordKind, id string) (r Recor
 
 // Records reads all records of a kind, ordered by id, and the revision they were read at.
 func (s *Store) Records(ctx context.Context, kind RecordKind) ([]Record, int64, error) {
-	ctx, cancel := s.request(ctx)
-	defer cancel()
-	r, err := s.client.Get(ctx, s.recordsKey(kind), clientv3.WithPrefix())
-	if err = s.observe(err); err != nil {
+	r, err := s.ask(ctx, s.recordsKey(kind), clientv3.WithPrefix())
+	if err != nil {
 		return nil, 0, err
 	}
 	out := make([]Record, 0, len(r.Kvs))

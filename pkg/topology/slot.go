@@ -40,10 +40,8 @@ func (s *Store) slotKey(n int) string { return fmt.Sprintf("%s%04d", s.slotsKey(
 
 // Slots returns all slots, and the revision they were read at.
 func (s *Store) Slots(ctx context.Context) ([]Slot, int64, error) {
-	ctx, cancel := s.request(ctx)
-	defer cancel()
-	r, err := s.client.Get(ctx, s.slotsKey(), clientv3.WithPrefix())
-	if err = s.observe(err); err != nil {
+	r, err := s.ask(ctx, s.slotsKey(), clientv3.WithPrefix())
+	if err != nil {
 		return nil, 0, err
 	}
 	out := make([]Slot, 0, len(r.Kvs))

@@ -213,12 +213,18 @@ func (s *Store) get(ctx context.Context, key string) (value []byte, revision int
 	return value, revision, err
 }
 
-// getAt is get with the revision at which the key was read: a watch that begins behind it misses nothing.
-func (s *Store) getAt(ctx context.Context, key string) (value []byte, revision, at int64, err error) {
+// ask is one request to etcd for a key, or for what the options make of it.
+func (s *Store) ask(ctx context.Context, key string, options ...clientv3.OpOption) (*clientv3.GetResponse, error) {
 	ctx, cancel := s.request(ctx)
 	defer cancel()
-	r, err := s.client.Get(ctx, key)
-	if err = s.observe(err); err != nil {
+	r, err := s.client.Get(ctx, key, options...)
+	return r, s.observe(err)
+}
+
+// getAt is get with the revision at which the key was read: a watch that begins behind it misses nothing.
+func (s *Store) getAt(ctx context.Context, key string) (value []byte, revision, at int64, err error) {
+	r, err := s.ask(ctx, key)
+	if err != nil {
 		return nil, 0, 0, err
 	}
 	if len(r.Kvs) == 0 {

@@ -27,10 +27,8 @@ func (s *Store) Load(ctx context.Context) (*catalog.Snapshot, error) {
 }
 
 func (s *Store) load(ctx context.Context) (*builder, int64, error) {
-	ctx, cancel := s.request(ctx)
-	defer cancel()
-	r, err := s.client.Get(ctx, s.prefix, clientv3.WithPrefix())
-	if err = s.observe(err); err != nil {
+	r, err := s.ask(ctx, s.prefix, clientv3.WithPrefix())
+	if err != nil {
 		return nil, 0, fmt.Errorf("load cluster state: %w", err)
 	}
 	b := newBuilder(s)
