@@ -28,18 +28,23 @@ test: test-unit test-e2e ## bring what the tests need and run every test
 # Packages that start no goroutine and share nothing: the race detector would only make their long property tests slow.
 PURE = sqltypes sqlparse placement merge plan planner
 
+# Packages of tests that run at a time: most of them wait for servers and use half of a processor, so that there are half as many more than
+# there are processors. Each may have five servers, so that there are never many.
+ATONCE ?= $(shell n=$$(nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2); n=$$((n + (n + 1) / 2)); echo $$((n > 6 ? 6 : n)))
+
+# The slowest first, so that all end together.
+LONG = control mover mysqlserver
+SLOW = compat logic e2e reorg session
+
 test-unit: ## vet, then the packages' own tests, with the race detector where there is anything to race
 	@scripts/test-deps.sh
 	go vet ./...
 	go test -timeout 10m $(PURE:%=./pkg/%) ./test/arch ./test/docs
-	go test -pgo=off $(RACE) -timeout 10m $$(go list ./pkg/... ./cmd/... ./proto/... | grep -vE '/pkg/($(subst $() ,|,$(PURE)))$$')
+	go test -pgo=off $(RACE) -timeout 10m -p $(ATONCE) $(LONG:%=./pkg/%) $$(go list ./pkg/... ./cmd/... ./proto/... | grep -vE '/pkg/($(subst $() ,|,$(PURE) $(LONG)))$$')
 
-# The slowest first, so that two at a time end together.
-SLOW = logic reorg e2e chaos
-
-test-e2e: ## the tests that need a cluster of real servers, two packages at a time
+test-e2e: ## the tests that need a cluster of real servers, several packages at a time
 	@scripts/test-deps.sh
-	go test -timeout 20m -p 2 $(SLOW:%=./test/%) $$(go list ./test/... | grep -vE "/test/(arch|docs|$(subst $() ,|,$(SLOW)))$$")
+	go test -timeout 20m -p $(ATONCE) $(SLOW:%=./test/%) $$(go list ./test/... | grep -vE "/test/(arch|docs|$(subst $() ,|,$(SLOW)))$$")
 
 test-mysql: ## the tests that need servers, on MySQL 9 instead of MariaDB
 	@scripts/test-deps.sh
