@@ -65,13 +65,13 @@ func TestSysbench(t *testing.T) {
 	}
 }
 
-// sysbench runs the program for a second and returns what it prints.
+// sysbench runs the program for a second, or for a thousand transactions if they take less, and returns what it prints.
 func sysbench(t *testing.T, c *cluster.Cluster, args ...string) (string, error) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(c.Addr())
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), "sysbench", append([]string{"--db-driver=mysql", "--mysql-host=" + host,
-		"--mysql-port=" + port, "--mysql-user=root", "--table-size=1000", "--time=1"}, args...)...)
+		"--mysql-port=" + port, "--mysql-user=root", "--table-size=1000", "--time=1", "--events=1000"}, args...)...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
