@@ -97,7 +97,9 @@ func (a *activation) Value(expr string) (string, error) {
 			return expr, err
 		}
 	}
-	return a.s.valueOf(expr, a, false)
+	value, err := a.s.valueOf(expr, a, true)
+	// A string of another collation than the connection's literals have is compared by its own.
+	return strings.TrimSuffix(value, " COLLATE "+a.s.connectionCollation()), err
 }
 
 // Run implements routine.Host.

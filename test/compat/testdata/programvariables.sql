@@ -421,6 +421,10 @@ BEGIN;
 CALL vars_uni.wr('a\\''b');
 SELECT * FROM vw ORDER BY id;
 ROLLBACK;
+-- So does CASE compare what it has computed.
+-- skip-prepared
+CREATE PROCEDURE vars_bin.cases(y VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, z VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci) BEGIN CASE CONCAT(y, '') WHEN 'ANN' THEN SELECT 'ANN'; WHEN 'ann ' THEN SELECT 'ann '; ELSE SELECT 'ann'; END CASE; CASE (SELECT MAX(b) FROM compat.vt WHERE b = y) WHEN 'ANN' THEN SELECT 'ANN'; ELSE SELECT 'ann'; END CASE; CASE UPPER(z) WHEN 'ann ' THEN SELECT 'ann '; ELSE SELECT 'ANN'; END CASE; CASE LENGTH(z) WHEN '3' THEN SELECT 3; ELSE SELECT 0; END CASE; CASE CONCAT('A', 'NN') WHEN y THEN SELECT 'ann'; WHEN z THEN SELECT 'unicode'; END CASE; END;
+CALL vars_bin.cases('ann', 'ann');
 DROP DATABASE vars_uni;
 DROP DATABASE vars_bin;
 DROP DATABASE vars_l1;
