@@ -182,11 +182,6 @@ func (s *Session) schemaPrivileges() (rows []string) {
 	return rows
 }
 
-// quoted is text as a literal of a statement of the session.
-func (s *Session) quoted(text string) string {
-	return string(sqltypes.AppendQuoted(nil, []byte(text), s.mode&sqlparse.NoBackslashEscapes != 0))
-}
-
 // wholeAccounts refuses a query of accounts whose tables cannot be told from its text.
 func (s *Session) wholeAccounts(refs []sqlparse.TableRef) error {
 	for _, r := range refs {

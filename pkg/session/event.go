@@ -142,16 +142,13 @@ func (s *Session) metadataEvents() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	quote := func(v string) string {
-		return string(sqltypes.AppendQuoted(nil, []byte(v), s.mode&sqlparse.NoBackslashEscapes != 0))
-	}
 	var definer, status, executed strings.Builder
 	for _, e := range s.snap.Events {
-		when := " WHEN event_schema = " + quote(e.Database) + " AND event_name = " + quote(e.Name) + " THEN "
-		definer.WriteString(when + quote(e.Definer+"@%"))
-		status.WriteString(when + quote(string(e.Status)))
+		when := " WHEN event_schema = " + s.quoted(e.Database) + " AND event_name = " + s.quoted(e.Name) + " THEN "
+		definer.WriteString(when + s.quoted(e.Definer+"@%"))
+		status.WriteString(when + s.quoted(string(e.Status)))
 		if st, ok := states[e.Key()]; ok && !st.Started.Before(e.Since) {
-			executed.WriteString(when + "CONVERT_TZ(" + quote(st.Started.UTC().Format(time.DateTime)) + ", '+00:00', time_zone)")
+			executed.WriteString(when + "CONVERT_TZ(" + s.quoted(st.Started.UTC().Format(time.DateTime)) + ", '+00:00', time_zone)")
 		}
 	}
 	last := "last_executed"

@@ -182,14 +182,13 @@ func (s *Session) visible(f metadataFilter) string {
 	if schema == "" {
 		schema = "table_schema"
 	}
-	list := []byte("'information_schema'")
+	list := "'information_schema'"
 	for db, p := range s.account.Grants {
 		if p > catalog.NoAccess {
-			list = append(list, ',')
-			list = sqltypes.AppendQuoted(list, []byte(db), s.mode&sqlparse.NoBackslashEscapes != 0)
+			list += "," + s.quoted(db)
 		}
 	}
-	return " AND " + schema + " IN (" + string(list) + ")"
+	return " AND " + schema + " IN (" + list + ")"
 }
 
 // edit is a text to put in the place of another.
@@ -315,8 +314,7 @@ func (s *Session) hiddenKeys() []byte {
 			if len(list) > 0 {
 				list = append(list, ", "...)
 			}
-			list = append(sqltypes.AppendQuoted(append(list, '('), []byte(db), s.mode&sqlparse.NoBackslashEscapes != 0), ", "...)
-			list = append(sqltypes.AppendQuoted(list, []byte(name), s.mode&sqlparse.NoBackslashEscapes != 0), ')')
+			list = append(list, "("+s.quoted(db)+", "+s.quoted(name)+")"...)
 		}
 	}
 	return list

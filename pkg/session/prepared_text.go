@@ -160,7 +160,7 @@ func (s *Session) operandValue(sp sqlparse.Span) (operand, error) {
 	o := numberOperand(col, v)
 	o.sql = systemLiteral(col, v)
 	if !isNumber(col.Type) && v != nil {
-		o.sql = string(sqltypes.AppendQuoted(nil, v, s.mode&sqlparse.NoBackslashEscapes != 0))
+		o.sql = s.quoted(string(v))
 	}
 	return o, nil
 }

@@ -13,7 +13,6 @@ import (
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 )
@@ -90,11 +89,8 @@ func (s *Session) isSequence(c *backend.Conn, db, name string) (bool, error) {
 
 // tableType asks a server what stands under a name, as information_schema calls it; "" if nothing does.
 func (s *Session) tableType(c *backend.Conn, db, name string) (string, error) {
-	quoted := func(name string) string {
-		return string(sqltypes.AppendQuoted(nil, []byte(name), s.mode&sqlparse.NoBackslashEscapes != 0))
-	}
-	_, rows, err := c.QueryAll("SELECT table_type FROM information_schema.tables WHERE table_schema = "+quoted(db)+
-		" AND table_name = "+quoted(name)+" LIMIT 1", 1)
+	_, rows, err := c.QueryAll("SELECT table_type FROM information_schema.tables WHERE table_schema = "+s.quoted(db)+
+		" AND table_name = "+s.quoted(name)+" LIMIT 1", 1)
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}

@@ -518,6 +518,11 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	}
 }
 
+// quoted is text as a literal of a statement of the session.
+func (s *Session) quoted(text string) string {
+	return sqltypes.Quoted(text, s.mode&sqlparse.NoBackslashEscapes != 0)
+}
+
 // status is the session's state as OK and EOF packets carry it.
 func (s *Session) status() wire.Status {
 	var st wire.Status

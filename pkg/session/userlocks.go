@@ -218,8 +218,7 @@ func (s *Session) releaseLocks(calls []lockCall) error {
 			} else {
 				sql = append(sql, " UNION ALL SELECT "...)
 			}
-			sql = sqltypes.AppendQuoted(append(sql, "IS_USED_LOCK("...), []byte(n), s.mode&sqlparse.NoBackslashEscapes != 0)
-			sql = append(sql, ") <=> "+utoa(m.conn.ThreadID())+" AS x"...)
+			sql = append(sql, "IS_USED_LOCK("+s.quoted(n)+") <=> "+utoa(m.conn.ThreadID())+" AS x"...)
 		}
 		_, rows, err := m.conn.QueryAll(string(append(sql, ") y"...)), 1)
 		if err != nil || len(rows) != 1 {

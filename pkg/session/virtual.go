@@ -120,7 +120,7 @@ func (s *Session) appendDerived(dst []byte, t *table) []byte {
 			case nil:
 				dst = append(dst, "NULL"...)
 			case string:
-				dst = sqltypes.AppendQuoted(dst, []byte(v), s.mode&sqlparse.NoBackslashEscapes != 0)
+				dst = append(dst, s.quoted(v)...)
 			default:
 				dst = fmt.Append(dst, v)
 			}
