@@ -40,7 +40,7 @@ test-unit: ## vet, then the packages' own tests, with the race detector where th
 	@scripts/test-deps.sh
 	go vet ./...
 	go test -timeout 10m $(PURE:%=./pkg/%) ./test/arch ./test/docs
-	go test -pgo=off $(RACE) -timeout 10m -p $(ATONCE) $(LONG:%=./pkg/%) $$(go list ./pkg/... ./cmd/... ./proto/... | grep -vE '/pkg/($(subst $() ,|,$(PURE) $(LONG)))$$')
+	go test -pgo=off $(RACE) -timeout 15m -p $(ATONCE) $(LONG:%=./pkg/%) $$(go list ./pkg/... ./cmd/... ./proto/... | grep -vE '/pkg/($(subst $() ,|,$(PURE) $(LONG)))$$')
 
 test-e2e: ## the tests that need a cluster of real servers, several packages at a time
 	@scripts/test-deps.sh

@@ -23,7 +23,7 @@ import (
 
 const (
 	defaultTime  = 5 * time.Minute
-	defaultLimit = 6000
+	defaultLimit = 20_000
 	perRound     = 1000 // statements over one schema
 	maxFound     = 5
 	groups       = 4
