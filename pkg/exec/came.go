@@ -2,11 +2,11 @@ package exec
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strconv"
 
 	"skarv/pkg/catalog"
-	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -81,11 +81,7 @@ func (r *Runner) look(p *plan.Plan, in *insertion, sum *Summary) (err error) {
 		return err
 	}
 	// RETURNING does not tell what LAST_INSERT_ID(expr) has said last. All rows have met others, and so the last one.
-	s := &streams[in.groupOfLast()]
-	res, err := r.rowsFrom(s, []byte("SELECT LAST_INSERT_ID()"))
-	if err == nil && len(res.rows) == 1 {
-		in.called, err = strconv.ParseUint(string(res.rows[0][0]), 10, 64)
-	}
+	in.called, err = r.lastInsertID(&streams[in.groupOfLast()])
 	return err
 }
 
@@ -101,30 +97,75 @@ func (r *Runner) lookForLast(in *insertion, sum *Summary) (err error) {
 	if r.cameOf(in, sum) != 0 || r.results[at].insertID != 0 || !slices.ContainsFunc(r.results, func(res result) bool { return res.insertID != 0 }) {
 		return nil
 	}
-	in.met, err = r.metOn(&r.streams[at], in.table, in.appendOne(nil, in.node.Before, in.rows-1, false))
+	last := in.appendOne(nil, in.node.Before, in.rows-1, false)
+	in.met, err = r.metOn(&r.streams[at], in.table, last, in.args.AppendText(nil, in.node.After))
 	return err
 }
 
-// metOn is the value of AUTO_INCREMENT of the row of t that an INSERT of one row meets on a stream. Nothing stays of the question.
-func (r *Runner) metOn(s *stream, t *catalog.Table, insert []byte) (id uint64, err error) {
+// metOn is the value of AUTO_INCREMENT of the row of t that an INSERT of one row meets on a stream; 0 if that cannot be told. A trigger may
+// refuse the question, for it sees a change that the client's statement does not make: then it is asked along with that one's changes, which
+// tail, what stands behind its rows, ends with.
+func (r *Runner) metOn(s *stream, t *catalog.Table, insert, tail []byte) (id uint64, err error) {
 	r.Conns.Keep(s.conn)
 	column := appendName(nil, t.Columns[t.AutoIncrement].Name)
-	insert = append(append(insert, " ON DUPLICATE KEY UPDATE "...), column...)
-	insert = append(append(append(insert, " = LAST_INSERT_ID("...), column...), ')')
-	for _, sql := range [][]byte{[]byte(rowSavepoint), insert, []byte(rowRollback)} {
-		var head mysqlconn.Head
-		if err = s.send(sql); err == nil {
-			head, err = s.readHead()
-		}
-		if err != nil {
-			r.failed = s.group
-			return 0, err
-		}
-		if head.OK != nil && head.OK.LastInsertID != 0 {
-			id = head.OK.LastInsertID
-		}
+	id, refused, err := r.met(s, slices.Concat(insert, []byte(" ON DUPLICATE KEY UPDATE ")), column)
+	if refused {
+		column = append(append(appendName(nil, t.Name), '.'), column...) // the new row may have a name, too
+		id, _, err = r.met(s, slices.Concat(insert, tail, []byte(",\n")), column)
 	}
-	return id, nil
+	if err != nil {
+		r.failed = s.group
+	}
+	return id, err
+}
+
+// met asks which value column has in the row that an INSERT meets, to whose changes that question is added. Nothing stays of it. The OK
+// packet does not tell if the table has triggers.
+func (r *Runner) met(s *stream, insert, column []byte) (id uint64, refused bool, err error) {
+	insert = append(append(append(append(insert, column...), " = LAST_INSERT_ID("...), column...), ')')
+	do := func(sql []byte) error {
+		if err := s.send(sql); err != nil {
+			return err
+		}
+		_, err := s.readHead()
+		return err
+	}
+	if err = do([]byte(rowSavepoint)); err == nil {
+		err = do([]byte("SET last_insert_id = 0"))
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	err = do(insert)
+	if refused = err != nil && r.goesOn(s, err); !refused && err == nil {
+		id, err = r.lastInsertID(s)
+	}
+	if refused || err == nil {
+		err = do([]byte(rowRollback))
+	}
+	return id, refused, err
+}
+
+// lastInsertID is what LAST_INSERT_ID() is on a stream.
+func (r *Runner) lastInsertID(s *stream) (uint64, error) {
+	res, err := r.rowsFrom(s, []byte("SELECT LAST_INSERT_ID()"))
+	if err != nil || len(res.rows) != 1 {
+		return 0, err
+	}
+	return strconv.ParseUint(string(res.rows[0][0]), 10, 64)
+}
+
+// goesOn reports that what a server has refused leaves the transaction, and the client's statement, as they were.
+func (r *Runner) goesOn(s *stream, err error) bool {
+	e, told := errors.AsType[*sqlerr.Error](err)
+	if !told || s.err != nil || r.interrupted() != nil {
+		return false
+	}
+	switch e.Code {
+	case sqlerr.LockDeadlock, sqlerr.LockWaitTimeout, sqlerr.QueryInterrupted, 1969: // 1969: max_statement_time
+		return false
+	}
+	return true
 }
 
 // allNew reports that rows of an ON DUPLICATE KEY UPDATE have met no others, by what each group has said.

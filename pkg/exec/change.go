@@ -426,7 +426,7 @@ func (c *Changer) LastID() (uint64, error) {
 	if len(c.parts) == 0 || !c.told || c.parts[c.last].id != 0 {
 		return c.Counts().InsertID, nil
 	}
-	return c.r.metOn(&c.r.streams[c.last], c.change.Table, c.lastRow)
+	return c.r.metOn(&c.r.streams[c.last], c.change.Table, c.lastRow, c.change.Tail)
 }
 
 // count takes from part i's answer what became of its rows, and fetches its warnings: no other statement is outstanding.

@@ -479,3 +479,44 @@ func TestEvaluatedExpressionsWarn(t *testing.T) {
 		require.Error(t, e.strictError(c.flavor))
 	}
 }
+
+// The row that an upsert's last one meets and leaves as it is is asked for. That a trigger refuses the question is no error of the
+// statement; that it ends the transaction is.
+func TestQuestionRefused(t *testing.T) {
+	for _, c := range []struct {
+		refusals []sqlerr.Code
+		id       uint64
+		fails    bool
+	}{
+		{nil, 2, false},
+		{[]sqlerr.Code{1644}, 2, false},
+		{[]sqlerr.Code{1644, 1644}, 0, false},
+		{[]sqlerr.Code{sqlerr.LockDeadlock}, 0, true},
+		{[]sqlerr.Code{1644, sqlerr.QueryInterrupted}, 0, true},
+	} {
+		w := newWorld(t)
+		require.NotEqual(t, w.owner("1"), w.owner("2"))
+		refusals := c.refusals
+		w.cluster.answer = func(g placement.NodeGroupID, sql string) answer {
+			switch {
+			case strings.Contains(sql, "= LAST_INSERT_ID(") && len(refusals) > 0:
+				code := refusals[0]
+				refusals = refusals[1:]
+				return answer{err: &sqlerr.Error{Code: code, State: "HY000", Message: "no"}}
+			case strings.HasPrefix(sql, "SELECT"):
+				return answer{columns: []sqltypes.Column{idColumn}, rows: []string{"2"}}
+			case g == w.owner("1") && strings.HasPrefix(sql, "INSERT"):
+				return answer{ok: wire.OK{AffectedRows: 2, LastInsertID: 1}}
+			}
+			return answer{}
+		}
+		node := w.autoPlan()
+		node.Update, node.After = true, plan.Text{{SQL: " ON DUPLICATE KEY UPDATE v = IF(id = 2, v, 'x')", Arg: plan.NoArg}}
+		sum, err := w.run(&plan.Plan{Kind: plan.Insert, Root: node}, "INSERT INTO t (id, v) VALUES (1, 'a'), (2, 'b')")
+		require.Equal(t, c.fails, err != nil, "%v %v", c, err)
+		require.Equal(t, c.id, sum.LastInsertID, "%v", c)
+		if !c.fails {
+			require.True(t, strings.HasSuffix(w.sent(), rowRollback), w.sent())
+		}
+	}
+}

@@ -34,6 +34,26 @@ BEGIN;
 INSERT INTO t VALUES (31, 10, 'f', 0), (1, 0, 'g', -3) ON DUPLICATE KEY UPDATE n = t.n;
 SELECT COUNT(*), SUM(n) FROM t;
 ROLLBACK;
+-- A trigger that refuses changes which the statement does not make.
+CREATE TABLE picky (id INT AUTO_INCREMENT PRIMARY KEY, k INT NOT NULL, e VARCHAR(9), n INT);
+INSERT INTO picky VALUES (1, 1, 'a', 0), (2, 2, 'b', 0), (3, 3, 'c', 0), (4, 4, 'd', 0), (5, 5, 'e', 0);
+-- skip-prepared
+CREATE TRIGGER picky_bu BEFORE UPDATE ON picky FOR EACH ROW IF NEW.n <=> OLD.n THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no'; ELSEIF OLD.id = 5 THEN SET NEW.n = OLD.n; END IF;
+SELECT LAST_INSERT_ID(77);
+INSERT INTO picky VALUES (1, 1, 'a', 1), (2, 2, 'b', 1), (4, 4, 'd', 1), (5, 5, 'e', 1) ON DUPLICATE KEY UPDATE n = picky.n + 1;
+-- args: [1, 1, "a", 1, 2, 2, "b", 1, 5, 5, "e", 1]
+INSERT INTO picky VALUES (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?) ON DUPLICATE KEY UPDATE n = picky.n + 1;
+-- only: mysql
+INSERT INTO picky VALUES (1, 1, 'a', 1), (2, 2, 'b', 1), (4, 4, 'd', 1), (5, 5, 'e', 1) AS new ON DUPLICATE KEY UPDATE n = picky.n + new.n;
+INSERT INTO picky VALUES (6, 1, 'a', 1), (1, 2, 'b', 1), (2, 4, 'd', 1), (5, 5, 'e', 1) ON DUPLICATE KEY UPDATE n = picky.n;
+-- skip-prepared
+DROP TRIGGER picky_bu;
+-- skip-prepared
+CREATE TRIGGER picky_bu BEFORE UPDATE ON picky FOR EACH ROW SET NEW.k = OLD.k;
+INSERT INTO picky VALUES (1, 1, 'a', 1), (2, 2, 'b', 1), (4, 4, 'd', 1), (5, 5, 'e', 1) ON DUPLICATE KEY UPDATE n = IF(picky.id = 5, picky.n, 11);
+INSERT IGNORE INTO picky VALUES (7, 1, 'a', 1), (1, 2, 'b', 1), (2, 4, 'd', 1), (5, NULL, 'e', 1) ON DUPLICATE KEY UPDATE n = picky.n;
+SELECT LAST_INSERT_ID();
+SELECT * FROM picky ORDER BY id;
 -- By a UNIQUE key, within the node group.
 CREATE TABLE p (id INT AUTO_INCREMENT, k INT NOT NULL, e VARCHAR(9), n INT, PRIMARY KEY (k, id), KEY (id), UNIQUE (k, e)) PARTITION BY KEY (k);
 INSERT INTO p VALUES (1, 1, 'a', 0), (2, 2, 'b', 0), (3, 3, 'c', 0), (4, 4, 'd', 0);
