@@ -92,7 +92,7 @@ func (s *Session) numbers(text []byte, columns int) (rows [][]string, ok bool, e
 		return nil, true, err
 	}
 	if len(take.columns) != columns || slices.ContainsFunc(take.columns, func(c sqltypes.Column) bool {
-		return !isNumber(c.Type) || c.Type == sqltypes.TypeYear || c.Type == sqltypes.TypeFloat // whose text has six digits only
+		return !c.Type.IsNumber() || c.Type == sqltypes.TypeYear || c.Type == sqltypes.TypeFloat // whose text has six digits only
 	}) {
 		return nil, false, nil
 	}

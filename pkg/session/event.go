@@ -132,35 +132,6 @@ func (s *Session) showEvents() error {
 	return s.sendRows(cols, rows)
 }
 
-// metadataEvents is information_schema.events with what only the catalog and the events' states have, as a SELECT without its
-// condition. It is "" if there are no events.
-func (s *Session) metadataEvents() (string, error) {
-	if len(s.snap.Events) == 0 {
-		return "", nil
-	}
-	states, err := s.eventStates()
-	if err != nil {
-		return "", err
-	}
-	var definer, status, executed strings.Builder
-	for _, e := range s.snap.Events {
-		when := " WHEN event_schema = " + s.quoted(e.Database) + " AND event_name = " + s.quoted(e.Name) + " THEN "
-		definer.WriteString(when + s.quoted(e.Definer+"@%"))
-		status.WriteString(when + s.quoted(string(e.Status)))
-		if st, ok := states[e.Key()]; ok && !st.Started.Before(e.Since) {
-			executed.WriteString(when + "CONVERT_TZ(" + s.quoted(st.Started.UTC().Format(time.DateTime)) + ", '+00:00', time_zone)")
-		}
-	}
-	last := "last_executed"
-	if executed.Len() > 0 {
-		last = "CAST(CASE" + executed.String() + " ELSE last_executed END AS DATETIME)"
-	}
-	return "SELECT EVENT_CATALOG, EVENT_SCHEMA, EVENT_NAME, CAST(CASE" + definer.String() + " ELSE definer END AS CHAR(384)) AS DEFINER, TIME_ZONE, " +
-		"EVENT_BODY, EVENT_DEFINITION, EVENT_TYPE, EXECUTE_AT, INTERVAL_VALUE, INTERVAL_FIELD, SQL_MODE, STARTS, ENDS, " +
-		"CAST(CASE" + status.String() + " ELSE status END AS CHAR(18)) AS STATUS, ON_COMPLETION, CREATED, LAST_ALTERED, " + last + " AS LAST_EXECUTED, " +
-		"EVENT_COMMENT, ORIGINATOR, CHARACTER_SET_CLIENT, COLLATION_CONNECTION, DATABASE_COLLATION FROM information_schema.events", nil
-}
-
 // switchEvents is SET GLOBAL event_scheduler, for the whole cluster. handled is false for other statements.
 func (s *Session) switchEvents(tokens sqlparse.Tokens) (handled bool, err error) {
 	first := tokens.Next()

@@ -159,7 +159,7 @@ func (s *Session) operandValue(sp sqlparse.Span) (operand, error) {
 	}
 	o := numberOperand(col, v)
 	o.sql = systemLiteral(col, v)
-	if !isNumber(col.Type) && v != nil {
+	if !col.Type.IsNumber() && v != nil {
 		o.sql = s.quoted(string(v))
 	}
 	return o, nil
@@ -251,7 +251,7 @@ func (s *Session) clientCharset() string {
 
 // numberOperand encodes a value of the text protocol.
 func numberOperand(col sqltypes.Column, v []byte) operand {
-	o := operand{kind: sqltypes.TypeVarString, raw: v, number: isNumber(col.Type), sql: string(v)}
+	o := operand{kind: sqltypes.TypeVarString, raw: v, number: col.Type.IsNumber(), sql: string(v)}
 	switch {
 	case v == nil:
 		o.kind = sqltypes.TypeNull

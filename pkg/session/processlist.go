@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"skarv/pkg/catalog"
@@ -86,6 +85,3 @@ func (s *Session) processlistTable() *table {
 	}
 	return t
 }
-
-// isProcesslist reports whether a table of information_schema or performance_schema is the process list.
-func isProcesslist(name string) bool { return strings.EqualFold(name, "processlist") }

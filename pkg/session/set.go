@@ -373,7 +373,7 @@ func systemLiteral(col sqltypes.Column, v []byte) string {
 	if v == nil {
 		return "NULL"
 	}
-	if isNumber(col.Type) {
+	if col.Type.IsNumber() {
 		return string(v)
 	}
 	return sqltypes.Literal(string(v))
@@ -391,24 +391,15 @@ func userLiteral(col sqltypes.Column, row [][]byte) string {
 			return string(v)
 		}
 		return string(v) + "e0"
-	case isNumber(col.Type) && col.Flags&sqltypes.FlagUnsigned != 0:
+	case col.Type.IsNumber() && col.Flags&sqltypes.FlagUnsigned != 0:
 		return "CAST(" + string(v) + " AS UNSIGNED)"
-	case isNumber(col.Type):
+	case col.Type.IsNumber():
 		return string(v)
 	case string(row[2]) == "binary":
 		return "_binary x'" + string(row[1]) + "'"
 	default:
 		return "_" + string(row[2]) + " x'" + string(row[1]) + "' COLLATE " + string(row[3])
 	}
-}
-
-func isNumber(t sqltypes.Type) bool {
-	switch t {
-	case sqltypes.TypeTiny, sqltypes.TypeShort, sqltypes.TypeInt24, sqltypes.TypeLong, sqltypes.TypeLongLong,
-		sqltypes.TypeFloat, sqltypes.TypeDouble, sqltypes.TypeDecimal, sqltypes.TypeNewDecimal, sqltypes.TypeYear:
-		return true
-	}
-	return false
 }
 
 // isOff reports whether a value that a boolean variable was set to means OFF; isOn is the same of ON. One that was not set is neither.

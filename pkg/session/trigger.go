@@ -248,24 +248,3 @@ func (s *Session) showTriggers(textAt int) error {
 	}
 	return s.sendRows(cols, rows)
 }
-
-// hasPrograms reports whether there are triggers that sessions run.
-func (s *Session) hasPrograms() bool {
-	for _, d := range s.snap.Databases {
-		for _, t := range d.Tables {
-			if t.HasPrograms("INSERT", "UPDATE", "DELETE") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// metadataTriggers is information_schema.triggers with the bodies that clients wrote, as a SELECT without its condition.
-func metadataTriggers() string {
-	return "SELECT TRIGGER_CATALOG, TRIGGER_SCHEMA, TRIGGER_NAME, EVENT_MANIPULATION, EVENT_OBJECT_CATALOG, EVENT_OBJECT_SCHEMA, " +
-		"EVENT_OBJECT_TABLE, ACTION_ORDER, ACTION_CONDITION, " + routine.LiveColumn("ACTION_STATEMENT") + " AS ACTION_STATEMENT, " +
-		"ACTION_ORIENTATION, ACTION_TIMING, ACTION_REFERENCE_OLD_TABLE, ACTION_REFERENCE_NEW_TABLE, ACTION_REFERENCE_OLD_ROW, " +
-		"ACTION_REFERENCE_NEW_ROW, CREATED, SQL_MODE, DEFINER, CHARACTER_SET_CLIENT, COLLATION_CONNECTION, DATABASE_COLLATION " +
-		"FROM information_schema.triggers"
-}

@@ -31,7 +31,7 @@ func (s *Session) typed(col sqltypes.Column, v []byte, charset string) (string, 
 		if !strings.ContainsAny(text, "eE") {
 			text += "e0"
 		}
-	case isNumber(col.Type):
+	case col.Type.IsNumber():
 	case col.Type == sqltypes.TypeGeometry, col.Type == sqltypes.TypeBit:
 		return "", sqlerr.Unsupported("values of type GEOMETRY and BIT in variables of procedures", "convert them: ST_AsText(), or + 0")
 	case col.Type.IsTemporal():
@@ -104,7 +104,7 @@ func (s *Session) selects(text []byte, take *capture, bytes bool) error {
 
 // originalText is valueText of a result of original.
 func (s *Session) originalText(col sqltypes.Column, v []byte) (string, error) {
-	if v == nil || isNumber(col.Type) || col.Type.IsTemporal() || col.Charset == 63 {
+	if v == nil || col.Type.IsNumber() || col.Type.IsTemporal() || col.Charset == 63 {
 		return s.typed(col, v, "")
 	}
 	charset, collation, err := s.collationName(col.Charset)

@@ -370,9 +370,9 @@ func (v *variables) typed(name string) (routine.Value, error) {
 		kind = "DOUBLE"
 	case c.Type == sqltypes.TypeDecimal || c.Type == sqltypes.TypeNewDecimal:
 		kind = "DECIMAL"
-	case isNumber(c.Type) && c.Flags&sqltypes.FlagUnsigned != 0:
+	case c.Type.IsNumber() && c.Flags&sqltypes.FlagUnsigned != 0:
 		kind = "UNSIGNED"
-	case isNumber(c.Type):
+	case c.Type.IsNumber():
 		kind = "SIGNED"
 	case c.Charset == 63 && !c.Type.IsTemporal() && c.Type != sqltypes.TypeJSON:
 		kind = "BINARY"

@@ -12,9 +12,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
-	"skarv/pkg/txn"
 )
 
 // The virtual database skarv shows the cluster. A SELECT from it is run by one of the servers, with the rows of each
@@ -34,54 +32,14 @@ func (s *Session) selectVirtual() error {
 		}
 		out = append(out, sql[at:r.Start]...)
 		out = s.appendDerived(out, t)
-		if !aliased(s.stmt, r.Span) {
+		if s.stmt.AliasOf(r.Span) == "" {
 			out = append(out, " AS "...)
 			out = append(out, sqltypes.QuoteName(r.Name)...)
 		}
 		at = r.End
 	}
 	out = append(out, sql[at:]...)
-	c, err := s.Get(s.anyGroup())
-	if err != nil {
-		return err
-	}
-	sum, err := s.copyResults(c, out)
-	if err == nil {
-		s.renewWarnings(c, &sum)
-	}
-	s.done(c, err)
-	if err != nil {
-		return txn.Lost(c, err)
-	}
-	s.rowCount, s.foundRows = -1, sum.Rows
-	return nil
-}
-
-// aliased reports whether a table name, at sp, has an alias.
-func aliased(stmt *sqlparse.Statement, sp sqlparse.Span) bool { return aliasOf(stmt, sp) != "" }
-
-// aliasOf is the alias of a table name, at sp; "" if it has none.
-func aliasOf(stmt *sqlparse.Statement, sp sqlparse.Span) string {
-	tokens := stmt.Tokens()
-	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-		if tok.Start < sp.End {
-			continue
-		}
-		if stmt.Is(tok, "AS") {
-			tok = tokens.Next()
-		} else if tok.Kind == sqlparse.Word {
-			switch strings.ToUpper(string(stmt.Text(tok.Span))) {
-			case "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "JOIN", "LEFT", "RIGHT", "INNER", "CROSS", "NATURAL", "STRAIGHT_JOIN",
-				"ON", "USING", "UNION", "EXCEPT", "INTERSECT", "FOR", "LOCK", "WINDOW", "USE", "FORCE", "IGNORE", "INTO", "PROCEDURE", "OFFSET", "FETCH":
-				return ""
-			}
-		}
-		if tok.Kind != sqlparse.QuotedName && tok.Kind != sqlparse.Word {
-			return ""
-		}
-		return string(stmt.AppendName(nil, tok))
-	}
-	return ""
+	return s.runRewritten(s.anyGroup(), out)
 }
 
 // appendDerived writes t as a derived table without an alias, for a statement of the session.

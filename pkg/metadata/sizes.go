@@ -1,4 +1,4 @@
-package session
+package metadata
 
 import (
 	"encoding/hex"
@@ -10,7 +10,6 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
-	"skarv/pkg/txn"
 )
 
 // A table's rows and bytes lie on several node groups: information_schema.tables shows their sums. The other groups are
@@ -41,35 +40,26 @@ func namesSizes(st *sqlparse.Statement) bool {
 	return false
 }
 
-// summedTables is a derived table like information_schema.tables in which sizes are those of all node groups; empty when
+// summedTables is a SELECT like information_schema.tables in which sizes are those of all node groups; empty when
 // there is nothing to add up. condition is what its rows must fulfil.
-func (s *Session) summedTables(condition string) (string, error) {
+func (v *Viewer) summedTables(condition string) (string, error) {
 	type object struct{ db, name string }
 	sums := map[object][]uint64{}
 	var order []object
-	var columns []string
+	columns, err := v.Columns("information_schema.tables")
+	if err != nil {
+		return "", err
+	}
 	query := "SELECT table_schema, table_name, " + strings.Join(sizeColumns(), ", ") +
 		" FROM information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') AND " + condition
-	for i, g := range s.snap.Groups {
-		c, err := s.aside(g.ID)
+	for i, g := range v.Snapshot.Groups {
+		rows, err := v.Query(g.ID, query+" LIMIT "+strconv.Itoa(MaxRows)) // whatever sql_select_limit says
 		if err != nil {
 			return "", err
 		}
-		_, rows, err := c.QueryAll(query+" LIMIT "+strconv.Itoa(maxShown), maxShown) // whatever sql_select_limit says
-		if err == nil && i == 0 {
-			cols, _, e := c.QueryAll("SELECT * FROM information_schema.tables LIMIT 0", 1)
-			for _, col := range cols {
-				columns = append(columns, col.Name)
-			}
-			err = e
-		}
-		s.done(c, err)
-		if err != nil {
-			return "", txn.Lost(c, err)
-		}
 		for _, r := range rows {
 			o := object{string(r[0]), string(r[1])}
-			t := s.snap.Table(o.db, o.name)
+			t := v.Snapshot.Table(o.db, o.name)
 			if t == nil || t.Kind == catalog.Single && t.Group != g.ID || t.Kind == catalog.Reference && i > 0 {
 				continue
 			}
@@ -78,7 +68,8 @@ func (s *Session) summedTables(condition string) (string, error) {
 				order = append(order, o)
 			}
 			for j := range sums[o] {
-				sums[o][j] += parseUint(r[2+j])
+				n, _ := strconv.ParseUint(string(r[2+j]), 10, 64) // NULL is none
+				sums[o][j] += n
 			}
 		}
 	}
@@ -86,11 +77,12 @@ func (s *Session) summedTables(condition string) (string, error) {
 		return "", nil
 	}
 	var b strings.Builder
-	b.WriteString("(SELECT ")
-	for i, name := range columns {
+	b.WriteString("SELECT ")
+	for i := range columns {
 		if i > 0 {
 			b.WriteString(", ")
 		}
+		name := columns[i].Name
 		lower := strings.ToLower(name)
 		switch {
 		case slices.Contains(sizeColumns(), lower):
@@ -113,6 +105,6 @@ func (s *Session) summedTables(condition string) (string, error) {
 	}
 	b.WriteString(") AS skarv_sizes ON skarv_sizes.db = CAST(CONVERT(skarv_tables.table_schema USING utf8mb4) AS BINARY)" +
 		" AND skarv_sizes.name = CAST(CONVERT(skarv_tables.table_name USING utf8mb4) AS BINARY) WHERE " +
-		strings.ReplaceAll(condition, "table_schema", "skarv_tables.table_schema") + ")")
+		strings.ReplaceAll(condition, "table_schema", "skarv_tables.table_schema"))
 	return b.String(), nil
 }

@@ -1,0 +1,327 @@
+// Package metadata says what a client sees of the tables that every server has for itself: information_schema, the process list, and those
+// of accounts. A server answers a SELECT from them, which knows more than a client of the cluster has made, Skarv's own database and the
+// invisible key of tables without a primary key, and less: sizes on other node groups, accounts, events' last runs. So derived tables are
+// put into the text, which show what the account may see. Servers merge these into the query: it is as fast as before.
+package metadata
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/event"
+	"skarv/pkg/placement"
+	"skarv/pkg/planner"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+)
+
+// MaxRows bounds what is asked of one server.
+const MaxRows = 1 << 20
+
+// Viewer is the account for which a statement is rewritten, and what its tables are made of. It is used for one statement, by one goroutine.
+type Viewer struct {
+	Snapshot   *catalog.Snapshot
+	Account    *catalog.Account
+	User, Host string // as errors name the account
+	Database   string // where tables without a database are; "" if there is none
+	Dialect    *sqlparse.Dialect
+	Mode       sqlparse.Mode // of the statement made
+
+	// Columns are those that a table has on the servers, which is named with its database.
+	Columns func(table string) ([]sqltypes.Column, error)
+	// Query runs a query on a node group's server, and returns at most MaxRows rows.
+	Query func(g placement.NodeGroupID, sql string) ([][][]byte, error)
+	// Processes is the process list as a derived table without an alias.
+	Processes func() string
+	// EventStates are those of the cluster's events.
+	EventStates func() (map[catalog.EventKey]event.State, error)
+}
+
+// Rewritten is a statement with derived tables in place of those that show too much or too little.
+type Rewritten struct {
+	SQL []byte
+	// Processes: the process list is all it reads.
+	Processes bool
+	// From says which table each derived table shows, as MariaDB writes it in metadata, by its name or alias in small letters.
+	From map[string]string
+}
+
+// Rewrite returns what is to be sent for a SELECT whose tables are all the servers' own; nil if that is the statement as it is. The error is
+// for the client: that the account may not see a table, that the form of the query hides whether it may, or one of Viewer's functions.
+func (v *Viewer) Rewrite(st *sqlparse.Statement) (*Rewritten, error) {
+	refs, sure := st.Tables()
+	plain := sure && !qualifiesBySchema(st)
+	if err := v.check(refs, sure, plain); err != nil {
+		return nil, err
+	}
+	if !plain {
+		return nil, v.refuseAccounts(refs)
+	}
+	edits, err := v.edits(st, refs)
+	if len(edits) == 0 || err != nil {
+		return nil, err
+	}
+	if v.Dialect.MariaDB() {
+		edits = append(edits, writtenNames(st)...)
+	}
+	slices.SortFunc(edits, func(a, b edit) int { return a.span.Start - b.span.Start })
+	r := &Rewritten{Processes: !slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool { return !IsProcesslist(r.Name) })}
+	if v.Dialect.MariaDB() {
+		r.From = derivedFrom(st, refs)
+	}
+	sql, at := st.SQL(), 0
+	for _, e := range edits {
+		r.SQL = append(append(r.SQL, sql[at:e.span.Start]...), e.text...)
+		at = e.span.End
+	}
+	r.SQL = append(r.SQL, sql[at:]...)
+	return r, nil
+}
+
+// IsProcesslist reports whether a table of information_schema or performance_schema is the process list.
+func IsProcesslist(name string) bool { return strings.EqualFold(name, "processlist") }
+
+// filter is what hides from an information_schema table: the column that names the database, and the
+// condition besides the table being one with a hidden key for a row to be hidden; "" for tables that do not show keys.
+type filter struct{ schema, hidden string }
+
+func filterOf(table string) (filter, bool) {
+	const column = "column_name = '" + catalog.HiddenKey + "'"
+	switch strings.ToLower(table) {
+	case "schemata":
+		return filter{"schema_name", ""}, true
+	case "tables", "views", "referential_constraints", "routines", "triggers", "partitions", "parameters", "events", "check_constraints",
+		"geometry_columns", "st_geometry_columns", "columns_extensions", "tables_extensions", "table_constraints_extensions",
+		"schemata_extensions", "view_table_usage", "view_routine_usage", "periods", "key_period_usage":
+		return filter{map[string]string{
+			"referential_constraints": "constraint_schema", "routines": "routine_schema", "triggers": "trigger_schema",
+			"parameters": "specific_schema", "events": "event_schema", "check_constraints": "constraint_schema",
+			"geometry_columns": "f_table_schema", "table_constraints_extensions": "constraint_schema", "schemata_extensions": "schema_name",
+			"view_table_usage": "view_schema",
+		}[strings.ToLower(table)], ""}, true
+	case "columns", "statistics", "key_column_usage":
+		return filter{"", column}, true
+	case "table_constraints":
+		return filter{"", "constraint_type = 'PRIMARY KEY'"}, true
+	}
+	return filter{}, false
+}
+
+// condition is what a row must fulfil to be shown.
+func (f filter) condition(hidden []byte) string {
+	schema := f.schema
+	if schema == "" {
+		schema = "table_schema"
+	}
+	c := schema + " <> '" + catalog.OwnDB + "'"
+	if f.hidden != "" && len(hidden) > 0 {
+		c += " AND NOT (" + f.hidden + " AND (table_schema, table_name) IN (" + string(hidden) + "))"
+	}
+	return c
+}
+
+// derivedFrom says which table of information_schema, as MariaDB writes it, each derived table of a statement shows.
+func derivedFrom(st *sqlparse.Statement, refs []sqlparse.TableRef) map[string]string {
+	from := map[string]string{}
+	for _, r := range refs {
+		alias := st.AliasOf(r.Span)
+		if alias == "" {
+			alias = r.Name
+		}
+		from[strings.ToLower(alias)] = strings.ToUpper(r.Name)
+	}
+	return from
+}
+
+// check refuses an account that may not see everything the tables that show what others do, and all of them if they
+// cannot be filtered: the servers take us for an administrator.
+func (v *Viewer) check(refs []sqlparse.TableRef, sure, filtered bool) error {
+	if v.Account.Privilege("*") >= catalog.Admin {
+		return nil
+	}
+	for _, r := range refs {
+		_, narrowed := filterOf(r.Name)
+		switch {
+		case IsProcesslist(r.Name) && filtered: // shows the account's own sessions
+		case strings.HasSuffix(strings.ToLower(r.Name), "_privileges") && filtered: // shows the account itself
+		case narrowed, forEverybody(r.Name):
+		default:
+			return sqlerr.AccessDeniedDB.New(v.User, v.Host, "information_schema")
+		}
+	}
+	if !sure || !filtered && v.Account.Privilege("*") == catalog.NoAccess {
+		return sqlerr.Unsupported("this form of a query of information_schema", "give its tables aliases and qualify columns by them")
+	}
+	return nil
+}
+
+// forEverybody tells the tables of information_schema that say nothing of databases, accounts or what others do.
+func forEverybody(table string) bool {
+	switch strings.ToLower(table) {
+	case "character_sets", "collations", "collation_character_set_applicability", "engines", "plugins", "all_plugins", "keywords",
+		"sql_functions", "spatial_ref_sys", "st_spatial_reference_systems", "st_units_of_measure", "system_variables", "session_variables",
+		"global_variables", "session_status", "global_status", "profiling", "applicable_roles", "enabled_roles", "optimizer_costs":
+		return true
+	}
+	return false
+}
+
+// visible is the condition that hides databases the account may not read.
+func (v *Viewer) visible(f filter) string {
+	if v.Account.Privilege("*") > catalog.NoAccess {
+		return ""
+	}
+	schema := f.schema
+	if schema == "" {
+		schema = "table_schema"
+	}
+	list := "'information_schema'"
+	for _, db := range sorted(v.Account.Grants) {
+		if v.Account.Grants[db] > catalog.NoAccess {
+			list += "," + v.quoted(db)
+		}
+	}
+	return " AND " + schema + " IN (" + list + ")"
+}
+
+// edit is a text to put in the place of another.
+type edit struct {
+	span sqlparse.Span
+	text string
+}
+
+// edits puts derived tables in the places of the tables that show more than clients may see.
+func (v *Viewer) edits(st *sqlparse.Statement, refs []sqlparse.TableRef) (list []edit, err error) {
+	apart := ""
+	if v.Account.Privilege("*") == catalog.NoAccess && planner.Tells(st) {
+		// Else the server may merge it into the query, whose conditions may then see rows that its own would hide.
+		apart = " LIMIT 18446744073709551615"
+	}
+	for _, r := range refs {
+		text, err := v.derived(st, r, apart)
+		if err != nil {
+			return nil, err
+		}
+		if text == "" {
+			continue
+		}
+		if st.AliasOf(r.Span) == "" {
+			text += " AS " + sqltypes.QuoteName(r.Name)
+		}
+		list = append(list, edit{r.Span, text})
+	}
+	return list, nil
+}
+
+// derived is the derived table that stands for r, "" if r is shown as it is. apart ends those that are to be computed by themselves.
+func (v *Viewer) derived(st *sqlparse.Statement, r sqlparse.TableRef, apart string) (text string, err error) {
+	db := cmp.Or(r.DB, v.Database)
+	if kind := catalog.KindOf(db); IsProcesslist(r.Name) && (kind == catalog.ServerDatabase || kind == catalog.VirtualDatabase) {
+		return v.Processes(), nil
+	}
+	if catalog.ShowsAccounts(db, r.Name) {
+		return v.accounts(strings.ToLower(db) + "." + strings.ToLower(r.Name))
+	}
+	f, ok := filterOf(r.Name)
+	if !ok || !strings.EqualFold(db, "information_schema") {
+		return "", nil
+	}
+	condition := f.condition(v.hiddenKeys()) + v.visible(f)
+	shown := "SELECT * FROM information_schema." + r.Name
+	switch {
+	case strings.EqualFold(r.Name, "triggers") && v.hasPrograms():
+		shown = triggers()
+	case strings.EqualFold(r.Name, "events") && len(v.Snapshot.Events) > 0:
+		if shown, err = v.events(); err != nil {
+			return "", err
+		}
+	case strings.EqualFold(r.Name, "tables") && len(v.Snapshot.Groups) > 1 && namesSizes(st):
+		summed, err := v.summedTables(condition)
+		if err != nil || summed != "" {
+			return "(" + summed + apart + ")", err
+		}
+	}
+	return "(" + shown + " WHERE " + condition + apart + ")", nil
+}
+
+// writtenNames gives plain columns in the list of a SELECT the names they are written with: as MariaDB does for the
+// tables of information_schema, but not for derived tables.
+func writtenNames(st *sqlparse.Statement) (edits []edit) {
+	for _, item := range st.SelectItems(nil) {
+		if item.Star || item.Alias.End > item.Alias.Start {
+			continue
+		}
+		var name []byte
+		inner := st.Dialect().NewStatement()
+		if inner.Scan(st.Text(item.Expr), st.Mode()) != nil {
+			continue
+		}
+		tokens := inner.Tokens()
+		for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+			if tok.Kind != sqlparse.Word && tok.Kind != sqlparse.QuotedName && !inner.Is(tok, ".") {
+				name = nil // an expression
+				break
+			}
+			name = inner.AppendName(name[:0], tok)
+		}
+		if len(name) > 0 {
+			at := item.Expr.End
+			edits = append(edits, edit{sqlparse.Span{Start: at, End: at}, " AS " + sqltypes.QuoteName(string(name))})
+		}
+		inner.Done()
+	}
+	return edits
+}
+
+// qualifiesBySchema reports whether a column is written schema.table.column: a derived table has no schema.
+func qualifiesBySchema(st *sqlparse.Statement) bool {
+	var last [3]sqlparse.Token
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if st.Is(tok, ".") && st.Is(last[1], ".") {
+			if db := string(st.AppendName(nil, last[0])); strings.EqualFold(db, "information_schema") || strings.EqualFold(db, "mysql") {
+				return true
+			}
+		}
+		last = [3]sqlparse.Token{last[1], last[2], tok}
+	}
+	return false
+}
+
+// hiddenKeys lists the tables with a hidden key as SQL, ('db', 'table'), ...; empty, not nil, if there are none.
+func (v *Viewer) hiddenKeys() []byte {
+	list := []byte{}
+	for _, db := range sorted(v.Snapshot.Databases) {
+		tables := v.Snapshot.Databases[db].Tables
+		for _, name := range slices.DeleteFunc(sorted(tables), func(n string) bool { return !tables[n].HiddenKey }) {
+			if len(list) > 0 {
+				list = append(list, ", "...)
+			}
+			list = append(list, "("+v.quoted(db)+", "+v.quoted(name)+")"...)
+		}
+	}
+	return list
+}
+
+// refuseAccounts refuses a query of accounts whose tables cannot be told from its text.
+func (v *Viewer) refuseAccounts(refs []sqlparse.TableRef) error {
+	for _, r := range refs {
+		if db := cmp.Or(r.DB, v.Database); catalog.ShowsAccounts(db, r.Name) {
+			return sqlerr.Unsupported("this form of a query of "+strings.ToLower(db+"."+r.Name)+", which shows the cluster's accounts",
+				"give its tables aliases and qualify columns by them")
+		}
+	}
+	return nil
+}
+
+// quoted is text as a literal of the statement made.
+func (v *Viewer) quoted(text string) string {
+	return sqltypes.Quoted(text, v.Mode&sqlparse.NoBackslashEscapes != 0)
+}
+
+// sorted are the keys of a map in order.
+func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
