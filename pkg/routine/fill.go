@@ -172,6 +172,9 @@ func (f *filling) find() error {
 			}
 			continue
 		case tok.Kind == sqlparse.Word && !st.Is(at(i-1), "."):
+			if f.sets && len(open) == f.setAt && (st.Is(tok, "WHERE") || st.Is(tok, "ORDER") || st.Is(tok, "LIMIT") || st.Is(tok, "RETURNING")) {
+				f.sets, f.updates = false, false
+			}
 			switch {
 			case st.Is(tok, "SELECT"), st.Is(tok, "VALUES"), st.Is(tok, "VALUE"):
 				if insert && !values && len(open) == 0 && !st.Is(tok, "SELECT") {
@@ -180,8 +183,6 @@ func (f *filling) find() error {
 				values = true
 			case st.Is(tok, "SET"):
 				f.sets, f.setAt, values = true, len(open), true
-			case st.Is(tok, "WHERE") && len(open) == f.setAt:
-				f.sets = false
 			case st.Is(tok, "UPDATE") && st.Is(at(i-1), "KEY"):
 				f.sets, f.updates, f.setAt = true, true, len(open)
 			case st.Is(tok, "BY") && (st.Is(at(i-1), "ORDER") || st.Is(at(i-1), "GROUP") || st.Is(at(i-1), "PARTITION")):

@@ -352,14 +352,19 @@ func (s *Session) enterRoutine(r *catalog.Routine) (back func()) {
 			collated = again
 		}
 	}
-	db, mode := s.db, s.sqlMode
+	db, mode, told := s.db, s.sqlMode, s.toldMode
 	s.db = r.Database
 	s.followDB()
+	if told == nil {
+		own := s.mode
+		s.toldMode = &own
+	}
 	if mode != r.SQLMode {
 		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(r.SQLMode)}))
 	}
 	return func() {
 		collated()
+		s.toldMode = told
 		if s.sqlMode != mode {
 			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(mode)}))
 		}

@@ -25,7 +25,7 @@ import (
 var (
 	charsetGiven = regexp.MustCompile(`(?i)\b(?:char|charset|character|ascii|unicode|byte|binary|national|nchar|nvarchar)\b`)
 	collateGiven = regexp.MustCompile("(?i) collate ['`\"]?(\\w+)['`\"]?$")
-	stringType   = regexp.MustCompile(`(?i)^(?:\w*char|varchar2|\w*text|clob|enum|set|long|national|character)\b`)
+	stringType   = regexp.MustCompile(`(?i)^(?:\w*char(?:acter)?|varchar2|\w*text|clob|enum|set|long|national|character)\b`)
 )
 
 // maxExact bounds the strings that become user variables of the session, of which each of its connections is told.
@@ -44,9 +44,9 @@ func (v *variables) learnCollations() error {
 		case strings.EqualFold(p.Type, "json") && v.s.cfg.Dialect.MariaDB():
 			collations[i] = "utf8mb4_bin"
 		case !stringType.MatchString(p.Type):
-		case given != nil:
+		case given != nil && namesCharset(given[1]):
 			collations[i] = routine.Collation(given[1])
-		case v.collation != "" && !charsetGiven.MatchString(p.Type):
+		case v.collation != "" && given == nil && !charsetGiven.MatchString(p.Type):
 			collations[i] = v.collation
 		default:
 			list, at = append(list, "COLLATION("+sqltypes.QuoteName(p.Name)+")"), append(at, i)
@@ -63,6 +63,12 @@ func (v *variables) learnCollations() error {
 	}
 	v.collations = collations
 	return nil
+}
+
+// namesCharset reports whether the name of a collation surely begins with that of its character set: not so uca1400_ai_ci, and DEFAULT.
+func namesCharset(collation string) bool {
+	lower := strings.ToLower(collation)
+	return slices.ContainsFunc([]string{"utf8mb4_", "utf8mb3_", "utf8_", "latin1_", "ascii_"}, func(c string) bool { return strings.HasPrefix(lower, c) })
 }
 
 // charset is the character set of variable i if that is another than UTF-8, else "".
@@ -85,13 +91,13 @@ func charsetOfCollation(name string) string {
 func (v *variables) collated(i int, text string) string {
 	null := text == "NULL"
 	if null {
-		text = "''"
+		text = "_utf8mb4 x''"
 	}
 	if text = v.introduced(i, text); v.collations[i] != "binary" {
 		text += " COLLATE " + v.collations[i]
 	}
 	if null {
-		return "NULLIF(" + text + ", '')"
+		return "NULLIF(" + text + ", x'')" // '' may be NULL itself
 	}
 	return text
 }
@@ -113,7 +119,7 @@ func (v *variables) exact(i int, text string, utf8 []byte) string {
 	collation := v.collations[i]
 	null := text == "NULL"
 	if null {
-		text = "''"
+		text = "_utf8mb4 x''"
 	}
 	switch {
 	case v.s.cfg.Dialect.MariaDB():
@@ -133,7 +139,24 @@ func (v *variables) exact(i int, text string, utf8 []byte) string {
 		text = "@" + name
 	}
 	if null {
-		return "NULLIF(" + text + ", '')"
+		return "NULLIF(" + text + ", x'')" // '' may be NULL itself
+	}
+	return text
+}
+
+// operandText is what originalText has made of an expression, as strong as one: a string of another collation than the connection's literals
+// have is compared by its own. On MySQL that of most collations is stronger, so that it wins over all others.
+func (s *Session) operandText(text string) string {
+	literal, collation, ok := strings.Cut(text, " COLLATE ")
+	switch {
+	case !ok:
+		return text
+	case collation == s.connectionCollation():
+		return literal
+	case s.cfg.Dialect.MariaDB():
+		return "NAME_CONST('operand', " + text + ")"
+	case collation == "utf8mb4_0900_ai_ci", collation == "latin1_swedish_ci":
+		return "CONVERT(" + literal + " USING " + charsetOfCollation(collation) + ")"
 	}
 	return text
 }

@@ -98,8 +98,7 @@ func (a *activation) Value(expr string) (string, error) {
 		}
 	}
 	value, err := a.s.valueOf(expr, a, true)
-	// A string of another collation than the connection's literals have is compared by its own.
-	return strings.TrimSuffix(value, " COLLATE "+a.s.connectionCollation()), err
+	return a.s.operandText(value), err
 }
 
 // Run implements routine.Host.
@@ -153,7 +152,12 @@ func (a *activation) Set(text string) error {
 		return err
 	}
 	a.s.warnings = a.s.warnings[:0]
-	return a.note(a.s.step(filled))
+	mode := a.s.mode
+	err = a.s.step(filled)
+	if told := a.s.toldMode; told != nil && a.s.mode != mode {
+		*told = a.s.mode // servers tell of SET, though it ends with the routine
+	}
+	return a.note(err)
 }
 
 // Into implements routine.Host.

@@ -146,10 +146,12 @@ type login struct {
 
 // settings are what the client has set, until it resets its session.
 type settings struct {
-	db             string
-	state          *backend.State
-	profile        backend.Profile
-	mode           sqlparse.Mode
+	db      string
+	state   *backend.State
+	profile backend.Profile
+	mode    sqlparse.Mode
+	// toldMode is the mode that the client is told of while routines run in theirs, else nil.
+	toldMode       *sqlparse.Mode
 	info           planner.SessionInfo
 	sqlMode        string
 	autocommit     bool
@@ -535,7 +537,11 @@ func (s *Session) status() wire.Status {
 	if s.tx != nil && s.tx.ReadOnly && !s.momentary {
 		st |= wire.StatusInTransReadonly
 	}
-	if s.mode&sqlparse.NoBackslashEscapes != 0 {
+	mode := s.mode
+	if s.toldMode != nil {
+		mode = *s.toldMode
+	}
+	if mode&sqlparse.NoBackslashEscapes != 0 {
 		st |= wire.StatusNoBackslashEscapes
 	}
 	if s.more {

@@ -167,7 +167,6 @@ func (w *rowWrite) runProgram(p *program, old, row image) error {
 		return err
 	}
 	for _, c := range p.trigger.Sets {
-		p.vars.values = nil // read with another sql_mode
 		value, err := p.vars.literal(routine.RowVariable("NEW", w.t.Columns[c].Name))
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"encoding/hex"
 	"strings"
 	"unicode/utf8"
@@ -42,8 +43,8 @@ func (s *Session) typed(col sqltypes.Column, v []byte, charset string) (string, 
 		return "_binary" + inHex(), nil // x'..' alone is a number on MySQL, where one is expected
 	case charset != "":
 		return "_" + charset + inHex(), nil
-	case !s.allUTF8 && !ascii(v):
-		return "_utf8mb4" + inHex(), nil
+	case !s.allUTF8 && !ascii(v), s.mode&sqlparse.NoBackslashEscapes != 0 && bytes.IndexByte(v, '\\') >= 0, len(v) == 0 && s.emptyIsNull():
+		return "_utf8mb4" + inHex(), nil // the same in each sql_mode
 	default:
 		return quoted(), nil
 	}
@@ -52,6 +53,9 @@ func (s *Session) typed(col sqltypes.Column, v []byte, charset string) (string, 
 	}
 	return text, nil
 }
+
+// emptyIsNull reports whether ” in the session's statements is NULL.
+func (s *Session) emptyIsNull() bool { return strings.Contains(s.sqlMode, "EMPTY_STRING_IS_NULL") }
 
 func ascii(v []byte) bool {
 	for _, c := range v {
@@ -168,29 +172,28 @@ func (v *variables) read() error {
 		}
 	}
 	var sql, more strings.Builder
-	extra := map[int]int{} // variable: its second column
+	numbers, inBytes := map[int]int{}, map[int]int{} // further columns, by the variable
+	also := func(of map[int]int, i int, column string) {
+		of[i] = len(v.list) + len(numbers) + len(inBytes)
+		more.WriteString(", " + column)
+	}
 	for i, p := range v.list {
 		sep, name := ", ", sqltypes.QuoteName(p.Name)
 		if i == 0 {
 			sep = "SELECT "
 		}
 		sql.WriteString(sep + name)
-		second := ""
-		switch kindOf(p.Type) {
+		k := kindOf(p.Type)
+		switch k {
 		case floatKind:
 			sql.WriteString(" + 0e0") // with all its digits
 		case bitKind:
 			sql.WriteString(" + 0")
 		case memberKind:
-			second = name + " + 0"
-		case plainKind:
-			if v.charset(i) != "" {
-				second = "CAST(" + name + " AS BINARY)"
-			}
+			also(numbers, i, name+" + 0")
 		}
-		if second != "" {
-			extra[i] = len(v.list) + len(extra)
-			more.WriteString(", " + second)
+		if (k == plainKind || k == memberKind) && v.charset(i) != "" {
+			also(inBytes, i, "CAST("+name+" AS BINARY)")
 		}
 	}
 	cols, row, err := v.query(sql.String() + more.String() + " FROM " + v.table)
@@ -199,33 +202,42 @@ func (v *variables) read() error {
 	}
 	values := make([]routine.Value, len(v.list))
 	for i, p := range v.list {
-		if values[i], err = v.value(p, cols, row, i, extra[i]); err != nil {
+		var number, text []byte
+		if at, ok := numbers[i]; ok {
+			number = row[at]
+		}
+		if at, ok := inBytes[i]; ok {
+			text = row[at]
+		}
+		if values[i], err = v.value(p, i, cols[i], row[i], number, text); err != nil {
 			return err
 		}
 	}
-	v.values, v.columns = values, cols[:len(v.list)]
+	v.values, v.columns, v.readFor = values, cols[:len(v.list)], v.s.literals()
 	return nil
 }
 
-// value is that of variable i of a row that read has read, with a second column at more.
-func (v *variables) value(p routine.Param, cols []sqltypes.Column, row [][]byte, i, more int) (value routine.Value, err error) {
-	if value.Text, err = v.s.valueText(cols[i], row[i]); err != nil {
+// value is that of variable i, read in utf8mb4; number is that of an ENUM or SET, and inCharset what its own character set makes of a
+// string, if that is another than UTF-8.
+func (v *variables) value(p routine.Param, i int, col sqltypes.Column, utf8, number, inCharset []byte) (value routine.Value, err error) {
+	if value.Text, err = v.s.valueText(col, utf8); err != nil {
 		return value, err
 	}
 	text, k := value.Text, kindOf(p.Type)
 	switch {
-	case row[i] == nil:
+	case utf8 == nil:
 	case k == floatKind:
 		return routine.Value{Text: "CAST(" + text + " AS FLOAT)", Number: text, IsNumber: true}, nil
-	case k == memberKind:
-		value.Number = string(row[more])
 	case k == digitsKind && len(text) > 1 && text[0] == '0':
 		return routine.Value{Text: "'" + text + "'", Number: text, IsNumber: true}, nil
-	case v.charset(i) != "":
-		value.Text, err = v.s.typed(cols[i], row[more], v.charset(i))
+	case inCharset != nil:
+		value.Text, err = v.s.typed(col, inCharset, v.charset(i))
+	}
+	if k == memberKind {
+		value.Number = string(number)
 	}
 	if value.Collation = v.collations[i]; value.Collation != "" {
-		value.Exact = func() string { return v.exact(i, value.Text, row[i]) }
+		value.Exact = func() string { return v.exact(i, value.Text, utf8) }
 	}
 	return value, err
 }

@@ -21,8 +21,9 @@ type variables struct {
 	s     *Session
 	table string
 	list  []routine.Param
-	// values are the variables as SQL, nil while they have to be read.
-	values []routine.Value
+	// values are the variables as SQL, nil while they have to be read, and readFor is for which statements that is: see literals.
+	values  []routine.Value
+	readFor literals
 	// collations are those of string variables, "" for the rest; nil until somebody needs them.
 	collations []string
 	// collation is that of string variables that say none; "" if it is not known.
@@ -342,9 +343,17 @@ func (v *variables) test(expr string, a *activation) (bool, error) {
 	return string(row[0]) == "1", nil
 }
 
-// literal is the value of a variable as SQL.
+// literals is what the meaning of literals in a session's statements depends on: its sql_mode, and whether they are in UTF-8.
+type literals struct {
+	mode string
+	utf8 bool
+}
+
+func (s *Session) literals() literals { return literals{s.sqlMode, s.allUTF8} }
+
+// literal is the value of a variable as SQL of the session as it is now.
 func (v *variables) literal(name string) (routine.Value, error) {
-	if v.values == nil {
+	if v.values == nil || v.readFor != v.s.literals() {
 		if err := v.read(); err != nil {
 			return routine.Value{}, err
 		}

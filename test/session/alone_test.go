@@ -61,6 +61,6 @@ func TestOneNodeGroupAnswersAlone(t *testing.T) {
 		for range 100 {
 			run()
 		}
-		require.Less(t, allocations(run), 0.5, sql)
+		requireNoAllocation(t, run, sql)
 	}
 }
