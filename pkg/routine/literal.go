@@ -97,13 +97,33 @@ func (f *filling) alone(i int) bool {
 	return slices.ContainsFunc(f.items, func(it sqlparse.SelectItem) bool { return !it.Star && it.Expr == f.tokens[i].Span })
 }
 
-// fits reports whether a column of that name is sure to have a collation, or not to be a string, so that none counts.
+// fits reports whether a column of that name is sure to be compared with a string of the collation as with a literal: by the column's own
+// collation, or, where it is no string, by none.
 func (f *filling) fits(name, collation string) bool {
 	if f.Column == nil || f.renames(name) {
 		return false
 	}
 	has, ok := f.Column(name)
-	return ok && (has == "" || has == collation)
+	return ok && (has == "" || has == collation || wins(has, collation))
+}
+
+// wins reports whether, of a column and a variable that are strings, the column's collation is that of a comparison: a binary one within a
+// character set, and that of the character set that has all characters of the other one. Servers decide so between two that are as strong as
+// each other; a literal is always the weaker one.
+func wins(column, variable string) bool {
+	of, _, _ := strings.Cut(column, "_")
+	with, _, _ := strings.Cut(variable, "_")
+	// MariaDB lets a collation be named without its character set.
+	unicode := strings.HasPrefix(with, "utf") || with == "ucs2" || with == "uca1400"
+	switch {
+	case with == "binary":
+		return false
+	case of == with:
+		return strings.HasSuffix(column, "_bin") && !strings.HasSuffix(variable, "_bin")
+	case of == "utf8mb4":
+		return !unicode || with == "utf8mb3"
+	}
+	return of == "utf8mb3" && !unicode
 }
 
 // renames reports whether the statement may call something else than a table's column by a name.

@@ -36,7 +36,7 @@ func TestGolden(t *testing.T) {
 					}
 					return Value{Text: v}, ok, nil
 				}, Column: func(name string) (string, bool) {
-					collation, ok := map[string]string{"c": "some_ci", "d": "other_ci", "n": ""}[name]
+					collation, ok := map[string]string{"c": "some_ci", "d": "other_ci", "n": "", "k": "some_bin", "w": "utf8mb3_bin"}[name]
 					return collation, ok
 				}})
 				if err != nil {
@@ -228,5 +228,35 @@ func TestFillCreated(t *testing.T) {
 		}
 		require.NoError(t, err, text)
 		require.Equal(t, want, string(out))
+	}
+}
+
+// TestWins: which collation comparisons have was found out on both servers.
+func TestWins(t *testing.T) {
+	for _, c := range []struct {
+		column, variable string
+		want             bool
+	}{
+		{"utf8mb4_bin", "utf8mb4_unicode_ci", true},
+		{"utf8mb4_bin", "utf8mb4_uca1400_ai_ci", true},
+		{"utf8mb4_0900_bin", "utf8mb4_0900_ai_ci", true},
+		{"latin1_bin", "latin1_swedish_ci", true},
+		{"utf8mb4_unicode_ci", "latin1_bin", true},
+		{"utf8mb4_unicode_ci", "cp1251_general_ci", true},
+		{"utf8mb4_unicode_ci", "utf8mb3_bin", true},
+		{"utf8mb3_general_ci", "ascii_bin", true},
+		{"utf8mb4_unicode_ci", "utf8mb4_bin", false},
+		{"utf8mb4_unicode_ci", "utf8mb4_general_ci", false},
+		{"utf8mb4_unicode_ci", "uca1400_ai_ci", false},
+		{"utf8mb4_bin", "utf8mb4_0900_bin", false},
+		{"utf8mb4_bin", "utf16_general_ci", false},
+		{"utf8mb4_bin", "ucs2_general_ci", false},
+		{"utf8mb4_bin", "binary", false},
+		{"utf8mb3_bin", "utf8mb4_bin", false},
+		{"latin1_bin", "utf8mb4_bin", false},
+		{"latin1_bin", "cp1251_general_ci", false},
+		{"binary", "utf8mb4_bin", false},
+	} {
+		require.Equal(t, c.want, wins(c.column, c.variable), "%v", c)
 	}
 }

@@ -139,9 +139,9 @@ func (s *Statement) decodeString(a Arg) (v sqltypes.Value, ok bool) {
 	return v, true
 }
 
-// wideCharset reports whether the introducer names a character set in which ASCII text is not ASCII bytes.
+// wideCharset reports whether the introducer names a character set in which bytes of ASCII need not be ASCII text.
 func wideCharset(name []byte) bool {
-	return equalFold(name, "_ucs2") || equalFold(name, "_utf16") || equalFold(name, "_utf16le") || equalFold(name, "_utf32")
+	return equalFold(name, "_ucs2") || equalFold(name, "_utf16") || equalFold(name, "_utf16le") || equalFold(name, "_utf32") || equalFold(name, "_swe7")
 }
 
 // digits decodes a hexadecimal or bit literal to bytes.
