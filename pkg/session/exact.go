@@ -193,6 +193,7 @@ func (c *calls) forget(s *Session) {
 // columnOf looks for columns of the tables of a statement, for routine.Names.
 func (s *Session) columnOf(st *sqlparse.Statement) func(name string) (collation string, ok bool) {
 	refs, sure := st.Tables()
+	sure = sure && !namesOwnColumns(st)
 	var tables []*catalog.Table
 	for _, r := range refs {
 		t, _ := s.tableOf(r)
@@ -217,6 +218,24 @@ func (s *Session) columnOf(st *sqlparse.Statement) func(name string) (collation 
 		}
 		return collation, ok
 	}
+}
+
+// namesOwnColumns reports whether a query may give columns of its tables names that are not those tables': JSON_TABLE(...), (SELECT ...) AS d(a, b).
+func namesOwnColumns(st *sqlparse.Statement) bool {
+	tokens := st.Tokens()
+	closed, named := false, false // a parenthesis stands before, and then a name
+	for t := tokens.Next(); t.Kind != sqlparse.EOF; t = tokens.Next() {
+		switch {
+		case st.Is(t, "JSON_TABLE"), named && st.Is(t, "("):
+			return true
+		case closed && st.Is(t, "AS"):
+			continue
+		}
+		named = closed && (t.Kind == sqlparse.QuotedName ||
+			t.Kind == sqlparse.Word && !st.Dialect().Reserved(st.Text(t.Span)) && !st.Is(t, "AGAINST") && !st.Is(t, "OVER"))
+		closed = st.Is(t, ")")
+	}
+	return false
 }
 
 // comparedBy is the collation by which the values of a column are compared with strings, "" if they are so as numbers or times.

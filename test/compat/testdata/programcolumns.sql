@@ -15,3 +15,16 @@ CALL wins('ANN', 'eve', '漢', 'ann', 'ANN');
 CALL wins('漢', 'ann}', 'eve', NULL, 'bob');
 -- skip-prepared
 CALL wins(NULL, NULL, 'ann', 'bob', NULL);
+-- Columns that have others' names.
+CREATE TABLE vt (id INT PRIMARY KEY, u VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci, g VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci);
+INSERT INTO vt VALUES (1, 'ann', 'ann'), (2, 'ANN', 'ANN'), (3, 'bob', 'bob');
+-- only: mysql
+-- skip-prepared
+CREATE PROCEDURE names(y VARCHAR(20) COLLATE utf8mb4_unicode_ci) BEGIN DECLARE CONTINUE HANDLER FOR 1267 SELECT 'mix'; SELECT d.i FROM (SELECT g, id FROM compat.vt) AS d(u, i) WHERE d.u = y ORDER BY 1; SELECT d.i FROM (SELECT u, id FROM compat.vt) d (g, i) WHERE d.g = y ORDER BY 1; SELECT id FROM compat.vt WHERE u = y ORDER BY id; END;
+-- only: mysql
+-- skip-prepared
+CALL names('ANN');
+-- skip-prepared
+CREATE PROCEDURE listed(y VARCHAR(20) COLLATE utf8mb4_unicode_ci) BEGIN DECLARE CONTINUE HANDLER FOR 1267 SELECT 'mix'; SELECT j.u FROM compat.vt t, JSON_TABLE('[{"u":"ANN "}]', '$[*]' COLUMNS (u VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci PATH '$.u')) j WHERE t.id = 1 AND j.u = y; END;
+-- skip-prepared
+CALL listed('ANN');
