@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -272,6 +273,9 @@ func (w *workspaceWrite) change(copies []tracked) error {
 		if err := w.inAnyOrder(t); err != nil {
 			return err
 		}
+		if err := w.numbered(t); err != nil {
+			return err
+		}
 	}
 	ch := s.runner.Change(s.execution(&w.conns), s.snap, s.modes())
 	for _, t := range copies {
@@ -288,6 +292,23 @@ func (w *workspaceWrite) change(copies []tracked) error {
 		}
 	}
 	return nil
+}
+
+// numbered tells the sequence of AUTO_INCREMENT values that rows have been given.
+func (w *workspaceWrite) numbered(t tracked) error {
+	auto := t.copy.Table.AutoIncrement
+	if auto < 0 || !slices.Contains(t.copy.Written.Columns, auto) {
+		return nil
+	}
+	_, rows, err := w.c.QueryAll(t.Greatest(auto), 1)
+	if err != nil {
+		return txn.Lost(w.c, err)
+	}
+	v, err := strconv.ParseUint(string(rows[0][0]), 10, 64)
+	if err != nil {
+		return nil // there is none above 0
+	}
+	return w.s.sequence().Observe(t.copy.Table, v)
 }
 
 // inAnyOrder refuses what has been done to a copy if it hangs on the order of the rows, and only a server knows that.

@@ -27,8 +27,14 @@ const rowNumber = "_skarv_row"
 // are all of t that are not generated.
 func (w *Workspace) Track(t *catalog.Table, name string, columns []int) (*Tracked, *Filler, error) {
 	made := sqltypes.QuoteIn(t.Database, name)
-	if _, err := w.conn.Exec("ALTER TABLE " + made + " ADD COLUMN " + sqltypes.QuoteName(rowNumber) + " BIGINT UNSIGNED NULL INVISIBLE, ADD INDEX (" +
-		sqltypes.QuoteName(rowNumber) + ")"); err != nil {
+	alter := "ALTER TABLE " + made + " ADD COLUMN " + sqltypes.QuoteName(rowNumber) + " BIGINT UNSIGNED NULL INVISIBLE, ADD INDEX (" + sqltypes.QuoteName(rowNumber) + ")"
+	if t.AutoIncrement >= 0 { // nothing is counted here; and an UPDATE in MySQL takes NULL for 0 in such a column of a table filled just now
+		c := &t.Columns[t.AutoIncrement]
+		if alter += ", MODIFY " + sqltypes.QuoteName(c.Name) + " " + c.ColumnType + " NOT NULL DEFAULT 0"; c.Invisible {
+			alter += " INVISIBLE"
+		}
+	}
+	if _, err := w.conn.Exec(alter); err != nil {
 		return nil, nil, err
 	}
 	if err := w.anew(t, name); err != nil {
@@ -53,6 +59,11 @@ func (t *Tracked) Keep(name string, columns []int) error {
 	list := t.table.ColumnList(columns) + ", " + sqltypes.QuoteName(rowNumber)
 	_, err := t.w.conn.Exec("INSERT INTO " + t.of(t.old) + " (" + list + ") SELECT " + list + " FROM " + t.of(t.name))
 	return err
+}
+
+// Greatest is the query for the greatest value that a column has in rows that are there now.
+func (t *Tracked) Greatest(column int) string {
+	return "SELECT MAX(" + sqltypes.QuoteName(t.table.Columns[column].Name) + ") FROM " + t.of(t.name)
 }
 
 func (t *Tracked) of(name string) string {

@@ -154,3 +154,17 @@ INSERT INTO s VALUES (NULL, 1, 'g', 1), (501, 1, 'h', 1), (NULL, 1, 'i', 1);
 SELECT e FROM s WHERE id = LAST_INSERT_ID();
 INSERT INTO s VALUES (601, 1, 'j', 1), (602, 1, 'k', 1);
 SELECT id, k, e, n FROM s WHERE id > 300 ORDER BY id;
+-- An UPDATE of some rows in an order: NULL is no number, and numbering goes on above what it has written.
+CREATE TABLE renumbered (id INT AUTO_INCREMENT, a INT, c INT, PRIMARY KEY (id));
+INSERT INTO renumbered (id, a, c) VALUES (3, NULL, 1), (4, NULL, 2), (5, 7, 3);
+UPDATE renumbered SET id = IF(a, a, NULL) ORDER BY id LIMIT 1;
+SELECT * FROM renumbered ORDER BY id;
+UPDATE renumbered SET id = DEFAULT, c = 9 ORDER BY id LIMIT 1;
+SELECT * FROM renumbered ORDER BY id;
+UPDATE renumbered SET id = id + 20 ORDER BY id DESC LIMIT 2;
+SELECT * FROM renumbered ORDER BY id;
+INSERT INTO renumbered (a) VALUES (1);
+UPDATE renumbered SET id = -id ORDER BY id LIMIT 1;
+UPDATE renumbered SET a = a + 1 ORDER BY id LIMIT 2;
+INSERT INTO renumbered (a) VALUES (2);
+SELECT * FROM renumbered ORDER BY id;
