@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/server"
+	"skarv/test/cluster"
 )
 
 // anotherProxy runs a second proxy of the shared cluster until the test ends and returns how to connect to it.
@@ -105,7 +106,7 @@ func TestDeadlockOverGroups(t *testing.T) {
 			var n int
 			require.NoError(t, node.QueryRow("SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'").Scan(&n))
 			return n > 0
-		}, ten, slowTick)
+		}, ten, cluster.LockTick)
 		require.NoError(t, update(old, "old", low))
 		require.ErrorContains(t, <-done, "1213")
 		old.exec("ROLLBACK")

@@ -12,8 +12,6 @@ import (
 const (
 	ten  = 10 * time.Second
 	tick = 20 * time.Millisecond
-	// slowTick is for what servers say of lock waits, which they look up again only after a tenth of a second in which nobody asked.
-	slowTick = 200 * time.Millisecond
 )
 
 func TestPreparedStatements(t *testing.T) {
