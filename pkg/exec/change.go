@@ -373,10 +373,10 @@ func (c *Changer) settle(i int) error {
 		return c.r.streams[i].breakOff(sqlerr.Internal.New("a change of rows was answered with rows"))
 	case !c.exact():
 		id := head.OK.LastInsertID
-		if err := c.count(i, head.OK); err != nil || id == 0 || !c.numbers || c.counts.Generated != 0 {
-			return err
+		if err = c.count(i, head.OK); err == nil && id != 0 && c.numbers && c.counts.Generated == 0 {
+			c.counts.Generated, err = c.r.lastInsertID(&c.r.streams[i]) // whether the server has given out the insert id that it has told
 		}
-		return c.given(i)
+		return err
 	case head.OK.AffectedRows != want && len(c.change.Table.ForeignKeys) == 0: // a cascade may have been there before
 		return sqlerr.Internal.New(groupName(c.r.streams[i].group) + " changed " + strconv.FormatUint(head.OK.AffectedRows, 10) + " rows of table '" +
 			c.change.Table.Name + "' instead of " + strconv.FormatUint(want, 10))
@@ -472,15 +472,6 @@ func (c *Changer) count(i int, ok *wire.OK) error {
 			c.Warned = append(c.Warned, Warned{string(c.fields[0]), uint16(code), string(c.fields[2])})
 		}
 	}
-}
-
-// given asks whether the server of part i has given out the insert id that it has told.
-func (c *Changer) given(i int) error {
-	res, err := c.r.rowsFrom(&c.r.streams[i], []byte("SELECT LAST_INSERT_ID()"))
-	if err == nil && len(res.rows) == 1 {
-		c.counts.Generated, err = strconv.ParseUint(string(res.rows[0][0]), 10, 64)
-	}
-	return err
 }
 
 // Flush sends everything and reads all answers.
