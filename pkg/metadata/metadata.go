@@ -69,7 +69,7 @@ func (v *Viewer) Rewrite(st *sqlparse.Statement) (*Rewritten, error) {
 		edits = append(edits, writtenNames(st)...)
 	}
 	slices.SortFunc(edits, func(a, b edit) int { return a.span.Start - b.span.Start })
-	r := &Rewritten{Processes: !slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool { return !IsProcesslist(r.Name) })}
+	r := &Rewritten{Processes: !slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool { return !isProcesslist(r.Name) })}
 	if v.Dialect.MariaDB() {
 		r.From = derivedFrom(st, refs)
 	}
@@ -82,8 +82,8 @@ func (v *Viewer) Rewrite(st *sqlparse.Statement) (*Rewritten, error) {
 	return r, nil
 }
 
-// IsProcesslist reports whether a table of information_schema or performance_schema is the process list.
-func IsProcesslist(name string) bool { return strings.EqualFold(name, "processlist") }
+// isProcesslist reports whether a table of information_schema or performance_schema is the process list.
+func isProcesslist(name string) bool { return strings.EqualFold(name, "processlist") }
 
 // filter is what hides from an information_schema table: the column that names the database, and the
 // condition besides the table being one with a hidden key for a row to be hidden; "" for tables that do not show keys.
@@ -146,7 +146,7 @@ func (v *Viewer) check(refs []sqlparse.TableRef, sure, filtered bool) error {
 	for _, r := range refs {
 		_, narrowed := filterOf(r.Name)
 		switch {
-		case IsProcesslist(r.Name) && filtered: // shows the account's own sessions
+		case isProcesslist(r.Name) && filtered: // shows the account's own sessions
 		case strings.HasSuffix(strings.ToLower(r.Name), "_privileges") && filtered: // shows the account itself
 		case narrowed, forEverybody(r.Name):
 		default:
@@ -220,7 +220,7 @@ func (v *Viewer) edits(st *sqlparse.Statement, refs []sqlparse.TableRef) (list [
 // derived is the derived table that stands for r, "" if r is shown as it is. apart ends those that are to be computed by themselves.
 func (v *Viewer) derived(st *sqlparse.Statement, r sqlparse.TableRef, apart string) (text string, err error) {
 	db := cmp.Or(r.DB, v.Database)
-	if kind := catalog.KindOf(db); IsProcesslist(r.Name) && (kind == catalog.ServerDatabase || kind == catalog.VirtualDatabase) {
+	if kind := catalog.KindOf(db); isProcesslist(r.Name) && (kind == catalog.ServerDatabase || kind == catalog.VirtualDatabase) {
 		return v.Processes(), nil
 	}
 	if catalog.ShowsAccounts(db, r.Name) {
