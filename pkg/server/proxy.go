@@ -62,7 +62,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Metrics:   metrics,
 		SlowQuery: time.Duration(s.cfg.SlowQuery),
 		SQLMode:   mode,
-		Buffers:   session.NewBuffers(),
+		Buffers:   session.NewBuffers(dialect),
 		Log:       s.log,
 	}
 	cfg.Peers = peers{s}

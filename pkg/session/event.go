@@ -40,12 +40,12 @@ func (s *Session) RunEvent(e *catalog.Event) error {
 	s.notKilled()
 	s.began = s.cfg.Registry.clock()
 	s.activity.set("Event", s.db, []byte(e.Text), s.began)
-	s.calls, s.more, s.working = &calls{}, true, true
+	s.beginWork()
+	s.calls, s.more = &calls{}, true
 	err = a.run(nil)
-	s.working = false
 	s.calls.release(s)
 	s.calls, s.more = nil, false
-	s.leave()
+	s.endWork()
 	return err
 }
 

@@ -321,7 +321,6 @@ func New(cfg *Config, conn *mysqlserver.Conn) *Session {
 		stripe: &cfg.Metrics.stripes[conn.ID()%stripeCount],
 		log:    cfg.Log,
 	}
-	s.stmt = cfg.Dialect.NewStatement()
 	s.hold = cfg.Barrier.Join(s)
 	s.withhold = s.keepsBack
 	s.running.conn = conn
@@ -408,7 +407,6 @@ func (s *Session) Close() {
 	}
 	s.leave()
 	s.cfg.Barrier.Leave(s.hold)
-	s.stmt.Done()
 }
 
 // abandon is release of a session that panicked in the middle of a command. What it still holds nobody knows but the pools, and on none
@@ -445,16 +443,28 @@ func (s *Session) Handle(cmd wire.Command, payload []byte) error {
 		return s.handleAside(t, cmd, payload)
 	}
 	defer s.busy.Unlock()
-	s.working = true
+	s.beginWork()
 	err := s.handle(cmd, payload)
-	s.working = false
+	s.endWork()
+	s.conn.SetStatus(s.status() &^ wire.StatusMoreResults) // what COM_PING tells
+	return err
+}
+
+// beginWork and endWork enclose the work of a command, or of an event.
+func (s *Session) beginWork() {
+	s.working = true
+	s.stmt = s.cfg.Buffers.statement()
+}
+
+func (s *Session) endWork() {
 	s.leave()
+	s.working = false
+	s.cfg.Buffers.takeBack(s.stmt)
+	s.stmt = nil
 	if s.buffer != nil {
 		s.cfg.Buffers.put(s.buffer)
 		s.buffer = nil
 	}
-	s.conn.SetStatus(s.status() &^ wire.StatusMoreResults) // what COM_PING tells
-	return err
 }
 
 func (s *Session) handle(cmd wire.Command, payload []byte) error {
