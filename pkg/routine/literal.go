@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
 // A literal has the connection's collation, and yields to all that has another one; a variable has its own, and is as strong as a column.
@@ -111,8 +112,7 @@ func (f *filling) fits(name, collation string) bool {
 // character set, and that of the character set that has all characters of the other one. Servers decide so between two that are as strong as
 // each other; a literal is always the weaker one.
 func wins(column, variable string) bool {
-	of, _, _ := strings.Cut(column, "_")
-	with, _, _ := strings.Cut(variable, "_")
+	of, with := sqltypes.CharsetOf(column), sqltypes.CharsetOf(variable)
 	// MariaDB lets a collation be named without its character set.
 	unicode := strings.HasPrefix(with, "utf") || with == "ucs2" || with == "uca1400"
 	switch {

@@ -192,7 +192,7 @@ func (d *Definition) readTable(ctx context.Context, s *Server) error {
 		}
 		d.Next = next.V
 		d.Table.Collation = collation.String
-		d.Table.Charset, _, _ = strings.Cut(collation.String, "_")
+		d.Table.Charset = sqltypes.CharsetOf(collation.String)
 		return nil
 	}, "SELECT table_type, table_collation, table_comment, auto_increment FROM information_schema.tables"+
 		d.where("table_schema", "table_name"))

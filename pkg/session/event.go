@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,7 +66,7 @@ func (s *Session) eventsTable() (*table, error) {
 	for k := range s.snap.Events {
 		keys[k.Database+"."+k.Name] = k
 	}
-	for _, name := range sortedKeys(keys) {
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		st, e := states[keys[name]], s.snap.Events[keys[name]]
 		definer, status := any(nil), "DROPPED"
 		if e != nil {

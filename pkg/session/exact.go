@@ -73,17 +73,12 @@ func namesCharset(collation string) bool {
 
 // charset is the character set of variable i if that is another than UTF-8, else "".
 func (v *variables) charset(i int) string {
-	switch name := charsetOfCollation(v.collations[i]); {
+	switch name := sqltypes.CharsetOf(v.collations[i]); {
 	case strings.HasPrefix(name, "utf8"), name == "ascii", name == "binary":
 		return ""
 	default:
 		return name
 	}
-}
-
-func charsetOfCollation(name string) string {
-	charset, _, _ := strings.Cut(name, "_")
-	return charset
 }
 
 // collated is a string of variable i, which typed has written, as a literal of its character set with its collation. That is an assignment's,
@@ -104,7 +99,7 @@ func (v *variables) collated(i int, text string) string {
 
 // introduced is a literal with the character set of variable i before it.
 func (v *variables) introduced(i int, text string) string {
-	charset := "_" + charsetOfCollation(v.collations[i])
+	charset := "_" + sqltypes.CharsetOf(v.collations[i])
 	if strings.HasPrefix(text, "'") {
 		return charset + text
 	}
@@ -129,7 +124,7 @@ func (v *variables) exact(i int, text string, utf8 []byte) string {
 	case collation == v.s.connectionCollation():
 		text = "CAST(" + v.introduced(i, text) + " AS CHAR)"
 	case collation == "utf8mb4_0900_ai_ci", collation == "latin1_swedish_ci": // of their character sets what CONVERT gives
-		text = "CONVERT(" + v.introduced(i, text) + " USING " + charsetOfCollation(collation) + ")"
+		text = "CONVERT(" + v.introduced(i, text) + " USING " + sqltypes.CharsetOf(collation) + ")"
 	default:
 		name := fmt.Sprintf("__skarv_%d_%d", len(v.s.calls.stack), i)
 		if strings.HasPrefix(text, "'") {
@@ -156,7 +151,7 @@ func (s *Session) operandText(text string) string {
 	case s.cfg.Dialect.MariaDB():
 		return "NAME_CONST('operand', " + text + ")"
 	case collation == "utf8mb4_0900_ai_ci", collation == "latin1_swedish_ci":
-		return "CONVERT(" + literal + " USING " + charsetOfCollation(collation) + ")"
+		return "CONVERT(" + literal + " USING " + sqltypes.CharsetOf(collation) + ")"
 	}
 	return text
 }

@@ -442,7 +442,7 @@ func (s *Session) adopt(st *backend.State) error {
 	s.foreignCharset = client != "utf8mb4" && client != "utf8mb3" && client != "utf8" && client != "ascii"
 	s.foreignLiterals = s.foreignCharset || client == "ascii"
 	if v, ok := st.Get("@@session.`collation_connection`"); ok {
-		charset, _, _ := strings.Cut(strings.Trim(v, "'"), "_")
+		charset := sqltypes.CharsetOf(strings.Trim(v, "'"))
 		s.foreignLiterals = s.foreignLiterals || charset != "utf8mb4" && charset != client && (client == "utf8mb4" || charset != "utf8" && charset != "utf8mb3")
 	}
 	connection, known := st.Get("@@session.`collation_connection`")

@@ -614,7 +614,7 @@ func temporaryColumn(r [][]byte) catalog.Column {
 	}
 	c.Type, _ = sqltypes.TypeOf(c.DataType)
 	c.Unsigned = strings.Contains(c.ColumnType, " unsigned") || strings.Contains(c.ColumnType, " zerofill")
-	c.Charset, _, _ = strings.Cut(c.Collation, "_")
+	c.Charset = sqltypes.CharsetOf(c.Collation)
 	if m := typeLength.FindStringSubmatch(c.ColumnType); m != nil {
 		n, _ := strconv.Atoi(m[1])
 		c.Length, c.Precision = int64(n), n

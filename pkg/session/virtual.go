@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -106,9 +107,9 @@ func (s *Session) virtualTable(name string) (*table, error) {
 		return s.partitionsTable()
 	case "tables":
 		t := newTable("table_schema", "table_name", "kind", "distribution_key", "#node_group")
-		for _, db := range sortedKeys(s.snap.Databases) {
+		for _, db := range slices.Sorted(maps.Keys(s.snap.Databases)) {
 			d := s.snap.Databases[db]
-			for _, name := range sortedKeys(d.Tables) {
+			for _, name := range slices.Sorted(maps.Keys(d.Tables)) {
 				tab := d.Tables[name]
 				var keys []string
 				for _, c := range tab.Distribution {
@@ -181,15 +182,6 @@ func (s *Session) transactionsTable() (*table, error) {
 
 // listTimeout bounds the look at all node groups' transactions.
 const listTimeout = 10 * time.Second
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
 
 // Reorganisation is a row of skarv.reorganisations.
 type Reorganisation struct {

@@ -117,7 +117,7 @@ func KnownCollations(mariaDB bool) []string {
 
 func newCollation(spec collationSpec) *Collation {
 	c := &Collation{name: spec.name, form: spec.form, padSpace: !spec.noPad, asciiFast: spec.asciiFast}
-	switch charset, _, _ := strings.Cut(spec.name, "_"); charset {
+	switch CharsetOf(spec.name) {
 	case "ascii":
 		c.maxRune = utf8.RuneSelf - 1
 	case "utf8mb3":
@@ -185,8 +185,11 @@ func (c *Collation) ByBytes() bool { return c.form == byBytes }
 func (c *Collation) PadWeight() []byte { return c.pad }
 
 // Charset returns the collation's character set.
-func (c *Collation) Charset() string {
-	charset, _, _ := strings.Cut(c.name, "_")
+func (c *Collation) Charset() string { return CharsetOf(c.name) }
+
+// CharsetOf returns the character set that the name of a collation begins with; that of binary is binary.
+func CharsetOf(collation string) string {
+	charset, _, _ := strings.Cut(collation, "_")
 	return charset
 }
 

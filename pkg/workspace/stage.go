@@ -49,11 +49,7 @@ func (w *Workspace) Stage(t *catalog.Table, sequence int, relaxed ...int) (*Stag
 	}
 	if sequence >= 0 {
 		c := &t.Columns[sequence]
-		modify := "MODIFY " + sqltypes.QuoteName(c.Name) + " " + c.ColumnType + " NULL DEFAULT NULL"
-		if c.Invisible {
-			modify += " INVISIBLE"
-		}
-		alter = append(alter, modify)
+		alter = append(alter, modify(c, "NULL DEFAULT NULL"))
 	}
 	for _, i := range relaxed {
 		if i == sequence {
@@ -61,21 +57,18 @@ func (w *Workspace) Stage(t *catalog.Table, sequence int, relaxed ...int) (*Stag
 		}
 		c := &t.Columns[i]
 		if c.HasDefault && !c.NullDefault {
-			modify, err := s.nullable(c)
+			shown, err := s.nullable(c)
 			if err != nil {
 				return s, err
 			}
-			alter = append(alter, modify)
+			alter = append(alter, shown)
 			continue
 		}
-		modify := "MODIFY " + sqltypes.QuoteName(c.Name) + " " + c.ColumnType
+		how := "NULL"
 		if c.Charset != "" && c.Collation != "" && c.Collation != "binary" {
-			modify += " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
+			how = "CHARACTER SET " + c.Charset + " COLLATE " + c.Collation + " NULL"
 		}
-		if modify += " NULL"; c.Invisible {
-			modify += " INVISIBLE"
-		}
-		alter = append(alter, modify)
+		alter = append(alter, modify(c, how))
 	}
 	alter = append(alter, "ADD COLUMN "+sqltypes.QuoteName(rowNumber)+" BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE, ADD PRIMARY KEY ("+sqltypes.QuoteName(rowNumber)+")")
 	if _, err = w.conn.Exec("ALTER TABLE " + s.of() + " " + strings.Join(alter, ", ")); err != nil {
@@ -84,8 +77,17 @@ func (w *Workspace) Stage(t *catalog.Table, sequence int, relaxed ...int) (*Stag
 	return s, w.anew(t, s.name)
 }
 
+// modify is the part of an ALTER TABLE that makes c a column of its type with other attributes.
+func modify(c *catalog.Column, attributes string) string {
+	text := "MODIFY " + sqltypes.QuoteName(c.Name) + " " + c.ColumnType + " " + attributes
+	if c.Invisible {
+		text += " INVISIBLE"
+	}
+	return text
+}
+
 // nullable is how a column with a default is made one that may be NULL, and keeps it: by what the server shows of it.
-func (s *Stage) nullable(c *catalog.Column) (modify string, err error) {
+func (s *Stage) nullable(c *catalog.Column) (string, error) {
 	_, rows, err := s.w.conn.QueryAll("SHOW CREATE TABLE "+s.of(), 1)
 	if err != nil {
 		return "", err

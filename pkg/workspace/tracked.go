@@ -29,10 +29,7 @@ func (w *Workspace) Track(t *catalog.Table, name string, columns []int) (*Tracke
 	made := sqltypes.QuoteIn(t.Database, name)
 	alter := "ALTER TABLE " + made + " ADD COLUMN " + sqltypes.QuoteName(rowNumber) + " BIGINT UNSIGNED NULL INVISIBLE, ADD INDEX (" + sqltypes.QuoteName(rowNumber) + ")"
 	if t.AutoIncrement >= 0 { // nothing is counted here; and an UPDATE in MySQL takes NULL for 0 in such a column of a table filled just now
-		c := &t.Columns[t.AutoIncrement]
-		if alter += ", MODIFY " + sqltypes.QuoteName(c.Name) + " " + c.ColumnType + " NOT NULL DEFAULT 0"; c.Invisible {
-			alter += " INVISIBLE"
-		}
+		alter += ", " + modify(&t.Columns[t.AutoIncrement], "NOT NULL DEFAULT 0")
 	}
 	if _, err := w.conn.Exec(alter); err != nil {
 		return nil, nil, err
