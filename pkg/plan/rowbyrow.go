@@ -16,7 +16,7 @@ type RowByRow struct {
 	Event string
 	// Alias is what UPDATE and DELETE call the table.
 	Alias string
-	// Sets are the columns that UPDATE assigns.
+	// Sets are the columns that UPDATE assigns, or to which INSERT and REPLACE give values, DEFAULT among them.
 	Sets []int
 	// Query: INSERT ... SELECT.
 	Query bool

@@ -50,7 +50,7 @@ func insertRowByRow(b *build) (bool, error) {
 	case in.query != nil && len(in.stmt.OnDup) > 0:
 		return false, b.refuseRows(t, "INSERT ... SELECT ... ON DUPLICATE KEY UPDATE", "select first, then insert the rows")
 	}
-	return b.byRow(t, &plan.RowByRow{Table: t, Event: "INSERT", Query: in.query != nil})
+	return b.byRow(t, &plan.RowByRow{Table: t, Event: "INSERT", Sets: in.columns, Query: in.query != nil})
 }
 
 // modifyRowByRow is the rule RowByRow of UPDATE and DELETE.

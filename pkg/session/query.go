@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"skarv/pkg/backend"
@@ -520,7 +519,7 @@ func (s *Session) relayTouched(p *plan.Plan, g placement.NodeGroupID, r request)
 // execution is what the Runner runs with for the statement at hand, on connections from conns.
 func (s *Session) execution(conns exec.Conns) exec.Execution {
 	return exec.Execution{
-		Conns: conns, Sequence: s.sequence(), Scanner: s, Database: s.db, Lenient: !strings.Contains(s.sqlMode, "STRICT_"), Locked: s.locks != nil,
+		Conns: conns, Sequence: s.sequence(), Scanner: s, Database: s.db, Lenient: !s.strict(), Locked: s.locks != nil,
 		FoundRows:  s.profile.Caps&wire.CapFoundRows != 0,
 		FixedClock: s.fixedClock, Moment: s.moment, Copied: s.copied, Sorting: s.sorting, Trace: s.traced,
 	}

@@ -423,6 +423,18 @@ func (w *rowWrite) draws(literal string) bool {
 	return literal == "NULL" || literal == "0" && !w.s.info.NoAutoValueOnZero
 }
 
+// mentions reports whether the word stands somewhere in the client's statement.
+func (w *rowWrite) mentions(word string) bool {
+	for tokens := w.st.Tokens(); ; {
+		switch tok := tokens.Next(); {
+		case tok.Kind == sqlparse.EOF:
+			return false
+		case w.st.Is(tok, word):
+			return true
+		}
+	}
+}
+
 func (w *rowWrite) ignores() bool {
 	for tokens := w.st.Tokens(); ; {
 		switch tok := tokens.Next(); {
@@ -547,6 +559,9 @@ func (w *rowWrite) update() error {
 		if err := w.programsOf(true, "UPDATE", old, row); err != nil {
 			return err
 		}
+		if err := w.notNull(row); err != nil {
+			return err
+		}
 		ok, err := w.write(i, w.updateText(old, row))
 		if err != nil {
 			return err
@@ -555,6 +570,20 @@ func (w *rowWrite) update() error {
 		w.changed += changedRows(ok.Info)
 		if err := w.behind("UPDATE", old, row); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// notNull is the error of a row whose columns triggers have left NULL that may not be. A server would say so too; but where such a row would
+// lie nobody knows.
+func (w *rowWrite) notNull(row image) error {
+	if !w.s.strict() {
+		return nil
+	}
+	for c := range w.t.Columns {
+		if col := &w.t.Columns[c]; row[c] == "NULL" && !col.Nullable && !col.Generated && col.DataType != "timestamp" { // which NULL may make now
+			return sqlerr.NullNotAllowed.New(col.Name)
 		}
 	}
 	return nil
@@ -671,7 +700,7 @@ func (w *rowWrite) find() ([]image, error) {
 // strictError is the error that the statement has for the warnings of the query just run, by which it has found its rows.
 func (w *rowWrite) strictError() error {
 	s := w.s
-	if !strings.Contains(s.sqlMode, "STRICT_") {
+	if !s.strict() {
 		return nil
 	}
 	warned := make([]exec.Warned, len(s.warnings))

@@ -192,7 +192,10 @@ func texts(rows []image) [][]string {
 	return out
 }
 
-// relaxed are the columns that may be NULL before the triggers have assigned them. With IGNORE a NULL becomes another value behind them.
+// relaxed are the columns that may be NULL until the triggers before the row have run: those that are given values, which triggers see
+// as they are, and those that triggers assign. With IGNORE a NULL becomes another value behind them. So it does for an INSERT of several
+// rows without strict mode, and there only: each row is one of its own here, so that the columns are not relaxed. Nor are they where one may
+// be given its default: that there is none is an error of another kind.
 func (w *rowWrite) relaxed() (columns []int) {
 	if w.kind == plan.Insert && len(w.fire["BEFORE INSERT"]) > 0 && w.ignores() {
 		for c := range w.t.Columns {
@@ -201,11 +204,16 @@ func (w *rowWrite) relaxed() (columns []int) {
 			}
 		}
 	}
-	for _, tr := range w.t.Programs(true, w.n.Event) {
-		for _, c := range tr.Sets {
-			if !w.t.Columns[c].Nullable && c != w.auto && !slices.Contains(columns, c) {
+	add := func(list []int) {
+		for _, c := range list {
+			if col := &w.t.Columns[c]; !col.Nullable && !col.Generated && c != w.auto && !slices.Contains(columns, c) {
 				columns = append(columns, c)
 			}
+		}
+	}
+	for i, tr := range w.t.Programs(true, w.n.Event) {
+		if add(tr.Sets); i == 0 && (w.kind == plan.Update || w.s.strict() && !w.mentions("DEFAULT")) {
+			add(w.n.Sets)
 		}
 	}
 	return columns

@@ -1,0 +1,54 @@
+-- Triggers before a row see the NULLs that a statement gives columns that may not be NULL; whether they may stay is looked at behind them.
+CREATE TABLE tn_log (n INT AUTO_INCREMENT PRIMARY KEY, id INT, what VARCHAR(40));
+CREATE TABLE tn (id INT PRIMARY KEY, a INT NOT NULL, s VARCHAR(10) NOT NULL, b INT);
+INSERT INTO tn VALUES (1, 1, 'x', NULL), (2, 2, 'y', 5), (3, 3, 'z', NULL);
+SET @n = 0;
+-- skip-prepared
+CREATE TRIGGER tn_bu BEFORE UPDATE ON tn FOR EACH ROW BEGIN SET @n = @n + 1; INSERT INTO tn_log (id, what) VALUES (OLD.id, CONCAT_WS('/', IFNULL(NEW.a, 'none'), IFNULL(NEW.s, 'none'))); END;
+UPDATE tn SET a = b WHERE id = 1;
+SELECT @n + 0 AS n;
+UPDATE tn SET a = b ORDER BY id DESC;
+SELECT @n + 0 AS n;
+UPDATE tn SET a = b WHERE id = 2;
+SELECT @n + 0 AS n;
+UPDATE tn SET id = b WHERE id = 1;
+SELECT @n + 0 AS n;
+SELECT id, what FROM tn_log ORDER BY n;
+SELECT * FROM tn ORDER BY id;
+DELETE FROM tn_log;
+SET sql_mode = '';
+UPDATE tn SET a = b WHERE id = 1;
+SELECT @n + 0 AS n;
+UPDATE tn SET a = b, s = NULL ORDER BY id;
+SELECT @n + 0 AS n;
+SELECT id, what FROM tn_log ORDER BY n;
+SELECT * FROM tn ORDER BY id;
+SET sql_mode = DEFAULT;
+DELETE FROM tn_log;
+SET @n = 0;
+-- skip-prepared
+CREATE TRIGGER tn_bi BEFORE INSERT ON tn FOR EACH ROW BEGIN SET @n = @n + 1; INSERT INTO tn_log (id, what) VALUES (NEW.id, CONCAT_WS('/', IFNULL(NEW.a, 'none'), IFNULL(NEW.s, 'none'))); END;
+INSERT INTO tn VALUES (4, NULL, 'x', 1);
+SELECT @n + 0 AS n;
+INSERT INTO tn VALUES (4, 1, 'x', 1), (5, NULL, 'x', 1);
+SELECT @n + 0 AS n;
+INSERT INTO tn SELECT id + 10, b, s, a FROM tn WHERE id IN (1, 2) ORDER BY id DESC;
+SELECT @n + 0 AS n;
+SELECT * FROM tn ORDER BY id;
+INSERT INTO tn (id, a, s) VALUES (4, NULL, 'x'), (5, 1, DEFAULT);
+INSERT INTO tn (id, s) VALUES (4, 'x');
+SET @n = 0;
+REPLACE INTO tn VALUES (3, 1, NULL, 1);
+SELECT @n + 0 AS n;
+INSERT INTO tn VALUES (4, 1, 'x', 1), (5, 2, 'y', NULL);
+SELECT id, what FROM tn_log ORDER BY n;
+CREATE TABLE tn_fixed (id INT PRIMARY KEY, a INT NOT NULL DEFAULT 7, s VARCHAR(10) NOT NULL DEFAULT 'd');
+-- skip-prepared
+CREATE TRIGGER tn_fixed_bi BEFORE INSERT ON tn_fixed FOR EACH ROW BEGIN INSERT INTO tn_log (id, what) VALUES (NEW.id, CONCAT_WS('/', IFNULL(NEW.a, 'none'), IFNULL(NEW.s, 'none'))); IF NEW.a IS NULL THEN SET NEW.a = 8; END IF; END;
+DELETE FROM tn_log;
+INSERT INTO tn_fixed (id, a) VALUES (1, NULL), (2, 2);
+INSERT INTO tn_fixed (id) VALUES (3);
+INSERT INTO tn_fixed (id, s) VALUES (4, NULL);
+INSERT INTO tn_fixed (id, s) VALUES (5, DEFAULT);
+SELECT * FROM tn_fixed ORDER BY id;
+SELECT id, what FROM tn_log ORDER BY n;
