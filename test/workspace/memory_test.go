@@ -119,6 +119,18 @@ func TestMemory(t *testing.T) {
 		require.Equal(t, count, n)
 		require.EqualValues(t, size*count, got)
 	})
+	step("groups in the order of what is known when all are there, which takes a file", func(t *testing.T) {
+		n, got, err := drain(t, conn, fmt.Sprintf("SELECT id + 0, MAX(REPEAT('x', %d)) AS r FROM w.a GROUP BY id + 0 ORDER BY COUNT(*), SUM(-id)", size))
+		require.NoError(t, err)
+		require.Equal(t, count, n)
+		require.EqualValues(t, size*count, got)
+	})
+	step("DISTINCT in another order, which takes a file", func(t *testing.T) {
+		n, got, err := drain(t, conn, fmt.Sprintf("SELECT DISTINCT id + 0, REPEAT('x', %d) AS r FROM w.a ORDER BY -id - 0", size))
+		require.NoError(t, err)
+		require.Equal(t, count, n)
+		require.EqualValues(t, size*count, got)
+	})
 	exec(t, conn, fmt.Sprintf("UPDATE w.a SET text = REPEAT('y', %d)", stored/count))
 	step("a workspace that runs into its limit", func(t *testing.T) {
 		_, _, err := drain(t, conn, "SELECT x.id, x.text FROM w.a x JOIN w.a y ON x.g = y.id")
