@@ -103,8 +103,16 @@ func (p *Plan) Explain(x *Execution) string {
 		case x.Relay != 0:
 			fmt.Fprintf(&w, "now: relayed to node group %d\n", x.Relay)
 		default:
+			root := p.Root
+			if len(x.Ways) > 0 {
+				root = x.Ways[0].Node
+			}
 			for _, t := range x.Targets {
-				fmt.Fprintf(&w, "now: fragment #%d on node group %s\n", t.Fragment, groupList(t.Groups))
+				fmt.Fprintf(&w, "now: fragment #%d on node group %s", t.Fragment, groupList(t.Groups))
+				if slices.ContainsFunc(Fragments(root), func(f *Fragment) bool { return f.ID == t.Fragment && f.Text == nil }) {
+					w.WriteString(": the statement as it is written")
+				}
+				w.WriteString("\n")
 			}
 		}
 		return strings.TrimRight(w.String(), "\n")

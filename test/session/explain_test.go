@@ -30,7 +30,8 @@ func TestExplain(t *testing.T) {
 	require.Contains(t, text, "relay fragment #1 key(t ?1)")
 	require.Regexp(t, `now: relayed to node group \d`, text)
 	require.Regexp(t, `now: relayed to node group \d`, explained(t, c, "EXPLAIN SELECT v FROM t WHERE id = ?", 5), "prepared")
-	require.Contains(t, explained(t, c, "EXPLAIN FORMAT=TRADITIONAL SELECT v FROM t"), "now: fragment #1 on node group 1, 2, 3, 4")
+	require.Contains(t, explained(t, c, "EXPLAIN FORMAT=TRADITIONAL SELECT v FROM t"),
+		"now: fragment #1 on node group 1, 2, 3, 4: the statement as it is written")
 	text = explained(t, c, "EXPLAIN SELECT a.v FROM t a JOIN u b ON a.v = b.v WHERE a.id = 3")
 	require.Contains(t, text, "workspace")
 	require.Regexp(t, `now: fragment #1 on node group \d\n`, text)
