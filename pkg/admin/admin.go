@@ -20,6 +20,7 @@ import (
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
+	"skarv/pkg/schema"
 	"skarv/pkg/topology"
 	"skarv/pkg/txn"
 	adminv1 "skarv/proto/admin/v1"
@@ -37,6 +38,8 @@ type Config struct {
 	Transactions func(ctx context.Context, id txn.ID) ([]txn.Info, error)
 	// Login is how to connect to a group's primary; nil: rows and bytes are not estimated.
 	Login func(g *catalog.NodeGroup) mysqlconn.Config
+	// Servers connects to servers that are, or are to be, node groups.
+	Servers schema.Dialer
 	// Load is how many statements per second there are on each partition and on all of them, in this process or in all of the
 	// cluster; missing are processes that do not answer. It may be nil.
 	Load func(ctx context.Context, cluster bool) (rates []float64, all float64, missing []string, err error)

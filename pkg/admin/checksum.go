@@ -21,7 +21,7 @@ func (a *Server) Checksum(req *adminv1.ChecksumRequest, out grpc.ServerStreaming
 	}
 	var told time.Time
 	c := &audit.Checksum{
-		Store: a.cfg.Store, Snapshot: a.snapshot, Login: a.cfg.Login,
+		Store: a.cfg.Store, Snapshot: a.snapshot, Login: a.cfg.Login, Servers: a.cfg.Servers,
 		Request: audit.Request{Database: req.GetDatabase(), Table: req.GetTable(), RowsPerSecond: int(req.GetRowsPerSecond())},
 		Progress: func(what string, rows, estimated uint64) {
 			if time.Since(told) < progressEvery {

@@ -31,7 +31,7 @@ func (a *Server) CheckIndexes(ctx context.Context, req *adminv1.CheckIndexesRequ
 			if x.Building {
 				continue
 			}
-			c := &audit.IndexCheck{Snap: snap, Index: x, Repair: req.GetRepair(), Lenient: true}
+			c := &audit.IndexCheck{Snap: snap, Servers: a.cfg.Servers, Index: x, Repair: req.GetRepair(), Lenient: true}
 			if err := c.Run(ctx); err != nil {
 				return nil, status.Errorf(codes.Aborted, "index %s of %s: %v", x.Name, name, err)
 			}

@@ -25,7 +25,7 @@ func (a *Server) InitCluster(ctx context.Context, req *adminv1.InitClusterReques
 		}
 		in.Groups = append(in.Groups, spec)
 	}
-	res, err := control.InitCluster(ctx, a.cfg.Store, in)
+	res, err := control.InitCluster(ctx, a.cfg.Store, a.cfg.Servers, in)
 	if err != nil {
 		return nil, rpcError(err)
 	}

@@ -21,7 +21,7 @@ func (a *Server) ImportCluster(req *adminv1.ImportClusterRequest, out grpc.Serve
 		return err
 	}
 	in := takeover.ImportRequest{
-		Group: group, Keys: map[string][]string{}, References: req.GetReferences(), Singles: req.GetSingles(),
+		Group: group, Servers: a.cfg.Servers, Keys: map[string][]string{}, References: req.GetReferences(), Singles: req.GetSingles(),
 		DryRun: req.GetDryRun(), Accounts: req.GetAccounts(), Connected: req.GetConnected(),
 	}
 	for table, columns := range req.GetKeys() {
@@ -80,7 +80,7 @@ func fromFindings(list []takeover.Finding) (out []*adminv1.Finding) {
 
 // LeaveCluster implements the API.
 func (a *Server) LeaveCluster(req *adminv1.LeaveClusterRequest, out grpc.ServerStreamingServer[adminv1.LeaveClusterResponse]) error {
-	report, err := takeover.Leave(out.Context(), a.cfg.Store, req.GetDryRun(), func(step string) {
+	report, err := takeover.Leave(out.Context(), a.cfg.Store, a.cfg.Servers, req.GetDryRun(), func(step string) {
 		_ = out.Send(&adminv1.LeaveClusterResponse{Step: step}) // who asked may have gone: the context ends then
 	})
 	if errors.Is(err, topology.ErrNoCluster) {

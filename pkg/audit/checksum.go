@@ -14,6 +14,7 @@ import (
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
+	"skarv/pkg/schema"
 	"skarv/pkg/topology"
 )
 
@@ -59,6 +60,7 @@ type Checksum struct {
 	Store    *topology.Store
 	Snapshot func() (*catalog.Snapshot, error) // as it is now
 	Login    func(*catalog.NodeGroup) mysqlconn.Config
+	Servers  schema.Dialer
 	Request  Request
 	// Progress is told what is compared, and of how many rows so far, of about how many.
 	Progress func(what string, rows, estimated uint64)
@@ -330,7 +332,7 @@ func (c *Checksum) indexOf(ctx context.Context, t *catalog.Table, g *catalog.Glo
 		return nil
 	}
 	c.Progress(label, c.rows, max(c.estimated, c.rows))
-	x := &IndexCheck{Snap: snap, Index: g, Lenient: true}
+	x := &IndexCheck{Snap: snap, Servers: c.Servers, Index: g, Lenient: true}
 	if err := x.Run(ctx); err != nil {
 		return err
 	}

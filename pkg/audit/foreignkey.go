@@ -18,6 +18,7 @@ import (
 // ForeignKeyCheck looks for the parents of a table's rows, while it is used. The first row without one is a server's error 1452.
 type ForeignKeyCheck struct {
 	Snap     *catalog.Snapshot
+	Servers  schema.Dialer
 	Relation *catalog.Relation
 
 	Rows uint64 // how many there were
@@ -31,7 +32,7 @@ const maxKnown = 100000
 
 // Run looks at all rows. It may be called once.
 func (c *ForeignKeyCheck) Run(ctx context.Context) error {
-	c.connections, c.known = connections{snap: c.Snap}, map[string]bool{}
+	c.connections, c.known = connections{snap: c.Snap, dialer: c.Servers}, map[string]bool{}
 	defer c.close()
 	for _, g := range c.Snap.Groups {
 		if err := c.group(ctx, g); err != nil {

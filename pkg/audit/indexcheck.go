@@ -23,9 +23,10 @@ import (
 //	                       group is committed earlier than that in the row's. While the entry is there no other row can get its
 //	                       value, so it can then be deleted
 type IndexCheck struct {
-	Snap   *catalog.Snapshot
-	Index  *catalog.GlobalIndex
-	Repair bool
+	Snap    *catalog.Snapshot
+	Servers schema.Dialer
+	Index   *catalog.GlobalIndex
+	Repair  bool
 	// Lenient: duplicates are counted; else they are an error.
 	Lenient bool
 
@@ -41,7 +42,7 @@ const checkRows = 500
 
 // Run checks all rows and entries. It may be called once.
 func (c *IndexCheck) Run(ctx context.Context) error {
-	c.connections = connections{snap: c.Snap}
+	c.connections = connections{snap: c.Snap, dialer: c.Servers}
 	defer c.close()
 	for _, g := range c.Snap.Groups {
 		if err := c.rowsOf(ctx, g); err != nil {

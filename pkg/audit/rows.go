@@ -16,6 +16,7 @@ import (
 // connections are those of one check, which closes them.
 type connections struct {
 	snap    *catalog.Snapshot
+	dialer  schema.Dialer
 	servers map[string]*schema.Server // by use and node group
 }
 
@@ -35,7 +36,7 @@ func (c *connections) on(ctx context.Context, use string, id placement.NodeGroup
 	if g == nil {
 		return nil, fmt.Errorf("node group %d is gone", id)
 	}
-	s, err := schema.Dial(ctx, g.Label(), g.Primary)
+	s, err := c.dialer.Dial(ctx, g.Label(), g.Primary)
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,7 @@ package backend
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -273,23 +271,8 @@ func (c *Config) login(g *catalog.NodeGroup) mysqlconn.Config {
 	cfg := mysqlconn.Config{
 		Addr: n.Addr, Name: nameOf(g), User: n.User, Password: n.Password, Timeout: c.DialTimeout,
 	}
-	if n.TLS != "" {
-		cfg.TLS = c.tlsConfig(n)
-	}
+	cfg.TLS, cfg.PlainWithoutTLS = n.ClientTLS(c.TLS)
 	return cfg
-}
-
-func (c *Config) tlsConfig(n catalog.Node) *tls.Config {
-	t := &tls.Config{MinVersion: tls.VersionTLS12}
-	if c.TLS != nil {
-		t = c.TLS.Clone()
-	}
-	if n.TLS != "verify" {
-		t.InsecureSkipVerify = true //nolint:gosec // encryption without a known authority was asked for
-	} else if t.ServerName == "" {
-		t.ServerName, _, _ = net.SplitHostPort(n.Addr)
-	}
-	return t
 }
 
 // put takes a connection back.

@@ -60,12 +60,12 @@ func (a *adoption) adopt(ctx context.Context) error {
 			return fmt.Errorf("node group %s exists already", spec.Name)
 		}
 	}
-	f, err := spec.examine(ctx)
+	f, err := spec.examine(ctx, a.leader.servers)
 	if err != nil {
 		return err
 	}
 	model := a.snap.Groups[0]
-	old, err := preflight.Examine(ctx, model.Label(), model.Primary)
+	old, err := preflight.Examine(ctx, a.leader.servers, model.Label(), model.Primary)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (a *adoption) adopt(ctx context.Context) error {
 	for _, g := range a.snap.Groups {
 		nodes = append(nodes, g.Primary)
 	}
-	if err := preflight.Distinct(ctx, nodes); err != nil {
+	if err := preflight.Distinct(ctx, a.leader.servers, nodes); err != nil {
 		return err
 	}
 	id, err := a.nextID(ctx, last)
@@ -86,7 +86,7 @@ func (a *adoption) adopt(ctx context.Context) error {
 	if spec.Name == "" {
 		spec.Name = fmt.Sprintf("ng%d", id)
 	}
-	if err := spec.ownDatabase(ctx); err != nil {
+	if err := spec.ownDatabase(ctx, a.leader.servers); err != nil {
 		return err
 	}
 	if err := a.between(ctx, model, spec, schema.Copy); err != nil {
@@ -139,14 +139,14 @@ func (a *adoption) nextID(ctx context.Context, last placement.NodeGroupID) (plac
 
 // between runs copying with connections to the server of model and to the new one, on which nobody else changes the schema then.
 func (a *adoption) between(ctx context.Context, model *catalog.NodeGroup, spec GroupSpec, copying func(ctx context.Context, snap *catalog.Snapshot, from, to *schema.Server) error) error {
-	from, err := schema.Dial(ctx, model.Label(), model.Primary)
+	from, err := a.leader.servers.Dial(ctx, model.Label(), model.Primary)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
 	primary := spec.Primary
 	primary.Flavor = a.snap.Flavor
-	to, err := schema.Dial(ctx, spec.Name, primary)
+	to, err := a.leader.servers.Dial(ctx, spec.Name, primary)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 )
@@ -22,6 +23,7 @@ const noLeaderTimeout = 10 * time.Second
 type Client struct {
 	Store    *topology.Store
 	Follower *topology.Follower // run by the caller
+	Servers  schema.Dialer
 	Log      *slog.Logger
 
 	patience time.Duration // noLeaderTimeout, shorter in tests

@@ -19,6 +19,7 @@ import (
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/pause"
 	"skarv/pkg/reorg"
+	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 )
@@ -45,6 +46,8 @@ type Config struct {
 	Schema *sync.Mutex
 	// Login is how to connect to a group's primary as administrator.
 	Login func(g *catalog.NodeGroup) mysqlconn.Config
+	// Servers connects to them for schema changes.
+	Servers schema.Dialer
 
 	// failpoint is called at the named points of a job's way; an error of it is as if the process died there.
 	failpoint func(point string) error
@@ -81,6 +84,7 @@ func (c *Controller) Run(ctx context.Context) error {
 				fail:     c.cfg.failpoint,
 				schema:   c.cfg.Schema,
 				login:    c.cfg.Login,
+				servers:  c.cfg.Servers,
 				names:    names{dropped: map[ddl.Object]bool{}},
 			}
 			if c.cfg.Reorg != nil {
@@ -116,6 +120,7 @@ type leader struct {
 	fail     func(point string) error
 	schema   *sync.Mutex
 	login    func(g *catalog.NodeGroup) mysqlconn.Config
+	servers  schema.Dialer
 	// evict shuts a slot out of all servers; nil: nobody can.
 	evict func(ctx context.Context, guard *topology.Guard, slot topology.Slot) error
 

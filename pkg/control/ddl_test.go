@@ -13,6 +13,7 @@ import (
 	"skarv/pkg/datanode"
 	"skarv/pkg/ddl"
 	"skarv/pkg/migration"
+	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 	"skarv/test/nodes"
@@ -507,18 +508,18 @@ func TestAddGroup(t *testing.T) {
 	require.Empty(t, f.follower.Snapshot().Map.Owned(3))
 	f.must("ALTER TABLE h ADD b INT FIRST")
 	require.Equal(t, "b,a,my_row_id", f.columns("h"))
-	_, err = InitCluster(f.ctx(), f.store, InitRequest{Groups: []GroupSpec{spec}})
+	_, err = InitCluster(f.ctx(), f.store, schema.Dialer{}, InitRequest{Groups: []GroupSpec{spec}})
 	require.ErrorIs(t, err, ErrExists)
 
 	if mariadb { // they are on the first node group, which cannot go with them
 		snap := f.follower.Snapshot()
 		for i, want := range [][]string{{"d.sq"}, nil, nil} {
-			names, err := sequencesOn(f.ctx(), snap, snap.Groups[i])
+			names, err := sequencesOn(f.ctx(), schema.Dialer{}, snap, snap.Groups[i])
 			require.NoError(t, err)
 			require.Equal(t, want, names)
 		}
-		require.ErrorContains(t, sequencesLeft(f.ctx(), snap, snap.Groups[0]), "d.sq")
-		require.NoError(t, sequencesLeft(f.ctx(), snap, snap.Groups[1]))
+		require.ErrorContains(t, sequencesLeft(f.ctx(), schema.Dialer{}, snap, snap.Groups[0]), "d.sq")
+		require.NoError(t, sequencesLeft(f.ctx(), schema.Dialer{}, snap, snap.Groups[1]))
 	}
 
 	// A transaction in doubt on another group, whose decision the group keeps, could never be ended without it.

@@ -91,7 +91,7 @@ func (d *schemaChange) checkKeys(ctx context.Context) error {
 		if r.Parent == nil {
 			continue
 		}
-		c := &audit.ForeignKeyCheck{Snap: snap, Relation: r}
+		c := &audit.ForeignKeyCheck{Snap: snap, Servers: d.leader.servers, Relation: r}
 		if err := c.Run(ctx); err != nil {
 			return err
 		}

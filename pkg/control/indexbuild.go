@@ -146,7 +146,7 @@ func (d *schemaChange) buildIndexes(ctx context.Context) error {
 		if !slices.ContainsFunc(w.Indexes, func(x migration.NewIndex) bool { return x.ID == g.ID }) {
 			continue
 		}
-		c := &audit.IndexCheck{Snap: snap, Index: g, Repair: true}
+		c := &audit.IndexCheck{Snap: snap, Servers: d.leader.servers, Index: g, Repair: true}
 		if err := c.Run(ctx); err != nil {
 			return err
 		}

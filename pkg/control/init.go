@@ -33,8 +33,8 @@ func (g GroupSpec) NodeGroup(id placement.NodeGroupID, f *preflight.Facts) *cata
 }
 
 // examine asks the group's primary whether it can be that of a new node group: a fit server without tables of others.
-func (g GroupSpec) examine(ctx context.Context) (*preflight.Facts, error) {
-	f, err := preflight.Examine(ctx, g.Name, g.Primary)
+func (g GroupSpec) examine(ctx context.Context, servers schema.Dialer) (*preflight.Facts, error) {
+	f, err := preflight.Examine(ctx, servers, g.Name, g.Primary)
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +42,8 @@ func (g GroupSpec) examine(ctx context.Context) (*preflight.Facts, error) {
 }
 
 // ownDatabase creates our own database and the table of decisions on transactions.
-func (g GroupSpec) ownDatabase(ctx context.Context) error {
-	s, err := schema.Dial(ctx, g.Name, g.Primary)
+func (g GroupSpec) ownDatabase(ctx context.Context, servers schema.Dialer) error {
+	s, err := servers.Dial(ctx, g.Name, g.Primary)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ var ErrExists = errors.New("this etcd prefix holds a cluster already")
 
 // InitCluster makes a cluster of servers that hold no tables: identity, node groups and the partition map at epoch 1,
 // in one transaction. An error means that etcd is unchanged; ErrExists, that there is a cluster.
-func InitCluster(ctx context.Context, store *topology.Store, req InitRequest) (InitResult, error) {
+func InitCluster(ctx context.Context, store *topology.Store, servers schema.Dialer, req InitRequest) (InitResult, error) {
 	if len(req.Groups) == 0 {
 		return InitResult{}, errors.New("a cluster needs at least one node group")
 	}
@@ -97,7 +97,7 @@ func InitCluster(ctx context.Context, store *topology.Store, req InitRequest) (I
 	g, gctx := errgroup.WithContext(ctx)
 	for i, spec := range req.Groups {
 		g.Go(func() (err error) {
-			facts[i], err = spec.examine(gctx)
+			facts[i], err = spec.examine(gctx, servers)
 			return err
 		})
 	}
@@ -121,11 +121,11 @@ func InitCluster(ctx context.Context, store *topology.Store, req InitRequest) (I
 	for i, spec := range req.Groups {
 		nodes[i] = spec.Primary
 	}
-	if err := preflight.Distinct(ctx, nodes); err != nil {
+	if err := preflight.Distinct(ctx, servers, nodes); err != nil {
 		return InitResult{}, err
 	}
 	for _, spec := range req.Groups {
-		if err := spec.ownDatabase(ctx); err != nil {
+		if err := spec.ownDatabase(ctx, servers); err != nil {
 			return InitResult{}, err
 		}
 	}

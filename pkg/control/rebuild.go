@@ -170,7 +170,7 @@ func (d *schemaChange) settleNew(ctx context.Context) error {
 		return err
 	}
 	for _, g := range t.Global {
-		c := &audit.IndexCheck{Snap: d.snap, Index: g, Repair: true}
+		c := &audit.IndexCheck{Snap: d.snap, Servers: d.leader.servers, Index: g, Repair: true}
 		if err := c.Run(ctx); err != nil {
 			return err
 		}

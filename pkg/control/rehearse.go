@@ -11,7 +11,6 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
-	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
 )
 
@@ -56,7 +55,7 @@ func (d *schemaChange) rehearse(ctx context.Context) error {
 // rehearseOn reports whether the ith group's rows hinder the change. It does so on a connection of its own.
 func (d *schemaChange) rehearseOn(ctx context.Context, i int) (refused bool, err error) {
 	r, group := d.job.Work.Rehearsal, d.snap.Groups[i]
-	s, err := schema.Dial(ctx, group.Label(), group.Primary)
+	s, err := d.leader.servers.Dial(ctx, group.Label(), group.Primary)
 	if err != nil {
 		return false, err
 	}

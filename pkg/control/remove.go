@@ -41,7 +41,7 @@ func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID) erro
 		return fmt.Errorf("single tables live on node group %s: %s; copy them into other tables first (CREATE TABLE ..., INSERT ... SELECT, RENAME TABLE)",
 			group.Name, strings.Join(names, ", "))
 	}
-	if names, err := sequencesOn(ctx, snap, group); err != nil {
+	if names, err := sequencesOn(ctx, c.Servers, snap, group); err != nil {
 		return err
 	} else if len(names) > 0 {
 		return fmt.Errorf("sequences are on node group %s: %s; drop them first", group.Name, strings.Join(names, ", "))
@@ -49,7 +49,7 @@ func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID) erro
 	if len(snap.Groups) == 1 {
 		return errors.New("the last node group cannot be removed")
 	}
-	if err := Undecided(ctx, snap, group); err != nil {
+	if err := Undecided(ctx, c.Servers, snap, group); err != nil {
 		return err
 	}
 	// The map stands for everything a reorganisation could have decided meanwhile.
@@ -64,9 +64,9 @@ func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID) erro
 	c.Await(ctx, rev)
 	// What was being committed there when it went has its last chance to end.
 	for end := time.Now().Add(5 * time.Second); ; {
-		err := Undecided(ctx, snap, group)
+		err := Undecided(ctx, c.Servers, snap, group)
 		if err == nil || time.Now().After(end) || pause.For(ctx, 100*time.Millisecond) != nil {
-			return errors.Join(err, sequencesLeft(ctx, snap, group))
+			return errors.Join(err, sequencesLeft(ctx, c.Servers, snap, group))
 		}
 	}
 }
@@ -85,8 +85,8 @@ func singlesOn(snap *catalog.Snapshot, id placement.NodeGroupID) (names []string
 }
 
 // sequencesLeft returns an error that names the sequences on a group that has been removed: they were made there meanwhile.
-func sequencesLeft(ctx context.Context, snap *catalog.Snapshot, group *catalog.NodeGroup) error {
-	names, err := sequencesOn(ctx, snap, group)
+func sequencesLeft(ctx context.Context, servers schema.Dialer, snap *catalog.Snapshot, group *catalog.NodeGroup) error {
+	names, err := sequencesOn(ctx, servers, snap, group)
 	if err != nil {
 		return fmt.Errorf("node group %s is removed, but whether sequences were created on it meanwhile is not known: %w", group.Name, err)
 	}
@@ -98,11 +98,11 @@ func sequencesLeft(ctx context.Context, snap *catalog.Snapshot, group *catalog.N
 }
 
 // sequencesOn are the sequences on a group: all there are, if it is the one that has them.
-func sequencesOn(ctx context.Context, snap *catalog.Snapshot, group *catalog.NodeGroup) (names []string, err error) {
+func sequencesOn(ctx context.Context, servers schema.Dialer, snap *catalog.Snapshot, group *catalog.NodeGroup) (names []string, err error) {
 	if snap.Flavor != catalog.MariaDB || group.ID != snap.Groups[0].ID {
 		return nil, nil
 	}
-	s, err := schema.Dial(ctx, group.Label(), group.Primary)
+	s, err := servers.Dial(ctx, group.Label(), group.Primary)
 	if err != nil {
 		return nil, err
 	}
@@ -120,9 +120,9 @@ func sequencesOn(ctx context.Context, snap *catalog.Snapshot, group *catalog.Nod
 
 // Undecided returns an error if a transaction is in doubt whose decision group keeps, or that has a branch there: without the
 // group nobody could end it.
-func Undecided(ctx context.Context, snap *catalog.Snapshot, group *catalog.NodeGroup) error {
+func Undecided(ctx context.Context, servers schema.Dialer, snap *catalog.Snapshot, group *catalog.NodeGroup) error {
 	for _, g := range snap.Groups {
-		s, err := schema.Dial(ctx, g.Label(), g.Primary)
+		s, err := servers.Dial(ctx, g.Label(), g.Primary)
 		if err != nil {
 			return err
 		}

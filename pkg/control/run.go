@@ -155,7 +155,7 @@ func (d *schemaChange) connectOne(ctx context.Context, i int) error {
 		old.Close()
 	}
 	group := d.snap.Groups[i]
-	s, err := schema.Dial(ctx, group.Label(), group.Primary)
+	s, err := d.leader.servers.Dial(ctx, group.Label(), group.Primary)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func newFixture(t *testing.T, n int) *fixture {
 	for _, s := range servers[:n] {
 		req.Groups = append(req.Groups, GroupSpec{Primary: s.Node()})
 	}
-	_, err := InitCluster(f.ctx(), f.store, req)
+	_, err := InitCluster(f.ctx(), f.store, schema.Dialer{}, req)
 	require.NoError(t, err)
 	f.follower = topology.NewFollower(f.store, nil, nil)
 	f.background(f.follower.Run)

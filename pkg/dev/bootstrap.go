@@ -8,6 +8,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
+	"skarv/pkg/schema"
 	"skarv/pkg/server"
 	"skarv/pkg/topology"
 )
@@ -29,7 +30,7 @@ func (c *Cluster) makeCluster(ctx context.Context) error {
 	case err != nil:
 		return err
 	case revision == topology.Absent:
-		_, err = control.InitCluster(ctx, store, control.InitRequest{Groups: groups})
+		_, err = control.InitCluster(ctx, store, schema.Dialer{}, control.InitRequest{Groups: groups})
 	default:
 		err = c.refresh(ctx, store, groups)
 	}

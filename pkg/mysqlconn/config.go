@@ -30,8 +30,9 @@ type Config struct {
 	Caps wire.Capability
 	// Collation is the number of the connection's first collation; 45, utf8mb4_general_ci, if zero.
 	Collation uint8
-	// TLS, if not nil, is demanded: a server that has none is refused.
-	TLS *tls.Config
+	// TLS, if not nil, is demanded: a server that has none is refused, unless PlainWithoutTLS.
+	TLS             *tls.Config
+	PlainWithoutTLS bool
 	// Init are statements run after login, sent all at once.
 	Init []string
 

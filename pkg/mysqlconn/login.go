@@ -53,7 +53,7 @@ func (c *Conn) login(cfg *Config) error {
 		DB:           cfg.DB,
 		Attributes:   cfg.Attributes,
 	}
-	if cfg.TLS != nil {
+	if cfg.TLS != nil && (c.caps.Has(wire.CapSSL) || !cfg.PlainWithoutTLS) {
 		if !c.caps.Has(wire.CapSSL) {
 			return errors.New("the server has no TLS, which the configuration demands")
 		}

@@ -36,6 +36,9 @@ func TestLoginRefused(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = mysqlconn.Dial(context.Background(), mysqlconn.Config{Addr: "unix:" + shared.socket, User: "root", TLS: &tls.Config{}})
 	require.ErrorContains(t, err, "TLS")
+	c, err := mysqlconn.Dial(context.Background(), mysqlconn.Config{Addr: "unix:" + shared.socket, User: "root", TLS: &tls.Config{}, PlainWithoutTLS: true})
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
 }
 
 // A server that accepts and then stays silent is given up at the deadline, or when the caller no longer wants it.

@@ -22,17 +22,18 @@ type Facts struct {
 	// Warnings are settings that should be changed, each with its fix behind "; ".
 	Warnings []string
 
-	vars map[string]string
+	vars    map[string]string
+	servers schema.Dialer
 }
 
 // Examine connects to a server, which messages say is group's, and checks that it is fit to be a primary, apart from what it holds.
-func Examine(ctx context.Context, group string, node catalog.Node) (*Facts, error) {
-	s, err := schema.Dial(ctx, group, node)
+func Examine(ctx context.Context, servers schema.Dialer, group string, node catalog.Node) (*Facts, error) {
+	s, err := servers.Dial(ctx, group, node)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	f := &Facts{Node: node, vars: map[string]string{}}
+	f := &Facts{Node: node, vars: map[string]string{}, servers: servers}
 	var comment string
 	err = s.Rows(ctx, func(r *sql.Rows) error { return r.Scan(&f.Node.Version, &comment) }, "SELECT VERSION(), @@version_comment")
 	if err != nil {
@@ -120,7 +121,7 @@ func (f *Facts) LogsCascades() bool {
 
 // Empty refuses a server that holds tables of others, or that proxies of a cluster use: its transactions are not ours to decide.
 func (f *Facts) Empty(ctx context.Context, group string) error {
-	s, err := schema.Dial(ctx, group, f.Node)
+	s, err := f.servers.Dial(ctx, group, f.Node)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (f *Facts) Empty(ctx context.Context, group string) error {
 }
 
 // Distinct refuses servers that are one and the same under several addresses. All of them are connected to at the same time.
-func Distinct(ctx context.Context, nodes []catalog.Node) error {
+func Distinct(ctx context.Context, servers schema.Dialer, nodes []catalog.Node) error {
 	all := make([]*schema.Server, len(nodes))
 	defer func() {
 		for _, s := range all {
@@ -168,7 +169,7 @@ func Distinct(ctx context.Context, nodes []catalog.Node) error {
 	lock := "skarv_" + rand.Text()
 	var held []string
 	for i, node := range nodes {
-		s, err := schema.Dial(ctx, node.Addr, node)
+		s, err := servers.Dial(ctx, node.Addr, node)
 		if err != nil {
 			return err
 		}

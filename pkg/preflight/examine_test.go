@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/schema"
 	"skarv/test/nodes"
 )
 
@@ -20,15 +21,15 @@ func TestExamine(t *testing.T) {
 	node := s.Node()
 	s.Exec(t, "SET GLOBAL read_only = ON")
 	defer s.Exec(t, "SET GLOBAL read_only = OFF")
-	_, err := Examine(t.Context(), "a", node)
+	_, err := Examine(t.Context(), schema.Dialer{}, "a", node)
 	require.ErrorContains(t, err, "read_only is ON, should be OFF")
 	s.Exec(t, "SET GLOBAL read_only = OFF")
-	a, err := Examine(t.Context(), "a", node)
+	a, err := Examine(t.Context(), schema.Dialer{}, "a", node)
 	require.NoError(t, err)
 	require.NoError(t, a.Empty(t.Context(), "a"))
 	s.Exec(t, "SET GLOBAL time_zone = '+05:00'")
 	defer s.Exec(t, "SET GLOBAL time_zone = 'SYSTEM'")
-	b, err := Examine(t.Context(), "b", node)
+	b, err := Examine(t.Context(), schema.Dialer{}, "b", node)
 	require.NoError(t, err)
 	require.ErrorContains(t, a.Agrees(b), "time_zone")
 	b.Node.Flavor = "other"
@@ -43,9 +44,9 @@ func TestExamine(t *testing.T) {
 	s.Exec(t, "INSERT INTO _skarv.slot VALUES (1)")
 	require.ErrorContains(t, a.Empty(t.Context(), "a"), "DROP DATABASE _skarv")
 	s.Clear(t)
-	require.NoError(t, Distinct(t.Context(), []catalog.Node{node}))
-	require.ErrorContains(t, Distinct(t.Context(), []catalog.Node{node, node}), "one and the same server")
-	_, err = Examine(t.Context(), "c", catalog.Node{Addr: "127.0.0.1:1", User: "x"})
+	require.NoError(t, Distinct(t.Context(), schema.Dialer{}, []catalog.Node{node}))
+	require.ErrorContains(t, Distinct(t.Context(), schema.Dialer{}, []catalog.Node{node, node}), "one and the same server")
+	_, err = Examine(t.Context(), schema.Dialer{}, "c", catalog.Node{Addr: "127.0.0.1:1", User: "x"})
 	require.ErrorContains(t, err, "127.0.0.1:1")
 }
 

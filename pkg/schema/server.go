@@ -9,7 +9,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
@@ -47,15 +46,22 @@ type Server struct {
 	db    *sql.DB
 	conn  *sql.Conn
 
-	patience patience
+	dialer Dialer
+}
+
+// Dialer connects to servers. The zero value will do where all their certificates are of the system's authorities.
+type Dialer struct {
+	TLS *tls.Config // see catalog.Node.ClientTLS
+
+	patience patience // the zero value: usualPatience
 }
 
 // Dial connects to a node; group is what messages call its node group.
-func Dial(ctx context.Context, group string, node catalog.Node) (*Server, error) {
-	return dial(ctx, group, node, usualPatience())
-}
-
-func dial(ctx context.Context, group string, node catalog.Node, p patience) (*Server, error) {
+func (d Dialer) Dial(ctx context.Context, group string, node catalog.Node) (*Server, error) {
+	p := d.patience
+	if p == (patience{}) {
+		p = usualPatience()
+	}
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Passwd = node.User, node.Password
 	cfg.Net, cfg.Addr = "tcp", node.Addr
@@ -65,18 +71,7 @@ func dial(ctx context.Context, group string, node catalog.Node, p patience) (*Se
 	cfg.Timeout = dialTimeout
 	cfg.Logger = mysql.Logger(&mysql.NopLogger{})
 	cfg.AllowNativePasswords = true
-	switch node.TLS {
-	case "":
-	case "preferred":
-		cfg.TLSConfig = "preferred"
-	case "required":
-		cfg.TLS = &tls.Config{InsecureSkipVerify: true} // encrypted, not authenticated: what the name says
-	case "verify":
-		host, _, _ := net.SplitHostPort(node.Addr)
-		cfg.TLS = &tls.Config{ServerName: host}
-	default:
-		return nil, fmt.Errorf("node %s: unknown TLS mode %q", node.Addr, node.TLS)
-	}
+	cfg.TLS, cfg.AllowFallbackToPlaintext = node.ClientTLS(d.TLS)
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", node.Addr, err)
@@ -92,7 +87,7 @@ func dial(ctx context.Context, group string, node catalog.Node, p patience) (*Se
 		}
 		return nil, fmt.Errorf("connect to %s of node group %s: %w", node.Addr, group, err)
 	}
-	return &Server{Group: group, node: node, db: db, conn: conn, patience: p}, nil
+	return &Server{Group: group, node: node, db: db, conn: conn, dialer: Dialer{TLS: d.TLS, patience: p}}, nil
 }
 
 // Close ends the connection.
@@ -158,7 +153,7 @@ func (s *Server) One(ctx context.Context, query string) (string, error) {
 func (s *Server) attended(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
-		t := time.NewTicker(s.patience.attend)
+		t := time.NewTicker(s.dialer.patience.attend)
 		defer t.Stop()
 		for silent := 0; silent < 2; {
 			select {
@@ -166,7 +161,7 @@ func (s *Server) attended(ctx context.Context) (context.Context, func()) {
 				return
 			case <-t.C:
 			}
-			other, err := dial(ctx, s.Group, s.node, s.patience)
+			other, err := s.dialer.Dial(ctx, s.Group, s.node)
 			_, refused := errors.AsType[*mysql.MySQLError](err)
 			switch {
 			case err == nil:

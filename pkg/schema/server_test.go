@@ -22,9 +22,9 @@ func TestSilentServer(t *testing.T) {
 	node := servers[0].Node()
 	r := startRelay(t, strings.TrimPrefix(node.Addr, "unix:"))
 	node.Addr = r.listener.Addr().String()
-	p := patience{login: time.Second, attend: 100 * time.Millisecond}
+	d := Dialer{patience: patience{login: time.Second, attend: 100 * time.Millisecond}}
 
-	s, err := dial(t.Context(), "g", node, p)
+	s, err := d.Dial(t.Context(), "g", node)
 	require.NoError(t, err)
 	defer s.Close()
 	_, err = s.Exec(t.Context(), "DO SLEEP(1)")
@@ -41,7 +41,7 @@ func TestSilentServer(t *testing.T) {
 	r.hang()
 	require.ErrorIs(t, <-ended, ErrSilent)
 
-	_, err = dial(t.Context(), "g", node, p)
+	_, err = d.Dial(t.Context(), "g", node)
 	require.ErrorContains(t, err, "no answer within 1s")
 }
 

@@ -25,6 +25,7 @@ func (s *Server) runAdmin(ctx context.Context) error {
 		},
 		Transactions: s.listTransactions,
 		Login:        s.pools.Login,
+		Servers:      s.servers,
 		Nodes:        s.options.Nodes,
 		Sessions:     s.clientSessions,
 		KillSession:  s.sessions.Kill,

@@ -30,6 +30,7 @@ import (
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
+	"skarv/pkg/schema"
 	"skarv/pkg/sequence"
 	"skarv/pkg/session"
 	"skarv/pkg/socket"
@@ -53,6 +54,7 @@ type Server struct {
 	follower  *topology.Follower
 	loops     *socket.Loops // nil: none
 	pools     *backend.Pools
+	servers   schema.Dialer
 	sequences *sequence.Sequences
 	presence  *topology.Presence
 	sessions  *session.Registry
@@ -150,6 +152,7 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	backendTLS, _ := cfg.Backend.tlsConfig()
+	s.servers = schema.Dialer{TLS: backendTLS}
 	s.barrier, s.fenced, s.maps, s.admitted = barrier.New(), make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	s.freezes, s.schemas, s.options = make(chan struct{}, 1), make(chan struct{}, 1), o
 	s.accounts = fence.NewHolder(fence.HolderConfig{Dial: s.dialGroup, Lost: func() { signal(s.fenced) }, Unfenced: func() { s.presence.Unfenced() }, Log: o.Log})

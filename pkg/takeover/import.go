@@ -34,7 +34,8 @@ import (
 
 // ImportRequest is a server with tables that is to become a cluster.
 type ImportRequest struct {
-	Group control.GroupSpec
+	Group   control.GroupSpec
+	Servers schema.Dialer
 	// Keys are distribution keys by table ("db.table"), for tables that are not to be distributed by what they say themselves.
 	Keys map[string][]string
 	// References and Singles are tables ("db.table", or "db.*") with a copy on every node group to come, or that stay whole.

@@ -46,12 +46,12 @@ type body struct {
 
 func (i *importer) read(ctx context.Context) error {
 	i.progress("looking at the server")
-	f, err := preflight.Examine(ctx, i.req.Group.Name, i.req.Group.Primary)
+	f, err := preflight.Examine(ctx, i.req.Servers, i.req.Group.Name, i.req.Group.Primary)
 	if err != nil {
 		return err
 	}
 	i.facts = f
-	if i.s, err = schema.Dial(ctx, i.req.Group.Name, f.Node); err != nil {
+	if i.s, err = i.req.Servers.Dial(ctx, i.req.Group.Name, f.Node); err != nil {
 		return err
 	}
 	if err := i.s.Use(ctx, schema.Session{SQLMode: "NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES", Set: []string{importZone}}); err != nil {

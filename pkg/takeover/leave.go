@@ -60,7 +60,7 @@ const leavingID = "server"
 
 // Leave gives the cluster up and leaves its only server a plain one, or says what that would be like. progress, which may be nil, is told
 // what is being done. ErrNoCluster: there is none, and nothing is left to do.
-func Leave(ctx context.Context, store *topology.Store, dryRun bool, progress func(string)) (*LeaveReport, error) {
+func Leave(ctx context.Context, store *topology.Store, servers schema.Dialer, dryRun bool, progress func(string)) (*LeaveReport, error) {
 	if progress == nil {
 		progress = func(string) {}
 	}
@@ -70,7 +70,7 @@ func Leave(ctx context.Context, store *topology.Store, dryRun bool, progress fun
 	}
 	if l == nil {
 		var snap *catalog.Snapshot
-		if l, snap, report, err = planLeave(ctx, store); err != nil {
+		if l, snap, report, err = planLeave(ctx, store, servers); err != nil {
 			return report, err
 		}
 		if dryRun {
@@ -99,7 +99,7 @@ func Leave(ctx context.Context, store *topology.Store, dryRun bool, progress fun
 	wait, cancel := context.WithTimeout(ctx, leavePatience)
 	_, _ = store.WaitAcked(wait, revision) // those that do not hear of it are shut out next
 	cancel()
-	if err := l.clean(ctx, progress); err != nil {
+	if err := l.clean(ctx, servers, progress); err != nil {
 		return report, fmt.Errorf("the cluster is removed from etcd, but not all of it from the server (run it again): %w", err)
 	}
 	_, err = store.Change(nil).DeleteRecord(topology.Leavings, leavingID, topology.Any).Commit(ctx)
@@ -128,7 +128,7 @@ func pendingLeave(ctx context.Context, store *topology.Store) (*leaving, int64, 
 }
 
 // planLeave looks at the cluster. It changes nothing.
-func planLeave(ctx context.Context, store *topology.Store) (*leaving, *catalog.Snapshot, *LeaveReport, error) {
+func planLeave(ctx context.Context, store *topology.Store, servers schema.Dialer) (*leaving, *catalog.Snapshot, *LeaveReport, error) {
 	snap, err := store.Load(ctx)
 	if err != nil {
 		return nil, nil, nil, err
@@ -160,7 +160,7 @@ func planLeave(ctx context.Context, store *topology.Store) (*leaving, *catalog.S
 	for _, j := range jobs {
 		refuse("schema change %s has not ended: wait for it", j.ID)
 	}
-	if err := control.Undecided(ctx, snap, group); err != nil {
+	if err := control.Undecided(ctx, servers, snap, group); err != nil {
 		refuse("%v", err)
 	}
 	l := &leaving{Name: group.Label(), Node: group.Primary, Flavor: snap.Flavor}
@@ -179,7 +179,7 @@ func planLeave(ctx context.Context, store *topology.Store) (*leaving, *catalog.S
 			l.Statements = append(l.Statements, text)
 		}
 	}
-	events, err := plainEvents(ctx, snap, group)
+	events, err := plainEvents(ctx, servers, snap, group)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -190,11 +190,11 @@ func planLeave(ctx context.Context, store *topology.Store) (*leaving, *catalog.S
 }
 
 // plainEvents are the statements by which the server runs its events itself again.
-func plainEvents(ctx context.Context, snap *catalog.Snapshot, group *catalog.NodeGroup) (out []string, err error) {
+func plainEvents(ctx context.Context, servers schema.Dialer, snap *catalog.Snapshot, group *catalog.NodeGroup) (out []string, err error) {
 	if len(snap.Events) == 0 {
 		return nil, nil
 	}
-	s, err := schema.Dial(ctx, group.Label(), group.Primary)
+	s, err := servers.Dial(ctx, group.Label(), group.Primary)
 	if err != nil {
 		return nil, err
 	}
@@ -233,10 +233,10 @@ func plainTable(ctx context.Context, store *topology.Store, t *catalog.Table) (s
 }
 
 // clean makes the server a plain one. It may be run again.
-func (l *leaving) clean(ctx context.Context, progress func(string)) error {
+func (l *leaving) clean(ctx context.Context, servers schema.Dialer, progress func(string)) error {
 	node := l.Node
 	node.Flavor = l.Flavor
-	s, err := schema.Dial(ctx, l.Name, node)
+	s, err := servers.Dial(ctx, l.Name, node)
 	if err != nil {
 		return err
 	}

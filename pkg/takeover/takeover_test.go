@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
 	"skarv/pkg/placement"
+	"skarv/pkg/schema"
 	"skarv/pkg/topology"
 	"skarv/pkg/topology/etcdtest"
 	"skarv/test/nodes"
@@ -98,7 +99,7 @@ func TestImportTwice(t *testing.T) {
 // Leaving that dies goes on where it was; what is left is a plain server.
 func TestLeaveInterrupted(t *testing.T) {
 	store, s, req := importing(t)
-	_, err := Leave(t.Context(), store, false, nil)
+	_, err := Leave(t.Context(), store, schema.Dialer{}, false, nil)
 	require.ErrorIs(t, err, topology.ErrNoCluster)
 	_, err = Import(t.Context(), store, req, nil)
 	require.NoError(t, err)
@@ -112,19 +113,19 @@ func TestLeaveInterrupted(t *testing.T) {
 	person.Triggers = []catalog.Trigger{{Name: "tr", Event: "INSERT", Program: &catalog.TriggerProgram{Body: "DELETE FROM x"}}}
 	_, err = store.Change(nil).PutTable(&person, topology.Any).Commit(t.Context())
 	require.NoError(t, err)
-	report, err := Leave(t.Context(), store, false, nil)
+	report, err := Leave(t.Context(), store, schema.Dialer{}, false, nil)
 	require.ErrorIs(t, err, ErrLeave)
 	require.Contains(t, report.Refusals[0], "trigger shop.tr is run by Skarv")
 	person.Triggers = nil
 	_, err = store.Change(nil).PutTable(&person, topology.Any).Commit(t.Context())
 	require.NoError(t, err)
-	report, err = Leave(t.Context(), store, true, nil)
+	report, err = Leave(t.Context(), store, schema.Dialer{}, true, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"ALTER TABLE `shop`.`person` AUTO_INCREMENT = 105", "DROP DATABASE IF EXISTS `_skarv`"}, report.Statements)
 	for _, step := range []string{"removing", "waiting", "ending", "ALTER", "DROP"} {
 		ctx, die := context.WithCancel(t.Context())
 		is := begins(step)
-		_, err = Leave(ctx, store, false, func(s string) {
+		_, err = Leave(ctx, store, schema.Dialer{}, false, func(s string) {
 			if is(s) {
 				die()
 			}
@@ -134,13 +135,13 @@ func TestLeaveInterrupted(t *testing.T) {
 	_, revision, err := store.Cluster(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, topology.Absent, revision)
-	report, err = Leave(t.Context(), store, false, nil)
+	report, err = Leave(t.Context(), store, schema.Dialer{}, false, nil)
 	require.NoError(t, err)
 	require.True(t, report.Done)
 	require.Equal(t, "0", s.Value(t, "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '_skarv'"))
 	require.Equal(t, "0", s.Value(t, "SELECT COUNT(*) FROM mysql.user WHERE user = 'skarv_w7'"))
 	s.Exec(t, "INSERT INTO shop.person (email) VALUES ('e')")
 	require.Equal(t, "105", s.Value(t, "SELECT MAX(id) FROM shop.person"))
-	_, err = Leave(t.Context(), store, false, nil)
+	_, err = Leave(t.Context(), store, schema.Dialer{}, false, nil)
 	require.ErrorIs(t, err, topology.ErrNoCluster)
 }

@@ -158,11 +158,11 @@ const (
 )
 
 // bareServers starts n servers with the account Skarv is to use.
-func bareServers(t testing.TB, n int) []*cluster.Server {
+func bareServers(t testing.TB, n int, options ...cluster.Option) []*cluster.Server {
 	t.Helper()
 	servers := make([]*cluster.Server, n)
 	for i := range servers {
-		servers[i] = cluster.StartServer(t)
+		servers[i] = cluster.StartServer(t, options...)
 		db := servers[i].DB(t, "")
 		for _, q := range []string{
 			"CREATE USER " + serverUser + "@'127.0.0.1' IDENTIFIED BY '" + serverPassword + "'",
