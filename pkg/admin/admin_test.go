@@ -161,6 +161,16 @@ func TestAdminAPI(t *testing.T) {
 	_, err = api.RemoveUser(ctx, &adminv1.RemoveUserRequest{Name: "app"})
 	require.Equal(t, codes.NotFound, status.Code(err))
 
+	e.SetFull(t, true)
+	_, err = api.PutUser(ctx, add)
+	require.ErrorContains(t, err, "NOSPACE")
+	st, err = api.Status(ctx, &adminv1.StatusRequest{})
+	require.NoError(t, err)
+	require.Contains(t, st.Problems[0], "etcd takes no writes since")
+	require.Equal(t, "here:1", st.Leader, "what can be read is told")
+	e.SetFull(t, false)
+	require.Eventually(t, func() bool { return store.Healthy().OK }, 15*time.Second, 20*time.Millisecond)
+
 	added, err := api.AddNodeGroup(ctx, &adminv1.AddNodeGroupRequest{NodeGroup: node(2)})
 	require.NoError(t, err)
 	require.EqualValues(t, 3, added.Id)

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
 	"skarv/pkg/placement"
+	"skarv/pkg/topology"
 	adminv1 "skarv/proto/admin/v1"
 )
 
@@ -39,10 +41,16 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		out.Etcd.Error = h.Err.Error()
 	}
 	problem := func(format string, args ...any) { out.Problems = append(out.Problems, fmt.Sprintf(format, args...)) }
-	if !h.OK {
+	full := errors.Is(h.Err, topology.ErrFull)
+	switch {
+	case full:
+		problem("etcd takes no writes since %s, for its database is full: clients' statements go on, but schemas, node groups and accounts cannot be changed, partitions not moved, and processes that start get no place; make room as operations.md says under etcd",
+			h.Since.Format(time.RFC3339))
+	case !h.OK:
 		problem("etcd does not answer since %s (%v): statements go on with the last map, schema changes wait; check etcd at %s",
 			h.Since.Format(time.RFC3339), h.Err, strings.Join(out.Etcd.Endpoints, ", "))
-	} else {
+	}
+	if h.OK || full {
 		ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 		defer cancel()
 		leader, _, err := a.cfg.Store.Leader(ctx, control.Role)
@@ -63,7 +71,7 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		switch {
 		case err != nil:
 			problem("etcd could not be read: %v", err)
-		case out.Leader == "":
+		case out.Leader == "" && !full:
 			problem("no controller leads: start a skarv process with the controller role")
 		}
 		jobs, err := control.Unfinished(ctx, a.cfg.Store)

@@ -32,7 +32,7 @@ func (s *Server) status(ctx context.Context) console.Status {
 		st.Roles = append(st.Roles, string(r))
 	}
 	if h := s.store.Healthy(); !h.OK {
-		st.Etcd = "not reachable since " + h.Since.Format(time.RFC3339) + ": " + h.Err.Error()
+		st.Etcd = "not to be used since " + h.Since.Format(time.RFC3339) + ": " + h.Err.Error()
 	} else {
 		ctx, cancel := context.WithTimeout(ctx, leaderTimeout)
 		defer cancel()

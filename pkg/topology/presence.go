@@ -220,10 +220,22 @@ func (p *Presence) announce(ctx context.Context) error {
 		return err
 	}
 	defer p.store.resign(lease.ID, session)
-	for {
+	for wait := (backoff{}); ; {
 		if err := p.put(ctx, lease.ID); err != nil {
-			return err
+			// What was announced before stands as long as the lease does: it is better than nothing, and an etcd that is full gives no other
+			// lease.
+			select {
+			case <-session.Done():
+				return err
+			default:
+			}
+			p.store.log.Warn("cannot announce what is new of this process", "error", err)
+			if wait.pause(ctx) != nil {
+				return nil
+			}
+			continue
 		}
+		wait = backoff{}
 		select {
 		case <-ctx.Done():
 			return nil

@@ -56,6 +56,11 @@ var (
 	// ErrUnavailable: etcd could not be reached, answered too late, or lets us in no more. A write may have happened
 	// or not.
 	ErrUnavailable = errors.New("etcd is not reachable")
+	// ErrFull is an ErrUnavailable: etcd has reached its quota, and takes no writes and gives no leases until somebody has made
+	// room. What it holds can be read, and leases there are live on. Nothing was written.
+	ErrFull = fmt.Errorf("%w for writes: its database is full (NOSPACE); make room as operations.md says under etcd", ErrUnavailable)
+	// ErrRestored: etcd has an older state than it had before.
+	ErrRestored = errors.New("etcd has been restored from a backup, or replaced by another one: what this process knows is newer than that, or of another cluster, and counts no more")
 )
 
 // Config says where the cluster's state is.
@@ -79,6 +84,7 @@ type Store struct {
 
 	mu     sync.Mutex
 	health Health
+	full   bool // writes are refused for want of space; only probe finds out that they are not any more
 }
 
 // Health tells whether etcd answers.
@@ -164,10 +170,16 @@ func (s *Store) Healthy() Health {
 func (s *Store) observe(err error) error {
 	unavailable := isUnavailable(err)
 	s.mu.Lock()
-	if ok := !unavailable; ok != s.health.OK {
+	if rpctypes.Error(err) == rpctypes.ErrNoSpace {
+		s.full = true
+		err = ErrFull
+	}
+	if ok := !unavailable && !s.full; ok != s.health.OK {
 		s.health.OK, s.health.Since = ok, time.Now()
 	}
 	switch {
+	case !unavailable && s.full:
+		s.health.Err = ErrFull
 	case !unavailable:
 		s.health.Err = nil
 	case s.health.Err == nil || !errors.Is(err, context.DeadlineExceeded):

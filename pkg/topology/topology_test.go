@@ -217,6 +217,74 @@ func TestEtcdOutageKeepsTheLastSnapshot(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// An etcd that is full is told from one that does not answer, and is found out to take writes again without anybody's help. Meanwhile
+// processes stay announced, for their leases live on and others are not to be had.
+func TestFullEtcd(t *testing.T) {
+	e := etcdtest.Start(t)
+	s := open(t, e.Endpoint())
+	ctx := deadline(t)
+	f := follow(t, s)
+	_, err := f.Wait(ctx, 0)
+	require.NoError(t, err)
+	p := s.NewPresence(topology.Member{ID: "p1", Proxy: true})
+	run, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- p.Run(run) }()
+	defer func() {
+		stop()
+		require.NoError(t, <-done)
+	}()
+	acked := func() int64 {
+		m, err := s.Members(ctx)
+		require.NoError(t, err)
+		if len(m) == 0 {
+			return -1
+		}
+		return m[0].Acked
+	}
+	p.Ack(1)
+	require.Eventually(t, func() bool { return acked() == 1 }, 10*time.Second, 10*time.Millisecond)
+
+	e.SetFull(t, true)
+	_, err = s.Change(nil).PutDatabase(&catalog.Database{Name: "a"}, topology.Absent).Commit(ctx)
+	require.ErrorIs(t, err, topology.ErrFull)
+	require.ErrorIs(t, err, topology.ErrUnavailable)
+	p.Ack(2)
+	for range 5 {
+		_, err = s.Load(ctx)
+		require.NoError(t, err)
+		require.False(t, s.Healthy().OK, "what can be read says nothing")
+		require.ErrorIs(t, s.Healthy().Err, topology.ErrFull)
+		require.EqualValues(t, 1, acked())
+	}
+
+	e.SetFull(t, false)
+	require.Eventually(t, func() bool { return s.Healthy().OK }, 15*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return acked() == 2 }, 10*time.Second, 10*time.Millisecond)
+}
+
+// Who knows what etcd has known, before it was restored from a backup, does not go on by that.
+func TestRestoredEtcd(t *testing.T) {
+	e := etcdtest.Start(t)
+	s := open(t, e.Endpoint())
+	ctx := deadline(t)
+	e.Stop(t)
+	restore := e.Backup(t)
+	e.Restart(t)
+	f := topology.NewFollower(s, nil, nil)
+	ended := make(chan error, 1)
+	go func() { ended <- f.Run(ctx) }()
+	rev, err := s.Change(nil).PutDatabase(&catalog.Database{Name: "a"}, topology.Absent).Commit(ctx)
+	require.NoError(t, err)
+	_, err = f.Wait(ctx, rev)
+	require.NoError(t, err)
+
+	e.Stop(t)
+	restore()
+	e.Restart(t)
+	require.ErrorIs(t, <-ended, topology.ErrRestored)
+}
+
 func TestCampaignGuardsEveryWrite(t *testing.T) {
 	e := etcdtest.Start(t)
 	a, b := open(t, e.Endpoint()), open(t, e.Endpoint())

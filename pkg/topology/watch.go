@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -14,8 +15,11 @@ import (
 	"skarv/pkg/pause"
 )
 
-// probeInterval is how often Watch asks etcd for a sign of life.
-const probeInterval = time.Second
+// probeInterval is how often Watch asks etcd for a sign of life, and every so many times whether it takes writes.
+const (
+	probeInterval = time.Second
+	probeWrites   = 10
+)
 
 // Load reads the whole cluster state as it is now. Before `cluster init` that is an empty snapshot.
 func (s *Store) Load(ctx context.Context) (*catalog.Snapshot, error) {
@@ -40,11 +44,22 @@ func (s *Store) load(ctx context.Context) (*builder, int64, error) {
 
 // Watch calls publish with the state as it is now and with each later state, and same with the revision of each change that has left
 // the last one as it was, in order and from one goroutine, until ctx ends; it returns nil then. While etcd is not reachable the last
-// snapshot stands and Healthy tells since when. After a compaction or a restored etcd the state is read anew. Both should return quickly.
+// snapshot stands and Healthy tells since when. After a compaction the state is read anew. An etcd that has gone back to an older state
+// ends it with ErrRestored: what follows from the newer one, such as which rows other servers have deleted since, is not undone by that.
+// Both should return quickly.
 func (s *Store) Watch(ctx context.Context, publish func(*catalog.Snapshot), same func(revision int64)) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.probe(ctx) })
-	g.Go(func() error { return s.watchState(ctx, publish, same) })
+	var seen atomic.Int64 // the newest revision that is known here
+	g.Go(func() error { return s.probe(ctx, &seen) })
+	g.Go(func() error {
+		return s.watchState(ctx, func(snap *catalog.Snapshot) {
+			seen.Store(snap.Revision)
+			publish(snap)
+		}, func(revision int64) {
+			seen.Store(revision)
+			same(revision)
+		})
+	})
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -52,6 +67,7 @@ func (s *Store) Watch(ctx context.Context, publish func(*catalog.Snapshot), same
 }
 
 func (s *Store) watchState(ctx context.Context, publish func(*catalog.Snapshot), same func(int64)) error {
+	last := &catalog.Snapshot{}
 	for wait := (backoff{}); ; {
 		b, revision, err := s.load(ctx)
 		if err != nil {
@@ -61,7 +77,12 @@ func (s *Store) watchState(ctx context.Context, publish func(*catalog.Snapshot),
 			continue
 		}
 		wait = backoff{}
-		publish(b.snapshot(revision))
+		snap := b.snapshot(revision)
+		if snap.Revision < last.Revision || older(snap, last) {
+			return ErrRestored
+		}
+		last = snap
+		publish(snap)
 		if err := s.watchFrom(ctx, s.prefix, revision+1, func(events []*clientv3.Event, revision int64) error {
 			changed := false
 			for _, e := range events {
@@ -70,7 +91,8 @@ func (s *Store) watchState(ctx context.Context, publish func(*catalog.Snapshot),
 				}
 			}
 			if changed {
-				publish(b.snapshot(revision))
+				last = b.snapshot(revision)
+				publish(last)
 			} else {
 				same(revision)
 			}
@@ -82,6 +104,11 @@ func (s *Store) watchState(ctx context.Context, publish func(*catalog.Snapshot),
 			return err
 		}
 	}
+}
+
+// older reports whether a state that was read after last is that of the same cluster at an earlier time, whatever its revision is.
+func older(snap, last *catalog.Snapshot) bool {
+	return snap.ClusterID == last.ClusterID && last.Map != nil && (snap.Map == nil || snap.Map.Epoch() < last.Map.Epoch())
 }
 
 // watchFrom hands the changes under prefix since revision to fn. It returns nil when the watch broke for a reason
@@ -107,24 +134,34 @@ func (s *Store) watchFrom(ctx context.Context, prefix string, revision int64, fn
 	return ctx.Err()
 }
 
-// probe keeps Healthy true to life while nothing else is asked of etcd.
-func (s *Store) probe(ctx context.Context) error {
+// probe keeps Healthy true to life while nothing else is asked of etcd. It returns ErrRestored when etcd has gone back.
+func (s *Store) probe(ctx context.Context, seen *atomic.Int64) error {
 	tick := time.NewTicker(probeInterval)
 	defer tick.Stop()
-	for {
+	var cluster uint64
+	for n := 1; ; n++ {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
 		}
+		was, revision := s.Healthy(), seen.Load()
 		bounded, cancel := context.WithTimeout(ctx, 2*probeInterval)
-		_, err := s.client.Get(bounded, s.clusterKey(), clientv3.WithCountOnly())
+		r, err := s.client.Get(bounded, s.clusterKey(), clientv3.WithCountOnly())
+		if err == nil && (n%probeWrites == 0 || errors.Is(was.Err, ErrFull)) {
+			err = s.tryWriting(bounded)
+		}
 		cancel()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		was := s.Healthy()
 		_ = s.observe(err)
+		if r != nil {
+			if r.Header.Revision < revision || cluster != 0 && r.Header.ClusterId != cluster {
+				return ErrRestored
+			}
+			cluster = r.Header.ClusterId
+		}
 		if errors.Is(err, context.DeadlineExceeded) {
 			if cause := s.diagnose(ctx); cause != nil {
 				s.explain(cause)
@@ -132,13 +169,28 @@ func (s *Store) probe(ctx context.Context) error {
 			}
 		}
 		if now := s.Healthy(); was.OK != now.OK {
-			if now.OK {
+			switch {
+			case now.OK:
 				s.log.Info("etcd answers again", "outage", now.Since.Sub(was.Since))
-			} else {
+			case errors.Is(now.Err, ErrFull):
+				s.log.Error("etcd takes no writes, going on with the last known state", "error", now.Err)
+			default:
 				s.log.Warn("etcd does not answer, going on with the last known state", "error", err)
 			}
 		}
 	}
+}
+
+// tryWriting asks for a write that would need room, and writes nothing.
+func (s *Store) tryWriting(ctx context.Context) error {
+	key := s.clusterKey()
+	_, err := s.client.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "=", -1)).Then(clientv3.OpPut(key, "")).Commit()
+	if err == nil {
+		s.mu.Lock()
+		s.full = false
+		s.mu.Unlock()
+	}
+	return err
 }
 
 // backoff is the pause between attempts: it doubles to a second and varies, so that not all come at once.

@@ -3,9 +3,11 @@ package etcdtest
 
 import (
 	"net/url"
+	"os"
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 )
@@ -68,6 +70,31 @@ func (e *Etcd) Stop(t testing.TB) {
 func (e *Etcd) Restart(t testing.TB) {
 	t.Helper()
 	e.start(t)
+}
+
+// Backup keeps what a stopped server has; restore puts that in the place of what it has later, while it is stopped.
+func (e *Etcd) Backup(t testing.TB) (restore func()) {
+	t.Helper()
+	kept := t.TempDir()
+	if err := os.CopyFS(kept, os.DirFS(e.dir)); err != nil {
+		t.Fatalf("keep etcd's data: %v", err)
+	}
+	return func() { e.dir = kept }
+}
+
+// SetFull raises or ends the alarm of a server whose database has reached its quota.
+func (e *Etcd) SetFull(t testing.TB, full bool) {
+	t.Helper()
+	action := etcdserverpb.AlarmRequest_DEACTIVATE
+	if full {
+		action = etcdserverpb.AlarmRequest_ACTIVATE
+	}
+	_, err := etcdserverpb.NewMaintenanceClient(e.Client(t).ActiveConnection()).Alarm(t.Context(), &etcdserverpb.AlarmRequest{
+		Action: action, MemberID: uint64(e.server.Server.MemberID()), Alarm: etcdserverpb.AlarmType_NOSPACE,
+	})
+	if err != nil {
+		t.Fatalf("alarm: %v", err)
+	}
 }
 
 // Client returns a plain client that ends with the test.
