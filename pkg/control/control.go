@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -54,7 +55,13 @@ type Config struct {
 }
 
 // Controller takes part in the election and, while it leads, runs the jobs.
-type Controller struct{ cfg Config }
+type Controller struct {
+	cfg   Config
+	leads atomic.Bool
+}
+
+// Leads reports whether this process is the elected one, as far as it knows.
+func (c *Controller) Leads() bool { return c.leads.Load() }
 
 // New returns a Controller; Run makes it live.
 func New(cfg Config) *Controller {
@@ -73,8 +80,12 @@ func New(cfg Config) *Controller {
 // Run takes part in the election until ctx ends; it returns nil then.
 func (c *Controller) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
+		led := false
 		err := c.cfg.Store.Campaign(ctx, Role, c.cfg.Addr, func(ctx context.Context, guard *topology.Guard) error {
 			c.cfg.Log.InfoContext(ctx, "leads the cluster", "term", guard.Term())
+			led = true
+			c.leads.Store(true)
+			defer c.leads.Store(false)
 			l := &leader{
 				store:    c.cfg.Store,
 				follower: c.cfg.Follower,
@@ -101,7 +112,11 @@ func (c *Controller) Run(ctx context.Context) error {
 			return err
 		}
 		if err != nil && ctx.Err() == nil {
-			c.cfg.Log.WarnContext(ctx, "leads no more", "error", err)
+			what := "leads no more"
+			if !led {
+				what = "cannot stand for leading the cluster"
+			}
+			c.cfg.Log.WarnContext(ctx, what, "error", err)
 			if pause.For(ctx, c.cfg.Retry) != nil {
 				break
 			}

@@ -33,9 +33,15 @@ func (s *Server) runControl(ctx context.Context) error {
 			Retry: s.options.ControlRetry,
 		})
 		g.Go(func() error { return c.Run(ctx) })
+		meter := newClusterMeter(s.store, c.Leads)
+		s.registry.MustRegister(meter)
+		g.Go(func() error { meter.run(ctx); return nil })
 		// Every controller looks after prepared transactions, not the elected one alone: it is safe, and locks are not
 		// held until a dead leader's lease is over.
 		g.Go(func() error { return s.recoverer.Run(ctx) })
+	}
+	if !s.has(RoleController) {
+		s.registry.MustRegister(newClusterMeter(s.store, nil))
 	}
 	g.Go(func() error { return s.runThaw(ctx) })
 	return g.Wait()
