@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/status"
 
 	adminv1 "skarv/proto/admin/v1"
 )
@@ -135,21 +137,33 @@ func (a *app) nodeGroupCommand() *cobra.Command {
 					ID       uint32   `json:"id"` // of the last one
 					IDs      []uint32 `json:"ids"`
 					Warnings []string `json:"warnings,omitempty"`
+					// Failed is the server that was not added, and Error why; those behind it were not tried.
+					Failed string `json:"failed,omitempty"`
+					Error  string `json:"error,omitempty"`
 				}{}
-				for _, req := range reqs {
+				var failed error
+				for i, req := range reqs {
 					r, err := api.AddNodeGroup(ctx, req)
 					if err != nil {
-						return err
+						if len(out.IDs) == 0 {
+							return err
+						}
+						out.Failed, out.Error, failed = in[i], status.Convert(err).Message(), err
+						break
 					}
 					a.warn(r.Warnings)
 					out.ID, out.IDs, out.Warnings = r.Id, append(out.IDs, r.Ids...), append(out.Warnings, r.Warnings...)
 				}
-				return a.print(out, func(w io.Writer) {
+				err := a.print(out, func(w io.Writer) {
 					for _, id := range out.IDs {
 						fmt.Fprintf(w, "Node group %d is added. It owns no partitions yet.\n", id)
 					}
+					if failed != nil {
+						fmt.Fprintf(w, "%s is not added, nor what is named after it.\n", out.Failed)
+					}
 					fmt.Fprintln(w, "Next: skarvctl rebalance")
 				})
+				return cmp.Or(failed, err)
 			})
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"strings"
@@ -126,6 +127,12 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 no process answ
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if a.output != "table" && a.output != "json" {
 				return usage("--output is table or json, not %q", a.output)
+			}
+			if _, _, err := net.SplitHostPort(a.addr); err != nil {
+				return usage("--addr is HOST:PORT, not %q", a.addr)
+			}
+			if a.timeout <= 0 {
+				return usage("--timeout is a time such as 30s, not %v", a.timeout)
 			}
 			return nil
 		},

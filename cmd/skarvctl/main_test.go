@@ -29,6 +29,7 @@ type fakeAdmin struct {
 	added    *adminv1.AddNodeGroupRequest
 	put      *adminv1.PutUserRequest
 	fail     error
+	badAddr  string // of a server that no node group is made of
 }
 
 func (f *fakeAdmin) groups() []*adminv1.NodeGroup {
@@ -52,7 +53,10 @@ func (f *fakeAdmin) InitCluster(_ context.Context, r *adminv1.InitClusterRequest
 
 func (f *fakeAdmin) AddNodeGroup(_ context.Context, r *adminv1.AddNodeGroupRequest) (*adminv1.AddNodeGroupResponse, error) {
 	f.added = r
-	return &adminv1.AddNodeGroupResponse{Id: 3}, f.fail
+	if f.badAddr != "" && r.NodeGroup.GetPrimary().GetAddr() == f.badAddr {
+		return nil, status.Error(codes.FailedPrecondition, "it holds tables")
+	}
+	return &adminv1.AddNodeGroupResponse{Id: 3, Ids: []uint32{3}}, f.fail
 }
 
 func (f *fakeAdmin) Partitions(context.Context, *adminv1.PartitionsRequest) (*adminv1.PartitionsResponse, error) {
@@ -152,6 +156,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"user", "add", "x", "--grant", "shop"}, nil, exitUsage, "DATABASE:PRIVILEGE"},
 		{[]string{"user", "add", "x", "--password-file", "/nonexistent"}, nil, exitFailed, "/nonexistent"},
 		{[]string{"--addr", "127.0.0.1:1", "status"}, nil, exitUnreachable, "skarv dev"},
+		{[]string{"--addr", "", "status"}, nil, exitUsage, `--addr is HOST:PORT, not ""`},
+		{[]string{"--timeout", "-1s", "status"}, nil, exitUsage, "--timeout is a time such as 30s, not -1s"},
 		{[]string{"--help"}, nil, exitOK, ""},
 		{[]string{"completion", "bash"}, nil, exitOK, ""},
 	} {
@@ -295,6 +301,21 @@ func TestClusterInit(t *testing.T) {
 	code, _, _ = c.run("nodegroup", "add", "n=h9:1", "--password-file", "-")
 	require.Equal(t, exitOK, code)
 	require.Equal(t, "n", c.fake.added.NodeGroup.Name)
+
+	// What was added before one failed is told.
+	c.fake.badAddr = "h8:1"
+	code, out, errs = c.run("nodegroup", "add", "h7:1", "h8:1", "h9:1", "--password-file", "-")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, out, "Node group 3 is added.")
+	require.Contains(t, out, "h8:1 is not added, nor what is named after it.")
+	require.Contains(t, errs, "it holds tables")
+	require.Equal(t, "h8:1", c.fake.added.NodeGroup.Primary.Addr)
+	code, out, _ = c.run("nodegroup", "add", "h7:1", "h8:1", "--password-file", "-", "-o", "json")
+	require.Equal(t, exitFailed, code)
+	require.JSONEq(t, `{"id": 3, "ids": [3], "failed": "h8:1", "error": "it holds tables"}`, out)
+	code, out, _ = c.run("nodegroup", "add", "h8:1", "--password-file", "-", "-o", "json")
+	require.Equal(t, exitFailed, code)
+	require.Empty(t, out)
 }
 
 func TestRanges(t *testing.T) {

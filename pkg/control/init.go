@@ -70,7 +70,7 @@ type InitResult struct {
 }
 
 // ErrExists: the prefix holds a cluster already.
-var ErrExists = errors.New("this etcd prefix holds a cluster already")
+var ErrExists = errors.New("this etcd prefix holds a cluster already: take another one (etcd.prefix), or give that cluster up with skarvctl leave")
 
 // InitCluster makes a cluster of servers that hold no tables: identity, node groups and the partition map at epoch 1,
 // in one transaction. An error means that etcd is unchanged; ErrExists, that there is a cluster.
