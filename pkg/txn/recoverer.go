@@ -372,6 +372,7 @@ func (w *worker) sweep(ctx context.Context) error {
 		return err
 	}
 	pending := map[placement.NodeGroupID]map[ID]bool{} // read after the decisions were
+	groups := w.cfg.Groups()
 	for _, r := range rows {
 		id, unfinished := ID(r[0]), false
 		for _, text := range strings.Split(string(r[1]), ",") {
@@ -380,6 +381,9 @@ func (w *worker) sweep(ctx context.Context) error {
 				return fmt.Errorf("decision %s names participants %q", id, r[1])
 			}
 			g := placement.NodeGroupID(n)
+			if !slices.Contains(groups, g) {
+				continue // it has left the cluster, which it did not do with anything prepared
+			}
 			if pending[g] == nil {
 				if pending[g], err = w.preparedOn(ctx, g); err != nil {
 					return err

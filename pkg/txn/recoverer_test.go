@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,7 +23,10 @@ type home struct {
 
 func newHome(t *testing.T) home {
 	server := realserver.Start(t)[0]
-	dial := func(ctx context.Context, _ placement.NodeGroupID) (*mysqlconn.Conn, error) {
+	dial := func(ctx context.Context, g placement.NodeGroupID) (*mysqlconn.Conn, error) {
+		if g != 1 {
+			return nil, fmt.Errorf("node group %d is not in the topology", g)
+		}
 		return mysqlconn.Dial(ctx, mysqlconn.Config{Addr: "unix:" + server.Addr, User: "root"})
 	}
 	h := home{T: t, dial: dial}
@@ -71,6 +75,8 @@ func TestRecoverer(t *testing.T) {
 		"StaleThread":                      testStaleThread,
 		"TombstoneOfACommittedTransaction": testTombstoneOfACommittedTransaction,
 		"ManyParticipants":                 testManyParticipants,
+		"ParticipantThatLeft":              testParticipantThatLeft,
+		"DeadlocksBesideASilentGroup":      testDeadlocksBesideASilentGroup,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, h) })
 	}
@@ -132,6 +138,48 @@ func testTombstoneOfACommittedTransaction(t *testing.T, h home) {
 	_ = c.Close()
 	require.Eventually(t, func() bool { return h.work.settle(t.Context(), y) == nil }, 10*time.Second, 20*time.Millisecond)
 	require.Equal(t, RolledBack, h.state(y.id))
+}
+
+// testParticipantThatLeft: decisions are forgotten although a node group that took part is not in the cluster any more.
+func testParticipantThatLeft(t *testing.T, h home) {
+	c := h.connect()
+	h.exec(c, "INSERT INTO `_skarv`.`dt` VALUES ('1-dd-1','C','1,9',UTC_TIMESTAMP() - INTERVAL 48 HOUR), ('1-dd-2','C','1',UTC_TIMESTAMP() - INTERVAL 48 HOUR)")
+	require.NoError(t, h.work.sweep(t.Context()))
+	_, rows, err := c.QueryAll("SELECT id FROM `_skarv`.`dt` WHERE id LIKE '1-dd-%'", 9)
+	require.NoError(t, err)
+	require.Empty(t, rows)
+}
+
+// testDeadlocksBesideASilentGroup: who waits for whom is known of the node groups that answer, and one that does not is not asked
+// each time.
+func testDeadlocksBesideASilentGroup(t *testing.T, h home) {
+	holder, waiter := h.connect(), h.connect()
+	h.exec(holder, "BEGIN")
+	h.exec(holder, "INSERT INTO `_skarv`.`held` VALUES (77)")
+	waits := make(chan error, 1)
+	go func() {
+		_, err := waiter.Exec("INSERT INTO `_skarv`.`held` VALUES (77)")
+		waits <- err
+	}()
+	asked := 0
+	dial := func(ctx context.Context, g placement.NodeGroupID) (*mysqlconn.Conn, error) {
+		if g != 1 {
+			asked++
+		}
+		return h.dial(ctx, g)
+	}
+	w := &watcher{Coordinator: NewCoordinator(Config{Dial: dial}), conns: map[placement.NodeGroupID]*mysqlconn.Conn{}, silent: map[placement.NodeGroupID]time.Time{}}
+	defer w.quiet()
+	want := edge{Branch{1, waiter.ThreadID()}, Branch{1, holder.ThreadID()}}
+	require.Eventually(t, func() bool {
+		found, err := w.edges(t.Context(), []Waiter{{Branches: []Branch{{2, 5}, {1, waiter.ThreadID()}}}})
+		require.Error(t, err)
+		return slices.Contains(found, want)
+	}, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, 1, asked)
+	h.exec(holder, "ROLLBACK")
+	require.NoError(t, <-waits)
+	h.exec(waiter, "DELETE FROM `_skarv`.`held`")
 }
 
 // testManyParticipants: a decision names all of them.

@@ -3,14 +3,13 @@ package txn
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
@@ -33,6 +32,9 @@ const (
 	lookEvery = 100 * time.Millisecond
 	lookPause = 150 * time.Millisecond
 	lookTime  = 5 * time.Second // bounds one look
+	// A server that lets a connection wait for longer than dialTime has no say in the looks of the next silence.
+	dialTime = time.Second
+	silence  = 5 * time.Second
 )
 
 // add shows w to the watcher.
@@ -79,10 +81,12 @@ type watcher struct {
 	*Coordinator
 	conns map[placement.NodeGroupID]*mysqlconn.Conn
 	seen  map[string]time.Time // deadlocks of the last look, and when they were first seen
+	// silent are groups that could not be asked, and since when.
+	silent map[placement.NodeGroupID]time.Time
 }
 
 func (c *Coordinator) watch(ctx context.Context) error {
-	w := watcher{Coordinator: c, conns: map[placement.NodeGroupID]*mysqlconn.Conn{}}
+	w := watcher{Coordinator: c, conns: map[placement.NodeGroupID]*mysqlconn.Conn{}, silent: map[placement.NodeGroupID]time.Time{}}
 	defer w.quiet()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -155,10 +159,7 @@ func (w *watcher) look(ctx context.Context, mine map[*watched]Waiter) error {
 			all = append(all, list...)
 		}
 	}
-	edges, err := w.edges(ctx, all)
-	if err != nil {
-		return err
-	}
+	edges, err := w.edges(ctx, all) // what is known stands, whatever else could not be asked for
 	before := w.seen
 	w.seen = map[string]time.Time{}
 	for _, d := range deadlocks(all, edges) {
@@ -178,10 +179,10 @@ func (w *watcher) look(ctx context.Context, mine map[*watched]Waiter) error {
 			}
 		}
 	}
-	return nil
+	return err
 }
 
-// edges asks the servers on which one of the waiters has a branch who waits for whom.
+// edges asks the servers on which one of the waiters has a branch who waits for whom. With an error it returns what the others have said.
 func (w *watcher) edges(ctx context.Context, waiters []Waiter) ([]edge, error) {
 	var groups []placement.NodeGroupID
 	for i := range waiters {
@@ -191,33 +192,58 @@ func (w *watcher) edges(ctx context.Context, waiters []Waiter) ([]edge, error) {
 			}
 		}
 	}
-	for _, g := range groups {
-		if w.conns[g] == nil || w.conns[g].Stale() || within(w.conns[g], lookTime) != nil {
-			if c := w.conns[g]; c != nil {
-				_ = c.Close()
-				delete(w.conns, g)
-			}
-			c, err := reserved(ctx, w.cfg.Dial, g)
-			if err != nil {
-				return nil, fmt.Errorf("node group %d: %w", g, err)
-			}
-			w.conns[g] = c
-		}
-	}
 	var mu sync.Mutex
 	var all []edge
-	var eg errgroup.Group
+	var faults []error
+	var calls sync.WaitGroup
+	asked := map[placement.NodeGroupID]*mysqlconn.Conn{}
 	for _, g := range groups {
-		c := w.conns[g]
-		eg.Go(func() error {
-			some, err := lockWaits(c, g)
+		if since, silent := w.silent[g]; silent && time.Since(since) < silence {
+			faults = append(faults, fmt.Errorf("node group %d has not answered", g))
+			continue
+		}
+		asked[g] = w.conns[g]
+	}
+	for g, c := range asked {
+		calls.Go(func() {
+			c, some, err := w.ask(ctx, g, c)
 			mu.Lock()
 			defer mu.Unlock()
-			all = append(all, some...)
-			return err
+			delete(w.conns, g)
+			delete(w.silent, g)
+			if err == nil {
+				w.conns[g] = c
+				all = append(all, some...)
+				return
+			}
+			w.silent[g] = time.Now()
+			faults = append(faults, fmt.Errorf("node group %d: %w", g, err))
 		})
 	}
-	return all, eg.Wait()
+	calls.Wait()
+	return all, errors.Join(faults...)
+}
+
+// ask asks one server by c, or by another connection if that is of no use, and returns the one that is left.
+func (w *watcher) ask(ctx context.Context, g placement.NodeGroupID, c *mysqlconn.Conn) (*mysqlconn.Conn, []edge, error) {
+	if c != nil && (c.Stale() || within(c, lookTime) != nil) {
+		_ = c.Close()
+		c = nil
+	}
+	if c == nil {
+		ctx, cancel := context.WithTimeout(ctx, dialTime)
+		defer cancel()
+		var err error
+		if c, err = reserved(ctx, w.cfg.Dial, g); err != nil {
+			return nil, nil, err
+		}
+	}
+	edges, err := lockWaits(c, g)
+	if err != nil {
+		_ = c.Close() // and with it the turn
+		return nil, nil, fmt.Errorf("lock waits: %w", err)
+	}
+	return c, edges, nil
 }
 
 // What servers tell of transactions is a copy that they make anew when the last one is older than a tenth of a second
@@ -253,8 +279,7 @@ func lockWaits(c *mysqlconn.Conn, g placement.NodeGroupID) ([]edge, error) {
 		_, _, err = c.QueryAll(endTurn, 1)
 	}
 	if err != nil {
-		_ = c.Close() // and with it the turn
-		return nil, fmt.Errorf("node group %d: lock waits: %w", g, err)
+		return nil, err
 	}
 	var edges []edge
 	for _, r := range rows {
