@@ -396,47 +396,35 @@ func (in *insertion) at(col int) *element {
 	return &in.vals[i]
 }
 
+// insteadOfNull is what a server stores for NULL, or for no value if none is written, in a key's column that may not be NULL: the type's own
+// zero, if it does not refuse the row.
+func (in *insertion) insteadOfNull(col *catalog.Column, written bool) (v sqltypes.Value, err error) {
+	switch {
+	case in.lenient && in.rows > 1 && in.node.Else != nil:
+		return v, ErrStage
+	case !written:
+		return v, sqlerr.NoDefaultForField.New(col.Name)
+	case !in.node.Ignore:
+		return v, sqlerr.NullNotAllowed.New(col.Name)
+	}
+	switch col.DataType {
+	case "tinyint", "smallint", "mediumint", "int", "bigint":
+		return sqltypes.Value{Kind: sqltypes.Int, Raw: []byte("0")}, nil
+	case "char", "varchar":
+		return sqltypes.Value{Kind: sqltypes.String, Raw: []byte{}}, nil
+	}
+	return v, in.staged(sqlerr.Unsupported("INSERT IGNORE of NULL into column '"+col.Name+"', part of a key", "write the value to be stored instead"))
+}
+
 // owner returns the group whose partition the row belongs to.
 func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 	r.Router.vals = r.Router.vals[:0]
 	for i, k := range in.node.Key {
-		v, written := k.Const, false
-		switch {
-		case k.Sequence && in.node.AutoIncrement < 0:
-			v = sqltypes.Value{Kind: sqltypes.Int, Raw: in.digits(in.added[row])}
-		case k.Column >= 0:
-			el := in.at(k.Column)
-			if written = el.kind == literal; written {
-				if v = el.value; el.bytesUnknown(in.keyColumn(i)) {
-					return 0, in.bytesUnknown(in.keyColumn(i))
-				}
-			} else if k.NoDefault {
-				return 0, in.staged(sqlerr.Unsupported("DEFAULT for column '"+in.keyColumn(i).Name+"', part of the distribution key, whose default is an expression",
-					"write the value"))
-			}
+		el, err := in.keyValue(row, k, in.keyColumn(i))
+		if err != nil {
+			return 0, err
 		}
-		if col := in.keyColumn(i); v.IsNull() && !col.Nullable {
-			if in.lenient && in.rows > 1 && in.node.Else != nil {
-				return 0, ErrStage
-			}
-			if !written {
-				return 0, sqlerr.NoDefaultForField.New(col.Name)
-			}
-			if !in.node.Ignore {
-				return 0, sqlerr.NullNotAllowed.New(col.Name)
-			}
-			// What the server stores instead is the type's own zero.
-			switch col.DataType {
-			case "tinyint", "smallint", "mediumint", "int", "bigint":
-				v = sqltypes.Value{Kind: sqltypes.Int, Raw: []byte("0")}
-			case "char", "varchar":
-				v = sqltypes.Value{Kind: sqltypes.String, Raw: []byte{}}
-			default:
-				return 0, in.staged(sqlerr.Unsupported("INSERT IGNORE of NULL into column '"+col.Name+"', part of the distribution key",
-					"write the value to be stored instead"))
-			}
-		}
-		r.Router.vals = append(r.Router.vals, v)
+		r.Router.vals = append(r.Router.vals, el.value)
 	}
 	g := r.Router.place(in.table.Key, in.snap, in.mode())
 	if g == everyGroup || g == noGroup {

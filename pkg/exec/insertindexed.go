@@ -48,18 +48,7 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 			if err != nil {
 				return k, err
 			}
-			if el.value.IsNull() {
-				if !col.Nullable && key.Index != nil {
-					if el.kind != literal {
-						return k, sqlerr.NoDefaultForField.New(col.Name)
-					}
-					if !in.node.Ignore {
-						return k, sqlerr.NullNotAllowed.New(col.Name)
-					}
-					return k, sqlerr.Unsupported("INSERT IGNORE of NULL into column '"+col.Name+"', part of a unique key", "write the value to be stored instead")
-				}
-				null = true
-			}
+			null = null || el.value.IsNull()
 			el.value.Raw = slices.Clone(el.value.Raw)
 			vals = append(vals, el.value)
 			unit = append(unit, in.appendLiteral(nil, &el))
@@ -81,8 +70,16 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 	return k, nil
 }
 
-// keyValue is a row's value in a column, a literal or what the column's default is; in.vals are those of the row.
-func (in *insertion) keyValue(row int, k plan.InsertValue, col *catalog.Column) (element, error) {
+// keyValue is what a row will have in a column: a literal, what the column's default is, or what a server makes of NULL; in.vals are the
+// values of the row.
+func (in *insertion) keyValue(row int, k plan.InsertValue, col *catalog.Column) (el element, err error) {
+	if el, err = in.givenValue(row, k, col); err == nil && el.value.IsNull() && !col.Nullable {
+		el.value, err = in.insteadOfNull(col, el.kind == literal)
+	}
+	return el, err
+}
+
+func (in *insertion) givenValue(row int, k plan.InsertValue, col *catalog.Column) (element, error) {
 	switch {
 	case k.Sequence && in.node.AutoIncrement < 0:
 		return element{value: sqltypes.Value{Kind: sqltypes.Int, Raw: in.digits(in.added[row])}}, nil
@@ -95,7 +92,7 @@ func (in *insertion) keyValue(row int, k plan.InsertValue, col *catalog.Column) 
 			return *el, nil
 		}
 		if k.NoDefault {
-			return element{}, sqlerr.Unsupported("DEFAULT for column '"+col.Name+"', part of a unique key, whose default is an expression", "write the value")
+			return element{}, in.staged(sqlerr.Unsupported("DEFAULT for column '"+col.Name+"', part of a key, whose default is an expression", "write the value"))
 		}
 	}
 	return element{kind: defaultValue, value: k.Const}, nil

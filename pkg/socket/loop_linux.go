@@ -2,9 +2,11 @@ package socket
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -301,11 +303,13 @@ func (t *Task) Blocking(f func()) {
 		return
 	}
 	t.away = true
-	var panicked any
+	var panicked error
 	w := t.waiter
 	go func() {
 		defer func() {
-			panicked = recover()
+			if r := recover(); r != nil {
+				panicked = fmt.Errorf("%v, aside of a loop:\n%s", r, debug.Stack()) // where it began, which nobody else can tell
+			}
 			t.loop.post(func() { w.resume() })
 		}()
 		f()

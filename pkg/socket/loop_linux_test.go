@@ -192,6 +192,27 @@ func TestLoopLarge(t *testing.T) {
 	require.Equal(t, "bye", string(got))
 }
 
+// A panic aside of the Loop is the session's, and tells where it began.
+func TestLoopBlockingPanics(t *testing.T) {
+	l := newLoop(t)
+	c, client := pair(t, "tcp")
+	told := make(chan any, 1)
+	c.ServeOn(l, func() bool {
+		defer func() { told <- recover() }()
+		c.Task().Blocking(panics)
+		return true
+	}, func(error) {})
+	within(t, "panic", func() {
+		_, err := client.Write([]byte("go"))
+		require.NoError(t, err)
+		text := fmt.Sprint(<-told)
+		require.Contains(t, text, "out of order")
+		require.Contains(t, text, ".panics()", "the function that did it")
+	})
+}
+
+func panics() { panic("out of order") }
+
 // A session that waits for something else holds up nobody, and its sockets work meanwhile.
 func TestLoopBlocking(t *testing.T) {
 	l := newLoop(t)
