@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -56,12 +57,16 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	if outermost {
 		s.calls = &calls{}
 	}
+	state := s.state
 	out, err := s.atomically(w.run)
 	w.drop()
 	s.used.strategy = strategyWorkspace // not that of the statements inside: it is not run again (see giveWay)
 	if outermost {
 		s.calls.release(s)
 		s.calls = nil
+	}
+	if sqlerr.HasCode(err, sqlerr.NotSupportedYet) { // it has not run: nor have its triggers assigned user variables
+		return cmp.Or(s.adopt(state), err)
 	}
 	if err != nil {
 		return err
