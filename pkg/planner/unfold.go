@@ -28,8 +28,8 @@ type unfoldEdit struct {
 	cte int // position in ctes, or -1
 }
 
-// maxUnfolded bounds how often tables are read in the new text.
-const maxUnfolded = 32
+// maxUnfolded bounds how often tables are read in the new text: no more copies can be made.
+const maxUnfolded = maxCopies
 
 // unfolded makes the unfolding of the statement, whose table references are refs. ok is false where two evaluations of an
 // expression may differ, or its text is not known well enough.
@@ -71,11 +71,15 @@ func (b *build) unfolded(refs []sqlparse.TableRef) (u *unfolding, ok bool) {
 	return u, u.walk(0, len(b.st.SQL()), make([]bool, len(ctes)))
 }
 
-// repeatable reports whether evaluating the query in a part of the text twice gives the same rows.
+// repeatable reports whether evaluating the query in a part of the text twice gives the same rows. Windows do where rows
+// that are ordered alike get the same value, which those do not that count rows.
 func repeatable(st *sqlparse.Statement, body sqlparse.Span) bool {
 	toks := st.TokensFrom(body.Start)
 	for t := toks.Next(); t.Kind != sqlparse.EOF && t.Start < body.End; t = toks.Next() {
-		for _, w := range [...]string{"LIMIT", "OVER", "GROUP_CONCAT", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "ANY_VALUE"} {
+		for _, w := range [...]string{
+			"LIMIT", "GROUP_CONCAT", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "ANY_VALUE",
+			"ROWS", "ROW_NUMBER", "NTILE", "LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE",
+		} {
 			if t.Kind == sqlparse.Word && st.Is(t, w) {
 				return false
 			}

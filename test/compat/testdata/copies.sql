@@ -71,6 +71,7 @@ SELECT c.id, d.s FROM c JOIN o ON o.id = c.id JOIN (SELECT oid, SUM(price) AS s 
 SELECT c.id FROM c JOIN o ON o.cid = c.id WHERE c.name LIKE 'a%' AND SUBSTRING(c.name FROM 1 FOR 1) = 'A' AND YEAR(o.at) = 2020 AND o.at < DATE '2020-01-01' + INTERVAL '1' YEAR AND CASE WHEN o.amount > 1 THEN 1 ELSE 0 END = 1 ORDER BY 1;
 SELECT c.id FROM c JOIN o ON o.cid = c.id WHERE c.name IN ('ANN', 'x') AND o.id BETWEEN 1 AND 5 AND NOT (c.amount = 2.5 OR c.region IS NULL) AND -c.id < 0 AND c.boss <=> 2 ORDER BY 1;
 WITH x AS (SELECT id, boss, name FROM c WHERE boss > 1) SELECT a.id, b.id FROM x a JOIN x b ON a.boss = b.id ORDER BY 1, 2;
+WITH x AS (SELECT id, boss, RANK() OVER (PARTITION BY boss ORDER BY amount DESC) AS r, AVG(amount) OVER (PARTITION BY boss) AS m FROM c) SELECT a.id, b.id, a.m FROM x a JOIN x b ON b.boss = a.boss AND b.r = a.r + 1 ORDER BY 1, 2;
 WITH x (p, q) AS (SELECT cid, SUM(amount) FROM o WHERE amount > 1 GROUP BY cid), y AS (SELECT p FROM x WHERE q > 2) SELECT x.p, MAX(q) + 1 FROM x, y WHERE x.p = y.p AND q <= (SELECT MAX(q) FROM x AS z) GROUP BY x.p ORDER BY 1;
 SELECT id, name FROM c WHERE boss > 1 UNION ALL SELECT o.id, n.name FROM o JOIN n ON n.id = o.cid WHERE amount > 1;
 SELECT cid, 1.5 FROM o JOIN l ON l.oid = o.id UNION ALL SELECT boss, amount FROM c UNION ALL SELECT id, COUNT(*) FROM c GROUP BY id;

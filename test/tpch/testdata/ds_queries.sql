@@ -13,7 +13,6 @@ FROM weekly a JOIN weekly b ON b.wk = a.wk + 53 WHERE a.wk IN (SELECT d_week_seq
 SELECT d_year, i_brand_id, i_brand, SUM(ss_ext_sales_price) AS revenue FROM store_sales JOIN date_dim ON d_date_sk = ss_sold_date_sk JOIN item ON i_item_sk = ss_item_sk
 WHERE i_manufact_id IN (7, 8) AND d_moy = 11 GROUP BY d_year, i_brand_id, i_brand ORDER BY d_year, revenue DESC, i_brand_id LIMIT 100;
 -- DS4 customers whose catalogue grows faster than store and web
--- refused on mysql: joining sharded tables other than by all columns of their distribution keys (of the same type and collation)
 WITH totals AS (
 SELECT c_customer_sk AS who, c_customer_id AS id, c_first_name AS given, c_last_name AS family, c_preferred_cust_flag AS preferred, d_year AS y, SUM((ss_ext_list_price - ss_ext_wholesale_cost - ss_ext_discount_amt + ss_ext_sales_price) / 2) AS total, 's' AS via
 FROM customer JOIN store_sales ON ss_customer_sk = c_customer_sk JOIN date_dim ON d_date_sk = ss_sold_date_sk GROUP BY c_customer_sk, c_customer_id, c_first_name, c_last_name, c_preferred_cust_flag, d_year
@@ -261,7 +260,6 @@ SELECT c_last_name, c_first_name, home.ca_city, bought_city, ss_ticket_number, a
 JOIN household_demographics ON hd_demo_sk = ss_hdemo_sk JOIN customer_address ON ca_address_sk = ss_addr_sk WHERE (hd_dep_count = 4 OR hd_vehicle_count = 3) AND d_dow IN (6, 0) AND d_year IN (1999, 2000, 2001) AND s_city IN ('Fairview', 'Midway', 'Oakland') GROUP BY ss_ticket_number, ss_customer_sk, ss_addr_sk, ca_city) AS t
 JOIN customer ON c_customer_sk = ss_customer_sk JOIN customer_address home ON home.ca_address_sk = c_current_addr_sk WHERE home.ca_city <> bought_city ORDER BY c_last_name, c_first_name, home.ca_city, bought_city, ss_ticket_number LIMIT 100;
 -- DS47 months that leave the year's average, beside those around them
--- refused on mysql: joining sharded tables other than by all columns of their distribution keys (of the same type and collation)
 WITH months AS (SELECT i_category, i_brand, s_store_name, s_company_name, d_year, d_moy, SUM(ss_sales_price) AS total, AVG(SUM(ss_sales_price)) OVER (PARTITION BY i_category, i_brand, s_store_name, s_company_name, d_year) AS average,
 RANK() OVER (PARTITION BY i_category, i_brand, s_store_name, s_company_name ORDER BY d_year, d_moy) AS rn FROM item, store_sales, date_dim, store WHERE ss_item_sk = i_item_sk AND ss_sold_date_sk = d_date_sk AND ss_store_sk = s_store_sk AND (d_year = 2000 OR (d_year = 1999 AND d_moy = 12) OR (d_year = 2001 AND d_moy = 1))
 GROUP BY i_category, i_brand, s_store_name, s_company_name, d_year, d_moy)
@@ -314,7 +312,6 @@ c AS (SELECT i_item_id AS id, SUM(cs_ext_sales_price) AS total FROM catalog_sale
 w AS (SELECT i_item_id AS id, SUM(ws_ext_sales_price) AS total FROM web_sales, date_dim, customer_address, item WHERE i_item_id IN (SELECT i_item_id FROM item WHERE i_color IN ('orchid', 'snow', 'blue')) AND ws_item_sk = i_item_sk AND ws_sold_date_sk = d_date_sk AND d_year = 2000 AND d_moy BETWEEN 2 AND 3 AND ws_bill_addr_sk = ca_address_sk AND ca_gmt_offset = -6 GROUP BY i_item_id)
 SELECT id, SUM(total) AS total FROM (SELECT * FROM s UNION ALL SELECT * FROM c UNION ALL SELECT * FROM w) AS x GROUP BY id ORDER BY total, id LIMIT 100;
 -- DS57 months of call centers that leave the year's average
--- refused on mysql: joining sharded tables other than by all columns of their distribution keys (of the same type and collation)
 WITH months AS (SELECT i_category, i_brand, cc_name, d_year, d_moy, SUM(cs_sales_price) AS total, AVG(SUM(cs_sales_price)) OVER (PARTITION BY i_category, i_brand, cc_name, d_year) AS average, RANK() OVER (PARTITION BY i_category, i_brand, cc_name ORDER BY d_year, d_moy) AS rn
 FROM item JOIN catalog_sales ON cs_item_sk = i_item_sk JOIN date_dim ON d_date_sk = cs_sold_date_sk JOIN call_center ON cc_call_center_sk = cs_call_center_sk WHERE d_year = 2000 OR (d_year = 1999 AND d_moy = 12) OR (d_year = 2001 AND d_moy = 1) GROUP BY i_category, i_brand, cc_name, d_year, d_moy)
 SELECT m.i_category, m.i_brand, m.cc_name, m.d_year, m.d_moy, m.average, m.total, p.total AS month_before, n.total AS month_after FROM months m JOIN months p ON p.i_category = m.i_category AND p.i_brand = m.i_brand AND p.cc_name = m.cc_name AND p.rn = m.rn - 1 JOIN months n ON n.i_category = m.i_category AND n.i_brand = m.i_brand AND n.cc_name = m.cc_name AND n.rn = m.rn + 1
@@ -351,7 +348,6 @@ SELECT * FROM (SELECT i_manager_id, SUM(ss_sales_price) AS total, AVG(SUM(ss_sal
 WHERE d_month_seq BETWEEN 1188 AND 1199 AND ((i_category IN ('Books', 'Home') AND i_class IN ('classic', 'estate')) OR (i_category IN ('Sports', 'Jewelry') AND i_class IN ('modern', 'classic'))) GROUP BY i_manager_id, d_moy) AS x
 WHERE CASE WHEN average > 0 THEN ABS(total - average) / average END > 0.1 ORDER BY i_manager_id, average, total LIMIT 100;
 -- DS64 items sold in a store, returned, and sold well by catalogue, in two years
--- refused on mysql: joining sharded tables other than by all columns of their distribution keys (of the same type and collation)
 WITH well AS (SELECT cs_item_sk AS it, SUM(cs_ext_list_price) AS sale, SUM(cr_refunded_cash + cr_reversed_charge + cr_store_credit) AS refund FROM catalog_sales JOIN catalog_returns ON cr_item_sk = cs_item_sk AND cr_order_number = cs_order_number GROUP BY cs_item_sk HAVING SUM(cs_ext_list_price) > 2 * SUM(cr_refunded_cash + cr_reversed_charge + cr_store_credit)),
 crossed AS (SELECT i_product_name AS product, i_item_sk AS it, s_store_name AS shop, s_zip AS shop_zip, d1.d_year AS y, COUNT(*) AS n, SUM(ss_wholesale_cost) AS cost, SUM(ss_list_price) AS listed, SUM(ss_coupon_amt) AS coupons FROM store_sales JOIN store_returns ON sr_item_sk = ss_item_sk AND sr_ticket_number = ss_ticket_number JOIN well ON well.it = ss_item_sk
 JOIN date_dim d1 ON d1.d_date_sk = ss_sold_date_sk JOIN customer ON c_customer_sk = ss_customer_sk JOIN date_dim d2 ON d2.d_date_sk = c_first_sales_date_sk JOIN date_dim d3 ON d3.d_date_sk = c_first_shipto_date_sk JOIN store ON s_store_sk = ss_store_sk JOIN customer_demographics cd1 ON cd1.cd_demo_sk = ss_cdemo_sk JOIN customer_demographics cd2 ON cd2.cd_demo_sk = c_current_cdemo_sk
