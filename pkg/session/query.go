@@ -140,7 +140,19 @@ func (s *Session) run(r request) (*plan.Plan, error) {
 			return nil, err
 		}
 	}
-	if s.stmt.Uses()&(sqlparse.Sequence|substitutable) != 0 {
+	uses := s.stmt.Uses()
+	if uses&sqlparse.Hint != 0 && !s.cfg.Dialect.MariaDB() {
+		h, err := s.hinted()
+		if err != nil {
+			return nil, err
+		}
+		if len(h.names) > 0 {
+			var p *plan.Plan
+			s.conn.Task().Blocking(func() { p, err = s.runHinted(h, r) })
+			return p, err
+		}
+	}
+	if uses&(sqlparse.Sequence|substitutable) != 0 {
 		return s.runWithValues(r)
 	}
 	return s.runText(r)

@@ -237,7 +237,7 @@ func (s *Session) variablesWritten(c *backend.Conn) error {
 			names = append(names, userVariable(s.stmt.Text(tok.Span)))
 		}
 	}
-	st, err := s.readBack(c, "", names, nil)
+	st, err := s.readBack(c, "SELECT 1", names, nil)
 	if err != nil {
 		return txn.Lost(c, err)
 	}

@@ -308,7 +308,7 @@ func neededOnMySQL(name string) string {
 // takeOver makes what a was assigned on c part of the session's state.
 func (s *Session) takeOver(c *backend.Conn, a assignments, refused bool) error {
 	c.Dirty = true // until what it has now is known
-	st, err := s.readBack(c, "", a.user, a.system)
+	st, err := s.readBack(c, "SELECT 1", a.user, a.system)
 	if err != nil {
 		if refused && c.Usable() && s.holds(c) {
 			c.Dirty = false // servers look up all names before they assign anything: there is one they do not know
@@ -326,10 +326,11 @@ func (s *Session) takeOver(c *backend.Conn, a assignments, refused bool) error {
 	return nil
 }
 
-// readBack asks the server for the values of variables, which they have after head, and returns the session's state with them.
+// readBack asks the server for the values of variables, as they are in a query that begins with head, which selects 1, and returns the
+// session's state with them.
 func (s *Session) readBack(c *backend.Conn, head string, user, system []string) (*backend.State, error) {
 	var q strings.Builder
-	q.WriteString(head + "SELECT 1")
+	q.WriteString(head)
 	for _, n := range system {
 		fmt.Fprintf(&q, ", @@session.%s", sqltypes.QuoteName(n))
 	}

@@ -5,7 +5,6 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 )
@@ -98,24 +97,16 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 	}
 	was, values := s.state, s.state
 	if _, err = c.Exec(string(text) + "DO 1"); err == nil { // it may be wrong
-		was, err = s.readBack(c, "", nil, a.system)
+		was, err = s.readBack(c, "SELECT 1", nil, a.system)
 	}
 	if err == nil {
-		values, err = s.readBack(c, string(text), nil, a.system)
+		values, err = s.readBack(c, string(text)+"SELECT 1", nil, a.system)
 	}
 	s.done(c, err)
 	if err != nil {
 		return nil, txn.Lost(c, err)
 	}
-	for _, n := range a.system {
-		v := backend.Variable{Name: "@@session." + sqltypes.QuoteName(n)}
-		if _, set := s.state.Get(v.Name); n == "timestamp" && !set {
-			v.Value = "DEFAULT" // the clock
-		} else {
-			v.Value, _ = was.Get(v.Name)
-		}
-		before = append(before, v)
-	}
+	before = s.valuesBefore(was, a.system)
 	return before, s.adopt(values)
 }
 
