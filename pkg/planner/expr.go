@@ -252,6 +252,10 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 			w.a.sets[sub] = n.Operator == sqlparser.InOp || n.Operator == sqlparser.NotInOp || n.Modifier != sqlparser.Missing
 		}
 	case *sqlparser.FuncExpr:
+		if n.Name.EqualString("st_collect") {
+			w.b.aggregated, w.b.collects = true, true
+			w.a.refuseMany("ST_COLLECT over several node groups", "select the geometries, and collect them at the client")
+		}
 		return w.a.call(n)
 	case *sqlparser.CurTimeFuncExpr:
 		if n.Name.EqualString("sysdate") {

@@ -212,7 +212,7 @@ func spatialFunctions(name string) bool {
  numpoints point pointfromtext pointfromwkb pointn pointonsurface polyfromtext polyfromwkb polygon polygonfromtext
  polygonfromwkb startpoint mbrcontains mbrcoveredby mbrcovers mbrdisjoint mbrequal mbrequals mbrintersects mbroverlaps
  mbrtouches mbrwithin `, bare) ||
-		st && has(` area boundary buffer centroid collect contains crosses difference dimension disjoint distance distance_sphere
+		st && has(` area boundary buffer buffer_strategy centroid collect contains crosses difference dimension disjoint distance distance_sphere
  envelope equals frechetdistance geohash hausdorffdistance intersection intersects isempty isvalid latfromgeohash latitude
  length lineinterpolatepoint lineinterpolatepoints longfromgeohash longitude makeenvelope overlaps pointatdistance
  pointfromgeohash relate simplify srid swapxy symdifference touches transform union validate within x y `, bare)
@@ -225,17 +225,17 @@ func builtin(name string) bool {
  uuid_to_bin is_uuid cast char charset chr coalesce coercibility collation column_add column_check column_create column_delete column_exists column_get column_json column_list
  compress concat concat_ws connection_id conv convert convert_tz current_role current_user database schema date_add
  date_format date_sub dayname decode decode_histogram default des_decrypt des_encrypt elt encode encrypt export_set
- extract extractvalue floor format format_bytes format_pico_time found_rows from_base64 from_unixtime get_format greatest
+ extract extractvalue floor format format_bytes format_pico_time found_rows from_base64 from_unixtime from_vector get_format greatest
  group_concat grouping hex icu_version if ifnull inet6_aton inet6_ntoa inet_ntoa insert interval is_ipv4 is_ipv4_compat
  is_ipv4_mapped is_ipv6 isnull json_array json_array_append json_array_insert json_array_intersect json_arrayagg json_compact
  json_contains_path json_detailed json_equals json_exists json_extract json_insert json_keys json_loose json_merge
  json_merge_patch json_merge_preserve json_normalize json_object json_object_filter_keys json_object_to_array json_objectagg
- json_overlaps json_pretty json_query json_quote json_remove json_replace json_schema_valid json_search json_set
+ json_overlaps json_pretty json_query json_quote json_remove json_replace json_schema_valid json_schema_validation_report json_search json_set
  json_storage_free json_storage_size json_table json_type json_unquote json_value kdf last_insert_id lcase least
  least length lengthb like lnnvl load_file locate lpad make_set md5 monthname name_const natural_sort_key nullif nvl nvl2 oct
  old_password password quote random regexp_instr regexp_like regexp_replace regexp_substr repeat replace row_count rpad
  schema session_user sformat sha sha1 sha2 soundex space statement_digest
- statement_digest_text str_to_date subdate substring subtime system_user time time_format timediff timestamp timestampadd
- timestampdiff to_base64 to_char trim uncompress uncompressed_length unhex updatexml upper user validate_password_strength
- values version weight_string xmltype `, name)
+ statement_digest_text str_to_date string_to_vector subdate substring subtime system_user time time_format timediff timestamp timestampadd
+ timestampdiff to_base64 to_char to_vector trim uncompress uncompressed_length unhex updatexml upper user validate_password_strength
+ values vector_dim vector_to_string version weight_string xmltype `, name)
 }

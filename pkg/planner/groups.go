@@ -71,7 +71,7 @@ func (b *build) groups(n int) *grouping {
 		return nil
 	}
 	sel := blk.sel
-	if !blk.aggregated || blk.namedWin || sel.With != nil || sel.Into != nil || sel.GroupBy == nil && sel.Having != nil ||
+	if !blk.aggregated || blk.collects || blk.namedWin || sel.With != nil || sel.Into != nil || sel.GroupBy == nil && sel.Having != nil ||
 		b.plan.Uses&^plan.ReadsClock != 0 {
 		return nil
 	}

@@ -64,6 +64,7 @@ type block struct {
 	aggregated bool
 	windows    []*sqlparser.WindowSpecification
 	namedWin   bool // a window by name: its specification is elsewhere
+	collects   bool // has ST_COLLECT, an aggregate that the parser takes for a function
 	groupBy    []colRef
 	// subs are the subqueries in expressions, with how they are used.
 	subs []*subquery

@@ -77,7 +77,7 @@ func repeatable(st *sqlparse.Statement, body sqlparse.Span) bool {
 	toks := st.TokensFrom(body.Start)
 	for t := toks.Next(); t.Kind != sqlparse.EOF && t.Start < body.End; t = toks.Next() {
 		for _, w := range [...]string{
-			"LIMIT", "GROUP_CONCAT", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "ANY_VALUE",
+			"LIMIT", "GROUP_CONCAT", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "ST_COLLECT", "ANY_VALUE",
 			"ROWS", "ROW_NUMBER", "NTILE", "LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE",
 		} {
 			if t.Kind == sqlparse.Word && st.Is(t, w) {
