@@ -400,9 +400,12 @@ func renamed(st *sqlparse.Statement, ref sqlparse.TableRef, t *catalog.Table, na
 	return sqltypes.QuoteIn(t.Database, name) + alias, ok
 }
 
-// aliasFor is the alias that what stands for a table reference needs: none if one follows. ok is false where nothing else can
-// stand for it.
+// aliasFor is the alias that what stands for a table reference needs: none if one follows, or where none can (TABLE t). ok is false where
+// nothing else can stand for it.
 func aliasFor(st *sqlparse.Statement, ref sqlparse.TableRef) (alias string, ok bool) {
+	if wordBefore(st, ref.Start, "TABLE") {
+		return "", true
+	}
 	alias = " AS " + sqltypes.QuoteName(ref.Name)
 	toks := st.TokensFrom(ref.End)
 	next := toks.Next()
@@ -424,6 +427,16 @@ func aliasFor(st *sqlparse.Statement, ref sqlparse.TableRef) (alias string, ok b
 		}
 	}
 	return "", true
+}
+
+// wordBefore reports whether the token before a place in the text is that word.
+func wordBefore(st *sqlparse.Statement, at int, word string) bool {
+	var prev sqlparse.Token
+	toks := st.Tokens()
+	for t := toks.Next(); t.Kind != sqlparse.EOF && t.Start < at; t = toks.Next() {
+		prev = t
+	}
+	return prev.Kind == sqlparse.Word && st.Is(prev, word)
 }
 
 // plainCalls reports that a statement without a tree calls no function but the servers' own that compute from their

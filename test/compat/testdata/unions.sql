@@ -93,3 +93,18 @@ SELECT a.id, u.k FROM a JOIN (SELECT n AS k FROM o UNION SELECT oid FROM l ORDER
 SELECT DISTINCT f FROM a ORDER BY f;
 SELECT f, COUNT(*) FROM a GROUP BY f ORDER BY f;
 SELECT COUNT(DISTINCT f) FROM a;
+-- TABLE as a part of a set operation.
+-- only: mysql
+CREATE TABLE tt (id INT PRIMARY KEY, hidden INT INVISIBLE DEFAULT 3, v INT);
+-- only: mysql
+INSERT INTO tt VALUES (1, 2), (4, 5), (6, 7);
+-- only: mysql
+TABLE tt UNION TABLE tt ORDER BY id;
+-- only: mysql
+TABLE tt UNION ALL SELECT id, id FROM tt ORDER BY 1, 2;
+-- only: mysql
+SELECT id, v FROM tt EXCEPT TABLE tt;
+-- only: mysql
+SELECT id, v FROM tt INTERSECT (TABLE tt LIMIT 2) ORDER BY 1;
+-- only: mysql
+SELECT * FROM (TABLE tt) AS q JOIN tt ON q.id = tt.v - 1 ORDER BY 1;
