@@ -11,7 +11,6 @@ const (
 	typeTimestamp2 = 17
 	typeDatetime2  = 18
 	typeTime2      = 19
-	typeVector     = 242
 	typeBlobPacked = 140 // MariaDB: COMPRESSED columns
 	typeVarPacked  = 141
 )
@@ -90,7 +89,7 @@ func (col *Column) readMeta(c *cursor) {
 	case sqltypes.TypeVarString, sqltypes.TypeVarchar, sqltypes.TypeBit, typeVarPacked:
 		col.meta = c.uint16()
 	case sqltypes.TypeBlob, sqltypes.TypeDouble, sqltypes.TypeFloat, sqltypes.TypeGeometry, sqltypes.TypeJSON,
-		typeTime2, typeDatetime2, typeTimestamp2, typeVector, typeBlobPacked:
+		typeTime2, typeDatetime2, typeTimestamp2, sqltypes.TypeVector, typeBlobPacked:
 		col.meta = uint16(c.byte())
 	}
 }

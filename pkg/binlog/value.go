@@ -58,7 +58,7 @@ func (col *Column) appendValue(dst []byte, c *cursor) ([]byte, error) {
 			dst = append(dst, 0) // BINARY(n) is logged without the zeros it ends with
 		}
 		return dst, nil
-	case sqltypes.TypeBlob, sqltypes.TypeGeometry, typeVector:
+	case sqltypes.TypeBlob, sqltypes.TypeGeometry, sqltypes.TypeVector:
 		return append(dst, c.take(int(c.uint(int(min(col.meta, 4)))))...), nil
 	case sqltypes.TypeJSON:
 		return appendJSON(dst, c.take(int(c.uint(int(min(col.meta, 4))))))

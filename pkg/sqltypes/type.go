@@ -23,6 +23,7 @@ const (
 	TypeYear       Type = 13
 	TypeVarchar    Type = 15
 	TypeBit        Type = 16
+	TypeVector     Type = 242 // MySQL's, and in its binary log; MariaDB sends another one
 	TypeJSON       Type = 245
 	TypeNewDecimal Type = 246
 	TypeEnum       Type = 247

@@ -113,7 +113,7 @@ func isText(t sqltypes.Type) bool {
 	switch t {
 	case sqltypes.TypeDecimal, sqltypes.TypeNewDecimal, sqltypes.TypeVarchar, sqltypes.TypeBit, sqltypes.TypeEnum, sqltypes.TypeSet,
 		sqltypes.TypeTinyBlob, sqltypes.TypeMediumBlob, sqltypes.TypeLongBlob, sqltypes.TypeBlob, sqltypes.TypeVarString,
-		sqltypes.TypeString, sqltypes.TypeGeometry, sqltypes.TypeJSON:
+		sqltypes.TypeString, sqltypes.TypeGeometry, sqltypes.TypeVector, sqltypes.TypeJSON:
 		return true
 	}
 	return false
@@ -183,7 +183,8 @@ func (p *Params) decode(raw []byte, t ParamType) sqltypes.Value {
 		return sqltypes.Value{Kind: sqltypes.Decimal, Raw: raw}
 	case sqltypes.TypeVarchar, sqltypes.TypeVarString, sqltypes.TypeString, sqltypes.TypeEnum, sqltypes.TypeSet, sqltypes.TypeJSON:
 		return sqltypes.Value{Kind: sqltypes.String, Raw: raw}
-	case sqltypes.TypeTinyBlob, sqltypes.TypeMediumBlob, sqltypes.TypeLongBlob, sqltypes.TypeBlob, sqltypes.TypeBit, sqltypes.TypeGeometry:
+	case sqltypes.TypeTinyBlob, sqltypes.TypeMediumBlob, sqltypes.TypeLongBlob, sqltypes.TypeBlob, sqltypes.TypeBit, sqltypes.TypeGeometry,
+		sqltypes.TypeVector:
 		return sqltypes.Value{Kind: sqltypes.Binary, Raw: raw}
 	}
 	start := len(p.scratch)
