@@ -24,6 +24,9 @@ func Trial(job, suffix string) ddl.Object {
 	return ddl.Object{DB: catalog.OwnDB, Name: trialPrefix + job + suffix}
 }
 
+// OfTrial reports whether a name is one that a server has made of a trial table's.
+func OfTrial(name string) bool { return strings.HasPrefix(name, trialPrefix) }
+
 // EmptyCopy makes a table like another one, without rows, in the place of any that has its name. The session's settings are not a client's then.
 func (s *Server) EmptyCopy(ctx context.Context, of, made ddl.Object) error {
 	// sql_mode decides how the text is quoted and what it may say.

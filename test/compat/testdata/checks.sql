@@ -25,3 +25,32 @@ UPDATE IGNORE c JOIN o ON o.cid = c.id SET c.a = o.v;
 -- only: mariadb
 INSERT IGNORE INTO c SELECT id + 2, v, v + 1 FROM o;
 SELECT * FROM c ORDER BY id;
+-- Constraints that rows of one node group hinder: no table has them then.
+CREATE TABLE n (id INT PRIMARY KEY, a INT);
+INSERT INTO n VALUES (1, 1), (2, 2), (3, 3), (4, 4), (5, 5);
+ALTER TABLE n ADD CHECK (id <> 1);
+ALTER TABLE n ADD CHECK (id <> 2);
+ALTER TABLE n ADD CHECK (id <> 3);
+ALTER TABLE n ADD CHECK (id <> 4), ADD COLUMN e INT;
+ALTER TABLE n ADD CONSTRAINT odd CHECK (id <> 2);
+ALTER TABLE n ADD CONSTRAINT odd CHECK (id <> 3);
+ALTER TABLE n ADD CHECK (id <> 6);
+SHOW CREATE TABLE n;
+-- only: mysql
+ALTER TABLE n ADD CONSTRAINT one CHECK (id <> 1) NOT ENFORCED, ADD CONSTRAINT two CHECK (id <> 2) NOT ENFORCED, ADD CONSTRAINT three CHECK (id <> 3) NOT ENFORCED;
+-- only: mysql
+ALTER TABLE n ALTER CHECK one ENFORCED;
+-- only: mysql
+ALTER TABLE n ALTER CHECK two ENFORCED;
+-- only: mysql
+ALTER TABLE n ALTER CHECK three ENFORCED, ADD COLUMN e INT;
+-- only: mysql
+SHOW CREATE TABLE n;
+DELETE FROM n WHERE id IN (1, 3);
+-- only: mysql
+ALTER TABLE n ALTER CHECK one ENFORCED;
+-- only: mysql
+ALTER TABLE n ALTER CONSTRAINT three ENFORCED;
+INSERT INTO n (id) VALUES (3);
+INSERT INTO n (id) VALUES (6);
+SHOW CREATE TABLE n;
