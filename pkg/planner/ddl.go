@@ -95,8 +95,18 @@ func (b *build) ddl(w *words) error {
 	switch object { // c names none of these
 	case "package":
 		return sqlerr.Unsupported(strings.ToUpper(c.String()+object), "run the statements from the client")
-	case "server", "tablespace", "logfile", "instance", "resource", "spatial", "library":
+	case "server", "tablespace", "logfile", "instance", "resource", "library":
 		return sqlerr.Unsupported(strings.ToUpper(c.String()+object), "connect to the server itself: it is about one server")
+	}
+	if b.snap.Flavor == catalog.MySQL {
+		switch what := strings.ToUpper(c.String() + object); object {
+		case "reference":
+			return sqlerr.Unsupported(strings.ToUpper(c.String())+"SPATIAL REFERENCE SYSTEM", "make it on the server of each node group")
+		case "json", "materialized":
+			return sqlerr.Unsupported(what+" VIEW", "create a view, or a table and fill it")
+		case "external":
+			return sqlerr.Unsupported(what+" TABLE", "create a table, and LOAD DATA LOCAL into it")
+		}
 	}
 	return b.refuseKind()
 }

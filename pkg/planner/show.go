@@ -83,6 +83,8 @@ func showForms() []showForm {
 		{"REPLICA", "", nobody},
 		{"REPLICAS", "", nobody},
 		{"RELAYLOG", "", nobody},
+		{"LIBRARY STATUS", "", nobody},
+		{"CREATE LIBRARY", "", nobody},
 		{"EXPLAIN", "", nobody},
 		{"ANALYZE", "", nobody},
 	}
@@ -262,8 +264,11 @@ func (b *build) explain(w *words) error {
 			options = false
 		}
 	}
-	if w.take("FOR") {
+	switch {
+	case w.take("FOR"):
 		return sqlerr.Unsupported("EXPLAIN FOR CONNECTION", "EXPLAIN the statement itself")
+	case w.take("INTO"):
+		return sqlerr.Unsupported("EXPLAIN INTO", "read what EXPLAIN says")
 	}
 	switch w.peek() {
 	case "select", "insert", "replace", "update", "delete", "with", "table", "values", "":

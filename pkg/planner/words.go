@@ -411,6 +411,11 @@ func (b *build) do() error {
 }
 
 func (b *build) lock(w *words) error {
+	second := readWords(b.st)
+	second.next()
+	if second.take("INSTANCE") {
+		return sqlerr.Unsupported("LOCK INSTANCE", "connect to the server itself: it is about one server")
+	}
 	if b.st.Kind() == sqlparse.UnlockTables {
 		b.plan.Kind = plan.Unlock
 		return nil

@@ -192,7 +192,7 @@ func (s *Session) ddlRequest() DDLRequest {
 			"@@session.`default_storage_engine`", "@@session.`explicit_defaults_for_timestamp`", "@@session.`lock_wait_timeout`",
 			"@@session.`character_set_server`", "@@session.`collation_server`", // of CREATE DATABASE
 			"@@session.`innodb_strict_mode`", "@@session.`check_constraint_checks`", "@@session.`old_mode`",
-			"@@session.`default_collation_for_utf8mb4`":
+			"@@session.`default_collation_for_utf8mb4`", "@@session.`sql_require_primary_key`", "@@session.`restrict_fk_on_non_standard_key`":
 			r.Session = append(r.Session, "SET "+v.Name+" = "+v.Value)
 		}
 	}

@@ -420,6 +420,7 @@ func (s *Session) adopt(st *backend.State) error {
 	for _, refused := range []struct{ name, value, how string }{
 		{"completion_type", "NO_CHAIN", "say AND CHAIN or RELEASE"},
 		{"sql_auto_is_null", "0", "use LAST_INSERT_ID()"},
+		{"sql_generate_invisible_primary_key", "0", "leave it out: tables without a primary key get a hidden one anyway"},
 	} {
 		v, ok := st.Get("@@session." + sqltypes.QuoteName(refused.name))
 		if ok && !strings.EqualFold(strings.Trim(v, "'"), refused.value) && !isOff(v) {

@@ -41,6 +41,52 @@ OPTIMIZE TABLE t;
 HELP 'nothing like this';
 -- refused: it is a place in one table of one server
 HANDLER s OPEN;
+-- refused: it is about one server
+-- only: mysql
+LOCK INSTANCE FOR BACKUP;
+-- refused: it is about one server
+-- only: mysql
+UNLOCK INSTANCE;
+-- refused: EXPLAIN is Skarv's own
+-- only: mysql
+EXPLAIN FORMAT=JSON INTO @plan SELECT * FROM t;
+-- refused: no node group has all its rows
+-- only: mysql
+CREATE JSON DUALITY VIEW jd AS SELECT JSON_DUALITY_OBJECT('_id': id, 'g': g) FROM t;
+-- refused: no node group has all its rows
+-- only: mysql
+CREATE MATERIALIZED VIEW mv AS SELECT * FROM t;
+-- refused: a server's own
+-- only: mysql
+CREATE OR REPLACE SPATIAL REFERENCE SYSTEM 990001 NAME 'x' DEFINITION 'GEOGCS["x",DATUM["x",SPHEROID["x",6378137,298.25]],PRIMEM["x",0],UNIT["d",0.017453292519943278],AXIS["Lat",NORTH],AXIS["Lon",EAST]]';
+-- refused: a server's own
+-- only: mysql
+SHOW LIBRARY STATUS;
+-- refused: copies of tables would have the key, too
+-- only: mysql
+SET SESSION sql_generate_invisible_primary_key = ON;
+-- only: mysql
+SET SESSION sql_require_primary_key = ON;
+-- only: mysql
+CREATE TABLE keyless (a INT);
+-- only: mysql
+CREATE TABLE keyless SELECT * FROM t;
+-- only: mysql
+SELECT a.id, b.id FROM t a JOIN t b ON a.g = b.g + 1 ORDER BY 1, 2;
+-- only: mysql
+SET SESSION sql_require_primary_key = OFF;
+-- only: mysql
+CREATE TABLE keyless (a INT);
+-- only: mysql
+SET SESSION sql_require_primary_key = ON;
+-- only: mysql
+ALTER TABLE keyless ADD COLUMN b INT;
+-- only: mysql
+ALTER TABLE t DROP PRIMARY KEY;
+-- only: mysql
+SET SESSION sql_require_primary_key = OFF;
+-- only: mysql
+DROP TABLE keyless;
 -- refused: transactions over node groups are XA already
 XA START 'x';
 SHOW CREATE TABLE t;
