@@ -272,6 +272,9 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 		w.a.assigns = true
 		w.a.b.plan.Uses |= plan.WritesUserVariable
 	case *sqlparser.GTIDFuncExpr, *sqlparser.PerformanceSchemaFuncExpr:
+		if f, is := n.(*sqlparser.PerformanceSchemaFuncExpr); is && (f.Type == sqlparser.FormatBytesType || f.Type == sqlparser.FormatPicoTimeType) {
+			break
+		}
 		w.a.refuseMany("functions about the state of one server", "ask the server itself")
 		w.a.inPlace = true
 	case *sqlparser.Nextval:

@@ -98,6 +98,15 @@ func namedColumns(text string, columns []catalog.Column) string {
 	if st.Scan([]byte(text), 0) != nil {
 		return text
 	}
+	tokens := st.Tokens()
+	if st.Is(tokens.Next(), "VALUES") { // nothing in it can have a name
+		var names, list []string
+		for i := range columns {
+			name := sqltypes.QuoteName(columns[i].Name)
+			names, list = append(names, name), append(list, "`v`."+name+" AS "+name)
+		}
+		return "select " + strings.Join(list, ",") + " from (" + text + ") as `v` (" + strings.Join(names, ",") + ")"
+	}
 	items := st.SelectItems(nil)
 	if len(items) != len(columns) {
 		return text

@@ -87,6 +87,12 @@ ALTER TABLE t DROP PRIMARY KEY;
 SET SESSION sql_require_primary_key = OFF;
 -- only: mysql
 DROP TABLE keyless;
+-- only: mysql
+SELECT FORMAT_BYTES(id * 1024), FORMAT_PICO_TIME(id) FROM t ORDER BY id;
+-- only: mysql
+SELECT FORMAT_BYTES(SUM(id)), g FROM t GROUP BY g ORDER BY g;
+-- only: mysql
+SELECT FORMAT_BYTES(a.id) FROM t a JOIN t b ON a.g = b.g ORDER BY a.id, b.id;
 -- refused: transactions over node groups are XA already
 XA START 'x';
 SHOW CREATE TABLE t;

@@ -36,3 +36,42 @@ SELECT g + 0, s FROM rolled WHERE c > 1 ORDER BY g, s;
 SELECT a.id, x.s FROM a JOIN rolled x ON x.g = a.g ORDER BY a.id;
 DROP TABLE b;
 SELECT * FROM both_ids;
+-- Views of VALUES, whose columns have names outside of it.
+-- only: mysql
+CREATE TABLE vt (id INT PRIMARY KEY, g INT, s VARCHAR(10));
+-- only: mysql
+INSERT INTO vt VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'c');
+-- only: mysql
+CREATE VIEW vv2 (a, b) AS VALUES ROW(1, 2), ROW(3, 4);
+-- only: mysql
+SELECT * FROM vv2 ORDER BY a;
+-- only: mysql
+SELECT * FROM vv2 JOIN vt ON a = id ORDER BY 1;
+-- only: mysql
+SELECT x.b, vt.s FROM vv2 AS x LEFT JOIN vt ON x.a = vt.g ORDER BY 1, 2;
+-- only: mysql
+SELECT id FROM vt WHERE id IN (SELECT a FROM vv2) ORDER BY id;
+-- only: mysql
+SELECT COUNT(*) FROM vv2 WHERE a > 1;
+-- only: mysql
+CREATE VIEW vv4 AS VALUES ROW(1, 'x'), ROW(2, 'y') UNION SELECT id, s FROM vt;
+-- only: mysql
+SELECT * FROM vv4 ORDER BY 1, 2;
+-- only: mysql
+SELECT vv4.column_1, vt.id FROM vv4 JOIN vt ON vt.g = vv4.column_0 ORDER BY 1, 2;
+-- only: mysql
+CREATE VIEW vv5 AS SELECT * FROM vv2;
+-- only: mysql
+SELECT * FROM vv5 JOIN vt ON a = id ORDER BY 1;
+-- only: mysql
+INSERT INTO vt SELECT a + 10, b, 'v' FROM vv2;
+-- only: mysql
+SELECT * FROM vt ORDER BY id;
+-- only: mysql
+ALTER VIEW vv2 (b, a) AS VALUES ROW(1, 2), ROW(3, 4);
+-- only: mysql
+SELECT * FROM vv2 JOIN vt ON a = id ORDER BY 1;
+-- only: mysql
+INSERT INTO vv2 VALUES (1, 2);
+-- only: mysql
+UPDATE vv2 SET a = 1;
