@@ -17,6 +17,8 @@ import (
 type Arguments struct {
 	// ForeignCharset: strings are not in UTF-8 (the session's character_set_client says so).
 	ForeignCharset bool
+	// OneByte: they are in a character set that has one byte for a character.
+	OneByte bool
 	// Lists are the list arguments that are no part of the statement: plan.ArgList, plan.ArgList-1, ...
 	Lists []List
 	// Using, not nil, is the SQL of each parameter for EXECUTE IMMEDIATE, which MariaDB has: the client has run EXECUTE, whose parameters
@@ -155,8 +157,9 @@ func (a *Arguments) appendTotal(dst []byte, x, y plan.Operand) []byte {
 	return strconv.AppendUint(dst, m+n, 10)
 }
 
-func (a *Arguments) appendLiteral(dst []byte, v sqltypes.Value) []byte {
-	return sqltypes.AppendLiteral(dst, v, a.st.Mode()&sqlparse.NoBackslashEscapes != 0)
+// appendLiteral appends v, which is the client's own, or what a server or a plan has for it.
+func (a *Arguments) appendLiteral(dst []byte, v sqltypes.Value, own bool) []byte {
+	return sqltypes.AppendLiteral(dst, v, a.st.Mode()&sqlparse.NoBackslashEscapes != 0, own && a.OneByte)
 }
 
 // AppendElem appends the SQL of element i of argument arg.
@@ -236,7 +239,7 @@ func (a *Arguments) appendSpan(dst []byte, sp sqlparse.Span) []byte {
 	for i := sort.SearchInts(a.marks, sp.Start); i < len(a.marks) && a.marks[i] < sp.End; i++ {
 		name(a.marks[i])
 		dst = append(dst, sql[pos:a.marks[i]]...)
-		dst = a.wire.AppendSQL(dst, i, noBackslashEscapes)
+		dst = a.wire.AppendSQL(dst, i, noBackslashEscapes, a.OneByte)
 		pos = a.marks[i] + 1
 	}
 	name(sp.End)

@@ -62,7 +62,7 @@ func (r *Runner) entryQuery(t *plan.Target, snap *catalog.Snapshot, a *Arguments
 		if o.Arg >= 0 {
 			sql = a.AppendArg(sql, o.Arg)
 		} else {
-			sql = a.appendLiteral(sql, o.Const)
+			sql = a.appendLiteral(sql, o.Const, false)
 		}
 	}
 	sql = append(sql, " LIMIT 1"...) // whatever sql_select_limit says

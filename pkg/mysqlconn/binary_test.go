@@ -107,7 +107,7 @@ func TestParamsAsSQL(t *testing.T) {
 		require.NoError(t, params.Parse(append(wire.AppendExecuteHead(nil, 1, 0), payload...), 1, nil, nil))
 		for _, mode := range []string{"", "NO_BACKSLASH_ESCAPES"} {
 			mustExec(t, c, "SET sql_mode = '"+mode+"'")
-			literal := string(params.AppendSQL(nil, 0, mode != ""))
+			literal := string(params.AppendSQL(nil, 0, mode != "", false))
 			// HEX shows a number's value and a string's bytes.
 			const before, after = "SELECT CONCAT_WS('|', HEX(CONCAT(", ")), HEX(@v := NULL)) AS v"
 			cols, rows := prepared(t, c, before+"?"+after, payload)

@@ -93,7 +93,7 @@ func literals(row []sqltypes.Value) string {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = sqltypes.AppendLiteral(b, v, false)
+		b = sqltypes.AppendLiteral(b, v, false, false)
 	}
 	return string(b)
 }

@@ -66,8 +66,9 @@ func Literal(s string) string {
 }
 
 // AppendLiteral appends v as SQL text: numbers bare, strings quoted, byte strings and what is not UTF-8 in hex with the
-// _binary introducer (so that it stays a string where a number is wanted), dates and times quoted.
-func AppendLiteral(dst []byte, v Value, noBackslashEscapes bool) []byte {
+// _binary introducer (so that it stays a string where a number is wanted), dates and times quoted. With oneByte, strings are of a character
+// set that has one byte for a character, and quoted whatever their bytes.
+func AppendLiteral(dst []byte, v Value, noBackslashEscapes, oneByte bool) []byte {
 	switch v.Kind {
 	case Null:
 		return append(dst, "NULL"...)
@@ -79,7 +80,7 @@ func AppendLiteral(dst []byte, v Value, noBackslashEscapes bool) []byte {
 	case Binary:
 		return AppendHex(dst, v.Raw)
 	default:
-		if !utf8.Valid(v.Raw) {
+		if !oneByte && !utf8.Valid(v.Raw) {
 			return AppendHex(dst, v.Raw)
 		}
 		return AppendQuoted(dst, v.Raw, noBackslashEscapes)

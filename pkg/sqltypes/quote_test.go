@@ -22,7 +22,7 @@ func TestLiteralsMeanTheirValueOnServer(t *testing.T) {
 			s.Exec(t, "SET NAMES utf8mb4", "SET sql_mode='"+mode+"'")
 			q := []byte("SELECT 1")
 			for _, v := range values {
-				q = AppendLiteral(append(q, ", "...), v, mode != "")
+				q = AppendLiteral(append(q, ", "...), v, mode != "", false)
 			}
 			require.Equal(t, append([]string{"1"}, want...), s.Rows(t, string(q))[0], mode)
 		}
@@ -46,7 +46,7 @@ func TestLiteralReadsAlikeInEveryMode(t *testing.T) {
 }
 
 func TestLiteralsDoNotMakeComments(t *testing.T) {
-	require.Equal(t, "1- -5", string(AppendLiteral([]byte("1-"), Value{Int, []byte("-5")}, false)))
+	require.Equal(t, "1- -5", string(AppendLiteral([]byte("1-"), Value{Int, []byte("-5")}, false, false)))
 	require.Equal(t, "_binary x'00ff'", string(AppendHex(nil, []byte{0, 255})))
 }
 

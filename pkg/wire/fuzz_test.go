@@ -102,7 +102,7 @@ func FuzzParams(f *testing.F) {
 		}
 		for i := range p.Len() {
 			p.Value(i)
-			p.AppendSQL(nil, i, i%2 == 0)
+			p.AppendSQL(nil, i, i%2 == 0, false)
 		}
 	})
 }

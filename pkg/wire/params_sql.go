@@ -8,8 +8,9 @@ import (
 )
 
 // AppendSQL appends parameter i as a literal of SQL: numbers bare, strings and times quoted, byte strings and strings that are
-// not valid UTF-8 in hexadecimal. noBackslashEscapes says that sql_mode has NO_BACKSLASH_ESCAPES.
-func (p *Params) AppendSQL(dst []byte, i int, noBackslashEscapes bool) []byte {
+// not valid UTF-8 in hexadecimal, unless oneByte: the client's character set has one byte for a character, so that any bytes are a string
+// in it. noBackslashEscapes says that sql_mode has NO_BACKSLASH_ESCAPES.
+func (p *Params) AppendSQL(dst []byte, i int, noBackslashEscapes, oneByte bool) []byte {
 	v := p.Value(i)
 	switch v.Kind {
 	case sqltypes.Null:
@@ -17,7 +18,7 @@ func (p *Params) AppendSQL(dst []byte, i int, noBackslashEscapes bool) []byte {
 	case sqltypes.Int, sqltypes.Decimal, sqltypes.Float, sqltypes.Bool:
 		return append(dst, v.Raw...)
 	case sqltypes.String:
-		if utf8.Valid(v.Raw) {
+		if oneByte || utf8.Valid(v.Raw) {
 			return appendQuoted(dst, v.Raw, noBackslashEscapes)
 		}
 		return appendHex(dst, v.Raw)
@@ -37,7 +38,7 @@ func appendHex(dst, raw []byte) []byte {
 	return append(dst, '\'')
 }
 
-// appendQuoted writes valid UTF-8 as a string literal.
+// appendQuoted writes raw as a string literal.
 func appendQuoted(dst, raw []byte, noBackslashEscapes bool) []byte {
 	dst = append(dst, '\'')
 	done := 0

@@ -79,9 +79,9 @@ func TestParams(t *testing.T) {
 	check := func() {
 		for i, c := range cases {
 			require.Equal(t, c.value, p.Value(i), i)
-			require.Equal(t, c.sql, string(p.AppendSQL(nil, i, false)))
+			require.Equal(t, c.sql, string(p.AppendSQL(nil, i, false, false)))
 			if c.sqlNoEsc != "" {
-				require.Equal(t, c.sqlNoEsc, string(p.AppendSQL(nil, i, true)))
+				require.Equal(t, c.sqlNoEsc, string(p.AppendSQL(nil, i, true, false)))
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func TestParams(t *testing.T) {
 	payload = payload[:len(payload)-1]
 	require.NoError(t, p.Parse(payload, 3, nil, [][]byte{nil, []byte("long"), []byte("5")}))
 	require.True(t, p.Value(0).IsNull())
-	require.Equal(t, "NULL", string(p.AppendSQL(nil, 0, false)))
+	require.Equal(t, "NULL", string(p.AppendSQL(nil, 0, false, false)))
 	require.Equal(t, "long", string(p.Value(1).Raw))
 	require.Equal(t, sqltypes.Value{Kind: sqltypes.Binary, Raw: []byte("5")}, p.Value(2))
 	require.Equal(t, sqltypes.TypeLong, p.Types()[2].Type, "the client's types stay")

@@ -87,3 +87,44 @@ func TestPreparedText(t *testing.T) {
 	c.fails(1064, "PREPARE one FROM 'SELEC 1'")
 	c.fails(1243, "EXECUTE one USING @id")
 }
+
+// A parameter is a string in the character set of the client: also where Skarv writes it into a statement of its own, which cannot take
+// the bytes for UTF-8.
+func TestParametersInOneByteCharset(t *testing.T) {
+	const e, hex = "\xe9", "C3A9"
+	c := connect(t)
+	c.exec("CREATE TABLE latin (id INT PRIMARY KEY AUTO_INCREMENT, s VARCHAR(50) CHARACTER SET utf8mb4, k VARCHAR(50) CHARACTER SET cp1251)")
+	c.exec("CREATE TABLE latin2 (id INT PRIMARY KEY, s VARCHAR(50) CHARACTER SET utf8mb4)")
+	c.exec("CREATE TABLE latinlog (id INT PRIMARY KEY AUTO_INCREMENT, s VARCHAR(50) CHARACTER SET utf8mb4)")
+	c.exec("CREATE TRIGGER latin2_log AFTER INSERT ON latin2 FOR EACH ROW INSERT INTO latinlog (s) VALUES (NEW.s)")
+	defer c.exec("DROP TABLE latin, latin2, latinlog")
+	c.exec("SET NAMES latin1")
+	t.Run("a row that gets its number", func(t *testing.T) {
+		c.exec("INSERT INTO latin (s) VALUES (?)", e)
+		require.Equal(t, hex, c.get("SELECT HEX(s) FROM latin WHERE s = ?", e))
+	})
+	t.Run("rows of several node groups", func(t *testing.T) {
+		c.exec("INSERT INTO latin (id, s) VALUES (?, ?), (?, ?), (?, ?)", 101, e, 102, "'\\"+e, 103, e)
+		require.Equal(t, hex+",275C"+hex+","+hex, c.get("SELECT GROUP_CONCAT(HEX(s) ORDER BY id) FROM latin WHERE id > 100"))
+	})
+	t.Run("of another character set than the column's", func(t *testing.T) {
+		c.exec("SET NAMES koi8r")
+		c.exec("INSERT INTO latin (id, k) VALUES (?, ?), (?, ?)", 201, "\xc1", 202, "\xc2")
+		require.Equal(t, "E0,E1", c.get("SELECT GROUP_CONCAT(HEX(k) ORDER BY id) FROM latin WHERE id > 200"))
+		c.exec("SET NAMES latin1")
+	})
+	t.Run("rows read and written", func(t *testing.T) {
+		c.exec("INSERT INTO latin (s) SELECT CONCAT(?, s) FROM latin WHERE id IN (101, 103)", e)
+		require.Equal(t, "2", c.get("SELECT COUNT(*) FROM latin WHERE s = ?", e+e))
+		c.exec("UPDATE latin SET s = CONCAT(s, ?) WHERE s IN (SELECT s FROM (SELECT MAX(s) AS s FROM latin WHERE s = ?) AS m)", "x", e+e)
+		require.Equal(t, "2", c.get("SELECT COUNT(*) FROM latin WHERE s = ?", e+e+"x"))
+	})
+	t.Run("copies", func(t *testing.T) {
+		require.Equal(t, hex+hex, c.get("SELECT HEX(CONCAT(?, MAX(a.s))) FROM latin a JOIN latin b ON a.s = b.s AND a.id < b.id WHERE a.s = ?", e, e))
+	})
+	t.Run("row by row", func(t *testing.T) {
+		c.exec("INSERT INTO latin2 VALUES (?, ?), (?, ?)", 1, e, 2, e)
+		require.Equal(t, hex+","+hex, c.get("SELECT GROUP_CONCAT(HEX(s)) FROM latin2"))
+		require.Equal(t, hex+","+hex, c.get("SELECT GROUP_CONCAT(HEX(s)) FROM latinlog"))
+	})
+}
