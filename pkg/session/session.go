@@ -341,6 +341,7 @@ func (s *Session) Account(user string) *catalog.Account {
 func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	s.busy.Lock()
 	defer s.busy.Unlock()
+	login := s.account == nil
 	s.release()
 	s.leave()
 	s.handedOver = false
@@ -352,7 +353,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 		return sqlerr.AccessDenied.New(user, s.host, "NO")
 	}
 	s.admin = s.account.Privilege("*") >= catalog.Admin
-	if err := s.reset(); err != nil {
+	if err := s.reset(login); err != nil {
 		return err
 	}
 	if db != "" {
@@ -367,15 +368,15 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	return nil
 }
 
-// reset brings the session to the state it has right after login, but for its database.
-func (s *Session) reset() error {
+// reset brings the session to the state it has right after login, or gets again from a server, but for its database.
+func (s *Session) reset(login bool) error {
 	s.outcome = outcome{}
 	s.isolation, s.bestEffort, s.reads, s.joins = "", false, readOff, joinsAuto
 	s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements)
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
 	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), s.conn.Collation())
-	err := s.adopt(backend.NewState("", append(vars, s.defaults()...)))
+	err := s.adopt(backend.NewState("", append(vars, s.defaults(login)...)))
 	s.followDB()
 	if err == nil && !known && s.served() == nil {
 		if vars, err = s.askCharset(s.conn.Collation()); err != nil {
@@ -387,11 +388,16 @@ func (s *Session) reset() error {
 }
 
 // defaults are the variables that every connection is given although no client has set them: by these a statement is read, and its
-// effects are kept or not, and a server's own may be others, or become others while the process runs.
-func (s *Session) defaults() []backend.Variable {
+// effects are kept or not, and a server's own may be others, or become others while the process runs. The client's CLIENT_IGNORE_SPACE
+// is part of the sql_mode, on MariaDB only until the session is reset.
+func (s *Session) defaults(login bool) []backend.Variable {
+	mode := s.cfg.SQLMode
+	if s.conn.Capabilities().Has(wire.CapIgnoreSpace) && (login || !s.cfg.Dialect.MariaDB()) {
+		mode = strings.TrimPrefix(mode+",IGNORE_SPACE", ",")
+	}
 	return []backend.Variable{
 		{Name: "@@session.`autocommit`", Value: "1"},
-		{Name: "@@session.`sql_mode`", Value: sqltypes.Literal(s.cfg.SQLMode)},
+		{Name: "@@session.`sql_mode`", Value: sqltypes.Literal(mode)},
 	}
 }
 
@@ -516,7 +522,7 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	case wire.ComResetConnection:
 		s.release()
 		s.handedOver = false
-		if err := s.reset(); err != nil {
+		if err := s.reset(false); err != nil {
 			return s.fail(err)
 		}
 		return s.ok(wire.OK{})
@@ -553,6 +559,9 @@ func (s *Session) status() wire.Status {
 	}
 	if mode&sqlparse.NoBackslashEscapes != 0 {
 		st |= wire.StatusNoBackslashEscapes
+	}
+	if mode&sqlparse.ANSIQuotes != 0 && s.cfg.Dialect.MariaDB() {
+		st |= wire.StatusANSIQuotes
 	}
 	if s.more {
 		st |= wire.StatusMoreResults

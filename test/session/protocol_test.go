@@ -155,22 +155,55 @@ func TestPingTellsStatus(t *testing.T) {
 
 // The state of a transaction is told as one server tells it.
 func TestStatusAsOneServer(t *testing.T) {
+	one, r := besideServer(t, 0)
+	for _, sql := range []string{
+		"BEGIN", "DO 1", "COMMIT", "START TRANSACTION READ ONLY", "DO 1", "COMMIT", "START TRANSACTION READ WRITE", "ROLLBACK", "SET TRANSACTION READ ONLY", "BEGIN", "COMMIT", "BEGIN", "COMMIT",
+		"SET SESSION TRANSACTION READ ONLY", "BEGIN", "SET @a = 1", "COMMIT", "START TRANSACTION READ WRITE", "COMMIT", "DO 1", "SET autocommit = 0", "DO 1", "COMMIT",
+		"SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'", "DO 1", "BEGIN", "SET sql_mode = ''", "COMMIT",
+	} {
+		require.Equal(t, one.exec(sql).Status, r.exec(sql).Status, sql)
+	}
+}
+
+// CLIENT_IGNORE_SPACE is an sql_mode of the session, on MySQL also of what resets it.
+func TestIgnoreSpaceAsOneServer(t *testing.T) {
+	one, r := besideServer(t, wire.CapIgnoreSpace)
+	same := func() {
+		t.Helper()
+		for _, sql := range []string{"SELECT @@sql_mode", "SELECT COUNT (*), CONCAT ('a', 'b')", "SELECT MIN (1) FROM t WHERE id = 0"} {
+			_, want, wrong := one.QueryAll(sql, 1)
+			_, got, err := r.QueryAll(sql, 1)
+			require.Equal(t, want, got, sql)
+			require.Equal(t, wrong == nil, err == nil, "%s: %v, %v", sql, wrong, err)
+		}
+	}
+	same()
+	for _, c := range []raw{one, r} {
+		c.exec("SET sql_mode = ''")
+	}
+	same()
+	for _, c := range []raw{one, r} {
+		c.command(wire.ComResetConnection, nil)
+	}
+	same()
+}
+
+// besideServer is a raw client of a node group's server, and one of the cluster.
+func besideServer(t *testing.T, caps wire.Capability) (one, many raw) {
+	t.Helper()
 	dsn, err := mysql.ParseDSN(shared.NodeGroup(1, "d"))
 	require.NoError(t, err)
 	addr := dsn.Addr
 	if dsn.Net == "unix" {
 		addr = "unix:" + addr
 	}
-	server, err := mysqlconn.Dial(t.Context(), mysqlconn.Config{Addr: addr, User: dsn.User, Password: dsn.Passwd, DB: "d"})
+	server, err := mysqlconn.Dial(t.Context(), mysqlconn.Config{Addr: addr, User: dsn.User, Password: dsn.Passwd, DB: "d", Caps: caps})
 	require.NoError(t, err)
 	t.Cleanup(func() { server.Close() })
-	one, r := raw{t, server}, rawClient(t)
-	for _, sql := range []string{
-		"BEGIN", "DO 1", "COMMIT", "START TRANSACTION READ ONLY", "DO 1", "COMMIT", "START TRANSACTION READ WRITE", "ROLLBACK", "SET TRANSACTION READ ONLY", "BEGIN", "COMMIT", "BEGIN", "COMMIT",
-		"SET SESSION TRANSACTION READ ONLY", "BEGIN", "SET @a = 1", "COMMIT", "START TRANSACTION READ WRITE", "COMMIT", "DO 1", "SET autocommit = 0", "DO 1", "COMMIT",
-	} {
-		require.Equal(t, one.exec(sql).Status, r.exec(sql).Status, sql)
-	}
+	c, err := mysqlconn.Dial(t.Context(), mysqlconn.Config{Addr: shared.Addr(), User: "root", DB: "d", Caps: caps})
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return raw{t, server}, raw{t, c}
 }
 
 func TestSeveralStatements(t *testing.T) {
