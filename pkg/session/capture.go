@@ -219,6 +219,7 @@ func (s *Session) setFromTables(tokens sqlparse.Tokens) (handled bool, err error
 	}
 	// Servers compute all values before they assign the first.
 	text := []byte("SET ")
+	var freed []byte
 	for i, a := range list {
 		if i > 0 {
 			text = append(text, ", "...)
@@ -232,7 +233,9 @@ func (s *Session) setFromTables(tokens sqlparse.Tokens) (handled bool, err error
 			return true, err
 		}
 		text = fmt.Appendf(text, "@%s = @%s", sqltypes.QuoteName(a.name), held)
+		freed = fmt.Appendf(freed, ", @%s = NULL", held)
 	}
+	text = append(text, freed...)
 	if err := s.within(text, &capture{}); err != nil {
 		return true, err
 	}

@@ -180,7 +180,9 @@ func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummar
 	}
 	s.takeInsertID(p, c, sum)
 	if p.Uses&plan.WritesUserVariable != 0 {
-		if err := s.variablesWritten(c); err != nil {
+		if err := s.variablesWritten(c); s.capture != nil {
+			return err
+		} else if err != nil {
 			return errors.New(err.Error()) // the client has its answer: all that is left is to end its connection
 		}
 	}

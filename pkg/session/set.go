@@ -356,7 +356,11 @@ func (s *Session) readBack(c *backend.Conn, head string, user, system []string) 
 	}
 	cols, row = cols[len(system):], row[len(system):]
 	for i, n := range user {
-		set = append(set, backend.Variable{Name: "@" + sqltypes.QuoteName(n), Value: userLiteral(cols[4*i], row[4*i:4*i+4])})
+		v := row[4*i : 4*i+4]
+		if v[0] != nil && v[1] == nil { // its HEX() is longer than max_allowed_packet
+			return nil, errLargeState()
+		}
+		set = append(set, backend.Variable{Name: "@" + sqltypes.QuoteName(n), Value: userLiteral(cols[4*i], v)})
 	}
 	st := s.state.With(s.state.DB, set...)
 	size := 0
@@ -364,9 +368,13 @@ func (s *Session) readBack(c *backend.Conn, head string, user, system []string) 
 		size += len(v.Name) + len(v.Value)
 	}
 	if size > maxStateBytes {
-		return nil, sqlerr.Unsupported("more than 1 MB of session variables", "keep large values in a table")
+		return nil, errLargeState()
 	}
 	return st, nil
+}
+
+func errLargeState() error {
+	return sqlerr.Unsupported("more than 1 MB of session variables", "keep large values in a table")
 }
 
 // systemLiteral is the value of a system variable as it can be assigned.

@@ -102,6 +102,16 @@ func TestSet(t *testing.T) {
 		c.fails(1231, "SET sql_mode = 'nonsense'")
 		require.Equal(t, "1", c.get("SELECT 1"))
 	})
+	t.Run("values too large for the state", func(t *testing.T) {
+		c.exec("SET @half = (SELECT REPEAT('x', 400000) FROM t WHERE id = 1)")
+		for id := range 10 {
+			require.Equal(t, "400000", c.get(fmt.Sprintf("SELECT LENGTH(@half) FROM t WHERE id = %d", id+1)))
+		}
+		c.fails(1235, "SET @big = REPEAT('x', 34603008)") // whose HEX() is longer than max_allowed_packet
+		c.fails(1235, "SET @big = (SELECT REPEAT('x', 34603008) FROM t WHERE id = 1)")
+		require.Equal(t, "NULL,400000", c.get("SELECT @big, LENGTH(@half)"))
+		c.exec("SET @half = NULL")
+	})
 	t.Run("a client character set that is not supported", func(t *testing.T) {
 		c.fails(1235, "SET NAMES gbk")
 		require.Equal(t, "é", c.get("SELECT 'é'"))
