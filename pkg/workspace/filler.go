@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"fmt"
 	"strconv"
 
 	"skarv/pkg/catalog"
@@ -143,8 +144,19 @@ func (f *Filler) flush() error {
 	return nil
 }
 
-// send sends a batch, after the one before has been answered.
+// send sends a batch, after the one before has been answered. One that is much larger than others, because of a single row, may be more
+// than the server takes, which would end the connection and what is open on it.
 func (w *Workspace) send(sql []byte) error {
+	if len(sql) > 8*batchBytes {
+		_, rows, err := w.conn.QueryAll("SELECT @@max_allowed_packet LIMIT 1", 1) // whatever sql_select_limit says
+		if err != nil {
+			return err
+		}
+		if most, err := strconv.Atoi(string(rows[0][0])); err == nil && len(sql) >= most {
+			return sqlerr.Unsupported(fmt.Sprintf("a statement that has to copy a row which takes %d bytes as an INSERT", len(sql)),
+				"raise max_allowed_packet on the servers of the node groups, or give the distribution key")
+		}
+	}
 	if err := w.conn.settle(); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,4 +31,19 @@ func TestSizesOfAllGroups(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "TABLE_CATALOG", columns[0])
 	require.True(t, rows.Next())
+}
+
+// A row that cannot be copied because a server takes no packet as long as its INSERT costs no connection.
+func TestCopyLongerThanPacket(t *testing.T) {
+	c := connect(t)
+	c.exec("CREATE TABLE huge (id INT PRIMARY KEY, b LONGBLOB)")
+	defer c.exec("DROP TABLE huge")
+	c.exec("INSERT INTO huge VALUES (?, ?)", 1, strings.Repeat("x", 33<<20))
+	c.exec("INSERT INTO huge VALUES (2, 'y')")
+	c.exec("BEGIN")
+	c.exec("INSERT INTO huge VALUES (3, 'z')")
+	c.fails(1235, "SELECT GROUP_CONCAT(CRC32(b) ORDER BY id) FROM huge")
+	require.Equal(t, "3", c.get("SELECT COUNT(*) FROM huge"))
+	c.exec("ROLLBACK")
+	require.Equal(t, "2", c.get("SELECT COUNT(*) FROM huge"))
 }
