@@ -35,12 +35,6 @@ type prepared struct {
 	sqlMode string // in which it was scanned
 }
 
-// cursor is an open cursor: its connection stays with the session until the last row was fetched.
-type cursor struct {
-	conn *backend.Conn
-	id   uint32 // of the statement on that connection
-}
-
 func (s *Session) stmtPrepare(text []byte) error {
 	st, d, err := s.compile(text)
 	if err != nil {
@@ -499,52 +493,4 @@ func (s *Session) closeStatements() {
 	for name := range s.statements.byName {
 		s.statements.removeNamed(name)
 	}
-}
-
-// openCursor keeps c for the cursor of the statement at hand, even when the transaction it belongs to ends.
-func (s *Session) openCursor(c *backend.Conn) {
-	c.Keep()
-	s.current.cursor = &cursor{conn: c, id: s.bound}
-	s.statements.cursors++
-	s.unpinned(c)
-}
-
-func (s *Session) closeCursor(st *prepared) {
-	cur := st.cursor
-	if cur == nil {
-		return
-	}
-	st.cursor = nil
-	s.statements.cursors--
-	if cur.conn.Usable() {
-		if err := cur.conn.Send(wire.ComStmtReset, binary.LittleEndian.AppendUint32(nil, cur.id)); err == nil {
-			_, _ = cur.conn.ReadHead()
-		}
-	}
-	s.done(cur.conn, nil)
-}
-
-// fetch is COM_STMT_FETCH: the next rows of an open cursor.
-func (s *Session) fetch(payload []byte) error {
-	st, err := s.statementByID(payload, "mysqld_stmt_fetch")
-	if err != nil {
-		return s.fail(err)
-	}
-	cur := st.cursor
-	if cur == nil || len(payload) < 8 {
-		return s.fail(sqlerr.NoOpenCursor.New(st.id))
-	}
-	packets := s.conn.Request()
-	binary.LittleEndian.PutUint32(packets[wire.HeaderLen+1:], cur.id)
-	s.running.enter(cur.conn)
-	sum, err := cur.conn.Relay(packets, wire.ComStmtFetch, s.conn, s.relayBuffer())
-	s.running.leave(cur.conn)
-	if err != nil {
-		s.closeCursor(st)
-		return s.fail(s.broken(cur.conn, err))
-	}
-	if sum.Failed() || sum.Status.Has(wire.StatusLastRowSent) {
-		s.closeCursor(st)
-	}
-	return nil
 }

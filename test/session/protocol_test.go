@@ -113,6 +113,27 @@ func TestCursors(t *testing.T) {
 	free(t, shared)
 }
 
+// What is told behind rows of a cursor is the state of the session, not of the connection that the cursor is on.
+func TestCursorTellsStatus(t *testing.T) {
+	for name, caps := range map[string]wire.Capability{"EOF": 0, "OK": wire.CapDeprecateEOF} {
+		t.Run(name, func(t *testing.T) {
+			_, r := besideServer(t, caps)
+			id := r.open("SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5")
+			const told = wire.StatusInTrans | wire.StatusAutocommit | wire.StatusInTransReadonly
+			require.Equal(t, wire.StatusAutocommit, r.fetch(id, 1).Status&told)
+			r.exec("START TRANSACTION READ ONLY")
+			require.Equal(t, told, r.fetch(id, 1).Status&told)
+			r.exec("COMMIT")
+			r.exec("SET autocommit = 0")
+			require.Zero(t, r.fetch(id, 0).Status&told)
+			sum := r.fetch(id, 10)
+			require.Zero(t, sum.Status&told)
+			require.EqualValues(t, 3, sum.Rows)
+			require.True(t, sum.Status.Has(wire.StatusLastRowSent))
+		})
+	}
+}
+
 // isolation is the variable of a session's isolation level.
 func isolation() string {
 	if cluster.TestEngine() == datanode.MySQL {
