@@ -1,5 +1,5 @@
 // Package console is the process's window for people and monitoring, over HTTP: /healthz, /readyz, /metrics,
-// /debug/pprof/, the state of the cluster as JSON at /api/status and as a page at /. It only reads. It knows nothing
+// perhaps /debug/pprof/, the state of the cluster as JSON at /api/status and as a page at /. It only reads. It knows nothing
 // of how the process works: what it shows it is given by the callbacks of its Config.
 //
 // There is no login: bind it to loopback or a network of your own.
@@ -36,7 +36,9 @@ type Config struct {
 	Ready func() error
 	// Status returns what /api/status and the page show. A nil func shows nothing.
 	Status func(context.Context) Status
-	Log    *slog.Logger
+	// Profiles: /debug/pprof/ is there.
+	Profiles bool
+	Log      *slog.Logger
 }
 
 // Status is what the process tells of itself and of the cluster as it sees it.
@@ -182,11 +184,13 @@ func handler(cfg Config, page *template.Template) http.Handler {
 			cfg.Log.Debug("page not sent", "error", err)
 		}
 	})
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	if cfg.Profiles {
+		mux.HandleFunc("/debug/pprof/", pprof.Index)
+		mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")

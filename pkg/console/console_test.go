@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"html/template"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,13 +19,24 @@ import (
 	"skarv/pkg/placement"
 )
 
+// Without Profiles nobody takes any.
+func TestProfilesLeftOut(t *testing.T) {
+	page, err := template.ParseFS(files, "page.html")
+	require.NoError(t, err)
+	for profiles, want := range map[bool]int{false: 404, true: 200} {
+		w := httptest.NewRecorder()
+		handler(Config{Profiles: profiles}, page).ServeHTTP(w, httptest.NewRequest("GET", "/debug/pprof/", nil))
+		require.Equal(t, want, w.Code)
+	}
+}
+
 func TestConsole(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "skarv_test_total", Help: "Tests."})
 	registry.MustRegister(counter)
 	var broken atomic.Bool
 	c, err := Listen(Config{
-		Addr: "127.0.0.1:0", Gatherer: registry,
+		Addr: "127.0.0.1:0", Gatherer: registry, Profiles: true,
 		Ready: func() error {
 			if broken.Load() {
 				return errors.New("no cluster state yet")

@@ -64,7 +64,8 @@ type MySQL struct {
 
 // HTTP configures health, metrics and console.
 type HTTP struct {
-	Addr string `yaml:"addr" doc:"HOST:PORT to listen on; empty: no HTTP."`
+	Addr     string `yaml:"addr" doc:"HOST:PORT to listen on; empty: no HTTP."`
+	Profiles bool   `yaml:"profiles" doc:"Let whoever reaches addr take profiles and traces of the process, at /debug/pprof/. They cost it processor time and tell how it works; there is no login. false where others than its operators reach it."`
 }
 
 // Admin configures the gRPC service.
@@ -145,7 +146,7 @@ func DefaultConfig() Config {
 			Addr: "127.0.0.1:3306", MaxConnections: 10_000, MaxAllowedPacket: 64 << 20,
 			HandshakeTimeout: Duration(10 * time.Second), IdleTimeout: Duration(8 * time.Hour), Loops: autoLoops,
 		},
-		HTTP:  HTTP{Addr: "127.0.0.1:8306"},
+		HTTP:  HTTP{Addr: "127.0.0.1:8306", Profiles: true},
 		Admin: Admin{Addr: "127.0.0.1:9306"},
 		Etcd: Etcd{
 			Endpoints: []string{"http://127.0.0.1:2379"}, Prefix: "/skarv/v1/", DialTimeout: Duration(5 * time.Second),

@@ -14,7 +14,7 @@ const leaderTimeout = time.Second
 // runHTTP serves health, metrics and the console.
 func (s *Server) runHTTP(ctx context.Context) error {
 	c, err := console.Listen(console.Config{
-		Listener: s.http, Gatherer: s.registry, Ready: s.Ready, Status: s.status, Log: s.log,
+		Listener: s.http, Gatherer: s.registry, Ready: s.Ready, Status: s.status, Profiles: s.cfg.HTTP.Profiles, Log: s.log,
 	})
 	if err != nil {
 		return err

@@ -3,7 +3,9 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,7 +107,6 @@ func (s *Server) runProxy(ctx context.Context) error {
 		return err
 	}
 	s.proxy.Store(proxy)
-	// Clients whose statements have not ended when draining is over must not wait for their servers either.
 	ended := make(chan struct{})
 	events := s.newEvents(proxy)
 	var g errgroup.Group
@@ -115,16 +116,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
-		select {
-		case <-ended:
-			return nil
-		case <-ctx.Done():
-		}
-		select {
-		case <-ended:
-		case <-time.After(drainTimeout):
-			s.sessions.Interrupt()
-		}
+		s.runDrain(ctx, ended)
 		return nil
 	})
 	err = proxy.Run(ctx)
@@ -132,8 +124,50 @@ func (s *Server) runProxy(ctx context.Context) error {
 	return errors.Join(err, g.Wait())
 }
 
-// drainTimeout is how long statements may go on when the process is told to stop.
-const drainTimeout = 10 * time.Second
+// drainTimeout is how long statements may go on when the process is told to stop, and every drainTold it is told who does.
+const (
+	drainTimeout = 10 * time.Second
+	drainTold    = 3 * time.Second
+)
+
+// runDrain waits for ctx to end, then until ended for clients whose statements go on. When draining is over they must not wait for their
+// servers either.
+func (s *Server) runDrain(ctx context.Context, ended <-chan struct{}) {
+	select {
+	case <-ended:
+		return
+	case <-ctx.Done():
+	}
+	over := time.After(drainTimeout)
+	tick := time.NewTicker(drainTold)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-over:
+			s.sessions.Interrupt()
+		case now := <-tick.C:
+			if n, longest := working(s.sessions.Processes(), now); n > 0 {
+				s.log.Warn("the stop waits for statements", "statements", n, "longest", longest)
+			}
+		}
+	}
+}
+
+// workingShown bounds the clients that are named.
+const workingShown = 5
+
+// working is how many of clients have a statement that runs, and which have had it for the longest time. The text of statements is left
+// out, for it has values.
+func working(clients []session.Process, now time.Time) (n int, longest []string) {
+	clients = slices.DeleteFunc(clients, func(p session.Process) bool { return p.Command == "Sleep" || p.Command == "" })
+	slices.SortFunc(clients, func(a, b session.Process) int { return a.Since.Compare(b.Since) })
+	for _, p := range clients[:min(len(clients), workingShown)] {
+		longest = append(longest, fmt.Sprintf("client %d of %s at %s: %s for %v", p.ID, p.User, p.Host, p.Command, now.Sub(p.Since).Round(time.Second)))
+	}
+	return len(clients), longest
+}
 
 // listeners are those of MySQL clients.
 func (s *Server) listeners() (list []net.Listener) {
