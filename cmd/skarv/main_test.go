@@ -53,6 +53,7 @@ func TestCommandLine(t *testing.T) {
 		{"serve --check-config --config " + bad, 1, []string{"adr", "loud", "soon"}},
 		{"serve --check-config --config " + good, 0, []string{"configuration is good"}},
 		{"serve --print-config --config " + good, 0, []string{"addr: 0.0.0.0:3306", "plan_cache:"}},
+		{"serve --print-config --admin-advertise pod-1.pods:9306 --config " + good, 0, []string{"advertise: pod-1.pods:9306"}},
 		{"node", 1, []string{"data-dir", "server-id"}},
 		{"node --server-id 1 --listen 0.0.0.0:0 --data-dir " + dir, 2, []string{"open to other machines"}},
 		{"node --server-id 1 --tls-cert x --data-dir " + dir, 2, []string{"go together"}},

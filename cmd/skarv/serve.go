@@ -13,7 +13,7 @@ import (
 )
 
 func serveCommand() *cobra.Command {
-	var path string
+	var path, advertise string
 	var check, show bool
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -25,6 +25,9 @@ func serveCommand() *cobra.Command {
 				if cfg, err = server.ReadConfig(path); err != nil {
 					return err
 				}
+			}
+			if advertise != "" {
+				cfg.Admin.Advertise = advertise
 			}
 			switch {
 			case check:
@@ -55,6 +58,7 @@ func serveCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&path, "config", "c", "", "configuration file (YAML); without one everything has its default")
+	f.StringVar(&advertise, "admin-advertise", "", "admin.advertise, whatever the configuration says: of processes that share one file each needs its own")
 	f.BoolVar(&check, "check-config", false, "report every fault of the configuration and exit")
 	f.BoolVar(&show, "print-config", false, "print the configuration with all defaults and exit")
 	cmd.MarkFlagsMutuallyExclusive("check-config", "print-config")

@@ -5,16 +5,23 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"gopkg.in/yaml.v3"
 
+	"skarv/pkg/adminaccess"
 	"skarv/pkg/server"
+	adminv1 "skarv/proto/admin/v1"
 )
 
 const deploy = "../../deploy"
@@ -57,9 +64,47 @@ func TestExampleConfigurationsAreGood(t *testing.T) {
 	_, err = server.ParseConfig("compose", []byte(inside(t, compose[0], "configs", "skarv", "content")))
 	require.NoError(t, err)
 	kubernetes := documents(t, filepath.Join(deploy, "kubernetes/skarv.yaml"))
-	require.Len(t, kubernetes, 4)
-	_, err = server.ParseConfig("kubernetes", []byte(inside(t, kubernetes[0], "data", "skarv.yaml")))
+	require.Len(t, kubernetes, 5)
+	secret := t.TempDir()
+	command(t, secret, "kubernetes/skarv.yaml", "openssl req")
+	command(t, secret, "kubernetes/skarv.yaml", "openssl rand")
+	config := strings.ReplaceAll(inside(t, kubernetes[0], "data", "skarv.yaml"), "/etc/skarv-admin", secret)
+	_, err = server.ParseConfig("kubernetes", []byte(config))
 	require.NoError(t, err)
+
+	// The pods take each other for who they are.
+	access, err := adminaccess.Load(adminaccess.Files{
+		Cert: filepath.Join(secret, "tls.crt"), Key: filepath.Join(secret, "tls.key"), CA: filepath.Join(secret, "tls.crt"), Token: filepath.Join(secret, "token"),
+	})
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	pod := grpc.NewServer(access.ServerOptions()...)
+	t.Cleanup(pod.Stop)
+	go func() { _ = pod.Serve(l) }() // until Stop
+	for _, name := range []string{"skarv-1.skarv-pods.default.svc", "127.0.0.1"} {
+		options, err := access.DialOptions(l.Addr().String(), false, name)
+		require.NoError(t, err)
+		conn, err := grpc.NewClient(l.Addr().String(), options...)
+		require.NoError(t, err)
+		t.Cleanup(func() { conn.Close() })
+		_, err = adminv1.NewAdminClient(conn).Status(t.Context(), &adminv1.StatusRequest{})
+		require.Equal(t, codes.Unimplemented, status.Code(err), err)
+	}
+}
+
+// command runs a command that a file tells its reader to run, in a directory.
+func command(t *testing.T, dir, file, begin string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(deploy, file))
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(text), "#   "+begin)
+	require.True(t, found)
+	line, _, _ := strings.Cut(strings.ReplaceAll(rest, "\\\n#", ""), "\n")
+	c := exec.CommandContext(t.Context(), "sh", "-c", begin+line)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
 
 // Metrics that deploy/ and the operations guide speak of must be metrics of the code.
