@@ -34,15 +34,13 @@ func (b *bench) largeResult(ctx context.Context) error {
 	cpu := make([][]float64, len(targets))
 	speed := make([][]float64, len(targets))
 	grown := make([]int64, len(targets))
-	for range b.rounds {
-		for i, t := range targets {
-			s, err := readLarge(ctx, t)
-			if err != nil {
-				return fmt.Errorf("%s: %w", t.name, err)
-			}
-			cpu[i], speed[i] = append(cpu[i], s.cpu), append(speed[i], s.speed)
-			grown[i] = max(grown[i], s.grown)
+	for i := range inTurn(b.rounds, len(targets)) {
+		s, err := readLarge(ctx, targets[i])
+		if err != nil {
+			return fmt.Errorf("%s: %w", targets[i].name, err)
 		}
+		cpu[i], speed[i] = append(cpu[i], s.cpu), append(speed[i], s.speed)
+		grown[i] = max(grown[i], s.grown)
 	}
 	b.report.head("through", "MB/s", "proxy CPU seconds/GB", "ratio to haproxy", "memory grows by at most")
 	defer b.report.end()

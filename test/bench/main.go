@@ -1,5 +1,5 @@
 // Command bench measures Skarv beside what it is compared with: the database server asked directly and haproxy as a plain
-// TCP relay, all in front of one server, in turn (A B C A B C ...). It prints tables, and writes them into
+// TCP relay, all in front of one server, in turn, to and fro (A B C C B A ...). It prints tables, and writes them into
 // docs/performance.md between their markers. Figures compare only within one run.
 //
 //	make bench                                        everything, about ten minutes

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -104,4 +105,21 @@ func number(text, pattern string) float64 {
 	}
 	v, _ := strconv.ParseFloat(m[1], 64)
 	return v
+}
+
+// inTurn gives each of n in every round, one round after the other to and fro: nobody always comes behind the same one, with what that has
+// left of the processors' caches and of the server's work.
+func inTurn(rounds, n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for round := range rounds {
+			for i := range n {
+				if round%2 == 1 {
+					i = n - 1 - i
+				}
+				if !yield(i) {
+					return
+				}
+			}
+		}
+	}
 }

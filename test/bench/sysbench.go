@@ -118,14 +118,12 @@ type figures struct {
 func (b *bench) compare(ctx context.Context, w oltp) (map[string]figures, error) {
 	targets := b.targets()
 	qps, cpu, switches := make([][]float64, len(targets)), make([][]float64, len(targets)), make([][]float64, len(targets))
-	for range b.rounds {
-		for i, t := range targets {
-			s, err := b.sample(ctx, t, w)
-			if err != nil {
-				return nil, err
-			}
-			qps[i], cpu[i], switches[i] = append(qps[i], s.qps), append(cpu[i], s.cpu), append(switches[i], s.switches)
+	for i := range inTurn(b.rounds, len(targets)) {
+		s, err := b.sample(ctx, targets[i], w)
+		if err != nil {
+			return nil, err
 		}
+		qps[i], cpu[i], switches[i] = append(qps[i], s.qps), append(cpu[i], s.cpu), append(switches[i], s.switches)
 	}
 	out := map[string]figures{}
 	relay := median(cpu[1])

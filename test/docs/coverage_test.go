@@ -23,6 +23,9 @@ func TestCoverage(t *testing.T) {
 	for i := 1; i <= 22; i++ {
 		require.Contains(t, doc, fmt.Sprintf("\n| Q%d |", i), "run go test ./test/tpch -write-coverage")
 	}
+	for i := 1; i <= 99; i++ {
+		require.Contains(t, doc, fmt.Sprintf("\n| DS%d ", i), "run go test ./test/tpch -write-coverage")
+	}
 	same(t, "sql-coverage.md", doc)
 }
 
