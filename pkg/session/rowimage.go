@@ -197,13 +197,6 @@ func texts(rows []image) [][]string {
 // rows without strict mode, and there only: each row is one of its own here, so that the columns are not relaxed. Nor are they where one may
 // be given its default: that there is none is an error of another kind.
 func (w *rowWrite) relaxed() (columns []int) {
-	if w.kind == plan.Insert && len(w.fire["BEFORE INSERT"]) > 0 && w.ignores() {
-		for c := range w.t.Columns {
-			if col := &w.t.Columns[c]; !col.Nullable && !col.Generated && c != w.auto {
-				columns = append(columns, c)
-			}
-		}
-	}
 	add := func(list []int) {
 		for _, c := range list {
 			if col := &w.t.Columns[c]; !col.Nullable && !col.Generated && c != w.auto && !slices.Contains(columns, c) {
@@ -211,10 +204,18 @@ func (w *rowWrite) relaxed() (columns []int) {
 			}
 		}
 	}
-	for i, tr := range w.t.Programs(true, w.n.Event) {
-		if add(tr.Sets); i == 0 && (w.kind == plan.Update || w.s.strict() && !w.mentions("DEFAULT")) {
-			add(w.n.Sets)
-		}
+	programs := w.t.Programs(true, w.n.Event)
+	if len(programs) == 0 {
+		return nil
+	}
+	switch {
+	case w.kind == plan.Insert && w.ignores():
+		add(w.all())
+	case w.kind == plan.Update, w.s.strict() && !w.mentions("DEFAULT"):
+		add(w.n.Sets)
+	}
+	for _, tr := range programs {
+		add(tr.Sets)
 	}
 	return columns
 }
