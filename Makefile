@@ -40,16 +40,16 @@ test-unit: ## vet, then the packages' own tests, with the race detector where th
 	@scripts/test-deps.sh
 	go vet ./...
 	go test -timeout 10m $(PURE:%=./pkg/%) ./test/arch ./test/docs
-	go test -pgo=off $(RACE) -timeout 15m -p $(ATONCE) $(LONG:%=./pkg/%) $$(go list ./pkg/... ./cmd/... ./proto/... | grep -vE '/pkg/($(subst $() ,|,$(PURE) $(LONG)))$$')
+	scripts/in-memory.sh go test -pgo=off $(RACE) -timeout 30m -p $(ATONCE) $(LONG:%=./pkg/%) $$(go list ./pkg/... ./cmd/... ./proto/... | grep -vE '/pkg/($(subst $() ,|,$(PURE) $(LONG)))$$')
 
 test-e2e: ## the tests that need a cluster of real servers, several packages at a time
 	@scripts/test-deps.sh
-	go test -timeout 20m -p $(ATONCE) $(SLOW:%=./test/%) $$(go list ./test/... | grep -vE "/test/(arch|docs|$(subst $() ,|,$(SLOW)))$$")
+	scripts/in-memory.sh go test -timeout 40m -p $(ATONCE) $(SLOW:%=./test/%) $$(go list ./test/... | grep -vE "/test/(arch|docs|$(subst $() ,|,$(SLOW)))$$")
 
 test-mysql: ## the tests that need servers, on MySQL 9 instead of MariaDB
 	@scripts/test-deps.sh
 	@scripts/install-mysql.sh
-	SKARV_TEST_ENGINE=mysql go test -timeout 30m -p 1 ./pkg/datanode ./pkg/dev $$(go list ./test/... | grep -vE "/test/(arch|docs)$$")
+	SKARV_TEST_ENGINE=mysql scripts/in-memory.sh go test -timeout 40m -p 1 ./pkg/datanode ./pkg/dev $$(go list ./test/... | grep -vE "/test/(arch|docs)$$")
 
 chaos-reorg: ## ten minutes of moving partitions while processes are killed and stopped, on MariaDB and on MySQL
 	SKARV_CHAOS_SECONDS=600 go test -count 1 -timeout 20m -run TestChaos -v ./test/reorg

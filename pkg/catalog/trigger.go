@@ -50,6 +50,11 @@ func (t *Table) HasPrograms(events ...string) bool {
 	return slices.ContainsFunc(t.Triggers, func(tr Trigger) bool { return tr.Program != nil && slices.Contains(events, tr.Event) })
 }
 
+// FiresBeforeInsert reports whether a server fires triggers before it inserts a row.
+func (t *Table) FiresBeforeInsert() bool {
+	return slices.ContainsFunc(t.Triggers, func(tr Trigger) bool { return tr.Program == nil && tr.Before && tr.Event == "INSERT" })
+}
+
 // TriggerSets reports whether a trigger that a server fires for the event assigns the column, or may do so.
 func (t *Table) TriggerSets(event string, column int) bool {
 	return slices.ContainsFunc(t.Triggers, func(tr Trigger) bool {

@@ -29,7 +29,7 @@ import (
 	"skarv/pkg/wire"
 )
 
-const wait = 20 * time.Second // for events that must happen; never slept through
+const wait = time.Minute // for events that must happen; never slept through
 
 // toy is a server whose sessions understand a few made-up statements:
 //

@@ -158,6 +158,9 @@ type Stage struct {
 	Followed bool
 	// Load: the rows come from the client's file (LOAD DATA LOCAL); Query is set, too.
 	Load bool
+	// Late are the columns whose NULL is an error behind the table's triggers only: servers fire some before a row, which see it and may
+	// assign another value. That is so in strict mode.
+	Late []int
 }
 
 // Written says what a statement may do to a table. Afterwards its copy is compared with what it was: rows that are gone are

@@ -49,6 +49,8 @@ type SessionInfo struct {
 	Mode sqlparse.Mode
 	// NoAutoValueOnZero: sql_mode has NO_AUTO_VALUE_ON_ZERO.
 	NoAutoValueOnZero bool
+	// Strict: sql_mode has one of the STRICT_ modes.
+	Strict bool
 	// UTF8Results: character_set_results is utf8mb4, so that strings of Unicode columns can be compared in the proxy as
 	// they arrive. Else the servers are asked for weight strings.
 	UTF8Results bool

@@ -116,12 +116,26 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	}
 	b.plan.Root, b.done = nil, false
 	p.Stage = &plan.Stage{Table: t, Sequence: sequenceOf(t), ZeroIsValue: b.sess.NoAutoValueOnZero, Name: t.Name,
-		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Renumbers: text.OnDuplicate >= 0 && b.ins.renumbers(), Tail: tail, Followed: followed, Returning: b.returning, Query: text.Query}
+		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Renumbers: text.OnDuplicate >= 0 && b.ins.renumbers(), Tail: tail, Followed: followed, Returning: b.returning, Query: text.Query,
+		Late: b.late(t)}
 	if self {
 		p.Stage.Name = stageName
 		p.Renames = append([]plan.Rename{{Ref: w.target, Text: sqltypes.QuoteIn(t.Database, stageName)}}, p.Renames...)
 	}
 	return p, nil
+}
+
+// late is plan.Stage's. By the distribution key rows are placed before that; of AUTO_INCREMENT and of IGNORE a NULL becomes a value.
+func (b *build) late(t *catalog.Table) (columns []int) {
+	if b.ins == nil || !b.sess.Strict || b.ignores() || !t.FiresBeforeInsert() {
+		return nil
+	}
+	for _, c := range b.ins.columns {
+		if col := &t.Columns[c]; !col.Nullable && !col.Generated && c != t.AutoIncrement && !slices.Contains(t.Distribution, c) {
+			columns = append(columns, c)
+		}
+	}
+	return columns
 }
 
 // writable reports whether rows of a stage can be inserted into t with their values written out, as a statement of their own: what

@@ -87,11 +87,14 @@ func (b *build) cascadesIntoTriggers(t *catalog.Table, seen []*catalog.Table) *c
 	return nil
 }
 
-// stageTriggers: a stage has the table's columns, so that a row is judged there before its trigger could put it right.
+// stageTriggers: a stage has the table's columns, so that a row is judged there before its trigger could put it right, unless the column is
+// looked at late, or has its default. Of VALUES only the session knows which columns are looked at late.
 func stageTriggers(n *plan.Workspace) error {
 	t := n.Stage.Table
 	for c := range t.Columns {
-		if !t.Columns[c].Nullable && t.TriggerSets(eachEvent, c) {
+		col := &t.Columns[c]
+		late := n.Stage.Query && (slices.Contains(n.Stage.Late, c) || len(n.Stage.Late) > 0 && col.HasDefault)
+		if !col.Nullable && t.TriggerSets(eachEvent, c) && !late {
 			return refuseTrigger(t, "an INSERT whose rows are computed by a server", "let the trigger assign columns that may be NULL, or INSERT plain values")
 		}
 	}

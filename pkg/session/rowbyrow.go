@@ -428,13 +428,13 @@ func (w *rowWrite) draws(literal string) bool {
 	return literal == "NULL" || literal == "0" && !w.s.info.NoAutoValueOnZero
 }
 
-// mentions reports whether the word stands somewhere in the client's statement.
-func (w *rowWrite) mentions(word string) bool {
-	for tokens := w.st.Tokens(); ; {
+// mentions reports whether the word stands somewhere in the statement.
+func mentions(st *sqlparse.Statement, word string) bool {
+	for tokens := st.Tokens(); ; {
 		switch tok := tokens.Next(); {
 		case tok.Kind == sqlparse.EOF:
 			return false
-		case w.st.Is(tok, word):
+		case st.Is(tok, word):
 			return true
 		}
 	}

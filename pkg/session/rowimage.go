@@ -211,7 +211,7 @@ func (w *rowWrite) relaxed() (columns []int) {
 	switch {
 	case w.kind == plan.Insert && w.ignores():
 		add(w.all())
-	case w.kind == plan.Update, w.s.strict() && !w.mentions("DEFAULT"):
+	case w.kind == plan.Update, w.s.strict() && !mentions(w.st, "DEFAULT"):
 		add(w.n.Sets)
 	}
 	for _, tr := range programs {

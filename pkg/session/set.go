@@ -474,6 +474,7 @@ func (s *Session) adopt(st *backend.State) error {
 	s.info = planner.SessionInfo{
 		Mode:              s.mode,
 		NoAutoValueOnZero: strings.Contains(strings.ToUpper(mode), "NO_AUTO_VALUE_ON_ZERO"),
+		Strict:            s.strict(),
 		UTF8Results:       results == "utf8mb4",
 	}
 	v, _ = st.Get("@@session.`foreign_key_checks`")

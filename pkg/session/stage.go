@@ -30,7 +30,7 @@ func (w *workspaceWrite) stage(ws *workspace.Workspace) (*workspace.Stage, error
 	if column < 0 {
 		column = n.Table.AutoIncrement
 	}
-	st, err := ws.Stage(n.Table, column)
+	st, err := ws.Stage(n.Table, column, w.late()...)
 	if err == nil {
 		err = st.Rename(n.Name)
 	}
@@ -38,6 +38,15 @@ func (w *workspaceWrite) stage(ws *workspace.Workspace) (*workspace.Stage, error
 		return nil, txn.Lost(w.c, err)
 	}
 	return st, nil
+}
+
+// late are the columns that are looked at behind the table's triggers. Where DEFAULT may stand for a value, it may be that of a column that
+// has none, which is an error before them.
+func (w *workspaceWrite) late() []int {
+	if !w.n.Stage.Query && mentions(w.s.stmt, "DEFAULT") {
+		return nil
+	}
+	return w.n.Stage.Late
 }
 
 // insert takes the rows from the stage to the groups they belong to. ok is what the server said of filling the stage, and
@@ -148,7 +157,10 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (s
 		return sum, came, warnings, err
 	}
 	if n.Update || n.Returning {
-		restore, change.Tail, change.AskLast = "", w.tail(), n.Update && !n.Query && !n.Returning && n.Sequence >= 0
+		change.Tail, change.AskLast = w.tail(), n.Update && !n.Query && !n.Returning && n.Sequence >= 0
+	}
+	if n.Update || n.Returning || len(w.late()) > 0 { // in the session's sql_mode
+		restore = ""
 		if err := w.notDoubled(st, change.Columns); err != nil {
 			return sum, 0, nil, err
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen; nothing in a passing run takes it.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // pair returns the two ends of a connection, the server's wrapped.
 func pair(t testing.TB, network string) (*socket.Conn, net.Conn) {

@@ -20,7 +20,7 @@ import (
 )
 
 // patience bounds every wait for something that must happen; it is long because test machines are busy.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 // programs builds skarv and skarvctl once for all tests of this package.
 var programs = sync.OnceValues(func() (string, error) {

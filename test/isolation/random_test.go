@@ -36,14 +36,17 @@ func random(t *testing.T, p *place, level string, settings []string, long time.D
 	var last atomic.Int64
 	var mu sync.Mutex
 	var all []history.Txn
-	until := time.Now().Add(long)
 	var work sync.WaitGroup
 	settings = append([]string{"SET SESSION TRANSACTION ISOLATION LEVEL " + level, "SET innodb_lock_wait_timeout = 2"}, settings...)
-	for n := range writers {
-		c := dial(t, p, settings...)
+	clients := make([]client, writers)
+	for n := range clients {
+		clients[n] = dial(t, p, settings...)
+	}
+	until := time.Now().Add(long)
+	for n, c := range clients {
 		rnd := rand.New(rand.NewPCG(seed, uint64(n)))
 		work.Go(func() {
-			for time.Now().Before(until) {
+			for first := true; first || time.Now().Before(until); first = false {
 				h := c.transaction(rnd, keys, &last)
 				mu.Lock()
 				all = append(all, h)

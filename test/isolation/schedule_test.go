@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/txn"
@@ -185,7 +186,7 @@ func (s *stage) play(t *testing.T, sc *scenario) []history.Anomaly {
 		if reached != nil {
 			<-reached
 		}
-		s.settle(t, all)
+		s.settle(t, all, admin)
 	}
 	for _, a := range all {
 		close(a.steps)
@@ -249,16 +250,16 @@ func (s *stage) step(a *actor, f []string, lists map[string]int, value int) {
 var errRollback = fmt.Errorf("the scenario wants it")
 
 const (
-	// heldLong is how long a step is waited for while a commit is stopped: it may wait for that, out of the servers' sight.
-	heldLong = 400 * time.Millisecond
+	// heldFor is how many queries of somebody else, one after the other, are waited for while a commit is stopped: a step that has not ended
+	// by then waits for that, out of the servers' sight.
+	heldFor = 100
 	// stepLong bounds a step.
 	stepLong = 60 * time.Second
 )
 
-// settle returns when no actor can go on: each is idle, waits for a lock, or, while one is stopped, for that.
-func (s *stage) settle(t *testing.T, all []*actor) {
-	began := time.Now()
-	next := began.Add(cluster.LockTick)
+// settle returns when no actor can go on: each is idle, waits for a lock, or, while one is stopped, for that. other is nobody's connection.
+func (s *stage) settle(t *testing.T, all []*actor, other client) {
+	next, asked := time.Now().Add(cluster.LockTick), 0
 	require.Eventually(t, func() bool {
 		busy, stopped := 0, false
 		for _, a := range all {
@@ -269,8 +270,13 @@ func (s *stage) settle(t *testing.T, all []*actor) {
 				busy++
 			}
 		}
-		if busy == 0 || stopped && time.Since(began) > heldLong {
+		if busy == 0 || asked == heldFor {
 			return true
+		}
+		if stopped {
+			asked++
+			_, err := other.read("pair = 0") // of all node groups
+			assert.NoError(t, err)
 		}
 		if time.Now().Before(next) {
 			return false

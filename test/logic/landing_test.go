@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,7 +28,7 @@ func (e *expecting) Errorf(format string, args ...any) {
 // a transaction. Each must become a story, a small one, that shows the fault when it is played, and none once the server is right.
 func TestDifferenceLands(t *testing.T) {
 	c := newCampaign(t)
-	c.stories = t.TempDir()
+	c.stories, c.shrinking = t.TempDir(), 5*time.Minute // till it is as small as it becomes
 	told := &expecting{T: t}
 	r := &runner{campaign: c, t: told, db: "logic0"}
 	set := func(digits string) {

@@ -80,7 +80,7 @@ func TestLogic(t *testing.T) {
 }
 
 func newCampaign(t *testing.T) *campaign {
-	c := &campaign{seed: uint64(setting(t, "SEED", 1)), workers: setting(t, "WORKERS", 2), most: int64(setting(t, "DIFFERENCES", maxFound)),
+	c := &campaign{seed: uint64(setting(t, "SEED", 1)), workers: setting(t, "WORKERS", 2), most: int64(setting(t, "DIFFERENCES", maxFound)), shrinking: shrinkBudget,
 		limit: int64(setting(t, "STATEMENTS", defaultLimit)), writes: setting(t, "WRITES", 0) != 0, joins: os.Getenv("SKARV_LOGIC_JOINS"),
 		show: setting(t, "SHOW", -1), mysql: cluster.TestEngine() == "mysql", refusals: map[string]int{}, examples: map[string]string{}, allowances: map[string]int{},
 		rules: map[string]int{}, kinds: statementKinds(), made: map[string]tally{}, server: cluster.StartServer(t), cluster: cluster.Start(t, cluster.Groups(groups))}
@@ -93,7 +93,8 @@ type campaign struct {
 	seed          uint64
 	workers       int
 	until         time.Time
-	limit, most   int64 // statements, differences
+	limit, most   int64         // statements, differences
+	shrinking     time.Duration // how long a difference is made smaller
 	writes, mysql bool
 	show          int // the number of a statement; -1: none
 	joins         string

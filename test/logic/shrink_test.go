@@ -88,7 +88,7 @@ var token = regexp.MustCompile(litStart + `[^` + litEnd + `]*` + litEnd + `|'[^'
 // shrink takes away steps, rows and words as long as the servers differ, and returns what is left with what then differs. diff is what
 // differs now.
 func (r *runner) shrink(e episode, diff string) (small episode, last string) {
-	deadline := time.Now().Add(shrinkBudget * time.Duration(min(len(e.steps), 4)))
+	deadline := time.Now().Add(r.shrinking * time.Duration(min(len(e.steps), 4)))
 	r.quiet = true
 	defer func() { r.quiet = false }()
 	final := func(e episode) statement { return e.steps[len(e.steps)-1] }

@@ -52,3 +52,42 @@ INSERT INTO tn_fixed (id, s) VALUES (4, NULL);
 INSERT INTO tn_fixed (id, s) VALUES (5, DEFAULT);
 SELECT * FROM tn_fixed ORDER BY id;
 SELECT id, what FROM tn_log ORDER BY n;
+-- Triggers that servers fire see them, too, also of rows that come from a query.
+CREATE TABLE tn_src (id INT PRIMARY KEY, a INT, s VARCHAR(10));
+INSERT INTO tn_src VALUES (1, 1, 'x'), (2, NULL, 'y'), (3, 3, NULL), (4, 4, 'z');
+CREATE TABLE tn_own (id INT PRIMARY KEY, a INT NOT NULL, s VARCHAR(10) NOT NULL DEFAULT 'd', at TIMESTAMP NULL);
+-- skip-prepared
+CREATE TRIGGER tn_own_bi BEFORE INSERT ON tn_own FOR EACH ROW IF NEW.a IS NULL THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no a'; ELSEIF NEW.s IS NULL THEN SET NEW.s = 'none'; END IF;
+INSERT INTO tn_own (id, a, s) SELECT id + 10, a, s FROM tn_src;
+INSERT INTO tn_own (id, a, s) SELECT id + 10, a, s FROM tn_src WHERE a IS NOT NULL;
+INSERT INTO tn_own (id, a, s, at) SELECT id + 20, a, s, '2026-01-02 03:04:05' FROM tn_src WHERE id = 3;
+REPLACE INTO tn_own (id, a) SELECT id + 10, a FROM tn_src WHERE id = 1;
+REPLACE INTO tn_own (id, a) SELECT id + 10, a FROM tn_src;
+INSERT INTO tn_own (id, a, s) SELECT id + 10, a, s FROM tn_src WHERE id IN (1, 2) ON DUPLICATE KEY UPDATE a = 9;
+INSERT INTO tn_own (id, a, s) SELECT id + 10, a + 1, s FROM tn_src WHERE id IN (1, 3) ON DUPLICATE KEY UPDATE a = tn_own.a + 9;
+-- only: mariadb
+INSERT INTO tn_own (id, s) SELECT id + 30, s FROM tn_src;
+INSERT INTO tn_own (id, a, s) SELECT a, id, s FROM tn_src;
+-- refused: VALUES computed by a server, into a table whose trigger assigns a column that may not be NULL
+INSERT INTO tn_own (id, a, s) VALUES (41, (SELECT a FROM tn_src WHERE id = 2), 'x');
+-- refused: VALUES computed by a server, into a table whose trigger assigns a column that may not be NULL
+INSERT INTO tn_own (id, a, s) VALUES (41, (SELECT a FROM tn_src WHERE id = 2), DEFAULT);
+-- refused: VALUES computed by a server, into a table whose trigger assigns a column that may not be NULL
+INSERT INTO tn_own (id, a, s) VALUES (41, (SELECT a FROM tn_src WHERE id = 3), NULL);
+SELECT id, a, s, at FROM tn_own ORDER BY id;
+CREATE TABLE tn_says (id INT PRIMARY KEY, a INT NOT NULL, s VARCHAR(10));
+-- skip-prepared
+CREATE TRIGGER tn_says_bi BEFORE INSERT ON tn_says FOR EACH ROW IF NEW.a IS NULL THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no a'; END IF;
+INSERT INTO tn_says VALUES (41, (SELECT a FROM tn_src WHERE id = 2), 'x');
+INSERT INTO tn_says VALUES (42, (SELECT a FROM tn_src WHERE id = 1), DEFAULT);
+SELECT * FROM tn_says;
+SET sql_mode = '';
+-- refused: a NULL would be 0 before the trigger sees it
+INSERT INTO tn_own (id, a, s) SELECT id + 50, a, s FROM tn_src;
+SET sql_mode = DEFAULT;
+CREATE TABLE tn_keep (id INT PRIMARY KEY, a INT NOT NULL);
+-- skip-prepared
+CREATE TRIGGER tn_keep_bi BEFORE INSERT ON tn_keep FOR EACH ROW SET NEW.id = NEW.id;
+INSERT INTO tn_keep SELECT id + 10, a FROM tn_src;
+INSERT INTO tn_keep SELECT id + 10, a FROM tn_src WHERE id <> 2;
+SELECT * FROM tn_keep ORDER BY id;
