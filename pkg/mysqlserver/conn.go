@@ -44,6 +44,7 @@ type Conn struct {
 	packet   int    // start of the packet between BeginPacket and EndPacket
 	seq      byte
 	wrote    bool // part of the current command's answer was written
+	mark     mark // of Mark, until something is sent
 	loggedIn bool
 
 	activity    atomic.Uint64 // count<<2 | what it is doing; read by the watcher

@@ -2,6 +2,7 @@ package mysqlserver
 
 import (
 	"errors"
+	"io"
 
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
@@ -83,6 +84,43 @@ func (c *Conn) WriteErr(e *sqlerr.Error) error {
 	return c.EndPacket(wire.AppendErr(c.BeginPacket(), e))
 }
 
+// mark is a place in what is buffered.
+type mark struct {
+	set bool
+	at  int
+	seq byte
+}
+
+// Mark begins what TakeBack takes back.
+func (c *Conn) Mark() { c.mark = mark{set: true, at: len(c.outBytes), seq: c.seq} }
+
+// TakeBack forgets the packets written since Mark, so that an error can be written in their place. It returns false if some of them have been
+// sent already.
+func (c *Conn) TakeBack() bool {
+	if !c.mark.set {
+		return false
+	}
+	c.outBytes, c.seq = c.outBytes[:c.mark.at], c.mark.seq
+	return true
+}
+
+// Buffered is c for a relay whose answer TakeBack may take back: what Write would send at once is buffered as long as it has room.
+func (c *Conn) Buffered() io.Writer { return buffered{c} }
+
+type buffered struct{ *Conn }
+
+func (b buffered) Write(p []byte) (int, error) {
+	if b.out == nil {
+		b.lend(smallBuffer)
+	}
+	if len(b.outBytes)+len(p) > len(b.out.b)-rowRoom {
+		return b.Conn.Write(p)
+	}
+	b.wrote = true
+	b.outBytes = append(b.outBytes, p...)
+	return len(p), nil
+}
+
 // Seq is the sequence number the next packet written will bear.
 func (c *Conn) Seq() byte { return c.seq }
 
@@ -111,6 +149,7 @@ func (c *Conn) Flush() error {
 // send writes b to the socket, piece by piece so that the watcher sees a slow client's progress.
 func (c *Conn) send(b []byte) (sent int, err error) {
 	was := doing(c.activity.Load() & 3)
+	c.mark.set = false
 	for sent < len(b) {
 		c.set(writing)
 		n, err := c.sock.Write(b[sent:min(len(b), sent+writeChunk)])

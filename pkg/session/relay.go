@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"skarv/pkg/backend"
@@ -49,6 +50,10 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 			}
 			return txn.Lost(c, err)
 		}
+		dst := io.Writer(s.conn)
+		if p.Uses&plan.WritesUserVariable != 0 {
+			dst = s.conn.Buffered() // see variablesTaken
+		}
 		s.running.enter(c)
 		if s.hit() || s.killed.Load() { // by a KILL that met no statement on a server
 			s.running.leave(c)
@@ -57,10 +62,10 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 		}
 		var sum wire.ResultSummary
 		if opening != "" {
-			sum, err = c.RelayBehind(opening, packets, r.cmd, s.conn, s.relayBuffer())
+			sum, err = c.RelayBehind(opening, packets, r.cmd, dst, s.relayBuffer())
 		} else {
 			s.deadlockable = s.tx != nil && s.tx.Waiting(c)
-			sum, err = c.RelayUnless(s.withhold, packets, r.cmd, s.conn, s.relayBuffer())
+			sum, err = c.RelayUnless(s.withhold, packets, r.cmd, dst, s.relayBuffer())
 		}
 		s.running.leave(c)
 		s.used.summary = sum
@@ -101,6 +106,7 @@ func (s *Session) prelude(p *plan.Plan, c *backend.Conn) error {
 	}
 	if p.Uses&plan.WritesUserVariable != 0 {
 		c.Dirty = true
+		s.conn.Mark()
 	}
 	if p.Uses&plan.SetsLastInsertID != 0 && p.Kind == plan.Select {
 		// LAST_INSERT_ID(expr) may not be reached by any row: then it must leave this session's value.
@@ -180,13 +186,20 @@ func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummar
 	}
 	s.takeInsertID(p, c, sum)
 	if p.Uses&plan.WritesUserVariable != 0 {
-		if err := s.variablesWritten(c); s.capture != nil {
-			return err
-		} else if err != nil {
-			return errors.New(err.Error()) // the client has its answer: all that is left is to end its connection
-		}
+		return s.variablesTaken(p, c)
 	}
 	return nil
+}
+
+// variablesTaken is variablesWritten of a statement whose answer has been written since Mark. What has only read is answered with the error,
+// if there is one, in place of its answer. Where that has been sent, or where something has been changed, all that is left is to end the
+// client's connection.
+func (s *Session) variablesTaken(p *plan.Plan, c *backend.Conn) error {
+	err := s.variablesWritten(c)
+	if err == nil || s.capture != nil || !writes(p) && s.conn.TakeBack() {
+		return err
+	}
+	return errors.New(err.Error())
 }
 
 // takeInsertID takes over what a relayed statement made LAST_INSERT_ID(): a SELECT by LAST_INSERT_ID(expr), which its
@@ -241,12 +254,33 @@ func (s *Session) variablesWritten(c *backend.Conn) error {
 	}
 	st, err := s.readBack(c, "SELECT 1", names, nil)
 	if err != nil {
+		s.assignBack(c, names)
 		return txn.Lost(c, err)
 	}
 	s.state = st
 	c.SetState(st)
 	c.Dirty = false
 	return nil
+}
+
+// assignBack gives user variables on c the values that they have in the session's state, after others could not be taken into it: c may be
+// that of a transaction, which goes on.
+func (s *Session) assignBack(c *backend.Conn, names []string) {
+	if !c.Usable() || len(names) == 0 {
+		return
+	}
+	set := make([]string, len(names))
+	for i, n := range names {
+		name := "@" + sqltypes.QuoteName(n)
+		value, ok := s.state.Get(name)
+		if !ok {
+			value = "NULL"
+		}
+		set[i] = name + " = " + value
+	}
+	if _, err := c.Exec("SET " + strings.Join(set, ", ")); err == nil {
+		c.Dirty = false
+	}
 }
 
 // variablesFailed is variablesWritten for a statement that failed: it may have assigned something before.

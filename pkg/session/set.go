@@ -313,6 +313,9 @@ func (s *Session) takeOver(c *backend.Conn, a assignments, refused bool) error {
 		if refused && c.Usable() && s.holds(c) {
 			c.Dirty = false // servers look up all names before they assign anything: there is one they do not know
 		}
+		if len(a.system) == 0 {
+			s.assignBack(c, a.user)
+		}
 		return err
 	}
 	if a.clock {

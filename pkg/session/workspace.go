@@ -118,6 +118,7 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 		return sum, sqlerr.QueryInterrupted.New()
 	}
 	sql, params := s.renamed(n)
+	s.conn.Mark() // see variablesTaken
 	began := time.Now()
 	immediate := s.args.Using != nil && len(params) > 0
 	if immediate {

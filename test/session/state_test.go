@@ -110,6 +110,20 @@ func TestSet(t *testing.T) {
 		c.fails(1235, "SET @big = REPEAT('x', 34603008)") // whose HEX() is longer than max_allowed_packet
 		c.fails(1235, "SET @big = (SELECT REPEAT('x', 34603008) FROM t WHERE id = 1)")
 		require.Equal(t, "NULL,400000", c.get("SELECT @big, LENGTH(@half)"))
+		big := "REPEAT('y', 600000)"
+		c.exec("BEGIN")
+		c.exec("UPDATE t SET v = 'changed' WHERE id = 1")
+		for _, sql := range []string{
+			"SET @half = " + big, "SELECT " + big + " INTO @half", "SELECT " + big + " FROM t WHERE id = 1 INTO @half", "SELECT " + big + " INTO @half FROM t WHERE id = 1 FOR UPDATE",
+			"SELECT " + big + ", MAX(v) INTO @half, @other FROM t", "SELECT LENGTH(@half := " + big + ")", "SELECT LENGTH(@half := " + big + ") FROM t WHERE id = 1",
+			"SELECT GET_LOCK('state', 0), " + big + " INTO @other, @half",
+		} {
+			c.fails(1235, sql)
+			require.Equal(t, "400000,x,NULL", c.get("SELECT LENGTH(@half), LEFT(@half, 1), @other"), sql)
+			require.Equal(t, "changed,400000,x", c.get("SELECT v, LENGTH(@half), LEFT(@half, 1) FROM t WHERE id = 1"), sql)
+		}
+		c.fails(1235, "SELECT REPEAT(?, 600000) FROM t WHERE id = ? INTO @half", "y", 1)
+		c.exec("ROLLBACK")
 		c.exec("SET @half = NULL")
 	})
 	t.Run("a client character set that is not supported", func(t *testing.T) {
