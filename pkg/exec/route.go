@@ -32,7 +32,7 @@ type Router struct {
 	text    []byte // copies of vals, where they do not stay valid
 	scratch []byte
 	index   []int
-	// owners are those of the elements of list argument ownersOf, the only list of the last target.
+	// owners are those of the elements of list argument ownersOf, the only list of the last target, if all of them could be placed.
 	owners   []placement.NodeGroupID
 	ownersOf int
 }
@@ -210,12 +210,14 @@ func (r *Router) many(t *plan.Target, snap *catalog.Snapshot, a *Arguments, mode
 			}
 		}
 	}
-	if lists == 1 {
-		r.ownersOf = list
-	}
 	if !exact {
+		// The list stays whole: servers may compare one of several values otherwise than the same value alone (a DATETIME with a
+		// string that has an offset, on MySQL), and what cannot be placed is what this happens to.
 		groups, err := ownersOf(snap, out[:begin])
 		return groups, false, err
+	}
+	if lists == 1 {
+		r.ownersOf = list
 	}
 	if len(out) == begin {
 		g, err := r.home(snap)

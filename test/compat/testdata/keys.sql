@@ -73,3 +73,13 @@ SELECT v FROM h WHERE id = ABS(-1);
 SELECT v FROM h WHERE -id = 7;
 SELECT v FROM h WHERE id BETWEEN 1 AND 1;
 SELECT v FROM h WHERE id = (SELECT 1);
+-- MySQL compares a list of several values as it stands, and one value by its offset: lists are not cut to one.
+SET time_zone = '+00:00';
+CREATE TABLE zo (d DATETIME PRIMARY KEY, v INT);
+INSERT INTO zo VALUES ('2019-12-31 19:00:00', 1), ('2020-01-01 00:00:00', 2), ('2020-05-05 14:00:00', 3);
+-- only: mysql
+SELECT * FROM zo WHERE d = '2020-01-01 00:00:00+05:00';
+SELECT * FROM zo WHERE d IN ('2020-01-01 00:00:00+05:00');
+SELECT * FROM zo WHERE d IN ('2020-01-01 00:00:00+05:00', '2020-05-05 14:00:00');
+-- args: ["2020-01-01 00:00:00+05:00", "2020-05-05 14:00:00"]
+SELECT * FROM zo WHERE d IN (?, ?);
