@@ -18,7 +18,7 @@ type clauses struct {
 	order int
 	// orderItems are the expressions of ORDER BY without ASC and DESC.
 	orderItems []sqlparse.Span
-	groupItems []sqlparse.Span // of GROUP BY
+	groupItems []sqlparse.Span // of GROUP BY, and of MySQL's GROUP BY ROLLUP (...)
 	limit      sqlparse.Span   // LIMIT clause; empty if there is none
 	// tail is where clauses after LIMIT begin (FOR UPDATE, INTO), or the end of the text: a LIMIT can be put here.
 	tail int
@@ -36,6 +36,7 @@ func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 	var prev, prev2 sqlparse.Token
 	clause := ""      // the clause the walk is in, at depth 0
 	expectBy := false // GROUP or ORDER has been read
+	rollup := 0       // 1: MySQL's GROUP BY ROLLUP has been read, 2: the walk is in its parentheses, which count for nothing
 	var item sqlparse.Span
 	closeItem := func() {
 		if item.End > 0 {
@@ -65,6 +66,10 @@ func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 		separator := expectBy // the BY of GROUP BY, ORDER BY
 		expectBy = false
 		switch {
+		case rollup == 1 && t.Kind == sqlparse.Op:
+			rollup, separator = 2, true
+		case rollup == 2 && depth == 0 && t.Kind == sqlparse.Op && st.Is(t, ")"):
+			rollup, separator = 0, true
 		case t.Kind == sqlparse.Op && st.Is(t, "("):
 			if depth == 0 && prev.Kind == sqlparse.EOF {
 				return c, false
@@ -83,6 +88,12 @@ func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 			case "":
 				if clause == "ORDER" || clause == "GROUP" {
 					separator = separator || isWord(st, t, "ASC") || isWord(st, t, "DESC")
+				}
+				if clause == "GROUP" && item.End == 0 && isWord(st, prev, "BY") && isWord(st, t, "ROLLUP") && !st.Dialect().MariaDB() {
+					following := st.TokensFrom(t.End)
+					if next := following.Next(); next.Kind == sqlparse.Op && st.Is(next, "(") {
+						rollup, separator = 1, true
+					}
 				}
 			case "SELECT":
 				selects++

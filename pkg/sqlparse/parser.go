@@ -41,8 +41,8 @@ func NewParser() (*Parser, error) {
 // (IsFullyParsed).
 //
 // The tree lacks what it cannot hold and what does not matter to where rows are: LOW_PRIORITY, DELAYED, HIGH_PRIORITY
-// and QUICK of writing statements, and the OF of FOR UPDATE OF t. TABLE t is SELECT * FROM t in it. LOAD DATA,
-// OPTIMIZE, REPAIR and DO have trees without content.
+// and QUICK of writing statements, and the OF of FOR UPDATE OF t. TABLE t is SELECT * FROM t in it, and MySQL's
+// GROUP BY ROLLUP (a, b) is GROUP BY a, b WITH ROLLUP. LOAD DATA, OPTIMIZE, REPAIR and DO have trees without content.
 func (p *Parser) Parse(st *Statement) (tree sqlparser.Statement, usedArgs bool, err error) {
 	return p.parseStatement(st, false)
 }
@@ -91,7 +91,23 @@ func (p *Parser) parseStatement(st *Statement, cut bool) (tree sqlparser.Stateme
 
 func (p *Parser) render(st *Statement, mode renderMode, end int, quote bool) (sqlparser.Statement, error) {
 	st.scratch.text = st.renderTo(st.scratch.text[:0], mode, end, quote)
-	return p.parse(st.scratch.text)
+	tree, err := p.parse(st.scratch.text)
+	if err == nil && !st.dialect.mariadb {
+		withRollup(tree)
+	}
+	return tree, err
+}
+
+// withRollup makes GROUP BY ROLLUP (a, b), which to vitess is the call of a function, what it is to MySQL: GROUP BY a, b WITH ROLLUP.
+func withRollup(tree sqlparser.Statement) {
+	_ = sqlparser.Walk(func(node sqlparser.SQLNode) (bool, error) {
+		if by, ok := node.(*sqlparser.GroupBy); ok && by != nil && len(by.Exprs) == 1 && !by.WithRollup {
+			if f, ok := by.Exprs[0].(*sqlparser.FuncExpr); ok && f.Qualifier.IsEmpty() && f.Name.EqualString("rollup") && len(f.Exprs) > 0 {
+				by.Exprs, by.WithRollup = f.Exprs, true
+			}
+		}
+		return true, nil
+	}, tree)
 }
 
 // ParseText parses the text of a view, which servers write for the default sql_mode. Its literals stand in the tree.

@@ -157,6 +157,18 @@ SET timestamp = DEFAULT;
 -- Groups that are grouped again: ROLLUP, and aggregates of different values beside others.
 SELECT cid, SUM(amount), COUNT(*), COUNT(amount), AVG(amount), MIN(at), MAX(note), MIN(amount) FROM o GROUP BY cid WITH ROLLUP;
 SELECT cid, y, SUM(amount), COUNT(*) FROM o GROUP BY cid, y WITH ROLLUP;
+-- only: mysql
+SELECT cid, y, SUM(amount), COUNT(*) FROM o GROUP BY ROLLUP (cid, y);
+-- only: mysql
+SELECT id, COUNT(*) FROM o WHERE cid = 1 GROUP BY rollup(id) HAVING COUNT(*) > 0 ORDER BY id;
+-- only: mysql
+SELECT MONTH(at) AS y, SUM(DISTINCT amount), GROUPING(MONTH(at)) FROM o GROUP BY ROLLUP (MONTH(at)) ORDER BY 1;
+-- only: mysql
+SELECT d.n, d.k, o.id FROM (SELECT cid, COUNT(*) AS n, MAX(id) AS k FROM o GROUP BY ROLLUP (cid)) AS d JOIN o ON o.id = d.n ORDER BY d.n, d.k;
+-- only: mysql
+SELECT COUNT(*) FROM o GROUP BY ROLLUP (cid) UNION SELECT id FROM c ORDER BY 1;
+-- only: mysql
+SELECT cid, y, SUM(amount), COUNT(*), GROUP_CONCAT(id ORDER BY id) FROM o GROUP BY ROLLUP (1, y) ORDER BY cid, y;
 -- sent: length, of a group that is computed once more
 SELECT cid, MONTH(at) AS y, SUM(id), AVG(id), COUNT(*) FROM o GROUP BY cid, MONTH(at) WITH ROLLUP HAVING COUNT(*) > 1;
 SELECT IFNULL(cid, 'all') AS who, SUM(amount) AS total, COUNT(*) * 2 AS n FROM o GROUP BY cid WITH ROLLUP;
