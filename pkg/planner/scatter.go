@@ -391,6 +391,9 @@ func (b *build) keyFor(column int, cls class, span sqlparse.Span, ref ...colRef)
 		k.Collation = "binary"
 		return k, true
 	case memberClass: // ENUM and SET sort by number
+		if span.End > 0 && b.isExtreme(span) {
+			return k, false // whose number is 0 if the only row is found before the statement runs
+		}
 		col, ok := expr("", "+0")
 		k.Column = col
 		return k, ok
@@ -416,6 +419,13 @@ func (b *build) keyFor(column int, cls class, span sqlparse.Span, ref ...colRef)
 		return k, ok
 	}
 	return k, false
+}
+
+// isExtreme reports whether the expression at span is MIN or MAX.
+func (b *build) isExtreme(span sqlparse.Span) bool {
+	tokens := b.st.TokensFrom(span.Start)
+	first := tokens.Next()
+	return isWord(b.st, first, "MIN") || isWord(b.st, first, "MAX")
 }
 
 // maxWeightChars bounds the hidden weight columns of PAD SPACE strings.

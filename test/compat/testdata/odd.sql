@@ -285,3 +285,12 @@ SELECT id FROM w WHERE id IN (WITH w AS (SELECT 1 id) SELECT id FROM w) ORDER BY
 SELECT c.id FROM w c WHERE c.a IN (WITH c AS (SELECT id FROM w WHERE id < 3) SELECT id FROM c) ORDER BY 1;
 SELECT * FROM (WITH RECURSIVE c AS (SELECT 1 n UNION ALL SELECT n + 1 FROM c WHERE n < 3) SELECT n, id FROM c JOIN w ON w.a = n) x ORDER BY 1, 2;
 SELECT * FROM (WITH a AS (WITH b AS (SELECT id FROM w) SELECT id FROM b), b AS (SELECT a FROM w) SELECT a.id, b.a FROM a JOIN b ON a.id = b.a) x ORDER BY 1, 2;
+-- The number of MIN and MAX of members.
+CREATE TABLE members (id INT PRIMARY KEY, g INT, st SET('a','b','c'), en ENUM('red','green','Blue'));
+INSERT INTO members VALUES (1, 1, 'b', 'red'), (2, 1, 'a,b', 'green'), (3, 1, 'c', 'Blue'), (4, 2, 'b', 'red'), (5, 3, 'a,b', 'green'), (6, 4, NULL, NULL);
+SELECT MIN(st) AS m, id, g FROM members WHERE id IN (4, NULL, NULL, 5) GROUP BY id, g ORDER BY 1, 2 DESC;
+SELECT MAX(en) AS m, id, g FROM members WHERE id IN (2, 4, 5, 6) GROUP BY id, g ORDER BY 1 DESC, 2 DESC;
+SELECT g, MIN(st), MAX(en) FROM members GROUP BY g ORDER BY MIN(st), g;
+SELECT id, st FROM members ORDER BY st DESC, id;
+SELECT id FROM members ORDER BY en, id;
+DROP TABLE members;
