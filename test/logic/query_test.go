@@ -193,7 +193,11 @@ func (g *generator) selectStatement() string {
 			kinds = append(kinds, g.kind())
 		}
 		op := g.pick(" UNION ALL ", " UNION ", " UNION ALL ", " INTERSECT ", " EXCEPT ")
-		sql := "(" + g.selectOf(0, n, kinds).sql + ")" + op + "(" + g.selectOf(0, n, kinds).sql + ")"
+		left, right := g.selectOf(0, n, kinds).sql, g.selectOf(0, n, kinds).sql
+		if grouped := regexp.MustCompile(`DISTINCT|GROUP BY`); slices.Contains(kinds, text) && (grouped.MatchString(left) || grouped.MatchString(right)) {
+			op = " UNION ALL " // of equal strings any is left, which then may not be equal by the other part's collation
+		}
+		sql := "(" + left + ")" + op + "(" + right + ")"
 		if g.oneIn(3) {
 			var order []string
 			for i := range n {
