@@ -8,7 +8,6 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/sqltypes"
 )
 
 // words is a reader of a statement's tokens for kinds that need no tree: SHOW, SET, DDL, transaction control. Their
@@ -333,25 +332,10 @@ func (b *build) kill(w *words) error {
 	if w.take("USER") {
 		return sqlerr.Unsupported("KILL USER", "use KILL for each of his connections (SHOW PROCESSLIST)")
 	}
-	switch w.tok.Kind {
-	case sqlparse.IntLit, sqlparse.Param:
-		for i := range b.st.NumArgs() {
-			if b.st.Arg(i).End == w.tok.End {
-				b.plan.Operand = plan.Operand{Arg: i}
-				w.next()
-				if w.end() {
-					return nil
-				}
-			}
-		}
-		if w.tok.Kind == sqlparse.IntLit {
-			b.plan.Operand = plan.Operand{Arg: plan.NoArg, Const: sqltypes.Value{Kind: sqltypes.Int, Raw: []byte(w.next())}}
-			if w.end() {
-				return nil
-			}
-		}
+	if w.end() {
+		return b.syntaxError(w)
 	}
-	return sqlerr.Unsupported("KILL of an expression", "give the id as a number")
+	return nil // which one the session reads
 }
 
 // prepared reads PREPARE name FROM text, EXECUTE name [USING ...], MariaDB's EXECUTE IMMEDIATE text [USING ...] and

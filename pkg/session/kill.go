@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -10,15 +12,27 @@ import (
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 	"skarv/pkg/wire"
 )
 
+// killStatement is KILL, whose operand is any expression without tables, read as a number without a sign.
 func (s *Session) killStatement(p *plan.Plan) error {
-	id := p.Operand.Const
-	if p.Operand.Arg >= 0 {
-		id = s.argument(p.Operand.Arg)
+	tokens := s.stmt.Tokens()
+	tok := tokens.Next()
+	for s.stmt.Is(tok, "KILL") || s.stmt.Is(tok, "HARD") || s.stmt.Is(tok, "SOFT") || s.stmt.Is(tok, "CONNECTION") || s.stmt.Is(tok, "QUERY") {
+		tok = tokens.Next()
 	}
-	return s.kill(parseUint(id.Raw), p.Topic == plan.KillQuery)
+	expr := s.args.AppendSpan(nil, sqlparse.Span{Start: tok.Start, End: len(s.stmt.SQL())})
+	id, err := strconv.ParseUint(string(expr), 10, 64)
+	if err != nil {
+		_, value, err := s.evaluate(slices.Concat([]byte("CAST("), expr, []byte("\nAS UNSIGNED)")))
+		if err != nil {
+			return err
+		}
+		id = parseUint(value)
+	}
+	return s.kill(id, p.Topic == plan.KillQuery)
 }
 
 // kill ends another session of the cluster, or only its statement.
@@ -31,7 +45,17 @@ func (s *Session) kill(id uint64, query bool) error {
 		onlyUser = ""
 	}
 	if uint32(id) == s.conn.ID() {
-		if err := s.fail(sqlerr.QueryInterrupted.New()); err != nil || query {
+		if query {
+			return sqlerr.QueryInterrupted.New()
+		}
+		killed := sqlerr.QueryInterrupted
+		if s.cfg.Dialect.MariaDB() {
+			killed = sqlerr.ConnectionKilled
+		}
+		if err := s.fail(killed.New()); err != nil {
+			return err
+		}
+		if err := s.conn.Flush(); err != nil {
 			return err
 		}
 		return errKilled

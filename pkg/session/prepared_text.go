@@ -25,6 +25,9 @@ import (
 
 // preparedText runs the statement at hand, and returns the plan of what was executed.
 func (s *Session) preparedText(p *plan.Plan) (*plan.Plan, error) {
+	if p.Refuse != nil {
+		return p, s.refuse(p)
+	}
 	switch p.Topic {
 	case plan.Deallocate:
 		if s.statements.byName[p.Name] == nil {
@@ -41,11 +44,7 @@ func (s *Session) preparedText(p *plan.Plan) (*plan.Plan, error) {
 		}
 		return s.execute(st, s.operands("USING"))
 	}
-	list := s.operands("IMMEDIATE")
-	if len(list) != 1 {
-		return p, sqlerr.ParseError.New("EXECUTE IMMEDIATE takes one text")
-	}
-	text, err := s.textOf(list[0])
+	text, err := s.textBehind("IMMEDIATE")
 	if err != nil {
 		return p, err
 	}
@@ -56,23 +55,36 @@ func (s *Session) preparedText(p *plan.Plan) (*plan.Plan, error) {
 	return s.execute(st, s.operands("USING"))
 }
 
-// prepareNamed is PREPARE. As on the servers, a statement of the same name is gone even if the new text is wrong.
+// prepareNamed is PREPARE. As on the servers, a statement of the same name is gone even if the new text is wrong, but not if it is the
+// PREPARE itself that is wrong, and there is no text.
 func (s *Session) prepareNamed(name string) error {
-	s.statements.removeNamed(name)
-	list := s.operands("FROM")
-	if len(list) != 1 {
-		return sqlerr.ParseError.New("PREPARE takes one text")
-	}
-	text, err := s.textOf(list[0])
+	text, err := s.textBehind("FROM")
 	if err != nil {
 		return err
 	}
+	s.statements.removeNamed(name)
 	st, _, err := s.compile(text)
 	if err != nil {
 		return err
 	}
 	s.statements.addNamed(name, st)
 	return s.ok(wire.OK{Info: []byte("Statement prepared")})
+}
+
+// textBehind returns the text to be prepared that stands behind a word of the statement at hand.
+func (s *Session) textBehind(word string) (text []byte, err error) {
+	list := s.operands(word)
+	if len(list) != 1 {
+		err = s.stmt.SyntaxError(len(s.stmt.SQL()))
+	} else {
+		text, err = s.textOf(list[0])
+	}
+	if sqlerr.HasCode(err, sqlerr.ParseError) {
+		if fault := s.fault(s.anyGroup()); fault != nil {
+			return nil, fault // of the whole statement
+		}
+	}
+	return text, err
 }
 
 // operands returns the texts of the expressions behind a word of the statement at hand, up to USING or its end.
@@ -114,6 +126,10 @@ func (s *Session) operands(behind string) (list []sqlparse.Span) {
 
 // textOf returns the text to be prepared that an operand stands for.
 func (s *Session) textOf(operand sqlparse.Span) ([]byte, error) {
+	tokens := s.stmt.TokensFrom(operand.Start)
+	if first := tokens.Next(); !s.cfg.Dialect.MariaDB() && (first.End != operand.End || first.Kind != sqlparse.StringLit && first.Kind != sqlparse.UserVar) {
+		return nil, s.stmt.SyntaxError(operand.Start)
+	}
 	if s.stmt.NumArgs() > 0 && s.stmt.Arg(0).Span == operand {
 		if v := s.argument(0); v.Kind == sqltypes.String {
 			return v.Raw, nil
@@ -124,10 +140,10 @@ func (s *Session) textOf(operand sqlparse.Span) ([]byte, error) {
 		return nil, err
 	}
 	if v.raw == nil {
-		return nil, sqlerr.ParseError.New("check the manual that corresponds to your server version for the right syntax to use near 'NULL' at line 1")
+		return []byte("NULL"), nil // so servers read it
 	}
 	if v.number {
-		return []byte(v.sql), nil
+		return []byte(v.digits), nil
 	}
 	return v.raw, nil
 }
@@ -137,6 +153,7 @@ type operand struct {
 	kind     sqltypes.Type
 	unsigned bool
 	number   bool
+	digits   string // of a number
 	raw      []byte // as the binary protocol encodes it, without a length; nil: NULL
 	sql      string // for a server that has the session's state
 }
@@ -169,7 +186,7 @@ func (s *Session) operandValue(sp sqlparse.Span) (operand, error) {
 func (s *Session) evaluate(expr []byte) (col sqltypes.Column, value []byte, err error) {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan(append([]byte("SELECT "), expr...), s.mode); err != nil {
+	if err := st.Scan(slices.Concat([]byte("SELECT ("), expr, []byte("\n)")), s.mode); err != nil { // behind whatever comment
 		return col, nil, err
 	}
 	if refs, sure := st.Tables(); !sure || len(refs) > 0 || st.Uses()&(sqlparse.Subquery|sqlparse.UserLock|sqlparse.IntoFile) != 0 {
@@ -188,7 +205,7 @@ func (s *Session) evaluate(expr []byte) (col sqltypes.Column, value []byte, err 
 		return col, nil, err
 	}
 	s.prepares(c)
-	cols, rows, err := c.QueryAll(string(text)+"\nLIMIT 1", 1) // whatever sql_select_limit says, behind whatever comment
+	cols, rows, err := c.QueryAll(string(text)+" LIMIT 1", 1) // whatever sql_select_limit says
 	s.done(c, err)
 	if err != nil {
 		return col, nil, txn.Lost(c, err)
@@ -251,7 +268,7 @@ func (s *Session) clientCharset() string {
 
 // numberOperand encodes a value of the text protocol.
 func numberOperand(col sqltypes.Column, v []byte) operand {
-	o := operand{kind: sqltypes.TypeVarString, raw: v, number: col.Type.IsNumber(), sql: string(v)}
+	o := operand{kind: sqltypes.TypeVarString, raw: v, number: col.Type.IsNumber(), digits: string(v), sql: string(v)}
 	switch {
 	case v == nil:
 		o.kind = sqltypes.TypeNull

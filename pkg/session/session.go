@@ -370,7 +370,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 
 // reset brings the session to the state it has right after login, or gets again from a server, but for its database.
 func (s *Session) reset(login bool) error {
-	s.outcome = outcome{}
+	s.outcome = outcome{foundRows: s.foundRows} // what servers leave
 	s.isolation, s.bestEffort, s.reads, s.joins = "", false, readOff, joinsAuto
 	s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements)
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
@@ -509,6 +509,9 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	case wire.ComStmtFetch:
 		return s.fetch(payload)
 	case wire.ComInitDB:
+		if len(payload) == 0 {
+			return s.fail(sqlerr.NoDatabase.New())
+		}
 		if err := s.changeDB(string(payload)); err != nil {
 			return s.fail(err)
 		}

@@ -53,6 +53,7 @@ const (
 	NotSupportedYet        Code = 1235
 	UnknownStatement       Code = 1243
 	QueryInterrupted       Code = 1317
+	ConnectionKilled       Code = 1927 // MariaDB's
 	UnknownCharset         Code = 1115
 	NoSuchGrant            Code = 1141
 	TableAccessDenied      Code = 1142

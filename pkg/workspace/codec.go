@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"time"
@@ -150,6 +151,8 @@ func AppendKey(dst []byte, c *catalog.Column, v []byte) []byte {
 		dst = append(append(append(dst, '_'), c.Charset...), ' ')
 	case f == quoted && (c.DataType == "decimal" || c.DataType == "year"):
 		return append(dst, v...)
+	case f == quoted && (c.DataType == "date" || c.DataType == "datetime") && len(bytes.Trim(v, "0-: .")) == 0:
+		return append(dst, '0') // MySQL refuses the zero date as a string in the mode NO_ZERO_DATE; the row came by it in another mode
 	}
 	return AppendValue(dst, formOf(c), v)
 }

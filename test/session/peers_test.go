@@ -100,6 +100,34 @@ func TestTwoProxies(t *testing.T) {
 		require.Error(t, err)
 		a.exec("DO RELEASE_LOCK('job')")
 	})
+	mariadb := strings.Contains(a.get("SELECT VERSION()"), "MariaDB")
+	t.Run("KILL of an expression", func(t *testing.T) {
+		queries := []string{"KILL (<id>)", "KILL CONNECTION <id> + 0;", "KILL <id> -- bye", "KILL <id>;"}
+		if mariadb {
+			queries = append(queries, "KILL HARD CONNECTION '<id>'")
+		}
+		for _, query := range queries {
+			c := connectTo(t, dsn)
+			query = strings.ReplaceAll(query, "<id>", c.get("SELECT CONNECTION_ID()"))
+			a.exec(query)
+			_, err := c.try("SELECT 1")
+			require.Error(t, err, query)
+		}
+		a.fails(1094, "KILL 4294967294 + 1")
+		a.fails(1235, "KILL (SELECT MAX(id) FROM t)")
+		a.fails(1064, "KILL")
+	})
+	t.Run("KILL of oneself", func(t *testing.T) {
+		killed := 1317
+		if mariadb {
+			killed = 1927
+		}
+		c := connectTo(t, dsn)
+		c.fails(1317, "KILL QUERY CONNECTION_ID()")
+		c.fails(killed, "KILL CONNECTION_ID()")
+		_, err := c.try("SELECT 1")
+		require.Error(t, err)
+	})
 	t.Run("the end of a client gives its locks free", func(t *testing.T) {
 		c := connectTo(t, dsn)
 		require.Equal(t, "1", c.get("SELECT GET_LOCK('job', 0)"))

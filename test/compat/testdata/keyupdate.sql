@@ -74,3 +74,18 @@ UPDATE IGNORE tags SET code = 'new' WHERE v <> 3;
 SELECT * FROM tags ORDER BY code, n;
 UPDATE IGNORE tags SET code = 'x';
 SELECT * FROM tags ORDER BY code, n;
+-- A row with the zero date, which came under another sql_mode, is found by its key in any.
+CREATE TABLE zd (d DATE PRIMARY KEY, v INT);
+CREATE TABLE zt (d DATETIME(2), n INT, v INT, PRIMARY KEY (d, n));
+SET sql_mode = '';
+INSERT INTO zd VALUES ('0000-00-00', 1), ('2020-01-01', 2), ('2021-01-01', 3);
+INSERT INTO zt VALUES ('0000-00-00', 1, 1), ('2020-01-01 10:00:00.25', 1, 2);
+SET sql_mode = DEFAULT;
+UPDATE zd SET d = '2020-05-05';
+SELECT * FROM zd ORDER BY v;
+UPDATE zd SET d = ADDDATE('2022-01-01', v) WHERE v IN (1, 3);
+SELECT * FROM zd ORDER BY v;
+UPDATE zt SET d = '2020-05-05';
+SELECT * FROM zt ORDER BY v;
+UPDATE zt SET d = ADDDATE('2022-01-01', v);
+SELECT * FROM zt ORDER BY v;

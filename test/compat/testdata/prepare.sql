@@ -103,3 +103,33 @@ PREPARE s FROM 'SELECT NOW() - INTERVAL ? DAY > 0, UPPER(?)';
 EXECUTE s USING @a, @v;
 PREPARE s FROM 'SHOW TABLES LIKE "t"';
 PREPARE w FROM 'SELECT id, ROW_NUMBER() OVER (ORDER BY id DESC) r, ? AS p FROM t ORDER BY id';
+PREPARE kept FROM 'SELECT 1';
+-- skip-prepared
+PREPARE kept FROM 1+;
+EXECUTE kept;
+-- skip-prepared
+PREPARE kept FROM 'SELECT 2' x;
+EXECUTE kept;
+-- skip-prepared
+PREPARE kept FROM 'SELECT 2', 'SELECT 3';
+EXECUTE kept;
+-- skip-prepared
+PREPARE kept FROM;
+-- skip-prepared
+PREPARE kept;
+EXECUTE kept;
+-- skip-prepared
+PREPARE kept FROM _latin1'SELECT 3';
+EXECUTE kept;
+-- skip-prepared
+PREPARE kept FROM 'SELECT' ' 4';
+EXECUTE kept;
+-- skip-prepared
+PREPARE kept FROM CONCAT('SELECT ', 5);
+EXECUTE kept;
+PREPARE kept FROM @nosuch;
+EXECUTE kept;
+PREPARE kept FROM 'SELECT 6';
+SET @number = 7;
+PREPARE kept FROM @number;
+EXECUTE kept;

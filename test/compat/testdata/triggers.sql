@@ -17,7 +17,6 @@ REPLACE INTO t (id, g, v, n) VALUES (1, 9, 'x', 9), (6, 6, 'y', 6);
 INSERT INTO t (id, g, v, n) VALUES (1, 10, 'z', 10), (7, 7, 'q', 7) ON DUPLICATE KEY UPDATE g = VALUES(g);
 SELECT * FROM t ORDER BY id;
 INSERT IGNORE INTO t (id, g, v, n) VALUES (1, 11, 'i', 11), (8, 8, 'j', 8);
--- refused: n may not be NULL where the row is computed, though the trigger would see to that
 INSERT INTO t (id, g, v, n) SELECT 9, 1, 'sel', 1;
 -- refused: a row moves by delete and insert
 UPDATE t SET id = id + 100;
