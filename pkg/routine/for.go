@@ -101,12 +101,17 @@ func (r *runner) forLoop(l *For) (flow, error) {
 	if l.Reverse {
 		first, last, compare, step = l.High, l.Low, " >= ", " - 1"
 	}
+	sc := &scope{block: &Block{}}
+	r.scopes = append(r.scopes, sc)
+	defer func(around []*scope) { r.scopes = around }(r.scopes[:len(r.scopes)-1])
 	for i, e := range []*Expr{first, last} {
+		sc.declared = nil // neither bound knows of the variable
 		target, shown := []string{name, bound}[i], []string{name, "[target_bound]"}[i]
 		f, err := r.leaf(func() error { return r.host.Assign(target, r.text(e)) })
 		if err != nil || f != nil {
 			return stop(f), err
 		}
+		sc.declared = []string{target}
 		null, f, err := r.testText(sqltypes.QuoteName(target) + " IS NULL")
 		if err != nil || f != nil {
 			return stop(f), err
@@ -118,6 +123,7 @@ func (r *runner) forLoop(l *For) (flow, error) {
 			return stop(f), err
 		}
 	}
+	sc.declared = []string{name, bound}
 	for {
 		more, f, err := r.testText(sqltypes.QuoteName(name) + compare + sqltypes.QuoteName(bound))
 		if err != nil || f != nil || !more {

@@ -11,6 +11,9 @@ import (
 // Host computes the expressions and runs the statements of a procedure. Expressions and statements are given as the program
 // has them, with the names of variables.
 type Host interface {
+	// Scope is called before all others: hidden reports whether a name is that of a variable of a block or loop that is not open where
+	// the run is, so that it is none of a variable there.
+	Scope(hidden func(name string) bool)
 	// Assign makes the value of an expression that of a variable, converted to its type.
 	Assign(variable, expr string) error
 	// Test tells whether an expression is true.
@@ -97,6 +100,7 @@ func (p *Program) Variables() ([]Param, error) {
 // Run runs a procedure whose parameters host has been given. The error is what no handler took.
 func (p *Program) Run(host Host) error {
 	r := &runner{p: p, host: host}
+	host.Scope(r.hidden)
 	_, err := r.statement(p.Body)
 	return err
 }
@@ -105,16 +109,20 @@ func (p *Program) Run(host Host) error {
 type runner struct {
 	p      *Program
 	host   Host
-	scopes []*scope // of open blocks, outermost first
+	scopes []*scope // of open blocks and loops, outermost first
+	// opening has the variables that are declared so far of a block whose handlers are not there yet, or the parameters of a cursor that
+	// is being opened.
+	opening *scope
 	// handled is the condition that the handler at hand was called for.
 	handled *sqlerr.Error
 }
 
-// scope is an open block.
+// scope is an open block, or a FOR loop, which has variables only.
 type scope struct {
-	block   *Block
-	cursors map[string]Rows // open ones, in lower case
-	muted   bool            // one of its handlers runs: they take no further conditions
+	block    *Block
+	declared []string
+	cursors  map[string]Rows // open ones, in lower case
+	muted    bool            // one of its handlers runs: they take no further conditions
 }
 
 // flow is where a run goes on, if not at the next statement.
@@ -247,7 +255,7 @@ func catchable(e *sqlerr.Error) bool {
 // call runs the handler of the block at place at. Errors inside of it are for the handlers of blocks around that one.
 func (r *runner) call(at int, h *Handler, e *sqlerr.Error, warning bool) (*flow, error) {
 	scopes, handled := r.scopes, r.handled
-	r.scopes, r.handled = scopes[:at+1:at+1], e
+	r.scopes, r.handled, r.opening = scopes[:at+1:at+1], e, nil
 	was := scopes[at].muted
 	scopes[at].muted = true
 	r.host.Handle(e, warning)
@@ -315,6 +323,16 @@ func (r *runner) matches(v ConditionValue, at int, e *sqlerr.Error, warning bool
 	return 0
 }
 
+// hidden is that of Host.Scope.
+func (r *runner) hidden(name string) bool {
+	same := func(n string) bool { return Same(n, name) }
+	open := func(sc *scope) bool { return slices.ContainsFunc(sc.declared, same) }
+	if slices.ContainsFunc(r.p.Params, func(p Param) bool { return same(p.Name) }) || slices.ContainsFunc(r.scopes, open) {
+		return false
+	}
+	return (r.opening == nil || !open(r.opening)) && r.p.declares(name)
+}
+
 // named finds a named condition as the block at place at sees it.
 func (r *runner) named(name string, at int) (ConditionValue, bool) {
 	for ; at >= 0; at-- {
@@ -329,6 +347,7 @@ func (r *runner) named(name string, at int) (ConditionValue, bool) {
 
 func (r *runner) block(b *Block) (flow, error) {
 	sc := &scope{block: b, cursors: map[string]Rows{}}
+	r.opening = sc
 	for _, v := range b.Variables { // before the block's handlers are there
 		for _, name := range v.Names {
 			value := "NULL"
@@ -337,10 +356,13 @@ func (r *runner) block(b *Block) (flow, error) {
 			}
 			f, err := r.leaf(func() error { return r.host.Assign(name, value) })
 			if err != nil || f != nil {
+				r.opening = nil
 				return stop(f), err
 			}
 		}
+		sc.declared = append(sc.declared, v.Names...)
 	}
+	r.opening = nil
 	r.scopes = append(r.scopes, sc)
 	f, err := r.list(b.Body)
 	r.scopes = r.scopes[:len(r.scopes)-1]
@@ -530,7 +552,12 @@ func (r *runner) cursor(c *Cursor) error {
 						return err
 					}
 				}
+				r.opening = &scope{}
+				for _, param := range decl.Params {
+					r.opening.declared = append(r.opening.declared, param.Name)
+				}
 				rows, err := r.host.Query(r.p.Text(decl.Query.Span))
+				r.opening = nil
 				if err == nil {
 					sc.cursors[name] = rows
 				}

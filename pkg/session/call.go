@@ -106,30 +106,31 @@ func (s *Session) compound() error {
 
 // runCall runs what is called, and answers.
 func (s *Session) runCall(a *activation, args []sqlparse.Span) error {
+	// What ROW_COUNT() is behind it: the rows that all statements of the procedure have changed on MariaDB, those of its last one on MySQL.
+	affected := func(before uint64) uint64 {
+		if s.cfg.Dialect.MariaDB() {
+			return s.calls.affected - before
+		}
+		return uint64(max(s.rowCount, 0))
+	}
 	if s.calls != nil {
-		return a.run(args)
+		before := s.calls.affected
+		err := a.run(args)
+		if err == nil {
+			s.rowCount = int64(affected(before))
+		}
+		return err
 	}
 	more := s.more
 	s.calls, s.more = &calls{}, true // what comes before the end of the CALL is not the last
 	err := a.run(args)
 	s.calls.release(s)
-	affected := uint64(max(s.rowCount, 0))
-	if s.cfg.Dialect.MariaDB() {
-		affected = s.calls.affected
-	}
+	changed := affected(0)
 	s.calls, s.more = nil, more
 	if err != nil {
 		return err
 	}
-	return s.endCall(affected)
-}
-
-// endCall answers a CALL that has succeeded.
-func (s *Session) endCall(rows uint64) error {
-	kept := s.rowCount
-	err := s.ok(wire.OK{AffectedRows: rows, Warnings: uint16(len(s.warnings))})
-	s.rowCount = kept
-	return err
+	return s.ok(wire.OK{AffectedRows: changed, Warnings: uint16(len(s.warnings))})
 }
 
 // release gives the connection back. What it was told is undone by the pool.

@@ -20,6 +20,9 @@ const (
 	maxCursorBytes = 64 << 20
 )
 
+// Scope implements routine.Host.
+func (a *activation) Scope(hidden func(name string) bool) { a.vars.hidden = hidden }
+
 // Step implements routine.Host.
 func (a *activation) Step() error {
 	if c := a.s.calls; len(c.firing) > 0 && a.s.tx != c.firingIn {
@@ -92,7 +95,7 @@ func (a *activation) Test(expr string) (bool, error) {
 func (a *activation) Value(expr string) (string, error) {
 	a.conditions = a.conditions[:0]
 	if !strings.Contains(expr, "(") {
-		plain, err := a.s.expression(expr)
+		plain, err := a.s.expression(expr, a.vars)
 		if err != nil || plain {
 			return expr, err
 		}

@@ -21,6 +21,8 @@ type variables struct {
 	s     *Session
 	table string
 	list  []routine.Param
+	// hidden reports whether the program's text does not mean a variable by its name where it runs; nil before that.
+	hidden func(name string) bool
 	// values are the variables as SQL, nil while they have to be read, and readFor is for which statements that is: see literals.
 	values  []routine.Value
 	readFor literals
@@ -187,7 +189,10 @@ func (v *variables) at(name string) int {
 	return -1
 }
 
-func (v *variables) has(name string) bool { return v.at(name) >= 0 }
+// has reports whether a name in the program's text is that of a variable where it runs.
+func (v *variables) has(name string) bool {
+	return v.at(name) >= 0 && (v.hidden == nil || !v.hidden(name))
+}
 
 // exec runs a statement over the table of variables, in the session's state.
 func (v *variables) exec(text string) error {
@@ -271,8 +276,8 @@ func (v *variables) with(text string, do func(sql string) error) error {
 }
 
 // expression tells how an expression is computed: by the table of variables, or, since it reads tables, as a statement of its
-// own.
-func (s *Session) expression(expr string) (plain bool, err error) {
+// own. of are the variables that it names; nil: it is a literal.
+func (s *Session) expression(expr string, of *variables) (plain bool, err error) {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
 	if err := st.Scan([]byte("SELECT "+expr), s.mode); err != nil {
@@ -282,12 +287,34 @@ func (s *Session) expression(expr string) (plain bool, err error) {
 		return false, sqlerr.Unsupported("assigning user variables in an expression of a stored program", "use SET")
 	}
 	refs, sure := st.Tables()
-	return sure && len(refs) == 0 && !planner.ReadsTables(st, s.db, s.snap) && st.Uses()&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence) == 0, nil
+	return sure && len(refs) == 0 && !planner.ReadsTables(st, s.db, s.snap) && st.Uses()&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence) == 0 &&
+		!of.hides(st), nil
+}
+
+// hides reports whether st has the name of a variable that it cannot mean: the table of variables has it all the same.
+func (v *variables) hides(st *sqlparse.Statement) bool {
+	if v == nil || v.hidden == nil {
+		return false
+	}
+	for tokens := st.Tokens(); ; {
+		switch tok := tokens.Next(); tok.Kind {
+		case sqlparse.EOF:
+			return false
+		case sqlparse.Word, sqlparse.QuotedName:
+			if name := string(st.AppendName(nil, tok)); v.at(name) >= 0 && v.hidden(name) {
+				return true
+			}
+		}
+	}
 }
 
 // assign makes the value of an expression that of a variable. Names in it are variables of from; nil: it is a literal.
 func (v *variables) assign(name, expr string, from *activation) error {
-	plain, err := v.s.expression(expr)
+	var of *variables
+	if from != nil {
+		of = from.vars
+	}
+	plain, err := v.s.expression(expr, of)
 	if err != nil {
 		return err
 	}
@@ -296,8 +323,8 @@ func (v *variables) assign(name, expr string, from *activation) error {
 		if expr, err = v.s.valueOf(expr, from, binaryType(v.list[v.at(name)].Type)); err != nil {
 			return err
 		}
-	case from != nil && from.vars != v:
-		expr = "(SELECT " + expr + " FROM " + from.vars.table + ")"
+	case of != nil && of != v:
+		expr = "(SELECT " + expr + " FROM " + of.table + ")"
 	}
 	v.values = nil
 	return v.exec("UPDATE " + v.table + " SET " + sqltypes.QuoteName(v.list[v.at(name)].Name) + " = " + expr + " LIMIT 1")
@@ -328,7 +355,7 @@ func (s *Session) valueOf(expr string, from *activation, bytes bool) (string, er
 
 // test tells whether an expression is true.
 func (v *variables) test(expr string, a *activation) (bool, error) {
-	plain, err := v.s.expression(expr)
+	plain, err := v.s.expression(expr, v)
 	if err != nil {
 		return false, err
 	}
@@ -463,7 +490,8 @@ func (v *variables) shown(st *sqlparse.Statement) (list map[int]sqltypes.Column)
 		if tok.Kind != sqlparse.Word && tok.Kind != sqlparse.QuotedName {
 			continue
 		}
-		if at := v.at(string(st.AppendName(nil, tok))); tok.End == it.Expr.End && at >= 0 && !converted(v.list[at].Type) {
+		name := string(st.AppendName(nil, tok))
+		if at := v.at(name); tok.End == it.Expr.End && v.has(name) && !converted(v.list[at].Type) {
 			if list == nil {
 				list = map[int]sqltypes.Column{}
 			}
@@ -488,7 +516,7 @@ func (v *variables) show(text []byte) (ok bool, err error) {
 		return false, err
 	}
 	list, found := st.SelectList()
-	if refs, sure := st.Tables(); st.Kind() != sqlparse.Select || !found || !sure || len(refs) > 0 || planner.ReadsTables(st, s.db, s.snap) ||
+	if refs, sure := st.Tables(); st.Kind() != sqlparse.Select || !found || !sure || len(refs) > 0 || v.hides(st) || planner.ReadsTables(st, s.db, s.snap) ||
 		st.Uses()&^(sqlparse.ReadsUserVariable|sqlparse.ReadsSystemVariable|sqlparse.Nondeterministic|sqlparse.Pipes|sqlparse.Not|
 			sqlparse.ReadsDiagnostics|sqlparse.ReadsLastInsertID|sqlparse.ReadsSession) != 0 {
 		return false, nil

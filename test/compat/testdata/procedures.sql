@@ -308,3 +308,62 @@ DROP PROCEDURE unwarned;
 CREATE PROCEDURE lit(total INT) SELECT 'total', id, total FROM t WHERE id < total;
 -- only: mariadb
 CALL lit(2);
+-- What ROW_COUNT() is behind a CALL.
+CREATE TABLE counted (id INT PRIMARY KEY, a INT);
+CREATE PROCEDURE counts3() BEGIN INSERT INTO counted VALUES (1, 1); INSERT INTO counted VALUES (2, 1), (3, 1); END;
+CREATE PROCEDURE counts_none() SELECT 1;
+CREATE PROCEDURE counts_shown() BEGIN UPDATE counted SET a = a + 1; SELECT 1; END;
+CREATE PROCEDURE counts_inside() BEGIN UPDATE counted SET a = a + 2 WHERE id = 1; CALL counts_shown(); SELECT ROW_COUNT(), 'a'; END;
+CREATE PROCEDURE counts_none_inside() BEGIN UPDATE counted SET a = a + 3; CALL counts_none(); SELECT ROW_COUNT(), 'a'; END;
+CREATE PROCEDURE counts_handled() BEGIN DECLARE CONTINUE HANDLER FOR 1062 BEGIN END; UPDATE counted SET a = a + 4; INSERT INTO counted VALUES (1, 1); END;
+CREATE PROCEDURE counts_into() BEGIN DECLARE x INT; UPDATE counted SET a = a + 5; SELECT 7 INTO x; END;
+CREATE PROCEDURE counts_done() BEGIN UPDATE counted SET a = a + 6; DO 1; END;
+CALL counts3();
+SELECT ROW_COUNT();
+CALL counts_none();
+SELECT ROW_COUNT();
+CALL counts_shown();
+SELECT ROW_COUNT();
+CALL counts_inside();
+SELECT ROW_COUNT();
+CALL counts_none_inside();
+CALL counts_handled();
+SELECT ROW_COUNT();
+CALL counts_into();
+SELECT ROW_COUNT();
+CALL counts_done();
+SELECT ROW_COUNT();
+-- only: mariadb
+BEGIN NOT ATOMIC UPDATE counted SET a = 6; DELETE FROM counted WHERE id = 3; END;
+-- only: mariadb
+SELECT ROW_COUNT();
+
+-- The name of a variable is a column's outside of its block, also in handlers of blocks around it.
+CREATE TABLE sc (id INT PRIMARY KEY, inner_one INT, i INT);
+INSERT INTO sc VALUES (1, 5, 50), (2, 6, 60);
+CREATE PROCEDURE scope1() BEGIN BEGIN DECLARE inner_one INT DEFAULT 10; SELECT inner_one, id FROM sc WHERE id = 1; END; SELECT inner_one, id FROM sc ORDER BY id; UPDATE sc SET inner_one = inner_one + 1; END;
+CALL scope1();
+SELECT * FROM sc ORDER BY id;
+CREATE PROCEDURE scope2() BEGIN DECLARE n INT DEFAULT 0; BEGIN SELECT MAX(inner_one) INTO n FROM sc; END; BEGIN DECLARE inner_one INT DEFAULT n * 2; SET n = (SELECT COUNT(*) FROM sc WHERE inner_one > 5); END; SELECT n, SUM(inner_one) FROM sc; END;
+CALL scope2();
+CREATE PROCEDURE scope3() BEGIN DECLARE n INT DEFAULT 1; BEGIN DECLARE inner_one INT DEFAULT 10; SET n = n + 1; END; SELECT inner_one; END;
+CALL scope3();
+CREATE PROCEDURE scope4() BEGIN DECLARE n INT DEFAULT 1; BEGIN DECLARE inner_one INT DEFAULT 10; SET n = n + 1; END; SET n = inner_one; SELECT n; END;
+CALL scope4();
+CREATE PROCEDURE scope5() BEGIN DECLARE n INT DEFAULT 1; BEGIN DECLARE inner_one INT DEFAULT 10; SET n = n + 1; END; IF inner_one > 3 THEN SELECT n; END IF; END;
+CALL scope5();
+CREATE PROCEDURE scope6() BEGIN DECLARE EXIT HANDLER FOR 1062 SELECT inner_one, 'handled' FROM sc WHERE id = 1; BEGIN DECLARE inner_one INT DEFAULT 10; INSERT INTO sc VALUES (1, 1, 1); END; END;
+CALL scope6();
+CREATE PROCEDURE scope7() BEGIN DECLARE n INT DEFAULT 1; DECLARE m INT DEFAULT n + 1; BEGIN DECLARE inner_one, k INT DEFAULT m; DECLARE j INT DEFAULT inner_one + k; SELECT n, m, inner_one, k, j; END; END;
+CALL scope7();
+-- only: mariadb
+CREATE PROCEDURE scope8() BEGIN FOR i IN 1..2 DO SELECT id FROM sc WHERE id = i; END FOR; SELECT i, id FROM sc ORDER BY id; END;
+-- only: mariadb
+CALL scope8();
+-- only: mariadb
+CREATE PROCEDURE scope9() BEGIN DECLARE a, b INT; DECLARE c CURSOR (i INT) FOR SELECT id, inner_one FROM sc WHERE id = i; BEGIN OPEN c(2); FETCH c INTO a, b; CLOSE c; END; UPDATE sc SET inner_one = i WHERE id = 1; END;
+-- only: mariadb
+CALL scope9();
+CREATE TRIGGER sct BEFORE UPDATE ON sc FOR EACH ROW BEGIN DECLARE d INT DEFAULT NEW.id; BEGIN DECLARE e INT DEFAULT d + 1; SET NEW.i = e; END; SET NEW.i = NEW.i + d; END;
+UPDATE sc SET inner_one = 0;
+SELECT * FROM sc ORDER BY id;
