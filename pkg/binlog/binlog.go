@@ -78,7 +78,7 @@ type Change struct {
 
 // Row is the values of all columns, nil for NULL, as SELECT gives them as text to a connection with character_set_results NULL
 // and time_zone +00:00, except for: ENUM, SET and BIT are unsigned numbers; FLOAT is the text of the same number as a
-// DOUBLE.
+// DOUBLE; MySQL's JSON has the form of pkg/jsondoc.
 type Row [][]byte
 
 // Table is a table as the log describes it. Changes with the same *Table have the same columns.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"skarv/pkg/jsondoc"
 	"skarv/pkg/sqltypes"
 )
 
@@ -30,23 +31,34 @@ const (
 // jsonDepth is more than the 100 levels a server accepts.
 const jsonDepth = 128
 
-// appendJSON appends the text of a binary document as MySQL prints it.
+// appendJSON appends a binary document in the form of pkg/jsondoc: its text as MySQL prints it, and notes where that does not tell all.
 func appendJSON(dst, b []byte) ([]byte, error) {
 	if len(b) == 0 {
 		return append(dst, "null"...), nil // what a server makes of a document that was never set
 	}
 	d := jsonReader{left: len(b)}
+	from := len(dst)
 	dst = d.value(dst, b[0], b[1:], jsonDepth)
 	if d.bad {
 		return dst, fmt.Errorf("%w: JSON", ErrDamaged)
 	}
-	return dst, nil
+	return d.notes.Insert(dst, from), nil
 }
 
 // jsonReader reads one document. Each value takes at least a byte of it, which bounds how many there can be.
 type jsonReader struct {
 	left int
 	bad  bool
+
+	notes             jsondoc.Notes
+	members, elements int // how many have been counted, see pkg/jsondoc
+	member, element   int // the number of the value that comes
+}
+
+// note says of a value, which dst has from the given place, what its text does not tell.
+func (d *jsonReader) note(kind string, dst []byte, from int) []byte {
+	d.notes.Add(d.member, d.element, kind, dst[from:])
+	return dst
 }
 
 // value appends the value of kind that b begins with.
@@ -58,6 +70,7 @@ func (d *jsonReader) value(dst []byte, kind byte, b []byte, depth int) []byte {
 		return dst
 	}
 	c := cursor{b: b}
+	from := len(dst)
 	switch kind {
 	case jsonObject, jsonLargeObject, jsonArray, jsonLargeArray:
 		return d.container(dst, kind, b, depth)
@@ -75,17 +88,16 @@ func (d *jsonReader) value(dst []byte, kind byte, b []byte, depth int) []byte {
 	case jsonInt16:
 		dst = strconv.AppendInt(dst, int64(int16(c.uint16())), 10)
 	case jsonUint16:
-		dst = strconv.AppendUint(dst, uint64(c.uint16()), 10)
+		dst = d.note(unsigned, strconv.AppendUint(dst, uint64(c.uint16()), 10), from)
 	case jsonInt32:
 		dst = strconv.AppendInt(dst, int64(int32(c.uint32())), 10)
 	case jsonUint32:
-		dst = strconv.AppendUint(dst, uint64(c.uint32()), 10)
+		dst = d.note(unsigned, strconv.AppendUint(dst, uint64(c.uint32()), 10), from)
 	case jsonInt64:
 		dst = strconv.AppendInt(dst, int64(c.uint64()), 10)
 	case jsonUint64:
-		dst = strconv.AppendUint(dst, c.uint64(), 10)
+		dst = d.note(unsigned, strconv.AppendUint(dst, c.uint64(), 10), from)
 	case jsonDouble:
-		from := len(dst)
 		dst = sqltypes.AppendFloat(dst, math.Float64frombits(c.uint64()))
 		if whole(dst[from:]) {
 			dst = append(dst, ".0"...) // or it would read as an integer
@@ -152,6 +164,13 @@ func (d *jsonReader) container(dst []byte, kind byte, b []byte, depth int) []byt
 		open, shut = '{', '}'
 	}
 	dst = append(dst, open)
+	before := d.elements
+	if object {
+		before = d.members
+		d.members += count
+	} else {
+		d.elements += count
+	}
 	for i := range count {
 		if i > 0 {
 			dst = append(dst, ", "...)
@@ -163,6 +182,9 @@ func (d *jsonReader) container(dst []byte, kind byte, b []byte, depth int) []byt
 				return dst
 			}
 			dst = append(quoteJSON(dst, b[at:at+length]), ": "...)
+		}
+		if d.member, d.element = 0, before+i+1; object {
+			d.member, d.element = before+i+1, 0
 		}
 		kind := c.byte()
 		slot := c.take(width)
@@ -188,21 +210,28 @@ func (d *jsonReader) container(dst []byte, kind byte, b []byte, depth int) []byt
 // opaque appends a value of a type of MySQL's own.
 func (d *jsonReader) opaque(dst []byte, kind byte, b []byte) []byte {
 	c := cursor{b: b}
+	from, name := len(dst), "BLOB"
 	switch sqltypes.Type(kind) {
 	case sqltypes.TypeNewDecimal:
+		name = "DECIMAL"
 		precision, scale := c.byte(), c.byte()
 		dst = appendDecimal(dst, &c, int(precision), int(scale))
 	case sqltypes.TypeDate:
+		name = "DATE"
 		v := c.uint64() >> 24 >> 17
 		dst = append(dst, '"')
 		dst = append(appendPackedDate(dst, v), '"')
 	case sqltypes.TypeDatetime, sqltypes.TypeTimestamp:
+		if name = "DATETIME"; sqltypes.Type(kind) == sqltypes.TypeTimestamp {
+			name = "TIMESTAMP"
+		}
 		v := c.uint64()
 		dst = append(dst, '"')
 		dst = append(appendPackedDate(dst, v>>24>>17), ' ')
 		dst = appendClock(dst, v>>24>>12&31, v>>24>>6&63, v>>24&63)
 		dst = append(appendFraction(dst, v&(1<<24-1), 6), '"')
 	case sqltypes.TypeTime:
+		name = "TIME"
 		v := int64(c.uint64())
 		dst = append(dst, '"')
 		if v < 0 {
@@ -212,13 +241,19 @@ func (d *jsonReader) opaque(dst []byte, kind byte, b []byte) []byte {
 		dst = appendClock(dst, u>>24>>12&1023, u>>24>>6&63, u>>24&63)
 		dst = append(appendFraction(dst, u&(1<<24-1), 6), '"')
 	default:
+		if sqltypes.Type(kind) == sqltypes.TypeBit {
+			name = "BIT"
+		}
 		dst = append(dst, `"base64:type`...)
 		dst = append(strconv.AppendUint(dst, uint64(kind), 10), ':')
 		dst = append(base64.StdEncoding.AppendEncode(dst, b), '"')
 	}
 	d.bad = d.bad || c.bad
-	return dst
+	return d.note(name, dst, from)
 }
+
+// unsigned is what JSON_TYPE() calls an integer that came from an unsigned column.
+const unsigned = "UNSIGNED INTEGER"
 
 // appendPackedDate reads bits year*13+month day:5.
 func appendPackedDate(dst []byte, v uint64) []byte {

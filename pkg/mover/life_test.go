@@ -29,10 +29,14 @@ func types(t *testing.T, r *rig) {
 			"PRIMARY KEY (l, y, se, d, t, b))")
 	a := r.nodes[0]
 	row := func(id int) string {
+		js := "'{\"b\": [1, 2.5, null, 1e20, -70000], \"a\": \"å\\\\n\"}'"
+		if id%3 == 0 { // on MySQL of types that its text does not tell
+			js = fmt.Sprintf("JSON_OBJECT('b', JSON_ARRAY(1, %d.50, NULL, 1e20, CAST('2024-02-29' AS DATE), CAST('-01:02:03' AS TIME)), 'ö', JSON_ARRAY(CAST(7 AS UNSIGNED), 7))", id)
+		}
 		return fmt.Sprintf("(%d, -%d, 18446744073709551615 - %[1]d, %[1]d, -%[1]d.5 / 3, 1.1 * %[1]d, 1.25, -0e0 - %[1]d / 7e0, %[1]d, 2000 + %[1]d %% 100, "+
 			"IF(%[1]d %% 2, '0000-00-00', '2024-02-29'), '-838:59:58.999', '2024-02-29 12:34:56.789012', '2024-06-01 12:00:00.25', "+
 			"'a  ', 'å', 'åäö€', 'it''s \\\\ \\n \\0 \\Z å', REPEAT('å', 5000), x'6100', x'00ff27', x'0000', %[1]d %% 4, %[1]d %% 8, "+
-			"ST_GeomFromText('POINT(1 2)', 4326), '{\"b\": [1, 2.5, null, 1e20, -70000], \"a\": \"å\\\\n\"}')", id, id%100)
+			"ST_GeomFromText('POINT(1 2)', 4326), %[3]s)", id, id%100, js)
 	}
 	names := "id,i,iu,z,de,fl,fm,do,bi,y,da,ti,dt,ts,c,c16,l,v,tx,bn,vb,bl,en,se,ge,js"
 	for id := range 60 {

@@ -9,6 +9,7 @@ import (
 
 	"skarv/pkg/binlog"
 	"skarv/pkg/catalog"
+	"skarv/pkg/jsondoc"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqltypes"
 )
@@ -165,7 +166,7 @@ func newColumn(c *catalog.Column, flavor catalog.Flavor) (column, error) {
 		if flavor != catalog.MySQL {
 			return column{}, fmt.Errorf("column '%s' has the type %s, which cannot be moved", c.Name, c.DataType)
 		}
-		m.form = document
+		m.form, m.reads = document, jsondoc.Select(m.name)
 	default:
 		return column{}, fmt.Errorf("column '%s' has the type %s, which cannot be moved", c.Name, c.DataType)
 	}
@@ -208,6 +209,9 @@ func (c *column) appendValue(dst, v []byte) []byte {
 	case float:
 		return appendDouble(dst, v)
 	case document:
+		if !jsondoc.Plain(v) {
+			return jsondoc.Append(dst, v)
+		}
 		return sqltypes.AppendQuoted(append(dst, "_utf8mb4"...), v, false)
 	default:
 		return sqltypes.AppendQuoted(dst, v, false)

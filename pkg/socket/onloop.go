@@ -13,7 +13,11 @@ func (c *Conn) ServeOn(l *Loop, step func() (done bool), after func(error)) bool
 	}
 	j := c.ring.Load()
 	j.begin()
-	j.serve(step, func(err error) {
+	var err error
+	l.start(func(t *Task) {
+		j.task = t
+		err = j.serve(step)
+	}, func() {
 		c.leave(j)
 		after(err)
 	})

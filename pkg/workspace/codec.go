@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/jsondoc"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 )
@@ -15,13 +16,14 @@ import (
 type Form uint8
 
 const (
-	quoted  Form = iota // text of numbers and times, in quotes
-	bare                // integers, without quotes: a BIT in quotes is a string of bytes
-	float               // FLOAT shows six digits only: it travels as a DOUBLE
-	moment              // TIMESTAMP: seconds since 1970, which no time zone changes
-	bytesOf             // strings of characters, as their bytes in the column's own character set
-	binary              // byte strings and geometries
-	utf8                // text in utf8mb4, which becomes what the column has: MySQL's JSON, strings of results
+	quoted   Form = iota // text of numbers and times, in quotes
+	bare                 // integers, without quotes: a BIT in quotes is a string of bytes
+	float                // FLOAT shows six digits only: it travels as a DOUBLE
+	moment               // TIMESTAMP: seconds since 1970, which no time zone changes
+	bytesOf              // strings of characters, as their bytes in the column's own character set
+	binary               // byte strings and geometries
+	utf8                 // text in utf8mb4, which becomes what the column has: strings of results
+	document             // MySQL's JSON, as pkg/jsondoc has it
 )
 
 // FormOf is the form of a column's values. sessionTime: those of TIMESTAMP are in the session's time zone instead of UTC.
@@ -48,7 +50,7 @@ func formOf(c *catalog.Column) Form {
 		}
 		return bytesOf
 	case "json":
-		return utf8
+		return document
 	case "decimal", "double", "year", "date", "time", "datetime", "uuid", "inet4", "inet6":
 		return quoted
 	}
@@ -105,8 +107,8 @@ func read(c *catalog.Column, alias string) string {
 		return "UNIX_TIMESTAMP(" + name + ")"
 	case bytesOf:
 		return "CONVERT(" + name + " USING binary)"
-	case utf8:
-		return "CAST(CONVERT(" + name + " USING utf8mb4) AS BINARY)"
+	case document:
+		return jsondoc.Select(name)
 	}
 	return name
 }
@@ -132,6 +134,11 @@ func AppendValue(dst []byte, f Form, v []byte) []byte {
 		return append(dst, '\'')
 	case moment:
 		return appendMoment(dst, v)
+	case document:
+		if !jsondoc.Plain(v) {
+			return jsondoc.Append(dst, v)
+		}
+		dst = append(dst, "_utf8mb4 "...)
 	case utf8:
 		dst = append(dst, "_utf8mb4 "...)
 	}

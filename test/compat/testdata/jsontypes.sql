@@ -1,0 +1,40 @@
+CREATE TABLE src (id INT PRIMARY KEY, u BIGINT UNSIGNED, dc DECIMAL(20,5), d DATE, dt DATETIME(3), t TIME(4), ts TIMESTAMP NULL, tb TINYBLOB, b BLOB, mb MEDIUMBLOB, lb LONGBLOB, vb VARBINARY(10), bi BINARY(4), bt BIT(9), y YEAR);
+INSERT INTO src VALUES (1, 7, 123.45, '2024-02-03', '2024-02-03 01:02:03.456', '-12:13:14.1234', '2024-02-03 01:02:03', 'tb', 'b', 'mb', x'ff00', 'vb', 'bi', b'100000001', 2024);
+CREATE TABLE j (id INT PRIMARY KEY, d JSON);
+INSERT INTO j VALUES (1, '{"a": 1.50, "b": [1, -2, 3.0, "2024-02-03", null, true, {}, []], "c": "x"}'), (2, '"x"'), (3, 'null'), (4, NULL), (5, '[]'), (6, '12'), (7, '1.5');
+-- only: mysql
+INSERT INTO j SELECT 20, CAST(dc AS JSON) FROM src;
+-- only: mysql
+INSERT INTO j SELECT 21, CAST(d AS JSON) FROM src;
+-- only: mysql
+INSERT INTO j SELECT 22, JSON_ARRAY(u, dc, d, dt, t, ts, y, 5, 1.50, 2.5e0, NULL) FROM src;
+-- only: mysql
+INSERT INTO j SELECT 23, JSON_ARRAY(tb, b, mb, lb, vb, bi, bt, x'') FROM src;
+-- only: mysql
+INSERT INTO j SELECT 24, JSON_OBJECT('id', u, 'plain', 7, 'p', dc, 'list', JSON_ARRAY(1, u, JSON_OBJECT('x', 1.50, 'a"b\\c', 2.50, 'n\nl', JSON_ARRAY(1.5e0, 3.50)), JSON_ARRAY(), 4.50), 'last', JSON_OBJECT('bits', bt, 'é', d)) FROM src;
+INSERT INTO j VALUES (25, JSON_ARRAY(CAST(12345678901234567890123456789012345.123456789012345678901234567891 AS DECIMAL(65,30)), CAST(-0.05 AS DECIMAL(3,2)), CAST(5 AS DECIMAL(1,0)), CAST(18446744073709551615 AS UNSIGNED)));
+SELECT a.id, a.d, b.d, JSON_TYPE(a.d), JSON_TYPE(b.d) FROM j a JOIN j b ON a.id = b.id + 1 OR a.id = b.id ORDER BY 1, b.id;
+SELECT a.id, JSON_TYPE(JSON_EXTRACT(b.d, '$[0]')) x0, JSON_TYPE(JSON_EXTRACT(b.d, '$[1]')) x1, JSON_TYPE(JSON_EXTRACT(b.d, '$[2]')) x2, JSON_TYPE(JSON_EXTRACT(b.d, '$[3]')) x3, JSON_TYPE(JSON_EXTRACT(b.d, '$[4]')) x4, JSON_TYPE(JSON_EXTRACT(b.d, '$[5]')) x5, JSON_TYPE(JSON_EXTRACT(b.d, '$[6]')) x6, JSON_TYPE(JSON_EXTRACT(b.d, '$[7]')) x7 FROM j a JOIN j b ON a.id = b.id + 1 ORDER BY 1;
+CREATE TABLE k (id INT PRIMARY KEY, n INT, d JSON);
+INSERT INTO k SELECT a.id + 100, b.id, b.d FROM j a JOIN j b ON a.id = b.id + 1;
+INSERT INTO k SELECT id, 1, d FROM j;
+SELECT id, n, d, JSON_TYPE(d), JSON_TYPE(JSON_EXTRACT(d, '$[0]')) x0, JSON_TYPE(JSON_EXTRACT(d, '$[1]')) x1, JSON_TYPE(JSON_EXTRACT(d, '$[2]')) x2, JSON_TYPE(JSON_EXTRACT(d, '$[3]')) x3, JSON_TYPE(JSON_EXTRACT(d, '$[4]')) x4, JSON_TYPE(JSON_EXTRACT(d, '$[5]')) x5, JSON_TYPE(JSON_EXTRACT(d, '$[6]')) x6, JSON_TYPE(JSON_EXTRACT(d, '$[7]')) x7, JSON_TYPE(JSON_EXTRACT(d, '$.id')) i, JSON_TYPE(JSON_EXTRACT(d, '$.plain')) p FROM k ORDER BY id;
+UPDATE k SET id = id + 1000;
+SELECT id, n, d, JSON_TYPE(d), JSON_TYPE(JSON_EXTRACT(d, '$[0]')) x0, JSON_TYPE(JSON_EXTRACT(d, '$[1]')) x1, JSON_TYPE(JSON_EXTRACT(d, '$[2]')) x2, JSON_TYPE(JSON_EXTRACT(d, '$[3]')) x3, JSON_TYPE(JSON_EXTRACT(d, '$[4]')) x4, JSON_TYPE(JSON_EXTRACT(d, '$[5]')) x5, JSON_TYPE(JSON_EXTRACT(d, '$[6]')) x6, JSON_TYPE(JSON_EXTRACT(d, '$[7]')) x7, JSON_TYPE(JSON_EXTRACT(d, '$.id')) i, JSON_TYPE(JSON_EXTRACT(d, '$.plain')) p FROM k ORDER BY id;
+UPDATE k JOIN j ON k.id = j.id + 1000 SET k.d = j.d WHERE j.id > 20;
+INSERT INTO k (id, d) SELECT id, d FROM j WHERE id > 20 ON DUPLICATE KEY UPDATE d = VALUES(d);
+REPLACE INTO k SELECT a.id + 1000, 3, b.d FROM j a JOIN j b ON a.id = b.id + 1;
+SELECT id, n, d, JSON_TYPE(d), JSON_TYPE(JSON_EXTRACT(d, '$[0]')) x0, JSON_TYPE(JSON_EXTRACT(d, '$[1]')) x1, JSON_TYPE(JSON_EXTRACT(d, '$[2]')) x2, JSON_TYPE(JSON_EXTRACT(d, '$[3]')) x3, JSON_TYPE(JSON_EXTRACT(d, '$[4]')) x4, JSON_TYPE(JSON_EXTRACT(d, '$[5]')) x5, JSON_TYPE(JSON_EXTRACT(d, '$[6]')) x6, JSON_TYPE(JSON_EXTRACT(d, '$[7]')) x7 FROM k ORDER BY id;
+SET SESSION sql_mode = '';
+-- only: mysql
+INSERT INTO j VALUES (30, JSON_ARRAY(CAST('0000-00-00' AS DATE), CAST('2024-00-00' AS DATE), TIME'838:59:59'));
+SET SESSION sql_mode = DEFAULT;
+SELECT a.id, b.d, JSON_TYPE(JSON_EXTRACT(b.d, '$[0]')), JSON_TYPE(JSON_EXTRACT(b.d, '$[1]')), JSON_TYPE(JSON_EXTRACT(b.d, '$[2]')) FROM j a JOIN j b ON a.id = b.id - 5;
+SET NAMES latin1;
+SELECT COUNT(*), SUM(JSON_TYPE(JSON_EXTRACT(b.d, '$[1]')) = 'DECIMAL') FROM j a JOIN j b ON a.id = b.id + 1;
+SET NAMES utf8mb4;
+UPDATE k SET d = (SELECT d FROM j WHERE id = 22) WHERE id = 1020;
+UPDATE k SET d = (SELECT d FROM j WHERE id = 24), id = id + 1 WHERE id = 1021;
+SELECT id, d, JSON_TYPE(JSON_EXTRACT(d, '$[1]')), JSON_TYPE(JSON_EXTRACT(d, '$.id')) FROM k WHERE id IN (1020, 1021, 1022) ORDER BY id;
+SELECT k.id, JSON_TYPE(JSON_EXTRACT((SELECT d FROM j WHERE j.id = k.id - 1000), '$[1]')) FROM k WHERE id BETWEEN 1020 AND 1025 ORDER BY id;
+SELECT x.d, JSON_TYPE(JSON_EXTRACT(x.d, '$[1]')) t, COUNT(*) FROM (SELECT DISTINCT d FROM k UNION SELECT d FROM j) x GROUP BY x.d ORDER BY 1, 2;
