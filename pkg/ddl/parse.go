@@ -215,7 +215,7 @@ func (p *parser) drop() error {
 
 func (p *parser) rename() error {
 	p.Verb = RenameTable
-	p.accept("IF", "EXISTS")
+	p.IfExists = p.accept("IF", "EXISTS")
 	for {
 		if err := p.object(); err != nil {
 			return err
@@ -345,6 +345,13 @@ func (p *parser) createTableRest() error {
 // temporal reports whether MariaDB's clauses for tables with a history or with periods come next.
 func (p *parser) temporal() bool {
 	t, next := p.peek(0), p.peek(1)
+	if t.is("PERIOD") && next.is("IF") { // ADD PERIOD IF NOT EXISTS FOR, DROP PERIOD IF EXISTS FOR
+		n := 2
+		if p.peek(n).is("NOT") {
+			n++
+		}
+		next = p.peek(n + 1)
+	}
 	return t.is("SYSTEM") && next.is("VERSIONING") || t.is("PERIOD") && next.is("FOR") || t.is("WITHOUT") && next.is("OVERLAPS")
 }
 

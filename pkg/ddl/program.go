@@ -42,6 +42,9 @@ func (p *parser) program(v Verb) error {
 		return sqlerr.Unsupported("a stored program of more than 256 KB or in another character set than utf8mb4", "make several of it, in utf8mb4")
 	}
 	prog, err := ParseProgram(p.source, p.sqlMode, p.flavor, p.version)
+	if sqlerr.HasCode(err, sqlerr.ParseError) && HasMode(p.sqlMode, "ORACLE") {
+		return sqlerr.Unsupported("stored programs in the language of sql_mode ORACLE", "leave ORACLE out of sql_mode, and write the program in standard SQL")
+	}
 	if err != nil {
 		return err
 	}

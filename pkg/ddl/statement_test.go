@@ -70,6 +70,8 @@ func TestTemporalTablesAreRefused(t *testing.T) {
 		"CREATE TABLE t (a INT, s DATE, e DATE, PERIOD FOR p (s, e), UNIQUE (a, p WITHOUT OVERLAPS))",
 		"ALTER TABLE t ADD SYSTEM VERSIONING",
 		"ALTER TABLE t ADD PERIOD FOR p (s, e)",
+		"ALTER TABLE t ADD PERIOD IF NOT EXISTS FOR p (s, e)",
+		"ALTER TABLE t DROP PERIOD IF EXISTS FOR p",
 		"ALTER TABLE t ADD UNIQUE (a, p WITHOUT OVERLAPS)",
 	} {
 		_, err := Parse(sql, "d", "", catalog.MariaDB, "10.11.6-MariaDB")

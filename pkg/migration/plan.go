@@ -119,7 +119,7 @@ func (p *Planner) notSequence(ctx context.Context, o ddl.Name) error {
 		return sqlerr.WrongObject.New(fmt.Sprintf("'%s.%s' is not of type 'VIEW'", o.DB, o.Name))
 	case p.Statement.OrReplace:
 		return sqlerr.Unsupported(fmt.Sprintf("a table in the place of the sequence '%s'", o.Name), "drop the sequence first")
-	case p.Statement.IfExists:
+	case p.Statement.IfExists && p.Statement.Verb != ddl.RenameTable && p.Statement.Verb != ddl.AlterTable: // of these it speaks of what is changed
 		p.note(sqlerr.TableExists.New(o.Name))
 		return errNothingToDo
 	}

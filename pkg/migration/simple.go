@@ -2,6 +2,7 @@ package migration
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -123,18 +124,18 @@ func (p *Planner) renameTables(ctx context.Context) error {
 		}
 		return nil
 	}
-	var undo []string
+	var pairs, undo []string
 	for i := 0; i+1 < len(p.Statement.Objects); i += 2 {
 		from, to := p.Statement.Objects[i], p.Statement.Objects[i+1]
-		if _, err := p.database(from); err != nil {
-			return err
+		moving := at(from.Object)
+		if moving == nil {
+			if err := p.notRenamed(ctx, from); err != nil {
+				return err
+			}
+			continue
 		}
 		if _, err := p.database(to); err != nil {
 			return err
-		}
-		moving := at(from.Object)
-		if moving == nil {
-			return sqlerr.NoSuchTable.New(from.DB, from.Name)
 		}
 		if at(to.Object) != nil {
 			return sqlerr.TableExists.New(to.Name)
@@ -143,7 +144,11 @@ func (p *Planner) renameTables(ctx context.Context) error {
 			return err
 		}
 		now[to.Object], now[from.Object] = moving, nil
+		pairs = append(pairs, from.SQL()+" TO "+to.SQL())
 		undo = append([]string{to.SQL() + " TO " + from.SQL()}, undo...)
+	}
+	if len(pairs) == 0 {
+		return errNothingToDo
 	}
 	for name, from := range now {
 		p.work.Watched = append(p.work.Watched, name)
@@ -167,6 +172,9 @@ func (p *Planner) renameTables(ctx context.Context) error {
 		}
 	}
 	s := Step{SQL: p.Statement.Rewrite(), Undo: []string{"RENAME TABLE " + strings.Join(undo, ", ")}}
+	if p.Statement.IfExists { // nothing but what the catalog knows of is renamed on any server
+		s.SQL = "RENAME TABLE " + strings.Join(pairs, ", ")
+	}
 	if len(undo) > 1 {
 		// Texts do not tell whether two tables of equal shape have changed places.
 		marker := schema.Trial(p.Job, "_m")
@@ -177,6 +185,25 @@ func (p *Planner) renameTables(ctx context.Context) error {
 	}
 	p.work.Step = &s
 	return nil
+}
+
+// notRenamed is what a RENAME TABLE says of a table that is not there.
+func (p *Planner) notRenamed(ctx context.Context, from ddl.Name) error {
+	if p.Snap.Flavor == catalog.MariaDB && p.Snap.Databases[from.DB] != nil {
+		if is, err := schema.IsSequence(ctx, p.Sequences, from.Object); err != nil {
+			return err
+		} else if is {
+			return sqlerr.Unsupported(fmt.Sprintf("renaming the sequence '%s'", from.Name), "create a sequence of the new name, and give it the value with SETVAL()")
+		}
+	}
+	if p.Statement.IfExists {
+		p.note(sqlerr.NoSuchTable.New(from.DB, from.Name))
+		return nil
+	}
+	if _, err := p.database(from); err != nil {
+		return err
+	}
+	return sqlerr.NoSuchTable.New(from.DB, from.Name)
 }
 
 func (p *Planner) truncate(ctx context.Context) error {

@@ -163,6 +163,11 @@ func (b *build) build() (*plan.Plan, error) {
 			return nil, sqlerr.From(err)
 		}
 	}
+	if b.st.Mode()&sqlparse.Oracle != 0 {
+		if err := b.oracle(); err != nil {
+			return nil, sqlerr.From(err)
+		}
+	}
 	if err := b.storedFunctions(); err != nil {
 		return nil, sqlerr.From(err)
 	}

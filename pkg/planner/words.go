@@ -213,6 +213,9 @@ func (b *build) transaction(w *words) error {
 	b.plan.Txn = t
 	switch {
 	case w.take("BEGIN"):
+		if b.st.Mode()&sqlparse.Oracle != 0 { // it opens a block, which is not there
+			return b.syntaxError(w)
+		}
 		b.plan.Kind = plan.Begin
 		w.take("WORK")
 	case w.takeAll("START TRANSACTION"):

@@ -229,7 +229,7 @@ func (c *conns) BeginStatement(groups []placement.NodeGroupID) error {
 			return err
 		}
 		if !c.s.autocommit {
-			c.s.begin("BEGIN", nil)
+			c.s.begin(startTransaction, nil)
 		}
 	}
 	if c.s.tx != nil {

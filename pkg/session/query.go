@@ -459,7 +459,7 @@ func (s *Session) data(p *plan.Plan, r request) (err error) {
 		}
 	} else if s.tx == nil && s.locks == nil && !s.autocommit && (p.Root != nil || p.Relay != nil && len(p.Relay.Tables) > 0) {
 		if !s.reads.snapshots() || !s.repeatable() {
-			s.begin("BEGIN", nil)
+			s.begin(startTransaction, nil)
 		} else if err := s.openSnapshot(nil); err != nil {
 			return err
 		}

@@ -89,7 +89,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 // session's.
 func (s *Session) atomically(do func() error) (out txn.Outcome, err error) {
 	if s.tx == nil {
-		s.begin("BEGIN", nil)
+		s.begin(startTransaction, nil)
 		tx := s.tx
 		if err = do(); err == nil && s.tx != tx {
 			err = errLostTransaction()

@@ -44,7 +44,7 @@ func (s *Session) repeatable() bool {
 // all node groups. With other isolation levels than REPEATABLE READ servers ignore the phrase, and so does Skarv.
 func (s *Session) beginSnapshot(how *plan.Txn) error {
 	if !s.repeatable() {
-		s.begin(string(s.stmt.SQL()), how)
+		s.begin(s.beginning(how), how)
 		return s.ok(wire.OK{})
 	}
 	if err := s.openSnapshot(how); err != nil {

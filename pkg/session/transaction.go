@@ -13,6 +13,17 @@ import (
 	"skarv/pkg/wire"
 )
 
+// startTransaction begins a transaction in any sql_mode: BEGIN opens a block of statements in ORACLE.
+const startTransaction = "START TRANSACTION"
+
+// beginning is the client's statement that begins a transaction, in words that are the same in any sql_mode: it is sent with the first branch.
+func (s *Session) beginning(how *plan.Txn) string {
+	if how == nil || *how == (plan.Txn{}) {
+		return startTransaction
+	}
+	return string(s.stmt.SQL())
+}
+
 // begin opens a transaction in the session; its branches are opened by the statements that need them. how is what the
 // client said of it, nil for nothing.
 func (s *Session) begin(text string, how *plan.Txn) {
@@ -56,7 +67,7 @@ func isolationLevel(upper string) string {
 
 // newTxn returns a transaction as the session's settings want it.
 func (s *Session) newTxn() *txn.Txn {
-	tx := &txn.Txn{Begin: "BEGIN", Isolation: s.reads.isolation(""), BestEffort: s.bestEffort, Coordinator: s.cfg.Transactions}
+	tx := &txn.Txn{Begin: startTransaction, Isolation: s.reads.isolation(""), BestEffort: s.bestEffort, Coordinator: s.cfg.Transactions}
 	if t := s.conn.Task(); t != nil {
 		tx.Aside = t.Blocking
 	}
@@ -109,7 +120,7 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		if p.Txn != nil && p.Txn.Snapshot || s.reads.snapshots() {
 			return s.beginSnapshot(p.Txn)
 		}
-		s.begin(string(s.stmt.SQL()), p.Txn)
+		s.begin(s.beginning(p.Txn), p.Txn)
 		return s.ok(wire.OK{})
 	case plan.Savepoint:
 		return s.savepoint(p)
@@ -134,7 +145,7 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		if err := s.unlock(); err != nil {
 			return err
 		}
-		s.begin("BEGIN", nil)
+		s.begin(startTransaction, nil)
 		if tx != nil {
 			s.tx.Begin, s.tx.Isolation, s.tx.ReadOnly = tx.Begin, tx.Isolation, tx.ReadOnly
 		}
@@ -211,7 +222,7 @@ func (s *Session) savepoint(p *plan.Plan) error {
 		} // else it is gone at once
 	default:
 		if s.tx == nil {
-			s.begin("BEGIN", nil)
+			s.begin(startTransaction, nil)
 		}
 		switch {
 		case p.Txn.RollbackTo:

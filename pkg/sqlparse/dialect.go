@@ -15,6 +15,7 @@ const (
 	IgnoreSpace                         // COUNT (*) is a call
 	PipesAsConcat                       // a || b concatenates; such text gets no syntax tree
 	HighNotPrecedence                   // NOT binds like !; such text gets no syntax tree
+	Oracle                              // BEGIN opens a block, ROWNUM is a function; text with that gets no syntax tree
 )
 
 // ParseMode picks from sql_mode what changes how text is read.
@@ -32,6 +33,8 @@ func ParseMode(sqlMode string) Mode {
 			m |= PipesAsConcat
 		case "HIGH_NOT_PRECEDENCE":
 			m |= HighNotPrecedence
+		case "ORACLE":
+			m |= Oracle
 		}
 	}
 	return m

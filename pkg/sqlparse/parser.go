@@ -185,6 +185,8 @@ func (s *Statement) noTree() error {
 		case k != Word:
 			next = false
 			continue
+		case s.mode&Oracle != 0 && equalFold(word, "rownum"):
+			return &NoTree{Reason: "ROWNUM"}
 		case s.kind == Set && l.isWord(wCollate):
 			return &NoTree{Reason: "SET NAMES with COLLATE"}
 		case equalFold(word, "nth_value"):

@@ -66,7 +66,7 @@ func (s *Statement) run() int {
 	st := &s.scan
 	st.lex = s.dialect.lexer(s.sql, s.mode)
 	st.selectDepth = -1
-	st.split.mariadb = s.dialect.mariadb
+	st.split.mariadb, st.split.oracle = s.dialect.mariadb, s.mode&Oracle != 0
 	l := &st.lex
 	for {
 		k := l.next()

@@ -6,7 +6,7 @@ package sqlparse
 // way, and leaves out a comment at the end: who scans anyway needs no Next.
 func (d *Dialect) Next(sql []byte, mode Mode) (first, rest []byte) {
 	l := d.lexer(sql, mode)
-	split := splitter{mariadb: d.mariadb}
+	split := splitter{mariadb: d.mariadb, oracle: mode&Oracle != 0}
 	for {
 		k := l.next()
 		if k == EOF || k == Invalid {
@@ -34,7 +34,7 @@ const (
 	splitHeader                    // trigger before ROW, event before DO
 	splitPending                   // the body may begin with the next word
 	splitBody                      // in the body, or in compound statements outside of programs
-	splitForever                   // a package: to the end of the text
+	splitForever                   // a package, or any program in sql_mode ORACLE: to the end of the text
 	splitOff                       // no compound statement: every ; ends it
 )
 
@@ -59,6 +59,7 @@ const maxBlocks = 64
 type splitter struct {
 	phase   splitPhase
 	mariadb bool
+	oracle  bool // sql_mode ORACLE, whose programs have a language of their own
 	event   bool // CREATE EVENT: the body begins after DO
 	tokens  int
 	depth   int  // parentheses
@@ -91,6 +92,10 @@ func (p *splitter) token(l *lexer, k TokenKind) {
 	}
 	switch p.phase {
 	case splitStart:
+		if p.oracle && (id == wBegin || id == wDeclare) {
+			p.phase = splitForever
+			return
+		}
 		p.first(id)
 	case splitCreate:
 		p.create(id)
@@ -132,6 +137,10 @@ func (p *splitter) first(id wordID) {
 // create looks for what is created: a program, or something without a body.
 func (p *splitter) create(id wordID) {
 	const longest = 16 // tokens between CREATE and the word, a DEFINER among them
+	if p.oracle && (id == wProcedure || id == wFunction || id == wTrigger || id == wEvent) {
+		p.phase = splitForever
+		return
+	}
 	switch id {
 	case wProcedure, wFunction:
 		p.phase = splitPending

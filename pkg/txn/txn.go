@@ -36,7 +36,7 @@ type Pool interface {
 //
 // A lost transaction refuses every statement until the client has ended it: else what follows would run outside of it.
 type Txn struct {
-	// Begin is the statement that opens the first branch, the client's own text or "BEGIN".
+	// Begin is the statement that opens the first branch, the client's own text or one of that sense.
 	Begin string
 	// Isolation, not empty, is a SET TRANSACTION statement sent before a branch is opened.
 	Isolation string

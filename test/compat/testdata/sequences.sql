@@ -249,6 +249,12 @@ RENAME TABLE t TO s;
 RENAME TABLE t TO t2, t2 TO s;
 ALTER TABLE t RENAME TO s;
 ALTER TABLE t RENAME TO s, ADD COLUMN z INT;
+ALTER TABLE IF EXISTS t RENAME TO s;
+RENAME TABLE IF EXISTS t TO s;
+-- refused: the sequence is not among the tables
+RENAME TABLE s TO s9;
+-- refused: the sequence is not among the tables
+RENAME TABLE IF EXISTS s TO s9, t TO t9;
 SELECT NEXTVAL(s) > 1;
 SHOW FULL TABLES;
 
