@@ -121,9 +121,11 @@ type Table struct {
 	// HiddenKey: the primary key is the invisible column HiddenKey, and the distribution key may be it.
 	HiddenKey bool `json:"hidden_key,omitempty"`
 	// Checks: the table has CHECK constraints.
-	Checks    bool   `json:"checks,omitempty"`
-	Charset   string `json:"charset,omitempty"`
-	Collation string `json:"collation,omitempty"`
+	Checks bool `json:"checks,omitempty"`
+	// Partitioned: servers keep its rows in partitions of their own.
+	Partitioned bool   `json:"partitioned,omitempty"`
+	Charset     string `json:"charset,omitempty"`
+	Collation   string `json:"collation,omitempty"`
 	// Triggers in the order in which those of one time and event fire.
 	Triggers []Trigger `json:"triggers,omitempty"`
 	// ViewText is the SELECT of a view, with all names qualified.

@@ -189,9 +189,9 @@ func ReadDatabase(ctx context.Context, s *Server, name string) (*catalog.Databas
 func (d *Definition) readTable(ctx context.Context, s *Server) error {
 	return s.Rows(ctx, func(r *sql.Rows) error {
 		var kind string
-		var collation, comment sql.NullString
+		var collation, comment, options sql.NullString
 		var next sql.Null[uint64]
-		if err := r.Scan(&kind, &collation, &comment, &next); err != nil {
+		if err := r.Scan(&kind, &collation, &comment, &next, &options); err != nil {
 			return err
 		}
 		if strings.HasSuffix(kind, "VIEW") {
@@ -200,10 +200,11 @@ func (d *Definition) readTable(ctx context.Context, s *Server) error {
 			d.Comment = comment.String
 		}
 		d.Next = next.V
+		d.Table.Partitioned = slices.Contains(strings.Fields(strings.ToLower(options.String)), "partitioned")
 		d.Table.Collation = collation.String
 		d.Table.Charset = sqltypes.CharsetOf(collation.String)
 		return nil
-	}, "SELECT table_type, table_collation, table_comment, auto_increment FROM information_schema.tables"+
+	}, "SELECT table_type, table_collation, table_comment, auto_increment, create_options FROM information_schema.tables"+
 		d.where("table_schema", "table_name"))
 }
 

@@ -121,21 +121,39 @@ func (w *waiter) wait() {
 	if w.ready != nil {
 		<-w.ready
 	} else {
-		w.yield(struct{}{})
+		w.task.pause()
 	}
 }
 
-// receive reads into p, or waits without a buffer when p is nil.
+// tell ends a wait that no completion ends.
+func (w *waiter) tell() {
+	if w.ready != nil {
+		w.ready <- struct{}{}
+	} else {
+		w.task.goOn()
+	}
+}
+
+// receive reads into p.
 func (j *joined) receive(p []byte, how uint16) (int, error) {
-	w, l := j.waiter(), j.loop
-	l.mu.Lock()
-	if err := j.refuses(j.readOver.Load()); err != nil {
-		l.mu.Unlock()
+	w := j.waiter()
+	if err := j.ask(w, p, how); err != nil {
 		return 0, err
 	}
-	j.request(w, p, how)
-	l.mu.Unlock()
+	w.wait()
 	return j.received(w)
+}
+
+// ask requests to read into p, or into a loaned buffer when p is nil.
+func (j *joined) ask(w *waiter, p []byte, how uint16) error {
+	l := j.loop
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := j.refuses(j.readOver.Load()); err != nil {
+		return err
+	}
+	j.request(w, p, how)
+	return nil
 }
 
 // refuses is why nothing may be requested now; the Loop's lock is held.
@@ -164,9 +182,8 @@ func (j *joined) request(w *waiter, p []byte, how uint16) {
 	}
 }
 
-// received waits for the completion of a request to read.
+// received is what a request to read has brought.
 func (j *joined) received(w *waiter) (int, error) {
-	w.wait()
 	res, flags := w.res, w.flags
 	if flags&bufferTaken != 0 {
 		j.number = uint16(flags >> bufferNumber)
@@ -270,9 +287,9 @@ func (j *joined) awaitReadable() error {
 	return nil
 }
 
-// await waits, without a buffer, until there is something to read.
-func (j *joined) await() error {
-	switch _, err := j.receive(nil, pollFirst); {
+// arrived takes what the session has been waiting for without a buffer.
+func (j *joined) arrived() error {
+	switch _, err := j.received(j.task.waiter); {
 	case err == nil:
 		return nil
 	case err == io.EOF:
@@ -386,11 +403,7 @@ func (j *joined) sent(res int32) {
 	j.posting.Store(false)
 	if w := j.waiting; w != nil {
 		j.waiting = nil
-		if w.resume != nil {
-			w.resume()
-		} else {
-			w.ready <- struct{}{}
-		}
+		w.tell()
 	}
 }
 
@@ -408,18 +421,16 @@ func (j *joined) settleAside() error {
 	if !j.posting.Load() {
 		return j.failed
 	}
-	done := make(chan error, 1)
+	w := &waiter{ready: make(chan struct{}, 1)}
 	j.loop.post(func() {
 		if j.posted == nil {
-			done <- j.failed
+			w.tell()
 			return
 		}
-		j.waiting = &waiter{resume: func() (struct{}, bool) {
-			done <- j.failed
-			return struct{}{}, true
-		}}
+		j.waiting = w
 	})
-	return <-done
+	w.wait()
+	return j.failed
 }
 
 func (j *joined) exchange(req, p []byte) (int, error) {
@@ -444,25 +455,37 @@ func (j *joined) exchange(req, p []byte) (int, error) {
 	q.flags = quietSuccess // a failure is that of reading, too
 	j.request(w, p, pollFirst)
 	l.mu.Unlock()
+	w.wait()
 	return j.received(w)
 }
 
-// serve is Conn.Serve, on the Loop.
-func (j *joined) serve(step func() bool) error {
-	defer func() { _ = j.settle() }()
-	for {
-		if len(j.got) == 0 && !j.eof {
-			if !j.full {
-				if err := j.await(); err != nil {
-					return err
+// serve is Conn.Serve on a Loop; after is called, on a goroutine of its own, when it has ended.
+func (j *joined) serve(step func() (done bool), after func(error)) {
+	var err error
+	t := &Task{loop: j.loop, after: func() { after(err) }}
+	waited := false
+	t.resume = func() (waits bool) {
+		if waited {
+			err = j.arrived()
+		}
+		for err == nil {
+			if len(j.got) == 0 && !j.eof && !j.full {
+				if err = j.ask(t.waiter, nil, pollFirst); err == nil {
+					waited = true
+					return true
 				}
+				break
 			}
 			j.full = j.full && len(j.got) > 0
+			if step() {
+				break
+			}
 		}
-		if step() {
-			return nil
-		}
+		_ = j.settle()
+		return false
 	}
+	j.task = t
+	j.loop.start(t)
 }
 
 func (j *joined) stale() bool {

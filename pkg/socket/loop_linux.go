@@ -19,6 +19,9 @@ import (
 //	Serve ──► coroutine ──wants──► ring ──enter──► kernel
 //	              ▲                                  │
 //	              └──────────── resume ◄─────────────┘ completion
+//
+// A session has a coroutine from the arrival of something until it waits for its client again, and the one that was given back
+// last is taken next. So idle sessions have no stack, and the stack in use is mostly one that the processor's caches still have.
 type Loop struct {
 	file *os.File // the ring's eventfd, for the runtime's poller: that is where an idle Loop waits
 	raw  syscall.RawConn
@@ -34,7 +37,9 @@ type Loop struct {
 	closed  bool
 	spare   [][]byte // of postSize, for Conns that post
 
-	// Only the Loop's goroutine uses these: see count.
+	// Only the Loop's goroutine uses what follows.
+	spareCoroutines []*coroutine
+	// See count.
 	few bool
 	era uint32
 	// of this era
@@ -48,11 +53,10 @@ type waiter struct {
 	number, turn uint32 // in the tag; turn tells the completion awaited from one that came too late
 	res          int32
 	flags        uint32
-	resume       func() (struct{}, bool) // of the coroutine; nil: another goroutine, told by ready
-	yield        func(struct{}) bool
-	ready        chan struct{}
-	sender       *joined // its writing behind the session's back has ended
-	era          uint32  // it was last resumed in
+	ready        chan struct{} // not nil: another goroutine, told by it
+	task         *Task         // a session on the Loop
+	sender       *joined       // its writing behind the session's back has ended
+	era          uint32        // it was last resumed in
 }
 
 func (w *waiter) tag() uint64 { return uint64(w.number)<<32 | uint64(w.turn) }
@@ -61,8 +65,24 @@ func (w *waiter) tag() uint64 { return uint64(w.number)<<32 | uint64(w.turn) }
 type Task struct {
 	loop   *Loop
 	waiter *waiter
-	away   bool // in Blocking
+	on     *coroutine // nil while it waits for its client
+	away   bool       // in Blocking
+	// resume begins the session, or goes on with it when it has waited for its client, and reports whether it waits for it now; else it
+	// has ended.
+	resume func() (waits bool)
+	after  func() // is called when it has ended, on a goroutine of its own
 }
+
+// coroutine is a stack on which sessions are served, one after the other.
+type coroutine struct {
+	serves *Task
+	next   func() (struct{}, bool)
+	yield  func(struct{}) bool
+	stop   func()
+}
+
+// maxSpareCoroutines bounds those a Loop keeps for sessions to come.
+const maxSpareCoroutines = 256
 
 // NewLoop makes a Loop. The error wraps errors.ErrUnsupported where the system has no io_uring for this process.
 func NewLoop() (*Loop, error) {
@@ -157,6 +177,9 @@ func (l *Loop) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
+	for _, c := range l.spareCoroutines {
+		c.stop()
+	}
 	_ = l.file.Close()
 	l.ring.close()
 	for _, w := range l.waiters {
@@ -203,9 +226,9 @@ func (l *Loop) turn() (any bool) {
 		case w == nil:
 		case w.sender != nil:
 			w.sender.sent(w.res)
-		case w.resume != nil:
+		case w.task != nil:
 			l.count(w)
-			w.resume()
+			w.task.goOn()
 		default:
 			w.ready <- struct{}{}
 		}
@@ -277,22 +300,63 @@ func (l *Loop) discharge(w *waiter) {
 	l.free = append(l.free, w.number)
 }
 
-// start runs session as a coroutine of the Loop, and then, on a goroutine of its own, after.
-func (l *Loop) start(session func(t *Task), after func()) {
+// start lets t begin.
+func (l *Loop) start(t *Task) {
 	l.post(func() {
-		t := &Task{loop: l, waiter: l.enlist()}
-		w := t.waiter
-		w.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
-			w.yield = yield
-			defer func() {
-				t.away = true // whoever ends what it has left is on no Loop
-				l.discharge(w)
-				go after()
-			}()
-			session(t)
-		})
-		w.resume()
+		t.waiter = l.enlist()
+		t.waiter.task = t
+		t.goOn()
 	})
+}
+
+// goOn runs the session on the Loop until it waits for something, or has ended.
+func (t *Task) goOn() {
+	if t.on == nil {
+		t.on = t.loop.coroutine()
+		t.on.serves = t
+	}
+	t.on.next()
+}
+
+// pause waits on the Loop until goOn is called.
+func (t *Task) pause() { t.on.yield(struct{}{}) }
+
+// coroutine takes one that serves nobody.
+func (l *Loop) coroutine() *coroutine {
+	if n := len(l.spareCoroutines); n > 0 {
+		c := l.spareCoroutines[n-1]
+		l.spareCoroutines = l.spareCoroutines[:n-1]
+		return c
+	}
+	c := &coroutine{}
+	c.next, c.stop = iter.Pull(func(yield func(struct{}) bool) {
+		c.yield = yield
+		for {
+			c.serve()
+			if len(l.spareCoroutines) == maxSpareCoroutines {
+				return
+			}
+			l.spareCoroutines = append(l.spareCoroutines, c)
+			if !yield(struct{}{}) {
+				return
+			}
+		}
+	})
+	return c
+}
+
+// serve serves the session at hand until it waits for its client.
+func (c *coroutine) serve() {
+	t, waits := c.serves, false
+	c.serves = nil
+	defer func() {
+		if t.on = nil; !waits {
+			t.away = true // whoever ends what it has left is on no Loop
+			t.loop.discharge(t.waiter)
+			go t.after()
+		}
+	}()
+	waits = t.resume()
 }
 
 // Blocking runs f, which may wait for anything, on a goroutine of its own, and returns when it has ended. Other sessions
@@ -304,17 +368,16 @@ func (t *Task) Blocking(f func()) {
 	}
 	t.away = true
 	var panicked error
-	w := t.waiter
 	go func() {
 		defer func() {
 			if r := recover(); r != nil {
 				panicked = fmt.Errorf("%v, aside of a loop:\n%s", r, debug.Stack()) // where it began, which nobody else can tell
 			}
-			t.loop.post(func() { w.resume() })
+			t.loop.post(t.goOn)
 		}()
 		f()
 	}()
-	w.yield(struct{}{})
+	t.pause()
 	t.away = false
 	if panicked != nil {
 		panic(panicked)

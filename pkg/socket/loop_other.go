@@ -24,8 +24,6 @@ func (l *Loop) Run(context.Context) error { return nil }
 
 func (l *Loop) close() {}
 
-func (l *Loop) start(func(*Task), func()) {}
-
 // Blocking runs f.
 func (t *Task) Blocking(f func()) { f() }
 
@@ -46,7 +44,7 @@ func (j *joined) begin()                            {}
 func (j *joined) read([]byte) (int, error)          { return 0, errors.ErrUnsupported }
 func (j *joined) write([]byte) (int, error)         { return 0, errors.ErrUnsupported }
 func (j *joined) exchange(_, _ []byte) (int, error) { return 0, errors.ErrUnsupported }
-func (j *joined) serve(func() bool) error           { return errors.ErrUnsupported }
+func (j *joined) serve(func() bool, func(error))    {}
 func (j *joined) stale() bool                       { return true }
 func (j *joined) halfClosed() bool                  { return false }
 func (j *joined) close() error                      { return errors.ErrUnsupported }

@@ -13,11 +13,7 @@ func (c *Conn) ServeOn(l *Loop, step func() (done bool), after func(error)) bool
 	}
 	j := c.ring.Load()
 	j.begin()
-	var err error
-	l.start(func(t *Task) {
-		j.task = t
-		err = j.serve(step)
-	}, func() {
+	j.serve(step, func(err error) {
 		c.leave(j)
 		after(err)
 	})

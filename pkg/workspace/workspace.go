@@ -72,8 +72,8 @@ func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 	switch {
 	case t.Temporary != "":
 		like = t.Temporary // it is on another connection
-	case t.HasFulltext():
-		if like, err = w.withoutFulltext(t); err != nil {
+	case t.HasFulltext() || t.Partitioned:
+		if like, err = w.plain(t); err != nil {
 			return "", err
 		}
 	}
@@ -87,10 +87,10 @@ func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
 	return name, err
 }
 
-// withoutFulltext is what stands behind the name of t in its definition, without the keys that no temporary table can have, for what
-// reads by them does not read copies; without foreign keys, as LIKE has it; and its CHECK constraints have no names, which MySQL wants to be
+// plain is what stands behind the name of t in its definition, without what no temporary table can have: partitions, and FULLTEXT keys, for
+// what reads by them does not read copies; without foreign keys, as LIKE has it; and its CHECK constraints have no names, which MySQL wants to be
 // different ones.
-func (w *Workspace) withoutFulltext(t *catalog.Table) (string, error) {
+func (w *Workspace) plain(t *catalog.Table) (string, error) {
 	_, rows, err := w.conn.QueryAll("SHOW CREATE TABLE "+t.SQL(), 1)
 	if err != nil {
 		return "", err
@@ -106,7 +106,7 @@ func (w *Workspace) withoutFulltext(t *catalog.Table) (string, error) {
 			kept = append(kept, checkName.ReplaceAllString(strings.TrimSuffix(strings.TrimRight(l, " "), ","), "  CHECK "))
 		}
 	}
-	return " (\n" + strings.Join(kept, ",\n") + "\n" + strings.Join(lines[end:], "\n"), nil
+	return " (\n" + strings.Join(kept, ",\n") + "\n" + lines[end], nil // partitions are on the lines behind
 }
 
 var (

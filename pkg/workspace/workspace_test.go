@@ -227,6 +227,19 @@ func TestFulltext(t *testing.T) {
 		") ENGINE=InnoDB COMMENT='FULLTEXT KEY'")
 }
 
+// A table with partitions, too, whose copy has none.
+func TestPartitioned(t *testing.T) {
+	s := &server{shown: "CREATE TABLE `t` (\n  `id` int(11) NOT NULL,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB\n PARTITION BY RANGE (`id`)\n(PARTITION `p` VALUES LESS THAN MAXVALUE ENGINE = InnoDB)"}
+	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "")
+	require.NoError(t, err)
+	tb := table()
+	tb.Partitioned = true
+	_, err = w.Create(tb)
+	require.NoError(t, err)
+	require.NoError(t, w.Ready())
+	require.Contains(t, s.told, "CREATE TEMPORARY TABLE `d`.`skarv_copy_1` (\n  `id` int(11) NOT NULL,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB")
+}
+
 // An error in the middle leaves no answer unread, and the first is told.
 func TestPipelinedErrors(t *testing.T) {
 	s := &server{fail: func(sql string) error {

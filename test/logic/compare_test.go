@@ -236,7 +236,8 @@ var faultyColumn = regexp.MustCompile(`for column '[^']*'`)
 // errors"); no row is written either way. That the cluster's fault is really there the one server says, by statements that are undone: the same with
 // IGNORE must warn of it, of the same column where it names one; and without foreign keys, which Skarv looks after when rows are
 // written, and a server before it looks for duplicates; and where sql_mode is not strict, so that NULL and values that do not fit are no errors: of an
-// UPDATE whose subquery reads the same table MariaDB finds these in all rows before the first duplicate, and says nothing of duplicates with IGNORE.
+// UPDATE whose subquery reads the same table MariaDB finds these in all rows before the first duplicate, and says nothing of duplicates with IGNORE;
+// and as REPLACE, which goes on behind a duplicate to what an AFTER trigger signals.
 func (r *runner) oneOfSeveral(s *statement, text string, want, got differ.Outcome) bool {
 	as := rowErrors[got.Errno]
 	if as == nil || rowErrors[want.Errno] == nil {
@@ -255,10 +256,14 @@ func (r *runner) oneOfSeveral(s *statement, text string, want, got differ.Outcom
 	if r.within {
 		begin, undo = "SAVEPOINT faults", "ROLLBACK TO faults"
 	}
+	replacing := "REPLACE" + strings.TrimPrefix(strings.TrimPrefix(text, "INSERT"), " IGNORE")
+	if !strings.HasPrefix(text, "INSERT") || strings.Contains(text, "ON DUPLICATE KEY") {
+		replacing = text
+	}
 	run := func(sql string) differ.Outcome { return differ.Run(ctx, r.one, sql, false) }
 	defer run("SET SESSION foreign_key_checks = 1, sql_mode = DEFAULT, max_error_count = DEFAULT")
-	for _, try := range []struct{ checks, mode, sql string }{{"1", "DEFAULT", ignoring}, {"0", "DEFAULT", text}, {"0", "DEFAULT", ignoring}, {"1", "''", text}, {"0", "''", text}} {
-		for _, sql := range []string{"SET SESSION max_error_count = 10000, foreign_key_checks = " + try.checks + ", sql_mode = " + try.mode, begin} {
+	for _, try := range []struct{ checks, mode, sql string }{{"1", "DEFAULT", ignoring}, {"0", "DEFAULT", text}, {"0", "DEFAULT", ignoring}, {"1", "''", text}, {"0", "''", text}, {"1", "DEFAULT", replacing}} {
+		for _, sql := range []string{"SET SESSION max_error_count = 65535, foreign_key_checks = " + try.checks + ", sql_mode = " + try.mode, begin} {
 			if o := run(sql); o.Errno != 0 {
 				return false
 			}

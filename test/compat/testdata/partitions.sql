@@ -39,3 +39,17 @@ CREATE TABLE h (id INT PRIMARY KEY) PARTITION BY HASH (id) PARTITIONS 4;
 INSERT INTO h VALUES (1), (2), (3), (4), (5), (6);
 ALTER TABLE h COALESCE PARTITION 2;
 SELECT COUNT(*) FROM h;
+-- What runs over copies of such tables: no temporary table has partitions.
+CREATE TABLE parted (x INT PRIMARY KEY, b VARCHAR(9), v VARCHAR(9) AS (b) VIRTUAL) PARTITION BY RANGE COLUMNS (x) (PARTITION p1 VALUES LESS THAN (4), PARTITION pn VALUES LESS THAN (MAXVALUE));
+INSERT INTO parted (x, b) VALUES (1, 'z'), (2, 'y'), (3, 'a'), (4, 'b');
+UPDATE parted SET b = 'bar' WHERE x > 0 ORDER BY v, x LIMIT 2;
+INSERT INTO parted (x, b) SELECT x + 10, b FROM parted;
+UPDATE parted SET b = (SELECT MAX(q.b) FROM parted q WHERE q.x < 3) WHERE x = 2;
+SELECT a.x, COUNT(*) FROM parted a JOIN parted c ON a.b >= c.b GROUP BY a.x ORDER BY a.x;
+SELECT x, b, v FROM parted ORDER BY x;
+CREATE TABLE hashed (pk INT AUTO_INCREMENT, b INT CHECK (b > 0), PRIMARY KEY (pk), KEY (b)) PARTITION BY HASH (pk) PARTITIONS 3;
+INSERT INTO hashed (b) VALUES (1), (2);
+INSERT INTO hashed (b) SELECT b + 2 FROM hashed ORDER BY b;
+UPDATE hashed SET b = b + 1 WHERE b > 1 ORDER BY pk DESC LIMIT 2;
+DELETE FROM hashed WHERE b > 1 ORDER BY b, pk LIMIT 1;
+SELECT * FROM hashed ORDER BY pk;
