@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -16,6 +14,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"skarv/pkg/certfile"
 	"skarv/pkg/datanode"
 	datanodev1 "skarv/proto/datanode/v1"
 )
@@ -69,7 +68,7 @@ func runNode(ctx context.Context, cfg nodeConfig, log *slog.Logger) error {
 	if err != nil {
 		return usageError{err}
 	}
-	creds, err := nodeCredentials(cfg)
+	creds, err := nodeCredentials(cfg, log)
 	if err != nil {
 		return err
 	}
@@ -119,7 +118,7 @@ func runNode(ctx context.Context, cfg nodeConfig, log *slog.Logger) error {
 
 // nodeCredentials: whoever can call a data node can stop a database, so beyond this machine callers must prove
 // who they are.
-func nodeCredentials(cfg nodeConfig) (credentials.TransportCredentials, error) {
+func nodeCredentials(cfg nodeConfig, log *slog.Logger) (credentials.TransportCredentials, error) {
 	host, _, err := net.SplitHostPort(cfg.listen)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--listen: %w", err)}
@@ -133,19 +132,15 @@ func nodeCredentials(cfg nodeConfig) (credentials.TransportCredentials, error) {
 	if cfg.tlsCert == "" || cfg.tlsKey == "" || cfg.tlsCA == "" {
 		return nil, usageError{errors.New("--tls-cert, --tls-key and --tls-ca go together")}
 	}
-	cert, err := tls.LoadX509KeyPair(cfg.tlsCert, cfg.tlsKey)
+	pair, err := certfile.Load(cfg.tlsCert, cfg.tlsKey, log)
 	if err != nil {
 		return nil, fmt.Errorf("--tls-cert: %w", err)
 	}
-	pem, err := os.ReadFile(cfg.tlsCA)
+	callers, err := certfile.Authorities(cfg.tlsCA)
 	if err != nil {
 		return nil, fmt.Errorf("--tls-ca: %w", err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("--tls-ca: no certificate in %s", cfg.tlsCA)
-	}
-	return credentials.NewTLS(&tls.Config{
-		Certificates: []tls.Certificate{cert}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12,
-	}), nil
+	t := &tls.Config{ClientCAs: callers, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12}
+	pair.Serve(t)
+	return credentials.NewTLS(t), nil
 }

@@ -190,7 +190,7 @@ func (a *app) call(ctx context.Context, fn func(context.Context, adminv1.AdminCl
 
 // stream connects to the admin API and runs fn, which may take as long as it does.
 func (a *app) stream(ctx context.Context, fn func(context.Context, adminv1.AdminClient) error) error {
-	access, err := adminaccess.Load(a.files)
+	access, err := adminaccess.Load(a.files, nil)
 	if err != nil {
 		return usage("%w (--tls-cert, --tls-key, --tls-ca, --token-file)", err)
 	}

@@ -189,7 +189,7 @@ func TestToken(t *testing.T) {
 	token, password := filepath.Join(t.TempDir(), "token"), filepath.Join(t.TempDir(), "pw")
 	require.NoError(t, os.WriteFile(token, []byte("0123456789abcdef"), 0o600))
 	require.NoError(t, os.WriteFile(password, []byte("x"), 0o600))
-	access, err := adminaccess.Load(adminaccess.Files{Token: token})
+	access, err := adminaccess.Load(adminaccess.Files{Token: token}, nil)
 	require.NoError(t, err)
 	c := newCtl(t, access.ServerOptions()...)
 	for _, args := range [][]string{

@@ -13,8 +13,10 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
+	"skarv/pkg/certfile"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -38,32 +40,27 @@ const minToken = 16
 
 // Access is the way in and out of the admin API. It does not change once made and may be used concurrently.
 type Access struct {
-	cert  *tls.Certificate // nil: none
-	roots *x509.CertPool   // nil: the system's
-	token string           // empty: none
+	cert  *certfile.Pair // nil: none
+	roots *x509.CertPool // nil: the system's
+	token string         // empty: none
 }
 
-// Load reads the files.
-func Load(f Files) (*Access, error) {
+// Load reads the files. The certificate is read again when it is renewed, which log is told of, nil: nobody.
+func Load(f Files, log *slog.Logger) (*Access, error) {
 	a := new(Access)
 	if (f.Cert == "") != (f.Key == "") {
 		return nil, errors.New("certificate and key go together")
 	}
 	if f.Cert != "" {
-		cert, err := tls.LoadX509KeyPair(f.Cert, f.Key)
-		if err != nil {
+		var err error
+		if a.cert, err = certfile.Load(f.Cert, f.Key, log); err != nil {
 			return nil, fmt.Errorf("certificate: %w", err)
 		}
-		a.cert = &cert
 	}
 	if f.CA != "" {
-		pem, err := os.ReadFile(f.CA)
-		if err != nil {
+		var err error
+		if a.roots, err = certfile.Authorities(f.CA); err != nil {
 			return nil, fmt.Errorf("authority: %w", err)
-		}
-		a.roots = x509.NewCertPool()
-		if !a.roots.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("authority: no certificate in %s", f.CA)
 		}
 	}
 	if f.Token != "" {
@@ -108,7 +105,8 @@ func IsLoopback(addr string) bool {
 func (a *Access) ServerOptions() []grpc.ServerOption {
 	var options []grpc.ServerOption
 	if a.cert != nil {
-		t := &tls.Config{Certificates: []tls.Certificate{*a.cert}, MinVersion: tls.VersionTLS12}
+		t := &tls.Config{MinVersion: tls.VersionTLS12}
+		a.cert.Serve(t)
 		if a.roots != nil {
 			t.ClientCAs, t.ClientAuth = a.roots, tls.RequireAndVerifyClientCert
 			if a.token != "" {
@@ -176,7 +174,7 @@ func (a *Access) DialOptions(addr string, useTLS bool, serverName string) ([]grp
 	if useTLS {
 		t := &tls.Config{RootCAs: a.roots, ServerName: serverName, MinVersion: tls.VersionTLS12}
 		if a.cert != nil {
-			t.Certificates = []tls.Certificate{*a.cert}
+			a.cert.Call(t)
 		}
 		options = append(options, grpc.WithTransportCredentials(credentials.NewTLS(t)))
 	} else {

@@ -79,7 +79,7 @@ func token(t *testing.T, text string) string {
 }
 
 func load(t *testing.T, f Files) *Access {
-	a, err := Load(f)
+	a, err := Load(f, nil)
 	require.NoError(t, err)
 	return a
 }
@@ -177,7 +177,7 @@ func TestWhatIsNeededBeyondLoopback(t *testing.T) {
 		{Cert: cert}, {Key: key}, {Cert: ours.file, Key: key}, {CA: key}, {CA: "/nonexistent"}, {Token: "/nonexistent"},
 		{Token: token(t, "short")}, {Token: token(t, "two words are not one")},
 	} {
-		_, err := Load(f)
+		_, err := Load(f, nil)
 		require.Error(t, err, "%+v", f)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"skarv/pkg/adminaccess"
+	"skarv/pkg/certfile"
 )
 
 // Config is everything `skarv serve` can be told; DefaultConfig has the values used where the file says nothing.
@@ -278,15 +280,15 @@ func (c *Config) faults() []error {
 	pair("mysql.tls_cert", c.MySQL.TLSCert, "mysql.tls_key", c.MySQL.TLSKey)
 	pair("etcd.tls_cert", c.Etcd.TLSCert, "etcd.tls_key", c.Etcd.TLSKey)
 	pair("etcd.username", c.Etcd.Username, "etcd.password_file", c.Etcd.PasswordFile)
-	if access, err := adminaccess.Load(c.Admin.files()); err != nil {
+	if access, err := adminaccess.Load(c.Admin.files(), nil); err != nil {
 		add("admin: %w", err)
 	} else if err := access.Serves(c.Admin.Addr); err != nil && c.Admin.Addr != "" {
 		add("admin: %w (tls_cert, tls_key, tls_ca, token_file)", err)
 	}
-	if _, err := c.MySQL.tlsConfig(); err != nil {
+	if _, err := c.MySQL.tlsConfig(nil); err != nil {
 		add("mysql: %w", err)
 	}
-	if _, err := c.Etcd.tlsConfig(); err != nil {
+	if _, err := c.Etcd.tlsConfig(nil); err != nil {
 		add("etcd: %w", err)
 	}
 	if _, err := c.Etcd.password(); err != nil {
@@ -303,18 +305,20 @@ func (a *Admin) files() adminaccess.Files {
 }
 
 // tlsConfig returns nil when no certificate is configured: the listener then makes its own.
-func (m *MySQL) tlsConfig() (*tls.Config, error) {
+func (m *MySQL) tlsConfig(log *slog.Logger) (*tls.Config, error) {
 	if m.TLSCert == "" || m.TLSKey == "" {
 		return nil, nil
 	}
-	cert, err := tls.LoadX509KeyPair(m.TLSCert, m.TLSKey)
+	pair, err := certfile.Load(m.TLSCert, m.TLSKey, log)
 	if err != nil {
 		return nil, fmt.Errorf("tls_cert: %w", err)
 	}
-	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, nil
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	pair.Serve(t)
+	return t, nil
 }
 
-func (e *Etcd) tlsConfig() (*tls.Config, error) {
+func (e *Etcd) tlsConfig(log *slog.Logger) (*tls.Config, error) {
 	if e.TLSCA == "" && e.TLSCert == "" {
 		return nil, nil
 	}
@@ -327,11 +331,11 @@ func (e *Etcd) tlsConfig() (*tls.Config, error) {
 		t.RootCAs = pool
 	}
 	if e.TLSCert != "" && e.TLSKey != "" {
-		cert, err := tls.LoadX509KeyPair(e.TLSCert, e.TLSKey)
+		pair, err := certfile.Load(e.TLSCert, e.TLSKey, log)
 		if err != nil {
 			return nil, fmt.Errorf("tls_cert: %w", err)
 		}
-		t.Certificates = []tls.Certificate{cert}
+		pair.Call(t)
 	}
 	return t, nil
 }
@@ -356,13 +360,9 @@ func (b *Backend) tlsConfig() (*tls.Config, error) {
 }
 
 func authority(path string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(path)
+	pool, err := certfile.Authorities(path)
 	if err != nil {
 		return nil, fmt.Errorf("tls_ca: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("tls_ca: no certificate in %s", path)
 	}
 	return pool, nil
 }

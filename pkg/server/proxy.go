@@ -76,7 +76,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		rates, _, _, err := s.partitionLoad(ctx, true)
 		return rates, err
 	}
-	tlsConfig, _ := s.cfg.MySQL.tlsConfig()
+	tlsConfig, _ := s.cfg.MySQL.tlsConfig(s.log)
 	secret, err := s.store.Secret(ctx, "logins") // one for all processes: by their differences one could tell which users there are
 	if err != nil {
 		s.log.WarnContext(ctx, "the secret of logins could not be read; this process has its own", "error", err)

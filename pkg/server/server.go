@@ -140,8 +140,8 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	if s.admin, err = listen("admin.addr", cfg.Admin.Addr); err != nil {
 		return nil, err
 	}
-	s.access, _ = adminaccess.Load(cfg.Admin.files()) // faults has tried it
-	tlsConfig, _ := cfg.Etcd.tlsConfig()              // and this
+	s.access, _ = adminaccess.Load(cfg.Admin.files(), o.Log) // faults has tried it
+	tlsConfig, _ := cfg.Etcd.tlsConfig(o.Log)                // and this
 	password, _ := cfg.Etcd.password()
 	s.store, err = topology.Open(topology.Config{
 		Endpoints: cfg.Etcd.Endpoints, TLS: tlsConfig, Username: cfg.Etcd.Username, Password: password,

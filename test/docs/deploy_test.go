@@ -75,7 +75,7 @@ func TestExampleConfigurationsAreGood(t *testing.T) {
 	// The pods take each other for who they are.
 	access, err := adminaccess.Load(adminaccess.Files{
 		Cert: filepath.Join(secret, "tls.crt"), Key: filepath.Join(secret, "tls.key"), CA: filepath.Join(secret, "tls.crt"), Token: filepath.Join(secret, "token"),
-	})
+	}, nil)
 	require.NoError(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
