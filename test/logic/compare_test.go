@@ -237,7 +237,7 @@ var faultyColumn = regexp.MustCompile(`for column '[^']*'`)
 // IGNORE must warn of it, of the same column where it names one; and without foreign keys, which Skarv looks after when rows are
 // written, and a server before it looks for duplicates; and where sql_mode is not strict, so that NULL and values that do not fit are no errors: of an
 // UPDATE whose subquery reads the same table MariaDB finds these in all rows before the first duplicate, and says nothing of duplicates with IGNORE;
-// and as REPLACE, which goes on behind a duplicate to what an AFTER trigger signals; and with the rows of VALUES the other way round.
+// and as REPLACE, which goes on behind a duplicate to what an AFTER trigger signals; and with fewer of VALUES.
 func (r *runner) oneOfSeveral(s *statement, text string, want, got differ.Outcome) bool {
 	as := rowErrors[got.Errno]
 	if as == nil || rowErrors[want.Errno] == nil {
@@ -262,7 +262,12 @@ func (r *runner) oneOfSeveral(s *statement, text string, want, got differ.Outcom
 	}
 	run := func(sql string) differ.Outcome { return differ.Run(ctx, r.one, sql, false) }
 	defer run("SET SESSION foreign_key_checks = 1, sql_mode = DEFAULT, max_error_count = DEFAULT")
-	for _, try := range []struct{ checks, mode, sql string }{{"1", "DEFAULT", ignoring}, {"0", "DEFAULT", text}, {"0", "DEFAULT", ignoring}, {"1", "''", text}, {"0", "''", text}, {"1", "DEFAULT", replacing}, {"1", "DEFAULT", backwards(text)}} {
+	type attempt struct{ checks, mode, sql string }
+	tries := []attempt{{"1", "DEFAULT", ignoring}, {"0", "DEFAULT", text}, {"0", "DEFAULT", ignoring}, {"1", "''", text}, {"0", "''", text}, {"1", "DEFAULT", replacing}}
+	for _, sql := range fewer(text) {
+		tries = append(tries, attempt{"1", "DEFAULT", sql})
+	}
+	for _, try := range tries {
 		for _, sql := range []string{"SET SESSION max_error_count = 65535, foreign_key_checks = " + try.checks + ", sql_mode = " + try.mode, begin} {
 			if o := run(sql); o.Errno != 0 {
 				return false
@@ -290,20 +295,25 @@ func (r *runner) oneOfSeveral(s *statement, text string, want, got differ.Outcom
 	return false
 }
 
-// backwards is an INSERT whose VALUES are in the reverse order; of other statements, the same.
-func backwards(text string) string {
+// fewer are an INSERT with one or two of its VALUES; of other statements, none.
+func fewer(text string) (texts []string) {
 	const values, update = " VALUES (", ") ON DUPLICATE KEY"
 	head, list, _ := strings.Cut(text, values)
 	list, tail, found := strings.Cut(list, update)
 	if tail = update + tail; !found {
 		tail = ")"
 		if list, found = strings.CutSuffix(list, tail); !found {
-			return text
+			return nil
 		}
 	}
 	rows := strings.Split(list, "), (")
-	slices.Reverse(rows)
-	return head + values + strings.Join(rows, "), (") + tail
+	for i := range rows {
+		texts = append(texts, head+values+rows[i]+tail)
+		for j := range i {
+			texts = append(texts, head+values+rows[j]+"), ("+rows[i]+tail)
+		}
+	}
+	return texts
 }
 
 var verb = regexp.MustCompile(`^(INSERT|UPDATE|DELETE)( IGNORE)? `)
