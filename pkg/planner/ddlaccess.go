@@ -95,6 +95,28 @@ func (b *build) viewQuery(end int) int {
 	}
 }
 
+// asksSession names a function in a query that speaks of the client or of its statements, of which servers do not know; "": there is none.
+func asksSession(query *sqlparse.Statement) string {
+	if query.Uses()&(sqlparse.ReadsSession|sqlparse.ReadsLastInsertID|sqlparse.ReadsDiagnostics) == 0 {
+		return ""
+	}
+	var last sqlparse.Token
+	for tokens := query.Tokens(); ; {
+		tok := tokens.Next()
+		switch name := strings.ToUpper(string(query.Text(last.Span))); {
+		case last.Kind != sqlparse.Word:
+		case name == "CURRENT_USER", name == "CURRENT_ROLE":
+			return name
+		case query.Is(tok, "(") && has(` CONNECTION_ID USER SESSION_USER SYSTEM_USER LAST_INSERT_ID FOUND_ROWS ROW_COUNT `, name):
+			return name
+		}
+		if tok.Kind == sqlparse.EOF {
+			return ""
+		}
+		last = tok
+	}
+}
+
 // tableQuery is where the query begins that fills a new table, whose name ends at end; -1: there is none. It may begin within WITH.
 func (b *build) tableQuery(end int) int {
 	open := -1 // the first of the parentheses just read
@@ -124,6 +146,9 @@ func (b *build) definedBy(from int) error {
 	defer query.Done()
 	if err := query.Scan(b.st.SQL()[from:], b.st.Mode()); err != nil {
 		return err
+	}
+	if name := asksSession(query); name != "" && b.plan.Change.Object == plan.ObjectView {
+		return sqlerr.Unsupported("a view that asks for "+name+"()", "ask for it in the statements that read the view: the servers know their own accounts and connections only")
 	}
 	refs, sure := query.Tables()
 	if !sure || query.Kind() != sqlparse.Select {

@@ -142,6 +142,9 @@ func (b *build) storedFunctions() error {
 
 // has reports whether a name is among the words of list, in which every line begins with a space.
 func has(list, name string) bool {
+	if name == "" { // as `` is read
+		return false
+	}
 	at := 0
 	for {
 		i := strings.Index(list[at:], name)

@@ -43,3 +43,8 @@ SELECT * FROM aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 CREATE TABLE `x ` (a INT PRIMARY KEY);
 DROP TABLE IF EXISTS ``;
 DROP TABLE IF EXISTS `x `;
+
+-- Names that are empty.
+CREATE TABLE nameless (a INT PRIMARY KEY);
+ALTER TABLE nameless ADD INDEX `` (a);
+CREATE TABLE `` (a INT);

@@ -153,3 +153,19 @@ CREATE VIEW vcollated AS SELECT id, s COLLATE utf8mb4_bin AS s FROM collated;
 -- refused: write to the table
 UPDATE vcollated SET s = 'b';
 DROP VIEW vcollated;
+
+-- What speaks of the client is no part of a view: the servers know Skarv's own accounts and connections only.
+CREATE TABLE seen (id INT PRIMARY KEY, w VARCHAR(80));
+INSERT INTO seen VALUES (1, USER()), (2, NULL);
+-- refused: the servers know their own accounts and connections only
+CREATE VIEW who AS SELECT * FROM seen WHERE w = USER();
+-- refused: the servers know their own accounts and connections only
+CREATE VIEW who AS SELECT CURRENT_USER AS a;
+-- refused: the servers know their own accounts and connections only
+CREATE OR REPLACE VIEW who AS SELECT id, SUBSTRING_INDEX(SESSION_USER(), '@', 1) AS a FROM seen;
+-- refused: the servers know their own accounts and connections only
+CREATE VIEW who AS SELECT * FROM seen WHERE id = CONNECTION_ID();
+-- refused: the servers know their own accounts and connections only
+CREATE VIEW who AS SELECT LAST_INSERT_ID() AS a;
+CREATE VIEW who AS SELECT DATABASE() AS a, id AS user FROM seen;
+SELECT a, user FROM who ORDER BY user;
