@@ -31,6 +31,7 @@ type prepared struct {
 	long    [][]byte         // COM_STMT_SEND_LONG_DATA, by parameter; nil for none
 	longest int              // bytes in long
 	tooLong bool             // more came than is kept
+	astray  bool             // some came for a parameter that there is not, since the last reset
 	cursor  *cursor
 	sqlMode string // in which it was scanned
 }
@@ -335,6 +336,9 @@ func (s *Session) stmtExecute(payload []byte) error {
 		return s.fail(err)
 	}
 	s.closeCursor(st)
+	if st.astray {
+		return s.fail(sqlerr.WrongArguments.New("mysqld_stmt_send_long_data"))
+	}
 	if st.tooLong {
 		s.statements.dropLong(st)
 		return s.fail(sqlerr.PacketTooLarge.New())
@@ -456,6 +460,7 @@ func (s *Session) sendLongData(payload []byte) error {
 	}
 	i := int(binary.LittleEndian.Uint16(payload[4:]))
 	if i >= st.params {
+		st.astray = true
 		return nil
 	}
 	s.statements.addLong(st, i, payload[6:]) // if it is too much the execution will say so
@@ -482,6 +487,7 @@ func (s *Session) stmtReset(payload []byte) error {
 	}
 	s.closeCursor(st)
 	s.statements.dropLong(st)
+	st.astray = false
 	return s.ok(wire.OK{})
 }
 

@@ -269,3 +269,33 @@ func TestLongDataLimits(t *testing.T) {
 	require.False(t, sum.Failed(), "%q", answer)
 	require.Contains(t, string(answer), "d\x00\x00\x00", "100 bytes")
 }
+
+// Data for a parameter that there is not makes executions fail until the statement is reset.
+func TestLongDataOfNoParameterAsOneServer(t *testing.T) {
+	one, r := besideServer(t, 0)
+	var answers [2][]string
+	for i, c := range []raw{one, r} {
+		st, err := c.Prepare([]byte("SELECT LENGTH(?)"))
+		require.NoError(t, err)
+		id := binary.LittleEndian.AppendUint32(nil, st.ID)
+		require.NoError(t, c.Send(wire.ComStmtSendLongData, append(id[:4:4], 1, 0, 'x')))
+		execute := append(id[:4:4], 0, 1, 0, 0, 0, 0, 1, 252, 0, 2, 'a', 'b')
+		tell := func(cmd wire.Command, body []byte) {
+			sum, answer := c.command(cmd, body)
+			if sum.Failed() {
+				answers[i] = append(answers[i], string(answer))
+				return
+			}
+			answers[i] = append(answers[i], "done")
+		}
+		tell(wire.ComStmtExecute, execute)
+		tell(wire.ComStmtExecute, execute)
+		require.NoError(t, c.Send(wire.ComStmtSendLongData, append(id[:4:4], 0, 0, 'x')))
+		tell(wire.ComStmtExecute, execute)
+		tell(wire.ComStmtReset, id)
+		tell(wire.ComStmtExecute, execute)
+	}
+	require.Equal(t, answers[0], answers[1])
+	require.Equal(t, "done", answers[0][4])
+	require.Contains(t, answers[0][0], "Incorrect arguments")
+}
