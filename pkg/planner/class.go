@@ -16,6 +16,7 @@ type class struct {
 	kind      classKind
 	collation string // stringClass
 	length    int64  // stringClass: characters at most, 0 if not known
+	moment    bool   // numberClass: a TIMESTAMP, whose text is that of its moment in the session's time zone
 }
 
 type classKind uint8
@@ -33,8 +34,10 @@ const (
 func columnClass(c *catalog.Column) class {
 	switch c.DataType {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "double", "year",
-		"date", "time", "datetime", "timestamp":
+		"date", "time", "datetime":
 		return class{kind: numberClass}
+	case "timestamp":
+		return class{kind: numberClass, moment: true}
 	case "float":
 		return class{kind: floatClass}
 	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext":
@@ -164,6 +167,7 @@ func (b *build) common(blk *block, list []sqlparser.Expr) (c class) {
 			return class{}
 		}
 		n.length = max(n.length, c.length)
+		n.moment = n.moment && (c.moment || c.kind == unknownClass) // beside a DATETIME it becomes one
 		c = n
 	}
 	if c.kind == memberClass {

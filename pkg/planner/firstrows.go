@@ -103,6 +103,9 @@ func (b *build) orderOf(in *instance) (keys []firstKey, ok bool) {
 		}
 		switch c := columnClass(ref.column()); c.kind {
 		case numberClass, memberClass:
+			if b.byMoment(c) {
+				return nil, false
+			}
 		case stringClass:
 			if !b.sess.UTF8Results || !b.knownCollation(c.collation) {
 				return nil, false

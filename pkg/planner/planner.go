@@ -54,6 +54,9 @@ type SessionInfo struct {
 	// UTF8Results: character_set_results is utf8mb4, so that strings of Unicode columns can be compared in the proxy as
 	// they arrive. Else the servers are asked for weight strings.
 	UTF8Results bool
+	// HoursTwice: the session's time zone may have hours that come twice, when daylight saving time ends, so that the text of a TIMESTAMP does
+	// not tell its moment, by which servers sort and group.
+	HoursTwice bool
 	// Unchecked: foreign_key_checks is 0.
 	Unchecked bool
 	// RowWrite: the statement is the write of one row in a plan.RowByRow: its triggers have been run, or will be.

@@ -386,7 +386,12 @@ func (b *build) keyFor(column int, cls class, span sqlparse.Span, ref ...colRef)
 	}
 	switch cls.kind {
 	case numberClass:
-		return k, true
+		if !b.byMoment(cls) {
+			return k, true
+		}
+		w, ok := expr("LPAD(UNIX_TIMESTAMP(", "), 20, '0')")
+		k.Weight = w
+		return k, ok
 	case bytesClass:
 		k.Collation = "binary"
 		return k, true
@@ -419,6 +424,16 @@ func (b *build) keyFor(column int, cls class, span sqlparse.Span, ref ...colRef)
 		return k, ok
 	}
 	return k, false
+}
+
+// byMoment reports whether servers sort or group values of a class by their moments, which their text may not tell. MySQL groups by the text,
+// as it does where it compares for MIN and MAX.
+func (b *build) byMoment(cls class) bool {
+	if !cls.moment || !b.sess.HoursTwice {
+		return false
+	}
+	blk := b.query.block
+	return b.snap.Flavor == catalog.MariaDB || blk != nil && !blk.aggregated && blk.sel.GroupBy == nil && !blk.sel.Distinct
 }
 
 // isExtreme reports whether the expression at span is MIN or MAX.

@@ -119,7 +119,7 @@ func (b *build) unionKey(i int, alike bool) (k plan.Order, ok bool) {
 	k = plan.Order{Column: i, Weight: -1}
 	switch c, _ := b.unionClass(b.query, i, alike); c.kind {
 	case numberClass:
-		return k, true
+		return k, !b.byMoment(c)
 	case bytesClass:
 		k.Collation = "binary"
 		return k, true

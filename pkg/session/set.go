@@ -482,6 +482,8 @@ func (s *Session) adopt(st *backend.State) error {
 	}
 	v, _ = st.Get("@@session.`foreign_key_checks`")
 	s.info.Unchecked = isOff(v)
+	zone, _ := st.Get("@@session.`time_zone`")
+	s.info.HoursTwice = hoursTwice(strings.Trim(zone, "'"))
 	wait, _ := st.Get("@@session.`wait_timeout`") // of which a server knows nothing while it does not have the session's connection
 	seconds, _ := strconv.ParseUint(wait, 10, 31)
 	s.conn.SetIdleTimeout(time.Duration(seconds) * time.Second)
@@ -489,6 +491,11 @@ func (s *Session) adopt(st *backend.State) error {
 	s.fixedClock = fixed && clock != "DEFAULT"
 	s.state = st
 	return nil
+}
+
+// hoursTwice reports whether a session's time zone is one that may have hours twice: neither the servers' own (""), nor an offset, nor UTC.
+func hoursTwice(zone string) bool {
+	return zone != "" && zone[0] != '+' && zone[0] != '-' && !strings.EqualFold(zone, "DEFAULT") && !strings.EqualFold(zone, "UTC")
 }
 
 // setTransaction is SET TRANSACTION without a scope: it is for the next transaction only.

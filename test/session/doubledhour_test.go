@@ -16,8 +16,8 @@ var doubling = []string{
 	"REPLACE INTO mysql.time_zone_transition (Time_zone_id, Transition_time, Transition_type_id) VALUES (9001, -2000000000, 0), (9001, 1603587600, 1)",
 }
 
-// TestDoubledHour: a moment that comes twice by the clock stays what it is, or the write is refused.
-func TestDoubledHour(t *testing.T) {
+// doublingZone makes the time zone known to the node groups.
+func doublingZone(t *testing.T) {
 	for g := 1; g <= 4; g++ {
 		db := shared.NodeGroupDB(t, g, "mysql")
 		for _, sql := range doubling {
@@ -25,6 +25,45 @@ func TestDoubledHour(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
+}
+
+// TestDoubledHourInOrder: rows of several node groups are sorted and grouped by their moments, as one server does, not by what clocks showed.
+func TestDoubledHourInOrder(t *testing.T) {
+	doublingZone(t)
+	many, one := connect(t), connectTo(t, shared.NodeGroup(1, ""))
+	one.exec("CREATE DATABASE twice")
+	defer one.exec("DROP DATABASE twice")
+	one.exec("USE twice")
+	for _, c := range []*client{many, one} {
+		c.exec("CREATE TABLE moments (id INT PRIMARY KEY, at TIMESTAMP NULL, fine TIMESTAMP(3) NULL, g INT)")
+		c.exec("SET time_zone = '+00:00'")
+		c.exec("INSERT INTO moments VALUES (1, '2020-10-25 00:30:00', '2020-10-25 00:30:00.125', 1), (2, '2020-10-25 01:30:00', '2020-10-25 01:30:00.125', 1), " +
+			"(3, '2020-10-25 00:45:00', '2020-10-25 00:45:00.5', 1), (4, '2020-10-25 01:15:00', '2020-10-25 01:15:00.5', 2), (5, '2020-10-25 00:59:59', NULL, 2), " +
+			"(6, NULL, NULL, 2), (7, '1999-01-01 00:00:00', '1999-01-01 00:00:00', 3), (8, '2020-10-25 00:30:00', '2020-10-25 01:30:00.125', 3)")
+		c.exec("SET time_zone = 'Test/Doubling'")
+	}
+	for _, q := range []string{
+		"SELECT id, at FROM moments ORDER BY at, id",
+		"SELECT id, at FROM moments ORDER BY at DESC, id DESC LIMIT 3",
+		"SELECT at FROM moments ORDER BY 1 LIMIT 2, 3",
+		"SELECT at, COUNT(*) FROM moments GROUP BY at ORDER BY at",
+		"SELECT at, fine, COUNT(*) FROM moments GROUP BY at, fine ORDER BY fine DESC, at",
+		"SELECT at, COUNT(*) AS n FROM moments GROUP BY at ORDER BY n DESC, at",
+		"SELECT DISTINCT at, g FROM moments ORDER BY g, at DESC",
+		"SELECT COALESCE(at, fine) AS c, COUNT(*) FROM moments GROUP BY c ORDER BY c",
+		"SELECT at FROM moments UNION SELECT fine FROM moments ORDER BY 1",
+		"SELECT at FROM moments UNION SELECT at FROM moments ORDER BY 1",
+		"SELECT * FROM (SELECT id, at FROM moments ORDER BY at DESC LIMIT 3) AS d ORDER BY at, id",
+		"SELECT a.at, b.id FROM moments a JOIN moments b ON a.g = b.g ORDER BY a.at, a.id, b.id LIMIT 5",
+		"SELECT MIN(at), MAX(at), MIN(fine), MAX(fine) FROM moments WHERE id < 4",
+	} {
+		require.Equal(t, one.get(q), many.get(q), q)
+	}
+}
+
+// TestDoubledHour: a moment that comes twice by the clock stays what it is, or the write is refused.
+func TestDoubledHour(t *testing.T) {
+	doublingZone(t)
 	c := connect(t)
 	c.exec("CREATE TABLE doubled (id INT PRIMARY KEY, at TIMESTAMP NULL, n INT, also TIMESTAMP NULL)")
 	c.exec("CREATE TABLE doubled_src (id INT PRIMARY KEY, at TIMESTAMP NULL)")
