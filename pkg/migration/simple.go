@@ -296,9 +296,7 @@ func (p *Planner) dropDatabase() error {
 	p.work.DropDB = o.DB
 	for _, t := range d.Tables {
 		p.dropIndexes(t, nil)
-		if t.Kind != catalog.View {
-			p.work.Affected++
-		}
+		p.work.Affected++
 	}
 	return nil
 }

@@ -242,7 +242,12 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 		id = s.lastInsertID
 	}
 	return true, s.ok(wire.OK{AffectedRows: rows, LastInsertID: id, Warnings: warnings,
-		Info: fmt.Appendf(nil, "Records: %d  Duplicates: 0  Warnings: %d", rows, warnings)})
+		Info: recordsInfo(rows, warnings)})
+}
+
+// recordsInfo is the text with which servers answer an INSERT of several rows, none of which was a duplicate.
+func recordsInfo(rows uint64, warnings uint16) []byte {
+	return fmt.Appendf(nil, "Records: %d  Duplicates: 0  Warnings: %d", rows, warnings)
 }
 
 // tableExists answers where the table is there.

@@ -128,7 +128,7 @@ func (s *Session) ddl(p *plan.Plan) error {
 	}
 	ok := wire.OK{AffectedRows: r.Affected, Warnings: uint16(len(s.warnings))}
 	if s.tellsRecords(p) {
-		ok.Info = fmt.Appendf(nil, "Records: %d  Duplicates: 0  Warnings: %d", r.Affected, ok.Warnings)
+		ok.Info = recordsInfo(r.Affected, ok.Warnings)
 	}
 	return s.ok(ok)
 }

@@ -373,7 +373,8 @@ func (s *Session) refill(db, table, insert string, query []byte) (ok wire.OK, er
 	if err := s.within([]byte(text), &capture{}); err != nil {
 		return ok, err
 	}
-	return wire.OK{AffectedRows: uint64(max(s.rowCount, 0)), Status: s.status()}, nil
+	rows, warnings := uint64(max(s.rowCount, 0)), uint16(len(s.warnings))
+	return wire.OK{AffectedRows: rows, Warnings: warnings, Status: s.status(), Info: recordsInfo(rows, warnings)}, nil
 }
 
 func (s *Session) dropTemporary(p *plan.Plan, own int) error {
