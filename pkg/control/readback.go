@@ -49,11 +49,14 @@ func (d *schemaChange) readBack(ctx context.Context) (*topology.Change, error) {
 		snap = d.after(w)
 	}
 	for _, r := range w.Refresh {
-		t, err := d.refreshOne(ctx, snap, r, change)
+		t, err := d.refreshOne(ctx, snap.Referring(r.DB, r.Name, r.Renamed), r, change)
 		if err != nil {
 			return nil, err
 		}
 		change.PutTable(t, topology.Any)
+		if len(r.Renamed) > 0 { // tables with foreign keys to it come behind
+			snap = snap.With(nil, []*catalog.Table{t})
+		}
 	}
 	return change, d.readRoutines(ctx, change)
 }

@@ -327,6 +327,11 @@ func (p *Planner) alterTable(ctx context.Context) error {
 		for _, child := range childrenOf(p.Snap, o.Object) {
 			p.work.Refresh = append(p.work.Refresh, refreshed(child))
 		}
+	} else if snap = p.Snap.Referring(o.DB, o.Name, r.Renamed); snap != p.Snap {
+		for _, child := range childrenOf(p.Snap, o.Object) {
+			p.close(child)
+			p.work.Refresh = append(p.work.Refresh, refreshed(child))
+		}
 	}
 	if before.Auto < 0 && after.Auto >= 0 {
 		r.TakeCounter = true

@@ -188,3 +188,32 @@ ALTER TABLE swap DROP FOREIGN KEY swap_fk, ADD CONSTRAINT swap_fk FOREIGN KEY (p
 DELETE FROM swap_b WHERE id = 3;
 SELECT * FROM swap ORDER BY id;
 DROP TABLE swap, swap_a, swap_b;
+
+-- A column that foreign keys refer to gets another name.
+CREATE TABLE renamed_parent (a INT, b INT, PRIMARY KEY (a));
+CREATE TABLE renamed_child (c INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES renamed_parent (a) ON DELETE CASCADE ON UPDATE CASCADE);
+INSERT INTO renamed_parent VALUES (1, 80), (2, 81), (3, 82), (4, 83), (5, 84);
+INSERT INTO renamed_child VALUES (51, 1), (52, 2), (53, 3), (54, 4), (55, 5);
+ALTER TABLE renamed_parent CHANGE a id INT;
+INSERT INTO renamed_child VALUES (56, 6);
+UPDATE renamed_child SET p = 99 WHERE c = 51;
+INSERT INTO renamed_child VALUES (57, 5);
+DELETE FROM renamed_parent WHERE id = 1;
+UPDATE renamed_parent SET id = 50 WHERE id = 5;
+SELECT * FROM renamed_child ORDER BY c;
+ALTER TABLE renamed_parent RENAME COLUMN id TO a;
+DELETE FROM renamed_parent WHERE a = 2;
+SELECT * FROM renamed_child ORDER BY c;
+ALTER TABLE renamed_parent RENAME COLUMN a TO z, RENAME TO renamed_elsewhere;
+INSERT INTO renamed_child VALUES (58, 4), (59, 77);
+DELETE FROM renamed_elsewhere WHERE z = 4;
+SELECT * FROM renamed_child ORDER BY c;
+CREATE TABLE near_parent (a INT PRIMARY KEY, b INT);
+CREATE TABLE near_child (a INT PRIMARY KEY, n INT, FOREIGN KEY (a) REFERENCES near_parent (a) ON DELETE CASCADE);
+INSERT INTO near_parent VALUES (1, 1), (2, 2), (3, 3);
+INSERT INTO near_child VALUES (1, 1), (2, 1), (3, 1);
+ALTER TABLE near_parent CHANGE a id INT;
+INSERT INTO near_child VALUES (4, 1);
+DELETE FROM near_parent WHERE id < 3;
+SELECT * FROM near_child ORDER BY a, n;
+DROP TABLE renamed_child;
