@@ -206,7 +206,7 @@ func (r *reader) expand(text string) string {
 func (r *reader) skipBlock(s *source) bool {
 	rest := string(s.text[s.at:])
 	open := strings.IndexByte(rest, '{')
-	if open < 0 || strings.Contains(rest[:open], ";") {
+	if open < 0 || strings.Contains(strings.TrimSuffix(strings.TrimSpace(rest[:open]), ";"), ";") { // if (...); { is one, too
 		return false
 	}
 	depth := 0

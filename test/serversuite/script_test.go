@@ -109,3 +109,15 @@ func TestChanged(t *testing.T) {
 		require.Equal(t, st.behind, c.follow(st.sql, st.equal, st.failed), st.sql)
 	}
 }
+
+func TestEngine(t *testing.T) {
+	for sql, want := range map[string]string{
+		"CREATE TABLE t (a INT) ENGINE=MyISAM":           "CREATE TABLE t (a INT) ENGINE=InnoDB",
+		"ALTER TABLE t engine 'memory', ADD b INT":       "ALTER TABLE t engine InnoDB, ADD b INT",
+		"SET @@session.storage_engine = 'MyISAM'":        "SET @@session.storage_engine = InnoDB",
+		"SET default_storage_engine=Aria":                "SET default_storage_engine=InnoDB",
+		"CREATE TABLE t (engine INT) STORAGE ENGINE CSV": "CREATE TABLE t (engine INT) STORAGE ENGINE InnoDB",
+	} {
+		require.Equal(t, want, engine.ReplaceAllString(sql, "${1}InnoDB"))
+	}
+}
