@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/jsondoc"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -144,6 +145,7 @@ const (
 	bitKind         // is a number
 	memberKind      // ENUM and SET: a string, and its number in arithmetic
 	digitsKind      // ZEROFILL and YEAR: a number, and its digits as a string
+	jsonKind        // MySQL's JSON, whose text does not tell the types of all that is in it
 )
 
 func kindOf(typeName string) kind {
@@ -157,8 +159,19 @@ func kindOf(typeName string) kind {
 		return memberKind
 	case strings.Contains(t, "zerofill"), strings.HasPrefix(t, "year"):
 		return digitsKind
+	case t == "json":
+		return jsonKind
 	}
 	return plainKind
+}
+
+// kindOf is the kind of a variable: JSON is a string on MariaDB.
+func (v *variables) kindOf(p routine.Param) kind {
+	k := kindOf(p.Type)
+	if k == jsonKind && v.s.cfg.Dialect.MariaDB() {
+		return plainKind
+	}
+	return k
 }
 
 // read reads the values.
@@ -183,7 +196,7 @@ func (v *variables) read() error {
 			sep = "SELECT "
 		}
 		sql.WriteString(sep + name)
-		k := kindOf(p.Type)
+		k := v.kindOf(p)
 		switch k {
 		case floatKind:
 			sql.WriteString(" + 0e0") // with all its digits
@@ -191,6 +204,8 @@ func (v *variables) read() error {
 			sql.WriteString(" + 0")
 		case memberKind:
 			also(numbers, i, name+" + 0")
+		case jsonKind:
+			also(inBytes, i, jsondoc.Select(name))
 		}
 		if (k == plainKind || k == memberKind) && v.charset(i) != "" {
 			also(inBytes, i, "CAST("+name+" AS BINARY)")
@@ -218,14 +233,18 @@ func (v *variables) read() error {
 }
 
 // value is that of variable i, read in utf8mb4; number is that of an ENUM or SET, and inCharset what its own character set makes of a
-// string, if that is another than UTF-8.
+// string, if that is another than UTF-8, and what pkg/jsondoc makes of MySQL's JSON.
 func (v *variables) value(p routine.Param, i int, col sqltypes.Column, utf8, number, inCharset []byte) (value routine.Value, err error) {
 	if value.Text, err = v.s.valueText(col, utf8); err != nil {
 		return value, err
 	}
-	text, k := value.Text, kindOf(p.Type)
+	text, k := value.Text, v.kindOf(p)
 	switch {
 	case utf8 == nil:
+	case k == jsonKind && inCharset != nil:
+		if !jsondoc.Plain(inCharset) {
+			value.Text = string(jsondoc.Append(nil, inCharset))
+		}
 	case k == floatKind:
 		return routine.Value{Text: "CAST(" + text + " AS FLOAT)", Number: text, IsNumber: true}, nil
 	case k == digitsKind && len(text) > 1 && text[0] == '0':
