@@ -17,6 +17,8 @@ import (
 type Arguments struct {
 	// ForeignCharset: strings are not in UTF-8 (the session's character_set_client says so).
 	ForeignCharset bool
+	// EmptyIsNull: '' is NULL (the session's sql_mode has EMPTY_STRING_IS_NULL).
+	EmptyIsNull bool
 	// OneByte: they are in a character set that has one byte for a character.
 	OneByte bool
 	// Lists are the list arguments that are no part of the statement: plan.ArgList, plan.ArgList-1, ...

@@ -88,6 +88,9 @@ func (in *insertion) givenValue(row int, k plan.InsertValue, col *catalog.Column
 		if el.bytesUnknown(col) {
 			return element{}, in.bytesUnknown(col)
 		}
+		if el.kind == literal && in.args.EmptyIsNull && el.value.Kind == sqltypes.String && len(el.value.Raw) == 0 {
+			return element{kind: literal}, nil
+		}
 		if el.kind == literal {
 			return *el, nil
 		}

@@ -71,10 +71,13 @@ type valueEdit struct {
 	sessionValue
 }
 
-// withValues is a statement's text with edits made, which are in the order of their places. Columns of the outermost SELECT keep
-// their names.
+// withValues is a statement's text with edits made, which are in the order of their places. Columns of the outermost SELECT, or of
+// RETURNING, keep their names.
 func withValues(stmt *sqlparse.Statement, edits []valueEdit) []byte {
 	items := stmt.SelectItems(nil)
+	if stmt.Uses()&sqlparse.Returning != 0 {
+		items = stmt.ReturningItems(nil) // of an INSERT ... SELECT the names in the SELECT are nobody's
+	}
 	sql, out, at := stmt.SQL(), []byte(nil), 0
 	for i, e := range edits {
 		out = append(out, sql[at:e.span.Start]...)

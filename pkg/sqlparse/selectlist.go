@@ -31,6 +31,22 @@ func (s *Statement) SelectItems(dst []SelectItem) []SelectItem {
 	}
 }
 
+// ReturningItems appends the items of a writing statement's RETURNING to dst.
+func (s *Statement) ReturningItems(dst []SelectItem) []SelectItem {
+	at, ok := s.ReturningAt()
+	if !ok {
+		return dst
+	}
+	l := s.lexerAt(at+len("RETURNING"), s.end, false)
+	for {
+		it, ok := s.selectItem(&l)
+		if !ok {
+			return dst
+		}
+		dst = append(dst, it)
+	}
+}
+
 // itemToken is a token of a select item as far as finding the alias needs it.
 type itemToken struct {
 	kind TokenKind // EOF: there is none

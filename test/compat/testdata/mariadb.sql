@@ -80,3 +80,29 @@ INSERT INTO t (id) VALUES (sq.nextval + 1000), (sq.currval + 2000);
 DROP SEQUENCE sq;
 SET sql_mode = DEFAULT;
 DROP TABLE t, u;
+
+-- '' is NULL, also in a UNIQUE key over several node groups.
+SET sql_mode = 'STRICT_TRANS_TABLES,EMPTY_STRING_IS_NULL';
+CREATE TABLE es (id INT PRIMARY KEY, u VARCHAR(10), UNIQUE (u));
+INSERT INTO es VALUES (1, ''), (2, ''), (3, 'a');
+INSERT INTO es VALUES (4, 'a');
+-- args: [5, ""]
+INSERT INTO es VALUES (?, ?);
+UPDATE es SET u = '' WHERE id = 3;
+INSERT INTO es VALUES (6, 'a');
+INSERT INTO es VALUES (6, 'b') ON DUPLICATE KEY UPDATE u = '';
+INSERT INTO es VALUES (7, 'a');
+SELECT * FROM es ORDER BY id;
+SELECT id FROM es WHERE u = '';
+CREATE TABLE ep (u VARCHAR(10) PRIMARY KEY, x INT);
+INSERT INTO ep VALUES ('', 1);
+SET sql_mode = DEFAULT;
+INSERT INTO es VALUES (8, ''), (9, 'b');
+SELECT * FROM es ORDER BY id;
+DROP TABLE es, ep;
+
+-- Columns of RETURNING have the names that they were written with.
+CREATE TABLE ai (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(10));
+INSERT INTO ai (s) VALUES ('a') RETURNING id, LAST_INSERT_ID() > 0 OR 1, s;
+DELETE FROM ai WHERE LAST_INSERT_ID() > 0 RETURNING id, DATABASE(), LAST_INSERT_ID() * 0 + 1, USER() IS NULL AS nobody;
+DROP TABLE ai;
