@@ -30,6 +30,7 @@ type splitPhase uint8
 
 const (
 	splitStart   splitPhase = iota // nothing yet
+	splitSet                       // after SET, which may be SET STATEMENT ... FOR another statement
 	splitCreate                    // after CREATE or ALTER: of what?
 	splitHeader                    // trigger before ROW, event before DO
 	splitPending                   // the body may begin with the next word
@@ -97,6 +98,13 @@ func (p *splitter) token(l *lexer, k TokenKind) {
 			return
 		}
 		p.first(id)
+	case splitSet:
+		switch {
+		case p.tokens == 2 && id != wStatement:
+			p.phase = splitOff
+		case id == wFor && p.depth == 0:
+			p.phase, p.tokens = splitStart, 0
+		}
 	case splitCreate:
 		p.create(id)
 	case splitHeader:
@@ -119,6 +127,11 @@ func (p *splitter) first(id wordID) {
 	case wCreate, wAlter:
 		p.phase = splitCreate
 		return
+	case wSet:
+		if p.mariadb {
+			p.phase = splitSet
+			return
+		}
 	case wBegin:
 		if p.mariadb {
 			p.phase = splitPending // BEGIN NOT ATOMIC, or a transaction
@@ -188,6 +201,10 @@ func (p *splitter) body(l *lexer, k TokenKind, id wordID) {
 	p.start, p.closed = false, false
 	if p.prev == wNot && p.tokens == 3 && p.n == 1 && p.blocks[0] == blockBegin {
 		p.start = true // ATOMIC
+		return
+	}
+	if start && (id == wNot && p.prev == wBegin || p.prev == wNot) { // of a block in a program, which says NOT ATOMIC, too
+		p.start = true
 		return
 	}
 	if k == Op {

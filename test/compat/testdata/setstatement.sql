@@ -61,3 +61,18 @@ SET STATEMENT sort_buffer_size = 32768 FOR SET @y = 1;
 -- only: mariadb
 -- skip-prepared
 SELECT @@sql_mode LIKE '%ANSI_QUOTES%';
+
+-- A program, and blocks, behind SET STATEMENT and in programs.
+-- only: mariadb
+CREATE PROCEDURE sequel() BEGIN NOT ATOMIC IF 1 THEN SELECT 1; END IF; BEGIN NOT ATOMIC SELECT 2; END; END;
+-- only: mariadb
+CALL sequel();
+-- only: mariadb
+-- skip-prepared
+SET STATEMENT sql_mode = '' FOR CREATE PROCEDURE made() BEGIN SET @made = 'a'; SET @b = CONCAT(@made, 1); END;
+-- only: mariadb
+-- skip-prepared
+CALL made();
+-- only: mariadb
+-- skip-prepared
+SELECT @made, @b;
