@@ -106,7 +106,7 @@ var (
 	shortType    = regexp.MustCompile(` (TINYINT|SMALLINT|MEDIUMINT)\(`)
 	// besideDate: a DATE, DATETIME, TIMESTAMP or TIME column (see schema_test.go) compared with a string parameter that begins as no date does.
 	besideDate       = regexp.MustCompile(`\b(w|mo|ts|cl) (=|<=>|<>|<|>|<=|>=|BETWEEN|NOT BETWEEN|IN|NOT IN) \(?` + litStart + `'([^12]|[12][^09])`)
-	extremeParameter = regexp.MustCompile(`\b(MIN|MAX)\(` + litStart + `'`)
+	extremeParameter = regexp.MustCompile(`\b(MIN|MAX)\(\(*` + litStart + `'`)
 	minMax           = regexp.MustCompile(`\b(MIN|MAX)\(`)
 	stored           = regexp.MustCompile(`(GROUP|ORDER) BY|DISTINCT| UNION | OVER |^WITH |\bv\d+\b`) // may be in a temporary table
 	derived          = regexp.MustCompile(`(FROM|JOIN|LATERAL) \(+SELECT|WITH (RECURSIVE )?\w+ AS`)
