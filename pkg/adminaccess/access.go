@@ -16,7 +16,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"skarv/pkg/certfile"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -26,6 +25,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+
+	"skarv/pkg/certfile"
 )
 
 // Files name what an Access is made of; all are PEM but the token's. Empty: there is none.

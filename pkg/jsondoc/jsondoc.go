@@ -50,8 +50,11 @@ func Select(column string) string {
 // Plain reports whether the document is its text.
 func Plain(doc []byte) bool { return len(doc) == 0 || doc[0] != mark }
 
-// Append appends an expression for a document that is not plain. A server refuses what cannot be written.
+// Append appends an expression for a document. A server refuses what cannot be written.
 func Append(dst, doc []byte) []byte {
+	if Plain(doc) {
+		return quoted(dst, doc)
+	}
 	w := writer{}
 	if err := w.read(doc); err != nil {
 		// A server stores nothing in place of an argument that is no JSON, and tells why.

@@ -291,7 +291,7 @@ func (s *Session) transactionLost(p *plan.Plan) error {
 func (s *Session) prepareRunner(p *plan.Plan, params *wire.Params) {
 	s.args.Reset(s.stmt, params)
 	s.args.ForeignCharset, s.args.OneByte, s.args.Binary = s.foreignLiterals, s.foreignCharset, s.binary
-	s.args.EmptyIsNull = s.emptyIsNull()
+	s.args.EmptyIsNull = s.emptyIsNull
 	if s.cfg.Dialect.MariaDB() {
 		s.args.Using = s.using
 	}

@@ -154,6 +154,7 @@ type settings struct {
 	toldMode       *sqlparse.Mode
 	info           planner.SessionInfo
 	sqlMode        string
+	emptyIsNull    bool // by sql_mode
 	autocommit     bool
 	foreignCharset bool
 	// foreignLiterals: what the client writes, unless it is ASCII, may be other characters for the servers: it comes in another

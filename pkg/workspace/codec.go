@@ -135,10 +135,7 @@ func AppendValue(dst []byte, f Form, v []byte) []byte {
 	case moment:
 		return appendMoment(dst, v)
 	case document:
-		if !jsondoc.Plain(v) {
-			return jsondoc.Append(dst, v)
-		}
-		dst = append(dst, "_utf8mb4 "...)
+		return jsondoc.Append(dst, v)
 	case utf8:
 		dst = append(dst, "_utf8mb4 "...)
 	}
