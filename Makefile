@@ -67,9 +67,11 @@ histories: ## random transactions looked through for anomalies: a minute at each
 	SKARV_HISTORY_SECONDS=60 go test -count 1 -timeout 30m -v -run TestRandom ./test/isolation
 	SKARV_HISTORY_SECONDS=60 SKARV_TEST_ENGINE=mysql go test -count 1 -timeout 30m -v -run TestRandom ./test/isolation
 
-server-suite: ## MariaDB's own regression tests, statement by statement beside one server (ARGS="main/func_*.test"; fetches them)
+server-suite: ENGINE ?= mariadb
+server-suite: ## a server's own regression tests, statement by statement beside one server (ENGINE=mysql ARGS="t/func_*.test"; fetches them)
 	@scripts/test-deps.sh
-	go run ./test/serversuite --dir $$(scripts/server-suite.sh) --log server-suite.log $(ARGS)
+	@[ $(ENGINE) = mariadb ] || scripts/install-$(ENGINE).sh
+	SKARV_TEST_ENGINE=$(ENGINE) go run ./test/serversuite --dir $$(scripts/server-suite.sh $(ENGINE)) --log server-suite.log $(ARGS)
 	@grep '^===' server-suite.log | tail -1
 
 orms: build ## Django and SQLAlchemy, with a foreign key for every relation, on MariaDB and on MySQL (brings them with pip)

@@ -9,26 +9,11 @@ home=$SKARV_CACHE/mysql
 if [ -x "$home/root/usr/sbin/mysqld" ] && [ -f "$home/complete" ]; then
 	exit 0
 fi
-have apt-get && have dpkg-deb || die "MySQL for tests comes from Debian packages, and apt-get or dpkg-deb is missing: put a mysqld into PATH"
-
 work=$home/work
 rm -rf "$work" "$home/root"
 mkdir -p "$work/debs" "$home/root"
-private_apt "$work/apt"
-
-# The machine's own mirror, but the unstable release, and an empty list of installed packages: apt then resolves
-# the whole closure from unstable and mixes nothing with the machine's libraries.
-mirror=$(awk '/^URIs:/ {print $2; exit}' /etc/apt/sources.list.d/*.sources 2>/dev/null || true)
-[ -n "$mirror" ] || mirror=$(awk '$1 == "deb" {for (i = 2; i <= NF; i++) if ($i ~ /^http/) {print $i; exit}}' \
-	/etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null || true)
-[ -n "$mirror" ] || mirror=http://deb.debian.org/debian
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-echo "deb [signed-by=$keyring] $mirror sid main" >"$work/apt/sources.list"
-: >"$work/apt/status"
-APT="$APT -o Dir::Etc::sourcelist=$work/apt/sources.list -o Dir::Etc::sourceparts=/dev/null -o Dir::State::status=$work/apt/status"
-
-say "fetching MySQL (about 50 MB) from $mirror"
-$APT update || die "no package lists from $mirror"
+say "fetching MySQL (about 50 MB)"
+sid_apt "$work/apt"
 # Helper scripts' interpreter and other things a server never loads stay away.
 packages=$($APT --no-install-recommends --print-uris -y install mysql-server-core mysql-client-core |
 	awk '{print $2}' | cut -d_ -f1 |

@@ -29,6 +29,22 @@ private_apt() {
 		-o APT::Sandbox::User=root -o Acquire::Languages=none -o APT::Get::List-Cleanup=0"
 }
 
+# sid_apt DIR: private_apt, of Debian's unstable release and an empty list of installed packages: apt then resolves a
+# whole closure from unstable and mixes nothing with the machine's packages. The mirror is the machine's own.
+sid_apt() {
+	have apt-get && have dpkg-deb || die "MySQL for tests comes from Debian packages, and apt-get or dpkg-deb is missing"
+	private_apt "$1"
+	mirror=$(awk '/^URIs:/ {print $2; exit}' /etc/apt/sources.list.d/*.sources 2>/dev/null || true)
+	[ -n "$mirror" ] || mirror=$(awk '$1 == "deb" {for (i = 2; i <= NF; i++) if ($i ~ /^http/) {print $i; exit}}' \
+		/etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null || true)
+	[ -n "$mirror" ] || mirror=http://deb.debian.org/debian
+	keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+	echo "deb [signed-by=$keyring] $mirror sid main" >"$1/sources.list"
+	: >"$1/status"
+	APT="$APT -o Dir::Etc::sourcelist=$1/sources.list -o Dir::Etc::sourceparts=/dev/null -o Dir::State::status=$1/status"
+	$APT update || die "no package lists from $mirror"
+}
+
 # unpack DEBDIR ROOT: unpack every package of DEBDIR into ROOT, without documentation.
 unpack() {
 	mkdir -p "$2"

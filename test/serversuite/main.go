@@ -1,7 +1,7 @@
 // Command serversuite plays the statements of a database server's own regression tests on one server of that kind and on a
 // cluster of four node groups, and compares what a client sees of each. The tests are read from where the distribution's
 // package puts them (scripts/server-suite.sh brings them); what their authors expected is not looked at: the oracle is the server.
-// Tables in engines without transactions are made in InnoDB.
+// Tables in engines without transactions are made in InnoDB. The servers are MariaDB's, or MySQL's if SKARV_TEST_ENGINE says mysql.
 //
 //	go run ./test/serversuite --dir SUITE [--log FILE] [--limit DURATION] [main/func_*.test ...]
 package main
@@ -23,13 +23,14 @@ import (
 	"strings"
 	"time"
 
+	"skarv/pkg/datanode"
 	"skarv/pkg/dev"
 	"skarv/test/cluster"
 	"skarv/test/differ"
 )
 
 func main() {
-	dir := flag.String("dir", "", "where the suite's directories `main` and include are")
+	dir := flag.String("dir", "", "the suite's `directory`, where include is")
 	logTo := flag.String("log", "", "write differences to this `file` instead of standard output")
 	refused := flag.Bool("refused", false, "write statements the cluster refuses, too")
 	limit := flag.Duration("limit", 90*time.Second, "give a test up after this `time`")
@@ -43,7 +44,7 @@ func main() {
 
 func run(ctx context.Context, dir, logTo string, refused bool, limit time.Duration, patterns []string) (err error) {
 	if len(patterns) == 0 {
-		patterns = []string{"main/*.test"}
+		patterns = []string{"main/*.test", "t/*.test"} // MariaDB's, MySQL's
 	}
 	var files []string
 	for _, p := range patterns {
@@ -93,7 +94,7 @@ func run(ctx context.Context, dir, logTo string, refused bool, limit time.Durati
 		if err != nil {
 			return err
 		}
-		p := &player{out: out, refused: refused, limit: limit, changed: changed{}, one: one.DSN(""), many: many.DSN(""), conns: map[string]*pair{}, tally: tally{refusals: total.refusals}}
+		p := &player{kind: kindOf(cluster.TestEngine()), out: out, refused: refused, limit: limit, changed: changed{}, one: one.DSN(""), many: many.DSN(""), conns: map[string]*pair{}, tally: tally{refusals: total.refusals}}
 		if err := p.play(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -142,13 +143,13 @@ func (t tally) String() string {
 // left are statements that are not played: they say something of the machine or of a server as a whole, harm it, or are of another
 // time whenever they run.
 var left = regexp.MustCompile(`(?is)^\s*(` + strings.Join([]string{
-	`shutdown|reset|change\s+master|(start|stop)\s+(slave|replica)|(un)?install|purge|flush|kill|backup|handler`,
-	`set\s+(@@)?(global|debug|session\.?\s*debug)|create\s+(server|tablespace)|alter\s+instance`,
-	`show\s+(session|local)\s+status|show\s+(global\s+)?(status|variables|engines?|binlog|master|slave|processlist|full|plugins|profiles?|explain|open)`,
+	`shutdown|restart|reset|change\s+(master|replication)|(start|stop)\s+(slave|replica|group_replication)|(un)?install|purge|flush|kill|backup|handler|clone|import`,
+	`set\s+(@@)?(global|persist(_only)?|debug|session\.?\s*debug|resource)|(create|alter|drop)\s+(server|undo|tablespace|resource)|alter\s+instance|(un)?lock\s+instance`,
+	`show\s+(session|local)\s+status|show\s+(global\s+)?(status|variables|engines?|binlog|binary|master|slave|replicas?|processlist|full|plugins|profiles?|explain|open)`,
 	`(explain|describe|desc)\s+(format|extended|partitions|select|update|delete|insert|table|with|\()|analyze|(prepare\s+\w+\s+from|execute\s+immediate)\s+['"]\s*(explain|desc|analyze)`,
 }, "|") + `)\b|` + strings.Join([]string{
 	`outfile|dumpfile|load_file|debug_sync|\bsleep\s*\(|benchmark\s*\(|performance_schema|optimizer_trace|(session|global)_(status|variables)\b|\buuid|\brand\s*\(`,
-	`rows\s+examined|innodb_(sys|index|table)_|data_length|metadata_lock_info|mysql\.(event|proc|user|db)\b`,
+	`rows\s+examined|innodb_(sys|index|table)_|data_length|metadata_lock_info|mysql\.(event|proc|user|db|component|func|innodb_\w+|server_cost|engine_cost)\b`,
 	`now\s*\(|sysdate|curtime|current_time|connection_id|unix_timestamp\(\)|last_query_cost|\bsys\.`,
 }, "|"))
 
@@ -205,6 +206,7 @@ func (p *pair) close() {
 
 // player plays one script.
 type player struct {
+	kind
 	out       io.Writer
 	refused   bool
 	limit     time.Duration
@@ -214,10 +216,26 @@ type player struct {
 	tally
 }
 
+// kind is what the two engines' tests expect of a server.
+type kind struct {
+	modes    string // sql_mode
+	database string // how the database "test" is made
+}
+
+func kindOf(e datanode.Engine) kind {
+	if e == datanode.MySQL {
+		return kind{
+			"ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
+			"CREATE DATABASE test",
+		}
+	}
+	return kind{"STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION", "CREATE DATABASE test CHARACTER SET latin1"}
+}
+
 // session is what every connection begins with.
-func session() []string {
+func (k kind) session() []string {
 	return []string{
-		"SET sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'", "SET time_zone = '+00:00'",
+		"SET sql_mode = '" + k.modes + "'", "SET time_zone = '+00:00'",
 		"SET timestamp = 1700000000", "SET lock_wait_timeout = 2", "SET innodb_lock_wait_timeout = 2",
 	}
 }
@@ -232,7 +250,7 @@ func (p *player) open(ctx context.Context, db string) (*pair, error) {
 		if err != nil {
 			return side{}, errors.Join(err, pool.Close())
 		}
-		for _, q := range append([]string{"USE `" + db + "`"}, session()...) {
+		for _, q := range append([]string{"USE `" + db + "`"}, p.session()...) {
 			if _, err := c.ExecContext(ctx, q); err != nil {
 				return side{}, errors.Join(fmt.Errorf("%s: %w", q, err), c.Close(), pool.Close())
 			}
@@ -273,7 +291,7 @@ func (p *player) clear(ctx context.Context) error {
 		if err := rows.Err(); err != nil {
 			return err
 		}
-		for _, q := range append(drop, "CREATE DATABASE test CHARACTER SET latin1") {
+		for _, q := range append(drop, p.database) {
 			if _, err := c.ExecContext(ctx, q); err != nil {
 				return fmt.Errorf("%s: %w", q, err)
 			}

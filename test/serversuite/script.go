@@ -50,7 +50,7 @@ var (
 	reference  = regexp.MustCompile(`\$[A-Za-z_][A-Za-z_0-9]*`)
 	assignment = regexp.MustCompile(`(?s)^\$?([A-Za-z_][A-Za-z_0-9]*)\s*=\s*(.*)$`)
 	// left out are files of these names: they ask what the server has, and wait for what only replication does
-	included = regexp.MustCompile(`have_|not_|default_|count_sessions|wait_|analyze-format|_engine|restart|kill|show_|check|assert|diff_tables|maybe|big_test|add_|grant_cache|no_`)
+	included = regexp.MustCompile(`have_|not_|hypergraph|elide_costs|get_handler_status|search_pattern|force_myisam|grep_pattern|default_|count_sessions|wait_|analyze-format|_engine|restart|kill|show_|check|assert|diff_tables|maybe|big_test|add_|grant_cache|no_`)
 )
 
 func (r *reader) file(file string) error {
@@ -187,6 +187,9 @@ func ignored(verb string) bool {
 		"reset_connection", "end", "enable_prepare_warnings", "disable_prepare_warnings", "disable_abort_on_error",
 		"enable_abort_on_error", "disable_parsing", "enable_parsing", "skip", "shutdown_server", "wait_for_slave_to_stop",
 		"chmod", "move_file", "remove_files_wildcard", "lowercase_result", "send_quit", "send_shutdown", "require", "result",
+		"assert", "expr", "execw", "force", "copy_files_wildcard", "skip_if_hypergraph", "disable_testcase", "enable_testcase", "query_attributes",
+		"disable_reconnect", "enable_reconnect", "enable_session_track_info", "disable_session_track_info", "partially_sorted_result",
+		"list_files_write_file", "list_files_append_file", "result_format",
 		"output", "enable_connect_log", "disable_connect_log", "optimizer_trace", "diff_files", "start_timer", "end_timer":
 		return true
 	}
