@@ -137,3 +137,13 @@ SELECT a.id, b.id FROM places a JOIN places b ON MBRWithin(a.p, ST_Buffer(b.p, 3
 SELECT SUM((SELECT SUM(o.amount) FROM o WHERE c.id >= 2)), SUM((SELECT COUNT(q.cid) FROM o q WHERE q.id IN (NULL, 10))) FROM c;
 SELECT (SELECT COUNT(*) FROM c x), (SELECT MAX(id) FROM c y WHERE y.boss = c.id) FROM c ORDER BY c.id;
 WITH w AS (SELECT c.id AS i FROM c JOIN o ON o.cid = c.id) SELECT a.i + (SELECT COUNT(*) FROM w), COUNT(*) FROM w a JOIN w b ON a.i = b.i GROUP BY 1 ORDER BY 1;
+-- Of a table with CHECK constraints only what a query needs is copied: what stands in the other columns of the copy is nobody's business.
+CREATE TABLE checked_a (id INT PRIMARY KEY, j JSON NOT NULL, p INT NOT NULL CHECK (p > 0), q INT NOT NULL, CONSTRAINT qq CHECK (q > 1));
+CREATE TABLE checked_b (id INT PRIMARY KEY, a_id INT);
+INSERT INTO checked_a VALUES (1, '{}', 1, 2), (2, '[]', 2, 3), (3, '1', 3, 4);
+INSERT INTO checked_b VALUES (1, 1), (2, 2), (3, 2), (4, 3);
+SELECT b.id, a.id FROM checked_b b JOIN checked_a a ON a.id = b.a_id + 0 ORDER BY 1;
+SELECT a.id, COUNT(b.id) FROM checked_a a LEFT JOIN checked_b b ON b.a_id = a.id GROUP BY a.id;
+UPDATE checked_a a JOIN checked_b b ON b.a_id = a.id + 0 SET a.q = b.id + 4 WHERE b.id < 3;
+UPDATE checked_a a JOIN checked_b b ON b.a_id = a.id + 0 SET a.q = 0 WHERE b.id = 4;
+SELECT id, q FROM checked_a ORDER BY id;
