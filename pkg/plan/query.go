@@ -16,6 +16,9 @@ type Query struct {
 	Text Text
 	// Keys are columns to be indexed, by name.
 	Keys []string
+	// Operand: the query is a subquery in an expression, which computes with the types that its columns are shown with. A derived table has
+	// those of a table that is made of it: on MySQL MIN(v.n) of a view's INT is shown as INT, and kept as BIGINT.
+	Operand bool
 	// Uses is what the query depends on.
 	Uses Uses
 	// Of is the table that has the most to do with how many rows there are, and Share the part of its rows that is expected.

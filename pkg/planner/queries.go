@@ -204,6 +204,7 @@ func (b *build) push(span sqlparse.Span, number int, written map[string][]*query
 	p := &pushed{span: span, of: of}
 	if planned {
 		p.query = n.found(m)
+		p.query.Operand = b.expression(of[0])
 		p.table = b.madeUp(p.query, number)
 		if bound != "" {
 			p.bound, p.rest = true, boundRest(p.table)

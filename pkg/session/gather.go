@@ -217,7 +217,7 @@ func (c *copying) beginQuery() error {
 	case !made.Exact:
 		return errAnotherWay
 	}
-	c.name, c.filler = made.Name, g.w.FillResult(made)
+	c.name, c.filler = made.Name, g.w.FillResult(made, t.Query.Operand)
 	g.collect(c.filler, c.all, c.at, made.Table, made.Columns)
 	c.plan = &plan.Plan{Kind: plan.Select, Root: t.Query.Root, Uses: t.Query.Uses}
 	return nil

@@ -26,7 +26,8 @@ type Filler struct {
 	rows   uint64
 	bytes  uint64
 	keys   []*Keys
-	unused []byte // drops the keys that are not used; nil: there are none, or they are dropped
+	shown  []catalog.Column // of a query's table whose integers become those that rows are shown with
+	unused []byte           // drops the keys that are not used; nil: there are none, or they are dropped
 }
 
 // Fill returns a Filler for columns of the table that Create made of t. Rows come as Read selects these columns.
@@ -72,7 +73,7 @@ func (f *Filler) Columns(cols []sqltypes.Column) error {
 	if len(cols) != len(f.forms) {
 		return sqlerr.Internal.New("a copied table has another number of columns than its fragment")
 	}
-	return nil
+	return f.alter(f.asShown(cols), nil)
 }
 
 // Row implements exec.Sink: it adds a row in the text protocol's form.
@@ -123,11 +124,17 @@ func (f *Filler) Finish() error {
 // dropUnused drops the keys that are not used. It does not matter if they stay.
 func (f *Filler) dropUnused() error {
 	drop := f.unused
-	if f.unused = nil; drop == nil {
+	f.unused = nil
+	return f.alter(drop, func(error) error { return nil })
+}
+
+// alter sends what changes the table, nil: nothing, wherever it is filled. told gets the error of each server, nil: it is the statement's.
+func (f *Filler) alter(sql []byte, told func(error) error) error {
+	if sql == nil {
 		return nil
 	}
 	for _, w := range append([]*Workspace{f.w}, f.also...) {
-		if err := w.conn.later(drop, func(error) error { return nil }); err != nil {
+		if err := w.conn.later(sql, told); err != nil {
 			return err
 		}
 	}

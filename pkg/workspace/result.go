@@ -79,9 +79,49 @@ func shownForm(dataType string) (f Form, ok bool) {
 	return binary, false
 }
 
-// FillResult returns a Filler for the rows of r's query.
-func (w *Workspace) FillResult(r *Result) *Filler {
+// FillResult returns a Filler for the rows of r's query. operand: the columns become of the types that these rows are shown with, where they
+// are integers (plan.Query.Operand).
+func (w *Workspace) FillResult(r *Result, operand bool) *Filler {
 	f := w.Fill(r.Table, r.Name, r.Columns)
 	f.forms = r.forms
+	if operand {
+		f.shown = r.Table.Columns
+	}
 	return f
+}
+
+// asShown is the ALTER TABLE by which the table's integers become those that its rows are shown with; nil: they are.
+func (f *Filler) asShown(cols []sqltypes.Column) (sql []byte) {
+	for i, c := range f.shown {
+		made, _ := sqltypes.TypeOf(c.DataType)
+		if name := integer(cols[i].Type); name != "" && made != cols[i].Type && integer(made) != "" {
+			if sql == nil {
+				sql = append(sql, "ALTER TABLE "+f.table...)
+			} else {
+				sql = append(sql, ',')
+			}
+			sql = append(sql, " MODIFY "+sqltypes.QuoteName(c.Name)+" "+name...)
+			if cols[i].Flags&sqltypes.FlagUnsigned != 0 {
+				sql = append(sql, " UNSIGNED"...)
+			}
+		}
+	}
+	return sql
+}
+
+// integer is the name of a type of integers, "" of others.
+func integer(t sqltypes.Type) string {
+	switch t {
+	case sqltypes.TypeTiny:
+		return "TINYINT"
+	case sqltypes.TypeShort:
+		return "SMALLINT"
+	case sqltypes.TypeInt24:
+		return "MEDIUMINT"
+	case sqltypes.TypeLong:
+		return "INT"
+	case sqltypes.TypeLongLong:
+		return "BIGINT"
+	}
+	return ""
 }

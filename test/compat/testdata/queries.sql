@@ -244,3 +244,16 @@ SELECT o.id FROM o WHERE o.cid IN (SELECT id FROM c) AND EXISTS (SELECT 1 FROM c
 SELECT o.id, (SELECT MAX(c.name) FROM c WHERE c.id = 4) AS m FROM o WHERE o.cid = ANY (SELECT DISTINCT id FROM c WHERE boss IS NOT NULL) ORDER BY o.id;
 SELECT q.id, o.id FROM (SELECT id, COUNT(*) AS n FROM c GROUP BY id) AS q LEFT JOIN o ON o.cid = q.id WHERE EXISTS (SELECT 1 FROM c WHERE c.region = 'ost') ORDER BY q.id, o.id;
 WITH w AS (SELECT id, COUNT(*) AS n FROM c GROUP BY id) SELECT o.id FROM o JOIN w ON w.id = o.cid WHERE o.amount > 0 UNION SELECT c.id + 100 FROM c WHERE c.name = 'bob';
+
+-- A subquery in an expression computes with the types it is shown with, a derived table with those of a table made of it: MySQL keeps MIN of a view's INT as BIGINT.
+CREATE VIEW vl AS SELECT oid, n, price FROM l WHERE oid > 1;
+CREATE VIEW vc AS SELECT id, boss, name FROM c WHERE id > 0;
+-- joins: queries
+-- args: [0]
+SELECT ? AS x FROM c UNION SELECT SUM((SELECT MIN(vc.boss) FROM vc)) AS s FROM r;
+-- args: [0]
+SELECT ? AS x FROM l UNION SELECT SUM((SELECT MAX(vl.n) FROM vl)) AS s FROM r;
+-- args: [0]
+SELECT ? AS x FROM c UNION SELECT AVG((SELECT COUNT(*) FROM vc)) AS s FROM r;
+-- args: [0]
+SELECT ? AS x FROM c UNION SELECT SUM(d.m) AS s FROM (SELECT MIN(vc.boss) AS m FROM vc) AS d JOIN r ON r.id < 100;
