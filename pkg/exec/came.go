@@ -227,8 +227,10 @@ func setsLastInsertID(sql []byte) bool {
 
 // firstOf is the least of the values given out that t has on one of the streams; 0 if it has none.
 func (r *Runner) firstOf(streams []stream, t *catalog.Table, given []span) (first uint64, err error) {
-	for _, s := range streams {
-		r.Conns.Keep(s.conn)
+	for i := range streams {
+		if err := r.keep(&streams[i]); err != nil {
+			return 0, err
+		}
 	}
 	column := appendName(nil, t.Columns[t.AutoIncrement].Name)
 	for some := range slices.Chunk(given, spansAtOnce) {

@@ -261,6 +261,9 @@ func (r *Runner) rowsFrom(s *stream, sql []byte) (out rowsOf, err error) {
 }
 
 func (r *Runner) allRows(s *stream, cmd wire.Command, body []byte) (out rowsOf, err error) {
+	if err := s.answered(); err != nil {
+		return out, err
+	}
 	if err := s.sendCommand(cmd, body); err != nil {
 		return out, err
 	}

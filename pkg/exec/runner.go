@@ -219,7 +219,11 @@ func (r *Runner) read(p *plan.Plan, a *Arguments, text textOf, sink Sink) (sum S
 	if m, ok := p.Root.(*plan.Merge); ok && len(m.Order) == 0 && p.Uses&plan.LocksRows != 0 && len(r.streams) > 1 {
 		return r.readInTurn(p, a, text, sink)
 	}
-	if err := r.send(r.streams, r.timestamp(p), text); err != nil {
+	timestamp := r.timestamp(p)
+	if err := r.send(r.streams, timestamp, text); err != nil {
+		return sum, err
+	}
+	if err := endClock(r.streams, timestamp); err != nil {
 		return sum, err
 	}
 	return r.readAnswers(p.Root, a, sink)
@@ -289,6 +293,9 @@ func (r *Runner) readInTurn(p *plan.Plan, a *Arguments, text textOf, sink Sink) 
 		if err := r.send(r.streams, timestamp, text); err != nil {
 			return sum, err
 		}
+		if err := endClock(r.streams, timestamp); err != nil {
+			return sum, err
+		}
 		answers, err := r.heads(r.streams)
 		if err != nil {
 			return sum, err
@@ -300,10 +307,8 @@ func (r *Runner) readInTurn(p *plan.Plan, a *Arguments, text textOf, sink Sink) 
 		if err != nil {
 			return sum, err
 		}
-		for streams[i].heads > 0 {
-			if _, err := streams[i].readHead(); err != nil {
-				return sum, err
-			}
+		if err := streams[i].answered(); err != nil {
+			return sum, err
 		}
 		sum.Rows += one.Rows
 		warnings += uint(one.Warnings)
@@ -409,29 +414,38 @@ func (r *Runner) finish(err error) {
 	w.mu.Unlock()
 }
 
-// send writes each stream's part of the statement to it, between timestamp, if there is one, and its end. The answers must be
+// send writes each stream's part of the statement to it, behind timestamp, if there is one: endClock must follow. The answers must be
 // read next.
 func (r *Runner) send(streams []stream, timestamp []byte, text textOf) error {
 	for i := range streams {
-		s := &streams[i]
-		cmd, err := r.command(s, text)
-		if err != nil {
+		if err := r.sendOne(&streams[i], len(streams) == 1, timestamp, text); err != nil {
+			_ = endClock(streams[:i], timestamp)
 			return err
 		}
-		if timestamp != nil {
-			if err := s.send(timestamp); err != nil {
-				return err
-			}
-		}
-		if len(streams) == 1 && timestamp == nil && r.of == nil {
-			err = s.ask(cmd, r.body) // there is nobody else to be asked meanwhile
-		} else {
-			err = s.sendCommand(cmd, r.body)
-		}
-		if err != nil {
+	}
+	return nil
+}
+
+func (r *Runner) sendOne(s *stream, alone bool, timestamp []byte, text textOf) error {
+	cmd, err := r.command(s, text)
+	if err != nil {
+		return err
+	}
+	if timestamp != nil {
+		if err := s.send(timestamp); err != nil {
 			return err
 		}
-		if timestamp != nil {
+	}
+	if alone && timestamp == nil && r.of == nil {
+		return s.ask(cmd, r.body) // there is nobody else to be asked meanwhile
+	}
+	return s.sendCommand(cmd, r.body)
+}
+
+// endClock lets time go on where it was set.
+func endClock(streams []stream, timestamp []byte) error {
+	for i := range streams {
+		if s := &streams[i]; timestamp != nil && s.err == nil {
 			if err := s.send([]byte("SET timestamp = DEFAULT")); err != nil {
 				return err
 			}
@@ -534,10 +548,28 @@ func (r *Runner) heads(streams []stream) (answers, error) {
 	return sum, first
 }
 
+// answered reads the answers that are still to come: of what was sent behind a statement that writes, SET timestamp.
+func (s *stream) answered() error {
+	for s.heads > 0 {
+		if _, err := s.readHead(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep keeps what the statement that s has written by has warned of: another one is to run on its connection, before it is released.
+func (r *Runner) keep(s *stream) error {
+	if err := s.answered(); err != nil {
+		return err
+	}
+	r.Conns.Keep(s.conn)
+	return nil
+}
+
 // answer reads the beginning of the statement's own answer, past that of SET timestamp.
 func (s *stream) answer() (mysqlconn.Head, error) {
-	clock := s.heads == 3
-	if clock {
+	if s.heads > 1 {
 		if _, err := s.readHead(); err != nil {
 			return mysqlconn.Head{}, err
 		}

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"strconv"
 
 	"skarv/pkg/catalog"
@@ -56,7 +57,9 @@ func (r *Runner) learn(t *catalog.Table) error {
 	sql := append([]byte(nil), "SELECT MAX("...)
 	sql = append(append(appendName(sql, t.Columns[t.AutoIncrement].Name), ") FROM "...), tableName(t)...)
 	for i := range r.streams {
-		r.Conns.Keep(r.streams[i].conn)
+		if err := r.keep(&r.streams[i]); err != nil {
+			return err
+		}
 		res, err := r.rowsFrom(&r.streams[i], sql)
 		if err != nil {
 			return err
@@ -99,7 +102,7 @@ func (r *Runner) inTurn(timestamp []byte, text textOf) (sum answers, err error) 
 		if err := r.send(one, timestamp, text); err != nil {
 			return sum, err
 		}
-		a, err := r.heads(one)
+		a, err := r.written(one, timestamp)
 		if err != nil {
 			return sum, err
 		}
@@ -112,6 +115,20 @@ func (r *Runner) inTurn(timestamp []byte, text textOf) (sum answers, err error) 
 	return sum, nil
 }
 
+// written is heads of a statement that writes. What it has warned of is asked for before time goes on: SET leaves no warnings behind.
+func (r *Runner) written(streams []stream, timestamp []byte) (sum answers, err error) {
+	sum, err = r.heads(streams)
+	if timestamp == nil {
+		return sum, err
+	}
+	if err == nil {
+		for i := range streams {
+			r.Conns.Keep(streams[i].conn) // does nothing while there are rows to read
+		}
+	}
+	return sum, cmp.Or(err, endClock(streams, timestamp))
+}
+
 // writeCopies does the same on every group. The first one goes ahead: two statements that want the same rows meet
 // there, and one waits, instead of each holding what the other wants next.
 func (r *Runner) writeCopies(p *plan.Plan, text textOf, sink Sink) (sum Summary, err error) {
@@ -119,7 +136,7 @@ func (r *Runner) writeCopies(p *plan.Plan, text textOf, sink Sink) (sum Summary,
 	if err := r.send(r.streams[:1], timestamp, text); err != nil {
 		return sum, err
 	}
-	first, err := r.heads(r.streams[:1])
+	first, err := r.written(r.streams[:1], timestamp)
 	if err != nil {
 		return sum, err
 	}
@@ -133,7 +150,7 @@ func (r *Runner) writeCopies(p *plan.Plan, text textOf, sink Sink) (sum Summary,
 		return sum, err
 	}
 	for i := 1; i < len(r.streams); i++ {
-		other, herr := r.heads(r.streams[i : i+1])
+		other, herr := r.written(r.streams[i:i+1], timestamp)
 		if herr == nil && other.affected != first.affected {
 			herr = sqlerr.Internal.New("the copies of a reference table differ: " + groupName(r.streams[0].group) + " changed " +
 				strconv.FormatUint(first.affected, 10) + " rows, " + groupName(r.streams[i].group) + " " +

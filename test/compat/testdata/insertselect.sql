@@ -46,6 +46,16 @@ INSERT INTO ai (a) VALUES (2), (3);
 SELECT LAST_INSERT_ID();
 INSERT IGNORE INTO ai (id, a) SELECT 100 + id, 1 FROM src WHERE id < 3;
 SELECT id, a FROM ai ORDER BY id;
+-- The numbers are those of the rows read, beside a column that has the time.
+CREATE TABLE stamped (id INT AUTO_INCREMENT PRIMARY KEY, v INT, ts TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP);
+INSERT INTO stamped (id, v) SELECT id, a FROM src WHERE id < 3;
+INSERT LOW_PRIORITY IGNORE INTO stamped (id, v, ts) SELECT id, a, '2024-01-01 00:00:00' FROM src FORCE INDEX (PRIMARY) WHERE id >= 1 AND id < 5 LOCK IN SHARE MODE;
+INSERT INTO stamped (v) VALUES (70);
+INSERT INTO stamped (id, v) SELECT id, 5 FROM src WHERE id < 3 ON DUPLICATE KEY UPDATE v = VALUES(v);
+SELECT id, v, ts > '2024-01-02' FROM stamped ORDER BY id;
+INSERT IGNORE INTO stamped (id, v) VALUES (1, 1), (2, 2), (3, 3), (90, 4);
+INSERT IGNORE INTO stamped (id, v) SELECT id, NULL FROM src WHERE id < 3 ORDER BY id DESC;
+UPDATE stamped SET ts = NOW(), v = v / 0 WHERE id < 3;
 -- no key
 CREATE TABLE nokey (a INT, s VARCHAR(20));
 INSERT INTO nokey SELECT a, s FROM src;
