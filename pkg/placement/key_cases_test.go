@@ -90,7 +90,7 @@ func vectorFiles() []vectorFile {
 		{[]string{"decimal(20,0)"}, rows(intV("100"), intV("12345678901234567890"), decV("0.5"))},
 		{[]string{"year"}, rows(intV("1901"), intV("2024"), strV("2155"))},
 		{[]string{"bit(12)"}, rows(intV("0"), intV("4095"), binV("\x05"))},
-		{[]string{"enum('a','b','it''s') collate utf8mb4_general_ci"}, rows(strV("a"), strV("B"), strV("it's"), intV("2"))},
+		{[]string{"enum('a','b','it''s') collate utf8mb4_general_ci"}, rows(strV("a"), strV("B"), strV("it's"), intV("2"), intV("0"))},
 		{[]string{"set('x','y','z') collate utf8mb4_general_ci"}, rows(strV(""), strV("x"), strV("Z,x"), intV("7"))},
 		{[]string{"date"}, rows(strV("2024-02-29"), strV("0001-01-01"), strV("9999-12-31"), strV("0000-00-00"), strV("2024-02-29 23:59:59"))},
 		{[]string{"datetime"}, rows(strV("2024-02-29"), strV("2024-02-29 01:20:30"), strV("2024-02-29 01:20:30.0"))},

@@ -81,12 +81,12 @@ func (c *KeyColumn) member(scratch, text []byte) (position int, grown []byte) {
 	return 0, key[:start]
 }
 
-// appendEnum appends the position of the member.
+// appendEnum appends the position of the member, which is 0 for the empty value in the place of what was no member.
 func (c *KeyColumn) appendEnum(dst []byte, v sqltypes.Value, store bool) ([]byte, Match) {
 	switch v.Kind {
 	case sqltypes.Int:
 		n, ok := sqltypes.ParseNumber(v.Raw)
-		if !ok || n.Negative || len(n.Frac) > 0 || len(n.Int) == 0 || len(n.Int) > 5 {
+		if !ok || n.Negative || len(n.Frac) > 0 || len(n.Int) > 5 {
 			return dst, Unknown
 		}
 		if i, _ := strconv.Atoi(string(n.Int)); i > len(c.members) {

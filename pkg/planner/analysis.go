@@ -126,6 +126,7 @@ func (a *analysis) queryOf(stmt sqlparser.TableStatement, parent *block, db stri
 		q.known = q.parts[0].known
 		a.unionColumns(q)
 		a.unseen = a.unseen || hasSubquery(s.OrderBy)
+		a.outerAggregates(s.OrderBy, parent)
 		return q, nil
 	case *sqlparser.ValuesStatement:
 		return a.values(s, parent, db)
@@ -136,6 +137,7 @@ func (a *analysis) queryOf(stmt sqlparser.TableStatement, parent *block, db stri
 // values is the scopes of VALUES: those of the subqueries among its values.
 func (a *analysis) values(s *sqlparser.ValuesStatement, parent *block, db string) (*query, error) {
 	q := &query{}
+	a.outerAggregates(s, parent)
 	err := sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		sub, ok := n.(*sqlparser.Subquery)
 		if !ok {
@@ -146,6 +148,27 @@ func (a *analysis) values(s *sqlparser.ValuesStatement, parent *block, db string
 		return false, err
 	}, s)
 	return q, err
+}
+
+// outerAggregates looks for aggregates in the ORDER BY of a set operation, and in VALUES: those have no rows of their own, so that the
+// aggregate is one of the query outside, which then has groups.
+func (a *analysis) outerAggregates(n sqlparser.SQLNode, parent *block) {
+	if parent == nil {
+		return
+	}
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n.(type) {
+		case *sqlparser.Subquery:
+			return false, nil
+		case sqlparser.AggrFunc:
+			a.refuseOuterAggregate()
+		}
+		return true, nil
+	}, n)
+}
+
+func (a *analysis) refuseOuterAggregate() {
+	a.refuseMany("an aggregate in a subquery over columns of the outer query", "compute it in the outer query")
 }
 
 // with brings common table expressions into scope.

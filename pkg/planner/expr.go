@@ -235,8 +235,7 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 	if agg, ok := n.(sqlparser.AggrFunc); ok {
 		w.b.aggregated = true
 		if w.b.parent != nil && w.outerAggregate(agg) {
-			w.a.refuseMany("an aggregate in a subquery over columns of the outer query",
-				"compute it in the outer query")
+			w.a.refuseOuterAggregate()
 		}
 		if col := w.indexedMember(agg); col != nil {
 			w.a.refuseMany("MIN and MAX of the "+strings.ToUpper(col.DataType)+" column '"+col.Name+"', which has a key, over several node groups (one server compares numbers or strings, as it reads the rows)",

@@ -115,6 +115,8 @@ type runner struct {
 	opening *scope
 	// handled is the condition that the handler at hand was called for.
 	handled *sqlerr.Error
+	warned  bool // it is a warning
+	again   bool // the last statement was a RESIGNAL of it
 }
 
 // scope is an open block, or a FOR loop, which has variables only.
@@ -212,6 +214,7 @@ func (r *runner) testText(text string) (yes bool, f *flow, err error) {
 
 // leaf does something that may raise conditions, and gives them to handlers. f is not nil when one was called.
 func (r *runner) leaf(do func() error) (f *flow, err error) {
+	r.again = false
 	err = do()
 	if err != nil {
 		return r.raise(err)
@@ -254,14 +257,17 @@ func catchable(e *sqlerr.Error) bool {
 
 // call runs the handler of the block at place at. Errors inside of it are for the handlers of blocks around that one.
 func (r *runner) call(at int, h *Handler, e *sqlerr.Error, warning bool) (*flow, error) {
-	scopes, handled := r.scopes, r.handled
-	r.scopes, r.handled, r.opening = scopes[:at+1:at+1], e, nil
+	scopes, handled, warned := r.scopes, r.handled, r.warned
+	r.scopes, r.handled, r.warned, r.opening = scopes[:at+1:at+1], e, warning, nil
 	was := scopes[at].muted
 	scopes[at].muted = true
 	r.host.Handle(e, warning)
 	f, err := r.statement(h.Body)
-	r.host.Handle(nil, false)
-	r.scopes, r.handled, scopes[at].muted = scopes, handled, was
+	if !r.again || err != nil {
+		r.host.Handle(nil, false)
+	}
+	r.again = false
+	r.scopes, r.handled, r.warned, scopes[at].muted = scopes, handled, warned, was
 	switch {
 	case err != nil:
 		return nil, err
@@ -497,13 +503,14 @@ func (r *runner) sql(s *SQL) error {
 		if r.handled == nil {
 			return sqlerr.ResignalWithoutHandler.New()
 		}
-		if strings.EqualFold(strings.TrimSpace(text), "RESIGNAL") {
+		if !r.warned && strings.EqualFold(strings.TrimSpace(text), "RESIGNAL") {
 			return r.handled
 		}
 		signal, err := r.resignal(text)
 		if err != nil {
 			return err
 		}
+		r.again = r.warned
 		return r.host.Run(signal)
 	case "GET":
 		return r.host.Diagnose(text)

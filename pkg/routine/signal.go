@@ -23,7 +23,7 @@ func (r *runner) signal(text string) string {
 }
 
 // resignal is RESIGNAL with a condition or with values as the SIGNAL that raises what the handler was called for, changed so. As on
-// the servers, another condition brings its own error number, but keeps the text.
+// the servers, another condition brings its own error number, but keeps the text, and a warning stays one whatever its SQLSTATE is.
 func (r *runner) resignal(text string) (string, error) {
 	st := r.p.st.Dialect().NewStatement()
 	if err := st.Scan([]byte(text), r.p.st.Mode()); err != nil {
@@ -36,6 +36,9 @@ func (r *runner) resignal(text string) (string, error) {
 	}
 	p.accept("RESIGNAL")
 	state, code := r.handled.State, fmt.Sprint(int(r.handled.Code))
+	if r.warned && !strings.HasPrefix(state, "01") {
+		state = "01000"
+	}
 	switch {
 	case p.end(), p.is(0, "SET"):
 	case p.accept("SQLSTATE"):

@@ -100,6 +100,10 @@ func (s *Session) scanPrepared(text []byte) (*prepared, error) {
 	if st.remark() && !s.cfg.Dialect.MariaDB() || textOnly(st.stmt, s.cfg.Dialect.MariaDB()) {
 		return nil, sqlerr.NotPreparable.New()
 	}
+	if !s.cfg.Dialect.MariaDB() && sortsGroupByParameter(st.stmt) {
+		return nil, sqlerr.Unsupported("a parameter that GROUP_CONCAT sorts by",
+			"leave it out: MySQL counts such a parameter and does not describe it, so that who prepares the statement waits for more")
+	}
 	st.sql = st.stmt.SQL()
 	st.hash = s.cfg.Hasher.Hash(st.sql)
 	st.params = st.stmt.NumParams()
@@ -203,6 +207,42 @@ func (s *Session) preparing(g placement.NodeGroupID) (*backend.Conn, error) {
 		state = state.With(state.DB, backend.Variable{Name: "@@session." + sqltypes.QuoteName(name), Value: "0"})
 	}
 	return s.cfg.Pools.Get(g, s.profile, state, nil, s.claim())
+}
+
+// sortsGroupByParameter reports whether the ORDER BY of a GROUP_CONCAT has an item that is a parameter and nothing else.
+func sortsGroupByParameter(st *sqlparse.Statement) bool {
+	type level struct{ group, items bool } // of parentheses: those of GROUP_CONCAT, and whether its ORDER BY has begun
+	stack := make([]level, 1, 8)
+	first, group := false, false // an item begins here; the word before is GROUP_CONCAT
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		top := &stack[len(stack)-1]
+		was := group
+		group = st.Is(tok, "GROUP_CONCAT")
+		switch {
+		case st.Is(tok, "("):
+			stack = append(stack, level{group: was, items: first})
+		case st.Is(tok, ")"):
+			if len(stack) > 1 {
+				stack = stack[:len(stack)-1]
+			}
+			first = false
+		case top.group && st.Is(tok, "BY"):
+			top.items, first = true, true
+		case st.Is(tok, ","):
+			first = top.items
+		case first && tok.Kind == sqlparse.Param:
+			rest := tokens
+			next := rest.Next()
+			if st.Is(next, ",") || st.Is(next, ")") || st.Is(next, "ASC") || st.Is(next, "DESC") || st.Is(next, "SEPARATOR") {
+				return true
+			}
+			first = false
+		default:
+			first = false
+		}
+	}
+	return false
 }
 
 // textOnly reports whether the servers run a statement as text only.

@@ -235,7 +235,7 @@ func (s *Session) variableOperand(name string) (operand, error) {
 		} else if strings.Contains(v, ".") {
 			t = sqltypes.TypeNewDecimal
 		}
-		o = numberOperand(sqltypes.Column{Type: t}, []byte(v))
+		o = numberOperand(sqltypes.Column{Type: t}, []byte(strings.TrimSuffix(v, ".")))
 	default:
 		charset, rest, _ := strings.Cut(v[1:], " x'")
 		digits, _, _ := strings.Cut(rest, "'")

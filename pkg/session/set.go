@@ -403,6 +403,11 @@ func userLiteral(col sqltypes.Column, row [][]byte) string {
 			return string(v)
 		}
 		return string(v) + "e0"
+	case col.Type == sqltypes.TypeNewDecimal || col.Type == sqltypes.TypeDecimal:
+		if bytes.IndexByte(v, '.') < 0 {
+			return string(v) + "." // else it is an integer
+		}
+		return string(v)
 	case col.Type.IsNumber() && col.Flags&sqltypes.FlagUnsigned != 0:
 		return "CAST(" + string(v) + " AS UNSIGNED)"
 	case col.Type.IsNumber():

@@ -93,3 +93,20 @@ ALTER TABLE some MODIFY a BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY;
 SELECT a, v FROM some ORDER BY v;
 INSERT INTO some (v) VALUES (8);
 SELECT LAST_INSERT_ID();
+
+-- A key of ENUM with what was no member.
+SET sql_mode = '';
+CREATE TABLE members (e ENUM('a', 'b', 'c', 'd') NOT NULL);
+INSERT INTO members VALUES (4), (1), (0), ('x'), (3);
+ALTER TABLE members ADD PRIMARY KEY (e);
+DELETE FROM members WHERE e = 0 LIMIT 1;
+ALTER TABLE members ADD PRIMARY KEY (e);
+SELECT e, e + 0 FROM members ORDER BY e;
+SELECT e FROM members WHERE e = 0;
+SELECT e FROM members WHERE e = '';
+DELETE FROM members WHERE e = 0;
+INSERT INTO members VALUES (0);
+SELECT e, e + 0 FROM members ORDER BY e;
+SET sql_mode = DEFAULT;
+INSERT INTO members VALUES (0);
+DROP TABLE members;

@@ -113,3 +113,27 @@ SELECT @done;
 DO (SELECT COUNT(*) FROM t WHERE g > 1);
 INSERT INTO t (id, g) SELECT 20, MAX(id) + @lo FROM t;
 
+
+-- A DECIMAL in a variable stays one, without digits behind its point, with more of them than integers have, and without a sign.
+CREATE TABLE decimals (id INT PRIMARY KEY, u DECIMAL(5,2) UNSIGNED, w DECIMAL(10,0), wide DECIMAL(30,0));
+INSERT INTO decimals VALUES (1, 1.5, 7, 100000000000000000000001), (2, 2.5, 8, 100000000000000000000002), (3, 3.5, 9, -100000000000000000000003);
+SELECT u, w, wide INTO @u, @w, @wide FROM decimals WHERE id = 1;
+SELECT @u, @w, @wide, @w / 3;
+SELECT u, w, wide INTO @u, @w, @wide FROM decimals ORDER BY id DESC LIMIT 1;
+SELECT @u, @w, @wide, @w / 3;
+SELECT SUM(u), SUM(w), SUM(wide) INTO @u, @w, @wide FROM decimals;
+SELECT @u, @w, @wide, @w / 7;
+SET @w = (SELECT SUM(w) FROM decimals), @five = 5.;
+SELECT @w, @w / 7, @five;
+CREATE TABLE ofvariables AS SELECT @w AS w, @w / 7 AS q, @five AS f;
+SHOW CREATE TABLE ofvariables;
+SET @wide = 100000000000000000000002;
+PREPARE by_wide FROM 'SELECT id FROM decimals WHERE wide >= ? ORDER BY id';
+EXECUTE by_wide USING @wide;
+SET @wide = -100000000000000000000003;
+EXECUTE by_wide USING @wide;
+PREPARE by_wide FROM 'INSERT INTO decimals VALUES (?, 1, ?, ?)';
+EXECUTE by_wide USING @five, @five, @wide;
+SELECT * FROM decimals ORDER BY id;
+PREPARE by_wide FROM 'SELECT id FROM decimals ORDER BY id LIMIT ?';
+EXECUTE by_wide USING @five;
