@@ -225,21 +225,23 @@ func (w *rowWriter) goodbye(t *catalog.Table, rows []found, depth int) error {
 	if depth > maxCascade {
 		return sqlerr.CascadeTooDeep.New()
 	}
-	going := map[string]bool{}
+	if w.going == nil {
+		w.going = map[goneRow]bool{}
+	}
 	for _, row := range rows {
-		if w.gone[goneRow{t, rowID(row.key)}] {
+		id := goneRow{t, rowID(row.key)}
+		if w.gone[id] || w.going[id] {
 			continue // with a row before it
 		}
-		going[rowID(row.key)] = true // rows before this one are gone when it goes
+		w.going[id] = true // rows before this one are gone when it goes, and so is it for those that go because of it
+		defer delete(w.going, id)
 		for i := range children {
 			r := &children[i]
 			kids, err := w.kids(r, row.image)
 			if err != nil {
 				return err
 			}
-			if r.Child == t {
-				kids = slices.DeleteFunc(kids, func(k found) bool { return going[rowID(k.key)] })
-			}
+			kids = slices.DeleteFunc(kids, func(k found) bool { return w.going[goneRow{r.Child, rowID(k.key)}] })
 			if len(kids) == 0 {
 				continue
 			}
@@ -270,11 +272,14 @@ func nulls(r *catalog.Relation) image {
 	return m
 }
 
-// renamed does what foreign keys say when a row of t has got other values.
+// renamed does what foreign keys say when a row of t has got other values. Servers change no table by a cascade of its own changes:
+// there ON UPDATE CASCADE and SET NULL are RESTRICT.
 func (w *rowWriter) renamed(t *catalog.Table, before, after image, depth int) error {
 	if depth > maxCascade {
 		return sqlerr.CascadeTooDeep.New()
 	}
+	w.renaming = append(w.renaming, t)
+	defer func() { w.renaming = w.renaming[:len(w.renaming)-1] }()
 	for i := range w.related(t).children {
 		r := &w.related(t).children[i]
 		columns := r.ParentColumns()
@@ -289,6 +294,9 @@ func (w *rowWriter) renamed(t *catalog.Table, before, after image, depth int) er
 		kids, err := w.kids(r, before)
 		if err != nil {
 			return err
+		}
+		if len(kids) > 0 && slices.Contains(w.renaming, r.Child) {
+			return refusal(r)
 		}
 		for _, k := range kids {
 			values := nulls(r)

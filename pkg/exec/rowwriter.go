@@ -39,6 +39,8 @@ type rowWriter struct {
 	unchecked bool
 	relations map[*catalog.Table]*relations
 	gone      map[goneRow]bool // by cascades
+	going     map[goneRow]bool // rows that cascades are about to delete
+	renaming  []*catalog.Table // whose changed row has led to the cascades that are running, the statement's own first
 	turns     *turns           // of an UPDATE's rows, where that may matter; or nil
 	// affected, matched and changed are what the OK packet counts.
 	affected, matched, changed uint64

@@ -435,6 +435,7 @@ func isOn(value string) bool {
 func (s *Session) adopt(st *backend.State) error {
 	for _, refused := range []struct{ name, value, how string }{
 		{"completion_type", "NO_CHAIN", "say AND CHAIN or RELEASE"},
+		{"enable_cascade_triggers", "0", "leave it OFF: rows that foreign keys change on other node groups fire no triggers"},
 		{"sql_auto_is_null", "0", "use LAST_INSERT_ID()"},
 		{"sql_generate_invisible_primary_key", "0", "leave it out: tables without a primary key get a hidden one anyway"},
 	} {

@@ -302,7 +302,7 @@ func (p *placing) foreignKeys(t *catalog.Table) error {
 		if parent == nil {
 			continue // allowed by foreign_key_checks=0; checked when the parent comes
 		}
-		if err := Colocated(t, fk, parent); err != nil {
+		if err := p.apart(t, fk, parent); err != nil {
 			return err
 		}
 		for _, name := range fk.RefColumns {
@@ -317,11 +317,31 @@ func (p *placing) foreignKeys(t *catalog.Table) error {
 			for i := range child.ForeignKeys {
 				fk := &child.ForeignKeys[i]
 				if fk.RefDB == t.Database && fk.RefTable == t.Name && (child.Database != t.Database || child.Name != t.Name) {
-					if err := Colocated(child, fk, t); err != nil {
+					if err := p.apart(child, fk, t); err != nil {
 						return err
 					}
 				}
 			}
+		}
+	}
+	return nil
+}
+
+// apart refuses a foreign key over node groups that Skarv does not keep as one server does: beside what Colocated refuses, on MySQL, where a
+// CHAR counts with its spaces for a column of another kind or length.
+func (p *placing) apart(child *catalog.Table, fk *catalog.ForeignKey, parent *catalog.Table) error {
+	if err := Colocated(child, fk, parent); err != nil || p.snap.Flavor != catalog.MySQL || catalog.Together(child, fk, parent) {
+		return err
+	}
+	for i, c := range fk.Columns {
+		at := parent.Column(fk.RefColumns[i])
+		if at < 0 {
+			continue
+		}
+		from, to := &child.Columns[c], &parent.Columns[at]
+		if (from.DataType == "char" || to.DataType == "char") && from.ColumnType != to.ColumnType {
+			return sqlerr.Unsupported(fmt.Sprintf("FOREIGN KEY '%s' over several node groups between columns of types %s and %s", fk.Name, from.ColumnType, to.ColumnType),
+				"give both one type, such as "+to.ColumnType)
 		}
 	}
 	return nil
