@@ -251,7 +251,17 @@ func (p *parser) oneName() (Name, error) {
 	if o.DB == "" {
 		return Name{}, sqlerr.NoDatabase.New()
 	}
-	return o, nil
+	return o, storable(o.DB + o.Name)
+}
+
+// storable refuses names that servers store with ? in place of their characters, so that they are not found again as they were written.
+func storable(name string) error {
+	for _, r := range name {
+		if r > 0xFFFF {
+			return sqlerr.Unsupported("names with characters of four bytes", "choose names of other characters: servers store ? in place of these")
+		}
+	}
+	return nil
 }
 
 func (p *parser) object() error {
@@ -281,6 +291,9 @@ func (p *parser) database() error {
 		return p.fail()
 	}
 	p.pos++
+	if err := storable(t.value); err != nil {
+		return err
+	}
 	p.Objects = append(p.Objects, Name{Object: Object{DB: t.value}, start: t.start, end: t.end})
 	return p.databaseOptions()
 }
@@ -337,6 +350,8 @@ func (p *parser) createTableRest() error {
 			p.pos-- // the loop's step
 		case p.temporal():
 			return errTemporal()
+		case t.depth == 0 && t.is("START") && p.peek(1).is("TRANSACTION"):
+			return sqlerr.Unsupported("CREATE TABLE ... START TRANSACTION", "leave it out: the table is there when the statement ends")
 		}
 	}
 	return nil

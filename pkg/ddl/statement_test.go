@@ -79,6 +79,17 @@ func TestTemporalTablesAreRefused(t *testing.T) {
 	}
 }
 
+func TestNotOnSeveralServers(t *testing.T) {
+	for _, sql := range []string{
+		"CREATE TABLE t (a INT PRIMARY KEY) ENGINE=InnoDB START TRANSACTION",
+		"CREATE TABLE `🐬` (a INT PRIMARY KEY)", "CREATE TABLE `🐬`.t (a INT PRIMARY KEY)", "CREATE DATABASE `🐬`", "CREATE VIEW `🐬` AS SELECT 1",
+		"ALTER TABLE t RENAME TO `🐬`", "RENAME TABLE t TO `🐬`",
+	} {
+		_, err := Parse(sql, "d", "", catalog.MySQL, "9.7.0")
+		require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet), "%s: %v", sql, err)
+	}
+}
+
 func TestCleanupTakesOutOnlyWhatIsOurs(t *testing.T) {
 	for sql, want := range map[string]string{
 		"CREATE TABLE t (a INT) ENGINE=InnoDB PARTITION BY KEY (a) PARTITIONS 4 COMMENT='x' # gone":                    "CREATE TABLE t (a INT) ENGINE=InnoDB  COMMENT='x'",

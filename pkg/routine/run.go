@@ -31,11 +31,11 @@ type Host interface {
 	// Diagnose runs a GET DIAGNOSTICS.
 	Diagnose(text string) error
 	// Warnings are the conditions of the last statement that succeeded, errors left out.
-	Warnings() []*sqlerr.Error
+	Warnings() []Warning
 	// Beyond reports whether no handler sees an error.
 	Beyond(err error) bool
-	// Handle is called before a handler for e, an error or a warning, runs, and, with nil, behind it.
-	Handle(e *sqlerr.Error, warning bool)
+	// Handle is called before a handler for e runs, and, with nil, behind it.
+	Handle(e *sqlerr.Error, level Level)
 	// Step is called before each statement. An error ends the procedure.
 	Step() error
 }
@@ -220,8 +220,8 @@ func (r *runner) leaf(do func() error) (f *flow, err error) {
 		return r.raise(err)
 	}
 	for _, w := range r.host.Warnings() {
-		if at, h := r.handler(w, true); h != nil {
-			return r.call(at, h, w, true)
+		if at, h := r.handler(w.Error, w.Level); h != nil {
+			return r.call(at, h, w.Error, w.Level)
 		}
 	}
 	return nil, nil
@@ -239,11 +239,11 @@ func (r *runner) raise(err error) (*flow, error) {
 	if e == nil || !catchable(e) || r.host.Beyond(err) {
 		return nil, err
 	}
-	at, h := r.handler(e, false)
+	at, h := r.handler(e, AsError)
 	if h == nil {
 		return nil, err
 	}
-	return r.call(at, h, e, false)
+	return r.call(at, h, e, AsError)
 }
 
 // catchable reports whether handlers see an error: not those that one server would not have raised.
@@ -256,15 +256,15 @@ func catchable(e *sqlerr.Error) bool {
 }
 
 // call runs the handler of the block at place at. Errors inside of it are for the handlers of blocks around that one.
-func (r *runner) call(at int, h *Handler, e *sqlerr.Error, warning bool) (*flow, error) {
+func (r *runner) call(at int, h *Handler, e *sqlerr.Error, level Level) (*flow, error) {
 	scopes, handled, warned := r.scopes, r.handled, r.warned
-	r.scopes, r.handled, r.warned, r.opening = scopes[:at+1:at+1], e, warning, nil
+	r.scopes, r.handled, r.warned, r.opening = scopes[:at+1:at+1], e, level != AsError, nil
 	was := scopes[at].muted
 	scopes[at].muted = true
-	r.host.Handle(e, warning)
+	r.host.Handle(e, level)
 	f, err := r.statement(h.Body)
 	if !r.again || err != nil {
-		r.host.Handle(nil, false)
+		r.host.Handle(nil, AsError)
 	}
 	r.again = false
 	r.scopes, r.handled, r.warned, scopes[at].muted = scopes, handled, warned, was
@@ -281,7 +281,7 @@ func (r *runner) call(at int, h *Handler, e *sqlerr.Error, warning bool) (*flow,
 
 // handler finds the handler for a condition: of the innermost block that has one, the most specific. A warning may have the SQLSTATE
 // of an error.
-func (r *runner) handler(e *sqlerr.Error, warning bool) (at int, h *Handler) {
+func (r *runner) handler(e *sqlerr.Error, level Level) (at int, h *Handler) {
 	for at = len(r.scopes) - 1; at >= 0; at-- {
 		if r.scopes[at].muted {
 			continue
@@ -290,7 +290,7 @@ func (r *runner) handler(e *sqlerr.Error, warning bool) (at int, h *Handler) {
 		b := r.scopes[at].block
 		for i := range b.Handlers {
 			for _, v := range b.Handlers[i].Conditions {
-				if n := r.matches(v, at, e, warning); n > best {
+				if n := r.matches(v, at, e, level); n > best {
 					best, h = n, &b.Handlers[i]
 				}
 			}
@@ -302,8 +302,23 @@ func (r *runner) handler(e *sqlerr.Error, warning bool) (at int, h *Handler) {
 	return 0, nil
 }
 
+// Level is how a condition was raised.
+type Level int
+
+const (
+	AsError Level = iota
+	AsWarning
+	AsNote // of no class: only handlers for its number or its SQLSTATE see it
+)
+
+// Warning is a warning, or a note, with which a statement ended.
+type Warning struct {
+	Error *sqlerr.Error
+	Level Level
+}
+
 // matches tells how specific a handler's condition is for e; 0: not for it.
-func (r *runner) matches(v ConditionValue, at int, e *sqlerr.Error, warning bool) int {
+func (r *runner) matches(v ConditionValue, at int, e *sqlerr.Error, level Level) int {
 	const byClass, byState, byCode = 1, 2, 3
 	if v.Name != "" {
 		named, ok := r.named(v.Name, at)
@@ -321,9 +336,9 @@ func (r *runner) matches(v ConditionValue, at int, e *sqlerr.Error, warning bool
 		return byCode
 	case v.State != "" && v.State == e.State:
 		return byState
-	case v.Class == "SQLWARNING" && (warning || class == "01"),
+	case v.Class == "SQLWARNING" && (level == AsWarning || class == "01"),
 		v.Class == "NOT FOUND" && class == "02",
-		v.Class == "SQLEXCEPTION" && !warning && class != "00" && class != "01" && class != "02":
+		v.Class == "SQLEXCEPTION" && level == AsError && class != "00" && class != "01" && class != "02":
 		return byClass
 	}
 	return 0
@@ -525,7 +540,7 @@ func (r *runner) sql(s *SQL) error {
 		}
 		found, err := r.host.Into(text[:into.Start]+" "+text[into.End:], names)
 		if err == nil && !found {
-			if _, h := r.handler(noData(), false); h != nil {
+			if _, h := r.handler(noData(), AsError); h != nil {
 				return noData()
 			}
 		}

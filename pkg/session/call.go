@@ -59,8 +59,8 @@ type activation struct {
 	routine *catalog.Routine
 	prog    *routine.Program
 	vars    *variables
-	// conditions are the warnings of the last statement.
-	conditions []*sqlerr.Error
+	// conditions are the warnings and notes of the last statement.
+	conditions []routine.Warning
 }
 
 // call runs the CALL at hand.
@@ -120,6 +120,9 @@ func (s *Session) runCall(a *activation, args []sqlparse.Span) error {
 			s.rowCount = int64(affected(before))
 		}
 		return err
+	}
+	if !s.cfg.Dialect.MariaDB() {
+		s.warnings = s.warnings[:0] // what runs inside of it does not see what was told before; MariaDB's statements without tables keep it
 	}
 	more := s.more
 	s.calls, s.more = &calls{}, true // what comes before the end of the CALL is not the last
@@ -229,11 +232,14 @@ func (a *activation) run(args []sqlparse.Span) error {
 	if err != nil {
 		return err
 	}
+	told := s.warnings // of the last statement: they are those of the CALL
+	defer func() { s.warnings = told }()
 	var sent []string
 	for i, p := range a.prog.Params {
 		if p.Mode == routine.In {
 			continue
 		}
+		s.warnings = nil
 		if outs[i] == placeholder {
 			sent = append(sent, sqltypes.QuoteName(p.Name))
 			continue
@@ -246,7 +252,9 @@ func (a *activation) run(args []sqlparse.Span) error {
 		if value.IsNumber && strings.HasPrefix(outs[i], "@") {
 			text = value.Number
 		}
-		if err := s.assignTarget(outs[i], text); err != nil {
+		err = s.assignTarget(outs[i], text)
+		told = append(told, s.warnings...)
+		if err != nil {
 			return err
 		}
 	}

@@ -86,7 +86,7 @@ func (s *Session) ddl(p *plan.Plan) error {
 		return s.readOnlyTransaction()
 	}
 	s.isolation = "" // a schema change is the next transaction
-	if p.Change.Is(plan.VerbAlter, plan.ObjectTable) && s.togglesKeys() {
+	if t := s.snap.Table(p.Database, p.Name); t != nil && t.Kind != catalog.View && p.Change.Is(plan.VerbAlter, plan.ObjectTable) && s.togglesKeys() {
 		return s.ok(wire.OK{}) // ALTER TABLE ... DISABLE KEYS does nothing for InnoDB
 	}
 	relock, err := s.ddlUnderLocks(p)

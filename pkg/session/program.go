@@ -54,17 +54,23 @@ func (a *activation) note(err error) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range a.s.warnings {
-		if w.Level != "Warning" {
+	for i := range a.s.warnings {
+		w := &a.s.warnings[i]
+		level := routine.AsWarning
+		switch w.Level {
+		case "Error":
 			continue
+		case "Note":
+			level = routine.AsNote
 		}
-		a.conditions = append(a.conditions, &sqlerr.Error{Code: sqlerr.Code(w.Code), State: a.s.stateOf(&w), Message: w.Message})
+		e := &sqlerr.Error{Code: sqlerr.Code(w.Code), State: a.s.stateOf(w), Message: w.Message}
+		a.conditions = append(a.conditions, routine.Warning{Error: e, Level: level})
 	}
 	return nil
 }
 
 // Warnings implements routine.Host.
-func (a *activation) Warnings() []*sqlerr.Error { return a.conditions }
+func (a *activation) Warnings() []routine.Warning { return a.conditions }
 
 // Assign implements routine.Host.
 func (a *activation) Assign(variable, expr string) error {
@@ -337,15 +343,18 @@ func (a *activation) Diagnose(text string) error {
 }
 
 // Handle implements routine.Host.
-func (a *activation) Handle(e *sqlerr.Error, warning bool) {
+func (a *activation) Handle(e *sqlerr.Error, as routine.Level) {
 	s := a.s
 	s.warnings = s.warnings[:0]
 	a.conditions = a.conditions[:0]
 	if e != nil {
 		level := "Error"
-		if warning || strings.HasPrefix(e.State, "01") || strings.HasPrefix(e.State, "02") {
+		switch {
+		case as == routine.AsNote:
+			level = "Note"
+		case as == routine.AsWarning || strings.HasPrefix(e.State, "01") || strings.HasPrefix(e.State, "02"):
 			level = "Warning"
-		} else {
+		default:
 			s.rowCount = -1
 		}
 		s.warnings = append(s.warnings, Warning{level, uint16(e.Code), e.Message, e.State})

@@ -1,0 +1,15 @@
+-- The text of a FLOAT does not tell all of it: values that look alike are several.
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, -2007568257), (2, -2007568260), (3, -2007570000), (4, -2007567234), (5, -2007567230), (6, 2007568257), (7, 2007568260), (8, 2007570000), (9, 2007567234), (10, 2007567230), (11, 5);
+-- only: mysql
+SELECT DISTINCT CAST(v AS FLOAT) FROM t;
+-- only: mysql
+SELECT CAST(v AS FLOAT) AS f, COUNT(*) FROM t GROUP BY f ORDER BY f;
+-- only: mysql
+SELECT COUNT(DISTINCT CAST(v AS FLOAT)), SUM(DISTINCT CAST(v AS FLOAT)) FROM t;
+-- only: mysql
+SELECT id FROM t ORDER BY CAST(v AS FLOAT), id;
+-- only: mysql
+SELECT MAX(CAST(v AS FLOAT)), MIN(CAST(v AS FLOAT)), SUM(CAST(v AS FLOAT)) FROM t;
+-- only: mysql
+SELECT CAST(v AS FLOAT) FROM t WHERE v > 0 UNION SELECT CAST(v AS FLOAT) FROM t WHERE id > 4;

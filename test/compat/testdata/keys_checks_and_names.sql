@@ -1,0 +1,27 @@
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+ALTER TABLE t DISABLE KEYS;
+-- only: mysql
+ALTER TABLE t ENABLE KEYS;
+ALTER TABLE nowhere DISABLE KEYS;
+ALTER TABLE nowhere ENABLE KEYS;
+CREATE VIEW w AS SELECT * FROM t;
+ALTER TABLE w DISABLE KEYS;
+-- A copy that rows of one node group hinder changes nothing, also where only a CHECK's DEFAULT() says so.
+-- only: mysql
+CREATE TABLE checked (id INT PRIMARY KEY, v INT CHECK (v = DEFAULT(v)));
+-- only: mysql
+INSERT INTO checked VALUES (1, 10);
+-- only: mysql
+ALTER TABLE checked MODIFY COLUMN v INT DEFAULT 20, ALGORITHM=COPY;
+-- only: mysql
+SHOW CREATE TABLE checked;
+-- only: mysql
+-- refused: servers store ? in place of characters of four bytes
+CREATE TABLE `🐬` (id INT PRIMARY KEY);
+-- only: mysql
+SET enable_cascade_triggers = OFF;
+-- only: mysql
+-- refused: rows that foreign keys change on other node groups fire no triggers
+SET enable_cascade_triggers = ON;
+-- only: mysql
+SET enable_cascade_triggers = DEFAULT;
