@@ -58,10 +58,11 @@ until one does.`,
 				return r.mysql || strings.Contains(text, "NULL") || strings.Contains(text, "x''") || strings.Contains(text, "CASE")
 			},
 			func(c string) string { return nullType.ReplaceAllString(c, " VARBINARY(") }},
-		{"width of a parameter", `A DECIMAL that a derived table or a common table expression computes of a parameter is as wide as the parameter's type, a
-BIGINT, and on MySQL as its value where the table is made before. See docs/compatibility.md.`,
+		{"width of a parameter", `A DECIMAL that is computed of a parameter is as wide as the parameter's type, on MySQL that which its operator asks for until a
+parameter of the statement is given another type than was asked for, and those given then: queries of the statement that are copied have its parameters,
+or their values. See docs/compatibility.md.`,
 			func(r *runner, s *statement, text string) bool {
-				return r.mysql && s.mode >= parametric && derived.MatchString(text)
+				return r.mysql && s.mode >= parametric && queried.MatchString(text)
 			},
 			func(c string) string { return decimalWidth.ReplaceAllString(c, " DECIMAL(65,") }},
 		{"wide decimal", `On MySQL a DECIMAL is one digit wider than any can be, until a temporary table holds it.`,
@@ -109,6 +110,7 @@ var (
 	extremeParameter = regexp.MustCompile(`\b(MIN|MAX)\(\(*` + litStart + `'`)
 	minMax           = regexp.MustCompile(`\b(MIN|MAX)\(`)
 	stored           = regexp.MustCompile(`(GROUP|ORDER) BY|DISTINCT| UNION | OVER |^WITH |\bv\d+\b`) // may be in a temporary table
+	queried          = regexp.MustCompile(`\(+SELECT|WITH (RECURSIVE )?\w+ AS`)                       // has queries inside
 	derived          = regexp.MustCompile(`(FROM|JOIN|LATERAL) \(+SELECT|WITH (RECURSIVE )?\w+ AS`)
 	outer            = regexp.MustCompile(`(LEFT|RIGHT) JOIN`)
 	trailing         = regexp.MustCompile(` +"`)
