@@ -16,7 +16,8 @@ import (
 
 // A change of columns that a server may refuse because of the rows it has, such as VARCHAR(40) to VARCHAR(20), cannot be taken back:
 // values that were converted are gone. So that one group's refusal does not leave the others changed, it is rehearsed on every group
-// that has rows before the first is changed: the statement runs on an empty copy of the table, which then is to take all rows.
+// that has rows before the first is changed: the statement runs on an empty copy of the table, which then is to take all rows, or on a copy
+// that has them where only that tells (Rehearsal.Filled).
 // A rehearsal decides nothing but the order. The group that would refuse is asked first, and its server's own words end the job.
 // What is written between the rehearsal and the change is not rehearsed.
 
@@ -77,8 +78,12 @@ func (d *schemaChange) rehearseOn(ctx context.Context, i int) (refused bool, err
 	if err := s.Use(ctx, d.job.DDL.Session); err != nil {
 		return false, err
 	}
-	for _, q := range []string{"SET SESSION foreign_key_checks = 0", "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", // writers go on
-		r.SQL, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s", made.SQL(), strings.Join(r.Into, ", "), strings.Join(r.From, ", "), r.Table.SQL())} {
+	steps := []string{r.SQL, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s", made.SQL(), strings.Join(r.Into, ", "), strings.Join(r.From, ", "), r.Table.SQL())}
+	if r.Filled {
+		slices.Reverse(steps)
+	}
+	for _, q := range append([]string{"SET SESSION foreign_key_checks = 0", "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"}, // writers go on
+		steps...) {
 		if _, err := s.Exec(ctx, q); err != nil {
 			if _, ok := errors.AsType[*sqlerr.Error](err); ok {
 				return true, nil

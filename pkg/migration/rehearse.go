@@ -17,6 +17,8 @@ type Rehearsal struct {
 	// Copy is the name of the copy in our own database, SQL the statement about it.
 	Copy string `json:"copy"`
 	SQL  string `json:"sql"`
+	// Filled: the copy takes the rows before the statement, which computes the columns that are not stored; an INSERT does not.
+	Filled bool `json:"filled,omitempty"`
 	// Into and From are the columns of the copy that take values, and those of the table that have them.
 	Into []string `json:"into"`
 	From []string `json:"from"`
@@ -38,7 +40,7 @@ func (p *Planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema
 		from := came[strings.ToLower(c.Name)]
 		switch {
 		case c.Generated:
-			risky = risky || from == nil || *from != *c
+			r.Filled = r.Filled || from == nil || *from != *c
 		case from == nil:
 			risky = risky || !c.Nullable && !c.HasDefault && c.Type.IsTemporal() // a server may refuse 0000-00-00
 		default:
@@ -46,7 +48,16 @@ func (p *Planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema
 			r.Into, r.From = append(r.Into, sqltypes.QuoteName(c.Name)), append(r.From, sqltypes.QuoteName(from.Name))
 		}
 	}
-	if !risky || len(r.Into) == 0 {
+	if r.Filled {
+		r.Into = nil
+		for i := range before.Table.Columns {
+			if c := &before.Table.Columns[i]; !c.Generated {
+				r.Into = append(r.Into, sqltypes.QuoteName(c.Name))
+			}
+		}
+		r.From = r.Into
+	}
+	if !risky && !r.Filled || len(r.Into) == 0 {
 		return
 	}
 	r.SQL = p.Statement.Rewrite(o.As(ddl.Object{DB: catalog.OwnDB, Name: r.Copy}))

@@ -68,3 +68,16 @@ SET sql_mode = 'ANSI_QUOTES';
 SHOW CREATE TABLE keyless;
 SET sql_mode = DEFAULT;
 DROP TABLE narrow, keyless;
+CREATE TABLE narrow (id INT PRIMARY KEY, a VARCHAR(50), v VARCHAR(50) AS (CONCAT(a, 'x')) VIRTUAL, w VARCHAR(50) AS (a) VIRTUAL);
+INSERT INTO narrow (id, a) VALUES (1, '1'), (2, '2'), (3, 'looooong'), (4, '4'), (5, '5');
+-- sent: message, the row is one of those of a node group
+-- sent: warnings, the row is one of those of a node group
+ALTER TABLE narrow MODIFY v VARCHAR(3) AS (CONCAT(a, 'x')) VIRTUAL;
+-- sent: message, the row is one of those of a node group
+-- sent: warnings, the row is one of those of a node group
+ALTER TABLE narrow MODIFY v INT AS (a) VIRTUAL;
+SHOW CREATE TABLE narrow;
+UPDATE narrow SET a = 3 WHERE id = 3;
+ALTER TABLE narrow MODIFY v VARCHAR(3) AS (CONCAT(a, 'x')) VIRTUAL, MODIFY w INT AS (a) VIRTUAL;
+SELECT * FROM narrow ORDER BY id;
+DROP TABLE narrow;
