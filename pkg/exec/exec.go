@@ -111,7 +111,7 @@ type Summary struct {
 	HasRows bool
 	// Rows is the number of rows the Sink got.
 	Rows uint64
-	// Counted: the plan has counted rows beyond its LIMIT, and Found is how many there are.
+	// Counted: the plan has counted rows that its LIMIT leaves out, and Found is how many there are.
 	Counted bool
 	Found   uint64
 	// AffectedRows, LastInsertID, Warnings and Info are those of the OK packet.

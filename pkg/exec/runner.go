@@ -268,7 +268,7 @@ func (r *Runner) pass(root plan.Node, a *Arguments, sink Sink) (sum Summary, err
 		}
 		sum.Rows++
 	}
-	if sum.Counted = slices.ContainsFunc(r.limits, func(l limit) bool { return l.node.All }); sum.Counted {
+	if sum.Counted = slices.ContainsFunc(r.limits, func(l limit) bool { return l.node.All || l.node.Offset != nil }); sum.Counted {
 		sum.Found = r.found
 	}
 	traced(sum.Rows)

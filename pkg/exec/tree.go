@@ -88,8 +88,8 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 		if err != nil {
 			return nil, nil, err
 		}
-		if node.All {
-			return merge.NewCountedLimit(source, l.offset, l.count, &r.found), columns, nil
+		if node.All || node.Offset != nil {
+			return merge.NewCountedLimit(source, l.offset, l.count, node.All, &r.found), columns, nil
 		}
 		return merge.NewLimit(source, l.offset, l.count), columns, nil
 	case *plan.Sort:

@@ -7,6 +7,7 @@ type Limit struct {
 	input         Source
 	offset, count uint64
 	found         *uint64
+	all           bool
 }
 
 // NewLimit returns the count rows of input after the first offset.
@@ -14,10 +15,11 @@ func NewLimit(input Source, offset, count uint64) *Limit {
 	return &Limit{input: input, offset: offset, count: count}
 }
 
-// NewCountedLimit is NewLimit that counts the rows of input in *found: it reads the others, too, when it has passed on count rows.
-func NewCountedLimit(input Source, offset, count uint64, found *uint64) *Limit {
+// NewCountedLimit is NewLimit that counts the rows of input that it has read in *found. all: it reads the others, too, when it has passed on
+// count rows.
+func NewCountedLimit(input Source, offset, count uint64, all bool, found *uint64) *Limit {
 	*found = 0
-	return &Limit{input: &counted{input, found}, offset: offset, count: count, found: found}
+	return &Limit{input: &counted{input, found}, offset: offset, count: count, found: found, all: all}
 }
 
 // counted counts the rows that it passes on.
@@ -50,7 +52,7 @@ func (l *Limit) Next() ([]byte, error) {
 
 // rest reads what is left of the input where all of it is counted. It returns io.EOF, or why that failed.
 func (l *Limit) rest() error {
-	for l.found != nil {
+	for l.all {
 		if _, err := l.input.Next(); err != nil {
 			return err
 		}

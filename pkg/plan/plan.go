@@ -49,6 +49,10 @@ type Plan struct {
 	Columns []sqltypes.Column
 	// Uses says what session state the statement depends on or changes.
 	Uses Uses
+	// Skips is how many rows the OFFSET of a SELECT leaves out, which FOUND_ROWS() counts, too. Nil: none.
+	Skips *Operand
+	// FindsAll: FOUND_ROWS() is all rows of the SELECT, though its LIMIT passes on some.
+	FindsAll bool
 
 	// Topic refines Kind, but for a DDL, whose Change does.
 	Topic  Topic
@@ -303,7 +307,7 @@ type Limit struct {
 	Input  Node
 	Offset *Operand
 	Count  Operand
-	// All: the rows of Input are all counted, for FOUND_ROWS().
+	// All: the rows of Input are all counted, for FOUND_ROWS(); else those are that are read.
 	All bool
 }
 

@@ -332,6 +332,7 @@ func (b *build) dml() error {
 		if err != nil {
 			return err
 		}
+		b.countFound(t)
 		if b.query.block == nil {
 			return run(b, unionRules())
 		}
@@ -355,6 +356,21 @@ func (b *build) dml() error {
 	return b.withoutTree()
 }
 
+// countFound notes where FOUND_ROWS() behind a query is not the number of its rows.
+func (b *build) countFound(t sqlparser.TableStatement) {
+	if b.query.limit == nil {
+		return
+	}
+	if _, union := t.(*sqlparser.Union); union && b.snap.Flavor == catalog.MariaDB { // it makes all of it first
+		b.plan.FindsAll = true
+	}
+	if b.query.limit.Offset != nil {
+		if n, ok := operandOf(b.query.limit.Offset); ok {
+			b.plan.Skips = &n
+		}
+	}
+}
+
 // findReturning looks for the RETURNING clause of a writing statement.
 func (b *build) findReturning() error {
 	at, ok := b.st.ReturningAt()
@@ -369,6 +385,10 @@ func (b *build) findReturning() error {
 			return sqlerr.Unsupported("subqueries in RETURNING", "read the rows with a SELECT")
 		case t.Kind == sqlparse.UserVar && b.plan.Uses&plan.WritesUserVariable != 0:
 			return sqlerr.Unsupported("assigning variables in a statement with RETURNING", "assign them from the result")
+		case isWord(b.st, t, "ROWNUM") && b.st.Mode()&sqlparse.Oracle == 0: // each server would number its own rows
+			if toks := toks; b.st.Is(toks.Next(), "(") {
+				return sqlerr.Unsupported("ROWNUM() in RETURNING", "number the rows at the client: each node group would number its own")
+			}
 		}
 	}
 }

@@ -196,7 +196,10 @@ func (s *Session) evaluate(expr []byte) (col sqltypes.Column, value []byte, err 
 		return col, nil, err
 	}
 	defer s.use(st)()
-	text := s.substitute()
+	text, err := s.substitute()
+	if err != nil {
+		return col, nil, err
+	}
 	if text == nil {
 		text = st.SQL()
 	}

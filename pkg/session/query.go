@@ -173,7 +173,11 @@ func (s *Session) runWithValues(r request) (*plan.Plan, error) {
 			s.stmt = st
 		}
 	}
-	if text := s.substitute(); text != nil {
+	text, err := s.substitute()
+	if err != nil {
+		return nil, err
+	}
+	if text != nil {
 		if s.substituted == nil {
 			s.substituted = s.cfg.Dialect.NewStatement()
 		}
@@ -695,6 +699,9 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 		s.rowCount = -1
 		if s.foundRows = out.rows; sum.Counted {
 			s.foundRows = sum.Found
+		}
+		if p.FindsAll {
+			s.foundRows = notCounted
 		}
 		return out.end(sum.Warnings)
 	}

@@ -168,7 +168,13 @@ func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummar
 	case sum.Columns > 0:
 		s.rowCount = -1
 		s.foundRows = sum.Rows
-		if p.Uses&plan.CalcFoundRows != 0 {
+		ask := p.FindsAll || p.Uses&plan.CalcFoundRows != 0
+		if p.Skips != nil {
+			n, ok := s.args.Count(*p.Skips)
+			s.foundRows += n
+			ask = ask || !ok || n > 0 && sum.Rows == 0 // there may be fewer
+		}
+		if ask {
 			_, rows, err := c.QueryAll("SELECT FOUND_ROWS() LIMIT 1", 1)
 			if err == nil && len(rows) == 1 {
 				s.foundRows = parseUint(rows[0][0])

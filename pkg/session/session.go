@@ -175,7 +175,7 @@ type outcome struct {
 	lastInsertID uint64
 	lastValues   map[sequenceName]string // of sequences
 	rowCount     int64
-	foundRows    uint64
+	foundRows    uint64 // or notCounted
 	warnings     []Warning
 	unkept       int // warnings that max_error_count leaves out
 }

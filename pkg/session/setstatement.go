@@ -86,7 +86,10 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 			return nil, sqlerr.Unsupported("SET STATEMENT "+n, "set the variable for the session instead")
 		}
 	}
-	text := s.substitute()
+	text, err := s.substitute()
+	if err != nil {
+		return nil, err
+	}
 	if text == nil {
 		text = st.SQL()
 	}

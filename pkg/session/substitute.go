@@ -2,11 +2,13 @@ package session
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
@@ -19,17 +21,20 @@ import (
 // substitutable are the uses that ask for substitution.
 const substitutable = sqlparse.ReadsSession | sqlparse.ReadsLastInsertID | sqlparse.ReadsDiagnostics
 
+// notCounted is the number of rows found by a query that was cut short on its way here, where a server would have gone on.
+const notCounted = math.MaxUint64
+
 // substitute returns the statement's text with session functions replaced by values, or nil if there was none.
 // Columns of the outermost SELECT keep their names.
-func (s *Session) substitute() []byte {
+func (s *Session) substitute() ([]byte, error) {
 	stmt := s.stmt
 	if stmt.Uses()&substitutable == 0 {
-		return nil
+		return nil, nil
 	}
 	switch stmt.Kind() {
 	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Update, sqlparse.Delete, sqlparse.Set, sqlparse.Do:
 	default:
-		return nil
+		return nil, nil
 	}
 	var edits []valueEdit
 	tokens := stmt.Tokens()
@@ -51,6 +56,9 @@ func (s *Session) substitute() []byte {
 				if !stmt.Is(end, ")") {
 					continue
 				}
+				if s.foundRows == notCounted && stmt.Is(tok, "FOUND_ROWS") {
+					return nil, sqlerr.Unsupported("FOUND_ROWS() behind a UNION with LIMIT over several node groups", "use SELECT COUNT(*)")
+				}
 				if v, ok := s.sessionFunction(stmt, tok); ok {
 					edits = append(edits, valueEdit{sqlparse.Span{Start: tok.Start, End: end.End}, v})
 				}
@@ -60,9 +68,9 @@ func (s *Session) substitute() []byte {
 		}
 	}
 	if len(edits) == 0 {
-		return nil
+		return nil, nil
 	}
-	return withValues(stmt, edits)
+	return withValues(stmt, edits), nil
 }
 
 // valueEdit is a value to put in the place of what stands in a statement.

@@ -258,16 +258,20 @@ func (v *variables) with(text string, do func(sql string) error) error {
 		return err
 	}
 	back := s.use(st)
-	if sub := s.substitute(); sub != nil {
+	sub, err := s.substitute()
+	back()
+	if err != nil {
+		return err
+	}
+	if sub != nil {
 		text = string(sub)
 	}
-	back()
 	c := s.calls.conn
 	if err := c.Extend(s.state); err != nil {
 		return txn.Lost(c, err)
 	}
 	s.running.enter(c)
-	err := do(text)
+	err = do(text)
 	s.running.leave(c)
 	if err != nil {
 		return txn.Lost(c, err)

@@ -22,3 +22,7 @@ INSERT IGNORE INTO t (id, a) VALUES (1, 1), (2, 2), (3, 3), (4, 4) RETURNING id,
 INSERT INTO t (id, a) SELECT id + 100, a FROM t WHERE id > ? RETURNING id, a + ?;
 INSERT INTO t (id, a) SELECT id + 100, a FROM t WHERE id > 2 RETURNING id, a + 1 AS more, b;
 SELECT * FROM t ORDER BY id;
+-- refused: each server would number its own rows
+INSERT INTO t VALUES (2001, 1, 'x'), (2002, 2, 'y'), (2003, 3, 'z') RETURNING id, ROWNUM();
+-- refused: each server would number its own rows
+DELETE FROM t WHERE id > 2 RETURNING rownum();
