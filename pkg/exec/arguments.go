@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"math"
 	"sort"
 	"strconv"
@@ -246,6 +247,38 @@ func (a *Arguments) appendSpan(dst []byte, sp sqlparse.Span) []byte {
 	}
 	name(sp.End)
 	return append(dst, sql[pos:sp.End]...)
+}
+
+// AppendSet is AppendStatement for a SET. Servers make a date or a time that is all of what a user variable gets a byte string, MySQL with
+// six digits behind the second.
+func (a *Arguments) AppendSet(dst []byte) []byte {
+	at, param := 0, 0
+	var name, operator sqlparse.Token
+	for tokens := a.st.Tokens(); a.wire != nil; {
+		tok := tokens.Next()
+		if tok.Kind == sqlparse.EOF || tok.Kind == sqlparse.Invalid {
+			break
+		}
+		if tok.Kind == sqlparse.Param {
+			v, ahead := a.wire.Value(param), tokens
+			param++
+			next := ahead.Next()
+			moment := v.Kind == sqltypes.Date || v.Kind == sqltypes.Datetime || v.Kind == sqltypes.Time
+			if moment && name.Kind == sqlparse.UserVar && (a.st.Is(operator, "=") || a.st.Is(operator, ":=")) && (next.Kind == sqlparse.EOF || a.st.Is(next, ",")) {
+				dst = append(append(a.appendSpan(dst, sqlparse.Span{Start: at, End: tok.Start}), "_binary '"...), v.Raw...)
+				if v.Kind != sqltypes.Date && bytes.IndexByte(v.Raw, '.') < 0 && !a.st.Dialect().MariaDB() {
+					dst = append(dst, ".000000"...)
+				}
+				dst = append(dst, '\'')
+				at = tok.End
+			}
+		}
+		name, operator = operator, tok
+	}
+	if at == 0 {
+		return a.AppendStatement(dst)
+	}
+	return a.appendSpan(dst, sqlparse.Span{Start: at, End: len(a.st.SQL())})
 }
 
 func appendAlias(dst, name []byte) []byte {

@@ -195,7 +195,7 @@ func (s *Session) assign(a assignments) error {
 		return err
 	}
 	s.running.enter(c)
-	ok, err := c.Exec(string(s.args.AppendStatement(nil)))
+	ok, err := c.Exec(string(s.args.AppendSet(nil)))
 	s.running.leave(c)
 	refused := err
 	if err == nil || len(a.user)+len(a.system) > 1 && c.Usable() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -298,4 +299,33 @@ func TestLongDataOfNoParameterAsOneServer(t *testing.T) {
 	require.Equal(t, answers[0], answers[1])
 	require.Equal(t, "done", answers[0][4])
 	require.Contains(t, answers[0][0], "Incorrect arguments")
+}
+
+// A date or a time that a client assigns to a user variable is a byte string.
+func TestMomentsInUserVariablesAsOneServer(t *testing.T) {
+	one, r := besideServer(t, 0)
+	datetime, date, clock := []byte{7, 0xe4, 7, 1, 2, 3, 4, 5}, []byte{4, 0xe4, 7, 1, 2}, []byte{8, 1, 1, 0, 0, 0, 2, 3, 4}
+	precise := append([]byte{11, 0xe4, 7, 1, 2, 3, 4, 5}, 7, 0, 0, 0)
+	for _, sql := range []string{"SET @c = ?", "SET @other = 'x', @c := ?"} {
+		for _, param := range []struct {
+			kind  byte
+			value []byte
+		}{{12, datetime}, {7, precise}, {10, date}, {11, clock}, {253, []byte("\x01x")}} {
+			var told [2]string
+			for i, c := range []raw{one, r} {
+				st, err := c.Prepare([]byte(sql))
+				require.NoError(t, err)
+				execute := append(binary.LittleEndian.AppendUint32(nil, st.ID), 0, 1, 0, 0, 0, 0, 1, param.kind, 0)
+				sum, answer := c.command(wire.ComStmtExecute, append(execute, param.value...))
+				require.False(t, sum.Failed(), "%q", answer)
+				cols, rows, err := c.QueryAll("SELECT @c, CHARSET(@c), COERCIBILITY(@c)", 1)
+				require.NoError(t, err)
+				told[i] = fmt.Sprintf("%d %s", cols[0].Type, rows[0])
+				if sql != "SET @c = ?" || param.kind == 253 {
+					told[i] = fmt.Sprintf("%s", rows[0])
+				}
+			}
+			require.Equal(t, told[0], told[1], "%s %d", sql, param.kind)
+		}
+	}
 }
