@@ -30,7 +30,7 @@ func (b *build) duplicateUpdate(t *catalog.Table) (tail plan.Text, ok bool) {
 	var brought []broughtColumn
 	for _, u := range in.stmt.OnDup {
 		n := t.Column(u.Name.Name.String())
-		if n < 0 || slices.Contains(t.Distribution, n) && !keepsValue(u.Name, u.Expr) {
+		if n < 0 || slices.Contains(t.Distribution, n) && !in.keeps(u, n) {
 			return nil, false
 		}
 		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {

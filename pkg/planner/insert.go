@@ -274,7 +274,7 @@ func keepKey(b *build) (bool, error) {
 	}
 	for _, u := range b.ins.stmt.OnDup {
 		n := t.Column(u.Name.Name.String())
-		if n < 0 || !slices.Contains(t.Distribution, n) || keepsValue(u.Name, u.Expr) {
+		if n < 0 || !slices.Contains(t.Distribution, n) || b.ins.keeps(u, n) {
 			continue
 		}
 		return false, sqlerr.Unsupported("ON DUPLICATE KEY UPDATE of the distribution column '"+t.Columns[n].Name+"'",
@@ -287,8 +287,22 @@ func keepKey(b *build) (bool, error) {
 func (in *insertion) renumbers() bool {
 	return slices.ContainsFunc(in.stmt.OnDup, func(u *sqlparser.UpdateExpr) bool {
 		c := in.table.Column(u.Name.Name.String())
-		return c >= 0 && c == in.table.AutoIncrement && !keepsValue(u.Name, u.Expr)
+		return c >= 0 && c == in.table.AutoIncrement && !in.keeps(u, c)
 	})
+}
+
+// keeps reports whether an assignment of ON DUPLICATE KEY UPDATE leaves column c of the row that is met as it is to all keys: of c = VALUES(c), too,
+// if a row is met by no key without c. A trigger may have made another value of it.
+func (in *insertion) keeps(u *sqlparser.UpdateExpr, c int) bool {
+	if keepsValue(u.Name, u.Expr) {
+		return true
+	}
+	t := in.table
+	v, ok := u.Expr.(*sqlparser.ValuesFuncExpr)
+	if !ok || t.Column(v.Name.Name.String()) != c || len(t.Triggers) > 0 || len(t.Building) > 0 || !slices.Contains(t.Primary, c) {
+		return false
+	}
+	return !slices.ContainsFunc(t.Unique, func(k catalog.Index) bool { return k.Partial || !slices.Contains(k.Columns, c) })
 }
 
 // keepsValue reports whether assigning e to a column leaves it as it is: c = c, c = LAST_INSERT_ID(c).

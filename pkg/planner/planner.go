@@ -387,7 +387,7 @@ func (b *build) findReturning() error {
 			return sqlerr.Unsupported("assigning variables in a statement with RETURNING", "assign them from the result")
 		case isWord(b.st, t, "ROWNUM") && b.st.Mode()&sqlparse.Oracle == 0: // each server would number its own rows
 			if toks := toks; b.st.Is(toks.Next(), "(") {
-				return sqlerr.Unsupported("ROWNUM() in RETURNING", "number the rows at the client: each node group would number its own")
+				return sqlerr.Unsupported("ROWNUM() in RETURNING", "count the rows at the client: each node group would number its own")
 			}
 		}
 	}

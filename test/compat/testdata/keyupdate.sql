@@ -89,3 +89,25 @@ UPDATE zt SET d = '2020-05-05';
 SELECT * FROM zt ORDER BY v;
 UPDATE zt SET d = ADDDATE('2022-01-01', v);
 SELECT * FROM zt ORDER BY v;
+-- ON DUPLICATE KEY UPDATE may assign the key of the row that it brings: the row that is met has it, in other letters perhaps.
+CREATE TABLE cached (k VARCHAR(40) PRIMARY KEY, v VARCHAR(20), n INT NOT NULL DEFAULT 0);
+INSERT INTO cached (k, v) VALUES ('a', 'x'), ('b', 'y') ON DUPLICATE KEY UPDATE k = VALUES(k), v = VALUES(v);
+INSERT INTO cached (k, v) VALUES ('A', 'x2'), ('c', 'z'), ('b', 'y') ON DUPLICATE KEY UPDATE k = VALUES(k), v = VALUES(v), n = n + 1;
+INSERT INTO cached (k, v) VALUES ('a ', 'x3') ON DUPLICATE KEY UPDATE cached.k = VALUES(cached.k), v = VALUES(v);
+-- args: ["C", "w"]
+-- args: ["d", "u"]
+INSERT INTO cached (k, v) VALUES (?, ?) ON DUPLICATE KEY UPDATE v = VALUES(v), k = VALUES(k);
+SELECT HEX(k), v, n FROM cached ORDER BY k;
+SELECT v FROM cached WHERE k = 'a';
+INSERT INTO cached (k, v) SELECT k, 'q' FROM cached ON DUPLICATE KEY UPDATE k = VALUES(k), v = VALUES(v);
+-- refused: another column's value
+INSERT INTO cached (k, v) VALUES ('a', 'x') ON DUPLICATE KEY UPDATE k = VALUES(v);
+CREATE TABLE cached_two (k VARCHAR(40) PRIMARY KEY, v INT, UNIQUE KEY (v));
+INSERT INTO cached_two VALUES ('a', 1);
+-- refused: the row may be met by another key
+INSERT INTO cached_two VALUES ('b', 1) ON DUPLICATE KEY UPDATE k = VALUES(k);
+CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY, v INT);
+INSERT INTO counted (id, v) VALUES (1, 1), (NULL, 2), (7, 3);
+INSERT INTO counted (id, v) VALUES (7, 4) ON DUPLICATE KEY UPDATE id = VALUES(id), v = VALUES(v);
+INSERT INTO counted (id, v) VALUES (1, 5), (9, 6) ON DUPLICATE KEY UPDATE id = VALUES(id), v = VALUES(v);
+SELECT * FROM counted ORDER BY id;
