@@ -65,6 +65,7 @@ func (v *Viewer) Rewrite(st *sqlparse.Statement) (*Rewritten, error) {
 	if len(edits) == 0 || err != nil {
 		return nil, err
 	}
+	edits = append(edits, keptNames(st, edits)...)
 	if v.Dialect.MariaDB() {
 		edits = append(edits, writtenNames(st)...)
 	}
@@ -246,6 +247,18 @@ func (v *Viewer) derived(st *sqlparse.Statement, r sqlparse.TableRef, apart stri
 		}
 	}
 	return "(" + shown + " WHERE " + condition + apart + ")", nil
+}
+
+// keptNames gives columns of a SELECT that are named by a text with edits in it the names that they have without.
+func keptNames(st *sqlparse.Statement, edits []edit) (names []edit) {
+	for _, item := range st.SelectItems(nil) {
+		inside := slices.ContainsFunc(edits, func(e edit) bool { return item.Expr.Start <= e.span.Start && e.span.End <= item.Expr.End })
+		if inside && !item.Star && item.Alias.Start == item.Alias.End {
+			at := item.Expr.End
+			names = append(names, edit{sqlparse.Span{Start: at, End: at}, " AS " + sqltypes.QuoteName(string(st.AppendColumnName(nil, item)))})
+		}
+	}
+	return names
 }
 
 // writtenNames gives plain columns in the list of a SELECT the names they are written with: as MariaDB does for the

@@ -54,7 +54,10 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 		return refuse("IGNORE", "delete the duplicates first")
 	case len(old.Triggers) > 0:
 		return refuse("triggers", "drop the triggers, and create them again behind it")
-	case len(after.Table.ForeignKeys) > 0 || len(before.Table.ForeignKeys) > 0 || len(childrenOf(p.Snap, o.Object)) > 0:
+	case len(before.Table.ForeignKeys) > 0 || len(childrenOf(p.Snap, o.Object)) > 0:
+		return sqlerr.Unsupported("adding a primary key to table '"+old.Name+"', which was made without one and has foreign keys, or others have foreign keys to it",
+			"drop the foreign keys, add the primary key, and add them again behind it")
+	case len(after.Table.ForeignKeys) > 0:
 		return refuse("foreign keys", two)
 	case p.Snap.Flavor == catalog.MySQL && len(before.Checks)+len(after.Checks) > 0:
 		return refuse("CHECK constraints", "drop the constraints, and add them again behind it")

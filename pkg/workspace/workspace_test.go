@@ -175,7 +175,7 @@ func TestCopy(t *testing.T) {
 	require.NoError(t, w.Close())
 	require.Zero(t, budget.Used())
 	require.Empty(t, s.owed)
-	require.Contains(t, s.told, "INSERT INTO `d`.`skarv_copy_1` (`id`, `a``b`) VALUES (1,x'78'),(2,NULL)")
+	require.Contains(t, s.told, copied+"INSERT INTO `d`.`skarv_copy_1` (`id`, `a``b`) VALUES (1,x'78'),(2,NULL)")
 	require.Equal(t, "DROP TEMPORARY TABLE `d`.`t`", s.told[len(s.told)-1])
 }
 
@@ -243,7 +243,7 @@ func TestPartitioned(t *testing.T) {
 // An error in the middle leaves no answer unread, and the first is told.
 func TestPipelinedErrors(t *testing.T) {
 	s := &server{fail: func(sql string) error {
-		if strings.HasPrefix(sql, "INSERT") {
+		if strings.HasPrefix(sql, copied+"INSERT") {
 			return &sqlerr.Error{Code: 1114, Message: "full"}
 		}
 		return nil

@@ -116,11 +116,21 @@ func (g *generator) storedFunction() function {
 
 var (
 	wholeNumber = regexp.MustCompile(litStart + `-?\d{1,3}` + litEnd)
+	nullSafe    = regexp.MustCompile(`<=> ([xy])\b`)
 	word        = regexp.MustCompile(litStart + `'[a-zA-Z]*'` + litEnd)
 )
 
-// withParameters has parameters of a procedure in the place of some literals.
+// withParameters has parameters of a procedure in the place of some literals. Of the NULLs in a UNIQUE key MySQL 9.7 finds one by `key <=> x`,
+// where x is a parameter that is NULL.
 func (g *generator) withParameters(s string) string {
+	s = g.replaced(s)
+	if g.mysql {
+		s = nullSafe.ReplaceAllString(s, "= $1")
+	}
+	return s
+}
+
+func (g *generator) replaced(s string) string {
 	s = wholeNumber.ReplaceAllStringFunc(s, func(lit string) string {
 		if g.oneIn(2) {
 			return "x"

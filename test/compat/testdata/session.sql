@@ -46,3 +46,4 @@ SHOW TABLES;
 SHOW CREATE TABLE q;
 SHOW VARIABLES LIKE 'lower_case_table_names';
 SELECT table_name FROM information_schema.tables WHERE table_schema = 'compat' ORDER BY table_name;
+SELECT EXISTS(SELECT 1 FROM information_schema.tables WHERE table_schema = 'compat') + 1, 2;
