@@ -106,8 +106,10 @@ func TestDevKeepsItsData(t *testing.T) {
 	oneLine(t, []string{"damaged", "etcd", dir}, "--data-dir", dir)
 	require.NoError(t, os.Rename(filepath.Join(dir, "elsewhere"), filepath.Join(dir, "etcd")))
 	data := filepath.Join(dir, "ng-1", "data", "ibdata1")
-	require.NoError(t, os.Truncate(data, 4096))
+	require.NoError(t, os.Rename(data, filepath.Join(dir, "elsewhere")))
+	require.NoError(t, os.WriteFile(data, make([]byte, 4096), 0o600))
 	oneLine(t, []string{"node group 1", filepath.Join(dir, "ng-1", "error.log")}, "--data-dir", dir)
+	require.NoError(t, os.Rename(filepath.Join(dir, "elsewhere"), data)) // of two damages either may be told
 	wal, err := filepath.Glob(filepath.Join(dir, "etcd", "member", "wal", "*.wal"))
 	require.NoError(t, err)
 	require.NotEmpty(t, wal)
