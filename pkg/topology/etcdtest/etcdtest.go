@@ -38,6 +38,7 @@ func (e *Etcd) start(t testing.TB) {
 	cfg.Dir = e.dir
 	cfg.LogLevel = "fatal"
 	cfg.UnsafeNoFsync = true
+	cfg.BcryptCost = 4 // the least: a login under the race detector takes seconds of the default
 	cfg.TickMs = 10
 	cfg.ElectionMs = 100
 	cfg.ListenPeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
