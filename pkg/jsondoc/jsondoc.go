@@ -227,6 +227,9 @@ func (w *writer) expression(n note) error {
 	case "DECIMAL":
 		digits, fraction, _ := strings.Cut(strings.TrimPrefix(n.text, "-"), ".")
 		whole := len(strings.TrimLeft(digits, "0"))
+		if whole+len(fraction) > 65 || len(fraction) > 30 { // more than a column has: a literal has up to 81 digits, and is a DECIMAL as it is
+			return simple("", "")
+		}
 		return simple("CAST(", " AS DECIMAL("+strconv.Itoa(max(1, whole+len(fraction)))+", "+strconv.Itoa(len(fraction))+"))")
 	case "UNSIGNED INTEGER":
 		return simple("CAST(", " AS UNSIGNED)")

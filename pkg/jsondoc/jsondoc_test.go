@@ -28,9 +28,10 @@ func TestAppend(t *testing.T) {
 		`#[[2, null, "DECIMAL", "1.50"], [4, null, "UNSIGNED INTEGER", "7"], [null, 2, "DATE", "2024-01-02"], [null, 3, "TIME", "-01:02:03.000000"]]` + "\n" +
 			`{"a": {"x y": 7, "l": [[], "2024-01-02"]}, "b\"": 1.50, "c": ["-01:02:03.000000"]}`: `JSON_REPLACE(CAST('{"a": {"x y": 7, "l": [[], "2024-01-02"]}, "b\"": 1.50, "c": ["-01:02:03.000000"]}' AS JSON), ` +
 			`'$."b\""', CAST(1.50 AS DECIMAL(3, 2)), '$."a"."x y"', CAST(7 AS UNSIGNED), '$."a"."l"[1]', DATE'2024-01-02', '$."c"[0]', TIME'-01:02:03.000000')`,
-		"#[[null, null, \"DECIMAL\", \"5\"]]\n5":                                   `JSON_REPLACE(CAST('5' AS JSON), '$', CAST(5 AS DECIMAL(1, 0)))`,
-		"#[[null, null, \"DECIMAL\", \"-0.05\"]]\n-0.05":                           `JSON_REPLACE(CAST('-0.05' AS JSON), '$', CAST(-0.05 AS DECIMAL(2, 2)))`,
-		"#[[null, 1, \"BLOB\", \"base64:type15:/w==\"]]\n[\"base64:type15:/w==\"]": `JSON_REPLACE(CAST('["base64:type15:/w=="]' AS JSON), '$[0]', x'ff')`,
+		"#[[null, null, \"DECIMAL\", \"5\"]]\n5": `JSON_REPLACE(CAST('5' AS JSON), '$', CAST(5 AS DECIMAL(1, 0)))`,
+		"#[[null, null, \"DECIMAL\", \"0.0000000000000000000000000000000012\"]]\n0.0000000000000000000000000000000012": `JSON_REPLACE(CAST('0.0000000000000000000000000000000012' AS JSON), '$', 0.0000000000000000000000000000000012)`,
+		"#[[null, null, \"DECIMAL\", \"-0.05\"]]\n-0.05":                                                               `JSON_REPLACE(CAST('-0.05' AS JSON), '$', CAST(-0.05 AS DECIMAL(2, 2)))`,
+		"#[[null, 1, \"BLOB\", \"base64:type15:/w==\"]]\n[\"base64:type15:/w==\"]":                                     `JSON_REPLACE(CAST('["base64:type15:/w=="]' AS JSON), '$[0]', x'ff')`,
 		"#[[null, 1, \"BIT\", \"base64:type16:AQE=\"], [null, 2, \"DATE\", \"0000-00-00\"]]\n[\"base64:type16:AQE=\", \"0000-00-00\"]": `(SELECT JSON_REPLACE(CAST('["base64:type16:AQE=", "0000-00-00"]' AS JSON), ` +
 			`'$[0]', skarv_json0.c0, '$[1]', skarv_json0.c1) FROM JSON_TABLE(JSON_ARRAY(257, '0000-00-00'), _utf8mb4'$' COLUMNS (` +
 			`c0 BIT(16) PATH _utf8mb4'$[0]' ERROR ON EMPTY ERROR ON ERROR, c1 DATE PATH _utf8mb4'$[1]' ERROR ON EMPTY ERROR ON ERROR)) AS skarv_json0)`,

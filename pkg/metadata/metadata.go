@@ -91,7 +91,7 @@ func isProcesslist(name string) bool { return strings.EqualFold(name, "processli
 type filter struct{ schema, hidden string }
 
 func filterOf(table string) (filter, bool) {
-	const column = "column_name = '" + catalog.HiddenKey + "'"
+	const column = "column_name <=> '" + catalog.HiddenKey + "'" // NULL for an index over an expression
 	switch strings.ToLower(table) {
 	case "schemata":
 		return filter{"schema_name", ""}, true

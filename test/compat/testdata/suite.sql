@@ -223,3 +223,11 @@ SELECT COALESCE((SELECT 1 AS foo UNION SELECT 2 ORDER BY SUM(a) LIMIT 1), 2) AS 
 PREPARE gc FROM 'SELECT GROUP_CONCAT(DISTINCT ?, ? ORDER BY 1, (?) DESC SEPARATOR ",")';
 -- only: mysql
 PREPARE gc FROM 'SELECT GROUP_CONCAT(DISTINCT ? ORDER BY ? + 1), (SELECT 1 ORDER BY ?)';
+
+-- An index over an expression has no column's name, also in a table whose key nobody sees.
+-- only: mysql
+CREATE TABLE fx (a INT, s VARCHAR(20), KEY fa ((ABS(a))), KEY fs (s));
+-- only: mysql
+SELECT INDEX_NAME, SEQ_IN_INDEX, COLUMN_NAME, EXPRESSION FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'fx' ORDER BY INDEX_NAME;
+-- only: mysql
+DROP TABLE fx;
