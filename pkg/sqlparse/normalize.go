@@ -110,6 +110,8 @@ func (s *Statement) renderTo(dst []byte, mode renderMode, end int, quote bool) [
 		}
 		if quoted {
 			dst = appendBackquoted(dst, s.sql[l.start:l.pos])
+		} else if as := s.castType(&l, before, last); as != "" && mode != renderDigest {
+			dst = append(dst, as...)
 		} else {
 			dst = s.renderToken(dst, &l, k, mode)
 		}
@@ -127,8 +129,32 @@ func isOperatorByte(c byte) bool {
 	return c > ' ' && !isWordByte(c)
 }
 
+// castType is vitess's name for a type of CAST and CONVERT that servers know by this one, too; "" for any other word. Only there does such
+// a reserved word stand behind AS or a comma.
+func (s *Statement) castType(l *lexer, before wordID, last byte) string {
+	if l.word == nil || before != wAs && last != ',' || !s.kind.takesArguments() {
+		return ""
+	}
+	switch l.word.id {
+	case wInt:
+		if s.dialect.mariadb {
+			return "signed"
+		}
+	case wVarchar:
+		if s.dialect.mariadb && l.peek() == '(' {
+			return "char"
+		}
+	case wCharacter:
+		return "char"
+	case wDec:
+		return "decimal"
+	}
+	return ""
+}
+
 // leftOut tells words the syntax tree has no place for and that do not matter to it: LOW_PRIORITY and the like at the
-// head of a writing statement, and OF t, u after FOR UPDATE, whose names it skips.
+// head of a writing statement, OF t, u after FOR UPDATE, whose names it skips, and what may be added to a type of CAST: SIGNED INT,
+// DOUBLE PRECISION.
 func (s *Statement) leftOut(l *lexer, before, before2 wordID) bool {
 	switch l.word.id {
 	case wLowPriority, wDelayed, wHighPriority:
@@ -138,6 +164,10 @@ func (s *Statement) leftOut(l *lexer, before, before2 wordID) bool {
 		}
 	case wQuick:
 		return before == wDelete
+	case wInt:
+		return before == wSigned || before == wUnsigned
+	case wPrecision:
+		return before == wDouble && s.kind.takesArguments()
 	case wOf:
 		if before2 != wFor || before != wUpdate && before != wShare {
 			return false

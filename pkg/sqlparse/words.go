@@ -60,6 +60,7 @@ const (
 	wDatabase
 	wDate
 	wDeallocate
+	wDec
 	wDeclare
 	wDefault
 	wDefiner
@@ -70,6 +71,7 @@ const (
 	wDistinct
 	wDistinctRow
 	wDo
+	wDouble
 	wDrop
 	wDual
 	wDuplicate
@@ -106,6 +108,7 @@ const (
 	wIndexes
 	wInner
 	wInsert
+	wInt
 	wIntersect
 	wInterval
 	wInto
@@ -146,6 +149,7 @@ const (
 	wPartitions
 	wPersist
 	wPrecedes
+	wPrecision
 	wPrepare
 	wPrevious
 	wProcedure
@@ -172,6 +176,7 @@ const (
 	wSet
 	wShare
 	wShow
+	wSigned
 	wSpatial
 	wSQL
 	wSQLBigResult
@@ -198,6 +203,7 @@ const (
 	wUnion
 	wUnique
 	wUnlock
+	wUnsigned
 	wUntil
 	wUpdate
 	wUse
@@ -205,6 +211,7 @@ const (
 	wUsing
 	wValue
 	wValues
+	wVarchar
 	wView
 	wWarnings
 	wWhere

@@ -241,3 +241,19 @@ SELECT nextval next FROM called;
 SELECT id next, nextval FROM called next ORDER BY next;
 SELECT next.nextval value FROM called next WHERE next.id = 2;
 SELECT COUNT(nextval) next FROM called;
+
+-- Types of CAST by their other names.
+CREATE TABLE castnames (id INT PRIMARY KEY, s VARCHAR(20));
+INSERT INTO castnames VALUES (1, '12'), (2, '-3'), (3, '4.25'), (4, NULL);
+SELECT id, CAST(s AS SIGNED INT) AS x, CONVERT(id, UNSIGNED INT) AS y FROM castnames ORDER BY x;
+SELECT CAST(s AS DOUBLE PRECISION) AS x, CAST(id AS DEC(5, 2)) AS y, CAST(s AS CHARACTER(1)) AS z, COUNT(*) FROM castnames GROUP BY x, y, z ORDER BY x;
+SELECT a.id, CONVERT(b.s, CHARACTER(2)) FROM castnames a JOIN castnames b ON CAST(a.s AS SIGNED INTEGER) = b.id + 9 ORDER BY 1, 2;
+INSERT INTO castnames SELECT id + 10, CAST(CAST(s AS DEC(9, 1)) AS CHARACTER) FROM castnames;
+-- only: mariadb
+SELECT CAST(s AS INT) AS x, CAST(id AS INTEGER) AS y, CAST(s AS VARCHAR(2)) AS z FROM castnames ORDER BY x, y;
+-- only: mariadb
+SELECT CONVERT(s, INT) + 1, CAST(s AS VARCHAR(1)) AS z, COUNT(*) FROM castnames GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT CAST(s AS INT) FROM castnames WHERE id = 1;
+SELECT CAST(s AS VARCHAR) FROM castnames ORDER BY 1;
+SELECT * FROM castnames ORDER BY id;
+DROP TABLE castnames;
