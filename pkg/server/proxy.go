@@ -15,6 +15,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
 	"skarv/pkg/event"
+	"skarv/pkg/metrics"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
@@ -41,9 +42,9 @@ func (s *Server) runProxy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	metrics := session.NewMetrics()
-	load := newLoadMeter(metrics, s.follower.Snapshot)
-	s.registry.MustRegister(metrics, load)
+	counted := metrics.NewStatements()
+	load := metrics.NewLoadMeter(counted, s.follower.Snapshot)
+	s.registry.MustRegister(counted, load)
 	s.load.Store(load)
 	cfg := &session.Config{
 		Snapshot:     s.follower.Snapshot,
@@ -61,7 +62,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Estimates: statistics.New(),
 		DDL:       s.ddl(),
 		Registry:  s.sessions,
-		Metrics:   metrics,
+		Metrics:   counted,
 		SlowQuery: time.Duration(s.cfg.SlowQuery),
 		SQLMode:   mode,
 		Buffers:   session.NewBuffers(dialect),
@@ -112,7 +113,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 	var g errgroup.Group
 	g.Go(func() error { return events.Run(ctx) })
 	g.Go(func() error {
-		load.run(ctx)
+		load.Run(ctx)
 		return nil
 	})
 	g.Go(func() error {

@@ -26,6 +26,7 @@ import (
 	"skarv/pkg/barrier"
 	"skarv/pkg/catalog"
 	"skarv/pkg/fence"
+	"skarv/pkg/metrics"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
@@ -59,7 +60,7 @@ type Server struct {
 	presence  *topology.Presence
 	sessions  *session.Registry
 	proxy     atomic.Pointer[mysqlserver.Server] // nil until the cluster is initialised
-	load      atomic.Pointer[loadMeter]          // nil until then, too
+	load      atomic.Pointer[metrics.LoadMeter]  // nil until then, too
 	started   time.Time
 	schema    int64 // SchemaRevision last seen by changed
 

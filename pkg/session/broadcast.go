@@ -6,6 +6,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
+	"skarv/pkg/metrics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -17,7 +18,7 @@ import (
 // own, outside of the session's transaction, of which there is none. The error is errAnotherWay, and the client has
 // got nothing, when the tables are too large to be copied.
 func (s *Session) broadcast(p *plan.Plan, n *plan.Broadcast) error {
-	s.used.strategy = strategyBroadcast
+	s.used.strategy = metrics.Broadcast
 	b := &broadcast{s: s, p: p, n: n, conns: conns{s: s, plan: p}}
 	defer func() {
 		for range b.lent {

@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/exec"
 	"skarv/pkg/flight"
+	"skarv/pkg/metrics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -112,12 +113,12 @@ func (s *Session) announcePartitions(t partitionUse) error {
 	now := s.cfg.Snapshot()
 	if now.Map == s.snap.Map && now.Map.Frozen() == nil && (!t.Copies || now.Map.CopiesFrozen() == 0) {
 		s.entered = s.entered || t.write
-		s.stripe.touch(t.Touched)
+		s.stripe.Touch(t.Touched)
 		return nil
 	}
 	if s.stands(now, t, mark) {
 		s.entered = s.entered || t.write
-		s.stripe.touch(t.Touched)
+		s.stripe.Touch(t.Touched)
 		return nil
 	}
 	// take back
@@ -195,7 +196,7 @@ func (s *Session) awaitThaw(t *exec.Touched) error {
 	if thawed(s.cfg.Snapshot()) {
 		return nil
 	}
-	s.cfg.Metrics.frozen.Add(1)
+	s.cfg.Metrics.Held()
 	deadline := time.Now().Add(thawTimeout)
 	ok, err := s.awaitSnapshot(deadline, thawed)
 	for err != nil && !s.killed.Load() && s.tx == nil && s.gaveWay(sqlerr.QueryInterrupted.New()) {
@@ -261,7 +262,7 @@ func (s *Session) giveWay(p *plan.Plan, err error) error {
 	switch {
 	case s.tx == nil && !undone:
 		return err
-	case s.tx != nil || s.used.strategy != strategyRelay || p.Uses&once != 0:
+	case s.tx != nil || s.used.strategy != metrics.Relay || p.Uses&once != 0:
 		s.endTransaction()
 		return errHandedOver()
 	}

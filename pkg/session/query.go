@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
 	"skarv/pkg/flight"
+	"skarv/pkg/metrics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/plancache"
@@ -100,7 +101,7 @@ func (s *Session) statement(r request) error {
 	s.began = start
 	s.activity.set("Query", s.db, s.stmt.SQL(), start)
 	s.flight.Note(start, flight.Statement, 0, 0)
-	s.used = used{strategy: strategyLocal}
+	s.used = used{strategy: metrics.Local}
 	s.faults = s.faults[:0]
 	p, err := s.run(r)
 	s.leave()
@@ -111,7 +112,7 @@ func (s *Session) statement(r request) error {
 		kind = p.Kind
 	}
 	s.flight.Note(end, flight.End, s.used.group, s.codeOf(err))
-	s.stripe.record(s.used.group, kind, s.used.strategy, took, &s.used.summary, err != nil || s.used.summary.Failed())
+	s.stripe.Record(s.used.group, kind, s.used.strategy, took, &s.used.summary, err != nil || s.used.summary.Failed())
 	if s.cfg.SlowQuery > 0 && took >= s.cfg.SlowQuery {
 		s.log.Warn("slow statement", "seconds", took.Seconds(), "kind", kind.String(), "strategy", s.used.strategy.String(),
 			"group", int(s.used.group), "rows", s.used.summary.Rows, "user", s.user, "database", s.db,
@@ -395,7 +396,7 @@ func (s *Session) planNow() (*plan.Plan, error) {
 	slot := fp.Lo % planSlots
 	if e := s.plans[slot]; e != nil && e.Key.Fingerprint == fp && e.Key.DB == s.db && e.Key.Info == s.info {
 		if p := e.Match(s.stmt); p != nil {
-			s.stripe.hits.Add(1)
+			s.stripe.Planned(true)
 			return p, nil
 		}
 	}
@@ -408,12 +409,12 @@ func (s *Session) planNow() (*plan.Plan, error) {
 		if e := gen.Get(key); e != nil {
 			if p := e.Match(s.stmt); p != nil {
 				s.plans[slot] = e
-				s.stripe.hits.Add(1)
+				s.stripe.Planned(true)
 				return p, nil
 			}
 		}
 	}
-	s.stripe.misses.Add(1)
+	s.stripe.Planned(false)
 	p, err := s.cfg.Planner.Build(s.stmt, s.db, s.snap, s.info)
 	if err == nil && s.temps != nil {
 		s.plans[slot] = plancache.Alone(key, p)
@@ -651,9 +652,9 @@ func (s *Session) prepares(c *backend.Conn) {
 
 // scatter runs a plan over several node groups, or one whose text is not the client's own.
 func (s *Session) scatter(p *plan.Plan) error {
-	s.used.strategy = strategyScatter
+	s.used.strategy = metrics.Scatter
 	if _, ok := p.Root.(*plan.InsertRows); ok {
-		s.used.strategy = strategySplit
+		s.used.strategy = metrics.Split
 	}
 	c := s.spare
 	if s.spare = nil; c == nil {

@@ -11,6 +11,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/flight"
+	"skarv/pkg/metrics"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
@@ -24,7 +25,7 @@ import (
 // relay sends the whole statement to group g and passes the answer on unread. A plan without Relay is that of an INSERT whose rows all
 // belong to g: see exec.PlaceRows.
 func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error {
-	s.used.group, s.used.strategy = g, strategyRelay
+	s.used.group, s.used.strategy = g, metrics.Relay
 	s.flight.Note(s.began, flight.Sent, g, uint16(p.Kind)) // the time of its arrival: another reading of the clock would cost
 	loose := p.Relay != nil && s.unheld() && p.Relay.Target.Kind == plan.AnyGroup && len(p.Relay.Tables) == 0
 	if r.packets == nil || loose {

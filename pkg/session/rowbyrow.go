@@ -14,6 +14,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/exec"
+	"skarv/pkg/metrics"
 	"skarv/pkg/plan"
 	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
@@ -40,7 +41,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	case s.tx == nil && s.readOnly() || s.tx != nil && s.tx.ReadOnly:
 		return s.readOnlyTransaction()
 	}
-	s.used.strategy = strategyWorkspace
+	s.used.strategy = metrics.Workspace
 	w := &rowWrite{s: s, n: n, t: n.Table, kind: p.Kind, st: s.cfg.Dialect.NewStatement(), auto: n.Table.AutoIncrement, checked: s.checked,
 		foreign: !s.allUTF8}
 	s.info.Checked, s.checked = false, nil
@@ -60,7 +61,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	state := s.state
 	out, err := s.atomically(w.run)
 	w.drop()
-	s.used.strategy = strategyWorkspace // not that of the statements inside: it is not run again (see giveWay)
+	s.used.strategy = metrics.Workspace // not that of the statements inside: it is not run again (see giveWay)
 	if outermost {
 		s.calls.release(s)
 		s.calls = nil

@@ -9,6 +9,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/metrics"
 	"skarv/pkg/planner"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
@@ -30,7 +31,7 @@ func (s *Session) readSequence() (handled bool, err error) {
 		if handled = c != nil || err != nil; c == nil {
 			return
 		}
-		s.used.group, s.used.strategy = c.Group, strategyRelay
+		s.used.group, s.used.strategy = c.Group, metrics.Relay
 		s.used.summary, err = s.copyResults(c, s.stmt.SQL())
 		s.done(c, err)
 		if err != nil {

@@ -23,6 +23,7 @@ import (
 	"skarv/pkg/event"
 	"skarv/pkg/exec"
 	"skarv/pkg/flight"
+	"skarv/pkg/metrics"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
@@ -55,7 +56,7 @@ type Config struct {
 	DDL       DDL
 	Peers     Peers // nil: there are no other processes
 	Registry  *Registry
-	Metrics   *Metrics
+	Metrics   *metrics.Statements
 	SlowQuery time.Duration // statements that take longer are logged; 0: none
 	// MaxStatements bounds the prepared statements of one session.
 	MaxStatements int
@@ -119,7 +120,7 @@ type DDLResult struct {
 type Session struct {
 	cfg    *Config
 	conn   *mysqlserver.Conn
-	stripe *stripe
+	stripe *metrics.Stripe
 	log    *slog.Logger
 
 	login
@@ -270,7 +271,7 @@ type statementAtHand struct {
 // used is what a statement used.
 type used struct {
 	group    placement.NodeGroupID
-	strategy strategy
+	strategy metrics.Strategy
 	summary  wire.ResultSummary
 }
 
@@ -319,7 +320,7 @@ func New(cfg *Config, conn *mysqlserver.Conn) *Session {
 	s := &Session{
 		cfg:    cfg,
 		conn:   conn,
-		stripe: &cfg.Metrics.stripes[conn.ID()%stripeCount],
+		stripe: cfg.Metrics.Stripe(conn.ID()),
 		log:    cfg.Log,
 	}
 	s.hold = cfg.Barrier.Join(s)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/metrics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -36,7 +37,7 @@ func (s *Session) userLock(p *plan.Plan) error {
 	defer s.running.leave(c)
 	calls := s.lockCalls()
 	text := s.lockText(calls)
-	s.used.group, s.used.strategy = c.Group, strategyRelay
+	s.used.group, s.used.strategy = c.Group, metrics.Relay
 	if err := s.prelude(p, c); err != nil {
 		return s.lockLost(c, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
+	"skarv/pkg/metrics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -25,7 +26,7 @@ import (
 // are tried: the error is errAnotherWay, and the client has got nothing, when they are too few. It is, too, when the rows of
 // a query cannot be copied.
 func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error {
-	s.used.strategy = strategyWorkspace
+	s.used.strategy = metrics.Workspace
 	if s.locks != nil {
 		return sqlerr.Unsupported("a query over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
 	}

@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/exec"
+	"skarv/pkg/metrics"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -29,7 +30,7 @@ import (
 //	compare, change by key                        exec.Changer
 //	end the statement                             commit, or go back to the savepoints
 func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
-	s.used.strategy = strategyWorkspace
+	s.used.strategy = metrics.Workspace
 	switch {
 	case s.locks != nil:
 		return sqlerr.Unsupported("a write over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
