@@ -123,9 +123,11 @@ type Table struct {
 	// Checks: the table has CHECK constraints.
 	Checks bool `json:"checks,omitempty"`
 	// Partitioned: servers keep its rows in partitions of their own.
-	Partitioned bool   `json:"partitioned,omitempty"`
-	Charset     string `json:"charset,omitempty"`
-	Collation   string `json:"collation,omitempty"`
+	Partitioned bool `json:"partitioned,omitempty"`
+	// Charset and Collation are those of columns that name none; of a view, of its string literals: "" where these have others, too, which
+	// ViewText does not tell.
+	Charset   string `json:"charset,omitempty"`
+	Collation string `json:"collation,omitempty"`
 	// Triggers in the order in which those of one time and event fire.
 	Triggers []Trigger `json:"triggers,omitempty"`
 	// ViewText is the SELECT of a view, with all names qualified.

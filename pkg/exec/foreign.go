@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
@@ -157,6 +158,9 @@ func (h *hiding) view(sql []byte, s *sqlparse.Source, v *catalog.Table, depth in
 	}
 	if s.Write {
 		return "", h.refuse("writing through a view")
+	}
+	if strings.ContainsFunc(v.ViewText, func(c rune) bool { return c >= utf8.RuneSelf }) { // the statement's text need not be in UTF-8
+		return "", h.refuse("a view with characters beyond ASCII")
 	}
 	out := "(" + string(text) + ")"
 	if !s.Aliased {

@@ -54,6 +54,8 @@ type SessionInfo struct {
 	// UTF8Results: character_set_results is utf8mb4, so that strings of Unicode columns can be compared in the proxy as
 	// they arrive. Else the servers are asked for weight strings.
 	UTF8Results bool
+	// Collation is that of string literals.
+	Collation string
 	// HoursTwice: the session's time zone may have hours that come twice, when daylight saving time ends, so that the text of a TIMESTAMP does
 	// not tell its moment, by which servers sort and group.
 	HoursTwice bool

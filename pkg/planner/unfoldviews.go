@@ -20,7 +20,7 @@ is written for no particular sql_mode. It must not fire for a view with ORDER BY
 statement has none; where the client's text names a view's column with the database, which a derived table has not (in the texts of views, which MySQL
 writes so, the database is left out); for views in the select list,
 whose text names columns; for sql_modes that read texts in another way; for a view whose text has anything but ASCII, which
-may mean other characters in the session's character set, or a backslash; nor for what locks, assigns or calls functions that read tables.`, unfoldViews},
+may mean other characters in the session's character set, or a backslash, or has string literals of another collation than the statement's; nor for what locks, assigns or calls functions that read tables.`, unfoldViews},
 	}
 }
 
@@ -166,6 +166,9 @@ func aliasBehind(st *sqlparse.Statement, ref sqlparse.TableRef) string {
 // stands reports whether the text of a view means the same in the middle of a statement.
 func (u *unfoldedViews) stands(t *catalog.Table) bool {
 	if strings.ContainsFunc(t.ViewText, func(r rune) bool { return r > '~' || r < ' ' || r == '\\' || r == '?' || r == ';' }) {
+		return false
+	}
+	if t.Collation != u.b.sess.Collation && strings.Contains(t.ViewText, "'") {
 		return false
 	}
 	st := u.b.st.Dialect().NewStatement()

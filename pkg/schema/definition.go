@@ -55,9 +55,12 @@ func ReadDefinition(ctx context.Context, s *Server, o ddl.Object) (*Definition, 
 		return nil, err
 	}
 	if d.Table.Kind == catalog.View {
-		var text, updatable, check string
-		err := s.Rows(ctx, func(r *sql.Rows) error { return r.Scan(&text, &updatable, &check) },
-			"SELECT view_definition, is_updatable, check_option FROM information_schema.views"+d.where("table_schema", "table_name"))
+		var text, updatable, check, collation string
+		err := s.Rows(ctx, func(r *sql.Rows) error { return r.Scan(&text, &updatable, &check, &collation) },
+			"SELECT view_definition, is_updatable, check_option, collation_connection FROM information_schema.views"+d.where("table_schema", "table_name"))
+		if charset := sqltypes.CharsetOf(collation); charset == "utf8mb4" || !introducer.MatchString(create) {
+			d.Table.Charset, d.Table.Collation = charset, collation
+		}
 		d.Table.Updatable = updatable == "YES" && !strings.Contains(create, "ALGORITHM=TEMPTABLE")
 		if check != "NONE" {
 			d.Table.CheckOption = check
@@ -80,6 +83,9 @@ func ReadDefinition(ctx context.Context, s *Server, o ddl.Object) (*Definition, 
 	}
 	return d, d.readForeignKeys(ctx, s)
 }
+
+// introducer is a string with a character set of its own in the text of a view. It may see more than there are.
+var introducer = regexp.MustCompile(`(?i)\b_[a-z0-9]+\s*'`)
 
 var engine = regexp.MustCompile(`\n\) ENGINE=(\w+)`)
 

@@ -36,7 +36,8 @@ func (s *Server) Use(ctx context.Context, as Session) error {
 	if charset == "" {
 		charset = "utf8mb4"
 	}
-	set := []string{"SET NAMES " + sqltypes.Literal(charset), "SET SESSION sql_mode = " + sqltypes.Literal(as.SQLMode)}
+	// What is read back is kept in UTF-8.
+	set := []string{"SET NAMES " + sqltypes.Literal(charset), "SET SESSION character_set_results = utf8mb4", "SET SESSION sql_mode = " + sqltypes.Literal(as.SQLMode)}
 	if collation != "" { // it need not be one of the client's character set
 		set = append(set, "SET SESSION collation_connection = "+sqltypes.Literal(collation))
 	}

@@ -129,7 +129,7 @@ func (g *gathering) view(t *plan.Copy) (name string, err error) {
 		return "", err
 	}
 	begin := time.Now()
-	if name, err = g.w.Select(t.Table.Database, t.Text); err == nil {
+	if name, err = g.w.Select(t.Table.Database, t.Text, t.Table.Collation); err == nil {
 		g.s.traced.Stage(fmt.Sprintf("rows of view %s.%s on node group %d", t.Table.Database, t.Table.Name, g.c.Group), begin, 0, 0)
 		err = g.w.DropBetween(mark)
 	}

@@ -486,6 +486,10 @@ func (s *Session) adopt(st *backend.State) error {
 		NoAutoValueOnZero: strings.Contains(strings.ToUpper(mode), "NO_AUTO_VALUE_ON_ZERO"),
 		Strict:            s.strict(),
 		UTF8Results:       results == "utf8mb4",
+		Collation:         s.ownCollation(),
+	}
+	if known {
+		s.info.Collation = strings.Trim(connection, "'")
 	}
 	v, _ = st.Get("@@session.`foreign_key_checks`")
 	s.info.Unchecked = isOff(v)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -24,6 +25,9 @@ func (s *Session) writeThrough(params *wire.Params) (*plan.Plan, error) {
 	r, err := s.cfg.Planner.ThroughView(st, s.db, s.snap, s.info)
 	if err != nil {
 		return nil, err
+	}
+	if s.foreignLiterals && beyondASCII(r.Text) != beyondASCII(st.SQL()) {
+		return nil, sqlerr.Unsupported("a write through a view with characters beyond ASCII by a client of another character set", "SET NAMES utf8mb4, or write to its table")
 	}
 	if r.View != "" {
 		s.info.Checked, s.checked = true, r
@@ -50,4 +54,14 @@ func limited(st *sqlparse.Statement) bool {
 			return st.Kind() == sqlparse.Update || st.Kind() == sqlparse.Delete
 		}
 	}
+}
+
+// beyondASCII counts bytes.
+func beyondASCII(text []byte) (n int) {
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			n++
+		}
+	}
+	return n
 }

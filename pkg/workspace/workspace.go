@@ -186,8 +186,9 @@ func (w *Workspace) name() string {
 }
 
 // Select makes a table in db of the rows of a SELECT, which runs in the session's own state, except that no
-// value is an error because it is written to a table, and returns its name.
-func (w *Workspace) Select(db, text string) (name string, err error) {
+// value is an error because it is written to a table, and returns its name. The text is in UTF-8 whatever the session's character set is,
+// and collation that of its string literals; "": the default one of UTF-8, in which all characters are.
+func (w *Workspace) Select(db, text, collation string) (name string, err error) {
 	name = w.name()
 	var modes []string
 	for m := range strings.SplitSeq(w.mode, ",") {
@@ -199,20 +200,32 @@ func (w *Workspace) Select(db, text string) (name string, err error) {
 		}
 	}
 	made := sqltypes.QuoteIn(db, name)
-	if _, err := w.conn.Exec("SET @@sql_mode = '" + strings.Join(modes, ",") + "', @@time_zone = @skarv_time_zone"); err != nil {
+	literals := "@@character_set_connection = 'utf8mb4'"
+	if collation != "" {
+		literals = "@@collation_connection = '" + collation + "'"
+	}
+	if _, err := w.conn.Exec("SET " + keepStrings + ", @@character_set_client = 'utf8mb4', " + literals +
+		", @@sql_mode = '" + strings.Join(modes, ",") + "', @@time_zone = @skarv_time_zone"); err != nil {
 		return "", err
 	}
 	ok, err := w.conn.Exec("CREATE TEMPORARY TABLE " + made + " AS " + text)
 	if err != nil {
+		_ = w.conn.later([]byte("SET "+ownStrings), nil)
 		return "", err
 	}
 	w.tables = append(w.tables, made)
 	if w.rows += int64(ok.AffectedRows); w.rows > w.budget.limits.Rows {
 		return "", tooLarge("workspace.max_rows", w.budget.limits.Rows)
 	}
-	_, err = w.conn.Exec("SET " + Writing)
+	_, err = w.conn.Exec("SET " + ownStrings + ", " + Writing)
 	return name, err
 }
+
+// keepStrings and ownStrings remember how the session's texts are read, and bring that back.
+const (
+	keepStrings = "@skarv_client = @@character_set_client, @skarv_connection = @@collation_connection"
+	ownStrings  = "@@character_set_client = @skarv_client, @@collation_connection = @skarv_connection"
+)
 
 // Rename gives a table that Create or Select made another name; from then on it hides the table of that name.
 func (w *Workspace) Rename(db, from, to string) error {
