@@ -65,6 +65,11 @@ or their values. See docs/compatibility.md.`,
 				return r.mysql && s.mode >= parametric && queried.MatchString(text)
 			},
 			func(c string) string { return decimalWidth.ReplaceAllString(c, " DECIMAL(65,") }},
+		{"number of a string parameter", `The same where the parameter is a string: the number is the DECIMAL that its operator asks for, or DOUBLE.`,
+			func(r *runner, s *statement, text string) bool {
+				return r.mysql && s.mode >= parametric && queried.MatchString(text) && computed.MatchString(s.marked)
+			},
+			func(c string) string { return numberType.ReplaceAllString(c, " DOUBLE(") }},
 		{"wide decimal", `On MySQL a DECIMAL is one digit wider than any can be, until a temporary table holds it.`,
 			func(r *runner, _ *statement, _ string) bool { return r.mysql },
 			func(c string) string { return strings.Replace(c, " DECIMAL(66,", " DECIMAL(65,", 1) }},
@@ -100,6 +105,8 @@ row, none does.`,
 
 var (
 	stringType   = regexp.MustCompile(` (CHAR|TEXT|TINYTEXT|MEDIUMTEXT|LONGTEXT)\(`)
+	numberType   = regexp.MustCompile(` (DECIMAL|DOUBLE)\([^)]*`)
+	computed     = regexp.MustCompile(`\(` + litStart + `'[^']*'\S* [-+*/]|[-+*/] ` + litStart + `'`) // of a string parameter, a number
 	decimalWidth = regexp.MustCompile(` DECIMAL\(\d+,`)
 	nullType     = regexp.MustCompile(` (BINARY|NULL)\(`)
 	blobType     = regexp.MustCompile(` (TINY|MEDIUM|LONG)?BLOB\(`)
@@ -254,10 +261,7 @@ func (r *runner) oneOfSeveral(s *statement, text string, want, got differ.Outcom
 		ignoring = "INSERT IGNORE" + strings.TrimPrefix(text, "REPLACE")
 	}
 	ctx := r.t.Context()
-	begin, undo := "BEGIN", "ROLLBACK"
-	if r.within {
-		begin, undo = "SAVEPOINT faults", "ROLLBACK TO faults"
-	}
+	begin, undo := r.undone()
 	replacing := "REPLACE" + strings.TrimPrefix(strings.TrimPrefix(text, "INSERT"), " IGNORE")
 	if !strings.HasPrefix(text, "INSERT") || strings.Contains(text, "ON DUPLICATE KEY") {
 		replacing = text
