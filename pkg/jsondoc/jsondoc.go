@@ -22,6 +22,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -342,4 +343,55 @@ func (w *writer) write(dst []byte) []byte {
 // quoted appends a string as a literal that means the same in each character set and sql_mode.
 func quoted(dst, s []byte) []byte {
 	return append(hex.AppendEncode(append(dst, "_utf8mb4 x'"...), s), '\'')
+}
+
+// special are the strings that values of other types show as: moments with all their digits, and bytes.
+var special = regexp.MustCompile(`^"(?:(?:\d{4}-\d\d-\d\d )?-?\d{2,3}:\d\d:\d\d\.\d{6}|base64:type\d+:[^"]*)"$`)
+
+// Told reports whether the text of a document, as a server shows it, is read as the same values again: no number has digits that a DOUBLE
+// does not show, and no string looks like a moment or bytes. What the text of a DATE, of an unsigned integer and of a DECIMAL without a point
+// does not tell is not seen.
+func Told(text []byte) bool {
+	for i := 0; i < len(text); {
+		end := i + 1
+		switch c := text[i]; {
+		case c == '"':
+			for end < len(text) && text[end] != '"' {
+				if text[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end = min(end+1, len(text))
+			if special.Match(text[i:end]) {
+				return false
+			}
+		case c == '-' || c >= '0' && c <= '9':
+			for end < len(text) && strings.IndexByte("+-.eE0123456789", text[end]) >= 0 {
+				end++
+			}
+			if !shown(string(text[i:end])) {
+				return false
+			}
+		}
+		i = end
+	}
+	return true
+}
+
+// shown reports whether a number is an integer of 64 bits, or what a server shows of a DOUBLE.
+func shown(number string) bool {
+	number = strings.TrimPrefix(number, "-")
+	whole, fraction, point := strings.Cut(number, ".")
+	if !point && !strings.ContainsAny(number, "eE") {
+		_, err := strconv.ParseUint(number, 10, 64)
+		return err == nil
+	}
+	f, err := strconv.ParseFloat(number, 64)
+	if err != nil || !strings.ContainsAny(number, "eE") && strings.HasSuffix(fraction, "0") && fraction != "0" {
+		return false
+	}
+	mantissa, _, _ := strings.Cut(strings.ToLower(whole+fraction), "e")
+	digits, _, _ := strings.Cut(strings.Replace(strconv.FormatFloat(f, 'e', -1, 64), ".", "", 1), "e")
+	return strings.Trim(mantissa, "0") == strings.Trim(digits, "0")
 }

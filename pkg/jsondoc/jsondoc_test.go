@@ -63,3 +63,13 @@ func FuzzAppend(f *testing.F) {
 		jsondoc.Append(nil, append([]byte("#"), doc...))
 	})
 }
+
+func TestTold(t *testing.T) {
+	for _, text := range []string{`null`, `{"a": 1.5, "b.0": [0.1, -2, 18446744073709551615, 1e20, 1.0, 100.0, 0.0, -0.0, 1.234567e-5]}`, `"1.50"`, `"a\"1.50, \\"`, `["2020-01-01", "10:00"]`} {
+		require.True(t, jsondoc.Told([]byte(text)), text)
+	}
+	for _, text := range []string{`1.50`, `[1, 2.00]`, `{"a": 18446744073709551616}`, `0.12345678901234567890`, `1234567890123456789.5`, `["2020-01-01 10:00:00.000000"]`,
+		`"-10:00:00.000000"`, `"base64:type15:/w=="`} {
+		require.False(t, jsondoc.Told([]byte(text)), text)
+	}
+}

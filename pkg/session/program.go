@@ -221,6 +221,10 @@ func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []str
 		text = a.s.originalText
 	}
 	for i, target := range targets {
+		text := text
+		if cols[i].Type == sqltypes.TypeJSON && row[i] != nil && a.takesText(target) {
+			text = func(_ sqltypes.Column, v []byte) (string, error) { return hexOf("utf8mb4", "utf8mb4_bin", v), nil }
+		}
 		literal, err := text(cols[i], row[i])
 		if err != nil {
 			return err
@@ -244,6 +248,19 @@ func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []str
 		}
 	}
 	return nil
+}
+
+// takesText reports whether a JSON document is its text as the value of a user variable or variable: of one for strings.
+func (a *activation) takesText(target string) bool {
+	if strings.HasPrefix(target, "@") {
+		return true
+	}
+	at := a.vars.at(target)
+	if at < 0 {
+		return false
+	}
+	t := strings.ToLower(a.vars.list[at].Type)
+	return strings.Contains(t, "char") || strings.Contains(t, "text")
 }
 
 // rows is what a cursor goes through: all that its query gave.

@@ -39,6 +39,10 @@ func (s *Session) typed(col sqltypes.Column, v []byte, charset string) (string, 
 	case col.Type.IsTemporal():
 		return s.momentText(col.Type, text), nil
 	case col.Type == sqltypes.TypeJSON:
+		if !jsondoc.Told(v) {
+			return "", sqlerr.Unsupported("a JSON document with a DECIMAL, a moment or bytes in it as the value of a program's variable, or of a row for triggers",
+				"select what the program needs of it by JSON_VALUE(), or CAST it AS CHAR for its text")
+		}
 		return "CAST(_utf8mb4" + inHex() + " AS JSON)", nil
 	case col.Charset == 63:
 		return "_binary" + inHex(), nil // x'..' alone is a number on MySQL, where one is expected
@@ -232,16 +236,15 @@ func (v *variables) read() error {
 // value is that of variable i, read in utf8mb4; number is that of an ENUM or SET, and inCharset what its own character set makes of a
 // string, if that is another than UTF-8, and what pkg/jsondoc makes of MySQL's JSON.
 func (v *variables) value(p routine.Param, i int, col sqltypes.Column, utf8, number, inCharset []byte) (value routine.Value, err error) {
-	if value.Text, err = v.s.valueText(col, utf8); err != nil {
+	k := v.kindOf(p)
+	if k == jsonKind && utf8 != nil && inCharset != nil && !jsondoc.Plain(inCharset) {
+		value.Text = string(jsondoc.Append(nil, inCharset))
+	} else if value.Text, err = v.s.valueText(col, utf8); err != nil {
 		return value, err
 	}
-	text, k := value.Text, v.kindOf(p)
+	text := value.Text
 	switch {
-	case utf8 == nil:
-	case k == jsonKind && inCharset != nil:
-		if !jsondoc.Plain(inCharset) {
-			value.Text = string(jsondoc.Append(nil, inCharset))
-		}
+	case utf8 == nil, k == jsonKind:
 	case k == floatKind:
 		return routine.Value{Text: "CAST(" + text + " AS FLOAT)", Number: text, IsNumber: true}, nil
 	case k == digitsKind && len(text) > 1 && text[0] == '0':
