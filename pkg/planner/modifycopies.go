@@ -48,6 +48,9 @@ func modifyCopies(b *build) (bool, error) {
 			return false, nil // the plan refuses it already
 		}
 	}
+	if err := b.readsTarget(); err != nil {
+		return false, err
+	}
 	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, writes: true,
 		written: map[*catalog.Table]*plan.Written{}, keeps: map[*catalog.Table]int{}}
 	var tables []*catalog.Table
@@ -154,6 +157,36 @@ func (b *build) readsAgain(t *catalog.Table, tables []*catalog.Table) bool {
 		}
 	}
 	return named > 1 || b.a != nil && slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.table == t && in.inView })
+}
+
+// readsTarget is a server's error for a subquery that reads what the statement writes, which over copies it may: MariaDB knows it of a DELETE
+// of several tables only. Derived tables may, which are computed before.
+func (b *build) readsTarget() error {
+	m, mariadb := b.mod, b.snap.Flavor == catalog.MariaDB
+	if m == nil || mariadb && (m.del == nil || len(m.del.Targets) == 0) {
+		return nil
+	}
+	var reads func(q *query, t *catalog.Table) bool
+	reads = func(q *query, t *catalog.Table) bool {
+		if q.block == nil {
+			return slices.ContainsFunc(q.parts, func(q *query) bool { return reads(q, t) })
+		}
+		return slices.ContainsFunc(q.block.insts, func(in *instance) bool { return in.table == t }) ||
+			slices.ContainsFunc(q.block.subs, func(s *subquery) bool { return reads(s.q, t) })
+	}
+	for _, in := range m.written {
+		if in.table == nil || !slices.ContainsFunc(m.scope.subs, func(s *subquery) bool { return reads(s.q, in.table) }) {
+			continue
+		}
+		switch {
+		case mariadb:
+			return sqlerr.UpdateTableUsed.New(in.name, "DELETE")
+		case in.table.Temporary != "":
+			return &sqlerr.Error{Code: sqlerr.CannotReopenTable, State: "HY000", Message: "Can't reopen table: '" + in.name + "'"}
+		}
+		return &sqlerr.Error{Code: sqlerr.UpdateTableUsed, State: "HY000", Message: "You can't specify target table '" + in.name + "' for update in FROM clause"}
+	}
+	return nil
 }
 
 // foreignFaults reports whether rows of t that the statement writes may be refused for a foreign key that servers enforce: copies
