@@ -431,20 +431,32 @@ func (d *schemaChange) runOn(ctx context.Context, i int, first bool) error {
 		if err := d.leader.at(fmt.Sprint("before-", group)); err != nil {
 			return err
 		}
+		if first {
+			if last = d.lockWaits(ctx, i, true); last != nil {
+				d.drop(i)
+				continue
+			}
+		}
 		affected, err := d.step(ctx, d.servers[i])
 		if err := d.leader.at(fmt.Sprint("after-", group)); err != nil {
 			return err
 		}
+		var warnings []schema.Warning
 		if err == nil {
-			var warnings []schema.Warning
-			if warnings, err = d.servers[i].Warnings(ctx); err == nil {
-				if first {
-					d.job.Result.Affected, d.job.Result.Warnings = affected, warnings
-				} else {
-					d.others.affected[i], d.others.warnings[i] = affected, warnings
-				}
-				return nil
+			warnings, err = d.servers[i].Warnings(ctx)
+		}
+		if first {
+			if e := d.lockWaits(ctx, i, false); e != nil && err == nil {
+				err = e
 			}
+		}
+		if err == nil {
+			if first {
+				d.job.Result.Affected, d.job.Result.Warnings = affected, warnings
+			} else {
+				d.others.affected[i], d.others.warnings[i] = affected, warnings
+			}
+			return nil
 		}
 		last = err
 		refused, ok := errors.AsType[*sqlerr.Error](err)

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/fence"
+	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 )
@@ -66,19 +68,41 @@ func (a absences) lasts(s topology.Silent, now time.Time) bool {
 	return gone && now.Sub(since) >= goneFor
 }
 
+// clientLockWait is the client's lock_wait_timeout in seconds, if that is less than what statements wait without.
+func (d *schemaChange) clientLockWait() (seconds int, less bool) {
+	if d.job.DDL == nil {
+		return 0, false
+	}
+	for _, set := range d.job.DDL.Set {
+		if v, ok := strings.CutPrefix(set, "SET @@session.`lock_wait_timeout` = "); ok {
+			n, err := strconv.Atoi(v)
+			return n, err == nil && n < int(stalePatience.Seconds())
+		}
+	}
+	return 0, false
+}
+
 // patience is how long statements that began before may take: stalePatience, or the client's lock_wait_timeout if that is less, but long
 // enough to shut out a process that is gone.
 func (d *schemaChange) patience() time.Duration {
-	if d.job.DDL != nil {
-		for _, set := range d.job.DDL.Set {
-			if v, ok := strings.CutPrefix(set, "SET @@session.`lock_wait_timeout` = "); ok {
-				if n, err := strconv.Atoi(v); err == nil && n < int(stalePatience.Seconds()) {
-					return max(time.Duration(n)*time.Second, goneFor+2*evictAfter)
-				}
-			}
-		}
+	if n, less := d.clientLockWait(); less {
+		return max(time.Duration(n)*time.Second, goneFor+2*evictAfter)
 	}
 	return stalePatience
+}
+
+// lockWaits makes the ith server wait for a table's users as long as the client would, and back as it was: the first group's step fails with
+// nothing to take back, what comes behind it would have to be.
+func (d *schemaChange) lockWaits(ctx context.Context, i int, asClient bool) error {
+	n, less := d.clientLockWait()
+	if !less || d.servers[i] == nil {
+		return nil
+	}
+	if !asClient {
+		n = schema.LockWaitSeconds
+	}
+	_, err := d.servers[i].Exec(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", n))
+	return err
 }
 
 // settle waits until no statement about tables runs, or will run, by a catalog older than revision's.

@@ -11,8 +11,8 @@ import (
 	"skarv/pkg/sqltypes"
 )
 
-// lockWaitSeconds is how long a statement waits for others that use its tables.
-const lockWaitSeconds = 50
+// LockWaitSeconds is how long a statement waits for others that use its tables.
+const LockWaitSeconds = 50
 
 // MaxWarnings bounds the warnings that are kept of one statement.
 const MaxWarnings = 64
@@ -43,7 +43,7 @@ func (s *Server) Use(ctx context.Context, as Session) error {
 	}
 	set = append(set, "SET SESSION foreign_key_checks = 1") // trials switch it off
 	set = append(set, as.Set...)
-	set = append(set, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", lockWaitSeconds))
+	set = append(set, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", LockWaitSeconds))
 	if s.node.Flavor == catalog.MySQL {
 		set = append(set, "SET SESSION information_schema_stats_expiry = 0")
 		_, err := s.Exec(ctx, "SET SESSION sql_generate_invisible_primary_key = OFF")

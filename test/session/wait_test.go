@@ -49,3 +49,27 @@ func TestKillEndsTheWaitForASchemaChange(t *testing.T) {
 	holder.exec("ROLLBACK")
 	require.Equal(t, "1", waits.get("SELECT COUNT(*) FROM killddl"))
 }
+
+// A schema change waits for a table that another client uses as long as its own client would: it has changed nothing then.
+func TestSchemaChangesWaitAsLongAsTheClient(t *testing.T) {
+	holder, waits := connect(t), connect(t)
+	waits.exec("CREATE DATABASE waitddl")
+	t.Cleanup(func() { waits.exec("DROP DATABASE waitddl") })
+	waits.exec("CREATE TABLE waitddl.t (id INT PRIMARY KEY, v INT)")
+	waits.exec("INSERT INTO waitddl.t VALUES (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)")
+	waits.exec("SET lock_wait_timeout = 1")
+	for _, hold := range [][2]string{{"LOCK TABLES waitddl.t WRITE", "UNLOCK TABLES"}, {"LOCK TABLES waitddl.t READ", "UNLOCK TABLES"}} {
+		holder.exec(hold[0])
+		begin := time.Now()
+		for _, change := range []string{
+			"ALTER TABLE waitddl.t ADD COLUMN w INT", "DROP TABLE waitddl.t", "CREATE INDEX i ON waitddl.t (v)", "RENAME TABLE waitddl.t TO waitddl.u",
+		} {
+			waits.fails(1205, change)
+		}
+		waits.fails(1205, "DROP DATABASE waitddl")
+		require.Less(t, time.Since(begin), 45*time.Second) // five of them, one would wait 50 s
+		holder.exec(hold[1])
+		require.Equal(t, "5", waits.get("SELECT COUNT(v) FROM waitddl.t"))
+	}
+	waits.exec("ALTER TABLE waitddl.t ADD COLUMN w INT")
+}
