@@ -382,6 +382,10 @@ func (b *build) keyFor(column int, cls class, span sqlparse.Span, ref ...colRef)
 			}
 			h.before += sqltypes.QuoteIn(ref[0].inst.name, ref[0].column().Name)
 		}
+		if blk := b.query.block; b.snap.Flavor == catalog.MySQL && blk != nil && blk.sel.GroupBy != nil {
+			// ONLY_FULL_GROUP_BY knows an expression of GROUP BY where it stands alone.
+			h.before, h.after = "ANY_VALUE("+h.before, h.after+")"
+		}
 		return b.hide(h), true
 	}
 	switch cls.kind {

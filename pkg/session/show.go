@@ -249,8 +249,9 @@ func createText(text string, t *catalog.Table) string {
 		lines := strings.Split(head, "\n")
 		lines = slices.DeleteFunc(lines, func(l string) bool {
 			l = strings.TrimLeft(l, " ")
-			for _, hidden := range []string{sqltypes.QuoteName(catalog.HiddenKey), `"` + catalog.HiddenKey + `"`} { // as sql_mode has it
-				if strings.HasPrefix(l, hidden) || strings.HasPrefix(l, "PRIMARY KEY ("+hidden+")") {
+			// As sql_mode and sql_quote_show_create have it.
+			for _, hidden := range []string{sqltypes.QuoteName(catalog.HiddenKey), `"` + catalog.HiddenKey + `"`, catalog.HiddenKey} {
+				if strings.HasPrefix(l, hidden+" ") || strings.HasPrefix(l, "PRIMARY KEY ("+hidden+")") {
 					return true
 				}
 			}

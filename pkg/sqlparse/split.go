@@ -187,6 +187,8 @@ func (p *splitter) pending(id wordID, flags wordFlag) {
 	switch {
 	case id == wIf && (p.prev == wProcedure || p.prev == wFunction || p.prev == wTrigger || p.prev == wEvent):
 		// IF NOT EXISTS
+	case id == wSet && (p.prev == wCharacter || p.prev == wChar):
+		// the CHARACTER SET of what a function returns
 	case id == wBegin, id == wIf, id == wCase, id == wLoop, id == wWhile, id == wRepeat, id == wFor:
 		p.phase, p.start = splitBody, true
 		p.open(id)

@@ -16,6 +16,7 @@ func namedWords() map[string]wordID {
 		"call":                wCall,
 		"case":                wCase,
 		"change":              wChange,
+		"char":                wChar,
 		"character":           wCharacter,
 		"charset":             wCharset,
 		"check":               wCheck,

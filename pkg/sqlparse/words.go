@@ -46,6 +46,7 @@ const (
 	wCall
 	wCase
 	wChange
+	wChar
 	wCharacter
 	wCharset
 	wCheck

@@ -231,3 +231,49 @@ CREATE TABLE fx (a INT, s VARCHAR(20), KEY fa ((ABS(a))), KEY fs (s));
 SELECT INDEX_NAME, SEQ_IN_INDEX, COLUMN_NAME, EXPRESSION FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'fx' ORDER BY INDEX_NAME;
 -- only: mysql
 DROP TABLE fx;
+
+-- Groups by expressions of strings, whose weights the node groups tell for a client with another character set, under ONLY_FULL_GROUP_BY.
+CREATE TABLE lgroups (f1 longtext, fl FLOAT, e ENUM('b','a'), id INT PRIMARY KEY);
+INSERT INTO lgroups VALUES ('123', 1.1, 'a', 1), ('456', 2.2, 'b', 2), ('126', 1.1, 'a', 3), ('47', 2.2, 'b', 4), ('5', -1, NULL, 5);
+SET sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION';
+SET NAMES latin1;
+SELECT SUBSTRING(f1, 1, 1) FROM lgroups GROUP BY 1;
+SELECT SUBSTRING(f1, 1, 1) AS s, COUNT(*) FROM lgroups GROUP BY s;
+SELECT SUBSTRING(f1, 1, 1) AS s, COUNT(*) FROM lgroups GROUP BY s ORDER BY s DESC;
+SELECT COUNT(*) FROM lgroups GROUP BY SUBSTRING(f1, 1, 1) ORDER BY SUBSTRING(f1, 1, 1) DESC;
+SELECT SUBSTRING(f1, 1, 1) AS s, MAX(f1) AS m FROM lgroups GROUP BY s ORDER BY MAX(f1);
+SELECT SUBSTRING(f1, 1, 1) AS s, f1 FROM lgroups GROUP BY s;
+SELECT SUBSTRING(f1, 1, 1) AS s FROM lgroups GROUP BY s ORDER BY f1;
+SELECT CONCAT(e, 'x') AS s, COUNT(*) FROM lgroups GROUP BY s;
+SET NAMES utf8mb4;
+SELECT -fl AS x, COUNT(*) FROM lgroups GROUP BY 1;
+SELECT IF(id > 2, fl, fl) AS x, COUNT(*) FROM lgroups GROUP BY x ORDER BY x DESC;
+SELECT CAST(id AS FLOAT) AS x FROM lgroups GROUP BY x ORDER BY x LIMIT 2;
+SELECT SUBSTRING(f1, 1, 1) AS s, COUNT(*) FROM lgroups GROUP BY s;
+SELECT e, COUNT(*) FROM lgroups GROUP BY e ORDER BY e;
+SELECT fl, COUNT(*) FROM lgroups GROUP BY fl ORDER BY fl;
+SELECT SUBSTRING(f1, 1, 1) COLLATE utf8mb4_icelandic_ci AS s, COUNT(*) FROM lgroups GROUP BY s;
+SELECT SUBSTRING(f1, 1, 1) COLLATE utf8mb4_icelandic_ci AS s, COUNT(*) FROM lgroups GROUP BY s WITH ROLLUP;
+SET sql_mode = DEFAULT;
+DROP TABLE lgroups;
+
+-- What a function returns, with a character set that is said by CHARACTER SET.
+-- skip-prepared
+CREATE FUNCTION fcs(a VARCHAR(20) CHARACTER SET ucs2) RETURNS VARCHAR(64) CHARACTER SET latin1 DETERMINISTIC BEGIN DECLARE b VARCHAR(64) CHARACTER SET utf8mb4; SET b = CONCAT(a, 'x'); RETURN b; END;
+SELECT fcs('a'), CHARSET(fcs('a'));
+-- skip-prepared
+CREATE FUNCTION fcs2(a INT) RETURNS CHAR(9) CHAR SET latin1 COLLATE latin1_bin DETERMINISTIC BEGIN IF a > 1 THEN RETURN 'more'; END IF; RETURN 'one'; END;
+SELECT fcs2(2), fcs2(1), COLLATION(fcs2(1));
+DROP FUNCTION fcs;
+DROP FUNCTION fcs2;
+
+-- SHOW CREATE TABLE without quotes around names.
+CREATE TABLE unquoted (my_row_id2 INT, a INT);
+SET SESSION sql_quote_show_create = 0;
+SHOW CREATE TABLE unquoted;
+SET SESSION sql_mode = 'ANSI_QUOTES';
+SHOW CREATE TABLE unquoted;
+SET SESSION sql_quote_show_create = 1;
+SHOW CREATE TABLE unquoted;
+SET SESSION sql_mode = DEFAULT;
+DROP TABLE unquoted;
