@@ -16,8 +16,8 @@ func modifyCopiesRules() []Rule {
 		{"ModifyCopies", `As Workspace: one server that has all rows of all tables knows which rows change, and to what, in which order
 and with which warnings. So the statement runs over copies, and what it has done to them is done to the rows
 themselves, by primary key, in the same transaction. The rows copied are locked where they come from, so nothing
-changes them in between. Rows may be left out as with Workspace; of a single table without subqueries those that WHERE, ORDER BY and
-LIMIT do not choose in their own node group. Of a single table, entries of global indexes and foreign keys over node groups follow
+changes them in between. A DELETE that takes rows from one table under two names has a copy for each; a row that is gone from either is gone. Rows may be left out as with Workspace; of a single table without subqueries those that WHERE, ORDER BY and
+LIMIT do not choose in their own node group. Entries of global indexes and, of a single table, foreign keys over node groups follow
 what has been done. It must not leave out rows under IGNORE when unique keys change: which rows
 are ignored depends on all. It must not fire for tables whose rows cannot be found again (no primary key), and where foreign keys
 of other tables would see a row that moves as one deleted. An UPDATE with a subquery over its own table MariaDB runs as one of several
@@ -66,7 +66,11 @@ func modifyCopies(b *build) (bool, error) {
 		}
 		b.access(t.Database, catalog.Write)
 		if _, twice := w.keeps[t]; twice {
-			return false, nil // both are written, or it is not known which
+			if m == nil || m.del == nil {
+				return false, nil // which of the values given under two names a row gets hangs on the plan
+			}
+			w.alias = append(w.alias, i)
+			continue
 		}
 		if w.written[t], err = b.mayWrite(t); err != nil {
 			return false, err
@@ -95,8 +99,9 @@ func modifyCopies(b *build) (bool, error) {
 			return false, sqlerr.Unsupported("IGNORE in a write over several node groups that foreign keys of the table '"+t.Name+"' speak of: which rows are left out "+
 				"only the servers know that have them", "leave out IGNORE")
 		}
-		if n.Followed && len(w.written) > 1 {
-			return false, b.refuseFollowed("writing to several tables at once, one of them", t)
+		if n.Own && len(w.written) > 1 {
+			return false, sqlerr.Unsupported("writing to several tables at once, one of them table '"+t.Name+"', which has foreign keys whose rows lie on other node groups",
+				"select the rows first, then write them by their keys")
 		}
 	}
 	p := &plan.Workspace{Write: true}

@@ -82,6 +82,7 @@ type worker struct {
 	// locks the rows copied.
 	written map[*catalog.Table]*plan.Written
 	keeps   map[*catalog.Table]int
+	alias   []int // references to a table that is written which are written, too
 	writes  bool
 	// tail, not nil, is the end of the statement that chooses its rows, from WHERE on.
 	tail *sqlparse.Span
@@ -282,6 +283,9 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 				return nil
 			}
 			p.Renames = append(p.Renames, plan.Rename{Ref: i, Text: rename})
+			if w.views == 0 && slices.Contains(w.alias, i) {
+				c.Written = w.written[t]
+			}
 		}
 		if t.Kind == catalog.View {
 			if err := w.view(p, &c); err != nil || w.refused {

@@ -171,7 +171,7 @@ func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 	if st != nil {
 		err = w.insert(st, &ok)
 	} else {
-		err = w.change(g.tracked)
+		err = w.change(g.tracked, &ok)
 	}
 	if err != nil {
 		return ok, err
@@ -268,8 +268,13 @@ func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 }
 
 // change does to the tables what has been done to their copies.
-func (w *workspaceWrite) change(copies []tracked) error {
+func (w *workspaceWrite) change(copies []tracked, ok *wire.OK) error {
 	s := w.s
+	copies, again, err := united(copies)
+	if err != nil {
+		return txn.Lost(w.c, err)
+	}
+	ok.AffectedRows -= again
 	for _, t := range copies {
 		if err := w.inAnyOrder(t); err != nil {
 			return err
@@ -293,6 +298,24 @@ func (w *workspaceWrite) change(copies []tracked) error {
 		}
 	}
 	return nil
+}
+
+// united are copies with one of each table: what is deleted from another one is deleted from it. again is how many rows were deleted from
+// more than one.
+func united(copies []tracked) (one []tracked, again uint64, err error) {
+	for _, t := range copies {
+		i := slices.IndexFunc(one, func(o tracked) bool { return o.copy.Table == t.copy.Table })
+		if i < 0 {
+			one = append(one, t)
+			continue
+		}
+		n, err := one[i].DeleteAsFrom(t.Tracked)
+		if err != nil {
+			return nil, 0, err
+		}
+		again += n
+	}
+	return one, again, nil
 }
 
 // numbered tells the sequence of AUTO_INCREMENT values that rows have been given.

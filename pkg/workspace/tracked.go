@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"strconv"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -73,6 +74,28 @@ func (t *Tracked) of(name string) string {
 func (t *Tracked) Deleted(moved []int, partition func(alias string) string) string {
 	return "SELECT " + partition("o") + t.values("o", t.table.Primary) + " FROM " + t.of(t.old) + " AS o LEFT JOIN " + t.of(t.name) +
 		" AS n ON n." + sqltypes.QuoteName(rowNumber) + " = o." + sqltypes.QuoteName(rowNumber) + " WHERE n." + sqltypes.QuoteName(rowNumber) + " IS NULL" + t.or(moved)
+}
+
+// DeleteAsFrom deletes the rows that are gone from other, a copy of the same table, and returns how many of those were gone here already.
+func (t *Tracked) DeleteAsFrom(other *Tracked) (again uint64, err error) {
+	number := sqltypes.QuoteName(rowNumber)
+	gone := t.of(other.old) + " AS o LEFT JOIN " + t.of(other.name) + " AS n ON n." + number + " = o." + number
+	var same strings.Builder
+	for _, c := range t.table.Primary {
+		name := sqltypes.QuoteName(t.table.Columns[c].Name)
+		same.WriteString(" AND t." + name + " = o." + name)
+	}
+	where := " WHERE n." + number + " IS NULL"
+	_, rows, err := t.w.conn.QueryAll("SELECT COUNT(*) FROM "+gone+where, 1)
+	if err != nil {
+		return 0, err
+	}
+	all, err := strconv.ParseUint(string(rows[0][0]), 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	ok, err := t.w.conn.Exec("DELETE t FROM " + gone + " JOIN " + t.of(t.name) + " AS t ON TRUE" + same.String() + where)
+	return all - ok.AffectedRows, err
 }
 
 // Changed is the query for rows whose columns have other values, but for those among the deleted.

@@ -233,17 +233,17 @@ func (g *generator) insertSub(t *table) string {
 	return g.pick("INSERT", "INSERT IGNORE", "REPLACE") + " INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES " + strings.Join(rows, ", ")
 }
 
-// several writes to two tables at once. Both are written by what is in neither, or is in their own rows.
+// several writes to two tables at once, or deletes from one under two names. Both are written by what is in neither, or is in their own rows.
 func (g *generator) several(t *table) string {
 	o := g.target()
-	for o == t || len(o.key) == 0 {
+	for o == t && !g.oneIn(3) || len(o.key) == 0 {
 		o = g.target()
 	}
 	s := &scope{sources: []source{t.scope("t"), o.scope("o")}}
 	x, y := t.kindOf(number), o.kindOf(number)
 	on := "t." + x + " = o." + y
 	c, d := g.payload(t), g.payload(o)
-	if c == nil || d == nil || c.name == x || d.name == y || g.oneIn(3) {
+	if o == t || c == nil || d == nil || c.name == x || d.name == y || g.oneIn(3) {
 		return "DELETE t, o FROM " + t.name + " t JOIN " + o.name + " o ON " + on + g.where(s, 1)
 	}
 	// A row that is joined with several others is changed with the first of them: whether a condition sees that depends on the plan.

@@ -18,10 +18,12 @@ DELETE FROM users ORDER BY n DESC LIMIT 2;
 SELECT id, email FROM users ORDER BY id;
 INSERT INTO users (id, email) VALUES (70, 'g@x');
 DELETE users FROM users LEFT JOIN aliases ON aliases.user = users.id WHERE aliases.id IS NULL;
--- refused: rows of several tables at once
+BEGIN;
 DELETE u, a FROM users u JOIN aliases a ON a.user = u.id WHERE a.alias = 'dan@y' OR a.id = 10;
 SELECT * FROM users ORDER BY id;
 SELECT * FROM aliases ORDER BY id;
+INSERT INTO users (id, email) VALUES (71, 'g@x');
+ROLLBACK;
 INSERT INTO users (id, email) VALUES (71, 'g@x'), (72, 'ann@y'), (73, 'dan@y');
 BEGIN;
 DELETE FROM users WHERE n > (SELECT MIN(user) FROM aliases);
