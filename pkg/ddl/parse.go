@@ -393,6 +393,9 @@ func (p *parser) partitionBy() error {
 		return nil
 	}
 	if p.accept("ALGORITHM", "=") {
+		if v := p.peek(0).value; v != "1" && v != "2" {
+			return p.fail()
+		}
 		p.pos++
 	}
 	if !p.accept("(") {

@@ -154,6 +154,15 @@ func (p *Planner) createTable(ctx context.Context) error {
 		if source == nil {
 			return sqlerr.NoSuchTable.New(l.DB, l.Name)
 		}
+		if source.HiddenKey && p.Snap.Flavor == catalog.MySQL {
+			required, err := p.Trial.One(ctx, "SELECT @@sql_require_primary_key")
+			if err != nil {
+				return err
+			}
+			if required == "1" {
+				return sqlerr.PrimaryKeyRequired.New()
+			}
+		}
 		r.Like = &l.Object
 	}
 	def, err := p.tryCreate(ctx, o)

@@ -131,6 +131,10 @@ func (s *Session) selectInto() (handled bool, err error) {
 	if !ok {
 		return false, nil
 	}
+	if setOperation(s.stmt, into.End) { // which servers take at its end only
+		fault := s.fault(s.anyGroup())
+		return fault != nil, fault
+	}
 	text := s.args.AppendSpan(nil, sqlparse.Span{Start: 0, End: into.Start})
 	text = s.args.AppendSpan(append(text, ' '), sqlparse.Span{Start: into.End, End: len(s.stmt.SQL())})
 	var rows [][]string
@@ -149,6 +153,23 @@ func (s *Session) selectInto() (handled bool, err error) {
 		return true, sqlerr.TooManyRows.New()
 	}
 	return true, s.ok(wire.OK{AffectedRows: 1})
+}
+
+// setOperation reports whether a set operation of the whole query follows a place in it.
+func setOperation(st *sqlparse.Statement, from int) bool {
+	depth := 0
+	for tokens := st.TokensFrom(from); ; {
+		switch t := tokens.Next(); {
+		case t.Kind == sqlparse.EOF:
+			return false
+		case st.Is(t, "("):
+			depth++
+		case st.Is(t, ")"):
+			depth--
+		case depth <= 0 && (st.Is(t, "UNION") || st.Is(t, "EXCEPT") || st.Is(t, "INTERSECT")):
+			return true
+		}
+	}
 }
 
 // do is DO with expressions that read tables: a SELECT without an answer.

@@ -97,6 +97,9 @@ func (s *Session) scanPrepared(text []byte) (*prepared, error) {
 			return nil, err
 		}
 	}
+	if st.stmt.NumParams() > 0 && definesView(st.stmt) {
+		return nil, sqlerr.ViewWithParameter.New()
+	}
 	if st.remark() && !s.cfg.Dialect.MariaDB() || textOnly(st.stmt, s.cfg.Dialect.MariaDB()) {
 		return nil, sqlerr.NotPreparable.New()
 	}
@@ -108,6 +111,22 @@ func (s *Session) scanPrepared(text []byte) (*prepared, error) {
 	st.hash = s.cfg.Hasher.Hash(st.sql)
 	st.params = st.stmt.NumParams()
 	return st, nil
+}
+
+// definesView recognises CREATE VIEW and ALTER VIEW.
+func definesView(st *sqlparse.Statement) bool {
+	tokens := st.Tokens()
+	if first := tokens.Next(); !st.Is(first, "CREATE") && !st.Is(first, "ALTER") {
+		return false
+	}
+	for {
+		switch t := tokens.Next(); {
+		case st.Is(t, "VIEW"):
+			return true
+		case t.Kind == sqlparse.EOF, st.Is(t, "AS"), st.Is(t, "("), st.Is(t, "TABLE"), st.Is(t, "SELECT"):
+			return false
+		}
+	}
 }
 
 // describe says what st takes and returns: a server tells, where one can.

@@ -99,6 +99,7 @@ const (
 	CaseNotFound           Code = 1339
 	WrongObject            Code = 1347
 	ColumnNotUpdatable     Code = 1348
+	ViewWithParameter      Code = 1351
 	ViewOfTemporary        Code = 1352
 	ViewInvalid            Code = 1356
 	NoSuchTrigger          Code = 1360
@@ -128,6 +129,7 @@ const (
 	MissingReferencedIndex Code = 1822
 	StackedWithoutHandler  Code = 3004
 	CascadeTooDeep         Code = 3008
+	PrimaryKeyRequired     Code = 3750
 	IncompatibleReference  Code = 3780
 	ConstraintFailed       Code = 4025
 	SequenceRunOut         Code = 4084
@@ -316,6 +318,12 @@ func definitionOf(c Code) definition {
 		return definition{"HY000", "%s"}
 	case ColumnNotUpdatable:
 		return definition{"HY000", "Column '%s' is not updatable"}
+	case ViewWithParameter:
+		return definition{"HY000", "View's SELECT contains a variable or parameter"}
+	case PrimaryKeyRequired:
+		return definition{"HY000", "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. " +
+			"Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance " +
+			"problems in row-based replication, so please consult your DBA before changing this setting."}
 	case ViewOfTemporary:
 		return definition{"HY000", "View's SELECT refers to a temporary table '%s'"}
 	case ViewInvalid:
