@@ -135,6 +135,9 @@ func (s *identities) explicit(v sqltypes.Value) (bool, error) {
 		return false, sqlerr.Unsupported("a value that is no whole number for the AUTO_INCREMENT column of table '"+s.table.Name+"'",
 			"write it as a number")
 	}
+	if negative && (s.cuts || n == 0) && s.table.Columns[s.table.AutoIncrement].Unsigned { // which becomes 0, and a server gives that a number of its own
+		return false, sqlerr.Unsupported("a negative value for the AUTO_INCREMENT column of table '"+s.table.Name+"'", "write NULL for the next number")
+	}
 	if n == 0 && !s.zero {
 		return false, nil
 	}

@@ -34,8 +34,11 @@ type Host interface {
 	Warnings() []Warning
 	// Beyond reports whether no handler sees an error.
 	Beyond(err error) bool
-	// Handle is called before a handler for e runs, and, with nil, behind it.
+	// Resignal runs the SIGNAL that a RESIGNAL has become: what it leaves is what the handler was called for, from now on.
+	Resignal(signal string) error
+	// Handle is called before a handler for e runs, and Handled behind it; keep: what its last statement has told is told on.
 	Handle(e *sqlerr.Error, level Level)
+	Handled(keep bool)
 	// Step is called before each statement. An error ends the procedure.
 	Step() error
 }
@@ -263,9 +266,7 @@ func (r *runner) call(at int, h *Handler, e *sqlerr.Error, level Level) (*flow, 
 	scopes[at].muted = true
 	r.host.Handle(e, level)
 	f, err := r.statement(h.Body)
-	if !r.again || err != nil {
-		r.host.Handle(nil, AsError)
-	}
+	r.host.Handled(r.again && err == nil)
 	r.again = false
 	r.scopes, r.handled, r.warned, scopes[at].muted = scopes, handled, warned, was
 	switch {
@@ -526,7 +527,7 @@ func (r *runner) sql(s *SQL) error {
 			return err
 		}
 		r.again = r.warned
-		return r.host.Run(signal)
+		return r.host.Resignal(signal)
 	case "GET":
 		return r.host.Diagnose(text)
 	case "SELECT", "WITH":

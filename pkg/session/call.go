@@ -61,6 +61,8 @@ type activation struct {
 	vars    *variables
 	// conditions are the warnings and notes of the last statement.
 	conditions []routine.Warning
+	// stacked is what the handlers that run were called for, innermost last.
+	stacked []diagnosticsArea
 }
 
 // call runs the CALL at hand.

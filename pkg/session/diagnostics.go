@@ -12,26 +12,35 @@ import (
 	"skarv/pkg/wire"
 )
 
-// getDiagnostics is GET [CURRENT] DIAGNOSTICS: user variables take what the session knows of the statement before. It
-// leaves that as it is.
+// getDiagnostics is GET [CURRENT | STACKED] DIAGNOSTICS: user variables take what the session knows of the statement before, or what a
+// handler was called for. It leaves that as it is.
 func (s *Session) getDiagnostics() error {
 	stmt := s.stmt
 	tokens := stmt.Tokens()
 	tokens.Next() // GET
 	tok := tokens.Next()
-	if stmt.Is(tok, "STACKED") && !s.cfg.Dialect.MariaDB() {
-		return sqlerr.StackedWithoutHandler.New()
-	}
-	if stmt.Is(tok, "CURRENT") {
+	area := diagnosticsArea{s.warnings, s.rowCount}
+	switch {
+	case stmt.Is(tok, "STACKED") && !s.cfg.Dialect.MariaDB():
+		if s.calls == nil || len(s.calls.stack) == 0 {
+			return sqlerr.StackedWithoutHandler.New()
+		}
+		inner := s.calls.stack[len(s.calls.stack)-1]
+		if len(inner.stacked) == 0 { // a handler that called this procedure does not count
+			return sqlerr.StackedWithoutHandler.New()
+		}
+		area = inner.stacked[len(inner.stacked)-1]
+		tok = tokens.Next()
+	case stmt.Is(tok, "CURRENT"):
 		tok = tokens.Next()
 	}
 	if !stmt.Is(tok, "DIAGNOSTICS") {
 		return stmt.SyntaxError(tok.Start)
 	}
 	tok = tokens.Next()
-	item, conditional := s.statementItem, false
+	item, conditional := area.item, false
 	if stmt.Is(tok, "CONDITION") {
-		w, err := s.condition(tokens.Next())
+		w, err := s.condition(area.warnings, tokens.Next())
 		if err != nil {
 			return err
 		}
@@ -77,7 +86,7 @@ func (s *Session) getDiagnostics() error {
 }
 
 // condition returns the condition with the number that tok says; nil if there is none.
-func (s *Session) condition(tok sqlparse.Token) (*Warning, error) {
+func (s *Session) condition(of []Warning, tok sqlparse.Token) (*Warning, error) {
 	text := string(s.stmt.Text(tok.Span))
 	if tok.Kind == sqlparse.UserVar {
 		text, _ = s.state.Get("@" + sqltypes.QuoteName(userVariable([]byte(text))))
@@ -85,19 +94,19 @@ func (s *Session) condition(tok sqlparse.Token) (*Warning, error) {
 		return nil, sqlerr.Unsupported("a condition number that is no number or user variable", "write the number")
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > len(s.warnings) {
+	if err != nil || n < 1 || n > len(of) {
 		return nil, nil
 	}
-	return &s.warnings[n-1], nil
+	return &of[n-1], nil
 }
 
-// statementItem is a statement information item as a literal.
-func (s *Session) statementItem(name string) (string, bool) {
+// item is a statement information item as a literal.
+func (a diagnosticsArea) item(name string) (string, bool) {
 	switch name {
 	case "NUMBER":
-		return fmt.Sprintf("CAST(%d AS UNSIGNED)", len(s.warnings)), true
+		return fmt.Sprintf("CAST(%d AS UNSIGNED)", len(a.warnings)), true
 	case "ROW_COUNT":
-		return strconv.FormatInt(s.rowCount, 10), true
+		return strconv.FormatInt(a.rowCount, 10), true
 	}
 	return "", false
 }

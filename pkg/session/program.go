@@ -140,6 +140,9 @@ func (a *activation) Run(text string) error {
 	if err == nil && st.Kind() != sqlparse.Call {
 		s.calls.count(s.rowCount)
 	}
+	if err == nil {
+		s.stateSignalled(st)
+	}
 	if err == nil && len(before) > 0 && slices.Equal(before, s.warnings) {
 		a.conditions = a.conditions[:0]
 		return nil
@@ -351,6 +354,10 @@ func (a *activation) Diagnose(text string) error {
 	if err := s.step(out); err != nil {
 		return err
 	}
+	if len(s.warnings) > len(kept) { // there is no such condition
+		kept = append(kept, s.warnings[len(kept):]...)
+		return nil
+	}
 	for i, name := range names {
 		if err := a.vars.assign(name, fmt.Sprintf("@__skarv_%d", i), nil); err != nil {
 			return err
@@ -359,22 +366,59 @@ func (a *activation) Diagnose(text string) error {
 	return nil
 }
 
+// diagnosticsArea is what a statement has told: the one before, or the one that a handler was called for, as GET STACKED DIAGNOSTICS tells it.
+type diagnosticsArea struct {
+	warnings []Warning
+	rowCount int64
+}
+
 // Handle implements routine.Host.
 func (a *activation) Handle(e *sqlerr.Error, as routine.Level) {
 	s := a.s
-	s.warnings = s.warnings[:0]
 	a.conditions = a.conditions[:0]
-	if e != nil {
-		level := "Error"
-		switch {
-		case as == routine.AsNote:
-			level = "Note"
-		case as == routine.AsWarning || strings.HasPrefix(e.State, "01") || strings.HasPrefix(e.State, "02"):
-			level = "Warning"
-		default:
-			s.rowCount = -1
-		}
-		s.warnings = append(s.warnings, Warning{level, uint16(e.Code), e.Message, e.State})
+	level := "Error"
+	switch {
+	case as == routine.AsNote:
+		level = "Note"
+	case as == routine.AsWarning || strings.HasPrefix(e.State, "01") || strings.HasPrefix(e.State, "02"):
+		level = "Warning"
+	default:
+		s.rowCount = -1
+	}
+	s.warnings = append(s.warnings[:0], Warning{level, uint16(e.Code), e.Message, e.State})
+	a.stacked = append(a.stacked, diagnosticsArea{slices.Clone(s.warnings), s.rowCount})
+}
+
+// Handled implements routine.Host.
+func (a *activation) Handled(keep bool) {
+	s := a.s
+	a.stacked = a.stacked[:len(a.stacked)-1]
+	if !keep {
+		s.warnings, a.conditions = s.warnings[:0], a.conditions[:0]
+	}
+}
+
+// Resignal implements routine.Host.
+func (a *activation) Resignal(signal string) error {
+	err := a.Run(signal)
+	if n := len(a.stacked); err == nil && n > 0 {
+		a.stacked[n-1].warnings = slices.Clone(a.s.warnings)
+	}
+	return err
+}
+
+// stateSignalled gives the warning that a SIGNAL has left the SQLSTATE that it was raised with, which servers do not tell.
+func (s *Session) stateSignalled(st *sqlparse.Statement) {
+	tokens := st.Tokens()
+	if !st.Is(tokens.Next(), "SIGNAL") || !st.Is(tokens.Next(), "SQLSTATE") {
+		return
+	}
+	tok := tokens.Next()
+	if st.Is(tok, "VALUE") {
+		tok = tokens.Next()
+	}
+	if n := len(s.warnings); n > 0 && tok.Kind == sqlparse.StringLit {
+		s.warnings[n-1].State = string(st.AppendName(nil, tok))
 	}
 }
 

@@ -285,6 +285,10 @@ func (p *player) clear(ctx context.Context) error {
 	}
 	defer c.close()
 	for _, c := range []side{c.one, c.many} {
+		// A statement that was given up may still run for a while.
+		if _, err := c.ExecContext(ctx, "SET lock_wait_timeout = 120"); err != nil {
+			return err
+		}
 		rows, err := c.QueryContext(ctx, "SELECT schema_name FROM schemata WHERE schema_name NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', 'skarv', '_skarv') AND schema_name NOT LIKE '#mysql50#%'")
 		if err != nil {
 			return err
