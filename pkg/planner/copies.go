@@ -217,13 +217,14 @@ func (c *wanted) text(b *build) plan.Text {
 		c.where(e, false)
 		e.raw(plan.CopyEnd)
 	}
+	lock := strings.ToUpper(w.locks[t])
 	switch {
-	case (*c.list)[c.at].Written != nil:
+	case (*c.list)[c.at].Written != nil, w.writes && lock == "FOR UPDATE":
 		e.raw(" FOR UPDATE")
 	case w.writes:
 		e.raw(" LOCK IN SHARE MODE")
-	case c.top && w.locks[t] != "":
-		e.raw(" " + strings.ToUpper(w.locks[t]))
+	case c.top && lock != "":
+		e.raw(" " + lock)
 	}
 	return e.done()
 }

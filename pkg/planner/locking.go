@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"vitess.io/vitess/go/vt/sqlparser"
+
 	"skarv/pkg/catalog"
 	"skarv/pkg/sqlparse"
 )
@@ -14,8 +16,8 @@ type lockClause struct {
 	of   []string // names of FROM; empty: all
 }
 
-// lockClauses finds them; ok is false if there are others further inside.
-func lockClauses(st *sqlparse.Statement) (list []lockClause, ok bool) {
+// lockClauses finds them; inside: there are others within parentheses.
+func lockClauses(st *sqlparse.Statement) (list []lockClause, inside, ok bool) {
 	var cur *lockClause
 	inOf, depth := false, 0
 	var prev sqlparse.Token
@@ -23,16 +25,17 @@ func lockClauses(st *sqlparse.Statement) (list []lockClause, ok bool) {
 		t := toks.Next()
 		switch {
 		case t.Kind == sqlparse.EOF:
-			return list, true
+			return list, inside, true
 		case t.Kind == sqlparse.Invalid:
-			return nil, false
+			return nil, false, false
 		case t.Kind == sqlparse.Op && st.Is(t, "("):
 			depth++
 		case t.Kind == sqlparse.Op && st.Is(t, ")"):
 			depth--
 		case isWord(st, t, "UPDATE") && isWord(st, prev, "FOR"), isWord(st, t, "SHARE") && isWord(st, prev, "FOR"), isWord(st, t, "LOCK"):
 			if depth > 0 {
-				return nil, false
+				inside = true
+				break
 			}
 			list = append(list, lockClause{text: "FOR " + lowerText(st, t)})
 			cur, inOf = &list[len(list)-1], false
@@ -57,30 +60,20 @@ func lockClauses(st *sqlparse.Statement) (list []lockClause, ok bool) {
 	}
 }
 
-// locking finds the clause by which the rows of each table of the outermost FROM are locked where they come from; ok is false
-// if it cannot be told for one of them.
+// locking finds the clause by which the rows of each table are locked where they come from, as the outermost SELECT says it and the queries
+// inside; ok is false if it cannot be told for one of them. A table that is named twice has the stronger one.
 func (b *build) locking() (locks map[*catalog.Table]string, ok bool) {
-	clauses, ok := lockClauses(b.st)
-	if !ok || b.query == nil || b.query.block == nil || len(clauses) == 0 {
+	clauses, inside, ok := lockClauses(b.st)
+	if !ok || b.a == nil {
 		return nil, false
 	}
+	var top *block // of a SELECT, or of INSERT ... SELECT
+	if b.query != nil {
+		top = b.query.block
+	}
 	locks = map[*catalog.Table]string{}
-	for _, in := range b.query.block.insts {
-		if in.table == nil {
-			if in.sub == nil || in.opaque {
-				return nil, false
-			}
-			continue // what is inside a derived table is not locked
-		}
-		for _, c := range clauses {
-			if len(c.of) > 0 && !slices.ContainsFunc(c.of, func(n string) bool { return sameName(n, in.name, b.a.lower) }) {
-				continue
-			}
-			if have, twice := locks[in.table]; twice && have != c.text {
-				return nil, false
-			}
-			locks[in.table] = c.text
-		}
+	if len(clauses) > 0 && (top == nil || !b.locksOutside(locks, top, clauses)) || inside && !b.locksInside(locks, top) {
+		return nil, false
 	}
 	for _, in := range b.a.insts {
 		if in.inView {
@@ -99,4 +92,72 @@ func (b *build) locking() (locks map[*catalog.Table]string, ok bool) {
 		}
 	}
 	return locks, true
+}
+
+// locksOutside adds to locks what the clauses of the outermost SELECT say.
+func (b *build) locksOutside(locks map[*catalog.Table]string, top *block, clauses []lockClause) bool {
+	for _, in := range top.insts {
+		if in.table == nil {
+			if in.sub == nil || in.opaque {
+				return false
+			}
+			continue // what is inside a derived table is not locked
+		}
+		for _, c := range clauses {
+			if len(c.of) > 0 && !slices.ContainsFunc(c.of, func(n string) bool { return sameName(n, in.name, b.a.lower) }) {
+				continue
+			}
+			if have, twice := locks[in.table]; twice && have != c.text {
+				return false
+			}
+			locks[in.table] = c.text
+		}
+	}
+	return true
+}
+
+// locksInside adds to locks what the clauses of the queries inside say. NOWAIT and SKIP LOCKED cannot be followed there.
+func (b *build) locksInside(locks map[*catalog.Table]string, top *block) bool {
+	found := false
+	for _, in := range b.a.insts {
+		if in.block == top || in.block == nil || in.block.sel == nil || in.block.sel.Lock == sqlparser.NoLock {
+			continue
+		}
+		found = true
+		var text string
+		switch in.block.sel.Lock {
+		case sqlparser.ShareModeLock:
+			text = "lock in share mode"
+		case sqlparser.ForShareLock:
+			text = "for share"
+		case sqlparser.ForUpdateLock:
+			text = "for update"
+		default:
+			return false
+		}
+		if in.table == nil {
+			continue
+		}
+		switch strings.ToLower(locks[in.table]) {
+		case "", "lock in share mode", "for share":
+			locks[in.table] = text
+		case "for update":
+		default:
+			return false
+		}
+	}
+	return found && !b.a.unseen
+}
+
+// writeLocks is locking for a statement that writes, whose copies are locked in any case: FOR UPDATE makes a difference, what does not wait cannot be
+// followed.
+func (b *build) writeLocks() (locks map[*catalog.Table]string, ok bool) {
+	if b.st.Uses()&sqlparse.LocksRows == 0 {
+		return nil, true
+	}
+	locks, ok = b.locking()
+	for _, text := range locks {
+		ok = ok && !strings.Contains(text, "skip") && !strings.Contains(text, "wait")
+	}
+	return locks, ok
 }

@@ -53,6 +53,9 @@ func modifyCopies(b *build) (bool, error) {
 	}
 	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, writes: true,
 		written: map[*catalog.Table]*plan.Written{}, keeps: map[*catalog.Table]int{}}
+	if w.locks, sure = b.writeLocks(); !sure {
+		return false, sqlerr.Unsupported("NOWAIT, SKIP LOCKED or a lock of this form in a write over several node groups", "select the rows first, then write them by their keys")
+	}
 	var tables []*catalog.Table
 	for i, r := range refs {
 		t, ok, err := b.copyable(r, b.db)

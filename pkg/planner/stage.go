@@ -37,7 +37,7 @@ func stageRows(b *build) (bool, error) {
 // stagePlan is the plan for an INSERT or REPLACE that runs through a stage; nil if there is none.
 func (b *build) stagePlan() (*plan.Workspace, error) {
 	u := b.st.Uses()
-	if u&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence|sqlparse.LocksRows|sqlparse.SetsLastInsertID) != 0 || u&sqlparse.Returning != 0 && !b.returning ||
+	if u&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence|sqlparse.SetsLastInsertID) != 0 || u&sqlparse.Returning != 0 && !b.returning ||
 		b.plan.Uses&plan.SetsLastInsertID != 0 {
 		return nil, nil
 	}
@@ -50,6 +50,9 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		return nil, nil
 	}
 	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, writes: true, stage: true, target: -1, keeps: map[*catalog.Table]int{}}
+	if w.locks, ok = b.writeLocks(); !ok {
+		return nil, nil
+	}
 	returned := len(b.st.SQL())
 	if b.returning {
 		if returned, _ = b.st.ReturningAt(); b.plan.Uses&plan.WritesUserVariable != 0 {
