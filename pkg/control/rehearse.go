@@ -21,10 +21,11 @@ import (
 // A rehearsal decides nothing but the order. The group that would refuse is asked first, and its server's own words end the job.
 // What is written between the rehearsal and the change is not rehearsed.
 
-// rehearse tries the change on copies of all groups that have not changed yet, and lets the one begin that would refuse.
+// rehearse tries the change on copies of all groups that have not changed yet, and lets the one begin that would refuse. Rows that each
+// server would number for itself are refused.
 func (d *schemaChange) rehearse(ctx context.Context) error {
 	w := d.job.Work
-	if w.Rehearsal == nil || len(d.servers) == 1 {
+	if w.Unnumbered == "" && w.Rehearsal == nil || len(d.servers) == 1 {
 		return nil
 	}
 	for i, s := range d.servers {
@@ -34,6 +35,21 @@ func (d *schemaChange) rehearse(ctx context.Context) error {
 		if ran, err := d.ran(ctx, i); err != nil || ran {
 			return err // a leader that died has begun
 		}
+	}
+	for _, s := range d.servers {
+		if w.Unnumbered == "" {
+			break
+		}
+		found, err := s.One(ctx, w.Unnumbered)
+		if err != nil {
+			return err
+		}
+		if found == "1" {
+			return sqlerr.Unsupported("making a column AUTO_INCREMENT in a table that has rows with 0 or NULL in it", "UPDATE them to numbers first")
+		}
+	}
+	if w.Rehearsal == nil {
+		return nil
 	}
 	refused := make([]bool, len(d.servers))
 	var g errgroup.Group

@@ -399,6 +399,12 @@ func (p *Planner) newCounter(before, after *schema.Definition, old *catalog.Tabl
 	if anew || before.Table.Column(name) < 0 && !slices.ContainsFunc(mapValues(p.Statement.RenamedColumns()), func(v string) bool { return strings.EqualFold(v, name) }) {
 		return sqlerr.Unsupported("adding an AUTO_INCREMENT column to a table", "create a new table with that column and copy the rows with INSERT ... SELECT")
 	}
+	if from := p.came(before)[strings.ToLower(name)]; from != nil {
+		p.work.Unnumbered = fmt.Sprintf("SELECT EXISTS (SELECT 1 FROM %s WHERE %[2]s IS NULL OR %[2]s = 0)", old.SQL(), sqltypes.QuoteName(from.Name))
+		if p.ZeroIsValue {
+			p.work.Unnumbered = fmt.Sprintf("SELECT EXISTS (SELECT 1 FROM %s WHERE %s IS NULL)", old.SQL(), sqltypes.QuoteName(from.Name))
+		}
+	}
 	return nil
 }
 

@@ -14,6 +14,8 @@ type Work struct {
 	Step *Step `json:"step,omitempty"`
 	// Rehearsal, if not nil, is tried on all groups before the step runs on any.
 	Rehearsal *Rehearsal `json:"rehearsal,omitempty"`
+	// Unnumbered, if set, asks a server for rows that it would number because their column becomes AUTO_INCREMENT: no group may have any.
+	Unnumbered string `json:"unnumbered,omitempty"`
 	// Digests is one digest of the texts of the watched objects on each group before the step.
 	Digests map[placement.NodeGroupID]string `json:"digests,omitempty"`
 	// Watched are the objects whose text tells whether the step was run on a group.
