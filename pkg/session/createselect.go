@@ -49,6 +49,30 @@ func (s *Session) findCreateSelect() (c createSelect, ok bool) {
 	return c, true
 }
 
+// selectsNull returns a user variable in the select list of a query that has been set to NULL and is not CAST. One server knows of what type
+// it was.
+func (s *Session) selectsNull(query sqlparse.Span) string {
+	var before, last sqlparse.Token
+	depth := 0
+	for tokens := s.stmt.TokensFrom(query.Start); ; {
+		t := tokens.Next()
+		switch {
+		case t.Kind == sqlparse.EOF, depth == 0 && s.stmt.Is(t, "FROM"):
+			return ""
+		case s.stmt.Is(t, "("):
+			depth++
+		case s.stmt.Is(t, ")"):
+			depth--
+		case t.Kind == sqlparse.UserVar && !(s.stmt.Is(last, "(") && (s.stmt.Is(before, "CAST") || s.stmt.Is(before, "CONVERT"))):
+			text := s.stmt.Text(t.Span)
+			if v, set := s.state.Get("@" + sqltypes.QuoteName(userVariable(text))); set && v == "NULL" {
+				return string(text)
+			}
+		}
+		before, last = last, t
+	}
+}
+
 // findQuery finds what stands between the table's name, which ends at from, and the query, and where that begins; it returns false when
 // there is none.
 func (c *createSelect) findQuery(st *sqlparse.Statement, from int) bool {
@@ -187,6 +211,9 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	}
 	if c.versioned {
 		return true, sqlerr.Unsupported("system versioning", "keep the history in a table of its own")
+	}
+	if name := s.selectsNull(c.query); name != "" {
+		return true, sqlerr.Unsupported("CREATE TABLE ... SELECT of the user variable "+name+", which is NULL: its type is not remembered", "CAST it")
 	}
 	old, verb := s.snap.Table(p.Database, p.Name), "CREATE TABLE "
 	if p.Change.OrReplace {
