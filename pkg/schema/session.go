@@ -38,9 +38,6 @@ func (s *Server) Use(ctx context.Context, as Session) error {
 	}
 	// What is read back is kept in UTF-8.
 	set := []string{"SET NAMES " + sqltypes.Literal(charset), "SET SESSION character_set_results = utf8mb4", "SET SESSION sql_mode = " + sqltypes.Literal(as.SQLMode)}
-	if collation != "" { // it need not be one of the client's character set
-		set = append(set, "SET SESSION collation_connection = "+sqltypes.Literal(collation))
-	}
 	set = append(set, "SET SESSION foreign_key_checks = 1") // trials switch it off
 	set = append(set, as.Set...)
 	set = append(set, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", LockWaitSeconds))
@@ -50,6 +47,9 @@ func (s *Server) Use(ctx context.Context, as Session) error {
 		if err != nil && !sqlerr.HasCode(err, sqlerr.UnknownSystemVariable) { // new in 8.0.30
 			return err
 		}
+	}
+	if collation != "" { // It need not be one of the client's character set. Last, for servers read no time zone in UCS-2.
+		set = append(set, "SET SESSION collation_connection = "+sqltypes.Literal(collation))
 	}
 	for _, q := range set {
 		if _, err := s.Exec(ctx, q); err != nil {

@@ -277,3 +277,23 @@ SET SESSION sql_quote_show_create = 1;
 SHOW CREATE TABLE unquoted;
 SET SESSION sql_mode = DEFAULT;
 DROP TABLE unquoted;
+
+-- Schema changes of a client whose connection has a character set that is no UTF-8.
+SET time_zone = '+00:00';
+SET collation_connection = ucs2_general_ci;
+CREATE TABLE uc (id INT PRIMARY KEY, a VARCHAR(20) DEFAULT 'ab', e ENUM('x', 'y'), CHECK (a <> 'q'));
+SHOW CREATE TABLE uc;
+INSERT INTO uc VALUES (1, 'x', 'x'), (2, 'b', 'y');
+ALTER TABLE uc ADD COLUMN f VARCHAR(9) DEFAULT 'ñandú', ADD KEY (a);
+SELECT * FROM uc ORDER BY id;
+CREATE VIEW ucv AS SELECT CONCAT(a, 'x') AS x FROM uc;
+DROP VIEW ucv;
+-- skip-prepared
+CREATE PROCEDURE ucp() SELECT COUNT(*), 'x' FROM uc;
+CREATE INDEX i ON uc (f);
+ALTER TABLE uc MODIFY a VARCHAR(30) DEFAULT 'zz';
+SHOW CREATE TABLE uc;
+SET NAMES utf8mb4;
+SHOW CREATE TABLE uc;
+DROP TABLE uc;
+SET time_zone = DEFAULT;
