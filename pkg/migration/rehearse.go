@@ -30,7 +30,7 @@ func (p *Planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema
 		return
 	}
 	r := &Rehearsal{Table: o.Object, Copy: schema.Trial(p.Job, "_p").Name}
-	risky := !slices.Equal(before.Checks, after.Checks) || p.enforces() || p.Statement.Mentions("PARTITION")
+	risky := !slices.Equal(before.Checks, after.Checks) || p.enforces() || p.Statement.Mentions("PARTITION") || p.Statement.Mentions("SRID")
 	for name := range after.Full {
 		risky = risky || after.Unique[name] && !(before.Unique[name] && len(before.Full[name]) == len(after.Full[name]))
 	}

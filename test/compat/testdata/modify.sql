@@ -103,3 +103,21 @@ UPDATE IGNORE chil SET d = (SELECT MAX(x) FROM far) ORDER BY p, id LIMIT 3;
 DELETE IGNORE FROM par ORDER BY id LIMIT 2;
 UPDATE chil SET d = 7, p = (SELECT MAX(x) FROM far) ORDER BY p, id LIMIT 1;
 SELECT * FROM chil ORDER BY p, id;
+
+-- The reference system of a column that has points of another one, on some node group.
+-- only: mysql
+CREATE TABLE srids (id INT PRIMARY KEY, p POINT, q POINT SRID 4326);
+-- only: mysql
+INSERT INTO srids VALUES (1, ST_GeomFromText('POINT(0 0)', 0), NULL), (2, NULL, NULL), (3, ST_GeomFromText('POINT(1 1)', 4326), ST_GeomFromText('POINT(1 1)', 4326)), (4, NULL, NULL);
+-- only: mysql
+ALTER TABLE srids CHANGE COLUMN p p POINT SRID 0 DEFAULT NULL;
+-- only: mysql
+ALTER TABLE srids MODIFY q POINT SRID 0;
+-- only: mysql
+UPDATE srids SET p = NULL WHERE id = 3;
+-- only: mysql
+ALTER TABLE srids CHANGE COLUMN p p POINT SRID 0 DEFAULT NULL;
+-- only: mysql
+SELECT id, ST_AsText(p), ST_SRID(q) FROM srids ORDER BY id;
+-- only: mysql
+DROP TABLE srids;
