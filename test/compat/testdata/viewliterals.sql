@@ -41,6 +41,6 @@ SELECT HEX(name), v FROM k ORDER BY name;
 SET collation_connection = utf8mb4_bin;
 CREATE VIEW bin AS SELECT id, 'a' = 'A' AS same, COLLATION('x') AS c FROM t;
 SET collation_connection = utf8mb4_unicode_ci;
-SELECT bin.id + 0 AS id, same + 0, o.v FROM bin JOIN o ON o.tid = bin.id ORDER BY o.id;
+SELECT bin.id + 0 AS id, IF(same, 'y', 'n') AS same, o.v FROM bin JOIN o ON o.tid = bin.id ORDER BY o.id;
 SELECT COUNT(*), MAX(c) FROM bin JOIN o ON o.tid = bin.id;
 SET NAMES utf8mb4;
