@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strconv"
 
+	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -16,8 +17,9 @@ import (
 // made for reuse by one goroutine, and valid as long as both are. Values point into the statement's text, the
 // parameters' memory or scratch: a value is valid until the next call that returns one.
 type Arguments struct {
-	// ForeignCharset: strings are not in UTF-8 (the session's character_set_client says so).
-	ForeignCharset bool
+	// Strings is added to a placement.Mode: placement.ForeignCharset or ForeignBytes if strings are not in UTF-8 (the session's
+	// character_set_client says so).
+	Strings placement.Mode
 	// EmptyIsNull: '' is NULL (the session's sql_mode has EMPTY_STRING_IS_NULL).
 	EmptyIsNull bool
 	// OneByte: they are in a character set that has one byte for a character.

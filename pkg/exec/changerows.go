@@ -134,10 +134,7 @@ func (w *rowWriter) destination(n *plan.ChangeRows, columns []sqltypes.Column, f
 		vals = append(vals, valueOf(&columns[at], fields[at]))
 	}
 	w.Router.vals = vals
-	mode := placement.Store
-	if w.args.ForeignCharset {
-		mode |= placement.ForeignCharset
-	}
+	mode := placement.Store | w.args.Strings
 	if g = w.Router.place(n.Table.Key, w.snap, mode); g == everyGroup || g == noGroup {
 		return 0, "", sqlerr.Unsupported("it cannot be told what the new distribution key of a row of table '"+n.Table.Name+"' will be stored as",
 			"assign the value just as the column's type prints it")

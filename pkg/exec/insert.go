@@ -436,8 +436,8 @@ func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 
 // mode is how the values of the row are to be read.
 func (in *insertion) mode() placement.Mode {
-	if in.args.ForeignCharset && slices.ContainsFunc(in.vals, func(el element) bool { return el.value.Kind == sqltypes.String && !el.evaluated }) {
-		return placement.Store | placement.ForeignCharset
+	if in.args.Strings != 0 && slices.ContainsFunc(in.vals, func(el element) bool { return el.value.Kind == sqltypes.String && !el.evaluated }) {
+		return placement.Store | in.args.Strings
 	}
 	return placement.Store
 }

@@ -95,9 +95,7 @@ func (r *Router) Route(t *plan.Target, snap *catalog.Snapshot, a *Arguments, out
 	if t.Store {
 		mode = placement.Store
 	}
-	if a.ForeignCharset {
-		mode |= placement.ForeignCharset
-	}
+	mode |= a.Strings
 	if len(t.Key) == 1 {
 		if arg := t.Key[0].Arg; arg == plan.NoArg || !a.IsList(arg) {
 			v, ok := r.operand(t.Key[0], a)

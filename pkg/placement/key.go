@@ -26,6 +26,9 @@ const (
 	// (character_set_client, character_set_connection) says so: such a value is then Unknown unless all of it is
 	// ASCII. It must be added together with a Mode above.
 	ForeignCharset Mode = 0x80
+	// ForeignBytes is ForeignCharset where the two variables are the same, so that no string is converted on its way: BINARY and
+	// VARBINARY columns get the bytes as they are.
+	ForeignBytes Mode = ForeignCharset | 0x40
 )
 
 // Match says what is known of the rows that belong to a value.

@@ -130,6 +130,19 @@ func TestForeignCharacterSetIsUnknownUnlessASCII(t *testing.T) {
 	}
 }
 
+func TestForeignBytesAreThoseOfByteStrings(t *testing.T) {
+	for def, want := range map[string]Match{"varchar(5) collate utf8mb4_general_ci": Unknown, "varbinary(5)": Exact, "binary(5)": Exact} {
+		key := Key{columnOf(t, def, "mysql")}
+		for _, mode := range []Mode{Compare, Store} {
+			p, _, m := key.Partition(nil, []sqltypes.Value{strV("\xe9ab\xffe")}, mode|ForeignBytes)
+			if require.Equal(t, want, m, def); want == Exact {
+				q, _, _ := key.Partition(nil, []sqltypes.Value{strV("\xe9ab\xffe")}, mode)
+				require.Equal(t, q, p, def)
+			}
+		}
+	}
+}
+
 func TestCompositeKeys(t *testing.T) {
 	key := Key{columnOf(t, "varchar(20) collate utf8mb4_bin", "mysql"), columnOf(t, "int", "mysql")}
 	_, text, m := key.Partition(nil, []sqltypes.Value{strV("a,b"), intV("5")}, Compare)

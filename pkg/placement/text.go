@@ -86,7 +86,10 @@ func hexInPlace(b []byte, start int) []byte {
 // appendText appends the canonical text of v.
 func (c *KeyColumn) appendText(dst []byte, v sqltypes.Value, mode Mode) ([]byte, Match) {
 	foreign := mode&ForeignCharset != 0
-	store := mode&^ForeignCharset == Store
+	if mode&ForeignBytes == ForeignBytes && (c.kind == varbinaryKey || c.kind == binaryKey) {
+		foreign = false
+	}
+	store := mode&^ForeignBytes == Store
 	if v.Kind == sqltypes.Null {
 		switch {
 		case !store:

@@ -295,7 +295,7 @@ func (s *Session) transactionLost(p *plan.Plan) error {
 // prepareRunner gives the Runner what p is run with.
 func (s *Session) prepareRunner(p *plan.Plan, params *wire.Params) {
 	s.args.Reset(s.stmt, params)
-	s.args.ForeignCharset, s.args.OneByte, s.args.Binary = s.foreignLiterals, s.foreignCharset, s.binary
+	s.args.Strings, s.args.OneByte, s.args.Binary = s.strings, s.foreignCharset, s.binary
 	s.args.EmptyIsNull = s.emptyIsNull
 	if s.cfg.Dialect.MariaDB() {
 		s.args.Using = s.using

@@ -161,6 +161,7 @@ type settings struct {
 	// foreignLiterals: what the client writes, unless it is ASCII, may be other characters for the servers: it comes in another
 	// character set, or is converted to one (character_set_connection).
 	foreignLiterals bool
+	strings         placement.Mode // see exec.Arguments
 	// allUTF8: what the client writes, what it gets, and what servers make of its literals is utf8mb4.
 	allUTF8    bool
 	multi      bool          // multi-statements allowed

@@ -10,6 +10,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
 	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -468,6 +469,12 @@ func (s *Session) adopt(st *backend.State) error {
 		s.foreignLiterals = s.foreignLiterals || charset != "utf8mb4" && charset != client && (client == "utf8mb4" || charset != "utf8" && charset != "utf8mb3")
 	}
 	connection, known := st.Get("@@session.`collation_connection`")
+	switch s.strings = 0; {
+	case s.foreignLiterals && sqltypes.CharsetOf(strings.Trim(connection, "'")) == client:
+		s.strings = placement.ForeignBytes
+	case s.foreignLiterals:
+		s.strings = placement.ForeignCharset
+	}
 	unicode := !known || strings.HasPrefix(strings.Trim(connection, "'"), "utf8mb4_")
 	v, _ := st.Get("@@session.`autocommit`")
 	s.autocommit = !isOff(v)

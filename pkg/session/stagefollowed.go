@@ -48,7 +48,7 @@ func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum
 	}
 	var args exec.Arguments
 	args.Reset(stmt, nil)
-	args.ForeignCharset = s.foreignLiterals
+	args.Strings = s.strings
 	args.Checked = true // the stage has the table's constraints
 	done, err := s.runner.Run(s.execution(within{&w.conns}), p, s.snap, &args, nil)
 	if errors.Is(err, exec.ErrStage) { // the statement's own stage ends with it

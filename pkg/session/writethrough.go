@@ -13,7 +13,7 @@ import (
 // writeThrough runs the statement at hand, whose target is a view, as what it means for the view's table.
 func (s *Session) writeThrough(params *wire.Params) (*plan.Plan, error) {
 	s.args.Reset(s.stmt, params)
-	s.args.ForeignCharset, s.args.OneByte = s.foreignLiterals, s.foreignCharset
+	s.args.Strings, s.args.OneByte = s.strings, s.foreignCharset
 	st := s.cfg.Dialect.NewStatement() // parameters become text
 	defer st.Done()
 	if err := st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
