@@ -61,7 +61,6 @@ SELECT * FROM lim2;
 CREATE TABLE lim3 AS SELECT id, 'x' AS b FROM src UNION SELECT 1, 'y' ORDER BY id, b LIMIT 2;
 SHOW COLUMNS FROM lim3;
 -- only: mariadb
--- refused: INSERT ... SELECT ... FOR UPDATE takes rows where they are
 CREATE TABLE lim4 (PRIMARY KEY (id)) AS SELECT id, a FROM src ORDER BY id LIMIT 2 FOR UPDATE;
 -- only: mariadb
 CREATE TABLE par4 (WITH s AS (SELECT * FROM src WHERE id < 3) SELECT id FROM s WHERE id > 1 UNION SELECT id + 10 FROM s ORDER BY id DESC LIMIT 2);
