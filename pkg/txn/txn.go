@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -389,6 +390,8 @@ const (
 	// the lock of a table that DDL or LOCK TABLES takes.
 	lockWait  = "@@session.`innodb_lock_wait_timeout`"
 	tableWait = "@@session.`lock_wait_timeout`"
+	// shortRowWait is how long a branch of a transaction over several node groups waits for a row lock.
+	shortRowWait = 5 * time.Second
 )
 
 // hurry is what makes a branch give up sooner on locks: transactions that wait for each other on different groups are
@@ -401,7 +404,7 @@ func (b *branch) hurry() []string {
 	var assigned []string
 	if _, ok := b.conn.State().Get(lockWait); !ok {
 		b.shortRowWait = true
-		assigned = append(assigned, lockWait+" = 5")
+		assigned = append(assigned, lockWait+" = "+strconv.Itoa(int(shortRowWait/time.Second)))
 	}
 	if _, ok := b.conn.State().Get(tableWait); !ok {
 		b.shortTableWait = true

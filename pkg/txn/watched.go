@@ -88,7 +88,7 @@ func (t *Txn) rest() {
 
 // Deadlocked reports whether the server's error code is the end of the transaction, although the server does not say so:
 // it was chosen to end a deadlock over several node groups, or has waited for a lock for as long as such a transaction may,
-// which is taken for one. Clients are told error 1213, after all is rolled back.
+// which is taken for one. Clients are told error 1213, after all is rolled back. A lock that a statement did not wait for is none: NOWAIT.
 func (t *Txn) Deadlocked(code sqlerr.Code) bool {
 	w := t.watched
 	if w == nil {
@@ -96,8 +96,9 @@ func (t *Txn) Deadlocked(code sqlerr.Code) bool {
 	}
 	t.lock(&w.mu)
 	victim := w.victim
+	waited := w.since.IsZero() || time.Since(w.since) > shortRowWait/2
 	w.mu.Unlock()
-	return victim || code == sqlerr.LockWaitTimeout && slices.ContainsFunc(t.branches, func(b *branch) bool { return b.shortRowWait })
+	return victim || waited && code == sqlerr.LockWaitTimeout && slices.ContainsFunc(t.branches, func(b *branch) bool { return b.shortRowWait })
 }
 
 // Judge returns the error that a client is told for err, which a statement of the transaction ended with, and whether the

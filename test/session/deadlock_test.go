@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/datanode"
 	"skarv/pkg/server"
 	"skarv/test/cluster"
 )
@@ -117,4 +119,29 @@ func TestDeadlockOverGroups(t *testing.T) {
 		require.Equal(t, "0", waits.get("SELECT COUNT(*) FROM u"))
 		holder.exec("ROLLBACK")
 	})
+}
+
+// TestNoWaitOverGroups: NOWAIT is no wait that has become too long: it says what it says on one server, and the transaction goes on.
+func TestNoWaitOverGroups(t *testing.T) {
+	x, y := idsApart(t)
+	holder, asks := connect(t), connect(t)
+	holder.exec("BEGIN")
+	holder.exec(fmt.Sprintf("UPDATE t SET v = 'held' WHERE id = %d", y))
+	asks.exec("BEGIN")
+	asks.exec(fmt.Sprintf("UPDATE t SET v = 'asks' WHERE id = %d", x))
+	_, err := asks.try(fmt.Sprintf("SELECT v FROM t WHERE id = %d FOR UPDATE NOWAIT", y))
+	code := uint16(1205)
+	if cluster.TestEngine() == datanode.MySQL {
+		code = 3572
+	}
+	var told *mysql.MySQLError
+	require.ErrorAs(t, err, &told)
+	require.Equal(t, code, told.Number, told.Message)
+	_, err = asks.try("SELECT COUNT(*) FROM t FOR UPDATE NOWAIT")
+	require.ErrorAs(t, err, &told)
+	require.Equal(t, code, told.Number, told.Message)
+	holder.exec("ROLLBACK")
+	asks.exec(fmt.Sprintf("UPDATE t SET v = 'asks' WHERE id = %d", y))
+	asks.exec("COMMIT")
+	require.Equal(t, "2", asks.get("SELECT COUNT(*) FROM t WHERE v = 'asks'"))
 }
