@@ -22,6 +22,19 @@ INSERT INTO tree VALUES (10, NULL, 1), (11, 10, 1), (12, 10, 2), (13, 11, 1);
 DELETE p, c FROM tree p JOIN tree c ON c.parent = p.id JOIN tree r ON r.id = p.parent WHERE r.id = 10;
 SELECT ROW_COUNT();
 SELECT * FROM tree ORDER BY id;
+-- Settings of the session that concern statements are for its own.
+CREATE TABLE safe (id INT PRIMARY KEY, parent INT, n INT, KEY (parent));
+INSERT INTO safe VALUES (1, NULL, 1), (2, 1, 1), (3, 1, 2), (4, 2, 1), (5, 4, 3), (6, 3, 1), (7, 99, 1);
+SET sql_safe_updates = 1;
+DELETE p, c FROM safe p JOIN safe c ON c.parent = p.id WHERE p.id = 1 AND c.id IN (2, 3);
+SELECT * FROM safe ORDER BY id;
+SET sql_safe_updates = 0;
+SET sql_select_limit = 1;
+DELETE p, c FROM safe p JOIN safe c ON c.n = p.n;
+SELECT ROW_COUNT();
+SET sql_select_limit = DEFAULT;
+SELECT * FROM safe ORDER BY id;
+DROP TABLE safe;
 -- A key of two columns, of strings.
 CREATE TABLE pairs (a VARCHAR(10) NOT NULL, b INT NOT NULL, m VARCHAR(20), PRIMARY KEY (a, b), UNIQUE KEY m (m)) COMMENT 'skarv:key=a';
 INSERT INTO pairs VALUES ('x', 1, 'x1'), ('X', 2, 'x2'), ('y', 1, 'y1'), ('y', 2, NULL), ('é', 1, 'e1');
