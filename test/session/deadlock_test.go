@@ -137,9 +137,9 @@ func TestNoWaitOverGroups(t *testing.T) {
 	var told *mysql.MySQLError
 	require.ErrorAs(t, err, &told)
 	require.Equal(t, code, told.Number, told.Message)
-	_, err = asks.try("SELECT COUNT(*) FROM t FOR UPDATE NOWAIT")
-	require.ErrorAs(t, err, &told)
-	require.Equal(t, code, told.Number, told.Message)
+	if cluster.TestEngine() == datanode.MariaDB {
+		asks.fails(1205, "SELECT COUNT(*) FROM t FOR UPDATE NOWAIT")
+	}
 	holder.exec("ROLLBACK")
 	asks.exec(fmt.Sprintf("UPDATE t SET v = 'asks' WHERE id = %d", y))
 	asks.exec("COMMIT")
