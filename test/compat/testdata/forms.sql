@@ -41,9 +41,11 @@ OPTIMIZE TABLE t;
 HELP 'nothing like this';
 -- refused: it is a place in one table of one server
 HANDLER s OPEN;
+-- skip-prepared
 -- refused: it is about one server
 -- only: mysql
 LOCK INSTANCE FOR BACKUP;
+-- skip-prepared
 -- refused: it is about one server
 -- only: mysql
 UNLOCK INSTANCE;

@@ -264,7 +264,9 @@ SELECT fcs('a'), CHARSET(fcs('a'));
 -- skip-prepared
 CREATE FUNCTION fcs2(a INT) RETURNS CHAR(9) CHAR SET latin1 COLLATE latin1_bin DETERMINISTIC BEGIN IF a > 1 THEN RETURN 'more'; END IF; RETURN 'one'; END;
 SELECT fcs2(2), fcs2(1), COLLATION(fcs2(1));
+-- skip-prepared
 DROP FUNCTION fcs;
+-- skip-prepared
 DROP FUNCTION fcs2;
 
 -- SHOW CREATE TABLE without quotes around names.
