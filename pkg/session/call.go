@@ -234,8 +234,8 @@ func (a *activation) run(args []sqlparse.Span) error {
 	if err != nil {
 		return err
 	}
-	told := s.warnings // of the last statement: they are those of the CALL
-	defer func() { s.warnings = told }()
+	told, counted := s.warnings, s.rowCount // of the last statement: they are those of the CALL
+	defer func() { s.warnings, s.rowCount = told, counted }()
 	var sent []string
 	for i, p := range a.prog.Params {
 		if p.Mode == routine.In {

@@ -367,3 +367,49 @@ CALL scope9();
 CREATE TRIGGER sct BEFORE UPDATE ON sc FOR EACH ROW BEGIN DECLARE d INT DEFAULT NEW.id; BEGIN DECLARE e INT DEFAULT d + 1; SET NEW.i = e; END; SET NEW.i = NEW.i + d; END;
 UPDATE sc SET inner_one = 0;
 SELECT * FROM sc ORDER BY id;
+-- What the last statement of a procedure has changed is what CALL tells, whatever is assigned to OUT parameters behind it.
+CREATE TABLE lastrows (id INT PRIMARY KEY, n INT);
+INSERT INTO lastrows VALUES (1, 1), (2, 2), (3, 3);
+-- skip-prepared
+CREATE PROCEDURE cnt1(IN c INT, OUT t INT) BEGIN SELECT SUM(n) INTO t FROM lastrows WHERE id <= c; END;
+CALL cnt1(2, @t);
+SELECT ROW_COUNT();
+-- skip-prepared
+CREATE PROCEDURE cnt2(IN c INT, OUT t INT) BEGIN UPDATE lastrows SET n = n + 1 WHERE id <= c; END;
+CALL cnt2(2, @t);
+SELECT ROW_COUNT();
+-- skip-prepared
+CREATE PROCEDURE cnt3(IN c INT, OUT t INT) BEGIN UPDATE lastrows SET n = n + 1 WHERE id <= c; SET t = 5; END;
+CALL cnt3(2, @t);
+SELECT ROW_COUNT();
+-- skip-prepared
+CREATE PROCEDURE cnt4(IN c INT, INOUT t INT) BEGIN SET t = t + 5; UPDATE lastrows SET n = n + 1 WHERE id <= c; END;
+CALL cnt4(3, @t);
+SELECT ROW_COUNT();
+-- skip-prepared
+CREATE PROCEDURE cnt5(IN c INT) BEGIN DECLARE t INT; SELECT SUM(n) INTO t FROM lastrows WHERE id <= c; END;
+CALL cnt5(3);
+SELECT ROW_COUNT();
+-- skip-prepared
+CREATE PROCEDURE cnt6(OUT t INT) BEGIN SELECT 1 INTO t; END;
+CALL cnt6(@t);
+SELECT ROW_COUNT();
+-- skip-prepared
+CREATE PROCEDURE cnt7() BEGIN CALL cnt6(@x); END;
+CALL cnt7();
+SELECT ROW_COUNT();
+-- skip-prepared
+DROP PROCEDURE cnt1;
+-- skip-prepared
+DROP PROCEDURE cnt2;
+-- skip-prepared
+DROP PROCEDURE cnt3;
+-- skip-prepared
+DROP PROCEDURE cnt4;
+-- skip-prepared
+DROP PROCEDURE cnt5;
+-- skip-prepared
+DROP PROCEDURE cnt6;
+-- skip-prepared
+DROP PROCEDURE cnt7;
+DROP TABLE lastrows;
