@@ -79,7 +79,8 @@ type attempt struct {
 	seq       uint64             // of the last window
 	windows   map[uint64]*window // begun and not ended
 	abandoned bool               // no window begins any more
-	open      []*window          // of windows, those between their watermarks; the dispatcher's alone
+	open      []*window          // of windows, those between their watermarks; the dispatcher's alone, as what follows
+	recent    []change           // the last ones, oldest first
 }
 
 func (m *Mover) newAttempt() *attempt {

@@ -170,9 +170,37 @@ func (a *attempt) touch(t *table, r row) {
 	if r == nil {
 		return
 	}
+	key := string(t.keyOf(nil, r))
 	for _, w := range a.open {
 		if w.table == t {
-			w.touched[string(t.keyOf(nil, r))] = r
+			w.touched[key] = r
+		}
+	}
+	if len(a.recent) == 2*recentChanges {
+		a.recent = append(a.recent[:0], a.recent[recentChanges:]...)
+	}
+	a.recent = append(a.recent, change{t, key})
+}
+
+// change is a row that the log has changed.
+type change struct {
+	table *table
+	key   string
+}
+
+// recentChanges is how many changes before a stretch of the copy count as changes within it, at least. A server may show a commit, a branch's
+// above all, a moment after it has logged it, so that what is read between two watermarks is older than what the log had before the first.
+// The targets have such a row from the log, and leaving it out of the copy loses nothing.
+const recentChanges = 4096
+
+// touchRecent marks, in a window of the copy that opens, what has changed shortly before.
+func (a *attempt) touchRecent(w *window) {
+	if w.table == nil || w.check != nil { // a comparison looks again at what differs
+		return
+	}
+	for _, c := range a.recent {
+		if c.table == w.table {
+			w.touched[c.key] = nil
 		}
 	}
 }
