@@ -15,16 +15,25 @@ import (
 	"skarv/pkg/placement"
 )
 
-// A watermark of an earlier attempt of the same Mover, which is still in the log, closes no window of the next one.
-func TestWatermarkOfAnEarlierAttempt(t *testing.T) {
+// ofOnePartition is a Mover of one partition from node group 1 to 2, without servers.
+func ofOnePartition(t *testing.T) *Mover {
+	t.Helper()
 	m, err := New(Config{}, Move{
 		Reorg: "r1", Source: Server{Group: 1}, Targets: map[placement.NodeGroupID]Server{2: {Group: 2}},
 		Partitions: map[placement.Partition]placement.NodeGroupID{7: 2},
 	})
 	require.NoError(t, err)
-	mark := func(a *attempt, w *window, kind string) binlog.Row {
-		return binlog.Row{[]byte("r1"), []byte("1"), []byte(a.run), []byte(strconv.FormatUint(w.seq, 10)), []byte(kind)}
-	}
+	return m
+}
+
+// markOf is a watermark of one of its windows, as the log shows it.
+func markOf(a *attempt, w *window, kind string) binlog.Row {
+	return binlog.Row{[]byte("r1"), []byte("1"), []byte(a.run), []byte(strconv.FormatUint(w.seq, 10)), []byte(kind)}
+}
+
+// A watermark of an earlier attempt of the same Mover, which is still in the log, closes no window of the next one.
+func TestWatermarkOfAnEarlierAttempt(t *testing.T) {
+	m := ofOnePartition(t)
 	var attempts [2]*attempt
 	var windows [2]*window
 	for i := range attempts {
@@ -33,24 +42,19 @@ func TestWatermarkOfAnEarlierAttempt(t *testing.T) {
 		attempts[i].begin(windows[i])
 	}
 	require.Equal(t, windows[0].seq, windows[1].seq)
-	require.NoError(t, attempts[1].watermark(t.Context(), &binlog.Transaction{}, mark(attempts[0], windows[0], "H")))
+	require.NoError(t, attempts[1].watermark(t.Context(), &binlog.Transaction{}, markOf(attempts[0], windows[0], "H")))
 	require.Empty(t, attempts[1].workers[2].in)
-	require.NoError(t, attempts[1].watermark(t.Context(), &binlog.Transaction{}, mark(attempts[1], windows[1], "H")))
+	require.NoError(t, attempts[1].watermark(t.Context(), &binlog.Transaction{}, markOf(attempts[1], windows[1], "H")))
 	require.Len(t, attempts[1].workers[2].in, 1)
 }
 
 // What the log had shortly before a stretch of the copy is left to the log, for what was read may be older. A comparison looks again at what differs.
 func TestChangesShortlyBeforeAStretch(t *testing.T) {
-	m, err := New(Config{}, Move{
-		Reorg: "r1", Source: Server{Group: 1}, Targets: map[placement.NodeGroupID]Server{2: {Group: 2}},
-		Partitions: map[placement.Partition]placement.NodeGroupID{7: 2},
-	})
-	require.NoError(t, err)
+	m := ofOnePartition(t)
 	a := m.newAttempt()
 	open := func(w *window) map[string]row {
 		a.begin(w)
-		require.NoError(t, a.watermark(t.Context(), &binlog.Transaction{},
-			binlog.Row{[]byte("r1"), []byte("1"), []byte(a.run), []byte(strconv.FormatUint(w.seq, 10)), []byte("L")}))
+		require.NoError(t, a.watermark(t.Context(), &binlog.Transaction{}, markOf(a, w, "L")))
 		return w.touched
 	}
 	one, other := &table{key: []int{0}}, &table{key: []int{0}}
@@ -165,18 +169,13 @@ func TestAttemptFailsInACut(t *testing.T) {
 
 // A window that a worker was handed, and did not come to before the attempt failed, is ended with the attempt.
 func TestWindowLeftBehindByAWorker(t *testing.T) {
-	m, err := New(Config{}, Move{
-		Reorg: "r1", Source: Server{Group: 1}, Targets: map[placement.NodeGroupID]Server{2: {Group: 2}},
-		Partitions: map[placement.Partition]placement.NodeGroupID{7: 2},
-	})
-	require.NoError(t, err)
+	m := ofOnePartition(t)
 	a := m.newAttempt()
 	a.heard = func() uint64 { return 0 }
 	a.workers[2] = newWorker(a, m.claim(2))
 	w := &window{}
 	a.begin(w)
-	mark := binlog.Row{[]byte("r1"), []byte("1"), []byte(a.run), []byte(strconv.FormatUint(w.seq, 10)), []byte("S")}
-	require.NoError(t, a.watermark(t.Context(), &binlog.Transaction{}, mark))
+	require.NoError(t, a.watermark(t.Context(), &binlog.Transaction{}, markOf(a, w, "S")))
 	require.Len(t, a.workers[2].in, 1)
 	a.abandon()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
