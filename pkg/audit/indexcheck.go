@@ -8,11 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/workspace"
 )
 
 // IndexCheck compares a global index with its table, in both directions, and repairs it if it is told to. It may run while the table is used:
@@ -209,14 +209,7 @@ func (c *IndexCheck) entry(ctx context.Context, s *schema.Server, unit [][]byte,
 
 func (c *IndexCheck) insert(ctx context.Context, s *schema.Server, unit, key [][]byte) error {
 	e := c.Index.Entries
-	q := []byte("INSERT INTO " + e.SQL() + " VALUES (")
-	for i, v := range append(append([][]byte{}, unit...), key...) {
-		if i > 0 {
-			q = append(q, ", "...)
-		}
-		q = workspace.AppendKeyValue(q, &e.Columns[i], v)
-	}
-	_, err := s.Exec(ctx, string(append(q, ')')))
+	_, err := s.Exec(ctx, string(appendEntry([]byte("INSERT INTO "+e.SQL()+" VALUES "), e, slices.Concat(unit, key))))
 	return err
 }
 

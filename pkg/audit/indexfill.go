@@ -2,13 +2,113 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
 	"skarv/pkg/schema"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/workspace"
 )
+
+// IndexFill makes the entries of a new global index anew while nobody writes to its table. Two rows of one value are an error, in a server's words.
+type IndexFill struct {
+	Snap    *catalog.Snapshot
+	Servers schema.Dialer
+	Index   *catalog.GlobalIndex
+
+	connections
+}
+
+// Run may be called once.
+func (f *IndexFill) Run(ctx context.Context) error {
+	f.connections = connections{snap: f.Snap, dialer: f.Servers}
+	defer f.close()
+	for _, g := range f.Snap.Groups {
+		s, err := f.on(ctx, "entry ", g.ID)
+		if err == nil {
+			_, err = s.Exec(ctx, "TRUNCATE TABLE "+f.Index.Entries.SQL())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, g := range f.Snap.Groups {
+		if err := f.rowsOf(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowsOf makes the entries of the rows of a node group, those that go to one group at a time by one statement.
+func (f *IndexFill) rowsOf(ctx context.Context, g *catalog.NodeGroup) error {
+	t, e := f.Index.Table, f.Index.Entries
+	s, err := f.on(ctx, "row ", g.ID)
+	if err != nil {
+		return err
+	}
+	keys, units := len(t.Primary), len(f.Index.Columns)
+	list := selectList(t, t.Primary) + ", " + selectList(t, f.Index.Columns) + ", " + selectList(t, t.Distribution)
+	for last := [][]byte(nil); ; {
+		rows, err := s.Values(ctx, keys+units+len(t.Distribution), "SELECT "+list+" FROM "+t.SQL()+after(t, t.Primary, last)+
+			" ORDER BY "+t.ColumnList(t.Primary)+fmt.Sprintf(" LIMIT %d", checkRows))
+		if err != nil {
+			return err
+		}
+		inserts := map[placement.NodeGroupID][]byte{}
+		for _, r := range rows {
+			last = r[:keys]
+			if home, err := f.owner(t, r[keys+units:]); err != nil {
+				return err
+			} else if home != g.ID || slices.ContainsFunc(r[keys:keys+units], func(v []byte) bool { return v == nil }) {
+				continue
+			}
+			to, err := f.owner(e, r[keys:keys+units])
+			if err != nil {
+				return err
+			}
+			if inserts[to] == nil {
+				inserts[to] = []byte("INSERT INTO " + e.SQL() + " VALUES ")
+			} else {
+				inserts[to] = append(inserts[to], ", "...)
+			}
+			inserts[to] = appendEntry(inserts[to], e, r[keys:])
+		}
+		for _, to := range slices.Sorted(maps.Keys(inserts)) {
+			s, err := f.on(ctx, "entry ", to)
+			if err == nil {
+				_, err = s.Exec(ctx, string(inserts[to]))
+			}
+			if refused, ok := errors.AsType[*sqlerr.Error](err); ok {
+				return f.Index.Duplicate(refused, f.Snap.Flavor)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if len(rows) < checkRows {
+			return nil
+		}
+	}
+}
+
+// appendEntry writes an entry as INSERT has it.
+func appendEntry(q []byte, e *catalog.Table, values [][]byte) []byte {
+	q = append(q, '(')
+	for i, v := range values {
+		if i > 0 {
+			q = append(q, ", "...)
+		}
+		q = workspace.AppendKeyValue(q, &e.Columns[i], v)
+	}
+	return append(q, ')')
+}
 
 // fillRows is how many rows one transaction gives entries to.
 const fillRows = 20000

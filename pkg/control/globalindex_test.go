@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/audit"
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
+	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/test/nodes"
@@ -104,7 +105,97 @@ func TestDuplicateRefusesIndex(t *testing.T) {
 	f.refused("ALTER TABLE people ADD c INT DEFAULT 3, ADD UNIQUE (c)", sqlerr.NotSupportedYet, "one ALTER TABLE for the columns")
 	f.clean()
 	f.must("CREATE TABLE keyed (id INT PRIMARY KEY, a INT, UNIQUE (a))")
-	f.refused("ALTER TABLE keyed MODIFY a BIGINT UNSIGNED", sqlerr.NotSupportedYet, "drop the key first")
+	f.must("ALTER TABLE keyed MODIFY a BIGINT UNSIGNED")
+}
+
+// Whoever resumes a change of what an index's entries are made of, wherever it stopped, ends with an entry for every row and nothing else.
+func TestIndexIsMadeAnewWhateverDies(t *testing.T) {
+	f := newFixture(t, 3)
+	stop := f.control(nil)
+	f.createDatabase()
+	f.people(30)
+	f.must("CREATE UNIQUE INDEX email ON people (email)")
+	for _, s := range servers[:3] {
+		s.Exec(t, "UPDATE d.people SET email = NULL WHERE id > 27")
+	}
+	stop()
+	for i, point := range []string{"planned", "building", "copied", "indexes", "before-1", "first", "after-3", "executed", "filled", "committed"} {
+		id := f.table("people").Global[0].ID
+		stopFirst, crashed := f.dying(point)
+		got := make(chan error, 1)
+		go func() {
+			_, err := f.ddl(fmt.Sprintf("ALTER TABLE people MODIFY email VARCHAR(%d) COLLATE %s", 49-i, []string{"utf8mb4_bin", "utf8mb4_general_ci"}[i%2]))
+			got <- err
+		}()
+		<-crashed
+		stopFirst()
+		stopSecond := f.control(nil)
+		require.NoError(t, <-got, "killed at %s", point)
+		p := f.table("people")
+		require.False(t, p.Closed)
+		require.NotEqual(t, id, p.Global[0].ID)
+		require.EqualValues(t, 49-i, p.Global[0].Entries.Columns[0].Length)
+		c := f.check("people")
+		require.Equal(t, []uint64{28, 28, 0, 0, 0}, []uint64{c.Entries, c.Rows, c.Missing, c.Wrong, c.Stale}, point)
+		f.must("ALTER TABLE people COMMENT 'x'") // sweeps
+		for _, s := range servers[:3] {
+			require.Equal(t, "1", s.Value(t, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema='_skarv' AND table_name<>'dt'"))
+		}
+		stopSecond()
+	}
+}
+
+// What the statement would make of rows is known before it changes any: a duplicate between groups refuses it.
+func TestDuplicateRefusesChangeOfColumn(t *testing.T) {
+	f := newFixture(t, 3)
+	var straggler func()
+	f.control(func(p string) error {
+		if p == "before-3" && straggler != nil {
+			straggler()
+			straggler = nil
+		}
+		return nil
+	})
+	f.createDatabase()
+	f.must("CREATE TABLE people (id INT PRIMARY KEY, email VARCHAR(50) COLLATE utf8mb4_bin, UNIQUE email (email))")
+	p := f.table("people")
+	for i := range 30 {
+		servers[f.owner(p, i)-1].Exec(t, fmt.Sprintf("INSERT INTO d.people VALUES (%d, '%s')", i, map[bool]string{true: "same", false: fmt.Sprint("e", i)}[i == 7]))
+	}
+	apart := 8
+	for f.owner(p, apart) == f.owner(p, 7) {
+		apart++
+	}
+	servers[f.owner(p, apart)-1].Exec(t, fmt.Sprintf("UPDATE d.people SET email = 'SAME' WHERE id = %d", apart))
+	require.NoError(t, (&audit.IndexCheck{Snap: f.follower.Snapshot(), Servers: schema.Dialer{}, Index: p.Global[0], Repair: true}).Run(f.ctx()))
+	for range 2 {
+		f.refused("ALTER TABLE people MODIFY email VARCHAR(40) COLLATE utf8mb4_general_ci", sqlerr.DuplicateEntry, "for key '"+nodes.Pick("email", "people.email")+"'")
+		require.Equal(t, p.Columns, f.table("people").Columns)
+		require.False(t, f.table("people").Closed)
+		c := f.check("people")
+		require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale})
+	}
+	// A server that refuses when others have changed their rows leaves an index that agrees with all.
+	f.session.SQLMode = ""
+	f.must("CREATE TABLE cut (id INT PRIMARY KEY, a VARCHAR(6), UNIQUE a (a))")
+	p = f.table("cut")
+	for i := range 30 {
+		servers[f.owner(p, i)-1].Exec(t, fmt.Sprintf("INSERT INTO d.cut VALUES (%d, 'a%03d%d')", i, i, i))
+	}
+	require.NoError(t, (&audit.IndexCheck{Snap: f.follower.Snapshot(), Servers: schema.Dialer{}, Index: p.Global[0], Repair: true}).Run(f.ctx()))
+	straggler = func() {
+		for id, n := 30, 0; n < 2; id++ {
+			if f.owner(p, id) == 3 {
+				servers[2].Exec(t, fmt.Sprintf("INSERT INTO d.cut VALUES (%d, 'same%d')", id, n))
+				n++
+			}
+		}
+	}
+	f.refused("ALTER TABLE cut MODIFY a VARCHAR(4)", sqlerr.UnknownError, "now stands on node groups")
+	require.Equal(t, "4", servers[0].Value(t, "SELECT MAX(CHAR_LENGTH(a)) FROM d.cut"))
+	require.False(t, f.table("cut").Closed)
+	c := f.check("cut")
+	require.Equal(t, []uint64{32, 32, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale})
 }
 
 // The check finds what is wrong, tells it, and repairs it when it is told to.

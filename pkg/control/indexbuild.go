@@ -2,7 +2,10 @@ package control
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
+	"strings"
 
 	"skarv/pkg/audit"
 	"skarv/pkg/catalog"
@@ -23,6 +26,20 @@ import (
 //	catalog: the index is there
 //
 // Any failure goes back: the statement is undone, the catalog forgets the index, its tables are dropped.
+//
+// Where the statement cannot be undone, or changes what entries are made of (MODIFY of a column of the key), the table is closed, and entries
+// are made before the statement of what it will make of the rows:
+//
+//	tables of entries on every node group
+//	catalog: the table is closed               statements about it wait, in every proxy
+//	all proxies say so; LOCK TABLES            what began before has ended
+//	the statement on copies of the table       finds what rows hinder it (see rehearse.go)
+//	entries for all rows of the copies         finds duplicates between groups
+//	the statement itself, group by group
+//	checksums of the copies and the tables     are the same, or entries are made anew
+//	catalog: the index is there                the index that the key had before is dropped
+//
+// Until the end an index that the key had is as it was, for it is no longer written to, nor are the rows.
 
 // prepareIndexes makes what new global indexes need before the statement runs; ended tells that the job came to its end here.
 func (d *schemaChange) prepareIndexes(ctx context.Context) (ended bool, err error) {
@@ -55,11 +72,14 @@ func (d *schemaChange) prepareIndexes(ctx context.Context) (ended bool, err erro
 func (d *schemaChange) publishBuilding(ctx context.Context) error {
 	w := d.job.Work
 	err := d.changeBuilding(ctx, func(t *catalog.Table) error {
-		if t.Building = nil; w.Rebuild != nil {
-			t.Closed = true
+		t.Building = nil
+		if t.Closed = w.Rebuild != nil || w.BuildClosed; w.Rebuild != nil {
 			return nil
 		}
 		for _, x := range w.Indexes {
+			if w.BuildClosed {
+				break
+			}
 			b := catalog.Index{Name: x.Name, Global: x.ID, Unique: true}
 			for _, name := range x.Columns {
 				b.Columns = append(b.Columns, t.Column(name))
@@ -134,6 +154,9 @@ func (d *schemaChange) buildIndexes(ctx context.Context) error {
 	if err := d.checkKeys(ctx); err != nil {
 		return err
 	}
+	if w.BuildClosed {
+		return d.confirmEntries(ctx)
+	}
 	snap, err := d.leader.store.Load(ctx)
 	if err != nil {
 		return err
@@ -155,6 +178,89 @@ func (d *schemaChange) buildIndexes(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// fillFromCopies makes the entries of new indexes of what the statement has made of the copies of a closed table.
+func (d *schemaChange) fillFromCopies(ctx context.Context) error {
+	w := d.job.Work
+	made := ddl.Object{DB: catalog.OwnDB, Name: w.Rehearsal.Copy}
+	defer func() {
+		for _, s := range d.servers { // what stays behind is swept away by a later change
+			if s == nil {
+				continue
+			}
+			if _, err := s.Exec(ctx, "DROP TABLE IF EXISTS "+made.SQL()); err != nil {
+				d.leader.log.Info("a copy of a table stays behind", "table", made.Name, "error", err)
+			}
+		}
+	}()
+	if err := d.leader.at("copied"); err != nil {
+		return err
+	}
+	if err := d.fillEntries(ctx, made); err != nil {
+		return err
+	}
+	sums, err := d.sums(ctx, made)
+	if err != nil {
+		return err
+	}
+	w.Sums = sums
+	return d.leader.save(ctx, d.job)
+}
+
+// confirmEntries finds out whether the statement has made of a closed table what it has made of the copies, and else makes the entries anew.
+func (d *schemaChange) confirmEntries(ctx context.Context) error {
+	w := d.job.Work
+	sums, err := d.sums(ctx, *w.Build)
+	if err != nil {
+		return err
+	}
+	if !maps.Equal(sums, w.Sums) {
+		if err := d.fillEntries(ctx, *w.Build); err != nil {
+			return err
+		}
+	}
+	return d.leader.at("filled")
+}
+
+// fillEntries makes the entries of new indexes for all rows of a table, which nobody writes to: the one they are for, or a copy of what it will be.
+func (d *schemaChange) fillEntries(ctx context.Context, of ddl.Object) error {
+	w := d.job.Work
+	t, err := d.newTable(ctx, of)
+	if err != nil {
+		return err
+	}
+	for _, g := range t.Global {
+		if !slices.ContainsFunc(w.Indexes, func(x migration.NewIndex) bool { return x.ID == g.ID }) {
+			continue
+		}
+		fill := &audit.IndexFill{Snap: d.snap, Servers: d.leader.servers, Index: g}
+		err := fill.Run(ctx)
+		if refused, ok := errors.AsType[*sqlerr.Error](err); ok {
+			named := *refused
+			named.Message = strings.ReplaceAll(named.Message, of.Name, w.Build.Name)
+			return &named
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mendIndexes makes the indexes that a closed table has agree with its rows where the statement has changed those of some node groups and cannot
+// be taken back.
+func (d *schemaChange) mendIndexes(ctx context.Context) {
+	w := d.job.Work
+	if !w.BuildClosed {
+		return
+	}
+	for _, g := range d.snap.Table(w.Build.DB, w.Build.Name).Global {
+		c := &audit.IndexCheck{Snap: d.snap, Servers: d.leader.servers, Index: g, Repair: true, Lenient: true}
+		if err := c.Run(ctx); err != nil {
+			d.leader.log.WarnContext(ctx, "a global index may not agree with its table", "table", w.Build.String(), "key", g.Name, "error", err)
+		}
+	}
 }
 
 // dropNewIndexes takes back what prepareIndexes has done.

@@ -69,9 +69,10 @@ func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 	return err
 }
 
-// newTable is the table's catalog entry as it will be, under the name it has on the servers now. It has no ID.
+// newTable is the catalog entry that Build will have, under the name the table has on the servers now. It has no ID.
 func (d *schemaChange) newTable(ctx context.Context, now ddl.Object) (*catalog.Table, error) {
 	w := d.job.Work
+	r := w.Refresh[0]
 	def, err := schema.ReadDefinition(ctx, d.servers[0], now)
 	if err != nil {
 		return nil, err
@@ -79,8 +80,9 @@ func (d *schemaChange) newTable(ctx context.Context, now ddl.Object) (*catalog.T
 	if def == nil {
 		return nil, sqlerr.NoSuchTable.New(now.DB, now.Name)
 	}
-	def.Table.Database, def.Table.Name = w.Rebuild.Table.DB, w.Rebuild.Table.Name
-	t, _, err := sharding.Place(d.snap, def, w.Refresh[0].Origin)
+	def.Table.Database, def.Table.Name = w.Build.DB, w.Build.Name
+	schema.FixReferences(def.Table, w.Build.DB)
+	t, _, err := sharding.Place(d.snap.Referring(r.DB, r.Name, r.Renamed), def, r.Origin)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +130,11 @@ func (d *schemaChange) spread(ctx context.Context) error {
 func (d *schemaChange) sums(ctx context.Context, o ddl.Object) (map[placement.NodeGroupID]string, error) {
 	out := map[placement.NodeGroupID]string{}
 	for i, g := range d.snap.Groups {
+		if d.servers[i] == nil {
+			if err := d.connectOne(ctx, i); err != nil {
+				return nil, err
+			}
+		}
 		rows, err := d.servers[i].Values(ctx, 2, "CHECKSUM TABLE "+o.SQL()+" EXTENDED")
 		if err != nil {
 			return nil, err
@@ -143,13 +150,6 @@ func (d *schemaChange) sums(ctx context.Context, o ddl.Object) (map[placement.No
 // settleNew checks, when the tables have changed places, that the rows copied are all there are, and fills the new indexes.
 func (d *schemaChange) settleNew(ctx context.Context) error {
 	w := d.job.Work
-	for i, s := range d.servers {
-		if s == nil {
-			if err := d.connectOne(ctx, i); err != nil {
-				return err
-			}
-		}
-	}
 	sums, err := d.sums(ctx, w.Rebuild.Taken())
 	if err != nil {
 		return err

@@ -19,7 +19,8 @@ import (
 // that has rows before the first is changed: the statement runs on an empty copy of the table, which then is to take all rows, or on a copy
 // that has them where only that tells (Rehearsal.Filled).
 // A rehearsal decides nothing but the order. The group that would refuse is asked first, and its server's own words end the job.
-// What is written between the rehearsal and the change is not rehearsed.
+// What is written between the rehearsal and the change is not rehearsed, unless the table is closed for new global indexes: these get their
+// entries from the copies.
 
 // rehearse tries the change on copies of all groups that have not changed yet, and lets the one begin that would refuse. Rows that each
 // server would number for itself are refused.
@@ -65,6 +66,8 @@ func (d *schemaChange) rehearse(ctx context.Context) error {
 	if i := slices.Index(refused, true); i >= 0 && d.snap.Groups[i].ID != w.First {
 		w.First = d.snap.Groups[i].ID
 		return d.leader.save(ctx, d.job)
+	} else if i < 0 && w.BuildClosed {
+		return d.fillFromCopies(ctx)
 	}
 	return nil
 }
@@ -84,6 +87,9 @@ func (d *schemaChange) rehearseOn(ctx context.Context, i int) (refused bool, err
 		}
 	}
 	defer func() {
+		if err == nil && !refused && d.job.Work.BuildClosed {
+			return // see fillFromCopies
+		}
 		if _, drop := s.Exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+made.SQL()); err == nil {
 			err = drop
 		}
@@ -91,15 +97,25 @@ func (d *schemaChange) rehearseOn(ctx context.Context, i int) (refused bool, err
 	if err := s.EmptyCopy(ctx, r.Table, made); err != nil {
 		return false, err
 	}
+	if _, err := s.Exec(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"); err != nil { // writers go on
+		return false, err
+	}
+	fill := fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s", made.SQL(), strings.Join(r.Into, ", "), strings.Join(r.From, ", "), r.Table.SQL())
+	if r.Filled { // with the rows as they are
+		for _, q := range []string{"SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO'", fill} {
+			if _, err := s.Exec(ctx, q); err != nil {
+				return false, err
+			}
+		}
+	}
 	if err := s.Use(ctx, d.job.DDL.Session); err != nil {
 		return false, err
 	}
-	steps := []string{r.SQL, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s", made.SQL(), strings.Join(r.Into, ", "), strings.Join(r.From, ", "), r.Table.SQL())}
-	if r.Filled {
-		slices.Reverse(steps)
+	steps := []string{"SET SESSION foreign_key_checks = 0", r.SQL}
+	if !r.Filled {
+		steps = append(steps, fill)
 	}
-	for _, q := range append([]string{"SET SESSION foreign_key_checks = 0", "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"}, // writers go on
-		steps...) {
+	for _, q := range steps {
 		if _, err := s.Exec(ctx, q); err != nil {
 			if _, ok := errors.AsType[*sqlerr.Error](err); ok {
 				return true, nil

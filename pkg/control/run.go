@@ -575,6 +575,7 @@ func (d *schemaChange) undo(ctx context.Context, refusal *sqlerr.Error) error {
 		return fmt.Errorf("take back the rebuilding of table %s: %s", d.job.Work.Rebuild.Table, strings.Join(stuck, "; "))
 	}
 	if len(stuck) > 0 {
+		d.mendIndexes(ctx)
 		return d.fail(ctx, sqlerr.UnknownError.New(fmt.Sprintf(
 			"the schema change failed (%s) and now stands on node groups %s only (%s); run it again when the cause is removed, or take it back on those servers by hand; job %s",
 			refusal.Error(), strings.Join(changed, ", "), strings.Join(stuck, "; "), d.job.ID)))

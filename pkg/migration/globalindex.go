@@ -80,29 +80,46 @@ func (p *Planner) dropIndexes(old, after *catalog.Table) {
 	}
 }
 
-// buildable refuses what cannot be maintained while it is built.
-func buildable(old, t *catalog.Table, r Refresh) error {
-	const how = "use one ALTER TABLE for the columns and another one for the key"
+// otherColumns reports whether key x of t, which has the index of a key of old by its name, is one of other columns than that, or of others by
+// the same names.
+func otherColumns(old, t *catalog.Table, x catalog.Index, came map[string]*catalog.Column) bool {
+	for _, g := range old.Global {
+		if g.ID != x.Global {
+			continue
+		}
+		for i, c := range x.Columns {
+			if from := came[strings.ToLower(t.Columns[c].Name)]; from == nil || from.Name != old.Columns[g.Columns[i]].Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// build decides how the new indexes of t get the entries of rows that are there: while the table is used, or, where the statement cannot be
+// taken back or changes what entries are made of, while no statement may use it. See pkg/control/indexbuild.go.
+func (p *Planner) build(old, t *catalog.Table, r Refresh, came map[string]*catalog.Column) error {
+	p.work.Build = r.Old
+	p.work.BuildClosed = p.work.Step.Undo == nil && !p.Statement.DropsRows
 	for _, x := range t.Unique {
 		if _, fresh := r.Global[x.Name]; !fresh {
 			continue
 		}
-		if r.Old == nil || r.Object != *r.Old {
-			return sqlerr.Unsupported("renaming a table together with UNIQUE KEY '"+x.Name+"', which does not contain the distribution key", how)
+		if r.Object != *r.Old {
+			return sqlerr.Unsupported("renaming a table together with UNIQUE KEY '"+x.Name+"', which does not contain the distribution key",
+				"use one ALTER TABLE for the columns and another one for the key")
 		}
 		for _, c := range slices.Concat(x.Columns, t.Distribution, t.Primary) {
-			was := old.Column(t.Columns[c].Name)
-			if col := &t.Columns[c]; was < 0 && col.NullDefault && !slices.Contains(t.Primary, c) {
+			col := &t.Columns[c]
+			from := came[strings.ToLower(col.Name)]
+			if from == nil && col.NullDefault && !slices.Contains(t.Primary, c) {
 				continue // no row has a value, nor gets one from who does not know the column
 			}
-			if was < 0 || !sharding.SameEntries(&old.Columns[was], &t.Columns[c]) {
-				how := how
-				if slices.ContainsFunc(old.Unique, func(y catalog.Index) bool { return y.Global != 0 && y.Name == x.Name }) {
-					how = "drop the key first, and add it again behind the statement"
-				}
-				return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s', which does not contain the distribution key, in a statement that adds or changes its column '%s'",
-					x.Name, t.Columns[c].Name), how)
+			if from == nil {
+				return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s', which does not contain the distribution key, in a statement that adds its column '%s'",
+					x.Name, col.Name), "use one ALTER TABLE for the columns and another one for the key")
 			}
+			p.work.BuildClosed = p.work.BuildClosed || from.Name != col.Name || !sharding.SameEntries(from, col)
 		}
 	}
 	return nil

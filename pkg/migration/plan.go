@@ -353,9 +353,11 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.Statement.DropsRows { // no index knows which: they are made anew, from the rows that are left
-		for i := range t.Unique {
-			t.Unique[i].Global = 0
+	came := p.came(before)
+	for i := range t.Unique {
+		// Which rows the statement drops no index knows.
+		if x := &t.Unique[i]; p.Statement.DropsRows || x.Global != 0 && otherColumns(old, t, *x, came) {
+			x.Global = 0
 		}
 	}
 	if err := p.newIndexes(ctx, t, &r); err != nil {
@@ -363,11 +365,15 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	}
 	p.dropIndexes(old, t)
 	p.widenEntries(old, t)
+	s := Step{SQL: p.Statement.Rewrite()}
+	if r.Object == o.Object && !p.enforces() && len(p.Statement.DroppedColumns())+len(p.Statement.RenamedColumns()) == 0 {
+		s.Undo = undoAlter(o, before, after)
+	}
+	p.work.Step, p.work.OwnRows = &s, old.Kind == catalog.Sharded
 	if len(r.Global) > 0 {
-		if err := buildable(old, t, r); err != nil {
+		if err := p.build(old, t, r, came); err != nil {
 			return err
 		}
-		p.work.Build = &o.Object
 	}
 	if err := p.newKeys(o, old, t, snap); err != nil {
 		return err
@@ -376,11 +382,6 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	if r.TakeCounter {
 		p.closeForSequence(old)
 	}
-	s := Step{SQL: p.Statement.Rewrite()}
-	if r.Object == o.Object && !p.enforces() {
-		s.Undo = undoAlter(o, before, after)
-	}
-	p.work.Step, p.work.OwnRows = &s, old.Kind == catalog.Sharded
 	p.rehearse(o, old, before, after)
 	p.work.Refresh = append([]Refresh{r}, p.work.Refresh...)
 	return nil

@@ -17,7 +17,8 @@ type Rehearsal struct {
 	// Copy is the name of the copy in our own database, SQL the statement about it.
 	Copy string `json:"copy"`
 	SQL  string `json:"sql"`
-	// Filled: the copy takes the rows before the statement, which computes the columns that are not stored; an INSERT does not.
+	// Filled: the copy takes the rows before the statement, which computes the columns that are not stored, and converts values as it will;
+	// an INSERT does not.
 	Filled bool `json:"filled,omitempty"`
 	// Into and From are the columns of the copy that take values, and those of the table that have them.
 	Into []string `json:"into"`
@@ -29,7 +30,7 @@ func (p *Planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema
 	if old.Kind == catalog.Single || p.Statement.RenameTo != nil || p.work.Step.Undo != nil {
 		return
 	}
-	r := &Rehearsal{Table: o.Object, Copy: schema.Trial(p.Job, "_p").Name}
+	r := &Rehearsal{Table: o.Object, Copy: schema.Trial(p.Job, "_p").Name, Filled: p.work.BuildClosed}
 	risky := !slices.Equal(before.Checks, after.Checks) || p.enforces() || p.Statement.Mentions("PARTITION") || p.Statement.Mentions("SRID")
 	for name := range after.Full {
 		risky = risky || after.Unique[name] && !(before.Unique[name] && len(before.Full[name]) == len(after.Full[name]))

@@ -32,6 +32,9 @@ type Work struct {
 	Indexes  []NewIndex  `json:"indexes,omitempty"`
 	Build    *ddl.Object `json:"build,omitempty"`
 	Obsolete []uint64    `json:"obsolete,omitempty"`
+	// BuildClosed: Build is closed meanwhile. Sums are then checksums of what it is to become, by node group, once it has all entries.
+	BuildClosed bool                             `json:"build_closed,omitempty"`
+	Sums        map[placement.NodeGroupID]string `json:"sums,omitempty"`
 	// Widen are statements for the tables of indexes whose columns will hold more.
 	Widen []string `json:"widen,omitempty"`
 	// Rebuild, if not nil: the step replaces Build by a table with another distribution key.

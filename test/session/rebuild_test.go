@@ -96,3 +96,51 @@ func TestTransactionsAndAPrimaryKey(t *testing.T) {
 	require.Equal(t, "6", other.get("SELECT COUNT(*) FROM held"))
 	other.fails(1062, "INSERT INTO held VALUES (4)")
 }
+
+// While the columns of a global index change their clients wait; it knows all rows that were written before and behind, and no others.
+func TestWritersWaitForAnIndex(t *testing.T) {
+	db := shared.DB(t, "d")
+	_, err := db.Exec("CREATE TABLE mails (id INT PRIMARY KEY, mail VARCHAR(40) COLLATE utf8mb4_bin, UNIQUE KEY mail (mail))")
+	require.NoError(t, err)
+	t.Cleanup(func() { _, _ = db.Exec("DROP TABLE mails") })
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	for c := range 4 {
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				id := next.Add(1)
+				if _, err := db.Exec(fmt.Sprintf("INSERT INTO mails VALUES (%d, 'm%d')", id, id)); !noError(t, err) {
+					return
+				}
+				if n%5 == c {
+					if _, err := db.Exec(fmt.Sprintf("UPDATE mails SET mail = 'x%d' WHERE id = %d", id, id)); !noError(t, err) {
+						return
+					}
+				}
+			}
+		})
+	}
+	for _, to := range []string{"VARCHAR(39) COLLATE utf8mb4_bin NOT NULL", "VARCHAR(38) COLLATE utf8mb4_general_ci", "CHAR(30) COLLATE utf8mb4_general_ci NOT NULL"} {
+		for at := next.Load(); next.Load() < at+30 && !t.Failed(); {
+			var n int
+			require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM mails WHERE mail = 'm1' OR mail = 'x1'").Scan(&n))
+		}
+		_, err = db.Exec("ALTER TABLE mails MODIFY mail " + to)
+		require.NoError(t, err, to)
+	}
+	close(stop)
+	wg.Wait()
+	for id := int64(1); id <= next.Load(); id++ {
+		var found int
+		require.NoError(t, db.QueryRow(fmt.Sprintf("SELECT (SELECT COUNT(*) FROM mails WHERE mail = 'M%d') + (SELECT COUNT(*) FROM mails WHERE mail = 'X%d')", id, id)).Scan(&found))
+		require.Equal(t, 1, found, "id %d", id)
+		_, err := db.Exec(fmt.Sprintf("INSERT INTO mails SELECT -id, UPPER(mail) FROM mails WHERE id = %d", id))
+		require.Equal(t, 1062, errno(err))
+	}
+}

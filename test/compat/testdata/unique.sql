@@ -127,7 +127,6 @@ DELETE FROM wider WHERE name = 'ann';
 UPDATE wider SET name = 'Ann' WHERE id = 7;
 SELECT * FROM wider ORDER BY id;
 SHOW CREATE TABLE wider;
--- refused: the entries would have to be made anew
 ALTER TABLE wider MODIFY name VARCHAR(60);
 DROP TABLE wider;
 CREATE TABLE gives (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) UNIQUE, n INT);
