@@ -19,6 +19,9 @@ type rules struct {
 	// recheck: XAER_NOTA is believed only when XA RECOVER no longer lists the branch (MariaDB), and the connection that
 	// holds it is ended.
 	recheck bool
+	// letGo: a branch whose connection has gone is ended only when the server has let go of it (MariaDB). Before, the server answers OK, logs
+	// the end and does nothing.
+	letGo bool
 	// keep: a decision is deleted by its own proxy only, and only when every branch has said that it committed.
 	keep bool
 	// ask: a proxy that lost the first branch's connection asks for the decision instead of guessing.
@@ -29,7 +32,7 @@ type rules struct {
 	stopAtError bool
 }
 
-func all(mariadb bool) rules { return rules{mariadb, true, true, true, true, true, true} }
+func all(mariadb bool) rules { return rules{mariadb, true, true, true, true, true, true, true} }
 
 // Branch states.
 const (
@@ -37,6 +40,7 @@ const (
 	isPrepared        // survives its connection
 	isCommitted
 	isRolledBack
+	isLost // prepared and locked, and no server lists it
 )
 
 // Decision states of the row on c.
@@ -75,6 +79,7 @@ type state struct {
 	alive   bool
 	branch  [others]int
 	held    [others]bool // the proxy's connection to the branch is open
+	leaving [others]bool // the server still holds the branch for a connection that has gone
 	c       int          // the first branch: active, isCommitted or isRolledBack
 	cOpen   bool         // the proxy's connection to c is open
 	sent    bool         // INSERT; COMMIT is on its way to c
@@ -102,11 +107,14 @@ func (r rules) next(s state, visit func(string, state)) {
 		if d.client == waiting {
 			d.client = toldUnknown
 		}
+		for i := range others {
+			d.leaving[i] = d.leaving[i] || r.mariadb && d.held[i]
+		}
 		visit("proxy dies", d)
 		for i := range others { // a connection breaks: messages on their way may still arrive
 			if s.held[i] {
 				d := s
-				d.held[i] = false
+				d.held[i], d.leaving[i] = false, r.mariadb
 				visit(fmt.Sprintf("connection to %d breaks", i), d)
 			}
 		}
@@ -238,6 +246,10 @@ func (r rules) servers(s state, visit func(string, state)) {
 			}
 			visit(fmt.Sprintf("%d commits", i), d)
 		}
+		if d := s; s.leaving[i] && !s.asked[i] && !s.phase2[i] {
+			d.leaving[i] = false
+			visit(fmt.Sprintf("the server lets go of %d", i), d)
+		}
 		if d := s; (!s.alive || !s.held[i]) && s.branch[i] == active && !s.asked[i] {
 			d.branch[i] = isRolledBack
 			visit(fmt.Sprintf("%d notices the closed connection", i), d)
@@ -312,11 +324,16 @@ func (r rules) recover(s state, i int, visit func(string, state)) {
 		held := r.mariadb && s.alive && s.held[b] && s.branch[b] == isPrepared
 		switch {
 		case held && r.recheck: // 1397, still listed: KILL, and again next time
-			d.held[b], d.phase2[b] = false, false
+			d.held[b], d.phase2[b], d.leaving[b] = false, false, true
 			visit(fmt.Sprintf("%sends the holder of %d", name, b), d)
 		case held:
 			d.believe[b] = true
 			visit(fmt.Sprintf("%sbelieves %d finished", name, b), d)
+		case s.branch[b] == isPrepared && s.leaving[b] && r.letGo: // it is left for the next look
+			visit(fmt.Sprintf("%slets the server let go of %d", name, b), d)
+		case s.branch[b] == isPrepared && s.leaving[b]:
+			d.branch[b], d.believe[b] = isLost, true
+			visit(fmt.Sprintf("%sends %d too early", name, b), d)
 		case s.branch[b] == isPrepared && me.at == 2:
 			d.branch[b], d.believe[b] = isCommitted, true
 			visit(fmt.Sprintf("%scommits %d", name, b), d)
@@ -333,12 +350,15 @@ func (r rules) recover(s state, i int, visit func(string, state)) {
 // fault tells what is wrong with a state, "" if nothing.
 func (s state) fault() string {
 	var yes, no int
+	var lost bool
 	count := func(b int) {
 		switch b {
 		case isCommitted:
 			yes++
 		case isRolledBack:
 			no++
+		case isLost:
+			lost = true
 		}
 	}
 	count(s.c)
@@ -346,6 +366,8 @@ func (s state) fault() string {
 		count(b)
 	}
 	switch {
+	case lost:
+		return "a branch stays prepared, and nobody will find it"
 	case yes > 0 && no > 0:
 		return "torn: some branches committed, some rolled back"
 	case s.client == toldOK && no > 0:
@@ -417,11 +439,12 @@ func TestModel(t *testing.T) {
 // TestModelWithoutARule shows that each rule is needed, and that the model would notice.
 func TestModelWithoutARule(t *testing.T) {
 	for name, drop := range map[string]func(*rules){
-		"presumed abort without a tombstone":     func(r *rules) { r.tombstone = false },
-		"no answer from the first group, guess":  func(r *rules) { r.ask = false },
-		"decide before everyone has prepared":    func(r *rules) { r.prepareAll = false },
-		"COMMIT although the INSERT failed":      func(r *rules) { r.stopAtError = false },
-		"MariaDB: 1397 is finished, then forget": func(r *rules) { r.recheck, r.keep = false, false },
+		"presumed abort without a tombstone":              func(r *rules) { r.tombstone = false },
+		"no answer from the first group, guess":           func(r *rules) { r.ask = false },
+		"decide before everyone has prepared":             func(r *rules) { r.prepareAll = false },
+		"COMMIT although the INSERT failed":               func(r *rules) { r.stopAtError = false },
+		"MariaDB: end a branch while its connection goes": func(r *rules) { r.letGo = false },
+		"MariaDB: 1397 is finished, then forget":          func(r *rules) { r.recheck, r.keep = false, false },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := all(true)

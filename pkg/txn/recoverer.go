@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/mysqlconn"
-	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 )
@@ -131,15 +129,24 @@ type worker struct {
 	*Recoverer
 	group placement.NodeGroupID
 	conns map[placement.NodeGroupID]*mysqlconn.Conn // to this group, and to those that keep decisions
-	seen  map[xid]time.Time
+	seen  map[xid]sighting
 	ready bool // the table of decisions is there
 	swept time.Time
 }
 
+// sighting is what is known of a prepared branch.
+type sighting struct {
+	since time.Time // when it was first seen
+	left  time.Time // when it was first seen without the connection that prepared it; zero: that is there
+}
+
+// newWorker returns a worker that has not looked yet.
+func (r *Recoverer) newWorker(id placement.NodeGroupID) *worker {
+	return &worker{Recoverer: r, group: id, conns: map[placement.NodeGroupID]*mysqlconn.Conn{}, seen: map[xid]sighting{}, swept: time.Now()}
+}
+
 func (r *Recoverer) work(ctx context.Context, id placement.NodeGroupID) {
-	w := &worker{
-		Recoverer: r, group: id, conns: map[placement.NodeGroupID]*mysqlconn.Conn{}, seen: map[xid]time.Time{}, swept: time.Now(),
-	}
+	w := r.newWorker(id)
 	defer w.end()
 	tick := time.NewTicker(r.cfg.Interval)
 	defer tick.Stop()
@@ -203,15 +210,13 @@ func (w *worker) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := w.look(c, list); err != nil {
+		return err
+	}
 	now := time.Now()
-	seen := make(map[xid]time.Time, len(list))
 	var doubt []Doubt
 	for _, x := range list {
-		since, known := w.seen[x]
-		if !known {
-			since = now
-		}
-		seen[x] = since
+		since := w.seen[x].since
 		if now.Sub(since) < w.cfg.Age {
 			doubt = append(doubt, Doubt{x.id, w.group, since, "its proxy is given time"})
 			continue
@@ -221,7 +226,6 @@ func (w *worker) round(ctx context.Context) error {
 			w.cfg.Log.WarnContext(ctx, "transaction stays in doubt", "group", int(w.group), "transaction", string(x.id), "error", err)
 		}
 	}
-	w.seen = seen
 	w.inDoubt.WithLabelValues(strconv.Itoa(int(w.group))).Set(float64(len(doubt)))
 	w.mu.Lock()
 	w.doubt[w.group] = doubt
@@ -231,6 +235,65 @@ func (w *worker) round(ctx context.Context) error {
 		return w.sweep(ctx)
 	}
 	return nil
+}
+
+// look notes what is seen of the prepared branches.
+func (w *worker) look(c *mysqlconn.Conn, list []xid) error {
+	held, err := holders(c, list)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	seen := make(map[xid]sighting, len(list))
+	for _, x := range list {
+		s, known := w.seen[x]
+		if !known {
+			s.since = now
+		}
+		switch {
+		case held[x]:
+			s.left = time.Time{}
+		case s.left.IsZero():
+			s.left = now
+		}
+		seen[x] = s
+	}
+	w.seen = seen
+	return nil
+}
+
+// holders tells which of the branches are held by the connection that prepared them: on MariaDB, while it lives. MySQL's hold none.
+func holders(c *mysqlconn.Conn, list []xid) (map[xid]bool, error) {
+	if len(list) == 0 || !isMariaDB(c) {
+		return nil, nil
+	}
+	started, err := Fit(c)
+	if err != nil {
+		return nil, err
+	}
+	var threads []string
+	for _, x := range list {
+		if thread, of := x.holder(); of == started { // after a start of the server the thread is somebody else's
+			threads = append(threads, strconv.FormatUint(thread, 10))
+		}
+	}
+	if len(threads) == 0 {
+		return nil, nil
+	}
+	_, rows, err := c.QueryAll("SELECT id FROM information_schema.processlist WHERE id IN ("+strings.Join(threads, ",")+")", len(threads))
+	if err != nil {
+		return nil, err
+	}
+	alive := map[string]bool{}
+	for _, r := range rows {
+		alive[string(r[0])] = true
+	}
+	held := map[xid]bool{}
+	for _, x := range list {
+		thread, of := x.holder()
+		held[x] = of == started && alive[strconv.FormatUint(thread, 10)]
+	}
+	return held, nil
 }
 
 // settle ends a prepared branch as its transaction was decided. nil means that the branch is no more.
@@ -253,30 +316,26 @@ func (w *worker) settle(ctx context.Context, x xid) error {
 	} else if there, err := w.confirm(ctx, x); err != nil || !there {
 		return err
 	}
-	for attempt := range endAttempts {
-		err = w.finish(ctx, x, verb, attempt)
-		if !errors.Is(err, errHeld) {
-			break
-		}
-		if pause.For(ctx, endPause) != nil {
-			return ctx.Err()
-		}
-	}
-	if err == nil {
+	if err = w.finish(ctx, x, verb); err == nil {
 		w.recovered.WithLabelValues(strconv.Itoa(int(w.group)), outcome).Inc()
 		w.cfg.Log.InfoContext(ctx, "transaction recovered", "group", int(w.group), "transaction", string(x.id), "outcome", outcome)
 	}
 	return err
 }
 
-const (
-	// endAttempts and endPause bound the wait for a connection that was ended to be gone.
-	endAttempts = 10
-	endPause    = 50 * time.Millisecond
-)
+// letGo is how long after the connection that prepared a branch has gone MariaDB is given before another one ends it. The server makes a branch
+// known to others a moment before InnoDB lets go of it: an XA COMMIT in between is logged and answered with OK, and the branch
+// stays prepared and locked, and is not listed again before the server's next start (DESIGN.md).
+const letGo = time.Second
 
-// errHeld: MariaDB lets no other connection finish a branch while the one that prepared it lives.
-var errHeld = errors.New("the connection that prepared it is still there and is being ended")
+var (
+	// errHeld: MariaDB lets no other connection finish a branch while the one that prepared it lives.
+	errHeld = errors.New("the connection that prepared it is still there and is being ended")
+	// errLeaving: the connection has gone a moment ago.
+	errLeaving = errors.New("its server is given a second to let go of it")
+	// errEnding: the server lists the branch, and says that it does not know it.
+	errEnding = errors.New("another process is ending it, or a connection holds it that is not the one that it names")
+)
 
 // confirm looks whether x is still prepared now that a tombstone says that it is not committed, and notes it there.
 func (w *worker) confirm(ctx context.Context, x xid) (there bool, err error) {
@@ -296,47 +355,34 @@ func (w *worker) confirm(ctx context.Context, x xid) (there bool, err error) {
 	return true, confirm(dc, x.id, w.group)
 }
 
-// finish runs verb, XA COMMIT or XA ROLLBACK, on a prepared branch. nil means that the branch is no more. attempt counts
-// from 0.
-func (w *worker) finish(ctx context.Context, x xid, verb string, attempt int) error {
+// finish runs verb, XA COMMIT or XA ROLLBACK, on a prepared branch that was looked at. nil means that the branch is no more.
+func (w *worker) finish(ctx context.Context, x xid, verb string) error {
 	c, err := w.conn(ctx, w.group)
 	if err != nil {
 		return err
 	}
+	switch left := w.seen[x].left; {
+	case left.IsZero(): // its proxy has had its time
+		thread, _ := x.holder()
+		if _, err := c.Exec("KILL " + strconv.FormatUint(thread, 10)); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
+			return err
+		}
+		return errHeld
+	case isMariaDB(c) && time.Since(left) < letGo:
+		return errLeaving
+	}
 	_, err = c.Exec(verb + x.String())
 	switch {
 	case sqlerr.HasCode(err, sqlerr.UnknownXID):
-		return w.missing(c, x, attempt > 0)
+		list, err := prepared(c)
+		if err == nil && slices.Contains(list, x) {
+			return errEnding
+		}
+		return err
 	case sqlerr.HasCode(err, 1402, 1613, 1614) && !mysqlconn.IsLost(err):
 		return nil // the server has rolled back a branch that had changed nothing
 	}
 	return err
-}
-
-// missing is called when the server says that it does not know x. MariaDB says so too of a branch that a connection
-// still holds: that connection's proxy has had its time, and is ended if kill is set. It also says so while another
-// Recoverer is ending the branch, which therefore is given a moment; and after a start of the server the thread that the
-// xid names is somebody else's.
-func (w *worker) missing(c *mysqlconn.Conn, x xid, kill bool) error {
-	list, err := prepared(c)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(list, x) {
-		return nil
-	}
-	thread, of := x.holder()
-	if !kill || thread == 0 || !isMariaDB(c) {
-		return errHeld
-	}
-	started, err := Fit(c)
-	if err != nil || started != of {
-		return cmp.Or(err, errHeld)
-	}
-	if _, err := c.Exec("KILL " + strconv.FormatUint(thread, 10)); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
-		return err
-	}
-	return errHeld
 }
 
 const (

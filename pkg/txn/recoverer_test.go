@@ -2,6 +2,7 @@ package txn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -36,7 +37,7 @@ func newHome(t *testing.T) home {
 		require.NoError(t, err)
 	}
 	r := NewRecoverer(RecovererConfig{Dial: dial, Groups: func() []placement.NodeGroupID { return []placement.NodeGroupID{1} }})
-	h.work = &worker{Recoverer: r, group: 1, conns: map[placement.NodeGroupID]*mysqlconn.Conn{}, seen: map[xid]time.Time{}}
+	h.work = r.newWorker(1)
 	t.Cleanup(h.work.end)
 	return h
 }
@@ -61,6 +62,25 @@ func (h home) prepare(c *mysqlconn.Conn, x xid) {
 	}
 }
 
+// settle looks at a branch and ends it if that may be.
+func (h home) settle(x xid) error {
+	c, err := h.work.conn(h.Context(), 1)
+	require.NoError(h, err)
+	require.NoError(h, h.work.look(c, []xid{x}))
+	return h.work.settle(h.Context(), x)
+}
+
+// settles waits until a branch is ended, which only passing errors may hinder.
+func (h home) settles(x xid) {
+	require.Eventually(h, func() bool {
+		err := h.settle(x)
+		if err != nil && !errors.Is(err, errLeaving) && !errors.Is(err, errEnding) {
+			require.ErrorIs(h, err, errHeld)
+		}
+		return err == nil
+	}, 20*time.Second, 20*time.Millisecond)
+}
+
 func (h home) state(id ID) State {
 	list, err := Find(h.Context(), h.dial, []placement.NodeGroupID{1}, nil, id)
 	require.NoError(h, err)
@@ -73,6 +93,7 @@ func TestRecoverer(t *testing.T) {
 	h := newHome(t)
 	for name, run := range map[string]func(*testing.T, home){
 		"StaleThread":                      testStaleThread,
+		"Holder":                           testHolder,
 		"TombstoneOfACommittedTransaction": testTombstoneOfACommittedTransaction,
 		"ManyParticipants":                 testManyParticipants,
 		"ParticipantThatLeft":              testParticipantThatLeft,
@@ -96,25 +117,38 @@ func testStaleThread(t *testing.T, h home) {
 
 	stale := newXID("1-aa-1", 1, stranger.ThreadID(), started-1)
 	h.prepare(holder, stale)
-	err = h.work.settle(t.Context(), stale)
+	if !isMariaDB(holder) {
+		require.NoError(t, h.settle(stale))
+		return
+	}
+	require.Eventually(t, func() bool { return errors.Is(h.settle(stale), errEnding) }, 20*time.Second, 20*time.Millisecond)
 	h.exec(stranger, "DO 1") // it lives
-	if isMariaDB(holder) {
-		require.ErrorIs(t, err, errHeld)
-		h.exec(holder, "XA ROLLBACK "+stale.String())
-	} else {
-		require.NoError(t, err)
-	}
+	h.exec(holder, "XA ROLLBACK "+stale.String())
+}
 
-	if isMariaDB(holder) {
-		own := newXID("1-aa-2", 1, holder.ThreadID(), started)
-		h.prepare(holder, own)
-		require.ErrorIs(t, h.work.finish(t.Context(), own, "XA ROLLBACK ", 0), errHeld)
-		h.exec(holder, "DO 1") // not at the first attempt: it may be ended by another at this moment
-		require.NoError(t, h.work.settle(t.Context(), own))
-		require.Equal(t, RolledBack, h.state(own.id))
-		_, err = holder.Exec("DO 1")
-		require.Error(t, err)
+// testHolder: MariaDB lets nobody end a branch while the connection that prepared it lives, and answers OK to an XA COMMIT that does nothing in the
+// moment in which that goes: it is ended, and the server given time.
+func testHolder(t *testing.T, h home) {
+	holder := h.connect()
+	if !isMariaDB(holder) {
+		t.Log("branches have no holder on this server")
+		return
 	}
+	started, err := Fit(holder)
+	require.NoError(t, err)
+	own := newXID("1-aa-2", 1, holder.ThreadID(), started)
+	h.prepare(holder, own)
+	require.ErrorIs(t, h.settle(own), errHeld)
+	_, err = holder.Exec("DO 1")
+	require.Error(t, err, "it was ended")
+	for err = h.settle(own); errors.Is(err, errHeld); {
+		err = h.settle(own)
+	}
+	require.ErrorIs(t, err, errLeaving)
+	gone := h.work.seen[own].left
+	h.settles(own)
+	require.GreaterOrEqual(t, time.Since(gone), letGo)
+	require.Equal(t, RolledBack, h.state(own.id))
 }
 
 // testTombstoneOfACommittedTransaction: a Recoverer that saw a branch prepared, and asks after all is over and
@@ -128,7 +162,8 @@ func testTombstoneOfACommittedTransaction(t *testing.T, h home) {
 	list, err := prepared(h.connect())
 	require.NoError(t, err)
 	require.Contains(t, list, x)
-	h.exec(c, "XA COMMIT "+x.String()) // and its decision is forgotten
+	h.exec(c, "XA COMMIT "+x.String())           // and its decision is forgotten
+	require.NoError(t, h.work.look(c, []xid{x})) // it has seen it before
 	require.NoError(t, h.work.settle(t.Context(), x))
 	require.Equal(t, Ended, h.state(x.id))
 	h.exec(c, "DELETE FROM `_skarv`.`held`")
@@ -136,7 +171,7 @@ func testTombstoneOfACommittedTransaction(t *testing.T, h home) {
 	y := newXID("1-bb-2", 1, c.ThreadID(), started)
 	h.prepare(c, y)
 	_ = c.Close()
-	require.Eventually(t, func() bool { return h.work.settle(t.Context(), y) == nil }, 10*time.Second, 20*time.Millisecond)
+	h.settles(y)
 	require.Equal(t, RolledBack, h.state(y.id))
 }
 
