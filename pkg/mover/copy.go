@@ -219,6 +219,9 @@ func (c *copier) copyChunk(ctx context.Context, t *copying) (*window, error) {
 		return nil, err
 	}
 	m.cfg.Hit("copy.low")
+	if err := c.a.shown(ctx, c.conn); err != nil {
+		return nil, err
+	}
 	read, err := c.read(ctx, t.table, t.last, end, m.partitionsOf(t.table))
 	if err != nil {
 		return nil, err

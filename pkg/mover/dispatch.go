@@ -186,7 +186,11 @@ func (a *attempt) watermark(ctx context.Context, t *binlog.Transaction, r binlog
 	case low:
 		a.open = slices.DeleteFunc(a.open, func(o *window) bool { return o.gone.Load() })
 		a.open = append(a.open, w)
-		a.touchRecent(w)
+		return nil
+	}
+	if w.asks {
+		w.unfinished = a.unfinished()
+		w.finish(nil)
 		return nil
 	}
 	a.open = slices.DeleteFunc(a.open, func(o *window) bool { return o == w })

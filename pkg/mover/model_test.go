@@ -13,7 +13,7 @@ import (
 // target must be equal to the source.
 //
 // A commit is two steps: it is in the log, then it can be seen. A watermark is committed only when everything in front of it in the log can be seen:
-// that is what servers with ordered commits give.
+// that is what servers with ordered commits give. The commits of branches are not ordered so, as MariaDB's: a branch is listed until its commit can be seen.
 
 // rule is something the design relies on; a model without it must find a fault.
 type rule uint16
@@ -28,6 +28,7 @@ const (
 	readInside                        // rows are read after the first watermark
 	applyAtHigh                       // what was read is applied at the second watermark, not when it was read
 	oneTransaction                    // the position is kept in the transaction of the data
+	waitUntilShown                    // nothing is read while a branch is listed whose commit is in the log before the first watermark
 	rereadBranches                    // a new stream begins where the rows of unfinished branches come again
 	allRules         = rereadBranches<<1 - 1
 )
@@ -99,7 +100,17 @@ const (
 )
 
 func (w *world) append(kind, value uint8) { w.log[w.length] = entry{kind, value}; w.length++ }
-func (w *world) room() bool               { return w.length < logSize-5 }
+
+// last is where the last entry of a kind is, -1 if there is none.
+func (w *world) last(kind uint8) int {
+	at := int(w.length) - 1
+	for at >= 0 && w.log[at].kind != kind {
+		at--
+	}
+	return at
+}
+
+func (w *world) room() bool { return w.length < logSize-5 }
 
 // next are all states one step away.
 func (w world) next(rules rule) []world {
@@ -172,7 +183,7 @@ func (w world) clients(add func(world)) {
 // copier reads the rows.
 func (w world) copier(rules rule, add func(world)) {
 	n := w
-	visible := w.pending.kind == 0 || rules&orderedCommits == 0
+	visible := w.pending.kind == 0 || w.pending.kind == logCommit || rules&orderedCommits == 0
 	switch w.step {
 	case copyStart:
 		n.begin, n.applied, n.reread, n.at = w.length, w.length, w.length, w.length
@@ -205,6 +216,9 @@ func (w world) copier(rules rule, add func(world)) {
 		n.append(logLow, 0)
 		n.step++
 	case copyRead:
+		if rules&waitUntilShown != 0 && w.pending.kind == logCommit && w.last(logCommit) < w.last(logLow) {
+			return
+		}
 		if rules&readInside != 0 {
 			n.readA, n.readB = w.a, w.b
 		}
@@ -344,7 +358,7 @@ func TestModel(t *testing.T) {
 	for r, name := range map[rule]string{
 		orderedCommits: "ordered commits", waitForBranches: "wait for branches", markBeforeAsking: "mark before asking", holdBranches: "hold branches",
 		touchedWins: "touched rows win", touchBefore: "touch the old key", readInside: "read inside", applyAtHigh: "apply at high",
-		oneTransaction: "one transaction", rereadBranches: "reread branches",
+		oneTransaction: "one transaction", waitUntilShown: "wait until shown", rereadBranches: "reread branches",
 	} {
 		t.Run("without: "+strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			states, wrong := search(allRules &^ r)

@@ -3,6 +3,7 @@ package mover
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"skarv/pkg/binlog"
@@ -122,10 +123,7 @@ func (a *attempt) findStart(ctx context.Context) (at binlog.Position, ends strin
 	if err != nil {
 		return at, "", err
 	}
-	left := map[binlog.XID]bool{}
-	for _, x := range open {
-		left[x] = true
-	}
+	left := setOf(open)
 	defer m.waits.On("transactions that were prepared on node group " + m.move.Source.Name + " before the move began: see skarvctl transactions")()
 	for len(left) > 0 {
 		m.update(func() { m.is.Phase = Waiting })
@@ -136,15 +134,8 @@ func (a *attempt) findStart(ctx context.Context) (at binlog.Position, ends strin
 		if err != nil {
 			return at, "", err
 		}
-		still := map[binlog.XID]bool{}
-		for _, x := range now {
-			still[x] = left[x]
-		}
-		for x := range left {
-			if !still[x] {
-				delete(left, x)
-			}
-		}
+		still := setOf(now)
+		maps.DeleteFunc(left, func(x binlog.XID, _ bool) bool { return !still[x] })
 	}
 	// Ends of branches up to here concern branches that have ended before anything is copied.
 	if err := a.mark(c, 0, "S"); err != nil {

@@ -74,13 +74,14 @@ type attempt struct {
 	bad      error         // met where it could not be returned
 	heard    func() uint64 // of stream
 	reading  atomic.Bool   // the dispatcher waits for the stream
+	// unfinished are the branches that are prepared where the stream is; the dispatcher's alone.
+	unfinished func() []binlog.XID
 
 	mu        sync.Mutex
 	seq       uint64             // of the last window
 	windows   map[uint64]*window // begun and not ended
 	abandoned bool               // no window begins any more
-	open      []*window          // of windows, those between their watermarks; the dispatcher's alone, as what follows
-	recent    []change           // the last ones, oldest first
+	open      []*window          // of windows, those between their watermarks; the dispatcher's alone
 }
 
 func (m *Mover) newAttempt() *attempt {
@@ -124,7 +125,7 @@ func (m *Mover) try(ctx context.Context) error {
 		return logError(err)
 	}
 	defer a.stream.Close()
-	a.heard = a.stream.Heard
+	a.heard, a.unfinished = a.stream.Heard, a.stream.Branches
 	m.update(func() { m.attempt, m.is.Err = a, "" })
 	defer func() {
 		m.update(func() {

@@ -20,19 +20,10 @@ type check struct {
 
 	mu      sync.Mutex
 	equal   int64
-	differs []doubt
-}
-
-// doubt is a row that differs. It is compared again before it counts: a server may show a commit, a branch's above all, a moment after it has logged
-// it, so that what was read between two watermarks is older than what the target has.
-type doubt struct {
-	Difference
-	row row
+	differs []Difference
 }
 
 const (
-	// doubtPasses is how often a row that differs is compared again, retryPause apart.
-	doubtPasses = 10
 	// verifyPasses is how often rows that change while they are compared are compared again.
 	verifyPasses = 20
 	// maxDifferences bounds the list of a Report.
@@ -105,9 +96,6 @@ func (v *verifier) table(ctx context.Context, t *table) error {
 		for _, r := range w.touched {
 			again = append(again, r)
 		}
-		for _, d := range w.check.differs {
-			again = append(again, d.row)
-		}
 		if last, done = end, end == nil; !done && time.Since(noted) < noteEvery {
 			continue
 		}
@@ -123,7 +111,7 @@ func (v *verifier) table(ctx context.Context, t *table) error {
 	return nil
 }
 
-// settle compares rows again that changed while they were compared, or differ.
+// settle compares rows again that changed while they were compared.
 func (v *verifier) settle(ctx context.Context, t *table, again []row) error {
 	v.report.Changed += int64(len(again))
 	for pass := 0; len(again) > 0; pass++ {
@@ -131,7 +119,7 @@ func (v *verifier) settle(ctx context.Context, t *table, again []row) error {
 			v.report.Unverified = append(v.report.Unverified, fmt.Sprintf("%d rows of table %s change all the time", len(again), t.label))
 			return nil
 		}
-		now, doubtful := again, false
+		now := again
 		again = nil
 		for part := range slices.Chunk(now, deleteRows) {
 			w, _, err := v.window(ctx, t, func() (string, [][]byte, error) { return t.oneOf(part), nil, nil })
@@ -146,18 +134,6 @@ func (v *verifier) settle(ctx context.Context, t *table, again []row) error {
 				if asked[key] {
 					again = append(again, r)
 				}
-			}
-			for _, d := range w.check.differs {
-				if pass < doubtPasses {
-					again, doubtful = append(again, d.row), true
-				} else {
-					v.report.differ(d.Difference)
-				}
-			}
-		}
-		if doubtful {
-			if err := pause.For(ctx, retryPause); err != nil {
-				return err
 			}
 		}
 	}
@@ -291,6 +267,9 @@ func (v *verifier) windowOnce(ctx context.Context, t *table, next func() (string
 	if err := a.mark(v.copier.conn, w.seq, "L"); err != nil {
 		return nil, nil, err
 	}
+	if err := a.shown(ctx, v.copier.conn); err != nil {
+		return nil, nil, err
+	}
 	read, err := v.copier.rows(ctx, t, "SELECT "+t.reads+" FROM "+t.name+" WHERE "+v.m.partitionsOf(t)+" AND "+where+" ORDER BY "+t.keyList(false))
 	if err != nil {
 		return nil, nil, err
@@ -309,14 +288,10 @@ func (v *verifier) windowOnce(ctx context.Context, t *table, next func() (string
 	}
 	v.m.update(func() { v.m.is.Compared += w.check.equal + int64(len(w.touched)) })
 	v.report.Compared += w.check.equal
+	v.report.Differs += int64(len(w.check.differs))
+	v.report.Differing = append(v.report.Differing, w.check.differs...)
+	v.report.Differing = v.report.Differing[:min(len(v.report.Differing), maxDifferences)]
 	return w, end, nil
-}
-
-// differ adds a row that differs.
-func (r *Report) differ(d Difference) {
-	if r.Differs++; len(r.Differing) < maxDifferences {
-		r.Differing = append(r.Differing, d)
-	}
 }
 
 // compare reads the target's rows of a window and compares them with the source's, which are those in want. The target has everything up to
@@ -334,9 +309,9 @@ func (w *worker) compare(ctx context.Context, win *window, want []row) error {
 	}
 	where := w.a.m.partitionsOf(t, w.server.Group) + " AND " + win.check.where
 	var equal int64
-	var differs []doubt
+	var differs []Difference
 	differ := func(r row, what string) {
-		differs = append(differs, doubt{Difference{Table: t.label, Key: t.describe(r), Target: w.server.Group, What: what}, r})
+		differs = append(differs, Difference{Table: t.label, Key: t.describe(r), Target: w.server.Group, What: what})
 	}
 	for last := [][]byte(nil); ; {
 		q := "SELECT " + t.reads + " FROM " + t.name + " WHERE " + where

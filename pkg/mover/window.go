@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"skarv/pkg/binlog"
+	"skarv/pkg/catalog"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 )
 
@@ -26,6 +30,9 @@ type window struct {
 
 	apply *chunk // the rows are to be written
 	check *check // the rows are to be compared
+
+	asks       bool         // a place for the dispatcher alone: which branches are prepared there
+	unfinished []binlog.XID // what it has found
 
 	mu   sync.Mutex
 	left int // workers that have not dealt with it
@@ -114,6 +121,9 @@ func (a *attempt) whereabouts(w *window) string {
 // begin registers a window; its watermarks may be written from now on. The window of an attempt that has failed has ended already.
 func (a *attempt) begin(w *window) {
 	w.done, w.left = make(chan struct{}), len(a.workers)
+	if w.asks {
+		w.left = 1
+	}
 	w.touched = map[string]row{}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -170,39 +180,71 @@ func (a *attempt) touch(t *table, r row) {
 	if r == nil {
 		return
 	}
-	key := string(t.keyOf(nil, r))
 	for _, w := range a.open {
 		if w.table == t {
-			w.touched[key] = r
+			w.touched[string(t.keyOf(nil, r))] = r
 		}
 	}
-	if len(a.recent) == 2*recentChanges {
-		a.recent = append(a.recent[:0], a.recent[recentChanges:]...)
-	}
-	a.recent = append(a.recent, change{t, key})
 }
 
-// change is a row that the log has changed.
-type change struct {
-	table *table
-	key   string
-}
-
-// recentChanges is how many changes before a stretch of the copy count as changes within it, at least. A server may show a commit, a branch's
-// above all, a moment after it has logged it, so that what is read between two watermarks is older than what the log had before the first.
-// The targets have such a row from the log, and leaving it out of the copy loses nothing.
-const recentChanges = 4096
-
-// touchRecent marks, in a window of the copy that opens, what has changed shortly before.
-func (a *attempt) touchRecent(w *window) {
-	if w.table == nil || w.check != nil { // a comparison looks again at what differs
-		return
+// shown returns when everything can be read on the source, through c, that its log has before a watermark that c has committed. MySQL, and MariaDB
+// for plain transactions, answer a commit when that is so. MariaDB logs the COMMIT of a branch before InnoDB shows it, and shows it later than commits
+// behind it in the log, but lists it as prepared until then. So no branch may be listed that the log has ended.
+func (a *attempt) shown(ctx context.Context, c *conn) error {
+	if a.m.move.Source.Flavor == catalog.MySQL {
+		return nil
 	}
-	for _, c := range a.recent {
-		if c.table == w.table {
-			w.touched[c.key] = nil
+	defer a.m.waits.On("transactions on node group " + a.m.move.Source.Name + " to be shown that its log has committed: see skarvctl transactions")()
+	return untilShown(ctx, func() ([]binlog.XID, error) { return binlog.Prepared(c.Conn) }, func() ([]binlog.XID, error) {
+		w := &window{asks: true}
+		a.begin(w)
+		if err := a.mark(c, w.seq, "H"); err != nil {
+			a.forsake(w)
+			return nil, err
 		}
+		if err := a.await(ctx, w); err != nil {
+			return nil, err
+		}
+		return w.unfinished, nil
+	})
+}
+
+// untilShown returns when the server lists none of the branches that its log had ended when it listed them first. unfinished tells which are
+// prepared at a place of the log behind everything that there is when it is called.
+func untilShown(ctx context.Context, listed, unfinished func() ([]binlog.XID, error)) error {
+	now, err := listed()
+	if err != nil {
+		return err
 	}
+	for left := setOf(now); len(left) > 0; {
+		open, err := unfinished()
+		if err != nil {
+			return err
+		}
+		for _, x := range open {
+			delete(left, x)
+		}
+		if len(left) == 0 {
+			return nil
+		}
+		if err := pause.For(ctx, time.Millisecond); err != nil {
+			return err
+		}
+		if now, err = listed(); err != nil {
+			return err
+		}
+		still := setOf(now)
+		maps.DeleteFunc(left, func(x binlog.XID, _ bool) bool { return !still[x] })
+	}
+	return nil
+}
+
+func setOf(branches []binlog.XID) map[binlog.XID]bool {
+	set := make(map[binlog.XID]bool, len(branches))
+	for _, x := range branches {
+		set[x] = true
+	}
+	return set
 }
 
 // share reads rows' targets: of a window's rows that did not change, those of one group.

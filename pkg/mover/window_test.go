@@ -48,30 +48,49 @@ func TestWatermarkOfAnEarlierAttempt(t *testing.T) {
 	require.Len(t, attempts[1].workers[2].in, 1)
 }
 
-// What the log had shortly before a stretch of the copy is left to the log, for what was read may be older. A comparison looks again at what differs.
-func TestChangesShortlyBeforeAStretch(t *testing.T) {
+// A branch that the log has ended is waited for as long as the server lists it; one that is prepared where the log is, or was not listed, is not.
+func TestWaitForWhatTheLogHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended, open, later := binlog.XID{GTRID: "ended"}, binlog.XID{GTRID: "open"}, binlog.XID{GTRID: "later"}
+		began, asked := time.Now(), 0
+		listed := func() ([]binlog.XID, error) {
+			switch at := time.Since(began); {
+			case at == 0:
+				return []binlog.XID{ended, open}, nil
+			case at < time.Second:
+				return []binlog.XID{later, ended, open}, nil
+			}
+			return []binlog.XID{later, open}, nil
+		}
+		unfinished := func() ([]binlog.XID, error) {
+			asked++
+			return []binlog.XID{open}, nil
+		}
+		require.NoError(t, untilShown(t.Context(), listed, unfinished))
+		require.Equal(t, time.Second, time.Since(began))
+		require.NotZero(t, asked)
+
+		asked = 0
+		require.NoError(t, untilShown(t.Context(), func() ([]binlog.XID, error) { return []binlog.XID{open}, nil }, unfinished))
+		require.Equal(t, 1, asked)
+		require.NoError(t, untilShown(t.Context(), func() ([]binlog.XID, error) { return nil, nil }, unfinished))
+		require.Equal(t, 1, asked, "nobody is asked for nothing")
+	})
+}
+
+// The dispatcher tells which branches are prepared where a place in the log is.
+func TestBranchesAtAPlace(t *testing.T) {
 	m := ofOnePartition(t)
 	a := m.newAttempt()
-	open := func(w *window) map[string]row {
-		a.begin(w)
-		require.NoError(t, a.watermark(t.Context(), &binlog.Transaction{}, markOf(a, w, "L")))
-		return w.touched
-	}
-	one, other := &table{key: []int{0}}, &table{key: []int{0}}
-	key := func(i int) row { return row{strconv.AppendInt(nil, int64(i), 10)} }
-	a.touch(one, key(1))
-	a.touch(other, key(2))
-	require.Contains(t, open(&window{table: one}), string(one.keyOf(nil, key(1))))
-	require.Len(t, open(&window{table: other}), 1)
-	require.Empty(t, open(&window{table: one, check: &check{}}))
-	for i := range 3 * recentChanges {
-		a.touch(one, key(i))
-	}
-	last := open(&window{table: one})
-	require.GreaterOrEqual(t, len(last), recentChanges)
-	require.LessOrEqual(t, len(last), 2*recentChanges)
-	require.Contains(t, last, string(one.keyOf(nil, key(2*recentChanges))))
-	require.NotContains(t, last, string(one.keyOf(nil, key(1))), "older than that")
+	a.heard = func() uint64 { return 0 }
+	a.unfinished = func() []binlog.XID { return []binlog.XID{{GTRID: "x"}} }
+	a.workers[2] = newWorker(a, m.claim(2))
+	w := &window{asks: true}
+	a.begin(w)
+	require.NoError(t, a.watermark(t.Context(), &binlog.Transaction{}, markOf(a, w, "H")))
+	require.NoError(t, a.await(t.Context(), w))
+	require.Equal(t, a.unfinished(), w.unfinished)
+	require.Empty(t, a.workers[2].in)
 }
 
 // Changes that wait for a slow target are bounded by their bytes.
