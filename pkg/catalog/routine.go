@@ -2,7 +2,8 @@ package catalog
 
 import (
 	"slices"
-	"strings"
+
+	"skarv/pkg/sqltypes"
 )
 
 // Routine is a stored function or procedure. Every node group has it, for definitions are asked of the servers.
@@ -29,7 +30,7 @@ type TableName struct {
 	Name     string `json:"name"`
 }
 
-// RoutineKey names a routine. Functions and procedures have names of their own, in which case does not count.
+// RoutineKey names a routine. Functions and procedures have names of their own, in which neither case nor accents count.
 type RoutineKey struct {
 	Database, Name string
 	Function       bool
@@ -37,7 +38,7 @@ type RoutineKey struct {
 
 // NewRoutineKey returns the key of a routine by its name as written.
 func NewRoutineKey(db, name string, function bool) RoutineKey {
-	return RoutineKey{db, strings.ToLower(name), function}
+	return RoutineKey{db, sqltypes.FoldName(name), function}
 }
 
 // Key returns the routine's key.

@@ -191,6 +191,9 @@ func (p *Planner) createTable(ctx context.Context) error {
 		if p.Statement.Mentions("PARTITION") && !p.Statement.Partitioned {
 			return errPartitionsWithoutKey()
 		}
+		if err := p.roomForKey(o, def); err != nil {
+			return err
+		}
 		e, ok := p.Statement.Define(hiddenKeyText(p.Snap.Flavor))
 		if !ok {
 			return sqlerr.Unsupported("this form of CREATE TABLE without a primary key", "add a primary key")
@@ -207,6 +210,14 @@ func (p *Planner) createTable(ctx context.Context) error {
 	p.work.Refresh = []Refresh{r}
 	p.watch(o)
 	return nil
+}
+
+// roomForKey refuses a table that has as many keys as servers allow, and none of them tells its rows apart.
+func (p *Planner) roomForKey(o ddl.Name, def *schema.Definition) error {
+	if len(def.Full) < 64 {
+		return nil
+	}
+	return sqlerr.Unsupported("64 keys in table '"+o.Name+"', which has no primary key", "leave one out, or give it a primary key: Skarv adds one to such tables, and servers allow no 65 keys")
 }
 
 // hiddenKeyText is the hidden key as part of a list of columns. Its values come from the cluster's sequence.
@@ -437,6 +448,9 @@ func (p *Planner) tryAlter(ctx context.Context, o ddl.Name, hidden bool) (before
 		before, after, err := p.tryAlterOn(ctx, o, true)
 		if err != nil || !after.Keyless() {
 			return before, after, err
+		}
+		if err := p.roomForKey(o, after); err != nil {
+			return nil, nil, err
 		}
 	}
 	before, after, err = p.tryAlterOn(ctx, o, false)

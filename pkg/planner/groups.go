@@ -487,7 +487,7 @@ func (g *grouping) rest() (plan.Text, bool) {
 	p := b.phrase(map[*instance]string{})
 	p.instead = g.instead
 	p.raw("SELECT ")
-	if sel.Distinct {
+	if sel.Distinct && !g.differ() { // MySQL refuses to sort different rows by what they do not show, but finds out first that all are
 		p.raw("DISTINCT ")
 	}
 	var names []string
@@ -544,6 +544,14 @@ func (g *grouping) rest() (plan.Text, bool) {
 		p.limit(l.Rowcount)
 	}
 	return p.done()
+}
+
+// differ reports whether no two rows of the result are equal, for each shows what its group is made by.
+func (g *grouping) differ() bool {
+	by := g.b.query.block.sel.GroupBy
+	return by != nil && !by.WithRollup && !slices.ContainsFunc(by.Exprs, func(e sqlparser.Expr) bool {
+		return !slices.ContainsFunc(g.list, func(item *sqlparser.AliasedExpr) bool { return sqlparser.Equals.Expr(item.Expr, e) })
+	})
 }
 
 // groupBy writes the rest's own GROUP BY. Every column of the list that is no aggregate is among its columns.

@@ -100,7 +100,7 @@ func (b *build) callsOthers() bool {
 		if t.Kind == sqlparse.EOF {
 			return false
 		}
-		if t.Kind == sqlparse.Op && b.st.Is(t, "(") && (prev.Kind == sqlparse.Word || prev.Kind == sqlparse.QuotedName) {
+		if t.Kind == sqlparse.Op && b.st.Is(t, "(") && (prev.Kind == sqlparse.Word || prev.Kind == sqlparse.QuotedName) && !b.st.Is(before, "{") {
 			name := strings.ToLower(string(b.st.Text(prev.Span)))
 			if b.st.Is(before, ".") || !builtin(name) && !serverFunctions(name) && !lockFunctions(name) && !beforeParenthesis(name) {
 				return true

@@ -264,7 +264,7 @@ func (b *build) transaction(w *words) error {
 	return nil
 }
 
-// completion reads [WORK] [AND [NO] CHAIN] [[NO] RELEASE].
+// completion reads [WORK] [AND [NO] CHAIN] [[NO] RELEASE]: not AND CHAIN RELEASE.
 func completion(w *words, t *plan.Txn) {
 	w.take("WORK")
 	switch {
@@ -274,7 +274,7 @@ func completion(w *words, t *plan.Txn) {
 		t.NoChain = true
 	}
 	switch {
-	case w.take("RELEASE"):
+	case !t.Chain && w.take("RELEASE"):
 		t.Release = true
 	case w.takeAll("NO RELEASE"):
 		t.NoRelease = true

@@ -447,13 +447,16 @@ func wordBefore(st *sqlparse.Statement, at int, word string) bool {
 // arguments.
 func (b *build) plainCalls(st *sqlparse.Statement) bool {
 	toks := st.Tokens()
-	var prev sqlparse.Token
+	tables, _ := st.Tables()
+	var before, prev sqlparse.Token
 	for {
 		t := toks.Next()
 		if t.Kind == sqlparse.EOF {
 			return true
 		}
-		if t.Kind == sqlparse.Op && st.Is(t, "(") && (prev.Kind == sqlparse.Word || prev.Kind == sqlparse.QuotedName) {
+		written := func(r sqlparse.TableRef) bool { return r.Write && r.End == prev.End } // the columns of an INSERT follow
+		if t.Kind == sqlparse.Op && st.Is(t, "(") && (prev.Kind == sqlparse.Word || prev.Kind == sqlparse.QuotedName) && !st.Is(before, "{") &&
+			!slices.ContainsFunc(tables, written) {
 			name := strings.ToLower(string(st.Text(prev.Span)))
 			if lockFunctions(name) || serverFunctions(name) || !Known(name) && b.snap.Routine(b.db, name, true) == nil {
 				return false
@@ -463,7 +466,7 @@ func (b *build) plainCalls(st *sqlparse.Statement) bool {
 			st.Is(t, "FOR") || st.Is(t, "NEXT")) {
 			return false
 		}
-		prev = t
+		before, prev = prev, t
 	}
 }
 

@@ -154,6 +154,9 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		return err
 	}
 	if p.Txn != nil && p.Txn.Release {
+		if err := s.conn.Flush(); err != nil {
+			return err
+		}
 		return errReleased
 	}
 	return nil

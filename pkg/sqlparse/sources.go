@@ -96,7 +96,7 @@ func (f *sourceFinder) run() {
 		switch id {
 		case opWord + '(':
 			next := sourceFrame{block: -1, group: len(f.sources)}
-			if fr.clause == fromClause && (prev == wFrom || prev == opWord+',' || prev == wJoin || prev == wStraightJoin || prev == opWord+'(' || prev == wUpdate || prev == wUsing || prev == wLateral) {
+			if fr.clause == fromClause && (prev == wFrom || prev == opWord+',' || prev == wJoin || prev == wStraightJoin || prev == opWord+'(' || prev == wUpdate || prev == wUsing || prev == wLateral || prev == wOj) {
 				next.nest, next.block, next.clause, next.outer = true, fr.block, fromClause, fr.outer || fr.next
 				fr.next = false
 			}

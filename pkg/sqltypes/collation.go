@@ -315,6 +315,27 @@ func (c *Collation) appendWeights(dst, s []byte) ([]byte, bool) {
 	return c.coll.WeightString(dst, s, 0), true
 }
 
+// FoldName makes of names what is the same for all that are equal to servers where they compare names by utf8mb3_general_ci, as those of
+// routines: `Café` is `cafe`.
+func FoldName(name string) string {
+	if isASCII([]byte(name)) {
+		return strings.ToLower(name)
+	}
+	c, err := LookupCollation("utf8mb3_general_ci", false)
+	if err != nil {
+		return strings.ToLower(name)
+	}
+	weights, ok := c.AppendKey(nil, []byte(name))
+	if !ok {
+		return strings.ToLower(name)
+	}
+	var folded []rune
+	for i := 0; i+1 < len(weights); i += 2 {
+		folded = append(folded, rune(weights[i])<<8|rune(weights[i+1]))
+	}
+	return strings.ToLower(string(folded))
+}
+
 func isASCII(s []byte) bool {
 	for _, b := range s {
 		if b >= utf8.RuneSelf {

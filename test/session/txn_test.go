@@ -271,3 +271,17 @@ func TestLockTables(t *testing.T) {
 		d.exec("UNLOCK TABLES")
 	})
 }
+
+// COMMIT RELEASE is answered before the connection ends, and not taken together with AND CHAIN.
+func TestCommitRelease(t *testing.T) {
+	a, _ := idsApart(t)
+	for _, end := range []string{"COMMIT RELEASE", "COMMIT WORK AND NO CHAIN RELEASE", "ROLLBACK RELEASE"} {
+		c := connect(t)
+		c.exec("BEGIN")
+		c.exec(fmt.Sprintf("UPDATE t SET v = v WHERE id = %d", a))
+		c.fails(1064, "COMMIT AND CHAIN RELEASE")
+		c.exec(end)
+		_, err := c.try("SELECT 1")
+		require.Error(t, err, end)
+	}
+}

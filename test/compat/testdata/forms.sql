@@ -170,7 +170,6 @@ INSERT INTO twice VALUES (1, 1, 30), (2, 2, 20), (3, 1, 10), (4, 2, 30), (5, 1, 
 SELECT COUNT(*), SUM(id) FROM ((SELECT id FROM twice ORDER BY a DESC, id LIMIT 3) ORDER BY id LIMIT 2) AS x;
 SELECT id FROM twice WHERE a IN (SELECT MAX(a) FROM twice) ORDER BY id LIMIT 1;
 (SELECT id FROM twice ORDER BY id LIMIT 2) UNION ALL (SELECT id FROM twice ORDER BY id DESC LIMIT 2) ORDER BY id DESC LIMIT 3;
--- refused: it has no tree
 INSERT INTO twice (SELECT id + 100, a, b FROM twice ORDER BY id DESC LIMIT 3) ORDER BY 1 LIMIT 2;
 SELECT * FROM twice ORDER BY id;
 DROP TABLE twice;
