@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,6 +32,10 @@ type calls struct {
 	firing [][]*catalog.Table
 	// firingIn is the transaction in which the outermost of them runs.
 	firingIn *txn.Txn
+	// foreign: the client has another character set than UTF-8, see callCharset. results is its own for results, as a value of SET; "" if
+	// that is utf8mb4.
+	foreign bool
+	results string
 	// told are the user variables in which strings of programs are, see variables.exact.
 	told []string
 }
@@ -67,9 +72,6 @@ type activation struct {
 
 // call runs the CALL at hand.
 func (s *Session) call(p *plan.Plan) error {
-	if s.calls == nil && s.foreignLiterals || !s.info.UTF8Results { // the procedure's own are in that of its CREATE
-		return sqlerr.Unsupported("CALL with another character set than UTF-8", "SET NAMES utf8mb4")
-	}
 	if s.locks != nil {
 		return sqlerr.Unsupported("CALL under LOCK TABLES", "UNLOCK TABLES first")
 	}
@@ -79,6 +81,9 @@ func (s *Session) call(p *plan.Plan) error {
 	r := s.snap.Routine(p.Database, p.Name, false)
 	if r == nil {
 		return sqlerr.NoSuchRoutine.New("PROCEDURE", p.Database+"."+p.Name)
+	}
+	if err := s.ownCharset([]byte(r.Text), sqlparse.ParseMode(r.SQLMode)); err != nil {
+		return err
 	}
 	prog, err := s.program(r)
 	if err != nil {
@@ -96,6 +101,9 @@ func (s *Session) compound() error {
 	// It outlives what runs inside of it.
 	st := s.cfg.Dialect.NewStatement()
 	if err := st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
+		return err
+	}
+	if err := s.ownCharset(st.SQL(), s.mode); err != nil {
 		return err
 	}
 	prog, err := routine.ParseCompound(st)
@@ -126,12 +134,18 @@ func (s *Session) runCall(a *activation, args []sqlparse.Span) error {
 	if !s.cfg.Dialect.MariaDB() {
 		s.warnings = s.warnings[:0] // what runs inside of it does not see what was told before; MariaDB's statements without tables keep it
 	}
+	foreign := s.foreign()
+	results, back, err := s.callCharset()
+	if err != nil {
+		return err
+	}
 	more := s.more
-	s.calls, s.more = &calls{}, true // what comes before the end of the CALL is not the last
-	err := a.run(args)
+	s.calls, s.more = &calls{foreign: foreign, results: results}, true // what comes before the end of the CALL is not the last
+	err = a.run(args)
 	s.calls.release(s)
 	changed := affected(0)
 	s.calls, s.more = nil, more
+	back()
 	if err != nil {
 		return err
 	}
@@ -147,6 +161,58 @@ func (c *calls) release(s *Session) {
 		c.conn = nil
 	}
 }
+
+// callCharset has the statements of a procedure written, and what it reads for itself answered, in UTF-8 until back is called. results is the client's
+// own character set for results, "" if that is UTF-8, too.
+func (s *Session) callCharset() (results string, back func(), err error) {
+	if !s.foreign() {
+		return "", func() {}, nil
+	}
+	text := s.args.AppendStatement(nil)
+	if s.foreignLiterals && beyondASCII(text) > 0 || slices.ContainsFunc(text, func(b byte) bool { return b >= 0xF0 }) {
+		return "", nil, sqlerr.Unsupported("characters beyond ASCII in a CALL with another character set than UTF-8", "SET NAMES utf8mb4")
+	}
+	vars := charsetVariables("utf8mb4", "")[:2]
+	if results, _ = s.state.Get(vars[1].Name); results == vars[1].Value {
+		results = ""
+	}
+	back, err = s.inCharset(vars...)
+	return results, back, err
+}
+
+// clientResults has what is read answered in the client's character set until back is called.
+func (s *Session) clientResults() (back func(), err error) {
+	if s.calls == nil || s.calls.results == "" {
+		return func() {}, nil
+	}
+	results := charsetVariables("utf8mb4", "")[1]
+	results.Value = s.calls.results
+	return s.inCharset(results)
+}
+
+// ownCharset refuses a program whose text tells of the session's character sets: they are not the client's while it runs for one with others.
+func (s *Session) ownCharset(text []byte, mode sqlparse.Mode) error {
+	if s.calls != nil && !s.calls.foreign || s.calls == nil && !s.foreign() {
+		return nil
+	}
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan(text, mode); err != nil {
+		return err
+	}
+	tokens := st.Tokens()
+	var last sqlparse.Token
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; last, tok = tok, tokens.Next() {
+		if bytes.Contains(bytes.ToLower(st.Text(tok.Span)), []byte("character_set_")) ||
+			st.Is(last, "SET") && (st.Is(tok, "NAMES") || st.Is(tok, "CHARACTER") || st.Is(tok, "CHARSET")) {
+			return sqlerr.Unsupported("character sets of the session in a procedure that a client with another one than UTF-8 calls", "SET NAMES utf8mb4")
+		}
+	}
+	return nil
+}
+
+// foreign reports whether the client has another character set than UTF-8.
+func (s *Session) foreign() bool { return s.foreignLiterals || !s.info.UTF8Results }
 
 // program is the tree of a procedure.
 func (s *Session) program(r *catalog.Routine) (*routine.Program, error) {
@@ -269,7 +335,12 @@ func (a *activation) sendOuts(columns []string) error {
 	if len(columns) == 0 || !s.conn.Capabilities().Has(wire.CapPSMultiResults) {
 		return nil
 	}
+	back, err := s.clientResults()
+	if err != nil {
+		return err
+	}
 	cols, row, err := a.vars.query("SELECT " + strings.Join(columns, ", ") + " FROM " + a.vars.table)
+	back()
 	if err != nil {
 		return err
 	}
@@ -391,10 +462,15 @@ func (s *Session) step(text []byte) error {
 	if err := st.Scan(text, s.mode); err != nil {
 		return err
 	}
+	back, err := s.clientResults()
+	if err != nil {
+		return err
+	}
+	defer back()
 	was := s.asked
 	s.asked = asked{}
 	defer func() { s.asked = was }()
-	_, err := s.runInside(st, nil)
+	_, err = s.runInside(st, nil)
 	s.leave()
 	s.refresh()
 	return err

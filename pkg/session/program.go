@@ -134,8 +134,11 @@ func (a *activation) Run(text string) error {
 			return err
 		}
 	}
-	s.variableColumns = a.vars.shown(st)
-	err := s.step(filled)
+	var err error
+	if s.variableColumns, err = a.vars.shown(st); err != nil {
+		return err
+	}
+	err = s.step(filled)
 	s.variableColumns = nil
 	if err == nil && st.Kind() != sqlparse.Call {
 		s.calls.count(s.rowCount)

@@ -32,8 +32,9 @@ type variables struct {
 	collation string
 	// told are values of user variables that the statement at hand needs, by their names; see exact.
 	told map[string]string
-	// columns are the variables as servers describe them, nil until they have been read once.
-	columns []sqltypes.Column
+	// columns are the variables as servers describe them, nil until they have been read once; foreign are they as they are described to a client
+	// of another character set, nil until needed.
+	columns, foreign []sqltypes.Column
 }
 
 // newVariables makes the variables of a routine in database db; all are NULL.
@@ -475,14 +476,15 @@ func createsTable(st *sqlparse.Statement) bool {
 // shown are those columns of a SELECT, by their places, that are variables, as servers describe variables: what is filled in for one says
 // less of its type, and nothing of whether it may be NULL. It is for a statement that has been filled. Behind a * the places are not
 // known, and the columns of a UNION are those of all its queries.
-func (v *variables) shown(st *sqlparse.Statement) (list map[int]sqltypes.Column) {
+func (v *variables) shown(st *sqlparse.Statement) (list map[int]sqltypes.Column, err error) {
 	if st.Kind() != sqlparse.Select || v.columns == nil {
-		return nil
+		return nil, nil
 	}
+	var columns []sqltypes.Column
 	tokens := st.Tokens()
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
 		if st.Is(tok, "UNION") || st.Is(tok, "EXCEPT") || st.Is(tok, "INTERSECT") {
-			return nil
+			return nil, nil
 		}
 	}
 	for i, it := range st.SelectItems(nil) {
@@ -499,10 +501,35 @@ func (v *variables) shown(st *sqlparse.Statement) (list map[int]sqltypes.Column)
 			if list == nil {
 				list = map[int]sqltypes.Column{}
 			}
-			list[i] = v.columns[at]
+			if columns == nil {
+				if columns, err = v.described(); err != nil {
+					return nil, err
+				}
+			}
+			list[i] = columns[at]
 		}
 	}
-	return list
+	return list, nil
+}
+
+// described are the variables as the client is told of them.
+func (v *variables) described() (columns []sqltypes.Column, err error) {
+	if v.s.calls.results == "" {
+		return v.columns, nil
+	}
+	if v.foreign == nil {
+		back, err := v.s.clientResults()
+		if err != nil {
+			return nil, err
+		}
+		defer back()
+		cols, _, err := v.query("SELECT * FROM " + v.table)
+		if err != nil {
+			return nil, err
+		}
+		v.foreign = cols[1:] // without the one that every row has
+	}
+	return v.foreign, nil
 }
 
 // converted reports whether the value of a variable of a type is filled in as one of another type.
@@ -540,6 +567,11 @@ func (v *variables) show(text []byte) (ok bool, err error) {
 	if err := inner.Scan([]byte(sql), s.mode); err != nil {
 		return false, err
 	}
+	back, err := s.clientResults()
+	if err != nil {
+		return false, err
+	}
+	defer back()
 	return true, v.with(sql, func(sql string) error {
 		c := s.calls.conn
 		cols, rows, err := c.QueryAll(sql, 1)

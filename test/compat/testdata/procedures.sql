@@ -284,8 +284,38 @@ CALL immediate2('SELECT id, v FROM t WHERE id < 3 ORDER BY id', 3);
 CREATE PROCEDURE own_charset() SELECT HEX('ü');
 CALL own_charset();
 SET collation_connection = latin1_swedish_ci;
--- refused: it would be FC
 CALL own_charset();
+SET NAMES utf8mb4;
+
+-- So it is for clients of other character sets: what they read is in theirs.
+CREATE TABLE spoken (id INT PRIMARY KEY, v VARCHAR(20) CHARACTER SET utf8mb4);
+INSERT INTO spoken VALUES (1, 'grün'), (2, 'blå'), (3, 'ж😀');
+-- skip-prepared
+CREATE PROCEDURE speaks(IN x VARCHAR(20), OUT y VARCHAR(20) CHARACTER SET utf8mb4) BEGIN DECLARE z VARCHAR(20) CHARACTER SET utf8mb4; SELECT v INTO z FROM spoken WHERE id = 3; SELECT v, z, x FROM spoken ORDER BY id; SET y = CONCAT(z, 'ü'); INSERT INTO spoken VALUES (4, z), (5, 'ö'), (6, x); SELECT CHARSET(x), COLLATION('a'); END;
+SET NAMES latin1;
+CALL speaks('abc', @y);
+SELECT HEX(@y), CHARSET(@y), @y;
+SELECT id, v, HEX(v) FROM spoken ORDER BY id;
+DELETE FROM spoken WHERE id > 3;
+SET NAMES utf8mb3;
+CALL speaks('blå', @y);
+SELECT HEX(@y), CHARSET(@y), @y;
+SELECT id, v, HEX(v) FROM spoken ORDER BY id;
+DELETE FROM spoken WHERE id > 3;
+SET character_set_results = NULL;
+CALL speaks('blå', @y);
+SELECT @@character_set_results, @@character_set_client;
+SET NAMES latin1;
+-- refused: the argument would be other characters
+CALL speaks('blå', @y);
+SET NAMES utf8mb4;
+SELECT COUNT(*) FROM spoken;
+-- skip-prepared
+CREATE PROCEDURE renames() BEGIN SET NAMES utf8mb4; SELECT @@character_set_client; END;
+CALL renames();
+SET NAMES latin1;
+-- refused: character sets of the session
+CALL renames();
 SET NAMES utf8mb4;
 
 -- A column that is a variable is of the variable's type, and may be NULL.
