@@ -213,15 +213,13 @@ func (c *copier) copyChunk(ctx context.Context, t *copying) (*window, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &window{table: t.table, apply: &chunk{table: t.table}}
-	c.a.begin(w)
-	if err := c.a.mark(c.conn, w.seq, "L"); err != nil {
+	found := time.Now()
+	w, err := c.a.low(ctx, c.conn, func() *window { return &window{table: t.table, apply: &chunk{table: t.table}} })
+	if err != nil {
 		return nil, err
 	}
+	began = began.Add(time.Since(found)) // waits are none of the chunk's own time
 	m.cfg.Hit("copy.low")
-	if err := c.a.shown(ctx, c.conn); err != nil {
-		return nil, err
-	}
 	read, err := c.read(ctx, t.table, t.last, end, m.partitionsOf(t.table))
 	if err != nil {
 		return nil, err

@@ -115,7 +115,8 @@ func (a *attempt) findStart(ctx context.Context) (at binlog.Position, ends strin
 	if at, err = binlog.Current(c.Conn, m.move.Source.Flavor); err != nil {
 		return at, "", err
 	}
-	// When this is committed, everything in the log up to at can be seen, prepared branches included.
+	// When this is committed, everything in the log up to at can be seen, or is listed. A branch that is logged as prepared a moment before it is
+	// listed may be missed: its commit is ErrRecopy, or is waited for as others that are not shown.
 	if err := a.mark(c, 0, "S"); err != nil {
 		return at, "", err
 	}

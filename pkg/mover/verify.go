@@ -256,20 +256,16 @@ func (v *verifier) windowOnce(ctx context.Context, t *table, next func() (string
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &window{table: t, check: &check{where: where}}
-	a.begin(w)
+	w, err := a.low(ctx, v.copier.conn, func() *window { return &window{table: t, check: &check{where: where}} })
+	if err != nil {
+		return nil, nil, err
+	}
 	marked := false
 	defer func() {
 		if !marked {
 			a.forsake(w)
 		}
 	}()
-	if err := a.mark(v.copier.conn, w.seq, "L"); err != nil {
-		return nil, nil, err
-	}
-	if err := a.shown(ctx, v.copier.conn); err != nil {
-		return nil, nil, err
-	}
 	read, err := v.copier.rows(ctx, t, "SELECT "+t.reads+" FROM "+t.name+" WHERE "+v.m.partitionsOf(t)+" AND "+where+" ORDER BY "+t.keyList(false))
 	if err != nil {
 		return nil, nil, err

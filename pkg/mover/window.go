@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -187,47 +189,92 @@ func (a *attempt) touch(t *table, r row) {
 	}
 }
 
-// shown returns when everything can be read on the source, through c, that its log has before a watermark that c has committed. MySQL, and MariaDB
-// for plain transactions, answer a commit when that is so. MariaDB logs the COMMIT of a branch before InnoDB shows it, and shows it later than commits
-// behind it in the log, but lists it as prepared until then. So no branch may be listed that the log has ended.
-func (a *attempt) shown(ctx context.Context, c *conn) error {
-	if a.m.move.Source.Flavor == catalog.MySQL {
-		return nil
-	}
-	defer a.m.waits.On("transactions on node group " + a.m.move.Source.Name + " to be shown that its log has committed: see skarvctl transactions")()
-	return untilShown(ctx, func() ([]binlog.XID, error) { return binlog.Prepared(c.Conn) }, func() ([]binlog.XID, error) {
-		w := &window{asks: true}
+// low begins a window at a watermark behind which everything can be read, through c, that the log has before it. MySQL, and MariaDB for plain
+// transactions, answer a commit when that is so. MariaDB logs the COMMIT of a branch before InnoDB shows it, and shows it later than commits behind it in
+// the log, but lists it as prepared until then. So no branch may be listed that the log had ended. Where that takes long the window begins anew: what
+// changes in it is kept.
+func (a *attempt) low(ctx context.Context, c *conn, begin func() *window) (*window, error) {
+	for {
+		w := begin()
 		a.begin(w)
-		if err := a.mark(c, w.seq, "H"); err != nil {
+		if err := a.mark(c, w.seq, "L"); err != nil {
 			a.forsake(w)
 			return nil, err
 		}
-		if err := a.await(ctx, w); err != nil {
+		if a.m.move.Source.Flavor == catalog.MySQL {
+			return w, nil
+		}
+		marked := time.Now()
+		if err := a.shown(ctx, c); err != nil {
+			a.forsake(w)
 			return nil, err
 		}
-		return w.unfinished, nil
-	})
+		if time.Since(marked) < tooLong {
+			return w, nil
+		}
+		a.forsake(w)
+	}
+}
+
+const (
+	// tooLong is how long a window may wait between its first watermark and what is read.
+	tooLong = time.Second
+	// passingLooks is how often the server alone is asked before the log is, which may be read with a delay: branches come and go.
+	passingLooks = 10
+	// slowestLook is between two looks at branches that stay.
+	slowestLook = 50 * time.Millisecond
+)
+
+// shown returns when the source lists no branch that its log had ended when this was called.
+func (a *attempt) shown(ctx context.Context, c *conn) error {
+	var left atomic.Pointer[map[binlog.XID]bool]
+	defer a.m.waits.OnText(func() string {
+		what := "transactions on node group " + a.m.move.Source.Name + " that its log has committed to be shown"
+		if named := left.Load(); named != nil {
+			what += ", or branches to be ended that it does not have: " + someOf(*named)
+		}
+		return what
+	})()
+	return untilShown(ctx, func(now map[binlog.XID]bool) { left.Store(&now) }, func() ([]binlog.XID, error) { return binlog.Prepared(c.Conn) },
+		func() ([]binlog.XID, error) {
+			w := &window{asks: true}
+			a.begin(w)
+			if err := a.mark(c, w.seq, "H"); err != nil {
+				a.forsake(w)
+				return nil, err
+			}
+			if err := a.await(ctx, w); err != nil {
+				return nil, err
+			}
+			return w.unfinished, nil
+		})
 }
 
 // untilShown returns when the server lists none of the branches that its log had ended when it listed them first. unfinished tells which are
-// prepared at a place of the log behind everything that there is when it is called.
-func untilShown(ctx context.Context, listed, unfinished func() ([]binlog.XID, error)) error {
+// prepared at a place of the log behind everything that there is when it is called. note is told of those that stay.
+func untilShown(ctx context.Context, note func(map[binlog.XID]bool), listed, unfinished func() ([]binlog.XID, error)) error {
 	now, err := listed()
 	if err != nil {
 		return err
 	}
-	for left := setOf(now); len(left) > 0; {
-		open, err := unfinished()
-		if err != nil {
-			return err
-		}
-		for _, x := range open {
-			delete(left, x)
+	left := setOf(now)
+	wait := time.Millisecond
+	for look := 1; len(left) > 0; look++ {
+		if look > passingLooks {
+			open, err := unfinished()
+			if err != nil {
+				return err
+			}
+			for _, x := range open {
+				delete(left, x)
+			}
+			note(maps.Clone(left))
+			wait = min(2*wait, slowestLook)
 		}
 		if len(left) == 0 {
 			return nil
 		}
-		if err := pause.For(ctx, time.Millisecond); err != nil {
+		if err := pause.For(ctx, wait); err != nil {
 			return err
 		}
 		if now, err = listed(); err != nil {
@@ -237,6 +284,19 @@ func untilShown(ctx context.Context, listed, unfinished func() ([]binlog.XID, er
 		maps.DeleteFunc(left, func(x binlog.XID, _ bool) bool { return !still[x] })
 	}
 	return nil
+}
+
+// someOf names a few branches.
+func someOf(branches map[binlog.XID]bool) string {
+	var names []string
+	for x := range branches {
+		names = append(names, x.String())
+	}
+	slices.Sort(names)
+	if len(names) > 3 {
+		names = append(names[:3], fmt.Sprintf("and %d more", len(branches)-3))
+	}
+	return strings.Join(names, "; ")
 }
 
 func setOf(branches []binlog.XID) map[binlog.XID]bool {

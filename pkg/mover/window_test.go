@@ -53,6 +53,8 @@ func TestWaitForWhatTheLogHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended, open, later := binlog.XID{GTRID: "ended"}, binlog.XID{GTRID: "open"}, binlog.XID{GTRID: "later"}
 		began, asked := time.Now(), 0
+		var noted map[binlog.XID]bool
+		note := func(now map[binlog.XID]bool) { noted = now }
 		listed := func() ([]binlog.XID, error) {
 			switch at := time.Since(began); {
 			case at == 0:
@@ -66,15 +68,21 @@ func TestWaitForWhatTheLogHasEnded(t *testing.T) {
 			asked++
 			return []binlog.XID{open}, nil
 		}
-		require.NoError(t, untilShown(t.Context(), listed, unfinished))
-		require.Equal(t, time.Second, time.Since(began))
-		require.NotZero(t, asked)
+		require.NoError(t, untilShown(t.Context(), note, listed, unfinished))
+		require.GreaterOrEqual(t, time.Since(began), time.Second)
+		require.Less(t, time.Since(began), time.Second+2*slowestLook)
+		require.Positive(t, asked)
+		require.Less(t, asked, 50)
+		require.Equal(t, map[binlog.XID]bool{ended: true}, noted)
 
 		asked = 0
-		require.NoError(t, untilShown(t.Context(), func() ([]binlog.XID, error) { return []binlog.XID{open}, nil }, unfinished))
+		stays := func() ([]binlog.XID, error) { return []binlog.XID{open}, nil }
+		require.NoError(t, untilShown(t.Context(), note, stays, unfinished))
 		require.Equal(t, 1, asked)
-		require.NoError(t, untilShown(t.Context(), func() ([]binlog.XID, error) { return nil, nil }, unfinished))
-		require.Equal(t, 1, asked, "nobody is asked for nothing")
+		for _, list := range [][]binlog.XID{nil, {ended}} { // the second is gone at the next look
+			require.NoError(t, untilShown(t.Context(), note, func() ([]binlog.XID, error) { now := list; list = nil; return now, nil }, unfinished))
+			require.Equal(t, 1, asked, "the log is not asked")
+		}
 	})
 }
 

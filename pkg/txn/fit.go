@@ -46,14 +46,7 @@ func Fit(c *mysqlconn.Conn) (started int64, err error) {
 			"GRANT XA_RECOVER_ADMIN ON *.* to it"}
 	}
 	if isMariaDB(c) {
-		// Both are as of the beginning of the statement: the difference is the same whenever it is asked, and whatever the
-		// client has made of its session's clock.
-		started, err = number(c, "SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED)"+
-			" FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'UPTIME'")
-		if err == nil && started == 0 {
-			err = fmt.Errorf("the server does not say when it was started")
-		}
-		return started, err
+		return startedAt(c)
 	}
 	detaches, err := number(c, "SELECT @@session.xa_detach_on_prepare")
 	switch {
@@ -65,6 +58,18 @@ func Fit(c *mysqlconn.Conn) (started int64, err error) {
 		return 0, &Unfit{"xa_detach_on_prepare is OFF", "set xa_detach_on_prepare=ON on its server"}
 	}
 	return 1, nil // MySQL's prepared branches have no holder
+}
+
+// startedAt is when a MariaDB server was started, in its own seconds, never 0.
+func startedAt(c *mysqlconn.Conn) (int64, error) {
+	// Both are as of the beginning of the statement: the difference is the same whenever it is asked, and whatever the
+	// client has made of its session's clock.
+	started, err := number(c, "SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED)"+
+		" FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'UPTIME'")
+	if err == nil && started == 0 {
+		err = fmt.Errorf("the server does not say when it was started")
+	}
+	return started, err
 }
 
 // number asks for one number.

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,6 +139,7 @@ type worker struct {
 type sighting struct {
 	since time.Time // when it was first seen
 	left  time.Time // when it was first seen without the connection that prepared it; zero: that is there
+	known bool      // it was decided how it ends, at an earlier look
 }
 
 // newWorker returns a worker that has not looked yet.
@@ -223,7 +225,11 @@ func (w *worker) round(ctx context.Context) error {
 		}
 		if err := w.settle(ctx, x); err != nil {
 			doubt = append(doubt, Doubt{x.id, w.group, since, err.Error()})
-			w.cfg.Log.WarnContext(ctx, "transaction stays in doubt", "group", int(w.group), "transaction", string(x.id), "error", err)
+			level := slog.LevelWarn
+			if errors.Is(err, errHeld) || errors.Is(err, errLeaving) { // which are steps to its end
+				level = slog.LevelInfo
+			}
+			w.cfg.Log.Log(ctx, level, "transaction stays in doubt", "group", int(w.group), "transaction", string(x.id), "error", err)
 		}
 	}
 	w.inDoubt.WithLabelValues(strconv.Itoa(int(w.group))).Set(float64(len(doubt)))
@@ -267,7 +273,7 @@ func holders(c *mysqlconn.Conn, list []xid) (map[xid]bool, error) {
 	if len(list) == 0 || !isMariaDB(c) {
 		return nil, nil
 	}
-	started, err := Fit(c)
+	started, err := startedAt(c)
 	if err != nil {
 		return nil, err
 	}
@@ -330,7 +336,7 @@ const letGo = time.Second
 
 var (
 	// errHeld: MariaDB lets no other connection finish a branch while the one that prepared it lives.
-	errHeld = errors.New("the connection that prepared it is still there and is being ended")
+	errHeld = errors.New("the connection that prepared it is still there, and is ended if it stays")
 	// errLeaving: the connection has gone a moment ago.
 	errLeaving = errors.New("its server is given a second to let go of it")
 	// errEnding: the server lists the branch, and says that it does not know it.
@@ -361,15 +367,8 @@ func (w *worker) finish(ctx context.Context, x xid, verb string) error {
 	if err != nil {
 		return err
 	}
-	switch left := w.seen[x].left; {
-	case left.IsZero(): // its proxy has had its time
-		thread, _ := x.holder()
-		if _, err := c.Exec("KILL " + strconv.FormatUint(thread, 10)); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
-			return err
-		}
-		return errHeld
-	case isMariaDB(c) && time.Since(left) < letGo:
-		return errLeaving
+	if free, err := w.free(c, x); err != nil || !free {
+		return err
 	}
 	_, err = c.Exec(verb + x.String())
 	switch {
@@ -385,6 +384,49 @@ func (w *worker) finish(ctx context.Context, x xid, verb string) error {
 	return err
 }
 
+// free reports whether another connection may end x. On MariaDB the one that prepared it has to be gone: its proxy has had its time, and if it is still
+// there at the look behind the one at which the end was known, it is ended. An error says what is waited for; neither: the branch is no more.
+func (w *worker) free(c *mysqlconn.Conn, x xid) (bool, error) {
+	if !isMariaDB(c) {
+		return true, nil
+	}
+	seen := w.seen[x]
+	if !seen.left.IsZero() {
+		if time.Since(seen.left) < letGo {
+			return false, errLeaving
+		}
+		thread, of := x.holder()
+		if started, err := startedAt(c); err != nil || started != of {
+			return err == nil, err
+		}
+		// InnoDB's own word for it, which may be old.
+		_, rows, err := c.QueryAll(fmt.Sprintf("SELECT 1 FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = %d LIMIT 1", thread), 1)
+		if err == nil && len(rows) > 0 {
+			err = errLeaving
+		}
+		return err == nil, err
+	}
+	if !seen.known {
+		seen.known = true
+		w.seen[x] = seen
+		return false, errHeld
+	}
+	// What was seen at the beginning of the round may be over: the connection may be another transaction's now.
+	list, err := prepared(c)
+	if err != nil || !slices.Contains(list, x) {
+		return false, err
+	}
+	held, err := holders(c, []xid{x})
+	if err != nil || !held[x] {
+		return false, cmp.Or(err, errLeaving)
+	}
+	thread, _ := x.holder()
+	if _, err := c.Exec("KILL " + strconv.FormatUint(thread, 10)); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
+		return false, err
+	}
+	return false, errHeld
+}
+
 const (
 	// sweepInterval is between two deletions of old decisions.
 	sweepInterval = 10 * time.Minute
@@ -395,24 +437,25 @@ const (
 )
 
 // sweep deletes old decisions of this group. A tombstone stays while a transaction is open on the group that is older
-// than it and could still try to commit; a commit stays until every participant says that it has nothing prepared.
+// than it and could still try to commit; a commit stays until every participant says that it has nothing prepared,
+// nor anything open that is as old.
 func (w *worker) sweep(ctx context.Context) error {
 	c, err := w.conn(ctx, w.group)
 	if err != nil {
 		return err
 	}
-	_, rows, err := c.QueryAll("SELECT COALESCE(MAX(TIMESTAMPDIFF(HOUR, trx_started, NOW())), 0) FROM information_schema.innodb_trx", 1)
-	if err != nil || len(rows) != 1 {
+	oldest, err := oldestHours(c)
+	if err != nil {
 		return err
 	}
-	if oldest, err := strconv.Atoi(string(rows[0][0])); err == nil && oldest < keepHours-1 {
+	if oldest < keepHours-1 {
 		_, err = c.Exec(fmt.Sprintf("DELETE FROM `_skarv`.`dt` WHERE state = 'A' AND at < UTC_TIMESTAMP() - INTERVAL %d HOUR LIMIT %d",
 			keepHours, sweepAtOnce))
 		if err != nil {
 			return err
 		}
 	}
-	_, rows, err = c.QueryAll(fmt.Sprintf("SELECT id, participants FROM `_skarv`.`dt` WHERE state = 'C' AND at < UTC_TIMESTAMP() - INTERVAL %d HOUR LIMIT %d",
+	_, rows, err := c.QueryAll(fmt.Sprintf("SELECT id, participants FROM `_skarv`.`dt` WHERE state = 'C' AND at < UTC_TIMESTAMP() - INTERVAL %d HOUR LIMIT %d",
 		keepHours, sweepAtOnce), sweepAtOnce)
 	if err != nil {
 		return err
@@ -430,12 +473,14 @@ func (w *worker) sweep(ctx context.Context) error {
 			if !slices.Contains(groups, g) {
 				continue // it has left the cluster, which it did not do with anything prepared
 			}
-			if pending[g] == nil {
-				if pending[g], err = w.preparedOn(ctx, g); err != nil {
+			ids, asked := pending[g]
+			if !asked {
+				if ids, err = w.preparedOn(ctx, g); err != nil {
 					return err
 				}
+				pending[g] = ids
 			}
-			unfinished = unfinished || pending[g][id]
+			unfinished = unfinished || ids == nil || ids[id]
 		}
 		if unfinished || !plain(string(id)) {
 			continue
@@ -450,6 +495,13 @@ func (w *worker) sweep(ctx context.Context) error {
 	return nil
 }
 
+// oldestHours is how old the oldest open transaction on a server is.
+func oldestHours(c *mysqlconn.Conn) (int64, error) {
+	return number(c, "SELECT COALESCE(MAX(TIMESTAMPDIFF(HOUR, trx_started, NOW())), 0) FROM information_schema.innodb_trx")
+}
+
+// preparedOn are the transactions prepared on a node group; nil: something is open there that is as old as decisions get, and may be a branch that
+// the server does not list (letGo).
 func (w *worker) preparedOn(ctx context.Context, g placement.NodeGroupID) (map[ID]bool, error) {
 	c, err := w.conn(ctx, g)
 	if err != nil {
@@ -458,6 +510,13 @@ func (w *worker) preparedOn(ctx context.Context, g placement.NodeGroupID) (map[I
 	list, err := prepared(c)
 	if err != nil {
 		return nil, err
+	}
+	oldest, err := oldestHours(c)
+	if err != nil {
+		return nil, err
+	}
+	if oldest >= keepHours-1 {
+		return nil, nil
 	}
 	ids := map[ID]bool{}
 	for _, x := range list {

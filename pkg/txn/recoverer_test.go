@@ -139,6 +139,8 @@ func testHolder(t *testing.T, h home) {
 	own := newXID("1-aa-2", 1, holder.ThreadID(), started)
 	h.prepare(holder, own)
 	require.ErrorIs(t, h.settle(own), errHeld)
+	h.exec(holder, "DO 1") // it may be ending it at this moment
+	require.ErrorIs(t, h.settle(own), errHeld)
 	_, err = holder.Exec("DO 1")
 	require.Error(t, err, "it was ended")
 	for err = h.settle(own); errors.Is(err, errHeld); {
@@ -149,6 +151,15 @@ func testHolder(t *testing.T, h home) {
 	h.settles(own)
 	require.GreaterOrEqual(t, time.Since(gone), letGo)
 	require.Equal(t, RolledBack, h.state(own.id))
+
+	// What was seen is over when it is acted on: the connection is another transaction's.
+	late := h.connect()
+	over := newXID("1-aa-3", 1, late.ThreadID(), started)
+	h.prepare(late, over)
+	require.ErrorIs(t, h.settle(over), errHeld)
+	h.exec(late, "XA ROLLBACK "+over.String())
+	require.NoError(t, h.work.finish(t.Context(), over, "XA ROLLBACK "))
+	h.exec(late, "DO 1")
 }
 
 // testTombstoneOfACommittedTransaction: a Recoverer that saw a branch prepared, and asks after all is over and
