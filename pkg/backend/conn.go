@@ -160,40 +160,65 @@ type Prepared struct {
 	sql   string
 	state StateID
 	used  uint64
-	first []wire.ParamType // of the first execution; nil if they do not matter, or nobody has executed it
+	// On MySQL: plain that it has run with values of types that it took as it was prepared; types, not nil, that it was prepared again
+	// by the server, by values of these types.
+	plain bool
+	types []wire.ParamType
 	// revision of the schema that Describe has prepared it by; 0: it has not
 	revision int64
 }
 
 // Statement returns sql prepared on this connection in its present state, preparing it when needed. hash is
-// HashStatement(sql). first are the parameter types the client's statement was executed with first, nil if it was not, or on
-// MariaDB: MySQL gives a statement's parameters types by its first execution and converts what comes later, so a statement
-// is shared only by those that began alike. When the connection keeps too many, the one unused for longest is closed. The server's
+// HashStatement(sql). types are the parameter types that it is going to be executed with, nil if it is not, or on MariaDB: MySQL
+// prepares a statement again by values of types that it does not take, and keeps these types, so that such a statement is
+// for values of the same types only. When the connection keeps too many, the one unused for longest is closed. The server's
 // refusal is returned as *sqlerr.Error and leaves the connection usable.
-func (c *Conn) Statement(sql []byte, hash uint64, first []wire.ParamType) (*Prepared, error) {
+func (c *Conn) Statement(sql []byte, hash uint64, types []wire.ParamType) (*Prepared, error) {
 	key := c.statementKey(hash)
 	c.clock++
 	p := c.kept(key, sql)
-	if p != nil && p.first != nil && first != nil && !slices.Equal(p.first, first) {
-		for _, t := range first {
+	if p == nil {
+		var err error
+		if p, err = c.prepareAs(key, sql); err != nil {
+			return nil, err
+		}
+	}
+	if types != nil && !p.suits(types) {
+		if p.taken(types) {
+			types = nil
+		}
+		key = key*31 + 1
+		for _, t := range types {
 			key = key*31 + uint64(t.Type)<<1 + 1
 			if t.Unsigned {
 				key++
 			}
 		}
-		if p = c.kept(key, sql); p != nil && !slices.Equal(p.first, first) {
+		if p = c.kept(key, sql); p != nil && types != nil && !p.suits(types) {
 			c.CloseStmt(p.ID)
 			delete(c.statements, key)
 			p = nil
 		}
-	}
-	if p != nil {
-		p.used = c.clock
-		if p.first == nil && first != nil {
-			p.first = slices.Clone(first)
+		if p == nil {
+			var err error
+			if p, err = c.prepareAs(key, sql); err != nil {
+				return nil, err
+			}
 		}
-		return p, nil
 	}
+	p.used = c.clock
+	switch {
+	case types == nil:
+	case p.taken(types):
+		p.plain = true
+	case p.types == nil:
+		p.types = slices.Clone(types)
+	}
+	return p, nil
+}
+
+// prepareAs prepares sql and keeps it under key.
+func (c *Conn) prepareAs(key uint64, sql []byte) (*Prepared, error) {
 	st, err := c.Prepare(sql)
 	if sqlerr.HasCode(err, sqlerr.TooManyStatements) && len(c.statements) > 0 && c.Usable() {
 		// The limit is the server's, over all connections: give what this one keeps.
@@ -211,7 +236,7 @@ func (c *Conn) Statement(sql []byte, hash uint64, first []wire.ParamType) (*Prep
 	if len(c.statements) >= c.pool.cfg.MaxStatements {
 		c.evictStatement()
 	}
-	p = &Prepared{Stmt: st, sql: string(sql), state: c.state.ID, used: c.clock, first: slices.Clone(first)}
+	p := &Prepared{Stmt: st, sql: string(sql), state: c.state.ID, used: c.clock}
 	c.statements[key] = p
 	return p, nil
 }
@@ -248,13 +273,13 @@ func (c *Conn) Describe(sql []byte, hash uint64, revision int64) (*Prepared, err
 }
 
 // Prepared is Statement for a text that is made anew for each execution. It returns the statement's id, and notes that it is
-// going to be executed with parameters of types.
+// going to be executed with parameters of types, which MySQL minds; none on MariaDB.
 func (c *Conn) Prepared(sql []byte, types []wire.ParamType) (id uint32, err error) {
 	p, err := c.Statement(sql, c.pool.hasher.Hash(sql), types)
 	if err != nil {
 		return 0, err
 	}
-	p.BoundTypes = append(p.BoundTypes[:0], types...)
+	p.BoundTypes = p.BoundTypes[:0] // whoever comes next brings his own
 	return p.ID, nil
 }
 

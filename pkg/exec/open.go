@@ -29,7 +29,10 @@ func (r *Runner) command(s *stream, text textOf) (wire.Command, error) {
 		r.body = r.open.AppendImmediate(nil, r.body, r.which)
 		return wire.ComQuery, nil
 	}
-	r.types = r.open.wire.AppendTypes(r.types[:0], r.which)
+	r.types = r.types[:0]
+	if !r.open.st.Dialect().MariaDB() {
+		r.types = r.open.wire.AppendTypes(r.types, r.which)
+	}
 	id, err := s.conn.Prepared(r.body, r.types)
 	switch {
 	case sqlerr.HasCode(err, sqlerr.NotPreparable, sqlerr.NotGrouped):

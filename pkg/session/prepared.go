@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 	"strconv"
 
 	"skarv/pkg/backend"
@@ -27,13 +26,14 @@ type prepared struct {
 	db      string              // default database it was prepared in
 	params  int
 	types   []wire.ParamType // of the last execution
-	first   []wire.ParamType // of the first one, on MySQL
 	long    [][]byte         // COM_STMT_SEND_LONG_DATA, by parameter; nil for none
 	longest int              // bytes in long
 	tooLong bool             // more came than is kept
 	astray  bool             // some came for a parameter that there is not, since the last reset
 	cursor  *cursor
 	sqlMode string // in which it was scanned
+	// paramTypes are kept on MySQL.
+	paramTypes parameterTypes
 }
 
 func (s *Session) stmtPrepare(text []byte) error {
@@ -70,7 +70,10 @@ func (st *prepared) remark() bool {
 }
 
 // described is what a client is told of a statement that it prepares.
-type described struct{ params, columns []sqltypes.Column }
+type described struct {
+	params, columns []sqltypes.Column
+	fromServer      bool
+}
 
 // compile makes a prepared statement of text, after a server has looked at it where one can. The session does not keep it
 // yet.
@@ -80,6 +83,9 @@ func (s *Session) compile(text []byte) (*prepared, described, error) {
 		return nil, described{}, err
 	}
 	d, err := s.describe(st)
+	if !s.cfg.Dialect.MariaDB() && d.fromServer {
+		st.paramTypes = askedTypes(st.stmt, d.params)
+	}
 	return st, d, err
 }
 
@@ -183,6 +189,14 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 	case p.Judge:
 		return d, s.refuse(p)
 	default:
+		if p.Kind == plan.Set && st.params > 0 && !s.cfg.Dialect.MariaDB() {
+			// What is wrong with it is said when it is executed.
+			if c, err := s.preparing(s.anyGroup()); err == nil {
+				if d, err = s.describeOn(c, sql); err == nil {
+					break
+				}
+			}
+		}
 		d.params = make([]sqltypes.Column, st.params)
 		for i := range d.params {
 			d.params[i] = sqltypes.Column{Name: "?", Charset: 63, Type: sqltypes.TypeVarString, Flags: sqltypes.FlagBinary}
@@ -206,7 +220,7 @@ func (s *Session) describeOn(c *backend.Conn, sql []byte) (d described, err erro
 	}
 	b, err := prepare(sql, s.cfg.Hasher.Hash(sql))
 	if err == nil {
-		d = described{b.Params, b.Columns}
+		d = described{b.Params, b.Columns, true}
 	}
 	s.done(c, err)
 	if err != nil {
@@ -407,9 +421,9 @@ func (s *Session) stmtExecute(payload []byte) error {
 	}
 	if s.params.NewTypes {
 		st.types = append(st.types[:0], s.params.Types()...)
-		if st.first == nil && !s.cfg.Dialect.MariaDB() {
-			st.first = slices.Clone(st.types)
-		}
+	}
+	if s.settled, err = s.settle(st); err != nil {
+		return s.fail(err)
 	}
 	s.current = st
 	was := s.stmt
@@ -456,11 +470,22 @@ func (s *Session) asPrepared(st *prepared) (back func()) {
 // parameters when c's server last saw others. The packet is changed in place where that is possible.
 func (s *Session) bind(c *backend.Conn, packets []byte) ([]byte, error) {
 	st := s.current
-	b, err := c.Statement(st.sql, st.hash, st.first)
+	var types []wire.ParamType // what MySQL prepares a statement for
+	if !s.cfg.Dialect.MariaDB() {
+		s.given = s.given[:0]
+		for i := range st.params {
+			s.given = append(s.given, s.params.Given(i))
+		}
+		types = s.given
+	}
+	b, err := c.Statement(st.sql, st.hash, types)
 	if err != nil {
 		return nil, err
 	}
 	s.bound = b.ID
+	if s.settled {
+		return s.rebind(b, packets), nil
+	}
 	for i, data := range st.long {
 		if data == nil {
 			continue
@@ -477,6 +502,21 @@ func (s *Session) bind(c *backend.Conn, packets []byte) ([]byte, error) {
 	b.BoundTypes = append(b.BoundTypes[:0], st.types...)
 	binary.LittleEndian.PutUint32(packets[wire.HeaderLen+1:], b.ID)
 	return packets, nil
+}
+
+// rebind is bind where values are not what the client has sent.
+func (s *Session) rebind(b *backend.Prepared, packets []byte) []byte {
+	which := make([]int, s.current.params)
+	for i := range which {
+		which[i] = i
+	}
+	const flags = wire.HeaderLen + 1 + 4
+	p := s.params.AppendExecute([]byte{byte(wire.ComStmtExecute)}, b.ID, which)
+	p[flags-wire.HeaderLen] = packets[flags]
+	b.BoundTypes = b.BoundTypes[:0]
+	var seq byte
+	s.packet = wire.AppendPacket(s.packet[:0], &seq, p)
+	return s.packet
 }
 
 // insertTypes returns packets with the parameter types the client did not repeat.

@@ -316,6 +316,14 @@ func (s *Session) execute(st *prepared, list []sqlparse.Span) (*plan.Plan, error
 		if err := s.params.Parse(executePayload(operands), st.params, nil, nil); err != nil {
 			return nil, err
 		}
+		settled, err := s.settle(st)
+		if err != nil {
+			return nil, err
+		}
+		if settled {
+			s.using = nil // the values are others
+		}
+		s.settled = settled
 		params = &s.params
 	}
 	defer func() { s.using, s.usingTargets = nil, nil }()

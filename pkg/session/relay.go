@@ -328,7 +328,7 @@ func (s *Session) passThrough(g placement.NodeGroupID, p *plan.Plan, loose bool)
 
 // copyWhole runs the whole statement on c and writes its results to the client.
 func (s *Session) copyWhole(p *plan.Plan, c *backend.Conn) (wire.ResultSummary, error) {
-	if s.binary && p.Kind == plan.Select && s.args.Params() != nil && s.stmt.NumParams() > 0 {
+	if (s.binary || s.settled) && p.Kind == plan.Select && s.args.Params() != nil && s.stmt.NumParams() > 0 {
 		var params []int // which stay parameters: a literal in the place of one has another type
 		s.args.Open(&params)
 		text := s.args.AppendStatement(nil)

@@ -221,6 +221,8 @@ type asked struct {
 	current      *prepared           // COM_STMT_EXECUTE
 	substituted  *sqlparse.Statement // the statement with session values put in
 	using        [][]byte            // EXECUTE as text: each parameter for a server that has the session's state; else nil
+	settled      bool                // values of parameters are not as the client has sent them (see settle)
+	given        []wire.ParamType    // of parameters, for bind
 	usingTargets []string            // EXECUTE as text: the variable that each parameter is, "" for other expressions
 }
 
@@ -477,7 +479,7 @@ func (s *Session) endWork() {
 }
 
 func (s *Session) handle(cmd wire.Command, payload []byte) error {
-	s.more, s.binary, s.using, s.usingTargets = false, false, nil, nil
+	s.more, s.binary, s.settled, s.using, s.usingTargets = false, false, false, nil, nil
 	if s.killed.Load() {
 		return errKilled
 	}

@@ -196,7 +196,7 @@ func (s *Session) assign(a assignments) error {
 		return err
 	}
 	s.running.enter(c)
-	ok, err := c.Exec(string(s.args.AppendSet(nil)))
+	ok, err := s.runSet(c)
 	s.running.leave(c)
 	refused := err
 	if err == nil || len(a.user)+len(a.system) > 1 && c.Usable() {
@@ -219,6 +219,27 @@ func (s *Session) assign(a assignments) error {
 		s.isolation = a.leftOfNext(s.isolation)
 	}
 	return s.ok(wire.OK{Warnings: ok.Warnings, SessionState: ok.SessionState}) // the server tells what it tracks
+}
+
+// runSet sends the SET at hand to c.
+func (s *Session) runSet(c *backend.Conn) (ok wire.OK, err error) {
+	if s.cfg.Dialect.MariaDB() || s.args.Params() == nil || s.stmt.NumParams() == 0 {
+		return c.Exec(string(s.args.AppendSet(nil)))
+	}
+	var params []int // which stay parameters: MySQL gives them the types that their places ask for
+	s.args.Open(&params)
+	text := s.args.AppendStatement(nil)
+	s.args.Open(nil)
+	end, err := s.sendPrepared(c, text, params)
+	if err != nil {
+		return ok, err
+	}
+	defer end()
+	head, err := c.ReadHead()
+	if err != nil {
+		return ok, err
+	}
+	return *head.OK, nil
 }
 
 // leftOfNext is the SET TRANSACTION for the next transaction once a has been assigned to the session: its isolation level or its

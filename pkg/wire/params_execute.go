@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"math"
 	"strconv"
 
 	"skarv/pkg/sqltypes"
@@ -38,12 +39,35 @@ func (p *Params) AppendExecute(dst []byte, statement uint32, which []int) []byte
 	return dst
 }
 
-// AppendTypes appends the types that AppendExecute sends.
+// AppendTypes appends the types that AppendExecute sends, TypeNull for NULL.
 func (p *Params) AppendTypes(dst []ParamType, which []int) []ParamType {
 	for _, n := range which {
-		dst = append(dst, p.sendType(n))
+		dst = append(dst, p.Given(n))
 	}
 	return dst
+}
+
+// Given is the type of the value of parameter i, TypeNull for NULL. Of text Unsigned says whether it is a number: where MySQL asks for
+// one, what it keeps depends on that.
+func (p *Params) Given(i int) ParamType {
+	if p.raw[i] == nil {
+		return ParamType{Type: sqltypes.TypeNull}
+	}
+	t := p.sendType(i)
+	if isText(t.Type) && t.Type != sqltypes.TypeNewDecimal && t.Type != sqltypes.TypeDecimal {
+		t.Unsigned = isNumber(p.raw[i])
+	}
+	return t
+}
+
+// isNumber reports whether text has nothing but what numbers have.
+func isNumber(text []byte) bool {
+	for _, c := range text {
+		if (c < '0' || c > '9') && c != '-' && c != '+' && c != '.' && c != 'e' && c != 'E' && c != ' ' {
+			return false
+		}
+	}
+	return len(text) > 0
 }
 
 // sendType is the type of parameter i as it was sent, but for pieces of a number, which are bytes.
@@ -62,6 +86,25 @@ func appendParam(dst, raw []byte, t sqltypes.Type) []byte {
 		dst = append(dst, byte(len(raw)))
 	}
 	return append(dst, raw...)
+}
+
+// SetText makes parameter i a value of a type that is sent as text.
+func (p *Params) SetText(i int, t sqltypes.Type, text []byte) {
+	p.set(i, ParamType{Type: t}, text)
+}
+
+// SetInt makes parameter i an integer whose bits are n's.
+func (p *Params) SetInt(i int, n uint64, unsigned bool) {
+	p.set(i, ParamType{sqltypes.TypeLongLong, unsigned}, binary.LittleEndian.AppendUint64(nil, n))
+}
+
+// SetFloat makes parameter i a number of type DOUBLE.
+func (p *Params) SetFloat(i int, f float64) {
+	p.set(i, ParamType{Type: sqltypes.TypeDouble}, binary.LittleEndian.AppendUint64(nil, math.Float64bits(f)))
+}
+
+func (p *Params) set(i int, t ParamType, raw []byte) {
+	p.types[i], p.raw[i], p.decoded[i] = t, raw, false
 }
 
 // SetUint makes parameter i an unsigned integer.

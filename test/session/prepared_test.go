@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/datanode"
+	"skarv/test/cluster"
 )
 
 const (
@@ -127,4 +130,34 @@ func TestParametersInOneByteCharset(t *testing.T) {
 		require.Equal(t, hex+","+hex, c.get("SELECT GROUP_CONCAT(HEX(s)) FROM latin2"))
 		require.Equal(t, hex+","+hex, c.get("SELECT GROUP_CONCAT(HEX(s)) FROM latinlog"))
 	})
+}
+
+// What MySQL keeps of the types of parameters is that of the client's statement, and of no other client's.
+func TestTypesOfParameters(t *testing.T) {
+	if cluster.TestEngine() != datanode.MySQL {
+		t.Skip("MariaDB keeps none")
+	}
+	ctx := t.Context()
+	for _, text := range []string{"SELECT COUNT(*) FROM t WHERE v = ?", "SELECT COUNT(*) FROM t WHERE v = ? AND id = 5"} {
+		c := connect(t)
+		st, err := c.PrepareContext(ctx, text)
+		require.NoError(t, err)
+		var n int
+		require.NoError(t, st.QueryRowContext(ctx, "v5").Scan(&n))
+		require.Equal(t, 1, n)
+		require.NoError(t, st.QueryRowContext(ctx, 5).Scan(&n))
+		require.Zero(t, n)
+		require.NoError(t, st.QueryRowContext(ctx, "07").Scan(&n))
+		require.Zero(t, n)
+		err = st.QueryRowContext(ctx, "v5").Scan(&n)
+		require.ErrorContains(t, err, "1235", "as a number it is 0, and every v is")
+		require.NoError(t, st.QueryRowContext(ctx, nil).Scan(&n))
+		require.Equal(t, "1", connect(t).get(text, "v5"))
+		again, err := c.PrepareContext(ctx, text)
+		require.NoError(t, err)
+		require.NoError(t, again.QueryRowContext(ctx, "v5").Scan(&n))
+		require.Equal(t, 1, n)
+		require.NoError(t, st.Close())
+		require.NoError(t, again.Close())
+	}
 }

@@ -86,3 +86,71 @@ SELECT id, ? AS x FROM p1 WHERE id = 1;
 SELECT AVG(?), a FROM p1 GROUP BY a ORDER BY a;
 -- args: [2.5]
 SELECT MIN(id), AVG(?) FROM p1;
+-- What a statement was run with before decides on MySQL what a parameter is; what others have run it with does not.
+CREATE TABLE p2 (id INT PRIMARY KEY, n INT, v VARCHAR(20), d DECIMAL(10,2), f DOUBLE);
+INSERT INTO p2 VALUES (1, 1, 'a', 1.5, 0.5), (2, 2, '5', 2.5, 5), (3, NULL, '7', 7, 7), (4, 5, 'abc', -3, -3), (5, 7, '2.5', 5, 2.5);
+-- args: [5]
+-- args: ["7"]
+-- args: ["2.5"]
+-- args: ["05"]
+-- args: [null]
+SELECT id FROM p2 WHERE v > ? ORDER BY id;
+-- args: ["7"]
+SELECT id, n + ? AS x FROM p2 ORDER BY id;
+-- args: ["-3"]
+-- args: ["7"]
+SELECT id, n + ? AS x FROM p2 ORDER BY id;
+-- args: ["7"]
+SELECT id, n + ? AS x FROM p2 ORDER BY id;
+-- args: [2.5]
+-- args: [5]
+-- args: ["7"]
+SELECT id, n + ? AS x FROM p2 WHERE id = 2;
+-- args: ["7"]
+SELECT id, n + ? AS x FROM p2 WHERE id = 2;
+-- args: [2.5]
+-- args: ["05"]
+-- args: [7]
+SELECT ? AS x, COUNT(*) FROM p2;
+-- args: ["x"]
+-- args: [5]
+-- args: ["05"]
+UPDATE p2 SET v = ? WHERE id = 1;
+SELECT v FROM p2 WHERE id = 1;
+-- args: [5]
+-- args: ["07"]
+UPDATE p2 SET v = CONCAT(?, '!');
+SELECT v FROM p2 ORDER BY id;
+-- args: ["abc", 1]
+-- args: ["05", 2.5]
+-- args: [7, "1"]
+-- args: ["05", "1"]
+SELECT CAST(? AS CHAR) AS x FROM p2 WHERE n > ? ORDER BY id;
+SET @five = 5, @text = '07', @half = 2.5, @double = 2.5e0;
+PREPARE q FROM 'SELECT id FROM p2 WHERE v > ? ORDER BY id';
+EXECUTE q USING @text;
+EXECUTE q USING @five;
+EXECUTE q USING @text;
+PREPARE q FROM 'SELECT ? AS x';
+EXECUTE q USING @half;
+EXECUTE q USING @five;
+EXECUTE q USING @text;
+PREPARE q FROM 'UPDATE p2 SET v = ? WHERE id = 2';
+EXECUTE q USING @double;
+EXECUTE q USING @text;
+SELECT v FROM p2 WHERE id = 2;
+PREPARE q FROM 'SET @x = ? + 1, @y = COALESCE(?, 1)';
+EXECUTE q USING @text, @text;
+SELECT @x, @y;
+EXECUTE q USING @half, @text;
+SELECT @x, @y;
+EXECUTE q USING @text, @text;
+SELECT @x, @y;
+-- args: ["7"]
+SET @x = ? + 1;
+SELECT @x;
+-- args: [2.5]
+-- args: ["7"]
+SET @x = ? + 1;
+SELECT @x;
+DROP TABLE p2;

@@ -1,0 +1,209 @@
+package session
+
+import (
+	"bytes"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"skarv/pkg/backend"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
+	"skarv/pkg/wire"
+)
+
+// MySQL keeps the types that the parameters of a prepared statement have from one execution to the next (see backend.Takes). Servers
+// here meet a statement as if it had never run before: so values are made what the client's statement would make of them by now.
+
+// parameterTypes are those of a prepared statement on MySQL.
+type parameterTypes struct {
+	asked []wire.ParamType // when it was prepared; nil: not known
+	now   []wire.ParamType
+	anew  bool   // values have made a server prepare it again
+	cast  []bool // of any type until then, for it is all that is CAST
+	limit []bool // of any type: stands in LIMIT
+}
+
+func askedTypes(st *sqlparse.Statement, params []sqltypes.Column) (t parameterTypes) {
+	var before, last sqlparse.Token
+	limit := false
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF && tok.Kind != sqlparse.Invalid; tok = tokens.Next() {
+		if tok.Kind == sqlparse.Param {
+			ahead := tokens
+			next := ahead.Next()
+			t.limit = append(t.limit, limit)
+			t.cast = append(t.cast, st.Is(last, "BINARY") ||
+				st.Is(last, "(") && (st.Is(before, "CAST") && st.Is(next, "AS") || st.Is(before, "CONVERT") && (st.Is(next, ",") || st.Is(next, "USING"))))
+		}
+		switch {
+		case st.Is(tok, "LIMIT"):
+			limit = true
+		case tok.Kind != sqlparse.Param && tok.Kind != sqlparse.IntLit && !st.Is(tok, ",") && !st.Is(tok, "OFFSET"):
+			limit = false
+		}
+		before, last = last, tok
+	}
+	if len(t.cast) != len(params) {
+		return parameterTypes{}
+	}
+	for i := range params {
+		t.asked = append(t.asked, backend.AskedType(&params[i]))
+	}
+	t.now = append(t.now, t.asked...)
+	return t
+}
+
+// settle gives the values at hand the types that they have for st by now. It reports whether it has changed any.
+func (s *Session) settle(st *prepared) (changed bool, err error) {
+	p, t := &s.params, &st.paramTypes
+	anew := false
+	for i, now := range t.now {
+		if t.limit[i] && t.anew && backend.KindOf(p.Given(i).Type) != backend.KindInt {
+			return changed, otherType()
+		}
+		if t.limit[i] || t.cast[i] && !t.anew {
+			continue
+		}
+		if backend.KindOf(p.Given(i).Type) != backend.KindText {
+		} else if backend.KindOf(now.Type) == backend.KindText {
+			if t.anew && backend.KindOf(t.asked[i].Type) != backend.KindText {
+				return changed, otherType() // what was no number has been before
+			}
+		} else {
+			// A string becomes what was asked for before anything is decided.
+			if !t.anew && backend.KindOf(now.Type) == backend.KindInt && fewDigits(p.Value(i).Raw) {
+				continue
+			}
+			n := exactNumber(p.Value(i).Raw)
+			switch wide := n != nil && backend.KindOf(now.Type) == backend.KindInt && !digitsOnly(p.Value(i).Raw, now.Unsigned); {
+			case wide:
+				now = wire.ParamType{Type: sqltypes.TypeNewDecimal}
+				fallthrough
+			case t.anew:
+				switch converted := convertParameter(p, i, n, now); {
+				case converted:
+					changed = true
+				case t.anew:
+					return changed, otherType()
+				}
+			}
+		}
+		anew = anew || !backend.Takes(t.now[i], p.Given(i))
+	}
+	for i, now := range t.now {
+		given := p.Given(i)
+		switch kind := backend.KindOf(given.Type); {
+		case t.limit[i]:
+		case !anew:
+			if !t.anew || kind == backend.KindNull || kind == backend.KindOf(now.Type) {
+				continue
+			}
+			if !convertParameter(p, i, exactNumber(p.Value(i).Raw), now) {
+				return changed, otherType()
+			}
+			changed = true
+		case kind == backend.KindNull:
+			t.now[i] = t.asked[i]
+		case kind != backend.KindText || backend.KindOf(now.Type) == backend.KindText || exactNumber(p.Value(i).Raw) == nil:
+			t.now[i] = given
+		}
+	}
+	if t.anew && t.plain(p) {
+		return changed, otherType()
+	}
+	t.anew = t.anew || anew
+	return changed, nil
+}
+
+// plain reports whether a server would take the values as it has prepared the statement, though it asks for others by now.
+func (t *parameterTypes) plain(p *wire.Params) (others bool) {
+	for i, asked := range t.asked {
+		given := p.Given(i)
+		if !backend.Takes(asked, given) {
+			return false
+		}
+		others = others || given.Type != sqltypes.TypeNull && backend.KindOf(given.Type) != backend.KindOf(asked.Type)
+	}
+	return others
+}
+
+func otherType() error {
+	return sqlerr.Unsupported("a parameter of a prepared statement that had a value of another type before",
+		"use a statement that is prepared anew: MySQL makes the value one of that type")
+}
+
+// convertParameter makes the value of parameter i, which is n if it is an exact number, one of type to, if nothing can tell the two apart
+// but the type.
+func convertParameter(p *wire.Params, i int, n *big.Rat, to wire.ParamType) bool {
+	if n == nil {
+		return false
+	}
+	given, raw := backend.KindOf(p.Given(i).Type), p.Value(i).Raw
+	switch backend.KindOf(to.Type) {
+	case backend.KindInt:
+		if !digitsOnly(raw, to.Unsigned) {
+			return false
+		}
+		p.SetInt(i, n.Num().Uint64(), to.Unsigned)
+	case backend.KindDecimal:
+		const most = 30 // decimals
+		text := strings.TrimSuffix(strings.TrimRight(n.FloatString(most), "0"), ".")
+		if back, _ := new(big.Rat).SetString(text); back == nil || back.Cmp(n) != 0 || given == backend.KindInt && !n.Num().IsInt64() {
+			return false
+		}
+		if dot := bytes.IndexByte(raw, '.'); dot >= 0 && !bytes.ContainsAny(raw, "eE") {
+			text = string(bytes.TrimSpace(raw)) // with its zeros
+		}
+		p.SetText(i, sqltypes.TypeNewDecimal, []byte(text))
+	case backend.KindFloat:
+		f, _ := n.Float64()
+		const widest = 1e15 // what servers write without an exponent
+		if given != backend.KindText && (!n.IsInt() || strconv.FormatFloat(f, 'f', -1, 64) != string(raw) || math.Abs(f) >= widest) {
+			return false
+		}
+		p.SetFloat(i, f)
+	default:
+		return false
+	}
+	return true
+}
+
+// fewDigits reports whether text is an integer that any BIGINT has, as most are.
+func fewDigits(text []byte) bool {
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(text) > 0 && len(text) < 19
+}
+
+// digitsOnly reports whether text is an integer that a BIGINT has, without a sign or an exponent.
+func digitsOnly(text []byte, unsigned bool) bool {
+	n := exactNumber(text)
+	return n != nil && n.Sign() >= 0 && !bytes.ContainsAny(text, "eE") && n.IsInt() && (unsigned && n.Num().IsUint64() || n.Num().IsInt64())
+}
+
+// exactNumber is the number that text is, nil if it is none, or a very long one.
+func exactNumber(text []byte) *big.Rat {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || len(text) > 80 {
+		return nil
+	}
+	for _, c := range text {
+		if (c < '0' || c > '9') && c != '-' && c != '+' && c != '.' && c != 'e' && c != 'E' {
+			return nil
+		}
+	}
+	if at := bytes.IndexAny(text, "eE"); at >= 0 && len(text)-at > 4 {
+		return nil
+	}
+	n, ok := new(big.Rat).SetString(string(text))
+	if !ok {
+		return nil
+	}
+	return n
+}
