@@ -587,13 +587,29 @@ func (b *build) rowsPlan() (*plan.InsertRows, error) {
 	ir.Before = e.done()
 	if end := len(b.st.SQL()); last.End < end {
 		after := &editor{st: b.st}
-		after.span(last.End, end)
+		b.behindRows(after, last.End, end, added)
 		ir.After = after.done()
 		if blank(ir.After) {
 			ir.After = nil
 		}
 	}
 	return ir, nil
+}
+
+// behindRows writes what follows the rows. Names for the columns of the new row (AS new (a, b)) need one more where a column is added.
+func (b *build) behindRows(e *editor, from, end int, added string) {
+	if a := b.ins.stmt.RowAlias; a != nil && len(a.Columns) > 0 && added != "" {
+		toks := b.st.TokensFrom(from)
+		for t := toks.Next(); t.Kind != sqlparse.EOF; t = toks.Next() {
+			if b.st.Is(t, ")") {
+				e.span(from, t.Start)
+				e.raw(", `skarv number`")
+				from = t.Start
+				break
+			}
+		}
+	}
+	e.span(from, end)
 }
 
 func blank(t plan.Text) bool {

@@ -399,7 +399,7 @@ func (w *viewWriter) names(at int, counts map[string]int) bool {
 func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
 	st, v := w.b.st, w.v
 	text, ok := st.InsertText()
-	if !ok || len(s.OnDup) > 0 || len(s.Partitions) > 0 || text.Set {
+	if !ok || len(s.OnDup) > 0 && !w.keepsDuplicates(s) || len(s.Partitions) > 0 || text.Set {
 		return nil
 	}
 	base := v.base
@@ -463,6 +463,51 @@ func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
 		w.edits = append(w.edits, viewEdit{tok.Span, sqltypes.QuoteName(c.base)})
 	}
 	return w.text()
+}
+
+// keepsDuplicates reports whether ON DUPLICATE KEY UPDATE says the same of the table as of the view, which shows all rows, by the names that the
+// table's columns have.
+func (w *viewWriter) keepsDuplicates(s *sqlparser.Insert) bool {
+	v := w.v
+	if v.joined != nil || v.where != "" {
+		return false
+	}
+	for name, c := range v.columns {
+		if !strings.EqualFold(name, c.base) {
+			return false
+		}
+	}
+	alias, given := "", map[string]bool{}
+	if s.RowAlias != nil {
+		alias = s.RowAlias.TableName.String()
+		for _, c := range s.RowAlias.Columns {
+			given[c.Lowered()] = true
+		}
+	}
+	known := true
+	for _, u := range s.OnDup {
+		_, shown := v.columns[u.Name.Name.Lowered()]
+		known = known && shown && u.Name.Qualifier.IsEmpty()
+		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+			switch n := n.(type) {
+			case *sqlparser.ColName:
+				_, shown := v.columns[n.Name.Lowered()]
+				q := n.Qualifier
+				switch {
+				case q.IsEmpty():
+					known = known && (shown != given[n.Name.Lowered()]) // else it is not clear which is meant
+				case len(given) > 0:
+					known = known && q.Qualifier.IsEmpty() && q.Name.String() == alias && given[n.Name.Lowered()]
+				default:
+					known = known && q.Qualifier.IsEmpty() && q.Name.String() == alias && shown
+				}
+			case *sqlparser.Subquery:
+				known = false
+			}
+			return known, nil
+		}, u.Expr)
+	}
+	return known
 }
 
 // text is the statement with the edits.
