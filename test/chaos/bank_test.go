@@ -129,7 +129,12 @@ func TestBank(t *testing.T) {
 		len(b.acknowledged), len(b.refused), b.unknown, b.kills.Load(), b.deaths, b.servers.Load(), took.Round(time.Millisecond))
 	require.Greater(t, len(b.acknowledged), 50)
 	var known int
-	require.Eventually(t, func() bool { // a connection that was cut last may be noticed only now
+	require.Eventually(t, func() bool { // connections that were cut last may be noticed only when they are used
+		for range 20 {
+			if admin.QueryRow("SELECT COUNT(*) FROM bank.journal").Scan(&known) != nil {
+				return false
+			}
+		}
 		return admin.QueryRow("SELECT COUNT(*) FROM skarv.transactions WHERE state <> 'in doubt'").Scan(&known) == nil
 	}, time.Minute, 100*time.Millisecond)
 	require.Positive(t, known, "how recovered transactions ended can be looked up")
