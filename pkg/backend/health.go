@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -149,6 +150,9 @@ func (p *pool) probe(ctx context.Context, probe **mysqlconn.Conn) error {
 	stop := context.AfterFunc(ctx, c.Interrupt)
 	defer stop()
 	_, err := c.Exec("DO 1")
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("%s has not answered for %v", p.group.Primary.Addr, p.cfg.FailAfter)
+	}
 	return err
 }
 
