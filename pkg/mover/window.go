@@ -183,7 +183,7 @@ func (a *attempt) touch(t *table, r row) {
 		return
 	}
 	for _, w := range a.open {
-		if w.table == t {
+		if w.table == t && !w.gone.Load() { // what nobody waits for need not be kept
 			w.touched[string(t.keyOf(nil, r))] = r
 		}
 	}
