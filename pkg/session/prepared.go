@@ -32,6 +32,7 @@ type prepared struct {
 	astray  bool             // some came for a parameter that there is not, since the last reset
 	cursor  *cursor
 	sqlMode string // in which it was scanned
+	running bool   // by EXECUTE
 	// paramTypes are kept on MySQL.
 	paramTypes parameterTypes
 }

@@ -30,8 +30,11 @@ func (s *Session) preparedText(p *plan.Plan) (*plan.Plan, error) {
 	}
 	switch p.Topic {
 	case plan.Deallocate:
-		if s.statements.byName[p.Name] == nil {
+		switch st := s.statements.byName[p.Name]; {
+		case st == nil:
 			return p, sqlerr.UnknownStatement.New(p.Name, "DEALLOCATE PREPARE")
+		case st.running:
+			return p, sqlerr.StatementInUse.New()
 		}
 		s.statements.removeNamed(p.Name)
 		return p, s.ok(wire.OK{})
@@ -61,6 +64,9 @@ func (s *Session) prepareNamed(name string) error {
 	text, err := s.textBehind("FROM")
 	if err != nil {
 		return err
+	}
+	if st := s.statements.byName[name]; st != nil && st.running {
+		return sqlerr.StatementInUse.New()
 	}
 	s.statements.removeNamed(name)
 	st, _, err := s.compile(text)
@@ -327,6 +333,11 @@ func (s *Session) execute(st *prepared, list []sqlparse.Span) (*plan.Plan, error
 		params = &s.params
 	}
 	defer func() { s.using, s.usingTargets = nil, nil }()
+	if st.running {
+		return nil, sqlerr.StatementInUse.New()
+	}
+	st.running = true
+	defer func() { st.running = false }()
 	defer s.asPrepared(st)()
 	return s.runInside(st.stmt, params)
 }

@@ -133,3 +133,30 @@ PREPARE kept FROM 'SELECT 6';
 SET @number = 7;
 PREPARE kept FROM @number;
 EXECUTE kept;
+-- A statement that is being run can neither run itself, nor be prepared or taken away by what it runs.
+-- skip-prepared
+CREATE PROCEDURE again(what INT) BEGIN IF what = 1 THEN EXECUTE self; ELSEIF what = 2 THEN PREPARE self FROM 'SELECT 2'; ELSEIF what = 3 THEN DEALLOCATE PREPARE self; ELSEIF what = 4 THEN PREPARE self FROM 'nonsense'; ELSE SELECT what; END IF; END;
+-- skip-prepared
+CREATE PROCEDURE handled() BEGIN DECLARE n INT; DECLARE CONTINUE HANDLER FOR 1444 SET n = 1444; EXECUTE self; SELECT n; END;
+PREPARE self FROM 'CALL again(?)';
+SET @self = 1;
+EXECUTE self USING @self;
+SET @self = 2;
+EXECUTE self USING @self;
+SET @self = 3;
+EXECUTE self USING @self;
+SET @self = 4;
+EXECUTE self USING @self;
+SET @self = 5;
+EXECUTE self USING @self;
+CALL again(5);
+CALL again(2);
+EXECUTE self;
+PREPARE self FROM 'CALL handled()';
+EXECUTE self;
+CALL handled();
+PREPARE other FROM 'EXECUTE self';
+-- skip-prepared
+DROP PROCEDURE again;
+-- skip-prepared
+DROP PROCEDURE handled;
