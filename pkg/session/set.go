@@ -198,6 +198,12 @@ func (s *Session) assign(a assignments) error {
 	s.running.enter(c)
 	ok, err := s.runSet(c)
 	s.running.leave(c)
+	if err == nil && !s.cfg.Dialect.MariaDB() { // whose SET keeps what was told before
+		s.warnings = s.warnings[:0]
+	}
+	if err == nil && ok.Warnings > 0 {
+		s.fetchWarnings(c)
+	}
 	refused := err
 	if err == nil || len(a.user)+len(a.system) > 1 && c.Usable() {
 		// Of several assignments some may have been made before one failed.
