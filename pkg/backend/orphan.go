@@ -153,7 +153,7 @@ func (p *Pools) endOrphan(ctx context.Context, o orphan) bool {
 }
 
 func listed(c *mysqlconn.Conn, o orphan) (bool, error) {
-	_, rows, err := c.QueryAll(fmt.Sprint("SELECT user FROM information_schema.processlist WHERE id = ", o.thread), 1)
+	rows, err := mysqlconn.Processes(c, "user", fmt.Sprint("id = ", o.thread), 1)
 	return len(rows) > 0 && string(rows[0][0]) == o.user, err
 }
 

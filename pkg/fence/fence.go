@@ -181,10 +181,9 @@ func kill(ctx context.Context, c *mysqlconn.Conn, flavor catalog.Flavor, n int) 
 	if flavor == catalog.MySQL {
 		users += ", 'unauthenticated user'"
 	}
-	list := "SELECT id, COALESCE(state, '') FROM information_schema.processlist WHERE user IN (" + users + ")"
 	patience := time.Now().Add(time.Second) // of a commit that waits for a replica's word
 	for {
-		_, rows, err := c.QueryAll(list, 1<<16)
+		rows, err := mysqlconn.Processes(c, "id, COALESCE(state, '')", "user IN ("+users+")", 1<<16)
 		if err != nil {
 			return err
 		}

@@ -286,7 +286,7 @@ func holders(c *mysqlconn.Conn, list []xid) (map[xid]bool, error) {
 	if len(threads) == 0 {
 		return nil, nil
 	}
-	_, rows, err := c.QueryAll("SELECT id FROM information_schema.processlist WHERE id IN ("+strings.Join(threads, ",")+")", len(threads))
+	rows, err := mysqlconn.Processes(c, "id", "id IN ("+strings.Join(threads, ",")+")", len(threads))
 	if err != nil {
 		return nil, err
 	}
