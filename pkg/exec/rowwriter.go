@@ -26,8 +26,8 @@ type Warned struct {
 	Message string
 }
 
-// maxWarned is how many warnings are kept.
-const maxWarned = 64
+// maxWarned is how many warnings are kept: as many as MySQL keeps by default. Sessions leave out those that their max_error_count does.
+const maxWarned = 1024
 
 // rowWriter runs one statement.
 type rowWriter struct {
