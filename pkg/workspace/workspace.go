@@ -95,6 +95,9 @@ func (w *Workspace) plain(t *catalog.Table) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(rows) != 1 || len(rows[0]) < 2 {
+		return "", sqlerr.Internal.New("a server does not tell the definition of '" + t.Name + "'")
+	}
 	lines := strings.Split(string(rows[0][1]), "\n")
 	end := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, ")") })
 	if end < 0 {
