@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,13 +31,20 @@ func watchStories(t *testing.T, many *cluster.Cluster) *watching {
 	return &watching{t: t, many: many, seen: coverage.NewSeen(stories), stories: stories}
 }
 
+// counted is how long the count of a statement is waited for; some are in none.
+const counted = 200 * time.Millisecond
+
 // of returns what is told of the steps of the story in file. What ran before it is none of them.
 func (w *watching) of(file string) func(*differ.Step, differ.Outcome) {
 	at := slices.IndexFunc(w.stories, func(s *coverage.Story) bool { return s.Name+".sql" == filepath.Base(file) })
 	require.GreaterOrEqual(w.t, at, 0, file)
 	story := w.stories[at]
 	return func(s *differ.Step, got differ.Outcome) {
-		switch strategies := w.strategies(); {
+		strategies := w.strategies()
+		for began := time.Now(); s != nil && len(strategies) == 0 && time.Since(began) < counted; { // a statement is counted when it is answered, or right after
+			strategies = w.strategies()
+		}
+		switch {
 		case s == nil:
 		case s.Refused != "":
 			w.seen.Refused(story, s.SQL, got.Err)
