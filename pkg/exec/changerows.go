@@ -173,6 +173,11 @@ func (w *rowWriter) change(n *plan.ChangeRows, row *changing) error {
 			return err
 		}
 	}
+	if n.Renew && changed > 0 && row.to != row.group {
+		if err := w.move(n.Table, row.key, row.to, row.to); err != nil {
+			return err
+		}
+	}
 	switch {
 	case matched == 1 && changed > 0 && (len(n.Indexes) > 0 || n.Own):
 		return w.follows(n, row)
@@ -204,7 +209,7 @@ func (w *rowWriter) numbered(n *plan.ChangeRows, row *changing) error {
 // assigned where this matters.
 func (w *rowWriter) newKey(n *plan.ChangeRows, columns []sqltypes.Column, fields [][]byte) [][]byte {
 	key := slices.Clone(fields[:len(n.Table.Primary)])
-	if len(n.Indexes) == 0 && !n.Own {
+	if !n.FindsAgain() {
 		return nil
 	}
 	for i, c := range n.Table.Primary {

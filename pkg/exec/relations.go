@@ -345,6 +345,9 @@ func (w *rowWriter) assign(r *catalog.Relation, row found, values image, depth i
 		}
 	}
 	if to != row.group {
+		if t.HasFulltext() { // see plan.ChangeRows.Renew
+			return sqlerr.Unsupported("a foreign key that moves rows of table '"+t.Name+"', which has FULLTEXT keys, to another node group", "use RESTRICT")
+		}
 		if err := w.move(t, row.key, row.group, to); err != nil {
 			return err
 		}

@@ -27,6 +27,9 @@ type ChangeRows struct {
 	Images  []RowImage
 	// Own: foreign keys of the table are enforced by the statement, not by the servers; Images has what they need.
 	Own bool
+	// Renew: a row that moves is written anew once it is changed. In a transaction that has inserted a row, or changed what a FULLTEXT key holds
+	// of it, and gives it a smaller primary key, servers of both kinds lose the row from their FULLTEXT keys.
+	Renew bool
 	// Order is by what the rows are changed, as one server goes through them. Empty: as they come.
 	Order []Order
 	// Doubt says of which rows it is not known in which order one server comes to them. If it is of any, Images has the
@@ -53,6 +56,9 @@ const (
 )
 
 func (*ChangeRows) node() {}
+
+// FindsAgain reports whether rows are looked for by their new primary keys.
+func (n *ChangeRows) FindsAgain() bool { return len(n.Indexes) > 0 || n.Own || n.Renew }
 
 func (n *ChangeRows) print(w *strings.Builder, depth int) {
 	word := "change"

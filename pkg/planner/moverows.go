@@ -271,7 +271,7 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 			return refuse("of a table with a primary key of type " + t.Columns[c].DataType)
 		}
 	}
-	n := &plan.ChangeRows{Table: t, Ignore: text.ignore, Stay: b.staying(t), Indexes: indexes, Delete: m.del != nil, Own: own}
+	n := &plan.ChangeRows{Table: t, Ignore: text.ignore, Stay: b.staying(t), Indexes: indexes, Delete: m.del != nil, Own: own, Renew: moves && t.HasFulltext()}
 	if own {
 		n.Stay = nil
 	}
@@ -297,7 +297,7 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 			return refuse(why)
 		}
 	}
-	if (len(indexes) > 0 || own) && m.update != nil && s.otherKeyAssigned() {
+	if n.FindsAgain() && m.update != nil && s.otherKeyAssigned() {
 		return refuse("together with a column of the primary key")
 	}
 	s.rest()
@@ -361,7 +361,7 @@ func (s *selecting) newKey() (why string) {
 	b, m, t := s.b, s.b.mod, s.in.table
 	for _, d := range t.Distribution {
 		i := m.lastAssignment(b, s.in, d)
-		if (len(s.n.Indexes) > 0 || s.n.Own) && !plainKey(&t.Columns[d]) {
+		if s.n.FindsAgain() && !plainKey(&t.Columns[d]) {
 			return "in a table distributed by a column of type " + t.Columns[d].ColumnType
 		}
 		if i < 0 {

@@ -35,3 +35,28 @@ SELECT id, MATCH (body) AGAINST ('hello') FROM kept ORDER BY id;
 SELECT id FROM kept ORDER BY MATCH (body) AGAINST ('goodbye') DESC, id;
 -- refused: MATCH is answered where the rows are
 SELECT texts.id FROM texts JOIN parent ON parent.k = texts.g WHERE MATCH (body) AGAINST ('hello' IN BOOLEAN MODE);
+-- Rows that move to other node groups with a smaller or larger key: both kinds of servers lose rows that a transaction inserts and then changes so.
+CREATE TABLE roving (id INT PRIMARY KEY, body TEXT, n INT NOT NULL, FULLTEXT KEY (body));
+INSERT INTO roving VALUES (105, 'moon over the world', 1), (116, NULL, 29), (107, 'moonlight', 2), (108, 'hello moon', 3), (9, 'moon', 204), (10, 'the moon', 205), (11, 'moon again', 206), (112, 'moon', 7);
+UPDATE roving SET id = n, body = body WHERE NOT ((n, n) = (1000, 2));
+SELECT COUNT(*) FROM roving WHERE MATCH (body) AGAINST ('moon*' IN BOOLEAN MODE);
+SELECT * FROM roving ORDER BY id;
+BEGIN;
+UPDATE roving SET id = id + 300, n = n + 1;
+UPDATE roving SET body = CONCAT(body, ' new') WHERE n < 10;
+COMMIT;
+SELECT id FROM roving WHERE MATCH (body) AGAINST ('moon*' IN BOOLEAN MODE) ORDER BY id;
+UPDATE roving SET id = id - 290 ORDER BY id;
+SELECT id FROM roving WHERE MATCH (body) AGAINST ('+moon* -new' IN BOOLEAN MODE) ORDER BY id;
+CREATE TABLE roving_two (a INT, b INT, body TEXT, PRIMARY KEY (a, b), FULLTEXT KEY (body)) COMMENT 'skarv:key=a';
+INSERT INTO roving_two VALUES (200, 2, 'moon'), (201, 2, 'moon');
+UPDATE roving_two SET a = a - 100, b = 1;
+SELECT a FROM roving_two WHERE MATCH (body) AGAINST ('moon*' IN BOOLEAN MODE) ORDER BY a;
+-- A foreign key that would move such rows.
+CREATE TABLE rovers (id INT PRIMARY KEY, k INT NOT NULL, UNIQUE KEY (k));
+INSERT INTO rovers VALUES (1, 150), (2, 160);
+CREATE TABLE roving_under (q INT PRIMARY KEY, body TEXT, CONSTRAINT rover FOREIGN KEY (q) REFERENCES rovers (k) ON UPDATE CASCADE, FULLTEXT KEY (body));
+INSERT INTO roving_under VALUES (150, 'moon'), (160, 'x');
+-- refused: a foreign key that moves rows of table 'roving_under', which has FULLTEXT keys, to another node group
+UPDATE rovers SET k = k - 100;
+SELECT * FROM roving_under ORDER BY q;
