@@ -289,6 +289,9 @@ func (c *Conn) finish() (wire.OK, error) {
 
 // Exec runs sql, discards rows if there are any, and returns how its last result ended.
 func (c *Conn) Exec(sql string) (wire.OK, error) {
+	if !c.Usable() { // it would read another statement's answer
+		return wire.OK{}, c.misused()
+	}
 	if err := c.Ask(wire.ComQuery, []byte(sql)); err != nil {
 		return wire.OK{}, err
 	}
@@ -301,6 +304,9 @@ func (c *Conn) Exec(sql string) (wire.OK, error) {
 // QueryAll runs sql, which gives one result, and returns it whole; values are text, nil for NULL, in memory of their own. More than
 // maxRows rows are an error.
 func (c *Conn) QueryAll(sql string, maxRows int) (cols []sqltypes.Column, rows [][][]byte, err error) {
+	if !c.Usable() { // as in Exec
+		return nil, nil, c.misused()
+	}
 	if err := c.Ask(wire.ComQuery, []byte(sql)); err != nil {
 		return nil, nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
@@ -37,14 +38,14 @@ func (p *pipe) settle() (first error) {
 				break
 			}
 		}
-		broken := err != nil && !p.Usable()
-		if judge != nil && !broken {
+		lost := mysqlconn.IsLost(err)
+		if judge != nil && !lost {
 			err = judge(err)
 		}
 		if first == nil {
 			first = err
 		}
-		if broken {
+		if lost {
 			return first
 		}
 	}

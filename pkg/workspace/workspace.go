@@ -313,6 +313,7 @@ func (w *Workspace) Free() {
 // Close frees the workspace and drops its tables. After an error the connection must be closed.
 func (w *Workspace) Close() error {
 	w.Free()
+	_ = w.conn.settle() // what was sent before an error, and whose answers nobody waits for any more
 	if !w.conn.Usable() {
 		return errBroken
 	}

@@ -71,7 +71,7 @@ func (s *server) QueryAll(sql string, _ int) ([]sqltypes.Column, [][][]byte, err
 	return nil, [][][]byte{{[]byte("skarv_copy_1"), []byte(s.shown)}}, nil
 }
 
-func (s *server) Usable() bool { return !s.broken }
+func (s *server) Usable() bool { return !s.broken && len(s.owed) == 0 }
 
 func table() *catalog.Table {
 	return &catalog.Table{Database: "d", Name: "t", Columns: []catalog.Column{
@@ -258,6 +258,22 @@ func TestPipelinedErrors(t *testing.T) {
 	require.NoError(t, w.Rename("d", name, "t"))
 	require.ErrorContains(t, w.Ready(), "full")
 	require.Empty(t, s.owed)
+	require.NoError(t, w.Close())
+}
+
+// What may fail does not keep what is behind it from being read.
+func TestPipelinedErrorThatDoesNotMatter(t *testing.T) {
+	s := &server{fail: func(sql string) error {
+		if strings.HasPrefix(sql, "SET SESSION sql_log_bin") {
+			return sqlerr.SpecificAccessDenied.New("SUPER")
+		}
+		return nil
+	}}
+	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "")
+	require.NoError(t, err)
+	require.NoError(t, w.Settle())
+	require.Empty(t, s.owed)
+	require.NoError(t, w.Close())
 }
 
 func TestValues(t *testing.T) {
