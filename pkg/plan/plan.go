@@ -132,6 +132,9 @@ const (
 	ReadsClock
 	// PinsSession: GET_LOCK, LOCK TABLES and what else lives in one backend connection.
 	PinsSession
+	Matches // MATCH ... AGAINST
+	// MovesMatched: rows of a table with FULLTEXT keys may move to other node groups, where MATCH finds them once they are committed.
+	MovesMatched
 )
 
 // Guard ties a plan to the text of one argument, or of the select list.

@@ -280,6 +280,7 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 		return sqlerr.Unsupported("NEXT VALUE in a statement of this form", "ask for it in a SELECT without tables, or use an AUTO_INCREMENT column")
 	case *sqlparser.MatchExpr:
 		w.a.inPlace = true // temporary tables have no FULLTEXT keys
+		w.a.b.plan.Uses |= plan.Matches
 		switch selects := w.b.selectsBy(n); {
 		case selects && n.Option == sqlparser.BooleanModeOpt:
 		case selects && n.Option != sqlparser.QueryExpansionOpt && n.Option != sqlparser.NaturalLanguageModeWithQueryExpansionOpt:

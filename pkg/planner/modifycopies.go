@@ -274,6 +274,9 @@ func (b *build) mayWrite(t *catalog.Table) (*plan.Written, error) {
 			n.Moved = append(n.Moved, i)
 		}
 	}
+	if len(n.Moved) > 0 && t.HasFulltext() {
+		b.plan.Uses |= plan.MovesMatched
+	}
 	if len(n.Moved) > 0 && !n.Own && b.referenced(t) {
 		return nil, sqlerr.Unsupported("changing a key of the table '"+t.Name+"', which foreign keys refer to, over several node groups",
 			"insert a row with the new key, change the rows that refer to it, then delete the old row")

@@ -275,6 +275,9 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 	if own {
 		n.Stay = nil
 	}
+	if n.Renew {
+		b.plan.Uses |= plan.MovesMatched
+	}
 	s := &selecting{b: b, n: n, in: in, text: text, at: map[int]int{}}
 	s.r = &editor{st: b.st}
 	s.r.raw("SELECT ")

@@ -263,8 +263,15 @@ func (s *Session) runPlan(p *plan.Plan, r request) (*plan.Plan, error) {
 	if err := s.transactionLost(p); err != nil {
 		return p, err
 	}
+	if p.Uses&plan.Matches != 0 && s.tx != nil && s.tx == s.movedIn {
+		return p, sqlerr.Unsupported("MATCH in a transaction that has given rows of a table with FULLTEXT keys another distribution key", "use COMMIT first")
+	}
 	s.prepareRunner(p, r.params)
-	return s.dispatch(p, r)
+	ran, err := s.dispatch(p, r)
+	if p.Uses&plan.MovesMatched != 0 {
+		s.movedIn = s.tx
+	}
+	return ran, err
 }
 
 // authorise returns an error if the account may not run p.

@@ -184,11 +184,13 @@ type outcome struct {
 
 // holding is what holds connections to servers beyond a statement, and what a transaction knows of itself.
 type holding struct {
-	tx     *txn.Txn
-	mutex  *userLocks                              // GET_LOCK(); nil without
-	temps  *temporaries                            // temporary tables; nil without
-	locks  map[placement.NodeGroupID]*backend.Conn // LOCK TABLES
-	locked tableLocks                              // what locks are of
+	tx *txn.Txn
+	// movedIn is the transaction that has last moved rows with FULLTEXT keys.
+	movedIn *txn.Txn
+	mutex   *userLocks                              // GET_LOCK(); nil without
+	temps   *temporaries                            // temporary tables; nil without
+	locks   map[placement.NodeGroupID]*backend.Conn // LOCK TABLES
+	locked  tableLocks                              // what locks are of
 
 	commits    int  // that have begun, one in another
 	momentary  bool // the transaction is that of one SELECT

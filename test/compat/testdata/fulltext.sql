@@ -41,8 +41,11 @@ INSERT INTO roving VALUES (105, 'moon over the world', 1), (116, NULL, 29), (107
 UPDATE roving SET id = n, body = body WHERE NOT ((n, n) = (1000, 2));
 SELECT COUNT(*) FROM roving WHERE MATCH (body) AGAINST ('moon*' IN BOOLEAN MODE);
 SELECT * FROM roving ORDER BY id;
+-- skip-prepared
 BEGIN;
 UPDATE roving SET id = id + 300, n = n + 1;
+-- refused: MATCH in a transaction that has given rows of a table with FULLTEXT keys another distribution key
+SELECT COUNT(*) FROM roving WHERE MATCH (body) AGAINST ('moon*' IN BOOLEAN MODE);
 UPDATE roving SET body = CONCAT(body, ' new') WHERE n < 10;
 COMMIT;
 SELECT id FROM roving WHERE MATCH (body) AGAINST ('moon*' IN BOOLEAN MODE) ORDER BY id;
@@ -60,3 +63,11 @@ INSERT INTO roving_under VALUES (150, 'moon'), (160, 'x');
 -- refused: a foreign key that moves rows of table 'roving_under', which has FULLTEXT keys, to another node group
 UPDATE rovers SET k = k - 100;
 SELECT * FROM roving_under ORDER BY q;
+SET autocommit = 0;
+UPDATE roving SET id = id + 1000 WHERE id = (SELECT MIN(q) + 301 - 150 FROM roving_under);
+UPDATE roving JOIN roving_two ON roving_two.a = roving.id SET roving.id = roving.id + 2000;
+-- refused: MATCH in a transaction
+DELETE FROM roving WHERE MATCH (body) AGAINST ('moon*' IN BOOLEAN MODE);
+ROLLBACK;
+SET autocommit = 1;
+SELECT id FROM roving WHERE MATCH (body) AGAINST ('moon*' IN BOOLEAN MODE) ORDER BY id;
