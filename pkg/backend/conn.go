@@ -40,6 +40,8 @@ type Conn struct {
 	began time.Duration // on the pool's clock, of one that is timed; 0 else
 	took  time.Duration // the last that was timed since the connection was handed out; 0: none
 	busy  atomic.Bool   // one is running; kept only for a claim that is Held
+	// killed: a KILL QUERY was sent. A server that had just ended the statement may keep it for the next one: nobody else gets the connection.
+	killed atomic.Bool
 
 	// guarded by pool.mu
 	claim      Claim // it was handed out for
@@ -64,6 +66,10 @@ func (c *Conn) Reused() bool { return c.uses > 1 }
 // Begin and End are called around a statement that runs on the connection, so that it is known how long statements take
 // and how many connections are idle in their holders' hands.
 func (c *Conn) Begin() {
+	if c.killed.Load() && c.Usable() {
+		c.killed.Store(false)
+		_, _ = c.Exec("DO 0") // it is for this one, if it is still to come
+	}
 	if c.claim.Held {
 		c.busy.Store(true)
 	}
@@ -244,6 +250,16 @@ func (c *Conn) prepareAs(key uint64, sql []byte) (*Prepared, error) {
 // statementKey is under what a statement of the hash is kept in the present state; kept looks whether it is that one.
 func (c *Conn) statementKey(hash uint64) uint64 {
 	return hash ^ binary.LittleEndian.Uint64(c.state.ID[:])
+}
+
+// Forget closes the statement with the id, which was prepared by Statement: parameters of it were sent, and it is not going to be executed.
+func (c *Conn) Forget(id uint32) {
+	for key, p := range c.statements {
+		if p.ID == id {
+			c.CloseStmt(id)
+			delete(c.statements, key)
+		}
+	}
 }
 
 // kept is the statement kept under key, if it is sql in the present state; another one is closed.

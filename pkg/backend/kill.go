@@ -10,14 +10,19 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
+const (
+	killConnection = "KILL "
+	killQuery      = "KILL QUERY "
+)
+
 // Kill ends the statements (query true) or the connections of conns from outside: by one login to each server, to all servers at the
 // same time. It asks the servers that the connections are to, which need not be their groups' primaries any more. left are those
 // that may still run, because their server could not be asked before ctx ended; who has ended already is not among them. A
 // connection may be named twice; the caller sees to it that no other session gets one meanwhile.
 func Kill(ctx context.Context, query bool, conns ...*Conn) (left []*Conn) {
-	verb := "KILL "
+	verb := killConnection
 	if query {
-		verb = "KILL QUERY "
+		verb = killQuery
 	}
 	servers := map[*pool][]*Conn{}
 	for _, c := range conns {
@@ -68,6 +73,9 @@ func (p *pool) killOne(c *mysqlconn.Conn, verb string, victim *Conn) error {
 	}
 	if there, err := listed(c, o); err != nil || !there {
 		return err
+	}
+	if verb == killQuery {
+		victim.killed.Store(true)
 	}
 	_, err := c.Exec(fmt.Sprint(verb, o.thread))
 	return err

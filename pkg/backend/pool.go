@@ -277,7 +277,7 @@ func (c *Config) login(g *catalog.NodeGroup) mysqlconn.Config {
 
 // put takes a connection back.
 func (p *pool) put(c *Conn) {
-	if !c.Usable() || p.down.Load() != nil {
+	if !c.Usable() || c.killed.Load() || p.down.Load() != nil {
 		p.discard(c)
 		return
 	}

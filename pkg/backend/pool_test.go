@@ -238,6 +238,38 @@ func TestKillByOneConnection(t *testing.T) {
 	require.Equal(t, strconv.Itoa(n+1), logins())
 }
 
+// TestKilledConnections: a KILL QUERY that a server may keep for the next statement meets nobody else's, and not its holder's.
+func TestKilledConnections(t *testing.T) {
+	p, _ := start(t, func(c *backend.Config) { c.MaxPerGroup, c.FixedLimit = 2, true })
+	get := func() *backend.Conn {
+		c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{})
+		require.NoError(t, err)
+		return c
+	}
+	c := get()
+	thread := c.ThreadID()
+	c.Begin()
+	c.End()
+	require.Empty(t, backend.Kill(t.Context(), true, c))
+	asked := func() string {
+		_, rows, err := c.QueryAll("SHOW SESSION STATUS LIKE 'Com_do'", 1)
+		require.NoError(t, err)
+		return string(rows[0][1])
+	}
+	before := asked()
+	c.Begin()
+	require.NotEqual(t, before, asked())
+	c.End()
+	c.Release()
+	c = get()
+	require.Equal(t, thread, c.ThreadID())
+	require.Empty(t, backend.Kill(t.Context(), true, c))
+	c.Release()
+	c = get()
+	require.NotEqual(t, thread, c.ThreadID())
+	c.Release()
+}
+
 // TestKillAfterSwitchover: a connection that was handed out before its group got another primary is killed on the server it is
 // to. On the new one its number may be another session's.
 func TestKillAfterSwitchover(t *testing.T) {

@@ -499,10 +499,11 @@ func (c *Changer) End(err error) error {
 	}
 	for i := range c.parts {
 		s := &c.r.streams[i]
-		for ; len(c.parts[i].pending) > 0 && s.err == nil; c.parts[i].pending = c.parts[i].pending[1:] {
+		for s.skipRows(); s.heads > 0 && s.err == nil; s.skipRows() {
 			_, _ = s.readHead() // of statements sent before the one that failed: what counts is known
 		}
-		if s.err != nil || !s.conn.Usable() {
+		c.parts[i].pending = nil
+		if s.err != nil || s.conn.Broken() {
 			continue
 		}
 		var rerr error

@@ -42,3 +42,22 @@ func TestChangerAnswersInStep(t *testing.T) {
 	require.Equal(t, Counts{Affected: rows, Duplicates: rows, Warnings: rows}, c.Counts())
 	require.Len(t, c.Warned, rows)
 }
+
+// Rows of RETURNING that are too many are read to their end, so that the connection can be brought back into the session's state.
+func TestChangerBringsBackBehindRows(t *testing.T) {
+	w := newWorld(t)
+	w.cluster.answer = func(_ placement.NodeGroupID, sql string) answer {
+		if strings.HasPrefix(sql, "INSERT") {
+			return answer{columns: []sqltypes.Column{idColumn}, rows: []string{"1", "2"}}
+		}
+		return answer{}
+	}
+	c := w.runner.Change(w.x, w.snap, "SET sql_mode = ''")
+	require.NoError(t, c.Begin(Change{Table: w.pair, Kind: RowInsert, Columns: []int{0, 1}, Tail: []byte(" RETURNING id"), Returned: &Held{bytes: maxHeld}}))
+	payload := wire.AppendTextValue(nil, []byte("0"))
+	payload = wire.AppendTextValue(wire.AppendTextValue(payload, []byte("1")), []byte("x"))
+	require.NoError(t, c.Row(payload))
+	require.ErrorContains(t, c.End(nil), "RETURNING of more than")
+	require.Contains(t, w.sent(), "SET sql_mode = ''")
+	require.Contains(t, w.log[len(w.log)-1], ": <nil>")
+}

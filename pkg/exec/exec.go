@@ -37,7 +37,9 @@ type Conn interface {
 	MoreResults() bool
 	// EndStatus is what the end of the last answer said: status and warnings.
 	EndStatus() wire.OK
-	// Usable is false once the connection is broken.
+	// Broken reports whether the connection is of no more use: lost, or interrupted.
+	Broken() bool
+	// Usable reports whether a command may be sent whose answer is read next: it is not broken, and all answers are read.
 	Usable() bool
 	// Interrupt makes the I/O of the connection fail, now and later. Any goroutine may call it.
 	Interrupt()

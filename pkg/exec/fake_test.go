@@ -41,6 +41,7 @@ type cluster struct {
 	evaluate func(sql string) ([]sqltypes.Column, [][]byte, error)
 	warned   []Warned // by what is evaluated
 	warnings uint16   // how many, if it is more
+	standing bool     // the servers refuse to let time go on
 	log      []string
 	conns    map[placement.NodeGroupID]*fakeConn
 }
@@ -149,6 +150,8 @@ func (f *fakeConn) Send(cmd wire.Command, body []byte) error {
 	a := answer{}
 	if !strings.HasPrefix(string(body), "SET timestamp") {
 		a = f.cluster.answer(f.group, string(body))
+	} else if f.cluster.standing && string(body) == "SET timestamp = DEFAULT" {
+		a.err = sqlerr.QueryInterrupted.New()
 	}
 	f.queue = append(f.queue, a)
 	return nil
@@ -218,7 +221,8 @@ func (f *fakeConn) ReadRow() ([]byte, error) {
 
 func (f *fakeConn) MoreResults() bool  { return f.now.more }
 func (f *fakeConn) EndStatus() wire.OK { return wire.OK{Warnings: f.now.warn} }
-func (f *fakeConn) Usable() bool       { return !f.broken && !f.interrupted }
+func (f *fakeConn) Broken() bool       { return f.broken || f.interrupted }
+func (f *fakeConn) Usable() bool       { return !f.Broken() && len(f.queue) == 0 && !f.reading }
 func (f *fakeConn) Interrupt()         { f.interrupted = true }
 
 // result is a Sink that writes rows down.

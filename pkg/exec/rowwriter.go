@@ -80,15 +80,11 @@ func (w *rowWriter) end() (first error) {
 }
 
 func (w *rowWriter) restore(s *stream) error {
-	if s.err != nil || !s.conn.Usable() {
+	if s.err != nil || s.conn.Broken() {
 		return nil
 	}
 	for _, sql := range w.states(restoring) {
-		if s.rows { // too many: to break off would lose the client's transaction
-			for err := error(nil); err == nil; {
-				_, err = s.Next()
-			}
-		}
+		s.skipRows() // too many: to break off would lose the client's transaction
 		if s.err != nil || s.heads > 0 {
 			s.conn.Interrupt()
 			return nil

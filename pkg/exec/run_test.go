@@ -290,6 +290,24 @@ func TestOneTimeForAllGroups(t *testing.T) {
 	require.Len(t, w.log, 6)
 }
 
+// A connection on which time stands still goes to nobody, whether the statement has failed or not.
+func TestTimeThatStandsStill(t *testing.T) {
+	for _, refused := range []error{nil, sqlerr.QueryInterrupted.New()} {
+		w := newWorld(t)
+		w.cluster.standing = true
+		w.cluster.answer = func(placement.NodeGroupID, string) answer {
+			return answer{columns: []sqltypes.Column{idColumn}, rowErr: refused}
+		}
+		_, err := w.run(&plan.Plan{Root: allGroups(), Uses: plan.ReadsClock}, "SELECT NOW()")
+		if refused != nil {
+			require.ErrorIs(t, err, refused)
+		}
+		for g, c := range w.cluster.conns {
+			require.True(t, c.Broken(), "group %d", g)
+		}
+	}
+}
+
 func ok(affected uint64, info string) answer {
 	return answer{ok: wire.OK{AffectedRows: affected, Info: []byte(info), Warnings: 1}}
 }

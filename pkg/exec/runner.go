@@ -443,27 +443,30 @@ func (r *Runner) sendOne(s *stream, alone bool, timestamp []byte, text textOf) e
 }
 
 // endClock lets time go on where it was set.
-func endClock(streams []stream, timestamp []byte) error {
+func endClock(streams []stream, timestamp []byte) (first error) {
 	for i := range streams {
 		if s := &streams[i]; timestamp != nil && s.err == nil {
-			if err := s.send([]byte("SET timestamp = DEFAULT")); err != nil {
-				return err
+			if err := s.send([]byte("SET timestamp = DEFAULT")); err != nil && first == nil {
+				first = err
 			}
+			s.resets = true
 		}
 	}
-	return nil
+	return first
 }
 
 func (s *stream) send(sql []byte) error { return s.sendCommand(wire.ComQuery, sql) }
 
 func (s *stream) sendCommand(cmd wire.Command, body []byte) error {
 	s.traceSent()
+	s.resets = false
 	return s.sent(s.conn.Send(cmd, body))
 }
 
 // ask is sendCommand of a statement whose answer is read next.
 func (s *stream) ask(cmd wire.Command, body []byte) error {
 	s.traceSent()
+	s.resets = false
 	return s.sent(s.conn.Ask(cmd, body))
 }
 

@@ -31,6 +31,7 @@ type stream struct {
 	heads    int
 	rows     bool
 	err      error // the error that broke the connection
+	resets   bool  // the last command sent brings the connection back into its session's state: without that nobody may get it
 	columns  []sqltypes.Column
 	warnings uint
 	// binary: the rows come as those of a prepared statement, of the columns defined; texts makes them text.
@@ -46,7 +47,11 @@ func (s *stream) readHead() (mysqlconn.Head, error) {
 	s.heads--
 	head, err := s.conn.ReadHead()
 	if err != nil {
-		return head, s.failed(err)
+		if err = s.failed(err); s.heads == 0 && s.resets {
+			s.conn.Interrupt()
+			return head, s.breakOff(err)
+		}
+		return head, err
 	}
 	s.traceHead()
 	if head.OK == nil {
@@ -121,7 +126,7 @@ func (s *stream) copyTo(columns []sqltypes.Column, sink Sink) error {
 // failed notes what an error means for the connection and returns what the client is told.
 func (s *stream) failed(err error) error {
 	e, told := errors.AsType[*sqlerr.Error](err)
-	if told && s.conn.Usable() {
+	if told && !s.conn.Broken() {
 		return e // the server's own refusal
 	}
 	s.err = err
@@ -143,7 +148,7 @@ func (s *stream) breakOff(err error) error {
 // finish reads what is left of the answers, if it is little, and returns what Conns.Release is to be told. patient
 // is false when the statement has failed in a way that lets nobody wait any longer.
 func (s *stream) finish(patient bool) error {
-	if s.err == nil && !s.conn.Usable() {
+	if s.err == nil && s.conn.Broken() {
 		s.err = ErrUnread
 	}
 	if s.err != nil || s.heads == 0 && !s.rows {
@@ -173,6 +178,15 @@ func (s *stream) finish(patient bool) error {
 			return s.err
 		}
 		_, _ = s.readHead() // an error is in s.err, if it broke the connection
+	}
+}
+
+// skipRows reads the rows of the answer begun last that are left.
+func (s *stream) skipRows() {
+	for s.rows {
+		if _, err := s.Next(); err != nil {
+			return
+		}
 	}
 }
 

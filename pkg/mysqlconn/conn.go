@@ -72,8 +72,11 @@ func (c *Conn) Status() wire.Status { return c.status }
 
 // Usable reports whether a new command may be sent: the connection is whole and all answers have been read to their end.
 func (c *Conn) Usable() bool {
-	return !c.broken && !c.interrupted.Load() && c.pending == 0 && !c.fileAsk && !c.sendingFile && c.r == c.w
+	return !c.Broken() && c.pending == 0 && !c.fileAsk && !c.sendingFile && c.r == c.w
 }
+
+// Broken reports whether the connection is of no more use at all: lost, or interrupted.
+func (c *Conn) Broken() bool { return c.broken || c.interrupted.Load() }
 
 // Stale looks, with one system call, whether the server has closed an idle connection or sent something unasked.
 func (c *Conn) Stale() bool { return !c.Usable() || c.sock.Stale() }

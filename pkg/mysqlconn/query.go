@@ -314,6 +314,9 @@ func (c *Conn) QueryAll(sql string, maxRows int) (cols []sqltypes.Column, rows [
 	if err != nil {
 		return nil, nil, err
 	}
+	if head.OK != nil {
+		return nil, nil, c.lost(errors.New("a query was answered without rows"))
+	}
 	var refused error
 	for {
 		row, err := c.ReadRow()

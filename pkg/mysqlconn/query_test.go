@@ -219,3 +219,21 @@ func TestPrepare(t *testing.T) {
 		}
 	})
 }
+
+// An answer that is not the one to the question is never taken for it.
+func TestAnswersOfOthers(t *testing.T) {
+	c := dial(t, mysqlconn.Config{})
+	require.NoError(t, c.Send(wire.ComQuery, []byte("DO 0")))
+	_, _, err := c.QueryAll("SELECT 1", 1)
+	require.True(t, mysqlconn.IsLost(err), "%v", err)
+	require.True(t, c.Broken())
+
+	c = dial(t, mysqlconn.Config{})
+	require.NoError(t, c.Send(wire.ComQuery, []byte("SELECT 1")))
+	_, err = c.Exec("DO 0")
+	require.True(t, mysqlconn.IsLost(err), "%v", err)
+
+	c = dial(t, mysqlconn.Config{})
+	_, _, err = c.QueryAll("DO 0", 1)
+	require.True(t, mysqlconn.IsLost(err), "%v", err)
+}

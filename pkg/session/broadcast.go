@@ -159,7 +159,9 @@ func (b *broadcast) Release(ec exec.Conn, err error) {
 	if err == nil && c.Usable() && c.LastWarnings() > 0 {
 		b.warnings = b.s.appendWarnings(b.warnings, c)
 	}
-	if errors.Is(err, exec.ErrUnread) && c.Skip(maxUnread) != nil {
-		c.Interrupt() // reading the rest would take too long
+	if errors.Is(err, exec.ErrUnread) {
+		if _ = c.Skip(maxUnread); !c.Usable() {
+			c.Interrupt() // reading the rest would take too long
+		}
 	}
 }

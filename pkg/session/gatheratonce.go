@@ -89,10 +89,11 @@ type reader struct {
 	reading reading
 	begun   bool // its goroutine has
 	// Of its goroutine, until that has sent what is last:
-	rows [2]rowsRead // one is filled, while the other one may be looked at
-	turn int
-	sum  exec.Summary
-	err  error
+	columns []sqltypes.Column // not handed over yet
+	rows    [2]rowsRead       // one is filled, while the other one may be looked at
+	turn    int
+	sum     exec.Summary
+	err     error
 }
 
 // reading is what is asked of an exec.Reading.
@@ -104,10 +105,11 @@ type reading interface {
 
 // rowsRead is rows of one copy, which are valid until the next ones are taken from any reader.
 type rowsRead struct {
-	of   *reader
-	text []byte
-	ends []int
-	last bool // the reader has nothing more, and its sum and err can be looked at
+	of      *reader
+	columns []sqltypes.Column // with the first of them
+	text    []byte
+	ends    []int
+	last    bool // the reader has nothing more, and its sum and err can be looked at
 }
 
 // run returns when all copies are made, or after an error, and no goroutine is left.
@@ -208,6 +210,11 @@ func (a *atOnce) ready(c *copying) bool {
 
 // take takes what a reader has read.
 func (a *atOnce) take(rows rowsRead) error {
+	if rows.columns != nil {
+		if err := rows.of.filler.Columns(rows.columns); err != nil {
+			return err
+		}
+	}
 	from := 0
 	for _, end := range rows.ends {
 		if err := rows.of.filler.Row(rows.text[from:end]); err != nil {
@@ -283,8 +290,11 @@ type handOver struct {
 	a *atOnce
 }
 
-// Columns implements exec.Sink.
-func (h handOver) Columns(columns []sqltypes.Column) error { return h.r.filler.Columns(columns) }
+// Columns implements exec.Sink. The filler, which may have something to say to the workspace's server, is told by the session's goroutine.
+func (h handOver) Columns(columns []sqltypes.Column) error {
+	h.r.columns = columns
+	return nil
+}
 
 // Row implements exec.Sink.
 func (h handOver) Row(row []byte) error {
@@ -302,6 +312,7 @@ func (h handOver) send(last bool) error {
 	b := &h.r.rows[h.r.turn]
 	h.r.turn = 1 - h.r.turn
 	b.of, b.last = h.r, last
+	b.columns, h.r.columns = h.r.columns, nil
 	next := &h.r.rows[h.r.turn]
 	select {
 	case h.a.rows <- *b:

@@ -177,6 +177,9 @@ func (s *Session) unlock() error {
 	defer s.endCommit()
 	err := s.eachLocked(func(c *backend.Conn) error {
 		_, err := c.Exec("UNLOCK TABLES")
+		if err != nil {
+			c.Interrupt() // nobody may get it with locks
+		}
 		return err
 	})
 	locks := s.locks

@@ -58,7 +58,14 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 		s.running.enter(c)
 		if s.hit() || s.killed.Load() { // by a KILL that met no statement on a server
 			s.running.leave(c)
-			s.done(c, nil)
+			if r.cmd == wire.ComStmtExecute {
+				c.Forget(s.bound) // the server may have parameters for it already
+			}
+			if opening != "" {
+				s.tx.Rollback() // the branch, which has not begun; the transaction goes on
+			} else {
+				s.done(c, nil)
+			}
 			return sqlerr.QueryInterrupted.New()
 		}
 		var sum wire.ResultSummary

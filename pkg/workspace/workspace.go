@@ -38,6 +38,8 @@ type Workspace struct {
 	bytes  int64
 	next   int
 	tables []string // that exist, as `db`.`name`
+	// restored: the connection is in the session's state, or what brings it there is sent.
+	restored bool
 }
 
 // saved are the session variables that are others while copies are written.
@@ -298,6 +300,7 @@ func (w *Workspace) Restore() error {
 		}
 		sql.WriteString("@@" + v + " = @skarv_" + v)
 	}
+	w.restored = true
 	return w.conn.later([]byte(sql.String()), nil)
 }
 
@@ -310,12 +313,18 @@ func (w *Workspace) Free() {
 	w.bytes = 0
 }
 
-// Close frees the workspace and drops its tables. After an error the connection must be closed.
+// Close frees the workspace, drops its tables, and brings the connection into the session's state if that was not done. After an error the
+// connection must be closed.
 func (w *Workspace) Close() error {
 	w.Free()
 	_ = w.conn.settle() // what was sent before an error, and whose answers nobody waits for any more
 	if !w.conn.Usable() {
 		return errBroken
+	}
+	if !w.restored {
+		if err := w.Ready(); err != nil {
+			return err
+		}
 	}
 	err := w.drop(w.tables)
 	w.tables = nil
