@@ -60,8 +60,6 @@ const (
 	changeBytes = 256 << 10
 	// changeKeys bounds the rows a statement finds by key.
 	changeKeys = 500
-	// changesAhead is how many statements are sent to a group before the answer to the first is read.
-	changesAhead = 32
 )
 
 // Changer changes rows that are known by their primary keys, on the node groups they lie on, in batches. The caller has
@@ -339,7 +337,9 @@ func (c *Changer) flush(i int) error {
 	if len(p.sql) == 0 {
 		return nil
 	}
-	for len(p.pending) >= changesAhead || len(p.pending) > 0 && !c.exact() {
+	// A change that was sent behind one at which the server rolls the transaction back, for a deadlock, would be a transaction of its own, and
+	// stay: each waits for the one before. What prepares the connection may be under way.
+	for n := len(p.pending); n > 0 && (p.pending[n-1] != noCount || !c.exact()); n = len(p.pending) {
 		if err := c.settle(i); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -145,4 +146,64 @@ func TestNoWaitOverGroups(t *testing.T) {
 	asks.exec("COMMIT")
 	require.Equal(t, "2", asks.get("SELECT COUNT(*) FROM t WHERE v = 'asks'"))
 	asks.exec("UPDATE t SET v = CONCAT('v', id) WHERE v = 'asks'") // as other tests have it
+}
+
+// TestDeadlockWhileRowsAreChanged: changes that were sent behind the one at which a server rolls the transaction back do not stay, although
+// the connection is in no transaction any more.
+func TestDeadlockWhileRowsAreChanged(t *testing.T) {
+	c := connect(t)
+	c.exec("CREATE TABLE ahead (id INT PRIMARY KEY, u INT NOT NULL, KEY (u))")
+	c.exec("CREATE TABLE ahead_by (id INT PRIMARY KEY, x INT NOT NULL)")
+	c.exec("CREATE TABLE ahead_heavy (id INT PRIMARY KEY, v CHAR(200) NOT NULL)")
+	defer c.exec("DROP TABLE ahead, ahead_by, ahead_heavy")
+	const rows = 60
+	var there []int // on the node group whose server is talked to
+	for id := 1; id <= rows; id++ {
+		c.exec("INSERT INTO ahead VALUES (?, 0)", id)
+		if groupOf(t, id) == 1 {
+			there = append(there, id)
+		}
+	}
+	require.Greater(t, len(there), 5)
+	beyond := rows + 1 // has the greatest value there, so that what is kept free ends at it
+	for groupOf(t, beyond) != 1 {
+		beyond++
+	}
+	c.exec("INSERT INTO ahead VALUES (?, 700)", beyond)
+	met := there[len(there)/2]
+	for id := 1; id <= rows; id++ {
+		x := 1000 + id
+		if id == met {
+			x = 500
+		}
+		c.exec("INSERT INTO ahead_by VALUES (?, ?)", rows-id, x) // not on the same node group
+	}
+	// Another transaction on that server keeps rows with 500 from coming, and has done so much that it is not the one to be rolled back.
+	other := connectTo(t, shared.NodeGroup(1, "d"))
+	other.exec("SET innodb_lock_wait_timeout = 100")
+	other.exec("BEGIN")
+	values := make([]string, 2000)
+	for i := range values {
+		values[i] = fmt.Sprintf("(%d, 'v')", i)
+	}
+	other.exec("INSERT INTO ahead_heavy VALUES " + strings.Join(values, ","))
+	other.exec("SELECT * FROM ahead WHERE u = 500 FOR UPDATE")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.try("UPDATE ahead JOIN ahead_by b ON b.id = 60 - ahead.id SET ahead.u = b.x")
+		ended <- err
+	}()
+	watch := connectTo(t, shared.NodeGroup(1, "d"))
+	require.Eventually(t, func() bool {
+		return watch.get("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'") == "Innodb_row_lock_current_waits,1"
+	}, ten, tick)
+	other.exec(fmt.Sprintf("SELECT * FROM ahead WHERE id = %d FOR UPDATE", met))
+	var e *mysql.MySQLError
+	require.ErrorAs(t, <-ended, &e)
+	require.EqualValues(t, 1213, e.Number, "%v", e)
+	require.Equal(t, "0", watch.get("SELECT COUNT(*) FROM ahead WHERE u <> 0 AND u <> 700"))
+	other.exec("ROLLBACK")
+	require.Equal(t, "0", c.get("SELECT COUNT(*) FROM ahead WHERE u <> 0 AND u <> 700"))
+	c.exec("UPDATE ahead JOIN ahead_by b ON b.id = 60 - ahead.id SET ahead.u = b.x")
+	require.Equal(t, "60", c.get("SELECT COUNT(*) FROM ahead WHERE u <> 0 AND u <> 700"))
 }
