@@ -411,7 +411,10 @@ func (s *Session) stmtExecute(payload []byte) error {
 	}
 	s.closeCursor(st)
 	if st.astray {
-		return s.fail(sqlerr.WrongArguments.New("mysqld_stmt_send_long_data"))
+		if s.cfg.Dialect.MariaDB() {
+			return s.fail(sqlerr.WrongArguments.New("mysqld_stmt_send_long_data"))
+		}
+		return s.fail(sqlerr.WrongArguments.New("mysql_stmt_precheck"))
 	}
 	if st.tooLong {
 		s.statements.dropLong(st)
