@@ -66,15 +66,20 @@ func (c *Conn) Reused() bool { return c.uses > 1 }
 // Begin and End are called around a statement that runs on the connection, so that it is known how long statements take
 // and how many connections are idle in their holders' hands.
 func (c *Conn) Begin() {
-	if c.killed.Load() && c.Usable() {
-		c.killed.Store(false)
-		_, _ = c.Exec("DO 0") // it is for this one, if it is still to come
-	}
+	c.Settle()
 	if c.claim.Held {
 		c.busy.Store(true)
 	}
 	if c.turn++; c.turn%timeEvery == 0 && !c.claim.Wide {
 		c.began = time.Since(c.pool.born)
+	}
+}
+
+// Settle lets a KILL QUERY that was for an earlier statement, and may still be to come, meet one that does nothing.
+func (c *Conn) Settle() {
+	if c.killed.Load() && c.Usable() {
+		c.killed.Store(false)
+		_, _ = c.Exec("DO 0")
 	}
 }
 

@@ -161,11 +161,7 @@ func (r *Runner) goesOn(s *stream, err error) bool {
 	if !told || s.err != nil || r.interrupted() != nil {
 		return false
 	}
-	switch e.Code {
-	case sqlerr.LockDeadlock, sqlerr.LockWaitTimeout, sqlerr.QueryInterrupted, 1969: // 1969: max_statement_time
-		return false
-	}
-	return true
+	return !sqlerr.MayRollBack(e) && e.Code != sqlerr.QueryInterrupted && e.Code != 1969 // max_statement_time
 }
 
 // allNew reports that rows of an ON DUPLICATE KEY UPDATE have met no others, by what each group has said.

@@ -499,7 +499,7 @@ func (c *Changer) End(err error) error {
 	}
 	for i := range c.parts {
 		s := &c.r.streams[i]
-		for s.skipRows(); s.heads > 0 && s.err == nil; s.skipRows() {
+		for _, _ = s.skipRows(); s.heads > 0 && s.err == nil; _, _ = s.skipRows() {
 			_, _ = s.readHead() // of statements sent before the one that failed: what counts is known
 		}
 		c.parts[i].pending = nil

@@ -84,7 +84,7 @@ func (w *rowWriter) restore(s *stream) error {
 		return nil
 	}
 	for _, sql := range w.states(restoring) {
-		s.skipRows() // too many: to break off would lose the client's transaction
+		_, _ = s.skipRows() // too many: to break off would lose the client's transaction
 		if s.err != nil || s.heads > 0 {
 			s.conn.Interrupt()
 			return nil

@@ -290,6 +290,35 @@ func TestOneTimeForAllGroups(t *testing.T) {
 	require.Len(t, w.log, 6)
 }
 
+// Copies of a reference table that answer with rows have all done the same, or nothing is done: an error may stand behind the rows.
+func TestCopiesThatReturnRows(t *testing.T) {
+	w := newWorld(t)
+	answers := map[placement.NodeGroupID]answer{}
+	w.cluster.answer = func(g placement.NodeGroupID, _ string) answer { return answers[g] }
+	p := &plan.Plan{Root: &plan.Fragment{Write: true, Same: true}}
+	one := answer{columns: []sqltypes.Column{idColumn}, rows: []string{"5"}}
+	alike := func() {
+		for g := placement.NodeGroupID(1); g <= 4; g++ {
+			answers[g] = one
+		}
+	}
+	alike()
+	_, err := w.run(p, "DELETE FROM r WHERE id = 5 RETURNING id")
+	require.NoError(t, err)
+
+	alike()
+	refused := sqlerr.QueryInterrupted.New()
+	answers[2] = answer{columns: one.columns, rows: one.rows, rowErr: refused}
+	_, err = w.run(p, "DELETE FROM r WHERE id = 5 RETURNING id")
+	require.ErrorIs(t, err, refused)
+	require.Contains(t, w.log, "end: "+refused.Error())
+
+	alike()
+	answers[3] = answer{columns: one.columns}
+	_, err = w.run(p, "DELETE FROM r WHERE id = 5 RETURNING id")
+	require.ErrorContains(t, err, "the copies of a reference table differ")
+}
+
 // A connection on which time stands still goes to nobody, whether the statement has failed or not.
 func TestTimeThatStandsStill(t *testing.T) {
 	for _, refused := range []error{nil, sqlerr.QueryInterrupted.New()} {

@@ -181,13 +181,18 @@ func (s *stream) finish(patient bool) error {
 	}
 }
 
-// skipRows reads the rows of the answer begun last that are left.
-func (s *stream) skipRows() {
+// skipRows reads the rows of the answer begun last that are left, and counts them. The error is what stands among them.
+func (s *stream) skipRows() (rows uint64, err error) {
 	for s.rows {
-		if _, err := s.Next(); err != nil {
-			return
+		if _, err = s.Next(); err != nil {
+			break
 		}
+		rows++
 	}
+	if err == io.EOF {
+		err = nil
+	}
+	return rows, err
 }
 
 func severalResults(g placement.NodeGroupID) error {

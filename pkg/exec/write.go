@@ -151,6 +151,13 @@ func (r *Runner) writeCopies(p *plan.Plan, text textOf, sink Sink) (sum Summary,
 	}
 	for i := 1; i < len(r.streams); i++ {
 		other, herr := r.written(r.streams[i:i+1], timestamp)
+		if herr == nil && (other.rows > 0 || sum.HasRows) { // an error may stand among them
+			rows, rerr := r.streams[i].skipRows()
+			if herr = rerr; rerr == nil && rows != sum.Rows {
+				herr = sqlerr.Internal.New("the copies of a reference table differ: " + groupName(r.streams[0].group) + " returned " +
+					strconv.FormatUint(sum.Rows, 10) + " rows, " + groupName(r.streams[i].group) + " " + strconv.FormatUint(rows, 10))
+			}
+		}
 		if herr == nil && other.affected != first.affected {
 			herr = sqlerr.Internal.New("the copies of a reference table differ: " + groupName(r.streams[0].group) + " changed " +
 				strconv.FormatUint(first.affected, 10) + " rows, " + groupName(r.streams[i].group) + " " +
@@ -167,7 +174,7 @@ func (r *Runner) writeCopies(p *plan.Plan, text textOf, sink Sink) (sum Summary,
 		return sum, err
 	}
 	if sum.HasRows {
-		return sum, nil // the other copies' rows are read when the connections are released
+		return sum, nil
 	}
 	r.info = append(r.info[:0], info...)
 	return r.okSummary(first)

@@ -40,6 +40,7 @@ type Conn struct {
 	capture *[]byte // where packets are copied to as they are read, if anywhere
 
 	// The answer being read.
+	doubt   bool // see Doubt
 	pending int  // answers asked for and not read to their end, this one included
 	rows    bool // rows of this result are still to be read
 	more    bool // another result of the same answer follows

@@ -137,7 +137,15 @@ func (c *Conn) serverError(payload []byte) error {
 		return c.lost(err)
 	}
 	c.refusal = e
+	c.doubt = c.doubt || sqlerr.MayRollBack(e)
 	return e
+}
+
+// Doubt reports whether the server has told an error by which it may have rolled back the transaction, since Doubt was called with clear.
+func (c *Conn) Doubt(clear bool) bool {
+	doubt := c.doubt
+	c.doubt = doubt && !clear
+	return doubt
 }
 
 // Refusal is the error with which the server has ended the last answer; nil if it has not.

@@ -262,7 +262,7 @@ func (a *atOnce) end(err error) error {
 		if !r.begun {
 			r.err = errStopped
 		}
-		if a.g.s.tx != nil && sqlerr.HasCode(r.err, sqlerr.LockDeadlock, sqlerr.LockWaitTimeout) {
+		if a.g.s.tx != nil && sqlerr.MayRollBack(r.err) {
 			err = r.err
 		}
 		a.drop(r)

@@ -34,7 +34,7 @@ func (a *activation) Step() error {
 // Beyond implements routine.Host: what a trigger is a part of is gone with its transaction, and servers end it after a wait for a lock,
 // too. A procedure that runs the statement may handle both.
 func (a *activation) Beyond(err error) bool {
-	return len(a.s.calls.firing) > 0 && sqlerr.HasCode(err, sqlerr.LockDeadlock, sqlerr.LockWaitTimeout)
+	return len(a.s.calls.firing) > 0 && sqlerr.MayRollBack(err)
 }
 
 // interrupted tells of a KILL that met no statement on a server.

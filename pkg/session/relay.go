@@ -40,7 +40,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 		}
 		// An idle connection may have died unnoticed: what has not begun, or only reads, is tried once more on another.
 		again := attempt == 0 && !s.holds(c) && c.Reused()
-		packets := r.packets
+		packets, dirty := r.packets, c.Dirty
 		if err = s.prelude(p, c); err == nil && r.cmd == wire.ComStmtExecute {
 			packets, err = s.bind(c, packets)
 		}
@@ -61,6 +61,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 			if r.cmd == wire.ComStmtExecute {
 				c.Forget(s.bound) // the server may have parameters for it already
 			}
+			c.Dirty = dirty // nothing of it was sent
 			if opening != "" {
 				s.tx.Rollback() // the branch, which has not begun; the transaction goes on
 			} else {

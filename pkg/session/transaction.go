@@ -294,6 +294,8 @@ func (s *Session) held(c *backend.Conn) {
 	case s.tx == nil || !s.tx.Holds(c):
 	case !c.Usable():
 		s.tx.Lose()
+	case c.Doubt(false):
+		s.tx.Doubt(c)
 	case !c.LastStatus().Has(wire.StatusInTrans) && s.tx.Ended(c): // by the server: an implicit commit
 		s.endTransaction()
 	}

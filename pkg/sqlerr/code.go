@@ -45,7 +45,9 @@ const (
 	UnknownSystemVariable  Code = 1193
 	TooManyConnections     Code = 1040
 	TooManyUserConns       Code = 1203
+	RowChanged             Code = 1020 // MariaDB's, with innodb_snapshot_isolation
 	LockWaitTimeout        Code = 1205
+	TooManyLocks           Code = 1206
 	WrongArguments         Code = 1210
 	LockDeadlock           Code = 1213
 	SpecificAccessDenied   Code = 1227
@@ -229,6 +231,10 @@ func definitionOf(c Code) definition {
 		return definition{"42000", "User %s already has more than 'max_user_connections' active connections"}
 	case LockWaitTimeout:
 		return definition{"HY000", "Lock wait timeout exceeded; try restarting transaction"}
+	case TooManyLocks:
+		return definition{"HY000", "The total number of locks exceeds the lock table size"}
+	case RowChanged:
+		return definition{"HY000", "Record has changed since last read in table '%s'"}
 	case WrongArguments:
 		return definition{"HY000", "Incorrect arguments to %s"}
 	case LockDeadlock:

@@ -35,6 +35,12 @@ func HasCode(err error, codes ...Code) bool {
 	return ok && slices.Contains(codes, e.Code)
 }
 
+// MayRollBack reports whether err is, or wraps, an *Error with which servers roll back a whole transaction, some of them always and some as they are
+// configured.
+func MayRollBack(err error) bool {
+	return HasCode(err, LockDeadlock, LockWaitTimeout, TooManyLocks, RowChanged)
+}
+
 // From returns the *Error inside err, or an Internal one that carries err's text when there is none.
 func From(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {

@@ -62,6 +62,11 @@ func (t *Txn) Commit() (Outcome, error) {
 		t.abort()
 		return Outcome{}, err
 	}
+	if b := rolledBackBy(t.branches); b != nil {
+		id := t.id
+		t.abort()
+		return Outcome{}, rolledBack(id, fmt.Sprintf("node group %d has rolled its part back", b.conn.Group))
+	}
 	t.unwatch() // it waits for nobody any more
 	switch {
 	case len(t.branches) == 0:

@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
 	"skarv/test/realserver"
 )
 
@@ -42,6 +43,8 @@ func TestBranches(t *testing.T) {
 		"ReadOnlyIsNoWriter":    testReadOnlyIsNoWriter,
 		"UnopenedHasAnAge":      testUnopenedHasAnAge,
 		"WaitsAreBounded":       testWaitsAreBounded,
+		"RolledBackUnnoticed":   testRolledBackUnnoticed,
+		"TellsOfADeadlock":      testTellsOfADeadlock,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, pool) })
 	}
@@ -169,6 +172,72 @@ func testUnopenedHasAnAge(t *testing.T, pool testPool) {
 	_, err = tx.Acquire(pool, 2)
 	require.NoError(t, err)
 	require.WithinRange(t, tx.watched.began, before, time.Now())
+}
+
+// refuse makes c's server tell the error of a deadlock that was none.
+func refuse(t *testing.T, c *backend.Conn) error {
+	_, err := c.Exec("SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213")
+	require.True(t, sqlerr.HasCode(err, sqlerr.LockDeadlock), "%v", err)
+	return err
+}
+
+// testTellsOfADeadlock: a trigger may tell the error of a deadlock where there is none. The statement is undone on all groups then like any other.
+func testTellsOfADeadlock(t *testing.T, pool testPool) {
+	c, err := pool.Get(3)
+	require.NoError(t, err)
+	defer pool.Put(c)
+	for _, q := range []string{"CREATE DATABASE undone", "CREATE TABLE undone.t (id INT PRIMARY KEY)"} {
+		_, err := c.Exec(q)
+		require.NoError(t, err)
+	}
+	tx := &Txn{Begin: "BEGIN", Coordinator: NewCoordinator(Config{})}
+	defer tx.Rollback()
+	statement := func(id string) {
+		require.NoError(t, tx.BeginStatement(pool, []placement.NodeGroupID{1, 2}, true))
+		_, err := tx.Branch(1).Exec("INSERT INTO undone.t VALUES (" + id + ")")
+		require.NoError(t, err)
+	}
+	statement("1")
+	require.NoError(t, tx.EndStatement(nil))
+	statement("2")
+	failed := refuse(t, tx.Branch(2))
+	require.Equal(t, failed, tx.EndStatement(failed))
+	require.False(t, tx.Failed())
+	_, rows, err := tx.Branch(1).QueryAll("SELECT id FROM undone.t", 2)
+	require.NoError(t, err)
+	require.Equal(t, [][][]byte{{[]byte("1")}}, rows)
+}
+
+// testRolledBackUnnoticed: where an error by which servers may roll back was nobody's, the transaction goes on only if it is still there.
+func testRolledBackUnnoticed(t *testing.T, pool testPool) {
+	begin := func() (tx *Txn, c *backend.Conn) {
+		tx = &Txn{Begin: "BEGIN", Coordinator: NewCoordinator(Config{})}
+		require.NoError(t, tx.BeginStatement(pool, []placement.NodeGroupID{1}, true))
+		return tx, tx.Branch(1)
+	}
+	tx, c := begin()
+	_ = refuse(t, c)
+	again, err := tx.Acquire(pool, 1)
+	require.NoError(t, err)
+	require.Equal(t, c, again)
+	tx.Doubt(c)
+	_, err = tx.Commit()
+	require.NoError(t, err)
+
+	for name, use := range map[string]func(*Txn, *backend.Conn) error{
+		"Acquire":        func(tx *Txn, _ *backend.Conn) error { _, err := tx.Acquire(pool, 1); return err },
+		"JoinStatement":  func(tx *Txn, _ *backend.Conn) error { return tx.JoinStatement(pool, 1, true) },
+		"BeginStatement": func(tx *Txn, _ *backend.Conn) error { return tx.BeginStatement(pool, []placement.NodeGroupID{1}, true) },
+		"Commit":         func(tx *Txn, _ *backend.Conn) error { _, err := tx.Commit(); return err },
+		"Doubt":          func(tx *Txn, c *backend.Conn) error { tx.Doubt(c); _, err := tx.Commit(); return err },
+	} {
+		tx, c := begin()
+		_, err := c.Exec("ROLLBACK") // as a server does it
+		require.NoError(t, err)
+		_ = refuse(t, c)
+		require.ErrorContains(t, use(tx, c), "rolled", name)
+		tx.Rollback()
+	}
 }
 
 // testWaitsAreBounded: a transaction over several node groups waits for no lock as long as servers would let it, not for a

@@ -184,8 +184,8 @@ func (t *Txn) Acquire(pool Pool, g placement.NodeGroupID) (*backend.Conn, error)
 	if t.lost != nil {
 		return nil, t.lost
 	}
-	if c := t.Branch(g); c != nil {
-		return c, nil
+	if b := t.branch(g); b != nil {
+		return b.conn, t.doubt(b)
 	}
 	if err := t.open(pool, []placement.NodeGroupID{g}, false); err != nil {
 		return nil, err
@@ -206,6 +206,7 @@ func (t *Txn) AcquireUnopened(pool Pool, g placement.NodeGroupID) (c *backend.Co
 	}
 	t.pool, t.began = pool, time.Now()
 	t.branches = append(t.branches, &branch{conn: c})
+	c.Doubt(true)
 	return c, t.Begin, nil
 }
 
@@ -241,6 +242,9 @@ func (t *Txn) BeginStatement(pool Pool, groups []placement.NodeGroupID, undo boo
 			missing = append(missing, g)
 		}
 	}
+	if err := t.doubt(old...); err != nil {
+		return err
+	}
 	if undo {
 		if err := t.all(old, func(*branch) []string { return []string{statementSavepoint} }); err != nil {
 			return err
@@ -265,6 +269,11 @@ func (t *Txn) JoinStatement(pool Pool, g placement.NodeGroupID, write bool) erro
 		return t.lost
 	}
 	b := t.branch(g)
+	if b != nil {
+		if err := t.doubt(b); err != nil {
+			return err
+		}
+	}
 	if !slices.Contains(t.statement, b) || b == nil {
 		if b != nil && t.undo {
 			if err := t.all([]*branch{b}, func(*branch) []string { return []string{statementSavepoint} }); err != nil {
@@ -291,7 +300,7 @@ func (t *Txn) EndStatement(err error) error {
 	if err == nil {
 		return nil
 	}
-	if !t.undo || sqlerr.HasCode(err, sqlerr.LockDeadlock) || t.Deadlocked(sqlerr.From(err).Code) || !t.usable() {
+	if !t.undo || t.Deadlocked(sqlerr.From(err).Code) || !t.usable() || rolledBackBy(t.statement) != nil {
 		return err // there is nothing to go back to
 	}
 	if uerr := t.all(t.statement, func(*branch) []string { return []string{"ROLLBACK TO " + statementSavepoint} }); uerr != nil {
@@ -321,6 +330,7 @@ func (t *Txn) open(pool Pool, groups []placement.NodeGroupID, undo bool) (err er
 		if err != nil {
 			return err
 		}
+		c.Doubt(true)
 		fresh = append(fresh, &branch{conn: c})
 	}
 	t.pool = pool
@@ -437,6 +447,7 @@ func (t *Txn) all(branches []*branch, statements func(*branch) []string) error {
 func ask(branches []*branch, statements func(*branch) []string) []error {
 	errs := make([]error, len(branches))
 	for i, b := range branches {
+		b.conn.Settle()
 		packets := b.packets(statements(b))
 		if len(branches) == 1 {
 			errs[i] = b.conn.AskRaw(packets)
@@ -567,16 +578,49 @@ func (t *Txn) Failed() (over bool) {
 	if t.Lose() {
 		return false
 	}
-	errs := ask(t.branches, func(*branch) []string { return []string{"DO 0"} })
+	gone := ended(t.branches)
 	if t.Lose() {
 		return false
 	}
-	for i, b := range t.branches {
-		if errs[i] != nil || !b.conn.LastStatus().Has(wire.StatusInTrans) {
-			return true
+	return gone
+}
+
+// ended asks the servers of branches whether one is in no transaction any more.
+func ended(branches []*branch) (gone bool) {
+	errs := ask(branches, func(*branch) []string { return []string{"DO 0"} })
+	for i, b := range branches {
+		b.conn.Doubt(true)
+		gone = gone || errs[i] != nil || !b.conn.LastStatus().Has(wire.StatusInTrans)
+	}
+	return gone
+}
+
+// rolledBackBy returns a branch whose server has rolled the transaction back; only those are asked that have told an error by which servers do.
+func rolledBackBy(branches []*branch) *branch {
+	for _, b := range branches {
+		if b.conn.Doubt(false) && (!b.conn.Usable() || ended([]*branch{b})) {
+			return b
 		}
 	}
-	return false
+	return nil
+}
+
+// doubt asks, before branches are used again, whether a server has rolled the transaction back by an error that nobody has taken for the statement's:
+// it stood among rows that were not needed. What follows would be transactions of its own there.
+func (t *Txn) doubt(branches ...*branch) error {
+	if b := rolledBackBy(branches); b != nil {
+		t.lose(fmt.Sprintf("node group %d has rolled its part of it back", b.conn.Group))
+		return t.lost
+	}
+	return nil
+}
+
+// Doubt looks at a branch's connection behind a statement that has succeeded. If its server has rolled the transaction back meanwhile, all of it
+// is lost.
+func (t *Txn) Doubt(c *backend.Conn) {
+	if b := t.branch(c.Group); b != nil && b.conn == c {
+		_ = t.doubt(b) // told by the next statement
+	}
 }
 
 // Ended is called after a statement on c, one of the branches, when its server says that c is in no transaction any more

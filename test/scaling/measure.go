@@ -240,7 +240,7 @@ func (l *lab) open(ctx context.Context, perSecond float64, length time.Duration,
 
 func execute(c *mysqlconn.Conn, op []string) error {
 	for _, q := range op {
-		if _, _, err := c.QueryAll(q, 100); err != nil {
+		if _, err := c.Exec(q); err != nil {
 			return fmt.Errorf("%s: %w", q, err)
 		}
 	}
