@@ -559,7 +559,7 @@ func (a *analysis) join(b *block, e *sqlparser.JoinTableExpr, db string) (*tree,
 	}
 	if e.Condition != nil && e.Condition.On != nil {
 		// Names in ON see only the tables of this join (and of enclosing queries); b.insts holds at least these.
-		scope := &block{parent: b.parent, insts: b.insts[before:], using: b.using}
+		scope := &block{parent: b.parent, insts: b.insts[before:], merged: b.merged}
 		t.facts = a.factsOf(e.Condition.On, scope)
 		t.on, t.onScope = e.Condition.On, scope
 	}
@@ -573,42 +573,19 @@ func (a *analysis) join(b *block, e *sqlparser.JoinTableExpr, db string) (*tree,
 		merged = commonColumns(lefts, rights)
 	}
 	for _, c := range merged {
-		lr, lok := lookup(lefts, c, b.using)
-		rr, rok := lookup(rights, c, nil)
-		if b.using == nil {
-			b.using = map[string]colRef{}
+		lr, _ := b.lookup(lefts, c)
+		rr, _ := b.lookup(rights, c)
+		m := mergedColumn{name: c, insts: b.insts[before:]}
+		if lr.ok() && rr.ok() {
+			t.facts = append(t.facts, fact{a: lr, b: rr})
+			m.ref = lr
+			if right {
+				m.ref = rr
+			}
 		}
-		if !lok || !rok {
-			b.using[c] = colRef{}
-			continue
-		}
-		t.facts = append(t.facts, fact{a: lr, b: rr})
-		b.using[c] = lr
-		if right {
-			b.using[c] = rr
-		}
+		b.merged = append(b.merged, m)
 	}
 	return t, nil
-}
-
-// lookup finds the one plain column called name in the instances.
-func lookup(insts []*instance, name string, using map[string]colRef) (colRef, bool) {
-	if ref, ok := using[name]; ok {
-		return ref, ref.ok()
-	}
-	var ref colRef
-	found := false
-	for _, in := range insts {
-		r, has := in.column(name)
-		if !has {
-			continue
-		}
-		if found {
-			return colRef{}, false
-		}
-		ref, found = r, true
-	}
-	return ref, ref.ok()
 }
 
 // commonColumns are the names a NATURAL join equates. Where columns are not known there are none to build on.
@@ -637,7 +614,7 @@ func (a *analysis) outColumns(q *query, b *block, list []sqlparser.SelectExpr) {
 	for _, e := range list {
 		switch e := e.(type) {
 		case *sqlparser.StarExpr:
-			if b.using != nil {
+			if len(b.merged) > 0 {
 				q.known = false // their order is another
 				return
 			}

@@ -98,7 +98,7 @@ func (p *phrase) expr(e sqlparser.Expr, scope *block) {
 	switch e := e.(type) {
 	case *sqlparser.ColName:
 		if e.Qualifier.IsEmpty() {
-			if _, merged := scope.using[e.Name.Lowered()]; merged {
+			if slices.ContainsFunc(scope.merged, func(m mergedColumn) bool { return m.name == e.Name.Lowered() }) {
 				p.fail()
 				return
 			}

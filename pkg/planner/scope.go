@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"vitess.io/vitess/go/vt/sqlparser"
@@ -59,7 +60,7 @@ type block struct {
 	where  *sqlparser.Where
 	tree   *tree
 	insts  []*instance
-	using  map[string]colRef // columns merged by USING or NATURAL, by lower-case name
+	merged []mergedColumn // by USING or NATURAL
 	// aggregated, windowed: the SELECT list or HAVING or ORDER BY holds such functions of this block.
 	aggregated bool
 	windows    []*sqlparser.WindowSpecification
@@ -76,6 +77,13 @@ type block struct {
 	query *query
 	// inside, not nil, says which column of a part of a union a column of the union is: see throughUnion.
 	inside func(colRef) colRef
+}
+
+// mergedColumn is what USING or NATURAL makes of two columns of a join.
+type mergedColumn struct {
+	name  string      // in lower case
+	ref   colRef      // none if it is not known
+	insts []*instance // those of the join
 }
 
 // subquery is a query in an expression.
@@ -118,15 +126,41 @@ func (b *block) resolve(name *sqlparser.ColName, lower bool) colRef {
 func (b *block) resolveHere(name *sqlparser.ColName, lower bool) (ref colRef, found bool) {
 	col := name.Name.Lowered()
 	if name.Qualifier.IsEmpty() {
-		if ref, ok := b.using[col]; ok {
-			return ref, true
-		}
+		return b.lookup(b.insts, col)
 	}
 	for _, in := range b.insts {
-		if !name.Qualifier.IsEmpty() && !in.called(name.Qualifier, lower) {
+		if !in.called(name.Qualifier, lower) {
 			continue
 		}
 		r, has := in.column(col)
+		if !has {
+			continue
+		}
+		if found {
+			return colRef{}, true // ambiguous, or may be
+		}
+		ref, found = r, true
+	}
+	return ref, found
+}
+
+// lookup is resolveHere of a name without a table, in lower case, among insts: the tables of some joins of b.
+func (b *block) lookup(insts []*instance, name string) (ref colRef, found bool) {
+	var joined []*instance // whose columns of that name are merged: a join stands behind those inside of it
+	for _, m := range slices.Backward(b.merged) {
+		if m.name != name || !slices.Contains(insts, m.insts[0]) || slices.Contains(joined, m.insts[0]) {
+			continue
+		}
+		if found {
+			return colRef{}, true
+		}
+		ref, found, joined = m.ref, true, append(joined, m.insts...)
+	}
+	for _, in := range insts {
+		if slices.Contains(joined, in) {
+			continue
+		}
+		r, has := in.column(name)
 		if !has {
 			continue
 		}
