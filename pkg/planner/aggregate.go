@@ -5,6 +5,7 @@ import (
 
 	"vitess.io/vitess/go/vt/sqlparser"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
 )
@@ -61,7 +62,7 @@ func partialAggregate(b *build) (bool, error) {
 		if len(keys) == 0 {
 			return refuse("GROUP BY of a constant over several node groups", "leave it out")
 		}
-		if blk.sel.Having != nil && !b.havingOnKeys(blk) {
+		if blk.sel.Having != nil && !b.evenOnKeys(blk, blk.sel.Having.Expr) {
 			return refuse("HAVING over several node groups with anything but the grouping columns", local)
 		}
 		order, ok, err := b.groupOrder(blk, byColumn)
@@ -129,10 +130,9 @@ func (b *build) subsOutsideWhere() bool {
 	return found
 }
 
-// havingOnKeys reports that HAVING looks at nothing but grouping columns: it then keeps or drops whole groups alike on
-// every node group.
-func (b *build) havingOnKeys(blk *block) bool {
-	ok := true
+// onKeys is a condition in HAVING with the grouping columns that its aliases name, if it looks at nothing but grouping columns; else nil.
+func (b *build) onKeys(blk *block, e sqlparser.Expr) sqlparser.Expr {
+	ok := !b.volatile(e)
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case sqlparser.AggrFunc, *sqlparser.Subquery:
@@ -140,16 +140,40 @@ func (b *build) havingOnKeys(blk *block) bool {
 		case *sqlparser.ColName:
 			ref := b.a.groupColumn(blk, n)
 			ok = ok && ref.ok() && slices.Contains(blk.groupBy, ref)
-			if n.Qualifier.IsEmpty() && ok {
-				if item := blk.alias(n.Name); item != nil {
-					c, plain := item.Expr.(*sqlparser.ColName)
-					ok = plain && slices.Contains(blk.groupBy, blk.resolve(c, b.a.lower))
-				}
+			if item := blk.alias(n.Name); n.Qualifier.IsEmpty() && ok && item != nil {
+				c, plain := item.Expr.(*sqlparser.ColName)
+				ok = plain && blk.resolve(c, b.a.lower) == ref
 			}
 		}
 		return ok, nil
-	}, blk.sel.Having.Expr)
-	return ok && !b.volatile(blk.sel.Having.Expr)
+	}, e)
+	if !ok {
+		return nil
+	}
+	return sqlparser.CopyOnRewrite(e, nil, func(c *sqlparser.CopyOnWriteCursor) {
+		if n, is := c.Node().(*sqlparser.ColName); is && n.Qualifier.IsEmpty() {
+			if item := blk.alias(n.Name); item != nil {
+				c.Replace(item.Expr)
+			}
+		}
+	}, nil).(sqlparser.Expr)
+}
+
+// evenOnKeys reports that a condition in HAVING looks at nothing but grouping columns, and says the same of all that is equal in them: it then
+// keeps or drops whole groups alike on every node group.
+func (b *build) evenOnKeys(blk *block, e sqlparser.Expr) bool {
+	on := b.onKeys(blk, e)
+	return on != nil && b.a.even(on, blk)
+}
+
+// dividesGroups reports whether HAVING may keep a part of a group: MariaDB looks at its conditions about grouping columns before it makes groups.
+func (b *build) dividesGroups(blk *block) (divides bool) {
+	if blk.sel.Having != nil && b.snap.Flavor == catalog.MariaDB {
+		conjuncts(blk.sel.Having.Expr, func(e sqlparser.Expr) {
+			divides = divides || b.onKeys(blk, e) != nil && !b.evenOnKeys(blk, e)
+		})
+	}
+	return divides
 }
 
 // aggregateColumn is how partial values of select list item i combine.

@@ -35,7 +35,8 @@ the types of their columns say, so that a copy is no less exact; that is true of
 rows, but others are merged into the statement around them, where expressions may have more digits than their type: it must not fire for those.
 Of plain columns in IN, ANY and ALL only the different values count: they are found by DISTINCT, if equal ones are alike. Where ANY or ALL
 compares by order, only the greatest or the least counts, if there is no NULL; no value at all stays none.
-It must not fire either for what reads chance, variables or common table expressions, for columns whose values the result of
+It must not fire either where a condition on the copy tells equal strings apart, which servers check before they make one row of
+several, for what reads chance, variables or common table expressions, for columns whose values the result of
 a query does not show whole (FLOAT, TIMESTAMP, BIT, ENUM, SET), for columns without a name of their own, nor on MySQL for a common
 table expression that is read twice.`, pushQueries},
 		{"FirstRows", `Every row of the result comes from exactly one row of a table T that no outer join makes up, nothing groups

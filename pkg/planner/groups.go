@@ -72,7 +72,7 @@ func (b *build) groups(n int) *grouping {
 	}
 	sel := blk.sel
 	if !blk.aggregated || blk.collects || blk.namedWin || sel.With != nil || sel.Into != nil || sel.GroupBy == nil && sel.Having != nil ||
-		b.plan.Uses&^plan.ReadsClock != 0 {
+		b.plan.Uses&^plan.ReadsClock != 0 || b.dividesGroups(blk) {
 		return nil
 	}
 	cut, ok := b.scissors()

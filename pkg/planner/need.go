@@ -161,6 +161,28 @@ func alternatives(e sqlparser.Expr) []sqlparser.Expr {
 
 // passes reports whether a conjunct outside of blk, the SELECT of a derived table or a part of its union, may as well be checked inside.
 func (a *analysis) passes(c *conjunct, blk *block) bool {
+	return a.looksInside(c, blk) && (!blk.combines() || a.even(c.expr, c.scope))
+}
+
+// divides reports whether a condition outside of q, a derived table, may keep a part of the rows that a row of q stands for: servers check
+// inside what looks at columns that all of these have equal values in.
+func (a *analysis) divides(q *query) bool {
+	if q.block == nil {
+		return slices.ContainsFunc(q.parts, a.divides)
+	}
+	if owner := q.block.owner; owner != nil && owner.block != nil && !owner.opaque {
+		return q.block.combines() && slices.ContainsFunc(a.conjunctsOf(owner), func(c conjunct) bool {
+			return a.looksInside(&c, q.block) && !a.even(c.expr, c.scope)
+		})
+	}
+	top, sets := q.block.outerUnion()
+	return top != nil && (sets || q.block.combines()) && slices.ContainsFunc(a.conjunctsOf(top.owner), func(c conjunct) bool {
+		return len(c.subs) == 0 && slices.Equal(c.deps, []*instance{top.virtual}) && !a.even(c.expr, c.scope)
+	})
+}
+
+// looksInside reports whether a conjunct outside of blk looks at nothing but columns that rows of FROM keep in blk.
+func (a *analysis) looksInside(c *conjunct, blk *block) bool {
 	if len(c.subs) > 0 || len(c.deps) == 0 || c.expr == nil || slices.ContainsFunc(c.deps, func(in *instance) bool { return !within(in, blk) }) {
 		return false
 	}
@@ -172,7 +194,7 @@ func (a *analysis) passes(c *conjunct, blk *block) bool {
 		}
 		return columns, nil
 	}, c.expr)
-	return columns && (!blk.combines() || a.even(c.expr, c.scope))
+	return columns
 }
 
 // combines reports whether a row of blk's result depends on several rows, or stands for several.

@@ -178,7 +178,7 @@ func (b *build) push(span sqlparse.Span, number int, written map[string][]*query
 		return nil
 	}
 	of := written[key]
-	if len(of) == 0 || len(of) > 1 && b.snap.Flavor == catalog.MySQL {
+	if len(of) == 0 || len(of) > 1 && b.snap.Flavor == catalog.MySQL || slices.ContainsFunc(of, b.a.divides) {
 		return nil
 	}
 	bound := ""

@@ -46,7 +46,7 @@ WITH ROLLUP adds rows over all groups: it must not fire then.`, pushGroup},
 		{"PartialAggregate", `COUNT adds up, SUM adds up, MIN and MAX are those of the parts, AVG is the sum of SUMs over the
 sum of COUNTs. With GROUP BY, each node group sends its groups sorted by the grouping columns, and equal ones
 become one while streams merge; if ORDER BY is by an aggregate, they are sorted anew. DISTINCT inside an aggregate adds up only if the argument is the distribution
-key (equal values then lie in one group); MIN and MAX do not care. HAVING must not look at aggregates.`,
+key (equal values then lie in one group); MIN and MAX do not care. HAVING must not look at aggregates, nor tell equal strings of a group apart.`,
 			partialAggregate},
 		{"PushDistinct", `DISTINCT over a list that has the whole distribution key: equal rows lie on one node group.`,
 			pushDistinct},
