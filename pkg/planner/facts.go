@@ -252,15 +252,20 @@ func equals(start colRef, facts []fact) (cols []colRef, ops []fact) {
 	return cols, ops
 }
 
-// pinned reports whether every column of the distribution key of in equals one of the columns in set, by facts.
-func pinned(in *instance, set []colRef, facts []fact) bool {
-	for _, k := range in.table.Distribution {
-		cols, _ := equals(colRef{in, k}, facts)
-		if !slices.ContainsFunc(cols, func(c colRef) bool { return slices.Contains(set, c) }) {
-			return false
-		}
-	}
-	return len(in.table.Distribution) > 0
+// among reports whether ref equals one of the columns in set, by facts.
+func among(ref colRef, set []colRef, facts []fact) bool {
+	cols, _ := equals(ref, facts)
+	return slices.ContainsFunc(cols, func(c colRef) bool { return slices.Contains(set, c) })
+}
+
+// pinned reports whether every one of some columns of in equals one of the columns in set, by facts.
+func pinned(in *instance, columns []int, set []colRef, facts []fact) bool {
+	return len(columns) > 0 && !slices.ContainsFunc(columns, func(c int) bool { return !among(colRef{in, c}, set, facts) })
+}
+
+// determined reports whether rows that agree in the columns of set agree in ref.
+func determined(ref colRef, set []colRef, facts []fact) bool {
+	return among(ref, set, facts) || pinned(ref.inst, ref.inst.table.Primary, set, facts)
 }
 
 // attached reports whether the rows of in that can matter lie where the row of other lies that they meet: their

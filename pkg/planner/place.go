@@ -19,6 +19,7 @@ func (a *analysis) spread(q *query, ctx []fact, spine bool) {
 	if b == nil {
 		return
 	}
+	ctx = a.inside(ctx, b)
 	below := factsBelow(b.tree)
 	a.hand(b.tree, slices.Concat(ctx, b.facts[len(below):]), spine)
 	for _, s := range b.subs {
@@ -31,6 +32,26 @@ func (a *analysis) spread(q *query, ctx []fact, spine bool) {
 		}
 		a.spread(s.q, known, false)
 	}
+}
+
+// inside are the facts of ctx that the tables of b may use. Where a row of b's result depends on several rows, what is said of a column of it is
+// said of all of them only if they agree in that column.
+func (a *analysis) inside(ctx []fact, b *block) []fact {
+	var sets [][]colRef // which such rows agree in
+	if b.sel != nil && (b.aggregated || b.sel.GroupBy != nil) {
+		sets = append(sets, b.groupBy)
+	}
+	for _, w := range b.windows {
+		sets = append(sets, b.columnsOf(a, w.PartitionClause))
+	}
+	if len(sets) == 0 {
+		return ctx
+	}
+	differs := func(ref colRef) bool {
+		return ref.ok() && within(ref.inst, b) &&
+			slices.ContainsFunc(sets, func(set []colRef) bool { return !determined(ref, set, b.facts) })
+	}
+	return slices.DeleteFunc(slices.Clone(ctx), func(f fact) bool { return differs(f.a) || differs(f.b) })
 }
 
 // hand is spread for a join tree. See fact for what may go where.
@@ -107,7 +128,7 @@ func (b *block) windowsLocal(a *analysis) bool {
 // keyed reports whether rows of b that agree in the columns of set agree in the distribution key of a table that every
 // row of b has a row of.
 func (a *analysis) keyed(b *block, set []colRef) bool {
-	return slices.ContainsFunc(a.backbone(b.tree), func(in *instance) bool { return pinned(in, set, b.facts) })
+	return slices.ContainsFunc(a.backbone(b.tree), func(in *instance) bool { return pinned(in, in.table.Distribution, set, b.facts) })
 }
 
 // backbone are the sharded tables that every row of t has exactly one row of.

@@ -113,3 +113,28 @@ DELETE l FROM l JOIN (SELECT cid, ROW_NUMBER() OVER (PARTITION BY cid ORDER BY i
 SELECT id, boss FROM c ORDER BY id;
 SELECT cid, n FROM l ORDER BY cid, n;
 DROP TABLE c, o, l, r;
+
+-- What is said of a window's result does not tell which rows the window is over.
+CREATE TABLE wt (id INT PRIMARY KEY, g INT);
+CREATE TABLE wu (id INT PRIMARY KEY, g INT);
+INSERT INTO wt VALUES (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1), (7, 1), (8, 2), (9, 2);
+INSERT INTO wu SELECT id, g FROM wt;
+SELECT * FROM (SELECT a.id, b.id AS id2, COUNT(*) OVER (PARTITION BY a.id) c FROM wt a JOIN wt b ON a.g = b.g) d WHERE d.id = d.id2 ORDER BY 1;
+SELECT * FROM (SELECT a.id, b.id AS id2, ROW_NUMBER() OVER (PARTITION BY a.id ORDER BY b.id) c FROM wt a JOIN wu b ON a.g = b.g) d WHERE d.id = d.id2 ORDER BY 1;
+SELECT * FROM (SELECT a.id, b.id AS id2, COUNT(*) OVER (PARTITION BY a.id) c FROM wt a JOIN wt b ON a.g = b.g WHERE a.id = 7) d WHERE d.id2 = 5;
+SELECT * FROM (SELECT a.id, b.id AS id2, COUNT(*) OVER (PARTITION BY a.id) c FROM wt a JOIN wu b ON a.g = b.g WHERE a.id = 7) d WHERE d.id2 = 5;
+SELECT * FROM (SELECT a.id, b.id AS id2, COUNT(*) OVER w c FROM wt a JOIN wu b ON a.g = b.g WHERE a.id = 7 WINDOW w AS (PARTITION BY a.id)) d WHERE d.id2 = 5;
+SELECT * FROM (SELECT a.id, b.id AS id2, COUNT(*) OVER (PARTITION BY a.id) c FROM wt a JOIN wu b ON a.g = b.g WHERE a.id = 7 UNION ALL SELECT g, id, 0 FROM wt) d WHERE d.id2 = 5 ORDER BY 1, 2, 3;
+SELECT * FROM wu LEFT JOIN (SELECT a.id, b.id AS id2, COUNT(*) OVER (PARTITION BY a.id) c FROM wt a JOIN wu b ON a.g = b.g) d ON d.id = wu.id AND d.id2 = wu.id ORDER BY 1;
+CREATE VIEW wv AS SELECT a.id, b.id AS id2, SUM(b.id) OVER (PARTITION BY a.id) c FROM wt a JOIN wt b ON a.g = b.g;
+SELECT * FROM wv WHERE id = id2 ORDER BY id;
+CREATE TABLE ww (id INT PRIMARY KEY, id2 INT, c INT);
+INSERT INTO ww SELECT * FROM wv WHERE id = id2;
+SELECT * FROM ww ORDER BY id;
+CREATE TABLE wq (id INT, n INT, v INT, st ENUM('b', 'a'), PRIMARY KEY (id, n)) PARTITION BY KEY (id);
+CREATE TABLE wx (k INT PRIMARY KEY, x INT);
+INSERT INTO wq VALUES (1, 1, 1, 'a'), (1, 2, 2, 'a'), (1, 3, 3, 'b'), (2, 1, 1, 'a'), (2, 2, 1, 'a'), (3, 1, 5, 'b');
+INSERT INTO wx VALUES (1, 1), (2, 1), (3, 5);
+SELECT * FROM (SELECT id, n, v, st, COUNT(*) OVER (PARTITION BY id) c FROM wq) d JOIN (SELECT x, COUNT(*) k FROM wx GROUP BY x) q ON q.x = d.v ORDER BY id, n;
+DROP VIEW wv;
+DROP TABLE wt, wu, ww, wq, wx;
