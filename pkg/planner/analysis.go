@@ -349,7 +349,7 @@ func (a *analysis) common(b *block, name string, e *sqlparser.AliasedTableExpr) 
 	}
 	for i := len(a.ctes) - 1; i >= 0; i-- {
 		c := a.ctes[i]
-		if !strings.EqualFold(c.name, name) {
+		if !sameName(c.name, name, a.lower || a.b.snap.Flavor == catalog.MariaDB) {
 			continue
 		}
 		if c.active {

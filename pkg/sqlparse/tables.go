@@ -367,6 +367,10 @@ func (f *tableFinder) add(ref TableRef, write bool) {
 	if ref.DB == "" {
 		for i := range slices.Backward(f.ctes) { // an inner one hides others
 			if c := &f.ctes[i]; c.visible && equalName(c.name, ref.Name) {
+				if !f.s.dialect.mariadb && c.name != ref.Name {
+					f.sure = false // another name, unless lower_case_table_names says otherwise
+					break
+				}
 				c.refs = append(c.refs, ref.Span)
 				return
 			}

@@ -138,3 +138,18 @@ INSERT INTO wx VALUES (1, 1), (2, 1), (3, 5);
 SELECT * FROM (SELECT id, n, v, st, COUNT(*) OVER (PARTITION BY id) c FROM wq) d JOIN (SELECT x, COUNT(*) k FROM wx GROUP BY x) q ON q.x = d.v ORDER BY id, n;
 DROP VIEW wv;
 DROP TABLE wt, wu, ww, wq, wx;
+
+-- Names of common table expressions that differ in case are one on MariaDB, and two on MySQL.
+CREATE TABLE cs (id INT PRIMARY KEY, v INT);
+CREATE TABLE cm (id INT PRIMARY KEY, v INT);
+INSERT INTO cs VALUES (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7);
+INSERT INTO cm SELECT * FROM cs;
+WITH CS AS (SELECT 1 AS id) SELECT COUNT(*) FROM cs;
+WITH cs AS (SELECT 1 AS id) SELECT COUNT(*) FROM CS;
+WITH RECURSIVE CS AS (SELECT 1 AS id UNION ALL SELECT id + 1 FROM CS WHERE id < 3) SELECT COUNT(*) FROM cs;
+WITH Cs AS (SELECT id FROM cs) SELECT COUNT(*) FROM Cs;
+WITH Cs AS (SELECT id FROM cs) SELECT MAX(v) FROM Cs JOIN cm USING (id);
+-- only: mysql
+-- refused: joining sharded tables
+SELECT (WITH CS AS (SELECT 1 AS id) SELECT COUNT(*) FROM cs) AS n, id FROM cm ORDER BY id;
+DROP TABLE cs, cm;
