@@ -68,7 +68,7 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 		if err != nil {
 			return nil, nil, err
 		}
-		return r.collations.aggregate(node, source, columns)
+		return r.collations.aggregate(node, source, columns, a != nil && a.Binary)
 	case *plan.Distinct:
 		source, columns, err := r.build(node.Input, a)
 		if err != nil {
@@ -164,8 +164,8 @@ func (c collations) key(column, weight int, collation string, columns []sqltypes
 	return key, nil
 }
 
-// aggregate builds the step that combines partial results.
-func (c collations) aggregate(node *plan.Aggregate, source merge.Source, columns []sqltypes.Column) (merge.Source, []sqltypes.Column, error) {
+// aggregate builds the step that combines partial results. whole: FLOAT and DOUBLE are wanted with all digits, as binary rows have them.
+func (c collations) aggregate(node *plan.Aggregate, source merge.Source, columns []sqltypes.Column, whole bool) (merge.Source, []sqltypes.Column, error) {
 	groupBy, err := c.keys(node.GroupBy, columns)
 	if err != nil {
 		return nil, nil, err
@@ -185,16 +185,19 @@ func (c collations) aggregate(node *plan.Aggregate, source merge.Source, columns
 		out.Column, out.Decimals = in.Column, int(column.Decimals)
 		class, _ := merge.ClassOf(column)
 		float := class == merge.Float
+		if float && whole {
+			out.Decimals = merge.NotFixed
+		}
 		switch in.Func {
 		case plan.First:
 			out.Func = merge.First
 		case plan.Sum:
 			out.Func = merge.SumExact
-			switch {
-			case float:
-				out.Func = merge.SumFloat
-			case in.Sum > 0:
+			if in.Sum > 0 {
 				out.Func, out.Column = merge.SumRounded, in.Sum
+			}
+			if float {
+				out.Func = merge.SumFloat
 			}
 		case plan.Count:
 			out.Func = merge.Count

@@ -201,16 +201,15 @@ func (b *build) aggregateColumn(blk *block, i int, item *sqlparser.AliasedExpr, 
 			return refuseDistinct()
 		}
 		c.Func = plan.Sum
-		switch b.digitsAdded(blk, f.Arg, grouped) {
-		case unknown:
-			return c, false, b.refuseDigits()
-		case hidden:
-			inner, ok := b.callArgument(i)
-			if !ok || f.Distinct {
-				return c, false, b.refuseDigits()
-			}
-			c.Sum = b.hide(hiddenColumn{before: allDigitsBefore, span: inner, after: allDigitsAfter})
+		d := b.digitsAdded(blk, f.Arg, grouped)
+		if d == shown {
+			return c, true, nil
 		}
+		inner, ok := b.callArgument(i)
+		if !ok || f.Distinct || d == unknown {
+			return c, false, b.refuseDigits()
+		}
+		c.Sum = b.hide(sumOf(inner, d))
 		return c, true, nil
 	case *sqlparser.Avg:
 		if f.Distinct {
@@ -224,14 +223,11 @@ func (b *build) aggregateColumn(blk *block, i int, item *sqlparser.AliasedExpr, 
 			return c, false, b.refuseScatter("AVG written this way over several node groups", "write AVG(expression)")
 		}
 		c.Func = plan.Avg
-		switch b.digitsAdded(blk, f.Arg, grouped) {
-		case unknown:
+		d := b.digitsAdded(blk, f.Arg, grouped)
+		if d == unknown {
 			return c, false, b.refuseDigits()
-		case hidden:
-			c.Sum = b.hide(hiddenColumn{before: allDigitsBefore, span: inner, after: allDigitsAfter})
-		default:
-			c.Sum = b.hide(hiddenColumn{before: "SUM(", span: inner, after: ")"})
 		}
+		c.Sum = b.hide(sumOf(inner, d))
 		c.Count = b.hide(hiddenColumn{before: "COUNT(", span: inner, after: ")"})
 		return c, true, nil
 	case *sqlparser.Min:
@@ -270,7 +266,7 @@ func (b *build) aggregateColumn(blk *block, i int, item *sqlparser.AliasedExpr, 
 }
 
 func (b *build) refuseDigits() error {
-	return b.refuseScatter("SUM or AVG of a quotient over several node groups, of a form Skarv does not know the digits of", "ROUND it")
+	return b.refuseScatter("SUM or AVG over several node groups of a number that Skarv does not know all digits of", "ROUND it")
 }
 
 // callArgument is the text between the parentheses of select list item i, which is a call.

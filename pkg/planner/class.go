@@ -87,6 +87,18 @@ func expands(name string) bool {
 
 // class finds the class of an expression; unknownClass where it is not sure.
 func (b *build) class(blk *block, e sqlparser.Expr) class {
+	c := b.classOf(blk, e)
+	if _, plain := e.(*sqlparser.ColName); plain || c.kind != numberClass || b.floatDigits(blk, e) == shown {
+		return c
+	}
+	if blk.aggregated || blk.sel.GroupBy != nil || blk.sel.Distinct || b.floatDigits(blk, e) != rounded {
+		return class{} // MariaDB compares what it shows, MySQL what it has
+	}
+	return class{kind: floatClass}
+}
+
+// classOf is class where the text of all numbers but FLOAT columns tells all of them.
+func (b *build) classOf(blk *block, e sqlparser.Expr) class {
 	switch e := e.(type) {
 	case *sqlparser.ColName:
 		if ref := blk.resolve(e, b.a.lower); ref.ok() {

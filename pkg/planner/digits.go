@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"strings"
+
 	"vitess.io/vitess/go/vt/sqlparser"
 
 	"skarv/pkg/sqlparse"
@@ -16,19 +18,76 @@ type digits uint8
 const (
 	shown   digits = iota // all
 	hidden                // not all, but those of a DECIMAL with 30 decimals
+	rounded               // not all, but those of a DOUBLE without a number of decimals
 	unknown               // perhaps not all
 )
 
 // digitsAdded says what is known of the digits that a server adds up.
 func (b *build) digitsAdded(blk *block, e sqlparser.Expr, grouped bool) digits {
 	if grouped {
-		return shown
+		return b.floatDigits(blk, e)
 	}
 	return b.digitsOf(blk, e)
 }
 
+// floatDigits is digitsOf for what is not shown of FLOAT and DOUBLE: a column may have a number of decimals, and what is computed of such
+// columns has one, too, unless a number without takes part.
+func (b *build) floatDigits(blk *block, e sqlparser.Expr) digits {
+	fixed, free, computed := false, false, true
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *sqlparser.ColName:
+			if ref := blk.resolve(n, b.a.lower); ref.ok() {
+				float := ref.column().DataType == "float" || ref.column().DataType == "double"
+				decimals := float && strings.Contains(ref.column().ColumnType, "(")
+				fixed, free = fixed || decimals, free || float && !decimals
+				break
+			}
+			if in, item := b.columnItem(blk, n); item != nil {
+				d := b.floatDigits(in.sub.block, item.Expr)
+				fixed, computed = fixed || d != shown, computed && d != unknown
+			}
+		case *sqlparser.Argument:
+			i, ok := sqlparse.ArgNumber(n.Name)
+			free = free || ok && i < b.st.NumArgs() && b.st.Arg(i).Class == sqlparse.ClassFloat
+		case *sqlparser.BinaryExpr:
+			switch n.Operator {
+			case sqlparser.PlusOp, sqlparser.MinusOp, sqlparser.MultOp, sqlparser.DivOp, sqlparser.ModOp:
+			default:
+				computed = false
+			}
+		case *sqlparser.UnaryExpr:
+			computed = computed && (n.Operator == sqlparser.UMinusOp || n.Operator == sqlparser.UPlusOp)
+		case *sqlparser.Literal, *sqlparser.NullVal:
+		case *sqlparser.FuncExpr:
+			computed = false
+			if name := n.Name.Lowered(); sqlparser.SQLNode(e) == sqlparser.SQLNode(n) && roundFunctions(name) && (len(n.Exprs) == 1 || constant(n.Exprs[1])) {
+				return false, nil // all that it has is shown
+			}
+		case sqlparser.Expr:
+			computed = false
+		}
+		return true, nil
+	}, e)
+	switch {
+	case !fixed || free && computed:
+		return shown
+	case !computed:
+		return unknown
+	}
+	return rounded
+}
+
+// roundFunctions are functions that return a number with as many decimals as its type says.
+func roundFunctions(name string) bool {
+	return has(` round truncate floor ceil ceiling `, name)
+}
+
 // digitsOf says what is known of the digits of a number.
 func (b *build) digitsOf(blk *block, e sqlparser.Expr) digits {
+	if d := b.floatDigits(blk, e); d != shown {
+		return d
+	}
 	divides, float, conditional, known := false, false, false, true
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
@@ -68,9 +127,8 @@ func (b *build) digitsOf(blk *block, e sqlparser.Expr) digits {
 				known = false
 			}
 		case *sqlparser.FuncExpr:
-			switch name := n.Name.Lowered(); {
-			case (name == "round" || name == "truncate") && (len(n.Exprs) == 1 || constant(n.Exprs[1])), name == "floor", name == "ceil", name == "ceiling":
-				return false, nil // its type says how many it has
+			if roundFunctions(n.Name.Lowered()) && (len(n.Exprs) == 1 || constant(n.Exprs[1])) {
+				return false, nil
 			}
 			known = false
 		case *sqlparser.CaseExpr, *sqlparser.ComparisonExpr, *sqlparser.AndExpr, *sqlparser.OrExpr, *sqlparser.BetweenExpr, *sqlparser.IsExpr, *sqlparser.NotExpr:
@@ -94,32 +152,49 @@ func (b *build) digitsOf(blk *block, e sqlparser.Expr) digits {
 // digitsOfColumn is digitsOf for a column of a derived table. One that groups, drops, limits or joins rows to a sum is stored by servers, with
 // the digits of its columns' types; the expressions of others are put in the place of their columns.
 func (b *build) digitsOfColumn(blk *block, name *sqlparser.ColName) digits {
+	in, item := b.columnItem(blk, name)
+	if in == nil || in.opaque || in.sub == nil || !in.sub.known {
+		return unknown
+	}
+	inside := in.sub.block
+	if inside == nil || inside.aggregated || inside.sel.GroupBy != nil || inside.sel.Distinct || in.sub.limit != nil || len(inside.windows) > 0 || inside.namedWin {
+		return shown
+	}
+	if item == nil {
+		return unknown
+	}
+	return b.digitsOf(inside, item.Expr)
+}
+
+// columnItem finds the table that has a column; item is what the column is in the SELECT of a derived table, nil if that is not known.
+func (b *build) columnItem(blk *block, name *sqlparser.ColName) (in *instance, item *sqlparser.AliasedExpr) {
 	for s := blk; s != nil; s = s.parent {
 		for _, in := range s.insts {
 			if _, has := in.column(name.Name.Lowered()); !has || !name.Qualifier.IsEmpty() && !in.called(name.Qualifier, b.a.lower) {
 				continue
 			}
-			if in.opaque || in.sub == nil || !in.sub.known {
-				return unknown
-			}
-			inside := in.sub.block
-			if inside == nil || inside.aggregated || inside.sel.GroupBy != nil || inside.sel.Distinct || in.sub.limit != nil || len(inside.windows) > 0 || inside.namedWin {
-				return shown
+			if in.opaque || in.sub == nil || !in.sub.known || in.sub.block == nil {
+				return in, nil
 			}
 			columns, _ := in.outColumns()
 			for i, c := range columns {
-				if item := inside.item(i + 1); item != nil && name.Name.EqualString(c.name) {
-					return b.digitsOf(inside, item.Expr)
+				if item := in.sub.block.item(i + 1); item != nil && name.Name.EqualString(c.name) {
+					return in, item
 				}
 			}
-			return unknown
+			return in, nil
 		}
 	}
-	return unknown
+	return nil, nil
 }
 
-// allDigits is what stands around the text of a number so that a sum of it has all digits.
-const (
-	allDigitsBefore = "SUM(CAST("
-	allDigitsAfter  = " AS DECIMAL(65,30)))"
-)
+// sumOf is the sum of a number that has digits d, with all of them.
+func sumOf(number sqlparse.Span, d digits) hiddenColumn {
+	switch d {
+	case hidden:
+		return hiddenColumn{before: "SUM(CAST(", span: number, after: " AS DECIMAL(65,30)))"}
+	case rounded:
+		return hiddenColumn{before: "SUM((", span: number, after: ")+0e0)"}
+	}
+	return hiddenColumn{before: "SUM(", span: number, after: ")"}
+}

@@ -387,6 +387,16 @@ func (b *build) storable(q *query) bool {
 	if !blk.aggregated && blk.sel.GroupBy == nil && !blk.sel.Distinct && q.limit == nil && len(blk.windows) == 0 {
 		return false
 	}
+	if slices.ContainsFunc(blk.sel.SelectExprs.Exprs, func(e sqlparser.SelectExpr) bool {
+		item, is := e.(*sqlparser.AliasedExpr)
+		if !is {
+			return false
+		}
+		_, plain := item.Expr.(*sqlparser.ColName)
+		return !plain && b.floatDigits(blk, item.Expr) != shown
+	}) {
+		return false
+	}
 	return !expression || exactItems(blk.sel)
 }
 

@@ -33,3 +33,23 @@ INSERT INTO wide VALUES (-1, 2, 'ann '), (1, 5, 'ann'), (1, 9, ''), (14, -2, 'E'
 SELECT MAX(u), AVG(ASCII(u)), AVG(-ASCII(u)), AVG(HOUR('100:00:00')), AVG(BIT_COUNT(n)), AVG(ASCII(u) + LENGTH(u)) FROM wide GROUP BY u ORDER BY COUNT(*) DESC, u;
 SELECT n % 3 AS m, AVG(ASCII(u)) + 1, COUNT(DISTINCT u) FROM wide GROUP BY m ORDER BY SUM(n), m;
 SELECT AVG(ASCII(u)), COUNT(DISTINCT u) FROM wide;
+-- FLOAT and DOUBLE with a number of decimals, which is less than they have.
+CREATE TABLE decimals (id INT PRIMARY KEY, g INT, f FLOAT(10,2), d DOUBLE(10,2), x DOUBLE);
+INSERT INTO decimals VALUES (1,1,123456.78,1,1),(2,1,123456.78,1,2),(3,2,123456.78,1,3),(4,1,123456.78,NULL,4),(5,1,123456.78,NULL,5),(6,2,123456.78,NULL,6),(7,1,123456.78,NULL,7),(8,2,123456.78,NULL,8);
+SELECT AVG(f), SUM(f) FROM decimals;
+SELECT SUM(d/3), AVG(d/3), AVG(d), SUM(d) FROM decimals;
+SELECT g, AVG(f), SUM(f), SUM(d/3), AVG(d/3), MAX(f) FROM decimals GROUP BY g ORDER BY g;
+SELECT SUM(f*2), SUM(d+f), SUM(-f), SUM(d*x), SUM(ROUND(d/3,2)), SUM(d DIV 1), SUM(ROUND(d, 2)/3), SUM(IFNULL(d/3, 0)), SUM(CASE WHEN f > 1 THEN id ELSE 0 END) FROM decimals;
+SELECT g, SUM(f) * 100, SUM(d/3) + 1 FROM decimals GROUP BY g HAVING SUM(f) > 1 ORDER BY SUM(f);
+SELECT g, SUM(x) FROM (SELECT id, g, d/3 AS x FROM decimals) AS s GROUP BY g ORDER BY g;
+SELECT AVG(y) FROM (SELECT id, SUM(f) AS y FROM decimals GROUP BY id) AS s;
+UPDATE decimals SET d = 10 - id;
+SELECT id FROM decimals ORDER BY d/1000000000;
+SELECT id, d/1000000000 AS y FROM decimals ORDER BY y DESC LIMIT 3;
+SELECT id FROM decimals ORDER BY ABS(d/1000000000), id;
+SELECT id FROM decimals ORDER BY d*x/1000000000, id;
+SELECT id FROM decimals ORDER BY COALESCE(d/1000000000, 0) DESC;
+SELECT id % 4 AS k, AVG(d/1000000000) FROM decimals GROUP BY k ORDER BY AVG(d/1000000000), k;
+SELECT d/1000000000 AS y, COUNT(*) FROM decimals GROUP BY y;
+SELECT DISTINCT d/1000000000 AS y FROM decimals;
+SELECT id FROM decimals ORDER BY d > 5, id;
