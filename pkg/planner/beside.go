@@ -76,13 +76,19 @@ func (n *neighbourhood) classify(facts []fact) {
 			}
 			for _, op := range ops {
 				for _, m := range members {
-					if !op.list && m != op.a && op.op.Arg >= 0 {
+					if !op.list && m != op.a && op.op.Arg >= 0 && n.passesOn(m.column(), op.op.Arg) {
 						n.conds = append(n.conds, conjunct{equal: [2]colRef{m}, op: op.op, deps: []*instance{m.inst}})
 					}
 				}
 			}
 		}
 	}
+}
+
+// passesOn reports whether a column of c's type equals argument arg where another equals it that has the same value to comparisons of the
+// two: strings that are equal may be different numbers.
+func (n *neighbourhood) passesOn(c *catalog.Column, arg int) bool {
+	return c.DataType != "char" && c.DataType != "varchar" || n.b.sameKind(c, arg)
 }
 
 // usable reports whether a node group can judge c for rows of anchors, which lie there.

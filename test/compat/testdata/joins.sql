@@ -152,3 +152,23 @@ SELECT COUNT(*) FROM (ja JOIN jb USING (id)) JOIN jr ON id = 5;
 SELECT COUNT(*) FROM (ja JOIN jr ON ja.id = jr.id) JOIN jb USING (id);
 SELECT COUNT(*) FROM ja JOIN jb USING (id) WHERE EXISTS (SELECT 1 FROM jn WHERE n = id);
 DROP TABLE ja, jb, jc, jr, js, jn;
+
+-- Strings that are equal may be different numbers.
+CREATE TABLE sn (id INT PRIMARY KEY, v VARCHAR(20) COLLATE utf8mb4_unicode_ci);
+CREATE TABLE sm (id INT PRIMARY KEY, v VARCHAR(20) COLLATE utf8mb4_unicode_ci);
+CREATE TABLE sk (v VARCHAR(20) COLLATE utf8mb4_unicode_ci PRIMARY KEY, x INT);
+INSERT INTO sn VALUES (1, '５'), (2, '5'), (3, '6'), (4, '5 '), (5, '05');
+INSERT INTO sm VALUES (11, '5'), (12, '6'), (13, '05');
+INSERT INTO sk VALUES ('５', 1), ('6', 2);
+SELECT sn.id, sm.id FROM sn JOIN sm ON sn.v = sm.v WHERE sm.v = 5 ORDER BY 1, 2;
+SELECT sn.id, sm.id FROM sn JOIN sm ON sn.v = sm.v WHERE sm.v = '5' ORDER BY 1, 2;
+SELECT sm.id, sk.x FROM sk JOIN sm ON sk.v = sm.v WHERE sm.v = 5 ORDER BY 1, 2;
+SELECT sm.id, sk.x FROM sk JOIN sm ON sk.v = sm.v WHERE sm.v = '5' ORDER BY 1, 2;
+SELECT sm.id FROM sm WHERE v = 5 AND EXISTS (SELECT 1 FROM sn WHERE sn.v = sm.v AND sn.id <> 2) ORDER BY 1;
+-- args: [5]
+SELECT sn.id, sm.id FROM sn JOIN sm ON sn.v = sm.v WHERE sm.v = ? ORDER BY 1, 2;
+-- args: ["5"]
+SELECT sn.id, sm.id FROM sn JOIN sm ON sn.v = sm.v WHERE sm.v = ? ORDER BY 1, 2;
+-- args: [5]
+SELECT sm.id, sk.x FROM sk JOIN sm ON sk.v = sm.v WHERE sm.v = ? ORDER BY 1, 2;
+DROP TABLE sn, sm, sk;
