@@ -160,23 +160,34 @@ func (b *block) alias(name sqlparser.IdentifierCI) (item *sqlparser.AliasedExpr)
 	return item
 }
 
-// ordinal reads e as a position in the select list: an integer literal. Its text is guarded, for another number means
-// another column. A parameter is none; see parameter.
+// ordinal reads e as a position in the select list: an integer literal, with whatever signs servers take for a part of it. Its text is
+// guarded, for another number means another column. A parameter is none; see parameter.
 func (b *build) ordinal(e sqlparser.Expr) (n int, ok bool) {
+	maria := b.snap.Flavor == catalog.MariaDB
 	switch e := e.(type) {
 	case *sqlparser.Argument:
 		i, ok := sqlparse.ArgNumber(e.Name)
 		if !ok || i >= b.st.NumArgs() || b.st.Arg(i).Class != sqlparse.ClassInt {
 			return 0, false
 		}
-		text := string(b.st.ArgText(i))
-		b.guard(i, text)
-		n, err := strconv.Atoi(text)
-		return n, err == nil
+		b.guard(i, string(b.st.ArgText(i)))
+		v, _ := b.st.Value(i, nil)
+		n, err := strconv.Atoi(string(v.Raw))
+		return n, err == nil && (n >= 0 || maria)
 	case *sqlparser.Literal:
 		if e.Type == sqlparser.IntVal {
 			n, err := strconv.Atoi(e.Val)
-			return n, err == nil
+			return n, err == nil && (n >= 0 || maria)
+		}
+	case sqlparser.BoolVal:
+		return map[bool]int{true: 1}[bool(e)], maria
+	case *sqlparser.UnaryExpr:
+		switch {
+		case e.Operator == sqlparser.UPlusOp:
+			return b.ordinal(e.Expr)
+		case e.Operator == sqlparser.UMinusOp && maria:
+			n, ok = b.ordinal(e.Expr)
+			return -n, ok
 		}
 	}
 	return 0, false

@@ -155,6 +155,9 @@ func (b *build) resultOrder(order sqlparser.OrderBy, mayHide bool) (keys []plan.
 
 // parameter reports whether e is a parameter. MariaDB takes the number that it gets for a position, MySQL for a constant.
 func (b *build) parameter(e sqlparser.Expr) bool {
+	if signed, is := e.(*sqlparser.UnaryExpr); is {
+		return b.parameter(signed.Expr)
+	}
 	arg, ok := e.(*sqlparser.Argument)
 	if !ok {
 		return false

@@ -257,3 +257,30 @@ SELECT ? AS x FROM l UNION SELECT SUM((SELECT MAX(vl.n) FROM vl)) AS s FROM r;
 SELECT ? AS x FROM c UNION SELECT AVG((SELECT COUNT(*) FROM vc)) AS s FROM r;
 -- args: [0]
 SELECT ? AS x FROM c UNION SELECT SUM(d.m) AS s FROM (SELECT MIN(vc.boss) AS m FROM vc) AS d JOIN r ON r.id < 100;
+
+-- Positions in the select list, with what servers take for a part of the number.
+CREATE TABLE po (id INT PRIMARY KEY, v INT);
+INSERT INTO po VALUES (1, 9), (2, 8), (3, 7), (4, 6), (5, 5), (6, 5), (7, 3), (8, 2);
+SELECT id FROM po ORDER BY + 1;
+SELECT id FROM po ORDER BY + 1 DESC;
+SELECT id, v FROM po ORDER BY + 2 DESC LIMIT 3;
+SELECT id FROM po ORDER BY + + 1 DESC;
+SELECT id FROM po ORDER BY +(1) DESC;
+SELECT v, COUNT(*) FROM po GROUP BY + 1 ORDER BY + 1;
+SELECT DISTINCT v FROM po ORDER BY + 1 LIMIT 3;
+SELECT id FROM po UNION SELECT v FROM po ORDER BY + 1 DESC;
+SELECT id, v FROM po ORDER BY v, + 1 DESC;
+SELECT id FROM po ORDER BY + 9;
+SELECT id FROM po ORDER BY -1, id;
+SELECT id FROM po ORDER BY - 1, id;
+SELECT id FROM po ORDER BY - -1 DESC, id;
+SELECT id FROM po ORDER BY -(- 1) DESC, id;
+SELECT id FROM po ORDER BY TRUE DESC, id;
+SELECT id FROM po ORDER BY - - TRUE DESC, id;
+SELECT id FROM po ORDER BY FALSE, id;
+SELECT v, COUNT(*) FROM po GROUP BY - -1 ORDER BY v;
+SELECT v, COUNT(*) FROM po GROUP BY TRUE ORDER BY v;
+SELECT COUNT(*) FROM po GROUP BY -1;
+SELECT a.v, COUNT(*) FROM po a JOIN po b ON a.v = b.id GROUP BY + 1 ORDER BY + 1 DESC;
+SELECT a.v FROM po a JOIN po b ON a.v = b.id ORDER BY - -1 DESC, a.v;
+DROP TABLE po;
