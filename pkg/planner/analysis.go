@@ -82,6 +82,7 @@ func (b *build) analyze(stmt sqlparser.TableStatement) (*query, error) {
 		return nil, err
 	}
 	a.spread(q, nil, true)
+	a.chances()
 	return q, nil
 }
 

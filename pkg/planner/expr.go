@@ -266,9 +266,11 @@ func (w *walker) visit(n sqlparser.SQLNode) error {
 			w.b.aggregated, w.b.collects = true, true
 			w.a.refuseMany("ST_COLLECT over several node groups", "select the geometries, and collect them at the client")
 		}
+		w.b.chance = w.b.chance || w.a.b.byChance(n)
 		return w.a.call(n)
 	case *sqlparser.CurTimeFuncExpr:
 		if n.Name.EqualString("sysdate") {
+			w.b.chance = true
 			w.a.b.plan.Uses |= plan.Nondeterministic
 		} else {
 			w.a.b.plan.Uses |= plan.ReadsClock

@@ -66,6 +66,7 @@ type block struct {
 	windows    []*sqlparser.WindowSpecification
 	namedWin   bool // a window by name: its specification is elsewhere
 	collects   bool // has ST_COLLECT, an aggregate that the parser takes for a function
+	chance     bool // has a function that gives something else each time, outside of its subqueries
 	groupBy    []colRef
 	// subs are the subqueries in expressions, with how they are used.
 	subs []*subquery
