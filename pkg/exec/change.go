@@ -124,7 +124,8 @@ func (c *Changer) Unchecked() {
 
 // Numbered makes Counts tell of the values that servers give out, before anything is changed.
 func (c *Changer) Numbered() {
-	c.before, c.numbers = append(c.before, []byte("SET last_insert_id = 0")), true
+	reset := []byte("SET last_insert_id = 0") // before, to see what is new; after, as all connections are left
+	c.before, c.after, c.numbers = append(c.before, reset), append(c.after, reset), true
 }
 
 // part returns the number of g's part, which takes part from now on.

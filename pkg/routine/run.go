@@ -189,6 +189,8 @@ func (r *runner) statement(s Statement) (flow, error) {
 		return flow{kind: leave, label: s.Label}, nil
 	case *Return:
 		return flow{kind: done}, nil
+	case *Set:
+		return r.set(s)
 	}
 	f, err := r.leaf(func() error { return r.simple(s) })
 	return stop(f), err
@@ -222,7 +224,7 @@ func (r *runner) leaf(do func() error) (f *flow, err error) {
 	if err != nil {
 		return r.raise(err)
 	}
-	for _, w := range r.host.Warnings() {
+	for _, w := range slices.Backward(r.host.Warnings()) { // of several that have handlers servers take the last one
 		if at, h := r.handler(w.Error, w.Level); h != nil {
 			return r.call(at, h, w.Error, w.Level)
 		}
@@ -369,20 +371,11 @@ func (r *runner) named(name string, at int) (ConditionValue, bool) {
 
 func (r *runner) block(b *Block) (flow, error) {
 	sc := &scope{block: b, cursors: map[string]Rows{}}
-	r.opening = sc
 	for _, v := range b.Variables { // before the block's handlers are there
-		for _, name := range v.Names {
-			value := "NULL"
-			if v.Default != nil {
-				value = r.text(v.Default)
-			}
-			f, err := r.leaf(func() error { return r.host.Assign(name, value) })
-			if err != nil || f != nil {
-				r.opening = nil
-				return stop(f), err
-			}
+		if f, err := r.declare(sc, v); err != nil || f.kind != next {
+			r.opening = nil
+			return f, err
 		}
-		sc.declared = append(sc.declared, v.Names...)
 	}
 	r.opening = nil
 	r.scopes = append(r.scopes, sc)
@@ -392,6 +385,34 @@ func (r *runner) block(b *Block) (flow, error) {
 		f = flow{}
 	}
 	return f, err
+}
+
+// declare assigns the variables of a DECLARE what they begin with. MariaDB looks for handlers once, MySQL for each of them.
+func (r *runner) declare(sc *scope, v Variable) (flow, error) {
+	value := "NULL"
+	if v.Default != nil {
+		value = r.text(v.Default)
+	}
+	together := 1
+	if r.p.st.Dialect().MariaDB() {
+		together = len(v.Names)
+	}
+	for names := range slices.Chunk(v.Names, together) {
+		r.opening = sc // a handler may have been called in between
+		f, err := r.leaf(func() error {
+			for _, name := range names {
+				if err := r.host.Assign(name, value); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil || f != nil && f.kind != next {
+			return stop(f), err
+		}
+	}
+	sc.declared = append(sc.declared, v.Names...)
+	return flow{}, nil
 }
 
 func (r *runner) caseOf(c *Case) (flow, error) {
@@ -471,8 +492,6 @@ func (r *runner) loop(l *Loop) (flow, error) {
 // simple runs a statement without others inside of it.
 func (r *runner) simple(s Statement) error {
 	switch s := s.(type) {
-	case *Set:
-		return r.set(s)
 	case *Cursor:
 		return r.cursor(s)
 	case *SQL:
@@ -481,22 +500,24 @@ func (r *runner) simple(s Statement) error {
 	return sqlerr.Internal.New(fmt.Sprintf("a statement of type %T in a stored program", s))
 }
 
-func (r *runner) set(s *Set) error {
+// set runs a SET, each of whose assignments is a statement of its own to handlers.
+func (r *runner) set(s *Set) (flow, error) {
 	if s.Whole {
-		return r.host.Set(r.p.Text(s.Span))
+		f, err := r.leaf(func() error { return r.host.Set(r.p.Text(s.Span)) })
+		return stop(f), err
 	}
 	for _, a := range s.Assignments {
-		var err error
-		if r.p.declares(a.Target) {
-			err = r.host.Assign(a.Target, r.text(a.Value))
-		} else {
-			err = r.host.Set("SET " + r.p.Text(a.At) + " = " + r.text(a.Value))
-		}
-		if err != nil {
-			return err
+		f, err := r.leaf(func() error {
+			if r.p.declares(a.Target) {
+				return r.host.Assign(a.Target, r.text(a.Value))
+			}
+			return r.host.Set("SET " + r.p.Text(a.At) + " = " + r.text(a.Value))
+		})
+		if err != nil || f != nil && f.kind != next {
+			return stop(f), err
 		}
 	}
-	return nil
+	return flow{}, nil
 }
 
 // declares reports whether a name is that of a parameter or variable.

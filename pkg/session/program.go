@@ -74,7 +74,7 @@ func (a *activation) Warnings() []routine.Warning { return a.conditions }
 
 // Assign implements routine.Host.
 func (a *activation) Assign(variable, expr string) error {
-	return a.note(a.assigned(variable, a.vars.assign(variable, expr, a)))
+	return a.computed(func() error { return a.assigned(variable, a.vars.assign(variable, expr, a)) })
 }
 
 // assigned looks at how the assignment of a variable ended: one that failed leaves NULL, as on the servers.
@@ -92,8 +92,23 @@ func (a *activation) assigned(variable string, err error) error {
 
 // Test implements routine.Host.
 func (a *activation) Test(expr string) (bool, error) {
-	a.conditions = a.conditions[:0]
-	return a.vars.test(expr, a)
+	var yes bool
+	return yes, a.computed(func() (err error) {
+		yes, err = a.vars.test(expr, a)
+		return err
+	})
+}
+
+// computed notes the warnings of computing an expression. Without any MariaDB tells those of before.
+func (a *activation) computed(compute func() error) error {
+	s := a.s
+	before := s.warnings
+	s.warnings = nil
+	err := a.note(compute())
+	if err != nil || len(s.warnings) == 0 && s.cfg.Dialect.MariaDB() {
+		s.warnings = before
+	}
+	return err
 }
 
 // Value implements routine.Host. An expression without functions and queries, of which none is without parentheses that matters, is the
@@ -106,51 +121,74 @@ func (a *activation) Value(expr string) (string, error) {
 			return expr, err
 		}
 	}
-	value, err := a.s.valueOf(expr, a, true)
+	var value string
+	err := a.computed(func() (err error) {
+		value, err = a.s.valueOf(expr, a, true)
+		return err
+	})
 	return a.s.operandText(value), err
 }
 
 // Run implements routine.Host.
 func (a *activation) Run(text string) error {
 	s := a.s
-	filled := []byte(text)
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan(filled, s.mode); err != nil {
+	if err := st.Scan([]byte(text), s.mode); err != nil {
 		return err
 	}
-	var before []Warning // that the statement is to see; they are none of its own
-	if st.Uses()&sqlparse.ReadsDiagnostics != 0 {
+	var before, left []Warning // before: that the statement is to see; they are none of its own. left: of the statement before, if it has none
+	switch {
+	case st.Uses()&sqlparse.ReadsDiagnostics != 0:
 		before = slices.Clone(s.warnings)
-	} else {
+	case s.leavesWarnings(st):
+		left, s.warnings = s.warnings, nil
+	default:
 		s.warnings = s.warnings[:0]
 	}
-	if shown, err := a.vars.show(filled); shown || err != nil {
-		return a.note(err)
+	err := a.runOne(st, []byte(text))
+	if err == nil && len(before) > 0 && slices.Equal(before, s.warnings) {
+		a.conditions = a.conditions[:0]
+		return nil
 	}
+	err = a.note(err)
+	if err == nil && len(s.warnings) == 0 && len(left) > 0 {
+		s.warnings = left
+	}
+	return err
+}
+
+// runOne is Run of the statement st, whose text is filled.
+func (a *activation) runOne(st *sqlparse.Statement, filled []byte) error {
+	s := a.s
+	if shown, err := a.vars.show(filled); shown || err != nil {
+		return err
+	}
+	var err error
 	if st.Kind() != sqlparse.Call { // whose arguments are the caller's to compute
-		var err error
 		if filled, err = a.vars.fill(filled, false); err != nil {
 			return err
 		}
 	}
-	var err error
 	if s.variableColumns, err = a.vars.shown(st); err != nil {
 		return err
 	}
 	err = s.step(filled)
 	s.variableColumns = nil
-	if err == nil && st.Kind() != sqlparse.Call {
+	if err != nil {
+		return err
+	}
+	if st.Kind() != sqlparse.Call {
 		s.calls.count(s.rowCount)
 	}
-	if err == nil {
-		s.stateSignalled(st)
-	}
-	if err == nil && len(before) > 0 && slices.Equal(before, s.warnings) {
-		a.conditions = a.conditions[:0]
-		return nil
-	}
-	return a.note(err)
+	s.stateSignalled(st)
+	return nil
+}
+
+// leavesWarnings reports whether a statement without warnings leaves those of the one before, as MariaDB's SELECT does that reads no tables.
+func (s *Session) leavesWarnings(st *sqlparse.Statement) bool {
+	refs, sure := st.Tables()
+	return s.cfg.Dialect.MariaDB() && st.Kind() == sqlparse.Select && sure && len(refs) == 0
 }
 
 // count adds up the rows that statements have changed.

@@ -117,7 +117,7 @@ func (s *Session) prelude(p *plan.Plan, c *backend.Conn) error {
 		c.Dirty = true
 		s.conn.Mark()
 	}
-	if p.Uses&plan.SetsLastInsertID != 0 && p.Kind == plan.Select {
+	if p.Uses&plan.SetsLastInsertID != 0 && p.Relay != nil {
 		// LAST_INSERT_ID(expr) may not be reached by any row: then it must leave this session's value.
 		_, err := c.Exec("SET last_insert_id = " + strconv.FormatUint(s.lastInsertID, 10))
 		return err
@@ -154,6 +154,9 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 			if w := &s.warnings[i]; w.Code == uint16(sum.ErrCode) {
 				w.State = state
 			}
+		}
+		if inserts(p) && p.Relay != nil && c.Usable() { // it may have been given a number before: see takeInsertID
+			_, _ = c.Exec("DO LAST_INSERT_ID(0)")
 		}
 		s.variablesFailed(p, c)
 		s.done(c, &sqlerr.Error{Code: sum.ErrCode, State: string(sum.ErrState[:])})
@@ -217,38 +220,29 @@ func (s *Session) variablesTaken(p *plan.Plan, c *backend.Conn) error {
 	return errors.New(err.Error())
 }
 
-// takeInsertID takes over what a relayed statement made LAST_INSERT_ID(): a SELECT by LAST_INSERT_ID(expr), which its
-// answer does not show, or an INSERT into a table kept on one node group. There the answer also shows a value that the
-// client wrote itself, which is not LAST_INSERT_ID(): the server tells.
+// takeInsertID takes over what a relayed statement made LAST_INSERT_ID(): by LAST_INSERT_ID(expr), which its answer need not show, or as an INSERT
+// into a table kept on one node group. There the answer also shows a value that the client wrote itself, which is not LAST_INSERT_ID(): the
+// server tells. On a connection that others may use LAST_INSERT_ID() is 0, so that it is nobody's value that the client happens to write.
 func (s *Session) takeInsertID(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary) {
 	sets := p.Uses&plan.SetsLastInsertID != 0
-	switch p.Kind {
-	case plan.Select:
-		if !sets {
-			return
-		}
-	case plan.Insert, plan.Replace:
-		if p.Relay == nil {
-			s.takeGenerated(sum)
-			return
-		}
-		if sum.LastInsertID == 0 {
-			return
-		}
-	default:
-		if sets && sum.LastInsertID != 0 {
-			s.lastInsertID = sum.LastInsertID
-		}
+	switch {
+	case p.Relay == nil:
+		s.takeGenerated(sum)
+		return
+	case !sets && (!inserts(p) || sum.LastInsertID == 0):
 		return
 	}
-	_, rows, err := c.QueryAll("SELECT LAST_INSERT_ID() LIMIT 1", 1)
+	_, rows, err := c.QueryAll("SELECT LAST_INSERT_ID(), LAST_INSERT_ID(0) LIMIT 1", 1)
 	if err != nil || len(rows) != 1 {
 		return
 	}
-	if id := parseUint(rows[0][0]); p.Kind == plan.Select || id == sum.LastInsertID {
+	if id := parseUint(rows[0][0]); sets || id == sum.LastInsertID {
 		s.lastInsertID = id
 	}
 }
+
+// inserts reports whether a plan is that of an INSERT or REPLACE.
+func inserts(p *plan.Plan) bool { return p.Kind == plan.Insert || p.Kind == plan.Replace }
 
 // takeGenerated is takeInsertID of rows that PlaceRows has placed. The server knows whether the row was new that has s.generated.
 func (s *Session) takeGenerated(sum *wire.ResultSummary) {

@@ -67,7 +67,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 		s.calls = nil
 	}
 	if sqlerr.HasCode(err, sqlerr.NotSupportedYet) { // it has not run: nor have its triggers assigned user variables
-		return cmp.Or(s.adopt(state), err)
+		return cmp.Or(s.goBack(state), err)
 	}
 	if err != nil {
 		return err
@@ -172,16 +172,37 @@ func (w *rowWrite) run() error {
 	return w.insert()
 }
 
+const timestampVariable = "@@session.`timestamp`"
+
 // stopClock fixes the time that all statements see until back is called, as that of one statement.
 func (s *Session) stopClock() (back func(), err error) {
-	const name = "@@session.`timestamp`"
-	if v, set := s.state.Get(name); set && v != "DEFAULT" {
+	if v, set := s.state.Get(timestampVariable); set && v != "DEFAULT" {
 		return func() {}, nil
 	}
 	now := time.Now()
 	value := fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000)
-	err = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: value}))
-	return func() { _ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: "DEFAULT"})) }, err
+	err = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: timestampVariable, Value: value}))
+	return func() {
+		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: timestampVariable, Value: "DEFAULT"}))
+	}, err
+}
+
+// goBack gives the session the state it had. What had no value gets the one that says so, as a connection inside a transaction cannot be reset.
+func (s *Session) goBack(was *backend.State) error {
+	vars := slices.Clone(was.Vars)
+	for _, v := range s.state.Vars {
+		if _, had := was.Get(v.Name); had {
+			continue
+		}
+		switch {
+		case strings.HasPrefix(v.Name, "@`"):
+			v.Value = "NULL"
+		case v.Name == timestampVariable:
+			v.Value = "DEFAULT"
+		}
+		vars = append(vars, v)
+	}
+	return s.adopt(backend.NewState(was.DB, vars))
 }
 
 // inUTF8 gives the session utf8mb4 until the returned function is called: what triggers do is written in it, whatever the client's

@@ -445,6 +445,9 @@ func (s *Session) release() {
 	s.endTransaction()
 	s.dropUserLocks()
 	defer s.dropTemporaries()
+	if s.locks != nil {
+		_ = s.endLocked(plan.Rollback) // UNLOCK TABLES would commit
+	}
 	_ = s.unlock() // the client is gone, or wants all of it forgotten
 }
 

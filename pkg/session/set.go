@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
+	"skarv/pkg/plan"
 	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -188,7 +189,7 @@ func (s *Session) assign(a assignments) error {
 	// a SET decide which node group the transaction begins in.
 	manual := !s.autocommit
 	beside := manual && s.tx != nil && slices.Contains(a.system, "autocommit")
-	if s.unheld() || beside {
+	if s.unheld() || beside || mayBeRefused(a.system) {
 		get = s.Get
 	}
 	c, err := get(s.anyGroup())
@@ -216,8 +217,12 @@ func (s *Session) assign(a assignments) error {
 	if err != nil {
 		return txn.Lost(c, err)
 	}
-	if beside && s.autocommit {
-		if err := s.commitImplicit(); err != nil {
+	if manual && s.autocommit {
+		err := s.commitImplicit()
+		if s.locks != nil {
+			err = s.endLocked(plan.Commit)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -347,7 +352,7 @@ func (s *Session) takeOver(c *backend.Conn, a assignments, refused bool) error {
 		return err
 	}
 	if a.clock {
-		st = st.With(st.DB, backend.Variable{Name: "@@session.`timestamp`", Value: "DEFAULT"})
+		st = st.With(st.DB, backend.Variable{Name: timestampVariable, Value: "DEFAULT"})
 	}
 	if err := s.adopt(st); err != nil {
 		return err
@@ -459,14 +464,28 @@ func isOn(value string) bool {
 	return value == "1" || strings.EqualFold(strings.Trim(value, "'"), "ON")
 }
 
-// adopt makes st the session's state and derives from it what the session itself must know.
-func (s *Session) adopt(st *backend.State) error {
-	for _, refused := range []struct{ name, value, how string }{
+// onlyValue is a variable of which Skarv takes one value only, and what to do in place of another.
+type onlyValue struct{ name, value, how string }
+
+func onlyValues() []onlyValue {
+	return []onlyValue{
 		{"completion_type", "NO_CHAIN", "say AND CHAIN or RELEASE"},
 		{"enable_cascade_triggers", "0", "leave it OFF: rows that foreign keys change on other node groups fire no triggers"},
 		{"sql_auto_is_null", "0", "use LAST_INSERT_ID()"},
 		{"sql_generate_invisible_primary_key", "0", "leave it out: tables without a primary key get a hidden one anyway"},
-	} {
+	}
+}
+
+// mayBeRefused reports whether a value that a server has taken for one of the variables may be refused by adopt. The connection on which that
+// comes out can be used no more.
+func mayBeRefused(variables []string) bool {
+	return slices.Contains(variables, "character_set_client") ||
+		slices.ContainsFunc(onlyValues(), func(v onlyValue) bool { return slices.Contains(variables, v.name) })
+}
+
+// adopt makes st the session's state and derives from it what the session itself must know.
+func (s *Session) adopt(st *backend.State) error {
+	for _, refused := range onlyValues() {
 		v, ok := st.Get("@@session." + sqltypes.QuoteName(refused.name))
 		if ok && !strings.EqualFold(strings.Trim(v, "'"), refused.value) && !isOff(v) {
 			return sqlerr.Unsupported("SET "+refused.name+" = "+v, refused.how)
@@ -532,7 +551,7 @@ func (s *Session) adopt(st *backend.State) error {
 	wait, _ := st.Get("@@session.`wait_timeout`") // of which a server knows nothing while it does not have the session's connection
 	seconds, _ := strconv.ParseUint(wait, 10, 31)
 	s.conn.SetIdleTimeout(time.Duration(seconds) * time.Second)
-	clock, fixed := st.Get("@@session.`timestamp`")
+	clock, fixed := st.Get(timestampVariable)
 	s.fixedClock = fixed && clock != "DEFAULT"
 	s.state = st
 	return nil

@@ -378,6 +378,11 @@ func (s *Session) refill(db, table, insert string, query []byte) (ok wire.OK, er
 }
 
 func (s *Session) dropTemporary(p *plan.Plan, own int) error {
+	if !p.Change.Temporary { // the word alone makes it one that commits nothing
+		if err := s.commitImplicit(); err != nil {
+			return err
+		}
+	}
 	refs, _ := s.stmt.Tables()
 	if own == 0 { // DROP TEMPORARY TABLE of what is not there
 		c, err := s.acquire(s.anyGroup())
@@ -449,9 +454,6 @@ func (s *Session) dropOthers(refs []sqlparse.TableRef) error {
 		r.SQL += "IF EXISTS "
 	}
 	r.SQL += strings.Join(names, ", ")
-	if err := s.commitImplicit(); err != nil {
-		return err
-	}
 	if err := s.unlock(); err != nil {
 		return err
 	}

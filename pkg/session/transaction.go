@@ -125,7 +125,7 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 	case plan.Savepoint:
 		return s.savepoint(p)
 	}
-	tx := s.tx
+	tx, next := s.tx, s.isolation
 	s.tx, s.isolation = nil, "" // SET TRANSACTION was for the one that ends here, even if it was not begun
 	var out txn.Outcome
 	var err error
@@ -144,6 +144,9 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 	if p.Txn != nil && p.Txn.Chain {
 		if err := s.unlock(); err != nil {
 			return err
+		}
+		if tx == nil {
+			s.isolation = next
 		}
 		s.begin(startTransaction, nil)
 		if tx != nil {

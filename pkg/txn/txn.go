@@ -314,11 +314,12 @@ func (t *Txn) open(pool Pool, groups []placement.NodeGroupID, undo bool) (err er
 	if len(groups) == 0 {
 		return nil
 	}
+	t.pool = pool
 	var fresh []*branch
 	defer func() {
 		if err != nil {
 			for _, b := range fresh {
-				b.conn.Discard()
+				t.free(b, err)
 			}
 			if len(t.branches) == 0 {
 				t.id = "" // it names the group that was to be the first, and the next one to be opened may be another
@@ -333,7 +334,6 @@ func (t *Txn) open(pool Pool, groups []placement.NodeGroupID, undo bool) (err er
 		c.Doubt(true)
 		fresh = append(fresh, &branch{conn: c})
 	}
-	t.pool = pool
 	first := fresh[0]
 	if len(t.branches) > 0 {
 		first = t.branches[0]

@@ -329,3 +329,37 @@ func TestMomentsInUserVariablesAsOneServer(t *testing.T) {
 		}
 	}
 }
+
+// What was not committed under LOCK TABLES goes with the client, though UNLOCK TABLES would commit it.
+func TestClientGoneUnderLocks(t *testing.T) {
+	ends := map[string]func(raw){
+		"away":  func(r raw) { _ = r.Close() },
+		"reset": func(r raw) { r.command(wire.ComResetConnection, nil) },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			r := rawClient(t)
+			r.exec("SET autocommit = 0")
+			r.exec("LOCK TABLES t WRITE")
+			r.exec("UPDATE t SET v = 'locked' WHERE id = 1")
+			end(r)
+			other := connect(t)
+			other.exec("LOCK TABLES t WRITE") // the other one's are gone
+			require.Equal(t, "0", other.get("SELECT COUNT(*) FROM t WHERE v = 'locked'"))
+			other.exec("UNLOCK TABLES")
+		})
+	}
+}
+
+// A SET that is refused leaves the transaction.
+func TestRefusedSetKeepsTheTransaction(t *testing.T) {
+	c := connect(t)
+	before := c.get("SELECT v FROM t WHERE id = 1")
+	c.exec("BEGIN")
+	c.exec("UPDATE t SET v = 'x' WHERE id = 1")
+	c.fails(1235, "SET completion_type = 'CHAIN'")
+	c.fails(1235, "SET sql_auto_is_null = 1, @x = 5")
+	require.Equal(t, "x", c.get("SELECT v FROM t WHERE id = 1"))
+	c.exec("ROLLBACK")
+	require.Equal(t, before, c.get("SELECT v FROM t WHERE id = 1"))
+}

@@ -70,10 +70,31 @@ func TestTemporaryTables(t *testing.T) {
 		require.Error(t, err, "%s rows", n) // never those of the other table
 		_, err = a.QueryContext(context.Background(), "SELECT COUNT(*) FROM t")
 		require.Error(t, err)
-		other := connect(t)
-		require.Eventually(t, func() bool { // else the first write of a later test finds out on each node group that its connection was ended
-			_, err := other.try("SELECT COUNT(*) FROM t")
-			return err == nil
-		}, ten, tick)
+		answersAgain(t)
 	})
+	t.Run("a lost server ends the session also where a transaction notices it", func(t *testing.T) {
+		a := connect(t)
+		a.exec("CREATE TEMPORARY TABLE t (id INT PRIMARY KEY, v VARCHAR(20))")
+		for g := 1; g <= 4; g++ {
+			endConnections(t, shared.NodeGroupDB(t, g, "d"), "id <> CONNECTION_ID() AND command IN ('Sleep', 'Query')")
+		}
+		a.exec("BEGIN")
+		for range 3 { // never into the other table
+			_, err := a.ExecContext(context.Background(), "INSERT INTO t (id) VALUES (70001)")
+			require.Error(t, err)
+			_, _ = a.ExecContext(context.Background(), "ROLLBACK")
+		}
+		answersAgain(t)
+		require.Equal(t, "0", connect(t).get("SELECT COUNT(*) FROM t WHERE id = 70001"))
+	})
+}
+
+// answersAgain waits until no connection is in use any more that was ended: else a later test's first write would find out.
+func answersAgain(t *testing.T) {
+	t.Helper()
+	c := connect(t)
+	require.Eventually(t, func() bool {
+		_, err := c.try("SELECT COUNT(*) FROM t")
+		return err == nil
+	}, ten, tick)
 }

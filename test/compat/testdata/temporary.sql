@@ -163,3 +163,23 @@ SELECT * FROM hidden2;
 DROP TABLE hidden2;
 SELECT * FROM hidden2;
 DROP TABLE hidden2;
+-- DROP TABLE commits, also where it drops a temporary table; DROP TEMPORARY TABLE does not.
+CREATE TABLE kept (id INT PRIMARY KEY, v INT);
+CREATE TEMPORARY TABLE gone (a INT);
+CREATE TEMPORARY TABLE gone2 (a INT);
+-- skip-prepared
+BEGIN;
+INSERT INTO kept VALUES (1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7), (8, 8);
+DROP TABLE gone;
+SELECT COUNT(*) FROM kept;
+-- skip-prepared
+ROLLBACK;
+SELECT COUNT(*) FROM kept;
+-- skip-prepared
+BEGIN;
+DELETE FROM kept;
+DROP TEMPORARY TABLE gone2;
+-- skip-prepared
+ROLLBACK;
+SELECT COUNT(*) FROM kept;
+DROP TABLE kept;

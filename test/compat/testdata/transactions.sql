@@ -201,3 +201,16 @@ ROLLBACK EVERYTHING;
 SAVEPOINT one two;
 ROLLBACK;
 SELECT COUNT(*) FROM a WHERE id = 801;
+-- What was said of the next transaction is for the one that a COMMIT AND CHAIN of none begins.
+-- skip-prepared
+SET TRANSACTION READ ONLY;
+-- skip-prepared
+COMMIT AND CHAIN;
+INSERT INTO a VALUES (802, 1);
+-- skip-prepared
+COMMIT AND CHAIN;
+INSERT INTO a VALUES (802, 1);
+-- skip-prepared
+COMMIT;
+INSERT INTO a VALUES (802, 1);
+DELETE FROM a WHERE id = 802;
