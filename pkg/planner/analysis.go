@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -58,9 +59,21 @@ type tree struct {
 	l, r  *tree
 	inst  *instance
 	facts []fact // of ON or USING
+	join  *sqlparser.JoinTableExpr
 	// on is the condition of ON, with the scope its names are looked up in; nil without ON.
 	on      sqlparser.Expr
 	onScope *block
+}
+
+// scopeOf is where the names in the ON of a join of t are looked up.
+func (t *tree) scopeOf(join *sqlparser.JoinTableExpr) *block {
+	switch {
+	case t == nil:
+		return nil
+	case t.join == join:
+		return t.onScope
+	}
+	return cmp.Or(t.l.scopeOf(join), t.r.scopeOf(join))
 }
 
 type joinKind uint8
@@ -545,7 +558,7 @@ func (a *analysis) join(b *block, e *sqlparser.JoinTableExpr, db string) (*tree,
 		return nil, sqlerr.Unsupported("a join with DUAL", "leave DUAL out")
 	}
 	lefts, rights := b.insts[before:middle:middle], b.insts[middle:]
-	t := &tree{kind: inner, l: l, r: r}
+	t := &tree{kind: inner, l: l, r: r, join: e}
 	natural, right := false, false
 	switch e.Join {
 	case sqlparser.LeftJoinType, sqlparser.NaturalLeftJoinType:
@@ -560,7 +573,7 @@ func (a *analysis) join(b *block, e *sqlparser.JoinTableExpr, db string) (*tree,
 	}
 	if e.Condition != nil && e.Condition.On != nil {
 		// Names in ON see only the tables of this join (and of enclosing queries); b.insts holds at least these.
-		scope := &block{parent: b.parent, insts: b.insts[before:], merged: b.merged}
+		scope := &block{parent: b.parent, insts: b.insts[before:], merged: b.merged, joins: b}
 		t.facts = a.factsOf(e.Condition.On, scope)
 		t.on, t.onScope = e.Condition.On, scope
 	}

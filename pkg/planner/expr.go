@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -205,6 +206,7 @@ func (b *build) guard(arg int, text string) {
 type walker struct {
 	a    *analysis
 	b    *block
+	on   *block // of the ON that is looked at, what its join sees of b
 	db   string
 	semi map[*sqlparser.Subquery]colRef
 }
@@ -215,10 +217,14 @@ func (w *walker) walk(n sqlparser.SQLNode, from bool) error {
 		switch n := n.(type) {
 		case *sqlparser.DerivedTable:
 			return false, nil // is a scope of its own already
+		case *sqlparser.JoinTableExpr:
+			on := *w
+			on.on = w.b.tree.scopeOf(n)
+			return false, cmp.Or(w.walk(n.LeftExpr, true), w.walk(n.RightExpr, true), on.walk(n.Condition, true))
 		case *sqlparser.ExistsExpr:
 			w.a.tested[n.Subquery] = true
 		case *sqlparser.Subquery:
-			q, err := w.a.query(n.Select, w.b, w.db)
+			q, err := w.a.query(n.Select, cmp.Or(w.on, w.b), w.db)
 			if err != nil {
 				return false, err
 			}

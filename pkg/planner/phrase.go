@@ -460,7 +460,7 @@ func (p *phrase) from(t sqlparser.TableExpr, blk *block) {
 		p.raw(join)
 		p.from(t.RightExpr, blk)
 		p.raw(" ON ")
-		p.expr(c.On, blk)
+		p.expr(c.On, blk.tree.scopeOf(t))
 		p.raw(")")
 		return
 	}

@@ -558,9 +558,12 @@ func (q *query) holds(in *instance) bool {
 		if q.block == blk || slices.ContainsFunc(q.parts, func(p *query) bool { return p.block == blk }) {
 			return true
 		}
-		if blk.owner != nil {
+		switch {
+		case blk.owner != nil:
 			blk = blk.owner.block
-		} else {
+		case blk.joins != nil:
+			blk = blk.joins
+		default:
 			blk = blk.parent
 		}
 	}

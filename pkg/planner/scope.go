@@ -76,6 +76,8 @@ type block struct {
 	owner *instance
 	// query is what the block is the SELECT of.
 	query *query
+	// joins, not nil, is the block that a join is in, of which this is the scope of the names in ON.
+	joins *block
 	// inside, not nil, says which column of a part of a union a column of the union is: see throughUnion.
 	inside func(colRef) colRef
 }

@@ -172,3 +172,26 @@ SELECT sn.id, sm.id FROM sn JOIN sm ON sn.v = sm.v WHERE sm.v = ? ORDER BY 1, 2;
 -- args: [5]
 SELECT sm.id, sk.x FROM sk JOIN sm ON sk.v = sm.v WHERE sm.v = ? ORDER BY 1, 2;
 DROP TABLE sn, sm, sk;
+
+-- Names in ON, and in subqueries there, are those of the tables of its join, and of what is around the query.
+CREATE TABLE oa (id INT PRIMARY KEY, x INT);
+CREATE TABLE ob (x INT PRIMARY KEY, z INT);
+CREATE TABLE oc (id INT PRIMARY KEY, y INT);
+CREATE TABLE od (id INT PRIMARY KEY, x INT, y INT);
+CREATE TABLE oe (id INT PRIMARY KEY);
+INSERT INTO oa VALUES (1, 10), (2, 20), (3, 30), (4, 40), (5, 50);
+INSERT INTO ob VALUES (1, 10), (2, 20), (3, 30), (4, 40), (5, 50);
+INSERT INTO oc VALUES (1, 1), (2, 2), (3, 3), (4, 1), (5, 5);
+INSERT INTO od VALUES (1, 1, 1), (2, 2, 2), (3, 1, 2), (4, 4, 4), (5, 2, 2);
+INSERT INTO oe VALUES (2);
+SELECT id FROM od WHERE EXISTS (SELECT 1 FROM oa, oc b JOIN oc c ON b.id = x WHERE oa.id = od.id AND b.id = od.id AND c.id = od.id) ORDER BY id;
+SELECT od.id, q.id FROM od JOIN oe q ON q.id = od.y WHERE EXISTS (SELECT 1 FROM ob, oc b JOIN oc c ON b.id = x WHERE ob.x = od.id AND b.id = od.id AND c.id = od.id) ORDER BY od.id;
+SELECT id, (SELECT SUM(c.y) FROM ob, oc b JOIN oc c ON b.id = x) AS n FROM od ORDER BY id;
+SELECT id, (SELECT SUM(c.y) FROM ob, oc b JOIN oc c ON c.id = b.id AND b.y = x WHERE ob.x = b.id) AS n FROM od ORDER BY id;
+SELECT id FROM od WHERE id IN (SELECT c.y FROM ob, oc b JOIN oc c ON c.id = b.id AND b.y = x WHERE ob.x = b.id) ORDER BY id;
+SELECT id FROM od WHERE 25 < (SELECT SUM(c.y) FROM ob, oc b JOIN oc c ON b.id = x AND b.id IN (SELECT id FROM oe)) ORDER BY id;
+SELECT id FROM od WHERE EXISTS (SELECT 1 FROM ob, oc b JOIN oc c ON b.id = c.id AND EXISTS (SELECT 1 FROM oe WHERE oe.id = x) WHERE ob.x = od.id AND b.id = od.id) ORDER BY id;
+SELECT id, (SELECT COUNT(*) FROM ob, oc b LEFT JOIN oc c ON b.id = c.id AND EXISTS (SELECT 1 FROM oe WHERE oe.id = x) WHERE ob.x = od.id AND b.id = od.id AND c.id IS NULL) AS n FROM od ORDER BY id;
+SELECT id, (SELECT SUM(c.y) FROM ob, oc b LEFT JOIN oc c ON b.id = c.id AND x IN (SELECT oe.id FROM oe) WHERE ob.x = od.id AND b.id = od.id) AS n FROM od ORDER BY id;
+SELECT COUNT(*) FROM ob, oc b JOIN oc c ON b.id = c.id AND EXISTS (SELECT 1 FROM oe WHERE oe.id = x) WHERE ob.x = b.id;
+DROP TABLE oa, ob, oc, od, oe;
