@@ -41,6 +41,8 @@ type Execution struct {
 	// Moment, when set, is the one time of a statement that takes more than one Run.
 	Moment time.Time
 
+	// SortLength is the session's max_sort_length, 0 if it is the servers' default.
+	SortLength int
 	// Copied are tables whose rows are copies, all of them, on every group: none of their rows are foreign.
 	Copied []*catalog.Table
 	// Sorting is how many Readings of a statement may sort at the same time: they share the memory for it. 0 is one.

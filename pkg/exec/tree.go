@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"bytes"
+	"cmp"
 	"strconv"
 
 	"skarv/pkg/merge"
@@ -62,6 +64,9 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 		if err != nil {
 			return nil, nil, err
 		}
+		for i := range keys {
+			keys[i].Tied = r.tied(node.Order[i], keys[i].Class)
+		}
 		return merge.NewSorted(r.sources(), keys), columns, nil
 	case *plan.Aggregate:
 		source, columns, err := r.build(node.Input, a)
@@ -115,6 +120,39 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 		return merge.NewProject(source, node.Keep), columns[:node.Keep:node.Keep], nil
 	}
 	return nil, nil, sqlerr.Internal.New("plan step unknown to the executor")
+}
+
+// sortLength is the servers' max_sort_length unless a session sets it, and sortMargin what they may put of other things into as many bytes.
+const (
+	sortLength = 1024
+	sortMargin = 16
+)
+
+// tied is merge.Key.Tied of a key of that class. Strings that are compared whole have different weights if they differ.
+func (r *Runner) tied(o plan.Order, class merge.Class) func(a, b []byte) bool {
+	if class != merge.Bytes && class != merge.Collate {
+		return nil
+	}
+	limit := cmp.Or(r.SortLength, sortLength)
+	limit = max(1, limit-sortMargin)
+	var collation *sqltypes.Collation
+	if class == merge.Collate {
+		collation = r.collations[o.Collation]
+	}
+	var x, y []byte
+	return func(a, b []byte) bool {
+		const weights = 16 // bytes of them that a byte of a string may have, nearly always
+		switch {
+		case a == nil || b == nil:
+			return false
+		case collation == nil:
+			return len(a) >= limit && len(b) >= limit && bytes.Equal(a[:limit], b[:limit])
+		case max(len(a), len(b)) <= limit/weights:
+			return false
+		}
+		x, y = collation.AppendBeginning(x[:0], a, limit), collation.AppendBeginning(y[:0], b, limit)
+		return bytes.Equal(x, y)
+	}
 }
 
 // sortMemory is how many bytes of rows the Sorts of a statement keep in memory.

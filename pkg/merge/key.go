@@ -29,6 +29,8 @@ type Key struct {
 	Class  Class
 	// Compare compares two strings, for Class Collate.
 	Compare func(a, b []byte) int
+	// Tied, unless nil, reports whether a server that sorts may have taken for equal two strings that differ: it looks at their beginning.
+	Tied func(a, b []byte) bool
 }
 
 // ClassOf returns how values of a result column compare when no collation is named. ok is false for character

@@ -3,11 +3,14 @@ package merge
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/sqlerr"
 )
 
 func TestSort(t *testing.T) {
@@ -67,4 +70,35 @@ func TestSortFails(t *testing.T) {
 	_, err := s.Next()
 	require.ErrorIs(t, err, boom)
 	require.NoError(t, s.Close())
+}
+
+func TestSortedEndsWhereServersMayNotHaveSorted(t *testing.T) {
+	first := func(a, b []byte) bool { return a[0] == b[0] }
+	keys := []Key{{Column: 0, Class: Bytes, Tied: first}}
+	for _, c := range []struct {
+		a, b []string
+		ok   bool
+	}{
+		{[]string{"ab", "c"}, []string{"ab", "d"}, true},
+		{[]string{"ab", "aa"}, []string{"aa"}, false},
+		{[]string{"ab", "aa"}, []string{"b"}, true},
+	} {
+		var sources []Source
+		for _, rows := range [][]string{c.a, c.b} {
+			for i := range rows {
+				rows[i] = payload(rows[i])
+			}
+			sources = append(sources, &script{rows: rows})
+		}
+		sorted := NewSorted(sources, keys)
+		var err error
+		for err == nil {
+			_, err = sorted.Next()
+		}
+		if c.ok {
+			require.Equal(t, io.EOF, err)
+		} else {
+			require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet))
+		}
+	}
 }

@@ -1,8 +1,13 @@
 package merge
 
-import "io"
+import (
+	"io"
 
-// Sorted merges sources that are each sorted by keys. Rows equal in all keys come in the order of the sources.
+	"skarv/pkg/sqlerr"
+)
+
+// Sorted merges sources that are each sorted by keys. Rows equal in all keys come in the order of the sources. It ends with an error where
+// the servers may not have sorted rows that it has to compare: see Key.Tied.
 //
 // It is a tree of losers: the leaves are the streams, every inner node remembers the loser of the match played
 // there, and the winner of all stands on top. A new row of the winner's stream plays the matches on its way up:
@@ -16,6 +21,7 @@ type Sorted struct {
 	tree    []int32
 	fields  [][]byte // scratch of one row
 	started bool
+	tied    bool // rows were compared that may not be sorted
 }
 
 type stream struct {
@@ -74,6 +80,10 @@ func (s *Sorted) Next() ([]byte, error) {
 		}
 		s.tree[0] = winner
 	}
+	if s.tied {
+		return nil, sqlerr.Unsupported("sorting or grouping rows of several node groups by long strings that differ behind the part that servers sort by",
+			"SET max_sort_length to more than twice the characters, or sort by the beginning (LEFT(column, 100))")
+	}
 	top := &s.streams[s.tree[0]]
 	if top.done {
 		return nil, io.EOF
@@ -116,6 +126,7 @@ func (s *Sorted) before(a, b int32) bool {
 			c = k.compare(p.raw, q.raw)
 		}
 		if c != 0 {
+			s.tied = s.tied || k.Tied != nil && k.Tied(x.heads[i].raw, y.heads[i].raw)
 			return c < 0 != k.Desc
 		}
 	}

@@ -170,6 +170,7 @@ type settings struct {
 	reads      readAtomicity // skarv_read_atomicity
 	joins      joins         // skarv_joins
 	fixedClock bool          // the client has set its timestamp variable
+	sortLength int           // max_sort_length, 0: the servers' own
 }
 
 // outcome is what a statement leaves for those behind it that ask.

@@ -553,6 +553,8 @@ func (s *Session) adopt(st *backend.State) error {
 	s.conn.SetIdleTimeout(time.Duration(seconds) * time.Second)
 	clock, fixed := st.Get(timestampVariable)
 	s.fixedClock = fixed && clock != "DEFAULT"
+	sorted, _ := st.Get("@@session.`max_sort_length`")
+	s.sortLength, _ = strconv.Atoi(sorted)
 	s.state = st
 	return nil
 }

@@ -228,6 +228,29 @@ func (c *Collation) AppendKey(dst, s []byte) ([]byte, bool) {
 	return dst, true
 }
 
+// AppendBeginning appends the part of a string's key that a server surely looks at when it sorts by no more than limit bytes of its weights.
+func (c *Collation) AppendBeginning(dst, s []byte, limit int) []byte {
+	const perCharacter = 3 // weights of collations ByBytes
+	if c.name == "binary" {
+		return append(dst, s[:min(limit, len(s))]...)
+	}
+	characters := limit
+	if c.form == byBytes {
+		characters /= perCharacter
+	}
+	end := 0
+	for ; end < len(s) && characters > 0; characters-- {
+		_, n := utf8.DecodeRune(s[end:])
+		end += n
+	}
+	start := len(dst)
+	dst, _ = c.AppendKey(dst, s[:end])
+	if c.form == byBytes {
+		return dst
+	}
+	return dst[:min(len(dst), start+limit)]
+}
+
 // encodable reports whether s is UTF-8 and all of it exists in the collation's character set.
 func (c *Collation) encodable(s []byte) bool {
 	if isASCII(s) {
