@@ -1,16 +1,19 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"vitess.io/vitess/go/vt/sqlparser"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/sqlparse"
 )
 
 // The quotient of two exact numbers has more digits than its type says, as long as a server computes with it: they count in a
 // SUM, and are lost when partial sums are sent. So a sum of quotients is asked for with all digits. Sums for groups are another
-// matter: servers mostly write rows to a table to group them, and then each has the digits of its type.
+// matter: servers mostly write rows to a table to group them, and then each has the digits of its type. Where they read rows group by group
+// it has all.
 
 // digits says what of an expression's digits a result shows.
 type digits uint8
@@ -24,10 +27,46 @@ const (
 
 // digitsAdded says what is known of the digits that a server adds up.
 func (b *build) digitsAdded(blk *block, e sqlparser.Expr, grouped bool) digits {
-	if grouped {
+	if grouped && !b.groupByGroup(blk) {
 		return b.floatDigits(blk, e)
 	}
 	return b.digitsOf(blk, e)
+}
+
+// groupByGroup reports whether servers read rows group by group: by a key that begins with the grouping columns, or sorted for an aggregate
+// with DISTINCT. MySQL rounds a quotient to its type in any case.
+func (b *build) groupByGroup(blk *block) bool {
+	if b.snap.Flavor != catalog.MariaDB || len(blk.groupBy) != len(blk.sel.GroupBy.Exprs) {
+		return false
+	}
+	if some, _ := blk.distinctAggregates(); some || blk.sel.SQLBigResult {
+		return true
+	}
+	value := func(c colRef) bool {
+		return slices.ContainsFunc(blk.facts, func(f fact) bool { return f.a == c && !f.b.ok() && !f.list })
+	}
+	by := slices.DeleteFunc(slices.Clone(blk.groupBy), value)
+	if len(by) == 0 {
+		return true
+	}
+	in := by[0].inst
+	if in.table == nil {
+		return false
+	}
+	for _, key := range slices.Concat([]catalog.Index{{Columns: in.table.Primary}}, in.table.Unique, in.table.Indexes) {
+		n := 0
+		for _, col := range key.Columns {
+			if ref := (colRef{inst: in, col: col}); n < len(by) && by[n] == ref {
+				n++
+			} else if !value(ref) {
+				break
+			}
+		}
+		if n == len(by) && !key.Partial && !key.Fulltext {
+			return true
+		}
+	}
+	return false
 }
 
 // floatDigits is digitsOf for what is not shown of FLOAT and DOUBLE: a column may have a number of decimals, and what is computed of such

@@ -53,3 +53,16 @@ SELECT id % 4 AS k, AVG(d/1000000000) FROM decimals GROUP BY k ORDER BY AVG(d/10
 SELECT d/1000000000 AS y, COUNT(*) FROM decimals GROUP BY y;
 SELECT DISTINCT d/1000000000 AS y FROM decimals;
 SELECT id FROM decimals ORDER BY d > 5, id;
+-- Quotients of groups that are read one after the other, by a key or sorted.
+CREATE TABLE ordered (id INT PRIMARY KEY, g INT, n INT, h INT, KEY (g, n), KEY (h, g));
+INSERT INTO ordered VALUES (1,1,1,1),(2,1,1,1),(3,1,1,1),(4,1,1,1),(5,1,1,1),(6,1,1,1),(7,2,1,1),(8,2,1,1),(9,2,1,1),(10,2,1,2),(11,2,1,2);
+CREATE TABLE orderedkey (id INT, g INT, n INT, PRIMARY KEY (g, id)) PARTITION BY KEY (id);
+INSERT INTO orderedkey SELECT id, g, n FROM ordered;
+SELECT g, SUM(n/3), AVG(n/7), COUNT(*) FROM ordered GROUP BY g;
+SELECT g, SUM(n/3), AVG(n/7) FROM orderedkey GROUP BY g;
+SELECT n, SUM(n/3), AVG(n/7) FROM orderedkey GROUP BY n;
+SELECT g, SUM(n/3), COUNT(DISTINCT id) FROM ordered IGNORE INDEX (g) GROUP BY g;
+SELECT h, g, SUM(id/3) FROM ordered WHERE h = 1 GROUP BY h, g;
+SELECT h, g, SUM(id/3) FROM ordered GROUP BY h, g;
+SELECT n, SUM(id/3) FROM ordered WHERE n = 1 GROUP BY n;
+SELECT n, h, SUM(id/3) FROM ordered GROUP BY n, h;
