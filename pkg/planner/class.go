@@ -16,6 +16,7 @@ type class struct {
 	kind      classKind
 	collation string // stringClass
 	length    int64  // stringClass: characters at most, 0 if not known
+	time      bool   // numberClass: a date or a time
 	moment    bool   // numberClass: a TIMESTAMP, whose text is that of its moment in the session's time zone
 }
 
@@ -33,11 +34,12 @@ const (
 // columnClass is the class of a table's column.
 func columnClass(c *catalog.Column) class {
 	switch c.DataType {
-	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "double", "year",
-		"date", "time", "datetime":
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "double", "year":
 		return class{kind: numberClass}
+	case "date", "time", "datetime":
+		return class{kind: numberClass, time: true}
 	case "timestamp":
-		return class{kind: numberClass, moment: true}
+		return class{kind: numberClass, time: true, moment: true}
 	case "float":
 		return class{kind: floatClass}
 	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext":
@@ -111,7 +113,8 @@ func (b *build) classOf(blk *block, e sqlparser.Expr) class {
 		if bin, ok := e.(*sqlparser.BinaryExpr); ok && !arithmetic(bin.Operator) {
 			return class{}
 		}
-		return class{kind: numberClass}
+		_, clock := e.(*sqlparser.CurTimeFuncExpr)
+		return class{kind: numberClass, time: clock}
 	case *sqlparser.UnaryExpr:
 		if e.Operator == sqlparser.UMinusOp || e.Operator == sqlparser.BangOp || e.Operator == sqlparser.TildaOp {
 			return class{kind: numberClass}
@@ -136,7 +139,7 @@ func (b *build) classOf(blk *block, e sqlparser.Expr) class {
 		name := e.Name.Lowered()
 		switch {
 		case numberFunctions(name):
-			return class{kind: numberClass}
+			return class{kind: numberClass, time: timeFunctions(name)}
 		case sameStringFunctions(name) && len(e.Exprs) > 0:
 			return b.stringOf(blk, e.Exprs[0])
 		case name == "coalesce" || name == "ifnull":
@@ -175,8 +178,8 @@ func (b *build) common(blk *block, list []sqlparser.Expr) (c class) {
 			continue
 		}
 		n := b.class(blk, e)
-		if n.kind == unknownClass || c.kind != unknownClass && (n.kind != c.kind || n.collation != c.collation) {
-			return class{}
+		if n.kind == unknownClass || c.kind != unknownClass && (n.kind != c.kind || n.collation != c.collation || n.time != c.time) {
+			return class{} // of a number and a time servers make a string
 		}
 		n.length = max(n.length, c.length)
 		n.moment = n.moment && (c.moment || c.kind == unknownClass) // beside a DATETIME it becomes one
@@ -190,8 +193,9 @@ func (b *build) common(blk *block, list []sqlparser.Expr) (c class) {
 
 func castClass(t *sqlparser.ConvertType) class {
 	switch strings.ToLower(t.Type) {
-	case "signed", "unsigned", "decimal", "date", "datetime", "time", "double", "year", "signed integer",
-		"unsigned integer":
+	case "date", "datetime", "time":
+		return class{kind: numberClass, time: true}
+	case "signed", "unsigned", "decimal", "double", "year", "signed integer", "unsigned integer":
 		return class{kind: numberClass}
 	case "binary":
 		return class{kind: bytesClass}

@@ -191,6 +191,11 @@ func numberFunctions(name string) bool {
  sec_to_time json_length json_depth json_valid json_contains `, name)
 }
 
+// timeFunctions are those of the numberFunctions that return a date or a time.
+func timeFunctions(name string) bool {
+	return has(` date curdate current_date now current_timestamp last_day makedate maketime sec_to_time from_days `, name)
+}
+
 // sameStringFunctions return a part or a variant of their first argument in its collation, not longer than it.
 func sameStringFunctions(name string) bool {
 	return has(` lower lcase upper ucase left right reverse ltrim rtrim mid substr substring substring_index `, name)
