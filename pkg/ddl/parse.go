@@ -161,7 +161,7 @@ func (p *parser) unsupportedObject() error {
 
 func (p *parser) alter() error {
 	_ = p.accept("ONLINE") || p.accept("OFFLINE")
-	p.accept("IGNORE")
+	p.Ignores = p.accept("IGNORE")
 	switch {
 	case p.accept("TABLE"):
 		p.Verb = AlterTable

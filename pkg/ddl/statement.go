@@ -50,6 +50,8 @@ type Statement struct {
 	Partitioned bool
 	// DropsRows: ALTER TABLE drops or empties partitions of the servers, with the rows in them.
 	DropsRows bool
+	// Ignores: ALTER IGNORE TABLE (MariaDB), which drops rows and changes values where others are refused.
+	Ignores bool
 	// HasComment: a database's COMMENT was given; Single: it is skarv:single.
 	HasComment, Single bool
 	// Kind is that of a stored program, and Prog what CREATE, or ALTER EVENT, says of it.

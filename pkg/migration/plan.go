@@ -330,6 +330,10 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if p.Statement.Ignores && old.Kind == catalog.Sharded {
+		return sqlerr.Unsupported(fmt.Sprintf("ALTER IGNORE TABLE of table '%s', whose rows lie on several node groups", o.Name),
+			"leave IGNORE out: DELETE or UPDATE the rows that are in the way first")
+	}
 	if old.HiddenKey && before.Table.Column(catalog.HiddenKey) < 0 {
 		return p.rebuildTable(ctx, o, old, before, after)
 	}
@@ -365,6 +369,9 @@ func (p *Planner) alterTable(ctx context.Context) error {
 		return err
 	}
 	came := p.came(before)
+	if err := p.keepsValues(old, t, came); err != nil {
+		return err
+	}
 	for i := range t.Unique {
 		// Which rows the statement drops no index knows.
 		if x := &t.Unique[i]; p.Statement.DropsRows || x.Global != 0 && otherColumns(old, t, *x, came) {
@@ -427,6 +434,22 @@ func (p *Planner) keepsPlaces(old *catalog.Table) error {
 		if name := old.Columns[c].Name; dropped[strings.ToLower(name)] {
 			return sqlerr.Unsupported(fmt.Sprintf("dropping column '%s', which is in the distribution key", name),
 				"create a new table, copy the rows with INSERT ... SELECT and rename it")
+		}
+	}
+	return nil
+}
+
+// keepsValues refuses to let servers convert values of the distribution key, whose rows would then lie where others belong. In strict mode
+// they refuse that themselves.
+func (p *Planner) keepsValues(old, t *catalog.Table, came map[string]*catalog.Column) error {
+	if old.Kind != catalog.Sharded || ddl.HasMode(p.Session.SQLMode, "STRICT_TRANS_TABLES") || ddl.HasMode(p.Session.SQLMode, "STRICT_ALL_TABLES") {
+		return nil
+	}
+	for _, at := range t.Distribution {
+		c := &t.Columns[at]
+		if from := came[strings.ToLower(c.Name)]; from != nil && !holdsAll(from, c) {
+			return sqlerr.Unsupported(fmt.Sprintf("changing column '%s', which is in the distribution key, without strict mode", c.Name),
+				"SET sql_mode = 'STRICT_TRANS_TABLES' first: values that do not fit would change, and their rows stay where they are")
 		}
 	}
 	return nil

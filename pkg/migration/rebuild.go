@@ -50,8 +50,6 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 			"create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
 	case p.Statement.RenameTo != nil:
 		return refuse("RENAME", two)
-	case p.Statement.Mentions("IGNORE"):
-		return refuse("IGNORE", "delete the duplicates first")
 	case len(old.Triggers) > 0:
 		return refuse("triggers", "drop the triggers, and create them again behind it")
 	case len(before.Table.ForeignKeys) > 0 || len(childrenOf(p.Snap, o.Object)) > 0:

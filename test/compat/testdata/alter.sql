@@ -81,3 +81,39 @@ UPDATE narrow SET a = 3 WHERE id = 3;
 ALTER TABLE narrow MODIFY v VARCHAR(3) AS (CONCAT(a, 'x')) VIRTUAL, MODIFY w INT AS (a) VIRTUAL;
 SELECT * FROM narrow ORDER BY id;
 DROP TABLE narrow;
+-- Values of a distribution key stay what they are, for rows lie where these say.
+CREATE TABLE clamped (id INT PRIMARY KEY, v INT);
+INSERT INTO clamped VALUES (300, 1), (400, 2), (5, 3);
+-- sent: message, the row is one of those of a node group
+-- sent: warnings, the row is one of those of a node group
+ALTER TABLE clamped MODIFY id TINYINT;
+SET sql_mode = '';
+-- refused: both rows would be 127, each on its node group
+ALTER TABLE clamped MODIFY id TINYINT;
+-- refused: as above
+ALTER TABLE clamped CHANGE id i INT UNSIGNED NOT NULL;
+ALTER TABLE clamped MODIFY id BIGINT, MODIFY v TINYINT NOT NULL;
+INSERT INTO clamped VALUES (5, 4);
+SELECT * FROM clamped ORDER BY id;
+CREATE TABLE clampednull (a INT, v INT) PARTITION BY KEY (a);
+INSERT INTO clampednull VALUES (NULL, 1), (0, 2);
+-- refused: NULL would be 0
+ALTER TABLE clampednull MODIFY a INT NOT NULL;
+SET sql_mode = DEFAULT;
+-- sent: message, the row is one of those of a node group
+-- sent: warnings, the row is one of those of a node group
+ALTER TABLE clampednull MODIFY a INT NOT NULL;
+UPDATE clampednull SET a = 1 WHERE a IS NULL;
+ALTER TABLE clampednull MODIFY a INT NOT NULL;
+SELECT * FROM clampednull ORDER BY a;
+-- Rows that are dropped have entries in indexes of the cluster.
+CREATE TABLE ignored (id INT, g INT, a INT, b INT, PRIMARY KEY (id, g), UNIQUE ub (b)) COMMENT 'skarv:key=g';
+INSERT INTO ignored VALUES (1, 1, 1, 10), (2, 1, 1, 20);
+-- only: mariadb
+-- refused: it drops row 2, whose entry stays
+ALTER IGNORE TABLE ignored ADD UNIQUE ua (g, a);
+-- only: mysql
+ALTER IGNORE TABLE ignored ADD UNIQUE ua (g, a);
+INSERT IGNORE INTO ignored VALUES (3, 2, 5, 20);
+SELECT * FROM ignored ORDER BY id;
+DROP TABLE clamped, clampednull, ignored;
