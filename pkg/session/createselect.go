@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"skarv/pkg/backend"
@@ -26,7 +27,11 @@ type createSelect struct {
 	limit       sqlparse.Span // the query's own LIMIT, if End is not 0
 	limited     bool          // the query has something else behind which no LIMIT may stand
 	versioned   bool          // WITH SYSTEM VERSIONING
+	refers      bool          // a foreign key
 }
+
+// numberedCheck is the name that MySQL gives a CHECK constraint of the table in which defineFromSelect sees what the query makes.
+var numberedCheck = regexp.MustCompile("\n  CONSTRAINT [`\"]?_skarv_select_chk_[0-9]+[`\"]?")
 
 // findCreateSelect takes a CREATE TABLE apart; ok is false when it has no query.
 func (s *Session) findCreateSelect() (c createSelect, ok bool) {
@@ -103,6 +108,8 @@ func (c *createSelect) findQuery(st *sqlparse.Statement, from int) bool {
 			end(outermost.Start)
 			c.query.Start = outermost.Start
 			return true
+		case t.Kind == sqlparse.Word && st.Is(t, "REFERENCES"):
+			c.refers = true
 		case depth > 0 || t.Kind != sqlparse.Word:
 		case st.Is(t, "WITH") && isNext(st, toks, "SYSTEM"):
 			c.versioned = true
@@ -224,6 +231,11 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	} else if old != nil {
 		return true, s.tableExists(p, &c)
 	}
+	if c.refers && s.cfg.Dialect.MariaDB() {
+		return true, sqlerr.Unsupported("CREATE TABLE ... SELECT with a foreign key", "create the table first, then use INSERT ... SELECT")
+	} else if c.refers {
+		return true, sqlerr.ForeignKeyWithSelect.New()
+	}
 	name := sqltypes.QuoteIn(p.Database, p.Name)
 	query, with := s.unparenthesised(s.args.AppendSpan(nil, c.query))
 	c.limited = c.limited || with
@@ -235,7 +247,7 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 		none = string(s.args.AppendSpan(nil, sqlparse.Span{Start: c.query.Start, End: c.limit.Start})) + " LIMIT 0 " +
 			string(s.args.AppendSpan(nil, sqlparse.Span{Start: c.limit.End, End: c.query.End}))
 	}
-	definition, columns, err := s.defineFromSelect(p.Database, &c, query, none)
+	definition, columns, err := s.defineFromSelect(p, &c, query, none)
 	if err != nil {
 		return true, err
 	}
@@ -326,9 +338,9 @@ func (s *Session) replaceable(p *plan.Plan, c *createSelect, old *catalog.Table)
 
 // defineFromSelect lets a server say what columns and options the table has, and which columns the query fills; none is the query so that it
 // returns no rows.
-func (s *Session) defineFromSelect(db string, c *createSelect, query []byte, none string) (definition string, columns []string, err error) {
+func (s *Session) defineFromSelect(p *plan.Plan, c *createSelect, query []byte, none string) (definition string, columns []string, err error) {
 	const like = "`_skarv_select`"
-	made := sqltypes.QuoteName(db) + "." + like
+	made := sqltypes.QuoteName(p.Database) + "." + like
 	var b *backend.Conn
 	if s.temps != nil { // the query may read the session's temporary tables
 		if b, err = s.acquire(s.temps.conn.Group); err != nil {
@@ -365,7 +377,10 @@ func (s *Session) defineFromSelect(db string, c *createSelect, query []byte, non
 	if len(rows) != 1 || len(rows[0]) < 2 {
 		return "", nil, sqlerr.Internal.New("SHOW CREATE TABLE of a temporary table: unexpected result")
 	}
-	text := string(rows[0][1])
+	text := numberedCheck.ReplaceAllStringFunc(string(rows[0][1]), func(check string) string {
+		_, number, _ := strings.Cut(strings.TrimRight(check, "`\""), "_chk_")
+		return "\n  CONSTRAINT " + sqltypes.QuoteName(p.Name+"_chk_"+number)
+	})
 	at := strings.Index(text, "(")
 	if at < 0 {
 		return "", nil, sqlerr.Internal.New("SHOW CREATE TABLE of a temporary table: unexpected text")

@@ -134,6 +134,7 @@ const (
 	CascadeTooDeep         Code = 3008
 	PrimaryKeyRequired     Code = 3750
 	IncompatibleReference  Code = 3780
+	ForeignKeyWithSelect   Code = 3978
 	ConstraintFailed       Code = 4025
 	SequenceRunOut         Code = 4084
 	UnknownView            Code = 4092
@@ -333,6 +334,8 @@ func definitionOf(c Code) definition {
 		return definition{"HY000", "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. " +
 			"Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance " +
 			"problems in row-based replication, so please consult your DBA before changing this setting."}
+	case ForeignKeyWithSelect:
+		return definition{"HY000", "Foreign key creation is not allowed with CREATE TABLE as SELECT and CREATE TABLE with START TRANSACTION statement."}
 	case ViewOfTemporary:
 		return definition{"HY000", "View's SELECT refers to a temporary table '%s'"}
 	case ViewInvalid:

@@ -89,3 +89,19 @@ SHOW WARNINGS;
 SET sql_mode = DEFAULT;
 DROP TEMPORARY TABLE q1.tt4, q1.tt, q1.tt2, q1.tt3;
 DROP DATABASE q1;
+-- The names of constraints.
+CREATE TABLE limits (id INT PRIMARY KEY, x INT CHECK (x > 0), CHECK (id < 9), CONSTRAINT named_limit CHECK (id > 0)) COMMENT 'CONSTRAINT `_skarv_select_chk_1`' AS SELECT 1 id, 1 x;
+CREATE TABLE limits2 (id INT PRIMARY KEY, x INT CHECK (x > 0)) AS SELECT 1 id, 1 x;
+SHOW CREATE TABLE limits;
+SHOW CREATE TABLE limits2;
+INSERT INTO limits VALUES (2, -1);
+INSERT INTO limits2 VALUES (2, -1);
+-- only: mariadb
+-- refused: the table that tells what the query makes can have none
+CREATE TABLE limits3 (id INT PRIMARY KEY, x INT, FOREIGN KEY (x) REFERENCES limits (id)) AS SELECT 1 id, 1 x;
+-- only: mysql
+CREATE TABLE limits3 (id INT PRIMARY KEY, x INT, FOREIGN KEY (x) REFERENCES limits (id)) AS SELECT 1 id, 1 x;
+-- only: mysql
+CREATE TABLE limits3 (id INT PRIMARY KEY, x INT REFERENCES nowhere (id)) SELECT 1 id, 1 x;
+CREATE TABLE limits4 (`references` INT) AS SELECT 1 AS `references`;
+DROP TABLE limits, limits2, limits4;
