@@ -15,8 +15,8 @@ type Relation struct {
 	Parent *Table // nil if it does not exist
 }
 
-// Together reports whether each row of child lies where the row of parent is that fk refers to, or a copy of it: then the
-// servers enforce the key.
+// Together reports whether each row of child lies where the row of parent is that fk refers to, or a copy of it, and stays there
+// when that one goes: then the servers enforce the key.
 func Together(child *Table, fk *ForeignKey, parent *Table) bool {
 	switch {
 	case parent.Kind == Reference:
@@ -24,6 +24,8 @@ func Together(child *Table, fk *ForeignKey, parent *Table) bool {
 	case child.Kind == Single && parent.Kind == Single:
 		return child.Group == parent.Group
 	case child.Kind != Sharded || parent.Kind != Sharded || len(child.Distribution) != len(parent.Distribution):
+		return false
+	case fk.OnDelete == "SET NULL" || fk.OnUpdate == "SET NULL": // of the distribution key, so that the row belongs elsewhere
 		return false
 	}
 	for i, c := range child.Distribution {

@@ -70,3 +70,12 @@ func TestKeysBelowCascades(t *testing.T) {
 		require.False(t, own)
 	})
 }
+
+// A row whose distribution key becomes NULL belongs elsewhere.
+func TestSetNullIsApart(t *testing.T) {
+	for rule, together := range map[string]bool{"CASCADE": true, "RESTRICT": true, "SET NULL": false} {
+		author, book := table("author", Sharded, "id"), table("book", Sharded, "author")
+		refers(book, 0, "author", rule)
+		require.Equal(t, together, Together(book, &book.ForeignKeys[0], author), rule)
+	}
+}

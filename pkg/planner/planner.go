@@ -189,8 +189,10 @@ func (b *build) build() (*plan.Plan, error) {
 		}
 		return b.refused(kind, e), nil
 	}
-	if err := b.triggers(); err != nil {
-		return b.refused(b.plan.Kind, sqlerr.From(err)), nil
+	for _, rule := range []func() error{b.triggers, b.displaced} {
+		if err := rule(); err != nil {
+			return b.refused(b.plan.Kind, sqlerr.From(err)), nil
+		}
 	}
 	b.alone()
 	return b.plan, nil

@@ -1,0 +1,109 @@
+package planner
+
+import (
+	"slices"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// displaced refuses what would have servers write, by a foreign key to a reference table, what sharded rows are placed by: each would keep
+// the rows it has, wherever they then belong. Keys between sharded tables that do so are Skarv's to enforce (catalog.Together).
+func (b *build) displaced() error {
+	if b.sess.Unchecked {
+		return nil
+	}
+	switch n, _ := b.plan.Root.(*plan.Workspace); {
+	case b.ins != nil:
+		return b.displaces(b.ins.table, b.plan.Kind == plan.Replace, b.ins.changed(), nil)
+	case b.mod != nil:
+		for _, in := range b.mod.written {
+			if err := b.displaces(in.table, b.mod.update == nil, b.mod.changed(b, in), nil); err != nil {
+				return err
+			}
+		}
+	case n != nil && n.Stage != nil:
+		return b.displaces(n.Stage.Table, b.st.Kind() == sqlparse.Replace, everyColumn(n.Stage.Table), nil)
+	case n != nil:
+		for _, c := range n.Copies {
+			if c.Written == nil {
+				continue
+			}
+			if err := b.displaces(c.Table, b.st.Kind() == sqlparse.Delete, everyColumn(c.Table), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func everyColumn(t *catalog.Table) (columns []int) {
+	for c := range t.Columns {
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+// changed are the columns that ON DUPLICATE KEY UPDATE may give other values.
+func (in *insertion) changed() (columns []int) {
+	for _, u := range in.stmt.OnDup {
+		if c := in.table.Column(u.Name.Name.String()); c >= 0 && !in.keeps(u, c) {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// changed are the columns of in that may get other values.
+func (m *modification) changed(b *build, in *instance) (columns []int) {
+	if m.update == nil {
+		return nil
+	}
+	for _, e := range m.update.Exprs {
+		if c, ok := m.assigned(b, in, e); ok && !keepsValue(e.Name, e.Expr) {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// cascade is a table that a cascade has come to: its rows go, or get other values.
+type cascade struct {
+	table *catalog.Table
+	gone  bool
+}
+
+// displaces is displaced where rows of t go, or columns of theirs get other values.
+func (b *build) displaces(t *catalog.Table, gone bool, columns []int, above []cascade) error {
+	if len(above) == 0 && (t == nil || t.Kind != catalog.Reference || t.Temporary != "") || slices.Contains(above, cascade{t, gone}) {
+		return nil
+	}
+	above = append(above, cascade{t, gone})
+	_, children, _ := b.snap.Relations(t)
+	for i := range children {
+		r := &children[i]
+		deletes := gone && r.Key.OnDelete == "CASCADE"
+		writes := gone && r.Key.OnDelete == "SET NULL" || catalog.Cascades(r.Key.OnUpdate) && common(r.ParentColumns(), columns)
+		if writes && common(r.Child.Distribution, r.Key.Columns) {
+			return sqlerr.Unsupported("a change of table '"+t.Name+"' by which foreign key '"+r.Key.Name+"' may write the distribution key of table '"+r.Child.Name+"'",
+				"insert the new row, change the rows that refer to the old one, then delete that one")
+		}
+		var written []int
+		if writes {
+			written = r.Key.Columns
+		}
+		if deletes || writes {
+			if err := b.displaces(r.Child, deletes, written, above); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// common reports whether a column is in both lists.
+func common(a, b []int) bool {
+	return slices.ContainsFunc(a, func(c int) bool { return slices.Contains(b, c) })
+}
