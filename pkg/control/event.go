@@ -16,6 +16,11 @@ func (d *schemaChange) eventClock() string {
 	return fmt.Sprintf("SET timestamp = %d", d.job.Created.Unix())
 }
 
+// clock is the time of the job, to the microsecond, for what all servers are to fill in alike.
+func (d *schemaChange) clock() string {
+	return fmt.Sprintf("SET timestamp = %d.%06d", d.job.Created.Unix(), d.job.Created.Nanosecond()/1000)
+}
+
 // refreshEvent puts into change what the servers have of an event now; shown is what the first of them shows.
 func (d *schemaChange) refreshEvent(ctx context.Context, o ddl.Object, shown *schema.Program, change *topology.Change) error {
 	key := catalog.NewEventKey(o.DB, o.Name)

@@ -188,6 +188,7 @@ func (d *schemaChange) plan(ctx context.Context) error {
 	first, zeroIsValue := d.first(st), ddl.HasMode(d.job.DDL.SQLMode, "NO_AUTO_VALUE_ON_ZERO")
 	if st.Verb == ddl.AlterTable { // a server would renumber rows whose value is 0, each for itself
 		d.job.DDL.SQLMode = withMode(d.job.DDL.SQLMode, "NO_AUTO_VALUE_ON_ZERO")
+		d.job.DDL.Set = slices.Insert(d.job.DDL.Set, 0, d.clock()) // new columns may get the present time; a client's own comes behind it
 		if err := d.settings(ctx); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -369,6 +370,9 @@ func (p *Planner) alterTable(ctx context.Context) error {
 		return err
 	}
 	came := p.came(before)
+	if err := p.sameCopies(old, after, came); err != nil {
+		return err
+	}
 	if err := p.keepsValues(old, t, came); err != nil {
 		return err
 	}
@@ -434,6 +438,27 @@ func (p *Planner) keepsPlaces(old *catalog.Table) error {
 		if name := old.Columns[c].Name; dropped[strings.ToLower(name)] {
 			return sqlerr.Unsupported(fmt.Sprintf("dropping column '%s', which is in the distribution key", name),
 				"create a new table, copy the rows with INSERT ... SELECT and rename it")
+		}
+	}
+	return nil
+}
+
+var (
+	quotedText = regexp.MustCompile(`'(?:[^'\\]|\\.)*'`)
+	byChance   = regexp.MustCompile(`(?i)\b(?:rand|uuid|uuid_short|uuid_v4|uuid_v7|sys_guid|random_bytes|sysdate|connection_id)\b`)
+)
+
+// sameCopies refuses new columns that each server would fill with values of its own, where all are to have the same.
+func (p *Planner) sameCopies(old *catalog.Table, after *schema.Definition, came map[string]*catalog.Column) error {
+	if old.Kind != catalog.Reference {
+		return nil
+	}
+	for i := range after.Table.Columns {
+		c := &after.Table.Columns[i]
+		computed := c.ComputedDefault || p.Snap.Flavor == catalog.MariaDB
+		if came[strings.ToLower(c.Name)] == nil && computed && byChance.MatchString(quotedText.ReplaceAllString(c.Default, "")) {
+			return sqlerr.Unsupported(fmt.Sprintf("adding column '%s', whose DEFAULT is another one on every server, to a reference table", c.Name),
+				"add it without the DEFAULT, UPDATE the rows, and set the DEFAULT with ALTER TABLE ... ALTER COLUMN")
 		}
 	}
 	return nil

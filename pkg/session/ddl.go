@@ -194,6 +194,10 @@ func (s *Session) ddlRequest() DDLRequest {
 			"@@session.`innodb_strict_mode`", "@@session.`check_constraint_checks`", "@@session.`old_mode`",
 			"@@session.`default_collation_for_utf8mb4`", "@@session.`sql_require_primary_key`", "@@session.`restrict_fk_on_non_standard_key`":
 			r.Session = append(r.Session, "SET "+v.Name+" = "+v.Value)
+		case timestampVariable:
+			if v.Value != "DEFAULT" {
+				r.Session = append(r.Session, "SET "+v.Name+" = "+v.Value)
+			}
 		}
 	}
 	return r

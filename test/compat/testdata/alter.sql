@@ -117,3 +117,27 @@ ALTER IGNORE TABLE ignored ADD UNIQUE ua (g, a);
 INSERT IGNORE INTO ignored VALUES (3, 2, 5, 20);
 SELECT * FROM ignored ORDER BY id;
 DROP TABLE clamped, clampednull, ignored;
+-- The time and chance in new columns: all servers have the same, that of the statement.
+CREATE TABLE filledref (id INT PRIMARY KEY) COMMENT 'skarv:reference';
+CREATE TABLE filled (id INT PRIMARY KEY);
+INSERT INTO filledref VALUES (1), (2);
+INSERT INTO filled VALUES (1), (2), (3), (4), (5);
+ALTER TABLE filledref ADD c TIMESTAMP(6) DEFAULT CURRENT_TIMESTAMP(6);
+ALTER TABLE filled ADD c TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6);
+SELECT COUNT(DISTINCT c) FROM filled;
+SELECT COUNT(DISTINCT c) FROM filledref;
+SELECT COUNT(*) FROM filled f JOIN filledref r ON r.id = 1 WHERE r.c BETWEEN NOW() - INTERVAL 1 HOUR AND f.c;
+SET timestamp = 1577880000.25;
+ALTER TABLE filled ADD d DATETIME(3) DEFAULT NOW(3);
+ALTER TABLE filledref ADD d DATETIME(3) DEFAULT NOW(3);
+SET timestamp = DEFAULT;
+SELECT id, d FROM filled ORDER BY id;
+SELECT id, d FROM filledref ORDER BY id;
+-- only: mariadb
+-- refused: each server would make numbers of its own
+ALTER TABLE filledref ADD u CHAR(36) DEFAULT (uuid());
+ALTER TABLE filledref ADD u CHAR(36) DEFAULT 'uuid()';
+-- only: mariadb
+ALTER TABLE filledref ALTER u SET DEFAULT (CONCAT(uuid(), ''));
+SELECT id, u FROM filledref ORDER BY id;
+DROP TABLE filledref, filled;
