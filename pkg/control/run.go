@@ -337,6 +337,10 @@ func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 		if fatal(err) || ctx.Err() != nil {
 			return false, err
 		}
+		if w.Step.Empties {
+			return true, d.fail(ctx, sqlerr.UnknownError.New(fmt.Sprintf(
+				"TRUNCATE has taken away the rows of some node groups, of others not (%s); run it again; job %s", toClient(err).Error(), d.job.ID)))
+		}
 		return true, d.takeBack(ctx, toClient(err))
 	}
 	d.sumUp()

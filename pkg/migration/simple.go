@@ -215,7 +215,7 @@ func (p *Planner) truncate(ctx context.Context) error {
 	if t == nil || t.Kind == catalog.View {
 		return sqlerr.NoSuchTable.New(o.DB, o.Name)
 	}
-	p.work.Step = &Step{SQL: p.Statement.Text, Repeat: true}
+	p.work.Step = &Step{SQL: p.Statement.Text, Repeat: true, Empties: true}
 	r := Refresh{Object: o.Object, Origin: sharding.Origin{Old: &o.Object}, NewID: true}
 	if len(t.Global) > 0 {
 		// Rows may come while others go: the indexes are made anew, from the rows that are there then.

@@ -70,6 +70,8 @@ type Step struct {
 	Undo []string `json:"undo,omitempty"`
 	// Repeat: running it once more does no harm.
 	Repeat bool `json:"repeat,omitempty"`
+	// Empties: it takes rows away, which no text tells and nothing takes back.
+	Empties bool `json:"empties,omitempty"`
 	// Drops: it drops tables one after the other and may stop between them.
 	Drops []ddl.Object `json:"drops,omitempty"`
 	// Dropping, if set, drops what the step is to replace: see GiveUp.
