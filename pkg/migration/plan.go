@@ -74,7 +74,7 @@ func (p *Planner) Plan(ctx context.Context) (*Work, error) {
 	case ddl.AlterDatabase:
 		err = p.alterDatabase()
 	case ddl.DropDatabase:
-		err = p.dropDatabase()
+		err = p.dropDatabase(ctx)
 	case ddl.CreateProgram, ddl.AlterProgram, ddl.DropProgram:
 		err = p.planProgram()
 	case ddl.SwitchEvents:

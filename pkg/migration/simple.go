@@ -282,7 +282,7 @@ func (p *Planner) alterDatabase() error {
 	return nil
 }
 
-func (p *Planner) dropDatabase() error {
+func (p *Planner) dropDatabase(ctx context.Context) error {
 	o := p.Statement.Objects[0]
 	d := p.Snap.Databases[o.DB]
 	if d == nil {
@@ -292,11 +292,33 @@ func (p *Planner) dropDatabase() error {
 		p.note(sqlerr.DatabaseNotExists.New(o.DB))
 		return errNothingToDo
 	}
+	if err := p.heldDatabase(ctx, d); err != nil {
+		return err
+	}
 	p.work.Step = &Step{SQL: "DROP DATABASE IF EXISTS " + sqltypes.QuoteName(o.DB), Repeat: true}
 	p.work.DropDB = o.DB
 	for _, t := range d.Tables {
 		p.dropIndexes(t, nil)
 		p.work.Affected++
+	}
+	return nil
+}
+
+// heldDatabase refuses to drop a database to whose tables foreign keys of others refer: MariaDB would drop tables until it meets one of these.
+func (p *Planner) heldDatabase(ctx context.Context, d *catalog.Database) error {
+	if p.Snap.Flavor != catalog.MariaDB {
+		return nil
+	}
+	for _, other := range p.Snap.Databases {
+		for _, t := range other.Tables {
+			if other == d || !slices.ContainsFunc(t.ForeignKeys, func(fk catalog.ForeignKey) bool { return fk.RefDB == d.Name && d.Tables[fk.RefTable] != nil }) {
+				continue
+			}
+			if checks, err := p.Trial.One(ctx, "SELECT @@foreign_key_checks"); err != nil || checks == "0" {
+				return err
+			}
+			return sqlerr.Unsupported(fmt.Sprintf("DROP DATABASE of '%s', to which foreign keys of table '%s.%s' refer", d.Name, other.Name, t.Name), "drop these keys first")
+		}
 	}
 	return nil
 }

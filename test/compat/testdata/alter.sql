@@ -141,3 +141,16 @@ ALTER TABLE filledref ADD u CHAR(36) DEFAULT 'uuid()';
 ALTER TABLE filledref ALTER u SET DEFAULT (CONCAT(uuid(), ''));
 SELECT id, u FROM filledref ORDER BY id;
 DROP TABLE filledref, filled;
+-- A database that is held by foreign keys of another one.
+CREATE DATABASE held;
+CREATE TABLE held.a (id INT PRIMARY KEY);
+CREATE TABLE held.p (id INT PRIMARY KEY);
+CREATE TABLE holding (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES held.p (id));
+-- only: mariadb
+-- refused: one server drops held.a and then fails
+DROP DATABASE held;
+-- only: mysql
+DROP DATABASE held;
+SHOW TABLES FROM held;
+DROP TABLE holding;
+DROP DATABASE held;
