@@ -365,6 +365,12 @@ func (w *rowWriter) assign(r *catalog.Relation, row found, values image, depth i
 		sql = append(appendName(sql, t.Columns[c].Name), " = "...)
 		sql = workspace.AppendKeyValue(sql, &t.Columns[c], values[c])
 	}
+	for c := range t.Columns { // servers' cascades set no ON UPDATE CURRENT_TIMESTAMP
+		if _, assigned := values[c]; t.Columns[c].OnUpdate && !assigned {
+			name := appendName(nil, t.Columns[c].Name)
+			sql = append(append(append(append(sql, ", "...), name...), " = "...), name...)
+		}
+	}
 	ok, err := w.exec(to, appendKey(append(sql, " WHERE "...), t, row.key))
 	if err != nil {
 		return err
