@@ -113,13 +113,16 @@ func (c *ForeignKeyCheck) parent(ctx context.Context, vals [][]byte, lock string
 		conditions = append(conditions, sqltypes.QuoteName(p.Columns[n].Name)+" = "+string(workspace.AppendKeyValue(nil, &c.Relation.Child.Columns[fk.Columns[i]], vals[i])))
 	}
 	groups := c.Snap.Map.Groups()
+	if p.Kind == catalog.Reference {
+		groups = groups[:1]
+	}
 	var key []sqltypes.Value
 	for _, d := range p.Distribution {
 		if at := slices.Index(columns, d); at >= 0 {
 			key = append(key, workspace.KeyValue(&c.Relation.Child.Columns[fk.Columns[at]], vals[at]))
 		}
 	}
-	if len(key) == len(p.Distribution) {
+	if p.Kind == catalog.Sharded && len(key) == len(p.Distribution) {
 		switch part, _, match := p.Key.Partition(nil, key, placement.Compare); match {
 		case placement.Exact:
 			groups = []placement.NodeGroupID{c.Snap.Map.Owner(part)}

@@ -60,6 +60,14 @@ func (s *Snapshot) apart(r *Relation, above []*Table) bool {
 	return slices.ContainsFunc(s.children(r.Child), func(below Relation) bool { return s.apart(&below, above) })
 }
 
+// RefersApart reports whether rows of t may lie elsewhere than those they refer to, so that servers cannot look for these.
+func (s *Snapshot) RefersApart(t *Table) bool {
+	return slices.ContainsFunc(t.ForeignKeys, func(fk ForeignKey) bool {
+		parent := s.Table(fk.RefDB, fk.RefTable)
+		return parent != nil && !Together(t, &fk, parent)
+	})
+}
+
 // children are the foreign keys that refer to t.
 func (s *Snapshot) children(t *Table) (out []Relation) {
 	for _, d := range s.Databases {

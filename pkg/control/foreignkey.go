@@ -21,20 +21,16 @@ func (d *schemaChange) step(ctx context.Context, s *schema.Server) (affected uin
 		return d.unchecked(ctx, s)
 	}
 	affected, err = s.Exec(ctx, d.job.Work.Step.SQL)
-	if sqlerr.HasCode(err, sqlerr.NoReferencedRow) && slices.ContainsFunc(d.job.Work.Refresh, d.enforced) {
+	if sqlerr.HasCode(err, sqlerr.NoReferencedRow) && !d.job.Work.Checked && slices.ContainsFunc(d.job.Work.Refresh, d.refersApart) {
 		return d.unchecked(ctx, s)
 	}
 	return affected, err
 }
 
-// enforced reports whether it is Skarv that looks after the foreign keys of a table.
-func (d *schemaChange) enforced(r migration.Refresh) bool {
+// refersApart reports whether servers cannot look for the parents of all rows of a table.
+func (d *schemaChange) refersApart(r migration.Refresh) bool {
 	t := d.snap.Table(r.DB, r.Name)
-	if t == nil {
-		return false
-	}
-	_, _, own := d.snap.Relations(t)
-	return own
+	return t != nil && d.snap.RefersApart(t)
 }
 
 // unchecked runs the job's statement on a server that looks for no parents.

@@ -9,7 +9,7 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
-// NewKey is a foreign key that a statement adds and no server can check by itself.
+// NewKey is a foreign key that a statement adds and servers do not check.
 type NewKey struct {
 	catalog.ForeignKey
 	// Names are those of its columns.
@@ -22,18 +22,28 @@ func (k *NewKey) Is(t *catalog.Table, fk *catalog.ForeignKey) bool {
 		equalFolds(k.Names, columnNames(t, fk)) && k.OnDelete == fk.OnDelete && k.OnUpdate == fk.OnUpdate
 }
 
-// newKeys notes the foreign keys of t that old has not and that servers cannot check.
+// newKeys notes the foreign keys of t that old has not, if servers cannot check all that there are: then they look at none.
 func (p *Planner) newKeys(o ddl.Name, old, t *catalog.Table, snap *catalog.Snapshot) error {
+	parentOf := func(fk *catalog.ForeignKey) *catalog.Table {
+		if fk.RefDB == t.Database && fk.RefTable == t.Name {
+			return t
+		}
+		return snap.Table(fk.RefDB, fk.RefTable)
+	}
+	p.work.Checked = !slices.ContainsFunc(t.ForeignKeys, func(fk catalog.ForeignKey) bool {
+		parent := parentOf(&fk)
+		return parent != nil && !catalog.Together(t, &fk, parent)
+	})
+	if p.work.Checked {
+		return nil
+	}
 	for i := range t.ForeignKeys {
 		fk := &t.ForeignKeys[i]
 		if slices.ContainsFunc(old.ForeignKeys, func(k catalog.ForeignKey) bool { return p.sameKey(old, &k, t, fk) }) {
 			continue
 		}
-		parent := snap.Table(fk.RefDB, fk.RefTable)
-		if fk.RefDB == t.Database && fk.RefTable == t.Name {
-			parent = t
-		}
-		if parent == nil || catalog.Together(t, fk, parent) {
+		parent := parentOf(fk)
+		if parent == nil {
 			continue
 		}
 		if err := p.referable(fk, t, parent); err != nil {

@@ -39,8 +39,10 @@ type Work struct {
 	Widen []string `json:"widen,omitempty"`
 	// Rebuild, if not nil: the step replaces Build by a table with another distribution key.
 	Rebuild *Rebuild `json:"rebuild,omitempty"`
-	// Keys are foreign keys that the statement adds to Build and that no server can check by itself.
+	// Keys are foreign keys that the statement adds to Build and that servers do not check.
 	Keys []NewKey `json:"keys,omitempty"`
+	// Checked: servers can check all foreign keys that the altered table then has.
+	Checked bool `json:"checked,omitempty"`
 
 	// Close are the tables that no statement may use while the step runs, and Appear the names under which there were none: see
 	// closing.go, and pkg/control/settling.go.
