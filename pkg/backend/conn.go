@@ -267,6 +267,34 @@ func (c *Conn) Forget(id uint32) {
 	}
 }
 
+// Exclusive is a prepared statement that Statement gives to nobody, as a cursor of it is open.
+type Exclusive struct {
+	key      uint64
+	prepared *Prepared
+}
+
+// Take makes the statement with the id, which was prepared by Statement, an exclusive one; nil if there is none. Return gives it back.
+func (c *Conn) Take(id uint32) *Exclusive {
+	for key, p := range c.statements {
+		if p.ID == id {
+			delete(c.statements, key)
+			return &Exclusive{key, p}
+		}
+	}
+	return nil
+}
+
+// Return makes e, which is at rest, one of those that Statement gives; if another one has its place, it is closed.
+func (c *Conn) Return(e *Exclusive) {
+	switch {
+	case e == nil:
+	case c.statements == nil || c.statements[e.key] != nil || len(c.statements) >= c.pool.cfg.MaxStatements:
+		c.CloseStmt(e.prepared.ID)
+	default:
+		c.statements[e.key] = e.prepared
+	}
+}
+
 // kept is the statement kept under key, if it is sql in the present state; another one is closed.
 func (c *Conn) kept(key uint64, sql []byte) *Prepared {
 	p := c.statements[key]

@@ -36,6 +36,8 @@ type calls struct {
 	// that is utf8mb4.
 	foreign bool
 	results string
+	// warned: warnings have come since the CALL began; others the session has from before.
+	warned bool
 	// told are the user variables in which strings of programs are, see variables.exact.
 	told []string
 }
@@ -143,13 +145,16 @@ func (s *Session) runCall(a *activation, args []sqlparse.Span) error {
 	s.calls, s.more = &calls{foreign: foreign, results: results}, true // what comes before the end of the CALL is not the last
 	err = a.run(args)
 	s.calls.release(s)
-	changed := affected(0)
+	changed, warnings := affected(0), uint16(0)
+	if s.calls.warned {
+		warnings = uint16(len(s.warnings))
+	}
 	s.calls, s.more = nil, more
 	back()
 	if err != nil {
 		return err
 	}
-	return s.ok(wire.OK{AffectedRows: changed, Warnings: uint16(len(s.warnings))})
+	return s.ok(wire.OK{AffectedRows: changed, Warnings: warnings})
 }
 
 // release gives the connection back. What it was told is undone by the pool.
@@ -322,6 +327,7 @@ func (a *activation) run(args []sqlparse.Span) error {
 		}
 		err = s.assignTarget(outs[i], text)
 		told = append(told, s.warnings...)
+		s.calls.warned = s.calls.warned || len(s.warnings) > 0
 		if err != nil {
 			return err
 		}

@@ -14,13 +14,14 @@ import (
 // cursor is an open cursor: its connection stays with the session until the last row was fetched.
 type cursor struct {
 	conn *backend.Conn
-	id   uint32 // of the statement on that connection
+	id   uint32             // of the statement on that connection
+	own  *backend.Exclusive // it: others with the same text have another one
 }
 
 // openCursor keeps c for the cursor of the statement at hand, even when the transaction it belongs to ends.
 func (s *Session) openCursor(c *backend.Conn) {
 	c.Keep()
-	s.current.cursor = &cursor{conn: c, id: s.bound}
+	s.current.cursor = &cursor{conn: c, id: s.bound, own: c.Take(s.bound)}
 	s.statements.cursors++
 	s.unpinned(c)
 }
@@ -33,8 +34,12 @@ func (s *Session) closeCursor(st *prepared) {
 	st.cursor = nil
 	s.statements.cursors--
 	if cur.conn.Usable() {
-		if err := cur.conn.Send(wire.ComStmtReset, binary.LittleEndian.AppendUint32(nil, cur.id)); err == nil {
-			_, _ = cur.conn.ReadHead()
+		err := cur.conn.Send(wire.ComStmtReset, binary.LittleEndian.AppendUint32(nil, cur.id))
+		if err == nil {
+			_, err = cur.conn.ReadHead()
+		}
+		if err == nil {
+			cur.conn.Return(cur.own)
 		}
 	}
 	s.done(cur.conn, nil)

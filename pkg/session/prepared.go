@@ -3,7 +3,9 @@ package session
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strconv"
+	"strings"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
@@ -31,8 +33,10 @@ type prepared struct {
 	tooLong bool             // more came than is kept
 	astray  bool             // some came for a parameter that there is not, since the last reset
 	cursor  *cursor
-	sqlMode string // in which it was scanned
-	running bool   // by EXECUTE
+	// sqlMode and charsets are those in which it was scanned.
+	sqlMode  string
+	charsets charsets
+	running  bool // by EXECUTE
 	// paramTypes are kept on MySQL.
 	paramTypes parameterTypes
 }
@@ -95,7 +99,7 @@ func (s *Session) scanPrepared(text []byte) (*prepared, error) {
 	if err := s.statements.admit(len(text), s.cfg.MaxStatements); err != nil {
 		return nil, err
 	}
-	st := &prepared{sql: append([]byte(nil), text...), db: s.db, stmt: s.cfg.Dialect.NewStatement(), sqlMode: s.sqlMode}
+	st := &prepared{sql: append([]byte(nil), text...), db: s.db, stmt: s.cfg.Dialect.NewStatement(), sqlMode: s.sqlMode, charsets: s.charsets}
 	if err := st.stmt.Scan(st.sql, s.mode); err != nil {
 		return nil, err
 	}
@@ -429,6 +433,9 @@ func (s *Session) stmtExecute(payload []byte) error {
 	if s.settled, err = s.settle(st); err != nil {
 		return s.fail(err)
 	}
+	if err := s.readsAlike(st); err != nil {
+		return s.fail(err)
+	}
 	s.current = st
 	was := s.stmt
 	s.stmt = st.stmt
@@ -461,13 +468,55 @@ func (s *Session) asPrepared(st *prepared) (back func()) {
 	if st.stmt.Mode() != s.mode && st.stmt.Kind() != sqlparse.Set {
 		const name = "@@session.`sql_mode`"
 		restoreDB, mode := back, sqltypes.Literal(s.sqlMode)
-		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(st.sqlMode)}))
+		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(modeAsPrepared(st.sqlMode, s.sqlMode))}))
 		back = func() {
 			restoreDB()
 			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: mode}))
 		}
 	}
 	return back
+}
+
+// modeAsPrepared is the sql_mode now, but for how text is read: that is as it was when the statement was prepared.
+func modeAsPrepared(then, now string) string {
+	modes := strings.FieldsFunc(now, isComma)
+	modes = slices.DeleteFunc(modes, readsText)
+	for m := range strings.FieldsFuncSeq(then, isComma) {
+		if readsText(m) {
+			modes = append(modes, m)
+		}
+	}
+	return strings.Join(modes, ",")
+}
+
+func isComma(r rune) bool { return r == ',' }
+
+// readsText reports whether a part of sql_mode is about how the text of a statement is read, or stands for several, such among them.
+func readsText(mode string) bool {
+	switch strings.ToUpper(mode) {
+	case "ANSI_QUOTES", "PIPES_AS_CONCAT", "NO_BACKSLASH_ESCAPES", "IGNORE_SPACE", "HIGH_NOT_PRECEDENCE", "REAL_AS_FLOAT",
+		"ANSI", "ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL":
+		return true
+	}
+	return false
+}
+
+// charsets is what decides which characters the strings of a statement are, and how they compare.
+type charsets struct{ client, collation string }
+
+// readsAlike refuses to execute a statement whose strings would be others than when it was prepared: servers read them then.
+func (s *Session) readsAlike(st *prepared) error {
+	if st.charsets == s.charsets {
+		return nil
+	}
+	tokens := st.stmt.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if tok.Kind == sqlparse.StringLit {
+			return sqlerr.Unsupported("executing a statement with strings that was prepared with another character set or collation of the connection",
+				"prepare it again")
+		}
+	}
+	return nil
 }
 
 // bind makes the client's COM_STMT_EXECUTE packet one for connection c: the statement's id there, and the types of the

@@ -336,6 +336,9 @@ func (s *Session) execute(st *prepared, list []sqlparse.Span) (*plan.Plan, error
 	if st.running {
 		return nil, sqlerr.StatementInUse.New()
 	}
+	if err := s.readsAlike(st); err != nil {
+		return nil, err
+	}
 	st.running = true
 	defer func() { st.running = false }()
 	defer s.asPrepared(st)()

@@ -54,6 +54,9 @@ func (a *activation) note(err error) error {
 	if err != nil {
 		return err
 	}
+	if len(a.s.warnings) > 0 {
+		a.s.calls.warned = true
+	}
 	for i := range a.s.warnings {
 		w := &a.s.warnings[i]
 		level := routine.AsWarning
@@ -233,7 +236,7 @@ func (a *activation) Into(text string, targets []string) (found bool, err error)
 	}
 	if len(take.rows) == 0 {
 		a.s.warnings = append(a.s.warnings[:0], Warning{"Warning", 1329, "No data - zero rows fetched, selected, or processed", "02000"})
-		a.s.rowCount = 0
+		a.s.rowCount, a.s.calls.warned = 0, true
 		return false, nil
 	}
 	if err := a.takeRow(take.columns, take.rows[0], targets, bytes); err != nil {
@@ -426,7 +429,7 @@ func (a *activation) Handle(e *sqlerr.Error, as routine.Level) {
 	default:
 		s.rowCount = -1
 	}
-	s.warnings = append(s.warnings[:0], Warning{level, uint16(e.Code), e.Message, e.State})
+	s.warnings, s.calls.warned = append(s.warnings[:0], Warning{level, uint16(e.Code), e.Message, e.State}), true
 	a.stacked = append(a.stacked, diagnosticsArea{slices.Clone(s.warnings), s.rowCount})
 }
 

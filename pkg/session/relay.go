@@ -62,6 +62,9 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 				c.Forget(s.bound) // the server may have parameters for it already
 			}
 			c.Dirty = dirty // nothing of it was sent
+			if p.Uses&plan.SetsLastInsertID != 0 {
+				_ = forgetInsertID(c)
+			}
 			if opening != "" {
 				s.tx.Rollback() // the branch, which has not begun; the transaction goes on
 			} else {
@@ -155,8 +158,8 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 				w.State = state
 			}
 		}
-		if inserts(p) && p.Relay != nil && c.Usable() { // it may have been given a number before: see takeInsertID
-			_, _ = c.Exec("DO LAST_INSERT_ID(0)")
+		if p.Relay != nil && (inserts(p) || p.Uses&plan.SetsLastInsertID != 0) && c.Usable() { // it may have been given a number before
+			_ = forgetInsertID(c)
 		}
 		s.variablesFailed(p, c)
 		s.done(c, &sqlerr.Error{Code: sum.ErrCode, State: string(sum.ErrState[:])})
@@ -239,6 +242,12 @@ func (s *Session) takeInsertID(p *plan.Plan, c *backend.Conn, sum *wire.ResultSu
 	if id := parseUint(rows[0][0]); sets || id == sum.LastInsertID {
 		s.lastInsertID = id
 	}
+}
+
+// forgetInsertID leaves c as takeInsertID expects connections.
+func forgetInsertID(c *backend.Conn) error {
+	_, err := c.Exec("SET last_insert_id = 0")
+	return err
 }
 
 // inserts reports whether a plan is that of an INSERT or REPLACE.
@@ -338,8 +347,11 @@ func (s *Session) copyWhole(p *plan.Plan, c *backend.Conn) (wire.ResultSummary, 
 		return s.copyPrepared(c, text, params)
 	}
 	text, err := s.wholeText(c)
-	if err != nil {
+	switch {
+	case err != nil:
 		return wire.ResultSummary{}, err
+	case s.binary && p.Kind == plan.Select: // numbers have more digits than their texts
+		return s.copyPrepared(c, text, nil)
 	}
 	return s.copyResults(c, text)
 }

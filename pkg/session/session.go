@@ -155,6 +155,7 @@ type settings struct {
 	toldMode       *sqlparse.Mode
 	info           planner.SessionInfo
 	sqlMode        string
+	charsets       charsets
 	emptyIsNull    bool // by sql_mode
 	autocommit     bool
 	foreignCharset bool

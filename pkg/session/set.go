@@ -28,7 +28,6 @@ import (
 type assignments struct {
 	user   []string // names of user variables, without @
 	system []string // names of session variables, lower case
-	clock  bool     // timestamp goes with the clock again
 	// transaction is what SET SESSION TRANSACTION says, in upper case; "" for other forms.
 	transaction string
 }
@@ -126,12 +125,6 @@ func (s *Session) parseAssignments(tokens sqlparse.Tokens) (a assignments, err e
 		}
 		if n := len(a.system); n > 0 && a.system[n-1] == "character_set_connection" {
 			a.system[n-1] = "collation_connection" // it sets the collation, too, which says more
-		}
-		if n := len(a.system); n > 0 && a.system[n-1] == "timestamp" {
-			ahead := tokens
-			ahead.Next() // = or :=
-			value := ahead.Next()
-			a.clock = stmt.Is(value, "DEFAULT") || string(stmt.Text(value.Span)) == "0"
 		}
 		if !skipToComma(stmt, &tokens) {
 			return a, nil
@@ -293,6 +286,8 @@ func (s *Session) mayAssign(names []string) error {
 		case "insert_id", "sql_log_bin", "xa_detach_on_prepare", "gtid_next", "pseudo_thread_id", "pseudo_slave_mode", "pseudo_replica_mode",
 			"gtid_domain_id", "server_id", "gtid_seq_no", "wsrep_gtid_seq_no", "wsrep_on":
 			return sqlerr.Unsupported("SET "+name+", which is about one server and has no meaning for a cluster", "leave it out")
+		case "rand_seed1", "rand_seed2":
+			return sqlerr.Unsupported("SET "+name+", from which each connection to a server would begin again", "write RAND(n) with a number")
 		case "binlog_format", "binlog_row_image", "binlog_row_value_options", "binlog_direct_non_transactional_updates", "skip_replication",
 			"immediate_server_version", "original_server_version", "original_commit_timestamp":
 			return sqlerr.Unsupported("SET "+name, "leave it as the servers have it: the binary log is read where partitions are moved")
@@ -351,8 +346,19 @@ func (s *Session) takeOver(c *backend.Conn, a assignments, refused bool) error {
 		}
 		return err
 	}
-	if a.clock {
-		st = st.With(st.DB, backend.Variable{Name: timestampVariable, Value: "DEFAULT"})
+	if slices.Contains(a.system, "timestamp") {
+		_, rows, err := c.QueryAll("SELECT @@session.timestamp LIMIT 1", 1)
+		if err != nil {
+			return err
+		}
+		if v, _ := st.Get(timestampVariable); len(rows) == 1 && v != string(rows[0][0]) { // it goes with the clock again
+			st = st.With(st.DB, backend.Variable{Name: timestampVariable, Value: "DEFAULT"})
+		}
+	}
+	if slices.Contains(a.system, "last_insert_id") || slices.Contains(a.system, "identity") {
+		if err := forgetInsertID(c); err != nil {
+			return err
+		}
 	}
 	if err := s.adopt(st); err != nil {
 		return err
@@ -544,6 +550,7 @@ func (s *Session) adopt(st *backend.State) error {
 	if known {
 		s.info.Collation = strings.Trim(connection, "'")
 	}
+	s.charsets = charsets{client, s.info.Collation}
 	v, _ = st.Get("@@session.`foreign_key_checks`")
 	s.info.Unchecked = isOff(v)
 	zone, _ := st.Get("@@session.`time_zone`")

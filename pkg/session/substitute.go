@@ -59,6 +59,9 @@ func (s *Session) substitute() ([]byte, error) {
 				if s.foundRows == notCounted && stmt.Is(tok, "FOUND_ROWS") {
 					return nil, sqlerr.Unsupported("FOUND_ROWS() behind a UNION with LIMIT over several node groups", "use SELECT COUNT(*)")
 				}
+				if stmt.Is(tok, "LAST_INSERT_ID") && stmt.Uses()&sqlparse.SetsLastInsertID != 0 { // which it may see
+					return nil, sqlerr.Unsupported("LAST_INSERT_ID() beside LAST_INSERT_ID(expression)", "use two statements")
+				}
 				if v, ok := s.sessionFunction(stmt, tok); ok {
 					edits = append(edits, valueEdit{sqlparse.Span{Start: tok.Start, End: end.End}, v})
 				}

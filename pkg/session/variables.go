@@ -372,7 +372,7 @@ func (v *variables) test(expr string, a *activation) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if c := v.s.calls.conn; c.EndStatus().Warnings > 0 {
+	if c := v.s.calls.conn; c.LastWarnings() > 0 {
 		v.s.fetchWarnings(c)
 	}
 	return string(row[0]) == "1", nil

@@ -114,6 +114,52 @@ func TestCursors(t *testing.T) {
 	free(t, shared)
 }
 
+// Cursors of statements with the same text are each their own.
+func TestCursorsOfOneText(t *testing.T) {
+	r := rawClient(t)
+	r.exec("BEGIN")
+	const sql = "SELECT v FROM t WHERE id = 1 UNION ALL SELECT 'b' UNION ALL SELECT 'c'"
+	a := r.open(sql)
+	require.EqualValues(t, 1, r.fetch(a, 1).Rows)
+	b := r.open(sql)
+	require.EqualValues(t, 1, r.fetch(b, 1).Rows)
+	require.EqualValues(t, 2, r.fetch(a, 5).Rows)
+	r.CloseStmt(a)
+	require.EqualValues(t, 2, r.fetch(b, 5).Rows)
+	for range 3 { // their statements are given back
+		c := r.open(sql)
+		require.EqualValues(t, 3, r.fetch(c, 5).Rows)
+	}
+	r.exec("COMMIT")
+}
+
+// Binary rows have all digits of a FLOAT, also where the statement has no parameters and is not sent as it is.
+func TestDigitsOfBinaryRows(t *testing.T) {
+	c := connect(t)
+	c.exec("CREATE TABLE thirds (id INT PRIMARY KEY, f FLOAT)")
+	defer c.exec("DROP TABLE thirds")
+	c.exec("INSERT INTO thirds VALUES (1, 1 / 3)")
+	c.exec("CREATE PROCEDURE third() SELECT f FROM thirds WHERE id = 1")
+	defer c.exec("DROP PROCEDURE third")
+	for _, sql := range []string{"SELECT f FROM thirds WHERE id = 1", "SELECT f, FOUND_ROWS() FROM thirds WHERE id = 1", "CALL third()"} {
+		st, err := c.PrepareContext(context.Background(), sql)
+		require.NoError(t, err)
+		rows, err := st.Query()
+		require.NoError(t, err)
+		require.True(t, rows.Next())
+		var f float32
+		var other any
+		if columns, _ := rows.Columns(); len(columns) == 1 {
+			require.NoError(t, rows.Scan(&f))
+		} else {
+			require.NoError(t, rows.Scan(&f, &other))
+		}
+		require.Equal(t, float32(1)/3, f, sql)
+		require.NoError(t, rows.Close())
+		require.NoError(t, st.Close())
+	}
+}
+
 // What is told behind rows of a cursor is the state of the session, not of the connection that the cursor is on.
 func TestCursorTellsStatus(t *testing.T) {
 	for name, caps := range map[string]wire.Capability{"EOF": 0, "OK": wire.CapDeprecateEOF} {

@@ -160,3 +160,41 @@ PREPARE other FROM 'EXECUTE self';
 DROP PROCEDURE again;
 -- skip-prepared
 DROP PROCEDURE handled;
+-- Strings of a statement are what they were when it was prepared; how strict it is, is said where it runs.
+CREATE TABLE read_once (id INT PRIMARY KEY, s VARCHAR(3));
+SET sql_mode = '';
+-- skip-prepared
+PREPARE once FROM 'INSERT INTO read_once VALUES (1, ''toolong'')';
+SET sql_mode = 'STRICT_ALL_TABLES,ANSI_QUOTES';
+-- skip-prepared
+EXECUTE once;
+SELECT * FROM read_once;
+-- skip-prepared
+PREPARE once FROM 'INSERT INTO "read_once" VALUES (2, ''toolong'')';
+SET sql_mode = '';
+-- skip-prepared
+EXECUTE once;
+SELECT * FROM read_once;
+SET sql_mode = DEFAULT;
+-- skip-prepared
+PREPARE once FROM 'SELECT ''a'' = ''A'' AS same';
+SET NAMES utf8mb4 COLLATE utf8mb4_bin;
+-- skip-prepared
+-- refused: executing a statement with strings that was prepared with another character set
+EXECUTE once;
+SET NAMES utf8mb4;
+-- The clock, and LAST_INSERT_ID() beside LAST_INSERT_ID(expr).
+SET timestamp = 1000000000, @clock = 0;
+SELECT UNIX_TIMESTAMP(NOW()), @clock;
+SET timestamp = 0 + 1000000001;
+SELECT UNIX_TIMESTAMP(NOW());
+SET @clock = 0;
+SET timestamp = @clock;
+SELECT UNIX_TIMESTAMP(NOW()) > 1700000000;
+SET timestamp = 1000000000;
+SET timestamp = DEFAULT, @clock = 1000000000;
+SELECT UNIX_TIMESTAMP(NOW()) > 1700000000;
+-- refused: LAST_INSERT_ID() beside LAST_INSERT_ID(expression)
+SELECT LAST_INSERT_ID(7), LAST_INSERT_ID();
+-- refused: SET rand_seed1
+SET rand_seed1 = 5, rand_seed2 = 6;
