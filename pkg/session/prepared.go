@@ -513,7 +513,7 @@ func (s *Session) readsAlike(st *prepared) error {
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
 		if tok.Kind == sqlparse.StringLit {
 			return sqlerr.Unsupported("executing a statement with strings that was prepared with another character set or collation of the connection",
-				"prepare it again")
+				"PREPARE it again")
 		}
 	}
 	return nil
