@@ -17,6 +17,11 @@ func (b *build) displaced() error {
 	}
 	switch n, _ := b.plan.Root.(*plan.Workspace); {
 	case b.ins != nil:
+		if b.plan.Kind == plan.Replace {
+			if err := b.replaces(b.ins.table); err != nil {
+				return err
+			}
+		}
 		return b.displaces(b.ins.table, b.plan.Kind == plan.Replace, b.ins.changed(), nil)
 	case b.mod != nil:
 		for _, in := range b.mod.written {
@@ -25,6 +30,11 @@ func (b *build) displaced() error {
 			}
 		}
 	case n != nil && n.Stage != nil:
+		if b.st.Kind() == sqlparse.Replace {
+			if err := b.replaces(n.Stage.Table); err != nil {
+				return err
+			}
+		}
 		return b.displaces(n.Stage.Table, b.st.Kind() == sqlparse.Replace, everyColumn(n.Stage.Table), nil)
 	case n != nil:
 		for _, c := range n.Copies {
@@ -34,6 +44,22 @@ func (b *build) displaced() error {
 			if err := b.displaces(c.Table, b.st.Kind() == sqlparse.Delete, everyColumn(c.Table), nil); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// replaces refuses REPLACE of a reference table's rows to which rows refer that would go with them, on MySQL: a server deletes the row, and those, or
+// changes it in place, by what it has done before, and each of them its own way.
+func (b *build) replaces(t *catalog.Table) error {
+	if b.snap.Flavor != catalog.MySQL || t.Kind != catalog.Reference || t.Temporary != "" {
+		return nil
+	}
+	_, children, _ := b.snap.Relations(t)
+	for i := range children {
+		if k := children[i].Key; k.OnDelete == "CASCADE" || k.OnDelete == "SET NULL" {
+			return sqlerr.Unsupported("REPLACE in reference table '"+t.Name+"', to which foreign key '"+k.Name+"' refers with "+k.OnDelete,
+				"DELETE the row and INSERT it: servers differ in what becomes of the rows that refer to it")
 		}
 	}
 	return nil

@@ -222,7 +222,7 @@ func TestWhatHasBegunIsNotRepeated(t *testing.T) {
 	c.get("SELECT v FROM t WHERE id = 1") // its connection is not a new one for the next statement
 	ended := make(chan error, 1)
 	go func() {
-		_, err := c.try("SELECT SLEEP(5) FROM t WHERE id = 1")
+		_, err := c.try("SELECT SLEEP(30) FROM t WHERE id = 1")
 		ended <- err
 	}()
 	killed := 0
@@ -230,7 +230,7 @@ func TestWhatHasBegunIsNotRepeated(t *testing.T) {
 		for g := 1; g <= 4; g++ {
 			var id int
 			db := shared.NodeGroupDB(t, g, "")
-			if db.QueryRow("SELECT id FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP(5)%' AND time >= 1").Scan(&id) == nil {
+			if db.QueryRow("SELECT id FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP(30)%' AND time >= 1").Scan(&id) == nil {
 				_, err := db.Exec(fmt.Sprintf("KILL %d", id))
 				require.NoError(t, err)
 				killed++

@@ -12,6 +12,11 @@ UPDATE act_ref SET id = id, n = 7 WHERE id = 2;
 DELETE FROM act_ref WHERE id = 3;
 -- only: mariadb
 REPLACE INTO act_ref VALUES (2, 8);
+-- only: mysql
+-- refused: REPLACE in reference table 'act_ref', to which foreign key
+REPLACE INTO act_ref VALUES (2, 8);
+-- only: mysql
+DELETE FROM act_ref WHERE id = 2;
 SET foreign_key_checks = 0;
 UPDATE act_ref SET id = 5 WHERE id = 4;
 SET foreign_key_checks = 1;
