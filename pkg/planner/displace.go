@@ -52,7 +52,7 @@ func (b *build) displaced() error {
 // replaces refuses REPLACE of a reference table's rows to which rows refer that would go with them, on MySQL: a server deletes the row, and those, or
 // changes it in place, by what it has done before, and each of them its own way.
 func (b *build) replaces(t *catalog.Table) error {
-	if b.snap.Flavor != catalog.MySQL || t.Kind != catalog.Reference || t.Temporary != "" {
+	if b.snap.Flavor != catalog.MySQL || t == nil || t.Kind != catalog.Reference || t.Temporary != "" {
 		return nil
 	}
 	_, children, _ := b.snap.Relations(t)
