@@ -150,8 +150,13 @@ func (r *Runner) tied(o plan.Order, class merge.Class) func(a, b []byte) bool {
 		case max(len(a), len(b)) <= limit/weights:
 			return false
 		}
-		x, y = collation.AppendBeginning(x[:0], a, limit), collation.AppendBeginning(y[:0], b, limit)
-		return bytes.Equal(x, y)
+		for _, n := range [...]int{min(limit, 64), limit} { // nearly all differ soon
+			x, y = collation.AppendBeginning(x[:0], a, n), collation.AppendBeginning(y[:0], b, n)
+			if !bytes.Equal(x, y) {
+				return false
+			}
+		}
+		return true
 	}
 }
 
