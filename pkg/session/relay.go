@@ -350,7 +350,7 @@ func (s *Session) copyWhole(p *plan.Plan, c *backend.Conn) (wire.ResultSummary, 
 	switch {
 	case err != nil:
 		return wire.ResultSummary{}, err
-	case s.binary && p.Kind == plan.Select: // numbers have more digits than their texts
+	case s.binary && p.Kind == plan.Select && len(s.variableColumns) == 0: // numbers have more digits than their texts
 		return s.copyPrepared(c, text, nil)
 	}
 	return s.copyResults(c, text)
