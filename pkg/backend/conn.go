@@ -259,11 +259,8 @@ func (c *Conn) statementKey(hash uint64) uint64 {
 
 // Forget closes the statement with the id, which was prepared by Statement: parameters of it were sent, and it is not going to be executed.
 func (c *Conn) Forget(id uint32) {
-	for key, p := range c.statements {
-		if p.ID == id {
-			c.CloseStmt(id)
-			delete(c.statements, key)
-		}
+	if c.Take(id) != nil {
+		c.CloseStmt(id)
 	}
 }
 

@@ -17,12 +17,7 @@ func (b *build) displaced() error {
 	}
 	switch n, _ := b.plan.Root.(*plan.Workspace); {
 	case b.ins != nil:
-		if b.plan.Kind == plan.Replace {
-			if err := b.replaces(b.ins.table); err != nil {
-				return err
-			}
-		}
-		return b.displaces(b.ins.table, b.plan.Kind == plan.Replace, b.ins.changed(), nil)
+		return b.displacedBy(b.ins.table, b.plan.Kind == plan.Replace, b.ins.changed())
 	case b.mod != nil:
 		for _, in := range b.mod.written {
 			if err := b.displaces(in.table, b.mod.update == nil, b.mod.changed(b, in), nil); err != nil {
@@ -30,12 +25,7 @@ func (b *build) displaced() error {
 			}
 		}
 	case n != nil && n.Stage != nil:
-		if b.st.Kind() == sqlparse.Replace {
-			if err := b.replaces(n.Stage.Table); err != nil {
-				return err
-			}
-		}
-		return b.displaces(n.Stage.Table, b.st.Kind() == sqlparse.Replace, everyColumn(n.Stage.Table), nil)
+		return b.displacedBy(n.Stage.Table, b.st.Kind() == sqlparse.Replace, everyColumn(n.Stage.Table))
 	case n != nil:
 		for _, c := range n.Copies {
 			if c.Written == nil {
@@ -47,6 +37,16 @@ func (b *build) displaced() error {
 		}
 	}
 	return nil
+}
+
+// displacedBy is displaced for an INSERT, or REPLACE, into t that may give columns of a row that is there other values.
+func (b *build) displacedBy(t *catalog.Table, replace bool, columns []int) error {
+	if replace {
+		if err := b.replaces(t); err != nil {
+			return err
+		}
+	}
+	return b.displaces(t, replace, columns, nil)
 }
 
 // replaces refuses REPLACE of a reference table's rows to which rows refer that would go with them, on MySQL: a server deletes the row, and those, or

@@ -131,20 +131,7 @@ func (b *block) resolveHere(name *sqlparser.ColName, lower bool) (ref colRef, fo
 	if name.Qualifier.IsEmpty() {
 		return b.lookup(b.insts, col)
 	}
-	for _, in := range b.insts {
-		if !in.called(name.Qualifier, lower) {
-			continue
-		}
-		r, has := in.column(col)
-		if !has {
-			continue
-		}
-		if found {
-			return colRef{}, true // ambiguous, or may be
-		}
-		ref, found = r, true
-	}
-	return ref, found
+	return oneColumn(b.insts, col, func(in *instance) bool { return in.called(name.Qualifier, lower) })
 }
 
 // lookup is resolveHere of a name without a table, in lower case, among insts: the tables of some joins of b.
@@ -159,8 +146,20 @@ func (b *block) lookup(insts []*instance, name string) (ref colRef, found bool) 
 		}
 		ref, found, joined = m.ref, true, append(joined, m.insts...)
 	}
+	other, has := oneColumn(insts, name, func(in *instance) bool { return !slices.Contains(joined, in) })
+	switch {
+	case !found:
+		return other, has
+	case has:
+		return colRef{}, true
+	}
+	return ref, true
+}
+
+// oneColumn finds the column called name of those of insts that are meant. found without a valid ref: it is ambiguous, or may be.
+func oneColumn(insts []*instance, name string, meant func(*instance) bool) (ref colRef, found bool) {
 	for _, in := range insts {
-		if slices.Contains(joined, in) {
+		if !meant(in) {
 			continue
 		}
 		r, has := in.column(name)
@@ -168,7 +167,7 @@ func (b *block) lookup(insts []*instance, name string) (ref colRef, found bool) 
 			continue
 		}
 		if found {
-			return colRef{}, true // ambiguous, or may be
+			return colRef{}, true
 		}
 		ref, found = r, true
 	}

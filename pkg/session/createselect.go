@@ -231,9 +231,10 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	} else if old != nil {
 		return true, s.tableExists(p, &c)
 	}
-	if c.refers && s.cfg.Dialect.MariaDB() {
-		return true, sqlerr.Unsupported("CREATE TABLE ... SELECT with a foreign key", "create the table first, then use INSERT ... SELECT")
-	} else if c.refers {
+	if c.refers {
+		if s.cfg.Dialect.MariaDB() {
+			return true, sqlerr.Unsupported("CREATE TABLE ... SELECT with a foreign key", "create the table first, then use INSERT ... SELECT")
+		}
 		return true, sqlerr.ForeignKeyWithSelect.New()
 	}
 	name := sqltypes.QuoteIn(p.Database, p.Name)

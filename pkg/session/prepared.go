@@ -494,11 +494,10 @@ func isComma(r rune) bool { return r == ',' }
 // readsText reports whether a part of sql_mode is about how the text of a statement is read, or stands for several, such among them.
 func readsText(mode string) bool {
 	switch strings.ToUpper(mode) {
-	case "ANSI_QUOTES", "PIPES_AS_CONCAT", "NO_BACKSLASH_ESCAPES", "IGNORE_SPACE", "HIGH_NOT_PRECEDENCE", "REAL_AS_FLOAT",
-		"ANSI", "ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL":
+	case "REAL_AS_FLOAT", "ANSI", "MSSQL", "DB2", "MAXDB", "POSTGRESQL":
 		return true
 	}
-	return false
+	return sqlparse.ParseMode(mode) != 0
 }
 
 // charsets is what decides which characters the strings of a statement are, and how they compare.

@@ -172,8 +172,6 @@ func (w *rowWrite) run() error {
 	return w.insert()
 }
 
-const timestampVariable = "@@session.`timestamp`"
-
 // stopClock fixes the time that all statements see until back is called, as that of one statement.
 func (s *Session) stopClock() (back func(), err error) {
 	if v, set := s.state.Get(timestampVariable); set && v != "DEFAULT" {

@@ -32,6 +32,9 @@ type assignments struct {
 	transaction string
 }
 
+// timestampVariable is in the state once the client has fixed the clock, with the value DEFAULT when it goes again.
+const timestampVariable = "@@session.`timestamp`"
+
 // maxStateBytes bounds the text of a session's variables.
 const maxStateBytes = 1 << 20
 
