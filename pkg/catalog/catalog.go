@@ -175,6 +175,9 @@ type Column struct {
 	OnUpdate        bool `json:"on_update,omitempty"`
 }
 
+// SetByServer reports whether servers may give the column another value in a row that changes, though no assignment names it.
+func (c *Column) SetByServer() bool { return c.OnUpdate || c.Generated }
+
 // HasFulltext reports whether the table has FULLTEXT keys.
 func (t *Table) HasFulltext() bool {
 	return slices.ContainsFunc(t.Indexes, func(x Index) bool { return x.Fulltext })

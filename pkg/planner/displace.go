@@ -74,8 +74,8 @@ func everyColumn(t *catalog.Table) (columns []int) {
 
 // changed are the columns that ON DUPLICATE KEY UPDATE may give other values.
 func (in *insertion) changed() (columns []int) {
-	for _, u := range in.stmt.OnDup {
-		if c := in.table.Column(u.Name.Name.String()); c >= 0 && !in.keeps(u, c) {
+	for c := range in.table.Columns {
+		if in.changes(c) {
 			columns = append(columns, c)
 		}
 	}
@@ -87,8 +87,8 @@ func (m *modification) changed(b *build, in *instance) (columns []int) {
 	if m.update == nil {
 		return nil
 	}
-	for _, e := range m.update.Exprs {
-		if c, ok := m.assigned(b, in, e); ok && !keepsValue(e.Name, e.Expr) {
+	for c := range in.table.Columns {
+		if m.changes(b, in, c) {
 			columns = append(columns, c)
 		}
 	}

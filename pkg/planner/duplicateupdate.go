@@ -26,11 +26,13 @@ func (b *build) duplicateUpdate(t *catalog.Table) (tail plan.Text, ok bool) {
 			return nil, false
 		}
 	}
+	if slices.ContainsFunc(t.Distribution, in.changes) {
+		return nil, false
+	}
 	ok = true
 	var brought []broughtColumn
 	for _, u := range in.stmt.OnDup {
-		n := t.Column(u.Name.Name.String())
-		if n < 0 || slices.Contains(t.Distribution, n) && !in.keeps(u, n) {
+		if t.Column(u.Name.Name.String()) < 0 {
 			return nil, false
 		}
 		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {

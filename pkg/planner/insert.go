@@ -272,23 +272,43 @@ func keepKey(b *build) (bool, error) {
 	if t.Kind != catalog.Sharded {
 		return false, nil
 	}
-	for _, u := range b.ins.stmt.OnDup {
-		n := t.Column(u.Name.Name.String())
-		if n < 0 || !slices.Contains(t.Distribution, n) || b.ins.keeps(u, n) {
+	for _, c := range t.Distribution {
+		if !b.ins.changes(c) {
 			continue
 		}
-		return false, sqlerr.Unsupported("ON DUPLICATE KEY UPDATE of the distribution column '"+t.Columns[n].Name+"'",
-			"delete the row and insert it anew")
+		advice := "delete the row and insert it anew"
+		if t.Columns[c].OnUpdate {
+			advice += ", or assign the column as it is: " + t.Columns[c].Name + " = " + t.Columns[c].Name
+		}
+		return false, sqlerr.Unsupported("ON DUPLICATE KEY UPDATE of the distribution column '"+t.Columns[c].Name+"'", advice)
 	}
 	return false, nil
 }
 
+// changes reports whether ON DUPLICATE KEY UPDATE may give column c of the row that is met another value: it assigns it, or servers do so in a row
+// that changes.
+func (in *insertion) changes(c int) bool { return in.writes(c, in.keeps) }
+
+// rewrites is changes where c = VALUES(c) may be a change.
+func (in *insertion) rewrites(c int) bool {
+	return in.writes(c, func(u *sqlparser.UpdateExpr, _ int) bool { return keepsValue(u.Name, u.Expr) })
+}
+
+func (in *insertion) writes(c int, keeps func(u *sqlparser.UpdateExpr, c int) bool) bool {
+	assigned := false
+	for _, u := range in.stmt.OnDup {
+		if in.table.Column(u.Name.Name.String()) == c {
+			if assigned = true; !keeps(u, c) {
+				return true
+			}
+		}
+	}
+	return !assigned && len(in.stmt.OnDup) > 0 && in.table.Columns[c].SetByServer()
+}
+
 // renumbers reports whether ON DUPLICATE KEY UPDATE may give the AUTO_INCREMENT column of a row another value.
 func (in *insertion) renumbers() bool {
-	return slices.ContainsFunc(in.stmt.OnDup, func(u *sqlparser.UpdateExpr) bool {
-		c := in.table.Column(u.Name.Name.String())
-		return c >= 0 && c == in.table.AutoIncrement && !in.keeps(u, c)
-	})
+	return in.table.AutoIncrement >= 0 && in.changes(in.table.AutoIncrement)
 }
 
 // keeps reports whether an assignment of ON DUPLICATE KEY UPDATE leaves column c of the row that is met as it is to all keys: of c = VALUES(c), too,
@@ -373,9 +393,7 @@ func (b *build) replacesParent() bool {
 	for i := range children {
 		columns = append(columns, children[i].ParentColumns()...)
 	}
-	return b.plan.Kind == plan.Replace && len(children) > 0 || slices.ContainsFunc(b.ins.stmt.OnDup, func(u *sqlparser.UpdateExpr) bool {
-		return slices.Contains(columns, t.Column(u.Name.Name.String())) && !keepsValue(u.Name, u.Expr)
-	})
+	return b.plan.Kind == plan.Replace && len(children) > 0 || slices.ContainsFunc(columns, b.ins.rewrites)
 }
 
 func insertSelectLocal(b *build) (bool, error) {

@@ -3,8 +3,6 @@ package planner
 import (
 	"slices"
 
-	"vitess.io/vitess/go/vt/sqlparser"
-
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -32,13 +30,9 @@ func insertIndexed(b *build) (bool, error) {
 	return true, nil
 }
 
-// updatesPrimary reports whether ON DUPLICATE KEY UPDATE assigns a column of the primary key.
+// updatesPrimary reports whether ON DUPLICATE KEY UPDATE may change a column of the primary key.
 func (b *build) updatesPrimary() bool {
-	t := b.ins.table
-	return slices.ContainsFunc(b.ins.stmt.OnDup, func(u *sqlparser.UpdateExpr) bool {
-		c := t.Column(u.Name.Name.String())
-		return c >= 0 && slices.Contains(t.Primary, c) && !keepsValue(u.Name, u.Expr)
-	})
+	return slices.ContainsFunc(b.ins.table.Primary, b.ins.rewrites)
 }
 
 // followed reports whether rows that come into t need more than being written: entries of global indexes, or foreign keys that

@@ -259,7 +259,7 @@ func (b *build) mayWrite(t *catalog.Table) (*plan.Written, error) {
 	}
 	assigned := b.assigned(t)
 	for i := range t.Columns {
-		if !t.Columns[i].Generated && (assigned == nil || slices.Contains(assigned, i) || t.Columns[i].OnUpdate) {
+		if !t.Columns[i].Generated && (assigned == nil || slices.Contains(assigned, i)) {
 			n.Columns = append(n.Columns, i)
 		}
 	}
@@ -310,12 +310,17 @@ func (b *build) mayFollow(t *catalog.Table) error {
 	return nil
 }
 
-// assigned are the columns of t that an UPDATE names on the left of SET; nil: any may be.
+// assigned are the columns of t that an UPDATE names on the left of SET, or that servers set in a row that changes; nil: any may be.
 func (b *build) assigned(t *catalog.Table) []int {
 	if b.mod == nil {
 		return nil
 	}
 	columns := []int{}
+	for c := range t.Columns {
+		if t.Columns[c].SetByServer() {
+			columns = append(columns, c)
+		}
+	}
 	for _, e := range b.mod.update.Exprs {
 		if n := t.Column(e.Name.Name.String()); n >= 0 {
 			columns = append(columns, n)

@@ -34,9 +34,14 @@ func moveRows(b *build) (bool, error) {
 		if m.update == nil {
 			continue
 		}
-		for _, e := range m.update.Exprs {
-			if n, ok := m.assigned(b, in, e); ok && in.table.Kind == catalog.Sharded && slices.Contains(in.table.Distribution, n) && !keepsValue(e.Name, e.Expr) {
-				one, moves = in, true
+		for _, c := range in.table.Distribution {
+			if in.table.Kind != catalog.Sharded || !m.changes(b, in, c) {
+				continue
+			}
+			if one, moves = in, true; m.lastAssignment(b, in, c) < 0 {
+				name := in.table.Columns[c].Name
+				return false, sqlerr.Unsupported("UPDATE of table '"+in.table.Name+"', whose distribution column '"+name+"' servers set by ON UPDATE CURRENT_TIMESTAMP",
+					"assign that column, too, if only as it is: "+name+" = "+name)
 			}
 		}
 	}
@@ -64,12 +69,7 @@ func (m *modification) foreign(b *build, in *instance) bool {
 		return len(children) > 0
 	}
 	watched := catalog.WatchedColumns(&catalog.Table{}, parents, children)
-	for _, e := range m.update.Exprs {
-		if n, ok := m.assigned(b, in, e); ok && slices.Contains(watched, n) && !keepsValue(e.Name, e.Expr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(watched, func(c int) bool { return m.changes(b, in, c) })
 }
 
 // byIndex plans a change of the row that a global index leads to: the entry is locked, then the row is changed by its key.
@@ -95,19 +95,24 @@ func (m *modification) byIndex(b *build) (bool, error) {
 // indexes are the global indexes whose entries change with the rows of in.
 func (m *modification) indexes(b *build, in *instance) (out []*catalog.GlobalIndex) {
 	for _, x := range in.table.Global {
-		touched := m.update == nil
-		if m.update != nil {
-			for _, e := range m.update.Exprs {
-				if n, ok := m.assigned(b, in, e); ok && (slices.Contains(x.Columns, n) || slices.Contains(in.table.Distribution, n)) && !keepsValue(e.Name, e.Expr) {
-					touched = true
-				}
-			}
-		}
-		if touched {
+		if m.update == nil || slices.ContainsFunc(slices.Concat(x.Columns, in.table.Distribution), func(c int) bool { return m.changes(b, in, c) }) {
 			out = append(out, x)
 		}
 	}
 	return out
+}
+
+// changes reports whether an UPDATE may give column c of in another value: it assigns it, or servers do so in a row that changes.
+func (m *modification) changes(b *build, in *instance, c int) bool {
+	assigned := false
+	for _, e := range m.update.Exprs {
+		if n, ok := m.assigned(b, in, e); ok && n == c {
+			if assigned = true; !keepsValue(e.Name, e.Expr) {
+				return true
+			}
+		}
+	}
+	return !assigned && in.table.Columns[c].SetByServer()
 }
 
 // assigned finds the column of in that e assigns, if it is one of in.
@@ -396,11 +401,11 @@ func plainKey(c *catalog.Column) bool {
 	return isWhole(c)
 }
 
-// otherKeyAssigned reports whether the statement assigns a column of the primary key that is not of the distribution key.
+// otherKeyAssigned reports whether the statement may change a column of the primary key that is not of the distribution key.
 func (s *selecting) otherKeyAssigned() bool {
 	t := s.in.table
 	for _, c := range t.Primary {
-		if !slices.Contains(t.Distribution, c) && s.b.mod.lastAssignment(s.b, s.in, c) >= 0 {
+		if !slices.Contains(t.Distribution, c) && (s.b.mod.lastAssignment(s.b, s.in, c) >= 0 || t.Columns[c].SetByServer()) {
 			return true
 		}
 	}

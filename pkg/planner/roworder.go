@@ -40,7 +40,7 @@ func (s *selecting) order() error {
 	}
 	for _, k := range slices.Concat([]catalog.Index{{Columns: t.Primary}}, t.Unique) {
 		s.n.OthersAssigned = s.n.OthersAssigned || k.Global == 0 && (k.Partial || slices.ContainsFunc(k.Columns, func(c int) bool {
-			return t.Columns[c].Generated || !slices.Contains(t.Distribution, c) && s.b.mod.lastAssignment(s.b, s.in, c) >= 0
+			return t.Columns[c].SetByServer() || !slices.Contains(t.Distribution, c) && s.b.mod.lastAssignment(s.b, s.in, c) >= 0
 		}))
 	}
 	return nil
