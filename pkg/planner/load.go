@@ -36,6 +36,9 @@ func (b *build) load(w *words) error {
 		return sqlerr.Unsupported("LOAD DATA into the view '"+t.Name+"'", "load into its table")
 	}
 	b.access(t.Database, catalog.Write)
+	if b.st.Uses()&sqlparse.UserLock != 0 {
+		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like) in LOAD DATA", "call them in a SELECT without tables")
+	}
 	if !local {
 		return b.loadFromServer(t)
 	}

@@ -98,6 +98,9 @@ func (b *build) show(w *words) error {
 	if b.st.Uses()&sqlparse.Subquery != 0 {
 		return sqlerr.Unsupported("SHOW ... WHERE with a subquery", "query information_schema")
 	}
+	if b.st.Uses()&sqlparse.UserLock != 0 {
+		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like) in SHOW", "call them in a SELECT without tables")
+	}
 	full := w.takeAll("FULL PROCESSLIST")
 	if full && w.end() {
 		b.plan.Topic = plan.ShowFullProcesslist

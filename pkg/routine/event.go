@@ -1,6 +1,9 @@
 package routine
 
-import "skarv/pkg/sqlparse"
+import (
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
 
 // Schedule is what CREATE and ALTER EVENT say beside name and body. Spans of clauses that are not there are empty.
 type Schedule struct {
@@ -24,7 +27,9 @@ func (p *parser) eventHead(prog *Program, alter bool) error {
 	prog.Schedule = s
 	if p.accept("ON", "SCHEDULE") {
 		s.Given = true
-		p.skipClause()
+		if err := p.schedule(); err != nil {
+			return err
+		}
 	} else if !alter {
 		return p.fail()
 	}
@@ -55,6 +60,25 @@ func (p *parser) eventHead(prog *Program, alter bool) error {
 	}
 	if !alter || !p.end() && !p.is(0, ";") {
 		return p.fail()
+	}
+	return nil
+}
+
+// schedule reads what ON SCHEDULE says, of which servers compute the times: on connections that are nobody's.
+func (p *parser) schedule() error {
+	from := p.pos
+	p.skipClause()
+	if p.pos == from {
+		return nil
+	}
+	st := p.st.Dialect().NewStatement()
+	defer st.Done()
+	text := p.st.Text(sqlparse.Span{Start: p.toks[from].Start, End: p.toks[p.pos-1].End})
+	if err := st.Scan(append([]byte("DO "), text...), p.st.Mode()); err != nil {
+		return err
+	}
+	if st.Uses()&sqlparse.UserLock != 0 {
+		return sqlerr.Unsupported("user-level locks in the schedule of an event", "write the value itself")
 	}
 	return nil
 }

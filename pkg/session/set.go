@@ -84,6 +84,9 @@ func (s *Session) set(params *wire.Params) error {
 	if err != nil {
 		return err
 	}
+	if s.stmt.Uses()&sqlparse.UserLock != 0 {
+		return s.setLocks(a)
+	}
 	return s.assign(a)
 }
 
@@ -193,19 +196,9 @@ func (s *Session) assign(a assignments) error {
 		return err
 	}
 	s.running.enter(c)
-	ok, err := s.runSet(c)
+	ok, refused := s.runSet(c)
 	s.running.leave(c)
-	if err == nil && !s.cfg.Dialect.MariaDB() { // whose SET keeps what was told before
-		s.warnings = s.warnings[:0]
-	}
-	if err == nil && ok.Warnings > 0 {
-		s.fetchWarnings(c)
-	}
-	refused := err
-	if err == nil || len(a.user)+len(a.system) > 1 && c.Usable() {
-		// Of several assignments some may have been made before one failed.
-		err = s.takeOver(c, a, refused != nil)
-	}
+	err = s.assigned(c, a, ok, refused)
 	s.done(c, err)
 	if refused != nil {
 		err = refused
@@ -226,6 +219,20 @@ func (s *Session) assign(a assignments) error {
 		s.isolation = a.leftOfNext(s.isolation)
 	}
 	return s.ok(wire.OK{Warnings: ok.Warnings, SessionState: ok.SessionState}) // the server tells what it tracks
+}
+
+// assigned takes what the SET at hand has assigned on c, and told; refused is the error that it ended with.
+func (s *Session) assigned(c *backend.Conn, a assignments, ok wire.OK, refused error) error {
+	if refused != nil && (len(a.user)+len(a.system) < 2 || !c.Usable()) {
+		return refused
+	}
+	if refused == nil && !s.cfg.Dialect.MariaDB() { // whose SET keeps what was told before
+		s.warnings = s.warnings[:0]
+	}
+	if refused == nil && ok.Warnings > 0 {
+		s.fetchWarnings(c)
+	}
+	return s.takeOver(c, a, refused != nil) // of several assignments some may have been made before one failed
 }
 
 // runSet sends the SET at hand to c.

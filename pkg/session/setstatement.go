@@ -70,6 +70,9 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 	if st.Uses()&sqlparse.Sequence != 0 {
 		return nil, sqlerr.Unsupported("values of sequences in the variables of SET STATEMENT", "assign it to a user variable first")
 	}
+	if st.Uses()&sqlparse.UserLock != 0 {
+		return nil, sqlerr.Unsupported("user-level locks (GET_LOCK and its like) in the variables of SET STATEMENT", "assign what they tell to a user variable first")
+	}
 	defer s.use(st)()
 	tokens := st.Tokens()
 	tokens.Next()

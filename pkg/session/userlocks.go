@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
+	"skarv/pkg/wire"
 )
 
 // userLocks is the user-level locks of a session: GET_LOCK() and its family. Those of the whole cluster are on one server,
@@ -36,6 +38,7 @@ func (s *Session) userLock(p *plan.Plan) error {
 	s.running.enter(c)
 	defer s.running.leave(c)
 	calls := s.lockCalls()
+	s.mutex.note(calls)
 	text := s.lockText(calls)
 	s.used.group, s.used.strategy = c.Group, metrics.Relay
 	if err := s.prelude(p, c); err != nil {
@@ -51,6 +54,41 @@ func (s *Session) userLock(p *plan.Plan) error {
 		return err
 	}
 	return s.releaseLocks(calls)
+}
+
+// setLocks runs a SET of user variables that calls functions of user-level locks.
+func (s *Session) setLocks(a assignments) error {
+	if len(a.system) > 0 {
+		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like) in a SET of system variables", "assign what they tell to a user variable first")
+	}
+	if err := s.lockConnection(); err != nil {
+		return err
+	}
+	c := s.mutex.conn
+	calls := s.lockCalls()
+	run := s.runSet
+	if slices.ContainsFunc(calls, func(c lockCall) bool { return c.function == "is_used_lock" }) {
+		if s.args.Params() != nil && s.stmt.NumParams() > 0 {
+			return sqlerr.Unsupported("IS_USED_LOCK() in a prepared SET with parameters", "use SELECT IS_USED_LOCK(...) INTO @variable")
+		}
+		text := string(s.lockText(calls))
+		run = func(c *backend.Conn) (wire.OK, error) { return c.Exec(text) }
+	}
+	s.mutex.note(calls)
+	s.running.enter(c)
+	defer s.running.leave(c)
+	ok, refused := run(c)
+	err := s.assigned(c, a, ok, refused)
+	if refused != nil {
+		err = refused
+	}
+	if err != nil {
+		return s.lockLost(c, err)
+	}
+	if err := s.releaseLocks(calls); err != nil {
+		return err
+	}
+	return s.ok(wire.OK{Warnings: ok.Warnings, SessionState: ok.SessionState})
 }
 
 // lockLost is what becomes of an error on the connection that has the locks.
@@ -188,22 +226,23 @@ func (s *Session) appendOwner(dst, call []byte) []byte {
 	return append(dst, " END)"...)
 }
 
+// note remembers which locks calls may take: a statement that fails may have taken some.
+func (m *userLocks) note(calls []lockCall) {
+	for _, c := range calls {
+		switch {
+		case c.function != "get_lock":
+		case c.literal:
+			m.names[c.name] = true
+		default:
+			m.unknown = true
+		}
+	}
+}
+
 // releaseLocks gives the connection back once the session has no locks any more.
 func (s *Session) releaseLocks(calls []lockCall) error {
 	m := s.mutex
-	released := false
-	for _, c := range calls {
-		switch c.function {
-		case "get_lock":
-			if c.literal {
-				m.names[c.name] = true
-			} else {
-				m.unknown = true
-			}
-		case "release_lock", "release_all_locks":
-			released = true
-		}
-	}
+	released := slices.ContainsFunc(calls, func(c lockCall) bool { return c.function == "release_lock" || c.function == "release_all_locks" })
 	if m.unknown && !released || len(m.names) > 0 && !released {
 		return nil
 	}

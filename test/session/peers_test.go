@@ -81,6 +81,8 @@ func TestTwoProxies(t *testing.T) {
 		require.Equal(t, "0", b.get("SELECT GET_LOCK('job', 0)"))
 		require.Equal(t, idA+",0", b.get("SELECT IS_USED_LOCK('job'), IS_FREE_LOCK('job')"))
 		require.Equal(t, "0", b.get("SELECT RELEASE_LOCK('job')"))
+		b.exec("SET @l = GET_LOCK('job', 0)")
+		require.Equal(t, "0", b.get("SELECT @l"), "SET has no locks of its own")
 		got := make(chan string, 1)
 		go func() {
 			s, _ := b.try("SELECT GET_LOCK('job', 60)")
