@@ -91,6 +91,10 @@ func (s *Session) announcePartitions(t partitionUse) error {
 	if t.None() {
 		return nil
 	}
+	if s.tx != nil && s.tx.Misses(s.snap.Map, t.Partitions, t.All) {
+		s.cutOff = true // the transaction begins anew
+		return errHandedOver()
+	}
 	t.several = t.several || t.All || t.Copies
 	hold := (t.write || s.tx != nil || s.locks != nil || !t.All) && (t.All || len(t.Partitions) > 0)
 	epoch := s.snap.Map.Epoch()
@@ -129,7 +133,7 @@ func (s *Session) announcePartitions(t partitionUse) error {
 		s.hold.EndScatter()
 	}
 	if s.entered {
-		s.cutOff = true // a part of it is done: the transaction begins anew
+		s.cutOff = true // a part of it is done
 		return errHandedOver()
 	}
 	s.flight.Note(s.cfg.Registry.clock(), flight.Held, 0, 0)

@@ -287,7 +287,7 @@ type announced struct {
 	hold     *barrier.Holder
 	renewals uint64 // of the pools, when the outermost statement at hand began
 	entered  bool   // a part of the statement at hand that writes was announced
-	cutOff   bool   // a further part of it could not be: its transaction is over
+	cutOff   bool   // it, or a further part of it, could not be: its transaction is over
 }
 
 // caches are what a session keeps so that it need not find it again; it could do without.

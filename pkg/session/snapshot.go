@@ -8,7 +8,6 @@ import (
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
 
@@ -29,8 +28,8 @@ func (s *Session) endCommit() {
 // repeatable reports whether a transaction that begins now reads all from one snapshot, as REPEATABLE READ does.
 func (s *Session) repeatable() bool {
 	level := "REPEATABLE-READ"
-	for _, name := range []string{"tx_isolation", "transaction_isolation"} {
-		if v, ok := s.state.Get("@@session." + sqltypes.QuoteName(name)); ok {
+	for _, name := range []string{"@@session.`tx_isolation`", "@@session.`transaction_isolation`"} {
+		if v, ok := s.state.Get(name); ok {
 			level = strings.ToUpper(strings.Trim(v, "'"))
 		}
 	}

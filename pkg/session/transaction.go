@@ -30,6 +30,7 @@ func (s *Session) begin(text string, how *plan.Txn) {
 	s.tx = s.newTxn()
 	next := strings.ToUpper(s.isolation)
 	s.tx.Begin, s.tx.Isolation = text, s.reads.isolation(s.readWrite(s.isolation, how))
+	s.tx.Repeatable = s.reads != readLocking && s.repeatable()
 	s.isolation = ""
 	switch {
 	case how != nil && (how.ReadOnly || how.ReadWrite):
@@ -150,7 +151,7 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		}
 		s.begin(startTransaction, nil)
 		if tx != nil {
-			s.tx.Begin, s.tx.Isolation, s.tx.ReadOnly = tx.Begin, tx.Isolation, tx.ReadOnly
+			s.tx.Begin, s.tx.Isolation, s.tx.ReadOnly, s.tx.Repeatable = tx.Begin, tx.Isolation, tx.ReadOnly, tx.Repeatable
 		}
 	}
 	if err := s.ok(wire.OK{Warnings: s.pending(out)}); err != nil {
@@ -443,6 +444,9 @@ func (s *Session) Put(c *backend.Conn) {
 	}
 	c.Release()
 }
+
+// Map implements txn.Pool.
+func (s *Session) Map() *placement.PartitionMap { return s.snap.Map }
 
 // done gives back what acquire returned. err is that of the statement that ran on c: the transaction may have gone with it.
 func (s *Session) done(c *backend.Conn, err error) {

@@ -29,6 +29,8 @@ func (p testPool) Get(g placement.NodeGroupID) (*backend.Conn, error) {
 	return p.pools.Get(g, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{})
 }
 
+func (p testPool) Map() *placement.PartitionMap { return nil }
+
 func (p testPool) Put(c *backend.Conn) { c.Release() }
 
 // TestBranches runs on one server.

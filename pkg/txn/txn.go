@@ -27,6 +27,8 @@ type Pool interface {
 	Get(g placement.NodeGroupID) (*backend.Conn, error)
 	// Put takes a connection that Get returned, in whatever condition it is.
 	Put(c *backend.Conn)
+	// Map is the partition map that the statement at hand runs by.
+	Map() *placement.PartitionMap
 }
 
 // Txn is one transaction, from BEGIN to COMMIT or ROLLBACK, or that of one autocommit statement over several groups.
@@ -43,6 +45,8 @@ type Txn struct {
 	Isolation string
 	// ReadOnly: its servers let it write nothing, so there is nothing to be atomic: every branch is opened by Begin.
 	ReadOnly bool
+	// Repeatable: all reads of a branch show what was there at its first one, as with REPEATABLE READ.
+	Repeatable bool
 	// BestEffort: the branches are committed one after the other, without a decision.
 	BestEffort bool
 	// Coordinator is the process's.
@@ -64,7 +68,10 @@ type Txn struct {
 // branch is a transaction's part on one node group.
 type branch struct {
 	conn *backend.Conn
-	xid  string // as XA statements take it; empty for a plain transaction
+	// since is the partition map by which the statement ran that opened it. Branches are opened one after the other: none has an older one
+	// than the first.
+	since *placement.PartitionMap
+	xid   string // as XA statements take it; empty for a plain transaction
 	// wrote: a statement that may write was sent here, whatever became of it: part of its work may stand. Only such
 	// branches are prepared: MariaDB does not keep a prepared branch that changed nothing once its connection is gone.
 	wrote          bool
@@ -125,6 +132,23 @@ func (t *Txn) branch(g placement.NodeGroupID) *branch {
 // Wrote reports whether anything may have been written.
 func (t *Txn) Wrote() bool {
 	return slices.ContainsFunc(t.branches, func(b *branch) bool { return b.wrote })
+}
+
+// Misses reports whether a statement that runs by map m, and uses partitions, or all of them, would not see rows that are there: those of
+// a partition that came to its node group when the transaction had begun to read there.
+func (t *Txn) Misses(m *placement.PartitionMap, partitions []placement.Partition, all bool) bool {
+	if !t.Repeatable || len(t.branches) == 0 || t.branches[0].since == m {
+		return false
+	}
+	for _, b := range t.branches {
+		came := func(p placement.Partition) bool {
+			return m.Owner(p) == b.conn.Group && b.since.Owner(p) != b.conn.Group
+		}
+		if slices.ContainsFunc(partitions, came) || all && slices.ContainsFunc(m.Owned(b.conn.Group), came) {
+			return true
+		}
+	}
+	return false
 }
 
 // readView is a statement that makes a transaction of REPEATABLE READ see the present until its end. DO would not, nor a
@@ -205,7 +229,7 @@ func (t *Txn) AcquireUnopened(pool Pool, g placement.NodeGroupID) (c *backend.Co
 		return nil, "", err
 	}
 	t.pool, t.began = pool, time.Now()
-	t.branches = append(t.branches, &branch{conn: c})
+	t.branches = append(t.branches, &branch{conn: c, since: pool.Map()})
 	c.Doubt(true)
 	return c, t.Begin, nil
 }
@@ -332,7 +356,7 @@ func (t *Txn) open(pool Pool, groups []placement.NodeGroupID, undo bool) (err er
 			return err
 		}
 		c.Doubt(true)
-		fresh = append(fresh, &branch{conn: c})
+		fresh = append(fresh, &branch{conn: c, since: pool.Map()})
 	}
 	first := fresh[0]
 	if len(t.branches) > 0 {
