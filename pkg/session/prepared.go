@@ -149,6 +149,9 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 		return d, err
 	}
 	defer s.use(st.stmt)()
+	if err := s.misread(); err != nil {
+		return d, err
+	}
 	sql := st.sql // what a server is asked about
 	if st.stmt.Uses()&sqlparse.Sequence != 0 {
 		shown := s.cfg.Dialect.NewStatement()
@@ -174,6 +177,9 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 		} else if c != nil {
 			return s.describeOn(c, sql)
 		}
+	}
+	if s.endsBefore(err) {
+		return described{params: anyParams(st.params)}, nil // it is said when it is executed
 	}
 	if err != nil {
 		return d, err
@@ -202,15 +208,17 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 				}
 			}
 		}
-		d.params = make([]sqltypes.Column, st.params)
-		for i := range d.params {
-			d.params[i] = sqltypes.Column{Name: "?", Charset: 63, Type: sqltypes.TypeVarString, Flags: sqltypes.FlagBinary}
-		}
+		d.params = anyParams(st.params)
 	}
 	if len(d.params) != st.params {
 		return d, sqlerr.Unsupported("preparing this statement: its parameters were counted differently by the server", "run it as text")
 	}
 	return d, nil
+}
+
+// anyParams describes n parameters of which nothing is known.
+func anyParams(n int) []sqltypes.Column {
+	return slices.Repeat([]sqltypes.Column{{Name: "?", Charset: 63, Type: sqltypes.TypeVarString, Flags: sqltypes.FlagBinary}}, n)
 }
 
 // describeOn prepares sql on c, and gives c back.

@@ -225,7 +225,7 @@ func (s *Session) runText(r request) (*plan.Plan, error) {
 			}
 		}
 		if err != nil {
-			return p, err
+			return p, s.unplanned(err)
 		}
 		ran := p
 		if s.onLoop() && !simply(p) {
@@ -323,6 +323,9 @@ func (s *Session) home(p *plan.Plan) placement.NodeGroupID {
 
 // dispatch runs p as its kind is run: what the session does not answer itself is for the backends.
 func (s *Session) dispatch(p *plan.Plan, r request) (*plan.Plan, error) {
+	if err := s.misread(); err != nil {
+		return p, err
+	}
 	switch p.Kind {
 	case plan.Set:
 		if s.isSetStatement() {

@@ -83,17 +83,6 @@ func (s *Session) endTransaction() {
 	}
 }
 
-// commitImplicit is what DDL, BEGIN and LOCK TABLES do to an open transaction.
-func (s *Session) commitImplicit() error {
-	if s.tx == nil {
-		return nil
-	}
-	tx := s.tx
-	s.tx = nil
-	_, err := s.commit(tx)
-	return err
-}
-
 // commit commits tx. One that is in several node groups is not to be interrupted: every step of it is bounded.
 func (s *Session) commit(tx *txn.Txn) (txn.Outcome, error) {
 	if tx.Wrote() {

@@ -139,6 +139,7 @@ const (
 	SequenceRunOut         Code = 4084
 	UnknownView            Code = 4092
 	WrongCursorArguments   Code = 4080
+	UnknownDataType        Code = 4161 // MariaDB's
 	KeyOutsidePartitions   Code = 1503
 	NotPartitioned         Code = 1505
 )
