@@ -168,6 +168,36 @@ func (s *Session) isolationVariables() []string {
 	return []string{"transaction_isolation", "transaction_read_only"}
 }
 
+// ofTransactions reports whether name is a variable that says how transactions begin, by any of its names.
+func ofTransactions(name string) bool {
+	switch name {
+	case "tx_isolation", "tx_read_only", "transaction_isolation", "transaction_read_only":
+		return true
+	}
+	return false
+}
+
+// fixTransaction makes the session's isolation level and access mode those of the transaction that it is in, before it takes others, which are
+// for the next one: node groups that the transaction comes to later are to have the same. c is any connection of the session.
+func (s *Session) fixTransaction(c *backend.Conn) error {
+	level, mode := isolationLevel(strings.ToUpper(s.tx.Isolation)), "READ WRITE"
+	if level == "" {
+		_, rows, err := c.QueryAll("SELECT @@session."+s.isolationVariables()[0]+" LIMIT 1", 1)
+		if err != nil {
+			return err
+		}
+		if len(rows) != 1 {
+			return sqlerr.Internal.New("reading the isolation level: unexpected result")
+		}
+		level = strings.ReplaceAll(string(rows[0][0]), "-", " ")
+	}
+	if s.tx.ReadOnly {
+		mode = "READ ONLY"
+	}
+	s.tx.Isolation = "SET TRANSACTION ISOLATION LEVEL " + level + ", " + mode
+	return nil
+}
+
 // userVariable returns the name in @name, @`name` or @'name'.
 func userVariable(text []byte) string {
 	t := strings.TrimPrefix(string(text), "@")
@@ -194,6 +224,12 @@ func (s *Session) assign(a assignments) error {
 	c, err := get(s.anyGroup())
 	if err != nil {
 		return err
+	}
+	if s.tx != nil && slices.ContainsFunc(a.system, ofTransactions) {
+		if err := s.fixTransaction(c); err != nil {
+			s.done(c, err)
+			return txn.Lost(c, err)
+		}
 	}
 	s.running.enter(c)
 	ok, refused := s.runSet(c)

@@ -285,3 +285,58 @@ func TestCommitRelease(t *testing.T) {
 		require.Error(t, err, end)
 	}
 }
+
+// What SET SESSION TRANSACTION says is for transactions that begin later, on all node groups.
+func TestSessionTransactionInTransaction(t *testing.T) {
+	other := 2
+	for groupOf(t, other) == groupOf(t, 1) {
+		other++
+	}
+	read := fmt.Sprintf("SELECT v FROM t WHERE id = %d", other)
+	write := fmt.Sprintf("UPDATE t SET v = 'later' WHERE id = %d", other)
+	old := fmt.Sprintf("v%d", other)
+	writer := connect(t)
+	defer writer.exec(fmt.Sprintf("UPDATE t SET v = '%s' WHERE id = %d", old, other))
+	for _, begin := range []string{"BEGIN", "SET autocommit = 0"} {
+		for _, first := range []string{"SELECT v FROM t WHERE id = 1", "SELECT id FROM t WHERE id = 1"} {
+			c := connect(t)
+			c.exec(begin)
+			c.get(first)
+			c.exec("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+			require.Equal(t, old, c.get(read))
+			writer.exec(write)
+			require.Equal(t, old, c.get(read))
+			c.exec("COMMIT")
+			c.exec("BEGIN")
+			require.Equal(t, "later", c.get(read))
+			writer.exec(fmt.Sprintf("UPDATE t SET v = '%s' WHERE id = %d", old, other))
+			require.Equal(t, old, c.get(read))
+			c.exec("ROLLBACK")
+		}
+	}
+	c := connect(t)
+	c.exec("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+	c.exec("BEGIN")
+	c.get("SELECT v FROM t WHERE id = 1")
+	c.exec("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+	require.Equal(t, old, c.get(read))
+	writer.exec(write)
+	require.Equal(t, "later", c.get(read))
+	c.exec("ROLLBACK")
+
+	c.exec("BEGIN")
+	c.get("SELECT v FROM t WHERE id = 1")
+	c.exec("SET SESSION TRANSACTION READ ONLY")
+	c.exec(write)
+	c.exec("UPDATE t SET v = CONCAT(v, 'x') WHERE id < 20")
+	c.exec("ROLLBACK")
+	c.exec("BEGIN")
+	c.fails(1792, write)
+	c.exec("ROLLBACK")
+	c.exec("START TRANSACTION READ ONLY")
+	c.get("SELECT v FROM t WHERE id = 1")
+	c.exec("SET SESSION TRANSACTION READ WRITE")
+	c.fails(1792, write)
+	c.exec("ROLLBACK")
+	c.exec(write)
+}
