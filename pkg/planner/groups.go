@@ -188,6 +188,9 @@ func (g *grouping) find() bool {
 			continue
 		}
 		avg, averages := call.(*sqlparser.Avg)
+		if averages && !whole && sel.GroupBy == nil && g.divisible(avg) && !g.exactly(span) {
+			return false
+		}
 		if averages && g.again && !(g.divisible(avg) || whole && g.numbers(avg)) {
 			return false
 		}
@@ -251,6 +254,43 @@ func (g *grouping) argument(call sqlparse.Span) (arg sqlparse.Span, ok bool) {
 // numbers; MySQL goes on with fewer.
 func (g *grouping) divisible(avg *sqlparser.Avg) bool {
 	return g.b.snap.Flavor == catalog.MariaDB && g.numbers(avg)
+}
+
+// exactly reports whether the expression around the call at span is one of exact numbers. MariaDB divides DOUBLEs for an AVG that it needs
+// as one, and has more digits then than the quotient of two DECIMALs; groups have the digits of those.
+func (g *grouping) exactly(span sqlparse.Span) bool {
+	sel := g.b.query.block.sel
+	for i, item := range g.list {
+		if g.items[i].Expr.Start <= span.Start && span.End <= g.items[i].Expr.End {
+			return g.exact(item.Expr)
+		}
+	}
+	return sel.Having != nil && g.exact(sel.Having.Expr) // the one row is not sorted
+}
+
+func (g *grouping) exact(e sqlparser.Expr) bool {
+	exact := true
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *sqlparser.Count, *sqlparser.CountStar:
+			return false, nil
+		case *sqlparser.ColName:
+			ref := g.b.query.block.resolve(n, g.b.a.lower)
+			exact = exact && ref.ok() && isNumeric(ref.column()) && ref.column().DataType != "double"
+		case *sqlparser.Argument:
+			i, ok := sqlparse.ArgNumber(n.Name)
+			exact = exact && ok && i < g.b.st.NumArgs() && (g.b.st.Arg(i).Class == sqlparse.ClassInt || g.b.st.Arg(i).Class == sqlparse.ClassDecimal)
+		case *sqlparser.FuncExpr:
+			exact = exact && has(` abs ceil ceiling coalesce concat floor format if ifnull mod nullif round truncate `, n.Name.Lowered())
+		case *sqlparser.Literal, *sqlparser.NullVal, *sqlparser.BinaryExpr, *sqlparser.UnaryExpr, *sqlparser.ComparisonExpr, *sqlparser.AndExpr,
+			*sqlparser.OrExpr, *sqlparser.NotExpr, *sqlparser.BetweenExpr, *sqlparser.IsExpr, *sqlparser.CaseExpr, *sqlparser.Sum, *sqlparser.Avg,
+			*sqlparser.Min, *sqlparser.Max:
+		case sqlparser.Expr:
+			exact = false
+		}
+		return exact, nil
+	}, e)
+	return exact
 }
 
 // numbers reports whether AVG is that of an expression of numbers.

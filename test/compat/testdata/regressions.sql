@@ -41,3 +41,12 @@ INSERT INTO w2 (id, a) SELECT a + 40, 1 FROM w1 WHERE id = 1;
 -- only: mariadb
 -- refused: on one server the second row sees the first
 INSERT INTO w2 (id, a) VALUES ((SELECT MAX(id) + 1 FROM w2), 1), ((SELECT MAX(id) + 2 FROM w2), 1);
+
+-- An AVG that is needed as a DOUBLE is the quotient of two, on MariaDB.
+CREATE TABLE averaged (id INT PRIMARY KEY, a INT, n DECIMAL(10,2), s VARCHAR(10));
+INSERT INTO averaged VALUES (1,3,1,'a'),(2,2,0.67,'b'),(3,1,0.33,'c'),(4,3,1,'a'),(5,2,0.67,'b'),(6,1,0.33,'c'),(7,NULL,NULL,NULL),(8,8,2.67,'d'),(9,9,3,'e'),(10,10,3.33,'f'),(11,11,3.67,'g'),(12,13,4.33,'h'),(13,7,2.33,'i'),(14,5,1.67,'j');
+SELECT AVG(a) * 13e0, AVG(a) * 13, AVG(n) * '13', AVG(a + 0) * 1e0 FROM averaged;
+SELECT AVG(a) * 13e0, COUNT(DISTINCT s) FROM averaged;
+SELECT IF(AVG(a) * 13e0 = 75, 'yes', 'no'), LEAST(AVG(a), '9'), AVG(a) BETWEEN '5.7692307692' AND '5.7692307693' FROM averaged;
+SELECT SUM(a) FROM averaged HAVING AVG(a) * 13e0 = 75;
+SELECT ROUND(AVG(a) * 1e12), SIN(AVG(a)), ROUND(AVG(a), 12), CONCAT(AVG(a) / 3) FROM averaged;
