@@ -134,7 +134,7 @@ func (b *build) viewText(tree sqlparser.Statement) (*viewWriter, error) {
 	if w.written == nil {
 		return nil, nil
 	}
-	return w, nil
+	return w, w.readsOtherwise()
 }
 
 func oneTable(exprs []sqlparser.TableExpr) (name sqlparser.TableName, alias sqlparser.IdentifierCS) {
@@ -239,11 +239,19 @@ type viewWriter struct {
 	// written is the statement anew; checks: the rows that it writes may be none that the view shows, which its CHECK OPTION forbids.
 	written []byte
 	checks  bool
+	// parts of the view's text stand in it, or are looked at behind it: each as a SELECT.
+	parts []string
 }
 
 type viewEdit struct {
 	span sqlparse.Span
 	text string
+}
+
+func (w *viewWriter) takesWhere() {
+	if w.v.where != "" {
+		w.parts = append(w.parts, "SELECT 1 FROM t WHERE "+w.v.where)
+	}
 }
 
 func (w *viewWriter) table() string {
@@ -310,6 +318,8 @@ func (w *viewWriter) modify(tree sqlparser.Statement) []byte {
 		end = tok.End
 	}
 	w.edits = append(w.edits, viewEdit{sqlparse.Span{Start: refs[0].Start, End: end}, w.table()})
+	w.parts = append(w.parts, "SELECT 1 FROM "+w.table())
+	w.takesWhere()
 	if !w.names(end, namedIn(nodes...)) {
 		return nil
 	}
@@ -384,6 +394,7 @@ func (w *viewWriter) names(at int, counts map[string]int) bool {
 			}
 			found[name]++
 			w.edits = append(w.edits, viewEdit{span, c.text})
+			w.parts = append(w.parts, "SELECT "+c.text)
 		}
 		last = [4]sqlparse.Token{last[1], last[2], last[3], tok}
 	}
@@ -408,7 +419,9 @@ func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
 			return nil
 		}
 	}
-	w.checks = v.view.CheckOption != "" && v.where != ""
+	if w.checks = v.view.CheckOption != "" && v.where != ""; w.checks {
+		w.takesWhere()
+	}
 	if rows, ok := s.Rows.(sqlparser.Values); ok {
 		for _, r := range rows {
 			if len(namedIn(r)) > 0 || hasSubquery(r) {

@@ -303,7 +303,7 @@ func (s *Session) transactionLost(p *plan.Plan) error {
 func (s *Session) prepareRunner(p *plan.Plan, params *wire.Params) {
 	s.args.Reset(s.stmt, params)
 	s.args.Strings, s.args.OneByte, s.args.Binary = s.strings, s.foreignCharset, s.binary
-	s.args.EmptyIsNull = s.emptyIsNull
+	s.args.EmptyIsNull = s.mode&sqlparse.EmptyStringIsNull != 0
 	if s.cfg.Dialect.MariaDB() {
 		s.args.Using = s.using
 	}

@@ -156,7 +156,6 @@ type settings struct {
 	info           planner.SessionInfo
 	sqlMode        string
 	charsets       charsets
-	emptyIsNull    bool // by sql_mode
 	autocommit     bool
 	foreignCharset bool
 	// foreignLiterals: what the client writes, unless it is ASCII, may be other characters for the servers: it comes in another

@@ -579,7 +579,6 @@ func (s *Session) adopt(st *backend.State) error {
 	v, _ = st.Get("@@session.`sql_mode`")
 	mode := strings.Trim(v, "'")
 	s.sqlMode = mode
-	s.emptyIsNull = strings.Contains(mode, "EMPTY_STRING_IS_NULL")
 	s.mode = sqlparse.ParseMode(mode)
 	results := "utf8mb4"
 	if v, ok := st.Get("@@session.`character_set_results`"); ok {

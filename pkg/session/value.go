@@ -48,7 +48,7 @@ func (s *Session) typed(col sqltypes.Column, v []byte, charset string) (string, 
 		return "_binary" + inHex(), nil // x'..' alone is a number on MySQL, where one is expected
 	case charset != "":
 		return "_" + charset + inHex(), nil
-	case !s.allUTF8 && !ascii(v), s.mode&sqlparse.NoBackslashEscapes != 0 && bytes.IndexByte(v, '\\') >= 0, len(v) == 0 && s.emptyIsNull:
+	case !s.allUTF8 && !ascii(v), s.mode&sqlparse.NoBackslashEscapes != 0 && bytes.IndexByte(v, '\\') >= 0, len(v) == 0 && s.mode&sqlparse.EmptyStringIsNull != 0:
 		return "_utf8mb4" + inHex(), nil // the same in each sql_mode
 	default:
 		return quoted(), nil

@@ -16,6 +16,7 @@ const (
 	PipesAsConcat                       // a || b concatenates; such text gets no syntax tree
 	HighNotPrecedence                   // NOT binds like !; such text gets no syntax tree
 	Oracle                              // BEGIN opens a block, ROWNUM is a function; text with that gets no syntax tree
+	EmptyStringIsNull                   // '' is NULL
 )
 
 // ParseMode picks from sql_mode what changes how text is read.
@@ -35,6 +36,8 @@ func ParseMode(sqlMode string) Mode {
 			m |= HighNotPrecedence
 		case "ORACLE":
 			m |= Oracle
+		case "EMPTY_STRING_IS_NULL":
+			m |= EmptyStringIsNull
 		}
 	}
 	return m

@@ -199,7 +199,7 @@ func (w *Workspace) Select(db, text, collation string) (name string, err error) 
 	for m := range strings.SplitSeq(w.mode, ",") {
 		switch m {
 		case "", "TRADITIONAL", "STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "NO_ZERO_DATE", "NO_ZERO_IN_DATE", "ERROR_FOR_DIVISION_BY_ZERO",
-			"ANSI", "ANSI_QUOTES", "PIPES_AS_CONCAT", "IGNORE_SPACE", "NO_BACKSLASH_ESCAPES": // the text has been written without
+			"ANSI", "ANSI_QUOTES", "PIPES_AS_CONCAT", "IGNORE_SPACE", "NO_BACKSLASH_ESCAPES", "EMPTY_STRING_IS_NULL", "ORACLE": // the text has been written without
 		default:
 			modes = append(modes, m)
 		}
