@@ -61,10 +61,36 @@ type sourceFrame struct {
 	block  int // -1: none begun here
 	clause sourceClause
 	nest   bool // parentheses around joined tables of the block outside
-	// of a list of joined tables: whether the next one, and everything inside, may be missing; where the sources since the
-	// last comma begin
-	outer, next bool
-	group       int
+	// of a list of joined tables: the operands that are not complete, each inside of the one before; the first one is all since the last
+	// comma. And the words of a join before its JOIN.
+	operands             []operand
+	natural, left, right bool
+}
+
+// operand is a table, or joined ones, of which more may follow: in a LEFT JOIN b JOIN c ON 1 ON 2 the first ON completes c, and
+// the second one b JOIN c.
+type operand struct {
+	first    int  // its first source
+	optional bool // it may be missing
+	single   bool // of a NATURAL JOIN: one table, or one pair of parentheses
+	right    bool // it is the left side of a RIGHT JOIN
+}
+
+// operand returns the innermost operand.
+func (fr *sourceFrame) operand() *operand { return &fr.operands[len(fr.operands)-1] }
+
+// complete ends the innermost operand, unless that is the whole list.
+func (fr *sourceFrame) complete() {
+	if fr.completeSingle(); len(fr.operands) > 1 {
+		fr.operands = fr.operands[:len(fr.operands)-1]
+	}
+}
+
+// completeSingle ends the operands of NATURAL JOINs, behind which something else follows.
+func (fr *sourceFrame) completeSingle() {
+	for fr.operand().single {
+		fr.operands = fr.operands[:len(fr.operands)-1]
+	}
 }
 
 func (f *sourceFinder) run() {
@@ -95,14 +121,16 @@ func (f *sourceFinder) run() {
 		}
 		switch id {
 		case opWord + '(':
-			next := sourceFrame{block: -1, group: len(f.sources)}
+			next := sourceFrame{block: -1}
 			if fr.clause == fromClause && (prev == wFrom || prev == opWord+',' || prev == wJoin || prev == wStraightJoin || prev == opWord+'(' || prev == wUpdate || prev == wUsing || prev == wLateral || prev == wOj) {
-				next.nest, next.block, next.clause, next.outer = true, fr.block, fromClause, fr.outer || fr.next
-				fr.next = false
+				next.nest, next.block, next.clause = true, fr.block, fromClause
+				next.operands = []operand{{first: len(f.sources), optional: fr.operand().optional}}
 			}
 			f.frames = append(f.frames, next)
 		case opWord + ')':
-			if !fr.nest {
+			if fr.nest {
+				f.endList(fr)
+			} else {
 				f.close(fr, end)
 			}
 			if len(f.frames) == 1 {
@@ -120,8 +148,7 @@ func (f *sourceFinder) run() {
 
 // source notes a table and looks for its alias.
 func (f *sourceFinder) source(fr *sourceFrame, r TableRef) {
-	src := Source{TableRef: r, Qualifier: r.Span, Block: fr.block, Optional: fr.outer || fr.next}
-	fr.next = false
+	src := Source{TableRef: r, Qualifier: r.Span, Block: fr.block, Optional: fr.operand().optional}
 	ahead := f.l
 	k := ahead.next()
 	if ahead.word != nil && ahead.word.id == wAs && k == Word {
@@ -150,7 +177,7 @@ func (f *sourceFinder) word(fr *sourceFrame, id, prev wordID, end, prevEnd int) 
 	switch id {
 	case wSelect, wDelete:
 		if fr.nest && fr.block >= 0 && prev == opWord+'(' {
-			*fr = sourceFrame{block: -1, group: fr.group} // a derived table
+			*fr = sourceFrame{block: -1} // a derived table
 		}
 		f.begin(fr, listClause)
 	case wUpdate:
@@ -165,27 +192,38 @@ func (f *sourceFinder) word(fr *sourceFrame, id, prev wordID, end, prevEnd int) 
 		}
 	case wUsing:
 		if f.s.kind == Delete && fr.clause == fromClause && len(f.frames) == 1 && f.l.peek() != '(' {
-			f.sources, fr.group = f.sources[:0], 0
+			f.sources, fr.operands = f.sources[:0], []operand{{}}
+		} else if fr.clause == fromClause {
+			fr.complete()
 		}
 	case opWord + ',':
 		if fr.clause == fromClause {
-			fr.group, fr.next = len(f.sources), false
+			f.endList(fr)
+			fr.operands = []operand{{first: len(f.sources), optional: fr.operands[0].optional}}
 		}
-	case wLeft:
-		fr.next = fr.clause == fromClause && f.joinFollows()
-	case wRight, wFull:
+	case wNatural:
+		fr.natural = fr.clause == fromClause
+	case wLeft, wRight, wFull:
 		if fr.clause == fromClause && f.joinFollows() {
-			for i := fr.group; i < len(f.sources); i++ {
-				f.sources[i].Optional = true
-			}
-			fr.next = id == wFull
+			fr.left, fr.right = id != wRight, id != wLeft
+		}
+	case wJoin, wStraightJoin:
+		if fr.clause == fromClause && prev != wFor { // USE INDEX FOR JOIN
+			f.join(fr)
+		}
+	case wOn:
+		ahead := f.l
+		if ahead.next(); fr.clause == fromClause && !ahead.isWord(wDuplicate) {
+			fr.complete()
 		}
 	case wSet:
 		if fr.clause == fromClause {
+			f.endList(fr)
 			fr.clause = setClause
 		}
 	case wWhere:
 		if fr.clause == fromClause || fr.clause == setClause {
+			f.endList(fr)
 			fr.clause = whereClause
 			f.blocks[fr.block].Where = f.l.pos
 		}
@@ -210,6 +248,39 @@ func (f *sourceFinder) word(fr *sourceFrame, id, prev wordID, end, prevEnd int) 
 	}
 }
 
+// join begins the right operand of a join.
+func (f *sourceFinder) join(fr *sourceFrame) {
+	fr.completeSingle()
+	if fr.right {
+		f.missing(fr, fr.operand().first, len(f.sources))
+		fr.operand().right = true
+	}
+	fr.operands = append(fr.operands, operand{first: len(f.sources), optional: fr.operand().optional || fr.left, single: fr.natural})
+	fr.natural, fr.left, fr.right = false, false, false
+}
+
+// endList ends a list of joined tables. Joins that have got no ON are as if they stood in parentheses: a JOIN b RIGHT JOIN c ON 1
+// is (a JOIN b) RIGHT JOIN c ON 1.
+func (f *sourceFinder) endList(fr *sourceFrame) {
+	fr.completeSingle()
+	for len(fr.operands) > 1 {
+		last := *fr.operand()
+		if fr.complete(); last.right {
+			f.missing(fr, fr.operand().first, last.first)
+			fr.operand().right = true
+		}
+	}
+}
+
+// missing notes that tables of the frame's list may be missing. Those inside of a derived table have conditions of their own.
+func (f *sourceFinder) missing(fr *sourceFrame, from, to int) {
+	for i := from; i < to; i++ {
+		if f.sources[i].Block == fr.block {
+			f.sources[i].Optional = true
+		}
+	}
+}
+
 // joinFollows reports whether the LEFT or RIGHT just read is that of a join.
 func (f *sourceFinder) joinFollows() bool {
 	ahead := f.l
@@ -223,7 +294,7 @@ func (f *sourceFinder) begin(fr *sourceFrame, clause sourceClause) {
 	for i := len(f.frames) - 2; i >= 0 && outer < 0; i-- {
 		outer = f.frames[i].block
 	}
-	fr.block, fr.clause, fr.group, fr.next = len(f.blocks), clause, len(f.sources), false
+	fr.block, fr.clause, fr.operands = len(f.blocks), clause, []operand{{first: len(f.sources)}}
 	f.blocks = append(f.blocks, Block{Where: -1, End: -1, Outer: outer})
 }
 
@@ -236,6 +307,9 @@ func (f *sourceFinder) end(fr *sourceFrame, end int) {
 }
 
 func (f *sourceFinder) close(fr *sourceFrame, end int) {
+	if fr.clause == fromClause {
+		f.endList(fr)
+	}
 	switch fr.clause {
 	case fromClause, setClause, whereClause:
 		f.blocks[fr.block].End = end

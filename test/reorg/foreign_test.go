@@ -84,6 +84,8 @@ func TestForeignRowsAreNotSeen(t *testing.T) {
 	exec(t, db, "CREATE TABLE t (id BIGINT PRIMARY KEY, g INT, v VARCHAR(20))")
 	exec(t, db, "CREATE TABLE line (tid BIGINT, n INT, PRIMARY KEY (tid, n)) PARTITION BY KEY (tid)")
 	exec(t, db, "CREATE VIEW big AS SELECT id AS bid, v FROM t WHERE id > 10")
+	exec(t, db, "CREATE TABLE some (id BIGINT PRIMARY KEY)")
+	exec(t, db, "INSERT INTO some VALUES (3), (4), (11), (12), (25), (26), (27)")
 	for i := range 40 {
 		exec(t, db, "INSERT INTO t VALUES (?, ?, ?)", i, i%4, fmt.Sprint("v", i))
 		exec(t, db, "INSERT INTO line VALUES (?, 1), (?, 2)", i, i)
@@ -102,6 +104,13 @@ func TestForeignRowsAreNotSeen(t *testing.T) {
 		"SELECT COUNT(*) FROM t a JOIN t b ON a.g = b.g",
 		"SELECT id FROM t UNION SELECT n FROM line ORDER BY 1 LIMIT 50",
 		"SELECT v FROM t WHERE id = 17",
+		"SELECT COUNT(*), COUNT(l.n) FROM t LEFT JOIN line l JOIN some ON some.id = l.tid ON l.tid = t.id",
+		"SELECT COUNT(*), COUNT(l.n) FROM t LEFT JOIN (line l JOIN some ON some.id = l.tid) ON l.tid = t.id",
+		"SELECT COUNT(*), COUNT(l.n) FROM some JOIN line l ON some.id = l.tid RIGHT JOIN t ON l.tid = t.id",
+		"SELECT COUNT(*), COUNT(l.n) FROM t LEFT JOIN some NATURAL JOIN (SELECT tid AS id, n FROM line) l ON l.id = t.id",
+		"SELECT COUNT(*), COUNT(l.n) FROM t LEFT JOIN some STRAIGHT_JOIN line l ON l.tid = some.id ON some.id = t.id",
+		"SELECT COUNT(*), COUNT(some.id) FROM t LEFT JOIN line l LEFT JOIN some ON l.tid = some.id ON l.tid = t.id",
+		"SELECT COUNT(*), COUNT(l.n), COUNT(t.id) FROM some RIGHT JOIN line l ON l.tid = some.id LEFT JOIN t ON some.id = t.id",
 	}
 	before := map[string]string{}
 	for _, q := range queries {
@@ -125,6 +134,9 @@ func TestForeignRowsAreNotSeen(t *testing.T) {
 	exec(t, db, "UPDATE t SET g = g + 4")
 	exec(t, db, "UPDATE t JOIN line ON line.tid = t.id SET t.v = CONCAT(t.v, 'x') WHERE line.n = 1")
 	exec(t, db, "UPDATE t SET g = g - 4 WHERE g > 3 OR v = 'no'")
+	exec(t, db, "UPDATE t LEFT JOIN line JOIN some ON some.id = line.tid ON line.tid = t.id SET t.g = t.g + 10")
+	assert.Equal(t, "40", text(t, db, "SELECT COUNT(*) FROM t WHERE g >= 10"))
+	exec(t, db, "UPDATE t SET g = g - 10")
 	exec(t, db, "DELETE FROM line WHERE n = 2")
 	assert.Equal(t, foreign, text(t, two, "SELECT COUNT(*) FROM t WHERE v = 'copy' AND g < 4"), "writes leave them alone")
 	assert.Equal(t, "40 40", text(t, db, "SELECT COUNT(*), SUM(v LIKE '%x') FROM t"))

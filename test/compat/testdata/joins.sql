@@ -195,3 +195,33 @@ SELECT id, (SELECT COUNT(*) FROM ob, oc b LEFT JOIN oc c ON b.id = c.id AND EXIS
 SELECT id, (SELECT SUM(c.y) FROM ob, oc b LEFT JOIN oc c ON b.id = c.id AND x IN (SELECT oe.id FROM oe) WHERE ob.x = od.id AND b.id = od.id) AS n FROM od ORDER BY id;
 SELECT COUNT(*) FROM ob, oc b JOIN oc c ON b.id = c.id AND EXISTS (SELECT 1 FROM oe WHERE oe.id = x) WHERE ob.x = b.id;
 DROP TABLE oa, ob, oc, od, oe;
+
+-- Joins inside of joins, with and without parentheses.
+CREATE TABLE nest_a (id INT PRIMARY KEY, x INT);
+CREATE TABLE nest_b (id INT PRIMARY KEY, x INT);
+CREATE TABLE nest_c (id INT PRIMARY KEY, x INT);
+CREATE TABLE nest_d (id INT PRIMARY KEY, x INT);
+INSERT INTO nest_a VALUES (1, 1), (2, 2), (9, 9), (10, 1);
+INSERT INTO nest_b VALUES (2, 1), (3, 2), (9, 9), (10, 5);
+INSERT INTO nest_c VALUES (3, 1), (4, 2), (9, 9), (10, 6);
+INSERT INTO nest_d VALUES (9, 9), (1, 1), (10, 7);
+SELECT a.id, b.id, c.id FROM nest_a a LEFT JOIN nest_b b JOIN nest_c c ON b.id = c.id ON a.id = b.id ORDER BY a.id;
+SELECT COUNT(*), COUNT(b.id) FROM nest_a a LEFT JOIN nest_b b JOIN nest_c c ON b.id = c.id ON a.id = b.id;
+SELECT a.id, b.id, c.id FROM nest_a a LEFT JOIN nest_b b JOIN nest_c c ON b.x = c.x ON a.id = b.id ORDER BY a.id, c.id;
+SELECT a.id, b.id, c.id, d.id FROM nest_a a LEFT JOIN nest_b b LEFT JOIN nest_c c JOIN nest_d d ON c.id = d.id ON b.id = c.id ON a.id = b.id ORDER BY a.id;
+SELECT a.id, b.id, c.id FROM nest_a a JOIN nest_b b RIGHT JOIN nest_c c ON b.id = c.id ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM nest_a a CROSS JOIN nest_b b RIGHT JOIN nest_c c ON b.id = c.id WHERE a.id = 1 OR a.id IS NULL ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM nest_a a JOIN nest_b b RIGHT JOIN nest_c c ON b.id = c.id ON a.id = b.id ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id, d.id FROM nest_a a JOIN nest_b b JOIN nest_c c RIGHT JOIN nest_d d ON c.id = d.id ON b.id = c.id ORDER BY 1, 2, 3, 4;
+SELECT a.id, b.id, c.id, d.id FROM nest_a a JOIN nest_b b LEFT JOIN nest_c c JOIN nest_d d ON c.id = d.id ON b.id = c.id ORDER BY 1, 2, 3, 4;
+SELECT a.id, b.id, c.id FROM nest_a a LEFT JOIN nest_b b RIGHT JOIN nest_c c ON b.id = c.id ON a.id = b.id ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM nest_a a LEFT JOIN nest_b b STRAIGHT_JOIN nest_c c ON b.id = c.id ON a.id = b.id ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM nest_a a LEFT JOIN nest_b b NATURAL JOIN nest_c c ON a.id = b.id ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM nest_a a NATURAL LEFT JOIN nest_b b JOIN nest_c c ON a.id = c.id ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM (nest_a a JOIN nest_b b ON a.id = b.id) RIGHT JOIN (nest_c c LEFT JOIN nest_d d ON c.id = d.id) ON a.id = c.id ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM nest_a a JOIN nest_b b USING (id) NATURAL RIGHT JOIN nest_c c ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM nest_a a LEFT JOIN nest_b b CROSS JOIN nest_c c ON a.id = b.id ORDER BY 1, 2, 3;
+UPDATE nest_a a LEFT JOIN nest_b b JOIN nest_c c ON b.id = c.id ON a.id = b.id SET a.x = COALESCE(c.x, -1);
+SELECT * FROM nest_a ORDER BY id;
+DELETE a FROM nest_a a LEFT JOIN nest_b b JOIN nest_c c ON b.id = c.id ON a.id = b.id WHERE c.id IS NULL;
+SELECT * FROM nest_a ORDER BY id;
