@@ -24,7 +24,7 @@ type createSelect struct {
 	definition  sqlparse.Span // columns and options
 	partition   sqlparse.Span // PARTITION BY ..., for Skarv, if End is not 0
 	query       sqlparse.Span
-	limit       sqlparse.Span // the query's own LIMIT, if End is not 0
+	limit       sqlparse.Span // the query's own LIMIT, or the place for one before its locks, if End is not 0
 	limited     bool          // the query has something else behind which no LIMIT may stand
 	versioned   bool          // WITH SYSTEM VERSIONING
 	refers      bool          // a foreign key
@@ -154,10 +154,14 @@ func (c *createSelect) findLimit(st *sqlparse.Statement) {
 		case t.Kind == sqlparse.Word && st.Is(t, "LIMIT") && !st.Is(before, "."):
 			c.limit = sqlparse.Span{Start: t.Start}
 		case st.Is(t, "FOR") || st.Is(t, "LOCK") || st.Is(t, "INTO") || st.Is(t, "PROCEDURE") || st.Is(t, "FETCH"):
-			if c.limit.Start == 0 {
-				c.limited = true
-			} else if c.limit.End == 0 {
+			switch {
+			case c.limit.Start > 0 && c.limit.End == 0:
 				c.limit.End = t.Start
+			case c.limit.Start > 0:
+			case !c.limited && (st.Is(t, "FOR") && (isNext(st, toks, "UPDATE") || isNext(st, toks, "SHARE")) || st.Is(t, "LOCK") && isNext(st, toks, "IN")):
+				c.limit = sqlparse.Span{Start: t.Start, End: t.Start}
+			default:
+				c.limited = true
 			}
 		}
 	}
@@ -238,16 +242,7 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 		return true, sqlerr.ForeignKeyWithSelect.New()
 	}
 	name := sqltypes.QuoteIn(p.Database, p.Name)
-	query, with := s.unparenthesised(s.args.AppendSpan(nil, c.query))
-	c.limited = c.limited || with
-	none := string(query) + " LIMIT 0"
-	switch {
-	case c.limited:
-		none = "SELECT * FROM (" + string(query) + ") AS skarv_query LIMIT 0"
-	case c.limit.End > 0: // in its place: a table made of a derived one has other defaults
-		none = string(s.args.AppendSpan(nil, sqlparse.Span{Start: c.query.Start, End: c.limit.Start})) + " LIMIT 0 " +
-			string(s.args.AppendSpan(nil, sqlparse.Span{Start: c.limit.End, End: c.query.End}))
-	}
+	query, none := s.queryOf(&c)
 	definition, columns, err := s.defineFromSelect(p, &c, query, none)
 	if err != nil {
 		return true, err
@@ -262,9 +257,7 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	} else if err != nil {
 		return true, err
 	}
-	before := s.lastInsertID
-	err = s.within(fmt.Appendf(nil, "%s %s (%s) %s", c.verb, name, strings.Join(columns, ", "), query), &capture{})
-	rows := uint64(max(s.rowCount, 0))
+	filled, err := s.fillFromSelect(&c, name, columns, query)
 	if err == nil {
 		err = s.commitImplicit() // without autocommit
 	}
@@ -277,12 +270,33 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 		}
 		return true, err
 	}
-	warnings, id := uint16(len(s.warnings)), uint64(0)
-	if s.lastInsertID != before {
-		id = s.lastInsertID
+	return true, s.ok(filled)
+}
+
+// queryOf is the query, and the query so that it returns no rows.
+func (s *Session) queryOf(c *createSelect) (query []byte, none string) {
+	query, with := s.unparenthesised(s.args.AppendSpan(nil, c.query))
+	switch {
+	case c.limited || with:
+		return query, "SELECT * FROM (" + string(query) + ") AS skarv_query LIMIT 0"
+	case c.limit.Start > 0: // in its place: a table made of a derived one has other defaults
+		return query, string(s.args.AppendSpan(nil, sqlparse.Span{Start: c.query.Start, End: c.limit.Start})) + " LIMIT 0 " +
+			string(s.args.AppendSpan(nil, sqlparse.Span{Start: c.limit.End, End: c.query.End}))
 	}
-	return true, s.ok(wire.OK{AffectedRows: rows, LastInsertID: id, Warnings: warnings,
-		Info: recordsInfo(rows, warnings)})
+	return query, string(query) + " LIMIT 0"
+}
+
+// fillFromSelect inserts the rows of the query into the table that has been made, and returns what the whole statement answers.
+func (s *Session) fillFromSelect(c *createSelect, name string, columns []string, query []byte) (wire.OK, error) {
+	take := &capture{}
+	if err := s.within(fmt.Appendf(nil, "%s %s (%s) %s", c.verb, name, strings.Join(columns, ", "), query), take); err != nil {
+		return wire.OK{}, err
+	}
+	ok := wire.OK{AffectedRows: uint64(max(s.rowCount, 0)), LastInsertID: take.ok.LastInsertID, Warnings: uint16(len(s.warnings)), Info: take.ok.Info}
+	if len(ok.Info) == 0 {
+		ok.Info = recordsInfo(ok.AffectedRows, ok.Warnings)
+	}
+	return ok, nil
 }
 
 // recordsInfo is the text with which servers answer an INSERT of several rows, none of which was a duplicate.

@@ -187,12 +187,19 @@ func (s *Session) temporaryDDL(p *plan.Plan) (handled bool, err error) {
 	return true, s.changeTemporary(p)
 }
 
-// onPinned runs the statement at hand on the connection with the temporary tables, which becomes one if there is none.
-func (s *Session) onPinned(sql []byte) (wire.OK, error) {
-	g := s.anyGroup()
+// pinnedGroup is the node group of the connection with the temporary tables, or of the one that shall be it.
+func (s *Session) pinnedGroup() placement.NodeGroupID {
 	if s.temps != nil {
-		g = s.temps.conn.Group
+		return s.temps.conn.Group
 	}
+	return s.anyGroup()
+}
+
+// onPinned runs a statement on the connection with the temporary tables.
+func (s *Session) onPinned(sql []byte) (wire.OK, error) { return s.pinnedOn(s.pinnedGroup(), sql) }
+
+// pinnedOn is onPinned where there is no such connection perhaps: then one to g becomes it.
+func (s *Session) pinnedOn(g placement.NodeGroupID, sql []byte) (wire.OK, error) {
 	c, err := s.acquire(g)
 	if err != nil {
 		return wire.OK{}, err
@@ -243,28 +250,39 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 		}
 	}
 	existed := s.temps != nil && s.temps.tables[p.Database][p.Name] != nil
-	query, insert, replaces := temporaryQuery(s.stmt)
-	var text []byte
-	if query.End > 0 {
-		text = s.args.AppendSpan(nil, query)
+	c, selects := s.findCreateSelect()
+	g := s.pinnedGroup()
+	var query []byte // what fills the table, if no server alone has all that it reads
+	none := ""
+	if selects && !s.aloneOn(g, s.args.AppendSpan(nil, c.query)) {
+		query, none = s.queryOf(&c)
 	}
-	name, create := p.Name, s.args.AppendStatement(nil)
-	if refs, _ := s.stmt.Tables(); text != nil && !existed && len(refs) > 0 && s.snap.Table(p.Database, p.Name) != nil {
+	// rest appends the rest of the statement from a place in it: the table is made without rows, if they come from several node groups.
+	rest := func(create []byte, from int) []byte {
+		if query == nil {
+			return s.args.AppendSpan(create, sqlparse.Span{Start: from, End: len(s.stmt.SQL())})
+		}
+		return append(s.args.AppendSpan(create, sqlparse.Span{Start: from, End: c.query.Start}), none...)
+	}
+	name, create := p.Name, rest(nil, 0)
+	if refs, _ := s.stmt.Tables(); selects && !existed && len(refs) > 0 && s.snap.Table(p.Database, p.Name) != nil {
 		// The query may read the table that the new one will hide.
 		name = temporaryAside
 		head := refs[0].Span
 		create = append(s.args.AppendSpan(nil, sqlparse.Span{End: head.Start}), sqltypes.QuoteIn(p.Database, name)...)
-		create = s.args.AppendSpan(create, sqlparse.Span{Start: head.End, End: len(s.stmt.SQL())})
+		create = rest(create, head.End)
 	}
-	ok, err := s.onPinned(create)
+	ok, err := s.pinnedOn(g, create)
 	if err != nil {
 		s.forgetTemporaries()
 		return err
 	}
-	if existed && !replaces {
+	tokens := s.stmt.Tokens()
+	tokens.Next()
+	if existed && !s.stmt.Is(tokens.Next(), "OR") { // REPLACE
 		return s.writeOK(ok) // IF NOT EXISTS
 	}
-	if text == nil && slices.ContainsFunc(p.Tables, func(t *catalog.Table) bool { // LIKE
+	if !selects && slices.ContainsFunc(p.Tables, func(t *catalog.Table) bool { // LIKE
 		return t.HiddenKey && t.Temporary == "" && (t.Database != p.Database || t.Name != p.Name)
 	}) {
 		if _, err := s.onPinned([]byte("ALTER TABLE " + sqltypes.QuoteIn(p.Database, name) + " DROP PRIMARY KEY, DROP COLUMN " +
@@ -275,9 +293,8 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 	if err := s.noteTemporary(p.Database, name); err != nil {
 		return err
 	}
-	if text != nil && !s.pinnedAlone(text) {
-		// The rows of that group alone are there: the definition is right. Now the rows of all.
-		ok, err = s.refill(p.Database, name, insert, text)
+	if query != nil {
+		ok, err = s.fillTemporary(&c, sqltypes.QuoteIn(p.Database, name), query)
 	}
 	if err == nil && name != p.Name {
 		if _, err = s.onPinned([]byte("ALTER TABLE " + sqltypes.QuoteIn(p.Database, name) + " RENAME TO " +
@@ -299,40 +316,8 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 // temporaryAside is the name of a temporary table while it is filled from the table whose name it will have.
 const temporaryAside = "_skarv_aside"
 
-// temporaryQuery finds the query of CREATE TEMPORARY TABLE ... SELECT, and how its rows are to be inserted.
-func temporaryQuery(st *sqlparse.Statement) (query sqlparse.Span, insert string, replaces bool) {
-	insert = "INSERT"
-	tokens := st.Tokens()
-	var prev sqlparse.Token
-	open := -1 // parentheses before the query
-	for n := 0; ; n++ {
-		tok := tokens.Next()
-		switch {
-		case tok.Kind == sqlparse.EOF:
-			return sqlparse.Span{}, insert, replaces
-		case n == 1 && st.Is(tok, "OR"):
-			replaces = true
-		case tok.Kind == sqlparse.Word && !st.Is(prev, ".") && n > 3 && (st.Is(tok, "SELECT") || st.Is(tok, "WITH")):
-			if open < 0 {
-				open = tok.Start
-			}
-			return sqlparse.Span{Start: open, End: len(st.SQL())}, insert, replaces
-		case n > 3 && st.Is(tok, "IGNORE"):
-			insert = "INSERT IGNORE"
-		case n > 3 && st.Is(tok, "REPLACE"):
-			insert = "REPLACE"
-		}
-		if !st.Is(tok, "(") {
-			open = -1
-		} else if open < 0 {
-			open = tok.Start
-		}
-		prev = tok
-	}
-}
-
-// pinnedAlone reports whether the group with the temporary tables has all that a query reads.
-func (s *Session) pinnedAlone(query []byte) bool {
+// aloneOn reports whether node group g has all that a query reads.
+func (s *Session) aloneOn(g placement.NodeGroupID, query []byte) bool {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
 	if st.Scan(query, s.mode) != nil {
@@ -344,37 +329,30 @@ func (s *Session) pinnedAlone(query []byte) bool {
 		return false
 	}
 	t := p.Relay.Target
-	return t.Kind == plan.AnyGroup || t.Kind == plan.OneGroup && t.Group == s.temps.conn.Group
+	return t.Kind == plan.AnyGroup || t.Kind == plan.OneGroup && t.Group == g
 }
 
-// refill replaces the rows of a temporary table by those of a query over all groups.
-func (s *Session) refill(db, table, insert string, query []byte) (ok wire.OK, err error) {
-	name := sqltypes.QuoteIn(db, table)
-	if _, err := s.onPinned([]byte("DELETE FROM " + name)); err != nil {
-		return ok, err
-	}
-	c, err := s.acquire(s.temps.conn.Group)
+// fillTemporary inserts the rows of a query over several node groups into a temporary table that has been made for them.
+func (s *Session) fillTemporary(c *createSelect, name string, query []byte) (ok wire.OK, err error) {
+	b, err := s.acquire(s.temps.conn.Group)
 	if err != nil {
 		return ok, err
 	}
-	st, err := c.Prepare(query)
+	st, err := b.Prepare(query)
 	if err == nil {
-		c.CloseStmt(st.ID)
+		b.CloseStmt(st.ID)
 	}
-	s.done(c, err)
+	s.done(b, err)
 	if err != nil {
-		return ok, txn.Lost(c, err)
+		return ok, txn.Lost(b, err)
 	}
 	var columns []string
 	for _, col := range st.Columns {
 		columns = append(columns, sqltypes.QuoteName(col.Name))
 	}
-	text := insert + " INTO " + name + " (" + strings.Join(columns, ", ") + ") " + string(query)
-	if err := s.within([]byte(text), &capture{}); err != nil {
-		return ok, err
-	}
-	rows, warnings := uint64(max(s.rowCount, 0)), uint16(len(s.warnings))
-	return wire.OK{AffectedRows: rows, Warnings: warnings, Status: s.status(), Info: recordsInfo(rows, warnings)}, nil
+	ok, err = s.fillFromSelect(c, name, columns, query)
+	ok.Status = s.status()
+	return ok, err
 }
 
 func (s *Session) dropTemporary(p *plan.Plan, own int) error {
@@ -487,13 +465,13 @@ func (s *Session) makesHidden() bool {
 
 // viewOfTemporary is the error of a view that reads one of the session's temporary tables.
 func (s *Session) viewOfTemporary() error {
-	query, _, _ := temporaryQuery(s.stmt)
-	if query.End == 0 {
+	c, ok := s.findCreateSelect()
+	if !ok {
 		return nil
 	}
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if st.Scan(s.args.AppendSpan(nil, query), s.mode) != nil {
+	if st.Scan(s.args.AppendSpan(nil, c.query), s.mode) != nil {
 		return nil // a server has the error to tell
 	}
 	refs, _ := st.Tables()
@@ -601,11 +579,47 @@ func readTemporary(c *backend.Conn, db, name, mode string) (*catalog.Table, erro
 		if strings.Contains(strings.ToLower(string(r[6])), "auto_increment") {
 			t.AutoIncrement = len(t.Columns) - 1
 		}
-		if string(r[4]) == "PRI" {
-			t.Primary = append(t.Primary, len(t.Columns)-1)
+	}
+	if _, rows, err = c.QueryAll("SHOW INDEX FROM "+table, 1<<16); err != nil {
+		return nil, err
+	}
+	return t, temporaryKeys(t, rows)
+}
+
+// temporaryKeys gives t the keys that SHOW INDEX shows: Table, Non_unique, Key_name, Seq_in_index, Column_name, Collation, Cardinality, Sub_part.
+func temporaryKeys(t *catalog.Table, rows [][][]byte) error {
+	var keys []catalog.Index
+	for _, r := range rows {
+		if len(r) < 8 {
+			return errors.New("SHOW INDEX of an unknown form")
+		}
+		name := string(r[2])
+		if len(keys) == 0 || keys[len(keys)-1].Name != name {
+			keys = append(keys, catalog.Index{Name: name, Unique: string(r[1]) == "0"})
+		}
+		key, c := &keys[len(keys)-1], t.Column(string(r[4]))
+		key.Partial = key.Partial || r[7] != nil || c < 0
+		if c >= 0 {
+			key.Columns = append(key.Columns, c)
 		}
 	}
-	return t, nil
+	for _, k := range keys {
+		switch {
+		case k.Name == "PRIMARY":
+			t.Primary = k.Columns
+		case k.Unique:
+			t.Unique = append(t.Unique, k)
+		default:
+			t.Indexes = append(t.Indexes, k)
+		}
+	}
+	for _, k := range t.Unique { // it may stand in for a primary key
+		nullable := slices.ContainsFunc(k.Columns, func(c int) bool { return t.Columns[c].Nullable })
+		if t.Primary == nil && !nullable && !k.Partial {
+			t.Primary = slices.Clone(k.Columns)
+		}
+	}
+	return nil
 }
 
 // temporaryColumn is a row of SHOW FULL COLUMNS: Field, Type, Collation, Null, Key, Default, Extra.
