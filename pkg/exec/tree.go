@@ -145,6 +145,8 @@ func (r *Runner) tied(o plan.Order, class merge.Class) func(a, b []byte) bool {
 		switch {
 		case a == nil || b == nil:
 			return false
+		case o.Weight >= 0 && bytes.Equal(bytes.TrimRight(a, "\x00"), bytes.TrimRight(b, "\x00")):
+			return true // MariaDB fills up with NULs what it sorts by, also in collations in which trailing NULs count
 		case collation == nil:
 			return len(a) >= limit && len(b) >= limit && bytes.Equal(a[:limit], b[:limit])
 		case max(len(a), len(b)) <= limit/weights:

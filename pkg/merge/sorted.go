@@ -82,7 +82,7 @@ func (s *Sorted) Next() ([]byte, error) {
 	}
 	if s.tied {
 		return nil, sqlerr.Unsupported("sorting or grouping rows of several node groups by long strings that differ behind the part that servers sort by",
-			"SET max_sort_length to more than twice the characters, or sort by the beginning (LEFT(column, 100))")
+			"SET max_sort_length to more than twice the characters, sort by the beginning (LEFT(column, 100)), or, if it is NULs at their ends, by HEX(column)")
 	}
 	top := &s.streams[s.tree[0]]
 	if top.done {

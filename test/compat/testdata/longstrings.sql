@@ -30,3 +30,18 @@ SELECT DISTINCT x, b FROM longer;
 SELECT COUNT(*), RIGHT(b, 1) AS r FROM longer GROUP BY b ORDER BY r;
 SET max_sort_length = DEFAULT;
 SELECT COUNT(*), RIGHT(s, 1) FROM longer GROUP BY s ORDER BY 2;
+-- MariaDB sorts strings that differ in NULs at their ends as if they were equal, also where these count.
+-- only: mariadb
+CREATE TABLE endsinnul (id INT PRIMARY KEY, s VARCHAR(8) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_nopad_ci, b VARCHAR(8) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin);
+-- only: mariadb
+INSERT INTO endsinnul SELECT seq, IF(seq % 2, 'a', CONCAT('A', CHAR(0))), IF(seq % 2, 'a', CONCAT('a', CHAR(0))) FROM seq_1_to_40;
+-- only: mariadb
+-- refused: HEX(column)
+SELECT HEX(s), COUNT(*) FROM endsinnul GROUP BY s;
+-- only: mariadb
+-- refused: HEX(column)
+SELECT id FROM endsinnul ORDER BY b, id LIMIT 6;
+-- only: mariadb
+SELECT HEX(b) h, COUNT(*) FROM endsinnul GROUP BY h ORDER BY h;
+-- only: mariadb
+SELECT b, COUNT(*) FROM endsinnul WHERE id % 2 GROUP BY b;
