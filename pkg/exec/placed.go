@@ -49,7 +49,10 @@ func (r *Runner) PlaceRows(x Execution, p *plan.Plan, snap *catalog.Snapshot, a 
 	}
 	out = Placed{Group: r.groups[0], InsertID: in.ids.first}
 	if !in.asWritten {
-		out.Packets = r.packets(in, out.Group)
+		if out.Packets = r.packets(in, out.Group); r.tooLong(out.Packets) {
+			in.placed = true
+			return Placed{}, false
+		}
 	}
 	in.forget()
 	return out, true

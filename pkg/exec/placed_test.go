@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,4 +81,15 @@ func TestPlaceRowsLeavesToRun(t *testing.T) {
 		require.False(t, ok, sql)
 		_, _ = w.runner.takePlaced()
 	}
+}
+
+// A part that is longer than a server takes is refused before anything is sent: the connection and its transaction live on.
+func TestTextTooLong(t *testing.T) {
+	w := newWorld(t)
+	w.x.MaxText = 100
+	_, _, _, ok := w.place(w.autoPlan(), "INSERT INTO t (id, v) VALUES (0, '"+strings.Repeat("a", 50)+"')")
+	require.False(t, ok)
+	_, err := w.run(&plan.Plan{Kind: plan.Insert, Root: w.insertPlan()}, "INSERT INTO t (id, v) VALUES (1, 'a'), (2, 'b'), (3, '"+strings.Repeat("c", 50)+"')")
+	require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet), "%v", err)
+	require.NotContains(t, w.sent(), "ccc")
 }

@@ -43,6 +43,9 @@ type Execution struct {
 
 	// SortLength is the session's max_sort_length, 0 if it is the servers' default.
 	SortLength int
+	// MaxText is how many bytes a statement may have that is sent to a node group, 0: any. Servers end the connection, and the transaction
+	// with it, if one is longer than their max_allowed_packet.
+	MaxText int
 	// Copied are tables whose rows are copies, all of them, on every group: none of their rows are foreign.
 	Copied []*catalog.Table
 	// Sorting is how many Readings of a statement may sort at the same time: they share the memory for it. 0 is one.
@@ -433,6 +436,10 @@ func (r *Runner) sendOne(s *stream, alone bool, timestamp []byte, text textOf) e
 	if err != nil {
 		return err
 	}
+	if r.tooLong(r.body) {
+		return sqlerr.Unsupported("a statement over several node groups whose text for one of them is longer than max_allowed_packet (byte strings count twice)",
+			"INSERT long values with rows of one node group, or raise max_allowed_packet")
+	}
 	if timestamp != nil {
 		if err := s.send(timestamp); err != nil {
 			return err
@@ -442,6 +449,11 @@ func (r *Runner) sendOne(s *stream, alone bool, timestamp []byte, text textOf) e
 		return s.ask(cmd, r.body) // there is nobody else to be asked meanwhile
 	}
 	return s.sendCommand(cmd, r.body)
+}
+
+func (r *Runner) tooLong(text []byte) bool {
+	const around = 64 // bytes that a server counts, too
+	return r.MaxText > 0 && len(text) > r.MaxText-around
 }
 
 // endClock lets time go on where it was set.

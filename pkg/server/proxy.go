@@ -64,6 +64,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Registry:  s.sessions,
 		Metrics:   counted,
 		SlowQuery: time.Duration(s.cfg.SlowQuery),
+		MaxText:   s.cfg.MySQL.MaxAllowedPacket,
 		SQLMode:   mode,
 		Buffers:   session.NewBuffers(dialect),
 		Log:       s.log,

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/txn"
 )
 
@@ -70,6 +71,23 @@ func (s *Session) askCharset(collation uint16) ([]backend.Variable, error) {
 	}
 	if len(rows) != 1 || rows[0][0] == nil || rows[0][1] == nil {
 		return nil, nil
+	}
+	return charsetVariables(string(rows[0][0]), string(rows[0][1])), nil
+}
+
+// askGlobalCharset asks a server for its own character set, which MySQL gives connections that are reset.
+func (s *Session) askGlobalCharset() ([]backend.Variable, error) {
+	c, err := s.Get(s.anyGroup())
+	if err != nil {
+		return nil, err
+	}
+	_, rows, err := c.QueryAll("SELECT @@global.character_set_client, @@global.collation_connection", 1)
+	s.done(c, err)
+	if err != nil {
+		return nil, txn.Lost(c, err)
+	}
+	if len(rows) != 1 {
+		return nil, sqlerr.Internal.New("reading the servers' character set: unexpected result")
 	}
 	return charsetVariables(string(rows[0][0]), string(rows[0][1])), nil
 }

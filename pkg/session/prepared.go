@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,6 +114,9 @@ func (s *Session) scanPrepared(text []byte) (*prepared, error) {
 	}
 	if st.remark() && !s.cfg.Dialect.MariaDB() || textOnly(st.stmt, s.cfg.Dialect.MariaDB()) {
 		return nil, sqlerr.NotPreparable.New()
+	}
+	if st.stmt.NumParams() > math.MaxUint16 {
+		return nil, sqlerr.TooManyParameters.New()
 	}
 	if !s.cfg.Dialect.MariaDB() && sortsGroupByParameter(st.stmt) {
 		return nil, sqlerr.Unsupported("a parameter that GROUP_CONCAT sorts by",
@@ -526,6 +530,10 @@ func (s *Session) readsAlike(st *prepared) error {
 	return nil
 }
 
+// longPart is how many bytes of a parameter that the client has sent by COM_STMT_SEND_LONG_DATA are passed on at once: a server takes none
+// that are longer than its max_allowed_packet with what stands before them.
+const longPart = 1 << 20
+
 // bind makes the client's COM_STMT_EXECUTE packet one for connection c: the statement's id there, and the types of the
 // parameters when c's server last saw others. The packet is changed in place where that is possible.
 func (s *Session) bind(c *backend.Conn, packets []byte) ([]byte, error) {
@@ -550,10 +558,13 @@ func (s *Session) bind(c *backend.Conn, packets []byte) ([]byte, error) {
 		if data == nil {
 			continue
 		}
-		head := binary.LittleEndian.AppendUint32(nil, b.ID)
-		head = binary.LittleEndian.AppendUint16(head, uint16(i))
-		if err := c.Send(wire.ComStmtSendLongData, append(head, data...)); err != nil {
-			return nil, err
+		head := binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint32(nil, b.ID), uint16(i))
+		for first := true; first || len(data) > 0; first = false {
+			n := min(len(data), longPart)
+			if err := c.Send(wire.ComStmtSendLongData, slices.Concat(head, data[:n])); err != nil {
+				return nil, err
+			}
+			data = data[n:]
 		}
 	}
 	if !s.params.NewTypes && !b.SameTypes(st.types) {

@@ -60,6 +60,8 @@ type Config struct {
 	SlowQuery time.Duration // statements that take longer are logged; 0: none
 	// MaxStatements bounds the prepared statements of one session.
 	MaxStatements int
+	// MaxText is how many bytes a statement may have that is sent to a server, 0: any.
+	MaxText int
 	// SQLMode is the sql_mode of a session that has set none.
 	SQLMode string
 	Buffers *Buffers
@@ -384,10 +386,14 @@ func (s *Session) reset(login bool) error {
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
 	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), s.conn.Collation())
+	ask := func() ([]backend.Variable, error) { return s.askCharset(s.conn.Collation()) }
+	if !login && !s.cfg.Dialect.MariaDB() {
+		known, ask = false, s.askGlobalCharset
+	}
 	err := s.adopt(backend.NewState("", append(vars, s.defaults(login)...)))
 	s.followDB()
 	if err == nil && !known && s.served() == nil {
-		if vars, err = s.askCharset(s.conn.Collation()); err != nil {
+		if vars, err = ask(); err != nil {
 			return err
 		}
 		err = s.adopt(s.state.With(s.state.DB, vars...))

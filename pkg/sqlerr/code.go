@@ -55,6 +55,7 @@ const (
 	NotSupportedYet        Code = 1235
 	UnknownStatement       Code = 1243
 	StatementInUse         Code = 1444
+	TooManyParameters      Code = 1390
 	QueryInterrupted       Code = 1317
 	ConnectionKilled       Code = 1927 // MariaDB's
 	UnknownCharset         Code = 1115
@@ -249,6 +250,8 @@ func definitionOf(c Code) definition {
 		return definition{"42000", "Skarv doesn't yet support '%s'"}
 	case UnknownStatement:
 		return definition{"HY000", "Unknown prepared statement handler (%s) given to %s"}
+	case TooManyParameters:
+		return definition{"HY000", "Prepared statement contains too many placeholders"}
 	case StatementInUse:
 		return definition{"HY000", "The prepared statement contains a stored routine call that refers to that same statement. It's not allowed to execute a prepared statement in such a recursive manner"}
 	case QueryInterrupted:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -12,6 +13,7 @@ import (
 
 	"skarv/pkg/datanode"
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 	"skarv/test/cluster"
 )
@@ -208,6 +210,32 @@ func TestResetConnection(t *testing.T) {
 	require.Equal(t, "v1", string(rows[0][0]))
 }
 
+// A connection that is reset has the character set that one server gives it.
+func TestResetConnectionCharset(t *testing.T) {
+	const ask = "SELECT CHAR_LENGTH('\xc3\xa9'), @@character_set_client, @@character_set_results, @@collation_connection"
+	for _, collation := range []uint8{0, 8, 33, 45, 46, 63, 192, 224, 255} {
+		one, many := besideServerIn(t, 0, collation)
+		for _, r := range []raw{one, many} {
+			r.command(wire.ComResetConnection, nil)
+		}
+		_, want, err := one.QueryAll(ask, 1)
+		require.NoError(t, err)
+		_, got, err := many.QueryAll(ask, 1)
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprintf("%s", want), fmt.Sprintf("%s", got), "collation %d", collation)
+	}
+}
+
+// A statement has as many parameters as its description can count.
+func TestTooManyParameters(t *testing.T) {
+	r := rawClient(t)
+	for _, sql := range []string{"DO ?" + strings.Repeat("+?", 65535), "SELECT ?" + strings.Repeat("+?", 65535), "SET @a = ?" + strings.Repeat("+?", 65536)} {
+		_, err := r.Prepare([]byte(sql))
+		require.True(t, sqlerr.HasCode(err, sqlerr.TooManyParameters), "%v", err)
+	}
+	r.exec("DO 1")
+}
+
 func TestPingTellsStatus(t *testing.T) {
 	r := rawClient(t)
 	r.exec("BEGIN")
@@ -257,16 +285,22 @@ func TestIgnoreSpaceAsOneServer(t *testing.T) {
 // besideServer is a raw client of a node group's server, and one of the cluster.
 func besideServer(t *testing.T, caps wire.Capability) (one, many raw) {
 	t.Helper()
+	return besideServerIn(t, caps, 0)
+}
+
+// besideServerIn is besideServer of connections with a collation.
+func besideServerIn(t *testing.T, caps wire.Capability, collation uint8) (one, many raw) {
+	t.Helper()
 	dsn, err := mysql.ParseDSN(shared.NodeGroup(1, "d"))
 	require.NoError(t, err)
 	addr := dsn.Addr
 	if dsn.Net == "unix" {
 		addr = "unix:" + addr
 	}
-	server, err := mysqlconn.Dial(t.Context(), mysqlconn.Config{Addr: addr, User: dsn.User, Password: dsn.Passwd, DB: "d", Caps: caps})
+	server, err := mysqlconn.Dial(t.Context(), mysqlconn.Config{Addr: addr, User: dsn.User, Password: dsn.Passwd, DB: "d", Caps: caps, Collation: collation})
 	require.NoError(t, err)
 	t.Cleanup(func() { server.Close() })
-	c, err := mysqlconn.Dial(t.Context(), mysqlconn.Config{Addr: shared.Addr(), User: "root", DB: "d", Caps: caps})
+	c, err := mysqlconn.Dial(t.Context(), mysqlconn.Config{Addr: shared.Addr(), User: "root", DB: "d", Caps: caps, Collation: collation})
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return raw{t, server}, raw{t, c}
