@@ -17,6 +17,7 @@ import (
 
 	"skarv/pkg/binlog"
 	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 )
@@ -416,32 +417,59 @@ func (a *attempt) place(c *binlog.Change) (o placed, err error) {
 
 // changesTable reports whether a statement of the log alters one of the move's tables.
 func (m *Mover) changesTable(statement, schema string) (string, bool) {
-	words := strings.FieldsFunc(statement, func(r rune) bool { return strings.ContainsRune(" \t\r\n`.,;()\"", r) })
-	if len(words) == 0 {
+	if statement == "" {
 		return "", false
 	}
-	switch strings.ToUpper(words[0]) {
-	case "ALTER", "DROP", "TRUNCATE", "RENAME":
-	case "CREATE": // of an index: other objects are not a table's, whatever tables they name
-		kinds := words[1:min(len(words), 4)]
-		if !slices.ContainsFunc(kinds, func(w string) bool { return strings.EqualFold(w, "INDEX") }) {
-			return "", false
-		}
-	default:
-		return "", false
-	}
-	has := func(name string) bool {
-		for _, w := range words[1:] {
-			if strings.EqualFold(w, name) {
-				return true
-			}
-		}
-		return false
-	}
+	alters := m.altered(statement, schema)
 	for _, t := range m.tables {
-		if has(t.Name) && (strings.EqualFold(schema, t.Database) || has(t.Database)) {
+		if alters(t.Database, t.Name) {
 			return t.label, true
 		}
 	}
 	return "", false
+}
+
+// altered returns whether a statement alters, or drops, the table of a database and a name.
+func (m *Mover) altered(statement, schema string) func(db, name string) bool {
+	const newest = "99.99.99" // servers log what they have run
+	// The log does not say which sql_mode it was.
+	for _, mode := range []string{"", "ANSI_QUOTES"} {
+		st, err := ddl.Parse(statement, schema, mode, m.move.Source.Flavor, newest)
+		if err != nil {
+			continue
+		}
+		switch st.Verb {
+		case ddl.AlterTable, ddl.CreateIndex, ddl.DropDatabase, ddl.DropIndex, ddl.DropTable, ddl.RenameTable, ddl.TruncateTable:
+		case ddl.CreateTable:
+			if !st.OrReplace {
+				st.Objects = nil
+			}
+		default:
+			st.Objects = nil
+		}
+		return func(db, name string) bool {
+			return slices.ContainsFunc(st.Objects, func(o ddl.Name) bool {
+				return strings.EqualFold(o.DB, db) && (strings.EqualFold(o.Name, name) || st.Verb == ddl.DropDatabase)
+			})
+		}
+	}
+	return alteredByWords(statement, schema)
+}
+
+// alteredByWords is altered of a form that Skarv does not know. It takes any word for the table's name.
+func alteredByWords(statement, schema string) func(db, name string) bool {
+	words := strings.FieldsFunc(statement, func(r rune) bool { return strings.ContainsRune(" \t\r\n`.,;()\"", r) })
+	has := func(words []string, any ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool {
+			return slices.ContainsFunc(any, func(s string) bool { return strings.EqualFold(w, s) })
+		})
+	}
+	kind := words[:min(len(words), 4)]
+	if !has(kind[:min(len(kind), 1)], "ALTER", "DROP", "TRUNCATE", "RENAME", "CREATE") || has(kind, "TEMPORARY") ||
+		!has(kind, "TABLE", "TABLES", "INDEX", "TRUNCATE") {
+		return func(string, string) bool { return false }
+	}
+	return func(db, name string) bool {
+		return has(words[1:], name) && (strings.EqualFold(schema, db) || has(words[1:], db))
+	}
 }
