@@ -126,9 +126,14 @@ type Value struct {
 	IsNumber bool
 	// Collation is that of a string, "" for all else.
 	Collation string
+	// Unsigned: it is of a type of integers without a sign, which a literal has not.
+	Unsigned bool
 	// Exact is a string as SQL that has its collation, and is as strong as a column; nil where Text is the same.
 	Exact func() string
 }
+
+// Unsigned is an integer as SQL that has no sign.
+func Unsigned(text string) string { return "CAST(" + text + " AS UNSIGNED)" }
 
 // counts reports whether t is an operator of arithmetic.
 func (f *filling) counts(t sqlparse.Token) bool {
@@ -150,6 +155,10 @@ func (f *filling) find() error {
 	refs, _ := st.Tables()
 	if k := st.Kind(); k == sqlparse.Prepare || k == sqlparse.Execute {
 		refs = nil // EXECUTE IMMEDIATE REPLACE(...) calls a function
+	}
+	common, _ := st.CommonTables()
+	read := func(sp sqlparse.Span) bool {
+		return slices.ContainsFunc(common, func(c sqlparse.CTE) bool { return c.Head == sp || slices.Contains(c.Refs, sp) })
 	}
 	at := f.at
 	insert := st.Kind() == sqlparse.Insert || st.Kind() == sqlparse.Replace
@@ -181,7 +190,7 @@ func (f *filling) find() error {
 					f.rowsAt = i
 				}
 				values = true
-			case st.Is(tok, "SET"):
+			case st.Is(tok, "SET") && !st.Is(at(i-1), "CHARACTER") && !st.Is(at(i-1), "CHAR"):
 				f.sets, f.setAt, values = true, len(open), true
 			case st.Is(tok, "UPDATE") && st.Is(at(i-1), "KEY"):
 				f.sets, f.updates, f.setAt = true, true, len(open)
@@ -208,6 +217,8 @@ func (f *filling) find() error {
 		case st.Is(prev, "."), st.Is(next, "."), st.Is(next, "("), prev.Kind == sqlparse.EOF, st.Is(prev, "AS"), st.Is(prev, "COLLATE"),
 			f.operandEnds(prev, at(i-2)):
 			continue // a qualified name, a function, an alias
+		case st.Is(next, "AS") && st.Is(at(i+2), "("), st.Is(prev, "OVER"), read(tok.Span):
+			continue // a window, a common table expression
 		case slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool { return tok.Start >= r.Start && tok.End <= r.End }):
 			continue
 		case insert && !values && len(open) == 1:
@@ -218,8 +229,7 @@ func (f *filling) find() error {
 		case len(open) > 0 && f.namesColumns(at(open[len(open)-1]), f.updates):
 			continue
 		}
-		if by == len(open) && (st.Is(prev, "BY") || st.Is(prev, ",")) && f.itemEnds(next) ||
-			len(open) > 0 && st.Is(at(open[len(open)-1]), "BY") {
+		if by >= 0 && f.wholeItem(i, len(open)-by) {
 			return sqlerr.Unsupported("the variable "+string(st.Text(tok.Span))+" in GROUP BY or ORDER BY of a stored program",
 				"give the variable another name than the column")
 		}
@@ -228,7 +238,11 @@ func (f *filling) find() error {
 		case st.Is(prev, "LIMIT") || st.Is(prev, "OFFSET") || st.Is(prev, ",") && st.Is(at(i-3), "LIMIT"):
 			text = rowCount(text)
 		case value.Number != "" && (f.counts(prev) || f.counts(next)):
-			text = value.Number
+			if text = value.Number; value.Unsigned {
+				text = Unsigned(text)
+			}
+		case value.Unsigned && value.Number == "" && !f.onlyLiterals(i, open) && !f.literalDoes(i, open, ""):
+			text = Unsigned(text)
 		case value.Exact != nil && !f.literalDoes(i, open, value.Collation):
 			text = value.Exact()
 		}
@@ -260,10 +274,9 @@ func (f *filling) operandEnds(t, before sqlparse.Token) bool {
 		if f.st.Is(before, ".") {
 			return true
 		}
-		for _, w := range [...]string{"NULL", "TRUE", "FALSE", "END"} {
-			if f.st.Is(t, w) {
-				return true
-			}
+		if f.isOne(t, "NULL", "TRUE", "FALSE", "END", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "CURRENT_USER", "LOCALTIME",
+			"LOCALTIMESTAMP", "UTC_DATE", "UTC_TIME", "UTC_TIMESTAMP") {
+			return true
 		}
 		for _, w := range [...]string{"OFFSET", "ESCAPE", "ANY", "SOME", "RETURNING", "VALUE", "SOUNDS", "MEMBER", "DO", "QUERY",
 			"CONNECTION", "ROW", "SQL_NO_CACHE", "SQL_CACHE", "SQL_BUFFER_RESULT", "EXCEPT", "INTERSECT", "END", "IMMEDIATE"} {
@@ -286,6 +299,24 @@ func (f *filling) namesColumns(t sqlparse.Token, updates bool) bool {
 	return updates && (f.st.Is(t, "VALUES") || f.st.Is(t, "VALUE"))
 }
 
+// wholeItem reports whether the variable at tokens[i], within so many parentheses, is all of an item of GROUP BY or ORDER BY, but for a sign:
+// a number there is a column's place.
+func (f *filling) wholeItem(i, depth int) bool {
+	first, last, opened := i-1, i+1, 0
+	for ; f.isOne(f.at(first), "(", "+", "-"); first-- {
+		if f.st.Is(f.at(first), "(") {
+			opened++
+		}
+	}
+	for range depth {
+		if !f.st.Is(f.at(last), ")") {
+			return false
+		}
+		last++
+	}
+	return opened == depth && f.isOne(f.at(first), "BY", ",") && f.itemEnds(f.at(last))
+}
+
 // itemEnds reports whether an item of GROUP BY or ORDER BY ends before t.
 func (f *filling) itemEnds(t sqlparse.Token) bool {
 	if t.Kind == sqlparse.EOF {
@@ -302,22 +333,73 @@ func (f *filling) itemEnds(t sqlparse.Token) bool {
 // text is the statement with its edits, columns keeping their names.
 func (f *filling) text() []byte {
 	st := f.st
-	items := st.SelectItems(nil)
-	sql, out, at := st.SQL(), []byte(nil), 0
-	for i, e := range f.edits {
-		out = append(append(out, sql[at:e.span.Start]...), e.text...)
-		at = e.span.End
-		for _, it := range items {
-			last := i+1 == len(f.edits) || f.edits[i+1].span.Start >= it.Expr.End
-			if last && !it.Star && it.Alias.Start == it.Alias.End && e.span.Start >= it.Expr.Start && e.span.End <= it.Expr.End {
-				name := string(st.AppendColumnName(nil, it))
-				out = append(out, sql[at:it.Expr.End]...)
-				out = append(out, " AS "+sqltypes.QuoteName(name)...)
-				at = it.Expr.End
-			}
+	edits := slices.Clone(f.edits)
+	for _, it := range f.selected() {
+		if it.Star {
+			continue
+		}
+		within := func(e filled) bool { return e.span.Start >= it.Expr.Start && e.span.End <= it.Expr.End }
+		end := sqlparse.Span{Start: it.Expr.End, End: it.Expr.End}
+		switch {
+		case !slices.ContainsFunc(f.edits, within):
+		case it.Alias.Start == it.Alias.End:
+			edits = append(edits, filled{end, " AS " + sqltypes.QuoteName(string(st.AppendColumnName(nil, it)))})
+		case st.Text(it.Alias)[0] != '`' && f.follows(it.Alias.Start, it.Expr.End):
+			edits = append(edits, filled{end, " AS"}) // else a string would be continued by the alias
 		}
 	}
+	slices.SortStableFunc(edits, func(a, b filled) int { return a.span.Start - b.span.Start })
+	sql, out, at := st.SQL(), []byte(nil), 0
+	for _, e := range edits {
+		out = append(append(out, sql[at:e.span.Start]...), e.text...)
+		at = e.span.End
+	}
 	return append(out, sql[at:]...)
+}
+
+// follows reports whether the token at start is the next behind one that ends at end.
+func (f *filling) follows(start, end int) bool {
+	i := slices.IndexFunc(f.tokens, func(t sqlparse.Token) bool { return t.Start == start })
+	return i > 0 && f.tokens[i-1].End == end
+}
+
+// selected are the items of all lists of columns: those of queries inside of the statement have names, too, by which others may look for them.
+func (f *filling) selected() []sqlparse.SelectItem {
+	st := f.st
+	items := st.ReturningItems(nil)
+	begun := []int{-1} // where the list begins of the SELECT of each depth
+	option := false
+	end := func(at int) {
+		if last := len(begun) - 1; begun[last] >= 0 {
+			items = st.ItemsOf(sqlparse.Span{Start: begun[last], End: at}, items)
+			begun[last] = -1
+		}
+	}
+	for i, tok := range f.tokens {
+		if option {
+			if option = tok.Kind == sqlparse.HintComment || f.isOne(tok, "ALL", "DISTINCT", "DISTINCTROW", "HIGH_PRIORITY", "STRAIGHT_JOIN",
+				"SQL_SMALL_RESULT", "SQL_BIG_RESULT", "SQL_BUFFER_RESULT", "SQL_CACHE", "SQL_NO_CACHE", "SQL_CALC_FOUND_ROWS"); option {
+				continue
+			}
+			begun[len(begun)-1] = tok.Start
+		}
+		switch {
+		case st.Is(tok, "("):
+			begun = append(begun, -1)
+		case st.Is(tok, ")"):
+			if end(tok.Start); len(begun) > 1 {
+				begun = begun[:len(begun)-1]
+			}
+		case tok.Kind != sqlparse.Word || st.Is(f.at(i-1), "."):
+		case st.Is(tok, "SELECT"):
+			option = true
+		case f.isOne(tok, "FROM", "INTO", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "FOR", "LOCK", "ON"),
+			st.Is(tok, "RETURNING") && st.Dialect().MariaDB():
+			end(tok.Start)
+		}
+	}
+	end(len(st.SQL()))
+	return items
 }
 
 // Into finds INTO and its list in a SELECT. names are what is assigned, user variables as they are written; ok is false if there is no

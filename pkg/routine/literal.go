@@ -12,8 +12,17 @@ import (
 // So a string variable is put into a statement as its Value.Exact, but in the places of literalDoes: there nothing can tell the
 // difference, and by a literal rows can be found.
 
-// literalDoes reports whether a literal in the place of the string variable at tokens[i] means the same. open are the tokens before the open
-// parentheses.
+// An integer without a sign is not what a literal of its value is either: computing with it may have no negative result. Where literalDoes, it
+// is not computed with.
+
+// onlyLiterals reports whether in the place of the variable at tokens[i] servers take no expression.
+func (f *filling) onlyLiterals(i int, open []int) bool {
+	return f.isOne(f.at(i+1), "PRECEDING", "FOLLOWING") ||
+		len(open) > 0 && f.isOne(f.at(open[len(open)-1]), "NTILE", "LEAD", "LAG", "NTH_VALUE", "PERCENTILE_CONT", "PERCENTILE_DISC")
+}
+
+// literalDoes reports whether a literal in the place of the variable at tokens[i] means the same: of a string with a collation, or, if that is
+// "", of an integer. open are the tokens before the open parentheses.
 func (f *filling) literalDoes(i int, open []int, collation string) bool {
 	prev, next := f.at(i-1), f.at(i+1)
 	switch {
@@ -101,7 +110,10 @@ func (f *filling) alone(i int) bool {
 // fits reports whether a column of that name is sure to be compared with a string of the collation as with a literal: by the column's own
 // collation, or, where it is no string, by none.
 func (f *filling) fits(name, collation string) bool {
-	if f.Column == nil || f.renames(name) {
+	switch {
+	case collation == "":
+		return true
+	case f.Column == nil || f.renames(name):
 		return false
 	}
 	has, ok := f.Column(name)

@@ -34,6 +34,9 @@ func TestGolden(t *testing.T) {
 					if name := strings.ToLower(name); name == "s" {
 						return Value{Text: "'why'", Collation: "some_ci", Exact: func() string { return "EXACT('why')" }}, true, nil
 					}
+					if name := strings.ToLower(name); name == "u" {
+						return Value{Text: "6", Unsigned: true}, true, nil
+					}
 					return Value{Text: v}, ok, nil
 				}, Column: func(name string) (string, bool) {
 					collation, ok := map[string]string{"c": "some_ci", "d": "other_ci", "n": "", "k": "some_bin", "w": "utf8mb3_bin"}[name]

@@ -322,8 +322,13 @@ func (a *activation) run(args []sqlparse.Span) error {
 			return err
 		}
 		text := value.Text
-		if value.IsNumber && strings.HasPrefix(outs[i], "@") {
-			text = value.Number
+		if strings.HasPrefix(outs[i], "@") {
+			if value.IsNumber {
+				text = value.Number
+			}
+			if value.Unsigned {
+				text = routine.Unsigned(text)
+			}
 		}
 		err = s.assignTarget(outs[i], text)
 		told = append(told, s.warnings...)

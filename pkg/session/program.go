@@ -277,6 +277,9 @@ func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []str
 			return err
 		}
 		if strings.HasPrefix(target, "@") {
+			if row[i] != nil && unsignedInteger(cols[i]) {
+				literal = routine.Unsigned(literal)
+			}
 			if err := a.s.assignTarget(target, literal); err != nil {
 				return err
 			}

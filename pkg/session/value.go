@@ -137,6 +137,15 @@ func (s *Session) collationName(collation uint16) (charset, name string, err err
 	return strings.Trim(vars[0].Value, "'"), strings.Trim(vars[2].Value, "'"), nil
 }
 
+// unsignedInteger reports whether computing with values of a column may have no negative result.
+func unsignedInteger(col sqltypes.Column) bool {
+	switch col.Type {
+	case sqltypes.TypeTiny, sqltypes.TypeShort, sqltypes.TypeInt24, sqltypes.TypeLong, sqltypes.TypeLongLong, sqltypes.TypeYear:
+		return col.Flags&sqltypes.FlagUnsigned != 0
+	}
+	return false
+}
+
 // A kind is what the type of a variable means for its value in a text.
 type kind uint8
 
@@ -243,12 +252,13 @@ func (v *variables) value(p routine.Param, i int, col sqltypes.Column, utf8, num
 		return value, err
 	}
 	text := value.Text
+	value.Unsigned = utf8 != nil && unsignedInteger(col)
 	switch {
 	case utf8 == nil, k == jsonKind:
 	case k == floatKind:
 		return routine.Value{Text: "CAST(" + text + " AS FLOAT)", Number: text, IsNumber: true}, nil
 	case k == digitsKind && len(text) > 1 && text[0] == '0':
-		return routine.Value{Text: "'" + text + "'", Number: text, IsNumber: true}, nil
+		return routine.Value{Text: "'" + text + "'", Number: text, IsNumber: true, Unsigned: value.Unsigned}, nil
 	case inCharset != nil:
 		value.Text, err = v.s.typed(col, inCharset, v.charset(i))
 	}

@@ -18,10 +18,18 @@ func (s *Statement) SelectList() (list Span, ok bool) {
 
 // SelectItems appends the items of SelectList to dst. It reads the list's text anew.
 func (s *Statement) SelectItems(dst []SelectItem) []SelectItem {
-	if s.selectList.Start < 0 || s.selectList.Start == s.selectList.End {
+	if s.selectList.Start < 0 {
 		return dst
 	}
-	l := s.lexerAt(s.selectList.Start, s.selectList.End, s.selectCode)
+	return s.ItemsOf(s.selectList, dst)
+}
+
+// ItemsOf appends the items of the list of a SELECT, perhaps of one inside of the statement, to dst.
+func (s *Statement) ItemsOf(list Span, dst []SelectItem) []SelectItem {
+	if list.Start == list.End {
+		return dst
+	}
+	l := s.lexerAt(list.Start, list.End, s.selectCode && list.Start == s.selectList.Start)
 	for {
 		it, ok := s.selectItem(&l)
 		if !ok {
