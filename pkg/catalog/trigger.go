@@ -35,6 +35,13 @@ func (t *Table) Fires(events ...string) bool {
 // FiresAny reports whether a server fires any triggers of the table.
 func (t *Table) FiresAny() bool { return t.Fires("INSERT", "UPDATE", "DELETE") }
 
+// FiresVolatile reports whether a server fires triggers of the table for one of the events that may do something else each time.
+func (t *Table) FiresVolatile(events ...string) bool {
+	return slices.ContainsFunc(t.Triggers, func(tr Trigger) bool {
+		return tr.Program == nil && (tr.Volatile || tr.Unknown) && slices.Contains(events, tr.Event)
+	})
+}
+
 // Programs are the triggers for the event that sessions run, before or behind the row's change, in the order in which they fire.
 func (t *Table) Programs(before bool, event string) (list []*Trigger) {
 	for i := range t.Triggers {

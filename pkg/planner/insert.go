@@ -87,7 +87,7 @@ func insertTarget(b *build) (bool, error) {
 	if b.a.system || b.a.virtual {
 		return false, sqlerr.Unsupported("INSERT ... SELECT from system tables", "select first, then insert the rows")
 	}
-	if readsClock(t) {
+	if readsClock(t) || t.FiresVolatile("INSERT", "UPDATE", "DELETE") {
 		b.plan.Uses |= plan.ReadsClock
 	}
 	if err := in.findColumns(b); err != nil {

@@ -55,7 +55,7 @@ func (b *build) load(w *words) error {
 		tok := toks.Next()
 		switch {
 		case tok.Kind == sqlparse.EOF:
-			if readsClock(t) {
+			if readsClock(t) || t.FiresVolatile("INSERT", "DELETE") {
 				b.plan.Uses |= plan.ReadsClock
 			}
 			b.plan.Root = &plan.Workspace{Write: true, Stage: &plan.Stage{Table: t, Sequence: sequenceOf(t), Name: t.Name, Verb: verb,

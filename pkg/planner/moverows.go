@@ -21,7 +21,7 @@ func moveRows(b *build) (bool, error) {
 	var indexes []*catalog.GlobalIndex
 	moves := false
 	for _, in := range m.written {
-		if m.update != nil && readsClock(in.table) {
+		if m.update != nil && (readsClock(in.table) || in.table.FiresVolatile("UPDATE")) || m.update == nil && in.table.FiresVolatile("DELETE") {
 			b.plan.Uses |= plan.ReadsClock
 		}
 		touched := m.indexes(b, in)

@@ -1,0 +1,21 @@
+-- A statement has one time, on all node groups: also for triggers that servers fire.
+CREATE TABLE pc (id INT PRIMARY KEY, c DATETIME(6), n INT);
+-- skip-prepared
+CREATE TRIGGER pc1 BEFORE INSERT ON pc FOR EACH ROW SET NEW.c = NOW(6);
+INSERT INTO pc (id) VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9);
+SELECT COUNT(DISTINCT c) FROM pc;
+INSERT INTO pc (id) SELECT id + 100 FROM pc;
+SELECT COUNT(DISTINCT c) FROM pc WHERE id > 100;
+-- skip-prepared
+CREATE TRIGGER pc2 BEFORE UPDATE ON pc FOR EACH ROW SET NEW.c = CURRENT_TIMESTAMP(6);
+UPDATE pc SET n = 1;
+SELECT COUNT(DISTINCT c), COUNT(*) FROM pc;
+INSERT INTO pc (id) VALUES (1), (2), (3), (4), (5), (200), (201), (202) ON DUPLICATE KEY UPDATE n = 7;
+SELECT COUNT(DISTINCT c) FROM pc WHERE n = 7 OR id >= 200;
+-- skip-prepared
+CREATE TRIGGER pc3 BEFORE DELETE ON pc FOR EACH ROW BEGIN IF UNIX_TIMESTAMP() > 1000 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'too late'; END IF; END;
+SET timestamp = 500;
+DELETE FROM pc WHERE id > 100;
+SET timestamp = DEFAULT;
+DELETE FROM pc;
+SELECT COUNT(*) FROM pc;
