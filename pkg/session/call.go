@@ -70,6 +70,8 @@ type activation struct {
 	conditions []routine.Warning
 	// stacked is what the handlers that run were called for, innermost last.
 	stacked []diagnosticsArea
+	// read is the sql_mode, other than its own, in which the program's text is known to mean the same.
+	read *sqlparse.Mode
 }
 
 // call runs the CALL at hand.
@@ -436,9 +438,14 @@ func (s *Session) assignTarget(target, literal string) error {
 	return s.caller().vars.assign(target, literal, nil)
 }
 
-// enterRoutine makes database, sql_mode and collation_connection those of a routine until the returned function is called.
+// enterRoutine makes database, sql_mode and collation_connection those of a routine until the returned function is called. That takes back what the
+// routine has set of them, and of character_set_client.
 func (s *Session) enterRoutine(r *catalog.Routine) (back func()) {
-	const name, connection = "@@session.`sql_mode`", "@@session.`collation_connection`"
+	const name, client, connection = "@@session.`sql_mode`", "@@session.`character_set_client`", "@@session.`collation_connection`"
+	charset, collation := "'utf8mb4'", "'"+s.connectionCollation()+"'"
+	if v, ok := s.state.Get(client); ok {
+		charset = v
+	}
 	collated := func() {}
 	if r.Collation != "" && r.Collation != s.connectionCollation() {
 		if again, err := s.inCharset(backend.Variable{Name: connection, Value: "'" + r.Collation + "'"}); err == nil {
@@ -457,6 +464,9 @@ func (s *Session) enterRoutine(r *catalog.Routine) (back func()) {
 	}
 	return func() {
 		collated()
+		if now, ok := s.state.Get(client); ok && now != charset || s.connectionCollation() != strings.Trim(collation, "'") {
+			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: client, Value: charset}, backend.Variable{Name: connection, Value: collation}))
+		}
 		s.toldMode = told
 		if s.sqlMode != mode {
 			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(mode)}))

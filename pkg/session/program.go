@@ -158,7 +158,22 @@ func (a *activation) Run(text string) error {
 	if err == nil && len(s.warnings) == 0 && len(left) > 0 {
 		s.warnings = left
 	}
+	if err == nil {
+		err = a.legible()
+	}
 	return err
+}
+
+// legible refuses a sql_mode that the program has set, in which its text means something else: servers have read that before it runs.
+func (a *activation) legible() error {
+	if m := a.s.mode; m != a.prog.Mode() && (a.read == nil || *a.read != m) {
+		if !a.prog.ReadsAlike(m) {
+			return sqlerr.Unsupported("a sql_mode set in a stored program whose own text would mean something else in it",
+				"create the program in that mode: it is read by the mode of CREATE")
+		}
+		a.read = &m
+	}
+	return nil
 }
 
 // runOne is Run of the statement st, whose text is filled.
@@ -212,6 +227,9 @@ func (a *activation) Set(text string) error {
 	err = a.s.step(filled)
 	if told := a.s.toldMode; told != nil && a.s.mode != mode {
 		*told = a.s.mode // servers tell of SET, though it ends with the routine
+	}
+	if err == nil {
+		err = a.legible()
 	}
 	return a.note(err)
 }

@@ -22,17 +22,25 @@ func (s *Session) selectLimit() (limit uint64, ok bool) {
 }
 
 // withoutSelectLimit gives the connections of a statement a sql_select_limit that leaves out nothing, until back is called: neither rows
-// of which others are made nor what runs in stored programs is what a client selects. It counts for connections that are got meanwhile.
+// of which others are made nor what runs in stored programs is what a client selects. It counts for connections that are got meanwhile. What
+// has set it since, a stored program, is undone by back, too.
 func (s *Session) withoutSelectLimit() (back func()) {
-	limit, ok := s.selectLimit()
-	if !ok {
-		return func() {}
+	set := func(to uint64) (was uint64) {
+		if was = s.anyLimit(); was != to {
+			s.state = s.state.With(s.state.DB, backend.Variable{Name: selectLimit, Value: strconv.FormatUint(to, 10)})
+		}
+		return was
 	}
-	set := func(to uint64) {
-		s.state = s.state.With(s.state.DB, backend.Variable{Name: selectLimit, Value: strconv.FormatUint(to, 10)})
-	}
-	set(math.MaxUint64)
+	limit := set(math.MaxUint64)
 	return func() { set(limit) }
+}
+
+// anyLimit is selectLimit, the largest number if that leaves out nothing.
+func (s *Session) anyLimit() uint64 {
+	if limit, ok := s.selectLimit(); ok {
+		return limit
+	}
+	return math.MaxUint64
 }
 
 // limitOutput is sql_select_limit for a SELECT over several node groups: the sum of what they give stops there, and each of them does if

@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 )
 
@@ -205,6 +206,9 @@ func (w *rowWrite) load(p *program, old, row image) error {
 	return p.vars.take(strings.Join(sets, ", "))
 }
 
+// optionBit is a variable that servers take back behind a trigger.
+var optionBit = regexp.MustCompile(`^(@@(session\.|local\.)?)?(foreign_key_checks|unique_checks|sql_safe_updates|sql_big_selects|sql_auto_is_null|sql_log_bin|sql_notes|sql_warnings|sql_quote_show_create|sql_buffer_result|check_constraint_checks)$`)
+
 // mayRun refuses what no statement of a trigger may do.
 func (c *calls) mayRun(s *Session, p *plan.Plan) error {
 	if len(c.firing) == 0 || s.info.RowWrite {
@@ -215,6 +219,16 @@ func (c *calls) mayRun(s *Session, p *plan.Plan) error {
 		return routine.NoCommit()
 	case plan.Prepared:
 		return sqlerr.DynamicSQLInFunction.New()
+	case plan.Set:
+		for tokens := s.stmt.Tokens(); ; {
+			tok := tokens.Next()
+			switch name := strings.ToLower(string(s.stmt.Text(tok.Span))); {
+			case tok.Kind == sqlparse.EOF:
+				return nil
+			case optionBit.MatchString(name):
+				return sqlerr.Unsupported("SET "+name+" in what a trigger calls", "set it in the session: one server takes it back behind the statement")
+			}
+		}
 	case plan.Insert, plan.Replace, plan.Update, plan.Delete, plan.Do:
 	default:
 		return nil

@@ -83,3 +83,71 @@ CALL empties('x', @o);
 SELECT @o IS NULL, HEX(@o);
 -- only: mariadb
 SET sql_mode = DEFAULT;
+-- A program is read in the sql_mode of CREATE, whatever it sets.
+SET sql_mode = '';
+CREATE TABLE mt (id INT PRIMARY KEY, x VARCHAR(9), b VARCHAR(9));
+INSERT INTO mt VALUES (1, 'b', 'b'), (2, 'x', 'c'), (3, 'b', 'b'), (4, 'x', 'd');
+-- skip-prepared
+CREATE PROCEDURE quoted_later() BEGIN SET SESSION sql_mode = 'ANSI_QUOTES'; DELETE FROM mt WHERE x = "b"; END;
+-- skip-prepared
+-- refused: a sql_mode set in a stored program
+CALL quoted_later();
+-- skip-prepared
+CREATE PROCEDURE piped_later() BEGIN SET SESSION sql_mode = 'PIPES_AS_CONCAT'; DELETE FROM mt WHERE 0 || 0; END;
+-- skip-prepared
+-- refused: a sql_mode set in a stored program
+CALL piped_later();
+-- skip-prepared
+CREATE PROCEDURE slashes_later() BEGIN SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES'; SELECT LENGTH('a\\b'); END;
+-- skip-prepared
+-- refused: a sql_mode set in a stored program
+CALL slashes_later();
+-- skip-prepared
+CREATE PROCEDURE spaced_later() BEGIN SET SESSION sql_mode = 'IGNORE_SPACE'; SELECT COUNT(*) FROM mt WHERE NOT id IS NULL AND NOT EXISTS (SELECT 1) OR id IN (1); SET sql_mode = 'HIGH_NOT_PRECEDENCE'; END;
+-- skip-prepared
+-- refused: a sql_mode set in a stored program
+CALL spaced_later();
+-- skip-prepared
+CREATE PROCEDURE strict_later() BEGIN SET SESSION sql_mode = 'STRICT_ALL_TABLES,ANSI_QUOTES,PIPES_AS_CONCAT'; SELECT @@sql_mode; PREPARE p FROM 'SELECT "x", 1 || 0 FROM mt WHERE id = 4'; EXECUTE p; SELECT COUNT(*) FROM mt WHERE x = 'b'; INSERT INTO mt VALUES (5, 'too long for it', 'c'); END;
+-- skip-prepared
+CALL strict_later();
+SELECT @@sql_mode;
+SELECT * FROM mt ORDER BY id;
+-- What else a procedure sets ends with it, or not.
+-- skip-prepared
+CREATE PROCEDURE limits() BEGIN SET sql_select_limit = 2; SELECT id FROM mt ORDER BY id; SELECT @@sql_select_limit; END;
+-- skip-prepared
+CREATE PROCEDURE limits_more() BEGIN SET sql_select_limit = 3; CALL limits(); SELECT @@sql_select_limit; SELECT id FROM mt ORDER BY id; END;
+-- skip-prepared
+CALL limits();
+SELECT @@sql_select_limit;
+SELECT id FROM mt ORDER BY id;
+-- skip-prepared
+CALL limits_more();
+SET sql_select_limit = 1;
+-- skip-prepared
+CALL limits();
+SELECT @@sql_select_limit;
+SELECT id FROM mt ORDER BY id;
+SET sql_select_limit = DEFAULT;
+-- skip-prepared
+CREATE PROCEDURE sets() BEGIN SET time_zone = '+03:00', foreign_key_checks = 0, group_concat_max_len = 44; SET collation_connection = latin1_bin; SELECT @@collation_connection; END;
+-- skip-prepared
+CALL sets();
+SELECT @@time_zone, @@foreign_key_checks, @@group_concat_max_len, @@collation_connection, @@character_set_connection;
+SET time_zone = DEFAULT, foreign_key_checks = 1, group_concat_max_len = DEFAULT;
+-- skip-prepared
+CREATE PROCEDURE named() BEGIN SET NAMES latin1; SELECT @@character_set_client; END;
+-- skip-prepared
+CALL named();
+SELECT @@character_set_client, @@collation_connection, @@character_set_results;
+SET NAMES utf8mb4;
+-- skip-prepared
+CREATE PROCEDURE unchecks() SET foreign_key_checks = 0;
+-- skip-prepared
+CREATE TRIGGER mt_unchecks BEFORE INSERT ON mt FOR EACH ROW CALL unchecks();
+-- refused: SET foreign_key_checks in what a trigger calls
+INSERT INTO mt VALUES (7, 'x', 'y');
+-- skip-prepared
+DROP TRIGGER mt_unchecks;
+SELECT @@foreign_key_checks;
