@@ -43,7 +43,9 @@ type Workspace struct {
 }
 
 // saved are the session variables that are others while copies are written.
-func saved() []string { return []string{"sql_mode", "time_zone", "sql_select_limit"} }
+func saved() []string {
+	return []string{"sql_mode", "time_zone", "sql_select_limit", "innodb_strict_mode"}
+}
 
 // Writing is the session variables, as SET takes them, with which copies are written: whatever a table holds goes into
 // another one unchanged.
@@ -61,7 +63,8 @@ func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
 	for _, v := range saved() {
 		sql.WriteString("@skarv_" + v + " = @@" + v + ", ")
 	}
-	sql.WriteString("@@sql_select_limit = DEFAULT, " + Writing)
+	// No temporary table is compressed: without strict mode those made like a table that is are ordinary ones.
+	sql.WriteString("@@sql_select_limit = DEFAULT, @@innodb_strict_mode = 0, " + Writing)
 	return w, w.conn.later([]byte(sql.String()), nil)
 }
 

@@ -1,0 +1,23 @@
+-- Tables of compressed pages, of which no temporary table can be made as they are.
+CREATE TABLE zip (id INT PRIMARY KEY, v INT, s VARCHAR(10)) ROW_FORMAT=COMPRESSED;
+CREATE TABLE zipk (id INT PRIMARY KEY, v INT, s VARCHAR(10)) KEY_BLOCK_SIZE=4;
+INSERT INTO zip VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 3, 'c'), (4, 4, 'd'), (5, 5, 'e');
+INSERT INTO zipk SELECT id, v, s FROM zip;
+SELECT id, SUM(v) OVER (ORDER BY id) s FROM zip WHERE v IN (SELECT MAX(v) FROM zipk GROUP BY s) ORDER BY id;
+SHOW WARNINGS;
+INSERT INTO zip SELECT id + 10, v, s FROM zip;
+SHOW WARNINGS;
+INSERT INTO zip SELECT v + 20, id, s FROM zipk ORDER BY id LIMIT 3;
+CREATE TABLE zipped AS SELECT id, v FROM zip;
+SELECT COUNT(*), SUM(v) FROM zipped;
+UPDATE zip SET id = id + 100 ORDER BY id LIMIT 2;
+UPDATE zipk SET v = (SELECT MAX(v) FROM zip) WHERE id IN (SELECT v FROM zip);
+DELETE FROM zipk WHERE v = (SELECT MAX(v) FROM zip) LIMIT 2;
+ALTER TABLE zipk MODIFY v SMALLINT;
+ALTER TABLE zip ADD COLUMN z INT NOT NULL, MODIFY s VARCHAR(5);
+SELECT * FROM zip ORDER BY id;
+SELECT COUNT(*) FROM zipk;
+CREATE TABLE zipped2 LIKE zip;
+INSERT INTO zipped2 SELECT * FROM zip;
+SELECT @@innodb_strict_mode;
+DROP TABLE zip, zipk, zipped, zipped2;
