@@ -140,6 +140,7 @@ func (h *hiding) hide(sql []byte, db string, depth int) ([]byte, error) {
 	if len(splices) == 0 {
 		return sql, nil
 	}
+	splices = named(st, splices)
 	slices.SortStableFunc(splices, func(a, b splice) int { return a.at - b.at })
 	out := make([]byte, 0, len(sql)+len(splices)*(len(h.condition)+64))
 	at := 0
@@ -148,6 +149,22 @@ func (h *hiding) hide(sql []byte, db string, depth int) ([]byte, error) {
 		at = s.end
 	}
 	return append(out, sql[at:]...), nil
+}
+
+// named adds names for the columns that the statement returns and splices change: a server names them by their text.
+func named(st *sqlparse.Statement, splices []splice) []splice {
+	items := st.SelectItems(nil)
+	if st.Uses()&sqlparse.Returning != 0 {
+		items = st.ReturningItems(nil)
+	}
+	for _, it := range items {
+		inside := func(s splice) bool { return s.at > it.Expr.Start && s.end < it.Expr.End }
+		if !it.Star && it.Alias.Start == it.Alias.End && slices.ContainsFunc(splices, inside) {
+			name := " AS " + sqltypes.QuoteName(string(st.AppendColumnName(nil, it)))
+			splices = append(splices, splice{it.Expr.End, it.Expr.End, name})
+		}
+	}
+	return splices
 }
 
 // view returns the view as a derived table in which nothing foreign is seen; "" if it shows no sharded table.

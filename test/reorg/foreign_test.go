@@ -75,6 +75,40 @@ func text(t *testing.T, db *sql.DB, query string) string {
 	return strings.Join(out, ",")
 }
 
+// What leaves foreign rows out is not to be seen in the names of columns.
+func TestColumnNamesWhilePartitionsMove(t *testing.T) {
+	_, s, db := withTable(t, 1, 2, 3)
+	exec(t, db, "CREATE TABLE some (id BIGINT PRIMARY KEY)")
+	exec(t, db, "CREATE VIEW seen AS SELECT id, v FROM t")
+	queries := []string{
+		"SELECT id, (SELECT some.id FROM some WHERE some.id = t.id)+ 0, EXISTS  (SELECT 1 FROM some WHERE some.id = t.id) FROM t",
+		"SELECT (SELECT `id` FROM some WHERE some.id = t.id), (SELECT id FROM some WHERE some.id = t.id) x FROM t UNION SELECT 1, 2 FROM t",
+		"SELECT (SELECT MAX(v) FROM seen WHERE seen.id = t.id) FROM t",
+	}
+	names := map[string][]string{}
+	for _, q := range queries {
+		names[q] = columns(t, db, q)
+	}
+	m, _, err := s.Map(t.Context())
+	require.NoError(t, err)
+	publish(t, s, nil, placement.Moving{Reorg: "r1", A: 2, B: 1, Partitions: placement.SetOf(m.Owned(2)...), Phase: placement.In})
+	for _, q := range queries {
+		assert.Equal(t, names[q], columns(t, db, q), q)
+	}
+	publish(t, s, nil)
+}
+
+// columns returns the names of a query's columns.
+func columns(t *testing.T, db *sql.DB, query string) []string {
+	t.Helper()
+	rows, err := db.Query(query)
+	require.NoError(t, err, query)
+	defer rows.Close()
+	names, err := rows.Columns()
+	require.NoError(t, err)
+	return names
+}
+
 // Rows of partitions that a group does not own are seen, counted and changed by no statement, whatever its form.
 func TestForeignRowsAreNotSeen(t *testing.T) {
 	c := cluster.Start(t, cluster.Groups(2))
