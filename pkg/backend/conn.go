@@ -123,6 +123,13 @@ func (c *Conn) sync(st *State) error {
 			return err
 		}
 	}
+	// MariaDB looks at a database when it is entered, and not again when a session that is in it enters it.
+	leave := d.initDB && c.state.DB == st.DB && c.state.Collation != st.Collation
+	if leave {
+		if err := c.Send(wire.ComInitDB, []byte("information_schema")); err != nil {
+			return err
+		}
+	}
 	if d.initDB {
 		if err := c.Send(wire.ComInitDB, []byte(st.DB)); err != nil {
 			return err
@@ -135,7 +142,7 @@ func (c *Conn) sync(st *State) error {
 		}
 	}
 	var first error
-	for _, sent := range []bool{d.reset, d.initDB, d.set != ""} {
+	for _, sent := range []bool{d.reset, leave, d.initDB, d.set != ""} {
 		if !sent {
 			continue
 		}

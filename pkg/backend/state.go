@@ -31,9 +31,11 @@ type Variable struct {
 // State is the session state a statement needs on its connection: what a client has changed since login. It is
 // immutable once made and shared by everything that uses it. Equal IDs mean equal states.
 type State struct {
-	ID   StateID
-	DB   string
-	Vars []Variable // sorted by Name
+	ID StateID
+	DB string
+	// Collation is that of the database, which a server gives the session when it enters it; "": not known.
+	Collation string
+	Vars      []Variable // sorted by Name
 }
 
 // StateID is the SHA-256 of a state. Clients write what goes into it, and a statement is scanned by its own session's sql_mode: if a client
@@ -41,7 +43,9 @@ type State struct {
 type StateID [sha256.Size]byte
 
 // NewState makes a State of a default database and variables, which it keeps and sorts.
-func NewState(db string, vars []Variable) *State {
+func NewState(db string, vars []Variable) *State { return newState(db, "", vars) }
+
+func newState(db, collation string, vars []Variable) *State {
 	slices.SortFunc(vars, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })
 	text := make([]byte, 0, 1024)
 	add := func(s string) {
@@ -49,11 +53,12 @@ func NewState(db string, vars []Variable) *State {
 		text = append(text, s...)
 	}
 	add(db)
+	add(collation)
 	for _, v := range vars {
 		add(v.Name)
 		add(v.Value)
 	}
-	return &State{ID: sha256.Sum256(text), DB: db, Vars: vars}
+	return &State{ID: sha256.Sum256(text), DB: db, Collation: collation, Vars: vars}
 }
 
 // Get returns the value of the variable called name.
@@ -65,6 +70,9 @@ func (s *State) Get(name string) (string, bool) {
 	return s.Vars[i].Value, true
 }
 
+// In returns s with another default database, of a collation.
+func (s *State) In(db, collation string) *State { return newState(db, collation, slices.Clone(s.Vars)) }
+
 // With returns s with the default database db and the given variables set; an empty Value removes a variable.
 func (s *State) With(db string, set ...Variable) *State {
 	vars := slices.Clone(s.Vars)
@@ -74,7 +82,10 @@ func (s *State) With(db string, set ...Variable) *State {
 			vars = append(vars, v)
 		}
 	}
-	return NewState(db, vars)
+	if db != s.DB {
+		return NewState(db, vars)
+	}
+	return newState(db, s.Collation, vars)
 }
 
 // difference is what must be sent to bring a connection from one state to another.
@@ -101,7 +112,7 @@ func diff(have, want *State) difference {
 			break
 		}
 	}
-	d.initDB = want.DB != "" && (want.DB != have.DB || d.reset)
+	d.initDB = want.DB != "" && (want.DB != have.DB || want.Collation != have.Collation || d.reset)
 	var set strings.Builder
 	for _, v := range want.Vars {
 		if !d.reset {

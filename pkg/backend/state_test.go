@@ -20,6 +20,7 @@ func TestDiff(t *testing.T) {
 		diff       difference
 	}{
 		{"equal", NewState("d", v("@a", "1")), NewState("d", v("@a", "1")), difference{}},
+		{"a database of another collation", NewState("d", nil), NewState("d", nil).In("d", "latin1_bin"), difference{initDB: true}},
 		{"only the database", NewState("d", nil), NewState("e", nil), difference{initDB: true}},
 		{"one more variable", NewState("d", v("@a", "1")), NewState("d", v("@a", "1", "@b", "2")), difference{set: "SET @b = 2"}},
 		{"another value", NewState("d", v("@a", "1")), NewState("d", v("@a", "2")), difference{set: "SET @a = 2"}},

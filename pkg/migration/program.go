@@ -19,7 +19,12 @@ import (
 func (p *Planner) planProgram() error {
 	o := p.Statement.Objects[0]
 	d, err := p.database(o)
-	if err != nil {
+	switch mysqlTrigger := p.Statement.Kind == routine.Trigger && p.Snap.Flavor == catalog.MySQL; {
+	case err == nil, p.Statement.Verb == ddl.DropProgram && !mysqlTrigger: // there is no such program
+	case p.Statement.Verb == ddl.DropProgram && p.Statement.IfExists:
+		p.note(sqlerr.UnknownDatabase.New(o.DB))
+		return errNothingToDo
+	default:
 		return err
 	}
 	switch p.Statement.Kind {

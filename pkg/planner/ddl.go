@@ -153,7 +153,7 @@ func (b *build) defaulted(db string) (string, error) {
 	return db, nil
 }
 
-// ddlObject reads the name of what a statement makes, changes or drops in a database that must exist and be the users'.
+// ddlObject reads the name of what a statement makes, changes or drops in a database that must be the users', and exist unless it is dropped.
 func (b *build) ddlObject(w *words) (db, name string, err error) {
 	db, name, ok := w.qualified()
 	if !ok {
@@ -165,7 +165,7 @@ func (b *build) ddlObject(w *words) (db, name string, err error) {
 	if systemSchema(db) != userSchema {
 		return "", "", sqlerr.AccessDeniedDB.New("", "", db)
 	}
-	if b.snap.Databases[db] == nil {
+	if b.snap.Databases[db] == nil && b.plan.Change.Verb != plan.VerbDrop {
 		return "", "", sqlerr.UnknownDatabase.New(db)
 	}
 	return db, name, nil
@@ -246,7 +246,7 @@ func (b *build) ddlTables(w *words) error {
 		if err := b.tableName(r.Name); err != nil {
 			return err
 		}
-		if b.snap.Databases[db] == nil {
+		if b.snap.Databases[db] == nil && (b.plan.Change.Verb != plan.VerbDrop || b.plan.Change.Object == plan.ObjectIndex) {
 			return sqlerr.UnknownDatabase.New(db)
 		}
 		if i == 0 {

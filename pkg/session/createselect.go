@@ -252,7 +252,7 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	if c.partition.End > 0 {
 		create.SQL += " " + string(s.args.AppendSpan(nil, c.partition))
 	}
-	if err := s.controllerDDL(create); sqlerr.HasCode(err, sqlerr.TableExists) { // as a sequence, or since a moment
+	if _, err := s.controllerDDL(create); sqlerr.HasCode(err, sqlerr.TableExists) { // as a sequence, or since a moment
 		return true, s.tableExists(p, &c)
 	} else if err != nil {
 		return true, err
@@ -265,7 +265,7 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 		s.endTransaction()
 		drop := s.ddlRequest()
 		drop.SQL = "DROP TABLE " + name
-		if derr := s.controllerDDL(drop); derr != nil {
+		if _, derr := s.controllerDDL(drop); derr != nil {
 			s.log.Warn("table of a failed CREATE TABLE ... SELECT stays", "database", p.Database, "table", p.Name, "error", derr)
 		}
 		return true, err
@@ -403,16 +403,17 @@ func (s *Session) defineFromSelect(p *plan.Plan, c *createSelect, query []byte, 
 	return text[at:], columns, nil
 }
 
-// controllerDDL has the controller run a schema change, and takes over the schema it makes.
-func (s *Session) controllerDDL(r DDLRequest) error {
+// controllerDDL has the controller run a schema change, takes over the schema it makes, and returns what it warns of.
+func (s *Session) controllerDDL(r DDLRequest) ([]Warning, error) {
 	if err := s.unicode(&r); err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
 	defer cancel()
-	if _, err := s.cfg.DDL.DDL(ctx, r); err != nil {
-		return err
+	out, err := s.cfg.DDL.DDL(ctx, r)
+	if err != nil {
+		return nil, err
 	}
 	s.snap = s.snapshot()
-	return nil
+	return s.withoutNotes(out.Warnings), nil
 }

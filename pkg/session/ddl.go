@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -120,17 +121,17 @@ func (s *Session) ddl(p *plan.Plan) error {
 		s.db = ""
 	}
 	s.followDB()
-	s.warnings = s.warnings[:0]
-	for _, w := range r.Warnings {
-		if w.Level != "Note" || s.notes() {
-			s.warnings = append(s.warnings, w)
-		}
-	}
+	s.warnings = append(s.warnings[:0], s.withoutNotes(r.Warnings)...)
 	ok := wire.OK{AffectedRows: r.Affected, Warnings: uint16(len(s.warnings))}
 	if s.tellsRecords(p) {
 		ok.Info = recordsInfo(r.Affected, ok.Warnings)
 	}
 	return s.ok(ok)
+}
+
+// withoutNotes is a list without the notes that the session does not want to hear of.
+func (s *Session) withoutNotes(list []Warning) []Warning {
+	return slices.DeleteFunc(slices.Clone(list), func(w Warning) bool { return w.Level == "Note" && !s.notes() })
 }
 
 // notes reports whether the session wants to hear of notes (sql_notes).

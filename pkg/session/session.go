@@ -639,16 +639,17 @@ func (s *Session) schemaChanged() wire.OK {
 // followDB makes the default database of backend connections the session's, as far as the servers have it: one that was
 // dropped, perhaps by another session, leaves none, and statements that name their databases go on.
 func (s *Session) followDB() {
-	db := s.db
-	switch {
-	case strings.EqualFold(db, catalog.VirtualDB):
+	db, collation := s.db, ""
+	if d := s.snap.Databases[db]; d != nil {
+		collation = d.Collation
+	} else if strings.EqualFold(db, catalog.VirtualDB) {
 		db = "information_schema" // the servers have no such schema
-	case s.snap.Databases[db] == nil && !isSystemDB(db):
+	} else if !isSystemDB(db) {
 		db = ""
 	}
 	s.profile.NoDB = db == ""
-	if s.state != nil && s.state.DB != db {
-		s.state = s.state.With(db)
+	if s.state != nil && (s.state.DB != db || s.state.Collation != collation) {
+		s.state = s.state.In(db, collation)
 	}
 }
 

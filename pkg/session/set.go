@@ -322,7 +322,10 @@ func (a *assignments) leftOfNext(next string) string {
 // mayAssign refuses to assign variables that are about one server, or that decide what its binary log says, which is read where
 // partitions move; and to accounts that are no administrators what servers keep to such: they take us for one.
 func (s *Session) mayAssign(names []string) error {
-	for _, name := range names {
+	for i, name := range names {
+		if name == "autocommit" && slices.Contains(names[:i], name) { // each of which may commit
+			return sqlerr.Unsupported("autocommit twice in one SET", "use two statements")
+		}
 		if s.account.Privilege("*") < catalog.Admin {
 			if needed := neededToAssign(name, s.cfg.Dialect.MariaDB()); needed != "" {
 				return sqlerr.SpecificAccessDenied.New(needed)
@@ -520,7 +523,10 @@ func isOn(value string) bool {
 type onlyValue struct{ name, value, how string }
 
 func onlyValues() []onlyValue {
+	const numbers = "leave it as 1: the cluster gives the numbers, to all who INSERT"
 	return []onlyValue{
+		{"auto_increment_increment", "1", numbers},
+		{"auto_increment_offset", "1", numbers},
 		{"completion_type", "NO_CHAIN", "say AND CHAIN or RELEASE"},
 		{"enable_cascade_triggers", "0", "leave it OFF: rows that foreign keys change on other node groups fire no triggers"},
 		{"sql_auto_is_null", "0", "use LAST_INSERT_ID()"},

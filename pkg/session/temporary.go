@@ -163,6 +163,9 @@ func (s *Session) temporaryDDL(p *plan.Plan) (handled bool, err error) {
 			return true, err
 		}
 	}
+	if s.temps != nil && p.Change.Is(plan.VerbDrop, plan.ObjectDatabase) && len(s.temps.tables[p.Name]) > 0 { // which servers leave
+		return true, sqlerr.Unsupported("DROP DATABASE of one in which the session has temporary tables", "drop these first")
+	}
 	c, onTable := p.Change, p.Change.Object == plan.ObjectTable
 	switch {
 	case onTable && c.Temporary && c.Verb == plan.VerbCreate:
@@ -383,8 +386,9 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 		return err == nil || s.snap.Flavor == catalog.MariaDB && sqlerr.HasCode(err, sqlerr.UnknownTable)
 	}
 	var missing error
+	var notes []Warning
 	if own < len(refs) && !p.Change.Temporary {
-		if missing = s.dropOthers(refs); !goesOn(missing) {
+		if notes, missing = s.dropOthers(refs); !goesOn(missing) {
 			return missing
 		}
 		text = []byte("DROP TEMPORARY TABLE ")
@@ -411,11 +415,13 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 	if err != nil {
 		return err
 	}
+	s.warnings = append(s.warnings, notes...)
+	ok.Warnings += uint16(len(notes))
 	return s.writeOK(ok)
 }
 
 // dropOthers drops the tables of a DROP TABLE that are no temporary ones: before those, so that they stay if this is refused.
-func (s *Session) dropOthers(refs []sqlparse.TableRef) error {
+func (s *Session) dropOthers(refs []sqlparse.TableRef) ([]Warning, error) {
 	var names []string
 	for _, r := range refs {
 		if !s.isTemporary(r) {
@@ -433,7 +439,7 @@ func (s *Session) dropOthers(refs []sqlparse.TableRef) error {
 	}
 	r.SQL += strings.Join(names, ", ")
 	if err := s.unlock(); err != nil {
-		return err
+		return nil, err
 	}
 	return s.controllerDDL(r)
 }

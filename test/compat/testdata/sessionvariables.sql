@@ -1,0 +1,46 @@
+-- What a SET of some session variables does besides, or must not do.
+CREATE TABLE sv (id INT AUTO_INCREMENT PRIMARY KEY, v INT);
+SET autocommit = 0;
+INSERT INTO sv (v) VALUES (1), (2), (3);
+-- refused: use two statements
+SET autocommit = 1, autocommit = 0;
+-- refused: use two statements
+SET @@session.autocommit = 1, @x = 1, SESSION autocommit = 0;
+SET autocommit = 1;
+ROLLBACK;
+SELECT COUNT(*) FROM sv;
+-- refused: the cluster gives the numbers
+SET auto_increment_increment = 5;
+-- refused: the cluster gives the numbers
+SET SESSION auto_increment_offset = 2, auto_increment_increment = 5;
+SET auto_increment_increment = 1, auto_increment_offset = 1;
+SELECT @@auto_increment_increment, @@auto_increment_offset;
+INSERT INTO sv (v) VALUES (4);
+SELECT id - (SELECT MAX(id) FROM sv WHERE v < 4) FROM sv WHERE v = 4;
+-- The collation of the default database.
+CREATE DATABASE svdb CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci;
+USE svdb;
+SELECT @@character_set_database, @@collation_database;
+-- skip-prepared
+ALTER DATABASE svdb CHARACTER SET latin1;
+SELECT @@character_set_database, @@collation_database;
+-- skip-prepared
+ALTER DATABASE COLLATE utf8mb4_bin;
+SELECT @@character_set_database, @@collation_database;
+SET @c = @@collation_database;
+SELECT @c;
+BEGIN;
+SELECT @@collation_database;
+ROLLBACK;
+USE compat;
+-- skip-prepared
+ALTER DATABASE svdb CHARACTER SET latin1;
+USE svdb;
+SELECT @@character_set_database, @@collation_database;
+USE compat;
+DROP DATABASE svdb;
+CREATE DATABASE svdb CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci;
+USE svdb;
+SELECT @@character_set_database, @@collation_database;
+USE compat;
+DROP DATABASE svdb;
