@@ -61,6 +61,8 @@ type SessionInfo struct {
 	HoursTwice bool
 	// Unchecked: foreign_key_checks is 0.
 	Unchecked bool
+	// SafeUpdates: sql_safe_updates is 1.
+	SafeUpdates bool
 	// RowWrite: the statement is the write of one row in a plan.RowByRow: its triggers have been run, or will be.
 	RowWrite bool
 	// Checked: the rows that the statement writes are looked at one by one, for the CHECK OPTION of a view.
@@ -189,7 +191,7 @@ func (b *build) build() (*plan.Plan, error) {
 		}
 		return b.refused(kind, e), nil
 	}
-	for _, rule := range []func() error{b.triggers, b.displaced} {
+	for _, rule := range []func() error{b.triggers, b.displaced, b.safe} {
 		if err := rule(); err != nil {
 			return b.refused(b.plan.Kind, sqlerr.From(err)), nil
 		}

@@ -561,8 +561,13 @@ func (s *Session) root(p *plan.Plan) error {
 	if p.Root == nil {
 		return s.refuse(p)
 	}
-	if p.Kind != plan.Select { // what is read in order to write
-		defer s.withoutSelectLimit()()
+	switch p.Root.(type) {
+	case *plan.ChangeRows, *plan.RowByRow, *plan.InsertRows:
+		defer s.withoutLimits()()
+	default:
+		if p.Kind != plan.Select { // what is read in order to write
+			defer s.withoutSelectLimit()()
+		}
 	}
 	done, err := s.atMoment(p)
 	if err != nil {

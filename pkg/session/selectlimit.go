@@ -43,6 +43,40 @@ func (s *Session) anyLimit() uint64 {
 	return math.MaxUint64
 }
 
+// The variables by which servers refuse to read more than so many rows (1104). Whoever sets the second one sets the first, too.
+const (
+	bigSelects  = "@@session.`sql_big_selects`"
+	maxJoinSize = "@@session.`max_join_size`"
+)
+
+// withoutLimits is withoutSelectLimit, and lets servers read as many rows as there are: by statements that no client has written.
+func (s *Session) withoutLimits() (back func()) {
+	limited, big := s.withoutSelectLimit(), ""
+	for _, v := range s.state.Vars {
+		switch {
+		case v.Name == bigSelects:
+			big = v.Value
+		case v.Name == maxJoinSize:
+			size, err := strconv.ParseUint(v.Value, 10, 64)
+			big = "0"
+			if err == nil && size == math.MaxUint64 {
+				big = "1"
+			}
+		}
+	}
+	if big == "" || isOn(big) {
+		return limited
+	}
+	set := func(to string) {
+		s.state = s.state.With(s.state.DB, backend.Variable{Name: bigSelects, Value: to})
+	}
+	set("1")
+	return func() {
+		set(big)
+		limited()
+	}
+}
+
 // limitOutput is sql_select_limit for a SELECT over several node groups: the sum of what they give stops there, and each of them does if
 // its rows are the client's. It holds until back is called.
 func (s *Session) limitOutput(p *plan.Plan, out *output) (back func()) {

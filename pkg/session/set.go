@@ -604,6 +604,8 @@ func (s *Session) adopt(st *backend.State) error {
 	s.charsets = charsets{client, s.info.Collation}
 	v, _ = st.Get("@@session.`foreign_key_checks`")
 	s.info.Unchecked = isOff(v)
+	v, _ = st.Get("@@session.`sql_safe_updates`")
+	s.info.SafeUpdates = isOn(v)
 	zone, _ := st.Get("@@session.`time_zone`")
 	s.info.HoursTwice = hoursTwice(strings.Trim(zone, "'"))
 	wait, _ := st.Get("@@session.`wait_timeout`") // of which a server knows nothing while it does not have the session's connection

@@ -98,7 +98,7 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 	if first > 0 {
 		g.first = n.FirstRows(first)
 	}
-	limited := s.withoutSelectLimit()
+	limited := s.withoutLimits()
 	err = g.all(copies)
 	limited()
 	if err == errAnotherWay && w.Close() != nil {

@@ -146,6 +146,7 @@ func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 		return ok, txn.Lost(w.c, err)
 	}
 	defer ws.Free()
+	defer s.withoutLimits()() // the connection that runs the client's statement is there
 	g := &gathering{s: s, w: ws, c: w.c, conns: &w.conns, uses: w.p.Uses&plan.ReadsClock | plan.LocksRows}
 	if err := g.all(w.copies); err != nil {
 		return ok, err

@@ -28,6 +28,7 @@ const (
 	UpdateTableUsed        Code = 1093
 	UnknownThread          Code = 1094
 	KillDenied             Code = 1095
+	SafeUpdate             Code = 1175
 	UnknownError           Code = 1105
 	ColumnCountMismatch    Code = 1136
 	NoSuchTable            Code = 1146
@@ -164,6 +165,8 @@ func definitionOf(c Code) definition {
 		return definition{"42000", "Not unique table/alias: '%s'"}
 	case UpdateTableUsed:
 		return definition{"HY000", "Table '%s' is specified twice, both as a target for '%s' and as a separate source for data"}
+	case SafeUpdate:
+		return definition{"HY000", "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column%s"}
 	case TableLockedForRead:
 		return definition{"HY000", "Table '%s' was locked with a READ lock and can't be updated"}
 	case TableNotLocked:

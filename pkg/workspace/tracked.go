@@ -169,7 +169,7 @@ func (t *Tracked) differ(columns []int) string {
 // Resume puts the connection into the state copies are written and read in, after the statement has run. sessionTime: times
 // are read as the session sees them.
 func (w *Workspace) Resume(sessionTime bool) error {
-	sql := "SET @@sql_select_limit = DEFAULT, @@sql_safe_updates = 0"
+	sql := "SET @@sql_select_limit = DEFAULT, @@sql_safe_updates = 0, @@sql_big_selects = 1"
 	if !sessionTime {
 		sql += ", " + Writing
 	}
