@@ -216,7 +216,8 @@ func (m *Mover) noteApplied(b *batch) {
 // write writes a batch, and tries again as long as that may help: a batch gives the same result however often it is written.
 func (w *worker) write(ctx context.Context, b *batch) error {
 	const most = 5
-	defer w.a.m.waits.OnText(func() string { return fmt.Sprintf("node group %s to write %d rows", w.server.Name, b.rows) })()
+	began := time.Now()
+	defer w.a.m.waits.OnText(func() string { return writing(w.server.Name, b.rows, time.Since(began)) })()
 	for try, wait := 0, 20*time.Millisecond; ; try, wait = try+1, 2*wait {
 		err := w.writeOnce(ctx, b)
 		if err == nil || ctx.Err() != nil || !passing(err) || try == most {
@@ -226,6 +227,18 @@ func (w *worker) write(ctx context.Context, b *batch) error {
 			return err
 		}
 	}
+}
+
+// mayBeLocked is how long a batch takes if something keeps the server from writing it.
+const mayBeLocked = 5 * time.Second
+
+// writing is what is said of a batch that a server has been writing for so long.
+func writing(server string, rows int, since time.Duration) string {
+	what := fmt.Sprintf("node group %s to write %d rows", server, rows)
+	if since >= mayBeLocked {
+		what += "; clients that have locked tables (LOCK TABLES) are waited for: SHOW PROCESSLIST and KILL help"
+	}
+	return what
 }
 
 // connect connects to the target, which ends whatever was under way there for this move.
