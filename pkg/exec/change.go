@@ -365,6 +365,8 @@ func (c *Changer) settle(i int) error {
 	p.pending = append(p.pending[:0], p.pending[1:]...)
 	head, err := c.r.streams[i].readHead()
 	switch {
+	case c.change.Table.Kind == catalog.Reference && copyMayRefer(err, c.snap, c.r.streams[i].group):
+		return onlyCopiesRefer(c.snap)
 	case err != nil:
 		return err
 	case want == noCount:

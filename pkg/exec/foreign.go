@@ -202,10 +202,27 @@ func (h *hiding) table(db, name string) *catalog.Table {
 
 // refuse is the error for a statement that cannot be run while rows are foreign.
 func (h *hiding) refuse(what string) error {
-	reorg := ""
-	if m := h.snap.Map.Moving(); len(m) > 0 {
-		reorg = " " + m[0].Reorg
-	}
-	return sqlerr.Unsupported(what+" while reorganisation"+reorg+" moves partitions",
+	return sqlerr.Unsupported(what+while(h.snap.Map),
 		"write it without views and with plain joins, or wait until SELECT * FROM skarv.reorganisations shows that it is done")
+}
+
+// while says what moves, behind what is refused for it.
+func while(m *placement.PartitionMap) string {
+	reorg := ""
+	if moving := m.Moving(); len(moving) > 0 {
+		reorg = " " + moving[0].Reorg
+	}
+	return " while reorganisation" + reorg + " moves partitions"
+}
+
+// copyMayRefer reports whether err, with which group g has refused to delete or change rows of a reference table because rows refer to
+// them, may be for rows of partitions that g does not own. snap may be nil: nothing moves.
+func copyMayRefer(err error, snap *catalog.Snapshot, g placement.NodeGroupID) bool {
+	return sqlerr.HasCode(err, sqlerr.RowIsReferenced) && snap != nil && snap.Map.Foreign(g) != nil
+}
+
+// onlyCopiesRefer is the error in its place when no other group says the same.
+func onlyCopiesRefer(snap *catalog.Snapshot) error {
+	return sqlerr.Unsupported("deleting or changing rows of a reference table to which perhaps nothing but copies of rows refers"+while(snap.Map),
+		"COMMIT what is changed in the rows that refer to them and try again, or wait until SELECT * FROM skarv.reorganisations shows that it is done")
 }

@@ -137,9 +137,11 @@ func (r *Runner) writeCopies(p *plan.Plan, text textOf, sink Sink) (sum Summary,
 		return sum, err
 	}
 	first, err := r.written(r.streams[:1], timestamp)
-	if err != nil {
+	doubtful := copyMayRefer(err, r.hidden, r.streams[0].group) // the others tell whether rows of theirs refer to these, too
+	if err != nil && !doubtful {
 		return sum, err
 	}
+	err = nil
 	if first.rows > 0 { // MariaDB's RETURNING: all copies answer alike
 		if sum, err = r.passFirst(sink); err != nil {
 			return sum, err
@@ -151,14 +153,18 @@ func (r *Runner) writeCopies(p *plan.Plan, text textOf, sink Sink) (sum Summary,
 	}
 	for i := 1; i < len(r.streams); i++ {
 		other, herr := r.written(r.streams[i:i+1], timestamp)
+		if copyMayRefer(herr, r.hidden, r.streams[i].group) {
+			doubtful, herr = true, nil
+			continue
+		}
 		if herr == nil && (other.rows > 0 || sum.HasRows) { // an error may stand among them
 			rows, rerr := r.streams[i].skipRows()
-			if herr = rerr; rerr == nil && rows != sum.Rows {
+			if herr = rerr; rerr == nil && rows != sum.Rows && !doubtful {
 				herr = sqlerr.Internal.New("the copies of a reference table differ: " + groupName(r.streams[0].group) + " returned " +
 					strconv.FormatUint(sum.Rows, 10) + " rows, " + groupName(r.streams[i].group) + " " + strconv.FormatUint(rows, 10))
 			}
 		}
-		if herr == nil && other.affected != first.affected {
+		if herr == nil && other.affected != first.affected && !doubtful {
 			herr = sqlerr.Internal.New("the copies of a reference table differ: " + groupName(r.streams[0].group) + " changed " +
 				strconv.FormatUint(first.affected, 10) + " rows, " + groupName(r.streams[i].group) + " " +
 				strconv.FormatUint(other.affected, 10))
@@ -169,6 +175,9 @@ func (r *Runner) writeCopies(p *plan.Plan, text textOf, sink Sink) (sum Summary,
 		if r.interrupted() != nil {
 			break
 		}
+	}
+	if err == nil && doubtful {
+		err = onlyCopiesRefer(r.hidden)
 	}
 	if err != nil {
 		return sum, err

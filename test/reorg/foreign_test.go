@@ -98,6 +98,53 @@ func TestColumnNamesWhilePartitionsMove(t *testing.T) {
 	publish(t, s, nil)
 }
 
+// A copy of a row, on a group that does not own it, may refer to a row of a reference table that nothing else refers to any more. That is
+// no reason for error 1451, which says that a row is there.
+func TestForeignRowsReferToReferenceTables(t *testing.T) {
+	c, s, db := withTable(t)
+	exec(t, db, "CREATE TABLE ref (id INT PRIMARY KEY, v INT) COMMENT 'skarv:reference'")
+	exec(t, db, "CREATE TABLE ch (id INT PRIMARY KEY, r INT, FOREIGN KEY (r) REFERENCES ref (id))")
+	exec(t, db, "INSERT INTO ref VALUES (1, 0), (2, 0), (3, 0), (4, 0), (5, 0)")
+	for i := range 40 {
+		exec(t, db, "INSERT INTO ch VALUES (?, ?)", i, 1+i%4)
+	}
+	m, _, err := s.Map(t.Context())
+	require.NoError(t, err)
+	one, two := c.NodeGroupDB(t, 1, "d"), c.NodeGroupDB(t, 2, "d")
+	for _, way := range []struct{ from, to *sql.DB }{{one, two}, {two, one}} { // the second group has copies, or the first
+		a, b := placement.NodeGroupID(1), placement.NodeGroupID(2)
+		if way.from == two {
+			a, b = b, a
+		}
+		publish(t, s, nil, placement.Moving{Reorg: "r1", A: a, B: b, Partitions: placement.SetOf(m.Owned(a)...), Phase: placement.In})
+		var copied []string
+		for _, row := range strings.Split(text(t, way.from, "SELECT id, r FROM ch"), ",") {
+			id, r, _ := strings.Cut(row, " ")
+			exec(t, way.to, "INSERT INTO ch VALUES (?, ?)", id, r)
+			copied = append(copied, id)
+		}
+		for _, q := range []string{"DELETE FROM ref WHERE id = 2", "UPDATE ref SET id = 9 WHERE id = 2", "DELETE FROM ref ORDER BY id LIMIT 2"} {
+			tx, err := db.Begin()
+			require.NoError(t, err)
+			_, err = tx.Exec("DELETE FROM ch WHERE r < 3")
+			require.NoError(t, err)
+			_, err = tx.Exec(q)
+			assert.Equal(t, uint16(1235), code(err), "%s: %v", q, err)
+			assert.ErrorContains(t, err, "reorganisation r1")
+			_, err = tx.Exec("DELETE FROM ref WHERE id = 5")
+			require.NoError(t, err)
+			require.NoError(t, tx.Rollback())
+		}
+		_, err = db.Exec("DELETE FROM ref WHERE id = 2")
+		assert.Equal(t, uint16(1451), code(err), "rows that are no copies refer to it: %v", err)
+		exec(t, db, "UPDATE ref SET v = v + 1")
+		exec(t, way.to, "DELETE FROM ch WHERE id IN ("+strings.Join(copied, ",")+")")
+		publish(t, s, nil)
+	}
+	assert.Equal(t, "5 10", text(t, db, "SELECT COUNT(*), SUM(v) FROM ref"))
+	assert.Equal(t, "40", text(t, db, "SELECT COUNT(*) FROM ch"))
+}
+
 // columns returns the names of a query's columns.
 func columns(t *testing.T, db *sql.DB, query string) []string {
 	t.Helper()
