@@ -24,8 +24,8 @@ type Host interface {
 	Run(text string) error
 	// Set runs a SET with one assignment to something else than a variable.
 	Set(text string) error
-	// Into runs a SELECT and assigns its row; found is false when there is none.
-	Into(text string, targets []string) (found bool, err error)
+	// Into runs a SELECT and assigns its row; that there is none is a warning.
+	Into(text string, targets []string) error
 	// Query reads the rows of a cursor's query.
 	Query(text string) (Rows, error)
 	// Diagnose runs a GET DIAGNOSTICS.
@@ -560,18 +560,12 @@ func (r *runner) sql(s *SQL) error {
 		if !ok {
 			return r.host.Run(text)
 		}
-		found, err := r.host.Into(text[:into.Start]+" "+text[into.End:], names)
-		if err == nil && !found {
-			if _, h := r.handler(noData(), AsError); h != nil {
-				return noData()
-			}
-		}
-		return err
+		return r.host.Into(text[:into.Start]+" "+text[into.End:], names)
 	}
 	return r.host.Run(text)
 }
 
-// noData is the condition of a FETCH or SELECT INTO without a row.
+// noData is the condition of a FETCH without a row.
 func noData() *sqlerr.Error {
 	return sqlerr.NoMoreRows.New()
 }

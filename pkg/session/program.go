@@ -235,37 +235,41 @@ func (a *activation) Set(text string) error {
 }
 
 // Into implements routine.Host.
-func (a *activation) Into(text string, targets []string) (found bool, err error) {
+func (a *activation) Into(text string, targets []string) error {
 	a.conditions = a.conditions[:0]
 	bytes := a.needsBytes(targets)
 	filled, err := a.vars.fill([]byte(text), bytes)
 	if err != nil {
-		return false, err
+		return err
 	}
 	take := &capture{limit: 2}
 	a.s.warnings = a.s.warnings[:0]
 	if err := a.s.selects(filled, take, bytes); err != nil {
-		return false, err
+		return err
 	}
 	a.s.leave()
 	a.s.refresh()
 	if len(take.columns) != len(targets) {
-		return false, sqlerr.DifferentColumnCounts.New()
+		return sqlerr.DifferentColumnCounts.New()
 	}
 	if len(take.rows) == 0 {
-		a.s.warnings = append(a.s.warnings[:0], Warning{"Warning", 1329, "No data - zero rows fetched, selected, or processed", "02000"})
+		a.s.warnings = append(a.s.warnings, Warning{"Warning", 1329, "No data - zero rows fetched, selected, or processed", "02000"})
 		a.s.rowCount, a.s.calls.warned = 0, true
-		return false, nil
+		return a.note(nil)
 	}
-	if err := a.takeRow(take.columns, take.rows[0], targets, bytes); err != nil {
-		return false, err
+	fault, at, err := a.strictInto(filled, take, targets)
+	if err != nil {
+		return err
+	}
+	if err := a.intoTargets(take, targets, bytes, fault, at); err != nil {
+		return err
 	}
 	if len(take.rows) > 1 {
-		return false, sqlerr.TooManyRows.New()
+		return sqlerr.TooManyRows.New()
 	}
 	a.s.rowCount = 1
 	a.s.calls.count(1)
-	return true, a.note(nil)
+	return a.note(nil)
 }
 
 // needsBytes reports whether what is selected into targets must be in its own character set: a user variable keeps that, and of a variable
@@ -285,8 +289,15 @@ func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []str
 	if bytes {
 		text = a.s.originalText
 	}
+	told := slices.Clone(a.s.warnings) // of computing the row
+	defer func() { a.s.warnings = told }()
+	note := func(err error) error {
+		told = append(told, a.s.warnings...)
+		return err
+	}
 	for i, target := range targets {
 		text := text
+		a.s.warnings = a.s.warnings[:0]
 		if cols[i].Type == sqltypes.TypeJSON && row[i] != nil && a.takesText(target) {
 			text = func(_ sqltypes.Column, v []byte) (string, error) { return hexOf("utf8mb4", "utf8mb4_bin", v), nil }
 		}
@@ -298,7 +309,7 @@ func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []str
 			if row[i] != nil && unsignedInteger(cols[i]) {
 				literal = routine.Unsigned(literal)
 			}
-			if err := a.s.assignTarget(target, literal); err != nil {
+			if err := note(a.s.assignTarget(target, literal)); err != nil {
 				return err
 			}
 			continue
@@ -311,7 +322,7 @@ func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []str
 		if cols[i].Type == sqltypes.TypeFloat && row[i] != nil && !strings.HasPrefix(strings.ToLower(p.Type), "float") {
 			return sqlerr.Unsupported("a FLOAT column that is selected into a variable of another type", "select it with + 0e0")
 		}
-		if err := a.assigned(p.Name, a.vars.assign(p.Name, literal, nil)); err != nil {
+		if err := note(a.assigned(p.Name, a.vars.assign(p.Name, literal, nil))); err != nil {
 			return err
 		}
 	}
@@ -349,6 +360,7 @@ func (a *activation) Query(text string) (routine.Rows, error) {
 	}
 	take := &capture{limit: maxCursorRows + 1, maxBytes: maxCursorBytes}
 	bytes := a.needsBytes(nil)
+	a.s.warnings = a.s.warnings[:0]
 	if err := a.s.selects(filled, take, bytes); err != nil {
 		return nil, err
 	}
@@ -357,7 +369,7 @@ func (a *activation) Query(text string) (routine.Rows, error) {
 	if len(take.rows) > maxCursorRows || take.over {
 		return nil, sqlerr.Unsupported(fmt.Sprintf("a cursor over more than %d rows or 64 MB", maxCursorRows), "add conditions or LIMIT")
 	}
-	return &rows{a: a, take: take, bytes: bytes}, nil
+	return &rows{a: a, take: take, bytes: bytes}, a.note(nil)
 }
 
 // Width implements routine.Rows.
@@ -371,10 +383,17 @@ func (r *rows) Next(targets []string) (found bool, err error) {
 	}
 	row := r.take.rows[r.next]
 	r.next++
+	s := r.a.s
+	before := s.warnings // told on, but none of this statement's
+	s.warnings = nil
 	if err := r.a.takeRow(r.take.columns, row, targets, r.bytes); err != nil {
 		return false, err
 	}
-	return true, r.a.note(nil)
+	if err := r.a.note(nil); err != nil || len(s.warnings) > 0 {
+		return true, err
+	}
+	s.warnings = before
+	return true, nil
 }
 
 // Diagnose implements routine.Host: targets that are variables are assigned by way of user variables.

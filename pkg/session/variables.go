@@ -323,16 +323,26 @@ func (v *variables) assign(name, expr string, from *activation) error {
 	if err != nil {
 		return err
 	}
+	var told []Warning // of computing the value
 	switch {
 	case !plain:
+		v.s.warnings = nil
 		if expr, err = v.s.valueOf(expr, from, binaryType(v.list[v.at(name)].Type)); err != nil {
 			return err
 		}
+		if fault := v.s.strictly(v.s.warnings); fault != nil {
+			return fault
+		}
+		told = slices.Clone(v.s.warnings)
 	case of != nil && of != v:
 		expr = "(SELECT " + expr + " FROM " + of.table + ")"
 	}
 	v.values = nil
-	return v.exec("UPDATE " + v.table + " SET " + sqltypes.QuoteName(v.list[v.at(name)].Name) + " = " + expr + " LIMIT 1")
+	err = v.exec("UPDATE " + v.table + " SET " + sqltypes.QuoteName(v.list[v.at(name)].Name) + " = " + expr + " LIMIT 1")
+	if len(told) > 0 {
+		v.s.warnings = append(told, v.s.warnings...)
+	}
+	return err
 }
 
 // valueOf computes an expression that reads tables; names in it are variables of from. The result is SQL. bytes: the bytes of a string

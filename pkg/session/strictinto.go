@@ -1,0 +1,199 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/routine"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
+)
+
+// Where sql_mode is strict, servers compute what a variable is assigned strictly, too: a warning of it is an error. So it is with all that SET
+// computes, and with the columns of SELECT ... INTO that are computed when a row is sent. What is computed before that, to find rows and to
+// group them, only warns. Skarv computes ahead, and finds out behind it.
+
+// strictly returns the first of the warnings that is an error where a variable is assigned; nil if there is none.
+func (s *Session) strictly(warnings []Warning) *sqlerr.Error {
+	if !s.strict() {
+		return nil
+	}
+	for i := range warnings {
+		if w := &warnings[i]; s.isStrict(w) {
+			return &sqlerr.Error{Code: sqlerr.Code(w.Code), State: s.stateOf(w), Message: w.Message}
+		}
+	}
+	return nil
+}
+
+// isStrict reports whether a strict sql_mode makes an error of a warning.
+func (s *Session) isStrict(w *Warning) bool {
+	if w.Level != "Warning" {
+		return false
+	}
+	switch w.Code {
+	case 1048, 1264, 1265, 1292, 1365, 1366, 1406, 1411, 1441, 3020:
+		return true
+	}
+	return s.cfg.Dialect.MariaDB() && w.Code != 1287
+}
+
+// strictInto finds out whether the SELECT ... INTO that has given one row of take fails in a strict sql_mode, and for which of its targets.
+func (a *activation) strictInto(text []byte, take *capture, targets []string) (fault *sqlerr.Error, target int, err error) {
+	s := a.s
+	told := slices.Clone(s.warnings)
+	if s.strictly(told) == nil || len(take.rows) == 0 {
+		return nil, 0, nil
+	}
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan(text, s.mode); err != nil {
+		return nil, 0, err
+	}
+	list, ok := st.SelectList()
+	items := st.SelectItems(nil)
+	unsure := sqlerr.Unsupported("SELECT ... INTO variables that may fail in a strict sql_mode, or only warn",
+		"select into a user variable, or use SET with a query of one column")
+	if !ok {
+		return nil, 0, unsure
+	}
+	var computed []int
+	for i, it := range items {
+		if into := min(i, len(targets)-1); s.computes(st, it) && (it.Star || !strings.HasPrefix(targets[into], "@")) {
+			computed = append(computed, i)
+		}
+	}
+	if len(computed) == 0 {
+		return nil, 0, nil
+	}
+	tables, limited, counted := false, false, 0
+	for _, i := range computed {
+		switch whole, inside := aggregate(st, items[i].Expr); {
+		case whole:
+			counted++
+		case inside:
+			return nil, 0, unsure
+		}
+	}
+	depth := 0
+	for tokens := st.Tokens(); ; {
+		tok := tokens.Next()
+		if tok.Kind == sqlparse.EOF {
+			break
+		}
+		switch {
+		case st.Is(tok, "("):
+			depth++
+		case st.Is(tok, ")"):
+			depth--
+		case depth > 0 || tok.Kind != sqlparse.Word:
+			if st.Is(tok, "OVER") {
+				return nil, 0, unsure
+			}
+		case st.Is(tok, "UNION"), st.Is(tok, "EXCEPT"), st.Is(tok, "INTERSECT"), st.Is(tok, "DISTINCT"), st.Is(tok, "DISTINCTROW"):
+			return nil, 0, nil // rows of a temporary table
+		case st.Is(tok, "OVER"), st.Is(tok, "GROUP") && counted < len(computed):
+			return nil, 0, unsure
+		case st.Is(tok, "FROM"):
+			tables = true
+		case st.Is(tok, "LIMIT"), st.Is(tok, "FETCH"): // other rows may be computed, too
+			limited = true
+		}
+	}
+	if tables && counted == len(computed) {
+		return nil, 0, nil
+	}
+	if st.Uses()&(sqlparse.WritesUserVariable|sqlparse.Sequence|sqlparse.UserLock) != 0 {
+		return nil, 0, unsure
+	}
+	// Without the columns it is only what finds the rows that warns.
+	without := slices.Concat(text[:list.Start], []byte(" NULL "), text[list.End:])
+	s.warnings = s.warnings[:0]
+	err = s.within(without, &capture{limit: 1})
+	finding := slices.Clone(s.warnings)
+	s.warnings = told
+	if err != nil {
+		return nil, 0, unsure
+	}
+	own := slices.Clone(told)
+	for _, w := range finding {
+		if i := slices.Index(own, w); i >= 0 {
+			own = slices.Delete(own, i, i+1)
+		}
+	}
+	if fault = s.strictly(own); fault == nil {
+		return nil, 0, nil
+	}
+	if len(computed) > 1 || len(take.rows) > 1 || limited || len(items) != len(targets) ||
+		slices.ContainsFunc(items, func(it sqlparse.SelectItem) bool { return it != items[computed[0]] && s.computes(st, it) }) {
+		return nil, 0, unsure
+	}
+	return fault, computed[0], nil
+}
+
+// computes reports whether an item is more than a column of a table, or a literal.
+func (s *Session) computes(st *sqlparse.Statement, it sqlparse.SelectItem) bool {
+	tokens := st.TokensFrom(it.Expr.Start)
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF && tok.End <= it.Expr.End; tok = tokens.Next() {
+		switch tok.Kind {
+		case sqlparse.Word, sqlparse.QuotedName, sqlparse.StringLit, sqlparse.IntLit, sqlparse.DecimalLit, sqlparse.FloatLit:
+		case sqlparse.Op:
+			if !st.Is(tok, ".") && !st.Is(tok, "*") && !st.Is(tok, "-") {
+				return true
+			}
+			if st.Is(tok, "*") && !it.Star || st.Is(tok, "-") && tok.Start != it.Expr.Start {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	refs, sure := st.Tables() // what is a column of a derived table, or of a view, may be computed
+	return !sure || st.Uses()&sqlparse.Subquery != 0 || slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool {
+		t, _ := s.tableOf(r)
+		return t == nil || t.Kind == catalog.View
+	})
+}
+
+// aggregate reports whether an expression is one call of an aggregate function, or has one inside.
+func aggregate(st *sqlparse.Statement, expr sqlparse.Span) (whole, inside bool) {
+	depth := 0
+	tokens := st.TokensFrom(expr.Start)
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF && tok.End <= expr.End; tok = tokens.Next() {
+		ahead := tokens
+		switch {
+		case st.Is(tok, "("):
+			depth++
+		case st.Is(tok, ")"):
+			if depth--; depth == 0 && whole {
+				whole = tok.End == expr.End
+			}
+		case tok.Kind == sqlparse.Word && st.Is(ahead.Next(), "(") && isAggregate(st, tok):
+			inside, whole = true, tok.Start == expr.Start
+		}
+	}
+	return whole, inside
+}
+
+func isAggregate(st *sqlparse.Statement, tok sqlparse.Token) bool {
+	return slices.ContainsFunc([]string{"COUNT", "SUM", "MIN", "MAX", "AVG", "BIT_AND", "BIT_OR", "BIT_XOR", "GROUP_CONCAT", "STD", "STDDEV",
+		"STDDEV_POP", "STDDEV_SAMP", "VARIANCE", "VAR_POP", "VAR_SAMP", "JSON_ARRAYAGG", "JSON_OBJECTAGG"},
+		func(w string) bool { return st.Is(tok, w) })
+}
+
+// intoTargets assigns the row of a SELECT ... INTO; fault is what assigning a target fails with.
+func (a *activation) intoTargets(take *capture, targets []string, bytes bool, fault *sqlerr.Error, at int) error {
+	n := len(targets)
+	if fault != nil {
+		n = at
+	}
+	if err := a.takeRow(take.columns[:n], take.rows[0][:n], targets[:n], bytes); err != nil || fault == nil {
+		return err
+	}
+	i := slices.IndexFunc(a.vars.list, func(p routine.Param) bool { return routine.Same(p.Name, targets[at]) })
+	if i < 0 {
+		return sqlerr.UndeclaredVariable.New(targets[at])
+	}
+	return a.assigned(a.vars.list[i].Name, fault)
+}
