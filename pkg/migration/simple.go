@@ -248,6 +248,9 @@ func (p *Planner) createDatabase() error {
 			return sqlerr.DatabaseExists.New(o.DB)
 		}
 		p.note(sqlerr.DatabaseExists.New(o.DB))
+		if p.Snap.Flavor == catalog.MySQL {
+			p.work.Affected = 1
+		}
 		return errNothingToDo
 	}
 	if p.Statement.OrReplace {

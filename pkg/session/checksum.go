@@ -17,6 +17,7 @@ func (s *Session) checksumTables(p *plan.Plan) error {
 	epoch := s.snap.Map.Epoch()
 	var cols []sqltypes.Column
 	var rows [][][]byte
+	var warnings []Warning
 	for _, t := range p.Tables {
 		groups, err := s.checksumGroups(t)
 		if err != nil {
@@ -25,10 +26,11 @@ func (s *Session) checksumTables(p *plan.Plan) error {
 		var sum uint32
 		row := [][]byte{[]byte(t.Database + "." + t.Name), nil}
 		for i, g := range groups {
-			part, names, err := s.checksumOn(g, t, p.Name)
+			part, names, told, err := s.checksumOn(g, t, p.Name)
 			if err != nil {
 				return err
 			}
+			warnings = append(warnings, told...)
 			cols = names
 			if part == nil { // QUICK, which InnoDB has no answer to
 				row[1] = nil
@@ -43,7 +45,8 @@ func (s *Session) checksumTables(p *plan.Plan) error {
 	if s.snapshot().Map.Epoch() != epoch {
 		return checksumMoving()
 	}
-	return s.sendRows(cols, rows)
+	s.warnings = warnings
+	return s.sendRowsWith(cols, rows, uint16(len(warnings)))
 }
 
 func checksumMoving() error {
@@ -69,21 +72,24 @@ func (s *Session) checksumGroups(t *catalog.Table) ([]placement.NodeGroupID, err
 	return groups, nil
 }
 
-// checksumOn is the checksum of a group's part of a table, nil for NULL.
-func (s *Session) checksumOn(g placement.NodeGroupID, t *catalog.Table, option string) ([]byte, []sqltypes.Column, error) {
+// checksumOn is the checksum of a group's part of a table, nil for NULL: of a table that is not there, of which the server warns.
+func (s *Session) checksumOn(g placement.NodeGroupID, t *catalog.Table, option string) (sum []byte, cols []sqltypes.Column, told []Warning, err error) {
 	c, err := s.acquire(g)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	s.running.enter(c)
 	cols, rows, err := c.QueryAll("CHECKSUM TABLE "+t.SQL()+" "+option, 1)
 	s.running.leave(c)
+	if err == nil && c.LastWarnings() > 0 {
+		told = s.appendWarnings(nil, c)
+	}
 	s.done(c, err)
 	if err != nil {
-		return nil, nil, txn.Lost(c, err)
+		return nil, nil, nil, txn.Lost(c, err)
 	}
 	if len(rows) != 1 || len(rows[0]) != 2 {
-		return nil, nil, sqlerr.Internal.New("CHECKSUM TABLE gave no row")
+		return nil, nil, nil, sqlerr.Internal.New("CHECKSUM TABLE gave no row")
 	}
-	return rows[0][1], cols, nil
+	return rows[0][1], cols, told, nil
 }

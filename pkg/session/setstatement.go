@@ -85,6 +85,9 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 		return nil, err
 	}
 	for _, n := range a.system {
+		if n == "last_insert_id" || n == "identity" { // which is the session's, not a connection's
+			return nil, sqlerr.Unsupported("SET STATEMENT "+n, "set the variable for the session instead")
+		}
 		if ownVariable(n) != "" {
 			return nil, sqlerr.Unsupported("SET STATEMENT "+n, "set the variable for the session instead")
 		}

@@ -108,7 +108,10 @@ func (s *Session) rowsOn(c *backend.Conn) ([]sqltypes.Column, [][][]byte, error)
 // maxShown bounds the rows of a SHOW that is edited.
 const maxShown = 1 << 20
 
-func (s *Session) sendRows(cols []sqltypes.Column, rows [][][]byte) error {
+func (s *Session) sendRows(cols []sqltypes.Column, rows [][][]byte) error { return s.sendRowsWith(cols, rows, 0) }
+
+// sendRowsWith is sendRows of a result with warnings.
+func (s *Session) sendRowsWith(cols []sqltypes.Column, rows [][][]byte, warnings uint16) error {
 	out := s.newOutput()
 	if err := out.Columns(cols); err != nil {
 		return err
@@ -121,7 +124,7 @@ func (s *Session) sendRows(cols []sqltypes.Column, rows [][][]byte) error {
 		}
 	}
 	s.rowCount, s.foundRows = -1, uint64(len(rows))
-	return out.end(0)
+	return out.end(warnings)
 }
 
 func (s *Session) showFiltered(keep func(row [][]byte) bool) error {

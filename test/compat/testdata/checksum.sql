@@ -23,3 +23,9 @@ CHECKSUM TABLE n;
 CREATE VIEW w AS SELECT * FROM t;
 -- refused: a view has no rows of its own
 CHECKSUM TABLE w;
+-- Tables that are not there.
+CREATE TABLE ckm (id INT PRIMARY KEY);
+INSERT INTO ckm VALUES (1), (2), (3), (4);
+CHECKSUM TABLE ckm, ck_nosuch;
+CHECKSUM TABLE ck_nosuch QUICK;
+CHECKSUM TABLE ck_nosuch, ck_neither, ckm;

@@ -44,3 +44,4 @@ USE svdb;
 SELECT @@character_set_database, @@collation_database;
 USE compat;
 DROP DATABASE svdb;
+CREATE DATABASE IF NOT EXISTS compat;

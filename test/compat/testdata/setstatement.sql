@@ -76,3 +76,6 @@ CALL made();
 -- only: mariadb
 -- skip-prepared
 SELECT @made, @b;
+-- refused: set the variable for the session instead
+SET STATEMENT last_insert_id = 44 FOR SELECT LAST_INSERT_ID();
+SELECT LAST_INSERT_ID() IN (44);
