@@ -53,6 +53,8 @@ type Plan struct {
 	Skips *Operand
 	// FindsAll: FOUND_ROWS() is all rows of the SELECT, though its LIMIT passes on some.
 	FindsAll bool
+	// Finds: a server counts for FOUND_ROWS() what the statement, which sends no rows, reads: by its own plan.
+	Finds bool
 
 	// Topic refines Kind, but for a DDL, whose Change does.
 	Topic  Topic

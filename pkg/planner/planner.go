@@ -133,12 +133,35 @@ func (p *Planner) Build(st *sqlparse.Statement, db string, snap *catalog.Snapsho
 		return nil, err
 	}
 	built.Basis = b.basis(built)
+	built.Finds = b.finds(built)
 	if built.Basis.Writes {
 		if t := b.closedRelative(built.Basis.Tables); t != nil {
 			return nil, sqlerr.From(closed(t))
 		}
 	}
 	return built, nil
+}
+
+// finds tells of writes and assignments whether a server counts for FOUND_ROWS() what they read.
+func (b *build) finds(p *plan.Plan) bool {
+	mariadb := b.snap.Flavor == catalog.MariaDB
+	_, query := b.st.SelectList()
+	query = query || b.st.Uses()&sqlparse.Subquery != 0
+	switch p.Kind {
+	case plan.Insert, plan.Replace:
+		refs, _ := b.st.Tables()
+		return query || len(refs) > 1
+	case plan.Update, plan.Delete:
+		refs, sure := b.st.Tables()
+		return query || len(refs) != 1 || !sure || !mariadb && p.Kind == plan.Update
+	case plan.Do:
+		return query || !mariadb
+	case plan.Set:
+		return query && mariadb && !readWords(b.st).takeAll("SET STATEMENT")
+	case plan.DDL:
+		return query && mariadb && p.Change.Creates(plan.ObjectTable)
+	}
+	return false
 }
 
 // closedRelative finds a closed table among those that foreign keys tie to tables, over however many of them.

@@ -249,6 +249,7 @@ func (a *activation) Into(text string, targets []string) error {
 	}
 	a.s.leave()
 	a.s.refresh()
+	a.s.foundRows = notCounted
 	if len(take.columns) != len(targets) {
 		return sqlerr.DifferentColumnCounts.New()
 	}

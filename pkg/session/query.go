@@ -267,7 +267,9 @@ func (s *Session) runPlan(p *plan.Plan, r request) (*plan.Plan, error) {
 		return p, sqlerr.Unsupported("MATCH in a transaction that has given rows of a table with FULLTEXT keys another distribution key", "use COMMIT first")
 	}
 	s.prepareRunner(p, r.params)
+	found := s.foundRows
 	ran, err := s.dispatch(p, r)
+	s.noteFound(p, found, err)
 	if p.Uses&plan.MovesMatched != 0 {
 		s.movedIn = s.tx
 	}

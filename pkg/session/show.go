@@ -108,7 +108,9 @@ func (s *Session) rowsOn(c *backend.Conn) ([]sqltypes.Column, [][][]byte, error)
 // maxShown bounds the rows of a SHOW that is edited.
 const maxShown = 1 << 20
 
-func (s *Session) sendRows(cols []sqltypes.Column, rows [][][]byte) error { return s.sendRowsWith(cols, rows, 0) }
+func (s *Session) sendRows(cols []sqltypes.Column, rows [][][]byte) error {
+	return s.sendRowsWith(cols, rows, 0)
+}
 
 // sendRowsWith is sendRows of a result with warnings.
 func (s *Session) sendRowsWith(cols []sqltypes.Column, rows [][][]byte, warnings uint16) error {

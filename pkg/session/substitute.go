@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,9 +19,6 @@ import (
 
 // substitutable are the uses that ask for substitution.
 const substitutable = sqlparse.ReadsSession | sqlparse.ReadsLastInsertID | sqlparse.ReadsDiagnostics
-
-// notCounted is the number of rows found by a query that was cut short on its way here, where a server would have gone on.
-const notCounted = math.MaxUint64
 
 // substitute returns the statement's text with session functions replaced by values, or nil if there was none.
 // Columns of the outermost SELECT keep their names.
@@ -57,7 +53,7 @@ func (s *Session) substitute() ([]byte, error) {
 					continue
 				}
 				if s.foundRows == notCounted && stmt.Is(tok, "FOUND_ROWS") {
-					return nil, sqlerr.Unsupported("FOUND_ROWS() behind a UNION with LIMIT over several node groups", "use SELECT COUNT(*)")
+					return nil, sqlerr.Unsupported("FOUND_ROWS() behind a statement that was not counted for it", "use SELECT COUNT(*), or ask behind the SELECT whose rows were sent")
 				}
 				if stmt.Is(tok, "LAST_INSERT_ID") && stmt.Uses()&sqlparse.SetsLastInsertID != 0 { // which it may see
 					return nil, sqlerr.Unsupported("LAST_INSERT_ID() beside LAST_INSERT_ID(expression)", "use two statements")
