@@ -140,7 +140,18 @@ func (h *hiding) hide(sql []byte, db string, depth int) ([]byte, error) {
 	if len(splices) == 0 {
 		return sql, nil
 	}
-	splices = named(st, splices)
+	splices = named(st, 0, splices)
+	list, _ := st.SelectList() // of which that was
+	for _, b := range blocks {
+		inside := func(s splice) bool { return s.at > b.Start && s.end < b.End }
+		if b.Start < list.Start && list.Start < b.End || !slices.ContainsFunc(splices, inside) {
+			continue
+		}
+		inner, mode := h.r.Scanner.NewStatement()
+		if inner.Scan(sql[b.Start:b.End], mode) == nil && inner.Kind() == sqlparse.Select {
+			splices = named(inner, b.Start, splices)
+		}
+	}
 	slices.SortStableFunc(splices, func(a, b splice) int { return a.at - b.at })
 	out := make([]byte, 0, len(sql)+len(splices)*(len(h.condition)+64))
 	at := 0
@@ -151,17 +162,19 @@ func (h *hiding) hide(sql []byte, db string, depth int) ([]byte, error) {
 	return append(out, sql[at:]...), nil
 }
 
-// named adds names for the columns that the statement returns and splices change: a server names them by their text.
-func named(st *sqlparse.Statement, splices []splice) []splice {
+// named adds names for the columns that the statement returns and splices change: a server names them by their text. The statement is a
+// part of the text, at an offset.
+func named(st *sqlparse.Statement, offset int, splices []splice) []splice {
 	items := st.SelectItems(nil)
 	if st.Uses()&sqlparse.Returning != 0 {
 		items = st.ReturningItems(nil)
 	}
 	for _, it := range items {
-		inside := func(s splice) bool { return s.at > it.Expr.Start && s.end < it.Expr.End }
+		from, to := offset+it.Expr.Start, offset+it.Expr.End
+		inside := func(s splice) bool { return s.at > from && s.end < to }
 		if !it.Star && it.Alias.Start == it.Alias.End && slices.ContainsFunc(splices, inside) {
 			name := " AS " + sqltypes.QuoteName(string(st.AppendColumnName(nil, it)))
-			splices = append(splices, splice{it.Expr.End, it.Expr.End, name})
+			splices = append(splices, splice{to, to, name})
 		}
 	}
 	return splices

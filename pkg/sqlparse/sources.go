@@ -16,6 +16,8 @@ type Source struct {
 
 // Block is one SELECT, UPDATE or DELETE of a statement, which may be inside another one.
 type Block struct {
+	// Start is the offset of its SELECT, UPDATE or DELETE.
+	Start int
 	// Where is the offset behind its WHERE, or -1 if it has none.
 	Where int
 	// End is the offset where its condition ends, or where a WHERE would stand.
@@ -295,7 +297,7 @@ func (f *sourceFinder) begin(fr *sourceFrame, clause sourceClause) {
 		outer = f.frames[i].block
 	}
 	fr.block, fr.clause, fr.operands = len(f.blocks), clause, []operand{{first: len(f.sources)}}
-	f.blocks = append(f.blocks, Block{Where: -1, End: -1, Outer: outer})
+	f.blocks = append(f.blocks, Block{Start: f.l.start, Where: -1, End: -1, Outer: outer})
 }
 
 // end ends the condition of the frame's block at offset end, if it has not ended yet.

@@ -84,6 +84,8 @@ func TestColumnNamesWhilePartitionsMove(t *testing.T) {
 		"SELECT id, (SELECT some.id FROM some WHERE some.id = t.id)+ 0, EXISTS  (SELECT 1 FROM some WHERE some.id = t.id) FROM t",
 		"SELECT (SELECT `id` FROM some WHERE some.id = t.id), (SELECT id FROM some WHERE some.id = t.id) x FROM t UNION SELECT 1, 2 FROM t",
 		"SELECT (SELECT MAX(v) FROM seen WHERE seen.id = t.id) FROM t",
+		"SELECT * FROM (SELECT id, (SELECT MAX(v) FROM seen WHERE seen.id = t.id) FROM t) d",
+		"WITH c AS (SELECT id, EXISTS (SELECT 1 FROM some WHERE some.id = t.id) FROM t WHERE v = 0) SELECT c.*, (SELECT c.id) FROM c",
 	}
 	names := map[string][]string{}
 	for _, q := range queries {
