@@ -100,13 +100,39 @@ func (p *Program) Judge() (assigns []string, err error) {
 				}
 			}
 		case *SQL:
-			if !cursors[s] {
-				return p.judgeSQL(s)
+			if cursors[s] {
+				return nil
 			}
+			if s.Verb == "CALL" && p.Timing == "BEFORE" { // which may have OUT parameters
+				for _, column := range p.given(s) {
+					if !slices.Contains(assigns, column) {
+						assigns = append(assigns, column)
+					}
+				}
+			}
+			return p.judgeSQL(s)
 		}
 		return nil
 	})
 	return assigns, err
+}
+
+// given are the columns of NEW that are arguments of a CALL, in lower case.
+func (p *Program) given(s *SQL) (columns []string) {
+	st := p.st
+	tokens := st.TokensFrom(s.Start)
+	for before := tokens.Next(); before.End < s.End; before = tokens.Next() {
+		if !st.Is(before, "(") && !st.Is(before, ",") {
+			continue
+		}
+		ahead := tokens
+		row, dot, column, behind := ahead.Next(), ahead.Next(), ahead.Next(), ahead.Next()
+		if isName(row) && strings.EqualFold(string(st.AppendName(nil, row)), "NEW") && st.Is(dot, ".") && isName(column) &&
+			(st.Is(behind, ",") || st.Is(behind, ")")) {
+			columns = append(columns, strings.ToLower(string(st.AppendName(nil, column))))
+		}
+	}
+	return columns
 }
 
 func (p *Program) judgeSQL(s *SQL) error {
@@ -118,8 +144,14 @@ func (p *Program) judgeSQL(s *SQL) error {
 		if err := st.Scan([]byte(p.Text(s.Span)), p.st.Mode()); err != nil {
 			return err
 		}
-		if _, _, ok := Into(st); !ok {
+		names, _, ok := Into(st)
+		if !ok {
 			return sqlerr.NoResultSetInProgram.New(p.Kind)
+		}
+		for _, n := range names {
+			if strings.EqualFold(n, "NEW") || strings.EqualFold(n, "OLD") {
+				return sqlerr.UndeclaredVariable.New(n)
+			}
 		}
 		return nil
 	case "PREPARE", "EXECUTE", "DEALLOCATE":

@@ -10,16 +10,21 @@ import (
 
 // signal puts what a named condition stands for into a SIGNAL.
 func (r *runner) signal(text string) string {
-	words := strings.Fields(text)
-	if len(words) < 2 || strings.EqualFold(words[1], "SQLSTATE") {
+	st := r.p.st.Dialect().NewStatement()
+	if st.Scan([]byte(text), r.p.st.Mode()) != nil {
 		return text
 	}
-	v, ok := r.named(strings.Trim(words[1], "`"), len(r.scopes)-1)
+	tokens := st.Tokens()
+	tokens.Next()
+	tok := tokens.Next()
+	if !isName(tok) || st.Is(tok, "SQLSTATE") {
+		return text
+	}
+	v, ok := r.named(string(st.AppendName(nil, tok)), len(r.scopes)-1)
 	if !ok || v.State == "" {
 		return text
 	}
-	at := strings.Index(text, words[1])
-	return text[:at] + "SQLSTATE '" + v.State + "'" + text[at+len(words[1]):]
+	return text[:tok.Start] + "SQLSTATE '" + v.State + "'" + text[tok.End:]
 }
 
 // resignal is RESIGNAL with a condition or with values as the SIGNAL that raises what the handler was called for, changed so. As on

@@ -72,6 +72,8 @@ type activation struct {
 	stacked []diagnosticsArea
 	// read is the sql_mode, other than its own, in which the program's text is known to mean the same.
 	read *sqlparse.Mode
+	// trigger is what runs, if it is a trigger.
+	trigger *program
 }
 
 // call runs the CALL at hand.
@@ -277,8 +279,11 @@ func (a *activation) run(args []sqlparse.Span) error {
 		if p.Mode == routine.In {
 			continue
 		}
-		if outs[i] = s.assignable(args[i]); outs[i] == "" {
+		if outs[i] = s.assignable(args[i]); outs[i] == "" || !s.caller().mayAssign(outs[i]) {
 			return sqlerr.OutArgumentNotVariable.New(i+1, a.routine.Database, a.routine.Name)
+		}
+		if t := s.caller(); t != nil && t.trigger != nil && !t.trigger.takes(outs[i]) {
+			return sqlerr.Unsupported("the column "+outs[i]+" as an OUT argument in a trigger", "give a variable, then SET the column")
 		}
 	}
 	if a.vars, err = s.newVariables(a.routine.Database, slices.Concat(a.prog.Params, list)); err != nil {

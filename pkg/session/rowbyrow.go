@@ -567,7 +567,7 @@ func (w *rowWrite) update() error {
 	if err != nil || len(olds) == 0 {
 		return err
 	}
-	news, err := w.staged(olds, "UPDATE "+w.t.SQL()+" AS "+sqltypes.QuoteName(w.n.Alias)+" SET "+w.assigns)
+	news, err := w.staged(olds, "UPDATE "+w.t.SQL()+" AS "+sqltypes.QuoteName(w.n.Alias)+" SET "+w.assigns+w.updateTimes())
 	if err != nil {
 		return err
 	}
@@ -614,10 +614,25 @@ func (w *rowWrite) notNull(row image) error {
 	return nil
 }
 
-// updateText is the UPDATE of one row. Whatever differs is written. Where nothing does, the row is written as it is, for the servers'
-// own triggers.
+// updateTimes assigns the columns with ON UPDATE CURRENT_TIMESTAMP, which triggers of MariaDB see so before it is known whether anything changes.
+func (w *rowWrite) updateTimes() (sets string) {
+	if !w.s.cfg.Dialect.MariaDB() {
+		return ""
+	}
+	for c := range w.t.Columns {
+		if col := &w.t.Columns[c]; col.OnUpdate && !slices.Contains(w.n.Sets, c) {
+			_, digits, _ := strings.Cut(col.ColumnType, "(")
+			digits, _, _ = strings.Cut(digits, ")")
+			sets += ", " + sqltypes.QuoteName(col.Name) + " = CURRENT_TIMESTAMP(" + digits + ")"
+		}
+	}
+	return sets
+}
+
+// updateText is the UPDATE of one row. Whatever differs is written, and the time of the change as triggers have seen it. Where nothing
+// does, the row is written as it is, for the servers' own triggers.
 func (w *rowWrite) updateText(old, row image) string {
-	var sets []string
+	var sets, times []string
 	first := -1
 	for c := range w.t.Columns {
 		if w.t.Columns[c].Generated {
@@ -626,14 +641,28 @@ func (w *rowWrite) updateText(old, row image) string {
 		if first < 0 {
 			first = c
 		}
-		if row[c] != old[c] || w.t.Columns[c].OnUpdate && slices.Contains(w.n.Sets, c) { // which servers do not assign then
-			sets = append(sets, sqltypes.QuoteName(w.t.Columns[c].Name)+" = "+row[c])
+		set := sqltypes.QuoteName(w.t.Columns[c].Name) + " = " + row[c]
+		switch {
+		case w.t.Columns[c].OnUpdate && (row[c] == old[c] || w.s.cfg.Dialect.MariaDB() && !w.assigned(c)):
+			times = append(times, set)
+		case row[c] != old[c]:
+			sets = append(sets, set)
 		}
+	}
+	if sets != nil {
+		sets = append(sets, times...)
 	}
 	if sets == nil {
 		sets = []string{sqltypes.QuoteName(w.t.Columns[first].Name) + " = " + row[first]}
 	}
 	return "UPDATE " + w.t.SQL() + " SET " + strings.Join(sets, ", ") + w.where(old)
+}
+
+// assigned reports whether the UPDATE assigns a column, or one of the triggers before it.
+func (w *rowWrite) assigned(c int) bool {
+	return slices.Contains(w.n.Sets, c) || slices.ContainsFunc(w.t.Programs(true, "UPDATE"), func(tr *catalog.Trigger) bool {
+		return slices.Contains(tr.Sets, c)
+	})
 }
 
 // changedRows is what an UPDATE says that it has changed, whatever the client counts.

@@ -23,6 +23,7 @@ type program struct {
 	routine *catalog.Routine
 	prog    *routine.Program
 	row     routine.Row
+	table   *catalog.Table
 	vars    *variables // nil until it is run first
 }
 
@@ -60,7 +61,7 @@ func (s *Session) programOf(t *catalog.Table, tr *catalog.Trigger) (*program, er
 		return nil, err
 	}
 	r.Text = text
-	p := &program{trigger: tr, routine: r, row: row}
+	p := &program{trigger: tr, routine: r, row: row, table: t}
 	if p.prog, err = s.program(r); err != nil {
 		return nil, err
 	}
@@ -152,7 +153,7 @@ func (w *rowWrite) runProgram(p *program, old, row image) error {
 	}
 	id, rowCount, foundRows, account, was := s.lastInsertID, s.rowCount, s.foundRows, s.account, s.definer
 	s.account, s.definer = definer, p.trigger.Program.Definer
-	s.calls.stack = append(s.calls.stack, &activation{s: s, routine: p.routine, prog: p.prog, vars: p.vars})
+	s.calls.stack = append(s.calls.stack, &activation{s: s, routine: p.routine, prog: p.prog, vars: p.vars, trigger: p})
 	if len(s.calls.firing) == 0 {
 		s.calls.firingIn = s.tx
 	}
@@ -204,6 +205,21 @@ func (w *rowWrite) load(p *program, old, row image) error {
 	}
 	p.vars.values = nil
 	return p.vars.take(strings.Join(sets, ", "))
+}
+
+// mayAssign reports whether servers let an OUT argument be given the name of a variable: not OLD.x, and NEW.x in BEFORE triggers only.
+func (a *activation) mayAssign(name string) bool {
+	if a == nil || a.trigger == nil {
+		return true
+	}
+	row, _, ok := strings.Cut(name, ".")
+	return !ok || strings.HasPrefix(name, "@") || row == "NEW" && a.trigger.trigger.Before
+}
+
+// takes reports whether the row takes a variable's value behind the trigger, if it is a column of NEW.
+func (p *program) takes(name string) bool {
+	column, ok := strings.CutPrefix(name, "NEW.")
+	return !ok || slices.ContainsFunc(p.trigger.Sets, func(c int) bool { return strings.EqualFold(p.table.Columns[c].Name, column) })
 }
 
 // optionBit is a variable that servers take back behind a trigger.

@@ -84,7 +84,7 @@ func programTrigger(x *schema.Trigger, body, definer string, prog *routine.Progr
 	}
 	assigns, _ := prog.Judge()
 	for _, name := range assigns {
-		if c := t.Column(name); c >= 0 {
+		if c := t.Column(name); c >= 0 && !t.Columns[c].Generated && !slices.Contains(out.Sets, c) {
 			out.Sets = append(out.Sets, c)
 		}
 	}
