@@ -117,6 +117,9 @@ func (b *build) show(w *words) error {
 		case nobody:
 			return sqlerr.Unsupported("SHOW "+f.words, "connect to the server itself: it is about one server")
 		case theSession:
+			if !b.sessionShow(f, w) {
+				return b.syntaxError(w)
+			}
 			return nil
 		case tableServer:
 			return b.showTable(w)
@@ -124,6 +127,26 @@ func (b *build) show(w *words) error {
 		return b.showAny(w)
 	}
 	return b.syntaxError(w)
+}
+
+// sessionShow reports whether what follows the words of a SHOW that no server sees is what may follow them.
+func (b *build) sessionShow(f showForm, w *words) bool {
+	number := func() bool {
+		ok := w.tok.Kind == sqlparse.IntLit || w.tok.Kind == sqlparse.Param
+		w.next()
+		return ok
+	}
+	switch {
+	case f.topic == plan.ShowDatabases: // which one does
+		return true
+	case (f.topic == plan.ShowWarnings || f.topic == plan.ShowErrors) && !strings.HasPrefix(f.words, "COUNT") && w.take("LIMIT"):
+		if !number() || (w.take(",") || w.take("OFFSET")) && !number() {
+			return false
+		}
+	case f.topic == plan.ShowGrants && w.take("FOR"):
+		return !w.end()
+	}
+	return w.end()
 }
 
 // showTable plans a SHOW about one table.
@@ -135,7 +158,7 @@ func (b *build) showTable(w *words) error {
 		}
 	}
 	db, name, ok := w.qualified()
-	if !ok {
+	if !ok || !of && !w.end() {
 		return b.syntaxError(w)
 	}
 	if of {

@@ -363,7 +363,7 @@ func (b *build) prepared(w *words) error {
 	}
 	b.plan.Kind = plan.Prepared
 	name, ok := w.name()
-	if !ok || b.plan.Topic == plan.Prepare && (!w.take("FROM") || w.end()) || b.plan.Topic == plan.Execute && !w.end() && !w.take("USING") {
+	if !ok || b.plan.Topic == plan.Prepare && (!w.take("FROM") || w.end()) || b.plan.Topic == plan.Execute && !w.end() && (!w.take("USING") || w.end()) {
 		return b.syntaxError(w)
 	}
 	b.plan.Name = strings.ToLower(name)

@@ -34,3 +34,26 @@ CREATE TABLE l2 LIKE t;
 CREATE TABLE IF NOT EXISTS l2 LIKE nopk;
 -- only: mysql
 SET sql_require_primary_key = OFF;
+-- Words behind statements that no server sees.
+CREATE TABLE behind (id INT PRIMARY KEY);
+CREATE VIEW behindv AS SELECT id FROM behind;
+-- skip-prepared
+SHOW WARNINGS garbage;
+-- skip-prepared
+SHOW ERRORS LIMIT;
+-- skip-prepared
+SHOW WARNINGS LIMIT 1 garbage;
+-- skip-prepared
+SHOW WARNINGS LIMIT 1, 2, 3;
+-- skip-prepared
+SHOW COUNT(*) WARNINGS garbage;
+-- skip-prepared
+SHOW COUNT(*) ERRORS LIMIT 1;
+SHOW PROCESSLIST garbage;
+SHOW GRANTS garbage;
+SHOW CREATE VIEW behindv x;
+SHOW CREATE TABLE behind x;
+-- skip-prepared
+PREPARE behinds FROM 'SELECT 1';
+-- skip-prepared
+EXECUTE behinds USING;
