@@ -191,7 +191,29 @@ func (b *build) onDuplicate() error {
 	if len(scope.subs) > 0 {
 		b.spreadSubs(scope)
 	}
-	return nil
+	return b.ambiguous()
+}
+
+// ambiguous is MariaDB's error for a name without a table in ON DUPLICATE KEY UPDATE that the query of an INSERT has, too.
+func (b *build) ambiguous() (err error) {
+	in := b.ins
+	if b.snap.Flavor != catalog.MariaDB || in.query == nil || in.query.block == nil || in.query.block.aggregated || in.query.block.sel == nil || in.query.block.sel.GroupBy != nil {
+		return nil
+	}
+	for _, u := range in.stmt.OnDup {
+		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+			switch n := n.(type) {
+			case *sqlparser.ColName:
+				if ref := in.query.block.resolve(n, b.a.lower); ref.ok() && n.Qualifier.IsEmpty() && in.table.Column(n.Name.String()) >= 0 {
+					err = sqlerr.AmbiguousColumn.New(n.Name.String(), "UPDATE")
+				}
+			case *sqlparser.ValuesFuncExpr, *sqlparser.Subquery:
+				return false, nil
+			}
+			return err == nil, nil
+		}, u.Expr)
+	}
+	return err
 }
 
 func (in *insertion) findColumns(b *build) error {

@@ -53,6 +53,8 @@ func (b *build) throughView(tree sqlparser.Statement) (ok bool, err error) {
 // Rewritten is a statement that writes through a view as one for the view's table.
 type Rewritten struct {
 	Text []byte
+	// Of is the view.
+	Of *catalog.Table
 	// View, not empty, has a CHECK OPTION: rows that are written must fulfil Check, a condition over the table.
 	View, Check string
 }
@@ -64,7 +66,7 @@ func (p *Planner) ThroughView(st *sqlparse.Statement, db string, snap *catalog.S
 	if err == nil {
 		var w *viewWriter
 		if w, err = b.viewText(tree); err == nil && w != nil {
-			r := &Rewritten{Text: w.written}
+			r := &Rewritten{Text: w.written, Of: w.v.view}
 			if w.checks {
 				r.View, r.Check = w.v.view.Database+"."+w.v.view.Name, w.v.where
 			}

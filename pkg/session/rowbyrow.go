@@ -44,7 +44,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	s.used.strategy = metrics.Workspace
 	w := &rowWrite{s: s, n: n, t: n.Table, kind: p.Kind, st: s.cfg.Dialect.NewStatement(), auto: n.Table.AutoIncrement, checked: s.checked,
 		foreign: !s.allUTF8}
-	s.info.Checked, s.checked = false, nil
+	s.info.Checked, s.checked, s.view = false, nil, nil
 	defer w.st.Done()
 	if err := w.st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
 		return err
@@ -795,7 +795,11 @@ func (w *rowWrite) checkFailed() error {
 	if w.s.cfg.Dialect.MariaDB() {
 		name = "`" + strings.Replace(w.checked.View, ".", "`.`", 1) + "`"
 	}
-	return sqlerr.CheckOptionFailed.New(name)
+	e := sqlerr.CheckOptionFailed.New(name)
+	if !w.s.cfg.Dialect.MariaDB() {
+		e.State = "HY000"
+	}
+	return e
 }
 
 // write runs the statement for row i.

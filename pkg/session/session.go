@@ -245,6 +245,8 @@ type statementAtHand struct {
 	generated uint64
 	// checked, with info.Checked, is the view through which it writes.
 	checked *planner.Rewritten
+	// view, not nil, is what the client's statement writes to, while it is written for the table behind it.
+	view *catalog.Table
 	// judged is nil unless it runs over copies.
 	judged *judgement
 	// faults are the warnings with which a server has refused what the statement has sent it; see noteFault.

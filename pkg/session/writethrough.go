@@ -29,7 +29,15 @@ func (s *Session) writeThrough(params *wire.Params) (*plan.Plan, error) {
 	if s.foreignLiterals && beyondASCII(r.Text) != beyondASCII(st.SQL()) {
 		return nil, sqlerr.Unsupported("a write through a view with characters beyond ASCII by a client of another character set", "SET NAMES utf8mb4, or write to its table")
 	}
-	if r.View != "" {
+	if s.view == nil {
+		s.view = r.Of
+		defer func() { s.view = nil }()
+	}
+	mariadb := s.cfg.Dialect.MariaDB()
+	if r.View != "" && !mariadb { // it names the view of the statement, and MariaDB looks at the option of that one alone
+		r.View = s.view.Database + "." + s.view.Name
+	}
+	if r.View != "" && (s.view.CheckOption != "" || !mariadb) {
 		s.info.Checked, s.checked = true, r
 		defer func() { s.info.Checked, s.checked = false, nil }()
 	}
