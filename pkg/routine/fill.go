@@ -166,6 +166,8 @@ func (f *filling) find() error {
 		open   []int // the token before each open parenthesis
 		values bool  // rows of an INSERT, or its query, have begun
 		by     = -1  // depth of the GROUP BY or ORDER BY at hand
+		// deletes: the names are those of tables that a DELETE deletes from.
+		deletes = st.Kind() == sqlparse.Delete
 	)
 	for i, tok := range f.tokens {
 		switch {
@@ -183,6 +185,9 @@ func (f *filling) find() error {
 		case tok.Kind == sqlparse.Word && !st.Is(at(i-1), "."):
 			if f.sets && len(open) == f.setAt && (st.Is(tok, "WHERE") || st.Is(tok, "ORDER") || st.Is(tok, "LIMIT") || st.Is(tok, "RETURNING")) {
 				f.sets, f.updates = false, false
+			}
+			if deletes && len(open) == 0 && (st.Is(at(i-2), "FROM") || f.isOne(tok, "USING", "WHERE", "JOIN", "ORDER", "LIMIT")) {
+				deletes = false
 			}
 			switch {
 			case st.Is(tok, "SELECT"), st.Is(tok, "VALUES"), st.Is(tok, "VALUE"):
@@ -219,6 +224,9 @@ func (f *filling) find() error {
 			continue // a qualified name, a function, an alias
 		case st.Is(next, "AS") && st.Is(at(i+2), "("), st.Is(prev, "OVER"), read(tok.Span):
 			continue // a window, a common table expression
+		case f.isOne(prev, "(", ",") && len(open) > 0 && st.Is(at(open[len(open)-1]), "COLUMNS"),
+			deletes && len(open) == 0 && f.isOne(prev, "DELETE", ",", "FROM"):
+			continue // a column of JSON_TABLE, a table to delete from
 		case slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool { return tok.Start >= r.Start && tok.End <= r.End }):
 			continue
 		case insert && !values && len(open) == 1:

@@ -209,6 +209,13 @@ func (s *Session) leavesWarnings(st *sqlparse.Statement) bool {
 	return s.cfg.Dialect.MariaDB() && st.Kind() == sqlparse.Select && sure && len(refs) == 0
 }
 
+// leavesBySet is leavesWarnings for a SET.
+func (s *Session) leavesBySet(text []byte) bool {
+	st := s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	return s.cfg.Dialect.MariaDB() && st.Scan(text, s.mode) == nil && st.Uses()&sqlparse.Subquery == 0
+}
+
 // count adds up the rows that statements have changed.
 func (c *calls) count(rows int64) {
 	if rows > 0 && len(c.firing) == 0 {
@@ -222,8 +229,8 @@ func (a *activation) Set(text string) error {
 	if err != nil {
 		return err
 	}
-	a.s.warnings = a.s.warnings[:0]
-	mode := a.s.mode
+	before, mode := a.s.warnings, a.s.mode
+	a.s.warnings = nil
 	err = a.s.step(filled)
 	if told := a.s.toldMode; told != nil && a.s.mode != mode {
 		*told = a.s.mode // servers tell of SET, though it ends with the routine
@@ -231,7 +238,10 @@ func (a *activation) Set(text string) error {
 	if err == nil {
 		err = a.legible()
 	}
-	return a.note(err)
+	if err = a.note(err); err == nil && len(a.s.warnings) == 0 && a.s.leavesBySet(filled) {
+		a.s.warnings = before
+	}
+	return err
 }
 
 // Into implements routine.Host.

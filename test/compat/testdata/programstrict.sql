@@ -143,3 +143,18 @@ CREATE PROCEDURE si42() BEGIN DECLARE f TINYINT; SELECT s + 0 INTO f FROM si WHE
 CALL si42();
 SHOW WARNINGS;
 SET sql_mode = DEFAULT;
+-- Warnings that are those of a CALL.
+CREATE TABLE sw (id INT PRIMARY KEY AUTO_INCREMENT, a INT);
+-- skip-prepared
+CREATE PROCEDURE sw1() BEGIN INSERT IGNORE INTO sw (a) VALUES ('5z'); SET @x = 1; END;
+-- skip-prepared
+CREATE PROCEDURE sw2() BEGIN INSERT IGNORE INTO sw (a) VALUES ('5z'); SET @x = (SELECT COUNT(*) FROM sw); END;
+-- skip-prepared
+CREATE PROCEDURE sw3() BEGIN DECLARE v INT; INSERT IGNORE INTO sw (a) VALUES ('5z'); SET v = 1, sql_select_limit = 5; END;
+-- skip-prepared
+CREATE PROCEDURE sw4() BEGIN DECLARE CONTINUE HANDLER FOR SQLWARNING SELECT 'warned'; CALL sw1(); SELECT 'after'; CALL sw2(); SELECT 'after'; CALL sw3(); SELECT 'after'; SET @x = 2; SELECT 'end'; END;
+-- skip-prepared
+CALL sw4();
+-- skip-prepared
+CALL sw1();
+SHOW WARNINGS;

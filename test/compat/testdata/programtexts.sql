@@ -45,6 +45,6 @@ CREATE PROCEDURE ordered(n INT) SELECT id FROM pt ORDER BY +n, id;
 CALL ordered(1);
 -- Names that are none of variables.
 -- skip-prepared
-CREATE PROCEDURE other_names(v INT) BEGIN WITH v AS (SELECT id FROM pt WHERE id < 3) SELECT * FROM v ORDER BY id; SELECT id, SUM(x) OVER v FROM pt WHERE id < 3 WINDOW v AS (ORDER BY id) ORDER BY id; SELECT CURRENT_DATE v FROM pt WHERE id = -1; END;
+CREATE PROCEDURE other_names(v INT) BEGIN WITH v AS (SELECT id FROM pt WHERE id < 3) SELECT * FROM v ORDER BY id; SELECT id, SUM(x) OVER v FROM pt WHERE id < 3 WINDOW v AS (ORDER BY id) ORDER BY id; SELECT CURRENT_DATE v FROM pt WHERE id = -1; SELECT jt.v FROM JSON_TABLE('[1, 2]', '$[*]' COLUMNS (v INT PATH '$')) jt ORDER BY 1; DELETE v FROM pt v WHERE v.id = v; SELECT COUNT(*) FROM pt; END;
 -- skip-prepared
 CALL other_names(3);
