@@ -25,6 +25,9 @@ func FunctionFacts(snap *catalog.Snapshot, prog *routine.Program, r *catalog.Rou
 		if snap.LowerCaseTableNames != 0 {
 			n.DB, n.Name = strings.ToLower(n.DB), strings.ToLower(n.Name)
 		}
+		if catalog.KindOf(n.DB) != catalog.UserDatabase {
+			return sqlerr.Unsupported("the system table "+n.DB+"."+n.Name+" in stored functions", "read it in the statement")
+		}
 		if t := snap.Table(n.DB, n.Name); t != nil && t.Kind == catalog.View {
 			return sqlerr.Unsupported("the view "+n.Name+" in stored functions", "read its tables")
 		}

@@ -96,3 +96,6 @@ CREATE FUNCTION writes() RETURNS INT MODIFIES SQL DATA BEGIN UPDATE products SET
 -- skip-prepared
 DROP FUNCTION price_of;
 SELECT dear(1);
+-- skip-prepared
+-- refused: the system table information_schema.tables in stored functions
+CREATE FUNCTION shows_tables() RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM information_schema.tables);
