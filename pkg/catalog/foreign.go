@@ -135,6 +135,34 @@ func (r *Relation) String() string {
 	return s + ")"
 }
 
+// CheckedColumns are the columns of a table with which its servers look for the rows that it refers to by its foreign keys, when one of them
+// changes: not the keys' own alone, but all that are in an index which InnoDB may use for a key, and the primary key, which is in
+// every index. Which of several indexes it uses cannot be told.
+func CheckedColumns(t *Table, parents []Relation) (out []int) {
+	for i := range parents {
+		key := parents[i].Key.Columns
+		begins := func(columns []int) bool { return len(columns) >= len(key) && slices.Equal(columns[:len(key)], key) }
+		out = append(out, key...)
+		if begins(t.Primary) {
+			continue // the first index there is
+		}
+		out = append(out, t.Primary...)
+		for _, x := range slices.Concat(t.Unique, t.Indexes) {
+			switch {
+			case !begins(x.Columns):
+			case x.Partial: // perhaps by an expression of any columns
+				for c := range t.Columns {
+					out = append(out, c)
+				}
+			default:
+				out = append(out, x.Columns...)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // WatchedColumns are the columns of a table whose values its foreign keys, its global indexes and its placement depend on,
 // ascending.
 func WatchedColumns(t *Table, parents, children []Relation) []int {

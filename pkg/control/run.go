@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/migration"
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/routine"
@@ -116,8 +118,15 @@ func stops(err error) bool {
 	return leadsNoMore(err) || errors.Is(err, topology.ErrConflict) || errors.Is(err, context.Canceled)
 }
 
-// fatal is stops for a job that has begun: nothing is decided about it while a server that works on it says nothing.
-func fatal(err error) bool { return stops(err) || errors.Is(err, schema.ErrSilent) }
+// fatal is stops for a job that has begun: nothing is decided about it while a server that works on it says nothing, or cannot be reached.
+// Node groups would be left with different schemas.
+func fatal(err error) bool { return stops(err) || errors.Is(err, schema.ErrSilent) || unreachable(err) }
+
+// unreachable tells errors of connections that are lost or not made, and of servers that are shutting down.
+func unreachable(err error) bool {
+	_, dialling := errors.AsType[*net.OpError](err)
+	return dialling || mysqlconn.IsLost(err) || sqlerr.HasCode(err, sqlerr.ServerShutdown)
+}
 
 // toClient makes an error one that a client may see.
 func toClient(err error) *sqlerr.Error {
@@ -526,66 +535,58 @@ func (d *schemaChange) takeBack(ctx context.Context, refusal *sqlerr.Error) erro
 	return d.finish(ctx, change)
 }
 
-// undo takes the step back where it ran and fails the job with refusal, or tells what could not be taken back.
+// undo takes the step back where it ran and fails the job with refusal, or tells what could not be taken back. While a server cannot be
+// reached that has to be asked, the job is not at its end: it is begun again.
 func (d *schemaChange) undo(ctx context.Context, refusal *sqlerr.Error) error {
 	if err := d.leader.at("undo"); err != nil {
 		return err
 	}
-	var changed, stuck []string
-	for i, s := range d.servers {
-		name := d.snap.Groups[i].Label()
-		if s == nil {
-			if err := d.connectOne(ctx, i); err != nil {
-				if fatal(err) {
-					return err
-				}
-				stuck = append(stuck, name+": "+err.Error())
-				continue
-			}
-			s = d.servers[i]
-		}
-		ran, err := d.ran(ctx, i)
-		if err != nil {
-			stuck = append(stuck, name+": "+err.Error())
-			continue
-		}
-		if !ran {
-			continue
-		}
-		changed = append(changed, name)
-		if len(d.job.Work.Step.Undo) == 0 {
-			stuck = append(stuck, name+": this kind of change cannot be taken back")
-			continue
-		}
-		if _, err := s.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
-			stuck = append(stuck, name+": "+err.Error())
-			continue
-		}
-		err = nil
-		for _, q := range d.job.Work.Step.Undo {
-			if _, err = s.Exec(ctx, q); err != nil {
-				break
-			}
-		}
-		if err == nil {
-			if ran, err = d.ran(ctx, i); err == nil && ran {
-				err = errors.New("taken back in part only")
-			}
+	var stands, why []string
+	for i := range d.servers {
+		err := d.undoOn(ctx, i)
+		if fatal(err) {
+			return err
 		}
 		if err != nil {
-			stuck = append(stuck, name+": "+err.Error())
+			name := d.snap.Groups[i].Label()
+			stands, why = append(stands, name), append(why, name+": "+err.Error())
 		}
 	}
-	if len(stuck) > 0 && d.job.Work.Rebuild != nil { // some groups have rows that are others' as well
-		return fmt.Errorf("take back the rebuilding of table %s: %s", d.job.Work.Rebuild.Table, strings.Join(stuck, "; "))
+	if len(why) > 0 && d.job.Work.Rebuild != nil { // some groups have rows that are others' as well
+		return fmt.Errorf("take back the rebuilding of table %s: %s", d.job.Work.Rebuild.Table, strings.Join(why, "; "))
 	}
-	if len(stuck) > 0 {
+	if len(why) > 0 {
 		d.mendIndexes(ctx)
 		return d.fail(ctx, sqlerr.UnknownError.New(fmt.Sprintf(
 			"the schema change failed (%s) and now stands on node groups %s only (%s); run it again when the cause is removed, or take it back on those servers by hand; job %s",
-			refusal.Error(), strings.Join(changed, ", "), strings.Join(stuck, "; "), d.job.ID)))
+			refusal.Error(), strings.Join(stands, ", "), strings.Join(why, "; "), d.job.ID)))
 	}
 	return d.fail(ctx, refusal)
+}
+
+// undoOn takes the step back on the ith group, if it ran there.
+func (d *schemaChange) undoOn(ctx context.Context, i int) error {
+	if d.servers[i] == nil {
+		if err := d.connectOne(ctx, i); err != nil {
+			return err
+		}
+	}
+	ran, err := d.ran(ctx, i)
+	if err != nil || !ran {
+		return err
+	}
+	if len(d.job.Work.Step.Undo) == 0 {
+		return errors.New("this kind of change cannot be taken back")
+	}
+	for _, q := range slices.Concat([]string{"SET SESSION foreign_key_checks = 0"}, d.job.Work.Step.Undo) {
+		if _, err := d.servers[i].Exec(ctx, q); err != nil {
+			return err
+		}
+	}
+	if ran, err = d.ran(ctx, i); err == nil && ran {
+		return errors.New("taken back in part only")
+	}
+	return err
 }
 
 // fail ends the job with an error.

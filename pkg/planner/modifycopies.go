@@ -231,7 +231,7 @@ func (b *build) followedColumns(t *catalog.Table) (out []int) {
 		return out
 	}
 	if parents, children, own := b.snap.Relations(t); own {
-		out = append(out, catalog.WatchedColumns(t, parents, children)...)
+		out = append(append(out, catalog.WatchedColumns(t, parents, children)...), catalog.CheckedColumns(t, parents)...)
 	}
 	return out
 }
