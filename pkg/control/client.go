@@ -25,6 +25,8 @@ type Client struct {
 	Follower *topology.Follower // run by the caller
 	Servers  schema.Dialer
 	Log      *slog.Logger
+	// Member is what the process is announced as: schema changes that it has asked for are not begun when it is gone.
+	Member string
 
 	patience time.Duration // noLeaderTimeout, shorter in tests
 }
@@ -33,7 +35,7 @@ type Client struct {
 // snapshot and those of all other live proxies show the change. The error is an *sqlerr.Error, as a server would
 // report it. When ctx ends first, the change may still happen.
 func (c *Client) DDL(ctx context.Context, req DDLRequest) (DDLResult, error) {
-	j, err := c.request(ctx, &job{DDL: &req})
+	j, err := c.request(ctx, &job{DDL: &req, From: c.Member})
 	if err != nil {
 		return DDLResult{}, clientError(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,7 +38,9 @@ type Config struct {
 	Follower *topology.Follower // run by the caller
 	// Addr is the address of this process's admin API; others read it from the election.
 	Addr string
-	Log  *slog.Logger
+	// Member is what this process is announced as.
+	Member string
+	Log    *slog.Logger
 	// Retry is the pause before a step that failed on a node group is tried again; default 1 s.
 	Retry time.Duration
 
@@ -94,6 +97,8 @@ func (c *Controller) Run(ctx context.Context) error {
 				retry:    c.cfg.Retry,
 				fail:     c.cfg.failpoint,
 				schema:   c.cfg.Schema,
+				member:   c.cfg.Member,
+				since:    time.Now(),
 				login:    c.cfg.Login,
 				servers:  c.cfg.Servers,
 				names:    names{dropped: map[ddl.Object]bool{}},
@@ -139,13 +144,20 @@ type leader struct {
 	// evict shuts a slot out of all servers; nil: nobody can.
 	evict func(ctx context.Context, guard *topology.Guard, slot topology.Slot) error
 
+	member    string
+	since     time.Time // when it was elected
+	inherited int64     // revision of what was there then
+
 	written  int64 // revision of this leader's last write
 	names    names
 	finished []string
 }
 
 // lead runs jobs as they come, one at a time.
-func (l *leader) lead(ctx context.Context) error {
+func (l *leader) lead(ctx context.Context) (err error) {
+	if _, l.inherited, err = l.store.Records(ctx, topology.DDLJobs); err != nil {
+		return err
+	}
 	return l.store.WatchRecords(ctx, topology.DDLJobs, func(r topology.Record) error {
 		if r.Value == nil {
 			return nil
@@ -177,7 +189,7 @@ func (l *leader) carry(ctx context.Context, id string) (ended bool, err error) {
 		if j.ended() {
 			return true, nil
 		}
-		if err = l.do(ctx, j); err == nil {
+		if err = l.unlessAbandoned(ctx, j); err == nil {
 			return j.ended(), nil
 		}
 		if ctx.Err() != nil || leadsNoMore(err) {
@@ -191,6 +203,29 @@ func (l *leader) carry(ctx context.Context, id string) (ended bool, err error) {
 			return false, err
 		}
 	}
+}
+
+// unlessAbandoned is do, but for a job that nobody has begun and whose process is gone: its client has lost its connection, may have found that
+// nothing was changed, and gone on. It ends the job.
+func (l *leader) unlessAbandoned(ctx context.Context, j *job) error {
+	if j.State != queued || j.From == "" || j.From == l.member {
+		return l.do(ctx, j)
+	}
+	if j.revision <= l.inherited { // who died together with the leader before is taken for alive as long as that was
+		if err := pause.For(ctx, time.Until(l.since.Add(topology.Lease))); err != nil {
+			return err
+		}
+	}
+	members, err := l.store.Members(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(members, func(m topology.Member) bool { return m.ID == j.From }) {
+		return l.do(ctx, j)
+	}
+	l.log.WarnContext(ctx, "a schema change is not begun: the process that asked for it is gone", "job", j.ID, "process", j.From)
+	j.State, j.Error = failed, sqlerr.UnknownError.New("the process that asked for the schema change was gone before it began: nothing is changed")
+	return l.save(ctx, j)
 }
 
 // leadsNoMore tells errors after which this leader must stop.

@@ -585,3 +585,80 @@ func TestReplacedAndRefused(t *testing.T) {
 	f.clean()
 	stop()
 }
+
+// A server that goes down in the middle of a schema change, be it for longer, leaves no node group without it, or with it.
+func TestServerIsDownForAWhile(t *testing.T) {
+	f := newFixture(t, 3)
+	var point string
+	var victim *nodes.Server
+	reached := make(chan string, 1)
+	f.control(func(p string) error {
+		if p == point {
+			point = ""
+			victim.Kill(t)
+			t.Cleanup(func() { victim.Start(t) })
+			reached <- p
+		}
+		return nil
+	})
+	f.createDatabase()
+	for _, c := range []struct {
+		sql, point string
+		victim     int
+		refused    bool
+		columns    string
+	}{
+		{"ALTER TABLE t DROP c", "first", 2, false, "id,a"},
+		{"ALTER TABLE t DROP c", "before-1", 0, false, "id,a"},
+		{"ALTER TABLE t DROP c", "after-1", 0, false, "id,a"},
+		{"ALTER TABLE t ADD d INT, ADD CONSTRAINT small CHECK (a > 1)", "undo", 0, true, "id,a,c"},
+		{"ALTER TABLE t ADD d INT, ADD CONSTRAINT small CHECK (a > 1)", "before-2", 1, true, "id,a,c"},
+		{"TRUNCATE t", "first", 2, false, "id,a,c"},
+		{"DROP TABLE t", "first", 2, false, ""},
+	} {
+		f.must("CREATE TABLE t (id BIGINT PRIMARY KEY, a INT, c INT)")
+		servers[2].Exec(t, "INSERT INTO d.t VALUES (3, 1, 1), (4, 1, 1)")
+		victim, point = servers[c.victim], c.point
+		ended := make(chan error, 1)
+		go func() {
+			_, err := f.ddl(c.sql)
+			ended <- err
+		}()
+		<-reached
+		require.Eventually(t, func() bool {
+			jobs, err := Unfinished(t.Context(), f.store)
+			return err == nil && len(jobs) == 1 && jobs[0].Problem != ""
+		}, time.Minute, 10*time.Millisecond, "%s: it waits for %s", c.sql, c.point)
+		victim.Start(t)
+		if err := <-ended; c.refused {
+			require.True(t, sqlerr.HasCode(err, nodes.Pick[sqlerr.Code](4025, 3819)), "%v", err)
+		} else {
+			require.NoError(t, err, c.sql)
+		}
+		require.Equal(t, c.columns, f.columns("t"), "%s, %s", c.sql, c.point)
+		if c.columns != "" {
+			f.must("DROP TABLE t")
+		}
+	}
+	f.clean()
+}
+
+// A schema change that nobody has begun is not begun when the process that asked for it is gone.
+func TestAbandonedSchemaChange(t *testing.T) {
+	f := newFixture(t, 1)
+	stop := f.control(nil)
+	f.createDatabase()
+	f.must("CREATE TABLE t (id INT PRIMARY KEY)")
+	stop()
+	j := &job{ID: newJobID(time.Now()), State: queued, Created: time.Now(), From: "gone", DDL: &DDLRequest{SQL: "DROP TABLE t", Session: f.session.Session}}
+	data, err := j.encode()
+	require.NoError(t, err)
+	_, err = f.store.Change(nil).PutRecord(topology.DDLJobs, j.ID, data, topology.Absent).Commit(f.ctx())
+	require.NoError(t, err)
+	f.control(nil)
+	f.must("CREATE TABLE u (id INT PRIMARY KEY)") // behind it
+	j, err = storedJob(f.ctx(), f.store, j.ID)
+	require.NoError(t, err)
+	require.Equal(t, failed, j.State)
+	require.Equal(t, "id", f.columns("t"))
+}

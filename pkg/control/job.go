@@ -54,6 +54,7 @@ type job struct {
 	ID      string          `json:"id"`
 	State   jobState        `json:"state"`
 	Created time.Time       `json:"created"`
+	From    string          `json:"from,omitempty"` // the member that waits for it; "": it is begun whether anybody waits or not
 	DDL     *DDLRequest     `json:"ddl,omitempty"`
 	Adopt   *GroupSpec      `json:"adopt,omitempty"` // adding a node group waits in the same queue
 	Work    *migration.Work `json:"work,omitempty"`

@@ -17,7 +17,7 @@ import (
 // Jobs are records in etcd that outlive the process that wrote them: whoever leads next may be of another version.
 func TestJobIsStoredAsEver(t *testing.T) {
 	const stored = `{
-		"id": "j", "state": "running", "created": "2026-01-02T03:04:05Z",
+		"id": "j", "state": "running", "created": "2026-01-02T03:04:05Z", "from": "m",
 		"ddl": {"sql": "ALTER TABLE t", "db": "d", "sql_mode": "ANSI", "charset": "latin1", "collation": "latin1_bin", "session": ["SET x=1"],
 			"user": "u", "event_since": "2026-01-02T03:04:05Z"},
 		"adopt": {"name": "g", "primary": {"addr": "a:1", "user": "u", "password": "p", "version": "", "flavor": ""}},

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"slices"
 	"strings"
 
@@ -16,7 +15,6 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/migration"
-	"skarv/pkg/mysqlconn"
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/routine"
@@ -118,14 +116,10 @@ func stops(err error) bool {
 	return leadsNoMore(err) || errors.Is(err, topology.ErrConflict) || errors.Is(err, context.Canceled)
 }
 
-// fatal is stops for a job that has begun: nothing is decided about it while a server that works on it says nothing, or cannot be reached.
+// fatal is stops for a job that has begun: nothing is decided about it while a server says nothing, cannot be reached, or is shutting down.
 // Node groups would be left with different schemas.
-func fatal(err error) bool { return stops(err) || errors.Is(err, schema.ErrSilent) || unreachable(err) }
-
-// unreachable tells errors of connections that are lost or not made, and of servers that are shutting down.
-func unreachable(err error) bool {
-	_, dialling := errors.AsType[*net.OpError](err)
-	return dialling || mysqlconn.IsLost(err) || sqlerr.HasCode(err, sqlerr.ServerShutdown)
+func fatal(err error) bool {
+	return stops(err) || errors.Is(err, schema.ErrSilent) || errors.Is(err, schema.ErrLost) || sqlerr.HasCode(err, sqlerr.ServerShutdown)
 }
 
 // toClient makes an error one that a client may see.

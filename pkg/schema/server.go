@@ -38,6 +38,16 @@ func usualPatience() patience { return patience{login: 10 * time.Second, attend:
 // not known, and it may still go on.
 var ErrSilent = errors.New("the server does not answer")
 
+// ErrLost: there is no connection to the server, or not any more. What became of a statement that was sent is not known.
+var ErrLost = errors.New("the server cannot be reached")
+
+// lost is an error that is ErrLost, in words of its own.
+type lost struct{ error }
+
+func (lost) Is(target error) bool { return target == ErrLost }
+
+func (l lost) Unwrap() error { return l.error }
+
 // Server is one connection to one database server, for one job. It belongs to one goroutine at a time, which closes it. Errors are
 // *sqlerr.Error if the server said them, with its own words; after any other one the connection cannot be used any more.
 type Server struct {
@@ -83,9 +93,9 @@ func (d Dialer) Dial(ctx context.Context, group string, node catalog.Node) (*Ser
 	if err != nil {
 		db.Close()
 		if login.Err() != nil && ctx.Err() == nil {
-			return nil, fmt.Errorf("connect to %s of node group %s: no answer within %v", node.Addr, group, p.login)
+			return nil, lost{fmt.Errorf("connect to %s of node group %s: no answer within %v", node.Addr, group, p.login)}
 		}
-		return nil, fmt.Errorf("connect to %s of node group %s: %w", node.Addr, group, err)
+		return nil, lost{fmt.Errorf("connect to %s of node group %s: %w", node.Addr, group, err)}
 	}
 	return &Server{Group: group, node: node, db: db, conn: conn, dialer: Dialer{TLS: d.TLS, patience: p}}, nil
 }
@@ -193,7 +203,7 @@ func (s *Server) serverError(ctx context.Context, err error) error {
 		}
 		return &sqlerr.Error{Code: sqlerr.Code(e.Number), State: state, Message: e.Message}
 	}
-	return fmt.Errorf("node group %s at %s: %w", s.Group, s.node.Addr, err)
+	return lost{fmt.Errorf("node group %s at %s: %w", s.Group, s.node.Addr, err)}
 }
 
 // TakeFence makes this connection the only one that changes the server's schema for Skarv, ending whoever is.

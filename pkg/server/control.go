@@ -29,7 +29,7 @@ func (s *Server) runControl(ctx context.Context) error {
 			s.options.Reorg(&cfg)
 		}
 		c := control.New(control.Config{
-			Store: s.store, Follower: s.follower, Addr: s.adminAddr(), Log: s.log, Reorg: reorg.New(cfg), Schema: schema, Login: s.pools.Login, Servers: s.servers,
+			Store: s.store, Follower: s.follower, Addr: s.adminAddr(), Member: s.id, Log: s.log, Reorg: reorg.New(cfg), Schema: schema, Login: s.pools.Login, Servers: s.servers,
 			Retry: s.options.ControlRetry,
 		})
 		g.Go(func() error { return c.Run(ctx) })
@@ -87,7 +87,7 @@ func (s *Server) ddl() session.DDL {
 
 // controller is this process's way to the controller, wherever that runs.
 func (s *Server) controller() *control.Client {
-	return &control.Client{Store: s.store, Follower: s.follower, Servers: s.servers, Log: s.log}
+	return &control.Client{Store: s.store, Follower: s.follower, Servers: s.servers, Log: s.log, Member: s.id}
 }
 
 // schemaChanges are the requests of sessions to the controller.

@@ -13,6 +13,9 @@ import (
 // leaseSeconds is how long a process that fell silent is still taken for alive.
 const leaseSeconds = 5
 
+// Lease is how long a process that fell silent is still taken for alive.
+const Lease = leaseSeconds * time.Second
+
 // Guard is proof of leadership: a Change made with it is applied only while this very leadership lasts. Unlike a
 // lease read by a clock, that holds for a process that was paused as well.
 type Guard struct {

@@ -147,3 +147,15 @@ func (s *Server) Value(t testing.TB, query string) string {
 	require.NoError(t, s.DB.QueryRow(query).Scan(&v), query)
 	return v.String
 }
+
+// Kill ends the server as a crash does; it is down until Start.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	require.NoError(t, s.data.Kill(t.Context()))
+}
+
+// Start brings the server up again.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	require.NoError(t, s.data.Start(context.Background())) // also behind the test
+}
