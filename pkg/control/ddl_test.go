@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -589,14 +590,16 @@ func TestReplacedAndRefused(t *testing.T) {
 // A server that goes down in the middle of a schema change, be it for longer, leaves no node group without it, or with it.
 func TestServerIsDownForAWhile(t *testing.T) {
 	f := newFixture(t, 3)
-	var point string
-	var victim *nodes.Server
+	type strike struct {
+		point  string
+		victim *nodes.Server
+	}
+	var next atomic.Pointer[strike]
 	reached := make(chan string, 1)
 	f.control(func(p string) error {
-		if p == point {
-			point = ""
-			victim.Kill(t)
-			t.Cleanup(func() { victim.Start(t) })
+		if s := next.Load(); s != nil && s.point == p && next.CompareAndSwap(s, nil) {
+			s.victim.Kill(t)
+			t.Cleanup(func() { s.victim.Start(t) })
 			reached <- p
 		}
 		return nil
@@ -618,7 +621,8 @@ func TestServerIsDownForAWhile(t *testing.T) {
 	} {
 		f.must("CREATE TABLE t (id BIGINT PRIMARY KEY, a INT, c INT)")
 		servers[2].Exec(t, "INSERT INTO d.t VALUES (3, 1, 1), (4, 1, 1)")
-		victim, point = servers[c.victim], c.point
+		victim := servers[c.victim]
+		next.Store(&strike{c.point, victim})
 		ended := make(chan error, 1)
 		go func() {
 			_, err := f.ddl(c.sql)
