@@ -135,11 +135,14 @@ func (r *Relation) String() string {
 	return s + ")"
 }
 
-// CheckedColumns are the columns of a table with which its servers look for the rows that it refers to by its foreign keys, when one of them
-// changes: not the keys' own alone, but all that are in an index which InnoDB may use for a key, and the primary key, which is in
-// every index. Which of several indexes it uses cannot be told.
-func CheckedColumns(t *Table, parents []Relation) (out []int) {
+// CheckedColumns are the columns of a table with which its servers look for the rows that it refers to, when one of them changes, by those of
+// its foreign keys, parents, that they cannot enforce: not the keys' own alone, but all that are in an index which InnoDB may use for a key,
+// and the primary key, which is in every index. Which of several indexes it uses cannot be told.
+func (s *Snapshot) CheckedColumns(t *Table, parents []Relation) (out []int) {
 	for i := range parents {
+		if !s.Apart(&parents[i]) {
+			continue
+		}
 		key := parents[i].Key.Columns
 		begins := func(columns []int) bool { return len(columns) >= len(key) && slices.Equal(columns[:len(key)], key) }
 		out = append(out, key...)
@@ -150,7 +153,7 @@ func CheckedColumns(t *Table, parents []Relation) (out []int) {
 		for _, x := range slices.Concat(t.Unique, t.Indexes) {
 			switch {
 			case !begins(x.Columns):
-			case x.Partial: // perhaps by an expression of any columns
+			case x.Partial && s.Flavor == MySQL: // perhaps by an expression of any columns
 				for c := range t.Columns {
 					out = append(out, c)
 				}

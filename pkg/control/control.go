@@ -216,12 +216,19 @@ func (l *leader) unlessAbandoned(ctx context.Context, j *job) error {
 			return err
 		}
 	}
-	members, err := l.store.Members(ctx)
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(members, func(m topology.Member) bool { return m.ID == j.From }) {
-		return l.do(ctx, j)
+	for tries := range 2 {
+		if tries > 0 { // a process that announces itself anew is missing for a moment
+			if err := pause.For(ctx, goneFor); err != nil {
+				return err
+			}
+		}
+		members, err := l.store.Members(ctx)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(members, func(m topology.Member) bool { return m.ID == j.From }) {
+			return l.do(ctx, j)
+		}
 	}
 	l.log.WarnContext(ctx, "a schema change is not begun: the process that asked for it is gone", "job", j.ID, "process", j.From)
 	j.State, j.Error = failed, sqlerr.UnknownError.New("the process that asked for the schema change was gone before it began: nothing is changed")

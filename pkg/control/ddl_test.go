@@ -616,7 +616,6 @@ func TestServerIsDownForAWhile(t *testing.T) {
 		{"ALTER TABLE t DROP c", "after-1", 0, false, "id,a"},
 		{"ALTER TABLE t ADD d INT, ADD CONSTRAINT small CHECK (a > 1)", "undo", 0, true, "id,a,c"},
 		{"ALTER TABLE t ADD d INT, ADD CONSTRAINT small CHECK (a > 1)", "before-2", 1, true, "id,a,c"},
-		{"TRUNCATE t", "first", 2, false, "id,a,c"},
 		{"DROP TABLE t", "first", 2, false, ""},
 	} {
 		f.must("CREATE TABLE t (id BIGINT PRIMARY KEY, a INT, c INT)")

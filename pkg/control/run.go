@@ -116,10 +116,13 @@ func stops(err error) bool {
 	return leadsNoMore(err) || errors.Is(err, topology.ErrConflict) || errors.Is(err, context.Canceled)
 }
 
-// fatal is stops for a job that has begun: nothing is decided about it while a server says nothing, cannot be reached, or is shutting down.
-// Node groups would be left with different schemas.
-func fatal(err error) bool {
-	return stops(err) || errors.Is(err, schema.ErrSilent) || errors.Is(err, schema.ErrLost) || sqlerr.HasCode(err, sqlerr.ServerShutdown)
+// fatal is stops for a job that has begun: nothing is decided about it while a server that works on it says nothing.
+func fatal(err error) bool { return stops(err) || errors.Is(err, schema.ErrSilent) }
+
+// pending is fatal for a step that may have run somewhere: nothing is decided while a server cannot be reached or is shutting down. Node
+// groups would be left with different schemas.
+func pending(err error) bool {
+	return fatal(err) || errors.Is(err, schema.ErrLost) || sqlerr.HasCode(err, sqlerr.ServerShutdown)
 }
 
 // toClient makes an error one that a client may see.
@@ -321,10 +324,16 @@ func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 		return true, d.fail(ctx, sqlerr.UnknownError.New(fmt.Sprintf("node group %d is gone", w.First)))
 	}
 	if err := d.runOn(ctx, first, true); err != nil {
-		if fatal(err) {
+		switch {
+		case fatal(err), pending(err) && !w.Step.Empties:
 			return false, err
+		case pending(err):
+			return true, d.emptied(ctx, err)
 		}
 		return d.firstRefused(ctx, first, toClient(err))
+	}
+	if err := d.leader.save(ctx, d.job); err != nil { // what the client is to be told of it
+		return false, err
 	}
 	if err := d.leader.at("first"); err != nil {
 		return false, err
@@ -337,17 +346,23 @@ func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 		}
 	}
 	if err := g.Wait(); err != nil {
-		if fatal(err) || ctx.Err() != nil {
+		switch {
+		case fatal(err), ctx.Err() != nil, pending(err) && !w.Step.Empties:
 			return false, err
-		}
-		if w.Step.Empties {
-			return true, d.fail(ctx, sqlerr.UnknownError.New(fmt.Sprintf(
-				"TRUNCATE has taken away the rows of some node groups, of others not (%s); run it again; job %s", toClient(err).Error(), d.job.ID)))
+		case w.Step.Empties:
+			return true, d.emptied(ctx, err)
 		}
 		return true, d.takeBack(ctx, toClient(err))
 	}
 	d.sumUp()
 	return false, nil
+}
+
+// emptied ends a TRUNCATE that some groups have not run, for the reason err. It is not gone on with later: clients may have written rows into
+// the others meanwhile.
+func (d *schemaChange) emptied(ctx context.Context, err error) error {
+	return d.fail(ctx, sqlerr.UnknownError.New(fmt.Sprintf(
+		"TRUNCATE has taken away the rows of some node groups, of others not (%s); run it again; job %s", toClient(err).Error(), d.job.ID)))
 }
 
 // sumUp adds to the first group's answer what the others, each with rows of its own, have done to theirs: the rows they have copied
@@ -482,8 +497,10 @@ func (d *schemaChange) runOn(ctx context.Context, i int, first bool) error {
 
 // drop closes a connection that cannot be used any more.
 func (d *schemaChange) drop(i int) {
-	d.servers[i].Close()
-	d.servers[i] = nil
+	if d.servers[i] != nil {
+		d.servers[i].Close()
+		d.servers[i] = nil
+	}
 }
 
 // passing tells errors that the same statement may not meet again.
@@ -502,7 +519,7 @@ func certain(e *sqlerr.Error) bool {
 
 // undoFor is undo for the reason err, unless that is one for which this leader must stop.
 func (d *schemaChange) undoFor(ctx context.Context, err error) error {
-	if fatal(err) {
+	if pending(err) {
 		return err
 	}
 	return d.undo(ctx, toClient(err))
@@ -538,7 +555,11 @@ func (d *schemaChange) undo(ctx context.Context, refusal *sqlerr.Error) error {
 	var stands, why []string
 	for i := range d.servers {
 		err := d.undoOn(ctx, i)
-		if fatal(err) {
+		if errors.Is(err, schema.ErrLost) { // it may have been idle for too long
+			d.drop(i)
+			err = d.undoOn(ctx, i)
+		}
+		if pending(err) {
 			return err
 		}
 		if err != nil {

@@ -231,7 +231,7 @@ func (b *build) followedColumns(t *catalog.Table) (out []int) {
 		return out
 	}
 	if parents, children, own := b.snap.Relations(t); own {
-		out = append(append(out, catalog.WatchedColumns(t, parents, children)...), catalog.CheckedColumns(t, parents)...)
+		out = append(append(out, catalog.WatchedColumns(t, parents, children)...), b.snap.CheckedColumns(t, parents)...)
 	}
 	return out
 }

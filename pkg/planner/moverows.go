@@ -68,8 +68,8 @@ func (m *modification) foreign(b *build, in *instance) bool {
 	case m.update == nil:
 		return len(children) > 0
 	}
-	watched := catalog.WatchedColumns(&catalog.Table{}, nil, children)
-	return slices.ContainsFunc(slices.Concat(watched, catalog.CheckedColumns(in.table, parents)), func(c int) bool { return m.changes(b, in, c) })
+	watched := catalog.WatchedColumns(&catalog.Table{}, parents, children)
+	return slices.ContainsFunc(slices.Concat(watched, b.snap.CheckedColumns(in.table, parents)), func(c int) bool { return m.changes(b, in, c) })
 }
 
 // byIndex plans a change of the row that a global index leads to: the entry is locked, then the row is changed by its key.

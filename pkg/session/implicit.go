@@ -20,8 +20,11 @@ func (s *Session) commitImplicit() error {
 // their end.
 func (s *Session) ends() bool {
 	switch s.stmt.Kind() {
+	case sqlparse.TableAdmin:
+		tokens := s.stmt.Tokens()
+		return !s.stmt.Is(tokens.Next(), "CHECKSUM")
 	case sqlparse.Create, sqlparse.Alter, sqlparse.Drop, sqlparse.Truncate, sqlparse.RenameTable,
-		sqlparse.LockTables, sqlparse.UnlockTables, sqlparse.TableAdmin, sqlparse.Flush:
+		sqlparse.LockTables, sqlparse.UnlockTables, sqlparse.Flush:
 		return true
 	}
 	return false
@@ -30,7 +33,7 @@ func (s *Session) ends() bool {
 // misread is the fault that a server finds in reading the statement at hand, if it is one that ends transactions. A server
 // reads all of a statement before it does anything: DROP TABLE a WHERE b drops nothing, and commits nothing.
 func (s *Session) misread() error {
-	if !s.ends() {
+	if !s.ends() || s.current != nil { // what is prepared was read then
 		return nil
 	}
 	fault := s.fault(s.anyGroup())
@@ -49,7 +52,7 @@ func (s *Session) endsBefore(err error) bool {
 // unplanned returns why the statement at hand cannot be planned, of which the planner says err. If it is one that ends transactions, it
 // does so all the same: servers commit, and LOCK TABLES gives locks back, before they look for what a statement names.
 func (s *Session) unplanned(err error) (told error) {
-	if !s.endsBefore(err) {
+	if !s.endsBefore(err) || s.calls != nil && len(s.calls.firing) > 0 { // nothing that a trigger calls commits
 		return err
 	}
 	s.conn.Task().Blocking(func() { told = s.endUnplanned(err) })

@@ -365,7 +365,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 		return sqlerr.AccessDenied.New(user, s.host, "NO")
 	}
 	s.admin = s.account.Privilege("*") >= catalog.Admin
-	if err := s.reset(login); err != nil {
+	if err := s.reset(login, s.conn.Collation()); err != nil {
 		return err
 	}
 	if db != "" {
@@ -380,16 +380,17 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	return nil
 }
 
-// reset brings the session to the state it has right after login, or gets again from a server, but for its database.
-func (s *Session) reset(login bool) error {
+// reset brings the session to the state it has right after login, or gets again from a server, but for its database. collation is the number of
+// the one that the client asks for; 0 on MySQL: the servers' own.
+func (s *Session) reset(login bool, collation uint16) error {
 	s.outcome = outcome{foundRows: s.foundRows} // what servers leave
 	s.isolation, s.bestEffort, s.reads, s.joins = "", false, readOff, joinsAuto
 	s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements)
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
-	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), s.conn.Collation())
-	ask := func() ([]backend.Variable, error) { return s.askCharset(s.conn.Collation()) }
-	if !login && !s.cfg.Dialect.MariaDB() {
+	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), collation)
+	ask := func() ([]backend.Variable, error) { return s.askCharset(collation) }
+	if !login && collation == 0 && !s.cfg.Dialect.MariaDB() {
 		known, ask = false, s.askGlobalCharset
 	}
 	err := s.adopt(backend.NewState("", append(vars, s.defaults(login)...)))
@@ -544,7 +545,11 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	case wire.ComResetConnection:
 		s.release()
 		s.handedOver = false
-		if err := s.reset(false); err != nil {
+		collation := s.conn.Collation()
+		if !s.cfg.Dialect.MariaDB() {
+			collation = 0
+		}
+		if err := s.reset(false, collation); err != nil {
 			return s.fail(err)
 		}
 		return s.ok(wire.OK{})

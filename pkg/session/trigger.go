@@ -10,7 +10,6 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 )
 
@@ -222,8 +221,15 @@ func (p *program) takes(name string) bool {
 	return !ok || slices.ContainsFunc(p.trigger.Sets, func(c int) bool { return strings.EqualFold(p.table.Columns[c].Name, column) })
 }
 
-// optionBit is a variable that servers take back behind a trigger.
-var optionBit = regexp.MustCompile(`^(@@(session\.|local\.)?)?(foreign_key_checks|unique_checks|sql_safe_updates|sql_big_selects|sql_auto_is_null|sql_log_bin|sql_notes|sql_warnings|sql_quote_show_create|sql_buffer_result|check_constraint_checks)$`)
+// optionBit reports whether servers take a variable back behind a trigger.
+func optionBit(name string) bool {
+	switch name {
+	case "foreign_key_checks", "unique_checks", "sql_safe_updates", "sql_big_selects", "sql_auto_is_null", "sql_log_bin", "sql_notes", "sql_warnings",
+		"sql_quote_show_create", "sql_buffer_result", "check_constraint_checks":
+		return true
+	}
+	return false
+}
 
 // mayRun refuses what no statement of a trigger may do.
 func (c *calls) mayRun(s *Session, p *plan.Plan) error {
@@ -236,15 +242,13 @@ func (c *calls) mayRun(s *Session, p *plan.Plan) error {
 	case plan.Prepared:
 		return sqlerr.DynamicSQLInFunction.New()
 	case plan.Set:
-		for tokens := s.stmt.Tokens(); ; {
-			tok := tokens.Next()
-			switch name := strings.ToLower(string(s.stmt.Text(tok.Span))); {
-			case tok.Kind == sqlparse.EOF:
-				return nil
-			case optionBit.MatchString(name):
-				return sqlerr.Unsupported("SET "+name+" in what a trigger calls", "set it in the session: one server takes it back behind the statement")
-			}
+		tokens := s.stmt.Tokens()
+		tokens.Next()
+		a, _ := s.parseAssignments(tokens) // whose error is told when it is run
+		if i := slices.IndexFunc(a.system, optionBit); i >= 0 {
+			return sqlerr.Unsupported("SET "+a.system[i]+" in what a trigger calls", "set it in the session: one server takes it back behind the statement")
 		}
+		return nil
 	case plan.Insert, plan.Replace, plan.Update, plan.Delete, plan.Do:
 	default:
 		return nil

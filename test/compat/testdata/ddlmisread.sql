@@ -89,5 +89,32 @@ DROP PROCEDURE mrp garbage;
 CALL mrp();
 -- skip-prepared
 DROP PROCEDURE mrp;
+-- Nothing that a trigger calls commits, even if it could not be done.
+SET sql_notes = 0;
+-- skip-prepared
+CREATE PROCEDURE mrq(n INT) BEGIN IF n = 3 THEN TRUNCATE nosuch; END IF; END;
+-- skip-prepared
+CREATE TRIGGER mrt AFTER INSERT ON mr2 FOR EACH ROW CALL mrq(NEW.id);
+-- skip-prepared
+INSERT INTO mr2 VALUES (1, 1), (2, 1), (3, 1);
+SELECT COUNT(*) FROM mr2;
+START TRANSACTION;
+INSERT INTO mr1 VALUES (80, 1), (81, 1);
+-- skip-prepared
+INSERT INTO mr2 VALUES (1, 1), (2, 1), (3, 1);
+ROLLBACK;
+SELECT COUNT(*) FROM mr1;
+SELECT COUNT(*) FROM mr2;
+-- skip-prepared
+DROP TRIGGER IF EXISTS mrt;
+-- skip-prepared
+DROP PROCEDURE IF EXISTS mrq;
+SET sql_notes = 1;
+-- CHECKSUM commits nothing.
+START TRANSACTION;
+INSERT INTO mr1 VALUES (90, 1), (91, 1);
+CHECKSUM TABLE nosuch;
+ROLLBACK;
+SELECT COUNT(*) FROM mr1;
 DROP VIEW mrv;
 DROP TABLE mr1, mr2;
