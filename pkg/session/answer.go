@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -35,6 +36,7 @@ func (t *table) add(values ...any) { t.rows = append(t.rows, values) }
 // writeOK answers with an OK packet.
 func (s *Session) writeOK(ok wire.OK) error {
 	if s.capture != nil {
+		ok.Info = bytes.Clone(ok.Info) // it may be in the buffer of a server's connection, which is asked more
 		s.capture.ok = ok
 	}
 	if s.swallows() {
