@@ -325,7 +325,7 @@ func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 	}
 	if err := d.runOn(ctx, first, true); err != nil {
 		switch {
-		case fatal(err), pending(err) && !w.Step.Empties:
+		case d.waits(err):
 			return false, err
 		case pending(err):
 			return true, d.emptied(ctx, err)
@@ -347,7 +347,7 @@ func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 	}
 	if err := g.Wait(); err != nil {
 		switch {
-		case fatal(err), ctx.Err() != nil, pending(err) && !w.Step.Empties:
+		case d.waits(err), ctx.Err() != nil:
 			return false, err
 		case w.Step.Empties:
 			return true, d.emptied(ctx, err)
@@ -358,8 +358,13 @@ func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 	return false, nil
 }
 
-// emptied ends a TRUNCATE that some groups have not run, for the reason err. It is not gone on with later: clients may have written rows into
-// the others meanwhile.
+// waits reports whether the job, whose step has ended with err, is to be begun again later. A TRUNCATE is not for a server that cannot be reached:
+// clients may have written rows into the other groups meanwhile.
+func (d *schemaChange) waits(err error) bool {
+	return fatal(err) || pending(err) && !d.job.Work.Step.Empties
+}
+
+// emptied ends a TRUNCATE that some groups have not run, for the reason err.
 func (d *schemaChange) emptied(ctx context.Context, err error) error {
 	return d.fail(ctx, sqlerr.UnknownError.New(fmt.Sprintf(
 		"TRUNCATE has taken away the rows of some node groups, of others not (%s); run it again; job %s", toClient(err).Error(), d.job.ID)))

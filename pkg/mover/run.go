@@ -438,17 +438,10 @@ func (m *Mover) altered(statement, schema string) func(db, name string) bool {
 		if err != nil {
 			continue
 		}
-		switch st.Verb {
-		case ddl.AlterTable, ddl.CreateIndex, ddl.DropDatabase, ddl.DropIndex, ddl.DropTable, ddl.RenameTable, ddl.TruncateTable:
-		case ddl.CreateTable:
-			if !st.OrReplace {
-				st.Objects = nil
-			}
-		default:
-			st.Objects = nil
-		}
+		alters := st.Verb == ddl.CreateTable && st.OrReplace || slices.Contains([]ddl.Verb{
+			ddl.AlterTable, ddl.CreateIndex, ddl.DropDatabase, ddl.DropIndex, ddl.DropTable, ddl.RenameTable, ddl.TruncateTable}, st.Verb)
 		return func(db, name string) bool {
-			return slices.ContainsFunc(st.Objects, func(o ddl.Name) bool {
+			return alters && slices.ContainsFunc(st.Objects, func(o ddl.Name) bool {
 				return strings.EqualFold(o.DB, db) && (strings.EqualFold(o.Name, name) || st.Verb == ddl.DropDatabase)
 			})
 		}

@@ -309,24 +309,30 @@ func keepKey(b *build) (bool, error) {
 
 // changes reports whether ON DUPLICATE KEY UPDATE may give column c of the row that is met another value: it assigns it, or servers do so in a row
 // that changes.
-func (in *insertion) changes(c int) bool { return in.writes(c, in.keeps) }
+func (in *insertion) changes(c int) bool {
+	return givesAnother(in.stmt.OnDup, &in.table.Columns[c], in.assigns(c), func(u *sqlparser.UpdateExpr) bool { return in.keeps(u, c) })
+}
 
 // rewrites is changes where c = VALUES(c) may be a change.
 func (in *insertion) rewrites(c int) bool {
-	return in.writes(c, func(u *sqlparser.UpdateExpr, _ int) bool { return keepsValue(u.Name, u.Expr) })
+	return givesAnother(in.stmt.OnDup, &in.table.Columns[c], in.assigns(c), keepsOwn)
 }
 
-func (in *insertion) writes(c int, keeps func(u *sqlparser.UpdateExpr, c int) bool) bool {
-	assigned := false
-	for _, u := range in.stmt.OnDup {
-		if in.table.Column(u.Name.Name.String()) == c {
-			if assigned = true; !keeps(u, c) {
-				return true
-			}
-		}
-	}
-	return !assigned && len(in.stmt.OnDup) > 0 && in.table.Columns[c].SetByServer()
+// assigns returns whether an assignment of ON DUPLICATE KEY UPDATE is one of column c.
+func (in *insertion) assigns(c int) func(u *sqlparser.UpdateExpr) bool {
+	return func(u *sqlparser.UpdateExpr) bool { return in.table.Column(u.Name.Name.String()) == c }
 }
+
+// givesAnother reports whether assignments may give column c of a row another value: one assigns it that does not keep it as it is, or, if none does,
+// servers do so in a row that changes.
+func givesAnother(list []*sqlparser.UpdateExpr, c *catalog.Column, assigns, keeps func(u *sqlparser.UpdateExpr) bool) bool {
+	assigned := slices.ContainsFunc(list, assigns)
+	return !assigned && len(list) > 0 && c.SetByServer() ||
+		assigned && slices.ContainsFunc(list, func(u *sqlparser.UpdateExpr) bool { return assigns(u) && !keeps(u) })
+}
+
+// keepsOwn is keepsValue of an assignment.
+func keepsOwn(u *sqlparser.UpdateExpr) bool { return keepsValue(u.Name, u.Expr) }
 
 // renumbers reports whether ON DUPLICATE KEY UPDATE may give the AUTO_INCREMENT column of a row another value.
 func (in *insertion) renumbers() bool {

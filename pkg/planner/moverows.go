@@ -104,15 +104,10 @@ func (m *modification) indexes(b *build, in *instance) (out []*catalog.GlobalInd
 
 // changes reports whether an UPDATE may give column c of in another value: it assigns it, or servers do so in a row that changes.
 func (m *modification) changes(b *build, in *instance, c int) bool {
-	assigned := false
-	for _, e := range m.update.Exprs {
-		if n, ok := m.assigned(b, in, e); ok && n == c {
-			if assigned = true; !keepsValue(e.Name, e.Expr) {
-				return true
-			}
-		}
-	}
-	return !assigned && in.table.Columns[c].SetByServer()
+	return givesAnother(m.update.Exprs, &in.table.Columns[c], func(e *sqlparser.UpdateExpr) bool {
+		n, ok := m.assigned(b, in, e)
+		return ok && n == c
+	}, keepsOwn)
 }
 
 // assigned finds the column of in that e assigns, if it is one of in.

@@ -385,8 +385,7 @@ func (f *filling) selected() []sqlparse.SelectItem {
 	}
 	for i, tok := range f.tokens {
 		if option {
-			if option = tok.Kind == sqlparse.HintComment || f.isOne(tok, "ALL", "DISTINCT", "DISTINCTROW", "HIGH_PRIORITY", "STRAIGHT_JOIN",
-				"SQL_SMALL_RESULT", "SQL_BIG_RESULT", "SQL_BUFFER_RESULT", "SQL_CACHE", "SQL_NO_CACHE", "SQL_CALC_FOUND_ROWS"); option {
+			if option = st.SelectModifier(tok); option {
 				continue
 			}
 			begun[len(begun)-1] = tok.Start

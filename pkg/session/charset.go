@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"skarv/pkg/backend"
-	"skarv/pkg/sqlerr"
 	"skarv/pkg/txn"
 )
 
@@ -56,38 +55,28 @@ func charsetVariables(charset, collation string) []backend.Variable {
 	}
 }
 
-// askCharset asks a server for the collation of a number that charsetOf does not know. Numbers the server does not
-// know either mean its default, as on the server. The session must have a state.
-func (s *Session) askCharset(collation uint16) ([]backend.Variable, error) {
+// collationNumbered is the query of askCharset for the collation of a number that charsetOf does not know. Numbers the server does not know
+// either mean its default, as on the server.
+func collationNumbered(collation uint16) string {
+	return "SELECT character_set_name, collation_name FROM information_schema.collations WHERE id = " + strconv.Itoa(int(collation))
+}
+
+// globalCharset is the query of askCharset for the server's own character set, which MySQL gives connections that are reset.
+const globalCharset = "SELECT @@global.character_set_client, @@global.collation_connection"
+
+// askCharset asks a server for a character set and a collation, nil if it knows of none. The session must have a state.
+func (s *Session) askCharset(query string) ([]backend.Variable, error) {
 	c, err := s.Get(s.anyGroup())
 	if err != nil {
 		return nil, err
 	}
-	_, rows, err := c.QueryAll("SELECT character_set_name, collation_name FROM information_schema.collations WHERE id = "+
-		strconv.Itoa(int(collation)), 1)
+	_, rows, err := c.QueryAll(query, 1)
 	s.done(c, err)
 	if err != nil {
 		return nil, txn.Lost(c, err)
 	}
 	if len(rows) != 1 || rows[0][0] == nil || rows[0][1] == nil {
 		return nil, nil
-	}
-	return charsetVariables(string(rows[0][0]), string(rows[0][1])), nil
-}
-
-// askGlobalCharset asks a server for its own character set, which MySQL gives connections that are reset.
-func (s *Session) askGlobalCharset() ([]backend.Variable, error) {
-	c, err := s.Get(s.anyGroup())
-	if err != nil {
-		return nil, err
-	}
-	_, rows, err := c.QueryAll("SELECT @@global.character_set_client, @@global.collation_connection", 1)
-	s.done(c, err)
-	if err != nil {
-		return nil, txn.Lost(c, err)
-	}
-	if len(rows) != 1 {
-		return nil, sqlerr.Internal.New("reading the servers' character set: unexpected result")
 	}
 	return charsetVariables(string(rows[0][0]), string(rows[0][1])), nil
 }

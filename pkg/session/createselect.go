@@ -403,17 +403,10 @@ func (s *Session) defineFromSelect(p *plan.Plan, c *createSelect, query []byte, 
 	return text[at:], columns, nil
 }
 
-// controllerDDL has the controller run a schema change, takes over the schema it makes, and returns what it warns of.
+// controllerDDL is changeSchema by a part of the statement at hand, whatever becomes of its client, and returns what it warns of.
 func (s *Session) controllerDDL(r DDLRequest) ([]Warning, error) {
-	if err := s.unicode(&r); err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
 	defer cancel()
-	out, err := s.cfg.DDL.DDL(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	s.snap = s.snapshot()
-	return s.withoutNotes(out.Warnings), nil
+	out, err := s.changeSchema(ctx, r)
+	return out.Warnings, err
 }

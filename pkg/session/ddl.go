@@ -108,20 +108,15 @@ func (s *Session) ddl(p *plan.Plan) error {
 	}
 	ctx, done := s.untilKilled(ddlTimeout)
 	defer done()
-	ask := s.ddlRequest()
-	if err := s.unicode(&ask); err != nil {
-		return err
-	}
-	r, err := s.cfg.DDL.DDL(ctx, ask)
+	r, err := s.changeSchema(ctx, s.ddlRequest())
 	if err != nil {
 		return err
 	}
-	s.snap = s.snapshot()
 	if p.Change.Is(plan.VerbDrop, plan.ObjectDatabase) && p.Name == s.db && s.snap.Databases[s.db] == nil {
 		s.db = ""
 	}
 	s.followDB()
-	s.warnings = append(s.warnings[:0], s.withoutNotes(r.Warnings)...)
+	s.warnings = append(s.warnings[:0], r.Warnings...)
 	ok := wire.OK{AffectedRows: r.Affected, Warnings: uint16(len(s.warnings))}
 	if s.tellsRecords(p) {
 		ok.Info = recordsInfo(r.Affected, ok.Warnings)
@@ -129,9 +124,19 @@ func (s *Session) ddl(p *plan.Plan) error {
 	return s.ok(ok)
 }
 
-// withoutNotes is a list without the notes that the session does not want to hear of.
-func (s *Session) withoutNotes(list []Warning) []Warning {
-	return slices.DeleteFunc(slices.Clone(list), func(w Warning) bool { return w.Level == "Note" && !s.notes() })
+// changeSchema has the controller run a schema change, and takes over the schema it makes. The result is without the notes that the session
+// does not want to hear of.
+func (s *Session) changeSchema(ctx context.Context, r DDLRequest) (DDLResult, error) {
+	if err := s.unicode(&r); err != nil {
+		return DDLResult{}, err
+	}
+	out, err := s.cfg.DDL.DDL(ctx, r)
+	if err != nil {
+		return DDLResult{}, err
+	}
+	s.snap = s.snapshot()
+	out.Warnings = slices.DeleteFunc(out.Warnings, func(w Warning) bool { return w.Level == "Note" && !s.notes() })
+	return out, nil
 }
 
 // notes reports whether the session wants to hear of notes (sql_notes).

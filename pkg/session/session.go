@@ -389,14 +389,14 @@ func (s *Session) reset(login bool, collation uint16) error {
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
 	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), collation)
-	ask := func() ([]backend.Variable, error) { return s.askCharset(collation) }
+	ask := collationNumbered(collation)
 	if !login && collation == 0 && !s.cfg.Dialect.MariaDB() {
-		known, ask = false, s.askGlobalCharset
+		known, ask = false, globalCharset
 	}
 	err := s.adopt(backend.NewState("", append(vars, s.defaults(login)...)))
 	s.followDB()
 	if err == nil && !known && s.served() == nil {
-		if vars, err = ask(); err != nil {
+		if vars, err = s.askCharset(ask); err != nil {
 			return err
 		}
 		err = s.adopt(s.state.With(s.state.DB, vars...))

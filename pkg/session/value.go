@@ -124,7 +124,7 @@ func (s *Session) originalText(col sqltypes.Column, v []byte) (string, error) {
 func (s *Session) collationName(collation uint16) (charset, name string, err error) {
 	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), collation)
 	if !known {
-		if vars, err = s.askCharset(collation); err != nil {
+		if vars, err = s.askCharset(collationNumbered(collation)); err != nil {
 			return "", "", err
 		}
 		if vars == nil {

@@ -130,6 +130,13 @@ func (s *Statement) contextWord(id wordID) {
 	}
 }
 
+// SelectModifier reports whether a token between SELECT and its list is none of the list: a word like DISTINCT, or a hint.
+func (s *Statement) SelectModifier(tok Token) bool {
+	l := s.lexerAt(tok.Start, tok.End, false)
+	l.next()
+	return tok.Kind == HintComment || tok.Kind == Word && l.word != nil && isSelectModifier(l.word.id)
+}
+
 func isSelectModifier(id wordID) bool {
 	switch id {
 	case wAll, wDistinct, wDistinctRow, wHighPriority, wStraightJoin, wSQLSmallResult, wSQLBigResult, wSQLBufferResult,

@@ -10,11 +10,10 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 )
 
-// leaseSeconds is how long a process that fell silent is still taken for alive.
-const leaseSeconds = 5
-
 // Lease is how long a process that fell silent is still taken for alive.
-const Lease = leaseSeconds * time.Second
+const Lease = 5 * time.Second
+
+const leaseSeconds = int64(Lease / time.Second)
 
 // Guard is proof of leadership: a Change made with it is applied only while this very leadership lasts. Unlike a
 // lease read by a clock, that holds for a process that was paused as well.
