@@ -33,6 +33,7 @@ func (c *Client) AddGroup(ctx context.Context, spec GroupSpec) (placement.NodeGr
 type adoption struct {
 	leader *leader
 	job    *job
+	turn   *turn
 	snap   *catalog.Snapshot
 }
 
@@ -151,10 +152,7 @@ func (a *adoption) between(ctx context.Context, model *catalog.NodeGroup, spec G
 		return err
 	}
 	defer to.Close()
-	if err := to.TakeFence(ctx); err != nil {
-		return err
-	}
-	if err := a.leader.store.Verify(ctx, a.leader.guard); err != nil {
+	if err := a.leader.takeFence(ctx, to, primary.Addr, a.turn.lane); err != nil {
 		return err
 	}
 	return copying(ctx, a.snap, from, to)

@@ -39,9 +39,7 @@ func (c *Client) DDL(ctx context.Context, req DDLRequest) (DDLResult, error) {
 	if err != nil {
 		return DDLResult{}, clientError(err)
 	}
-	if j.State == done {
-		c.Await(ctx, j.revision)
-	}
+	c.Await(ctx, j.revision) // also of one that failed: its tables are open again
 	if j.Error != nil {
 		return j.Result, j.Error
 	}

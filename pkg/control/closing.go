@@ -20,7 +20,7 @@ func (d *schemaChange) closeTables(ctx context.Context) error {
 	if err := d.leader.at("closed"); err != nil {
 		return err
 	}
-	return d.settle(ctx, d.leader.written, d.job.Work.Close)
+	return d.settle(ctx, d.leader.written.Load(), d.job.Work.Close)
 }
 
 // putClosed writes whether the tables of Close are closed.
@@ -35,7 +35,7 @@ func (d *schemaChange) putClosed(ctx context.Context, closed bool) error {
 			putClosed(change, t, closed)
 		}
 	}
-	d.leader.written, err = change.Commit(ctx)
+	_, err = d.leader.commit(ctx, change)
 	return err
 }
 
@@ -80,8 +80,10 @@ func (d *schemaChange) vanished(ctx context.Context, names []ddl.Object) {
 	if len(names) == 0 {
 		return
 	}
-	if err := d.settle(ctx, d.leader.written, names); err != nil {
+	if err := d.settle(ctx, d.leader.written.Load(), names); err != nil {
 		d.leader.log.Info("statements may be left about tables that are gone", "error", err)
+		d.leader.mu.Lock()
+		defer d.leader.mu.Unlock()
 		for _, o := range names {
 			d.leader.names.dropped[o] = true
 		}
@@ -91,7 +93,9 @@ func (d *schemaChange) vanished(ctx context.Context, names []ddl.Object) {
 // appear waits until no statement is left about tables that had the names under which the job makes some.
 func (d *schemaChange) appear(ctx context.Context) error {
 	l := d.leader
+	l.mu.Lock()
 	doubtful := slices.DeleteFunc(slices.Clone(d.job.Work.Appear), func(o ddl.Object) bool { return l.names.known && !l.names.dropped[o] })
+	l.mu.Unlock()
 	if len(doubtful) == 0 {
 		return nil
 	}
@@ -106,20 +110,21 @@ func (d *schemaChange) appear(ctx context.Context) error {
 			change.PutDatabase(db, topology.Any)
 		}
 	}
-	var err error
-	if l.written, err = change.Commit(ctx); err != nil {
+	revision, err := l.commit(ctx, change)
+	if err != nil {
 		return err
 	}
-	if err := d.settle(ctx, l.written, doubtful); err != nil {
+	if err := d.settle(ctx, revision, doubtful); err != nil {
 		return err
-	}
-	for _, o := range doubtful {
-		delete(l.names.dropped, o)
 	}
 	look, cancel := context.WithTimeout(ctx, evictAfter)
 	defer cancel()
-	if _, err := l.store.AwaitSlots(look, func(m topology.Member) bool { return m.Acked >= l.written && len(m.Stale) == 0 }); err == nil {
-		l.names.known = true
+	_, behind := l.store.AwaitSlots(look, func(m topology.Member) bool { return m.Acked >= revision && len(m.Stale) == 0 })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range doubtful {
+		delete(l.names.dropped, o)
 	}
+	l.names.known = l.names.known || behind == nil
 	return nil
 }

@@ -44,10 +44,8 @@ type Config struct {
 	// Retry is the pause before a step that failed on a node group is tried again; default 1 s.
 	Retry time.Duration
 
-	// Reorg, if not nil, works on reorganisations while this process leads. Schema, which it has too, is held while the
-	// schema changes.
-	Reorg  *reorg.Runner
-	Schema *sync.Mutex
+	// Reorg, if not nil, works on reorganisations while this process leads.
+	Reorg *reorg.Runner
 	// Login is how to connect to a group's primary as administrator.
 	Login func(g *catalog.NodeGroup) mysqlconn.Config
 	// Servers connects to them for schema changes.
@@ -71,9 +69,6 @@ func New(cfg Config) *Controller {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Schema == nil {
-		cfg.Schema = &sync.Mutex{}
-	}
 	if cfg.Retry == 0 {
 		cfg.Retry = time.Second
 	}
@@ -96,11 +91,12 @@ func (c *Controller) Run(ctx context.Context) error {
 				log:      c.cfg.Log,
 				retry:    c.cfg.Retry,
 				fail:     c.cfg.failpoint,
-				schema:   c.cfg.Schema,
 				member:   c.cfg.Member,
 				since:    time.Now(),
 				login:    c.cfg.Login,
 				servers:  c.cfg.Servers,
+				taken:    map[string]bool{},
+				fences:   map[string]*fencing{},
 				names:    names{dropped: map[ddl.Object]bool{}},
 			}
 			if c.cfg.Reorg != nil {
@@ -109,7 +105,7 @@ func (c *Controller) Run(ctx context.Context) error {
 			g, ctx := errgroup.WithContext(ctx)
 			g.Go(func() error { return l.lead(ctx) })
 			if c.cfg.Reorg != nil {
-				g.Go(func() error { return c.cfg.Reorg.Run(ctx, guard) })
+				g.Go(func() error { return c.cfg.Reorg.Run(ctx, guard, l.queue.Settle) })
 			}
 			return g.Wait()
 		})
@@ -138,7 +134,6 @@ type leader struct {
 	log      *slog.Logger
 	retry    time.Duration
 	fail     func(point string) error
-	schema   *sync.Mutex
 	login    func(g *catalog.NodeGroup) mysqlconn.Config
 	servers  schema.Dialer
 	// evict shuts a slot out of all servers; nil: nobody can.
@@ -148,25 +143,80 @@ type leader struct {
 	since     time.Time // when it was elected
 	inherited int64     // revision of what was there then
 
-	written  int64 // revision of this leader's last write
-	names    names
+	queue   queue
+	written atomic.Int64 // revision of this leader's last write
+
+	mu       sync.Mutex
+	taken    map[string]bool // jobs that are carried, or were
 	finished []string
+	fences   map[string]*fencing // by address
+	names    names
 }
 
-// lead runs jobs as they come, one at a time.
-func (l *leader) lead(ctx context.Context) (err error) {
-	if _, l.inherited, err = l.store.Records(ctx, topology.DDLJobs); err != nil {
+// lead runs jobs as they come.
+func (l *leader) lead(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	records, revision, err := l.store.Records(ctx, topology.DDLJobs)
+	if err != nil {
 		return err
 	}
-	return l.store.WatchRecords(ctx, topology.DDLJobs, func(r topology.Record) error {
-		if r.Value == nil {
+	l.inherited = revision
+	if err := l.resume(ctx, g, records); err != nil {
+		return err
+	}
+	l.queue.open()
+	g.Go(func() error {
+		return l.store.WatchRecords(ctx, topology.DDLJobs, func(r topology.Record) error {
+			if r.Value == nil {
+				l.mu.Lock()
+				delete(l.taken, r.ID)
+				l.mu.Unlock()
+				return nil
+			}
+			l.start(ctx, g, l.queue.join(r.ID))
 			return nil
+		})
+	})
+	return g.Wait()
+}
+
+// resume goes on with what leaders before have begun.
+func (l *leader) resume(ctx context.Context, g *errgroup.Group, records []topology.Record) error {
+	var snap *catalog.Snapshot
+	for _, r := range records {
+		j, err := decodeJob(r)
+		if err != nil || j.State != running {
+			continue
 		}
-		ended, err := l.carry(ctx, r.ID)
+		if snap == nil {
+			if snap, err = l.snapshot(ctx); err != nil {
+				return err
+			}
+		}
+		t := l.queue.join(j.ID)
+		t.begun(scopeOf(j, snap))
+		l.start(ctx, g, t)
+	}
+	return nil
+}
+
+// start carries the job of a turn to its end, unless that is done already, and leaves the turn.
+func (l *leader) start(ctx context.Context, g *errgroup.Group, t *turn) {
+	l.mu.Lock()
+	known := l.taken[t.id]
+	l.taken[t.id] = true
+	l.mu.Unlock()
+	if known {
+		t.leave()
+		return
+	}
+	g.Go(func() error {
+		defer t.leave()
+		ended, err := l.carry(ctx, t)
 		if err != nil || !ended {
 			return err
 		}
-		return l.forget(ctx, r.ID)
+		return l.forget(ctx, t.id)
 	})
 }
 
@@ -175,7 +225,8 @@ const longestRetry = 30 * time.Second
 
 // carry takes a job to its end. What hinders one job, a server that hangs for instance, is tried again, longer and longer apart, and noted
 // in the job: it does not cost the leadership, on which all that moves partitions depends as well.
-func (l *leader) carry(ctx context.Context, id string) (ended bool, err error) {
+func (l *leader) carry(ctx context.Context, t *turn) (ended bool, err error) {
+	id := t.id
 	for wait := l.retry; ; wait = min(2*wait, longestRetry) {
 		// The watch may be behind this leader's own writes.
 		j, err := storedJob(ctx, l.store, id)
@@ -189,11 +240,17 @@ func (l *leader) carry(ctx context.Context, id string) (ended bool, err error) {
 		if j.ended() {
 			return true, nil
 		}
-		if err = l.unlessAbandoned(ctx, j); err == nil {
+		if err = l.unlessAbandoned(ctx, j, t); err == nil {
 			return j.ended(), nil
 		}
 		if ctx.Err() != nil || leadsNoMore(err) {
 			return false, err
+		}
+		if errors.Is(err, errWider) {
+			if err := t.take(ctx, &scope{everything: true}); err != nil {
+				return false, err
+			}
+			continue
 		}
 		l.log.WarnContext(ctx, "a schema change does not get on", "job", id, "error", err, "retry", wait)
 		if err := l.note(ctx, id, err.Error()); err != nil && leadsNoMore(err) {
@@ -207,9 +264,9 @@ func (l *leader) carry(ctx context.Context, id string) (ended bool, err error) {
 
 // unlessAbandoned is do, but for a job that nobody has begun and whose process is gone: its client has lost its connection, may have found that
 // nothing was changed, and gone on. It ends the job.
-func (l *leader) unlessAbandoned(ctx context.Context, j *job) error {
+func (l *leader) unlessAbandoned(ctx context.Context, j *job, t *turn) error {
 	if j.State != queued || j.From == "" || j.From == l.member {
-		return l.do(ctx, j)
+		return l.do(ctx, j, t)
 	}
 	if j.revision <= l.inherited { // who died together with the leader before is taken for alive as long as that was
 		if err := pause.For(ctx, time.Until(l.since.Add(topology.Lease))); err != nil {
@@ -227,7 +284,7 @@ func (l *leader) unlessAbandoned(ctx context.Context, j *job) error {
 			return err
 		}
 		if slices.ContainsFunc(members, func(m topology.Member) bool { return m.ID == j.From }) {
-			return l.do(ctx, j)
+			return l.do(ctx, j, t)
 		}
 	}
 	l.log.WarnContext(ctx, "a schema change is not begun: the process that asked for it is gone", "job", j.ID, "process", j.From)
@@ -251,8 +308,8 @@ func (l *leader) note(ctx context.Context, id, problem string) error {
 }
 
 // do carries one job to its end.
-func (l *leader) do(ctx context.Context, j *job) error {
-	snap, err := l.snapshot(ctx)
+func (l *leader) do(ctx context.Context, j *job, t *turn) error {
+	snap, err := l.turnOf(ctx, j, t)
 	if err != nil {
 		return err
 	}
@@ -260,11 +317,9 @@ func (l *leader) do(ctx context.Context, j *job) error {
 	resumed := j.State == running
 	switch {
 	case j.DDL != nil:
-		l.schema.Lock()
-		defer l.schema.Unlock()
-		err = (&schemaChange{leader: l, job: j, snap: snap}).run(ctx)
+		err = (&schemaChange{leader: l, job: j, turn: t, snap: snap}).run(ctx)
 	case j.Adopt != nil:
-		err = (&adoption{leader: l, job: j, snap: snap}).run(ctx)
+		err = (&adoption{leader: l, job: j, turn: t, snap: snap}).run(ctx)
 	default: // of another version
 		j.State, j.Error = failed, sqlerr.UnknownError.New("the controller does not know what is asked for: run the same version of skarv everywhere")
 		err = l.save(ctx, j)
@@ -280,12 +335,41 @@ func (l *leader) do(ctx context.Context, j *job) error {
 	return nil
 }
 
+// turnOf waits until it is the job's turn, and returns a state that shows what all have written whose turn it was before, in leaderships
+// before as well.
+func (l *leader) turnOf(ctx context.Context, j *job, t *turn) (*catalog.Snapshot, error) {
+	snap, err := l.snapshot(ctx)
+	for err == nil && j.State == queued { // what has begun has its turn
+		if err = t.take(ctx, scopeOf(j, snap)); err != nil {
+			break
+		}
+		if snap, err = l.snapshot(ctx); err == nil && t.scope.covers(scopeOf(j, snap)) {
+			break
+		}
+	}
+	return snap, err
+}
+
 // snapshot is the state with all that leaders before and this one have written.
 func (l *leader) snapshot(ctx context.Context) (*catalog.Snapshot, error) {
-	if l.written == 0 || l.follower == nil {
-		return l.store.Load(ctx)
+	if written := l.written.Load(); written > 0 && l.follower != nil {
+		return l.follower.Reach(ctx, written)
 	}
-	return l.follower.Reach(ctx, l.written)
+	return l.store.Load(ctx)
+}
+
+// commit makes a change, and returns its revision.
+func (l *leader) commit(ctx context.Context, change *topology.Change) (int64, error) {
+	revision, err := change.Commit(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for {
+		last := l.written.Load()
+		if last >= revision || l.written.CompareAndSwap(last, revision) {
+			return revision, nil
+		}
+	}
 }
 
 // save writes the job's record.
@@ -299,27 +383,25 @@ func (l *leader) saveWith(ctx context.Context, j *job, change *topology.Change) 
 	if err != nil {
 		return err
 	}
-	revision, err := change.PutRecord(topology.DDLJobs, j.ID, data, j.revision).Commit(ctx)
+	revision, err := l.commit(ctx, change.PutRecord(topology.DDLJobs, j.ID, data, j.revision))
 	if err != nil {
 		return err
 	}
-	j.revision, l.written = revision, revision
+	j.revision = revision
 	return nil
 }
 
 // forget removes the oldest of too many finished jobs.
 func (l *leader) forget(ctx context.Context, id string) error {
-	for _, f := range l.finished {
-		if f == id {
-			return nil
-		}
+	l.mu.Lock()
+	oldest := ""
+	if l.finished = append(l.finished, id); len(l.finished) > keptJobs {
+		oldest, l.finished = l.finished[0], l.finished[1:]
 	}
-	l.finished = append(l.finished, id)
-	if len(l.finished) <= keptJobs {
+	l.mu.Unlock()
+	if oldest == "" {
 		return nil
 	}
-	oldest := l.finished[0]
-	l.finished = l.finished[1:]
 	_, err := l.store.Change(l.guard).DeleteRecord(topology.DDLJobs, oldest, topology.Any).Commit(ctx)
 	return err
 }

@@ -659,8 +659,8 @@ func TestAbandonedSchemaChange(t *testing.T) {
 	_, err = f.store.Change(nil).PutRecord(topology.DDLJobs, j.ID, data, topology.Absent).Commit(f.ctx())
 	require.NoError(t, err)
 	f.control(nil)
-	f.must("CREATE TABLE u (id INT PRIMARY KEY)") // behind it
-	j, err = storedJob(f.ctx(), f.store, j.ID)
+	f.must("CREATE TABLE u (id INT PRIMARY KEY)") // it does not wait for it
+	j, err = f.client.wait(f.ctx(), j.ID)
 	require.NoError(t, err)
 	require.Equal(t, failed, j.State)
 	require.Equal(t, "id", f.columns("t"))

@@ -61,21 +61,3 @@ func (d *schemaChange) onEach(ctx context.Context, f func(*schema.Server) error)
 	}
 	return nil
 }
-
-// entriesInUse names the tables of global indexes that exist or are being made.
-func (d *schemaChange) entriesInUse() map[string]bool {
-	out := map[string]bool{}
-	for _, db := range d.snap.Databases {
-		for _, t := range db.Tables {
-			for _, g := range t.Global {
-				out[g.Entries.Name] = true
-			}
-		}
-	}
-	if w := d.job.Work; w != nil {
-		for _, x := range w.Indexes {
-			out[catalog.EntriesName(x.ID)] = true
-		}
-	}
-	return out
-}

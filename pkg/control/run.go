@@ -35,6 +35,7 @@ import (
 type schemaChange struct {
 	leader  *leader
 	job     *job
+	turn    *turn
 	snap    *catalog.Snapshot
 	servers []*schema.Server // as snap.Groups
 
@@ -60,6 +61,11 @@ func (d *schemaChange) run(ctx context.Context) error {
 				return err
 			}
 			return d.fail(ctx, toClient(err))
+		}
+		if !d.turn.scope.covers(scopeOf(d.job, d.snap)) {
+			d.removeMarker(ctx)
+			d.job.Work = nil
+			return errWider
 		}
 		if off := d.job.Work.EventsOff; off != nil && !*off { // an import may not have come to its end
 			for _, s := range d.servers {
@@ -109,6 +115,9 @@ func (d *schemaChange) run(ctx context.Context) error {
 	}
 	return d.finish(ctx, change)
 }
+
+// errWider: the plan shows that the change is about more than it has its turn for.
+var errWider = errors.New("the schema change is about more than its turn")
 
 // stops tells errors after which this attempt must stop, for somebody else has changed the job, or this leader leads no more or is made
 // to stop.
@@ -166,13 +175,10 @@ func (d *schemaChange) connectOne(ctx context.Context, i int) error {
 		return err
 	}
 	d.servers[i] = s
-	if err := s.TakeFence(ctx); err != nil {
+	if err := d.leader.takeFence(ctx, s, group.Primary.Addr, d.turn.lane); err != nil {
 		return err
 	}
-	if err := d.leader.store.Verify(ctx, d.leader.guard); err != nil {
-		return err
-	}
-	if err := s.Sweep(ctx, d.job.ID, d.entriesInUse()); err != nil {
+	if err := d.sweep(ctx, s); err != nil {
 		return err
 	}
 	return s.Use(ctx, d.job.DDL.Session)

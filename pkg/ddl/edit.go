@@ -118,6 +118,17 @@ func (s *Statement) SetsCounter() bool {
 	return false
 }
 
+// Words are the words and names of the statement, in lower case, each as often as it stands there.
+func (s *Statement) Words() []string {
+	var out []string
+	for _, t := range s.toks {
+		if t.name() {
+			out = append(out, strings.ToLower(t.value))
+		}
+	}
+	return out
+}
+
 // Mentions reports whether a word, given in upper case, stands in the statement.
 func (s *Statement) Mentions(word string) bool {
 	return slices.ContainsFunc(s.toks, func(t token) bool { return t.is(word) })

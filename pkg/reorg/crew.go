@@ -37,10 +37,12 @@ type crew struct {
 // assemble makes the movers, which do nothing yet.
 func (j *job) assemble(ctx context.Context) (*crew, error) {
 	changed := j.waits.On("a change of the schema to end")
-	j.cfg.Schema.Lock()
+	err := j.settled(ctx) // changes that begin from now on see the reorganisation
 	changed()
+	if err != nil {
+		return nil, err
+	}
 	snap, err := j.cfg.Store.Load(ctx)
-	j.cfg.Schema.Unlock()
 	if err != nil {
 		return nil, err
 	}

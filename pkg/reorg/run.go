@@ -42,9 +42,7 @@ type Config struct {
 	// NewMover makes what moves the rows.
 	NewMover func(mover.Config, mover.Move) (Mover, error)
 	// Login is how to log in to a server as administrator.
-	Login func(g *catalog.NodeGroup) mysqlconn.Config
-	// Schema is held while tables are looked up: whoever changes the schema holds it too.
-	Schema     sync.Locker
+	Login      func(g *catalog.NodeGroup) mysqlconn.Config
 	Log        *slog.Logger
 	Registerer prometheus.Registerer // may be nil
 	// Ask returns when a process says that nothing works there by a partition map older than epoch. Without it, or when a process does not
@@ -106,9 +104,6 @@ func New(cfg Config) *Runner {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Schema == nil {
-		cfg.Schema = &sync.Mutex{}
-	}
 	if cfg.NewMover == nil {
 		cfg.NewMover = func(c mover.Config, m mover.Move) (Mover, error) { return mover.New(c, m) }
 	}
@@ -119,8 +114,8 @@ func New(cfg Config) *Runner {
 var errCrash = errors.New("failpoint")
 
 // Run works on the reorganisation that is active, and on each that comes, until ctx ends or the leadership is lost. guard is the
-// leadership.
-func (r *Runner) Run(ctx context.Context, guard *topology.Guard) error {
+// leadership. settled returns when all schema changes have ended that had begun when it was called.
+func (r *Runner) Run(ctx context.Context, guard *topology.Guard, settled func(context.Context) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return r.reap(ctx, guard) })
 	g.Go(func() error {
@@ -133,7 +128,7 @@ func (r *Runner) Run(ctx context.Context, guard *topology.Guard) error {
 			if err != nil {
 				return err
 			}
-			if err := r.work(ctx, guard, id); err != nil {
+			if err := r.work(ctx, guard, settled, id); err != nil {
 				return fmt.Errorf("reorganisation %s: %w", id, err)
 			}
 		}
@@ -142,7 +137,7 @@ func (r *Runner) Run(ctx context.Context, guard *topology.Guard) error {
 }
 
 // work carries one reorganisation to its end.
-func (r *Runner) work(ctx context.Context, guard *topology.Guard, id string) error {
+func (r *Runner) work(ctx context.Context, guard *topology.Guard, settled func(context.Context) error, id string) error {
 	rec, err := Get(ctx, r.cfg.Store, id)
 	if errors.Is(err, ErrUnknown) {
 		_, err = r.cfg.Store.Change(guard).DeleteRecord(topology.ReorgLock, lockID, topology.Any).Commit(ctx)
@@ -151,7 +146,7 @@ func (r *Runner) work(ctx context.Context, guard *topology.Guard, id string) err
 	if err != nil {
 		return err
 	}
-	j := &job{Runner: r, guard: guard, Record: rec, known: rec.State, wake: make(chan struct{}, 1), log: r.cfg.Log.With("reorg", rec.ID)}
+	j := &job{Runner: r, guard: guard, settled: settled, Record: rec, known: rec.State, wake: make(chan struct{}, 1), log: r.cfg.Log.With("reorg", rec.ID)}
 	parent := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -179,6 +174,9 @@ type job struct {
 	*Runner
 	*Record
 	guard *topology.Guard
+	// settled: see Run.
+	settled func(context.Context) error
+
 	log   *slog.Logger
 	crew  *crew // nil: no movers run
 	over  bool

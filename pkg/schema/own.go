@@ -49,25 +49,34 @@ func (s *Server) EmptyCopy(ctx context.Context, of, made ddl.Object) error {
 	return nil
 }
 
-// Sweep drops what jobs of leaders that died left in our database: trial tables but this job's, and tables of global indexes that are
-// not in keep.
-func (s *Server) Sweep(ctx context.Context, job string, keep map[string]bool) error {
-	var names []string
-	err := s.Rows(ctx, func(r *sql.Rows) error {
+// OfJob reports whether a table in our own database is a trial table of the job with that id.
+func OfJob(name, job string) bool { return strings.HasPrefix(name, trialPrefix+job) }
+
+// Made names the tables in our own database that schema changes have made: trial tables and tables of global indexes.
+func (s *Server) Made(ctx context.Context) (names []string, err error) {
+	err = s.Rows(ctx, func(r *sql.Rows) error {
 		var name string
 		if err := r.Scan(&name); err != nil {
 			return err
 		}
-		if strings.HasPrefix(name, trialPrefix) && !strings.HasPrefix(name, trialPrefix+job) ||
-			strings.HasPrefix(name, catalog.EntriesPrefix) && !keep[name] {
-			names = append(names, sqltypes.QuoteIn(catalog.OwnDB, name))
+		if OfTrial(name) || strings.HasPrefix(name, catalog.EntriesPrefix) {
+			names = append(names, name)
 		}
 		return nil
 	}, "SELECT table_name FROM information_schema.tables WHERE table_schema = '"+catalog.OwnDB+"'")
-	if err != nil || len(names) == 0 {
-		return err
+	return names, err
+}
+
+// DropMade drops tables that Made has named.
+func (s *Server) DropMade(ctx context.Context, names []string) error {
+	if len(names) == 0 {
+		return nil
 	}
-	_, err = s.Exec(ctx, "DROP TABLE IF EXISTS "+strings.Join(names, ", "))
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = sqltypes.QuoteIn(catalog.OwnDB, name)
+	}
+	_, err := s.Exec(ctx, "DROP TABLE IF EXISTS "+strings.Join(quoted, ", "))
 	return err
 }
 

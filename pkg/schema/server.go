@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,10 +19,15 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
-// fenceLock is the name of the user lock that whoever changes a server's schema holds there. A controller that was
+// fenceLock is the name of the user lock that whoever changes a server's schema holds there, one for each lane. A controller that was
 // paused and lost its leadership holds it through a connection; its successor kills that connection, after which
 // nothing the predecessor still wants to send can reach the server.
-const fenceLock = "skarv_ddl"
+func fenceLock(lane int) string {
+	if lane == 0 {
+		return "skarv_ddl"
+	}
+	return "skarv_ddl_" + strconv.Itoa(lane)
+}
 
 // dialTimeout bounds connecting to a database server.
 const dialTimeout = 5 * time.Second
@@ -206,25 +212,33 @@ func (s *Server) serverError(ctx context.Context, err error) error {
 	return lost{fmt.Errorf("node group %s at %s: %w", s.Group, s.node.Addr, err)}
 }
 
-// TakeFence makes this connection the only one that changes the server's schema for Skarv, ending whoever is.
-func (s *Server) TakeFence(ctx context.Context) error {
+// TakeFence makes this connection the only one of its lane that changes the server's schema for Skarv, ending whoever is.
+func (s *Server) TakeFence(ctx context.Context, lane int) error {
+	lock := fenceLock(lane)
 	for range 5 {
-		got, err := s.One(ctx, "SELECT GET_LOCK('"+fenceLock+"', 2)")
+		got, err := s.One(ctx, "SELECT GET_LOCK('"+lock+"', 2)")
 		if err != nil {
 			return err
 		}
 		if got == "1" {
 			return nil
 		}
-		holder, err := s.One(ctx, "SELECT IS_USED_LOCK('"+fenceLock+"')")
-		if err != nil {
+		if err := s.BreakFence(ctx, lane); err != nil {
 			return err
 		}
-		if holder != "" {
-			if _, err := s.Exec(ctx, "KILL "+holder); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
-				return fmt.Errorf("end the schema change of connection %s that holds lock %s: %w", holder, fenceLock, err)
-			}
-		}
 	}
-	return fmt.Errorf("node group %s: lock %s is held by another connection that cannot be ended", s.Group, fenceLock)
+	return fmt.Errorf("node group %s: lock %s is held by another connection that cannot be ended", s.Group, lock)
+}
+
+// BreakFence ends the connection that holds the fence of a lane, if there is one.
+func (s *Server) BreakFence(ctx context.Context, lane int) error {
+	lock := fenceLock(lane)
+	holder, err := s.One(ctx, "SELECT IS_USED_LOCK('"+lock+"')")
+	if err != nil || holder == "" {
+		return err
+	}
+	if _, err := s.Exec(ctx, "KILL "+holder); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
+		return fmt.Errorf("end the schema change of connection %s that holds lock %s: %w", holder, lock, err)
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -20,16 +19,15 @@ import (
 func (s *Server) runControl(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	if s.has(RoleController) {
-		schema := &sync.Mutex{}
 		cfg := reorg.Config{
-			Store: s.store, Follower: s.follower, Login: s.pools.Login, Schema: schema, Log: s.log, Registerer: s.registry,
+			Store: s.store, Follower: s.follower, Login: s.pools.Login, Log: s.log, Registerer: s.registry,
 			Ask: s.askDrained, Times: reorg.Times{ReplicaLag: time.Duration(s.cfg.Move.ReplicaLag)},
 		}
 		if s.options.Reorg != nil {
 			s.options.Reorg(&cfg)
 		}
 		c := control.New(control.Config{
-			Store: s.store, Follower: s.follower, Addr: s.adminAddr(), Member: s.id, Log: s.log, Reorg: reorg.New(cfg), Schema: schema, Login: s.pools.Login, Servers: s.servers,
+			Store: s.store, Follower: s.follower, Addr: s.adminAddr(), Member: s.id, Log: s.log, Reorg: reorg.New(cfg), Login: s.pools.Login, Servers: s.servers,
 			Retry: s.options.ControlRetry,
 		})
 		g.Go(func() error { return c.Run(ctx) })

@@ -316,7 +316,11 @@ func (i *importer) ownTables(ctx context.Context) error {
 			return fmt.Errorf("create our own tables on %s: %w", i.req.Group.Primary.Addr, err)
 		}
 	}
-	if err := i.s.Sweep(ctx, "", map[string]bool{}); err != nil {
+	left, err := i.s.Made(ctx)
+	if err == nil {
+		err = i.s.DropMade(ctx, left)
+	}
+	if err != nil {
 		return err
 	}
 	for _, t := range i.tables {

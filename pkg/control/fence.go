@@ -1,0 +1,103 @@
+package control
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/schema"
+	"skarv/pkg/topology"
+)
+
+// fencing is what this leader knows of a server's fences.
+type fencing struct {
+	mu     sync.Mutex
+	broken bool // no leader before has a connection that changes the schema
+}
+
+// takeFence makes s the only connection of its lane that changes a server's schema. The first of a leadership ends those of all lanes, which are
+// of leaders before: what they had begun is gone on with in any lane. Such a leader that connects later finds that it leads no more.
+func (l *leader) takeFence(ctx context.Context, s *schema.Server, addr string, lane int) error {
+	l.mu.Lock()
+	f := l.fences[addr]
+	if f == nil {
+		f = &fencing{}
+		l.fences[addr] = f
+	}
+	l.mu.Unlock()
+	if err := f.breakAll(ctx, s); err != nil {
+		return err
+	}
+	if err := s.TakeFence(ctx, lane); err != nil {
+		return err
+	}
+	return l.store.Verify(ctx, l.guard)
+}
+
+func (f *fencing) breakAll(ctx context.Context, s *schema.Server) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for lane := 0; lane < lanes && !f.broken; lane++ {
+		if err := s.BreakFence(ctx, lane); err != nil {
+			return err
+		}
+	}
+	f.broken = true
+	return nil
+}
+
+// sweep drops what jobs that have ended, and leaders that died, have left in our database on a server.
+func (d *schemaChange) sweep(ctx context.Context, s *schema.Server) error {
+	names, err := s.Made(ctx)
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return d.job.uses(name) })
+	if names = slices.DeleteFunc(names, entriesOf(d.snap)); len(names) == 0 {
+		return nil
+	}
+	// Others may have made them since. A job is in the records before it makes tables, and before it ends its indexes are in the catalog.
+	records, _, err := d.leader.store.Records(ctx, topology.DDLJobs)
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		if j, err := decodeJob(r); err == nil && !j.ended() {
+			names = slices.DeleteFunc(names, j.uses)
+		}
+	}
+	snap, err := d.leader.store.Load(ctx)
+	if err != nil {
+		return err
+	}
+	return s.DropMade(ctx, slices.DeleteFunc(names, entriesOf(snap)))
+}
+
+// uses reports whether a table in our own database is one that the job has made.
+func (j *job) uses(name string) bool {
+	if schema.OfJob(name, j.ID) {
+		return true
+	}
+	if j.Work != nil {
+		for _, x := range j.Work.Indexes {
+			if name == catalog.EntriesName(x.ID) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// entriesOf tells the tables of the global indexes in the catalog.
+func entriesOf(snap *catalog.Snapshot) func(name string) bool {
+	in := map[string]bool{}
+	for _, db := range snap.Databases {
+		for _, t := range db.Tables {
+			for _, g := range t.Global {
+				in[g.Entries.Name] = true
+			}
+		}
+	}
+	return func(name string) bool { return in[name] }
+}
