@@ -185,13 +185,7 @@ func TestSchemaChangesSideBySide(t *testing.T) {
 	f.createDatabase()
 	f.must("CREATE TABLE a (id INT PRIMARY KEY)")
 	f.must("CREATE TABLE b (id INT PRIMARY KEY)")
-	user, err := servers[1].DB.Conn(f.ctx())
-	require.NoError(t, err)
-	defer user.Close()
-	for _, q := range []string{"BEGIN", "SELECT * FROM d.a"} {
-		_, err := user.ExecContext(f.ctx(), q)
-		require.NoError(t, err)
-	}
+	over := f.uses(servers[1], "d.a")
 	ended := make(chan string, 2)
 	run := func(sql string) {
 		if _, err := f.ddl(sql); err != nil {
@@ -219,8 +213,7 @@ func TestSchemaChangesSideBySide(t *testing.T) {
 	waiting(2)
 	f.must("DROP VIEW v")
 	require.Empty(t, ended)
-	_, err = user.ExecContext(f.ctx(), "ROLLBACK")
-	require.NoError(t, err)
+	over()
 	require.Equal(t, "TRUNCATE a", <-ended)
 	require.Equal(t, "ALTER TABLE a ADD n INT", <-ended)
 	require.Equal(t, "id,n", f.columns("a"))

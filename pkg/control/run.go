@@ -329,6 +329,9 @@ func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 	if first < 0 {
 		return true, d.fail(ctx, sqlerr.UnknownError.New(fmt.Sprintf("node group %d is gone", w.First)))
 	}
+	if err := d.awaitUsers(ctx, first); err != nil {
+		return true, d.undoFor(ctx, err)
+	}
 	if err := d.runOn(ctx, first, true); err != nil {
 		switch {
 		case d.waits(err):

@@ -133,3 +133,22 @@ func (f *fixture) table(name string) *catalog.Table {
 	require.NotNil(f.t, t, name)
 	return t
 }
+
+// uses has a transaction use a table on a server until over is called.
+func (f *fixture) uses(s *nodes.Server, table string) (over func()) {
+	f.t.Helper()
+	c, err := s.DB.Conn(f.ctx())
+	require.NoError(f.t, err)
+	do := func(q string) {
+		f.t.Helper()
+		_, err := c.ExecContext(f.ctx(), q)
+		require.NoError(f.t, err, q)
+	}
+	do("BEGIN")
+	do("SELECT * FROM " + table)
+	return func() {
+		f.t.Helper()
+		do("ROLLBACK")
+		require.NoError(f.t, c.Close())
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/fence"
@@ -103,6 +105,42 @@ func (d *schemaChange) lockWaits(ctx context.Context, i int, asClient bool) erro
 	}
 	_, err := d.servers[i].Exec(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", n))
 	return err
+}
+
+// awaitUsers waits for those who use the tables on the other groups than the first for as long as the client would, and before anything is
+// changed. Who comes between this and the step is waited for as if the client had said nothing of it.
+func (d *schemaChange) awaitUsers(ctx context.Context, first int) error {
+	if _, less := d.clientLockWait(); !less {
+		return nil
+	}
+	if ran, err := d.ran(ctx, first); err != nil || ran {
+		return err
+	}
+	var locks []string
+	for _, o := range d.job.Work.Watched {
+		if t := d.snap.Table(o.DB, o.Name); o.Kind == "" && t != nil && t.Kind != catalog.View {
+			locks = append(locks, o.SQL()+" WRITE")
+		}
+	}
+	if len(locks) == 0 {
+		return nil
+	}
+	var g errgroup.Group
+	for i, s := range d.servers {
+		if i == first || s == nil {
+			continue
+		}
+		g.Go(func() error {
+			err := d.lockWaits(ctx, i, true)
+			for _, q := range []string{"LOCK TABLES " + strings.Join(locks, ", "), "UNLOCK TABLES"} {
+				if err == nil {
+					_, err = s.Exec(ctx, q)
+				}
+			}
+			return errors.Join(err, d.lockWaits(ctx, i, false))
+		})
+	}
+	return g.Wait()
 }
 
 // settle waits until no statement about tables runs, or will run, by a catalog older than revision's.
