@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
 )
@@ -45,6 +46,11 @@ func (c *IndexCheck) Run(ctx context.Context) error {
 	c.connections = connections{snap: c.Snap, dialer: c.Servers}
 	defer c.close()
 	for _, g := range c.Snap.Groups {
+		if err := c.collations(ctx, g); err != nil {
+			return err
+		}
+	}
+	for _, g := range c.Snap.Groups {
 		if err := c.rowsOf(ctx, g); err != nil {
 			return err
 		}
@@ -52,6 +58,31 @@ func (c *IndexCheck) Run(ctx context.Context) error {
 	for _, g := range c.Snap.Groups {
 		if err := c.entriesOf(ctx, g); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// collations returns an error if a node group's server compares the entries by other collations than the rows: then it finds other duplicates,
+// and other entries than those that are meant.
+func (c *IndexCheck) collations(ctx context.Context, g *catalog.NodeGroup) error {
+	s, err := c.on(ctx, "entry ", g.ID)
+	if err != nil {
+		return err
+	}
+	e := c.Index.Entries
+	d, err := schema.ReadDefinition(ctx, s, ddl.Object{DB: e.Database, Name: e.Name})
+	if err != nil {
+		return err
+	}
+	if d == nil {
+		return fmt.Errorf("node group %s has no table for its entries: drop the key and add it again", g.Label())
+	}
+	for i := range e.Columns {
+		is, want := d.Table.Columns[i].Collation, e.Columns[i].Collation
+		if is != want {
+			return fmt.Errorf("node group %s compares its entries by %s, and column %s by %s: drop the key and add it again",
+				g.Label(), is, c.Index.Table.Columns[slices.Concat(c.Index.Columns, c.Index.Table.Distribution)[i]].Name, want)
 		}
 	}
 	return nil

@@ -219,3 +219,16 @@ func TestIndexIsRepaired(t *testing.T) {
 	c = f.check("people")
 	require.Equal(t, []uint64{19, 19, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale})
 }
+
+// A check tells of entries that a server compares otherwise than rows, which no comparison of values shows.
+func TestIndexCheckTellsOfOtherCollation(t *testing.T) {
+	f := newFixture(t, 3)
+	f.control(nil)
+	f.must("CREATE DATABASE d COLLATE utf8mb4_bin")
+	f.must("CREATE TABLE people (id INT PRIMARY KEY, email VARCHAR(50), UNIQUE email (email))")
+	f.check("people")
+	x := f.table("people").Global[0]
+	servers[1].Exec(t, "ALTER TABLE _skarv."+x.Entries.Name+" MODIFY u0 VARCHAR(50) COLLATE utf8mb4_general_ci NOT NULL")
+	err := (&audit.IndexCheck{Snap: f.follower.Snapshot(), Index: x}).Run(f.ctx())
+	require.ErrorContains(t, err, "compares its entries by utf8mb4_general_ci, and column email by utf8mb4_bin: drop the key and add it again")
+}

@@ -96,12 +96,29 @@ func (s *Statement) DroppedColumns() map[string]bool {
 
 // Define is the edit that adds definition to a CREATE TABLE's list of columns and keys; ok is false if it has none.
 func (s *Statement) Define(definition string) (e Edit, ok bool) {
-	for _, t := range s.toks {
-		if t.start >= s.Objects[0].end && t.depth == 0 && t.is(")") {
-			return Edit{start: t.start, end: t.start, with: ", " + definition}, true
-		}
+	i := s.listEnd()
+	if i < 0 {
+		return Edit{}, false
 	}
-	return Edit{}, false
+	return Edit{start: s.toks[i].start, end: s.toks[i].start, with: ", " + definition}, true
+}
+
+// Collate is the edit that makes a CREATE TABLE whose options name no character set and no collation name these, which are then those of
+// its database; ok is false where it need not or cannot.
+func (s *Statement) Collate(charset, collation string) (e Edit, ok bool) {
+	i := s.listEnd()
+	if i < 0 || slices.ContainsFunc(s.toks[i:], func(t token) bool {
+		return t.depth == 0 && (t.is("CHARSET") || t.is("CHARACTER") || t.is("CHAR") || t.is("COLLATE"))
+	}) {
+		return Edit{}, false
+	}
+	at := s.toks[i].end
+	return Edit{start: at, end: at, with: " CHARACTER SET " + charset + " COLLATE " + collation + " "}, true
+}
+
+// listEnd is the token that ends a CREATE TABLE's list of columns and keys, -1 if it has none.
+func (s *Statement) listEnd() int {
+	return slices.IndexFunc(s.toks, func(t token) bool { return t.start >= s.Objects[0].end && t.depth == 0 && t.is(")") })
 }
 
 // SetsCounter tells whether an ALTER TABLE has the option AUTO_INCREMENT = n.

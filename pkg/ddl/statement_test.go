@@ -106,6 +106,29 @@ func TestCleanupTakesOutOnlyWhatIsOurs(t *testing.T) {
 	require.True(t, st.Single)
 }
 
+func TestCollate(t *testing.T) {
+	for sql, want := range map[string]string{
+		"CREATE TABLE t (a CHAR(3) CHARACTER SET ascii)":                    "CREATE TABLE t (a CHAR(3) CHARACTER SET ascii) CHARACTER SET c COLLATE d",
+		"CREATE TABLE t (a INT)PARTITION BY KEY (a)":                        "CREATE TABLE t (a INT) CHARACTER SET c COLLATE d",
+		"CREATE TABLE t (a INT) ENGINE=InnoDB COMMENT 'charset' -- collate": "CREATE TABLE t (a INT) CHARACTER SET c COLLATE d  ENGINE=InnoDB COMMENT 'charset'",
+		"CREATE TABLE t (a INT) PARTITION BY RANGE (a) (PARTITION p VALUES LESS THAN (CHAR(1)))": "CREATE TABLE t (a INT) CHARACTER SET c COLLATE d  " +
+			"PARTITION BY RANGE (a) (PARTITION p VALUES LESS THAN (CHAR(1)))",
+		"CREATE TABLE t (a INT) ENGINE=InnoDB COLLATE x":   "",
+		"CREATE TABLE t (a INT) DEFAULT CHARACTER SET = x": "",
+		"CREATE TABLE t (a INT) CHAR SET x":                "",
+		"CREATE TABLE t (a INT) charset=default":           "",
+		"CREATE TABLE t LIKE u":                            "",
+	} {
+		st, err := Parse(sql, "d", "", catalog.MariaDB, "10.11.6")
+		require.NoError(t, err)
+		e, ok := st.Collate("c", "d")
+		require.Equal(t, want != "", ok, sql)
+		if ok {
+			require.Equal(t, want, st.Rewrite(e))
+		}
+	}
+}
+
 func FuzzParseDDL(f *testing.F) {
 	for _, s := range []string{
 		"CREATE TABLE t (a INT) PARTITION BY KEY (a)", "RENAME TABLE a TO b", "ALTER TABLE `t RENAME", "CREATE DEFINER=", "DROP TABLE a.", "/*!50000",
@@ -131,6 +154,7 @@ func FuzzParseDDL(f *testing.F) {
 		}
 		if len(st.Objects) > 0 {
 			st.Define("x INT")
+			st.Collate("c", "d")
 		}
 	})
 }

@@ -166,7 +166,7 @@ func (p *Planner) createTable(ctx context.Context) error {
 		}
 		r.Like = &l.Object
 	}
-	def, err := p.tryCreate(ctx, o)
+	def, err := p.tryCreate(ctx, o, d)
 	if err != nil {
 		return err
 	}
@@ -233,13 +233,17 @@ func hiddenKeyText(flavor catalog.Flavor) string {
 // tryCreate creates the table in our own database, reads what it is and drops it. When the server refuses that, it is
 // asked under the table's real name, for the words of its refusal, unless a table has it: that one stays, for the refusal may be one of
 // our database only.
-func (p *Planner) tryCreate(ctx context.Context, o ddl.Name) (*schema.Definition, error) {
+func (p *Planner) tryCreate(ctx context.Context, o ddl.Name, in *catalog.Database) (*schema.Definition, error) {
 	trial := schema.Trial(p.Job, "")
 	drop := "DROP TABLE IF EXISTS " + trial.SQL()
 	if _, err := p.Trial.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
 		return nil, err
 	}
-	_, err := p.Trial.Exec(ctx, p.Statement.Rewrite(o.As(trial)))
+	edits := []ddl.Edit{o.As(trial)}
+	if e, ok := p.Statement.Collate(in.Charset, in.Collation); ok { // else our database would decide
+		edits = append(edits, e)
+	}
+	_, err := p.Trial.Exec(ctx, p.Statement.Rewrite(edits...))
 	if e := p.Trial.Use(ctx, p.Session); e != nil { // foreign_key_checks as the client has it
 		return nil, e
 	}
