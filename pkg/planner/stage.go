@@ -141,12 +141,9 @@ func (b *build) late(t *catalog.Table) (columns []int) {
 	return columns
 }
 
-// writable reports whether rows of a stage can be inserted into t with their values written out, as a statement of their own: what
-// is written must be what is stored whatever the session's time zone.
+// writable reports whether rows of a stage can be inserted into t with their values written out, as a statement of their own.
 func (b *build) writable(t *catalog.Table) bool {
-	return !b.returning && !t.HiddenKey && t.Kind == catalog.Sharded && !slices.ContainsFunc(t.Columns, func(c catalog.Column) bool {
-		return c.DataType == "timestamp" && !c.Generated
-	})
+	return !b.returning && !t.HiddenKey && t.Kind == catalog.Sharded
 }
 
 // sequenceOf is the column of a table that the cluster's sequence fills, or -1.

@@ -159,7 +159,7 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (s
 	if n.Update || n.Returning {
 		change.Tail, change.AskLast = w.tail(), n.Update && !n.Query && !n.Returning && n.Sequence >= 0
 	}
-	if n.Update || n.Returning || len(w.late()) > 0 { // in the session's sql_mode
+	if w.asSession() {
 		restore = ""
 		if err := w.notDoubled(st, change.Columns); err != nil {
 			return sum, 0, nil, err
@@ -189,6 +189,12 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (s
 		return exec.Counts{}, 0, nil, err
 	}
 	return sum, came, ch.Warned, nil
+}
+
+// asSession reports whether the rows of the stage are written in the session's sql_mode and time zone, as the client's own would be.
+func (w *workspaceWrite) asSession() bool {
+	n := w.n.Stage
+	return n.Followed || n.Update || n.Returning || len(w.late()) > 0
 }
 
 // notDoubled refuses rows of the stage that would not be written as they are, in the session's time zone.

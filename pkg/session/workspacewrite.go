@@ -166,7 +166,7 @@ func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 	if ok, err = w.compute(st); err != nil {
 		return ok, err
 	}
-	if err := ws.Resume(st != nil && (w.n.Stage.Update || w.n.Stage.Returning)); err != nil {
+	if err := ws.Resume(st != nil && w.asSession()); err != nil {
 		return ok, txn.Lost(w.c, err)
 	}
 	if st != nil {

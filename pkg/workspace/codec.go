@@ -149,16 +149,22 @@ func AppendValue(dst []byte, f Form, v []byte) []byte {
 // AppendKey appends the literal of a value read by Read that "column = literal" finds, by an index of the column: it has the
 // column's own type and character set. Floating-point numbers have none.
 func AppendKey(dst []byte, c *catalog.Column, v []byte) []byte {
-	switch f := formOf(c); {
+	return AppendKeyIn(dst, c, false, v)
+}
+
+// AppendKeyIn is AppendKey of a value read by ReadIn.
+func AppendKeyIn(dst []byte, c *catalog.Column, sessionTime bool, v []byte) []byte {
+	f := FormOf(c, sessionTime)
+	switch {
 	case v == nil:
 	case f == bytesOf:
 		dst = append(append(append(dst, '_'), c.Charset...), ' ')
 	case f == quoted && (c.DataType == "decimal" || c.DataType == "year"):
 		return append(dst, v...)
-	case f == quoted && (c.DataType == "date" || c.DataType == "datetime") && len(bytes.Trim(v, "0-: .")) == 0:
+	case f == quoted && (c.DataType == "date" || c.DataType == "datetime" || c.DataType == "timestamp") && len(bytes.Trim(v, "0-: .")) == 0:
 		return append(dst, '0') // MySQL refuses the zero date as a string in the mode NO_ZERO_DATE; the row came by it in another mode
 	}
-	return AppendValue(dst, formOf(c), v)
+	return AppendValue(dst, f, v)
 }
 
 // appendMoment appends seconds since 1970 as a time in UTC, which is the time zone copies are written in. 0 is the

@@ -1,0 +1,45 @@
+-- Rows of queries into tables with foreign keys over node groups, or global indexes, that have TIMESTAMP columns.
+CREATE TABLE fm_par (id INT PRIMARY KEY, made TIMESTAMP NULL DEFAULT '2020-02-03 04:05:06');
+CREATE TABLE fm_chi (id INT PRIMARY KEY, pid INT, made TIMESTAMP(3) NULL, changed TIMESTAMP DEFAULT '2021-01-01 00:00:00' ON UPDATE CURRENT_TIMESTAMP, KEY (pid), FOREIGN KEY (pid) REFERENCES fm_par (id) ON DELETE CASCADE);
+CREATE TABLE fm_uni (id INT PRIMARY KEY, mail VARCHAR(20), made TIMESTAMP(6) NULL DEFAULT '2022-02-02 02:02:02.123456', UNIQUE (mail));
+CREATE TABLE fm_src (id INT PRIMARY KEY, pid INT, made TIMESTAMP NULL, d DATETIME(3), mail VARCHAR(20));
+INSERT INTO fm_par (id) VALUES (1), (2), (3), (4), (5), (6), (7), (8);
+INSERT INTO fm_src VALUES (1, 1, '2019-01-01 10:00:00', '2018-01-01 01:02:03.456', 'a'), (2, 3, NULL, NULL, 'b'), (3, 5, '2037-12-31 23:59:59', '1999-09-09 09:09:09', 'c'), (4, 7, '1970-01-02 00:00:01', '2030-03-31 02:30:00', 'd'), (5, 99, '2019-01-01', '2019-01-01', 'e');
+INSERT INTO fm_chi (id, pid, made) SELECT id, pid, made FROM fm_src WHERE id < 5;
+SELECT * FROM fm_chi ORDER BY id;
+INSERT INTO fm_chi (id, pid, made, changed) SELECT id + 10, pid, d, made FROM fm_src WHERE id IN (1, 3, 4);
+SELECT id, pid, made, changed, UNIX_TIMESTAMP(made), UNIX_TIMESTAMP(changed) FROM fm_chi ORDER BY id;
+INSERT INTO fm_chi (id, pid, made) SELECT id + 20, pid, made FROM fm_src;
+SELECT COUNT(*) FROM fm_chi;
+INSERT IGNORE INTO fm_chi (id, pid, made) SELECT id + 20, pid, made FROM fm_src;
+SELECT id, pid, made FROM fm_chi WHERE id > 20 ORDER BY id;
+SET time_zone = '+05:30';
+INSERT INTO fm_uni (id, mail, made) SELECT id, mail, made FROM fm_src;
+INSERT INTO fm_uni (id, mail) SELECT id + 10, CONCAT(mail, '2') FROM fm_src;
+SELECT * FROM fm_uni ORDER BY id;
+SET time_zone = '-08:00';
+SELECT * FROM fm_uni ORDER BY id;
+INSERT INTO fm_uni (id, mail, made) SELECT id + 20, mail, d FROM fm_src ON DUPLICATE KEY UPDATE made = VALUES(made), mail = CONCAT(fm_uni.mail, 'x');
+SELECT id, mail, made, UNIX_TIMESTAMP(made) FROM fm_uni ORDER BY id;
+REPLACE INTO fm_uni SELECT id + 30, CONCAT(mail, 'x'), made FROM fm_src WHERE id < 3;
+SELECT id, mail, made FROM fm_uni ORDER BY id;
+SET time_zone = '+00:00';
+SELECT id, mail, made FROM fm_uni ORDER BY id;
+INSERT INTO fm_uni SELECT id + 40, mail, made FROM fm_src WHERE id < 3;
+INSERT INTO fm_uni SELECT id + 50, CONCAT(mail, mail), made FROM fm_src;
+SELECT COUNT(*), MIN(made), MAX(made) FROM fm_uni;
+DELETE FROM fm_par WHERE id IN (1, 3);
+SELECT id, pid FROM fm_chi ORDER BY id;
+DROP TABLE fm_chi, fm_par, fm_uni, fm_src;
+-- Rows that a trigger looks at before they are inserted.
+CREATE TABLE fm_late (id INT PRIMARY KEY, n INT NOT NULL, made TIMESTAMP NULL, at TIMESTAMP NULL);
+CREATE TABLE fm_from (id INT PRIMARY KEY, n INT, made TIMESTAMP NULL);
+-- skip-prepared
+CREATE TRIGGER fm_before BEFORE INSERT ON fm_late FOR EACH ROW SET NEW.n = COALESCE(NEW.n, 7), NEW.at = NEW.made;
+INSERT INTO fm_from VALUES (1, 1, '2019-01-01 10:00:00'), (2, 2, '2019-06-01 10:00:00'), (3, 3, NULL), (4, 4, '2020-01-01 00:00:00');
+SET time_zone = '+05:30';
+INSERT INTO fm_late (id, n, made) SELECT id * 3, n, made FROM fm_from;
+SELECT * FROM fm_late ORDER BY id;
+SET time_zone = '+00:00';
+SELECT * FROM fm_late ORDER BY id;
+DROP TABLE fm_late, fm_from;
