@@ -30,11 +30,20 @@ type scope struct {
 	everything bool
 	objects    []ddl.Object // without a name: the database and all that is in it
 	words      map[string]bool
+	// constraints are names that servers want to be those of one constraint of a database, and copies of tables that changes are tried on are in
+	// one database: those of foreign keys; and on MySQL checked is the database of a table with CHECK constraints, whose names nobody knows here.
+	constraints map[string]bool
+	checked     string
 }
 
 // meets reports whether one of two changes may change what the other changes or needs.
 func (s *scope) meets(o *scope) bool {
-	return s.everything || o.everything || s.reaches(o) || o.reaches(s)
+	for name := range s.constraints {
+		if o.constraints[name] {
+			return true
+		}
+	}
+	return s.everything || o.everything || s.reaches(o) || o.reaches(s) || s.checked != "" && o.checked != "" && s.checked != o.checked
 }
 
 // reaches reports whether s changes something that o mentions. An object is mentioned by its name beside that of its database.
@@ -58,7 +67,7 @@ func (s *scope) change(db, name string) {
 
 // scopeOf is the scope of a job, as far as it is known: by its statement, and by its plan if it has one.
 func scopeOf(j *job, snap *catalog.Snapshot) *scope {
-	s := &scope{words: map[string]bool{}}
+	s := &scope{words: map[string]bool{}, constraints: map[string]bool{}}
 	if j.DDL == nil {
 		s.everything = true
 		return s
@@ -72,8 +81,21 @@ func scopeOf(j *job, snap *catalog.Snapshot) *scope {
 	for _, w := range st.Words() {
 		s.words[w] = true
 	}
+	for _, name := range st.Constraints() {
+		s.constraints[name] = true
+	}
 	for _, o := range st.Objects {
 		s.change(o.DB, o.Name)
+		t := snap.Table(o.DB, o.Name)
+		if snap.Flavor == catalog.MySQL && (t != nil && t.Checks || st.Mentions("CHECK")) {
+			s.checked = strings.ToLower(o.DB)
+		}
+		if t == nil {
+			continue
+		}
+		for i := range t.ForeignKeys {
+			s.constraints[strings.ToLower(t.ForeignKeys[i].Name)] = true
+		}
 	}
 	if st.RenameTo != nil {
 		s.change(st.RenameTo.DB, st.RenameTo.Name)

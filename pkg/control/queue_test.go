@@ -31,7 +31,7 @@ func family() *catalog.Snapshot {
 		s.Databases[db] = &catalog.Database{Name: db, Tables: map[string]*catalog.Table{
 			"a": table(db, "a"), "b": table(db, "b"), "parent": table(db, "parent"),
 			"child": table(db, "child", catalog.ForeignKey{Name: "fk", Columns: []int{0}, RefDB: db, RefTable: "parent", RefColumns: []string{"id"}}),
-			"other": table(db, "other", catalog.ForeignKey{Name: "fk", Columns: []int{0}, RefDB: db, RefTable: "parent", RefColumns: []string{"id"}}),
+			"other": table(db, "other", catalog.ForeignKey{Name: "fk2", Columns: []int{0}, RefDB: db, RefTable: "parent", RefColumns: []string{"id"}}),
 		}}
 	}
 	return s
@@ -58,7 +58,7 @@ func TestScopesThatMeet(t *testing.T) {
 		{"CREATE TABLE p (id INT PRIMARY KEY)", "CREATE TABLE c (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES p (id))", true},
 		{"ALTER TABLE parent CHANGE id i INT", "ALTER TABLE child ADD x INT", true},
 		{"ALTER TABLE child ADD x INT", "ALTER TABLE parent CHANGE id i INT", true},
-		{"ALTER TABLE child ADD x INT", "ALTER TABLE other ADD x INT", false},
+		{"ALTER TABLE child ADD x INT", "ALTER TABLE other ADD x INT", false}, // they refer to the same table
 		{"ALTER TABLE e.child ADD x INT", "ALTER TABLE f.parent ADD x INT", false},
 		{"DROP DATABASE d", "ALTER TABLE a ADD x INT", true},
 		{"DROP DATABASE e", "ALTER TABLE a ADD x INT", false},
@@ -71,6 +71,10 @@ func TestScopesThatMeet(t *testing.T) {
 		{"CREATE INDEX i ON a (id)", "OPTIMIZE TABLE a", true},
 		{"CREATE INDEX i ON a (id)", "OPTIMIZE TABLE b", false},
 		{"SET GLOBAL event_scheduler = ON", "ALTER TABLE a ADD x INT", true},
+		{"ALTER TABLE e.child ADD x INT", "ALTER TABLE d.child ADD x INT", true}, // their copies have foreign keys of the same name
+		{"ALTER TABLE a ADD CONSTRAINT fk FOREIGN KEY (id) REFERENCES b (id)", "ALTER TABLE e.child ADD x INT", true},
+		{"CREATE TABLE f (id INT PRIMARY KEY, CONSTRAINT `One` FOREIGN KEY (id) REFERENCES b (id))", "ALTER TABLE e.a ADD FOREIGN KEY one (id) REFERENCES b (id)", true},
+		{"CREATE TABLE f (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES b (id))", "CREATE TABLE g (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES b (id))", false},
 		{"this is none", "ALTER TABLE a ADD x INT", false},
 	} {
 		one, two := scopeOf(statement("1", c.one), family()), scopeOf(statement("2", c.two), family())
@@ -200,9 +204,7 @@ func TestSchemaChangesSideBySide(t *testing.T) {
 		}, 20*time.Second, 10*time.Millisecond)
 	}
 	go run("TRUNCATE a")
-	require.Eventually(t, func() bool {
-		return servers[1].Value(t, "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata lock%'") == "1"
-	}, 20*time.Second, 10*time.Millisecond)
+	f.waited(servers[1])
 	f.must("ALTER TABLE b ADD n INT")
 	f.must("CREATE TABLE c (id INT PRIMARY KEY, UNIQUE (id))")
 	f.must("CREATE VIEW v AS SELECT * FROM b")

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -348,13 +349,7 @@ func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 		return false, err
 	}
 	d.others.affected, d.others.warnings = make([]uint64, len(d.servers)), make([][]schema.Warning, len(d.servers))
-	var g errgroup.Group // the others go on when one fails: what then is to undo is the same for all
-	for i := range d.servers {
-		if i != first {
-			g.Go(func() error { return d.runOn(ctx, i, false) })
-		}
-	}
-	if err := g.Wait(); err != nil {
+	if err := d.runOnOthers(ctx, first); err != nil {
 		switch {
 		case d.waits(err), ctx.Err() != nil:
 			return false, err
@@ -365,6 +360,69 @@ func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 	}
 	d.sumUp()
 	return false, nil
+}
+
+// runOnOthers runs the step on the other groups than the first, at the same time, but for the moments in which it waits for those who use the
+// table: on one group after the other. A transaction that uses the table on one group, and then on another where the step waits, would
+// else wait for the step, and the step on the first of them for the transaction.
+func (d *schemaChange) runOnOthers(ctx context.Context, first int) error {
+	var g errgroup.Group // the others go on when one fails: what then is to undo is the same for all
+	for i := range d.servers {
+		if i == first {
+			continue
+		}
+		ended := make(chan error, 1)
+		g.Go(func() error {
+			err := d.runOn(ctx, i, false)
+			ended <- err
+			return err
+		})
+		if err := d.getsItsTables(ctx, i, ended); err != nil && !d.job.Work.Step.Empties {
+			break
+		}
+	}
+	return g.Wait()
+}
+
+// looksEvery is how often it is looked whether a step still waits for those who use its table, and calmLooks how often in turn it must not, for
+// the first look may come before it does.
+const (
+	looksEvery = 50 * time.Millisecond
+	calmLooks  = 3
+)
+
+// getsItsTables returns when the step that has begun on the ith group waits for nobody, or has ended, with that error. Where this cannot be told
+// it does not wait either.
+func (d *schemaChange) getsItsTables(ctx context.Context, i int, ended <-chan error) error {
+	wait, cancel := context.WithCancel(ctx)
+	defer cancel()
+	past := make(chan struct{})
+	go func() {
+		defer close(past)
+		s, err := d.leader.servers.Dial(wait, d.snap.Groups[i].Label(), d.snap.Groups[i].Primary)
+		if err != nil {
+			return
+		}
+		defer s.Close()
+		for calm := 0; calm < calmLooks; calm++ {
+			if pause.For(wait, looksEvery) != nil {
+				return
+			}
+			waits, err := s.FenceWaits(wait, d.turn.lane)
+			if err != nil {
+				return
+			}
+			if waits {
+				calm = -1
+			}
+		}
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-past:
+		return nil
+	}
 }
 
 // waits reports whether the job, whose step has ended with err, is to be begun again later. A TRUNCATE is not for a server that cannot be reached:

@@ -152,3 +152,11 @@ func (f *fixture) uses(s *nodes.Server, table string) (over func()) {
 		require.NoError(f.t, c.Close())
 	}
 }
+
+// waited returns when somebody waits for users of a table on a server.
+func (f *fixture) waited(s *nodes.Server) {
+	f.t.Helper()
+	require.Eventually(f.t, func() bool {
+		return s.Value(f.t, "SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'Waiting for table metadata lock'") == "1"
+	}, 20*time.Second, 10*time.Millisecond)
+}

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/fence"
@@ -125,22 +123,21 @@ func (d *schemaChange) awaitUsers(ctx context.Context, first int) error {
 	if len(locks) == 0 {
 		return nil
 	}
-	var g errgroup.Group
-	for i, s := range d.servers {
+	for i, s := range d.servers { // one after the other: see runOnOthers
 		if i == first || s == nil {
 			continue
 		}
-		g.Go(func() error {
-			err := d.lockWaits(ctx, i, true)
-			for _, q := range []string{"LOCK TABLES " + strings.Join(locks, ", "), "UNLOCK TABLES"} {
-				if err == nil {
-					_, err = s.Exec(ctx, q)
-				}
+		err := d.lockWaits(ctx, i, true)
+		for _, q := range []string{"LOCK TABLES " + strings.Join(locks, ", "), "UNLOCK TABLES"} {
+			if err == nil {
+				_, err = s.Exec(ctx, q)
 			}
-			return errors.Join(err, d.lockWaits(ctx, i, false))
-		})
+		}
+		if err = errors.Join(err, d.lockWaits(ctx, i, false)); err != nil {
+			return err
+		}
 	}
-	return g.Wait()
+	return nil
 }
 
 // settle waits until no statement about tables runs, or will run, by a catalog older than revision's.

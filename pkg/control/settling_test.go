@@ -1,6 +1,8 @@
 package control
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
+	"skarv/test/nodes"
 )
 
 // TestAbsences: a process that is missing for a moment, now and then, is not gone.
@@ -53,4 +56,56 @@ func TestLockWaitTimeoutOfAllGroups(t *testing.T) {
 	f.must("ALTER TABLE a DROP COLUMN v")
 	require.Equal(t, "id", f.columns("a"))
 	f.clean()
+}
+
+// A schema change waits for those who use its table on one node group at a time, but for the first: transactions over several of them come to
+// their end meanwhile.
+func TestChangeWaitsOnOneGroupAtATime(t *testing.T) {
+	f := newFixture(t, 3)
+	f.control(nil)
+	f.createDatabase()
+	f.must("CREATE TABLE a (id INT PRIMARY KEY, v VARCHAR(20))")
+	over := map[*nodes.Server]func(){servers[1]: f.uses(servers[1], "d.a"), servers[2]: f.uses(servers[2], "d.a")}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := f.ddl("ALTER TABLE a MODIFY v VARCHAR(40)")
+		ended <- err
+	}()
+	f.waited(servers[1])
+	servers[2].Exec(t, "UPDATE d.a SET v = 1") // as the transaction might that is waited for
+	over[servers[1]]()
+	f.waited(servers[2])
+	servers[1].Exec(t, "UPDATE d.a SET v = 1")
+	over[servers[2]]()
+	require.NoError(t, <-ended)
+	require.Equal(t, "id,v", f.columns("a"))
+	f.clean()
+}
+
+// Tables of different databases may have foreign keys and CHECK constraints of the same names.
+func TestSameConstraintsSideBySide(t *testing.T) {
+	f := newFixture(t, 2)
+	f.control(nil)
+	f.session.DB = ""
+	const tenants = 4
+	each := func(sql string) {
+		ended := make(chan error, tenants)
+		for i := range tenants {
+			go func() {
+				_, err := f.ddl(strings.ReplaceAll(sql, "#", fmt.Sprint("t", i)))
+				ended <- err
+			}()
+		}
+		for range tenants {
+			require.NoError(t, <-ended, sql)
+		}
+	}
+	for _, sql := range []string{
+		"CREATE DATABASE #", "CREATE TABLE #.p (id INT PRIMARY KEY)", "CREATE TABLE #.c (id INT PRIMARY KEY, n INT, CONSTRAINT fk FOREIGN KEY (id) REFERENCES #.p (id), CONSTRAINT ck CHECK (n > 0))",
+		"ALTER TABLE #.c ADD m INT", "ALTER TABLE #.c ADD INDEX (m), ADD CONSTRAINT other FOREIGN KEY (id) REFERENCES #.p (id)", "ALTER TABLE #.c DROP FOREIGN KEY other, MODIFY m BIGINT", "DROP TABLE #.c, #.p",
+	} {
+		each(sql)
+	}
+	f.clean()
+	each("DROP DATABASE #")
 }

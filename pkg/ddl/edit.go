@@ -146,6 +146,18 @@ func (s *Statement) Words() []string {
 	return out
 }
 
+// Constraints are the names that the statement gives to constraints, in lower case, perhaps beside others that it mentions.
+func (s *Statement) Constraints() []string {
+	var out []string
+	for i, t := range s.toks[1:] {
+		before := s.toks[i]
+		if t.name() && (before.is("CONSTRAINT") || before.is("KEY") && i > 0 && s.toks[i-1].is("FOREIGN")) {
+			out = append(out, strings.ToLower(t.value))
+		}
+	}
+	return out
+}
+
 // Mentions reports whether a word, given in upper case, stands in the statement.
 func (s *Statement) Mentions(word string) bool {
 	return slices.ContainsFunc(s.toks, func(t token) bool { return t.is(word) })

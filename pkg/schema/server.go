@@ -230,6 +230,13 @@ func (s *Server) TakeFence(ctx context.Context, lane int) error {
 	return fmt.Errorf("node group %s: lock %s is held by another connection that cannot be ended", s.Group, lock)
 }
 
+// FenceWaits reports whether the connection that holds the fence of a lane, another one than this, waits for those who use the tables of its
+// statement.
+func (s *Server) FenceWaits(ctx context.Context, lane int) (bool, error) {
+	n, err := s.One(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE id = IS_USED_LOCK('"+fenceLock(lane)+"') AND state LIKE 'Waiting for % metadata lock'")
+	return n == "1", err
+}
+
 // BreakFence ends the connection that holds the fence of a lane, if there is one.
 func (s *Server) BreakFence(ctx context.Context, lane int) error {
 	lock := fenceLock(lane)
