@@ -7,6 +7,21 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
+// Key is the column, of servers of flavor, as a part of a distribution key; the error is an *sqlerr.Error.
+func (c *Column) Key(flavor Flavor) (placement.KeyColumn, error) {
+	return placement.NewKeyColumn(placement.ColumnSpec{
+		Name:       c.Name,
+		DataType:   c.DataType,
+		ColumnType: c.ColumnType,
+		Collation:  c.Collation,
+		Length:     c.Length,
+		Precision:  c.Precision,
+		Scale:      c.Scale,
+		Nullable:   c.Nullable,
+		Flavor:     string(flavor),
+	})
+}
+
 // Prepare makes t ready for use on servers of flavor: it fills Key from Columns and Distribution. It must be called before
 // the table is published in a Snapshot. The error is an *sqlerr.Error for a distribution key that cannot be hashed.
 func (t *Table) Prepare(flavor Flavor) error {
@@ -28,17 +43,7 @@ func (t *Table) Prepare(flavor Flavor) error {
 			return sqlerr.Unsupported(fmt.Sprintf("generated column '%s' as distribution key", c.Name),
 				"distribute by the columns it is made of: the proxy cannot compute its value")
 		}
-		column, err := placement.NewKeyColumn(placement.ColumnSpec{
-			Name:       c.Name,
-			DataType:   c.DataType,
-			ColumnType: c.ColumnType,
-			Collation:  c.Collation,
-			Length:     c.Length,
-			Precision:  c.Precision,
-			Scale:      c.Scale,
-			Nullable:   c.Nullable,
-			Flavor:     string(flavor),
-		})
+		column, err := c.Key(flavor)
 		if err != nil {
 			return err
 		}

@@ -51,6 +51,7 @@ type insertion struct {
 	warnings  uint
 	momentary bool // the Runner's Moment is that of this statement
 	lenient   bool
+	padded    bool
 
 	placed  bool  // by PlaceRows; Run has not begun
 	placing error // how that ended
@@ -155,7 +156,7 @@ func (r *Runner) begin(node *plan.InsertRows, snap *catalog.Snapshot, a *Argumen
 		r.insert.empty()
 	}
 	r.insert.reset(node, snap, a)
-	r.insert.lenient = r.Lenient
+	r.insert.lenient, r.insert.padded = r.Lenient, r.Padded
 }
 
 // placeAll finds the owners of all rows, and the groups; errComputed: it needs the values of expressions.

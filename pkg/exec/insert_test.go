@@ -349,7 +349,7 @@ func (w *world) upsert(kind plan.Kind) *plan.Plan {
 	w.t.Primary = []int{0}
 	node := w.insertPlan()
 	node.Indexed = &plan.Indexed{
-		Keys:   []plan.UniqueKey{{Name: "PRIMARY", Columns: []int{0}, Values: []plan.InsertValue{{Column: 0}}}},
+		Keys:   []plan.UniqueKey{{Name: "PRIMARY", Columns: []int{0}, Values: []plan.InsertValue{{Column: 0}}, Types: w.t.Key}},
 		Insert: node.Before,
 	}
 	node.Update = kind == plan.Insert

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
@@ -36,7 +37,7 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 		if err != nil {
 			return k, err
 		}
-		dist = append(dist, in.appendLiteral(nil, &el))
+		dist = append(dist, in.stored(&el, in.keyColumn(i), &t.Key[i]))
 	}
 	for _, key := range in.node.Indexed.Keys {
 		var unit [][]byte
@@ -51,7 +52,7 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 			null = null || el.value.IsNull()
 			el.value.Raw = slices.Clone(el.value.Raw)
 			vals = append(vals, el.value)
-			unit = append(unit, in.appendLiteral(nil, &el))
+			unit = append(unit, in.stored(&el, col, &key.Types[i]))
 		}
 		if null {
 			unit = nil
@@ -68,6 +69,25 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 		k.entries = append(k.entries, e)
 	}
 	return k, nil
+}
+
+// stored is the literal of a row's value that finds the row by the column of a key: what the server makes of the value when it stores it,
+// where that is known. kind is the column's.
+func (in *insertion) stored(el *element, col *catalog.Column, kind *placement.KeyColumn) []byte {
+	if el.value.IsNull() {
+		return []byte("NULL")
+	}
+	raw, match := kind.AppendStored(nil, el.value, in.mode())
+	switch {
+	case match == placement.Exact && col.DataType == "char" && in.padded:
+		raw = append(raw, bytes.Repeat([]byte{' '}, max(0, int(col.Length)-utf8.RuneCount(raw)))...)
+		fallthrough
+	case match == placement.Exact:
+		return workspace.AppendKeyValue(nil, col, raw)
+	case col.DataType == "float":
+		return append(in.appendLiteral([]byte("CAST("), el), " AS FLOAT)"...)
+	}
+	return in.appendLiteral(nil, el)
 }
 
 // keyValue is what a row will have in a column: a literal, what the column's default is, or what a server makes of NULL; in.vals are the

@@ -29,6 +29,8 @@ type Execution struct {
 	Database string
 	// Lenient: the session's sql_mode is not strict.
 	Lenient bool
+	// Padded: sql_mode has PAD_CHAR_TO_FULL_LENGTH, CHAR columns are read and compared with the spaces behind their values.
+	Padded bool
 	// FoundRows: servers count rows that an UPDATE finds, not those it changes.
 	FoundRows bool
 	// Locked: the session has locked tables and may read no others: global indexes are not looked into.

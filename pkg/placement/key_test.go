@@ -334,3 +334,37 @@ func BenchmarkBalance(b *testing.B) {
 		}
 	}
 }
+
+func TestStoredFormIsWhatTheServerKeeps(t *testing.T) {
+	for _, c := range []struct {
+		def  string
+		v    sqltypes.Value
+		want string
+	}{
+		{"binary(4)", strV("a"), "a\x00\x00\x00"},
+		{"varbinary(2)", strV("abc"), "ab"},
+		{"char(5) collate utf8mb4_0900_ai_ci", strV("aB  "), "aB"},
+		{"varchar(5) collate utf8mb4_0900_ai_ci", strV("aB  "), "aB  "},
+		{"varchar(2) collate utf8mb4_general_ci", strV("äbc"), "äb"},
+		{"varchar(5) collate utf8mb4_general_ci", intV("-012"), "-12"},
+		{"tinyint", intV("300"), "127"},
+		{"int", decV("1.5"), "2"},
+		{"decimal(4,1)", decV("1.25"), "1.3"},
+		{"bit(8)", binV("\x05"), "5"},
+		{"enum('x','y') collate utf8mb4_general_ci", strV("Y "), "2"},
+		{"set('x','y') collate utf8mb4_general_ci", strV("y,x"), "3"},
+		{"date", strV("2020-01-02 03:04:05"), "2020-01-02"},
+		{"datetime(1)", strV("2020-01-02"), "2020-01-02 00:00:00"},
+	} {
+		col := columnOf(t, c.def, "mysql")
+		got, match := col.AppendStored([]byte("x"), c.v, Store)
+		require.Equal(t, Exact, match, c.def)
+		require.Equal(t, "x"+c.want, string(got), c.def)
+	}
+	col := columnOf(t, "datetime", "mysql")
+	got, match := col.AppendStored([]byte("x"), strV("2020-01-02 03:04:05.6"), Store)
+	require.Equal(t, Unknown, match)
+	require.Equal(t, "x", string(got))
+	_, match = new(KeyColumn).AppendStored(nil, intV("1"), Store)
+	require.Equal(t, Unknown, match)
+}

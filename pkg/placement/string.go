@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"bytes"
 	"net/netip"
 	"unicode/utf8"
 
@@ -9,46 +10,47 @@ import (
 
 // appendString appends the key of v under the collation of a CHAR or VARCHAR column.
 func (c *KeyColumn) appendString(dst []byte, v sqltypes.Value, store bool) ([]byte, Match) {
-	raw := v.Raw
+	var digits [20]byte
+	raw, ok := c.characters(v, store, digits[:0])
+	if !ok {
+		return dst, Unknown
+	}
+	return c.appendKey(dst, raw)
+}
+
+// characters is what v is as the characters of the column; ok is false if that is not known. It may be made in scratch.
+func (c *KeyColumn) characters(v sqltypes.Value, store bool, scratch []byte) (raw []byte, ok bool) {
+	raw = v.Raw
 	switch v.Kind {
 	case sqltypes.String:
 	case sqltypes.Binary:
 		// Its bytes are taken as they are, as characters of the column's character set.
 		if c.coll.Charset() == "latin1" && !ascii(raw) {
-			return dst, Unknown
+			return nil, false
 		}
 	case sqltypes.Int, sqltypes.Bool:
 		// Compared as numbers, so that '1', '01' and '1x' are all 1; stored as their digits.
 		n, ok := sqltypes.ParseNumber(raw)
 		if !store || !ok || len(n.Frac) > 0 || len(n.Int) > 18 || n.Negative != (raw[0] == '-') {
-			return dst, Unknown
+			return nil, false
 		}
 		if c.length > 0 && len(n.Int)+1 > c.length {
-			return dst, Unknown
+			return nil, false
 		}
-		if n.Negative {
-			var digits [20]byte
-			return c.appendKey(dst, n.Append(digits[:0]))
-		}
-		if len(n.Int) == 0 {
-			return c.appendKey(dst, []byte{'0'})
-		}
-		return c.appendKey(dst, n.Int)
+		return n.Append(scratch), true
 	default:
-		return dst, Unknown
+		return nil, false
 	}
 	if store {
 		raw = c.truncate(raw)
 	}
 	if !c.coll.PadSpace() && c.kind == charKey && len(raw) > 0 && raw[len(raw)-1] == ' ' {
 		if !store {
-			return dst, Unknown // CHAR never has trailing spaces, but for sql_mode PAD_CHAR_TO_FULL_LENGTH
+			return nil, false // CHAR never has trailing spaces, but for sql_mode PAD_CHAR_TO_FULL_LENGTH
 		}
-		for len(raw) > 0 && raw[len(raw)-1] == ' ' {
-			raw = raw[:len(raw)-1]
-		}
+		raw = bytes.TrimRight(raw, " ")
 	}
-	return c.appendKey(dst, raw)
+	return raw, true
 }
 
 func (c *KeyColumn) appendKey(dst, s []byte) ([]byte, Match) {

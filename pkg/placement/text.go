@@ -125,6 +125,26 @@ func (c *KeyColumn) appendText(dst []byte, v sqltypes.Value, mode Mode) ([]byte,
 	}
 }
 
+// AppendStored appends what the column holds after v, which is not NULL, was written into it, in characters of utf8mb4: numbers for BIT,
+// ENUM and SET, BINARY(n) with its zeros, CHAR without its spaces. Match is Unknown if only the server could say; the zero KeyColumn
+// knows nothing.
+func (c *KeyColumn) AppendStored(dst []byte, v sqltypes.Value, mode Mode) ([]byte, Match) {
+	start := len(dst)
+	dst, m := c.appendText(dst, v, Store|mode)
+	if m != Exact {
+		return dst[:start], Unknown
+	}
+	switch c.kind { // whose canonical text is another
+	case varcharKey, charKey:
+		var digits [20]byte
+		raw, _ := c.characters(v, true, digits[:0])
+		dst = append(dst[:start], raw...)
+	case inet6Key:
+		dst = append(dst[:start], v.Raw...)
+	}
+	return dst, Exact
+}
+
 func ascii(s []byte) bool {
 	for _, b := range s {
 		if b >= 0x80 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
 )
 
 // UniqueKey is a key that the rows of an INSERT may collide in.
@@ -15,6 +16,8 @@ type UniqueKey struct {
 	Index *catalog.GlobalIndex
 	// Values says, for each of Columns, where a row's value comes from.
 	Values []InsertValue
+	// Types are, for each of Columns, what is known of how its values are stored.
+	Types placement.Key
 }
 
 // Indexed is what an INSERT or REPLACE into a table with global indexes, or with foreign keys that servers cannot enforce,

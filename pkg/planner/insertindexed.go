@@ -106,6 +106,8 @@ func (b *build) indexed() (*plan.Indexed, error) {
 				v.NoDefault = err != nil
 			}
 			u.Values = append(u.Values, v)
+			kind, _ := col.Key(b.snap.Flavor) // of a type that no distribution key may have nothing is known
+			u.Types = append(u.Types, kind)
 		}
 		if generated && u.Index == nil {
 			if update || b.plan.Kind == plan.Replace {

@@ -510,6 +510,9 @@ func userLiteral(col sqltypes.Column, row [][]byte) string {
 // strict reports whether values that do not fit are errors to the client's statements.
 func (s *Session) strict() bool { return strings.Contains(s.sqlMode, "STRICT_") }
 
+// padded reports whether CHAR columns are read with the spaces behind their values.
+func (s *Session) padded() bool { return strings.Contains(s.sqlMode, "PAD_CHAR_TO_FULL_LENGTH") }
+
 // isOff reports whether a value that a boolean variable was set to means OFF; isOn is the same of ON. One that was not set is neither.
 func isOff(value string) bool {
 	return value == "0" || strings.EqualFold(strings.Trim(value, "'"), "OFF")
