@@ -47,8 +47,11 @@ func (s *identities) generate(row int) (uint64, error) {
 			return 0, err
 		}
 	}
-	if s.next <= s.greatest {
-		s.next = s.limit // what a row wrote itself is not given out again
+	if s.next <= s.greatest { // what a row wrote itself is not given out again
+		s.next = s.limit
+		if s.greatest < s.limit {
+			s.next = s.greatest + 1
+		}
 	}
 	if s.next == s.limit {
 		n := s.rows - row

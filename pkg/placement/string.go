@@ -10,16 +10,15 @@ import (
 
 // appendString appends the key of v under the collation of a CHAR or VARCHAR column.
 func (c *KeyColumn) appendString(dst []byte, v sqltypes.Value, store bool) ([]byte, Match) {
-	var digits [20]byte
-	raw, ok := c.characters(v, store, digits[:0])
+	raw, ok := c.characters(v, store)
 	if !ok {
 		return dst, Unknown
 	}
 	return c.appendKey(dst, raw)
 }
 
-// characters is what v is as the characters of the column; ok is false if that is not known. It may be made in scratch.
-func (c *KeyColumn) characters(v sqltypes.Value, store bool, scratch []byte) (raw []byte, ok bool) {
+// characters is what v is as the characters of the column; ok is false if that is not known.
+func (c *KeyColumn) characters(v sqltypes.Value, store bool) (raw []byte, ok bool) {
 	raw = v.Raw
 	switch v.Kind {
 	case sqltypes.String:
@@ -37,7 +36,10 @@ func (c *KeyColumn) characters(v sqltypes.Value, store bool, scratch []byte) (ra
 		if c.length > 0 && len(n.Int)+1 > c.length {
 			return nil, false
 		}
-		return n.Append(scratch), true
+		if n.Negative || len(n.Int) == 0 {
+			return n.Append(nil), true
+		}
+		return n.Int, true
 	default:
 		return nil, false
 	}

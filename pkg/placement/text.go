@@ -136,8 +136,7 @@ func (c *KeyColumn) AppendStored(dst []byte, v sqltypes.Value, mode Mode) ([]byt
 	}
 	switch c.kind { // whose canonical text is another
 	case varcharKey, charKey:
-		var digits [20]byte
-		raw, _ := c.characters(v, true, digits[:0])
+		raw, _ := c.characters(v, true)
 		dst = append(dst[:start], raw...)
 	case inet6Key:
 		dst = append(dst[:start], v.Raw...)
