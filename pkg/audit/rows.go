@@ -53,7 +53,7 @@ func (c *connections) owner(t *catalog.Table, values [][]byte) (placement.NodeGr
 	for i, d := range t.Distribution {
 		vals = append(vals, workspace.KeyValue(&t.Columns[d], values[i]))
 	}
-	p, _, match := t.Key.Partition(nil, vals, placement.Store)
+	p, _, match := t.Key.Partition(nil, vals, placement.Stored)
 	if match != placement.Exact {
 		return 0, sqlerr.Unsupported(fmt.Sprintf("a value in table '%s' that has no canonical text", t.Name),
 			"look for values of its distribution key that its columns' types do not print, and write them anew")

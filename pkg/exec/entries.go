@@ -50,7 +50,7 @@ func (w *rowWriter) entryOf(x *catalog.GlobalIndex, m image) (e entry, ok bool, 
 	for i, c := range t.Distribution {
 		e.key = append(e.key, workspace.AppendKeyValue(nil, &x.Entries.Columns[len(x.Columns)+i], m[c]))
 	}
-	e.owner, err = w.ownerOf(w.snap, x.Entries, vals, placement.Store)
+	e.owner, err = w.ownerOf(w.snap, x.Entries, vals, placement.Stored)
 	return e, true, err
 }
 

@@ -544,7 +544,7 @@ func (w *rowWriter) follow(e *entry) (placement.NodeGroupID, error) {
 	for i, d := range x.Table.Distribution {
 		vals = append(vals, workspace.KeyValue(&x.Table.Columns[d], res.rows[0][i]))
 	}
-	return w.ownerOf(w.snap, x.Table, vals, placement.Store)
+	return w.ownerOf(w.snap, x.Table, vals, placement.Stored)
 }
 
 // update is ON DUPLICATE KEY UPDATE: the statement is sent to the group where the duplicate lies, whose server changes it.

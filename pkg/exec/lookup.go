@@ -82,7 +82,7 @@ func (r *Runner) entryGroup(x *catalog.GlobalIndex, snap *catalog.Snapshot, res 
 	for i, d := range x.Table.Distribution {
 		vals = append(vals, workspace.KeyValue(&x.Table.Columns[d], res.rows[0][i]))
 	}
-	g, err := r.ownerOf(snap, x.Table, vals, placement.Store)
+	g, err := r.ownerOf(snap, x.Table, vals, placement.Stored)
 	return []placement.NodeGroupID{g}, err
 }
 

@@ -338,7 +338,7 @@ func (w *rowWriter) assign(r *catalog.Relation, row found, values image, depth i
 				vals = append(vals, workspace.KeyValue(&t.Columns[c], after[c]))
 			}
 			var err error
-			if to, err = w.ownerOf(w.snap, t, vals, placement.Store); err != nil {
+			if to, err = w.ownerOf(w.snap, t, vals, placement.Stored); err != nil {
 				return err
 			}
 			break

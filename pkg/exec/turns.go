@@ -105,7 +105,7 @@ func keyText(t *catalog.Table, columns []int, key placement.Key, m image) (text 
 		}
 		vals = append(vals, workspace.KeyValue(&t.Columns[c], m[c]))
 	}
-	b, match := key.Text(nil, vals, placement.Store)
+	b, match := key.Text(nil, vals, placement.Stored)
 	if match != placement.Exact {
 		return "", false, sqlerr.Unsupported("a value of a key of table '"+t.Name+"' of which it cannot be told what it is equal to", "write the value just as the column's type prints it")
 	}

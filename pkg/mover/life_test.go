@@ -26,8 +26,19 @@ func types(t *testing.T, r *rig) {
 		"gs INT GENERATED ALWAYS AS (id + 1) STORED, gv INT GENERATED ALWAYS AS (id + 2) VIRTUAL"
 	r.schema(t, "types", "t (id) (id INT PRIMARY KEY, "+columns+")",
 		"k (l,y,se) (l VARCHAR(20) CHARACTER SET latin1 COLLATE latin1_swedish_ci, y YEAR, se SET('x','y','z'), d DECIMAL(5,2), t DATETIME(3), b BINARY(4), n INT, "+
-			"PRIMARY KEY (l, y, se, d, t, b))")
+			"PRIMARY KEY (l, y, se, d, t, b))",
+		"da (d) (d DATE PRIMARY KEY, n INT)", "dt (d) (d DATETIME PRIMARY KEY, n INT)", "dt2 (d) (d DATETIME(2) PRIMARY KEY, n INT)", "ti (d) (d TIME(6) PRIMARY KEY, n INT)")
 	a := r.nodes[0]
+	// Days that do not exist, and the ends of TIME.
+	odd := func(n int) {
+		for month := range 13 {
+			day := fmt.Sprintf("%04d-%02d-", n*2020, month)
+			a.exec(t, fmt.Sprintf("SET sql_mode='ALLOW_INVALID_DATES'; INSERT INTO types.da VALUES ('%[1]s00', 0), ('%[1]s01', 1), ('%[1]s31', 2); "+
+				"INSERT INTO types.dt VALUES ('%[1]s00', 0), ('%[1]s31 23:59:59', 1); INSERT INTO types.dt2 VALUES ('%[1]s00', 0), ('%[1]s00 00:00:00.01', 1), ('%[1]s31', 2)", day))
+		}
+		a.exec(t, fmt.Sprintf("SET sql_mode=''; INSERT IGNORE INTO types.ti VALUES ('-838:59:59.99999%[1]d', 1), ('838:59:59.99999%[1]d', 2), ('-00:00:00.00000%[1]d', 3), ('00:00:0%[1]d', 4)", n))
+	}
+	odd(0)
 	row := func(id int) string {
 		js := "'{\"b\": [1, 2.5, null, 1e20, -70000], \"a\": \"å\\\\n\"}'"
 		if id%3 == 0 { // on MySQL of types that its text does not tell
@@ -51,6 +62,10 @@ func types(t *testing.T, r *rig) {
 		a.exec(t, "SET sql_mode='ALLOW_INVALID_DATES'; INSERT INTO types.t ("+names+") VALUES "+row(id))
 	}
 	a.exec(t, "UPDATE types.t SET v = CONCAT(v, '!'), ts = ts WHERE id % 2; UPDATE types.k SET n = 2; UPDATE types.k SET l = UPPER(l) WHERE y > 2010")
+	odd(1)
+	for _, table := range []string{"da", "dt", "dt2", "ti"} {
+		a.exec(t, "UPDATE types."+table+" SET n = n + 10 WHERE n < 2; DELETE FROM types."+table+" WHERE n = 2 LIMIT 5")
+	}
 	a.exec(t, "UPDATE types.k SET se = se + 1 WHERE se < 7 AND y < 2005; DELETE FROM types.k WHERE y = 0")
 	r.equalSoon(t, m)
 	rep, err := m.Verify(within(t))

@@ -351,7 +351,7 @@ func (p *placer) partition(t *table, r row) (placement.Partition, error) {
 	}
 	var at placement.Partition
 	var match placement.Match
-	at, p.scratch, match = t.Key.Partition(p.scratch, p.values, placement.Store)
+	at, p.scratch, match = t.Key.Partition(p.scratch, p.values, placement.Stored)
 	if match != placement.Exact {
 		return 0, fmt.Errorf("%w: table %s, row %s", ErrPlacement, t.label, t.describe(r))
 	}

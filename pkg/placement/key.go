@@ -22,6 +22,9 @@ const (
 	// Store: the value is written into the column. The partition is where the row as the server stores it belongs:
 	// rounded, truncated, padded, clamped.
 	Store Mode = 1
+	// Stored: a server has read the value from the column, as it prints it. The partition is where the row belongs; some values are
+	// certain only here, for what is stored of them when a statement brings them is for sql_mode to say: 2020-00-00.
+	Stored Mode = 2
 	// ForeignCharset is added when String values are not in utf8mb4, utf8mb3 or ascii because the session
 	// (character_set_client, character_set_connection) says so: such a value is then Unknown unless all of it is
 	// ASCII. It must be added together with a Mode above.
@@ -40,12 +43,12 @@ const (
 	Unknown Match = iota
 	// Exact: all rows lie in the partition returned.
 	Exact
-	// None: no row can be equal: NULL, 1.5 for an integer column, 300 for a TINYINT. Never returned for Store.
+	// None: no row can be equal: NULL, 1.5 for an integer column, 300 for a TINYINT. Only returned for Compare.
 	None
 )
 
 // Partition returns the partition of the rows whose key columns equal vals (Compare), or of the row that is written
-// with vals (Store). There must be one value for each column of k. The values' Raw is only read.
+// with vals (Store) or has them (Stored). There must be one value for each column of k. The values' Raw is only read.
 //
 // scratch is working memory; it is returned, possibly grown, to be passed in again. Values of integer columns and
 // ASCII strings allocate nothing once scratch has grown to their size.

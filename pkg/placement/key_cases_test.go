@@ -214,6 +214,7 @@ func testColumns() []testColumn {
 		testColumn{"enum('a','B','it''s','','x y') collate utf8mb4_general_ci", "", members, 20, 10},
 		testColumn{"enum('a','B','it''s','','x y') collate latin1_swedish_ci", "", members, 20, 10},
 		testColumn{"set('a','B','it''s','c') collate utf8mb4_general_ci", "", members, 20, 10},
+		testColumn{"set(" + manyMembers() + ") collate utf8mb4_general_ci", "", bitsOfSets, 20, 10},
 		testColumn{"enum('a','B','it''s','x y') collate utf8mb4_0900_ai_ci", "mysql", members, 20, 10},
 		testColumn{"uuid", "mariadb", addresses, 5, 5}, testColumn{"inet6", "mariadb", addresses, 5, 5})
 	return columns
@@ -244,7 +245,7 @@ func numbers(rnd *rand.Rand) []sqltypes.Value {
 
 func temporals(rnd *rand.Rand) []sqltypes.Value {
 	dates := []string{"2024-02-29", "2023-02-29", "0000-00-00", "2024-00-10", "2024-01-00", "0000-01-01", "0001-01-01", "9999-12-31", "10000-01-01", "2024-1-5",
-		"24-01-05", "20240105", "2024/01/05", "2024-01-05x", " 2024-01-05", "2024-01-05 ", "2024-13-01", "1999-12-31"}
+		"24-01-05", "20240105", "2024/01/05", "2024-01-05x", " 2024-01-05", "2024-01-05 ", "2024-13-01", "1999-12-31", "0000-12-31", "2024-00-00", "0000-00-31", "9999-00-00"}
 	clocks := []string{"", " 00:00:00", " 23:59:59", "T10:20:30", " 10:20", " 10:20:30.5", " 10:20:30.500", " 10:20:30.123456", " 10:20:30.1234567",
 		" 23:59:59.9999999", " 23:59:59.5", " 10:20:30.0", " 10:20:30.", " 24:00:00", " 10:60:00", "  10:20:30", " 10:20:30+02:00", " 1:2:3"}
 	var values []sqltypes.Value
@@ -253,7 +254,7 @@ func temporals(rnd *rand.Rand) []sqltypes.Value {
 			values = append(values, strV(d+c))
 		}
 	}
-	for _, c := range []string{"10:20:30", "1:2:3", "-10:20:30", "-00:00:00", "00:00:00", "-00:00:00.5", "838:59:59", "838:59:59.5", "839:00:00", "-838:59:59", "100:00:00",
+	for _, c := range []string{"10:20:30", "1:2:3", "-10:20:30", "-00:00:00", "00:00:00", "-00:00:00.5", "838:59:59", "838:59:59.5", "-838:59:59.999999", "839:00:00", "-838:59:59", "100:00:00",
 		"010:00:00", "10:20:30.12", "10:20:30.125", "10:20:30.120000", "10:20:30.123456", "10:20:30.1234567", "10:20", "102030", "1 10:20:30", "10:61:00", "", "abc"} {
 		values = append(values, strV(c))
 	}
@@ -299,6 +300,20 @@ func members(*rand.Rand) []sqltypes.Value {
 		values = append(values, intV(n))
 	}
 	return append(values, sqltypes.Value{}, binV("a"), decV("1.0"), fltV("1e0"), boolV("1"))
+}
+
+// manyMembers are those of a SET of as many as there may be.
+func manyMembers() string {
+	var list []string
+	for i := range 64 {
+		list = append(list, fmt.Sprintf("'m%d'", i))
+	}
+	return strings.Join(list, ",")
+}
+
+func bitsOfSets(*rand.Rand) []sqltypes.Value {
+	return []sqltypes.Value{strV(""), strV("m0"), strV("m63"), strV("m0,m63"), strV("m59,m60"), intV("1"), intV("9223372036854775807"), intV("9223372036854775808"),
+		intV("18446744073709551615"), intV("18446744073709551616")}
 }
 
 func addresses(rnd *rand.Rand) []sqltypes.Value {

@@ -151,12 +151,17 @@ func checkColumn(t *testing.T, s realserver.Server, column testColumn) {
 		stored++
 	}
 	exact := 0
-	for _, row := range s.Rows(t, "SELECT id, "+expr+", c FROM k") {
+	for _, row := range s.Rows(t, "SELECT id, "+expr+", "+printed(&c)+" FROM k") {
 		v := want[row[0]]
 		var p Partition
 		var m Match
 		p, scratch, m = key.Partition(scratch, []sqltypes.Value{v}, Store)
 		require.NotEqual(t, None, m)
+		if v.Kind != sqltypes.Null && (ascii(v.Raw) || !strings.Contains(column.def, " ascii_")) { // MariaDB keeps bytes there that it prints as ?
+			at, text, match := key.Partition(nil, []sqltypes.Value{{Kind: printedKind(&c), Raw: []byte(row[2])}}, Stored)
+			require.Equal(t, Exact, match, "stored: %q", row[2])
+			require.Equal(t, row[1], strconv.Itoa(int(at)), "stored: %q; text here %q", row[2], text)
+		}
 		if m != Exact {
 			continue
 		}
@@ -179,6 +184,27 @@ func checkColumn(t *testing.T, s realserver.Server, column testColumn) {
 	}
 	require.GreaterOrEqual(t, known, len(values)*column.lookupShare/100, "values that can be looked for")
 	checkParameters(t, s, key, expr, column, values)
+}
+
+// printed selects a column as those do who then ask where the row belongs.
+func printed(c *KeyColumn) string {
+	switch c.kind {
+	case bitKey, enumKey, setKey:
+		return "CAST(c AS UNSIGNED)"
+	}
+	return "c"
+}
+
+func printedKind(c *KeyColumn) sqltypes.Kind {
+	switch c.kind {
+	case intKey, yearKey, bitKey, enumKey, setKey:
+		return sqltypes.Int
+	case decimalKey:
+		return sqltypes.Decimal
+	case binaryKey, varbinaryKey:
+		return sqltypes.Binary
+	}
+	return sqltypes.String
 }
 
 // checkFound runs a query for the partitions of the rows found and compares them with Partition's answer.

@@ -112,11 +112,11 @@ func (c *KeyColumn) appendEnum(dst []byte, v sqltypes.Value, store bool) ([]byte
 }
 
 // appendSet appends the members' bits as a number.
-func (c *KeyColumn) appendSet(dst []byte, v sqltypes.Value, store bool) ([]byte, Match) {
+func (c *KeyColumn) appendSet(dst []byte, v sqltypes.Value, mode Mode) ([]byte, Match) {
 	switch v.Kind {
 	case sqltypes.Int:
 		n, ok := sqltypes.ParseNumber(v.Raw)
-		if !ok || n.Negative || len(n.Frac) > 0 || len(n.Int) > 18 {
+		if !ok || n.Negative || len(n.Frac) > 0 || len(n.Int) > 18 && mode != Stored {
 			return dst, Unknown
 		}
 		if x, _ := strconv.ParseUint("0"+string(n.Int), 10, 64); len(c.members) < 64 && x>>len(c.members) != 0 {
@@ -135,7 +135,7 @@ func (c *KeyColumn) appendSet(dst []byte, v sqltypes.Value, store bool) ([]byte,
 			}
 			var i int
 			i, dst = c.member(dst, text)
-			if i == 0 || !store && i <= last {
+			if i == 0 || mode == Compare && i <= last {
 				return dst, Unknown // compared as a string: the members' order counts
 			}
 			last = i

@@ -101,9 +101,9 @@ func (c *KeyColumn) appendBytes(dst []byte, v sqltypes.Value, store bool) ([]byt
 	return dst, Exact
 }
 
-// appendUUID appends the text of a MariaDB UUID written with its four dashes. Only those of RFC 4122 are taken: of others
-// some are refused by some versions of the server.
-func appendUUID(dst []byte, v sqltypes.Value) ([]byte, Match) {
+// appendUUID appends the text of a MariaDB UUID written with its four dashes. Only those of RFC 4122 are taken unless stored:
+// of others some are refused by some versions of the server.
+func appendUUID(dst []byte, v sqltypes.Value, mode Mode) ([]byte, Match) {
 	const length = 36
 	if v.Kind != sqltypes.String || len(v.Raw) != length {
 		return dst, Unknown
@@ -121,7 +121,7 @@ func appendUUID(dst []byte, v sqltypes.Value) ([]byte, Match) {
 		dst = append(dst, b)
 	}
 	version, variant := dst[start+14], dst[start+19]
-	if version < '1' || version > '8' || variant < '8' || variant > 'b' {
+	if mode != Stored && (version < '1' || version > '8' || variant < '8' || variant > 'b') {
 		return dst[:start], Unknown
 	}
 	return dst, Exact

@@ -14,20 +14,21 @@ type moment struct {
 }
 
 // appendTemporal appends the text of v in a DATE, DATETIME or TIME column. Only the forms everybody writes are taken:
-// YYYY-MM-DD, YYYY-MM-DD HH:MM:SS[.ffffff], [-]H...H:MM:SS[.ffffff]; servers read many others, more or less alike.
-func (c *KeyColumn) appendTemporal(dst []byte, v sqltypes.Value, store bool) ([]byte, Match) {
+// YYYY-MM-DD, YYYY-MM-DD HH:MM:SS[.ffffff], [-]H...H:MM:SS[.ffffff]; servers read many others, more or less alike. Days that do not exist are taken if
+// they are stored: a server that is given one keeps it, makes it 0000-00-00 or refuses it, as sql_mode says.
+func (c *KeyColumn) appendTemporal(dst []byte, v sqltypes.Value, mode Mode) ([]byte, Match) {
 	if c.kind == timeKey {
 		if v.Kind != sqltypes.String && v.Kind != sqltypes.Time {
 			return dst, Unknown
 		}
-		return c.appendTime(dst, v.Raw)
+		return c.appendTime(dst, v.Raw, mode)
 	}
 	if v.Kind != sqltypes.String && v.Kind != sqltypes.Date && v.Kind != sqltypes.Datetime {
 		return dst, Unknown
 	}
 	m, ok := parseDatetime(v.Raw)
-	if !ok {
-		if store && string(v.Raw) == "0000-00-00" {
+	if !ok || mode != Stored && !m.exists() {
+		if mode == Store && string(v.Raw) == "0000-00-00" {
 			dst = append(dst, v.Raw...)
 			if c.kind == datetimeKey {
 				dst = append(dst, " 00:00:00"...)
@@ -38,7 +39,7 @@ func (c *KeyColumn) appendTemporal(dst []byte, v sqltypes.Value, store bool) ([]
 	}
 	if c.kind == dateKey {
 		midnight := m.hour|m.minute|m.second == 0 && len(m.fraction) == 0
-		if !midnight && (!store || len(m.fraction) > 0) {
+		if !midnight && (mode == Compare || len(m.fraction) > 0) {
 			return dst, Unknown // MySQL rounds a fraction to the next day, MariaDB does not
 		}
 		return m.appendDate(dst), Exact
@@ -50,7 +51,7 @@ func (c *KeyColumn) appendTemporal(dst []byte, v sqltypes.Value, store bool) ([]
 	return m.appendClock(dst), Exact
 }
 
-func (c *KeyColumn) appendTime(dst, raw []byte) ([]byte, Match) {
+func (c *KeyColumn) appendTime(dst, raw []byte, mode Mode) ([]byte, Match) {
 	var m moment
 	if len(raw) > 0 && raw[0] == '-' {
 		m.negative = true
@@ -66,7 +67,8 @@ func (c *KeyColumn) appendTime(dst, raw []byte) ([]byte, Match) {
 	if n < 2 || !m.parseClockTail(raw[n:]) {
 		return dst, Unknown
 	}
-	if m.hour > 838 || len(m.fraction) > c.scale || m.hour == 838 && m.minute == 59 && m.second == 59 && len(m.fraction) > 0 {
+	beyond := m.hour == 838 && m.minute == 59 && m.second == 59 && len(m.fraction) > 0
+	if m.hour > 838 || len(m.fraction) > c.scale || beyond && mode != Stored { // MySQL cuts it off
 		return dst, Unknown
 	}
 	if m.negative && (m.hour|m.minute|m.second != 0 || len(m.fraction) > 0) {
@@ -75,7 +77,7 @@ func (c *KeyColumn) appendTime(dst, raw []byte) ([]byte, Match) {
 	return m.appendClock(dst), Exact
 }
 
-// parseDatetime reads YYYY-MM-DD[ HH:MM:SS[.ffffff]] of a day that exists in a year from 1 on.
+// parseDatetime reads YYYY-MM-DD[ HH:MM:SS[.ffffff]].
 func parseDatetime(raw []byte) (moment, bool) {
 	var m moment
 	if len(raw) < 10 || raw[4] != '-' || raw[7] != '-' {
@@ -85,8 +87,7 @@ func parseDatetime(raw []byte) (moment, bool) {
 	m.year, oky = digits(raw[:4])
 	m.month, okm = digits(raw[5:7])
 	m.day, okd = digits(raw[8:10])
-	if !oky || !okm || !okd || m.year < 1 || m.month < 1 || m.month > 12 || m.day < 1 ||
-		m.day > daysIn(m.year, m.month) {
+	if !oky || !okm || !okd {
 		return m, false
 	}
 	rest := raw[10:]
@@ -102,6 +103,11 @@ func parseDatetime(raw []byte) (moment, bool) {
 	}
 	m.hasTime = true
 	return m, m.parseClockTail(rest[3:])
+}
+
+// exists reports whether the day is one, in a year from 1 on.
+func (m *moment) exists() bool {
+	return m.year > 0 && m.month > 0 && m.month <= 12 && m.day > 0 && m.day <= daysIn(m.year, m.month)
 }
 
 // parseClockTail reads :MM:SS[.ffffff].

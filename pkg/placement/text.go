@@ -89,7 +89,8 @@ func (c *KeyColumn) appendText(dst []byte, v sqltypes.Value, mode Mode) ([]byte,
 	if mode&ForeignBytes == ForeignBytes && (c.kind == varbinaryKey || c.kind == binaryKey) {
 		foreign = false
 	}
-	store := mode&^ForeignBytes == Store
+	mode &^= ForeignBytes
+	store := mode != Compare
 	if v.Kind == sqltypes.Null {
 		switch {
 		case !store:
@@ -109,15 +110,15 @@ func (c *KeyColumn) appendText(dst []byte, v sqltypes.Value, mode Mode) ([]byte,
 	case enumKey:
 		return c.appendEnum(dst, v, store)
 	case setKey:
-		return c.appendSet(dst, v, store)
+		return c.appendSet(dst, v, mode)
 	case dateKey, datetimeKey, timeKey:
-		return c.appendTemporal(dst, v, store)
+		return c.appendTemporal(dst, v, mode)
 	case varcharKey, charKey:
 		return c.appendString(dst, v, store)
 	case varbinaryKey, binaryKey:
 		return c.appendBytes(dst, v, store)
 	case uuidKey:
-		return appendUUID(dst, v)
+		return appendUUID(dst, v, mode)
 	case inet6Key:
 		return appendINET6(dst, v)
 	default:

@@ -1,0 +1,38 @@
+-- Days that do not exist as keys: what a server stores and prints of them tells where their rows are.
+SET sql_mode = '';
+CREATE TABLE zd (id DATETIME PRIMARY KEY, x INT);
+INSERT INTO zd VALUES ('0000-00-00', 1), ('2020-00-01', 2), ('0000-00-00 00:00:01', 3), ('0000-01-01', 4), ('2020-00-00 10:00:00', 5);
+SELECT * FROM zd ORDER BY id;
+SELECT x FROM zd WHERE id = '0000-00-00';
+SELECT x FROM zd WHERE id = '2020-00-01';
+SELECT x FROM zd WHERE id = '2020-00-00 10:00:00';
+UPDATE zd SET x = x + 10 WHERE id = '2020-00-01';
+UPDATE zd SET id = '2021-01-01' WHERE id = '0000-00-00 00:00:01';
+REPLACE INTO zd VALUES ('0000-01-01', 6);
+INSERT INTO zd VALUES ('0000-00-00', 1) ON DUPLICATE KEY UPDATE x = 7;
+INSERT INTO zd VALUES ('2020-00-00 10:00:00', 1);
+SELECT * FROM zd ORDER BY id;
+DELETE FROM zd WHERE id = '2020-00-01';
+INSERT INTO zd SELECT id + INTERVAL 1 DAY, x FROM zd WHERE id = '2021-01-01';
+SELECT * FROM zd ORDER BY id;
+CREATE TABLE zk (id DATE PRIMARY KEY, em VARCHAR(10));
+INSERT INTO zk VALUES ('2020-00-00', 'a'), ('0000-01-01', 'b'), ('0000-00-00', 'c'), ('2020-01-00', 'a');
+ALTER TABLE zk ADD UNIQUE KEY (em);
+DELETE FROM zk WHERE id = '2020-01-00';
+ALTER TABLE zk ADD UNIQUE KEY (em);
+SELECT id FROM zk WHERE em = 'a';
+UPDATE zk SET em = 'd' WHERE em = 'b';
+SELECT * FROM zk ORDER BY id;
+DELETE FROM zk WHERE em = 'a';
+INSERT INTO zk VALUES ('2021-01-01', 'a');
+SELECT * FROM zk ORDER BY id;
+-- A unique key of such days.
+CREATE TABLE zu (id INT PRIMARY KEY, d DATE, t DATETIME(2));
+INSERT INTO zu VALUES (1, '2020-00-00', '2020-00-00'), (2, '2020-01-00', '0000-00-00 00:00:00.01'), (3, '0000-00-00', '0000-00-00'), (4, '2020-00-01', '2020-02-00');
+ALTER TABLE zu ADD UNIQUE KEY (d), ADD UNIQUE KEY (t);
+DELETE FROM zu WHERE id = 1;
+UPDATE zu SET d = NULL, t = NULL WHERE id = 2;
+SELECT * FROM zu ORDER BY id;
+DELETE FROM zu;
+DROP TABLE zd, zk, zu;
+SET sql_mode = DEFAULT;
