@@ -76,6 +76,9 @@ type Conns interface {
 	// returns what the client is told: err, or what prevented the work from being kept. All connections have been
 	// released before.
 	EndStatement(err error) error
+	// Written are the groups on which the session's transaction may have written rows that it sees beside its snapshot; none if
+	// it reads all as it is.
+	Written() []placement.NodeGroupID
 	// Evaluate runs a SELECT that names no table, on whichever group, with the session's state but outside of its
 	// transaction, and returns what it answers, strings of characters in UTF-8. clock, if not nil, is a statement to run before it, which sets the
 	// connection's time; behind it the time goes on.

@@ -105,6 +105,8 @@ func (c *cluster) EndStatement(err error) error {
 	return err
 }
 
+func (c *cluster) Written() []placement.NodeGroupID { return nil }
+
 func (c *cluster) Evaluate(sql, clock []byte) (Evaluated, error) {
 	if clock != nil {
 		c.note("clock %s", clock)

@@ -12,7 +12,8 @@ import (
 
 // lookup finds the group of a ByIndex target by the index's entry. It reads the entry and the row one after the other: a row
 // that gets another distribution key in between is not found, as when its new place is read before its transaction has
-// reached it, and its old one after.
+// reached it, and its old one after. A transaction sees a row that it has written beside its snapshot, whose entry does not lead
+// there: so the groups on which it has written are asked, too.
 func (r *Runner) lookup(t *plan.Target, snap *catalog.Snapshot, a *Arguments, lock bool) ([]placement.NodeGroupID, error) {
 	groups, sql, err := r.entryQuery(t, snap, a, lock)
 	if err != nil || sql == nil {
@@ -30,19 +31,30 @@ func (r *Runner) lookup(t *plan.Target, snap *catalog.Snapshot, a *Arguments, lo
 	if err != nil {
 		return nil, err
 	}
-	return r.entryGroup(t.Index, snap, res)
+	groups, err = r.entryGroup(t.Index, snap, res)
+	if err != nil || lock {
+		return groups, err
+	}
+	for _, g := range r.Conns.Written() {
+		if !slices.Contains(groups, g) {
+			groups = append(groups, g)
+		}
+	}
+	slices.Sort(groups)
+	return groups, nil
 }
 
 // entryQuery is the query for the entry of a ByIndex target, and the group that has it. Without a query the groups are those of
 // the target: the value does not tell where its entry would be.
 func (r *Runner) entryQuery(t *plan.Target, snap *catalog.Snapshot, a *Arguments, lock bool) ([]placement.NodeGroupID, []byte, error) {
 	e := t.Index.Entries
-	if r.Locked {
+	groups, exact, err := r.Router.Route(&plan.Target{Kind: plan.ByKey, Table: e, Key: t.Key}, snap, a, nil)
+	// An entry that the transaction has written itself does not lead to the row of the snapshot that had the value before.
+	if r.Locked || err == nil && !lock && len(groups) == 1 && slices.Contains(r.Conns.Written(), groups[0]) {
 		r.Router.Touched.All = true
 		groups, err := ownersOf(snap, nil)
 		return groups, nil, err
 	}
-	groups, exact, err := r.Router.Route(&plan.Target{Kind: plan.ByKey, Table: e, Key: t.Key}, snap, a, nil)
 	if err != nil || !exact || len(groups) != 1 {
 		return groups, nil, err
 	}

@@ -290,6 +290,14 @@ func (c *conns) EndStatement(err error) error {
 	return err
 }
 
+// Written implements exec.Conns.
+func (c *conns) Written() []placement.NodeGroupID {
+	if c.s.tx == nil || !c.s.tx.Repeatable {
+		return nil
+	}
+	return c.s.tx.WroteOn()
+}
+
 // keep ends a statement that has succeeded.
 func (c *conns) keep() {
 	for _, b := range c.held {

@@ -134,6 +134,16 @@ func (t *Txn) Wrote() bool {
 	return slices.ContainsFunc(t.branches, func(b *branch) bool { return b.wrote })
 }
 
+// WroteOn are the groups on which something may have been written.
+func (t *Txn) WroteOn() (groups []placement.NodeGroupID) {
+	for _, b := range t.branches {
+		if b.wrote {
+			groups = append(groups, b.conn.Group)
+		}
+	}
+	return groups
+}
+
 // Misses reports whether a statement that runs by map m, and uses partitions, or all of them, would not see rows that are there: those of
 // a partition that came to its node group when the transaction had begun to read there.
 func (t *Txn) Misses(m *placement.PartitionMap, partitions []placement.Partition, all bool) bool {

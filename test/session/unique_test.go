@@ -183,6 +183,35 @@ func TestFirstKeyOfDuplicates(t *testing.T) {
 	require.Equal(t, "0", c.get("SELECT n FROM odku WHERE id = ?", near))
 }
 
+// A transaction of REPEATABLE READ finds, by a global index, the rows that it has written and those of its snapshot, though other
+// transactions have changed both since.
+func TestOwnRowsByAGlobalIndex(t *testing.T) {
+	a, b := connect(t), connect(t)
+	a.exec("CREATE TABLE own (id INT PRIMARY KEY, e INT UNIQUE, n INT)")
+	t.Cleanup(func() { a.exec("DROP TABLE own") })
+	for _, test := range []struct{ others, own, e, want string }{
+		{"INSERT INTO own VALUES (50, 500, 0)", "INSERT INTO own VALUES (51, 500, 0) ON DUPLICATE KEY UPDATE n = 1", "500", "50,1"},
+		{"INSERT INTO own VALUES (50, 500, 0)", "UPDATE own SET n = 1 WHERE e = 500", "500", "50,1"},
+		{"UPDATE own SET e = 999 WHERE id = 3", "UPDATE own SET n = 1 WHERE id = 3", "999", "3,1"},
+		{"UPDATE own SET id = 100 WHERE id = 3", "UPDATE own SET n = 1 WHERE id = 100", "30", "3,0;100,1"},
+		{"UPDATE own SET id = 101 WHERE id = 3", "UPDATE own SET n = 1 WHERE id = 101", "30", "3,0;101,1"},
+		{"UPDATE own SET e = 999 WHERE id = 3", "INSERT INTO own VALUES (60, 30, 1)", "30", "3,0;60,1"},
+		{"UPDATE own SET id = 100 WHERE id = 3", "DELETE FROM own WHERE id = 100", "30", "3,0"},
+		{"UPDATE own SET id = 101 WHERE id = 3", "DELETE FROM own WHERE id = 101", "30", "3,0"},
+	} {
+		t.Run(test.others+", "+test.own, func(t *testing.T) {
+			a.exec("DELETE FROM own")
+			a.exec("INSERT INTO own VALUES (1, 10, 0), (2, 20, 0), (3, 30, 0), (4, 40, 0), (5, 50, 0), (6, 60, 0)")
+			b.exec("BEGIN")
+			require.Equal(t, "6", b.get("SELECT COUNT(*) FROM own"))
+			a.exec(test.others)
+			b.exec(test.own)
+			require.Equal(t, test.want, b.get("SELECT id, n FROM own WHERE e = "+test.e+" ORDER BY id"))
+			b.exec("ROLLBACK")
+		})
+	}
+}
+
 // While ON DUPLICATE KEY UPDATE looks for the row that its own is equal to, another one comes that is equal in an earlier key, and
 // is the one that the server changes: its entries must follow. Which of the two statements is first does not matter.
 func TestUpdateMeetsAnotherDuplicate(t *testing.T) {
