@@ -176,8 +176,11 @@ func setOperation(st *sqlparse.Statement, from int) bool {
 func (s *Session) do() error {
 	tokens := s.stmt.Tokens()
 	first := tokens.Next()
-	text := s.args.AppendSpan([]byte("SELECT"), sqlparse.Span{Start: first.End, End: len(s.stmt.SQL())})
-	err := s.within(text, &capture{})
+	text, err := s.sharedReads(s.args.AppendSpan([]byte("SELECT"), sqlparse.Span{Start: first.End, End: len(s.stmt.SQL())}))
+	if err != nil {
+		return err
+	}
+	err = s.within(text, &capture{})
 	if e, ok := errors.AsType[*sqlerr.Error](err); ok && sqlerr.HasCode(e, sqlerr.SubqueryManyRows, sqlerr.OutOfRange) && s.cfg.Dialect.MariaDB() {
 		s.warnings = []Warning{{"Error", uint16(e.Code), e.Message, e.State}} // DO tells of what fails while it computes, and succeeds
 		return s.ok(wire.OK{Warnings: 1})
@@ -265,7 +268,11 @@ func (s *Session) setFromTables(tokens sqlparse.Tokens) (handled bool, err error
 
 func (s *Session) setFromQuery(name string, expr, scalar []byte) error {
 	if scalar != nil {
-		rows, ok, err := s.numbers(scalar, 1)
+		text, err := s.sharedReads(scalar)
+		if err != nil {
+			return err
+		}
+		rows, ok, err := s.numbers(text, 1)
 		switch {
 		case err != nil:
 			return err
@@ -277,8 +284,11 @@ func (s *Session) setFromQuery(name string, expr, scalar []byte) error {
 			return s.setUserVariables([]string{name}, rows[0])
 		}
 	}
-	text := append(append([]byte("SELECT "), expr...), " INTO @"+sqltypes.QuoteName(name)...)
-	return s.within(text, &capture{})
+	text, err := s.sharedReads(append([]byte("SELECT "), expr...))
+	if err != nil {
+		return err
+	}
+	return s.within(append(text, " INTO @"+sqltypes.QuoteName(name)...), &capture{})
 }
 
 // readsTables reports whether an expression of st has a subquery over tables, or calls a function that reads some.

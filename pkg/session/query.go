@@ -475,10 +475,8 @@ func (s *Session) data(p *plan.Plan, r request) (err error) {
 		if err := s.commitImplicit(); err != nil {
 			return err
 		}
-	} else if s.tx == nil && s.locks == nil && !s.autocommit && (p.Root != nil || p.Relay != nil && len(p.Relay.Tables) > 0) {
-		if !s.reads.snapshots() || !s.repeatable() {
-			s.begin(startTransaction, nil)
-		} else if err := s.openSnapshot(nil); err != nil {
+	} else if s.locks == nil && (p.Root != nil || p.Relay != nil && len(p.Relay.Tables) > 0) {
+		if err := s.beginData(); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 )
 
@@ -52,6 +53,20 @@ func (s *Session) beginSnapshot(how *plan.Txn) error {
 	return s.ok(wire.OK{})
 }
 
+// beginData begins a transaction for a statement with tables, where autocommit is off, and takes the snapshot of one that has none yet: of a
+// transaction that COMMIT AND CHAIN or SAVEPOINT has begun.
+func (s *Session) beginData() error {
+	switch {
+	case s.tx == nil && s.autocommit, s.tx != nil && s.tx.Open():
+		return nil
+	case s.reads.snapshots() && (s.tx == nil && s.repeatable() || s.tx != nil && s.tx.Repeatable):
+		return s.openSnapshot(nil)
+	case s.tx == nil:
+		s.begin(startTransaction, nil)
+	}
+	return nil
+}
+
 // atMoment gives a SELECT over several groups, outside of a transaction, one of its own if skarv_read_atomicity wants that: with
 // a snapshot, or with locks. done must be called.
 func (s *Session) atMoment(p *plan.Plan) (done func(), err error) {
@@ -78,13 +93,13 @@ func (s *Session) atMoment(p *plan.Plan) (done func(), err error) {
 // snapshotTries is how often a snapshot is tried while nobody's commits are held.
 const snapshotTries = 3
 
-// openSnapshot begins the transaction and takes its snapshot.
+// openSnapshot begins the transaction, if none is begun, and takes its snapshot.
 func (s *Session) openSnapshot(how *plan.Txn) error {
-	next := s.isolation
+	begun, next := s.tx, s.isolation
 	if s.reads == readValidated && (how == nil || !how.Snapshot) {
 		for range snapshotTries {
 			whole := false
-			err := s.trySnapshot(how, next, func(look func() error) (err error) {
+			err := s.trySnapshot(begun, how, next, func(look func() error) (err error) {
 				whole, err = s.cfg.WatchCommits(context.Background(), look)
 				return err
 			})
@@ -94,7 +109,7 @@ func (s *Session) openSnapshot(how *plan.Txn) error {
 			s.endTransaction()
 		}
 	}
-	err := s.trySnapshot(how, next, func(look func() error) error { return s.cfg.HoldCommits(context.Background(), look) })
+	err := s.trySnapshot(begun, how, next, func(look func() error) error { return s.cfg.HoldCommits(context.Background(), look) })
 	if err == nil {
 		return nil
 	}
@@ -106,18 +121,23 @@ func (s *Session) openSnapshot(how *plan.Txn) error {
 	return e
 }
 
-// trySnapshot begins the transaction, with the client's isolation level for it, and takes its snapshot by hold. After an error
-// there is no transaction.
-func (s *Session) trySnapshot(how *plan.Txn, isolation string, hold func(look func() error) error) (err error) {
-	s.isolation = isolation
-	s.begin("START TRANSACTION", how)            // the client's own text would take the first group's snapshot at once
-	s.tx.Isolation = s.readWrite(isolation, how) // whatever locks reads with skarv_read_atomicity: a snapshot needs none
-	if s.tx.ReadOnly {
-		s.tx.Begin = "START TRANSACTION READ ONLY"
+// trySnapshot takes the snapshot of a transaction that is begun, or nil for one that it begins with the client's isolation level for it,
+// by hold. After an error there is the transaction that there was before.
+func (s *Session) trySnapshot(begun *txn.Txn, how *plan.Txn, isolation string, hold func(look func() error) error) (err error) {
+	if begun != nil {
+		s.tx = begun.Anew()
+	} else {
+		s.isolation = isolation
+		s.begin("START TRANSACTION", how)            // the client's own text would take the first group's snapshot at once
+		s.tx.Isolation = s.readWrite(isolation, how) // whatever locks reads with skarv_read_atomicity: a snapshot needs none
+		if s.tx.ReadOnly {
+			s.tx.Begin = "START TRANSACTION READ ONLY"
+		}
 	}
 	defer func() {
 		if err != nil {
 			s.endTransaction()
+			s.tx = begun
 		}
 	}()
 	// It uses every partition until its end: when one is handed over, its rows are where the snapshot does not show them.

@@ -355,6 +355,10 @@ func (s *Session) valueOf(expr string, from *activation, bytes bool) (string, er
 			return "", err
 		}
 	}
+	text, err := s.sharedReads(text)
+	if err != nil {
+		return "", err
+	}
 	take := &capture{limit: 1}
 	if err := s.selects(text, take, bytes); err != nil {
 		return "", err

@@ -106,6 +106,13 @@ func (t *Txn) Group() placement.NodeGroupID {
 	return t.branches[0].conn.Group
 }
 
+// Anew is a transaction like t, which has no branches yet.
+func (t *Txn) Anew() *Txn {
+	anew := *t
+	anew.savepoints = slices.Clone(t.savepoints)
+	return &anew
+}
+
 // Open reports whether any branch is open.
 func (t *Txn) Open() bool { return len(t.branches) > 0 }
 

@@ -151,3 +151,37 @@ func TestValidatedSnapshotHoldsNobody(t *testing.T) {
 	r.exec("COMMIT")
 	require.Equal(t, "89", r.get("SELECT SUM(n) FROM unheld"))
 }
+
+// A transaction that another statement than BEGIN has begun takes its snapshot, too: when it first reads.
+func TestSnapshotOfAChain(t *testing.T) {
+	w := connect(t)
+	w.exec("CREATE TABLE chained (id INT PRIMARY KEY, n INT NOT NULL)")
+	t.Cleanup(func() { w.exec("DROP TABLE chained") })
+	w.exec("INSERT INTO chained VALUES (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0), (8, 0)")
+	for i, begin := range [][]string{
+		{"BEGIN", "COMMIT AND CHAIN"},
+		{"BEGIN", "DELETE FROM chained WHERE id = 1", "ROLLBACK AND CHAIN"},
+		{"START TRANSACTION READ ONLY", "DO (SELECT n FROM chained WHERE id = 1)", "COMMIT AND CHAIN", "SAVEPOINT a"},
+		{"SET autocommit = 0", "SAVEPOINT a"},
+	} {
+		for _, how := range []string{"gate", "validated"} {
+			t.Run(begin[len(begin)-1]+", "+how, func(t *testing.T) {
+				r := connect(t)
+				r.exec("SET skarv_read_atomicity = " + how)
+				for _, q := range begin {
+					r.exec(q)
+				}
+				before := r.get("SELECT n FROM chained WHERE id = 1")
+				w.exec("UPDATE chained SET n = n + 1")
+				require.Equal(t, before+","+before, r.get("SELECT MIN(n), MAX(n) FROM chained"))
+				if i > 1 {
+					r.exec("ROLLBACK TO a")
+				}
+				if i == 2 {
+					r.fails(1792, "UPDATE chained SET n = 0")
+				}
+				r.exec("ROLLBACK")
+			})
+		}
+	}
+}
