@@ -223,7 +223,7 @@ func (c *wanted) text(b *build) plan.Text {
 		e.raw(" FOR UPDATE")
 	case w.writes:
 		e.raw(" LOCK IN SHARE MODE")
-	case c.top && lock != "":
+	case lock != "":
 		e.raw(" " + lock)
 	}
 	return e.done()

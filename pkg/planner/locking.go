@@ -75,10 +75,8 @@ func (b *build) locking() (locks map[*catalog.Table]string, ok bool) {
 	if len(clauses) > 0 && (top == nil || !b.locksOutside(locks, top, clauses)) || inside && !b.locksInside(locks, top) {
 		return nil, false
 	}
-	for _, in := range b.a.insts {
-		if in.inView {
-			return nil, false
-		}
+	if slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.inView }) && !b.sharesAll(locks, top, clauses) {
+		return nil, false
 	}
 	for t, text := range locks {
 		n := 0
@@ -92,6 +90,28 @@ func (b *build) locking() (locks map[*catalog.Table]string, ok bool) {
 		}
 	}
 	return locks, true
+}
+
+// sharesAll adds to locks the tables that views read, if every query of the statement locks what it reads in share mode.
+func (b *build) sharesAll(locks map[*catalog.Table]string, top *block, clauses []lockClause) bool {
+	const share = "lock in share mode"
+	for _, in := range b.a.insts {
+		switch {
+		case in.inView:
+			if in.table != nil {
+				locks[in.table] = share
+			}
+		case in.block == nil:
+			return false
+		case in.block == top:
+			if len(clauses) != 1 || strings.ToLower(clauses[0].text) != share || len(clauses[0].of) > 0 {
+				return false
+			}
+		case in.block.sel == nil || in.block.sel.Lock != sqlparser.ShareModeLock:
+			return false
+		}
+	}
+	return true
 }
 
 // locksOutside adds to locks what the clauses of the outermost SELECT say.
