@@ -254,6 +254,11 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 	}
 	existed := s.temps != nil && s.temps.tables[p.Database][p.Name] != nil
 	c, selects := s.findCreateSelect()
+	if selects && s.locks == nil { // whose rows MySQL takes back by ROLLBACK
+		if err := s.beginData(); err != nil {
+			return err
+		}
+	}
 	g := s.pinnedGroup()
 	var query []byte // what fills the table, if no server alone has all that it reads
 	none := ""
@@ -267,8 +272,13 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 		}
 		return append(s.args.AppendSpan(create, sqlparse.Span{Start: from, End: c.query.Start}), none...)
 	}
+	// MariaDB takes no rows back that CREATE ... SELECT has written, but those of INSERT.
+	stays := query != nil && s.cfg.Dialect.MariaDB() && s.tx != nil
+	if stays && existed && p.Change.OrReplace {
+		return sqlerr.Unsupported("CREATE OR REPLACE TEMPORARY TABLE ... SELECT of rows of several node groups, within a transaction", "DROP the table first")
+	}
 	name, create := p.Name, rest(nil, 0)
-	if refs, _ := s.stmt.Tables(); selects && !existed && len(refs) > 0 && s.snap.Table(p.Database, p.Name) != nil {
+	if refs, _ := s.stmt.Tables(); selects && !existed && len(refs) > 0 && (stays || s.snap.Table(p.Database, p.Name) != nil) {
 		// The query may read the table that the new one will hide.
 		name = temporaryAside
 		head := refs[0].Span
@@ -300,11 +310,7 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 		ok, err = s.fillTemporary(&c, sqltypes.QuoteIn(p.Database, name), query)
 	}
 	if err == nil && name != p.Name {
-		if _, err = s.onPinned([]byte("ALTER TABLE " + sqltypes.QuoteIn(p.Database, name) + " RENAME TO " +
-			sqltypes.QuoteIn(p.Database, p.Name))); err == nil {
-			delete(s.temps.tables[p.Database], name)
-			err = s.noteTemporary(p.Database, p.Name)
-		}
+		err = s.renameTemporary(p, name)
 	}
 	if err != nil {
 		_, _ = s.onPinned([]byte("DROP TEMPORARY TABLE IF EXISTS " + sqltypes.QuoteIn(p.Database, name)))
@@ -314,6 +320,31 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 	}
 	s.rowCount = int64(ok.AffectedRows)
 	return s.writeOK(ok)
+}
+
+// renameTemporary gives the temporary table that has been filled the name that it shall have. In a transaction, which MySQL would commit by
+// ALTER, a CREATE ... SELECT writes its rows once more. What filling it has warned of is kept.
+func (s *Session) renameTemporary(p *plan.Plan, name string) error {
+	told := s.warnings
+	from, to := sqltypes.QuoteIn(p.Database, name), sqltypes.QuoteIn(p.Database, p.Name)
+	rename := []string{"ALTER TABLE " + from + " RENAME TO " + to}
+	if t := s.temps.tables[p.Database][name]; s.tx != nil && t != nil {
+		var columns []string
+		for _, c := range t.Columns {
+			if !c.Generated {
+				columns = append(columns, sqltypes.QuoteName(c.Name))
+			}
+		}
+		rename = []string{"CREATE TEMPORARY TABLE " + to + t.Temporary + " SELECT " + strings.Join(columns, ", ") + " FROM " + from, "DROP TEMPORARY TABLE " + from}
+	}
+	for _, sql := range rename {
+		if _, err := s.onPinned([]byte(sql)); err != nil {
+			return err
+		}
+	}
+	delete(s.temps.tables[p.Database], name)
+	s.warnings = told
+	return s.noteTemporary(p.Database, p.Name)
 }
 
 // temporaryAside is the name of a temporary table while it is filled from the table whose name it will have.
