@@ -33,7 +33,7 @@ type Config struct {
 	AcquireTimeout time.Duration // the longest wait for a connection
 	ProbeInterval  time.Duration // between two health probes of a server
 	FailAfter      time.Duration // a server silent for so long is down: its statements end with an error
-	IdleTimeout    time.Duration // connections unused for so long are closed
+	IdleTimeout    time.Duration // connections unused for so long are closed; others are reset as often, as SET GLOBAL is for sessions that begin
 	MaxStatements  int           // prepared statements kept on one connection
 	TLS            *tls.Config   // for servers whose Node.TLS asks for it
 	Accounts       Accounts      // nil: the account of the node itself, for everything
@@ -214,6 +214,9 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 			c.Discard() // its server was restarted, or ended it, while it was idle
 			hint = nil
 			continue
+		}
+		if c.old() {
+			c.Dirty = true
 		}
 		if c.state.ID == st.ID && !c.Dirty {
 			return c, nil

@@ -26,6 +26,7 @@ type Conn struct {
 	profile Profile
 	state   *State
 	uses    uint64 // how often it was handed out
+	begun   int64  // pool.probes when its session on the server began: at login, or when it was reset
 	// Dirty is set by a holder that changed the session on the server in a way its State does not say: the
 	// connection is reset before its next use.
 	Dirty bool
@@ -119,6 +120,7 @@ func (c *Conn) sync(st *State) error {
 	c.Dirty = true
 	if d.reset {
 		clear(c.statements)
+		c.begun = c.pool.probes.Load()
 		if err := c.Send(wire.ComResetConnection, nil); err != nil {
 			return err
 		}
@@ -160,6 +162,11 @@ func (c *Conn) sync(st *State) error {
 	c.Dirty = false
 	c.state = st
 	return nil
+}
+
+// old reports whether the connection's session on the server began so long ago that it may have other settings than those that begin now.
+func (c *Conn) old() bool {
+	return c.pool.probes.Load()-c.begun > int64(c.pool.cfg.IdleTimeout/c.pool.cfg.ProbeInterval)
 }
 
 func (c *Conn) difference(st *State) difference {

@@ -222,7 +222,7 @@ func (p *pool) dialCounted(profile Profile, claim Claim) (_ *Conn, err error) {
 		return nil, e
 	}
 	p.logins++
-	c := &Conn{Conn: mc, Group: p.group.ID, number: p.logins, user: user, pool: p, profile: profile, state: NewState("", nil), uses: 1, claim: claim}
+	c := &Conn{Conn: mc, Group: p.group.ID, number: p.logins, user: user, pool: p, profile: profile, state: NewState("", nil), uses: 1, begun: p.probes.Load(), claim: claim}
 	p.all[c] = struct{}{}
 	return c, nil
 }

@@ -182,6 +182,25 @@ func TestRunEnds(t *testing.T) {
 }
 
 // A connection that was closed to make room for one of another profile is nobody's hint any more.
+// A server's SET GLOBAL reaches connections that are never idle for long, too.
+func TestConnectionsTakeNewSettings(t *testing.T) {
+	p, server := start(t, func(c *backend.Config) { c.ProbeInterval, c.IdleTimeout = 10*time.Millisecond, 50*time.Millisecond })
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() { _ = p.Run(ctx) }()
+	limit := func() string {
+		c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{})
+		require.NoError(t, err)
+		defer c.Release()
+		return one(t, c, "SELECT @@group_concat_max_len")
+	}
+	limit()
+	server.Exec(t, "SET GLOBAL group_concat_max_len = 5555")
+	for end := time.Now().Add(30 * time.Second); limit() != "5555"; {
+		require.True(t, time.Now().Before(end))
+	}
+}
+
 func TestHintThatWasClosed(t *testing.T) {
 	p, _ := start(t, func(c *backend.Config) { c.MaxPerGroup, c.MinPerGroup = 1, 1 })
 	st := backend.NewState("", nil)

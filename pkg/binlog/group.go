@@ -66,7 +66,7 @@ func (s *Stream) take(e event) (*Transaction, error) {
 	case incidentEvent:
 		return nil, fmt.Errorf("%w: the server reports that events are missing", ErrPurged)
 	case partialUpdateEvent:
-		return nil, fmt.Errorf("%w: set binlog_row_value_options to ''", ErrFormat)
+		return nil, fmt.Errorf("%w: set binlog_row_value_options to ''; sessions that are open keep theirs", ErrFormat)
 	case payloadEvent:
 		return nil, s.unpack(e)
 	case queryEvent, mariaQueryCompressed:

@@ -41,6 +41,8 @@ func settingsOf(flavor catalog.Flavor) []setting {
 		setting{"gtid_mode", []string{"ON"}, "failover compares transactions by GTID", false},
 		setting{"enforce_gtid_consistency", []string{"ON", "1"}, "failover compares transactions by GTID", false},
 		setting{"log_replica_updates", []string{"ON", "1"}, "a replica must be able to become the primary", false},
+		setting{"binlog_order_commits", []string{"ON", "1"}, "moving partitions reads transactions in the order of their commits", false},
+		setting{"binlog_row_value_options", []string{""}, "moving partitions reads whole JSON values", false},
 		setting{"performance_schema", []string{"ON", "1"}, "deadlocks over node groups are found there", false},
 		setting{"sql_generate_invisible_primary_key", []string{"OFF", "0"}, "Skarv makes the hidden keys, and copies of tables have none", true},
 		setting{"xa_detach_on_prepare", []string{"ON", "1"}, "another connection must be able to finish a prepared transaction", true},

@@ -101,7 +101,7 @@ type Backend struct {
 	MaxQueue       int      `yaml:"max_queue" doc:"Statements that may wait for a connection to one node group; more are refused at once with error 1203."`
 	AcquireTimeout Duration `yaml:"acquire_timeout" doc:"The longest a statement waits for a connection before error 1203; where it would be longer, it is refused at once."`
 	FailAfter      Duration `yaml:"fail_after" doc:"A server silent for so long is down: statements that need it end with error 1430."`
-	IdleTimeout    Duration `yaml:"idle_timeout" doc:"Connections unused for so long are closed."`
+	IdleTimeout    Duration `yaml:"idle_timeout" doc:"Connections unused for so long are closed; others are reset as often, and have the servers' present settings then."`
 	TLSCA          string   `yaml:"tls_ca" doc:"PEM authority of the servers' certificates, for node groups added with --tls verify."`
 }
 
