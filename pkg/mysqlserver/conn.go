@@ -21,6 +21,7 @@ type Conn struct {
 	id      uint32
 	unix    bool
 	tls     *tls.Conn // nil without TLS
+	torn    bool      // a write has failed: what comes behind it is of no use to the client
 
 	caps      wire.Capability
 	collation uint16
@@ -145,10 +146,10 @@ func (c *Conn) stop(why ending) {
 	// The reason is stored before the deadline: who sees the deadline finds the reason.
 	if c.ended.CompareAndSwap(0, int32(why)) || why == writeTooSlow {
 		past := time.Unix(1, 0)
-		_ = c.sock.SetReadDeadline(past)
 		if why == writeTooSlow || why == terminated {
 			_ = c.sock.SetWriteDeadline(past)
 		}
+		_ = c.sock.SetReadDeadline(past) // last: who is woken by it takes leave of the client
 	}
 }
 

@@ -227,15 +227,14 @@ func TestTerminate(t *testing.T) {
 		r.wantErr(sqlerr.QueryInterrupted)
 		r.wantEnd()
 	})
-	s := startToy(t, mysqlserver.Config{})
-	r := dialRaw(t, "tcp", s.addr)
-	r.login("open", "", 0)
-	r.send(wire.ComQuery, "hold")
-	<-s.held
-	s.server.Conn(r.id).Terminate(nil)
-	close(s.release)
-	_, err := io.ReadAll(r.nc)
-	require.NoError(t, err)
+	clients(t, mysqlserver.Config{}, func(t *testing.T, s *toy, r *rawClient) {
+		r.send(wire.ComQuery, "hold")
+		<-s.held
+		s.server.Conn(r.id).Terminate(nil)
+		close(s.release)
+		_, err := io.ReadAll(r.nc)
+		require.NoError(t, err)
+	})
 }
 
 func TestHandlerFailures(t *testing.T) {

@@ -167,7 +167,7 @@ func (c *Conn) close() {
 	if c.handler != nil {
 		c.handler.Close()
 	}
-	if c.tls != nil && c.endReason() != writeTooSlow {
+	if c.tls != nil && !c.torn { // which has counted a record that was not sent, so that the client could read no other
 		_ = c.sock.SetDeadline(time.Now().Add(tellTimeout))
 		_ = c.tls.Close()
 	}

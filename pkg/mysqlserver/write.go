@@ -155,6 +155,7 @@ func (c *Conn) send(b []byte) (sent int, err error) {
 		n, err := c.sock.Write(b[sent:min(len(b), sent+writeChunk)])
 		sent += n
 		if err != nil {
+			c.torn = true
 			return sent, &clientGoneError{err}
 		}
 	}

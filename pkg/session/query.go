@@ -20,6 +20,7 @@ import (
 
 var (
 	errKilled   = errors.New("session was killed")
+	errRemoved  = errors.New("account was removed")
 	errReleased = errors.New("session ends by COMMIT RELEASE")
 	errClient   = errors.New("client is gone")
 )

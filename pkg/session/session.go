@@ -500,10 +500,11 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	}
 	s.snap = s.snapshot()
 	if s.accountFrom != s.snap {
-		s.account, s.accountFrom = s.snap.Accounts[s.user], s.snap
-		if s.account == nil {
-			return sqlerr.AccessDenied.New(s.user, s.host, "YES")
+		account := s.snap.Accounts[s.user]
+		if account == nil {
+			return s.removed(cmd)
 		}
+		s.account, s.accountFrom = account, s.snap
 		s.admin = s.account.Privilege("*") >= catalog.Admin
 		s.followDB()
 	}
@@ -561,6 +562,19 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	default:
 		return sqlerr.UnknownCommand.New()
 	}
+}
+
+// removed ends the session, whose account is not there any more.
+func (s *Session) removed(cmd wire.Command) error {
+	if !cmd.NoAnswer() {
+		if err := s.conn.WriteErr(sqlerr.AccessDenied.New(s.user, s.host, "YES")); err != nil {
+			return err
+		}
+		if err := s.conn.Flush(); err != nil {
+			return err
+		}
+	}
+	return errRemoved
 }
 
 // quoted is text as a literal of a statement of the session.

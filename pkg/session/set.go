@@ -443,7 +443,11 @@ func (s *Session) readBack(c *backend.Conn, head string, user, system []string) 
 			s.lastInsertID = parseUint(row[i])
 			continue
 		}
-		set = append(set, backend.Variable{Name: "@@session." + sqltypes.QuoteName(n), Value: systemLiteral(cols[i], row[i])})
+		v := systemLiteral(cols[i], row[i])
+		if n == "system_versioning_asof" && v == "'DEFAULT'" { // no text that it takes
+			v = "DEFAULT"
+		}
+		set = append(set, backend.Variable{Name: "@@session." + sqltypes.QuoteName(n), Value: v})
 	}
 	cols, row = cols[len(system):], row[len(system):]
 	for i, n := range user {

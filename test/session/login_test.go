@@ -2,6 +2,7 @@ package session
 
 import (
 	"crypto/tls"
+	"database/sql"
 	"io"
 	"net"
 	"strconv"
@@ -10,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 	adminv1 "skarv/proto/admin/v1"
 )
@@ -194,6 +197,41 @@ func TestChangeUser(t *testing.T) {
 			require.Equal(t, "100", r.get("SELECT COUNT(*) FROM t"))
 			require.Equal(t, byte(0xff), change("wrong")[0])
 		})
+	}
+}
+
+// The sessions of an account that is removed are told, and end.
+func TestRemovedUser(t *testing.T) {
+	admin := adminv1.NewAdminClient(shared.Admin(t))
+	_, err := admin.PutUser(t.Context(), &adminv1.PutUserRequest{
+		Name: "removed", Mode: adminv1.PutUserRequest_MODE_ADD, Plugin: "mysql_native_password", AuthString: wire.HashNative("pw"),
+		Grants: map[string]string{"d": "admin"},
+	})
+	require.NoError(t, err)
+	dsn := "removed:pw@tcp(" + shared.Addr() + ")/d"
+	require.Eventually(t, func() bool { return ping(dsn) == nil }, ten, tick)
+	db, err := sql.Open("mysql", dsn)
+	require.NoError(t, err)
+	defer db.Close()
+	var sessions []*sql.Conn
+	for range 2 {
+		c, err := db.Conn(t.Context())
+		require.NoError(t, err)
+		sessions = append(sessions, c)
+	}
+	_, err = sessions[0].ExecContext(t.Context(), "BEGIN")
+	require.NoError(t, err)
+	_, err = admin.RemoveUser(t.Context(), &adminv1.RemoveUserRequest{Name: "removed"})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return ping(dsn) != nil }, ten, tick)
+	for _, c := range sessions {
+		_, err = c.ExecContext(t.Context(), "SELECT COUNT(*) FROM t")
+		var e *mysql.MySQLError
+		require.ErrorAs(t, err, &e)
+		require.EqualValues(t, sqlerr.AccessDenied, e.Number)
+		_, err = c.ExecContext(t.Context(), "SELECT COUNT(*) FROM t")
+		require.Error(t, err)
+		require.NotErrorAs(t, err, &e, "the connection has ended")
 	}
 }
 

@@ -95,7 +95,7 @@ type AdminClient interface {
 	ListUsers(ctx context.Context, in *ListUsersRequest, opts ...grpc.CallOption) (*ListUsersResponse, error)
 	// PutUser makes an account or changes parts of one.
 	PutUser(ctx context.Context, in *PutUserRequest, opts ...grpc.CallOption) (*PutUserResponse, error)
-	// RemoveUser removes an account; its sessions keep running until they end.
+	// RemoveUser removes an account; its sessions end with error 1045 at their next command.
 	RemoveUser(ctx context.Context, in *RemoveUserRequest, opts ...grpc.CallOption) (*RemoveUserResponse, error)
 	// Sessions lists the clients of the process that is asked.
 	Sessions(ctx context.Context, in *SessionsRequest, opts ...grpc.CallOption) (*SessionsResponse, error)
@@ -441,7 +441,7 @@ type AdminServer interface {
 	ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error)
 	// PutUser makes an account or changes parts of one.
 	PutUser(context.Context, *PutUserRequest) (*PutUserResponse, error)
-	// RemoveUser removes an account; its sessions keep running until they end.
+	// RemoveUser removes an account; its sessions end with error 1045 at their next command.
 	RemoveUser(context.Context, *RemoveUserRequest) (*RemoveUserResponse, error)
 	// Sessions lists the clients of the process that is asked.
 	Sessions(context.Context, *SessionsRequest) (*SessionsResponse, error)

@@ -45,3 +45,23 @@ SELECT @@character_set_database, @@collation_database;
 USE compat;
 DROP DATABASE svdb;
 CREATE DATABASE IF NOT EXISTS compat;
+-- only: mariadb
+CREATE TABLE asof_default (id INT PRIMARY KEY);
+-- only: mariadb
+INSERT INTO asof_default VALUES (1), (2), (3), (4);
+-- only: mariadb
+SET system_versioning_asof = DEFAULT;
+-- only: mariadb
+SELECT @@system_versioning_asof, COUNT(*) FROM asof_default;
+-- only: mariadb
+SET system_versioning_asof = '2020-01-01 00:00:00';
+-- only: mariadb
+SELECT @@system_versioning_asof, COUNT(*) FROM asof_default;
+-- only: mariadb
+SET @@session.system_versioning_asof = 'all', @x = 1;
+-- only: mariadb
+SELECT @@system_versioning_asof, COUNT(*) FROM asof_default;
+-- only: mariadb
+SET SESSION system_versioning_asof = DEFAULT;
+-- only: mariadb
+SELECT @@system_versioning_asof, COUNT(*) FROM asof_default;
