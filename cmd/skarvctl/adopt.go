@@ -130,7 +130,7 @@ func (a *app) step(text string) {
 func (a *app) importCommand() *cobra.Command {
 	var l login
 	var keys, references, singles []string
-	var dryRun, yes, accounts, connected bool
+	var dryRun, accounts, connected bool
 	c := &cobra.Command{
 		Use:   "import [NAME=]PRIMARY[,REPLICA...]",
 		Short: "Make a cluster of a server that has tables: none is changed, no row moves",
@@ -164,7 +164,7 @@ No client may be connected to the server when it is done; afterwards clients con
 			if req.NodeGroup, err = l.nodeGroupSpec(in[0], pw); err != nil {
 				return err
 			}
-			return a.importServer(c.Context(), req, dryRun, yes)
+			return a.importServer(c.Context(), req, dryRun)
 		},
 	}
 	f := c.Flags()
@@ -172,7 +172,6 @@ No client may be connected to the server when it is done; afterwards clients con
 	f.StringArrayVar(&references, "reference", nil, "DB.TABLE: a copy of it on every node group to come; repeat for more")
 	f.StringArrayVar(&singles, "single", nil, "DB.TABLE or DB.*: it stays whole; repeat for more")
 	f.BoolVar(&dryRun, "dry-run", false, "only report")
-	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
 	f.BoolVar(&accounts, "accounts", false, "make the server's accounts accounts of the cluster, where that can be")
 	f.BoolVar(&connected, "connected", false, "import although clients are connected to the server")
 	l.flags(c)
@@ -180,7 +179,7 @@ No client may be connected to the server when it is done; afterwards clients con
 }
 
 // importServer asks for the report, shows it, and imports.
-func (a *app) importServer(ctx context.Context, req *adminv1.ImportClusterRequest, dryRun, yes bool) error {
+func (a *app) importServer(ctx context.Context, req *adminv1.ImportClusterRequest, dryRun bool) error {
 	ask := func(dry bool) (report *importReport, err error) {
 		req.DryRun = dry
 		err = a.stream(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
@@ -212,7 +211,7 @@ func (a *app) importServer(ctx context.Context, req *adminv1.ImportClusterReques
 	if dryRun || len(r.Refusals) > 0 {
 		return errors.Join(a.print(r, r.table), refused(r))
 	}
-	if !yes {
+	if !a.yes {
 		if err := a.print(r, r.table); err != nil {
 			return err
 		}
@@ -227,7 +226,7 @@ func (a *app) importServer(ctx context.Context, req *adminv1.ImportClusterReques
 		return errors.Join(a.print(r, r.table), refused(r))
 	}
 	return a.print(r, func(w io.Writer) {
-		if yes {
+		if a.yes {
 			r.table(w)
 		}
 		fmt.Fprintf(w, "\nCluster %s has one node group with all of it. Clients now connect to Skarv, not to the server.\n", r.ClusterID)

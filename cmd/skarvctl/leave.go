@@ -19,7 +19,7 @@ type leaveReport struct {
 }
 
 func (a *app) leaveCommand() *cobra.Command {
-	var dryRun, yes bool
+	var dryRun bool
 	c := &cobra.Command{
 		Use:   "leave",
 		Short: "Give the cluster up: its only server is a plain one again",
@@ -29,14 +29,13 @@ more from the moment it begins; afterwards they connect to the server, with the 
 On the server the counters of AUTO_INCREMENT are set, hidden keys become AUTO_INCREMENT columns, and Skarv's own accounts
 and database are dropped. All tables stay as they are. When it is interrupted, run it again.`,
 		Args: args(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error { return a.leave(c.Context(), dryRun, yes) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.leave(c.Context(), dryRun) },
 	}
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only show what would be done")
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
 }
 
-func (a *app) leave(ctx context.Context, dryRun, yes bool) error {
+func (a *app) leave(ctx context.Context, dryRun bool) error {
 	ask := func(dry bool) (report *leaveReport, err error) {
 		err = a.stream(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
 			s, err := api.LeaveCluster(ctx, &adminv1.LeaveClusterRequest{DryRun: dry})
@@ -77,7 +76,7 @@ func (a *app) leave(ctx context.Context, dryRun, yes bool) error {
 	if dryRun {
 		return show(r)
 	}
-	if !yes {
+	if !a.yes {
 		if err := show(r); err != nil {
 			return err
 		}

@@ -45,6 +45,7 @@ type app struct {
 	addr    string
 	output  string
 	timeout time.Duration
+	yes     bool // do not ask
 
 	files      adminaccess.Files
 	tls        bool
@@ -149,6 +150,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 no process answ
 	f.StringVar(&a.files.Key, "tls-key", getenv("SKARV_TLS_KEY"), "PEM key of --tls-cert (environment: SKARV_TLS_KEY)")
 	f.StringVar(&a.serverName, "tls-server-name", "", "name in the process's certificate, if it is not that of --addr")
 	f.StringVar(&a.files.Token, "token-file", getenv("SKARV_TOKEN_FILE"), "file with the cluster's admin token (environment: SKARV_TOKEN_FILE)")
+	f.BoolVarP(&a.yes, "yes", "y", false, "do not ask, where a command does")
 	f.DurationVar(&a.timeout, "timeout", time.Minute, "how long to wait for an answer")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	root.AddCommand(a.statusCommand(), a.clusterCommand(), a.nodeGroupCommand(), a.partitionsCommand(), a.transactionsCommand(), a.transactionCommand(),

@@ -30,6 +30,8 @@ type fakeAdmin struct {
 	put      *adminv1.PutUserRequest
 	fail     error
 	badAddr  string // of a server that no node group is made of
+	looks    int    // at the reorganisation
+	reorg    func(look int) *adminv1.Reorganisation
 }
 
 func (f *fakeAdmin) groups() []*adminv1.NodeGroup {

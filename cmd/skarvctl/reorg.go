@@ -240,9 +240,15 @@ const watchEvery = 500 * time.Millisecond
 // watchPatience is how long --watch and --wait ask again when nobody answers: the process may be being started again.
 const watchPatience = time.Minute
 
-// watch follows a reorganisation until it has moved what it moves, or is over, and returns it. Each change is a line.
-func (a *app) watch(ctx context.Context, id string, quiet bool) (*reorganisation, error) {
-	last := ""
+// watch follows a reorganisation until it has moved what it moves, or is over, and returns it. Each change is a line; where that is too much,
+// only what keeps it from going on.
+func (a *app) watch(ctx context.Context, id string, quiet bool) (_ *reorganisation, err error) {
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("reorganisation %s goes on; to follow it again: skarvctl reorg show %s --watch", id, id)
+		}
+	}()
+	last, problem := "", ""
 	var silent time.Time // since when nobody answers
 	for {
 		r, err := a.reorganisation(ctx, id)
@@ -263,6 +269,11 @@ func (a *app) watch(ctx context.Context, id string, quiet bool) (*reorganisation
 		if line := r.line(); line != last && !quiet && a.output != "json" {
 			fmt.Fprintln(a.out, line)
 			last = line
+		}
+		if quiet && r.Problem != problem && !r.moved() {
+			if problem = r.Problem; problem != "" {
+				fmt.Fprintln(a.errs, r.line())
+			}
 		}
 		if r.moved() {
 			if a.output == "json" {
@@ -289,14 +300,13 @@ func because(reason string) string {
 
 // begin is the flags of every command that moves partitions.
 type begin struct {
-	dryRun, yes, wait, watch bool
-	window                   time.Duration
+	dryRun, wait, watch bool
+	window              time.Duration
 }
 
 func (b *begin) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&b.dryRun, "dry-run", false, "only show what would be moved")
-	f.BoolVarP(&b.yes, "yes", "y", false, "do not ask")
 	f.BoolVar(&b.wait, "wait", false, "return when the partitions have moved")
 	f.BoolVarP(&b.watch, "watch", "w", false, "as --wait, showing how far it is")
 	f.DurationVar(&b.window, "rollback-window", 10*time.Minute, "how long it can be undone after the cutover")
@@ -322,15 +332,15 @@ func (b *begin) run(a *app, ctx context.Context, req *adminv1.ReorganiseRequest)
 			Reorganisation *reorganisation `json:"reorganisation"`
 		}{}, func(w io.Writer) { fmt.Fprintln(w, "Nothing is to be moved.") })
 	}
-	if !b.yes && !b.dryRun && !plan.Resumed && a.output == "json" {
+	if !a.yes && !b.dryRun && !plan.Resumed && a.output == "json" {
 		return errors.New("not started; --dry-run -o json shows the plan, --yes -o json starts it")
 	}
-	if b.dryRun || !b.yes {
+	if b.dryRun || !a.yes {
 		if err := a.showPlan(plan); err != nil || b.dryRun {
 			return err
 		}
 	}
-	if !b.yes && !plan.Resumed && !a.confirm("Start?") {
+	if !a.yes && !plan.Resumed && !a.confirm("Start?") {
 		return errors.New("not started; --yes starts without asking")
 	}
 	started, err := ask(false)

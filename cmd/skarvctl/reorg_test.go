@@ -1,11 +1,57 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	adminv1 "skarv/proto/admin/v1"
 )
+
+func (f *fakeAdmin) Reorganise(context.Context, *adminv1.ReorganiseRequest) (*adminv1.ReorganiseResponse, error) {
+	return &adminv1.ReorganiseResponse{Reorganisation: &adminv1.Reorganisation{Id: "r1", State: "PLANNED"}}, nil
+}
+
+func (f *fakeAdmin) Reorganisations(context.Context, *adminv1.ReorganisationsRequest) (*adminv1.ReorganisationsResponse, error) {
+	f.looks++
+	return &adminv1.ReorganisationsResponse{Reorganisations: []*adminv1.Reorganisation{f.reorg(f.looks)}}, nil
+}
+
+func (f *fakeAdmin) ChangeReorganisation(context.Context, *adminv1.ChangeReorganisationRequest) (*adminv1.ChangeReorganisationResponse, error) {
+	return &adminv1.ChangeReorganisationResponse{Reorganisation: &adminv1.Reorganisation{Id: "r1"}}, nil
+}
+
+// Who waits is told once what hinders, and whoever stops waiting that the work goes on.
+func TestWaiting(t *testing.T) {
+	c := newCtl(t)
+	c.fake.reorg = func(look int) *adminv1.Reorganisation {
+		if look < 3 {
+			return &adminv1.Reorganisation{Id: "r1", State: "COPY", Problem: "no luck"}
+		}
+		return &adminv1.Reorganisation{Id: "r1", State: "DONE", Outcome: "moved"}
+	}
+	code, _, errs := c.run("nodegroup", "drain", "a", "--yes", "--wait")
+	require.Equal(t, exitOK, code, errs)
+	assert.Equal(t, 1, strings.Count(errs, "r1 COPY: no luck"), errs)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	c.fake.reorg = func(int) *adminv1.Reorganisation {
+		cancel()
+		return &adminv1.Reorganisation{Id: "r1", State: "COPY"}
+	}
+	var out, told bytes.Buffer
+	code = run(ctx, []string{"nodegroup", "drain", "a", "--yes", "--wait", "--addr", c.addr}, strings.NewReader(""), &out, &told, func(string) string { return "" })
+	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, "skarvctl: reorganisation r1 goes on; to follow it again: skarvctl reorg show r1 --watch\n", told.String())
+
+	code, _, errs = c.run("reorg", "complete", "--yes")
+	assert.Equal(t, exitOK, code, errs)
+}
 
 func TestReorganisationInOneLine(t *testing.T) {
 	opened := time.Now()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"skarv/pkg/control"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
+	"skarv/pkg/reorg"
 	"skarv/pkg/topology"
 	"skarv/pkg/topology/etcdtest"
 	"skarv/pkg/wire"
@@ -174,6 +176,20 @@ func TestAdminAPI(t *testing.T) {
 	added, err := api.AddNodeGroup(ctx, &adminv1.AddNodeGroupRequest{NodeGroup: node(2)})
 	require.NoError(t, err)
 	require.EqualValues(t, 3, added.Id)
+
+	snap := follower.Snapshot()
+	moving, err := reorg.Create(ctx, store, "move", []placement.Move{{Partition: 1, From: snap.Map.Owner(1), To: 3}}, time.Minute)
+	require.NoError(t, err)
+	said := func(change func(*reorg.Record) error) string {
+		_, err := reorg.Change(ctx, store, moving.ID, change)
+		require.NoError(t, err)
+		st, err = api.Status(ctx, &adminv1.StatusRequest{})
+		require.NoError(t, err)
+		return strings.Join(st.Problems, "\n")
+	}
+	require.NotContains(t, said(func(r *reorg.Record) error { return nil }), "reorganisation")
+	require.Contains(t, said(func(r *reorg.Record) error { r.Problem = "no luck"; return nil }), "reorganisation "+moving.ID+" does not go on in PLANNED: no luck; it is tried again")
+	require.NotContains(t, said(func(r *reorg.Record) error { r.Reason = r.Problem; return nil }), "reorganisation", "it is being given up")
 
 	e.Stop(t)
 	require.Eventually(t, func() bool {

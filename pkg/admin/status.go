@@ -86,6 +86,12 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 				problem("a schema change waits or runs since %v: %s", since, excerpt(j.What))
 			}
 		}
+		switch r, err := a.running(ctx); {
+		case err != nil:
+			problem("etcd could not be read: %v", err)
+		case r != nil && !r.Paused && r.Problem != "" && r.Problem != r.Reason:
+			problem("reorganisation %s does not go on in %s: %s; it is tried again, see skarvctl reorg show %s", r.ID, r.State, r.Problem, r.ID)
+		}
 	}
 	snap := a.cfg.Follower.Snapshot()
 	if snap == nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"skarv/pkg/catalog"
@@ -85,8 +84,11 @@ func (c *Checksum) Run(ctx context.Context) (*Report, error) {
 		}
 		tables = append(tables, t)
 	}
-	if len(tables) == 0 && c.Request.Database != "" {
-		return nil, fmt.Errorf("there is no table %s", strings.TrimSuffix(c.Request.Database+"."+c.Request.Table, "."))
+	if c.Request.Database != "" && c.snap.Databases[c.Request.Database] == nil {
+		return nil, fmt.Errorf("there is no database %s", c.Request.Database)
+	}
+	if len(tables) == 0 && c.Request.Table != "" {
+		return nil, fmt.Errorf("there is no table %s", c.Request.Database+"."+c.Request.Table)
 	}
 	c.estimate(ctx, tables)
 	for _, t := range tables {
