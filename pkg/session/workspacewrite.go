@@ -15,6 +15,7 @@ import (
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
@@ -34,8 +35,10 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	switch {
 	case s.locks != nil:
 		return sqlerr.Unsupported("a write over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
-	case s.tx == nil && s.readOnly() || s.tx != nil && s.tx.ReadOnly:
+	case (s.tx == nil && s.readOnly() || s.tx != nil && s.tx.ReadOnly) && !s.writesTemporary(n):
 		return s.readOnlyTransaction()
+	case s.tx == nil && s.readOnly():
+		return sqlerr.Unsupported("writing what several node groups have to a temporary table where the session is READ ONLY", "START TRANSACTION READ ONLY before")
 	case s.hasOwnRows() && n.LocalTwice:
 		return sqlerr.Unsupported("a write over several node groups that reads a reference table twice, within a transaction",
 			"run it outside of the transaction")
@@ -93,6 +96,17 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	}
 	ok.Status = s.status()
 	return s.writeOK(ok)
+}
+
+// writesTemporary reports whether all that n, the statement at hand, writes to are temporary tables, to which transactions may write that are
+// READ ONLY. To a server an UPDATE of joined tables writes to all of them.
+func (s *Session) writesTemporary(n *plan.Workspace) bool {
+	if n.Stage != nil {
+		return n.Stage.Table.Temporary != ""
+	}
+	refs, _ := s.stmt.Tables()
+	return !(s.stmt.Kind() == sqlparse.Update && slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool { return r.Write && !s.isTemporary(r) })) &&
+		!slices.ContainsFunc(n.Copies, func(c plan.Copy) bool { return c.Written != nil && c.Table.Temporary == "" })
 }
 
 // readOnlyTransaction is a server's error for what writes in a transaction that may not.
