@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
@@ -204,6 +205,11 @@ func (s *Session) writing(p *plan.Plan, c *backend.Conn) error {
 
 // savepoint is SAVEPOINT, ROLLBACK TO and RELEASE SAVEPOINT.
 func (s *Session) savepoint(p *plan.Plan) error {
+	if strings.ContainsFunc(p.Name, func(r rune) bool {
+		return r > 0xFFFF || r >= utf8.RuneSelf && (s.foreignCharset || r == utf8.RuneError)
+	}) {
+		return sqlerr.Unsupported("a name of a savepoint with characters beyond those of utf8mb3, or of other character sets", "give it another name")
+	}
 	sql := string(s.stmt.SQL())
 	var err error
 	switch {

@@ -5,6 +5,7 @@
 package txn
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/mysqlconn"
@@ -587,7 +589,23 @@ func (t *Txn) Release(name string) error {
 }
 
 func (t *Txn) find(name string) int {
-	return slices.IndexFunc(t.savepoints, func(s string) bool { return strings.EqualFold(s, name) })
+	return slices.IndexFunc(t.savepoints, func(s string) bool { return sameSavepoint(s, name) })
+}
+
+// sameSavepoint reports whether two names are one to the servers, which compare them by the collation of identifiers.
+func sameSavepoint(a, b string) bool {
+	beyond := func(r rune) bool { return r >= utf8.RuneSelf }
+	if !strings.ContainsFunc(a+b, beyond) {
+		return strings.EqualFold(a, b)
+	}
+	c, err := sqltypes.LookupCollation("utf8mb3_general_ci", false)
+	if err != nil {
+		return a == b
+	}
+	const end = "." // spaces before it count
+	x, known := c.AppendKey(nil, []byte(a+end))
+	y, also := c.AppendKey(nil, []byte(b+end))
+	return known && also && bytes.Equal(x, y)
 }
 
 // everywhere runs a statement of savepoints in all branches. What one of them refuses ends the transaction: the others

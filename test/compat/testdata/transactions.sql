@@ -214,3 +214,34 @@ INSERT INTO a VALUES (802, 1);
 COMMIT;
 INSERT INTO a VALUES (802, 1);
 DELETE FROM a WHERE id = 802;
+-- Names of savepoints are compared as identifiers are.
+CREATE TABLE saved_names (id INT PRIMARY KEY);
+BEGIN;
+INSERT INTO saved_names VALUES (1), (2), (3), (4);
+SAVEPOINT é;
+INSERT INTO saved_names VALUES (5), (6), (7), (8);
+ROLLBACK TO e;
+SELECT * FROM saved_names ORDER BY id;
+SAVEPOINT `a `;
+ROLLBACK TO a;
+SAVEPOINT ß;
+ROLLBACK TO s;
+ROLLBACK TO ss;
+SAVEPOINT ÅÄ;
+INSERT INTO saved_names VALUES (9), (10), (11), (12);
+SAVEPOINT aa;
+DELETE FROM saved_names;
+ROLLBACK TO Aå;
+SELECT COUNT(*) FROM saved_names;
+SAVEPOINT Æ;
+ROLLBACK TO ae;
+ROLLBACK TO æ;
+SAVEPOINT `İ`;
+ROLLBACK TO i;
+-- skip-prepared
+-- refused: utf8mb3
+SAVEPOINT `😀`;
+RELEASE SAVEPOINT E;
+ROLLBACK TO e;
+COMMIT;
+DROP TABLE saved_names;
