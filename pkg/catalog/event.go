@@ -47,6 +47,8 @@ type Event struct {
 	Seconds int64 `json:"seconds,omitempty"`
 	// Since is when it was created or changed last: what was due before is not made up for.
 	Since time.Time `json:"since"`
+	// Scheduled is when its schedule was asked for, to the nanosecond: it tells one that was dropped from another one of its name.
+	Scheduled time.Time `json:"scheduled,omitzero"`
 }
 
 // EventKey names an event; case does not count in Name.

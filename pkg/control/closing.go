@@ -20,7 +20,7 @@ func (d *schemaChange) closeTables(ctx context.Context) error {
 	if err := d.leader.at("closed"); err != nil {
 		return err
 	}
-	return d.settle(ctx, d.leader.written.Load(), d.job.Work.Close)
+	return d.settle(ctx, d.changed, d.job.Work.Close)
 }
 
 // putClosed writes whether the tables of Close are closed.
@@ -35,7 +35,7 @@ func (d *schemaChange) putClosed(ctx context.Context, closed bool) error {
 			putClosed(change, t, closed)
 		}
 	}
-	_, err = d.leader.commit(ctx, change)
+	d.changed, err = d.leader.commit(ctx, change)
 	return err
 }
 
@@ -80,7 +80,7 @@ func (d *schemaChange) vanished(ctx context.Context, names []ddl.Object) {
 	if len(names) == 0 {
 		return
 	}
-	if err := d.settle(ctx, d.leader.written.Load(), names); err != nil {
+	if err := d.settle(ctx, d.changed, names); err != nil {
 		d.leader.log.Info("statements may be left about tables that are gone", "error", err)
 		d.leader.mu.Lock()
 		defer d.leader.mu.Unlock()

@@ -263,6 +263,9 @@ func TestDropRenameTruncate(t *testing.T) {
 	require.NotNil(t, f.follower.Snapshot().Table("e", "a"))
 	require.Nil(t, f.follower.Snapshot().Table("d", "a"))
 	f.must("RENAME TABLE e.a TO a")
+	f.must("RENAME TABLE a TO circle, circle TO a") // proxies are not waited for: the catalog is the same
+	f.must("CREATE TABLE circle (id INT PRIMARY KEY)")
+	f.must("DROP TABLE circle")
 
 	old := f.table("b").ID
 	f.must("TRUNCATE b")

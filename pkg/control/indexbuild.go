@@ -97,7 +97,7 @@ func (d *schemaChange) publishBuilding(ctx context.Context) error {
 	if err := d.leader.at("building"); err != nil {
 		return err
 	}
-	if err := d.settle(ctx, d.leader.written.Load(), []ddl.Object{*w.Build}); err != nil {
+	if err := d.settle(ctx, d.changed, []ddl.Object{*w.Build}); err != nil {
 		return err
 	}
 	// What ran by the catalog as it was is in a transaction that has used the table, or one that a new key refers to.
@@ -129,13 +129,13 @@ func (d *schemaChange) changeBuilding(ctx context.Context, change func(t *catalo
 	if err := change(&fresh); err != nil {
 		return err
 	}
-	_, err = d.leader.commit(ctx, d.leader.store.Change(d.leader.guard).PutTable(&fresh, topology.Any))
+	d.changed, err = d.leader.commit(ctx, d.leader.store.Change(d.leader.guard).PutTable(&fresh, topology.Any))
 	return err
 }
 
 // settled is settle where nothing depends on it.
 func (d *schemaChange) settled(ctx context.Context, tables ...ddl.Object) {
-	if err := d.settle(ctx, d.leader.written.Load(), tables); err != nil {
+	if err := d.settle(ctx, d.changed, tables); err != nil {
 		d.leader.log.Info("statements by an older catalog may still run", "error", err)
 	}
 }

@@ -39,6 +39,7 @@ type schemaChange struct {
 	turn    *turn
 	snap    *catalog.Snapshot
 	servers []*schema.Server // as snap.Groups
+	changed int64            // revision of the change's last change of the catalog: proxies follow those, and no others
 
 	others struct { // what the step did on the other groups than the first, each its own entry; as snap.Groups
 		affected []uint64
@@ -702,6 +703,7 @@ func (d *schemaChange) finish(ctx context.Context, change *topology.Change) erro
 		d.job.State = running
 		return d.undo(ctx, toClient(err)) // etcd takes no such change
 	}
+	d.changed = d.job.revision
 	if err := d.leader.at("committed"); err != nil {
 		return err
 	}

@@ -243,7 +243,8 @@ func (l *leadership) look(ctx context.Context, now time.Time) (wake time.Time, e
 
 // due reports whether the newest tick of an event is to be run.
 func (l *leadership) due(k *entry, now time.Time) bool {
-	if k.last.IsZero() || !k.last.After(k.event.Since) || !k.last.After(l.states[k.event.Key()].Tick) {
+	ran := l.states[k.event.Key()]
+	if k.last.IsZero() || !k.last.After(k.event.Since) || !k.last.After(ran.Tick) && ran.Scheduled.Equal(k.event.Scheduled) {
 		return false
 	}
 	return !k.event.At.IsZero() || now.Sub(k.last) <= lateness
@@ -253,7 +254,7 @@ func (l *leadership) due(k *entry, now time.Time) bool {
 func (l *leadership) start(ctx context.Context, key catalog.EventKey, k *entry) error {
 	e := k.event
 	st := l.states[key]
-	st.Database, st.Name, st.Tick, st.Started, st.Ended = e.Database, e.Name, k.last, time.Now().UTC(), time.Time{}
+	st.Database, st.Name, st.Tick, st.Scheduled, st.Started, st.Ended = e.Database, e.Name, k.last, e.Scheduled, time.Now().UTC(), time.Time{}
 	st.Outcome, st.Error, st.Process, st.Term = Running, "", l.cfg.Process, l.guard.Term()
 	st.Runs++
 	if err := write(ctx, l.cfg.Store, l.guard, &st); err != nil {

@@ -28,8 +28,11 @@ const (
 type State struct {
 	Database string `json:"database"`
 	Name     string `json:"name"`
-	// Tick is when the newest run was due. No run for this time or an earlier one begins any more.
-	Tick    time.Time `json:"tick"`
+	// Tick is when the newest run was due. No run of the same schedule for this time or an earlier one begins any more.
+	Tick time.Time `json:"tick"`
+	// Scheduled is that of the event that ran.
+	Scheduled time.Time `json:"scheduled,omitzero"`
+
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
 	Outcome Outcome   `json:"outcome,omitempty"`

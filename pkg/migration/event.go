@@ -51,7 +51,7 @@ func (p *Planner) planEvent(o ddl.Name) error {
 	if err != nil {
 		return err
 	}
-	p.work.Event = &schema.EventState{Definer: definer, Since: p.Created.Truncate(time.Second), Scheduled: prog.Schedule.Given}
+	p.work.Event = &schema.EventState{Definer: definer, Since: p.Created.Truncate(time.Second), Scheduled: prog.Schedule.Given, At: p.Created}
 	if prog.Schedule.Given {
 		p.work.Event.Since = p.work.Event.Since.Add(-time.Second) // it may begin at once
 	}

@@ -342,7 +342,7 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	if old.HiddenKey && before.Table.Column(catalog.HiddenKey) < 0 {
 		return p.rebuildTable(ctx, o, old, before, after)
 	}
-	after.Table.Database, after.Table.Name, after.Table.Triggers = r.DB, r.Name, old.Triggers
+	after.Table.Database, after.Table.Name, after.Table.Triggers = r.DB, r.Name, triggersOver(old, after.Table)
 	schema.FixReferences(after.Table, o.DB)
 	if err := p.newCounter(before, after, old); err != nil {
 		return err
@@ -516,6 +516,21 @@ func (p *Planner) tryAlter(ctx context.Context, o ddl.Name, hidden bool) (before
 func errPartitionsWithoutKey() error {
 	return sqlerr.Unsupported("partitions of the servers (PARTITION BY RANGE, LIST, HASH) in a table without a primary key",
 		"give it a primary key that contains the columns they are made by, or leave the partitions out")
+}
+
+// triggersOver are the triggers of a table over the columns that it will have.
+func triggersOver(old, t *catalog.Table) []catalog.Trigger {
+	out := slices.Clone(old.Triggers)
+	for i := range out {
+		var sets []int
+		for _, c := range out[i].Sets {
+			if now := t.Column(old.Columns[c].Name); now >= 0 { // else the server has an error to tell, when it fires
+				sets = append(sets, now)
+			}
+		}
+		out[i].Sets = sets
+	}
+	return out
 }
 
 // WithoutHiddenKey makes of a table with the hidden key what clients take it for.

@@ -153,6 +153,7 @@ func (p *Planner) renameTables(ctx context.Context) error {
 	for name, from := range now {
 		p.work.Watched = append(p.work.Watched, name)
 		switch {
+		case from == nil && p.Snap.Table(name.DB, name.Name) == nil: // a name on the way
 		case from == nil:
 			p.work.Drop = append(p.work.Drop, name)
 		case *from != name:

@@ -20,8 +20,9 @@ type EventState struct {
 	// Status is "" if the event keeps the one it has.
 	Status catalog.EventStatus `json:"status,omitempty"`
 	Since  time.Time           `json:"since"`
-	// Scheduled: it says ON SCHEDULE.
-	Scheduled bool `json:"scheduled,omitempty"`
+	// Scheduled: it says ON SCHEDULE; At is when that was.
+	Scheduled bool      `json:"scheduled,omitempty"`
+	At        time.Time `json:"at,omitzero"`
 }
 
 // ReadEvent makes the catalog's entry of an event that a server, of a version, shows; old is the entry there was, or nil. It leaves the
@@ -29,10 +30,13 @@ type EventState struct {
 func ReadEvent(ctx context.Context, s *Server, shown *Program, w *EventState, old *catalog.Event, version string) (*catalog.Event, error) {
 	e := &catalog.Event{
 		Database: shown.DB, SQLMode: shown.SQLMode, TimeZone: shown.timeZone, Collation: shown.Collation,
-		Definer: w.Definer, Status: w.Status, Since: w.Since,
+		Definer: w.Definer, Status: w.Status, Since: w.Since, Scheduled: w.At,
 	}
 	if e.Status == "" && old != nil {
 		e.Status = old.Status
+	}
+	if !w.Scheduled && old != nil {
+		e.Scheduled = old.Scheduled
 	}
 	if _, err := s.Exec(ctx, "SET time_zone = "+sqltypes.Literal(e.TimeZone)); err != nil {
 		return nil, err

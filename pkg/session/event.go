@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -47,6 +48,9 @@ func (s *Session) RunEvent(e *catalog.Event) error {
 	err = a.run(nil)
 	s.calls.release(s)
 	s.calls, s.more = nil, false
+	if s.interrupted() == nil { // servers commit what a body has left open, also when it has failed
+		err = cmp.Or(err, s.commitImplicit())
+	}
 	s.endWork()
 	return err
 }

@@ -472,7 +472,7 @@ func (s *Session) data(p *plan.Plan, r request) (err error) {
 	if s.locks != nil && s.insertsInto(p) == nil {
 		s.locked.read = true
 	}
-	if p.Kind == plan.Flush || p.Kind == plan.Other {
+	if p.Kind == plan.Flush {
 		if err := s.commitImplicit(); err != nil {
 			return err
 		}

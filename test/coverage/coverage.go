@@ -133,7 +133,7 @@ func Constructs() []Construct {
 			table, key := regexp.MustCompile(`(?i)^CREATE TABLE [^(]*\(`), regexp.MustCompile(`(?i)PRIMARY KEY|\bSELECT\b|\bLIKE\b`)
 			c.has = func(_ *Story, sql string) bool { return table.MatchString(sql) && !key.MatchString(sql) }
 		case "{wrong}":
-			first := regexp.MustCompile(`(?i)^(SELEC |FROM |ORDER |CREATE TABEL |UNLOCK(;| TABLES \w)|;|\(3|\(\(|/\*)`)
+			first := regexp.MustCompile(`(?i)^(SELEC\b|ISNERT |\d;|\x60\w+\x60;|RETURN |OPEN |FROM |ORDER |CREATE TABEL |UNLOCK(;| TABLES \w)|;|\(3|\(\(|/\*)`)
 			c.has = func(_ *Story, sql string) bool { return first.MatchString(sql) }
 		default:
 			plain := strings.NewReplacer("|{view}", "", "|{function}", "").Replace(r.pattern)

@@ -73,6 +73,20 @@ func TestEvents(t *testing.T) {
 		require.Contains(t, c.get("SELECT last_error FROM skarv.events WHERE event_name = 'fails'"), "no good")
 		c.exec("DROP EVENT fails")
 	})
+	t.Run("what its body leaves open is committed, as by servers", func(t *testing.T) {
+		c.exec("CREATE PROCEDURE leaves() BEGIN START TRANSACTION; INSERT INTO happened (what) VALUES ('left by a call'), ('left by a call'), ('left by a call'); END")
+		for name, body := range map[string]string{
+			"begun":          "BEGIN START TRANSACTION; INSERT INTO happened (what) VALUES ('begun'), ('begun'), ('begun'); END",
+			"unlimited":      "BEGIN SET autocommit = 0; INSERT INTO happened (what) VALUES ('unlimited'), ('unlimited'), ('unlimited'); END",
+			"left by a call": "CALL leaves()",
+			"failed":         "BEGIN START TRANSACTION; INSERT INTO happened (what) VALUES ('failed'), ('failed'), ('failed'); INSERT INTO nowhere VALUES (1); END",
+		} {
+			c.exec("CREATE EVENT ends ON SCHEDULE AT CURRENT_TIMESTAMP DO " + body)
+			atLeast(name, 3)
+			require.Eventually(t, func() bool { return c.get("SHOW EVENTS") == "" }, ten, tick)
+		}
+		c.exec("DROP PROCEDURE leaves")
+	})
 	t.Run("in the time zone, sql_mode and with the rights of its creation", func(t *testing.T) {
 		a := connect(t)
 		a.exec("SET time_zone = '+05:00', sql_mode = 'ANSI_QUOTES'")

@@ -128,3 +128,14 @@ INSERT INTO s VALUES (1, 1), (2, 2);
 SELECT * FROM s ORDER BY id;
 DROP TABLE t9;
 SELECT COUNT(*) FROM information_schema.triggers WHERE trigger_schema = 'compat' AND event_object_table = 't9';
+-- Columns that shift under a trigger.
+CREATE TABLE trsh (s VARCHAR(20) PRIMARY KEY, v VARCHAR(10), id INT);
+-- skip-prepared
+CREATE TRIGGER trsht BEFORE INSERT ON trsh FOR EACH ROW SET NEW.v = CONCAT(NEW.v, '!');
+ALTER TABLE trsh ADD z INT DEFAULT 4 FIRST;
+INSERT INTO trsh (s, v, id) VALUES ('a', 'x', 1), ('b', 'y', 2), ('c', 'z', 3);
+SELECT * FROM trsh ORDER BY s;
+ALTER TABLE trsh DROP COLUMN z, MODIFY id INT FIRST;
+INSERT INTO trsh (s, v, id) VALUES ('d', 'x', 1), ('e', 'y', 2), ('f', 'z', 3);
+SELECT * FROM trsh ORDER BY s;
+DROP TABLE trsh;
