@@ -249,6 +249,9 @@ func (a *activation) Into(text string, targets []string) error {
 	a.conditions = a.conditions[:0]
 	bytes := a.needsBytes(targets)
 	filled, err := a.vars.fill([]byte(text), bytes)
+	if err == nil {
+		filled, err = a.queried(filled)
+	}
 	if err != nil {
 		return err
 	}
@@ -281,6 +284,14 @@ func (a *activation) Into(text string, targets []string) error {
 	a.s.rowCount = 1
 	a.s.calls.count(1)
 	return a.note(nil)
+}
+
+// queried is the text of a SELECT ... INTO or of a cursor, which MariaDB reads as what a write is computed from if a trigger runs it.
+func (a *activation) queried(text []byte) ([]byte, error) {
+	if len(a.s.calls.firing) == 0 || !a.s.cfg.Dialect.MariaDB() {
+		return text, nil
+	}
+	return a.s.sharedReads(text)
 }
 
 // needsBytes reports whether what is selected into targets must be in its own character set: a user variable keeps that, and of a variable
@@ -366,6 +377,9 @@ type rows struct {
 func (a *activation) Query(text string) (routine.Rows, error) {
 	a.conditions = a.conditions[:0]
 	filled, err := a.vars.fill([]byte(text), false)
+	if err == nil {
+		filled, err = a.queried(filled)
+	}
 	if err != nil {
 		return nil, err
 	}

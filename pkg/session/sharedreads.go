@@ -26,7 +26,7 @@ func (s *Session) sharedReads(text []byte) ([]byte, error) {
 	}
 	out, ok := withSharedReads(st, s.db)
 	if !ok {
-		return nil, sqlerr.Unsupported("such a query in the value of a SET, a DO or an expression of a program, within a transaction, where servers lock the rows that it reads",
+		return nil, sqlerr.Unsupported("such a query in the value of a SET, a DO or an expression of a program, or in a trigger, within a transaction: servers lock the rows that it reads",
 			"SELECT ... LOCK IN SHARE MODE INTO a variable, without set operations, and use that")
 	}
 	return out, nil

@@ -2,10 +2,14 @@ package session
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
+
+	"skarv/test/cluster"
 )
 
 // What a value is computed from in a SET, a DO or an expression of a program is read as it is now, and stays locked until the transaction
@@ -24,10 +28,19 @@ func TestValuesAreReadWithLocks(t *testing.T) {
 		"CREATE PROCEDURE shared_argument(x INT) BEGIN END",
 		"CREATE PROCEDURE shared_into() BEGIN DECLARE x INT; SELECT MAX(v) INTO x FROM sharedrows; END",
 		"CREATE PROCEDURE shared_cursor() BEGIN DECLARE x INT; DECLARE c CURSOR FOR SELECT v FROM sharedrows; OPEN c; FETCH c INTO x; CLOSE c; END",
+		"CREATE TABLE shared_t1 (id INT PRIMARY KEY, b INT)",
+		"CREATE TABLE shared_t2 (id INT PRIMARY KEY, b INT)",
+		"CREATE TABLE shared_t3 (id INT PRIMARY KEY, b INT)",
+		"CREATE TRIGGER shared_g1 BEFORE INSERT ON shared_t1 FOR EACH ROW SET NEW.b = (SELECT MAX(v) FROM sharedrows)",
+		"CREATE TRIGGER shared_g2 BEFORE INSERT ON shared_t2 FOR EACH ROW BEGIN DECLARE x INT; SELECT MAX(v) INTO x FROM sharedrows; SET NEW.b = x; END",
+		"CREATE TRIGGER shared_g3 BEFORE INSERT ON shared_t3 FOR EACH ROW BEGIN DECLARE x INT; DECLARE c CURSOR FOR SELECT v FROM sharedrows; OPEN c; FETCH c INTO x; CLOSE c; SET NEW.b = x; END",
 	} {
 		a.exec(q)
 	}
 	t.Cleanup(func() {
+		for i := 1; i <= 3; i++ {
+			a.exec(fmt.Sprintf("DROP TABLE shared_t%d", i))
+		}
 		for _, p := range []string{"set", "user", "if", "while", "case", "default", "argument", "into", "cursor"} {
 			a.exec("DROP PROCEDURE shared_" + p)
 		}
@@ -63,8 +76,14 @@ func TestValuesAreReadWithLocks(t *testing.T) {
 		{"CALL shared_argument((SELECT MAX(v) FROM sharedrows))", true},
 		{"CALL shared_into()", false},
 		{"CALL shared_cursor()", false},
+		{"INSERT INTO shared_t1 VALUES (1, 1)", true},
+		{"INSERT INTO shared_t2 VALUES (1, 1)", cluster.TestEngine() != "mysql"},
+		{"INSERT INTO shared_t3 VALUES (1, 1)", cluster.TestEngine() != "mysql"},
 	} {
 		for _, begin := range []string{"BEGIN", "START TRANSACTION READ ONLY", "SET autocommit = 0"} {
+			if begin == "START TRANSACTION READ ONLY" && strings.HasPrefix(test.statement, "INSERT") {
+				continue
+			}
 			t.Run(begin+"; "+test.statement, func(t *testing.T) {
 				a.exec(begin)
 				a.exec(test.statement)
