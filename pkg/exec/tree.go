@@ -94,6 +94,9 @@ func (r *Runner) build(n plan.Node, a *Arguments) (merge.Source, []sqltypes.Colu
 			return nil, nil, err
 		}
 		if node.All || node.Offset != nil {
+			if l.count == 0 && !node.Skips {
+				l.offset = 0
+			}
 			return merge.NewCountedLimit(source, l.offset, l.count, node.All, &r.found), columns, nil
 		}
 		return merge.NewLimit(source, l.offset, l.count), columns, nil

@@ -38,13 +38,13 @@ func (c *counted) Next() ([]byte, error) {
 
 // Next implements Source.
 func (l *Limit) Next() ([]byte, error) {
-	if l.count == 0 {
-		return nil, l.rest()
-	}
 	for ; l.offset > 0; l.offset-- {
 		if _, err := l.input.Next(); err != nil {
 			return nil, err
 		}
+	}
+	if l.count == 0 {
+		return nil, l.rest()
 	}
 	l.count--
 	return l.input.Next()

@@ -314,6 +314,8 @@ type Limit struct {
 	Count  Operand
 	// All: the rows of Input are all counted, for FOUND_ROWS(); else those are that are read.
 	All bool
+	// Skips: what Offset leaves out is read, and counted, even where Count is 0.
+	Skips bool
 }
 
 // Sort is all rows of Input, sorted: as many as there are, on disk where they are more than memory should hold.

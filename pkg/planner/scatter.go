@@ -458,7 +458,7 @@ func pushLimit(b *build) (bool, error) {
 	if l == nil {
 		return false, nil
 	}
-	n := &plan.Limit{}
+	n := &plan.Limit{Skips: b.snap.Flavor == catalog.MySQL}
 	count, ok := operandOf(l.Rowcount)
 	if !ok {
 		return false, b.refuseScatter("LIMIT with an expression", "write numbers")

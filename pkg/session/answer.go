@@ -144,7 +144,7 @@ func (o *output) Columns(cols []sqltypes.Column) error {
 			return err
 		}
 	}
-	return c.WriteEOF(wire.EOF{Status: o.s.status() &^ wire.StatusMoreResults})
+	return c.WriteEOF(wire.EOF{Status: o.s.status()})
 }
 
 // judgement is what a server says of the columns of the client's statement, while it runs over copies, perhaps in another text.

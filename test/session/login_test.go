@@ -43,14 +43,18 @@ func (c *counted) Read(p []byte) (int, error) {
 
 // packetLogin logs in as root with further capabilities.
 func packetLogin(t *testing.T, caps wire.Capability) *packets {
+	return packetLoginWith(t, caps|wire.CapDeprecateEOF)
+}
+
+// packetLoginWith is packetLogin without DEPRECATE_EOF, unless caps have it.
+func packetLoginWith(t *testing.T, caps wire.Capability) *packets {
 	nc, err := net.Dial("tcp", shared.Addr())
 	require.NoError(t, err)
 	require.NoError(t, nc.SetDeadline(time.Now().Add(time.Minute)))
 	t.Cleanup(func() { nc.Close() })
 	socket := &counted{Conn: nc}
 	r := &packets{t: t, nc: socket, got: &socket.n}
-	r.caps = caps | wire.CapProtocol41 | wire.CapSecureConnection | wire.CapPluginAuth | wire.CapPluginAuthLenenc | wire.CapConnectWithDB |
-		wire.CapDeprecateEOF | wire.CapLongPassword
+	r.caps = caps | wire.CapProtocol41 | wire.CapSecureConnection | wire.CapPluginAuth | wire.CapPluginAuthLenenc | wire.CapConnectWithDB | wire.CapLongPassword
 	hello, err := wire.ParseInitialHandshake(r.read())
 	require.NoError(t, err)
 	r.salt = append([]byte(nil), hello.Salt...)

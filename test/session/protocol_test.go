@@ -181,6 +181,41 @@ func TestCursorTellsStatus(t *testing.T) {
 	}
 }
 
+// The EOF behind the columns of a result says that more follow, as that behind its rows does.
+func TestEndOfColumnsTellsMoreResults(t *testing.T) {
+	admin := connect(t)
+	admin.exec("CREATE PROCEDURE d.two_results() BEGIN SELECT 1; SELECT COUNT(*) FROM t; END")
+	defer admin.exec("DROP PROCEDURE d.two_results")
+	r := packetLoginWith(t, wire.CapMultiStatements|wire.CapMultiResults)
+	for _, sql := range []string{"SELECT 1; SELECT id FROM t; SELECT v FROM t WHERE id = 1; SHOW WARNINGS; SELECT 2", "CALL two_results()"} {
+		r.send(wire.ComQuery, sql)
+		more := true
+		for results := 0; more; results++ {
+			head := r.read()
+			if head[0] == wire.OKHeader {
+				require.Equal(t, 2, results, "the end of the CALL")
+				break
+			}
+			for range int(head[0]) {
+				r.read()
+			}
+			columns := moreResults(t, r.read())
+			p := r.read()
+			for p[0] != wire.EOFHeader {
+				p = r.read()
+			}
+			more = moreResults(t, p)
+			require.Equal(t, more, columns, "%s: result %d", sql, results)
+		}
+	}
+}
+
+func moreResults(t *testing.T, eof []byte) bool {
+	require.Len(t, eof, 5)
+	require.EqualValues(t, wire.EOFHeader, eof[0])
+	return wire.Status(binary.LittleEndian.Uint16(eof[3:])).Has(wire.StatusMoreResults)
+}
+
 // isolation is the variable of a session's isolation level.
 func isolation() string {
 	if cluster.TestEngine() == datanode.MySQL {
