@@ -77,7 +77,7 @@ func (in *insertion) stored(el *element, col *catalog.Column, kind *placement.Ke
 	if el.value.IsNull() {
 		return []byte("NULL")
 	}
-	raw, match := kind.AppendStored(nil, el.value, in.mode())
+	raw, match := kind.AppendStored([]byte{}, el.value, in.mode()) // nil would be NULL
 	switch {
 	case match == placement.Exact && col.DataType == "char" && in.padded:
 		raw = append(raw, bytes.Repeat([]byte{' '}, max(0, int(col.Length)-utf8.RuneCount(raw)))...)
