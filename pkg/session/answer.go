@@ -45,9 +45,8 @@ func (s *Session) writeOK(ok wire.OK) error {
 	return s.conn.WriteOK(ok)
 }
 
-// send answers with t.
-func (s *Session) send(t *table) error {
-	out := s.newOutput()
+// columnsOf are t's columns as a server of the kind has them.
+func (s *Session) columnsOf(t *table) []sqltypes.Column {
 	if s.cfg.Dialect.MariaDB() {
 		for i := range t.columns {
 			if c := &t.columns[i]; c.Decimals == 31 {
@@ -55,7 +54,13 @@ func (s *Session) send(t *table) error {
 			}
 		}
 	}
-	if err := out.Columns(t.columns); err != nil {
+	return t.columns
+}
+
+// send answers with t.
+func (s *Session) send(t *table) error {
+	out := s.newOutput()
+	if err := out.Columns(s.columnsOf(t)); err != nil {
 		return err
 	}
 	var row []byte

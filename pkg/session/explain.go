@@ -12,6 +12,8 @@ import (
 	"skarv/pkg/txn"
 )
 
+const explainColumn = "EXPLAIN"
+
 // explain answers EXPLAIN with the plan and where it runs: as a tree, a line a row, or as JSON in one row. With ANALYZE the
 // statement has run, its rows were dropped, and what each node group did is shown.
 func (s *Session) explain(p *plan.Plan) error {
@@ -35,7 +37,7 @@ func (s *Session) explain(p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("EXPLAIN")
+	t := newTable(explainColumn)
 	if slices.Contains(formats, "json") {
 		t.add(string(p.ExplainJSON(x)))
 		return s.send(t)

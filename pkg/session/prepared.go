@@ -213,6 +213,9 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 			}
 		}
 		d.params = anyParams(st.params)
+		if p.Kind == plan.Explain && s.cfg.Dialect.MariaDB() { // MySQL tells them when it runs
+			d.columns = s.columnsOf(newTable(explainColumn))
+		}
 	}
 	if len(d.params) != st.params {
 		return d, sqlerr.Unsupported("preparing this statement: its parameters were counted differently by the server", "run it as text")

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/datanode"
+	"skarv/test/cluster"
 )
 
 // explained is the rows of EXPLAIN, as text and prepared.
@@ -41,6 +44,21 @@ func TestExplain(t *testing.T) {
 	c.exec("CREATE TABLE IF NOT EXISTS mailed (id INT PRIMARY KEY, mail VARCHAR(20), UNIQUE KEY (mail))")
 	text = explained(t, c, "EXPLAIN SELECT id FROM mailed WHERE mail = 'x'")
 	require.NotContains(t, text, "now: ", "the index's entry, which is read when the statement runs, tells where")
+}
+
+// As servers of the kind do, EXPLAIN that is prepared tells its column at once, or when it runs.
+func TestPreparedExplainTellsColumns(t *testing.T) {
+	r := rawClient(t)
+	for _, sql := range []string{"EXPLAIN SELECT v FROM t WHERE id = ?", "EXPLAIN FORMAT=JSON SELECT v FROM t"} {
+		st, err := r.Prepare([]byte(sql))
+		require.NoError(t, err)
+		if cluster.TestEngine() == datanode.MySQL {
+			require.Empty(t, st.Columns, sql)
+			continue
+		}
+		require.Len(t, st.Columns, 1, sql)
+		require.Equal(t, "EXPLAIN", st.Columns[0].Name)
+	}
 }
 
 func TestExplainJSON(t *testing.T) {
