@@ -189,6 +189,8 @@ type Prepared struct {
 	// by the server, by values of these types.
 	plain bool
 	types []wire.ParamType
+	// spent: values may have made the server ask for other types. It is for one execution only.
+	spent bool
 	// revision of the schema that Describe has prepared it by; 0: it has not
 	revision int64
 }
@@ -196,10 +198,10 @@ type Prepared struct {
 // Statement returns sql prepared on this connection in its present state, preparing it when needed. hash is
 // HashStatement(sql). types are the parameter types that it is going to be executed with, nil if it is not, or on MariaDB: MySQL
 // prepares a statement again by values of types that it does not take, and keeps these types, so that such a statement is
-// for values of the same types only. When the connection keeps too many, the one unused for longest is closed. The server's
+// for values of the same types only, or, where a value may make it ask for another type, for one execution. When the connection keeps too many, the one unused for longest is closed. The server's
 // refusal is returned as *sqlerr.Error and leaves the connection usable.
 func (c *Conn) Statement(sql []byte, hash uint64, types []wire.ParamType) (*Prepared, error) {
-	key := c.statementKey(hash)
+	key, given := c.statementKey(hash), types
 	c.clock++
 	p := c.kept(key, sql)
 	if p == nil {
@@ -218,6 +220,7 @@ func (c *Conn) Statement(sql []byte, hash uint64, types []wire.ParamType) (*Prep
 			if t.Unsigned {
 				key++
 			}
+			key = key*31 + uint64(t.Shape)
 		}
 		if p = c.kept(key, sql); p != nil && types != nil && !p.suits(types) {
 			c.CloseStmt(p.ID)
@@ -239,6 +242,7 @@ func (c *Conn) Statement(sql []byte, hash uint64, types []wire.ParamType) (*Prep
 	case p.types == nil:
 		p.types = slices.Clone(types)
 	}
+	p.spent = p.retyped(given)
 	return p, nil
 }
 
@@ -306,10 +310,10 @@ func (c *Conn) Return(e *Exclusive) {
 	}
 }
 
-// kept is the statement kept under key, if it is sql in the present state; another one is closed.
+// kept is the statement kept under key, if it is sql in the present state, and not spent; another one is closed.
 func (c *Conn) kept(key uint64, sql []byte) *Prepared {
 	p := c.statements[key]
-	if p == nil || p.sql == string(sql) && p.state == c.state.ID {
+	if p == nil || p.sql == string(sql) && p.state == c.state.ID && !p.spent {
 		return p
 	}
 	c.CloseStmt(p.ID)

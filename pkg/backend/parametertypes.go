@@ -71,8 +71,31 @@ func KindOf(t sqltypes.Type) Kind {
 	return KindText
 }
 
-// Takes reports whether MySQL takes a value of type given for a parameter of type asked as it is. A string may be in the way all the same
-// where an integer is asked for: see Session.settle.
+// Retypes reports whether MySQL may give a parameter of type asked another one by a value of type given, though it Takes that: by the
+// value, and for all executions to come. A date becomes one with a time, an integer one with decimals.
+func Retypes(asked, given wire.ParamType) bool {
+	g := KindOf(given.Type)
+	switch KindOf(asked.Type) {
+	case KindInt:
+		return g == KindText && given.Shape != wire.Digits
+	case KindDate:
+		return g != KindNull && g != KindDate && (g != KindText || given.Shape != wire.DateOnly)
+	}
+	return false
+}
+
+// retyped reports whether a server may ask for others than p.Params once p has run with values of types.
+func (p *Prepared) retyped(types []wire.ParamType) bool {
+	for i := range p.Params {
+		if i < len(types) && Retypes(AskedType(&p.Params[i]), types[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// Takes reports whether MySQL takes a value of type given for a parameter of type asked without that it prepares the statement again
+// for its type alone; see Retypes for the value.
 func Takes(asked, given wire.ParamType) bool {
 	g := KindOf(given.Type)
 	if g == KindNull || g == KindText {

@@ -67,14 +67,20 @@ func (s *Session) settle(st *prepared) (changed bool, err error) {
 		if t.limit[i] || t.cast[i] && !t.anew {
 			continue
 		}
-		if backend.KindOf(p.Given(i).Type) != backend.KindText {
+		if given := p.Given(i); backend.KindOf(t.asked[i].Type) == backend.KindDate && backend.KindOf(now.Type) == backend.KindDatetime && !t.anew {
+			// A value has made it one with a time (see backend.Retypes), as which a server here takes dates only.
+			if given.Type != sqltypes.TypeNull && backend.KindOf(given.Type) != backend.KindDate && backend.KindOf(given.Type) != backend.KindDatetime &&
+				(backend.KindOf(given.Type) != backend.KindText || !beginsWithDate(p.Value(i).Raw)) {
+				return changed, otherType()
+			}
+		} else if backend.KindOf(given.Type) != backend.KindText {
 		} else if backend.KindOf(now.Type) == backend.KindText {
 			if t.anew && backend.KindOf(t.asked[i].Type) != backend.KindText {
 				return changed, otherType() // what was no number has been before
 			}
 		} else {
 			// A string becomes what was asked for before anything is decided.
-			if !t.anew && backend.KindOf(now.Type) == backend.KindInt && fewDigits(p.Value(i).Raw) {
+			if !t.anew && backend.KindOf(now.Type) == backend.KindInt && p.Given(i).Shape == wire.Digits {
 				continue
 			}
 			n := exactNumber(p.Value(i).Raw)
@@ -98,6 +104,9 @@ func (s *Session) settle(st *prepared) (changed bool, err error) {
 		switch kind := backend.KindOf(given.Type); {
 		case t.limit[i]:
 		case !anew:
+			if !t.anew && backend.KindOf(now.Type) == backend.KindDate && backend.Retypes(now, given) && len(p.Value(i).Raw) > len("20060102") {
+				t.now[i] = wire.ParamType{Type: sqltypes.TypeDatetime}
+			}
 			if !t.anew || kind == backend.KindNull || kind == backend.KindOf(now.Type) {
 				continue
 			}
@@ -171,14 +180,10 @@ func convertParameter(p *wire.Params, i int, n *big.Rat, to wire.ParamType) bool
 	return true
 }
 
-// fewDigits reports whether text is an integer that any BIGINT has, as most are.
-func fewDigits(text []byte) bool {
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return len(text) > 0 && len(text) < 19
+// beginsWithDate reports whether text is a date as most write it, with or without a time.
+func beginsWithDate(text []byte) bool {
+	const date = len("2006-01-02")
+	return len(text) >= date && wire.ShapeOf(text[:date]) == wire.DateOnly
 }
 
 // digitsOnly reports whether text is an integer that a BIGINT has, without a sign or an exponent.

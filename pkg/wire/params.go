@@ -12,6 +12,38 @@ import (
 type ParamType struct {
 	Type     sqltypes.Type
 	Unsigned bool
+	Shape    Shape // of text that Params.Given tells the type of
+}
+
+// Shape is what text looks like, where a server that asks for another type may take a type from it.
+type Shape uint8
+
+const (
+	AnyShape Shape = iota
+	Digits         // an integer that any BIGINT has, as most are
+	DateOnly       // YYYY-MM-DD
+)
+
+// ShapeOf is the shape of text.
+func ShapeOf(text []byte) Shape {
+	const most = 18 // digits
+	dashes := 0
+	for i, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+		case c == '-' && (i == len("2006") || i == len("2006-01")):
+			dashes++
+		default:
+			return AnyShape
+		}
+	}
+	switch {
+	case dashes == 0 && len(text) > 0 && len(text) <= most:
+		return Digits
+	case dashes == 2 && len(text) == len("2006-01-02"):
+		return DateOnly
+	}
+	return AnyShape
 }
 
 // Params reads the payload of COM_STMT_EXECUTE. It finds where each parameter lies and decodes only those that are asked for.
@@ -69,7 +101,7 @@ func (p *Params) Parse(payload []byte, n int, types []ParamType, long [][]byte) 
 		p.NewTypes = true
 		both := c.take(2 * n)
 		for i := 0; i+1 < len(both); i += 2 {
-			p.types = append(p.types, ParamType{sqltypes.Type(both[i]), both[i+1]&0x80 != 0})
+			p.types = append(p.types, ParamType{Type: sqltypes.Type(both[i]), Unsigned: both[i+1]&0x80 != 0})
 		}
 	case 0:
 		if len(types) != n {

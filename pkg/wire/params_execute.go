@@ -48,14 +48,14 @@ func (p *Params) AppendTypes(dst []ParamType, which []int) []ParamType {
 }
 
 // Given is the type of the value of parameter i, TypeNull for NULL. Of text Unsigned says whether it is a number: where MySQL asks for
-// one, what it keeps depends on that.
+// one, what it keeps depends on that; and on its Shape.
 func (p *Params) Given(i int) ParamType {
 	if p.raw[i] == nil {
 		return ParamType{Type: sqltypes.TypeNull}
 	}
 	t := p.sendType(i)
 	if isText(t.Type) && t.Type != sqltypes.TypeNewDecimal && t.Type != sqltypes.TypeDecimal {
-		t.Unsigned = isNumber(p.raw[i])
+		t.Unsigned, t.Shape = isNumber(p.raw[i]), ShapeOf(p.raw[i])
 	}
 	return t
 }
@@ -95,7 +95,7 @@ func (p *Params) SetText(i int, t sqltypes.Type, text []byte) {
 
 // SetInt makes parameter i an integer whose bits are n's.
 func (p *Params) SetInt(i int, n uint64, unsigned bool) {
-	p.set(i, ParamType{sqltypes.TypeLongLong, unsigned}, binary.LittleEndian.AppendUint64(nil, n))
+	p.set(i, ParamType{Type: sqltypes.TypeLongLong, Unsigned: unsigned}, binary.LittleEndian.AppendUint64(nil, n))
 }
 
 // SetFloat makes parameter i a number of type DOUBLE.
