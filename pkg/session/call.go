@@ -112,6 +112,10 @@ func (s *Session) compound() error {
 	if err := s.ownCharset(st.SQL(), s.mode); err != nil {
 		return err
 	}
+	// A server reads all of it before it runs any of it: what is in reach of no statement is read, too, and no handler takes the fault.
+	if fault := s.faultAsRead(s.anyGroup()); fault != nil {
+		return fault
+	}
 	prog, err := routine.ParseCompound(st)
 	if err != nil {
 		return err

@@ -204,6 +204,11 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 	case p.Judge:
 		return d, s.refuse(p)
 	default:
+		if p.Kind == plan.Compound {
+			if fault := s.faultAsRead(s.anyGroup()); fault != nil {
+				return d, fault
+			}
+		}
 		if p.Kind == plan.Set && st.params > 0 && !s.cfg.Dialect.MariaDB() {
 			// What is wrong with it is said when it is executed.
 			if c, err := s.preparing(s.anyGroup()); err == nil {

@@ -635,6 +635,11 @@ func (s *Session) fault(g placement.NodeGroupID) error {
 	if s.stmt.Uses()&sqlparse.UserLock != 0 {
 		return nil // it might take the lock at once, as a constant
 	}
+	return s.faultAsRead(g)
+}
+
+// faultAsRead is fault of a statement of which preparing computes nothing.
+func (s *Session) faultAsRead(g placement.NodeGroupID) error {
 	c, err := s.Get(g)
 	if err != nil {
 		return nil

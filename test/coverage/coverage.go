@@ -115,7 +115,7 @@ func Constructs() []Construct {
 		{"sequences", `SEQUENCE|NEXTVAL|LASTVAL|SETVAL|NEXT VALUE`, ""},
 		{"stored functions", create + `FUNCTION|^(DROP|ALTER) FUNCTION|{function}`, ""},
 		{"procedures, CALL", `^CALL|` + create + `PROCEDURE|^(DROP|ALTER) PROCEDURE`, server + "call_test.go: TestCall"},
-		{"BEGIN NOT ATOMIC", `^BEGIN NOT ATOMIC`, ""},
+		{"BEGIN NOT ATOMIC", `^(BEGIN NOT ATOMIC|IF|WHILE)\b`, ""},
 		{"handlers, cursors, SIGNAL, RESIGNAL", `\b(HANDLER FOR|CURSOR|SIGNAL|RESIGNAL)\b`, ""},
 		{"GET DIAGNOSTICS", `GET (CURRENT |STACKED )?DIAGNOSTICS`, ""},
 		{"triggers", create + `TRIGGER|^DROP TRIGGER`, server + "trigger_test.go: TestTriggerPrograms"},
