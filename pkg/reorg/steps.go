@@ -196,6 +196,9 @@ func (j *job) moverFailed(ctx context.Context) error {
 	case errors.Is(err, mover.ErrRecopy) && j.State != Reverse:
 		j.Again = true
 		return j.enter(ctx, In, nil)
+	case errors.Is(err, mover.ErrLog) && j.State != Reverse: // what it cannot read stays in the log: it begins anew, behind that
+		j.Again = true
+		return errors.Join(j.enter(ctx, In, nil), err)
 	case err == nil:
 		return errors.New("the mover has ended")
 	}

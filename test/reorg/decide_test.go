@@ -160,10 +160,15 @@ func TestProcessThatStartsIsWaitedFor(t *testing.T) {
 }
 
 // A mover that has to begin anew says so in any state, also to a controller that finds the comparison begun.
-func TestBeginsAnewWhileItCompares(t *testing.T) {
+func TestBeginsAnewWhileItCompares(t *testing.T) { beginsAnew(t, mover.ErrRecopy) }
+
+// What a mover cannot read stays in the log: only behind it can one begin anew.
+func TestBeginsAnewBehindWhatCannotBeRead(t *testing.T) { beginsAnew(t, mover.ErrLog) }
+
+func beginsAnew(t *testing.T, because error) {
 	m := newMachine(t, 2)
 	m.when("entered.VERIFY", func() {
-		m.faults.set("run", mover.ErrRecopy)
+		m.faults.set("run", because)
 		m.faults.set("verify", errors.New("nothing runs"))
 		m.when("entered.IN", func() {
 			m.faults.set("run", nil)
