@@ -270,10 +270,9 @@ func (a *app) watch(ctx context.Context, id string, quiet bool) (_ *reorganisati
 			fmt.Fprintln(a.out, line)
 			last = line
 		}
-		if quiet && r.Problem != problem && !r.moved() {
-			if problem = r.Problem; problem != "" {
-				fmt.Fprintln(a.errs, r.line())
-			}
+		if quiet && r.Problem != "" && r.Problem != problem && !r.moved() {
+			problem = r.Problem
+			fmt.Fprintln(a.errs, r.line())
 		}
 		if r.moved() {
 			if a.output == "json" {

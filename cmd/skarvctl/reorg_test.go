@@ -30,8 +30,11 @@ func (f *fakeAdmin) ChangeReorganisation(context.Context, *adminv1.ChangeReorgan
 func TestWaiting(t *testing.T) {
 	c := newCtl(t)
 	c.fake.reorg = func(look int) *adminv1.Reorganisation {
-		if look < 3 {
+		switch look {
+		case 1, 3:
 			return &adminv1.Reorganisation{Id: "r1", State: "COPY", Problem: "no luck"}
+		case 2:
+			return &adminv1.Reorganisation{Id: "r1", State: "COPY"}
 		}
 		return &adminv1.Reorganisation{Id: "r1", State: "DONE", Outcome: "moved"}
 	}
