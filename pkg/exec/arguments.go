@@ -50,6 +50,9 @@ type Arguments struct {
 	items   []sqlparse.SelectItem
 }
 
+// emptyString is ” whatever sql_mode says.
+const emptyString = "_utf8mb4 x''"
+
 // List is values found while a statement runs.
 type List struct {
 	// Values are what tells where rows are; nil when that cannot be told.
@@ -244,7 +247,11 @@ func (a *Arguments) appendSpan(dst []byte, sp sqlparse.Span) []byte {
 	for i := sort.SearchInts(a.marks, sp.Start); i < len(a.marks) && a.marks[i] < sp.End; i++ {
 		name(a.marks[i])
 		dst = append(dst, sql[pos:a.marks[i]]...)
-		dst = a.wire.AppendSQL(dst, i, noBackslashEscapes, a.OneByte)
+		if v := a.wire.Value(i); a.EmptyIsNull && v.Kind == sqltypes.String && len(v.Raw) == 0 {
+			dst = append(dst, emptyString...)
+		} else {
+			dst = a.wire.AppendSQL(dst, i, noBackslashEscapes, a.OneByte)
+		}
 		pos = a.marks[i] + 1
 	}
 	name(sp.End)

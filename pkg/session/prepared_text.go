@@ -184,6 +184,9 @@ func (s *Session) operandValue(sp sqlparse.Span) (operand, error) {
 	o.sql = systemLiteral(col, v)
 	if !col.Type.IsNumber() && v != nil {
 		o.sql = s.quoted(string(v))
+		if len(v) == 0 && s.mode&sqlparse.EmptyStringIsNull != 0 {
+			o.sql = "_utf8mb4 x''"
+		}
 	}
 	return o, nil
 }

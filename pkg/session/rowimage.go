@@ -83,7 +83,8 @@ func (w *rowWrite) literals(rows [][][]byte, skip int) []image {
 // literal is a value of a column as the session's own SQL.
 func (w *rowWrite) literal(c *catalog.Column, v []byte) string {
 	plain := strings.HasPrefix(c.Charset, "utf8") && c.Collation != "binary" && isCharacters(c) && utf8.Valid(v) && !w.foreign &&
-		w.s.mode&sqlparse.NoBackslashEscapes == 0 // which the stage has not
+		w.s.mode&sqlparse.NoBackslashEscapes == 0 && // which the stage has not
+		(len(v) > 0 || w.s.mode&sqlparse.EmptyStringIsNull == 0)
 	if v != nil && (plain || c.DataType == "timestamp") {
 		return string(sqltypes.AppendQuoted(nil, v, false))
 	}

@@ -111,7 +111,7 @@ func (r *writtenRows) Row(row []byte) (err error) {
 		switch {
 		case v == nil:
 			r.sql = append(r.sql, "NULL"...)
-		case r.utf8 && strings.HasPrefix(c.Charset, "utf8") && c.Collation != "binary" && isCharacters(c) && utf8.Valid(v):
+		case r.utf8 && len(v) > 0 && strings.HasPrefix(c.Charset, "utf8") && c.Collation != "binary" && isCharacters(c) && utf8.Valid(v): // '' may be NULL
 			r.sql = sqltypes.AppendQuoted(r.sql, v, r.noEscapes)
 		default:
 			r.sql = workspace.AppendKeyIn(r.sql, c, true, v)
