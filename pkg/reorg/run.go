@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -352,9 +353,10 @@ func (j *job) enter(ctx context.Context, s State, build func(*topology.Change) *
 	if s != old.State {
 		j.Problem = j.Reason
 		const kept = 100
-		if len(j.Steps) < kept {
-			j.Steps = append(j.Steps, Step{s, time.Now().UTC()})
+		if len(j.Steps) == kept { // it has begun anew again and again
+			j.Steps = slices.Concat(j.Steps[:1], j.Steps[2:])
 		}
+		j.Steps = append(j.Steps, Step{s, time.Now().UTC()})
 	}
 	if err := j.save(ctx, build); err != nil {
 		old.Paused, old.Wish, old.Revision = j.Paused, j.Wish, j.Revision
