@@ -50,7 +50,7 @@ type Arguments struct {
 	items   []sqlparse.SelectItem
 }
 
-// emptyString is ” whatever sql_mode says.
+// emptyString is the empty string, whatever sql_mode says.
 const emptyString = "_utf8mb4 x''"
 
 // List is values found while a statement runs.

@@ -225,7 +225,7 @@ func (c *Conn) startCompression(zstdLevel uint8) {
 // maxFailures is how often a session may try COM_CHANGE_USER in vain.
 const maxFailures = 3
 
-// changeUser runs COM_CHANGE_USER. A wrong password leaves the session as it was; an error of the Handler ends it.
+// changeUser runs COM_CHANGE_USER. A wrong password leaves the session as it was; an error of the Handler ends it (see there).
 func (c *Conn) changeUser(body []byte) error {
 	u, err := wire.ParseChangeUser(body, c.caps)
 	if err != nil {
@@ -258,6 +258,9 @@ func (c *Conn) changeUser(body []byte) error {
 	c.failures = 0
 	c.collation = u.Collation
 	if err := c.welcome(u.User, u.DB, u.Attributes); err != nil {
+		if sqlerr.HasCode(err, sqlerr.UnknownDatabase) && strings.Contains(c.server.cfg.ServerVersion(), "MariaDB") {
+			return c.WriteErr(sqlerr.From(err))
+		}
 		if isClientError(err) {
 			return &brokenError{sqlerr.From(err)}
 		}

@@ -33,7 +33,8 @@ type Handler interface {
 	// Account returns how to verify user; nil for an unknown user, with whom the protocol is run to its end all the same.
 	Account(user string) *catalog.Account
 	// Authenticated is called once after login, and again after each COM_CHANGE_USER, before the client is told. db may be empty,
-	// attrs nil. A returned *sqlerr.Error is sent to the client and ends the connection.
+	// attrs nil. A returned *sqlerr.Error is sent to the client and ends the connection, but for a database that there is not, behind
+	// COM_CHANGE_USER on MariaDB: the session goes on as the user's.
 	Authenticated(user, db string, attrs map[string]string) error
 	// Handle runs one command. payload is what follows the command byte; it is valid until Handle returns, and so is
 	// Conn.Request. What the client is to see is written through the Conn, which is flushed afterwards. A returned error that

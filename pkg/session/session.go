@@ -353,7 +353,7 @@ func (s *Session) Account(user string) *catalog.Account {
 func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	s.busy.Lock()
 	defer s.busy.Unlock()
-	login := s.account == nil
+	login, was := s.account == nil, s.db
 	s.release()
 	s.leave()
 	s.handedOver = false
@@ -368,8 +368,12 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	if err := s.reset(login, s.conn.Collation()); err != nil {
 		return err
 	}
+	var unknown error
 	if db != "" {
-		if err := s.changeDB(db); err != nil {
+		if err := s.changeDB(db); !login && s.cfg.Dialect.MariaDB() && sqlerr.HasCode(err, sqlerr.UnknownDatabase) {
+			unknown = err
+			_ = s.changeDB(was) // stays, if the account may see it
+		} else if err != nil {
 			return err
 		}
 	}
@@ -377,7 +381,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	s.conn.SetStatus(s.status())
 	s.activity.login(user, s.conn.RemoteAddr().String())
 	s.cfg.Registry.add(s)
-	return nil
+	return unknown
 }
 
 // reset brings the session to the state it has right after login, or gets again from a server, but for its database. collation is the number of

@@ -3,6 +3,7 @@ package session
 import (
 	"crypto/tls"
 	"database/sql"
+	"encoding/binary"
 	"io"
 	"net"
 	"strconv"
@@ -14,9 +15,11 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/datanode"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 	adminv1 "skarv/proto/admin/v1"
+	"skarv/test/cluster"
 )
 
 // packets is a client that speaks packets, for what drivers do not do: it compresses as it is told, and changes its account.
@@ -201,6 +204,24 @@ func TestChangeUser(t *testing.T) {
 			require.Equal(t, "100", r.get("SELECT COUNT(*) FROM t"))
 			require.Equal(t, byte(0xff), change("wrong")[0])
 		})
+	}
+}
+
+// A database that there is not ends the connection on MySQL; on MariaDB the session is the user's, in the database of before.
+func TestChangeUserToNoDatabase(t *testing.T) {
+	r := packetLogin(t, 0)
+	r.get("SET @left = 1")
+	r.send(wire.ComChangeUser, string(wire.AppendChangeUser(nil,
+		wire.ChangeUser{User: "root", DB: "nowhere", Collation: 33, Plugin: wire.NativePassword}, r.caps)))
+	p := r.read()
+	if p[0] == 0xfe {
+		r.write(nil) // there is no password
+		p = r.read()
+	}
+	require.Equal(t, byte(0xff), p[0], "%q", p)
+	require.EqualValues(t, sqlerr.UnknownDatabase, binary.LittleEndian.Uint16(p[1:]))
+	if cluster.TestEngine() == datanode.MariaDB {
+		require.Equal(t, "d,1", r.get("SELECT DATABASE(), @left IS NULL"))
 	}
 }
 
