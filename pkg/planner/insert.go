@@ -194,7 +194,8 @@ func (b *build) onDuplicate() error {
 	return b.ambiguous()
 }
 
-// ambiguous is MariaDB's error for a name without a table in ON DUPLICATE KEY UPDATE that the query of an INSERT has, too.
+// ambiguous is MariaDB's error for a name in ON DUPLICATE KEY UPDATE that the query of an INSERT has, too: without a table, or with that of the
+// INSERT, which the query reads by the same name.
 func (b *build) ambiguous() (err error) {
 	in := b.ins
 	if b.snap.Flavor != catalog.MariaDB || in.query == nil || in.query.block == nil || in.query.block.aggregated || in.query.block.sel == nil || in.query.block.sel.GroupBy != nil {
@@ -204,8 +205,14 @@ func (b *build) ambiguous() (err error) {
 		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 			switch n := n.(type) {
 			case *sqlparser.ColName:
-				if ref := in.query.block.resolve(n, b.a.lower); ref.ok() && n.Qualifier.IsEmpty() && in.table.Column(n.Name.String()) >= 0 {
-					err = sqlerr.AmbiguousColumn.New(n.Name.String(), "UPDATE")
+				q := n.Qualifier
+				own := q.IsEmpty() || q.Qualifier.IsEmpty() && sameName(in.table.Name, q.Name.String(), b.a.lower)
+				if ref := in.query.block.resolve(n, b.a.lower); ref.ok() && own && in.table.Column(n.Name.String()) >= 0 {
+					name := n.Name.String()
+					if !q.IsEmpty() {
+						name = q.Name.String() + "." + name
+					}
+					err = sqlerr.AmbiguousColumn.New(name, "UPDATE")
 				}
 			case *sqlparser.ValuesFuncExpr, *sqlparser.Subquery:
 				return false, nil

@@ -111,3 +111,16 @@ INSERT INTO counted (id, v) VALUES (1, 1), (NULL, 2), (7, 3);
 INSERT INTO counted (id, v) VALUES (7, 4) ON DUPLICATE KEY UPDATE id = VALUES(id), v = VALUES(v);
 INSERT INTO counted (id, v) VALUES (1, 5), (9, 6) ON DUPLICATE KEY UPDATE id = VALUES(id), v = VALUES(v);
 SELECT * FROM counted ORDER BY id;
+CREATE TABLE ku_same (id INT PRIMARY KEY, c INT);
+CREATE TABLE ku_other (id INT PRIMARY KEY, c INT);
+INSERT INTO ku_same VALUES (1, 1), (2, 2), (101, 1);
+INSERT INTO ku_other VALUES (1, 1), (2, 2);
+-- only: mariadb
+INSERT INTO ku_same SELECT id + 100, c FROM ku_same WHERE id < 10 ON DUPLICATE KEY UPDATE ku_same.c = ku_same.c + 1000;
+-- only: mariadb
+INSERT INTO ku_same SELECT id + 100, c FROM ku_other ku_same WHERE id < 10 ON DUPLICATE KEY UPDATE c = ku_same.c + 1000;
+-- only: mariadb
+INSERT INTO ku_same SELECT ku_same.id + 100, ku_same.c FROM ku_same JOIN ku_other ON ku_same.id = ku_other.id ON DUPLICATE KEY UPDATE ku_same.c = ku_same.c + 1000;
+INSERT INTO ku_same SELECT id + 100, c FROM ku_same x WHERE id < 10 ON DUPLICATE KEY UPDATE ku_same.c = ku_same.c + 1000;
+INSERT INTO ku_same SELECT id + 100, c FROM ku_other WHERE id < 10 ON DUPLICATE KEY UPDATE ku_same.c = ku_same.c + 1000;
+SELECT * FROM ku_same ORDER BY id;
