@@ -218,7 +218,7 @@ func (s *Session) assign(a assignments) error {
 	// a SET decide which node group the transaction begins in.
 	manual := !s.autocommit
 	beside := manual && s.tx != nil && slices.Contains(a.system, "autocommit")
-	if s.unheld() || beside || mayBeRefused(a.system) {
+	if s.unheld() || beside || s.mayBeRefused(a.system) {
 		get = s.Get
 	}
 	c, err := get(s.anyGroup())
@@ -529,9 +529,9 @@ func isOn(value string) bool {
 // onlyValue is a variable of which Skarv takes one value only, and what to do in place of another.
 type onlyValue struct{ name, value, how string }
 
-func onlyValues() []onlyValue {
+func (s *Session) onlyValues() []onlyValue {
 	const numbers = "leave it as 1: the cluster gives the numbers, to all who INSERT"
-	return []onlyValue{
+	only := []onlyValue{
 		{"auto_increment_increment", "1", numbers},
 		{"auto_increment_offset", "1", numbers},
 		{"completion_type", "NO_CHAIN", "say AND CHAIN or RELEASE"},
@@ -539,18 +539,22 @@ func onlyValues() []onlyValue {
 		{"sql_auto_is_null", "0", "use LAST_INSERT_ID()"},
 		{"sql_generate_invisible_primary_key", "0", "leave it out: tables without a primary key get a hidden one anyway"},
 	}
+	if s.conn.Capabilities().Has(wire.CapSessionTrack) { // else nobody is told anything
+		only = append(only, onlyValue{"session_track_transaction_info", "OFF", "leave it OFF: the status in answers says whether a transaction is open"})
+	}
+	return only
 }
 
 // mayBeRefused reports whether a value that a server has taken for one of the variables may be refused by adopt. The connection on which that
 // comes out can be used no more.
-func mayBeRefused(variables []string) bool {
+func (s *Session) mayBeRefused(variables []string) bool {
 	return slices.Contains(variables, "character_set_client") ||
-		slices.ContainsFunc(onlyValues(), func(v onlyValue) bool { return slices.Contains(variables, v.name) })
+		slices.ContainsFunc(s.onlyValues(), func(v onlyValue) bool { return slices.Contains(variables, v.name) })
 }
 
 // adopt makes st the session's state and derives from it what the session itself must know.
 func (s *Session) adopt(st *backend.State) error {
-	for _, refused := range onlyValues() {
+	for _, refused := range s.onlyValues() {
 		v, ok := st.Get("@@session." + sqltypes.QuoteName(refused.name))
 		if ok && !strings.EqualFold(strings.Trim(v, "'"), refused.value) && !isOff(v) {
 			return sqlerr.Unsupported("SET "+refused.name+" = "+v, refused.how)

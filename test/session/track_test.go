@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 )
 
@@ -37,4 +38,13 @@ func TestSessionTracking(t *testing.T) {
 	require.Equal(t, "OFF", changes("SET autocommit = 0")["autocommit"])
 	require.Equal(t, "latin1", changes("SET NAMES latin1")["character_set_client"])
 	require.Empty(t, changes("DO 1"))
+	// What it would be told of transactions nobody tells: Skarv's transactions are not those of one server.
+	_, err = c.Exec("SET session_track_transaction_info = 'STATE'")
+	require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet), "%v", err)
+	changes("SET session_track_transaction_info = 'OFF'")
+	changes("SET session_track_transaction_info = DEFAULT")
+	_, rows, err := c.QueryAll("SELECT @@session_track_transaction_info, @@autocommit", 1)
+	require.NoError(t, err)
+	require.Equal(t, "OFF", string(rows[0][0]))
+	require.Equal(t, "0", string(rows[0][1]))
 }
