@@ -95,7 +95,7 @@ func (c *Controller) Run(ctx context.Context) error {
 				since:    time.Now(),
 				login:    c.cfg.Login,
 				servers:  c.cfg.Servers,
-				taken:    map[string]bool{},
+				taken:    map[string]context.CancelFunc{},
 				fences:   map[string]*fencing{},
 				names:    names{dropped: map[ddl.Object]bool{}},
 			}
@@ -147,7 +147,7 @@ type leader struct {
 	written atomic.Int64 // revision of this leader's last write
 
 	mu       sync.Mutex
-	taken    map[string]bool // jobs that are carried, or were
+	taken    map[string]context.CancelFunc // ends carrying a job, of those that are carried, or were
 	finished []string
 	fences   map[string]*fencing // by address
 	names    names
@@ -168,9 +168,7 @@ func (l *leader) lead(ctx context.Context) error {
 	g.Go(func() error {
 		return l.store.WatchRecords(ctx, topology.DDLJobs, func(r topology.Record) error {
 			if r.Value == nil {
-				l.mu.Lock()
-				delete(l.taken, r.ID)
-				l.mu.Unlock()
+				l.removed(r.ID)
 				return nil
 			}
 			l.start(ctx, g, l.queue.join(r.ID))
@@ -203,21 +201,35 @@ func (l *leader) resume(ctx context.Context, g *errgroup.Group, records []topolo
 // start carries the job of a turn to its end, unless that is done already, and leaves the turn.
 func (l *leader) start(ctx context.Context, g *errgroup.Group, t *turn) {
 	l.mu.Lock()
-	known := l.taken[t.id]
-	l.taken[t.id] = true
-	l.mu.Unlock()
-	if known {
+	defer l.mu.Unlock()
+	if l.taken[t.id] != nil {
 		t.leave()
 		return
 	}
+	carrying, cancel := context.WithCancel(ctx)
+	l.taken[t.id] = cancel
 	g.Go(func() error {
+		defer cancel()
 		defer t.leave()
-		ended, err := l.carry(ctx, t)
+		ended, err := l.carry(carrying, t)
+		if carrying.Err() != nil && ctx.Err() == nil {
+			return nil // it was withdrawn
+		}
 		if err != nil || !ended {
 			return err
 		}
 		return l.forget(ctx, t.id)
 	})
+}
+
+// removed ends carrying a job whose record is gone: it was withdrawn, or has ended.
+func (l *leader) removed(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if cancel := l.taken[id]; cancel != nil {
+		cancel()
+		delete(l.taken, id)
+	}
 }
 
 // longestRetry is how long a job that does not get on waits at most before it is tried again.
@@ -240,14 +252,14 @@ func (l *leader) carry(ctx context.Context, t *turn) (ended bool, err error) {
 		if j.ended() {
 			return true, nil
 		}
-		if err = l.unlessAbandoned(ctx, j, t); err == nil {
-			return j.ended(), nil
+		if j, err = l.inTurn(ctx, j, t); err == nil {
+			return j != nil && j.ended(), nil
 		}
 		if ctx.Err() != nil || leadsNoMore(err) {
 			return false, err
 		}
-		if errors.Is(err, errWider) {
-			if err := t.take(ctx, &scope{everything: true}); err != nil {
+		if wider, ok := errors.AsType[*widerError](err); ok {
+			if err := t.take(ctx, wider.scope); err != nil {
 				return false, err
 			}
 			continue
@@ -262,11 +274,25 @@ func (l *leader) carry(ctx context.Context, t *turn) (ended bool, err error) {
 	}
 }
 
+// inTurn does the job when it is its turn, unless it was withdrawn, or abandoned, while it waited. It returns the job as it is then, or nil.
+func (l *leader) inTurn(ctx context.Context, j *job, t *turn) (*job, error) {
+	snap, err := l.turnOf(ctx, j, t)
+	if err != nil {
+		return j, err
+	}
+	if j.State == queued {
+		if j, err = storedJob(ctx, l.store, j.ID); err != nil || j == nil || j.ended() {
+			return j, err
+		}
+	}
+	return j, l.unlessAbandoned(ctx, j, t, snap)
+}
+
 // unlessAbandoned is do, but for a job that nobody has begun and whose process is gone: its client has lost its connection, may have found that
 // nothing was changed, and gone on. It ends the job.
-func (l *leader) unlessAbandoned(ctx context.Context, j *job, t *turn) error {
+func (l *leader) unlessAbandoned(ctx context.Context, j *job, t *turn, snap *catalog.Snapshot) error {
 	if j.State != queued || j.From == "" || j.From == l.member {
-		return l.do(ctx, j, t)
+		return l.do(ctx, j, t, snap)
 	}
 	if j.revision <= l.inherited { // who died together with the leader before is taken for alive as long as that was
 		if err := pause.For(ctx, time.Until(l.since.Add(topology.Lease))); err != nil {
@@ -284,7 +310,7 @@ func (l *leader) unlessAbandoned(ctx context.Context, j *job, t *turn) error {
 			return err
 		}
 		if slices.ContainsFunc(members, func(m topology.Member) bool { return m.ID == j.From }) {
-			return l.do(ctx, j, t)
+			return l.do(ctx, j, t, snap)
 		}
 	}
 	l.log.WarnContext(ctx, "a schema change is not begun: the process that asked for it is gone", "job", j.ID, "process", j.From)
@@ -308,11 +334,7 @@ func (l *leader) note(ctx context.Context, id, problem string) error {
 }
 
 // do carries one job to its end.
-func (l *leader) do(ctx context.Context, j *job, t *turn) error {
-	snap, err := l.turnOf(ctx, j, t)
-	if err != nil {
-		return err
-	}
+func (l *leader) do(ctx context.Context, j *job, t *turn, snap *catalog.Snapshot) (err error) {
 	began := time.Now()
 	resumed := j.State == running
 	switch {
@@ -343,7 +365,7 @@ func (l *leader) turnOf(ctx context.Context, j *job, t *turn) (*catalog.Snapshot
 		if err = t.take(ctx, scopeOf(j, snap)); err != nil {
 			break
 		}
-		if snap, err = l.snapshot(ctx); err == nil && t.scope.covers(scopeOf(j, snap)) {
+		if snap, err = l.snapshot(ctx); err == nil && t.keeps(scopeOf(j, snap)) {
 			break
 		}
 	}

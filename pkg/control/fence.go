@@ -2,11 +2,14 @@ package control
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/schema"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 )
 
@@ -35,11 +38,16 @@ func (l *leader) takeFence(ctx context.Context, s *schema.Server, addr string, l
 	return l.store.Verify(ctx, l.guard)
 }
 
+// breakAll returns when no connection of leaders before is left. That it has the fences for a moment tells that: one that is told to end holds its
+// own until what it was doing is done or undone.
 func (f *fencing) breakAll(ctx context.Context, s *schema.Server) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for lane := 0; lane < lanes && !f.broken; lane++ {
-		if err := s.BreakFence(ctx, lane); err != nil {
+		if err := s.TakeFence(ctx, lane); err != nil {
+			return err
+		}
+		if err := s.GiveFence(ctx, lane); err != nil {
 			return err
 		}
 	}
@@ -47,13 +55,14 @@ func (f *fencing) breakAll(ctx context.Context, s *schema.Server) error {
 	return nil
 }
 
-// sweep drops what jobs that have ended, and leaders that died, have left in our database on a server.
+// sweep drops what jobs that have ended, and leaders that died, have left in our database on a server. What cannot be dropped at once is left to
+// a later one.
 func (d *schemaChange) sweep(ctx context.Context, s *schema.Server) error {
 	names, err := s.Made(ctx)
 	if err != nil {
 		return err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return d.job.uses(name) })
+	names = slices.DeleteFunc(names, func(name string) bool { return d.job.uses(name) || d.leader.queue.keeps(name) })
 	if names = slices.DeleteFunc(names, entriesOf(d.snap)); len(names) == 0 {
 		return nil
 	}
@@ -71,7 +80,20 @@ func (d *schemaChange) sweep(ctx context.Context, s *schema.Server) error {
 	if err != nil {
 		return err
 	}
-	return s.DropMade(ctx, slices.DeleteFunc(names, entriesOf(snap)))
+	if names = slices.DeleteFunc(names, entriesOf(snap)); len(names) == 0 {
+		return nil
+	}
+	if _, err := s.Exec(ctx, "SET SESSION lock_wait_timeout = 1"); err != nil {
+		return err
+	}
+	if err := s.DropMade(ctx, names); err != nil {
+		if _, said := errors.AsType[*sqlerr.Error](err); !said {
+			return err
+		}
+		d.leader.log.InfoContext(ctx, "tables that nobody needs are still there", "tables", names, "error", err)
+	}
+	_, err = s.Exec(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", schema.LockWaitSeconds))
+	return err
 }
 
 // uses reports whether a table in our own database is one that the job has made.
@@ -79,14 +101,22 @@ func (j *job) uses(name string) bool {
 	if schema.OfJob(name, j.ID) {
 		return true
 	}
-	if j.Work != nil {
-		for _, x := range j.Work.Indexes {
-			if name == catalog.EntriesName(x.ID) {
-				return true
-			}
-		}
+	return slices.Contains(j.entries(), name)
+}
+
+// entries are the tables of the global indexes that the job makes or drops, as far as it is planned. Statements by an older catalog may write to
+// those that are dropped when the catalog shows them no more.
+func (j *job) entries() (names []string) {
+	if j.Work == nil {
+		return nil
 	}
-	return false
+	for _, x := range j.Work.Indexes {
+		names = append(names, catalog.EntriesName(x.ID))
+	}
+	for _, id := range j.Work.Obsolete {
+		names = append(names, catalog.EntriesName(id))
+	}
+	return names
 }
 
 // entriesOf tells the tables of the global indexes in the catalog.

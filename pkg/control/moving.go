@@ -26,11 +26,8 @@ func (d *schemaChange) reorganizePartition(ctx context.Context) (*migration.Work
 	}
 	// A controller that died after it has begun one is asked again.
 	r, err := reorg.Resumable(ctx, d.leader.store, d.snap, rebalance, reorg.Request{}, Role)
-	if errors.Is(err, reorg.ErrBusy) {
-		return nil, sqlerr.UnknownError.New(err.Error())
-	}
 	if err != nil {
-		return nil, err
+		return nil, toClientBusy(err)
 	}
 	if r == nil {
 		moves, err := reorg.Plan(d.snap, reorg.Request{})
@@ -39,7 +36,7 @@ func (d *schemaChange) reorganizePartition(ctx context.Context) (*migration.Work
 		}
 		if len(moves) > 0 {
 			if r, err = reorg.Create(ctx, d.leader.store, rebalance, moves, defaultWindow); err != nil {
-				return nil, err
+				return nil, toClientBusy(err)
 			}
 		}
 	}
@@ -48,6 +45,14 @@ func (d *schemaChange) reorganizePartition(ctx context.Context) (*migration.Work
 		text = fmt.Sprintf("reorganisation %s moves %d partitions: SELECT * FROM skarv.reorganisations", r.ID, r.Partitions())
 	}
 	return &migration.Work{Warnings: []schema.Warning{{Level: "Note", Code: sqlerr.UnknownError, Message: text}}}, nil
+}
+
+// toClientBusy makes of ErrBusy an error for the client.
+func toClientBusy(err error) error {
+	if errors.Is(err, reorg.ErrBusy) {
+		return sqlerr.UnknownError.New(err.Error())
+	}
+	return err
 }
 
 // rebalance is the kind of reorganisations that spread the partitions over all node groups.

@@ -1,8 +1,10 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +19,7 @@ import (
 //
 //	scope      from the text and the catalog   the objects it changes, and every word that may name one it needs
 //	turn       no other has a scope that meets it; from now on it is planned by a catalog that shows what those before it have done
-//	plan       may show that more is changed: the turn is given back, and taken again for everything
+//	plan       may show that more is changed: the turn is given back, and taken again for that
 //	the rest   see schemaChange; a change that has begun keeps its turn until it has ended, however often it is tried
 //
 // Who is elected next takes the turns of what had begun before anything else begins.
@@ -34,6 +36,7 @@ type scope struct {
 	// one database: those of foreign keys; and on MySQL checked is the database of a table with CHECK constraints, whose names nobody knows here.
 	constraints map[string]bool
 	checked     string
+	entries     []string // tables of global indexes that it makes or drops
 }
 
 // meets reports whether one of two changes may change what the other changes or needs.
@@ -49,6 +52,20 @@ func (s *scope) meets(o *scope) bool {
 // reaches reports whether s changes something that o mentions. An object is mentioned by its name beside that of its database.
 func (s *scope) reaches(o *scope) bool {
 	return slices.ContainsFunc(s.objects, func(x ddl.Object) bool { return o.words[x.DB] && (x.Name == "" || o.words[x.Name]) })
+}
+
+// add makes s be about what o is about as well.
+func (s *scope) add(o *scope) {
+	s.everything = s.everything || o.everything
+	for _, x := range o.objects {
+		if !slices.Contains(s.objects, x) {
+			s.objects = append(s.objects, x)
+		}
+	}
+	maps.Copy(s.words, o.words)
+	maps.Copy(s.constraints, o.constraints)
+	s.checked = cmp.Or(s.checked, o.checked)
+	s.entries = append(s.entries, o.entries...)
 }
 
 // covers reports whether s is about all objects that o changes.
@@ -127,32 +144,32 @@ func (s *scope) plan(j *job) {
 		}
 	}
 	s.everything = s.everything || w.EventsOff != nil
+	s.entries = j.entries()
 }
 
 // relatives adds the tables that foreign keys join to those which are changed: what the catalog says of children may change with their parents.
 func (s *scope) relatives(snap *catalog.Snapshot) {
 	for _, o := range slices.Clone(s.objects) {
-		db := snap.Databases[o.DB]
-		for _, d := range snap.Databases {
-			if db == nil && strings.EqualFold(d.Name, o.DB) {
-				db = d
-			}
-		}
-		if db == nil {
-			continue
-		}
-		for _, t := range db.Tables {
-			if o.Name != "" && !strings.EqualFold(t.Name, o.Name) {
+		for _, db := range snap.Databases {
+			if !strings.EqualFold(db.Name, o.DB) {
 				continue
 			}
-			parents, children, _ := snap.Relations(t)
-			for _, r := range parents {
-				s.words[strings.ToLower(r.Key.RefDB)], s.words[strings.ToLower(r.Key.RefTable)] = true, true
-			}
-			for _, r := range children {
-				s.change(r.Child.Database, r.Child.Name)
+			for _, t := range db.Tables {
+				if o.Name == "" || strings.EqualFold(t.Name, o.Name) {
+					s.relativesOf(snap, t)
+				}
 			}
 		}
+	}
+}
+
+func (s *scope) relativesOf(snap *catalog.Snapshot, t *catalog.Table) {
+	parents, children, _ := snap.Relations(t)
+	for _, r := range parents {
+		s.words[strings.ToLower(r.Key.RefDB)], s.words[strings.ToLower(r.Key.RefTable)] = true, true
+	}
+	for _, r := range children {
+		s.change(r.Child.Database, r.Child.Name)
 	}
 }
 
@@ -218,6 +235,25 @@ func (t *turn) take(ctx context.Context, s *scope) error {
 	}
 	t.start()
 	return nil
+}
+
+// keeps has the turn be about s as well, and reports whether it can: it is about all that s changes, and meets nobody else who has a turn.
+func (t *turn) keeps(s *scope) bool {
+	q := t.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !t.scope.covers(s) || slices.ContainsFunc(q.turns, func(u *turn) bool { return u != t && u.has && u.scope.meets(s) }) {
+		return false
+	}
+	t.scope.add(s)
+	return true
+}
+
+// keeps reports whether a table of a global index is one that a job makes or drops whose turn it is.
+func (q *queue) keeps(name string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.ContainsFunc(q.turns, func(t *turn) bool { return t.has && slices.Contains(t.scope.entries, name) })
 }
 
 // start makes it t's turn. q.mu is held.

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"skarv/pkg/ddl"
 	"skarv/pkg/migration"
 	"skarv/pkg/schema"
+	"skarv/pkg/topology"
 )
 
 // statement is a job for one, with d as the default database.
@@ -269,4 +271,150 @@ func TestSeveralChangesAreResumed(t *testing.T) {
 		require.Equal(t, "id,x,y", f.columns(n))
 	}
 	f.clean()
+}
+
+// A job whose process goes while it waits for its turn is not begun: its client may have gone on without it.
+func TestAbandonedWhileItWaits(t *testing.T) {
+	f := newFixture(t, 2)
+	f.control(nil)
+	f.createDatabase()
+	f.must("CREATE TABLE a (id INT PRIMARY KEY)")
+	presence := f.store.NewPresence(topology.Member{ID: "other", Addr: "h:1"})
+	stop := f.background(presence.Run)
+	members := func(n int) {
+		require.Eventually(t, func() bool {
+			m, err := f.store.Members(f.ctx())
+			return err == nil && len(m) == n
+		}, 30*time.Second, 10*time.Millisecond)
+	}
+	members(1)
+	over := f.uses(servers[1], "d.a")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := f.ddl("ALTER TABLE a ADD n INT")
+		ended <- err
+	}()
+	f.waited(servers[1])
+	j := statement(newJobID(time.Now()), "DROP TABLE a")
+	j.Created, j.From = time.Now(), "other"
+	data, err := j.encode()
+	require.NoError(t, err)
+	_, err = f.store.Change(nil).PutRecord(topology.DDLJobs, j.ID, data, topology.Absent).Commit(f.ctx())
+	require.NoError(t, err)
+	f.must("CREATE TABLE b (id INT PRIMARY KEY)") // the leader has seen it
+	stop()
+	members(0)
+	over()
+	require.NoError(t, <-ended)
+	j, err = f.client.wait(f.ctx(), j.ID)
+	require.NoError(t, err)
+	require.Equal(t, failed, j.State)
+	require.Equal(t, "id,n", f.columns("a"))
+}
+
+// A job that is withdrawn while it waits holds up nobody.
+func TestWithdrawnWhileItWaits(t *testing.T) {
+	f := newFixture(t, 2)
+	f.control(nil)
+	f.createDatabase()
+	f.must("CREATE TABLE a (id INT PRIMARY KEY)")
+	f.must("CREATE TABLE b (id INT PRIMARY KEY)")
+	over := f.uses(servers[1], "d.a")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := f.ddl("ALTER TABLE a ADD n INT")
+		ended <- err
+	}()
+	f.waited(servers[1])
+	ctx, giveUp := context.WithTimeout(f.ctx(), 500*time.Millisecond)
+	defer giveUp()
+	req := f.session
+	req.SQL = "DROP TABLE a, b"
+	_, err := f.client.DDL(ctx, req)
+	require.Error(t, err)
+	f.must("CREATE TRIGGER g BEFORE INSERT ON b FOR EACH ROW SET @x = 1")
+	f.must("DROP TABLE b")
+	over()
+	require.NoError(t, <-ended)
+	require.Equal(t, "id,n", f.columns("a"))
+	f.clean()
+}
+
+// Tables of an index that was dropped stay while statements by an older catalog may write to them, whatever else is changed meanwhile.
+func TestObsoleteEntriesStay(t *testing.T) {
+	f := newFixture(t, 2)
+	var hold atomic.Bool
+	committed, goOn := make(chan struct{}), make(chan struct{})
+	f.control(func(point string) error {
+		if point == "committed" && hold.CompareAndSwap(true, false) {
+			close(committed)
+			<-goOn
+		}
+		return nil
+	})
+	f.createDatabase()
+	f.must("CREATE TABLE a (id INT PRIMARY KEY, v INT, UNIQUE KEY u (v))")
+	entries := func() string {
+		return servers[0].Value(t, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '_skarv' AND table_name LIKE 'uq%'")
+	}
+	require.Equal(t, "1", entries())
+	hold.Store(true)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := f.ddl("ALTER TABLE a DROP INDEX u")
+		ended <- err
+	}()
+	<-committed
+	f.must("CREATE TABLE b (id INT PRIMARY KEY)")
+	require.Equal(t, "1", entries())
+	close(goOn)
+	require.NoError(t, <-ended)
+	f.must("DROP TABLE b")
+	require.Equal(t, "0", entries())
+}
+
+// A TRUNCATE that has emptied a node group does not end as one that has done nothing.
+func TestTruncateGoneOnWith(t *testing.T) {
+	f := newFixture(t, 2)
+	stop := f.control(nil)
+	f.createDatabase()
+	f.must("CREATE TABLE a (id INT PRIMARY KEY)")
+	for _, s := range servers[:2] {
+		s.Exec(t, "INSERT INTO d.a VALUES (1)")
+	}
+	stop()
+	stop, crashed := f.dying("first")
+	f.session.Set = []string{"SET @@session.`lock_wait_timeout` = 1"}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := f.ddl("TRUNCATE a")
+		ended <- err
+	}()
+	<-crashed
+	stop()
+	over := f.uses(servers[1], "d.a")
+	f.control(nil)
+	f.waited(servers[1])
+	require.Empty(t, ended)
+	over()
+	require.NoError(t, <-ended)
+	require.Equal(t, "0", servers[1].Value(t, "SELECT COUNT(*) FROM d.a"))
+}
+
+// Who takes over waits until what a leader before it was doing is done or undone, in whichever lane.
+func TestFencesOfAllLanes(t *testing.T) {
+	f := newFixture(t, 1)
+	dial := func() *schema.Server {
+		s, err := schema.Dialer{}.Dial(f.ctx(), "g", servers[0].Node())
+		require.NoError(t, err)
+		t.Cleanup(s.Close)
+		return s
+	}
+	before, now := dial(), dial()
+	require.NoError(t, before.TakeFence(f.ctx(), 3))
+	require.NoError(t, (&fencing{}).breakAll(f.ctx(), now))
+	require.NoError(t, now.TakeFence(f.ctx(), 0))
+	require.Equal(t, "1", servers[0].Value(t, "SELECT IS_FREE_LOCK('skarv_ddl_3')"))
+	_, err := before.One(f.ctx(), "SELECT 1")
+	require.Error(t, err)
 }

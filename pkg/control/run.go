@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -64,10 +65,9 @@ func (d *schemaChange) run(ctx context.Context) error {
 			}
 			return d.fail(ctx, toClient(err))
 		}
-		if !d.turn.scope.covers(scopeOf(d.job, d.snap)) {
+		if s := scopeOf(d.job, d.snap); !d.turn.keeps(s) {
 			d.removeMarker(ctx)
-			d.job.Work = nil
-			return errWider
+			return &widerError{s}
 		}
 		if off := d.job.Work.EventsOff; off != nil && !*off { // an import may not have come to its end
 			for _, s := range d.servers {
@@ -118,8 +118,10 @@ func (d *schemaChange) run(ctx context.Context) error {
 	return d.finish(ctx, change)
 }
 
-// errWider: the plan shows that the change is about more than it has its turn for.
-var errWider = errors.New("the schema change is about more than its turn")
+// widerError: the plan shows that the change is about more than it has its turn for.
+type widerError struct{ scope *scope }
+
+func (*widerError) Error() string { return "the schema change is about more than its turn" }
 
 // stops tells errors after which this attempt must stop, for somebody else has changed the job, or this leader leads no more or is made
 // to stop.
@@ -180,10 +182,10 @@ func (d *schemaChange) connectOne(ctx context.Context, i int) error {
 	if err := d.leader.takeFence(ctx, s, group.Primary.Addr, d.turn.lane); err != nil {
 		return err
 	}
-	if err := d.sweep(ctx, s); err != nil {
+	if err := s.Use(ctx, d.job.DDL.Session); err != nil {
 		return err
 	}
-	return s.Use(ctx, d.job.DDL.Session)
+	return d.sweep(ctx, s)
 }
 
 // plan fills in the job's work.
@@ -331,14 +333,22 @@ func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 	if first < 0 {
 		return true, d.fail(ctx, sqlerr.UnknownError.New(fmt.Sprintf("node group %d is gone", w.First)))
 	}
-	if err := d.awaitUsers(ctx, first); err != nil {
-		return true, d.undoFor(ctx, err)
+	again := w.Begun
+	if !again {
+		if err := d.awaitUsers(ctx, first); err != nil {
+			return true, d.undoFor(ctx, err)
+		}
+		if w.Begun = true; w.Step.Empties {
+			if err := d.leader.save(ctx, d.job); err != nil {
+				return false, err
+			}
+		}
 	}
-	if err := d.runOn(ctx, first, true); err != nil {
+	if err := d.runOn(ctx, first, true, !again, func() {}); err != nil {
 		switch {
 		case d.waits(err):
 			return false, err
-		case pending(err):
+		case pending(err), again && w.Step.Empties:
 			return true, d.emptied(ctx, err)
 		}
 		return d.firstRefused(ctx, first, toClient(err))
@@ -372,13 +382,14 @@ func (d *schemaChange) runOnOthers(ctx context.Context, first int) error {
 		if i == first {
 			continue
 		}
-		ended := make(chan error, 1)
+		ended, sent := make(chan error, 1), make(chan struct{})
+		send := sync.OnceFunc(func() { close(sent) })
 		g.Go(func() error {
-			err := d.runOn(ctx, i, false)
+			err := d.runOn(ctx, i, false, false, send)
 			ended <- err
 			return err
 		})
-		if err := d.getsItsTables(ctx, i, ended); err != nil && !d.job.Work.Step.Empties {
+		if err := d.getsItsTables(ctx, i, sent, ended); err != nil && !d.job.Work.Step.Empties {
 			break
 		}
 	}
@@ -392,9 +403,14 @@ const (
 	calmLooks  = 3
 )
 
-// getsItsTables returns when the step that has begun on the ith group waits for nobody, or has ended, with that error. Where this cannot be told
+// getsItsTables returns when the step on the ith group, once it is sent, waits for nobody, or has ended, with that error. Where this cannot be told
 // it does not wait either.
-func (d *schemaChange) getsItsTables(ctx context.Context, i int, ended <-chan error) error {
+func (d *schemaChange) getsItsTables(ctx context.Context, i int, sent <-chan struct{}, ended <-chan error) error {
+	select {
+	case err := <-ended:
+		return err
+	case <-sent:
+	}
 	wait, cancel := context.WithCancel(ctx)
 	defer cancel()
 	past := make(chan struct{})
@@ -496,7 +512,10 @@ func (d *schemaChange) firstRefused(ctx context.Context, first int, refusal *sql
 }
 
 // runOn runs the step on the ith group unless it has run there. Errors that may pass are tried again.
-func (d *schemaChange) runOn(ctx context.Context, i int, first bool) error {
+//
+// first: nothing has been changed yet. asClient: it waits for users of its tables as long as the client would. sent is called before it is sent,
+// each time.
+func (d *schemaChange) runOn(ctx context.Context, i int, first, asClient bool, sent func()) error {
 	group := d.snap.Groups[i].ID
 	var last error
 	for attempt := range maxAttempts {
@@ -527,12 +546,13 @@ func (d *schemaChange) runOn(ctx context.Context, i int, first bool) error {
 		if err := d.leader.at(fmt.Sprint("before-", group)); err != nil {
 			return err
 		}
-		if first {
+		if asClient {
 			if last = d.lockWaits(ctx, i, true); last != nil {
 				d.drop(i)
 				continue
 			}
 		}
+		sent()
 		affected, err := d.step(ctx, d.servers[i])
 		if err := d.leader.at(fmt.Sprint("after-", group)); err != nil {
 			return err
@@ -541,7 +561,7 @@ func (d *schemaChange) runOn(ctx context.Context, i int, first bool) error {
 		if err == nil {
 			warnings, err = d.servers[i].Warnings(ctx)
 		}
-		if first {
+		if asClient {
 			if e := d.lockWaits(ctx, i, false); e != nil && err == nil {
 				err = e
 			}

@@ -149,10 +149,15 @@ func (s *Statement) Words() []string {
 // Constraints are the names that the statement gives to constraints, in lower case, perhaps beside others that it mentions.
 func (s *Statement) Constraints() []string {
 	var out []string
-	for i, t := range s.toks[1:] {
-		before := s.toks[i]
-		if t.name() && (before.is("CONSTRAINT") || before.is("KEY") && i > 0 && s.toks[i-1].is("FOREIGN")) {
-			out = append(out, strings.ToLower(t.value))
+	for i, t := range s.toks {
+		if !t.is("CONSTRAINT") && (!t.is("KEY") || i == 0 || !s.toks[i-1].is("FOREIGN")) {
+			continue
+		}
+		for rest := s.toks[i+1:]; len(rest) > 0 && rest[0].name(); rest = rest[1:] {
+			if w := rest[0]; !w.is("IF") && !w.is("NOT") && !w.is("EXISTS") {
+				out = append(out, strings.ToLower(w.value))
+				break
+			}
 		}
 	}
 	return out

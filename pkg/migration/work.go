@@ -24,6 +24,8 @@ type Work struct {
 	Marker string `json:"marker,omitempty"`
 	// First is the group the step runs on first.
 	First placement.NodeGroupID `json:"first"`
+	// Begun: the step may have run somewhere.
+	Begun bool `json:"begun,omitempty"`
 	// OwnRows: the step is about a table of which each group has rows of its own. What it did to them is added up.
 	OwnRows bool `json:"own_rows,omitempty"`
 
@@ -89,7 +91,7 @@ func (w *Work) GiveUp(refusal *sqlerr.Error) {
 	if len(w.Routines) == 0 {
 		w.Drop = w.Watched
 	}
-	w.Indexes, w.Refresh, w.Error = nil, nil, refusal
+	w.Indexes, w.Refresh, w.Error, w.Begun = nil, nil, refusal, true
 	w.Step = &Step{SQL: w.Step.Dropping, Repeat: true}
 }
 

@@ -87,16 +87,25 @@ const evictTimeout = 10 * time.Second
 // Evict shuts a slot out of all servers and gives it to others. The record comes first: whoever reads it knows that the slot is
 // not to be used, and a controller that comes next goes on.
 func (r *Runner) Evict(ctx context.Context, guard *topology.Guard, slot topology.Slot) error {
-	if !slot.Fenced {
+	for !slot.Fenced {
 		slot.Fenced = true
 		revision, err := r.cfg.Store.Change(guard).PutSlot(&slot, slot.Revision).Commit(ctx)
-		if errors.Is(err, topology.ErrConflict) {
-			return nil // its holder has given it back
+		if err == nil {
+			slot.Revision = revision
+			break
 		}
+		if !errors.Is(err, topology.ErrConflict) {
+			return err
+		}
+		slots, _, err := r.cfg.Store.Slots(ctx)
 		if err != nil {
 			return err
 		}
-		slot.Revision = revision
+		i := slices.IndexFunc(slots, func(now topology.Slot) bool { return now.N == slot.N && now.Incarnation == slot.Incarnation })
+		if i < 0 {
+			return nil // its holder has given it back
+		}
+		slot = slots[i] // somebody else shuts it out as well, and may not have come to its end
 	}
 	snap, err := r.cfg.Store.Load(ctx)
 	if err != nil {

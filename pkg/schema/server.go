@@ -223,7 +223,7 @@ func (s *Server) TakeFence(ctx context.Context, lane int) error {
 		if got == "1" {
 			return nil
 		}
-		if err := s.BreakFence(ctx, lane); err != nil {
+		if err := s.breakFence(ctx, lane); err != nil {
 			return err
 		}
 	}
@@ -237,8 +237,14 @@ func (s *Server) FenceWaits(ctx context.Context, lane int) (bool, error) {
 	return n == "1", err
 }
 
-// BreakFence ends the connection that holds the fence of a lane, if there is one.
-func (s *Server) BreakFence(ctx context.Context, lane int) error {
+// GiveFence gives up a fence that this connection holds.
+func (s *Server) GiveFence(ctx context.Context, lane int) error {
+	_, err := s.One(ctx, "SELECT RELEASE_LOCK('"+fenceLock(lane)+"')")
+	return err
+}
+
+// breakFence tells the connection that holds the fence of a lane to end, if there is one.
+func (s *Server) breakFence(ctx context.Context, lane int) error {
 	lock := fenceLock(lane)
 	holder, err := s.One(ctx, "SELECT IS_USED_LOCK('"+lock+"')")
 	if err != nil || holder == "" {
