@@ -30,7 +30,8 @@ type Arguments struct {
 	// have other types than those of a statement prepared by the protocol.
 	Using [][]byte
 
-	// Binary: the client takes binary rows, which have all digits of floating-point numbers.
+	// Binary: the client has run a statement that was prepared by the protocol, and takes binary rows, which have all digits of floating-point
+	// numbers.
 	Binary bool
 
 	// Checked: CHECK constraints have left out rows already, of a statement made of the rows that are left.
@@ -247,7 +248,7 @@ func (a *Arguments) appendSpan(dst []byte, sp sqlparse.Span) []byte {
 	for i := sort.SearchInts(a.marks, sp.Start); i < len(a.marks) && a.marks[i] < sp.End; i++ {
 		name(a.marks[i])
 		dst = append(dst, sql[pos:a.marks[i]]...)
-		if v := a.wire.Value(i); a.EmptyIsNull && v.Kind == sqltypes.String && len(v.Raw) == 0 {
+		if v := a.wire.Value(i); a.EmptyIsNull && !a.Binary && v.Kind == sqltypes.String && len(v.Raw) == 0 {
 			dst = append(dst, emptyString...)
 		} else {
 			dst = a.wire.AppendSQL(dst, i, noBackslashEscapes, a.OneByte)

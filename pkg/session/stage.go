@@ -161,9 +161,6 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (s
 	}
 	if w.asSession() {
 		restore = ""
-		if err := w.notDoubled(st, change.Columns); err != nil {
-			return sum, 0, nil, err
-		}
 	}
 	if n.Returning {
 		change.Returned = &w.held
@@ -173,7 +170,11 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (s
 		ch.Numbered()
 	}
 	if err = ch.Begin(change); err == nil {
-		err = w.query(st.Rows(change.Columns, restore == "", partitionOf(n.Table)), ch)
+		if w.asSession() {
+			err = w.readAsSession(st, change.Columns, ch)
+		} else {
+			err = w.query(st.Rows(change.Columns, false, partitionOf(n.Table)), ch)
+		}
 	}
 	if err == nil {
 		err = ch.Flush()
@@ -195,6 +196,24 @@ func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (s
 func (w *workspaceWrite) asSession() bool {
 	n := w.n.Stage
 	return n.Followed || n.Update || n.Returning || len(w.late()) > 0
+}
+
+// readAsSession reads the rows of the stage as they are to be written by asSession. They are read in no sql_mode of the client's, of which some give
+// functions another meaning.
+func (w *workspaceWrite) readAsSession(st *workspace.Stage, columns []int, sink exec.Sink) error {
+	if err := w.notDoubled(st, columns); err != nil {
+		return err
+	}
+	if _, err := w.c.Exec("SET " + workspace.WritingMode); err != nil {
+		return txn.Lost(w.c, err)
+	}
+	if err := w.query(st.Rows(columns, true, partitionOf(w.n.Stage.Table)), sink); err != nil {
+		return err
+	}
+	if _, err := w.c.Exec(w.s.modes()); err != nil {
+		return txn.Lost(w.c, err)
+	}
+	return nil
 }
 
 // notDoubled refuses rows of the stage that would not be written as they are, in the session's time zone.

@@ -23,12 +23,9 @@ import (
 // insertFollowed inserts the rows of the stage; columns are those written.
 func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum exec.Counts, err error) {
 	s, n := w.s, w.n.Stage
-	if err := w.notDoubled(st, columns); err != nil {
-		return sum, err
-	}
 	rows := &writtenRows{table: n.Table, columns: columns, utf8: !s.foreignLiterals, noEscapes: s.mode&sqlparse.NoBackslashEscapes != 0}
 	rows.sql = append(rows.sql, n.Verb+" "+n.Table.SQL()+" ("+n.Table.ColumnList(columns)+") VALUES "...)
-	if err := w.query(st.Rows(columns, true, partitionOf(n.Table)), rows); err != nil || rows.n == 0 {
+	if err := w.readAsSession(st, columns, rows); err != nil || rows.n == 0 {
 		return sum, err
 	}
 	if n.Update {

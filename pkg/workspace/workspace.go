@@ -49,7 +49,10 @@ func saved() []string {
 
 // Writing is the session variables, as SET takes them, with which copies are written: whatever a table holds goes into
 // another one unchanged.
-const Writing = "@@sql_mode = 'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO', @@time_zone = '+00:00'"
+const Writing = WritingMode + ", @@time_zone = '+00:00'"
+
+// WritingMode is Writing but for the time zone.
+const WritingMode = "@@sql_mode = 'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO'"
 
 // Open begins a workspace on conn, which nobody else uses until Close. mode is the session's sql_mode.
 func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
