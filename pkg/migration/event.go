@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"strings"
 	"time"
 
 	"skarv/pkg/catalog"
@@ -38,7 +39,10 @@ func (p *Planner) planEvent(o ddl.Name) error {
 	taken := func(name string) *sqlerr.Error {
 		return sqlerr.EventExists.New(name)
 	}
+	to := prog.Schedule.RenameTo
 	switch {
+	case to != nil && strings.EqualFold(to.Name, o.Name) && (to.DB == o.DB || to.DB == "" && p.Session.DB == o.DB):
+		return sqlerr.EventSameName.New()
 	case alter && old == nil:
 		return unknown
 	case !alter && old != nil && prog.IfNotExists:
@@ -65,7 +69,7 @@ func (p *Planner) planEvent(o ddl.Name) error {
 	}
 	// Once more does no harm, but for a second name: RENAME and CREATE are known by the texts of what they change.
 	s := Step{SQL: p.Statement.WithStatus(ddl.Aside(p.Snap.Flavor, p.Snap.ServerVersion)), Repeat: prog.OrReplace || alter}
-	if to := prog.Schedule.RenameTo; to != nil {
+	if to != nil {
 		there := ddl.Object{DB: to.DB, Name: to.Name, Kind: routine.Event}
 		if there.DB == "" {
 			if there.DB = p.Session.DB; there.DB == "" {

@@ -265,6 +265,9 @@ func (b *build) explain(w *words) error {
 	describe := w.take("DESCRIBE") || w.take("DESC")
 	if !describe {
 		if w.take("ANALYZE") {
+			if b.snap.Flavor != catalog.MariaDB {
+				return b.syntaxError(w)
+			}
 			b.plan.Topic = plan.ExplainAnalyze
 		} else {
 			w.take("EXPLAIN")

@@ -127,6 +127,7 @@ const (
 	RecursionLimit         Code = 1456
 	EventExists            Code = 1537
 	NoSuchEvent            Code = 1539
+	EventSameName          Code = 1551
 	TransactionInProgress  Code = 1568
 	OutOfRange             Code = 1690
 	ResignalWithoutHandler Code = 1645
@@ -383,6 +384,8 @@ func definitionOf(c Code) definition {
 		return definition{"HY000", "Event '%s' already exists"}
 	case NoSuchEvent:
 		return definition{"HY000", "Unknown event '%s'"}
+	case EventSameName:
+		return definition{"HY000", "Same old and new event name"}
 	case TransactionInProgress:
 		return definition{"25001", "Transaction characteristics can't be changed while a transaction is in progress"}
 	case ResignalWithoutHandler:

@@ -22,6 +22,10 @@ ALTER EVENT e3 RENAME TO e1;
 -- skip-prepared
 ALTER EVENT e3 RENAME TO e4;
 -- skip-prepared
+ALTER EVENT e4 RENAME TO E4;
+-- skip-prepared
+ALTER EVENT nosuch RENAME TO nosuch;
+-- skip-prepared
 ALTER EVENT nothing DISABLE;
 SELECT event_name, CONCAT(status, ''), on_completion, interval_value, interval_field, starts, event_comment, event_definition FROM information_schema.events WHERE event_schema = 'compat' ORDER BY event_name;
 -- skip-prepared

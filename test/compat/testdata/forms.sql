@@ -52,6 +52,9 @@ UNLOCK INSTANCE;
 -- refused: EXPLAIN is Skarv's own
 -- only: mysql
 EXPLAIN FORMAT=JSON INTO @plan SELECT * FROM t;
+-- only: mysql
+-- skip-prepared
+ANALYZE SELECT 1;
 -- refused: no node group has all its rows
 -- only: mysql
 CREATE JSON DUALITY VIEW jd AS SELECT JSON_DUALITY_OBJECT('_id': id, 'g': g) FROM t;
