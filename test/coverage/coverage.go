@@ -85,7 +85,7 @@ func Constructs() []Construct {
 		{"several statements in one text", "", server + "protocol_test.go: TestSeveralStatements"},
 		{"KILL", `^KILL`, server + "peers_test.go: TestTwoProxies"},
 		{"SHOW PROCESSLIST", "", server + "peers_test.go: TestTwoProxies"},
-		{"EXPLAIN", `^EXPLAIN`, server + "explain_test.go: TestExplain, " + server + "explain_test.go: TestExplainJSON, " + server + "explain_test.go: TestExplainOfWhatDoesNotExist"},
+		{"EXPLAIN", `^(EXPLAIN|ANALYZE SELECT)`, server + "explain_test.go: TestExplain, " + server + "explain_test.go: TestExplainJSON, " + server + "explain_test.go: TestExplainOfWhatDoesNotExist"},
 		{"EXPLAIN ANALYZE", "", server + "explain_test.go: TestExplainAnalyze, " + server + "explain_test.go: TestExplainAnalyzeStages"},
 		{"SHOW, DESCRIBE", `^(SHOW|DESC|DESCRIBE) `, ""},
 		{"SHOW WARNINGS, SHOW ERRORS", `^SHOW (COUNT\(\*\) )?(WARNINGS|ERRORS)`, ""},
