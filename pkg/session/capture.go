@@ -181,7 +181,7 @@ func (s *Session) do() error {
 		return err
 	}
 	err = s.within(text, &capture{})
-	if e, ok := errors.AsType[*sqlerr.Error](err); ok && sqlerr.HasCode(e, sqlerr.SubqueryManyRows, sqlerr.OutOfRange) && s.cfg.Dialect.MariaDB() {
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok && sqlerr.HasCode(e, sqlerr.SubqueryManyRows, sqlerr.OutOfRange, sqlerr.LockWaitTimeout) && s.cfg.Dialect.MariaDB() {
 		s.warnings = []Warning{{"Error", uint16(e.Code), e.Message, e.State}} // DO tells of what fails while it computes, and succeeds
 		return s.ok(wire.OK{Warnings: 1})
 	}

@@ -24,7 +24,7 @@ func (s *Session) sharedReads(text []byte) ([]byte, error) {
 	if err := st.Scan(text, s.mode); err != nil {
 		return nil, err
 	}
-	out, ok := withSharedReads(st, s.db)
+	out, ok := withSharedReads(st, s.db, s.cfg.Dialect.MariaDB())
 	if !ok {
 		return nil, sqlerr.Unsupported("such a query in the value of a SET, a DO or an expression of a program, or in a trigger, within a transaction: servers lock the rows that it reads",
 			"SELECT ... LOCK IN SHARE MODE INTO a variable, without set operations, and use that")
@@ -43,9 +43,12 @@ type queryFrame struct {
 
 // withSharedReads is st with LOCK IN SHARE MODE at the end of every query that reads tables; ok is false where it cannot be said. db is the
 // default database.
-func withSharedReads(st *sqlparse.Statement, db string) (out []byte, ok bool) {
+func withSharedReads(st *sqlparse.Statement, db string, mariadb bool) (out []byte, ok bool) {
 	refs, sure := st.Tables()
-	if !sure {
+	switch {
+	case len(refs) == 0:
+		return st.SQL(), true
+	case !sure:
 		return nil, false
 	}
 	ok = true
@@ -79,8 +82,10 @@ func withSharedReads(st *sqlparse.Statement, db string) (out []byte, ok bool) {
 			}
 		case st.Is(tok, "SELECT"):
 			f.query = true
-		case st.Is(tok, "UNION"), st.Is(tok, "EXCEPT"), st.Is(tok, "INTERSECT"), st.Is(tok, "MINUS"):
+		case st.Is(tok, "UNION"), st.Is(tok, "EXCEPT"), st.Is(tok, "INTERSECT"), st.Mode()&sqlparse.Oracle != 0 && st.Is(tok, "MINUS"):
 			f.set = true
+		case !mariadb && st.Is(tok, "JSON_TABLE"): // MySQL says that it cannot be locked
+			f.system = true
 		case st.Is(tok, "LOCK"):
 			f.locks = true
 		case st.Is(tok, "FOR"):

@@ -331,7 +331,11 @@ func (s *Session) renameTemporary(p *plan.Plan, name string) error {
 	if t := s.temps.tables[p.Database][name]; s.tx != nil && t != nil {
 		var columns []string
 		for _, c := range t.Columns {
-			if !c.Generated {
+			switch {
+			case c.Invisible, c.Generated && len(columns) > 0: // servers put columns that are not selected first, and fill by position
+				return sqlerr.Unsupported("CREATE TEMPORARY TABLE ... SELECT with invisible columns, or generated ones behind others, in a transaction",
+					"create the table outside of it, or without such columns")
+			case !c.Generated:
 				columns = append(columns, sqltypes.QuoteName(c.Name))
 			}
 		}

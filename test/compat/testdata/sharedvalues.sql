@@ -50,3 +50,18 @@ DROP PROCEDURE sv_program;
 DROP TEMPORARY TABLE sv_temp;
 DROP VIEW sv_view;
 DROP TABLE sv_rows, sv_copy, sv_one;
+-- What needs no lock, and what cannot be locked.
+CREATE TABLE shmin (id INT PRIMARY KEY, minus INT, j JSON);
+INSERT INTO shmin VALUES (1, 10, '[1, 2]'), (2, 20, '[3]'), (3, 30, '[]'), (4, 40, '[4]');
+SET autocommit = 0;
+SET @x = (SELECT minus FROM shmin WHERE id = 3), @y = (WITH RECURSIVE c AS (SELECT 1 n UNION ALL SELECT n + 1 FROM c WHERE n < 5) SELECT SUM(n) FROM c);
+SELECT @x, @y;
+-- only: mysql
+-- refused: such a query in the value of a SET
+SET @z = (SELECT SUM(j.x) FROM shmin, JSON_TABLE(shmin.j, '$[*]' COLUMNS (x INT PATH '$')) j);
+SET @z = (SELECT SUM(j.x) FROM JSON_TABLE('[1, 2, 3]', '$[*]' COLUMNS (x INT PATH '$')) j);
+SELECT @z;
+-- refused: CREATE TEMPORARY TABLE ... SELECT with invisible columns, or generated
+CREATE TEMPORARY TABLE shmin (k INT, g INT AS (minus * 2) VIRTUAL) SELECT id, minus FROM shmin;
+SET autocommit = 1;
+DROP TABLE shmin;
