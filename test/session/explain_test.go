@@ -83,7 +83,12 @@ func TestExplainJSON(t *testing.T) {
 
 func TestExplainAnalyze(t *testing.T) {
 	c := connect(t)
-	for _, query := range []string{"EXPLAIN ANALYZE SELECT v FROM t", "ANALYZE SELECT v FROM t", "EXPLAIN ANALYZE FORMAT=TREE SELECT v FROM t WHERE id > 0"} {
+	short := "ANALYZE SELECT v FROM t"
+	if cluster.TestEngine() == datanode.MySQL { // which has the long form only
+		c.fails(1064, short)
+		short = "EXPLAIN " + short
+	}
+	for _, query := range []string{"EXPLAIN ANALYZE SELECT v FROM t", short, "EXPLAIN ANALYZE FORMAT=TREE SELECT v FROM t WHERE id > 0"} {
 		text := explained(t, c, query)
 		require.Contains(t, text, "ran: the statement: 100 rows in ", query)
 		for _, g := range []string{"1", "2", "3", "4"} {
