@@ -117,7 +117,7 @@ func scopeOf(j *job, snap *catalog.Snapshot) *scope {
 	if st.RenameTo != nil {
 		s.change(st.RenameTo.DB, st.RenameTo.Name)
 	}
-	if w := j.Work; w != nil {
+	if j.Work != nil {
 		s.plan(j)
 	}
 	s.relatives(snap)

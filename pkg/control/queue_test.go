@@ -289,11 +289,7 @@ func TestAbandonedWhileItWaits(t *testing.T) {
 	}
 	members(1)
 	over := f.uses(servers[1], "d.a")
-	ended := make(chan error, 1)
-	go func() {
-		_, err := f.ddl("ALTER TABLE a ADD n INT")
-		ended <- err
-	}()
+	ended := f.begin("ALTER TABLE a ADD n INT")
 	f.waited(servers[1])
 	j := statement(newJobID(time.Now()), "DROP TABLE a")
 	j.Created, j.From = time.Now(), "other"
@@ -320,11 +316,7 @@ func TestWithdrawnWhileItWaits(t *testing.T) {
 	f.must("CREATE TABLE a (id INT PRIMARY KEY)")
 	f.must("CREATE TABLE b (id INT PRIMARY KEY)")
 	over := f.uses(servers[1], "d.a")
-	ended := make(chan error, 1)
-	go func() {
-		_, err := f.ddl("ALTER TABLE a ADD n INT")
-		ended <- err
-	}()
+	ended := f.begin("ALTER TABLE a ADD n INT")
 	f.waited(servers[1])
 	ctx, giveUp := context.WithTimeout(f.ctx(), 500*time.Millisecond)
 	defer giveUp()
@@ -359,11 +351,7 @@ func TestObsoleteEntriesStay(t *testing.T) {
 	}
 	require.Equal(t, "1", entries())
 	hold.Store(true)
-	ended := make(chan error, 1)
-	go func() {
-		_, err := f.ddl("ALTER TABLE a DROP INDEX u")
-		ended <- err
-	}()
+	ended := f.begin("ALTER TABLE a DROP INDEX u")
 	<-committed
 	f.must("CREATE TABLE b (id INT PRIMARY KEY)")
 	require.Equal(t, "1", entries())
@@ -385,11 +373,7 @@ func TestTruncateGoneOnWith(t *testing.T) {
 	stop()
 	stop, crashed := f.dying("first")
 	f.session.Set = []string{"SET @@session.`lock_wait_timeout` = 1"}
-	ended := make(chan error, 1)
-	go func() {
-		_, err := f.ddl("TRUNCATE a")
-		ended <- err
-	}()
+	ended := f.begin("TRUNCATE a")
 	<-crashed
 	stop()
 	over := f.uses(servers[1], "d.a")

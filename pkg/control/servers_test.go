@@ -119,6 +119,16 @@ func (f *fixture) must(sql string) DDLResult {
 	return r
 }
 
+// begin runs a schema change beside the test; how it ended comes through the channel.
+func (f *fixture) begin(sql string) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		_, err := f.ddl(sql)
+		ended <- err
+	}()
+	return ended
+}
+
 // createDatabase makes the database d, and the session's default.
 func (f *fixture) createDatabase() {
 	f.t.Helper()

@@ -66,11 +66,7 @@ func TestChangeWaitsOnOneGroupAtATime(t *testing.T) {
 	f.createDatabase()
 	f.must("CREATE TABLE a (id INT PRIMARY KEY, v VARCHAR(20))")
 	over := map[*nodes.Server]func(){servers[1]: f.uses(servers[1], "d.a"), servers[2]: f.uses(servers[2], "d.a")}
-	ended := make(chan error, 1)
-	go func() {
-		_, err := f.ddl("ALTER TABLE a MODIFY v VARCHAR(40)")
-		ended <- err
-	}()
+	ended := f.begin("ALTER TABLE a MODIFY v VARCHAR(40)")
 	f.waited(servers[1])
 	servers[2].Exec(t, "UPDATE d.a SET v = 1") // as the transaction might that is waited for
 	over[servers[1]]()

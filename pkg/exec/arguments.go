@@ -51,8 +51,13 @@ type Arguments struct {
 	items   []sqlparse.SelectItem
 }
 
-// emptyString is the empty string, whatever sql_mode says.
-const emptyString = "_utf8mb4 x''"
+// EmptyString is the empty string, whatever sql_mode says.
+const EmptyString = "_utf8mb4 x''"
+
+// emptyIsNull reports whether v is the empty string, in a mode in which one that a statement says is NULL.
+func (a *Arguments) emptyIsNull(v sqltypes.Value) bool {
+	return a.EmptyIsNull && v.Kind == sqltypes.String && len(v.Raw) == 0
+}
 
 // List is values found while a statement runs.
 type List struct {
@@ -248,8 +253,8 @@ func (a *Arguments) appendSpan(dst []byte, sp sqlparse.Span) []byte {
 	for i := sort.SearchInts(a.marks, sp.Start); i < len(a.marks) && a.marks[i] < sp.End; i++ {
 		name(a.marks[i])
 		dst = append(dst, sql[pos:a.marks[i]]...)
-		if v := a.wire.Value(i); a.EmptyIsNull && !a.Binary && v.Kind == sqltypes.String && len(v.Raw) == 0 {
-			dst = append(dst, emptyString...)
+		if !a.Binary && a.emptyIsNull(a.wire.Value(i)) {
+			dst = append(dst, EmptyString...)
 		} else {
 			dst = a.wire.AppendSQL(dst, i, noBackslashEscapes, a.OneByte)
 		}

@@ -108,8 +108,8 @@ func (in *insertion) appendLiteral(dst []byte, el *element) []byte {
 	if el.evaluated && el.value.Kind == sqltypes.String && !isASCII(el.value.Raw) && utf8.Valid(el.value.Raw) {
 		dst = append(dst, "_utf8mb4"...)
 	}
-	if in.args.EmptyIsNull && el.evaluated && el.value.Kind == sqltypes.String && len(el.value.Raw) == 0 {
-		return append(dst, emptyString...)
+	if el.evaluated && in.args.emptyIsNull(el.value) {
+		return append(dst, EmptyString...)
 	}
 	return in.args.appendLiteral(dst, el.value, !el.evaluated)
 }

@@ -108,7 +108,7 @@ func (in *insertion) givenValue(row int, k plan.InsertValue, col *catalog.Column
 		if el.bytesUnknown(col) {
 			return element{}, in.bytesUnknown(col)
 		}
-		if el.kind == literal && !el.evaluated && in.args.EmptyIsNull && el.value.Kind == sqltypes.String && len(el.value.Raw) == 0 {
+		if el.kind == literal && !el.evaluated && in.args.emptyIsNull(el.value) {
 			if in.args.params != nil && !in.args.Binary { // of EXECUTE it is none, unlike one that the text says
 				return element{}, sqlerr.Unsupported("an empty string for column '"+col.Name+"', part of a key, in EXECUTE in the mode EMPTY_STRING_IS_NULL", "SET sql_mode without it")
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/exec"
 	"skarv/pkg/plan"
 	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
@@ -185,7 +186,7 @@ func (s *Session) operandValue(sp sqlparse.Span) (operand, error) {
 	if !col.Type.IsNumber() && v != nil {
 		o.sql = s.quoted(string(v))
 		if len(v) == 0 && s.mode&sqlparse.EmptyStringIsNull != 0 {
-			o.sql = "_utf8mb4 x''"
+			o.sql = exec.EmptyString
 		}
 	}
 	return o, nil
