@@ -252,17 +252,28 @@ func (b *build) ddlTables(w *words) error {
 		if i == 0 {
 			b.plan.Database, b.plan.Name = db, r.Name
 		}
-		need := catalog.Admin
-		if t := b.snap.Table(db, r.Name); t != nil && t.Temporary != "" || b.plan.Change.Temporary && b.plan.Change.Object == plan.ObjectTable {
+		need, t := catalog.Admin, b.snap.Table(db, r.Name)
+		if t != nil && t.Temporary != "" && b.changesTemporary() || b.plan.Change.Temporary && b.plan.Change.Object == plan.ObjectTable {
 			need = catalog.Write
 		}
 		if !r.Write && i > 0 {
 			need = catalog.Read // LIKE, SELECT
 		}
 		b.access(db, need)
-		if t := b.snap.Table(db, r.Name); t != nil {
+		if t != nil && !(t.Temporary != "" && b.renamesHidden()) {
 			b.plan.Tables = append(b.plan.Tables, t)
 		}
 	}
 	return nil
+}
+
+// changesTemporary reports whether a name in the DDL at hand means a temporary table if there is one.
+func (b *build) changesTemporary() bool {
+	c := b.plan.Change
+	return c.Object == plan.ObjectIndex || c.Object == plan.ObjectTable && c.Verb != plan.VerbCreate && !b.renamesHidden()
+}
+
+// renamesHidden reports whether the DDL at hand is MySQL's RENAME TABLE, which knows nothing of temporary tables.
+func (b *build) renamesHidden() bool {
+	return b.snap.Flavor == catalog.MySQL && b.plan.Change.Verb == plan.VerbRename
 }

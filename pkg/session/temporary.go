@@ -163,6 +163,11 @@ func (s *Session) temporaryDDL(p *plan.Plan) (handled bool, err error) {
 			return true, err
 		}
 	}
+	if s.temps != nil && p.Change.Is(plan.VerbCreate, plan.ObjectTrigger) {
+		if err := s.triggerOnTemporary(); err != nil {
+			return true, err
+		}
+	}
 	if s.temps != nil && p.Change.Is(plan.VerbDrop, plan.ObjectDatabase) && len(s.temps.tables[p.Name]) > 0 { // which servers leave
 		return true, sqlerr.Unsupported("DROP DATABASE of one in which the session has temporary tables", "drop these first")
 	}
@@ -522,6 +527,21 @@ func (s *Session) viewOfTemporary() error {
 		}
 	}
 	return nil
+}
+
+// triggerOnTemporary is the error of a trigger on one of the session's temporary tables.
+func (s *Session) triggerOnTemporary() error {
+	refs, _ := s.stmt.Tables()
+	if len(refs) == 0 || !s.isTemporary(refs[0]) {
+		return nil
+	}
+	if err := s.commitImplicit(); err != nil {
+		return err
+	}
+	if s.cfg.Dialect.MariaDB() {
+		return sqlerr.TriggerOnTemporary.New(refs[0].Name, "a view, temporary table or sequence")
+	}
+	return sqlerr.TriggerOnTemporary.New(refs[0].Name, "view or temporary table")
 }
 
 // changeTemporary is ALTER, RENAME, TRUNCATE, CREATE INDEX and DROP INDEX of temporary tables.

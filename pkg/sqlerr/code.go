@@ -108,6 +108,7 @@ const (
 	ViewOfTemporary        Code = 1352
 	ViewInvalid            Code = 1356
 	NoSuchTrigger          Code = 1360
+	TriggerOnTemporary     Code = 1361
 	NoSuchRowInTrigger     Code = 1363
 	CheckOptionFailed      Code = 1369
 	JoinViewManyTables     Code = 1393
@@ -354,6 +355,8 @@ func definitionOf(c Code) definition {
 		return definition{"HY000", "Updating of %s row is not allowed in %s"}
 	case NoSuchTrigger:
 		return definition{"HY000", "Trigger does not exist"}
+	case TriggerOnTemporary:
+		return definition{"HY000", "Trigger's '%s' is %s"}
 	case NoSuchRowInTrigger:
 		return definition{"HY000", "There is no %s row in on %s trigger"}
 	case CheckOptionFailed:
