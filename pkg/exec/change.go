@@ -76,7 +76,8 @@ type Changer struct {
 	names   []string
 	forms   []workspace.Form
 	parts   []changePart // as r.streams
-	fields  [][]byte
+	fields  [][]byte     // of the row at hand
+	warning [][]byte     // the row of SHOW WARNINGS at hand
 	set     []byte
 	rows    uint64
 	counts  Counts
@@ -135,6 +136,10 @@ func (c *Changer) part(g placement.NodeGroupID) (int, error) {
 		if r.streams[i].group == g {
 			return i, nil
 		}
+	}
+	// The transaction may have to say something to the groups that it is on already.
+	if err := c.settleAll(); err != nil {
+		return 0, err
 	}
 	if err := r.Conns.JoinStatement(g, true); err != nil {
 		return 0, err
@@ -467,12 +472,12 @@ func (c *Changer) count(i int, ok *wire.OK) error {
 		if err != nil {
 			return err
 		}
-		if c.fields, err = wire.ParseTextRow(row, c.fields[:0]); err != nil {
+		if c.warning, err = wire.ParseTextRow(row, c.warning[:0]); err != nil {
 			return err
 		}
-		if len(c.fields) == 3 && len(c.Warned) < maxWarned {
-			code, _ := strconv.ParseUint(string(c.fields[1]), 10, 16)
-			c.Warned = append(c.Warned, Warned{string(c.fields[0]), uint16(code), string(c.fields[2])})
+		if len(c.warning) == 3 && len(c.Warned) < maxWarned {
+			code, _ := strconv.ParseUint(string(c.warning[1]), 10, 16)
+			c.Warned = append(c.Warned, Warned{string(c.warning[0]), uint16(code), string(c.warning[2])})
 		}
 	}
 }
@@ -484,6 +489,11 @@ func (c *Changer) Flush() error {
 			return err
 		}
 	}
+	return c.settleAll()
+}
+
+// settleAll reads all answers that have not been read.
+func (c *Changer) settleAll() error {
 	for i := range c.parts {
 		for len(c.parts[i].pending) > 0 {
 			if err := c.settle(i); err != nil {

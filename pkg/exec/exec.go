@@ -70,7 +70,8 @@ type Conns interface {
 	// stands or falls as a whole.
 	BeginStatement(groups []placement.NodeGroupID) error
 	// JoinStatement lets g, which need not be among BeginStatement's groups, take part in the statement that is running.
-	// write says that the statement changes rows there; a group may join to read and later again to write.
+	// write says that the statement changes rows there; a group may join to read and later again to write. No answer may be
+	// outstanding on the statement's connections.
 	JoinStatement(g placement.NodeGroupID, write bool) error
 	// EndStatement ends what BeginStatement began: the statement's work is kept when err is nil and undone else. It
 	// returns what the client is told: err, or what prevented the work from being kept. All connections have been

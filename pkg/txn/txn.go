@@ -491,6 +491,10 @@ func ask(branches []*branch, statements func(*branch) []string) []error {
 	errs := make([]error, len(branches))
 	for i, b := range branches {
 		b.conn.Settle()
+		if !b.conn.Broken() && !b.conn.Usable() { // what is read next would be taken for the answer
+			errs[i] = sqlerr.Internal.New("a transaction is to go on where an answer is outstanding")
+			continue
+		}
 		packets := b.packets(statements(b))
 		if len(branches) == 1 {
 			errs[i] = b.conn.AskRaw(packets)
