@@ -66,7 +66,9 @@ type span struct{ first, end uint64 }
 // fill is one reservation that others may wait for.
 type fill struct {
 	done chan struct{}
-	err  error // set before done is closed
+	// Set before done is closed.
+	err    error
+	usedUp bool // err says that there are no values left
 }
 
 // New returns Sequences that hold nothing yet.
@@ -176,7 +178,7 @@ func (s *Sequences) Observe(ctx context.Context, id, v uint64) error {
 			if err := f.wait(ctx); err != nil {
 				return err
 			}
-			if f.err != nil && !isContext(f.err) {
+			if f.err != nil && !f.usedUp && !isContext(f.err) {
 				return f.err
 			}
 			continue
@@ -193,6 +195,9 @@ func (s *Sequences) Observe(ctx context.Context, id, v uint64) error {
 		}
 		// Reserve what follows v: the next statement of a load with rising values then finds it here.
 		if s.fill(ctx, q, f, 1); f.err != nil {
+			if f.usedUp { // nothing can be handed out any more
+				return nil
+			}
 			return f.err
 		}
 	}
@@ -236,7 +241,7 @@ func (s *Sequences) fill(ctx context.Context, q *sequence, f *fill, n uint64) {
 		size = n // there may be no room for a block, but for these
 		first, err = s.cfg.Store.Allocate(ctx, q.id, size)
 	}
-	if errors.Is(err, topology.ErrUsedUp) {
+	if f.usedUp = errors.Is(err, topology.ErrUsedUp); f.usedUp {
 		err = sqlerr.AutoIncrementFailed.New()
 	}
 	f.err = clientError(err)

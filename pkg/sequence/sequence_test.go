@@ -230,6 +230,11 @@ func TestEndOfTheSequence(t *testing.T) {
 	require.NoError(t, s.Observe(ctx, 2, math.MaxUint64))
 	_, err = s.Next(ctx, 2, 1)
 	require.True(t, sqlerr.HasCode(err, sqlerr.AutoIncrementFailed), "%v", err)
+	for range 2 {
+		require.NoError(t, s.Observe(ctx, 3, math.MaxUint64-1), "what comes behind it nobody has asked for")
+	}
+	_, err = s.Next(ctx, 3, 1)
+	require.True(t, sqlerr.HasCode(err, sqlerr.AutoIncrementFailed), "%v", err)
 }
 
 func TestShutdownGivesBack(t *testing.T) {
