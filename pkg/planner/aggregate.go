@@ -206,10 +206,11 @@ func (b *build) aggregateColumn(blk *block, i int, item *sqlparser.AliasedExpr, 
 			return c, true, nil
 		}
 		inner, ok := b.callArgument(i)
-		if !ok || f.Distinct || d == unknown {
+		sum, all := b.sumOf(blk, f.Arg, inner, d, false)
+		if !ok || f.Distinct || !all {
 			return c, false, b.refuseDigits()
 		}
-		c.Sum = b.hide(sumOf(inner, d))
+		c.Sum = b.hide(sum)
 		return c, true, nil
 	case *sqlparser.Avg:
 		if f.Distinct {
@@ -223,11 +224,11 @@ func (b *build) aggregateColumn(blk *block, i int, item *sqlparser.AliasedExpr, 
 			return c, false, b.refuseScatter("AVG written this way over several node groups", "write AVG(expression)")
 		}
 		c.Func = plan.Avg
-		d := b.digitsAdded(blk, f.Arg, grouped)
-		if d == unknown {
+		sum, all := b.sumOf(blk, f.Arg, inner, b.digitsAdded(blk, f.Arg, grouped), true)
+		if !all {
 			return c, false, b.refuseDigits()
 		}
-		c.Sum = b.hide(sumOf(inner, d))
+		c.Sum = b.hide(sum)
 		c.Count = b.hide(hiddenColumn{before: "COUNT(", span: inner, after: ")"})
 		return c, true, nil
 	case *sqlparser.Min:

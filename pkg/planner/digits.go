@@ -1,7 +1,9 @@
 package planner
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"vitess.io/vitess/go/vt/sqlparser"
@@ -20,7 +22,7 @@ type digits uint8
 
 const (
 	shown   digits = iota // all
-	hidden                // not all, but those of a DECIMAL with 30 decimals
+	hidden                // not all, but a DECIMAL may have them: sizeOf
 	rounded               // not all, but those of a DOUBLE without a number of decimals
 	unknown               // perhaps not all
 )
@@ -227,13 +229,147 @@ func (b *build) columnItem(blk *block, name *sqlparser.ColName) (in *instance, i
 	return nil, nil
 }
 
-// sumOf is the sum of a number that has digits d, with all of them.
-func sumOf(number sqlparse.Span, d digits) hiddenColumn {
+// size is how many digits a number may have before and behind the point.
+type size struct{ whole, decimals int }
+
+func (s size) with(o size) size {
+	return size{max(s.whole, o.whole), max(s.decimals, o.decimals)}
+}
+
+// divisionDigits is how many decimals a quotient has more than what is divided: div_precision_increment.
+func (b *build) divisionDigits() int {
+	if n, err := strconv.Atoi(b.sess.DivisionDigits); err == nil {
+		return n
+	}
+	return 4
+}
+
+// sizeOf is how many digits servers compute an exact number with, at most. A server divides in words of nine digits.
+func (b *build) sizeOf(blk *block, e sqlparser.Expr) (s size, ok bool) {
+	switch e := e.(type) {
+	case *sqlparser.ColName:
+		if ref := blk.resolve(e, b.a.lower); ref.ok() {
+			switch c := ref.column(); c.DataType {
+			case "decimal":
+				return size{c.Precision - c.Scale, c.Scale}, c.Precision > 0
+			case "tinyint", "smallint", "mediumint", "int", "bigint":
+				return size{whole: 20}, true
+			}
+			return s, false
+		}
+		in, item := b.columnItem(blk, e)
+		if item == nil {
+			return s, false
+		}
+		return b.sizeOf(in.sub.block, item.Expr)
+	case *sqlparser.Argument:
+		i, ok := sqlparse.ArgNumber(e.Name)
+		if !ok || i >= b.st.NumArgs() || b.st.Arg(i).Class != sqlparse.ClassInt && b.st.Arg(i).Class != sqlparse.ClassDecimal {
+			return s, false
+		}
+		text := b.st.ArgText(i)
+		b.guard(i, string(text))
+		whole, decimals, _ := strings.Cut(string(text), ".")
+		return size{len(whole), len(decimals)}, true
+	case *sqlparser.Literal:
+		whole, decimals, _ := strings.Cut(e.Val, ".")
+		return size{len(whole), len(decimals)}, e.Type == sqlparser.IntVal || e.Type == sqlparser.DecimalVal
+	case *sqlparser.UnaryExpr:
+		if e.Operator != sqlparser.UMinusOp && e.Operator != sqlparser.UPlusOp {
+			return s, false
+		}
+		return b.sizeOf(blk, e.Expr)
+	case *sqlparser.CaseExpr:
+		values := []sqlparser.Expr{e.Else}
+		for _, w := range e.Whens {
+			values = append(values, w.Val)
+		}
+		for _, v := range values {
+			if v == nil {
+				continue
+			}
+			one, ok := b.sizeOf(blk, v)
+			if !ok {
+				return s, false
+			}
+			s = s.with(one)
+		}
+		return s, true
+	case *sqlparser.FuncExpr:
+		if !roundFunctions(e.Name.Lowered()) || len(e.Exprs) == 0 {
+			return s, false
+		}
+		s, ok := b.sizeOf(blk, e.Exprs[0])
+		s.whole++
+		if ok && len(e.Exprs) > 1 {
+			n, ok := b.ordinal(e.Exprs[1])
+			if !ok {
+				n = b.maxDecimals()
+			}
+			s.decimals = max(s.decimals, min(n, b.maxDecimals()))
+		}
+		return s, ok
+	case *sqlparser.BinaryExpr:
+		left, known := b.sizeOf(blk, e.Left)
+		var right size
+		if op, is := operandOf(e.Right); !is || op.Arg < 0 || e.Operator != sqlparser.DivOp || b.st.Arg(op.Arg).Class != sqlparse.ClassInt { // not / 100
+			if right, ok = b.sizeOf(blk, e.Right); !ok {
+				return s, false
+			}
+		}
+		if !known {
+			return s, false
+		}
+		words := func(digits int) int { return (digits + 8) / 9 * 9 }
+		switch s = left.with(right); e.Operator {
+		case sqlparser.PlusOp, sqlparser.MinusOp:
+			s.whole++
+		case sqlparser.MultOp:
+			s = size{left.whole + right.whole, left.decimals + right.decimals}
+		case sqlparser.IntDivOp:
+			s = size{whole: left.whole + right.decimals}
+		case sqlparser.ModOp:
+		case sqlparser.DivOp:
+			full := words(left.decimals) + words(right.decimals)
+			s = size{left.whole + right.decimals, words(max(full, left.decimals+right.decimals+b.divisionDigits()))}
+		default:
+			return s, false
+		}
+		return s, true
+	case *sqlparser.NullVal, *sqlparser.ComparisonExpr, *sqlparser.AndExpr, *sqlparser.OrExpr, *sqlparser.BetweenExpr, *sqlparser.IsExpr, *sqlparser.NotExpr:
+		return size{whole: 1}, true
+	}
+	return s, false
+}
+
+// maxDecimals is how many decimals a DECIMAL may have.
+func (b *build) maxDecimals() int {
+	if b.snap.Flavor == catalog.MariaDB {
+		return 38
+	}
+	return 30
+}
+
+// sumOf is the sum of a number that has digits d, with all of them; false if it cannot be written. average: it is divided by a count, which a
+// server does to words of nine digits: where those are just what it shows, it does not round, and the digits of the sum must be its own.
+func (b *build) sumOf(blk *block, e sqlparser.Expr, number sqlparse.Span, d digits, average bool) (hiddenColumn, bool) {
 	switch d {
 	case hidden:
-		return hiddenColumn{before: "SUM(CAST(", span: number, after: " AS DECIMAL(65,30)))"}
+		const most, rows = 65, 12 // the digits of a DECIMAL, and of how many rows one server adds up
+		s, ok := b.sizeOf(blk, e)
+		if average && (s.decimals+b.divisionDigits())%9 == 0 {
+			return hiddenColumn{}, false
+		}
+		room := most - rows - s.whole
+		decimals := min(30, room)
+		if s.decimals >= decimals {
+			decimals = min(b.maxDecimals(), room)
+		}
+		return hiddenColumn{before: "SUM(CAST(", span: number, after: fmt.Sprintf(" AS DECIMAL(%d,%d)))", most, decimals)}, ok && s.decimals < decimals
 	case rounded:
-		return hiddenColumn{before: "SUM((", span: number, after: ")+0e0)"}
+		return hiddenColumn{before: "SUM((", span: number, after: ")+0e0)"}, true
+	case unknown:
+		return hiddenColumn{}, false
 	}
-	return hiddenColumn{before: "SUM(", span: number, after: ")"}
+	return hiddenColumn{before: "SUM(", span: number, after: ")"}, true
 }

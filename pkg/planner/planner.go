@@ -63,6 +63,8 @@ type SessionInfo struct {
 	Unchecked bool
 	// SafeUpdates: sql_safe_updates is 1.
 	SafeUpdates bool
+	// DivisionDigits is div_precision_increment, "" if the session does not set it.
+	DivisionDigits string
 	// RowWrite: the statement is the write of one row in a plan.RowByRow: its triggers have been run, or will be.
 	RowWrite bool
 	// Checked: the rows that the statement writes are looked at one by one, for the CHECK OPTION of a view.

@@ -617,6 +617,7 @@ func (s *Session) adopt(st *backend.State) error {
 	s.info.Unchecked = isOff(v)
 	v, _ = st.Get("@@session.`sql_safe_updates`")
 	s.info.SafeUpdates = isOn(v)
+	s.info.DivisionDigits, _ = st.Get("@@session.`div_precision_increment`")
 	zone, _ := st.Get("@@session.`time_zone`")
 	s.info.HoursTwice = hoursTwice(strings.Trim(zone, "'"))
 	wait, _ := st.Get("@@session.`wait_timeout`") // of which a server knows nothing while it does not have the session's connection
