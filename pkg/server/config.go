@@ -60,7 +60,7 @@ type MySQL struct {
 	MaxConnections   int      `yaml:"max_connections" doc:"Clients served at once; more are refused with error 1040."`
 	MaxAllowedPacket int      `yaml:"max_allowed_packet" doc:"Bytes of the largest statement or row a client may send."`
 	HandshakeTimeout Duration `yaml:"handshake_timeout" doc:"Time a client has to log in."`
-	IdleTimeout      Duration `yaml:"idle_timeout" doc:"Clients silent for longer are disconnected, unless they SET wait_timeout."`
+	IdleTimeout      Duration `yaml:"idle_timeout" doc:"Clients silent for longer are disconnected, unless they SET wait_timeout, whose value this is for a session that begins. That of the servers says nothing."`
 	Loops            int      `yaml:"loops" doc:"Threads that read and write for many clients at a time by io_uring (Linux 5.19), which takes less processor time. -1: one for two processors, or none where the system does not let the process use io_uring. 0: none, the Go runtime does it."`
 }
 

@@ -33,7 +33,7 @@ import (
 
 // runProxy waits until there is a cluster to serve, then serves MySQL clients until ctx ends.
 func (s *Server) runProxy(ctx context.Context) error {
-	snap, mode, err := s.refuseUntilReady(ctx)
+	snap, fresh, err := s.refuseUntilReady(ctx)
 	if err != nil {
 		return nil //nolint:nilerr // the context ended first
 	}
@@ -65,7 +65,8 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Metrics:   counted,
 		SlowQuery: time.Duration(s.cfg.SlowQuery),
 		MaxText:   s.cfg.MySQL.MaxAllowedPacket,
-		SQLMode:   mode,
+		SQLMode:   fresh.sqlMode,
+		IdleTimes: session.IdleTimes{Wait: time.Duration(s.cfg.MySQL.IdleTimeout), Within: fresh.idle},
 		Buffers:   session.NewBuffers(dialect),
 		Log:       s.log,
 	}
@@ -182,7 +183,7 @@ func (s *Server) listeners() (list []net.Listener) {
 }
 
 // refuseUntilReady waits for a cluster, a slot in it and a server that answers, and tells clients meanwhile what is waited for.
-func (s *Server) refuseUntilReady(ctx context.Context) (snap *catalog.Snapshot, mode string, err error) {
+func (s *Server) refuseUntilReady(ctx context.Context) (snap *catalog.Snapshot, fresh freshSession, err error) {
 	refusing, stop := context.WithCancel(ctx)
 	var g errgroup.Group
 	g.Go(func() error {
@@ -201,15 +202,15 @@ func (s *Server) refuseUntilReady(ctx context.Context) (snap *catalog.Snapshot, 
 		_ = g.Wait()
 	}()
 	if snap, err = s.waitInitialised(ctx); err != nil {
-		return nil, "", err
+		return nil, fresh, err
 	}
 	select {
 	case <-s.admitted:
 	case <-ctx.Done():
-		return nil, "", ctx.Err()
+		return nil, fresh, ctx.Err()
 	}
-	mode, err = s.defaultSQLMode(ctx)
-	return snap, mode, err
+	fresh, err = s.freshSession(ctx, snap.Flavor)
+	return snap, fresh, err
 }
 
 // waitInitialised returns the first snapshot of a cluster with node groups.
@@ -229,15 +230,21 @@ func (s *Server) waitInitialised(ctx context.Context) (*catalog.Snapshot, error)
 // sqlModeRetry is the pause before the servers are asked for their sql_mode again.
 const sqlModeRetry = 200 * time.Millisecond
 
-// defaultSQLMode asks the servers for the sql_mode of a fresh session until one of them tells. Every session begins with it, on
+// freshSession is what a session has of the servers' settings that has set nothing.
+type freshSession struct {
+	sqlMode string
+	idle    [3]string // session.IdleTimes.Within
+}
+
+// freshSession asks the servers for the sql_mode of a fresh session until one of them tells. Every session begins with it, on
 // whatever server: no other could be taken in its place, for clients wrote their statements for this one.
-func (s *Server) defaultSQLMode(ctx context.Context) (string, error) {
+func (s *Server) freshSession(ctx context.Context, flavor catalog.Flavor) (fresh freshSession, err error) {
 	for told := false; ; {
 		var last error
 		for _, g := range s.groups() {
-			mode, err := s.sqlMode(g)
+			fresh, err := s.askFresh(g, flavor)
 			if err == nil {
-				return mode, nil
+				return fresh, nil
 			}
 			last = err
 		}
@@ -246,25 +253,33 @@ func (s *Server) defaultSQLMode(ctx context.Context) (string, error) {
 			s.log.WarnContext(ctx, "no node group answers yet: clients are served when one does", "error", last)
 		}
 		if err := pause.For(ctx, sqlModeRetry); err != nil {
-			return "", err
+			return fresh, err
 		}
 	}
 }
 
-func (s *Server) sqlMode(g placement.NodeGroupID) (string, error) {
+func (s *Server) askFresh(g placement.NodeGroupID, flavor catalog.Flavor) (fresh freshSession, err error) {
 	c, err := s.pools.Get(g, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{Class: backend.Started})
 	if err != nil {
-		return "", err
+		return fresh, err
 	}
 	defer c.Release()
-	_, rows, err := c.QueryAll("SELECT @@global.sql_mode", 1)
+	ask := "SELECT @@global.sql_mode"
+	if flavor == catalog.MariaDB {
+		ask += ", @@global.idle_transaction_timeout, @@global.idle_readonly_transaction_timeout, @@global.idle_write_transaction_timeout"
+	}
+	_, rows, err := c.QueryAll(ask, 1)
 	if err != nil {
-		return "", err
+		return fresh, err
 	}
 	if len(rows) != 1 {
-		return "", errors.New("no sql_mode")
+		return fresh, errors.New("no sql_mode")
 	}
-	return string(rows[0][0]), nil
+	fresh.sqlMode = string(rows[0][0])
+	for i, v := range rows[0][1:] {
+		fresh.idle[i] = string(v)
+	}
+	return fresh, nil
 }
 
 // sequences gives sessions their AUTO_INCREMENT values. Reserving a block is bounded by the store's own timeout.

@@ -14,6 +14,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
 )
 
 // RunEvent runs the body of an event once, as a procedure of the account that has logged in, which must be its definer. What it
@@ -165,9 +166,19 @@ func (s *Session) switchEvents(tokens sqlparse.Tokens) (handled bool, err error)
 
 // showVariables is a server's SHOW VARIABLES with what is the cluster's.
 func (s *Session) showVariables() error {
-	cols, rows, err := s.rowsOf()
+	c, err := s.aside(s.anyGroup())
 	if err != nil {
 		return err
+	}
+	if err := s.showIdle(c); err != nil {
+		s.done(c, err)
+		return err
+	}
+	cols, rows, err := c.QueryAll(string(s.args.AppendStatement(nil)), maxShown)
+	err = cmp.Or(err, s.hideIdle(c))
+	s.done(c, err)
+	if err != nil {
+		return txn.Lost(c, err)
 	}
 	for _, r := range rows {
 		if len(r) == 2 && strings.EqualFold(string(r[0]), "event_scheduler") {

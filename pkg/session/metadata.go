@@ -27,8 +27,11 @@ func (s *Session) selectMetadata(p *plan.Plan) (handled bool, err error) {
 		return true, err
 	}
 	r, err := s.viewer().Rewrite(st)
-	if r == nil || err != nil {
-		return err != nil, err
+	if err != nil {
+		return true, err
+	}
+	if r == nil {
+		return s.selectVariables(st)
 	}
 	g := s.anyGroup()
 	switch {

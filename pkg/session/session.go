@@ -64,8 +64,10 @@ type Config struct {
 	MaxText int
 	// SQLMode is the sql_mode of a session that has set none.
 	SQLMode string
-	Buffers *Buffers
-	Log     *slog.Logger
+	// IdleTimes are how long the client of such a session may be silent.
+	IdleTimes IdleTimes
+	Buffers   *Buffers
+	Log       *slog.Logger
 
 	// Transactions gives transactions over several node groups their ids.
 	Transactions *txn.Coordinator
@@ -171,8 +173,9 @@ type settings struct {
 	bestEffort bool          // skarv_commit = best_effort
 	reads      readAtomicity // skarv_read_atomicity
 	joins      joins         // skarv_joins
-	fixedClock bool          // the client has set its timestamp variable
-	sortLength int           // max_sort_length, 0: the servers' own
+	idle       idleTimes
+	fixedClock bool // the client has set its timestamp variable
+	sortLength int  // max_sort_length, 0: the servers' own
 }
 
 // outcome is what a statement leaves for those behind it that ask.
@@ -389,7 +392,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 func (s *Session) reset(login bool, collation uint16) error {
 	s.outcome = outcome{foundRows: s.foundRows} // what servers leave
 	s.isolation, s.bestEffort, s.reads, s.joins = "", false, readOff, joinsAuto
-	s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements)
+	s.multi, s.idle = s.conn.Capabilities().Has(wire.CapMultiStatements), idleTimes{}
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
 	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), collation)
@@ -409,17 +412,17 @@ func (s *Session) reset(login bool, collation uint16) error {
 }
 
 // defaults are the variables that every connection is given although no client has set them: by these a statement is read, and its
-// effects are kept or not, and a server's own may be others, or become others while the process runs. The client's CLIENT_IGNORE_SPACE
+// effects are kept or not, and a server's own may be others, or become others while the process runs; and by those of idle.go. The client's CLIENT_IGNORE_SPACE
 // is part of the sql_mode, on MariaDB only until the session is reset.
 func (s *Session) defaults(login bool) []backend.Variable {
 	mode := s.cfg.SQLMode
 	if s.conn.Capabilities().Has(wire.CapIgnoreSpace) && (login || !s.cfg.Dialect.MariaDB()) {
 		mode = strings.TrimPrefix(mode+",IGNORE_SPACE", ",")
 	}
-	return []backend.Variable{
-		{Name: "@@session.`autocommit`", Value: "1"},
-		{Name: "@@session.`sql_mode`", Value: sqltypes.Literal(mode)},
-	}
+	return append(s.heldIdleTimes(),
+		backend.Variable{Name: "@@session.`autocommit`", Value: "1"},
+		backend.Variable{Name: "@@session.`sql_mode`", Value: sqltypes.Literal(mode)},
+	)
 }
 
 // Close implements mysqlserver.Handler.
@@ -477,6 +480,9 @@ func (s *Session) Handle(cmd wire.Command, payload []byte) error {
 	err := s.handle(cmd, payload)
 	s.endWork()
 	s.conn.SetStatus(s.status() &^ wire.StatusMoreResults) // what COM_PING tells
+	if s.idle.within {
+		s.limitIdle()
+	}
 	return err
 }
 

@@ -2,11 +2,11 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
@@ -232,7 +232,7 @@ func (s *Session) assign(a assignments) error {
 		}
 	}
 	s.running.enter(c)
-	ok, refused := s.runSet(c)
+	ok, refused := s.runSet(c, a.system)
 	s.running.leave(c)
 	err = s.assigned(c, a, ok, refused)
 	s.done(c, err)
@@ -258,7 +258,10 @@ func (s *Session) assign(a assignments) error {
 }
 
 // assigned takes what the SET at hand has assigned on c, and told; refused is the error that it ended with.
-func (s *Session) assigned(c *backend.Conn, a assignments, ok wire.OK, refused error) error {
+func (s *Session) assigned(c *backend.Conn, a assignments, ok wire.OK, refused error) (err error) {
+	if s.tellsIdle(a.system) {
+		defer func() { err = cmp.Or(err, s.hideIdle(c)) }()
+	}
 	if refused != nil && (len(a.user)+len(a.system) < 2 || !c.Usable()) {
 		return refused
 	}
@@ -271,8 +274,18 @@ func (s *Session) assigned(c *backend.Conn, a assignments, ok wire.OK, refused e
 	return s.takeOver(c, a, refused != nil) // of several assignments some may have been made before one failed
 }
 
-// runSet sends the SET at hand to c.
-func (s *Session) runSet(c *backend.Conn) (ok wire.OK, err error) {
+// tellsIdle reports whether the SET at hand, which assigns variables, may change idle times, or use them.
+func (s *Session) tellsIdle(variables []string) bool {
+	return s.stmt.Uses()&sqlparse.ReadsSession != 0 || slices.ContainsFunc(variables, func(n string) bool { return idleVariable(n) >= 0 })
+}
+
+// runSet sends the SET at hand, which assigns variables, to c.
+func (s *Session) runSet(c *backend.Conn, variables []string) (ok wire.OK, err error) {
+	if s.tellsIdle(variables) {
+		if err := s.showIdle(c); err != nil {
+			return ok, err
+		}
+	}
 	if s.cfg.Dialect.MariaDB() || s.args.Params() == nil || s.stmt.NumParams() == 0 {
 		return c.Exec(string(s.args.AppendSet(nil)))
 	}
@@ -412,7 +425,7 @@ func (s *Session) takeOver(c *backend.Conn, a assignments, refused bool) error {
 	if err := s.adopt(st); err != nil {
 		return err
 	}
-	c.SetState(st)
+	c.SetState(s.state)
 	c.Dirty = false
 	return nil
 }
@@ -620,9 +633,7 @@ func (s *Session) adopt(st *backend.State) error {
 	s.info.DivisionDigits, _ = st.Get("@@session.`div_precision_increment`")
 	zone, _ := st.Get("@@session.`time_zone`")
 	s.info.HoursTwice = hoursTwice(strings.Trim(zone, "'"))
-	wait, _ := st.Get("@@session.`wait_timeout`") // of which a server knows nothing while it does not have the session's connection
-	seconds, _ := strconv.ParseUint(wait, 10, 31)
-	s.conn.SetIdleTimeout(time.Duration(seconds) * time.Second)
+	st = s.takeIdleTimes(st)
 	clock, fixed := st.Get(timestampVariable)
 	s.fixedClock = fixed && clock != "DEFAULT"
 	sorted, _ := st.Get("@@session.`max_sort_length`")

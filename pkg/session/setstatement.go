@@ -1,6 +1,8 @@
 package session
 
 import (
+	"cmp"
+
 	"skarv/pkg/backend"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -105,11 +107,21 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 		return nil, err
 	}
 	was, values := s.state, s.state
-	if _, err = c.Exec(string(text) + "DO 1"); err == nil { // it may be wrong
+	tells := s.tellsIdle(a.system)
+	if tells {
+		err = s.showIdle(c)
+	}
+	if err == nil {
+		_, err = c.Exec(string(text) + "DO 1") // it may be wrong
+	}
+	if err == nil {
 		was, err = s.readBack(c, "SELECT 1", nil, a.system)
 	}
 	if err == nil {
 		values, err = s.readBack(c, string(text)+"SELECT 1", nil, a.system)
+	}
+	if tells {
+		err = cmp.Or(err, s.hideIdle(c))
 	}
 	s.done(c, err)
 	if err != nil {

@@ -66,7 +66,7 @@ func (s *Session) setLocks(a assignments) error {
 	}
 	c := s.mutex.conn
 	calls := s.lockCalls()
-	run := s.runSet
+	run := func(c *backend.Conn) (wire.OK, error) { return s.runSet(c, nil) }
 	if slices.ContainsFunc(calls, func(c lockCall) bool { return c.function == "is_used_lock" }) {
 		if s.args.Params() != nil && s.stmt.NumParams() > 0 {
 			return sqlerr.Unsupported("IS_USED_LOCK() in a prepared SET with parameters", "use SELECT IS_USED_LOCK(...) INTO @variable")

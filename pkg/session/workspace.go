@@ -125,7 +125,7 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 	if immediate {
 		sql = s.args.AppendImmediate(nil, sql, params)
 	}
-	prepared := !immediate && (s.binary || len(params) > 0)
+	prepared := !immediate && (s.binary && len(s.variableColumns) == 0 || len(params) > 0) // as copyWhole
 	switch {
 	case first > 0 && g.firstRows >= first: // there may be more
 		sum, err = s.copyFull(c, sql, params, prepared, s.wanted(n.First))

@@ -1,10 +1,14 @@
 package session
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/datanode"
+	"skarv/test/cluster"
 )
 
 // A client that says nothing for wait_timeout is disconnected, and nobody else notices.
@@ -25,6 +29,61 @@ func TestWaitTimeout(t *testing.T) {
 	two.exec("SET wait_timeout = 1")
 	two.exec("SET wait_timeout = DEFAULT")
 	require.NotEqual(t, "1", two.get("SELECT @@wait_timeout"))
+}
+
+// What a client holds that works it does not lose by wait_timeout and its like, whichever of its connections to servers it uses.
+func TestWorkingClientsKeepWhatTheyHold(t *testing.T) {
+	x, y := idsApart(t)
+	works := func(c *client) { c.exec("DO SLEEP(2.2)") }
+	limits := []string{"wait_timeout = 1"}
+	if cluster.TestEngine() == datanode.MariaDB {
+		limits = append(limits, "idle_transaction_timeout = 1")
+	}
+	for _, limit := range limits {
+		t.Run(limit, func(t *testing.T) {
+			c := connect(t)
+			c.exec("SET " + limit)
+			c.exec("CREATE TEMPORARY TABLE idlers (id INT PRIMARY KEY)")
+			c.exec("INSERT INTO idlers VALUES (1)")
+			c.get("SELECT GET_LOCK('idlers', 0)")
+			c.exec("BEGIN")
+			for _, id := range []int{x, y} {
+				c.exec(fmt.Sprintf("UPDATE t SET v = 'idle' WHERE id = %d", id))
+			}
+			works(c)
+			require.Equal(t, "2", c.get("SELECT COUNT(*) FROM t WHERE v = 'idle'"))
+			c.exec("ROLLBACK")
+			require.Equal(t, "1", c.get("SELECT COUNT(*) FROM idlers"))
+			require.Equal(t, "1", c.get("SELECT RELEASE_LOCK('idlers')"))
+			c.exec("DROP TEMPORARY TABLE idlers")
+			c.exec("LOCK TABLES t READ")
+			works(c)
+			require.Equal(t, "100", c.get("SELECT COUNT(*) FROM t"))
+			c.exec("UNLOCK TABLES")
+		})
+	}
+}
+
+// A client of MariaDB that says nothing within a transaction is disconnected by the limit for those.
+func TestIdleTransactionTimeout(t *testing.T) {
+	if cluster.TestEngine() != datanode.MariaDB {
+		t.Skip("MySQL has no such limit")
+	}
+	for _, limit := range []string{"idle_transaction_timeout", "idle_write_transaction_timeout"} {
+		one, other := connect(t), connect(t)
+		id := one.get("SELECT CONNECTION_ID()")
+		one.exec("SET idle_readonly_transaction_timeout = 1000, " + limit + " = 1")
+		require.Equal(t, "1", one.get("SELECT @@"+limit))
+		one.exec("BEGIN")
+		if limit == "idle_transaction_timeout" {
+			one.exec("SET idle_readonly_transaction_timeout = 0")
+		}
+		one.exec("UPDATE t SET v = 'idle' WHERE id = 1")
+		require.Eventually(t, func() bool {
+			return other.get("SELECT COUNT(*) FROM information_schema.processlist WHERE id = "+id) == "0"
+		}, 30*time.Second, 50*time.Millisecond)
+		require.Equal(t, "v1", other.get("SELECT v FROM t WHERE id = 1"))
+	}
 }
 
 // KILL QUERY ends the wait for a schema change; one that has begun goes on.
