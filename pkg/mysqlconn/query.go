@@ -310,7 +310,7 @@ func (c *Conn) Exec(sql string) (wire.OK, error) {
 }
 
 // QueryAll runs sql, which gives one result, and returns it whole; values are text, nil for NULL, in memory of their own. More than
-// maxRows rows are an error.
+// maxRows rows are an error. An error behind the columns comes with them.
 func (c *Conn) QueryAll(sql string, maxRows int) (cols []sqltypes.Column, rows [][][]byte, err error) {
 	if !c.Usable() { // as in Exec
 		return nil, nil, c.misused()
@@ -332,7 +332,7 @@ func (c *Conn) QueryAll(sql string, maxRows int) (cols []sqltypes.Column, rows [
 			break
 		}
 		if err != nil {
-			return nil, nil, err
+			return head.Columns, nil, err
 		}
 		if len(rows) >= maxRows {
 			refused, rows = sqlerr.Internal.New("an internal query gave more rows than expected"), nil

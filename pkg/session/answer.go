@@ -141,6 +141,9 @@ func (o *output) Columns(cols []sqltypes.Column) error {
 		a := o.s.caller()
 		return sqlerr.NoResultSetHere.New(a.routine.Database, a.routine.Name)
 	}
+	if o.s.calls != nil {
+		o.s.calls.open = true
+	}
 	if err := c.EndPacket(wire.AppendColumnCount(c.BeginPacket(), len(cols))); err != nil {
 		return err
 	}
@@ -213,5 +216,16 @@ func (o *output) end(warnings uint16) error {
 	if o.s.capture != nil {
 		return nil
 	}
+	if o.s.calls != nil {
+		o.s.calls.open = false
+	}
 	return o.s.conn.WriteEnd(wire.OK{Status: o.s.status(), Warnings: warnings})
+}
+
+// endOpen ends a result of a procedure that has failed behind its columns, with the rows so far, before the handler that took the error runs.
+func (s *Session) endOpen() {
+	if s.calls.open {
+		s.calls.open = false
+		_ = s.conn.WriteEnd(wire.OK{Status: s.status()}) // a client that is gone is found out by what follows
+	}
 }

@@ -38,6 +38,8 @@ type calls struct {
 	results string
 	// warned: warnings have come since the CALL began; others the session has from before.
 	warned bool
+	// open: the client has the columns of a result, and not its end.
+	open bool
 	// told are the user variables in which strings of programs are, see variables.exact.
 	told []string
 }

@@ -143,7 +143,9 @@ func (a *activation) Run(text string) error {
 	var before, left []Warning // before: that the statement is to see; they are none of its own. left: of the statement before, if it has none
 	switch {
 	case st.Uses()&sqlparse.ReadsDiagnostics != 0:
-		before = slices.Clone(s.warnings)
+		if before = slices.Clone(s.warnings); s.leavesWarnings(st) {
+			left = before
+		}
 	case s.leavesWarnings(st):
 		left, s.warnings = s.warnings, nil
 	default:
@@ -384,11 +386,12 @@ func (a *activation) Query(text string) (routine.Rows, error) {
 		return nil, err
 	}
 	take := &capture{limit: maxCursorRows + 1, maxBytes: maxCursorBytes}
-	bytes := a.needsBytes(nil)
+	bytes, counted := a.needsBytes(nil), a.s.rowCount
 	a.s.warnings = a.s.warnings[:0]
 	if err := a.s.selects(filled, take, bytes); err != nil {
 		return nil, err
 	}
+	a.s.rowCount = counted // as on the servers, a cursor leaves it
 	a.s.leave()
 	a.s.refresh()
 	if len(take.rows) > maxCursorRows || take.over {
@@ -484,13 +487,16 @@ type diagnosticsArea struct {
 // Handle implements routine.Host.
 func (a *activation) Handle(e *sqlerr.Error, as routine.Level) {
 	s := a.s
+	s.endOpen()
 	a.conditions = a.conditions[:0]
 	level := "Error"
 	switch {
 	case as == routine.AsNote:
 		level = "Note"
-	case as == routine.AsWarning || strings.HasPrefix(e.State, "01") || strings.HasPrefix(e.State, "02"):
+	case as == routine.AsWarning || strings.HasPrefix(e.State, "01"):
 		level = "Warning"
+	case strings.HasPrefix(e.State, "02"):
+		level, s.rowCount = "Warning", -1
 	default:
 		s.rowCount = -1
 	}

@@ -298,7 +298,7 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 	tokens := s.stmt.Tokens()
 	tokens.Next()
 	if existed && !s.stmt.Is(tokens.Next(), "OR") { // REPLACE
-		return s.writeOK(ok) // IF NOT EXISTS
+		return s.ok(ok) // IF NOT EXISTS
 	}
 	if !selects && slices.ContainsFunc(p.Tables, func(t *catalog.Table) bool { // LIKE
 		return t.HiddenKey && t.Temporary == "" && (t.Database != p.Database || t.Name != p.Name)
@@ -323,8 +323,7 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 		s.forgetTemporaries()
 		return err
 	}
-	s.rowCount = int64(ok.AffectedRows)
-	return s.writeOK(ok)
+	return s.ok(ok)
 }
 
 // renameTemporary gives the temporary table that has been filled the name that it shall have. In a transaction, which MySQL would commit by
@@ -457,7 +456,7 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 	}
 	s.warnings = append(s.warnings, notes...)
 	ok.Warnings += uint16(len(notes))
-	return s.writeOK(ok)
+	return s.ok(ok)
 }
 
 // dropOthers drops the tables of a DROP TABLE that are no temporary ones: before those, so that they stay if this is refused.
@@ -563,8 +562,7 @@ func (s *Session) changeTemporary(p *plan.Plan) error {
 			}
 		}
 	}
-	s.rowCount = int64(ok.AffectedRows)
-	return s.writeOK(ok)
+	return s.ok(ok)
 }
 
 // noteTemporary reads the definition of a temporary table, and lets the session plan with it.

@@ -592,11 +592,16 @@ func (v *variables) show(text []byte) (ok bool, err error) {
 	return true, v.with(sql, func(sql string) error {
 		c := s.calls.conn
 		cols, rows, err := c.QueryAll(sql, 1)
-		if err != nil {
-			return err
-		}
 		for i := range cols {
 			cols[i].Schema, cols[i].Table, cols[i].OrgTable = "", "", ""
+		}
+		if err != nil && cols != nil { // which the client has by then, too
+			if begun := s.newOutput().Columns(cols); begun != nil {
+				return begun
+			}
+		}
+		if err != nil {
+			return err
 		}
 		s.warnings = s.warnings[:0]
 		if c.LastWarnings() > 0 {
