@@ -12,7 +12,8 @@ import (
 )
 
 // A foreign key whose rows lie on different node groups is added to a table with rows as a global index is: all proxies enforce
-// it first; then the servers are told of it without looking at rows; then the rows that were there are looked at here.
+// it first; then the rows that were there are looked at here; then the servers are told of it without looking at rows. Rows whose values the
+// statement itself makes are looked at behind it.
 
 // step runs the job's statement on a server. MySQL looks for the parents of all rows when it copies a table, and refuses where
 // they lie on other node groups: then it is told not to. It has looked at the definitions before.
@@ -44,10 +45,17 @@ func (d *schemaChange) unchecked(ctx context.Context, s *schema.Server) (affecte
 	return affected, err
 }
 
-// checkKeys looks for the parents of all rows that new keys speak of.
-func (d *schemaChange) checkKeys(ctx context.Context) error {
+// checkKeys looks for the parents of all rows that new keys speak of: before the step of those whose columns are there as they are, else of those
+// that were left.
+func (d *schemaChange) checkKeys(ctx context.Context, before bool) error {
 	w := d.job.Work
-	if len(w.Keys) == 0 {
+	due := func(k migration.NewKey) bool {
+		if before {
+			return !k.Late && !w.KeysChecked
+		}
+		return k.Late || !w.KeysChecked
+	}
+	if !slices.ContainsFunc(w.Keys, due) {
 		return nil
 	}
 	snap, err := d.leader.store.Load(ctx)
@@ -79,6 +87,9 @@ func (d *schemaChange) checkKeys(ctx context.Context) error {
 	}
 	w.AddKeys(child)
 	for _, k := range w.Keys {
+		if !due(k) {
+			continue
+		}
 		at := slices.IndexFunc(child.ForeignKeys, func(fk catalog.ForeignKey) bool { return k.Is(child, &fk) })
 		if at < 0 {
 			continue
@@ -93,5 +104,6 @@ func (d *schemaChange) checkKeys(ctx context.Context) error {
 		}
 		w.Affected = c.Rows // a server that looks at the rows copies them
 	}
+	w.KeysChecked = true
 	return d.leader.at("checked")
 }

@@ -149,7 +149,7 @@ func (d *schemaChange) buildIndexes(ctx context.Context) error {
 	if w.Build == nil || len(w.Indexes) == 0 && len(w.Keys) == 0 {
 		return nil
 	}
-	if err := d.checkKeys(ctx); err != nil {
+	if err := d.checkKeys(ctx, false); err != nil {
 		return err
 	}
 	if w.BuildClosed {

@@ -26,7 +26,7 @@ import (
 // server would number for itself are refused.
 func (d *schemaChange) rehearse(ctx context.Context) error {
 	w := d.job.Work
-	if w.Unnumbered == "" && w.Rehearsal == nil || len(d.servers) == 1 {
+	if w.Unnumbered == "" && w.Rehearsal == nil && len(w.Orphans)+len(w.Keys) == 0 {
 		return nil
 	}
 	for i, s := range d.servers {
@@ -36,6 +36,9 @@ func (d *schemaChange) rehearse(ctx context.Context) error {
 		if ran, err := d.ran(ctx, i); err != nil || ran {
 			return err // a leader that died has begun
 		}
+	}
+	if err := d.checkKeys(ctx, true); err != nil || len(d.servers) == 1 {
+		return err
 	}
 	for _, s := range d.servers {
 		if w.Unnumbered == "" {
@@ -49,7 +52,7 @@ func (d *schemaChange) rehearse(ctx context.Context) error {
 			return sqlerr.Unsupported("making a column AUTO_INCREMENT in a table that has rows with 0 or NULL in it", "UPDATE them to numbers first")
 		}
 	}
-	if w.Rehearsal == nil {
+	if w.Rehearsal == nil && len(w.Orphans) == 0 {
 		return nil
 	}
 	refused := make([]bool, len(d.servers))
@@ -80,6 +83,14 @@ func (d *schemaChange) rehearseOn(ctx context.Context, i int) (refused bool, err
 		return false, err
 	}
 	defer s.Close()
+	for _, q := range d.job.Work.Orphans {
+		if found, err := s.One(ctx, q); err != nil || found == "1" {
+			return true, err
+		}
+	}
+	if r == nil {
+		return false, nil
+	}
 	made := ddl.Object{DB: catalog.OwnDB, Name: r.Copy}
 	if _, err := s.Exec(ctx, "SET SESSION sql_log_bin = 0"); err != nil {
 		if _, ok := errors.AsType[*sqlerr.Error](err); !ok { // an account that may not say so writes the copy to the log

@@ -108,6 +108,9 @@ func (d *schemaChange) run(ctx context.Context) error {
 	if err := d.leader.at("executed"); err != nil {
 		return err
 	}
+	if err := d.evenKeys(ctx); err != nil {
+		return d.undoFor(ctx, err)
+	}
 	if err := d.buildIndexes(ctx); err != nil {
 		return d.undoFor(ctx, err)
 	}
@@ -683,13 +686,21 @@ func (d *schemaChange) undoOn(ctx context.Context, i int) error {
 	if err != nil || !ran {
 		return err
 	}
-	if len(d.job.Work.Step.Undo) == 0 {
+	step := d.job.Work.Step
+	switch {
+	case step.Altered != nil && step.Altered.Back != nil:
+		err = d.alterBack(ctx, d.servers[i], step.Altered)
+	case len(step.Undo) == 0:
 		return errors.New("this kind of change cannot be taken back")
-	}
-	for _, q := range slices.Concat([]string{"SET SESSION foreign_key_checks = 0"}, d.job.Work.Step.Undo) {
-		if _, err := d.servers[i].Exec(ctx, q); err != nil {
-			return err
+	default:
+		for _, q := range slices.Concat([]string{"SET SESSION foreign_key_checks = 0"}, step.Undo) {
+			if _, err = d.servers[i].Exec(ctx, q); err != nil {
+				break
+			}
 		}
+	}
+	if err != nil {
+		return err
 	}
 	if ran, err = d.ran(ctx, i); err == nil && ran {
 		return errors.New("taken back in part only")

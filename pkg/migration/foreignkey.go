@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -14,6 +15,8 @@ type NewKey struct {
 	catalog.ForeignKey
 	// Names are those of its columns.
 	Names []string `json:"names"`
+	// Late: what its columns hold can be told behind the statement only.
+	Late bool `json:"late,omitempty"`
 }
 
 // Is reports whether k is a foreign key of t.
@@ -23,7 +26,7 @@ func (k *NewKey) Is(t *catalog.Table, fk *catalog.ForeignKey) bool {
 }
 
 // newKeys notes the foreign keys of t that old has not, if servers cannot check all that there are: then they look at none.
-func (p *Planner) newKeys(o ddl.Name, old, t *catalog.Table, snap *catalog.Snapshot) error {
+func (p *Planner) newKeys(ctx context.Context, o ddl.Name, old, t *catalog.Table, snap *catalog.Snapshot, came map[string]*catalog.Column) error {
 	parentOf := func(fk *catalog.ForeignKey) *catalog.Table {
 		if fk.RefDB == t.Database && fk.RefTable == t.Name {
 			return t
@@ -49,10 +52,24 @@ func (p *Planner) newKeys(o ddl.Name, old, t *catalog.Table, snap *catalog.Snaps
 		if err := p.referable(fk, t, parent); err != nil {
 			return err
 		}
-		p.work.Keys = append(p.work.Keys, NewKey{ForeignKey: *fk, Names: columnNames(t, fk)})
+		late := slices.ContainsFunc(fk.Columns, func(c int) bool {
+			from := came[strings.ToLower(t.Columns[c].Name)]
+			return from == nil || *from != t.Columns[c]
+		})
+		p.work.Keys = append(p.work.Keys, NewKey{ForeignKey: *fk, Names: columnNames(t, fk), Late: late})
 		p.work.Build = &o.Object
 	}
-	return nil
+	if len(p.work.Keys) == 0 {
+		return nil
+	}
+	looks, err := p.Trial.One(ctx, "SELECT @@foreign_key_checks")
+	if looks == "0" { // as of a server, which then takes the rows as they are
+		p.work.KeysChecked = true
+		for i := range p.work.Keys {
+			p.work.Keys[i].Late = false
+		}
+	}
+	return err
 }
 
 func columnNames(t *catalog.Table, fk *catalog.ForeignKey) []string {

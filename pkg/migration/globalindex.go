@@ -97,10 +97,10 @@ func otherColumns(old, t *catalog.Table, x catalog.Index, came map[string]*catal
 }
 
 // build decides how the new indexes of t get the entries of rows that are there: while the table is used, or, where the statement cannot be
-// taken back or changes what entries are made of, while no statement may use it. See pkg/control/indexbuild.go.
+// taken back exactly or changes what entries are made of, while no statement may use it. See pkg/control/indexbuild.go.
 func (p *Planner) build(old, t *catalog.Table, r Refresh, came map[string]*catalog.Column) error {
 	p.work.Build = r.Old
-	p.work.BuildClosed = p.work.Step.Undo == nil && !p.Statement.DropsRows
+	p.work.BuildClosed = !p.work.Step.Altered.Exact() && !p.Statement.DropsRows
 	for _, x := range t.Unique {
 		if _, fresh := r.Global[x.Name]; !fresh {
 			continue

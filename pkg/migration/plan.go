@@ -344,6 +344,7 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	}
 	after.Table.Database, after.Table.Name, after.Table.Triggers = r.DB, r.Name, triggersOver(old, after.Table)
 	schema.FixReferences(after.Table, o.DB)
+	p.renameReferences(old, after.Table)
 	if err := p.newCounter(before, after, old); err != nil {
 		return err
 	}
@@ -391,9 +392,9 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	}
 	p.dropIndexes(old, t)
 	p.widenEntries(old, t)
-	s := Step{SQL: p.Statement.Rewrite()}
+	s := Step{SQL: p.Statement.Rewrite(), Altered: &Altered{Table: r.Object, Keys: KeysOf(before.Create), Replaces: replaces(before, after)}}
 	if r.Object == o.Object && !p.enforces() && len(p.Statement.DroppedColumns())+len(p.Statement.RenamedColumns()) == 0 {
-		s.Undo = undoAlter(o, before, after)
+		s.Altered.Back = undoAlter(before, after)
 	}
 	p.work.Step, p.work.OwnRows = &s, old.Kind == catalog.Sharded
 	if len(r.Global) > 0 {
@@ -401,7 +402,7 @@ func (p *Planner) alterTable(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := p.newKeys(o, old, t, snap); err != nil {
+	if err := p.newKeys(ctx, o, old, t, snap, came); err != nil {
 		return err
 	}
 	p.closeFor(old, t)
@@ -411,6 +412,23 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	p.rehearse(o, old, before, after)
 	p.work.Refresh = append([]Refresh{r}, p.work.Refresh...)
 	return nil
+}
+
+// renameReferences gives columns their new names in the foreign keys of t, which old becomes, to itself. The trial's are to another table of
+// another database.
+func (p *Planner) renameReferences(old, t *catalog.Table) {
+	renamed := p.Statement.RenamedColumns()
+	for i := range t.ForeignKeys {
+		fk := &t.ForeignKeys[i]
+		if fk.RefDB != t.Database || fk.RefTable != t.Name || !slices.ContainsFunc(old.ForeignKeys, func(k catalog.ForeignKey) bool { return k.Name == fk.Name }) {
+			continue
+		}
+		for n, name := range fk.RefColumns {
+			if to, ok := renamed[strings.ToLower(name)]; ok {
+				fk.RefColumns[n] = to
+			}
+		}
+	}
 }
 
 // newCounter refuses to number existing rows: each server would do it for itself.
@@ -584,10 +602,10 @@ func (p *Planner) tryAlterOn(ctx context.Context, o ddl.Name, shown bool) (befor
 	return before, after, err
 }
 
-// undoAlter takes back a change that only added something; nil if it did more. Whether it did so is verified when it
-// is used: what it overlooks is then reported.
-func undoAlter(o ddl.Name, before, after *schema.Definition) []string {
-	var parts []string
+// undoAlter returns what takes back a change that only added something, but for keys; nil if it did more. Whether it did so is verified when
+// it is used: what it overlooks is then reported.
+func undoAlter(before, after *schema.Definition) []string {
+	parts, added := []string{}, false
 	columns := map[string]bool{}
 	for _, c := range before.Table.Columns {
 		at := after.Table.Column(c.Name)
@@ -639,19 +657,17 @@ func undoAlter(o ddl.Name, before, after *schema.Definition) []string {
 		}
 	}
 	for _, x := range all(after) {
-		if !keys[x.Name] {
-			parts = append(parts, "DROP INDEX "+sqltypes.QuoteName(x.Name))
-		}
+		added = added || !keys[x.Name]
 	}
 	for _, c := range after.Table.Columns {
 		if !columns[c.Name] {
 			parts = append(parts, "DROP COLUMN "+sqltypes.QuoteName(c.Name))
 		}
 	}
-	if len(parts) == 0 {
+	if len(parts) == 0 && !added {
 		return nil
 	}
-	return []string{"ALTER TABLE " + o.SQL() + " " + strings.Join(parts, ", ")}
+	return parts
 }
 
 // enforces reports whether the statement may make of a CHECK constraint that is there one that rows must obey, or the other way round

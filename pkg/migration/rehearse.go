@@ -25,11 +25,12 @@ type Rehearsal struct {
 	From []string `json:"from"`
 }
 
-// rehearse notes the rehearsal of a change of old that rows may hinder and that cannot be taken back.
+// rehearse notes the rehearsal of a change of old that rows may hinder and that cannot be taken back exactly.
 func (p *Planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema.Definition) {
-	if old.Kind == catalog.Single || p.Statement.RenameTo != nil || p.work.Step.Undo != nil {
+	if old.Kind == catalog.Single || p.Statement.RenameTo != nil || p.work.Step.Altered.Exact() {
 		return
 	}
+	p.lookForOrphans(old, after, p.came(before))
 	r := &Rehearsal{Table: o.Object, Copy: schema.Trial(p.Job, "_p").Name, Filled: p.work.BuildClosed}
 	risky := !slices.Equal(before.Checks, after.Checks) || p.enforces() || p.Statement.Mentions("PARTITION") || p.Statement.Mentions("SRID")
 	for name := range after.Full {
@@ -63,6 +64,38 @@ func (p *Planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema
 	}
 	r.SQL = p.Statement.Rewrite(o.As(ddl.Object{DB: catalog.OwnDB, Name: r.Copy}))
 	p.work.Rehearsal = r
+}
+
+// lookForOrphans notes how rows without parents are found that keep servers from adding foreign keys.
+func (p *Planner) lookForOrphans(old *catalog.Table, after *schema.Definition, came map[string]*catalog.Column) {
+	if !p.work.Checked {
+		return
+	}
+	for i := range after.Table.ForeignKeys {
+		fk := &after.Table.ForeignKeys[i]
+		if slices.ContainsFunc(old.ForeignKeys, func(k catalog.ForeignKey) bool { return p.sameKey(old, &k, after.Table, fk) }) {
+			continue
+		}
+		parent := p.Snap.Table(fk.RefDB, fk.RefTable)
+		itself := parent == old
+		var equal, given []string
+		for n, name := range columnNames(after.Table, fk) {
+			from, to := came[strings.ToLower(name)], fk.RefColumns[n]
+			if itself && came[strings.ToLower(to)] != nil {
+				to = came[strings.ToLower(to)].Name
+			}
+			if from == nil || parent == nil || parent.Column(to) < 0 {
+				equal = nil
+				break
+			}
+			equal = append(equal, "c."+sqltypes.QuoteName(from.Name)+" = p."+sqltypes.QuoteName(to))
+			given = append(given, "c."+sqltypes.QuoteName(from.Name)+" IS NOT NULL")
+		}
+		if equal != nil {
+			p.work.Orphans = append(p.work.Orphans, "SELECT EXISTS (SELECT 1 FROM "+old.SQL()+" c WHERE "+strings.Join(given, " AND ")+
+				" AND NOT EXISTS (SELECT 1 FROM "+parent.SQL()+" p WHERE "+strings.Join(equal, " AND ")+"))")
+		}
+	}
 }
 
 // came returns what the columns were before the statement, by their lower-case names afterwards.

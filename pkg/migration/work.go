@@ -16,6 +16,8 @@ type Work struct {
 	Rehearsal *Rehearsal `json:"rehearsal,omitempty"`
 	// Unnumbered, if set, asks a server for rows that it would number because their column becomes AUTO_INCREMENT: no group may have any.
 	Unnumbered string `json:"unnumbered,omitempty"`
+	// Orphans ask a server for rows that hinder it to check new foreign keys: one that has any is asked first to run the step.
+	Orphans []string `json:"orphans,omitempty"`
 	// Digests is one digest of the texts of the watched objects on each group before the step.
 	Digests map[placement.NodeGroupID]string `json:"digests,omitempty"`
 	// Watched are the objects whose text tells whether the step was run on a group.
@@ -43,6 +45,8 @@ type Work struct {
 	Rebuild *Rebuild `json:"rebuild,omitempty"`
 	// Keys are foreign keys that the statement adds to Build and that servers do not check.
 	Keys []NewKey `json:"keys,omitempty"`
+	// KeysChecked: no row hinders them, as far as that can be told before the step; or the client wants none to be looked at.
+	KeysChecked bool `json:"keys_checked,omitempty"`
 	// Checked: servers can check all foreign keys that the altered table then has.
 	Checked bool `json:"checked,omitempty"`
 
@@ -70,8 +74,9 @@ type Work struct {
 // Step is one statement that runs on every group.
 type Step struct {
 	SQL string `json:"sql"`
-	// Undo takes it back; empty if that cannot be.
-	Undo []string `json:"undo,omitempty"`
+	// Undo takes it back; empty if that cannot be, or Altered tells how.
+	Undo    []string `json:"undo,omitempty"`
+	Altered *Altered `json:"altered,omitempty"`
 	// Repeat: running it once more does no harm.
 	Repeat bool `json:"repeat,omitempty"`
 	// Empties: it takes rows away, which no text tells and nothing takes back.
