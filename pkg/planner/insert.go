@@ -380,7 +380,8 @@ func insertReference(b *build) (bool, error) {
 		return false, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE in table '"+in.table.Name+"', to which foreign keys with CASCADE or SET NULL refer whose rows servers cannot change alone",
 			"change the rows that refer to it first, then UPDATE it, or DELETE and INSERT it")
 	}
-	if b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0 || volatileDefault(in.table) {
+	if b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0 || volatileDefault(in.table) || b.a.system || b.a.virtual ||
+		b.unlikeCopies(in.stmt) {
 		return false, sqlerr.Unsupported("writing values into a reference table that would differ from copy to copy (RAND(), UUID(), @x :=)",
 			"compute them at the client")
 	}
@@ -576,7 +577,11 @@ func insertRows(b *build) (bool, error) {
 		}
 		ir.Key = append(ir.Key, v)
 	}
-	if b.plan.Uses&plan.WritesUserVariable != 0 {
+	switch {
+	case b.seededUpdate():
+		ir.Several = sqlerr.Unsupported("RAND(seed) in ON DUPLICATE KEY UPDATE for rows of several node groups (one server goes on with the sequence from row to row)",
+			"leave out the seed")
+	case b.plan.Uses&plan.WritesUserVariable != 0:
 		ir.Several = sqlerr.Unsupported("assigning user variables in rows of several node groups", "use one INSERT for each row")
 	}
 	if b.followed(t) {

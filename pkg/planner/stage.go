@@ -97,7 +97,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	}
 	var tail plan.Text
 	if text.OnDuplicate >= 0 {
-		if tail, ok = b.duplicateUpdate(t); !ok {
+		if tail, ok = b.duplicateUpdate(t); !ok || b.seededUpdate() || t.Kind == catalog.Reference && b.unlikeUpdate(t) {
 			return nil, nil
 		}
 	}
