@@ -257,6 +257,15 @@ func (c *Changer) addTo(g placement.NodeGroupID) error {
 func (c *Changer) add(i int) error {
 	p := &c.parts[i]
 	values, forms, names := c.fields[1:], c.forms, c.names
+	size := 0
+	for _, v := range values {
+		size += len(v)
+	}
+	if len(p.sql)+2*size >= changeBytes { // behind others a row may be too much for a packet that is not by itself
+		if err := c.flush(i); err != nil {
+			return err
+		}
+	}
 	keys := len(c.change.Table.Primary)
 	switch c.change.Kind {
 	case RowInsert:

@@ -61,3 +61,31 @@ func TestChangerBringsBackBehindRows(t *testing.T) {
 	require.Contains(t, w.sent(), "SET sql_mode = ''")
 	require.Contains(t, w.log[len(w.log)-1], ": <nil>")
 }
+
+// A statement that no server takes is not sent: the server would break the connection, and with it the transaction. A long row is in one
+// of its own.
+func TestChangerFitsPackets(t *testing.T) {
+	w := newWorld(t)
+	w.x.MaxText = 2 * changeBytes
+	var inserted []int
+	w.cluster.answer = func(_ placement.NodeGroupID, sql string) answer {
+		if strings.HasPrefix(sql, "INSERT") {
+			inserted = append(inserted, len(sql))
+			return answer{ok: wire.OK{AffectedRows: 1}}
+		}
+		return answer{}
+	}
+	row := func(size int) []byte {
+		payload := wire.AppendTextValue(wire.AppendTextValue(nil, []byte("0")), []byte("1"))
+		return wire.AppendTextValue(payload, []byte(strings.Repeat("x", size)))
+	}
+	c := w.runner.Change(w.x, w.snap, "SET sql_mode = ''")
+	require.NoError(t, c.Begin(Change{Table: w.pair, Kind: RowInsert, Columns: []int{0, 1}}))
+	require.NoError(t, c.Row(row(changeBytes/4)))
+	require.NoError(t, c.Row(row(changeBytes-1000)))
+	err := c.Row(row(changeBytes))
+	require.ErrorContains(t, err, "longer than max_allowed_packet")
+	require.ErrorIs(t, c.End(err), err)
+	require.Len(t, inserted, 2)
+	require.Contains(t, w.log[len(w.log)-1], ": <nil>", "the connection goes on")
+}

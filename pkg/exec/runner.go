@@ -438,9 +438,8 @@ func (r *Runner) sendOne(s *stream, alone bool, timestamp []byte, text textOf) e
 	if err != nil {
 		return err
 	}
-	if r.tooLong(r.body) {
-		return sqlerr.Unsupported("a statement over several node groups whose text for one of them is longer than max_allowed_packet (byte strings count twice)",
-			"INSERT long values with rows of one node group, or raise max_allowed_packet")
+	if err := r.fits(r.body); err != nil { // before time stands still
+		return err
 	}
 	if timestamp != nil {
 		if err := s.send(timestamp); err != nil {
@@ -451,6 +450,15 @@ func (r *Runner) sendOne(s *stream, alone bool, timestamp []byte, text textOf) e
 		return s.ask(cmd, r.body) // there is nobody else to be asked meanwhile
 	}
 	return s.sendCommand(cmd, r.body)
+}
+
+// fits refuses what a server would break the connection for, and the transaction with it.
+func (r *Runner) fits(text []byte) error {
+	if !r.tooLong(text) {
+		return nil
+	}
+	return sqlerr.Unsupported("a statement over several node groups whose text for one of them is longer than max_allowed_packet (byte strings count twice)",
+		"INSERT long values with rows of one node group, or raise max_allowed_packet")
 }
 
 func (r *Runner) tooLong(text []byte) bool {
@@ -474,6 +482,9 @@ func endClock(streams []stream, timestamp []byte) (first error) {
 func (s *stream) send(sql []byte) error { return s.sendCommand(wire.ComQuery, sql) }
 
 func (s *stream) sendCommand(cmd wire.Command, body []byte) error {
+	if err := s.runner.fits(body); err != nil {
+		return err
+	}
 	s.traceSent()
 	s.resets = false
 	return s.sent(s.conn.Send(cmd, body))

@@ -17,8 +17,9 @@ SELECT COUNT(*) FROM throws, side GROUP BY side.id;
 CREATE TABLE chance_ref (id INT PRIMARY KEY, u VARCHAR(60) DEFAULT (UUID()), v VARCHAR(160), g INT) COMMENT 'skarv:reference';
 INSERT INTO chance_ref VALUES (1, '1', 'a', 1), (2, '2', 'b', 1), (3, '3', 'c', 2), (4, '4', 'd', 2);
 UPDATE chance_ref SET u = DEFAULT WHERE id = 1;
+-- only: mariadb
 UPDATE chance_ref a JOIN chance_ref b ON a.id = b.id SET a.u = DEFAULT WHERE a.id = 2;
-SELECT id, LENGTH(u) FROM chance_ref ORDER BY id;
+SELECT id, LENGTH(u) FROM chance_ref WHERE id <> 2 ORDER BY id;
 -- refused: that would differ from copy to copy
 INSERT INTO chance_ref (id, v) VALUES (1, 'x') ON DUPLICATE KEY UPDATE v = UUID();
 -- refused: that would differ from copy to copy
