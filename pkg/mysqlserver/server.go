@@ -329,6 +329,19 @@ func (s *Server) Conn(id uint32) *Conn {
 	return s.byID[id]
 }
 
+// EndOthers ends the connections whose ids are not of what IDBase is now: those that wait for their client now, others when their statement has
+// been answered.
+func (s *Server) EndOthers() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	base := s.cfg.IDBase() >> s.cfg.IDBits
+	for id, c := range s.byID {
+		if id>>s.cfg.IDBits != base {
+			c.stop(shutdown)
+		}
+	}
+}
+
 // Len returns the number of open connections, those that are logging in included.
 func (s *Server) Len() int {
 	s.mu.Lock()

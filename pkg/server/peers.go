@@ -23,13 +23,16 @@ import (
 // other process has.
 const slotShift = 20
 
-// idBase is the part of connection ids that is this process's.
-func (s *Server) idBase() uint32 {
-	slot := s.slot.Load()
-	if slot == nil {
-		return 0 // shut out: it has no servers either
+// idBase is the part of connection ids that is this process's: its slot's, or while it is shut out that of the slot it had.
+func (s *Server) idBase() uint32 { return s.ids.Load() }
+
+// numberBy gives the clients to come ids of slot n. Those who have ids of another slot are disconnected, as they would be by a server that ends: another process
+// may hold that slot, or soon will, and give the same ids.
+func (s *Server) numberBy(n int) {
+	s.ids.Store(uint32(n-1) << slotShift)
+	if proxy := s.proxy.Load(); proxy != nil {
+		proxy.EndOthers()
 	}
-	return uint32(slot.N-1) << slotShift
 }
 
 // clientSessions lists the clients of this process for others.

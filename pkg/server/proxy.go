@@ -97,7 +97,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Secret:           secret,
 		RequireTLS:       s.cfg.MySQL.RequireTLS,
 		IDBase:           s.idBase,
-		IDBits:           20,
+		IDBits:           slotShift,
 		MaxConnections:   s.cfg.MySQL.MaxConnections,
 		MaxAllowedPacket: s.cfg.MySQL.MaxAllowedPacket,
 		HandshakeTimeout: time.Duration(s.cfg.MySQL.HandshakeTimeout),

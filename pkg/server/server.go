@@ -74,6 +74,7 @@ type Server struct {
 	freezes  chan struct{} // there is another partition map, for runThaw
 	admitted chan struct{} // closed when the first slot is taken
 	slot     atomic.Pointer[topology.Slot]
+	ids      atomic.Uint32 // see idBase
 	options  Options
 
 	gates     *gatekeeper

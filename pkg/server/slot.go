@@ -24,7 +24,8 @@ func (s *Server) dialGroup(ctx context.Context, g *catalog.NodeGroup) (*mysqlcon
 	return s.pools.Dial(ctx, g.ID)
 }
 
-// runSlot keeps the process in a slot until ctx ends: it takes one, and another one whenever it was shut out.
+// runSlot keeps the process in a slot until ctx ends: it takes one, and another one whenever it was shut out. With that its clients have to
+// connect anew.
 //
 // Order matters: the slot is taken, then the partition map and the catalog are read that are current, then servers are logged in
 // to. Who waits for all slots and did not find this one has written his map, or his catalog, before.
@@ -89,6 +90,7 @@ func (s *Server) trySlot(ctx context.Context) error {
 	// the catalog that was just reached; who has read the old one fails in Session.admitted.
 	s.pools.Renew()
 	s.accounts.Use(&fence.Slot{N: slot.N, Incarnation: slot.Incarnation, Secret: secret})
+	s.numberBy(slot.N)
 	s.slot.Store(slot)
 	s.presence.Hold(slot)
 	signal(s.maps)

@@ -266,6 +266,14 @@ func TestEvictedProxy(t *testing.T) {
 	require.NoError(t, err)
 	_, err = tx.Exec("UPDATE t SET v = 1")
 	require.NoError(t, err)
+	silent, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	const idBits = 20
+	id := func() (id int) {
+		require.NoError(t, db.QueryRow("SELECT CONNECTION_ID()").Scan(&id))
+		return id
+	}
+	require.Equal(t, old.N-1, id()>>idBits)
 
 	fenced := old
 	fenced.Fenced = true
@@ -297,4 +305,8 @@ func TestEvictedProxy(t *testing.T) {
 	require.Len(t, slots, 1)
 	assert.NotEqual(t, old.N, slots[0].N)
 	assert.Greater(t, slots[0].Incarnation, old.Incarnation)
+	// Nobody goes on with an id that the next holder of the old slot gives, too.
+	assert.Equal(t, slots[0].N-1, id()>>idBits)
+	require.Eventually(t, func() bool { return silent.PingContext(t.Context()) != nil }, 20*time.Second, 10*time.Millisecond)
+	_ = silent.Close()
 }
