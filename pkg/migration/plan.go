@@ -41,7 +41,8 @@ type Planner struct {
 	// NextID gives out numbers for tables and indexes.
 	NextID func(ctx context.Context) (uint64, error)
 
-	work *Work
+	work   *Work
+	undone bool // what the statement does to a table can be taken back, as was tried
 }
 
 // errNothingToDo ends planning: the statement succeeds without any change.
@@ -393,7 +394,7 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	p.dropIndexes(old, t)
 	p.widenEntries(old, t)
 	s := Step{SQL: p.Statement.Rewrite(), Altered: &Altered{Table: r.Object, Keys: KeysOf(before.Create), Replaces: replaces(before, after)}}
-	if r.Object == o.Object && !p.enforces() && len(p.Statement.DroppedColumns())+len(p.Statement.RenamedColumns()) == 0 {
+	if p.undone && !p.enforces() && len(p.Statement.DroppedColumns())+len(p.Statement.RenamedColumns()) == 0 {
 		s.Altered.Back = undoAlter(before, after)
 	}
 	p.work.Step, p.work.OwnRows = &s, old.Kind == catalog.Sharded
@@ -599,11 +600,35 @@ func (p *Planner) tryAlterOn(ctx context.Context, o ddl.Name, shown bool) (befor
 	if err == nil && after == nil {
 		err = fmt.Errorf("node group %s: the copy of %s is gone", p.Trial.Group, o)
 	}
+	if err == nil && p.Statement.RenameTo == nil {
+		p.undone, err = p.undoes(ctx, &Altered{Table: trial, Keys: KeysOf(before.Create), Back: undoAlter(before, after)}, before)
+	}
 	return before, after, err
 }
 
-// undoAlter returns what takes back a change that only added something, but for keys; nil if it did more. Whether it did so is verified when
-// it is used: what it overlooks is then reported.
+// undoes reports whether a leaves of the copy, as the statement has made it, what it was before.
+func (p *Planner) undoes(ctx context.Context, a *Altered, before *schema.Definition) (bool, error) {
+	if a.Back == nil {
+		return false, nil
+	}
+	if _, err := p.Trial.Exec(ctx, "SET SESSION foreign_key_checks = 0, SESSION sql_mode = ''"); err != nil {
+		return false, err
+	}
+	create, err := schema.ReadCreate(ctx, p.Trial, a.Table)
+	if err != nil {
+		return false, err
+	}
+	if _, err := p.Trial.Exec(ctx, a.SQL(create)); err != nil {
+		if _, ok := errors.AsType[*sqlerr.Error](err); ok {
+			return false, nil
+		}
+		return false, err
+	}
+	create, err = schema.ReadCreate(ctx, p.Trial, a.Table)
+	return create == before.Create, err
+}
+
+// undoAlter returns what takes back a change that only added something, but for keys; nil if it did more. It may overlook something: see undoes.
 func undoAlter(before, after *schema.Definition) []string {
 	parts, added := []string{}, false
 	columns := map[string]bool{}

@@ -52,7 +52,7 @@ func (p *Planner) createView(ctx context.Context) error {
 func (p *Planner) dropTables() error {
 	views := p.Statement.Verb == ddl.DropView
 	isView := false
-	var notView string
+	var tables []string // not views, as they should be
 	var there, missing []string
 	var names []ddl.Object
 	for _, o := range p.Statement.Objects {
@@ -61,7 +61,8 @@ func (p *Planner) dropTables() error {
 			missing = append(missing, o.String())
 			isView = isView || t != nil && !views
 			if t != nil && views {
-				notView = o.String()
+				tables = append(tables, o.String())
+				p.warnNotView(o)
 			}
 			continue
 		}
@@ -69,8 +70,8 @@ func (p *Planner) dropTables() error {
 		there = append(there, o.SQL())
 		names = append(names, o.Object)
 	}
-	if notView != "" && !p.Statement.IfExists && p.Snap.Flavor == catalog.MySQL {
-		return sqlerr.WrongObject.New("'" + notView + "' is not VIEW")
+	if len(tables) > 0 && !p.Statement.IfExists && p.Snap.Flavor == catalog.MySQL {
+		return sqlerr.WrongObject.New("'" + tables[len(tables)-1] + "' is not VIEW")
 	}
 	if len(missing) > 0 {
 		code := sqlerr.UnknownTable
@@ -85,7 +86,11 @@ func (p *Planner) dropTables() error {
 			p.note(code.New(strings.Join(missing, ",")))
 		case p.Statement.IfExists:
 			for _, m := range missing {
-				p.note(code.New(m))
+				if slices.Contains(tables, m) {
+					p.note(sqlerr.WrongObject.New("'" + m + "' is not VIEW"))
+				} else {
+					p.note(code.New(m))
+				}
 			}
 		default:
 			e := code.New(strings.Join(missing, ","))
@@ -110,6 +115,13 @@ func (p *Planner) dropTables() error {
 	p.work.Drop = names
 	p.work.Watched = names
 	return nil
+}
+
+// warnNotView is what MariaDB says of a table that is to be dropped as a view, beside its note or its error.
+func (p *Planner) warnNotView(o ddl.Name) {
+	if p.Snap.Flavor == catalog.MariaDB && len(p.work.Warnings) < schema.MaxWarnings {
+		p.work.Warnings = append(p.work.Warnings, schema.Warning{Level: "Warning", Code: sqlerr.WrongObject, Message: "'" + o.String() + "' is not of type 'VIEW'"})
+	}
 }
 
 func (p *Planner) renameTables(ctx context.Context) error {

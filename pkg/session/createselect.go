@@ -78,6 +78,32 @@ func (s *Session) selectsNull(query sqlparse.Span) string {
 	}
 }
 
+// selectsParameter refuses parameters of prepared statements in what a CREATE TABLE ... SELECT selects: servers give such columns a type when they
+// prepare the statement, and the values that are sent to them have one of their own. Conditions give columns no type.
+func (s *Session) selectsParameter(query sqlparse.Span) error {
+	inCondition := []bool{false} // by depth of parentheses
+	for tokens := s.stmt.TokensFrom(query.Start); ; {
+		t := tokens.Next()
+		last := len(inCondition) - 1
+		switch {
+		case t.Kind == sqlparse.EOF || t.Kind == sqlparse.Invalid:
+			return nil
+		case s.stmt.Is(t, "("):
+			inCondition = append(inCondition, inCondition[last])
+		case s.stmt.Is(t, ")") && last > 0:
+			inCondition = inCondition[:last]
+		case t.Kind == sqlparse.Param && !inCondition[last]:
+			return sqlerr.Unsupported("parameters in what CREATE TABLE ... SELECT selects",
+				"write the value, or CREATE the TABLE first and INSERT ... SELECT: servers choose a parameter's type before they know its value")
+		case last > 0 && inCondition[last-1]: // all that a condition holds
+		case s.stmt.Is(t, "WHERE"), s.stmt.Is(t, "HAVING"), s.stmt.Is(t, "LIMIT"), s.stmt.Is(t, "BY"):
+			inCondition[last] = true
+		case s.stmt.Is(t, "SELECT"), s.stmt.Is(t, "VALUES"): // behind UNION
+			inCondition[last] = false
+		}
+	}
+}
+
 // findQuery finds what stands between the table's name, which ends at from, and the query, and where that begins; it returns false when
 // there is none.
 func (c *createSelect) findQuery(st *sqlparse.Statement, from int) bool {
@@ -222,6 +248,9 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	}
 	if c.versioned {
 		return true, sqlerr.Unsupported("system versioning", "keep the history in a table of its own")
+	}
+	if err := s.selectsParameter(c.query); err != nil {
+		return true, err
 	}
 	if name := s.selectsNull(c.query); name != "" {
 		return true, sqlerr.Unsupported("CREATE TABLE ... SELECT of the user variable "+name+", which is NULL: its type is not remembered", "CAST it")

@@ -88,7 +88,7 @@ func (s *Session) ddl(p *plan.Plan) error {
 	}
 	s.isolation = "" // a schema change is the next transaction
 	if t := s.snap.Table(p.Database, p.Name); t != nil && t.Kind != catalog.View && p.Change.Is(plan.VerbAlter, plan.ObjectTable) && s.togglesKeys() {
-		return s.ok(wire.OK{}) // ALTER TABLE ... DISABLE KEYS does nothing for InnoDB
+		return s.keysNotToggled(t)
 	}
 	relock, err := s.ddlUnderLocks(p)
 	if err != nil {
@@ -163,6 +163,8 @@ func (s *Session) tellsRecords(p *plan.Plan) bool {
 	switch {
 	case tok.Kind == sqlparse.EOF:
 		return s.cfg.Dialect.MariaDB()
+	case s.stmt.Is(tok, "TRUNCATE"): // PARTITION
+		return false
 	case !s.stmt.Is(tok, "RENAME"):
 		return true
 	}
@@ -242,6 +244,31 @@ func (s *Session) unicode(r *DDLRequest) error {
 
 // introducer is what says that a string's bytes are of another character set than the client's. It may see more than there are.
 var introducer = regexp.MustCompile(`\b_[a-zA-Z0-9]+\s*['"]`)
+
+// keysNotToggled answers ALTER TABLE ... DISABLE KEYS, which does nothing for InnoDB.
+func (s *Session) keysNotToggled(t *catalog.Table) error {
+	s.warnings = s.warnings[:0]
+	if mariadb := s.cfg.Dialect.MariaDB(); s.notes() && !(mariadb && s.enablesKeys()) {
+		note := "Table storage engine for '" + t.Name + "' doesn't have this option"
+		if mariadb {
+			note = "Storage engine InnoDB of the table " + "`" + t.Database + "`.`" + t.Name + "` doesn't have this option"
+		}
+		s.warnings = append(s.warnings, Warning{Level: "Note", Code: 1031, Message: note})
+	}
+	return s.ok(wire.OK{Warnings: uint16(len(s.warnings))})
+}
+
+// enablesKeys reports whether the last word but one of the statement at hand is ENABLE.
+func (s *Session) enablesKeys() bool {
+	var before, last sqlparse.Token
+	for tokens := s.stmt.Tokens(); ; {
+		t := tokens.Next()
+		if t.Kind == sqlparse.EOF {
+			return s.stmt.Is(before, "ENABLE")
+		}
+		before, last = last, t
+	}
+}
 
 // togglesKeys recognises ALTER TABLE t DISABLE KEYS and ENABLE KEYS, which dumps are full of.
 func (s *Session) togglesKeys() bool {

@@ -259,6 +259,11 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 	}
 	existed := s.temps != nil && s.temps.tables[p.Database][p.Name] != nil
 	c, selects := s.findCreateSelect()
+	if selects {
+		if err := s.selectsParameter(c.query); err != nil {
+			return err
+		}
+	}
 	if selects && s.locks == nil { // whose rows MySQL takes back by ROLLBACK
 		if err := s.beginData(); err != nil {
 			return err

@@ -105,3 +105,21 @@ CREATE TABLE limits3 (id INT PRIMARY KEY, x INT, FOREIGN KEY (x) REFERENCES limi
 CREATE TABLE limits3 (id INT PRIMARY KEY, x INT REFERENCES nowhere (id)) SELECT 1 id, 1 x;
 CREATE TABLE limits4 (`references` INT) AS SELECT 1 AS `references`;
 DROP TABLE limits, limits2, limits4;
+-- parameters: servers choose the types of columns made of them before they know the values
+CREATE TABLE cspar (id INT PRIMARY KEY, x INT);
+INSERT INTO cspar VALUES (1, 1), (2, 2), (3, 3);
+SET @cspar = 2;
+PREPARE cspar FROM 'CREATE TABLE cspar1 SELECT ? AS a';
+-- refused: parameters in what CREATE TABLE ... SELECT selects
+EXECUTE cspar USING @cspar;
+PREPARE cspar FROM 'CREATE TEMPORARY TABLE cspar1 SELECT x + ? AS a FROM cspar WHERE x > ?';
+-- refused: parameters in what CREATE TABLE ... SELECT selects
+EXECUTE cspar USING @cspar, @cspar;
+PREPARE cspar FROM 'CREATE TABLE cspar1 SELECT id FROM cspar WHERE x > ? UNION SELECT ?';
+-- refused: parameters in what CREATE TABLE ... SELECT selects
+EXECUTE cspar USING @cspar, @cspar;
+PREPARE cspar FROM 'CREATE TABLE cspar1 SELECT id, (SELECT MAX(x) FROM cspar c WHERE c.id < ? + t.id) AS m FROM cspar t WHERE x >= (SELECT ?) ORDER BY id LIMIT ?';
+EXECUTE cspar USING @cspar, @cspar, @cspar;
+SELECT * FROM cspar1 ORDER BY id;
+SHOW CREATE TABLE cspar1;
+DEALLOCATE PREPARE cspar;

@@ -25,3 +25,10 @@ SET enable_cascade_triggers = OFF;
 SET enable_cascade_triggers = ON;
 -- only: mysql
 SET enable_cascade_triggers = DEFAULT;
+SET sql_notes = 1;
+ALTER TABLE t DISABLE KEYS;
+SHOW WARNINGS;
+ALTER TABLE t ENABLE KEYS;
+SHOW WARNINGS;
+DROP VIEW IF EXISTS t, neither;
+SHOW WARNINGS;
