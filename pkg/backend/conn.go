@@ -35,6 +35,7 @@ type Conn struct {
 
 	statements map[uint64]*Prepared
 	clock      uint64 // of Prepared.used
+	long       uint32 // the id of the statement that Prepared has given last of those with a long text
 
 	// of the holder's statements
 	turn  uint32        // they are counted, to time some of them
@@ -344,8 +345,18 @@ func (c *Conn) Prepared(sql []byte, types []wire.ParamType) (id uint32, err erro
 		return 0, err
 	}
 	p.BoundTypes = p.BoundTypes[:0] // whoever comes next brings his own
+	if len(sql) > longText {
+		if c.long != p.ID {
+			c.Forget(c.long)
+		}
+		c.long = p.ID
+	}
 	return p.ID, nil
 }
+
+// longText is how long a text of Prepared is that is not kept beside another such one: a server may need a megabyte for the statement, and
+// the rows of an INSERT that are a group's seldom are as many again.
+const longText = 4 << 10
 
 func (c *Conn) evictStatement() {
 	var oldest uint64

@@ -72,9 +72,12 @@ func KindOf(t sqltypes.Type) Kind {
 }
 
 // Retypes reports whether MySQL may give a parameter of type asked another one by a value of type given, though it Takes that: by the
-// value, and for all executions to come. A date becomes one with a time, an integer one with decimals.
+// value, and for all executions to come. A date becomes one with a time, an integer one with decimals, bits become a number.
 func Retypes(asked, given wire.ParamType) bool {
 	g := KindOf(given.Type)
+	if asked.Type == sqltypes.TypeBit {
+		return g == KindText && given.Unsigned && given.Shape != wire.Digits
+	}
 	switch KindOf(asked.Type) {
 	case KindInt:
 		return g == KindText && given.Shape != wire.Digits

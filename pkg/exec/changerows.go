@@ -159,7 +159,7 @@ func (w *rowWriter) change(n *plan.ChangeRows, row *changing) error {
 	}
 	ok, err := w.execOpen(row.to, func(dst []byte, _ placement.NodeGroupID) []byte {
 		return appendKey(append(w.args.AppendText(dst, n.Set), " WHERE "...), n.Table, key)
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}

@@ -210,8 +210,9 @@ func (r *Runner) runPlaced(p *plan.Plan, in *insertion, sink Sink) (Summary, err
 			return err
 		}
 	}
+	r.open = in.args
 	sum, err := r.write(p, w, sink)
-	r.owners = nil
+	r.owners, r.open = nil, nil
 	if err != nil {
 		return sum, in.renumber(err, r.failed)
 	}

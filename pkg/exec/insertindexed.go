@@ -161,7 +161,7 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion, sink Sink) (sum Summary
 			return w.insertRowByRow(p, in, keys)
 		}
 		for _, g := range groups {
-			ok, err := w.execReturning(g, in.appendStatement(nil, g), &held)
+			ok, err := w.execOpen(g, in.text, &held)
 			if duplicateEntry(err) != nil {
 				err = w.duplicateOn(in, keys, g, err)
 			}
@@ -328,7 +328,7 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 		return res, nil, err
 	}
 	o.warningsBefore, o.warnedBefore = o.warnings, len(o.Warned)
-	ok, err := o.exec(o.home, o.in.appendOne(nil, before, o.row, false))
+	ok, err := o.execOne(o.home, before, false)
 	if e := duplicateEntry(err); e != nil {
 		return res, &conflict{e, o.keyNamed(e), o.home}, nil
 	}
@@ -377,6 +377,11 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 	}
 	o.came = err == nil
 	return res, nil, err
+}
+
+// execOne runs the statement with this row only on g.
+func (o *insertingOne) execOne(g placement.NodeGroupID, before plan.Text, after bool) (wire.OK, error) {
+	return o.execOpen(g, func(dst []byte, _ placement.NodeGroupID) []byte { return o.in.appendOne(dst, before, o.row, after) }, nil)
 }
 
 // again is called before the row is tried once more: what servers have warned of since the savepoint they will say again.
@@ -630,7 +635,7 @@ func (o *insertingOne) updateOf(was found, later bool) (ok wire.OK, another bool
 			return ok, false, err
 		}
 	}
-	if ok, err = o.exec(was.group, o.in.appendOne(nil, o.in.node.Before, o.row, true)); err == nil {
+	if ok, err = o.execOne(was.group, o.in.node.Before, true); err == nil {
 		err = o.warn(was.group, ok, o.row)
 	}
 	if err != nil || !later || ok.AffectedRows < updated {

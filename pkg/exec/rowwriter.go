@@ -152,20 +152,16 @@ func (w *rowWriter) on(g placement.NodeGroupID, write bool) (*stream, error) {
 
 // exec runs a statement without rows on g.
 func (w *rowWriter) exec(g placement.NodeGroupID, sql []byte) (wire.OK, error) {
-	return w.execReturning(g, sql, nil)
-}
-
-// execReturning runs a writing statement on g, whose RETURNING, if it has one, gives rows to held.
-func (w *rowWriter) execReturning(g placement.NodeGroupID, sql []byte, held *Held) (wire.OK, error) {
 	s, err := w.on(g, true)
 	if err != nil {
 		return wire.OK{}, err
 	}
-	return w.run(s, wire.ComQuery, sql, held)
+	s.binary = false
+	return w.run(s, wire.ComQuery, sql, nil)
 }
 
-// execOpen is exec of a text with parameters of the client's statement.
-func (w *rowWriter) execOpen(g placement.NodeGroupID, text textOf) (wire.OK, error) {
+// execOpen is exec of a text with parameters of the client's statement, whose RETURNING, if it has one, gives rows to held.
+func (w *rowWriter) execOpen(g placement.NodeGroupID, text textOf, held *Held) (wire.OK, error) {
 	s, err := w.on(g, true)
 	if err != nil {
 		return wire.OK{}, err
@@ -178,7 +174,7 @@ func (w *rowWriter) execOpen(g placement.NodeGroupID, text textOf) (wire.OK, err
 		w.failed = g
 		return wire.OK{}, err
 	}
-	return w.run(s, cmd, w.body, nil)
+	return w.run(s, cmd, w.body, held)
 }
 
 // opened is Runner.command with the statement's parameters left open.

@@ -336,6 +336,7 @@ func New(cfg *Config, conn *mysqlserver.Conn) *Session {
 		stripe: cfg.Metrics.Stripe(conn.ID()),
 		log:    cfg.Log,
 	}
+	s.params.MySQL = !cfg.Dialect.MariaDB()
 	s.hold = cfg.Barrier.Join(s)
 	s.withhold = s.keepsBack
 	s.running.conn = conn

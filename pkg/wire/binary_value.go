@@ -50,8 +50,8 @@ func appendDate(dst, raw []byte) []byte {
 	return appendDigits(dst, uint64(day), 2)
 }
 
-// appendDatetime writes an encoded date and time of 0, 4, 7 or 11 bytes with so many digits of the second's fraction; -1 means
-// six if there is a fraction, else none.
+// appendDatetime writes an encoded date and time of 0, 4, 7, 11 or 13 bytes with so many digits of the second's fraction; -1 means
+// six if there is a fraction, else none. The last two bytes are a time zone.
 func appendDatetime(dst, raw []byte, decimals int) []byte {
 	dst = append(appendDate(dst, raw), ' ')
 	var clock [3]byte
@@ -61,7 +61,16 @@ func appendDatetime(dst, raw []byte, decimals int) []byte {
 	dst = append(appendDigits(dst, uint64(clock[0]), 2), ':')
 	dst = append(appendDigits(dst, uint64(clock[1]), 2), ':')
 	dst = appendDigits(dst, uint64(clock[2]), 2)
-	return appendFraction(dst, raw, 7, decimals)
+	dst = appendFraction(dst, raw, 7, decimals)
+	if len(raw) < zoned {
+		return dst
+	}
+	east, sign := int64(int16(binary.LittleEndian.Uint16(raw[zoned-2:]))), byte('+') // minutes
+	if east < 0 {
+		east, sign = -east, '-'
+	}
+	dst = append(appendDigits(append(dst, sign), uint64(east/60), 2), ':')
+	return appendDigits(dst, uint64(east%60), 2)
 }
 
 // appendTime writes an encoded time of 0, 8 or 12 bytes; decimals is as for appendDatetime.

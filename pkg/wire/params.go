@@ -53,6 +53,8 @@ type Params struct {
 	StatementID uint32
 	Flags       byte // 1: open a cursor
 	NewTypes    bool // the payload said the types, instead of leaving them as they were
+	// MySQL: it takes the time zone of a date and time, which MariaDB forgets, and no YEAR and MEDIUMINT, which MariaDB takes.
+	MySQL bool
 
 	types   []ParamType
 	raw     [][]byte // encoded value of each, nil for NULL
@@ -117,6 +119,8 @@ func (p *Params) Parse(payload []byte, n int, types []ParamType, long [][]byte) 
 	for i, t := range p.types {
 		var v []byte
 		switch {
+		case p.MySQL && (t.Type == sqltypes.TypeYear || t.Type == sqltypes.TypeInt24):
+			return malformed("type of a value")
 		case i < len(long) && long[i] != nil:
 			v = long[i]
 			if !isText(t.Type) {
@@ -132,12 +136,22 @@ func (p *Params) Parse(payload []byte, n int, types []ParamType, long [][]byte) 
 			if v, err = binaryValue(&c, t.Type); err != nil {
 				return err
 			}
+			if !p.MySQL && len(v) == zoned && hasDate(t.Type) {
+				v = v[:zoned-2]
+			}
 		}
 		p.raw = append(p.raw, v)
 		p.values = append(p.values, sqltypes.Value{})
 		p.decoded = append(p.decoded, false)
 	}
 	return nil
+}
+
+// zoned is the length of a date and time with its time zone.
+const zoned = 13
+
+func hasDate(t sqltypes.Type) bool {
+	return t == sqltypes.TypeDate || t == sqltypes.TypeDatetime || t == sqltypes.TypeTimestamp
 }
 
 // isText reports whether values of t are sent as a string of bytes.
@@ -165,7 +179,7 @@ func binaryValue(c *cursor, t sqltypes.Type) ([]byte, error) {
 		v = c.take(8)
 	case sqltypes.TypeDate, sqltypes.TypeDatetime, sqltypes.TypeTimestamp:
 		n := int(c.uint8())
-		if v = c.take(n); n != 0 && n != 4 && n != 7 && n != 11 {
+		if v = c.take(n); n != 0 && n != 4 && n != 7 && n != 11 && n != zoned {
 			return nil, malformed("date")
 		}
 	case sqltypes.TypeTime:
