@@ -7,9 +7,9 @@ import (
 	"skarv/pkg/sqltypes"
 )
 
-// AppendSQL appends parameter i as a literal of SQL: numbers bare, strings and times quoted, byte strings and strings that are
-// not valid UTF-8 in hexadecimal, unless oneByte: the client's character set has one byte for a character, so that any bytes are a string
-// in it. noBackslashEscapes says that sql_mode has NO_BACKSLASH_ESCAPES.
+// AppendSQL appends parameter i as a literal of SQL: numbers bare, strings quoted, dates and times as what they are, of which servers
+// refuse those that do not exist; byte strings and strings that are not valid UTF-8 in hexadecimal, unless oneByte: the client's character
+// set has one byte for a character, so that any bytes are a string in it. noBackslashEscapes says that sql_mode has NO_BACKSLASH_ESCAPES.
 func (p *Params) AppendSQL(dst []byte, i int, noBackslashEscapes, oneByte bool) []byte {
 	v := p.Value(i)
 	switch v.Kind {
@@ -24,11 +24,14 @@ func (p *Params) AppendSQL(dst []byte, i int, noBackslashEscapes, oneByte bool) 
 		return appendHex(dst, v.Raw)
 	case sqltypes.Binary:
 		return appendHex(dst, v.Raw)
-	default: // Date, Datetime, Time: digits and punctuation
-		dst = append(dst, '\'')
-		dst = append(dst, v.Raw...)
-		return append(dst, '\'')
+	case sqltypes.Date:
+		dst = append(dst, "DATE'"...)
+	case sqltypes.Datetime:
+		dst = append(dst, "TIMESTAMP'"...)
+	default:
+		dst = append(dst, "TIME'"...)
 	}
+	return append(append(dst, v.Raw...), '\'') // digits and punctuation
 }
 
 // appendHex writes a byte string. _binary keeps a server from taking it for a number where one is expected.

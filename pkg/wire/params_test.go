@@ -38,11 +38,12 @@ func paramCases() []paramCase {
 		{sqltypes.TypeVarchar, false, "\x00", value(sqltypes.String, ""), "''", ""},
 		{sqltypes.TypeVarchar, false, "\x01\xff", value(sqltypes.String, "\xff"), "_binary x'ff'", ""},
 		{sqltypes.TypeLongBlob, false, "\x02ab", value(sqltypes.Binary, "ab"), "_binary x'6162'", ""},
-		{sqltypes.TypeDate, false, "\x04\xe8\x07\x02\x1d", value(sqltypes.Date, "2024-02-29"), "'2024-02-29'", ""},
-		{sqltypes.TypeDatetime, false, "\x04\xe8\x07\x02\x1d", value(sqltypes.Datetime, "2024-02-29 00:00:00"), "'2024-02-29 00:00:00'", ""},
-		{sqltypes.TypeDatetime, false, "\x0b\xe8\x07\x02\x1d\x01\x02\x03\x04\x00\x00\x00", value(sqltypes.Datetime, "2024-02-29 01:02:03.000004"), "'2024-02-29 01:02:03.000004'", ""},
-		{sqltypes.TypeTime, false, "\x08\x01\x01\x00\x00\x00\x01\x02\x03", value(sqltypes.Time, "-25:02:03"), "'-25:02:03'", ""},
-		{sqltypes.TypeTime, false, "\x00", value(sqltypes.Time, "00:00:00"), "'00:00:00'", ""},
+		{sqltypes.TypeDate, false, "\x04\xe8\x07\x02\x1d", value(sqltypes.Date, "2024-02-29"), "DATE'2024-02-29'", ""},
+		{sqltypes.TypeDatetime, false, "\x04\xe8\x07\x02\x1d", value(sqltypes.Datetime, "2024-02-29 00:00:00"), "TIMESTAMP'2024-02-29 00:00:00'", ""},
+		{sqltypes.TypeDatetime, false, "\x0b\xe8\x07\x02\x1d\x01\x02\x03\x04\x00\x00\x00", value(sqltypes.Datetime, "2024-02-29 01:02:03.000004"), "TIMESTAMP'2024-02-29 01:02:03.000004'", ""},
+		{sqltypes.TypeDatetime, false, "\x0d\xe8\x07\x02\x1d\x01\x02\x03\x04\x00\x00\x00\xa6\xff", value(sqltypes.Datetime, "2024-02-29 01:02:03.000004-01:30"), "TIMESTAMP'2024-02-29 01:02:03.000004-01:30'", ""},
+		{sqltypes.TypeTime, false, "\x08\x01\x01\x00\x00\x00\x01\x02\x03", value(sqltypes.Time, "-25:02:03"), "TIME'-25:02:03'", ""},
+		{sqltypes.TypeTime, false, "\x00", value(sqltypes.Time, "00:00:00"), "TIME'00:00:00'", ""},
 		{sqltypes.TypeNull, false, "", sqltypes.Value{}, "NULL", ""},
 	}
 }
@@ -71,7 +72,7 @@ func executePayload(cases []paramCase, withTypes bool) []byte {
 func TestParams(t *testing.T) {
 	cases := paramCases()
 	payload := executePayload(cases, true)
-	var p Params
+	p := Params{MySQL: true}
 	require.NoError(t, p.Parse(payload, len(cases), nil, nil))
 	require.True(t, p.NewTypes)
 	require.EqualValues(t, 7, p.StatementID)
