@@ -234,7 +234,7 @@ func (f *filling) find() error {
 		case f.sets && len(open) == f.setAt && (st.Is(next, "=") || st.Is(next, ":=")) &&
 			(st.Is(prev, "SET") || st.Is(prev, ",") || st.Is(prev, "UPDATE")):
 			continue // assigned
-		case len(open) > 0 && f.namesColumns(at(open[len(open)-1]), f.updates):
+		case len(open) > 0 && f.namesColumns(open[len(open)-1], common), f.isWord(i, open):
 			continue
 		}
 		if by >= 0 && f.wholeItem(i, len(open)-by) {
@@ -243,7 +243,7 @@ func (f *filling) find() error {
 		}
 		text := value.Text
 		switch {
-		case st.Is(prev, "LIMIT") || st.Is(prev, "OFFSET") || st.Is(prev, ",") && st.Is(at(i-3), "LIMIT"):
+		case f.isOne(prev, "LIMIT", "OFFSET", "EXAMINED") || st.Is(prev, ",") && st.Is(at(i-3), "LIMIT") || f.fetches(prev, at(i-2)):
 			text = rowCount(text)
 		case value.Number != "" && (f.counts(prev) || f.counts(next)):
 			if text = value.Number; value.Unsigned {
@@ -270,6 +270,11 @@ func rowCount(value string) string {
 	return value
 }
 
+// fetches reports whether t, behind another token, comes before the number of rows of FETCH FIRST.
+func (f *filling) fetches(t, before sqlparse.Token) bool {
+	return f.isOne(t, "FIRST", "NEXT") && f.st.Is(before, "FETCH")
+}
+
 // operandEnds reports whether t ends an operand, so that a name behind it is an alias.
 func (f *filling) operandEnds(t, before sqlparse.Token) bool {
 	switch t.Kind {
@@ -286,8 +291,11 @@ func (f *filling) operandEnds(t, before sqlparse.Token) bool {
 			"LOCALTIMESTAMP", "UTC_DATE", "UTC_TIME", "UTC_TIMESTAMP") {
 			return true
 		}
+		if f.fetches(t, before) {
+			return false
+		}
 		for _, w := range [...]string{"OFFSET", "ESCAPE", "ANY", "SOME", "RETURNING", "VALUE", "SOUNDS", "MEMBER", "DO", "QUERY",
-			"CONNECTION", "ROW", "SQL_NO_CACHE", "SQL_CACHE", "SQL_BUFFER_RESULT", "EXCEPT", "INTERSECT", "END", "IMMEDIATE"} {
+			"CONNECTION", "ROW", "SQL_NO_CACHE", "SQL_CACHE", "SQL_BUFFER_RESULT", "EXCEPT", "INTERSECT", "END", "IMMEDIATE", "EXAMINED"} {
 			if f.st.Is(t, w) {
 				return false
 			}
@@ -297,14 +305,70 @@ func (f *filling) operandEnds(t, before sqlparse.Token) bool {
 	return false
 }
 
-// namesColumns reports whether what stands in the parentheses behind t are names of columns, indexes or partitions.
-func (f *filling) namesColumns(t sqlparse.Token, updates bool) bool {
-	for _, w := range [...]string{"USING", "DEFAULT", "INDEX", "KEY", "PARTITION", "MATCH"} {
-		if f.st.Is(t, w) {
-			return true
+// namesColumns reports whether what stands in the parentheses behind tokens[i] are names of columns, indexes or partitions.
+func (f *filling) namesColumns(i int, common []sqlparse.CTE) bool {
+	t := f.at(i)
+	switch {
+	case f.isOne(t, "USING", "DEFAULT", "INDEX", "KEY", "PARTITION", "MATCH"),
+		f.updates && f.isOne(t, "VALUES", "VALUE"),
+		f.st.Is(t, "JOIN") && f.st.Is(f.at(i-1), "FOR"), f.st.Is(t, "BY") && f.st.Is(f.at(i-2), "FOR"): // of an index hint
+		return true
+	case !isName(t):
+		return false
+	}
+	return f.st.Is(f.at(i-1), "AS") || f.derived(i-1) || slices.ContainsFunc(common, func(c sqlparse.CTE) bool { return c.Head == t.Span })
+}
+
+// derived reports whether tokens[i] ends a derived table.
+func (f *filling) derived(i int) bool {
+	if !f.st.Is(f.at(i), ")") {
+		return false
+	}
+	for depth := 0; i > 0; i-- {
+		switch {
+		case f.st.Is(f.at(i), ")"):
+			depth++
+		case f.st.Is(f.at(i), "("):
+			if depth--; depth == 0 {
+				return f.isOne(f.at(i-1), "FROM", "JOIN", ",", "LATERAL") && f.isOne(f.at(i+1), "SELECT", "WITH", "VALUES", "TABLE", "(")
+			}
 		}
 	}
-	return updates && (f.st.Is(t, "VALUES") || f.st.Is(t, "VALUE"))
+	return false
+}
+
+// isWord reports whether tokens[i] is a word of the language, or the name of something else, where no expression may stand. open are the tokens
+// before the parentheses around it.
+func (f *filling) isWord(i int, open []int) bool {
+	st, tok, prev, before, next := f.st, f.at(i), f.at(i-1), f.at(i-2), f.at(i+1)
+	switch {
+	case f.isOne(prev, "UPDATE", "{"), // UPDATE SKIP LOCKED, {d '2020-02-01'}
+		f.isOne(before, "CHARACTER", "CHAR") && st.Is(prev, "SET"),
+		st.Is(prev, "FOR") && st.Is(before, "VALUE"), // a sequence
+		f.isOne(tok, "DATE", "TIME", "TIMESTAMP") && tok.Kind == sqlparse.Word && next.Kind == sqlparse.StringLit,
+		f.locks(i - 1):
+		return true
+	case len(open) == 0:
+		return false
+	}
+	inside := f.at(open[len(open)-1])
+	switch {
+	case st.Is(prev, "("):
+		return f.isOne(inside, "EXTRACT", "TIMESTAMPADD", "TIMESTAMPDIFF", "GET_FORMAT", "OVER", "AS") // a unit, a type, a window
+	case st.Is(prev, ","), st.Is(prev, "USING"):
+		return st.Is(inside, "CONVERT") || st.Is(prev, "USING") && st.Is(inside, "CHAR") // a type, a character set
+	case st.Is(prev, "RETURNING"), st.Is(prev, "ON") && f.isOne(tok, "EMPTY", "ERROR"):
+		return slices.ContainsFunc(open, func(i int) bool { return f.isOne(f.at(i), "JSON_VALUE", "JSON_TABLE") })
+	}
+	return false
+}
+
+// locks reports whether tokens[i] is in FOR UPDATE OF, before the name of a table.
+func (f *filling) locks(i int) bool {
+	for f.st.Is(f.at(i), ",") && isName(f.at(i-1)) {
+		i -= 2
+	}
+	return f.st.Is(f.at(i), "OF") && f.isOne(f.at(i-1), "UPDATE", "SHARE")
 }
 
 // wholeItem reports whether the variable at tokens[i], within so many parentheses, is all of an item of GROUP BY or ORDER BY, but for a sign:
