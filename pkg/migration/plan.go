@@ -77,7 +77,7 @@ func (p *Planner) Plan(ctx context.Context) (*Work, error) {
 	case ddl.DropDatabase:
 		err = p.dropDatabase(ctx)
 	case ddl.CreateProgram, ddl.AlterProgram, ddl.DropProgram:
-		err = p.planProgram()
+		err = p.planProgram(ctx)
 	case ddl.SwitchEvents:
 		p.work.EventsOff = &p.Statement.EventsOff
 	case ddl.Maintain:

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"context"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -16,9 +17,9 @@ import (
 // procedure is run by the proxy, statement by statement, and may do what its client may.
 
 // planProgram plans CREATE, ALTER and DROP of stored programs.
-func (p *Planner) planProgram() error {
+func (p *Planner) planProgram(ctx context.Context) error {
 	o := p.Statement.Objects[0]
-	d, err := p.database(o)
+	_, err := p.database(o)
 	switch mysqlTrigger := p.Statement.Kind == routine.Trigger && p.Snap.Flavor == catalog.MySQL; {
 	case err == nil, p.Statement.Verb == ddl.DropProgram && !mysqlTrigger: // there is no such program
 	case p.Statement.Verb == ddl.DropProgram && p.Statement.IfExists:
@@ -29,7 +30,7 @@ func (p *Planner) planProgram() error {
 	}
 	switch p.Statement.Kind {
 	case routine.Trigger:
-		return p.planTrigger(o, d)
+		return p.planTrigger(ctx, o)
 	case routine.Event:
 		return p.planEvent(o)
 	}

@@ -1,18 +1,21 @@
 package migration
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/routine"
+	"skarv/pkg/schema"
 	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
 )
 
 // planTrigger plans CREATE and DROP TRIGGER.
-func (p *Planner) planTrigger(o ddl.Name, d *catalog.Database) error {
+func (p *Planner) planTrigger(ctx context.Context, o ddl.Name) error {
 	p.work.Watched = []ddl.Object{{DB: o.DB, Name: o.Name, Kind: routine.Trigger}}
 	t := TriggerTable(p.Snap, p.Statement)
 	if p.Statement.Verb == ddl.DropProgram {
@@ -43,7 +46,7 @@ func (p *Planner) planTrigger(o ddl.Name, d *catalog.Database) error {
 	if t.Kind == catalog.View {
 		return sqlerr.WrongObject.New(fmt.Sprintf("'%s.%s' is not of type 'BASE TABLE'", t.Database, t.Name))
 	}
-	text, err := p.triggerText(t)
+	text, err := p.triggerText(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -59,7 +62,7 @@ func (p *Planner) planTrigger(o ddl.Name, d *catalog.Database) error {
 
 // triggerText is the CREATE TRIGGER that servers get: the client's own if they can fire it by themselves, else that of an inert one,
 // which sessions run. The error says what neither may do.
-func (p *Planner) triggerText(t *catalog.Table) (string, error) {
+func (p *Planner) triggerText(ctx context.Context, t *catalog.Table) (string, error) {
 	prog := p.Statement.Prog
 	others := slices.DeleteFunc(slices.Clone(t.Triggers), func(tr catalog.Trigger) bool { return prog.OrReplace && routine.Same(tr.Name, prog.Name.Name) })
 	beside := func(program bool) bool {
@@ -79,6 +82,9 @@ func (p *Planner) triggerText(t *catalog.Table) (string, error) {
 	if native != nil && !sqlerr.HasCode(native, sqlerr.NotSupportedYet) {
 		return "", native
 	}
+	if err := p.tryTrigger(ctx, t); err != nil {
+		return "", err
+	}
 	if beside(false) {
 		return "", sqlerr.Unsupported("a BEFORE trigger that uses tables, or assigns what a row is placed by, behind one that does not",
 			"put both into one trigger")
@@ -94,6 +100,33 @@ func (p *Planner) triggerText(t *catalog.Table) (string, error) {
 		return "", err
 	}
 	return p.Statement.WithBody(routine.Inert(prog.TriggerBody(), definer)), nil
+}
+
+// tryTrigger has a server read the body that the client wrote, which it will never get, on an empty copy of the table.
+func (p *Planner) tryTrigger(ctx context.Context, t *catalog.Table) (err error) {
+	trial := schema.Trial(p.Job, "")
+	defer func() {
+		_, e := p.Trial.Exec(ctx, "DROP TABLE IF EXISTS "+trial.SQL())
+		if e == nil {
+			e = p.Trial.Use(ctx, p.Session)
+		}
+		if err == nil {
+			err = e
+		}
+	}()
+	of := ddl.Object{DB: t.Database, Name: t.Name}
+	if err := p.Trial.EmptyCopy(ctx, of, trial); err != nil {
+		return err
+	}
+	if err := p.Trial.Use(ctx, p.Session); err != nil {
+		return err
+	}
+	prog := p.Statement.Prog
+	_, err = p.Trial.Exec(ctx, fmt.Sprintf("CREATE TRIGGER %s %s %s ON %[1]s FOR EACH ROW %[4]s", trial.SQL(), prog.Timing, prog.Event, prog.TriggerBody()))
+	if refused, ok := errors.AsType[*sqlerr.Error](err); ok {
+		return p.realNames(refused, ddl.Name{Object: of})
+	}
+	return err
 }
 
 // judgeProgram refuses what no trigger may do, and what the sessions that run triggers do not know.

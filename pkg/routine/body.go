@@ -154,9 +154,9 @@ func (p *parser) statements(ends ...string) ([]Statement, error) {
 
 // endLabel takes the label behind an END.
 func (p *parser) endLabel(label string) error {
-	if t := p.peek(0); label != "" && (t.Kind == sqlparse.Word || t.Kind == sqlparse.QuotedName) {
-		if name, _ := p.name(); !Same(name, label) {
-			return p.fail()
+	if t := p.peek(0); t.Kind == sqlparse.Word || t.Kind == sqlparse.QuotedName {
+		if name, _ := p.name(); label == "" || !Same(name, label) {
+			return sqlerr.LabelMismatch.New(name)
 		}
 	}
 	return nil

@@ -92,6 +92,7 @@ const (
 	RoutineExists          Code = 1304
 	NoSuchRoutine          Code = 1305
 	NoResultSetHere        Code = 1312
+	LabelMismatch          Code = 1310
 	WrongArgumentCount     Code = 1318
 	UndefinedCondition     Code = 1319
 	UndefinedCursor        Code = 1324
@@ -311,6 +312,8 @@ func definitionOf(c Code) definition {
 		return definition{"42000", "%s %s does not exist"}
 	case NoResultSetHere:
 		return definition{"0A000", "PROCEDURE %s.%s can't return a result set in the given context"}
+	case LabelMismatch:
+		return definition{"42000", "End-label %s without match"}
 	case WrongArgumentCount:
 		return definition{"42000", "Incorrect number of arguments for PROCEDURE %s.%s; expected %d, got %d"}
 	case UndefinedCondition:
