@@ -3,6 +3,7 @@ package exec
 import (
 	"encoding/binary"
 	"slices"
+	"unicode/utf8"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
@@ -304,6 +305,9 @@ func (w *rowWriter) renamed(t *catalog.Table, before, after image, depth int) er
 			case "CASCADE":
 				for n, c := range r.Key.Columns {
 					values[c] = after[columns[n]]
+					if !holds(&r.Child.Columns[c], values[c]) {
+						return refusal(r)
+					}
 				}
 			case "SET NULL":
 			default:
@@ -315,6 +319,20 @@ func (w *rowWriter) renamed(t *catalog.Table, before, after image, depth int) er
 		}
 	}
 	return nil
+}
+
+// holds reports whether a column has room for a value of one that it refers to: a server cuts nothing off in a cascade, whatever sql_mode says,
+// spaces neither.
+func holds(c *catalog.Column, v []byte) bool {
+	switch {
+	case v == nil:
+		return c.Nullable
+	case c.DataType == "varbinary" || c.DataType == "binary":
+		return len(v) <= int(c.Length)
+	case c.DataType == "varchar" || c.DataType == "char":
+		return utf8.RuneCount(v) <= int(c.Length)
+	}
+	return true
 }
 
 // assign gives a row that refers by r other values, wherever it then belongs, and does what follows from that.

@@ -302,7 +302,7 @@ func (p *placing) foreignKeys(t *catalog.Table) error {
 		if parent == nil {
 			continue // allowed by foreign_key_checks=0; checked when the parent comes
 		}
-		if err := p.apart(t, fk, parent); err != nil {
+		if err := Colocated(p.snap.Flavor, t, fk, parent); err != nil {
 			return err
 		}
 		for _, name := range fk.RefColumns {
@@ -317,31 +317,11 @@ func (p *placing) foreignKeys(t *catalog.Table) error {
 			for i := range child.ForeignKeys {
 				fk := &child.ForeignKeys[i]
 				if fk.RefDB == t.Database && fk.RefTable == t.Name && (child.Database != t.Database || child.Name != t.Name) {
-					if err := p.apart(child, fk, t); err != nil {
+					if err := Colocated(p.snap.Flavor, child, fk, t); err != nil {
 						return err
 					}
 				}
 			}
-		}
-	}
-	return nil
-}
-
-// apart refuses a foreign key over node groups that Skarv does not keep as one server does: beside what Colocated refuses, on MySQL, where a
-// CHAR counts with its spaces for a column of another kind or length.
-func (p *placing) apart(child *catalog.Table, fk *catalog.ForeignKey, parent *catalog.Table) error {
-	if err := Colocated(child, fk, parent); err != nil || p.snap.Flavor != catalog.MySQL || catalog.Together(child, fk, parent) {
-		return err
-	}
-	for i, c := range fk.Columns {
-		at := parent.Column(fk.RefColumns[i])
-		if at < 0 {
-			continue
-		}
-		from, to := &child.Columns[c], &parent.Columns[at]
-		if (from.DataType == "char" || to.DataType == "char") && from.ColumnType != to.ColumnType {
-			return sqlerr.Unsupported(fmt.Sprintf("FOREIGN KEY '%s' over several node groups between columns of types %s and %s", fk.Name, from.ColumnType, to.ColumnType),
-				"give both one type, such as "+to.ColumnType)
 		}
 	}
 	return nil
@@ -355,8 +335,8 @@ func (p *placing) table(t *catalog.Table, db, name string) *catalog.Table {
 	return p.snap.Table(db, name)
 }
 
-// Colocated returns nil if the servers enforce fk, or Skarv can.
-func Colocated(child *catalog.Table, fk *catalog.ForeignKey, parent *catalog.Table) error {
+// Colocated returns nil if the servers enforce fk, or Skarv can, as one server does.
+func Colocated(flavor catalog.Flavor, child *catalog.Table, fk *catalog.ForeignKey, parent *catalog.Table) error {
 	if catalog.Together(child, fk, parent) {
 		return nil
 	}
@@ -385,5 +365,56 @@ func Colocated(child *catalog.Table, fk *catalog.ForeignKey, parent *catalog.Tab
 			return refuse("over a column of type " + col.ColumnType)
 		}
 	}
+	return sameTypes(flavor, child, fk, parent)
+}
+
+// sameTypes refuses a foreign key over node groups between columns of two types, of which one server compares the bytes that it stores.
+func sameTypes(flavor catalog.Flavor, child *catalog.Table, fk *catalog.ForeignKey, parent *catalog.Table) error {
+	for i, c := range fk.Columns {
+		at := parent.Column(fk.RefColumns[i])
+		if at < 0 {
+			continue
+		}
+		from, to := &child.Columns[c], &parent.Columns[at]
+		if !storedAlike(flavor, from, to) || fk.OnUpdate == "CASCADE" && padded(from, to) {
+			return sqlerr.Unsupported(fmt.Sprintf("FOREIGN KEY '%s' over several node groups between columns of types %s and %s", fk.Name, from.ColumnType, to.ColumnType),
+				"give both one type, such as "+to.ColumnType)
+		}
+	}
 	return nil
+}
+
+// storedAlike reports whether one server finds values of two columns equal where Skarv does: not where their bytes differ by the type, and
+// on MySQL not for a CHAR or BINARY, which counts with what fills it up. Columns of two kinds servers refuse themselves.
+func storedAlike(flavor catalog.Flavor, from, to *catalog.Column) bool {
+	kind := storedAs(from)
+	if from.ColumnType == to.ColumnType || kind != storedAs(to) {
+		return true
+	}
+	one := from.DataType == to.DataType
+	switch from.DataType {
+	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint":
+		return strings.Contains(to.DataType, "int") // of one size, or servers refuse it
+	case "varchar", "varbinary":
+		return one || flavor == catalog.MariaDB && strings.HasSuffix(to.DataType, from.DataType[len("var"):])
+	case "char", "binary":
+		return flavor == catalog.MariaDB && strings.HasSuffix(to.DataType, from.DataType)
+	}
+	return one && kind == "number" && from.DataType != "enum" && from.DataType != "set"
+}
+
+// storedAs is the kind of what servers store of a column's values: they let columns of one kind refer to each other, whatever these mean.
+func storedAs(c *catalog.Column) string {
+	switch c.DataType {
+	case "char", "varchar":
+		return "text"
+	case "binary", "varbinary", "decimal", "time", "datetime", "timestamp", "bit", "uuid", "inet4", "inet6":
+		return "bytes"
+	}
+	return "number"
+}
+
+// padded reports whether a cascade takes the spaces that fill a CHAR up to where they count.
+func padded(from, to *catalog.Column) bool {
+	return to.DataType == "char" && (from.DataType != "char" || from.Length < to.Length)
 }

@@ -280,7 +280,7 @@ func (i *importer) settleForeignKeys() {
 				if parent == nil {
 					continue
 				}
-				err := sharding.Colocated(child.table, fk, parent.table)
+				err := sharding.Colocated(i.snap.Flavor, child.table, fk, parent.table)
 				if err == nil {
 					continue
 				}
