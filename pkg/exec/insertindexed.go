@@ -409,19 +409,21 @@ func duplicateEntry(err error) *sqlerr.Error {
 	return nil
 }
 
-// keyNamed is the key that a server's refusal names.
+// keyNamed is the key that a server's refusal names at its end, behind a value that may look like one; -1 if none has that name in the client's
+// character set.
 func (o *insertingOne) keyNamed(e *sqlerr.Error) int {
-	_, name, found := strings.Cut(e.Message, " for key '")
-	name = strings.TrimSuffix(name, "'")
-	if at := strings.LastIndexByte(name, '.'); at >= 0 {
-		name = name[at+1:]
+	prefix := ""
+	if o.snap.Flavor == catalog.MySQL {
+		prefix = o.in.table.Name + "."
 	}
+	key, size := -1, 0
 	for i := range o.in.node.Indexed.Keys {
-		if found && strings.EqualFold(o.in.node.Indexed.Keys[i].Name, name) {
-			return i
+		end := " for key '" + prefix + o.in.node.Indexed.Keys[i].Name + "'"
+		if len(end) > size && strings.HasSuffix(e.Message, end) {
+			key, size = i, len(end)
 		}
 	}
-	return -1
+	return key
 }
 
 // ignore is INSERT IGNORE of the row.
@@ -562,11 +564,8 @@ func (o *insertingOne) update(p *plan.Plan) (result, error) {
 		if err != nil || c == nil {
 			return res, err
 		}
-		if c.key < 0 {
-			return res, c.err
-		}
 		o.again()
-		rows, err := o.firstDuplicates(c.key)
+		rows, key, err := o.firstDuplicates(c.key)
 		if err != nil {
 			return res, err
 		}
@@ -574,7 +573,7 @@ func (o *insertingOne) update(p *plan.Plan) (result, error) {
 			continue // it has gone since
 		}
 		was := rows[0]
-		ok, another, err := o.updateOf(was, c.key > 0)
+		ok, another, err := o.updateOf(was, key > 0)
 		if err != nil {
 			return res, err
 		}
@@ -659,7 +658,7 @@ func (o *insertingOne) whole(row found) ([][]byte, error) {
 		if i > 0 {
 			sql = append(sql, ", "...)
 		}
-		sql = appendName(sql, o.in.table.Columns[i].Name)
+		sql = append(sql, workspace.Read(&o.in.table.Columns[i])...) // to the byte: a FLOAT shows six digits only
 	}
 	sql = append(append(append(sql, " FROM "...), tableName(o.in.table)...), " WHERE "...)
 	res, err := o.query(row.group, append(appendKey(sql, o.in.table, row.key), " FOR UPDATE"...))
@@ -673,18 +672,18 @@ func (o *insertingOne) whole(row found) ([][]byte, error) {
 // and tried again.
 func rowRestless() error { return sqlerr.LockWaitTimeout.New() }
 
-// firstDuplicates are the duplicates in the first key that has any, up to key, in which a server or an index has found one:
-// a server looks at its own rows before entries of other keys are looked at.
-func (o *insertingOne) firstDuplicates(key int) ([]found, error) {
-	for k := range key {
-		if o.keys.entries[k].index == nil {
+// firstDuplicates are the duplicates in the first key that has any, and that key. named is the one in which a server or an index has found
+// one, or -1 if that is not known: a server looks at its own rows before entries of other keys are looked at.
+func (o *insertingOne) firstDuplicates(named int) (rows []found, key int, err error) {
+	for key := range o.in.node.Indexed.Keys {
+		if named >= 0 && key != named && o.keys.entries[key].index == nil {
 			continue // the server would have named it
 		}
-		if rows, err := o.duplicates(k); err != nil || len(rows) > 0 {
-			return rows, err
+		if rows, err = o.duplicates(key); err != nil || len(rows) > 0 || key == named {
+			return rows, key, err
 		}
 	}
-	return o.duplicates(key)
+	return nil, 0, nil
 }
 
 // mayReplace refuses on MySQL what its versions do differently: whether a row that others refer to is deleted or changed.
