@@ -24,6 +24,7 @@ func settingsOf(flavor catalog.Flavor) []setting {
 		{"completion_type", []string{"NO_CHAIN", "0"}, "Skarv takes COMMIT for the end of a transaction and no more", true},
 		{"sql_auto_is_null", []string{"OFF", "0"}, "Skarv routes by IS NULL as it stands", true},
 		{"foreign_key_checks", []string{"ON", "1"}, "sessions begin so", true},
+		{"lc_messages", []string{"en_US", "en_GB"}, "Skarv reads what servers say", true},
 		{"sync_binlog", []string{"1"}, "acknowledged transactions can be lost in a crash of the machine", false},
 		{"innodb_flush_log_at_trx_commit", []string{"1"}, "acknowledged transactions can be lost in a crash of the machine", false},
 		{"log_bin", []string{"ON", "1"}, "without a binlog partitions cannot be moved and replicas cannot follow", false},

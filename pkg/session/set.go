@@ -561,7 +561,7 @@ func (s *Session) onlyValues() []onlyValue {
 // mayBeRefused reports whether a value that a server has taken for one of the variables may be refused by adopt. The connection on which that
 // comes out can be used no more.
 func (s *Session) mayBeRefused(variables []string) bool {
-	return slices.Contains(variables, "character_set_client") ||
+	return slices.Contains(variables, "character_set_client") || slices.Contains(variables, "lc_messages") ||
 		slices.ContainsFunc(s.onlyValues(), func(v onlyValue) bool { return slices.Contains(variables, v.name) })
 }
 
@@ -572,6 +572,9 @@ func (s *Session) adopt(st *backend.State) error {
 		if ok && !strings.EqualFold(strings.Trim(v, "'"), refused.value) && !isOff(v) {
 			return sqlerr.Unsupported("SET "+refused.name+" = "+v, refused.how)
 		}
+	}
+	if v, ok := st.Get("@@session.`lc_messages`"); ok && !strings.HasPrefix(v, "'en_") {
+		return sqlerr.Unsupported("SET lc_messages = "+v, "leave it as 'en_US': what servers say is read here, and told anew")
 	}
 	for _, name := range []string{"default_storage_engine", "storage_engine", "default_tmp_storage_engine"} {
 		if v, ok := st.Get("@@session.`" + name + "`"); ok && v != "NULL" && !s.admin && !planner.LocalEngine(strings.Trim(v, "'")) {

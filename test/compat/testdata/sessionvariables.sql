@@ -65,3 +65,11 @@ SELECT @@system_versioning_asof, COUNT(*) FROM asof_default;
 SET SESSION system_versioning_asof = DEFAULT;
 -- only: mariadb
 SELECT @@system_versioning_asof, COUNT(*) FROM asof_default;
+-- Messages are read.
+SET lc_messages = 'en_GB';
+SELECT @@lc_messages;
+-- refused: SET lc_messages = 'de_DE'
+SET lc_messages = 'de_DE';
+SELECT @@lc_messages;
+SET lc_messages = 'nowhere';
+SET lc_messages = 'en_US';
