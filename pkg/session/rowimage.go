@@ -141,12 +141,12 @@ func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image,
 		err = st.Take(columns, texts(rows))
 	}
 	if err == nil {
+		err = st.Unchecked(s.cfg.Dialect.MariaDB())
+	}
+	if err == nil {
 		err = ws.Ready()
 	}
 	if err != nil {
-		return nil, err
-	}
-	if err := st.Unchecked(s.cfg.Dialect.MariaDB()); err != nil {
 		return nil, err
 	}
 	ok, err := c.Exec(text)

@@ -626,6 +626,9 @@ func readTemporary(c *backend.Conn, db, name, mode string) (*catalog.Table, erro
 	text, ok := "", false
 	if len(rows) == 1 && len(rows[0]) > 1 {
 		text, ok = strings.CutPrefix(string(rows[0][1]), "CREATE TEMPORARY TABLE "+sqltypes.QuoteName(name))
+		if !ok { // sql_quote_show_create is off
+			text, ok = strings.CutPrefix(string(rows[0][1]), "CREATE TEMPORARY TABLE "+name)
+		}
 	}
 	if !ok {
 		return nil, nil

@@ -138,7 +138,7 @@ func (s *Stage) Rename(name string) error {
 }
 
 // Unchecked lets the stage take rows that the table's CHECK constraints refuse, until Checked: what is done with the rows may put them
-// right.
+// right. It must be called before Ready: what it reads is quoted as the workspace has it.
 func (s *Stage) Unchecked(mariadb bool) error {
 	if mariadb {
 		_, err := s.w.conn.Exec("SET @skarv_checks = @@check_constraint_checks, @@check_constraint_checks = 0")

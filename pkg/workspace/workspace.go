@@ -44,7 +44,7 @@ type Workspace struct {
 
 // saved are the session variables that are others while copies are written.
 func saved() []string {
-	return []string{"sql_mode", "time_zone", "sql_select_limit", "sql_big_selects", "innodb_strict_mode"}
+	return []string{"sql_mode", "time_zone", "sql_select_limit", "sql_big_selects", "innodb_strict_mode", "sql_quote_show_create"}
 }
 
 // Writing is the session variables, as SET takes them, with which copies are written: whatever a table holds goes into
@@ -67,7 +67,7 @@ func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
 		sql.WriteString("@skarv_" + v + " = @@" + v + ", ")
 	}
 	// No temporary table is compressed: without strict mode those made like a table that is are ordinary ones.
-	sql.WriteString("@@sql_select_limit = DEFAULT, @@sql_big_selects = 1, @@innodb_strict_mode = 0, " + Writing)
+	sql.WriteString("@@sql_select_limit = DEFAULT, @@sql_big_selects = 1, @@innodb_strict_mode = 0, @@sql_quote_show_create = 1, " + Writing)
 	return w, w.conn.later([]byte(sql.String()), nil)
 }
 
