@@ -161,7 +161,12 @@ func (t *Tracked) values(alias string, columns []int) string {
 func (t *Tracked) differ(columns []int) string {
 	var list []string
 	for _, c := range columns {
-		list = append(list, "NOT ("+read(&t.table.Columns[c], "o")+" <=> "+read(&t.table.Columns[c], "n")+")")
+		old, now := read(&t.table.Columns[c], "o"), read(&t.table.Columns[c], "n")
+		switch t.table.Columns[c].DataType {
+		case "float", "double": // 0 is not -0
+			old, now = "CAST("+old+" AS CHAR)", "CAST("+now+" AS CHAR)"
+		}
+		list = append(list, "NOT ("+old+" <=> "+now+")")
 	}
 	return strings.Join(list, " OR ")
 }

@@ -62,3 +62,13 @@ UPDATE clocks SET ts = '2001-01-01 00:00:00';
 UPDATE clocks SET n = n + 1 WHERE id IN (1, 500);
 SELECT id, n, ts > '2020-01-01', d > '2020-01-01', v FROM clocks ORDER BY id;
 DROP TABLE clocks;
+-- 0 becomes -0 on MySQL, also where rows are changed over copies.
+CREATE TABLE zero_signs (id INT PRIMARY KEY, g INT, d DOUBLE, f FLOAT);
+CREATE TABLE zero_others (id INT PRIMARY KEY);
+INSERT INTO zero_signs VALUES (1, 1, 0, 0), (2, 2, 0, 1.5), (3, 3, 2.5, 0), (4, 4, NULL, NULL);
+INSERT INTO zero_others VALUES (1), (2), (3), (4);
+UPDATE zero_signs JOIN zero_others ON zero_signs.g = zero_others.id SET d = -d, f = -f;
+SELECT * FROM zero_signs ORDER BY id;
+UPDATE zero_signs JOIN zero_others ON zero_signs.g = zero_others.id SET d = -d, f = -f;
+UPDATE zero_signs JOIN zero_others ON zero_signs.g = zero_others.id SET d = d, f = f;
+SELECT * FROM zero_signs ORDER BY id;
