@@ -284,7 +284,10 @@ func (c *Changer) add(i int) error {
 			p.sql = append(p.sql, '(')
 		}
 		p.sql = append(p.sql, ')')
-		if c.last = i; c.change.AskLast {
+		if c.last = i; c.change.Table.Kind == catalog.Reference {
+			c.last = 0 // the one that is counted
+		}
+		if c.change.AskLast {
 			c.lastRow = append(append(c.lastRow[:0], c.head...), p.sql[row:]...)
 		}
 	case RowUpdate:

@@ -197,3 +197,18 @@ SELECT LAST_INSERT_ID();
 UPDATE kept_apart SET v = LAST_INSERT_ID(3) WHERE id = 800;
 SELECT LAST_INSERT_ID();
 DROP TABLE passing, passing2, kept_apart;
+-- Of a stage into a reference table.
+CREATE TABLE staged_ids (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE, v VARCHAR(9)) COMMENT 'skarv:reference';
+CREATE TABLE staged_from (id INT PRIMARY KEY);
+INSERT INTO staged_from VALUES (1), (2), (3), (4), (5);
+INSERT INTO staged_ids (id, u, v) VALUES (1000, (SELECT COUNT(*) FROM staged_from), 'a');
+SELECT LAST_INSERT_ID();
+INSERT INTO staged_ids (u, v) VALUES ((SELECT COUNT(*) + 1 FROM staged_from), 'b'), (7, 'c');
+SELECT LAST_INSERT_ID();
+INSERT INTO staged_ids (id, u, v) VALUES (2000, (SELECT COUNT(*) FROM staged_from), 'd') ON DUPLICATE KEY UPDATE v = 'e';
+INSERT INTO staged_ids (id, u, v) VALUES (2001, (SELECT COUNT(*) FROM staged_from), 'd') ON DUPLICATE KEY UPDATE v = 'e';
+INSERT INTO staged_ids (id, u, v) VALUES (2002, 8, 'f'), (2003, (SELECT COUNT(*) FROM staged_from), 'd') ON DUPLICATE KEY UPDATE v = 'e';
+REPLACE INTO staged_ids (id, u, v) VALUES (3000, (SELECT COUNT(*) FROM staged_from), 'g');
+INSERT IGNORE INTO staged_ids (id, u, v) VALUES (4000, (SELECT COUNT(*) FROM staged_from), 'h');
+SELECT LAST_INSERT_ID();
+SELECT * FROM staged_ids ORDER BY id;
