@@ -48,6 +48,8 @@ func (a *analysis) call(f *sqlparser.FuncExpr) error {
 			"call it in a SELECT without tables, or lock a row with SELECT ... FOR UPDATE")
 	case serverFunctions(name):
 		return sqlerr.Unsupported(strings.ToUpper(name)+"()", "ask the server itself: it is about one server")
+	case name == "rownum" && a.b.snap.Flavor == catalog.MariaDB:
+		return sqlerr.Unsupported("ROWNUM()", "use ROW_NUMBER() OVER (ORDER BY ...) or LIMIT: each node group would number its own rows")
 	case !builtin(name):
 		return a.storedFunction(a.b.db, f.Name.String())
 	}

@@ -106,3 +106,19 @@ CREATE TABLE ai (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(10));
 INSERT INTO ai (s) VALUES ('a') RETURNING id, LAST_INSERT_ID() > 0 OR 1, s;
 DELETE FROM ai WHERE LAST_INSERT_ID() > 0 RETURNING id, DATABASE(), LAST_INSERT_ID() * 0 + 1, USER() IS NULL AS nobody;
 DROP TABLE ai;
+-- ROWNUM() numbers the rows of one server.
+CREATE TABLE rownumbers (id INT PRIMARY KEY, n INT);
+INSERT INTO rownumbers VALUES (1, 1), (2, 2), (3, 3);
+-- refused: ROWNUM(); use ROW_NUMBER()
+SELECT ROWNUM(), id FROM rownumbers;
+-- refused: ROWNUM(); use ROW_NUMBER()
+UPDATE rownumbers SET n = 5 WHERE ROWNUM() = 1;
+-- refused: ROWNUM(); use ROW_NUMBER()
+DELETE FROM rownumbers WHERE ROWNUM() = 1;
+-- refused: ROWNUM(); use ROW_NUMBER()
+INSERT INTO rownumbers VALUES (10, ROWNUM()), (11, ROWNUM());
+-- refused: ROWNUM(); use ROW_NUMBER()
+INSERT INTO rownumbers SELECT id + 20, ROWNUM() FROM rownumbers;
+-- refused: ROWNUM(); use ROW_NUMBER()
+INSERT INTO rownumbers VALUES (1, 0) ON DUPLICATE KEY UPDATE n = ROWNUM() + 100;
+SELECT * FROM rownumbers ORDER BY id;
