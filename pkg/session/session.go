@@ -662,7 +662,7 @@ func (s *Session) useDatabase(p *plan.Plan) error {
 
 // schemaChanged is the answer to USE, with the new default database for clients that track their session.
 func (s *Session) schemaChanged() wire.OK {
-	if !s.conn.Capabilities().Has(wire.CapSessionTrack) {
+	if off, set := s.state.Get("@@session.`session_track_schema`"); !s.conn.Capabilities().Has(wire.CapSessionTrack) || set && isOff(off) {
 		return wire.OK{}
 	}
 	return wire.OK{SessionState: wire.AppendSessionText(nil, wire.ChangeSchema, s.db)}

@@ -38,6 +38,10 @@ func TestSessionTracking(t *testing.T) {
 	require.Equal(t, "OFF", changes("SET autocommit = 0")["autocommit"])
 	require.Equal(t, "latin1", changes("SET NAMES latin1")["character_set_client"])
 	require.Empty(t, changes("DO 1"))
+	changes("SET session_track_schema = 0")
+	require.Empty(t, changes("USE d"))
+	changes("SET session_track_schema = DEFAULT")
+	require.Equal(t, "d", changes("USE d")["schema"])
 	// What it would be told of transactions nobody tells: Skarv's transactions are not those of one server.
 	_, err = c.Exec("SET session_track_transaction_info = 'STATE'")
 	require.True(t, sqlerr.HasCode(err, sqlerr.NotSupportedYet), "%v", err)
