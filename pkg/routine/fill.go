@@ -214,7 +214,7 @@ func (f *filling) find() error {
 		if err != nil {
 			return err
 		}
-		if !ok {
+		if !ok || tok.Kind == sqlparse.Word && st.Dialect().Reserved(st.Text(tok.Span)) { // a variable of that name is quoted
 			continue
 		}
 		prev, next := at(i-1), at(i+1)

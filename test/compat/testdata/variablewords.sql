@@ -53,3 +53,6 @@ CALL vw_first();
 CREATE PROCEDURE vw_executes() BEGIN DECLARE x INT DEFAULT 2; PREPARE s FROM 'SELECT id FROM vword WHERE id = ?'; EXECUTE s USING x; END;
 -- only: mariadb
 CALL vw_executes();
+-- A variable may have the name of a reserved word, between quotes.
+CREATE PROCEDURE vw_reserved(IN `select` INT, IN `from` INT, IN `where` INT) BEGIN SELECT id FROM vword WHERE id IN (SELECT id FROM vword WHERE id = `select` AND id < `where` AND `from` > 1); UPDATE vword SET g = `from` WHERE id = `select`; SELECT id, g FROM vword WHERE g = `from`; END;
+CALL vw_reserved(2, 30, 4);
