@@ -248,7 +248,7 @@ var introducer = regexp.MustCompile(`\b_[a-zA-Z0-9]+\s*['"]`)
 // keysNotToggled answers ALTER TABLE ... DISABLE KEYS, which does nothing for InnoDB.
 func (s *Session) keysNotToggled(t *catalog.Table) error {
 	s.warnings = s.warnings[:0]
-	if mariadb := s.cfg.Dialect.MariaDB(); s.notes() && !(mariadb && s.enablesKeys()) {
+	if mariadb := s.cfg.Dialect.MariaDB(); s.notes() && (!mariadb || s.enablesKeys()) {
 		note := "Table storage engine for '" + t.Name + "' doesn't have this option"
 		if mariadb {
 			note = "Storage engine InnoDB of the table " + "`" + t.Database + "`.`" + t.Name + "` doesn't have this option"

@@ -109,14 +109,17 @@ DROP TABLE limits, limits2, limits4;
 CREATE TABLE cspar (id INT PRIMARY KEY, x INT);
 INSERT INTO cspar VALUES (1, 1), (2, 2), (3, 3);
 SET @cspar = 2;
+-- skip-prepared
 PREPARE cspar FROM 'CREATE TABLE cspar1 SELECT ? AS a';
 -- skip-prepared
 -- refused: parameters in what CREATE TABLE ... SELECT selects
 EXECUTE cspar USING @cspar;
+-- skip-prepared
 PREPARE cspar FROM 'CREATE TEMPORARY TABLE cspar1 SELECT x + ? AS a FROM cspar WHERE x > ?';
 -- skip-prepared
 -- refused: parameters in what CREATE TABLE ... SELECT selects
 EXECUTE cspar USING @cspar, @cspar;
+-- skip-prepared
 PREPARE cspar FROM 'CREATE TABLE cspar1 SELECT id FROM cspar WHERE x > ? UNION SELECT ?';
 -- skip-prepared
 -- refused: parameters in what CREATE TABLE ... SELECT selects
