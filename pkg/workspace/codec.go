@@ -17,7 +17,7 @@ type Form uint8
 
 const (
 	quoted   Form = iota // text of numbers and times, in quotes
-	bare                 // integers, without quotes: a BIT in quotes is a string of bytes
+	bare                 // integers, without quotes: a BIT in quotes is a string of bytes, a YEAR '0' is 2000
 	float                // FLOAT shows six digits only: it travels as a DOUBLE
 	moment               // TIMESTAMP: seconds since 1970, which no time zone changes
 	bytesOf              // strings of characters, as their bytes in the column's own character set
@@ -36,7 +36,7 @@ func FormOf(c *catalog.Column, sessionTime bool) Form {
 
 func formOf(c *catalog.Column) Form {
 	switch c.DataType {
-	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint":
+	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint", "year":
 		return bare
 	case "bit", "enum", "set":
 		return bare
@@ -51,7 +51,7 @@ func formOf(c *catalog.Column) Form {
 		return bytesOf
 	case "json":
 		return document
-	case "decimal", "double", "year", "date", "time", "datetime", "uuid", "inet4", "inet6":
+	case "decimal", "double", "date", "time", "datetime", "uuid", "inet4", "inet6":
 		return quoted
 	}
 	return binary // BLOBs, geometries, vectors
@@ -159,7 +159,7 @@ func AppendKeyIn(dst []byte, c *catalog.Column, sessionTime bool, v []byte) []by
 	case v == nil:
 	case f == bytesOf:
 		dst = append(append(append(dst, '_'), c.Charset...), ' ')
-	case f == quoted && (c.DataType == "decimal" || c.DataType == "year"):
+	case f == quoted && c.DataType == "decimal":
 		return append(dst, v...)
 	case f == quoted && (c.DataType == "date" || c.DataType == "datetime" || c.DataType == "timestamp") && len(bytes.Trim(v, "0-: .")) == 0:
 		return append(dst, '0') // MySQL refuses the zero date as a string in the mode NO_ZERO_DATE; the row came by it in another mode

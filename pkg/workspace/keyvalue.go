@@ -30,8 +30,6 @@ func KeyValue(c *catalog.Column, v []byte) sqltypes.Value {
 		return sqltypes.Value{}
 	case c.DataType == "decimal":
 		return sqltypes.Value{Kind: sqltypes.Decimal, Raw: v}
-	case c.DataType == "year":
-		return sqltypes.Value{Kind: sqltypes.Int, Raw: v}
 	}
 	switch formOf(c) {
 	case bare:

@@ -36,7 +36,7 @@ func (w *Workspace) Result(db, text string, keys []string) (*Result, error) {
 		}
 	}
 	made := sqltypes.QuoteIn(db, r.Name)
-	if err := w.conn.later([]byte("SET @@sql_mode = '"+strings.Join(modes, ",")+"', @@time_zone = @skarv_time_zone"), nil); err != nil {
+	if err := w.conn.later([]byte("SET @@sql_mode = _utf8mb4'"+strings.Join(modes, ",")+"', @@time_zone = @skarv_time_zone"), nil); err != nil {
 		return nil, err
 	}
 	if _, err := w.conn.Exec("CREATE TEMPORARY TABLE " + made + indexes(keys) + " AS SELECT * FROM (" + text + ") AS skarv_row LIMIT 0"); err != nil {
@@ -67,9 +67,9 @@ const maxColumns = 5000
 // in every session.
 func shownForm(dataType string) (f Form, ok bool) {
 	switch dataType {
-	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint":
+	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint", "year":
 		return bare, true
-	case "decimal", "double", "year", "date", "time", "datetime":
+	case "decimal", "double", "date", "time", "datetime":
 		return quoted, true
 	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext":
 		return utf8, true
