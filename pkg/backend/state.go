@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
 
@@ -127,7 +128,7 @@ func diff(have, want *State) difference {
 		}
 		set.WriteString(v.Name)
 		set.WriteString(" = ")
-		set.WriteString(v.Value)
+		set.WriteString(sqltypes.Introduced(v.Value))
 	}
 	d.set = set.String()
 	return d

@@ -26,6 +26,8 @@ func TestDiff(t *testing.T) {
 		{"another value", NewState("d", v("@a", "1")), NewState("d", v("@a", "2")), difference{set: "SET @a = 2"}},
 		{"one less needs a reset, which forgets the rest", NewState("d", v("@a", "1", "@b", "2")), NewState("d", v("@b", "2")),
 			difference{reset: true, initDB: true, set: "SET @b = 2"}},
+		{"text, whatever character set the connection has", NewState("d", nil), NewState("d", v("@@time_zone", "'+00:00'")),
+			difference{set: "SET @@time_zone = _utf8mb4'+00:00'"}},
 		{"no database wanted", NewState("", v("@a", "1")), NewState("", nil), difference{reset: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.diff, diff(c.have, c.want)) })

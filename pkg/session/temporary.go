@@ -616,7 +616,7 @@ func readTemporary(c *backend.Conn, db, name, mode string) (*catalog.Table, erro
 			return nil, err
 		}
 		defer func() {
-			_, _ = c.Exec("SET @@sql_mode = " + sqltypes.Literal(mode))
+			_, _ = c.Exec("SET @@sql_mode = " + sqltypes.Introduced(sqltypes.Literal(mode)))
 		}()
 	}
 	_, rows, err := c.QueryAll("SHOW CREATE TABLE "+table, 1)

@@ -219,7 +219,7 @@ func (v *variables) take(sets string) error {
 	}
 	sql := "UPDATE /*+ SET_VAR(sql_mode = 'ALLOW_INVALID_DATES') */ " + v.table + " SET " + sets
 	if v.s.cfg.Dialect.MariaDB() {
-		sql = "SET STATEMENT sql_mode = 'ALLOW_INVALID_DATES' FOR UPDATE " + v.table + " SET " + sets
+		sql = "SET STATEMENT sql_mode = _utf8mb4'ALLOW_INVALID_DATES' FOR UPDATE " + v.table + " SET " + sets
 	}
 	v.s.running.enter(c)
 	_, err := c.Exec(sql)

@@ -485,7 +485,7 @@ func partitionOf(t *catalog.Table) func(alias string) string {
 func (s *Session) modes() string {
 	value := func(name string) string {
 		if v, ok := s.state.Get("@@session." + sqltypes.QuoteName(name)); ok {
-			return v
+			return sqltypes.Introduced(v)
 		}
 		return "DEFAULT"
 	}

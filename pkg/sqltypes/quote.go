@@ -65,6 +65,14 @@ func Literal(s string) string {
 	return "'" + s + "'"
 }
 
+// Introduced is a literal that servers read alike whatever the connection's character set is: no sql_mode and no time zone is one in UTF-16.
+func Introduced(literal string) string {
+	if strings.HasPrefix(literal, "'") {
+		return "_utf8mb4" + literal
+	}
+	return literal
+}
+
 // AppendLiteral appends v as SQL text: numbers bare, strings quoted, byte strings and what is not UTF-8 in hex with the
 // _binary introducer (so that it stays a string where a number is wanted), dates and times quoted. With oneByte, strings are of a character
 // set that has one byte for a character, and quoted whatever their bytes.

@@ -45,8 +45,8 @@ func newXID(id ID, g placement.NodeGroupID, thread uint32, started int64) xid {
 	return xid{id, fmt.Sprintf("%d-%d-%d", g, thread, started)}
 }
 
-// String is the xid as XA statements take it.
-func (x xid) String() string { return fmt.Sprintf("'%s','%s',%d", x.id, x.bqual, formatID) }
+// String is the xid as XA statements take it: in hex, for the bytes of a string are those of the client's character set, which may be UTF-16.
+func (x xid) String() string { return fmt.Sprintf("x'%x',x'%x',%d", string(x.id), x.bqual, formatID) }
 
 // holder is the connection that started the branch, and when its server was started; zero if they are not known.
 func (x xid) holder() (thread uint64, started int64) {

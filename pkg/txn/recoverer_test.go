@@ -98,6 +98,7 @@ func TestRecoverer(t *testing.T) {
 		"ManyParticipants":                 testManyParticipants,
 		"ParticipantThatLeft":              testParticipantThatLeft,
 		"DeadlocksBesideASilentGroup":      testDeadlocksBesideASilentGroup,
+		"WideStrings":                      testWideStrings,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, h) })
 	}
@@ -124,6 +125,20 @@ func testStaleThread(t *testing.T, h home) {
 	require.Eventually(t, func() bool { return errors.Is(h.settle(stale), errEnding) }, 20*time.Second, 20*time.Millisecond)
 	h.exec(stranger, "DO 1") // it lives
 	h.exec(holder, "XA ROLLBACK "+stale.String())
+}
+
+// testWideStrings: the strings of a client may be in UTF-16; the branches of its transactions are told by their names all the same.
+func testWideStrings(t *testing.T, h home) {
+	c := h.connect()
+	h.exec(c, "SET collation_connection = utf16_general_ci")
+	started, err := Fit(c)
+	require.NoError(t, err)
+	x := newXID("1-dd-1", 1, c.ThreadID(), started)
+	h.prepare(c, x)
+	list, err := prepared(h.connect())
+	require.NoError(t, err)
+	require.Contains(t, list, x)
+	h.exec(c, "XA ROLLBACK "+x.String())
 }
 
 // testHolder: MariaDB lets nobody end a branch while the connection that prepared it lives, and answers OK to an XA COMMIT that does nothing in the

@@ -103,7 +103,7 @@ func (s *Stage) nullable(c *catalog.Column) (string, error) {
 
 // numbered is the column of a single table that its server numbers, or -1: the catalog does not know it.
 func (s *Stage) numbered() (int, error) {
-	_, rows, err := s.w.conn.QueryAll("SHOW COLUMNS FROM "+s.of()+" WHERE Extra LIKE '%auto_increment%'", 1)
+	_, rows, err := s.w.conn.QueryAll("SHOW COLUMNS FROM "+s.of()+" WHERE Extra LIKE _utf8mb4'%auto_increment%'", 1)
 	if err != nil || len(rows) == 0 {
 		return -1, err
 	}

@@ -48,11 +48,13 @@ func saved() []string {
 }
 
 // Writing is the session variables, as SET takes them, with which copies are written: whatever a table holds goes into
-// another one unchanged.
-const Writing = WritingMode + ", @@time_zone = '+00:00'"
+// another one unchanged. The client's character set, in which literals are read, may be UTF-16.
+const Writing = WritingMode + ", @@time_zone = _utf8mb4'+00:00'"
 
 // WritingMode is Writing but for the time zone.
-const WritingMode = "@@sql_mode = 'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO'"
+const WritingMode = "@@" + writingMode
+
+const writingMode = "sql_mode = _utf8mb4'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO'"
 
 // Open begins a workspace on conn, which nobody else uses until Close. mode is the session's sql_mode.
 func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
@@ -216,7 +218,7 @@ func (w *Workspace) Select(db, text, collation string) (name string, err error) 
 		literals = "@@collation_connection = '" + collation + "'"
 	}
 	if _, err := w.conn.Exec("SET " + keepStrings + ", @@character_set_client = 'utf8mb4', " + literals +
-		", @@sql_mode = '" + strings.Join(modes, ",") + "', @@time_zone = @skarv_time_zone"); err != nil {
+		", @@sql_mode = _utf8mb4'" + strings.Join(modes, ",") + "', @@time_zone = @skarv_time_zone"); err != nil {
 		return "", err
 	}
 	ok, err := w.conn.Exec("CREATE TEMPORARY TABLE " + made + " AS " + text)
