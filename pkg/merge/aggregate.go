@@ -36,6 +36,11 @@ type Output struct {
 	Decimals int
 }
 
+// exact reports whether the output is made of a sum of DECIMALs.
+func (o *Output) exact() bool {
+	return o.Func == SumExact || o.Func == SumRounded || o.Func == AvgExact
+}
+
 // NotFixed is the number of decimals of a FLOAT or DOUBLE that is printed with as many as it needs.
 const NotFixed = 31
 
@@ -159,6 +164,9 @@ func (a *Aggregate) gather() error {
 		if v == nil || o.Func == First {
 			continue
 		}
+		if o.exact() && len(a.groupBy) > 0 && sqltypes.Clipped(v) {
+			return tooLong()
+		}
 		switch o.Func {
 		case SumExact, SumRounded, Count:
 			if err := s.exact.add(v); err != nil {
@@ -225,6 +233,9 @@ func (a *Aggregate) row() ([]byte, error) {
 			}
 		case (o.Func == AvgExact || o.Func == AvgFloat) && s.count == 0:
 		default:
+			if o.exact() && len(a.groupBy) > 0 && s.exact.large != nil && sqltypes.Clipped(s.exact.appendTo(nil)) {
+				return nil, tooLong()
+			}
 			v = s.result(s.text[:0], o)
 			s.text = v
 		}

@@ -218,6 +218,11 @@ func appendDigits(dst, digits []byte, scale int) []byte {
 	return append(dst, digits[len(digits)-scale:]...)
 }
 
+// tooLong is the error of a sum that servers may have clipped, or would: of groups they store sums.
+func tooLong() error {
+	return sqlerr.Unsupported("SUM and AVG of more than 65 digits in groups over several node groups", "CAST the numbers AS DOUBLE")
+}
+
 func badNumber(text []byte) error {
 	return sqlerr.Internal.New("a node group's partial sum is no number: " + strconv.Quote(string(text)))
 }

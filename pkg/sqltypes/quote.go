@@ -73,6 +73,24 @@ func Introduced(literal string) string {
 	return literal
 }
 
+// Clipped reports whether a DECIMAL has more digits than a server stores, or may be what it stores in the place of such a number: 65 nines.
+func Clipped(text []byte) bool {
+	const most = 65
+	if len(text) < most {
+		return false
+	}
+	digits, nines := 0, 0
+	for _, c := range text {
+		if c >= '0' && c <= '9' && (c > '0' || digits > 0) {
+			digits++
+		}
+		if c == '9' {
+			nines++
+		}
+	}
+	return digits > most || nines == most
+}
+
 // AppendLiteral appends v as SQL text: numbers bare, strings quoted, byte strings and what is not UTF-8 in hex with the
 // _binary introducer (so that it stays a string where a number is wanted), dates and times quoted. With oneByte, strings are of a character
 // set that has one byte for a character, and quoted whatever their bytes.

@@ -1,6 +1,7 @@
 package sqltypes
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,4 +73,14 @@ func TestTypeOf(t *testing.T) {
 func TestQuoteName(t *testing.T) {
 	require.Equal(t, "`a`", QuoteName("a"))
 	require.Equal(t, "```a``b c`", QuoteName("`a`b c"))
+}
+
+func TestClipped(t *testing.T) {
+	nines := strings.Repeat("9", 65)
+	for text, clipped := range map[string]bool{
+		nines: true, "-" + nines: true, nines[:35] + "." + nines[35:]: true, "1" + strings.Repeat("0", 65): true, "12" + nines: true,
+		nines[:64]: false, "0." + nines[:64]: false, "8" + nines[1:]: false, "00" + nines[:64]: false, "": false, "1": false,
+	} {
+		require.Equal(t, clipped, Clipped([]byte(text)), text)
+	}
 }

@@ -26,8 +26,10 @@ type Filler struct {
 	rows   uint64
 	bytes  uint64
 	keys   []*Keys
-	shown  []catalog.Column // of a query's table whose integers become those that rows are shown with
-	unused []byte           // drops the keys that are not used; nil: there are none, or they are dropped
+	// computed: the rows are those of a query, which may have numbers with more digits than a table can hold.
+	computed bool
+	shown    []catalog.Column // of a query's table whose integers become those that rows are shown with
+	unused   []byte           // drops the keys that are not used; nil: there are none, or they are dropped
 }
 
 // Fill returns a Filler for columns of the table that Create made of t. Rows come as Read selects these columns.
@@ -95,6 +97,9 @@ func (f *Filler) Row(row []byte) (err error) {
 		f.sql = append(f.sql, ',')
 	}
 	for i, v := range f.fields {
+		if f.computed && f.forms[i] == quoted && sqltypes.Clipped(v) {
+			return sqlerr.Unsupported("computing with SUM and AVG of more than 65 digits over several node groups", "CAST the numbers AS DOUBLE")
+		}
 		f.sql = append(f.sql, sep)
 		f.sql = AppendValue(f.sql, f.forms[i], v)
 		sep = ','

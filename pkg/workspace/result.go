@@ -83,7 +83,7 @@ func shownForm(dataType string) (f Form, ok bool) {
 // are integers (plan.Query.Operand).
 func (w *Workspace) FillResult(r *Result, operand bool) *Filler {
 	f := w.Fill(r.Table, r.Name, r.Columns)
-	f.forms = r.forms
+	f.forms, f.computed = r.forms, true
 	if operand {
 		f.shown = r.Table.Columns
 	}
