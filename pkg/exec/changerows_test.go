@@ -41,7 +41,7 @@ func TestMoveFailsAnywhere(t *testing.T) {
 			p, sql, from, to := moveOne(w)
 			w.cluster.answer = func(g placement.NodeGroupID, text string) answer {
 				step := 0
-				for !strings.HasPrefix(strings.TrimPrefix(text, "SET STATEMENT sql_mode = 'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO', time_zone = '+00:00', foreign_key_checks = 0 FOR "), steps[step]) {
+				for !strings.HasPrefix(strings.TrimPrefix(text, "SET STATEMENT sql_mode = _utf8mb4'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO', time_zone = _utf8mb4'+00:00', foreign_key_checks = 0 FOR "), steps[step]) {
 					step++
 				}
 				want := from
