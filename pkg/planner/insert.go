@@ -380,8 +380,7 @@ func insertReference(b *build) (bool, error) {
 		return false, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE in table '"+in.table.Name+"', to which foreign keys with CASCADE or SET NULL refer whose rows servers cannot change alone",
 			"change the rows that refer to it first, then UPDATE it, or DELETE and INSERT it")
 	}
-	if b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0 || volatileDefault(in.table) || b.a.system || b.a.virtual ||
-		b.unlikeCopies(in.stmt) {
+	if volatileDefault(in.table) || b.unlikeCopies(in.stmt) {
 		return false, sqlerr.Unsupported("writing values into a reference table that would differ from copy to copy (RAND(), UUID(), @x :=)",
 			"compute them at the client")
 	}

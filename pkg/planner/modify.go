@@ -224,7 +224,7 @@ func modifyReference(b *build) (bool, error) {
 		return false, sqlerr.Unsupported("ORDER BY or LIMIT in a write to a reference table", "give the keys of the rows")
 	case b.mod.unsureAssignments(b) != nil:
 		return false, b.mod.unsureAssignments(b)
-	case b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0 || b.a.system || b.a.virtual || b.unlikeCopies(b.mod.statement()):
+	case b.unlikeCopies(b.mod.statement()):
 		return false, sqlerr.Unsupported("writing values into a reference table that would differ from copy to copy (RAND(), UUID(), @x :=)",
 			"compute them at the client")
 	}

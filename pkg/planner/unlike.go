@@ -6,14 +6,18 @@ import (
 	"vitess.io/vitess/go/vt/sqlparser"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
 )
 
 // Every group does the same to its copies of reference tables. What it would do in another way is computed once instead: over a copy, or in
 // a stage.
 
-// unlikeCopies reports whether a node of the statement has other values on other groups, beside what Uses tells: what a server's variables are, and
+// unlikeCopies reports whether the statement has other values on other groups: by chance, by variables of a server, from its own tables, or by
 // defaults that differ from row to row.
 func (b *build) unlikeCopies(stmt sqlparser.SQLNode) bool {
+	if b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0 || b.a.system || b.a.virtual {
+		return true
+	}
 	volatile := slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.table != nil && volatileDefault(in.table) })
 	if volatile && slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.inView }) {
 		return true // a view may name them
@@ -23,31 +27,34 @@ func (b *build) unlikeCopies(stmt sqlparser.SQLNode) bool {
 
 // unlikeUpdate reports whether ON DUPLICATE KEY UPDATE of table t gives copies of a row other values.
 func (b *build) unlikeUpdate(t *catalog.Table) bool {
-	return slices.ContainsFunc(b.ins.stmt.OnDup, func(u *sqlparser.UpdateExpr) bool {
-		found := unlike(u.Expr, volatileDefault(t))
-		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
-			switch n := n.(type) {
-			case *sqlparser.FuncExpr:
-				found = found || b.byChance(n)
-			case *sqlparser.CurTimeFuncExpr:
-				found = found || n.Name.EqualString("sysdate")
-			}
-			return !found, nil
-		}, u.Expr)
-		return found
-	})
+	return b.updatesBy(func(n sqlparser.SQLNode) bool {
+		switch n := n.(type) {
+		case *sqlparser.FuncExpr:
+			return b.byChance(n)
+		case *sqlparser.CurTimeFuncExpr:
+			return n.Name.EqualString("sysdate")
+		}
+		return false
+	}) || slices.ContainsFunc(b.ins.stmt.OnDup, func(u *sqlparser.UpdateExpr) bool { return unlike(u.Expr, volatileDefault(t)) })
 }
 
 // seededUpdate reports whether ON DUPLICATE KEY UPDATE has RAND(seed), whose sequence one server goes on with from row to row.
 func (b *build) seededUpdate() bool {
-	return slices.ContainsFunc(b.ins.stmt.OnDup, func(u *sqlparser.UpdateExpr) (found bool) {
+	return b.updatesBy(func(n sqlparser.SQLNode) bool {
+		f, is := n.(*sqlparser.FuncExpr)
+		return is && f.Name.EqualString("rand") && len(f.Exprs) > 0
+	})
+}
+
+// updatesBy reports whether ON DUPLICATE KEY UPDATE assigns what holds a node that is asked for.
+func (b *build) updatesBy(asked func(sqlparser.SQLNode) bool) (found bool) {
+	for _, u := range b.ins.stmt.OnDup {
 		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
-			f, is := n.(*sqlparser.FuncExpr)
-			found = found || is && f.Name.EqualString("rand") && len(f.Exprs) > 0
+			found = found || asked(n)
 			return !found, nil
 		}, u.Expr)
-		return found
-	})
+	}
+	return found
 }
 
 // unlike reports whether n reads variables of a server, or the state of one, or with volatile a default.

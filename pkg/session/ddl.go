@@ -87,8 +87,10 @@ func (s *Session) ddl(p *plan.Plan) error {
 		return s.readOnlyTransaction()
 	}
 	s.isolation = "" // a schema change is the next transaction
-	if t := s.snap.Table(p.Database, p.Name); t != nil && t.Kind != catalog.View && p.Change.Is(plan.VerbAlter, plan.ObjectTable) && s.togglesKeys() {
-		return s.keysNotToggled(t)
+	if t := s.snap.Table(p.Database, p.Name); t != nil && t.Kind != catalog.View && p.Change.Is(plan.VerbAlter, plan.ObjectTable) {
+		if toggles, enables := s.togglesKeys(); toggles {
+			return s.keysNotToggled(t, enables)
+		}
 	}
 	relock, err := s.ddlUnderLocks(p)
 	if err != nil {
@@ -246,9 +248,9 @@ func (s *Session) unicode(r *DDLRequest) error {
 var introducer = regexp.MustCompile(`\b_[a-zA-Z0-9]+\s*['"]`)
 
 // keysNotToggled answers ALTER TABLE ... DISABLE KEYS, which does nothing for InnoDB.
-func (s *Session) keysNotToggled(t *catalog.Table) error {
+func (s *Session) keysNotToggled(t *catalog.Table, enables bool) error {
 	s.warnings = s.warnings[:0]
-	if mariadb := s.cfg.Dialect.MariaDB(); s.notes() && (!mariadb || s.enablesKeys()) {
+	if mariadb := s.cfg.Dialect.MariaDB(); s.notes() && (!mariadb || enables) {
 		note := "Table storage engine for '" + t.Name + "' doesn't have this option"
 		if mariadb {
 			note = "Storage engine InnoDB of the table " + "`" + t.Database + "`.`" + t.Name + "` doesn't have this option"
@@ -258,20 +260,8 @@ func (s *Session) keysNotToggled(t *catalog.Table) error {
 	return s.ok(wire.OK{Warnings: uint16(len(s.warnings))})
 }
 
-// enablesKeys reports whether the last word but one of the statement at hand is ENABLE.
-func (s *Session) enablesKeys() bool {
-	var before, last sqlparse.Token
-	for tokens := s.stmt.Tokens(); ; {
-		t := tokens.Next()
-		if t.Kind == sqlparse.EOF {
-			return s.stmt.Is(before, "ENABLE")
-		}
-		before, last = last, t
-	}
-}
-
 // togglesKeys recognises ALTER TABLE t DISABLE KEYS and ENABLE KEYS, which dumps are full of.
-func (s *Session) togglesKeys() bool {
+func (s *Session) togglesKeys() (toggles, enables bool) {
 	tokens := s.stmt.Tokens()
 	last, before := tokens.Next(), tokens.Next()
 	n := 0
@@ -279,5 +269,6 @@ func (s *Session) togglesKeys() bool {
 		before, last = last, tok
 		n++
 	}
-	return n <= 6 && s.stmt.Is(last, "KEYS") && (s.stmt.Is(before, "DISABLE") || s.stmt.Is(before, "ENABLE"))
+	enables = s.stmt.Is(before, "ENABLE")
+	return n <= 6 && s.stmt.Is(last, "KEYS") && (enables || s.stmt.Is(before, "DISABLE")), enables
 }

@@ -127,17 +127,23 @@ func testStaleThread(t *testing.T, h home) {
 	h.exec(holder, "XA ROLLBACK "+stale.String())
 }
 
-// testWideStrings: the strings of a client may be in UTF-16; the branches of its transactions are told by their names all the same.
-func testWideStrings(t *testing.T, h home) {
-	c := h.connect()
-	h.exec(c, "SET collation_connection = utf16_general_ci")
+// seen prepares a branch on c, which another connection finds.
+func seen(t *testing.T, h home, c *mysqlconn.Conn, id ID) xid {
 	started, err := Fit(c)
 	require.NoError(t, err)
-	x := newXID("1-dd-1", 1, c.ThreadID(), started)
+	x := newXID(id, 1, c.ThreadID(), started)
 	h.prepare(c, x)
 	list, err := prepared(h.connect())
 	require.NoError(t, err)
 	require.Contains(t, list, x)
+	return x
+}
+
+// testWideStrings: the strings of a client may be in UTF-16; the branches of its transactions are told by their names all the same.
+func testWideStrings(t *testing.T, h home) {
+	c := h.connect()
+	h.exec(c, "SET collation_connection = utf16_general_ci")
+	x := seen(t, h, c, "1-dd-1")
 	h.exec(c, "XA ROLLBACK "+x.String())
 }
 
@@ -181,20 +187,14 @@ func testHolder(t *testing.T, h home) {
 // forgotten, must not make it look as if the transaction was rolled back.
 func testTombstoneOfACommittedTransaction(t *testing.T, h home) {
 	c := h.connect()
-	started, err := Fit(c)
-	require.NoError(t, err)
-	x := newXID("1-bb-1", 1, c.ThreadID(), started)
-	h.prepare(c, x)
-	list, err := prepared(h.connect())
-	require.NoError(t, err)
-	require.Contains(t, list, x)
+	x := seen(t, h, c, "1-bb-1")
 	h.exec(c, "XA COMMIT "+x.String())           // and its decision is forgotten
 	require.NoError(t, h.work.look(c, []xid{x})) // it has seen it before
 	require.NoError(t, h.work.settle(t.Context(), x))
 	require.Equal(t, Ended, h.state(x.id))
 	h.exec(c, "DELETE FROM `_skarv`.`held`")
 
-	y := newXID("1-bb-2", 1, c.ThreadID(), started)
+	y := xid{"1-bb-2", x.bqual}
 	h.prepare(c, y)
 	_ = c.Close()
 	h.settles(y)
