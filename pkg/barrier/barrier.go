@@ -44,11 +44,12 @@ type Holder struct {
 	scatter atomic.Uint64
 	commits atomic.Bool // see gate
 	keeps   atomic.Bool // see Keep
+	locks   atomic.Bool // see HoldLocks
 
 	bases bases
 
 	// Holders have cache lines of their own (TestHolderSize): two sessions write to theirs on different CPUs, with every statement.
-	_ [16]byte
+	_ [8]byte
 }
 
 // more is the partitions of a Holder beyond the first few. It stays with its Holder for the next time.
@@ -210,6 +211,15 @@ func (h *Holder) EndScatter() {
 	}
 }
 
+// HoldLocks announces that the session uses user-level locks, until EndLocks. The caller must look at the current map after it.
+func (h *Holder) HoldLocks() { h.locks.Store(true) }
+
+// EndLocks says that the session has no user-level locks.
+func (h *Holder) EndLocks() {
+	h.locks.Store(false)
+	h.barrier.released()
+}
+
 // Barrier is the Holders of a process.
 type Barrier struct {
 	waiting atomic.Bool   // somebody wants to know of releases
@@ -279,8 +289,8 @@ func (b *Barrier) released() {
 const evictEvery = 20 * time.Millisecond
 
 // Drain returns when nothing in this process that began before m was published to it can matter any more: no session
-// uses a partition frozen in m, or, when nothing is frozen, no statement over several groups runs by an older map. Those
-// who use frozen partitions for longer than m allows are evicted. It must not be called by several goroutines at once, and
+// uses a partition frozen in m, or, when nothing is frozen, no statement over several groups runs by an older map; and no session has
+// user-level locks, when these are frozen. Those who use frozen partitions for longer than m allows are evicted, those who have locks are not. It must not be called by several goroutines at once, and
 // returns ctx's error when that ends first.
 func (b *Barrier) Drain(ctx context.Context, m *placement.PartitionMap) error {
 	b.waiting.Store(true)
@@ -336,11 +346,9 @@ func (b *Barrier) inTheWay(m *placement.PartitionMap) []*Holder {
 	defer b.mu.Unlock()
 	var in []*Holder
 	for h := range b.holders {
-		if set := m.Frozen(); set != nil {
-			if h.Uses(set) {
-				in = append(in, h)
-			}
-		} else if e := h.scatter.Load(); e != 0 && e < m.Epoch() {
+		set, e := m.Frozen(), h.scatter.Load()
+		switch {
+		case m.LocksFrozen() > 0 && h.locks.Load(), set != nil && h.Uses(set), set == nil && e != 0 && e < m.Epoch():
 			in = append(in, h)
 		}
 	}

@@ -224,3 +224,26 @@ func TestStatementsDoNotWaitForAPublication(t *testing.T) {
 	require.False(t, h.Any())
 	b.Leave(h)
 }
+
+// Who uses user-level locks is waited for when they are frozen, is not evicted, and is in nobody's way else.
+func TestDrainWaitsForUserLevelLocks(t *testing.T) {
+	b := New()
+	before, err := placement.NewMap([]placement.NodeGroupID{1})
+	require.NoError(t, err)
+	m, err := before.FreezeLocks(time.Minute)
+	require.NoError(t, err)
+	h := b.Join(owner{evict: func() { t.Error("evicted") }})
+	h.HoldLocks()
+	require.NoError(t, b.Drain(t.Context(), before))
+	drained := make(chan error, 1)
+	go func() { drained <- b.Drain(t.Context(), m) }()
+	require.Eventually(t, b.waiting.Load, time.Minute, time.Millisecond)
+	select {
+	case <-drained:
+		t.Fatal("it did not wait")
+	default:
+	}
+	h.EndLocks()
+	require.NoError(t, <-drained)
+	b.Leave(h)
+}

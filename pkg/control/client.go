@@ -27,6 +27,8 @@ type Client struct {
 	Log      *slog.Logger
 	// Member is what the process is announced as: schema changes that it has asked for are not begun when it is gone.
 	Member string
+	// LockHolders names the clients of the cluster that have user-level locks, as far as is known. It may be nil.
+	LockHolders func(context.Context) []string
 
 	patience time.Duration // noLeaderTimeout, shorter in tests
 }

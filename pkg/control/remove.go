@@ -52,13 +52,20 @@ func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID) erro
 	if err := Undecided(ctx, c.Servers, snap, group); err != nil {
 		return err
 	}
+	m, at := snap.Map, snap.MapRevision
+	if id == snap.Groups[0].ID {
+		if m, at, err = c.freezeLocks(ctx, m, at, group); err != nil {
+			return err
+		}
+	}
 	// The map stands for everything a reorganisation could have decided meanwhile.
-	next, err := snap.Map.Next(nil, snap.Map.Moving())
+	next, err := m.Next(nil, m.Moving())
 	if err != nil {
 		return err
 	}
-	rev, err := c.Store.Change(nil).DeleteGroup(id, revision).PutMap(next, snap.MapRevision).Commit(ctx)
+	rev, err := c.Store.Change(nil).DeleteGroup(id, revision).PutMap(next, at).Commit(ctx)
 	if err != nil {
+		c.thawLocks(ctx, m, at)
 		return err
 	}
 	c.Await(ctx, rev)
@@ -68,6 +75,65 @@ func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID) erro
 		if err == nil || time.Now().After(end) || pause.For(ctx, 100*time.Millisecond) != nil {
 			return errors.Join(err, sequencesLeft(ctx, c.Servers, snap, group))
 		}
+	}
+}
+
+// Bounds on taking the user-level locks away from a group.
+const (
+	locksPatience = 5 * time.Second // that sessions have to release theirs
+	locksDeadline = 15 * time.Second
+)
+
+// freezeLocks returns the map that follows m, and its revision, by which no session has user-level locks or begins to use them, and every
+// proxy has acknowledged that. They are on group, the first one; once it is gone they are on the next, with the map after that. An error means
+// that nothing has changed.
+func (c *Client) freezeLocks(ctx context.Context, m *placement.PartitionMap, at int64, group *catalog.NodeGroup) (*placement.PartitionMap, int64, error) {
+	if m.Frozen() != nil {
+		return nil, 0, errors.New("partitions are being handed over: try again")
+	}
+	frozen, err := m.FreezeLocks(locksDeadline)
+	if err != nil {
+		return nil, 0, err
+	}
+	if at, err = c.Store.Change(nil).PutMap(frozen, at).Commit(ctx); err != nil {
+		return nil, 0, err
+	}
+	wait, cancel := context.WithTimeout(ctx, locksPatience)
+	defer cancel()
+	silent, err := c.Store.AwaitDrained(wait, frozen.Epoch())
+	if err == nil {
+		return frozen, at, nil
+	}
+	var holders, behind []string
+	if c.LockHolders != nil {
+		holders = c.LockHolders(ctx)
+	}
+	c.thawLocks(ctx, frozen, at)
+	for _, p := range silent {
+		behind = append(behind, p.String())
+		if p.Gone && !p.Slot.Fenced {
+			_ = c.Store.FenceGone(ctx, p.Slot) // else the next attempt does it
+		}
+	}
+	switch {
+	case len(holders) > 0:
+		return nil, 0, fmt.Errorf("user-level locks (GET_LOCK) are on node group %s, and clients have some: %s; have them released, or end those clients with KILL, and try again",
+			group.Name, strings.Join(holders, ", "))
+	case len(behind) > 0:
+		return nil, 0, fmt.Errorf("user-level locks (GET_LOCK) are on node group %s, and it is not known whether clients have some: %s; try again", group.Name, strings.Join(behind, ", "))
+	}
+	return nil, 0, err
+}
+
+// thawLocks takes back what freezeLocks has done. Where it fails, proxies do it in time.
+func (c *Client) thawLocks(ctx context.Context, m *placement.PartitionMap, at int64) {
+	if m.LocksFrozen() == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ackTimeout)
+	defer cancel()
+	if next, err := m.Next(nil, m.Moving()); err == nil {
+		_, _ = c.Store.Change(nil).PutMap(next, at).Commit(ctx)
 	}
 }
 

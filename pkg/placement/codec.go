@@ -74,13 +74,15 @@ type mapJSON struct {
 	Moving []Moving `json:"moving,omitempty"`
 	// CopiesFrozen is CopiesFrozen.
 	CopiesFrozen time.Duration `json:"copies_frozen,omitempty"`
+	// LocksFrozen is LocksFrozen.
+	LocksFrozen time.Duration `json:"locks_frozen,omitempty"`
 }
 
 // MarshalJSON returns an object of less than 11 kB, and a kilobyte for each element of Moving: the epoch, the owners in
 // base64, what moves.
 func (m *PartitionMap) MarshalJSON() ([]byte, error) {
 	owners := m.appendOwners(make([]byte, 0, 2+2*Partitions))
-	return json.Marshal(mapJSON{m.epoch, base64.StdEncoding.EncodeToString(owners), m.moving, m.copies})
+	return json.Marshal(mapJSON{m.epoch, base64.StdEncoding.EncodeToString(owners), m.moving, m.copies, m.locks})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. It may only be called on a map nobody has seen yet.
@@ -98,6 +100,6 @@ func (m *PartitionMap) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*m = *newMap(j.Epoch, owners)
-	m.copies = j.CopiesFrozen
+	m.copies, m.locks = j.CopiesFrozen, j.LocksFrozen
 	return m.setMoving(j.Moving)
 }

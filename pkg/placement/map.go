@@ -19,6 +19,7 @@ type PartitionMap struct {
 	foreign map[NodeGroupID]*Set
 
 	copies time.Duration // how long reference tables may stay frozen; 0: they are not
+	locks  time.Duration // the same of user-level locks
 }
 
 // FirstEpoch is the epoch of a map made by NewMap.

@@ -59,6 +59,20 @@ func (m *PartitionMap) FreezeCopies(deadline time.Duration) (*PartitionMap, erro
 // CopiesFrozen is how long writes to reference tables may be held, 0 if they are not.
 func (m *PartitionMap) CopiesFrozen() time.Duration { return m.copies }
 
+// FreezeLocks returns the map that follows m, in which no session may begin to use user-level locks (GET_LOCK): the node group that
+// has them leaves. Any process may thaw it after deadline, which must be positive.
+func (m *PartitionMap) FreezeLocks(deadline time.Duration) (*PartitionMap, error) {
+	next, err := m.Next(nil, m.moving)
+	if err != nil {
+		return nil, err
+	}
+	next.locks = deadline
+	return next, nil
+}
+
+// LocksFrozen is how long sessions may be kept from user-level locks, 0 if they are not.
+func (m *PartitionMap) LocksFrozen() time.Duration { return m.locks }
+
 // Next returns the map that follows m: with other owners (moves may be empty), and moving in the place of what moved
 // before. It fails as Apply does, and when a partition moves twice or its owner is neither of its two groups.
 func (m *PartitionMap) Next(moves []Move, moving []Moving) (*PartitionMap, error) {

@@ -369,10 +369,10 @@ func Thaw(ctx context.Context, store *topology.Store, snap *catalog.Snapshot) (b
 
 // ThawAfter is how long the map of snap may stay as it is; 0 if nothing in it is frozen.
 func ThawAfter(snap *catalog.Snapshot) (d time.Duration) {
-	if snap == nil || snap.Map == nil || snap.Map.Frozen() == nil && snap.Map.CopiesFrozen() == 0 {
+	if snap == nil || snap.Map == nil || snap.Map.Frozen() == nil && snap.Map.CopiesFrozen() == 0 && snap.Map.LocksFrozen() == 0 {
 		return 0
 	}
-	d = snap.Map.CopiesFrozen()
+	d = max(snap.Map.CopiesFrozen(), snap.Map.LocksFrozen())
 	for _, m := range snap.Map.Moving() {
 		d = max(d, m.Deadline)
 	}

@@ -49,6 +49,26 @@ func (s *Server) clientSessions() (list []*adminv1.Session) {
 // peers is the other processes of the cluster; it implements session.Peers.
 type peers struct{ s *Server }
 
+// lockHoldersShown bounds the clients that lockHolders names.
+const lockHoldersShown = 5
+
+// lockHolders names clients of the cluster that have user-level locks, as far as processes answer.
+func (s *Server) lockHolders(ctx context.Context) (names []string) {
+	list := s.sessions.Processes()
+	if others, _, err := (peers{s}).Processes(ctx); err == nil {
+		list = append(list, others...)
+	}
+	for _, p := range list {
+		if p.LockThread != 0 {
+			names = append(names, fmt.Sprintf("%d (%s at %s)", p.ID, p.User, p.Host))
+		}
+	}
+	if n := len(names) - lockHoldersShown; n > 0 {
+		names = append(names[:lockHoldersShown], fmt.Sprintf("and %d more", n))
+	}
+	return names
+}
+
 // maxPeerCalls bounds how many processes are asked at the same time.
 const maxPeerCalls = 16
 

@@ -498,9 +498,13 @@ func (s *Session) data(p *plan.Plan, r request) (err error) {
 // served returns an error if there is no cluster, not yet or not any more.
 func (s *Session) served() error {
 	if len(s.snap.Groups) == 0 || s.snap.Map == nil {
-		return sqlerr.UnknownError.New("there is no cluster with node groups here: skarvctl cluster init or skarvctl import makes one")
+		return errNoCluster()
 	}
 	return nil
+}
+
+func errNoCluster() error {
+	return sqlerr.UnknownError.New("there is no cluster with node groups here: skarvctl cluster init or skarvctl import makes one")
 }
 
 // dataBy is data of a statement that is announced as what it was planned by, inside of its transaction.

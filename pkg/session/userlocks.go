@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
 	"skarv/pkg/metrics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
@@ -18,7 +20,9 @@ import (
 
 // userLocks is the user-level locks of a session: GET_LOCK() and its family. Those of the whole cluster are on one server,
 // that of the node group with the lowest id, and each session has them through a connection of its own, which is used for
-// nothing else. Losing that connection is losing the locks: the session ends, as it would with its server.
+// nothing else. Losing that connection is losing the locks: the session ends, as it would with its server. Before that node group
+// leaves, the locks are frozen: nobody begins to use them, and it stays where somebody does (see control's RemoveGroup). So no session
+// has locks on one server while others ask the next.
 type userLocks struct {
 	conn *backend.Conn
 	// names are literals that GET_LOCK was called with; unknown: it was called with something else.
@@ -26,8 +30,34 @@ type userLocks struct {
 	unknown bool
 }
 
-// lockGroup is the node group that has the cluster's user-level locks.
-func (s *Session) lockGroup() placement.NodeGroupID { return s.snap.Groups[0].ID }
+// enterLocks announces that the session uses the cluster's user-level locks, until s.hold.EndLocks, and returns the node group that has
+// them. While they are frozen it waits.
+func (s *Session) enterLocks() (g placement.NodeGroupID, err error) {
+	frozen := func(snap *catalog.Snapshot) bool { return snap.Map != nil && snap.Map.LocksFrozen() > 0 }
+	for deadline := time.Now().Add(thawTimeout); ; {
+		s.hold.HoldLocks()
+		now := s.cfg.Snapshot()
+		if len(now.Groups) > 0 && !frozen(now) {
+			return now.Groups[0].ID, nil
+		}
+		s.hold.EndLocks()
+		if len(now.Groups) == 0 {
+			return 0, errNoCluster()
+		}
+		thawed := false
+		s.conn.Task().Blocking(func() {
+			thawed, err = s.awaitSnapshot(deadline, func(snap *catalog.Snapshot) bool { return !frozen(snap) })
+		})
+		if err != nil {
+			return 0, err
+		}
+		if !thawed {
+			e := sqlerr.LockWaitTimeout.New()
+			e.Message = "Lock wait timeout exceeded: the node group that has the user-level locks is about to leave the cluster, and this process does not hear that it has"
+			return 0, e
+		}
+	}
+}
 
 // userLock runs a statement that calls functions of user-level locks, and reads no tables.
 func (s *Session) userLock(p *plan.Plan) error {
@@ -104,8 +134,13 @@ func (s *Session) lockConnection() error {
 	if s.mutex != nil {
 		return s.syncHeld(s.mutex.conn)
 	}
-	c, err := s.cfg.Pools.Get(s.lockGroup(), s.profile, s.state, nil, s.keeping())
+	g, err := s.enterLocks()
 	if err != nil {
+		return err
+	}
+	c, err := s.cfg.Pools.Get(g, s.profile, s.state, nil, s.keeping())
+	if err != nil {
+		s.hold.EndLocks()
 		return err
 	}
 	s.mutex = &userLocks{conn: c, names: map[string]bool{}}
@@ -130,6 +165,7 @@ func (s *Session) dropUserLocks() {
 		s.mutex = nil
 		s.lockThread.Store(0)
 		m.conn.Discard() // at once: others wait for them
+		s.hold.EndLocks()
 	}
 }
 
@@ -271,5 +307,6 @@ func (s *Session) releaseLocks(calls []lockCall) error {
 	s.mutex = nil
 	s.lockThread.Store(0)
 	m.conn.Release()
+	s.hold.EndLocks()
 	return nil
 }
