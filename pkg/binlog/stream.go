@@ -99,7 +99,7 @@ func (s *Stream) ask(from Position) error {
 	var uuid [16]byte
 	_, _ = rand.Read(uuid[:])
 	settings := []string{
-		"SET NAMES utf8mb4",
+		"SET NAMES utf8mb4, net_write_timeout = 86400", // whoever takes the transactions may be long about one
 		"SET @master_binlog_checksum=@@global.binlog_checksum, @source_binlog_checksum=@@global.binlog_checksum",
 		fmt.Sprintf("SET @master_heartbeat_period=%d, @source_heartbeat_period=%[1]d", heartbeat.Nanoseconds()),
 		fmt.Sprintf("SET @slave_uuid='%s', @replica_uuid='%[1]s'", uuidText(uuid)),

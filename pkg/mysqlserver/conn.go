@@ -12,7 +12,7 @@ import (
 )
 
 // Conn is one client's connection. It belongs to its goroutine, in which all methods of its Handler run; only ID,
-// RemoteAddr, LocalAddr, SetIdleTimeout and Terminate may be called from others.
+// RemoteAddr, LocalAddr, SetIdleTimeout, SetNetTimeouts and Terminate may be called from others.
 type Conn struct {
 	server  *Server
 	handler Handler
@@ -48,12 +48,14 @@ type Conn struct {
 	mark     mark // of Mark, until something is sent
 	loggedIn bool
 
-	activity    atomic.Uint64 // count<<2 | what it is doing; read by the watcher
-	count       uint64
-	idleTimeout atomic.Int64 // nanoseconds; 0: Config.IdleTimeout
-	ended       atomic.Int32 // ending
-	endWith     atomic.Pointer[sqlerr.Error]
-	watched     watched // the watcher's own
+	activity     atomic.Uint64 // count<<2 | what it is doing; read by the watcher
+	count        uint64
+	idleTimeout  atomic.Int64 // nanoseconds; 0: Config.IdleTimeout
+	readTimeout  atomic.Int64 // 0: Config.ReadTimeout
+	writeTimeout atomic.Int64 // 0: Config.WriteTimeout
+	ended        atomic.Int32 // ending
+	endWith      atomic.Pointer[sqlerr.Error]
+	watched      watched // the watcher's own
 }
 
 // doing is what a connection is at, which decides how long it may take.
@@ -120,6 +122,13 @@ func (c *Conn) SetStatus(s wire.Status) { c.status = s }
 
 // SetIdleTimeout sets how long the client may send nothing between commands (wait_timeout); 0: as long as the server's Config says.
 func (c *Conn) SetIdleTimeout(d time.Duration) { c.idleTimeout.Store(int64(d)) }
+
+// SetNetTimeouts sets for how long the client may send nothing within a command (net_read_timeout), and take nothing of its answer
+// (net_write_timeout); 0: as long as the server's Config says.
+func (c *Conn) SetNetTimeouts(read, write time.Duration) {
+	c.readTimeout.Store(int64(read))
+	c.writeTimeout.Store(int64(write))
+}
 
 // Terminate ends the connection: at once if it waits for the client, else when Handle returns. The client is sent e if it
 // is between commands and e is not nil. It may be called from any goroutine, and more than once; the first e counts.

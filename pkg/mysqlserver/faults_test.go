@@ -110,6 +110,24 @@ func TestWriteTimeout(t *testing.T) {
 	}
 }
 
+// A session's own timeouts stand in the place of those of all.
+func TestNetTimeouts(t *testing.T) {
+	s := startToy(t, mysqlserver.Config{ReadTimeout: time.Hour, WriteTimeout: time.Hour, IdleTimeout: time.Second})
+	r := dialRaw(t, "tcp", s.addr)
+	r.login("open", "", 0)
+	r.query("timeouts 1h 50ms")
+	r.send(wire.ComQuery, "noise 1000000 100000")
+	eventually(t, "the session ends", func() bool { return s.server.Len() == 0 })
+	r = dialRaw(t, "tcp", s.addr)
+	r.login("open", "", 0)
+	r.query("timeouts 50ms 1h")
+	_, err := r.nc.Write([]byte("\x05\x00\x00\x00\x03se"))
+	require.NoError(t, err)
+	r.seq = 1
+	r.wantErr(sqlerr.NetReadInterrupted)
+	r.wantEnd()
+}
+
 func TestHandshakeTimeout(t *testing.T) {
 	s := startToy(t, mysqlserver.Config{HandshakeTimeout: 50 * time.Millisecond})
 	r := dialRaw(t, "tcp", s.addr)

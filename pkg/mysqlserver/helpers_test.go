@@ -201,6 +201,10 @@ func (s *toySession) query(q string) error {
 			}
 			n += uint64(len(p))
 		}
+	case "timeouts":
+		read, _ := time.ParseDuration(words[1])
+		write, _ := time.ParseDuration(words[2])
+		s.c.SetNetTimeouts(read, write)
 	case "hold":
 		s.t.held <- struct{}{}
 		<-s.t.release

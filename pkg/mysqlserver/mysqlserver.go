@@ -73,8 +73,8 @@ type Config struct {
 	MaxAllowedPacket int           // default 64 MB; error 1153 beyond
 	HandshakeTimeout time.Duration // whole login; default 10 s
 	IdleTimeout      time.Duration // between commands; default 8 h; see also Conn.SetIdleTimeout
-	ReadTimeout      time.Duration // within a command the client has begun to send; default 30 s
-	WriteTimeout     time.Duration // for a client that takes nothing of its answer; default 60 s
+	ReadTimeout      time.Duration // within a command the client has begun to send; default 30 s; see also Conn.SetNetTimeouts
+	WriteTimeout     time.Duration // for a client that takes nothing of its answer; default 60 s; see also Conn.SetNetTimeouts
 	DrainTimeout     time.Duration // how long Run lets statements finish after its ctx is done; default 10 s
 
 	// Loop picks the Loop that a session's socket is driven by, after login; nil: none, a goroutine serves each. Handlers of

@@ -54,11 +54,11 @@ func (s *Server) look(c *Conn, now time.Time) {
 			}
 		}
 	case reading:
-		if age >= s.cfg.ReadTimeout {
+		if age >= cmp.Or(time.Duration(c.readTimeout.Load()), s.cfg.ReadTimeout) {
 			c.stop(readTooSlow)
 		}
 	case writing:
-		if age >= s.cfg.WriteTimeout {
+		if age >= cmp.Or(time.Duration(c.writeTimeout.Load()), s.cfg.WriteTimeout) {
 			c.stop(writeTooSlow)
 		}
 	}

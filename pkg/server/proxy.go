@@ -66,7 +66,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		SlowQuery: time.Duration(s.cfg.SlowQuery),
 		MaxText:   s.cfg.MySQL.MaxAllowedPacket,
 		SQLMode:   fresh.sqlMode,
-		IdleTimes: session.IdleTimes{Wait: time.Duration(s.cfg.MySQL.IdleTimeout), Within: fresh.idle},
+		Timeouts:  session.Timeouts{Wait: time.Duration(s.cfg.MySQL.IdleTimeout), Servers: fresh.timeouts},
 		Buffers:   session.NewBuffers(dialect),
 		Log:       s.log,
 	}
@@ -232,8 +232,8 @@ const sqlModeRetry = 200 * time.Millisecond
 
 // freshSession is what a session has of the servers' settings that has set nothing.
 type freshSession struct {
-	sqlMode string
-	idle    [3]string // session.IdleTimes.Within
+	sqlMode  string
+	timeouts [5]string // session.Timeouts.Servers
 }
 
 // freshSession asks the servers for the sql_mode of a fresh session until one of them tells. Every session begins with it, on
@@ -264,7 +264,7 @@ func (s *Server) askFresh(g placement.NodeGroupID, flavor catalog.Flavor) (fresh
 		return fresh, err
 	}
 	defer c.Release()
-	ask := "SELECT @@global.sql_mode"
+	ask := "SELECT @@global.sql_mode, @@global.net_read_timeout, @@global.net_write_timeout"
 	if flavor == catalog.MariaDB {
 		ask += ", @@global.idle_transaction_timeout, @@global.idle_readonly_transaction_timeout, @@global.idle_write_transaction_timeout"
 	}
@@ -277,7 +277,7 @@ func (s *Server) askFresh(g placement.NodeGroupID, flavor catalog.Flavor) (fresh
 	}
 	fresh.sqlMode = string(rows[0][0])
 	for i, v := range rows[0][1:] {
-		fresh.idle[i] = string(v)
+		fresh.timeouts[i] = string(v)
 	}
 	return fresh, nil
 }

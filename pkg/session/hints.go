@@ -125,8 +125,8 @@ func (s *Session) valuesBefore(was *backend.State, names []string) (before []bac
 		v := backend.Variable{Name: "@@session." + sqltypes.QuoteName(n)}
 		if _, set := s.state.Get(v.Name); n == "timestamp" && !set {
 			v.Value = "DEFAULT" // the clock
-		} else if i := idleVariable(n); i >= 0 {
-			v.Value = s.idleValue(i)
+		} else if i := timeoutVariable(n); i >= 0 {
+			v.Value = s.timeoutValue(i)
 		} else {
 			v.Value, _ = was.Get(v.Name)
 		}

@@ -64,10 +64,10 @@ type Config struct {
 	MaxText int
 	// SQLMode is the sql_mode of a session that has set none.
 	SQLMode string
-	// IdleTimes are how long the client of such a session may be silent.
-	IdleTimes IdleTimes
-	Buffers   *Buffers
-	Log       *slog.Logger
+	// Timeouts are how long the client of such a session may be silent.
+	Timeouts Timeouts
+	Buffers  *Buffers
+	Log      *slog.Logger
 
 	// Transactions gives transactions over several node groups their ids.
 	Transactions *txn.Coordinator
@@ -173,7 +173,7 @@ type settings struct {
 	bestEffort bool          // skarv_commit = best_effort
 	reads      readAtomicity // skarv_read_atomicity
 	joins      joins         // skarv_joins
-	idle       idleTimes
+	timeouts   timeouts
 	fixedClock bool // the client has set its timestamp variable
 	sortLength int  // max_sort_length, 0: the servers' own
 }
@@ -393,7 +393,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 func (s *Session) reset(login bool, collation uint16) error {
 	s.outcome = outcome{foundRows: s.foundRows} // what servers leave
 	s.isolation, s.bestEffort, s.reads, s.joins = "", false, readOff, joinsAuto
-	s.multi, s.idle = s.conn.Capabilities().Has(wire.CapMultiStatements), idleTimes{}
+	s.multi, s.timeouts = s.conn.Capabilities().Has(wire.CapMultiStatements), timeouts{}
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
 	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), collation)
@@ -413,14 +413,14 @@ func (s *Session) reset(login bool, collation uint16) error {
 }
 
 // defaults are the variables that every connection is given although no client has set them: by these a statement is read, and its
-// effects are kept or not, and a server's own may be others, or become others while the process runs; and by those of idle.go. The client's CLIENT_IGNORE_SPACE
+// effects are kept or not, and a server's own may be others, or become others while the process runs; and by those of timeouts.go. The client's CLIENT_IGNORE_SPACE
 // is part of the sql_mode, on MariaDB only until the session is reset.
 func (s *Session) defaults(login bool) []backend.Variable {
 	mode := s.cfg.SQLMode
 	if s.conn.Capabilities().Has(wire.CapIgnoreSpace) && (login || !s.cfg.Dialect.MariaDB()) {
 		mode = strings.TrimPrefix(mode+",IGNORE_SPACE", ",")
 	}
-	return append(s.heldIdleTimes(),
+	return append(s.heldTimeouts(),
 		backend.Variable{Name: "@@session.`autocommit`", Value: "1"},
 		backend.Variable{Name: "@@session.`sql_mode`", Value: sqltypes.Literal(mode)},
 	)
@@ -481,7 +481,7 @@ func (s *Session) Handle(cmd wire.Command, payload []byte) error {
 	err := s.handle(cmd, payload)
 	s.endWork()
 	s.conn.SetStatus(s.status() &^ wire.StatusMoreResults) // what COM_PING tells
-	if s.idle.within {
+	if s.timeouts.within {
 		s.limitIdle()
 	}
 	return err

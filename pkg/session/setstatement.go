@@ -107,9 +107,9 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 		return nil, err
 	}
 	was, values := s.state, s.state
-	tells := s.tellsIdle(a.system)
+	tells := s.tellsTimeouts(a.system)
 	if tells {
-		err = s.showIdle(c)
+		err = s.showTimeouts(c)
 	}
 	if err == nil {
 		_, err = c.Exec(string(text) + "DO 1") // it may be wrong
@@ -121,7 +121,7 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 		values, err = s.readBack(c, string(text)+"SELECT 1", nil, a.system)
 	}
 	if tells {
-		err = cmp.Or(err, s.hideIdle(c))
+		err = cmp.Or(err, s.hideTimeouts(c))
 	}
 	s.done(c, err)
 	if err != nil {

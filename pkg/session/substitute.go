@@ -179,8 +179,8 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 		}
 		return unsignedVariable(n), true
 	}
-	if i := idleVariable(text); i >= 0 && (i == idleWait || s.cfg.Dialect.MariaDB()) {
-		return sessionValue{s.idleValue(i), "NULLIF(%s | 0, NULL)"}, true
+	if i := timeoutVariable(text); i >= 0 && (i < idleInTransaction || s.cfg.Dialect.MariaDB()) {
+		return sessionValue{s.timeoutValue(i), "NULLIF(%s | 0, NULL)"}, true
 	}
 	if own := s.ownValue(ownVariable(text)); own != "" {
 		return sessionValue{"'" + own + "'", ""}, true

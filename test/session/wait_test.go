@@ -31,6 +31,22 @@ func TestWaitTimeout(t *testing.T) {
 	require.NotEqual(t, "1", two.get("SELECT @@wait_timeout"))
 }
 
+// The answers of node groups wait for one another for longer than net_write_timeout, which is about what the client takes of them.
+func TestAnswersThatWait(t *testing.T) {
+	c := connect(t)
+	c.exec("SET net_write_timeout = 1, net_read_timeout = 1")
+	rows, err := c.QueryContext(t.Context(), "SELECT SLEEP(IF(id = 50, 2.5, 0)), REPEAT('x', 2000000) FROM t WHERE id >= 50 ORDER BY id")
+	require.NoError(t, err)
+	n := 0
+	for rows.Next() {
+		n++
+	}
+	require.NoError(t, rows.Err())
+	require.NoError(t, rows.Close())
+	require.Equal(t, 51, n)
+	require.Equal(t, "1,1", c.get("SELECT @@net_read_timeout, @@net_write_timeout"))
+}
+
 // What a client holds that works it does not lose by wait_timeout and its like, whichever of its connections to servers it uses.
 func TestWorkingClientsKeepWhatTheyHold(t *testing.T) {
 	x, y := idsApart(t)

@@ -1,4 +1,4 @@
--- How long a client may be silent is minded by Skarv, not by the servers, which are told another value of wait_timeout.
+-- How long a client may be silent is minded by Skarv, not by the servers, which are told other values of wait_timeout and its like.
 CREATE TABLE itp (id INT PRIMARY KEY, v INT);
 INSERT INTO itp VALUES (1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6);
 SELECT @@wait_timeout, @@session.wait_timeout, @@global.wait_timeout, @@interactive_timeout;
@@ -85,3 +85,36 @@ CALL itr(110);
 -- skip-prepared
 DROP PROCEDURE itr;
 DROP TABLE itp;
+-- For how long answers may wait for one another is the same.
+CREATE TABLE itn (id INT PRIMARY KEY, v INT);
+INSERT INTO itn VALUES (1, 1), (2, 2), (3, 3), (4, 4);
+SELECT @@net_read_timeout, @@net_write_timeout, @@session.net_write_timeout, @@global.net_write_timeout, @@global.net_read_timeout;
+SHOW VARIABLES LIKE 'net\_%\_timeout';
+SET net_write_timeout = 70, @itw = @@net_write_timeout, net_read_timeout = @@net_read_timeout + 5;
+SELECT @itw, @@net_write_timeout, @@local.net_read_timeout + 1 AS n, SUM(v) FROM itn;
+SELECT @@net_write_timeout, id FROM itn ORDER BY id;
+SELECT @@net_write_timeout, id FROM itn WHERE id = 3;
+SHOW VARIABLES LIKE 'net\_%\_timeout';
+SHOW GLOBAL VARIABLES LIKE 'net\_%\_timeout';
+BEGIN;
+UPDATE itn SET v = v + @@net_read_timeout;
+SET SESSION net_write_timeout = 31536000, SESSION net_read_timeout = 0;
+SHOW WARNINGS;
+SELECT @@net_write_timeout, @@net_read_timeout, SUM(v) FROM itn;
+ROLLBACK;
+SET net_write_timeout = 'a';
+SET net_write_timeout = -1, net_read_timeout = 99999999;
+SHOW WARNINGS;
+SELECT @@net_write_timeout, @@net_read_timeout;
+SET net_write_timeout = 50, sql_mode = 'nonsense';
+SELECT @@net_write_timeout;
+-- only: mariadb
+-- skip-prepared
+SET STATEMENT net_write_timeout = 3 FOR SELECT @@net_write_timeout;
+SET net_write_timeout = DEFAULT, net_read_timeout = DEFAULT;
+SELECT @@net_read_timeout, @@net_write_timeout;
+-- only: mysql
+SELECT VARIABLE_VALUE FROM performance_schema.session_variables WHERE VARIABLE_NAME = 'net_write_timeout';
+-- only: mariadb
+SELECT SESSION_VALUE FROM information_schema.system_variables WHERE VARIABLE_NAME = 'net_write_timeout';
+DROP TABLE itn;
