@@ -14,7 +14,7 @@
 //     its length. Which classes occur in it belongs to the shape.
 //   - in the VALUES rows of INSERT and REPLACE a value that is a literal, a parameter, NULL, TRUE, FALSE or DEFAULT
 //     is one argument (class Plain in the shape: it does not matter which). Rows of one shape count once: only the
-//     first row of each distinct shape is numbered; see Statement.Row for all of them.
+//     first row of each distinct shape is numbered, and every row with a subquery; see Statement.Row for all of them.
 //
 // Everything else is in the shape: names as written, NULL, TRUE and FALSE outside VALUES, optimizer hints, what
 // executable comments add, aliases written as strings, lengths in type names.

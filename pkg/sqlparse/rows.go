@@ -20,7 +20,7 @@ type rowShape struct {
 const maxRowShapes = 8
 
 // valuesRows reads the rows after VALUES, if there are any. Only rows of a shape not seen in this statement enter
-// shape and arguments, so that the number of rows does not matter.
+// shape and arguments, so that the number of rows does not matter; and all that have subqueries, of which each names its tables.
 func (s *Statement) valuesRows() {
 	st := &s.scan
 	l := &st.lex
@@ -72,7 +72,8 @@ func (s *Statement) row() bool {
 		}
 	}
 	first := row{param: uint32(s.params)}
-	shape, args, elems := len(s.shape), len(s.args), len(s.elems)
+	shape, args, elems, uses := len(s.shape), len(s.args), len(s.elems), s.uses
+	s.uses &^= Subquery
 	s.shape = append(s.shape, '(')
 	cols, plain := 0, true
 	for {
@@ -105,8 +106,10 @@ func (s *Statement) row() bool {
 	if plain {
 		s.plainCols = cols
 	}
+	reads := s.uses&Subquery != 0
+	s.uses |= uses
 	for _, r := range s.rowShapes {
-		if bytes.Equal(s.shape[r.start:r.end], s.shape[shape:]) {
+		if !reads && bytes.Equal(s.shape[r.start:r.end], s.shape[shape:]) {
 			s.shape, s.args, s.elems = s.shape[:shape], s.args[:args], s.elems[:elems]
 			return true
 		}
