@@ -35,7 +35,7 @@ func (b *build) cascadeReads() error {
 						return refuse(in.table, r.Child)
 					}
 				}
-				if slices.Contains(b.reads, r.Child) {
+				if slices.Contains(b.reads, r.Child) || slices.Contains(b.a.behind, r.Child) {
 					return refuse(in.table, r.Child)
 				}
 			}
@@ -45,12 +45,19 @@ func (b *build) cascadeReads() error {
 	if !copies {
 		return nil
 	}
+	var read []*catalog.Table
+	for _, c := range slices.Concat(w.Copies, w.Local) {
+		if c.Written == nil {
+			read = append(read, c.Table)
+		}
+	}
+	read = b.opened(read)
 	for _, c := range w.Copies {
 		if c.Written == nil {
 			continue
 		}
 		for _, r := range b.cascadesOf(c.Table, b.plan.Kind == plan.Delete, everyColumn(c.Table), nil) {
-			if slices.ContainsFunc(w.Copies, func(o plan.Copy) bool { return o.Written == nil && o.Table == r.Child }) {
+			if slices.Contains(read, r.Child) {
 				return refuse(c.Table, r.Child)
 			}
 		}

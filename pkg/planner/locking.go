@@ -75,7 +75,7 @@ func (b *build) locking() (locks map[*catalog.Table]string, ok bool) {
 	if len(clauses) > 0 && (top == nil || !b.locksOutside(locks, top, clauses)) || inside && !b.locksInside(locks, top) {
 		return nil, false
 	}
-	if slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.inView }) && !b.sharesAll(locks, top, clauses) {
+	if (len(b.a.behind) > 0 || slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.inView })) && !b.sharesAll(locks, top, clauses) {
 		return nil, false
 	}
 	for t, text := range locks {
@@ -95,6 +95,9 @@ func (b *build) locking() (locks map[*catalog.Table]string, ok bool) {
 // sharesAll adds to locks the tables that views read, if every query of the statement locks what it reads in share mode.
 func (b *build) sharesAll(locks map[*catalog.Table]string, top *block, clauses []lockClause) bool {
 	const share = "lock in share mode"
+	for _, t := range b.a.behind {
+		locks[t] = share
+	}
 	for _, in := range b.a.insts {
 		switch {
 		case in.inView:

@@ -164,7 +164,8 @@ func (b *build) readsAgain(t *catalog.Table, tables []*catalog.Table) bool {
 			named++
 		}
 	}
-	return named > 1 || b.a != nil && slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.table == t && in.inView })
+	others := slices.DeleteFunc(slices.Clone(tables), func(o *catalog.Table) bool { return o == t })
+	return named > 1 || slices.Contains(b.opened(others), t)
 }
 
 // readsTarget is a server's error for a subquery that reads what the statement writes, which over copies it may: MariaDB knows it of a DELETE

@@ -216,7 +216,7 @@ func (b *build) build() (*plan.Plan, error) {
 		}
 		return b.refused(kind, e), nil
 	}
-	for _, rule := range []func() error{b.triggers, b.displaced, b.safe, b.cascadeReads} {
+	for _, rule := range []func() error{b.triggers, b.displaced, b.safe, b.cascadeReads, b.lateReads} {
 		if err := rule(); err != nil {
 			return b.refused(b.plan.Kind, sqlerr.From(err)), nil
 		}

@@ -309,7 +309,7 @@ func (b *build) inside(st *sqlparse.Statement) (n *build, planned bool) {
 	n = &build{p: b.p, st: st, db: b.db, snap: b.snap, sess: b.sess, plan: &plan.Plan{Uses: textUses(st.Uses())}, part: true}
 	n.storedFunctions()
 	err := n.statement()
-	if n.query == nil || n.plan.Kind != plan.Select || n.plan.Uses&^plan.ReadsClock != 0 || !n.a.closed(n.query) || n.a.inPlace || n.a.system || n.a.virtual ||
+	if n.query == nil || n.plan.Kind != plan.Select || n.plan.Uses&^plan.ReadsClock != 0 || !n.a.closed(n.query, nil) || n.a.inPlace || n.a.system || n.a.virtual ||
 		slices.ContainsFunc(n.a.tables(), func(t *catalog.Table) bool { return t.Temporary != "" }) {
 		return nil, false
 	}
@@ -436,10 +436,10 @@ func exactItems(sel *sqlparser.Select) bool {
 	return exact
 }
 
-// closed reports whether every name in q means something inside of it.
-func (a *analysis) closed(q *query) bool {
+// closed reports whether every name in q means something inside of it, or in what is around it but not outside of the scope outer.
+func (a *analysis) closed(q *query, outer *block) bool {
 	for _, p := range q.parts {
-		if !a.closed(p) {
+		if !a.closed(p, outer) {
 			return false
 		}
 	}
@@ -451,7 +451,7 @@ func (a *analysis) closed(q *query) bool {
 		return false
 	}
 	for _, in := range blk.insts {
-		if in.opaque || in.sub != nil && !a.closed(in.sub) {
+		if in.opaque || in.sub != nil && !a.closed(in.sub, outer) {
 			return false
 		}
 	}
@@ -462,19 +462,19 @@ func (a *analysis) closed(q *query) bool {
 			return false, nil // is among insts
 		case *sqlparser.Subquery:
 			sub := a.queries[n]
-			ok = ok && sub != nil && a.closed(sub)
+			ok = ok && sub != nil && a.closed(sub, outer)
 			return false, nil
 		case *sqlparser.ColName:
-			ok = ok && (blk.knows(n, a.lower) || n.Qualifier.IsEmpty() && blk.alias(n.Name) != nil)
+			ok = ok && (blk.knows(n, outer, a.lower) || n.Qualifier.IsEmpty() && blk.alias(n.Name) != nil)
 		}
 		return ok, nil
 	}, blk.sel)
 	return ok
 }
 
-// knows reports whether a column's name means something in b or around it.
-func (b *block) knows(name *sqlparser.ColName, lower bool) bool {
-	for s := b; s != nil; s = s.parent {
+// knows reports whether a column's name means something in b or around it, but not in outer.
+func (b *block) knows(name *sqlparser.ColName, outer *block, lower bool) bool {
+	for s := b; s != nil && s != outer; s = s.parent {
 		if _, found := s.resolveHere(name, lower); found {
 			return true
 		}

@@ -59,9 +59,8 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 			return nil, nil
 		}
 	}
-	var tables []*catalog.Table
+	var tables, read []*catalog.Table
 	p := &plan.Workspace{Write: true}
-	self := false
 	for i, r := range refs {
 		t, ok, err := b.copyable(r, b.db)
 		if !ok || err != nil {
@@ -77,6 +76,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 			return nil, nil // a subquery: the groups have other rows
 		}
 		b.access(t.Database, catalog.Read)
+		read = append(read, t)
 		if t.Kind == catalog.Single && p.Group == 0 {
 			p.Group = t.Group
 		}
@@ -92,16 +92,15 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	if followed && (!b.writable(t) || b.ins == nil || b.updatesPrimary() || b.plan.Uses&plan.WritesUserVariable != 0) {
 		return nil, nil
 	}
-	for i, o := range tables {
-		self = self || o == t && i != w.target
-	}
+	w.into, read = t, b.opened(append(read, b.reads...))
+	self := slices.Contains(read, t)
 	var tail plan.Text
 	if text.OnDuplicate >= 0 {
 		if tail, ok = b.duplicateUpdate(t); !ok || b.seededUpdate() || t.Kind == catalog.Reference && b.unlikeUpdate(t) {
 			return nil, nil
 		}
 	}
-	if (b.plan.Kind == plan.Replace || text.OnDuplicate >= 0) && b.referenced(t) && slices.ContainsFunc(tables, func(o *catalog.Table) bool { return o != t && len(o.ForeignKeys) > 0 }) {
+	if (b.plan.Kind == plan.Replace || text.OnDuplicate >= 0) && b.referenced(t) && slices.ContainsFunc(read, func(o *catalog.Table) bool { return o != t && len(o.ForeignKeys) > 0 }) {
 		return nil, nil // a row may change, by a foreign key, what the next one reads
 	}
 	w.whole = append(w.whole, b.reads...)

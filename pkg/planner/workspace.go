@@ -8,7 +8,6 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
-	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -90,9 +89,10 @@ type worker struct {
 	whole []*catalog.Table
 	// locks are the clauses by which a SELECT locks the rows of tables.
 	locks map[*catalog.Table]string
-	// target, when stage is set, is the reference that an INSERT writes to: it is not copied.
+	// target, when stage is set, is the reference that an INSERT writes to, and into its table: it is not copied.
 	stage  bool
 	target int
+	into   *catalog.Table
 
 	// unfold, not nil, is the text with common table expressions written as often as they are read.
 	unfold *unfolding
@@ -307,21 +307,11 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 // readers copies the tables that stored functions read, as a whole and under their own names. st is the text that calls them, and
 // tables are those that it names.
 func (w *worker) readers(p *plan.Workspace, tables []*catalog.Table, st *sqlparse.Statement, db string) error {
-	var reads []*catalog.Table
-	for _, n := range routine.Calls(st) {
-		if n.DB == "" {
-			n.DB = db
-		}
-		for _, r := range w.b.snap.ReadBy(w.b.snap.Routine(n.DB, n.Name, true)) {
-			if t := w.b.snap.Table(r.Database, r.Name); t != nil { // else it was an error before
-				reads = append(reads, t)
-			}
-		}
-	}
+	reads := w.b.called(st, db)
 	for i, t := range reads {
 		again := slices.Contains(tables, t) || slices.Contains(reads[:i], t)
 		switch {
-		case w.written[t] != nil || w.stage && w.views == 0 && tables[w.target] == t:
+		case w.written[t] != nil || w.stage && w.into == t:
 			return sqlerr.Unsupported("a function that reads the table '"+t.Name+"', which the statement writes to", "select its value first")
 		case again && !w.twice:
 			return sqlerr.Unsupported("the table '"+t.Name+"', which a stored function reads, more than once in a statement over several node groups",
