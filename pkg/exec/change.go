@@ -458,14 +458,8 @@ func (c *Changer) count(i int, ok *wire.OK) error {
 	sum.Affected += ok.AffectedRows
 	sum.Warnings += uint(ok.Warnings)
 	c.parts[i].id, c.told = ok.LastInsertID, c.told || ok.LastInsertID != 0
-	switch res := resultOf(ok); {
-	case res.records:
-		sum.Duplicates += res.duplicates
-	case ok.AffectedRows > 1: // one row, replaced or updated: the old row counts, too
-		sum.Duplicates += ok.AffectedRows - 1
-	case ok.AffectedRows == 0 && c.change.Tail == nil: // ignored
-		sum.Duplicates++
-	}
+	res := resultOf(ok)
+	sum.Duplicates += res.met(c.change.Verb == "INSERT IGNORE INTO")
 	if ok.Warnings == 0 || len(c.Warned) >= maxWarned {
 		return nil
 	}

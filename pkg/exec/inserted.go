@@ -32,15 +32,21 @@ func Records(info []byte) (n uint64, ok bool) {
 
 // Duplicates is how many rows met others, by what an INSERT or REPLACE of one row or several was answered. ignore: it had IGNORE.
 func Duplicates(info []byte, affected uint64, ignore bool) uint64 {
-	switch res := resultOf(&wire.OK{AffectedRows: affected, Info: info}); {
-	case res.records:
-		return res.duplicates
-	case affected > 1: // one row, replaced or updated: the old row counts, too
-		return affected - 1
-	case affected == 0 && ignore:
+	res := resultOf(&wire.OK{AffectedRows: affected, Info: info})
+	return res.met(ignore)
+}
+
+// met is how many rows met others. ignore: of INSERT IGNORE, which counts those that changed nothing.
+func (r *result) met(ignore bool) uint64 {
+	switch {
+	case r.records:
+		return r.duplicates
+	case ignore && r.affected == 0:
 		return 1
+	case ignore, r.affected == 0:
+		return 0
 	}
-	return 0
+	return r.affected - 1 // one row, replaced or updated: the old row counts, too
 }
 
 func resultOf(ok *wire.OK) result {
@@ -129,15 +135,8 @@ func (r *Runner) cameOf(in *insertion, sum *Summary) uint64 {
 // send none.
 func (r *Runner) recordsInfo(p *plan.Plan, in *insertion, results []result, warnings uint16) []byte {
 	duplicates := uint64(0)
-	for _, res := range results {
-		switch {
-		case res.records:
-			duplicates += res.duplicates
-		case in.node.Ignore && p.Kind == plan.Insert && res.affected == 0:
-			duplicates++
-		case res.affected > 1: // replaced or updated: the old row counts, too
-			duplicates += res.affected - 1
-		}
+	for i := range results {
+		duplicates += results[i].met(in.node.Ignore && p.Kind == plan.Insert)
 	}
 	r.info = append(r.info[:0], "Records: "...)
 	r.info = strconv.AppendInt(r.info, int64(in.rows), 10)

@@ -18,6 +18,9 @@ func insertIndexed(b *build) (bool, error) {
 	if b.returning && (b.plan.Kind == plan.Replace || bool(in.stmt.Ignore) || len(in.stmt.OnDup) > 0) {
 		return false, b.refuseFollowed("RETURNING with REPLACE, IGNORE or ON DUPLICATE KEY UPDATE in", t) // the rows are written one by one
 	}
+	if b.ignoresUpdates() { // what IGNORE makes of an error on the way is a server's to say, who writes a row and all that follows at once
+		return false, b.refuseFollowed("INSERT IGNORE ... ON DUPLICATE KEY UPDATE into", t)
+	}
 	if in.query != nil {
 		return false, b.refuseFollowed("INSERT ... SELECT into", t)
 	}
@@ -29,6 +32,9 @@ func insertIndexed(b *build) (bool, error) {
 	}
 	return true, nil
 }
+
+// ignoresUpdates reports whether the statement is INSERT IGNORE ... ON DUPLICATE KEY UPDATE.
+func (b *build) ignoresUpdates() bool { return len(b.ins.stmt.OnDup) > 0 && bool(b.ins.stmt.Ignore) }
 
 // updatesPrimary reports whether ON DUPLICATE KEY UPDATE may change a column of the primary key.
 func (b *build) updatesPrimary() bool {
@@ -74,9 +80,6 @@ func (b *build) indexed() (*plan.Indexed, error) {
 	in, t := b.ins, b.ins.table
 	n := &plan.Indexed{Own: b.owns(t)}
 	update := len(in.stmt.OnDup) > 0
-	if update && bool(in.stmt.Ignore) {
-		return nil, sqlerr.Unsupported("INSERT IGNORE ... ON DUPLICATE KEY UPDATE into a table with a UNIQUE KEY that does not contain the distribution key", "leave out IGNORE")
-	}
 	keys := append([]catalog.Index{{Name: "PRIMARY", Columns: t.Primary, Unique: true}}, t.Unique...)
 	keys = append(keys, t.Building...)
 	for _, k := range keys {

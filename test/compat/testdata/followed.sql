@@ -115,3 +115,23 @@ UPDATE tree SET up = 9 WHERE id IN (SELECT o FROM pick WHERE o > 3);
 -- refused: which of them go by themselves depends on the order
 DELETE FROM tree WHERE id IN (SELECT o FROM pick);
 DROP TABLE tree, man, team, pick, own;
+-- INSERT IGNORE ... ON DUPLICATE KEY UPDATE
+CREATE TABLE fi (id INT PRIMARY KEY, u INT UNIQUE, n INT);
+CREATE TABLE fic (id INT PRIMARY KEY, u INT, n INT, FOREIGN KEY (u) REFERENCES fi (id));
+INSERT INTO fi VALUES (1, 11, 1), (2, 12, 2);
+-- refused: INSERT IGNORE ... ON DUPLICATE KEY UPDATE into table 'fi'
+INSERT IGNORE INTO fi VALUES (1, 15, 9), (5, 12, 8) ON DUPLICATE KEY UPDATE n = n + 1;
+-- refused: INSERT IGNORE ... ON DUPLICATE KEY UPDATE into table 'fi'
+INSERT IGNORE INTO fi SET id = 1, u = 15, n = 9 ON DUPLICATE KEY UPDATE n = n + 1;
+-- refused: INSERT IGNORE ... ON DUPLICATE KEY UPDATE into table 'fi'
+INSERT IGNORE INTO fi SELECT f.id + 4, f.u, f.n FROM fic f ON DUPLICATE KEY UPDATE n = 5;
+-- refused: INSERT IGNORE ... ON DUPLICATE KEY UPDATE into table 'fic'
+INSERT IGNORE INTO fic VALUES (1, 1, 1), (2, 3, 1) ON DUPLICATE KEY UPDATE n = 5;
+CREATE TABLE fin (id INT PRIMARY KEY, n INT, k INT);
+INSERT INTO fin VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3);
+INSERT IGNORE INTO fin VALUES (1, 15, 9), (5, 12, 8) ON DUPLICATE KEY UPDATE n = n + 1;
+INSERT IGNORE INTO fin VALUES (1, 15, 9), (6, 12, 8) ON DUPLICATE KEY UPDATE n = n;
+INSERT IGNORE INTO fin VALUES (1, 15, 9), (2, 12, 8), (7, 1, 1) ON DUPLICATE KEY UPDATE n = IF(fin.id = 1, n, n + 1);
+INSERT IGNORE INTO fin SELECT id, n, 3 FROM fi ON DUPLICATE KEY UPDATE n = fin.n + 1;
+INSERT IGNORE INTO fin SELECT id + 1, n, 3 FROM fi UNION SELECT 9, 9, 9 ON DUPLICATE KEY UPDATE n = IF(fin.id = 2, fin.n, 50);
+SELECT * FROM fin ORDER BY id;
