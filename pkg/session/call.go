@@ -47,7 +47,7 @@ type calls struct {
 // connection is where variables are.
 func (c *calls) connection(s *Session) (*backend.Conn, error) {
 	if c.conn == nil {
-		conn, err := s.cfg.Pools.Get(s.anyGroup(), s.profile, s.state, nil, s.keeping())
+		conn, err := s.cfg.Pools.Get(s.anyGroup(), s.profile, s.writingState(), nil, s.keeping())
 		if err != nil {
 			return nil, err
 		}

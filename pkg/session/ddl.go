@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -187,6 +188,30 @@ func (s *Session) readOnly() bool {
 		}
 	}
 	return false
+}
+
+// writingState is the session's state, but that its transactions may write: for a connection on which nothing but temporary tables of
+// our own are written. A server lets a READ ONLY session write to those only where it says START TRANSACTION.
+func (s *Session) writingState() *backend.State {
+	if !s.readOnly() {
+		return s.state
+	}
+	return s.state.With(s.state.DB, backend.Variable{Name: "@@session." + sqltypes.QuoteName(s.isolationVariables()[1]), Value: "0"})
+}
+
+// differsByState returns an error if what st computes is another value with writingState.
+func (s *Session) differsByState(st *sqlparse.Statement) error {
+	if !s.readOnly() {
+		return nil
+	}
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if name := s.isolationVariables()[1]; tok.Kind == sqlparse.SysVar && strings.Contains(foldASCII(string(st.Text(tok.Span))), name) {
+			return sqlerr.Unsupported("@@"+name+" in a READ ONLY session, in a program or in a query over several node groups that copies tables",
+				"SELECT it INTO a user variable first, and use that")
+		}
+	}
+	return nil
 }
 
 // ddlRequest is the statement at hand with the session variables that may change its meaning.

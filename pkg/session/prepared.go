@@ -260,11 +260,7 @@ func (s *Session) preparing(g placement.NodeGroupID) (*backend.Conn, error) {
 	if s.tx == nil || s.tx.ReadOnly || s.temps != nil || !s.readOnly() {
 		return s.aside(g)
 	}
-	state := s.state
-	for _, name := range s.isolationVariables()[1:] {
-		state = state.With(state.DB, backend.Variable{Name: "@@session." + sqltypes.QuoteName(name), Value: "0"})
-	}
-	return s.cfg.Pools.Get(g, s.profile, state, nil, s.claim())
+	return s.cfg.Pools.Get(g, s.profile, s.writingState(), nil, s.claim())
 }
 
 // sortsGroupByParameter reports whether the ORDER BY of a GROUP_CONCAT has an item that is a parameter and nothing else.

@@ -98,7 +98,7 @@ func (w *rowWrite) staged(rows []image, text string) ([]image, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Extend(s.state); err != nil {
+	if err := c.Extend(s.writingState()); err != nil {
 		return nil, txn.Lost(c, err)
 	}
 	s.running.enter(c)

@@ -214,7 +214,7 @@ func (v *variables) exec(text string) error {
 // take assigns literals of what columns hold, which any sql_mode takes: no mode of the session's makes it other values.
 func (v *variables) take(sets string) error {
 	c := v.s.calls.conn
-	if err := c.Extend(v.s.state); err != nil {
+	if err := c.Extend(v.s.writingState()); err != nil {
 		return txn.Lost(c, err)
 	}
 	sql := "UPDATE /*+ SET_VAR(sql_mode = 'ALLOW_INVALID_DATES') */ " + v.table + " SET " + sets
@@ -267,8 +267,11 @@ func (v *variables) with(text string, do func(sql string) error) error {
 	if sub != nil {
 		text = string(sub)
 	}
+	if err := s.differsByState(st); err != nil {
+		return err
+	}
 	c := s.calls.conn
-	if err := c.Extend(s.state); err != nil {
+	if err := c.Extend(s.writingState()); err != nil {
 		return txn.Lost(c, err)
 	}
 	s.running.enter(c)

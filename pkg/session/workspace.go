@@ -276,9 +276,12 @@ func (s *Session) renamedText(n *plan.Workspace) []byte {
 // openWorkspace takes the connection for a workspace; closeWorkspace must be called. What the statement does on other node
 // groups meanwhile is work that has started.
 func (s *Session) openWorkspace(g placement.NodeGroupID, profile backend.Profile) (*backend.Conn, error) {
+	if err := s.differsByState(s.stmt); err != nil {
+		return nil, err
+	}
 	claim := s.claim()
 	claim.Wide = true
-	c, err := s.cfg.Pools.Get(g, profile, s.state, nil, claim)
+	c, err := s.cfg.Pools.Get(g, profile, s.writingState(), nil, claim)
 	if err == nil {
 		s.inside++
 	}
