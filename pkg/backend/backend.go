@@ -47,8 +47,8 @@ type Accounts interface {
 	Account(ctx context.Context, g *catalog.NodeGroup) (user, password string, err error)
 	// Admit decides whether a new connection, made with user's account, may be used.
 	Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, user string) error
-	// Refused is told that a login failed.
-	Refused(g *catalog.NodeGroup, user string, err error)
+	// Refused is told that a login or Admit failed, and reports whether it is worth another try.
+	Refused(g *catalog.NodeGroup, user string, err error) bool
 }
 
 // DefaultConfig returns the settings used where Config has zero values.

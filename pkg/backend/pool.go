@@ -234,24 +234,34 @@ func (p *pool) login(ctx context.Context, profile Profile) (c *mysqlconn.Conn, u
 		c, err = p.dial(ctx, profile)
 		return c, p.group.Primary.User, err
 	}
-	user, password, err := a.Account(ctx, p.group)
-	if err != nil {
-		return nil, "", err
+	for first := true; ; first = false {
+		var password string
+		if user, password, err = a.Account(ctx, p.group); err != nil {
+			return nil, "", err
+		}
+		if c, err = p.dialAs(ctx, profile, user, password); err == nil {
+			err = p.admit(ctx, c, user)
+		}
+		if err == nil {
+			return c, user, nil
+		}
+		if !a.Refused(p.group, user, err) || !first {
+			return nil, "", err
+		}
 	}
-	if c, err = p.dialAs(ctx, profile, user, password); err != nil {
-		a.Refused(p.group, user, err)
-		return nil, "", err
-	}
+}
+
+// admit asks whether a connection that was just made with user's account may be used; if not, it is closed.
+func (p *pool) admit(ctx context.Context, c *mysqlconn.Conn, user string) error {
 	stop := context.AfterFunc(ctx, c.Interrupt)
-	err = a.Admit(c, p.group, user)
+	err := p.cfg.Accounts.Admit(c, p.group, user)
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
 		_ = c.Close()
-		return nil, "", err
 	}
-	return c, user, nil
+	return err
 }
 
 // dial logs in to the primary with Skarv's own account.

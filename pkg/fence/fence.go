@@ -57,6 +57,10 @@ const (
 // ErrFenced: the slot is another one's now, or nobody's.
 var ErrFenced = errors.New("this process was shut out of the database server; it takes another slot")
 
+// ErrStranger: the server is not one of the cluster.
+var ErrStranger = errors.New("the server there has nothing of this cluster, not even `_skarv`.`dt`: it is another one, or was emptied; " +
+	"restore the node group's backup on it, or bring back the server that was there")
+
 // NoPrivilegeError says that Skarv's account on a server may not make accounts. The cluster works without them as long as
 // no partitions are moved.
 type NoPrivilegeError struct{ Err error }
@@ -92,9 +96,22 @@ func unprivileged(err error) error {
 	return err
 }
 
+// Known returns ErrStranger unless the server c is connected to has the table that a node group gets before it is one, and that nobody
+// makes later: a server that was emptied would answer for the group with nothing.
+func Known(c *mysqlconn.Conn) error {
+	_, _, err := c.QueryAll("SELECT 1 FROM `_skarv`.`dt` LIMIT 0", 1)
+	if sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) {
+		return ErrStranger
+	}
+	return err
+}
+
 // Activate makes a slot's account ready on the server c is connected to as administrator. ErrFenced: the slot was fenced
-// there, or taken by a later incarnation. c is to be closed by the caller: what it writes is not logged.
+// there, or taken by a later incarnation. ErrStranger: see Known. c is to be closed by the caller: what it writes is not logged.
 func Activate(c *mysqlconn.Conn, s Slot) error {
+	if err := Known(c); err != nil {
+		return unprivileged(err)
+	}
 	run := func(sql string) error {
 		_, err := c.Exec(sql)
 		return unprivileged(err)

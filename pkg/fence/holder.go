@@ -104,7 +104,7 @@ func (h *Holder) activate(ctx context.Context, g *catalog.NodeGroup, slot Slot) 
 // Admit decides on a new connection that was made with user's account.
 func (h *Holder) Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, user string) error {
 	if user == g.Primary.User {
-		return nil
+		return Known(c)
 	}
 	h.mu.Lock()
 	slot := h.slot
@@ -119,15 +119,19 @@ func (h *Holder) Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, user string) err
 	return err
 }
 
-// Refused is told that a login was refused by the server: the account may be locked, or its password another one. The next
-// attempt makes it ready once more, which tells.
-func (h *Holder) Refused(g *catalog.NodeGroup, user string, err error) {
-	if _, refused := errors.AsType[*sqlerr.Error](err); user == g.Primary.User || !refused || mysqlconn.IsLost(err) {
-		return
+// Refused is told that the server refused a login, or what Admit asked it: the account may be gone or locked, or its password another
+// one; so it is where the server is another one than it was, or was left by the cluster and has joined again. It reports whether the login
+// is to be tried once more: Account makes the account ready before, which tells.
+func (h *Holder) Refused(g *catalog.NodeGroup, user string, err error) bool {
+	_, refused := errors.AsType[*sqlerr.Error](err)
+	_, unanswered := errors.AsType[*mysqlconn.UnansweredError](err)
+	if user == g.Primary.User || !refused && !unanswered || mysqlconn.IsLost(err) || sqlerr.HasCode(err, sqlerr.TooManyConnections, sqlerr.TooManyUserConns) {
+		return false
 	}
 	h.mu.Lock()
 	delete(h.ready, g.Primary.Addr)
 	h.mu.Unlock()
+	return true
 }
 
 func (h *Holder) lost(slot Slot) {

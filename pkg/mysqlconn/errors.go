@@ -30,6 +30,15 @@ func IsLost(err error) bool {
 	return lost
 }
 
+// UnansweredError says that the server has asked for the password in a way that is not answered. MySQL asks in any way for that of an
+// account that it has not.
+type UnansweredError struct{ Err error }
+
+func (e *UnansweredError) Error() string { return e.Err.Error() }
+
+// Unwrap is the reason.
+func (e *UnansweredError) Unwrap() error { return e.Err }
+
 // DstError says that Relay could not write to its destination: the client is gone. The connection is usable if the answer had
 // been read to its end.
 type DstError struct{ Err error }

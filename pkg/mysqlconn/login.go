@@ -127,7 +127,7 @@ func (c *Conn) authenticate(a *authentication) error {
 			}
 			a.plugin, a.salt = plugin, append([]byte(nil), salt...)
 			if answer, err = a.answer(c.secure); err != nil {
-				return err
+				return &UnansweredError{err}
 			}
 		case wire.AuthMoreHeader:
 			more, err := wire.ParseAuthMore(payload)

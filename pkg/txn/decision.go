@@ -8,7 +8,6 @@ import (
 
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
-	"skarv/pkg/sqlerr"
 )
 
 // Schema makes the table of decisions on a node group. A row says how a transaction ended whose first branch was here:
@@ -69,23 +68,6 @@ func look(c *mysqlconn.Conn, id ID) (byte, error) {
 		return s[0], nil
 	}
 	return 0, fmt.Errorf("the decision on transaction %s reads %q", id, rows[0][0])
-}
-
-// ensure creates the table of decisions where it is missing.
-func ensure(c *mysqlconn.Conn) error {
-	_, _, err := c.QueryAll("SELECT 1 FROM `_skarv`.`dt` LIMIT 0", 1)
-	if err == nil || mysqlconn.IsLost(err) {
-		return err
-	}
-	if !sqlerr.HasCode(err, sqlerr.NoSuchTable) && !sqlerr.HasCode(err, sqlerr.UnknownDatabase) {
-		return err
-	}
-	for _, q := range Schema() {
-		if _, err := c.Exec(q); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // prepared lists our prepared branches on the server c is connected to.

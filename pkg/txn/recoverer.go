@@ -131,7 +131,6 @@ type worker struct {
 	group placement.NodeGroupID
 	conns map[placement.NodeGroupID]*mysqlconn.Conn // to this group, and to those that keep decisions
 	seen  map[xid]sighting
-	ready bool // the table of decisions is there
 	swept time.Time
 }
 
@@ -201,12 +200,6 @@ func (w *worker) round(ctx context.Context) error {
 	c, err := w.conn(ctx, w.group)
 	if err != nil {
 		return err
-	}
-	if !w.ready {
-		if err := ensure(c); err != nil {
-			return err
-		}
-		w.ready = true
 	}
 	list, err := prepared(c)
 	if err != nil {

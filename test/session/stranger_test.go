@@ -1,0 +1,82 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/server"
+	"skarv/pkg/txn"
+	"skarv/test/cluster"
+)
+
+// A server that was emptied, and made anew at its node group's address, does not answer for the group, and nothing is written to it,
+// until what the group had is there again.
+func TestEmptiedServer(t *testing.T) {
+	c := cluster.Start(t, cluster.Tune(func(cfg *server.Config) { cfg.Backend.FailAfter = server.Duration(2 * time.Second) }))
+	db := connectTo(t, c.DSN(""))
+	db.exec("CREATE DATABASE d")
+	db.exec("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)")
+	for id := range 20 {
+		db.exec(fmt.Sprintf("INSERT INTO d.t VALUES (%d, 0)", id))
+	}
+	node := c.Node(2)
+	user, password := node.Account()
+	require.NoError(t, node.Erase(t.Context()))
+	require.NoError(t, node.Initialise(t.Context()))
+	require.NoError(t, node.Start(t.Context()))
+	bare := connectTo(t, c.NodeGroup(2, ""))
+	bare.exec(fmt.Sprintf("ALTER USER '%s'@'%s' IDENTIFIED BY '%s'", user, bare.get("SELECT host FROM mysql.user WHERE user = ?", user), password))
+	says := func() int {
+		refused := 0
+		for id := range 20 {
+			for _, q := range []string{"SELECT v FROM d.t WHERE id = %d", "UPDATE d.t SET v = v WHERE id = %d", "INSERT INTO d.t VALUES (%d + 100, 0)"} {
+				if _, err := db.try(fmt.Sprintf(q, id)); err != nil && !strings.Contains(err.Error(), "Duplicate") {
+					require.ErrorContains(t, err, "has nothing of this cluster")
+					require.ErrorContains(t, err, "Error 1430")
+					refused++
+				}
+			}
+		}
+		return refused
+	}
+	require.Eventually(t, func() bool {
+		_, err := db.try("SELECT COUNT(*) FROM d.t")
+		require.Error(t, err)
+		return strings.Contains(err.Error(), "has nothing of this cluster")
+	}, time.Minute, tick)
+	require.Positive(t, says())
+	require.Eventually(t, func() bool {
+		_, status := c.Get(t, "/api/status")
+		return strings.Contains(status, "has nothing of this cluster")
+	}, time.Minute, tick)
+	require.Positive(t, says())
+	require.Equal(t, "0", bare.get("SELECT COUNT(*) FROM mysql.user WHERE user LIKE 'skarv\\_w%'"))
+	require.Equal(t, "0", bare.get("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name IN ('d', '_skarv')"))
+
+	for _, q := range append(txn.Schema(), "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)") {
+		bare.exec(q)
+	}
+	require.Eventually(t, func() bool { return says() == 0 }, time.Minute, tick)
+}
+
+// A proxy whose account is gone from a server makes it again, and its clients notice nothing: the server was given up by the cluster and
+// has joined it again, for one.
+func TestAccountOfProxyIsMadeAgain(t *testing.T) {
+	c := cluster.Start(t, cluster.Groups(1))
+	db, bare := connectTo(t, c.DSN("")), connectTo(t, c.NodeGroup(1, ""))
+	for _, left := range [][]string{{"DROP USER skarv_w1"}, {"DROP TABLE _skarv.slot"}, {"DROP USER skarv_w1", "DROP TABLE _skarv.slot"}} {
+		require.Equal(t, "0", db.get("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'd'"))
+		for _, q := range left {
+			bare.exec(q)
+		}
+		endConnections(t, c.NodeGroupDB(t, 1, ""), "user = 'skarv_w1'")
+		db.exec("CREATE DATABASE IF NOT EXISTS d")
+		require.Equal(t, "1", db.get("SELECT GET_LOCK('a', 0)"), left)
+		require.Equal(t, "1", db.get("SELECT RELEASE_LOCK('a')"))
+		require.Equal(t, "1", bare.get("SELECT COUNT(*) FROM mysql.user WHERE user = 'skarv_w1'"), left)
+	}
+}
