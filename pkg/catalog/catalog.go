@@ -135,6 +135,8 @@ type Table struct {
 	// Updatable: servers write through the view. CheckOption is LOCAL, CASCADED or empty.
 	Updatable   bool   `json:"updatable,omitempty"`
 	CheckOption string `json:"check_option,omitempty"`
+	// Apart: the view says ALGORITHM=TEMPTABLE. Servers compute all its rows, and then what a statement asks of them.
+	Apart bool `json:"apart,omitempty"`
 
 	// Temporary is what stands behind the name in the CREATE TEMPORARY TABLE of a session's temporary table; "" for all
 	// others.

@@ -179,7 +179,7 @@ func difference(a, b *catalog.Table) string {
 		return "foreign keys"
 	case a.Collation != b.Collation:
 		return "collation"
-	case a.ViewText != b.ViewText || a.Updatable != b.Updatable || a.CheckOption != b.CheckOption:
+	case a.ViewText != b.ViewText || a.Updatable != b.Updatable || a.CheckOption != b.CheckOption || a.Apart != b.Apart:
 		return "text"
 	}
 	return ""

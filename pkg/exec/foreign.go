@@ -193,6 +193,9 @@ func (h *hiding) view(sql []byte, s *sqlparse.Source, v *catalog.Table, depth in
 		return "", h.refuse("a view with characters beyond ASCII")
 	}
 	out := "(" + string(text) + ")"
+	if v.Apart { // else a server opens the derived table into the statement
+		out = "(SELECT * FROM " + out + " AS skarv_view LIMIT 18446744073709551615)"
+	}
 	if !s.Aliased {
 		out += " AS " + sqltypes.QuoteName(v.Name)
 	}

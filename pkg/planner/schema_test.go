@@ -52,7 +52,7 @@ func (s *testSchema) add(t testing.TB, text string) {
 			db := s.snap.Databases[s.db]
 			name := c.ViewName.Name.String()
 			db.Tables[name] = &catalog.Table{Database: s.db, Name: name, Kind: catalog.View, AutoIncrement: -1,
-				ViewText: sqlparser.String(c.Select)}
+				ViewText: sqlparser.String(c.Select), Apart: strings.EqualFold(c.Algorithm, "temptable")}
 		default:
 			t.Fatalf("schema: %T", stmt)
 		}

@@ -17,7 +17,8 @@ func viewRules() []Rule {
 from whole copies of its tables, the statement is planned anew with the SELECTs in place of the views: what the statement says of
 their columns then leaves out rows, and their groups are found where the rows are. The text of a view has all names qualified and
 is written for no particular sql_mode. It must not fire for a view with ORDER BY and without LIMIT, which servers take over where the
-statement has none; where the client's text names a view's column with the database, which a derived table has not (in the texts of views, which MySQL
+statement has none; for one of ALGORITHM=TEMPTABLE, which servers compute by itself while they open a derived table, unless that has groups or
+a LIMIT; where the client's text names a view's column with the database, which a derived table has not (in the texts of views, which MySQL
 writes so, the database is left out); for views in the select list,
 whose text names columns; for sql_modes that read texts in another way; for a view whose text has anything but ASCII, which
 may mean other characters in the session's character set, or a backslash, or has string literals of another collation than the statement's; nor for what locks, assigns or calls functions that read tables.`, unfoldViews},
@@ -176,12 +177,12 @@ func (u *unfoldedViews) stands(t *catalog.Table) bool {
 		return false
 	}
 	depth := 0
-	ordered, limited := false, false
+	ordered, limited, grouped, apart := false, false, false, t.Apart
 	for toks := st.Tokens(); ; {
 		t := toks.Next()
 		switch {
 		case t.Kind == sqlparse.EOF:
-			return limited || !ordered
+			return limited || !ordered && (grouped || !apart)
 		case t.Kind == sqlparse.Invalid, t.Kind == sqlparse.HintComment:
 			return false
 		case t.Kind == sqlparse.Op && st.Is(t, "("):
@@ -189,7 +190,7 @@ func (u *unfoldedViews) stands(t *catalog.Table) bool {
 		case t.Kind == sqlparse.Op && st.Is(t, ")"):
 			depth--
 		case depth == 0:
-			ordered, limited = ordered || isWord(st, t, "ORDER"), limited || isWord(st, t, "LIMIT")
+			ordered, limited, grouped = ordered || isWord(st, t, "ORDER"), limited || isWord(st, t, "LIMIT"), grouped || isWord(st, t, "GROUP")
 		}
 	}
 }

@@ -61,7 +61,8 @@ func ReadDefinition(ctx context.Context, s *Server, o ddl.Object) (*Definition, 
 		if charset := sqltypes.CharsetOf(collation); charset == "utf8mb4" || !introducer.MatchString(create) {
 			d.Table.Charset, d.Table.Collation = charset, collation
 		}
-		d.Table.Updatable = updatable == "YES" && !strings.Contains(create, "ALGORITHM=TEMPTABLE")
+		d.Table.Apart = strings.HasPrefix(create, "CREATE ALGORITHM=TEMPTABLE ")
+		d.Table.Updatable = updatable == "YES" && !d.Table.Apart
 		if check != "NONE" {
 			d.Table.CheckOption = check
 		}

@@ -167,6 +167,7 @@ func TestForeignRowsAreNotSeen(t *testing.T) {
 	exec(t, db, "CREATE TABLE t (id BIGINT PRIMARY KEY, g INT, v VARCHAR(20))")
 	exec(t, db, "CREATE TABLE line (tid BIGINT, n INT, PRIMARY KEY (tid, n)) PARTITION BY KEY (tid)")
 	exec(t, db, "CREATE VIEW big AS SELECT id AS bid, v FROM t WHERE id > 10")
+	exec(t, db, "CREATE ALGORITHM = TEMPTABLE VIEW apart AS SELECT id AS bid, v FROM t WHERE id > 10")
 	exec(t, db, "CREATE TABLE some (id BIGINT PRIMARY KEY)")
 	exec(t, db, "INSERT INTO some VALUES (3), (4), (11), (12), (25), (26), (27)")
 	for i := range 40 {
@@ -183,6 +184,7 @@ func TestForeignRowsAreNotSeen(t *testing.T) {
 		"SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM line WHERE line.tid = t.id AND n = 1)",
 		"SELECT COUNT(*) FROM big",
 		"SELECT COUNT(*) FROM big b WHERE b.bid < 20",
+		"SELECT COUNT(*), MAX(apart.v) FROM apart WHERE bid < 20",
 		"SELECT COUNT(*) FROM t WHERE id IN (1, 2, 3, 5, 8, 13, 21)",
 		"SELECT COUNT(*) FROM t a JOIN t b ON a.g = b.g",
 		"SELECT id FROM t UNION SELECT n FROM line ORDER BY 1 LIMIT 50",
