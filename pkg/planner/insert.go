@@ -242,12 +242,28 @@ func (in *insertion) findColumns(b *build) error {
 		}
 		return nil
 	}
+	if err := in.qualified(b); err != nil {
+		return err
+	}
 	for _, c := range listed {
 		n := t.Column(c.String())
 		if n < 0 {
 			return sqlerr.UnknownColumn.New(c.String(), insertList(b.snap.Flavor))
 		}
 		in.columns = append(in.columns, n)
+	}
+	return nil
+}
+
+// qualified is the servers' error for a column that the text names with its table, if there is none: the tree has lost it.
+func (in *insertion) qualified(b *build) error {
+	lower := b.snap.LowerCaseTableNames != 0
+	for _, c := range b.st.InsertColumns(in.text) {
+		n := len(c.Names)
+		if n > 1 && (!sameName(in.table.Name, c.Names[n-2], lower) || in.table.Column(c.Names[n-1]) < 0) ||
+			n > 2 && !sameName(in.table.Database, c.Names[n-3], lower) {
+			return sqlerr.UnknownColumn.New(strings.Join(c.Names, "."), insertList(b.snap.Flavor))
+		}
 	}
 	return nil
 }

@@ -463,19 +463,18 @@ func (w *viewWriter) insert(s *sqlparser.Insert) []byte {
 		w.edits = append(w.edits, viewEdit{at, " (" + strings.Join(list, ", ") + ")"})
 		return w.text()
 	}
-	toks := st.TokensFrom(text.Columns.Start)
-	for tok := toks.Next(); tok.Kind != sqlparse.EOF && tok.Start < text.Columns.End; tok = toks.Next() {
-		if tok.Kind == sqlparse.Op {
-			if st.Is(tok, ".") {
-				return nil
-			}
-			continue
+	lower := w.b.snap.LowerCaseTableNames != 0
+	for _, named := range st.InsertColumns(text) {
+		n := len(named.Names)
+		c, ok := v.columns[strings.ToLower(named.Names[n-1])]
+		if n > 1 && !sameName(v.view.Name, named.Names[n-2], lower) || n > 2 && !sameName(v.view.Database, named.Names[n-3], lower) {
+			w.fault = sqlerr.UnknownColumn.New(strings.Join(named.Names, "."), insertList(w.b.snap.Flavor))
+			return nil
 		}
-		c, ok := v.columns[strings.ToLower(string(st.AppendName(nil, tok)))]
 		if !ok {
 			return nil
 		}
-		w.edits = append(w.edits, viewEdit{tok.Span, sqltypes.QuoteName(c.base)})
+		w.edits = append(w.edits, viewEdit{named.Span, sqltypes.QuoteName(c.base)})
 	}
 	return w.text()
 }

@@ -262,12 +262,19 @@ func (s *Session) renamedText(n *plan.Workspace) []byte {
 	var sql []byte
 	at := 0
 	if len(n.Renames) > 0 {
+		put := func(span sqlparse.Span, text string) {
+			sql = s.args.AppendSpan(sql, sqlparse.Span{Start: at, End: span.Start})
+			sql = append(sql, text...)
+			at = span.End
+		}
 		refs, _ := s.stmt.Tables()
 		for _, r := range n.Renames {
-			span := refs[r.Ref].Span
-			sql = s.args.AppendSpan(sql, sqlparse.Span{Start: at, End: span.Start})
-			sql = append(sql, r.Text...)
-			at = span.End
+			put(refs[r.Ref].Span, r.Text)
+			if text, ok := s.stmt.InsertText(); ok && text.Table.Start == refs[r.Ref].Start { // columns may have the name, too
+				for _, c := range s.stmt.InsertColumns(text) {
+					put(sqlparse.Span{Start: c.Start, End: c.Own}, "")
+				}
+			}
 		}
 	}
 	return s.args.AppendSpan(sql, sqlparse.Span{Start: at, End: end})

@@ -103,6 +103,57 @@ func (s *Statement) InsertText() (t InsertText, ok bool) {
 	}
 }
 
+// InsertColumn is a column that the list of an INSERT or REPLACE names, or that its SET assigns.
+type InsertColumn struct {
+	// Names are the column's and before it those of its table and database, as far as they are written.
+	Names []string
+	Span
+	// Own is where the column's own name begins, behind the point of the others.
+	Own int
+}
+
+// InsertColumns finds the columns of an INSERT or REPLACE whose parts are t.
+func (s *Statement) InsertColumns(t InsertText) (columns []InsertColumn) {
+	from, to := t.Columns.Start+1, t.Columns.End
+	switch {
+	case t.Set:
+		from, to = t.Body+len("SET"), s.end
+		if t.OnDuplicate >= 0 {
+			to = t.OnDuplicate
+		}
+	case !t.HasColumns:
+		return nil
+	}
+	var c InsertColumn
+	depth, value := 0, false
+	toks := s.TokensFrom(from)
+	for tok := toks.Next(); tok.Kind != EOF && tok.Start < to; tok = toks.Next() {
+		op := byte(0)
+		if tok.Kind == Op {
+			op = s.sql[tok.Start]
+		}
+		switch {
+		case op == '(':
+			depth++
+		case op == ')' && depth > 0:
+			depth--
+		case depth > 0:
+		case op == ',' && t.Set:
+			value = false
+		case value || op == '.':
+		case op == 0:
+			if c.Names = append(c.Names, string(s.AppendName(nil, tok))); len(c.Names) == 1 {
+				c.Start = tok.Start
+			}
+			c.Own, c.End = tok.Start, tok.End
+		case len(c.Names) > 0:
+			columns, value = append(columns, c), t.Set
+			c = InsertColumn{}
+		}
+	}
+	return columns
+}
+
 // isWord reports whether the last token is one of the keywords.
 func (l *lexer) isWord(ids ...wordID) bool {
 	if l.word == nil {

@@ -42,12 +42,12 @@ const (
 // render writes the statement token by token, so that what comes out means to vitess's lexer what the text means to
 // the server's.
 func (s *Statement) render(dst []byte, mode renderMode) []byte {
-	return s.renderTo(dst, mode, s.end, false)
+	return s.renderTo(dst, mode, s.end, false, Span{})
 }
 
 // renderTo writes the tokens before offset end. With quote, words that are reserved to vitess only are quoted where
-// they seem to be names.
-func (s *Statement) renderTo(dst []byte, mode renderMode, end int, quote bool) []byte {
+// they seem to be names. In the list of an INSERT's columns, which vitess does not read so, names of databases are left out.
+func (s *Statement) renderTo(dst []byte, mode renderMode, end int, quote bool, list Span) []byte {
 	l := s.dialect.lexer(s.sql[:s.end], s.mode)
 	next := 0 // argument
 	row := 0  // VALUES row not yet reached
@@ -69,6 +69,10 @@ func (s *Statement) renderTo(dst []byte, mode renderMode, end int, quote bool) [
 				this = before
 				continue
 			}
+		}
+		if l.start > list.Start && l.start < list.End && withDatabase(l, k) {
+			l.next()
+			continue
 		}
 		quoted := quote && flags&wordQuote != 0 && l.peek() != '(' &&
 			(reserved && before != wOn || len(dst) > written && isOperatorByte(last) || this == wNext)
@@ -112,6 +116,8 @@ func (s *Statement) renderTo(dst []byte, mode renderMode, end int, quote bool) [
 			dst = appendBackquoted(dst, s.sql[l.start:l.pos])
 		} else if as := s.castType(&l, before, last); as != "" && mode != renderDigest {
 			dst = append(dst, as...)
+		} else if mode != renderDigest && s.newRowsValue(&l, before, last) {
+			dst = append(dst, "values"...)
 		} else {
 			dst = s.renderToken(dst, &l, k, mode)
 		}
@@ -150,6 +156,19 @@ func (s *Statement) castType(l *lexer, before wordID, last byte) string {
 		return "decimal"
 	}
 	return ""
+}
+
+// withDatabase reports whether a token of kind k, just read, begins database.table.column.
+func withDatabase(ahead lexer, k TokenKind) bool {
+	point := func() bool { return ahead.next() == Op && ahead.sql[ahead.start] == '.' }
+	return isNameToken(k) && point() && isNameToken(ahead.next()) && point()
+}
+
+func isNameToken(k TokenKind) bool { return k == Word || k == QuotedName }
+
+// newRowsValue reports whether MariaDB's VALUE(column) begins, which is the VALUES(column) of an INSERT; before its rows the two are the same, too.
+func (s *Statement) newRowsValue(l *lexer, before wordID, last byte) bool {
+	return l.isWord(wValue) && s.dialect.mariadb && s.kind == Insert && before != wInto && last != '.' && l.peekCall()
 }
 
 // leftOut tells words the syntax tree has no place for and that do not matter to it: LOW_PRIORITY and the like at the

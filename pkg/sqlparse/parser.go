@@ -90,7 +90,8 @@ func (p *Parser) parseStatement(st *Statement, cut bool) (tree sqlparser.Stateme
 }
 
 func (p *Parser) render(st *Statement, mode renderMode, end int, quote bool) (sqlparser.Statement, error) {
-	st.scratch.text = st.renderTo(st.scratch.text[:0], mode, end, quote)
+	text, _ := st.InsertText()
+	st.scratch.text = st.renderTo(st.scratch.text[:0], mode, end, quote, text.Columns)
 	tree, err := p.parse(st.scratch.text)
 	if err == nil && !st.dialect.mariadb {
 		withRollup(tree)

@@ -1,0 +1,65 @@
+-- The list of an INSERT names its columns with their table, as Connector/J's updatable results do.
+CREATE TABLE ql_t (id INT PRIMARY KEY, n INT, `a b` VARCHAR(20) DEFAULT 'd');
+INSERT INTO ql_t (compat.ql_t.id, ql_t.n) VALUES (1, 1);
+INSERT INTO ql_t (`compat`.`ql_t`.`id`, compat . ql_t . `a b`) VALUES (2, 'x'), (3, 'y'), (4, 'z');
+INSERT INTO `compat`.`ql_t` (`compat`.`ql_t`.`id`, `compat`.`ql_t`.`n`, `compat`.`ql_t`.`a b`) VALUES (5, 5, 'five');
+INSERT INTO ql_t (ql_t.`a b`, compat.ql_t.id) SELECT 'copied', id + 10 FROM ql_t WHERE id < 3;
+INSERT INTO ql_t (ql_t.id, n) SELECT n + 20, id FROM ql_t WHERE n IS NOT NULL ORDER BY id LIMIT 2;
+INSERT INTO ql_t (id, ql_t.n) VALUES (1, 7), (6, 8) ON DUPLICATE KEY UPDATE ql_t.n = VALUES(n) + 1, compat.ql_t.`a b` = 'upd';
+INSERT INTO ql_t (other.id, n) VALUES (30, 1);
+INSERT INTO ql_t (id, other.n) VALUES (30, 1), (31, 1);
+INSERT INTO ql_t (compat.other.id, n) VALUES (30, 1), (31, 1);
+INSERT INTO ql_t (nowhere.ql_t.id, n) VALUES (30, 1), (31, 1);
+INSERT INTO ql_t (id, ql_t.nothing) VALUES (30, 1), (31, 1);
+INSERT INTO ql_t (id, ql_t.id) VALUES (30, 1), (31, 1);
+INSERT INTO ql_t (ql_t.n, other.id) SELECT n, id + 30 FROM ql_t;
+INSERT INTO ql_t (n, other.id) SELECT 5, 30;
+REPLACE INTO ql_t (compat.ql_t.id, ql_t.n) VALUES (1, 100), (40, 101);
+INSERT INTO ql_t SET ql_t.id = 50, compat.ql_t.n = 3;
+INSERT INTO ql_t SET other.id = 51, n = 3;
+INSERT INTO ql_t SET id = 51, nowhere.ql_t.n = (3);
+INSERT INTO ql_t SET id = 51, n = 3 + (SELECT COUNT(*) FROM ql_t AS q WHERE q.id = 1), ql_t.`a b` = 'set';
+-- args: [60, 61]
+INSERT INTO ql_t (compat.ql_t.id, compat.ql_t.n) VALUES (?, ?);
+SELECT * FROM ql_t ORDER BY id;
+-- UNIQUE keys over several node groups, the cluster's AUTO_INCREMENT, a hidden key.
+CREATE TABLE ql_unique (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE, n INT);
+INSERT INTO ql_unique (compat.ql_unique.u, ql_unique.n) VALUES (1, 1), (2, 2), (3, 3);
+INSERT INTO ql_unique (compat.ql_unique.id, compat.ql_unique.u, compat.ql_unique.n) VALUES (7, 7, 7);
+INSERT INTO ql_unique (compat.ql_unique.u, ql_unique.n) VALUES (1, 5), (8, 8);
+INSERT INTO ql_unique (compat.ql_unique.id, compat.ql_unique.u, ql_unique.n) VALUES (21, 1, 5), (22, 8, 8) ON DUPLICATE KEY UPDATE n = VALUES(n);
+INSERT IGNORE INTO ql_unique (compat.ql_unique.u, n, ql_unique.id) VALUES (1, 6, 31), (9, 9, 32);
+REPLACE INTO ql_unique (ql_unique.u, compat.ql_unique.n) VALUES (2, 20);
+INSERT INTO ql_unique (ql_unique.u, compat.ql_unique.n, id) SELECT u + 50, n, id + 100 FROM ql_unique ORDER BY u;
+INSERT INTO ql_unique (other.u, n) VALUES (100, 1);
+INSERT INTO ql_unique (u, n, other.id) VALUES (100, 1, 2), (101, 1, 3);
+INSERT INTO ql_unique SET other.u = 70;
+SELECT u, n FROM ql_unique ORDER BY u;
+CREATE TABLE ql_plain (a INT, b INT);
+INSERT INTO ql_plain (compat.ql_plain.a, ql_plain.b) VALUES (1, 1), (2, 2), (3, 3);
+INSERT INTO ql_plain (ql_plain.b) VALUES (4);
+SELECT * FROM ql_plain ORDER BY b;
+-- Triggers that Skarv runs, views, temporary tables, reference tables, tables on one node group.
+CREATE TABLE ql_fires (id INT PRIMARY KEY, n INT);
+-- skip-prepared
+CREATE TRIGGER ql_tr BEFORE INSERT ON ql_fires FOR EACH ROW INSERT INTO ql_plain (compat.ql_plain.a, ql_plain.b) VALUES (NEW.id, NEW.n);
+INSERT INTO ql_fires (compat.ql_fires.id, ql_fires.n) VALUES (1, 50), (2, 51);
+INSERT INTO ql_fires (compat.ql_fires.id, ql_fires.n) SELECT id + 5, n + 10 FROM ql_fires;
+INSERT INTO ql_fires (compat.other.id, ql_fires.n) VALUES (8, 50), (9, 51);
+SELECT * FROM ql_fires ORDER BY id;
+SELECT * FROM ql_plain ORDER BY b;
+CREATE VIEW ql_view AS SELECT id, n FROM ql_t;
+INSERT INTO ql_view (compat.ql_view.id, ql_view.n) VALUES (70, 1), (71, 2);
+INSERT INTO ql_view (ql_t.id, n) VALUES (72, 1), (73, 2);
+INSERT INTO ql_view (ql_view.id, compat.ql_t.n) VALUES (72, 1), (73, 2);
+INSERT INTO ql_view (ql_view.id, ql_view.nothing) VALUES (72, 1), (73, 2);
+CREATE TABLE ql_ref (id INT PRIMARY KEY, n INT) COMMENT 'skarv:reference';
+INSERT INTO ql_ref (compat.ql_ref.id, ql_ref.n) VALUES (1, 1), (2, 2);
+INSERT INTO ql_ref (compat.other.id, ql_ref.n) VALUES (3, 1), (4, 2);
+INSERT INTO ql_ref (compat.ql_ref.id, n) SELECT id, n FROM ql_unique WHERE u = 7;
+SELECT * FROM ql_ref ORDER BY id;
+CREATE TABLE ql_one (id INT PRIMARY KEY, n INT) COMMENT 'skarv:single';
+INSERT INTO ql_one (compat.ql_one.id, ql_one.n) VALUES (1, 1), (2, 2);
+INSERT INTO ql_one (compat.ql_t.id, ql_one.n) VALUES (3, 1);
+SELECT * FROM ql_one ORDER BY id;
+SELECT * FROM ql_t WHERE id > 50 ORDER BY id;
