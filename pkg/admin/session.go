@@ -28,8 +28,10 @@ func (a *Server) KillSession(_ context.Context, req *adminv1.KillSessionRequest)
 	switch {
 	case sqlerr.HasCode(err, sqlerr.KillDenied):
 		return nil, status.Error(codes.PermissionDenied, err.Error())
-	case err != nil:
+	case sqlerr.HasCode(err, sqlerr.UnknownThread):
 		return nil, status.Error(codes.NotFound, err.Error())
+	case err != nil:
+		return nil, status.Error(codes.FailedPrecondition, sqlerr.From(err).Message)
 	}
 	return &adminv1.KillSessionResponse{}, nil
 }

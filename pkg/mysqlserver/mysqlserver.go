@@ -24,6 +24,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/socket"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 )
 
@@ -54,6 +55,8 @@ type Config struct {
 
 	// NewHandler makes the session of a connection, before authentication.
 	NewHandler func(c *Conn) Handler
+	// Refuse returns what a client that connects is told in place of a greeting, nil if it is served. It may be nil.
+	Refuse func() *sqlerr.Error
 	// ServerVersion is what clients are told. If it names MariaDB, the handshake says so in MariaDB's way too.
 	ServerVersion func() string
 

@@ -298,6 +298,11 @@ func (s *Server) admit(c *Conn) *sqlerr.Error {
 	if s.draining {
 		return sqlerr.ServerShutdown.New()
 	}
+	if s.cfg.Refuse != nil {
+		if e := s.cfg.Refuse(); e != nil {
+			return e
+		}
+	}
 	if len(s.byID) >= s.cfg.MaxConnections+spare {
 		return sqlerr.TooManyConnections.New()
 	}

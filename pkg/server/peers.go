@@ -127,6 +127,8 @@ func (p peers) Kill(ctx context.Context, id uint32, query bool, onlyUser string)
 			return sqlerr.UnknownThread.New(id)
 		case codes.PermissionDenied:
 			return sqlerr.KillDenied.New(id)
+		case codes.FailedPrecondition:
+			return sqlerr.UnknownError.New(status.Convert(err).Message())
 		}
 		return sqlerr.UnknownError.New("the process of connection " + fmt.Sprint(id) + " does not answer: " + err.Error())
 	}

@@ -92,6 +92,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Loop:             loop,
 		Listeners:        s.listeners(),
 		NewHandler:       func(c *mysqlserver.Conn) mysqlserver.Handler { return session.New(cfg, c) },
+		Refuse:           s.refuse,
 		ServerVersion:    func() string { return greeting(s.follower.Snapshot().ServerVersion) },
 		TLS:              tlsConfig,
 		Secret:           secret,
@@ -125,6 +126,14 @@ func (s *Server) runProxy(ctx context.Context) error {
 	err = proxy.Run(ctx)
 	close(ended)
 	return errors.Join(err, g.Wait())
+}
+
+// refuse tells clients that the cluster was given up: it has no accounts any more.
+func (s *Server) refuse() *sqlerr.Error {
+	if len(s.follower.Snapshot().Groups) == 0 {
+		return session.NoCluster()
+	}
+	return nil
 }
 
 // drainTimeout is how long statements may go on when the process is told to stop, and every drainTold it is told who does.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -84,19 +85,23 @@ func (r *Registry) Kill(id uint32, query bool, onlyUser string) error {
 	if onlyUser != "" && t.activity.process().User != onlyUser {
 		return sqlerr.KillDenied.New(id)
 	}
-	t.end(query)
+	if left := t.end(query); query && len(left) > 0 {
+		return sqlerr.UnknownError.New(fmt.Sprintf("the statement of connection %d may go on: node group %d does not answer; KILL %[1]d ends the connection", id, left[0].Group))
+	}
 	return nil
 }
 
-// end stops the session's running statement from another goroutine, and unless query is set the session as well.
-func (s *Session) end(query bool) {
+// end stops the session's running statement from another goroutine, and unless query is set the session as well. left are connections to
+// servers that could not be asked.
+func (s *Session) end(query bool) (left []*backend.Conn) {
 	if !query {
 		s.killed.Store(true)
 	}
 	s.kills.Add(1)
 	s.stopWaiting()
 	s.running.all(func(conns []*backend.Conn) {
-		for _, c := range killQueries(conns) {
+		left = killQueries(conns)
+		for _, c := range left {
 			if !query {
 				c.Interrupt() // its server does not answer: the session ends all the same
 			}
@@ -106,6 +111,7 @@ func (s *Session) end(query bool) {
 		s.runner.Interrupt(sqlerr.QueryInterrupted.New())
 		s.conn.Terminate(sqlerr.QueryInterrupted.New())
 	}
+	return left
 }
 
 // killQueries ends the statements on conns; left are those whose server could not be asked.

@@ -498,12 +498,13 @@ func (s *Session) data(p *plan.Plan, r request) (err error) {
 // served returns an error if there is no cluster, not yet or not any more.
 func (s *Session) served() error {
 	if len(s.snap.Groups) == 0 || s.snap.Map == nil {
-		return errNoCluster()
+		return NoCluster()
 	}
 	return nil
 }
 
-func errNoCluster() error {
+// NoCluster is what clients are told that are connected to no cluster, or to one that was given up.
+func NoCluster() *sqlerr.Error {
 	return sqlerr.UnknownError.New("there is no cluster with node groups here: skarvctl cluster init or skarvctl import makes one")
 }
 

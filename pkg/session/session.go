@@ -578,7 +578,11 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 // removed ends the session, whose account is not there any more.
 func (s *Session) removed(cmd wire.Command) error {
 	if !cmd.NoAnswer() {
-		if err := s.conn.WriteErr(sqlerr.AccessDenied.New(s.user, s.host, "YES")); err != nil {
+		why := sqlerr.AccessDenied.New(s.user, s.host, "YES")
+		if len(s.snap.Groups) == 0 {
+			why = NoCluster()
+		}
+		if err := s.conn.WriteErr(why); err != nil {
 			return err
 		}
 		if err := s.conn.Flush(); err != nil {

@@ -42,7 +42,7 @@ func (s *Session) enterLocks() (g placement.NodeGroupID, err error) {
 		}
 		s.hold.EndLocks()
 		if len(now.Groups) == 0 {
-			return 0, errNoCluster()
+			return 0, NoCluster()
 		}
 		thawed := false
 		s.conn.Task().Blocking(func() {

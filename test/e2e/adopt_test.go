@@ -439,7 +439,7 @@ func TestAdoptAndLeave(t *testing.T) {
 	p.must(t, "leave", "--yes", "-o", "json")
 	sameRows(t, plain, openDB(t, first.DSN("")))
 	_, err = db.Exec("SELECT * FROM shop.customer WHERE id = 1")
-	require.Error(t, err)
+	require.ErrorContains(t, err, "there is no cluster")
 	r = p.ctl(t, "leave", "--yes")
 	require.Equal(t, 1, r.code)
 	require.Contains(t, r.errs, "there is no cluster")

@@ -16,6 +16,7 @@ import (
 	"skarv/pkg/server"
 	"skarv/pkg/txn"
 	adminv1 "skarv/proto/admin/v1"
+	"skarv/test/cluster"
 )
 
 // secondProxy starts another proxy of the shared cluster and returns its DSN.
@@ -205,4 +206,31 @@ func freeAddr(t *testing.T) string {
 	require.NoError(t, err)
 	defer l.Close()
 	return l.Addr().String()
+}
+
+// KILL QUERY whose server cannot be asked does not say that it has ended the statement, whatever process it is asked of.
+func TestKillQueryOfASilentServer(t *testing.T) {
+	other := connectTo(t, secondProxy(t))
+	a, b := connect(t), connect(t)
+	id, group := a.get("SELECT CONNECTION_ID()"), groupOf(t, 1)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := a.try("SELECT SLEEP(600) FROM t WHERE id = 1")
+		ended <- err
+	}()
+	server := shared.NodeGroupDB(t, group, "")
+	require.Eventually(t, func() bool {
+		var n int
+		require.NoError(t, server.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP(600)%'").Scan(&n))
+		return n > 0
+	}, ten, tick)
+	resume := cluster.Pause(t, shared.Node(group).Status().Pid)
+	for _, c := range []*client{b, other} {
+		_, err := c.try("KILL QUERY " + id)
+		require.ErrorContains(t, err, fmt.Sprintf("Error 1105 (HY000): the statement of connection %s may go on: node group %d does not answer", id, group))
+	}
+	resume()
+	b.exec("KILL QUERY " + id)
+	<-ended // an error, or SLEEP() that tells it was interrupted
+	require.Equal(t, "1", a.get("SELECT 1"))
 }

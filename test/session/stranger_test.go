@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/server"
+	"skarv/pkg/topology"
 	"skarv/pkg/txn"
 	"skarv/test/cluster"
 )
@@ -78,5 +79,24 @@ func TestAccountOfProxyIsMadeAgain(t *testing.T) {
 		require.Equal(t, "1", db.get("SELECT GET_LOCK('a', 0)"), left)
 		require.Equal(t, "1", db.get("SELECT RELEASE_LOCK('a')"))
 		require.Equal(t, "1", bare.get("SELECT COUNT(*) FROM mysql.user WHERE user = 'skarv_w1'"), left)
+	}
+}
+
+// Clients of a cluster that was given up are told so, and not that their passwords are wrong.
+func TestClusterIsGivenUp(t *testing.T) {
+	c := cluster.Start(t, cluster.Groups(1))
+	db, other := connectTo(t, c.DSN("")), connectTo(t, c.DSN(""))
+	store, err := topology.Open(topology.Config{Endpoints: []string{c.Info().Etcd}})
+	require.NoError(t, err)
+	defer store.Close()
+	snap, err := store.Load(t.Context())
+	require.NoError(t, err)
+	_, err = store.Change(nil).DropCluster(snap.Revision).Commit(t.Context())
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return ping(c.DSN("")) != nil }, ten, tick)
+	require.ErrorContains(t, ping(c.DSN("")), "there is no cluster")
+	for _, c := range []*client{db, other} {
+		_, err = c.try("SELECT 1")
+		require.ErrorContains(t, err, "there is no cluster")
 	}
 }
