@@ -117,8 +117,8 @@ func (s *Statement) InsertColumns(t InsertText) (columns []InsertColumn) {
 	from, to := t.Columns.Start+1, t.Columns.End
 	switch {
 	case t.Set:
-		from, to = t.Body+len("SET"), s.end
-		if t.OnDuplicate >= 0 {
+		from = t.Body + len("SET")
+		if to, _ = s.ReturningAt(); t.OnDuplicate >= 0 {
 			to = t.OnDuplicate
 		}
 	case !t.HasColumns:
