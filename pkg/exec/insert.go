@@ -436,9 +436,12 @@ func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 	return g, nil
 }
 
-// mode is how the values of the row are to be read.
+// mode is how the values of the row are to be read: of those that stand beside evaluated ones, which are in UTF-8, ASCII is the same in all character
+// sets.
 func (in *insertion) mode() placement.Mode {
-	if in.args.Strings != 0 && slices.ContainsFunc(in.vals, func(el element) bool { return el.value.Kind == sqltypes.String && !el.evaluated }) {
+	if in.args.Strings != 0 && slices.ContainsFunc(in.vals, func(el element) bool {
+		return el.value.Kind == sqltypes.String && !el.evaluated && !isASCII(el.value.Raw)
+	}) {
 		return placement.Store | in.args.Strings
 	}
 	return placement.Store

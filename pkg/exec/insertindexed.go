@@ -62,8 +62,8 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 		if key.Index != nil && unit != nil {
 			e = entry{index: key.Index, unit: unit, key: dist}
 			if e.owner, err = r.ownerOf(in.snap, key.Index.Entries, vals, in.mode()); err != nil {
-				return k, sqlerr.Unsupported("a value for UNIQUE KEY '"+key.Name+"' of which it cannot be told what it will be stored as",
-					"write the value just as the column's type prints it")
+				return k, in.staged(sqlerr.Unsupported("a value for UNIQUE KEY '"+key.Name+"' of which it cannot be told what it will be stored as",
+					"write the value just as the column's type prints it"))
 			}
 		}
 		k.entries = append(k.entries, e)
