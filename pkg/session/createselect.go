@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 
@@ -321,7 +322,7 @@ func (s *Session) fillFromSelect(c *createSelect, name string, columns []string,
 	if err := s.within(fmt.Appendf(nil, "%s %s (%s) %s", c.verb, name, strings.Join(columns, ", "), query), take); err != nil {
 		return wire.OK{}, err
 	}
-	ok := wire.OK{AffectedRows: uint64(max(s.rowCount, 0)), LastInsertID: take.ok.LastInsertID, Warnings: uint16(len(s.warnings)), Info: take.ok.Info}
+	ok := wire.OK{AffectedRows: uint64(max(s.rowCount, 0)), LastInsertID: take.ok.LastInsertID, Warnings: uint16(min(s.warningCount(), math.MaxUint16)), Info: take.ok.Info}
 	if len(ok.Info) == 0 {
 		ok.Info = recordsInfo(ok.AffectedRows, ok.Warnings)
 	}

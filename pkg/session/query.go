@@ -131,7 +131,7 @@ func (s *Session) runInside(st *sqlparse.Statement, params *wire.Params) (*plan.
 
 // run is statement without what is measured of it.
 func (s *Session) run(r request) (*plan.Plan, error) {
-	if s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 {
+	if s.unkeptBefore = s.unkept; s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 {
 		s.unkept = 0
 	}
 	if err := s.served(); err != nil {

@@ -149,7 +149,7 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 		s.rowCount = -1
 		state := string(sum.ErrState[:])
 		s.warnings = append(s.warnings[:0], Warning{"Error", uint16(sum.ErrCode), "", state})
-		s.fetchWarnings(c)
+		s.fetchWarnings(c, 0)
 		if s.maxWarnings() == 0 {
 			s.warnings, s.unkept = s.warnings[:0], 1
 		}
@@ -198,12 +198,14 @@ func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummar
 	default:
 		s.rowCount = int64(sum.AffectedRows)
 	}
-	if sum.Warnings > 0 || !s.keepsWarnings(p) {
+	switch {
+	case sum.Warnings > 0:
 		s.warnings = s.warnings[:0]
-	}
-	if sum.Warnings > 0 {
-		s.fetchWarnings(c)
-		s.noteUnkept(sum.Warnings)
+		s.fetchWarnings(c, sum.Warnings)
+	case s.keepsWarnings(p):
+		s.unkept = s.unkeptBefore
+	default:
+		s.warnings, s.unkept = s.warnings[:0], 0
 	}
 	s.takeInsertID(p, c, sum)
 	if p.Uses&plan.WritesUserVariable != 0 {

@@ -158,7 +158,7 @@ func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image,
 	}
 	s.warnings = s.warnings[:0]
 	if ok.Warnings > 0 {
-		s.fetchWarnings(c)
+		s.fetchWarnings(c, ok.Warnings)
 		w.warnings = append(w.warnings, s.warnings...)
 	}
 	if sql := st.Doubled(w.all()); sql != "" {

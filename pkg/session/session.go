@@ -186,6 +186,7 @@ type outcome struct {
 	foundRows    uint64 // or notCounted
 	warnings     []Warning
 	unkept       int // warnings that max_error_count leaves out
+	unkeptBefore int // by the statement before
 }
 
 // holding is what holds connections to servers beyond a statement, and what a transaction knows of itself.
@@ -632,6 +633,10 @@ func (s *Session) status() wire.Status {
 func (s *Session) ok(ok wire.OK) error {
 	ok.Status = s.status()
 	s.rowCount = int64(ok.AffectedRows)
+	if len(s.warnings) > 0 {
+		s.warnings = s.warnings[:min(len(s.warnings), s.maxWarnings())]
+	}
+	s.unkept = max(s.unkept, int(ok.Warnings)-len(s.warnings))
 	return s.writeOK(ok)
 }
 

@@ -265,11 +265,13 @@ func (s *Session) assigned(c *backend.Conn, a assignments, ok wire.OK, refused e
 	if refused != nil && (len(a.user)+len(a.system) < 2 || !c.Usable()) {
 		return refused
 	}
-	if refused == nil && !s.cfg.Dialect.MariaDB() { // whose SET keeps what was told before
+	if s.cfg.Dialect.MariaDB() { // whose SET keeps what was told before
+		s.unkept = s.unkeptBefore
+	} else if refused == nil {
 		s.warnings = s.warnings[:0]
 	}
 	if refused == nil && ok.Warnings > 0 {
-		s.fetchWarnings(c)
+		s.fetchWarnings(c, ok.Warnings)
 	}
 	return s.takeOver(c, a, refused != nil) // of several assignments some may have been made before one failed
 }

@@ -222,7 +222,7 @@ func (s *Session) pinnedOn(g placement.NodeGroupID, sql []byte) (wire.OK, error)
 	if err == nil {
 		s.warnings = s.warnings[:0]
 		if ok.Warnings > 0 {
-			s.fetchWarnings(c)
+			s.fetchWarnings(c, ok.Warnings)
 		}
 	}
 	s.done(c, err)
@@ -416,7 +416,7 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 		}
 		ok, err := c.Exec(string(s.stmt.SQL()))
 		if err == nil && ok.Warnings > 0 {
-			s.fetchWarnings(c)
+			s.fetchWarnings(c, ok.Warnings)
 		}
 		s.done(c, err)
 		if err != nil {

@@ -205,7 +205,7 @@ func (v *variables) exec(text string) error {
 		}
 		v.s.warnings = v.s.warnings[:0]
 		if ok.Warnings > 0 {
-			v.s.fetchWarnings(c)
+			v.s.fetchWarnings(c, ok.Warnings)
 		}
 		return nil
 	})
@@ -390,7 +390,7 @@ func (v *variables) test(expr string, a *activation) (bool, error) {
 		return false, err
 	}
 	if c := v.s.calls.conn; c.LastWarnings() > 0 {
-		v.s.fetchWarnings(c)
+		v.s.fetchWarnings(c, c.LastWarnings())
 	}
 	return string(row[0]) == "1", nil
 }
@@ -608,7 +608,7 @@ func (v *variables) show(text []byte) (ok bool, err error) {
 		}
 		s.warnings = s.warnings[:0]
 		if c.LastWarnings() > 0 {
-			s.fetchWarnings(c)
+			s.fetchWarnings(c, c.LastWarnings())
 		}
 		return s.sendRows(cols, rows)
 	})

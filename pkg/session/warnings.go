@@ -49,14 +49,15 @@ func (c *Config) maxWarnings() int {
 	return 1024
 }
 
-// fetchWarnings replaces the session's warnings by those of c's last statement.
-func (s *Session) fetchWarnings(c *backend.Conn) {
+// fetchWarnings replaces the session's warnings by those of c's last statement, which had so many.
+func (s *Session) fetchWarnings(c *backend.Conn, had uint16) {
 	if w := s.appendWarnings(s.warnings[:0], c); len(w) > 0 {
 		s.warnings = w
 	}
+	s.noteUnkept(had)
 }
 
-// noteUnkept notes that a statement had more warnings than are kept. What comes next forgets it, unless it asks.
+// noteUnkept notes that a statement had more warnings than are kept. What comes next forgets it, unless it asks or keeps warnings.
 func (s *Session) noteUnkept(warnings uint16) {
 	s.unkept = max(0, int(warnings)-len(s.warnings))
 }
@@ -112,7 +113,7 @@ func (s *Session) warnOf(e *sqlerr.Error) {
 func (s *Session) renewWarnings(c *backend.Conn, sum *wire.ResultSummary) {
 	s.warnings = s.warnings[:0]
 	if sum.Warnings > 0 {
-		s.fetchWarnings(c)
+		s.fetchWarnings(c, sum.Warnings)
 	}
 }
 

@@ -83,6 +83,7 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	c.Release()
 	s.used.summary = wire.ResultSummary{AffectedRows: ok.AffectedRows, Warnings: ok.Warnings}
 	s.rowCount = int64(ok.AffectedRows)
+	s.noteUnkept(ok.Warnings)
 	if w.generated || p.Uses&plan.SetsLastInsertID != 0 && ok.LastInsertID != 0 {
 		s.lastInsertID = ok.LastInsertID
 	}
@@ -263,7 +264,7 @@ func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 	}
 	s.warnings = s.warnings[:0]
 	if ok.Warnings > 0 {
-		s.fetchWarnings(c)
+		s.fetchWarnings(c, ok.Warnings)
 		for i := range s.warnings {
 			s.warnings[i].Message = w.told(s.warnings[i].Message)
 		}
