@@ -82,7 +82,7 @@ func (r *Registry) Kill(id uint32, query bool, onlyUser string) error {
 	if t == nil {
 		return sqlerr.UnknownThread.New(id)
 	}
-	if onlyUser != "" && t.activity.process().User != onlyUser {
+	if onlyUser != "" && t.activity.process(0).User != onlyUser {
 		return sqlerr.KillDenied.New(id)
 	}
 	if left := t.end(query); query && len(left) > 0 {

@@ -34,6 +34,7 @@ func (s *Session) allProcesses() []Process {
 			s.warnings = append(s.warnings, Warning{"Warning", 1105, "the clients of process " + m + " are missing: it does not answer", ""})
 		}
 		list = append(list, others...)
+		boundTexts(list)
 	}
 	return list
 }

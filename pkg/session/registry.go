@@ -51,7 +51,7 @@ type Process struct {
 	DB      string
 	Command string
 	Since   time.Time
-	SQL     string // at most activityText bytes
+	SQL     string // at most mostText bytes: see boundTexts
 
 	since time.Duration // on the Registry's clock
 	// LockThread is its connection for GET_LOCK() on the server that has those locks; 0: none.
@@ -67,8 +67,10 @@ func (r *Registry) Processes() []Process {
 	}
 	r.mu.Unlock()
 	list := make([]Process, len(all))
+	left := allText
 	for i, s := range all {
-		list[i] = s.activity.process()
+		list[i] = s.activity.process(min(mostText, activityText+left))
+		left -= max(0, len(list[i].SQL)-activityText)
 		list[i].ID, list[i].LockThread = s.conn.ID(), s.lockThread.Load()
 		list[i].Since = r.began.Add(list[i].since)
 	}
@@ -76,8 +78,22 @@ func (r *Registry) Processes() []Process {
 	return list
 }
 
-// activityText is how much of a statement the process list shows.
-const activityText = 256
+// The process list shows a statement up to mostText bytes, but for activityText no more than allText of all statements.
+const (
+	activityText = 256
+	mostText     = 64 << 10
+	allText      = 1 << 20
+)
+
+// boundTexts cuts what the lists of several processes show too much of.
+func boundTexts(list []Process) {
+	left := allText
+	for i := range list {
+		p := &list[i]
+		p.SQL = shownText([]byte(p.SQL), min(mostText, activityText+left))
+		left -= max(0, len(p.SQL)-activityText)
+	}
+}
 
 // activity is what a session does at the moment, written by it once per statement and read by others rarely.
 type activity struct {
@@ -89,12 +105,18 @@ type activity struct {
 	since   time.Duration // on the Registry's clock
 	text    [activityText]byte
 	n       int
+	whole   []byte // a statement longer than text, where the session has it while it runs
 }
 
+// set says that the session does something. sql stays as it is until idle.
 func (a *activity) set(command, db string, sql []byte, now time.Duration) {
 	a.mu.Lock()
 	a.command, a.db, a.since = command, db, now
-	a.n = copy(a.text[:], sql)
+	if a.n, a.whole = 0, nil; len(sql) > len(a.text) {
+		a.whole = sql
+	} else {
+		a.n = copy(a.text[:], sql)
+	}
 	a.mu.Unlock()
 }
 
@@ -104,16 +126,22 @@ func (a *activity) login(user, host string) {
 	a.mu.Unlock()
 }
 
-func (a *activity) process() Process {
+// process is what the session does, with most bytes of the statement.
+func (a *activity) process(most int) Process {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return Process{User: a.user, Host: a.host, DB: a.db, Command: a.command, since: a.since, SQL: shownText(a.text[:a.n])}
+	text := a.text[:a.n]
+	if a.whole != nil {
+		text = a.whole
+	}
+	return Process{User: a.user, Host: a.host, DB: a.db, Command: a.command, since: a.since, SQL: shownText(text, most)}
 }
 
-// shownText is a statement's text for other clients. Its own client may have written it in any character set, and it may have been cut
+// shownText is most bytes of a statement's text for other clients. Its own client may have written it in any character set, and it may be cut
 // within a character.
-func shownText(text []byte) string {
-	if len(text) == activityText {
+func shownText(text []byte, most int) string {
+	if len(text) > most {
+		text = text[:most]
 		for i := 1; i < utf8.UTFMax; i++ {
 			if tail := text[len(text)-i:]; utf8.RuneStart(tail[0]) {
 				if !utf8.FullRune(tail) {
@@ -129,7 +157,7 @@ func shownText(text []byte) string {
 // idle says that the session waits for its client.
 func (a *activity) idle(now time.Duration) {
 	a.mu.Lock()
-	a.command, a.since, a.n = "Sleep", now, 0
+	a.command, a.since, a.n, a.whole = "Sleep", now, 0, nil
 	a.mu.Unlock()
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func TestTheListOfClientsIsUTF8(t *testing.T) {
-	room := strings.Repeat("x", activityText-1)
+	room := strings.Repeat("x", 255)
 	for text, want := range map[string]string{
 		"SELECT 'ä'":        "SELECT 'ä'",
 		"SELECT '\xe4'":     "SELECT '\uFFFD'",
@@ -21,6 +21,25 @@ func TestTheListOfClientsIsUTF8(t *testing.T) {
 	} {
 		var a activity
 		a.set("Query", "d", []byte(text), time.Second)
-		require.Equal(t, want, a.process().SQL, text)
+		require.Equal(t, want, a.process(256).SQL, text)
+		a.idle(time.Second)
+		require.Empty(t, a.process(256).SQL)
 	}
+}
+
+func TestTheListOfClientsShowsLongStatements(t *testing.T) {
+	long := "SELECT '" + strings.Repeat("ä", 40<<10) + "'"
+	var a activity
+	a.set("Query", "d", []byte(long[:5000]), time.Second)
+	require.Equal(t, long[:5000], a.process(mostText).SQL)
+	a.set("Query", "d", []byte(long), time.Second)
+	require.Equal(t, long[:mostText], a.process(mostText).SQL)
+	require.Equal(t, long[:activityText], a.process(activityText).SQL)
+	list := make([]Process, 30)
+	for i := range list {
+		list[i].SQL = long
+	}
+	boundTexts(list)
+	require.Len(t, list[0].SQL, mostText)
+	require.Len(t, list[29].SQL, activityText)
 }

@@ -444,6 +444,7 @@ func (s *Session) Close() {
 // abandon is release of a session that panicked in the middle of a command. What it still holds nobody knows but the pools, and on none
 // of it anything may go on: the connections are closed.
 func (s *Session) abandon() {
+	s.activity.idle(s.cfg.Registry.clock()) // its text will be others'
 	for _, c := range s.cfg.Pools.Held(s) {
 		c.Interrupt()
 	}

@@ -40,7 +40,7 @@ func (r *Registry) Trace(id uint32) (user string, steps []flight.Step, ok bool) 
 	if s == nil {
 		return "", nil, false
 	}
-	return s.activity.process().User, s.flight.Steps(r.clock(), time.Now()), true
+	return s.activity.process(0).User, s.flight.Steps(r.clock(), time.Now()), true
 }
 
 // sessionTraceTable is skarv.session_trace: the last steps of this process's sessions that the account may see.

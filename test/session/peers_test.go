@@ -77,6 +77,21 @@ func TestTwoProxies(t *testing.T) {
 		<-ended // an error, or SLEEP() that tells it was interrupted
 		require.Equal(t, "1", a.get("SELECT 1"))
 	})
+	t.Run("a long statement is shown whole", func(t *testing.T) {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := a.try("SELECT SLEEP(600), '" + strings.Repeat("x", 20000) + "' AS the_end FROM t WHERE id = 1")
+			ended <- err
+		}()
+		for _, q := range []string{"SHOW FULL PROCESSLIST", "SELECT info FROM information_schema.processlist"} {
+			for _, c := range []*client{b, connect(t)} {
+				require.Eventually(t, func() bool { return strings.Contains(c.get(q), "AS the_end FROM t WHERE id = 1") }, ten, tick, q)
+			}
+		}
+		require.NotContains(t, b.get("SHOW PROCESSLIST"), "the_end FROM")
+		b.exec("KILL QUERY " + idA)
+		<-ended
+	})
 	t.Run("user locks are the cluster's", func(t *testing.T) {
 		require.Equal(t, "1", a.get("SELECT GET_LOCK('job', 0)"))
 		require.Equal(t, "0", b.get("SELECT GET_LOCK('job', 0)"))
