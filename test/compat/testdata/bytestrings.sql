@@ -35,7 +35,6 @@ SET NAMES latin1;
 INSERT INTO page (page_namespace, page_title) VALUES (2, 'Zoë');
 INSERT INTO page (page_id, page_namespace, page_title) VALUES (20, 3, 'Zoë');
 SET collation_connection = utf8mb4_general_ci;
--- refused: of which it cannot be told what it will be stored as
 INSERT INTO page (page_namespace, page_title) VALUES (4, 'Zoë');
 SELECT page_id FROM page WHERE page_namespace = 3 AND page_title = 'Zoë';
 SET NAMES utf8mb4;
