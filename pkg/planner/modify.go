@@ -72,6 +72,9 @@ func modifyTarget(b *build) (bool, error) {
 	if err := m.expressions(b, from, order); err != nil {
 		return false, err
 	}
+	if a.system || a.virtual {
+		return false, sqlerr.Unsupported("UPDATE and DELETE by system tables", "select first, then write what was found")
+	}
 	q := &query{block: m.scope}
 	a.spread(q, nil, true)
 	if err := m.targets(b); err != nil {

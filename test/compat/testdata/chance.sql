@@ -30,7 +30,7 @@ INSERT INTO chance_ref (id, v) SELECT 1, 'x' ON DUPLICATE KEY UPDATE v = SYSDATE
 INSERT INTO chance_ref (id, v) VALUES (1, 'x') ON DUPLICATE KEY UPDATE u = DEFAULT;
 -- refused: that would differ from copy to copy
 INSERT INTO chance_ref (id, v) VALUES (1, 'x') ON DUPLICATE KEY UPDATE v = @@server_id;
--- refused: that would differ from copy to copy
+-- refused: UPDATE and DELETE by system tables
 UPDATE chance_ref SET v = (SELECT COUNT(*) FROM information_schema.processlist);
 INSERT INTO chance_ref (id, v) VALUES (1, 'x') ON DUPLICATE KEY UPDATE v = CONCAT(v, 'y'), g = g + 1;
 UPDATE chance_ref SET v = @@session.div_precision_increment, g = @@autocommit + g WHERE id = 3;
