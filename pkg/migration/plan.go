@@ -352,6 +352,9 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	if err := p.keepsPlaces(old); err != nil {
 		return err
 	}
+	if err := p.tellsItself(o, before, after); err != nil {
+		return err
+	}
 	snap := p.Snap
 	if r.Object != o.Object {
 		snap = p.Snap.With([]*catalog.Table{old}, []*catalog.Table{old.Renamed(r.DB, r.Name)}) // as foreign keys to it will be
@@ -461,6 +464,21 @@ func (p *Planner) keepsPlaces(old *catalog.Table) error {
 		if name := old.Columns[c].Name; dropped[strings.ToLower(name)] {
 			return sqlerr.Unsupported(fmt.Sprintf("dropping column '%s', which is in the distribution key", name),
 				"create a new table, copy the rows with INSERT ... SELECT and rename it")
+		}
+	}
+	return nil
+}
+
+// tellsItself refuses to give columns each other's names where the table's text is the same before and behind it: nothing on a server would tell whether
+// it has run there, and run twice it would put values back. Any other statement that leaves the text as it was may be run twice.
+func (p *Planner) tellsItself(o ddl.Name, before, after *schema.Definition) error {
+	if before.Create != after.Create {
+		return nil
+	}
+	for from, to := range p.Statement.RenamedColumns() {
+		if !strings.EqualFold(from, to) && before.Table.Column(from) >= 0 {
+			return sqlerr.Unsupported(fmt.Sprintf("columns of table '%s' that take each other's names and leave its definition as it was", o.Name),
+				"give one a third name first, in a statement of its own: nothing would tell which servers have done it")
 		}
 	}
 	return nil

@@ -98,3 +98,15 @@ INSERT INTO rx_old VALUES (6, 'LONG', 'x');
 SELECT * FROM rx_old WHERE name = 'long';
 DROP TABLE rx_old;
 SET sql_mode = DEFAULT;
+-- columns that take each other's names
+CREATE TABLE rx_names (id INT PRIMARY KEY, a INT, b INT);
+INSERT INTO rx_names VALUES (1, 1, 10), (2, 2, 20), (3, 3, 30);
+-- refused: third name
+ALTER TABLE rx_names CHANGE b a INT AFTER id, CHANGE a b INT;
+ALTER TABLE rx_names CHANGE b c INT AFTER id;
+ALTER TABLE rx_names CHANGE a b INT AFTER c;
+ALTER TABLE rx_names CHANGE c a INT;
+SELECT * FROM rx_names ORDER BY id;
+ALTER TABLE rx_names CHANGE a b INT, CHANGE b a INT;
+SELECT * FROM rx_names ORDER BY id;
+DROP TABLE rx_names;
