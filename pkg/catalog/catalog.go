@@ -58,6 +58,8 @@ type NodeGroup struct {
 	Primary  Node                  `json:"primary"`
 	Replicas []Node                `json:"replicas,omitempty"`
 	Term     uint64                `json:"term"`
+	// Mark is what its servers have in _skarv.node_group, by which they are told from others; "" for a group that was made without.
+	Mark string `json:"mark,omitempty"`
 }
 
 // Label is what messages call the group: its name, or its id.

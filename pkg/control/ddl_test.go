@@ -51,7 +51,7 @@ func (f *fixture) clean() {
 	f.t.Helper()
 	for _, s := range servers[:f.groups] {
 		require.Eventually(f.t, func() bool {
-			return s.Value(f.t, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema='_skarv' AND table_name<>'dt'") == "0"
+			return s.Value(f.t, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema='_skarv' AND table_name NOT IN ('dt','node_group')") == "0"
 		}, 10*time.Second, 10*time.Millisecond)
 	}
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/fence"
 	"skarv/pkg/placement"
 	"skarv/pkg/preflight"
 	"skarv/pkg/schema"
@@ -21,11 +23,12 @@ type GroupSpec struct {
 	Name     string         `json:"name,omitempty"` // default: "ng" and its id
 	Primary  catalog.Node   `json:"primary"`        // Addr, User, Password, TLS, DataNode; the rest is asked of the server
 	Replicas []catalog.Node `json:"replicas,omitempty"`
+	Mark     string         `json:"-"` // of the server, once it has one
 }
 
 // NodeGroup is the catalog entry of the group, with what its primary says of itself.
 func (g GroupSpec) NodeGroup(id placement.NodeGroupID, f *preflight.Facts) *catalog.NodeGroup {
-	out := &catalog.NodeGroup{ID: id, Name: g.Name, Primary: f.Node, Replicas: g.Replicas, Term: 1}
+	out := &catalog.NodeGroup{ID: id, Name: g.Name, Primary: f.Node, Replicas: g.Replicas, Term: 1, Mark: g.Mark}
 	for i := range out.Replicas {
 		out.Replicas[i].Flavor = f.Node.Flavor
 	}
@@ -41,19 +44,27 @@ func (g GroupSpec) examine(ctx context.Context, servers schema.Dialer) (*preflig
 	return f, f.Empty(ctx, g.Name)
 }
 
-// ownDatabase creates our own database and the table of decisions on transactions.
-func (g GroupSpec) ownDatabase(ctx context.Context, servers schema.Dialer) error {
+// ownDatabase creates our own database, the table of decisions on transactions and the server's mark, which it notes.
+func (g *GroupSpec) ownDatabase(ctx context.Context, servers schema.Dialer) error {
 	s, err := servers.Dial(ctx, g.Name, g.Primary)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	for _, q := range txn.Schema() {
-		if _, err := s.Exec(ctx, q); err != nil {
-			return fmt.Errorf("create our own tables on %s: %w", g.Primary.Addr, err)
-		}
+	if g.Mark, err = OwnTables(ctx, s); err != nil {
+		return fmt.Errorf("create our own tables on %s: %w", g.Primary.Addr, err)
 	}
 	return nil
+}
+
+// OwnTables creates what every server of ours has in our own database, and returns the server's mark.
+func OwnTables(ctx context.Context, s *schema.Server) (mark string, err error) {
+	for _, q := range append(txn.Schema(), fence.Marking(rand.Text())...) {
+		if _, err := s.Exec(ctx, q); err != nil {
+			return "", err
+		}
+	}
+	return s.One(ctx, fence.MarkOf)
 }
 
 // InitRequest is a cluster to be.
@@ -107,15 +118,11 @@ func InitCluster(ctx context.Context, store *topology.Store, servers schema.Dial
 	res := InitResult{ClusterID: topology.NewClusterID()}
 	change := store.Change(nil)
 	ids := make([]placement.NodeGroupID, len(facts))
-	for i, f := range facts {
+	for _, f := range facts {
 		if err := facts[0].Agrees(f); err != nil {
 			return InitResult{}, err
 		}
-		ids[i] = placement.NodeGroupID(i + 1)
-		group := req.Groups[i].NodeGroup(ids[i], f)
-		res.Groups = append(res.Groups, group)
 		res.Warnings = append(res.Warnings, f.Warnings...)
-		change.PutGroup(group, topology.Absent)
 	}
 	nodes := make([]catalog.Node, len(req.Groups))
 	for i, spec := range req.Groups {
@@ -124,10 +131,15 @@ func InitCluster(ctx context.Context, store *topology.Store, servers schema.Dial
 	if err := preflight.Distinct(ctx, servers, nodes); err != nil {
 		return InitResult{}, err
 	}
-	for _, spec := range req.Groups {
+	for i := range req.Groups {
+		spec := &req.Groups[i]
 		if err := spec.ownDatabase(ctx, servers); err != nil {
 			return InitResult{}, err
 		}
+		ids[i] = placement.NodeGroupID(i + 1)
+		group := spec.NodeGroup(ids[i], facts[i])
+		res.Groups = append(res.Groups, group)
+		change.PutGroup(group, topology.Absent)
 	}
 	m, err := placement.NewMap(ids)
 	if err != nil {

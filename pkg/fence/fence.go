@@ -57,10 +57,6 @@ const (
 // ErrFenced: the slot is another one's now, or nobody's.
 var ErrFenced = errors.New("this process was shut out of the database server; it takes another slot")
 
-// ErrStranger: the server is not one of the cluster.
-var ErrStranger = errors.New("the server there has nothing of this cluster, not even `_skarv`.`dt`: it is another one, or was emptied; " +
-	"restore the node group's backup on it, or bring back the server that was there")
-
 // NoPrivilegeError says that Skarv's account on a server may not make accounts. The cluster works without them as long as
 // no partitions are moved.
 type NoPrivilegeError struct{ Err error }
@@ -96,22 +92,47 @@ func unprivileged(err error) error {
 	return err
 }
 
-// Known returns ErrStranger unless the server c is connected to has the table that a node group gets before it is one, and that nobody
-// makes later: a server that was emptied would answer for the group with nothing.
-func Known(c *mysqlconn.Conn) error {
-	_, _, err := c.QueryAll("SELECT 1 FROM `_skarv`.`dt` LIMIT 0", 1)
-	if sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) {
-		return ErrStranger
+// Marking are the statements that give a server, before it is a node group's, a mark unless it has one; MarkOf asks for it. The group
+// keeps it in the catalog.
+func Marking(mark string) []string {
+	return []string{
+		"CREATE TABLE IF NOT EXISTS `_skarv`.`node_group` (id TINYINT NOT NULL PRIMARY KEY, mark VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL) ENGINE=InnoDB",
+		"INSERT IGNORE INTO `_skarv`.`node_group` VALUES (1, '" + mark + "')",
 	}
-	return err
+}
+
+// MarkOf is the query for a server's mark.
+const MarkOf = "SELECT mark FROM `_skarv`.`node_group`"
+
+// Known returns an error unless the server c is connected to is one of g: one that was emptied, or is another group's, would answer for g
+// with other rows or with none. What it looks for is made before a server is a node group's, and by nobody later.
+func Known(c *mysqlconn.Conn, g *catalog.NodeGroup) error {
+	if g.Mark == "" {
+		_, _, err := c.QueryAll("SELECT 1 FROM `_skarv`.`dt` LIMIT 0", 1)
+		return stranger(err, "table `_skarv`.`dt`")
+	}
+	_, rows, err := c.QueryAll(MarkOf, 1)
+	if err == nil && len(rows) == 1 && string(rows[0][0]) == g.Mark {
+		return nil
+	}
+	if err == nil {
+		err = sqlerr.NoSuchTable.New("_skarv", "node_group") // or as good as none
+	}
+	return stranger(err, "mark "+g.Mark+" in `_skarv`.`node_group`")
+}
+
+// stranger is err, or what it means that something is not on a server.
+func stranger(err error, what string) error {
+	if !sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) {
+		return err
+	}
+	return fmt.Errorf("the server there has not %s: it is another one than the node group's, or was emptied; "+
+		"bring back the server that was there, or restore the node group's backup on it", what)
 }
 
 // Activate makes a slot's account ready on the server c is connected to as administrator. ErrFenced: the slot was fenced
-// there, or taken by a later incarnation. ErrStranger: see Known. c is to be closed by the caller: what it writes is not logged.
+// there, or taken by a later incarnation. c is to be closed by the caller: what it writes is not logged.
 func Activate(c *mysqlconn.Conn, s Slot) error {
-	if err := Known(c); err != nil {
-		return unprivileged(err)
-	}
 	run := func(sql string) error {
 		_, err := c.Exec(sql)
 		return unprivileged(err)

@@ -82,7 +82,9 @@ func (h *Holder) activate(ctx context.Context, g *catalog.NodeGroup, slot Slot) 
 	defer c.Close()
 	stop := context.AfterFunc(ctx, c.Interrupt)
 	defer stop()
-	err = Activate(c, slot)
+	if err = unprivileged(Known(c, g)); err == nil {
+		err = Activate(c, slot)
+	}
 	switch {
 	case errors.Is(err, ErrFenced):
 		h.lost(slot)
@@ -104,7 +106,7 @@ func (h *Holder) activate(ctx context.Context, g *catalog.NodeGroup, slot Slot) 
 // Admit decides on a new connection that was made with user's account.
 func (h *Holder) Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, user string) error {
 	if user == g.Primary.User {
-		return Known(c)
+		return Known(c, g)
 	}
 	h.mu.Lock()
 	slot := h.slot

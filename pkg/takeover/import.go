@@ -16,7 +16,6 @@ import (
 	"skarv/pkg/preflight"
 	"skarv/pkg/schema"
 	"skarv/pkg/topology"
-	"skarv/pkg/txn"
 )
 
 // A server with tables becomes a cluster of one node group that owns all partitions. None of its tables is changed and no row
@@ -307,10 +306,16 @@ const importMark = "`" + catalog.OwnDB + "`.`import`"
 
 // ownTables makes the tables in _skarv that a node group has, and empty ones for global indexes.
 func (i *importer) ownTables(ctx context.Context) error {
-	stmts := append(txn.Schema(),
-		"CREATE TABLE IF NOT EXISTS "+importMark+" (cluster CHAR(16) CHARACTER SET ascii NOT NULL PRIMARY KEY, done TINYINT NOT NULL) ENGINE=InnoDB",
-		"DELETE FROM "+importMark,
-		"INSERT INTO "+importMark+" VALUES ('"+i.cluster+"', 0)")
+	mark, err := control.OwnTables(ctx, i.s)
+	if err != nil {
+		return fmt.Errorf("create our own tables on %s: %w", i.req.Group.Primary.Addr, err)
+	}
+	i.req.Group.Mark = mark
+	stmts := []string{
+		"CREATE TABLE IF NOT EXISTS " + importMark + " (cluster CHAR(16) CHARACTER SET ascii NOT NULL PRIMARY KEY, done TINYINT NOT NULL) ENGINE=InnoDB",
+		"DELETE FROM " + importMark,
+		"INSERT INTO " + importMark + " VALUES ('" + i.cluster + "', 0)",
+	}
 	for _, q := range stmts {
 		if _, err := i.s.Exec(ctx, q); err != nil {
 			return fmt.Errorf("create our own tables on %s: %w", i.req.Group.Primary.Addr, err)

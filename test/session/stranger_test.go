@@ -2,12 +2,14 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/fence"
 	"skarv/pkg/server"
 	"skarv/pkg/topology"
 	"skarv/pkg/txn"
@@ -36,7 +38,7 @@ func TestEmptiedServer(t *testing.T) {
 		for id := range 20 {
 			for _, q := range []string{"SELECT v FROM d.t WHERE id = %d", "UPDATE d.t SET v = v WHERE id = %d", "INSERT INTO d.t VALUES (%d + 100, 0)"} {
 				if _, err := db.try(fmt.Sprintf(q, id)); err != nil && !strings.Contains(err.Error(), "Duplicate") {
-					require.ErrorContains(t, err, "has nothing of this cluster")
+					require.ErrorContains(t, err, "is another one than the node group's, or was emptied")
 					require.ErrorContains(t, err, "Error 1430")
 					refused++
 				}
@@ -47,20 +49,30 @@ func TestEmptiedServer(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := db.try("SELECT COUNT(*) FROM d.t")
 		require.Error(t, err)
-		return strings.Contains(err.Error(), "has nothing of this cluster")
+		return strings.Contains(err.Error(), "is another one than the node group's, or was emptied")
 	}, time.Minute, tick)
 	require.Positive(t, says())
 	require.Eventually(t, func() bool {
 		_, status := c.Get(t, "/api/status")
-		return strings.Contains(status, "has nothing of this cluster")
+		return strings.Contains(status, "is another one than the node group's, or was emptied")
 	}, time.Minute, tick)
 	require.Positive(t, says())
 	require.Equal(t, "0", bare.get("SELECT COUNT(*) FROM mysql.user WHERE user LIKE 'skarv\\_w%'"))
 	require.Equal(t, "0", bare.get("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name IN ('d', '_skarv')"))
 
-	for _, q := range append(txn.Schema(), "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)") {
+	// Nor does another node group's.
+	mark := connectTo(t, c.NodeGroup(1, "")).get(fence.MarkOf)
+	for _, q := range slices.Concat(txn.Schema(), fence.Marking(mark), []string{"CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"}) {
 		bare.exec(q)
 	}
+	require.Positive(t, says())
+	store, err := topology.Open(topology.Config{Endpoints: []string{c.Info().Etcd}})
+	require.NoError(t, err)
+	defer store.Close()
+	group, _, err := store.Group(t.Context(), 2)
+	require.NoError(t, err)
+	require.NotEqual(t, mark, group.Mark)
+	bare.exec("UPDATE _skarv.node_group SET mark = ?", group.Mark)
 	require.Eventually(t, func() bool { return says() == 0 }, time.Minute, tick)
 }
 
