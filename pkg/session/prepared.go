@@ -45,6 +45,7 @@ type prepared struct {
 func (s *Session) stmtPrepare(text []byte) error {
 	st, d, err := s.compile(text)
 	if err != nil {
+		s.statements.last = nil
 		defer s.use(s.cfg.Dialect.NewStatement())() // the error is not that of the statement before
 		return s.fail(err)
 	}
@@ -411,13 +412,22 @@ func (s *Session) use(st *sqlparse.Statement) func() {
 	return func() { s.stmt = was }
 }
 
+// lastPrepared is, on MariaDB, in place of an id the last statement that was prepared: who prepares need not wait for the answer.
+const lastPrepared = math.MaxUint32
+
 func (s *Session) statementByID(payload []byte, command string) (*prepared, error) {
 	id, ok := wire.ExecuteStatementID(payload)
 	if !ok {
 		return nil, sqlerr.MalformedPacket.New()
 	}
 	st := s.statements.byID[id]
+	if id == lastPrepared && s.cfg.Dialect.MariaDB() {
+		st = s.statements.last
+	}
 	if st == nil {
+		if !s.cfg.Dialect.MariaDB() {
+			command = "mysql_stmt_precheck" // of all commands
+		}
 		return nil, sqlerr.UnknownStatement.New(strconv.FormatUint(uint64(id), 10), command)
 	}
 	return st, nil

@@ -10,8 +10,9 @@ type statements struct {
 	byID    map[uint32]*prepared // COM_STMT_PREPARE
 	byName  map[string]*prepared // PREPARE name FROM ..., by name in lower case
 	lastID  uint32
-	bytes   int // of their texts and of what COM_STMT_SEND_LONG_DATA brought
-	cursors int // open ones
+	last    *prepared // the last one of byID, until it is closed or COM_STMT_PREPARE fails
+	bytes   int       // of their texts and of what COM_STMT_SEND_LONG_DATA brought
+	cursors int       // open ones
 }
 
 // maxStatements bounds a session's prepared statements where Config does not.
@@ -42,6 +43,7 @@ func (l *statements) add(st *prepared) {
 	l.lastID++
 	st.id = l.lastID
 	l.byID[st.id] = st
+	l.last = st
 	l.bytes += len(st.sql)
 }
 
@@ -51,6 +53,9 @@ func (l *statements) remove(st *prepared) {
 	l.bytes -= len(st.sql)
 	st.stmt.Done()
 	delete(l.byID, st.id)
+	if l.last == st {
+		l.last = nil
+	}
 }
 
 // addNamed keeps st as what PREPARE called it. There is none of that name.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"testing"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/datanode"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/wire"
 	"skarv/test/cluster"
 )
 
@@ -160,4 +163,93 @@ func TestTypesOfParameters(t *testing.T) {
 		require.NoError(t, st.Close())
 		require.NoError(t, again.Close())
 	}
+}
+
+// In place of an id 0xFFFFFFFF is, on MariaDB, the last statement prepared.
+func TestLastPreparedAsOneServer(t *testing.T) {
+	const last = "\xff\xff\xff\xff"
+	execute := func(id string) string {
+		return id + "\x00\x01\x00\x00\x00\x00\x01\x08\x00\x05\x00\x00\x00\x00\x00\x00\x00"
+	}
+	one, many := besideServer(t, 0)
+	var answers [2][]string
+	for i, r := range []raw{one, many} {
+		var id string // of the last prepared
+		send := func(cmd wire.Command, body string) {
+			sum, answer := r.command(cmd, []byte(body))
+			if cmd == wire.ComStmtPrepare && !sum.Failed() {
+				id = string(answer[wire.HeaderLen+1:][:4])
+				answer = nil // it shows the id
+			}
+			answers[i] = append(answers[i], fmt.Sprintf("%d: %q", cmd, answer))
+		}
+		send(wire.ComStmtExecute, execute(last))
+		send(wire.ComStmtSendLongData, last+"\x00\x00x")
+		for _, cmd := range []wire.Command{wire.ComStmtReset, wire.ComStmtFetch} {
+			send(cmd, last+"\x05\x00\x00\x00")
+		}
+		send(wire.ComStmtPrepare, "SELECT ? + 1")
+		first := id
+		send(wire.ComStmtExecute, execute(last))
+		send(wire.ComQuery, "SELECT 1")
+		send(wire.ComStmtExecute, execute(last))
+		send(wire.ComStmtPrepare, "SELECT CONCAT(?, 'd')")
+		send(wire.ComStmtSendLongData, last+"\x00\x00abc")
+		send(wire.ComStmtExecute, last+"\x00\x01\x00\x00\x00\x00\x01\xfc\x00")
+		send(wire.ComStmtReset, last)
+		send(wire.ComStmtPrepare, "SELECT ? + 2 UNION ALL SELECT 4 UNION ALL SELECT 5")
+		send(wire.ComStmtExecute, execute(first))
+		send(wire.ComStmtExecute, execute(last))
+		send(wire.ComStmtExecute, last+"\x01"+execute(last)[5:])
+		send(wire.ComStmtFetch, last+"\x02\x00\x00\x00")
+		send(wire.ComStmtFetch, id+"\x02\x00\x00\x00")
+		send(wire.ComQuery, "PREPARE named FROM 'SELECT nothing'")
+		send(wire.ComStmtExecute, execute(last))
+		send(wire.ComStmtClose, first)
+		send(wire.ComStmtExecute, execute(last))
+		send(wire.ComStmtPrepare, "SELECT nothing")
+		send(wire.ComStmtExecute, execute(last))
+		send(wire.ComStmtReset, last)
+		send(wire.ComStmtPrepare, "SELECT ? + 3")
+		send(wire.ComStmtClose, last)
+		send(wire.ComStmtExecute, execute(last))
+		send(wire.ComStmtPrepare, "SELECT ? + 4")
+		send(wire.ComStmtPrepare, "SELEC ?")
+		send(wire.ComStmtExecute, execute(last))
+		send(wire.ComStmtPrepare, "SELECT ? + 5")
+		send(wire.ComResetConnection, "")
+		send(wire.ComStmtExecute, execute(last))
+	}
+	require.Equal(t, answers[0], answers[1])
+}
+
+// Who executes the last statement prepared may do so before it knows that it is.
+func TestExecuteBehindPrepare(t *testing.T) {
+	if cluster.TestEngine() != datanode.MariaDB {
+		t.Skip("MySQL takes an id only")
+	}
+	r := packetLogin(t, 0)
+	execute := []byte("\xff\xff\xff\xff\x00\x01\x00\x00\x00\x00\x01\x08\x00\x05\x00\x00\x00\x00\x00\x00\x00")
+	for _, sql := range []string{"SELECT v FROM t WHERE id = ?", "SELECT nothing FROM t WHERE id = ?"} {
+		both := wire.AppendCommand(wire.AppendCommand(nil, wire.ComStmtPrepare, []byte(sql)), wire.ComStmtExecute, execute)
+		_, err := r.nc.Write(both)
+		require.NoError(t, err)
+		r.seq = 1
+		fine := r.read()[0] == wire.OKHeader
+		if fine {
+			r.read() // the parameter
+			r.read() // the column
+		}
+		r.seq = 1
+		answer := r.read()
+		if !fine {
+			require.EqualValues(t, sqlerr.UnknownStatement, binary.LittleEndian.Uint16(answer[1:]), "%q", answer)
+			continue
+		}
+		require.Equal(t, "\x01", string(answer))
+		r.read()
+		require.Equal(t, "\x00\x00\x02v5", string(r.read()))
+		r.read()
+	}
+	require.Equal(t, "1", r.get("SELECT 1"))
 }
