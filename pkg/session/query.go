@@ -719,8 +719,9 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 		s.warnings = append(s.warnings, Warning{w.Level, w.Code, w.Message, ""})
 	}
 	s.warnings = append(s.warnings, conns.warnings...)
-	s.warnings = s.warnings[:min(len(s.warnings), s.maxWarnings())]
 	sum.Warnings += conns.pending
+	s.valuesOnce(&sum.Warnings, &sum.Info)
+	s.warnings = s.warnings[:min(len(s.warnings), s.maxWarnings())]
 	s.noteUnkept(sum.Warnings)
 	if sum.HasRows {
 		if sum.Generated {

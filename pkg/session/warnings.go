@@ -1,7 +1,9 @@
 package session
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,4 +175,42 @@ func (s *Session) showWarnings(p *plan.Plan) error {
 	err := s.send(t)
 	s.warnings, s.foundRows = kept, found
 	return err
+}
+
+// valuesOnce takes back what several parts of an INSERT have warned of a VALUES() in its ON DUPLICATE KEY UPDATE: MySQL warns of each when it
+// reads the statement. warnings and info are those of the OK packet.
+func (s *Session) valuesOnce(warnings *uint16, info *[]byte) {
+	deprecated := func(w Warning) bool { return w.Code == 1287 && strings.HasPrefix(w.Message, "'VALUES function' ") }
+	if s.cfg.Dialect.MariaDB() || !slices.ContainsFunc(s.warnings, deprecated) {
+		return
+	}
+	left, had := s.valuesCalls(), len(s.warnings)
+	s.warnings = slices.DeleteFunc(s.warnings, func(w Warning) bool {
+		if deprecated(w) {
+			left--
+			return left < 0
+		}
+		return false
+	})
+	*warnings -= min(*warnings, uint16(had-len(s.warnings)))
+	if head, _, found := bytes.Cut(*info, []byte("  Warnings: ")); found {
+		*info = fmt.Appendf(nil, "%s  Warnings: %d", head, *warnings)
+	}
+}
+
+// valuesCalls is how many VALUES() the ON DUPLICATE KEY UPDATE of the statement at hand has.
+func (s *Session) valuesCalls() (n int) {
+	text, _ := s.stmt.InsertText()
+	if text.OnDuplicate < 0 {
+		return 0
+	}
+	tokens := s.stmt.TokensFrom(text.OnDuplicate)
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF && tok.Kind != sqlparse.Invalid; {
+		next := tokens.Next()
+		if s.stmt.Is(tok, "VALUES") && s.stmt.Is(next, "(") {
+			n++
+		}
+		tok = next
+	}
+	return n
 }

@@ -83,6 +83,7 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	c.Release()
 	s.used.summary = wire.ResultSummary{AffectedRows: ok.AffectedRows, Warnings: ok.Warnings}
 	s.rowCount = int64(ok.AffectedRows)
+	s.valuesOnce(&ok.Warnings, &ok.Info)
 	s.noteUnkept(ok.Warnings)
 	if w.generated || p.Uses&plan.SetsLastInsertID != 0 && ok.LastInsertID != 0 {
 		s.lastInsertID = ok.LastInsertID

@@ -1,0 +1,24 @@
+-- Of each VALUES() in ON DUPLICATE KEY UPDATE there is one warning on MySQL, however many node groups get rows.
+CREATE TABLE vwa (id INT PRIMARY KEY, n INT, v VARCHAR(10));
+CREATE TABLE vwu (id INT PRIMARY KEY, n INT, v VARCHAR(10), u INT UNIQUE);
+INSERT INTO vwa VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 3, 'c'), (4, 4, 'd'), (5, 5, 'e') ON DUPLICATE KEY UPDATE n = VALUES(n) + 1, v = VALUES(v);
+SELECT @@warning_count;
+INSERT INTO vwa VALUES (1, 1, 'a'), (2, 2, 'b') ON DUPLICATE KEY UPDATE n = VALUES(n) + 1;
+SELECT @@warning_count;
+INSERT INTO vwa VALUES (1, 1, 'a') ON DUPLICATE KEY UPDATE n = VALUES(n) + 1;
+SELECT @@warning_count;
+INSERT INTO vwa SELECT id + 2, n, v FROM vwa ON DUPLICATE KEY UPDATE n = VALUES(n);
+SELECT @@warning_count;
+INSERT INTO vwa SELECT id, n, v FROM vwa b ON DUPLICATE KEY UPDATE n = b.n + 1;
+SELECT @@warning_count;
+INSERT INTO vwu VALUES (1, 1, 'a', 1), (2, 2, 'b', 2), (3, 3, 'c', 3) ON DUPLICATE KEY UPDATE n = VALUES(n) + 1;
+INSERT INTO vwu VALUES (1, 1, 'a', 1), (2, 2, 'b', 2), (9, 3, 'c', 3) ON DUPLICATE KEY UPDATE n = VALUES(n) + VALUES(n);
+SELECT @@warning_count;
+INSERT INTO vwu SELECT id + 1, n, v, id FROM vwa ON DUPLICATE KEY UPDATE n = VALUES(n), v = 'z';
+SELECT @@warning_count;
+SET sql_mode = '';
+INSERT INTO vwa VALUES (1, 1, 'aaaaaaaaaaaaaa'), (2, 2, 'b'), (33, 3, 'c'), (44, 4, 'ddddddddddddd') ON DUPLICATE KEY UPDATE n = VALUES(n);
+SELECT @@warning_count;
+SELECT * FROM vwa ORDER BY id;
+SELECT * FROM vwu ORDER BY id;
+DROP TABLE vwa, vwu;
