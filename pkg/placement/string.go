@@ -101,16 +101,20 @@ func (c *KeyColumn) appendBytes(dst []byte, v sqltypes.Value, store bool) ([]byt
 	return dst, Exact
 }
 
-// appendUUID appends the text of a MariaDB UUID written with its four dashes. Only those of RFC 4122 are taken unless stored:
+// appendUUID appends the text of a MariaDB UUID written with its four dashes, or without any. Only those of RFC 4122 are taken unless stored:
 // of others some are refused by some versions of the server.
 func appendUUID(dst []byte, v sqltypes.Value, mode Mode) ([]byte, Match) {
-	const length = 36
-	if v.Kind != sqltypes.String || len(v.Raw) != length {
+	const digits, length = 32, 36
+	if v.Kind != sqltypes.String || len(v.Raw) != length && len(v.Raw) != digits {
 		return dst, Unknown
 	}
 	start := len(dst)
-	for i, b := range v.Raw {
+	for _, b := range v.Raw {
+		i := len(dst) - start
 		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash && len(v.Raw) == digits {
+			dst, dash = append(dst, '-'), false
+		}
 		switch {
 		case dash && b == '-', !dash && (b >= '0' && b <= '9' || b >= 'a' && b <= 'f'):
 		case !dash && b >= 'A' && b <= 'F':

@@ -361,7 +361,7 @@ func Colocated(flavor catalog.Flavor, child *catalog.Table, fk *catalog.ForeignK
 			return refuse("over a generated column")
 		}
 		if _, err := placement.NewKeyColumn(placement.ColumnSpec{Name: col.Name, DataType: col.DataType, ColumnType: col.ColumnType,
-			Collation: col.Collation, Length: col.Length, Precision: col.Precision, Scale: col.Scale, Nullable: col.Nullable}); err != nil {
+			Collation: col.Collation, Length: col.Length, Precision: col.Precision, Scale: col.Scale, Nullable: col.Nullable, Flavor: string(flavor)}); err != nil {
 			return refuse("over a column of type " + col.ColumnType)
 		}
 	}
