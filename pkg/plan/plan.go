@@ -36,6 +36,9 @@ type Plan struct {
 	Judge bool
 	// JudgeAccess is what the account must be allowed to for that: the server would tell of what is in these databases.
 	JudgeAccess []Access
+	// Unseen: what Root sends to servers may not have all of the text, or bring them to all of it. Before Root is run any server is asked to
+	// prepare the text, and what it finds wrong is the answer.
+	Unseen bool
 	// Through: the statement writes through a view. It is to be written anew (planner.ThroughView) and planned again. Relay
 	// and Root are nil.
 	Through bool

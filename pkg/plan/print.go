@@ -42,6 +42,9 @@ func (p *Plan) print(w *strings.Builder) {
 	for _, g := range p.Guards {
 		fmt.Fprintf(w, "guard %s = %s\n", argName(g.Arg), g.Text)
 	}
+	if p.Unseen {
+		w.WriteString("shown to a server first\n")
+	}
 	if u := p.Uses.String(); u != "" {
 		fmt.Fprintf(w, "uses %s\n", u)
 	}

@@ -22,8 +22,6 @@ type RowByRow struct {
 	Query bool
 	// Tables are all that the statement reads or writes: triggers may not write to them.
 	Tables []*catalog.Table
-	// Judge: it may read the table that it writes in a way that the server's version forbids, and a server says so.
-	Judge bool
 }
 
 func (*RowByRow) node() {}

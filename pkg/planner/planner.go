@@ -222,6 +222,7 @@ func (b *build) build() (*plan.Plan, error) {
 		}
 	}
 	b.alone()
+	b.unseen()
 	return b.plan, nil
 }
 

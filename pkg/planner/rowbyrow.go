@@ -97,8 +97,7 @@ func modifyRowByRow(b *build) (bool, error) {
 	case ignore:
 		return false, b.refuseRows(t, "UPDATE IGNORE and DELETE IGNORE", "leave out IGNORE")
 	}
-	reads := slices.Contains(b.a.behind, t) || slices.ContainsFunc(b.a.insts, func(i *instance) bool { return i != in && i.table == t })
-	return b.byRow(t, &plan.RowByRow{Table: t, Event: event, Alias: in.name, Sets: sets, Judge: reads && b.snap.Flavor == catalog.MySQL})
+	return b.byRow(t, &plan.RowByRow{Table: t, Event: event, Alias: in.name, Sets: sets})
 }
 
 // readsQuery reports whether there is a subquery in an expression.

@@ -567,6 +567,9 @@ func (s *Session) root(p *plan.Plan) error {
 	if p.Root == nil {
 		return s.refuse(p)
 	}
+	if err := s.unseen(p); err != nil {
+		return err
+	}
 	switch p.Root.(type) {
 	case *plan.ChangeRows, *plan.RowByRow, *plan.InsertRows:
 		defer s.withoutLimits()()

@@ -38,7 +38,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	switch {
 	case s.locks != nil:
 		return sqlerr.Unsupported("triggers that use tables, under LOCK TABLES", "UNLOCK TABLES first")
-	case s.tx == nil && s.readOnly() || s.tx != nil && s.tx.ReadOnly:
+	case s.mayNotWrite():
 		return s.readOnlyTransaction()
 	}
 	s.used.strategy = metrics.Workspace
@@ -48,11 +48,6 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	defer w.st.Done()
 	if err := w.st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
 		return err
-	}
-	if n.Judge {
-		if fault := s.fault(s.groupOf(p)); fault != nil {
-			return fault
-		}
 	}
 	outermost := s.calls == nil
 	if outermost {

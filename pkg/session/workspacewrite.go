@@ -35,7 +35,7 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	switch {
 	case s.locks != nil:
 		return sqlerr.Unsupported("a write over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
-	case (s.tx == nil && s.readOnly() || s.tx != nil && s.tx.ReadOnly) && !s.writesTemporary(n):
+	case s.mayNotWrite() && !s.writesTemporary(n):
 		return s.readOnlyTransaction()
 	case s.tx == nil && s.readOnly():
 		return sqlerr.Unsupported("writing what several node groups have to a temporary table where the session is READ ONLY", "START TRANSACTION READ ONLY before")
