@@ -14,6 +14,9 @@ import (
 // checksumTables answers CHECKSUM TABLE. A server's checksum of a table is the sum of those of its rows, in 32 bits, so that of a
 // sharded table is the sum of the node groups'.
 func (s *Session) checksumTables(p *plan.Plan) error {
+	if err := s.beginData(); err != nil {
+		return err
+	}
 	epoch := s.snap.Map.Epoch()
 	var cols []sqltypes.Column
 	var rows [][][]byte

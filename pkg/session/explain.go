@@ -37,6 +37,9 @@ func (s *Session) explain(p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
+	if s.mayBegin() && usesTables(p.Inner) {
+		s.begin(startTransaction, nil) // without a snapshot: a server has read no rows
+	}
 	t := newTable(explainColumn)
 	if slices.Contains(formats, "json") {
 		t.add(string(p.ExplainJSON(x)))

@@ -1,12 +1,16 @@
 package session
 
 import (
+	"skarv/pkg/backend"
+	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/wire"
 )
 
 // commitImplicit is what DDL, BEGIN and LOCK TABLES do to an open transaction.
 func (s *Session) commitImplicit() error {
+	s.early = nil
 	if s.tx == nil {
 		return nil
 	}
@@ -88,4 +92,39 @@ func (s *Session) namesTemporary() bool {
 		}
 	}
 	return false
+}
+
+// While autocommit is off, the first statement for which a server opens tables of InnoDB begins the transaction: MySQL when it has found nothing
+// wrong with what the statement says of them, MariaDB before it looks.
+
+// mayBegin reports whether the statement at hand begins the session's transaction, if it uses tables.
+func (s *Session) mayBegin() bool { return s.tx == nil && !s.autocommit && s.locks == nil }
+
+// usesTables reports whether p is about tables.
+func usesTables(p *plan.Plan) bool { return p.Root != nil || p.Relay != nil && len(p.Relay.Tables) > 0 }
+
+// beginsNone reports whether a server finds the error that a statement has ended with before it begins a transaction.
+func (s *Session) beginsNone(err error) bool {
+	switch sqlerr.Code(s.codeOf(err)) {
+	case sqlerr.ReadOnlyTransaction, sqlerr.NotUniqueTable:
+		return true
+	case sqlerr.UnknownColumn, sqlerr.AmbiguousColumn, sqlerr.UnknownTableIn, sqlerr.ColumnCountMismatch, sqlerr.DifferentColumnCounts, sqlerr.NotGrouped:
+		return !s.cfg.Dialect.MariaDB()
+	}
+	return false
+}
+
+// unbegin takes back the beginning of a transaction, but for the savepoints that were set before, and next, the SET TRANSACTION for it.
+func (s *Session) unbegin(next string) {
+	early := s.early
+	s.endTransaction()
+	s.early, s.isolation = early, next
+}
+
+// noteBegun begins the session's transaction behind a statement on c, beside it, for which c's server has begun one: it has read tables that only
+// servers know of, as SHOW does on MySQL.
+func (s *Session) noteBegun(c *backend.Conn) {
+	if s.mayBegin() && c.Usable() && c.LastStatus().Has(wire.StatusInTrans) {
+		s.begin(startTransaction, nil)
+	}
 }

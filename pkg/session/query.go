@@ -458,7 +458,7 @@ func (s *Session) data(p *plan.Plan, r request) (err error) {
 	case plan.Select, plan.Insert, plan.Replace, plan.Update, plan.Delete:
 		if s.isolation != "" {
 			defer func() {
-				if err != errReplan && s.codeOf(err) != uint16(sqlerr.ReadOnlyTransaction) && !(p.Relay != nil && len(p.Relay.Tables) == 0) {
+				if err != errReplan && !s.beginsNone(err) && !(p.Relay != nil && len(p.Relay.Tables) == 0) {
 					s.isolation = "" // Get has given it to the statement
 				}
 			}()
@@ -476,10 +476,16 @@ func (s *Session) data(p *plan.Plan, r request) (err error) {
 		if err := s.commitImplicit(); err != nil {
 			return err
 		}
-	} else if s.locks == nil && (p.Root != nil || p.Relay != nil && len(p.Relay.Tables) > 0) {
+	} else if p.Kind != plan.Show && usesTables(p) { // of SHOW its server knows: see noteBegun
+		fresh, next := s.tx == nil, s.isolation
 		if err := s.beginData(); err != nil {
 			return err
 		}
+		defer func() {
+			if fresh && s.tx != nil && err != errReplan && s.beginsNone(err) {
+				s.unbegin(next)
+			}
+		}()
 	}
 	if err := s.statementBegins(); err != nil {
 		return err

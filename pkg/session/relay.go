@@ -173,6 +173,7 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 		s.openCursor(c) // until its last row is fetched
 		return nil
 	}
+	s.noteBegun(c)
 	s.done(c, nil)
 	return nil
 }
@@ -411,5 +412,6 @@ func (s *Session) copyRows(c *backend.Conn, cols []sqltypes.Column, sum *wire.Re
 	}
 	s.more = more || c.MoreResults()
 	sum.Warnings = c.LastWarnings()
+	s.noteBegun(c)
 	return out.end(c.LastWarnings())
 }

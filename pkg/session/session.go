@@ -192,6 +192,8 @@ type outcome struct {
 // holding is what holds connections to servers beyond a statement, and what a transaction knows of itself.
 type holding struct {
 	tx *txn.Txn
+	// early, not nil, has the savepoints set while autocommit is off and no transaction has begun.
+	early *txn.Txn
 	// movedIn is the transaction that has last moved rows with FULLTEXT keys.
 	movedIn *txn.Txn
 	mutex   *userLocks                              // GET_LOCK(); nil without

@@ -654,7 +654,7 @@ func hoursTwice(zone string) bool {
 
 // setTransaction is SET TRANSACTION without a scope: it is for the next transaction only.
 func (s *Session) setTransaction(sql string) error {
-	if s.tx != nil {
+	if s.status().Has(wire.StatusInTrans) {
 		return sqlerr.TransactionInProgress.New()
 	}
 	s.isolation = ""

@@ -54,10 +54,10 @@ func (s *Session) beginSnapshot(how *plan.Txn) error {
 }
 
 // beginData begins a transaction for a statement with tables, where autocommit is off, and takes the snapshot of one that has none yet: of a
-// transaction that COMMIT AND CHAIN or SAVEPOINT has begun.
+// transaction that COMMIT AND CHAIN has begun.
 func (s *Session) beginData() error {
 	switch {
-	case s.tx == nil && s.autocommit, s.tx != nil && s.tx.Open():
+	case s.locks != nil, s.tx == nil && s.autocommit, s.tx != nil && s.tx.Open():
 		return nil
 	case s.reads.snapshots() && (s.tx == nil && s.repeatable() || s.tx != nil && s.tx.Repeatable):
 		return s.openSnapshot(nil)
@@ -106,7 +106,7 @@ func (s *Session) openSnapshot(how *plan.Txn) error {
 			if whole || err != nil {
 				return err
 			}
-			s.endTransaction()
+			s.unbegin(next)
 		}
 	}
 	err := s.trySnapshot(begun, how, next, func(look func() error) error { return s.cfg.HoldCommits(context.Background(), look) })
@@ -136,7 +136,7 @@ func (s *Session) trySnapshot(begun *txn.Txn, how *plan.Txn, isolation string, h
 	}
 	defer func() {
 		if err != nil {
-			s.endTransaction()
+			s.unbegin(isolation)
 			s.tx = begun
 		}
 	}()

@@ -132,6 +132,9 @@ func (s *Session) unpinned(c *backend.Conn) bool {
 		return false
 	}
 	t.busy = false
+	if c.Usable() && c.LastStatus().Has(wire.StatusInTrans) { // of a look at something, with autocommit off
+		_ = reset(c, "ROLLBACK")
+	}
 	if c.Dirty && c.Usable() {
 		// It cannot be reset: all that the session has set is set again before its next use.
 		c.Dirty = false
@@ -220,6 +223,7 @@ func (s *Session) pinnedOn(g placement.NodeGroupID, sql []byte) (wire.OK, error)
 	ok, err := c.Exec(string(sql))
 	s.running.leave(c)
 	if err == nil {
+		s.noteBegun(c)
 		s.warnings = s.warnings[:0]
 		if ok.Warnings > 0 {
 			s.fetchWarnings(c, ok.Warnings)
@@ -248,7 +252,7 @@ func (s *Session) forgetTemporaries() {
 	s.snap = s.snapshot()
 }
 
-func (s *Session) createTemporary(p *plan.Plan) error {
+func (s *Session) createTemporary(p *plan.Plan) (err error) {
 	if s.snap.Databases[p.Database] == nil {
 		return sqlerr.UnknownDatabase.New(p.Database)
 	}
@@ -264,10 +268,16 @@ func (s *Session) createTemporary(p *plan.Plan) error {
 			return err
 		}
 	}
-	if selects && s.locks == nil { // whose rows MySQL takes back by ROLLBACK
+	if selects { // whose rows MySQL takes back by ROLLBACK
+		fresh, next := s.tx == nil, s.isolation
 		if err := s.beginData(); err != nil {
 			return err
 		}
+		defer func() {
+			if fresh && s.tx != nil && s.beginsNone(err) {
+				s.unbegin(next)
+			}
+		}()
 	}
 	g := s.pinnedGroup()
 	var query []byte // what fills the table, if no server alone has all that it reads
@@ -415,6 +425,9 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 			return err
 		}
 		ok, err := c.Exec(string(s.stmt.SQL()))
+		if err == nil {
+			s.noteBegun(c)
+		}
 		if err == nil && ok.Warnings > 0 {
 			s.fetchWarnings(c, ok.Warnings)
 		}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -29,6 +30,7 @@ func (s *Session) beginning(how *plan.Txn) string {
 // client said of it, nil for nothing.
 func (s *Session) begin(text string, how *plan.Txn) {
 	s.tx = s.newTxn()
+	s.tx.Keep(s.early)
 	next := strings.ToUpper(s.isolation)
 	s.tx.Begin, s.tx.Isolation = text, s.reads.isolation(s.readWrite(s.isolation, how))
 	s.tx.Repeatable = s.reads != readLocking && s.repeatable()
@@ -78,6 +80,7 @@ func (s *Session) newTxn() *txn.Txn {
 
 // endTransaction forgets a transaction the server has ended; its connection is given back.
 func (s *Session) endTransaction() {
+	s.early = nil
 	if s.tx != nil {
 		s.tx.Rollback()
 		s.tx = nil
@@ -117,7 +120,7 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		return s.savepoint(p)
 	}
 	tx, next := s.tx, s.isolation
-	s.tx, s.isolation = nil, "" // SET TRANSACTION was for the one that ends here, even if it was not begun
+	s.tx, s.early, s.isolation = nil, nil, "" // SET TRANSACTION was for the one that ends here, even if it was not begun
 	var out txn.Outcome
 	var err error
 	switch {
@@ -223,16 +226,18 @@ func (s *Session) savepoint(p *plan.Plan) error {
 			err = txn.UnknownSavepoint(p.Name)
 		} // else it is gone at once
 	default:
-		if s.tx == nil {
-			s.begin(startTransaction, nil)
+		tx := s.tx
+		if tx == nil { // which it does not begin
+			s.early = cmp.Or(s.early, s.newTxn())
+			tx = s.early
 		}
 		switch {
 		case p.Txn.RollbackTo:
-			err = s.tx.RollbackTo(p.Name)
+			err = tx.RollbackTo(p.Name)
 		case p.Txn.Release:
-			err = s.tx.Release(p.Name)
+			err = tx.Release(p.Name)
 		default:
-			err = s.tx.Savepoint(p.Name)
+			err = tx.Savepoint(p.Name)
 		}
 	}
 	if err != nil {

@@ -115,6 +115,13 @@ func (t *Txn) Anew() *Txn {
 	return &anew
 }
 
+// Keep gives t, which has none, the savepoints of another transaction, if that is not nil.
+func (t *Txn) Keep(of *Txn) {
+	if of != nil {
+		t.savepoints = slices.Clone(of.savepoints)
+	}
+}
+
 // Open reports whether any branch is open.
 func (t *Txn) Open() bool { return len(t.branches) > 0 }
 
