@@ -300,13 +300,20 @@ func (a *activation) run(args []sqlparse.Span) error {
 	for i, sp := range args {
 		texts[i] = string(s.args.AppendSpan(nil, sp))
 	}
+	before := s.warnings
+	var given []Warning // by arguments: they stand before those of the last statement
 	for i, p := range a.prog.Params {
 		if p.Mode == routine.Out {
 			continue
 		}
+		s.warnings = nil
 		if err := a.vars.assign(p.Name, texts[i], s.caller()); err != nil {
 			return err
 		}
+		given = append(given, s.warnings...)
+	}
+	if s.warnings = before; len(given) > 0 {
+		s.warnings, s.calls.warned = nil, true
 	}
 	s.calls.stack = append(s.calls.stack, a)
 	limited := s.withoutSelectLimit()
@@ -318,7 +325,7 @@ func (a *activation) run(args []sqlparse.Span) error {
 	if err != nil {
 		return err
 	}
-	told, counted := s.warnings, s.rowCount // of the last statement: they are those of the CALL
+	told, counted := slices.Concat(given, s.warnings), s.rowCount // of the last statement: they are those of the CALL
 	defer func() { s.warnings, s.rowCount = told, counted }()
 	var sent []string
 	for i, p := range a.prog.Params {

@@ -206,9 +206,24 @@ func (v *variables) exec(text string) error {
 		v.s.warnings = v.s.warnings[:0]
 		if ok.Warnings > 0 {
 			v.s.fetchWarnings(c, ok.Warnings)
+			v.inNoRow(v.s.warnings)
 		}
 		return nil
 	})
+}
+
+// inNoRow words warnings of an assignment as MariaDB does those of variables, which are in no table and in no row.
+func (v *variables) inNoRow(warnings []Warning) {
+	if !v.s.cfg.Dialect.MariaDB() {
+		return
+	}
+	for i := range warnings {
+		w := &warnings[i]
+		w.Message = strings.Replace(w.Message, v.table+".", "``.``.", 1)
+		if said, _, ok := strings.Cut(w.Message, " at row "); ok {
+			w.Message = said + " at row 0"
+		}
+	}
 }
 
 // take assigns literals of what columns hold, which any sql_mode takes: no mode of the session's makes it other values.
