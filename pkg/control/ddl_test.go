@@ -1,8 +1,10 @@
 package control
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -592,6 +594,72 @@ func TestAddGroup(t *testing.T) {
 	require.ErrorContains(t, f.client.RemoveGroup(f.ctx(), 3), "transaction 3-ab-1 needs node group")
 	servers[0].Exec(t, "XA ROLLBACK '3-ab-1','1-1-1',21328")
 	require.NoError(t, f.client.RemoveGroup(f.ctx(), 3))
+}
+
+// What a branch has written that was prepared when its server started is in what is copied: the copies of reference tables, and the entries of indexes.
+// Servers of MySQL keep their tables locked.
+func TestBranchesAreWaitedFor(t *testing.T) {
+	if nodes.Engine() == datanode.MySQL {
+		t.Skip("LOCK TABLES waits for them")
+	}
+	f := newFixture(t, 2)
+	over := ""
+	f.control(func(point string) error {
+		if point == "in-doubt" && over != "" {
+			servers[0].Exec(t, over)
+			over = ""
+		}
+		return nil
+	})
+	prepare := func(insert string) {
+		for _, q := range []string{"XA START '2-ab-1','1-1-1',21328", insert, "XA END '2-ab-1','1-1-1',21328", "XA PREPARE '2-ab-1','1-1-1',21328"} {
+			servers[0].Exec(t, q)
+		}
+		servers[0].Kill(t)
+		servers[0].Start(t)
+		over = "XA COMMIT '2-ab-1','1-1-1',21328"
+	}
+	f.createDatabase()
+	f.must("CREATE TABLE r (id INT PRIMARY KEY, a INT) COMMENT 'skarv:reference'")
+	f.must("CREATE TABLE h (a INT, b INT)")
+	prepare("INSERT INTO d.r VALUES (1, 1)")
+	_, _, err := f.client.AddGroup(f.ctx(), GroupSpec{Primary: servers[2].Node()})
+	require.NoError(t, err)
+	require.Equal(t, "1", servers[2].Value(t, "SELECT COUNT(*) FROM d.r"))
+	id := 1
+	for f.owner(f.table("h"), id) != 1 {
+		id++
+	}
+	prepare(fmt.Sprintf("INSERT INTO d.h (a, my_row_id) VALUES (1, %d)", id))
+	f.must("ALTER TABLE h ADD PRIMARY KEY (a)")
+	rows := 0
+	for _, s := range servers {
+		n, err := strconv.Atoi(s.Value(t, "SELECT COUNT(*) FROM d.h"))
+		require.NoError(t, err)
+		rows += n
+	}
+	require.Equal(t, 1, rows)
+	f.groups = 3
+	f.clean()
+}
+
+// A branch that nobody ends keeps a node group from being added.
+func TestBranchThatDoesNotEnd(t *testing.T) {
+	f := newFixture(t, 1)
+	s, err := schema.Dialer{}.Dial(f.ctx(), "g", servers[0].Node())
+	require.NoError(t, err)
+	defer s.Close()
+	servers[0].Exec(t, "CREATE DATABASE d")
+	servers[0].Exec(t, "CREATE TABLE d.t (a INT)")
+	for _, q := range []string{"XA START '2-ab-1','1-1-1',21328", "INSERT INTO d.t VALUES (1)", "XA END '2-ab-1','1-1-1',21328", "XA PREPARE '2-ab-1','1-1-1',21328"} {
+		servers[0].Exec(t, q)
+	}
+	defer servers[0].Exec(t, "XA ROLLBACK '2-ab-1','1-1-1',21328")
+	ctx, cancel := context.WithTimeout(f.ctx(), 100*time.Millisecond)
+	defer cancel()
+	err = (&leader{}).awaitBranches(ctx, s)
+	require.ErrorIs(t, err, errInDoubt)
+	require.ErrorContains(t, err, "transaction 2-ab-1 is prepared on node group g")
 }
 
 // TestReplacedAndRefused: a server that refuses CREATE OR REPLACE may have dropped what was to be replaced. Then no group has it,

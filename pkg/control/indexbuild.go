@@ -20,7 +20,7 @@ import (
 //
 //	tables of entries on every node group      the job says which: who resumes it makes those that are missing
 //	catalog: the index is being built          every proxy maintains it from now on, and reads it not yet
-//	all proxies say so; LOCK TABLES            what began before has ended (see settling.go)
+//	all proxies say so; LOCK TABLES            what began before has ended (see settling.go, indoubt.go)
 //	the statement itself, group by group       finds duplicates within a group
 //	entries for all rows: audit.IndexCheck      finds duplicates between groups
 //	catalog: the index is there
@@ -110,8 +110,24 @@ func (d *schemaChange) publishBuilding(ctx context.Context) error {
 		if err == nil {
 			_, err = s.Exec(ctx, "UNLOCK TABLES")
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return d.awaitBranches(ctx, s)
 	})
+}
+
+// awaitBranches waits for transactions that are prepared on a server as for others that have used the table.
+func (d *schemaChange) awaitBranches(ctx context.Context, s *schema.Server) error {
+	wait, cancel := context.WithTimeout(ctx, d.patience())
+	defer cancel()
+	err := d.leader.awaitBranches(wait, s)
+	if ctx.Err() == nil && errors.Is(err, errInDoubt) {
+		e := sqlerr.LockWaitTimeout.New()
+		e.Message += " (" + err.Error() + ")"
+		return e
+	}
+	return err
 }
 
 // changeBuilding writes the table that indexes are built for as change leaves it.

@@ -30,6 +30,7 @@ const (
 //
 //	freeze   the map says so; all proxies acknowledge that no statement that does is under way
 //	lock     LOCK TABLES ... READ on the model: transactions that have written are over
+//	recover  branches that were prepared on the model before are ended
 //	copy
 //	publish  together with the map that thaws them, if it is still the frozen one
 //
@@ -41,7 +42,7 @@ func (a *adoption) join(ctx context.Context, model, group *catalog.NodeGroup, pu
 	}
 	for attempt := 1; ; attempt++ {
 		err := a.tryJoin(ctx, model, group, tables, publish)
-		if err == nil || ctx.Err() != nil || errors.Is(err, topology.ErrNotLeader) || errors.Is(err, topology.ErrUnavailable) {
+		if err == nil || ctx.Err() != nil || errors.Is(err, topology.ErrNotLeader) || errors.Is(err, topology.ErrUnavailable) || errors.Is(err, errInDoubt) {
 			return err
 		}
 		if attempt == copiesAttempts {
@@ -97,7 +98,13 @@ func (a *adoption) tryJoin(ctx context.Context, model, group *catalog.NodeGroup,
 		defer from.Close()
 		stop := context.AfterFunc(work, from.Interrupt)
 		defer stop()
-		if err := lockAndCopy(work, from, a.leader.login(group), tables); err != nil {
+		if err := lockTables(from, tables); err != nil {
+			return err
+		}
+		if err := a.recovered(work, model); err != nil {
+			return err
+		}
+		if err := copyTables(work, from, a.leader.login(group), tables); err != nil {
 			return err
 		}
 		next, err := frozen.Next(nil, frozen.Moving())
@@ -117,8 +124,20 @@ func (a *adoption) tryJoin(ctx context.Context, model, group *catalog.NodeGroup,
 	return err
 }
 
-// lockAndCopy copies tables to a server, locked where they are read until from is closed.
-func lockAndCopy(ctx context.Context, from *mysqlconn.Conn, login mysqlconn.Config, tables []*catalog.Table) error {
+// recovered waits until a group has no branch any more that was prepared before the tables were locked.
+func (a *adoption) recovered(ctx context.Context, group *catalog.NodeGroup) error {
+	ctx, cancel := context.WithTimeout(ctx, branchesPatience)
+	defer cancel()
+	s, err := a.leader.servers.Dial(ctx, group.Label(), group.Primary)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return a.leader.awaitBranches(ctx, s)
+}
+
+// lockTables keeps all others from writing to tables until c is closed.
+func lockTables(c *mysqlconn.Conn, tables []*catalog.Table) error {
 	lock := "LOCK TABLES "
 	for i, t := range tables {
 		if i > 0 {
@@ -127,10 +146,15 @@ func lockAndCopy(ctx context.Context, from *mysqlconn.Conn, login mysqlconn.Conf
 		lock += t.SQL() + " READ"
 	}
 	for _, sql := range []string{fmt.Sprintf("SET SESSION lock_wait_timeout = %d", copiesLockWait), "SET SESSION sql_mode = ''", lock} {
-		if _, err := from.Exec(sql); err != nil {
+		if _, err := c.Exec(sql); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// copyTables copies tables to a server.
+func copyTables(ctx context.Context, from *mysqlconn.Conn, login mysqlconn.Config, tables []*catalog.Table) error {
 	to, err := mysqlconn.Dial(ctx, login)
 	if err != nil {
 		return err
