@@ -46,6 +46,9 @@ func (a *accounts) add(ctx context.Context, name string, c userChange) (revision
 	if err := c.apply(account); err != nil {
 		return 0, err
 	}
+	if _, _, err := a.store.Account(ctx, name); err != nil { // before anything is written that may come to etcd much later
+		return 0, err
+	}
 	revision, err = a.store.Change(nil).PutAccount(account, topology.Absent).Commit(ctx)
 	if errors.Is(err, topology.ErrConflict) {
 		return 0, errUserExists

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"skarv/pkg/pause"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
@@ -63,15 +64,40 @@ func clientError(err error) error {
 	}
 }
 
-// request puts a job into the queue and waits for its end.
+// request puts a job into the queue and waits for its end. An error that does not say otherwise means that nobody has begun it, nor will.
+//
+//	look      etcd answers: what is written while it does not may be found by a controller much later
+//	write     its answer may be lost, and it may arrive late
+//	wait      for the job's end, or for as long as the caller does
+//	withdraw  of what is not begun, and of what may not be written yet
+//
+// Whoever leads begins a job by a change of its record as it was when it was queued: that, or withdrawing it, succeeds.
 func (c *Client) request(ctx context.Context, j *job) (*job, error) {
 	j.ID, j.State, j.Created = newJobID(time.Now()), queued, time.Now().UTC()
 	data, err := j.encode()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.Store.Change(nil).PutRecord(topology.DDLJobs, j.ID, data, topology.Absent).Commit(ctx); err != nil {
+	if _, _, err := c.Store.Leader(ctx, Role); err != nil {
 		return nil, err
+	}
+	_, err = c.Store.Change(nil).PutRecord(topology.DDLJobs, j.ID, data, topology.Absent).Commit(ctx)
+	switch {
+	case errors.Is(err, topology.ErrFull):
+		return nil, err
+	case err != nil:
+		begun, werr := c.withdraw(ctx, j.ID)
+		switch {
+		case werr != nil:
+			return nil, unknown(ctx, j.ID, werr)
+		case begun: // its answer only was lost
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, topology.ErrUnavailable): // which says that nothing is known
+			return nil, topology.ErrUnavailable
+		default:
+			return nil, err
+		}
 	}
 	for {
 		last, err := c.wait(ctx, j.ID)
@@ -79,17 +105,34 @@ func (c *Client) request(ctx context.Context, j *job) (*job, error) {
 		case err == nil:
 			return last, nil
 		case ctx.Err() != nil:
-			if !c.withdraw(j.ID) {
+			begun, werr := c.withdraw(ctx, j.ID)
+			switch {
+			case werr != nil:
+				return nil, unknown(ctx, j.ID, werr)
+			case begun:
 				return nil, goesOn(ctx.Err(), j.ID)
 			}
 			return nil, ctx.Err()
 		case !errors.Is(err, errNoLeader):
-			return nil, err
+			return nil, unknown(ctx, j.ID, err)
 		}
-		if _, led, err := c.Store.Leader(ctx, Role); err == nil && !led && c.withdraw(j.ID) {
-			return nil, sqlerr.UnknownError.New("no controller is running: start a skarv process with the controller role")
+		if _, led, err := c.Store.Leader(ctx, Role); err == nil && !led {
+			if begun, err := c.withdraw(ctx, j.ID); err == nil && !begun {
+				return nil, sqlerr.UnknownError.New("no controller is running: start a skarv process with the controller role")
+			}
 		}
 	}
+}
+
+// unknown tells a client that it cannot be said what becomes of what it has asked for.
+func unknown(ctx context.Context, id string, why error) error {
+	says := fmt.Sprintf("it is not known whether the change is made (%v): it is job %s, of which skarvctl status tells until it has ended", why, id)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		e := sqlerr.QueryInterrupted.New()
+		e.Message += "; " + says
+		return e
+	}
+	return sqlerr.UnknownError.New(says)
 }
 
 // goesOn tells a client that waits no more that what it has asked for has begun all the same.
@@ -128,16 +171,55 @@ func (c *Client) wait(ctx context.Context, id string) (last *job, err error) {
 
 var errNoLeader = errors.New("no controller took the request")
 
-// withdraw removes a request that nobody has begun; false if that came too late.
-func (c *Client) withdraw(id string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	j, err := storedJob(ctx, c.Store, id)
-	if err != nil || j == nil || j.State != queued {
-		return false
+// withdrawTime bounds one try to withdraw a request, and withdrawEvery is the pause between two.
+const (
+	withdrawTime  = 2 * time.Second
+	withdrawEvery = 100 * time.Millisecond
+)
+
+// withdraw takes a request back. It tries for as long as the caller waits, and once if he does not; when it fails it is not known what becomes of the
+// request. begun: that came too late.
+func (c *Client) withdraw(ctx context.Context, id string) (begun bool, err error) {
+	for {
+		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+		begun, err = c.tryWithdraw(try, id)
+		cancel()
+		if err == nil || !errors.Is(err, topology.ErrUnavailable) || pause.For(ctx, withdrawEvery) != nil {
+			return begun, err
+		}
 	}
-	_, err = c.Store.Change(nil).DeleteRecord(topology.DDLJobs, id, j.revision).Commit(ctx)
-	return err == nil
+}
+
+func (c *Client) tryWithdraw(ctx context.Context, id string) (begun bool, err error) {
+	for {
+		j, err := storedJob(ctx, c.Store, id)
+		if err != nil {
+			return false, err
+		}
+		change := c.Store.Change(nil)
+		switch {
+		case j == nil: // it has ended and is forgotten, or it may be on its way to etcd still, which finds the place taken then
+			last, at, err := lastForgotten(ctx, c.Store)
+			if err != nil {
+				return false, err
+			}
+			if id <= last {
+				return false, errors.New("it may have ended")
+			}
+			data, err := (&job{ID: id, State: withdrawn, Created: time.Now().UTC()}).encode()
+			if err != nil {
+				return false, err
+			}
+			change.PutRecord(topology.DDLJobs, id, data, topology.Absent).ExpectRecord(topology.DDLForgotten, forgottenID, at)
+		case j.State == queued:
+			change.DeleteRecord(topology.DDLJobs, id, j.revision)
+		default:
+			return j.State != withdrawn, nil
+		}
+		if _, err := change.Commit(ctx); !errors.Is(err, topology.ErrConflict) {
+			return false, err
+		}
+	}
 }
 
 // Await waits, bounded, until the catalog of revision is used here and by every live proxy. Whether the change of that revision was one

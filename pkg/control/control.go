@@ -424,7 +424,15 @@ func (l *leader) forget(ctx context.Context, id string) error {
 	if oldest == "" {
 		return nil
 	}
-	_, err := l.store.Change(l.guard).DeleteRecord(topology.DDLJobs, oldest, topology.Any).Commit(ctx)
+	change := l.store.Change(l.guard).DeleteRecord(topology.DDLJobs, oldest, topology.Any)
+	last, _, err := lastForgotten(ctx, l.store)
+	if err != nil {
+		return err
+	}
+	if oldest > last {
+		change.PutRecord(topology.DDLForgotten, forgottenID, []byte(oldest), topology.Any)
+	}
+	_, err = change.Commit(ctx)
 	return err
 }
 

@@ -47,6 +47,8 @@ const (
 	running jobState = "running"
 	done    jobState = "done"
 	failed  jobState = "failed"
+	// withdrawn is a record in the place of a job that may still come to etcd: see Client.withdraw.
+	withdrawn jobState = "withdrawn"
 )
 
 // job is one record under ddl/.
@@ -95,6 +97,15 @@ func storedJob(ctx context.Context, store *topology.Store, id string) (*job, err
 		return nil, err
 	}
 	return decodeJob(r)
+}
+
+// forgottenID is the id of the only record of kind topology.DDLForgotten.
+const forgottenID = "last"
+
+// lastForgotten is the greatest id of the jobs that have ended and of which there is no record any more, "" if there is none, and the revision of that.
+func lastForgotten(ctx context.Context, store *topology.Store) (id string, revision int64, err error) {
+	r, _, err := store.Record(ctx, topology.DDLForgotten, forgottenID)
+	return string(r.Value), r.Revision, err
 }
 
 // ended reports whether nothing more will happen to it.

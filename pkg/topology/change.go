@@ -3,6 +3,7 @@ package topology
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -188,7 +189,7 @@ func (c *Change) DropCluster(revision int64) *Change {
 		c.cmps = append(c.cmps, clientv3.Compare(clientv3.ModRevision(c.store.prefix+kind), "<", revision+1).WithPrefix())
 	}
 	c.DropCatalog().remove(c.store.clusterKey(), Any).remove(c.store.mapKey(), Any)
-	for _, kind := range []string{kindGroup, kindSeq, kindSetting, string(DDLJobs), string(Reorgs), string(ReorgLock), string(ReorgProgress), string(EventRuns)} {
+	for _, kind := range []string{kindGroup, kindSeq, kindSetting, string(DDLJobs), string(DDLForgotten), string(Reorgs), string(ReorgLock), string(ReorgProgress), string(EventRuns)} {
 		c.ops = append(c.ops, clientv3.OpDelete(c.store.prefix+kind+"/", clientv3.WithPrefix()))
 	}
 	return c
@@ -212,6 +213,9 @@ func (c *Change) Commit(ctx context.Context) (int64, error) {
 	defer cancel()
 	r, err := c.store.client.Txn(ctx).If(c.cmps...).Then(c.ops...).Else(onFail...).Commit()
 	if err = c.store.observe(err); err != nil {
+		if errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrFull) {
+			err = fmt.Errorf("%w; it is not known whether the change was written", err)
+		}
 		return 0, err
 	}
 	if r.Succeeded {

@@ -15,7 +15,9 @@ type RecordKind string
 // The kinds of records.
 const (
 	DDLJobs RecordKind = "ddl"
-	Reorgs  RecordKind = "reorg"
+	// DDLForgotten says up to which id records of jobs have been removed.
+	DDLForgotten RecordKind = "ddlforgotten"
+	Reorgs       RecordKind = "reorg"
 	// ReorgLock names the one that runs; ReorgProgress has how far it is.
 	ReorgLock     RecordKind = "reorglock"
 	ReorgProgress RecordKind = "reorgprogress"
