@@ -24,7 +24,7 @@ func (c *Conn) Relay(request []byte, cmd wire.Command, dst io.Writer, buf []byte
 	if cmd.NoAnswer() {
 		return *c.scanner.Summary(), c.write(request)
 	}
-	c.scanner.Expect(nextSeq(request))
+	c.scanner.Expect(wire.NextSeq(request))
 	n, err := c.sock.Exchange(c.withLate(request), buf)
 	return c.relay(n, err, dst, buf)
 }
@@ -37,7 +37,7 @@ func (c *Conn) RelayBehind(before string, request []byte, cmd wire.Command, dst 
 	if !c.Usable() {
 		return *c.scanner.Summary(), c.misused()
 	}
-	c.scanner.Expect(nextSeq(request))
+	c.scanner.Expect(wire.NextSeq(request))
 	c.out = append(c.out[:0], 0, 0, 0, 0, byte(wire.ComQuery))
 	c.out = append(c.out, before...)
 	var seq byte
@@ -109,17 +109,6 @@ func (c *Conn) withheld(n int, buf []byte) (all int, refused *sqlerr.Error, err 
 		n += more
 	}
 	return n, nil, nil
-}
-
-// nextSeq is the sequence number that follows the last packet of a command.
-func nextSeq(request []byte) byte {
-	for len(request) > wire.HeaderLen+wire.MaxPacket {
-		request = request[wire.HeaderLen+wire.MaxPacket:]
-	}
-	if len(request) < wire.HeaderLen {
-		return 1
-	}
-	return request[wire.HeaderLen-1] + 1
 }
 
 // relay passes on what has been read into buf, n bytes, and what follows until the answer ends.

@@ -55,6 +55,11 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 		if p.Uses&plan.WritesUserVariable != 0 {
 			dst = s.conn.Buffered() // see variablesTaken
 		}
+		// What is sent may be another text than the client's, in fewer packets or in more.
+		by := s.conn.Seq() - wire.NextSeq(packets)
+		if by != 0 {
+			dst = &wire.Renumbered{Dst: dst, By: by}
+		}
 		s.running.enter(c)
 		if s.hit() || s.killed.Load() { // by a KILL that met no statement on a server
 			s.running.leave(c)
@@ -94,6 +99,9 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 			}
 			if again && sum.Bytes == 0 && p.Relay != nil && !p.Relay.Write && s.mayRepeat(g) {
 				continue
+			}
+			if lost, ok := errors.AsType[*mysqlconn.LostError](err); ok {
+				lost.NextSeq += by
 			}
 			return s.broken(c, err)
 		}

@@ -62,3 +62,14 @@ func EndPacket(dst []byte, start int, seq *byte) []byte {
 	payload := append([]byte(nil), dst[start+HeaderLen:]...)
 	return AppendPacket(dst[:start], seq, payload)
 }
+
+// NextSeq is the sequence number that follows the last packet of a command.
+func NextSeq(command []byte) byte {
+	for len(command) > HeaderLen+MaxPacket {
+		command = command[HeaderLen+MaxPacket:]
+	}
+	if len(command) < HeaderLen {
+		return 1
+	}
+	return command[HeaderLen-1] + 1
+}

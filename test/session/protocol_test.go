@@ -476,3 +476,51 @@ func TestRefusedSetKeepsTheTransaction(t *testing.T) {
 	c.exec("ROLLBACK")
 	require.Equal(t, before, c.get("SELECT v FROM t WHERE id = 1"))
 }
+
+// The packets of an answer are numbered as the client counts them, also where the statement is sent in another number of packets than it
+// came in: packets.read tests it.
+func TestNumbersOfLongStatements(t *testing.T) {
+	admin := connect(t)
+	admin.exec("CREATE TABLE d.numbered (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(10), b LONGBLOB)")
+	defer admin.exec("DROP TABLE d.numbered")
+	admin.exec("CREATE TABLE d.lines (id INT PRIMARY KEY) COMMENT 'skarv:single'")
+	defer admin.exec("DROP TABLE d.lines")
+	lines := make([]string, 300)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("(%d)", i)
+	}
+	admin.exec("INSERT INTO d.lines VALUES " + strings.Join(lines, ", "))
+	r := packetLogin(t, 0)
+	ok := func() {
+		t.Helper()
+		p := r.read()
+		require.EqualValues(t, wire.OKHeader, p[0], "%q", p)
+	}
+
+	// One packet of the client's is two of text.
+	r.send(wire.ComStmtPrepare, "INSERT INTO numbered (v, b) VALUES (?, ?)")
+	p := r.read()
+	st, err := wire.ParsePrepareOK(p)
+	require.NoError(t, err)
+	for range st.Params {
+		r.read()
+	}
+	for _, size := range []int{9 << 20, 15 << 20} {
+		body := append(wire.AppendExecuteHead(nil, st.ID, 0), 0, 1, 253, 0, 252, 0, 1, 'x')
+		r.send(wire.ComStmtExecute, string(wire.AppendLenencString(body, strings.Repeat("a", size))))
+		ok()
+	}
+	require.Equal(t, "2", r.get("SELECT COUNT(*) FROM numbered"))
+
+	// Two packets of the client's are one of text.
+	r.send(wire.ComQuery, "INSERT INTO numbered (v, b) VALUES ('y', "+strings.Repeat(" ", wire.MaxPacket)+" 'b')")
+	ok()
+	require.Equal(t, "3", r.get("SELECT COUNT(*) FROM numbered"))
+
+	// The text has another length with LAST_INSERT_ID() filled in; the answer has more than 255 packets.
+	for _, size := range []int{wire.MaxPacket - 40, wire.MaxPacket + 5} {
+		sql := "SELECT LAST_INSERT_ID(), id FROM `lines` WHERE id < LENGTH('')"
+		sql = strings.Replace(sql, "''", "'"+strings.Repeat("x", size-len(sql)-1)+"'", 1)
+		require.Equal(t, 299, strings.Count(r.get(sql), ";"))
+	}
+}
