@@ -49,6 +49,7 @@ func TestFailures(t *testing.T) {
 	t.Run("server killed", f.serverKilled)
 	t.Run("server paused", f.serverPaused)
 	t.Run("server killed in the middle of a result", f.killedMidResult)
+	t.Run("etcd paused", f.etcdPaused)
 	t.Run("etcd killed", f.etcdKilled)
 }
 
@@ -327,6 +328,25 @@ func (f *failures) killedMidResult(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What is refused because etcd does not answer is not done when it does.
+func (f *failures) etcdPaused(t *testing.T) {
+	db := f.admin(t, 0, "shop")
+	exec1(t, db, "CREATE TABLE kept (id INT PRIMARY KEY)", "INSERT INTO kept VALUES (1)")
+	resume := cluster.Pause(t, f.etcd.Process.Pid)
+	_, err := db.Exec("TRUNCATE TABLE kept")
+	require.Contains(t, sqlError(t, err).Message, "the schema cannot be changed now")
+	exec1(t, db, "INSERT INTO kept VALUES (2)")
+	resume()
+	eventually(t, patience, "the schema can be changed", func() bool {
+		_, err := db.Exec("CREATE TABLE IF NOT EXISTS kept2 (id INT PRIMARY KEY)")
+		return err == nil
+	})
+	var n int
+	require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM kept").Scan(&n))
+	require.Equal(t, 2, n)
+	exec1(t, db, "DROP TABLE kept", "DROP TABLE kept2")
 }
 
 // Without etcd the cluster cannot change, and goes on.
