@@ -45,7 +45,9 @@ type Config struct {
 type Accounts interface {
 	// Account returns the account to use on g's primary.
 	Account(ctx context.Context, g *catalog.NodeGroup) (user, password string, err error)
-	// Admit decides whether a new connection, made with user's account, may be used.
+	// Known returns nil if the server that c is connected to, with the node's own account, is one of g.
+	Known(c *mysqlconn.Conn, g *catalog.NodeGroup) error
+	// Admit decides whether a new connection, made with user's account, may be used: the server is one of g, and the account not shut out.
 	Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, user string) error
 	// Refused is told that a login or Admit failed, and reports whether it is worth another try.
 	Refused(g *catalog.NodeGroup, user string, err error) bool

@@ -141,9 +141,6 @@ func (p *pool) probe(ctx context.Context, probe **mysqlconn.Conn) error {
 	defer cancel()
 	if *probe == nil {
 		c, err := p.dial(ctx, Profile{NoDB: true})
-		if err == nil && p.cfg.Accounts != nil {
-			err = p.admit(ctx, c, p.group.Primary.User)
-		}
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,7 @@ func newPool(g *catalog.NodeGroup, cfg Config, m *metrics, o *orphans) *pool {
 // serves reports whether the pool's connections are those to g's primary.
 func (p *pool) serves(g *catalog.NodeGroup) bool {
 	a, b := p.group.Primary, g.Primary
-	return a.Addr == b.Addr && a.User == b.User && a.Password == b.Password && a.TLS == b.TLS && p.group.Name == g.Name
+	return a.Addr == b.Addr && a.User == b.User && a.Password == b.Password && a.TLS == b.TLS && p.group.Name == g.Name && p.group.Mark == g.Mark
 }
 
 func (p *pool) name() string { return nameOf(p.group) }
@@ -240,28 +240,12 @@ func (p *pool) login(ctx context.Context, profile Profile) (c *mysqlconn.Conn, u
 			return nil, "", err
 		}
 		if c, err = p.dialAs(ctx, profile, user, password); err == nil {
-			err = p.admit(ctx, c, user)
-		}
-		if err == nil {
 			return c, user, nil
 		}
 		if !a.Refused(p.group, user, err) || !first {
 			return nil, "", err
 		}
 	}
-}
-
-// admit asks whether a connection that was just made with user's account may be used; if not, it is closed.
-func (p *pool) admit(ctx context.Context, c *mysqlconn.Conn, user string) error {
-	stop := context.AfterFunc(ctx, c.Interrupt)
-	err := p.cfg.Accounts.Admit(c, p.group, user)
-	if !stop() && err == nil {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		_ = c.Close()
-	}
-	return err
 }
 
 // dial logs in to the primary with Skarv's own account.
@@ -271,6 +255,9 @@ func (p *pool) dial(ctx context.Context, profile Profile) (*mysqlconn.Conn, erro
 
 func (p *pool) dialAs(ctx context.Context, profile Profile, user, password string) (*mysqlconn.Conn, error) {
 	cfg := p.cfg.login(p.group)
+	if user != cfg.User {
+		cfg.Check = func(c *mysqlconn.Conn) error { return p.cfg.Accounts.Admit(c, p.group, user) }
+	}
 	cfg.User, cfg.Password, cfg.Caps = user, password, profile.Caps
 	return mysqlconn.Dial(ctx, cfg)
 }
@@ -282,6 +269,9 @@ func (c *Config) login(g *catalog.NodeGroup) mysqlconn.Config {
 		Addr: n.Addr, Name: nameOf(g), User: n.User, Password: n.Password, Timeout: c.DialTimeout,
 	}
 	cfg.TLS, cfg.PlainWithoutTLS = n.ClientTLS(c.TLS)
+	if c.Accounts != nil {
+		cfg.Check = func(s *mysqlconn.Conn) error { return c.Accounts.Known(s, g) }
+	}
 	return cfg
 }
 

@@ -107,32 +107,30 @@ const MarkOf = "SELECT mark FROM `_skarv`.`node_group`"
 // Known returns an error unless the server c is connected to is one of g: one that was emptied, or is another group's, would answer for g
 // with other rows or with none. What it looks for is made before a server is a node group's, and by nobody later.
 func Known(c *mysqlconn.Conn, g *catalog.NodeGroup) error {
+	query := MarkOf
 	if g.Mark == "" {
-		_, _, err := c.QueryAll("SELECT 1 FROM `_skarv`.`dt` LIMIT 0", 1)
-		return stranger(err, "table `_skarv`.`dt`")
+		query = "SELECT COUNT(*) FROM `_skarv`.`dt` WHERE 1 = 0"
 	}
-	_, rows, err := c.QueryAll(MarkOf, 1)
-	if err == nil && len(rows) == 1 && string(rows[0][0]) == g.Mark {
-		return nil
+	_, rows, err := c.QueryAll(query, 1)
+	if sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) || err == nil && (len(rows) == 0 || g.Mark != "" && string(rows[0][0]) != g.Mark) {
+		return stranger(g)
 	}
-	if err == nil {
-		err = sqlerr.NoSuchTable.New("_skarv", "node_group") // or as good as none
-	}
-	return stranger(err, "mark "+g.Mark+" in `_skarv`.`node_group`")
+	return err
 }
 
-// stranger is err, or what it means that something is not on a server.
-func stranger(err error, what string) error {
-	if !sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) {
-		return err
+// stranger is the error for a server in the place of g's.
+func stranger(g *catalog.NodeGroup) error {
+	what := "table `_skarv`.`dt`"
+	if g.Mark != "" {
+		what = "mark " + g.Mark + " in `_skarv`.`node_group`"
 	}
-	return fmt.Errorf("the server there has not %s: it is another one than the node group's, or was emptied; "+
-		"bring back the server that was there, or restore the node group's backup on it", what)
+	return errors.New("the server there has not " + what + ": it is another one than the node group's, or was emptied; " +
+		"bring back the server that was there, or restore the node group's backup on it")
 }
 
 // Activate makes a slot's account ready on the server c is connected to as administrator. ErrFenced: the slot was fenced
-// there, or taken by a later incarnation. c is to be closed by the caller: what it writes is not logged.
-func Activate(c *mysqlconn.Conn, s Slot) error {
+// there, or taken by a later incarnation. c, a connection to one of g's servers, is to be closed by the caller: what it writes is not logged.
+func Activate(c *mysqlconn.Conn, g *catalog.NodeGroup, s Slot) error {
 	run := func(sql string) error {
 		_, err := c.Exec(sql)
 		return unprivileged(err)
@@ -149,7 +147,7 @@ func Activate(c *mysqlconn.Conn, s Slot) error {
 			return err
 		}
 	}
-	if err := Admit(c, s); err != nil {
+	if err := Admit(c, g, s); err != nil {
 		return err
 	}
 	for _, sql := range []string{
@@ -164,11 +162,19 @@ func Activate(c *mysqlconn.Conn, s Slot) error {
 	return nil
 }
 
-// Admit returns nil if a connection of s's holder to the server may be used, ErrFenced if not.
-func Admit(c *mysqlconn.Conn, s Slot) error {
-	_, rows, err := c.QueryAll(fmt.Sprintf("SELECT incarnation, fenced FROM `_skarv`.`slot` WHERE n = %d", s.N), 1)
+// Admit returns nil if a connection of s's holder may be used for g, ErrFenced if s was shut out, and another error, as Known, if the server is not
+// one of g.
+func Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, s Slot) error {
+	mark := "''"
+	if g.Mark != "" {
+		mark = "(" + MarkOf + ")"
+	}
+	_, rows, err := c.QueryAll(fmt.Sprintf("SELECT incarnation, fenced, %s FROM `_skarv`.`slot` WHERE n = %d", mark, s.N), 1)
 	if err != nil {
 		return err
+	}
+	if len(rows) == 1 && string(rows[0][2]) != g.Mark {
+		return stranger(g)
 	}
 	if len(rows) != 1 || string(rows[0][0]) != strconv.FormatInt(s.Incarnation, 10) || string(rows[0][1]) != "0" {
 		return ErrFenced

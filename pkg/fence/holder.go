@@ -82,9 +82,7 @@ func (h *Holder) activate(ctx context.Context, g *catalog.NodeGroup, slot Slot) 
 	defer c.Close()
 	stop := context.AfterFunc(ctx, c.Interrupt)
 	defer stop()
-	if err = unprivileged(Known(c, g)); err == nil {
-		err = Activate(c, slot)
-	}
+	err = Activate(c, g, slot)
 	switch {
 	case errors.Is(err, ErrFenced):
 		h.lost(slot)
@@ -103,18 +101,20 @@ func (h *Holder) activate(ctx context.Context, g *catalog.NodeGroup, slot Slot) 
 	return err
 }
 
-// Admit decides on a new connection that was made with user's account.
+// Known returns nil if the server c is connected to, with Skarv's own account, is one of g.
+func (h *Holder) Known(c *mysqlconn.Conn, g *catalog.NodeGroup) error {
+	return unprivileged(Known(c, g))
+}
+
+// Admit decides on a new connection that was made with user's account, a slot's.
 func (h *Holder) Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, user string) error {
-	if user == g.Primary.User {
-		return Known(c, g)
-	}
 	h.mu.Lock()
 	slot := h.slot
 	h.mu.Unlock()
 	if slot == nil || User(slot.N) != user {
 		return ErrNoSlot
 	}
-	err := Admit(c, *slot)
+	err := Admit(c, g, *slot)
 	if errors.Is(err, ErrFenced) {
 		h.lost(*slot)
 	}

@@ -35,8 +35,10 @@ type Config struct {
 	PlainWithoutTLS bool
 	// Init are statements run after login, sent all at once.
 	Init []string
+	// Check, if not nil, is asked behind Init whether the server is the right one; its error is Dial's.
+	Check func(*Conn) error
 
-	// Timeout bounds dialling, login and Init together; 10 s if zero.
+	// Timeout bounds dialling, login, Init and Check together; 10 s if zero.
 	Timeout time.Duration
 	// PeerTimeout is how long sent bytes may stay unacknowledged, and an idle peer silent to probes, before the connection is taken for
 	// dead; 10 s if zero.
@@ -126,6 +128,9 @@ func (c *Conn) begin(ctx context.Context, cfg *Config, deadline time.Time) error
 	}
 	for i := 0; err == nil && i < len(cfg.Init); i++ {
 		_, err = c.finish()
+	}
+	if err == nil && cfg.Check != nil {
+		err = cfg.Check(c)
 	}
 	if !stop() && ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -290,7 +290,7 @@ func TestEvictedProxy(t *testing.T) {
 		// What the old incarnation still tries is refused, on both ways.
 		admin, err := dial(t.Context())
 		require.NoError(t, err)
-		require.ErrorIs(t, fence.Activate(admin, fence.Slot{N: old.N, Incarnation: old.Incarnation, Secret: []byte("x")}), fence.ErrFenced)
+		require.ErrorIs(t, fence.Activate(admin, g, fence.Slot{N: old.N, Incarnation: old.Incarnation, Secret: []byte("x")}), fence.ErrFenced)
 		require.NoError(t, admin.Close())
 	}
 	require.Error(t, tx.Commit())

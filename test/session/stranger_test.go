@@ -74,6 +74,11 @@ func TestEmptiedServer(t *testing.T) {
 	require.NotEqual(t, mark, group.Mark)
 	bare.exec("UPDATE _skarv.node_group SET mark = ?", group.Mark)
 	require.Eventually(t, func() bool { return says() == 0 }, time.Minute, tick)
+
+	// New connections look at it themselves, however quickly servers change places.
+	bare.exec("UPDATE _skarv.node_group SET mark = ?", mark)
+	endConnections(t, c.NodeGroupDB(t, 2, ""), "user = 'skarv_w1'")
+	require.Positive(t, says())
 }
 
 // A proxy whose account is gone from a server makes it again, and its clients notice nothing: the server was given up by the cluster and
