@@ -49,17 +49,18 @@ func (s *Snapshot) Routine(db, name string, function bool) *Routine {
 	return s.Routines[NewRoutineKey(db, name, function)]
 }
 
-// ReadBy lists the tables that a stored function and those it calls read, as often as their texts name them.
-func (s *Snapshot) ReadBy(f *Routine) []TableName { return s.readBy(f, nil) }
-
-func (s *Snapshot) readBy(f *Routine, seen []*Routine) (list []TableName) {
-	if f == nil || slices.Contains(seen, f) {
-		return nil
-	}
-	seen = append(seen, f)
-	list = slices.Clone(f.Reads)
-	for _, k := range f.Calls {
-		list = append(list, s.readBy(s.Routines[k], seen)...)
+// ReadBy lists the tables that stored functions and those they call read, as often as a server opens them: each function's own once, however
+// often it is called.
+func (s *Snapshot) ReadBy(functions ...*Routine) (list []TableName) {
+	for i := 0; i < len(functions); i++ {
+		f := functions[i]
+		if f == nil || slices.Contains(functions[:i], f) {
+			continue
+		}
+		list = append(list, f.Reads...)
+		for _, k := range f.Calls {
+			functions = append(functions, s.Routines[k])
+		}
 	}
 	return list
 }

@@ -274,12 +274,18 @@ func writtenNames(st *sqlparse.Statement) (edits []edit) {
 			continue
 		}
 		tokens := inner.Tokens()
-		for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-			if tok.Kind != sqlparse.Word && tok.Kind != sqlparse.QuotedName && !inner.Is(tok, ".") {
+		for named := true; ; named = !named {
+			tok := tokens.Next()
+			if tok.Kind == sqlparse.EOF {
+				break
+			}
+			if named != (tok.Kind == sqlparse.Word || tok.Kind == sqlparse.QuotedName) || !named && !inner.Is(tok, ".") {
 				name = nil // an expression
 				break
 			}
-			name = inner.AppendName(name[:0], tok)
+			if named {
+				name = inner.AppendName(name[:0], tok)
+			}
 		}
 		if len(name) > 0 {
 			at := item.Expr.End

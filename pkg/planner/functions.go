@@ -83,7 +83,7 @@ func (a *analysis) readsTables(f *sqlparser.FuncExpr) bool {
 // reader notes the tables that a function reads.
 func (b *build) reader(f *catalog.Routine) error {
 	names := b.snap.ReadBy(f)
-	if len(names) == 0 {
+	if len(names) == 0 || slices.Contains(b.readers, f) {
 		return nil
 	}
 	b.readers = append(b.readers, f)

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"fmt"
 	"slices"
 
 	"skarv/pkg/catalog"
@@ -38,6 +39,12 @@ const eachEvent = "INSERT"
 
 func (b *build) insertTriggers(n *plan.InsertRows) error {
 	t := n.Table
+	if n.Indexed != nil && n.Indexed.Own && (n.Update || b.plan.Kind == plan.Replace) {
+		changes := func(c int) bool { return t.Columns[c].Generated || b.ins.changes(c) }
+		if err := refuseCascades((&followers{snap: b.snap}).fires(t, !n.Update, changes)); err != nil {
+			return err
+		}
+	}
 	if !t.FiresAny() {
 		return nil
 	}
@@ -59,32 +66,69 @@ func (b *build) changeTriggers(n *plan.ChangeRows) error {
 	if n.NewKey != nil && t.FiresAny() {
 		n.Stay = refuseTrigger(t, "UPDATE of the distribution column", "insert the new row and delete the old one")
 	}
-	if child := b.cascadesIntoTriggers(t, nil); n.Own && child != nil {
-		return refuseTrigger(child, "a foreign key over several node groups with CASCADE or SET NULL", "delete or change its rows first")
-	}
-	return nil
-}
-
-// cascadesIntoTriggers finds a table with triggers whose rows a foreign key changes along with those of t. Servers fire none
-// for that.
-func (b *build) cascadesIntoTriggers(t *catalog.Table, seen []*catalog.Table) *catalog.Table {
-	if slices.Contains(seen, t) {
+	if !n.Own {
 		return nil
 	}
-	seen = append(seen, t)
-	_, children, _ := b.snap.Relations(t)
-	for _, r := range children {
-		if !catalog.Cascades(r.Key.OnDelete) && !catalog.Cascades(r.Key.OnUpdate) {
+	in := b.mod.scope.insts[0]
+	return refuseCascades((&followers{snap: b.snap}).fires(t, n.Delete, func(c int) bool { return t.Columns[c].Generated || b.mod.changes(b, in, c) }))
+}
+
+// followers looks for a table with triggers that servers would fire for what a foreign key does to its rows, which Skarv does by statements:
+// InnoDB fires none for its cascades.
+type followers struct {
+	snap *catalog.Snapshot
+	seen []following
+}
+
+// following is what is done to rows of a table: they are deleted, or the columns are changed.
+type following struct {
+	table   *catalog.Table
+	deletes bool
+	columns string // of columns
+}
+
+// fires finds such a table below t, whose rows are deleted, or changed in the columns of which changes says so.
+func (c *followers) fires(t *catalog.Table, deletes bool, changes func(column int) bool) *catalog.Table {
+	_, children, _ := c.snap.Relations(t)
+	for i := range children {
+		r := &children[i]
+		rule := r.Key.OnUpdate
+		if deletes {
+			rule = r.Key.OnDelete
+		}
+		if !catalog.Cascades(rule) || !deletes && !slices.ContainsFunc(r.ParentColumns(), changes) {
 			continue
 		}
-		if r.Child.FiresAny() {
+		below := following{table: r.Child, deletes: deletes && rule == "CASCADE"}
+		if !below.deletes {
+			below.columns = fmt.Sprint(r.Key.Columns)
+		}
+		if slices.Contains(c.seen, below) {
+			continue
+		}
+		c.seen = append(c.seen, below)
+		changed := func(column int) bool {
+			col := &r.Child.Columns[column]
+			return slices.Contains(r.Key.Columns, column) || col.Generated || col.SetByServer()
+		}
+		switch {
+		case below.deletes && r.Child.Fires("DELETE"), !below.deletes && r.Child.Fires("UPDATE"),
+			!below.deletes && r.Child.FiresAny() && slices.ContainsFunc(r.Child.Distribution, changed): // it moves: it is deleted and inserted
 			return r.Child
 		}
-		if found := b.cascadesIntoTriggers(r.Child, seen); found != nil {
+		if found := c.fires(r.Child, below.deletes, changed); found != nil {
 			return found
 		}
 	}
 	return nil
+}
+
+// refuseCascades refuses what c.fires has found.
+func refuseCascades(child *catalog.Table) error {
+	if child == nil {
+		return nil
+	}
+	return refuseTrigger(child, "a foreign key over several node groups with CASCADE or SET NULL", "delete or change its rows first")
 }
 
 // stageTriggers: a stage has the table's columns, so that a row is judged there before its trigger could put it right, unless the column is

@@ -238,6 +238,9 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 		if at, ok := w.keeps[t]; ok && w.views == 0 {
 			return at == i
 		}
+		if !w.twice && slices.Contains(w.b.reads, t) && w.written[t] == nil && (t.Kind == catalog.Sharded || t.Kind == catalog.Single && t.Group != p.Group) {
+			return false // a function reads the copy that has the name
+		}
 		return done[t] == 1
 	}
 	for i, t := range tables {
@@ -309,10 +312,14 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 func (w *worker) readers(p *plan.Workspace, tables []*catalog.Table, st *sqlparse.Statement, db string) error {
 	reads := w.b.called(st, db)
 	for i, t := range reads {
-		again := slices.Contains(tables, t) || slices.Contains(reads[:i], t)
+		local := t.Kind == catalog.Reference || t.Kind == catalog.Single && t.Group == p.Group
+		again := slices.Contains(reads[:i], t) || slices.Contains(tables, t) && (w.twice || local) // other copies have other names
 		switch {
 		case w.written[t] != nil || w.stage && w.into == t:
 			return sqlerr.Unsupported("a function that reads the table '"+t.Name+"', which the statement writes to", "select its value first")
+		case again && local:
+			p.LocalTwice = p.LocalTwice || !w.twice
+			continue
 		case again && !w.twice:
 			return sqlerr.Unsupported("the table '"+t.Name+"', which a stored function reads, more than once in a statement over several node groups",
 				"call the function once, in a SELECT of its own")
@@ -323,7 +330,7 @@ func (w *worker) readers(p *plan.Workspace, tables []*catalog.Table, st *sqlpars
 			return sqlerr.Unsupported("a statement whose functions read more than "+strconv.Itoa(maxCopies)+" tables", "select their values first")
 		}
 		list := &p.Copies
-		if t.Kind == catalog.Reference || t.Kind == catalog.Single && t.Group == p.Group {
+		if local {
 			list = &p.Local
 		}
 		*list = append(*list, plan.Copy{Table: t})
@@ -404,23 +411,12 @@ func aliasFor(st *sqlparse.Statement, ref sqlparse.TableRef) (alias string, ok b
 	toks := st.TokensFrom(ref.End)
 	next := toks.Next()
 	switch {
-	case next.Kind == sqlparse.QuotedName:
-		return "", true
-	case next.Kind != sqlparse.Word:
-		return alias, true
-	case st.Is(next, "AS"):
-		return "", true
 	case st.Is(next, "PARTITION"), st.Is(next, "TABLESAMPLE"):
 		return "", false
+	case st.Alias(ref) != "":
+		return "", true
 	}
-	for _, w := range [...]string{"WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "FOR", "LOCK", "INTO", "UNION", "EXCEPT", "INTERSECT",
-		"WINDOW", "JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "NATURAL", "STRAIGHT_JOIN", "ON", "USING", "USE", "IGNORE", "FORCE",
-		"PROCEDURE", "QUALIFY"} {
-		if st.Is(next, w) {
-			return alias, true
-		}
-	}
-	return "", true
+	return alias, true
 }
 
 // wordBefore reports whether the token before a place in the text is that word.

@@ -15,7 +15,7 @@ type Touches struct {
 	Calls []Name
 	// Sets are the columns of NEW that a trigger assigns, as written.
 	Sets []string
-	// Reads are the tables that a function reads, as often as it names them.
+	// Reads are the tables that a function reads, as often as a server opens them for it: those that two of its statements name alike once.
 	Reads []Name
 }
 
@@ -23,7 +23,7 @@ type Touches struct {
 // reads: no state of the session, no other statements than assignments, control structures and SELECT. The error, 1235, names the first thing that is more, and what
 // (as "stored functions") is what may not have it.
 func (p *Program) Plain(what string) (*Touches, error) {
-	t := &touching{p: p, what: what, out: &Touches{}, variables: map[string]bool{}}
+	t := &touching{p: p, what: what, out: &Touches{}, opened: map[opened]int{}, variables: map[string]bool{}}
 	for _, param := range p.Params {
 		t.variables[strings.ToLower(param.Name)] = true
 	}
@@ -42,8 +42,12 @@ type touching struct {
 	p         *Program
 	what      string
 	out       *Touches
+	opened    map[opened]int
 	variables map[string]bool // in lower case
 }
+
+// opened is a table as statements name it.
+type opened struct{ db, name, alias string }
 
 func (t *touching) refuse(what, how string) error {
 	return sqlerr.Unsupported(what+" in "+t.what, how)
@@ -134,9 +138,7 @@ func (t *touching) text(text string) error {
 	case sqlparse.Select, sqlparse.Do:
 		refs, sure := st.Tables()
 		if sure && t.p.Kind == Function && st.Uses()&sqlparse.LocksRows == 0 {
-			for _, r := range refs {
-				t.out.Reads = append(t.out.Reads, Name{DB: r.DB, Name: r.Name})
-			}
+			t.read(st, refs)
 		} else if !sure || len(refs) > 0 {
 			table := ""
 			if len(refs) > 0 {
@@ -147,6 +149,18 @@ func (t *touching) text(text string) error {
 	}
 	t.out.Calls = append(t.out.Calls, Calls(st)...)
 	return nil
+}
+
+// read notes the tables that one statement names.
+func (t *touching) read(st *sqlparse.Statement, refs []sqlparse.TableRef) {
+	own := map[opened]int{}
+	for _, r := range refs {
+		o := opened{r.DB, r.Name, st.Alias(r)}
+		if own[o]++; own[o] > t.opened[o] {
+			t.opened[o]++
+			t.out.Reads = append(t.out.Reads, Name{DB: r.DB, Name: r.Name})
+		}
+	}
 }
 
 // Calls returns the names before parentheses in a statement: of functions, and of whatever else stands there.

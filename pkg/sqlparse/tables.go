@@ -34,6 +34,27 @@ func (s *Statement) Tables() (refs []TableRef, sure bool) {
 	return f.refs, f.sure
 }
 
+// Alias is what the statement calls a table that it names, "" where it has no other name.
+func (s *Statement) Alias(ref TableRef) string {
+	toks := s.TokensFrom(ref.End)
+	next := toks.Next()
+	if s.Is(next, "AS") {
+		next = toks.Next()
+	} else if next.Kind == Word {
+		for _, w := range [...]string{"WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "FOR", "LOCK", "INTO", "UNION", "EXCEPT", "INTERSECT",
+			"WINDOW", "JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "NATURAL", "STRAIGHT_JOIN", "ON", "USING", "USE", "IGNORE", "FORCE",
+			"PROCEDURE", "QUALIFY"} {
+			if s.Is(next, w) {
+				return ""
+			}
+		}
+	}
+	if next.Kind != Word && next.Kind != QuotedName {
+		return ""
+	}
+	return string(s.AppendName(nil, next))
+}
+
 // CTE is a common table expression of the outermost WITH.
 type CTE struct {
 	Name string

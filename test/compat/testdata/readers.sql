@@ -39,20 +39,15 @@ SELECT id, rate_of(g) FROM products WHERE id = 3;
 SELECT id, solo_of(id) FROM products ORDER BY id;
 SELECT a.v, solo_of(a.id) FROM solo a ORDER BY a.id;
 SELECT id, dear(product) FROM sales ORDER BY id;
--- only: mariadb
 SELECT id, price_of(product) FROM sales ORDER BY price_of(product) DESC, id LIMIT 3;
--- only: mariadb
 SELECT id FROM sales WHERE product IN (SELECT id FROM products WHERE sold(id) > 5) ORDER BY id;
 SELECT id, sold(id) FROM products UNION ALL SELECT g, 0 FROM rates ORDER BY 1, 2;
--- only: mariadb
 SELECT id, price, price_of(id), price_of(id + 1) FROM products ORDER BY id;
--- only: mariadb
 SELECT p.id, s.id, sold(p.id), price_of(p.id) FROM products p JOIN sales s ON s.product = p.id ORDER BY 1, 2;
 SET @x = price_of(2);
 SELECT @x;
 DO sold(1);
 INSERT INTO solo VALUES (3, sold(1));
--- only: mariadb
 INSERT INTO products VALUES (10, sold(2), 'ten', 10), (11, sold(1), 'eleven', sold(5));
 SELECT * FROM products ORDER BY id;
 -- only: mariadb
@@ -99,3 +94,34 @@ SELECT dear(1);
 -- skip-prepared
 -- refused: the system table information_schema.tables in stored functions
 CREATE FUNCTION shows_tables() RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM information_schema.tables);
+-- Tables that functions read, and the statement and the functions' own statements, more than once.
+CREATE TABLE rd_rent (id INT PRIMARY KEY, inv INT, amt INT);
+CREATE TABLE rd_inv (id INT PRIMARY KEY, film INT);
+INSERT INTO rd_rent VALUES (1, 1, 10), (2, 1, 20), (3, 2, 30), (4, 4, 40);
+INSERT INTO rd_inv VALUES (1, 1), (2, 1), (3, 2), (4, 3);
+-- skip-prepared
+CREATE FUNCTION rd_balance(p INT) RETURNS INT READS SQL DATA BEGIN DECLARE a INT; DECLARE b INT; SELECT SUM(amt) INTO a FROM rd_rent WHERE inv = p; SELECT COUNT(*) INTO b FROM rd_rent LEFT JOIN rd_inv ON rd_inv.id = inv WHERE inv <= p; RETURN a + b; END;
+-- skip-prepared
+CREATE FUNCTION rd_in_stock(p INT) RETURNS INT READS SQL DATA BEGIN DECLARE n INT; SELECT COUNT(*) INTO n FROM rd_rent WHERE inv = p; IF n = 0 THEN RETURN 1; END IF; SELECT COUNT(rd_rent.id) INTO n FROM rd_inv LEFT JOIN rd_rent ON rd_rent.inv = rd_inv.id WHERE rd_inv.id = p AND amt > 25; RETURN n = 0; END;
+-- skip-prepared
+CREATE FUNCTION rd_twice(p INT) RETURNS INT READS SQL DATA RETURN (SELECT SUM(x.amt) FROM rd_rent x JOIN rd_rent y ON x.id = y.id WHERE x.inv = p);
+SELECT rd_balance(1), rd_balance(2), rd_balance(9);
+SELECT rd_in_stock(1), rd_in_stock(2), rd_in_stock(3);
+SELECT id, rd_in_stock(id) FROM rd_inv ORDER BY id;
+SELECT id FROM rd_inv WHERE film = 1 AND rd_in_stock(id) ORDER BY id;
+SELECT film, COUNT(*), SUM(rd_balance(rd_inv.id)) FROM rd_inv JOIN rd_rent ON inv = rd_inv.id GROUP BY film ORDER BY film;
+SELECT a.id, b.id, rd_balance(a.id) FROM rd_inv a JOIN rd_inv b ON a.film = b.film ORDER BY 1, 2;
+-- only: mariadb
+SELECT rd_twice(1);
+-- only: mysql
+-- refused: more than once
+SELECT rd_twice(1);
+-- only: mysql
+-- refused: more than once
+SELECT rd_balance(1), rd_in_stock(2);
+-- skip-prepared
+DROP FUNCTION rd_balance;
+-- skip-prepared
+DROP FUNCTION rd_in_stock;
+-- skip-prepared
+DROP FUNCTION rd_twice;

@@ -50,3 +50,7 @@ SELECT AVG(a) * 13e0, COUNT(DISTINCT s) FROM averaged;
 SELECT IF(AVG(a) * 13e0 = 75, 'yes', 'no'), LEAST(AVG(a), '9'), AVG(a) BETWEEN '5.7692307692' AND '5.7692307693' FROM averaged;
 SELECT SUM(a) FROM averaged HAVING AVG(a) * 13e0 = 75;
 SELECT ROUND(AVG(a) * 1e12), SIN(AVG(a)), ROUND(AVG(a), 12), CONCAT(AVG(a) / 3) FROM averaged;
+-- Expressions of words over information_schema are named by all of their text.
+SELECT SCHEMA_NAME IS NOT NULL FROM information_schema.schemata WHERE SCHEMA_NAME = 'information_schema';
+SELECT SCHEMA_NAME IS NULL AND TRUE, SCHEMA_NAME LIKE SCHEMA_NAME, NOT SCHEMA_NAME, SCHEMA_NAME OR SCHEMA_NAME FROM information_schema.schemata WHERE SCHEMA_NAME = 'information_schema';
+SELECT schemata.SCHEMA_NAME, BINARY schemata.schema_name, s.`schema_name`, NULL, TRUE FROM information_schema.schemata JOIN (SELECT 1 AS schema_name) s WHERE schemata.SCHEMA_NAME = 'information_schema';

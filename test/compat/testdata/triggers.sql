@@ -139,3 +139,48 @@ ALTER TABLE trsh DROP COLUMN z, MODIFY id INT FIRST;
 INSERT INTO trsh (s, v, id) VALUES ('d', 'x', 1), ('e', 'y', 2), ('f', 'z', 3);
 SELECT * FROM trsh ORDER BY s;
 DROP TABLE trsh;
+-- What a foreign key does to rows on other node groups fires no triggers; where servers would fire one for it, it is refused.
+CREATE TABLE cas_a (id INT PRIMARY KEY, n INT);
+CREATE TABLE cas_b (id INT PRIMARY KEY, a INT, n INT, FOREIGN KEY (a) REFERENCES cas_a (id) ON DELETE CASCADE ON UPDATE CASCADE);
+CREATE TABLE cas_c (id INT PRIMARY KEY, b INT, n INT, FOREIGN KEY (b) REFERENCES cas_b (id) ON DELETE RESTRICT ON UPDATE CASCADE);
+CREATE TABLE cas_d (id INT PRIMARY KEY, a INT, n INT, FOREIGN KEY (a) REFERENCES cas_a (id) ON DELETE SET NULL);
+INSERT INTO cas_a VALUES (1, 1), (2, 2), (3, 3), (4, 4), (5, 5);
+INSERT INTO cas_b VALUES (11, 1, 1), (12, 2, 2), (13, 3, 3);
+INSERT INTO cas_c VALUES (21, 12, 1);
+INSERT INTO cas_d VALUES (31, 4, 1), (32, 3, 1);
+-- skip-prepared
+CREATE TRIGGER cas_bi BEFORE INSERT ON cas_b FOR EACH ROW SET NEW.n = NEW.n + 1;
+-- skip-prepared
+CREATE TRIGGER cas_ci BEFORE INSERT ON cas_c FOR EACH ROW SET NEW.n = NEW.n + 1;
+-- skip-prepared
+CREATE TRIGGER cas_cu BEFORE UPDATE ON cas_c FOR EACH ROW SET NEW.n = NEW.n + 1;
+-- skip-prepared
+CREATE TRIGGER cas_di BEFORE INSERT ON cas_d FOR EACH ROW SET NEW.n = NEW.n + 1;
+DELETE FROM cas_a WHERE n = 1;
+DELETE FROM cas_a WHERE n = 2;
+DELETE FROM cas_a WHERE n = 4;
+UPDATE cas_a SET id = 8 WHERE n = 3;
+UPDATE cas_a SET id = 9 WHERE n = 5;
+SELECT * FROM cas_a ORDER BY id;
+SELECT * FROM cas_b ORDER BY id;
+SELECT * FROM cas_c ORDER BY id;
+SELECT * FROM cas_d ORDER BY id;
+-- refused: triggers
+UPDATE cas_b SET id = 99 WHERE n = 2;
+-- skip-prepared
+CREATE TRIGGER cas_du BEFORE UPDATE ON cas_d FOR EACH ROW SET NEW.n = NEW.n + 1;
+-- refused: triggers
+DELETE FROM cas_a WHERE n = 5;
+-- skip-prepared
+DROP TRIGGER cas_du;
+-- skip-prepared
+CREATE TRIGGER cas_dd BEFORE DELETE ON cas_d FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'kept';
+DELETE FROM cas_a WHERE n = 5;
+-- skip-prepared
+CREATE TRIGGER cas_bd AFTER DELETE ON cas_b FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'kept';
+-- refused: triggers
+DELETE FROM cas_a WHERE n = 3;
+-- only: mariadb
+-- refused: triggers
+REPLACE INTO cas_a VALUES (3, 3);
+SELECT COUNT(*) FROM cas_a;
