@@ -157,6 +157,9 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 	if err := s.misread(); err != nil {
 		return d, err
 	}
+	if s.isSetStatement(st.stmt) {
+		return s.describeInside(st)
+	}
 	sql := st.sql // what a server is asked about
 	if st.stmt.Uses()&sqlparse.Sequence != 0 {
 		shown := s.cfg.Dialect.NewStatement()
@@ -491,7 +494,7 @@ func (s *Session) asPrepared(st *prepared) (back func()) {
 			}
 		}
 	}
-	if st.stmt.Mode() != s.mode && st.stmt.Kind() != sqlparse.Set {
+	if st.stmt.Mode() != s.mode && (st.stmt.Kind() != sqlparse.Set || s.isSetStatement(st.stmt)) {
 		const name = "@@session.`sql_mode`"
 		restoreDB, mode := back, sqltypes.Literal(s.sqlMode)
 		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(modeAsPrepared(st.sqlMode, s.sqlMode))}))

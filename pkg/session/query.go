@@ -331,7 +331,7 @@ func (s *Session) dispatch(p *plan.Plan, r request) (*plan.Plan, error) {
 	}
 	switch p.Kind {
 	case plan.Set:
-		if s.isSetStatement() {
+		if s.isSetStatement(s.stmt) {
 			return s.setStatement(p, r.params)
 		}
 		return p, s.set(r.params)

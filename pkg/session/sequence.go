@@ -42,7 +42,7 @@ func (s *Session) sequenceCalls() ([]sequenceCall, error) {
 	}
 	switch s.stmt.Kind() {
 	case sqlparse.Set:
-		if s.isSetStatement() {
+		if s.isSetStatement(s.stmt) {
 			return nil, nil // the statement inside has its turn
 		}
 	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Do:

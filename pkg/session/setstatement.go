@@ -15,17 +15,34 @@ import (
 // A server computes the values, and says which variables can be set in this way.
 
 // isSetStatement recognises it.
-func (s *Session) isSetStatement() bool {
-	tokens := s.stmt.Tokens()
+func (s *Session) isSetStatement(st *sqlparse.Statement) bool {
+	if st.Kind() != sqlparse.Set || !s.cfg.Dialect.MariaDB() {
+		return false
+	}
+	tokens := st.Tokens()
 	tokens.Next()
-	return s.cfg.Dialect.MariaDB() && s.stmt.Is(tokens.Next(), "STATEMENT")
+	return st.Is(tokens.Next(), "STATEMENT")
+}
+
+// describeInside is describe of a SET STATEMENT: what is inside says who can tell about the whole.
+func (s *Session) describeInside(st *prepared) (d described, err error) {
+	_, inner, ok := splitSetStatement(st.stmt)
+	if !ok {
+		return d, st.stmt.SyntaxError(len(st.stmt.SQL()))
+	}
+	inside := s.cfg.Dialect.NewStatement()
+	defer inside.Done()
+	if err := inside.Scan(inner, s.mode); err != nil {
+		return d, err
+	}
+	if textOnly(inside, true) {
+		return d, sqlerr.NotPreparable.New()
+	}
+	return s.describe(&prepared{sql: st.sql, stmt: inside, params: st.params})
 }
 
 // setStatement runs the statement at hand, and returns the plan of the one inside.
 func (s *Session) setStatement(p *plan.Plan, params *wire.Params) (*plan.Plan, error) {
-	if params != nil || s.binary {
-		return p, sqlerr.Unsupported("SET STATEMENT in a prepared statement", "set the variable for the session instead")
-	}
 	outer := s.stmt
 	head, inner, ok := splitSetStatement(outer)
 	if !ok {
@@ -36,6 +53,9 @@ func (s *Session) setStatement(p *plan.Plan, params *wire.Params) (*plan.Plan, e
 	mode := s.mode // the whole text was read with it
 	if err := st.Scan(inner, mode); err != nil {
 		return p, err
+	}
+	if st.NumParams() != outer.NumParams() {
+		return p, sqlerr.Unsupported("a parameter as the value of a variable of SET STATEMENT", "write the value, as servers demand it")
 	}
 	switch st.Kind() {
 	case sqlparse.Select, sqlparse.Insert, sqlparse.Replace, sqlparse.Update, sqlparse.Delete, sqlparse.Do, sqlparse.Show,
@@ -50,7 +70,7 @@ func (s *Session) setStatement(p *plan.Plan, params *wire.Params) (*plan.Plan, e
 	if s.mode != mode {
 		err = sqlerr.Unsupported("SET STATEMENT with an sql_mode that reads the text in another way", "set sql_mode for the session instead")
 	} else {
-		p, err = s.runInside(st, nil)
+		p, err = s.runInside(st, params)
 	}
 	// With the values they had, rather than none: a connection within a transaction cannot be reset.
 	if aerr := s.adopt(s.state.With(s.state.DB, before...)); err == nil {
