@@ -31,7 +31,7 @@ func (s *Session) query(text []byte) error {
 	if s.killed.Load() {
 		return errKilled
 	}
-	text = bytes.TrimRight(text, "; \t\n\v\f\r\x00") // as servers do, before they look at it
+	text = bytes.TrimRight(text, "; \t\n\v\f\r") // as servers do, before they look at it
 	for packets := s.conn.Request(); ; packets = nil {
 		if err := s.stmt.Scan(text, s.mode); err != nil {
 			s.more = false

@@ -2,7 +2,7 @@ package sqlparse
 
 // byteClass tells the lexer what a byte can begin: one letter for each of the 256 bytes.
 const byteClass = "" +
-	"bbbbbbbbbsssssbb" +
+	"0bbbbbbbbsssssbb" +
 	"bbbbbbbbbbbbbbbb" +
 	"smQ#womqoo*oo-./" +
 	"ddddddddddmommm?" +
@@ -37,6 +37,7 @@ const (
 	byteBackslash = '\\'
 	byteSingle    = 'o' // an operator of one byte
 	byteMulti     = 'm' // can begin an operator of several bytes
+	byteNUL       = '0'
 	byteBad       = 'b'
 )
 

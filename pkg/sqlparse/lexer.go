@@ -26,7 +26,8 @@ func (d *Dialect) lexer(sql []byte, mode Mode) lexer {
 	return lexer{d: d, sql: sql, mode: mode, nameEnd: -1, dotEnd: -1, noted: -1}
 }
 
-// next moves to the next token and returns its kind. A `;` is an Op. After Invalid, pos is at the end.
+// next moves to the next token and returns its kind. A `;` is an Op. After Invalid, pos is at the end. A NUL ends the text, where it is
+// the last byte; elsewhere no server reads on from there, though one within a string or a comment is a byte like any other.
 func (l *lexer) next() TokenKind {
 	l.word = nil
 	l.spaced = false
@@ -156,6 +157,12 @@ func (l *lexer) next() TokenKind {
 				l.pos = p + 2 // \N is NULL
 				return Op
 			}
+		case byteNUL:
+			if p+1 == len(sql) && l.code == 0 {
+				return EOF
+			}
+			l.pos = len(sql)
+			return Invalid
 		}
 		l.pos = p + 1
 		return Op
@@ -374,7 +381,7 @@ func (l *lexer) quotedDigits(kind TokenKind) TokenKind {
 func (l *lexer) quotedName(quote byte) TokenKind {
 	sql := l.sql
 	p := l.pos + 1
-	for p < len(sql) {
+	for p < len(sql) && sql[p] != 0 {
 		if sql[p] == quote {
 			if p+1 < len(sql) && sql[p+1] == quote {
 				p += 2
@@ -438,7 +445,7 @@ func (l *lexer) line() {
 	if l.noted < 0 && l.code == 0 {
 		l.noted = p
 	}
-	for p < len(l.sql) && l.sql[p] != '\n' {
+	for p < len(l.sql) && l.sql[p] != '\n' && l.sql[p] != 0 {
 		p++
 	}
 	l.pos = p

@@ -71,7 +71,7 @@ func (s *Statement) run() int {
 	for {
 		k := l.next()
 		if k == EOF {
-			s.finish(len(s.sql))
+			s.finish(l.start)
 			return -1
 		}
 		if k == Invalid {

@@ -1,6 +1,7 @@
 package sqlparse
 
 import (
+	"bytes"
 	"hash/maphash"
 	"math"
 
@@ -198,7 +199,7 @@ func (s *Statement) SyntaxError(at int) error {
 	if s.dialect.mariadb {
 		server = "MariaDB"
 	}
-	near := s.sql[at:]
+	near, _, _ := bytes.Cut(s.sql[at:], []byte{0})
 	if len(near) > shown {
 		near = near[:shown]
 	}

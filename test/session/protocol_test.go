@@ -524,3 +524,23 @@ func TestNumbersOfLongStatements(t *testing.T) {
 		require.Equal(t, 299, strings.Count(r.get(sql), ";"))
 	}
 }
+
+// What stands behind a NUL is not run, and not read, unless that is within a string or a comment.
+func TestNULAsOneServer(t *testing.T) {
+	one, many := besideServer(t, wire.CapMultiStatements)
+	for _, sql := range []string{
+		"SELECT 1\x00;SELECT 2", "SELECT 1;\x00", "SELECT 1;\x00SELECT 2", "SELECT 1 \x00 FROM nonesuch", "SELECT 1 \x00", "SELECT 1\x00\x00 ;", "SELECT 1\x00;",
+		"SELECT 1;\x00;SELECT 2", "SELECT 1; \x00 SELECT 2", "SELECT 1; SELECT 2 \x00 ; SELECT 3", "SELECT 1 -- \x00 x\n+1", "SELECT 1 # \x00 x\n+1", "SELECT 1 /* \x00 */ ; SELECT 2",
+		"SELECT LENGTH('a\x00b')", "SELECT 1 AS `a\x00b`", "\x00SELECT 1", "\x00", "SELECT 1 a\x00b", "SELECT 1/*!50000 \x00 +1*/", "SELECT 1 -- x\x00", "SELECT 1 /* x \x00",
+		"DELETE FROM t WHERE id = 0\x00 OR id > 0", "BEGIN\x00;SELECT 2", "SET @x = 1\x00, @y = 2", "SELECT 1;;\x00", "SELECT 1;--\x00", "SELECT @x, @y",
+	} {
+		_, want := one.command(wire.ComQuery, []byte(sql))
+		_, got := many.command(wire.ComQuery, []byte(sql))
+		require.Equal(t, fmt.Sprintf("%q", want), fmt.Sprintf("%q", got), "%q", sql)
+	}
+	for _, sql := range []string{"SELECT 1\x00;SELECT 2", "SELECT 1 \x00 FROM nonesuch", "SELECT 1\x00", "SELECT 1;\x00", "\x00"} {
+		_, wrong := one.Prepare([]byte(sql))
+		_, err := many.Prepare([]byte(sql))
+		require.Equal(t, fmt.Sprint(wrong), fmt.Sprint(err), "%q", sql)
+	}
+}
