@@ -148,6 +148,11 @@ func (s *toySession) Authenticated(user, db string, attrs map[string]string) err
 	return nil
 }
 
+func (s *toySession) Refused() error {
+	s.db = ""
+	return nil
+}
+
 func (s *toySession) Close() { s.t.closed.Add(1) }
 
 func (s *toySession) Handle(cmd wire.Command, payload []byte) error {

@@ -222,11 +222,16 @@ func (c *Conn) startCompression(zstdLevel uint8) {
 	}
 }
 
-// maxFailures is how often a session may try COM_CHANGE_USER in vain.
+// maxFailures is how often a client may try COM_CHANGE_USER in vain on MariaDB before the server does not know that command any more.
 const maxFailures = 3
 
-// changeUser runs COM_CHANGE_USER. A wrong password leaves the session as it was; an error of the Handler ends it (see there).
+// changeUser runs COM_CHANGE_USER. A wrong password ends the connection on MySQL; on MariaDB the session goes on as that of the same user.
+// An error of the Handler ends it (see there).
 func (c *Conn) changeUser(body []byte) error {
+	maria := strings.Contains(c.server.cfg.ServerVersion(), "MariaDB")
+	if c.failures >= maxFailures {
+		return c.refuse(sqlerr.UnknownCommand.New())
+	}
 	u, err := wire.ParseChangeUser(body, c.caps)
 	if err != nil {
 		return err
@@ -249,16 +254,16 @@ func (c *Conn) changeUser(body []byte) error {
 		}
 		c.server.metrics.logins.WithLabelValues("denied").Inc()
 		c.server.cfg.Log.Info("login denied", "remote", c.RemoteAddr().String(), "error", err)
-		if c.failures++; c.failures >= maxFailures {
+		if !maria {
 			return &brokenError{sqlerr.From(err)}
 		}
-		return c.WriteErr(sqlerr.From(err))
+		c.failures++
+		return c.refuse(sqlerr.From(err))
 	}
 	c.server.metrics.logins.WithLabelValues("ok").Inc()
-	c.failures = 0
 	c.collation = u.Collation
 	if err := c.welcome(u.User, u.DB, u.Attributes); err != nil {
-		if sqlerr.HasCode(err, sqlerr.UnknownDatabase) && strings.Contains(c.server.cfg.ServerVersion(), "MariaDB") {
+		if sqlerr.HasCode(err, sqlerr.UnknownDatabase) && maria {
 			return c.WriteErr(sqlerr.From(err))
 		}
 		if isClientError(err) {
@@ -267,6 +272,14 @@ func (c *Conn) changeUser(body []byte) error {
 		return err
 	}
 	return nil
+}
+
+// refuse answers COM_CHANGE_USER with e; the session stays its user's.
+func (c *Conn) refuse(e *sqlerr.Error) error {
+	if err := c.handler.Refused(); err != nil {
+		return c.fatal(sqlerr.From(err))
+	}
+	return c.WriteErr(e)
 }
 
 // newSalt fills b with random bytes that can stand in a C string and are no '$', which separates an authentication string's parts.

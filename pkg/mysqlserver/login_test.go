@@ -208,14 +208,29 @@ func TestChangeUser(t *testing.T) {
 		}
 		_ = last
 		assert.Equal(t, byte(wire.EOFHeader), r.read()[0])
-		for i := range 3 {
+		for range 2 {
 			change("native", "wrong")
 			r.wantErr(sqlerr.AccessDenied)
-			if i == 2 {
-				r.wantEnd()
-			}
 		}
+		for range 2 {
+			r.send(wire.ComChangeUser, string(wire.AppendChangeUser(nil, wire.ChangeUser{User: "open"}, r.caps)))
+			r.wantErr(sqlerr.UnknownCommand)
+		}
+		r.query("still here")
 	}
+}
+
+// On MySQL a wrong password is the end of the connection.
+func TestChangeUserInVain(t *testing.T) {
+	s := startToy(t, mysqlserver.Config{ServerVersion: func() string { return "9.7.0" }})
+	r := dialRaw(t, "tcp", s.addr)
+	r.login("open", "", 0)
+	r.send(wire.ComChangeUser, string(wire.AppendChangeUser(nil, wire.ChangeUser{User: "native", Plugin: wire.NativePassword}, r.caps)))
+	_, salt, err := wire.ParseAuthSwitch(r.read())
+	require.NoError(t, err)
+	r.write(wire.ScrambleNative("wrong", salt))
+	r.wantErr(sqlerr.AccessDenied)
+	r.wantEnd()
 }
 
 func TestDriverErrorsAreTheHandlers(t *testing.T) {

@@ -37,6 +37,9 @@ type Handler interface {
 	// attrs nil. A returned *sqlerr.Error is sent to the client and ends the connection, but for a database that there is not, behind
 	// COM_CHANGE_USER on MariaDB: the session goes on as the user's.
 	Authenticated(user, db string, attrs map[string]string) error
+	// Refused is called, on MariaDB, when the client has tried COM_CHANGE_USER in vain: the session goes on as the same user's, but has
+	// lost what was its own.
+	Refused() error
 	// Handle runs one command. payload is what follows the command byte; it is valid until Handle returns, and so is
 	// Conn.Request. What the client is to see is written through the Conn, which is flushed afterwards. A returned error that
 	// is an *sqlerr.Error is sent as ERR if nothing was written yet; any other error, or one that comes later, ends the connection.

@@ -174,6 +174,7 @@ func (e *echo) Account(string) *catalog.Account {
 	return &catalog.Account{AuthPlugin: wire.CachingSHA2Password}
 }
 func (e *echo) Authenticated(string, string, map[string]string) error { return nil }
+func (e *echo) Refused() error                                        { return nil }
 func (e *echo) Close()                                                {}
 func (e *echo) Handle(wire.Command, []byte) error                     { return e.c.WriteOK(wire.OK{}) }
 

@@ -391,6 +391,27 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	return unknown
 }
 
+// Refused implements mysqlserver.Handler: the database stays, and the character sets.
+func (s *Session) Refused() error {
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	var charsets []backend.Variable
+	for _, v := range charsetVariables("", "") {
+		if value, ok := s.state.Get(v.Name); ok {
+			charsets = append(charsets, backend.Variable{Name: v.Name, Value: value})
+		}
+	}
+	s.release()
+	s.leave()
+	s.handedOver, s.more = false, false
+	if err := s.reset(false, s.conn.Collation()); err != nil {
+		return err
+	}
+	err := s.adopt(s.state.With(s.state.DB, charsets...))
+	s.conn.SetStatus(s.status())
+	return err
+}
+
 // reset brings the session to the state it has right after login, or gets again from a server, but for its database. collation is the number of
 // the one that the client asks for; 0 on MySQL: the servers' own.
 func (s *Session) reset(login bool, collation uint16) error {

@@ -225,6 +225,39 @@ func TestChangeUserToNoDatabase(t *testing.T) {
 	}
 }
 
+// COM_CHANGE_USER with a wrong password ends the connection on MySQL. On MariaDB the session goes on as the user's, but for what was its own;
+// after three times the server does not know the command any more.
+func TestChangeUserInVain(t *testing.T) {
+	r := packetLogin(t, 0)
+	r.get("SET NAMES latin1")
+	r.get("CREATE TEMPORARY TABLE passing (id INT PRIMARY KEY)")
+	var code uint16
+	for i := range 5 {
+		r.get("SET @left = 1, autocommit = 0")
+		r.send(wire.ComChangeUser, string(wire.AppendChangeUser(nil,
+			wire.ChangeUser{User: "nobodyatall", DB: "secret", Collation: 33, Plugin: wire.NativePassword}, r.caps)))
+		p := r.read()
+		if p[0] == wire.EOFHeader {
+			r.write(nil)
+			p = r.read()
+		}
+		require.Equal(t, byte(0xff), p[0], "%q", p)
+		code = binary.LittleEndian.Uint16(p[1:])
+		if cluster.TestEngine() == datanode.MySQL {
+			_, err := r.nc.Read(make([]byte, 1))
+			require.ErrorIs(t, err, io.EOF)
+			break
+		}
+		require.Equal(t, i >= 3, code == uint16(sqlerr.UnknownCommand), "%q", p)
+		require.Equal(t, "root@%,d,1,1,latin1", r.get("SELECT CURRENT_USER(), DATABASE(), @left IS NULL, @@autocommit, @@character_set_client"))
+		r.send(wire.ComQuery, "SELECT * FROM passing")
+		require.Equal(t, byte(0xff), r.read()[0])
+	}
+	if cluster.TestEngine() == datanode.MySQL {
+		require.EqualValues(t, sqlerr.AccessDenied, code)
+	}
+}
+
 // The sessions of an account that is removed are told, and end.
 func TestRemovedUser(t *testing.T) {
 	admin := adminv1.NewAdminClient(shared.Admin(t))
