@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ import (
 	"skarv/pkg/merge"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 )
 
@@ -40,6 +42,11 @@ func (r *Runner) evaluate(p *plan.Plan, in *insertion) error {
 	if p.Uses&plan.SetsLastInsertID != 0 && slices.ContainsFunc(in.exprs, func(e expression) bool { return callsLastInsertID(e.sql) }) {
 		return sqlerr.Unsupported("LAST_INSERT_ID(expression) as the value of a column by which the row is placed", "write the value itself")
 	}
+	if r.Look != nil && slices.ContainsFunc(in.exprs, func(e expression) bool { return in.gathers(e.sql) }) {
+		if err := r.Look(p); err != nil {
+			return err
+		}
+	}
 	var clock []byte
 	if p.Uses&plan.ReadsClock != 0 && !r.FixedClock {
 		if r.Moment.IsZero() {
@@ -53,12 +60,37 @@ func (r *Runner) evaluate(p *plan.Plan, in *insertion) error {
 			return in.staged(sqlerr.Unsupported("an expression that refers to another column, as the value of a distribution key or AUTO_INCREMENT column",
 				"write the value itself"))
 		}
+		if _, told := errors.AsType[*sqlerr.Error](err); told && r.Look != nil {
+			return cmp.Or(r.Look(p), err) // of the whole text a server may say something else
+		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// gathers reports whether an expression may have an aggregate or a window function, which a SELECT takes and a row does not.
+func (in *insertion) gathers(sql []byte) bool {
+	if !gathering.Match(sql) {
+		return false
+	}
+	st := in.args.st.Dialect().NewStatement()
+	defer st.Done()
+	if st.Scan(slices.Concat([]byte("SELECT "), sql), in.args.st.Mode()) != nil {
+		return true
+	}
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if tok.Kind == sqlparse.Word && gathering.Match(append(bytes.Clone(st.Text(tok.Span)), '(')) {
+			return true
+		}
+	}
+	return false
+}
+
+// gathering finds aggregate functions and OVER.
+var gathering = regexp.MustCompile(`(?i)\b(AVG|BIT_AND|BIT_OR|BIT_XOR|COUNT|GROUP_CONCAT|JSON_ARRAYAGG|JSON_OBJECTAGG|MAX|MIN|OVER|STD|STDDEV|STDDEV_POP|STDDEV_SAMP|SUM|VARIANCE|VAR_POP|VAR_SAMP)\s*\(`)
 
 // callsLastInsertID reports whether an expression may call LAST_INSERT_ID.
 func callsLastInsertID(sql []byte) bool {

@@ -52,6 +52,8 @@ type Execution struct {
 	Copied []*catalog.Table
 	// Sorting is how many Readings of a statement may sort at the same time: they share the memory for it. 0 is one.
 	Sorting int
+	// Look, not nil, has a server look at the whole text of the statement, which it does not run, and returns what that finds wrong.
+	Look func(p *plan.Plan) error
 	// Trace, not nil, is told what each node group did.
 	Trace *Trace
 }

@@ -11,10 +11,18 @@ import (
 	"skarv/pkg/txn"
 )
 
-// unseen is what a server finds wrong with the statement at hand, if p does not bring servers to see all of it. The text of a statement with
-// parameters is the same one each time: its connection keeps it, and is not asked again until the schema changes.
+// unseen is what a server finds wrong with the statement at hand, if p does not bring servers to see all of it.
 func (s *Session) unseen(p *plan.Plan) error {
-	if !p.Unseen || s.stmt.Uses()&sqlparse.UserLock != 0 || s.mayNotWrite() {
+	if !p.Unseen {
+		return nil
+	}
+	return s.look(p)
+}
+
+// look is what a server finds wrong with the statement at hand. The text of a statement with parameters is the same one each time: its connection
+// keeps it, and is not asked again until the schema changes.
+func (s *Session) look(p *plan.Plan) error {
+	if s.stmt.Uses()&(sqlparse.UserLock|sqlparse.WritesUserVariable) != 0 || s.mayNotWrite() {
 		return nil
 	}
 	g := s.groupOf(p)
@@ -22,7 +30,6 @@ func (s *Session) unseen(p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	s.prepares(c)
 	text := s.stmt.SQL()
 	if s.stmt.NumParams() > 0 && s.temps == nil {
 		_, err = c.Describe(text, s.cfg.Hasher.Hash(text), s.snap.SchemaRevision)

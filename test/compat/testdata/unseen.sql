@@ -97,3 +97,15 @@ INSERT INTO un_i VALUES (1, 1, 1) ON DUPLICATE KEY UPDATE a = b + 1;
 SELECT * FROM un_i;
 SELECT x FROM un_l ORDER BY x;
 SELECT * FROM un_g ORDER BY id;
+
+-- Values of which a server computes some.
+INSERT INTO un_t (id, a, u) VALUES (40, 1, 'q'), (41, 2, MAX(1));
+INSERT INTO un_t (id, a, u) VALUES (40, 1, 'q'), (41, 2, LEFT(1));
+INSERT INTO un_e VALUES (COUNT(1), 1, 'a');
+INSERT INTO un_e VALUES (ROW_NUMBER() OVER (), 1, 'a');
+INSERT INTO un_e VALUES (LENGTH('max(1)'), 1, 'sum(1)');
+INSERT INTO un_e VALUES (GREATEST(1, 2), 1, 'max(1)');
+INSERT INTO un_t (id, a, u) VALUES (42, 1, CONCAT('q', 1)) ON DUPLICATE KEY UPDATE u = CONCAT(u, '2');
+UPDATE un_t SET u = nocol LIMIT 0;
+SELECT * FROM un_e ORDER BY id;
+SELECT * FROM un_t ORDER BY id;
