@@ -225,6 +225,10 @@ func (b *build) whyNoRoot() (what, how string) {
 				"give its distribution key, or equate it with that of the outer query"
 		}
 	}
+	if b.plan.Uses&plan.Matches != 0 {
+		return "MATCH in a statement that joins sharded tables other than by all columns of their distribution keys, which needs copies of them, that have no FULLTEXT keys",
+			"select the keys of the rows that MATCH finds first, then join by them"
+	}
 	return "joining sharded tables other than by all columns of their distribution keys (of the same type and collation)",
 		"equate the distribution keys, give their values, or make one a reference table (COMMENT 'skarv:reference')"
 }
