@@ -29,6 +29,7 @@ type fakeAdmin struct {
 	added    *adminv1.AddNodeGroupRequest
 	put      *adminv1.PutUserRequest
 	fail     error
+	removed  []*adminv1.RemoveNodeGroupRequest
 	badAddr  string // of a server that no node group is made of
 	looks    int    // at the reorganisation
 	reorg    func(look int) *adminv1.Reorganisation
@@ -59,6 +60,43 @@ func (f *fakeAdmin) AddNodeGroup(_ context.Context, r *adminv1.AddNodeGroupReque
 		return nil, status.Error(codes.FailedPrecondition, "it holds tables")
 	}
 	return &adminv1.AddNodeGroupResponse{Id: 3, Ids: []uint32{3}}, f.fail
+}
+
+func (f *fakeAdmin) RemoveNodeGroup(_ context.Context, r *adminv1.RemoveNodeGroupRequest) (*adminv1.RemoveNodeGroupResponse, error) {
+	f.removed = append(f.removed, r)
+	out := &adminv1.RemoveNodeGroupResponse{}
+	if r.Lost {
+		out.Notes = []string{"empty it first"}
+	}
+	return out, f.fail
+}
+
+func TestRemoveNodeGroup(t *testing.T) {
+	c := newCtl(t)
+	code, out, errs := c.run("nodegroup", "remove", "b")
+	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, "Node group b is out of the cluster.\n", out)
+	require.Len(t, c.fake.removed, 1)
+	c.fake.removed = nil
+
+	c.in = "n\n"
+	code, _, errs = c.run("nodegroup", "remove", "b", "--lost")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "NOTE: empty it first\nIs the server of node group b lost for good")
+	require.Len(t, c.fake.removed, 1)
+	require.True(t, c.fake.removed[0].DryRun)
+	code, out, _ = c.run("nodegroup", "remove", "b", "--lost", "--dry-run")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, out, "can be taken out")
+	c.in = "y\n"
+	code, out, _ = c.run("nodegroup", "remove", "b", "--lost")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, out, "NOTE: empty it first")
+	require.False(t, c.fake.removed[3].DryRun)
+	code, out, _ = c.run("nodegroup", "remove", "b", "--lost", "--yes", "-o", "json")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, out, `"removed": true`)
+	require.Len(t, c.fake.removed, 5)
 }
 
 func (f *fakeAdmin) Partitions(context.Context, *adminv1.PartitionsRequest) (*adminv1.PartitionsResponse, error) {

@@ -460,21 +460,63 @@ func (a *app) drainCommand() *cobra.Command {
 }
 
 func (a *app) removeGroupCommand() *cobra.Command {
-	return &cobra.Command{
+	var lost, dryRun bool
+	c := &cobra.Command{
 		Use:   "remove GROUP",
 		Short: "Take a node group out of the cluster that owns no partitions any more",
-		Args:  args(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, in []string) error {
-			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
-				if _, err := api.RemoveNodeGroup(ctx, &adminv1.RemoveNodeGroupRequest{NodeGroup: in[0]}); err != nil {
-					return err
-				}
-				return a.print(struct {
-					Removed string `json:"removed"`
-				}{in[0]}, func(w io.Writer) { fmt.Fprintf(w, "Node group %s is out of the cluster.\n", in[0]) })
-			})
-		},
+		Long: `Take a node group out of the cluster that owns no partitions any more, no single tables and no sequences. Its server stays as it is.
+
+With --lost the server is not asked: it does not answer, and never will again. A group that has rows which are nowhere else is not
+taken out so: its backup must be restored.`,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, in []string) error { return a.removeGroup(c.Context(), in[0], lost, dryRun) },
 	}
+	c.Flags().BoolVar(&lost, "lost", false, "its server is lost for good: take it out without asking it")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say whether it can be taken out")
+	return c
+}
+
+func (a *app) removeGroup(ctx context.Context, name string, lost, dryRun bool) error {
+	ask := func(dry bool) (notes []string, err error) {
+		err = a.call(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
+			r, err := api.RemoveNodeGroup(ctx, &adminv1.RemoveNodeGroupRequest{NodeGroup: name, Lost: lost, DryRun: dry})
+			notes = append([]string{}, r.GetNotes()...)
+			return err
+		})
+		return notes, err
+	}
+	show := func(notes []string, done bool, text string) error {
+		return a.print(struct {
+			NodeGroup string   `json:"node_group"`
+			Removed   bool     `json:"removed"`
+			Notes     []string `json:"notes"`
+		}{name, done, notes}, func(w io.Writer) {
+			fmt.Fprintf(w, text+"\n", name)
+			for _, n := range notes {
+				fmt.Fprintln(w, "NOTE:", n)
+			}
+		})
+	}
+	if dryRun || lost && !a.yes {
+		notes, err := ask(true)
+		if err != nil {
+			return err
+		}
+		if dryRun {
+			return show(notes, false, "Node group %s can be taken out of the cluster.")
+		}
+		for _, n := range notes {
+			fmt.Fprintln(a.errs, "NOTE:", n)
+		}
+		if !a.confirm("Is the server of node group " + name + " lost for good, and stopped?") {
+			return errors.New("nothing was done; --yes does not ask")
+		}
+	}
+	notes, err := ask(false)
+	if err != nil {
+		return err
+	}
+	return show(notes, true, "Node group %s is out of the cluster.")
 }
 
 func (a *app) reorgCommand() *cobra.Command {

@@ -108,15 +108,16 @@ func (a *Server) RemoveNodeGroup(ctx context.Context, req *adminv1.RemoveNodeGro
 	if err != nil {
 		return nil, err
 	}
-	if err := a.cfg.Client.RemoveGroup(ctx, g.ID); err != nil {
+	notes, err := a.cfg.Client.RemoveGroup(ctx, g.ID, control.Removal{Lost: req.GetLost(), DryRun: req.GetDryRun()})
+	if err != nil {
 		return nil, rpcError(err)
 	}
-	if a.cfg.Nodes != nil {
+	if a.cfg.Nodes != nil && !req.GetDryRun() {
 		if err := a.cfg.Nodes.Remove(ctx, g); err != nil {
 			return nil, rpcError(fmt.Errorf("node group %s is out of the cluster, but its server could not be stopped: %w", g.Name, err))
 		}
 	}
-	return &adminv1.RemoveNodeGroupResponse{}, nil
+	return &adminv1.RemoveNodeGroupResponse{Notes: notes}, nil
 }
 
 // groupOf finds a node group by its id or name.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"skarv/pkg/pause"
+	"skarv/pkg/placement"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
@@ -30,6 +31,8 @@ type Client struct {
 	Member string
 	// LockHolders names the clients of the cluster that have user-level locks, as far as is known. It may be nil.
 	LockHolders func(context.Context) []string
+	// Reaches names the processes for which a node group's server answers, as far as is known. It may be nil.
+	Reaches func(context.Context, placement.NodeGroupID) []string
 
 	patience time.Duration // noLeaderTimeout, shorter in tests
 }

@@ -591,9 +591,11 @@ func TestAddGroup(t *testing.T) {
 	for _, q := range []string{"XA START '3-ab-1','1-1-1',21328", "INSERT INTO d.h (a, my_row_id) VALUES (7, 7)", "XA END '3-ab-1','1-1-1',21328", "XA PREPARE '3-ab-1','1-1-1',21328"} {
 		servers[0].Exec(t, q)
 	}
-	require.ErrorContains(t, f.client.RemoveGroup(f.ctx(), 3), "transaction 3-ab-1 needs node group")
+	_, err = f.client.RemoveGroup(f.ctx(), 3, Removal{})
+	require.ErrorContains(t, err, "transaction 3-ab-1 needs node group")
 	servers[0].Exec(t, "XA ROLLBACK '3-ab-1','1-1-1',21328")
-	require.NoError(t, f.client.RemoveGroup(f.ctx(), 3))
+	_, err = f.client.RemoveGroup(f.ctx(), 3, Removal{})
+	require.NoError(t, err)
 }
 
 // What a branch has written that was prepared when its server started is in what is copied: the copies of reference tables, and the entries of indexes.

@@ -333,8 +333,12 @@ func digest(texts map[string]string) string {
 func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 	w := d.job.Work
 	first := slices.IndexFunc(d.snap.Groups, func(g *catalog.NodeGroup) bool { return g.ID == w.First })
-	if first < 0 {
-		return true, d.fail(ctx, sqlerr.UnknownError.New(fmt.Sprintf("node group %d is gone", w.First)))
+	if first < 0 { // some others may have run the step
+		gone := sqlerr.UnknownError.New(fmt.Sprintf("node group %d, on which the schema change began, is out of the cluster; run it again", w.First))
+		if w.Step.Empties {
+			return true, d.emptied(ctx, gone)
+		}
+		return true, d.undo(ctx, gone)
 	}
 	again := w.Begun
 	if !again {

@@ -106,6 +106,27 @@ func (d Dialer) Dial(ctx context.Context, group string, node catalog.Node) (*Ser
 	return &Server{Group: group, node: node, db: db, conn: conn, dialer: Dialer{TLS: d.TLS, patience: p}}, nil
 }
 
+// Answers reports whether the server of a node group is there. A server that has nothing of a cluster is not the group's; one that lets nobody
+// in, or says what it should not, may be: that is the error.
+func (d Dialer) Answers(ctx context.Context, group string, node catalog.Node) (bool, error) {
+	s, err := d.Dial(ctx, group, node)
+	if _, said := errors.AsType[*mysql.MySQLError](err); err != nil && !said && ctx.Err() == nil {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer s.Close()
+	_, err = s.Values(ctx, 1, "SELECT 1 FROM `_skarv`.`dt` LIMIT 0")
+	switch {
+	case sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase), errors.Is(err, ErrLost), errors.Is(err, ErrSilent):
+		return false, ctx.Err()
+	case err != nil:
+		return false, err
+	}
+	return true, nil
+}
+
 // Close ends the connection.
 func (s *Server) Close() {
 	_ = s.conn.Close() // the connection is done with; nothing depends on how it ends

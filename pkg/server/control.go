@@ -85,7 +85,7 @@ func (s *Server) ddl() session.DDL {
 
 // controller is this process's way to the controller, wherever that runs.
 func (s *Server) controller() *control.Client {
-	return &control.Client{Store: s.store, Follower: s.follower, Servers: s.servers, Log: s.log, Member: s.id, LockHolders: s.lockHolders}
+	return &control.Client{Store: s.store, Follower: s.follower, Servers: s.servers, Log: s.log, Member: s.id, LockHolders: s.lockHolders, Reaches: s.reaches}
 }
 
 // schemaChanges are the requests of sessions to the controller.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"skarv/pkg/placement"
 	"skarv/pkg/session"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
@@ -168,6 +170,44 @@ func (s *Server) sessionTrace(ctx context.Context, id uint32, here bool) (*admin
 	}
 	return nil, none
 }
+
+// reaches names the other processes that say that a node group's server answers them, and those that do not say.
+func (s *Server) reaches(ctx context.Context, id placement.NodeGroupID) (by []string) {
+	members, err := peers{s}.others(ctx)
+	if err != nil {
+		return []string{"(" + err.Error() + ")"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, reachesTime)
+	defer cancel()
+	var mu sync.Mutex
+	var g errgroup.Group
+	g.SetLimit(maxPeerCalls)
+	for _, m := range members {
+		g.Go(func() error {
+			var r *adminv1.StatusResponse
+			err := s.ask(m, func(c adminv1.AdminClient) (err error) {
+				r, err = c.Status(ctx, &adminv1.StatusRequest{})
+				return err
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				by = append(by, fmt.Sprintf("%s (does not say: %s)", m.AdminAddr, status.Convert(err).Message()))
+			}
+			for _, g := range r.GetNodeGroups() {
+				if g.GetId() == uint32(id) && g.GetHealth() == adminv1.NodeGroup_HEALTH_UP {
+					by = append(by, m.AdminAddr)
+				}
+			}
+			return nil
+		})
+	}
+	_ = g.Wait()
+	return by
+}
+
+// reachesTime bounds asking the others whether they reach a server.
+const reachesTime = 5 * time.Second
 
 // others are the other proxies.
 func (p peers) others(ctx context.Context) (list []topology.Member, err error) {

@@ -2242,6 +2242,8 @@ func (x *AddNodeGroupResponse) GetIds() []uint32 {
 type RemoveNodeGroupRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	NodeGroup     string                 `protobuf:"bytes,1,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"` // id or name
+	Lost          bool                   `protobuf:"varint,2,opt,name=lost,proto3" json:"lost,omitempty"`                           // its server does not answer, and never will again
+	DryRun        bool                   `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`         // only say whether it could be removed
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2283,8 +2285,23 @@ func (x *RemoveNodeGroupRequest) GetNodeGroup() string {
 	return ""
 }
 
+func (x *RemoveNodeGroupRequest) GetLost() bool {
+	if x != nil {
+		return x.Lost
+	}
+	return false
+}
+
+func (x *RemoveNodeGroupRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
 type RemoveNodeGroupResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	Notes         []string               `protobuf:"bytes,1,rep,name=notes,proto3" json:"notes,omitempty"` // what is lost with it, and what is to be minded
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2317,6 +2334,13 @@ func (x *RemoveNodeGroupResponse) ProtoReflect() protoreflect.Message {
 // Deprecated: Use RemoveNodeGroupResponse.ProtoReflect.Descriptor instead.
 func (*RemoveNodeGroupResponse) Descriptor() ([]byte, []int) {
 	return file_admin_v1_admin_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *RemoveNodeGroupResponse) GetNotes() []string {
+	if x != nil {
+		return x.Notes
+	}
+	return nil
 }
 
 type Share struct {
@@ -5440,11 +5464,14 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x14AddNodeGroupResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x1a\n" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\x12\x10\n" +
-	"\x03ids\x18\x03 \x03(\rR\x03ids\"7\n" +
+	"\x03ids\x18\x03 \x03(\rR\x03ids\"d\n" +
 	"\x16RemoveNodeGroupRequest\x12\x1d\n" +
 	"\n" +
-	"node_group\x18\x01 \x01(\tR\tnodeGroup\"\x19\n" +
-	"\x17RemoveNodeGroupResponse\">\n" +
+	"node_group\x18\x01 \x01(\tR\tnodeGroup\x12\x12\n" +
+	"\x04lost\x18\x02 \x01(\bR\x04lost\x12\x17\n" +
+	"\adry_run\x18\x03 \x01(\bR\x06dryRun\"/\n" +
+	"\x17RemoveNodeGroupResponse\x12\x14\n" +
+	"\x05notes\x18\x01 \x03(\tR\x05notes\">\n" +
 	"\x05Share\x12\x1d\n" +
 	"\n" +
 	"node_group\x18\x01 \x01(\tR\tnodeGroup\x12\x16\n" +
