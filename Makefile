@@ -11,13 +11,19 @@ FUZZTIME ?= 30s
 RACE = $(shell echo 'int main(void) { return 0; }' | cc -x c - -o /dev/null >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg histories server-suite orms memory golden fuzz bench bench-cutover bench-overload pgo check lint proto clean
+.PHONY: help build install dev test test-unit test-e2e test-mysql chaos-txn chaos-reorg histories server-suite orms memory golden fuzz bench bench-cutover bench-overload pgo check lint proto clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build skarv and skarvctl into bin/
 	go build -o bin/ ./cmd/...
+
+PREFIX ?= /usr/local
+
+install: build ## copy them to PREFIX/bin (PREFIX=/usr/local, DESTDIR)
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 bin/skarv bin/skarvctl $(DESTDIR)$(PREFIX)/bin/
 
 dev: build ## run a whole cluster on this machine; brings MariaDB if no server is there (ARGS="--node-groups 2")
 	@scripts/install-mariadb.sh --client

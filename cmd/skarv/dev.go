@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skarv/pkg/buildinfo"
 	"skarv/pkg/datanode"
 	"skarv/pkg/dev"
 )
@@ -27,7 +28,10 @@ Clients log in as root without a password, from this machine only. Ctrl-C stops 
 			if cfg.Engine, err = datanode.ParseEngine(engine); err != nil {
 				return usageError{err}
 			}
-			cfg.Version = version()
+			if cmd.Flags().Changed("node-groups") && cfg.NodeGroups < 1 {
+				return usageError{fmt.Errorf("--node-groups is at least 1, not %d", cfg.NodeGroups)}
+			}
+			cfg.Version = buildinfo.Version()
 			return runDev(cmd, cfg, asJSON)
 		},
 	}

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"skarv/pkg/buildinfo"
 )
 
 func main() {
@@ -27,11 +28,13 @@ func run(args []string) int {
 	root := &cobra.Command{
 		Use:           "skarv",
 		Short:         "many MySQL or MariaDB servers, one database",
+		Version:       buildinfo.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(devCommand(), serveCommand(), nodeCommand(), versionCommand())
@@ -67,15 +70,6 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "print the version",
 		Args:  noArgs,
-		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "skarv", version()) },
+		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "skarv", buildinfo.Version()) },
 	}
-}
-
-// version is what the go command stamped into the binary.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }

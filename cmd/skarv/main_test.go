@@ -42,6 +42,7 @@ func TestCommandLine(t *testing.T) {
 		want   []string
 	}{
 		{"version", 0, []string{"skarv "}},
+		{"--version", 0, []string{"skarv "}},
 		{"--help", 0, []string{"dev", "serve", "node", "version"}},
 		{"", 0, []string{"Usage:"}},
 		{"serv", 2, []string{"skarv: unknown command"}},

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"gopkg.in/yaml.v3"
 
+	"skarv/pkg/buildinfo"
 	"skarv/pkg/hugetext"
 	"skarv/pkg/server"
 )
@@ -46,11 +47,11 @@ func serveCommand() *cobra.Command {
 					log.Debug("code moved to memory for huge pages", "bytes", moved)
 				}
 			}
-			s, err := server.New(cfg, server.Options{Version: version(), Log: log})
+			s, err := server.New(cfg, server.Options{Version: buildinfo.Version(), Log: log})
 			if err != nil {
 				return err
 			}
-			log.Info("serving", "version", version(), "mysql_addr", s.MySQLAddr(), "http_addr", s.HTTPAddr(), "admin_addr", s.AdminAddr())
+			log.Info("serving", "version", buildinfo.Version(), "mysql_addr", s.MySQLAddr(), "http_addr", s.HTTPAddr(), "admin_addr", s.AdminAddr())
 			err = s.Run(cmd.Context())
 			log.Info("stopped")
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strings"
 
@@ -127,6 +128,11 @@ func (a *app) step(text string) {
 	}
 }
 
+// hasAdmin reports whether an account that was imported may do everything.
+func (r *importReport) hasAdmin() bool {
+	return slices.ContainsFunc(r.Accounts, func(x importedAccount) bool { return x.Imported && x.Grants["*"] == "admin" })
+}
+
 func (a *app) importCommand() *cobra.Command {
 	var l login
 	var keys, references, singles []string
@@ -230,7 +236,8 @@ func (a *app) importServer(ctx context.Context, req *adminv1.ImportClusterReques
 			r.table(w)
 		}
 		fmt.Fprintf(w, "\nCluster %s has one node group with all of it. Clients now connect to Skarv, not to the server.\n", r.ClusterID)
-		if !req.Accounts {
+		if !r.hasAdmin() {
+			fmt.Fprintln(w, "No account may do everything (*:admin) yet.")
 			fmt.Fprintln(w, "Next: skarvctl user add NAME --grant '*:admin'")
 		}
 		fmt.Fprintln(w, "To spread the rows: skarvctl nodegroup add ADDR, skarvctl rebalance")

@@ -93,7 +93,7 @@ The servers must hold no tables. Each --node-group is [NAME=]PRIMARY[,REPLICA...
 					Warnings   []string    `json:"warnings,omitempty"`
 				}{r.ClusterId, toGroups(r.NodeGroups), r.Warnings}
 				return a.print(out, func(w io.Writer) {
-					fmt.Fprintf(w, "Cluster %s has %d node groups.\nNext: skarvctl user add NAME --grant '*:admin'\n", r.ClusterId, len(r.NodeGroups))
+					fmt.Fprintf(w, "Cluster %s has %s.\nNext: skarvctl user add NAME --grant '*:admin'\n", r.ClusterId, counted(len(r.NodeGroups), "node group"))
 				})
 			})
 		},

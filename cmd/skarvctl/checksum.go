@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,11 +58,12 @@ Exit code 1 when something differs, or could not be made certain.`,
 			if len(in) == 1 {
 				req.Database, req.Table, _ = strings.Cut(in[0], ".")
 			}
-			return a.checksum(c.Context(), req, quiet)
+			errs, ok := a.errs.(*os.File)
+			return a.checksum(c.Context(), req, quiet || !ok || !isTerminal(errs))
 		},
 	}
 	c.Flags().Uint32Var(&rate, "rows-per-second", 20000, "read no more than that of each server; 0: no limit")
-	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "do not show how far it is")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "do not show how far it is, as where standard error is no terminal")
 	return c
 }
 

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"skarv/pkg/adminaccess"
+	"skarv/pkg/buildinfo"
 	adminv1 "skarv/proto/admin/v1"
 )
 
@@ -93,8 +94,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, 
 		}
 		return exitFailed
 	case s.Code() == codes.Unavailable && !strings.Contains(s.Message(), "etcd"):
-		fmt.Fprintf(errs, "skarvctl: no Skarv process answers at %s: start one with `skarv dev` or `skarv serve`, or give its admin address with --addr or SKARV_ADDR (%s)\n",
-			a.addr, s.Message())
+		fmt.Fprintf(errs, "skarvctl: no Skarv process answers at %s: %s (%s)\n", a.addr, unanswered(s.Message()), s.Message())
 		return exitUnreachable
 	case s.Code() == codes.Unauthenticated:
 		fmt.Fprintln(errs, "skarvctl:", s.Message())
@@ -111,6 +111,21 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, 
 	}
 }
 
+// unanswered is what to do where nobody has answered, going by what gRPC says of it.
+func unanswered(message string) string {
+	switch {
+	case strings.Contains(message, "server preface"):
+		return "what listens there closes connections without TLS; if it is a Skarv process with admin.tls_cert, give --tls-ca FILE, or --tls"
+	case strings.Contains(message, "does not look like a TLS handshake"):
+		return "what listens there speaks no TLS; leave out --tls, --tls-ca and --tls-cert (SKARV_TLS, SKARV_TLS_CA, SKARV_TLS_CERT)"
+	case strings.Contains(message, "x509:"):
+		return "its certificate is not accepted; give its authority with --tls-ca, or the name in it with --tls-server-name"
+	case strings.Contains(message, "tls:"):
+		return "it refuses the connection; give a certificate that it takes with --tls-cert and --tls-key, or --token-file"
+	}
+	return "start one with `skarv dev` or `skarv serve`, or give its admin address with --addr or SKARV_ADDR"
+}
+
 func (a *app) root(getenv func(string) string) *cobra.Command {
 	addr := getenv("SKARV_ADDR")
 	if addr == "" {
@@ -123,6 +138,7 @@ func (a *app) root(getenv func(string) string) *cobra.Command {
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 no process answers at --addr,
 4 (status only) the cluster is not well.`,
+		Version:       buildinfo.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
@@ -141,6 +157,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 no process answ
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage("%w; see %s --help", err, c.CommandPath())
 	})
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	f := root.PersistentFlags()
 	f.StringVar(&a.addr, "addr", addr, "admin address HOST:PORT of any Skarv process (environment: SKARV_ADDR)")
 	f.StringVarP(&a.output, "output", "o", "table", "table or json")
@@ -155,8 +172,21 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 no process answ
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	root.AddCommand(a.statusCommand(), a.clusterCommand(), a.nodeGroupCommand(), a.partitionsCommand(), a.transactionsCommand(), a.transactionCommand(),
 		a.tablesCommand(), a.indexCommand(), a.routeCommand(), a.userCommand(), a.rebalanceCommand(), a.moveCommand(), a.reorgCommand(),
-		a.sessionCommand(), a.importCommand(), a.leaveCommand(), a.checksumCommand())
+		a.sessionCommand(), a.importCommand(), a.leaveCommand(), a.checksumCommand(), a.versionCommand())
 	return root
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of skarvctl; skarvctl status shows that of every process",
+		Args:  args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			return a.print(struct {
+				Version string `json:"version"`
+			}{buildinfo.Version()}, func(w io.Writer) { fmt.Fprintln(w, "skarvctl", buildinfo.Version()) })
+		},
+	}
 }
 
 // args wraps a check of arguments so that its error is one of usage.

@@ -30,6 +30,10 @@ type fakeAdmin struct {
 	put      *adminv1.PutUserRequest
 	fail     error
 	removed  []*adminv1.RemoveNodeGroupRequest
+	refusals []string
+	started  bool // a reorganisation
+	killed   *adminv1.KillSessionRequest
+	users    []*adminv1.User
 	badAddr  string // of a server that no node group is made of
 	looks    int    // at the reorganisation
 	reorg    func(look int) *adminv1.Reorganisation
@@ -99,6 +103,69 @@ func TestRemoveNodeGroup(t *testing.T) {
 	require.Len(t, c.fake.removed, 5)
 }
 
+func (f *fakeAdmin) RemoveUser(context.Context, *adminv1.RemoveUserRequest) (*adminv1.RemoveUserResponse, error) {
+	return &adminv1.RemoveUserResponse{}, f.fail
+}
+
+func (f *fakeAdmin) Sessions(_ context.Context, r *adminv1.SessionsRequest) (*adminv1.SessionsResponse, error) {
+	if !r.Cluster {
+		return nil, status.Error(codes.Internal, "of all processes")
+	}
+	return &adminv1.SessionsResponse{Sessions: []*adminv1.Session{{Id: 7, User: "app", Host: "h:1", Command: "Query", Since: timestamppb.Now(), Statement: "SELECT 1"}}, Missing: []string{"h2:9306"}}, f.fail
+}
+
+func (f *fakeAdmin) KillSession(_ context.Context, r *adminv1.KillSessionRequest) (*adminv1.KillSessionResponse, error) {
+	f.killed = r
+	return &adminv1.KillSessionResponse{}, f.fail
+}
+
+func TestSessions(t *testing.T) {
+	c := newCtl(t)
+	code, out, errs := c.run("session", "list")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, out, "SELECT 1")
+	require.Contains(t, errs, "h2:9306 does not answer")
+	code, out, _ = c.run("session", "kill", "7", "--statement")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, out, "statement of session 7 is ended")
+	require.True(t, c.fake.killed.StatementOnly && c.fake.killed.Cluster && c.fake.killed.Id == 7)
+	code, _, errs = c.run("session", "kill", "x")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "skarvctl session list")
+}
+
+// passwd keeps how the password is kept, and the last administrator is not removed without a question.
+func TestUsersAsTheyAre(t *testing.T) {
+	c := newCtl(t)
+	c.fake.users = []*adminv1.User{
+		{Name: "old", Plugin: wire.NativePassword, Grants: map[string]string{"shop": "write"}},
+		{Name: "boss", Plugin: wire.CachingSHA2Password, Grants: map[string]string{"*": "admin"}},
+	}
+	for name, plugin := range map[string]string{"old": wire.NativePassword, "boss": wire.CachingSHA2Password} {
+		c.in = "secret\n"
+		code, _, errs := c.run("user", "passwd", name, "--password-file", "-")
+		require.Equal(t, exitOK, code, errs)
+		require.Equal(t, plugin, c.fake.put.Plugin)
+	}
+	c.in = "n\n"
+	code, _, errs := c.run("user", "remove", "boss")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "boss is the last account with *:admin")
+	code, _, _ = c.run("user", "remove", "old")
+	require.Equal(t, exitOK, code)
+	code, _, _ = c.run("user", "remove", "boss", "--yes")
+	require.Equal(t, exitOK, code)
+}
+
+func TestVersion(t *testing.T) {
+	c := newCtl(t)
+	for _, args := range []string{"version", "--version"} {
+		code, out, _ := c.run(args)
+		require.Equal(t, exitOK, code)
+		require.Regexp(t, `^skarvctl \S+`, out)
+	}
+}
+
 func (f *fakeAdmin) Partitions(context.Context, *adminv1.PartitionsRequest) (*adminv1.PartitionsResponse, error) {
 	owners := make([]uint32, 3840)
 	for p := range owners {
@@ -116,6 +183,9 @@ func (f *fakeAdmin) Route(_ context.Context, r *adminv1.RouteRequest) (*adminv1.
 }
 
 func (f *fakeAdmin) ListUsers(context.Context, *adminv1.ListUsersRequest) (*adminv1.ListUsersResponse, error) {
+	if f.users != nil {
+		return &adminv1.ListUsersResponse{Users: f.users}, f.fail
+	}
 	return &adminv1.ListUsersResponse{Users: []*adminv1.User{{Name: "app", Grants: map[string]string{"shop": "write", "*": "read"}, HasPassword: true}}}, f.fail
 }
 

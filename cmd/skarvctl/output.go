@@ -38,6 +38,14 @@ func row(w io.Writer, cells ...any) {
 	fmt.Fprintln(w)
 }
 
+// counted is a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // bar shows how much of something is done, 0 to 1.
 func bar(part float64) string {
 	const width = 24

@@ -188,7 +188,7 @@ func (r *reorganisation) line() string {
 		fmt.Fprintf(&b, ", cut over in %s", seconds(r.PauseSeconds))
 	}
 	if r.Problem != "" {
-		b.WriteString(": " + r.Problem)
+		b.WriteString(reasons(r.Problem))
 	}
 	return b.String()
 }
@@ -289,12 +289,35 @@ func (a *app) watch(ctx context.Context, id string, quiet bool) (_ *reorganisati
 	}
 }
 
-// because is a reason behind what it is the reason for.
-func because(reason string) string {
-	if reason == "" {
+// because is a reason behind what it is the reason for, unless it was shown already.
+func because(reason string, shown bool) string {
+	switch {
+	case reason == "":
 		return ""
+	case shown:
+		return ", see above"
 	}
-	return ": " + reason
+	return reasons(reason)
+}
+
+// reasons are the lines of a text behind what they are the reason for: one behind a colon, several below it.
+func reasons(text string) string {
+	if strings.Contains(text, "\n") {
+		return ":\n  " + strings.ReplaceAll(text, "\n", "\n  ")
+	}
+	return ": " + text
+}
+
+// mostOfCell bounds what a cell of a table shows of a text.
+const mostOfCell = 60
+
+// cell is the beginning of a text, for a table.
+func cell(text string) string {
+	text = strings.ReplaceAll(text, "\n", "; ")
+	if r := []rune(text); len(r) > mostOfCell {
+		return string(r[:mostOfCell]) + "..."
+	}
+	return text
 }
 
 // begin is the flags of every command that moves partitions.
@@ -334,8 +357,12 @@ func (b *begin) run(a *app, ctx context.Context, req *adminv1.ReorganiseRequest)
 	if !a.yes && !b.dryRun && !plan.Resumed && a.output == "json" {
 		return errors.New("not started; --dry-run -o json shows the plan, --yes -o json starts it")
 	}
-	if b.dryRun || !a.yes {
-		if err := a.showPlan(plan); err != nil || b.dryRun {
+	if b.dryRun || !a.yes || len(plan.Refusals) > 0 {
+		err := a.showPlan(plan)
+		if err == nil && len(plan.Refusals) > 0 {
+			err = &exitError{exitFailed, errors.New("the partitions cannot be moved as things are")}
+		}
+		if err != nil || b.dryRun {
 			return err
 		}
 	}
@@ -353,7 +380,7 @@ func (b *begin) run(a *app, ctx context.Context, req *adminv1.ReorganiseRequest)
 	if b.wait || b.watch {
 		r, err := a.watch(ctx, r.ID, !b.watch)
 		if err == nil && r.over() && r.Outcome != "moved" {
-			return fmt.Errorf("the partitions have not moved: reorganisation %s was %s%s", r.ID, r.Outcome, because(r.Problem))
+			return fmt.Errorf("the partitions have not moved: reorganisation %s was %s%s", r.ID, r.Outcome, because(r.Problem, b.watch))
 		}
 		return err
 	}
@@ -370,8 +397,9 @@ func (a *app) showPlan(plan *adminv1.ReorganiseResponse) error {
 		Seconds        float64         `json:"seconds"`
 		Basis          string          `json:"basis"`
 		Running        bool            `json:"running"`
+		Refusals       []string        `json:"refusals"` // why it would be refused
 		Reorganisation *reorganisation `json:"reorganisation"`
-	}{plan.Rows, plan.Bytes, plan.Seconds, plan.Basis, plan.Resumed, r}
+	}{plan.Rows, plan.Bytes, plan.Seconds, plan.Basis, plan.Resumed, append([]string{}, plan.Refusals...), r}
 	return a.print(out, func(w io.Writer) {
 		if plan.Resumed {
 			fmt.Fprintf(w, "Reorganisation %s runs already: %s\n", r.ID, r.State)
@@ -382,6 +410,9 @@ func (a *app) showPlan(plan *adminv1.ReorganiseResponse) error {
 			row(w, t.From, t.To, t.Count)
 		}
 		fmt.Fprintf(w, "%d partitions, about %s rows and %s. About %s, %s.\n", r.Partitions, count(plan.Rows), size(plan.Bytes), seconds(plan.Seconds), plan.Basis)
+		for _, x := range plan.Refusals {
+			fmt.Fprintln(w, "REFUSED:", x)
+		}
 	})
 }
 
@@ -536,8 +567,16 @@ func (a *app) reorgCommand() *cobra.Command {
 				}
 				return a.print(all, func(w io.Writer) {
 					row(w, "ID", "KIND", "PARTITIONS", "STATE", "OUTCOME", "CREATED", "PROBLEM")
+					cut := ""
 					for _, x := range all {
-						row(w, x.ID, x.Kind, x.Partitions, x.State, x.Outcome, x.Created.Local().Format(time.DateTime), strings.ReplaceAll(x.Problem, "\n", "; "))
+						problem := cell(x.Problem)
+						if strings.HasSuffix(problem, "...") {
+							cut = x.ID
+						}
+						row(w, x.ID, x.Kind, x.Partitions, x.State, x.Outcome, x.Created.Local().Format(time.DateTime), problem)
+					}
+					if cut != "" {
+						fmt.Fprintf(w, "The whole of a problem: skarvctl reorg show %s\n", cut)
 					}
 				})
 			})

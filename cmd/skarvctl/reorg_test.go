@@ -13,8 +13,14 @@ import (
 	adminv1 "skarv/proto/admin/v1"
 )
 
-func (f *fakeAdmin) Reorganise(context.Context, *adminv1.ReorganiseRequest) (*adminv1.ReorganiseResponse, error) {
-	return &adminv1.ReorganiseResponse{Reorganisation: &adminv1.Reorganisation{Id: "r1", State: "PLANNED"}}, nil
+func (f *fakeAdmin) Reorganise(_ context.Context, r *adminv1.ReorganiseRequest) (*adminv1.ReorganiseResponse, error) {
+	if !r.DryRun {
+		f.started = true
+	}
+	return &adminv1.ReorganiseResponse{
+		Reorganisation: &adminv1.Reorganisation{Id: "r1", Kind: "rebalance", State: "PLANNED", Transfers: []*adminv1.Transfer{{From: 1, To: 2, Partitions: "0-9", Count: 10}}},
+		Refusals:       f.refusals, Basis: "as a guess",
+	}, f.fail
 }
 
 func (f *fakeAdmin) Reorganisations(context.Context, *adminv1.ReorganisationsRequest) (*adminv1.ReorganisationsResponse, error) {
@@ -80,4 +86,31 @@ func TestReorganisationInOneLine(t *testing.T) {
 	assert.Equal(t, "0-9, 12", shortly("0-9,12"))
 	assert.True(t, (&reorganisation{State: "REVERSE"}).moved())
 	assert.False(t, (&reorganisation{State: "REVERSE", Wish: "rollback"}).moved())
+}
+
+// What would be refused is said before anything is begun.
+func TestMoveThatWouldBeRefused(t *testing.T) {
+	c := newCtl(t)
+	c.fake.refusals = []string{"on node groups a, b log_bin is 'OFF'; set log_bin to 'ON'"}
+	for _, args := range [][]string{{"rebalance", "--dry-run"}, {"rebalance", "--yes"}, {"nodegroup", "drain", "a", "--dry-run"}, {"move", "--partitions", "1", "--to", "b", "--yes"}} {
+		code, out, errs := c.run(args...)
+		require.Equal(t, exitFailed, code, args)
+		require.Contains(t, out, "REFUSED: on node groups a, b log_bin is 'OFF'")
+		require.Contains(t, errs, "cannot be moved as things are")
+		require.False(t, c.fake.started)
+	}
+	c.fake.refusals = nil
+	code, _, _ := c.run("rebalance", "--dry-run")
+	require.Equal(t, exitOK, code)
+	code, out, _ := c.run("rebalance", "--dry-run", "-o", "json")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, out, `"refusals": []`)
+}
+
+func TestReasonsOfAProblem(t *testing.T) {
+	r := &reorganisation{ID: "r1", State: "DONE", Outcome: "refused", Problem: "one\ntwo"}
+	require.Equal(t, "r1 DONE (refused):\n  one\n  two", r.line())
+	require.Equal(t, ", see above", because("one", true))
+	require.Equal(t, "short", cell("short"))
+	require.Equal(t, strings.Repeat("x", mostOfCell)+"...", cell(strings.Repeat("x", 800)))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -46,6 +47,32 @@ func (a *app) putUser(ctx context.Context, req *adminv1.PutUserRequest, done str
 	})
 }
 
+func toUsers(r *adminv1.ListUsersResponse) []user {
+	users := make([]user, len(r.Users))
+	for i, u := range r.Users {
+		users[i] = user{u.Name, u.Plugin, u.Grants, u.HasPassword, u.LoopbackOnly}
+	}
+	return users
+}
+
+// users are the accounts there are.
+func (a *app) users(ctx context.Context) (users []user, err error) {
+	err = a.call(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
+		r, err := api.ListUsers(ctx, &adminv1.ListUsersRequest{})
+		if err == nil {
+			users = toUsers(r)
+		}
+		return err
+	})
+	return users, err
+}
+
+// onlyAdmin reports whether an account is the only one that may do everything.
+func onlyAdmin(users []user, name string) bool {
+	admins := slices.DeleteFunc(slices.Clone(users), func(u user) bool { return u.Grants["*"] != "admin" })
+	return len(admins) == 1 && admins[0].Name == name
+}
+
 func (a *app) userCommand() *cobra.Command {
 	const pluginHelp = "how the password is kept and checked: caching_sha2_password, or mysql_native_password for old clients"
 	const grantHelp = "DATABASE:PRIVILEGE, * for every database; read, write, admin or none; repeat for more"
@@ -83,6 +110,20 @@ func (a *app) userCommand() *cobra.Command {
 		Short: "Change an account's password",
 		Args:  args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, in []string) error {
+			if changePlugin == "" {
+				users, err := a.users(c.Context())
+				if err != nil {
+					return err
+				}
+				for _, u := range users {
+					if u.Name == in[0] {
+						changePlugin = u.Plugin
+					}
+				}
+				if changePlugin != wire.NativePassword {
+					changePlugin = wire.CachingSHA2Password
+				}
+			}
 			hash, err := changePw.hash(a, in[0], changePlugin)
 			if err != nil {
 				return err
@@ -92,7 +133,7 @@ func (a *app) userCommand() *cobra.Command {
 			}, "changed")
 		},
 	}
-	passwd.Flags().StringVar(&changePlugin, "plugin", wire.CachingSHA2Password, pluginHelp)
+	passwd.Flags().StringVar(&changePlugin, "plugin", "", pluginHelp+" (default: as it is)")
 	changePw.flags(passwd, "that is to be")
 
 	grant := &cobra.Command{
@@ -113,6 +154,15 @@ func (a *app) userCommand() *cobra.Command {
 		Short: "Remove an account; its sessions end at their next statement",
 		Args:  args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, in []string) error {
+			if !a.yes {
+				users, err := a.users(c.Context())
+				if err != nil {
+					return err
+				}
+				if onlyAdmin(users, in[0]) && !a.confirm(in[0]+" is the last account with *:admin; afterwards skarvctl user add makes another. Remove it?") {
+					return errors.New("nothing was done; --yes does not ask")
+				}
+			}
 			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
 				if _, err := api.RemoveUser(ctx, &adminv1.RemoveUserRequest{Name: in[0]}); err != nil {
 					return err
@@ -133,10 +183,7 @@ func (a *app) userCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				users := make([]user, len(r.Users))
-				for i, u := range r.Users {
-					users[i] = user{u.Name, u.Plugin, u.Grants, u.HasPassword, u.LoopbackOnly}
-				}
+				users := toUsers(r)
 				return a.print(users, func(w io.Writer) {
 					row(w, "NAME", "PLUGIN", "PASSWORD", "FROM", "GRANTS")
 					for _, u := range users {

@@ -46,10 +46,16 @@ type Config struct {
 	// AwaitDrained waits until nothing in this process works by a partition map older than epoch, and returns what reorg.Config.Ask
 	// does. It may be nil.
 	AwaitDrained func(ctx context.Context, epoch uint64) (reorg.Answer, error)
+	// Refusals are the reasons for which moves would be refused. It may be nil.
+	Refusals func(ctx context.Context, moves []placement.Move) ([]string, error)
 	// Nodes starts servers on this machine; nil: it cannot.
 	Nodes Nodes
 	// Sessions lists the clients of this process. It may be nil.
 	Sessions func() []*adminv1.Session
+	// AllSessions lists those of all processes; missing are processes that do not answer. It may be nil.
+	AllSessions func(ctx context.Context) (list []*adminv1.Session, missing []string, err error)
+	// KillAnywhere is KillSession for the clients of all processes. It may be nil.
+	KillAnywhere func(ctx context.Context, id uint32, statementOnly bool, onlyUser string) error
 	// KillSession ends one of them, or its statement; onlyUser is "" for anybody's. It may be nil.
 	KillSession func(id uint32, statementOnly bool, onlyUser string) error
 	// Crossings tells of the commits over several node groups of this process. It may be nil.
@@ -119,7 +125,7 @@ func (a *Server) snapshot() (*catalog.Snapshot, error) {
 			strings.Join(a.cfg.Store.Endpoints(), ", ")+" does not answer")
 	}
 	if snap.ClusterID == "" {
-		return nil, status.Error(codes.FailedPrecondition, "there is no cluster yet: use skarvctl cluster init")
+		return nil, status.Error(codes.FailedPrecondition, "there is no cluster yet: use skarvctl cluster init, or skarvctl import for a server that has tables")
 	}
 	return snap, nil
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -93,7 +94,16 @@ func (a *Server) Reorganise(ctx context.Context, req *adminv1.ReorganiseRequest)
 	window := time.Duration(req.GetWindowSeconds()) * time.Second
 	if req.GetDryRun() {
 		out.Reorganisation = toReorg(reorg.Preview(req.GetKind(), moves, window))
-		return out, nil
+		if a.cfg.Refusals == nil {
+			return out, nil
+		}
+		look, cancel := context.WithTimeout(ctx, lookTime)
+		defer cancel()
+		out.Refusals, err = a.cfg.Refusals(look, moves)
+		if err != nil && ctx.Err() == nil { // the move would wait for what is in the way
+			out.Refusals, err = []string{fmt.Sprintf("it cannot be found out now whether it can be done: %v", err)}, nil
+		}
+		return out, err
 	}
 	r, err := reorg.Create(ctx, a.cfg.Store, req.GetKind(), moves, window)
 	if err != nil {
@@ -102,6 +112,9 @@ func (a *Server) Reorganise(ctx context.Context, req *adminv1.ReorganiseRequest)
 	out.Reorganisation = toReorg(r)
 	return out, nil
 }
+
+// lookTime bounds the checks of a dry run.
+const lookTime = 30 * time.Second
 
 // pins reads which partitions are to be on which node group.
 func pins(snap *catalog.Snapshot, list []*adminv1.Pin) (map[placement.Partition]placement.NodeGroupID, error) {

@@ -12,7 +12,14 @@ import (
 )
 
 // Sessions implements the API.
-func (a *Server) Sessions(context.Context, *adminv1.SessionsRequest) (*adminv1.SessionsResponse, error) {
+func (a *Server) Sessions(ctx context.Context, req *adminv1.SessionsRequest) (*adminv1.SessionsResponse, error) {
+	if req.GetCluster() && a.cfg.AllSessions != nil {
+		list, missing, err := a.cfg.AllSessions(ctx)
+		if err != nil {
+			return nil, rpcError(err)
+		}
+		return &adminv1.SessionsResponse{Sessions: list, Missing: missing}, nil
+	}
 	if a.cfg.Sessions == nil {
 		return &adminv1.SessionsResponse{}, nil
 	}
@@ -20,11 +27,14 @@ func (a *Server) Sessions(context.Context, *adminv1.SessionsRequest) (*adminv1.S
 }
 
 // KillSession implements the API.
-func (a *Server) KillSession(_ context.Context, req *adminv1.KillSessionRequest) (*adminv1.KillSessionResponse, error) {
+func (a *Server) KillSession(ctx context.Context, req *adminv1.KillSessionRequest) (*adminv1.KillSessionResponse, error) {
 	if a.cfg.KillSession == nil {
 		return nil, status.Error(codes.NotFound, "this process has no clients")
 	}
 	err := a.cfg.KillSession(req.GetId(), req.GetStatementOnly(), req.GetOnlyUser())
+	if sqlerr.HasCode(err, sqlerr.UnknownThread) && req.GetCluster() && a.cfg.KillAnywhere != nil {
+		err = a.cfg.KillAnywhere(ctx, req.GetId(), req.GetStatementOnly(), req.GetOnlyUser())
+	}
 	switch {
 	case sqlerr.HasCode(err, sqlerr.KillDenied):
 		return nil, status.Error(codes.PermissionDenied, err.Error())

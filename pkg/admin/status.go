@@ -99,7 +99,7 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		return out, nil
 	}
 	if snap.ClusterID == "" {
-		problem("there is no cluster yet: use skarvctl cluster init")
+		problem("there is no cluster yet: use skarvctl cluster init, or skarvctl import for a server that has tables")
 		return out, nil
 	}
 	out.ClusterId, out.Flavor, out.ServerVersion = snap.ClusterID, string(snap.Flavor), snap.ServerVersion

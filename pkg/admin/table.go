@@ -85,7 +85,7 @@ func (a *Server) Route(_ context.Context, req *adminv1.RouteRequest) (*adminv1.R
 	}
 	why("%s is distributed by (%s)", req.GetTable(), strings.Join(columns, ", "))
 	if len(req.GetKey()) != len(columns) {
-		return nil, status.Errorf(codes.InvalidArgument, "the distribution key of %s is (%s): give %d values, in this order",
+		return nil, status.Errorf(codes.InvalidArgument, "the distribution key of %s is (%s): the values given must be %d, in this order",
 			req.GetTable(), strings.Join(columns, ", "), len(columns))
 	}
 	if snap.Map == nil || t.Key == nil {

@@ -176,6 +176,9 @@ func (p *Pools) replace(next []*pool) {
 	p.pools.Store(&next)
 	for id, o := range old {
 		if o != nil && (id >= len(next) || next[id] != o) {
+			if id >= len(next) || next[id] == nil {
+				p.metrics.forget(o.group)
+			}
 			o.close()
 		}
 	}

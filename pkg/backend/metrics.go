@@ -58,3 +58,11 @@ func (m *metrics) group(g *catalog.NodeGroup) *groupMetrics {
 	}
 	return gm
 }
+
+// forget takes away what is shown of a group that is out of the cluster.
+func (m *metrics) forget(g *catalog.NodeGroup) {
+	l := prometheus.Labels{"node_group": strconv.Itoa(int(g.ID))}
+	for _, v := range []interface{ DeletePartialMatch(prometheus.Labels) int }{m.up, m.open, m.inUse, m.limit, m.queue, m.dialErrors, m.refused} {
+		v.DeletePartialMatch(l)
+	}
+}

@@ -42,25 +42,28 @@ func (m *Mover) Check(ctx context.Context) ([]Problem, error) {
 type checker struct {
 	m           *Mover
 	source      bool // the source is being looked at
+	logs        bool // the server that is being looked at has a binary log
 	packet      int  // the source's max_allowed_packet
 	definitions map[string]string
 	problems    []Problem
 }
 
-func (ch *checker) add(table, what, fix string) {
-	ch.problems = append(ch.problems, Problem{Table: table, What: what, Fix: fix})
+func (ch *checker) add(s Server, table, what, fix string) {
+	ch.problems = append(ch.problems, Problem{Table: table, Group: s.Name, What: what, Fix: fix})
 }
 
 func (ch *checker) server(ctx context.Context, s Server, c *conn) error {
 	if s.Flavor != ch.m.move.Source.Flavor {
-		ch.add("", fmt.Sprintf("node group %s runs %s, the source %s", s.Name, s.Flavor, ch.m.move.Source.Flavor), "use servers of one kind")
+		ch.add(s, "", fmt.Sprintf("the server is of %s, the source's of %s", s.Flavor, ch.m.move.Source.Flavor), "use servers of one kind")
 		return nil
 	}
 	if err := ch.variables(s, c); err != nil {
 		return err
 	}
-	if err := ch.log(ctx, s, c); err != nil {
-		return err
+	if ch.logs {
+		if err := ch.log(ctx, s, c); err != nil {
+			return err
+		}
 	}
 	for _, t := range ch.m.tables {
 		if err := ch.table(s, c, t); err != nil {
@@ -87,6 +90,7 @@ func (ch *checker) variables(s Server, c *conn) error {
 	for _, r := range rows {
 		have[strings.ToLower(string(r[0]))] = string(r[1])
 	}
+	ch.logs = !strings.EqualFold(have["log_bin"], "OFF")
 	for _, name := range []string{"log_bin", "binlog_format", "binlog_row_image", "binlog_row_metadata", "gtid_mode",
 		"enforce_gtid_consistency", "gtid_strict_mode", "binlog_order_commits", "binlog_row_value_options"} {
 		value, asked := want[name]
@@ -94,13 +98,13 @@ func (ch *checker) variables(s Server, c *conn) error {
 		if !asked || strings.EqualFold(is, value) || !known && name == "binlog_format" { // on its way out in MySQL, where it is ROW
 			continue
 		}
-		ch.add("", fmt.Sprintf("node group %s has %s = '%s'", s.Name, name, is), fmt.Sprintf("set %s to '%s'", name, value))
+		ch.add(s, "", fmt.Sprintf("%s is '%s'", name, is), fmt.Sprintf("set %s to '%s'", name, value))
 	}
 	packet, _ := strconv.Atoi(have["max_allowed_packet"])
 	if ch.source {
 		ch.packet = packet
 	} else if packet < ch.packet {
-		ch.add("", fmt.Sprintf("node group %s has max_allowed_packet = %d, the source %d", s.Name, packet, ch.packet),
+		ch.add(s, "", fmt.Sprintf("max_allowed_packet is %d, on the source %d", packet, ch.packet),
 			fmt.Sprintf("set max_allowed_packet to %d", ch.packet))
 	}
 	return nil
@@ -117,7 +121,7 @@ func (ch *checker) log(ctx context.Context, s Server, c *conn) error {
 		_, rows, err = c.QueryAll("SHOW MASTER STATUS", 1) // MySQL before 8.2
 	}
 	if err != nil && isServer(err) {
-		ch.add("", fmt.Sprintf("node group %s does not tell where its binary log stands: %v", s.Name, err),
+		ch.add(s, "", fmt.Sprintf("the server does not tell where its binary log stands: %v", err),
 			"grant REPLICATION CLIENT (on MariaDB BINLOG MONITOR) to the account")
 		return nil
 	}
@@ -125,16 +129,16 @@ func (ch *checker) log(ctx context.Context, s Server, c *conn) error {
 		return err
 	}
 	if len(rows) == 1 && len(rows[0]) > 3 && len(rows[0][2])+len(rows[0][3]) > 0 {
-		ch.add("", fmt.Sprintf("node group %s leaves databases out of its binary log", s.Name), "remove binlog_do_db and binlog_ignore_db")
+		ch.add(s, "", "databases are left out of the binary log", "remove binlog_do_db and binlog_ignore_db")
 	}
 	at, err := binlog.Current(c.Conn, s.Flavor)
 	if err != nil {
-		ch.add("", fmt.Sprintf("node group %s: %v", s.Name, err), "do not use tags in GTIDs")
+		ch.add(s, "", err.Error(), "do not use tags in GTIDs")
 		return nil
 	}
 	err = binlog.Probe(ctx, binlog.Config{Conn: s.Conn, Flavor: s.Flavor, Start: binlog.Start{Applied: at}})
 	if err != nil && isServer(err) {
-		ch.add("", fmt.Sprintf("the binary log of node group %s cannot be read: %v", s.Name, err), "grant REPLICATION SLAVE to the account")
+		ch.add(s, "", fmt.Sprintf("the binary log cannot be read: %v", err), "grant REPLICATION SLAVE to the account")
 		return nil
 	}
 	return err
@@ -144,7 +148,7 @@ func (ch *checker) log(ctx context.Context, s Server, c *conn) error {
 func (ch *checker) table(s Server, c *conn, t *table) error {
 	definition, err := showCreate(c, t)
 	if code(err) == sqlerr.NoSuchTable || code(err) == sqlerr.UnknownDatabase {
-		ch.add(t.label, "it does not exist on node group "+s.Name, "create it there as it is on the others")
+		ch.add(s, t.label, "it does not exist", "create it there as it is on the others")
 		return nil
 	}
 	if err != nil {
@@ -153,7 +157,7 @@ func (ch *checker) table(s Server, c *conn, t *table) error {
 	if ch.source {
 		ch.definitions[t.label] = definition
 	} else if definition != ch.definitions[t.label] {
-		ch.add(t.label, fmt.Sprintf("it is not the same on node group %s and on the source", s.Name), "make the definitions equal (SHOW CREATE TABLE)")
+		ch.add(s, t.label, "it is not the same as on the source", "make the definitions equal (SHOW CREATE TABLE)")
 	}
 	is := "table_schema=" + quote(t.Database) + " AND table_name=" + quote(t.Name)
 	_, rows, err := c.QueryAll("SELECT IFNULL(engine,''), table_type FROM information_schema.tables WHERE "+is, 1)
@@ -162,10 +166,10 @@ func (ch *checker) table(s Server, c *conn, t *table) error {
 	}
 	if len(rows) == 1 {
 		if engine := string(rows[0][0]); !strings.EqualFold(engine, "InnoDB") {
-			ch.add(t.label, fmt.Sprintf("it uses the engine %s on node group %s", engine, s.Name), "ALTER TABLE ... ENGINE=InnoDB")
+			ch.add(s, t.label, fmt.Sprintf("it uses the engine %s", engine), "ALTER TABLE ... ENGINE=InnoDB")
 		}
 		if kind := string(rows[0][1]); kind != "BASE TABLE" {
-			ch.add(t.label, "it is a "+strings.ToLower(kind)+" table", "move it without online reorganisation")
+			ch.add(s, t.label, "it is a "+strings.ToLower(kind)+" table", "move it without online reorganisation")
 		}
 	}
 	_, rows, err = c.QueryAll("SELECT trigger_name FROM information_schema.triggers WHERE event_object_schema="+quote(t.Database)+
@@ -174,7 +178,7 @@ func (ch *checker) table(s Server, c *conn, t *table) error {
 		return err
 	}
 	for _, r := range rows {
-		ch.add(t.label, fmt.Sprintf("its trigger %s on node group %s would fire for rows that are moved", r[0], s.Name),
+		ch.add(s, t.label, fmt.Sprintf("its trigger %s would fire for rows that are moved", r[0]),
 			"drop the trigger for the time of the move")
 	}
 	return ch.foreignKeys(s, c, t)
@@ -203,8 +207,8 @@ func (ch *checker) foreignKeys(s Server, c *conn, t *table) error {
 		}
 		for i, rule := range []string{string(r[1]), string(r[2])} {
 			if rule == "CASCADE" || strings.HasPrefix(rule, "SET ") {
-				ch.add(t.label, fmt.Sprintf("what its foreign key %s does ON %s (%s) is not in the binary log of node group %s", r[0],
-					[]string{"DELETE", "UPDATE"}[i], rule, s.Name), "use RESTRICT, or drop the foreign key for the time of the move")
+				ch.add(s, t.label, fmt.Sprintf("what its foreign key %s does ON %s (%s) is not in the binary log", r[0],
+					[]string{"DELETE", "UPDATE"}[i], rule), "use RESTRICT, or drop the foreign key for the time of the move")
 				break
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"skarv/pkg/catalog"
@@ -98,8 +100,33 @@ var (
 // Problem is a reason why a move cannot start, and what to do about it.
 type Problem struct {
 	Table string // DB.TABLE, or empty if it is a server's
+	Group string // name of the node group on which it is so
 	What  string
 	Fix   string
+}
+
+// Reasons are problems in words: what is the same on several node groups is said once.
+func Reasons(problems []Problem) (out []string) {
+	type reason struct{ table, what, fix string }
+	on := map[reason][]string{}
+	var order []reason
+	for _, p := range problems {
+		r := reason{p.Table, p.What, p.Fix}
+		if on[r] == nil {
+			order = append(order, r)
+		}
+		if !slices.Contains(on[r], p.Group) {
+			on[r] = append(on[r], p.Group)
+		}
+	}
+	for _, r := range order {
+		groups := "node group "
+		if len(on[r]) > 1 {
+			groups = "node groups "
+		}
+		out = append(out, Problem{Table: r.table, What: "on " + groups + strings.Join(on[r], ", ") + ": " + r.what, Fix: r.fix}.String())
+	}
+	return out
 }
 
 func (p Problem) String() string {

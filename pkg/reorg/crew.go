@@ -60,7 +60,10 @@ func (j *job) assemble(ctx context.Context) (*crew, error) {
 	}
 	slices.SortFunc(tables, (*catalog.Table).Compare)
 	c := &crew{failed: make(chan struct{})}
-	cfg := mover.Config{Log: j.log, LateWrite: j.lateWrite, Term: uint64(j.guard.Term()), Entitled: j.entitled}
+	cfg := mover.Config{Log: j.log, LateWrite: j.lateWrite}
+	if j.guard != nil { // else nothing is to be moved
+		cfg.Term, cfg.Entitled = uint64(j.guard.Term()), j.entitled
+	}
 	for _, from := range j.sources() {
 		source, err := j.server(snap, from)
 		if err != nil {

@@ -96,19 +96,25 @@ func (j *job) problems(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []string
+	var all []mover.Problem
 	for _, mv := range c.forward {
 		problems, err := mv.Check(ctx)
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range problems {
-			if text := p.String(); !slices.Contains(out, text) {
-				out = append(out, text)
-			}
-		}
+		all = append(all, problems...)
 	}
-	return out, nil
+	return mover.Reasons(all), nil
+}
+
+// Refusals are the reasons for which moves would be refused if they were asked for now.
+func (r *Runner) Refusals(ctx context.Context, moves []placement.Move) ([]string, error) {
+	j := &job{
+		Runner: r, Record: Preview("", moves, 0), log: r.cfg.Log, wake: make(chan struct{}, 1),
+		settled: func(context.Context) error { return nil },
+	}
+	j.ID = "dry-run"
+	return j.problems(ctx)
 }
 
 // refused ends a reorganisation that has not touched anything.

@@ -7,6 +7,7 @@ import (
 
 	"skarv/pkg/admin"
 	"skarv/pkg/placement"
+	"skarv/pkg/reorg"
 )
 
 // runAdmin serves the admin API until ctx ends.
@@ -29,6 +30,11 @@ func (s *Server) runAdmin(ctx context.Context) error {
 		Nodes:        s.options.Nodes,
 		Sessions:     s.clientSessions,
 		KillSession:  s.sessions.Kill,
+		AllSessions:  s.allSessions,
+		KillAnywhere: peers{s}.Kill,
+		Refusals: reorg.New(reorg.Config{
+			Store: s.store, Follower: s.follower, Login: s.pools.Login, Log: s.log,
+		}).Refusals,
 		Crossings:    s.crossings,
 		SessionTrace: s.sessionTrace,
 		Load:         s.partitionLoad,

@@ -202,7 +202,29 @@ func plainFault(e string) string {
 	if i := strings.Index(e, " not found in type"); i > 0 {
 		return strings.Replace(e[:i], "field ", "unknown key ", 1)
 	}
-	return e
+	i, into := strings.Index(e, "cannot unmarshal !!"), strings.LastIndex(e, " into ")
+	if i < 0 || into < i {
+		return e
+	}
+	tag, value, _ := strings.Cut(e[i+len("cannot unmarshal !!"):into], " ")
+	is := map[string]string{"map": "settings", "seq": "a list", "str": "a text", "int": "a number", "float": "a number", "bool": "true or false"}[tag]
+	if value != "" {
+		is = value
+	}
+	wants := "settings"
+	switch t := strings.TrimPrefix(e[into:], " into "); {
+	case t == "string":
+		wants = "a text"
+	case t == "bool":
+		wants = "true or false"
+	case strings.HasPrefix(t, "int"), strings.HasPrefix(t, "uint"), strings.HasPrefix(t, "float"):
+		wants = "a number"
+	case strings.HasPrefix(t, "[]"):
+		wants = "a list"
+	case strings.HasSuffix(t, "Duration"):
+		wants = "a time such as 30s"
+	}
+	return e[:i] + is + " stands where " + wants + " must be"
 }
 
 // faults returns everything wrong with c's values.

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,7 +41,19 @@ func (s *Server) numberBy(n int) {
 
 // clientSessions lists the clients of this process for others.
 func (s *Server) clientSessions() (list []*adminv1.Session) {
-	for _, p := range s.sessions.Processes() {
+	return toSessions(s.sessions.Processes())
+}
+
+// allSessions lists the clients of all processes, by id; missing are processes that do not answer.
+func (s *Server) allSessions(ctx context.Context) (list []*adminv1.Session, missing []string, err error) {
+	others, missing, err := peers{s}.Processes(ctx)
+	list = append(s.clientSessions(), toSessions(others)...)
+	slices.SortFunc(list, func(a, b *adminv1.Session) int { return cmp.Compare(a.Id, b.Id) })
+	return list, missing, err
+}
+
+func toSessions(in []session.Process) (list []*adminv1.Session) {
+	for _, p := range in {
 		list = append(list, &adminv1.Session{ // what is not UTF-8 would cost the whole answer
 			Id: p.ID, User: strings.ToValidUTF8(p.User, "?"), Host: p.Host, Database: strings.ToValidUTF8(p.DB, "?"), Command: p.Command, Since: timestamppb.New(p.Since), Statement: p.SQL,
 			LockThread: p.LockThread,

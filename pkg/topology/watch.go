@@ -168,14 +168,19 @@ func (s *Store) probe(ctx context.Context, seen *atomic.Int64) error {
 				err = cause
 			}
 		}
+		// Who begins, and has read nothing yet, has no state to go on with.
+		goingOn := "going on with the last known state"
+		if revision == 0 {
+			goingOn = "waiting for it"
+		}
 		if now := s.Healthy(); was.OK != now.OK {
 			switch {
 			case now.OK:
 				s.log.Info("etcd answers again", "outage", now.Since.Sub(was.Since))
 			case errors.Is(now.Err, ErrFull):
-				s.log.Error("etcd takes no writes, going on with the last known state", "error", now.Err)
+				s.log.Error("etcd takes no writes, "+goingOn, "error", now.Err)
 			default:
-				s.log.Warn("etcd does not answer, going on with the last known state", "error", err)
+				s.log.Warn("etcd does not answer, "+goingOn, "error", err)
 			}
 		}
 	}

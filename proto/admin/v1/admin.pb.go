@@ -2563,6 +2563,7 @@ type ReorganiseResponse struct {
 	Resumed        bool                   `protobuf:"varint,4,opt,name=resumed,proto3" json:"resumed,omitempty"`  // it ran already
 	Seconds        float64                `protobuf:"fixed64,5,opt,name=seconds,proto3" json:"seconds,omitempty"` // until the partitions have moved; estimated
 	Basis          string                 `protobuf:"bytes,6,opt,name=basis,proto3" json:"basis,omitempty"`       // of the estimate, in words
+	Refusals       []string               `protobuf:"bytes,7,rep,name=refusals,proto3" json:"refusals,omitempty"` // in a dry run: why it would be refused
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -2637,6 +2638,13 @@ func (x *ReorganiseResponse) GetBasis() string {
 		return x.Basis
 	}
 	return ""
+}
+
+func (x *ReorganiseResponse) GetRefusals() []string {
+	if x != nil {
+		return x.Refusals
+	}
+	return nil
 }
 
 type Transfer struct {
@@ -4463,6 +4471,7 @@ func (*RemoveUserResponse) Descriptor() ([]byte, []int) {
 
 type SessionsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	Cluster       bool                   `protobuf:"varint,1,opt,name=cluster,proto3" json:"cluster,omitempty"` // of all processes, not of the one that is asked
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4497,9 +4506,17 @@ func (*SessionsRequest) Descriptor() ([]byte, []int) {
 	return file_admin_v1_admin_proto_rawDescGZIP(), []int{65}
 }
 
+func (x *SessionsRequest) GetCluster() bool {
+	if x != nil {
+		return x.Cluster
+	}
+	return false
+}
+
 type SessionsResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Sessions      []*Session             `protobuf:"bytes,1,rep,name=sessions,proto3" json:"sessions,omitempty"`
+	Missing       []string               `protobuf:"bytes,2,rep,name=missing,proto3" json:"missing,omitempty"` // processes that do not answer
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4537,6 +4554,13 @@ func (*SessionsResponse) Descriptor() ([]byte, []int) {
 func (x *SessionsResponse) GetSessions() []*Session {
 	if x != nil {
 		return x.Sessions
+	}
+	return nil
+}
+
+func (x *SessionsResponse) GetMissing() []string {
+	if x != nil {
+		return x.Missing
 	}
 	return nil
 }
@@ -4646,6 +4670,7 @@ type KillSessionRequest struct {
 	Id            uint32                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	StatementOnly bool                   `protobuf:"varint,2,opt,name=statement_only,json=statementOnly,proto3" json:"statement_only,omitempty"`
 	OnlyUser      string                 `protobuf:"bytes,3,opt,name=only_user,json=onlyUser,proto3" json:"only_user,omitempty"` // empty: whoever it is
+	Cluster       bool                   `protobuf:"varint,4,opt,name=cluster,proto3" json:"cluster,omitempty"`                  // whichever process has it, not only the one that is asked
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4699,6 +4724,13 @@ func (x *KillSessionRequest) GetOnlyUser() string {
 		return x.OnlyUser
 	}
 	return ""
+}
+
+func (x *KillSessionRequest) GetCluster() bool {
+	if x != nil {
+		return x.Cluster
+	}
+	return false
 }
 
 type KillSessionResponse struct {
@@ -5493,14 +5525,15 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"partitions\x18\x01 \x01(\tR\n" +
 	"partitions\x12\x1d\n" +
 	"\n" +
-	"node_group\x18\x02 \x01(\tR\tnodeGroup\"\xd0\x01\n" +
+	"node_group\x18\x02 \x01(\tR\tnodeGroup\"\xec\x01\n" +
 	"\x12ReorganiseResponse\x12F\n" +
 	"\x0ereorganisation\x18\x01 \x01(\v2\x1e.skarv.admin.v1.ReorganisationR\x0ereorganisation\x12\x12\n" +
 	"\x04rows\x18\x02 \x01(\x03R\x04rows\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x18\n" +
 	"\aresumed\x18\x04 \x01(\bR\aresumed\x12\x18\n" +
 	"\aseconds\x18\x05 \x01(\x01R\aseconds\x12\x14\n" +
-	"\x05basis\x18\x06 \x01(\tR\x05basis\"d\n" +
+	"\x05basis\x18\x06 \x01(\tR\x05basis\x12\x1a\n" +
+	"\brefusals\x18\a \x03(\tR\brefusals\"d\n" +
 	"\bTransfer\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\rR\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\rR\x02to\x12\x1e\n" +
@@ -5659,10 +5692,12 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x0fPutUserResponse\"'\n" +
 	"\x11RemoveUserRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"\x14\n" +
-	"\x12RemoveUserResponse\"\x11\n" +
-	"\x0fSessionsRequest\"G\n" +
+	"\x12RemoveUserResponse\"+\n" +
+	"\x0fSessionsRequest\x12\x18\n" +
+	"\acluster\x18\x01 \x01(\bR\acluster\"a\n" +
 	"\x10SessionsResponse\x123\n" +
-	"\bsessions\x18\x01 \x03(\v2\x17.skarv.admin.v1.SessionR\bsessions\"\xe8\x01\n" +
+	"\bsessions\x18\x01 \x03(\v2\x17.skarv.admin.v1.SessionR\bsessions\x12\x18\n" +
+	"\amissing\x18\x02 \x03(\tR\amissing\"\xe8\x01\n" +
 	"\aSession\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x12\n" +
 	"\x04user\x18\x02 \x01(\tR\x04user\x12\x12\n" +
@@ -5672,11 +5707,12 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x05since\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x1c\n" +
 	"\tstatement\x18\a \x01(\tR\tstatement\x12\x1f\n" +
 	"\vlock_thread\x18\b \x01(\rR\n" +
-	"lockThread\"h\n" +
+	"lockThread\"\x82\x01\n" +
 	"\x12KillSessionRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12%\n" +
 	"\x0estatement_only\x18\x02 \x01(\bR\rstatementOnly\x12\x1b\n" +
-	"\tonly_user\x18\x03 \x01(\tR\bonlyUser\"\x15\n" +
+	"\tonly_user\x18\x03 \x01(\tR\bonlyUser\x12\x18\n" +
+	"\acluster\x18\x04 \x01(\bR\acluster\"\x15\n" +
 	"\x13KillSessionResponse\"\x12\n" +
 	"\x10CrossingsRequest\"a\n" +
 	"\x11CrossingsResponse\x12 \n" +
