@@ -205,7 +205,11 @@ func (c *Conn) welcome(user, db string, attrs map[string]string) error {
 	if err := c.handler.Authenticated(user, db, attrs); err != nil {
 		return err
 	}
-	if err := c.WriteOK(wire.OK{Status: c.status}); err != nil {
+	ok := wire.OK{Status: c.status}
+	if db != "" {
+		ok.SessionState = wire.AppendSessionText(nil, wire.ChangeSchema, db)
+	}
+	if err := c.WriteOK(ok); err != nil {
 		return err
 	}
 	return c.Flush()

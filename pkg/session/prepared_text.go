@@ -38,7 +38,7 @@ func (s *Session) preparedText(p *plan.Plan) (*plan.Plan, error) {
 			return p, sqlerr.StatementInUse.New()
 		}
 		s.statements.removeNamed(p.Name)
-		return p, s.ok(wire.OK{})
+		return p, s.ok(s.changed(wire.OK{}))
 	case plan.Prepare:
 		return p, s.prepareNamed(p.Name)
 	case plan.Execute:
@@ -75,7 +75,7 @@ func (s *Session) prepareNamed(name string) error {
 		return err
 	}
 	s.statements.addNamed(name, st)
-	return s.ok(wire.OK{Info: []byte("Statement prepared")})
+	return s.ok(s.changed(wire.OK{Info: []byte("Statement prepared")}))
 }
 
 // textBehind returns the text to be prepared that stands behind a word of the statement at hand.

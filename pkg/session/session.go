@@ -572,7 +572,7 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 		if err := s.changeDB(string(payload)); err != nil {
 			return s.fail(err)
 		}
-		return s.ok(s.schemaChanged())
+		return s.ok(s.changed(s.schemaChanged()))
 	case wire.ComFieldList:
 		return s.fieldList(payload)
 	case wire.ComStatistics:
@@ -690,7 +690,16 @@ func (s *Session) useDatabase(p *plan.Plan) error {
 	if err := s.changeDB(p.Name); err != nil {
 		return err
 	}
-	return s.ok(s.schemaChanged())
+	return s.ok(s.changed(s.schemaChanged()))
+}
+
+// changed is ok as it is told to clients that want to know of any change of their session (session_track_state_change). What SET changes
+// a server tells.
+func (s *Session) changed(ok wire.OK) wire.OK {
+	if on, set := s.state.Get("@@session.`session_track_state_change`"); set && !isOff(on) {
+		ok.SessionState = wire.AppendSessionText(ok.SessionState, wire.ChangeAnything, "1")
+	}
+	return ok
 }
 
 // schemaChanged is the answer to USE, with the new default database for clients that track their session.

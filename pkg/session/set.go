@@ -304,7 +304,9 @@ func (s *Session) runSet(c *backend.Conn, variables []string) (ok wire.OK, err e
 	if err != nil {
 		return ok, err
 	}
-	return *head.OK, nil
+	ok = *head.OK
+	ok.SessionState = bytes.Clone(ok.SessionState) // which is not here any more when end has run
+	return ok, nil
 }
 
 // leftOfNext is the SET TRANSACTION for the next transaction once a has been assigned to the session: its isolation level or its

@@ -313,7 +313,7 @@ func (s *Session) createTemporary(p *plan.Plan) (err error) {
 	tokens := s.stmt.Tokens()
 	tokens.Next()
 	if existed && !s.stmt.Is(tokens.Next(), "OR") { // REPLACE
-		return s.ok(ok) // IF NOT EXISTS
+		return s.ok(s.changed(ok)) // IF NOT EXISTS
 	}
 	if !selects && slices.ContainsFunc(p.Tables, func(t *catalog.Table) bool { // LIKE
 		return t.HiddenKey && t.Temporary == "" && (t.Database != p.Database || t.Name != p.Name)
@@ -337,6 +337,9 @@ func (s *Session) createTemporary(p *plan.Plan) (err error) {
 		delete(s.temps.tables[p.Database], name)
 		s.forgetTemporaries()
 		return err
+	}
+	if !selects {
+		ok = s.changed(ok)
 	}
 	return s.ok(ok)
 }
@@ -435,7 +438,7 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 		if err != nil {
 			return txn.Lost(c, err)
 		}
-		return s.ok(wire.OK{Warnings: ok.Warnings})
+		return s.ok(s.changed(wire.OK{Warnings: ok.Warnings}))
 	}
 	text := s.stmt.SQL()
 	// Of several, MariaDB drops those that exist; MySQL drops all or none.
@@ -474,6 +477,9 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 	}
 	s.warnings = append(s.warnings, notes...)
 	ok.Warnings += uint16(len(notes))
+	if p.Change.Temporary {
+		ok = s.changed(ok)
+	}
 	return s.ok(ok)
 }
 
@@ -579,6 +585,9 @@ func (s *Session) changeTemporary(p *plan.Plan) error {
 				return err
 			}
 		}
+	}
+	if p.Change.Verb != plan.VerbTruncate && p.Change.Verb != plan.VerbRename {
+		ok = s.changed(ok)
 	}
 	return s.ok(ok)
 }

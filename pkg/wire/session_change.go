@@ -33,6 +33,9 @@ func NextSessionChange(state []byte) (change SessionChange, rest []byte, err err
 // Text is the one string that entries other than ChangeVariable consist of; nil if there is none.
 func (s SessionChange) Text() []byte {
 	data := s.Data
+	if s.Type == ChangeAnything { // the one without a length of its own
+		return data
+	}
 	if s.Type == ChangeGTIDs && len(data) > 0 {
 		data = data[1:] // the encoding of the set, always 0
 	}
@@ -65,6 +68,9 @@ func AppendSessionVariable(dst []byte, name, value string) []byte {
 func AppendSessionText(dst []byte, t SessionChangeType, text string) []byte {
 	n := lenencLen(len(text)) + len(text)
 	dst = append(dst, byte(t))
+	if t == ChangeAnything {
+		return AppendLenencString(dst, text)
+	}
 	if t == ChangeGTIDs {
 		dst = append(AppendLenencInt(dst, uint64(n+1)), 0)
 	} else {
