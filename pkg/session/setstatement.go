@@ -1,10 +1,12 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/plan"
+	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/txn"
@@ -26,9 +28,12 @@ func (s *Session) isSetStatement(st *sqlparse.Statement) bool {
 
 // describeInside is describe of a SET STATEMENT: what is inside says who can tell about the whole.
 func (s *Session) describeInside(st *prepared) (d described, err error) {
-	_, inner, ok := splitSetStatement(st.stmt)
+	head, inner, ok := splitSetStatement(st.stmt)
 	if !ok {
 		return d, st.stmt.SyntaxError(len(st.stmt.SQL()))
+	}
+	if err := planner.Outside(st.stmt, s.db); err != nil {
+		return d, err
 	}
 	inside := s.cfg.Dialect.NewStatement()
 	defer inside.Done()
@@ -38,7 +43,11 @@ func (s *Session) describeInside(st *prepared) (d described, err error) {
 	if textOnly(inside, true) {
 		return d, sqlerr.NotPreparable.New()
 	}
-	return s.describe(&prepared{sql: st.sql, stmt: inside, params: st.params})
+	sql := st.sql
+	if bytes.IndexByte(head, '(') >= 0 { // servers compute the values already: what may call something is for setFor to judge
+		sql = inside.SQL()
+	}
+	return s.describe(&prepared{sql: sql, stmt: inside, params: st.params})
 }
 
 // setStatement runs the statement at hand, and returns the plan of the one inside.
