@@ -481,8 +481,8 @@ func TestRefusedSetKeepsTheTransaction(t *testing.T) {
 // came in: packets.read tests it.
 func TestNumbersOfLongStatements(t *testing.T) {
 	admin := connect(t)
-	admin.exec("CREATE TABLE d.numbered (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(10), b LONGBLOB)")
-	defer admin.exec("DROP TABLE d.numbered")
+	admin.exec("CREATE TABLE d.renumbered (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(10), b LONGBLOB)")
+	defer admin.exec("DROP TABLE d.renumbered")
 	admin.exec("CREATE TABLE d.lines (id INT PRIMARY KEY) COMMENT 'skarv:single'")
 	defer admin.exec("DROP TABLE d.lines")
 	lines := make([]string, 300)
@@ -498,7 +498,7 @@ func TestNumbersOfLongStatements(t *testing.T) {
 	}
 
 	// One packet of the client's is two of text.
-	r.send(wire.ComStmtPrepare, "INSERT INTO numbered (v, b) VALUES (?, ?)")
+	r.send(wire.ComStmtPrepare, "INSERT INTO renumbered (v, b) VALUES (?, ?)")
 	p := r.read()
 	st, err := wire.ParsePrepareOK(p)
 	require.NoError(t, err)
@@ -510,12 +510,12 @@ func TestNumbersOfLongStatements(t *testing.T) {
 		r.send(wire.ComStmtExecute, string(wire.AppendLenencString(body, strings.Repeat("a", size))))
 		ok()
 	}
-	require.Equal(t, "2", r.get("SELECT COUNT(*) FROM numbered"))
+	require.Equal(t, "2", r.get("SELECT COUNT(*) FROM renumbered"))
 
 	// Two packets of the client's are one of text.
-	r.send(wire.ComQuery, "INSERT INTO numbered (v, b) VALUES ('y', "+strings.Repeat(" ", wire.MaxPacket)+" 'b')")
+	r.send(wire.ComQuery, "INSERT INTO renumbered (v, b) VALUES ('y', "+strings.Repeat(" ", wire.MaxPacket)+" 'b')")
 	ok()
-	require.Equal(t, "3", r.get("SELECT COUNT(*) FROM numbered"))
+	require.Equal(t, "3", r.get("SELECT COUNT(*) FROM renumbered"))
 
 	// The text has another length with LAST_INSERT_ID() filled in; the answer has more than 255 packets.
 	for _, size := range []int{wire.MaxPacket - 40, wire.MaxPacket + 5} {
