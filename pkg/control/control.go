@@ -424,16 +424,19 @@ func (l *leader) forget(ctx context.Context, id string) error {
 	if oldest == "" {
 		return nil
 	}
-	change := l.store.Change(l.guard).DeleteRecord(topology.DDLJobs, oldest, topology.Any)
-	last, _, err := lastForgotten(ctx, l.store)
-	if err != nil {
-		return err
+	for {
+		last, at, err := lastForgotten(ctx, l.store)
+		if err != nil {
+			return err
+		}
+		change := l.store.Change(l.guard).DeleteRecord(topology.DDLJobs, oldest, topology.Any)
+		if oldest > last { // and still is: others forget at the same time, and it must never go back
+			change.PutRecord(topology.DDLForgotten, forgottenID, []byte(oldest), at)
+		}
+		if _, err = change.Commit(ctx); !errors.Is(err, topology.ErrConflict) {
+			return err
+		}
 	}
-	if oldest > last {
-		change.PutRecord(topology.DDLForgotten, forgottenID, []byte(oldest), topology.Any)
-	}
-	_, err = change.Commit(ctx)
-	return err
 }
 
 // at is a failpoint.

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -657,11 +656,11 @@ func TestBranchThatDoesNotEnd(t *testing.T) {
 		servers[0].Exec(t, q)
 	}
 	defer servers[0].Exec(t, "XA ROLLBACK '2-ab-1','1-1-1',21328")
-	ctx, cancel := context.WithTimeout(f.ctx(), 100*time.Millisecond)
-	defer cancel()
-	err = (&leader{}).awaitBranches(ctx, s)
+	err = (&leader{}).awaitBranches(f.ctx(), s, 100*time.Millisecond)
 	require.ErrorIs(t, err, errInDoubt)
 	require.ErrorContains(t, err, "transaction 2-ab-1 is prepared on node group g")
+	_, err = Prepared(f.ctx(), s)
+	require.NoError(t, err)
 }
 
 // TestReplacedAndRefused: a server that refuses CREATE OR REPLACE may have dropped what was to be replaced. Then no group has it,
@@ -791,4 +790,16 @@ func TestAbandonedSchemaChange(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, failed, j.State)
 	require.Equal(t, "id", f.columns("t"))
+}
+
+// Nothing is changed on a server that is another one than its node group's.
+func TestStrangerIsNotChanged(t *testing.T) {
+	f := newFixture(t, 2)
+	f.control(nil)
+	f.createDatabase()
+	servers[1].Exec(t, "UPDATE _skarv.node_group SET mark = 'x'")
+	f.refused("CREATE DATABASE e", sqlerr.ServerLost, "is another one than node group ng2's")
+	for _, s := range servers[:2] {
+		require.Equal(t, "0", s.Value(t, "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'e'"))
+	}
 }

@@ -2,9 +2,13 @@ package control
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
+	"skarv/pkg/catalog"
+	"skarv/pkg/fence"
 	"skarv/pkg/schema"
+	"skarv/pkg/sqlerr"
 )
 
 // fencing is what this leader knows of a server's fences.
@@ -47,4 +51,17 @@ func (f *fencing) breakAll(ctx context.Context, s *schema.Server) error {
 	}
 	f.broken = true
 	return nil
+}
+
+// known returns an error unless s is connected to a server of g (see fence.Known): to another one nothing is written.
+func known(ctx context.Context, s *schema.Server, g *catalog.NodeGroup) error {
+	query := fence.MarkOf
+	if g.Mark == "" {
+		query = "SELECT 1 FROM `_skarv`.`dt` LIMIT 0"
+	}
+	mark, err := s.One(ctx, query)
+	if sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) || err == nil && mark != g.Mark {
+		return fmt.Errorf("%w: the one at %s is another one than node group %s's, or was emptied", schema.ErrLost, g.Primary.Addr, g.Label())
+	}
+	return err
 }

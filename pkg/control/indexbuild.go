@@ -47,6 +47,13 @@ func (d *schemaChange) prepareIndexes(ctx context.Context) (ended bool, err erro
 	if len(w.Indexes) == 0 && len(w.Keys) == 0 && len(w.Widen) == 0 && w.Rebuild == nil && len(w.Close) == 0 && len(w.Appear) == 0 {
 		return false, nil
 	}
+	if d.resumed {
+		for i := range d.servers {
+			if ran, err := d.ran(ctx, i); err != nil || ran {
+				return false, err // a leader that died has done all of this, and gone on: to fail here would leave what ran
+			}
+		}
+	}
 	if err = d.appear(ctx); err == nil {
 		err = d.createEntries(ctx)
 	}
@@ -119,10 +126,8 @@ func (d *schemaChange) publishBuilding(ctx context.Context) error {
 
 // awaitBranches waits for transactions that are prepared on a server as for others that have used the table.
 func (d *schemaChange) awaitBranches(ctx context.Context, s *schema.Server) error {
-	wait, cancel := context.WithTimeout(ctx, d.patience())
-	defer cancel()
-	err := d.leader.awaitBranches(wait, s)
-	if ctx.Err() == nil && errors.Is(err, errInDoubt) {
+	err := d.leader.awaitBranches(ctx, s, d.patience())
+	if errors.Is(err, errInDoubt) {
 		e := sqlerr.LockWaitTimeout.New()
 		e.Message += " (" + err.Error() + ")"
 		return e

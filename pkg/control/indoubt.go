@@ -25,15 +25,19 @@ const (
 // errInDoubt: a branch was not ended in time.
 var errInDoubt = errors.New("has not ended: see skarvctl transaction show")
 
-// awaitBranches waits until no branch is prepared on a server any more that was when it was called.
-func (l *leader) awaitBranches(ctx context.Context, s *schema.Server) error {
+// awaitBranches waits until no branch is prepared on a server any more that was when it was called, for as long as patience.
+func (l *leader) awaitBranches(ctx context.Context, s *schema.Server, patience time.Duration) error {
+	end := time.Now().Add(patience)
 	wait, err := Prepared(ctx, s)
 	for err == nil && len(wait) > 0 {
 		if err := l.at("in-doubt"); err != nil {
 			return err
 		}
-		if pause.For(ctx, branchesEvery) != nil {
+		if time.Now().After(end) { // between two looks: a look that is cut off costs the connection
 			return fmt.Errorf("transaction %s is prepared on node group %s and %w %[1]s", wait[0], s.Group, errInDoubt)
+		}
+		if err := pause.For(ctx, branchesEvery); err != nil {
+			return err
 		}
 		var now []txn.ID
 		if now, err = Prepared(ctx, s); err == nil {

@@ -126,14 +126,12 @@ func (a *adoption) tryJoin(ctx context.Context, model, group *catalog.NodeGroup,
 
 // recovered waits until a group has no branch any more that was prepared before the tables were locked.
 func (a *adoption) recovered(ctx context.Context, group *catalog.NodeGroup) error {
-	ctx, cancel := context.WithTimeout(ctx, branchesPatience)
-	defer cancel()
 	s, err := a.leader.servers.Dial(ctx, group.Label(), group.Primary)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	return a.leader.awaitBranches(ctx, s)
+	return a.leader.awaitBranches(ctx, s, branchesPatience)
 }
 
 // lockTables keeps all others from writing to tables until c is closed.

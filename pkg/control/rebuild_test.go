@@ -117,3 +117,32 @@ func TestRebuildingIsTakenBack(t *testing.T) {
 	f.must("CREATE TABLE last (id INT PRIMARY KEY)") // sweeps
 	f.clean()
 }
+
+// Whoever resumes the rebuilding of a table behind its RENAME on some servers, and finds a branch in doubt there, loses no rows.
+func TestRebuildingIsResumedBesideABranch(t *testing.T) {
+	f := newFixture(t, 3)
+	stop := f.control(nil)
+	f.createDatabase()
+	f.must("CREATE TABLE other (id INT PRIMARY KEY)")
+	f.keyless("k", 20)
+	stop()
+	f.session.Set = append(f.session.Set, "SET @@session.`lock_wait_timeout` = 1")
+	stopFirst, crashed := f.dying("first")
+	got := f.begin("ALTER TABLE k ADD PRIMARY KEY (a)")
+	<-crashed
+	stopFirst()
+	c, err := servers[2].DB.Conn(f.ctx())
+	require.NoError(t, err)
+	defer c.Close()
+	exec := func(q string) {
+		_, err := c.ExecContext(f.ctx(), q)
+		require.NoError(t, err, q)
+	}
+	for _, q := range []string{"XA START '2-ab-1','1-1-1',21328", "INSERT INTO d.other VALUES (1)", "XA END '2-ab-1','1-1-1',21328", "XA PREPARE '2-ab-1','1-1-1',21328"} {
+		exec(q)
+	}
+	defer exec("XA ROLLBACK '2-ab-1','1-1-1',21328")
+	f.control(nil)
+	require.NoError(t, <-got)
+	f.placed("k", 20)
+}

@@ -168,7 +168,7 @@ func (c *Client) behind(ctx context.Context, epoch uint64, group *catalog.NodeGr
 
 // Bounds on taking the user-level locks away from a group.
 const (
-	locksPatience = 5 * time.Second // that sessions have to release theirs
+	locksPatience = 12 * time.Second // that sessions have to release theirs, and statements over several node groups to end
 	locksDeadline = 15 * time.Second
 )
 
@@ -208,7 +208,7 @@ func (c *Client) freezeLocks(ctx context.Context, m *placement.PartitionMap, at 
 		return nil, 0, fmt.Errorf("user-level locks (GET_LOCK) are on node group %s, and clients have some: %s; have them released, or end those clients with KILL, and try again",
 			group.Name, strings.Join(holders, ", "))
 	case len(behind) > 0:
-		return nil, 0, fmt.Errorf("user-level locks (GET_LOCK) are on node group %s, and it is not known whether clients have some: %s; try again", group.Name, strings.Join(behind, ", "))
+		return nil, 0, fmt.Errorf("user-level locks (GET_LOCK) are on node group %s, and it is not known whether clients have some, for what began before still runs: %s; try again", group.Name, strings.Join(behind, ", "))
 	}
 	return nil, 0, err
 }

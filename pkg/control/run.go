@@ -40,6 +40,7 @@ type schemaChange struct {
 	turn    *turn
 	snap    *catalog.Snapshot
 	servers []*schema.Server // as snap.Groups
+	resumed bool             // it was running when it was read: its step may have run somewhere
 	changed int64            // revision of the change's last change of the catalog: proxies follow those, and no others
 
 	others struct { // what the step did on the other groups than the first, each its own entry; as snap.Groups
@@ -52,6 +53,7 @@ type schemaChange struct {
 // to; what the client is to know is in the job.
 func (d *schemaChange) run(ctx context.Context) error {
 	defer d.close()
+	d.resumed = d.job.State == running
 	if err := d.connect(ctx); err != nil {
 		if d.job.State == queued && !stops(err) {
 			return d.fail(ctx, toClient(err))
@@ -182,6 +184,9 @@ func (d *schemaChange) connectOne(ctx context.Context, i int) error {
 		return err
 	}
 	d.servers[i] = s
+	if err := known(ctx, s, group); err != nil {
+		return err
+	}
 	if err := d.leader.takeFence(ctx, s, group.Primary.Addr, d.turn.lane); err != nil {
 		return err
 	}
