@@ -400,6 +400,9 @@ func (s *Session) groupOf(p *plan.Plan) placement.NodeGroupID {
 	case *plan.RowByRow:
 		tables = n.Tables
 	}
+	if s.temps != nil && slices.ContainsFunc(tables, func(t *catalog.Table) bool { return t.Temporary != "" }) {
+		return s.temps.conn.Group // the others are there, too, if without rows
+	}
 	for _, t := range tables {
 		if t.Kind == catalog.Single {
 			return t.Group

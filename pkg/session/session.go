@@ -659,6 +659,9 @@ func (s *Session) ok(ok wire.OK) error {
 	s.rowCount = int64(ok.AffectedRows)
 	if len(s.warnings) > 0 {
 		s.warnings = s.warnings[:min(len(s.warnings), s.maxWarnings())]
+		if ok.Warnings == 0 { // they are those of the statement before
+			s.unkept = max(s.unkept, s.unkeptBefore)
+		}
 	}
 	s.unkept = max(s.unkept, int(ok.Warnings)-len(s.warnings))
 	return s.writeOK(ok)

@@ -565,7 +565,7 @@ func (s *Session) onlyValues() []onlyValue {
 // mayBeRefused reports whether a value that a server has taken for one of the variables may be refused by adopt. The connection on which that
 // comes out can be used no more.
 func (s *Session) mayBeRefused(variables []string) bool {
-	return slices.Contains(variables, "character_set_client") || slices.Contains(variables, "lc_messages") ||
+	return slices.Contains(variables, "character_set_client") || slices.Contains(variables, "collation_connection") || slices.Contains(variables, "lc_messages") ||
 		slices.ContainsFunc(s.onlyValues(), func(v onlyValue) bool { return slices.Contains(variables, v.name) })
 }
 
@@ -596,6 +596,9 @@ func (s *Session) adopt(st *backend.State) error {
 		// ASCII in one byte, and no byte of another character reads as ASCII: the text can be scanned.
 	default:
 		return sqlerr.Unsupported("character set "+client+" of a client", "use utf8mb4")
+	}
+	if v, ok := st.Get("@@session.`collation_connection`"); ok && strings.HasPrefix(strings.Trim(v, "'"), "swe7_") { // alone it lacks some of ASCII
+		return sqlerr.Unsupported("character set swe7 of a connection", "use utf8mb4")
 	}
 	s.foreignCharset = client != "utf8mb4" && client != "utf8mb3" && client != "utf8" && client != "ascii"
 	s.foreignLiterals = s.foreignCharset || client == "ascii"

@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/txn"
+	"skarv/pkg/wire"
 )
 
 // unseen is what a server finds wrong with the statement at hand, if p does not bring servers to see all of it.
@@ -40,9 +41,15 @@ func (s *Session) look(p *plan.Plan) error {
 	}
 	if err == nil && s.cfg.Dialect.MariaDB() && foundLater(p) {
 		_, _, err = c.QueryAll(string(s.args.AppendStatement([]byte("EXPLAIN "))), math.MaxInt)
+		if saysRows(err) && c.Usable() {
+			err = nil
+		}
 	}
-	if sqlerr.HasCode(err, sqlerr.NotPreparable, sqlerr.NotGrouped) && c.Usable() {
+	if sqlerr.HasCode(err, sqlerr.NotPreparable, sqlerr.NotGrouped, sqlerr.TooManyStatements) && c.Usable() {
 		err = nil
+	}
+	if !s.hasOn(g) && c.Usable() && c.LastStatus().Has(wire.StatusInTrans) { // of EXPLAIN, with autocommit off
+		_ = reset(c, "ROLLBACK")
 	}
 	if err != nil {
 		s.noteFault(c, err)
@@ -61,16 +68,28 @@ func foundLater(p *plan.Plan) bool {
 	return p.Kind == plan.Delete || rows && n.Query
 }
 
+// saysRows reports whether an error of EXPLAIN may be one of the rows that the server has, which are a part of the tables only: it computes subqueries
+// for that. Those of the text say something of names and columns; what ends a transaction, or a KILL, is none of either.
+func saysRows(err error) bool {
+	return err != nil && !sqlerr.HasCode(err, sqlerr.UnknownColumn, sqlerr.AmbiguousColumn, sqlerr.UnknownTableIn, sqlerr.ColumnCountMismatch,
+		sqlerr.DifferentColumnCounts, sqlerr.LockDeadlock, sqlerr.LockWaitTimeout, sqlerr.QueryInterrupted)
+}
+
 // mayNotWrite reports whether servers refuse writes whatever they say.
 func (s *Session) mayNotWrite() bool {
 	return s.tx == nil && s.readOnly() || s.tx != nil && s.tx.ReadOnly
 }
 
 // lookingOn returns a connection to g on which to have a statement looked at that is to run next: the session's own if it has one. Beside it a
-// schema change might be in between, which waits for the transaction.
+// schema change might be in between, which waits for the transaction, and a server that reads rows would wait for those that it has locked.
 func (s *Session) lookingOn(g placement.NodeGroupID) (*backend.Conn, error) {
-	if s.locks != nil || s.tx != nil && s.tx.Group() == g {
+	if s.hasOn(g) {
 		return s.acquire(g)
 	}
 	return s.preparing(g)
+}
+
+// hasOn reports whether the session's transaction or its locks are on g.
+func (s *Session) hasOn(g placement.NodeGroupID) bool {
+	return s.locks != nil || s.tx != nil && s.tx.Branch(g) != nil
 }

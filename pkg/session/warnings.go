@@ -121,7 +121,7 @@ func (s *Session) renewWarnings(c *backend.Conn, sum *wire.ResultSummary) {
 
 // keepsWarnings reports whether a statement without warnings leaves those of the one before: on MariaDB, one without tables.
 func (s *Session) keepsWarnings(p *plan.Plan) bool {
-	return s.cfg.Dialect.MariaDB() && p.Kind == plan.Select && p.Relay != nil && len(p.Relay.Tables) == 0 && p.Topic != plan.Metadata
+	return s.cfg.Dialect.MariaDB() && (p.Kind == plan.Select || p.Kind == plan.Do) && p.Relay != nil && len(p.Relay.Tables) == 0 && p.Topic != plan.Metadata
 }
 
 // showWarnings answers SHOW WARNINGS and SHOW ERRORS, with COUNT(*) and LIMIT.
