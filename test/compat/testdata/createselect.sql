@@ -127,5 +127,5 @@ EXECUTE cspar USING @cspar, @cspar;
 PREPARE cspar FROM 'CREATE TABLE cspar1 SELECT id, (SELECT MAX(x) FROM cspar c WHERE c.id < ? + t.id) AS m FROM cspar t WHERE x >= (SELECT ?) ORDER BY id LIMIT ?';
 EXECUTE cspar USING @cspar, @cspar, @cspar;
 SELECT * FROM cspar1 ORDER BY id;
-SHOW CREATE TABLE cspar1;
+SHOW COLUMNS FROM cspar1;
 DEALLOCATE PREPARE cspar;
