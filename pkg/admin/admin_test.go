@@ -77,7 +77,7 @@ func TestAdminAPI(t *testing.T) {
 
 	st, err := api.Status(ctx, &adminv1.StatusRequest{})
 	require.NoError(t, err)
-	require.Contains(t, st.Problems, "there is no cluster yet: use skarvctl cluster init")
+	require.Contains(t, st.Problems, "there is no cluster yet: use skarvctl cluster init, or skarvctl import for a server that has tables")
 	_, err = api.Partitions(ctx, &adminv1.PartitionsRequest{})
 	require.Equal(t, codes.FailedPrecondition, status.Code(err))
 	node := func(i int) *adminv1.NodeGroup {

@@ -326,7 +326,7 @@ func (s *Session) showIndex(t *catalog.Table) error {
 	return s.sendRows(cols, slices.DeleteFunc(result, func(r [][]byte) bool { return string(r[column]) == catalog.HiddenKey }))
 }
 
-// showTableStatus adds up the sizes and row counts of all groups.
+// showTableStatus adds up the sizes and row counts of all groups, of the tables of database p.Name.
 func (s *Session) showTableStatus(p *plan.Plan) error {
 	const rowsAt, avgAt, dataAt, indexAt, freeAt, autoAt = 4, 5, 6, 8, 9, 10
 	var cols []sqltypes.Column
@@ -344,7 +344,7 @@ func (s *Session) showTableStatus(p *plan.Plan) error {
 		cols = names
 		for _, r := range rows {
 			sum := byName[string(r[0])]
-			if t := s.snap.Table(p.Database, string(r[0])); sum != nil && t != nil && t.Kind == catalog.Reference {
+			if t := s.snap.Table(p.Name, string(r[0])); t != nil && (t.Kind == catalog.Reference && sum != nil || t.Kind == catalog.Single && t.Group != g.ID) {
 				continue
 			}
 			if sum == nil {
