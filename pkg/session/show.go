@@ -237,12 +237,15 @@ func (s *Session) showCreateTable(t *catalog.Table) error {
 		return err
 	}
 	if len(rows) == 1 && len(rows[0]) >= 2 && t.Kind != catalog.View {
-		rows[0][1] = []byte(createText(string(rows[0][1]), t))
+		db := s.snap.Databases[t.Database]
+		rows[0][1] = []byte(createText(string(rows[0][1]), t, db != nil && db.Single))
 	}
 	return s.sendRows(cols, rows)
 }
 
-func createText(text string, t *catalog.Table) string {
+// createText is a server's text of t as Skarv shows it: whoever runs it gets a table of t's kind. single: those of its database are single unless they say
+// otherwise.
+func createText(text string, t *catalog.Table, single bool) string {
 	head, options, found := cutLast(text, "\n)")
 	if !found {
 		return text
@@ -267,11 +270,31 @@ func createText(text string, t *catalog.Table) string {
 		}
 		head = strings.Join(lines, "\n")
 	}
+	if t.Kind == catalog.Reference || t.Kind == catalog.Single && !single { // it may have been imported, or its comment have been changed
+		options = withKind(options, "skarv:"+string(t.Kind))
+	}
 	text = head + "\n)" + options
 	if t.Kind == catalog.Sharded && !slices.Equal(t.Distribution, t.Primary) && !strings.Contains(options, "skarv:key=") {
 		text += "\n PARTITION BY KEY (" + strings.Join(t.QuotedColumns(t.Distribution, ""), ",") + ")"
 	}
 	return text
+}
+
+// withKind adds the word that makes a table what it is to the comment in a table's options, unless it is there.
+func withKind(options, word string) string {
+	line, partitions, _ := strings.Cut(options, "\n")
+	if strings.Contains(line, word) {
+		return options
+	}
+	if before, comment, found := strings.Cut(line, " COMMENT='"); found {
+		line = before + " COMMENT='" + word + " " + comment
+	} else {
+		line += " COMMENT='" + word + "'"
+	}
+	if partitions != "" {
+		line += "\n" + partitions
+	}
+	return line
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {
