@@ -85,8 +85,8 @@ func (a *Server) Route(_ context.Context, req *adminv1.RouteRequest) (*adminv1.R
 	}
 	why("%s is distributed by (%s)", req.GetTable(), strings.Join(columns, ", "))
 	if len(req.GetKey()) != len(columns) {
-		return nil, status.Errorf(codes.InvalidArgument, "the distribution key of %s is (%s): the values given must be %d, in this order",
-			req.GetTable(), strings.Join(columns, ", "), len(columns))
+		return nil, status.Errorf(codes.InvalidArgument, "the distribution key of %s is (%s): give a value for each of its columns, in this order",
+			req.GetTable(), strings.Join(columns, ", "))
 	}
 	if snap.Map == nil || t.Key == nil {
 		return nil, status.Error(codes.Unavailable, "the partition map or the table's key could not be read")

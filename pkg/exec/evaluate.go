@@ -17,6 +17,11 @@ import (
 	"skarv/pkg/sqltypes"
 )
 
+// Looker has a server look at the whole text of the statement at hand, which it does not run, and returns what that finds wrong.
+type Looker interface {
+	Look(p *plan.Plan) error
+}
+
 // errComputed tells that a row has an expression where its value is needed.
 var errComputed = errors.New("exec: value of an expression needed")
 
@@ -42,8 +47,8 @@ func (r *Runner) evaluate(p *plan.Plan, in *insertion) error {
 	if p.Uses&plan.SetsLastInsertID != 0 && slices.ContainsFunc(in.exprs, func(e expression) bool { return callsLastInsertID(e.sql) }) {
 		return sqlerr.Unsupported("LAST_INSERT_ID(expression) as the value of a column by which the row is placed", "write the value itself")
 	}
-	if r.Look != nil && slices.ContainsFunc(in.exprs, func(e expression) bool { return in.gathers(e.sql) }) {
-		if err := r.Look(p); err != nil {
+	if r.Looker != nil && slices.ContainsFunc(in.exprs, func(e expression) bool { return in.gathers(e.sql) }) {
+		if err := r.Looker.Look(p); err != nil {
 			return err
 		}
 	}
@@ -60,8 +65,8 @@ func (r *Runner) evaluate(p *plan.Plan, in *insertion) error {
 			return in.staged(sqlerr.Unsupported("an expression that refers to another column, as the value of a distribution key or AUTO_INCREMENT column",
 				"write the value itself"))
 		}
-		if _, told := errors.AsType[*sqlerr.Error](err); told && r.Look != nil {
-			return cmp.Or(r.Look(p), err) // of the whole text a server may say something else
+		if _, told := errors.AsType[*sqlerr.Error](err); told && r.Looker != nil {
+			return cmp.Or(r.Looker.Look(p), err) // of the whole text a server may say something else
 		}
 		if err != nil {
 			return err

@@ -27,6 +27,7 @@ type Execution struct {
 	// Scanner and Database, the default one, are for leaving out foreign rows; see foreign.go.
 	Scanner  Scanner
 	Database string
+	Looker   Looker // may be nil
 	// Lenient: the session's sql_mode is not strict.
 	Lenient bool
 	// Padded: sql_mode has PAD_CHAR_TO_FULL_LENGTH, CHAR columns are read and compared with the spaces behind their values.
@@ -52,8 +53,6 @@ type Execution struct {
 	Copied []*catalog.Table
 	// Sorting is how many Readings of a statement may sort at the same time: they share the memory for it. 0 is one.
 	Sorting int
-	// Look, not nil, has a server look at the whole text of the statement, which it does not run, and returns what that finds wrong.
-	Look func(p *plan.Plan) error
 	// Trace, not nil, is told what each node group did.
 	Trace *Trace
 }

@@ -17,12 +17,12 @@ func (s *Session) unseen(p *plan.Plan) error {
 	if !p.Unseen {
 		return nil
 	}
-	return s.look(p)
+	return s.Look(p)
 }
 
-// look is what a server finds wrong with the statement at hand. The text of a statement with parameters is the same one each time: its connection
+// Look is what a server finds wrong with the statement at hand. The text of a statement with parameters is the same one each time: its connection
 // keeps it, and is not asked again until the schema changes.
-func (s *Session) look(p *plan.Plan) error {
+func (s *Session) Look(p *plan.Plan) error {
 	if s.stmt.Uses()&(sqlparse.UserLock|sqlparse.WritesUserVariable) != 0 || s.mayNotWrite() {
 		return nil
 	}

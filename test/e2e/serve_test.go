@@ -179,7 +179,7 @@ func TestServe(t *testing.T) {
 		says string
 	}{
 		{[]string{"route", "shop.nothing", "1"}, 1, "no table shop.nothing"},
-		{[]string{"route", "shop.orders"}, 2, "give 1 values"},
+		{[]string{"route", "shop.orders"}, 2, "give a value for each of its columns"},
 		{[]string{"route", "orders", "1"}, 2, "which database"},
 		{[]string{"tables", "nowhere"}, 1, "no database nowhere"},
 		{[]string{"frobnicate"}, 2, "unknown command"},
