@@ -290,9 +290,14 @@ func (n *Node) Run(ctx context.Context) error {
 	retry := time.NewTimer(time.Hour)
 	retry.Stop()
 	defer retry.Stop()
-	again := func(cause string) {
+	// again tells of deaths more and of their cause in one change: a count without its state would be read as a
+	// server that runs again.
+	again := func(cause string, deaths int) {
 		wait := pause.next()
-		n.update(func(s *Status) { s.State, s.Pid, s.LastError = Restarting, 0, cause })
+		n.update(func(s *Status) {
+			s.State, s.Pid, s.LastError = Restarting, 0, cause
+			s.Restarts += deaths
+		})
 		n.cfg.Log.Warn("database server is down", "dir", n.dir.path, "cause", cause, "restart_in", wait)
 		retry.Reset(wait)
 	}
@@ -321,12 +326,11 @@ func (n *Node) Run(ctx context.Context) error {
 			up := n.proc.uptime()
 			cause := fmt.Sprintf("server ended unexpectedly (%s); see %s", n.proc.cause(), n.dir.logFile())
 			n.proc = nil
-			n.update(func(s *Status) { s.Restarts++ })
 			pause.survived(up)
-			again(cause)
+			again(cause, 1)
 		case <-retry.C:
 			if err := n.start(ctx); err != nil && ctx.Err() == nil {
-				again(err.Error())
+				again(err.Error(), 0)
 			}
 		}
 	}

@@ -186,7 +186,12 @@ func TestCrashIsRepaired(t *testing.T) {
 	n, _ := run(t, t.TempDir())
 	up(t, n)
 	before := n.Status()
+	dead := n.Changed()
 	require.NoError(t, n.Crash())
+	<-dead
+	first := n.Status()
+	require.Equal(t, 1, first.Restarts)
+	require.NotEqual(t, before.Pid, first.Pid, "who counts the death does not tell the dead server's process")
 	after := await(t, n, func(s Status) bool { return s.Restarts == 1 && s.State == Running })
 	require.NotEqual(t, before.Pid, after.Pid)
 	require.Contains(t, after.LastError, "ended unexpectedly")
