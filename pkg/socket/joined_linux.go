@@ -31,6 +31,7 @@ type joined struct {
 	full   bool   // the last one was filled: there may be more
 	eof    bool
 	inRow  int // reads without waiting, of the session on the Loop
+	short  bool // the last of them brought all there was
 
 	// What the session has posted: it is written while the session goes on. Only the Loop's goroutine uses these.
 	post    *waiter // told of its end; nil before the first time
@@ -231,9 +232,10 @@ func (j *joined) read(p []byte) (int, error) {
 	if !j.task.OnLoop() {
 		return j.readElsewhere(p)
 	}
-	// More of an answer that has begun. What is there already costs one call; else the kernel is asked to tell, not to read:
-	// until the session is resumed more may have come.
-	if j.inRow >= maxInRow {
+	// More of an answer that has begun. What is there already costs one call, but behind a read that brought all there was
+	// another one would mostly be for nothing. Then the kernel is asked to tell, not to read: until the session is resumed more may
+	// have come.
+	if j.inRow >= maxInRow || j.short {
 		if err := j.awaitReadable(); err != nil {
 			return 0, err
 		}
@@ -244,7 +246,7 @@ func (j *joined) read(p []byte) (int, error) {
 		}
 		if n, err := sysRead(uintptr(j.fd), p); err != ErrWouldBlock {
 			j.inRow++
-			j.loop.bytes += n
+			j.short = n < len(p)
 			return n, err
 		}
 		if err := j.awaitReadable(); err != nil {
@@ -268,7 +270,7 @@ func (j *joined) readElsewhere(p []byte) (int, error) {
 
 // awaitReadable lets others have their turn until there is something to read.
 func (j *joined) awaitReadable() error {
-	j.inRow = 0
+	j.inRow, j.short = 0, false
 	w, l := j.task.waiter, j.loop
 	l.mu.Lock()
 	if err := j.refuses(j.readOver.Load()); err != nil {
@@ -450,6 +452,7 @@ func (j *joined) exchange(req, p []byte) (int, error) {
 		l.mu.Unlock()
 		return 0, err
 	}
+	j.inRow, j.short = 0, false
 	q := l.submit(opSend, j.fd, req)
 	q.callFlags = syscall.MSG_NOSIGNAL | syscall.MSG_WAITALL
 	q.flags = quietSuccess // a failure is that of reading, too

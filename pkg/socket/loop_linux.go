@@ -45,7 +45,6 @@ type Loop struct {
 	// of this era
 	awake  int // who was resumed
 	events int
-	bytes  int // read and written
 }
 
 // waiter is one who waits for a completion: a session on the Loop, or a goroutine elsewhere.
@@ -138,8 +137,6 @@ const (
 	// fewSessions is how many sessions at work are few, and eraEvents how many completions are looked back on to count them.
 	fewSessions = 2
 	eraEvents   = 64
-	// bulk is how many bytes a completion brings on average while long answers stream.
-	bulk = 4 << 10
 )
 
 // count notes that w is resumed.
@@ -148,10 +145,9 @@ func (l *Loop) count(w *waiter) {
 		w.era = l.era
 		l.awake++
 	}
-	l.bytes += max(0, int(w.res))
 	if l.events++; l.events == eraEvents {
-		l.few = l.awake <= fewSessions && l.bytes < eraEvents*bulk
-		l.era, l.awake, l.events, l.bytes = l.era+1, 0, 0, 0
+		l.few = l.awake <= fewSessions
+		l.era, l.awake, l.events = l.era+1, 0, 0
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 const (
 	largeRows    = 100_000
 	largeRow     = 200
-	largeQueries = 10 // of one sample
+	largeQueries = 40 // of one sample
 )
 
 // largeResult asks for one long answer again and again: what counts is the work per byte, and that memory does not grow.
