@@ -30,7 +30,7 @@ type joined struct {
 	number uint16 // of that buffer
 	full   bool   // the last one was filled: there may be more
 	eof    bool
-	inRow  int // reads without waiting, of the session on the Loop
+	inRow  int  // reads without waiting, of the session on the Loop
 	short  bool // the last of them brought all there was
 
 	// What the session has posted: it is written while the session goes on. Only the Loop's goroutine uses these.
