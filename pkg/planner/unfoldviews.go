@@ -232,9 +232,9 @@ func (u *unfoldedViews) arguments(st *sqlparse.Statement) (args []int, ok bool) 
 	if own != b.st.NumArgs() {
 		return nil, false
 	}
-	list, _ := b.st.SelectList()
-	same, _ := st.SelectList()
-	return args, bytes.Equal(b.st.Text(list), st.Text(same))
+	list, selects := b.st.SelectList()
+	same, still := st.SelectList()
+	return args, selects && still && bytes.Equal(b.st.Text(list), st.Text(same)) // not TABLE and VALUES
 }
 
 // workspaces is node for a plan that is no part of another one but stands for it: a workspace, or the ways beside it.
