@@ -565,8 +565,7 @@ func (b *build) scatterText(c clauses, limitInside bool) plan.Text {
 		at = c.limit.End
 		if limitInside {
 			e.raw("LIMIT ")
-			off, count := *s.limit.Offset, s.limit.Count
-			e.arg(plan.Piece{Arg: off.Arg, Plus: &count})
+			e.total(*s.limit.Offset, s.limit.Count)
 		}
 	}
 	e.span(at, c.end)

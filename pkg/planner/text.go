@@ -1,7 +1,9 @@
 package planner
 
 import (
+	"math"
 	"slices"
+	"strconv"
 
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
@@ -224,6 +226,27 @@ func (e *editor) arg(p plan.Piece) {
 	p.SQL = string(e.sql)
 	e.sql = e.sql[:0]
 	e.text = append(e.text, p)
+}
+
+// total appends the sum of two counts, as plan.Piece has it.
+func (e *editor) total(x, y plan.Operand) {
+	if x.Arg < 0 {
+		x, y = y, x
+	}
+	if x.Arg >= 0 {
+		e.arg(plan.Piece{Arg: x.Arg, Plus: &y})
+		return
+	}
+	m, errM := strconv.ParseUint(string(x.Const.Raw), 10, 64)
+	n, errN := strconv.ParseUint(string(y.Const.Raw), 10, 64)
+	switch {
+	case errM != nil || errN != nil: // the server refuses what is written
+		e.raw(string(x.Const.Raw) + ", " + string(y.Const.Raw))
+	case m+n < m:
+		e.raw(strconv.FormatUint(math.MaxUint64, 10))
+	default:
+		e.raw(strconv.FormatUint(m+n, 10))
+	}
 }
 
 // add appends a text made by another editor.

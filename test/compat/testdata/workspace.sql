@@ -147,3 +147,10 @@ SELECT a.id, COUNT(b.id) FROM checked_a a LEFT JOIN checked_b b ON b.a_id = a.id
 UPDATE checked_a a JOIN checked_b b ON b.a_id = a.id + 0 SET a.q = b.id + 4 WHERE b.id < 3;
 UPDATE checked_a a JOIN checked_b b ON b.a_id = a.id + 0 SET a.q = 0 WHERE b.id = 4;
 SELECT id, q FROM checked_a ORDER BY id;
+-- The parser has a tree of these with their literals only.
+SELECT c.id FROM c, JSON_TABLE('[1,2]', '$[*]' COLUMNS (s VARCHAR(20) PATH '$')) AS j ORDER BY c.id LIMIT 1, 3;
+SELECT c.id FROM c, JSON_TABLE('[1]', '$[*]' COLUMNS (s VARCHAR(20) PATH '$')) AS j ORDER BY c.id LIMIT 18446744073709551615 OFFSET 1;
+-- args: [1]
+SELECT c.id FROM c, JSON_TABLE('[1,2]', '$[*]' COLUMNS (s VARCHAR(20) PATH '$')) AS j ORDER BY c.id LIMIT 2, ?;
+-- args: [1]
+SELECT c.id FROM c, JSON_TABLE('[1,2]', '$[*]' COLUMNS (s VARCHAR(20) PATH '$')) AS j ORDER BY c.id LIMIT ?, 2;
