@@ -140,6 +140,10 @@ func (u *unfolding) text(renames []plan.Rename) plan.Text {
 			default:
 				c := u.ctes[x.cte]
 				alias, _ := aliasFor(u.b.st, x.ref)
+				before, behind, enclosed := parentheses(u.b.st, x.ref)
+				if enclosed {
+					x.Start = before.Start
+				}
 				span(at, x.Start)
 				if u.heads[x.cte] != "" {
 					e.raw("(SELECT * FROM ")
@@ -151,6 +155,10 @@ func (u *unfolding) text(renames []plan.Rename) plan.Text {
 					e.raw(" AS skarv_body " + h + ")")
 				}
 				e.raw(alias)
+				if enclosed {
+					span(x.End, behind.Start)
+					x.End = behind.End
+				}
 			}
 			at = x.End
 		}

@@ -133,6 +133,9 @@ func (u *unfoldedViews) level(st *sqlparse.Statement) (more, ok bool) {
 			return false, false
 		}
 		edits = append(edits, edit{r.Span, "(" + t.ViewText + ")" + alias})
+		if before, behind, ok := parentheses(st, r); ok {
+			edits = append(edits, edit{before, ""}, edit{behind, ""})
+		}
 		name := r.Name
 		if alias == "" {
 			name = aliasBehind(st, r)

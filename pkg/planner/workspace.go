@@ -419,6 +419,34 @@ func aliasFor(st *sqlparse.Statement, ref sqlparse.TableRef) (alias string, ok b
 	return alias, true
 }
 
+// parentheses are those in which a table reference and its alias stand alone, before and behind both. MySQL takes tables
+// there, and no derived ones.
+func parentheses(st *sqlparse.Statement, ref sqlparse.TableRef) (before, behind sqlparse.Span, ok bool) {
+	var open []sqlparse.Token
+	toks := st.Tokens()
+	t := toks.Next()
+	for ; t.Start < ref.Start; t = toks.Next() {
+		if open = append(open, t); !st.Is(t, "(") {
+			open = nil
+		}
+	}
+	toks = st.TokensFrom(ref.End)
+	if t = toks.Next(); st.Is(t, "AS") {
+		toks.Next()
+		t = toks.Next()
+	} else if st.Alias(ref) != "" {
+		t = toks.Next()
+	}
+	behind.Start = t.Start
+	for ; len(open) > 0 && st.Is(t, ")"); t = toks.Next() {
+		before = sqlparse.Span{Start: open[len(open)-1].Start, End: ref.Start}
+		behind.End = t.End
+		open = open[:len(open)-1]
+		ok = true
+	}
+	return before, behind, ok
+}
+
 // wordBefore reports whether the token before a place in the text is that word.
 func wordBefore(st *sqlparse.Statement, at int, word string) bool {
 	var prev sqlparse.Token

@@ -154,3 +154,5 @@ SELECT c.id FROM c, JSON_TABLE('[1]', '$[*]' COLUMNS (s VARCHAR(20) PATH '$')) A
 SELECT c.id FROM c, JSON_TABLE('[1,2]', '$[*]' COLUMNS (s VARCHAR(20) PATH '$')) AS j ORDER BY c.id LIMIT 2, ?;
 -- args: [1]
 SELECT c.id FROM c, JSON_TABLE('[1,2]', '$[*]' COLUMNS (s VARCHAR(20) PATH '$')) AS j ORDER BY c.id LIMIT ?, 2;
+WITH w AS (SELECT id FROM c) SELECT COUNT(*) FROM (w AS a) JOIN (w AS b) ON a.id = b.id + 1;
+WITH w (i) AS (SELECT id FROM c) SELECT COUNT(*) FROM ((w)) JOIN ((w b)) ON w.i = b.i + 1;
