@@ -150,8 +150,21 @@ DELETE FROM sums WHERE cid IN (SELECT cid FROM per_customer WHERE n > 1);
 SELECT * FROM sums ORDER BY cid;
 UPDATE sums JOIN per_customer p ON p.cid = sums.cid SET sums.total = p.n;
 SELECT * FROM sums ORDER BY cid;
+-- statements without a list of SELECT
+-- only: mysql
+TABLE per_customer ORDER BY cid;
+-- only: mysql
+TABLE joined ORDER BY oid LIMIT 3;
+-- only: mysql
+TABLE per_customer UNION TABLE per_customer;
+-- only: mysql
+VALUES ROW((SELECT MAX(total) FROM per_customer), (SELECT SUM(n) FROM per_customer));
+-- only: mariadb
+VALUES ((SELECT MAX(total) FROM per_customer), (SELECT COUNT(*) FROM joined));
 -- The select list stands in parentheses behind WITH.
 WITH w AS (SELECT 1 AS x) (SELECT c.name AS n, p.total FROM c JOIN per_customer p ON p.cid = c.id + 1 ORDER BY 1, 2 LIMIT 2) UNION ALL (SELECT name, NULL FROM c WHERE id = 1 ORDER BY 1);
 -- MySQL takes a table in parentheses, and no derived table.
 SELECT COUNT(*), SUM(p.total) FROM (per_customer p) JOIN c ON c.id + 1 = p.cid;
 SELECT COUNT(*), SUM(total) FROM ((per_customer)) JOIN (c AS d) ON d.id + 1 = per_customer.cid;
+DROP VIEW per_customer, per_region, per_day, joined, kept, quotients, everything, names, ranked, top_three, in_order, nested, listed, deep, one_of, renamed;
+DROP TABLE c, o, l, sums;
