@@ -34,8 +34,8 @@ type Arguments struct {
 	// numbers.
 	Binary bool
 
-	// Checked: CHECK constraints have left out rows already, of a statement made of the rows that are left.
-	Checked bool
+	// Staged: the rows are those of a stage. CHECK constraints have left out others already, and values are as their columns print them.
+	Staged bool
 
 	// kept, not nil, gets the numbers of parameters that are left open in what is appended, instead of being filled in.
 	kept *[]int
@@ -81,7 +81,7 @@ func (a *Arguments) Reset(st *sqlparse.Statement, params *wire.Params) {
 	if params != nil {
 		a.params = params
 	}
-	a.Lists, a.Binary, a.Checked, a.kept = nil, false, false, nil
+	a.Lists, a.Binary, a.Staged, a.kept = nil, false, false, nil
 	a.marks, a.unnamed, a.scanned, a.Using = a.marks[:0], a.unnamed[:0], false, nil
 }
 

@@ -439,12 +439,16 @@ func (r *Runner) owner(in *insertion, row int) (placement.NodeGroupID, error) {
 // mode is how the values of the row are to be read: of those that stand beside evaluated ones, which are in UTF-8, ASCII is the same in all character
 // sets.
 func (in *insertion) mode() placement.Mode {
+	mode := placement.Store
+	if in.args.Staged {
+		mode = placement.Stored
+	}
 	if in.args.Strings != 0 && slices.ContainsFunc(in.vals, func(el element) bool {
 		return el.value.Kind == sqltypes.String && !el.evaluated && !isASCII(el.value.Raw)
 	}) {
-		return placement.Store | in.args.Strings
+		return mode | in.args.Strings
 	}
-	return placement.Store
+	return mode
 }
 
 // keyColumn is the distribution column number i of the key.
@@ -472,7 +476,7 @@ func (r *Runner) targets(in *insertion) (err error) {
 	if len(r.groups) > 1 && in.lenient && in.node.Else != nil && in.alone(r.groups) {
 		return ErrStage
 	}
-	if !in.args.Checked && in.checked() && (in.node.Indexed != nil || in.single(r.groups)) {
+	if !in.args.Staged && in.checked() && (in.node.Indexed != nil || in.single(r.groups)) {
 		refuse := sqlerr.Unsupported("INSERT IGNORE of several rows into table '"+in.table.Name+"', which has CHECK constraints, over several node groups",
 			"insert them one by one, or leave out IGNORE")
 		if in.node.Indexed != nil { // which writes them one by one in any case

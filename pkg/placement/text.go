@@ -126,12 +126,12 @@ func (c *KeyColumn) appendText(dst []byte, v sqltypes.Value, mode Mode) ([]byte,
 	}
 }
 
-// AppendStored appends what the column holds after v, which is not NULL, was written into it, in characters of utf8mb4: numbers for BIT,
+// AppendStored appends what the column holds after v, which is not NULL, was written into it (Store) or has (Stored), in characters of utf8mb4: numbers for BIT,
 // ENUM and SET, BINARY(n) with its zeros, CHAR without its spaces. Match is Unknown if only the server could say; the zero KeyColumn
 // knows nothing.
 func (c *KeyColumn) AppendStored(dst []byte, v sqltypes.Value, mode Mode) ([]byte, Match) {
 	start := len(dst)
-	dst, m := c.appendText(dst, v, Store|mode)
+	dst, m := c.appendText(dst, v, mode)
 	if m != Exact {
 		return dst[:start], Unknown
 	}

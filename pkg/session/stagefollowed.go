@@ -49,7 +49,7 @@ func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum
 	var args exec.Arguments
 	args.Reset(stmt, nil)
 	args.Strings = s.strings
-	args.Checked = true // the stage has the table's constraints
+	args.Staged = true
 	done, err := s.runner.Run(s.execution(within{&w.conns}), p, s.snap, &args, nil)
 	if errors.Is(err, exec.ErrStage) { // the statement's own stage ends with it
 		err = sqlerr.Unsupported("values of which it cannot be told what they will be stored as", "write them just as their columns' types print them")
