@@ -71,6 +71,9 @@ func (b *build) locking() (locks map[*catalog.Table]string, ok bool) {
 	if b.query != nil {
 		top = b.query.block
 	}
+	if len(clauses) == 0 && top != nil && top.sel != nil && top.sel.Lock != sqlparser.NoLock {
+		top = nil // the outermost SELECT itself is in parentheses, with its clause
+	}
 	locks = map[*catalog.Table]string{}
 	if len(clauses) > 0 && (top == nil || !b.locksOutside(locks, top, clauses)) || inside && !b.locksInside(locks, top) {
 		return nil, false

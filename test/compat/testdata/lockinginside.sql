@@ -30,3 +30,7 @@ DELETE FROM wp_wc_reserved_stock WHERE product_id = 2 AND order_id IN (SELECT po
 (SELECT post_id FROM wp_postmeta WHERE meta_key = '_stock' FOR UPDATE) UNION (SELECT ID FROM wp_posts WHERE ID > 6) ORDER BY 1;
 SELECT * FROM wp_wc_reserved_stock ORDER BY order_id, product_id;
 DROP TABLE wp_wc_reserved_stock, wp_postmeta, wp_posts;
+-- The clause of a query that is in parentheses as a whole.
+INSERT IGNORE INTO wp_wc_reserved_stock (order_id, product_id, stock_quantity) (SELECT post_id, 3, 1 FROM wp_postmeta WHERE meta_key = '_stock' LOCK IN SHARE MODE);
+INSERT INTO wp_wc_reserved_stock (order_id, product_id, stock_quantity) (SELECT p.ID, 4, m.meta_value FROM wp_postmeta m JOIN wp_posts p ON p.ID = m.post_id FOR UPDATE);
+SELECT * FROM wp_wc_reserved_stock ORDER BY order_id, product_id;
