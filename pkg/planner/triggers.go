@@ -26,7 +26,13 @@ func (b *build) triggers() error {
 		if n.Stage != nil {
 			return stageTriggers(n)
 		}
-		return writtenTriggers(n)
+		switch refuse := writtenTriggers(n); {
+		case refuse == nil:
+		case b.plan.Relay != nil: // one write, where all its rows are
+			b.plan.Root, b.plan.Refuse = nil, refuse
+		default:
+			return refuse
+		}
 	}
 	return nil
 }
@@ -145,14 +151,15 @@ func stageTriggers(n *plan.Workspace) error {
 	return nil
 }
 
-// writtenTriggers: what a statement did to copies is done to the rows that differ, not to all that it found.
-func writtenTriggers(n *plan.Workspace) error {
+// writtenTriggers: what an UPDATE did to copies is done to the rows that differ, not to all that it found, and those that move are deleted and
+// inserted.
+func writtenTriggers(n *plan.Workspace) *sqlerr.Error {
 	for i := range n.Copies {
 		c := &n.Copies[i]
-		if c.Written == nil || !c.Table.FiresAny() {
+		if c.Written == nil {
 			continue
 		}
-		if len(c.Written.Columns)+len(c.Written.Moved) > 0 {
+		if len(c.Written.Columns) > 0 && c.Table.Fires("UPDATE") || len(c.Written.Moved) > 0 && c.Table.FiresAny() {
 			return refuseTrigger(c.Table, "an UPDATE that needs rows of several node groups", "select what it needs, then update by key")
 		}
 	}

@@ -184,3 +184,28 @@ DELETE FROM cas_a WHERE n = 3;
 -- refused: triggers
 REPLACE INTO cas_a VALUES (3, 3);
 SELECT COUNT(*) FROM cas_a;
+-- LIMIT behind the whole primary key, as tools write it, is one row's; and triggers for other events are not in the way of an UPDATE.
+CREATE TABLE one_row (id INT PRIMARY KEY, n INT, seen INT);
+CREATE TABLE counted (id INT PRIMARY KEY, n INT, seen INT);
+INSERT INTO one_row VALUES (1, 1, 0), (2, 2, 0), (3, 3, 0);
+INSERT INTO counted VALUES (1, 1, 0), (2, 2, 0), (3, 3, 0);
+-- skip-prepared
+CREATE TRIGGER one_row_u BEFORE UPDATE ON one_row FOR EACH ROW SET NEW.seen = OLD.seen + 1;
+-- skip-prepared
+CREATE TRIGGER counted_i BEFORE INSERT ON counted FOR EACH ROW SET NEW.seen = 100;
+-- skip-prepared
+CREATE TRIGGER counted_d BEFORE DELETE ON counted FOR EACH ROW SET @gone = OLD.n;
+UPDATE one_row SET n = 10 WHERE id = 1 LIMIT 1;
+UPDATE one_row SET n = 10 WHERE id = 1 ORDER BY n LIMIT 1;
+UPDATE one_row SET n = 20 WHERE n = 2 AND id = 2 LIMIT 5;
+-- refused: the trigger fires for all rows found, not for those alone that change
+UPDATE one_row SET n = 30 WHERE n > 2 ORDER BY id LIMIT 1;
+DELETE FROM one_row WHERE id = 3 LIMIT 1;
+SELECT * FROM one_row ORDER BY id;
+UPDATE counted SET n = n + 5 ORDER BY id DESC LIMIT 2;
+UPDATE counted SET n = n + (SELECT COUNT(*) FROM one_row) WHERE id > 1;
+-- refused: rows that move are deleted and inserted
+UPDATE counted SET id = id + 10 ORDER BY id LIMIT 2;
+SELECT * FROM counted ORDER BY id;
+SELECT @gone;
+DROP TABLE one_row, counted;
