@@ -52,13 +52,17 @@ func (a *adoption) adopt(ctx context.Context) error {
 		return errors.New("there is no cluster yet: use skarvctl cluster init")
 	}
 	var last placement.NodeGroupID
+	var names []string
 	for _, g := range a.snap.Groups {
 		last = max(last, g.ID)
+		names = append(names, g.Name)
 		if g.Primary.Addr == spec.Primary.Addr {
 			return fmt.Errorf("server %s is node group %d already", spec.Primary.Addr, g.ID)
 		}
-		if spec.Name != "" && g.Name == spec.Name {
-			return fmt.Errorf("node group %s exists already", spec.Name)
+	}
+	if spec.Name != "" { // before anything is looked at
+		if err := spec.TakeName(0, names); err != nil {
+			return err
 		}
 	}
 	f, err := spec.examine(ctx, a.leader.servers)
@@ -85,7 +89,9 @@ func (a *adoption) adopt(ctx context.Context) error {
 		return err
 	}
 	if spec.Name == "" {
-		spec.Name = fmt.Sprintf("ng%d", id)
+		if err := spec.TakeName(int(id), names); err != nil {
+			return err
+		}
 	}
 	if err := spec.ownDatabase(ctx, a.leader.servers); err != nil {
 		return err

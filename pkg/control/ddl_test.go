@@ -539,6 +539,12 @@ func TestAddGroup(t *testing.T) {
 	servers[2].Exec(t, "DROP DATABASE other")
 	_, _, err = f.client.AddGroup(f.ctx(), GroupSpec{Primary: servers[0].Node()})
 	require.ErrorContains(t, err, "is node group 1 already")
+	for name, want := range map[string]string{"ng2": "there is a node group ng2 already", "2": `"2" is no name`, "a b": `"a b" is no name`} {
+		named := spec
+		named.Name = name
+		_, _, err = f.client.AddGroup(f.ctx(), named)
+		require.ErrorContains(t, err, want)
+	}
 
 	if nodes.Engine() == datanode.MySQL {
 		servers[2].Exec(t, "CREATE USER weak@'%' IDENTIFIED BY 'weak'")

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,6 +35,26 @@ func (g GroupSpec) NodeGroup(id placement.NodeGroupID, f *preflight.Facts) *cata
 		out.Replicas[i].Flavor = f.Node.Flavor
 	}
 	return out
+}
+
+// groupName is what a node group may be called. It begins with a letter, for operators write a name or an id.
+var groupName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
+
+// TakeName gives a group without a name "ng" and the first number from n on that is free, and returns an error if the name it has stands
+// for one of others, the groups that there are, or could be taken for an id.
+func (g *GroupSpec) TakeName(n int, others []string) error {
+	for ; g.Name == ""; n++ {
+		if name := fmt.Sprintf("ng%d", n); !slices.Contains(others, name) {
+			g.Name = name
+		}
+	}
+	if !groupName.MatchString(g.Name) {
+		return fmt.Errorf("%q is no name for a node group: take letters, digits, '_', '.' and '-', with a letter first, 64 at most", g.Name)
+	}
+	if slices.Contains(others, g.Name) {
+		return fmt.Errorf("there is a node group %s already: take another name", g.Name)
+	}
+	return nil
 }
 
 // examine asks the group's primary whether it can be that of a new node group: a fit server without tables of others.
@@ -95,13 +117,23 @@ func InitCluster(ctx context.Context, store *topology.Store, servers schema.Dial
 		return InitResult{}, ErrExists
 	}
 	seen := map[string]bool{}
-	for i, spec := range req.Groups {
+	for _, spec := range req.Groups {
 		if seen[spec.Primary.Addr] {
 			return InitResult{}, fmt.Errorf("server %s is named twice", spec.Primary.Addr)
 		}
 		seen[spec.Primary.Addr] = true
-		if spec.Name == "" {
-			req.Groups[i].Name = fmt.Sprintf("ng%d", i+1)
+	}
+	var names []string
+	for _, unnamed := range []bool{false, true} { // those without a name take what is left
+		for i := range req.Groups {
+			spec := &req.Groups[i]
+			if (spec.Name == "") != unnamed {
+				continue
+			}
+			if err := spec.TakeName(i+1, names); err != nil {
+				return InitResult{}, err
+			}
+			names = append(names, spec.Name)
 		}
 	}
 	facts := make([]*preflight.Facts, len(req.Groups))

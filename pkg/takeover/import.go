@@ -127,8 +127,8 @@ func Import(ctx context.Context, store *topology.Store, req ImportRequest, progr
 	if progress == nil {
 		progress = func(string) {}
 	}
-	if req.Group.Name == "" {
-		req.Group.Name = "ng1"
+	if err := req.Group.TakeName(1, nil); err != nil {
+		return nil, err
 	}
 	i := &importer{store: store, req: req, progress: progress}
 	defer i.close()
