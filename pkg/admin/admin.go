@@ -103,6 +103,8 @@ func rpcError(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case isStatus(err):
+		return err
 	case errors.Is(err, control.ErrExists), errors.Is(err, errUserExists):
 		code = codes.AlreadyExists
 	case errors.Is(err, errUserUnknown):
@@ -115,6 +117,12 @@ func rpcError(err error) error {
 		code = codes.DeadlineExceeded
 	}
 	return status.Error(code, err.Error())
+}
+
+// isStatus reports whether err is one of the API's already.
+func isStatus(err error) bool {
+	_, ok := status.FromError(err)
+	return ok
 }
 
 // snapshot returns the cluster's state, or why there is none.

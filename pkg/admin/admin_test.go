@@ -80,6 +80,7 @@ func TestAdminAPI(t *testing.T) {
 	require.Contains(t, st.Problems, "there is no cluster yet: use skarvctl cluster init, or skarvctl import for a server that has tables")
 	_, err = api.Partitions(ctx, &adminv1.PartitionsRequest{})
 	require.Equal(t, codes.FailedPrecondition, status.Code(err))
+	require.Equal(t, err, rpcError(err), "what is an error of the API already")
 	node := func(i int) *adminv1.NodeGroup {
 		n := servers[i].Node()
 		return &adminv1.NodeGroup{Primary: &adminv1.Node{Addr: n.Addr, User: n.User, Password: n.Password}}
@@ -88,6 +89,10 @@ func TestAdminAPI(t *testing.T) {
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 	_, err = api.InitCluster(ctx, &adminv1.InitClusterRequest{NodeGroups: []*adminv1.NodeGroup{node(0), node(0)}})
 	require.ErrorContains(t, err, "named twice")
+	one, other := node(0), node(1)
+	one.Name, other.Name = "eu", "eu"
+	_, err = api.InitCluster(ctx, &adminv1.InitClusterRequest{NodeGroups: []*adminv1.NodeGroup{one, other}})
+	require.ErrorContains(t, err, "there is a node group eu already")
 	r, err := api.InitCluster(ctx, &adminv1.InitClusterRequest{NodeGroups: []*adminv1.NodeGroup{node(0), node(1)}})
 	require.NoError(t, err)
 	require.Len(t, r.NodeGroups, 2)

@@ -1,6 +1,7 @@
 package sqlerr
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,4 +16,13 @@ func TestNoNumberOfClients(t *testing.T) {
 		}
 	}
 	require.NotEqual(t, unknown, definitionOf(ServerLost))
+}
+
+func TestRefusal(t *testing.T) {
+	what, how, ok := Refusal(fmt.Errorf("here: %w", Unsupported("FLOAT column 'x' as key", "use DECIMAL; it's exact")))
+	require.True(t, ok)
+	require.Equal(t, "FLOAT column 'x' as key", what)
+	require.Equal(t, "use DECIMAL; it's exact", how)
+	_, _, ok = Refusal(UnknownTable.New("t"))
+	require.False(t, ok)
 }

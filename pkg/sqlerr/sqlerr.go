@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Error is what a client reads in an ERR packet.
@@ -53,4 +54,16 @@ func From(err error) *Error {
 // instead, or what else to do. There is no refusal without both.
 func Unsupported(what, how string) *Error {
 	return NotSupportedYet.New(what + "; " + how)
+}
+
+// Refusal returns the two parts that Unsupported was given; ok is false of other errors.
+func Refusal(err error) (what, how string, ok bool) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Code != NotSupportedYet {
+		return "", "", false
+	}
+	before, after, _ := strings.Cut(definitionOf(NotSupportedYet).format, "%s")
+	text := strings.TrimSuffix(strings.TrimPrefix(e.Message, before), after)
+	what, how, _ = strings.Cut(text, "; ")
+	return what, how, true
 }

@@ -169,9 +169,11 @@ func (i *importer) placeOne(t *importedTable, inBody string) {
 	if err == nil {
 		return
 	}
-	what, fix := err.Error(), ""
-	if e, ok := errors.AsType[*sqlerr.Error](err); ok {
-		what, fix, _ = strings.Cut(strings.TrimPrefix(e.Message, "This version of MySQL doesn't yet support "), "; ")
+	what, fix, refused := sqlerr.Refusal(err)
+	if e, ok := errors.AsType[*sqlerr.Error](err); ok && !refused {
+		what = e.Message
+	} else if !ok {
+		what = err.Error()
 	}
 	if wanted || reference {
 		t.table = nil
