@@ -168,6 +168,9 @@ func (s *Store) Healthy() Health {
 
 // observe keeps Healthy up to date and turns the client's errors into ours.
 func (s *Store) observe(err error) error {
+	if errors.Is(err, context.Canceled) { // whoever asked has gone, which tells nothing of etcd
+		return err
+	}
 	unavailable := isUnavailable(err)
 	s.mu.Lock()
 	if rpctypes.Error(err) == rpctypes.ErrNoSpace {
@@ -194,10 +197,10 @@ func (s *Store) observe(err error) error {
 	return err
 }
 
-// isUnavailable reports whether err means that etcd did not answer, or has nothing to say to us. A context the caller cancelled is no sign of
-// that; a deadline is, for every request has one of its own.
+// isUnavailable reports whether err means that etcd did not answer, or has nothing to say to us. A deadline is a sign of that, for every request
+// has one of its own.
 func isUnavailable(err error) bool {
-	if err == nil || errors.Is(err, context.Canceled) {
+	if err == nil {
 		return false
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

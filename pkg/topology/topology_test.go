@@ -224,6 +224,13 @@ func TestEtcdOutageKeepsTheLastSnapshot(t *testing.T) {
 	require.NotNil(t, f.Snapshot().Databases["a"])
 	_, err = s.Change(nil).PutDatabase(&catalog.Database{Name: "b"}, topology.Absent).Commit(ctx)
 	require.ErrorIs(t, err, topology.ErrUnavailable)
+	down := s.Healthy().Since
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err = s.Load(gone)
+	require.ErrorIs(t, err, context.Canceled)
+	require.False(t, s.Healthy().OK, "who has gone has learnt nothing")
+	require.Equal(t, down, s.Healthy().Since)
 
 	e.Restart(t)
 	require.Eventually(t, func() bool { return s.Healthy().OK }, 15*time.Second, 20*time.Millisecond)
