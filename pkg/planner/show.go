@@ -183,8 +183,7 @@ func (b *build) aboutTable(db, name string) error {
 		return nil
 	case virtualSchema:
 		b.plan.Database, b.plan.Name = catalog.VirtualDB, name
-		b.access("*", catalog.Admin)
-		return nil
+		return b.showVirtual(plan.ShowColumns)
 	}
 	t, err := b.table(db, name)
 	if err != nil {
@@ -200,6 +199,15 @@ func (b *build) aboutTable(db, name string) error {
 	f.Tables = []*catalog.Table{t}
 	b.plan.Relay = f
 	b.plan.Tables = f.Tables
+	return nil
+}
+
+// showVirtual plans a SHOW about the database skarv or a table of it, of which there is the one that is given.
+func (b *build) showVirtual(there plan.Topic) error {
+	b.access("*", catalog.Admin)
+	if b.plan.Topic != there {
+		return sqlerr.Unsupported("SHOW "+strings.ToUpper(string(b.plan.Topic))+" of the database skarv", "use SHOW TABLES, SHOW COLUMNS and SELECT: its tables are made when they are read")
+	}
 	return nil
 }
 
@@ -240,8 +248,7 @@ func (b *build) showAny(w *words) error {
 	}
 	switch systemSchema(db) {
 	case virtualSchema:
-		b.access("*", catalog.Admin)
-		return nil
+		return b.showVirtual(plan.ShowTables)
 	case userSchema:
 		if db != "" {
 			if b.snap.Databases[db] == nil {

@@ -61,7 +61,14 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 			return true, err
 		}
 		return true, s.sendRows(cols, rows)
+	case plan.ShowTables:
+		if strings.EqualFold(p.Name, catalog.VirtualDB) {
+			return true, s.showVirtualTables()
+		}
 	case plan.ShowColumns:
+		if p.Database == catalog.VirtualDB {
+			return true, s.showVirtualColumns(p.Name)
+		}
 		if t := s.snap.Table(p.Database, p.Name); t != nil && t.HiddenKey {
 			return true, s.showFiltered(func(row [][]byte) bool { return string(row[0]) != catalog.HiddenKey })
 		}

@@ -44,7 +44,7 @@ func (r *Registry) Trace(id uint32) (user string, steps []flight.Step, ok bool) 
 }
 
 // sessionTraceTable is skarv.session_trace: the last steps of this process's sessions that the account may see.
-func (s *Session) sessionTraceTable() *table {
+func (s *Session) sessionTraceTable() (*table, error) {
 	t := newTable("#session", "user", "#step", "at", "#ago_us", "what", "kind", "#node_group", "#error")
 	all := s.account.Privilege("*") >= catalog.Admin
 	for _, p := range s.cfg.Registry.Processes() {
@@ -58,5 +58,5 @@ func (s *Session) sessionTraceTable() *table {
 				step.Kind, step.Group, step.Code)
 		}
 	}
-	return t
+	return t, nil
 }

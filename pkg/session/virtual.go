@@ -13,6 +13,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 )
 
@@ -89,56 +90,144 @@ func (s *Session) appendDerived(dst []byte, t *table) []byte {
 	return append(dst, ") SELECT * FROM v)"...)
 }
 
+// virtual is a table of the database skarv.
+type virtual struct {
+	name string
+	rows func(*Session) (*table, error) // its present contents
+}
+
+// virtuals are the tables of the database skarv, by name.
+func virtuals() []virtual {
+	return []virtual{
+		{"events", (*Session).eventsTable},
+		{"node_groups", (*Session).nodeGroupsTable},
+		{"partitions", (*Session).partitionsTable},
+		{"processlist", (*Session).clientsTable},
+		{"reorganisations", (*Session).reorganisationsTable},
+		{"session_trace", (*Session).sessionTraceTable},
+		{"tables", (*Session).tablesTable},
+		{"transactions", (*Session).transactionsTable},
+	}
+}
+
 // virtualTable makes the present contents of a table of the database skarv.
 func (s *Session) virtualTable(name string) (*table, error) {
-	switch strings.ToLower(name) {
-	case "node_groups":
-		t := newTable("#id", "name", "primary_addr", "version", "#partitions", "state", "last_error")
-		for _, g := range s.snap.Groups {
-			state := "down"
-			h := s.cfg.Pools.Health(g.ID)
-			if h.Up {
-				state = "up"
-			}
-			t.add(int(g.ID), g.Name, g.Primary.Addr, g.Primary.Version, len(s.snap.Map.Owned(g.ID)), state, h.LastError)
+	for _, v := range virtuals() {
+		if strings.EqualFold(v.name, name) {
+			return v.rows(s)
 		}
-		return t, nil
-	case "partitions":
-		return s.partitionsTable()
-	case "tables":
-		t := newTable("table_schema", "table_name", "kind", "distribution_key", "#node_group")
-		for _, db := range slices.Sorted(maps.Keys(s.snap.Databases)) {
-			d := s.snap.Databases[db]
-			for _, name := range slices.Sorted(maps.Keys(d.Tables)) {
-				tab := d.Tables[name]
-				var keys []string
-				for _, c := range tab.Distribution {
-					keys = append(keys, tab.Columns[c].Name)
-				}
-				var group any
-				if tab.Kind == catalog.Single {
-					group = int(tab.Group)
-				}
-				t.add(db, name, string(tab.Kind), strings.Join(keys, ","), group)
-			}
-		}
-		return t, nil
-	case "reorganisations":
-		return s.reorganisationsTable()
-	case "events":
-		return s.eventsTable()
-	case "transactions":
-		return s.transactionsTable()
-	case "session_trace":
-		return s.sessionTraceTable(), nil
-	case "processlist":
-		t := newTable("#id", "user", "host", "db", "command", "#seconds", "info")
-		for _, p := range s.processes() {
-			t.add(p.ID, p.User, p.Host, p.DB, p.Command, p.seconds(), p.SQL)
-		}
-		return t, nil
 	}
 	return nil, sqlerr.NoSuchTable.New(catalog.VirtualDB, name)
+}
+
+// showVirtualTables is SHOW [FULL] TABLES FROM skarv.
+func (s *Session) showVirtualTables() error {
+	full := s.says("FULL")
+	t := newTable("Tables_in_" + catalog.VirtualDB)
+	if full {
+		t = newTable("Tables_in_"+catalog.VirtualDB, "Table_type")
+	}
+	for _, v := range virtuals() {
+		if full {
+			t.add(v.name, "SYSTEM VIEW")
+		} else {
+			t.add(v.name)
+		}
+	}
+	return s.showVirtual(t)
+}
+
+// showVirtualColumns is SHOW [FULL] COLUMNS, or DESCRIBE, of a table of the database skarv.
+func (s *Session) showVirtualColumns(name string) error {
+	of, err := s.virtualTable(name)
+	if err != nil {
+		return err
+	}
+	full := s.says("FULL")
+	t := newTable("Field", "Type", "Null", "Key", "Default", "Extra")
+	if full {
+		t = newTable("Field", "Type", "Collation", "Null", "Key", "Default", "Extra", "Privileges", "Comment")
+	}
+	for _, c := range of.columns {
+		kind := "text"
+		if c.Type == sqltypes.TypeLongLong {
+			kind = "bigint"
+		}
+		if full {
+			t.add(c.Name, kind, nil, "YES", "", nil, "", "select", "")
+		} else {
+			t.add(c.Name, kind, "YES", "", nil, "")
+		}
+	}
+	return s.showVirtual(t)
+}
+
+// showVirtual answers the SHOW at hand with those rows of t that its LIKE, which is about the first column, or its WHERE takes.
+func (s *Session) showVirtual(t *table) error {
+	sql := append(s.appendDerived([]byte("SELECT * FROM "), t), " AS shown"...)
+	tokens := s.stmt.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		like := s.stmt.Is(tok, "LIKE")
+		if like {
+			sql = append(append(sql, " WHERE "...), sqltypes.QuoteName(t.columns[0].Name)...)
+		}
+		if like || s.stmt.Is(tok, "WHERE") {
+			sql = append(append(sql, ' '), s.stmt.SQL()[tok.Start:]...)
+			break
+		}
+	}
+	return s.runRewritten(s.anyGroup(), sql)
+}
+
+// says reports whether the second word of the statement at hand is the given one.
+func (s *Session) says(word string) bool {
+	tokens := s.stmt.Tokens()
+	tokens.Next()
+	return s.stmt.Is(tokens.Next(), word)
+}
+
+// nodeGroupsTable is the node groups, as this process finds them.
+func (s *Session) nodeGroupsTable() (*table, error) {
+	t := newTable("#id", "name", "primary_addr", "version", "#partitions", "state", "last_error")
+	for _, g := range s.snap.Groups {
+		state := "down"
+		h := s.cfg.Pools.Health(g.ID)
+		if h.Up {
+			state = "up"
+		}
+		t.add(int(g.ID), g.Name, g.Primary.Addr, g.Primary.Version, len(s.snap.Map.Owned(g.ID)), state, h.LastError)
+	}
+	return t, nil
+}
+
+// tablesTable is where the rows of all tables live.
+func (s *Session) tablesTable() (*table, error) {
+	t := newTable("table_schema", "table_name", "kind", "distribution_key", "#node_group")
+	for _, db := range slices.Sorted(maps.Keys(s.snap.Databases)) {
+		d := s.snap.Databases[db]
+		for _, name := range slices.Sorted(maps.Keys(d.Tables)) {
+			tab := d.Tables[name]
+			var keys []string
+			for _, c := range tab.Distribution {
+				keys = append(keys, tab.Columns[c].Name)
+			}
+			var group any
+			if tab.Kind == catalog.Single {
+				group = int(tab.Group)
+			}
+			t.add(db, name, string(tab.Kind), strings.Join(keys, ","), group)
+		}
+	}
+	return t, nil
+}
+
+// clientsTable is the clients of all processes.
+func (s *Session) clientsTable() (*table, error) {
+	t := newTable("#id", "user", "host", "db", "command", "#seconds", "info")
+	for _, p := range s.processes() {
+		t.add(p.ID, p.User, p.Host, p.DB, p.Command, p.seconds(), p.SQL)
+	}
+	return t, nil
 }
 
 // perSecond is a rate as a row shows it.

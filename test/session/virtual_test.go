@@ -1,0 +1,27 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The database skarv tells of its tables by SHOW and DESCRIBE; those of the servers' are not taken for its.
+func TestShowOfVirtualDatabase(t *testing.T) {
+	c := connect(t)
+	tables := c.get("SHOW TABLES FROM skarv")
+	require.Contains(t, tables, "node_groups")
+	require.Contains(t, tables, "transactions")
+	require.Equal(t, "node_groups,SYSTEM VIEW", c.get("SHOW FULL TABLES IN skarv LIKE 'node%'"))
+	require.Equal(t, "events", c.get("SHOW TABLES FROM skarv WHERE Tables_in_skarv < 'f'"))
+	columns := c.get("DESCRIBE skarv.node_groups")
+	require.Contains(t, columns, "id,bigint,YES,")
+	require.Contains(t, columns, "primary_addr,text,YES,")
+	require.Contains(t, c.get("SHOW FULL COLUMNS FROM skarv.partitions LIKE 'epoch'"), "epoch,bigint,")
+	for _, q := range []string{"SHOW TABLE STATUS FROM skarv", "SHOW INDEX FROM skarv.tables", "SHOW CREATE TABLE skarv.tables", "SHOW TRIGGERS FROM skarv", "SHOW EVENTS FROM skarv"} {
+		_, err := c.try(q)
+		require.ErrorContains(t, err, "use SHOW TABLES, SHOW COLUMNS and SELECT", q)
+	}
+	_, err := c.try("DESCRIBE skarv.nothing")
+	require.ErrorContains(t, err, "1146")
+}
