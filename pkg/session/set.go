@@ -3,10 +3,12 @@ package session
 import (
 	"bytes"
 	"cmp"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
@@ -472,6 +474,9 @@ func (s *Session) readBack(c *backend.Conn, head string, user, system []string) 
 		if v[0] != nil && v[1] == nil { // its HEX() is longer than max_allowed_packet
 			return nil, errLargeState()
 		}
+		if v[0] != nil && !isText(v) {
+			return nil, sqlerr.Unsupported("bytes that are no text of "+string(v[2])+" in a user variable", "write them as X'...', or _binary before the string")
+		}
 		set = append(set, backend.Variable{Name: "@" + sqltypes.QuoteName(n), Value: userLiteral(cols[4*i], v)})
 	}
 	st := s.state.With(s.state.DB, set...)
@@ -526,6 +531,18 @@ func userLiteral(col sqltypes.Column, row [][]byte) string {
 	default:
 		return "_" + string(row[2]) + " x'" + string(row[1]) + "' COLLATE " + string(row[3])
 	}
+}
+
+// isText reports whether userLiteral is a literal that servers take: they look at its bytes, but not at those of strings that clients write
+// in the character set of the connection. row is as for userLiteral.
+func isText(row [][]byte) bool {
+	charset := string(row[2])
+	if charset != "utf8mb4" && charset != "utf8mb3" {
+		return true // of no other character set of clients there are bytes that are none
+	}
+	text := make([]byte, hex.DecodedLen(len(row[1])))
+	_, err := hex.Decode(text, row[1])
+	return err == nil && utf8.Valid(text) && (charset == "utf8mb4" || !slices.ContainsFunc(text, func(c byte) bool { return c >= 0xF0 }))
 }
 
 // strict reports whether values that do not fit are errors to the client's statements.

@@ -126,6 +126,18 @@ func TestSet(t *testing.T) {
 		c.exec("ROLLBACK")
 		c.exec("SET @half = NULL")
 	})
+	t.Run("bytes that are no text", func(t *testing.T) {
+		c.exec("SET @text = 'é'")
+		for _, sql := range []string{"SET @text = '\xe9'", "SELECT 'x\xe9' INTO @text", "SELECT @text := '\xe9' FROM t WHERE id = 1", "SET @other = 1, @text = _utf8mb3'é', @text = '\xed\xa0'"} {
+			c.fails(1235, sql)
+			for id := range 10 {
+				require.Equal(t, "é,C3A9,NULL", c.get(fmt.Sprintf("SELECT @text, HEX(@text), @other FROM t WHERE id = %d", id+1)), sql)
+			}
+		}
+		c.exec("SET @text = X'E9', @other = _binary'\xe9'")
+		require.Equal(t, "E9,E9", c.get("SELECT HEX(@text), HEX(@other) FROM t WHERE id = 1"))
+		c.exec("SET @text = NULL, @other = NULL")
+	})
 	t.Run("a client character set that is not supported", func(t *testing.T) {
 		c.fails(1235, "SET NAMES gbk")
 		require.Equal(t, "é", c.get("SELECT 'é'"))
