@@ -229,12 +229,15 @@ func (b *build) columnItem(blk *block, name *sqlparser.ColName) (in *instance, i
 	return nil, nil
 }
 
-// size is how many digits a number may have before and behind the point.
-type size struct{ whole, decimals int }
+// size is how many digits a number may have before and behind the point, and how many decimals its type says.
+type size struct{ whole, decimals, typed int }
 
 func (s size) with(o size) size {
-	return size{max(s.whole, o.whole), max(s.decimals, o.decimals)}
+	return size{max(s.whole, o.whole), max(s.decimals, o.decimals), max(s.typed, o.typed)}
 }
+
+// own is the size of a number that has just the decimals of its type.
+func own(whole, decimals int) size { return size{whole, decimals, decimals} }
 
 // divisionDigits is how many decimals a quotient has more than what is divided: div_precision_increment.
 func (b *build) divisionDigits() int {
@@ -251,7 +254,7 @@ func (b *build) sizeOf(blk *block, e sqlparser.Expr) (s size, ok bool) {
 		if ref := blk.resolve(e, b.a.lower); ref.ok() {
 			switch c := ref.column(); c.DataType {
 			case "decimal":
-				return size{c.Precision - c.Scale, c.Scale}, c.Precision > 0
+				return own(c.Precision-c.Scale, c.Scale), c.Precision > 0
 			case "tinyint", "smallint", "mediumint", "int", "bigint":
 				return size{whole: 20}, true
 			}
@@ -270,10 +273,10 @@ func (b *build) sizeOf(blk *block, e sqlparser.Expr) (s size, ok bool) {
 		text := b.st.ArgText(i)
 		b.guard(i, string(text))
 		whole, decimals, _ := strings.Cut(string(text), ".")
-		return size{len(whole), len(decimals)}, true
+		return own(len(whole), len(decimals)), true
 	case *sqlparser.Literal:
 		whole, decimals, _ := strings.Cut(e.Val, ".")
-		return size{len(whole), len(decimals)}, e.Type == sqlparser.IntVal || e.Type == sqlparser.DecimalVal
+		return own(len(whole), len(decimals)), e.Type == sqlparser.IntVal || e.Type == sqlparser.DecimalVal
 	case *sqlparser.UnaryExpr:
 		if e.Operator != sqlparser.UMinusOp && e.Operator != sqlparser.UPlusOp {
 			return s, false
@@ -325,13 +328,13 @@ func (b *build) sizeOf(blk *block, e sqlparser.Expr) (s size, ok bool) {
 		case sqlparser.PlusOp, sqlparser.MinusOp:
 			s.whole++
 		case sqlparser.MultOp:
-			s = size{left.whole + right.whole, left.decimals + right.decimals}
+			s = size{left.whole + right.whole, left.decimals + right.decimals, left.typed + right.typed}
 		case sqlparser.IntDivOp:
 			s = size{whole: left.whole + right.decimals}
 		case sqlparser.ModOp:
 		case sqlparser.DivOp:
 			full := words(left.decimals) + words(right.decimals)
-			s = size{left.whole + right.decimals, words(max(full, left.decimals+right.decimals+b.divisionDigits()))}
+			s = size{left.whole + right.decimals, words(max(full, left.decimals+right.decimals+b.divisionDigits())), left.typed + b.divisionDigits()}
 		default:
 			return s, false
 		}
@@ -351,13 +354,14 @@ func (b *build) maxDecimals() int {
 }
 
 // sumOf is the sum of a number that has digits d, with all of them; false if it cannot be written. average: it is divided by a count, which a
-// server does to words of nine digits: where those are just what it shows, it does not round, and the digits of the sum must be its own.
+// server does to words of nine digits: where those are just what it shows, it does not round, and the digits of the sum must be its own. MySQL
+// takes a quotient there to have the decimals of its type.
 func (b *build) sumOf(blk *block, e sqlparser.Expr, number sqlparse.Span, d digits, average bool) (hiddenColumn, bool) {
 	switch d {
 	case hidden:
 		const most, rows = 65, 12 // the digits of a DECIMAL, and of how many rows one server adds up
 		s, ok := b.sizeOf(blk, e)
-		if average && (s.decimals+b.divisionDigits())%9 == 0 {
+		if has := map[bool]int{true: s.typed, false: s.decimals}[b.snap.Flavor == catalog.MySQL]; average && (has+b.divisionDigits())%9 == 0 {
 			return hiddenColumn{}, false
 		}
 		room := most - rows - s.whole

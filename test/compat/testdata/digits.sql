@@ -53,6 +53,15 @@ SELECT id % 4 AS k, AVG(d/1000000000) FROM decimals GROUP BY k ORDER BY AVG(d/10
 SELECT d/1000000000 AS y, COUNT(*) FROM decimals GROUP BY y;
 SELECT DISTINCT d/1000000000 AS y FROM decimals;
 SELECT id FROM decimals ORDER BY d > 5, id;
+-- Averages of quotients whose decimals fill a word of nine digits.
+CREATE TABLE words (id INT PRIMARY KEY, g INT, n DECIMAL(10,1), m DECIMAL(20,10));
+INSERT INTO words VALUES (1, 1, 1.1, 1.1), (2, 1, 2.2, 2.2), (3, 2, 5.7, 5.7), (4, 2, 9.9, 9.1234567891), (5, 3, 3.3, 3.3), (6, 3, 0.1, 0.1), (7, 1, 0.2, 0.3);
+SELECT AVG(n/11), AVG(n/17), AVG(n/41) FROM words;
+SELECT AVG(m/7), AVG(m/17 + 1), AVG(-m/23) FROM words;
+SELECT AVG(x) FROM (SELECT id, n/29 AS x FROM words) AS q;
+SELECT AVG(n/11) + 1, MAX(g) FROM words;
+SELECT g, AVG(n/11) FROM words GROUP BY g ORDER BY g;
+DROP TABLE words;
 -- Quotients of groups that are read one after the other, by a key or sorted.
 CREATE TABLE ordered (id INT PRIMARY KEY, g INT, n INT, h INT, KEY (g, n), KEY (h, g));
 INSERT INTO ordered VALUES (1,1,1,1),(2,1,1,1),(3,1,1,1),(4,1,1,1),(5,1,1,1),(6,1,1,1),(7,2,1,1),(8,2,1,1),(9,2,1,1),(10,2,1,2),(11,2,1,2);
