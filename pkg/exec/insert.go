@@ -476,13 +476,9 @@ func (r *Runner) targets(in *insertion) (err error) {
 	if len(r.groups) > 1 && in.lenient && in.node.Else != nil && in.alone(r.groups) {
 		return ErrStage
 	}
-	if !in.args.Staged && in.checked() && (in.node.Indexed != nil || in.single(r.groups)) {
-		refuse := sqlerr.Unsupported("INSERT IGNORE of several rows into table '"+in.table.Name+"', which has CHECK constraints, over several node groups",
-			"insert them one by one, or leave out IGNORE")
-		if in.node.Indexed != nil { // which writes them one by one in any case
-			return refuse
-		}
-		return in.staged(refuse)
+	if !in.args.Staged && in.checked() && in.node.Indexed == nil && in.single(r.groups) {
+		return in.staged(sqlerr.Unsupported("INSERT IGNORE of several rows into table '"+in.table.Name+"', which has CHECK constraints, over several node groups",
+			"insert them one by one, or leave out IGNORE"))
 	}
 	return nil
 }

@@ -332,6 +332,9 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 	if e := duplicateEntry(err); e != nil {
 		return res, &conflict{e, o.keyNamed(e), o.home}, nil
 	}
+	if o.in.checked() && sqlerr.HasCode(err, sqlerr.ConstraintFailed) {
+		return res, nil, o.leaveOut()
+	}
 	if err != nil {
 		return res, nil, err
 	}
@@ -382,6 +385,19 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 // execOne runs the statement with this row only on g.
 func (o *insertingOne) execOne(g placement.NodeGroupID, before plan.Text, after bool) (wire.OK, error) {
 	return o.execOpen(g, func(dst []byte, _ placement.NodeGroupID) []byte { return o.in.appendOne(dst, before, o.row, after) }, nil)
+}
+
+// leaveOut tells what the server has said of the row, which a constraint refuses: of one of several it is no error.
+func (o *insertingOne) leaveOut() error {
+	err := o.warn(o.home, wire.OK{Warnings: 1}, o.row)
+	said := o.Warned[o.warnedBefore:]
+	for i := range said {
+		if said[i].Level == "Error" {
+			said[i].Level = "Warning"
+		}
+	}
+	o.warnings = o.warningsBefore + uint(max(len(said), 1))
+	return err
 }
 
 // again is called before the row is tried once more: what servers have warned of since the savepoint they will say again.
