@@ -99,6 +99,7 @@ func (r *Runner) insertID(p *plan.Plan, in *insertion, sum *Summary) {
 		return
 	}
 	switch {
+	case sum.HasRows && in.looked && !own: // the numbers of rows that were met are for an OK packet alone
 	case sum.HasRows:
 		sum.LastInsertID, sum.Generated = in.called, in.called != 0
 	case own && n.Indexed != nil && in.looked:

@@ -158,7 +158,7 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion, sink Sink) (sum Summary
 	var held Held
 	w, err := r.program(p, in.snap, in.args, n.Own, func(w *rowWriter) error {
 		if rowByRow {
-			return w.insertRowByRow(p, in, keys)
+			return w.insertRowByRow(p, in, keys, &held)
 		}
 		for _, g := range groups {
 			ok, err := w.execOpen(g, in.text, &held)
@@ -186,6 +186,9 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion, sink Sink) (sum Summary
 	sum = Summary{AffectedRows: w.affected, Warnings: clampWarnings(w.warnings), Info: info, Groups: len(groups)}
 	sum.Rows, sum.HasRows = held.Rows()
 	r.finishInsert(p, in, &sum)
+	if sum.HasRows && rowByRow {
+		return sum, held.Pass(sink, nil)
+	}
 	if sum.HasRows {
 		r.groups, r.owners = append(r.groups[:0], groups...), in.owners
 		err = held.Pass(sink, r.order(len(held.rows)))
@@ -263,11 +266,11 @@ func (in *insertion) appendUnit(dst []byte, key int, k *rowKeys) []byte {
 }
 
 // insertRowByRow is INSERT IGNORE, REPLACE and ON DUPLICATE KEY UPDATE: what becomes of a row depends on whether it has a
-// duplicate, which may lie on any group.
-func (w *rowWriter) insertRowByRow(p *plan.Plan, in *insertion, keys []rowKeys) (err error) {
+// duplicate, which may lie on any group. What RETURNING asks for is for held.
+func (w *rowWriter) insertRowByRow(p *plan.Plan, in *insertion, keys []rowKeys, held *Held) (err error) {
 	in.looked = true
 	for row := range keys {
-		o := &insertingOne{rowWriter: w, in: in, row: row, keys: &keys[row], home: in.owners[row]}
+		o := &insertingOne{held: held, rowWriter: w, in: in, row: row, keys: &keys[row], home: in.owners[row]}
 		var res result
 		switch {
 		case p.Kind == plan.Replace:
@@ -289,7 +292,19 @@ func (w *rowWriter) insertRowByRow(p *plan.Plan, in *insertion, keys []rowKeys) 
 			in.came = in.numbers[row]
 		}
 	}
+	if in.node.Indexed.Returned != nil && held.columns == nil {
+		return w.returned(in, in.owners[0], []byte("FALSE"), held)
+	}
 	return nil
+}
+
+// returned reads what RETURNING asks for of rows of g.
+func (w *rowWriter) returned(in *insertion, g placement.NodeGroupID, condition []byte, held *Held) error {
+	_, err := w.execOpen(g, func(dst []byte, _ placement.NodeGroupID) []byte {
+		dst = append(in.args.AppendText(dst, in.node.Indexed.Returned), " WHERE "...)
+		return append(append(dst, condition...), " FOR UPDATE"...) // as they are now, not in the transaction's snapshot
+	}, held)
+	return err
 }
 
 // insertingOne is the work on one row.
@@ -299,6 +314,7 @@ type insertingOne struct {
 	row  int
 	keys *rowKeys
 	home placement.NodeGroupID
+	held *Held
 	// at the savepoint: how many warnings there were, and how many of them are kept
 	warningsBefore uint
 	warnedBefore   int
@@ -365,7 +381,7 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 	}
 	if !o.in.node.Indexed.Own || len(o.related(o.in.table).parents) == 0 {
 		o.came = true
-		return res, nil, nil
+		return res, nil, o.tell(o.home, o.in.appendUnit(nil, 0, o.keys))
 	}
 	now, err := o.read(o.home, o.in.appendUnit(nil, 0, o.keys))
 	if err == nil && len(now) != 1 {
@@ -378,8 +394,22 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 	if e, ok := errors.AsType[*sqlerr.Error](err); ok && e.Code == sqlerr.NoReferencedRow && o.in.node.Ignore {
 		return result{}, &conflict{e, -1, 0}, o.undo(len(o.keys.entries))
 	}
-	o.came = err == nil
+	if o.came = err == nil; o.came {
+		err = o.tell(o.home, o.in.appendUnit(nil, 0, o.keys))
+	}
 	return res, nil, err
+}
+
+// tell reads what RETURNING asks for of the row, which is on g.
+func (o *insertingOne) tell(g placement.NodeGroupID, condition []byte) error {
+	if o.in.node.Indexed.Returned == nil {
+		return nil
+	}
+	before := len(o.held.rows)
+	if err := o.returned(o.in, g, condition, o.held); err != nil || len(o.held.rows) == before+1 {
+		return err
+	}
+	return sqlerr.Unsupported("a value of the primary key of which it cannot be told what it will be stored as", "write the value just as the column's type prints it")
 }
 
 // execOne runs the statement with this row only on g.
@@ -609,7 +639,10 @@ func (o *insertingOne) update(p *plan.Plan) (result, error) {
 				return res, err
 			}
 		}
-		return res, o.changed(was.image, now[0].image)
+		if err := o.changed(was.image, now[0].image); err != nil {
+			return res, err
+		}
+		return res, o.tell(was.group, appendKey(nil, o.in.table, was.key))
 	}
 	return result{}, rowRestless()
 }

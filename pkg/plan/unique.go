@@ -27,6 +27,8 @@ type Indexed struct {
 	Keys []UniqueKey
 	// Insert is the text before the rows of an INSERT that says nothing of duplicates.
 	Insert Text
+	// Returned, not nil, is SELECT of what RETURNING asks for, up to WHERE, of rows that are written one by one.
+	Returned Text
 	// Own: foreign keys of the table are enforced by the statement, not by the servers.
 	Own bool
 }

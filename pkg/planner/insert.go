@@ -658,7 +658,7 @@ func (b *build) rowsPlan() (*plan.InsertRows, error) {
 		e.span(end, first.Start)
 	}
 	ir.Before = e.done()
-	if end := len(b.st.SQL()); last.End < end {
+	if end := b.endOfRows(); last.End < end {
 		after := &editor{st: b.st}
 		b.behindRows(after, last.End, end, added)
 		ir.After = after.done()
@@ -709,13 +709,22 @@ func (b *build) setForm(ir *plan.InsertRows, e *editor, added string) error {
 		x.span(v.Start, v.End)
 		ir.Row = append(ir.Row, x.done())
 	}
-	if end < len(b.st.SQL()) {
+	if to := b.endOfRows(); end < to {
 		x := &editor{st: b.st}
 		x.raw(" ")
-		x.span(end, len(b.st.SQL()))
+		x.span(end, to)
 		ir.After = x.done()
 	}
 	return nil
+}
+
+// endOfRows is where the statement ends that writes rows: what RETURNING asks for of rows that are written one by one is asked for when they are.
+func (b *build) endOfRows() int {
+	if b.followed(b.ins.table) && b.returnsOneByOne() {
+		at, _ := b.st.ReturningAt()
+		return at
+	}
+	return len(b.st.SQL())
 }
 
 // endOfSet is where what follows the assignments of INSERT ... SET begins: ON DUPLICATE KEY UPDATE or RETURNING.

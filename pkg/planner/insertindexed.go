@@ -6,6 +6,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 )
 
 // insertIndexed refuses what cannot write entries of global indexes, or look after foreign keys that the servers cannot.
@@ -15,8 +16,10 @@ func insertIndexed(b *build) (bool, error) {
 	if !b.followed(t) {
 		return false, nil
 	}
-	if b.returning && (b.plan.Kind == plan.Replace || bool(in.stmt.Ignore) || len(in.stmt.OnDup) > 0) {
-		return false, b.refuseFollowed("RETURNING with REPLACE, IGNORE or ON DUPLICATE KEY UPDATE in", t) // the rows are written one by one
+	if b.returnsOneByOne() {
+		if _, ok := b.returnedColumns(); !ok {
+			return false, b.refuseFollowed("RETURNING of expressions with REPLACE, IGNORE or ON DUPLICATE KEY UPDATE in", t)
+		}
 	}
 	if b.ignoresUpdates() { // what IGNORE makes of an error on the way is a server's to say, who writes a row and all that follows at once
 		return false, b.refuseFollowed("INSERT IGNORE ... ON DUPLICATE KEY UPDATE into", t)
@@ -31,6 +34,49 @@ func insertIndexed(b *build) (bool, error) {
 		return false, b.refuseFollowed("assigning user variables in an INSERT into", t)
 	}
 	return true, nil
+}
+
+// returnsOneByOne reports whether the statement has RETURNING and its rows are written one by one.
+func (b *build) returnsOneByOne() bool {
+	return b.returning && (b.plan.Kind == plan.Replace || bool(b.ins.stmt.Ignore) || len(b.ins.stmt.OnDup) > 0)
+}
+
+// returnedColumns is the SELECT, up to WHERE, of what RETURNING asks for, if that is nothing but columns of the table.
+func (b *build) returnedColumns() (plan.Text, bool) {
+	t := b.ins.table
+	items := b.st.ReturningItems(nil)
+	for _, it := range items {
+		if it.Star {
+			continue
+		}
+		name, dot := "", true
+		for toks := b.st.TokensFrom(it.Expr.Start); ; {
+			tok := toks.Next()
+			if tok.Kind == sqlparse.EOF || tok.Start >= it.Expr.End {
+				break
+			}
+			switch {
+			case !dot && b.st.Is(tok, "."):
+				dot = true
+			case dot && (tok.Kind == sqlparse.Word || tok.Kind == sqlparse.QuotedName):
+				name, dot = string(b.st.AppendName(nil, tok)), false
+			default:
+				return nil, false
+			}
+		}
+		if dot || t.Column(name) < 0 {
+			return nil, false
+		}
+	}
+	if len(items) == 0 {
+		return nil, false
+	}
+	last := items[len(items)-1]
+	e := &editor{st: b.st}
+	e.raw("SELECT ")
+	e.span(items[0].Expr.Start, max(last.Expr.End, last.Alias.End))
+	e.raw(" FROM " + t.SQL())
+	return e.done(), true
 }
 
 // ignoresUpdates reports whether the statement is INSERT IGNORE ... ON DUPLICATE KEY UPDATE.
@@ -79,6 +125,9 @@ func (b *build) refuseFollowed(what string, t *catalog.Table) error {
 func (b *build) indexed() (*plan.Indexed, error) {
 	in, t := b.ins, b.ins.table
 	n := &plan.Indexed{Own: b.owns(t)}
+	if b.returnsOneByOne() {
+		n.Returned, _ = b.returnedColumns()
+	}
 	update := len(in.stmt.OnDup) > 0
 	keys := append([]catalog.Index{{Name: "PRIMARY", Columns: t.Primary, Unique: true}}, t.Unique...)
 	keys = append(keys, t.Building...)

@@ -304,4 +304,5 @@ SELECT doc, qty, k FROM cj ORDER BY k;
 -- only: mariadb
 INSERT IGNORE INTO cj (doc, qty, k) VALUES ('[3]', 1, 'g');
 -- only: mariadb
+INSERT IGNORE INTO cj (doc, qty, k) VALUES ('{}', 1, 'g'), ('{}', 100, 'a'), ('{}', 100, 'h') RETURNING qty, k;
 DROP TABLE cj;

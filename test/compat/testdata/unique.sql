@@ -140,7 +140,6 @@ INSERT INTO gives (name) VALUES ('x'), ('c') RETURNING id;
 -- only: mariadb
 INSERT INTO gives (id, name) VALUES (1, 'x') RETURNING id;
 -- only: mariadb
--- refused: its rows are written one by one
 INSERT IGNORE INTO gives (name) VALUES ('a') RETURNING id;
 -- only: mariadb
 SELECT * FROM gives ORDER BY id;
