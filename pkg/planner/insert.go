@@ -604,8 +604,10 @@ func insertRows(b *build) (bool, error) {
 			return false, err
 		}
 	}
-	if ir.Else, err = b.stagePlan(); err != nil {
-		return false, err
+	if b.uncheckedCopy(t) == nil {
+		if ir.Else, err = b.stagePlan(); err != nil {
+			return false, err
+		}
 	}
 	b.plan.Root, b.done = ir, true
 	return true, nil
