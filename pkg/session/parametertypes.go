@@ -75,8 +75,8 @@ func (s *Session) settle(st *prepared) (changed bool, err error) {
 			}
 		} else if backend.KindOf(given.Type) != backend.KindText {
 		} else if backend.KindOf(now.Type) == backend.KindText {
-			if t.anew && backend.KindOf(t.asked[i].Type) != backend.KindText {
-				return changed, otherType() // what was no number has been before
+			if t.anew && backend.KindOf(t.asked[i].Type) != backend.KindText && exactNumber(p.Value(i).Raw) != nil {
+				return changed, otherType() // what was no number has been before, and would be one to a server that prepares the statement again
 			}
 		} else {
 			// A string becomes what was asked for before anything is decided.

@@ -154,3 +154,19 @@ SELECT @x;
 SET @x = ? + 1;
 SELECT @x;
 DROP TABLE p2;
+-- Times as strings beside a number that has another type than its place asks for, as mysql2 (Node.js) sends both: run again.
+CREATE TABLE par_when (id INT PRIMARY KEY, n INT, at DATETIME, d DATE);
+-- args: [1, 5.0, "2024-01-01 10:00:00", "2024-01-01"]
+-- args: [2, 6.0, "2024-01-02 10:00:01.7", "2024-01-02"]
+-- args: [3, 7.0, null, null]
+-- args: [4, 8.0, "2024-01-32", "2024-01-02"]
+-- args: [5, 9.0, "", "2024-01-02"]
+INSERT INTO par_when (id, n, at, d) VALUES (?, ?, ?, ?);
+-- args: [5.0, "2024-01-01 10:00:00"]
+-- args: [6.0, "2024-01-02"]
+SELECT id FROM par_when WHERE n >= ? AND at >= ? ORDER BY id;
+-- args: [1.0, "2024-01-01 10:00:00"]
+-- args: [2.0, "2024-01-02 10:00:02"]
+UPDATE par_when SET n = n + ? WHERE at = ?;
+SELECT * FROM par_when ORDER BY id;
+DROP TABLE par_when;
