@@ -36,6 +36,8 @@ type Config struct {
 	Health func(id placement.NodeGroupID) (h GroupHealth, ok bool)
 	// Transactions lists those that are prepared or whose end is still known, or one of them if id is not empty. It may be nil.
 	Transactions func(ctx context.Context, id txn.ID) ([]txn.Info, error)
+	// InDoubt are the prepared branches of transactions that this process has seen, oldest first. It may be nil.
+	InDoubt func() []txn.Doubt
 	// Login is how to connect to a group's primary; nil: rows and bytes are not estimated.
 	Login func(g *catalog.NodeGroup) mysqlconn.Config
 	// Servers connects to servers that are, or are to be, node groups.

@@ -18,6 +18,7 @@ import (
 	"skarv/pkg/control"
 	"skarv/pkg/placement"
 	"skarv/pkg/topology"
+	"skarv/pkg/txn"
 	adminv1 "skarv/proto/admin/v1"
 )
 
@@ -117,7 +118,29 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 			problem("node group %s is down since %s (%s): see whether its server at %s runs, answers, and takes Skarv's account", g.Name, g.HealthSince.AsTime().Format(time.RFC3339), g.Error, g.Primary.Addr)
 		}
 	}
+	if a.cfg.InDoubt != nil {
+		for _, text := range lingering(a.cfg.InDoubt(), out.NodeGroups, time.Now()) {
+			problem("%s", text)
+		}
+	}
 	return out, nil
+}
+
+// longDoubt is for how long a prepared transaction may wait for its end before it is told of: recovering one takes seconds.
+const longDoubt = 15 * time.Second
+
+// lingering tells of the transactions that have been in doubt for long, the oldest first, a line for each node group.
+func lingering(doubt []txn.Doubt, groups []*adminv1.NodeGroup, now time.Time) (problems []string) {
+	for _, g := range groups {
+		of := slices.DeleteFunc(slices.Clone(doubt), func(d txn.Doubt) bool {
+			return uint32(d.Group) != g.Id || now.Sub(d.Since) < longDoubt
+		})
+		if len(of) > 0 {
+			problems = append(problems, fmt.Sprintf("transactions are in doubt on node group %s and hold locks on its rows, %d of them, the first since %s (%s): see skarvctl transactions",
+				g.Name, len(of), of[0].Since.Format(time.RFC3339), of[0].Reason))
+		}
+	}
+	return problems
 }
 
 // unreachable tells which processes the others cannot ask, because of the admin address they announce.

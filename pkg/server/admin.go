@@ -25,6 +25,7 @@ func (s *Server) runAdmin(ctx context.Context) error {
 			}, true
 		},
 		Transactions: s.listTransactions,
+		InDoubt:      s.inDoubt,
 		Login:        s.pools.Login,
 		Servers:      s.servers,
 		Nodes:        s.options.Nodes,

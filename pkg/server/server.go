@@ -274,14 +274,18 @@ func sequencesOf(snap *catalog.Snapshot) func(id uint64) bool {
 // listTransactions returns the transactions over several node groups that are prepared or whose end is still known, or
 // one of them if id is not empty.
 func (s *Server) listTransactions(ctx context.Context, id txn.ID) ([]txn.Info, error) {
-	var doubt []txn.Doubt
-	if s.recoverer != nil {
-		doubt = s.recoverer.InDoubt()
-	}
 	if id != "" {
-		return txn.Find(ctx, s.pools.Dial, s.groups(), doubt, id)
+		return txn.Find(ctx, s.pools.Dial, s.groups(), s.inDoubt(), id)
 	}
-	return txn.List(ctx, s.pools.Dial, s.groups(), doubt)
+	return txn.List(ctx, s.pools.Dial, s.groups(), s.inDoubt())
+}
+
+// inDoubt are the prepared branches that a process with the controller's role has seen.
+func (s *Server) inDoubt() []txn.Doubt {
+	if s.recoverer == nil {
+		return nil
+	}
+	return s.recoverer.InDoubt()
 }
 
 // groups returns the ids of the cluster's node groups.

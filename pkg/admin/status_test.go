@@ -1,0 +1,27 @@
+package admin
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/txn"
+	adminv1 "skarv/proto/admin/v1"
+)
+
+// A prepared transaction waits for seconds at most; where it waits for longer somebody has to look.
+func TestTransactionsThatStayInDoubt(t *testing.T) {
+	now := time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	groups := []*adminv1.NodeGroup{{Id: 1, Name: "a"}, {Id: 2, Name: "b"}}
+	doubt := []txn.Doubt{
+		{ID: "2-x-1", Group: 1, Since: ago(time.Minute), Reason: "ask node group 2"},
+		{ID: "2-x-2", Group: 1, Since: ago(20 * time.Second), Reason: "ask node group 2"},
+		{ID: "1-x-3", Group: 2, Since: ago(5 * time.Second), Reason: "its proxy is given time"},
+	}
+	require.Equal(t, []string{
+		"transactions are in doubt on node group a and hold locks on its rows, 2 of them, the first since 2026-01-01T02:59:00Z (ask node group 2): see skarvctl transactions",
+	}, lingering(doubt, groups, now))
+	require.Empty(t, lingering(doubt[2:], groups, now))
+}
