@@ -66,7 +66,11 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 				})
 			}
 		}
-		for _, text := range unreachable(out.Members) {
+		unasked := unreachable(out.Members)
+		if len(unasked) == 0 {
+			unasked = a.unanswered(ctx)
+		}
+		for _, text := range unasked {
 			problem("%s", text)
 		}
 		switch {
@@ -139,6 +143,23 @@ func lingering(doubt []txn.Doubt, groups []*adminv1.NodeGroup, now time.Time) (p
 			problems = append(problems, fmt.Sprintf("transactions are in doubt on node group %s and hold locks on its rows, %d of them, the first since %s (%s): see skarvctl transactions",
 				g.Name, len(of), of[0].Since.Format(time.RFC3339), of[0].Reason))
 		}
+	}
+	return problems
+}
+
+// peerTime is how long a process has to answer another one before it is told of.
+const peerTime = 2 * time.Second
+
+// unanswered tells which processes do not answer this one: they are stopped, cut off, or want another certificate or token.
+func (a *Server) unanswered(ctx context.Context) (problems []string) {
+	if a.cfg.Load == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, peerTime)
+	defer cancel()
+	_, _, missing, _ := a.cfg.Load(ctx, true) // an error is etcd's, and told otherwise
+	for _, addr := range missing {
+		problems = append(problems, fmt.Sprintf("the process at %s does not answer this one: its clients are missing in SHOW PROCESSLIST, and cannot be killed from here; see whether it runs, and that certificates and token are the same for all", addr))
 	}
 	return problems
 }

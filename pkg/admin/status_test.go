@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -24,4 +25,15 @@ func TestTransactionsThatStayInDoubt(t *testing.T) {
 		"transactions are in doubt on node group a and hold locks on its rows, 2 of them, the first since 2026-01-01T02:59:00Z (ask node group 2): see skarvctl transactions",
 	}, lingering(doubt, groups, now))
 	require.Empty(t, lingering(doubt[2:], groups, now))
+}
+
+func TestProcessesThatDoNotAnswer(t *testing.T) {
+	a := New(Config{Load: func(ctx context.Context, cluster bool) ([]float64, float64, []string, error) {
+		_, limited := ctx.Deadline()
+		require.True(t, limited && cluster)
+		return nil, 0, []string{"10.0.0.2:9306"}, nil
+	}})
+	problems := a.unanswered(t.Context())
+	require.Len(t, problems, 1)
+	require.Contains(t, problems[0], "the process at 10.0.0.2:9306 does not answer")
 }
