@@ -30,6 +30,8 @@ type GroupHealth struct {
 
 	Limit, InUse, Queue int // connections that new work may use, those in use, statements that wait
 	Refused             uint64
+
+	Crowded time.Time // when its server last refused a connection because it has too many
 }
 
 // Status implements the API.
@@ -117,6 +119,15 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		out.Tables += uint32(len(d.Tables))
 	}
 	out.NodeGroups = a.groups(snap)
+	for _, g := range snap.Groups {
+		if a.cfg.Health == nil {
+			break
+		}
+		if h, ok := a.cfg.Health(g.ID); ok && !h.Crowded.IsZero() && time.Since(h.Crowded) < longCrowded {
+			problem("the server of node group %s at %s takes no more connections, last at %s: statements that need one end with error 1430; raise its max_connections above what all processes may use (backend.max_connections of each, and some more)",
+				g.Label(), g.Primary.Addr, h.Crowded.UTC().Format(time.RFC3339))
+		}
+	}
 	for _, g := range out.NodeGroups {
 		if g.Health == adminv1.NodeGroup_HEALTH_DOWN {
 			problem("node group %s is down since %s (%s): see whether its server at %s runs, answers, and takes Skarv's account", g.Name, g.HealthSince.AsTime().Format(time.RFC3339), g.Error, g.Primary.Addr)
@@ -129,6 +140,9 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 	}
 	return out, nil
 }
+
+// longCrowded is for how long it is told of a server that it has taken no more connections.
+const longCrowded = time.Minute
 
 // longDoubt is for how long a prepared transaction may wait for its end before it is told of: recovering one takes seconds.
 const longDoubt = 15 * time.Second

@@ -288,6 +288,8 @@ type Health struct {
 	Queue     int    // statements that wait for a connection
 	Refused   uint64 // statements that got none, since the process was started
 	Pressed   bool   // statements wait for a connection, or did in the last moments, because the group is slow
+	// Crowded is when the server last refused a connection because it has too many.
+	Crowded time.Time
 }
 
 // Up reports whether node group g is not known to be down.

@@ -258,6 +258,7 @@ func (p *pool) health() Health {
 	return Health{
 		Up: p.down.Load() == nil, Since: p.since, LastError: p.lastErr, Open: len(p.all), InUse: p.gate.inUse,
 		Limit: p.gate.allowance, Queue: p.gate.queue.n, Refused: p.gate.refusals,
+		Crowded: p.crowded,
 		Pressed: p.gate.queue.n > 0 || p.gate.window.waited || p.gate.last.waited,
 	}
 }

@@ -40,6 +40,8 @@ type pool struct {
 	closed  bool
 	since   time.Time // of the present health
 	lastErr string
+
+	crowded, crowdedLogged time.Time // when the server last had too many connections, and when that was last logged
 }
 
 func newPool(g *catalog.NodeGroup, cfg Config, m *metrics, o *orphans) *pool {
@@ -192,6 +194,10 @@ func (p *pool) dialCounted(profile Profile, claim Claim) (_ *Conn, err error) {
 		cancel() // setDown may have looked before this dial was there to be found
 	}
 	mc, user, err := p.login(ctx, profile)
+	crowded := sqlerr.HasCode(err, sqlerr.TooManyConnections, sqlerr.TooManyUserConns)
+	if crowded {
+		p.noteCrowded(err)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.dials, &cancel)
@@ -203,7 +209,7 @@ func (p *pool) dialCounted(profile Profile, claim Claim) (_ *Conn, err error) {
 	}()
 	if err != nil {
 		p.metrics.dialErrors.Inc()
-		if sqlerr.HasCode(err, sqlerr.TooManyConnections, sqlerr.TooManyUserConns) {
+		if crowded {
 			p.gate.crowded()
 		}
 		if e := p.down.Load(); e != nil {
@@ -225,6 +231,23 @@ func (p *pool) dialCounted(profile Profile, claim Claim) (_ *Conn, err error) {
 	c := &Conn{Conn: mc, Group: p.group.ID, number: p.logins, user: user, pool: p, profile: profile, state: NewState("", nil), uses: 1, begun: p.probes.Load(), claim: claim}
 	p.all[c] = struct{}{}
 	return c, nil
+}
+
+// crowdedAgain is how long after it was logged that the server has too many connections it is logged again.
+const crowdedAgain = time.Minute
+
+// noteCrowded notes that the server has too many connections.
+func (p *pool) noteCrowded(err error) {
+	now := time.Now()
+	p.mu.Lock()
+	again := now.Sub(p.crowdedLogged) >= crowdedAgain
+	if p.crowded = now; again {
+		p.crowdedLogged = now
+	}
+	p.mu.Unlock()
+	if again {
+		p.cfg.Log.Warn("a server takes no more connections: raise its max_connections, or lower backend.max_connections", "group", p.group.ID, "addr", p.group.Primary.Addr, "error", err)
+	}
 }
 
 // login is dial with the account for clients' statements, which it returns.

@@ -26,6 +26,9 @@ type Facts struct {
 	servers schema.Dialer
 }
 
+// fewConnections are less than two Skarv processes, with settings as they are by default, and an administrator want of a server.
+const fewConnections = 600
+
 // Examine connects to a server, which messages say is group's, and checks that it is fit to be a primary, apart from what it holds.
 func Examine(ctx context.Context, servers schema.Dialer, group string, node catalog.Node) (*Facts, error) {
 	s, err := servers.Dial(ctx, group, node)
@@ -79,6 +82,10 @@ func Examine(ctx context.Context, servers schema.Dialer, group string, node cata
 		} else {
 			f.Warnings = append(f.Warnings, text)
 		}
+	}
+	if n, err := strconv.Atoi(f.vars["max_connections"]); err == nil && n < fewConnections {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("server %s: max_connections is %d, should be %d or more: each Skarv process may use backend.max_connections of them (256 if that is not set), and some more; set max_connections=%d in its configuration file",
+			node.Addr, n, fewConnections, 4*fewConnections))
 	}
 	if len(wrong) > 0 {
 		return nil, fmt.Errorf("%s", strings.Join(wrong, "\n"))

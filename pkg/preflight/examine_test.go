@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,6 +28,13 @@ func TestExamine(t *testing.T) {
 	a, err := Examine(t.Context(), schema.Dialer{}, "a", node)
 	require.NoError(t, err)
 	require.NoError(t, a.Empty(t.Context(), "a"))
+	before := s.Value(t, "SELECT @@GLOBAL.max_connections")
+	s.Exec(t, "SET GLOBAL max_connections = 151")
+	few, err := Examine(t.Context(), schema.Dialer{}, "a", node)
+	s.Exec(t, "SET GLOBAL max_connections = "+before)
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(few.Warnings, "\n"), "max_connections is 151, should be 600 or more")
+	require.NotContains(t, strings.Join(a.Warnings, "\n"), "max_connections")
 	s.Exec(t, "SET GLOBAL time_zone = '+05:00'")
 	defer s.Exec(t, "SET GLOBAL time_zone = 'SYSTEM'")
 	b, err := Examine(t.Context(), schema.Dialer{}, "b", node)

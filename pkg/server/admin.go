@@ -21,7 +21,7 @@ func (s *Server) runAdmin(ctx context.Context) error {
 			h := s.pools.Health(id)
 			return admin.GroupHealth{
 				Up: h.Up, Since: h.Since, Err: h.LastError,
-				Limit: h.Limit, InUse: h.InUse, Queue: h.Queue, Refused: h.Refused,
+				Limit: h.Limit, InUse: h.InUse, Queue: h.Queue, Refused: h.Refused, Crowded: h.Crowded,
 			}, true
 		},
 		Transactions: s.listTransactions,

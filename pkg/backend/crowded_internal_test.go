@@ -1,0 +1,25 @@
+package backend
+
+import (
+	"bytes"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
+)
+
+// A server that takes no more connections answers its probes: operators are told all the same, by the log once in a while.
+func TestServerWithTooManyConnections(t *testing.T) {
+	var log bytes.Buffer
+	p := &pool{cfg: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, group: &catalog.NodeGroup{ID: 3}}
+	require.Zero(t, p.health().Crowded)
+	for range 3 {
+		p.noteCrowded(sqlerr.TooManyConnections.New())
+	}
+	require.WithinDuration(t, time.Now(), p.health().Crowded, time.Minute)
+	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("level=WARN")))
+}
