@@ -63,6 +63,7 @@ func (a *app) leave(ctx context.Context, dryRun bool) error {
 				for _, q := range r.Statements {
 					fmt.Fprintf(w, "  %s;\n", q)
 				}
+				fmt.Fprintln(w, "  and the proxies' accounts (skarv_w1, skarv_w2, ...) are dropped. Tables, rows and accounts of your own stay.")
 			}
 		})
 	}

@@ -159,7 +159,7 @@ func (f *Facts) Empty(ctx context.Context, group string) error {
 	if len(found) > 5 {
 		found[5] = "..."
 	}
-	return fmt.Errorf("server %s holds tables already (%s): take a server without tables, and load the data through Skarv",
+	return fmt.Errorf("server %s holds tables already (%s): take a server without tables, and load the data through Skarv (a new cluster can begin with such a server: skarvctl import)",
 		f.Node.Addr, strings.Join(found, ", "))
 }
 

@@ -408,7 +408,7 @@ func (s *Server) Ready() error {
 	case s.stopping.Load():
 		return errors.New("the process is stopping")
 	case snap.Flavor == "" || len(snap.Groups) == 0:
-		return errors.New("the cluster is not initialised: skarvctl cluster init")
+		return errors.New("there is no cluster yet: skarvctl cluster init makes one, or skarvctl import of a server that has tables")
 	case s.has(RoleProxy) && s.proxy.Load() == nil:
 		return s.starting()
 	}
