@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,12 +62,19 @@ func TestAdminAPI(t *testing.T) {
 	_, err = follower.Wait(ctx, 0)
 	require.NoError(t, err)
 	up := map[placement.NodeGroupID]bool{1: true}
+	var refuses atomic.Bool
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	a := New(Config{
 		Store: store, Follower: follower, Client: &control.Client{Store: store, Follower: follower},
 		Health: func(id placement.NodeGroupID) (GroupHealth, bool) {
-			return GroupHealth{Up: up[id], Err: "asleep"}, true
+			switch {
+			case !up[id]:
+				return GroupHealth{Err: "asleep"}, true
+			case refuses.Load():
+				return GroupHealth{Up: true, Err: "ERROR 1045 (28000): Access denied"}, true
+			}
+			return GroupHealth{Up: true}, true
 		},
 	})
 	background(t, func(ctx context.Context) error { return a.Run(ctx, l) })
@@ -118,6 +126,11 @@ func TestAdminAPI(t *testing.T) {
 	require.EqualValues(t, 1920, st.NodeGroups[0].Partitions)
 	require.Len(t, st.Problems, 1)
 	require.Contains(t, st.Problems[0], "ng2 is down")
+	refuses.Store(true)
+	st, err = api.Status(ctx, &adminv1.StatusRequest{})
+	require.NoError(t, err)
+	require.Contains(t, st.Problems[0], "node group ng1 could not be asked just now (ERROR 1045 (28000): Access denied)")
+	refuses.Store(false)
 	require.Empty(t, st.NodeGroups[0].Primary.Password)
 
 	p, err := api.Partitions(ctx, &adminv1.PartitionsRequest{})

@@ -129,8 +129,12 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		}
 	}
 	for _, g := range out.NodeGroups {
-		if g.Health == adminv1.NodeGroup_HEALTH_DOWN {
-			problem("node group %s is down since %s (%s): see whether its server at %s runs, answers, and takes Skarv's account", g.Name, g.HealthSince.AsTime().Format(time.RFC3339), g.Error, g.Primary.Addr)
+		const look = "see whether its server at %s runs, answers, and takes Skarv's account"
+		switch {
+		case g.Health == adminv1.NodeGroup_HEALTH_DOWN:
+			problem("node group %s is down since %s (%s): "+look, g.Name, g.HealthSince.AsTime().Format(time.RFC3339), g.Error, g.Primary.Addr)
+		case g.Error != "": // it refuses Skarv's account, or is about to be down
+			problem("node group %s could not be asked just now (%s), and statements may end with error 1430: "+look, g.Name, g.Error, g.Primary.Addr)
 		}
 	}
 	if a.cfg.InDoubt != nil {
@@ -225,7 +229,7 @@ func (a *Server) groups(snap *catalog.Snapshot) []*adminv1.NodeGroup {
 		if h, ok := a.cfg.Health(g.ID); ok {
 			out[i].Health, out[i].Error = adminv1.NodeGroup_HEALTH_DOWN, h.Err
 			if h.Up {
-				out[i].Health, out[i].Error = adminv1.NodeGroup_HEALTH_UP, ""
+				out[i].Health = adminv1.NodeGroup_HEALTH_UP
 			}
 			out[i].Load = &adminv1.Load{Limit: uint32(h.Limit), InUse: uint32(h.InUse), Queue: uint32(h.Queue), Refused: h.Refused}
 			if !h.Since.IsZero() {
