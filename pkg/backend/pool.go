@@ -227,6 +227,7 @@ func (p *pool) dialCounted(profile Profile, claim Claim) (_ *Conn, err error) {
 		_ = mc.Close()
 		return nil, e
 	}
+	p.lastErr = "" // it is there again, before the next probe
 	p.logins++
 	c := &Conn{Conn: mc, Group: p.group.ID, number: p.logins, user: user, pool: p, profile: profile, state: NewState("", nil), uses: 1, begun: p.probes.Load(), claim: claim}
 	p.all[c] = struct{}{}
