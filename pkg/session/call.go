@@ -88,7 +88,7 @@ func (s *Session) call(p *plan.Plan) error {
 	}
 	r := s.snap.Routine(p.Database, p.Name, false)
 	if r == nil {
-		return sqlerr.NoSuchRoutine.New("PROCEDURE", p.Database+"."+p.Name)
+		return s.nameRead(sqlerr.NoSuchRoutine.New("PROCEDURE", p.Database+"."+p.Name))
 	}
 	if err := s.ownCharset([]byte(r.Text), sqlparse.ParseMode(r.SQLMode)); err != nil {
 		return err

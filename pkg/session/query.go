@@ -388,6 +388,7 @@ func (s *Session) plan() (*plan.Plan, error) {
 	var deadline time.Time
 	for {
 		p, err := s.planNow()
+		err = s.nameRead(err)
 		if err == nil || !sqlerr.HasCode(err, sqlerr.LockWaitTimeout) || s.tx != nil && s.tx.Open() || s.locks != nil || s.hold.Stands() {
 			return p, err
 		}
@@ -400,6 +401,19 @@ func (s *Session) plan() (*plan.Plan, error) {
 			return p, err
 		}
 	}
+}
+
+// nameRead is err, unless that says that there is no such thing of a name beyond ASCII, which servers read in the client's character set.
+func (s *Session) nameRead(err error) error {
+	if err == nil || !s.foreignCharset {
+		return err
+	}
+	e, ok := errors.AsType[*sqlerr.Error](err)
+	charset := s.clientCharset()
+	if !ok || charset == "binary" || !sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase, sqlerr.NoSuchRoutine) || ascii([]byte(e.Message)) {
+		return err
+	}
+	return sqlerr.Unsupported("names beyond ASCII in the character set "+charset, "SET NAMES utf8mb4")
 }
 
 // planNow is plan that does not wait: the plan comes from the session's own cache, from the process's, or is made.

@@ -681,7 +681,7 @@ func (s *Session) changeDB(db string) error {
 		}
 	}
 	if s.snap.Databases[db] == nil && !isSystemDB(db) {
-		return sqlerr.UnknownDatabase.New(db)
+		return s.nameRead(sqlerr.UnknownDatabase.New(db))
 	}
 	s.db = db
 	s.followDB()

@@ -186,6 +186,22 @@ func TestDiagnostics(t *testing.T) {
 	c.exec("DELETE FROM u")
 }
 
+func TestNamesInOneByteCharset(t *testing.T) {
+	c := connect(t)
+	c.exec("SET NAMES latin1")
+	c.exec("CREATE TABLE `t\xe9` (id INT PRIMARY KEY)")
+	c.exec("CREATE PROCEDURE p\xe9() SELECT 1")
+	for _, sql := range []string{"SELECT * FROM `t\xe9`", "INSERT INTO t\xe9 VALUES (1)", "SHOW CREATE TABLE t\xe9", "CALL p\xe9()", "USE d\xe9"} {
+		c.fails(1235, sql)
+	}
+	c.fails(1146, "SELECT * FROM there_is_none WHERE id = '\xe9'")
+	c.exec("SET NAMES utf8mb4")
+	c.exec("INSERT INTO té VALUES (1)")
+	c.fails(1146, "SELECT * FROM tè")
+	c.exec("DROP TABLE té")
+	c.exec("DROP PROCEDURE pé")
+}
+
 func TestClientCharset(t *testing.T) {
 	c := connect(t, "collation=cp1251_general_ci")
 	require.Equal(t, "cp1251,cp1251", c.get("SELECT @@character_set_client, @@character_set_results"))
