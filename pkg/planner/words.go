@@ -408,10 +408,6 @@ func (b *build) lock(w *words) error {
 		return nil
 	}
 	b.plan.Kind = plan.Lock
-	need := catalog.Read
-	if w.find("WRITE") {
-		need = catalog.Write
-	}
 	refs, _ := b.st.Tables()
 	for _, r := range refs {
 		db, err := b.defaulted(r.DB)
@@ -425,9 +421,9 @@ func (b *build) lock(w *words) error {
 		if err != nil {
 			return err
 		}
-		b.access(t.Database, need)
+		b.access(t.Database, catalog.Write) // which has the privilege LOCK TABLES: a lock to read keeps all from writing
 		if t.Kind == catalog.View {
-			b.behindView(t, need) // whose tables are locked
+			b.behindView(t, catalog.Write) // whose tables are locked
 		}
 		b.plan.Tables = append(b.plan.Tables, t)
 	}

@@ -35,6 +35,7 @@ func TestPrivileges(t *testing.T) {
 		"DROP TABLE t",
 		"TRUNCATE TABLE t",
 		"LOCK TABLES t WRITE",
+		"LOCK TABLES t READ",
 		"ANALYZE TABLE t",
 		"FLUSH TABLES",
 		"SELECT * FROM secret.s",
