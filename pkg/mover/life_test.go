@@ -316,6 +316,28 @@ func large(t *testing.T, r *rig) {
 	require.True(t, rep.Equal(), "%+v", rep)
 }
 
+// inTheWay: a row has gone, and another one has its unique value, which the target has before the log tells of the first one.
+func inTheWay(t *testing.T, r *rig) {
+	r.schema(t, "way", "t (id) (id INT PRIMARY KEY, u INT UNIQUE)")
+	a, b := r.nodes[0], r.nodes[1]
+	of := func(rest int) string {
+		return a.value(t, fmt.Sprintf("SELECT n FROM (SELECT 1 n UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 11 UNION SELECT 12 UNION SELECT 13) x "+
+			"WHERE CRC32(n) %% 3840 %% 3 = %d LIMIT 1", rest))
+	}
+	m := r.run(t, config(t), r.move())
+	m.copied(t)
+	r.equalSoon(t, m)
+	b.exec(t, "INSERT INTO way.t VALUES ("+of(0)+", 77)") // as a client has given it to a row that does not move
+	a.exec(t, "INSERT INTO way.t VALUES ("+of(1)+", 77)")
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(m.Progress().Waits, func(w mover.Wait) bool { return strings.Contains(w.What, "in the way") })
+	}, patience, 5*time.Millisecond)
+	a.exec(t, "DELETE FROM way.t")
+	_, err := m.Lag(within(t))
+	require.NoError(t, err)
+	require.Equal(t, of(0), b.value(t, "SELECT GROUP_CONCAT(id) FROM way.t"))
+}
+
 // ends are what a mover gives up at.
 func ends(t *testing.T, r *rig) {
 	fails := func(m *running, want error, says ...string) {

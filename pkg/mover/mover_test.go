@@ -31,6 +31,7 @@ func TestMover(t *testing.T) {
 		{"a comparison goes on", compared},
 		{"the source dies in a cut that is taken back", cutAndRestarted},
 		{"rows larger than a chunk", large},
+		{"a row is in the way that another one leaves", inTheWay},
 		{"what a mover gives up at", ends},
 		{"what is refused", refused},
 		{"rows too large for a target", packets},

@@ -107,7 +107,7 @@ type batch struct {
 	bytes  int
 	ops    int64
 	room   int64 // of its items
-	win    *window
+	wins   []*window
 	cut    uint64
 }
 
@@ -130,8 +130,12 @@ func (b *batch) add(it item) {
 	}
 	b.ops += int64(len(it.ops))
 	b.room += it.room
-	b.win, b.cut = it.win, it.cut
-	if it.win != nil && it.win.apply != nil {
+	b.cut = it.cut
+	if it.win == nil {
+		return
+	}
+	b.wins = append(b.wins, it.win)
+	if it.win.apply != nil {
 		for _, r := range it.rows {
 			b.put(it.win.table, target{key: r, after: r, fresh: true})
 		}
@@ -161,7 +165,19 @@ func (b *batch) put(t *table, r target) {
 
 // full reports whether the batch must be written before anything is added.
 func (b *batch) full() bool {
-	return b.win != nil || b.cut != 0 || b.rows >= batchRows || b.bytes >= batchBytes
+	return len(b.wins) > 0 || b.cut != 0 || b.rows >= batchRows || b.bytes >= batchBytes
+}
+
+// complete reports whether the target must be just so far when it is written: nothing may be added.
+func (b *batch) complete() bool {
+	return b.cut != 0 || len(b.wins) > 0 && b.wins[len(b.wins)-1].check != nil
+}
+
+// finish ends its windows.
+func (b *batch) finish(err error) {
+	for _, win := range b.wins {
+		win.finish(err)
+	}
 }
 
 // run writes what it is told until ctx ends or it fails.
@@ -184,26 +200,66 @@ func (w *worker) run(ctx context.Context) error {
 				break more
 			}
 		}
-		if err := w.write(ctx, &b); err != nil {
+		err := w.write(ctx, &b)
+		if collides(err) {
+			it, err = w.writeLater(ctx, &b, it, err)
+		}
+		if err != nil {
 			err = fmt.Errorf("node group %s: %w", w.server.Name, err)
-			if b.win != nil {
-				b.win.finish(err)
-			}
+			b.finish(err)
 			return err
 		}
 		w.room.Release(b.room)
 		w.a.m.noteApplied(&b)
-		if b.win != nil {
-			var err error
-			if b.win.check != nil {
-				err = w.compare(ctx, b.win, it.rows)
-			}
-			b.win.finish(err)
+		if it.win != nil && it.win.check != nil {
+			err = w.compare(ctx, it.win, it.rows)
 		}
+		b.finish(err)
 		if b.cut != 0 {
 			w.a.m.update(func() { w.a.m.cut.noteOpen(b.cut, w.server.Group) })
 		}
 	}
+}
+
+const (
+	// collisionPatience is how long a row that is in the way may take to go.
+	collisionPatience = 10 * time.Second
+	// collisionPause is between two tries meanwhile.
+	collisionPause = 50 * time.Millisecond
+)
+
+// writeLater writes a batch of which a row has a unique value of another one on the target, with what comes behind it. Where the row has gone from the
+// source by now, a client may have given its value to another one, which is on the target already, before the log has told of it here. it is
+// the last item of the batch.
+func (w *worker) writeLater(ctx context.Context, b *batch, it item, err error) (item, error) {
+	defer w.a.m.waits.On("a row on node group " + w.server.Name + " that is in the way of one to be moved there")()
+	for over := time.After(collisionPatience); collides(err); {
+		if b.complete() {
+			return it, w.collision(b, err)
+		}
+		gathered := time.After(collisionPause)
+	more:
+		for !b.complete() {
+			select {
+			case it = <-w.in:
+				b.add(it)
+			case <-gathered:
+				break more
+			case <-over:
+				return it, w.collision(b, err)
+			case <-ctx.Done():
+				return it, ctx.Err()
+			}
+		}
+		err = w.write(ctx, b)
+	}
+	return it, err
+}
+
+// collides reports whether a server has refused a row for another one with the same unique value.
+func collides(err error) bool {
+	c := code(err)
+	return c == sqlerr.DuplicateEntry || c == sqlerr.DuplicateEntryOfKey
 }
 
 // noteApplied counts.
@@ -265,12 +321,9 @@ func (w *worker) writeOnce(ctx context.Context, b *batch) (err error) {
 		}
 	}
 	err = w.transaction(b, false)
-	if c := code(err); c == sqlerr.DuplicateEntry || c == sqlerr.DuplicateEntryOfKey {
+	if collides(err) {
 		// Rows of the copy are there already: they were changed before they were copied, or copied before a crash.
 		err = w.transaction(b, true)
-	}
-	if c := code(err); c == sqlerr.DuplicateEntry || c == sqlerr.DuplicateEntryOfKey {
-		err = w.collision(b, err)
 	}
 	return err
 }
@@ -290,8 +343,12 @@ func (w *worker) transaction(b *batch, replace bool) error {
 		w.inserts(t, b.tables[t])
 	}
 	inserted := len(w.stmt)
-	if b.win != nil && b.win.apply != nil {
-		w.stmt = append(w.stmt, b.win.apply.statement(m))
+	hit := "apply.changes"
+	for _, win := range b.wins {
+		if win.apply != nil {
+			hit = "apply.chunk"
+			w.stmt = append(w.stmt, win.apply.statement(m))
+		}
 	}
 	if b.cut != 0 {
 		w.stmt = append(w.stmt, fmt.Appendf(nil, "INSERT IGNORE INTO `_skarv`.`journal` VALUES (%s,%d,'%s',UTC_TIMESTAMP(6))",
@@ -302,11 +359,7 @@ func (w *worker) transaction(b *batch, replace bool) error {
 			return fmt.Errorf("%w: a row needs %d bytes as a statement; raise max_allowed_packet there", ErrPacket, len(q)+1)
 		}
 	}
-	if b.win != nil && b.win.apply != nil {
-		m.cfg.Hit("apply.chunk")
-	} else {
-		m.cfg.Hit("apply.changes")
-	}
+	m.cfg.Hit(hit)
 	oks, err := w.conn.all(w.stmt...)
 	if err == nil && oks[1].AffectedRows != 1 {
 		err = ErrSuperseded
@@ -444,7 +497,7 @@ func (w *worker) collision(b *batch, cause error) error {
 			w.deletes(t, one.tables[t], true)
 			w.inserts(t, one.tables[t])
 			_, err := w.conn.all(append(w.stmt, []byte("ROLLBACK"))...)
-			if c := code(err); c == sqlerr.DuplicateEntry || c == sqlerr.DuplicateEntryOfKey {
+			if collides(err) {
 				return fmt.Errorf("%w: table %s, row %s, on node group %s: %w", ErrCollision, t.label, t.describe(r.after), w.server.Name, err)
 			}
 			if err != nil {
