@@ -12,7 +12,7 @@ import (
 // gone on, and behind statements that read rows for something else than to send them.
 const notCounted = math.MaxUint64
 
-// noteFound notes what FOUND_ROWS() is behind a statement that has sent no rows; before is what it was. What a server reads for a write
+// noteFound notes what FOUND_ROWS() is behind a statement that is no query; before is what it was. What a server reads for a write
 // or an assignment counts, by its own rules.
 func (s *Session) noteFound(p *plan.Plan, before uint64, err error) {
 	switch {
@@ -25,7 +25,7 @@ func (s *Session) noteFound(p *plan.Plan, before uint64, err error) {
 		if s.stmt.Uses()&sqlparse.CalcFoundRows != 0 || p.Skips != nil || p.FindsAll || s.cfg.Dialect.MariaDB() && (len(refs) == 0 || !sure) {
 			s.foundRows = notCounted
 		}
-	case p.Kind == plan.TableAdmin:
+	case p.Kind == plan.TableAdmin, p.Kind == plan.Insert, p.Kind == plan.Replace, p.Kind == plan.Delete: // what RETURNING returns was not looked for
 		s.foundRows = before
 	case p.Kind == plan.Explain:
 		if s.foundRows = before; s.cfg.Dialect.MariaDB() {
