@@ -170,12 +170,12 @@ func (s *Session) showVariables() error {
 	if err != nil {
 		return err
 	}
-	if err := s.showTimeouts(c); err != nil {
+	if err := s.showHeld(c); err != nil {
 		s.done(c, err)
 		return err
 	}
 	cols, rows, err := c.QueryAll(string(s.args.AppendStatement(nil)), maxShown)
-	err = cmp.Or(err, s.hideTimeouts(c))
+	err = cmp.Or(err, s.hideHeld(c))
 	s.done(c, err)
 	if err != nil {
 		return txn.Lost(c, err)

@@ -125,8 +125,8 @@ func (s *Session) valuesBefore(was *backend.State, names []string) (before []bac
 		v := backend.Variable{Name: "@@session." + sqltypes.QuoteName(n)}
 		if _, set := s.state.Get(v.Name); n == "timestamp" && !set {
 			v.Value = "DEFAULT" // the clock
-		} else if i := timeoutVariable(n); i >= 0 {
-			v.Value = s.timeoutValue(i)
+		} else if i := s.heldVariable(n); i >= 0 {
+			v.Value = s.heldVariableValue(i)
 		} else {
 			v.Value, _ = was.Get(v.Name)
 		}

@@ -173,7 +173,7 @@ type settings struct {
 	bestEffort bool          // skarv_commit = best_effort
 	reads      readAtomicity // skarv_read_atomicity
 	joins      joins         // skarv_joins
-	timeouts   timeouts
+	untold     untold
 	fixedClock bool // the client has set its timestamp variable
 	sortLength int  // max_sort_length, 0: the servers' own
 }
@@ -417,7 +417,7 @@ func (s *Session) Refused() error {
 func (s *Session) reset(login bool, collation uint16) error {
 	s.outcome = outcome{foundRows: s.foundRows} // what servers leave
 	s.isolation, s.bestEffort, s.reads, s.joins = "", false, readOff, joinsAuto
-	s.multi, s.timeouts = s.conn.Capabilities().Has(wire.CapMultiStatements), timeouts{}
+	s.multi, s.untold = s.conn.Capabilities().Has(wire.CapMultiStatements), untold{}
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
 	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), collation)
@@ -444,7 +444,7 @@ func (s *Session) defaults(login bool) []backend.Variable {
 	if s.conn.Capabilities().Has(wire.CapIgnoreSpace) && (login || !s.cfg.Dialect.MariaDB()) {
 		mode = strings.TrimPrefix(mode+",IGNORE_SPACE", ",")
 	}
-	return append(s.heldTimeouts(),
+	return append(s.heldValues(),
 		backend.Variable{Name: "@@session.`autocommit`", Value: "1"},
 		backend.Variable{Name: "@@session.`sql_mode`", Value: sqltypes.Literal(mode)},
 	)
@@ -506,7 +506,7 @@ func (s *Session) Handle(cmd wire.Command, payload []byte) error {
 	err := s.handle(cmd, payload)
 	s.endWork()
 	s.conn.SetStatus(s.status() &^ wire.StatusMoreResults) // what COM_PING tells
-	if s.timeouts.within {
+	if s.untold.within {
 		s.limitIdle()
 	}
 	return err

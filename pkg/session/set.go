@@ -261,8 +261,8 @@ func (s *Session) assign(a assignments) error {
 
 // assigned takes what the SET at hand has assigned on c, and told; refused is the error that it ended with.
 func (s *Session) assigned(c *backend.Conn, a assignments, ok wire.OK, refused error) (err error) {
-	if s.tellsTimeouts(a.system) {
-		defer func() { err = cmp.Or(err, s.hideTimeouts(c)) }()
+	if s.tellsHeld(a.system) {
+		defer func() { err = cmp.Or(err, s.hideHeld(c)) }()
 	}
 	if refused != nil && (len(a.user)+len(a.system) < 2 || !c.Usable()) {
 		return refused
@@ -278,15 +278,15 @@ func (s *Session) assigned(c *backend.Conn, a assignments, ok wire.OK, refused e
 	return s.takeOver(c, a, refused != nil) // of several assignments some may have been made before one failed
 }
 
-// tellsTimeouts reports whether the SET at hand, which assigns variables, may change idle times, or use them.
-func (s *Session) tellsTimeouts(variables []string) bool {
-	return s.stmt.Uses()&sqlparse.ReadsSession != 0 || slices.ContainsFunc(variables, func(n string) bool { return timeoutVariable(n) >= 0 })
+// tellsHeld reports whether the SET at hand, which assigns variables, may change idle times, or use them.
+func (s *Session) tellsHeld(variables []string) bool {
+	return s.stmt.Uses()&sqlparse.ReadsSession != 0 || slices.ContainsFunc(variables, func(n string) bool { return s.heldVariable(n) >= 0 })
 }
 
 // runSet sends the SET at hand, which assigns variables, to c.
 func (s *Session) runSet(c *backend.Conn, variables []string) (ok wire.OK, err error) {
-	if s.tellsTimeouts(variables) {
-		if err := s.showTimeouts(c); err != nil {
+	if s.tellsHeld(variables) {
+		if err := s.showHeld(c); err != nil {
 			return ok, err
 		}
 	}
@@ -660,7 +660,7 @@ func (s *Session) adopt(st *backend.State) error {
 	s.info.DivisionDigits, _ = st.Get("@@session.`div_precision_increment`")
 	zone, _ := st.Get("@@session.`time_zone`")
 	s.info.HoursTwice = hoursTwice(strings.Trim(zone, "'"))
-	st = s.takeTimeouts(st)
+	st = s.takeHeld(st)
 	clock, fixed := st.Get(timestampVariable)
 	s.fixedClock = fixed && clock != "DEFAULT"
 	sorted, _ := st.Get("@@session.`max_sort_length`")

@@ -136,9 +136,9 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 		return nil, err
 	}
 	was, values := s.state, s.state
-	tells := s.tellsTimeouts(a.system)
+	tells := s.tellsHeld(a.system)
 	if tells {
-		err = s.showTimeouts(c)
+		err = s.showHeld(c)
 	}
 	if err == nil {
 		_, err = c.Exec(string(text) + "DO 1") // it may be wrong
@@ -150,7 +150,7 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 		values, err = s.readBack(c, string(text)+"SELECT 1", nil, a.system)
 	}
 	if tells {
-		err = cmp.Or(err, s.hideTimeouts(c))
+		err = cmp.Or(err, s.hideHeld(c))
 	}
 	s.done(c, err)
 	if err != nil {

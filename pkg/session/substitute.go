@@ -179,8 +179,10 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 		}
 		return unsignedVariable(n), true
 	}
-	if i := timeoutVariable(text); i >= 0 && (i < idleInTransaction || s.cfg.Dialect.MariaDB()) {
-		return sessionValue{s.timeoutValue(i), "NULLIF(%s | 0, NULL)"}, true
+	if i := s.heldVariable(text); i == uniqueChecks {
+		return sessionValue{s.heldVariableValue(i), "IF(%s, @@session.unique_checks, 0)"}, s.heldVariableValue(i) == "0" // else it is what servers have
+	} else if i >= 0 {
+		return sessionValue{s.heldVariableValue(i), "NULLIF(%s | 0, NULL)"}, true
 	}
 	if own := s.ownValue(ownVariable(text)); own != "" {
 		return sessionValue{"'" + own + "'", ""}, true

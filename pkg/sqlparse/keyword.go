@@ -191,7 +191,7 @@ func sysVarUses(name []byte) Uses {
 	case equalFold(name, "pseudo_thread_id"), equalFold(name, "in_transaction"), equalFold(name, "event_scheduler"),
 		equalFold(name, "wait_timeout"), equalFold(name, "net_read_timeout"), equalFold(name, "net_write_timeout"),
 		equalFold(name, "idle_transaction_timeout"), equalFold(name, "idle_readonly_transaction_timeout"),
-		equalFold(name, "idle_write_transaction_timeout"),
+		equalFold(name, "idle_write_transaction_timeout"), equalFold(name, "unique_checks"),
 		len(name) > len(ownPrefix) && equalFold(name[:len(ownPrefix)], ownPrefix):
 		return ReadsSession
 	}
