@@ -145,6 +145,7 @@ func (r *Runner) runInsert(p *plan.Plan, node *plan.InsertRows, snap *catalog.Sn
 		return Summary{}, err
 	}
 	sum, err := r.runPlaced(p, in, sink)
+	err = in.ofOne(err)
 	r.Warned = append(r.Warned, in.warned[:min(len(in.warned), max(0, maxWarned-len(r.Warned)))]...)
 	return sum, err
 }
@@ -504,6 +505,16 @@ func (in *insertion) alone(groups []placement.NodeGroupID) bool {
 		}
 	}
 	return false
+}
+
+// ofOne refuses several rows of which a server, which has got one of them by itself, has refused a NULL of ON DUPLICATE KEY UPDATE: as alone, but it
+// is known afterwards only.
+func (in *insertion) ofOne(err error) error {
+	if in.lenient && in.rows > 1 && in.node.Update && sqlerr.HasCode(err, sqlerr.NullNotAllowed) {
+		return sqlerr.Unsupported("ON DUPLICATE KEY UPDATE of several rows that gives NULL to a column which holds none, without a strict sql_mode",
+			"write what is to be stored instead, COALESCE(x, 0)")
+	}
+	return err
 }
 
 // checked reports that the rows are several, and that a MariaDB server leaves out those for which a CHECK constraint is not

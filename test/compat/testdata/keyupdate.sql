@@ -124,3 +124,21 @@ INSERT INTO ku_same SELECT ku_same.id + 100, ku_same.c FROM ku_same JOIN ku_othe
 INSERT INTO ku_same SELECT id + 100, c FROM ku_same x WHERE id < 10 ON DUPLICATE KEY UPDATE ku_same.c = ku_same.c + 1000;
 INSERT INTO ku_same SELECT id + 100, c FROM ku_other WHERE id < 10 ON DUPLICATE KEY UPDATE ku_same.c = ku_same.c + 1000;
 SELECT * FROM ku_same ORDER BY id;
+-- Without strict mode a NULL is a zero in one of several rows, and an error in a row alone.
+SET sql_mode = '';
+CREATE TABLE nonull (id INT PRIMARY KEY, a INT NOT NULL, b VARCHAR(5) NOT NULL DEFAULT 'q');
+CREATE TABLE nonull2 (id INT PRIMARY KEY, e INT, n INT NOT NULL DEFAULT 3, UNIQUE KEY (e));
+INSERT INTO nonull (id, a) VALUES (1, 1), (2, 2), (3, 3), (4, 4);
+INSERT INTO nonull2 (id, e) VALUES (1, 1), (2, 2), (3, 3), (4, 4);
+INSERT INTO nonull (id, a) VALUES (1, 1) ON DUPLICATE KEY UPDATE a = NULL;
+INSERT INTO nonull2 (id, e) VALUES (9, 1) ON DUPLICATE KEY UPDATE n = NULL;
+-- refused: each node group gets one of the rows
+INSERT INTO nonull (id, a) VALUES (1, 1), (2, 2) ON DUPLICATE KEY UPDATE a = NULL;
+-- refused: each node group gets one of the rows
+INSERT INTO nonull (id, a) VALUES (1, 1), (2, 2) ON DUPLICATE KEY UPDATE b = NULL, a = a / 0;
+-- refused: rows are written one by one
+INSERT INTO nonull2 (id, e) VALUES (9, 1), (10, 2), (11, 3), (12, 4) ON DUPLICATE KEY UPDATE n = NULL;
+INSERT INTO nonull2 (id, e) VALUES (9, 1), (10, 2), (11, 3), (12, 4) ON DUPLICATE KEY UPDATE n = n + 1;
+SELECT * FROM nonull ORDER BY id;
+SELECT * FROM nonull2 ORDER BY id;
+SET sql_mode = DEFAULT;
