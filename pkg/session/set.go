@@ -571,6 +571,7 @@ func (s *Session) onlyValues() []onlyValue {
 		{"completion_type", "NO_CHAIN", "say AND CHAIN or RELEASE"},
 		{"enable_cascade_triggers", "0", "leave it OFF: rows that foreign keys change on other node groups fire no triggers"},
 		{"sql_auto_is_null", "0", "use LAST_INSERT_ID()"},
+		{"sql_if_exists", "0", "say IF EXISTS in the statements"},
 		{"sql_generate_invisible_primary_key", "0", "leave it out: tables without a primary key get a hidden one anyway"},
 	}
 	if s.conn.Capabilities().Has(wire.CapSessionTrack) { // else nobody is told anything

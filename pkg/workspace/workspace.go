@@ -59,8 +59,9 @@ const writingMode = "sql_mode = _utf8mb4'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZE
 // Open begins a workspace on conn, which nobody else uses until Close. mode is the session's sql_mode.
 func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
 	w := &Workspace{conn: &pipe{Conn: conn}, budget: budget, mode: mode}
-	// Replicas and change streams need not know of temporary tables; an account that may not say so writes them to the log.
-	if err := w.conn.later([]byte("SET SESSION sql_log_bin = 0"), func(error) error { return nil }); err != nil {
+	// Replicas and change streams need not know of temporary tables; an account that may not say so writes them to the log. Copies of what
+	// queries have found have no keys, which MySQL may be set to refuse; MariaDB reads no comment of such a version.
+	if err := w.conn.later([]byte("SET SESSION sql_log_bin = 0 /*!80013 , sql_require_primary_key = 0 */"), func(error) error { return nil }); err != nil {
 		return nil, err
 	}
 	var sql strings.Builder

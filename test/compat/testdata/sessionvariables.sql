@@ -73,3 +73,6 @@ SET lc_messages = 'de_DE';
 SELECT @@lc_messages;
 SET lc_messages = 'nowhere';
 SET lc_messages = 'en_US';
+-- only: mariadb
+-- refused: DROP and ALTER are not read as if they said IF EXISTS
+SET sql_if_exists = 1;

@@ -156,3 +156,9 @@ SELECT c.id FROM c, JSON_TABLE('[1,2]', '$[*]' COLUMNS (s VARCHAR(20) PATH '$'))
 SELECT c.id FROM c, JSON_TABLE('[1,2]', '$[*]' COLUMNS (s VARCHAR(20) PATH '$')) AS j ORDER BY c.id LIMIT ?, 2;
 WITH w AS (SELECT id FROM c) SELECT COUNT(*) FROM (w AS a) JOIN (w AS b) ON a.id = b.id + 1;
 WITH w (i) AS (SELECT id FROM c) SELECT COUNT(*) FROM ((w)) JOIN ((w b)) ON w.i = b.i + 1;
+-- Copies of groups have no key.
+-- only: mysql
+SET sql_require_primary_key = 1;
+SELECT a.k, b.cid FROM (SELECT boss, COUNT(*) AS k FROM c GROUP BY boss) AS a JOIN (SELECT cid, COUNT(*) AS k FROM o GROUP BY cid) AS b ON a.k = b.k ORDER BY 1, 2;
+-- only: mysql
+SET sql_require_primary_key = 0;
