@@ -266,6 +266,12 @@ func (g *generator) matching() string {
 }
 
 func (g *generator) jsonTable() string {
+	if g.oneIn(2) { // the parser has a tree of it with its literals only
+		t := g.ordered()
+		s := g.alone(t)
+		return "SELECT " + g.col(s, g.kind(), true) + ", jt.y FROM (" + t.name + ") JOIN JSON_TABLE('[{\"x\":1,\"y\":\"a\"},{\"x\":2},{\"x\":3,\"y\":\"c\"}]', '$[*]' COLUMNS (x INT PATH '$.x', y VARCHAR(9) PATH '$.y')) jt ON jt.x >= " +
+			g.col(s, number, false) + " WHERE " + g.pred(s, 1) + " ORDER BY " + keysOf(t.name, t) + ", jt.x" + g.limit()
+	}
 	t := g.table()
 	s := g.alone(t)
 	return "SELECT " + g.col(s, g.kind(), true) + ", jt.x FROM " + t.name + " JOIN JSON_TABLE('[1, 2, 3, 5]', '$[*]' COLUMNS (x INT PATH '$')) jt ON jt.x = " + g.col(s, number, false) +

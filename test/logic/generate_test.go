@@ -428,6 +428,9 @@ func (g *generator) from(depth int) (*scope, string) {
 			t := g.table()
 			src = g.sourceOf(t)
 			ref = t.name + " " + src.alias
+			if g.oneIn(16) {
+				ref = "(" + ref + ")"
+			}
 		}
 		if i == 0 {
 			s.sources = append(s.sources, src)
