@@ -41,6 +41,7 @@ type Conn struct {
 	turn  uint32        // they are counted, to time some of them
 	began time.Duration // on the pool's clock, of one that is timed; 0 else
 	took  time.Duration // the last that was timed since the connection was handed out; 0: none
+	times time.Duration // how many statements the one at hand stands for
 	busy  atomic.Bool   // one is running; kept only for a claim that is Held
 	// killed: a KILL QUERY was sent. A server that had just ended the statement may keep it for the next one: nobody else gets the connection.
 	killed atomic.Bool
@@ -77,6 +78,9 @@ func (c *Conn) Begin() {
 	}
 }
 
+// Stands says that the statement between Begin and End is n of them, which the server ran one after the other.
+func (c *Conn) Stands(n int) { c.times = time.Duration(n) }
+
 // Settle lets a KILL QUERY that was for an earlier statement, and may still be to come, meet one that does nothing.
 func (c *Conn) Settle() {
 	if c.killed.Load() && c.Usable() {
@@ -91,8 +95,9 @@ func (c *Conn) End() {
 		c.busy.Store(false)
 	}
 	if c.began != 0 {
-		c.took, c.began = time.Since(c.pool.born)-c.began, 0
+		c.took, c.began = (time.Since(c.pool.born)-c.began)/max(c.times, 1), 0
 	}
+	c.times = 0
 }
 
 // Keep says that the holder keeps the connection for more than the statement it was asked for.
@@ -372,6 +377,9 @@ func (c *Conn) evictStatement() {
 
 // SameTypes reports whether types are those the server remembers.
 func (p *Prepared) SameTypes(types []wire.ParamType) bool { return slices.Equal(p.BoundTypes, types) }
+
+// Steady reports whether a server that is given any number of executions of p, with values of types as now, takes each as it would take it alone.
+func (p *Prepared) Steady(types []wire.ParamType) bool { return !p.spent && p.SameTypes(types) }
 
 // Hasher hashes statement texts for Statement; the zero Hasher is not usable, NewHasher makes one for the process.
 type Hasher struct{ seed maphash.Seed }

@@ -73,12 +73,13 @@ const (
 	Split // INSERT of rows to their groups
 	Workspace
 	Broadcast // copies of small tables on every group, then scatter
+	Packed    // relayed together with statements of other sessions
 	strategies
 )
 
 // String is the strategy's name in metrics and in the log.
 func (s Strategy) String() string {
-	return [...]string{"local", "relay", "scatter", "split", "workspace", "broadcast"}[s]
+	return [...]string{"local", "relay", "scatter", "split", "workspace", "broadcast", "packed"}[s]
 }
 
 // NewStatements returns Statements; register it to expose it.

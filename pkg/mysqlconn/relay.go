@@ -79,6 +79,83 @@ func (c *Conn) RelayBehind(before string, request []byte, cmd wire.Command, dst 
 	return *c.scanner.Summary(), c.lostInRelay(c.cause(err))
 }
 
+// Batch is requests that go to a server in one write: commands of one kind.
+type Batch struct {
+	// Answered is called for each request in turn, with its whole answer, valid until Answered returns, and what that is. answer is nil if it has not all
+	// come: because the connection was lost, or because it is longer than the buffer.
+	Answered func(i int, answer []byte, sum *wire.ResultSummary)
+
+	requests []byte
+	n        int
+}
+
+// Add adds a request: packets with their headers, numbered from 0.
+func (b *Batch) Add(packets []byte) {
+	b.requests = append(b.requests, packets...)
+	b.n++
+}
+
+// Reset makes b empty.
+func (b *Batch) Reset() { b.requests, b.n = b.requests[:0], 0 }
+
+// RelayLast is RelayUnless of a request that goes out as the last one of a batch of its kind. The server runs them one after the other,
+// whatever becomes of each; Answered has been called for all when RelayLast returns.
+func (c *Conn) RelayLast(batch *Batch, withhold func(sqlerr.Code) bool, request []byte, cmd wire.Command, dst io.Writer, buf []byte) (wire.ResultSummary, error) {
+	c.withhold = withhold
+	answered := 0
+	defer func() {
+		c.withhold = nil
+		for ; answered < batch.n; answered++ {
+			batch.Answered(answered, nil, nil)
+		}
+	}()
+	c.scanner.Reset(cmd, c.caps)
+	if !c.Usable() {
+		return *c.scanner.Summary(), c.misused()
+	}
+	c.out = append(append(c.out[:0], batch.requests...), request...)
+	got, err := c.sock.Exchange(c.withLate(c.out), buf)
+	if cap(c.out) > keepBuffer {
+		c.out = nil
+	}
+	// buf[begin:fed] is what the scanner has seen of the answer at hand, buf[fed:end] what it has not.
+	begin, fed, end, long := 0, 0, got, false
+	c.scanner.Expect(1)
+	for answered < batch.n && err == nil {
+		used, done, bad := c.scanner.Feed(buf[fed:end])
+		fed += used
+		switch {
+		case bad != nil:
+			return *c.scanner.Summary(), c.lostInRelay(bad)
+		case done:
+			answer := buf[begin:fed:fed]
+			if long {
+				answer = nil
+			}
+			i := answered
+			answered++
+			batch.Answered(i, answer, c.scanner.Summary())
+			c.scanner.Reset(cmd, c.caps)
+			c.scanner.Expect(1)
+			begin, long = fed, false
+			continue
+		case begin > 0:
+			end = copy(buf, buf[begin:end])
+			begin, fed = 0, end
+		case end == len(buf):
+			fed, end, long = 0, 0, true
+		}
+		got, err = c.sock.Read(buf[end:])
+		end += got
+	}
+	c.scanner.Expect(wire.NextSeq(request))
+	got = copy(buf, buf[begin:end])
+	if err == nil && got == 0 {
+		got, err = c.sock.Read(buf)
+	}
+	return c.relay(got, err, dst, buf)
+}
+
 // RelayUnless is Relay that keeps an answer back which is nothing but an error of the server, if withhold says so to its
 // code: that error is returned as *sqlerr.Error, and the connection stays usable.
 func (c *Conn) RelayUnless(withhold func(sqlerr.Code) bool, request []byte, cmd wire.Command, dst io.Writer, buf []byte) (wire.ResultSummary, error) {

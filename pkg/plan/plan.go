@@ -239,6 +239,9 @@ type Fragment struct {
 	Write bool
 	// Same: every group does the same to its copy of a reference table, and the answer of one is the answer of all.
 	Same bool
+	// Brief: it reads at most one short row, by its primary key, and does nothing else: it may share a connection, and what it is sent with, with
+	// others of its shape (a session's pack).
+	Brief bool
 	// Tables the fragment touches, for metrics and locks.
 	Tables []*catalog.Table
 	// Numbered, not nil, is a table into which rows are written that bring values of its AUTO_INCREMENT column; its sequence must learn of

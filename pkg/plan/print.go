@@ -104,6 +104,9 @@ func printNode(w *strings.Builder, n Node, depth int) {
 		if n.Same {
 			w.WriteString(" same")
 		}
+		if n.Brief {
+			w.WriteString(" brief")
+		}
 		w.WriteString("\n")
 		if n.Text != nil {
 			printText(w, n.Text, depth)

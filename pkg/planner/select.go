@@ -165,6 +165,7 @@ func relayByKey(b *build) (bool, error) {
 		return false, nil
 	}
 	b.relayTo(t)
+	b.plan.Relay.Brief = b.brief(t)
 	if len(t.Also) > 0 {
 		b.plan.Refuse = sqlerr.Unsupported("a statement whose tables are located on different node groups by their keys",
 			"use the same distribution key values for all of them, or one statement for each")

@@ -64,6 +64,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Registry:  s.sessions,
 		Metrics:   counted,
 		SlowQuery: time.Duration(s.cfg.SlowQuery),
+		PackSize:  s.cfg.Backend.PackSize,
 		MaxText:   s.cfg.MySQL.MaxAllowedPacket,
 		SQLMode:   fresh.sqlMode,
 		Timeouts:  session.Timeouts{Wait: time.Duration(s.cfg.MySQL.IdleTimeout), Servers: fresh.timeouts},

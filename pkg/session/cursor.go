@@ -56,7 +56,7 @@ func (s *Session) fetch(payload []byte) error {
 		return s.fail(sqlerr.NoOpenCursor.New(st.id))
 	}
 	packets := s.conn.Request()
-	binary.LittleEndian.PutUint32(packets[wire.HeaderLen+1:], cur.id)
+	wire.SetStatement(packets, cur.id)
 	rows := fetched{dst: s.conn, noEOF: s.conn.Capabilities().Has(wire.CapDeprecateEOF)}
 	s.running.enter(cur.conn)
 	sum, err := cur.conn.Relay(packets, wire.ComStmtFetch, &rows, s.relayBuffer())

@@ -177,13 +177,23 @@ func (r *running) evict(counted func()) {
 
 func (r *running) enter(c *backend.Conn) {
 	c.Begin()
+	r.board(c)
+}
+
+func (r *running) leave(c *backend.Conn) {
+	c.End()
+	r.alight(c)
+}
+
+// board is enter of a connection on which another session has begun.
+func (r *running) board(c *backend.Conn) {
 	r.lock()
 	r.conns = append(r.conns, c)
 	r.mu.Unlock()
 }
 
-func (r *running) leave(c *backend.Conn) {
-	c.End()
+// alight is leave of a connection on which another session will end.
+func (r *running) alight(c *backend.Conn) {
 	r.lock()
 	for i := range r.conns {
 		if r.conns[i] == c {

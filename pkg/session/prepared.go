@@ -558,19 +558,11 @@ const longPart = 1 << 20
 // parameters when c's server last saw others. The packet is changed in place where that is possible.
 func (s *Session) bind(c *backend.Conn, packets []byte) ([]byte, error) {
 	st := s.current
-	var types []wire.ParamType // what MySQL prepares a statement for
-	if !s.cfg.Dialect.MariaDB() {
-		s.given = s.given[:0]
-		for i := range st.params {
-			s.given = append(s.given, s.params.Given(i))
-		}
-		types = s.given
-	}
-	b, err := c.Statement(st.sql, st.hash, types)
+	b, err := c.Statement(st.sql, st.hash, s.givenTypes())
 	if err != nil {
 		return nil, err
 	}
-	s.bound = b.ID
+	s.bound, s.steady = b.ID, b.Steady(st.types)
 	if s.settled {
 		return s.rebind(b, packets), nil
 	}
@@ -591,8 +583,20 @@ func (s *Session) bind(c *backend.Conn, packets []byte) ([]byte, error) {
 		packets = s.insertTypes(packets, st)
 	}
 	b.BoundTypes = append(b.BoundTypes[:0], st.types...)
-	binary.LittleEndian.PutUint32(packets[wire.HeaderLen+1:], b.ID)
+	wire.SetStatement(packets, b.ID)
 	return packets, nil
+}
+
+// givenTypes are those of the values at hand that MySQL prepares a statement for; nil on MariaDB.
+func (s *Session) givenTypes() []wire.ParamType {
+	if s.cfg.Dialect.MariaDB() {
+		return nil
+	}
+	s.given = s.given[:0]
+	for i := range s.current.params {
+		s.given = append(s.given, s.params.Given(i))
+	}
+	return s.given
 }
 
 // rebind is bind where values are not what the client has sent.

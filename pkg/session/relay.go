@@ -33,6 +33,12 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 		// numbers are not the backend's.
 		return s.passThrough(g, p, loose)
 	}
+	packable := s.packable(p, r)
+	if packable {
+		if ran, err := s.join(p, g, r); ran {
+			return err
+		}
+	}
 	for attempt := 0; ; attempt++ {
 		c, opening, err := s.acquireFor(p, r.cmd, g)
 		if err != nil {
@@ -61,7 +67,14 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 			dst = &wire.Renumbered{Dst: dst, By: by}
 		}
 		s.running.enter(c)
+		var pk *pack
+		if packable && attempt == 0 && !c.Dirty {
+			pk = s.lead(p, c, g, r.cmd)
+		}
 		if s.hit() || s.killed.Load() { // by a KILL that met no statement on a server
+			if pk != nil {
+				pk.disband()
+			}
 			s.running.leave(c)
 			if r.cmd == wire.ComStmtExecute {
 				c.Forget(s.bound) // the server may have parameters for it already
@@ -78,10 +91,16 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 			return sqlerr.QueryInterrupted.New()
 		}
 		var sum wire.ResultSummary
-		if opening != "" {
+		s.deadlockable = s.tx != nil && s.tx.Waiting(c)
+		ended := false
+		switch {
+		case opening != "":
 			sum, err = c.RelayBehind(opening, packets, r.cmd, dst, s.relayBuffer())
-		} else {
-			s.deadlockable = s.tx != nil && s.tx.Waiting(c)
+		case pk != nil:
+			sum, err = c.RelayLast(&pk.batch, s.withhold, packets, r.cmd, dst, s.relayBuffer())
+			ended = pk.ended
+			pk.giveBack()
+		default:
 			sum, err = c.RelayUnless(s.withhold, packets, r.cmd, dst, s.relayBuffer())
 		}
 		s.running.leave(c)
@@ -91,6 +110,12 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 				return e
 			}
 			s.done(c, err)
+			if ended && sum.Bytes == 0 && mysqlconn.IsLost(err) {
+				if s.hit() {
+					return sqlerr.QueryInterrupted.New()
+				}
+				continue
+			}
 			if sqlerr.HasCode(err, sqlerr.QueryInterrupted) && !mysqlconn.IsLost(err) {
 				return err // see keepsBack
 			}
@@ -104,6 +129,9 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 				lost.NextSeq += by
 			}
 			return s.broken(c, err)
+		}
+		if pk != nil {
+			s.used.strategy = metrics.Packed
 		}
 		return s.relayed(p, c, &sum)
 	}

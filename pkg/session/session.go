@@ -60,6 +60,8 @@ type Config struct {
 	SlowQuery time.Duration // statements that take longer are logged; 0: none
 	// MaxStatements bounds the prepared statements of one session.
 	MaxStatements int
+	// PackSize is how many statements of different sessions may go to a server in one write; 1: they do not.
+	PackSize int
 	// MaxText is how many bytes a statement may have that is sent to a server, 0: any.
 	MaxText int
 	// SQLMode is the sql_mode of a session that has set none.
@@ -217,6 +219,7 @@ type command struct {
 	working bool
 	calls   *calls // CALL; nil while no procedure runs
 	bound   uint32 // the id of a prepared statement on the connection that executes it
+	steady  bool   // that has executed it with values of the same types
 	packet  []byte
 	buffer  *[bufferSize]byte
 	out     output
@@ -279,6 +282,9 @@ type statementAtHand struct {
 	// what it did, for metrics and the slow log
 	used  used
 	began time.Duration // on the Registry's clock
+
+	// packed is the answer that it got from a pack, in the leader's memory; see join.
+	packed []byte
 
 	// killsBefore is kills when it began.
 	killsBefore uint64

@@ -23,6 +23,9 @@ import (
 // A session has a coroutine from the arrival of something until it waits for its client again, and the one that was given back
 // last is taken next. So idle sessions have no stack, and the stack in use is mostly one that the processor's caches still have.
 type Loop struct {
+	// Local is what the sessions on the Loop share: only they use it, on the Loop, so that it needs no lock.
+	Local any
+
 	file *os.File // the ring's eventfd, for the runtime's poller: that is where an idle Loop waits
 	raw  syscall.RawConn
 	wait func(uintptr) bool // park, made once
@@ -39,6 +42,7 @@ type Loop struct {
 
 	// Only the Loop's goroutine uses what follows.
 	spareCoroutines []*coroutine
+	gathering       []*Task // see Gather
 	// See count.
 	few bool
 	era uint32
@@ -214,6 +218,9 @@ func (l *Loop) turn() (any bool) {
 	}
 	for {
 		c, ok := l.ring.next()
+		if !ok && l.gathered() {
+			continue
+		}
 		if !ok {
 			return any
 		}
@@ -379,6 +386,36 @@ func (t *Task) Blocking(f func()) {
 		panic(panicked)
 	}
 }
+
+// Crowded reports whether others can go on at this moment, so that Gather may be worth its while.
+func (t *Task) Crowded() bool { return t.OnLoop() && !t.loop.few && t.loop.ring.due() }
+
+// Gather lets everybody on the Loop go on who can, then returns, before anything that they want goes to the kernel. The
+// caller must be on the Loop.
+func (t *Task) Gather() {
+	t.loop.gathering = append(t.loop.gathering, t)
+	t.pause()
+}
+
+// gathered resumes those who wait in Gather.
+func (l *Loop) gathered() (any bool) {
+	for i := 0; i < len(l.gathering); i++ { // who goes on may let others wait
+		l.gathering[i].goOn()
+		any = true
+	}
+	clear(l.gathering)
+	l.gathering = l.gathering[:0]
+	return any
+}
+
+// Wait lets others have their turn until one of them, on the same Loop, calls Resume. The caller must be on the Loop.
+func (t *Task) Wait() { t.pause() }
+
+// Resume lets t, which is in Wait, go on; it returns when t waits for something else. The caller must be on t's Loop.
+func (t *Task) Resume() { t.goOn() }
+
+// Loop is where the session is.
+func (t *Task) Loop() *Loop { return t.loop }
 
 // OnLoop reports whether the caller, t's session, holds up others when it waits.
 func (t *Task) OnLoop() bool { return t != nil && !t.away }

@@ -39,6 +39,11 @@ func (p *Params) AppendExecute(dst []byte, statement uint32, which []int) []byte
 	return dst
 }
 
+// SetStatement makes packet, the first of a COM_STMT_EXECUTE with its header, one of the statement with the id.
+func SetStatement(packet []byte, id uint32) {
+	binary.LittleEndian.PutUint32(packet[HeaderLen+1:], id)
+}
+
 // AppendTypes appends the types that AppendExecute sends, TypeNull for NULL.
 func (p *Params) AppendTypes(dst []ParamType, which []int) []ParamType {
 	for _, n := range which {
