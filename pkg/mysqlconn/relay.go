@@ -81,8 +81,8 @@ func (c *Conn) RelayBehind(before string, request []byte, cmd wire.Command, dst 
 
 // Batch is requests that go to a server in one write: commands of one kind.
 type Batch struct {
-	// Answered is called for each request in turn, with its whole answer, valid until Answered returns, and what that is. answer is nil if it has not all
-	// come: because the connection was lost, or because it is longer than the buffer.
+	// Answered is called for each request in turn, with its whole answer, valid until Answered returns, and what that is. answer is nil if it is longer than
+	// the buffer; sum is nil as well if it has not come, because the connection was lost.
 	Answered func(i int, answer []byte, sum *wire.ResultSummary)
 
 	requests []byte

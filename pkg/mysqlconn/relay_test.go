@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -410,6 +411,122 @@ func TestRelayBehindInPieces(t *testing.T) {
 		require.Equal(t, done, dst.String(), cut)
 		require.EqualValues(t, 5, sum.AffectedRows)
 		require.True(t, c.Usable())
+	}
+}
+
+// batchOf is requests, and what is told of each.
+func batchOf(requests ...string) (b *mysqlconn.Batch, told *[]string) {
+	told = new([]string)
+	b = &mysqlconn.Batch{Answered: func(i int, answer []byte, sum *wire.ResultSummary) {
+		switch {
+		case i != len(*told):
+			*told = append(*told, "out of order")
+		case answer == nil:
+			*told = append(*told, "nothing")
+		default:
+			*told = append(*told, fmt.Sprintf("rows %d, code %d: %s", sum.Rows, sum.ErrCode, answer))
+		}
+	}}
+	for _, r := range requests {
+		b.Add(command(wire.ComQuery, r))
+	}
+	return b, told
+}
+
+func TestRelayLast(t *testing.T) {
+	eachForm(t, func(t *testing.T, caps wire.Capability) {
+		c, buf := dial(t, mysqlconn.Config{Caps: caps}), make([]byte, 16<<10)
+		alone := func(sql string) string {
+			var dst bytes.Buffer
+			sum, err := c.Relay(command(wire.ComQuery, sql), wire.ComQuery, &dst, buf)
+			require.NoError(t, err)
+			return fmt.Sprintf("rows %d, code %d: %s", sum.Rows, sum.ErrCode, dst.String())
+		}
+		last := func(b *mysqlconn.Batch, sql string) string {
+			var dst bytes.Buffer
+			sum, err := c.RelayLast(b, nil, command(wire.ComQuery, sql), wire.ComQuery, &dst, buf)
+			require.NoError(t, err)
+			require.True(t, c.Usable())
+			return fmt.Sprintf("rows %d, code %d: %s", sum.Rows, sum.ErrCode, dst.String())
+		}
+		sqls := []string{"SELECT 1", "SELECT nothing", "SELECT 'two' UNION SELECT 'three'", "SELECT 4"}
+		b, told := batchOf(sqls[:3]...)
+		got := last(b, sqls[3])
+		for i, sql := range sqls[:3] {
+			require.Equal(t, alone(sql), (*told)[i])
+		}
+		require.Equal(t, alone(sqls[3]), got)
+
+		// One that is longer than the buffer is passed over, whatever is before and behind it.
+		const long = "SELECT REPEAT('x', 100000)"
+		b, told = batchOf("SELECT 1", long, "SELECT 2")
+		got = last(b, long)
+		require.Equal(t, []string{alone("SELECT 1"), "nothing", alone("SELECT 2")}, *told)
+		require.Equal(t, alone(long), got)
+
+		b, told = batchOf()
+		require.Equal(t, alone("SELECT 5"), last(b, "SELECT 5"))
+		require.Empty(t, *told)
+
+		// Used again.
+		b, told = batchOf("SELECT 1")
+		b.Reset()
+		b.Add(command(wire.ComQuery, "SELECT 6"))
+		last(b, "SELECT 7")
+		require.Equal(t, []string{alone("SELECT 6")}, *told)
+
+		// A server that is lost has told all it will.
+		b, told = batchOf("SELECT 1", "KILL CONNECTION_ID()", "SELECT 2")
+		var dst bytes.Buffer
+		sum, err := c.RelayLast(b, nil, command(wire.ComQuery, "SELECT 3"), wire.ComQuery, &dst, buf)
+		require.ErrorAs(t, err, new(*mysqlconn.LostError))
+		require.Zero(t, sum.Bytes)
+		require.Empty(t, dst.String())
+		require.Len(t, *told, 3)
+		require.Equal(t, "nothing", (*told)[2])
+
+		// On a connection that is of no use nothing is sent, and all are told.
+		b, told = batchOf("SELECT 1", "SELECT 2")
+		_, err = c.RelayLast(b, nil, command(wire.ComQuery, "SELECT 3"), wire.ComQuery, &dst, buf)
+		require.Error(t, err)
+		require.Equal(t, []string{"nothing", "nothing"}, *told)
+	})
+}
+
+// However the answers are cut into pieces, also by a server that then is gone.
+func TestRelayLastInPieces(t *testing.T) {
+	const first = "\x07\x00\x00\x01\x00\x03\x00\x02\x00\x00\x00"
+	const second = "\x07\x00\x00\x01\x00\x05\x00\x02\x00\x00\x00"
+	const all = first + second + first
+	for _, whole := range []bool{true, false} {
+		for cut := range len(all) {
+			c := fakeServer(t, func(nc net.Conn) {
+				io.ReadFull(nc, make([]byte, 3*(4+1+len("DO 1"))))
+				io.WriteString(nc, all[:cut])
+				if whole {
+					io.WriteString(nc, all[cut:])
+					io.Copy(io.Discard, nc)
+				}
+			})
+			b, told := batchOf("DO 1", "DO 2")
+			var dst bytes.Buffer
+			sum, err := c.RelayLast(b, nil, command(wire.ComQuery, "DO 3"), wire.ComQuery, &dst, make([]byte, 16<<10))
+			want := []string{"rows 0, code 0: " + first, "rows 0, code 0: " + second}
+			if whole {
+				require.NoError(t, err, cut)
+				require.Equal(t, first, dst.String(), cut)
+				require.EqualValues(t, 3, sum.AffectedRows)
+				require.True(t, c.Usable())
+			} else {
+				require.ErrorAs(t, err, new(*mysqlconn.LostError), cut)
+				for i := range want {
+					if cut < len(first)*(i+1) {
+						want[i] = "nothing"
+					}
+				}
+			}
+			require.Equal(t, want, *told, cut)
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/sqltypes"
 )
 
 // briefBytes is how long the row of a brief statement may be.
@@ -30,23 +29,25 @@ func (b *build) brief(t plan.Target) bool {
 		sel.Limit != nil || sel.Lock != sqlparser.NoLock || sel.Into != nil || sel.Where == nil {
 		return false
 	}
-	return b.onePrimary(in) && b.comparesOnly(sel.Where.Expr) && b.short(in.table, sel.SelectExprs.Exprs)
+	return onePrimary(in) && comparesOnly(sel.Where.Expr) && short(in.table, sel.SelectExprs.Exprs)
 }
 
-// onePrimary reports whether each column of in's primary key is one of its distribution key, which has one value.
-func (b *build) onePrimary(in *instance) bool {
-	_, single, ok := keyOperands(in)
-	if !ok || !single || len(in.table.Primary) == 0 {
-		return false
+// onePrimary reports whether each column of in's primary key is equal to one value.
+func onePrimary(in *instance) bool {
+	for _, i := range in.table.Primary {
+		_, ops := equals(colRef{in, i}, in.usable)
+		if !slices.ContainsFunc(ops, func(f fact) bool { return !f.list }) {
+			return false
+		}
 	}
-	return !slices.ContainsFunc(in.table.Primary, func(i int) bool { return !slices.Contains(in.table.Distribution, i) })
+	return len(in.table.Primary) > 0
 }
 
 // comparesOnly reports whether e says of columns that they are equal to values, and nothing else.
-func (b *build) comparesOnly(e sqlparser.Expr) bool {
+func comparesOnly(e sqlparser.Expr) bool {
 	switch e := e.(type) {
 	case *sqlparser.AndExpr:
-		return b.comparesOnly(e.Left) && b.comparesOnly(e.Right)
+		return comparesOnly(e.Left) && comparesOnly(e.Right)
 	case *sqlparser.ComparisonExpr:
 		if e.Operator != sqlparser.EqualOp {
 			return false
@@ -59,11 +60,13 @@ func (b *build) comparesOnly(e sqlparser.Expr) bool {
 }
 
 // short reports whether exprs are columns of t alone whose values are short.
-func (b *build) short(t *catalog.Table, exprs []sqlparser.SelectExpr) bool {
+func short(t *catalog.Table, exprs []sqlparser.SelectExpr) bool {
 	size := 0
 	add := func(c *catalog.Column) bool {
-		switch c.Type {
-		case sqltypes.TypeBlob, sqltypes.TypeJSON, sqltypes.TypeGeometry, sqltypes.TypeVector:
+		switch c.DataType {
+		case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "bit", "year", "date", "time", "datetime", "timestamp",
+			"char", "varchar", "binary", "varbinary", "enum", "set", "uuid", "inet4", "inet6":
+		default:
 			return false
 		}
 		const character, other = 4, 128 // bytes, at most: numbers have no Length

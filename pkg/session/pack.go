@@ -30,7 +30,7 @@ import (
 // what makes each of them wait alone. It changes nothing either, so that no trouble with a pack is of consequence: who has not got from it a
 // whole answer, without error and warnings, runs his statement alone, as if he had not joined.
 //
-//	an error or warnings, an answer longer than the buffer    that member alone
+//	an error or warnings, an answer longer than the buffer    that member alone, and from then on as long as it asks for the same
 //	the connection is lost, or the leader cannot begin        all that have no answer yet
 //	KILL of one of them, its client gone, the process stops   the KILL may meet the statement of another: the pack is ended, the connection
 //	                                                          closed, and the others run theirs alone
@@ -78,7 +78,7 @@ func packsOf(l *socket.Loop) *packs {
 
 // packable reports whether the statement at hand may be one of a pack.
 func (s *Session) packable(p *plan.Plan, r request) bool {
-	return p.Relay != nil && p.Relay.Brief && s.cfg.PackSize > 1 && s.tx == nil && s.inside == 0 && s.capture == nil && s.onLoop() &&
+	return p.Relay != nil && p.Relay.Brief && p != s.unpacked && s.cfg.PackSize > 1 && s.tx == nil && s.inside == 0 && s.capture == nil && s.onLoop() &&
 		len(r.packets) <= longestPacked && s.conn.Seq() == wire.NextSeq(r.packets) && (r.cmd == wire.ComQuery || s.packableExecute(r.packets))
 }
 
@@ -184,7 +184,11 @@ func (pk *pack) giveBack() {
 func (pk *pack) answer(i int, answer []byte, sum *wire.ResultSummary) {
 	m := pk.members[i]
 	pk.answered = i + 1
-	if answer != nil && !sum.Failed() && sum.Warnings == 0 && sum.Columns > 0 {
+	switch {
+	case sum == nil:
+	case answer == nil, sum.Failed(), sum.Warnings > 0, sum.Columns == 0:
+		m.unpacked = pk.key.plan
+	default:
 		m.used.summary, m.packed = *sum, answer
 	}
 	m.conn.Task().Resume()

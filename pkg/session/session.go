@@ -317,6 +317,7 @@ type caches struct {
 	plainOf   *catalog.Snapshot
 	// withhold is keepsBack, made once.
 	withhold func(sqlerr.Code) bool
+	unpacked *plan.Plan // the last one whose statement had to be run again behind a pack; see packable
 }
 
 // reached is what other goroutines read and write.

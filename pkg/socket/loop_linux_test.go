@@ -265,6 +265,68 @@ func TestLoopBlocking(t *testing.T) {
 	})
 }
 
+// Sessions that can go on have their turn before one that gathers goes on, and those that wait for it go on when it says so.
+func TestLoopGather(t *testing.T) {
+	l := newLoop(t)
+	const sessions, rounds = 8, 400
+	var gathered [][]*socket.Task // what is the sessions' alone, on the Loop
+	var open []*socket.Task
+	leading := false
+	var g errgroup.Group
+	for range sessions {
+		c, client := pair(t, "tcp")
+		buf := make([]byte, 64)
+		ended := make(chan error, 1)
+		require.True(t, c.ServeOn(l, func() bool {
+			n, err := c.TryRead(buf)
+			if err != nil {
+				return true
+			}
+			switch task := c.Task(); {
+			case leading:
+				open = append(open, task)
+				task.Wait()
+			case task.Crowded():
+				leading = true
+				task.Gather()
+				leading = false
+				members := open
+				open = nil
+				gathered = append(gathered, members)
+				for _, m := range members {
+					m.Resume()
+				}
+			}
+			_, err = c.Write(buf[:n])
+			return err != nil
+		}, func(err error) { ended <- err }))
+		g.Go(func() error {
+			defer client.Close()
+			got := make([]byte, 5)
+			for i := range rounds {
+				say := fmt.Sprintf("%05d", i)
+				if _, err := io.WriteString(client, say); err != nil {
+					return err
+				}
+				if _, err := io.ReadFull(client, got); err != nil {
+					return err
+				}
+				if string(got) != say {
+					return fmt.Errorf("%s in place of %s", got, say)
+				}
+			}
+			return nil
+		})
+		t.Cleanup(func() { require.NoError(t, <-ended) })
+	}
+	within(t, "gathering", func() { require.NoError(t, g.Wait()) })
+	members := 0
+	for _, g := range gathered {
+		members += len(g)
+	}
+	require.Positive(t, members, "nobody was there when another one gathered")
+}
+
 func TestLoopDeadlines(t *testing.T) {
 	l := newLoop(t)
 	serve := func(c *socket.Conn) chan error {

@@ -11,7 +11,7 @@ import (
 )
 
 // Loop is for Linux only.
-type Loop struct{}
+type Loop struct{ Local any }
 
 // Task is a session on a Loop.
 type Task struct{ loop *Loop }
@@ -29,6 +29,17 @@ func (t *Task) Blocking(f func()) { f() }
 
 // OnLoop is false.
 func (t *Task) OnLoop() bool { return false }
+
+// Crowded is false.
+func (t *Task) Crowded() bool { return false }
+
+// Gather returns at once; so do Wait and Resume.
+func (t *Task) Gather() {}
+func (t *Task) Wait()   {}
+func (t *Task) Resume() {}
+
+// Loop is where no session is.
+func (t *Task) Loop() *Loop { return t.loop }
 
 // joined is a Conn on a Loop: there is none.
 type joined struct {
