@@ -17,12 +17,12 @@ const briefBytes = 8 << 10
 // columns, short ones, of at most one row, found by the primary key, and asks for nothing else. Nothing it does can be seen by others or
 // makes it wait for them, but for who closes the table.
 func (b *build) brief(t plan.Target) bool {
-	if t.Kind != plan.ByKey || len(t.Also) > 0 || b.plan.Uses != 0 || len(b.plan.Guards) > 0 || b.st.Uses()&sqlparse.Hint != 0 ||
+	if t.Kind == plan.AllGroups || len(t.Also) > 0 || b.plan.Uses != 0 || len(b.plan.Guards) > 0 || b.st.Uses()&sqlparse.Hint != 0 ||
 		len(b.a.insts) != 1 || len(b.reads)+len(b.a.behind) > 0 || b.query == nil || b.query.block == nil || b.query.limit != nil {
 		return false
 	}
 	in, sel := b.a.insts[0], b.query.block.sel
-	if in.table != t.Table || in.inView || in.table.Temporary != "" || sel == nil || in.block != b.query.block {
+	if in.table == nil || in.table.Kind == catalog.View || in.inView || in.table.Temporary != "" || sel == nil || in.block != b.query.block {
 		return false
 	}
 	if sel.With != nil || sel.Distinct || sel.SQLCalcFoundRows || sel.GroupBy != nil || sel.Having != nil || sel.Windows != nil || sel.OrderBy != nil ||

@@ -93,6 +93,7 @@ func (b *build) locate() *places {
 // relayTo makes the whole statement the fragment that t names.
 func (b *build) relayTo(t plan.Target) {
 	b.plan.Relay = b.fragment(t)
+	b.plan.Relay.Brief = b.brief(t)
 }
 
 // editList appends the statement's text from the beginning to the end of the select list.
@@ -165,7 +166,6 @@ func relayByKey(b *build) (bool, error) {
 		return false, nil
 	}
 	b.relayTo(t)
-	b.plan.Relay.Brief = b.brief(t)
 	if len(t.Also) > 0 {
 		b.plan.Refuse = sqlerr.Unsupported("a statement whose tables are located on different node groups by their keys",
 			"use the same distribution key values for all of them, or one statement for each")

@@ -78,7 +78,7 @@ func packsOf(l *socket.Loop) *packs {
 
 // packable reports whether the statement at hand may be one of a pack.
 func (s *Session) packable(p *plan.Plan, r request) bool {
-	return p.Relay != nil && p.Relay.Brief && p != s.unpacked && s.cfg.PackSize > 1 && s.tx == nil && s.inside == 0 && s.capture == nil && s.onLoop() &&
+	return p.Kind == plan.Select && p.Relay != nil && p.Relay.Brief && p != s.unpacked && s.cfg.PackSize > 1 && s.tx == nil && s.inside == 0 && s.capture == nil && s.onLoop() &&
 		len(r.packets) <= longestPacked && s.conn.Seq() == wire.NextSeq(r.packets) && (r.cmd == wire.ComQuery || s.packableExecute(r.packets))
 }
 
