@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/metrics"
@@ -25,6 +26,7 @@ import (
 //
 // Nobody waits for company: a pack is of sessions whose statements came in the same turn of the Loop, and it is led only where somebody else
 // has his turn behind. So packs are made by load, and dissolve without it: sessions that are answered at different times come back at different times.
+// Of a server that needs time for each of such statements, as it reads them from a slow disk, several connections get more than one: see pace.
 //
 // Only statements of one plan are packed, which is a brief one (plan.Fragment.Brief): it takes a server no time, and makes nobody wait but by
 // what makes each of them wait alone. It changes nothing either, so that no trouble with a pack is of consequence: who has not got from it a
@@ -42,6 +44,7 @@ type pack struct {
 	members  []*Session      // in order
 	batch    mysqlconn.Batch // their requests; answer is made once
 	answered int             // of members: what these do by now is not the pack's any more
+	first    time.Duration   // when the first answer was there, on the Registry's clock
 	ended    bool            // before its time, by a KILL
 
 	// of the leader's prepared statement
@@ -65,7 +68,41 @@ type packKey struct {
 const longestPacked = 512
 
 // packs are those of a Loop that are being made, and some for those to come.
-type packs struct{ open, spare []*pack }
+type packs struct {
+	open, spare []*pack
+	paces       []pace // by node group
+}
+
+// pace is what packs have met at a node group: how long its server took from one answer to the next. What comes before the first one is no
+// reason not to pack: a server that is busy with others, or somebody has closed the table.
+type pace struct {
+	slow int           // packs that were slow, less those that were not
+	rest time.Duration // there are none before that time
+}
+
+const (
+	slowAnswer = 300 * time.Microsecond // from one answer to the next
+	slowPacks  = 8                      // so many of them, and there is a pause of
+	packPause  = time.Second
+)
+
+// note takes in that a pack's answers came at intervals, on the average, and ended now.
+func (p *pace) note(interval, now time.Duration) {
+	if interval < slowAnswer {
+		p.slow = max(p.slow-1, 0)
+		return
+	}
+	if p.slow++; p.slow >= slowPacks {
+		p.slow, p.rest = slowPacks-1, now+packPause // behind it one that is slow is enough
+	}
+}
+
+func (ps *packs) pace(g placement.NodeGroupID) *pace {
+	if more := int(g) + 1 - len(ps.paces); more > 0 {
+		ps.paces = append(ps.paces, make([]pace, more)...)
+	}
+	return &ps.paces[g]
+}
 
 func packsOf(l *socket.Loop) *packs {
 	ps, ok := l.Local.(*packs)
@@ -144,6 +181,12 @@ func (s *Session) lead(p *plan.Plan, c *backend.Conn, g placement.NodeGroupID, c
 		return nil
 	}
 	ps := packsOf(t.Loop())
+	if at := ps.pace(g); at.rest > 0 {
+		if s.cfg.Registry.clock() < at.rest {
+			return nil
+		}
+		at.rest = 0
+	}
 	pk := ps.take()
 	pk.key, pk.conn, pk.leader = s.packKey(p, g, cmd), c, s
 	if cmd == wire.ComStmtExecute {
@@ -183,7 +226,9 @@ func (pk *pack) giveBack() {
 // answer lets member i go on, with its whole answer or, where that is nil, alone. It returns when that waits for something.
 func (pk *pack) answer(i int, answer []byte, sum *wire.ResultSummary) {
 	m := pk.members[i]
-	pk.answered = i + 1
+	if pk.answered = i + 1; i == 0 {
+		pk.first = pk.leader.cfg.Registry.clock()
+	}
 	switch {
 	case sum == nil:
 	case answer == nil, sum.Failed(), sum.Warnings > 0, sum.Columns == 0:
@@ -196,6 +241,15 @@ func (pk *pack) answer(i int, answer []byte, sum *wire.ResultSummary) {
 		pk.ended = true
 		pk.conn.Interrupt()
 	}
+}
+
+// done gives back pk, which was sent; whole: all answers have come.
+func (pk *pack) done(whole bool) {
+	if whole {
+		now := pk.leader.cfg.Registry.clock()
+		pk.of.pace(pk.key.group).note((now-pk.first)/time.Duration(len(pk.members)), now)
+	}
+	pk.giveBack()
 }
 
 // hit reports whether a KILL was for one of those who have no answer.

@@ -99,7 +99,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 		case pk != nil:
 			sum, err = c.RelayLast(&pk.batch, s.withhold, packets, r.cmd, dst, s.relayBuffer())
 			ended = pk.ended
-			pk.giveBack()
+			pk.done(err == nil)
 		default:
 			sum, err = c.RelayUnless(s.withhold, packets, r.cmd, dst, s.relayBuffer())
 		}

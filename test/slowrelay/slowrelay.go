@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"skarv/pkg/wire"
 )
 
 // Config says what a Relay does.
@@ -105,8 +107,8 @@ func (r *Relay) costs(request []byte) bool {
 	return false
 }
 
-// requests passes what the client sends: it asks one thing at a time, so what can be read is one request, or a part of a
-// large one.
+// requests passes what the client sends, one request after the other: what can be read at once is a few small requests, or a part of a large
+// one.
 func (r *Relay) requests(from, to net.Conn) {
 	defer r.end(from, to)
 	buf := make([]byte, 16<<10)
@@ -115,18 +117,32 @@ func (r *Relay) requests(from, to net.Conn) {
 		if err != nil {
 			return
 		}
-		if service := time.Duration(r.service.Load()); service > 0 && r.costs(buf[:n]) {
-			if r.cfg.Exponential {
-				service = time.Duration(rand.ExpFloat64() * float64(service))
+		for rest := buf[:n]; len(rest) > 0; {
+			request := first(rest)
+			rest = rest[len(request):]
+			if service := time.Duration(r.service.Load()); service > 0 && r.costs(request) {
+				if r.cfg.Exponential {
+					service = time.Duration(rand.ExpFloat64() * float64(service))
+				}
+				r.workers <- struct{}{}
+				time.Sleep(service)
+				<-r.workers
 			}
-			r.workers <- struct{}{}
-			time.Sleep(service)
-			<-r.workers
-		}
-		if _, err := to.Write(buf[:n]); err != nil {
-			return
+			if _, err := to.Write(request); err != nil {
+				return
+			}
 		}
 	}
+}
+
+// first is the first packet of b if it is whole, else b.
+func first(b []byte) []byte {
+	if len(b) >= wire.HeaderLen {
+		if length, _ := wire.Header(b); len(b) > wire.HeaderLen+length {
+			return b[:wire.HeaderLen+length]
+		}
+	}
+	return b
 }
 
 // Close ends the relay.
