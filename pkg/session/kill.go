@@ -177,32 +177,49 @@ func (r *running) evict(counted func()) {
 
 func (r *running) enter(c *backend.Conn) {
 	c.Begin()
-	r.board(c)
-}
-
-func (r *running) leave(c *backend.Conn) {
-	c.End()
-	r.alight(c)
-}
-
-// board is enter of a connection on which another session has begun.
-func (r *running) board(c *backend.Conn) {
 	r.lock()
 	r.conns = append(r.conns, c)
 	r.mu.Unlock()
 }
 
-// alight is leave of a connection on which another session will end.
-func (r *running) alight(c *backend.Conn) {
+func (r *running) leave(c *backend.Conn) {
+	c.End()
 	r.lock()
+	r.remove(c)
+	r.mu.Unlock()
+}
+
+// board is enter of a pack's connection; false, and nothing is done, while a KILL is on its way.
+func (r *running) board(pk *pack) bool {
+	if !r.mu.TryLock() {
+		return false
+	}
+	r.conns = append(r.conns, pk.conn)
+	r.mu.Unlock()
+	return true
+}
+
+// alight is leave of a pack's connection, which its leader may give back as soon as the session waits. A KILL that is on its way may be for
+// it: so that it meets nobody else, the connection is ended first.
+func (r *running) alight(pk *pack) {
+	c := pk.conn
+	if !r.mu.TryLock() {
+		pk.end()
+		r.lock()
+	}
+	r.remove(c)
+	r.mu.Unlock()
+}
+
+// remove is called with mu held.
+func (r *running) remove(c *backend.Conn) {
 	for i := range r.conns {
 		if r.conns[i] == c {
 			r.conns[i] = r.conns[len(r.conns)-1]
 			r.conns = r.conns[:len(r.conns)-1]
-			break
+			return
 		}
 	}
-	r.mu.Unlock()
 }
 
 // all calls f with the connections, if there are any; parts of a statement may nest, so that one is there twice.

@@ -142,13 +142,15 @@ func (s *Session) join(p *plan.Plan, g placement.NodeGroupID, r request) (ran bo
 		return false, nil
 	}
 	pk := open[at]
+	if !s.running.board(pk) {
+		return false, nil
+	}
 	s.packed = nil
 	pk.members = append(pk.members, s)
 	pk.batch.Add(r.packets)
-	s.running.board(pk.conn)
 	t.Wait()
 	answer := s.relayBuffer()[:copy(s.relayBuffer(), s.packed)] // the leader goes on as soon as this session waits
-	s.running.alight(pk.conn)
+	s.running.alight(pk)
 	switch {
 	case len(answer) > 0:
 		s.used.strategy = metrics.Packed
@@ -237,7 +239,14 @@ func (pk *pack) answer(i int, answer []byte, sum *wire.ResultSummary) {
 		m.used.summary, m.packed = *sum, answer
 	}
 	m.conn.Task().Resume()
-	if !pk.ended && pk.hit() {
+	if pk.hit() {
+		pk.end()
+	}
+}
+
+// end ends the pack before its time, and with it its connection.
+func (pk *pack) end() {
+	if !pk.ended {
 		pk.ended = true
 		pk.conn.Interrupt()
 	}
