@@ -277,6 +277,12 @@ func (p *Pools) Admit(groups []placement.NodeGroupID) error {
 	return nil
 }
 
+// Has reports whether c is a connection to what is the primary of its node group by now, which answers.
+func (p *Pools) Has(c *Conn) bool {
+	pl := p.pool(c.Group)
+	return pl == c.pool && pl.down.Load() == nil
+}
+
 // Health is what the last probes said of a node group's primary.
 type Health struct {
 	Up        bool

@@ -3,6 +3,7 @@ package mysqlconn
 import (
 	"errors"
 	"io"
+	"net"
 
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
@@ -82,7 +83,7 @@ func (c *Conn) RelayBehind(before string, request []byte, cmd wire.Command, dst 
 // Batch is requests that go to a server in one write: commands of one kind.
 type Batch struct {
 	// Answered is called for each request in turn, with its whole answer, valid until Answered returns, and what that is. answer is nil if it is longer than
-	// the buffer; sum is nil as well if it has not come, because the connection was lost.
+	// the buffer; sum is nil as well if it has not come, because the connection was lost, or of no use before.
 	Answered func(i int, answer []byte, sum *wire.ResultSummary)
 
 	requests []byte
@@ -126,7 +127,8 @@ func (c *Conn) RelayLast(batch *Batch, withhold func(sqlerr.Code) bool, request 
 		fed += used
 		switch {
 		case bad != nil:
-			return *c.scanner.Summary(), c.lostInRelay(bad)
+			err = bad
+			continue
 		case done:
 			answer := buf[begin:fed:fed]
 			if long {
@@ -148,9 +150,12 @@ func (c *Conn) RelayLast(batch *Batch, withhold func(sqlerr.Code) bool, request 
 		got, err = c.sock.Read(buf[end:])
 		end += got
 	}
+	c.scanner.Reset(cmd, c.caps) // what has come of an answer that is not the request's is none of its
 	c.scanner.Expect(wire.NextSeq(request))
-	got = copy(buf, buf[begin:end])
-	if err == nil && got == 0 {
+	if err == nil && c.Broken() {
+		err = net.ErrClosed // Answered has interrupted it: who did so may have met the request's answer
+	}
+	if got = copy(buf, buf[begin:end]); err == nil && got == 0 {
 		got, err = c.sock.Read(buf)
 	}
 	return c.relay(got, err, dst, buf)

@@ -50,6 +50,9 @@ const (
 // maxLoops is more than there are processors.
 const maxLoops = 1024
 
+// maxPackSize is so little that a server can write the answers to all that one write has brought it before any is read.
+const maxPackSize = 32
+
 // MySQL configures the client side.
 type MySQL struct {
 	Addr             string   `yaml:"addr" doc:"HOST:PORT to listen on."`
@@ -267,7 +270,9 @@ func (c *Config) faults() []error {
 	positive("etcd.dial_timeout", int64(c.Etcd.DialTimeout))
 	positive("backend.max_connections", int64(c.Backend.MaxConnections))
 	positive("backend.min_connections", int64(c.Backend.MinConnections))
-	positive("backend.pack_size", int64(c.Backend.PackSize))
+	if c.Backend.PackSize < 1 || c.Backend.PackSize > maxPackSize {
+		add("backend.pack_size: must be between 1 and %d", maxPackSize)
+	}
 	if c.Backend.MinConnections > c.Backend.MaxConnections {
 		add("backend.min_connections: must not be greater than backend.max_connections")
 	}

@@ -35,7 +35,7 @@ import (
 //	an error or warnings, an answer longer than the buffer    that member alone, and from then on as long as it asks for the same
 //	the connection is lost, or the leader cannot begin        all that have no answer yet
 //	KILL of one of them, its client gone, the process stops   the KILL may meet the statement of another: the pack is ended, the connection
-//	                                                          closed, and the others run theirs alone
+//	                                                          closed, and the others run theirs alone (see answer and running.alight)
 type pack struct {
 	of       *packs
 	key      packKey
@@ -145,11 +145,11 @@ func (s *Session) join(p *plan.Plan, g placement.NodeGroupID, r request) (ran bo
 	if !s.running.board(pk) {
 		return false, nil
 	}
-	s.packed = nil
 	pk.members = append(pk.members, s)
 	pk.batch.Add(r.packets)
 	t.Wait()
 	answer := s.relayBuffer()[:copy(s.relayBuffer(), s.packed)] // the leader goes on as soon as this session waits
+	s.packed = nil
 	s.running.alight(pk)
 	switch {
 	case len(answer) > 0:
@@ -166,6 +166,9 @@ func (s *Session) join(p *plan.Plan, g placement.NodeGroupID, r request) (ran bo
 
 // takes reports whether pk can have the statement of s beside the leader's, and makes it an execution of that one's prepared statement.
 func (pk *pack) takes(s *Session, r request) bool {
+	if !s.cfg.Pools.Has(pk.conn) {
+		return false
+	}
 	if r.cmd != wire.ComStmtExecute {
 		return true
 	}
@@ -202,6 +205,7 @@ func (s *Session) lead(p *plan.Plan, c *backend.Conn, g placement.NodeGroupID, c
 		pk.giveBack()
 		return nil
 	}
+	pk.endIfHit() // then nothing is sent, and all go on alone
 	c.Stands(len(pk.members) + 1)
 	return pk
 }
@@ -227,22 +231,49 @@ func (pk *pack) giveBack() {
 
 // answer lets member i go on, with its whole answer or, where that is nil, alone. It returns when that waits for something.
 func (pk *pack) answer(i int, answer []byte, sum *wire.ResultSummary) {
+	pk.endIfHit() // before the member begins something else, for which the KILL is not
 	m := pk.members[i]
-	if pk.answered = i + 1; i == 0 {
-		pk.first = pk.leader.cfg.Registry.clock()
-	}
+	pk.answered = i + 1
+	pk.timed()
 	switch {
-	case sum == nil:
+	case sum == nil, sum.ErrCode == sqlerr.QueryInterrupted:
 	case answer == nil, sum.Failed(), sum.Warnings > 0, sum.Columns == 0:
 		m.unpacked = pk.key.plan
 	default:
 		m.used.summary, m.packed = *sum, answer
 	}
 	m.conn.Task().Resume()
+	pk.endIfHit()
+}
+
+// timed takes the time of the first answer, and of the last one of a member.
+func (pk *pack) timed() {
+	n := len(pk.members)
+	if pk.ended || n == 1 || pk.answered != 1 && pk.answered != n {
+		return
+	}
+	now := pk.leader.cfg.Registry.clock()
+	if pk.answered == 1 {
+		pk.first = now
+		return
+	}
+	pk.of.pace(pk.key.group).note((now-pk.first)/time.Duration(n-1), now)
+}
+
+// endIfHit ends the pack if a KILL was for one of those who have no answer: it may meet the statement of another.
+func (pk *pack) endIfHit() {
 	if pk.hit() {
 		pk.end()
 	}
 }
+
+// hit reports whether a KILL was for one of those who have no answer.
+func (pk *pack) hit() bool {
+	return pk.leader.mustEnd() || slices.ContainsFunc(pk.members[pk.answered:], (*Session).mustEnd)
+}
+
+// mustEnd reports whether the statement at hand is not to be run, or not any more.
+func (s *Session) mustEnd() bool { return s.hit() || s.killed.Load() }
 
 // end ends the pack before its time, and with it its connection.
 func (pk *pack) end() {
@@ -250,20 +281,6 @@ func (pk *pack) end() {
 		pk.ended = true
 		pk.conn.Interrupt()
 	}
-}
-
-// done gives back pk, which was sent; whole: all answers have come.
-func (pk *pack) done(whole bool) {
-	if whole {
-		now := pk.leader.cfg.Registry.clock()
-		pk.of.pace(pk.key.group).note((now-pk.first)/time.Duration(len(pk.members)), now)
-	}
-	pk.giveBack()
-}
-
-// hit reports whether a KILL was for one of those who have no answer.
-func (pk *pack) hit() bool {
-	return pk.leader.hit() || slices.ContainsFunc(pk.members[pk.answered:], (*Session).hit)
 }
 
 // disband lets all members run their statements alone, as nothing was sent.

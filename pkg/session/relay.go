@@ -92,14 +92,12 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 		}
 		var sum wire.ResultSummary
 		s.deadlockable = s.tx != nil && s.tx.Waiting(c)
-		ended := false
 		switch {
-		case opening != "":
-			sum, err = c.RelayBehind(opening, packets, r.cmd, dst, s.relayBuffer())
 		case pk != nil:
 			sum, err = c.RelayLast(&pk.batch, s.withhold, packets, r.cmd, dst, s.relayBuffer())
-			ended = pk.ended
-			pk.done(err == nil)
+			pk.giveBack()
+		case opening != "":
+			sum, err = c.RelayBehind(opening, packets, r.cmd, dst, s.relayBuffer())
 		default:
 			sum, err = c.RelayUnless(s.withhold, packets, r.cmd, dst, s.relayBuffer())
 		}
@@ -110,11 +108,11 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 				return e
 			}
 			s.done(c, err)
-			if ended && sum.Bytes == 0 && mysqlconn.IsLost(err) {
+			if pk != nil && sum.Bytes == 0 && mysqlconn.IsLost(err) {
 				if s.hit() {
 					return sqlerr.QueryInterrupted.New()
 				}
-				continue
+				continue // alone: it may have been ended because of another one
 			}
 			if sqlerr.HasCode(err, sqlerr.QueryInterrupted) && !mysqlconn.IsLost(err) {
 				return err // see keepsBack

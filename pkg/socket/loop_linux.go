@@ -411,7 +411,7 @@ func (l *Loop) gathered() (any bool) {
 // Wait lets others have their turn until one of them, on the same Loop, calls Resume. The caller must be on the Loop.
 func (t *Task) Wait() { t.pause() }
 
-// Resume lets t, which is in Wait, go on; it returns when t waits for something else. The caller must be on t's Loop.
+// Resume lets t, which must be in Wait, go on; it returns when t waits for something else. The caller must be on t's Loop.
 func (t *Task) Resume() { t.goOn() }
 
 // Loop is where the session is.

@@ -426,3 +426,52 @@ func TestPacksAllocateNothing(t *testing.T) {
 	require.Greater(t, packed(t, shared), before)
 	requireNoAllocation(t, run, "a pack")
 }
+
+// Whoever is not meant by a KILL does not notice it, neither in the same pack nor on the connection afterwards.
+func TestKillOfAPackMeetsNobodyElse(t *testing.T) {
+	needsLoops(t)
+	const victims, innocents, strangers, kills = 12, 8, 16, 300
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var g errgroup.Group
+	loop := func(n int, query string, mayEnd bool) (ids []int) {
+		for range n {
+			c := connect(t, "interpolateParams=true")
+			var id int
+			require.NoError(t, c.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&id))
+			ids = append(ids, id)
+			g.Go(func() error {
+				for ctx.Err() == nil {
+					row := rand.IntN(100) + 1
+					got, err := c.try(query, row)
+					e, told := errors.AsType[*mysql.MySQLError](err)
+					switch {
+					case told && e.Number == 1317 && mayEnd:
+					case err != nil:
+						stop()
+						return fmt.Errorf("%s: %w", query, err)
+					case got != fmt.Sprintf("v%d", row) && got != fmt.Sprintf("v%d,0", row):
+						stop()
+						return fmt.Errorf("%q of row %d", got, row)
+					}
+				}
+				return nil
+			})
+		}
+		return ids
+	}
+	before := packed(t, shared)
+	ids := loop(victims, "SELECT v FROM t WHERE id = ?", true)
+	loop(innocents, "SELECT v FROM t WHERE id = ?", false)
+	loop(strangers, "SELECT v, SLEEP(0.003) FROM t WHERE id = ?", false)
+	killer := connect(t)
+	for range kills {
+		if ctx.Err() != nil {
+			break
+		}
+		killer.exec(fmt.Sprintf("KILL QUERY %d", ids[rand.IntN(victims)]))
+	}
+	stop()
+	require.NoError(t, g.Wait())
+	require.Greater(t, packed(t, shared), before)
+}
