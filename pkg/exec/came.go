@@ -34,10 +34,18 @@ func (in *insertion) lookBehind() bool {
 // ambiguous refuses rows of which servers could not tell afterwards what LAST_INSERT_ID() is.
 func (r *Runner) ambiguous(p *plan.Plan, in *insertion) error {
 	n := in.node
-	if n.Indexed != nil || n.HiddenKey || !n.Sequence {
+	if n.Indexed != nil || n.HiddenKey {
 		return nil // every row is looked at
 	}
-	if n.Update && in.ids.brought && p.Uses&plan.SetsLastInsertID != 0 && (n.Returning || in.rows > 1 && len(r.groups) > 1) {
+	own := n.Update && p.Uses&plan.SetsLastInsertID != 0
+	several := in.rows > 1 && len(r.groups) > 1
+	if !n.Sequence {
+		if own && several {
+			return sqlerr.Unsupported("LAST_INSERT_ID(expression) in ON DUPLICATE KEY UPDATE of several rows of several node groups", "insert the rows one by one")
+		}
+		return nil
+	}
+	if own && in.ids.brought && (n.Returning || several) {
 		return sqlerr.Unsupported("LAST_INSERT_ID(expression) in an INSERT of several rows that bring values for AUTO_INCREMENT, or with RETURNING, with ON DUPLICATE KEY UPDATE",
 			"insert the rows one by one, without RETURNING")
 	}

@@ -7,6 +7,7 @@ import (
 	"vitess.io/vitess/go/vt/sqlparser"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
 )
 
@@ -55,6 +56,33 @@ func lockClauses(st *sqlparse.Statement) (list []lockClause, inside, ok bool) {
 			cur.of = append(cur.of, string(st.AppendName(nil, t)))
 		default:
 			cur.text += " " + lowerText(st, t)
+		}
+		prev = t
+	}
+}
+
+// lockAccess asks, on MySQL, for the right to write of whoever locks rows by FOR UPDATE, as servers do there. MariaDB's do not.
+func (b *build) lockAccess(p *plan.Plan) {
+	if b.snap.Flavor == catalog.MariaDB || b.st.Uses()&sqlparse.LocksRows == 0 || !locksForUpdate(b.st) {
+		return
+	}
+	for i := range p.Access {
+		if a := &p.Access[i]; a.Privilege == catalog.Read && systemSchema(a.Database) == userSchema {
+			a.Privilege = catalog.Write
+		}
+	}
+}
+
+// locksForUpdate reports whether FOR UPDATE stands anywhere in st.
+func locksForUpdate(st *sqlparse.Statement) bool {
+	var prev sqlparse.Token
+	for toks := st.Tokens(); ; {
+		t := toks.Next()
+		switch {
+		case t.Kind == sqlparse.EOF, t.Kind == sqlparse.Invalid:
+			return false
+		case isWord(st, t, "UPDATE") && isWord(st, prev, "FOR"):
+			return true
 		}
 		prev = t
 	}

@@ -134,6 +134,7 @@ func (p *Planner) Build(st *sqlparse.Statement, db string, snap *catalog.Snapsho
 	if err != nil {
 		return nil, err
 	}
+	b.lockAccess(built)
 	built.Basis = b.basis(built)
 	built.Finds = b.finds(built)
 	if built.Basis.Writes {

@@ -27,6 +27,13 @@ func TestPrivileges(t *testing.T) {
 	require.Eventually(t, func() bool { return ping(dsn) == nil }, ten, tick)
 	c = connectTo(t, dsn)
 	require.Equal(t, "v1", c.get("SELECT v FROM t WHERE id = 1"))
+	require.Equal(t, "v1", c.get("SELECT v FROM t WHERE id = 1 LOCK IN SHARE MODE"))
+	const forUpdate = "SELECT v FROM t WHERE id IN (SELECT id FROM u WHERE id = 1 FOR UPDATE)"
+	if cluster.TestEngine() == datanode.MariaDB {
+		c.exec(forUpdate)
+	} else {
+		c.fails(1044, forUpdate)
+	}
 	for _, denied := range []string{
 		"UPDATE t SET v = 'x' WHERE id = 1",
 		"INSERT INTO t VALUES (1, 'x')",

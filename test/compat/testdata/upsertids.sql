@@ -65,6 +65,12 @@ INSERT INTO u (id, k, e, n) VALUES (2003, 1, 'z3', 1) ON DUPLICATE KEY UPDATE id
 SELECT e FROM u WHERE id = LAST_INSERT_ID();
 INSERT INTO u (id, k, e, n) VALUES (2003, 1, 'z3', 1) ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), n = 12;
 SELECT e FROM u WHERE id = LAST_INSERT_ID();
+CREATE TABLE without (id INT PRIMARY KEY, a INT, b VARCHAR(10));
+INSERT INTO without VALUES (7, 7, 'x'), (19, 19, 'y'), (12, 3, 'z');
+-- refused: which row has called it last
+INSERT INTO without (id, a, b) VALUES (19, 1, 'j'), (7, 16, 'a'), (11, 1, 'b') ON DUPLICATE KEY UPDATE a = LAST_INSERT_ID(id);
+INSERT INTO without (id, a, b) VALUES (19, 1, 'j') ON DUPLICATE KEY UPDATE a = LAST_INSERT_ID(id);
+SELECT LAST_INSERT_ID();
 CREATE TABLE p (id INT AUTO_INCREMENT, k INT NOT NULL, e VARCHAR(9), n INT, PRIMARY KEY (k, id), KEY (id), UNIQUE (k, e)) PARTITION BY KEY (k);
 INSERT INTO p (k, e, n) VALUES (0, 'a', 1);
 INSERT INTO p (k, e, n) VALUES (1, 'b', 1);
