@@ -137,6 +137,9 @@ func (s *Session) notKilled() { s.killsBefore = s.kills.Load() }
 // hit reports whether a KILL has come since the statement at hand began.
 func (s *Session) hit() bool { return s.kills.Load() != s.killsBefore }
 
+// mustEnd reports whether the statement at hand is not to be run, or not any more.
+func (s *Session) mustEnd() bool { return s.hit() || s.killed.Load() }
+
 // hits is how many kills have come since the statement at hand began, and how many of them Evict has made.
 func (s *Session) hits() (kills, evictions uint32) {
 	since := s.kills.Load() - s.killsBefore

@@ -115,8 +115,9 @@ func packsOf(l *socket.Loop) *packs {
 
 // packable reports whether the statement at hand may be one of a pack.
 func (s *Session) packable(p *plan.Plan, r request) bool {
-	return p.Kind == plan.Select && p.Relay != nil && p.Relay.Brief && p != s.unpacked && s.cfg.PackSize > 1 && s.tx == nil && s.inside == 0 && s.capture == nil && s.onLoop() &&
-		len(r.packets) <= longestPacked && s.conn.Seq() == wire.NextSeq(r.packets) && (r.cmd == wire.ComQuery || s.packableExecute(r.packets))
+	return p.Kind == plan.Select && p.Relay != nil && p.Relay.Brief && p != s.unpacked && s.cfg.PackSize > 1 && s.tx == nil && s.inside == 0 &&
+		s.capture == nil && s.onLoop() && len(r.packets) <= longestPacked && s.conn.Seq() == wire.NextSeq(r.packets) &&
+		(r.cmd == wire.ComQuery || s.packableExecute(r.packets))
 }
 
 // packableExecute reports whether the server has all that it needs to execute the statement at hand with the packet, but for the statement.
@@ -271,9 +272,6 @@ func (pk *pack) endIfHit() {
 func (pk *pack) hit() bool {
 	return pk.leader.mustEnd() || slices.ContainsFunc(pk.members[pk.answered:], (*Session).mustEnd)
 }
-
-// mustEnd reports whether the statement at hand is not to be run, or not any more.
-func (s *Session) mustEnd() bool { return s.hit() || s.killed.Load() }
 
 // end ends the pack before its time, and with it its connection.
 func (pk *pack) end() {

@@ -71,7 +71,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 		if packable && attempt == 0 && !c.Dirty {
 			pk = s.lead(p, c, g, r.cmd)
 		}
-		if s.hit() || s.killed.Load() { // by a KILL that met no statement on a server
+		if s.mustEnd() { // by a KILL that met no statement on a server
 			if pk != nil {
 				pk.disband()
 			}
@@ -142,7 +142,7 @@ const repeatWithin = 200 * time.Millisecond
 // mayRepeat reports whether the statement at hand may be tried on another connection to g: the one it had died while it was idle, and
 // nobody has ended the statement, neither by KILL nor because the process stops.
 func (s *Session) mayRepeat(g placement.NodeGroupID) bool {
-	return !s.hit() && !s.killed.Load() && s.cfg.Pools.Up(g) && s.cfg.Registry.clock()-s.began < repeatWithin
+	return !s.mustEnd() && s.cfg.Pools.Up(g) && s.cfg.Registry.clock()-s.began < repeatWithin
 }
 
 // prelude is called before p is sent to c. It prepares c for what p changes in its session: until that is known c is Dirty.
