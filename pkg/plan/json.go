@@ -8,6 +8,7 @@ type jsonNode struct {
 	SQL      string      `json:"sql,omitempty"` // only where it is not the client's own text
 	Write    bool        `json:"write,omitempty"`
 	Copies   bool        `json:"all_copies,omitempty"` // every copy of a reference table alike
+	Brief    bool        `json:"brief,omitempty"`
 	By       []string    `json:"by,omitempty"`
 	Columns  []string    `json:"columns,omitempty"`
 	Tables   []string    `json:"tables,omitempty"`
@@ -46,7 +47,7 @@ func (p *Plan) json() *jsonPlan {
 func jsonOf(n Node) *jsonNode {
 	switch n := n.(type) {
 	case *Fragment:
-		j := &jsonNode{Step: "fragment", Fragment: n.ID, Target: n.Target.String(), Write: n.Write, Copies: n.Same}
+		j := &jsonNode{Step: "fragment", Fragment: n.ID, Target: n.Target.String(), Write: n.Write, Copies: n.Same, Brief: n.Brief}
 		if n.Text != nil {
 			j.SQL = n.Text.String()
 		}

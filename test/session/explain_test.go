@@ -30,7 +30,8 @@ func explained(t *testing.T, c *client, query string, args ...any) string {
 func TestExplain(t *testing.T) {
 	c := connect(t)
 	text := explained(t, c, "EXPLAIN SELECT v FROM t WHERE id = 5")
-	require.Contains(t, text, "relay fragment #1 key(t ?1)")
+	require.Contains(t, text, "relay fragment #1 key(t ?1) brief")
+	require.Regexp(t, `"brief": ?true`, explained(t, c, "EXPLAIN FORMAT=JSON SELECT v FROM t WHERE id = 5"))
 	require.Regexp(t, `now: relayed to node group \d`, text)
 	require.Regexp(t, `now: relayed to node group \d`, explained(t, c, "EXPLAIN SELECT v FROM t WHERE id = ?", 5), "prepared")
 	require.Contains(t, explained(t, c, "EXPLAIN FORMAT=TRADITIONAL SELECT v FROM t"),
