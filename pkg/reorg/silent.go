@@ -165,7 +165,9 @@ func (r *Runner) reap(ctx context.Context, guard *topology.Guard) error {
 					return err
 				}
 				r.cfg.Log.WarnContext(ctx, "slot of a process that is gone cannot be cleared yet", "slot", slot.N, "error", err)
+				continue
 			}
+			r.cfg.Log.InfoContext(ctx, "a process that is gone was shut out of the servers", "member", slot.Member, "slot", slot.N, "asked_for", slot.Fenced)
 		}
 		for id := range since {
 			if !seen[id] {
