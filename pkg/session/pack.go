@@ -281,9 +281,9 @@ func (pk *pack) end() {
 	}
 }
 
-// disband lets all members run their statements alone, as nothing was sent.
+// disband lets all members run their statements alone, as nothing was sent. The connection is ended: a KILL of a member may be on its way to it.
 func (pk *pack) disband() {
-	pk.ended = true
+	pk.end()
 	for i := range pk.members {
 		pk.answer(i, nil, nil)
 	}
