@@ -361,7 +361,11 @@ func (b *build) sumOf(blk *block, e sqlparser.Expr, number sqlparse.Span, d digi
 	case hidden:
 		const most, rows = 65, 12 // the digits of a DECIMAL, and of how many rows one server adds up
 		s, ok := b.sizeOf(blk, e)
-		if has := map[bool]int{true: s.typed, false: s.decimals}[b.snap.Flavor == catalog.MySQL]; average && (has+b.divisionDigits())%9 == 0 {
+		has := s.decimals
+		if b.snap.Flavor == catalog.MySQL {
+			has = s.typed
+		}
+		if average && (has+b.divisionDigits())%9 == 0 {
 			return hiddenColumn{}, false
 		}
 		room := most - rows - s.whole
