@@ -36,10 +36,13 @@ func TestGolden(t *testing.T) {
 			case "schema":
 				s.add(t, d.Input)
 				return ""
-			case "trigger": // table, before or after, event: one that sessions run
+			case "trigger", "fired": // table, before or after, event: one that sessions run, or that servers fire
 				tab := s.snap.Table(s.db, d.CmdArgs[0].Key)
-				tab.Triggers = append(tab.Triggers, catalog.Trigger{Name: "tr", Before: d.CmdArgs[1].Key == "before",
-					Event: strings.ToUpper(d.CmdArgs[2].Key), Program: &catalog.TriggerProgram{}})
+				tr := catalog.Trigger{Name: "tr", Before: d.CmdArgs[1].Key == "before", Event: strings.ToUpper(d.CmdArgs[2].Key)}
+				if d.Cmd == "trigger" {
+					tr.Program = &catalog.TriggerProgram{}
+				}
+				tab.Triggers = append(tab.Triggers, tr)
 				return ""
 			case "reader": // function, tables that it reads
 				r := &catalog.Routine{Database: s.db, Name: d.CmdArgs[0].Key, Function: true}

@@ -15,7 +15,8 @@ import (
 const rowByRowDoc = `Triggers of the table read or write tables, which only a session can do for all node groups. What the statement
 makes of its rows is computed first, by a server that has a table like the target; then each row goes its way alone: triggers before it,
 the row, triggers behind it, in the order in which one server would. Nothing that a row's triggers do changes what the
-statement makes of a later row: servers refuse triggers that write to a table of the statement. It must not fire for the rows
+statement makes of a later row: servers refuse triggers that write to a table of the statement. So goes an UPDATE of a table whose triggers
+servers fire, where only all node groups together know which rows it finds. It must not fire for the rows
 themselves, nor where a server decides while it writes which event a row is (ON DUPLICATE KEY UPDATE, REPLACE) if the
 triggers differ with that.`
 
@@ -64,8 +65,29 @@ func modifyRowByRow(b *build) (bool, error) {
 		return false, nil
 	}
 	b.rowByRow = true
-	in := m.written[at]
-	t := in.table
+	return b.modifyByRow(m.written[at], event)
+}
+
+// updateByRow is RowByRow for an UPDATE of a table whose triggers servers fire: each row that is found is written by a statement of its own,
+// whether it changes or not. ok is false where it cannot be run so.
+func (b *build) updateByRow() (ok bool) {
+	m := b.mod
+	if m == nil || !m.analysed || len(m.written) != 1 || b.a == nil {
+		return false
+	}
+	kept := *b.plan
+	if _, err := b.modifyByRow(m.written[0], "UPDATE"); err != nil {
+		*b.plan = kept
+		return false
+	}
+	b.plan.Relay = kept.Relay // one write, where all its rows are
+	b.plan.Rules = append(b.plan.Rules, "RowByRow")
+	return true
+}
+
+// modifyByRow plans an UPDATE or DELETE of in row by row.
+func (b *build) modifyByRow(in *instance, event string) (bool, error) {
+	m, t := b.mod, in.table
 	if len(m.scope.insts) > 1 {
 		return false, b.refuseRows(t, "UPDATE or DELETE with joins", "select the keys first, then write to one table")
 	}

@@ -27,7 +27,7 @@ func (b *build) triggers() error {
 			return stageTriggers(n)
 		}
 		switch refuse := writtenTriggers(n); {
-		case refuse == nil:
+		case refuse == nil || b.updateByRow():
 		case b.plan.Relay != nil: // one write, where all its rows are
 			b.plan.Root, b.plan.Refuse = nil, refuse
 		default:

@@ -37,7 +37,7 @@ import (
 func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	switch {
 	case s.locks != nil:
-		return sqlerr.Unsupported("triggers that use tables, under LOCK TABLES", "UNLOCK TABLES first")
+		return sqlerr.Unsupported("a write that goes row by row for triggers, under LOCK TABLES", "UNLOCK TABLES first")
 	case s.mayNotWrite():
 		return s.readOnlyTransaction()
 	}
@@ -602,7 +602,9 @@ func (w *rowWrite) notNull(row image) error {
 		return nil
 	}
 	for c := range w.t.Columns {
-		if col := &w.t.Columns[c]; row[c] == "NULL" && !col.Nullable && !col.Generated && col.DataType != "timestamp" { // which NULL may make now
+		col := &w.t.Columns[c]
+		if row[c] == "NULL" && !col.Nullable && !col.Generated && col.DataType != "timestamp" && // which NULL may make now
+			!w.t.TriggerSets("UPDATE", c) {
 			return sqlerr.NullNotAllowed.New(col.Name)
 		}
 	}

@@ -205,8 +205,13 @@ func (w *rowWrite) relaxed() (columns []int) {
 			}
 		}
 	}
-	programs := w.t.Programs(true, w.n.Event)
-	if len(programs) == 0 {
+	var before []*catalog.Trigger
+	for i := range w.t.Triggers {
+		if tr := &w.t.Triggers[i]; tr.Before && tr.Event == w.n.Event {
+			before = append(before, tr)
+		}
+	}
+	if len(before) == 0 {
 		return nil
 	}
 	switch {
@@ -215,8 +220,10 @@ func (w *rowWrite) relaxed() (columns []int) {
 	case w.kind == plan.Update, w.s.strict() && !mentions(w.st, "DEFAULT"):
 		add(w.n.Sets)
 	}
-	for _, tr := range programs {
-		add(tr.Sets)
+	for _, tr := range before {
+		if add(tr.Sets); tr.Unknown {
+			add(w.all())
+		}
 	}
 	return columns
 }

@@ -119,6 +119,30 @@ SELECT * FROM b ORDER BY id;
 CREATE TRIGGER bd BEFORE UPDATE ON b FOR EACH ROW SET NEW.n = NEW.n + 1;
 -- refused: rows that stay the same would not be updated
 UPDATE b SET n = (SELECT COUNT(*) FROM e);
+-- Rows of which the server that fires cannot tell alone that they are meant.
+CREATE TABLE lim (id INT PRIMARY KEY, n INT NOT NULL, s VARCHAR(5), w INT, u INT, at TIMESTAMP NULL ON UPDATE CURRENT_TIMESTAMP, UNIQUE (u, id));
+INSERT INTO lim VALUES (1, 1, 'a', 1, 1, NULL), (2, 2, 'b', 1, 2, NULL), (3, 3, 'c', 2, 3, NULL), (4, 4, 'd', 2, 4, NULL);
+-- skip-prepared
+CREATE TRIGGER limu BEFORE UPDATE ON lim FOR EACH ROW SET NEW.n = COALESCE(NEW.n, 50), NEW.w = OLD.w + 10;
+UPDATE lim SET w = 0 WHERE w = 2 LIMIT 1;
+SELECT SUM(w) FROM lim;
+UPDATE lim SET s = 'z' ORDER BY n DESC LIMIT 3;
+UPDATE lim SET n = NULL WHERE id IN (1, 2, 3) ORDER BY id LIMIT 2;
+UPDATE lim SET n = NULL WHERE id IN (SELECT n FROM e);
+UPDATE lim SET u = u + 1, s = 'e' WHERE w IN (SELECT 1 UNION SELECT n + 10 FROM b) ORDER BY id;
+UPDATE lim SET n = n ORDER BY id LIMIT 2;
+UPDATE lim SET s = 'too long' ORDER BY id LIMIT 2;
+-- args: [3, 11, 1]
+-- args: [4, 99, 1]
+UPDATE lim SET u = ? WHERE w <> ? ORDER BY id LIMIT ?;
+SELECT SUM(n), SUM(w), SUM(u), COUNT(at) FROM lim;
+START TRANSACTION;
+UPDATE lim SET u = 0 ORDER BY id LIMIT 1;
+SELECT id, u FROM lim ORDER BY id;
+ROLLBACK;
+SELECT id, n, s, u FROM lim ORDER BY id;
+-- refused: which rows are ignored
+UPDATE IGNORE lim SET u = 0 ORDER BY id LIMIT 1;
 DELETE FROM b WHERE id IN (SELECT id FROM e);
 SELECT * FROM b ORDER BY id;
 CREATE TABLE s (id INT PRIMARY KEY, v INT) COMMENT 'skarv:single';
@@ -198,14 +222,13 @@ CREATE TRIGGER counted_d BEFORE DELETE ON counted FOR EACH ROW SET @gone = OLD.n
 UPDATE one_row SET n = 10 WHERE id = 1 LIMIT 1;
 UPDATE one_row SET n = 10 WHERE id = 1 ORDER BY n LIMIT 1;
 UPDATE one_row SET n = 20 WHERE n = 2 AND id = 2 LIMIT 5;
--- refused: the trigger fires for all rows found, not for those alone that change
 UPDATE one_row SET n = 30 WHERE n > 2 ORDER BY id LIMIT 1;
 DELETE FROM one_row WHERE id = 3 LIMIT 1;
 SELECT * FROM one_row ORDER BY id;
 UPDATE counted SET n = n + 5 ORDER BY id DESC LIMIT 2;
 UPDATE counted SET n = n + (SELECT COUNT(*) FROM one_row) WHERE id > 1;
 -- refused: rows that move are deleted and inserted
-UPDATE counted SET id = id + 10 ORDER BY id LIMIT 2;
+UPDATE counted SET id = id + 100 ORDER BY id LIMIT 3;
 SELECT * FROM counted ORDER BY id;
 SELECT @gone;
 DROP TABLE one_row, counted;
