@@ -23,7 +23,9 @@ func (s *Session) openCursor(c *backend.Conn) {
 	c.Keep()
 	s.current.cursor = &cursor{conn: c, id: s.bound, own: c.Take(s.bound)}
 	s.statements.cursors++
-	s.unpinned(c)
+	if !s.holds(c) {
+		s.unpinned(c)
+	}
 }
 
 func (s *Session) closeCursor(st *prepared) {

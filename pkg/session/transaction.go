@@ -436,11 +436,11 @@ func (s *Session) keeping() backend.Claim {
 
 // Put implements txn.Pool.
 func (s *Session) Put(c *backend.Conn) {
-	if s.statements.cursors > 0 && s.statements.hasCursor(c) {
-		return // until it is closed
-	}
 	if s.unpinned(c) {
 		return
+	}
+	if s.statements.cursors > 0 && s.statements.hasCursor(c) {
+		return // until it is closed
 	}
 	c.Release()
 }

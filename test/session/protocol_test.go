@@ -135,6 +135,34 @@ func TestCursorsOfOneText(t *testing.T) {
 	r.exec("COMMIT")
 }
 
+// A cursor leaves the transaction it was opened in as it is, and the session's temporary tables, which are on its connection.
+func TestCursorBesideTemporaryTables(t *testing.T) {
+	for _, begin := range []string{"SET autocommit = 1", "SET autocommit = 0", "BEGIN"} {
+		t.Run(begin, func(t *testing.T) {
+			r := rawClient(t)
+			r.exec("CREATE TEMPORARY TABLE t (id INT PRIMARY KEY, v VARCHAR(20))")
+			r.exec(begin)
+			r.exec("INSERT INTO t VALUES (1, 'own')")
+			r.exec("INSERT INTO single (id, v) VALUES (7002, 'written')")
+			id := r.open("SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3")
+			for range 2 {
+				require.EqualValues(t, 1, r.fetch(id, 1).Rows)
+				for range 2 {
+					_, rows, err := r.QueryAll("SELECT v FROM t", 10)
+					require.NoError(t, err)
+					require.Len(t, rows, 1)
+					require.Equal(t, "own", string(rows[0][0]))
+				}
+			}
+			r.exec("COMMIT")
+			require.EqualValues(t, 1, r.fetch(id, 5).Rows)
+			require.EqualValues(t, 1, r.exec("DELETE FROM single WHERE id = 7002").AffectedRows)
+			r.exec("COMMIT")
+		})
+	}
+	free(t, shared)
+}
+
 // Binary rows have all digits of a FLOAT, also where the statement has no parameters and is not sent as it is.
 func TestDigitsOfBinaryRows(t *testing.T) {
 	c, other := connect(t), connect(t)
