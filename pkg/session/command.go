@@ -12,12 +12,32 @@ import (
 	"skarv/pkg/wire"
 )
 
+// initDB is COM_INIT_DB, the default database.
+func (s *Session) initDB(payload []byte) error {
+	name, _, more := bytes.Cut(payload, []byte{0})
+	switch {
+	case len(name) == 0:
+		return s.fail(sqlerr.NoDatabase.New())
+	case more && s.cfg.Dialect.MariaDB():
+		return s.fail(sqlerr.WrongDatabaseName.New(name))
+	}
+	if err := s.changeDB(string(name)); err != nil {
+		return s.fail(err)
+	}
+	return s.ok(s.changed(s.schemaChanged()))
+}
+
 // fieldList is COM_FIELD_LIST, the columns of a table: every group knows them.
 func (s *Session) fieldList(payload []byte) error {
 	s.more, s.binary = false, false
-	name, _, _ := bytes.Cut(payload, []byte{0})
-	if s.db == "" {
+	name, _, ended := bytes.Cut(payload, []byte{0})
+	switch {
+	case !ended && !s.cfg.Dialect.MariaDB():
+		return s.fail(sqlerr.MalformedPacket.New())
+	case s.db == "":
 		return s.fail(sqlerr.NoDatabase.New())
+	case len(name) == 0:
+		return s.fail(sqlerr.WrongTableName.New(""))
 	}
 	if s.snap.Table(s.db, string(name)) == nil && !isSystemDB(s.db) {
 		return s.fail(sqlerr.NoSuchTable.New(s.db, string(name)))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"strings"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/mysqlconn"
@@ -55,7 +56,7 @@ func (s *Session) fetch(payload []byte) error {
 	}
 	cur := st.cursor
 	if cur == nil || len(payload) < 8 {
-		return s.fail(sqlerr.NoOpenCursor.New(st.id))
+		return s.fail(s.noOpenCursor(st))
 	}
 	packets := s.conn.Request()
 	wire.SetStatement(packets, cur.id)
@@ -77,6 +78,14 @@ func (s *Session) fetch(payload []byte) error {
 		s.closeCursor(st)
 	}
 	return nil
+}
+
+func (s *Session) noOpenCursor(st *prepared) error {
+	e := sqlerr.NoOpenCursor.New(st.id)
+	if s.cfg.Dialect.MariaDB() {
+		e.Message = strings.TrimSuffix(e.Message, ".")
+	}
+	return e
 }
 
 // fetched passes rows of a cursor on, but for the packet behind them: it tells the state of the connection that the cursor is on, which

@@ -255,6 +255,9 @@ func (s *Session) keepsBack(code sqlerr.Code) bool {
 	if _, evictions := s.hits(); code == sqlerr.QueryInterrupted && s.locks == nil && evictions > 0 {
 		return true
 	}
+	if namesAccount(code) {
+		return true // see asClient
+	}
 	return s.deadlockable && s.tx.Deadlocked(code)
 }
 

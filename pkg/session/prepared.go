@@ -187,7 +187,7 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 		}
 	}
 	if s.endsBefore(err) {
-		return described{params: anyParams(st.params)}, nil // it is said when it is executed
+		return described{params: s.anyParams(st.params)}, nil // it is said when it is executed
 	}
 	if err != nil {
 		return d, err
@@ -221,7 +221,7 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 				}
 			}
 		}
-		d.params = anyParams(st.params)
+		d.params = s.anyParams(st.params)
 		if p.Kind == plan.Explain && s.cfg.Dialect.MariaDB() { // MySQL tells them when it runs
 			d.columns = s.columnsOf(newTable(explainColumn))
 		}
@@ -232,9 +232,13 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 	return d, nil
 }
 
-// anyParams describes n parameters of which nothing is known.
-func anyParams(n int) []sqltypes.Column {
-	return slices.Repeat([]sqltypes.Column{{Name: "?", Charset: 63, Type: sqltypes.TypeVarString, Flags: sqltypes.FlagBinary}}, n)
+// anyParams describes n parameters of which nothing is known, as MariaDB describes all.
+func (s *Session) anyParams(n int) []sqltypes.Column {
+	t := sqltypes.TypeVarString
+	if s.cfg.Dialect.MariaDB() {
+		t = sqltypes.TypeNull
+	}
+	return slices.Repeat([]sqltypes.Column{{Name: "?", Charset: 63, Type: t, Flags: sqltypes.FlagBinary}}, n)
 }
 
 // describeOn prepares sql on c, and gives c back.
@@ -457,7 +461,10 @@ func (s *Session) stmtExecute(payload []byte) error {
 		return s.fail(sqlerr.PacketTooLarge.New())
 	}
 	if err := s.params.Parse(payload, st.params, st.types, st.long); err != nil {
-		return s.fail(err)
+		if s.cfg.Dialect.MariaDB() {
+			return s.fail(sqlerr.WrongArguments.New("mysqld_stmt_execute"))
+		}
+		return s.fail(sqlerr.MalformedPacket.New())
 	}
 	if s.params.NewTypes {
 		st.types = append(st.types[:0], s.params.Types()...)

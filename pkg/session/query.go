@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"skarv/pkg/backend"
@@ -79,6 +80,7 @@ func (s *Session) fail(err error) error {
 		return err
 	}
 	s.rowCount = -1
+	e = s.asClient(e)
 	if s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 || e.Code == sqlerr.ParseError {
 		s.warnOf(e)
 	}
@@ -86,6 +88,25 @@ func (s *Session) fail(err error) error {
 		s.log.Error("internal error", "error", e.Message, "statement", string(s.stmt.Digest(nil)), "trace", s.traceText())
 	}
 	return s.conn.WriteErr(e)
+}
+
+// asClient is e, but for the account that it says may not do something: that is the client's own, not the one that Skarv has on the servers.
+func (s *Session) asClient(e *sqlerr.Error) *sqlerr.Error {
+	if !namesAccount(e.Code) {
+		return e
+	}
+	before, rest, _ := strings.Cut(e.Message, " user '")
+	_, rest, _ = strings.Cut(rest, "'@'")
+	_, rest, ok := strings.Cut(rest, "'")
+	if !ok {
+		return e
+	}
+	return &sqlerr.Error{Code: e.Code, State: e.State, Message: before + " user '" + s.user + "'@'" + s.host + "'" + rest}
+}
+
+// namesAccount reports whether an error says which account may not do something.
+func namesAccount(code sqlerr.Code) bool {
+	return code == sqlerr.AccessDeniedDB || code == sqlerr.TableAccessDenied
 }
 
 // request is how a statement came.

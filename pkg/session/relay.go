@@ -114,7 +114,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 				}
 				continue // alone: it may have been ended because of another one
 			}
-			if sqlerr.HasCode(err, sqlerr.QueryInterrupted) && !mysqlconn.IsLost(err) {
+			if e, ok := err.(*sqlerr.Error); ok && (e.Code == sqlerr.QueryInterrupted || namesAccount(e.Code)) {
 				return err // see keepsBack
 			}
 			if _, ok := errors.AsType[*mysqlconn.DstError](err); ok {
@@ -194,6 +194,9 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 		}
 		if p.Relay != nil && (inserts(p) || p.Uses&plan.SetsLastInsertID != 0) && c.Usable() { // it may have been given a number before
 			_ = forgetInsertID(c)
+		}
+		if s.current != nil && len(s.current.long) > 0 {
+			c.Forget(s.bound) // if the server has not come to the values, it keeps what was sent ahead of them
 		}
 		s.variablesFailed(p, c)
 		s.done(c, &sqlerr.Error{Code: sum.ErrCode, State: string(sum.ErrState[:])})

@@ -424,7 +424,10 @@ func (s *Session) Refused() error {
 func (s *Session) reset(login bool, collation uint16) error {
 	s.outcome = outcome{foundRows: s.foundRows} // what servers leave
 	s.isolation, s.bestEffort, s.reads, s.joins = "", false, readOff, joinsAuto
-	s.multi, s.untold = s.conn.Capabilities().Has(wire.CapMultiStatements), untold{}
+	s.untold = untold{}
+	if login {
+		s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements) // from then on it is COM_SET_OPTION's
+	}
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
 	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), collation)
@@ -573,13 +576,7 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	case wire.ComStmtFetch:
 		return s.fetch(payload)
 	case wire.ComInitDB:
-		if len(payload) == 0 {
-			return s.fail(sqlerr.NoDatabase.New())
-		}
-		if err := s.changeDB(string(payload)); err != nil {
-			return s.fail(err)
-		}
-		return s.ok(s.changed(s.schemaChanged()))
+		return s.initDB(payload)
 	case wire.ComFieldList:
 		return s.fieldList(payload)
 	case wire.ComStatistics:

@@ -122,13 +122,8 @@ func (p *Params) Parse(payload []byte, n int, types []ParamType, long [][]byte) 
 		case p.MySQL && (t.Type == sqltypes.TypeYear || t.Type == sqltypes.TypeInt24):
 			return malformed("type of a value")
 		case i < len(long) && long[i] != nil:
-			v = long[i]
-			if !isText(t.Type) {
-				// Pieces of a number make no sense; take them as what they are.
-				p.raw = append(p.raw, v)
-				p.values = append(p.values, sqltypes.Value{Kind: sqltypes.Binary, Raw: v})
-				p.decoded = append(p.decoded, true)
-				continue
+			if v = long[i]; !p.mayBeLong(t.Type) {
+				return malformed("pieces of a value that is not text")
 			}
 		case nulls[i/8]&(1<<(i%8)) != 0 || t.Type == sqltypes.TypeNull:
 		default:
@@ -145,6 +140,17 @@ func (p *Params) Parse(payload []byte, n int, types []ParamType, long [][]byte) 
 		p.decoded = append(p.decoded, false)
 	}
 	return nil
+}
+
+// mayBeLong reports whether servers take a value of t that came by COM_STMT_SEND_LONG_DATA.
+func (p *Params) mayBeLong(t sqltypes.Type) bool {
+	switch t {
+	case sqltypes.TypeTinyBlob, sqltypes.TypeMediumBlob, sqltypes.TypeLongBlob, sqltypes.TypeBlob, sqltypes.TypeVarString, sqltypes.TypeString:
+		return true
+	case sqltypes.TypeVarchar, sqltypes.TypeEnum, sqltypes.TypeSet, sqltypes.TypeGeometry:
+		return !p.MySQL
+	}
+	return false
 }
 
 // zoned is the length of a date and time with its time zone.

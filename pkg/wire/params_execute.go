@@ -24,7 +24,7 @@ func (p *Params) AppendExecute(dst []byte, statement uint32, which []int) []byte
 		if p.raw[n] == nil {
 			dst[nulls+i/8] |= 1 << (i % 8)
 		}
-		t := p.sendType(n)
+		t := p.types[n]
 		sign := byte(0)
 		if t.Unsigned {
 			sign = 0x80
@@ -33,7 +33,7 @@ func (p *Params) AppendExecute(dst []byte, statement uint32, which []int) []byte
 	}
 	for _, n := range which {
 		if p.raw[n] != nil {
-			dst = appendParam(dst, p.raw[n], p.sendType(n).Type)
+			dst = appendParam(dst, p.raw[n], p.types[n].Type)
 		}
 	}
 	return dst
@@ -58,7 +58,7 @@ func (p *Params) Given(i int) ParamType {
 	if p.raw[i] == nil {
 		return ParamType{Type: sqltypes.TypeNull}
 	}
-	t := p.sendType(i)
+	t := p.types[i]
 	if isText(t.Type) && t.Type != sqltypes.TypeNewDecimal && t.Type != sqltypes.TypeDecimal {
 		t.Unsigned, t.Shape = isNumber(p.raw[i]), ShapeOf(p.raw[i])
 	}
@@ -73,14 +73,6 @@ func isNumber(text []byte) bool {
 		}
 	}
 	return len(text) > 0
-}
-
-// sendType is the type of parameter i as it was sent, but for pieces of a number, which are bytes.
-func (p *Params) sendType(i int) ParamType {
-	if p.decoded[i] && p.values[i].Kind == sqltypes.Binary && !isText(p.types[i].Type) {
-		return ParamType{Type: sqltypes.TypeBlob}
-	}
-	return p.types[i]
 }
 
 func appendParam(dst, raw []byte, t sqltypes.Type) []byte {

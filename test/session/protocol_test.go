@@ -442,6 +442,93 @@ func TestLongDataOfNoParameterAsOneServer(t *testing.T) {
 	require.Contains(t, answers[0][0], "Incorrect arguments")
 }
 
+// Numbers do not come by COM_STMT_SEND_LONG_DATA. What such an execution has brought is none of a later one's, whose client may be another.
+func TestLongDataOfNumbersAsOneServer(t *testing.T) {
+	one, r := besideServer(t, 0)
+	for _, sql := range []string{"SELECT CONCAT('a', ?)", "SELECT CONCAT('a', ?) FROM t WHERE id = 1", "SELECT id, CONCAT('a', ?) FROM t WHERE id < 9 ORDER BY id", "DO ?"} {
+		var answers [2][]string
+		for i, c := range []raw{one, r} {
+			st, err := c.Prepare([]byte(sql))
+			require.NoError(t, err)
+			require.Equal(t, 1, len(st.Params))
+			answers[i] = append(answers[i], fmt.Sprint(st.Params[0].Type))
+			id := binary.LittleEndian.AppendUint32(nil, st.ID)
+			for typ := range 256 {
+				require.NoError(t, c.Send(wire.ComStmtSendLongData, append(id[:4:4], 0, 0, '1', '2', '3')))
+				sum, _ := c.command(wire.ComStmtExecute, append(id[:4:4], 0, 1, 0, 0, 0, 0, 1, byte(typ), 0))
+				answers[i] = append(answers[i], fmt.Sprint(typ, " ", sum.ErrCode))
+				c.command(wire.ComStmtReset, id)
+				sum, answer := c.command(wire.ComStmtExecute, append(id[:4:4], 0, 1, 0, 0, 0, 0, 1, 252, 0, 1, '7'))
+				require.False(t, sum.Failed(), "%q", answer)
+				require.NotContains(t, string(answer), "123", "%s: %d", sql, typ)
+			}
+		}
+		require.Equal(t, answers[0], answers[1], sql)
+	}
+}
+
+// What commands make of a text that is empty, or has a NUL, of too little, and of a cursor that there is not.
+func TestOddCommandsAsOneServer(t *testing.T) {
+	one, r := besideServer(t, 0)
+	commands := []string{"\x02", "\x02d\x00", "\x02nosuch\x00", "\x04\x00", "\x04t\x00", "\x04t\x00i%", "\x04nosuch\x00", "\x1b\x05\x00"}
+	if cluster.TestEngine() == datanode.MySQL { // MariaDB reads on in what came before
+		commands = append(commands, "\x04", "\x04t", "\x1b", "\x1a\x00", "\x1c\x01")
+	}
+	for _, command := range commands {
+		sum, want := one.command(wire.Command(command[0]), []byte(command[1:]))
+		_, got := r.command(wire.Command(command[0]), []byte(command[1:]))
+		if !sum.Failed() {
+			require.Equal(t, len(want), len(got), "%q: %q, %q", command, want, got)
+			continue
+		}
+		require.Equal(t, string(want), string(got), "%q", command)
+	}
+	var answers [2][]string
+	for i, c := range []raw{one, r} {
+		st, err := c.Prepare([]byte("SELECT ?, ?"))
+		require.NoError(t, err)
+		id := binary.LittleEndian.AppendUint32(nil, st.ID)
+		for _, rest := range []string{"\x00\x01\x00\x00\x00\x00\x00", "\x00\x01\x00\x00\x00\x00\x01\x03\x00\x03\x00\x01"} {
+			sum, answer := c.command(wire.ComStmtExecute, append(id[:4:4], rest...))
+			require.True(t, sum.Failed())
+			answers[i] = append(answers[i], string(answer))
+		}
+		c.fetch(st.ID, 1)
+		_, answer := c.command(wire.ComStmtFetch, binary.LittleEndian.AppendUint32(id[:4:4], 1))
+		answers[i] = append(answers[i], strings.Replace(string(answer), fmt.Sprint("(", st.ID, ")"), "(ID)", 1))
+	}
+	require.Equal(t, answers[0], answers[1])
+}
+
+// Whether several statements may come at once stays as COM_SET_OPTION has left it.
+func TestSeveralStatementsBehindReset(t *testing.T) {
+	one, r := besideServer(t, wire.CapMultiStatements)
+	for _, c := range []raw{one, r} {
+		several := func() bool {
+			sum, _ := c.command(wire.ComQuery, []byte("DO 1; DO 2"))
+			return !sum.Failed()
+		}
+		require.True(t, several())
+		c.command(wire.ComSetOption, []byte{1, 0})
+		require.False(t, several())
+		c.command(wire.ComResetConnection, nil)
+		require.False(t, several())
+		c.command(wire.ComSetOption, []byte{0, 0})
+		c.command(wire.ComResetConnection, nil)
+		require.True(t, several())
+	}
+}
+
+// An error that names an account names the client's.
+func TestDeniedNamesTheClient(t *testing.T) {
+	c := connect(t)
+	for _, sql := range []string{"UPDATE tables SET table_name = 'x'", "DELETE FROM information_schema.tables", "DROP DATABASE information_schema"} {
+		c.exec("USE information_schema")
+		_, err := c.ExecContext(t.Context(), sql)
+		require.ErrorContains(t, err, "Access denied for user 'root'@'127.0.0.1' to database 'information_schema'", sql)
+	}
+}
+
 // A date or a time that a client assigns to a user variable is a byte string.
 func TestMomentsInUserVariablesAsOneServer(t *testing.T) {
 	one, r := besideServer(t, 0)
