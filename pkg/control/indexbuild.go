@@ -28,7 +28,7 @@ import (
 // Any failure goes back: the statement is undone, the catalog forgets the index, its tables are dropped.
 //
 // Where the statement cannot be undone, or changes what entries are made of (MODIFY of a column of the key), the table is closed, and entries
-// are made before the statement of what it will make of the rows:
+// are made before the statement of what it will make of the rows, or, where it can be undone, behind it:
 //
 //	tables of entries on every node group
 //	catalog: the table is closed               statements about it wait, in every proxy

@@ -112,8 +112,10 @@ func (p *Planner) build(old, t *catalog.Table, r Refresh, came map[string]*catal
 		for _, c := range slices.Concat(x.Columns, t.Distribution, t.Primary) {
 			col := &t.Columns[c]
 			from := came[strings.ToLower(col.Name)]
-			if from == nil && col.NullDefault && !slices.Contains(t.Primary, c) {
-				continue // no row has a value, nor gets one from who does not know the column
+			if from == nil && !slices.Contains(t.Primary, c) && !slices.Contains(t.Distribution, c) {
+				// Where the default is NULL, no row has a value, nor gets one from who does not know the column.
+				p.work.BuildClosed = p.work.BuildClosed || !col.NullDefault
+				continue
 			}
 			if from == nil {
 				return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s', which does not contain the distribution key, in a statement that adds its column '%s'",

@@ -110,3 +110,27 @@ SELECT * FROM rx_names ORDER BY id;
 ALTER TABLE rx_names CHANGE a b INT, CHANGE b a INT;
 SELECT * FROM rx_names ORDER BY id;
 DROP TABLE rx_names;
+
+-- Columns that are added with their keys, and that rows have values in.
+CREATE TABLE rx_added (id INT PRIMARY KEY, n INT);
+ALTER TABLE rx_added ADD COLUMN a INT NOT NULL UNIQUE;
+ALTER TABLE rx_added ADD COLUMN b VARCHAR(20) NOT NULL DEFAULT 'x' UNIQUE;
+SHOW CREATE TABLE rx_added;
+INSERT INTO rx_added (id, n, a, b) VALUES (1, 1, 1, 'a'), (2, 2, 2, 'b'), (3, 3, 3, 'c');
+INSERT INTO rx_added (id, n, a, b) VALUES (4, 4, 3, 'd');
+ALTER TABLE rx_added ADD COLUMN c INT NOT NULL UNIQUE;
+ALTER TABLE rx_added ADD COLUMN c VARCHAR(10) NOT NULL DEFAULT 'q', MODIFY n BIGINT, ADD UNIQUE (c);
+ALTER TABLE rx_added ADD COLUMN c INT NOT NULL DEFAULT 4, ADD CONSTRAINT with_a UNIQUE (c, a);
+ALTER TABLE rx_added ADD COLUMN d INT NOT NULL DEFAULT 4 FIRST, MODIFY n BIGINT NOT NULL, ADD CONSTRAINT with_b UNIQUE (d, b);
+SHOW CREATE TABLE rx_added;
+INSERT INTO rx_added (id, n, a, b) VALUES (5, 5, 3, 'e');
+INSERT INTO rx_added (id, n, a, b, d) VALUES (5, 5, 5, 'c', 4);
+INSERT INTO rx_added (id, n, a, b, d) VALUES (5, 5, 5, 'e', 5);
+DELETE FROM rx_added WHERE id > 1;
+ALTER TABLE rx_added ADD COLUMN e INT NOT NULL UNIQUE;
+INSERT INTO rx_added (id, n, a, b) VALUES (6, 6, 6, 'f');
+INSERT INTO rx_added (id, n, a, b, e) VALUES (6, 6, 6, 'f', 9);
+SELECT * FROM rx_added ORDER BY id;
+SELECT id FROM rx_added WHERE e = 0;
+SELECT id FROM rx_added WHERE e = 9;
+DROP TABLE rx_added;
