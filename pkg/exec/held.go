@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"slices"
 
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
@@ -36,6 +37,14 @@ func (h *Held) Row(payload []byte) error {
 
 // Rows is how many rows there are, and whether there is a result at all.
 func (h *Held) Rows() (n uint64, any bool) { return uint64(len(h.rows)), h.columns != nil }
+
+// Name calls the columns as others are called.
+func (h *Held) Name(as []sqltypes.Column) {
+	h.columns = slices.Clone(h.columns)
+	for i := range min(len(as), len(h.columns)) {
+		h.columns[i].Name = as[i].Name
+	}
+}
 
 // Pass gives the result to sink, its rows in the given order if it is not nil.
 func (h *Held) Pass(sink Sink, order []int) error {

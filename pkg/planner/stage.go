@@ -142,7 +142,8 @@ func (b *build) late(t *catalog.Table) (columns []int) {
 
 // writable reports whether rows of a stage can be inserted into t with their values written out, as a statement of their own.
 func (b *build) writable(t *catalog.Table) bool {
-	return !b.returning && !t.HiddenKey && t.Kind == catalog.Sharded
+	plain := b.plan.Kind == plan.Insert && !b.ignores() && (b.ins == nil || len(b.ins.stmt.OnDup) == 0)
+	return (!b.returning || plain) && !t.HiddenKey && t.Kind == catalog.Sharded
 }
 
 // sequenceOf is the column of a table that the cluster's sequence fills, or -1.

@@ -232,27 +232,30 @@ func (w *workspaceWrite) notDoubled(st *workspace.Stage, columns []int) error {
 	return nil
 }
 
-// describe gives the result of RETURNING its columns when there is no row to be returned: those that a SELECT of the same from the table
-// has, when the stage no longer hides that. Of the INSERT itself a server tells them only if it is one of VALUES.
+// describe gives the result of RETURNING the names of its columns, and its columns when there is no row to be returned: those that a SELECT of the
+// same from the table has, when the stage no longer hides that. Of the INSERT itself a server tells them only if it is one of VALUES.
 func (w *workspaceWrite) describe() error {
 	stmt := w.s.stmt
 	at, _ := stmt.ReturningAt()
 	tokens := stmt.TokensFrom(at)
 	list := sqlparse.Span{Start: tokens.Next().End, End: len(stmt.SQL())}
-	columns, err := w.columnsOf(w.s.args.AppendSpan(nil, list))
-	if err != nil {
-		return err
-	}
-	if stmt.NumParams() > 0 { // whose values say what the types are, but not the names
-		called, err := w.columnsOf(stmt.Text(list))
+	if _, any := w.held.Rows(); !any {
+		columns, err := w.columnsOf(w.s.args.AppendSpan(nil, list))
 		if err != nil {
 			return err
 		}
-		for i := range called {
-			columns[i].Name = called[i].Name
+		if err := w.held.Columns(columns); err != nil {
+			return err
 		}
 	}
-	return w.held.Columns(columns)
+	if text := stmt.Text(list); stmt.NumParams() > 0 && bytes.ContainsRune(text, '?') { // whose values say what the types are, but not the names
+		called, err := w.columnsOf(text)
+		if err != nil {
+			return err
+		}
+		w.held.Name(called)
+	}
+	return nil
 }
 
 // columnsOf are the columns that a list of expressions has over the table.

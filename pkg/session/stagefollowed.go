@@ -28,7 +28,7 @@ func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum
 	if err := w.readAsSession(st, columns, rows); err != nil || rows.n == 0 {
 		return sum, err
 	}
-	if n.Update {
+	if n.Update || n.Returning {
 		rows.sql = append(rows.sql, w.tail()...)
 	}
 	stmt := s.cfg.Dialect.NewStatement()
@@ -50,7 +50,11 @@ func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum
 	args.Reset(stmt, nil)
 	args.Strings = s.strings
 	args.Staged = true
-	done, err := s.runner.Run(s.execution(within{&w.conns}), p, s.snap, &args, nil)
+	var returned exec.Sink
+	if n.Returning {
+		returned = &w.held
+	}
+	done, err := s.runner.Run(s.execution(within{&w.conns}), p, s.snap, &args, returned)
 	if errors.Is(err, exec.ErrStage) { // the statement's own stage ends with it
 		err = sqlerr.Unsupported("values of which it cannot be told what they will be stored as", "write them just as their columns' types print them")
 	}

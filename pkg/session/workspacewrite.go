@@ -196,7 +196,7 @@ func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 	if ws.Close() != nil {
 		w.c.Interrupt() // the tables go with the connection
 	}
-	if _, any := w.held.Rows(); st != nil && w.n.Stage.Returning && !any {
+	if st != nil && w.n.Stage.Returning {
 		return ok, w.describe()
 	}
 	return ok, nil

@@ -37,3 +37,25 @@ SELECT FOUND_ROWS();
 SELECT id FROM t WHERE id < 4 ORDER BY id;
 DELETE FROM t WHERE id > 3001 RETURNING id;
 SELECT FOUND_ROWS();
+-- Into a table with a global index and foreign keys of other node groups, computed of what several of them have.
+CREATE TABLE asked (id BIGINT AUTO_INCREMENT PRIMARY KEY, txt VARCHAR(20));
+CREATE TABLE answer (id BIGINT AUTO_INCREMENT PRIMARY KEY, txt VARCHAR(20), asked_id BIGINT NOT NULL, _order INT NOT NULL, u INT UNIQUE,
+  CONSTRAINT answer_asked FOREIGN KEY (asked_id) REFERENCES asked (id));
+INSERT INTO asked VALUES (1, 'q'), (2, 'r');
+INSERT INTO answer (txt, asked_id, _order) VALUES ('y', 1, (SELECT COALESCE(MAX(U0._order) + 1, 0) AS o FROM answer U0 WHERE U0.asked_id = 1)) RETURNING answer.id;
+SELECT LAST_INSERT_ID();
+INSERT INTO answer (id, txt, asked_id, _order) VALUES (99, 'y', 1, (SELECT MAX(_order) + 1 FROM answer)) RETURNING id, _order, CONCAT(txt, 'x') AS c, 5;
+INSERT INTO answer (txt, asked_id, _order) VALUES ('z', 7, (SELECT MAX(_order) FROM answer)) RETURNING id;
+INSERT INTO answer (txt, asked_id, _order, u) VALUES ('n', 1, (SELECT COUNT(*) FROM asked), (SELECT MAX(id) FROM asked)), ('m', 2, (SELECT 5 + COUNT(*) FROM asked), 900) RETURNING txt, _order, u;
+INSERT INTO answer (txt, asked_id, _order, u) VALUES ('o', 1, (SELECT COUNT(*) FROM asked), 900) RETURNING txt, _order, u;
+INSERT INTO answer (txt, asked_id, _order, u) SELECT txt, asked_id, _order, id FROM answer WHERE id > 1000 RETURNING id, u, txt;
+INSERT INTO answer (txt, asked_id, _order, u) SELECT 's', id, id, id + 10 FROM asked ORDER BY id RETURNING *;
+-- args: ["p", 1, 1, "7"]
+-- args: ["q", 1, 1, "8"]
+INSERT INTO answer (txt, asked_id, _order) VALUES (?, ?, (SELECT MAX(_order) + 1 FROM answer WHERE asked_id = ?)) RETURNING txt, _order, CONCAT(txt, ?);
+-- args: [3, "x"]
+INSERT INTO asked (txt) VALUES ((SELECT MAX(_order) + ? FROM answer)) RETURNING txt, CONCAT(txt, ?);
+-- refused: which row it meets is found out row by row
+INSERT INTO answer (txt, asked_id, _order, u) VALUES ('n', 1, (SELECT COUNT(*) FROM asked), 900) ON DUPLICATE KEY UPDATE txt = 'upd' RETURNING txt, u;
+SELECT txt, asked_id, _order, u FROM answer ORDER BY _order, txt;
+DROP TABLE answer, asked;
