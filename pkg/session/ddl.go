@@ -196,7 +196,12 @@ func (s *Session) writingState() *backend.State {
 	if !s.readOnly() {
 		return s.state
 	}
-	return s.state.With(s.state.DB, backend.Variable{Name: "@@session." + sqltypes.QuoteName(s.isolationVariables()[1]), Value: "0"})
+	return s.stateReadOnly("0")
+}
+
+// stateReadOnly is the session's state, but for whether its transactions may write.
+func (s *Session) stateReadOnly(value string) *backend.State {
+	return s.state.With(s.state.DB, backend.Variable{Name: "@@session." + sqltypes.QuoteName(s.isolationVariables()[1]), Value: value})
 }
 
 // differsByState returns an error if what st computes is another value with writingState.

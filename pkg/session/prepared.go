@@ -262,13 +262,17 @@ func (s *Session) describeOn(c *backend.Conn, sql []byte) (d described, err erro
 	return d, nil
 }
 
-// preparing returns a connection to g on which to have a statement described: beside the transaction. If that may write and the session
-// may not, a server would refuse to describe what writes.
+// preparing returns a connection to g on which to have a statement described: beside the transaction, and one that may write as that
+// may, for a server that may not refuses to describe what writes.
 func (s *Session) preparing(g placement.NodeGroupID) (*backend.Conn, error) {
-	if s.tx == nil || s.tx.ReadOnly || s.temps != nil || !s.readOnly() {
+	if s.tx == nil || s.temps != nil || s.tx.ReadOnly == s.readOnly() {
 		return s.aside(g)
 	}
-	return s.cfg.Pools.Get(g, s.profile, s.writingState(), nil, s.claim())
+	value := "0"
+	if s.tx.ReadOnly {
+		value = "1"
+	}
+	return s.cfg.Pools.Get(g, s.profile, s.stateReadOnly(value), nil, s.claim())
 }
 
 // sortsGroupByParameter reports whether the ORDER BY of a GROUP_CONCAT has an item that is a parameter and nothing else.
@@ -462,6 +466,7 @@ func (s *Session) stmtExecute(payload []byte) error {
 	}
 	if err := s.params.Parse(payload, st.params, st.types, st.long); err != nil {
 		if s.cfg.Dialect.MariaDB() {
+			s.statements.dropLong(st)
 			return s.fail(sqlerr.WrongArguments.New("mysqld_stmt_execute"))
 		}
 		return s.fail(sqlerr.MalformedPacket.New())
