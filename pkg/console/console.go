@@ -24,8 +24,8 @@ import (
 	"skarv/pkg/placement"
 )
 
-// Config says where to listen and where to look. Callbacks are called from many goroutines at once and must not
-// wait for anything.
+// Config says where to listen and where to look. Callbacks are called from many goroutines at once; but for Status, which may take
+// seconds, they must not wait for anything.
 type Config struct {
 	Addr string // HOST:PORT
 	// Listener is served instead of Addr if it is not nil; the Console closes it.
@@ -60,6 +60,8 @@ type Status struct {
 	Etcd        string      `json:"etcd,omitempty"`
 	Connections int         `json:"client_connections"`
 	NodeGroups  []NodeGroup `json:"node_groups"`
+	// Problems are what is wrong with the cluster, each with the next step: the PROBLEM lines of skarvctl status.
+	Problems []string `json:"problems"`
 }
 
 // NodeGroup is one node group as this process sees it.

@@ -44,7 +44,8 @@ func TestConsole(t *testing.T) {
 			return nil
 		},
 		Status: func(context.Context) Status {
-			return Status{Version: "1", NodeGroups: []NodeGroup{{ID: 1, Name: "<b>ng1</b>", Partitions: 960, Problem: "refused"}}}
+			return Status{Version: "1", NodeGroups: []NodeGroup{{ID: 1, Name: "<b>ng1</b>", Partitions: 960, Problem: "refused"}},
+				Problems: []string{"node group <b>ng1</b> is down"}}
 		},
 	})
 	require.NoError(t, err)
@@ -77,7 +78,8 @@ func TestConsole(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body), &s))
 	require.Equal(t, 960, s.NodeGroups[0].Partitions)
 	_, body = get("/")
-	require.Contains(t, body, "&lt;b&gt;ng1")
+	require.Contains(t, body, "<td><span class=\"swatch\" style=\"background: hsl(0deg 60% 55%)\"></span>&lt;b&gt;ng1")
+	require.Contains(t, body, "<li>node group &lt;b&gt;ng1&lt;/b&gt; is down</li>")
 	code, _ = get("/debug/pprof/")
 	require.Equal(t, 200, code)
 	code, _ = get("/nothing")

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"context"
-
 	"google.golang.org/grpc"
 
 	"skarv/pkg/admin"
@@ -10,9 +8,9 @@ import (
 	"skarv/pkg/reorg"
 )
 
-// runAdmin serves the admin API until ctx ends.
-func (s *Server) runAdmin(ctx context.Context) error {
-	admin := admin.New(admin.Config{
+// newAdmin returns the admin API of this process.
+func (s *Server) newAdmin() *admin.Server {
+	return admin.New(admin.Config{
 		Options:  append(s.access.ServerOptions(), grpc.ChainUnaryInterceptor(s.forMe)),
 		Store:    s.store,
 		Follower: s.follower,
@@ -41,5 +39,4 @@ func (s *Server) runAdmin(ctx context.Context) error {
 		Load:         s.partitionLoad,
 		AwaitDrained: s.awaitDrained,
 	})
-	return admin.Run(ctx, s.admin)
 }

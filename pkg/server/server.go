@@ -336,9 +336,10 @@ func (s *Server) Run(ctx context.Context) error {
 	window, closeWindow := context.WithCancel(context.WithoutCancel(ctx))
 	defer closeWindow()
 	windows, window := errgroup.WithContext(window)
-	windows.Go(func() error { return s.runAdmin(window) })
+	api := s.newAdmin()
+	windows.Go(func() error { return api.Run(window, s.admin) })
 	if s.http != nil {
-		windows.Go(func() error { return s.runHTTP(window) })
+		windows.Go(func() error { return s.runHTTP(window, api) })
 	}
 
 	told := ctx
