@@ -17,6 +17,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
 	"skarv/pkg/placement"
+	"skarv/pkg/reorg"
 	"skarv/pkg/topology"
 	"skarv/pkg/txn"
 	adminv1 "skarv/proto/admin/v1"
@@ -53,6 +54,10 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		problem("etcd does not answer since %s (%v): statements go on with the last map, schema changes wait; check etcd at %s",
 			h.Since.Format(time.RFC3339), h.Err, strings.Join(out.Etcd.Endpoints, ", "))
 	}
+	if h.OK && h.Slow > 0 {
+		problem("etcd is slow, it took %v or more to answer: schema changes, moves of partitions and AUTO_INCREMENT values may wait; see its disk and load at %s",
+			h.Slow, strings.Join(out.Etcd.Endpoints, ", "))
+	}
 	if h.OK || full {
 		ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 		defer cancel()
@@ -75,15 +80,12 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		for _, text := range unasked {
 			problem("%s", text)
 		}
-		switch {
-		case err != nil:
-			problem("etcd could not be read: %v", err)
-		case out.Leader == "" && !full:
+		if err == nil && out.Leader == "" && !full {
 			problem("no controller leads: start a skarv process with the controller role")
 		}
-		jobs, err := control.Unfinished(ctx, a.cfg.Store)
-		if err != nil {
-			problem("etcd could not be read: %v", err)
+		var jobs []control.Job
+		if err == nil {
+			jobs, err = control.Unfinished(ctx, a.cfg.Store)
 		}
 		for _, j := range jobs {
 			switch since := time.Since(j.Created).Round(time.Second); {
@@ -93,9 +95,13 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 				problem("a schema change waits or runs since %v: %s", since, excerpt(j.What))
 			}
 		}
-		switch r, err := a.running(ctx); {
-		case err != nil:
-			problem("etcd could not be read: %v", err)
+		var r *reorg.Record
+		if err == nil {
+			r, err = a.running(ctx)
+		}
+		switch {
+		case err != nil: // what comes after it in time is not known either
+			problem("etcd could not be read, so schema changes, reorganisations and processes are not all known: %v", err)
 		case r != nil && !r.Paused && r.Problem != "" && r.Problem != r.Reason:
 			problem("reorganisation %s does not go on in %s: %s; it is tried again, see skarvctl reorg show %s", r.ID, r.State, r.Problem, r.ID)
 		}

@@ -151,7 +151,7 @@ func (p *pool) probe(ctx context.Context, probe **mysqlconn.Conn) error {
 	defer stop()
 	_, err := c.Exec("DO 1")
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("%s has not answered for %v", p.group.Primary.Addr, p.cfg.FailAfter)
+		return fmt.Errorf("no answer for %v", p.cfg.FailAfter)
 	}
 	return err
 }
@@ -196,7 +196,7 @@ func (p *pool) note(err error) {
 
 func (p *pool) setDown(err error) {
 	p.note(err)
-	e := sqlerr.ServerLost.New(p.name() + " does not answer: " + err.Error())
+	e := sqlerr.ServerLost.New(p.name() + " is down: " + err.Error() + "; statements that need it are refused until it answers again")
 	if was := p.down.Swap(e); was != nil {
 		return
 	}
@@ -216,7 +216,7 @@ func (p *pool) setDown(err error) {
 	}
 	p.mu.Unlock()
 	for _, c := range conns {
-		c.Interrupt()
+		c.InterruptFor(fmt.Errorf("its server is down: %w", err))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"skarv/pkg/reason"
 	"skarv/pkg/socket"
 	"skarv/pkg/wire"
 )
@@ -97,10 +98,7 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	}
 	nc, err := d.DialContext(ctx, network, addr)
 	if err != nil {
-		if op, ok := errors.AsType[*net.OpError](err); ok {
-			err = op.Err // the rest of it is the address once more
-		}
-		return nil, fmt.Errorf("connect to %s: %w", cfg.Addr, err)
+		return nil, fmt.Errorf("connect to %s: %w", cfg.Addr, reason.Plain(err))
 	}
 	c := &Conn{
 		sock:      socket.New(nc), // Go sets TCP_NODELAY itself
@@ -110,6 +108,9 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	}
 	if err := c.begin(ctx, &cfg, deadline); err != nil {
 		_ = c.sock.Close()
+		if lost, ok := errors.AsType[*LostError](err); ok {
+			err = reason.Say(reason.Plain(lost.Cause).Error(), err) // the rest of it is the address once more
+		}
 		return nil, fmt.Errorf("log in to %s as %q: %w", cfg.Addr, cfg.User, err)
 	}
 	return c, nil
@@ -133,7 +134,7 @@ func (c *Conn) begin(ctx context.Context, cfg *Config, deadline time.Time) error
 		err = cfg.Check(c)
 	}
 	if !stop() && ctx.Err() != nil {
-		return context.Cause(ctx)
+		return reason.Plain(context.Cause(ctx))
 	}
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ type Conn struct {
 
 	broken      bool
 	interrupted atomic.Bool
+	why         atomic.Pointer[error] // it was interrupted, if that was told
 
 	out  []byte // requests are put together here
 	late []byte // packets that go with the next request: closed statements
@@ -89,6 +90,23 @@ func (c *Conn) Use(t *socket.Task) bool { return c.sock.Use(t) }
 func (c *Conn) Interrupt() {
 	c.interrupted.Store(true)
 	_ = c.sock.SetDeadline(longAgo())
+}
+
+// InterruptFor is Interrupt for a reason, which the error of whoever uses the connection tells.
+func (c *Conn) InterruptFor(why error) {
+	c.why.CompareAndSwap(nil, &why)
+	c.Interrupt()
+}
+
+// errInterrupted is the cause of a lost connection that was interrupted for no reason that was told.
+var errInterrupted = errors.New("the connection was ended here before there was an answer")
+
+// broke is why an interrupted connection was.
+func (c *Conn) broke() error {
+	if why := c.why.Load(); why != nil {
+		return *why
+	}
+	return errInterrupted
 }
 
 // longAgo is a deadline that is over.
@@ -156,7 +174,7 @@ func (c *Conn) withLate(p []byte) []byte {
 func (c *Conn) cause(err error) error {
 	switch {
 	case c.interrupted.Load():
-		return errors.New("interrupted")
+		return c.broke()
 	case errors.Is(err, io.EOF):
 		return io.ErrUnexpectedEOF
 	}

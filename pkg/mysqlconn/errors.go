@@ -3,6 +3,7 @@ package mysqlconn
 import (
 	"errors"
 
+	"skarv/pkg/reason"
 	"skarv/pkg/sqlerr"
 )
 
@@ -51,5 +52,5 @@ func (e *DstError) Unwrap() error { return e.Err }
 // lost marks the connection broken and returns the error for it.
 func (c *Conn) lost(cause error) *LostError {
 	c.broken = true
-	return &LostError{Err: sqlerr.ServerLost.New(c.name + ": " + cause.Error()), Cause: cause}
+	return &LostError{Err: sqlerr.ServerLost.New(c.name + ": " + reason.Plain(cause).Error()), Cause: cause}
 }

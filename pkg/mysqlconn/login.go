@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"skarv/pkg/reason"
 	"skarv/pkg/wire"
 )
 
@@ -92,7 +93,7 @@ func (c *Conn) startTLS(cfg *Config) error {
 		return err
 	}
 	if err := t.Handshake(); err != nil {
-		return fmt.Errorf("TLS: %w", err)
+		return fmt.Errorf("TLS: %w", reason.Plain(err))
 	}
 	c.sock.Upgrade(t)
 	c.secure = true

@@ -32,7 +32,7 @@ func TestLoginRefused(t *testing.T) {
 		})
 	}
 	_, err := mysqlconn.Dial(context.Background(), mysqlconn.Config{Addr: "unix:" + shared.socket + "x"})
-	require.EqualError(t, err, "connect to unix:"+shared.socket+"x: connect: no such file or directory")
+	require.EqualError(t, err, "connect to unix:"+shared.socket+"x: no such file or directory")
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = mysqlconn.Dial(context.Background(), mysqlconn.Config{Addr: "unix:" + shared.socket, User: "root", TLS: &tls.Config{}})
 	require.ErrorContains(t, err, "TLS")
@@ -46,8 +46,10 @@ func TestLoginSilentServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer l.Close()
-	_, err = mysqlconn.Dial(context.Background(), mysqlconn.Config{Addr: l.Addr().String(), Timeout: 20 * time.Millisecond})
+	_, err = mysqlconn.Dial(context.Background(), mysqlconn.Config{Addr: l.Addr().String(), User: "skarv", Timeout: 20 * time.Millisecond})
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	require.True(t, mysqlconn.IsLost(err))
+	require.EqualError(t, err, "log in to "+l.Addr().String()+` as "skarv": no answer in time`)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		nc, err := l.Accept() // the first one

@@ -93,7 +93,7 @@ func (c *Conn) CloseStmt(id uint32) {
 // misused is the error for a command sent while an answer is still to be read.
 func (c *Conn) misused() error {
 	if c.interrupted.Load() {
-		return c.lost(errors.New("interrupted"))
+		return c.lost(c.broke())
 	}
 	return c.lost(errors.New("connection is not at rest"))
 }

@@ -209,10 +209,10 @@ func (c *Change) Commit(ctx context.Context) (int64, error) {
 		c.cmps = append(c.cmps, clientv3.Compare(clientv3.CreateRevision(c.guard.key), "=", c.guard.revision))
 		onFail = append(onFail, clientv3.OpGet(c.guard.key, clientv3.WithKeysOnly()))
 	}
-	ctx, cancel := c.store.request(ctx)
+	bounded, cancel := c.store.request(ctx)
 	defer cancel()
-	r, err := c.store.client.Txn(ctx).If(c.cmps...).Then(c.ops...).Else(onFail...).Commit()
-	if err = c.store.observe(err); err != nil {
+	r, err := c.store.client.Txn(bounded).If(c.cmps...).Then(c.ops...).Else(onFail...).Commit()
+	if err = c.store.observe(ctx, err); err != nil {
 		if errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrFull) {
 			err = fmt.Errorf("%w; it is not known whether the change was written", err)
 		}

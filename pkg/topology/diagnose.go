@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"os"
 	"time"
+
+	"skarv/pkg/reason"
 )
 
 // diagnoseTimeout bounds one look at why etcd does not answer.
@@ -35,7 +37,7 @@ func (s *Store) diagnose(ctx context.Context) error {
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", u.Host)
 	if err != nil {
-		return err // it names the address
+		return fmt.Errorf("connect to %s: %w", u.Host, reason.Plain(err))
 	}
 	defer conn.Close()
 	if s.tls == nil {
@@ -48,12 +50,12 @@ func (s *Store) diagnose(ctx context.Context) error {
 	}
 	secure := tls.Client(conn, cfg)
 	if err := secure.HandshakeContext(ctx); err != nil {
-		return fmt.Errorf("TLS with %s: %w", endpoint, err)
+		return fmt.Errorf("TLS with %s: %w", endpoint, reason.Plain(err))
 	}
 	// A server that refuses our certificate says so after the handshake.
 	_ = conn.SetReadDeadline(time.Now().Add(diagnoseTimeout / 4))
 	if _, err := secure.Read(make([]byte, 1)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("TLS with %s: %w", endpoint, err)
+		return fmt.Errorf("TLS with %s: %w", endpoint, reason.Plain(err))
 	}
 	return nil
 }

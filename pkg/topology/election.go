@@ -30,7 +30,7 @@ func (g *Guard) Term() int64 { return g.revision }
 // it writes afterwards with the guard is refused.
 func (s *Store) Campaign(ctx context.Context, role, value string, lead func(context.Context, *Guard) error) error {
 	lease, err := s.client.Grant(ctx, leaseSeconds)
-	if err = s.observe(err); err != nil {
+	if err = s.observe(ctx, err); err != nil {
 		return fmt.Errorf("campaign for %s: %w", role, err)
 	}
 	session, err := concurrency.NewSession(s.client, concurrency.WithLease(lease.ID), concurrency.WithContext(ctx))
@@ -72,7 +72,7 @@ func (s *Store) acquire(ctx context.Context, session *concurrency.Session, role,
 			Then(clientv3.OpPut(key, value, clientv3.WithLease(session.Lease()))).
 			Else(clientv3.OpGet(key)).
 			Commit()
-		if err = s.observe(err); err != nil {
+		if err = s.observe(ctx, err); err != nil {
 			return nil, err
 		}
 		if r.Succeeded {

@@ -17,15 +17,15 @@ type Gate struct {
 
 // PutGate puts a gate, which must be removed.
 func (s *Store) PutGate(ctx context.Context, id string) (*Gate, error) {
-	ctx, cancel := s.request(ctx)
+	bounded, cancel := s.request(ctx)
 	defer cancel()
-	lease, err := s.client.Grant(ctx, leaseSeconds)
-	if err = s.observe(err); err != nil {
+	lease, err := s.client.Grant(bounded, leaseSeconds)
+	if err = s.observe(ctx, err); err != nil {
 		return nil, fmt.Errorf("close the gate for commits: %w", err)
 	}
 	g := &Gate{ID: id, lease: lease.ID}
-	r, err := s.client.Put(ctx, s.recordKey(Gates, id), "{}", clientv3.WithLease(lease.ID))
-	if err = s.observe(err); err != nil {
+	r, err := s.client.Put(bounded, s.recordKey(Gates, id), "{}", clientv3.WithLease(lease.ID))
+	if err = s.observe(ctx, err); err != nil {
 		_ = s.RemoveGate(context.WithoutCancel(ctx), g) // it may have arrived
 		return nil, fmt.Errorf("close the gate for commits: %w", err)
 	}
@@ -41,10 +41,10 @@ func (s *Store) GateStands(ctx context.Context, g *Gate) (bool, error) {
 
 // RemoveGate opens the gate.
 func (s *Store) RemoveGate(ctx context.Context, g *Gate) error {
-	ctx, cancel := s.request(ctx)
+	bounded, cancel := s.request(ctx)
 	defer cancel()
-	_, err := s.client.Revoke(ctx, g.lease)
-	return s.observe(err)
+	_, err := s.client.Revoke(bounded, g.lease)
+	return s.observe(ctx, err)
 }
 
 // AwaitGated waits, as AwaitSlots does, until no proxy commits anything because of g.

@@ -212,7 +212,7 @@ func (p *Presence) announce(ctx context.Context) error {
 	bounded, cancel := p.store.request(ctx)
 	lease, err := p.store.client.Grant(bounded, leaseSeconds)
 	cancel()
-	if err = p.store.observe(err); err != nil {
+	if err = p.store.observe(ctx, err); err != nil {
 		return err
 	}
 	session, err := concurrency.NewSession(p.store.client, concurrency.WithLease(lease.ID), concurrency.WithContext(ctx))
@@ -277,10 +277,10 @@ func (p *Presence) put(ctx context.Context, lease clientv3.LeaseID) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := p.store.request(ctx)
+	bounded, cancel := p.store.request(ctx)
 	defer cancel()
-	_, err = p.store.client.Put(ctx, p.store.liveKey(m.ID), string(data), clientv3.WithLease(lease))
-	return p.store.observe(err)
+	_, err = p.store.client.Put(bounded, p.store.liveKey(m.ID), string(data), clientv3.WithLease(lease))
+	return p.store.observe(ctx, err)
 }
 
 // Members returns the processes that are alive, ordered by id.

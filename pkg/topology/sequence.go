@@ -93,13 +93,13 @@ func (s *Store) swap(ctx context.Context, key string, f func(next uint64) (uint6
 }
 
 func (s *Store) swapOnce(ctx context.Context, key string, rev int64, want uint64) (bool, error) {
-	ctx, cancel := s.request(ctx)
+	bounded, cancel := s.request(ctx)
 	defer cancel()
-	r, err := s.client.Txn(ctx).
+	r, err := s.client.Txn(bounded).
 		If(clientv3.Compare(clientv3.ModRevision(key), "=", rev)).
 		Then(clientv3.OpPut(key, strconv.FormatUint(want, 10))).
 		Commit()
-	if err = s.observe(err); err != nil {
+	if err = s.observe(ctx, err); err != nil {
 		return false, err
 	}
 	return r.Succeeded, nil

@@ -38,6 +38,8 @@ import (
 	grpcbackoff "google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"skarv/pkg/reason"
 )
 
 // DefaultPrefix is where a cluster lives in etcd unless its configuration says otherwise.
@@ -92,6 +94,8 @@ type Health struct {
 	OK    bool
 	Since time.Time // when OK last changed
 	Err   error     // why not, when OK is false
+	// Slow is how long etcd has taken to answer last, or has taken already, if that is too long; else 0.
+	Slow time.Duration
 }
 
 // Open returns a Store. It connects lazily: an etcd that is down shows in the first request, not here. With
@@ -166,12 +170,26 @@ func (s *Store) Healthy() Health {
 	return s.health
 }
 
-// observe keeps Healthy up to date and turns the client's errors into ours.
-func (s *Store) observe(err error) error {
+// errLate is why a request failed that nobody knows more of.
+var errLate = errors.New("no answer in time")
+
+// observe keeps Healthy up to date and turns the client's errors into ours. ctx is that of whoever asked, without the time that
+// every request has.
+func (s *Store) observe(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) { // whoever asked has gone, which tells nothing of etcd
 		return err
 	}
-	unavailable := isUnavailable(err)
+	unavailable, late := isUnavailable(err), isLate(err)
+	if late && ctx.Err() != nil { // who asked had less time than a request has: etcd may be slow, or not even that
+		text := "etcd has not answered in time"
+		if h := s.Healthy(); h.Err != nil {
+			text += ": " + h.Err.Error()
+		}
+		return reason.Say(text, fmt.Errorf("%w: %w", ErrUnavailable, err))
+	}
+	if late {
+		err = reason.Say(errLate.Error(), err)
+	}
 	s.mu.Lock()
 	if rpctypes.Error(err) == rpctypes.ErrNoSpace {
 		s.full = true
@@ -185,7 +203,7 @@ func (s *Store) observe(err error) error {
 		s.health.Err = ErrFull
 	case !unavailable:
 		s.health.Err = nil
-	case s.health.Err == nil || !errors.Is(err, context.DeadlineExceeded):
+	case s.health.Err == nil || !late:
 		s.health.Err = err
 	default: // that time ran out tells less than what is known already
 		err = fmt.Errorf("%w (%w)", err, s.health.Err)
@@ -197,17 +215,22 @@ func (s *Store) observe(err error) error {
 	return err
 }
 
+// isLate reports whether err means that etcd did not answer in time.
+func isLate(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || err != nil && status.Code(err) == codes.DeadlineExceeded
+}
+
 // isUnavailable reports whether err means that etcd did not answer, or has nothing to say to us. A deadline is a sign of that, for every request
 // has one of its own.
 func isUnavailable(err error) bool {
 	if err == nil {
 		return false
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	if isLate(err) {
 		return true
 	}
 	switch status.Code(err) {
-	case codes.Unavailable, codes.DeadlineExceeded, codes.PermissionDenied, codes.Unauthenticated:
+	case codes.Unavailable, codes.PermissionDenied, codes.Unauthenticated:
 		return true
 	}
 	switch rpctypes.Error(err) {
@@ -230,10 +253,10 @@ func (s *Store) get(ctx context.Context, key string) (value []byte, revision int
 
 // ask is one request to etcd for a key, or for what the options make of it.
 func (s *Store) ask(ctx context.Context, key string, options ...clientv3.OpOption) (*clientv3.GetResponse, error) {
-	ctx, cancel := s.request(ctx)
+	bounded, cancel := s.request(ctx)
 	defer cancel()
-	r, err := s.client.Get(ctx, key, options...)
-	return r, s.observe(err)
+	r, err := s.client.Get(bounded, key, options...)
+	return r, s.observe(ctx, err)
 }
 
 // getAt is get with the revision at which the key was read: a watch that begins behind it misses nothing.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -238,6 +239,40 @@ func TestEtcdOutageKeepsTheLastSnapshot(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.Wait(deadline(t), rev)
 	require.NoError(t, err)
+}
+
+// Whoever has less time than etcd takes has learnt nothing of it; an etcd that is slow is told from one that does not answer.
+func TestSlowEtcd(t *testing.T) {
+	w := etcdtest.Start(t).Wire(t)
+	s := open(t, w.Endpoint())
+	f := follow(t, s)
+	_, err := f.Wait(deadline(t), 0)
+	require.NoError(t, err)
+	w.Hold(true)
+	short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	_, err = s.Change(nil).PutDatabase(&catalog.Database{Name: "a"}, topology.Absent).Commit(short)
+	require.ErrorIs(t, err, topology.ErrUnavailable)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.EqualError(t, err, "etcd has not answered in time; it is not known whether the change was written")
+	require.True(t, s.Healthy().OK)
+
+	require.Eventually(t, func() bool { return s.Healthy().Slow > 0 }, 15*time.Second, time.Millisecond)
+	require.True(t, s.Healthy().OK)
+	w.Hold(false)
+	require.Eventually(t, func() bool { return s.Healthy().Slow == 0 }, 15*time.Second, 20*time.Millisecond)
+	require.True(t, s.Healthy().OK)
+
+	w.Hold(true)
+	require.Eventually(t, func() bool { return !s.Healthy().OK }, 15*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return strings.HasPrefix(s.Healthy().Err.Error(), "it takes connections, but has not answered for 2s")
+	},
+		15*time.Second, 20*time.Millisecond)
+	_, err = s.Load(deadline(t))
+	require.ErrorContains(t, err, "etcd is not reachable: no answer in time (it takes connections, but has not answered for 2s")
+	w.Hold(false)
+	require.Eventually(t, func() bool { return s.Healthy().OK }, 15*time.Second, 20*time.Millisecond)
 }
 
 // An etcd that is full is told from one that does not answer, and is found out to take writes again without anybody's help. Meanwhile

@@ -146,27 +146,31 @@ func (s *Store) probe(ctx context.Context, seen *atomic.Int64) error {
 		case <-tick.C:
 		}
 		was, revision := s.Healthy(), seen.Load()
-		bounded, cancel := context.WithTimeout(ctx, 2*probeInterval)
-		r, err := s.client.Get(bounded, s.clusterKey(), clientv3.WithCountOnly())
-		if err == nil && (n%probeWrites == 0 || errors.Is(was.Err, ErrFull)) {
-			err = s.tryWriting(bounded)
+		write := n%probeWrites == 0 || errors.Is(was.Err, ErrFull)
+		r, err := s.knock(ctx, write, 2*probeInterval)
+		var cause error
+		if isLate(err) {
+			if cause = s.diagnose(ctx); cause == nil { // it takes connections
+				s.noteSlow(2 * probeInterval)
+				r, err = s.knock(ctx, write, s.timeout)
+			}
 		}
-		cancel()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		_ = s.observe(err)
+		_ = s.observe(ctx, err)
 		if r != nil {
 			if r.Header.Revision < revision || cluster != 0 && r.Header.ClusterId != cluster {
 				return ErrRestored
 			}
 			cluster = r.Header.ClusterId
 		}
-		if errors.Is(err, context.DeadlineExceeded) {
-			if cause := s.diagnose(ctx); cause != nil {
-				s.explain(cause)
-				err = cause
+		if isLate(err) {
+			if cause == nil {
+				cause = fmt.Errorf("it takes connections, but has not answered for %v: it may be frozen, or without a majority", s.timeout)
 			}
+			s.explain(cause)
+			err = cause
 		}
 		// Who begins, and has read nothing yet, has no state to go on with.
 		goingOn := "going on with the last known state"
@@ -183,6 +187,42 @@ func (s *Store) probe(ctx context.Context, seen *atomic.Int64) error {
 				s.log.Warn("etcd does not answer, "+goingOn, "error", err)
 			}
 		}
+	}
+}
+
+// slowAnswer is how long etcd may take for an answer before it is told of.
+const slowAnswer = time.Second
+
+// knock asks etcd for a sign of life, and whether it takes writes, and notes how long that took. r is nil unless it answered.
+func (s *Store) knock(ctx context.Context, write bool, patience time.Duration) (r *clientv3.GetResponse, err error) {
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	began := time.Now()
+	r, err = s.client.Get(bounded, s.clusterKey(), clientv3.WithCountOnly())
+	if err == nil && write {
+		err = s.tryWriting(bounded)
+	}
+	if took := time.Since(began); err == nil {
+		s.noteSlow(took)
+	}
+	return r, err
+}
+
+// noteSlow notes that etcd has taken so long to answer, or has not answered for so long.
+func (s *Store) noteSlow(took time.Duration) {
+	took = took.Round(time.Millisecond)
+	if took < slowAnswer {
+		took = 0
+	}
+	s.mu.Lock()
+	before := s.health.Slow
+	s.health.Slow = took
+	s.mu.Unlock()
+	switch {
+	case before == 0 && took > 0:
+		s.log.Warn("etcd is slow", "duration", took)
+	case before > 0 && took == 0:
+		s.log.Info("etcd is not slow any more")
 	}
 }
 
