@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -94,7 +95,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, 
 		}
 		return exitFailed
 	case s.Code() == codes.Unavailable && !strings.Contains(s.Message(), "etcd"):
-		fmt.Fprintf(errs, "skarvctl: no Skarv process answers at %s: %s (%s)\n", a.addr, unanswered(s.Message()), s.Message())
+		fmt.Fprintf(errs, "skarvctl: no Skarv process answers at %s: %s (%s)\n", a.addr, unanswered(s.Message()), dialled(s.Message()))
 		return exitUnreachable
 	case s.Code() == codes.Unauthenticated:
 		fmt.Fprintln(errs, "skarvctl:", s.Message())
@@ -103,12 +104,23 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, 
 		fmt.Fprintln(errs, "skarvctl:", s.Message())
 		return exitUsage
 	case s.Code() == codes.DeadlineExceeded:
-		fmt.Fprintf(errs, "skarvctl: no answer within %s; it may still happen: look with skarvctl status\n", a.timeout)
+		fmt.Fprintf(errs, "skarvctl: the process at %s has not answered within %s (--timeout): it is frozen, cut off or busy; what it was asked to do may still happen, look before you ask again\n",
+			a.addr, a.timeout)
 		return exitFailed
 	default:
 		fmt.Fprintln(errs, "skarvctl:", s.Message())
 		return exitFailed
 	}
+}
+
+// dialled is what gRPC says of a connection that was not made, without the words of its layers.
+func dialled(message string) string {
+	const layer = `connection error: desc = `
+	_, quoted, found := strings.Cut(message, layer)
+	if inner, err := strconv.QuotedPrefix(quoted); found && err == nil {
+		message, _ = strconv.Unquote(inner)
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(message, "transport: "), "Error while dialing: ")
 }
 
 // unanswered is what to do where nobody has answered, going by what gRPC says of it.

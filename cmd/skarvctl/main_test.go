@@ -266,6 +266,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"user", "add", "x", "--grant", "shop"}, nil, exitUsage, "DATABASE:PRIVILEGE"},
 		{[]string{"user", "add", "x", "--password-file", "/nonexistent"}, nil, exitFailed, "/nonexistent"},
 		{[]string{"--addr", "127.0.0.1:1", "status"}, nil, exitUnreachable, "skarv dev"},
+		{[]string{"--addr", "127.0.0.1:1", "status"}, nil, exitUnreachable, "SKARV_ADDR (dial tcp 127.0.0.1:1: connect: connection refused)"},
+		{[]string{"--timeout", "17s", "tables"}, status.Error(codes.DeadlineExceeded, "context deadline exceeded"), exitFailed, "has not answered within 17s (--timeout)"},
 		{[]string{"--addr", "", "status"}, nil, exitUsage, `--addr is HOST:PORT, not ""`},
 		{[]string{"--timeout", "-1s", "status"}, nil, exitUsage, "--timeout is a time such as 30s, not -1s"},
 		{[]string{"--help"}, nil, exitOK, ""},

@@ -17,7 +17,7 @@ const progressEvery = 200 * time.Millisecond
 // Checksum implements the API. It runs in whichever process is asked, beside everything else.
 func (a *Server) Checksum(req *adminv1.ChecksumRequest, out grpc.ServerStreamingServer[adminv1.ChecksumResponse]) error {
 	if a.cfg.Login == nil {
-		return status.Error(codes.Unavailable, "this process does not reach the servers")
+		return status.Error(codes.FailedPrecondition, "this process does not reach the servers")
 	}
 	var told time.Time
 	c := &audit.Checksum{

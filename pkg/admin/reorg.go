@@ -46,14 +46,14 @@ func (a *Server) Reorganise(ctx context.Context, req *adminv1.ReorganiseRequest)
 	}
 	if req.GetByLoad() {
 		if a.cfg.Load == nil {
-			return nil, status.Error(codes.Unavailable, "the load of partitions is not known here")
+			return nil, status.Error(codes.FailedPrecondition, "the load of partitions is not known here: ask a process with the proxy role")
 		}
 		rates, _, missing, err := a.cfg.Load(ctx, true)
 		if err != nil {
 			return nil, rpcError(err)
 		}
 		if len(missing) > 0 {
-			return nil, status.Errorf(codes.Unavailable, "these processes do not tell their load: %s", strings.Join(missing, ", "))
+			return nil, status.Errorf(codes.FailedPrecondition, "these processes do not tell their load: %s", strings.Join(missing, ", "))
 		}
 		plan.Load = rates
 	}

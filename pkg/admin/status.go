@@ -253,7 +253,7 @@ func (a *Server) Partitions(context.Context, *adminv1.PartitionsRequest) (*admin
 		return nil, err
 	}
 	if snap.Map == nil {
-		return nil, status.Error(codes.Unavailable, "the partition map could not be read")
+		return nil, status.Error(codes.FailedPrecondition, "the partition map could not be read")
 	}
 	out := &adminv1.PartitionsResponse{Epoch: snap.Map.Epoch(), NodeGroups: a.groups(snap), Owners: make([]uint32, placement.Partitions)}
 	for p := range out.Owners {
@@ -265,7 +265,7 @@ func (a *Server) Partitions(context.Context, *adminv1.PartitionsRequest) (*admin
 // AwaitDrained implements the API.
 func (a *Server) AwaitDrained(ctx context.Context, req *adminv1.AwaitDrainedRequest) (*adminv1.AwaitDrainedResponse, error) {
 	if a.cfg.AwaitDrained == nil {
-		return nil, status.Error(codes.Unavailable, "this process has no clients")
+		return nil, status.Error(codes.FailedPrecondition, "this process has no clients: ask one with the proxy role")
 	}
 	r, err := a.cfg.AwaitDrained(ctx, req.GetEpoch())
 	if err != nil {
@@ -281,7 +281,7 @@ func (a *Server) AwaitDrained(ctx context.Context, req *adminv1.AwaitDrainedRequ
 // PartitionLoad implements the API.
 func (a *Server) PartitionLoad(ctx context.Context, req *adminv1.PartitionLoadRequest) (*adminv1.PartitionLoadResponse, error) {
 	if a.cfg.Load == nil {
-		return nil, status.Error(codes.Unavailable, "this process has no clients")
+		return nil, status.Error(codes.FailedPrecondition, "this process has no clients: ask one with the proxy role")
 	}
 	rates, all, missing, err := a.cfg.Load(ctx, req.GetCluster())
 	if err != nil {

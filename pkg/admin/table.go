@@ -89,7 +89,7 @@ func (a *Server) Route(_ context.Context, req *adminv1.RouteRequest) (*adminv1.R
 			req.GetTable(), strings.Join(columns, ", "))
 	}
 	if snap.Map == nil || t.Key == nil {
-		return nil, status.Error(codes.Unavailable, "the partition map or the table's key could not be read")
+		return nil, status.Error(codes.FailedPrecondition, "the partition map or the table's key could not be read")
 	}
 	values := make([]sqltypes.Value, len(columns))
 	for i, k := range req.GetKey() {

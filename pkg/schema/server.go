@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/reason"
 	"skarv/pkg/sqlerr"
 )
 
@@ -101,7 +103,7 @@ func (d Dialer) Dial(ctx context.Context, group string, node catalog.Node) (*Ser
 		if login.Err() != nil && ctx.Err() == nil {
 			return nil, lost{fmt.Errorf("connect to %s of node group %s: no answer within %v", node.Addr, group, p.login)}
 		}
-		return nil, lost{fmt.Errorf("connect to %s of node group %s: %w", node.Addr, group, err)}
+		return nil, lost{fmt.Errorf("connect to %s of node group %s: %w", node.Addr, group, reason.Plain(err))}
 	}
 	return &Server{Group: group, node: node, db: db, conn: conn, dialer: Dialer{TLS: d.TLS, patience: p}}, nil
 }
@@ -230,7 +232,10 @@ func (s *Server) serverError(ctx context.Context, err error) error {
 		}
 		return &sqlerr.Error{Code: sqlerr.Code(e.Number), State: state, Message: e.Message}
 	}
-	return lost{fmt.Errorf("node group %s at %s: %w", s.Group, s.node.Addr, err)}
+	if errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, driver.ErrBadConn) {
+		err = reason.Say("the connection was lost before it had answered", err)
+	}
+	return lost{fmt.Errorf("node group %s at %s: %w", s.Group, s.node.Addr, reason.Plain(err))}
 }
 
 // TakeFence makes this connection the only one of its lane that changes the server's schema for Skarv, ending whoever is.
