@@ -158,7 +158,10 @@ func (r *reorganisation) line() string {
 		if p.RowsEstimated > 0 && r.State == "COPY" {
 			b.WriteString(" " + bar(float64(p.Rows)/float64(p.RowsEstimated)))
 		}
-		fmt.Fprintf(&b, " %s rows, %s, lag %s", count(p.Rows), size(p.Bytes), seconds(p.LagSeconds))
+		fmt.Fprintf(&b, " %s rows, %s", count(p.Rows), size(p.Bytes))
+		if p.Phase != "" { // movers are at work
+			b.WriteString(", lag " + seconds(p.LagSeconds))
+		}
 		if p.Table != "" {
 			b.WriteString(", " + p.Table)
 		}

@@ -68,10 +68,10 @@ func TestReorganisationInOneLine(t *testing.T) {
 		"r1 PLANNED": {ID: "r1", State: "PLANNED"},
 		"r1 COPY [############............]  50% 10 k rows, 20 MB, lag 1.5s, d.t, 1m30s left, waiting: replica lags": {
 			ID: "r1", State: "COPY", Progress: &progress{
-				Rows: 10_000, RowsEstimated: 20_000, Bytes: 20 << 20, LagSeconds: 1.5, Table: "d.t", ETASeconds: 90, Throttled: "replica lags",
+				Phase: "copying", Rows: 10_000, RowsEstimated: 20_000, Bytes: 20 << 20, LagSeconds: 1.5, Table: "d.t", ETASeconds: 90, Throttled: "replica lags",
 			},
 		},
-		"r1 VERIFY 0 rows, 0 kB, lag 0s, 12 k compared, waiting for the rain to end": {ID: "r1", State: "VERIFY", Progress: &progress{
+		"r1 VERIFY 0 rows, 0 kB, 12 k compared, waiting for the rain to end": {ID: "r1", State: "VERIFY", Progress: &progress{
 			Compared: 12_000, Waits: []wait{{"the rain to end", 12}, {"the sun", 11}},
 		}},
 		"r1 DONE (moved) 12 k rows, 3072 kB, cut over in 18ms": {

@@ -34,6 +34,22 @@ type Progress struct {
 	Waits []mover.Wait `json:"waits,omitempty"`
 }
 
+// totals is what p tells that stays true without the movers that told it.
+func (p Progress) totals() Progress {
+	return Progress{
+		At: p.At, Rows: p.Rows, RowsEstimated: p.RowsEstimated, Bytes: p.Bytes, BytesEstimated: p.BytesEstimated, TablesDone: p.TablesDone, TablesTotal: p.TablesTotal,
+		Applied: p.Applied, Compared: p.Compared, LateWrites: p.LateWrites,
+	}
+}
+
+// of is what p tells of r as it is: less if it was written in a state that is over.
+func (p Progress) of(r *Record) Progress {
+	if n := len(r.Steps); n > 0 && p.At.Before(r.Steps[n-1].At) {
+		return p.totals()
+	}
+	return p
+}
+
 // shown is what report makes a Progress of; guarded by job.mu.
 type shown struct {
 	movers  []Mover // that run
@@ -53,6 +69,7 @@ func (j *job) report(ctx context.Context) error {
 	defer tick.Stop()
 	defer j.metrics.show(&Progress{})
 	var p Progress
+	worked := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -62,10 +79,10 @@ func (j *job) report(ctx context.Context) error {
 		j.mu.Lock()
 		movers, helpers, failing := slices.Clone(j.shown.movers), slices.Clone(j.shown.helpers), j.shown.failing
 		j.mu.Unlock()
-		if len(movers) > 0 {
+		waited := len(p.Waits) > 0
+		if p = p.totals(); len(movers) > 0 {
 			p = sum(movers)
 		}
-		waited := len(p.Waits) > 0
 		p.At, p.Waits = time.Now().UTC(), j.waits.Long()
 		if !failing.IsZero() {
 			p.Waits = append(p.Waits, mover.Wait{What: "a step to succeed that has failed, and is taken again and again", Since: failing})
@@ -75,9 +92,10 @@ func (j *job) report(ctx context.Context) error {
 		}
 		slices.SortFunc(p.Waits, func(a, b mover.Wait) int { return a.Since.Compare(b.Since) })
 		j.metrics.show(&p)
-		if len(movers) == 0 && len(p.Waits) == 0 && !waited {
+		if len(movers) == 0 && len(p.Waits) == 0 && !waited && !worked {
 			continue
 		}
+		worked = len(movers) > 0
 		data, err := json.Marshal(p)
 		if err != nil {
 			return err

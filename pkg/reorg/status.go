@@ -26,6 +26,7 @@ func StatusOf(ctx context.Context, store *topology.Store, r *Record, leader stri
 			return s, err
 		}
 		if ok {
+			p = p.of(r)
 			if r.Rows > 0 && r.State != Copy { // the movers of a way back copy nothing
 				p.Rows, p.RowsEstimated, p.Bytes, p.BytesEstimated = r.Rows, r.Rows, r.Bytes, r.Bytes
 			}

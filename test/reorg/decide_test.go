@@ -199,3 +199,22 @@ func TestTroubleThatIsOver(t *testing.T) {
 	m.faults.set("run", nil)
 	require.Eventually(t, said(""), time.Minute, 10*time.Millisecond)
 }
+
+// While nothing moves, nothing is told of what moved last.
+func TestPausedTellsNothingOld(t *testing.T) {
+	m := newMachine(t, 2)
+	id := m.start(reorg.Request{Without: []placement.NodeGroupID{2}}, time.Hour)
+	told := func(phase, table string) func() bool {
+		return func() bool {
+			r, err := reorg.Get(t.Context(), m.store, id)
+			require.NoError(t, err)
+			st, err := reorg.StatusOf(t.Context(), m.store, r, control.Role)
+			require.NoError(t, err)
+			return r.State == reorg.Reverse && st.Progress != nil && st.Progress.Phase == phase && st.Progress.Table == table
+		}
+	}
+	require.Eventually(t, told(string(mover.Following), "d.t"), time.Minute, 10*time.Millisecond)
+	_, err := reorg.Pause(t.Context(), m.store, id, true)
+	require.NoError(t, err)
+	require.Eventually(t, told("", ""), time.Minute, 10*time.Millisecond)
+}

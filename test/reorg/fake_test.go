@@ -95,7 +95,7 @@ func (p *plainMover) Progress() mover.Progress {
 			return mover.Progress{Phase: mover.Cutting}
 		}
 	}
-	return mover.Progress{Phase: mover.Following}
+	return mover.Progress{Phase: mover.Following, Table: "d.t"}
 }
 
 func (p *plainMover) Lag(context.Context) (time.Duration, error) { return 0, p.faults.call("lag") }
