@@ -57,6 +57,10 @@ const (
 // ErrFenced: the slot is another one's now, or nobody's.
 var ErrFenced = errors.New("this process was shut out of the database server; it takes another slot")
 
+// ErrForgotten: the server does not know the slot, or knows it of an earlier holder only: `_skarv`.`slot` was emptied, or restored from a
+// backup. Whoever still holds the slot makes his account ready again.
+var ErrForgotten = errors.New("the server does not know this process's slot in `_skarv`.`slot`")
+
 // NoPrivilegeError says that Skarv's account on a server may not make accounts. The cluster works without them as long as
 // no partitions are moved.
 type NoPrivilegeError struct{ Err error }
@@ -162,8 +166,8 @@ func Activate(c *mysqlconn.Conn, g *catalog.NodeGroup, s Slot) error {
 	return nil
 }
 
-// Admit returns nil if a connection of s's holder may be used for g, ErrFenced if s was shut out, and another error, as Known, if the server is not
-// one of g.
+// Admit returns nil if a connection of s's holder may be used for g, ErrFenced if s was shut out, ErrForgotten if the server does not know, and another
+// error, as Known, if the server is not one of g.
 func Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, s Slot) error {
 	mark := "''"
 	if g.Mark != "" {
@@ -173,10 +177,19 @@ func Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, s Slot) error {
 	if err != nil {
 		return err
 	}
-	if len(rows) == 1 && string(rows[0][2]) != g.Mark {
+	if len(rows) == 0 {
+		return ErrForgotten
+	}
+	if string(rows[0][2]) != g.Mark {
 		return stranger(g)
 	}
-	if len(rows) != 1 || string(rows[0][0]) != strconv.FormatInt(s.Incarnation, 10) || string(rows[0][1]) != "0" {
+	incarnation, err := strconv.ParseInt(string(rows[0][0]), 10, 64)
+	switch {
+	case err != nil:
+		return err
+	case incarnation < s.Incarnation:
+		return ErrForgotten
+	case incarnation > s.Incarnation || string(rows[0][1]) != "0":
 		return ErrFenced
 	}
 	return nil

@@ -19,6 +19,7 @@ type Holder struct {
 	mu       sync.Mutex
 	slot     *Slot
 	ready    map[string]error // by address: the account was made (nil) or cannot be made
+	again    map[string]bool  // by address: the account was made, and is refused
 	notified bool             // Lost was called for this slot
 }
 
@@ -26,6 +27,9 @@ type Holder struct {
 type HolderConfig struct {
 	// Dial connects to a group's primary as administrator.
 	Dial func(ctx context.Context, g *catalog.NodeGroup) (*mysqlconn.Conn, error)
+	// Held tells, by the cluster's state as it is now, whether a slot is this process's still. It is asked before an account is made again: a
+	// server that has forgotten the account may have forgotten that the slot was fenced, too.
+	Held func(ctx context.Context, s Slot) (bool, error)
 	// Lost is called, once for each slot, when a server says that the slot is not this process's any more. It must not
 	// call the Holder.
 	Lost func()
@@ -39,14 +43,14 @@ func NewHolder(cfg HolderConfig) *Holder {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Holder{cfg: cfg, ready: map[string]error{}}
+	return &Holder{cfg: cfg, ready: map[string]error{}, again: map[string]bool{}}
 }
 
 // Use takes over a slot; nil: the last one is lost.
 func (h *Holder) Use(s *Slot) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.slot, h.ready, h.notified = s, map[string]error{}, false
+	h.slot, h.ready, h.again, h.notified = s, map[string]error{}, map[string]bool{}, false
 }
 
 // ErrNoSlot: the process has no slot at the moment.
@@ -75,6 +79,9 @@ func (h *Holder) Account(ctx context.Context, g *catalog.NodeGroup) (user, passw
 }
 
 func (h *Holder) activate(ctx context.Context, g *catalog.NodeGroup, slot Slot) error {
+	if err := h.stillHeld(ctx, g, slot); err != nil {
+		return err
+	}
 	c, err := h.cfg.Dial(ctx, g)
 	if err != nil {
 		return err
@@ -96,9 +103,31 @@ func (h *Holder) activate(ctx context.Context, g *catalog.NodeGroup, slot Slot) 
 	h.mu.Lock()
 	if h.slot != nil && h.slot.Incarnation == slot.Incarnation {
 		h.ready[g.Primary.Addr] = err
+		delete(h.again, g.Primary.Addr)
 	}
 	h.mu.Unlock()
 	return err
+}
+
+// stillHeld returns nil if slot's account may be made ready on g's primary: for the first time, when the server tells whether it was fenced, or
+// because the slot is this process's still.
+func (h *Holder) stillHeld(ctx context.Context, g *catalog.NodeGroup, slot Slot) error {
+	h.mu.Lock()
+	again := h.again[g.Primary.Addr]
+	h.mu.Unlock()
+	if !again {
+		return nil
+	}
+	held, err := h.cfg.Held(ctx, slot)
+	if err != nil {
+		return fmt.Errorf("account %s has to be made again, and the cluster's state does not tell whether it may: %w", User(slot.N), err)
+	}
+	if !held {
+		h.lost(slot)
+		return ErrFenced
+	}
+	h.cfg.Log.Warn("the account of this process is made again on a server that does not know it", "group", g.ID, "account", User(slot.N))
+	return nil
 }
 
 // Known returns nil if the server c is connected to, with Skarv's own account, is one of g.
@@ -127,11 +156,15 @@ func (h *Holder) Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, user string) err
 func (h *Holder) Refused(g *catalog.NodeGroup, user string, err error) bool {
 	_, refused := errors.AsType[*sqlerr.Error](err)
 	_, unanswered := errors.AsType[*mysqlconn.UnansweredError](err)
-	if user == g.Primary.User || !refused && !unanswered || mysqlconn.IsLost(err) || sqlerr.HasCode(err, sqlerr.TooManyConnections, sqlerr.TooManyUserConns) {
+	forgotten := errors.Is(err, ErrForgotten)
+	if user == g.Primary.User || !refused && !unanswered && !forgotten || mysqlconn.IsLost(err) || sqlerr.HasCode(err, sqlerr.TooManyConnections, sqlerr.TooManyUserConns) {
 		return false
 	}
 	h.mu.Lock()
-	delete(h.ready, g.Primary.Addr)
+	if _, made := h.ready[g.Primary.Addr]; made {
+		delete(h.ready, g.Primary.Addr)
+		h.again[g.Primary.Addr] = true
+	}
 	h.mu.Unlock()
 	return true
 }

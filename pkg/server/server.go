@@ -157,7 +157,7 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	s.servers = schema.Dialer{TLS: backendTLS}
 	s.barrier, s.fenced, s.maps, s.admitted = barrier.New(), make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	s.freezes, s.schemas, s.options = make(chan struct{}, 1), make(chan struct{}, 1), o
-	s.accounts = fence.NewHolder(fence.HolderConfig{Dial: s.dialGroup, Lost: func() { signal(s.fenced) }, Unfenced: func() { s.presence.Unfenced() }, Log: o.Log})
+	s.accounts = fence.NewHolder(fence.HolderConfig{Dial: s.dialGroup, Held: s.holds, Lost: func() { signal(s.fenced) }, Unfenced: func() { s.presence.Unfenced() }, Log: o.Log})
 	s.pools = backend.NewPools(backend.Config{
 		MaxPerGroup: cfg.Backend.MaxConnections, MinPerGroup: cfg.Backend.MinConnections, FixedLimit: cfg.Backend.FixedLimit,
 		MaxQueue: cfg.Backend.MaxQueue, DialTimeout: time.Duration(cfg.Backend.DialTimeout),

@@ -24,6 +24,11 @@ func (s *Server) dialGroup(ctx context.Context, g *catalog.NodeGroup) (*mysqlcon
 	return s.pools.Dial(ctx, g.ID)
 }
 
+// holds reports whether a slot is this process's still.
+func (s *Server) holds(ctx context.Context, slot fence.Slot) (bool, error) {
+	return s.store.HoldsSlot(ctx, slot.N, slot.Incarnation)
+}
+
 // runSlot keeps the process in a slot until ctx ends: it takes one, and another one whenever it was shut out. With that its clients have to
 // connect anew.
 //

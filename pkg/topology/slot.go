@@ -124,6 +124,19 @@ func (s *Store) AwaitFenced(ctx context.Context, slot *Slot) (fenced bool, err e
 	return false, s.waitChange(ctx, s.slotKey(slot.N), revision)
 }
 
+// HoldsSlot reports whether a slot is the one of an incarnation as it is now, and not being fenced.
+func (s *Store) HoldsSlot(ctx context.Context, n int, incarnation int64) (bool, error) {
+	value, _, err := s.get(ctx, s.slotKey(n))
+	if err != nil || value == nil {
+		return false, err
+	}
+	var slot Slot
+	if err := json.Unmarshal(value, &slot); err != nil {
+		return false, fmt.Errorf("decode slot %d: %w", n, err)
+	}
+	return slot.Incarnation == incarnation && !slot.Fenced, nil
+}
+
 // Silent is a slot whose holder has not acknowledged what was waited for.
 type Silent struct {
 	Slot Slot

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/fence"
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/server"
 	"skarv/pkg/topology"
 	"skarv/pkg/txn"
@@ -86,7 +89,8 @@ func TestEmptiedServer(t *testing.T) {
 func TestAccountOfProxyIsMadeAgain(t *testing.T) {
 	c := cluster.Start(t, cluster.Groups(1))
 	db, bare := connectTo(t, c.DSN("")), connectTo(t, c.NodeGroup(1, ""))
-	for _, left := range [][]string{{"DROP USER skarv_w1"}, {"DROP TABLE _skarv.slot"}, {"DROP USER skarv_w1", "DROP TABLE _skarv.slot"}} {
+	for _, left := range [][]string{{"DROP USER skarv_w1"}, {"DROP TABLE _skarv.slot"}, {"DROP USER skarv_w1", "DROP TABLE _skarv.slot"}, {"DELETE FROM _skarv.slot"},
+		{"UPDATE _skarv.slot SET incarnation = incarnation - 1, fenced = 1"}} {
 		require.Equal(t, "0", db.get("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'd'"))
 		for _, q := range left {
 			bare.exec(q)
@@ -96,6 +100,76 @@ func TestAccountOfProxyIsMadeAgain(t *testing.T) {
 		require.Equal(t, "1", db.get("SELECT GET_LOCK('a', 0)"), left)
 		require.Equal(t, "1", db.get("SELECT RELEASE_LOCK('a')"))
 		require.Equal(t, "1", bare.get("SELECT COUNT(*) FROM mysql.user WHERE user = 'skarv_w1'"), left)
+	}
+
+	// One that was shut out does not come back by that: it takes another slot, and its clients connect anew.
+	store, err := topology.Open(topology.Config{Endpoints: []string{c.Info().Etcd}})
+	require.NoError(t, err)
+	defer store.Close()
+	slots, _, err := store.Slots(t.Context())
+	require.NoError(t, err)
+	require.Len(t, slots, 1)
+	held, err := store.HoldsSlot(t.Context(), 1, slots[0].Incarnation)
+	require.NoError(t, err)
+	require.True(t, held)
+	fenced := slots[0]
+	fenced.Fenced = true
+	_, err = store.Change(nil).PutSlot(&fenced, slots[0].Revision).Commit(t.Context())
+	require.NoError(t, err)
+	held, err = store.HoldsSlot(t.Context(), 1, slots[0].Incarnation)
+	require.NoError(t, err)
+	require.False(t, held)
+	require.Eventually(t, func() bool { _, err := db.try("DO 1"); return err != nil }, time.Minute, tick)
+	require.Eventually(t, func() bool { return ping(c.DSN("")) == nil }, time.Minute, tick)
+	require.Equal(t, "1", connectTo(t, c.DSN("")).get("SELECT CONNECTION_ID() DIV 1048576"), "an id of slot 2")
+}
+
+// A server that has forgotten a slot may have forgotten that it was fenced: the account is made again only if the cluster's state says that the
+// slot is still held.
+func TestForgottenSlot(t *testing.T) {
+	c := cluster.Start(t, cluster.Groups(1))
+	bare := connectTo(t, c.NodeGroup(1, ""))
+	store, err := topology.Open(topology.Config{Endpoints: []string{c.Info().Etcd}})
+	require.NoError(t, err)
+	defer store.Close()
+	group, _, err := store.Group(t.Context(), 1)
+	require.NoError(t, err)
+	held, lost := true, false
+	dial := func(ctx context.Context, g *catalog.NodeGroup) (*mysqlconn.Conn, error) {
+		return mysqlconn.Dial(ctx, mysqlconn.Config{Addr: g.Primary.Addr, User: g.Primary.User, Password: g.Primary.Password})
+	}
+	h := fence.NewHolder(fence.HolderConfig{
+		Dial: dial, Lost: func() { lost = true }, Held: func(_ context.Context, s fence.Slot) (bool, error) { return held && s.N == 700, nil },
+	})
+	h.Use(&fence.Slot{N: 700, Incarnation: 5, Secret: []byte("x")})
+	admitted := func() error {
+		for {
+			user, password, err := h.Account(t.Context(), group)
+			if err != nil {
+				return err
+			}
+			_, err = mysqlconn.Dial(t.Context(), mysqlconn.Config{Addr: group.Primary.Addr, User: user, Password: password, Check: func(c *mysqlconn.Conn) error {
+				return h.Admit(c, group, user)
+			}})
+			if err == nil || !h.Refused(group, user, err) {
+				return err
+			}
+		}
+	}
+	require.NoError(t, admitted())
+	bare.exec("DELETE FROM _skarv.slot WHERE n = 700")
+	require.NoError(t, admitted())
+	bare.exec("DELETE FROM _skarv.slot WHERE n = 700")
+	held = false
+	require.ErrorIs(t, admitted(), fence.ErrFenced)
+	require.True(t, lost)
+	require.Equal(t, "0", bare.get("SELECT COUNT(*) FROM _skarv.slot WHERE n = 700"))
+	for _, row := range []string{"(700, 5, 1)", "(700, 6, 0)"} { // shut out, and another one's
+		held, lost = true, false
+		bare.exec("REPLACE INTO _skarv.slot VALUES " + row)
+		h.Use(&fence.Slot{N: 700, Incarnation: 5, Secret: []byte("x")})
+		require.ErrorIs(t, admitted(), fence.ErrFenced)
+		require.True(t, lost)
 	}
 }
 
