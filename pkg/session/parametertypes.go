@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/sqlerr"
@@ -24,17 +26,20 @@ type parameterTypes struct {
 	anew  bool   // values have made a server prepare it again
 	cast  []bool // of any type until then, for it is all that is CAST
 	limit []bool // of any type: stands in LIMIT
+	alone []bool // stands for a value that is stored or compared as it is
 }
 
 func askedTypes(st *sqlparse.Statement, params []sqltypes.Column) (t parameterTypes) {
 	var before, last sqlparse.Token
 	limit := false
+	var lists lists
 	tokens := st.Tokens()
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF && tok.Kind != sqlparse.Invalid; tok = tokens.Next() {
 		if tok.Kind == sqlparse.Param {
 			ahead := tokens
 			next := ahead.Next()
 			t.limit = append(t.limit, limit)
+			t.alone = append(t.alone, lists.alone(st, last, next))
 			t.cast = append(t.cast, st.Is(last, "BINARY") ||
 				st.Is(last, "(") && (st.Is(before, "CAST") && st.Is(next, "AS") || st.Is(before, "CONVERT") && (st.Is(next, ",") || st.Is(next, "USING"))))
 		}
@@ -44,6 +49,7 @@ func askedTypes(st *sqlparse.Statement, params []sqltypes.Column) (t parameterTy
 		case tok.Kind != sqlparse.Param && tok.Kind != sqlparse.IntLit && !st.Is(tok, ",") && !st.Is(tok, "OFFSET"):
 			limit = false
 		}
+		lists.pass(st, last, tok)
 		before, last = last, tok
 	}
 	if len(t.cast) != len(params) {
@@ -54,6 +60,34 @@ func askedTypes(st *sqlparse.Statement, params []sqltypes.Column) (t parameterTy
 	}
 	t.now = append(t.now, t.asked...)
 	return t
+}
+
+// lists knows which parentheses of a statement are lists of values: rows of VALUES, and those behind IN.
+type lists struct {
+	open   []bool // those around, by whether they are lists
+	values bool   // behind VALUES, where only they follow
+}
+
+// pass tells of the next token; last is the one before.
+func (l *lists) pass(st *sqlparse.Statement, last, tok sqlparse.Token) {
+	switch {
+	case st.Is(tok, "("):
+		l.open = append(l.open, len(l.open) == 0 && l.values || st.Is(last, "IN"))
+	case st.Is(tok, ")"):
+		l.open = l.open[:max(len(l.open)-1, 0)]
+	case len(l.open) == 0 && !st.Is(tok, ","):
+		l.values = st.Is(tok, "VALUES") || st.Is(tok, "VALUE")
+	}
+}
+
+// alone reports whether what stands between last and next is a value by itself: one of a list, or one that is assigned or compared.
+func (l *lists) alone(st *sqlparse.Statement, last, next sqlparse.Token) bool {
+	is := func(tok sqlparse.Token, of ...string) bool {
+		return slices.ContainsFunc(of, func(s string) bool { return st.Is(tok, s) })
+	}
+	listed := len(l.open) > 0 && l.open[len(l.open)-1]
+	return (listed && is(last, "(", ",") || is(last, "=", "<", ">", "<=", ">=", "<>", "!=", "<=>")) &&
+		(next.Kind == sqlparse.EOF || is(next, ",", ")", ";", "AND", "OR", "WHERE", "ORDER", "LIMIT", "GROUP", "HAVING"))
 }
 
 // settle gives the values at hand the types that they have for st by now. It reports whether it has changed any.
@@ -134,9 +168,29 @@ func (t *parameterTypes) plain(p *wire.Params) (others bool) {
 		if !backend.Takes(asked, given) {
 			return false
 		}
-		others = others || given.Type != sqltypes.TypeNull && backend.KindOf(given.Type) != backend.KindOf(asked.Type)
+		others = others || given.Type != sqltypes.TypeNull && backend.KindOf(given.Type) != backend.KindOf(asked.Type) &&
+			!(t.alone[i] && backend.KindOf(given.Type) == backend.KindText && writtenOut(backend.KindOf(asked.Type), p.Value(i).Raw))
 	}
 	return others
+}
+
+// writtenOut reports whether text is a date or time as it is printed, so that it does not matter to what it is stored in, or compared with,
+// whether it is one already.
+func writtenOut(as backend.Kind, text []byte) bool {
+	var layout string
+	switch as {
+	case backend.KindDate:
+		layout = time.DateOnly
+	case backend.KindDatetime:
+		layout = time.DateTime
+	case backend.KindTime:
+		layout = time.TimeOnly
+	default:
+		return false
+	}
+	const microseconds = len(".000000")
+	at, err := time.Parse(layout, string(text)) // which takes a fraction behind seconds
+	return err == nil && len(text) <= len(layout)+microseconds && !bytes.ContainsRune(text, ',') && (as == backend.KindTime || at.Year() > 0)
 }
 
 func otherType() error {

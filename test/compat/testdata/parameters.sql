@@ -170,3 +170,26 @@ SELECT id FROM par_when WHERE n >= ? AND at >= ? ORDER BY id;
 UPDATE par_when SET n = n + ? WHERE at = ?;
 SELECT * FROM par_when ORDER BY id;
 DROP TABLE par_when;
+-- A value of another type has the statement prepared again; what dates are written as stays what it was.
+CREATE TABLE spent (id INT PRIMARY KEY, amount DECIMAL(10,2), on_day DATE, at DATETIME(3), dur TIME, u INT UNIQUE);
+-- args: [7, 10.5, "2020-01-02", "2020-01-02 10:00:00.5", "10:00:00", 1]
+-- args: [9, null, "2020-01-03", "2020-01-03 10:00:00", "11:00:00", 2]
+-- args: [10, "5.25", "2020-01-03", null, null, null]
+-- args: [11, null, null, "2020-01-03 10:00:00.25", "23:00:00", 3]
+-- args: [12, null, null, null, null, null]
+INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?);
+-- args: [13, 10.5, "2020-01-02", 14, null, "2020-02-29"]
+-- args: [15, null, "2020-01-03", 16, null, "2020-01-04"]
+INSERT INTO spent (id, amount, on_day) VALUES (?, ?, ?), (?, ?, ?);
+-- args: [1.5, "2020-05-05", 7]
+-- args: [null, "2020-05-06", 9]
+UPDATE spent SET amount = ?, on_day = ? WHERE id = ?;
+-- args: [0.5, "2020-05-06"]
+-- args: [null, "2020-05-06"]
+-- args: [0.5, "2020-05-06"]
+SELECT id FROM spent WHERE amount > ? OR on_day = ? ORDER BY id;
+-- args: [0.5, "2020-05-06", "2020-01-03"]
+-- args: [null, "2020-05-06", "2020-01-04"]
+SELECT id FROM spent WHERE amount > ? OR on_day IN (?, ?) ORDER BY id;
+SELECT * FROM spent ORDER BY id;
+DROP TABLE spent;
