@@ -83,7 +83,7 @@ func (b *build) groups(n int) *grouping {
 	distinct, only := blk.distinctAggregates()
 	for _, way := range []struct{ fits, values, again bool }{{fits: only, values: true}, {fits: !only && !rollup}, {fits: !only && (rollup || distinct), again: true}} {
 		g := &grouping{b: b, cut: cut, aggregates: map[string]int{}, averages: map[string]int{}, values: way.values, again: way.again}
-		if way.fits && g.find() && g.typed() && g.wide() && g.apart(n) {
+		if way.fits && g.find() && g.typed() && g.wide() && !g.rounds() && g.apart(n) {
 			return g
 		}
 	}
@@ -473,6 +473,34 @@ func (g *grouping) typed() bool {
 		}
 	}
 	return true
+}
+
+// rounds reports whether the copy of the groups may round what it is given: a FLOAT or DOUBLE with a number of decimals that is computed has
+// more of them for whoever sorts or takes binary rows.
+func (g *grouping) rounds() bool {
+	fixed := func(e sqlparser.Expr) bool {
+		_, plain := e.(*sqlparser.ColName)
+		return !plain && g.b.floatDigits(g.b.query.block, e) != shown
+	}
+	for _, c := range g.columns {
+		if c.expr != nil && fixed(c.expr) {
+			return true
+		}
+	}
+	for _, span := range g.calls() {
+		switch _, call, _ := g.aggregate(span); call := call.(type) {
+		case *sqlparser.Count, *sqlparser.CountStar:
+		case *sqlparser.Min, *sqlparser.Max:
+			if fixed(call.GetArg()) {
+				return true
+			}
+		default:
+			if arg := call.GetArg(); arg != nil && g.b.floatDigits(g.b.query.block, arg) != shown {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // groupedBy are the columns that the query which finds the groups groups by.

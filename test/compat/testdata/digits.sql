@@ -75,3 +75,13 @@ SELECT h, g, SUM(id/3) FROM ordered WHERE h = 1 GROUP BY h, g;
 SELECT h, g, SUM(id/3) FROM ordered GROUP BY h, g;
 SELECT n, SUM(id/3) FROM ordered WHERE n = 1 GROUP BY n;
 SELECT n, h, SUM(id/3) FROM ordered GROUP BY n, h;
+-- Sums of FLOAT(M,D) have more digits than they show, by which they are sorted.
+CREATE TABLE fixed_sums (id INT PRIMARY KEY, g INT, f FLOAT(7,2), d DOUBLE(9,3));
+INSERT INTO fixed_sums VALUES (1, 1, 1.13, 1.337), (2, 1, 2.27, 2.123), (3, 2, 3.3, 3.3), (4, 2, 4.47, 1e5), (5, 3, 7.77, 8.888);
+SELECT g, SUM(f) s FROM fixed_sums GROUP BY g ORDER BY s DESC;
+SELECT g, AVG(f) s, MAX(d) FROM fixed_sums GROUP BY g ORDER BY s DESC;
+SELECT g, SUM(f) s FROM fixed_sums GROUP BY g HAVING s > 1 ORDER BY s LIMIT 2;
+SELECT g, MIN(f) m, MAX(d) x, COUNT(f) FROM fixed_sums GROUP BY g ORDER BY m DESC, x;
+SELECT f * 3 AS k, COUNT(*) FROM fixed_sums GROUP BY k ORDER BY COUNT(*), k;
+SELECT MAX(f * 3) AS k FROM fixed_sums GROUP BY g ORDER BY k;
+DROP TABLE fixed_sums;
