@@ -36,10 +36,12 @@ type StageRun struct {
 	Took        time.Duration
 }
 
-// FragmentTarget is the groups a fragment goes to.
+// FragmentTarget is the groups a fragment goes to. With Entry they are those that have the entry of that global index, which tells where
+// the fragment goes when it is read.
 type FragmentTarget struct {
 	Fragment int
 	Groups   []placement.NodeGroupID
+	Entry    string
 }
 
 // FragmentRun is what a group did for a fragment: the rows it sent, the time until they began, and until they ended.
@@ -108,6 +110,10 @@ func (p *Plan) Explain(x *Execution) string {
 				root = x.Ways[0].Node
 			}
 			for _, t := range x.Targets {
+				if t.Entry != "" {
+					fmt.Fprintf(&w, "now: fragment #%d on the node group that the entry of %s leads to, which is on node group %s\n", t.Fragment, t.Entry, groupList(t.Groups))
+					continue
+				}
 				fmt.Fprintf(&w, "now: fragment #%d on node group %s", t.Fragment, groupList(t.Groups))
 				if slices.ContainsFunc(Fragments(root), func(f *Fragment) bool { return f.ID == t.Fragment && f.Text == nil }) {
 					w.WriteString(": the statement as it is written")
@@ -160,7 +166,14 @@ type jsonExecution struct {
 
 type jsonTarget struct {
 	Fragment int                     `json:"fragment"`
-	Groups   []placement.NodeGroupID `json:"node_groups"`
+	Groups   []placement.NodeGroupID `json:"node_groups,omitempty"` // empty: see Entry
+	Entry    *jsonEntry              `json:"entry,omitempty"`
+}
+
+// jsonEntry is an entry of a global index that leads to the node group of a fragment.
+type jsonEntry struct {
+	Index  string                  `json:"index"`
+	Groups []placement.NodeGroupID `json:"node_groups"`
 }
 
 type jsonRun struct {
@@ -189,7 +202,11 @@ func (p *Plan) ExplainJSON(x *Execution) []byte {
 	if x != nil {
 		e := &jsonExecution{Relay: x.Relay, Ways: list(x.Ways)}
 		for _, t := range x.Targets {
-			e.Targets = append(e.Targets, jsonTarget(t))
+			target := jsonTarget{Fragment: t.Fragment, Groups: t.Groups}
+			if t.Entry != "" {
+				target.Groups, target.Entry = nil, &jsonEntry{t.Entry, t.Groups}
+			}
+			e.Targets = append(e.Targets, target)
 		}
 		if x.Ran {
 			took := ms(x.Took)

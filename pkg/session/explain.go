@@ -71,15 +71,25 @@ func (s *Session) targets(p *plan.Plan) (*plan.Execution, error) {
 		x.Ways = s.ways(n)
 		root = x.Ways[0].Node
 	}
+	if n, ok := root.(*plan.ChangeRows); ok {
+		root = n.Read
+	}
 	for _, f := range plan.Fragments(root) {
-		if f.Same || f.Target.Kind == plan.ByIndex { // of which the entry tells, when the statement runs
+		if f.Same {
 			continue
 		}
-		groups, _, err := router.Route(&f.Target, s.snap, &s.args, nil)
+		target, entry := &f.Target, ""
+		if i := target.Index; target.Kind == plan.ByIndex { // the entry tells, when the statement runs
+			target, entry = &plan.Target{Kind: plan.ByKey, Table: i.Entries, Key: target.Key}, i.Table.Name+"."+i.Name
+		}
+		groups, exact, err := router.Route(target, s.snap, &s.args, nil)
 		if err != nil {
 			return nil, err
 		}
-		x.Targets = append(x.Targets, plan.FragmentTarget{Fragment: f.ID, Groups: groups})
+		if !exact || len(groups) > 1 { // no entry is read then, and all of them are asked
+			entry = ""
+		}
+		x.Targets = append(x.Targets, plan.FragmentTarget{Fragment: f.ID, Groups: groups, Entry: entry})
 	}
 	return x, nil
 }
