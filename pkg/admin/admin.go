@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ import (
 // Config says what a Server answers from.
 type Config struct {
 	Options  []grpc.ServerOption // who may call it; none: everybody
+	Log      *slog.Logger        // nil: nothing is logged
 	Store    *topology.Store
 	Follower *topology.Follower
 	Client   *control.Client
@@ -75,12 +77,15 @@ type Server struct {
 
 // New returns a Server; Run serves it.
 func New(cfg Config) *Server {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
 	return &Server{cfg: cfg, accounts: &accounts{store: cfg.Store}}
 }
 
 // Run serves on l until ctx ends, then lets calls finish for a moment. It closes l.
 func (a *Server) Run(ctx context.Context, l net.Listener) error {
-	srv := grpc.NewServer(append(slices.Clone(a.cfg.Options), grpc.MaxRecvMsgSize(64<<20))...)
+	srv := grpc.NewServer(append(slices.Concat(guarded(a.cfg.Log), a.cfg.Options), grpc.MaxRecvMsgSize(64<<20))...)
 	adminv1.RegisterAdminServer(srv, a)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error {

@@ -220,3 +220,18 @@ func TestAdminAPI(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, p.Owners, placement.Partitions)
 }
+
+// A call that panics ends with an error, and the process lives on.
+func TestCallThatPanics(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	a := New(Config{SessionTrace: func(context.Context, uint32, bool) (*adminv1.SessionTraceResponse, error) { panic("no luck") }})
+	background(t, func(ctx context.Context) error { return a.Run(ctx, l) })
+	conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer conn.Close()
+	for range 2 {
+		_, err = adminv1.NewAdminClient(conn).SessionTrace(t.Context(), &adminv1.SessionTraceRequest{Id: 1})
+		require.Equal(t, codes.Internal, status.Code(err), err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 func (s *Server) newAdmin() *admin.Server {
 	return admin.New(admin.Config{
 		Options:  append(s.access.ServerOptions(), grpc.ChainUnaryInterceptor(s.forMe)),
+		Log:      s.log,
 		Store:    s.store,
 		Follower: s.follower,
 		Client:   s.controller(),

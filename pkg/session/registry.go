@@ -142,7 +142,7 @@ func (a *activity) process(most int) Process {
 func shownText(text []byte, most int) string {
 	if len(text) > most {
 		text = text[:most]
-		for i := 1; i < utf8.UTFMax; i++ {
+		for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
 			if tail := text[len(text)-i:]; utf8.RuneStart(tail[0]) {
 				if !utf8.FullRune(tail) {
 					text = text[:len(text)-i]

@@ -43,3 +43,13 @@ func TestTheListOfClientsShowsLongStatements(t *testing.T) {
 	require.Len(t, list[0].SQL, mostText)
 	require.Len(t, list[29].SQL, activityText)
 }
+
+// However little of a statement is asked for, and whatever bytes it has.
+func TestTheBeginningOfAStatement(t *testing.T) {
+	for _, text := range []string{"", "a", "SELECT 1", "\xc3\xa4", "\xf0\x9f\x98\x80", "\xff\xff\xff\xff", "\x80\x80\x80\x80\x80", "a\xf0\x9f\x98"} {
+		for most := range 6 {
+			require.LessOrEqual(t, len([]rune(shownText([]byte(text), most))), most, "%q %d", text, most)
+		}
+	}
+	require.Equal(t, "a", shownText([]byte("a\xc3\xa4"), 2))
+}

@@ -26,13 +26,13 @@ func (s *Session) selectVirtual() error {
 	if !sure {
 		return sqlerr.Unsupported("this form of SELECT from the database skarv", "write it without table expressions in other places than FROM")
 	}
-	sql, out, at := s.stmt.SQL(), []byte(nil), 0
+	out, at := []byte(nil), 0
 	for _, r := range refs {
 		t, err := s.virtualTable(r.Name)
 		if err != nil {
 			return err
 		}
-		out = append(out, sql[at:r.Start]...)
+		out = s.args.AppendSpan(out, sqlparse.Span{Start: at, End: r.Start})
 		out = s.appendDerived(out, t)
 		if s.stmt.AliasOf(r.Span) == "" {
 			out = append(out, " AS "...)
@@ -40,7 +40,7 @@ func (s *Session) selectVirtual() error {
 		}
 		at = r.End
 	}
-	out = append(out, sql[at:]...)
+	out = s.args.AppendSpan(out, sqlparse.Span{Start: at, End: len(s.stmt.SQL())})
 	return s.runRewritten(s.anyGroup(), out)
 }
 
@@ -172,7 +172,7 @@ func (s *Session) showVirtual(t *table) error {
 			sql = append(append(sql, " WHERE "...), sqltypes.QuoteName(t.columns[0].Name)...)
 		}
 		if like || s.stmt.Is(tok, "WHERE") {
-			sql = append(append(sql, ' '), s.stmt.SQL()[tok.Start:]...)
+			sql = s.args.AppendSpan(append(sql, ' '), sqlparse.Span{Start: tok.Start, End: len(s.stmt.SQL())})
 			break
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -248,4 +249,28 @@ func TestKillQueryOfASilentServer(t *testing.T) {
 	b.exec("KILL QUERY " + id)
 	<-ended // an error, or SLEEP() that tells it was interrupted
 	require.Equal(t, "1", a.get("SELECT 1"))
+}
+
+// The steps of a session are told while it runs a statement.
+func TestSessionTrace(t *testing.T) {
+	c := connect(t)
+	c.get("SELECT COUNT(*) FROM t")
+	id := c.get("SELECT CONNECTION_ID()")
+	require.Equal(t, "root", c.get("SELECT MIN(user) FROM skarv.session_trace WHERE session = ?", id))
+	n, err := strconv.Atoi(id)
+	require.NoError(t, err)
+	api := adminv1.NewAdminClient(shared.Admin(t))
+	busy, done := connect(t), make(chan error, 1)
+	other, err := strconv.Atoi(busy.get("SELECT CONNECTION_ID()"))
+	require.NoError(t, err)
+	go func() { _, err := busy.try("SELECT SLEEP(1000)"); done <- err }()
+	for _, id := range []int{n, other} {
+		require.Eventually(t, func() bool {
+			r, err := api.SessionTrace(t.Context(), &adminv1.SessionTraceRequest{Id: uint32(id)})
+			return err == nil && r.User == "root" && len(r.Steps) > 0
+		}, ten, tick)
+	}
+	_, err = api.KillSession(t.Context(), &adminv1.KillSessionRequest{Id: uint32(other)})
+	require.NoError(t, err)
+	require.Error(t, <-done)
 }

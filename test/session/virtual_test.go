@@ -25,3 +25,10 @@ func TestShowOfVirtualDatabase(t *testing.T) {
 	_, err := c.try("DESCRIBE skarv.nothing")
 	require.ErrorContains(t, err, "1146")
 }
+
+// Parameters of prepared statements about the cluster are filled in, in front of its tables and behind them.
+func TestPreparedOverTheCluster(t *testing.T) {
+	c := connect(t)
+	require.Equal(t, "7,ng2", c.get("SELECT ?, name FROM skarv.node_groups WHERE id = ? OR name = ?", 7, 2, "no'body"))
+	require.Equal(t, "2", c.get("SELECT COUNT(*) FROM skarv.node_groups a JOIN skarv.node_groups b ON a.id = b.id AND a.id < ? WHERE b.id <= ?", 3, 4))
+}
