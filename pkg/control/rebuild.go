@@ -54,6 +54,7 @@ func (d *schemaChange) fillNew(ctx context.Context) error {
 	return d.leader.save(ctx, d.job)
 }
 
+// makeNew makes the new table on a server. What the first one warns of the statement's definitions the client is told.
 func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 	w := d.job.Work.Rebuild
 	if err := s.EmptyCopy(ctx, w.Table, w.Made()); err != nil {
@@ -65,8 +66,19 @@ func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 	if err := s.Use(ctx, d.job.DDL.Session); err != nil {
 		return err
 	}
-	_, err := s.Exec(ctx, w.SQL)
-	return err
+	if _, err := s.Exec(ctx, w.SQL); err != nil || s != d.servers[0] {
+		return err
+	}
+	warnings, err := s.Warnings(ctx)
+	if err != nil {
+		return err
+	}
+	called := strings.NewReplacer(w.Made().SQL(), w.Table.SQL(), w.Made().String(), w.Table.String())
+	for i := range warnings {
+		warnings[i].Message = called.Replace(warnings[i].Message)
+	}
+	d.job.Work.Warnings = warnings
+	return nil
 }
 
 // newTable is the catalog entry that Build will have, under the name the table has on the servers now. It has no ID.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"skarv/pkg/backend"
@@ -29,6 +30,7 @@ type createSelect struct {
 	limited     bool          // the query has something else behind which no LIMIT may stand
 	versioned   bool          // WITH SYSTEM VERSIONING
 	refers      bool          // a foreign key
+	warned      []Warning     // of the definition
 }
 
 // numberedCheck is the name that MySQL gives a CHECK constraint of the table in which defineFromSelect sees what the query makes.
@@ -322,8 +324,9 @@ func (s *Session) fillFromSelect(c *createSelect, name string, columns []string,
 	if err := s.within(fmt.Appendf(nil, "%s %s (%s) %s", c.verb, name, strings.Join(columns, ", "), query), take); err != nil {
 		return wire.OK{}, err
 	}
+	s.warnings = slices.Concat(c.warned, s.warnings)
 	ok := wire.OK{AffectedRows: uint64(max(s.rowCount, 0)), LastInsertID: take.ok.LastInsertID, Warnings: uint16(min(s.warningCount(), math.MaxUint16)), Info: take.ok.Info}
-	if len(ok.Info) == 0 {
+	if len(ok.Info) == 0 || len(c.warned) > 0 {
 		ok.Info = recordsInfo(ok.AffectedRows, ok.Warnings)
 	}
 	return ok, nil
@@ -412,8 +415,13 @@ func (s *Session) defineFromSelect(p *plan.Plan, c *createSelect, query []byte, 
 	for i := range st.Columns {
 		columns = append(columns, sqltypes.QuoteName(st.Columns[i].Name))
 	}
-	if _, err := b.Exec("CREATE TEMPORARY TABLE " + made + " " + string(s.args.AppendSpan(nil, c.definition)) + " AS " + none); err != nil {
+	ok, err := b.Exec("CREATE TEMPORARY TABLE " + made + " " + string(s.args.AppendSpan(nil, c.definition)) + " AS " + none)
+	if err != nil {
 		return "", nil, txn.Lost(b, err)
+	}
+	if ok.Warnings > 0 {
+		const nameIgnored, deprecated = 1280, 1681 // what else there is, filling the table tells, too
+		c.warned = slices.DeleteFunc(s.appendWarnings(nil, b), func(w Warning) bool { return w.Code != nameIgnored && w.Code != deprecated })
 	}
 	_, rows, err := b.QueryAll("SHOW CREATE TABLE "+made, 1)
 	if err != nil {

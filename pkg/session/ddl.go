@@ -277,10 +277,10 @@ func (s *Session) unicode(r *DDLRequest) error {
 // introducer is what says that a string's bytes are of another character set than the client's. It may see more than there are.
 var introducer = regexp.MustCompile(`\b_[a-zA-Z0-9]+\s*['"]`)
 
-// keysNotToggled answers ALTER TABLE ... DISABLE KEYS, which does nothing for InnoDB.
+// keysNotToggled answers ALTER TABLE ... DISABLE KEYS, which does nothing for InnoDB; where all keys are unique MariaDB has nothing to say of it.
 func (s *Session) keysNotToggled(t *catalog.Table, enables bool) error {
 	s.warnings = s.warnings[:0]
-	if mariadb := s.cfg.Dialect.MariaDB(); s.notes() && (!mariadb || enables) {
+	if mariadb := s.cfg.Dialect.MariaDB(); s.notes() && (!mariadb || enables || len(t.Indexes) > 0) {
 		note := "Table storage engine for '" + t.Name + "' doesn't have this option"
 		if mariadb {
 			note = "Storage engine InnoDB of the table " + "`" + t.Database + "`.`" + t.Name + "` doesn't have this option"

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,7 +109,7 @@ func (s *Session) parseAssignments(tokens sqlparse.Tokens) (a assignments, err e
 			if !scoped {
 				rest = name
 			} else if scope != "session" && scope != "local" {
-				return a, globalRefused(scope, rest)
+				return a, s.globalRefused(scope, strings.Trim(rest, "`"))
 			}
 			a.system = append(a.system, strings.Trim(rest, "`"))
 		case stmt.Is(tok, "PASSWORD"), stmt.Is(tok, "ROLE"), stmt.Is(tok, "DEFAULT"):
@@ -119,7 +120,11 @@ func (s *Session) parseAssignments(tokens sqlparse.Tokens) (a assignments, err e
 		case stmt.Is(tok, "CHARACTER"), stmt.Is(tok, "CHARSET"):
 			a.system = append(a.system, "character_set_client", "character_set_results", "collation_connection")
 		case stmt.Is(tok, "GLOBAL"), stmt.Is(tok, "PERSIST"), stmt.Is(tok, "PERSIST_ONLY"):
-			return a, globalRefused(strings.ToLower(string(stmt.Text(tok.Span))), string(stmt.Text(tokens.Next().Span)))
+			name := tokens.Next()
+			if behind := tokens; stmt.Is(behind.Next(), ".") {
+				return a, globalRefused(string(stmt.Text(tok.Span)), string(stmt.Text(name.Span)))
+			}
+			return a, s.globalRefused(string(stmt.Text(tok.Span)), string(stmt.AppendName(nil, name)))
 		case stmt.Is(tok, "SESSION"), stmt.Is(tok, "LOCAL"):
 			name := tokens.Next()
 			if stmt.Is(name, "TRANSACTION") {
@@ -156,6 +161,18 @@ func skipToComma(stmt *sqlparse.Statement, tokens *sqlparse.Tokens) bool {
 		}
 	}
 }
+
+// globalRefused is the error of SET GLOBAL: a server's where it knows no such variable.
+func (s *Session) globalRefused(scope, name string) error {
+	if plainVariable.MatchString(name) {
+		if _, _, err := s.evaluate([]byte("@@global." + name)); sqlerr.HasCode(err, sqlerr.UnknownSystemVariable) {
+			return err
+		}
+	}
+	return globalRefused(scope, name)
+}
+
+var plainVariable = regexp.MustCompile(`^[a-zA-Z0-9_]+$`)
 
 func globalRefused(scope, name string) error {
 	return sqlerr.Unsupported("SET "+strings.ToUpper(scope)+" "+name,

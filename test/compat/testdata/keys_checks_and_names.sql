@@ -32,3 +32,30 @@ ALTER TABLE t ENABLE KEYS;
 SHOW WARNINGS;
 DROP VIEW IF EXISTS t, neither;
 SHOW WARNINGS;
+-- MariaDB says that InnoDB has no such option where there is a key that is not unique.
+CREATE TABLE kcn (id INT PRIMARY KEY, n INT, u INT, UNIQUE (u));
+ALTER TABLE kcn DISABLE KEYS;
+SHOW WARNINGS;
+ALTER TABLE kcn ADD KEY (n);
+ALTER TABLE kcn DISABLE KEYS;
+SHOW WARNINGS;
+DROP TABLE kcn;
+-- Names of primary keys are ignored, of which MariaDB warns.
+CREATE TABLE kcn (id INT NOT NULL, n INT);
+INSERT INTO kcn VALUES (1, 2), (3, 4);
+ALTER TABLE kcn ADD CONSTRAINT bar PRIMARY KEY (id);
+SHOW WARNINGS;
+DROP TABLE kcn;
+CREATE TABLE kcn (id INT NOT NULL, n INT, CONSTRAINT bar PRIMARY KEY (id)) SELECT 1 AS id UNION SELECT 2;
+SHOW WARNINGS;
+DROP TABLE kcn;
+-- Variables that there are not.
+SET @@global.nosuch = 1;
+SET GLOBAL nosuch = 1;
+SET @@global.`nosuch` = 1;
+-- refused: settings of the servers
+SET GLOBAL max_connections = 100;
+-- refused: settings of the servers
+SET @@global.max_connections = 100;
+-- refused: structured
+SET GLOBAL nosuch.key_buffer_size = 1;
