@@ -4,6 +4,7 @@ import (
 	"skarv/pkg/metadata"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 )
@@ -51,16 +52,28 @@ func (s *Session) runRewritten(g placement.NodeGroupID, sql []byte) error {
 	if err != nil {
 		return err
 	}
-	sum, err := s.copyResults(c, sql)
-	if err == nil {
-		s.renewWarnings(c, &sum)
+	assigns := s.stmt.Uses()&sqlparse.WritesUserVariable != 0 // SELECT ... INTO @x, @x := ...
+	if assigns {
+		c.Dirty = true
+		s.conn.Mark()
 	}
-	s.done(c, err)
+	sum, err := s.copyResults(c, sql)
 	if err != nil {
+		if assigns && c.Usable() {
+			_ = s.variablesWritten(c) // else c stays Dirty
+		}
+		s.done(c, err)
 		return txn.Lost(c, err)
 	}
-	s.rowCount, s.foundRows = -1, sum.Rows
-	return nil
+	s.renewWarnings(c, &sum)
+	if s.rowCount, s.foundRows = -1, sum.Rows; sum.Columns == 0 {
+		s.rowCount, s.foundRows = int64(sum.AffectedRows), sum.AffectedRows
+	}
+	if assigns {
+		err = s.variablesTaken(true, c)
+	}
+	s.done(c, err)
+	return err
 }
 
 // viewer is the session as pkg/metadata sees it.

@@ -247,17 +247,17 @@ func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummar
 	}
 	s.takeInsertID(p, c, sum)
 	if p.Uses&plan.WritesUserVariable != 0 {
-		return s.variablesTaken(p, c)
+		return s.variablesTaken(!writes(p), c)
 	}
 	return nil
 }
 
-// variablesTaken is variablesWritten of a statement whose answer has been written since Mark. What has only read is answered with the error,
+// variablesTaken is variablesWritten of a statement whose answer has been written since Mark. What has only read (reads) is answered with the error,
 // if there is one, in place of its answer. Where that has been sent, or where something has been changed, all that is left is to end the
 // client's connection.
-func (s *Session) variablesTaken(p *plan.Plan, c *backend.Conn) error {
+func (s *Session) variablesTaken(reads bool, c *backend.Conn) error {
 	err := s.variablesWritten(c)
-	if err == nil || s.capture != nil || !writes(p) && s.conn.TakeBack() {
+	if err == nil || s.capture != nil || reads && s.conn.TakeBack() {
 		return err
 	}
 	return errors.New(err.Error())
