@@ -570,7 +570,11 @@ const longPart = 1 << 20
 // parameters when c's server last saw others. The packet is changed in place where that is possible.
 func (s *Session) bind(c *backend.Conn, packets []byte) ([]byte, error) {
 	st := s.current
-	b, err := c.Statement(st.sql, st.hash, s.givenTypes())
+	hash := st.hash
+	if s.params.OpensCursor() {
+		hash = ^hash // MySQL sends no rows when it executes without a cursor what it has executed with one
+	}
+	b, err := c.Statement(st.sql, hash, s.givenTypes())
 	if err != nil {
 		return nil, err
 	}

@@ -135,6 +135,28 @@ func TestCursorsOfOneText(t *testing.T) {
 	r.exec("COMMIT")
 }
 
+// What was executed with a cursor is executed without one, on the same connection: MySQL then sends no rows, and no end of them.
+func TestExecuteBehindCursor(t *testing.T) {
+	for _, held := range []string{"SET autocommit = 1", "BEGIN", "LOCK TABLES t READ", "CREATE TEMPORARY TABLE held (id INT)"} {
+		t.Run(held, func(t *testing.T) {
+			r := rawClient(t)
+			r.exec(held)
+			for _, sql := range []string{"SELECT v FROM t WHERE id = 1", "SHOW TABLES", "SELECT @a"} {
+				id := r.open(sql)
+				rows := int(r.fetch(id, 100).Rows)
+				require.NotZero(t, rows)
+				for range 3 {
+					sum, answer := r.command(wire.ComStmtExecute, append(binary.LittleEndian.AppendUint32(nil, id), 0, 1, 0, 0, 0))
+					require.False(t, sum.Failed(), "%q", answer)
+					require.EqualValues(t, rows, sum.Rows)
+				}
+				_ = r.open(sql)
+			}
+		})
+	}
+	free(t, shared)
+}
+
 // A cursor leaves the transaction it was opened in as it is, and the session's temporary tables, which are on its connection.
 func TestCursorBesideTemporaryTables(t *testing.T) {
 	for _, begin := range []string{"SET autocommit = 1", "SET autocommit = 0", "BEGIN"} {
