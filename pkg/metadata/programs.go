@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/routine"
 )
 
@@ -18,7 +19,9 @@ func (v *Viewer) events() (string, error) {
 	for _, e := range v.Snapshot.Events {
 		when := " WHEN event_schema = " + v.quoted(e.Database) + " AND event_name = " + v.quoted(e.Name) + " THEN "
 		definer.WriteString(when + v.quoted(e.Definer+"@%"))
-		status.WriteString(when + v.quoted(string(e.Status)))
+		if e.Status != catalog.EventAside { // as servers have all of them, each in its words
+			status.WriteString(when + v.quoted(string(e.Status)))
+		}
 		if st, ok := states[e.Key()]; ok && !st.Started.Before(e.Since) {
 			executed.WriteString(when + "CONVERT_TZ(" + v.quoted(st.Started.UTC().Format(time.DateTime)) + ", '+00:00', time_zone)")
 		}
@@ -27,9 +30,17 @@ func (v *Viewer) events() (string, error) {
 	if executed.Len() > 0 {
 		last = "CAST(CASE" + executed.String() + " ELSE last_executed END AS DATETIME)"
 	}
-	return "SELECT EVENT_CATALOG, EVENT_SCHEMA, EVENT_NAME, CAST(CASE" + definer.String() + " ELSE definer END AS CHAR(384)) AS DEFINER, TIME_ZONE, " +
+	// Neither may be NULL, which of a CAST nobody knows.
+	shown := "IFNULL(CAST(status AS CHAR(21)), '')"
+	if v.Dialect.MariaDB() {
+		shown = "IFNULL(CAST(status AS CHAR(18)), '')"
+	}
+	if status.Len() > 0 {
+		shown = strings.Replace(shown, "status", "CASE"+status.String()+" ELSE status END", 1)
+	}
+	return "SELECT EVENT_CATALOG, EVENT_SCHEMA, EVENT_NAME, IFNULL(CAST(CASE" + definer.String() + " ELSE definer END AS CHAR(384)), '') AS DEFINER, TIME_ZONE, " +
 		"EVENT_BODY, EVENT_DEFINITION, EVENT_TYPE, EXECUTE_AT, INTERVAL_VALUE, INTERVAL_FIELD, SQL_MODE, STARTS, ENDS, " +
-		"CAST(CASE" + status.String() + " ELSE status END AS CHAR(18)) AS STATUS, ON_COMPLETION, CREATED, LAST_ALTERED, " + last + " AS LAST_EXECUTED, " +
+		shown + " AS STATUS, ON_COMPLETION, CREATED, LAST_ALTERED, " + last + " AS LAST_EXECUTED, " +
 		"EVENT_COMMENT, ORIGINATOR, CHARACTER_SET_CLIENT, COLLATION_CONNECTION, DATABASE_COLLATION FROM information_schema.events", nil
 }
 

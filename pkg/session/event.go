@@ -133,7 +133,9 @@ func (s *Session) showEvents() error {
 	const dbAt, nameAt, definerAt, statusAt = 0, 1, 2, 10
 	for _, r := range rows {
 		if e := s.snap.Event(string(r[dbAt]), string(r[nameAt])); e != nil {
-			r[definerAt], r[statusAt] = []byte(e.Definer+"@%"), []byte(e.Status)
+			if r[definerAt] = []byte(e.Definer + "@%"); e.Status != catalog.EventAside { // as servers have all of them, each in its words
+				r[statusAt] = []byte(e.Status)
+			}
 		}
 	}
 	return s.sendRows(cols, rows)

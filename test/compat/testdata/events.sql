@@ -57,6 +57,13 @@ DROP EVENT e5;
 DROP EVENT e5;
 -- skip-prepared
 DROP EVENT IF EXISTS e5;
+-- only: mariadb
+-- skip-prepared
+ALTER EVENT e1 DISABLE ON SLAVE;
+-- only: mysql
+-- skip-prepared
+ALTER EVENT e1 DISABLE ON REPLICA;
+SELECT event_name, CONCAT(status, ''), status = 'ENABLED' FROM information_schema.events WHERE event_schema = 'compat' ORDER BY event_name;
 SHOW CREATE EVENT nothing;
 SHOW EVENTS LIKE 'nothing';
 -- skip-prepared
