@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 	"strconv"
+	"time"
 
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
@@ -94,6 +95,20 @@ func (a *Arguments) Value(arg int) (v sqltypes.Value, ok bool) {
 		return v, false
 	}
 	return a.st.Value(arg, a.params)
+}
+
+// IsDate reports whether an argument is written as a date of the calendar, with or without a time of day, in the form that nobody doubts.
+func (a *Arguments) IsDate(arg int) bool {
+	v, ok := a.Value(arg)
+	if !ok {
+		return false
+	}
+	for _, form := range [...]string{time.DateOnly, "2006-01-02 15:04:05.999999"} {
+		if t, err := time.Parse(form, string(v.Raw)); err == nil && t.Year() >= 1000 {
+			return true
+		}
+	}
+	return false
 }
 
 // IsList reports whether argument arg is a list.

@@ -129,7 +129,7 @@ func (f filter) condition(hidden []byte) string {
 func derivedFrom(st *sqlparse.Statement, refs []sqlparse.TableRef) map[string]string {
 	from := map[string]string{}
 	for _, r := range refs {
-		alias := st.AliasOf(r.Span)
+		alias := st.Alias(r)
 		if alias == "" {
 			alias = r.Name
 		}
@@ -210,7 +210,7 @@ func (v *Viewer) edits(st *sqlparse.Statement, refs []sqlparse.TableRef) (list [
 		if text == "" {
 			continue
 		}
-		if st.AliasOf(r.Span) == "" {
+		if st.Alias(r) == "" {
 			text += " AS " + sqltypes.QuoteName(r.Name)
 		}
 		list = append(list, edit{r.Span, text})

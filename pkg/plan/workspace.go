@@ -32,6 +32,9 @@ type Workspace struct {
 	// ParameterTypes: parameters may be part of the types of the result's columns, which are not known before these have values.
 	// It is told where Copies have queries.
 	ParameterTypes bool
+	// Moments are arguments that columns are compared with which hold dates. If one of them is none, as is written without doubt, the Joins of
+	// Copies are left out: one server may fail at a row that they leave out.
+	Moments []int
 	// Stage, not nil: the statement is an INSERT or REPLACE whose rows go on from a stage. See Stage.
 	Stage *Stage
 	// LocalTwice: a table of Local is read more than once, and a temporary table can be read only once in a statement
@@ -85,7 +88,7 @@ type Join struct {
 }
 
 // CopyRow is what a table is called in the fragment that reads it for a copy, where it has conditions. CopyEnd is how
-// that fragment ends, whatever sql_select_limit says.
+// that fragment ends, whatever sql_select_limit says, but for the clause that locks its rows.
 const (
 	CopyRow = "skarv_row"
 	CopyEnd = " LIMIT 18446744073709551615"
@@ -94,7 +97,7 @@ const (
 // Joined is Input for the rows whose columns have values of lists: for Joins[i], list argument ArgList-i, where known(i)
 // says that there is one. Input is returned where nothing is known.
 func (c *Copy) Joined(known func(join int) bool) *Fragment {
-	f := c.Input
+	f, end := c.Input, ""
 	for i, j := range c.Joins {
 		if !known(i) {
 			continue
@@ -104,7 +107,8 @@ func (c *Copy) Joined(known func(join int) bool) *Fragment {
 			f = &copied
 			f.Text = slices.Clone(f.Text)
 			last := &f.Text[len(f.Text)-1]
-			last.SQL = strings.TrimSuffix(last.SQL, CopyEnd)
+			at := strings.LastIndex(last.SQL, CopyEnd)
+			last.SQL, end = last.SQL[:at], last.SQL[at:]
 		}
 		last := &f.Text[len(f.Text)-1]
 		last.SQL += " AND " + CopyRow + ".`" + strings.ReplaceAll(c.Table.Columns[j.Column].Name, "`", "``") + "` " + cmp.Or(j.Op, "IN") + " "
@@ -116,7 +120,7 @@ func (c *Copy) Joined(known func(join int) bool) *Fragment {
 		f.Text = append(f.Text, Piece{Arg: NoArg})
 	}
 	if f != c.Input {
-		f.Text[len(f.Text)-1].SQL = CopyEnd
+		f.Text[len(f.Text)-1].SQL = end
 	}
 	return f
 }
@@ -204,6 +208,10 @@ func (n *Workspace) print(w *strings.Builder, depth int) {
 			first = n.First
 		}
 		n.Copies[i].print(w, "copy", first, depth+1)
+	}
+	for _, arg := range n.Moments {
+		indent(w, depth+1)
+		fmt.Fprintf(w, "by values only if ?%d is a date\n", arg)
 	}
 	for i := range n.Local {
 		n.Local[i].print(w, "in place, copied within a transaction,", nil, depth+1)

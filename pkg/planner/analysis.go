@@ -60,6 +60,8 @@ type tree struct {
 	inst  *instance
 	facts []fact // of ON or USING
 	join  *sqlparser.JoinTableExpr
+	// merged are the columns of USING or NATURAL.
+	merged []string
 	// on is the condition of ON, with the scope its names are looked up in; nil without ON.
 	on      sqlparser.Expr
 	onScope *block
@@ -577,16 +579,15 @@ func (a *analysis) join(b *block, e *sqlparser.JoinTableExpr, db string) (*tree,
 		t.facts = a.factsOf(e.Condition.On, scope)
 		t.on, t.onScope = e.Condition.On, scope
 	}
-	var merged []string
 	if e.Condition != nil {
 		for _, c := range e.Condition.Using {
-			merged = append(merged, c.Lowered())
+			t.merged = append(t.merged, c.Lowered())
 		}
 	}
 	if natural {
-		merged = commonColumns(lefts, rights)
+		t.merged = commonColumns(lefts, rights)
 	}
-	for _, c := range merged {
+	for _, c := range t.merged {
 		lr, _ := b.lookup(lefts, c)
 		rr, _ := b.lookup(rights, c)
 		m := mergedColumn{name: c, insts: b.insts[before:]}

@@ -40,14 +40,15 @@ the values of that table's column, seen while it is copied, are the only ones th
 asked for, on the groups that own them if the column is the distribution key. The equality must hold at every place
 that reads the table; of a table in a derived table it may stand outside, where the column keeps or drops whole groups and partitions. The same is true of a comparison that must be true with the one value of a query that is copied (its MAX or MIN, or what stands for
 all values of ALL or ANY): without a value nothing is equal, less or greater, but everything is so to ALL of none. Types and collations must be the same, so that equal here is equal there. It must not fire for
-the side an outer join keeps, nor for statements that write or lock rows, nor by a table that is read there in a query that is copied itself: of that table
-only the rows are copied that matter elsewhere.`, copyJoins},
+the side an outer join keeps, nor by a table that is read there in a query that is copied itself: of that table
+only the rows are copied that matter elsewhere. In a statement that writes a place reads a copy of its own where it is known which, and it must not fire where a
+condition might fail, in strict mode, at a row that is left out.`, copyJoins},
 		{"AssembleCopies", `Writes the fragments.`, assembleCopies},
 	}
 }
 
-// rows plans the fragment of the last copy of a list; st is the text that reads it.
-func (w *worker) rows(list *[]plan.Copy, st *sqlparse.Statement) {
+// rows plans the fragment of the last copy of a list; st is the text that reads it, only, not nil, the one place where it does.
+func (w *worker) rows(list *[]plan.Copy, st *sqlparse.Statement, only *instance) {
 	c := &(*list)[len(*list)-1]
 	t := c.Table
 	f := &plan.Fragment{ID: w.copies, Tables: []*catalog.Table{t}}
@@ -60,7 +61,7 @@ func (w *worker) rows(list *[]plan.Copy, st *sqlparse.Statement) {
 		f.Target = plan.Target{Kind: plan.AllGroups}
 	}
 	c.Input = f
-	w.wanted = append(w.wanted, wanted{list: list, at: len(*list) - 1, table: t, fragment: f, st: st, top: w.views == 0})
+	w.wanted = append(w.wanted, wanted{list: list, at: len(*list) - 1, table: t, only: only, fragment: f, st: st, top: w.views == 0})
 }
 
 // wanted is the copy of a table whose fragment is being planned.
@@ -68,6 +69,7 @@ type wanted struct {
 	list     *[]plan.Copy
 	at       int // in list
 	table    *catalog.Table
+	only     *instance // the one place that reads the copy; nil: all that read the table may
 	fragment *plan.Fragment
 	st       *sqlparse.Statement // the text that reads it: the client's or a view's
 	top      bool                // it is the client's
@@ -79,8 +81,17 @@ type wanted struct {
 	different bool
 }
 
-// references are the places where the statement itself reads table t, if they are sure to be all there are.
-func (w *worker) references(t *catalog.Table) (refs []*instance, ok bool) {
+// references are the places where the statement itself reads c, if they are sure to be all there are.
+func (w *worker) references(c *wanted) (refs []*instance, ok bool) {
+	refs, ok = w.referencesOf(c.table)
+	if ok && c.only != nil {
+		return []*instance{c.only}, true
+	}
+	return refs, ok
+}
+
+// referencesOf are the places where the statement itself reads table t, if they are sure to be all there are.
+func (w *worker) referencesOf(t *catalog.Table) (refs []*instance, ok bool) {
 	a := w.b.a
 	if w.b.outermost() == nil && w.b.query == nil || a.unseen || a.assigns || slices.Contains(w.whole, t) {
 		return nil, false
@@ -110,7 +121,7 @@ func copyKeys(b *build) (fired bool, err error) {
 		if !c.top || t.Kind != catalog.Sharded {
 			continue
 		}
-		refs, ok := b.ws.references(t)
+		refs, ok := b.ws.references(c)
 		if !ok || len(refs) != 1 {
 			continue
 		}
@@ -127,17 +138,18 @@ func copyRows(b *build) (fired bool, err error) {
 	if b.ws == nil {
 		return false, nil
 	}
-	done := map[*catalog.Table][]plan.Text{}
+	done := map[*catalog.Table][]plan.Text{} // of copies that serve the same places
 	for i := range b.ws.wanted {
 		c := &b.ws.wanted[i]
 		if !c.top {
 			continue
 		}
-		t := c.table
-		rows, known := done[t]
-		if !known {
-			rows = b.ws.needed(t)
-			done[t] = rows
+		rows, known := done[c.table]
+		if !known || c.only != nil {
+			rows = b.ws.needed(c)
+		}
+		if c.only == nil {
+			done[c.table] = rows
 		}
 		c.rows = rows
 		fired = fired || len(rows) > 0
@@ -148,9 +160,9 @@ func copyRows(b *build) (fired bool, err error) {
 // maxAlternatives bounds the references of one table whose conditions are told apart.
 const maxAlternatives = 8
 
-// needed are the conditions any of which a row of t must meet to matter; nil if all rows may.
-func (w *worker) needed(t *catalog.Table) (rows []plan.Text) {
-	refs, ok := w.references(t)
+// needed are the conditions any of which a row of c must meet to matter; nil if all rows may.
+func (w *worker) needed(c *wanted) (rows []plan.Text) {
+	refs, ok := w.references(c)
 	if !ok || len(refs) > maxAlternatives {
 		return nil
 	}
@@ -170,6 +182,9 @@ func (w *worker) needed(t *catalog.Table) (rows []plan.Text) {
 func assembleCopies(b *build) (bool, error) {
 	if b.ws == nil {
 		return false, nil
+	}
+	if err := b.ws.waits(); err != nil {
+		return false, err
 	}
 	for i := range b.ws.wanted {
 		c := &b.ws.wanted[i]
@@ -219,12 +234,14 @@ func (c *wanted) text(b *build) plan.Text {
 	}
 	lock := strings.ToUpper(w.locks[t])
 	switch {
-	case (*c.list)[c.at].Written != nil, w.writes && lock == "FOR UPDATE":
+	case (*c.list)[c.at].Written != nil:
+		e.raw(" FOR UPDATE")
+	case lock != "" && (!w.writes || lock == "FOR UPDATE" || waitsNot(w.locks[t])):
+		e.raw(" " + lock)
+	case w.written[t] != nil: // else two that have read the same rows wait for each other when they write
 		e.raw(" FOR UPDATE")
 	case w.writes:
 		e.raw(" LOCK IN SHARE MODE")
-	case lock != "":
-		e.raw(" " + lock)
 	}
 	return e.done()
 }

@@ -23,7 +23,7 @@ func copyDifferent(b *build) (fired bool, err error) {
 		if !c.top || c.columns == nil || c.table.Kind != catalog.Sharded || c.table.Temporary != "" {
 			continue
 		}
-		refs, ok := b.ws.references(c.table)
+		refs, ok := b.ws.references(c)
 		if !ok || slices.ContainsFunc(refs, func(in *instance) bool { return !b.a.setsOnly(in) }) {
 			continue
 		}
@@ -89,7 +89,7 @@ func hinted(st *sqlparse.Statement) bool {
 // of the table begin.
 func (w *worker) keysOf(c *wanted) (names []string) {
 	var joined []int
-	for _, l := range w.links(c.table) {
+	for _, l := range w.links(c) {
 		joined = append(joined, l.column)
 	}
 	for _, k := range slices.Concat(c.table.Indexes, c.table.Unique) {

@@ -82,7 +82,7 @@ func (b *build) anchors() (list []*instance) {
 		if in.table == nil || !in.sharded() || in.inView {
 			continue
 		}
-		refs, ok := b.ws.references(in.table)
+		refs, ok := b.ws.referencesOf(in.table)
 		if _, _, located := keyOperands(in); ok && len(refs) == 1 && refs[0] == in && !located {
 			list = append(list, in)
 		}

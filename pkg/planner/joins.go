@@ -10,10 +10,10 @@ import (
 	"skarv/pkg/workspace"
 )
 
-// link is an equality between a column of a table and one of another, without which no row of the former matters.
+// link is an equality between a column of a copy's table and one of another copy's, without which no row of the former matters.
 type link struct {
 	column int
-	from   *catalog.Table
+	from   *wanted
 	source int // column of from
 }
 
@@ -22,9 +22,14 @@ const maxJoins = 3
 
 // copyJoins: see its rule's Doc.
 func copyJoins(b *build) (fired bool, err error) {
-	if b.ws == nil || b.ws.writes || b.ws.locks != nil {
+	if b.ws == nil || b.ws.writes && !b.quietThroughout() {
 		return false, nil
 	}
+	defer func() {
+		if !fired {
+			b.ws.plan.Moments = nil
+		}
+	}()
 	w := b.ws
 	copies := &w.plan.Copies
 	var rest []*wanted
@@ -33,11 +38,9 @@ func copyJoins(b *build) (fired bool, err error) {
 			rest = append(rest, c)
 		}
 	}
-	links, queries := map[*catalog.Table][]link{}, map[*catalog.Table][]queryLink{}
+	links, queries := map[*wanted][]link{}, map[*wanted][]queryLink{}
 	for _, c := range rest {
-		if links[c.table] == nil {
-			links[c.table], queries[c.table] = w.links(c.table), w.queryLinks(c.table)
-		}
+		links[c], queries[c] = w.links(c), w.queryLinks(c)
 	}
 	var order []*wanted // views and queries, which are not wanted, go in front
 	var list []plan.Copy
@@ -57,15 +60,15 @@ func copyJoins(b *build) (fired bool, err error) {
 		}
 		c := rest[at]
 		rest = slices.Delete(rest, at, at+1)
-		for _, l := range queries[c.table] {
+		for _, l := range queries[c] {
 			from := slices.IndexFunc(list, func(x plan.Copy) bool { return x.Query != nil && x.Query == l.query })
 			if from >= 0 && len(c.joins) < maxJoins {
 				c.joins = append(c.joins, plan.Join{From: from, Source: l.source, Column: l.column, Op: l.op, Always: l.always})
 				fired = true
 			}
 		}
-		for _, l := range links[c.table] {
-			from := slices.IndexFunc(order, func(o *wanted) bool { return o.table == l.from })
+		for _, l := range links[c] {
+			from := slices.Index(order, l.from)
 			if from < 0 || len(c.joins) == maxJoins ||
 				slices.ContainsFunc(c.joins, func(j plan.Join) bool { return j.From == views+from && j.Column == l.column }) {
 				continue
@@ -82,19 +85,17 @@ func copyJoins(b *build) (fired bool, err error) {
 }
 
 // next chooses the copy to be made after those of done: one that they are joined with, and of these one with few rows.
-func next(rest, done []*wanted, links map[*catalog.Table][]link, queries map[*catalog.Table][]queryLink) int {
+func next(rest, done []*wanted, links map[*wanted][]link, queries map[*wanted][]queryLink) int {
 	best, bestRank := 0, 100
 	for i, c := range rest {
 		rank := 2
 		switch {
 		case c.fragment.Target.Kind == plan.ByKey:
 			rank = 0
-		case len(c.rows) > 0 || len(queries[c.table]) > 0:
+		case len(c.rows) > 0 || len(queries[c]) > 0:
 			rank = 1
 		}
-		joined := slices.ContainsFunc(links[c.table], func(l link) bool {
-			return slices.ContainsFunc(done, func(o *wanted) bool { return o.table == l.from })
-		})
+		joined := slices.ContainsFunc(links[c], func(l link) bool { return slices.Contains(done, l.from) })
 		if !joined {
 			rank += 10
 		}
@@ -105,14 +106,19 @@ func next(rest, done []*wanted, links map[*catalog.Table][]link, queries map[*ca
 	return best
 }
 
-// links are those that hold wherever the statement reads t.
-func (w *worker) links(t *catalog.Table) (list []link) {
-	refs, ok := w.references(t)
-	if !ok || t.Kind != catalog.Sharded || len(refs) > maxAlternatives {
+// links are those that hold wherever the statement reads c.
+func (w *worker) links(c *wanted) (list []link) {
+	refs, ok := w.references(c)
+	if !ok || c.table.Kind != catalog.Sharded || len(refs) > maxAlternatives {
 		return nil
 	}
 	for i, in := range refs {
-		one := w.b.links(in)
+		var one []link
+		for _, e := range w.b.links(in) {
+			if from := w.copyOf(e[1].inst); from != nil && from != c && (from.table != c.table || c.only != nil) {
+				one = append(one, link{e[0].col, from, e[1].col})
+			}
+		}
 		if i == 0 {
 			list = one
 			continue
@@ -122,15 +128,26 @@ func (w *worker) links(t *catalog.Table) (list []link) {
 	return list
 }
 
-// links are the columns without whose equality a row of in cannot matter.
-func (b *build) links(in *instance) (list []link) {
+// copyOf is the copy that in reads, or nil.
+func (w *worker) copyOf(in *instance) *wanted {
+	for i := range w.wanted {
+		c := &w.wanted[i]
+		if c.top && c.list == &w.plan.Copies && (c.only == in || c.only == nil && c.table == in.table) {
+			return c
+		}
+	}
+	return nil
+}
+
+// links are columns of in, each with another one without whose equality a row of in cannot matter.
+func (b *build) links(in *instance) (list [][2]colRef) {
 	add := func(c, other colRef) {
-		if c.inst != in || other.inst.table == nil || other.inst.table == in.table || other.inst.inView || b.inPushed(other.inst) ||
+		if c.inst != in || other.inst.table == nil || other.inst == in || other.inst.inView || b.inPushed(other.inst) ||
 			!compatible(c.column(), other.column()) || !workspace.Keyable(c.column()) || !workspace.Keyable(other.column()) {
 			return
 		}
-		if l := (link{c.col, other.inst.table, other.col}); !slices.Contains(list, l) {
-			list = append(list, l)
+		if e := [2]colRef{c, other}; !slices.Contains(list, e) {
+			list = append(list, e)
 		}
 	}
 	blk := in.block
@@ -165,10 +182,21 @@ func (b *build) links(in *instance) (list []link) {
 			}
 		}
 	}
+	for c := range in.table.Columns { // with what derived tables have from theirs
+		cols, _ := equals(colRef{in, c}, blk.facts)
+		for _, other := range cols[1:] {
+			if other.inst.block != blk && within(other.inst, blk) {
+				add(cols[0], other)
+			}
+		}
+	}
 	for _, s := range blk.subs {
 		if s.semi && !s.on && s.q.known && len(s.q.columns) == 1 && s.q.columns[0].ref.ok() {
 			add(s.left, s.q.columns[0].ref)
 		}
+	}
+	if b.ws.writes {
+		return list // in groups that are left out a value may be none that strict mode lets pass
 	}
 	// What a derived table is joined by, if it keeps or drops all rows together that are equal in the column.
 	var passed []*block

@@ -8,6 +8,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 )
 
@@ -109,18 +110,29 @@ func (b *build) locking() (locks map[*catalog.Table]string, ok bool) {
 	if (len(b.a.behind) > 0 || slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.inView })) && !b.sharesAll(locks, top, clauses) {
 		return nil, false
 	}
+	return locks, true
+}
+
+// waitsNot reports whether a clause that locks rows does not wait for them.
+func waitsNot(lock string) bool {
+	return strings.Contains(lock, "skip") || strings.Contains(lock, "wait")
+}
+
+// readOften reports whether a table whose locks are not waited for is read in another place as well, those left out where it is written:
+// there what is locked would be read, or waited for.
+func (b *build) readOften(locks map[*catalog.Table]string, written []*instance) bool {
 	for t, text := range locks {
 		n := 0
 		for _, in := range b.a.insts {
-			if in.table == t {
+			if in.table == t && !slices.Contains(written, in) {
 				n++
 			}
 		}
-		if n > 1 && strings.Contains(text, "skip") {
-			return nil, false // what is read elsewhere is not skipped
+		if n > 1 && waitsNot(text) {
+			return true
 		}
 	}
-	return locks, true
+	return false
 }
 
 // sharesAll adds to locks the tables that views read, if every query of the statement locks what it reads in share mode.
@@ -170,7 +182,7 @@ func (b *build) locksOutside(locks map[*catalog.Table]string, top *block, clause
 	return true
 }
 
-// locksInside adds to locks what the clauses of the queries inside say. NOWAIT and SKIP LOCKED cannot be followed there.
+// locksInside adds to locks what the clauses of the queries inside say.
 func (b *build) locksInside(locks map[*catalog.Table]string, top *block) bool {
 	found := false
 	for _, in := range b.a.insts {
@@ -178,40 +190,58 @@ func (b *build) locksInside(locks map[*catalog.Table]string, top *block) bool {
 			continue
 		}
 		found = true
-		var text string
-		switch in.block.sel.Lock {
-		case sqlparser.ShareModeLock:
-			text = "lock in share mode"
-		case sqlparser.ForShareLock:
-			text = "for share"
-		case sqlparser.ForUpdateLock:
-			text = "for update"
-		default:
+		text, ok := insideLocks[in.block.sel.Lock]
+		if !ok {
 			return false
 		}
 		if in.table == nil {
 			continue
 		}
-		switch strings.ToLower(locks[in.table]) {
-		case "", "lock in share mode", "for share":
+		have := strings.ToLower(locks[in.table])
+		switch {
+		case have == "", have == text:
 			locks[in.table] = text
-		case "for update":
-		default:
+		case waitsNot(have), waitsNot(text):
 			return false
+		case have != "for update":
+			locks[in.table] = text
 		}
 	}
 	return found && !b.a.unseen
 }
 
-// writeLocks is locking for a statement that writes, whose copies are locked in any case: FOR UPDATE makes a difference, what does not wait cannot be
-// followed.
-func (b *build) writeLocks() (locks map[*catalog.Table]string, ok bool) {
+// insideLocks are the clauses of queries inside of a statement.
+var insideLocks = map[sqlparser.Lock]string{
+	sqlparser.ShareModeLock: "lock in share mode", sqlparser.ForShareLock: "for share", sqlparser.ForUpdateLock: "for update",
+	sqlparser.ForShareLockNoWait: "for share nowait", sqlparser.ForShareLockSkipLocked: "for share skip locked",
+	sqlparser.ForUpdateLockNoWait: "for update nowait", sqlparser.ForUpdateLockSkipLocked: "for update skip locked",
+}
+
+// writeLocks is locking for a statement that writes to written, whose copies are locked in any case: FOR UPDATE makes a difference, and what is
+// not waited for.
+func (b *build) writeLocks(written []*instance) (locks map[*catalog.Table]string, ok bool) {
 	if b.st.Uses()&sqlparse.LocksRows == 0 {
 		return nil, true
 	}
 	locks, ok = b.locking()
-	for _, text := range locks {
-		ok = ok && !strings.Contains(text, "skip") && !strings.Contains(text, "wait")
+	return locks, ok && !b.readOften(locks, written)
+}
+
+// waits is the refusal of a statement that does not wait for the rows of a table in one place and writes to them in another one, unless it
+// writes to those alone that it has locked there.
+func (w *worker) waits() error {
+	for t, text := range w.locks {
+		for i := range w.wanted {
+			c := &w.wanted[i]
+			if !waitsNot(text) || c.table != t || (*c.list)[c.at].Written == nil || slices.ContainsFunc(c.joins, func(j plan.Join) bool { return w.plan.Copies[j.From].Table == t }) {
+				continue
+			}
+			return refuseNoWait()
+		}
 	}
-	return locks, ok
+	return nil
+}
+
+func refuseNoWait() error {
+	return sqlerr.Unsupported("NOWAIT, SKIP LOCKED or a lock of this form in a write over several node groups", "select the rows first, then write them by their keys")
 }

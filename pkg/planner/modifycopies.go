@@ -1,7 +1,10 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
+
+	"vitess.io/vitess/go/vt/sqlparser"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
@@ -53,10 +56,17 @@ func modifyCopies(b *build) (bool, error) {
 	}
 	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, writes: true,
 		written: map[*catalog.Table]*plan.Written{}, keeps: map[*catalog.Table]int{}}
-	if w.locks, sure = b.writeLocks(); !sure {
-		return false, sqlerr.Unsupported("NOWAIT, SKIP LOCKED or a lock of this form in a write over several node groups", "select the rows first, then write them by their keys")
+	var written []*instance
+	if m != nil {
+		written = m.written
+	}
+	if w.locks, sure = b.writeLocks(written); !sure {
+		return false, refuseNoWait()
 	}
 	var tables []*catalog.Table
+	if m != nil {
+		w.instances = b.instancesOf(refs)
+	}
 	for i, r := range refs {
 		t, ok, err := b.copyable(r, b.db)
 		if !ok || err != nil {
@@ -134,26 +144,42 @@ func (b *build) writesRef(refs []sqlparse.TableRef, i int, t *catalog.Table) boo
 	if !slices.ContainsFunc(m.written, func(in *instance) bool { return in.table == t }) {
 		return false
 	}
-	if len(b.a.ctes) > 0 { // whose tables stand before those of the statement
-		return refs[i].Write
+	if list := b.instancesOf(refs); list != nil {
+		return slices.Contains(m.written, list[i])
 	}
-	// The text names the tables of FROM first, in the order they were analysed in.
-	n := 0
-	for _, r := range refs[:i] {
-		if o, _, _ := b.copyable(r, b.db); o == t {
-			n++
+	return refs[i].Write
+}
+
+// instancesOf are what the names of tables in the text stand for, by reference; nil if that is not sure.
+func (b *build) instancesOf(refs []sqlparse.TableRef) (list []*instance) {
+	var root sqlparser.SQLNode = b.mod.update
+	if b.mod.del != nil {
+		root = b.mod.del
+	}
+	sure := true
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) { // in the order of the text
+		from, ok := n.(*sqlparser.AliasedTableExpr)
+		if !ok {
+			return true, nil
+		}
+		for i, in := range b.a.insts {
+			if in.from == from && !in.inView {
+				list = append(list, in)
+				sure = sure && !slices.ContainsFunc(b.a.insts[i+1:], func(o *instance) bool { return o.from == from }) // a common table expression that is read twice
+				break
+			}
+		}
+		return true, nil
+	}, root)
+	if !sure || len(list) != len(refs) {
+		return nil
+	}
+	for i, r := range refs {
+		if name := cmp.Or(b.st.Alias(r), r.Name); !sameName(list[i].name, name, b.a.lower) {
+			return nil
 		}
 	}
-	for _, in := range b.a.insts {
-		if in.table != t || in.inView {
-			continue
-		}
-		if n == 0 {
-			return slices.Contains(m.written, in)
-		}
-		n--
-	}
-	return false
+	return list
 }
 
 // readsAgain reports whether the statement reads t besides writing it. tables are those it names.

@@ -16,10 +16,10 @@ type queryLink struct {
 	always bool   // it is true, too, where the query has no value
 }
 
-// queryLinks are those that hold wherever the statement reads t.
-func (w *worker) queryLinks(t *catalog.Table) (list []queryLink) {
-	refs, ok := w.references(t)
-	if len(w.b.pushed) == 0 || !ok || t.Kind != catalog.Sharded || len(refs) > maxAlternatives {
+// queryLinks are those that hold wherever the statement reads c.
+func (w *worker) queryLinks(c *wanted) (list []queryLink) {
+	refs, ok := w.references(c)
+	if len(w.b.pushed) == 0 || !ok || c.table.Kind != catalog.Sharded || len(refs) > maxAlternatives {
 		return nil
 	}
 	for i, in := range refs {

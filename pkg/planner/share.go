@@ -30,7 +30,7 @@ func (w *worker) share(c *wanted) (share float64, equal []int) {
 	if len(c.rows) == 0 {
 		return 1, nil
 	}
-	refs, _ := w.references(c.table)
+	refs, _ := w.references(c)
 	if len(refs) == 1 {
 		share = w.b.shareOf(refs[0], &equal)
 		return share, equal

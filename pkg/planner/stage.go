@@ -50,7 +50,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		return nil, nil
 	}
 	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, writes: true, stage: true, target: -1, keeps: map[*catalog.Table]int{}}
-	if w.locks, ok = b.writeLocks(); !ok {
+	if w.locks, ok = b.writeLocks(nil); !ok {
 		return nil, nil
 	}
 	returned := len(b.st.SQL())
@@ -111,7 +111,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		return nil, err
 	}
 	b.ws, w.plan = w, p
-	for _, assemble := range []func(*build) (bool, error){copyKeys, copyRows, assembleCopies} {
+	for _, assemble := range []func(*build) (bool, error){copyKeys, copyRows, copyJoins, assembleCopies} {
 		if _, err := assemble(b); err != nil {
 			return nil, err
 		}

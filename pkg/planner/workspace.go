@@ -79,10 +79,11 @@ type worker struct {
 	refused bool
 	// Of a statement that writes: what is written, the reference by which each table keeps its name, and the clause that
 	// locks the rows copied.
-	written map[*catalog.Table]*plan.Written
-	keeps   map[*catalog.Table]int
-	alias   []int // references to a table that is written which are written, too
-	writes  bool
+	written   map[*catalog.Table]*plan.Written
+	keeps     map[*catalog.Table]int
+	alias     []int       // references to a table that is written which are written, too
+	instances []*instance // by reference of the client's text; nil if that is not sure
+	writes    bool
 	// tail, not nil, is the end of the statement that chooses its rows, from WHERE on.
 	tail *sqlparse.Span
 	// whole are the tables of which no row may be left out.
@@ -111,7 +112,7 @@ func copyTables(b *build) (bool, error) {
 	var locks map[*catalog.Table]string
 	if u&sqlparse.LocksRows != 0 {
 		var ok bool
-		if locks, ok = b.locking(); !ok {
+		if locks, ok = b.locking(); !ok || b.readOften(locks, nil) {
 			return false, nil
 		}
 	}
@@ -302,9 +303,19 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 			list = &p.Local
 		}
 		*list = append(*list, c)
-		w.rows(list, st)
+		w.rows(list, st, w.only(t, i))
 	}
 	return nil
+}
+
+// only is the one place that reads the copy of t for the reference i of the text at hand, if there is one and it is known. Copies of a table
+// that rows are deleted from under several names have the same rows.
+func (w *worker) only(t *catalog.Table, i int) *instance {
+	if w.instances == nil || w.views > 0 || w.twice && w.written[t] == nil ||
+		slices.ContainsFunc(w.alias, func(ref int) bool { return w.instances[ref].table == t }) {
+		return nil
+	}
+	return w.instances[i]
 }
 
 // readers copies the tables that stored functions read, as a whole and under their own names. st is the text that calls them, and
@@ -334,7 +345,7 @@ func (w *worker) readers(p *plan.Workspace, tables []*catalog.Table, st *sqlpars
 			list = &p.Local
 		}
 		*list = append(*list, plan.Copy{Table: t})
-		w.rows(list, st)
+		w.rows(list, st, nil)
 	}
 	return nil
 }

@@ -32,6 +32,8 @@ type gathering struct {
 	uses  plan.Uses // of the reading
 	// tracked are the copies that the statement changes.
 	tracked []tracked
+	// whole: copies are read whole, whatever is known of their joins.
+	whole bool
 	// keys are the values that joins need, seen while their copies were made.
 	keys map[source]*workspace.Keys
 }
@@ -269,7 +271,7 @@ func (g *gathering) collect(f *workspace.Filler, all []plan.Copy, i int, t *cata
 
 // joined is the fragment that reads t by what is known of its joins, with the lists that it takes as arguments; nil if no row can matter.
 func (g *gathering) joined(t *plan.Copy) (*plan.Fragment, []exec.List) {
-	if len(t.Joins) == 0 {
+	if len(t.Joins) == 0 || g.whole {
 		return t.Input, nil
 	}
 	lists := make([]exec.List, len(t.Joins))

@@ -34,7 +34,7 @@ func (s *Session) selectVirtual() error {
 		}
 		out = s.args.AppendSpan(out, sqlparse.Span{Start: at, End: r.Start})
 		out = s.appendDerived(out, t)
-		if s.stmt.AliasOf(r.Span) == "" {
+		if s.stmt.Alias(r) == "" {
 			out = append(out, " AS "...)
 			out = append(out, sqltypes.QuoteName(r.Name)...)
 		}

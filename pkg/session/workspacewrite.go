@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -164,9 +165,11 @@ func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 	defer ws.Free()
 	defer s.withoutLimits()() // the connection that runs the client's statement is there
 	g := &gathering{s: s, w: ws, c: w.c, conns: &w.conns, uses: w.p.Uses&plan.ReadsClock | plan.LocksRows}
+	g.whole = slices.ContainsFunc(w.n.Moments, func(arg int) bool { return !s.args.IsDate(arg) })
 	if err := g.all(w.copies); err != nil {
 		return ok, err
 	}
+	slices.SortFunc(g.tracked, func(a, b tracked) int { return cmp.Compare(a.copy.Input.ID, b.copy.Input.ID) }) // as the text names them
 	for _, t := range g.tracked {
 		if err := t.Keep(t.copy.TableName(), t.copy.Columns); err != nil {
 			return ok, txn.Lost(w.c, err)

@@ -40,20 +40,28 @@ func (s *Statement) Alias(ref TableRef) string {
 	next := toks.Next()
 	if s.Is(next, "AS") {
 		next = toks.Next()
-	} else if next.Kind == Word {
-		for _, w := range [...]string{"WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "FOR", "LOCK", "INTO", "UNION", "EXCEPT", "INTERSECT",
-			"WINDOW", "JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "NATURAL", "STRAIGHT_JOIN", "ON", "USING", "USE", "IGNORE", "FORCE",
-			"PROCEDURE", "QUALIFY"} {
-			if s.Is(next, w) {
-				return ""
-			}
-		}
+	} else if next.Kind == Word && s.follows(next) {
+		return ""
 	}
 	if next.Kind != Word && next.Kind != QuotedName {
 		return ""
 	}
 	return string(s.AppendName(nil, next))
 }
+
+// follows reports whether a word behind the name of a table is none that it may have as its alias.
+func (s *Statement) follows(word Token) bool {
+	is := func(w string) bool { return s.Is(word, w) }
+	return slices.ContainsFunc(behindTables[:], is) || s.dialect.mariadb && slices.ContainsFunc(behindMariaDBTables[:], is)
+}
+
+// behindTables are reserved words that stand behind the name of a table, and behindMariaDBTables those that only MariaDB reserves.
+var (
+	behindTables = [...]string{"WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "FETCH", "FOR", "LOCK", "INTO", "UNION", "EXCEPT", "INTERSECT",
+		"WINDOW", "JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "NATURAL", "STRAIGHT_JOIN", "ON", "USING", "USE", "IGNORE", "FORCE",
+		"PROCEDURE", "QUALIFY", "SET", "SELECT", "VALUES", "FROM"}
+	behindMariaDBTables = [...]string{"OFFSET", "RETURNING"}
+)
 
 // CTE is a common table expression of the outermost WITH.
 type CTE struct {

@@ -18,10 +18,8 @@ SELECT * FROM (SELECT post_id FROM wp_postmeta WHERE meta_key = '_stock' FOR UPD
 UPDATE wp_posts SET post_status = 'x' WHERE ID IN (SELECT post_id FROM wp_postmeta WHERE meta_key = '_stock' FOR UPDATE);
 INSERT INTO wp_posts SELECT 100 + post_id, 'y' FROM wp_postmeta WHERE meta_key = '_stock' FOR UPDATE;
 SELECT * FROM wp_posts ORDER BY ID;
--- refused: SKIP LOCKED
 UPDATE wp_posts SET post_status = 'z' WHERE ID IN (SELECT post_id FROM (SELECT post_id FROM wp_postmeta WHERE meta_key = '_stock' LIMIT 1 FOR UPDATE SKIP LOCKED) q);
--- refused: INSERT ... SELECT
-INSERT INTO wp_wc_reserved_stock (order_id, product_id, stock_quantity) SELECT post_id, 1, 1 FROM wp_postmeta WHERE meta_key = '_stock' FOR UPDATE NOWAIT;
+INSERT INTO wp_wc_reserved_stock (order_id, product_id, stock_quantity) SELECT post_id, 7, 1 FROM wp_postmeta WHERE meta_key = '_stock' FOR UPDATE NOWAIT;
 INSERT INTO wp_wc_reserved_stock (order_id, product_id, stock_quantity) SELECT post_id, 1, 1 FROM wp_postmeta WHERE meta_key = '_stock' FOR UPDATE;
 INSERT INTO wp_wc_reserved_stock (order_id, product_id, stock_quantity) SELECT post_id, 2, 1 FROM wp_postmeta WHERE meta_key IN (SELECT meta_key FROM wp_postmeta WHERE meta_value = 10 FOR UPDATE) LOCK IN SHARE MODE;
 -- MySQL 9.7 deletes the rows of the subquery as well.
