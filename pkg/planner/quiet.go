@@ -81,6 +81,9 @@ func (b *build) sameKind(c *catalog.Column, arg int) bool {
 // quietThroughout reports whether no condition of the statement converts anything, at any row: what a join leaves out hides no error then.
 // What stands behind the conditions is computed for rows that pass them, which are not left out.
 func (b *build) quietThroughout() bool {
+	if b.a == nil {
+		return false
+	}
 	for _, in := range b.a.insts {
 		blk := in.block
 		if in.opaque || in.lateral() || blk == nil || blk.where != nil && !b.quietJoin(blk.where.Expr, blk) || !b.quietTree(blk.tree) {

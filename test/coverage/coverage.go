@@ -243,7 +243,7 @@ func uses(s *Story, made *regexp.Regexp, pattern string) *regexp.Regexp {
 
 // Strategies are the words for how a statement ran, as the metric skarv_statement_strategy_total names them.
 func Strategies() []string {
-	return []string{"relay", "scatter", "split", "broadcast", "workspace", "local"}
+	return []string{"relay", "packed", "scatter", "split", "broadcast", "workspace", "local"}
 }
 
 // Seen is how the statements of stories ran.
