@@ -32,8 +32,8 @@ type Workspace struct {
 	// ParameterTypes: parameters may be part of the types of the result's columns, which are not known before these have values.
 	// It is told where Copies have queries.
 	ParameterTypes bool
-	// Moments are arguments that columns are compared with which hold dates. If one of them is none, as is written without doubt, the Joins of
-	// Copies are left out: one server may fail at a row that they leave out.
+	// Moments are arguments that columns are compared with which hold dates. If one of them is none, as is written without doubt, Copies are
+	// made carefully: without Joins, and by their Careful. One server may fail at a row that would be left out.
 	Moments []int
 	// Stage, not nil: the statement is an INSERT or REPLACE whose rows go on from a stage. See Stage.
 	Stage *Stage
@@ -57,6 +57,8 @@ type Copy struct {
 	Keys      []string
 	// Input is one table's rows. Nil for a view.
 	Input *Fragment
+	// Careful, not nil, is Input where one of Moments is no date: without the conditions that need it, and without Joins.
+	Careful *Fragment
 	// Share is the part of the table's rows that Input is expected to read, Joins left out of account, and Equal are columns that
 	// must have one value for it, which Share leaves out of account, too.
 	Share float64
@@ -209,9 +211,13 @@ func (n *Workspace) print(w *strings.Builder, depth int) {
 		}
 		n.Copies[i].print(w, "copy", first, depth+1)
 	}
-	for _, arg := range n.Moments {
+	if len(n.Moments) > 0 {
 		indent(w, depth+1)
-		fmt.Fprintf(w, "by values only if ?%d is a date\n", arg)
+		w.WriteString("more rows are copied unless these are dates:")
+		for _, arg := range n.Moments {
+			fmt.Fprintf(w, " ?%d", arg+1)
+		}
+		w.WriteString("\n")
 	}
 	for i := range n.Local {
 		n.Local[i].print(w, "in place, copied within a transaction,", nil, depth+1)

@@ -43,6 +43,8 @@ all values of ALL or ANY): without a value nothing is equal, less or greater, bu
 the side an outer join keeps, nor by a table that is read there in a query that is copied itself: of that table
 only the rows are copied that matter elsewhere. In a statement that writes a place reads a copy of its own where it is known which, and it must not fire where a
 condition might fail, in strict mode, at a row that is left out.`, copyJoins},
+		{"CopyFirst", `A derived table that is nothing but the first rows of a table by an order of its columns needs of each node group that many first
+rows. It must not fire where a condition of its WHERE is not judged there, where the order is one of expressions, or where it groups, counts or joins.`, copyFirst},
 		{"AssembleCopies", `Writes the fragments.`, assembleCopies},
 	}
 }
@@ -74,7 +76,10 @@ type wanted struct {
 	st       *sqlparse.Statement // the text that reads it: the client's or a view's
 	top      bool                // it is the client's
 	rows     []plan.Text         // conditions, any of which a row may meet; none: all rows
-	columns  []int               // those that are read; nil: all
+	dated    bool                // some compare with what must be a date: else all rows are copied that meet any of careful
+	careful  []plan.Text
+	first    *firstOf // not nil: only the first rows are copied
+	columns  []int    // those that are read; nil: all
 	joins    []plan.Join
 	unused   []string // keys that are left out
 	// different: only different rows of columns are copied.
@@ -148,8 +153,14 @@ func copyRows(b *build) (fired bool, err error) {
 		if !known || c.only != nil {
 			rows = b.ws.needed(c)
 		}
+		if c.careful = rows; b.ws.writes {
+			done := b.ws.trustDates()
+			rows = b.ws.needed(c)
+			done()
+			c.dated = !sameTexts(rows, c.careful)
+		}
 		if c.only == nil {
-			done[c.table] = rows
+			done[c.table] = c.careful
 		}
 		c.rows = rows
 		fired = fired || len(rows) > 0
@@ -186,6 +197,7 @@ func assembleCopies(b *build) (bool, error) {
 	if err := b.ws.waits(); err != nil {
 		return false, err
 	}
+	dates := false // matter
 	for i := range b.ws.wanted {
 		c := &b.ws.wanted[i]
 		if c.columns == nil {
@@ -198,10 +210,27 @@ func assembleCopies(b *build) (bool, error) {
 		}
 		have.Share, have.Equal = b.ws.share(c)
 		c.fragment.Text = c.text(b)
+		have.Careful = c.carefully(b)
+		dates = dates || c.dated || len(c.joins) > 0
+	}
+	if !dates {
+		b.ws.plan.Moments = nil
 	}
 	b.plan.Refuse, b.done = nil, true
 	b.plan.Root = b.ws.plan
 	return true, nil
+}
+
+// carefully is c's fragment where a string that must be a date is none; nil if it is the same one.
+func (c *wanted) carefully(b *build) *plan.Fragment {
+	if !c.dated {
+		return nil
+	}
+	whole := *c
+	whole.rows, whole.first, whole.joins = c.careful, nil, nil
+	f := *c.fragment
+	f.Text = whole.text(b)
+	return &f
 }
 
 func (c *wanted) text(b *build) plan.Text {
@@ -228,6 +257,9 @@ func (c *wanted) text(b *build) plan.Text {
 	} else if first {
 		c.where(e, true)
 		c.firstText(b, e)
+	} else if c.first != nil {
+		c.where(e, true)
+		c.first.write(e, c)
 	} else {
 		c.where(e, false)
 		e.raw(plan.CopyEnd)

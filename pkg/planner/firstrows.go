@@ -182,17 +182,7 @@ func keyed(w *plan.Workspace) (unique int, ok bool) {
 // firstText ends the fragment that reads the first rows: with what they are sorted by, and without a limit.
 func (c *wanted) firstText(b *build, e *editor) {
 	f := b.first
-	for i, k := range f.order {
-		if i == 0 {
-			e.raw(" ORDER BY ")
-		} else {
-			e.raw(", ")
-		}
-		e.raw(plan.CopyRow + "." + sqltypes.QuoteName(c.table.Columns[k.column].Name))
-		if k.desc {
-			e.raw(" DESC")
-		}
-	}
+	c.orderBy(e, f.order)
 	b.ws.plan.First = f.plan
 }
 

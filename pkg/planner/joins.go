@@ -25,11 +25,6 @@ func copyJoins(b *build) (fired bool, err error) {
 	if b.ws == nil || b.ws.writes && !b.quietThroughout() {
 		return false, nil
 	}
-	defer func() {
-		if !fired {
-			b.ws.plan.Moments = nil
-		}
-	}()
 	w := b.ws
 	copies := &w.plan.Copies
 	var rest []*wanted

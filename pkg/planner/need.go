@@ -455,11 +455,8 @@ func (b *build) need(in *instance) plan.Text {
 	if !slices.Contains(preserved(blk.tree), in) {
 		for _, x := range matching(blk.tree, in) {
 			c := conjunct{expr: x.expr, scope: x.scope}
-			if b.a.reads(&c, x.expr, x.scope, nil) && len(c.subs) == 0 && slices.Equal(c.deps, []*instance{in}) &&
-				(!b.ws.writes || b.quiet(&c)) {
-				p := b.phrase(map[*instance]string{in: plan.CopyRow})
-				p.conjunct(&c)
-				if t, ok := p.done(); ok {
+			if b.a.reads(&c, x.expr, x.scope, nil) && len(c.subs) == 0 {
+				if t, ok := b.judged(&c, in); ok {
 					and(t)
 				}
 			}
@@ -468,12 +465,10 @@ func (b *build) need(in *instance) plan.Text {
 		n := b.neighbourhood(in)
 		for i := range n.conds {
 			c := &n.conds[i]
-			if !slices.Equal(c.deps, []*instance{in}) || b.ws.writes && !b.quiet(c) || (b.ws.writes || b.ws.locks != nil) && len(c.subs) > 0 || !n.usable(c, []*instance{in}) {
+			if (b.ws.writes || b.ws.locks != nil) && len(c.subs) > 0 || !n.usable(c, []*instance{in}) {
 				continue
 			}
-			p := b.phrase(map[*instance]string{in: plan.CopyRow})
-			p.conjunct(c)
-			if t, ok := p.done(); ok {
+			if t, ok := b.judged(c, in); ok {
 				and(t)
 			}
 		}
@@ -487,6 +482,16 @@ func (b *build) need(in *instance) plan.Text {
 		return nil
 	}
 	return e.done()
+}
+
+// judged is c, a condition on rows of in alone, for the fragment that reads them, called plan.CopyRow in it; ok is false if it cannot be judged there.
+func (b *build) judged(c *conjunct, in *instance) (t plan.Text, ok bool) {
+	if !slices.Equal(c.deps, []*instance{in}) || b.ws.writes && !b.quiet(c) {
+		return nil, false
+	}
+	p := b.phrase(map[*instance]string{in: plan.CopyRow})
+	p.conjunct(c)
+	return p.done()
 }
 
 // matching are the conjuncts of the ON clauses that rows of in, which an outer join may replace by NULLs, must pass to be

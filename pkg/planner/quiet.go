@@ -18,7 +18,7 @@ func (b *build) quiet(c *conjunct) bool {
 	if c.expr == nil {
 		return !c.equal[1].ok() && b.sameKind(c.equal[0].column(), c.op.Arg)
 	}
-	return eachCondition(c.expr, func(e sqlparser.Expr) bool { return b.quietLeaf(e, c.scope) })
+	return eachCondition(c.expr, func(e sqlparser.Expr) bool { return b.quietLeaf(e, c.scope) || b.ws.dates && b.quietMoment(e, c.scope) })
 }
 
 // quietLeaf is quiet of a condition that consists of no others.
@@ -158,7 +158,9 @@ func (b *build) quietMoment(e sqlparser.Expr, scope *block) bool {
 		if !ok || arg < 0 || arg >= b.st.NumArgs() || b.st.NumElems(arg) != 1 || b.st.Elem(arg, 0).Class != sqlparse.ClassString {
 			return false
 		}
-		b.ws.plan.Moments = append(b.ws.plan.Moments, arg)
+		if !slices.Contains(b.ws.plan.Moments, arg) {
+			b.ws.plan.Moments = append(b.ws.plan.Moments, arg)
+		}
 	}
 	return true
 }

@@ -84,6 +84,7 @@ type worker struct {
 	alias     []int       // references to a table that is written which are written, too
 	instances []*instance // by reference of the client's text; nil if that is not sure
 	writes    bool
+	dates     bool // see trustDates
 	// tail, not nil, is the end of the statement that chooses its rows, from WHERE on.
 	tail *sqlparse.Span
 	// whole are the tables of which no row may be left out.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,8 +33,8 @@ type gathering struct {
 	uses  plan.Uses // of the reading
 	// tracked are the copies that the statement changes.
 	tracked []tracked
-	// whole: copies are read whole, whatever is known of their joins.
-	whole bool
+	// careful: see plan.Workspace.Moments.
+	careful bool
 	// keys are the values that joins need, seen while their copies were made.
 	keys map[source]*workspace.Keys
 }
@@ -271,7 +272,10 @@ func (g *gathering) collect(f *workspace.Filler, all []plan.Copy, i int, t *cata
 
 // joined is the fragment that reads t by what is known of its joins, with the lists that it takes as arguments; nil if no row can matter.
 func (g *gathering) joined(t *plan.Copy) (*plan.Fragment, []exec.List) {
-	if len(t.Joins) == 0 || g.whole {
+	if g.careful {
+		return cmp.Or(t.Careful, t.Input), nil
+	}
+	if len(t.Joins) == 0 {
 		return t.Input, nil
 	}
 	lists := make([]exec.List, len(t.Joins))

@@ -165,7 +165,7 @@ func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 	defer ws.Free()
 	defer s.withoutLimits()() // the connection that runs the client's statement is there
 	g := &gathering{s: s, w: ws, c: w.c, conns: &w.conns, uses: w.p.Uses&plan.ReadsClock | plan.LocksRows}
-	g.whole = slices.ContainsFunc(w.n.Moments, func(arg int) bool { return !s.args.IsDate(arg) })
+	g.careful = slices.ContainsFunc(w.n.Moments, func(arg int) bool { return !s.args.IsDate(arg) })
 	if err := g.all(w.copies); err != nil {
 		return ok, err
 	}

@@ -71,6 +71,21 @@ SELECT * FROM wo ORDER BY id;
 UPDATE wo JOIN wc ON wo.c = wc.id SET wo.x = 23 WHERE wc.at <= 'soon' AND wc.region = 1;
 UPDATE wo JOIN wc ON wo.c = wc.id SET wo.x = 24 WHERE wc.at <= NOW() AND wc.region = 1;
 SELECT * FROM wo ORDER BY id;
+-- The first rows by dates, in pieces, as old rows are thrown away.
+DELETE wo FROM wo JOIN (SELECT id FROM wo WHERE made < '2026-01-03' ORDER BY made, id LIMIT 1) q ON q.id = wo.id;
+SELECT * FROM wo ORDER BY id;
+DELETE wo FROM wo JOIN (SELECT id FROM wo WHERE made < '2026-03-03' ORDER BY made DESC, id LIMIT 1 OFFSET 1) q USING (id);
+SELECT * FROM wo ORDER BY id;
+UPDATE wo JOIN (SELECT id FROM wo WHERE made < 'later' ORDER BY id LIMIT 1) q USING (id) SET x = 1;
+UPDATE wo JOIN (SELECT id FROM wo WHERE tag > 7 ORDER BY id LIMIT 1) q USING (id) SET x = 1;
+UPDATE wo JOIN (SELECT id FROM wo WHERE made BETWEEN '2026-01-01' AND '2026-1-9' ORDER BY tag DESC, id LIMIT 2) q USING (id) SET x = 31;
+SELECT * FROM wo ORDER BY id;
+UPDATE wo JOIN (SELECT id, x AS tag FROM wo ORDER BY tag, id LIMIT 2) q USING (id) SET wo.x = 32;
+SELECT * FROM wo ORDER BY id;
+UPDATE wo JOIN (SELECT id FROM wo ORDER BY x + id DESC LIMIT 2) q USING (id) SET wo.x = 33;
+SELECT * FROM wo ORDER BY id;
+SELECT wc.id, d.id FROM wc JOIN (SELECT id, c FROM wo WHERE c > 0 ORDER BY tag DESC, id LIMIT 2) d ON d.c = wc.id ORDER BY 1, 2;
+SELECT wc.id, d.id FROM wc LEFT JOIN (SELECT id, c FROM wo ORDER BY made, id LIMIT 3) d ON d.c = wc.id ORDER BY 1, 2;
 -- In strict mode a row whose value is no number is an error, joined or not.
 UPDATE wo JOIN wc ON wo.c = wc.id SET wo.x = 30 WHERE wo.tag = 7;
 DELETE wo FROM wo JOIN wc ON wo.c = wc.id WHERE wc.name + 0 = 1;
