@@ -190,8 +190,8 @@ func (b *build) locksInside(locks map[*catalog.Table]string, top *block) bool {
 			continue
 		}
 		found = true
-		text, ok := insideLocks[in.block.sel.Lock]
-		if !ok {
+		text := lockText(in.block.sel.Lock)
+		if text == "" {
 			return false
 		}
 		if in.table == nil {
@@ -210,11 +210,25 @@ func (b *build) locksInside(locks map[*catalog.Table]string, top *block) bool {
 	return found && !b.a.unseen
 }
 
-// insideLocks are the clauses of queries inside of a statement.
-var insideLocks = map[sqlparser.Lock]string{
-	sqlparser.ShareModeLock: "lock in share mode", sqlparser.ForShareLock: "for share", sqlparser.ForUpdateLock: "for update",
-	sqlparser.ForShareLockNoWait: "for share nowait", sqlparser.ForShareLockSkipLocked: "for share skip locked",
-	sqlparser.ForUpdateLockNoWait: "for update nowait", sqlparser.ForUpdateLockSkipLocked: "for update skip locked",
+// lockText is the clause of a query inside of a statement; empty if it is not known.
+func lockText(lock sqlparser.Lock) string {
+	switch lock {
+	case sqlparser.ShareModeLock:
+		return "lock in share mode"
+	case sqlparser.ForShareLock:
+		return "for share"
+	case sqlparser.ForShareLockNoWait:
+		return "for share nowait"
+	case sqlparser.ForShareLockSkipLocked:
+		return "for share skip locked"
+	case sqlparser.ForUpdateLock:
+		return "for update"
+	case sqlparser.ForUpdateLockNoWait:
+		return "for update nowait"
+	case sqlparser.ForUpdateLockSkipLocked:
+		return "for update skip locked"
+	}
+	return ""
 }
 
 // writeLocks is locking for a statement that writes to written, whose copies are locked in any case: FOR UPDATE makes a difference, and what is

@@ -1,6 +1,6 @@
 package sqlparse
 
-import "slices"
+import "strings"
 
 // TableRef is a table name in the text.
 type TableRef struct {
@@ -49,19 +49,17 @@ func (s *Statement) Alias(ref TableRef) string {
 	return string(s.AppendName(nil, next))
 }
 
-// follows reports whether a word behind the name of a table is none that it may have as its alias.
+// follows reports whether a word behind the name of a table is a reserved one, which cannot be its alias.
 func (s *Statement) follows(word Token) bool {
-	is := func(w string) bool { return s.Is(word, w) }
-	return slices.ContainsFunc(behindTables[:], is) || s.dialect.mariadb && slices.ContainsFunc(behindMariaDBTables[:], is)
+	switch strings.ToUpper(string(s.Text(word.Span))) {
+	case "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "FETCH", "FOR", "LOCK", "INTO", "UNION", "EXCEPT", "INTERSECT", "WINDOW", "JOIN", "INNER", "CROSS",
+		"LEFT", "RIGHT", "NATURAL", "STRAIGHT_JOIN", "ON", "USING", "USE", "IGNORE", "FORCE", "PROCEDURE", "QUALIFY", "SET", "SELECT", "VALUES", "FROM":
+		return true
+	case "OFFSET", "RETURNING":
+		return s.dialect.mariadb
+	}
+	return false
 }
-
-// behindTables are reserved words that stand behind the name of a table, and behindMariaDBTables those that only MariaDB reserves.
-var (
-	behindTables = [...]string{"WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "FETCH", "FOR", "LOCK", "INTO", "UNION", "EXCEPT", "INTERSECT",
-		"WINDOW", "JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "NATURAL", "STRAIGHT_JOIN", "ON", "USING", "USE", "IGNORE", "FORCE",
-		"PROCEDURE", "QUALIFY", "SET", "SELECT", "VALUES", "FROM"}
-	behindMariaDBTables = [...]string{"OFFSET", "RETURNING"}
-)
 
 // CTE is a common table expression of the outermost WITH.
 type CTE struct {
