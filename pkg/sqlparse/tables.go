@@ -1,6 +1,9 @@
 package sqlparse
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // TableRef is a table name in the text.
 type TableRef struct {
