@@ -33,6 +33,7 @@ type GroupHealth struct {
 	Refused             uint64
 
 	Crowded time.Time // when its server last refused a connection because it has too many
+	Full    time.Time // since when statements wait for space on its server's disk; zero: none does
 }
 
 // Status implements the API.
@@ -129,7 +130,12 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		if a.cfg.Health == nil {
 			break
 		}
-		if h, ok := a.cfg.Health(g.ID); ok && !h.Crowded.IsZero() && time.Since(h.Crowded) < longCrowded {
+		h, ok := a.cfg.Health(g.ID)
+		if ok && !h.Full.IsZero() {
+			problem("the disk of node group %s's server at %s is full since %s: statements that write there wait until somebody makes room, and go on by themselves within a minute of that",
+				g.Label(), g.Primary.Addr, h.Full.UTC().Format(time.RFC3339))
+		}
+		if ok && !h.Crowded.IsZero() && time.Since(h.Crowded) < longCrowded {
 			problem("the server of node group %s at %s takes no more connections, last at %s: statements that need one end with error 1430; raise its max_connections above what all processes may use (backend.max_connections of each, and some more)",
 				g.Label(), g.Primary.Addr, h.Crowded.UTC().Format(time.RFC3339))
 		}

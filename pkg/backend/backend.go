@@ -296,6 +296,8 @@ type Health struct {
 	Pressed   bool   // statements wait for a connection, or did in the last moments, because the group is slow
 	// Crowded is when the server last refused a connection because it has too many.
 	Crowded time.Time
+	// Full is since when statements there wait for space on the server's disk; zero: none does.
+	Full time.Time
 }
 
 // Up reports whether node group g is not known to be down.

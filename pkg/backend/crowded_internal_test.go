@@ -12,6 +12,24 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
+// A server whose disk is full answers its probes: operators are told all the same, once.
+func TestServerWhoseDiskIsFull(t *testing.T) {
+	var log bytes.Buffer
+	g := &catalog.NodeGroup{ID: 3}
+	p := &pool{cfg: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, group: g, metrics: newMetrics(nil).group(g)}
+	p.noteFull(false)
+	require.Zero(t, p.health().Full)
+	p.noteFull(true)
+	since := p.health().Full
+	require.WithinDuration(t, time.Now(), since, time.Minute)
+	p.noteFull(true)
+	require.Equal(t, since, p.health().Full)
+	p.noteFull(false)
+	require.Zero(t, p.health().Full)
+	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("level=ERROR")))
+	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("level=INFO")))
+}
+
 // A server that takes no more connections answers its probes: operators are told all the same, by the log once in a while.
 func TestServerWithTooManyConnections(t *testing.T) {
 	var log bytes.Buffer

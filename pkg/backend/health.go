@@ -52,6 +52,10 @@ func (p *pool) watch(ctx context.Context) {
 				p.note(err)
 			}
 		}
+		if now := time.Now(); probe != nil && now.Sub(p.looked) >= diskInterval {
+			p.looked = now
+			p.lookAtDisk(ctx, probe)
+		}
 		if p.trim() {
 			return
 		}
@@ -127,6 +131,48 @@ func (p *pool) rowLockWaits(ctx context.Context, probe *mysqlconn.Conn) int {
 	}
 	n, _ := strconv.Atoi(string(rows[0][1]))
 	return n
+}
+
+// diskInterval is how often a server is asked whether its disk is full: it answers probes then, and statements that write wait.
+const diskInterval = 5 * time.Second
+
+// lookAtDisk notes whether statements of the server wait for space on its disk. What it does not say is as it was.
+func (p *pool) lookAtDisk(ctx context.Context, probe *mysqlconn.Conn) {
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.FailAfter)
+	defer cancel()
+	stop := context.AfterFunc(ctx, probe.Interrupt)
+	defer stop()
+	const mariaDB, mySQL = "Waiting for someone to free space", "Waiting for disk space"
+	rows, err := mysqlconn.Processes(probe, "1", "state IN ('"+mariaDB+"', '"+mySQL+"') LIMIT 1", 1)
+	if err == nil {
+		p.noteFull(len(rows) > 0)
+	}
+}
+
+// noteFull notes whether the server's disk is full.
+func (p *pool) noteFull(full bool) {
+	p.mu.Lock()
+	was := !p.full.IsZero()
+	value := 0.0
+	switch {
+	case !full:
+		p.full = time.Time{}
+	case !was:
+		p.full = time.Now()
+	}
+	if full {
+		value = 1
+	}
+	if !p.closed { // else the metrics are another pool's
+		p.metrics.full.Set(value)
+	}
+	p.mu.Unlock()
+	switch {
+	case full && !was:
+		p.cfg.Log.Error("a server's disk is full, and statements that write wait for space there", "group", p.group.ID, "addr", p.group.Primary.Addr)
+	case was && !full:
+		p.cfg.Log.Info("a server's disk is not full any more", "group", p.group.ID, "addr", p.group.Primary.Addr)
+	}
 }
 
 // refused reports whether err is the server's own answer: it is there, if only to say that it has too many connections
@@ -258,7 +304,7 @@ func (p *pool) health() Health {
 	return Health{
 		Up: p.down.Load() == nil, Since: p.since, LastError: p.lastErr, Open: len(p.all), InUse: p.gate.inUse,
 		Limit: p.gate.allowance, Queue: p.gate.queue.n, Refused: p.gate.refusals,
-		Crowded: p.crowded,
+		Crowded: p.crowded, Full: p.full,
 		Pressed: p.gate.queue.n > 0 || p.gate.window.waited || p.gate.last.waited,
 	}
 }

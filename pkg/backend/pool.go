@@ -29,6 +29,7 @@ type pool struct {
 	// of watch alone
 	locked int       // statements that waited for row locks
 	asked  time.Time // when the server was asked for it
+	looked time.Time // when the server was asked whether its disk is full
 
 	mu sync.Mutex
 	// guarded by mu; never held over I/O
@@ -40,6 +41,8 @@ type pool struct {
 	closed  bool
 	since   time.Time // of the present health
 	lastErr string
+
+	full time.Time // since when statements wait for space on the server's disk
 
 	crowded, crowdedLogged time.Time // when the server last had too many connections, and when that was last logged
 }
