@@ -38,8 +38,9 @@ func (a *app) checksumCommand() *cobra.Command {
 	var rate uint32
 	var quiet bool
 	c := &cobra.Command{
-		Use:   "checksum [DATABASE[.TABLE]]",
-		Short: "Compare rows with their copies, and with where they should be, while clients work",
+		Use:               "checksum [DATABASE[.TABLE]]",
+		ValidArgsFunction: a.complete(tableNames, 1),
+		Short:             "Compare rows with their copies, and with where they should be, while clients work",
 		Long: `Compare, while clients work, what should be equal:
 
   placement  every row with the node group it lies on: none may be where its partition is not

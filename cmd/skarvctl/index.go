@@ -26,8 +26,9 @@ type indexCheck struct {
 func (a *app) indexCommand() *cobra.Command {
 	repair := false
 	check := &cobra.Command{
-		Use:   "check [DB.TABLE]",
-		Short: "Compare global indexes with their tables",
+		Use:               "check [DB.TABLE]",
+		ValidArgsFunction: a.complete(tableNames, 1),
+		Short:             "Compare global indexes with their tables",
 		Long: `Compare the global indexes of a table, or of all, with the rows: rows without an entry, entries that lead
 elsewhere, entries without a row, and rows whose value another row has. It may run while the tables are used; of large
 tables it takes its time: give --timeout.

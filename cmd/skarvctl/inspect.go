@@ -357,11 +357,12 @@ type route struct {
 
 func (a *app) routeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "route DATABASE.TABLE KEY...",
-		Short:   "Show where the row with a key lives, and why",
-		Long:    "Show where the row with the given values of the distribution key lives, and why. Several columns: one argument each, in the key's order.",
-		Example: "  skarvctl route shop.orders 42\n  skarvctl route -- shop.orders -1",
-		Args:    args(cobra.MinimumNArgs(1)),
+		Use:               "route DATABASE.TABLE KEY...",
+		ValidArgsFunction: a.complete(tableNames, 1),
+		Short:             "Show where the row with a key lives, and why",
+		Long:              "Show where the row with the given values of the distribution key lives, and why. Several columns: one argument each, in the key's order.",
+		Example:           "  skarvctl route shop.orders 42\n  skarvctl route -- shop.orders -1",
+		Args:              args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, in []string) error {
 			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
 				r, err := api.Route(ctx, &adminv1.RouteRequest{Table: in[0], Key: in[1:]})

@@ -437,3 +437,22 @@ func TestRanges(t *testing.T) {
 	require.Equal(t, "0-8 step 4", ranges([]int{0, 4, 8}, 3))
 	require.Equal(t, "0, 7-8, ... 1 more", ranges([]int{0, 7, 8, 90}, 2))
 }
+
+// Shells are offered the cluster's names where a command takes them, and files nowhere among these.
+func TestCompletion(t *testing.T) {
+	c := newCtl(t)
+	for args, want := range map[string]string{
+		"nodegroup drain":   "a\nb\n:4\n",
+		"nodegroup drain a": "a\nb\n:4\n",
+		"nodegroup remove":  "a\nb\n:4\n",
+		"move --to":         "a\nb\n:4\n",
+		"reorg show r1":     ":4\n",
+	} {
+		code, out, errs := c.run(append(append([]string{"__complete"}, strings.Fields(args)...), "")...)
+		require.Equal(t, exitOK, code, errs)
+		require.Equal(t, want, out, args)
+	}
+	code, out, errs := c.run("__complete", "--addr", "127.0.0.1:1", "nodegroup", "drain", "")
+	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, ":4\n", out, "nobody answers")
+}

@@ -475,6 +475,7 @@ func (a *app) moveCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&partitions, "partitions", "", "partitions and ranges of them: 17,90-120")
 	c.Flags().StringVar(&to, "to", "", "the node group, by name or id")
+	_ = c.RegisterFlagCompletionFunc("to", a.complete(nodeGroupNames, 0))
 	b.flags(c)
 	return c
 }
@@ -482,9 +483,10 @@ func (a *app) moveCommand() *cobra.Command {
 func (a *app) drainCommand() *cobra.Command {
 	var b begin
 	c := &cobra.Command{
-		Use:   "drain GROUP...",
-		Short: "Move all partitions of node groups to the others, while clients work",
-		Args:  args(cobra.MinimumNArgs(1)),
+		Use:               "drain GROUP...",
+		ValidArgsFunction: a.complete(nodeGroupNames, 0),
+		Short:             "Move all partitions of node groups to the others, while clients work",
+		Args:              args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, in []string) error {
 			return b.run(a, c.Context(), &adminv1.ReorganiseRequest{Kind: "drain", Without: in})
 		},
@@ -496,8 +498,9 @@ func (a *app) drainCommand() *cobra.Command {
 func (a *app) removeGroupCommand() *cobra.Command {
 	var lost, dryRun bool
 	c := &cobra.Command{
-		Use:   "remove GROUP",
-		Short: "Take a node group out of the cluster that owns no partitions any more",
+		Use:               "remove GROUP",
+		ValidArgsFunction: a.complete(nodeGroupNames, 1),
+		Short:             "Take a node group out of the cluster that owns no partitions any more",
 		Long: `Take a node group out of the cluster that owns no partitions any more, no single tables and no sequences. Its server stays as it is.
 
 With --lost the server is not asked: it does not answer, and never will again. A group that has rows which are nowhere else is not
@@ -587,9 +590,10 @@ func (a *app) reorgCommand() *cobra.Command {
 	}
 	var watch bool
 	show := &cobra.Command{
-		Use:   "show [ID]",
-		Short: "Show how far a reorganisation is; without ID the last one",
-		Args:  args(cobra.MaximumNArgs(1)),
+		Use:               "show [ID]",
+		ValidArgsFunction: a.complete(reorganisationIDs, 1),
+		Short:             "Show how far a reorganisation is; without ID the last one",
+		Args:              args(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, in []string) error {
 			id := ""
 			if len(in) > 0 {
@@ -609,9 +613,10 @@ func (a *app) reorgCommand() *cobra.Command {
 	show.Flags().BoolVarP(&watch, "watch", "w", false, "follow it until the partitions have moved")
 	change := func(use, short, done string, action adminv1.ChangeReorganisationRequest_Action) *cobra.Command {
 		return &cobra.Command{
-			Use:   use + " [ID]",
-			Short: short,
-			Args:  args(cobra.MaximumNArgs(1)),
+			Use:               use + " [ID]",
+			ValidArgsFunction: a.complete(reorganisationIDs, 1),
+			Short:             short,
+			Args:              args(cobra.MaximumNArgs(1)),
 			RunE: func(c *cobra.Command, in []string) error {
 				req := &adminv1.ChangeReorganisationRequest{Action: action}
 				if len(in) > 0 {

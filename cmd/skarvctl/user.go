@@ -106,9 +106,10 @@ func (a *app) userCommand() *cobra.Command {
 	addPw.flags(add, "of the new account")
 
 	passwd := &cobra.Command{
-		Use:   "passwd NAME",
-		Short: "Change an account's password",
-		Args:  args(cobra.ExactArgs(1)),
+		Use:               "passwd NAME",
+		ValidArgsFunction: a.complete(userNames, 1),
+		Short:             "Change an account's password",
+		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, in []string) error {
 			if changePlugin == "" {
 				users, err := a.users(c.Context())
@@ -137,10 +138,11 @@ func (a *app) userCommand() *cobra.Command {
 	changePw.flags(passwd, "that is to be")
 
 	grant := &cobra.Command{
-		Use:     "grant NAME DATABASE:PRIVILEGE...",
-		Short:   "Set what an account may do in databases",
-		Example: "  skarvctl user grant app shop:admin stats:none",
-		Args:    args(cobra.MinimumNArgs(2)),
+		Use:               "grant NAME DATABASE:PRIVILEGE...",
+		ValidArgsFunction: a.complete(userNames, 1),
+		Short:             "Set what an account may do in databases",
+		Example:           "  skarvctl user grant app shop:admin stats:none",
+		Args:              args(cobra.MinimumNArgs(2)),
 		RunE: func(c *cobra.Command, in []string) error {
 			g, err := parseGrants(in[1:])
 			if err != nil {
@@ -150,9 +152,10 @@ func (a *app) userCommand() *cobra.Command {
 		},
 	}
 	remove := &cobra.Command{
-		Use:   "remove NAME",
-		Short: "Remove an account; its sessions end at their next statement",
-		Args:  args(cobra.ExactArgs(1)),
+		Use:               "remove NAME",
+		ValidArgsFunction: a.complete(userNames, 1),
+		Short:             "Remove an account; its sessions end at their next statement",
+		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, in []string) error {
 			if !a.yes {
 				users, err := a.users(c.Context())

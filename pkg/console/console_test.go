@@ -79,6 +79,7 @@ func TestConsole(t *testing.T) {
 	require.Equal(t, 960, s.NodeGroups[0].Partitions)
 	_, body = get("/")
 	require.Contains(t, body, "<td><span class=\"swatch\" style=\"background: hsl(0deg 60% 55%)\"></span>&lt;b&gt;ng1")
+	require.Contains(t, body, "none elected")
 	require.Contains(t, body, "<li>node group &lt;b&gt;ng1&lt;/b&gt; is down</li>")
 	code, _ = get("/debug/pprof/")
 	require.Equal(t, 200, code)
