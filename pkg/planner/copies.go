@@ -79,6 +79,7 @@ type wanted struct {
 	dated    bool                // some compare with what must be a date: else all rows are copied that meet any of careful
 	careful  []plan.Text
 	first    *firstOf // not nil: only the first rows are copied
+	found    bool     // those that matter are locked by then: see waits
 	columns  []int    // those that are read; nil: all
 	joins    []plan.Join
 	unused   []string // keys that are left out
@@ -266,6 +267,8 @@ func (c *wanted) text(b *build) plan.Text {
 	}
 	lock := strings.ToUpper(w.locks[t])
 	switch {
+	case (*c.list)[c.at].Written != nil && c.found:
+		e.raw(" FOR UPDATE SKIP LOCKED")
 	case (*c.list)[c.at].Written != nil:
 		e.raw(" FOR UPDATE")
 	case lock != "" && (!w.writes || lock == "FOR UPDATE" || waitsNot(w.locks[t])):

@@ -22,7 +22,7 @@ const maxJoins = 3
 
 // copyJoins: see its rule's Doc.
 func copyJoins(b *build) (fired bool, err error) {
-	if b.ws == nil || b.ws.writes && !b.quietThroughout() {
+	if b.ws == nil || b.ws.writes && !b.ws.quiet {
 		return false, nil
 	}
 	w := b.ws

@@ -241,15 +241,20 @@ func (b *build) writeLocks(written []*instance) (locks map[*catalog.Table]string
 	return locks, ok && !b.readOften(locks, written)
 }
 
-// waits is the refusal of a statement that does not wait for the rows of a table in one place and writes to them in another one, unless it
-// writes to those alone that it has locked there.
+// waits sees to it that a statement which does not wait for the rows of a table in one place, and writes to the table in another one, waits
+// there for none either. That one may leave out rows that are locked, if it writes to those alone that the statement has locked by then:
+// those with the primary keys that it has found. Other statements are refused.
 func (w *worker) waits() error {
-	for t, text := range w.locks {
-		for i := range w.wanted {
-			c := &w.wanted[i]
-			if !waitsNot(text) || c.table != t || (*c.list)[c.at].Written == nil || slices.ContainsFunc(c.joins, func(j plan.Join) bool { return w.plan.Copies[j.From].Table == t }) {
-				continue
-			}
+	for i := range w.wanted {
+		c := &w.wanted[i]
+		lock := w.locks[c.table]
+		if !waitsNot(lock) || (*c.list)[c.at].Written == nil {
+			continue
+		}
+		key := c.table.Primary
+		if c.found = strings.HasPrefix(lock, "for update") && len(key) == 1 && slices.ContainsFunc(c.joins, func(j plan.Join) bool {
+			return w.plan.Copies[j.From].Table == c.table && j.Column == key[0] && j.Source == key[0]
+		}); !c.found {
 			return refuseNoWait()
 		}
 	}

@@ -31,7 +31,7 @@ order that is a duplicate. So UPDATE IGNORE of a key is refused there, and what 
 	}, copyRules()...)
 }
 
-func modifyCopies(b *build) (bool, error) {
+func modifyCopies(b *build) (fired bool, err error) {
 	m, u := b.mod, b.st.Uses()
 	if u&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence) != 0 || u&sqlparse.Returning != 0 && !b.returning {
 		return false, nil
@@ -63,17 +63,32 @@ func modifyCopies(b *build) (bool, error) {
 	if w.locks, sure = b.writeLocks(written); !sure {
 		return false, refuseNoWait()
 	}
+	p := &plan.Workspace{Write: true}
+	b.ws, w.plan = w, p
+	defer func() {
+		if !fired {
+			b.ws = nil
+		}
+	}()
 	var tables []*catalog.Table
-	if m != nil {
-		w.instances = b.instancesOf(refs)
-	}
-	for i, r := range refs {
+	for _, r := range refs {
 		t, ok, err := b.copyable(r, b.db)
 		if !ok || err != nil {
 			return false, err
 		}
 		tables = append(tables, t)
-		if !b.writesRef(refs, i, t) {
+	}
+	instances := make([]*instance, len(refs))
+	if m != nil {
+		instances = b.instancesOf(refs, tables)
+	}
+	for _, in := range written {
+		if !slices.Contains(instances, in) {
+			return false, nil // what the statement writes to is not sure
+		}
+	}
+	for i, t := range tables {
+		if !b.writesRef(refs[i], instances[i]) {
 			b.access(t.Database, catalog.Read)
 			continue
 		}
@@ -92,6 +107,10 @@ func modifyCopies(b *build) (bool, error) {
 	}
 	if len(w.written) == 0 {
 		return false, nil
+	}
+	compares := m != nil && m.comparesAssigned(b)
+	if w.quiet = !compares && b.quietThroughout(); w.quiet && m != nil {
+		w.instances = instances
 	}
 	for t, n := range w.written {
 		if m != nil && b.snap.Flavor == catalog.MariaDB && len(m.scope.insts) == 1 && b.readsAgain(t, tables) {
@@ -112,12 +131,14 @@ func modifyCopies(b *build) (bool, error) {
 			return false, sqlerr.Unsupported("IGNORE in a write over several node groups that foreign keys of the table '"+t.Name+"' speak of: which rows are left out "+
 				"only the servers know that have them", "leave out IGNORE")
 		}
+		if compares && len(w.written) > 1 && b.readsAgain(t, tables) {
+			return false, sqlerr.Unsupported("an UPDATE of several tables, one of them table '"+t.Name+"' under two names, by what it changes itself", "update one table at a time")
+		}
 		if n.Own && len(w.written) > 1 {
 			return false, sqlerr.Unsupported("writing to several tables at once, one of them table '"+t.Name+"', which has foreign keys whose rows lie on other node groups",
 				"select the rows first, then write them by their keys")
 		}
 	}
-	p := &plan.Workspace{Write: true}
 	for _, t := range tables {
 		if t.Kind == catalog.Single && p.Group == 0 {
 			p.Group = t.Group
@@ -131,55 +152,114 @@ func modifyCopies(b *build) (bool, error) {
 	if err := w.readers(p, tables, b.st, b.db); err != nil {
 		return false, err
 	}
-	b.ws, w.plan = w, p
 	return true, nil
 }
 
-// writesRef reports whether the statement writes to what its text names at refs[i], which is t.
-func (b *build) writesRef(refs []sqlparse.TableRef, i int, t *catalog.Table) bool {
-	m := b.mod
-	if m == nil {
-		return refs[i].Write
+// writesRef reports whether the statement writes to what its text names at refs[i], which is t. in is the place that stands there, nil if
+// that is not sure.
+func (b *build) writesRef(ref sqlparse.TableRef, in *instance) bool {
+	if b.mod == nil {
+		return ref.Write
 	}
-	if !slices.ContainsFunc(m.written, func(in *instance) bool { return in.table == t }) {
-		return false
-	}
-	if list := b.instancesOf(refs); list != nil {
-		return slices.Contains(m.written, list[i])
-	}
-	return refs[i].Write
+	return in != nil && slices.Contains(b.mod.written, in)
 }
 
-// instancesOf are what the names of tables in the text stand for, by reference; nil if that is not sure.
-func (b *build) instancesOf(refs []sqlparse.TableRef) (list []*instance) {
-	var root sqlparser.SQLNode = b.mod.update
-	if b.mod.del != nil {
-		root = b.mod.del
+// instancesOf are the places that the names of tables in the text stand for, by reference; nil for one of which that is not sure. Names
+// tell them apart, not their order, in which the tree has other rules than the text: outside of subqueries and derived tables no two tables
+// have one name, and inside only those count whose name nothing else has there.
+func (b *build) instancesOf(refs []sqlparse.TableRef, tables []*catalog.Table) (list []*instance) {
+	inside := queriesAround(b.st, refs)
+	names := make([]string, len(refs))
+	for i, r := range refs {
+		names[i] = cmp.Or(b.st.Alias(r), r.Name)
 	}
-	sure := true
-	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) { // in the order of the text
-		from, ok := n.(*sqlparser.AliasedTableExpr)
-		if !ok {
-			return true, nil
-		}
-		for i, in := range b.a.insts {
-			if in.from == from && !in.inView {
-				list = append(list, in)
-				sure = sure && !slices.ContainsFunc(b.a.insts[i+1:], func(o *instance) bool { return o.from == from }) // a common table expression that is read twice
-				break
+	list = make([]*instance, len(refs))
+	for i := range refs {
+		named := 0
+		for j := range refs {
+			if tables[i] == tables[j] && inside[i] == inside[j] && sameName(names[i], names[j], b.a.lower) {
+				named++
 			}
 		}
-		return true, nil
-	}, root)
-	if !sure || len(list) != len(refs) {
-		return nil
-	}
-	for i, r := range refs {
-		if name := cmp.Or(b.st.Alias(r), r.Name); !sameName(list[i].name, name, b.a.lower) {
-			return nil
+		var found []*instance
+		for _, in := range b.a.insts {
+			if in.table == tables[i] && !in.inView && (in.block != b.mod.scope) == inside[i] && sameName(in.name, names[i], b.a.lower) {
+				found = append(found, in)
+			}
+		}
+		if named == 1 && len(found) == 1 {
+			list[i] = found[0]
 		}
 	}
 	return list
+}
+
+// queriesAround tells of each reference whether it stands in the parentheses of a query.
+func queriesAround(st *sqlparse.Statement, refs []sqlparse.TableRef) []bool {
+	inside := make([]bool, len(refs))
+	var queries []bool // of the open parentheses: whether it is those of a query, or within such
+	opened := false
+	for toks := st.Tokens(); ; {
+		t := toks.Next()
+		if t.Kind == sqlparse.EOF || t.Kind == sqlparse.Invalid {
+			return inside
+		}
+		if n := len(queries); opened && n > 0 && (isWord(st, t, "SELECT") || isWord(st, t, "WITH") || isWord(st, t, "VALUES") || isWord(st, t, "TABLE")) {
+			queries[n-1] = true
+		}
+		opened = false
+		switch {
+		case t.Kind == sqlparse.Op && st.Is(t, "("):
+			queries, opened = append(queries, len(queries) > 0 && queries[len(queries)-1]), true
+		case t.Kind == sqlparse.Op && st.Is(t, ")") && len(queries) > 0:
+			queries = queries[:len(queries)-1]
+		}
+		for i, r := range refs {
+			if r.Start == t.Start {
+				inside[i] = len(queries) > 0 && queries[len(queries)-1]
+			}
+		}
+	}
+}
+
+// comparesAssigned reports whether an UPDATE of several tables compares, where it joins them, what it assigns. Which row MariaDB sees then, that
+// before or that behind, depends on the order in which it joins, and on whether it knows a table under several names for the same.
+func (m *modification) comparesAssigned(b *build) bool {
+	if m.update == nil || len(m.scope.insts) < 2 || b.snap.Flavor != catalog.MariaDB {
+		return false
+	}
+	compared := false
+	look := func(e sqlparser.Expr, scope *block) {
+		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+			if name, ok := n.(*sqlparser.ColName); ok {
+				ref := scope.resolve(name, b.a.lower)
+				compared = compared || ref.ok() && slices.ContainsFunc(m.written, func(in *instance) bool { return in.table == ref.inst.table }) &&
+					slices.Contains(b.assigned(ref.inst.table), ref.col)
+			}
+			return !compared, nil
+		}, e)
+	}
+	if m.scope.where != nil {
+		look(m.scope.where.Expr, m.scope)
+	}
+	var walk func(t *tree)
+	walk = func(t *tree) {
+		if t == nil {
+			return
+		}
+		if t.on != nil {
+			look(t.on, t.onScope)
+		}
+		for _, f := range t.facts {
+			for _, ref := range []colRef{f.a, f.b} {
+				compared = compared || ref.ok() && slices.Contains(b.assigned(ref.inst.table), ref.col)
+			}
+		}
+		walk(t.l)
+		walk(t.r)
+	}
+	walk(m.scope.tree)
+	return compared
 }
 
 // readsAgain reports whether the statement reads t besides writing it. tables are those it names.

@@ -111,6 +111,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		return nil, err
 	}
 	b.ws, w.plan = w, p
+	w.quiet = b.quietThroughout()
 	for _, assemble := range []func(*build) (bool, error){copyKeys, copyRows, copyJoins, copyFirst, assembleCopies} {
 		if _, err := assemble(b); err != nil {
 			return nil, err

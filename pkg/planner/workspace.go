@@ -82,7 +82,8 @@ type worker struct {
 	written   map[*catalog.Table]*plan.Written
 	keeps     map[*catalog.Table]int
 	alias     []int       // references to a table that is written which are written, too
-	instances []*instance // by reference of the client's text; nil if that is not sure
+	instances []*instance // by reference of the client's text; nil for one of which that is not sure
+	quiet     bool        // see quietThroughout
 	writes    bool
 	dates     bool // see trustDates
 	// tail, not nil, is the end of the statement that chooses its rows, from WHERE on.
@@ -313,7 +314,7 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 // that rows are deleted from under several names have the same rows.
 func (w *worker) only(t *catalog.Table, i int) *instance {
 	if w.instances == nil || w.views > 0 || w.twice && w.written[t] == nil ||
-		slices.ContainsFunc(w.alias, func(ref int) bool { return w.instances[ref].table == t }) {
+		slices.ContainsFunc(w.alias, func(ref int) bool { return w.instances[ref].table == t }) { // which are known
 		return nil
 	}
 	return w.instances[i]

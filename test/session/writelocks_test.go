@@ -1,6 +1,9 @@
 package session
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +38,20 @@ func TestClaim(t *testing.T) {
 	a.exec("COMMIT")
 	b.exec("COMMIT")
 	require.Equal(t, "9,8,7", c.get("SELECT GROUP_CONCAT(owner ORDER BY id) FROM claims WHERE owner > 0"))
+
+	// Among many rows a server that looks for those that were found goes through all, and meets what others have locked.
+	many := make([]string, 800)
+	for i := range many {
+		many[i] = fmt.Sprintf("(%d, 'many', '2026-01-01')", 100+i)
+	}
+	a.exec("INSERT INTO claims (id, status, due) VALUES " + strings.Join(many, ","))
+	a.exec("BEGIN")
+	a.exec("UPDATE claims SET owner = 1 WHERE id = 500")
+	for i, due := range []string{"'2026-01-01 00:00:00'", "'2026-1-1'"} { // also a date that not all know as one
+		b.exec("UPDATE claims t1 JOIN (SELECT id FROM claims WHERE owner = 0 AND status = 'many' AND due <= " + due + " ORDER BY id DESC LIMIT 300 FOR UPDATE SKIP LOCKED) t2 ON t1.id = t2.id SET t1.owner = 7")
+		require.Equal(t, strconv.Itoa(1+300*(i+1)), b.get("SELECT COUNT(*) FROM claims WHERE owner = 7"))
+	}
+	a.exec("ROLLBACK")
 
 	// What does not wait, and what a write that joins leaves alone.
 	a.exec("BEGIN")

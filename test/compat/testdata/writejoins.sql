@@ -108,4 +108,44 @@ INSERT INTO wz (a, b, n) SELECT action_id, 50, 50 FROM wjobs WHERE claim_id = 0 
 SELECT * FROM wz WHERE b = 50 ORDER BY a;
 -- refused: SKIP LOCKED
 UPDATE wjobs t1 JOIN (SELECT claim_id FROM wjobs WHERE status = 'pending' FOR UPDATE SKIP LOCKED) t2 ON t1.action_id > t2.claim_id SET t1.claim_id = 5;
-DROP TABLE wc, wo, wz, wref, wjobs;
+-- Names in the text, whatever the order in which the tree has them: a subquery in a select list stands before FROM.
+CREATE TABLE na (id INT PRIMARY KEY, y INT, s VARCHAR(20));
+CREATE TABLE nb (id INT PRIMARY KEY, c INT, x INT, s INT);
+CREATE TABLE np (a INT, b INT, n INT, PRIMARY KEY (a, b)) PARTITION BY KEY (a);
+CREATE TABLE nq (id INT PRIMARY KEY, z INT);
+INSERT INTO na VALUES (1, 10, ''), (2, 20, ''), (3, 30, ''), (4, 40, '');
+INSERT INTO nb VALUES (1, 1, 1, 0), (2, 1, 2, 0), (3, 2, 3, 0), (4, 3, 4, 0), (5, 9, 50, 0);
+INSERT INTO np VALUES (1, 1, 1), (2, 1, 2), (3, 2, 3), (4, 3, 4), (5, 9, 50);
+INSERT INTO nq VALUES (1, 1), (2, 2), (3, 3);
+UPDATE nb JOIN (SELECT (SELECT MAX(x) FROM nb) m, c FROM nb WHERE id = 3) d ON d.c = nb.id SET nb.x = d.m;
+SELECT * FROM nb ORDER BY id;
+UPDATE na JOIN (SELECT (SELECT MAX(x) FROM nb) m, c FROM nb WHERE id = 3) d ON d.c = na.id SET na.y = d.m;
+SELECT * FROM na ORDER BY id;
+UPDATE na JOIN (SELECT a, (SELECT MAX(x) FROM nb WHERE id > 3) m FROM (SELECT c AS a FROM nb WHERE id = 3) nb) d ON d.a = na.id SET na.y = d.m + 1;
+SELECT * FROM na ORDER BY id;
+DELETE nb FROM nb JOIN (SELECT (SELECT MIN(nb.c) FROM nb WHERE nb.id = 4) m, nb.c FROM nb WHERE nb.id = 3) d ON d.c = nb.id OR d.m = nb.id;
+SELECT * FROM nb ORDER BY id;
+DELETE FROM na WHERE id IN (SELECT (SELECT MIN(x) FROM nb WHERE id = 1) FROM nb WHERE id = 4);
+SELECT * FROM na ORDER BY id;
+UPDATE nq JOIN (na JOIN nb ON na.id = nb.c) ON nq.id = nb.c JOIN (SELECT (SELECT MAX(q.n) FROM np q) m, z.c FROM nb z) d ON na.id = d.c SET na.y = 99, nq.z = 77;
+SELECT * FROM na ORDER BY id;
+SELECT * FROM nq ORDER BY id;
+UPDATE na b JOIN (na a JOIN nb ON a.id = nb.c + 2) ON b.id = a.id + 1 JOIN (SELECT (SELECT MAX(q.n) FROM np q) m, z.c FROM nb z) d ON a.id = d.c + 2 SET a.y = 100;
+SELECT * FROM na ORDER BY id;
+UPDATE nb t1 JOIN (SELECT (SELECT MAX(q.n) FROM np q) m, z.c FROM nb z) d ON d.c = t1.c JOIN nb t2 ON t2.c = t1.id SET t2.x = 98;
+SELECT * FROM nb ORDER BY id;
+DELETE na, nq FROM nq JOIN ((SELECT (SELECT MAX(q.n) FROM np q) m, z.c FROM nb z) d JOIN na ON na.id = d.c) ON nq.id = d.c;
+SELECT * FROM na ORDER BY id;
+SELECT * FROM nq ORDER BY id;
+-- What is assigned is compared where tables are joined.
+CREATE TABLE nt (id INT PRIMARY KEY, k INT, x INT);
+CREATE TABLE nu (id INT PRIMARY KEY, d INT);
+INSERT INTO nt VALUES (1, 1, 0), (2, 1, 0), (3, 1, 0), (4, 9, 0), (5, 9, 0), (6, 9, 0), (7, 9, 0);
+INSERT INTO nu VALUES (1, 5), (2, 5), (3, 6), (4, 5), (5, 6), (6, 7), (7, 5);
+UPDATE nt a1 JOIN nu a2 ON a1.id = a2.id SET a1.x = 78, a2.d = 8 WHERE a2.d = 6;
+SELECT * FROM nt ORDER BY id;
+SELECT * FROM nu ORDER BY id;
+-- only: mariadb
+-- refused: under two names
+UPDATE nt a1 JOIN nu a2 ON a1.id = a2.id JOIN nu a3 ON a2.d = a3.d SET a3.d = 7, a1.x = 77 WHERE a1.k = 1;
+DROP TABLE wc, wo, wz, wref, wjobs, na, nb, np, nq, nt, nu;
