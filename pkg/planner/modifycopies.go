@@ -101,6 +101,9 @@ func modifyCopies(b *build) (fired bool, err error) {
 			continue
 		}
 		if w.written[t], err = b.mayWrite(t); err != nil {
+			if b.changeByRow(true) {
+				return false, nil
+			}
 			return false, err
 		}
 		w.keeps[t] = i

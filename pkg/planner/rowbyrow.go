@@ -16,7 +16,7 @@ const rowByRowDoc = `Triggers of the table read or write tables, which only a se
 makes of its rows is computed first, by a server that has a table like the target; then each row goes its way alone: triggers before it,
 the row, triggers behind it, in the order in which one server would. Nothing that a row's triggers do changes what the
 statement makes of a later row: servers refuse triggers that write to a table of the statement. So goes an UPDATE of a table whose triggers
-servers fire, where only all node groups together know which rows it finds. It must not fire for the rows
+servers fire, where only all node groups together know which rows it finds, and a change with ORDER BY of keys that foreign keys refer to. It must not fire for the rows
 themselves, nor where a server decides while it writes which event a row is (ON DUPLICATE KEY UPDATE, REPLACE) if the
 triggers differ with that.`
 
@@ -68,21 +68,40 @@ func modifyRowByRow(b *build) (bool, error) {
 	return b.modifyByRow(m.written[at], event)
 }
 
-// updateByRow is RowByRow for an UPDATE of a table whose triggers servers fire: each row that is found is written by a statement of its own,
-// whether it changes or not. ok is false where it cannot be run so.
-func (b *build) updateByRow() (ok bool) {
-	m := b.mod
-	if m == nil || !m.analysed || len(m.written) != 1 || b.a == nil {
+// changeByRow is RowByRow for an UPDATE or DELETE that copies cannot do: each row that is found is written by a statement of its own, whether it
+// changes or not. keys: it changes keys, or what foreign keys speak of, so that ORDER BY must say in which order rows are changed. ok is false
+// where it cannot be run so.
+func (b *build) changeByRow(keys bool) (ok bool) {
+	m, event := b.mod, "UPDATE"
+	if m == nil || !m.analysed || len(m.written) != 1 || b.a == nil || keys && !m.inOneOrder() {
 		return false
 	}
+	if m.del != nil {
+		event = "DELETE"
+	}
 	kept := *b.plan
-	if _, err := b.modifyByRow(m.written[0], "UPDATE"); err != nil {
+	if _, err := b.modifyByRow(m.written[0], event); err != nil {
 		*b.plan = kept
 		return false
 	}
+	b.rowByRow = true
 	b.plan.Relay = kept.Relay // one write, where all its rows are
 	b.plan.Rules = append(b.plan.Rules, "RowByRow")
 	return true
+}
+
+// inOneOrder reports whether ORDER BY tells all rows of the table written apart.
+func (m *modification) inOneOrder() bool {
+	t := m.written[0].table
+	if t == nil || len(t.Primary) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(t.Primary, func(c int) bool {
+		return !slices.ContainsFunc(m.orderBy(), func(o *sqlparser.Order) bool {
+			name, is := o.Expr.(*sqlparser.ColName)
+			return is && t.Column(name.Name.String()) == c
+		})
+	})
 }
 
 // modifyByRow plans an UPDATE or DELETE of in row by row.

@@ -26,8 +26,8 @@ func (b *build) triggers() error {
 		if n.Stage != nil {
 			return stageTriggers(n)
 		}
-		switch refuse := writtenTriggers(n); {
-		case refuse == nil || b.updateByRow():
+		switch keys, refuse := writtenTriggers(n); {
+		case refuse == nil || b.changeByRow(keys):
 		case b.plan.Relay != nil: // one write, where all its rows are
 			b.plan.Root, b.plan.Refuse = nil, refuse
 		default:
@@ -152,16 +152,16 @@ func stageTriggers(n *plan.Workspace) error {
 }
 
 // writtenTriggers: what an UPDATE did to copies is done to the rows that differ, not to all that it found, and those that move are deleted and
-// inserted.
-func writtenTriggers(n *plan.Workspace) *sqlerr.Error {
+// inserted. keys: keys change.
+func writtenTriggers(n *plan.Workspace) (keys bool, refuse *sqlerr.Error) {
 	for i := range n.Copies {
 		c := &n.Copies[i]
 		if c.Written == nil {
 			continue
 		}
 		if len(c.Written.Columns) > 0 && c.Table.Fires("UPDATE") || len(c.Written.Moved) > 0 && c.Table.FiresAny() {
-			return refuseTrigger(c.Table, "an UPDATE that needs rows of several node groups", "select what it needs, then update by key")
+			return len(c.Written.Moved) > 0, refuseTrigger(c.Table, "an UPDATE that needs rows of several node groups", "select what it needs, then update by key")
 		}
 	}
-	return nil
+	return false, nil
 }

@@ -56,8 +56,11 @@ func (b *build) tryWorkspace(err error) error {
 	if werr != nil {
 		return werr
 	}
-	if b.plan.Root == nil {
+	switch {
+	case b.plan.Root == nil:
 		return err
+	case b.rowByRow:
+		return nil
 	}
 	b.done = false
 	if verr := run(b, viewRules()); verr != nil || b.done {
