@@ -79,9 +79,6 @@ func (h *Holder) Account(ctx context.Context, g *catalog.NodeGroup) (user, passw
 }
 
 func (h *Holder) activate(ctx context.Context, g *catalog.NodeGroup, slot Slot) error {
-	if err := h.stillHeld(ctx, g, slot); err != nil {
-		return err
-	}
 	c, err := h.cfg.Dial(ctx, g)
 	if err != nil {
 		return err
@@ -89,7 +86,9 @@ func (h *Holder) activate(ctx context.Context, g *catalog.NodeGroup, slot Slot) 
 	defer c.Close()
 	stop := context.AfterFunc(ctx, c.Interrupt)
 	defer stop()
-	err = Activate(c, g, slot)
+	if err = h.stillHeld(ctx, c, g, slot); err == nil {
+		err = Activate(c, g, slot)
+	}
 	switch {
 	case errors.Is(err, ErrFenced):
 		h.lost(slot)
@@ -109,21 +108,23 @@ func (h *Holder) activate(ctx context.Context, g *catalog.NodeGroup, slot Slot) 
 	return err
 }
 
-// stillHeld returns nil if slot's account may be made ready on g's primary: for the first time, when the server tells whether it was fenced, or
-// because the slot is this process's still.
-func (h *Holder) stillHeld(ctx context.Context, g *catalog.NodeGroup, slot Slot) error {
+// stillHeld returns nil if slot's account may be made ready on g's primary, which c is connected to: for the first time, or because the server
+// knows the slot, as Activate will see, or because the slot is this process's still.
+func (h *Holder) stillHeld(ctx context.Context, c *mysqlconn.Conn, g *catalog.NodeGroup, slot Slot) error {
 	h.mu.Lock()
 	again := h.again[g.Primary.Addr]
 	h.mu.Unlock()
 	if !again {
 		return nil
 	}
+	if err := Admit(c, g, slot); !errors.Is(err, ErrForgotten) && !sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) {
+		return err
+	}
 	held, err := h.cfg.Held(ctx, slot)
 	if err != nil {
-		return fmt.Errorf("account %s has to be made again, and the cluster's state does not tell whether it may: %w", User(slot.N), err)
+		return fmt.Errorf("the server does not know this process any more, and the cluster's state does not tell whether it is let in: %w", err)
 	}
 	if !held {
-		h.lost(slot)
 		return ErrFenced
 	}
 	h.cfg.Log.Warn("the account of this process is made again on a server that does not know it", "group", g.ID, "account", User(slot.N))
