@@ -570,8 +570,11 @@ const longPart = 1 << 20
 // parameters when c's server last saw others. The packet is changed in place where that is possible.
 func (s *Session) bind(c *backend.Conn, packets []byte) ([]byte, error) {
 	st := s.current
+	if changesRows(st.stmt) {
+		wire.LeaveOutCursor(packets) // MariaDB dies of one for DELETE ... RETURNING
+	}
 	hash := st.hash
-	if s.params.OpensCursor() {
+	if wire.AsksForCursor(packets) {
 		hash = ^hash // MySQL sends no rows when it executes without a cursor what it has executed with one
 	}
 	b, err := c.Statement(st.sql, hash, s.givenTypes())
@@ -601,6 +604,15 @@ func (s *Session) bind(c *backend.Conn, packets []byte) ([]byte, error) {
 	b.BoundTypes = append(b.BoundTypes[:0], st.types...)
 	wire.SetStatement(packets, b.ID)
 	return packets, nil
+}
+
+// changesRows reports whether st is an INSERT, REPLACE, UPDATE or DELETE.
+func changesRows(st *sqlparse.Statement) bool {
+	switch st.Kind() {
+	case sqlparse.Insert, sqlparse.Replace, sqlparse.Update, sqlparse.Delete:
+		return true
+	}
+	return false
 }
 
 // givenTypes are those of the values at hand that MySQL prepares a statement for; nil on MariaDB.

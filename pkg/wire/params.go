@@ -208,12 +208,6 @@ func binaryValue(c *cursor, t sqltypes.Type) ([]byte, error) {
 	return v, nil
 }
 
-// OpensCursor reports whether the execution asks for a cursor.
-func (p *Params) OpensCursor() bool {
-	const kinds = 1 | 2 | 4 // read only, for update, scrollable
-	return p.Flags&kinds != 0
-}
-
 // Len is the number of parameters.
 func (p *Params) Len() int { return len(p.raw) }
 

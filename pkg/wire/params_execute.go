@@ -44,6 +44,17 @@ func SetStatement(packet []byte, id uint32) {
 	binary.LittleEndian.PutUint32(packet[HeaderLen+1:], id)
 }
 
+const (
+	executeFlags = HeaderLen + 1 + 4
+	cursors      = 1 | 2 | 4 // of the flags: read only, for update, scrollable
+)
+
+// AsksForCursor reports whether packet, the first of a COM_STMT_EXECUTE with its header, asks for a cursor.
+func AsksForCursor(packet []byte) bool { return packet[executeFlags]&cursors != 0 }
+
+// LeaveOutCursor makes packet, the first of a COM_STMT_EXECUTE with its header, one that asks for no cursor.
+func LeaveOutCursor(packet []byte) { packet[executeFlags] &^= cursors }
+
 // AppendTypes appends the types that AppendExecute sends, TypeNull for NULL.
 func (p *Params) AppendTypes(dst []ParamType, which []int) []ParamType {
 	for _, n := range which {

@@ -157,6 +157,22 @@ func TestExecuteBehindCursor(t *testing.T) {
 	free(t, shared)
 }
 
+// What changes rows gets no cursor, of which a MariaDB server would die.
+func TestCursorOfWrites(t *testing.T) {
+	if cluster.TestEngine() == datanode.MySQL {
+		return // which has no RETURNING
+	}
+	r := rawClient(t)
+	for _, sql := range []string{"INSERT INTO t VALUES (7003, 'written') RETURNING v", "REPLACE INTO t VALUES (7003, 'again') RETURNING v", "DELETE FROM t WHERE id = 7003 RETURNING v"} {
+		st, err := r.Prepare([]byte(sql))
+		require.NoError(t, err)
+		sum, answer := r.command(wire.ComStmtExecute, append(binary.LittleEndian.AppendUint32(nil, st.ID), 1, 1, 0, 0, 0))
+		require.False(t, sum.Failed(), "%s: %q", sql, answer)
+		require.EqualValues(t, 1, sum.Rows)
+		require.False(t, sum.Status.Has(wire.StatusCursorExists))
+	}
+}
+
 // A cursor leaves the transaction it was opened in as it is, and the session's temporary tables, which are on its connection.
 func TestCursorBesideTemporaryTables(t *testing.T) {
 	for _, begin := range []string{"SET autocommit = 1", "SET autocommit = 0", "BEGIN"} {
