@@ -353,9 +353,7 @@ func (b *begin) run(a *app, ctx context.Context, req *adminv1.ReorganiseRequest)
 		return err
 	}
 	if plan.Reorganisation == nil {
-		return a.print(struct {
-			Reorganisation *reorganisation `json:"reorganisation"`
-		}{}, func(w io.Writer) { fmt.Fprintln(w, "Nothing is to be moved.") })
+		return a.showPlan(plan)
 	}
 	if !a.yes && !b.dryRun && !plan.Resumed && a.output == "json" {
 		return errors.New("not started; --dry-run -o json shows the plan, --yes -o json starts it")
@@ -404,6 +402,10 @@ func (a *app) showPlan(plan *adminv1.ReorganiseResponse) error {
 		Reorganisation *reorganisation `json:"reorganisation"`
 	}{plan.Rows, plan.Bytes, plan.Seconds, plan.Basis, plan.Resumed, append([]string{}, plan.Refusals...), r}
 	return a.print(out, func(w io.Writer) {
+		if r == nil {
+			fmt.Fprintln(w, "Nothing is to be moved.")
+			return
+		}
 		if plan.Resumed {
 			fmt.Fprintf(w, "Reorganisation %s runs already: %s\n", r.ID, r.State)
 			return

@@ -17,6 +17,9 @@ func (f *fakeAdmin) Reorganise(_ context.Context, r *adminv1.ReorganiseRequest) 
 	if !r.DryRun {
 		f.started = true
 	}
+	if r.Kind == "move" && r.Partitions == "0" { // is there
+		return &adminv1.ReorganiseResponse{}, f.fail
+	}
 	return &adminv1.ReorganiseResponse{
 		Reorganisation: &adminv1.Reorganisation{Id: "r1", Kind: "rebalance", State: "PLANNED", Transfers: []*adminv1.Transfer{{From: 1, To: 2, Partitions: "0-9", Count: 10}}},
 		Refusals:       f.refusals, Basis: "as a guess",
@@ -105,6 +108,17 @@ func TestMoveThatWouldBeRefused(t *testing.T) {
 	code, out, _ := c.run("rebalance", "--dry-run", "-o", "json")
 	require.Equal(t, exitOK, code)
 	require.Contains(t, out, `"refusals": []`)
+}
+
+// A plan has the same fields when there is nothing to do.
+func TestNothingToMove(t *testing.T) {
+	c := newCtl(t)
+	code, out, _ := c.run("move", "--partitions", "0", "--to", "b", "--yes")
+	require.Equal(t, exitOK, code)
+	require.Equal(t, "Nothing is to be moved.\n", out)
+	code, out, _ = c.run("move", "--partitions", "0", "--to", "b", "--dry-run", "-o", "json")
+	require.Equal(t, exitOK, code)
+	require.JSONEq(t, `{"rows": 0, "bytes": 0, "seconds": 0, "basis": "", "running": false, "refusals": [], "reorganisation": null}`, out)
 }
 
 func TestReasonsOfAProblem(t *testing.T) {
