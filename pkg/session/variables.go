@@ -200,30 +200,33 @@ func (v *variables) exec(text string) error {
 	return v.with(text, func(sql string) error {
 		c := v.s.calls.conn
 		ok, err := c.Exec(sql)
-		if err != nil {
+		if e, refused := err.(*sqlerr.Error); refused {
+			return &sqlerr.Error{Code: e.Code, State: e.State, Message: v.inNoRow(e.Message)}
+		} else if err != nil {
 			return err
 		}
 		v.s.warnings = v.s.warnings[:0]
 		if ok.Warnings > 0 {
 			v.s.fetchWarnings(c, ok.Warnings)
-			v.inNoRow(v.s.warnings)
+			for i := range v.s.warnings {
+				w := &v.s.warnings[i]
+				w.Message = v.inNoRow(w.Message)
+			}
 		}
 		return nil
 	})
 }
 
-// inNoRow words warnings of an assignment as MariaDB does those of variables, which are in no table and in no row.
-func (v *variables) inNoRow(warnings []Warning) {
+// inNoRow words an error or a warning of an assignment as MariaDB does those of variables, which are in no table and in no row.
+func (v *variables) inNoRow(message string) string {
 	if !v.s.cfg.Dialect.MariaDB() {
-		return
+		return message
 	}
-	for i := range warnings {
-		w := &warnings[i]
-		w.Message = strings.Replace(w.Message, v.table+".", "``.``.", 1)
-		if said, _, ok := strings.Cut(w.Message, " at row "); ok {
-			w.Message = said + " at row 0"
-		}
+	message = strings.Replace(message, v.table+".", "``.``.", 1)
+	if said, _, ok := strings.Cut(message, " at row "); ok {
+		message = said + " at row 0"
 	}
+	return message
 }
 
 // take assigns literals of what columns hold, which any sql_mode takes: no mode of the session's makes it other values.

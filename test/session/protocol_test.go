@@ -575,6 +575,19 @@ func TestPrepareReadOnlyAsOneServer(t *testing.T) {
 	require.Equal(t, answers[0], answers[1])
 }
 
+// A value that does not fit into a variable of a program is one of no table.
+func TestVariablesFaultsAsOneServer(t *testing.T) {
+	one, r := besideServer(t, 0)
+	r.exec("CREATE PROCEDURE narrow(n INT, v VARCHAR(2), d DATE) BEGIN DECLARE s TINYINT; SET s = n; SELECT s, v, d; END")
+	for _, args := range []string{"'x', 'a', NULL", "1, 'abc', NULL", "300, 'a', NULL", "1, 'a', 'never'", "99999999999, 'a', NULL"} {
+		_, _, want := one.QueryAll("CALL narrow("+args+")", 1)
+		_, _, got := r.QueryAll("CALL narrow("+args+")", 1)
+		require.Error(t, want, args)
+		require.EqualError(t, got, want.Error(), args)
+	}
+	r.exec("DROP PROCEDURE narrow")
+}
+
 // An error that names an account names the client's.
 func TestDeniedNamesTheClient(t *testing.T) {
 	c := connect(t)
