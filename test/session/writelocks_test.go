@@ -34,7 +34,7 @@ func TestClaim(t *testing.T) {
 	}
 	b.exec("BEGIN")
 	b.exec("UPDATE claims SET owner = 8 WHERE id = 2")
-	c.exec("UPDATE claims t1 JOIN (SELECT id FROM claims WHERE id IN (1, 2, 4) FOR UPDATE SKIP LOCKED) t2 ON t1.id = t2.id SET t1.owner = 7")
+	c.exec("UPDATE claims t1 JOIN (SELECT id FROM claims WHERE status = 'new' AND id < 5 LIMIT 3 FOR UPDATE SKIP LOCKED) t2 ON t1.id = t2.id SET t1.owner = 7")
 	a.exec("COMMIT")
 	b.exec("COMMIT")
 	require.Equal(t, "9,8,7", c.get("SELECT GROUP_CONCAT(owner ORDER BY id) FROM claims WHERE owner > 0"))
