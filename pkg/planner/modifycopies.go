@@ -158,8 +158,7 @@ func modifyCopies(b *build) (fired bool, err error) {
 	return true, nil
 }
 
-// writesRef reports whether the statement writes to what its text names at refs[i], which is t. in is the place that stands there, nil if
-// that is not sure.
+// writesRef reports whether the statement writes to what its text names at ref: in, or nil if that is not sure.
 func (b *build) writesRef(ref sqlparse.TableRef, in *instance) bool {
 	if b.mod == nil {
 		return ref.Write

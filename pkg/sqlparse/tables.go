@@ -101,6 +101,7 @@ type tableFinder struct {
 	prevName bool   // it can be the name of a function
 	write    bool   // the next name of the outermost level is written to
 	fromAt   int    // refs before the FROM of a DELETE
+	joined   bool   // it has joins by then, and USING has columns
 
 	forward bool // common table expressions may be read before they stand in the text
 	pending int  // table expression whose query is to come, plus 1
@@ -339,12 +340,13 @@ func (f *tableFinder) keyword(lv *tableLevel, id wordID) {
 		lv.from, lv.expect = true, true
 	case wUsing:
 		// DELETE FROM aliases USING tables; otherwise USING (columns).
-		if f.s.kind == Delete && outermost && l.peek() != '(' {
+		if f.s.kind == Delete && outermost && (l.peek() != '(' || !f.joined) {
 			f.refs = f.refs[:f.fromAt]
 			lv.from, lv.expect = true, true
 		}
 	case wJoin, wStraightJoin:
 		lv.expect = lv.expect || lv.from && f.prev != wFor
+		f.joined = f.joined || outermost
 	case wDual:
 		lv.expect = false
 	case wFor:

@@ -149,3 +149,16 @@ SELECT * FROM nu ORDER BY id;
 -- refused: under two names
 UPDATE nt a1 JOIN nu a2 ON a1.id = a2.id JOIN nu a3 ON a2.d = a3.d SET a3.d = 7, a1.x = 77 WHERE a1.k = 1;
 DROP TABLE wc, wo, wz, wref, wjobs, na, nb, np, nq, nt, nu;
+-- DELETE FROM names USING tables, which begin with a parenthesis.
+CREATE TABLE ua (id INT PRIMARY KEY, y INT);
+CREATE TABLE ub (id INT PRIMARY KEY, c INT);
+INSERT INTO ua VALUES (1, 10), (2, 20), (3, 30), (4, 40);
+INSERT INTO ub VALUES (1, 1), (2, 1), (3, 2), (4, 3), (5, 9);
+DELETE FROM a USING (SELECT c FROM ub WHERE id = 3) d JOIN ua AS a ON a.id = d.c;
+SELECT * FROM ua ORDER BY id;
+DELETE FROM ua USING (ua JOIN ub ON ub.c = ua.id) WHERE ub.id = 4;
+SELECT * FROM ua ORDER BY id;
+DELETE FROM ua USING ua JOIN ub USING (id) WHERE ub.c = 1;
+DELETE ua FROM ua JOIN ub USING (id) WHERE ub.c = 3;
+SELECT * FROM ua ORDER BY id;
+DROP TABLE ua, ub;
