@@ -102,7 +102,9 @@ func TestDuplicateRefusesIndex(t *testing.T) {
 	}
 	f.refused("CREATE UNIQUE INDEX email ON people (email(3))", sqlerr.NotSupportedYet, "beginning of a column")
 	f.refused("ALTER TABLE people ADD f FLOAT, ADD UNIQUE (f)", sqlerr.NotSupportedYet)
-	f.refused("ALTER TABLE people ADD c INT DEFAULT 3, ADD UNIQUE (c)", sqlerr.NotSupportedYet, "one ALTER TABLE for the columns")
+	f.refused("ALTER TABLE people ADD c INT DEFAULT 3, ADD UNIQUE (c)", sqlerr.DuplicateEntry, "Duplicate entry '3' for key '"+nodes.Pick("c", "people.c")+"'")
+	require.Negative(t, f.table("people").Column("c"))
+	require.Empty(t, f.table("people").Building)
 	f.clean()
 	f.must("CREATE TABLE keyed (id INT PRIMARY KEY, a INT, UNIQUE (a))")
 	f.must("ALTER TABLE keyed MODIFY a BIGINT UNSIGNED")
