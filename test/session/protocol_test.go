@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -583,7 +584,10 @@ func TestVariablesFaultsAsOneServer(t *testing.T) {
 		_, _, want := one.QueryAll("CALL narrow("+args+")", 1)
 		_, _, got := r.QueryAll("CALL narrow("+args+")", 1)
 		require.Error(t, want, args)
-		require.EqualError(t, got, want.Error(), args)
+		require.Error(t, got, args)
+		// A server counts on from the statement before, whatever that was.
+		row := regexp.MustCompile(` at row \d+$`)
+		require.Equal(t, row.ReplaceAllString(want.Error(), ""), row.ReplaceAllString(got.Error(), ""), args)
 	}
 	r.exec("DROP PROCEDURE narrow")
 }
