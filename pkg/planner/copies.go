@@ -155,9 +155,9 @@ func copyRows(b *build) (fired bool, err error) {
 			rows = b.ws.needed(c)
 		}
 		if c.careful = rows; b.ws.writes {
-			done := b.ws.trustDates()
+			end := b.ws.trustDates()
 			rows = b.ws.needed(c)
-			done()
+			end()
 			c.dated = !sameTexts(rows, c.careful)
 		}
 		if c.only == nil {

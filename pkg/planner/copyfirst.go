@@ -42,17 +42,9 @@ func (b *build) firstOf(in *instance) *firstOf {
 		blk.sel.Distinct || blk.sel.SQLCalcFoundRows || blk.sel.GroupBy != nil || blk.sel.Having != nil || blk.aggregated || len(blk.windows) > 0 || blk.namedWin || blk.collects {
 		return nil
 	}
-	f := &firstOf{}
-	ok := true
-	if f.count, ok = operandOf(blk.query.limit.Rowcount); !ok {
+	f, ok := &firstOf{}, false
+	if f.count, f.offset, ok = limitOf(blk.query.limit); !ok {
 		return nil
-	}
-	if blk.query.limit.Offset != nil {
-		offset, ok := operandOf(blk.query.limit.Offset)
-		if !ok {
-			return nil
-		}
-		f.offset = &offset
 	}
 	if blk.where != nil {
 		conjuncts(blk.where.Expr, func(e sqlparser.Expr) {

@@ -188,6 +188,15 @@ func (a *analysis) equality(facts []fact, l, r sqlparser.Expr, b *block) []fact 
 	return facts
 }
 
+// limitOf is what l says, offset nil without one; ok is false if one of them is an expression.
+func limitOf(l *sqlparser.Limit) (count plan.Operand, offset *plan.Operand, ok bool) {
+	if count, ok = operandOf(l.Rowcount); !ok || l.Offset == nil {
+		return count, nil, ok
+	}
+	skipped, ok := operandOf(l.Offset)
+	return count, &skipped, ok
+}
+
 // operandOf returns the value e is known to have when the plan runs. Literals stand in a tree only where their
 // text is guarded, or comes from the catalog.
 func operandOf(e sqlparser.Expr) (plan.Operand, bool) {

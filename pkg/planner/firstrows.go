@@ -63,17 +63,8 @@ func (b *build) limitOfRows() (f *plan.FirstRows, ok bool) {
 		return nil, false
 	}
 	f = &plan.FirstRows{}
-	if f.Count, ok = operandOf(b.query.limit.Rowcount); !ok {
-		return nil, false
-	}
-	if b.query.limit.Offset != nil {
-		offset, ok := operandOf(b.query.limit.Offset)
-		if !ok {
-			return nil, false
-		}
-		f.Offset = &offset
-	}
-	return f, true
+	f.Count, f.Offset, ok = limitOf(b.query.limit)
+	return f, ok
 }
 
 // anchors are the sharded tables of the outermost FROM that every row of the result has a row of, and that are read there only.

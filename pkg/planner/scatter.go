@@ -459,17 +459,9 @@ func pushLimit(b *build) (bool, error) {
 		return false, nil
 	}
 	n := &plan.Limit{Skips: b.snap.Flavor == catalog.MySQL}
-	count, ok := operandOf(l.Rowcount)
-	if !ok {
+	ok := false
+	if n.Count, n.Offset, ok = limitOf(l); !ok {
 		return false, b.refuseScatter("LIMIT with an expression", "write numbers")
-	}
-	n.Count = count
-	if l.Offset != nil {
-		off, ok := operandOf(l.Offset)
-		if !ok {
-			return false, b.refuseScatter("LIMIT with an expression", "write numbers")
-		}
-		n.Offset = &off
 	}
 	n.All = b.st.Uses()&sqlparse.CalcFoundRows != 0
 	b.frag.limit = n
