@@ -57,7 +57,7 @@ func (d *schemaChange) fillNew(ctx context.Context) error {
 // makeNew makes the new table on a server. What the first one warns of the statement's definitions the client is told.
 func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 	w := d.job.Work.Rebuild
-	if err := s.EmptyCopy(ctx, w.Table, w.Made()); err != nil {
+	if err := s.EmptyCopy(ctx, d.job.ID, w.Table, w.Made()); err != nil {
 		return err
 	}
 	if _, err := s.Exec(ctx, "ALTER TABLE "+w.Made().SQL()+migration.WithoutHiddenKey); err != nil {
@@ -66,7 +66,7 @@ func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 	if err := s.Use(ctx, d.job.DDL.Session); err != nil {
 		return err
 	}
-	if _, err := s.Exec(ctx, w.SQL); err != nil || s != d.servers[0] {
+	if err := s.Try(ctx, d.job.ID, w.SQL); err != nil || s != d.servers[0] {
 		return err
 	}
 	warnings, err := s.Warnings(ctx)

@@ -105,7 +105,7 @@ func (d *schemaChange) rehearseOn(ctx context.Context, i int) (refused bool, err
 			err = drop
 		}
 	}()
-	if err := s.EmptyCopy(ctx, r.Table, made); err != nil {
+	if err := s.EmptyCopy(ctx, d.job.ID, r.Table, made); err != nil {
 		return false, err
 	}
 	if _, err := s.Exec(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"); err != nil { // writers go on
@@ -127,7 +127,7 @@ func (d *schemaChange) rehearseOn(ctx context.Context, i int) (refused bool, err
 		steps = append(steps, fill)
 	}
 	for _, q := range steps {
-		if _, err := s.Exec(ctx, q); err != nil {
+		if err := s.Try(ctx, d.job.ID, q); err != nil {
 			if _, ok := errors.AsType[*sqlerr.Error](err); ok {
 				return true, nil
 			}

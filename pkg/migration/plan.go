@@ -244,7 +244,7 @@ func (p *Planner) tryCreate(ctx context.Context, o ddl.Name, in *catalog.Databas
 	if e, ok := p.Statement.Collate(in.Charset, in.Collation); ok { // else our database would decide
 		edits = append(edits, e)
 	}
-	_, err := p.Trial.Exec(ctx, p.Statement.Rewrite(edits...))
+	err := p.Trial.Try(ctx, p.Job, p.Statement.Rewrite(edits...))
 	if e := p.Trial.Use(ctx, p.Session); e != nil { // foreign_key_checks as the client has it
 		return nil, e
 	}
@@ -585,7 +585,7 @@ func (p *Planner) tryAlterOn(ctx context.Context, o ddl.Name, shown bool) (befor
 			err = e
 		}
 	}()
-	if err := p.Trial.EmptyCopy(ctx, o.Object, trial); err != nil {
+	if err := p.Trial.EmptyCopy(ctx, p.Job, o.Object, trial); err != nil {
 		return nil, nil, err
 	}
 	if shown {
@@ -608,7 +608,7 @@ func (p *Planner) tryAlterOn(ctx context.Context, o ddl.Name, shown bool) (befor
 		edits = append(edits, to.As(moved))
 		result = moved
 	}
-	if _, err := p.Trial.Exec(ctx, p.Statement.Rewrite(edits...)); err != nil {
+	if err := p.Trial.Try(ctx, p.Job, p.Statement.Rewrite(edits...)); err != nil {
 		if refused, ok := errors.AsType[*sqlerr.Error](err); ok {
 			err = p.realNames(refused, o)
 		}
@@ -636,7 +636,7 @@ func (p *Planner) undoes(ctx context.Context, a *Altered, before *schema.Definit
 	if err != nil {
 		return false, err
 	}
-	if _, err := p.Trial.Exec(ctx, a.SQL(create)); err != nil {
+	if err := p.Trial.Try(ctx, p.Job, a.SQL(create)); err != nil {
 		if _, ok := errors.AsType[*sqlerr.Error](err); ok {
 			return false, nil
 		}

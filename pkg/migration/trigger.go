@@ -115,7 +115,7 @@ func (p *Planner) tryTrigger(ctx context.Context, t *catalog.Table) (err error) 
 		}
 	}()
 	of := ddl.Object{DB: t.Database, Name: t.Name}
-	if err := p.Trial.EmptyCopy(ctx, of, trial); err != nil {
+	if err := p.Trial.EmptyCopy(ctx, p.Job, of, trial); err != nil {
 		return err
 	}
 	if err := p.Trial.Use(ctx, p.Session); err != nil {

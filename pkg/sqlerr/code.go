@@ -77,6 +77,9 @@ const (
 	AutoIncrementFailed    Code = 1467
 	AutoIncrementRange     Code = 167
 	MalformedForeignKey    Code = 1005
+	ForeignKeyNotAdded     Code = 1823
+	DuplicateForeignKey    Code = 1826
+	DuplicateCheck         Code = 3822
 	TooManyStatements      Code = 1461
 	NotGrouped             Code = 1055
 	DuplicateColumn        Code = 1060
@@ -288,6 +291,12 @@ func definitionOf(c Code) definition {
 		return definition{"HY000", "Failed to read auto-increment value from storage engine"}
 	case MalformedForeignKey:
 		return definition{"HY000", "Can't create table `%s`.`%s` (errno: 150 \"Foreign key constraint is incorrectly formed\")"}
+	case ForeignKeyNotAdded:
+		return definition{"HY000", "Failed to add the foreign key constraint '%s' to system tables"}
+	case DuplicateForeignKey:
+		return definition{"HY000", "Duplicate foreign key constraint name '%s'"}
+	case DuplicateCheck:
+		return definition{"HY000", "Duplicate check constraint name '%s'."}
 	case TooManyStatements:
 		return definition{"42000", "Can't create more than max_prepared_stmt_count statements (current value: %d)"}
 	case DuplicateColumn:
