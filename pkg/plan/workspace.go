@@ -78,6 +78,13 @@ type Copy struct {
 // Computed reports whether the rows are not those of a table of the catalog: the table Table does not exist.
 func (c *Copy) Computed() bool { return c.View != nil || c.Query != nil }
 
+// WritesCopies reports whether the statement writes to a reference table, of which every node group has a copy.
+func (n *Workspace) WritesCopies() bool {
+	reference := func(t *catalog.Table) bool { return t.Kind == catalog.Reference }
+	return n.Stage != nil && reference(n.Stage.Table) ||
+		slices.ContainsFunc(n.Copies, func(c Copy) bool { return c.Written != nil && reference(c.Table) })
+}
+
 // Join says that Column must equal column Source of the copy at position From, which is made before, for a row to matter.
 type Join struct {
 	From   int

@@ -45,7 +45,7 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 			"run it outside of the transaction")
 	}
 	touched := &s.runner.Router.Touched
-	touched.All = true
+	touched.All, touched.Copies = true, n.WritesCopies()
 	if err := s.announcePartitions(partitionUse{Touched: touched, write: true, several: true}); err != nil {
 		return err
 	}

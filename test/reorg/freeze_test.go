@@ -310,3 +310,49 @@ func TestEvictedProxy(t *testing.T) {
 	require.Eventually(t, func() bool { return silent.PingContext(t.Context()) != nil }, 20*time.Second, 10*time.Millisecond)
 	_ = silent.Close()
 }
+
+// While a node group gets its copies of reference tables nothing writes to such a table, in whatever way the statement is run.
+func TestFrozenCopies(t *testing.T) {
+	c, s, db := withTable(t, 1, 2, 3, 4, 5, 6, 7, 8)
+	exec(t, db, "CREATE TABLE r (id INT PRIMARY KEY, v INT) COMMENT 'skarv:reference'")
+	exec(t, db, "INSERT INTO r VALUES (1, 0), (2, 0)")
+	old, revision, err := s.Map(t.Context())
+	require.NoError(t, err)
+	next, err := old.FreezeCopies(time.Minute)
+	require.NoError(t, err)
+	_, err = s.Change(nil).PutMap(next, revision).Commit(t.Context())
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	_, err = s.AwaitDrained(ctx, next.Epoch())
+	require.NoError(t, err)
+
+	exec(t, db, "UPDATE t JOIN r ON r.id = t.id SET t.v = 5") // it reads the reference table
+	waiting := map[string]chan error{}
+	for _, q := range []string{
+		"INSERT INTO r VALUES (3, 0)",
+		"UPDATE r SET v = v + 1 WHERE id = 1",
+		"INSERT INTO r SELECT 10 + id, v FROM t",
+		"UPDATE r SET v = (SELECT COUNT(*) FROM t) WHERE id = 2",
+		"UPDATE r JOIN t ON r.id = t.id SET r.v = r.v + 10 WHERE r.id = 1",
+		"DELETE r FROM r JOIN t ON r.id = t.id WHERE r.id = 3",
+	} {
+		done := make(chan error, 1)
+		waiting[q] = done
+		go func() {
+			_, err := db.ExecContext(ctx, q)
+			done <- err
+		}()
+	}
+	require.Eventually(t, func() bool {
+		_, metrics := c.Get(t, "/metrics")
+		return strings.Contains(metrics, fmt.Sprintf("\nskarv_statements_held_total %d\n", len(waiting)))
+	}, 10*time.Second, 10*time.Millisecond, "a statement has written to a reference table")
+	for q, done := range waiting {
+		assert.Empty(t, done, q)
+	}
+	change(t, s)
+	for q, done := range waiting {
+		require.NoError(t, <-done, q)
+	}
+}
