@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -246,10 +247,20 @@ func (s *Session) beginLocked() error {
 	if !s.autocommit {
 		return nil
 	}
-	return s.eachLocked(func(c *backend.Conn) error {
+	err := s.eachLocked(func(c *backend.Conn) error {
 		_, err := c.Exec("SET autocommit = 0")
 		return err
 	})
+	if err != nil {
+		_ = s.autocommitLocked() // which the others have had turned off
+	}
+	return err
+}
+
+// autocommitLocked turns autocommit on again on all locked node groups. A connection without it nobody may get: what is written on it would
+// not be committed.
+func (s *Session) autocommitLocked() error {
+	return s.eachLocked(func(c *backend.Conn) error { return reset(c, "SET autocommit = 1") })
 }
 
 // commitLocked ends what beginLocked began; err is how the statement ended.
@@ -264,12 +275,5 @@ func (s *Session) commitLocked(err error) error {
 	if cerr := s.endLocked(kind); err == nil {
 		err = cerr
 	}
-	aerr := s.eachLocked(func(c *backend.Conn) error {
-		_, err := c.Exec("SET autocommit = 1")
-		return err
-	})
-	if err == nil {
-		err = aerr
-	}
-	return err
+	return cmp.Or(err, s.autocommitLocked())
 }
