@@ -54,6 +54,9 @@ func (d *schemaChange) readBack(ctx context.Context) (*topology.Change, error) {
 			return nil, err
 		}
 		change.PutTable(t, topology.Any)
+		if t.Kind == catalog.Single { // which nobody may have taken out meanwhile, who knew of no table on it
+			change.ExpectGroup(t.Group)
+		}
 		if len(r.Renamed) > 0 { // tables with foreign keys to it come behind
 			snap = snap.With(nil, []*catalog.Table{t})
 		}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/schema"
+	"skarv/pkg/topology"
 	"skarv/pkg/txn"
 )
 
@@ -72,12 +74,11 @@ func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID, how 
 			return nil, err
 		}
 	}
-	// The map stands for everything a reorganisation could have decided meanwhile.
 	next, err := m.Next(nil, m.Moving())
 	if err != nil {
 		return nil, err
 	}
-	rev, err := c.Store.Change(nil).DeleteGroup(id, revision).PutMap(next, at).Commit(ctx)
+	rev, err := c.takeOut(ctx, group, revision, next, at, how)
 	if err != nil {
 		c.thawLocks(ctx, m, at)
 		return nil, err
@@ -97,6 +98,33 @@ func (c *Client) RemoveGroup(ctx context.Context, id placement.NodeGroupID, how 
 		}
 	}
 }
+
+// takeOut deletes a group of a revision together with the write of the map next in the place of the one at a revision, if it owns nothing then: the map
+// stands for everything that a reorganisation could have decided meanwhile, and the tables are as they are looked at.
+func (c *Client) takeOut(ctx context.Context, group *catalog.NodeGroup, revision int64, next *placement.PartitionMap, at int64, how Removal) (int64, error) {
+	for {
+		snap, err := c.Store.Load(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if err := owns(snap, group, how); err != nil {
+			return 0, err
+		}
+		rev, err := c.Store.Change(nil).DeleteGroup(group.ID, revision).PutMap(next, at).ExpectTables(snap.Revision).Commit(ctx)
+		if !errors.Is(err, topology.ErrConflict) || snap.MapRevision != at {
+			return rev, err
+		}
+		if _, now, gerr := c.Store.Group(ctx, group.ID); gerr != nil || now != revision {
+			return 0, cmp.Or(gerr, err)
+		}
+		if err := pause.For(ctx, takeOutAgain); err != nil { // a table was written meanwhile
+			return 0, err
+		}
+	}
+}
+
+// takeOutAgain is the pause before it is looked once more.
+const takeOutAgain = 10 * time.Millisecond
 
 // owns returns an error if a group has rows that are nowhere else.
 func owns(snap *catalog.Snapshot, group *catalog.NodeGroup, how Removal) error {

@@ -79,6 +79,12 @@ func (c *Change) DeleteGroup(id placement.NodeGroupID, revision int64) *Change {
 	return c.remove(c.store.groupKey(id), revision)
 }
 
+// ExpectGroup makes the change depend on that a node group is there.
+func (c *Change) ExpectGroup(id placement.NodeGroupID) *Change {
+	c.cmps = append(c.cmps, clientv3.Compare(clientv3.CreateRevision(c.store.groupKey(id)), ">", 0))
+	return c
+}
+
 // PutDatabase writes a database; its tables are written on their own.
 func (c *Change) PutDatabase(d *catalog.Database, revision int64) *Change {
 	return c.put(c.store.dbKey(d.Name), d, revision)
@@ -95,6 +101,17 @@ func (c *Change) DeleteDatabase(name string) *Change {
 // PutTable writes a table or view.
 func (c *Change) PutTable(t *catalog.Table, revision int64) *Change {
 	return c.put(c.store.tableKey(t.Database, t.Name), t, revision)
+}
+
+// ExpectTables makes the change depend on that no table was written after revision.
+func (c *Change) ExpectTables(revision int64) *Change {
+	return c.expectOlder(kindTable, revision)
+}
+
+// expectOlder makes the change depend on that nothing of a kind was written after revision.
+func (c *Change) expectOlder(kind string, revision int64) *Change {
+	c.cmps = append(c.cmps, clientv3.Compare(clientv3.ModRevision(c.store.prefix+kind), "<", revision+1).WithPrefix())
+	return c
 }
 
 // DeleteTable removes a table or view.
@@ -186,7 +203,7 @@ func (c *Change) DropCatalog() *Change {
 // are not given out again.
 func (c *Change) DropCluster(revision int64) *Change {
 	for _, kind := range []string{kindCluster, kindMap, kindGroup, kindDB, kindTable, kindRoutine, kindEvent, string(DDLJobs), string(ReorgLock)} {
-		c.cmps = append(c.cmps, clientv3.Compare(clientv3.ModRevision(c.store.prefix+kind), "<", revision+1).WithPrefix())
+		c.expectOlder(kind, revision)
 	}
 	c.DropCatalog().remove(c.store.clusterKey(), Any).remove(c.store.mapKey(), Any)
 	for _, kind := range []string{kindGroup, kindSeq, kindSetting, string(DDLJobs), string(DDLForgotten), string(Reorgs), string(ReorgLock), string(ReorgProgress), string(EventRuns)} {

@@ -112,3 +112,44 @@ func TestFrozenUserLevelLocksThaw(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, m.LocksFrozen())
 }
+
+// A table that is made on the first node group while it waits to leave keeps it in the cluster.
+func TestFirstGroupLeavesWithoutTables(t *testing.T) {
+	c := cluster.Start(t, cluster.Groups(2))
+	s := store(t, c)
+	db := c.DB(t, "")
+	exec(t, db, "CREATE DATABASE d")
+	m, _, err := s.Map(t.Context())
+	require.NoError(t, err)
+	var moves []placement.Move
+	for _, p := range m.Owned(1) {
+		moves = append(moves, placement.Move{Partition: p, From: 1, To: 2})
+	}
+	publish(t, s, moves)
+	holder, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	defer holder.Close()
+	locks := func(query string) {
+		t.Helper()
+		var one int
+		require.NoError(t, holder.QueryRowContext(t.Context(), query).Scan(&one))
+		require.Equal(t, 1, one)
+	}
+	locks("SELECT GET_LOCK('job', 0)")
+	removed := make(chan error, 1)
+	go func() {
+		_, err := adminv1.NewAdminClient(c.Admin(t)).RemoveNodeGroup(t.Context(), &adminv1.RemoveNodeGroupRequest{NodeGroup: "1"})
+		removed <- err
+	}()
+	require.Eventually(t, func() bool {
+		m, _, err := s.Map(t.Context())
+		require.NoError(t, err)
+		return m.LocksFrozen() > 0
+	}, time.Minute, 5*time.Millisecond)
+	exec(t, db, "CREATE TABLE d.s (id INT PRIMARY KEY) COMMENT 'skarv:single'")
+	exec(t, db, "INSERT INTO d.s VALUES (1)")
+	locks("SELECT RELEASE_LOCK('job')")
+	require.ErrorContains(t, <-removed, "single tables live on node group ng1: d.s")
+	require.Equal(t, "1", text(t, db, "SELECT id FROM d.s"))
+	locks("SELECT GET_LOCK('job', 0)")
+}
