@@ -23,17 +23,16 @@ func (c *KeyColumn) appendTemporal(dst []byte, v sqltypes.Value, mode Mode) ([]b
 		}
 		return c.appendTime(dst, v.Raw, mode)
 	}
+	if mode != Compare && v.Kind == sqltypes.Int && string(v.Raw) == "0" {
+		return c.appendZeroDate(dst), Exact // or an error, as sql_mode says
+	}
 	if v.Kind != sqltypes.String && v.Kind != sqltypes.Date && v.Kind != sqltypes.Datetime {
 		return dst, Unknown
 	}
 	m, ok := parseDatetime(v.Raw)
 	if !ok || mode != Stored && !m.exists() {
 		if mode == Store && string(v.Raw) == "0000-00-00" {
-			dst = append(dst, v.Raw...)
-			if c.kind == datetimeKey {
-				dst = append(dst, " 00:00:00"...)
-			}
-			return dst, Exact // or an error, as sql_mode says
+			return c.appendZeroDate(dst), Exact // the same
 		}
 		return dst, Unknown
 	}
@@ -49,6 +48,14 @@ func (c *KeyColumn) appendTemporal(dst []byte, v sqltypes.Value, mode Mode) ([]b
 	}
 	dst = append(m.appendDate(dst), ' ')
 	return m.appendClock(dst), Exact
+}
+
+func (c *KeyColumn) appendZeroDate(dst []byte) []byte {
+	dst = append(dst, "0000-00-00"...)
+	if c.kind == datetimeKey {
+		dst = append(dst, " 00:00:00"...)
+	}
+	return dst
 }
 
 func (c *KeyColumn) appendTime(dst, raw []byte, mode Mode) ([]byte, Match) {

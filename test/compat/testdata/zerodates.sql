@@ -34,5 +34,12 @@ DELETE FROM zu WHERE id = 1;
 UPDATE zu SET d = NULL, t = NULL WHERE id = 2;
 SELECT * FROM zu ORDER BY id;
 DELETE FROM zu;
+-- Zero dates that a statement does not write as they are stored go through a stage, which gives them as the number 0.
+INSERT INTO zu VALUES (5, '2020-02-31', 0);
+INSERT INTO zu SELECT id + 1, d, t + INTERVAL 1 DAY FROM zu WHERE id = 5;
+REPLACE INTO zu VALUES (8, '2020-02-30', '2020-02-02');
+INSERT INTO zd VALUES (0, 8);
+SELECT * FROM zu ORDER BY id;
+SELECT * FROM zd ORDER BY id;
 DROP TABLE zd, zk, zu;
 SET sql_mode = DEFAULT;
