@@ -42,7 +42,7 @@ func (c *conns) Evaluate(sql, clock []byte) (out exec.Evaluated, err error) {
 
 // utf8Results makes b answer in UTF-8, in which every string can be told, until restore is called: nobody may get the connection before.
 func (s *Session) utf8Results(b *backend.Conn, sql []byte) (restore func() error, err error) {
-	const name = "character_set_results"
+	const name = resultsCharset
 	if bytes.Contains(bytes.ToLower(sql), []byte(name)) {
 		return nil, sqlerr.Unsupported("@@"+name+" in the value of a column by which the row is placed", "write the value itself")
 	}

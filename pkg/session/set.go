@@ -459,6 +459,10 @@ func (s *Session) readBack(c *backend.Conn, head string, user, system []string) 
 	var q strings.Builder
 	q.WriteString(head)
 	for _, n := range system {
+		if n == resultsCharset { // which the answer is in
+			fmt.Fprintf(&q, ", CONVERT(@@session.%s USING binary)", sqltypes.QuoteName(n))
+			continue
+		}
 		fmt.Fprintf(&q, ", @@session.%s", sqltypes.QuoteName(n))
 	}
 	for _, n := range user {
@@ -597,10 +601,13 @@ func (s *Session) onlyValues() []onlyValue {
 	return only
 }
 
+// resultsCharset names the character set in which servers answer.
+const resultsCharset = "character_set_results"
+
 // mayBeRefused reports whether a value that a server has taken for one of the variables may be refused by adopt. The connection on which that
 // comes out can be used no more.
 func (s *Session) mayBeRefused(variables []string) bool {
-	return slices.Contains(variables, "character_set_client") || slices.Contains(variables, "collation_connection") || slices.Contains(variables, "lc_messages") ||
+	return slices.Contains(variables, "character_set_client") || slices.Contains(variables, resultsCharset) || slices.Contains(variables, "collation_connection") || slices.Contains(variables, "lc_messages") ||
 		slices.ContainsFunc(s.onlyValues(), func(v onlyValue) bool { return slices.Contains(variables, v.name) })
 }
 
@@ -656,8 +663,12 @@ func (s *Session) adopt(st *backend.State) error {
 	s.sqlMode = mode
 	s.mode = sqlparse.ParseMode(mode)
 	results := "utf8mb4"
-	if v, ok := st.Get("@@session.`character_set_results`"); ok {
+	if v, ok := st.Get("@@session.`" + resultsCharset + "`"); ok {
 		results = strings.Trim(v, "'")
+	}
+	switch results {
+	case "utf16", "utf16le", "utf32", "ucs2": // what servers say besides of rows is read here
+		return sqlerr.Unsupported("character set "+results+" of results", "use utf8mb4")
 	}
 	s.allUTF8 = client == "utf8mb4" && results == "utf8mb4" && unicode
 	s.info = planner.SessionInfo{

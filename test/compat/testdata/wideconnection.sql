@@ -75,3 +75,14 @@ SET collation_connection = ucs2_general_ci;
 SELECT id FROM widec WHERE v = (SELECT MAX(v) FROM widec) ORDER BY id;
 -- skip-prepared
 DROP TRIGGER widet1;
+-- refused: character set utf16 of results
+SET character_set_results = utf16;
+-- refused: character set ucs2 of results
+SET @a = 1, character_set_results = ucs2;
+-- refused: character set utf32 of results
+SET STATEMENT character_set_results = utf32 FOR SELECT 1;
+SELECT id FROM widec WHERE u = 'b';
+SET character_set_results = NULL;
+SELECT u, @@character_set_results FROM widec WHERE u = 'b';
+SET character_set_results = latin1;
+SELECT u, @@character_set_results FROM widec WHERE u = 'b';
