@@ -253,8 +253,15 @@ func (s *Session) failed(err error) error {
 		return err
 	}
 	told, over := s.tx.Judge(err)
-	if over || s.tx.Failed() {
+	if over {
 		s.endTransaction()
+		return told
+	}
+	if several := s.tx.Several(); s.tx.Failed() {
+		s.endTransaction()
+		if several && !sqlerr.RollsBack(told) { // another node group's server has, for which this one's error is none
+			return sqlerr.LockDeadlock.New()
+		}
 	}
 	return told
 }

@@ -38,9 +38,10 @@ func HasCode(err error, codes ...Code) bool {
 
 // MayRollBack reports whether err is, or wraps, an *Error with which servers roll back a whole transaction, some of them always and some as they are
 // configured.
-func MayRollBack(err error) bool {
-	return HasCode(err, LockDeadlock, LockWaitTimeout, TooManyLocks, RowChanged)
-}
+func MayRollBack(err error) bool { return RollsBack(err) || HasCode(err, LockWaitTimeout) }
+
+// RollsBack reports whether err is, or wraps, an *Error with which all servers roll back a whole transaction.
+func RollsBack(err error) bool { return HasCode(err, LockDeadlock, TooManyLocks, RowChanged) }
 
 // From returns the *Error inside err, or an Internal one that carries err's text when there is none.
 func From(err error) *Error {

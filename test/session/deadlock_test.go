@@ -207,3 +207,52 @@ func TestDeadlockWhileRowsAreChanged(t *testing.T) {
 	c.exec("UPDATE ahead JOIN ahead_by b ON b.id = 60 - ahead.id SET ahead.u = b.x")
 	require.Equal(t, "60", c.get("SELECT COUNT(*) FROM ahead WHERE u <> 0 AND u <> 700"))
 }
+
+// TestDeadlockBesideALockWait: one server says that a lock was waited for too long, which ends the statement alone, and another one has found a
+// deadlock and rolled the transaction back: the client is told of the deadlock, for nothing is left of the transaction.
+func TestDeadlockBesideALockWait(t *testing.T) {
+	c := connect(t)
+	c.exec("CREATE TABLE beside_heavy (id INT PRIMARY KEY, v CHAR(200) NOT NULL)")
+	low, met := idsApart(t) // the lower group's answer is read first
+	if groupOf(t, low) > groupOf(t, met) {
+		low, met = met, low
+	}
+	g := groupOf(t, met)
+	first := met + 1
+	for first == low || groupOf(t, first) != g {
+		first++
+	}
+	values := make([]string, 2000)
+	for i := range values {
+		values[i] = fmt.Sprintf("(%d, 'v')", i)
+	}
+	holder, heavy, victim := connect(t), connectTo(t, shared.NodeGroup(g, "d")), connect(t)
+	holder.exec("BEGIN")
+	holder.exec("UPDATE t SET v = 'held' WHERE id = ?", low)
+	victim.exec("SET innodb_lock_wait_timeout = 1")
+	victim.exec("BEGIN")
+	victim.exec("INSERT INTO u VALUES (?, 'first')", low) // so that the transaction is on both groups
+	victim.exec("UPDATE t SET v = 'first' WHERE id = ?", first)
+	heavy.exec("SET innodb_lock_wait_timeout = 100")
+	heavy.exec("BEGIN")
+	heavy.exec("INSERT INTO beside_heavy VALUES " + strings.Join(values, ",")) // so that it is not the one to be rolled back
+	heavy.exec("UPDATE t SET v = 'heavy' WHERE id = ?", met)
+	waited := make(chan error, 1)
+	go func() {
+		_, err := heavy.try(fmt.Sprintf("UPDATE t SET v = 'heavy' WHERE id = %d", first))
+		waited <- err
+	}()
+	node := shared.NodeGroupDB(t, g, "")
+	require.Eventually(t, func() bool {
+		var n int
+		require.NoError(t, node.QueryRow("SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'").Scan(&n))
+		return n > 0
+	}, ten, cluster.LockTick)
+	victim.fails(1213, fmt.Sprintf("SELECT v FROM t WHERE id IN (%d, %d) ORDER BY id FOR UPDATE", low, met)) // which asks both at once
+	require.NoError(t, <-waited)
+	heavy.exec("ROLLBACK")
+	holder.exec("ROLLBACK")
+	require.Equal(t, "0", victim.get("SELECT COUNT(*) FROM u"))
+	require.Equal(t, "0", victim.get("SELECT COUNT(*) FROM t WHERE v IN ('first', 'heavy', 'held')"))
+	c.exec("DROP TABLE beside_heavy")
+}
