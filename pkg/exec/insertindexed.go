@@ -655,11 +655,12 @@ func (o *insertingOne) asksForLast(p *plan.Plan, res result) bool {
 		slices.ContainsFunc(o.results, func(res result) bool { return res.insertID != 0 })
 }
 
-// numberOf reads what a row has in the AUTO_INCREMENT column.
+// numberOf reads what a row that is locked has in the AUTO_INCREMENT column: the transaction's snapshot may not show it.
 func (o *insertingOne) numberOf(row found) (uint64, error) {
 	t := o.in.table
 	sql := append(appendName([]byte("SELECT CAST("), t.Columns[t.AutoIncrement].Name), " AS SIGNED) FROM "...)
-	res, err := o.query(row.group, appendKey(append(append(sql, tableName(t)...), " WHERE "...), t, row.key))
+	sql = appendKey(append(append(sql, tableName(t)...), " WHERE "...), t, row.key)
+	res, err := o.query(row.group, append(sql, " FOR UPDATE"...))
 	if err != nil || len(res.rows) != 1 {
 		return 0, err
 	}

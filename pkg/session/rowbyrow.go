@@ -361,7 +361,7 @@ func (w *rowWrite) insert() error {
 		if met || ok.AffectedRows == 0 || w.tail != "" && ok.AffectedRows != 1 {
 			continue // it has met another row
 		}
-		if err := w.behind("INSERT", nil, row); err != nil {
+		if err := w.behind("INSERT", nil, row, true); err != nil {
 			return err
 		}
 	}
@@ -586,9 +586,10 @@ func (w *rowWrite) update() error {
 		if err != nil {
 			return err
 		}
+		changed := changedRows(ok.Info)
 		w.affected += ok.AffectedRows
-		w.changed += changedRows(ok.Info)
-		if err := w.behind("UPDATE", old, row); err != nil {
+		w.changed += changed
+		if err := w.behind("UPDATE", old, row, changed > 0); err != nil {
 			return err
 		}
 	}
@@ -762,9 +763,10 @@ func (w *rowWrite) strictError() error {
 	return exec.StrictError(warned, s.snap.Flavor, finds)
 }
 
-// behind looks at a row that was written, and runs the triggers behind it, with what it has become.
-func (w *rowWrite) behind(event string, old, row image) error {
-	if w.checked != nil {
+// behind looks at a row that was written, and runs the triggers behind it, with what it has become. The view shows one that was found through it and has
+// not changed; of such a row the transaction's snapshot may know nothing.
+func (w *rowWrite) behind(event string, old, row image, changed bool) error {
+	if w.checked != nil && changed {
 		take := &capture{limit: 1}
 		if err := w.s.within([]byte("SELECT 1 FROM "+w.t.SQL()+w.where(row)+" AND ("+w.checked.Check+")"), take); err != nil {
 			return err
@@ -776,7 +778,7 @@ func (w *rowWrite) behind(event string, old, row image) error {
 	if len(w.fire["AFTER "+event]) == 0 {
 		return nil
 	}
-	rows, err := w.images("SELECT " + w.columns("t") + " FROM " + w.t.SQL() + " AS t" + w.where(row))
+	rows, err := w.images("SELECT " + w.columns("t") + " FROM " + w.t.SQL() + " AS t" + w.where(row) + " FOR UPDATE")
 	if err != nil {
 		return err
 	}

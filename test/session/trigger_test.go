@@ -239,3 +239,30 @@ func TestRowsFoundByRowByRow(t *testing.T) {
 	require.Equal(t, "2", c.get("SELECT COUNT(*) FROM foundlog"))
 	require.Equal(t, "2", c.get("SELECT v FROM foundrows WHERE id = 1"))
 }
+
+// A row that another client has inserted since the transaction began to read, and that an UPDATE finds as it should be, has its triggers run, and is
+// shown by the view through which it is written.
+func TestTriggersOfARowBesideTheSnapshot(t *testing.T) {
+	c, d := connect(t), connect(t)
+	for _, sql := range []string{
+		"CREATE TABLE besides (id INT PRIMARY KEY, n INT)", "CREATE TABLE besidelog (id BIGINT AUTO_INCREMENT PRIMARY KEY, of INT)",
+		"CREATE TRIGGER besides_u AFTER UPDATE ON besides FOR EACH ROW INSERT INTO besidelog (of) VALUES (NEW.id)",
+		"CREATE VIEW besidev AS SELECT * FROM besides WHERE n > 0 WITH CHECK OPTION",
+	} {
+		d.exec(sql)
+	}
+	t.Cleanup(func() {
+		c.exec("ROLLBACK")
+		d.exec("DROP VIEW besidev")
+		d.exec("DROP TABLE besides, besidelog")
+	})
+	for i, table := range []string{"besides", "besidev"} {
+		c.exec("START TRANSACTION")
+		require.Equal(t, fmt.Sprint(i), c.get("SELECT COUNT(*) FROM besides"))
+		d.exec(fmt.Sprintf("INSERT INTO besides VALUES (%d, 1)", i))
+		c.exec(fmt.Sprintf("UPDATE %s SET n = 1 WHERE id = %d", table, i))
+		c.exec("COMMIT")
+		require.Equal(t, "1", c.get(fmt.Sprintf("SELECT COUNT(*) FROM besidelog WHERE of = %d", i)))
+	}
+	c.fails(1369, "UPDATE besidev SET n = -1 WHERE id = 1")
+}

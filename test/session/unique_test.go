@@ -343,3 +343,26 @@ func awaitLockWaits(t *testing.T, n int, over chan error) {
 	}
 	require.Eventually(t, func() bool { return len(over) > 0 || cluster.LockWaits(t, servers) >= n }, 30*time.Second, cluster.LockTick)
 }
+
+// The insert id of an INSERT whose last row meets one that it leaves as it is is that row's number, also where another client has inserted that
+// since the transaction began to read.
+func TestInsertIDOfARowBesideTheSnapshot(t *testing.T) {
+	c, d := connect(t), connect(t)
+	c.exec("CREATE TABLE beside (id BIGINT AUTO_INCREMENT PRIMARY KEY, email VARCHAR(40) UNIQUE, n INT)")
+	t.Cleanup(func() { d.exec("DROP TABLE beside") })
+	for i, begin := range []string{"SET @none = 0", "START TRANSACTION"} {
+		c.exec(begin)
+		require.Equal(t, "0", c.get("SELECT COUNT(*) FROM beside"))
+		result, err := d.ExecContext(t.Context(), "INSERT INTO beside (email, n) VALUES ('later', 1)")
+		require.NoError(t, err)
+		met, err := result.LastInsertId()
+		require.NoError(t, err)
+		result, err = c.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO beside VALUES (%d, 'new', 1), (NULL, 'later', 1) ON DUPLICATE KEY UPDATE n = n", 1000+i))
+		require.NoError(t, err)
+		id, err := result.LastInsertId()
+		require.NoError(t, err)
+		require.Equal(t, met, id, begin)
+		c.exec("COMMIT")
+		c.exec("DELETE FROM beside")
+	}
+}
