@@ -43,7 +43,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	}
 	s.used.strategy = metrics.Workspace
 	w := &rowWrite{s: s, n: n, t: n.Table, kind: p.Kind, st: s.cfg.Dialect.NewStatement(), auto: n.Table.AutoIncrement, checked: s.checked,
-		foreign: !s.allUTF8}
+		foreign: !s.allUTF8, fresh: s.tx == nil}
 	s.info.Checked, s.checked, s.view = false, nil, nil
 	defer w.st.Done()
 	if err := w.st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
@@ -134,6 +134,8 @@ type rowWrite struct {
 	fire map[string][]*program
 	// foreign: the client has another character set than utf8mb4, or its literals become others.
 	foreign bool
+	// fresh: its transaction begins with it.
+	fresh bool
 	// checked, not nil, is the view with CHECK OPTION through which rows are written.
 	checked *planner.Rewritten
 
@@ -469,6 +471,9 @@ func (w *rowWrite) ignores() bool {
 // selected is INSERT ... SELECT as an INSERT of written values; "" if there are no rows.
 func (w *rowWrite) selected() (string, error) {
 	text, err := w.locking(w.references)
+	if err == nil {
+		text, err = w.sharing(text)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -543,6 +548,28 @@ func (w *rowWrite) locking(text string) (string, error) {
 			return text + " LOCK IN SHARE MODE", nil
 		}
 	}
+}
+
+// sharing is a query that finds rows, or brings them, such that the queries in it lock what they read, as they do on one server: else they would read
+// what there was when the transaction began to read. With other isolation levels than REPEATABLE READ they read the present.
+func (w *rowWrite) sharing(text string) (string, error) {
+	if !w.s.tx.Repeatable {
+		return text, nil
+	}
+	st := w.s.cfg.Dialect.NewStatement()
+	defer st.Done()
+	if err := st.Scan([]byte(text), w.s.mode); err != nil {
+		return "", err
+	}
+	out, ok := withSharedReads(st, w.s.db, w.s.cfg.Dialect.MariaDB())
+	switch {
+	case ok:
+		return string(out), nil
+	case w.fresh:
+		return text, nil
+	}
+	return "", sqlerr.Unsupported("such a query in a write to table '"+w.t.Name+"', whose triggers use other tables, within a transaction: servers lock the rows that it reads",
+		"leave out set operations, and tables of the servers' own, or write outside of the transaction")
 }
 
 // insertText is the INSERT of one row; tail is what stands behind its values.
@@ -740,7 +767,11 @@ func (w *rowWrite) find() ([]image, error) {
 	if !w.ordered {
 		order = " ORDER BY " + strings.Join(w.t.QuotedColumns(w.t.Primary, sqltypes.QuoteName(w.n.Alias)+"."), ", ")
 	}
-	rows, err := w.images("SELECT " + w.columns(w.n.Alias) + " FROM " + w.references + " " + w.which + order + " " + w.limit + " FOR UPDATE")
+	text, err := w.sharing("SELECT " + w.columns(w.n.Alias) + " FROM " + w.references + " " + w.which + order + " " + w.limit + " FOR UPDATE")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := w.images(text)
 	if err == nil {
 		err = w.strictError()
 	}

@@ -245,8 +245,8 @@ func TestRowsFoundByRowByRow(t *testing.T) {
 func TestTriggersOfARowBesideTheSnapshot(t *testing.T) {
 	c, d := connect(t), connect(t)
 	for _, sql := range []string{
-		"CREATE TABLE besides (id INT PRIMARY KEY, n INT)", "CREATE TABLE besidelog (id BIGINT AUTO_INCREMENT PRIMARY KEY, of INT)",
-		"CREATE TRIGGER besides_u AFTER UPDATE ON besides FOR EACH ROW INSERT INTO besidelog (of) VALUES (NEW.id)",
+		"CREATE TABLE besides (id INT PRIMARY KEY, n INT)", "CREATE TABLE besidelog (id BIGINT AUTO_INCREMENT PRIMARY KEY, about INT)",
+		"CREATE TRIGGER besides_u AFTER UPDATE ON besides FOR EACH ROW INSERT INTO besidelog (about) VALUES (NEW.id)",
 		"CREATE VIEW besidev AS SELECT * FROM besides WHERE n > 0 WITH CHECK OPTION",
 	} {
 		d.exec(sql)
@@ -262,7 +262,41 @@ func TestTriggersOfARowBesideTheSnapshot(t *testing.T) {
 		d.exec(fmt.Sprintf("INSERT INTO besides VALUES (%d, 1)", i))
 		c.exec(fmt.Sprintf("UPDATE %s SET n = 1 WHERE id = %d", table, i))
 		c.exec("COMMIT")
-		require.Equal(t, "1", c.get(fmt.Sprintf("SELECT COUNT(*) FROM besidelog WHERE of = %d", i)))
+		require.Equal(t, "1", c.get(fmt.Sprintf("SELECT COUNT(*) FROM besidelog WHERE about = %d", i)))
 	}
 	c.fails(1369, "UPDATE besidev SET n = -1 WHERE id = 1")
+}
+
+// The queries inside of a write that goes row by row read the present rows, and lock them, as on one server: not what there was when the
+// transaction began to read.
+func TestQueriesOfRowByRowReadThePresent(t *testing.T) {
+	c, d := connect(t), connect(t)
+	for _, sql := range []string{
+		"CREATE TABLE presents (id INT PRIMARY KEY, n INT)", "CREATE TABLE presentlog (id BIGINT AUTO_INCREMENT PRIMARY KEY, about INT)",
+		"CREATE TABLE presentof (id INT PRIMARY KEY)",
+		"CREATE TRIGGER presents_i AFTER INSERT ON presents FOR EACH ROW INSERT INTO presentlog (about) VALUES (NEW.id)",
+		"CREATE TRIGGER presents_u AFTER UPDATE ON presents FOR EACH ROW INSERT INTO presentlog (about) VALUES (NEW.id)",
+		"CREATE TRIGGER presents_d AFTER DELETE ON presents FOR EACH ROW INSERT INTO presentlog (about) VALUES (OLD.id)",
+	} {
+		d.exec(sql)
+	}
+	t.Cleanup(func() {
+		c.exec("ROLLBACK")
+		d.exec("DROP TABLE presents, presentlog, presentof")
+	})
+	d.exec("INSERT INTO presents VALUES (1, 0), (2, 0), (3, 0), (4, 0)")
+	c.exec("START TRANSACTION")
+	require.Equal(t, "0,4", c.get("SELECT (SELECT COUNT(*) FROM presentof), (SELECT COUNT(*) FROM presents)"))
+	d.exec("INSERT INTO presentof VALUES (1), (2), (3)")
+	c.exec("UPDATE presents SET n = 1 WHERE id IN (SELECT id FROM presentof WHERE id < 3)")
+	c.exec("DELETE FROM presents WHERE id = (SELECT MAX(id) FROM (SELECT id FROM presentof) q)")
+	c.exec("INSERT INTO presents SELECT id + 10, (SELECT COUNT(*) FROM presentof) FROM presentof WHERE id = 1")
+	require.Equal(t, "1,1;2,1;4,0;11,3", c.get("SELECT id, n FROM presents ORDER BY id"))
+	d.exec("SET innodb_lock_wait_timeout = 1")
+	d.fails(1205, "DELETE FROM presentof WHERE id = 2")
+	const united = "UPDATE presents SET n = 2 WHERE id IN (SELECT id FROM presentof UNION SELECT 4)"
+	c.fails(1235, united)
+	c.exec("COMMIT")
+	c.exec(united)
+	require.Equal(t, "1,2;2,2;4,2;11,3", c.get("SELECT id, n FROM presents ORDER BY id"))
 }
