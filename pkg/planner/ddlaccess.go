@@ -41,23 +41,18 @@ func (b *build) leadsElsewhere() bool {
 		return toks[i]
 	}
 	is := func(i int, what string) bool { return at(i).Kind != sqlparse.EOF && b.st.Is(at(i), what) }
-	depth := 0
 	for i, t := range toks {
 		value := i + 1
 		if is(value, "=") {
 			value++
 		}
 		switch {
-		case is(i, "("):
-			depth++
-		case is(i, ")"):
-			depth--
 		case t.Kind != sqlparse.Word:
 		case b.st.Is(t, "DIRECTORY") && (is(i-1, "DATA") || is(i-1, "INDEX")):
 			return true
-		case b.st.Is(t, "CONNECTION") && depth == 0 && at(value).Kind == sqlparse.StringLit:
+		case b.st.Is(t, "CONNECTION") && t.Depth == 0 && at(value).Kind == sqlparse.StringLit:
 			return true
-		case b.st.Is(t, "UNION") && depth == 0 && (is(value, "(") || value > i+1):
+		case b.st.Is(t, "UNION") && t.Depth == 0 && (is(value, "(") || value > i+1):
 			return true
 		case b.st.Is(t, "ENGINE"):
 			name := at(value)
@@ -65,7 +60,7 @@ func (b *build) leadsElsewhere() bool {
 				continue
 			}
 			engine := strings.Trim(string(b.st.AppendName(nil, name)), `'"`)
-			option := depth == 0 && (value > i+1 || !namesColumn(lowerText(b.st, at(i-1))))
+			option := t.Depth == 0 && (value > i+1 || !namesColumn(lowerText(b.st, at(i-1))))
 			if leadingEngine(engine) || option && !LocalEngine(engine) {
 				return true
 			}
@@ -81,16 +76,9 @@ func namesColumn(before string) bool {
 
 // viewQuery is where the query of a view begins, whose name ends at end.
 func (b *build) viewQuery(end int) int {
-	depth := 0
 	for tokens := b.st.TokensFrom(end); ; {
-		t := tokens.Next()
-		switch {
-		case t.Kind == sqlparse.EOF || depth == 0 && isWord(b.st, t, "AS"):
+		if t := tokens.Next(); t.Kind == sqlparse.EOF || t.Depth == 0 && isWord(b.st, t, "AS") {
 			return t.End
-		case b.st.Is(t, "("):
-			depth++
-		case b.st.Is(t, ")"):
-			depth--
 		}
 	}
 }

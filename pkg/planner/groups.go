@@ -325,7 +325,7 @@ func (g *grouping) calls() []sqlparse.Span {
 func (g *grouping) callsIn(part sqlparse.Span) (spans []sqlparse.Span) {
 	st := g.b.st
 	until := g.sourcesEnd()
-	depth, from, closed := 0, -1, false
+	from, at, closed := -1, 0, false // the call at hand, and how deep it stands
 	var prev sqlparse.Token
 	for toks := st.TokensFrom(part.Start); ; {
 		t := toks.Next()
@@ -347,13 +347,9 @@ func (g *grouping) callsIn(part sqlparse.Span) (spans []sqlparse.Span) {
 		case t.Start >= g.cut.from && t.Start < until,
 			slices.ContainsFunc(g.skipped, func(s sqlparse.Span) bool { return s.Start <= t.Start && t.Start < s.End }):
 		case from < 0 && open && prev.Kind == sqlparse.Word && aggregateName(lowerText(st, prev)):
-			from, depth = prev.Start, 1
-		case from >= 0 && open:
-			depth++
-		case from >= 0 && t.Kind == sqlparse.Op && st.Is(t, ")"):
-			if depth--; depth == 0 {
-				spans, from, closed = append(spans, sqlparse.Span{Start: from, End: t.End}), -1, true
-			}
+			from, at = prev.Start, t.Depth
+		case from >= 0 && t.Depth == at && t.Kind == sqlparse.Op && st.Is(t, ")"):
+			spans, from, closed = append(spans, sqlparse.Span{Start: from, End: t.End}), -1, true
 		}
 		prev = t
 	}

@@ -745,7 +745,6 @@ func (b *build) endOfSet() int {
 // assignments are the right sides of "SET a = x, b = y" in a range of the text.
 func assignments(st *sqlparse.Statement, from, to int) (values []sqlparse.Span) {
 	toks := st.Tokens()
-	depth := 0
 	cur := sqlparse.Span{Start: -1}
 	open := false
 	for {
@@ -756,20 +755,15 @@ func assignments(st *sqlparse.Statement, from, to int) (values []sqlparse.Span) 
 		if t.Start < from {
 			continue
 		}
-		if t.Kind == sqlparse.Op {
-			switch {
-			case st.Is(t, "("):
-				depth++
-			case st.Is(t, ")"):
-				depth--
-			case depth == 0 && st.Is(t, ","):
-				values = append(values, cur)
-				cur, open = sqlparse.Span{Start: -1}, false
-				continue
-			case depth == 0 && !open && (st.Is(t, "=") || st.Is(t, ":=")):
-				open = true
-				continue
-			}
+		switch {
+		case t.Kind != sqlparse.Op || t.Depth > 0:
+		case st.Is(t, ","):
+			values = append(values, cur)
+			cur, open = sqlparse.Span{Start: -1}, false
+			continue
+		case !open && (st.Is(t, "=") || st.Is(t, ":=")):
+			open = true
+			continue
 		}
 		if open {
 			if cur.Start < 0 {

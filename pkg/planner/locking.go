@@ -21,7 +21,7 @@ type lockClause struct {
 // lockClauses finds them; inside: there are others within parentheses.
 func lockClauses(st *sqlparse.Statement) (list []lockClause, inside, ok bool) {
 	var cur *lockClause
-	inOf, depth := false, 0
+	inOf := false
 	var prev sqlparse.Token
 	for toks := st.Tokens(); ; {
 		t := toks.Next()
@@ -30,12 +30,8 @@ func lockClauses(st *sqlparse.Statement) (list []lockClause, inside, ok bool) {
 			return list, inside, true
 		case t.Kind == sqlparse.Invalid:
 			return nil, false, false
-		case t.Kind == sqlparse.Op && st.Is(t, "("):
-			depth++
-		case t.Kind == sqlparse.Op && st.Is(t, ")"):
-			depth--
 		case isWord(st, t, "UPDATE") && isWord(st, prev, "FOR"), isWord(st, t, "SHARE") && isWord(st, prev, "FOR"), isWord(st, t, "LOCK"):
-			if depth > 0 {
+			if t.Depth > 0 {
 				inside = true
 				break
 			}

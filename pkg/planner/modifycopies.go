@@ -199,28 +199,24 @@ func (b *build) instancesOf(refs []sqlparse.TableRef, tables []*catalog.Table) (
 // queriesAround tells of each reference whether it stands in the parentheses of a query.
 func queriesAround(st *sqlparse.Statement, refs []sqlparse.TableRef) []bool {
 	inside := make([]bool, len(refs))
-	var queries []bool // of the open parentheses: whether it is those of a query, or within such
-	opened := false
+	query := 0 // how deep the tokens of the outermost query at hand stand; 0: there is none
+	var prev sqlparse.Token
 	for toks := st.Tokens(); ; {
 		t := toks.Next()
-		if t.Kind == sqlparse.EOF || t.Kind == sqlparse.Invalid {
-			return inside
-		}
-		if n := len(queries); opened && n > 0 && (isWord(st, t, "SELECT") || isWord(st, t, "WITH") || isWord(st, t, "VALUES") || isWord(st, t, "TABLE")) {
-			queries[n-1] = true
-		}
-		opened = false
 		switch {
-		case t.Kind == sqlparse.Op && st.Is(t, "("):
-			queries, opened = append(queries, len(queries) > 0 && queries[len(queries)-1]), true
-		case t.Kind == sqlparse.Op && st.Is(t, ")") && len(queries) > 0:
-			queries = queries[:len(queries)-1]
+		case t.Kind == sqlparse.EOF || t.Kind == sqlparse.Invalid:
+			return inside
+		case t.Depth < query:
+			query = 0
+		case query == 0 && st.Is(prev, "(") && (isWord(st, t, "SELECT") || isWord(st, t, "WITH") || isWord(st, t, "VALUES") || isWord(st, t, "TABLE")):
+			query = t.Depth
 		}
 		for i, r := range refs {
 			if r.Start == t.Start {
-				inside[i] = len(queries) > 0 && queries[len(queries)-1]
+				inside[i] = query > 0
 			}
 		}
+		prev = t
 	}
 }
 

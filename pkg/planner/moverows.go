@@ -140,7 +140,7 @@ func (b *build) modifyText() (t modifyText, ok bool) {
 		return b.deleteText(c)
 	}
 	toks := b.st.Tokens()
-	begin, depth := -1, 0
+	begin := -1
 	t.set = -1
 	var prev sqlparse.Token
 	for t.set < 0 {
@@ -148,11 +148,7 @@ func (b *build) modifyText() (t modifyText, ok bool) {
 		switch {
 		case tok.Kind == sqlparse.EOF || tok.Kind == sqlparse.Invalid:
 			return t, false
-		case tok.Kind == sqlparse.Op && b.st.Is(tok, "("):
-			depth++
-		case tok.Kind == sqlparse.Op && b.st.Is(tok, ")"):
-			depth--
-		case depth > 0:
+		case tok.Depth > 0 || tok.Kind == sqlparse.Op:
 		case begin < 0 && isWord(b.st, tok, "UPDATE"):
 			begin = 0
 		case begin == 0 && isWord(b.st, tok, "LOW_PRIORITY"):

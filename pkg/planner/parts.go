@@ -75,11 +75,10 @@ func (b *build) setPart(span sqlparse.Span) *plan.Query {
 // last one.
 func setParts(st *sqlparse.Statement) (parts []sqlparse.Span, ok bool) {
 	var prev sqlparse.Token
-	depth := 0
 	open, ended := false, false // a SELECT has begun; the last one has ended
 	for toks := st.Tokens(); ; {
 		t := toks.Next()
-		top := depth == 0 && t.Kind == sqlparse.Word
+		top := t.Depth == 0 && t.Kind == sqlparse.Word
 		set := top && (st.Is(t, "UNION") || st.Is(t, "EXCEPT") || st.Is(t, "INTERSECT"))
 		last := t.Kind == sqlparse.EOF || top && (st.Is(t, "ORDER") || st.Is(t, "LIMIT"))
 		switch {
@@ -96,13 +95,9 @@ func setParts(st *sqlparse.Statement) (parts []sqlparse.Span, ok bool) {
 				return nil, false
 			}
 			parts, open = append(parts, sqlparse.Span{Start: t.Start}), true
-		case t.Kind == sqlparse.Op && st.Is(t, "("):
-			depth++
-		case t.Kind == sqlparse.Op && st.Is(t, ")"):
-			depth--
 		}
 		if t.Kind == sqlparse.EOF {
-			return parts, len(parts) > 1 && depth == 0
+			return parts, len(parts) > 1 && t.Depth == 0
 		}
 		prev = t
 	}

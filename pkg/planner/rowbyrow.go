@@ -209,7 +209,7 @@ func assigns(d *sqlparse.Dialect, p *catalog.TriggerProgram) bool {
 	if st.Scan([]byte("CREATE TRIGGER t BEFORE INSERT ON t FOR EACH ROW "+p.Body), sqlparse.ParseMode(p.SQLMode)) != nil {
 		return true
 	}
-	depth, list := 0, false // list: behind SET or INTO
+	list := false // behind SET or INTO
 	var before sqlparse.Token
 	for toks := st.Tokens(); ; {
 		t := toks.Next()
@@ -223,11 +223,7 @@ func assigns(d *sqlparse.Dialect, p *catalog.TriggerProgram) bool {
 			list = true
 		case st.Is(t, ";"), st.Is(t, "SELECT"), st.Is(t, "FROM"):
 			list = false
-		case st.Is(t, "("):
-			depth++
-		case st.Is(t, ")"):
-			depth--
-		case st.Is(t, ":="), t.Kind == sqlparse.UserVar && list && depth == 0 && (st.Is(before, "SET") || st.Is(before, "INTO") || st.Is(before, ",")):
+		case st.Is(t, ":="), t.Kind == sqlparse.UserVar && list && t.Depth == 0 && (st.Is(before, "SET") || st.Is(before, "INTO") || st.Is(before, ",")):
 			return true
 		}
 		before = t

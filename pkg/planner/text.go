@@ -34,11 +34,12 @@ type clauses struct {
 func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 	c = clauses{from: -1, where: -1, group: -1, order: -1, tail: -1}
 	toks := st.Tokens()
-	depth, selects := 0, 0
+	selects := 0
 	var prev, prev2 sqlparse.Token
 	clause := ""      // the clause the walk is in, at depth 0
 	expectBy := false // GROUP or ORDER has been read
-	rollup := 0       // 1: MySQL's GROUP BY ROLLUP has been read, 2: the walk is in its parentheses, which count for nothing
+	rollup := false   // MySQL's GROUP BY ROLLUP has been read
+	base := 0         // 1: the walk is in the parentheses of ROLLUP, which count for nothing
 	var item sqlparse.Span
 	closeItem := func() {
 		if item.End > 0 {
@@ -59,27 +60,22 @@ func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 	}
 	for {
 		t := toks.Next()
+		if t.Kind == sqlparse.Invalid || t.Kind == sqlparse.EOF && t.Depth != 0 {
+			return c, false
+		}
 		if t.Kind == sqlparse.EOF {
 			break
-		}
-		if t.Kind == sqlparse.Invalid {
-			return c, false
 		}
 		separator := expectBy // the BY of GROUP BY, ORDER BY
 		expectBy = false
 		switch {
-		case rollup == 1 && t.Kind == sqlparse.Op:
-			rollup, separator = 2, true
-		case rollup == 2 && depth == 0 && t.Kind == sqlparse.Op && st.Is(t, ")"):
-			rollup, separator = 0, true
-		case t.Kind == sqlparse.Op && st.Is(t, "("):
-			if depth == 0 && prev.Kind == sqlparse.EOF {
-				return c, false
-			}
-			depth++
-		case t.Kind == sqlparse.Op && st.Is(t, ")"):
-			depth--
-		case depth > 0:
+		case rollup && t.Kind == sqlparse.Op:
+			rollup, base, separator = false, 1, true
+		case t.Depth < base:
+			base, separator = 0, true
+		case prev.Kind == sqlparse.EOF && t.Kind == sqlparse.Op && st.Is(t, "("):
+			return c, false
+		case t.Depth > base:
 		case t.Kind == sqlparse.Op && st.Is(t, ","):
 			if clause == "GROUP" || clause == "ORDER" {
 				closeItem()
@@ -94,7 +90,7 @@ func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 				if clause == "GROUP" && item.End == 0 && isWord(st, prev, "BY") && isWord(st, t, "ROLLUP") && !st.Dialect().MariaDB() {
 					following := st.TokensFrom(t.End)
 					if next := following.Next(); next.Kind == sqlparse.Op && st.Is(next, "(") {
-						rollup, separator = 1, true
+						rollup, separator = true, true
 					}
 				}
 			case "SELECT":
@@ -171,9 +167,6 @@ func cut(st *sqlparse.Statement) (c clauses, ok bool) {
 		if c.limit.End > 0 {
 			c.from = min(c.from, c.limit.Start)
 		}
-	}
-	if depth != 0 {
-		return c, false
 	}
 	c.list, ok = st.SelectList()
 	return c, ok || selects == 0

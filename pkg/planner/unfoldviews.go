@@ -179,7 +179,6 @@ func (u *unfoldedViews) stands(t *catalog.Table) bool {
 	if st.Scan([]byte(t.ViewText), 0) != nil || st.Kind() != sqlparse.Select || st.Rest() != nil {
 		return false
 	}
-	depth := 0
 	ordered, limited, grouped, apart := false, false, false, t.Apart
 	for toks := st.Tokens(); ; {
 		t := toks.Next()
@@ -188,11 +187,7 @@ func (u *unfoldedViews) stands(t *catalog.Table) bool {
 			return limited || !ordered && (grouped || !apart)
 		case t.Kind == sqlparse.Invalid, t.Kind == sqlparse.HintComment:
 			return false
-		case t.Kind == sqlparse.Op && st.Is(t, "("):
-			depth++
-		case t.Kind == sqlparse.Op && st.Is(t, ")"):
-			depth--
-		case depth == 0:
+		case t.Depth == 0:
 			ordered, limited, grouped = ordered || isWord(st, t, "ORDER"), limited || isWord(st, t, "LIMIT"), grouped || isWord(st, t, "GROUP")
 		}
 	}

@@ -98,8 +98,9 @@ func (p *parser) sql() (*SQL, error) {
 // expr takes an expression up to one of the words outside of parentheses and CASE ... END, or to a ; or the end.
 func (p *parser) expr(ends ...string) (*Expr, error) {
 	e := &Expr{sqlparse.Span{Start: p.peek(0).Start}}
-	for depth, cases := 0, 0; !p.end() && !p.is(0, ";"); p.pos++ {
-		if depth == 0 && cases == 0 {
+	within := p.peek(0).Depth
+	for cases := 0; !p.end() && !p.is(0, ";"); p.pos++ {
+		if p.peek(0).Depth == within && cases == 0 {
 			for _, w := range ends {
 				if !p.is(0, w) {
 					continue
@@ -112,10 +113,6 @@ func (p *parser) expr(ends ...string) (*Expr, error) {
 		}
 		dotted := p.pos > 0 && p.st.Is(p.toks[p.pos-1], ".")
 		switch {
-		case p.is(0, "("):
-			depth++
-		case p.is(0, ")"):
-			depth--
 		case !dotted && p.is(0, "CASE"):
 			cases++
 		case !dotted && p.is(0, "END") && cases > 0:

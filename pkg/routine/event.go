@@ -85,13 +85,9 @@ func (p *parser) schedule() error {
 
 // skipClause goes on to the next clause of an event.
 func (p *parser) skipClause() {
-	for depth := 0; !p.end() && !p.is(0, ";"); p.pos++ {
+	for within := p.peek(0).Depth; !p.end() && !p.is(0, ";"); p.pos++ {
 		switch {
-		case p.is(0, "("):
-			depth++
-		case p.is(0, ")"):
-			depth--
-		case depth > 0:
+		case p.peek(0).Depth > within:
 		case p.is(0, "ON") && p.is(1, "COMPLETION"), p.is(0, "RENAME"), p.is(0, "ENABLE"), p.is(0, "DISABLE"), p.is(0, "COMMENT"), p.is(0, "DO"):
 			return
 		}

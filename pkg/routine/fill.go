@@ -324,14 +324,9 @@ func (f *filling) derived(i int) bool {
 	if !f.st.Is(f.at(i), ")") {
 		return false
 	}
-	for depth := 0; i > 0; i-- {
-		switch {
-		case f.st.Is(f.at(i), ")"):
-			depth++
-		case f.st.Is(f.at(i), "("):
-			if depth--; depth == 0 {
-				return f.isOne(f.at(i-1), "FROM", "JOIN", ",", "LATERAL") && f.isOne(f.at(i+1), "SELECT", "WITH", "VALUES", "TABLE", "(")
-			}
+	for closed := f.at(i).Depth; i > 0; i-- {
+		if t := f.at(i); t.Depth == closed && f.st.Is(t, "(") {
+			return f.isOne(f.at(i-1), "FROM", "JOIN", ",", "LATERAL") && f.isOne(f.at(i+1), "SELECT", "WITH", "VALUES", "TABLE", "(")
 		}
 	}
 	return false
@@ -477,32 +472,27 @@ func (f *filling) selected() []sqlparse.SelectItem {
 // INTO outside of parentheses, or one into something else than names and user variables.
 func Into(st *sqlparse.Statement) (names []string, into sqlparse.Span, ok bool) {
 	tokens := st.Tokens()
-	depth := 0
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-		switch {
-		case st.Is(tok, "("):
-			depth++
-		case st.Is(tok, ")"):
-			depth--
-		case depth == 0 && tok.Kind == sqlparse.Word && st.Is(tok, "INTO"):
-			into.Start = tok.Start
-			for {
-				v := tokens.Next()
-				switch {
-				case isName(v) && !st.Is(v, "OUTFILE") && !st.Is(v, "DUMPFILE"):
-					names = append(names, string(st.AppendName(nil, v)))
-				case v.Kind == sqlparse.UserVar:
-					names = append(names, string(st.Text(v.Span)))
-				default:
-					return nil, into, false
-				}
-				into.End = v.End
-				ahead := tokens
-				if !st.Is(ahead.Next(), ",") {
-					return names, into, true
-				}
-				tokens = ahead
+		if tok.Depth > 0 || tok.Kind != sqlparse.Word || !st.Is(tok, "INTO") {
+			continue
+		}
+		into.Start = tok.Start
+		for {
+			v := tokens.Next()
+			switch {
+			case isName(v) && !st.Is(v, "OUTFILE") && !st.Is(v, "DUMPFILE"):
+				names = append(names, string(st.AppendName(nil, v)))
+			case v.Kind == sqlparse.UserVar:
+				names = append(names, string(st.Text(v.Span)))
+			default:
+				return nil, into, false
 			}
+			into.End = v.End
+			ahead := tokens
+			if !st.Is(ahead.Next(), ",") {
+				return names, into, true
+			}
+			tokens = ahead
 		}
 	}
 	return nil, into, false

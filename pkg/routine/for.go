@@ -65,11 +65,11 @@ func (p *parser) forLoop(label string) (Statement, error) {
 // arguments reads the list of expressions in parentheses.
 func (p *parser) arguments() (list []*Expr, err error) {
 	p.pos++
-	depth := 0
+	within := p.peek(0).Depth
 	e := &Expr{}
 	for ; !p.end(); p.pos++ {
 		t := p.peek(0)
-		if depth == 0 && (p.is(0, ",") || p.is(0, ")")) {
+		if t.Depth == within && p.is(0, ",") || t.Depth < within {
 			if e.End == 0 {
 				return nil, p.fail()
 			}
@@ -79,12 +79,6 @@ func (p *parser) arguments() (list []*Expr, err error) {
 				return list, nil
 			}
 			continue
-		}
-		switch {
-		case p.is(0, "("):
-			depth++
-		case p.is(0, ")"):
-			depth--
 		}
 		if e.End == 0 {
 			e.Start = t.Start

@@ -316,11 +316,11 @@ func (p *parser) params(prog *Program) error {
 
 // typeText takes a type up to one of the ends outside of parentheses.
 func (p *parser) typeText(ends ...string) (string, error) {
-	from, depth := p.pos, 0
+	from, within := p.pos, p.peek(0).Depth
 	for ; !p.end(); p.pos++ {
-		if depth == 0 {
+		if t := p.peek(0); t.Depth <= within {
 			for _, e := range ends {
-				if p.is(0, e) {
+				if p.is(0, e) && (e != ")" || t.Depth < within) {
 					if from == p.pos {
 						return "", p.fail()
 					}
@@ -328,12 +328,7 @@ func (p *parser) typeText(ends ...string) (string, error) {
 				}
 			}
 		}
-		switch {
-		case p.is(0, "("):
-			depth++
-		case p.is(0, ")"):
-			depth--
-		case p.is(0, "ROW") && from == p.pos:
+		if p.is(0, "ROW") && from == p.pos {
 			return "", sqlerr.Unsupported("ROW as type of variables", "declare a variable for each column")
 		}
 	}

@@ -233,13 +233,8 @@ func (f *filling) column(first, last int) (name string, ok bool) {
 func (f *filling) pairOf(i int, open []int) (name string, ok bool) {
 	before := open[len(open)-1]
 	place := 0
-	for j, depth := i-1, 0; j > before+1; j-- {
-		switch t := f.at(j); {
-		case f.st.Is(t, ")"):
-			depth++
-		case f.st.Is(t, "("):
-			depth--
-		case depth == 0 && f.st.Is(t, ","):
+	for j := i - 1; j > before+1; j-- {
+		if t := f.at(j); t.Depth == f.at(i).Depth && f.st.Is(t, ",") {
 			place++
 		}
 	}

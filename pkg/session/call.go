@@ -241,30 +241,20 @@ func (s *Session) program(r *catalog.Routine) (*routine.Program, error) {
 // callArguments are the texts of the arguments of the CALL at hand.
 func (s *Session) callArguments() (list []sqlparse.Span) {
 	tokens := s.stmt.Tokens()
-	depth := 0
-	var span sqlparse.Span
-	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-		switch {
-		case s.stmt.Is(tok, "("):
-			if depth++; depth == 1 {
-				continue
-			}
-		case s.stmt.Is(tok, ")"):
-			depth--
+	for tok := tokens.Next(); !s.stmt.Is(tok, "("); tok = tokens.Next() {
+		if tok.Kind == sqlparse.EOF {
+			return nil
 		}
-		if depth == 0 || depth == 1 && s.stmt.Is(tok, ",") {
-			if span.End > 0 {
-				list = append(list, span)
-			}
-			span = sqlparse.Span{}
-			continue
-		}
-		if span.End == 0 {
-			span.Start = tok.Start
-		}
-		span.End = tok.End
 	}
-	return list
+	for {
+		arg, end := s.stmt.Item(&tokens, "")
+		if arg.End > 0 {
+			list = append(list, arg)
+		}
+		if !s.stmt.Is(end, ",") {
+			return list
+		}
+	}
 }
 
 // run runs the procedure with arguments of the statement at hand.

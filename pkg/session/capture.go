@@ -157,16 +157,11 @@ func (s *Session) selectInto() (handled bool, err error) {
 
 // setOperation reports whether a set operation of the whole query follows a place in it.
 func setOperation(st *sqlparse.Statement, from int) bool {
-	depth := 0
 	for tokens := st.TokensFrom(from); ; {
 		switch t := tokens.Next(); {
 		case t.Kind == sqlparse.EOF:
 			return false
-		case st.Is(t, "("):
-			depth++
-		case st.Is(t, ")"):
-			depth--
-		case depth <= 0 && (st.Is(t, "UNION") || st.Is(t, "EXCEPT") || st.Is(t, "INTERSECT")):
+		case t.Depth <= 0 && (st.Is(t, "UNION") || st.Is(t, "EXCEPT") || st.Is(t, "INTERSECT")):
 			return true
 		}
 	}
@@ -205,24 +200,19 @@ func (s *Session) setFromTables(tokens sqlparse.Tokens) (handled bool, err error
 		operator := tokens.Next()
 		whole := sqlparse.Span{Start: first.Start, End: operator.End}
 		var expr sqlparse.Span
-		depth, closed := 0, -1
+		closed := -1 // where the first parentheses end
 		for {
 			tok := tokens.Next()
 			more = tok.Kind != sqlparse.EOF
-			if !more || depth == 0 && s.stmt.Is(tok, ",") {
+			if !more || tok.Depth == 0 && s.stmt.Is(tok, ",") {
 				break
 			}
 			if expr.End == 0 {
 				expr.Start = tok.Start
 			}
 			expr.End, whole.End = tok.End, tok.End
-			switch {
-			case s.stmt.Is(tok, "("):
-				depth++
-			case s.stmt.Is(tok, ")"):
-				if depth--; depth == 0 && closed < 0 {
-					closed = tok.End
-				}
+			if closed < 0 && tok.Depth == 0 && s.stmt.Is(tok, ")") {
+				closed = tok.End
 			}
 		}
 		a := assignment{text: s.args.AppendSpan(nil, whole)}

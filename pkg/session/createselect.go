@@ -61,16 +61,11 @@ func (s *Session) findCreateSelect() (c createSelect, ok bool) {
 // it was.
 func (s *Session) selectsNull(query sqlparse.Span) string {
 	var before, last sqlparse.Token
-	depth := 0
 	for tokens := s.stmt.TokensFrom(query.Start); ; {
 		t := tokens.Next()
 		switch {
-		case t.Kind == sqlparse.EOF, depth == 0 && s.stmt.Is(t, "FROM"):
+		case t.Kind == sqlparse.EOF, t.Depth == 0 && s.stmt.Is(t, "FROM"):
 			return ""
-		case s.stmt.Is(t, "("):
-			depth++
-		case s.stmt.Is(t, ")"):
-			depth--
 		case t.Kind == sqlparse.UserVar && !(s.stmt.Is(last, "(") && (s.stmt.Is(before, "CAST") || s.stmt.Is(before, "CONVERT"))):
 			text := s.stmt.Text(t.Span)
 			if v, set := s.state.Get("@" + sqltypes.QuoteName(userVariable(text))); set && v == "NULL" {
@@ -118,7 +113,6 @@ func (c *createSelect) findQuery(st *sqlparse.Statement, from int) bool {
 			part.End, part = at, nil
 		}
 	}
-	depth := 0
 	var open sqlparse.Token // the first of the parentheses just read, which stands in no other
 	for toks := st.TokensFrom(from); ; {
 		t, outermost := toks.Next(), open
@@ -127,19 +121,16 @@ func (c *createSelect) findQuery(st *sqlparse.Statement, from int) bool {
 		case t.Kind == sqlparse.EOF || t.Kind == sqlparse.Invalid:
 			return false
 		case st.Is(t, "("):
-			if open = outermost; depth == 0 {
+			if open = outermost; t.Depth == 0 {
 				open = t
 			}
-			depth++
-		case st.Is(t, ")"):
-			depth--
 		case outermost.End > 0 && (st.Is(t, "SELECT") || st.Is(t, "WITH") || st.Is(t, "VALUES")):
 			end(outermost.Start)
 			c.query.Start = outermost.Start
 			return true
 		case t.Kind == sqlparse.Word && st.Is(t, "REFERENCES"):
 			c.refers = true
-		case depth > 0 || t.Kind != sqlparse.Word:
+		case t.Depth > 0 || t.Kind != sqlparse.Word:
 		case st.Is(t, "WITH") && isNext(st, toks, "SYSTEM"):
 			c.versioned = true
 		case st.Is(t, "SELECT") || st.Is(t, "WITH") || st.Is(t, "VALUES") || st.Is(t, "TABLE"):
@@ -165,7 +156,6 @@ func (c *createSelect) findQuery(st *sqlparse.Statement, from int) bool {
 // findLimit finds the end of the query, its own LIMIT, and whether it has something else behind which no LIMIT may stand.
 func (c *createSelect) findLimit(st *sqlparse.Statement) {
 	c.query.End = len(st.SQL())
-	depth := 0
 	var t, before sqlparse.Token
 	for toks := st.TokensFrom(c.query.Start); ; {
 		before, t = t, toks.Next()
@@ -175,11 +165,7 @@ func (c *createSelect) findLimit(st *sqlparse.Statement) {
 				c.limit.End = c.query.End
 			}
 			return
-		case st.Is(t, "("):
-			depth++
-		case st.Is(t, ")"):
-			depth--
-		case depth != 0:
+		case t.Depth != 0:
 		case t.Kind == sqlparse.Word && st.Is(t, "LIMIT") && !st.Is(before, "."):
 			c.limit = sqlparse.Span{Start: t.Start}
 		case st.Is(t, "FOR") || st.Is(t, "LOCK") || st.Is(t, "INTO") || st.Is(t, "PROCEDURE") || st.Is(t, "FETCH"):
@@ -214,20 +200,15 @@ func (s *Session) unparenthesised(query []byte) (bare []byte, with bool) {
 	if opened == 0 || with && opened > 1 || !with && !st.Is(first, "VALUES") { // MariaDB takes WITH in one pair only
 		return query, false
 	}
-	for depth, end := opened, 0; ; {
+	for end := 0; ; {
 		switch t := toks.Next(); {
-		case st.Is(t, "("):
-			depth++
-		case st.Is(t, ")"):
-			if depth--; depth == opened-1 && end == 0 {
+		case t.Depth < opened && st.Is(t, ")"):
+			if end == 0 {
 				end = t.Start
 			}
-		case t.Kind == sqlparse.EOF && depth == 0 && end > 0:
+		case t.Kind == sqlparse.EOF && t.Depth == 0 && end > 0:
 			return query[first.Start:end], with
-		case t.Kind == sqlparse.EOF, depth < opened:
-			return query, false
-		}
-		if depth >= opened && end > 0 {
+		case t.Kind == sqlparse.EOF, t.Depth < opened: // something behind the parentheses
 			return query, false
 		}
 	}

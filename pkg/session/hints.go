@@ -37,22 +37,18 @@ func (s *Session) hinted() (h hint, err error) {
 	}
 	// Servers obey the one behind the first word, or behind that of the query that follows common table expressions.
 	var tok, verb sqlparse.Token
-	with, depth := false, 0
+	with := false
 	for tokens := s.stmt.Tokens(); ; {
 		prev := tok
 		tok = tokens.Next()
 		switch {
 		case tok.Kind == sqlparse.EOF || tok.Kind == sqlparse.Invalid:
 			return h, nil
-		case s.stmt.Is(tok, "("):
-			depth++
-		case s.stmt.Is(tok, ")"):
-			depth--
 		case tok.Kind == sqlparse.Word && verb.End == 0:
 			switch {
 			case s.stmt.Is(tok, "WITH"):
 				with = true
-			case !with, depth == 0 && (s.stmt.Is(tok, "SELECT") || s.stmt.Is(tok, "UPDATE") || s.stmt.Is(tok, "DELETE")):
+			case !with, tok.Depth == 0 && (s.stmt.Is(tok, "SELECT") || s.stmt.Is(tok, "UPDATE") || s.stmt.Is(tok, "DELETE")):
 				verb = tok
 			}
 		case tok.Kind == sqlparse.HintComment:

@@ -104,30 +104,14 @@ func (s *Session) operands(behind string) (list []sqlparse.Span) {
 		}
 		tok = tokens.Next()
 	}
-	depth := 0
-	var span sqlparse.Span
 	for {
-		tok = tokens.Next()
-		switch {
-		case s.stmt.Is(tok, "("):
-			depth++
-		case s.stmt.Is(tok, ")"):
-			depth--
+		operand, end := s.stmt.Item(&tokens, "USING")
+		if operand.End > 0 {
+			list = append(list, operand)
 		}
-		if tok.Kind == sqlparse.EOF || depth == 0 && (s.stmt.Is(tok, ",") || s.stmt.Is(tok, "USING")) {
-			if span.End > 0 {
-				list = append(list, span)
-			}
-			span = sqlparse.Span{}
-			if !s.stmt.Is(tok, ",") {
-				return list
-			}
-			continue
+		if !s.stmt.Is(end, ",") {
+			return list
 		}
-		if span.End == 0 {
-			span.Start = tok.Start
-		}
-		span.End = tok.End
 	}
 }
 

@@ -264,7 +264,7 @@ func (w *rowWrite) split() error {
 		}
 		return nil
 	}
-	from, depth := -1, 0
+	from := -1
 	at := &w.references
 	begin := func(part *string, end, start int) {
 		if part != at {
@@ -273,12 +273,8 @@ func (w *rowWrite) split() error {
 	}
 	tokens := st.Tokens()
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-		word := tok.Kind == sqlparse.Word && depth == 0
+		word := tok.Kind == sqlparse.Word && tok.Depth == 0
 		switch {
-		case st.Is(tok, "("):
-			depth++
-		case st.Is(tok, ")"):
-			depth--
 		case from < 0:
 			if word && slices.ContainsFunc([]string{"UPDATE", "DELETE", "LOW_PRIORITY", "QUICK", "FROM"}, func(s string) bool { return st.Is(tok, s) }) {
 				continue
@@ -523,20 +519,15 @@ func (w *rowWrite) locking(text string) (string, error) {
 		if err := st.Scan([]byte(text), w.s.mode); err != nil {
 			return "", err
 		}
-		depth, whole, several := 0, true, false
+		whole, several := true, false
 		tokens := st.Tokens()
 		first := tokens.Next()
 		last := first
 		for tok := first; tok.Kind != sqlparse.EOF; last, tok = tok, tokens.Next() {
-			switch {
-			case st.Is(tok, "("):
-				depth++
-			case st.Is(tok, ")"):
-				depth--
-			case tok.Kind == sqlparse.Word && (st.Is(tok, "UNION") || st.Is(tok, "EXCEPT") || st.Is(tok, "INTERSECT")):
+			if tok.Kind == sqlparse.Word && (st.Is(tok, "UNION") || st.Is(tok, "EXCEPT") || st.Is(tok, "INTERSECT")) {
 				several = true
 			}
-			whole = whole && (depth > 0 || st.Is(tok, ")") && tok.End == len(strings.TrimRight(text, " \t\r\n")))
+			whole = whole && (tok.Depth > 0 || tok == first && st.Is(tok, "(") || st.Is(tok, ")") && tok.End == len(strings.TrimRight(text, " \t\r\n")))
 		}
 		switch {
 		case several, !whole && !st.Is(first, "SELECT"):

@@ -150,17 +150,13 @@ func (s *Session) sequenceArguments(c *sequenceCall, tokens *sqlparse.Tokens) (l
 		return last, false
 	}
 	c.args.Start = last.End
-	for depth := 1; ; {
+	for within := last.Depth; ; {
 		switch last = tokens.Next(); {
 		case last.Kind == sqlparse.EOF || last.Kind == sqlparse.Param:
 			return last, false
-		case s.stmt.Is(last, "("):
-			depth++
-		case s.stmt.Is(last, ")"):
-			if depth--; depth == 0 {
-				c.args.End = last.Start
-				return last, true
-			}
+		case last.Depth < within:
+			c.args.End = last.Start
+			return last, true
 		}
 	}
 }

@@ -147,19 +147,8 @@ func (s *Session) parseAssignments(tokens sqlparse.Tokens) (a assignments, err e
 
 // skipToComma goes on behind the next comma outside of parentheses; false at the end.
 func skipToComma(stmt *sqlparse.Statement, tokens *sqlparse.Tokens) bool {
-	for depth := 0; ; {
-		tok := tokens.Next()
-		switch {
-		case tok.Kind == sqlparse.EOF:
-			return false
-		case stmt.Is(tok, "("):
-			depth++
-		case stmt.Is(tok, ")"):
-			depth--
-		case depth == 0 && stmt.Is(tok, ","):
-			return true
-		}
-	}
+	_, end := stmt.Item(tokens, "")
+	return stmt.Is(end, ",")
 }
 
 // globalRefused is the error of SET GLOBAL: a server's where it knows no such variable.

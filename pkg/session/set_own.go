@@ -67,16 +67,11 @@ func (s *Session) setOwn(tokens sqlparse.Tokens) (rest []byte, found bool, err e
 		}
 		ours := ownVariable(string(stmt.Text(tok.Span)))
 		var value []sqlparse.Token
-		for depth := 0; ; {
+		for {
 			tok = tokens.Next()
 			more = tok.Kind != sqlparse.EOF
-			if !more || depth == 0 && stmt.Is(tok, ",") {
+			if !more || tok.Depth == 0 && stmt.Is(tok, ",") {
 				break
-			}
-			if stmt.Is(tok, "(") {
-				depth++
-			} else if stmt.Is(tok, ")") {
-				depth--
 			}
 			end = tok.End
 			value = append(value, tok)

@@ -163,17 +163,12 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 // splitSetStatement returns the text up to and with the FOR of a SET STATEMENT, and the statement behind it.
 func splitSetStatement(st *sqlparse.Statement) (head, inner []byte, ok bool) {
 	sql := st.SQL()
-	depth := 0
 	for tokens := st.Tokens(); ; {
 		tok := tokens.Next()
 		switch {
 		case tok.Kind == sqlparse.EOF || tok.Kind == sqlparse.Invalid:
 			return nil, nil, false
-		case st.Is(tok, "("):
-			depth++
-		case st.Is(tok, ")"):
-			depth--
-		case depth == 0 && tok.Kind == sqlparse.Word && st.Is(tok, "FOR"):
+		case tok.Depth == 0 && tok.Kind == sqlparse.Word && st.Is(tok, "FOR"):
 			return sql[:tok.End], sql[tok.End:], true
 		}
 	}

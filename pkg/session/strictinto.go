@@ -76,18 +76,13 @@ func (a *activation) strictInto(text []byte, take *capture, targets []string) (f
 			return nil, 0, unsure
 		}
 	}
-	depth := 0
 	for tokens := st.Tokens(); ; {
 		tok := tokens.Next()
 		if tok.Kind == sqlparse.EOF {
 			break
 		}
 		switch {
-		case st.Is(tok, "("):
-			depth++
-		case st.Is(tok, ")"):
-			depth--
-		case depth > 0 || tok.Kind != sqlparse.Word:
+		case tok.Depth > 0 || tok.Kind != sqlparse.Word:
 			if st.Is(tok, "OVER") {
 				return nil, 0, unsure
 			}
@@ -158,17 +153,12 @@ func (s *Session) computes(st *sqlparse.Statement, it sqlparse.SelectItem) bool 
 
 // aggregate reports whether an expression is one call of an aggregate function, or has one inside.
 func aggregate(st *sqlparse.Statement, expr sqlparse.Span) (whole, inside bool) {
-	depth := 0
 	tokens := st.TokensFrom(expr.Start)
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF && tok.End <= expr.End; tok = tokens.Next() {
 		ahead := tokens
 		switch {
-		case st.Is(tok, "("):
-			depth++
-		case st.Is(tok, ")"):
-			if depth--; depth == 0 && whole {
-				whole = tok.End == expr.End
-			}
+		case tok.Depth == 0 && whole && st.Is(tok, ")"):
+			whole = tok.End == expr.End
 		case tok.Kind == sqlparse.Word && st.Is(ahead.Next(), "(") && isAggregate(st, tok):
 			inside, whole = true, tok.Start == expr.Start
 		}

@@ -200,13 +200,8 @@ func (s *Session) lockCalls() (list []lockCall) {
 		if next := end.Next(); arg.Kind == sqlparse.StringLit && (s.stmt.Is(next, ",") || s.stmt.Is(next, ")")) {
 			call.name, call.literal = strings.ToLower(string(s.stmt.AppendName(nil, arg))), true
 		}
-		for depth := 1; depth > 0 && arg.Kind != sqlparse.EOF; arg = ahead.Next() {
-			switch {
-			case s.stmt.Is(arg, "("):
-				depth++
-			case s.stmt.Is(arg, ")"):
-				depth--
-			}
+		for inside := true; inside && arg.Kind != sqlparse.EOF; arg = ahead.Next() {
+			inside = arg.Depth > tok.Depth
 			call.End = arg.End
 		}
 		list = append(list, call)

@@ -27,16 +27,18 @@ const (
 type Token struct {
 	Kind TokenKind
 	Span
+	Depth int // how many parentheses it stands in, counted from where the walk began; those of a pair stand where the pair does
 }
 
 // Tokens walks over the tokens of a statement from its beginning. It is a value; a copy is a second walker.
 type Tokens struct {
-	l lexer
+	l     lexer
+	depth int // of what comes next
 }
 
 // Tokens returns a walker over the statement.
 func (s *Statement) Tokens() Tokens {
-	return Tokens{s.dialect.lexer(s.sql[:s.end], s.mode)}
+	return Tokens{l: s.dialect.lexer(s.sql[:s.end], s.mode)}
 }
 
 // TokensFrom returns a walker that begins at offset, where a token must begin.
@@ -49,7 +51,33 @@ func (s *Statement) TokensFrom(offset int) Tokens {
 // Next returns the next token; at the end, EOF again and again.
 func (t *Tokens) Next() Token {
 	k := t.l.next()
-	return Token{k, Span{t.l.start, t.l.pos}}
+	tok := Token{Kind: k, Span: Span{t.l.start, t.l.pos}, Depth: t.depth}
+	if k == Op {
+		switch t.l.sql[tok.Start] {
+		case '(':
+			t.depth++
+		case ')':
+			t.depth--
+			tok.Depth--
+		}
+	}
+	return tok
+}
+
+// Item reads one item of a list of expressions: up to a comma, to the word in stop unless that is "", to what closes the list, or to
+// the statement's end; that is end. An item of no tokens is the zero Span.
+func (s *Statement) Item(toks *Tokens, stop string) (item Span, end Token) {
+	within := toks.depth
+	for {
+		t := toks.Next()
+		if t.Kind == EOF || t.Depth < within || t.Depth == within && (s.Is(t, ",") || stop != "" && s.Is(t, stop)) {
+			return item, t
+		}
+		if item.End == 0 {
+			item.Start = t.Start
+		}
+		item.End = t.End
+	}
 }
 
 // Is reports whether tok is the unquoted word, in any case of letters, or the operator. A word after a dot is no
