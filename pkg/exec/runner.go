@@ -439,6 +439,7 @@ func (r *Runner) sendOne(s *stream, alone bool, timestamp []byte, text textOf) e
 	if err != nil {
 		return err
 	}
+	r.traceText(s)
 	if err := r.fits(r.body); err != nil { // before time stands still
 		return err
 	}

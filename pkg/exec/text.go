@@ -6,6 +6,14 @@ import (
 	"skarv/pkg/sqlparse"
 )
 
+// Text is the SQL of a fragment for the first of groups, which the router found for it last; "" where that is the client's own.
+func (r *Runner) Text(f *plan.Fragment, a *Arguments, groups []placement.NodeGroupID) string {
+	if f.Text == nil {
+		return ""
+	}
+	return string(r.appendFragment(nil, f, a, groups[0], groups))
+}
+
 // appendFragment appends the SQL of f for group g, one of groups, which the router found for f last.
 func (r *Runner) appendFragment(dst []byte, f *plan.Fragment, a *Arguments, g placement.NodeGroupID, groups []placement.NodeGroupID) []byte {
 	if f.Text == nil {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"strconv"
 	"time"
 
@@ -37,14 +38,23 @@ type FragmentTrace struct {
 	Bytes    uint64
 	First    time.Duration // from the request to the beginning of the answer
 	Took     time.Duration // from the request to the last row that was read
+	Text     []byte        // that was sent
 }
 
 // traced is the part of a stream that a Trace is made of.
 type traced struct {
+	text        []byte
 	rows, bytes uint64
 	sent        time.Time // zero without a Trace
 	first, last time.Time
 	waited      time.Duration // for rows
+}
+
+// traceText notes the text that s is sent.
+func (r *Runner) traceText(s *stream) {
+	if r.Trace != nil {
+		s.traced.text = bytes.Clone(r.body)
+	}
 }
 
 func (s *stream) traceSent() {
@@ -132,6 +142,6 @@ func (r *Runner) trace(s *stream) {
 		return
 	}
 	r.Trace.Fragments = append(r.Trace.Fragments, FragmentTrace{
-		Fragment: r.fragment, Group: s.group, Rows: t.rows, Bytes: t.bytes, First: t.first.Sub(t.sent), Took: t.last.Sub(t.sent),
+		Fragment: r.fragment, Group: s.group, Rows: t.rows, Bytes: t.bytes, First: t.first.Sub(t.sent), Took: t.last.Sub(t.sent), Text: t.text,
 	})
 }

@@ -26,7 +26,21 @@ type Execution struct {
 	Fragments []FragmentRun
 	// Stages are what was made of that, in the order in which they ended. Those of copies that are made at once overlap.
 	Stages []StageRun
+	// Servers are the plans of servers for the text of fragments.
+	Servers []ServerPlan
 }
+
+// ServerPlan is what the server of a node group tells by EXPLAIN of a fragment, whose Text is "" if it is the statement as it is written. Of
+// each of its rows it has the columns that are not NULL.
+type ServerPlan struct {
+	Fragment int
+	Group    placement.NodeGroupID
+	Text     string
+	Rows     [][]ServerValue
+}
+
+// ServerValue is a column of a server's EXPLAIN.
+type ServerValue struct{ Column, Value string }
 
 // StageRun is a part of a statement that is not a fragment: a copy for a workspace, the statement over the copies, the merging of what
 // node groups send. Bytes are 0 where they are not known.
@@ -55,35 +69,60 @@ type FragmentRun struct {
 
 // Fragments are those of the tree below n, in the order of their ids.
 func Fragments(n Node) (list []*Fragment) {
-	switch n := n.(type) {
-	case *Fragment:
-		list = append(list, n)
-	case *Broadcast:
-		list = Fragments(n.Input)
-		for i := range n.Copies {
-			list = append(list, n.Copies[i].fragments()...)
-		}
-	case *Workspace:
-		for i := range n.Copies {
-			list = append(list, n.Copies[i].fragments()...)
-		}
-	default:
-		if input := Input(n); input != nil {
-			list = Fragments(input)
-		}
-	}
+	eachFragment(n, func(f *Fragment, _ *Copy) { list = append(list, f) })
 	slices.SortStableFunc(list, func(a, b *Fragment) int { return a.ID - b.ID })
 	return list
 }
 
-func (c *Copy) fragments() []*Fragment {
-	switch {
-	case c.View != nil:
-		return Fragments(c.View)
-	case c.Query != nil:
-		return Fragments(c.Query.Root)
+// Root is what has the fragments that run, where p is not relayed.
+func (x *Execution) Root(p *Plan) Node {
+	root := p.Root
+	if len(x.Ways) > 0 {
+		root = x.Ways[0].Node
 	}
-	return []*Fragment{c.Input}
+	if n, ok := root.(*ChangeRows); ok {
+		return n.Read
+	}
+	return root
+}
+
+// Settled are those of Fragments whose text hangs on nothing that others bring.
+func Settled(n Node) (list []*Fragment) {
+	eachFragment(n, func(f *Fragment, c *Copy) {
+		if c == nil || len(c.Joins) == 0 {
+			list = append(list, f)
+		}
+	})
+	return list
+}
+
+// eachFragment visits the fragments below n; c is the copy whose Input f is, or nil.
+func eachFragment(n Node, visit func(f *Fragment, c *Copy)) {
+	copies := func(list []Copy) {
+		for i := range list {
+			switch c := &list[i]; {
+			case c.View != nil:
+				eachFragment(c.View, visit)
+			case c.Query != nil:
+				eachFragment(c.Query.Root, visit)
+			default:
+				visit(c.Input, c)
+			}
+		}
+	}
+	switch n := n.(type) {
+	case *Fragment:
+		visit(n, nil)
+	case *Broadcast:
+		eachFragment(n.Input, visit)
+		copies(n.Copies)
+	case *Workspace:
+		copies(n.Copies)
+	default:
+		if input := Input(n); input != nil {
+			eachFragment(input, visit)
+		}
+	}
 }
 
 // Explain prints the plan as EXPLAIN and EXPLAIN ANALYZE show it.
@@ -100,45 +139,60 @@ func (p *Plan) Explain(x *Execution) string {
 		}
 		fmt.Fprintf(&w, "%s: %s\n", word, way)
 	}
-	if !x.Ran {
-		switch {
-		case x.Relay != 0:
-			fmt.Fprintf(&w, "now: relayed to node group %d\n", x.Relay)
-		default:
-			root := p.Root
-			if len(x.Ways) > 0 {
-				root = x.Ways[0].Node
-			}
-			for _, t := range x.Targets {
-				if t.Entry != "" {
-					fmt.Fprintf(&w, "now: fragment #%d on the node group that the entry of %s leads to, which is on node group %s\n", t.Fragment, t.Entry, groupList(t.Groups))
-					continue
-				}
-				fmt.Fprintf(&w, "now: fragment #%d on node group %s", t.Fragment, groupList(t.Groups))
-				if slices.ContainsFunc(Fragments(root), func(f *Fragment) bool { return f.ID == t.Fragment && f.Text == nil }) {
-					w.WriteString(": the statement as it is written")
-				}
-				w.WriteString("\n")
-			}
-		}
-		return strings.TrimRight(w.String(), "\n")
+	if x.Ran {
+		x.explainRun(&w)
+	} else {
+		p.explainTargets(&w, x)
 	}
+	for _, server := range x.Servers {
+		for _, row := range server.Rows {
+			fmt.Fprintf(&w, "server: fragment #%d on node group %d:", server.Fragment, server.Group)
+			for _, v := range row {
+				fmt.Fprintf(&w, " %s=%s", v.Column, v.Value)
+			}
+			w.WriteString("\n")
+		}
+	}
+	return strings.TrimRight(w.String(), "\n")
+}
+
+// explainTargets prints where the fragments would go.
+func (p *Plan) explainTargets(w *strings.Builder, x *Execution) {
 	if x.Relay != 0 {
-		fmt.Fprintf(&w, "ran: relayed to node group %d\n", x.Relay)
+		fmt.Fprintf(w, "now: relayed to node group %d\n", x.Relay)
+		return
+	}
+	root := x.Root(p)
+	for _, t := range x.Targets {
+		if t.Entry != "" {
+			fmt.Fprintf(w, "now: fragment #%d on the node group that the entry of %s leads to, which is on node group %s\n", t.Fragment, t.Entry, groupList(t.Groups))
+			continue
+		}
+		fmt.Fprintf(w, "now: fragment #%d on node group %s", t.Fragment, groupList(t.Groups))
+		if slices.ContainsFunc(Fragments(root), func(f *Fragment) bool { return f.ID == t.Fragment && f.Text == nil }) {
+			w.WriteString(": the statement as it is written")
+		}
+		w.WriteString("\n")
+	}
+}
+
+// explainRun prints what has run.
+func (x *Execution) explainRun(w *strings.Builder) {
+	if x.Relay != 0 {
+		fmt.Fprintf(w, "ran: relayed to node group %d\n", x.Relay)
 	}
 	for _, f := range x.Fragments {
-		fmt.Fprintf(&w, "ran: fragment #%d on node group %d: %d rows, %d bytes, first after %s, all after %s\n",
+		fmt.Fprintf(w, "ran: fragment #%d on node group %d: %d rows, %d bytes, first after %s, all after %s\n",
 			f.Fragment, f.Group, f.Rows, f.Bytes, milliseconds(f.First), milliseconds(f.Took))
 	}
 	for _, s := range x.Stages {
-		fmt.Fprintf(&w, "ran: %s: %d rows", s.Name, s.Rows)
+		fmt.Fprintf(w, "ran: %s: %d rows", s.Name, s.Rows)
 		if s.Bytes > 0 {
-			fmt.Fprintf(&w, ", %d bytes", s.Bytes)
+			fmt.Fprintf(w, ", %d bytes", s.Bytes)
 		}
-		fmt.Fprintf(&w, " in %s\n", milliseconds(s.Took))
+		fmt.Fprintf(w, " in %s\n", milliseconds(s.Took))
 	}
-	fmt.Fprintf(&w, "ran: the statement: %d rows in %s\n", x.Rows, milliseconds(x.Took))
-	return strings.TrimRight(w.String(), "\n")
+	fmt.Fprintf(w, "ran: the statement: %d rows in %s\n", x.Rows, milliseconds(x.Took))
 }
 
 func groupList(groups []placement.NodeGroupID) string {
@@ -162,6 +216,14 @@ type jsonExecution struct {
 	Stages    []jsonStage           `json:"stages,omitempty"`
 	Rows      *uint64               `json:"rows,omitempty"`
 	Took      *float64              `json:"milliseconds,omitempty"`
+	Servers   []jsonServer          `json:"servers,omitempty"`
+}
+
+// jsonServer is a ServerPlan. Its rows are a server's, whose numbers are text.
+type jsonServer struct {
+	Fragment int                   `json:"fragment"`
+	Group    placement.NodeGroupID `json:"node_group"`
+	Plan     []map[string]string   `json:"plan"`
 }
 
 type jsonTarget struct {
@@ -217,6 +279,17 @@ func (p *Plan) ExplainJSON(x *Execution) []byte {
 		}
 		for _, s := range x.Stages {
 			e.Stages = append(e.Stages, jsonStage{s.Name, s.Rows, s.Bytes, ms(s.Took)})
+		}
+		for _, server := range x.Servers {
+			of := jsonServer{server.Fragment, server.Group, nil}
+			for _, row := range server.Rows {
+				values := map[string]string{}
+				for _, v := range row {
+					values[v.Column] = v.Value
+				}
+				of.Plan = append(of.Plan, values)
+			}
+			e.Servers = append(e.Servers, of)
 		}
 		if x.Ran {
 			j.Ran = e

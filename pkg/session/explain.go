@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,7 @@ import (
 const explainColumn = "EXPLAIN"
 
 // explain answers EXPLAIN with the plan and where it runs: as a tree, a line a row, or as JSON in one row. With ANALYZE the
-// statement has run, its rows were dropped, and what each node group did is shown.
+// statement has run, its rows were dropped, and what each node group did is shown. Both end with what servers tell of the fragments.
 func (s *Session) explain(p *plan.Plan) error {
 	if inner := s.alone(p.Inner); inner != p.Inner {
 		replaced := *p
@@ -35,6 +36,9 @@ func (s *Session) explain(p *plan.Plan) error {
 		x, err = s.targets(p.Inner)
 	}
 	if err != nil {
+		return err
+	}
+	if err := s.askServers(p.Inner, x, text); err != nil {
 		return err
 	}
 	if s.mayBegin() && usesTables(p.Inner) {
@@ -63,17 +67,15 @@ func (s *Session) targets(p *plan.Plan) (*plan.Execution, error) {
 		}
 		if one {
 			x.Relay = g
+			x.Servers = []plan.ServerPlan{{Fragment: p.Relay.ID, Group: g}}
 			return x, nil
 		}
 	}
-	root := p.Root
-	if n, ok := root.(*plan.Choice); ok {
+	if n, ok := p.Root.(*plan.Choice); ok {
 		x.Ways = s.ways(n)
-		root = x.Ways[0].Node
 	}
-	if n, ok := root.(*plan.ChangeRows); ok {
-		root = n.Read
-	}
+	root := x.Root(p)
+	settled := plan.Settled(root)
 	for _, f := range plan.Fragments(root) {
 		if f.Same {
 			continue
@@ -90,6 +92,9 @@ func (s *Session) targets(p *plan.Plan) (*plan.Execution, error) {
 			entry = ""
 		}
 		x.Targets = append(x.Targets, plan.FragmentTarget{Fragment: f.ID, Groups: groups, Entry: entry})
+		if entry == "" && slices.Contains(settled, f) {
+			x.Servers = append(x.Servers, plan.ServerPlan{Fragment: f.ID, Group: groups[0], Text: s.runner.Text(f, &s.args, groups)})
+		}
 	}
 	return x, nil
 }
@@ -133,13 +138,72 @@ func (s *Session) analyze(p *plan.Plan, text []byte) (*plan.Execution, error) {
 		return nil, err
 	}
 	x.Ran, x.Took, x.Rows = true, time.Since(start), s.used.summary.Rows
+	var slowest []exec.FragmentTrace // of each fragment
 	for _, f := range trace.Fragments {
-		x.Fragments = append(x.Fragments, plan.FragmentRun(f))
+		x.Fragments = append(x.Fragments, plan.FragmentRun{Fragment: f.Fragment, Group: f.Group, Rows: f.Rows, Bytes: f.Bytes, First: f.First, Took: f.Took})
+		switch i := slices.IndexFunc(slowest, func(have exec.FragmentTrace) bool { return have.Fragment == f.Fragment }); {
+		case i < 0:
+			slowest = append(slowest, f)
+		case slowest[i].Took < f.Took:
+			slowest[i] = f
+		}
+	}
+	if x.Relay == 0 {
+		x.Servers = nil
+		for _, f := range slowest {
+			x.Servers = append(x.Servers, plan.ServerPlan{Fragment: f.Fragment, Group: f.Group, Text: string(f.Text)})
+		}
 	}
 	for _, stage := range trace.Stages {
 		x.Stages = append(x.Stages, plan.StageRun(stage))
 	}
 	return x, nil
+}
+
+// maxPlanRows bounds the rows of a server's EXPLAIN: it has one for each table that a statement names.
+const maxPlanRows = 1000
+
+// askServers has servers explain the fragments of p that x names; text is the statement as it is written. A server that refuses has nothing to tell: a
+// fragment that reads copies cannot be explained when they are gone.
+func (s *Session) askServers(p *plan.Plan, x *plan.Execution, text []byte) error {
+	explain := "EXPLAIN "
+	if !s.cfg.Dialect.MariaDB() {
+		explain += "FORMAT=TRADITIONAL "
+	}
+	copied := map[int]string{} // what fragments call plan.CopyRow
+	for _, f := range plan.Fragments(x.Root(p)) {
+		if len(f.Tables) == 1 {
+			copied[f.ID] = f.Tables[0].Name
+		}
+	}
+	for i := range x.Servers {
+		server := &x.Servers[i]
+		c, err := s.preparing(server.Group)
+		if err != nil {
+			return err
+		}
+		s.prepares(c)
+		columns, rows, err := c.QueryAll(explain+cmp.Or(server.Text, string(text)), maxPlanRows)
+		s.done(c, err)
+		if err != nil && !c.Usable() {
+			return txn.Lost(c, err)
+		}
+		for _, row := range rows {
+			var values []plan.ServerValue
+			for j, v := range row {
+				value := string(v)
+				if value == plan.CopyRow {
+					value = cmp.Or(copied[server.Fragment], value)
+				}
+				if v != nil {
+					values = append(values, plan.ServerValue{Column: columns[j].Name, Value: value})
+				}
+			}
+			server.Rows = append(server.Rows, values)
+		}
+	}
+	x.Servers = slices.DeleteFunc(x.Servers, func(server plan.ServerPlan) bool { return server.Rows == nil })
+	return nil
 }
 
 // explained is where the statement behind EXPLAIN begins in the text.

@@ -30,6 +30,7 @@ func explained(t *testing.T, c *client, query string, args ...any) string {
 func TestExplain(t *testing.T) {
 	c := connect(t)
 	text := explained(t, c, "EXPLAIN SELECT v FROM t WHERE id = 5")
+	require.Regexp(t, `\nserver: fragment #1 on node group \d: id=1 select_type=SIMPLE table=t .*type=const .*key=PRIMARY .*rows=1`, text)
 	require.Contains(t, text, "relay fragment #1 key(t ?1) brief")
 	require.Regexp(t, `"brief": ?true`, explained(t, c, "EXPLAIN FORMAT=JSON SELECT v FROM t WHERE id = 5"))
 	require.Regexp(t, `now: relayed to node group \d`, text)
@@ -40,10 +41,17 @@ func TestExplain(t *testing.T) {
 	require.Contains(t, text, "workspace")
 	require.Regexp(t, `now: fragment #1 on node group \d\n`, text)
 	require.Contains(t, text, "now: fragment #2 on node group 1, 2, 3, 4")
+	require.Contains(t, text, "server: fragment #1 on node group")
+	require.NotContains(t, text, "server: fragment #2", "it waits for values of the first one")
+	text = explained(t, c, "EXPLAIN ANALYZE SELECT a.v FROM t a JOIN u b ON a.v = b.v WHERE a.id = 3")
+	require.Contains(t, text, "server: fragment #2 on node group", text)
+	text = explained(t, c, "EXPLAIN SELECT v, COUNT(*) FROM t WHERE id > 2 GROUP BY v")
+	require.Regexp(t, `\nserver: fragment #1 on node group 1: id=1 select_type=SIMPLE table=t .*type=range .*key=PRIMARY`, text)
 	require.Contains(t, explained(t, c, "EXPLAIN UPDATE t SET v = 'x'"), "now: fragment #1 on node group 1, 2, 3, 4")
+	require.Regexp(t, `server: fragment #1 on node group \d: id=1 select_type=(SIMPLE|UPDATE) table=t`, explained(t, c, "EXPLAIN UPDATE t SET v = 'x' WHERE id = 3"))
 
 	c.exec("CREATE TABLE IF NOT EXISTS mailed (id INT PRIMARY KEY, mail VARCHAR(20), UNIQUE KEY (mail))")
-	require.Regexp(t, `now: fragment #1 on node group 1, 2, 3, 4$`, explained(t, c, "EXPLAIN DELETE FROM mailed WHERE id > 2"))
+	require.Regexp(t, `(?m)now: fragment #1 on node group 1, 2, 3, 4$`, explained(t, c, "EXPLAIN DELETE FROM mailed WHERE id > 2"))
 	for _, query := range []string{"SELECT id FROM mailed WHERE mail = 'x'", "UPDATE mailed SET mail = 'y' WHERE mail = 'x'", "DELETE FROM mailed WHERE mail = 'x'"} {
 		require.Regexp(t, `now: fragment #1 on the node group that the entry of mailed.mail leads to, which is on node group \d`, explained(t, c, "EXPLAIN "+query))
 		require.Regexp(t, `"fragment": 1,\s+"entry": {\s+"index": "mailed.mail",\s+"node_groups": \[\s+\d\s+\]`, explained(t, c, "EXPLAIN FORMAT=JSON "+query))
@@ -76,6 +84,10 @@ func TestExplainJSON(t *testing.T) {
 				Fragment int
 				Groups   []int `json:"node_groups"`
 			}
+			Servers []struct {
+				Fragment int
+				Plan     []map[string]string
+			}
 		}
 	}
 	require.NoError(t, json.Unmarshal([]byte(explained(t, c, "EXPLAIN FORMAT=JSON SELECT v FROM t ORDER BY v")), &got))
@@ -83,6 +95,8 @@ func TestExplainJSON(t *testing.T) {
 	require.Equal(t, "merge sorted", got.Otherwise.Step)
 	require.Contains(t, got.Rules, "MergeSorted")
 	require.Equal(t, []int{1, 2, 3, 4}, got.Now.Targets[0].Groups)
+	require.Equal(t, 1, got.Now.Servers[0].Fragment)
+	require.Equal(t, "t", got.Now.Servers[0].Plan[0]["table"])
 }
 
 func TestExplainAnalyze(t *testing.T) {
