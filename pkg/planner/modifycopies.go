@@ -87,59 +87,16 @@ func modifyCopies(b *build) (fired bool, err error) {
 			return false, nil // what the statement writes to is not sure
 		}
 	}
-	for i, t := range tables {
-		if !b.writesRef(refs[i], instances[i]) {
-			b.access(t.Database, catalog.Read)
-			continue
-		}
-		b.access(t.Database, catalog.Write)
-		if _, twice := w.keeps[t]; twice {
-			if m == nil || m.del == nil {
-				return false, nil // which of the values given under two names a row gets hangs on the plan
-			}
-			w.alias = append(w.alias, i)
-			continue
-		}
-		if w.written[t], err = b.mayWrite(t); err != nil {
-			if b.changeByRow(true) {
-				return false, nil
-			}
-			return false, err
-		}
-		w.keeps[t] = i
-	}
-	if len(w.written) == 0 {
-		return false, nil
+	if ok, err := w.findWritten(refs, tables, instances); !ok || err != nil {
+		return false, err
 	}
 	compares := m != nil && m.comparesAssigned(b)
 	if w.quiet = !compares && b.quietThroughout(); w.quiet && m != nil {
 		w.instances = instances
 	}
 	for t, n := range w.written {
-		if m != nil && b.snap.Flavor == catalog.MariaDB && len(m.scope.insts) == 1 && b.readsAgain(t, tables) {
-			if err := m.readsAssigned(); err != nil {
-				return false, err
-			}
-		}
-		if len(n.Moved) > 0 && b.ignores() && b.readsAgain(t, tables) {
-			return false, sqlerr.Unsupported("UPDATE IGNORE of a key of the table '"+t.Name+"', which the statement also reads, over several node groups",
-				"leave out IGNORE")
-		}
-		if len(n.Moved) > 0 && b.ignores() && m != nil && m.joined(b) {
-			return false, sqlerr.Unsupported("UPDATE IGNORE of a key of the table '"+t.Name+"' with a join or a subquery, over several node groups: which of "+
-				"the rows that get one key stays depends on the plan of a server", "leave out IGNORE")
-		}
-		n.AnyOrder = len(n.Moved) > 0 && m != nil && m.update != nil && (m.joined(b) || len(m.update.OrderBy) == 0 && m.mayTakeIndex(b, t))
-		if b.ignores() && b.foreignFaults(t, n) {
-			return false, sqlerr.Unsupported("IGNORE in a write over several node groups that foreign keys of the table '"+t.Name+"' speak of: which rows are left out "+
-				"only the servers know that have them", "leave out IGNORE")
-		}
-		if compares && len(w.written) > 1 && b.readsAgain(t, tables) {
-			return false, sqlerr.Unsupported("an UPDATE of several tables, one of them table '"+t.Name+"' under two names, by what it changes itself", "update one table at a time")
-		}
-		if n.Own && len(w.written) > 1 {
-			return false, sqlerr.Unsupported("writing to several tables at once, one of them table '"+t.Name+"', which has foreign keys whose rows lie on other node groups",
-				"select the rows first, then write them by their keys")
+		if err := w.mayChange(t, n, tables, compares); err != nil {
+			return false, err
 		}
 	}
 	for _, t := range tables {
@@ -156,6 +113,67 @@ func modifyCopies(b *build) (fired bool, err error) {
 		return false, err
 	}
 	return true, nil
+}
+
+// findWritten finds the tables that the statement writes to, and asks for the access that it needs to all of them; ok is false where it cannot be
+// run over copies.
+func (w *worker) findWritten(refs []sqlparse.TableRef, tables []*catalog.Table, instances []*instance) (ok bool, err error) {
+	b := w.b
+	for i, t := range tables {
+		if !b.writesRef(refs[i], instances[i]) {
+			b.access(t.Database, catalog.Read)
+			continue
+		}
+		b.access(t.Database, catalog.Write)
+		if _, twice := w.keeps[t]; twice {
+			if b.mod == nil || b.mod.del == nil {
+				return false, nil // which of the values given under two names a row gets hangs on the plan
+			}
+			w.alias = append(w.alias, i)
+			continue
+		}
+		n, err := b.mayWrite(t)
+		if err != nil {
+			if b.changeByRow(true) {
+				return false, nil
+			}
+			return false, err
+		}
+		w.written[t] = n
+		w.keeps[t] = i
+	}
+	return len(w.written) > 0, nil
+}
+
+// mayChange refuses changes of a table whose outcome hangs on what only a server with all rows knows. compares: see comparesAssigned.
+func (w *worker) mayChange(t *catalog.Table, n *plan.Written, tables []*catalog.Table, compares bool) error {
+	b, m := w.b, w.b.mod
+	if m != nil && b.snap.Flavor == catalog.MariaDB && len(m.scope.insts) == 1 && b.readsAgain(t, tables) {
+		if err := m.readsAssigned(); err != nil {
+			return err
+		}
+	}
+	if len(n.Moved) > 0 && b.ignores() && b.readsAgain(t, tables) {
+		return sqlerr.Unsupported("UPDATE IGNORE of a key of the table '"+t.Name+"', which the statement also reads, over several node groups",
+			"leave out IGNORE")
+	}
+	if len(n.Moved) > 0 && b.ignores() && m != nil && m.joined(b) {
+		return sqlerr.Unsupported("UPDATE IGNORE of a key of the table '"+t.Name+"' with a join or a subquery, over several node groups: which of "+
+			"the rows that get one key stays depends on the plan of a server", "leave out IGNORE")
+	}
+	n.AnyOrder = len(n.Moved) > 0 && m != nil && m.update != nil && (m.joined(b) || len(m.update.OrderBy) == 0 && m.mayTakeIndex(b, t))
+	if b.ignores() && b.foreignFaults(t, n) {
+		return sqlerr.Unsupported("IGNORE in a write over several node groups that foreign keys of the table '"+t.Name+"' speak of: which rows are left out "+
+			"only the servers know that have them", "leave out IGNORE")
+	}
+	if compares && len(w.written) > 1 && b.readsAgain(t, tables) {
+		return sqlerr.Unsupported("an UPDATE of several tables, one of them table '"+t.Name+"' under two names, by what it changes itself", "update one table at a time")
+	}
+	if n.Own && len(w.written) > 1 {
+		return sqlerr.Unsupported("writing to several tables at once, one of them table '"+t.Name+"', which has foreign keys whose rows lie on other node groups",
+			"select the rows first, then write them by their keys")
+	}
+	return nil
 }
 
 // writesRef reports whether the statement writes to what its text names at ref: in, or nil if that is not sure.
