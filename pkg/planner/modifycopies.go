@@ -342,7 +342,7 @@ func (b *build) changesFollowed(t *catalog.Table) bool {
 		return true
 	}
 	assigned := b.assigned(t)
-	return assigned == nil || slices.ContainsFunc(columns, func(c int) bool { return slices.Contains(assigned, c) })
+	return assigned == nil || slices.ContainsFunc(columns, func(c int) bool { return slices.Contains(assigned, c) || t.TriggerSets("UPDATE", c) })
 }
 
 // followedColumns are the columns of t whose change needs more than being written.

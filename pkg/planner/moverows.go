@@ -102,9 +102,9 @@ func (m *modification) indexes(b *build, in *instance) (out []*catalog.GlobalInd
 	return out
 }
 
-// changes reports whether an UPDATE may give column c of in another value: it assigns it, or servers do so in a row that changes.
+// changes reports whether an UPDATE may give column c of in another value: it assigns it, or servers do so, in a row that changes or by a trigger.
 func (m *modification) changes(b *build, in *instance, c int) bool {
-	return givesAnother(m.update.Exprs, &in.table.Columns[c], func(e *sqlparser.UpdateExpr) bool {
+	return in.table.TriggerSets("UPDATE", c) || givesAnother(m.update.Exprs, &in.table.Columns[c], func(e *sqlparser.UpdateExpr) bool {
 		n, ok := m.assigned(b, in, e)
 		return ok && n == c
 	}, keepsOwn)

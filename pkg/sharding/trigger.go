@@ -46,7 +46,7 @@ func CheckTriggers(snap *catalog.Snapshot, t *catalog.Table) error {
 		if !own {
 			parents, children = nil, nil
 		}
-		watched = slices.Concat(catalog.WatchedColumns(t, parents, children), snap.CheckedColumns(t, parents), t.Primary)
+		watched = slices.Concat(catalog.WatchedColumns(t, parents, children), t.Primary)
 		if t.AutoIncrement >= 0 {
 			watched = append(watched, t.AutoIncrement)
 		}
