@@ -242,6 +242,8 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 		return refuse("depending on tables that lie on other node groups")
 	case b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0:
 		return refuse("together with RAND(), UUID() or variables that are assigned")
+	case len(b.reads) > 0:
+		return refuse("together with functions that read tables") // which lock them where the statement itself runs only
 	case !b.sess.UTF8Results && moves && slices.ContainsFunc(t.Distribution, func(c int) bool { return columnClass(&t.Columns[c]).kind != numberClass }):
 		return refuse("with results in another character set than UTF-8")
 	case text.ignore && (len(indexes) > 0 || own):
@@ -275,6 +277,9 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 		b.plan.Uses |= plan.MovesMatched
 	}
 	s := &selecting{b: b, n: n, in: in, text: text, at: map[int]int{}}
+	if s.shared, ok = b.st.SharedReads(b.lockable); !ok {
+		return refuse("by a query that cannot lock what it reads")
+	}
 	s.r = &editor{st: b.st}
 	s.r.raw("SELECT ")
 	for _, c := range t.Primary {
@@ -319,6 +324,15 @@ type selecting struct {
 	r    *editor
 	next int
 	at   map[int]int // columns selected with workspace.Read
+	// shared: see sqlparse.Statement.SharedReads. The queries of an UPDATE read the present rows, and lock them; in a SELECT in its place they would
+	// read what there was when the transaction began to read.
+	shared []int
+}
+
+// lockable reports whether a name means a table whose rows a query locks, and not a view, which servers may compute by itself.
+func (b *build) lockable(r sqlparse.TableRef) bool {
+	t, ok, err := b.copyable(r, b.db)
+	return ok && err == nil && t.Kind != catalog.View
 }
 
 func (s *selecting) item(sql string) int {
@@ -369,6 +383,9 @@ func (s *selecting) newKey() (why string) {
 		}
 		if m.looksBack(b, s.in, i) {
 			return "by an expression that looks at a column assigned before it"
+		}
+		if readsQuery(m.update.Exprs[i].Expr) {
+			return "to what a query gives" // once more where the row has moved: another value, perhaps
 		}
 		if _, isDefault := m.update.Exprs[i].Expr.(*sqlparser.Default); isDefault {
 			return "to DEFAULT"
@@ -436,7 +453,15 @@ func (s *selecting) rest() {
 	s.r.span(s.text.from.Start, s.text.from.End)
 	s.r.raw(" ")
 	if s.text.where.End > 0 {
-		s.r.span(s.text.where.Start, s.text.where.End)
+		at := s.text.where.Start
+		for _, place := range s.shared {
+			if place > at && place <= s.text.where.End {
+				s.r.span(at, place)
+				s.r.raw(" LOCK IN SHARE MODE")
+				at = place
+			}
+		}
+		s.r.span(at, s.text.where.End)
 	}
 	if s.text.limit.End > 0 {
 		if c, _ := s.b.scissors(); c.order > 0 {

@@ -552,7 +552,7 @@ func (w *rowWrite) sharing(text string) (string, error) {
 	if err := st.Scan([]byte(text), w.s.mode); err != nil {
 		return "", err
 	}
-	out, ok := withSharedReads(st, w.s.db, w.s.cfg.Dialect.MariaDB())
+	out, ok := withSharedReads(st, w.s.db)
 	switch {
 	case ok:
 		return string(out), nil

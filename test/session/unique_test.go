@@ -366,3 +366,35 @@ func TestInsertIDOfARowBesideTheSnapshot(t *testing.T) {
 		c.exec("DELETE FROM beside")
 	}
 }
+
+// An UPDATE or DELETE that moves rows, or changes rows with entries, finds them by the present rows of tables that it reads, and a new key that it
+// computes of them is the one that the row lies by: a transaction that began to read before knows of others.
+func TestChangedRowsAreFoundByThePresent(t *testing.T) {
+	c, d := connect(t), connect(t)
+	for _, sql := range []string{
+		"CREATE TABLE foundby (id INT PRIMARY KEY, n INT) COMMENT 'skarv:reference'", "CREATE TABLE placed (id INT PRIMARY KEY, e VARCHAR(10) UNIQUE)",
+		"CREATE FUNCTION foundbest() RETURNS INT READS SQL DATA RETURN (SELECT MAX(id) FROM foundby)",
+	} {
+		d.exec(sql)
+	}
+	t.Cleanup(func() {
+		c.exec("ROLLBACK")
+		d.exec("DROP FUNCTION foundbest")
+		d.exec("DROP TABLE foundby, placed")
+	})
+	d.exec("INSERT INTO foundby VALUES (1, 1)")
+	d.exec("INSERT INTO placed VALUES (1, 'a'), (2, 'b'), (3, 'c'), (7, 'd'), (8, 'e')")
+	c.exec("START TRANSACTION")
+	require.Equal(t, "1,5", c.get("SELECT (SELECT COUNT(*) FROM foundby), (SELECT COUNT(*) FROM placed)"))
+	d.exec("INSERT INTO foundby VALUES (7, 1)")
+	c.exec("UPDATE placed SET e = 'x' WHERE id = (SELECT MAX(id) FROM foundby)")
+	c.exec("DELETE FROM placed WHERE id = foundbest() + 1")
+	c.exec("UPDATE placed SET id = 300 WHERE id IN (SELECT id + 2 FROM foundby)")
+	c.exec("UPDATE placed SET id = id + 100 * (SELECT MAX(id) FROM foundby) WHERE id = 1")
+	c.exec("UPDATE placed SET id = id + 100 * foundbest() WHERE id = 2")
+	c.exec("COMMIT")
+	require.Equal(t, "7,x;300,c;701,a;702,b", c.get("SELECT * FROM placed ORDER BY id"))
+	for _, id := range []int{7, 300, 701, 702} {
+		require.Equal(t, fmt.Sprint(id), c.get(fmt.Sprintf("SELECT id FROM placed WHERE id = %d", id)))
+	}
+}
