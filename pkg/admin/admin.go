@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"skarv/pkg/account"
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
 	"skarv/pkg/mysqlconn"
@@ -72,7 +73,7 @@ type Config struct {
 type Server struct {
 	adminv1.UnimplementedAdminServer
 	cfg      Config
-	accounts *accounts
+	accounts account.Store
 }
 
 // New returns a Server; Run serves it.
@@ -80,7 +81,7 @@ func New(cfg Config) *Server {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Server{cfg: cfg, accounts: &accounts{store: cfg.Store}}
+	return &Server{cfg: cfg, accounts: account.Store{Topology: cfg.Store}}
 }
 
 // Run serves on l until ctx ends, then lets calls finish for a moment. It closes l.
@@ -112,9 +113,9 @@ func rpcError(err error) error {
 		return nil
 	case isStatus(err):
 		return err
-	case errors.Is(err, control.ErrExists), errors.Is(err, errUserExists):
+	case errors.Is(err, control.ErrExists), errors.Is(err, account.ErrExists):
 		code = codes.AlreadyExists
-	case errors.Is(err, errUserUnknown):
+	case errors.Is(err, account.ErrUnknown):
 		code = codes.NotFound
 	case errors.Is(err, topology.ErrUnavailable):
 		code = codes.Unavailable

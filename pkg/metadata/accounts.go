@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"skarv/pkg/account"
 	"skarv/pkg/catalog"
 	"skarv/pkg/sqltypes"
 )
@@ -84,7 +85,7 @@ func (v *Viewer) accountValue(c *sqltypes.Column, a *catalog.Account, db string,
 		return "'N'"
 	}
 	if of, ok := strings.CutSuffix(name, "_priv"); ok {
-		if p == catalog.Admin && of != "grant" || slices.Contains(privilegesOf(p), strings.ToUpper(strings.ReplaceAll(of, "_", " "))) {
+		if p == catalog.Admin && of != "grant" || slices.Contains(account.Privileges(p), strings.ToUpper(strings.ReplaceAll(of, "_", " "))) {
 			return "'Y'"
 		}
 		return "'N'"
@@ -96,17 +97,6 @@ func (v *Viewer) accountValue(c *sqltypes.Column, a *catalog.Account, db string,
 		return "NULL"
 	}
 	return "''"
-}
-
-// privilegesOf are the privileges of the servers that one of the cluster below Admin stands for.
-func privilegesOf(p catalog.Privilege) []string {
-	switch p {
-	case catalog.Read:
-		return []string{"SELECT", "SHOW VIEW"}
-	case catalog.Write:
-		return []string{"SELECT", "INSERT", "UPDATE", "DELETE", "LOCK TABLES", "SHOW VIEW"}
-	}
-	return nil
 }
 
 // globalPrivileges are rows of mysql.global_priv, which MariaDB has below mysql.user.
@@ -134,7 +124,7 @@ func (v *Viewer) userPrivileges() (rows []string) {
 		case catalog.NoAccess:
 			rows = append(rows, head+"'USAGE', 'NO'")
 		default:
-			for _, of := range privilegesOf(p) {
+			for _, of := range account.Privileges(p) {
 				rows = append(rows, head+"'"+of+"', 'NO'")
 			}
 		}
@@ -150,7 +140,7 @@ func (v *Viewer) schemaPrivileges() (rows []string) {
 			if db == "*" || p == catalog.NoAccess {
 				continue
 			}
-			list := privilegesOf(p)
+			list := account.Privileges(p)
 			if p == catalog.Admin {
 				list = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "REFERENCES", "INDEX", "ALTER", "CREATE TEMPORARY TABLES",
 					"LOCK TABLES", "EXECUTE", "CREATE VIEW", "SHOW VIEW", "CREATE ROUTINE", "ALTER ROUTINE", "EVENT", "TRIGGER"}

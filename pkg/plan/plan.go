@@ -108,6 +108,7 @@ const (
 	GetDiagnostics
 	Flush
 	TableAdmin // ANALYZE, CHECK, OPTIMIZE, REPAIR TABLE: see Tables
+	Account    // CREATE USER, GRANT and their like, which the session runs
 	Other      // not planned, and refused
 )
 

@@ -355,7 +355,7 @@ func (f AggregateFunc) String() string {
 func (k Kind) String() string {
 	names := [...]string{"unknown", "select", "insert", "replace", "update", "delete", "ddl", "show", "set", "use", "begin",
 		"commit", "rollback", "savepoint", "lock", "unlock", "kill", "explain", "prepared", "call", "compound", "do", "get_diagnostics", "flush",
-		"table_admin", "other"}
+		"table_admin", "account", "other"}
 	if int(k) < len(names) {
 		return names[k]
 	}

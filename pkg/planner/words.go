@@ -151,7 +151,8 @@ func (b *build) refuseKind() error {
 	case sqlparse.XA:
 		return refuse("XA statements of clients", "use BEGIN and COMMIT, which are atomic over all node groups")
 	case sqlparse.Grant, sqlparse.Account:
-		return refuse("managing accounts in SQL", "use skarvctl user add, list, passwd, remove")
+		b.plan.Kind = plan.Account
+		return nil
 	case sqlparse.Compound:
 		b.plan.Kind = plan.Compound
 		return nil

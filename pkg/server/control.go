@@ -2,15 +2,18 @@ package server
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"skarv/pkg/account"
 	"skarv/pkg/control"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
 	"skarv/pkg/schema"
 	"skarv/pkg/session"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 	adminv1 "skarv/proto/admin/v1"
 )
@@ -102,4 +105,25 @@ func (d schemaChanges) DDL(ctx context.Context, r session.DDLRequest) (session.D
 		out.Warnings = append(out.Warnings, session.Warning{Level: w.Level, Code: uint16(w.Code), Message: w.Message})
 	}
 	return out, err
+}
+
+// accountChanges are the statements of sessions about accounts.
+type accountChanges struct {
+	store  account.Store
+	client *control.Client
+}
+
+// Run implements session.Accounts.
+func (a accountChanges) Run(ctx context.Context, st *account.Statement, by account.Session) (notes []*sqlerr.Error, err error) {
+	notes, revision, err := a.store.Run(ctx, st, by)
+	if revision != 0 {
+		a.client.Await(ctx, revision) // a login just after it is answered right
+	}
+	if _, told := errors.AsType[*sqlerr.Error](err); err == nil || told {
+		return notes, err
+	}
+	if errors.Is(err, topology.ErrUnavailable) {
+		return nil, sqlerr.UnknownError.New("accounts cannot be changed now, and it is not known whether these are: " + err.Error())
+	}
+	return nil, sqlerr.UnknownError.New(err.Error())
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"skarv/pkg/account"
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
@@ -61,6 +62,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		}),
 		Estimates: statistics.New(),
 		DDL:       s.ddl(),
+		Accounts:  accountChanges{account.Store{Topology: s.store}, s.controller()},
 		Registry:  s.sessions,
 		Metrics:   counted,
 		SlowQuery: time.Duration(s.cfg.SlowQuery),

@@ -28,7 +28,7 @@ func (s *Session) ends() bool {
 		tokens := s.stmt.Tokens()
 		return !s.stmt.Is(tokens.Next(), "CHECKSUM")
 	case sqlparse.Create, sqlparse.Alter, sqlparse.Drop, sqlparse.Truncate, sqlparse.RenameTable,
-		sqlparse.LockTables, sqlparse.UnlockTables, sqlparse.Flush:
+		sqlparse.LockTables, sqlparse.UnlockTables, sqlparse.Flush, sqlparse.Account, sqlparse.Grant:
 		return true
 	}
 	return false

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"skarv/pkg/account"
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
 	"skarv/pkg/flight"
@@ -317,7 +318,7 @@ func (s *Session) transactionLost(p *plan.Plan) error {
 		return err
 	}
 	switch p.Kind {
-	case plan.Begin, plan.Commit, plan.Rollback, plan.Savepoint, plan.DDL, plan.Lock, plan.Unlock:
+	case plan.Begin, plan.Commit, plan.Rollback, plan.Savepoint, plan.DDL, plan.Account, plan.Lock, plan.Unlock:
 		return nil
 	}
 	if s.tx == nil {
@@ -382,6 +383,8 @@ func (s *Session) dispatch(p *plan.Plan, r request) (*plan.Plan, error) {
 		return p, s.ddl(p)
 	case plan.TableAdmin:
 		return p, s.tableAdmin(p)
+	case plan.Account:
+		return p, s.changeAccounts()
 	case plan.Explain:
 		if p.Inner != nil {
 			return p, s.explain(p)
@@ -697,7 +700,11 @@ func (s *Session) faultAsRead(g placement.NodeGroupID) error {
 		return nil
 	}
 	s.prepares(c)
-	st, err := c.Prepare(s.stmt.SQL())
+	text := s.stmt.SQL()
+	if kind := s.stmt.Kind(); kind == sqlparse.Account || kind == sqlparse.Grant {
+		text = account.Masked(s.stmt)
+	}
+	st, err := c.Prepare(text)
 	if err == nil {
 		c.CloseStmt(st.ID)
 	}

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"skarv/pkg/account"
 	"skarv/pkg/backend"
 	"skarv/pkg/barrier"
 	"skarv/pkg/catalog"
@@ -70,6 +71,7 @@ type Config struct {
 	Timeouts Timeouts
 	Buffers  *Buffers
 	Log      *slog.Logger
+	Accounts Accounts
 
 	// Transactions gives transactions over several node groups their ids.
 	Transactions *txn.Coordinator
@@ -93,6 +95,12 @@ type DDL interface {
 	// DDL runs one statement on all node groups and returns when this process's snapshot shows the result. Errors are
 	// *sqlerr.Error.
 	DDL(ctx context.Context, r DDLRequest) (DDLResult, error)
+}
+
+// Accounts changes the accounts of the cluster.
+type Accounts interface {
+	// Run does what a statement says, and returns when this process's snapshot shows it. Errors are *sqlerr.Error.
+	Run(ctx context.Context, st *account.Statement, by account.Session) (notes []*sqlerr.Error, err error)
 }
 
 // Peers is the other processes of the cluster.

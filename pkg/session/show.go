@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"strings"
 
+	"skarv/pkg/account"
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
@@ -189,8 +189,8 @@ func (s *Session) showGrants() error {
 		}
 	}
 	t := newTable(fmt.Sprintf("Grants for %s@%%", user))
-	account := sqltypes.QuoteName(user) + "@`%`"
-	t.add("GRANT USAGE ON *.* TO " + account)
+	grantee := sqltypes.QuoteName(user) + "@`%`"
+	t.add("GRANT USAGE ON *.* TO " + grantee)
 	names := make([]string, 0, len(of.Grants))
 	for db := range of.Grants {
 		names = append(names, db)
@@ -201,13 +201,12 @@ func (s *Session) showGrants() error {
 		if db == "*" {
 			on = "*.*"
 		}
-		what := map[catalog.Privilege]string{
-			catalog.Read:  "SELECT, SHOW VIEW",
-			catalog.Write: "SELECT, INSERT, UPDATE, DELETE, LOCK TABLES, SHOW VIEW",
-			catalog.Admin: "ALL PRIVILEGES",
-		}[of.Grants[db]]
+		what := strings.Join(account.Privileges(of.Grants[db]), ", ")
+		if of.Grants[db] == catalog.Admin {
+			what = "ALL PRIVILEGES"
+		}
 		if what != "" {
-			t.add("GRANT " + what + " ON " + on + " TO " + account)
+			t.add("GRANT " + what + " ON " + on + " TO " + grantee)
 		}
 	}
 	return s.send(t)
@@ -225,13 +224,7 @@ func (s *Session) grantee() (user, host string) {
 	if s.stmt.Is(tok, "current_user") {
 		return s.user, "%"
 	}
-	user, host = string(s.stmt.AppendName(nil, tok)), "%"
-	switch at := tokens.Next(); {
-	case at.Kind == sqlparse.UserVar && at.End-at.Start > 1:
-		host = string(s.stmt.AppendName(nil, at))
-	case at.Kind == sqlparse.UserVar || s.stmt.Is(at, "@"):
-		host = string(s.stmt.AppendName(nil, tokens.Next()))
-	}
+	user, host, _ = account.Named(s.stmt, tok, tokens)
 	return user, host
 }
 

@@ -62,7 +62,7 @@ func (s *Session) substitute() ([]byte, error) {
 					edits = append(edits, valueEdit{sqlparse.Span{Start: tok.Start, End: end.End}, v})
 				}
 			} else if stmt.Is(tok, "CURRENT_USER") {
-				edits = append(edits, valueEdit{tok.Span, account(s.currentUser(), stmt)})
+				edits = append(edits, valueEdit{tok.Span, userName(s.currentUser(), stmt)})
 			}
 		}
 	}
@@ -119,8 +119,8 @@ func unsigned(v uint64) sessionValue { return sessionValue{strconv.FormatUint(v,
 // signed is a BIGINT of the width that servers give it: a product is as wide as its factors, and one more.
 func signed(v string) sessionValue { return sessionValue{v, "(%s + 0*100000000000000000)"} }
 
-// account is a name as USER() gives it: as a literal does not have it, in the character set of identifiers, which is that of VERSION(), too.
-func account(name string, stmt *sqlparse.Statement) sessionValue {
+// userName is a name as USER() gives it: as a literal does not have it, in the character set of identifiers, which is that of VERSION(), too.
+func userName(name string, stmt *sqlparse.Statement) sessionValue {
 	return sessionValue{sqltypes.Quoted(name, stmt.Mode()&sqlparse.NoBackslashEscapes != 0), "CONCAT(LEFT(VERSION(), 0), %s)"}
 }
 
@@ -137,9 +137,9 @@ func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token)
 		}
 		return unsigned(uint64(s.conn.ID())), true
 	case stmt.Is(name, "USER"), stmt.Is(name, "SESSION_USER"), stmt.Is(name, "SYSTEM_USER"):
-		return account(s.user+"@"+s.host, stmt), true
+		return userName(s.user+"@"+s.host, stmt), true
 	case stmt.Is(name, "CURRENT_USER"):
-		return account(s.currentUser(), stmt), true
+		return userName(s.currentUser(), stmt), true
 	case (stmt.Is(name, "DATABASE") || stmt.Is(name, "SCHEMA")) && strings.EqualFold(s.db, catalog.VirtualDB):
 		return sessionValue{"'" + catalog.VirtualDB + "'", ""}, true // the servers have no such schema
 	case stmt.Is(name, "LAST_INSERT_ID"):

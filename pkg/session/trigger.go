@@ -237,7 +237,7 @@ func (c *calls) mayRun(s *Session, p *plan.Plan) error {
 		return nil
 	}
 	switch p.Kind {
-	case plan.Begin, plan.Commit, plan.Rollback, plan.DDL, plan.Lock, plan.Unlock, plan.Flush, plan.TableAdmin, plan.Other:
+	case plan.Begin, plan.Commit, plan.Rollback, plan.DDL, plan.Lock, plan.Unlock, plan.Flush, plan.TableAdmin, plan.Account, plan.Other:
 		return routine.NoCommit()
 	case plan.Prepared:
 		return sqlerr.DynamicSQLInFunction.New()

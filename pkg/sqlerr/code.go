@@ -61,6 +61,16 @@ const (
 	ConnectionKilled       Code = 1927 // MariaDB's
 	UnknownCharset         Code = 1115
 	NoSuchGrant            Code = 1141
+	CannotUser             Code = 1396
+	NoMatchingUser         Code = 1133
+	CreateUserByGrant      Code = 1410
+	RevokeFailed           Code = 1269
+	PasswordLength         Code = 1372
+	PasswordFormat         Code = 1827
+	UserExists             Code = 3163 // MySQL's notes
+	UserDoesNotExist       Code = 3162
+	UserCreateExists       Code = 1973 // MariaDB's
+	UserDropExists         Code = 1974
 	TableAccessDenied      Code = 1142
 	NoDefaultForField      Code = 1364
 	DatabaseExists         Code = 1007
@@ -267,6 +277,26 @@ func definitionOf(c Code) definition {
 		return definition{"70100", "Query execution was interrupted"}
 	case UnknownCharset:
 		return definition{"42000", "Unknown character set: '%s'"}
+	case CannotUser:
+		return definition{"HY000", "Operation %s failed for %s"}
+	case NoMatchingUser:
+		return definition{"42000", "Can't find any matching row in the user table"}
+	case CreateUserByGrant:
+		return definition{"42000", "You are not allowed to create a user with GRANT"}
+	case RevokeFailed:
+		return definition{"HY000", "Can't revoke all privileges for one or more of the requested users"}
+	case PasswordLength:
+		return definition{"HY000", "Password hash should be a %d-digit hexadecimal number"}
+	case PasswordFormat:
+		return definition{"HY000", "The password hash doesn't have the expected format."}
+	case UserExists:
+		return definition{"HY000", "Authorization ID %s already exists."}
+	case UserDoesNotExist:
+		return definition{"HY000", "Authorization ID %s does not exist."}
+	case UserCreateExists:
+		return definition{"HY000", "Can't create user %s; it already exists"}
+	case UserDropExists:
+		return definition{"HY000", "Can't drop user %s; it doesn't exist"}
 	case NoSuchGrant:
 		return definition{"42000", "There is no such grant defined for user '%s' on host '%s'"}
 	case TableAccessDenied:

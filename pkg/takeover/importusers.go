@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"skarv/pkg/account"
 	"skarv/pkg/catalog"
 	"skarv/pkg/schema"
 	"skarv/pkg/wire"
@@ -90,7 +91,7 @@ func (i *importer) account(a *serverAccount, several bool) ImportedAccount {
 			lost = lost || !schema.IsSystem(name)
 			continue
 		}
-		if p := privilegeOf(has); p != catalog.NoAccess {
+		if p := account.Level(func(of string) bool { return has[of] }); p != catalog.NoAccess {
 			out.Grants[name] = p
 		}
 	}
@@ -124,20 +125,4 @@ func cause(err error) string {
 		err = u
 	}
 	return err.Error()
-}
-
-// privilegeOf is the most that an account of the cluster may be given for privileges on a server: never more than it had.
-func privilegeOf(has map[string]bool) catalog.Privilege {
-	all := func(needs ...string) bool {
-		return !slices.ContainsFunc(needs, func(p string) bool { return !has[p] })
-	}
-	switch {
-	case !all("SELECT"):
-		return catalog.NoAccess
-	case !all("INSERT", "UPDATE", "DELETE"):
-		return catalog.Read
-	case !all("CREATE", "DROP", "ALTER", "INDEX", "CREATE VIEW"):
-		return catalog.Write
-	}
-	return catalog.Admin
 }

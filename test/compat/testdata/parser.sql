@@ -125,9 +125,9 @@ SELECT id FROM t LIMIT ROWS EXAMINED 100000;
 -- refused: those of a session
 -- only: mariadb
 CREATE TEMPORARY SEQUENCE sq;
--- refused: accounts are the cluster's
+-- refused: accounts have no hosts
 CREATE USER a@b;
--- refused: accounts are the cluster's
+-- refused: privileges are those on databases
 GRANT SELECT ON t TO a@b;
 -- refused: accounts are the cluster's
 CREATE ROLE r1;

@@ -1,0 +1,141 @@
+// Package account is what is done with the accounts of a cluster: by statements (CREATE USER, GRANT and their like), and by the admin API. They are
+// the cluster's, not the servers'; whoever changes them writes them to etcd by compare-and-swap, and needs no controller.
+//
+// An account of a cluster has no host, and one of three privileges on a database, or on all: read, write or admin. A statement that would give it
+// anything between is refused.
+package account
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/topology"
+	"skarv/pkg/wire"
+)
+
+// The errors of Store.
+var (
+	ErrExists  = errors.New("this account exists already")
+	ErrUnknown = errors.New("there is no such account")
+
+	errName       = errors.New("the name of an account has 1 to 80 bytes")
+	errNoPassword = errors.New("an account needs a password")
+)
+
+// Store changes accounts. Each of its methods does all of what it is told or nothing, and returns the revision of the state that shows it. An
+// error that is topology.ErrUnavailable leaves open whether it is done.
+type Store struct{ Topology *topology.Store }
+
+// Change is what is to change in an account; zero fields stay as they are.
+type Change struct {
+	// Plugin and AuthString replace the password: what wire.HashCachingSHA2 or wire.HashNative makes of it.
+	Plugin, AuthString string
+	// Grants are set by database, "*" for all; NoAccess takes one away.
+	Grants map[string]catalog.Privilege
+}
+
+// Add makes an account, which needs a password.
+func (s Store) Add(ctx context.Context, name string, c Change) (revision int64, err error) {
+	return s.update(ctx, []string{name}, func(have accounts) (accounts, error) {
+		if have[name] != nil {
+			return nil, ErrExists
+		}
+		a, err := c.made(name)
+		return accounts{name: a}, err
+	})
+}
+
+// Change changes an account.
+func (s Store) Change(ctx context.Context, name string, c Change) (revision int64, err error) {
+	return s.update(ctx, []string{name}, func(have accounts) (accounts, error) {
+		if have[name] == nil {
+			return nil, ErrUnknown
+		}
+		a, err := c.applied(have[name])
+		return accounts{name: a}, err
+	})
+}
+
+// Remove removes an account. Its sessions end at their next statement.
+func (s Store) Remove(ctx context.Context, name string) (revision int64, err error) {
+	return s.update(ctx, []string{name}, func(have accounts) (accounts, error) {
+		if have[name] == nil {
+			return nil, ErrUnknown
+		}
+		return accounts{name: nil}, nil
+	})
+}
+
+// accounts are some of the cluster's, by name; nil is one that there is not.
+type accounts map[string]*catalog.Account
+
+// maxTries is how often somebody else may have changed an account in between.
+const maxTries = 10
+
+// update writes what become makes of the accounts of names. The revision is 0 if that is nothing. become may be called again.
+func (s Store) update(ctx context.Context, names []string, become func(have accounts) (accounts, error)) (revision int64, err error) {
+	for range maxTries {
+		have, revisions := accounts{}, map[string]int64{}
+		for _, name := range names { // before anything is written that may come to etcd much later
+			if have[name], revisions[name], err = s.Topology.Account(ctx, name); err != nil {
+				return 0, err
+			}
+		}
+		after, err := become(have)
+		if err != nil || len(after) == 0 {
+			return 0, err
+		}
+		change := s.Topology.Change(nil)
+		for name, a := range after {
+			if a == nil {
+				change.DeleteAccount(name, revisions[name])
+			} else {
+				change.PutAccount(a, revisions[name])
+			}
+		}
+		if revision, err = change.Commit(ctx); !errors.Is(err, topology.ErrConflict) {
+			return revision, err
+		}
+	}
+	return 0, topology.ErrConflict
+}
+
+// made is a new account.
+func (c Change) made(name string) (*catalog.Account, error) {
+	if name == "" || len(name) > 80 || strings.ContainsAny(name, "\x00\n") {
+		return nil, errName
+	}
+	if c.AuthString == "" {
+		return nil, errNoPassword
+	}
+	return c.applied(&catalog.Account{Name: name})
+}
+
+// applied is a with the change.
+func (c Change) applied(a *catalog.Account) (*catalog.Account, error) {
+	out := *a
+	if out.Grants = maps.Clone(a.Grants); out.Grants == nil {
+		out.Grants = map[string]catalog.Privilege{}
+	}
+	if c.AuthString != "" {
+		if err := wire.CheckAuthString(c.Plugin, c.AuthString); err != nil {
+			return nil, err
+		}
+		out.AuthPlugin, out.AuthString = c.Plugin, c.AuthString
+		out.LoopbackOnly = false // that goes with having no password
+	}
+	for db, p := range c.Grants {
+		if db == "" {
+			return nil, errors.New("a grant names a database, or * for all")
+		}
+		if p == catalog.NoAccess {
+			delete(out.Grants, db)
+		} else {
+			out.Grants[db] = p
+		}
+	}
+	return &out, nil
+}

@@ -1,0 +1,106 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/datanode"
+	"skarv/test/cluster"
+)
+
+// TestAccounts makes, changes and removes accounts by SQL, as installers and vaults do, and logs in with them.
+func TestAccounts(t *testing.T) {
+	c := connect(t)
+	c.exec("CREATE DATABASE IF NOT EXISTS shop")
+	c.exec("CREATE TABLE IF NOT EXISTS shop.a (id INT PRIMARY KEY)")
+	c.exec("DROP USER IF EXISTS clerk, chief, newly, of_a_program")
+	dsn := func(user, password string) string { return user + ":" + password + "@tcp(" + shared.Addr() + ")/shop" }
+
+	c.exec("CREATE USER clerk IDENTIFIED BY 'one'")
+	require.Error(t, ping(dsn("clerk", "one")), "without privileges on the database")
+	c.exec("GRANT SELECT ON shop.* TO clerk")
+	clerk := connectTo(t, dsn("clerk", "one")) // at once
+	require.Equal(t, "0", clerk.get("SELECT COUNT(*) FROM a"))
+	clerk.fails(1044, "INSERT INTO a VALUES (1)")
+	c.exec("GRANT INSERT, UPDATE, DELETE ON shop.* TO clerk")
+	clerk.exec("INSERT INTO a VALUES (1)")
+	clerk.fails(1044, "CREATE TABLE b (id INT PRIMARY KEY)")
+
+	// Nobody but administrators changes others' accounts; everybody his own password.
+	for _, query := range []string{
+		"CREATE USER newly IDENTIFIED BY 'x'", "DROP USER clerk", "ALTER USER root IDENTIFIED BY 'x'", "RENAME USER clerk TO newly",
+		"GRANT ALL ON *.* TO clerk", "REVOKE SELECT ON shop.* FROM clerk",
+	} {
+		clerk.fails(1227, query)
+	}
+	clerk.exec("ALTER USER clerk IDENTIFIED BY 'two'")
+	require.Error(t, ping(dsn("clerk", "one")))
+	clerk.exec("ALTER USER CURRENT_USER() IDENTIFIED BY 'three'")
+	require.NoError(t, ping(dsn("clerk", "three")))
+	if cluster.TestEngine() == datanode.MySQL {
+		clerk.exec("SET PASSWORD = 'four'")
+	} else {
+		clerk.exec("SET PASSWORD = PASSWORD('four')")
+	}
+	require.NoError(t, ping(dsn("clerk", "four")))
+
+	// With every privilege there is, also by others' hands.
+	c.exec("CREATE USER chief IDENTIFIED BY 'x'")
+	c.exec("GRANT ALL PRIVILEGES ON *.* TO chief WITH GRANT OPTION")
+	chief := connectTo(t, dsn("chief", "x"))
+	chief.exec("CREATE USER newly IDENTIFIED BY 'y'")
+	chief.exec("GRANT ALL ON shop.* TO newly")
+	require.Equal(t, "GRANT ALL PRIVILEGES ON `shop`.* TO `newly`@`%`", last(t, chief, "SHOW GRANTS FOR newly"))
+	chief.exec("USE shop")
+	chief.exec("REVOKE ALL PRIVILEGES ON * FROM newly")
+	require.Equal(t, "GRANT USAGE ON *.* TO `newly`@`%`", last(t, chief, "SHOW GRANTS FOR newly"))
+
+	// By prepared statements and in programs; not in what a statement calls for its rows.
+	c.exec("USE shop")
+	c.exec("PREPARE p FROM 'GRANT SELECT ON shop.* TO newly'")
+	c.exec("EXECUTE p")
+	require.Equal(t, "GRANT SELECT, SHOW VIEW ON `shop`.* TO `newly`@`%`", last(t, chief, "SHOW GRANTS FOR newly"))
+	c.exec("DROP PROCEDURE IF EXISTS hire")
+	c.exec("CREATE PROCEDURE hire() BEGIN CREATE USER of_a_program IDENTIFIED BY 'z'; GRANT SELECT ON shop.* TO of_a_program; END")
+	c.exec("CALL hire()")
+	require.NoError(t, ping(dsn("of_a_program", "z")))
+	c.exec("LOCK TABLES a READ")
+	c.fails(1235, "DROP USER of_a_program")
+	c.exec("UNLOCK TABLES")
+
+	c.exec("DROP USER clerk, chief, newly, of_a_program")
+	require.Error(t, ping(dsn("clerk", "four")))
+	clerk.fails(1045, "SELECT 1")
+	c.exec("DROP DATABASE shop")
+}
+
+// The password of an account is kept as the kind of server keeps it, or as the statement says, and never as it is.
+func TestPasswordsAreHashed(t *testing.T) {
+	c := connect(t)
+	c.exec("DROP USER IF EXISTS kept, native")
+	c.exec("CREATE USER kept IDENTIFIED BY 'secret'")
+	c.exec("CREATE USER native IDENTIFIED WITH mysql_native_password AS '*14E65567ABDB5135D0CFD9A70B3032C179A49EE7'")
+	plugin, says := "mysql_native_password", "VIA caching_sha2_password USING PASSWORD('other')"
+	if cluster.TestEngine() == datanode.MySQL {
+		plugin, says = "caching_sha2_password", "WITH caching_sha2_password BY 'other'"
+	}
+	require.Equal(t, plugin, c.get("SELECT plugin FROM mysql.user WHERE User = 'kept'"))
+	require.Equal(t, "0", c.get("SELECT COUNT(*) FROM mysql.user WHERE authentication_string LIKE '%secret%'"))
+	require.NoError(t, ping("native:secret@tcp("+shared.Addr()+")/"))
+	c.exec("ALTER USER kept IDENTIFIED "+says)
+	require.Equal(t, "caching_sha2_password", c.get("SELECT plugin FROM mysql.user WHERE User = 'kept'"))
+	c.exec("DROP USER kept, native")
+}
+
+// last is the last of the rows of a query, which have one column.
+func last(t *testing.T, c *client, query string) (value string) {
+	rows, err := c.QueryContext(t.Context(), query)
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		require.NoError(t, rows.Scan(&value))
+	}
+	require.NoError(t, rows.Err())
+	return value
+}
