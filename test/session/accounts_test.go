@@ -88,7 +88,7 @@ func TestPasswordsAreHashed(t *testing.T) {
 	require.Equal(t, plugin, c.get("SELECT plugin FROM mysql.user WHERE User = 'kept'"))
 	require.Equal(t, "0", c.get("SELECT COUNT(*) FROM mysql.user WHERE authentication_string LIKE '%secret%'"))
 	require.NoError(t, ping("native:secret@tcp("+shared.Addr()+")/"))
-	c.exec("ALTER USER kept IDENTIFIED "+says)
+	c.exec("ALTER USER kept IDENTIFIED " + says)
 	require.Equal(t, "caching_sha2_password", c.get("SELECT plugin FROM mysql.user WHERE User = 'kept'"))
 	c.exec("DROP USER kept, native")
 }
