@@ -115,7 +115,6 @@ func (t *touching) text(text string) error {
 		what string
 	}{
 		{sqlparse.ReadsUserVariable | sqlparse.WritesUserVariable, "user variables"},
-		{sqlparse.ReadsSystemVariable, "system variables"},
 		{sqlparse.ReadsLastInsertID | sqlparse.SetsLastInsertID, "LAST_INSERT_ID()"},
 		{sqlparse.ReadsSession, "functions that speak of the session"},
 		{sqlparse.UserLock, "user-level locks"},
@@ -125,6 +124,9 @@ func (t *touching) text(text string) error {
 		if st.Uses()&u.uses != 0 {
 			return t.refuse(u.what, useValues)
 		}
+	}
+	if st.Uses()&sqlparse.ReadsSystemVariable != 0 && readsSetting(st) {
+		return t.refuse("system variables", useValues)
 	}
 	if first := st.Tokens(); st.Uses()&sqlparse.ReadsDiagnostics != 0 {
 		if tok := first.Next(); !st.Is(tok, "GET") {
@@ -149,6 +151,21 @@ func (t *touching) text(text string) error {
 	}
 	t.out.Calls = append(t.out.Calls, Calls(st)...)
 	return nil
+}
+
+// readsSetting reports whether a statement reads a system variable that sessions or servers may set: of others @@version, which is VERSION().
+func readsSetting(st *sqlparse.Statement) bool {
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if tok.Kind != sqlparse.SysVar {
+			continue
+		}
+		name := string(st.AppendName(nil, tok))
+		if !strings.EqualFold(name[strings.LastIndexByte(name, '.')+1:], "version") {
+			return true
+		}
+	}
+	return false
 }
 
 // read notes the tables that one statement names.

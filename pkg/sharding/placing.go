@@ -158,7 +158,7 @@ func (p *placing) kind(t *catalog.Table, old *catalog.Table) (key []string, err 
 		t.Kind = catalog.Single
 	default:
 		t.Kind = catalog.Sharded
-		if d := p.snap.Databases[t.Database]; d != nil && d.Single {
+		if d := p.snap.Databases[t.Database]; d != nil && d.Single || p.def.Engine() == "MEMORY" { // which is small, and may lose its rows
 			t.Kind = catalog.Single
 		}
 	}

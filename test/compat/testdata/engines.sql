@@ -26,3 +26,34 @@ INSERT INTO alone VALUES (3, 3), (2, 2), (4, 4);
 SELECT * FROM alone ORDER BY id;
 UPDATE alone SET id = id + 1 ORDER BY id;
 SELECT * FROM alone ORDER BY id;
+-- What is kept in memory stays on one node group by itself.
+CREATE TABLE seen (a INT NOT NULL, b VARCHAR(20), PRIMARY KEY (a), KEY USING BTREE (b)) ENGINE=MEMORY;
+INSERT INTO seen VALUES (1, 'one'), (2, 'two'), (3, 'three');
+INSERT INTO seen VALUES (4, 'four'), (2, 'two'), (5, 'five');
+SELECT * FROM seen ORDER BY a;
+INSERT INTO seen VALUES (1, 'uno'), (6, 'six') ON DUPLICATE KEY UPDATE b = VALUES(b);
+REPLACE INTO seen VALUES (2, 'dos');
+SELECT i.id, s.b FROM i LEFT JOIN seen s ON s.a = i.id ORDER BY i.id;
+INSERT INTO i SELECT a + 10 FROM seen;
+INSERT INTO seen SELECT id, 'from i' FROM i WHERE id > 12;
+DELETE s FROM seen s JOIN i ON i.id = s.a WHERE i.id < 3;
+SELECT * FROM seen ORDER BY a;
+TRUNCATE TABLE seen;
+SELECT COUNT(*) FROM seen;
+CREATE TABLE queue (a INT, b BLOB) ENGINE=MEMORY;
+CREATE TABLE queue (a INT, b VARBINARY(20)) ENGINE=HEAP;
+INSERT INTO queue VALUES (1, 'x'), (1, 'x'), (NULL, NULL);
+SELECT a, COUNT(*) FROM queue GROUP BY a ORDER BY a;
+DELETE FROM queue WHERE a = 1 LIMIT 1;
+SELECT engine FROM information_schema.tables WHERE table_schema = 'compat' AND table_name IN ('seen', 'queue');
+CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY, v INT) ENGINE=MEMORY;
+INSERT INTO counted (v) VALUES (7), (8);
+SELECT LAST_INSERT_ID();
+SELECT * FROM counted ORDER BY id;
+-- refused: it is said where its rows lie
+CREATE TABLE keyed (id INT PRIMARY KEY) ENGINE=MEMORY PARTITION BY KEY (id);
+-- refused: its rows lie on several node groups
+ALTER TABLE i ENGINE=MEMORY;
+ALTER TABLE seen ENGINE=InnoDB;
+INSERT INTO seen VALUES (1, 'one');
+DROP TABLE seen, queue, counted;

@@ -96,3 +96,11 @@ SELECT id, today() FROM t WHERE id < 3 ORDER BY id;
 -- skip-prepared
 CREATE FUNCTION `odd name`(`a b` INT) RETURNS INT DETERMINISTIC RETURN `a b` * 2;
 SELECT `odd name`(id) FROM t WHERE id < 3 ORDER BY 1;
+-- The version of the servers is no setting.
+-- skip-prepared
+CREATE FUNCTION is_maria() RETURNS BOOL DETERMINISTIC READS SQL DATA BEGIN DECLARE is_it BOOL; DECLARE major VARCHAR(16); SELECT LOCATE('MariaDB', @@version) > 0 INTO is_it; SELECT SUBSTRING_INDEX(@@GLOBAL.VERSION, '.', 1) INTO major; RETURN is_it AND major > 9; END;
+SELECT is_maria() = (VERSION() LIKE '%MariaDB%');
+SELECT COUNT(*) FROM t WHERE is_maria() = (@@version LIKE '%MariaDB%');
+-- refused: sessions set it
+-- skip-prepared
+CREATE FUNCTION mode() RETURNS VARCHAR(255) DETERMINISTIC RETURN CONCAT(@@version, @@sql_mode);
