@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
@@ -20,6 +21,19 @@ func (c *Column) Key(flavor Flavor) (placement.KeyColumn, error) {
 		Nullable:   c.Nullable,
 		Flavor:     string(flavor),
 	})
+}
+
+// DefaultDistribution is the distribution key of a table that is given none: the columns of its primary key, without those that cannot be
+// hashed where there are others.
+func (t *Table) DefaultDistribution(flavor Flavor) []int {
+	hashed := slices.DeleteFunc(slices.Clone(t.Primary), func(c int) bool {
+		_, err := t.Columns[c].Key(flavor)
+		return err != nil || t.Columns[c].Generated
+	})
+	if len(hashed) == 0 {
+		return slices.Clone(t.Primary)
+	}
+	return hashed
 }
 
 // Prepare makes t ready for use on servers of flavor: it fills Key from Columns and Distribution. It must be called before

@@ -238,14 +238,14 @@ func (s *Session) showCreateTable(t *catalog.Table) error {
 	}
 	if len(rows) == 1 && len(rows[0]) >= 2 && t.Kind != catalog.View {
 		db := s.snap.Databases[t.Database]
-		rows[0][1] = []byte(createText(string(rows[0][1]), t, db != nil && db.Single))
+		rows[0][1] = []byte(createText(string(rows[0][1]), t, db != nil && db.Single, s.snap.Flavor))
 	}
 	return s.sendRows(cols, rows)
 }
 
 // createText is a server's text of t as Skarv shows it: whoever runs it gets a table of t's kind. single: those of its database are single unless they say
 // otherwise.
-func createText(text string, t *catalog.Table, single bool) string {
+func createText(text string, t *catalog.Table, single bool, flavor catalog.Flavor) string {
 	head, options, found := cutLast(text, "\n)")
 	if !found {
 		return text
@@ -274,7 +274,7 @@ func createText(text string, t *catalog.Table, single bool) string {
 		options = withKind(options, "skarv:"+string(t.Kind))
 	}
 	text = head + "\n)" + options
-	if t.Kind == catalog.Sharded && !slices.Equal(t.Distribution, t.Primary) && !strings.Contains(options, "skarv:key=") {
+	if t.Kind == catalog.Sharded && !slices.Equal(t.Distribution, t.DefaultDistribution(flavor)) && !strings.Contains(options, "skarv:key=") {
 		text += "\n PARTITION BY KEY (" + strings.Join(t.QuotedColumns(t.Distribution, ""), ",") + ")"
 	}
 	return text

@@ -196,10 +196,10 @@ func (p *placing) kindOf(t, from *catalog.Table, byKey, reference, single bool, 
 	return key, nil
 }
 
-// distribute sets the distribution key: the named columns, or those of the primary key.
+// distribute sets the distribution key: the named columns, or those of the primary key that can be one.
 func (p *placing) distribute(t *catalog.Table, names []string) error {
 	if len(names) == 0 {
-		t.Distribution = slices.Clone(t.Primary)
+		t.Distribution = t.DefaultDistribution(p.snap.Flavor)
 		return nil
 	}
 	t.Distribution = nil
