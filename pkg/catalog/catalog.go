@@ -114,6 +114,7 @@ type Table struct {
 	Columns      []Column              `json:"columns"`         // in ordinal order, the hidden key included
 	Distribution []int                 `json:"distribution,omitempty"`
 	Primary      []int                 `json:"primary,omitempty"`
+	Parts        []int                 `json:"parts,omitempty"`  // of Primary: columns of which it has the beginning only
 	Unique       []Index               `json:"unique,omitempty"` // unique keys other than the primary
 	Indexes      []Index               `json:"indexes,omitempty"`
 	ForeignKeys  []ForeignKey          `json:"foreign_keys,omitempty"`

@@ -24,11 +24,11 @@ func (c *Column) Key(flavor Flavor) (placement.KeyColumn, error) {
 }
 
 // DefaultDistribution is the distribution key of a table that is given none: the columns of its primary key, without those that cannot be
-// hashed where there are others.
+// hashed, or of which the key has the beginning only, where there are others.
 func (t *Table) DefaultDistribution(flavor Flavor) []int {
 	hashed := slices.DeleteFunc(slices.Clone(t.Primary), func(c int) bool {
 		_, err := t.Columns[c].Key(flavor)
-		return err != nil || t.Columns[c].Generated
+		return err != nil || t.Columns[c].Generated || slices.Contains(t.Parts, c)
 	})
 	if len(hashed) == 0 {
 		return slices.Clone(t.Primary)

@@ -289,6 +289,11 @@ func (d *Definition) readKeys(ctx context.Context, s *Server) error {
 		switch {
 		case x.Name == "PRIMARY":
 			d.Table.Primary = x.Columns
+			for _, c := range x.Columns {
+				if !slices.Contains(d.Full[x.Name], c) {
+					d.Table.Parts = append(d.Table.Parts, c)
+				}
+			}
 		case x.Unique:
 			d.Table.Unique = append(d.Table.Unique, x)
 		default:

@@ -270,7 +270,8 @@ func createText(text string, t *catalog.Table, single bool, flavor catalog.Flavo
 		}
 		head = strings.Join(lines, "\n")
 	}
-	if t.Kind == catalog.Reference || t.Kind == catalog.Single && !single && t.Temporary == "" { // it may have been imported, or its comment have been changed
+	single = single || t.Temporary != "" || strings.HasPrefix(options, " ENGINE=MEMORY")
+	if t.Kind == catalog.Reference || t.Kind == catalog.Single && !single { // it may have been imported, or its comment have been changed
 		options = withKind(options, "skarv:"+string(t.Kind))
 	}
 	text = head + "\n)" + options

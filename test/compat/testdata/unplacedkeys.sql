@@ -33,3 +33,19 @@ INSERT INTO measured VALUES (1.5, 2);
 SELECT * FROM measured ORDER BY id, at;
 -- refused: it has no other column
 CREATE TABLE moments (at TIMESTAMP NOT NULL PRIMARY KEY);
+-- Nor by a column of which the key has the beginning.
+CREATE TABLE reindex (host INT NOT NULL, query INT NOT NULL, v VARCHAR(50) NOT NULL DEFAULT '', arg VARCHAR(255) NOT NULL DEFAULT '', PRIMARY KEY (host, query, arg(5)));
+SHOW CREATE TABLE reindex;
+INSERT INTO reindex VALUES (1, 1, 'a', '.1.3.6'), (1, 2, 'b', '.1.3.6'), (2, 1, 'c', '.1.4'), (3, 1, 'd', 'abcdefgh');
+INSERT INTO reindex VALUES (3, 1, 'e', 'abcdeXXX');
+INSERT INTO reindex VALUES (3, 1, 'e', 'abcdXXX'), (1, 1, 'f', '.1.3.') ON DUPLICATE KEY UPDATE v = VALUES(v);
+REPLACE INTO reindex VALUES (2, 1, 'g', '.1.4');
+SELECT * FROM reindex ORDER BY host, query, arg;
+SELECT v FROM reindex WHERE host = 3 AND query = 1 AND arg = 'abcdefgh';
+UPDATE reindex SET arg = 'abcdX' WHERE host = 3 AND v = 'd';
+UPDATE reindex SET arg = 'other' WHERE host = 3 AND v = 'd';
+UPDATE reindex SET host = 4 WHERE host = 3 AND v = 'd';
+DELETE FROM reindex WHERE arg = '.1.4';
+SELECT * FROM reindex ORDER BY host, query, arg;
+-- refused: it has the beginning of its only column
+CREATE TABLE begins (arg VARCHAR(255) NOT NULL, PRIMARY KEY (arg(5)));
