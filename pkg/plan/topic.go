@@ -32,6 +32,7 @@ const (
 	ShowProcesslist     Topic = "processlist"
 	ShowFullProcesslist Topic = "full processlist"
 	ShowGrants          Topic = "grants"
+	ShowCreateUser      Topic = "create user"
 	ShowCreateTable     Topic = "create table"
 	ShowCreateView      Topic = "create view"
 	ShowCreateDatabase  Topic = "create database"

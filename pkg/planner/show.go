@@ -33,7 +33,6 @@ func showForms() []showForm {
 		{"CREATE VIEW", plan.ShowCreateView, tableServer},
 		{"CREATE DATABASE", plan.ShowCreateDatabase, anyServer},
 		{"CREATE SCHEMA", plan.ShowCreateDatabase, anyServer},
-		{"CREATE USER", "", nobody},
 		{"CREATE PROCEDURE", plan.ShowCreateProcedure, anyServer},
 		{"CREATE FUNCTION", plan.ShowCreateFunction, anyServer},
 		{"CREATE TRIGGER", plan.ShowCreateTrigger, anyServer},
@@ -63,6 +62,7 @@ func showForms() []showForm {
 		{"COUNT ( * ) ERRORS", plan.ShowErrors, theSession},
 		{"PROCESSLIST", plan.ShowProcesslist, theSession},
 		{"GRANTS", plan.ShowGrants, theSession},
+		{"CREATE USER", plan.ShowCreateUser, theSession},
 		{"PRIVILEGES", "privileges", anyServer},
 		{"ENGINES", "engines", anyServer},
 		{"STORAGE ENGINES", "engines", anyServer},
@@ -145,6 +145,8 @@ func (b *build) sessionShow(f showForm, w *words) bool {
 		}
 	case f.topic == plan.ShowGrants && w.take("FOR"):
 		return !w.end()
+	case f.topic == plan.ShowCreateUser: // of nobody is of who asks
+		return true
 	}
 	return w.end()
 }

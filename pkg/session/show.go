@@ -2,19 +2,15 @@ package session
 
 import (
 	"crypto/tls"
-	"fmt"
 	"regexp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
-	"skarv/pkg/account"
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
-	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
@@ -29,6 +25,8 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		return true, s.showProcesslist(p.Topic == plan.ShowFullProcesslist)
 	case plan.ShowGrants:
 		return true, s.showGrants()
+	case plan.ShowCreateUser:
+		return true, s.showCreateUser()
 	case plan.ShowDatabases:
 		return true, s.showFiltered(func(row [][]byte) bool {
 			name := string(row[0])
@@ -174,58 +172,6 @@ func cipherName(id uint16) string {
 	}
 	name = exchange + "-" + strings.NewReplacer("AES_128", "AES128", "AES_256", "AES256", "_CBC", "").Replace(cipher)
 	return strings.ReplaceAll(strings.TrimSuffix(strings.ReplaceAll(name, "CHACHA20_POLY1305_SHA256", "CHACHA20_POLY1305"), "_"), "_", "-")
-}
-
-// showGrants is SHOW GRANTS [FOR ...]: everybody may see his own, administrators those of others.
-func (s *Session) showGrants() error {
-	user, host := s.grantee()
-	of := s.account
-	if user != s.user || host != "%" {
-		if s.account.Privilege("*") < catalog.Admin {
-			return sqlerr.AccessDeniedDB.New(s.user, "%", "mysql")
-		}
-		if of = s.snap.Accounts[user]; of == nil || host != "%" {
-			return sqlerr.NoSuchGrant.New(user, host)
-		}
-	}
-	t := newTable(fmt.Sprintf("Grants for %s@%%", user))
-	grantee := sqltypes.QuoteName(user) + "@`%`"
-	t.add("GRANT USAGE ON *.* TO " + grantee)
-	names := make([]string, 0, len(of.Grants))
-	for db := range of.Grants {
-		names = append(names, db)
-	}
-	sort.Strings(names)
-	for _, db := range names {
-		on := sqltypes.QuoteName(db) + ".*"
-		if db == "*" {
-			on = "*.*"
-		}
-		what := strings.Join(account.Privileges(of.Grants[db]), ", ")
-		if of.Grants[db] == catalog.Admin {
-			what = "ALL PRIVILEGES"
-		}
-		if what != "" {
-			t.add("GRANT " + what + " ON " + on + " TO " + grantee)
-		}
-	}
-	return s.send(t)
-}
-
-// grantee is whom the SHOW GRANTS at hand is about: who asks, if it does not say or says CURRENT_USER.
-func (s *Session) grantee() (user, host string) {
-	tokens := s.stmt.Tokens()
-	tokens.Next()
-	tokens.Next()
-	if tok := tokens.Next(); !s.stmt.Is(tok, "for") {
-		return s.user, "%"
-	}
-	tok := tokens.Next()
-	if s.stmt.Is(tok, "current_user") {
-		return s.user, "%"
-	}
-	user, host, _ = account.Named(s.stmt, tok, tokens)
-	return user, host
 }
 
 var autoIncrement = regexp.MustCompile(` AUTO_INCREMENT=[0-9]+`)

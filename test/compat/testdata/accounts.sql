@@ -4,6 +4,9 @@ CREATE USER 'acc_b'@'%' IDENTIFIED BY 'two', acc_c@'%' IDENTIFIED BY 'three';
 CREATE USER acc_a IDENTIFIED BY 'again';
 CREATE USER IF NOT EXISTS acc_a IDENTIFIED BY 'again', acc_d IDENTIFIED BY 'four';
 SELECT GROUP_CONCAT(User, '@', Host ORDER BY User) FROM mysql.user WHERE User LIKE 'acc\_%';
+-- only: mariadb
+SHOW CREATE USER acc_a;
+SHOW CREATE USER acc_none;
 ALTER USER acc_a IDENTIFIED BY 'new';
 ALTER USER IF EXISTS acc_a IDENTIFIED BY 'newer';
 -- only: mysql
