@@ -88,7 +88,7 @@ func (s *Session) showGrants() error {
 		return sqlerr.NoSuchGrant.New(user, host)
 	}
 	t := newTable(fmt.Sprintf("Grants for %s@%%", user))
-	t.columns[0].Flags = sqltypes.FlagNotNull
+	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 1024*4
 	grantee := sqltypes.QuoteName(user) + "@`%`"
 	t.add("GRANT USAGE ON *.* TO " + grantee)
 	for _, db := range slices.Sorted(maps.Keys(of.Grants)) {
@@ -135,7 +135,7 @@ func (s *Session) showCreateUser() error {
 		text += " IDENTIFIED VIA " + of.AuthPlugin + " USING " + secret
 	}
 	t := newTable(fmt.Sprintf("CREATE USER for %s@%%", user))
-	t.columns[0].Flags = sqltypes.FlagNotNull
+	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 1024*4
 	t.add(text)
 	return s.send(t)
 }
