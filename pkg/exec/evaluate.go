@@ -25,6 +25,9 @@ type Looker interface {
 // errComputed tells that a row has an expression where its value is needed.
 var errComputed = errors.New("exec: value of an expression needed")
 
+var errReadsOwn = sqlerr.Unsupported("a subquery, or a function that reads tables, as the value of a column by which the row is placed, in a transaction that has written rows",
+	"select the value first")
+
 // evaluateAtOnce is how many expressions one SELECT computes.
 const evaluateAtOnce = 500
 
@@ -43,6 +46,12 @@ func (r *Runner) evaluate(p *plan.Plan, in *insertion) error {
 	}
 	if len(in.exprs) == 0 {
 		return nil
+	}
+	if in.node.Reads && r.Transaction {
+		// What is computed ahead sees no rows of the transaction, and locks none.
+		if err := in.staged(errReadsOwn); err == ErrStage || r.Wrote {
+			return err
+		}
 	}
 	if p.Uses&plan.SetsLastInsertID != 0 && slices.ContainsFunc(in.exprs, func(e expression) bool { return callsLastInsertID(e.sql) }) {
 		return sqlerr.Unsupported("LAST_INSERT_ID(expression) as the value of a column by which the row is placed", "write the value itself")

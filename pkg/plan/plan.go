@@ -373,6 +373,8 @@ type InsertRows struct {
 	Indexed *Indexed
 	// NotNull are the positions in a row as written of columns, other than the sequence's, that hold no NULL.
 	NotNull []int
+	// Reads: values of a row may come from tables.
+	Reads bool
 	// Else is how the statement runs when the text alone does not tell where a row belongs; nil if there is no other way.
 	Else *Workspace
 }

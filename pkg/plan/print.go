@@ -207,6 +207,10 @@ func (n *InsertRows) print(w *strings.Builder, depth int) {
 		indent(w, depth)
 		fmt.Fprintf(w, "     one group only: %s\n", n.Several.Message)
 	}
+	if n.Reads {
+		indent(w, depth)
+		w.WriteString("     values from tables\n")
+	}
 	if n.Else != nil {
 		indent(w, depth)
 		w.WriteString("     else by a stage\n")

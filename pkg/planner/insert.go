@@ -604,6 +604,7 @@ func insertRows(b *build) (bool, error) {
 			return false, err
 		}
 	}
+	ir.Reads = len(b.a.insts) > 0 || len(b.reads)+len(b.a.behind) > 0
 	if b.uncheckedCopy(t) == nil {
 		if ir.Else, err = b.stagePlan(); err != nil {
 			return false, err

@@ -398,3 +398,42 @@ func TestChangedRowsAreFoundByThePresent(t *testing.T) {
 		require.Equal(t, fmt.Sprint(id), c.get(fmt.Sprintf("SELECT id FROM placed WHERE id = %d", id)))
 	}
 }
+
+// Values that are computed to place a row come from the rows that the transaction has written, and from those of others that it would
+// not see by its snapshot.
+func TestComputedKeysReadTheTransactionsRows(t *testing.T) {
+	c, d := connect(t), connect(t)
+	for _, sql := range []string{
+		"CREATE TABLE keyed (id INT PRIMARY KEY, n INT) COMMENT 'skarv:reference'", "CREATE TABLE bykey (id INT PRIMARY KEY, e VARCHAR(10) UNIQUE)",
+		"CREATE TABLE noticed (id INT PRIMARY KEY, n INT NOT NULL)", "CREATE TRIGGER notices BEFORE INSERT ON noticed FOR EACH ROW SET NEW.n = 1",
+		"CREATE FUNCTION bestkey() RETURNS INT READS SQL DATA RETURN (SELECT MAX(id) FROM keyed)",
+	} {
+		d.exec(sql)
+	}
+	t.Cleanup(func() {
+		c.exec("ROLLBACK")
+		d.exec("DROP FUNCTION bestkey")
+		d.exec("DROP TABLE keyed, bykey, noticed")
+	})
+	d.exec("INSERT INTO keyed VALUES (1, 1)")
+	for _, level := range []string{"REPEATABLE READ", "READ COMMITTED"} {
+		c.exec("SET SESSION TRANSACTION ISOLATION LEVEL " + level)
+		c.exec("START TRANSACTION")
+		require.Equal(t, "1", c.get("SELECT COUNT(*) FROM keyed"))
+		d.exec("INSERT INTO keyed VALUES (5, 1)")
+		c.exec("INSERT INTO noticed SET id = (SELECT MAX(id) FROM keyed)")
+		c.exec("INSERT INTO bykey SET id = (SELECT MAX(id) + 200 FROM keyed)")
+		c.exec("INSERT INTO keyed VALUES (7, 1)")
+		c.exec("INSERT INTO bykey VALUES (bestkey(), 'a')")
+		c.exec("INSERT INTO bykey VALUES (bestkey() + 100, CONCAT('x', bestkey())), (9, 'b')")
+		c.exec("INSERT INTO bykey SET id = (SELECT MAX(id) + 300 FROM keyed)")
+		c.exec("REPLACE INTO bykey VALUES (bestkey() + 2, CONCAT('y', bestkey()))")
+		c.fails(1235, "INSERT INTO noticed SET id = (SELECT MAX(id) FROM keyed)")
+		c.exec("COMMIT")
+		require.Equal(t, "7,a;9,y7;107,x7;205,;307,", c.get("SELECT id, IFNULL(e, '') FROM bykey ORDER BY id"), level)
+		require.Equal(t, "5", c.get("SELECT id FROM noticed"), level)
+		d.exec("DELETE FROM bykey")
+		d.exec("DELETE FROM noticed")
+		d.exec("DELETE FROM keyed WHERE id > 1")
+	}
+}
