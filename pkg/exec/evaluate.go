@@ -25,9 +25,6 @@ type Looker interface {
 // errComputed tells that a row has an expression where its value is needed.
 var errComputed = errors.New("exec: value of an expression needed")
 
-var errReadsOwn = sqlerr.Unsupported("a subquery, or a function that reads tables, as the value of a column by which the row is placed, in a transaction that has written rows",
-	"select the value first")
-
 // evaluateAtOnce is how many expressions one SELECT computes.
 const evaluateAtOnce = 500
 
@@ -49,7 +46,9 @@ func (r *Runner) evaluate(p *plan.Plan, in *insertion) error {
 	}
 	if in.node.Reads && r.Transaction {
 		// What is computed ahead sees no rows of the transaction, and locks none.
-		if err := in.staged(errReadsOwn); err == ErrStage || r.Wrote {
+		err := in.staged(sqlerr.Unsupported("a subquery, or a function that reads tables, as the value of a column by which the row is placed, in a transaction that has written rows",
+			"select the value first"))
+		if err == ErrStage || r.Wrote {
 			return err
 		}
 	}
