@@ -8,6 +8,7 @@ package account
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 
@@ -20,13 +21,14 @@ import (
 var (
 	ErrExists  = errors.New("this account exists already")
 	ErrUnknown = errors.New("there is no such account")
+	ErrOpen    = errors.New("it is not known whether accounts are changed")
 
 	errName       = errors.New("the name of an account has 1 to 80 bytes")
 	errNoPassword = errors.New("an account needs a password")
 )
 
-// Store changes accounts. Each of its methods does all of what it is told or nothing, and returns the revision of the state that shows it. An
-// error that is topology.ErrUnavailable leaves open whether it is done.
+// Store changes accounts. Each of its methods does all of what it is told or nothing, and returns the revision of the state that shows it. Behind
+// an error nothing is done, unless it is ErrOpen.
 type Store struct{ Topology *topology.Store }
 
 // Change is what is to change in an account; zero fields stay as they are.
@@ -96,17 +98,28 @@ func (s Store) update(ctx context.Context, names []string, become func(have acco
 				change.PutAccount(a, revisions[name])
 			}
 		}
-		if revision, err = change.Commit(ctx); !errors.Is(err, topology.ErrConflict) {
+		revision, err = change.Commit(ctx)
+		switch {
+		case errors.Is(err, topology.ErrUnavailable) && !errors.Is(err, topology.ErrFull), errors.Is(err, context.Canceled):
+			return 0, fmt.Errorf("%w: %w", ErrOpen, err)
+		case !errors.Is(err, topology.ErrConflict):
 			return revision, err
 		}
 	}
 	return 0, topology.ErrConflict
 }
 
+func checkName(name string) error {
+	if name == "" || len(name) > 80 || strings.ContainsAny(name, "\x00\n") {
+		return errName
+	}
+	return nil
+}
+
 // made is a new account.
 func (c Change) made(name string) (*catalog.Account, error) {
-	if name == "" || len(name) > 80 || strings.ContainsAny(name, "\x00\n") {
-		return nil, errName
+	if err := checkName(name); err != nil {
+		return nil, err
 	}
 	if c.AuthString == "" {
 		return nil, errNoPassword

@@ -146,6 +146,9 @@ func (r *run) one(i int) error {
 			r.fail(name)
 			return nil
 		}
+		if err := checkName(to); err != nil {
+			return wrong(to, err)
+		}
 		renamed := *a
 		renamed.Name = to
 		r.after[name], r.after[to] = nil, &renamed
@@ -187,10 +190,15 @@ func (r *run) create(u *User, grants map[string]catalog.Privilege) error {
 	c.Grants = grants
 	a, err := c.made(u.Name)
 	if err != nil {
-		return sqlerr.WrongArguments.New("the account " + shown(u.Name) + ": " + err.Error())
+		return wrong(u.Name, err)
 	}
 	r.after[u.Name] = a
 	return nil
+}
+
+// wrong is the error of what no account may have.
+func wrong(name string, err error) error {
+	return sqlerr.WrongArguments.New("the account " + shown(name) + ": " + err.Error())
 }
 
 // change gives a what u says of its login, and grants.
@@ -208,7 +216,7 @@ func (r *run) change(a *catalog.Account, u *User, grants map[string]catalog.Priv
 	c.Grants = grants
 	changed, err := c.applied(a)
 	if err != nil {
-		return sqlerr.WrongArguments.New("the account " + shown(a.Name) + ": " + err.Error())
+		return wrong(a.Name, err)
 	}
 	r.after[a.Name] = changed
 	return nil

@@ -122,8 +122,12 @@ func (a accountChanges) Run(ctx context.Context, st *account.Statement, by accou
 	if _, told := errors.AsType[*sqlerr.Error](err); err == nil || told {
 		return notes, err
 	}
-	if errors.Is(err, topology.ErrUnavailable) {
-		return nil, sqlerr.UnknownError.New("accounts cannot be changed now, and it is not known whether these are: " + err.Error())
+	if errors.Is(err, context.Canceled) {
+		e := sqlerr.QueryInterrupted.New()
+		if errors.Is(err, account.ErrOpen) {
+			e.Message += "; " + account.ErrOpen.Error()
+		}
+		return nil, e
 	}
-	return nil, sqlerr.UnknownError.New(err.Error())
+	return nil, sqlerr.UnknownError.New("accounts cannot be changed now: " + err.Error())
 }

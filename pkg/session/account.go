@@ -25,6 +25,9 @@ func (s *Session) changeAccounts() error {
 	if !st.OnlyOwn(by) && s.account.Privilege("*") < catalog.Admin {
 		return sqlerr.SpecificAccessDenied.New("CREATE USER")
 	}
+	if s.foreignCharset && !ascii(s.stmt.SQL()) {
+		return sqlerr.Unsupported("accounts and passwords beyond ASCII in another character set than UTF-8", "SET NAMES utf8mb4")
+	}
 	if s.locks != nil {
 		return sqlerr.Unsupported("managing accounts under LOCK TABLES", "UNLOCK TABLES first")
 	}
