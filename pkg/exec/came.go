@@ -169,7 +169,7 @@ func (r *Runner) goesOn(s *stream, err error) bool {
 	if !told || s.err != nil || r.interrupted() != nil {
 		return false
 	}
-	return !sqlerr.MayRollBack(e) && e.Code != sqlerr.QueryInterrupted && e.Code != 1969 // max_statement_time
+	return !sqlerr.MayRollBack(e) && !sqlerr.CutShort(e)
 }
 
 // allNew reports that rows of an ON DUPLICATE KEY UPDATE have met no others, by what each group has said.

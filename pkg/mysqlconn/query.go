@@ -137,7 +137,7 @@ func (c *Conn) serverError(payload []byte) error {
 		return c.lost(err)
 	}
 	c.refusal = e
-	c.doubt = c.doubt || sqlerr.MayRollBack(e)
+	c.doubt = c.doubt || sqlerr.MayRollBack(e) || sqlerr.CutShort(e)
 	return e
 }
 

@@ -2,6 +2,7 @@ package mysqlconn_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -48,6 +49,17 @@ func TestServerErrorsLeaveConnectionUsable(t *testing.T) {
 		require.True(t, sqlerr.HasCode(err, sqlerr.NetPacketOutOfOrder))
 		mustExec(t, c, "SELECT 1")
 	})
+}
+
+// TestDoubt: with which errors a server may have rolled a transaction back. Of a KILL that meets a deadlock it tells nothing else.
+func TestDoubt(t *testing.T) {
+	c := dial(t, mysqlconn.Config{})
+	for code, doubt := range map[int]bool{1062: false, 1205: true, 1213: true, 1317: true, 1969: true} {
+		_, err := c.Exec(fmt.Sprintf("SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = %d", code))
+		require.True(t, sqlerr.HasCode(err, sqlerr.Code(code)), err)
+		require.Equal(t, doubt, c.Doubt(true), "%d", code)
+		require.False(t, c.Doubt(false))
+	}
 }
 
 func TestQuery(t *testing.T) {

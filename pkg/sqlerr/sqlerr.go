@@ -43,6 +43,12 @@ func MayRollBack(err error) bool { return RollsBack(err) || HasCode(err, LockWai
 // RollsBack reports whether err is, or wraps, an *Error with which all servers roll back a whole transaction.
 func RollsBack(err error) bool { return HasCode(err, LockDeadlock, TooManyLocks, RowChanged) }
 
+// CutShort reports whether err is, or wraps, an *Error of a statement that was ended from outside: by KILL QUERY, or by the limit of its time. A server
+// that finds a deadlock at the same moment, and rolls the transaction back for it, tells this one.
+func CutShort(err error) bool {
+	return HasCode(err, QueryInterrupted, 1969, 3024) // max_statement_time of MariaDB, max_execution_time of MySQL
+}
+
 // From returns the *Error inside err, or an Internal one that carries err's text when there is none.
 func From(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
