@@ -270,7 +270,7 @@ func (r *reader) login(u *User) (err error) {
 		case r.take("USING"), r.take("AS"):
 			u.Hashed = true
 		default:
-			return r.refuse()
+			return nil // without a password
 		}
 	default:
 		return r.refuse()
