@@ -631,14 +631,16 @@ var (
 )
 
 // readTemporary returns the definition of a temporary table, nil if there is an ordinary one of that name.
-func readTemporary(c *backend.Conn, db, name, mode string) (*catalog.Table, error) {
+func readTemporary(c *backend.Conn, db, name, mode string) (t *catalog.Table, err error) {
 	table := sqltypes.QuoteIn(db, name)
 	if strings.Contains(mode, "ANSI") { // names in the text are to be quoted as others read them
 		if _, err := c.Exec("SET @@sql_mode = ''"); err != nil {
 			return nil, err
 		}
 		defer func() {
-			_, _ = c.Exec("SET @@sql_mode = " + sqltypes.Introduced(sqltypes.Literal(mode)))
+			if e := reset(c, "SET @@sql_mode = "+sqltypes.Introduced(sqltypes.Literal(mode))); err == nil {
+				err = e
+			}
 		}()
 	}
 	_, rows, err := c.QueryAll("SHOW CREATE TABLE "+table, 1)
@@ -655,7 +657,7 @@ func readTemporary(c *backend.Conn, db, name, mode string) (*catalog.Table, erro
 	if !ok {
 		return nil, nil
 	}
-	t := &catalog.Table{Database: db, Name: name, Kind: catalog.Single, AutoIncrement: -1,
+	t = &catalog.Table{Database: db, Name: name, Kind: catalog.Single, AutoIncrement: -1,
 		Temporary: tableOption.ReplaceAllString(text, "")}
 	if _, rows, err = c.QueryAll("SHOW FULL COLUMNS FROM "+table, 1<<16); err != nil {
 		return nil, err

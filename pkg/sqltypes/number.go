@@ -1,9 +1,6 @@
 package sqltypes
 
-import (
-	"bytes"
-	"strconv"
-)
+import "bytes"
 
 // Number is the text of an exact number taken apart: sign, digits before and after the point. The slices point into the
 // text. A zero never is negative.
@@ -95,32 +92,4 @@ func compareLengthFirst(a, b []byte) int {
 	default:
 		return bytes.Compare(a, b)
 	}
-}
-
-// CompareNumbers compares two numbers as a server prints them: exactly if neither has an exponent, else as doubles.
-// Text that is no number counts as 0.
-func CompareNumbers(a, b []byte) int {
-	na, oka := ParseNumber(a)
-	nb, okb := ParseNumber(b)
-	if oka && okb {
-		return na.Compare(nb)
-	}
-	fa, fb := parseFloat(a), parseFloat(b)
-	switch {
-	case fa < fb:
-		return -1
-	case fa > fb:
-		return 1
-	default:
-		return 0
-	}
-}
-
-// parseFloat returns the double a server printed as s, or 0.
-func parseFloat(s []byte) float64 {
-	f, err := strconv.ParseFloat(string(s), 64)
-	if err != nil {
-		return 0
-	}
-	return f
 }

@@ -51,7 +51,7 @@ func TypeOf(dataType string) (Type, bool) {
 	}
 }
 
-// IsNumber reports whether values of type t are numbers, compared by CompareNumbers.
+// IsNumber reports whether values of type t are numbers.
 func (t Type) IsNumber() bool {
 	switch t {
 	case TypeDecimal, TypeTiny, TypeShort, TypeLong, TypeFloat, TypeDouble, TypeLongLong, TypeInt24, TypeYear,

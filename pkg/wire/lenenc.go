@@ -93,13 +93,6 @@ func (c *cursor) uint32() uint32 {
 	return 0
 }
 
-func (c *cursor) uint64() uint64 {
-	if p := c.take(8); p != nil {
-		return binary.LittleEndian.Uint64(p)
-	}
-	return 0
-}
-
 func (c *cursor) lenencInt() uint64 {
 	n, k := LenencInt(c.b)
 	if k == 0 {

@@ -16,42 +16,20 @@ func AppendTextRow(dst []byte, fields [][]byte) []byte {
 	return dst
 }
 
-// TextRow is the payload of a text row, or what is left of it.
-type TextRow []byte
-
-// Next returns the first value, nil for NULL, and the row behind it. It must not be called on an empty TextRow.
-func (r TextRow) Next() (value []byte, rest TextRow, err error) {
-	if len(r) > 0 && r[0] == lenencNull {
-		return nil, r[1:], nil
-	}
-	value, size := LenencString(r)
-	if size == 0 {
-		return nil, nil, malformed("text row")
-	}
-	return value, r[size:], nil
-}
-
-// Field returns value number i, nil for NULL.
-func (r TextRow) Field(i int) (value []byte, err error) {
-	for ; ; i-- {
-		value, r, err = r.Next()
-		if err != nil || i == 0 {
-			return value, err
-		}
-	}
-}
-
 // ParseTextRow returns all values of a text row in the memory of fields, whose contents do not matter; nil is NULL. The values
 // point into payload. How many there must be, the caller knows.
 func ParseTextRow(payload []byte, fields [][]byte) ([][]byte, error) {
 	fields = fields[:0]
-	for r := TextRow(payload); len(r) > 0; {
-		var value []byte
-		var err error
-		if value, r, err = r.Next(); err != nil {
-			return nil, err
+	for len(payload) > 0 {
+		if payload[0] == lenencNull {
+			fields, payload = append(fields, nil), payload[1:]
+			continue
 		}
-		fields = append(fields, value)
+		value, size := LenencString(payload)
+		if size == 0 {
+			return nil, malformed("text row")
+		}
+		fields, payload = append(fields, value), payload[size:]
 	}
 	return fields, nil
 }
