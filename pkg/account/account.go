@@ -10,9 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"strings"
+	"time"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/pause"
 	"skarv/pkg/topology"
 	"skarv/pkg/wire"
 )
@@ -74,12 +77,13 @@ func (s Store) Remove(ctx context.Context, name string) (revision int64, err err
 // accounts are some of the cluster's, by name; nil is one that there is not.
 type accounts map[string]*catalog.Account
 
-// maxTries is how often somebody else may have changed an account in between.
-const maxTries = 10
+// again is about how long to wait before another try, when somebody else has changed an account in between.
+const again = 20 * time.Millisecond
 
-// update writes what become makes of the accounts of names. The revision is 0 if that is nothing. become may be called again.
+// update writes what become makes of the accounts of names. The revision is 0 if that is nothing. become is called again for as long as others
+// change the accounts meanwhile, one of whom comes through each time.
 func (s Store) update(ctx context.Context, names []string, become func(have accounts) (accounts, error)) (revision int64, err error) {
-	for range maxTries {
+	for {
 		have, revisions := accounts{}, map[string]int64{}
 		for _, name := range names { // before anything is written that may come to etcd much later
 			if have[name], revisions[name], err = s.Topology.Account(ctx, name); err != nil {
@@ -105,8 +109,10 @@ func (s Store) update(ctx context.Context, names []string, become func(have acco
 		case !errors.Is(err, topology.ErrConflict):
 			return revision, err
 		}
+		if err := pause.For(ctx, rand.N(again)); err != nil {
+			return 0, err
+		}
 	}
-	return 0, topology.ErrConflict
 }
 
 func checkName(name string) error {
