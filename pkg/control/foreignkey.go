@@ -39,10 +39,17 @@ func (d *schemaChange) unchecked(ctx context.Context, s *schema.Server) (affecte
 	if _, err := s.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
 		return 0, err
 	}
-	if affected, err = s.Exec(ctx, d.job.Work.Step.SQL); err == nil {
-		err = s.Use(ctx, d.job.DDL.Session)
+	affected, err = s.Exec(ctx, d.job.Work.Step.SQL)
+	if err == nil {
+		return affected, s.Use(ctx, d.job.DDL.Session)
 	}
-	return affected, err
+	if !sqlerr.HasCode(err, sqlerr.WrongForeignKey, sqlerr.MissingReferencedIndex) {
+		return 0, err
+	}
+	if e := s.Use(ctx, d.job.DDL.Session); e != nil {
+		return 0, e
+	}
+	return s.Exec(ctx, d.job.Work.Step.SQL) // MariaDB has other words for a wrong key where it looks for parents
 }
 
 // checkKeys looks for the parents of all rows that new keys speak of: before the step of those whose columns are there as they are, else of those

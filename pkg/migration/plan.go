@@ -608,9 +608,15 @@ func (p *Planner) tryAlterOn(ctx context.Context, o ddl.Name, shown bool) (befor
 		edits = append(edits, to.As(moved))
 		result = moved
 	}
-	if err := p.Trial.Try(ctx, p.Job, p.Statement.Rewrite(edits...)); err != nil {
+	alter := p.Statement.Rewrite(edits...)
+	if err := p.Trial.Try(ctx, p.Job, alter); err != nil {
 		if refused, ok := errors.AsType[*sqlerr.Error](err); ok {
-			err = p.realNames(refused, o)
+			if sqlerr.HasCode(err, sqlerr.WrongForeignKey, sqlerr.MissingReferencedIndex) {
+				refused, err = p.asChecked(ctx, alter, refused)
+			}
+			if refused != nil {
+				err = p.realNames(refused, o)
+			}
 		}
 		return nil, nil, err
 	}
@@ -622,6 +628,19 @@ func (p *Planner) tryAlterOn(ctx context.Context, o ddl.Name, shown bool) (befor
 		p.undone, err = p.undoes(ctx, &Altered{Table: trial, Keys: KeysOf(before.Create), Back: undoAlter(before, after)}, before)
 	}
 	return before, after, err
+}
+
+// asChecked is the refusal of a statement about the copy as the client's foreign_key_checks have it: MariaDB has other words for a wrong foreign key
+// where it looks for no parents.
+func (p *Planner) asChecked(ctx context.Context, alter string, refused *sqlerr.Error) (*sqlerr.Error, error) {
+	if err := p.Trial.Use(ctx, p.Session); err != nil {
+		return nil, err
+	}
+	err := p.Trial.Try(ctx, p.Job, alter)
+	if again, ok := errors.AsType[*sqlerr.Error](err); ok {
+		return again, nil
+	}
+	return refused, err
 }
 
 // undoes reports whether a leaves of the copy, as the statement has made it, what it was before.

@@ -148,6 +148,7 @@ const (
 	ResignalWithoutHandler Code = 1645
 	ConditionWithoutState  Code = 1646
 	MissingReferencedIndex Code = 1822
+	WrongForeignKey        Code = 1825
 	StackedWithoutHandler  Code = 3004
 	CascadeTooDeep         Code = 3008
 	PrimaryKeyRequired     Code = 3750
@@ -437,6 +438,8 @@ func definitionOf(c Code) definition {
 		return definition{"0K000", "RESIGNAL when handler not active"}
 	case ConditionWithoutState:
 		return definition{"HY000", "SIGNAL/RESIGNAL can only use a CONDITION defined with SQLSTATE"}
+	case WrongForeignKey:
+		return definition{"HY000", "Failed to add the foreign key constraint on table '%s'. Incorrect options in FOREIGN KEY constraint '%s'"}
 	case MissingReferencedIndex:
 		return definition{"HY000", "Failed to add the foreign key constraint. Missing index for constraint '%s' in the referenced table '%s'"}
 	case StackedWithoutHandler:
