@@ -44,12 +44,11 @@ func (r *Runner) evaluate(p *plan.Plan, in *insertion) error {
 	if len(in.exprs) == 0 {
 		return nil
 	}
-	if in.node.Reads && r.Transaction {
-		// What is computed ahead sees no rows of the transaction, and locks none.
-		err := in.staged(sqlerr.Unsupported("a subquery, or a function that reads tables, as the value of a column by which the row is placed, in a transaction that has written rows",
-			"select the value first"))
-		if err == ErrStage || r.Wrote {
-			return err
+	if in.node.Reads { // what is computed ahead sees no rows of the transaction, and locks none
+		open, copies := r.Conns.Transaction()
+		if aside := in.node.Else; copies || open && aside != nil && !aside.LocalTwice {
+			return in.staged(sqlerr.Unsupported("a subquery, or a function that reads tables, as the value of a column by which the row is placed, in a transaction that has written to reference tables",
+				"select the value first"))
 		}
 	}
 	if p.Uses&plan.SetsLastInsertID != 0 && slices.ContainsFunc(in.exprs, func(e expression) bool { return callsLastInsertID(e.sql) }) {

@@ -80,6 +80,8 @@ type Conns interface {
 	// Written are the groups on which the session's transaction may have written rows that it sees beside its snapshot; none if
 	// it reads all as it is.
 	Written() []placement.NodeGroupID
+	// Transaction reports whether the session is in a transaction, and whether that may have written rows of which every group has a copy.
+	Transaction() (open, copies bool)
 	// Evaluate runs a SELECT that names no table, on whichever group, with the session's state but outside of its
 	// transaction, and returns what it answers, strings of characters in UTF-8. clock, if not nil, is a statement to run before it, which sets the
 	// connection's time; behind it the time goes on.

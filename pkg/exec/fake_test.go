@@ -107,6 +107,8 @@ func (c *cluster) EndStatement(err error) error {
 
 func (c *cluster) Written() []placement.NodeGroupID { return nil }
 
+func (c *cluster) Transaction() (open, copies bool) { return false, false }
+
 func (c *cluster) Evaluate(sql, clock []byte) (Evaluated, error) {
 	if clock != nil {
 		c.note("clock %s", clock)

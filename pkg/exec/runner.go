@@ -36,8 +36,6 @@ type Execution struct {
 	FoundRows bool
 	// Locked: the session has locked tables and may read no others: global indexes are not looked into.
 	Locked bool
-	// Transaction: the session is in one. Wrote: which may have rows that nobody else sees.
-	Transaction, Wrote bool
 
 	// Now is the clock that statements over several groups are given one time from; nil is time.Now.
 	Now func() time.Time

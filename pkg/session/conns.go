@@ -298,6 +298,11 @@ func (c *conns) Written() []placement.NodeGroupID {
 	return c.s.tx.WroteOn()
 }
 
+// Transaction implements exec.Conns.
+func (c *conns) Transaction() (open, copies bool) {
+	return c.s.tx != nil, c.s.tx != nil && (c.s.snap.Map == nil || len(c.s.tx.WroteOn()) >= len(c.s.snap.Map.Groups()))
+}
+
 // keep ends a statement that has succeeded.
 func (c *conns) keep() {
 	for _, b := range c.held {
