@@ -59,8 +59,12 @@ func TestWatching(t *testing.T) {
 	_, err = db.Exec("SET @x = 's3cret-of-variable'")
 	require.NoError(t, err)
 	_, err = db.Exec("CREATE USER x IDENTIFIED BY 's3cret-of-create-user'")
+	require.NoError(t, err)
+	_, err = db.Exec("CREATE USER x IDENTIFIED BY 's3cret-of-failed-create-user'")
 	require.Error(t, err)
-	_, err = db.Exec("SET PASSWORD = PASSWORD('s3cret-of-set-password')")
+	_, err = db.Exec("CREATE USER y IDENTIFIED 's3cret-of-wrong-create-user'")
+	require.Error(t, err)
+	_, err = db.Exec("SET PASSWORD FOR nobody = PASSWORD('s3cret-of-set-password')")
 	require.Error(t, err)
 	require.Error(t, p.db(t, "admin", "s3cret-of-wrong-login", "").Ping())
 
