@@ -97,10 +97,10 @@ func (r *run) note(mysql, mariadb sqlerr.Code, name string) {
 	}
 }
 
-// noSuchUser is the error of statements that do not name the account that there is not.
-func (r *run) noSuchUser() error {
+// NoSuchUser is the error of statements that do not name the account that there is not, as servers of the flavor say it.
+func NoSuchUser(flavor catalog.Flavor) *sqlerr.Error {
 	e := sqlerr.NoMatchingUser.New()
-	if r.by.Flavor == catalog.MariaDB {
+	if flavor == catalog.MariaDB {
 		e.State = "28000"
 	}
 	return e
@@ -167,7 +167,7 @@ func (r *run) one(i int) error {
 		return r.change(a, u, nil)
 	case Password:
 		if a == nil {
-			return r.noSuchUser()
+			return NoSuchUser(r.by.Flavor)
 		}
 		return r.change(a, u, nil)
 	case Grant:
@@ -280,7 +280,7 @@ func (r *run) grant(u *User, name string, a *catalog.Account) error {
 	case r.by.Flavor == catalog.MySQL:
 		return sqlerr.CreateUserByGrant.New()
 	case !u.Logs:
-		return r.noSuchUser()
+		return NoSuchUser(r.by.Flavor)
 	}
 	u.Name = name
 	return r.create(u, grants)

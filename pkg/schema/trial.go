@@ -8,6 +8,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
+	"skarv/pkg/pause"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 )
@@ -56,10 +57,8 @@ func (s *Server) Try(ctx context.Context, job, query string) error {
 			return sqlerr.LockWaitTimeout.New()
 		}
 		free = 0
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(tryAgain):
+		if err := pause.For(ctx, tryAgain); err != nil {
+			return err
 		}
 	}
 }

@@ -119,9 +119,7 @@ func (s *Session) showCreateUser() error {
 	mariadb := s.cfg.Dialect.MariaDB()
 	switch {
 	case of == nil && mariadb:
-		e := sqlerr.NoMatchingUser.New()
-		e.State = "28000"
-		return e
+		return account.NoSuchUser(catalog.MariaDB)
 	case of == nil:
 		return sqlerr.CannotUser.New("SHOW CREATE USER", fmt.Sprintf("'%s'@'%s' (User account does not exist)", user, host))
 	}
