@@ -387,7 +387,7 @@ func (d *schemaChange) execute(ctx context.Context) (ended bool, err error) {
 
 // runOnOthers runs the step on the other groups than the first, at the same time, but for the moments in which it waits for those who use the
 // table: on one group after the other. A transaction that uses the table on one group, and then on another where the step waits, would
-// else wait for the step, and the step on the first of them for the transaction.
+// else wait for the step, and the step on the first of them for the transaction. A step about what nobody can use waits for nobody.
 func (d *schemaChange) runOnOthers(ctx context.Context, first int) error {
 	var g errgroup.Group // the others go on when one fails: what then is to undo is the same for all
 	for i := range d.servers {
@@ -401,6 +401,9 @@ func (d *schemaChange) runOnOthers(ctx context.Context, first int) error {
 			ended <- err
 			return err
 		})
+		if d.job.Work.Unused {
+			continue
+		}
 		if err := d.getsItsTables(ctx, i, sent, ended); err != nil && !d.job.Work.Step.Empties {
 			break
 		}

@@ -3,6 +3,7 @@ package control
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,6 +76,27 @@ func TestChangeWaitsOnOneGroupAtATime(t *testing.T) {
 	over[servers[2]]()
 	require.NoError(t, <-ended)
 	require.Equal(t, "id,v", f.columns("a"))
+	f.clean()
+}
+
+// A new table is made on all node groups but the first at the same time.
+func TestNewTableIsMadeAtTheSameTime(t *testing.T) {
+	f := newFixture(t, 3)
+	third := make(chan struct{})
+	var together atomic.Bool
+	f.control(func(point string) error {
+		switch {
+		case !together.Load():
+		case point == "before-3":
+			close(third)
+		case point == "before-2":
+			<-third
+		}
+		return nil
+	})
+	f.createDatabase()
+	together.Store(true)
+	f.must("CREATE TABLE a (id INT PRIMARY KEY)")
 	f.clean()
 }
 

@@ -187,6 +187,7 @@ func (p *Planner) createTable(ctx context.Context) error {
 		p.close(o.Object)
 	} else {
 		p.appear(o.Object)
+		p.work.Unused = len(t.ForeignKeys) == 0 && p.Statement.Like == nil
 	}
 	var edits []ddl.Edit
 	if needsKey {

@@ -30,6 +30,8 @@ type Work struct {
 	Begun bool `json:"begun,omitempty"`
 	// OwnRows: the step is about a table of which each group has rows of its own. What it did to them is added up.
 	OwnRows bool `json:"own_rows,omitempty"`
+	// Unused: nobody can use anything that the step locks. It makes a table under a new name that refers to no other one.
+	Unused bool `json:"unused,omitempty"`
 
 	// Indexes are the global indexes that are made, and Build, if there are rows that need entries, the table they are
 	// built for while it is used. Obsolete are those that go.
