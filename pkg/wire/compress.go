@@ -13,18 +13,23 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
-// A compressed connection carries the stream of packets, cut anywhere, in frames:
+// A compressed connection carries the stream of packets in frames:
 //
 //	3 bytes  length of what follows the header
 //	1 byte   number of the frame; both sides count on, from 0 at each command
 //	3 bytes  length before compression; 0: the content is not compressed
+//
+// The stream may be cut anywhere. But there are clients (Connector/Python) that find no more of a packet than its beginning in one frame and
+// the rest in the next, for servers cut no other way; so does Write.
 const (
 	frameHeaderLen = 7
 	// minCompress is the length from which servers and clients compress.
 	minCompress = 50
 	// frameContent is how much is compressed into one frame. Twice what zlib looks back on is worth it, more only waits longer.
 	frameContent = 128 << 10
-	maxZstdLevel = 22
+	// maxFrameContent is less than a header can say: content that cannot be compressed gets longer.
+	maxFrameContent = MaxPacket - 64<<10
+	maxZstdLevel    = 22
 )
 
 // Compression lends the compressors and decompressors, which are large, to connections for the time of one frame. It is safe for
@@ -59,6 +64,9 @@ type CompressedConn struct {
 	zstd  bool
 	level zstd.EncoderLevel
 	seq   byte // of the next frame written
+
+	rest int    // bytes still to be written of the packet whose beginning is
+	held []byte // what has been given to Write and waits for the rest of its packet, or of its header
 
 	in    *bufio.Reader
 	plain int // bytes of an uncompressed frame still to come
@@ -216,24 +224,61 @@ func (f *frameReader) ReadByte() (byte, error) {
 	return b, nil
 }
 
-// Write sends p in as many frames as it takes.
+// Write sends p in as many frames as it takes. What follows the beginning of a packet waits until it is whole.
 func (c *CompressedConn) Write(p []byte) (written int, err error) {
 	buf, _ := c.z.frames.Get().(*frameBuffer)
 	if buf == nil {
 		buf = &frameBuffer{}
 	}
-	defer c.z.frames.Put(buf)
+	defer func() {
+		if cap(buf.b) <= 2*frameContent {
+			c.z.frames.Put(buf)
+		}
+	}()
 	for written < len(p) {
-		content := p[written:min(len(p), written+frameContent)]
-		if err := c.encode(buf, content); err != nil {
+		left := p[written:]
+		n := min(len(left), max(c.needs(), frameContent)-len(c.held))
+		content := left[:n]
+		if len(c.held) > 0 || n < max(c.needs(), HeaderLen) {
+			c.held = append(c.held, content...)
+			content = c.held
+		}
+		whole, rest := c.cut(content)
+		if whole == 0 {
+			return len(p), nil
+		}
+		if err := c.encode(buf, content[:whole]); err != nil {
 			return written, err
 		}
 		if _, err := c.Conn.Write(buf.b); err != nil {
 			return written, err
 		}
-		written += len(content)
+		written += n - (len(content) - whole)
+		c.held, c.rest = nil, rest
 	}
 	return written, nil
+}
+
+// needs is how many bytes the next frame must have.
+func (c *CompressedConn) needs() int { return max(1, min(c.rest, maxFrameContent)) }
+
+// cut returns how much of content, which begins the next frame, can be that frame, and what is then missing of the last packet in it: nothing
+// ends within a header, nor within what is left of a packet that began in the frame before.
+func (c *CompressedConn) cut(content []byte) (whole, rest int) {
+	if len(content) < c.needs() {
+		return 0, c.rest
+	}
+	if c.rest > len(content) {
+		return len(content), c.rest - len(content)
+	}
+	at := c.rest
+	for len(content)-at >= HeaderLen {
+		length, _ := Header(content[at:])
+		if at += HeaderLen + length; at > len(content) {
+			return len(content), at - len(content)
+		}
+	}
+	return at, 0
 }
 
 // encode makes one frame of content in buf.

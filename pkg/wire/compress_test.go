@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,12 @@ func compressed(z *Compression, nc net.Conn, level int) *CompressedConn {
 	return z.Zstd(nc, level)
 }
 
+// packet is payload with its header, or as several packets.
+func packet(payload []byte) []byte {
+	var seq byte
+	return AppendPacket(nil, &seq, payload)
+}
+
 func TestCompressionRoundTrip(t *testing.T) {
 	z := NewCompression()
 	noise := make([]byte, 300_000)
@@ -43,6 +50,7 @@ func TestCompressionRoundTrip(t *testing.T) {
 			c := compressed(z, m, level)
 			var want []byte
 			for _, p := range [][]byte{[]byte("short"), bytes.Repeat([]byte("long "), 100_000), noise, nil, []byte("x")} {
+				p = packet(p)
 				n, err := c.Write(p)
 				require.NoError(t, err)
 				require.Equal(t, len(p), n)
@@ -56,16 +64,78 @@ func TestCompressionRoundTrip(t *testing.T) {
 	}
 }
 
+// However it is written, each packet is in one frame, or its beginning, with the header, in one and all the rest in the next: Connector/Python
+// reads no further. Of packets that are too long for that, no more is cut than must be.
+func TestFramesOfAPacket(t *testing.T) {
+	z := NewCompression()
+	rnd := rand.New(rand.NewPCG(3, 4))
+	noise := make([]byte, 4<<20)
+	for i := range noise {
+		noise[i] = byte(rnd.Uint32())
+	}
+	for _, level := range []int{0, 3} {
+		var stream []byte
+		for _, n := range []int{0, 1, 100, 3, frameContent, 10, 5 * frameContent, 0, 7, 3 << 20, frameContent - HeaderLen, 2} {
+			stream = append(stream, packet(noise[:n])...)
+		}
+		for _, most := range []int{1, 7, 1000, 16 << 10, 16<<10 + 3, 1 << 20, 1 << 30} {
+			m := &memConn{}
+			c := compressed(z, m, level)
+			for left := stream; len(left) > 0; {
+				n := min(len(left), most)
+				if most < 1<<20 && len(left) > 1<<20 {
+					n = len(left) - 1<<20 // not all byte by byte
+				}
+				_, err := c.Write(left[:n])
+				require.NoError(t, err)
+				left = left[n:]
+			}
+			contents := framed(t, z, m.Bytes(), level)
+			require.True(t, bytes.Equal(stream, slices.Concat(contents...)), "written by %d", most)
+			rest := 0
+			for i, content := range contents {
+				require.LessOrEqual(t, rest, len(content), "frame %d, written by %d", i, most)
+				content = content[rest:]
+				for rest = 0; len(content) > 0 && rest == 0; {
+					require.GreaterOrEqual(t, len(content), HeaderLen, "frame %d, written by %d", i, most)
+					length, _ := Header(content)
+					rest = max(0, HeaderLen+length-len(content))
+					content = content[min(len(content), HeaderLen+length):]
+				}
+			}
+		}
+		m := &memConn{}
+		huge := packet(bytes.Repeat(noise, 5))
+		_, err := compressed(z, m, level).Write(huge)
+		require.NoError(t, err)
+		contents := framed(t, z, m.Bytes(), level)
+		require.True(t, bytes.Equal(huge, slices.Concat(contents...)))
+		require.LessOrEqual(t, len(contents), 4)
+	}
+}
+
+// framed takes b apart.
+func framed(t *testing.T, z *Compression, b []byte, level int) (contents [][]byte) {
+	for len(b) > 0 {
+		length, _ := Header(b)
+		end := frameHeaderLen + length
+		content, err := io.ReadAll(compressed(z, &memConn{Buffer: *bytes.NewBuffer(b[:end])}, level))
+		require.NoError(t, err)
+		contents, b = append(contents, content), b[end:]
+	}
+	return contents
+}
+
 // The numbers of frames go on from what the peer sent and begin anew with each command.
 func TestCompressionSequence(t *testing.T) {
 	z := NewCompression()
 	m := &memConn{}
 	client, server := z.Zlib(m), z.Zlib(m)
 	pass := func(from, to *CompressedConn, wantSeq byte) {
-		_, err := from.Write([]byte("x"))
+		_, err := from.Write(packet([]byte("x")))
 		require.NoError(t, err)
 		assert.Equal(t, wantSeq, m.Bytes()[3])
-		_, err = io.ReadFull(to, make([]byte, 1))
+		_, err = io.ReadFull(to, make([]byte, HeaderLen+1))
 		require.NoError(t, err)
 	}
 	for range 2 {
@@ -82,7 +152,7 @@ func TestBrokenFrames(t *testing.T) {
 	z := NewCompression()
 	for _, level := range []int{0, 3} {
 		m := &memConn{}
-		_, err := compressed(z, m, level).Write([]byte(strings.Repeat("a frame ", 100)))
+		_, err := compressed(z, m, level).Write(packet([]byte(strings.Repeat("a frame ", 100))))
 		require.NoError(t, err)
 		whole := m.Bytes()
 		edit := func(f func(b []byte) []byte) error {
@@ -110,8 +180,8 @@ func FuzzCompressedRead(f *testing.F) {
 	z := NewCompression()
 	for _, level := range []int{0, 3} {
 		m := &memConn{}
-		_, _ = compressed(z, m, level).Write([]byte(strings.Repeat("a frame ", 100)))
-		_, _ = compressed(z, m, level).Write([]byte("short"))
+		_, _ = compressed(z, m, level).Write(packet([]byte(strings.Repeat("a frame ", 100))))
+		_, _ = compressed(z, m, level).Write(packet([]byte("short")))
 		f.Add(m.Bytes(), level)
 	}
 	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00x"), 0)
