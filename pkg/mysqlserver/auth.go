@@ -47,6 +47,9 @@ func (l *login) authenticate() error {
 	if account == nil {
 		plugin, authString = l.c.server.nobody(l.user)
 	}
+	if authString == "" && (l.plugin == wire.NativePassword || l.plugin == wire.CachingSHA2Password) {
+		plugin, l.mustSwitch = l.plugin, false // no reply is right but none, by either
+	}
 	if !l.c.caps.Has(wire.CapPluginAuth) {
 		if plugin != wire.NativePassword {
 			return sqlerr.UnsupportedAuthMode.New()

@@ -83,6 +83,22 @@ func TestFastPath(t *testing.T) {
 	assert.Equal(t, byte(wire.SHA2FullAuth), first("secret"))
 }
 
+// Who needs no password is asked for none by another plugin than the client's, which may not have it: MySQL's has no mysql_native_password since
+// version 9, MariaDB's often no caching_sha2_password.
+func TestNoPasswordByEitherPlugin(t *testing.T) {
+	for _, announced := range []string{wire.CachingSHA2Password, wire.NativePassword} {
+		s := startToy(t, mysqlserver.Config{AuthPlugin: announced})
+		for _, user := range []string{"open", "bare"} {
+			for _, plugin := range []string{wire.CachingSHA2Password, wire.NativePassword} {
+				r := dialRaw(t, "tcp", s.addr)
+				r.hello()
+				r.respond(wire.HandshakeResponse{Capabilities: rawCaps, User: user, Plugin: plugin})
+				assert.Equal(t, byte(0), r.read()[0], "%s by %s, announced %s", user, plugin, announced)
+			}
+		}
+	}
+}
+
 // An unknown user sees the packets a known one sees who errs.
 func TestUnknownUserIsNotTold(t *testing.T) {
 	s := startToy(t, mysqlserver.Config{Secret: []byte("fixed")})
