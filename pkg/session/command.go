@@ -60,10 +60,11 @@ func (s *Session) fieldList(payload []byte) error {
 	return nil
 }
 
-// statistics is COM_STATISTICS: one line for people.
+// statistics is COM_STATISTICS: one line for people, of which programs read the beginning.
 func (s *Session) statistics() error {
-	return s.conn.WritePacket(fmt.Appendf(nil, "Sessions: %d  Node groups: %d  Databases: %d  Snapshot: %d",
-		s.cfg.Registry.Len(), len(s.snap.Groups), len(s.snap.Databases), s.snap.Revision))
+	r := s.cfg.Registry
+	return s.conn.WritePacket(fmt.Appendf(nil, "Uptime: %d  Threads: %d  Node groups: %d  Databases: %d  Snapshot: %d",
+		int(r.clock().Seconds()), r.Len(), len(s.snap.Groups), len(s.snap.Databases), s.snap.Revision))
 }
 
 // setOption is COM_SET_OPTION: multi-statements on (0) or off (1).

@@ -732,3 +732,10 @@ func TestNULAsOneServer(t *testing.T) {
 		require.Equal(t, fmt.Sprint(wrong), fmt.Sprint(err), "%q", sql)
 	}
 }
+
+// COM_STATISTICS begins as a server's, of which mysqladmin shows the rest behind the time that it has read.
+func TestStatistics(t *testing.T) {
+	r := packetLogin(t, 0)
+	r.send(wire.ComStatistics, "")
+	require.Regexp(t, `^Uptime: \d+  Threads: \d+  Node groups: \d+  `, string(r.read()))
+}
