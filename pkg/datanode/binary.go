@@ -207,6 +207,16 @@ func (b *Binary) findShare() {
 	}
 }
 
+// Tool is the command that runs a client program which was installed, or unpacked, together with the server.
+func (b Binary) Tool(ctx context.Context, name string, args ...string) *exec.Cmd {
+	b.Path = filepath.Join(b.base, "bin", name)
+	b.findLibraries()
+	argv := b.command(args...)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = b.environ()
+	return cmd
+}
+
 // command is the argument vector that runs the server.
 func (b *Binary) command(args ...string) []string {
 	argv := append([]string(nil), b.loader...)

@@ -183,16 +183,30 @@ func (s *Session) showVariables() error {
 		return txn.Lost(c, err)
 	}
 	for _, r := range rows {
-		if len(r) == 2 && strings.EqualFold(string(r[0]), "event_scheduler") {
-			r[1] = []byte(s.eventScheduler())
+		if len(r) == 2 {
+			if v, ok := s.clusterVariable(string(r[0])); ok {
+				r[1] = []byte(v)
+			}
 		}
 	}
 	return s.sendRows(cols, rows)
 }
 
-func (s *Session) eventScheduler() string {
-	if s.snap.EventsOff {
-		return "OFF"
+// clusterVariable is the cluster's value of a global variable that each server has its own of. Transactions of a cluster have no GTIDs: those
+// of one of its servers say nothing of the others, and mysqldump would write them into dumps.
+func (s *Session) clusterVariable(name string) (value string, ok bool) {
+	name = foldASCII(name)
+	switch {
+	case name == "event_scheduler":
+		if s.snap.EventsOff {
+			return "OFF", true
+		}
+		return "ON", true
+	case s.cfg.Dialect.MariaDB():
+	case name == "gtid_mode":
+		return "OFF", true
+	case name == "gtid_executed", name == "gtid_purged":
+		return "", true
 	}
-	return "ON"
+	return "", false
 }

@@ -359,7 +359,7 @@ func (s *Session) mayAssign(names []string) error {
 		switch name {
 		case "insert_id", "sql_log_bin", "xa_detach_on_prepare", "gtid_next", "pseudo_thread_id", "pseudo_slave_mode", "pseudo_replica_mode",
 			"gtid_domain_id", "server_id", "gtid_seq_no", "wsrep_gtid_seq_no", "wsrep_on":
-			return sqlerr.Unsupported("SET "+name+", which is about one server and has no meaning for a cluster", "leave it out")
+			return sqlerr.Unsupported("SET "+name+", which is about one server and has no meaning for a cluster", "leave it out, as mysqldump --set-gtid-purged=OFF does")
 		case "rand_seed1", "rand_seed2":
 			return sqlerr.Unsupported("SET "+name+", from which each connection to a server would begin again", "write RAND(n) with a number")
 		case "binlog_format", "binlog_row_image", "binlog_row_value_options", "binlog_direct_non_transactional_updates", "skip_replication",

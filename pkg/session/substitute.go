@@ -166,8 +166,6 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 			}
 			return unsignedVariable(n), true
 		}
-	case "@@event_scheduler", "@@global.event_scheduler":
-		return sessionValue{"'" + s.eventScheduler() + "'", ""}, true
 	case "@@warning_count", "@@session.warning_count":
 		return unsignedVariable(uint64(s.warningCount())), true
 	case "@@error_count", "@@session.error_count":
@@ -183,6 +181,10 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 		return sessionValue{s.heldVariableValue(i), "IF(%s, @@session.unique_checks, 0)"}, s.heldVariableValue(i) == "0" // else it is what servers have
 	} else if i >= 0 {
 		return sessionValue{s.heldVariableValue(i), "NULLIF(%s | 0, NULL)"}, true
+	}
+	global := strings.TrimPrefix(strings.TrimPrefix(foldASCII(text), "@@"), "global.")
+	if v, ok := s.clusterVariable(strings.Trim(global, "`")); ok {
+		return sessionValue{"'" + v + "'", ""}, true
 	}
 	if own := s.ownValue(ownVariable(text)); own != "" {
 		return sessionValue{"'" + own + "'", ""}, true

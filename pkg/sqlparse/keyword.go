@@ -189,6 +189,7 @@ func sysVarUses(name []byte) Uses {
 	case equalFold(name, "timestamp"), equalFold(name, "rand_seed1"), equalFold(name, "rand_seed2"):
 		return Nondeterministic
 	case equalFold(name, "pseudo_thread_id"), equalFold(name, "in_transaction"), equalFold(name, "event_scheduler"),
+		equalFold(name, "gtid_mode"), equalFold(name, "gtid_executed"), equalFold(name, "gtid_purged"),
 		equalFold(name, "wait_timeout"), equalFold(name, "net_read_timeout"), equalFold(name, "net_write_timeout"),
 		equalFold(name, "idle_transaction_timeout"), equalFold(name, "idle_readonly_transaction_timeout"),
 		equalFold(name, "idle_write_transaction_timeout"), equalFold(name, "unique_checks"),
