@@ -376,7 +376,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	login, was := s.account == nil, s.db
-	s.release()
+	s.startOver()
 	s.leave()
 	s.handedOver = false
 	s.user, s.db = user, ""
@@ -416,7 +416,7 @@ func (s *Session) Refused() error {
 			charsets = append(charsets, backend.Variable{Name: v.Name, Value: value})
 		}
 	}
-	s.release()
+	s.startOver()
 	s.leave()
 	s.handedOver, s.more = false, false
 	if err := s.reset(false, s.conn.Collation()); err != nil {
@@ -512,6 +512,16 @@ func (s *Session) release() {
 	_ = s.unlock() // the client is gone, or wants all of it forgotten
 }
 
+// startOver is release for a client that stays: when it hears of it, its user-level locks are free.
+func (s *Session) startOver() {
+	if m := s.mutex; m != nil && m.conn.Usable() {
+		s.running.enter(m.conn)
+		_, _ = m.conn.Exec("DO RELEASE_ALL_LOCKS()") // else the connection's end does it
+		s.running.leave(m.conn)
+	}
+	s.release()
+}
+
 // Handle implements mysqlserver.Handler.
 func (s *Session) Handle(cmd wire.Command, payload []byte) error {
 	if t := s.conn.Task(); !t.OnLoop() {
@@ -592,7 +602,7 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	case wire.ComSetOption:
 		return s.setOption(payload)
 	case wire.ComResetConnection:
-		s.release()
+		s.startOver()
 		s.handedOver = false
 		collation := s.conn.Collation()
 		if !s.cfg.Dialect.MariaDB() {

@@ -106,6 +106,9 @@ func indexable(t *catalog.Table, x catalog.Index, flavor catalog.Flavor) error {
 		case col.OnUpdate:
 			return what("of a column with ON UPDATE")
 		}
+		if _, err := col.Key(flavor); err != nil {
+			return what(fmt.Sprintf("of %s column '%s', by which nothing can be placed", strings.ToUpper(col.DataType), col.Name))
+		}
 	}
 	try := *t
 	x.Global = 1
