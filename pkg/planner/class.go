@@ -134,12 +134,14 @@ func (b *build) classOf(blk *block, e sqlparser.Expr) class {
 	case *sqlparser.SubstrExpr:
 		return b.stringOf(blk, e.Name)
 	case *sqlparser.TrimFuncExpr:
-		return b.stringOf(blk, e.StringArg)
+		return b.stringOf(blk, e.StringArg, e.TrimArg)
 	case *sqlparser.FuncExpr:
 		name := e.Name.Lowered()
 		switch {
 		case numberFunctions(name):
 			return class{kind: numberClass, time: timeFunctions(name)}
+		case name == "substring_index" && len(e.Exprs) > 1:
+			return b.stringOf(blk, e.Exprs[0], e.Exprs[1])
 		case sameStringFunctions(name) && len(e.Exprs) > 0:
 			return b.stringOf(blk, e.Exprs[0])
 		case name == "coalesce" || name == "ifnull":
@@ -162,12 +164,20 @@ func arithmetic(op sqlparser.BinaryExprOperator) bool {
 	return false
 }
 
-// stringOf is the class of a function that returns a part or a variant of its string argument, not longer than that.
-func (b *build) stringOf(blk *block, e sqlparser.Expr) class {
-	if c := b.class(blk, e); c.kind == stringClass {
-		return c
+// stringOf is the class of a function that returns a part or a variant of its string argument, not longer than that. The result has the
+// collation that the argument and what is looked for in it have together: a literal is weaker than a column.
+func (b *build) stringOf(blk *block, e sqlparser.Expr, lookedFor ...sqlparser.Expr) class {
+	c := b.class(blk, e)
+	if c.kind != stringClass || slices.ContainsFunc(lookedFor, func(x sqlparser.Expr) bool {
+		if x == nil || constant(x) {
+			return false
+		}
+		of := b.class(blk, x)
+		return of.kind != stringClass || of.collation != c.collation
+	}) {
+		return class{}
 	}
-	return class{}
+	return c
 }
 
 // common is the class of expressions that have all the same; constants beside strings take the column's collation, which

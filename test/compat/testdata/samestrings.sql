@@ -22,3 +22,16 @@ SELECT c FROM (SELECT g, COUNT(*) AS c FROM same GROUP BY g) d WHERE LENGTH(g) =
 SELECT d.g, s.id FROM (SELECT DISTINCT g FROM same) d JOIN same s ON s.n = s.id WHERE BINARY d.g = 'ABC';
 SELECT HEX(d.g) FROM (SELECT g FROM same UNION SELECT g FROM same) d WHERE BINARY g = 'ABC';
 SELECT COUNT(*) FROM (SELECT g, COUNT(*) AS c FROM same GROUP BY g) d WHERE g = 'ABC' AND c > 1;
+-- The collation of a part of a string is also that of what is looked for in it.
+CREATE TABLE parted (id INT PRIMARY KEY, s VARCHAR(20) COLLATE utf8mb4_general_ci, x VARCHAR(20) COLLATE utf8mb4_bin, y VARCHAR(20) COLLATE utf8mb4_general_ci) DEFAULT CHARSET utf8mb4;
+INSERT INTO parted VALUES (1,'a,b','a','b'),(2,'A,b','A','b'),(3,'b,a','b','a'),(4,'B,A','B','A'),(5,'a','q','q'),(6,'b','q','q'),(7,'aa','q','q'),(8,'AA','q','q'),(9,NULL,NULL,NULL),(10,'','','');
+SELECT COUNT(*), MIN(id), MAX(id) FROM parted GROUP BY SUBSTRING_INDEX(s, x, 1);
+SELECT COUNT(*), MIN(id), MAX(id) FROM parted GROUP BY TRIM(LEADING x FROM s);
+SELECT COUNT(*) FROM (SELECT DISTINCT TRIM(BOTH x FROM s) AS t FROM parted) d;
+SELECT COUNT(DISTINCT SUBSTRING_INDEX(s, 'q' COLLATE utf8mb4_bin, 1)) FROM parted;
+SELECT COUNT(*), MIN(id) FROM parted GROUP BY SUBSTRING_INDEX(s, 'q' COLLATE utf8mb4_bin, 1);
+SELECT id, SUBSTRING_INDEX(s, 'q' COLLATE utf8mb4_bin, 1) AS t FROM parted ORDER BY t, id;
+SELECT id, TRIM(LEADING x FROM s) FROM parted ORDER BY 2, 1;
+SELECT MIN(SUBSTRING_INDEX(s, 'q' COLLATE utf8mb4_bin, 1)), MAX(TRIM('q' COLLATE utf8mb4_bin FROM s)) FROM parted;
+SELECT COUNT(*), MIN(id) FROM parted GROUP BY SUBSTRING_INDEX(s, ',', 1);
+SELECT COUNT(*), MIN(id) FROM parted GROUP BY TRIM(TRAILING y FROM s);
