@@ -22,7 +22,7 @@ const (
 	moment               // TIMESTAMP: seconds since 1970, which no time zone changes
 	bytesOf              // strings of characters, as their bytes in the column's own character set
 	binary               // byte strings and geometries
-	utf8                 // text in utf8mb4, which becomes what the column has: strings of results
+	utf8                 // text in utf8mb4, which becomes what the column has: strings of results; addresses, whose bytes mean something else than their text
 	document             // MySQL's JSON, as pkg/jsondoc has it
 )
 
@@ -51,8 +51,10 @@ func formOf(c *catalog.Column) Form {
 		return bytesOf
 	case "json":
 		return document
-	case "decimal", "double", "date", "time", "datetime", "uuid", "inet4", "inet6":
+	case "decimal", "double", "date", "time", "datetime":
 		return quoted
+	case "uuid", "inet4", "inet6":
+		return utf8
 	}
 	return binary // BLOBs, geometries, vectors
 }

@@ -39,3 +39,40 @@ INSERT INTO page (page_namespace, page_title) VALUES (4, 'Zoë');
 SELECT page_id FROM page WHERE page_namespace = 3 AND page_title = 'Zoë';
 SET NAMES utf8mb4;
 DROP TABLE page, objectcache, words;
+-- Of addresses the bytes mean something else than the text.
+-- only: mariadb
+CREATE TABLE addresses (id INT PRIMARY KEY, u UUID NOT NULL, i INET6, f INET4, n INT, UNIQUE KEY (n));
+-- only: mariadb
+INSERT INTO addresses VALUES (1, '123e4567-e89b-12d3-a456-426655440000', '::1', '1.2.3.4', 1), (2, '123e4567-e89b-12d3-a456-426655440001', '::2', '1.2.3.5', 2), (3, '123e4567-e89b-12d3-a456-426655440002', '::3', NULL, 3);
+-- only: mariadb
+CREATE TABLE known (u UUID PRIMARY KEY, n INT);
+-- only: mariadb
+INSERT INTO known VALUES ('123e4567-e89b-12d3-a456-426655440000', 1), ('123e4567-e89b-12d3-a456-426655440001', 2);
+-- only: mariadb
+SET NAMES binary;
+-- only: mariadb
+SELECT COUNT(DISTINCT u), COUNT(DISTINCT i), COUNT(DISTINCT f) FROM addresses;
+-- only: mariadb
+SELECT u, i, f FROM addresses ORDER BY u;
+-- only: mariadb
+SELECT k.n, a.i FROM known k JOIN addresses a ON a.u = k.u ORDER BY k.n;
+-- only: mariadb
+UPDATE addresses SET id = id + 100;
+-- only: mariadb
+SELECT id, HEX(u), HEX(i), HEX(f), n FROM addresses ORDER BY id;
+-- only: mariadb
+UPDATE addresses a JOIN known k ON a.u = k.u SET a.n = a.n + 10;
+-- only: mariadb
+INSERT INTO addresses SELECT id + 1000, u, i, f, n + 1000 FROM addresses;
+-- only: mariadb
+UPDATE known SET u = '0123456789abcdef' WHERE n = 2;
+-- only: mariadb
+DELETE FROM addresses WHERE i IN (SELECT i FROM (SELECT MIN(i) AS i FROM addresses) AS least);
+-- only: mariadb
+SELECT id, HEX(u), HEX(i), HEX(f), n FROM addresses ORDER BY id;
+-- only: mariadb
+SELECT HEX(u), n FROM known ORDER BY n;
+-- only: mariadb
+SET NAMES utf8mb4;
+-- only: mariadb
+SELECT u, n FROM known ORDER BY n;
