@@ -121,7 +121,7 @@ func (m *mentioned) columns(t *catalog.Table) (cols []int) {
 		if strings.ContainsFunc(c.Name, func(r rune) bool { return r > '~' }) {
 			return all // the servers know better which of these names are equal
 		}
-		if keep[i] || m.names[strings.ToLower(c.Name)] || !mayBeMissing(c) {
+		if keep[i] || m.names[strings.ToLower(c.Name)] || !mayBeMissing(c) || mayBeNumbered(t, i) {
 			cols = append(cols, i)
 		}
 	}
@@ -139,6 +139,17 @@ func mayBeMissing(c *catalog.Column) bool {
 		return true
 	}
 	return false
+}
+
+// mayBeNumbered reports whether a server may number a column in rows that say nothing of it, of which there may be more than it has numbers:
+// that of AUTO_INCREMENT, which the catalog does not know of single tables. It begins a key, holds no NULL and has no default.
+func mayBeNumbered(t *catalog.Table, column int) bool {
+	if t.Kind != catalog.Single {
+		return column == t.AutoIncrement
+	}
+	c := &t.Columns[column]
+	return !c.Nullable && !c.HasDefault && keyClass(c) == "int" &&
+		slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return len(x.Columns) > 0 && x.Columns[0] == column })
 }
 
 // starTables are the tables all of whose visible columns are read because a * stands for them. EXISTS does not read them.

@@ -81,3 +81,11 @@ INSERT INTO o VALUES (10, 4, 'in', 'n', 7, '2024-01-01');
 SELECT c.id, o.id FROM c JOIN o ON o.cid = c.id JOIN n ON n.id <> c.id WHERE o.amount = 7 ORDER BY 1, 2;
 ROLLBACK;
 SELECT COUNT(*) FROM c JOIN o ON o.cid = c.id WHERE o.amount = 7;
+-- AUTO_INCREMENT columns that no statement names, in copies of more rows than they have numbers.
+CREATE TABLE few (id INT PRIMARY KEY, n TINYINT NOT NULL AUTO_INCREMENT, v INT, KEY (n));
+CREATE TABLE fewer (id INT PRIMARY KEY, n TINYINT NOT NULL AUTO_INCREMENT, v INT, KEY (n)) COMMENT 'skarv:single';
+INSERT INTO few WITH RECURSIVE w AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM w WHERE x < 400) SELECT x, 1 + x % 3, x % 50 FROM w;
+INSERT INTO fewer SELECT * FROM few;
+SELECT COUNT(*) FROM few a JOIN few b ON a.v = b.v + 1;
+SELECT COUNT(*) FROM few a JOIN fewer b ON a.v = b.v + 1;
+SELECT COUNT(*) FROM fewer WHERE v NOT IN (SELECT v FROM few WHERE id > 10);
