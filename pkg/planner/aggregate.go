@@ -258,7 +258,7 @@ func (b *build) aggregateColumn(blk *block, i int, item *sqlparser.AliasedExpr, 
 	if !ok {
 		return c, false, b.refuseOrder()
 	}
-	k, ok := b.keyFor(i, cls, span)
+	k, ok := b.keyFor(i, cls, span, item.Expr)
 	if !ok {
 		return c, false, b.refuseOrder()
 	}

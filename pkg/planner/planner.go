@@ -51,6 +51,8 @@ type SessionInfo struct {
 	NoAutoValueOnZero bool
 	// Strict: sql_mode has one of the STRICT_ modes.
 	Strict bool
+	// FullGroups: sql_mode has ONLY_FULL_GROUP_BY.
+	FullGroups bool
 	// UTF8Results: character_set_results is utf8mb4, so that strings of Unicode columns can be compared in the proxy as
 	// they arrive. Else the servers are asked for weight strings.
 	UTF8Results bool

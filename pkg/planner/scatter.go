@@ -201,8 +201,11 @@ func (b *build) orderKey(e sqlparser.Expr, of itemOf, i int, mayHide bool) (k pl
 			"put the expression into the select list and name it by its alias")
 	}
 	cls := b.class(b.query.block, e)
-	column := b.hide(hiddenColumn{span: items[i]})
-	k, ok = b.keyFor(column, cls, items[i])
+	h := hiddenColumn{span: items[i]}
+	if b.snap.Flavor == catalog.MariaDB {
+		h.before, h.after = b.ofGroup(e)
+	}
+	k, ok = b.keyFor(b.hide(h), cls, items[i], e)
 	if !ok {
 		return k, false, b.refuseOrder()
 	}
@@ -343,7 +346,7 @@ func (b *build) resultKey(i int) (plan.Order, bool) {
 		if !ok {
 			span = sqlparse.Span{}
 		}
-		return b.keyFor(i, columnClass(c.ref.column()), span, c.ref)
+		return b.keyFor(i, columnClass(c.ref.column()), span, nil, c.ref)
 	}
 	items, ok := b.plainItems()
 	if !ok {
@@ -353,7 +356,7 @@ func (b *build) resultKey(i int) (plan.Order, bool) {
 	if !ok {
 		return plan.Order{}, false
 	}
-	return b.keyFor(i, b.class(b.query.block, items[i].Expr), span)
+	return b.keyFor(i, b.class(b.query.block, items[i].Expr), span, items[i].Expr)
 }
 
 // itemSpan is the text of visible column i's expression.
@@ -370,12 +373,28 @@ func (b *build) itemSpan(i int) (sqlparse.Span, bool) {
 	return items[i].Expr, true
 }
 
-// keyFor is how to sort by a column of class cls; span is the text of its expression (empty: it is the plain column
+// ofGroup is what must stand around what is computed of e, nil for a plain column, in the list of a SELECT with GROUP BY: all rows of a group
+// have one value of it, but ONLY_FULL_GROUP_BY knows an expression of GROUP BY where it stands alone and, on MariaDB, where it stands first.
+func (b *build) ofGroup(e sqlparser.Expr) (before, after string) {
+	if blk := b.query.block; blk == nil || blk.sel.GroupBy == nil {
+		return "", ""
+	}
+	if b.snap.Flavor == catalog.MySQL {
+		return "ANY_VALUE(", ")"
+	}
+	if _, column := e.(*sqlparser.ColName); e == nil || column || !b.sess.FullGroups || hasAggregate(e) {
+		return "", ""
+	}
+	return "MIN(", ")"
+}
+
+// keyFor is how to sort by a column of class cls; span is the text of its expression e (both empty: it is the plain column
 // ref), for weights.
-func (b *build) keyFor(column int, cls class, span sqlparse.Span, ref ...colRef) (plan.Order, bool) {
+func (b *build) keyFor(column int, cls class, span sqlparse.Span, e sqlparser.Expr, ref ...colRef) (plan.Order, bool) {
 	k := plan.Order{Column: column, Weight: -1}
+	around, behind := b.ofGroup(e)
 	expr := func(before, after string) (int, bool) {
-		h := hiddenColumn{before: before, after: after, span: span}
+		h := hiddenColumn{before: around + before, after: after + behind, span: span}
 		if span.End == 0 {
 			if len(ref) == 0 || ref[0].inst.table == nil || ref[0].inst.name == "" {
 				return 0, false
@@ -384,10 +403,6 @@ func (b *build) keyFor(column int, cls class, span sqlparse.Span, ref ...colRef)
 				return 0, false // column of a derived table: its name here is another
 			}
 			h.before += sqltypes.QuoteIn(ref[0].inst.name, ref[0].column().Name)
-		}
-		if blk := b.query.block; b.snap.Flavor == catalog.MySQL && blk != nil && blk.sel.GroupBy != nil {
-			// ONLY_FULL_GROUP_BY knows an expression of GROUP BY where it stands alone.
-			h.before, h.after = "ANY_VALUE("+h.before, h.after+")"
 		}
 		return b.hide(h), true
 	}
