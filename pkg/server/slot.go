@@ -164,12 +164,7 @@ func (s *Server) drain(ctx context.Context, m *placement.PartitionMap) {
 		if err := s.barrier.Drain(ctx, m); err != nil {
 			return err
 		}
-		// Frozen or not: what somebody has lost may change rows by the map before, such as those a copy is about to be compared with.
-		if len(m.Moving()) > 0 {
-			var groups []placement.NodeGroupID
-			for i := range m.Moving() {
-				groups = append(groups, m.Moving()[i].A, m.Moving()[i].B)
-			}
+		if groups := s.copiedFrom(m); len(groups) > 0 {
 			if err := s.pools.AwaitOrphans(ctx, groups); err != nil {
 				return err
 			}
@@ -200,6 +195,18 @@ func (s *Server) drain(ctx context.Context, m *placement.PartitionMap) {
 			return
 		}
 	}
+}
+
+// copiedFrom are the node groups whose rows are copied while m stands, or compared with copies, frozen or not: what somebody has lost there may
+// change rows by the map before. A group that joins gets the copies of reference tables that the first one has.
+func (s *Server) copiedFrom(m *placement.PartitionMap) (groups []placement.NodeGroupID) {
+	for i := range m.Moving() {
+		groups = append(groups, m.Moving()[i].A, m.Moving()[i].B)
+	}
+	if first := s.follower.Snapshot().Groups; m.CopiesFrozen() > 0 && len(first) > 0 {
+		groups = append(groups, first[0].ID)
+	}
+	return groups
 }
 
 // announceStale lets the cluster know which statements here were planned by another catalog than the present one, and still run.

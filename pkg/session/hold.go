@@ -98,7 +98,8 @@ func (s *Session) announcePartitions(t partitionUse) error {
 	t.several = t.several || t.All || t.Copies
 	hold := (t.write || s.tx != nil || s.locks != nil || !t.All) && (t.All || len(t.Partitions) > 0)
 	epoch := s.snap.Map.Epoch()
-	if s.hold.Scattering() == epoch && (hold && s.hold.Covers(t.Partitions, t.All) || !hold && s.snap.Map.Frozen() == nil) {
+	if s.hold.Scattering() == epoch && (!t.Copies || s.snap.Map.CopiesFrozen() == 0) &&
+		(hold && s.hold.Covers(t.Partitions, t.All) || !hold && s.snap.Map.Frozen() == nil) {
 		return nil // a further part of a statement that was announced, and began before any freeze: who publishes another map waits for it
 	}
 	// announce

@@ -3,6 +3,8 @@ package reorg
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
 	"skarv/pkg/topology"
+	adminv1 "skarv/proto/admin/v1"
 	"skarv/test/cluster"
 )
 
@@ -112,16 +115,8 @@ func TestLostStatementsAreWaitedFor(t *testing.T) {
 		_, err := db.ExecContext(ctx, "UPDATE t SET v = SLEEP(100) WHERE id = 7")
 		asked <- err
 	}()
-	server := c.NodeGroupDB(t, int(group), "")
-	require.Eventually(t, func() bool {
-		return text(t, server, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%SLEEP(100)%' AND info NOT LIKE '%processlist%'") == "1"
-	}, time.Minute, 10*time.Millisecond)
-	resume := cluster.Pause(t, c.Info().NodeGroups[group-1].Pid)
-	cancel()
+	resume := pauseInStatement(t, c, int(group), "SLEEP(100)", cancel)
 	require.Error(t, <-asked)
-	require.Eventually(t, func() bool { // the proxy has noticed
-		return text(t, db, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%SLEEP(100)%' AND info NOT LIKE '%processlist%'") == "0"
-	}, time.Minute, 10*time.Millisecond)
 	next := change(t, s, moving)
 	short, stop := context.WithTimeout(t.Context(), time.Second)
 	defer stop()
@@ -132,6 +127,21 @@ func TestLostStatementsAreWaitedFor(t *testing.T) {
 	defer stop()
 	_, err = s.AwaitDrained(long, next.Epoch())
 	require.NoError(t, err)
+}
+
+// pauseInStatement pauses the server of a node group that runs a statement, has its client leave, and returns when the proxy has noticed.
+func pauseInStatement(t *testing.T, c *cluster.Cluster, group int, statement string, leave func()) (resume func()) {
+	server, api := c.NodeGroupDB(t, group, ""), adminv1.NewAdminClient(c.Admin(t))
+	require.Eventually(t, func() bool {
+		return text(t, server, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%"+statement+"%' AND info NOT LIKE '%processlist%'") == "1"
+	}, time.Minute, 10*time.Millisecond)
+	resume = cluster.Pause(t, c.Info().NodeGroups[group-1].Pid)
+	leave()
+	require.Eventually(t, func() bool {
+		r, err := api.Sessions(t.Context(), &adminv1.SessionsRequest{})
+		return err == nil && !slices.ContainsFunc(r.Sessions, func(s *adminv1.Session) bool { return strings.Contains(s.Statement, statement) })
+	}, time.Minute, 10*time.Millisecond)
+	return resume
 }
 
 // A process that is starting has no slot yet: a reorganisation begins when it has one, or is gone.
