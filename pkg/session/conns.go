@@ -281,9 +281,7 @@ func (c *conns) EndStatement(err error) error {
 	c.statement, c.s.own = nil, nil
 	_ = tx.EndStatement(nil) // what it did is kept
 	c.s.flight.Note(c.s.cfg.Registry.clock(), flight.Commit, 0, 0)
-	c.s.beginCommit()
-	out, err := tx.Commit()
-	c.s.endCommit()
+	out, err := c.s.commit(tx)
 	if out.Pending != "" {
 		c.warnings, c.pending = append(c.warnings, pendingNote(out.Pending)), 1
 	}

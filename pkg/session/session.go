@@ -122,12 +122,15 @@ type DDLRequest struct {
 	// Session is further SET statements that bring a fresh session into the client's state.
 	Session []string
 	User    string
+	// Made, if not zero: nothing is dropped but the table of that DDLResult.Made.
+	Made uint64
 }
 
 // DDLResult is what the client is told.
 type DDLResult struct {
 	Affected uint64
 	Warnings []Warning
+	Made     uint64 // the table that was created, whatever its name is later
 }
 
 // Session implements mysqlserver.Handler for one client. All of it but reached belongs to the client's goroutine.
@@ -211,9 +214,10 @@ type holding struct {
 	locks   map[placement.NodeGroupID]*backend.Conn // LOCK TABLES
 	locked  tableLocks                              // what locks are of
 
-	commits    int  // that have begun, one in another
-	momentary  bool // the transaction is that of one SELECT
-	handedOver bool // the transaction was rolled back by Evict, and the client does not know
+	commits    int             // that have begun, one in another
+	committing []*backend.Conn // on which commit waits for as long as servers do, until they are given back
+	momentary  bool            // the transaction is that of one SELECT
+	handedOver bool            // the transaction was rolled back by Evict, and the client does not know
 
 	statements statements // prepared; their cursors hold connections
 }

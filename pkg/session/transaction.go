@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -87,7 +88,7 @@ func (s *Session) endTransaction() {
 	}
 }
 
-// commit commits tx. One that is in several node groups is not to be interrupted: every step of it is bounded.
+// commit commits tx. A KILL ends the waits of those commits that are not bounded by themselves.
 func (s *Session) commit(tx *txn.Txn) (txn.Outcome, error) {
 	if tx.Wrote() {
 		s.beginCommit()
@@ -95,11 +96,11 @@ func (s *Session) commit(tx *txn.Txn) (txn.Outcome, error) {
 	}
 	s.running.commits(true)
 	defer s.running.commits(false)
-	if c := tx.Branch(tx.Group()); c != nil && !tx.Several() {
+	s.committing = tx.Unbounded(s.committing[:0])
+	for _, c := range s.committing {
 		s.running.enter(c)
-		defer s.running.leave(c)
 	}
-	return tx.Commit()
+	return tx.Commit() // Put ends what enter began
 }
 
 func (s *Session) transactionControl(p *plan.Plan) error {
@@ -443,10 +444,14 @@ func (s *Session) keeping() backend.Claim {
 
 // Put implements txn.Pool.
 func (s *Session) Put(c *backend.Conn) {
+	if i := slices.Index(s.committing, c); i >= 0 {
+		s.committing = slices.Delete(s.committing, i, i+1)
+		s.running.leave(c) // before anybody else has it
+	}
 	if s.unpinned(c) {
 		return
 	}
-	if s.statements.cursors > 0 && s.statements.hasCursor(c) {
+	if c.Usable() && s.statements.cursors > 0 && s.statements.hasCursor(c) {
 		return // until it is closed
 	}
 	c.Release()

@@ -1,12 +1,14 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"skarv/pkg/backend"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
@@ -86,6 +88,24 @@ func (t *Txn) Commit() (Outcome, error) {
 	return t.atomic(writers)
 }
 
+// Unbounded appends the connections on which Commit waits for as long as servers let it: without several writers, or without a decision.
+// One that is interrupted ends its wait, with an outcome that is unknown if it is a writer's.
+func (t *Txn) Unbounded(conns []*backend.Conn) []*backend.Conn {
+	writers := 0
+	for _, b := range t.branches {
+		if b.wrote {
+			writers++
+		}
+	}
+	if writers > 1 && !t.BestEffort {
+		return conns
+	}
+	for _, b := range t.branches {
+		conns = append(conns, b.conn)
+	}
+	return conns
+}
+
 // onePhase commits a transaction in which at most one branch wrote.
 func (t *Txn) onePhase() (out Outcome, first error) {
 	errs := ask(t.branches, (*branch).commit)
@@ -114,10 +134,6 @@ func (t *Txn) bestEffort() error {
 	var cause error
 	for len(t.branches) > 0 {
 		b := t.branches[0]
-		if cause != nil && len(done) == 0 {
-			t.abort() // nothing stands yet
-			return Lost(b.conn, cause)
-		}
 		err := t.all([]*branch{b}, (*branch).commit)
 		t.free(b, err)
 		t.branches = t.branches[1:]
@@ -125,18 +141,21 @@ func (t *Txn) bestEffort() error {
 			done = append(done, fmt.Sprint(b.conn.Group))
 			continue
 		}
-		failed = append(failed, fmt.Sprint(b.conn.Group))
-		if cause == nil {
-			cause = err
+		if len(done) == 0 {
+			t.abort()
+			if b.wrote && mysqlconn.IsLost(err) {
+				return sqlerr.ServerLost.New(fmt.Sprintf("node group %d was lost during COMMIT: the outcome there is unknown, and the others' parts are rolled back",
+					b.conn.Group))
+			}
+			return Lost(b.conn, err) // nothing stands
 		}
+		failed = append(failed, fmt.Sprint(b.conn.Group))
+		cause = cmp.Or(cause, err)
 	}
 	if cause == nil {
 		return nil
 	}
 	e := sqlerr.From(cause)
-	if len(done) == 0 {
-		return e
-	}
 	return &sqlerr.Error{Code: e.Code, State: e.State, Message: fmt.Sprintf(
 		"committed on node groups %s but not, or not known to be, on %s: %s",
 		strings.Join(done, ", "), strings.Join(failed, ", "), e.Message)}

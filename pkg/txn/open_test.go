@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,8 @@ func TestBranches(t *testing.T) {
 		"WaitsAreBounded":       testWaitsAreBounded,
 		"RolledBackUnnoticed":   testRolledBackUnnoticed,
 		"TellsOfADeadlock":      testTellsOfADeadlock,
+		"BestEffortIsLost":      testBestEffortIsLost,
+		"Unbounded":             testUnbounded,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, pool) })
 	}
@@ -266,5 +269,42 @@ func testWaitsAreBounded(t *testing.T, pool testPool) {
 		require.NoError(t, err)
 		require.Equal(t, before, waits(c))
 		pool.Put(c)
+	}
+}
+
+// testBestEffortIsLost: of a COMMIT whose answer is lost nobody can say that nothing of the transaction stands, not of the first one either.
+func testBestEffortIsLost(t *testing.T, pool testPool) {
+	for name, wrote := range map[string]bool{"outcome there is unknown": true, "node group 1": false} {
+		tx := &Txn{Begin: "BEGIN", BestEffort: true, Coordinator: NewCoordinator(Config{})}
+		for g := placement.NodeGroupID(1); g <= 3; g++ {
+			c, err := tx.Acquire(pool, g)
+			require.NoError(t, err)
+			if g > 1 || wrote {
+				tx.Writes(c)
+			}
+		}
+		require.Empty(t, backend.Kill(t.Context(), false, tx.Branch(1)))
+		require.Eventually(t, tx.Branch(1).Stale, 10*time.Second, time.Millisecond)
+		_, err := tx.Commit()
+		require.ErrorContains(t, err, name)
+		require.Equal(t, wrote, strings.Contains(err.Error(), "unknown"), "%v", err)
+		require.Equal(t, sqlerr.ServerLost, sqlerr.From(err).Code)
+		require.False(t, tx.Open())
+	}
+}
+
+// Commits of one writer, and those of best effort, wait for as long as servers let them; a commit with a decision has its own bounds.
+func testUnbounded(t *testing.T, pool testPool) {
+	for want, tx := range map[int]*Txn{2: {}, 0: {}, 3: {BestEffort: true}} {
+		tx.Begin, tx.Coordinator = "BEGIN", NewCoordinator(Config{})
+		for g := placement.NodeGroupID(1); g <= placement.NodeGroupID(max(want, 2)); g++ {
+			c, err := tx.Acquire(pool, g)
+			require.NoError(t, err)
+			if want != 2 || g == 1 {
+				tx.Writes(c)
+			}
+		}
+		require.Len(t, tx.Unbounded(nil), want)
+		tx.Rollback()
 	}
 }
