@@ -64,12 +64,20 @@ func (s *Session) userLock(p *plan.Plan) error {
 	if err := s.lockConnection(); err != nil {
 		return err
 	}
-	c := s.mutex.conn
-	s.running.enter(c)
-	defer s.running.leave(c)
 	calls := s.lockCalls()
 	s.mutex.note(calls)
-	text := s.lockText(calls)
+	c := s.mutex.conn
+	s.running.enter(c)
+	err := s.runUserLock(p, c, s.lockText(calls))
+	s.running.leave(c) // before anybody else has it
+	if err != nil {
+		return err
+	}
+	return s.releaseLocks(calls)
+}
+
+// runUserLock runs text, which is p, on c, which has the session's user-level locks.
+func (s *Session) runUserLock(p *plan.Plan, c *backend.Conn, text []byte) error {
 	s.used.group, s.used.strategy = c.Group, metrics.Relay
 	if err := s.prelude(p, c); err != nil {
 		return s.lockLost(c, err)
@@ -80,10 +88,7 @@ func (s *Session) userLock(p *plan.Plan) error {
 		s.variablesFailed(p, c)
 		return s.lockLost(c, err)
 	}
-	if err := s.answered(p, c, &sum); err != nil {
-		return err
-	}
-	return s.releaseLocks(calls)
+	return s.answered(p, c, &sum)
 }
 
 // setLocks runs a SET of user variables that calls functions of user-level locks.
@@ -106,9 +111,9 @@ func (s *Session) setLocks(a assignments) error {
 	}
 	s.mutex.note(calls)
 	s.running.enter(c)
-	defer s.running.leave(c)
 	ok, refused := run(c)
 	err := s.assigned(c, a, ok, refused)
+	s.running.leave(c) // before anybody else has it
 	if refused != nil {
 		err = refused
 	}
@@ -198,7 +203,7 @@ func (s *Session) lockCalls() (list []lockCall) {
 		arg := ahead.Next()
 		end := ahead
 		if next := end.Next(); arg.Kind == sqlparse.StringLit && (s.stmt.Is(next, ",") || s.stmt.Is(next, ")")) {
-			call.name, call.literal = strings.ToLower(string(s.stmt.AppendName(nil, arg))), true
+			call.name, call.literal = string(s.stmt.AppendName(nil, arg)), true // which of them are one a server knows
 		}
 		for inside := true; inside && arg.Kind != sqlparse.EOF; arg = ahead.Next() {
 			inside = arg.Depth > tok.Depth

@@ -50,30 +50,33 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error
 	s.used.group = g
 	c.Dirty = true // until the pool has reset it
 	s.running.enter(c)
-	defer s.running.leave(c)
+	sum, clean, err := s.overCopies(p, n, copies, first, c)
+	s.running.leave(c) // before anybody else has it
+	if !clean {
+		c.Discard()
+		return err
+	}
+	c.Dirty = true // reading back user variables has declared it clean
+	c.Release()
+	if err == nil {
+		s.used.summary = sum
+	}
+	return err
+}
+
+// overCopies runs the statement on c; clean says that nothing is left there that a reset does not take away.
+func (s *Session) overCopies(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, first uint64, c *backend.Conn) (sum wire.ResultSummary, clean bool, err error) {
 	columns, err := s.examine(c, n, copies)
 	if err != nil {
-		c.Release()
-		return err
+		return sum, true, err
 	}
 	if columns != nil {
 		queries := slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Query != nil })
 		s.judged = &judgement{columns: columns, widths: queries && !n.ParameterTypes}
 		defer func() { s.judged = nil }()
 	}
-	sum, err := s.compute(p, n, copies, first, c)
-	if err == errAnotherWay && c.Usable() {
-		c.Release()
-		return err
-	}
-	if err != nil {
-		c.Discard()
-		return err
-	}
-	c.Dirty = true // reading back user variables has declared it clean
-	c.Release()
-	s.used.summary = sum
-	return nil
+	sum, err = s.compute(p, n, copies, first, c)
+	return sum, err == nil || err == errAnotherWay && c.Usable(), err
 }
 
 // hasOwnRows reports whether the session sees rows on its own connections that others do not see: those have to be copied, too.

@@ -65,17 +65,18 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	c.Dirty = true // until the pool has reset it
 	s.used.group = g
 	s.running.enter(c)
-	defer s.running.leave(c)
 	copies := n.Copies
 	if s.hasOwnRows() {
 		copies = slices.Concat(n.Copies, n.Local)
 	}
 	if _, err := s.examine(c, n, copies); err != nil {
+		s.running.leave(c) // before anybody else has it
 		c.Release()
 		return err
 	}
 	w := &workspaceWrite{s: s, p: p, n: n, c: c, copies: copies, conns: conns{s: s, plan: p, joins: true}}
 	ok, err := w.run()
+	s.running.leave(c)
 	if err != nil {
 		c.Discard()
 		return s.failed(err)
