@@ -809,3 +809,28 @@ func TestStrangerIsNotChanged(t *testing.T) {
 		require.Equal(t, "0", s.Value(t, "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'e'"))
 	}
 }
+
+// What has made a table, and takes it back, drops no other one that somebody has made of its name.
+func TestDropOfTheTableThatWasMade(t *testing.T) {
+	f := newFixture(t, 2)
+	f.control(nil)
+	f.createDatabase()
+	for _, create := range []string{"CREATE TABLE mine (id INT PRIMARY KEY)", "CREATE TABLE mine (id INT PRIMARY KEY) COMMENT 'skarv:single'"} {
+		made := f.must(create).Made
+		require.NotZero(t, made)
+		drop := f.session
+		drop.SQL, drop.Made = "DROP TABLE mine", made
+		f.must("RENAME TABLE mine TO theirs")
+		f.must(create)
+		_, err := f.client.DDL(f.ctx(), drop)
+		require.NoError(t, err)
+		require.Equal(t, "id", f.columns("mine"))
+		f.must("DROP TABLE mine")
+		_, err = f.client.DDL(f.ctx(), drop)
+		require.NoError(t, err)
+		f.must("RENAME TABLE theirs TO mine")
+		_, err = f.client.DDL(f.ctx(), drop)
+		require.NoError(t, err)
+		require.Nil(t, f.follower.Snapshot().Table("d", "mine"))
+	}
+}

@@ -30,12 +30,16 @@ type DDLRequest struct {
 	User string `json:"user,omitempty"` // for messages, and the definer of events
 	// EventSince, if not zero: nothing is done if the event that the statement is about was changed since.
 	EventSince time.Time `json:"event_since,omitzero"`
+	// Made, if not zero: nothing is dropped but the table of that DDLResult.Made.
+	Made uint64 `json:"made,omitempty"`
 }
 
 // DDLResult is what the client is told of a schema change that succeeded.
 type DDLResult struct {
 	Affected uint64           `json:"affected,omitempty"`
 	Warnings []schema.Warning `json:"warnings,omitempty"`
+	// Made is the catalog's number of the table that was created, whatever its name is later.
+	Made uint64 `json:"made,omitempty"`
 }
 
 // jobState is where a job stands: queued -> running -> done or failed. A job that is running was planned; whoever

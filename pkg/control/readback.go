@@ -157,7 +157,7 @@ func (d *schemaChange) number(ctx context.Context, t *catalog.Table, r migration
 	if err != nil {
 		return err
 	}
-	t.ID = id
+	t.ID, d.job.Result.Made = id, id
 	if next > 1 && t.AutoIncrement >= 0 {
 		change.PutSequence(id, next)
 	}

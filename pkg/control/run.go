@@ -225,7 +225,7 @@ func (d *schemaChange) plan(ctx context.Context) error {
 	}
 	p := &migration.Planner{
 		Statement: st, Snap: d.snap, Trial: d.servers[first], Sequences: d.servers[0], Session: d.job.DDL.Session, User: d.job.DDL.User,
-		Job: d.job.ID, Created: d.job.Created, EventSince: d.job.DDL.EventSince, ZeroIsValue: zeroIsValue,
+		Job: d.job.ID, Created: d.job.Created, EventSince: d.job.DDL.EventSince, Made: d.job.DDL.Made, ZeroIsValue: zeroIsValue,
 		NextID: func(ctx context.Context) (uint64, error) { return d.leader.store.NextID(ctx, "table") },
 	}
 	w, err := p.Plan(ctx)

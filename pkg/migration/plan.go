@@ -36,6 +36,8 @@ type Planner struct {
 	Created time.Time
 	// EventSince, if not zero: nothing is to be done if the event that the statement is about was changed since.
 	EventSince time.Time
+	// Made, if not zero: no other table is to be dropped than the one of that number in the catalog.
+	Made uint64
 	// ZeroIsValue: the client's sql_mode has NO_AUTO_VALUE_ON_ZERO.
 	ZeroIsValue bool
 	// NextID gives out numbers for tables and indexes.

@@ -57,6 +57,9 @@ func (p *Planner) dropTables() error {
 	var names []ddl.Object
 	for _, o := range p.Statement.Objects {
 		t := p.Snap.Table(o.DB, o.Name)
+		if p.Made != 0 && (t == nil || t.ID != p.Made) {
+			return errNothingToDo
+		}
 		if t == nil || (t.Kind == catalog.View) != views {
 			missing = append(missing, o.String())
 			isView = isView || t != nil && !views

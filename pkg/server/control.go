@@ -97,10 +97,10 @@ type schemaChanges struct{ client *control.Client }
 // DDL implements session.DDL.
 func (d schemaChanges) DDL(ctx context.Context, r session.DDLRequest) (session.DDLResult, error) {
 	res, err := d.client.DDL(ctx, control.DDLRequest{
-		SQL: r.SQL, User: r.User,
+		SQL: r.SQL, User: r.User, Made: r.Made,
 		Session: schema.Session{DB: r.Database, SQLMode: r.SQLMode, Charset: r.Charset, Collation: r.Collation, Set: r.Session},
 	})
-	out := session.DDLResult{Affected: res.Affected}
+	out := session.DDLResult{Affected: res.Affected, Made: res.Made}
 	for _, w := range res.Warnings {
 		out.Warnings = append(out.Warnings, session.Warning{Level: w.Level, Code: uint16(w.Code), Message: w.Message})
 	}

@@ -265,7 +265,8 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	if c.partition.End > 0 {
 		create.SQL += " " + string(s.args.AppendSpan(nil, c.partition))
 	}
-	if _, err := s.controllerDDL(create); sqlerr.HasCode(err, sqlerr.TableExists) { // as a sequence, or since a moment
+	made, err := s.controllerDDL(create)
+	if sqlerr.HasCode(err, sqlerr.TableExists) { // as a sequence, or since a moment
 		return true, s.tableExists(p, &c)
 	} else if err != nil {
 		return true, err
@@ -277,7 +278,7 @@ func (s *Session) createFromSelect(p *plan.Plan) (handled bool, err error) {
 	if err != nil {
 		s.endTransaction()
 		drop := s.ddlRequest()
-		drop.SQL = "DROP TABLE " + name
+		drop.SQL, drop.Made = "DROP TABLE "+name, made.Made // another one of that name may be somebody else's
 		if _, derr := s.controllerDDL(drop); derr != nil {
 			s.log.Warn("table of a failed CREATE TABLE ... SELECT stays", "database", p.Database, "table", p.Name, "error", derr)
 		}
@@ -422,10 +423,9 @@ func (s *Session) defineFromSelect(p *plan.Plan, c *createSelect, query []byte, 
 	return text[at:], columns, nil
 }
 
-// controllerDDL is changeSchema by a part of the statement at hand, whatever becomes of its client, and returns what it warns of.
-func (s *Session) controllerDDL(r DDLRequest) ([]Warning, error) {
+// controllerDDL is changeSchema by a part of the statement at hand, whatever becomes of its client.
+func (s *Session) controllerDDL(r DDLRequest) (DDLResult, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
 	defer cancel()
-	out, err := s.changeSchema(ctx, r)
-	return out.Warnings, err
+	return s.changeSchema(ctx, r)
 }
