@@ -126,8 +126,13 @@ func (s *Session) resume() error {
 	if s.tx != nil {
 		return sqlerr.Unsupported("this statement under LOCK TABLES behind an INSERT that is not committed", "COMMIT first")
 	}
+	locked := s.locked
 	s.locked.suspended = false
-	return s.takeLocks()
+	err := s.takeLocks()
+	if err != nil {
+		s.locked = locked // the client has them still, as far as it knows: the next statement tries again
+	}
+	return err
 }
 
 // underLocks is called before p is sent to node group g while tables are locked: a transaction (autocommit off) writes

@@ -62,7 +62,10 @@ func (s *Session) ddlUnderLocks(p *plan.Plan) (relock func(), err error) {
 	}
 	return func() {
 		s.locked = locked
-		_ = s.takeLocks() // its error is no fault of the change, which is made
+		err := s.takeLocks() // its error is no fault of the change, which is made
+		if err != nil && !sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.ViewInvalid) {
+			s.locked, s.locked.suspended = locked, true // for the next statement to take them, or to tell the client
+		}
 	}, nil
 }
 

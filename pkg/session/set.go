@@ -412,7 +412,8 @@ func (s *Session) takeOver(c *backend.Conn, a assignments, refused bool) error {
 	c.Dirty = true // until what it has now is known
 	st, err := s.readBack(c, "SELECT 1", a.user, a.system)
 	if err != nil {
-		if refused && c.Usable() && s.holds(c) {
+		const noSession = 1238 // a variable that sessions have not
+		if refused && sqlerr.HasCode(err, sqlerr.UnknownSystemVariable, noSession) && c.Usable() && s.holds(c) {
 			c.Dirty = false // servers look up all names before they assign anything: there is one they do not know
 		}
 		if len(a.system) == 0 {

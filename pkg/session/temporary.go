@@ -318,30 +318,37 @@ func (s *Session) createTemporary(p *plan.Plan) (err error) {
 	if !selects && slices.ContainsFunc(p.Tables, func(t *catalog.Table) bool { // LIKE
 		return t.HiddenKey && t.Temporary == "" && (t.Database != p.Database || t.Name != p.Name)
 	}) {
-		if _, err := s.onPinned([]byte("ALTER TABLE " + sqltypes.QuoteIn(p.Database, name) + " DROP PRIMARY KEY, DROP COLUMN " +
-			sqltypes.QuoteName(catalog.HiddenKey))); err != nil {
-			return err
-		}
+		_, err = s.onPinned([]byte("ALTER TABLE " + sqltypes.QuoteIn(p.Database, name) + " DROP PRIMARY KEY, DROP COLUMN " +
+			sqltypes.QuoteName(catalog.HiddenKey)))
 	}
-	if err := s.noteTemporary(p.Database, name); err != nil {
-		return err
+	if err == nil {
+		err = s.noteTemporary(p.Database, name)
 	}
-	if query != nil {
+	if err == nil && query != nil {
 		ok, err = s.fillTemporary(&c, sqltypes.QuoteIn(p.Database, name), query)
 	}
 	if err == nil && name != p.Name {
 		err = s.renameTemporary(p, name)
 	}
 	if err != nil {
-		_, _ = s.onPinned([]byte("DROP TEMPORARY TABLE IF EXISTS " + sqltypes.QuoteIn(p.Database, name)))
-		delete(s.temps.tables[p.Database], name)
-		s.forgetTemporaries()
+		s.takeBackTemporary(p.Database, name)
 		return err
 	}
 	if !selects {
 		ok = s.changed(ok)
 	}
 	return s.ok(ok)
+}
+
+// takeBackTemporary drops a temporary table that has been made, whatever is known of it. If that cannot be done its connection is of no more use:
+// neither the session nor anybody behind it may have a table there that nobody knows of.
+func (s *Session) takeBackTemporary(db, name string) {
+	conn := s.temps.conn
+	if _, err := s.onPinned([]byte("DROP TEMPORARY TABLE IF EXISTS " + sqltypes.QuoteIn(db, name))); err != nil {
+		conn.Interrupt()
+	}
+	delete(s.temps.tables[db], name)
+	s.forgetTemporaries()
 }
 
 // renameTemporary gives the temporary table that has been filled the name that it shall have. In a transaction, which MySQL would commit by
@@ -504,7 +511,8 @@ func (s *Session) dropOthers(refs []sqlparse.TableRef) ([]Warning, error) {
 	if err := s.unlock(); err != nil {
 		return nil, err
 	}
-	return s.controllerDDL(r)
+	out, err := s.controllerDDL(r)
+	return out.Warnings, err
 }
 
 // isTemporary reports whether a name is that of one of the session's temporary tables.
@@ -582,6 +590,7 @@ func (s *Session) changeTemporary(p *plan.Plan) error {
 		for _, r := range refs {
 			db := cmp.Or(r.DB, s.db)
 			if err := s.readTemporaryInto(db, r.Name); err != nil && !sqlerr.HasCode(err, sqlerr.NoSuchTable) {
+				s.temps.conn.Interrupt() // it has a table that nobody knows
 				return err
 			}
 		}

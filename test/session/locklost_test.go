@@ -36,3 +36,55 @@ func TestAutocommitIsGivenBackUnderLocks(t *testing.T) {
 		})
 	}
 }
+
+// Locks that were given back for a schema change, and cannot be had again, are none that the client has silently lost: what it does next waits for
+// them, and fails without them.
+func TestLocksAreTakenAgain(t *testing.T) {
+	c, other, third := connect(t), connect(t), connect(t)
+	c.exec("CREATE TABLE locked (id INT PRIMARY KEY, v INT)")
+	c.exec("CREATE TABLE changed (id INT PRIMARY KEY)")
+	t.Cleanup(func() {
+		connect(t).exec("DROP TABLE locked, changed")
+	})
+	c.exec("INSERT INTO locked VALUES (1, 0)")
+	c.exec("LOCK TABLES locked WRITE, changed WRITE")
+	c.exec("SET lock_wait_timeout = 1")
+	other.exec("BEGIN")
+	written := make(chan error, 1)
+	go func() {
+		_, err := other.try("UPDATE locked SET v = v + 1") // when the locks are given back
+		written <- err
+	}()
+	server := shared.NodeGroupDB(t, 1, "")
+	require.Eventually(t, func() bool {
+		var n int
+		require.NoError(t, server.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'").Scan(&n))
+		return n > 0
+	}, ten, tick)
+	c.exec("ALTER TABLE changed ADD COLUMN v INT")
+	require.NoError(t, <-written)
+	c.fails(1205, "SELECT v FROM locked WHERE id = 1")
+	c.fails(1205, "UPDATE locked SET v = v + 10 WHERE id = 1")
+	other.exec("COMMIT")
+	require.Equal(t, "1", c.get("SELECT v FROM locked WHERE id = 1"))
+	third.exec("SET lock_wait_timeout = 1")
+	third.fails(1205, "UPDATE locked SET v = v + 100 WHERE id = 1")
+	c.exec("UNLOCK TABLES")
+	third.exec("UPDATE locked SET v = v + 100 WHERE id = 1")
+	require.Equal(t, "101", c.get("SELECT v FROM locked WHERE id = 1"))
+}
+
+// A lock belongs to its session, whatever its name is in capitals and small letters, and is free when the session has ended.
+func TestUserLocksOfAnyName(t *testing.T) {
+	a, b := connect(t), connect(t)
+	for _, name := range []string{"İ", "ſ", "A b"} {
+		require.Equal(t, "1", a.get("SELECT GET_LOCK('"+name+"', 0)"))
+		a.get("SELECT RELEASE_LOCK('another')")
+		require.Equal(t, "0", b.get("SELECT GET_LOCK('"+name+"', 0)"))
+		require.Equal(t, "1", a.get("SELECT RELEASE_LOCK('"+name+"')"))
+	}
+	a.get("SELECT GET_LOCK('İ', 0), RELEASE_LOCK('another')")
+	a.end()
+	require.Eventually(t, func() bool { return b.get("SELECT GET_LOCK('İ', 0)") == "1" }, ten, tick)
+	b.get("SELECT RELEASE_ALL_LOCKS()")
+}
