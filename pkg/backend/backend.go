@@ -214,7 +214,10 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 		if err != nil {
 			return nil, err
 		}
-		c.Use(claim.Task)
+		if !c.Use(claim.Task) && claim.Task.OnLoop() {
+			c.Discard() // waiting for it would hold up all sessions of the Loop
+			return nil, sqlerr.ServerLost.New(pl.name() + ": this process has no file descriptor left for the connection")
+		}
 		if c.uses > 1 && (c.doubted || pl.probes.Load()-c.since > 1) && c.Stale() {
 			c.Discard() // its server was restarted, or ended it, while it was idle
 			hint = nil

@@ -81,6 +81,8 @@ func (c *Conn) farewell(err error) (*sqlerr.Error, string) {
 			return sqlerr.ServerShutdown.New(), "shutdown"
 		case idleTooLong:
 			return nil, "idle_timeout"
+		case writeTooSlow:
+			return nil, "write_timeout"
 		case halfClosed:
 			return nil, "closed"
 		case readTooSlow:

@@ -41,7 +41,11 @@ func (s *Server) look(c *Conn, now time.Time) {
 		return
 	}
 	age := now.Sub(w.since)
-	switch doing(w.activity & 3) {
+	what := doing(w.activity & 3)
+	if what == idle && c.sock.Sending() {
+		what = writing // the end of the last answer
+	}
+	switch what {
 	case idle:
 		if age >= cmp.Or(time.Duration(c.idleTimeout.Load()), s.cfg.IdleTimeout) {
 			c.stop(idleTooLong)

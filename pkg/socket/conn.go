@@ -227,6 +227,12 @@ func (c *Conn) peek(fd uintptr) bool {
 	return true
 }
 
+// Sending reports whether some of what was written is still to be sent, behind the session's back. It may be called from other goroutines.
+func (c *Conn) Sending() bool {
+	j := c.ring.Load()
+	return j != nil && j.sending()
+}
+
 // HalfClosed reports whether the end of the stream is all there is to read. It may be called from other goroutines.
 func (c *Conn) HalfClosed() bool {
 	c.mu.Lock()

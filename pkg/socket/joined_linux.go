@@ -409,6 +409,9 @@ func (j *joined) sent(res int32) {
 	}
 }
 
+// sending reports whether something is posted.
+func (j *joined) sending() bool { return j.posting.Load() }
+
 // settle waits, on the Loop, until what was posted is written.
 func (j *joined) settle() error {
 	if j.posted != nil {

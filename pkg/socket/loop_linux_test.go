@@ -488,3 +488,70 @@ func TestLoopLeavesUnreadBytes(t *testing.T) {
 type readerOf struct{ c *socket.Conn }
 
 func (r readerOf) Read(p []byte) (int, error) { return r.c.Read(p) }
+
+// What a session has left to be sent, and its client does not take, is seen from outside, and ended by a deadline for writes.
+func TestLoopSending(t *testing.T) {
+	l := newLoop(t)
+	serve := func(c *socket.Conn, answer []byte, said chan<- struct{}) chan error {
+		ended := make(chan error, 1)
+		require.True(t, c.ServeOn(l, func() bool {
+			n, err := c.TryRead(make([]byte, 1))
+			if err == nil && n > 0 {
+				_, err = c.Write(answer)
+			}
+			if said != nil {
+				said <- struct{}{}
+			}
+			return err != nil
+		}, func(err error) { ended <- err }))
+		return ended
+	}
+	var busy errgroup.Group // a Loop with few sessions lets them write themselves
+	var stop atomic.Bool
+	for range 6 {
+		c, client := pair(t, "tcp")
+		ended := serve(c, []byte("x"), nil)
+		busy.Go(func() error {
+			defer client.Close()
+			for b := []byte("x"); !stop.Load(); {
+				if _, err := client.Write(b); err != nil {
+					return err
+				}
+				if _, err := io.ReadFull(client, b); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		t.Cleanup(func() { require.NoError(t, <-ended) })
+	}
+	c, client := pair(t, "tcp")
+	said := make(chan struct{}, 1)
+	ended := serve(c, make([]byte, 16<<10), said)
+	stuck := func() bool {
+		for range 200 {
+			if !c.Sending() {
+				return false
+			}
+			time.Sleep(time.Millisecond)
+		}
+		return true
+	}
+	within(t, "an answer that is not taken", func() {
+		for asked := 0; !stuck(); asked++ {
+			_, err := client.Write([]byte("x"))
+			require.NoError(t, err)
+			<-said
+		}
+	})
+	require.NoError(t, c.SetWriteDeadline(time.Unix(1, 0)))
+	within(t, "the end of sending", func() {
+		for c.Sending() {
+			time.Sleep(time.Millisecond)
+		}
+	})
+	require.NoError(t, client.Close())
+	within(t, "the end of the session", func() { <-ended })
+	stop.Store(true)
+	require.NoError(t, busy.Wait())
+}

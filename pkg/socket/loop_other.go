@@ -58,6 +58,7 @@ func (j *joined) exchange(_, _ []byte) (int, error) { return 0, errors.ErrUnsupp
 func (j *joined) serve(func() bool, func(error))    {}
 func (j *joined) stale() bool                       { return true }
 func (j *joined) halfClosed() bool                  { return false }
+func (j *joined) sending() bool                     { return false }
 func (j *joined) close() error                      { return errors.ErrUnsupported }
 func (j *joined) readDeadline(time.Time)            {}
 func (j *joined) writeDeadline(time.Time)           {}
