@@ -415,8 +415,9 @@ func (c *Conn) Extend(st *State) error {
 	if d.reset {
 		return errNeedsReset
 	}
+	alone := d.initDB && d.set == "" && c.state.DB != st.DB // else it has left the database before
 	err := c.sync(st)
-	if err != nil && d.initDB && d.set == "" && c.Usable() {
+	if err != nil && alone && c.Usable() {
 		c.Dirty = false // the one thing it was told it has refused
 	}
 	return err

@@ -125,8 +125,8 @@ func (p *Pools) endOrphan(ctx context.Context, o orphan) bool {
 	if o.pool.reused(o) {
 		return true // by a later connection of ours: the server was restarted
 	}
-	if o.pool.down.Load() != nil && o.pool == current {
-		return false
+	if current.down.Load() != nil && current.serves(o.pool.group) {
+		return false // it cannot be asked; trying would hold up the others
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.DialTimeout)
 	defer cancel()

@@ -30,6 +30,7 @@ func (c *Conn) readColumns(n int) ([]sqltypes.Column, error) {
 			return nil, err
 		}
 		if len(payload) > 0 && payload[0] == wire.ErrHeader {
+			*k = columnCache{} // it may be half of one list and half of another
 			c.ended()
 			return nil, c.serverError(payload)
 		}
