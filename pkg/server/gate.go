@@ -252,6 +252,7 @@ func (s *Server) leadTurn(ctx context.Context, turn *gateTurn, look func() error
 			s.turns.leave(turn)
 		}
 	}
+	turn.verdict = errGate // until it is known, should this end in another way
 	defer close(turn.ended)
 	defer leave()
 	s.turns.one.Lock()

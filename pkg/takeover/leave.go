@@ -272,7 +272,7 @@ func (l *leaving) clean(ctx context.Context, servers schema.Dialer, progress fun
 	return nil
 }
 
-// shutOut locks the accounts of proxies and ends their connections. It returns the accounts.
+// shutOut shuts the slots of proxies, locks their accounts and ends their connections. It returns the accounts.
 func (l *leaving) shutOut(ctx context.Context, s *schema.Server) (users []string, err error) {
 	prefix := strings.TrimSuffix(fence.User(0), "0")
 	err = s.Rows(ctx, func(r *sql.Rows) error {
@@ -289,6 +289,11 @@ func (l *leaving) shutOut(ctx context.Context, s *schema.Server) (users []string
 		return nil, err
 	}
 	slices.Sort(users)
+	// First, as in fence.Evict: whoever is logging in at this moment looks there, and is not seen below.
+	const shut = "UPDATE `_skarv`.`slot` SET fenced = 1"
+	if _, err := s.Exec(ctx, shut); err != nil && !sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) {
+		return nil, err
+	}
 	for _, u := range users {
 		if _, err := s.Exec(ctx, "ALTER USER "+u+" ACCOUNT LOCK"); err != nil {
 			return nil, err

@@ -47,7 +47,8 @@ func resolve(c *mysqlconn.Conn, id ID) (commit bool, err error) {
 	if !plain(string(id)) {
 		return false, fmt.Errorf("%q is no transaction of ours", id)
 	}
-	_, err = c.Exec("INSERT IGNORE INTO `_skarv`.`dt` VALUES ('" + string(id) + "','A','','" + now() + "')")
+	// By the server's clock, by which it is forgotten: ours may be wrong by days.
+	_, err = c.Exec("INSERT IGNORE INTO `_skarv`.`dt` VALUES ('" + string(id) + "','A','',UTC_TIMESTAMP(6))")
 	if err != nil {
 		return false, err
 	}

@@ -99,6 +99,7 @@ func TestRecoverer(t *testing.T) {
 		"ParticipantThatLeft":              testParticipantThatLeft,
 		"DeadlocksBesideASilentGroup":      testDeadlocksBesideASilentGroup,
 		"WideStrings":                      testWideStrings,
+		"ClockOfTheServer":                 testClockOfTheServer,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, h) })
 	}
@@ -256,4 +257,18 @@ func testManyParticipants(t *testing.T, h home) {
 	_, rows, err := c.QueryAll("SELECT participants FROM `_skarv`.`dt` WHERE id = '1-cc-1'", 1)
 	require.NoError(t, err)
 	require.Equal(t, long, string(rows[0][0]))
+}
+
+// testClockOfTheServer: a tombstone is as old as its server says, which forgets it. By the clock of a proxy that is days behind it would be forgotten
+// at once, and what it says be decided otherwise.
+func testClockOfTheServer(t *testing.T, h home) {
+	c := h.connect()
+	h.exec(c, "SET time_zone = '+05:00'")
+	h.exec(c, "SET timestamp = 86400")
+	commit, err := resolve(c, "1-clock-1")
+	require.NoError(t, err)
+	require.False(t, commit)
+	_, rows, err := c.QueryAll("SELECT at FROM `_skarv`.`dt` WHERE id = '1-clock-1' LIMIT 1", 1)
+	require.NoError(t, err)
+	require.Equal(t, "1970-01-02 00:00:00.000000", string(rows[0][0]))
 }
