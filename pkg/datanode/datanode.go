@@ -256,9 +256,12 @@ func (n *Node) Stop(ctx context.Context) error {
 func (n *Node) Erase(ctx context.Context) error {
 	return n.request(ctx, func(context.Context) error {
 		n.stop(false)
-		err := n.dir.change(func(m *marker) { m.Initialised, m.Account = false, false })
+		err := n.dir.change(func(m *marker) { m.Initialised, m.Discard, m.Account = false, true, false })
 		if err == nil {
 			err = os.RemoveAll(n.dir.dataDir())
+		}
+		if err == nil {
+			err = n.dir.change(func(m *marker) { m.Discard = false })
 		}
 		n.update(func(s *Status) { s.State = Uninitialised })
 		return err

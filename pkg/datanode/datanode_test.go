@@ -360,6 +360,27 @@ func TestInitialisationBegunAnew(t *testing.T) {
 	up(t, n)
 }
 
+// What a death just before the end of an initialisation has left, or one in the middle of an Erase, is nobody's data.
+func TestDeathAtTheEndOfInitialisation(t *testing.T) {
+	for discard, refused := range map[bool]bool{true: false, false: true} {
+		dir := t.TempDir()
+		n, stop := run(t, dir)
+		require.NoError(t, n.Initialise(t.Context()))
+		require.NoError(t, n.dir.change(func(m *marker) { m.Initialised, m.Discard = false, discard }))
+		stop()
+		n, _ = run(t, dir)
+		if refused {
+			require.ErrorContains(t, n.Initialise(t.Context()), "holds data but was never initialised")
+			continue
+		}
+		up(t, n)
+		require.False(t, n.dir.marker.Discard)
+		require.NoError(t, n.Erase(t.Context()))
+		require.False(t, n.dir.marker.Discard)
+		up(t, n)
+	}
+}
+
 func TestLongPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 40))
 	n, _ := run(t, dir)

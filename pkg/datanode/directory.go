@@ -35,7 +35,9 @@ type marker struct {
 	ID      uint32         `json:"server_id"`
 	Created time.Time      `json:"created"`
 	// Initialised is set when the data directory is complete, Account when the server has been up with the account.
+	// Discard: the data directory, if there is one, holds nothing that anybody has written: it was just made, or is being erased.
 	Initialised bool              `json:"initialised"`
+	Discard     bool              `json:"discard,omitempty"`
 	Account     bool              `json:"account"`
 	User        string            `json:"user,omitempty"`
 	Password    string            `json:"password,omitempty"`

@@ -25,8 +25,11 @@ func (n *Node) initialise(ctx context.Context) error {
 	if n.proc != nil {
 		return errors.New("a server is running")
 	}
-	if _, err := os.Stat(d.dataDir()); err == nil {
+	if _, err := os.Stat(d.dataDir()); err == nil && !d.marker.Discard {
 		return fmt.Errorf("data directory %s is damaged: it holds data but was never initialised; choose a new directory", d.path)
+	}
+	if err := os.RemoveAll(d.dataDir()); err != nil {
+		return err
 	}
 	tmp := d.dataDir() + ".new"
 	if err := os.RemoveAll(tmp); err != nil {
@@ -35,11 +38,14 @@ func (n *Node) initialise(ctx context.Context) error {
 	if err := n.fill(ctx, tmp); err != nil {
 		return err
 	}
+	if err := d.change(func(m *marker) { m.Discard = true }); err != nil {
+		return err
+	}
 	if err := os.Rename(tmp, d.dataDir()); err != nil {
 		return err
 	}
 	err := d.change(func(m *marker) {
-		m.Initialised, m.Account = true, false
+		m.Initialised, m.Discard, m.Account = true, false, false
 		m.User, m.Password = n.cfg.User, n.cfg.Password
 		if m.Password == "" {
 			m.Password = generatePassword()
