@@ -304,3 +304,6 @@ SELECT COUNT(*), MAX(id) FROM full_groups GROUP BY COALESCE(k, 0), id % 3 ORDER 
 SELECT MIN(z), COUNT(*) FROM full_groups GROUP BY k ORDER BY k;
 SELECT COUNT(*) FROM full_groups GROUP BY id, LEFT(z, 2) ORDER BY LEFT(z, 2), id;
 SET sql_mode = DEFAULT;
+-- A zero of TIME with a sign.
+SELECT id, SEC_TO_TIME(IF(id % 2 = 0, -0.0000001, 0) * id) AS t FROM full_groups ORDER BY t, id;
+SELECT COUNT(*) FROM full_groups GROUP BY SEC_TO_TIME(IF(id % 2 = 0, -0.0000001, 0) * id);
