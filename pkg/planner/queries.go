@@ -513,7 +513,11 @@ func (b *build) madeUp(q *plan.Query, n int) *catalog.Table {
 	if db == "" || systemSchema(db) != userSchema {
 		db = plan.Fragments(q.Root)[0].Tables[0].Database
 	}
-	return &catalog.Table{Database: db, Name: "skarv_query_" + strconv.Itoa(n), Kind: catalog.Reference, AutoIncrement: -1}
+	name := "skarv_query_" + strconv.Itoa(n)
+	for b.snap.Table(db, name) != nil {
+		name += "_"
+	}
+	return &catalog.Table{Database: db, Name: name, Kind: catalog.Reference, AutoIncrement: -1}
 }
 
 // maxQueryKeys bounds the keys of a copy, and maxKeyChars the length of what they index.

@@ -284,8 +284,10 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 				c.Written = w.written[t]
 			}
 		default:
-			w.next++
-			c.Name = "skarv_" + strconv.Itoa(w.next)
+			for free := false; !free; free = w.b.snap.Table(t.Database, c.Name) == nil {
+				w.next++
+				c.Name = "skarv_" + strconv.Itoa(w.next)
+			}
 			rename, ok := renamed(st, refs[i], t, c.Name)
 			if !ok {
 				w.refused = true

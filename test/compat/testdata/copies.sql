@@ -89,3 +89,12 @@ INSERT INTO fewer SELECT * FROM few;
 SELECT COUNT(*) FROM few a JOIN few b ON a.v = b.v + 1;
 SELECT COUNT(*) FROM few a JOIN fewer b ON a.v = b.v + 1;
 SELECT COUNT(*) FROM fewer WHERE v NOT IN (SELECT v FROM few WHERE id > 10);
+-- Tables of the names that copies have.
+CREATE TABLE skarv_1 (id INT PRIMARY KEY, v INT) COMMENT 'skarv:reference';
+CREATE TABLE skarv_query_1 (id INT PRIMARY KEY, v INT);
+INSERT INTO skarv_1 VALUES (1, 1), (2, 2), (3, 30);
+INSERT INTO skarv_query_1 VALUES (1, 1), (2, 2), (3, 3), (4, 30);
+SELECT COUNT(*), SUM(z.id) FROM few x JOIN few y ON x.v = y.v + 1 JOIN skarv_1 z ON z.v = x.v;
+SELECT COUNT(*), SUM(z.id) FROM skarv_1 z JOIN few x ON z.v = x.v JOIN few y ON x.v = y.v + 1;
+SELECT q.id, d.c FROM skarv_query_1 q JOIN (SELECT v, COUNT(*) AS c FROM few GROUP BY v) AS d ON d.v = q.v ORDER BY q.id;
+SELECT q.v, COUNT(*) + 1 FROM skarv_query_1 AS q GROUP BY q.v;
