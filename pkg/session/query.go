@@ -9,6 +9,7 @@ import (
 
 	"skarv/pkg/account"
 	"skarv/pkg/backend"
+	"skarv/pkg/ddl"
 	"skarv/pkg/exec"
 	"skarv/pkg/flight"
 	"skarv/pkg/metrics"
@@ -700,11 +701,7 @@ func (s *Session) faultAsRead(g placement.NodeGroupID) error {
 		return nil
 	}
 	s.prepares(c)
-	text := s.stmt.SQL()
-	if kind := s.stmt.Kind(); kind == sqlparse.Account || kind == sqlparse.Grant {
-		text = account.Masked(s.stmt)
-	}
-	st, err := c.Prepare(text)
+	st, err := c.Prepare(s.textToRead())
 	if err == nil {
 		c.CloseStmt(st.ID)
 	}
@@ -718,6 +715,24 @@ func (s *Session) faultAsRead(g placement.NodeGroupID) error {
 		return fault
 	}
 	return nil
+}
+
+// textToRead is the text of the statement at hand for a server that is to find what is wrong with it: without passwords, and without the comment by
+// which a database of MySQL, which has none, is single.
+func (s *Session) textToRead() []byte {
+	switch s.stmt.Kind() {
+	case sqlparse.Account, sqlparse.Grant:
+		return account.Masked(s.stmt)
+	case sqlparse.Create, sqlparse.Alter:
+		if s.cfg.Dialect.MariaDB() {
+			break
+		}
+		st, err := ddl.Parse(string(s.stmt.SQL()), s.db, s.sqlMode, s.snap.Flavor, s.snap.ServerVersion)
+		if err == nil && st.HasComment {
+			return []byte(st.Rewrite())
+		}
+	}
+	return s.stmt.SQL()
 }
 
 // mayBeTold reports whether the account may know what a server says of the text of p.

@@ -184,7 +184,8 @@ func (s *Session) showCreateTable(t *catalog.Table) error {
 	}
 	if len(rows) == 1 && len(rows[0]) >= 2 && t.Kind != catalog.View {
 		db := s.snap.Databases[t.Database]
-		rows[0][1] = []byte(createText(string(rows[0][1]), t, db != nil && db.Single, s.snap.Flavor))
+		single := db != nil && db.Single && s.cfg.Dialect.MariaDB() // as SHOW CREATE DATABASE says, where databases have comments
+		rows[0][1] = []byte(createText(string(rows[0][1]), t, single, s.snap.Flavor))
 	}
 	return s.sendRows(cols, rows)
 }

@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"skarv/pkg/datanode"
+	"skarv/test/cluster"
 )
 
 // SHOW CREATE TABLE says of a reference or single table that it is one, although its own comment does not, and what it says makes such a table.
@@ -32,4 +35,29 @@ func TestCreateTextTellsKind(t *testing.T) {
 			db.exec("DROP TABLE t")
 		}
 	}
+}
+
+// Tables of a database whose comment says skarv:single lie on one node group, whatever they are like, and so do those of its dump. To MySQL, whose
+// databases have no comments, it is ours.
+func TestSingleDatabase(t *testing.T) {
+	c := connect(t)
+	defer c.exec("DROP DATABASE IF EXISTS together")
+	for _, comment := range []string{"COMMENT 'the skarv:single one'", "COMMENT = 'skarv:single' CHARACTER SET utf8mb4"} {
+		c.exec("CREATE DATABASE together " + comment)
+		c.exec("CREATE TABLE together.a (id INT PRIMARY KEY, at TIMESTAMP NOT NULL, UNIQUE (at))")
+		c.exec("CREATE TABLE together.b (n FLOAT)")
+		require.Equal(t, "single,single", c.get("SELECT GROUP_CONCAT(kind) FROM skarv.tables WHERE table_schema = 'together'"))
+		text := c.get("SHOW CREATE TABLE together.b")
+		if cluster.TestEngine() == datanode.MariaDB {
+			require.Contains(t, c.get("SHOW CREATE DATABASE together"), "skarv:single")
+			require.NotContains(t, text, "skarv:single")
+		} else {
+			require.Contains(t, text, "COMMENT='skarv:single'")
+		}
+		c.exec("DROP DATABASE together")
+	}
+	_, err := c.try("CREATE DATABASE together COMMENT")
+	require.ErrorContains(t, err, "Error 1064")
+	_, err = c.try("CREATE DATABASE together COMMENT 'skarv:single' COLLATE nothing")
+	require.ErrorContains(t, err, "Error 1273")
 }
