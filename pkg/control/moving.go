@@ -94,6 +94,19 @@ func (d *schemaChange) whileMoving(ctx context.Context, st *ddl.Statement) error
 	if table == "" {
 		return nil
 	}
+	return movesElse(table, id)
+}
+
+// noneMoves is whileMoving for a table whose rows are placed anew, which may not have been a sharded one before.
+func (d *schemaChange) noneMoves(ctx context.Context, table string) error {
+	id, ok, err := reorg.Current(ctx, d.leader.store)
+	if err != nil || !ok {
+		return err
+	}
+	return movesElse(table, id)
+}
+
+func movesElse(table, id string) error {
 	return sqlerr.Unsupported(fmt.Sprintf("changing table '%s' while reorganisation %s moves partitions", table, id),
 		fmt.Sprintf("wait for it to end, or use skarvctl reorg abort %[1]s, after its cutover skarvctl reorg complete %[1]s", id))
 }

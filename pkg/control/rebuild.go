@@ -17,7 +17,8 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
-// A table that was made without a primary key and gets one is made anew, for its rows belong to other node groups then:
+// A table whose rows are to live elsewhere (by another distribution key, as copies, on one node group) is made anew, and so is one that was made
+// without a primary key and gets one:
 //
 //	catalog: the table is closed               statements about it wait, in every proxy
 //	all proxies say so; LOCK TABLES            what began before has ended
@@ -60,18 +61,32 @@ func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 	if err := s.EmptyCopy(ctx, d.job.ID, w.Table, w.Made()); err != nil {
 		return err
 	}
-	if _, err := s.Exec(ctx, "ALTER TABLE "+w.Made().SQL()+migration.WithoutHiddenKey); err != nil {
-		return err
+	if !w.Places {
+		if _, err := s.Exec(ctx, "ALTER TABLE "+w.Made().SQL()+migration.WithoutHiddenKey); err != nil {
+			return err
+		}
 	}
 	if err := s.Use(ctx, d.job.DDL.Session); err != nil {
 		return err
 	}
-	if err := s.Try(ctx, d.job.ID, w.SQL); err != nil || s != d.servers[0] {
+	if err := s.Try(ctx, d.job.ID, w.SQL); err != nil {
 		return err
 	}
 	warnings, err := s.Warnings(ctx)
 	if err != nil {
 		return err
+	}
+	next, err := d.counter(ctx, s)
+	if err != nil {
+		return err
+	}
+	if next > 1 {
+		if _, err := s.Exec(ctx, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", w.Made().SQL(), next)); err != nil {
+			return err
+		}
+	}
+	if s != d.servers[0] {
+		return nil
 	}
 	called := strings.NewReplacer(w.Made().SQL(), w.Table.SQL(), w.Made().String(), w.Table.String())
 	for i := range warnings {
@@ -79,6 +94,25 @@ func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 	}
 	d.job.Work.Warnings = warnings
 	return nil
+}
+
+// counter is where the numbers of a table that is placed anew go on, 0 for none: as a single table has them of its server, others of the cluster.
+func (d *schemaChange) counter(ctx context.Context, s *schema.Server) (next uint64, err error) {
+	w := d.job.Work.Rebuild
+	old := d.snap.Table(w.Table.DB, w.Table.Name)
+	switch {
+	case !w.Places:
+		return 0, nil
+	case old.Kind == catalog.Single:
+		def, err := schema.ReadDefinition(ctx, s, w.Table)
+		if err != nil || def == nil || def.Auto < 0 {
+			return 0, err
+		}
+		return def.Next, nil
+	case old.AutoIncrement >= 0:
+		return d.leader.store.Sequence(ctx, old.ID)
+	}
+	return 0, nil
 }
 
 // newTable is the catalog entry that Build will have, under the name the table has on the servers now. It has no ID.
@@ -168,7 +202,7 @@ func (d *schemaChange) settleNew(ctx context.Context) error {
 	}
 	for g, sum := range sums {
 		if sum != w.Rebuild.Sums[g] {
-			return sqlerr.UnknownError.New(fmt.Sprintf("rows of table %s were written while it was given a primary key; run it again", w.Rebuild.Table))
+			return sqlerr.UnknownError.New(fmt.Sprintf("rows of table %s were written while it was made anew; run it again", w.Rebuild.Table))
 		}
 	}
 	if err := d.leader.at("settled"); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
 )
 
@@ -25,12 +26,14 @@ func (f *fixture) put(name string, id, a int, email string) {
 }
 
 // placed checks that a table has rows 1 to n, each where it belongs by column a.
-func (f *fixture) placed(name string, n int) {
+func (f *fixture) placed(name string, n int) { f.placedBy(name, "a", n) }
+
+func (f *fixture) placedBy(name, column string, n int) {
 	f.t.Helper()
 	t := f.table(name)
 	require.False(f.t, t.Closed)
 	require.False(f.t, t.HiddenKey)
-	require.Equal(f.t, []int{t.Column("a")}, t.Distribution)
+	require.Equal(f.t, []int{t.Column(column)}, t.Distribution)
 	for i := 1; i <= n; i++ {
 		owner := f.owner(t, i)
 		for g, s := range servers[:f.groups] {
@@ -38,7 +41,7 @@ func (f *fixture) placed(name string, n int) {
 			if g == int(owner)-1 {
 				want = "1"
 			}
-			require.Equal(f.t, want, s.Value(f.t, fmt.Sprintf("SELECT COUNT(*) FROM d.%s WHERE a = %d", name, i)), "row %d on %d", i, g)
+			require.Equal(f.t, want, s.Value(f.t, fmt.Sprintf("SELECT COUNT(*) FROM d.%s WHERE %s = %d", name, column, i)), "row %d on %d", i, g)
 		}
 	}
 }
@@ -73,6 +76,99 @@ func TestTableIsRebuiltWhateverDies(t *testing.T) {
 		f.clean()
 		stopSecond()
 	}
+}
+
+// keyed makes a table with rows 1 to n by its distribution key, b the other way round, and a global index.
+func (f *fixture) keyed(name string, n int) {
+	f.t.Helper()
+	f.must("CREATE TABLE " + name + " (a INT, b INT, email VARCHAR(20), PRIMARY KEY (a, b)) PARTITION BY KEY (a)")
+	for i := 1; i <= n; i++ {
+		servers[f.owner(f.table(name), i)-1].Exec(f.t, fmt.Sprintf("INSERT INTO d.%s VALUES (%d, %d, 'm%[2]d')", name, i, n+1-i))
+	}
+	f.must("ALTER TABLE " + name + " ADD UNIQUE KEY email (email)")
+	f.placed(name, n)
+}
+
+// Whoever resumes the placing of rows anew, wherever it stopped, ends with every row once, where it belongs, and with one global index.
+func TestRowsArePlacedAnewWhateverDies(t *testing.T) {
+	f := newFixture(t, 3)
+	stop := f.control(nil)
+	f.createDatabase()
+	stop()
+	for i, point := range []string{"planned", "indexes", "building", "made", "before-1", "first", "after-2", "executed", "settled", "filled", "committed"} {
+		stop := f.control(nil)
+		name := fmt.Sprintf("k%d", i)
+		f.keyed(name, 20)
+		stop()
+		stopFirst, crashed := f.dying(point)
+		got := make(chan error, 1)
+		go func() {
+			_, err := f.ddl("ALTER TABLE " + name + " PARTITION BY KEY (b)")
+			got <- err
+		}()
+		<-crashed
+		stopFirst()
+		stopSecond := f.control(nil)
+		require.NoError(t, <-got, "killed at %s", point)
+		f.placedBy(name, "b", 20)
+		c := f.check(name)
+		require.Zero(t, c.Missing+c.Wrong+c.Stale, point)
+		require.EqualValues(t, 20, c.Entries)
+		f.must("DROP TABLE " + name)
+		f.must("CREATE TABLE IF NOT EXISTS last (id INT PRIMARY KEY)") // sweeps
+		f.clean()
+		stopSecond()
+	}
+}
+
+// A table becomes one of each kind and comes back; its numbers go on.
+func TestTableBecomesAnotherKind(t *testing.T) {
+	f := newFixture(t, 3)
+	f.control(nil)
+	f.createDatabase()
+	f.must("CREATE TABLE k (a INT AUTO_INCREMENT PRIMARY KEY, v INT UNIQUE) COMMENT 'skarv:single'")
+	for i := 1; i <= 20; i++ {
+		servers[0].Exec(t, fmt.Sprintf("INSERT INTO d.k (v) VALUES (%d)", i))
+	}
+	servers[0].Exec(t, "DELETE FROM d.k WHERE a > 15")
+	rows := func() (out []string) {
+		for _, s := range servers[:3] {
+			out = append(out, s.Value(t, "SELECT COUNT(*) FROM d.k"))
+		}
+		return out
+	}
+	next := func() uint64 {
+		n, err := f.store.Sequence(f.ctx(), f.table("k").ID)
+		require.NoError(t, err)
+		return n
+	}
+	f.must("ALTER TABLE k COMMENT 'skarv:reference'")
+	require.Equal(t, []string{"15", "15", "15"}, rows())
+	require.EqualValues(t, 21, next())
+	f.must("ALTER TABLE k COMMENT 'not only on one' PARTITION BY KEY (a)")
+	f.placed("k", 15)
+	require.EqualValues(t, 21, next())
+	require.EqualValues(t, 15, f.check("k").Entries)
+	f.refused("ALTER TABLE k COMMENT 'skarv:key=v'", sqlerr.NotSupportedYet, "PRIMARY KEY without column 'v'")
+	f.placed("k", 15)
+	f.must("ALTER TABLE k COMMENT 'skarv:single'")
+	require.Equal(t, []string{"15", "0", "0"}, rows())
+	require.Equal(t, catalog.Single, f.table("k").Kind)
+	servers[0].Exec(t, "INSERT INTO d.k (v) VALUES (100)")
+	require.Equal(t, "21", servers[0].Value(t, "SELECT MAX(a) FROM d.k"))
+	f.must("ALTER TABLE k COMMENT 'skarv:key=v', DROP PRIMARY KEY, ADD PRIMARY KEY (a, v)")
+	require.Equal(t, []int{1}, f.table("k").Distribution)
+	require.EqualValues(t, 22, next())
+
+	f.must("CREATE TABLE parents (id INT PRIMARY KEY)")
+	f.must("CREATE TABLE children (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parents (id))")
+	f.refused("ALTER TABLE parents COMMENT 'skarv:reference'", sqlerr.NotSupportedYet, "drop the foreign keys")
+	f.refused("ALTER TABLE children DROP PRIMARY KEY, ADD PRIMARY KEY (id, p) PARTITION BY KEY (p)", sqlerr.NotSupportedYet, "drop the foreign keys")
+	f.must("CREATE TABLE plain (a INT, b INT) COMMENT 'skarv:single'")
+	f.refused("ALTER TABLE plain COMMENT '' PARTITION BY KEY (a)", sqlerr.NotSupportedYet, "no primary key")
+	f.refused("ALTER TABLE plain COMMENT 'skarv:reference' PARTITION BY KEY (a)", sqlerr.NotSupportedYet, "no primary key")
+	f.must("CREATE TABLE last (id INT PRIMARY KEY)") // sweeps
+	f.clean()
 }
 
 // What is found when the tables have changed places takes them back.

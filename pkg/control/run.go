@@ -232,6 +232,11 @@ func (d *schemaChange) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if w.Rebuild != nil {
+		if err := d.noneMoves(ctx, w.Rebuild.Table.Name); err != nil {
+			return err
+		}
+	}
 	if len(w.Refresh)+len(w.Drop) > maxObjects {
 		return sqlerr.Unsupported(fmt.Sprintf("changing more than %d tables in one statement", maxObjects), "use several statements")
 	}

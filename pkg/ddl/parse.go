@@ -432,7 +432,10 @@ func (p *parser) alterTableRest() error {
 			return errTemporal()
 		case t.depth > 0:
 		case t.is("PARTITION") && p.peek(1).is("BY") && (p.peek(2).is("KEY") || p.peek(2).is("LINEAR")):
-			return sqlerr.Unsupported("ALTER TABLE ... PARTITION BY KEY", "create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
+			if err := p.partitionBy(); err != nil {
+				return err
+			}
+			p.pos-- // the loop's step
 		case p.peek(1).is("PARTITION") && (t.is("ANALYZE") || t.is("CHECK") || t.is("OPTIMIZE") || t.is("REPAIR")):
 			return sqlerr.Unsupported("ALTER TABLE ... "+strings.ToUpper(t.value)+" PARTITION", "use "+strings.ToUpper(t.value)+" TABLE")
 		case t.is("CONVERT") && (p.peek(1).is("PARTITION") || p.peek(1).is("TABLE")):

@@ -343,8 +343,9 @@ func (p *Planner) alterTable(ctx context.Context) error {
 		return sqlerr.Unsupported(fmt.Sprintf("ALTER IGNORE TABLE of table '%s', whose rows lie on several node groups", o.Name),
 			"leave IGNORE out: DELETE or UPDATE the rows that are in the way first")
 	}
-	if old.HiddenKey && before.Table.Column(catalog.HiddenKey) < 0 {
-		return p.rebuildTable(ctx, o, old, before, after)
+	kind, key := p.placedAnew(old, before, after)
+	if unhides := old.HiddenKey && before.Table.Column(catalog.HiddenKey) < 0; unhides || kind != "" {
+		return p.rebuildTable(ctx, o, old, before, after, sharding.Origin{Becomes: kind, Key: key})
 	}
 	after.Table.Database, after.Table.Name, after.Table.Triggers = r.DB, r.Name, triggersOver(old, after.Table)
 	schema.FixReferences(after.Table, o.DB)

@@ -1,8 +1,10 @@
 package migration
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -26,7 +28,10 @@ type Rebuild struct {
 	// Number is the AUTO_INCREMENT column, if there is one. ZeroIsValue: the client's sql_mode has NO_AUTO_VALUE_ON_ZERO.
 	Number      string `json:"number,omitempty"`
 	ZeroIsValue bool   `json:"zero_is_value,omitempty"`
-	// Counts: what the column holds is counted from now on, for which one server writes all rows anew and says how many.
+	// Places: the rows are to live elsewhere; else the table loses its hidden key.
+	Places bool `json:"places,omitempty"`
+	// Counts: the client is told how many rows there are, for one server writes all of them anew: because of PARTITION BY KEY, or of a column whose
+	// values are counted from now on.
 	Counts bool `json:"counts,omitempty"`
 	// Sums are checksums of Table, by node group, once all its rows are in New.
 	Sums map[placement.NodeGroupID]string `json:"sums,omitempty"`
@@ -38,38 +43,81 @@ func (r *Rebuild) Made() ddl.Object { return ddl.Object{DB: catalog.OwnDB, Name:
 // Taken is the old table when they have.
 func (r *Rebuild) Taken() ddl.Object { return ddl.Object{DB: catalog.OwnDB, Name: r.Old} }
 
-// rebuildTable plans a statement after which old has no hidden key any more; before and after are those of a copy without it.
-func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Table, before, after *schema.Definition) error {
-	refuse := func(what, how string) error {
-		return sqlerr.Unsupported(what+" in the ALTER TABLE that gives table '"+old.Name+"' a primary key", how)
+// placedAnew is the kind that the statement gives old, and its distribution key if that is Sharded; "" if its rows are to live where they do. before and
+// after are of a copy.
+func (p *Planner) placedAnew(old *catalog.Table, before, after *schema.Definition) (kind catalog.TableKind, key []string) {
+	option, byKey := ddl.Option(after.Comment, "key")
+	_, reference := ddl.Option(after.Comment, string(catalog.Reference))
+	_, single := ddl.Option(after.Comment, string(catalog.Single))
+	switch says := before.Comment != after.Comment; {
+	case p.Statement.Partitioned:
+		kind, key = catalog.Sharded, p.Statement.Key
+	case says && byKey:
+		kind, key = catalog.Sharded, ddl.SplitNames(option)
+	case says && reference:
+		kind = catalog.Reference
+	case says && single:
+		kind = catalog.Single
 	}
-	const two = "use one ALTER TABLE for the primary key and another one for the rest"
+	if kind == old.Kind && (kind != catalog.Sharded || p.sameDistribution(old, after.Table, key)) {
+		return "", nil
+	}
+	return kind, key
+}
+
+// sameDistribution reports whether key, which is empty for the default, is old's distribution key. t is what old becomes on the servers.
+func (p *Planner) sameDistribution(old, t *catalog.Table, key []string) bool {
+	if len(key) == 0 {
+		for _, c := range t.DefaultDistribution(p.Snap.Flavor) {
+			key = append(key, t.Columns[c].Name)
+		}
+	}
+	renamed := p.Statement.RenamedColumns()
+	return slices.EqualFunc(old.Distribution, key, func(c int, name string) bool {
+		was := old.Columns[c].Name
+		return strings.EqualFold(cmp.Or(renamed[strings.ToLower(was)], was), name)
+	})
+}
+
+// rebuildTable plans a statement that places the rows of old anew, as to says, or after which it has no hidden key any more. before and after are of
+// a copy, in the latter case without that key.
+func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Table, before, after *schema.Definition, to sharding.Origin) error {
+	unhides := old.HiddenKey && before.Table.Column(catalog.HiddenKey) < 0
+	does := "changes where the rows of table '" + old.Name + "' live"
+	if unhides {
+		does = "gives table '" + old.Name + "' a primary key"
+	}
+	refuse := func(what, how string) error {
+		return sqlerr.Unsupported(what+" in the ALTER TABLE that "+does, how)
+	}
+	const two = "use one ALTER TABLE for the key and another one for the rest"
 	switch {
-	case old.Kind != catalog.Sharded:
+	case unhides && old.Kind != catalog.Sharded:
 		return sqlerr.Unsupported("adding a primary key to a reference table that was made without one",
 			"create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
+	case old.HiddenKey && to.Becomes == catalog.Single, len(old.Primary) == 0:
+		return refuse("no primary key", "add one first, in an ALTER TABLE of its own")
 	case p.Statement.RenameTo != nil:
 		return refuse("RENAME", two)
 	case len(old.Triggers) > 0:
 		return refuse("triggers", "drop the triggers, and create them again behind it")
 	case len(before.Table.ForeignKeys) > 0 || len(childrenOf(p.Snap, o.Object)) > 0:
-		return sqlerr.Unsupported("adding a primary key to table '"+old.Name+"', which was made without one and has foreign keys, or others have foreign keys to it",
-			"drop the foreign keys, add the primary key, and add them again behind it")
+		return refuse("foreign keys, of the table or of others to it,", "drop the foreign keys, and add them again behind it")
 	case len(after.Table.ForeignKeys) > 0:
 		return refuse("foreign keys", two)
 	case p.Snap.Flavor == catalog.MySQL && len(before.Checks)+len(after.Checks) > 0:
 		return refuse("CHECK constraints", "drop the constraints, and add them again behind it")
 	}
-	w := &Rebuild{Table: o.Object, New: schema.Trial(p.Job, "_n").Name, Old: schema.Trial(p.Job, "_o").Name, Columns: map[string]string{}}
+	w := &Rebuild{Table: o.Object, New: schema.Trial(p.Job, "_n").Name, Old: schema.Trial(p.Job, "_o").Name, Columns: map[string]string{}, Places: !unhides}
 	came := p.came(before)
 	for i := range after.Table.Columns {
 		c := &after.Table.Columns[i]
 		from := came[strings.ToLower(c.Name)]
 		switch {
 		case c.Generated:
-		case from == nil && i == after.Auto:
+		case from == nil && i == after.Auto && unhides:
 		case from == nil:
-			if !c.NullDefault && (strings.ContainsAny(c.Default, "()") || !c.HasDefault && c.Type.IsTemporal() || strings.HasPrefix(strings.ToUpper(c.Default), "CURRENT_")) {
+			if i == after.Auto || !c.NullDefault && (strings.ContainsAny(c.Default, "()") || !c.HasDefault && c.Type.IsTemporal() || strings.HasPrefix(strings.ToUpper(c.Default), "CURRENT_")) {
 				return refuse("column '"+c.Name+"'", two)
 			}
 		case from.Generated || from.ColumnType != c.ColumnType || from.Charset != c.Charset || from.Collation != c.Collation:
@@ -78,28 +126,41 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 			w.Columns[from.Name] = c.Name
 		}
 	}
-	if after.Auto >= 0 {
+	switch {
+	case !unhides && after.Auto >= 0 && (before.Auto < 0 || came[strings.ToLower(after.Table.Columns[after.Auto].Name)] != &before.Table.Columns[before.Auto]):
+		return refuse("AUTO_INCREMENT for column '"+after.Table.Columns[after.Auto].Name+"'", two)
+	case !unhides:
+		w.Counts = p.Statement.Partitioned
+	case after.Auto >= 0:
 		w.Number, w.ZeroIsValue = after.Table.Columns[after.Auto].Name, p.ZeroIsValue
 		w.Counts = came[strings.ToLower(w.Number)] != nil
 	}
-	r := Refresh{Object: o.Object, Origin: sharding.Origin{Old: &o.Object, Renamed: p.Statement.RenamedColumns(), Rebuilt: true}, NewID: true}
+	to.Old, to.Renamed, to.Rebuilt, to.KeyGiven = &o.Object, p.Statement.RenamedColumns(), true, p.Statement.Partitioned
+	r := Refresh{Object: o.Object, NewID: unhides, TakeCounter: old.Kind == catalog.Single, Origin: to}
 	after.Table.Database, after.Table.Name = o.DB, o.Name
-	t, _, err := sharding.Place(p.Snap, after, r.Origin)
+	t, needsKey, err := sharding.Place(p.Snap, after, r.Origin)
 	if err != nil {
 		return err
 	}
-	if err := mover.Movable(t, p.Snap.Flavor); err != nil {
-		return refuse(err.Error(), "create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
+	if needsKey {
+		return refuse("no primary key", "add one in the same statement")
+	}
+	for _, moved := range []*catalog.Table{old, t} {
+		if err := mover.Movable(moved, p.Snap.Flavor); err != nil {
+			return refuse(err.Error(), "create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
+		}
 	}
 	if err := p.newIndexes(ctx, t, &r); err != nil {
 		return err
 	}
+	p.dropIndexes(old, nil)
 	w.SQL = p.Statement.Rewrite(o.As(w.Made()))
 	p.work.Rebuild, p.work.Build = w, &o.Object
 	p.work.Step = &Step{
 		SQL:  fmt.Sprintf("RENAME TABLE %s TO %s, %s TO %s", o.SQL(), w.Taken().SQL(), w.Made().SQL(), o.SQL()),
 		Undo: []string{fmt.Sprintf("RENAME TABLE %s TO %s, %s TO %s", o.SQL(), w.Made().SQL(), w.Taken().SQL(), o.SQL())},
 	}
+	p.mark(p.work.Step)
 	p.work.Refresh = append(p.work.Refresh, r)
 	return nil
 }

@@ -192,15 +192,19 @@ func (p *Planner) renameTables(ctx context.Context) error {
 		s.SQL = "RENAME TABLE " + strings.Join(pairs, ", ")
 	}
 	if len(undo) > 1 {
-		// Texts do not tell whether two tables of equal shape have changed places.
-		marker := schema.Trial(p.Job, "_m")
-		p.work.Marker = marker.Name
-		to := ddl.Object{DB: catalog.OwnDB, Name: marker.Name + "_done"}
-		s.SQL += ", " + marker.SQL() + " TO " + to.SQL()
-		s.Undo[0] += ", " + to.SQL() + " TO " + marker.SQL()
+		p.mark(&s)
 	}
 	p.work.Step = &s
 	return nil
+}
+
+// mark lets a RENAME tell whether it ran: texts do not, when two tables of equal shape have changed places.
+func (p *Planner) mark(s *Step) {
+	marker := schema.Trial(p.Job, "_m")
+	p.work.Marker = marker.Name
+	to := ddl.Object{DB: catalog.OwnDB, Name: marker.Name + "_done"}
+	s.SQL += ", " + marker.SQL() + " TO " + to.SQL()
+	s.Undo[0] += ", " + to.SQL() + " TO " + marker.SQL()
 }
 
 // notRenamed is what a RENAME TABLE says of a table that is not there.

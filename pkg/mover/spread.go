@@ -9,10 +9,10 @@ import (
 	"skarv/pkg/placement"
 )
 
-// Spreading copies the rows of a sharded table into another one, which is empty and has another distribution key: each row to the node
-// group where it belongs by that. Nobody else may write to either table meanwhile.
+// Spreading copies the rows of a table into another one, which is empty: each row to the node group where it belongs, by another distribution key or
+// because the table is of another kind. Nobody else may write to either table meanwhile.
 type Spreading struct {
-	// From has the hidden key; rows are read in its order, over all servers: that in which they were inserted, as far as there is one.
+	// Where From has the hidden key, rows are read in its order, over all servers: that in which they were inserted, as far as there is one.
 	From, To *catalog.Table
 	Servers  []Server // the primaries of all node groups
 	// Owner says whose a partition is.
@@ -115,11 +115,13 @@ func (r *spreading) open(ctx context.Context) (err error) {
 	}
 	r.insert = append(r.insert, ") VALUES "...)
 	for _, server := range r.Servers {
-		c, err := newCopier(ctx, dial, server, 0)
-		if err != nil {
-			return err
+		if r.reads(server.Group) {
+			c, err := newCopier(ctx, dial, server, 0)
+			if err != nil {
+				return err
+			}
+			r.sources = append(r.sources, &spreadSource{r: r, reader: c, group: server.Group})
 		}
-		r.sources = append(r.sources, &spreadSource{r: r, reader: c, group: server.Group})
 		w, err := dial(ctx, server)
 		if err != nil {
 			return err
@@ -127,6 +129,17 @@ func (r *spreading) open(ctx context.Context) (err error) {
 		r.batches[server.Group] = &spreadBatch{conn: w, insert: r.insert}
 	}
 	return nil
+}
+
+// reads reports whether a node group has rows of From that no other has.
+func (r *spreading) reads(g placement.NodeGroupID) bool {
+	switch r.From.Kind {
+	case catalog.Single:
+		return g == r.From.Group
+	case catalog.Reference:
+		return g == r.Servers[0].Group
+	}
+	return true
 }
 
 func (r *spreading) close() {
@@ -165,7 +178,7 @@ func (r *spreading) number(value []byte) []byte {
 	return value
 }
 
-// write adds a row of from, the nth of all, to what is sent to its node group.
+// write adds a row of from, the nth of all, to what is sent to where it belongs.
 func (r *spreading) write(from row, n uint64) error {
 	for i, at := range r.written {
 		c := r.to.columns[at]
@@ -181,13 +194,29 @@ func (r *spreading) write(from row, n uint64) error {
 		}
 		r.row[at] = value
 	}
+	switch r.To.Kind {
+	case catalog.Single:
+		return r.send(r.To.Group)
+	case catalog.Reference:
+		for _, server := range r.Servers {
+			if err := r.send(server.Group); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	p, err := r.place.partition(r.to, r.row)
 	if err != nil {
 		return err
 	}
-	b := r.batches[r.Owner(p)]
+	return r.send(r.Owner(p))
+}
+
+// send adds the row at hand to what is sent to a node group.
+func (r *spreading) send(g placement.NodeGroupID) error {
+	b := r.batches[g]
 	if b == nil {
-		return fmt.Errorf("partition %d is no node group's", p)
+		return fmt.Errorf("node group %d, where table %s has rows, is none of the cluster's", g, r.to.label)
 	}
 	if len(b.text) == 0 {
 		b.text = append(b.text, b.insert...)
@@ -231,7 +260,7 @@ type spreadSource struct {
 	reader *copier
 	group  placement.NodeGroupID
 	rows   []row
-	at     uint64 // the hidden key of the first of them
+	at     uint64 // the hidden key of the first of them; 0 without
 	last   [][]byte
 	done   bool
 }
@@ -254,6 +283,10 @@ func (s *spreadSource) fill(ctx context.Context) error {
 		s.last, s.done = end, end == nil
 		for _, k := range read.kept {
 			row := read.rows[k]
+			if t.Kind != catalog.Sharded {
+				s.rows = append(s.rows, row)
+				continue
+			}
 			p, err := s.r.place.partition(t, row)
 			if err != nil {
 				return err
@@ -279,7 +312,7 @@ func (s *spreadSource) take() row {
 
 // head sets at.
 func (s *spreadSource) head() (err error) {
-	if len(s.rows) > 0 {
+	if len(s.rows) > 0 && s.r.From.HiddenKey {
 		s.at, err = strconv.ParseUint(string(s.rows[0][s.r.from.key[0]]), 10, 64)
 	}
 	return err

@@ -26,7 +26,7 @@ func (p *placing) globalIndexes(t *catalog.Table) error {
 			x.Global = id
 			continue
 		}
-		if old != nil {
+		if old != nil && !p.from.Rebuilt { // else entries lead elsewhere
 			x.Global = sameIndex(old, t, *x)
 		}
 	}

@@ -26,8 +26,10 @@ type Origin struct {
 	KeyGiven bool     `json:"key_given,omitempty"`
 	// Renamed are the new names of columns, by their lower-case old ones.
 	Renamed map[string]string `json:"renamed,omitempty"`
-	// Rebuilt: the hidden key is gone, and the table has a new distribution key.
-	Rebuilt bool `json:"rebuilt,omitempty"`
+	// Rebuilt: the table's rows live elsewhere than before. It has its primary key in place of the hidden one, or becomes one of the kind Becomes, with Key if
+	// that is Sharded.
+	Rebuilt bool              `json:"rebuilt,omitempty"`
+	Becomes catalog.TableKind `json:"becomes,omitempty"`
 	// Global are the ids of new global indexes, by the names of their keys.
 	Global map[string]uint64 `json:"global,omitempty"`
 }
@@ -167,6 +169,10 @@ func (p *placing) kind(t *catalog.Table, old *catalog.Table) (key []string, err 
 
 // kindOf keeps the kind and key of the table that from is; its comment may repeat them, but not change them.
 func (p *placing) kindOf(t, from *catalog.Table, byKey, reference, single bool, keyOption string) ([]string, error) {
+	if p.from.Becomes != "" {
+		t.Kind = p.from.Becomes
+		return p.from.Key, nil
+	}
 	t.Kind = from.Kind
 	var key []string
 	for _, c := range from.Distribution {
@@ -188,7 +194,7 @@ func (p *placing) kindOf(t, from *catalog.Table, byKey, reference, single bool, 
 		moved = !slices.EqualFunc(ddl.SplitNames(keyOption), key, strings.EqualFold)
 	}
 	if moved {
-		return nil, sqlerr.Unsupported("changing where the rows of a table live", "create a new table, copy the rows with INSERT ... SELECT and rename it")
+		return nil, sqlerr.Unsupported("a comment that says of table '"+t.Name+"' that its rows live elsewhere than they do", "leave that out of the COMMENT, or change it in an ALTER TABLE of its own")
 	}
 	if p.from.KeyGiven {
 		return nil, sqlerr.Unsupported("PARTITION BY KEY with LIKE", "leave it out: the new table has the distribution key of the old one")
