@@ -467,7 +467,7 @@ func (p *Planner) keepsPlaces(old *catalog.Table) error {
 	for _, c := range old.Distribution {
 		if name := old.Columns[c].Name; dropped[strings.ToLower(name)] {
 			return sqlerr.Unsupported(fmt.Sprintf("dropping column '%s', which is in the distribution key", name),
-				"create a new table, copy the rows with INSERT ... SELECT and rename it")
+				"give the table another distribution key first, with ALTER TABLE ... PARTITION BY KEY")
 		}
 	}
 	return nil

@@ -185,7 +185,7 @@ func (p *placing) kindOf(t, from *catalog.Table, byKey, reference, single bool, 
 		}
 		if t.Column(name) < 0 {
 			return nil, sqlerr.Unsupported(fmt.Sprintf("dropping column '%s', which is in the distribution key", name),
-				"create a new table, copy the rows with INSERT ... SELECT and rename it")
+				"give the table another distribution key first, with ALTER TABLE ... PARTITION BY KEY")
 		}
 		key = append(key, name)
 	}
@@ -237,7 +237,7 @@ func (p *placing) sameHash(t, old *catalog.Table) error {
 			(a.DataType != "enum" && a.DataType != "set" || a.ColumnType == b.ColumnType)
 		if !same && !(isInteger(a.DataType) && isInteger(b.DataType)) {
 			return sqlerr.Unsupported(fmt.Sprintf("changing the type of column '%s', which is in the distribution key, from %s to %s", b.Name, a.ColumnType, b.ColumnType),
-				"create a new table, copy the rows with INSERT ... SELECT and rename it")
+				"give the table another distribution key first, with ALTER TABLE ... PARTITION BY KEY, or create a new table, copy the rows and rename it")
 		}
 	}
 	return nil

@@ -144,3 +144,50 @@ func TestWritersWaitForAnIndex(t *testing.T) {
 		require.Equal(t, 1062, errno(err))
 	}
 }
+
+// While the rows of a table are placed anew, by another key and as each kind of table, its clients wait; nothing they have written before, or write
+// after, is lost.
+func TestWritersWaitForAnotherPlace(t *testing.T) {
+	db := shared.DB(t, "d")
+	_, err := db.Exec("CREATE TABLE travels (id INT AUTO_INCREMENT, a INT NOT NULL, mail VARCHAR(40) UNIQUE, n INT DEFAULT 0, PRIMARY KEY (id, a))")
+	require.NoError(t, err)
+	t.Cleanup(func() { _, _ = db.Exec("DROP TABLE travels") })
+	var next, updated atomic.Int64
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	for range 4 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				a := next.Add(1)
+				if _, err := db.Exec(fmt.Sprintf("INSERT INTO travels (a, mail) VALUES (%d, 'm%d')", a, a)); !noError(t, err) {
+					return
+				}
+				if _, err := db.Exec(fmt.Sprintf("UPDATE travels SET n = n + 1 WHERE mail = 'm%d'", a)); !noError(t, err) {
+					return
+				}
+				updated.Add(1)
+			}
+		})
+	}
+	for _, to := range []string{"PARTITION BY KEY (a)", "COMMENT 'skarv:reference'", "COMMENT 'skarv:single'", "COMMENT 'skarv:key=a'", "COMMENT '' PARTITION BY KEY (id)"} {
+		_, err := db.Exec("ALTER TABLE travels " + to)
+		require.NoError(t, err, to)
+		for at := updated.Load(); updated.Load() < at+20 && !t.Failed(); {
+			var n int
+			require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM travels").Scan(&n))
+		}
+	}
+	close(stop)
+	wg.Wait()
+	var rows, ids, of, sum int64
+	require.NoError(t, db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT id), COUNT(DISTINCT a), SUM(n) FROM travels").Scan(&rows, &ids, &of, &sum))
+	require.Equal(t, []int64{next.Load(), next.Load(), next.Load(), next.Load()}, []int64{rows, ids, of, sum})
+	var kind, key string
+	require.NoError(t, db.QueryRow("SELECT kind, distribution_key FROM skarv.tables WHERE table_name = 'travels'").Scan(&kind, &key))
+	require.Equal(t, "sharded id", kind+" "+key)
+}

@@ -1,0 +1,31 @@
+-- Another distribution key for a table that has rows.
+CREATE TABLE o (id BIGINT AUTO_INCREMENT, cust INT NOT NULL, day DATE, note VARCHAR(20) COLLATE utf8mb4_bin, twice BIGINT GENERATED ALWAYS AS (cust * 2) STORED, PRIMARY KEY (id, cust), KEY (day));
+INSERT INTO o (cust, day, note) VALUES (1, '2024-01-01', 'a'), (2, '2024-01-02', 'ä'), (3, NULL, NULL), (1, '2024-01-01', 'A'), (2, '2024-02-01', ''), (7, '2024-01-01', 'x');
+DELETE FROM o WHERE id = 6;
+ALTER TABLE o PARTITION BY KEY (cust);
+SELECT * FROM o ORDER BY id;
+SELECT note FROM o WHERE cust = 2 ORDER BY id;
+INSERT INTO o (cust, day) VALUES (8, '2024-03-01');
+SELECT id > 6, cust, twice FROM o WHERE cust = 8;
+ALTER TABLE o DROP PRIMARY KEY, ADD PRIMARY KEY (cust, id) PARTITION BY KEY (cust, id) PARTITIONS 3;
+SELECT cust, COUNT(*), MAX(day) FROM o GROUP BY cust ORDER BY cust;
+UPDATE o SET note = 'changed' WHERE id = 2;
+UPDATE o SET cust = 9 WHERE id = 3;
+SELECT id, cust, note, twice FROM o ORDER BY id LIMIT 5;
+ALTER TABLE o PARTITION BY LINEAR KEY ALGORITHM = 2 (id);
+SELECT id, cust, note FROM o WHERE id = 4;
+ALTER TABLE o ADD COLUMN more INT PARTITION BY KEY (cust);
+SELECT more, COUNT(*) FROM o GROUP BY more;
+ALTER TABLE o ADD COLUMN kind VARCHAR(5) NOT NULL DEFAULT 'k' PARTITION BY KEY (id);
+SELECT kind, COUNT(*) FROM o GROUP BY kind;
+ALTER TABLE o PARTITION BY KEY (cust), ADD x INT;
+ALTER TABLE o, PARTITION BY KEY (cust);
+ALTER TABLE o PARTITION BY KEY cust;
+ALTER TABLE missing PARTITION BY KEY (a);
+CREATE TABLE n (id INT PRIMARY KEY, a INT);
+INSERT INTO n VALUES (1, 1), (2, NULL);
+-- refused: the primary key does not contain the column
+ALTER TABLE n PARTITION BY KEY (a);
+SELECT * FROM n ORDER BY id;
+CREATE VIEW v AS SELECT id FROM n;
+ALTER TABLE v PARTITION BY KEY (id);
