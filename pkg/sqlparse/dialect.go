@@ -13,7 +13,7 @@ const (
 	ANSIQuotes         Mode = 1 << iota // "x" is a name
 	NoBackslashEscapes                  // \ is an ordinary character in strings
 	IgnoreSpace                         // COUNT (*) is a call
-	PipesAsConcat                       // a || b concatenates; such text gets no syntax tree
+	PipesAsConcat                       // a || b concatenates
 	HighNotPrecedence                   // NOT binds like !; such text gets no syntax tree
 	Oracle                              // BEGIN opens a block, ROWNUM is a function; text with that gets no syntax tree
 	EmptyStringIsNull                   // '' is NULL

@@ -298,6 +298,9 @@ func (s *Statement) renderToken(dst []byte, l *lexer, k TokenKind, mode renderMo
 		if text[0] == '\\' && len(text) == 2 {
 			return append(dst, "NULL"...)
 		}
+		if mode != renderDigest && string(text) == "||" && s.pipesConcatenate() {
+			return append(dst, '^')
+		}
 	}
 	return append(dst, text...)
 }

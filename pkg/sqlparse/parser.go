@@ -96,7 +96,23 @@ func (p *Parser) render(st *Statement, mode renderMode, end int, quote bool) (sq
 	if err == nil && !st.dialect.mariadb {
 		withRollup(tree)
 	}
+	if err == nil && st.pipesConcatenate() {
+		tree = withConcat(tree)
+	}
 	return tree, err
+}
+
+// pipesConcatenate reports whether || is in the text, and concatenates. The parser then gets ^ in its place, which binds nearly as tightly.
+func (s *Statement) pipesConcatenate() bool { return s.uses&Pipes != 0 && s.mode&PipesAsConcat != 0 }
+
+// withConcat makes every ^, which stands for a || that concatenates, a call of CONCAT().
+func withConcat(tree sqlparser.Statement) sqlparser.Statement {
+	return sqlparser.Rewrite(tree, nil, func(c *sqlparser.Cursor) bool {
+		if e, ok := c.Node().(*sqlparser.BinaryExpr); ok && e.Operator == sqlparser.BitXorOp {
+			c.Replace(&sqlparser.FuncExpr{Name: sqlparser.NewIdentifierCI("concat"), Exprs: []sqlparser.Expr{e.Left, e.Right}})
+		}
+		return true
+	}).(sqlparser.Statement)
 }
 
 // withRollup makes GROUP BY ROLLUP (a, b), which to vitess is the call of a function, what it is to MySQL: GROUP BY a, b WITH ROLLUP.
@@ -165,8 +181,6 @@ func (s *Statement) noTree() error {
 		return &NoTree{Reason: "parentheses are nested too deeply"}
 	case s.uses&Foreign != 0:
 		return &NoTree{Reason: "a character that is no SQL"}
-	case s.uses&Pipes != 0 && s.mode&PipesAsConcat != 0:
-		return &NoTree{Reason: "|| with PIPES_AS_CONCAT"}
 	case s.uses&Not != 0 && s.mode&HighNotPrecedence != 0:
 		return &NoTree{Reason: "NOT with HIGH_NOT_PRECEDENCE"}
 	case s.uses&SpacedCall != 0:
@@ -183,6 +197,8 @@ func (s *Statement) noTree() error {
 	for k := l.next(); k != EOF && k != Invalid; k = l.next() {
 		word := s.sql[l.start:l.pos]
 		switch {
+		case k == Op && word[0] == '^' && s.pipesConcatenate():
+			return &NoTree{Reason: "^ beside || with PIPES_AS_CONCAT"}
 		case k != Word:
 			next = false
 			continue
