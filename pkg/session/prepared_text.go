@@ -13,6 +13,7 @@ import (
 	"skarv/pkg/exec"
 	"skarv/pkg/plan"
 	"skarv/pkg/planner"
+	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -42,11 +43,19 @@ func (s *Session) preparedText(p *plan.Plan) (*plan.Plan, error) {
 	case plan.Prepare:
 		return p, s.prepareNamed(p.Name)
 	case plan.Execute:
+		if err := s.needsTables("EXECUTE..USING", false, s.operands("USING")); err != nil {
+			return p, err
+		}
 		st := s.statements.byName[p.Name]
 		if st == nil {
 			return p, sqlerr.UnknownStatement.New(p.Name, "EXECUTE")
 		}
 		return s.execute(st, s.operands("USING"))
+	}
+	for _, at := range [...]struct{ word, clause string }{{"USING", "EXECUTE..USING"}, {"IMMEDIATE", "EXECUTE IMMEDIATE"}} {
+		if err := s.needsTables(at.clause, true, s.operands(at.word)); err != nil {
+			return p, err
+		}
 	}
 	text, err := s.textBehind("IMMEDIATE")
 	if err != nil {
@@ -62,6 +71,9 @@ func (s *Session) preparedText(p *plan.Plan) (*plan.Plan, error) {
 // prepareNamed is PREPARE. As on the servers, a statement of the same name is gone even if the new text is wrong, but not if it is the
 // PREPARE itself that is wrong, and there is no text.
 func (s *Session) prepareNamed(name string) error {
+	if err := s.needsTables("PREPARE..FROM", false, s.operands("FROM")); err != nil {
+		return err
+	}
 	text, err := s.textBehind("FROM")
 	if err != nil {
 		return err
@@ -92,6 +104,31 @@ func (s *Session) textBehind(word string) (text []byte, err error) {
 		}
 	}
 	return text, err
+}
+
+// needsTables is the error by which MariaDB reads no operand that calls a stored function, or has a query over tables in it. immediate: they
+// stand in an EXECUTE IMMEDIATE, which has other words for functions.
+func (s *Session) needsTables(clause string, immediate bool, list []sqlparse.Span) error {
+	if !s.cfg.Dialect.MariaDB() {
+		return nil
+	}
+	for _, operand := range list {
+		st := s.cfg.Dialect.NewStatement()
+		defer st.Done()
+		if st.Scan(scalarText(s.stmt.Text(operand)), s.mode) != nil {
+			continue // which is an error in any case
+		}
+		if refs, sure := st.Tables(); sure && len(refs) > 0 {
+			return sqlerr.SubqueriesNotSupported.New(clause)
+		}
+		if slices.ContainsFunc(routine.Calls(st), func(n routine.Name) bool { return n.DB != "" || !planner.Known(n.Name) }) {
+			if immediate {
+				clause = "EXECUTE IMMEDIATE"
+			}
+			return sqlerr.SubqueriesNotSupported.New(clause)
+		}
+	}
+	return nil
 }
 
 // operands returns the texts of the expressions behind a word of the statement at hand, up to USING or its end.
@@ -176,11 +213,14 @@ func (s *Session) operandValue(sp sqlparse.Span) (operand, error) {
 	return o, nil
 }
 
+// scalarText is the SELECT of an expression, whatever comment is at its end.
+func scalarText(expr []byte) []byte { return slices.Concat([]byte("SELECT ("), expr, []byte("\n)")) }
+
 // evaluate asks a server for the value of an expression without tables.
 func (s *Session) evaluate(expr []byte) (col sqltypes.Column, value []byte, err error) {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan(slices.Concat([]byte("SELECT ("), expr, []byte("\n)")), s.mode); err != nil { // behind whatever comment
+	if err := st.Scan(scalarText(expr), s.mode); err != nil {
 		return col, nil, err
 	}
 	if refs, sure := st.Tables(); !sure || len(refs) > 0 || st.Uses()&(sqlparse.Subquery|sqlparse.UserLock|sqlparse.IntoFile) != 0 {

@@ -69,6 +69,7 @@ const (
 	PasswordFormat         Code = 1827
 	UserExists             Code = 3163 // MySQL's notes
 	UserDoesNotExist       Code = 3162
+	SubqueriesNotSupported Code = 1970 // MariaDB's
 	UserCreateExists       Code = 1973 // MariaDB's
 	UserDropExists         Code = 1974
 	TableAccessDenied      Code = 1142
@@ -294,6 +295,8 @@ func definitionOf(c Code) definition {
 		return definition{"HY000", "Authorization ID %s already exists."}
 	case UserDoesNotExist:
 		return definition{"HY000", "Authorization ID %s does not exist."}
+	case SubqueriesNotSupported:
+		return definition{"42000", "%s does not support subqueries or stored functions"}
 	case UserCreateExists:
 		return definition{"HY000", "Can't create user %s; it already exists"}
 	case UserDropExists:
