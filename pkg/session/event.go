@@ -118,19 +118,30 @@ func (s *Session) showCreateEvent(e *catalog.Event) error {
 	return s.sendRows(cols, rows)
 }
 
-// showEvents is a server's SHOW EVENTS with the status and definer that only the catalog has.
-func (s *Session) showEvents() error {
-	tokens := s.stmt.Tokens()
-	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-		if s.stmt.Is(tok, "WHERE") {
-			return sqlerr.Unsupported("SHOW EVENTS ... WHERE", "query information_schema.EVENTS")
+// showEvents is a server's SHOW EVENTS of a database with the status and definer that only the catalog has.
+func (s *Session) showEvents(db string) error {
+	where := s.whereOf()
+	text := s.args.AppendSpan(nil, sqlparse.Span{Start: 0, End: where.Start})
+	var chosen []string
+	if where.End > where.Start {
+		var err error
+		if chosen, err = s.eventsWhere(db, s.args.AppendSpan(nil, where)); err != nil {
+			return err
 		}
 	}
-	cols, rows, err := s.rowsOf()
+	c, err := s.aside(s.anyGroup())
 	if err != nil {
 		return err
 	}
+	cols, rows, err := c.QueryAll(string(text), maxShown)
+	s.done(c, err)
+	if err != nil {
+		return txn.Lost(c, err)
+	}
 	const dbAt, nameAt, definerAt, statusAt = 0, 1, 2, 10
+	if where.End > where.Start {
+		rows = slices.DeleteFunc(rows, func(r [][]byte) bool { return !slices.Contains(chosen, string(r[nameAt])) })
+	}
 	for _, r := range rows {
 		if e := s.snap.Event(string(r[dbAt]), string(r[nameAt])); e != nil {
 			if r[definerAt] = []byte(e.Definer + "@%"); e.Status != catalog.EventAside { // as servers have all of them, each in its words
@@ -139,6 +150,35 @@ func (s *Session) showEvents() error {
 		}
 	}
 	return s.sendRows(cols, rows)
+}
+
+// whereOf is the WHERE of the SHOW at hand, from that word to the end; empty, and at the end, if it has none.
+func (s *Session) whereOf() sqlparse.Span {
+	end := len(s.stmt.SQL())
+	tokens := s.stmt.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if s.stmt.Is(tok, "WHERE") {
+			return sqlparse.Span{Start: tok.Start, End: end}
+		}
+	}
+	return sqlparse.Span{Start: end, End: end}
+}
+
+// eventsWhere are the names of the events of db for which the WHERE of a SHOW EVENTS is true. It is asked of information_schema, where they are as
+// the catalog has them.
+func (s *Session) eventsWhere(db string, where []byte) (names []string, err error) {
+	text := "SELECT `Name` FROM (SELECT EVENT_SCHEMA AS `Db`, EVENT_NAME AS `Name`, DEFINER AS `Definer`, TIME_ZONE AS `Time zone`, EVENT_TYPE AS `Type`," +
+		" EXECUTE_AT AS `Execute at`, INTERVAL_VALUE AS `Interval value`, INTERVAL_FIELD AS `Interval field`, STARTS AS `Starts`, ENDS AS `Ends`," +
+		" STATUS AS `Status`, ORIGINATOR AS `Originator`, CHARACTER_SET_CLIENT AS `character_set_client`, COLLATION_CONNECTION AS `collation_connection`," +
+		" DATABASE_COLLATION AS `Database Collation` FROM information_schema.EVENTS WHERE EVENT_SCHEMA = " + s.quoted(db) + ") AS `EVENTS` "
+	take := &capture{limit: maxShown}
+	if err := s.within(append([]byte(text), where...), take); err != nil {
+		return nil, err
+	}
+	for _, r := range take.rows {
+		names = append(names, string(r[0]))
+	}
+	return names, nil
 }
 
 // switchEvents is SET GLOBAL event_scheduler, for the whole cluster. handled is false for other statements.

@@ -46,7 +46,7 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 			return true, s.showCreateEvent(e)
 		}
 	case plan.ShowEvents:
-		return true, s.showEvents()
+		return true, s.showEvents(p.Name)
 	case plan.ShowTriggers:
 		return true, s.showTriggers(3)
 	case plan.ShowCreateTrigger:
@@ -178,7 +178,11 @@ var autoIncrement = regexp.MustCompile(` AUTO_INCREMENT=[0-9]+`)
 
 // showCreateTable is a server's SHOW CREATE TABLE without what Skarv added, and with what only Skarv knows.
 func (s *Session) showCreateTable(t *catalog.Table) error {
-	cols, rows, err := s.rowsOf()
+	g := s.anyGroup()
+	if t.Kind == catalog.Single && t.Temporary == "" {
+		g = t.Group // which counts its AUTO_INCREMENT
+	}
+	cols, rows, err := s.rowsFrom(g)
 	if err != nil {
 		return err
 	}
@@ -217,7 +221,7 @@ func createText(text string, t *catalog.Table, single bool, flavor catalog.Flavo
 		}
 		head = strings.Join(lines, "\n")
 	}
-	single = single || t.Temporary != "" || strings.HasPrefix(options, " ENGINE=MEMORY")
+	single = single || t.Temporary != "" || strings.HasPrefix(options, " ENGINE=") && !strings.HasPrefix(options, " ENGINE=InnoDB")
 	if t.Kind == catalog.Reference || t.Kind == catalog.Single && !single { // it may have been imported, or its comment have been changed
 		options = withKind(options, "skarv:"+string(t.Kind))
 	}

@@ -62,8 +62,8 @@ func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if e := p.def.Engine(); t.Kind != catalog.Single && e != "" && e != "InnoDB" {
-		return nil, false, sqlerr.Unsupported(fmt.Sprintf("ENGINE=%s of table '%s', whose rows lie on several node groups", e, t.Name),
+	if t.Kind != catalog.Single && p.otherEngine() {
+		return nil, false, sqlerr.Unsupported(fmt.Sprintf("ENGINE=%s of table '%s', whose rows lie on several node groups", p.def.Engine(), t.Name),
 			"leave it out, or write ENGINE=InnoDB: nothing takes back what part of the servers has done to such rows; or keep the table on one node group with COMMENT 'skarv:single'")
 	}
 	t.HiddenKey = hiddenKey(t)
@@ -97,6 +97,16 @@ func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
 	}
 	return t, false, Triggers(p.snap, p.def, t)
 }
+
+// otherEngine reports whether the table's engine is none that takes back what a statement has done which fails.
+func (p *placing) otherEngine() bool {
+	e := p.def.Engine()
+	return e != "" && e != "InnoDB"
+}
+
+// numbersAlone reports whether the table has an AUTO_INCREMENT column and no key that tells its rows apart: they cannot have the hidden key, for
+// servers number one column.
+func (p *placing) numbersAlone() bool { return p.def.Auto >= 0 && p.def.Keyless() }
 
 // old returns the entry this one follows from, or nil.
 func (p *placing) old() *catalog.Table {
@@ -160,7 +170,7 @@ func (p *placing) kind(t *catalog.Table, old *catalog.Table) (key []string, err 
 		t.Kind = catalog.Single
 	default:
 		t.Kind = catalog.Sharded
-		if d := p.snap.Databases[t.Database]; d != nil && d.Single || p.def.Engine() == "MEMORY" { // which is small, and may lose its rows
+		if d := p.snap.Databases[t.Database]; d != nil && d.Single || p.otherEngine() || p.numbersAlone() {
 			t.Kind = catalog.Single
 		}
 	}

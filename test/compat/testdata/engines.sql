@@ -1,12 +1,50 @@
--- Of a statement that fails MyISAM keeps the rows before the fault: on several node groups these would be others than on one server.
--- refused: no transaction takes its rows back
-CREATE TABLE m (id INT PRIMARY KEY) ENGINE=MyISAM;
+-- Of a statement that fails MyISAM keeps the rows before the fault: such a table stays on one node group, where it is as on one server.
+CREATE TABLE old (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(20), FULLTEXT (v)) ENGINE=MyISAM;
+INSERT INTO old VALUES (1, 'one'), (2, 'two');
+INSERT INTO old VALUES (3, 'three'), (2, 'again'), (4, 'four');
+INSERT INTO old (v) VALUES ('next');
+SELECT LAST_INSERT_ID();
+SELECT * FROM old ORDER BY id;
+SELECT id FROM old WHERE MATCH (v) AGAINST ('three' IN BOOLEAN MODE);
+UPDATE old SET id = id + 1 ORDER BY id DESC;
+SELECT * FROM old ORDER BY id;
+SHOW CREATE TABLE old;
+CREATE TABLE inside (part INT, id INT AUTO_INCREMENT, PRIMARY KEY (part, id)) ENGINE=MyISAM;
+INSERT INTO inside (part) VALUES (1), (2), (1), (2), (1);
+SELECT * FROM inside ORDER BY part, id;
+CREATE TABLE keyless (id INT, v INT) ENGINE=MyISAM;
+INSERT INTO keyless VALUES (1, 1), (1, 1), (2, 2);
+CREATE TABLE alike LIKE keyless;
+INSERT INTO alike SELECT * FROM keyless;
+SELECT COUNT(*), SUM(v) FROM alike;
+SET default_storage_engine = MyISAM;
+CREATE TABLE chosen (id INT PRIMARY KEY);
+SET default_storage_engine = DEFAULT;
+INSERT INTO chosen VALUES (1), (2), (1);
+SELECT * FROM chosen ORDER BY id;
+CREATE TABLE selected ENGINE=MyISAM SELECT id, v FROM old;
+SELECT COUNT(*) FROM selected;
+-- only: mariadb
+CREATE TABLE aria (id INT PRIMARY KEY, v INT) ENGINE=Aria TRANSACTIONAL=0;
+-- only: mariadb
+INSERT INTO aria VALUES (1, 1), (2, 2), (1, 3);
+-- only: mariadb
+SELECT * FROM aria ORDER BY id;
+-- only: mariadb
+SHOW CREATE TABLE aria;
+-- only: mariadb
+DROP TABLE aria;
+SELECT table_name, engine, table_comment FROM information_schema.tables WHERE table_schema = 'compat' ORDER BY 1;
+CHECK TABLE old;
+LOCK TABLES old WRITE;
+INSERT INTO old (v) VALUES ('locked');
+UNLOCK TABLES;
+TRUNCATE TABLE old;
+DROP TABLE old, inside, keyless, alike, chosen, selected;
 -- refused: nor those of its copies
 CREATE TABLE m (id INT PRIMARY KEY) ENGINE=MEMORY COMMENT 'skarv:reference';
--- refused: there is a hidden key to it
-CREATE TABLE m (id INT) ENGINE=MyISAM;
--- refused: by a setting, too
-SET STATEMENT default_storage_engine = MyISAM FOR CREATE TABLE m (id INT PRIMARY KEY);
+-- refused: it is said where its rows lie
+CREATE TABLE m (id INT PRIMARY KEY) ENGINE=MyISAM PARTITION BY KEY (id);
 SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'compat';
 CREATE TABLE i (id INT PRIMARY KEY) ENGINE=InnoDB;
 -- refused: it becomes one

@@ -66,6 +66,9 @@ ALTER EVENT e1 DISABLE ON REPLICA;
 SELECT event_name, CONCAT(status, ''), status = 'ENABLED' FROM information_schema.events WHERE event_schema = 'compat' ORDER BY event_name;
 SHOW CREATE EVENT nothing;
 SHOW EVENTS LIKE 'nothing';
+SHOW EVENTS WHERE Name LIKE 'nothing%';
+SHOW EVENTS FROM compat WHERE `Interval field` = 'CENTURY' OR Db = 'other' AND Starts > '2037-01-01';
+SHOW EVENTS WHERE nothing = 1;
 -- skip-prepared
 DROP EVENT e1;
 -- skip-prepared
