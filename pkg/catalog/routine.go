@@ -22,6 +22,9 @@ type Routine struct {
 	// that it calls.
 	Reads []TableName  `json:"reads,omitempty"`
 	Calls []RoutineKey `json:"calls,omitempty"`
+	// Values are those of Reads that its expressions read, and Queries those that its SELECTs and cursors do.
+	Values  []TableName `json:"values,omitempty"`
+	Queries []TableName `json:"queries,omitempty"`
 }
 
 // TableName names a table.
@@ -52,12 +55,20 @@ func (s *Snapshot) Routine(db, name string, function bool) *Routine {
 // ReadBy lists the tables that stored functions and those they call read, as often as a server opens them: each function's own once, however
 // often it is called.
 func (s *Snapshot) ReadBy(functions ...*Routine) (list []TableName) {
+	for _, f := range s.Called(functions...) {
+		list = append(list, f.Reads...)
+	}
+	return list
+}
+
+// Called lists stored functions and those that they call, each once.
+func (s *Snapshot) Called(functions ...*Routine) (list []*Routine) {
 	for i := 0; i < len(functions); i++ {
 		f := functions[i]
-		if f == nil || slices.Contains(functions[:i], f) {
+		if f == nil || slices.Contains(list, f) {
 			continue
 		}
-		list = append(list, f.Reads...)
+		list = append(list, f)
 		for _, k := range f.Calls {
 			functions = append(functions, s.Routines[k])
 		}

@@ -40,6 +40,8 @@ type Workspace struct {
 	// LocalTwice: a table of Local is read more than once, and a temporary table can be read only once in a statement
 	// (MySQL): it cannot become a copy.
 	LocalTwice bool
+	// Torn, not nil, is a table that functions read both as it is now and as the transaction's snapshot has it, which one copy is not.
+	Torn *catalog.Table
 }
 
 // Copy is a temporary table: of the rows Input reads, or of those a view gives.

@@ -28,6 +28,8 @@ type analysis struct {
 	inView int
 	// behind are the tables that views read whose SELECT has no tree.
 	behind []*catalog.Table
+	// stored: a server makes the rows of a view over tables by themselves, and locks none of them for a SELECT of the view that locks.
+	stored bool
 	// inPlace: something in the statement makes sense only where its tables are, not in copies of them.
 	inPlace bool
 	// queries are the scopes of the subqueries in expressions. unseen: some subqueries have none.
@@ -451,10 +453,10 @@ func (a *analysis) view(in *instance, t *catalog.Table) error {
 	stmt, err := a.b.p.parser.ParseText(a.b.st.Dialect(), t.ViewText)
 	sel, ok := stmt.(sqlparser.TableStatement)
 	if err != nil || !ok {
-		in.opaque = true
+		in.opaque, a.stored = true, true
 		return a.viewByTokens(t)
 	}
-	hidden := a.ctes
+	hidden, before := a.ctes, len(a.insts)
 	a.ctes = nil
 	a.inView++
 	in.sub, err = a.query(sel, nil, t.Database)
@@ -463,7 +465,26 @@ func (a *analysis) view(in *instance, t *catalog.Table) error {
 	if err != nil {
 		return invalidView(t, err)
 	}
+	a.stored = a.stored || (t.Apart || !merges(in.sub)) && slices.ContainsFunc(a.insts[before:], func(in *instance) bool { return in.table != nil })
 	return nil
+}
+
+// merges reports whether a server opens a view of q into the statements that read it, with all tables that it reads.
+func merges(q *query) bool {
+	b := q.block
+	if b == nil || b.sel == nil {
+		return false
+	}
+	s := b.sel
+	return s.With == nil && !s.Distinct && s.GroupBy == nil && s.Having == nil && s.Limit == nil && !b.aggregated && len(b.windows) == 0 && len(b.subs) == 0 &&
+		!slices.ContainsFunc(b.insts, func(in *instance) bool {
+			derived := in.from == nil
+			if !derived {
+				_, named := in.from.Expr.(sqlparser.TableName)
+				derived = !named
+			}
+			return derived
+		})
 }
 
 // viewByTokens notes the tables of a view whose SELECT has no tree (INTERSECT, EXCEPT): one server must have all rows of them.

@@ -75,6 +75,7 @@ type wanted struct {
 	fragment *plan.Fragment
 	st       *sqlparse.Statement // the text that reads it: the client's or a view's
 	top      bool                // it is the client's
+	called   bool                // functions read it
 	rows     []plan.Text         // conditions, any of which a row may meet; none: all rows
 	dated    bool                // some compare with what must be a date: else all rows are copied that meet any of careful
 	careful  []plan.Text
@@ -266,7 +267,11 @@ func (c *wanted) text(b *build) plan.Text {
 		e.raw(plan.CopyEnd)
 	}
 	lock := strings.ToUpper(w.locks[t])
+	locked, _ := w.lockCalled(t)
 	switch {
+	case c.called && locked:
+		e.raw(" LOCK IN SHARE MODE")
+	case c.called:
 	case (*c.list)[c.at].Written != nil && c.found:
 		e.raw(" FOR UPDATE SKIP LOCKED")
 	case (*c.list)[c.at].Written != nil:

@@ -103,6 +103,46 @@ func (b *build) reader(f *catalog.Routine) error {
 	return nil
 }
 
+// readWays is how functions read a table.
+type readWays uint8
+
+// The bits of readWays.
+const (
+	// readByValue: in an expression, as a server reads what the statement that calls the function computes a value from: of another statement than a SELECT
+	// as it is now, with locks.
+	readByValue readWays = 1 << iota
+	// readByQuery: in a SELECT or by a cursor, as a server reads a SELECT of the client, whatever calls the function.
+	readByQuery
+)
+
+// waysOf is how the functions that the statement calls read a table. Of functions that were made before it was noted it may be either way.
+func (b *build) waysOf(t *catalog.Table) (ways readWays) {
+	reads := func(list []catalog.TableName) bool {
+		return slices.ContainsFunc(list, func(n catalog.TableName) bool { return b.snap.Table(n.Database, n.Name) == t })
+	}
+	for _, f := range b.snap.Called(b.readers...) {
+		unknown := len(f.Values)+len(f.Queries) == 0 && reads(f.Reads)
+		if unknown || reads(f.Values) {
+			ways |= readByValue
+		}
+		if unknown || reads(f.Queries) {
+			ways |= readByQuery
+		}
+	}
+	return ways
+}
+
+// locksWithin reports whether the statement is a SELECT for which functions lock what they read, or one that locks reads views which servers compute by
+// themselves: a server that runs the SELECT locks neither.
+func (b *build) locksWithin() bool {
+	return b.sess.ForValue && (b.a != nil && b.a.stored && b.st.Uses()&sqlparse.LocksRows != 0 || slices.ContainsFunc(b.reads, func(t *catalog.Table) bool { return b.waysOf(t)&readByValue != 0 }))
+}
+
+func refuseWithin() error {
+	return sqlerr.Unsupported("functions that read tables, or views that servers compute by themselves, in such a query in the value of a SET, a DO or an expression of a program, within a transaction: servers lock the rows that they read",
+		"SELECT the value INTO a variable")
+}
+
 // ReadsTables reports whether a statement calls a stored function that reads tables, by the names before parentheses.
 func ReadsTables(st *sqlparse.Statement, db string, snap *catalog.Snapshot) bool {
 	if len(snap.Routines) == 0 {

@@ -44,10 +44,16 @@ func TestGolden(t *testing.T) {
 				}
 				tab.Triggers = append(tab.Triggers, tr)
 				return ""
-			case "reader": // function, tables that it reads
+			case "reader", "by-value", "by-query": // function, tables that it reads, and how
 				r := &catalog.Routine{Database: s.db, Name: d.CmdArgs[0].Key, Function: true}
 				for _, a := range d.CmdArgs[1:] {
 					r.Reads = append(r.Reads, catalog.TableName{Database: s.db, Name: a.Key})
+				}
+				switch d.Cmd {
+				case "by-value":
+					r.Values = r.Reads
+				case "by-query":
+					r.Queries = r.Reads
 				}
 				if s.snap.Routines == nil {
 					s.snap.Routines = map[catalog.RoutineKey]*catalog.Routine{}
@@ -90,6 +96,7 @@ func golden(t *testing.T, d *datadriven.TestData, p *Planner, s *testSchema) str
 		db = ""
 	}
 	sess := SessionInfo{UTF8Results: !d.HasArg("latin1"), NoAutoValueOnZero: d.HasArg("no-zero")}
+	sess.ForValue = d.HasArg("for-value")
 	if d.HasArg("ansi_quotes") {
 		sess.Mode |= sqlparse.ANSIQuotes
 	}

@@ -131,22 +131,31 @@ func (b *build) readOften(locks map[*catalog.Table]string, written []*instance) 
 	return false
 }
 
-// sharesAll adds to locks the tables that views read, if every query of the statement locks what it reads in share mode.
+// sharesAll adds to locks the tables that views read, if every query of the statement locks what it reads in share mode, or the outermost one its
+// tables, and no views, for an update.
 func (b *build) sharesAll(locks map[*catalog.Table]string, top *block, clauses []lockClause) bool {
-	const share = "lock in share mode"
+	const share, update = "lock in share mode", "for update"
+	add := func(t *catalog.Table) {
+		if !strings.EqualFold(locks[t], update) {
+			locks[t] = share
+		}
+	}
 	for _, t := range b.a.behind {
-		locks[t] = share
+		add(t)
 	}
 	for _, in := range b.a.insts {
 		switch {
 		case in.inView:
 			if in.table != nil {
-				locks[in.table] = share
+				add(in.table)
 			}
 		case in.block == nil:
 			return false
 		case in.block == top:
-			if len(clauses) != 1 || strings.ToLower(clauses[0].text) != share || len(clauses[0].of) > 0 {
+			if len(clauses) != 1 || len(clauses[0].of) > 0 {
+				return false
+			}
+			if text := strings.ToLower(clauses[0].text); text != share && (text != update || in.table == nil) {
 				return false
 			}
 		case in.block.sel == nil || in.block.sel.Lock != sqlparser.ShareModeLock:

@@ -54,7 +54,7 @@ func modifyCopies(b *build) (fired bool, err error) {
 	if err := b.readsTarget(); err != nil {
 		return false, err
 	}
-	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, writes: true,
+	w := &worker{b: b, writes: true,
 		written: map[*catalog.Table]*plan.Written{}, keeps: map[*catalog.Table]int{}}
 	var written []*instance
 	if m != nil {
@@ -63,6 +63,7 @@ func modifyCopies(b *build) (fired bool, err error) {
 	if w.locks, sure = b.writeLocks(written); !sure {
 		return false, refuseNoWait()
 	}
+	w.shareCopies()
 	p := &plan.Workspace{Write: true}
 	b.ws, w.plan = w, p
 	defer func() {

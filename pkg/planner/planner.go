@@ -69,6 +69,9 @@ type SessionInfo struct {
 	DivisionDigits string
 	// RowWrite: the statement is the write of one row in a plan.RowByRow: its triggers have been run, or will be.
 	RowWrite bool
+	// ForValue: the statement is a SELECT in place of what a SET, a DO or a program computes a value from, within a transaction. The functions that it
+	// calls lock what they read by expressions, and views what they read if it locks rows.
+	ForValue bool
 	// Checked: the rows that the statement writes are looked at one by one, for the CHECK OPTION of a view.
 	Checked bool
 }
@@ -250,7 +253,7 @@ func (b *build) basis(p *plan.Plan) *catalog.Basis {
 // every row of the sharded tables and a copy of the reference tables, so it is the one server whose answer is wanted,
 // whatever the statement computes. Single tables have to be there too.
 func (b *build) alone() {
-	if b.plan.Kind != plan.Select || b.plan.Relay != nil || b.plan.Root == nil || b.plan.Refuse != nil || b.a == nil {
+	if b.plan.Kind != plan.Select || b.plan.Relay != nil || b.plan.Root == nil || b.plan.Refuse != nil || b.a == nil || b.locksWithin() {
 		return
 	}
 	t := plan.Target{Kind: plan.AllGroups}
@@ -368,6 +371,9 @@ func (b *build) dml() error {
 			return err
 		}
 		b.countFound(t)
+		if b.locksWithin() {
+			return refuseWithin()
+		}
 		if b.query.block == nil {
 			return run(b, unionRules())
 		}
@@ -461,6 +467,9 @@ func rowsKind(k sqlparse.Kind) plan.Kind {
 // it can only go where any row of its tables is.
 func (b *build) withoutTree() error {
 	b.plan.Kind = rowsKind(b.st.Kind())
+	if b.locksWithin() {
+		return refuseWithin()
+	}
 	return run(b, tokenRules())
 }
 

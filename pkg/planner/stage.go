@@ -49,10 +49,11 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	if in := b.ins; in != nil && (!in.analysed || b.a.inPlace || b.a.system || b.a.virtual) || in == nil && !b.plainCalls(b.st) {
 		return nil, nil
 	}
-	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, writes: true, stage: true, target: -1, keeps: map[*catalog.Table]int{}}
+	w := &worker{b: b, writes: true, stage: true, target: -1, keeps: map[*catalog.Table]int{}}
 	if w.locks, ok = b.writeLocks(nil); !ok {
 		return nil, nil
 	}
+	w.shareCopies()
 	returned := len(b.st.SQL())
 	if b.returning {
 		if returned, _ = b.st.ReturningAt(); b.plan.Uses&plan.WritesUserVariable != 0 {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -75,7 +76,7 @@ const maxCopies = 61
 // worker builds a workspace.
 type worker struct {
 	b       *build
-	twice   bool // the servers read a temporary table more than once in a statement
+	twice   bool // the places of the statement that read a table read one copy of it, as MariaDB can, and not each its own
 	copies  int
 	views   int // depth
 	next    int // number of temporary tables with names of their own
@@ -137,7 +138,8 @@ func copyTables(b *build) (bool, error) {
 			return false, nil
 		}
 	}
-	w := &worker{b: b, twice: b.snap.Flavor == catalog.MariaDB, named: names, locks: locks, whole: b.reads}
+	w := &worker{b: b, named: names, locks: locks, whole: b.reads}
+	w.shareCopies()
 	tables := names
 	switch {
 	case b.pushed != nil: // the scanner is sure
@@ -178,6 +180,9 @@ func copyTables(b *build) (bool, error) {
 	}
 	if w.unfold != nil {
 		p.Text, p.Renames = w.unfold.text(p.Renames), nil
+	}
+	if b.locksWithin() {
+		b.plan.Uses |= plan.LocksRows
 	}
 	if b.pushed != nil && !w.pushed(p, refs) {
 		return false, nil
@@ -244,7 +249,7 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 		if at, ok := w.keeps[t]; ok && w.views == 0 {
 			return at == i
 		}
-		if !w.twice && slices.Contains(w.b.reads, t) && w.written[t] == nil && (t.Kind == catalog.Sharded || t.Kind == catalog.Single && t.Group != p.Group) {
+		if !w.twice && slices.Contains(w.b.reads, t) && w.written[t] == nil && (t.Kind == catalog.Sharded || t.Kind == catalog.Single && t.Group != p.Group || w.apart(t)) {
 			return false // a function reads the copy that has the name
 		}
 		return done[t] == 1
@@ -266,7 +271,7 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 		if w.b.generated[[2]string{t.Database, t.Name}] == t {
 			continue // every connection has it
 		}
-		local := (t.Kind == catalog.Reference || t.Kind == catalog.Single && t.Group == p.Group) && w.written[t] == nil
+		local := (t.Kind == catalog.Reference || t.Kind == catalog.Single && t.Group == p.Group) && w.written[t] == nil && !w.apart(t)
 		// What is written is read elsewhere from a copy of its own, which does not change.
 		twice := w.twice && (w.views > 0 || w.written[t] == nil)
 		if done[t] > 1 && (twice || local) {
@@ -331,14 +336,17 @@ func (w *worker) readers(p *plan.Workspace, tables []*catalog.Table, st *sqlpars
 	reads := w.b.called(st, db)
 	for i, t := range reads {
 		local := t.Kind == catalog.Reference || t.Kind == catalog.Single && t.Group == p.Group
-		again := slices.Contains(reads[:i], t) || slices.Contains(tables, t) && (w.twice || local) // other copies have other names
+		again := slices.Contains(reads[:i], t) || slices.Contains(tables, t) && (w.twice || local) && !w.apart(t) // other copies have other names
+		if _, torn := w.lockCalled(t); torn {
+			p.Torn = t
+		}
 		switch {
 		case w.written[t] != nil || w.stage && w.into == t:
 			return sqlerr.Unsupported("a function that reads the table '"+t.Name+"', which the statement writes to", "select its value first")
 		case again && local:
-			p.LocalTwice = p.LocalTwice || !w.twice
+			p.LocalTwice = p.LocalTwice || !w.reopens()
 			continue
-		case again && !w.twice:
+		case again && !w.reopens():
 			return sqlerr.Unsupported("the table '"+t.Name+"', which a stored function reads, more than once in a statement over several node groups",
 				"call the function once, in a SELECT of its own")
 		case again:
@@ -353,8 +361,33 @@ func (w *worker) readers(p *plan.Workspace, tables []*catalog.Table, st *sqlpars
 		}
 		*list = append(*list, plan.Copy{Table: t})
 		w.rows(list, st, nil)
+		w.wanted[len(w.wanted)-1].called = true
 	}
 	return nil
+}
+
+// reopens reports whether the servers read a temporary table more than once in a statement.
+func (w *worker) reopens() bool { return w.b.snap.Flavor == catalog.MariaDB }
+
+// shareCopies decides whether the places of the statement that read a table read one copy.
+func (w *worker) shareCopies() { w.twice = w.reopens() && !slices.ContainsFunc(w.b.reads, w.apart) }
+
+// lockCalled reports whether functions read t as it is now, locked. torn: they also read it as it was.
+func (w *worker) lockCalled(t *catalog.Table) (locked, torn bool) {
+	if !w.writes && !w.b.sess.ForValue {
+		return false, false
+	}
+	ways := w.b.waysOf(t)
+	return ways&readByValue != 0, ways == readByValue|readByQuery
+}
+
+// apart reports whether functions read t, and in another way than the statement does.
+func (w *worker) apart(t *catalog.Table) bool {
+	if !slices.Contains(w.b.reads, t) {
+		return false
+	}
+	locked, _ := w.lockCalled(t)
+	return locked != (w.writes || w.locks[t] != "")
 }
 
 // view plans a view's rows.
@@ -404,6 +437,7 @@ func (w *worker) view(p *plan.Workspace, c *plan.Copy) error {
 	if err := w.readers(c.View, tables, st, c.Table.Database); err != nil {
 		return err
 	}
+	p.Torn = cmp.Or(p.Torn, c.View.Torn)
 	c.Text = c.Table.ViewText
 	for i := len(c.View.Renames) - 1; i >= 0; i-- {
 		r := c.View.Renames[i]

@@ -17,6 +17,8 @@ type Touches struct {
 	Sets []string
 	// Reads are the tables that a function reads, as often as a server opens them for it: those that two of its statements name alike once.
 	Reads []Name
+	// Values are those that its expressions read (of RETURN, SET, IF, ...), and Queries those that its SELECTs and cursors do.
+	Values, Queries []Name
 }
 
 // Plain tells what the body of a function or trigger touches, if that is nothing but values, for a function also tables that it
@@ -96,16 +98,19 @@ func (t *touching) statement(s Statement) error {
 		default:
 			return t.refuse(s.Verb, "send the statement from the client, or use a procedure")
 		}
-		return t.text(t.p.Text(s.Span))
+		if s.Verb == "SELECT" {
+			return t.text(t.p.Text(s.Span), &t.out.Queries)
+		}
+		return t.text(t.p.Text(s.Span), &t.out.Values)
 	}
 	return nil
 }
 
 // expr judges an expression.
-func (t *touching) expr(text string) error { return t.text("SELECT " + text) }
+func (t *touching) expr(text string) error { return t.text("SELECT "+text, &t.out.Values) }
 
-// text judges a statement.
-func (t *touching) text(text string) error {
+// text judges a statement. The tables that it reads go to read, too.
+func (t *touching) text(text string, read *[]Name) error {
 	st := t.p.st.Dialect().NewStatement()
 	if err := st.Scan([]byte(text), t.p.st.Mode()); err != nil {
 		return err
@@ -141,6 +146,9 @@ func (t *touching) text(text string) error {
 		refs, sure := st.Tables()
 		if sure && t.p.Kind == Function && st.Uses()&sqlparse.LocksRows == 0 {
 			t.read(st, refs)
+			for _, r := range refs {
+				*read = append(*read, Name{DB: r.DB, Name: r.Name})
+			}
 		} else if !sure || len(refs) > 0 {
 			table := ""
 			if len(refs) > 0 {

@@ -175,7 +175,7 @@ func (s *Session) do() error {
 	if err != nil {
 		return err
 	}
-	err = s.within(text, &capture{})
+	err = s.forValue(func() error { return s.within(text, &capture{}) })
 	if e, ok := errors.AsType[*sqlerr.Error](err); ok && sqlerr.HasCode(e, sqlerr.SubqueryManyRows, sqlerr.OutOfRange, sqlerr.LockWaitTimeout) && s.cfg.Dialect.MariaDB() {
 		s.warnings = []Warning{{"Error", uint16(e.Code), e.Message, e.State}} // DO tells of what fails while it computes, and succeeds
 		return s.ok(wire.OK{Warnings: 1})
@@ -243,7 +243,7 @@ func (s *Session) setFromTables(tokens sqlparse.Tokens) (handled bool, err error
 			continue
 		}
 		held := fmt.Sprintf("__skarv_%d", i)
-		if err := s.setFromQuery(held, a.expr, a.scalar); err != nil {
+		if err := s.forValue(func() error { return s.setFromQuery(held, a.expr, a.scalar) }); err != nil {
 			return true, err
 		}
 		text = fmt.Appendf(text, "@%s = @%s", sqltypes.QuoteName(a.name), held)

@@ -259,7 +259,7 @@ func (a *activation) Into(text string, targets []string) error {
 	}
 	take := &capture{limit: 2}
 	a.s.warnings = a.s.warnings[:0]
-	if err := a.s.selects(filled, take, bytes); err != nil {
+	if err := a.query(filled, take, bytes); err != nil {
 		return err
 	}
 	a.s.leave()
@@ -294,6 +294,14 @@ func (a *activation) queried(text []byte) ([]byte, error) {
 		return text, nil
 	}
 	return a.s.sharedReads(text)
+}
+
+// query is selects of a SELECT ... INTO or of a cursor. In a trigger the functions that it calls read as for the statement that has fired it.
+func (a *activation) query(text []byte, take *capture, bytes bool) error {
+	if len(a.s.calls.firing) == 0 {
+		return a.s.selects(text, take, bytes)
+	}
+	return a.s.forValue(func() error { return a.s.selects(text, take, bytes) })
 }
 
 // needsBytes reports whether what is selected into targets must be in its own character set: a user variable keeps that, and of a variable
@@ -388,7 +396,7 @@ func (a *activation) Query(text string) (routine.Rows, error) {
 	take := &capture{limit: maxCursorRows + 1, maxBytes: maxCursorBytes}
 	bytes, counted := a.needsBytes(nil), a.s.rowCount
 	a.s.warnings = a.s.warnings[:0]
-	if err := a.s.selects(filled, take, bytes); err != nil {
+	if err := a.query(filled, take, bytes); err != nil {
 		return nil, err
 	}
 	a.s.rowCount = counted // as on the servers, a cursor leaves it

@@ -475,7 +475,7 @@ func (w *rowWrite) selected() (string, error) {
 	}
 	w.s.warnings = w.s.warnings[:0]
 	take := &capture{limit: maxImages + 1, maxBytes: maxCursorBytes}
-	if err := w.s.selects([]byte(text), take, true); err != nil {
+	if err := w.s.forValue(func() error { return w.s.selects([]byte(text), take, true) }); err != nil {
 		return "", err
 	}
 	if len(take.rows) > maxImages || take.over {
@@ -762,7 +762,11 @@ func (w *rowWrite) find() ([]image, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := w.images(text)
+	var rows []image
+	err = w.s.forValue(func() error {
+		rows, err = w.images(text)
+		return err
+	})
 	if err == nil {
 		err = w.strictError()
 	}

@@ -662,6 +662,7 @@ func (s *Session) adopt(st *backend.State) error {
 	}
 	s.allUTF8 = client == "utf8mb4" && results == "utf8mb4" && unicode
 	s.info = planner.SessionInfo{
+		ForValue:          s.info.ForValue, // which is the statement's
 		Mode:              s.mode,
 		NoAutoValueOnZero: strings.Contains(strings.ToUpper(mode), "NO_AUTO_VALUE_ON_ZERO"),
 		Strict:            s.strict(),

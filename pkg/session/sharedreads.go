@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 )
@@ -30,6 +31,22 @@ func (s *Session) sharedReads(text []byte) ([]byte, error) {
 			"SELECT ... LOCK IN SHARE MODE INTO a variable, without set operations, and use that")
 	}
 	return out, nil
+}
+
+// forValue runs the SELECT that sharedReads has made. What functions read for it is locked, too.
+func (s *Session) forValue(run func() error) error {
+	defer func(was bool) { s.info.ForValue = was }(s.info.ForValue)
+	s.info.ForValue = s.readsLock()
+	return run()
+}
+
+// torn is why a statement over n's copies cannot run in the transaction at hand; nil if it can.
+func (s *Session) torn(n *plan.Workspace) error {
+	if n.Torn == nil || s.tx == nil || !s.tx.Repeatable {
+		return nil
+	}
+	return sqlerr.Unsupported("functions that read the table '"+n.Torn.Name+"' both in an expression and by a SELECT or a cursor, within a transaction of REPEATABLE READ: one of them reads the present, the other one the snapshot",
+		"let the functions read it in one of these ways")
 }
 
 // withSharedReads is st with LOCK IN SHARE MODE at the end of every query that reads tables; ok is false where it cannot be said. db is the

@@ -381,7 +381,7 @@ func (s *Session) valueOf(expr string, from *activation, bytes bool) (string, er
 		return "", err
 	}
 	take := &capture{limit: 1}
-	if err := s.selects(text, take, bytes); err != nil {
+	if err := s.forValue(func() error { return s.selects(text, take, bytes) }); err != nil {
 		return "", err
 	}
 	if len(take.rows) != 1 || len(take.columns) != 1 {

@@ -30,6 +30,9 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error
 	if s.locks != nil {
 		return sqlerr.Unsupported("a query over several node groups that copies tables, under LOCK TABLES", "UNLOCK TABLES first")
 	}
+	if err := s.torn(n); err != nil {
+		return err
+	}
 	copies := n.Copies
 	if s.hasOwnRows() {
 		if n.LocalTwice {

@@ -44,6 +44,9 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 		return sqlerr.Unsupported("a write over several node groups that reads a reference table twice, within a transaction",
 			"run it outside of the transaction")
 	}
+	if err := s.torn(n); err != nil {
+		return err
+	}
 	touched := &s.runner.Router.Touched
 	touched.All, touched.Copies = true, n.WritesCopies()
 	if err := s.announcePartitions(partitionUse{Touched: touched, write: true, several: true}); err != nil {
