@@ -58,11 +58,26 @@ func (p *Planner) placedAnew(old *catalog.Table, before, after *schema.Definitio
 		kind = catalog.Reference
 	case says && single:
 		kind = catalog.Single
+	case p.losesKey(old, after.Table):
+		kind = catalog.Sharded
 	}
 	if kind == old.Kind && (kind != catalog.Sharded || p.sameDistribution(old, after.Table, key)) {
 		return "", nil
 	}
 	return kind, key
+}
+
+// losesKey reports whether old, which is distributed by its primary key because nobody has said otherwise, gets a primary key t without one of its
+// columns. Then that one distributes it.
+func (p *Planner) losesKey(old, t *catalog.Table) bool {
+	if old.Kind != catalog.Sharded || old.HiddenKey || len(t.Primary) == 0 || !slices.Equal(old.Distribution, old.DefaultDistribution(p.Snap.Flavor)) {
+		return false
+	}
+	renamed := p.Statement.RenamedColumns()
+	return slices.ContainsFunc(old.Distribution, func(c int) bool {
+		was := old.Columns[c].Name
+		return !slices.Contains(t.Primary, t.Column(cmp.Or(renamed[strings.ToLower(was)], was)))
+	})
 }
 
 // sameDistribution reports whether key, which is empty for the default, is old's distribution key. t is what old becomes on the servers.
