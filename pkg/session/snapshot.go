@@ -151,6 +151,9 @@ func (s *Session) trySnapshot(begun *txn.Txn, how *plan.Txn, isolation string, h
 		}
 		s.snap = s.cfg.Snapshot()
 	}
+	if err := s.beginPinned(s.tx); err != nil {
+		return err
+	}
 	groups := make([]placement.NodeGroupID, 0, len(s.snap.Groups))
 	for _, g := range s.snap.Groups {
 		groups = append(groups, g.ID)

@@ -182,9 +182,10 @@ func (t *Txn) Misses(m *placement.PartitionMap, partitions []placement.Partition
 const readView = "SELECT COUNT(*) FROM `_skarv`.`dt` WHERE id = '' LIMIT 1"
 
 // Snapshot opens branches on groups, before anything else is done in the transaction, whose reads show all of them at one
-// moment. hold runs a function while nothing is committed anywhere. After an error the caller rolls back.
+// moment. One that is open already is the first. hold runs a function while nothing is committed anywhere. After an error the caller rolls back.
 func (t *Txn) Snapshot(pool Pool, groups []placement.NodeGroupID, hold func(look func() error) error) error {
-	if err := t.open(pool, slices.Sorted(slices.Values(groups)), false); err != nil {
+	more := slices.DeleteFunc(slices.Sorted(slices.Values(groups)), func(g placement.NodeGroupID) bool { return t.branch(g) != nil })
+	if err := t.open(pool, more, false); err != nil {
 		return err
 	}
 	defer t.Rest()

@@ -59,6 +59,28 @@ func TestTemporaryTables(t *testing.T) {
 		require.Equal(t, "0", a.get("SELECT COUNT(*) FROM mine"))
 		require.Equal(t, "0", a.get("SELECT COUNT(*) FROM t WHERE v = 'x'"))
 	})
+	t.Run("in a transaction with a snapshot of all node groups", func(t *testing.T) {
+		for _, how := range []string{"SET skarv_read_atomicity = gate", "SET skarv_read_atomicity = validated", "SELECT 1"} {
+			for range 4 { // on whichever group the table is
+				a := connect(t)
+				a.exec("CREATE TEMPORARY TABLE mine (id INT PRIMARY KEY, v VARCHAR(20))")
+				a.exec(how)
+				a.exec("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+				require.Equal(t, "100", a.get("SELECT COUNT(*) FROM t"))
+				a.exec("INSERT INTO mine VALUES (1, 'one')")
+				a.exec("UPDATE t SET v = 'x'")
+				require.Equal(t, "1", a.get("SELECT COUNT(*) FROM mine"))
+				a.exec("ROLLBACK")
+				require.Equal(t, "0", a.get("SELECT COUNT(*) FROM mine"))
+				a.exec("SET autocommit = 0")
+				require.Equal(t, "0", a.get("SELECT COUNT(*) FROM t JOIN mine ON t.id = mine.id"))
+				a.exec("INSERT INTO mine VALUES (2, 'two')")
+				a.exec("COMMIT")
+				require.Equal(t, "2", a.get("SELECT id FROM mine"))
+				a.end()
+			}
+		}
+	})
 	t.Run("a lost server ends the session", func(t *testing.T) {
 		a := connect(t)
 		a.exec("CREATE TEMPORARY TABLE t (id INT PRIMARY KEY)")
