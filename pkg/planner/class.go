@@ -77,14 +77,32 @@ func noPad(name string) bool {
 }
 
 // expands reports whether a PAD SPACE collation may give a character several weights, as "ä" those of "ae". Servers count
-// characters where they pad weights, so that those of equal strings differ, or count weights and leave out the last ones.
+// characters where they pad weights, so that those of equal strings differ, or count weights and leave out the last ones. Those of latin7 give
+// a space another weight than they pad with.
 func expands(name string) bool {
 	switch charset, rest, _ := strings.Cut(name, "_"); charset {
 	case "utf8", "utf8mb3", "utf8mb4", "ucs2", "utf16", "utf16le", "utf32", "gb18030":
 		return rest != "bin" && !strings.HasPrefix(rest, "general_")
+	case "latin7":
+		return rest != "bin"
 	default:
 		return strings.Contains(rest, "german2") || strings.Contains(rest, "czech") // the latter looks at a string several times
 	}
+}
+
+// weighsMore reports whether the weights of strings tell more than a NO PAD collation looks at: they differ for "e" and "é", which MariaDB's
+// of this kind take for equal.
+func weighsMore(name string) bool { return strings.HasSuffix(name, "_nopad_ai_cs") }
+
+// sortsExpressionsOtherwise reports whether a server sorts by expressions of a collation in another way than by columns: in these MariaDB
+// fills up what an expression gives with NULs where a column gets spaces, and with spaces where it gets NULs.
+func (b *build) sortsExpressionsOtherwise(name string) bool {
+	charset, rest, _ := strings.Cut(name, "_")
+	switch charset {
+	case "utf8", "utf8mb3", "utf8mb4", "utf16", "utf16le", "utf32", "binary":
+		return false
+	}
+	return b.snap.Flavor == catalog.MariaDB && (rest == "bin" || strings.HasSuffix(rest, "_nopad_ci") && charset != "ucs2")
 }
 
 // class finds the class of an expression; unknownClass where it is not sure.

@@ -429,6 +429,9 @@ func (b *build) keyFor(column int, cls class, span sqlparse.Span, e sqlparser.Ex
 		k.Column = col
 		return k, ok
 	case stringClass:
+		if _, column := e.(*sqlparser.ColName); e != nil && !column && b.sortsExpressionsOtherwise(cls.collation) || weighsMore(cls.collation) {
+			return k, false
+		}
 		if b.sess.UTF8Results && b.knownCollation(cls.collation) {
 			k.Collation = cls.collation
 			return k, true

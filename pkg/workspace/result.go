@@ -53,11 +53,21 @@ func (w *Workspace) Result(db, text string, keys []string) (*Result, error) {
 		c.DataType, _, _ = strings.Cut(strings.ToLower(c.ColumnType), "(")
 		c.DataType, _, _ = strings.Cut(c.DataType, " ")
 		form, ok := shownForm(c.DataType)
-		r.Exact = r.Exact && ok
+		r.Exact = r.Exact && ok && shownWhole(sqltypes.CharsetOf(string(row[2])))
 		r.forms = append(r.forms, form)
 		r.Table.Columns, r.Columns = append(r.Table.Columns, c), append(r.Columns, i)
 	}
 	return r, w.conn.later([]byte("SET "+Writing), nil)
+}
+
+// shownWhole reports whether every string of a character set, "" of what is no string, has a text in UTF-8 of its own. Of others a client gets `?`
+// for several.
+func shownWhole(charset string) bool {
+	switch charset {
+	case "", "utf8mb4", "utf8mb3", "utf8", "ucs2", "utf16", "utf16le", "utf32", "latin1", "ascii", "binary":
+		return true
+	}
+	return false
 }
 
 // maxColumns is more than a table can have.
