@@ -57,13 +57,12 @@ const (
 
 // Parse reads st, whose Kind is Account or Grant, and which a server of the kind has found no mistake in: what it does not know it refuses.
 func Parse(st *sqlparse.Statement) (*Statement, error) {
-	r := &reader{st: st, toks: st.Tokens()}
-	r.next()
+	r := &reader{Words: st.Words(), st: st}
 	out := &Statement{}
 	if err := r.statement(out); err != nil {
 		return nil, err
 	}
-	if r.tok.Kind != sqlparse.EOF {
+	if r.Ahead().Kind != sqlparse.EOF {
 		return nil, r.refuse()
 	}
 	return out, nil
@@ -88,34 +87,16 @@ func Masked(st *sqlparse.Statement) []byte {
 	}
 }
 
-// reader walks over the text; tok is what comes next.
+// reader reads the text.
 type reader struct {
-	st   *sqlparse.Statement
-	toks sqlparse.Tokens
-	tok  sqlparse.Token
-}
-
-func (r *reader) next() { r.tok = r.toks.Next() }
-
-func (r *reader) is(word string) bool { return r.st.Is(r.tok, word) }
-
-// take skips the words if all of them come next.
-func (r *reader) take(words ...string) bool {
-	before := *r
-	for _, w := range words {
-		if !r.is(w) {
-			*r = before
-			return false
-		}
-		r.next()
-	}
-	return true
+	sqlparse.Words
+	st *sqlparse.Statement
 }
 
 // refuse is for what comes next, which accounts of a cluster do not have.
 func (r *reader) refuse() error {
-	word := strings.ToUpper(string(r.st.Text(r.tok.Span)))
-	if r.tok.Kind != sqlparse.Word {
+	word := strings.ToUpper(string(r.st.Text(r.Ahead().Span)))
+	if r.Ahead().Kind != sqlparse.Word {
 		word = "this"
 	}
 	return sqlerr.Unsupported(word+" in a statement about accounts", theWhole)
@@ -123,33 +104,33 @@ func (r *reader) refuse() error {
 
 func (r *reader) statement(out *Statement) error {
 	switch {
-	case r.take("CREATE"):
+	case r.Take("CREATE"):
 		out.Verb = Create
-		if r.take("OR", "REPLACE") {
+		if r.Take("OR", "REPLACE") {
 			return sqlerr.Unsupported("CREATE OR REPLACE USER", "DROP USER IF EXISTS first")
 		}
-	case r.take("ALTER"):
+	case r.Take("ALTER"):
 		out.Verb = Alter
-	case r.take("DROP"):
+	case r.Take("DROP"):
 		out.Verb = Drop
-	case r.take("RENAME"):
+	case r.Take("RENAME"):
 		out.Verb = Rename
-	case r.take("SET"):
+	case r.Take("SET"):
 		out.Verb = Password
-		if r.take("PASSWORD") {
+		if r.Take("PASSWORD") {
 			return r.setPassword(out)
 		}
-	case r.take("GRANT"):
+	case r.Take("GRANT"):
 		out.Verb = Grant
 		return r.grant(out, "TO")
-	case r.take("REVOKE"):
+	case r.Take("REVOKE"):
 		out.Verb = Revoke
 		return r.grant(out, "FROM")
 	}
-	if !r.take("USER") {
+	if !r.Take("USER") {
 		return sqlerr.Unsupported("roles", noRoles)
 	}
-	out.Exists = r.take("IF", "EXISTS") || r.take("IF", "NOT", "EXISTS")
+	out.Exists = r.Take("IF", "EXISTS") || r.Take("IF", "NOT", "EXISTS")
 	return r.users(out)
 }
 
@@ -167,7 +148,7 @@ func (r *reader) users(out *Statement) error {
 		}
 		out.Users = append(out.Users, u)
 		if out.Verb == Rename {
-			if !r.take("TO") {
+			if !r.Take("TO") {
 				return r.refuse()
 			}
 			to, err := r.user()
@@ -176,22 +157,22 @@ func (r *reader) users(out *Statement) error {
 			}
 			out.To = append(out.To, to)
 		}
-		if !r.take(",") {
+		if !r.Take(",") {
 			break
 		}
 	}
-	for r.take("REQUIRE", "NONE") || r.take("ACCOUNT", "UNLOCK") || r.take("PASSWORD", "EXPIRE", "NEVER") || r.take("PASSWORD", "EXPIRE", "DEFAULT") {
+	for r.Take("REQUIRE", "NONE") || r.Take("ACCOUNT", "UNLOCK") || r.Take("PASSWORD", "EXPIRE", "NEVER") || r.Take("PASSWORD", "EXPIRE", "DEFAULT") {
 	}
 	if out.Verb == Grant {
-		out.GrantOption = r.take("WITH", "GRANT", "OPTION")
+		out.GrantOption = r.Take("WITH", "GRANT", "OPTION")
 	}
 	return nil
 }
 
 // user reads the name of an account.
 func (r *reader) user() (u User, err error) {
-	if r.take("CURRENT_USER") || r.take("USER") {
-		r.take("(", ")")
+	if r.Take("CURRENT_USER") || r.Take("USER") {
+		r.Take("(", ")")
 		return User{Current: true}, nil
 	}
 	name, host, err := r.nameAndHost()
@@ -206,11 +187,11 @@ func (r *reader) user() (u User, err error) {
 
 func (r *reader) nameAndHost() (name, host string, err error) {
 	name, err = r.name()
-	if host = "%"; err != nil || r.tok.Kind != sqlparse.UserVar && !r.is("@") {
+	if host = "%"; err != nil || r.Ahead().Kind != sqlparse.UserVar && !r.Is("@") {
 		return name, host, err
 	}
-	at := r.tok
-	r.next()
+	at := r.Ahead()
+	r.Skip()
 	if at.Kind == sqlparse.UserVar && at.End-at.Start > 1 {
 		return name, string(r.st.AppendName(nil, at)), nil
 	}
@@ -220,15 +201,15 @@ func (r *reader) nameAndHost() (name, host string, err error) {
 
 // Named reads the account that a token names, and those behind it from tokens.
 func Named(st *sqlparse.Statement, tok sqlparse.Token, tokens sqlparse.Tokens) (name, host string, err error) {
-	r := &reader{st: st, toks: tokens, tok: tok}
+	r := &reader{Words: st.WordsAt(tok, tokens), st: st}
 	return r.nameAndHost()
 }
 
 func (r *reader) name() (string, error) {
-	switch r.tok.Kind {
+	switch r.Ahead().Kind {
 	case sqlparse.Word, sqlparse.QuotedName, sqlparse.StringLit:
-		name := string(r.st.AppendName(nil, r.tok))
-		r.next()
+		name := string(r.st.AppendName(nil, r.Ahead()))
+		r.Skip()
 		return name, nil
 	}
 	return "", r.refuse()
@@ -236,7 +217,7 @@ func (r *reader) name() (string, error) {
 
 // text reads a string.
 func (r *reader) text() (string, error) {
-	if r.tok.Kind != sqlparse.StringLit {
+	if r.Ahead().Kind != sqlparse.StringLit {
 		return "", r.refuse()
 	}
 	return r.name()
@@ -244,15 +225,15 @@ func (r *reader) text() (string, error) {
 
 // login reads how an account logs in, where that is said.
 func (r *reader) login(u *User) (err error) {
-	if !r.take("IDENTIFIED") {
+	if !r.Take("IDENTIFIED") {
 		return nil
 	}
 	u.Logs = true
 	switch {
-	case r.take("BY", "PASSWORD"):
+	case r.Take("BY", "PASSWORD"):
 		u.Plugin, u.Hashed = wire.NativePassword, true
-	case r.take("BY"):
-	case r.take("WITH"), r.take("VIA"):
+	case r.Take("BY"):
+	case r.Take("WITH"), r.Take("VIA"):
 		if u.Plugin, err = r.name(); err != nil {
 			return err
 		}
@@ -261,13 +242,13 @@ func (r *reader) login(u *User) (err error) {
 			return sqlerr.Unsupported("accounts that log in by "+u.Plugin, "say "+wire.CachingSHA2Password+" or "+wire.NativePassword)
 		}
 		switch {
-		case r.take("BY"):
-		case r.take("USING", "PASSWORD", "("):
-			if u.Secret, err = r.text(); err == nil && !r.take(")") {
+		case r.Take("BY"):
+		case r.Take("USING", "PASSWORD", "("):
+			if u.Secret, err = r.text(); err == nil && !r.Take(")") {
 				err = r.refuse()
 			}
 			return err
-		case r.take("USING"), r.take("AS"):
+		case r.Take("USING"), r.Take("AS"):
 			u.Hashed = true
 		default:
 			return nil // without a password
@@ -282,17 +263,17 @@ func (r *reader) login(u *User) (err error) {
 // setPassword reads what follows SET PASSWORD.
 func (r *reader) setPassword(out *Statement) (err error) {
 	u := User{Current: true, Logs: true}
-	if r.take("FOR") {
+	if r.Take("FOR") {
 		if u, err = r.user(); err != nil {
 			return err
 		}
 		u.Logs = true
 	}
-	if !r.take("=") {
+	if !r.Take("=") {
 		return r.refuse()
 	}
-	if r.take("PASSWORD", "(") {
-		if u.Secret, err = r.text(); err == nil && !r.take(")") {
+	if r.Take("PASSWORD", "(") {
+		if u.Secret, err = r.text(); err == nil && !r.Take(")") {
 			err = r.refuse()
 		}
 	} else {
@@ -305,7 +286,7 @@ func (r *reader) setPassword(out *Statement) (err error) {
 
 // grant reads what follows GRANT and REVOKE; behind is the word before the accounts.
 func (r *reader) grant(out *Statement, behind string) error {
-	if r.take("ALL", "PRIVILEGES", ",", "GRANT", "OPTION") || r.take("ALL", ",", "GRANT", "OPTION") {
+	if r.Take("ALL", "PRIVILEGES", ",", "GRANT", "OPTION") || r.Take("ALL", ",", "GRANT", "OPTION") {
 		out.Everything = true
 	} else {
 		if err := r.privileges(out); err != nil {
@@ -315,7 +296,7 @@ func (r *reader) grant(out *Statement, behind string) error {
 			return err
 		}
 	}
-	if !r.take(behind) {
+	if !r.Take(behind) {
 		return r.refuse()
 	}
 	return r.users(out)
@@ -324,18 +305,18 @@ func (r *reader) grant(out *Statement, behind string) error {
 // privileges reads the list before ON.
 func (r *reader) privileges(out *Statement) error {
 	var words []string
-	for !r.take("ON") {
+	for !r.Take("ON") {
 		switch {
-		case r.tok.Kind == sqlparse.Word:
-			words = append(words, strings.ToUpper(string(r.st.Text(r.tok.Span))))
-		case r.is(","):
+		case r.Ahead().Kind == sqlparse.Word:
+			words = append(words, strings.ToUpper(string(r.st.Text(r.Ahead().Span))))
+		case r.Is(","):
 			out.Privileges, words = append(out.Privileges, strings.Join(words, " ")), nil
-		case r.is("("):
+		case r.Is("("):
 			return sqlerr.Unsupported("privileges on columns", levels)
 		default:
 			return sqlerr.Unsupported("roles", noRoles)
 		}
-		if r.next(); r.tok.Kind == sqlparse.EOF || r.is("TO") || r.is("FROM") {
+		if r.Skip(); r.Ahead().Kind == sqlparse.EOF || r.Is("TO") || r.Is("FROM") {
 			return sqlerr.Unsupported("roles", noRoles)
 		}
 	}
@@ -351,20 +332,20 @@ func (r *reader) privileges(out *Statement) error {
 
 // level reads what the privileges are on.
 func (r *reader) level(out *Statement) (err error) {
-	if r.take("*") {
-		if r.take(".", "*") {
+	if r.Take("*") {
+		if r.Take(".", "*") {
 			out.Database = "*"
 		}
 		return nil
 	}
-	if r.is("FUNCTION") || r.is("PROCEDURE") {
+	if r.Is("FUNCTION") || r.Is("PROCEDURE") {
 		return sqlerr.Unsupported("privileges on one function or procedure", levels)
 	}
-	r.take("TABLE")
+	r.Take("TABLE")
 	if out.Database, err = r.name(); err != nil {
 		return err
 	}
-	if !r.take(".", "*") {
+	if !r.Take(".", "*") {
 		return sqlerr.Unsupported("privileges on one table", levels)
 	}
 	// A database is named by a pattern; what has no other meaning than itself is written behind a backslash.

@@ -12,16 +12,16 @@ import (
 
 // ddl classifies CREATE, ALTER, DROP, RENAME and TRUNCATE. The controller parses and runs them; here only what kind of
 // thing they are about, whose database, and what will never work is told.
-func (b *build) ddl(w *words) error {
+func (b *build) ddl(w *sqlparse.Words) error {
 	b.plan.Kind = plan.DDL
 	c := &b.plan.Change
-	switch w.next() {
+	switch w.Next() {
 	case "truncate":
-		w.take("TABLE")
+		w.Take("TABLE")
 		*c = plan.Change{Verb: plan.VerbTruncate, Object: plan.ObjectTable}
 		return b.ddlTables(w)
 	case "rename":
-		if !w.take("TABLE") && !w.take("TABLES") {
+		if !w.Take("TABLE") && !w.Take("TABLES") {
 			return b.syntaxError(w)
 		}
 		*c = plan.Change{Verb: plan.VerbRename, Object: plan.ObjectTable}
@@ -33,22 +33,22 @@ func (b *build) ddl(w *words) error {
 	case "drop":
 		c.Verb = plan.VerbDrop
 	}
-	c.OrReplace = c.Verb == plan.VerbCreate && w.takeAll("OR REPLACE")
-	for w.take("ONLINE") || w.take("OFFLINE") || w.take("IGNORE") || w.take("UNIQUE") || w.take("FULLTEXT") || w.take("SPATIAL") ||
-		w.take("AGGREGATE") || w.take("UNDO") {
+	c.OrReplace = c.Verb == plan.VerbCreate && w.Take("OR", "REPLACE")
+	for w.Take("ONLINE") || w.Take("OFFLINE") || w.Take("IGNORE") || w.Take("UNIQUE") || w.Take("FULLTEXT") || w.Take("SPATIAL") ||
+		w.Take("AGGREGATE") || w.Take("UNDO") {
 	}
 	// CREATE [ALGORITHM = x] [DEFINER = user] [SQL SECURITY x] VIEW, PROCEDURE, ...
-	for w.take("ALGORITHM") || w.take("DEFINER") || w.takeAll("SQL SECURITY") {
-		w.take("=")
-		w.next()
-		for !w.end() && !ddlObject(w.peek()) && w.peek() != "sql" && w.peek() != "algorithm" && w.peek() != "definer" {
-			w.next()
+	for w.Take("ALGORITHM") || w.Take("DEFINER") || w.Take("SQL", "SECURITY") {
+		w.Take("=")
+		w.Next()
+		for !w.End() && !ddlObject(w.Word()) && w.Word() != "sql" && w.Word() != "algorithm" && w.Word() != "definer" {
+			w.Next()
 		}
 	}
-	if w.take("TEMPORARY") {
+	if w.Take("TEMPORARY") {
 		c.Temporary, c.OrReplace = true, false
 	}
-	object := w.next()
+	object := w.Next()
 	c.Object = objectOf(object)
 	if b.st.Uses()&sqlparse.Sequence != 0 && c.Object != plan.ObjectProcedure && c.Object != plan.ObjectEvent {
 		return sqlerr.Unsupported("a definition that asks for values of sequences", "use an AUTO_INCREMENT column, or NEXTVAL() in the INSERT")
@@ -65,10 +65,10 @@ func (b *build) ddl(w *words) error {
 	case plan.ObjectTable, plan.ObjectView, plan.ObjectIndex:
 		return b.ddlTables(w)
 	case plan.ObjectDatabase:
-		if !w.takeAll("IF NOT EXISTS") {
-			w.takeAll("IF EXISTS")
+		if !w.Take("IF", "NOT", "EXISTS") {
+			w.Take("IF", "EXISTS")
 		}
-		name, ok := w.name()
+		name, ok := w.Name()
 		if !ok {
 			name = b.db // ALTER DATABASE without a name
 		}
@@ -154,8 +154,8 @@ func (b *build) defaulted(db string) (string, error) {
 }
 
 // ddlObject reads the name of what a statement makes, changes or drops in a database that must be the users', and exist unless it is dropped.
-func (b *build) ddlObject(w *words) (db, name string, err error) {
-	db, name, ok := w.qualified()
+func (b *build) ddlObject(w *sqlparse.Words) (db, name string, err error) {
+	db, name, ok := w.Qualified()
 	if !ok {
 		return "", "", b.syntaxError(w)
 	}
@@ -172,9 +172,9 @@ func (b *build) ddlObject(w *words) (db, name string, err error) {
 }
 
 // ddlSequence notes the databases of sequences that are made, changed or dropped: the session has that done.
-func (b *build) ddlSequence(w *words) error {
-	if !w.takeAll("IF NOT EXISTS") {
-		w.takeAll("IF EXISTS")
+func (b *build) ddlSequence(w *sqlparse.Words) error {
+	if !w.Take("IF", "NOT", "EXISTS") {
+		w.Take("IF", "EXISTS")
 	}
 	for {
 		db, name, err := b.ddlObject(w)
@@ -186,16 +186,16 @@ func (b *build) ddlSequence(w *words) error {
 		}
 		b.plan.Database, b.plan.Name = db, name
 		b.access(db, catalog.Admin)
-		if b.plan.Change.Verb != plan.VerbDrop || !w.take(",") {
+		if b.plan.Change.Verb != plan.VerbDrop || !w.Take(",") {
 			return nil
 		}
 	}
 }
 
 // ddlProgram notes the database of a stored program that is created, changed or dropped.
-func (b *build) ddlProgram(w *words) error {
-	if !w.takeAll("IF NOT EXISTS") {
-		w.takeAll("IF EXISTS")
+func (b *build) ddlProgram(w *sqlparse.Words) error {
+	if !w.Take("IF", "NOT", "EXISTS") {
+		w.Take("IF", "EXISTS")
 	}
 	db, name, err := b.ddlObject(w)
 	if err != nil {
@@ -215,7 +215,7 @@ func ddlObject(word string) bool {
 }
 
 // ddlTables notes the databases and tables a DDL names.
-func (b *build) ddlTables(w *words) error {
+func (b *build) ddlTables(w *sqlparse.Words) error {
 	refs, _ := b.st.Tables()
 	if len(refs) == 0 {
 		return b.syntaxError(w)

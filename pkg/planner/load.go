@@ -9,21 +9,21 @@ import (
 
 // load plans LOAD DATA. With LOCAL the client's file fills a stage, by the client's own statement, so that a server reads it:
 // every option, conversion, SET expression and warning is its own.
-func (b *build) load(w *words) error {
+func (b *build) load(w *sqlparse.Words) error {
 	b.plan.Kind = plan.Insert
 	refs, sure := b.st.Tables()
 	if !sure || len(refs) != 1 {
 		return sqlerr.Unsupported("LOAD DATA of this form", "write LOAD DATA LOCAL INFILE 'name' INTO TABLE t")
 	}
-	w.take("LOAD")
-	if w.take("XML") {
+	w.Take("LOAD")
+	if w.Take("XML") {
 		return sqlerr.Unsupported("LOAD XML", "use LOAD DATA LOCAL INFILE, or send the rows as INSERT statements")
 	}
-	w.take("DATA")
-	if !w.take("LOW_PRIORITY") {
-		w.take("CONCURRENT")
+	w.Take("DATA")
+	if !w.Take("LOW_PRIORITY") {
+		w.Take("CONCURRENT")
 	}
-	local := w.take("LOCAL")
+	local := w.Take("LOCAL")
 	t, ok, err := b.copyable(refs[0], b.db)
 	switch {
 	case err != nil:
@@ -45,10 +45,10 @@ func (b *build) load(w *words) error {
 	if b.st.Uses()&sqlparse.Subquery != 0 {
 		return sqlerr.Unsupported("LOAD DATA with subqueries", "load into a table of its own, then use INSERT ... SELECT")
 	}
-	w.take("INFILE")
-	w.next()
+	w.Take("INFILE")
+	w.Next()
 	verb := "INSERT IGNORE INTO" // the server cannot stop the client's file
-	if w.take("REPLACE") {
+	if w.Take("REPLACE") {
 		verb = "REPLACE INTO"
 	}
 	for toks := b.st.TokensFrom(refs[0].End); ; {

@@ -165,7 +165,8 @@ func (b *build) finds(p *plan.Plan) bool {
 	case plan.Do:
 		return query || !mariadb
 	case plan.Set:
-		return query && mariadb && !readWords(b.st).takeAll("SET STATEMENT")
+		w := b.st.Words()
+		return query && mariadb && !w.Take("SET", "STATEMENT")
 	case plan.DDL:
 		return query && mariadb && p.Change.Creates(plan.ObjectTable)
 	}

@@ -92,8 +92,8 @@ func showForms() []showForm {
 
 // show plans SHOW. What one server of the backends' kind would say is asked of a backend, unless it is about the
 // client's session or the cluster: then Root and Relay are nil and the session answers by Topic, Name and Database.
-func (b *build) show(w *words) error {
-	w.take("SHOW")
+func (b *build) show(w *sqlparse.Words) error {
+	w.Take("SHOW")
 	b.plan.Kind = plan.Show
 	if b.st.Uses()&sqlparse.Subquery != 0 {
 		return sqlerr.Unsupported("SHOW ... WHERE with a subquery", "query information_schema")
@@ -101,15 +101,15 @@ func (b *build) show(w *words) error {
 	if b.st.Uses()&sqlparse.UserLock != 0 {
 		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like) in SHOW", "call them in a SELECT without tables")
 	}
-	full := w.takeAll("FULL PROCESSLIST")
-	if full && w.end() {
+	full := w.Take("FULL", "PROCESSLIST")
+	if full && w.End() {
 		b.plan.Topic = plan.ShowFullProcesslist
 		return nil
 	}
-	for w.take("FULL") || w.take("GLOBAL") || w.take("SESSION") || w.take("LOCAL") || w.take("EXTENDED") {
+	for w.Take("FULL") || w.Take("GLOBAL") || w.Take("SESSION") || w.Take("LOCAL") || w.Take("EXTENDED") {
 	}
 	for _, f := range showForms() {
-		if !w.takeAll(f.words) {
+		if !w.Take(strings.Fields(f.words)...) {
 			continue
 		}
 		b.plan.Topic = f.topic
@@ -130,42 +130,42 @@ func (b *build) show(w *words) error {
 }
 
 // sessionShow reports whether what follows the words of a SHOW that no server sees is what may follow them.
-func (b *build) sessionShow(f showForm, w *words) bool {
+func (b *build) sessionShow(f showForm, w *sqlparse.Words) bool {
 	number := func() bool {
-		ok := w.tok.Kind == sqlparse.IntLit || w.tok.Kind == sqlparse.Param
-		w.next()
+		ok := w.Ahead().Kind == sqlparse.IntLit || w.Ahead().Kind == sqlparse.Param
+		w.Next()
 		return ok
 	}
 	switch {
 	case f.topic == plan.ShowDatabases: // which one does
 		return true
-	case (f.topic == plan.ShowWarnings || f.topic == plan.ShowErrors) && !strings.HasPrefix(f.words, "COUNT") && w.take("LIMIT"):
-		if !number() || (w.take(",") || w.take("OFFSET")) && !number() {
+	case (f.topic == plan.ShowWarnings || f.topic == plan.ShowErrors) && !strings.HasPrefix(f.words, "COUNT") && w.Take("LIMIT"):
+		if !number() || (w.Take(",") || w.Take("OFFSET")) && !number() {
 			return false
 		}
-	case f.topic == plan.ShowGrants && w.take("FOR"):
-		return !w.end()
+	case f.topic == plan.ShowGrants && w.Take("FOR"):
+		return !w.End()
 	case f.topic == plan.ShowCreateUser: // of nobody is of who asks
 		return true
 	}
-	return w.end()
+	return w.End()
 }
 
 // showTable plans a SHOW about one table.
-func (b *build) showTable(w *words) error {
+func (b *build) showTable(w *sqlparse.Words) error {
 	of := b.plan.Topic == plan.ShowColumns || b.plan.Topic == plan.ShowIndex
 	if of {
-		if !w.take("FROM") && !w.take("IN") {
+		if !w.Take("FROM") && !w.Take("IN") {
 			return b.syntaxError(w)
 		}
 	}
-	db, name, ok := w.qualified()
-	if !ok || !of && !w.end() {
+	db, name, ok := w.Qualified()
+	if !ok || !of && !w.End() {
 		return b.syntaxError(w)
 	}
 	if of {
-		if w.take("FROM") || w.take("IN") {
-			if db, ok = w.name(); !ok {
+		if w.Take("FROM") || w.Take("IN") {
+			if db, ok = w.Name(); !ok {
 				return b.syntaxError(w)
 			}
 		}
@@ -214,18 +214,18 @@ func (b *build) showVirtual(there plan.Topic) error {
 }
 
 // showAny plans a SHOW that any group answers alike; FROM or IN names a database.
-func (b *build) showAny(w *words) error {
+func (b *build) showAny(w *sqlparse.Words) error {
 	db, name := "", ""
 	switch b.plan.Topic {
 	case plan.ShowCreateDatabase:
-		w.takeAll("IF NOT EXISTS")
-		db, _ = w.name()
+		w.Take("IF", "NOT", "EXISTS")
+		db, _ = w.Name()
 	case plan.ShowCreateProcedure, plan.ShowCreateFunction, plan.ShowCreateTrigger, plan.ShowCreateEvent, plan.ShowCreateSequence:
 		if b.plan.Topic == plan.ShowCreateSequence && b.snap.Flavor != catalog.MariaDB {
 			return b.syntaxError(w)
 		}
 		var ok bool
-		if db, name, ok = w.qualified(); !ok {
+		if db, name, ok = w.Qualified(); !ok {
 			return b.syntaxError(w)
 		}
 		var err error
@@ -234,8 +234,8 @@ func (b *build) showAny(w *words) error {
 		}
 	case plan.ShowTables, plan.ShowTableStatus, plan.ShowOpenTables, plan.ShowTriggers, plan.ShowEvents:
 		db = b.db
-		if w.take("FROM") || w.take("IN") {
-			db, _ = w.name()
+		if w.Take("FROM") || w.Take("IN") {
+			db, _ = w.Name()
 		}
 		if db == "" {
 			return sqlerr.NoDatabase.New()
@@ -270,27 +270,27 @@ func (b *build) showAny(w *words) error {
 }
 
 // explain plans EXPLAIN, DESCRIBE and DESC: of a table as SHOW COLUMNS; of a statement, its own plan is shown.
-func (b *build) explain(w *words) error {
-	describe := w.take("DESCRIBE") || w.take("DESC")
+func (b *build) explain(w *sqlparse.Words) error {
+	describe := w.Take("DESCRIBE") || w.Take("DESC")
 	if !describe {
-		if w.take("ANALYZE") {
+		if w.Take("ANALYZE") {
 			if b.snap.Flavor != catalog.MariaDB {
 				return b.syntaxError(w)
 			}
 			b.plan.Topic = plan.ExplainAnalyze
 		} else {
-			w.take("EXPLAIN")
+			w.Take("EXPLAIN")
 		}
 	}
 	b.plan.Kind = plan.Explain
 	for options := true; options; {
 		switch {
-		case w.take("ANALYZE"):
+		case w.Take("ANALYZE"):
 			b.plan.Topic = plan.ExplainAnalyze
-		case w.take("EXTENDED"), w.take("PARTITIONS"):
-		case w.take("FORMAT"):
-			w.take("=")
-			format := plan.Topic(strings.ToLower(strings.Trim(w.next(), `'"`)))
+		case w.Take("EXTENDED"), w.Take("PARTITIONS"):
+		case w.Take("FORMAT"):
+			w.Take("=")
+			format := plan.Topic(strings.ToLower(strings.Trim(w.Next(), `'"`)))
 			if format == "traditional" {
 				format = ""
 			}
@@ -303,18 +303,18 @@ func (b *build) explain(w *words) error {
 		}
 	}
 	switch {
-	case w.take("FOR"):
+	case w.Take("FOR"):
 		return sqlerr.Unsupported("EXPLAIN FOR CONNECTION", "EXPLAIN the statement itself")
-	case w.take("INTO"):
+	case w.Take("INTO"):
 		return sqlerr.Unsupported("EXPLAIN INTO", "read what EXPLAIN says")
 	}
-	switch w.peek() {
+	switch w.Word() {
 	case "select", "insert", "replace", "update", "delete", "with", "table", "values", "":
-		if w.peek() != "" || w.tok.Kind == sqlparse.Op {
-			return b.explainStatement(w.tok.Start)
+		if w.Word() != "" || w.Ahead().Kind == sqlparse.Op {
+			return b.explainStatement(w.Ahead().Start)
 		}
 	}
-	db, name, ok := w.qualified()
+	db, name, ok := w.Qualified()
 	if !ok {
 		return b.syntaxError(w)
 	}

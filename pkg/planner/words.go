@@ -10,132 +10,46 @@ import (
 	"skarv/pkg/sqlparse"
 )
 
-// words is a reader of a statement's tokens for kinds that need no tree: SHOW, SET, DDL, transaction control. Their
-// grammar is read here because the parser refuses many of their forms.
-type words struct {
-	st   *sqlparse.Statement
-	toks sqlparse.Tokens
-	tok  sqlparse.Token // the token not yet taken
-}
-
-func readWords(st *sqlparse.Statement) *words {
-	w := &words{st: st, toks: st.Tokens()}
-	w.tok = w.toks.Next()
-	return w
-}
-
-// take goes on if the next token is the word or operator.
-func (w *words) take(word string) bool {
-	if w.tok.Kind != sqlparse.Word && w.tok.Kind != sqlparse.Op || !w.st.Is(w.tok, word) {
-		return false
-	}
-	w.tok = w.toks.Next()
-	return true
-}
-
-// takeAll takes a sequence of words, or nothing of it.
-func (w *words) takeAll(seq string) bool {
-	saved := *w
-	for _, word := range strings.Fields(seq) {
-		if !w.take(word) {
-			*w = saved
-			return false
-		}
-	}
-	return true
-}
-
-// next takes whatever comes and returns its word in lower case.
-func (w *words) next() string {
-	s := lowerText(w.st, w.tok)
-	w.tok = w.toks.Next()
-	return s
-}
-
-// peek is the next word in lower case.
-func (w *words) peek() string {
-	if w.tok.Kind != sqlparse.Word {
-		return ""
-	}
-	return lowerText(w.st, w.tok)
-}
-
-func (w *words) end() bool { return w.tok.Kind == sqlparse.EOF }
-
-// name takes a name: quoted or not.
-func (w *words) name() (string, bool) {
-	switch w.tok.Kind {
-	case sqlparse.Word, sqlparse.QuotedName:
-		n := string(w.st.AppendName(nil, w.tok))
-		w.tok = w.toks.Next()
-		return n, true
-	}
-	return "", false
-}
-
-// qualified takes "name" or "db.name".
-func (w *words) qualified() (db, name string, ok bool) {
-	name, ok = w.name()
-	if ok && w.take(".") {
-		db = name
-		name, ok = w.name()
-	}
-	return db, name, ok
-}
-
-// find skips to behind the first of the words, at any depth.
-func (w *words) find(list ...string) bool {
-	for !w.end() {
-		for _, word := range list {
-			if w.take(word) {
-				return true
-			}
-		}
-		w.tok = w.toks.Next()
-	}
-	return false
-}
-
 // byWords plans the kinds that need no tree.
 func (b *build) byWords() error {
-	w := readWords(b.st)
+	w := b.st.Words()
 	switch b.st.Kind() {
 	case sqlparse.Begin, sqlparse.Commit, sqlparse.Rollback, sqlparse.Savepoint, sqlparse.Release:
-		return b.transaction(w)
+		return b.transaction(&w)
 	case sqlparse.Set:
 		b.plan.Kind = plan.Set
 		return nil
 	case sqlparse.Use:
-		return b.use(w)
+		return b.use(&w)
 	case sqlparse.Show:
-		return b.show(w)
+		return b.show(&w)
 	case sqlparse.Explain:
-		return b.explain(w)
+		return b.explain(&w)
 	case sqlparse.Kill:
-		return b.kill(w)
+		return b.kill(&w)
 	case sqlparse.Create, sqlparse.Alter, sqlparse.Drop, sqlparse.Truncate, sqlparse.RenameTable:
-		if w.takeAll("DROP PREPARE") {
-			return b.deallocate(w)
+		if w.Take("DROP", "PREPARE") {
+			return b.deallocate(&w)
 		}
-		return b.ddl(w)
+		return b.ddl(&w)
 	case sqlparse.LockTables, sqlparse.UnlockTables:
-		return b.lock(w)
+		return b.lock(&w)
 	case sqlparse.TableAdmin:
-		return b.tableAdmin(w)
+		return b.tableAdmin(&w)
 	case sqlparse.Flush:
 		b.plan.Kind = plan.Flush
 		b.access("*", catalog.Admin)
 		b.plan.Root = &plan.Fragment{ID: 1, Target: plan.Target{Kind: plan.AllGroups}, Same: true}
-		if w.find("LOCK", "EXPORT") {
+		if w.Find("LOCK", "EXPORT") {
 			return sqlerr.Unsupported("FLUSH TABLES WITH READ LOCK and FOR EXPORT", "use a transaction with consistent snapshot")
 		}
 		return nil
 	case sqlparse.Do:
 		return b.do()
 	case sqlparse.LoadData:
-		return b.load(w)
+		return b.load(&w)
 	case sqlparse.Prepare, sqlparse.Execute, sqlparse.Deallocate:
-		return b.prepared(w)
+		return b.prepared(&w)
 	}
 	return b.refuseKind()
 }
@@ -157,8 +71,8 @@ func (b *build) refuseKind() error {
 		b.plan.Kind = plan.Compound
 		return nil
 	}
-	w := readWords(b.st)
-	word := strings.ToUpper(w.next())
+	w := b.st.Words()
+	word := strings.ToUpper(w.Next())
 	switch word {
 	case "CHANGE", "RESET", "PURGE", "START", "STOP", "BINLOG", "SHUTDOWN", "RESTART", "INSTALL", "UNINSTALL", "CLONE",
 		"CACHE", "IMPORT", "BACKUP":
@@ -177,17 +91,17 @@ func (b *build) refuseKind() error {
 	case "TABLE", "VALUES":
 		return refuse(word+" as a statement of its own", "use SELECT")
 	}
-	return b.syntaxError(readWords(b.st))
+	return b.syntaxErrorAtStart()
 }
 
 // call plans CALL: the session runs the procedure, and each statement of it is planned as a client's.
 func (b *build) call() error {
-	w := readWords(b.st)
-	w.take("CALL")
+	w := b.st.Words()
+	w.Take("CALL")
 	b.plan.Kind = plan.Call
-	db, name, ok := w.qualified()
-	if !ok || !w.end() && !w.take("(") {
-		return b.syntaxError(w)
+	db, name, ok := w.Qualified()
+	if !ok || !w.End() && !w.Take("(") {
+		return b.syntaxError(&w)
 	}
 	db, err := b.ownDatabase(db)
 	if err != nil {
@@ -209,85 +123,85 @@ func (b *build) serverName() string {
 }
 
 // transaction reads BEGIN, START TRANSACTION, COMMIT, ROLLBACK, SAVEPOINT, RELEASE SAVEPOINT with all they may say.
-func (b *build) transaction(w *words) error {
+func (b *build) transaction(w *sqlparse.Words) error {
 	t := &plan.Txn{}
 	b.plan.Txn = t
 	switch {
-	case w.take("BEGIN"):
+	case w.Take("BEGIN"):
 		if b.st.Mode()&sqlparse.Oracle != 0 { // it opens a block, which is not there
 			return b.syntaxError(w)
 		}
 		b.plan.Kind = plan.Begin
-		w.take("WORK")
-	case w.takeAll("START TRANSACTION"):
+		w.Take("WORK")
+	case w.Take("START", "TRANSACTION"):
 		b.plan.Kind = plan.Begin
 		for more := false; ; more = true {
 			switch {
-			case w.takeAll("READ ONLY"):
+			case w.Take("READ", "ONLY"):
 				t.ReadOnly = true
-			case w.takeAll("READ WRITE"):
+			case w.Take("READ", "WRITE"):
 				t.ReadWrite = true
-			case w.takeAll("WITH CONSISTENT SNAPSHOT"):
+			case w.Take("WITH", "CONSISTENT", "SNAPSHOT"):
 				t.Snapshot = true
 			case more:
 				return b.syntaxError(w)
 			}
-			if !w.take(",") {
+			if !w.Take(",") {
 				break
 			}
 		}
 		if t.ReadOnly && t.ReadWrite {
 			return b.syntaxError(w)
 		}
-	case w.take("COMMIT"):
+	case w.Take("COMMIT"):
 		b.plan.Kind = plan.Commit
 		completion(w, t)
-	case w.take("ROLLBACK"):
+	case w.Take("ROLLBACK"):
 		b.plan.Kind = plan.Rollback
-		w.take("WORK")
-		if w.take("TO") {
+		w.Take("WORK")
+		if w.Take("TO") {
 			b.plan.Kind, t.RollbackTo = plan.Savepoint, true
-			w.take("SAVEPOINT")
-			b.plan.Name, _ = w.name()
+			w.Take("SAVEPOINT")
+			b.plan.Name, _ = w.Name()
 		} else {
 			completion(w, t)
 		}
-	case w.take("SAVEPOINT"):
+	case w.Take("SAVEPOINT"):
 		b.plan.Kind = plan.Savepoint
-		b.plan.Name, _ = w.name()
-	case w.takeAll("RELEASE SAVEPOINT"):
+		b.plan.Name, _ = w.Name()
+	case w.Take("RELEASE", "SAVEPOINT"):
 		b.plan.Kind, t.Release = plan.Savepoint, true
-		b.plan.Name, _ = w.name()
+		b.plan.Name, _ = w.Name()
 	}
-	if b.plan.Kind == 0 || !w.end() || b.plan.Kind == plan.Savepoint && b.plan.Name == "" {
+	if b.plan.Kind == 0 || !w.End() || b.plan.Kind == plan.Savepoint && b.plan.Name == "" {
 		return b.syntaxError(w)
 	}
 	return nil
 }
 
 // completion reads [WORK] [AND [NO] CHAIN] [[NO] RELEASE]: not AND CHAIN RELEASE.
-func completion(w *words, t *plan.Txn) {
-	w.take("WORK")
+func completion(w *sqlparse.Words, t *plan.Txn) {
+	w.Take("WORK")
 	switch {
-	case w.takeAll("AND CHAIN"):
+	case w.Take("AND", "CHAIN"):
 		t.Chain = true
-	case w.takeAll("AND NO CHAIN"):
+	case w.Take("AND", "NO", "CHAIN"):
 		t.NoChain = true
 	}
 	switch {
-	case !t.Chain && w.take("RELEASE"):
+	case !t.Chain && w.Take("RELEASE"):
 		t.Release = true
-	case w.takeAll("NO RELEASE"):
+	case w.Take("NO", "RELEASE"):
 		t.NoRelease = true
 	}
 }
 
 // syntaxError is error 1064 at the token not yet taken, unless a server says something else.
-func (b *build) syntaxError(w *words) error {
+func (b *build) syntaxError(w *sqlparse.Words) error {
 	sql := b.st.SQL()
 	near := ""
-	if !w.end() {
-		near = string(sql[w.tok.Start:])
+	if !w.End() {
+		near = string(sql[w.Ahead().Start:])
 	}
 	line := 1 + strings.Count(string(sql[:len(sql)-len(near)]), "\n")
 	if len(near) > 80 {
@@ -297,11 +211,17 @@ func (b *build) syntaxError(w *words) error {
 		" server version for the right syntax to use near '" + near + "' at line " + strconv.Itoa(line))}
 }
 
-func (b *build) use(w *words) error {
-	w.take("USE")
+// syntaxErrorAtStart is syntaxError where nothing has been read.
+func (b *build) syntaxErrorAtStart() error {
+	w := b.st.Words()
+	return b.syntaxError(&w)
+}
+
+func (b *build) use(w *sqlparse.Words) error {
+	w.Take("USE")
 	b.plan.Kind = plan.Use
-	name, ok := w.name()
-	if !ok || !w.end() {
+	name, ok := w.Name()
+	if !ok || !w.End() {
 		return b.syntaxError(w)
 	}
 	if b.snap.LowerCaseTableNames != 0 {
@@ -320,23 +240,23 @@ func (b *build) use(w *words) error {
 	return nil
 }
 
-func (b *build) kill(w *words) error {
-	w.take("KILL")
+func (b *build) kill(w *sqlparse.Words) error {
+	w.Take("KILL")
 	b.plan.Kind, b.plan.Topic = plan.Kill, plan.KillConnection
-	w.take("HARD")
-	w.take("SOFT")
+	w.Take("HARD")
+	w.Take("SOFT")
 	switch {
-	case w.take("QUERY"):
+	case w.Take("QUERY"):
 		b.plan.Topic = plan.KillQuery
-		if w.take("ID") {
+		if w.Take("ID") {
 			return sqlerr.Unsupported("KILL QUERY ID", "use KILL QUERY with the connection's id")
 		}
-	case w.take("CONNECTION"):
+	case w.Take("CONNECTION"):
 	}
-	if w.take("USER") {
+	if w.Take("USER") {
 		return sqlerr.Unsupported("KILL USER", "use KILL for each of his connections (SHOW PROCESSLIST)")
 	}
-	if w.end() {
+	if w.End() {
 		return b.syntaxError(w)
 	}
 	return nil // which one the session reads
@@ -344,37 +264,37 @@ func (b *build) kill(w *words) error {
 
 // prepared reads PREPARE name FROM text, EXECUTE name [USING ...], MariaDB's EXECUTE IMMEDIATE text [USING ...] and
 // DEALLOCATE PREPARE name. What stands behind the name the session reads.
-func (b *build) prepared(w *words) error {
+func (b *build) prepared(w *sqlparse.Words) error {
 	switch {
-	case w.take("PREPARE"):
+	case w.Take("PREPARE"):
 		b.plan.Topic = plan.Prepare
-	case w.takeAll("EXECUTE IMMEDIATE"):
+	case w.Take("EXECUTE", "IMMEDIATE"):
 		if b.snap.Flavor != catalog.MariaDB {
-			return b.syntaxError(readWords(b.st))
+			return b.syntaxErrorAtStart()
 		}
 		b.plan.Kind, b.plan.Topic = plan.Prepared, plan.ExecuteImmediate
 		return nil
-	case w.take("EXECUTE"):
+	case w.Take("EXECUTE"):
 		b.plan.Topic = plan.Execute
 	default:
-		if !w.takeAll("DEALLOCATE PREPARE") {
+		if !w.Take("DEALLOCATE", "PREPARE") {
 			return b.syntaxError(w)
 		}
 		return b.deallocate(w)
 	}
 	b.plan.Kind = plan.Prepared
-	name, ok := w.name()
-	if !ok || b.plan.Topic == plan.Prepare && (!w.take("FROM") || w.end()) || b.plan.Topic == plan.Execute && !w.end() && (!w.take("USING") || w.end()) {
+	name, ok := w.Name()
+	if !ok || b.plan.Topic == plan.Prepare && (!w.Take("FROM") || w.End()) || b.plan.Topic == plan.Execute && !w.End() && (!w.Take("USING") || w.End()) {
 		return b.syntaxError(w)
 	}
 	b.plan.Name = strings.ToLower(name)
 	return nil
 }
 
-func (b *build) deallocate(w *words) error {
+func (b *build) deallocate(w *sqlparse.Words) error {
 	b.plan.Kind, b.plan.Topic = plan.Prepared, plan.Deallocate
-	name, ok := w.name()
-	if !ok || !w.end() {
+	name, ok := w.Name()
+	if !ok || !w.End() {
 		return b.syntaxError(w)
 	}
 	b.plan.Name = strings.ToLower(name)
@@ -398,10 +318,10 @@ func (b *build) do() error {
 	return nil
 }
 
-func (b *build) lock(w *words) error {
-	second := readWords(b.st)
-	second.next()
-	if second.take("INSTANCE") {
+func (b *build) lock(w *sqlparse.Words) error {
+	second := b.st.Words()
+	second.Skip()
+	if second.Is("INSTANCE") {
 		return sqlerr.Unsupported("LOCK INSTANCE", "connect to the server itself: it is about one server")
 	}
 	if b.st.Kind() == sqlparse.UnlockTables {
@@ -432,8 +352,8 @@ func (b *build) lock(w *words) error {
 }
 
 // tableAdmin plans ANALYZE, CHECK, CHECKSUM, OPTIMIZE, REPAIR TABLE: each group has something to say about its part.
-func (b *build) tableAdmin(w *words) error {
-	word := w.next()
+func (b *build) tableAdmin(w *sqlparse.Words) error {
+	word := w.Next()
 	switch word {
 	case "analyze", "optimize", "check", "repair", "checksum":
 	default:
@@ -467,8 +387,8 @@ func (b *build) tableAdmin(w *words) error {
 	}
 	if word == "checksum" { // the session adds up what the groups say
 		b.plan.Kind, b.plan.Topic = plan.Show, plan.ShowChecksums
-		for !w.end() {
-			if option := w.next(); option == "quick" || option == "extended" {
+		for !w.End() {
+			if option := w.Next(); option == "quick" || option == "extended" {
 				b.plan.Name = option
 			}
 		}
