@@ -79,8 +79,8 @@ func (s *Server) constraintTaken(ctx context.Context, job, query string) (bool, 
 // EmptyCopy makes of a trial table of a job one like another table, without rows, in the place of any that has its name. The session's settings are not
 // a client's then.
 func (s *Server) EmptyCopy(ctx context.Context, job string, of, made ddl.Object) error {
-	// sql_mode decides how the text is quoted and what it may say.
-	for _, q := range []string{"SET SESSION foreign_key_checks = 0, SESSION sql_mode = ''", "USE " + sqltypes.QuoteName(catalog.OwnDB), "DROP TABLE IF EXISTS " + made.SQL()} {
+	// sql_mode decides how the text is quoted and what it may say; it is read as UTF-8.
+	for _, q := range []string{"SET NAMES utf8mb4", "SET SESSION foreign_key_checks = 0, SESSION sql_mode = ''", "USE " + sqltypes.QuoteName(catalog.OwnDB), "DROP TABLE IF EXISTS " + made.SQL()} {
 		if _, err := s.Exec(ctx, q); err != nil {
 			return err
 		}
