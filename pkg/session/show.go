@@ -221,15 +221,21 @@ func createText(text string, t *catalog.Table, single bool, flavor catalog.Flavo
 		}
 		head = strings.Join(lines, "\n")
 	}
-	single = single || t.Temporary != "" || strings.HasPrefix(options, " ENGINE=") && !strings.HasPrefix(options, " ENGINE=InnoDB")
-	if t.Kind == catalog.Reference || t.Kind == catalog.Single && !single { // it may have been imported, or its comment have been changed
+	usual := t.Kind == catalog.Sharded && slices.Equal(t.Distribution, t.DefaultDistribution(flavor))
+	if single || t.Temporary != "" || strings.HasPrefix(options, " ENGINE=") && !strings.HasPrefix(options, " ENGINE=InnoDB") {
+		usual = t.Kind == catalog.Single
+	}
+	switch { // it may have been imported, or its comment have been changed
+	case usual:
+	case t.Kind != catalog.Sharded:
 		options = withKind(options, "skarv:"+string(t.Kind))
+	case strings.Contains(options, "skarv:key="):
+	case t.Partitioned: // no table has two clauses
+		options = withKind(options, "skarv:key="+strings.ReplaceAll(strings.Join(t.QuotedColumns(t.Distribution, ""), ","), "'", "''"))
+	default:
+		options += "\n PARTITION BY KEY (" + strings.Join(t.QuotedColumns(t.Distribution, ""), ",") + ")"
 	}
-	text = head + "\n)" + options
-	if t.Kind == catalog.Sharded && !slices.Equal(t.Distribution, t.DefaultDistribution(flavor)) && !strings.Contains(options, "skarv:key=") {
-		text += "\n PARTITION BY KEY (" + strings.Join(t.QuotedColumns(t.Distribution, ""), ",") + ")"
-	}
-	return text
+	return head + "\n)" + options
 }
 
 // withKind adds the word that makes a table what it is to the comment in a table's options, unless it is there.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,6 +35,33 @@ func TestCreateTextTellsKind(t *testing.T) {
 			require.Equal(t, marked, text("t"))
 			db.exec("DROP TABLE t")
 		}
+	}
+}
+
+// SHOW CREATE TABLE says where the rows of a sharded table live in a way that makes such a table: with partitions of the servers in its comment, and in
+// a database of single tables always.
+func TestCreateTextTellsKey(t *testing.T) {
+	db := connect(t)
+	defer db.exec("DROP DATABASE IF EXISTS kinds")
+	for _, of := range []string{"", " COMMENT 'skarv:single'"} {
+		db.exec("CREATE DATABASE kinds" + of)
+		db.exec("USE kinds")
+		for _, partitions := range []string{"", " PARTITION BY HASH (id) PARTITIONS 2"} {
+			for _, key := range []string{"", "id", "id,k"} {
+				db.exec("CREATE TABLE t (id INT, k INT, PRIMARY KEY (id, k)) COMMENT 'it''s mine'" + partitions)
+				db.exec("ALTER TABLE t COMMENT 'its' PARTITION BY KEY (" + key + ")")
+				var text string
+				require.NoError(t, db.QueryRowContext(t.Context(), "SHOW CREATE TABLE t").Scan(new(string), &text))
+				lives := "SELECT CONCAT(kind, ' ', distribution_key) FROM skarv.tables WHERE table_schema = 'kinds'"
+				want := db.get(lives)
+				require.Equal(t, "sharded "+cmp.Or(key, "id,k"), want)
+				db.exec("DROP TABLE t")
+				db.exec(text)
+				require.Equal(t, want, db.get(lives), text)
+				db.exec("DROP TABLE t")
+			}
+		}
+		db.exec("DROP DATABASE kinds")
 	}
 }
 
