@@ -43,3 +43,19 @@ func TestDeadlockTakesAllBack(t *testing.T) {
 		require.Len(t, s.Rows(t, "SELECT id FROM t"), 3)
 	}
 }
+
+// A connection of Spreading outlives the copying of the rows of all other servers, whatever the server's own wait_timeout.
+func TestSpreadingHasPatience(t *testing.T) {
+	for _, s := range realserver.Start(t) {
+		flavor := catalog.MySQL
+		if s.Flavor == "mariadb" {
+			flavor = catalog.MariaDB
+		}
+		c, err := dialPatient(t.Context(), Server{Name: "ng1", Flavor: flavor, Conn: mysqlconn.Config{Addr: "unix:" + s.Addr, User: "root", DB: s.Name}})
+		require.NoError(t, err)
+		t.Cleanup(c.close)
+		seconds, err := c.value("SELECT @@session.wait_timeout")
+		require.NoError(t, err)
+		require.Equal(t, "604800", seconds)
+	}
+}

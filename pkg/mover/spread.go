@@ -3,6 +3,7 @@ package mover
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"skarv/pkg/catalog"
@@ -39,6 +40,9 @@ const (
 	spreadRows  = 1000
 	spreadBytes = 256 << 10
 )
+
+// patient is for how many seconds a server keeps a connection of Spreading that says nothing.
+const patient = 7 * 86400
 
 // Run copies all rows. An error of a server is its own; what was copied before stays.
 func (s *Spreading) Run(ctx context.Context) (rows uint64, err error) {
@@ -97,6 +101,9 @@ func (r *spreading) open(ctx context.Context) (err error) {
 			came[to] = i
 		}
 	}
+	if len(came) != len(r.Columns) {
+		return fmt.Errorf("table %s has not all columns with values for table %s", r.from.label, r.to.label)
+	}
 	r.insert = append(r.insert, "INSERT INTO "+r.to.name+" ("...)
 	for i, c := range r.to.columns {
 		at, ok := came[c.raw]
@@ -116,19 +123,25 @@ func (r *spreading) open(ctx context.Context) (err error) {
 	r.insert = append(r.insert, ") VALUES "...)
 	for _, server := range r.Servers {
 		if r.reads(server.Group) {
-			c, err := newCopier(ctx, dial, server, 0)
+			c, err := newCopier(ctx, dialPatient, server, 0)
 			if err != nil {
 				return err
 			}
 			r.sources = append(r.sources, &spreadSource{r: r, reader: c, group: server.Group})
 		}
-		w, err := dial(ctx, server)
+		w, err := dialPatient(ctx, server)
 		if err != nil {
 			return err
 		}
 		r.batches[server.Group] = &spreadBatch{conn: w, insert: r.insert}
 	}
 	return nil
+}
+
+// dialPatient is dial for a connection that may have nothing to do until all rows of other servers are copied. It holds no locks meanwhile.
+func dialPatient(ctx context.Context, server Server) (*conn, error) {
+	server.Conn.Init = append(slices.Clone(server.Conn.Init), "SET SESSION wait_timeout = "+strconv.Itoa(patient))
+	return dial(ctx, server)
 }
 
 // reads reports whether a node group has rows of From that no other has.

@@ -14,6 +14,9 @@ import (
 // LockWaitSeconds is how long a statement waits for others that use its tables.
 const LockWaitSeconds = 50
 
+// idleSeconds is for how long a server keeps a connection that waits for what is done on others.
+const idleSeconds = 7 * 86400
+
 // MaxWarnings bounds the warnings that are kept of one statement.
 const MaxWarnings = 64
 
@@ -40,7 +43,7 @@ func (s *Server) Use(ctx context.Context, as Session) error {
 	set := []string{"SET NAMES " + sqltypes.Literal(charset), "SET SESSION character_set_results = utf8mb4", "SET SESSION sql_mode = " + sqltypes.Literal(as.SQLMode)}
 	set = append(set, "SET SESSION foreign_key_checks = 1") // trials switch it off
 	set = append(set, as.Set...)
-	set = append(set, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", LockWaitSeconds))
+	set = append(set, fmt.Sprintf("SET SESSION lock_wait_timeout = %d, SESSION wait_timeout = %d", LockWaitSeconds, idleSeconds))
 	if s.node.Flavor == catalog.MySQL {
 		set = append(set, "SET SESSION information_schema_stats_expiry = 0")
 		_, err := s.Exec(ctx, "SET SESSION sql_generate_invisible_primary_key = OFF")
