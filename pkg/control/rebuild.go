@@ -88,12 +88,17 @@ func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 	if s != d.servers[0] {
 		return nil
 	}
-	called := strings.NewReplacer(w.Made().SQL(), w.Table.SQL(), w.Made().String(), w.Table.String())
+	says := called(w)
 	for i := range warnings {
-		warnings[i].Message = called.Replace(warnings[i].Message)
+		warnings[i].Message = says.Replace(warnings[i].Message)
 	}
 	d.job.Work.Warnings = warnings
 	return nil
+}
+
+// called writes what servers say of the new table as it is for the one it is made for.
+func called(w *migration.Rebuild) *strings.Replacer {
+	return strings.NewReplacer(w.Made().SQL(), w.Table.SQL(), w.Made().String(), w.Table.String(), w.New, w.Table.Name)
 }
 
 // counter is where the numbers of a table that is placed anew go on, 0 for none: as a single table has them of its server, others of the cluster.
@@ -101,7 +106,7 @@ func (d *schemaChange) counter(ctx context.Context, s *schema.Server) (next uint
 	w := d.job.Work.Rebuild
 	old := d.snap.Table(w.Table.DB, w.Table.Name)
 	switch {
-	case !w.Places:
+	case !w.Places || w.SetsCounter:
 		return 0, nil
 	case old.Kind == catalog.Single:
 		def, err := schema.ReadDefinition(ctx, s, w.Table)
@@ -166,7 +171,7 @@ func (d *schemaChange) spread(ctx context.Context) error {
 	}
 	if refused, ok := errors.AsType[*sqlerr.Error](err); ok {
 		named := *refused
-		named.Message = strings.ReplaceAll(named.Message, w.New, w.Table.Name)
+		named.Message = called(w).Replace(named.Message)
 		return &named
 	}
 	return err

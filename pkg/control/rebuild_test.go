@@ -159,6 +159,13 @@ func TestTableBecomesAnotherKind(t *testing.T) {
 	f.must("ALTER TABLE k COMMENT 'skarv:key=v', DROP PRIMARY KEY, ADD PRIMARY KEY (a, v)")
 	require.Equal(t, []int{1}, f.table("k").Distribution)
 	require.EqualValues(t, 22, next())
+	f.must("ALTER TABLE k COMMENT 'skarv:reference', AUTO_INCREMENT = 50")
+	require.EqualValues(t, 50, next())
+	f.must("ALTER TABLE k COMMENT 'skarv:key=a', AUTO_INCREMENT = 3")
+	require.EqualValues(t, 22, next())
+	f.must("ALTER TABLE k COMMENT 'skarv:single', AUTO_INCREMENT = 70")
+	servers[0].Exec(t, "INSERT INTO d.k (v) VALUES (101)")
+	require.Equal(t, "70", servers[0].Value(t, "SELECT MAX(a) FROM d.k"))
 
 	f.must("CREATE TABLE parents (id INT PRIMARY KEY)")
 	f.must("CREATE TABLE children (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parents (id))")

@@ -30,6 +30,8 @@ type Rebuild struct {
 	ZeroIsValue bool   `json:"zero_is_value,omitempty"`
 	// Places: the rows are to live elsewhere; else the table loses its hidden key.
 	Places bool `json:"places,omitempty"`
+	// SetsCounter: the statement says where its numbers go on.
+	SetsCounter bool `json:"sets_counter,omitempty"`
 	// Counts: the client is told how many rows there are, for one server writes all of them anew: because of PARTITION BY KEY, or of a column whose
 	// values are counted from now on.
 	Counts bool `json:"counts,omitempty"`
@@ -112,6 +114,8 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 			"create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
 	case old.HiddenKey && to.Becomes == catalog.Single, len(old.Primary) == 0:
 		return refuse("no primary key", "add one first, in an ALTER TABLE of its own")
+	case p.Statement.Ignores:
+		return refuse("IGNORE", "leave it out: DELETE or UPDATE the rows that are in the way first")
 	case p.Statement.RenameTo != nil:
 		return refuse("RENAME", two)
 	case len(old.Triggers) > 0:
@@ -123,7 +127,8 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 	case p.Snap.Flavor == catalog.MySQL && len(before.Checks)+len(after.Checks) > 0:
 		return refuse("CHECK constraints", "drop the constraints, and add them again behind it")
 	}
-	w := &Rebuild{Table: o.Object, New: schema.Trial(p.Job, "_n").Name, Old: schema.Trial(p.Job, "_o").Name, Columns: map[string]string{}, Places: !unhides}
+	w := &Rebuild{Table: o.Object, New: schema.Trial(p.Job, "_n").Name, Old: schema.Trial(p.Job, "_o").Name, Columns: map[string]string{}, Places: !unhides,
+		SetsCounter: p.Statement.SetsCounter()}
 	came := p.came(before)
 	for i := range after.Table.Columns {
 		c := &after.Table.Columns[i]
@@ -151,7 +156,7 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 		w.Counts = came[strings.ToLower(w.Number)] != nil
 	}
 	to.Old, to.Renamed, to.Rebuilt, to.KeyGiven = &o.Object, p.Statement.RenamedColumns(), true, p.Statement.Partitioned
-	r := Refresh{Object: o.Object, NewID: unhides, TakeCounter: old.Kind == catalog.Single, Origin: to}
+	r := Refresh{Object: o.Object, NewID: unhides, TakeCounter: old.Kind == catalog.Single || w.SetsCounter, Origin: to}
 	after.Table.Database, after.Table.Name = o.DB, o.Name
 	t, needsKey, err := sharding.Place(p.Snap, after, r.Origin)
 	if err != nil {

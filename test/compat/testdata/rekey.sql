@@ -58,3 +58,22 @@ SELECT COUNT(*), SUM(a), SUM(v) FROM pk2;
 ALTER TABLE pk2 DROP COLUMN a, DROP PRIMARY KEY, ADD PRIMARY KEY (v);
 SELECT v FROM pk2 ORDER BY v;
 SELECT COUNT(*) FROM pk2 WHERE v = 2;
+-- what a client of another character set does not say stays as it is
+CREATE TABLE words (id INT PRIMARY KEY, `größe` ENUM('klein', 'groß') COMMENT 'ß', w VARCHAR(10) DEFAULT 'ä') COMMENT 'Wörter';
+INSERT INTO words (id, `größe`) VALUES (1, 'klein'), (2, 'groß');
+SET NAMES latin1;
+ALTER TABLE words DROP PRIMARY KEY, ADD PRIMARY KEY (id, w) PARTITION BY KEY (w);
+SET NAMES utf8mb4;
+SELECT id, `größe`, w FROM words ORDER BY id;
+INSERT INTO words (id, `größe`) VALUES (3, 'groß');
+SELECT HEX(w) FROM words WHERE id = 3;
+SELECT column_name, column_comment, column_default FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'words' ORDER BY column_name;
+CREATE TABLE small (id INT PRIMARY KEY, v INT) COMMENT 'skarv:single';
+INSERT INTO small VALUES (1, 1), (2, 1);
+-- refused: which rows are dropped is the server's affair
+-- only: mariadb
+ALTER IGNORE TABLE small ADD UNIQUE (v), COMMENT 'skarv:reference';
+-- only: mariadb
+ALTER TABLE small ADD CHECK (id < 2), COMMENT 'skarv:reference';
+ALTER TABLE small COMMENT 'skarv:reference', ADD UNIQUE (v);
+SELECT * FROM small ORDER BY id;
