@@ -528,8 +528,9 @@ func (b *build) plainCalls(st *sqlparse.Statement) bool {
 				return false
 			}
 		}
+		ahead := toks
 		if t.Kind == sqlparse.Word && (st.Is(t, "MATCH") || st.Is(t, "PARTITION") && !st.Is(prev, "(") ||
-			st.Is(t, "FOR") || st.Is(t, "NEXT")) {
+			st.Is(t, "FOR") || st.Is(t, "NEXT") && st.Is(ahead.Next(), "VALUE")) { // not FETCH NEXT 3 ROWS
 			return false
 		}
 		before, prev = prev, t

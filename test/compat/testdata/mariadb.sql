@@ -35,9 +35,8 @@ UPDATE t SET id = id + 100 WHERE id > 5;
 DELETE FROM t WHERE a = 17 AND id = 107;
 INSERT INTO u VALUES (1, 'a'), (2, 'b');
 INSERT INTO u VALUES (3, 'a');
--- refused: || as concatenation
 INSERT INTO u SELECT id + 10, s || id FROM t WHERE id < 3;
-INSERT INTO u SELECT id + 10, CONCAT(s, id) FROM t WHERE id < 3;
+INSERT INTO u SELECT id + 20, CONCAT(s, id, s) FROM t WHERE id < 3;
 SELECT * FROM u ORDER BY id;
 SELECT id, a || s, 'x' || NULL || 'y', DECODE(a, 11, 'eleven', 'other') FROM t ORDER BY id;
 SELECT s || 'q' AS q, COUNT(*) FROM t GROUP BY q ORDER BY q;
@@ -122,3 +121,18 @@ INSERT INTO rownumbers SELECT id + 20, ROWNUM() FROM rownumbers;
 -- refused: ROWNUM(); use ROW_NUMBER()
 INSERT INTO rownumbers VALUES (1, 0) ON DUPLICATE KEY UPDATE n = ROWNUM() + 100;
 SELECT * FROM rownumbers ORDER BY id;
+-- Rows by the words of standard SQL.
+-- only: mariadb
+CREATE TABLE fetched (id INT PRIMARY KEY, n INT);
+-- only: mariadb
+INSERT INTO fetched VALUES (1, 5), (2, 4), (3, 4), (4, 3), (5, 3), (6, 1), (7, NULL);
+-- only: mariadb
+SELECT id FROM fetched ORDER BY id OFFSET 2 ROWS FETCH NEXT 3 ROWS ONLY;
+-- only: mariadb
+SELECT id, n FROM fetched ORDER BY n DESC, id OFFSET 1 ROW FETCH NEXT 1 ROW ONLY;
+-- only: mariadb
+SELECT n, COUNT(*) FROM fetched GROUP BY n ORDER BY n FETCH NEXT 2 ROWS ONLY;
+-- only: mariadb
+SELECT n FROM fetched ORDER BY n DESC FETCH FIRST 2 ROWS WITH TIES;
+-- only: mariadb
+SELECT id FROM fetched ORDER BY id OFFSET 5 ROWS;
