@@ -41,6 +41,8 @@ const (
 	ShowCreateTrigger   Topic = "create trigger"
 	ShowCreateEvent     Topic = "create event"
 	ShowCreateSequence  Topic = "create sequence"
+	ShowProfile         Topic = "profile"
+	ShowProfiles        Topic = "profiles"
 	// ShowChecksums is CHECKSUM TABLE.
 	ShowChecksums Topic = "checksum table"
 	// ShowSkarv is a SELECT from the database skarv.

@@ -26,9 +26,11 @@ func (s *Session) allProcesses() []Process {
 		ctx, cancel := context.WithTimeout(context.Background(), peerTimeout)
 		defer cancel()
 		others, missing, err := s.cfg.Peers.Processes(ctx)
-		s.warnings = s.warnings[:0]
 		if err != nil {
 			missing = append(missing, "others: "+err.Error())
+		}
+		if len(missing) > 0 {
+			s.warnings = s.warnings[:0]
 		}
 		for _, m := range missing {
 			s.warnings = append(s.warnings, Warning{"Warning", 1105, "the clients of process " + m + " are missing: it does not answer", ""})
@@ -52,9 +54,7 @@ func nullable(s string) any {
 
 func (s *Session) showProcesslist(full bool) error {
 	t := newTable("#Id", "User", "Host", "db", "Command", "#Time", "State", "Info")
-	if s.cfg.Dialect.MariaDB() {
-		t.columns = append(t.columns, sqltypes.Column{Name: "Progress", Charset: 63, Type: sqltypes.TypeNewDecimal, Length: 9, Decimals: 3})
-	}
+	s.asProcesslist(t, full)
 	for _, p := range s.processes() {
 		if !full && len(p.SQL) > 100 {
 			p.SQL = p.SQL[:100]
@@ -66,6 +66,31 @@ func (s *Session) showProcesslist(full bool) error {
 		t.add(row...)
 	}
 	return s.send(t)
+}
+
+// asProcesslist gives the columns of a SHOW PROCESSLIST the types that they have on a server.
+func (s *Session) asProcesslist(t *table, full bool) {
+	const numbers = sqltypes.FlagNotNull | sqltypes.FlagBinary
+	mariadb := s.cfg.Dialect.MariaDB()
+	id, user, host, seconds, info := uint32(22), uint32(32), uint32(255), uint32(8), uint32(64<<20)
+	if mariadb {
+		id, user, host, seconds, info = 11, 128, 64, 7, 16<<20
+		t.columns = append(t.columns, sqltypes.Column{Name: "Progress", Charset: 63, Type: sqltypes.TypeDouble, Length: 7, Decimals: 3, Flags: numbers})
+	}
+	for i, c := range []sqltypes.Column{
+		{Type: sqltypes.TypeLongLong, Length: id, Flags: numbers}, {Length: user * 4, Flags: sqltypes.FlagNotNull}, {Length: host * 4, Flags: sqltypes.FlagNotNull},
+		{Length: 64 * 4}, {Length: 16 * 4, Flags: sqltypes.FlagNotNull}, {Type: sqltypes.TypeLong, Length: seconds, Flags: numbers}, {Length: 30 * 4}, {Length: 100 * 4},
+	} {
+		to := &t.columns[i]
+		to.Length, to.Flags = c.Length, c.Flags
+		if c.Type != 0 {
+			to.Type = c.Type
+		}
+	}
+	if full {
+		text := &t.columns[7]
+		text.Type, text.Length = sqltypes.TypeLongBlob, info*12
+	}
 }
 
 // processlistTable is information_schema.processlist, and performance_schema's.

@@ -294,6 +294,7 @@ func (s *Session) runPlan(p *plan.Plan, r request) (*plan.Plan, error) {
 		return p, sqlerr.Unsupported("MATCH in a transaction that has given rows of a table with FULLTEXT keys another distribution key", "use COMMIT first")
 	}
 	s.prepareRunner(p, r.params)
+	s.dropWarnings(p)
 	found := s.foundRows
 	ran, err := s.dispatch(p, r)
 	s.noteFound(p, found, err)
@@ -783,7 +784,9 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 		return s.failed(err)
 	}
 	conns.keep()
-	s.warnings = s.warnings[:0]
+	if len(s.runner.Warned)+len(conns.warnings) > 0 || !s.keepsWarnings(p) {
+		s.warnings = s.warnings[:0]
+	}
 	for _, w := range s.runner.Warned {
 		s.warnings = append(s.warnings, Warning{w.Level, w.Code, w.Message, ""})
 	}

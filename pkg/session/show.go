@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
@@ -53,6 +54,10 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		return true, s.showTriggers(2)
 	case plan.ShowVariables:
 		return true, s.showVariables()
+	case plan.ShowProfile, plan.ShowProfiles:
+		if v, _ := s.state.Get("@@session.`profiling`"); isOn(v) {
+			return true, sqlerr.Unsupported("SHOW PROFILE and SHOW PROFILES of statements that were profiled, each on its servers", "use EXPLAIN ANALYZE, or on MariaDB ANALYZE")
+		}
 	case plan.ShowCreateSequence: // beside LOCK TABLES
 		cols, rows, err := s.rowsFrom(s.sequenceGroup())
 		if err != nil {

@@ -119,9 +119,48 @@ func (s *Session) renewWarnings(c *backend.Conn, sum *wire.ResultSummary) {
 	}
 }
 
-// keepsWarnings reports whether a statement without warnings leaves those of the one before: on MariaDB, one without tables.
+// keepsWarnings reports whether a statement without warnings leaves those of the one before: on MariaDB, one for which a server opens no tables,
+// nor those of information_schema.
 func (s *Session) keepsWarnings(p *plan.Plan) bool {
-	return s.cfg.Dialect.MariaDB() && (p.Kind == plan.Select || p.Kind == plan.Do) && p.Relay != nil && len(p.Relay.Tables) == 0 && p.Topic != plan.Metadata
+	if !s.cfg.Dialect.MariaDB() {
+		return false
+	}
+	switch p.Kind {
+	case plan.Select, plan.Do:
+		return p.Relay != nil && len(p.Relay.Tables) == 0 && p.Topic != plan.Metadata
+	case plan.Flush:
+		return !s.flushesTables()
+	case plan.Explain:
+		return p.Inner != nil && s.keepsWarnings(p.Inner)
+	case plan.Show:
+		switch p.Topic {
+		case plan.ShowWarnings, plan.ShowErrors, plan.ShowProcesslist, plan.ShowFullProcesslist, plan.ShowGrants, plan.ShowCreateUser, plan.ShowCreateDatabase,
+			plan.ShowCreateProcedure, plan.ShowCreateFunction, plan.ShowCreateTrigger, plan.ShowCreateEvent, plan.ShowProfiles, "privileges", "authors", "contributors":
+			return true
+		}
+	}
+	return false
+}
+
+// flushesTables reports whether the FLUSH at hand names tables.
+func (s *Session) flushesTables() bool {
+	tokens := s.stmt.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		if s.stmt.Is(tok, "TABLE") || s.stmt.Is(tok, "TABLES") {
+			return tokens.Next().Kind != sqlparse.EOF
+		}
+	}
+	return false
+}
+
+// dropWarnings forgets what the statement before has warned of, where a server that answers p does and Skarv may answer itself.
+func (s *Session) dropWarnings(p *plan.Plan) {
+	switch p.Kind {
+	case plan.Show, plan.Explain, plan.Lock:
+		if s.cfg.Dialect.MariaDB() && !s.keepsWarnings(p) {
+			s.warnings = s.warnings[:0]
+		}
+	}
 }
 
 // showWarnings answers SHOW WARNINGS and SHOW ERRORS, with COUNT(*) and LIMIT.

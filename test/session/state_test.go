@@ -285,3 +285,42 @@ func TestStoppingEndsQueries(t *testing.T) {
 	require.Error(t, <-ended)
 	require.Less(t, time.Since(began), 45*time.Second)
 }
+
+// The columns of SHOW PROCESSLIST have the types that they have on a server, as text and prepared.
+func TestProcesslistTypes(t *testing.T) {
+	c := connect(t)
+	for _, full := range []string{"", "FULL "} {
+		want := []string{"BIGINT", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "INT", "VARCHAR", "VARCHAR"}
+		if full != "" {
+			want[7] = "LONGTEXT"
+		}
+		if cluster.TestEngine() != "mysql" {
+			want = append(want, "DOUBLE")
+		}
+		for range 2 {
+			st, err := c.PrepareContext(t.Context(), "SHOW "+full+"PROCESSLIST")
+			require.NoError(t, err)
+			rows, err := st.QueryContext(t.Context())
+			require.NoError(t, err)
+			types, err := rows.ColumnTypes()
+			require.NoError(t, err)
+			var got []string
+			for _, x := range types {
+				got = append(got, x.DatabaseTypeName())
+			}
+			require.Equal(t, want, got)
+			require.True(t, rows.Next())
+			values := make([]any, len(types))
+			for i := range values {
+				values[i] = new(any)
+			}
+			require.NoError(t, rows.Scan(values...))
+			if len(values) > 8 {
+				require.EqualValues(t, 0, *values[8].(*any))
+			}
+			require.NoError(t, rows.Close())
+			require.NoError(t, st.Close())
+		}
+		require.Contains(t, c.get("SHOW "+full+"PROCESSLIST"), "SHOW "+full+"PROCESSLIST")
+	}
+}

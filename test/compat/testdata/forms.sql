@@ -116,8 +116,15 @@ SHOW FUNCTION STATUS WHERE Db = 'compat';
 SHOW CREATE DATABASE compat;
 SHOW PLUGINS;
 SHOW PRIVILEGES;
--- refused: of one server
 SHOW PROFILES;
+SHOW PROFILE CPU FOR QUERY 1;
+SELECT @@profiling;
+-- skip-prepared
+SET profiling = 1;
+-- refused: statements run on several servers
+SHOW PROFILES;
+-- skip-prepared
+SET profiling = 0;
 SELECT 'a' || 'b';
 SET sql_mode = 'PIPES_AS_CONCAT';
 SELECT 'a' || 'b';

@@ -1,0 +1,140 @@
+-- Which statements forget what the one before has warned of: on MariaDB those for which a server opens tables.
+-- story: mariadb
+CREATE TABLE kw (id INT PRIMARY KEY, v INT);
+CREATE TABLE kw_one (id INT PRIMARY KEY) COMMENT 'skarv:single';
+SELECT CAST('a' AS SIGNED);
+SHOW CREATE TABLE kw;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+-- skip-prepared
+SHOW CREATE DATABASE compat;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW COLUMNS FROM kw;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+DESCRIBE kw;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW DATABASES LIKE 'compat';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW TABLES LIKE 'nothing';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW TABLE STATUS LIKE 'nothing';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW OPEN TABLES LIKE 'nothing';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW TRIGGERS LIKE 'nothing';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW EVENTS LIKE 'nothing';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW PROCEDURE STATUS LIKE 'nothing';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW FUNCTION STATUS LIKE 'nothing';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW VARIABLES LIKE 'sql_mode';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW GLOBAL VARIABLES LIKE 'nothing';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW STATUS LIKE 'nothing';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW PRIVILEGES;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW AUTHORS;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW CONTRIBUTORS;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW COLLATION LIKE 'nothing';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW CHARACTER SET LIKE 'nothing';
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+SHOW COUNT(*) WARNINGS;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+-- skip-prepared
+SHOW PROFILES;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+-- skip-prepared
+SHOW PROFILE;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+-- skip-prepared
+FLUSH STATUS;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+-- skip-prepared
+FLUSH TABLES;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+-- skip-prepared
+FLUSH TABLES kw;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+-- skip-prepared
+LOCK TABLES kw READ;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+-- skip-prepared
+UNLOCK TABLES;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+-- skip-prepared
+LOCK TABLES kw WRITE, kw_one WRITE;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+-- skip-prepared
+UNLOCK TABLES;
+SHOW WARNINGS;
+SELECT @@warning_count;
+SELECT CAST('a' AS SIGNED);
+-- skip-prepared
+USE compat;
+SHOW WARNINGS;
+SELECT @@warning_count;
+DROP TABLE kw, kw_one;
