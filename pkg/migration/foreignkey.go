@@ -49,7 +49,7 @@ func (p *Planner) newKeys(ctx context.Context, o ddl.Name, old, t *catalog.Table
 		if parent == nil {
 			continue
 		}
-		if err := p.referable(fk, t, parent); err != nil {
+		if err := p.referable(ctx, fk, t, parent); err != nil {
 			return err
 		}
 		late := slices.ContainsFunc(fk.Columns, func(c int) bool {
@@ -103,16 +103,26 @@ func (p *Planner) sameKey(old *catalog.Table, was *catalog.ForeignKey, t *catalo
 		equalFolds(now(columnNames(old, was)), columnNames(t, is)) && was.OnDelete == is.OnDelete && was.OnUpdate == is.OnUpdate
 }
 
-// referable is the servers' refusal of a key to columns that have no index, which they do not give while they do not look at
+// referable is the servers' refusal of a key to columns that are not there, or have no index, which they do not give while they do not look at
 // foreign keys.
-func (p *Planner) referable(fk *catalog.ForeignKey, t, parent *catalog.Table) error {
+func (p *Planner) referable(ctx context.Context, fk *catalog.ForeignKey, t, parent *catalog.Table) error {
 	var columns []int
 	for _, n := range fk.RefColumns {
 		columns = append(columns, parent.Column(n))
+		if p.Snap.Flavor == catalog.MySQL && columns[len(columns)-1] < 0 {
+			return sqlerr.MissingReferencedColumn.New(n, fk.Name, parent.Name)
+		}
 	}
 	for i, c := range columns {
 		if p.Snap.Flavor == catalog.MySQL && c >= 0 && parent.Columns[c].Type != t.Columns[fk.Columns[i]].Type {
 			return sqlerr.IncompatibleReference.New(t.Columns[fk.Columns[i]].Name, parent.Columns[c].Name, fk.Name)
+		}
+	}
+	if p.Snap.Flavor == catalog.MySQL {
+		if unique, err := p.Trial.One(ctx, "SELECT @@restrict_fk_on_non_standard_key"); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownSystemVariable) {
+			return err
+		} else if unique == "1" {
+			return uniquelyReferable(fk, parent, columns)
 		}
 	}
 	keys := [][]int{parent.Primary}
@@ -130,6 +140,14 @@ func (p *Planner) referable(fk *catalog.ForeignKey, t, parent *catalog.Table) er
 		return sqlerr.MissingReferencedIndex.New(fk.Name, parent.Name)
 	}
 	return sqlerr.MalformedForeignKey.New(t.Database, t.Name)
+}
+
+// uniquelyReferable is MySQL's refusal of a key to columns that are no unique key.
+func uniquelyReferable(fk *catalog.ForeignKey, parent *catalog.Table, columns []int) error {
+	if slices.Equal(parent.Primary, columns) || slices.ContainsFunc(parent.Unique, func(x catalog.Index) bool { return !x.Partial && slices.Equal(x.Columns, columns) }) {
+		return nil
+	}
+	return sqlerr.MissingReferencedKey.New(fk.Name, parent.Name)
 }
 
 // Parents are the other tables that the new keys refer to, each once.
