@@ -129,7 +129,9 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		err = s.endLocked(p.Kind)
 	case tx == nil:
 	case p.Kind == plan.Rollback:
-		out.Warnings = tx.Rollback()
+		if tx.Rollback() > 0 {
+			out.Warnings = s.notRolledBack()
+		}
 	default:
 		out, err = s.commit(tx) // chain and release are the session's: the branches' connections are shared
 	}
@@ -158,6 +160,12 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		return errReleased
 	}
 	return nil
+}
+
+// notRolledBack notes the warning of a ROLLBACK that has left what tables of other engines than InnoDB have got.
+func (s *Session) notRolledBack() (warnings uint16) {
+	s.warnings = append(s.warnings[:0], Warning{"Warning", 1196, "Some non-transactional changed tables couldn't be rolled back", ""})
+	return 1
 }
 
 // pending notes, as a warning, a transaction that is committed but not finished everywhere.
@@ -234,7 +242,9 @@ func (s *Session) savepoint(p *plan.Plan) error {
 		}
 		switch {
 		case p.Txn.RollbackTo:
-			err = tx.RollbackTo(p.Name)
+			if err = tx.RollbackTo(p.Name); err == nil && tx.Warned() {
+				return s.ok(wire.OK{Warnings: s.notRolledBack()})
+			}
 		case p.Txn.Release:
 			err = tx.Release(p.Name)
 		default:

@@ -587,6 +587,11 @@ func (t *Txn) RollbackTo(name string) error {
 	return nil
 }
 
+// Warned reports whether a server has warned of the last statement of savepoints.
+func (t *Txn) Warned() bool {
+	return slices.ContainsFunc(t.branches, func(b *branch) bool { return b.warnings > 0 })
+}
+
 // Release is RELEASE SAVEPOINT name: it and those set after it are forgotten.
 func (t *Txn) Release(name string) error {
 	i := t.find(name)

@@ -39,6 +39,37 @@ SHOW CREATE TABLE aria;
 -- only: mariadb
 DROP TABLE aria;
 SELECT table_name, engine, table_comment FROM information_schema.tables WHERE table_schema = 'compat' ORDER BY 1;
+BEGIN;
+INSERT INTO old (v) VALUES ('kept');
+ROLLBACK;
+SHOW WARNINGS;
+SELECT COUNT(*) FROM old WHERE v = 'kept';
+BEGIN;
+UPDATE old SET v = 'none' WHERE id = 77;
+ROLLBACK;
+SHOW WARNINGS;
+CREATE TABLE others (id INT PRIMARY KEY);
+-- only: mariadb
+BEGIN;
+-- only: mariadb
+INSERT INTO others VALUES (1), (2), (3), (4), (5);
+-- only: mariadb
+SAVEPOINT s;
+-- only: mariadb
+INSERT INTO old (v) VALUES ('kept, too');
+-- only: mariadb
+ROLLBACK TO s;
+-- only: mariadb
+SHOW WARNINGS;
+-- only: mariadb
+INSERT INTO others VALUES (6);
+-- only: mariadb
+ROLLBACK;
+-- only: mariadb
+SHOW WARNINGS;
+SELECT COUNT(*) FROM others;
+SELECT COUNT(*) FROM old WHERE v LIKE 'kept%';
+DROP TABLE others;
 CHECK TABLE old;
 LOCK TABLES old WRITE;
 INSERT INTO old (v) VALUES ('locked');
