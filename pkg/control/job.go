@@ -69,6 +69,8 @@ type job struct {
 	Error *sqlerr.Error `json:"error,omitempty"`
 	// Problem is why it did not get on when it was last tried.
 	Problem string `json:"problem,omitempty"`
+	// Progress is how far it was a moment ago, of what takes long.
+	Progress string `json:"progress,omitempty"`
 	// Adopted is the node group that Adopt made.
 	Adopted placement.NodeGroupID `json:"adopted,omitempty"`
 	Notes   []string              `json:"notes,omitempty"`
@@ -115,29 +117,42 @@ func lastForgotten(ctx context.Context, store *topology.Store) (id string, revis
 // ended reports whether nothing more will happen to it.
 func (j *job) ended() bool { return j.State != queued && j.State != running }
 
-// Job is a schema change or a new node group that waits or is under way.
+// Job is a schema change or a new node group.
 type Job struct {
 	ID      string
+	State   string // queued, running, done or failed
 	Created time.Time
-	// What is its statement, or what else it does.
-	What string
-	// Problem is why it does not get on; "" while it does.
-	Problem string
+	// What is its statement, or what else it does, for whom in which database.
+	What, User, Database string
+	// Progress is how far it is, "" where nobody says; Problem why it does not get on, "" while it does; Error how it failed.
+	Progress, Problem, Error string
 }
 
 // Unfinished are the jobs that wait or run, the oldest first. A record that cannot be read is none.
-func Unfinished(ctx context.Context, store *topology.Store) (out []Job, err error) {
+func Unfinished(ctx context.Context, store *topology.Store) ([]Job, error) {
+	return jobs(ctx, store, func(j *job) bool { return !j.ended() })
+}
+
+// Jobs are those that wait or run, and the last that have ended, the oldest first. A record that cannot be read is none.
+func Jobs(ctx context.Context, store *topology.Store) ([]Job, error) {
+	return jobs(ctx, store, func(j *job) bool { return j.State != withdrawn })
+}
+
+func jobs(ctx context.Context, store *topology.Store, keep func(*job) bool) (out []Job, err error) {
 	records, _, err := store.Records(ctx, topology.DDLJobs)
 	for _, r := range records {
 		j, err := decodeJob(r)
-		if err != nil || j.ended() {
+		if err != nil || !keep(j) {
 			continue
 		}
-		what := "adding a node group"
+		o := Job{ID: j.ID, State: string(j.State), Created: j.Created, What: "adding a node group", Progress: j.Progress, Problem: j.Problem}
 		if j.DDL != nil {
-			what = j.DDL.SQL
+			o.What, o.User, o.Database = j.DDL.SQL, j.DDL.User, j.DDL.DB
 		}
-		out = append(out, Job{ID: j.ID, Created: j.Created, What: what, Problem: j.Problem})
+		if j.Error != nil {
+			o.Error = j.Error.Error()
+		}
+		out = append(out, o)
 	}
 	slices.SortFunc(out, func(a, b Job) int { return strings.Compare(a.ID, b.ID) })
 	return out, err

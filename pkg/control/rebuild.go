@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"skarv/pkg/audit"
 	"skarv/pkg/catalog"
@@ -149,6 +150,15 @@ func (d *schemaChange) spread(ctx context.Context) error {
 		return err
 	}
 	run := &mover.Spreading{From: d.snap.Table(w.Table.DB, w.Table.Name), To: to, Owner: d.snap.Map.Owner, Columns: w.Columns, Number: w.Number, First: 1, ZeroIsValue: w.ZeroIsValue}
+	told := time.Now()
+	run.Tell = func(rows uint64) error {
+		d.job.Progress = fmt.Sprint(rows, " rows copied")
+		if time.Since(told) < d.leader.retry {
+			return nil
+		}
+		told = time.Now()
+		return d.leader.save(ctx, d.job)
+	}
 	if w.Number != "" {
 		def, err := schema.ReadDefinition(ctx, d.servers[0], ddl.Object{DB: catalog.OwnDB, Name: w.New})
 		if err != nil {
@@ -160,6 +170,7 @@ func (d *schemaChange) spread(ctx context.Context) error {
 		run.Servers = append(run.Servers, mover.Server{Group: g.ID, Name: g.Label(), Flavor: d.snap.Flavor, Conn: d.leader.login(g)})
 	}
 	rows, err := run.Run(ctx)
+	d.job.Progress = fmt.Sprint(rows, " rows copied")
 	if err == nil && w.Counts {
 		d.job.Work.Affected = rows
 	}

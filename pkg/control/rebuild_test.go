@@ -149,6 +149,10 @@ func TestTableBecomesAnotherKind(t *testing.T) {
 	f.placed("k", 15)
 	require.EqualValues(t, 21, next())
 	require.EqualValues(t, 15, f.check("k").Entries)
+	jobs, err := Jobs(f.ctx(), f.store)
+	require.NoError(t, err)
+	last := jobs[len(jobs)-1]
+	require.Equal(t, []string{"done", "ALTER TABLE k COMMENT 'not only on one' PARTITION BY KEY (a)", "d", "15 rows copied"}, []string{last.State, last.What, last.Database, last.Progress})
 	f.refused("ALTER TABLE k COMMENT 'skarv:key=v'", sqlerr.NotSupportedYet, "PRIMARY KEY without column 'v'")
 	f.placed("k", 15)
 	f.must("ALTER TABLE k COMMENT 'skarv:single'")

@@ -25,6 +25,8 @@ type Spreading struct {
 	Number      string
 	First       uint64
 	ZeroIsValue bool
+	// Tell, if not nil, is called now and then with how many rows have been read. Its error ends the copying.
+	Tell func(rows uint64) error
 }
 
 // NullError: a row has no value for a column of To that must have one.
@@ -60,6 +62,11 @@ func (s *Spreading) Run(ctx context.Context) (rows uint64, err error) {
 			break
 		}
 		rows++
+		if r.Tell != nil && rows%spreadRows == 0 {
+			if err := r.Tell(rows); err != nil {
+				return rows, err
+			}
+		}
 		if err := r.write(source.take(), rows); err != nil {
 			return rows, err
 		}

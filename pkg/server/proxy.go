@@ -77,6 +77,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 	cfg.Transactions, cfg.ListTransactions = s.coordinator, s.listTransactions
 	cfg.HoldCommits, cfg.WatchCommits = s.holdCommits, s.watchCommits
 	cfg.ListReorganisations = s.listReorganisations
+	cfg.ListSchemaChanges = s.listSchemaChanges
 	cfg.EventStates = func(ctx context.Context) (map[catalog.EventKey]event.State, error) { return event.States(ctx, s.store) }
 	cfg.PartitionLoad = func(ctx context.Context) ([]float64, error) {
 		rates, _, _, err := s.partitionLoad(ctx, true)
@@ -347,4 +348,16 @@ func (s *Server) listReorganisations(ctx context.Context) ([]session.Reorganisat
 		}
 	}
 	return out, nil
+}
+
+// listSchemaChanges returns the schema changes for skarv.schema_changes.
+func (s *Server) listSchemaChanges(ctx context.Context) ([]session.SchemaChange, error) {
+	jobs, err := control.Jobs(ctx, s.store)
+	out := make([]session.SchemaChange, len(jobs))
+	for i, j := range jobs {
+		out[i] = session.SchemaChange{
+			ID: j.ID, State: j.State, Statement: j.What, User: j.User, Database: j.Database, Progress: j.Progress, Problem: j.Problem, Error: j.Error, Created: j.Created,
+		}
+	}
+	return out, err
 }

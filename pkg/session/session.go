@@ -77,6 +77,8 @@ type Config struct {
 	Transactions *txn.Coordinator
 	// ListReorganisations returns those that are known, oldest first.
 	ListReorganisations func(context.Context) ([]Reorganisation, error)
+	// ListSchemaChanges returns those that wait or run, and the last that have ended, oldest first.
+	ListSchemaChanges func(context.Context) ([]SchemaChange, error)
 	// EventStates returns what events did last.
 	EventStates func(context.Context) (map[catalog.EventKey]event.State, error)
 	// PartitionLoad returns how many statements per second all processes run on each partition.

@@ -104,6 +104,7 @@ func virtuals() []virtual {
 		{"partitions", (*Session).partitionsTable},
 		{"processlist", (*Session).clientsTable},
 		{"reorganisations", (*Session).reorganisationsTable},
+		{"schema_changes", (*Session).schemaChangesTable},
 		{"session_trace", (*Session).sessionTraceTable},
 		{"tables", (*Session).tablesTable},
 		{"transactions", (*Session).transactionsTable},
@@ -302,6 +303,27 @@ func (s *Session) reorganisationsTable() (*table, error) {
 		}
 		t.add(r.ID, r.Kind, r.State, r.Outcome, r.Partitions, paused, r.Created.UTC().Format(time.DateTime), r.Rows, r.RowsEstimated, r.Bytes,
 			r.Lag.Milliseconds(), int(r.ETA.Seconds()), r.Pause.Milliseconds(), r.Throttled, r.Waiting, r.Problem, r.Advice)
+	}
+	return t, nil
+}
+
+// SchemaChange is a row of skarv.schema_changes.
+type SchemaChange struct {
+	ID, State, Statement, User, Database, Progress, Problem, Error string
+	Created                                                        time.Time
+}
+
+// schemaChangesTable is the schema changes of all clients, those that are over included.
+func (s *Session) schemaChangesTable() (*table, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
+	defer cancel()
+	list, err := s.cfg.ListSchemaChanges(ctx)
+	if err != nil {
+		return nil, sqlerr.UnknownError.New(err.Error())
+	}
+	t := newTable("id", "state", "created", "user", "db", "statement", "progress", "problem", "error")
+	for _, c := range list {
+		t.add(c.ID, c.State, c.Created.UTC().Format(time.DateTime), c.User, nullable(c.Database), shownText([]byte(c.Statement), mostText), c.Progress, c.Problem, c.Error)
 	}
 	return t, nil
 }

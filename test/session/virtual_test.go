@@ -32,3 +32,25 @@ func TestPreparedOverTheCluster(t *testing.T) {
 	require.Equal(t, "7,ng2", c.get("SELECT ?, name FROM skarv.node_groups WHERE id = ? OR name = ?", 7, 2, "no'body"))
 	require.Equal(t, "2", c.get("SELECT COUNT(*) FROM skarv.node_groups a JOIN skarv.node_groups b ON a.id = b.id AND a.id < ? WHERE b.id <= ?", 3, 4))
 }
+
+// skarv.schema_changes tells of those that have ended how they did, and of one that waits that it does.
+func TestSchemaChangesTable(t *testing.T) {
+	c, other := connect(t), connect(t)
+	c.exec("CREATE TABLE changed_by (id INT PRIMARY KEY, v INT)")
+	t.Cleanup(func() { c.exec("DROP TABLE changed_by") })
+	c.exec("INSERT INTO changed_by VALUES (1, 1), (2, 1)")
+	_, err := c.try("ALTER TABLE changed_by ADD UNIQUE KEY once (v)")
+	require.ErrorContains(t, err, "1062")
+	require.Regexp(t, "^failed,root,d,ERROR 1062 .*Duplicate entry '1'", c.get("SELECT state, user, db, error FROM skarv.schema_changes WHERE statement LIKE 'ALTER TABLE changed_by ADD UNIQUE%'"))
+	require.Equal(t, "done,", c.get("SELECT state, error FROM skarv.schema_changes WHERE statement LIKE 'CREATE TABLE changed_by%'"))
+	other.exec("BEGIN")
+	other.exec("UPDATE changed_by SET v = 2")
+	ended := make(chan error, 1)
+	go func() { _, err := c.try("ALTER TABLE changed_by ADD w INT"); ended <- err }()
+	look := connect(t)
+	require.Eventually(t, func() bool {
+		return look.get("SELECT state FROM skarv.schema_changes WHERE statement = 'ALTER TABLE changed_by ADD w INT'") == "running"
+	}, ten, tick)
+	other.exec("COMMIT")
+	require.NoError(t, <-ended)
+}
