@@ -182,6 +182,25 @@ func TestTableBecomesAnotherKind(t *testing.T) {
 	f.clean()
 }
 
+// What a server runs by itself, which was there before the cluster, keeps the single tables that it uses where they are.
+func TestServersOwnProgramsKeepTables(t *testing.T) {
+	f := newFixture(t, 2)
+	f.control(nil)
+	f.createDatabase()
+	for _, name := range []string{"sold", "noted", "summed", "other"} {
+		f.must("CREATE TABLE " + name + " (id INT PRIMARY KEY, v INT) COMMENT 'skarv:single'")
+	}
+	servers[0].Exec(t, "CREATE TRIGGER d.notes AFTER INSERT ON d.sold FOR EACH ROW INSERT INTO noted VALUES (NEW.id, 1)")
+	servers[0].Exec(t, "CREATE PROCEDURE d.sums() UPDATE d.summed SET v = v + 1")
+	f.must("ALTER TABLE sold COMMENT 'as it is now'") // reads the trigger
+	f.refused("ALTER TABLE sold COMMENT 'skarv:reference'", sqlerr.NotSupportedYet, "triggers")
+	f.refused("ALTER TABLE noted COMMENT 'skarv:reference'", sqlerr.NotSupportedYet, "the trigger 'd.notes'")
+	f.refused("ALTER TABLE summed COMMENT 'skarv:reference'", sqlerr.NotSupportedYet, "the procedure 'd.sums'")
+	f.must("ALTER TABLE other COMMENT 'skarv:reference'")
+	servers[0].Exec(t, "DROP PROCEDURE d.sums")
+	f.must("ALTER TABLE summed COMMENT 'skarv:key=id'")
+}
+
 // What is found when the tables have changed places takes them back.
 func TestRebuildingIsTakenBack(t *testing.T) {
 	f := newFixture(t, 3)

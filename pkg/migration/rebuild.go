@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/ddl"
 	"skarv/pkg/mover"
 	"skarv/pkg/placement"
+	"skarv/pkg/routine"
 	"skarv/pkg/schema"
 	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
@@ -127,6 +128,9 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 	case p.Snap.Flavor == catalog.MySQL && len(before.Checks)+len(after.Checks) > 0:
 		return refuse("CHECK constraints", "drop the constraints, and add them again behind it")
 	}
+	if err := p.usedOnServer(ctx, old); err != nil {
+		return err
+	}
 	w := &Rebuild{Table: o.Object, New: schema.Trial(p.Job, "_n").Name, Old: schema.Trial(p.Job, "_o").Name, Columns: map[string]string{}, Places: !unhides,
 		SetsCounter: p.Statement.SetsCounter()}
 	came := p.came(before)
@@ -182,5 +186,43 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 	}
 	p.mark(p.work.Step)
 	p.work.Refresh = append(p.work.Refresh, r)
+	return nil
+}
+
+// usedOnServer refuses to place the rows of a single table elsewhere that something uses which its server runs by itself, for it sees the rows there only:
+// triggers, routines and events that were on the server before it was imported.
+func (p *Planner) usedOnServer(ctx context.Context, old *catalog.Table) error {
+	if old.Kind != catalog.Single {
+		return nil
+	}
+	bodies, err := p.Trial.Values(ctx, 5, "SELECT 'trigger', trigger_schema, trigger_name, event_object_table, action_statement FROM information_schema.triggers WHERE "+
+		schema.NotSystem("trigger_schema")+" UNION ALL SELECT 'event', event_schema, event_name, '', event_definition FROM information_schema.events WHERE "+
+		schema.NotSystem("event_schema")+" UNION ALL SELECT LOWER(routine_type), routine_schema, routine_name, '', routine_definition FROM information_schema.routines WHERE "+
+		schema.NotSystem("routine_schema"))
+	if err != nil {
+		return err
+	}
+	for _, b := range bodies {
+		kind, db, name := routine.Kind(b[0]), string(b[1]), string(b[2])
+		switch kind {
+		case routine.Trigger:
+			t := p.Snap.Table(db, string(b[3]))
+			if t == nil || !slices.ContainsFunc(t.Triggers, func(tr catalog.Trigger) bool { return tr.Unknown && tr.Name == name }) {
+				continue
+			}
+		case routine.Event:
+			if p.Snap.Event(db, name) != nil {
+				continue
+			}
+		default:
+			if p.Snap.Routine(db, name, kind == routine.Function) != nil {
+				continue
+			}
+		}
+		if slices.ContainsFunc(ddl.NamesIn(string(b[4]), db), func(used string) bool { return strings.EqualFold(used, old.Database+"."+old.Name) }) {
+			return sqlerr.Unsupported(fmt.Sprintf("placing the rows of table '%s' anew, which the %s '%s.%s' of its server uses", old.Name, kind, db, name),
+				"drop it first, and create it again through Skarv")
+		}
+	}
 	return nil
 }
