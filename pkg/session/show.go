@@ -193,8 +193,7 @@ func (s *Session) showCreateTable(t *catalog.Table) error {
 	}
 	if len(rows) == 1 && len(rows[0]) >= 2 && t.Kind != catalog.View {
 		db := s.snap.Databases[t.Database]
-		single := db != nil && db.Single && s.cfg.Dialect.MariaDB() // as SHOW CREATE DATABASE says, where databases have comments
-		rows[0][1] = []byte(createText(string(rows[0][1]), t, single, s.snap.Flavor))
+		rows[0][1] = []byte(createText(string(rows[0][1]), t, db != nil && db.Single, s.snap.Flavor))
 	}
 	return s.sendRows(cols, rows)
 }
@@ -226,15 +225,18 @@ func createText(text string, t *catalog.Table, single bool, flavor catalog.Flavo
 		}
 		head = strings.Join(lines, "\n")
 	}
-	usual := t.Kind == catalog.Sharded && slices.Equal(t.Distribution, t.DefaultDistribution(flavor))
-	if single || t.Temporary != "" || strings.HasPrefix(options, " ENGINE=") && !strings.HasPrefix(options, " ENGINE=InnoDB") {
-		usual = t.Kind == catalog.Single
+	byDefault := t.Kind == catalog.Sharded && slices.Equal(t.Distribution, t.DefaultDistribution(flavor))
+	usual := byDefault && !single
+	if t.Kind == catalog.Single { // databases of MySQL have no comments to tell it
+		usual = single && flavor == catalog.MariaDB || t.Temporary != "" || strings.HasPrefix(options, " ENGINE=") && !strings.HasPrefix(options, " ENGINE=InnoDB")
 	}
 	switch { // it may have been imported, or its comment have been changed
 	case usual:
 	case t.Kind != catalog.Sharded:
 		options = withKind(options, "skarv:"+string(t.Kind))
 	case strings.Contains(options, "skarv:key="):
+	case byDefault && !t.Partitioned:
+		options += "\n PARTITION BY KEY ()"
 	case t.Partitioned: // no table has two clauses
 		options = withKind(options, "skarv:key="+strings.ReplaceAll(strings.Join(t.QuotedColumns(t.Distribution, ""), ","), "'", "''"))
 	default:
