@@ -50,8 +50,8 @@ func columnClass(c *catalog.Column) class {
 		if c.Collation == "binary" {
 			return class{kind: bytesClass}
 		}
-		if c.Collation == "" {
-			return class{}
+		if c.Collation == "" || c.DataType == "char" && strings.Contains(c.Collation, "_nopad_") && expands(c.Collation) {
+			return class{} // servers compare CHAR with its spaces where trailing ones count, of which "ß" has more than "ss"
 		}
 		return class{kind: stringClass, collation: c.Collation, length: length}
 	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":

@@ -44,3 +44,16 @@ SELECT COUNT(*), MIN(id), MAX(id) FROM several GROUP BY v;
 SELECT id FROM several ORDER BY v, id;
 -- only: mariadb
 SELECT COUNT(*) FROM (SELECT DISTINCT v FROM several) d;
+-- CHAR of a collation in which trailing spaces count.
+-- only: mariadb
+CREATE TABLE spaced (id INT PRIMARY KEY, c CHAR(6) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_nopad_ci);
+-- only: mariadb
+INSERT INTO spaced VALUES (1,'ß'),(2,'ss'),(3,'ff'),(4,'ﬀ'),(5,'ß'),(6,'SS'),(7,'ﬀ'),(8,'a'),(9,'A'),(10,''),(11,' '),(12,'ss'),(13,'ß'),(14,'ff');
+-- only: mariadb
+SELECT COUNT(DISTINCT c) FROM spaced;
+-- only: mariadb
+SELECT COUNT(*), MIN(id), MAX(id) FROM spaced GROUP BY c;
+-- only: mariadb
+SELECT COUNT(*) FROM (SELECT DISTINCT c FROM spaced) d;
+-- only: mariadb
+SELECT id FROM spaced ORDER BY c, id;
