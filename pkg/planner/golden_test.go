@@ -63,6 +63,10 @@ func TestGolden(t *testing.T) {
 			case "flavor":
 				s.snap.Flavor = catalog.Flavor(d.CmdArgs[0].Key)
 				return ""
+			case "open":
+				st := sqlparse.NewDialect(s.snap.Flavor == catalog.MariaDB, s.snap.ServerVersion).NewStatement()
+				require.NoError(t, st.Scan([]byte(d.Input), 0))
+				return string(p.OpenViews(st, s.db, s.snap, SessionInfo{UTF8Results: true}))
 			case "plan":
 				for _, a := range d.CmdArgs {
 					for _, rule := range a.Vals {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"vitess.io/vitess/go/vt/sqlparser"
+
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
@@ -36,10 +38,7 @@ func unfoldViews(b *build) (fired bool, err error) {
 		!slices.ContainsFunc(w.Copies, func(c plan.Copy) bool { return c.View != nil }) {
 		return false, nil
 	}
-	u := &unfoldedViews{b: b, text: slices.Clone(b.st.SQL())}
-	for i := range u.text {
-		u.from = append(u.from, i)
-	}
+	u := newUnfoldedViews(b)
 	st, ok := u.unfold()
 	if !ok {
 		return false, nil
@@ -78,12 +77,46 @@ func unfoldViews(b *build) (fired bool, err error) {
 	return true, nil
 }
 
+// OpenViews returns the text of a SELECT with the SELECTs of its views in their places, in which they can be told how they lock, where servers compute
+// the rows of one by themselves; nil if they do not, or if that text would not be the same. It may have other names for columns.
+func (p *Planner) OpenViews(st *sqlparse.Statement, db string, snap *catalog.Snapshot, sess SessionInfo) []byte {
+	b := &build{p: p, st: st, db: db, snap: snap, sess: sess, plan: &plan.Plan{}}
+	if st.Mode() != 0 || st.Kind() != sqlparse.Select || b.storedFunctions() != nil || len(b.reads) > 0 {
+		return nil
+	}
+	tree, _, err := p.parser.Parse(st)
+	query, ok := tree.(sqlparser.TableStatement)
+	if err != nil || !ok {
+		return nil
+	}
+	if _, err := b.analyze(query); err != nil || !b.a.stored || b.a.assigns || len(b.reads) > 0 {
+		return nil
+	}
+	u := newUnfoldedViews(b)
+	u.unnamed = true
+	opened, ok := u.unfold()
+	if !ok {
+		return nil
+	}
+	return opened.SQL()
+}
+
 // unfoldedViews is the statement's text with views replaced by their SELECTs. from tells for each byte where it stands in the client's
 // text, or -1.
 type unfoldedViews struct {
 	b    *build
 	text []byte
 	from []int
+	// unnamed: it does not matter what the columns of the statement are called.
+	unnamed bool
+}
+
+func newUnfoldedViews(b *build) *unfoldedViews {
+	u := &unfoldedViews{b: b, text: slices.Clone(b.st.SQL())}
+	for i := range u.text {
+		u.from = append(u.from, i)
+	}
+	return u
 }
 
 // unfold replaces views until there are none.
@@ -129,7 +162,7 @@ func (u *unfoldedViews) level(st *sqlparse.Statement) (more, ok bool) {
 			continue
 		}
 		alias, ok := aliasFor(st, r)
-		if !ok || at >= list.Start && at < list.End || !u.stands(t) {
+		if !ok || !u.unnamed && at >= list.Start && at < list.End || !u.stands(t) {
 			return false, false
 		}
 		edits = append(edits, edit{r.Span, "(" + t.ViewText + ")" + alias})

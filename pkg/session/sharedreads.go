@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"slices"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
@@ -25,12 +26,42 @@ func (s *Session) sharedReads(text []byte) ([]byte, error) {
 	if err := st.Scan(text, s.mode); err != nil {
 		return nil, err
 	}
+	if out := s.openedReads(st); out != nil {
+		return out, nil
+	}
 	out, ok := withSharedReads(st, s.db)
 	if !ok {
 		return nil, sqlerr.Unsupported("such a query in the value of a SET, a DO or an expression of a program, or in a trigger, within a transaction: servers lock the rows that it reads",
 			"SELECT ... LOCK IN SHARE MODE INTO a variable, without set operations, and use that")
 	}
 	return out, nil
+}
+
+// openedReads is withSharedReads of a statement with its views opened, where servers compute some by themselves; nil if there are none, or that cannot be.
+func (s *Session) openedReads(st *sqlparse.Statement) []byte {
+	if !s.namesView(st) {
+		return nil
+	}
+	text := s.cfg.Planner.OpenViews(st, s.db, s.snap, s.info)
+	if text == nil {
+		return nil
+	}
+	opened := st.Dialect().NewStatement()
+	defer opened.Done()
+	if opened.Scan(text, s.mode) != nil {
+		return nil
+	}
+	out, _ := withSharedReads(opened, s.db)
+	return out
+}
+
+// namesView reports whether a statement names a view.
+func (s *Session) namesView(st *sqlparse.Statement) bool {
+	refs, _ := st.Tables()
+	return slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool {
+		t := s.snap.Table(cmp.Or(r.DB, s.db), r.Name)
+		return t != nil && t.Kind == catalog.View
+	})
 }
 
 // forValue runs the SELECT that sharedReads has made. What functions read for it is locked, too.
