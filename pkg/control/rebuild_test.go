@@ -49,28 +49,35 @@ func (f *fixture) placedBy(name, column string, n int) {
 // Whoever resumes the rebuilding of a table, wherever it stopped, ends with every row once, where it belongs.
 func TestTableIsRebuiltWhateverDies(t *testing.T) {
 	f := newFixture(t, 3)
+	f.whateverDies(f.keyless, "ADD PRIMARY KEY (a), ADD UNIQUE KEY email (email)", "a")
+}
+
+// whateverDies alters tables that create makes with rows 1 to 20, while the controller dies at one point after the other; then they must be distributed
+// by column and have one global index.
+func (f *fixture) whateverDies(create func(name string, n int), alter, column string) {
+	f.t.Helper()
 	stop := f.control(nil)
 	f.createDatabase()
 	stop()
 	for i, point := range []string{"planned", "indexes", "building", "made", "before-1", "first", "after-2", "executed", "settled", "filled", "committed"} {
 		stop := f.control(nil)
 		name := fmt.Sprintf("k%d", i)
-		f.keyless(name, 20)
+		create(name, 20)
 		stop()
 		stopFirst, crashed := f.dying(point)
 		got := make(chan error, 1)
 		go func() {
-			_, err := f.ddl("ALTER TABLE " + name + " ADD PRIMARY KEY (a), ADD UNIQUE KEY email (email)")
+			_, err := f.ddl("ALTER TABLE " + name + " " + alter)
 			got <- err
 		}()
 		<-crashed
 		stopFirst()
 		stopSecond := f.control(nil)
-		require.NoError(t, <-got, "killed at %s", point)
-		f.placed(name, 20)
+		require.NoError(f.t, <-got, "killed at %s", point)
+		f.placedBy(name, column, 20)
 		c := f.check(name)
-		require.Zero(t, c.Missing+c.Wrong+c.Stale, point)
-		require.EqualValues(t, 20, c.Entries)
+		require.Zero(f.t, c.Missing+c.Wrong+c.Stale, point)
+		require.EqualValues(f.t, 20, c.Entries)
 		f.must("DROP TABLE " + name)
 		f.must("CREATE TABLE IF NOT EXISTS last (id INT PRIMARY KEY)") // sweeps
 		f.clean()
@@ -92,33 +99,7 @@ func (f *fixture) keyed(name string, n int) {
 // Whoever resumes the placing of rows anew, wherever it stopped, ends with every row once, where it belongs, and with one global index.
 func TestRowsArePlacedAnewWhateverDies(t *testing.T) {
 	f := newFixture(t, 3)
-	stop := f.control(nil)
-	f.createDatabase()
-	stop()
-	for i, point := range []string{"planned", "indexes", "building", "made", "before-1", "first", "after-2", "executed", "settled", "filled", "committed"} {
-		stop := f.control(nil)
-		name := fmt.Sprintf("k%d", i)
-		f.keyed(name, 20)
-		stop()
-		stopFirst, crashed := f.dying(point)
-		got := make(chan error, 1)
-		go func() {
-			_, err := f.ddl("ALTER TABLE " + name + " PARTITION BY KEY (b)")
-			got <- err
-		}()
-		<-crashed
-		stopFirst()
-		stopSecond := f.control(nil)
-		require.NoError(t, <-got, "killed at %s", point)
-		f.placedBy(name, "b", 20)
-		c := f.check(name)
-		require.Zero(t, c.Missing+c.Wrong+c.Stale, point)
-		require.EqualValues(t, 20, c.Entries)
-		f.must("DROP TABLE " + name)
-		f.must("CREATE TABLE IF NOT EXISTS last (id INT PRIMARY KEY)") // sweeps
-		f.clean()
-		stopSecond()
-	}
+	f.whateverDies(f.keyed, "PARTITION BY KEY (b)", "b")
 }
 
 // A table becomes one of each kind and comes back; its numbers go on.

@@ -100,78 +100,31 @@ func (p *Planner) sameDistribution(old, t *catalog.Table, key []string) bool {
 // rebuildTable plans a statement that places the rows of old anew, as to says, or after which it has no hidden key any more. before and after are of
 // a copy, in the latter case without that key.
 func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Table, before, after *schema.Definition, to sharding.Origin) error {
-	unhides := old.HiddenKey && before.Table.Column(catalog.HiddenKey) < 0
-	does := "changes where the rows of table '" + old.Name + "' live"
-	if unhides {
-		does = "gives table '" + old.Name + "' a primary key"
-	}
-	refuse := func(what, how string) error {
-		return sqlerr.Unsupported(what+" in the ALTER TABLE that "+does, how)
-	}
-	const two = "use one ALTER TABLE for the key and another one for the rest"
-	switch {
-	case unhides && old.Kind != catalog.Sharded:
-		return sqlerr.Unsupported("adding a primary key to a reference table that was made without one",
-			"create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
-	case old.HiddenKey && to.Becomes == catalog.Single, len(old.Primary) == 0:
-		return refuse("no primary key", "add one first, in an ALTER TABLE of its own")
-	case p.Statement.Ignores:
-		return refuse("IGNORE", "leave it out: DELETE or UPDATE the rows that are in the way first")
-	case p.Statement.RenameTo != nil:
-		return refuse("RENAME", two)
-	case len(old.Triggers) > 0:
-		return refuse("triggers", "drop the triggers, and create them again behind it")
-	case len(before.Table.ForeignKeys) > 0 || len(childrenOf(p.Snap, o.Object)) > 0:
-		return refuse("foreign keys, of the table or of others to it,", "drop the foreign keys, and add them again behind it")
-	case len(after.Table.ForeignKeys) > 0:
-		return refuse("foreign keys", two)
-	case p.Snap.Flavor == catalog.MySQL && len(before.Checks)+len(after.Checks) > 0:
-		return refuse("CHECK constraints", "drop the constraints, and add them again behind it")
+	b := &rebuilding{Planner: p, old: old, before: before, after: after, unhides: old.HiddenKey && before.Table.Column(catalog.HiddenKey) < 0}
+	if err := b.refused(o, to.Becomes); err != nil {
+		return err
 	}
 	if err := p.usedOnServer(ctx, old); err != nil {
 		return err
 	}
-	w := &Rebuild{Table: o.Object, New: schema.Trial(p.Job, "_n").Name, Old: schema.Trial(p.Job, "_o").Name, Columns: map[string]string{}, Places: !unhides,
+	w := &Rebuild{Table: o.Object, New: schema.Trial(p.Job, "_n").Name, Old: schema.Trial(p.Job, "_o").Name, Columns: map[string]string{}, Places: !b.unhides,
 		SetsCounter: p.Statement.SetsCounter()}
-	came := p.came(before)
-	for i := range after.Table.Columns {
-		c := &after.Table.Columns[i]
-		from := came[strings.ToLower(c.Name)]
-		switch {
-		case c.Generated:
-		case from == nil && i == after.Auto && unhides:
-		case from == nil:
-			if i == after.Auto || !c.NullDefault && (strings.ContainsAny(c.Default, "()") || !c.HasDefault && c.Type.IsTemporal() || strings.HasPrefix(strings.ToUpper(c.Default), "CURRENT_")) {
-				return refuse("column '"+c.Name+"'", two)
-			}
-		case from.Generated || from.ColumnType != c.ColumnType || from.Charset != c.Charset || from.Collation != c.Collation:
-			return refuse("changing column '"+c.Name+"'", two)
-		default:
-			w.Columns[from.Name] = c.Name
-		}
-	}
-	switch {
-	case !unhides && after.Auto >= 0 && (before.Auto < 0 || came[strings.ToLower(after.Table.Columns[after.Auto].Name)] != &before.Table.Columns[before.Auto]):
-		return refuse("AUTO_INCREMENT for column '"+after.Table.Columns[after.Auto].Name+"'", two)
-	case !unhides:
-		w.Counts = p.Statement.Partitioned
-	case after.Auto >= 0:
-		w.Number, w.ZeroIsValue = after.Table.Columns[after.Auto].Name, p.ZeroIsValue
-		w.Counts = came[strings.ToLower(w.Number)] != nil
+	if err := b.columns(w); err != nil {
+		return err
 	}
 	to.Old, to.Renamed, to.Rebuilt, to.KeyGiven = &o.Object, p.Statement.RenamedColumns(), true, p.Statement.Partitioned
-	r := Refresh{Object: o.Object, NewID: unhides, TakeCounter: old.Kind == catalog.Single || w.SetsCounter, Origin: to}
+	r := Refresh{Object: o.Object, NewID: b.unhides, TakeCounter: old.Kind == catalog.Single || w.SetsCounter, Origin: to}
 	after.Table.Database, after.Table.Name = o.DB, o.Name
 	t, needsKey, err := sharding.Place(p.Snap, after, r.Origin)
 	if err != nil {
 		return err
 	}
 	if needsKey {
-		return refuse("no primary key", "add one in the same statement")
+		return b.refuse("no primary key", "add one in the same statement")
 	}
 	for _, moved := range []*catalog.Table{old, t} {
 		if err := mover.Movable(moved, p.Snap.Flavor); err != nil {
-			return refuse(err.Error(), "create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
+			return b.refuse(err.Error(), "create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
 		}
 	}
 	if err := p.newIndexes(ctx, t, &r); err != nil {
@@ -186,6 +139,80 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 	}
 	p.mark(p.work.Step)
 	p.work.Refresh = append(p.work.Refresh, r)
+	return nil
+}
+
+// rebuilding is the planning of one Rebuild.
+type rebuilding struct {
+	*Planner
+	old           *catalog.Table
+	before, after *schema.Definition
+	unhides       bool
+}
+
+// two is what to do where a statement does more than a Rebuild can.
+const two = "use one ALTER TABLE for the key and another one for the rest"
+
+func (b *rebuilding) refuse(what, how string) error {
+	does := "changes where the rows of table '" + b.old.Name + "' live"
+	if b.unhides {
+		does = "gives table '" + b.old.Name + "' a primary key"
+	}
+	return sqlerr.Unsupported(what+" in the ALTER TABLE that "+does, how)
+}
+
+// refused says what of the table, or of the statement, would get lost when it is made anew.
+func (b *rebuilding) refused(o ddl.Name, becomes catalog.TableKind) error {
+	switch {
+	case b.unhides && b.old.Kind != catalog.Sharded:
+		return sqlerr.Unsupported("adding a primary key to a reference table that was made without one",
+			"create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
+	case b.old.HiddenKey && becomes == catalog.Single, len(b.old.Primary) == 0:
+		return b.refuse("no primary key", "add one first, in an ALTER TABLE of its own")
+	case b.Statement.Ignores:
+		return b.refuse("IGNORE", "leave it out: DELETE or UPDATE the rows that are in the way first")
+	case b.Statement.RenameTo != nil:
+		return b.refuse("RENAME", two)
+	case len(b.old.Triggers) > 0:
+		return b.refuse("triggers", "drop the triggers, and create them again behind it")
+	case len(b.before.Table.ForeignKeys) > 0 || len(childrenOf(b.Snap, o.Object)) > 0:
+		return b.refuse("foreign keys, of the table or of others to it,", "drop the foreign keys, and add them again behind it")
+	case len(b.after.Table.ForeignKeys) > 0:
+		return b.refuse("foreign keys", two)
+	case b.Snap.Flavor == catalog.MySQL && len(b.before.Checks)+len(b.after.Checks) > 0:
+		return b.refuse("CHECK constraints", "drop the constraints, and add them again behind it")
+	}
+	return nil
+}
+
+// columns tells w which columns have values, and which one is numbered.
+func (b *rebuilding) columns(w *Rebuild) error {
+	after, came := b.after, b.came(b.before)
+	for i := range after.Table.Columns {
+		c := &after.Table.Columns[i]
+		from := came[strings.ToLower(c.Name)]
+		switch {
+		case c.Generated:
+		case from == nil && i == after.Auto && b.unhides:
+		case from == nil:
+			if i == after.Auto || !c.NullDefault && (strings.ContainsAny(c.Default, "()") || !c.HasDefault && c.Type.IsTemporal() || strings.HasPrefix(strings.ToUpper(c.Default), "CURRENT_")) {
+				return b.refuse("column '"+c.Name+"'", two)
+			}
+		case from.Generated || from.ColumnType != c.ColumnType || from.Charset != c.Charset || from.Collation != c.Collation:
+			return b.refuse("changing column '"+c.Name+"'", two)
+		default:
+			w.Columns[from.Name] = c.Name
+		}
+	}
+	switch {
+	case !b.unhides && after.Auto >= 0 && (b.before.Auto < 0 || came[strings.ToLower(after.Table.Columns[after.Auto].Name)] != &b.before.Table.Columns[b.before.Auto]):
+		return b.refuse("AUTO_INCREMENT for column '"+after.Table.Columns[after.Auto].Name+"'", two)
+	case !b.unhides:
+		w.Counts = b.Statement.Partitioned
+	case after.Auto >= 0:
+		w.Number, w.ZeroIsValue = after.Table.Columns[after.Auto].Name, b.ZeroIsValue
+		w.Counts = came[strings.ToLower(w.Number)] != nil
+	}
 	return nil
 }
 
