@@ -57,7 +57,7 @@ func (c *toldConn) Exec(sql string) (wire.OK, error) {
 
 func (c *toldConn) QueryAll(sql string, _ int) ([]sqltypes.Column, [][][]byte, error) {
 	c.told = append(c.told, sql)
-	return nil, [][][]byte{{[]byte("a"), []byte("bigint(20)")}}, nil
+	return nil, [][][]byte{{[]byte("a"), []byte("bigint(20)"), nil}}, nil
 }
 
 // TestColumnsOfReaders: what columns make a filler say to the workspace's server, the session's goroutine says, which may be talking to
