@@ -130,8 +130,8 @@ func (c *Conn) SetNetTimeouts(read, write time.Duration) {
 	c.writeTimeout.Store(int64(write))
 }
 
-// Terminate ends the connection: at once if it waits for the client, else when Handle returns. The client is sent e if it
-// is between commands and e is not nil. It may be called from any goroutine, and more than once; the first e counts.
+// Terminate ends the connection: at once if it waits for the client, else when Handle returns. The client is sent e if it is in the middle of
+// sending a command and e is not nil. It may be called from any goroutine, and more than once; the first e counts.
 func (c *Conn) Terminate(e *sqlerr.Error) {
 	c.endWith.CompareAndSwap(nil, e)
 	c.stop(terminated)

@@ -241,9 +241,7 @@ func TestTerminate(t *testing.T) {
 	clients(t, mysqlserver.Config{}, func(t *testing.T, s *toy, r *rawClient) {
 		r.query("x")
 		s.server.Conn(r.id).Terminate(sqlerr.QueryInterrupted.New())
-		r.seq = 0
-		r.wantErr(sqlerr.QueryInterrupted)
-		r.wantEnd()
+		r.wantEnd() // it has asked for nothing
 	})
 	clients(t, mysqlserver.Config{}, func(t *testing.T, s *toy, r *rawClient) {
 		r.send(wire.ComQuery, "hold")

@@ -71,11 +71,16 @@ func (c *Conn) farewell(err error) (*sqlerr.Error, string) {
 	}
 	halfSent := c.start < c.end || errors.Is(err, io.ErrUnexpectedEOF)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		if c.loggedIn && !c.wrote && !halfSent {
-			c.seq = 0 // unasked
+		unasked := c.loggedIn && !c.wrote && !halfSent
+		if unasked {
+			c.seq = 0
 		}
 		switch c.endReason() {
 		case terminated:
+			if unasked {
+				// As servers do: the client would take it for the answer to its next statement, and not do what it does about lost connections.
+				return nil, "terminated"
+			}
 			return c.endWith.Load(), "terminated"
 		case shutdown:
 			return sqlerr.ServerShutdown.New(), "shutdown"

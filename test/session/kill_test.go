@@ -11,6 +11,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/sqlerr"
 )
 
 // A KILL that comes when its statement is about to end meets nobody who gets the connection next.
@@ -137,4 +140,15 @@ func TestKillEndsACommitThatWaits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A client whose connection is killed while it waits for nothing is told nothing, as by one server: its next statement meets a connection
+// that is gone, about which clients know what to do.
+func TestKillOfAnIdleConnection(t *testing.T) {
+	a, b := rawClient(t), connect(t)
+	a.exec("DO 1")
+	b.exec(fmt.Sprintf("KILL %d", a.ThreadID()))
+	_, err := a.Exec("DO 1")
+	require.True(t, mysqlconn.IsLost(err), "%v", err)
+	require.False(t, sqlerr.HasCode(err, sqlerr.QueryInterrupted, sqlerr.NetPacketOutOfOrder), "%v", err)
 }
