@@ -71,19 +71,24 @@ func (c *Conn) farewell(err error) (*sqlerr.Error, string) {
 	}
 	halfSent := c.start < c.end || errors.Is(err, io.ErrUnexpectedEOF)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
+		// Who waits for nothing is told nothing, as by servers: it would be taken for the answer to the next statement, and clients know what to
+		// do about connections that are lost.
 		unasked := c.loggedIn && !c.wrote && !halfSent
 		if unasked {
 			c.seq = 0
 		}
+		var told *sqlerr.Error
 		switch c.endReason() {
 		case terminated:
-			if unasked {
-				// As servers do: the client would take it for the answer to its next statement, and not do what it does about lost connections.
-				return nil, "terminated"
+			if !unasked {
+				told = c.endWith.Load()
 			}
-			return c.endWith.Load(), "terminated"
+			return told, "terminated"
 		case shutdown:
-			return sqlerr.ServerShutdown.New(), "shutdown"
+			if !unasked {
+				told = sqlerr.ServerShutdown.New()
+			}
+			return told, "shutdown"
 		case idleTooLong:
 			return nil, "idle_timeout"
 		case writeTooSlow:

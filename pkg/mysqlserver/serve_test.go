@@ -126,16 +126,12 @@ func TestDrain(t *testing.T) {
 		busy.send(wire.ComQuery, "hold")
 		<-s.held
 		s.stop()
-		idle.seq = 0
-		idle.wantErr(sqlerr.ServerShutdown)
-		idle.wantEnd()
+		idle.wantEnd() // without a word that it would take for its next answer
 		knocking.wantErr(sqlerr.ServerShutdown)
 		_, err = net.Dial("tcp", s.addr)
 		require.Error(t, err)
 		close(s.release)
 		assert.Equal(t, byte(wire.OKHeader), busy.read()[0], "the statement is answered")
-		busy.seq = 0
-		busy.wantErr(sqlerr.ServerShutdown)
 		busy.wantEnd()
 	}
 	// A statement that does not come to its end is not waited for.
