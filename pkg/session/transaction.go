@@ -242,7 +242,8 @@ func (s *Session) savepoint(p *plan.Plan) error {
 		}
 		switch {
 		case p.Txn.RollbackTo:
-			if err = tx.RollbackTo(p.Name); err == nil && tx.Warned() {
+			// Of temporary tables that were made behind the savepoint only servers with a binary log warn.
+			if err = tx.RollbackTo(p.Name); err == nil && s.temps == nil && tx.Warned() {
 				return s.ok(wire.OK{Warnings: s.notRolledBack()})
 			}
 		case p.Txn.Release:
