@@ -144,13 +144,8 @@ func (s *Session) keepsWarnings(p *plan.Plan) bool {
 
 // flushesTables reports whether the FLUSH at hand names tables.
 func (s *Session) flushesTables() bool {
-	tokens := s.stmt.Tokens()
-	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-		if s.stmt.Is(tok, "TABLE") || s.stmt.Is(tok, "TABLES") {
-			return tokens.Next().Kind != sqlparse.EOF
-		}
-	}
-	return false
+	w := s.stmt.Words()
+	return w.Find("TABLE", "TABLES") && !w.End()
 }
 
 // dropWarnings forgets what the statement before has warned of, where a server that answers p does and Skarv may answer itself.
