@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"crypto/tls"
 	"regexp"
 	"slices"
@@ -354,4 +355,49 @@ func (s *Session) showTableStatus(p *plan.Plan) error {
 		}
 	}
 	return s.sendRows(cols, result)
+}
+
+// showVariables is a server's SHOW VARIABLES with what is the cluster's.
+func (s *Session) showVariables() error {
+	c, err := s.aside(s.anyGroup())
+	if err != nil {
+		return err
+	}
+	if err := s.showHeld(c); err != nil {
+		s.done(c, err)
+		return err
+	}
+	cols, rows, err := c.QueryAll(string(s.args.AppendStatement(nil)), maxShown)
+	err = cmp.Or(err, s.hideHeld(c))
+	s.done(c, err)
+	if err != nil {
+		return txn.Lost(c, err)
+	}
+	for _, r := range rows {
+		if len(r) == 2 {
+			if v, ok := s.clusterVariable(string(r[0])); ok {
+				r[1] = []byte(v)
+			}
+		}
+	}
+	return s.sendRows(cols, rows)
+}
+
+// clusterVariable is the cluster's value of a global variable that each server has its own of. Transactions of a cluster have no GTIDs: those
+// of one of its servers say nothing of the others, and mysqldump would write them into dumps.
+func (s *Session) clusterVariable(name string) (value string, ok bool) {
+	name = foldASCII(name)
+	switch {
+	case name == "event_scheduler":
+		if s.snap.EventsOff {
+			return "OFF", true
+		}
+		return "ON", true
+	case s.cfg.Dialect.MariaDB():
+	case name == "gtid_mode":
+		return "OFF", true
+	case name == "gtid_executed", name == "gtid_purged":
+		return "", true
+	}
+	return "", false
 }
