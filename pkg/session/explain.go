@@ -92,23 +92,11 @@ func (s *Session) targets(p *plan.Plan) (*plan.Execution, error) {
 			entry = ""
 		}
 		x.Targets = append(x.Targets, plan.FragmentTarget{Fragment: f.ID, Groups: groups, Entry: entry})
-		if entry == "" && slices.Contains(settled, f) && !(s.explainsParentheses() && namesSelectList(f)) {
+		if entry == "" && slices.Contains(settled, f) {
 			x.Servers = append(x.Servers, plan.ServerPlan{Fragment: f.ID, Group: groups[0], Text: s.runner.Text(f, &s.args, groups)})
 		}
 	}
 	return x, nil
-}
-
-// explainsParentheses reports whether the query behind EXPLAIN stands in parentheses, or its first one does: then the list of its SELECT is not known.
-func (s *Session) explainsParentheses() bool {
-	_, listed := s.stmt.SelectList()
-	tokens := s.stmt.TokensFrom(s.explained())
-	return !listed || s.stmt.Is(tokens.Next(), "(")
-}
-
-// namesSelectList reports whether the text of f has the list of the client's SELECT in it.
-func namesSelectList(f *plan.Fragment) bool {
-	return slices.ContainsFunc(f.Text, func(p plan.Piece) bool { return p.Arg == plan.ArgSelectList })
 }
 
 // faultOf returns what a server finds wrong with the statement behind EXPLAIN, whose plan says nothing of tables and columns that do

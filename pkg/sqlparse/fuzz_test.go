@@ -127,6 +127,7 @@ func checkStatement(t *testing.T, d *Dialect, sql []byte, mode Mode) {
 	if bytes.HasSuffix(st.SQL(), []byte("--")) {
 		return // two minuses before a `;`, but a comment before anything else
 	}
+	explainedAlike(t, d, st)
 	again := d.NewStatement()
 	if err := again.Scan(append(bytes.Clone(st.SQL()), " -- x\n"...), mode); err != nil {
 		t.Fatal(err)
@@ -160,5 +161,27 @@ func TestMutations(t *testing.T) {
 		}
 		last = sql
 		checkStatement(t, d, []byte(sql), Mode(rnd.IntN(8)))
+	}
+}
+
+// explainedAlike checks that EXPLAIN of a query has the query's own list.
+func explainedAlike(t *testing.T, d *Dialect, st *Statement) {
+	tokens := st.Tokens()
+	first := tokens.Next()
+	if st.Kind() != Select || first.Kind != Word && !st.Is(first, "(") {
+		return // not the beginning of a query
+	}
+	const explain = "EXPLAIN "
+	explained := d.NewStatement()
+	if err := explained.Scan(append([]byte(explain), st.SQL()...), st.Mode()); err != nil {
+		t.Fatal(err)
+	}
+	want, listed := st.SelectList()
+	got, ok := explained.SelectList()
+	if listed {
+		want.Start, want.End = want.Start+len(explain), want.End+len(explain)
+	}
+	if ok != listed || got != want {
+		t.Fatalf("EXPLAIN has the list %v, the query alone %v", got, want)
 	}
 }

@@ -66,22 +66,19 @@ func (s *Statement) callsSequence() bool {
 // contextWord notes words that mean something where they stand.
 func (s *Statement) contextWord(id wordID) {
 	st := &s.scan
-	if st.depth == 0 && st.heads.main == wNone && st.heads.is(wWith) {
-		switch id {
-		case wSelect, wInsert, wReplace, wUpdate, wDelete, wValues, wTable:
-			st.heads.main = id
-		}
+	if st.depth == 0 {
+		s.outerWord(id)
 	}
 	switch id {
 	case wSelect:
-		if st.depth > 0 && st.tokens > st.depth+1 {
+		leads := st.leads()
+		if st.depth > 0 && !leads {
 			s.uses |= Subquery
 		}
 		if st.depth == 0 {
 			st.insert = false
 		}
-		// The outermost SELECT: after nothing but parentheses, or after WITH and its table expressions.
-		if !st.selectSeen && (st.tokens == st.depth+1 || st.depth == 0) {
+		if leads && !st.selectSeen {
 			st.selectSeen, st.selectMods = true, true
 			st.selectDepth = st.depth
 		}
@@ -128,6 +125,50 @@ func (s *Statement) contextWord(id wordID) {
 			s.uses |= ReadsDiagnostics
 		}
 	}
+}
+
+// outerWord notes a word outside of all parentheses that a statement, or the main part of one, begins with.
+func (s *Statement) outerWord(id wordID) {
+	st := &s.scan
+	switch id {
+	case wWith:
+		st.with = !st.begun
+	case wSelect, wInsert, wReplace, wUpdate, wDelete, wValues, wTable:
+		if st.heads.main == wNone && st.heads.is(wWith) {
+			st.heads.main = id
+		}
+		st.with = false
+	default:
+		return
+	}
+	st.begun = true
+}
+
+// opening notes a parenthesis that opens. Those are leading that the statement begins with, or the one that it explains, or that come
+// behind WITH and its table expressions.
+func (st *scanState) opening() {
+	st.depth++
+	st.maxDepth = max(st.maxDepth, st.depth)
+	switch {
+	case st.depth > 1:
+		if st.leading == st.depth-1 && st.prev == opWord+'(' {
+			st.leading = st.depth
+		}
+	case !st.begun && (st.tokens == 1 || st.heads.explains()), st.with && st.prev == opWord+')':
+		st.leading, st.begun, st.with = 1, true, false
+	}
+}
+
+// leads reports whether a SELECT just read is the outermost one: no operand of a UNION behind another, and in no parentheses but leading ones.
+func (st *scanState) leads() bool {
+	if st.depth > 0 {
+		return st.leading == st.depth && st.prev == opWord+'('
+	}
+	switch st.prev {
+	case wUnion, wExcept, wIntersect, wAll, wDistinct:
+		return false
+	}
+	return true
 }
 
 // SelectModifier reports whether a token between SELECT and its list is none of the list: a word like DISTINCT, or a hint.

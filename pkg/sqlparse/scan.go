@@ -49,7 +49,10 @@ type scanState struct {
 
 	depth     int // open parentheses
 	maxDepth  int
-	typeDepth int // depth inside the parentheses of a type name, else 0
+	typeDepth int  // depth inside the parentheses of a type name, else 0
+	leading   int  // parentheses the statement begins with, none of which was closed: see opening
+	begun     bool // the statement, or the one that it explains, with a parenthesis or a verb
+	with      bool // among the table expressions of its WITH
 	tokens    int
 	quotable  bool // a word that only vitess reserves
 	insert    bool // INSERT or REPLACE before its VALUES
@@ -266,8 +269,7 @@ func (s *Statement) operator() wordID {
 	switch c {
 	case '(':
 		s.shape = append(s.shape, '(')
-		st.depth++
-		st.maxDepth = max(st.maxDepth, st.depth)
+		st.opening()
 		st.operand = false
 		switch {
 		case st.prev == wIn:
@@ -286,6 +288,7 @@ func (s *Statement) operator() wordID {
 		if st.depth > 0 {
 			st.depth--
 		}
+		st.leading = 0
 		if st.depth < st.typeDepth {
 			st.typeDepth = 0
 		}
