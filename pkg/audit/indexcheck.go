@@ -136,7 +136,7 @@ func (c *IndexCheck) row(ctx context.Context, g *catalog.NodeGroup, unit, key []
 	}
 	c.Rows++
 	e := c.Index.Entries
-	owner, err := c.owner(e, unit)
+	owner, err := c.entryOwner(e, unit)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (c *IndexCheck) replace(ctx context.Context, s *schema.Server, unit, key, f
 	if there {
 		err := c.insert(ctx, s, unit, key) // for the server's words
 		if e, ok := errors.AsType[*sqlerr.Error](err); ok {
-			return c.Index.Duplicate(e, c.Snap.Flavor)
+			return c.Index.Duplicate(e, c.Snap.Flavor, inUTC)
 		}
 		return err
 	}
@@ -299,7 +299,7 @@ func (c *IndexCheck) entriesOf(ctx context.Context, g *catalog.NodeGroup) error 
 }
 
 func (c *IndexCheck) entryWithoutRow(ctx context.Context, g *catalog.NodeGroup, s *schema.Server, unit, key [][]byte) error {
-	if home, err := c.owner(c.Index.Entries, unit); err != nil || home != g.ID {
+	if home, err := c.entryOwner(c.Index.Entries, unit); err != nil || home != g.ID {
 		return err
 	}
 	c.Entries++

@@ -69,7 +69,7 @@ func (f *IndexFill) rowsOf(ctx context.Context, g *catalog.NodeGroup) error {
 			} else if home != g.ID || slices.ContainsFunc(r[keys:keys+units], func(v []byte) bool { return v == nil }) {
 				continue
 			}
-			to, err := f.owner(e, r[keys:keys+units])
+			to, err := f.entryOwner(e, r[keys:keys+units])
 			if err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func (f *IndexFill) rowsOf(ctx context.Context, g *catalog.NodeGroup) error {
 				_, err = s.Exec(ctx, string(inserts[to]))
 			}
 			if refused, ok := errors.AsType[*sqlerr.Error](err); ok {
-				return f.Index.Duplicate(refused, f.Snap.Flavor)
+				return f.Index.Duplicate(refused, f.Snap.Flavor, inUTC)
 			}
 			if err != nil {
 				return err
@@ -121,7 +121,15 @@ func FillIndex(ctx context.Context, s *schema.Server, g *catalog.GlobalIndex, pr
 	for _, c := range g.Columns {
 		present = append(present, sqltypes.QuoteName(t.Columns[c].Name)+" IS NOT NULL")
 	}
-	insert := "INSERT INTO " + g.Entries.SQL() + " SELECT " + t.ColumnList(g.Columns) + ", " + t.ColumnList(t.Distribution) + " FROM " + t.SQL()
+	var values []string // of the key, as entries have them
+	for _, c := range g.Columns {
+		name := sqltypes.QuoteName(t.Columns[c].Name)
+		if t.Columns[c].DataType == "timestamp" {
+			name = workspace.ReadKey(&t.Columns[c])
+		}
+		values = append(values, name)
+	}
+	insert := "INSERT INTO " + g.Entries.SQL() + " SELECT " + strings.Join(values, ", ") + ", " + t.ColumnList(t.Distribution) + " FROM " + t.SQL()
 	var done uint64
 	for last := [][]byte(nil); ; {
 		progress(done)

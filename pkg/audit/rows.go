@@ -3,7 +3,9 @@ package audit
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
@@ -59,6 +61,29 @@ func (c *connections) owner(t *catalog.Table, values [][]byte) (placement.NodeGr
 			"look for values of its distribution key that its columns' types do not print, and write them anew")
 	}
 	return c.snap.Map.Owner(p), nil
+}
+
+// entryOwner is the node group of the entry with a value of the unique key; e is the table of entries.
+func (c *connections) entryOwner(e *catalog.Table, unit [][]byte) (placement.NodeGroupID, error) {
+	var placed [][]byte
+	for _, i := range e.Distribution {
+		placed = append(placed, unit[i])
+	}
+	return c.owner(e, placed)
+}
+
+// inUTC is the text of a moment, in seconds since 1970, as a TIMESTAMP shows it in UTC.
+func inUTC(seconds string) string {
+	whole, fraction, point := strings.Cut(seconds, ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil {
+		return seconds
+	}
+	text := time.Unix(n, 0).UTC().Format(time.DateTime)
+	if point {
+		text += "." + fraction
+	}
+	return text
 }
 
 // selectList reads columns in the form that keys are compared in.

@@ -2,17 +2,20 @@ package catalog
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 )
 
 // GlobalIndex is what makes a UNIQUE key without the distribution key unique in the whole cluster: a sharded table, of no
-// client's, with a row for every row of Table that has no NULL in the key. Its primary and distribution key is the unique
-// key's value, in columns of the same types, so that what the servers hold for equal is equal here; the other columns are the
-// row's distribution key, which tells where it lies.
+// client's, with a row for every row of Table that has no NULL in the key. Its primary key is the unique key's value, in columns of the
+// same types, so that what the servers hold for equal is equal here; its distribution key are those of these columns that can be hashed;
+// the other columns are the row's distribution key, which tells where it lies. A TIMESTAMP is there as seconds since 1970, which mean the
+// same in all time zones.
 type GlobalIndex struct {
 	ID    uint64
 	Table *Table
@@ -43,7 +46,7 @@ func (t *Table) prepareGlobal(flavor Flavor) error {
 				continue
 			}
 			g := &GlobalIndex{ID: x.Global, Table: t, Name: x.Name, Columns: x.Columns, Building: list.building}
-			g.Entries = t.entries(x)
+			g.Entries = t.entries(x, flavor)
 			if err := g.Entries.Prepare(flavor); err != nil {
 				return err
 			}
@@ -54,14 +57,16 @@ func (t *Table) prepareGlobal(flavor Flavor) error {
 }
 
 // entries is the table of an index's entries.
-func (t *Table) entries(x Index) *Table {
+func (t *Table) entries(x Index, flavor Flavor) *Table {
 	e := &Table{Database: OwnDB, Name: EntriesName(x.Global), Kind: Sharded, AutoIncrement: -1, ID: x.Global,
 		Charset: t.Charset, Collation: t.Collation}
 	for i, c := range x.Columns {
 		e.Columns = append(e.Columns, t.entryColumn(c, "u"+strconv.Itoa(i)))
 		e.Primary = append(e.Primary, i)
+		if _, err := t.Columns[c].Key(flavor); err == nil {
+			e.Distribution = append(e.Distribution, i)
+		}
 	}
-	e.Distribution = slices.Clone(e.Primary)
 	for i, c := range t.Distribution {
 		e.Columns = append(e.Columns, t.entryColumn(c, "k"+strconv.Itoa(i)))
 	}
@@ -71,8 +76,14 @@ func (t *Table) entries(x Index) *Table {
 func (t *Table) entryColumn(from int, name string) Column {
 	c := t.Columns[from]
 	c.Name, c.Nullable, c.HasDefault, c.Default, c.ComputedDefault, c.OnUpdate, c.Invisible = name, false, false, "", false, false, false
+	if c.DataType == "timestamp" {
+		c.DataType, c.ColumnType, c.Type, c.Precision, c.Scale = "decimal", "decimal(16,6)", sqltypes.TypeNewDecimal, 16, 6
+	}
 	return c
 }
+
+// PlacedByAll reports whether entries are placed by all columns of the key.
+func (g *GlobalIndex) PlacedByAll() bool { return len(g.Entries.Distribution) == len(g.Columns) }
 
 // NeedsGlobal reports whether unique key x can only be kept by a global index: rows with equal values may lie on
 // different node groups.
@@ -93,8 +104,9 @@ func (t *Table) Compare(u *Table) int {
 	return cmp.Or(strings.Compare(t.Database, u.Database), strings.Compare(t.Name, u.Name))
 }
 
-// Duplicate makes a server's refusal of a second entry what it would have said of the unique key itself.
-func (g *GlobalIndex) Duplicate(e *sqlerr.Error, flavor Flavor) *sqlerr.Error {
+// Duplicate makes a server's refusal of a second entry what it would have said of the unique key itself. local is the text of a moment, in seconds since
+// 1970, as a TIMESTAMP shows it.
+func (g *GlobalIndex) Duplicate(e *sqlerr.Error, flavor Flavor, local func(seconds string) string) *sqlerr.Error {
 	if e.Code != sqlerr.DuplicateEntry {
 		return e
 	}
@@ -106,5 +118,29 @@ func (g *GlobalIndex) Duplicate(e *sqlerr.Error, flavor Flavor) *sqlerr.Error {
 	if flavor == MySQL {
 		name = g.Table.Name + "." + name
 	}
-	return &sqlerr.Error{Code: e.Code, State: e.State, Message: e.Message[:at] + " for key '" + name + "'"}
+	return &sqlerr.Error{Code: e.Code, State: e.State, Message: g.localTimes(e.Message[:at], local) + " for key '" + name + "'"}
 }
+
+// localTimes makes the moments in the text of an entry's value what TIMESTAMP columns show.
+func (g *GlobalIndex) localTimes(text string, local func(seconds string) string) string {
+	var scales []int
+	for _, c := range g.Columns {
+		if col := &g.Table.Columns[c]; col.DataType == "timestamp" {
+			scales = append(scales, col.Scale)
+		}
+	}
+	return entryMoment.ReplaceAllStringFunc(text, func(m string) string {
+		if len(scales) == 0 {
+			return m
+		}
+		whole, fraction, _ := strings.Cut(m[1:], ".")
+		if scales[0] > 0 {
+			whole += "." + fraction[:scales[0]]
+		}
+		scales = scales[1:]
+		return m[:1] + local(whole)
+	})
+}
+
+// entryMoment finds a moment among the values of an entry, as a server's refusal has them.
+var entryMoment = regexp.MustCompile(`['-]\d{1,10}\.\d{6}`)

@@ -234,3 +234,92 @@ func TestIndexCheckTellsOfOtherCollation(t *testing.T) {
 	err := (&audit.IndexCheck{Snap: f.follower.Snapshot(), Index: x}).Run(f.ctx())
 	require.ErrorContains(t, err, "compares its entries by utf8mb4_general_ci, and column email by utf8mb4_bin: drop the key and add it again")
 }
+
+// moments makes a table with a key of columns by which no entries can be placed and of one by which they are.
+func (f *fixture) moments(n int) {
+	f.t.Helper()
+	f.must("CREATE TABLE moments (id INT PRIMARY KEY, name CHAR(3), at TIMESTAMP(3) NULL, f FLOAT)")
+	t := f.table("moments")
+	for i := range n {
+		servers[f.owner(t, i)-1].Exec(f.t, fmt.Sprintf("INSERT INTO d.moments VALUES (%d, 'a', '2024-01-01 10:00:00' + INTERVAL %d MICROSECOND, %d / 10)", i, i/2*1000, i%2))
+	}
+}
+
+// Keys with TIMESTAMP and FLOAT columns are built, and made anew, whatever dies.
+func TestIndexOfMomentsWhateverDies(t *testing.T) {
+	f := newFixture(t, 3)
+	stop := f.control(nil)
+	f.createDatabase()
+	f.moments(30)
+	stop()
+	for _, point := range []string{"building", "after-3", "filled"} {
+		for _, sql := range []string{
+			"ALTER TABLE moments ADD UNIQUE KEY k (at, name, f)", "ALTER TABLE moments MODIFY at TIMESTAMP(6) NULL",
+			"ALTER TABLE moments MODIFY f DOUBLE", "ALTER TABLE moments MODIFY at TIMESTAMP(3) NULL, MODIFY f FLOAT",
+		} {
+			stopFirst, crashed := f.dying(point)
+			got := make(chan error, 1)
+			go func() {
+				_, err := f.ddl(sql)
+				got <- err
+			}()
+			<-crashed
+			stopFirst()
+			stopSecond := f.control(nil)
+			require.NoError(t, <-got, "%s killed at %s", sql, point)
+			c := f.check("moments")
+			require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale}, "%s killed at %s", sql, point)
+			stopSecond()
+		}
+		stop = f.control(nil)
+		f.must("ALTER TABLE moments DROP KEY k")
+		stop()
+	}
+}
+
+// Rows that are equal in such a key refuse it, entries are repaired, and an import makes them as well.
+func TestIndexOfMomentsIsRepaired(t *testing.T) {
+	f := newFixture(t, 3)
+	f.control(nil)
+	f.createDatabase()
+	f.moments(30)
+	p := f.table("moments")
+	apart := 5
+	for f.owner(p, apart) == f.owner(p, 3) {
+		apart++
+	}
+	equal := fmt.Sprintf("UPDATE d.moments SET at = '2024-02-02 02:02:02.5', f = 0.7 WHERE id IN (3, %d)", apart)
+	for _, s := range servers[:3] {
+		s.Exec(t, equal)
+	}
+	f.refused("ALTER TABLE moments ADD UNIQUE KEY k (name, at, f)", sqlerr.DuplicateEntry, "Duplicate entry 'a-2024-02-02 02:02:02.500-0.7' for key '"+nodes.Pick("k", "moments.k")+"'")
+	servers[f.owner(p, 3)-1].Exec(t, "UPDATE d.moments SET f = 0.75 WHERE id = 3")
+	f.must("ALTER TABLE moments ADD UNIQUE KEY k (name, at, f)")
+	x := f.table("moments").Global[0]
+	for _, s := range servers[:3] {
+		s.Exec(t, "UPDATE "+x.Entries.SQL()+" SET u1 = u1 + 0.001 WHERE k0 = 7")
+		s.Exec(t, "DELETE FROM "+x.Entries.SQL()+" WHERE k0 = 8")
+	}
+	c := f.check("moments")
+	require.Equal(t, []uint64{30, 2, 0, 1}, []uint64{c.Rows, c.Missing, c.Wrong, c.Stale})
+	require.NoError(t, (&audit.IndexCheck{Snap: f.follower.Snapshot(), Index: x, Repair: true}).Run(f.ctx()))
+	c = f.check("moments")
+	require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale})
+}
+
+// An import makes the entries of all rows on their server.
+func TestIndexOfMomentsIsFilledByAnImport(t *testing.T) {
+	f := newFixture(t, 1)
+	f.control(nil)
+	f.createDatabase()
+	f.moments(30)
+	f.must("ALTER TABLE moments ADD UNIQUE KEY k (f, at, name)")
+	x := f.table("moments").Global[0]
+	servers[0].Exec(t, "TRUNCATE TABLE "+x.Entries.SQL())
+	s, err := (schema.Dialer{}).Dial(f.ctx(), "1", f.follower.Snapshot().Groups[0].Primary)
+	require.NoError(t, err)
+	defer s.Close()
+	require.NoError(t, audit.FillIndex(f.ctx(), s, x, func(uint64) {}))
+	c := f.check("moments")
+	require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale})
+}

@@ -39,16 +39,18 @@ type entry struct {
 func (w *rowWriter) entryOf(x *catalog.GlobalIndex, m image) (e entry, ok bool, err error) {
 	t := x.Table
 	e.index = x
-	vals := make([]sqltypes.Value, 0, len(x.Columns))
 	for i, c := range x.Columns {
 		if m[c] == nil {
 			return e, false, nil
 		}
-		vals = append(vals, workspace.KeyValue(&t.Columns[c], m[c]))
 		e.unit = append(e.unit, workspace.AppendKeyValue(nil, &x.Entries.Columns[i], m[c]))
 	}
 	for i, c := range t.Distribution {
 		e.key = append(e.key, workspace.AppendKeyValue(nil, &x.Entries.Columns[len(x.Columns)+i], m[c]))
+	}
+	vals := make([]sqltypes.Value, 0, len(x.Entries.Distribution))
+	for _, i := range x.Entries.Distribution {
+		vals = append(vals, workspace.KeyValue(&t.Columns[x.Columns[i]], m[x.Columns[i]]))
 	}
 	e.owner, err = w.ownerOf(w.snap, x.Entries, vals, placement.Stored)
 	return e, true, err
@@ -127,22 +129,29 @@ func (w *rowWriter) entryIf(x *catalog.GlobalIndex, m image) (*entry, error) {
 
 func (w *rowWriter) insertEntry(e *entry) error {
 	_, err := w.exec(e.owner, appendEntries(nil, e.index, []*entry{e}))
-	return w.duplicate(err, e.index)
+	return w.duplicate(err, e.index, e.owner)
 }
 
-// duplicate makes the refusal of an entry that of the key it is for.
-func (w *rowWriter) duplicate(err error, x *catalog.GlobalIndex) error {
-	if e, ok := err.(*sqlerr.Error); ok {
-		return x.Duplicate(e, w.snap.Flavor)
+// duplicate makes the refusal of an entry on g that of the key it is for.
+func (w *rowWriter) duplicate(err error, x *catalog.GlobalIndex, g placement.NodeGroupID) error {
+	e, ok := err.(*sqlerr.Error)
+	if !ok {
+		return err
 	}
-	return err
+	return x.Duplicate(e, w.snap.Flavor, func(seconds string) string {
+		res, err := w.query(g, []byte("SELECT CAST(FROM_UNIXTIME("+seconds+") AS CHAR)"))
+		if err != nil || len(res.rows) != 1 || res.rows[0][0] == nil {
+			return seconds
+		}
+		return string(res.rows[0][0])
+	})
 }
 
 // addEntries inserts entries of an index, group by group in ascending order.
 func (w *rowWriter) addEntries(x *catalog.GlobalIndex, entries []*entry) error {
 	return eachBatch(entries, func(g placement.NodeGroupID, batch []*entry) error {
 		_, err := w.exec(g, appendEntries(nil, x, batch))
-		return w.duplicate(err, x)
+		return w.duplicate(err, x, g)
 	})
 }
 

@@ -21,9 +21,10 @@ import (
 // entryBatch is how many entries one statement writes.
 const entryBatch = 500
 
-// rowKeys are the values of one row of an INSERT in all unique keys of the table: literals, nil for a key with NULL.
+// rowKeys are the values of one row of an INSERT in all unique keys of the table.
 type rowKeys struct {
-	units [][][]byte // by key
+	// units are, by key, the conditions that find a row with these values; nil for a key with NULL.
+	units [][]byte
 	// entries are those of the keys with an index; index is nil for a row without one.
 	entries []entry
 }
@@ -41,7 +42,8 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 	}
 	for _, key := range in.node.Indexed.Keys {
 		var unit [][]byte
-		var vals []sqltypes.Value
+		var condition []byte
+		var vals []sqltypes.Value // by which an entry is placed
 		null := false
 		for i, v := range key.Values {
 			col := &t.Columns[key.Columns[i]]
@@ -49,26 +51,45 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 			if err != nil {
 				return k, err
 			}
-			null = null || el.value.IsNull()
+			if null = null || el.value.IsNull(); null {
+				continue // of no use to find a row
+			}
+			if i > 0 {
+				condition = append(condition, " AND "...)
+			}
+			if key.Index != nil && !slices.Contains(key.Index.Entries.Distribution, i) {
+				finds, literal, ok := in.exactly(&el, col, &key.Types[i])
+				if !ok {
+					return k, in.valueUnknown(&key)
+				}
+				condition, unit = append(condition, finds...), append(unit, literal)
+				continue
+			}
 			el.value.Raw = slices.Clone(el.value.Raw)
 			vals = append(vals, el.value)
 			unit = append(unit, in.stored(&el, col, &key.Types[i]))
+			condition = append(append(appendName(condition, col.Name), " = "...), unit[i]...)
 		}
 		if null {
-			unit = nil
+			unit, condition = nil, nil
 		}
-		k.units = append(k.units, unit)
+		k.units = append(k.units, condition)
 		e := entry{}
 		if key.Index != nil && unit != nil {
 			e = entry{index: key.Index, unit: unit, key: dist}
 			if e.owner, err = r.ownerOf(in.snap, key.Index.Entries, vals, in.mode()); err != nil {
-				return k, in.staged(sqlerr.Unsupported("a value for UNIQUE KEY '"+key.Name+"' of which it cannot be told what it will be stored as",
-					"write the value just as the column's type prints it"))
+				return k, in.valueUnknown(&key)
 			}
 		}
 		k.entries = append(k.entries, e)
 	}
 	return k, nil
+}
+
+// valueUnknown refuses a row's value in a key with a global index.
+func (in *insertion) valueUnknown(key *plan.UniqueKey) error {
+	return in.staged(sqlerr.Unsupported("a value for UNIQUE KEY '"+key.Name+"' of which it cannot be told what it will be stored as",
+		"write the value just as the column's type prints it"))
 }
 
 // stored is the literal of a row's value that finds the row by the column of a key: what the server makes of the value when it stores it,
@@ -256,13 +277,7 @@ func (w *rowWriter) checkInserted(in *insertion, keys []rowKeys) error {
 
 // appendUnit appends the condition that a key of the table has the row's values.
 func (in *insertion) appendUnit(dst []byte, key int, k *rowKeys) []byte {
-	for i, c := range in.node.Indexed.Keys[key].Columns {
-		if i > 0 {
-			dst = append(dst, " AND "...)
-		}
-		dst = append(append(appendName(dst, in.table.Columns[c].Name), " = "...), k.units[key][i]...)
-	}
-	return dst
+	return append(dst, k.units[key]...)
 }
 
 // insertRowByRow is INSERT IGNORE, REPLACE and ON DUPLICATE KEY UPDATE: what becomes of a row depends on whether it has a

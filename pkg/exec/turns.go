@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"skarv/pkg/catalog"
 	"skarv/pkg/merge"
 	"skarv/pkg/placement"
@@ -61,7 +63,7 @@ func (w *rowWriter) newTurns(n *plan.ChangeRows, keys []merge.Key, rows []changi
 	for _, x := range n.Indexes {
 		before := map[keyInTurn]holders{}
 		for i := range rows {
-			text, ok, err := keyText(x.Table, x.Columns, x.Entries.Key[:len(x.Columns)], imageOf(n.Images, rows[i].fields))
+			text, ok, err := entryText(x, imageOf(n.Images, rows[i].fields))
 			if err != nil {
 				return nil, err
 			}
@@ -112,13 +114,34 @@ func keyText(t *catalog.Table, columns []int, key placement.Key, m image) (text 
 	return string(b), true, nil
 }
 
+// entryText is the text of a row's value in the key of a global index: equal values have the same.
+func entryText(x *catalog.GlobalIndex, m image) (text string, ok bool, err error) {
+	var placed []int
+	for i, c := range x.Columns {
+		if m[c] == nil {
+			return "", false, nil
+		}
+		if slices.Contains(x.Entries.Distribution, i) {
+			placed = append(placed, c)
+		} else { // a number as its server prints it
+			number := string(m[c])
+			if number == "-0" {
+				number = "0"
+			}
+			text += number + ","
+		}
+	}
+	rest, ok, err := keyText(x.Table, placed, x.Entries.Key, m)
+	return text + rest, ok, err
+}
+
 // taken refuses what row has become if another row has a unique key of it before that a global index keeps.
 func (t *turns) taken(row int, now image) error {
 	if t == nil {
 		return nil
 	}
 	for i, x := range t.n.Indexes {
-		text, ok, err := keyText(x.Table, x.Columns, x.Entries.Key[:len(x.Columns)], now)
+		text, ok, err := entryText(x, now)
 		if err != nil {
 			return err
 		}

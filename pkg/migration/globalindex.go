@@ -22,7 +22,8 @@ func (p *Planner) widenEntries(old, after *catalog.Table) {
 		var changes []string
 		for n, c := range x.Columns {
 			e := old.Global[i].Entries.Columns[n]
-			if now := &after.Columns[c]; e.ColumnType != now.ColumnType {
+			was, now := &old.Columns[old.Global[i].Columns[n]], &after.Columns[c]
+			if was.ColumnType != now.ColumnType {
 				e.ColumnType = now.ColumnType
 				changes = append(changes, "MODIFY "+ddl.EntryColumn(&e))
 			}

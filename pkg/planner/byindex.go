@@ -18,7 +18,7 @@ func routeByIndex(b *build) (bool, error) {
 func indexTarget(in *instance) (t plan.Target, ok bool) {
 next:
 	for _, x := range in.table.Global {
-		if x.Building {
+		if x.Building || !x.PlacedByAll() { // TIMESTAMP and floating-point numbers are compared in ways of their own
 			continue
 		}
 		t = plan.Target{Kind: plan.ByIndex, Index: x}

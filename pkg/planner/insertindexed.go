@@ -2,8 +2,10 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -156,9 +158,14 @@ func (b *build) indexed() (*plan.Indexed, error) {
 					generated = true // it is not known either
 				}
 				v.NoDefault = err != nil
+				if u.Index != nil && col.DataType == "timestamp" && !v.Const.IsNull() { // which moment it is depends on who has made the table
+					if v.NoDefault = true; v.Column < 0 {
+						return nil, sqlerr.Unsupported("leaving TIMESTAMP column '"+col.Name+"' of UNIQUE KEY '"+k.Name+"', which does not contain the distribution key, to its default", "give its value")
+					}
+				}
 			}
 			u.Values = append(u.Values, v)
-			kind, _ := col.Key(b.snap.Flavor) // of a type that no distribution key may have nothing is known
+			kind := storedKind(col, b.snap.Flavor, u.Index != nil)
 			u.Types = append(u.Types, kind)
 		}
 		if generated && u.Index == nil {
@@ -194,4 +201,16 @@ func (b *build) plainInsert() plan.Text {
 			return ir.Before
 		}
 	}
+}
+
+// storedKind is what is known of how a column's values are stored: nothing of a type that no distribution key may have, but of a TIMESTAMP in a global
+// index, whose local time is a DATETIME's.
+func storedKind(col *catalog.Column, flavor catalog.Flavor, indexed bool) placement.KeyColumn {
+	if indexed && col.DataType == "timestamp" {
+		local := *col
+		local.DataType, local.ColumnType = "datetime", strings.Replace(col.ColumnType, "timestamp", "datetime", 1)
+		col = &local
+	}
+	kind, _ := col.Key(flavor)
+	return kind
 }

@@ -88,6 +88,7 @@ func SameEntries(a, b *catalog.Column) bool {
 
 // indexable refuses keys whose values cannot be told as exactly as a server does.
 func indexable(t *catalog.Table, x catalog.Index, flavor catalog.Flavor) error {
+	placed := false
 	advice := "leave it out, or choose a distribution key that is part of it with PARTITION BY KEY"
 	what := func(why string) error {
 		return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s' without the distribution key, %s", x.Name, why), advice)
@@ -98,20 +99,39 @@ func indexable(t *catalog.Table, x catalog.Index, flavor catalog.Flavor) error {
 	case t.HiddenKey:
 		return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s' in a table without a primary key", x.Name), "give the table a primary key")
 	}
+	var apart *catalog.Column // by which no entry can be placed
 	for _, c := range x.Columns {
 		col := &t.Columns[c]
+		_, err := col.Key(flavor)
 		switch {
 		case col.Generated:
 			return what("of a generated column")
 		case col.OnUpdate:
 			return what("of a column with ON UPDATE")
-		}
-		if _, err := col.Key(flavor); err != nil {
+		case err != nil && !keptExactly(col):
 			return what(fmt.Sprintf("of %s column '%s', by which nothing can be placed", strings.ToUpper(col.DataType), col.Name))
+		case err != nil:
+			apart = col
+			continue
 		}
+		placed = true
+	}
+	if !placed {
+		return what(fmt.Sprintf("of %s column '%s' and of no other by which something can be placed", strings.ToUpper(apart.DataType), apart.Name))
 	}
 	try := *t
 	x.Global = 1
 	try.Unique, try.Building = []catalog.Index{x}, nil
 	return try.Prepare(flavor)
+}
+
+// keptExactly reports whether an entry can hold the values of a column by which nothing can be placed, just as its server does.
+func keptExactly(c *catalog.Column) bool {
+	switch c.DataType {
+	case "timestamp":
+		return true
+	case "float", "double":
+		return !strings.Contains(c.ColumnType, "(") // else what is stored is rounded
+	}
+	return false
 }

@@ -2,6 +2,8 @@ package session
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -122,4 +124,42 @@ func TestDoubledHour(t *testing.T) {
 	}
 	one.exec("DROP DATABASE doubling")
 	require.LessOrEqual(t, refused, 1)
+}
+
+// TestDoubledHourUnique: two moments of one local time are two values of a unique key, which a global index keeps as a server does.
+func TestDoubledHourUnique(t *testing.T) {
+	doublingZone(t)
+	one := connectTo(t, shared.NodeGroup(1, ""))
+	one.exec("CREATE DATABASE doubling")
+	defer one.exec("DROP DATABASE doubling")
+	one.exec("USE doubling")
+	many := connect(t)
+	const rows = "SELECT GROUP_CONCAT(id, ' ', name, ' ', UNIX_TIMESTAMP(at), ' ', n ORDER BY id) FROM doubled_u"
+	for _, q := range []string{
+		"CREATE TABLE doubled_u (id INT PRIMARY KEY, name CHAR(3), at TIMESTAMP NULL, n INT DEFAULT 0, UNIQUE KEY once (name, at))",
+		"SET time_zone = '+00:00'",
+		"INSERT INTO doubled_u (id, name, at) VALUES (1, 'a', '2020-10-25 01:30:00'), (2, 'a', '2020-10-25 00:30:00'), (3, 'b', '2020-10-25 00:30:00'), (4, 'c', '2020-10-25 01:30:00')",
+		"SET time_zone = 'Test/Doubling'",
+		"INSERT INTO doubled_u (id, name, at) VALUES (5, 'a', '2020-10-25 02:30:00')",
+		"INSERT INTO doubled_u (id, name, at) VALUES (6, 'b', '2020-10-25 02:30:00')",
+		"INSERT INTO doubled_u (id, name, at) VALUES (7, 'c', '2020-10-25 02:30:00')",
+		"INSERT INTO doubled_u (id, name, at) VALUES (8, 'b', '2020-10-25 02:30:00'), (9, 'c', '2020-10-25 02:30:00') ON DUPLICATE KEY UPDATE n = n + 1",
+		"REPLACE INTO doubled_u (id, name, at, n) VALUES (10, 'a', '2020-10-25 02:30:00', 7)",
+		"UPDATE doubled_u SET name = 'd' WHERE id IN (1, 2)",
+		"UPDATE doubled_u SET name = 'd' WHERE name = 'b' ORDER BY id",
+		"UPDATE doubled_u SET at = at + INTERVAL 1 DAY WHERE name = 'c' ORDER BY id DESC",
+		"DELETE FROM doubled_u WHERE name = 'd'",
+		"INSERT INTO doubled_u (id, name, at) VALUES (11, 'd', '2020-10-25 02:30:00'), (12, 'c', '2020-10-25 02:30:00')",
+		"SET time_zone = '+00:00'",
+		"INSERT INTO doubled_u (id, name, at) VALUES (13, 'd', '2020-10-25 00:30:00')",
+		"INSERT INTO doubled_u (id, name, at) VALUES (14, 'd', '2020-10-25 01:30:00')",
+	} {
+		_, want := one.try(q)
+		_, got := many.try(q)
+		require.Equal(t, fmt.Sprint(want), fmt.Sprint(got), q)
+		if !strings.HasPrefix(q, "CREATE") {
+			require.Equal(t, one.get(rows), many.get(rows), q)
+		}
+	}
+	many.exec("DROP TABLE doubled_u")
 }

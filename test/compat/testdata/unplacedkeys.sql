@@ -33,8 +33,6 @@ INSERT INTO measured VALUES (1.5, 2);
 SELECT * FROM measured ORDER BY id, at;
 -- refused: it has no other column
 CREATE TABLE moments (at TIMESTAMP NOT NULL PRIMARY KEY);
--- refused: nor can entries of a global index be placed by one
-CREATE TABLE runs (id INT PRIMARY KEY, dag VARCHAR(20), at TIMESTAMP NOT NULL, UNIQUE KEY once (dag, at));
 CREATE TABLE runs (id INT, dag VARCHAR(20), at TIMESTAMP NOT NULL, PRIMARY KEY (dag, id), UNIQUE KEY once (dag, at)) PARTITION BY KEY (dag);
 INSERT INTO runs VALUES (1, 'a', '2024-01-01 10:00:00'), (2, 'b', '2024-01-01 10:00:00');
 INSERT INTO runs VALUES (3, 'a', '2024-01-01 10:00:00');
