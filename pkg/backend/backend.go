@@ -246,6 +246,15 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 // Held returns the connections that owner's claims got and that were not given back: of an owner that has lost track of them. It looks
 // at all connections there are.
 func (p *Pools) Held(owner any) (held []*Conn) {
+	p.eachHeld(owner, func(c *Conn) { held = append(held, c) })
+	return held
+}
+
+// InterruptHeld interrupts them, and none that owner gives back meanwhile to be another's. It may be called from any goroutine.
+func (p *Pools) InterruptHeld(owner any) { p.eachHeld(owner, func(c *Conn) { c.Interrupt() }) }
+
+// eachHeld calls f, which must not wait, with each of them.
+func (p *Pools) eachHeld(owner any, f func(*Conn)) {
 	for _, pl := range *p.pools.Load() {
 		if pl == nil {
 			continue
@@ -253,12 +262,11 @@ func (p *Pools) Held(owner any) (held []*Conn) {
 		pl.mu.Lock()
 		for c := range pl.all {
 			if !c.idle && c.claim.Owner == owner {
-				held = append(held, c)
+				f(c)
 			}
 		}
 		pl.mu.Unlock()
 	}
-	return held
 }
 
 // Admit is asked before connections to several groups are taken: it refuses when one of them is down or refuses

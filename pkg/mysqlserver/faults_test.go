@@ -51,6 +51,19 @@ func TestWrongSequence(t *testing.T) {
 	})
 }
 
+// A session that panics when it ends takes nobody along, and leaves nothing behind.
+func TestPanicAtTheEnd(t *testing.T) {
+	clients(t, mysqlserver.Config{}, func(t *testing.T, s *toy, r *rawClient) {
+		r.query("panic-at-end")
+		r.send(wire.ComQuit, "")
+		r.wantEnd()
+		eventually(t, "the session ends", func() bool { return s.server.Len() == 1 })
+	})
+	s := startToy(t, mysqlserver.Config{})
+	require.NoError(t, s.server.Inside("open", "", func(h mysqlserver.Handler) error { return h.Handle(wire.ComQuery, []byte("panic-at-end")) }))
+	require.Zero(t, s.server.Len())
+}
+
 func TestOversize(t *testing.T) {
 	clients(t, mysqlserver.Config{MaxAllowedPacket: 1 << 20}, func(t *testing.T, s *toy, r *rawClient) {
 		r.query(strings.Repeat("x", 1<<20-1))

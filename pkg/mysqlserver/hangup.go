@@ -174,10 +174,20 @@ func (c *Conn) logPanic(p any) {
 	c.server.cfg.Log.Error("session panicked", "connection", c.id, "panic", p, "stack", string(debug.Stack()))
 }
 
+// closeHandler ends the session; one that panics then takes nobody with it.
+func (c *Conn) closeHandler() {
+	defer func() {
+		if p := recover(); p != nil {
+			c.logPanic(p)
+		}
+	}()
+	c.handler.Close()
+}
+
 // close ends the connection for good.
 func (c *Conn) close() {
 	if c.handler != nil {
-		c.handler.Close()
+		c.closeHandler()
 	}
 	if c.tls != nil && !c.torn { // which has counted a record that was not sent, so that the client could read no other
 		_ = c.sock.SetDeadline(time.Now().Add(tellTimeout))

@@ -38,7 +38,7 @@ const wait = time.Minute // for events that must happen; never slept through
 //	whoami           user, database, attribute program
 //	infile           asks for a file, answers its length as affected rows
 //	hold             waits for release
-//	panic, broken, refuse, late   the ways to fail
+//	panic, panic-at-end, broken, refuse, late   the ways to fail
 //
 // Everything else is answered OK.
 type toy struct {
@@ -60,6 +60,8 @@ type toySession struct {
 	t        *toy
 	c        *mysqlserver.Conn
 	user, db string
+	// panicsLater: Close panics.
+	panicsLater bool
 }
 
 func startToy(t testing.TB, cfg mysqlserver.Config) *toy {
@@ -153,7 +155,12 @@ func (s *toySession) Refused() error {
 	return nil
 }
 
-func (s *toySession) Close() { s.t.closed.Add(1) }
+func (s *toySession) Close() {
+	s.t.closed.Add(1)
+	if s.panicsLater {
+		panic("on request, at the end")
+	}
+}
 
 func (s *toySession) Handle(cmd wire.Command, payload []byte) error {
 	switch cmd {
@@ -215,6 +222,8 @@ func (s *toySession) query(q string) error {
 		<-s.t.release
 	case "panic":
 		panic("on request")
+	case "panic-at-end":
+		s.panicsLater = true
 	case "broken":
 		return errors.New("backend is on fire")
 	case "refuse":

@@ -3,7 +3,6 @@ package mysqlserver
 import (
 	"io"
 	"net"
-	"runtime/debug"
 	"time"
 
 	"skarv/pkg/socket"
@@ -27,12 +26,12 @@ func (s *Server) Inside(user, db string, do func(Handler) error) (err error) {
 	defer c.release()
 	defer func() {
 		if p := recover(); p != nil {
-			s.cfg.Log.Error("session panicked", "connection", c.id, "panic", p, "stack", string(debug.Stack()))
+			c.logPanic(p)
 			err = sqlerr.Internal.New("the session panicked")
 		}
 	}()
 	c.handler = s.cfg.NewHandler(c)
-	defer c.handler.Close()
+	defer c.closeHandler()
 	if err := c.handler.Authenticated(user, db, nil); err != nil {
 		return err
 	}

@@ -92,6 +92,8 @@ type Options struct {
 	Log     *slog.Logger
 	// Failpoint, for tests, is called at the txn.Points of every commit over several node groups.
 	Failpoint func(point string, id txn.ID) error
+	// Patience, for tests, is txn.Config's.
+	Patience time.Duration
 	// Nodes starts database servers on this machine; nil: that is not possible.
 	Nodes admin.Nodes
 	// Reorg, for tests, may change how reorganisations are worked on.
@@ -175,6 +177,7 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	s.registry.MustRegister(s.gateCount)
 	s.coordinator = txn.NewCoordinator(txn.Config{
 		Dial: s.pools.Dial, Board: board{s}, Log: o.Log, Registerer: s.registry, Failpoint: o.Failpoint,
+		Patience: o.Patience,
 	})
 	if s.has(RoleController) {
 		s.recoverer = txn.NewRecoverer(txn.RecovererConfig{

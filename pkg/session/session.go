@@ -12,6 +12,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -479,22 +480,31 @@ func (s *Session) Close() {
 	s.cfg.Registry.remove(s)
 	s.busy.Lock()
 	defer s.busy.Unlock()
-	if s.working {
+	defer s.cfg.Barrier.Leave(s.hold)
+	if s.working || s.releasePanics() {
 		s.abandon()
-	} else {
-		s.release()
 	}
 	s.leave()
-	s.cfg.Barrier.Leave(s.hold)
 }
 
-// abandon is release of a session that panicked in the middle of a command. What it still holds nobody knows but the pools, and on none
-// of it anything may go on: the connections are closed.
+// releasePanics is release, and reports whether it panicked, which is told here.
+func (s *Session) releasePanics() (panics bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			panics = true
+			s.log.Error("the end of a session panicked", "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	s.release()
+	return false
+}
+
+// abandon is release of a session that panicked, in the middle of a command or in release. What it still holds nobody knows but the pools,
+// and on none of it anything may go on: the connections are closed.
 func (s *Session) abandon() {
+	s.log.Error("a session that panicked is given up", "trace", s.traceText())
 	s.activity.idle(s.cfg.Registry.clock()) // its text will be others'
-	for _, c := range s.cfg.Pools.Held(s) {
-		c.Interrupt()
-	}
+	s.cfg.Pools.InterruptHeld(s)
 	func() {
 		defer func() { _ = recover() }() // the session may be half of what it should be; the panic that made it so was told
 		s.release()
@@ -504,8 +514,11 @@ func (s *Session) abandon() {
 	}
 }
 
-// release gives back every backend connection the session holds; an open transaction is rolled back.
+// release gives back every backend connection the session holds; an open transaction is rolled back. Nobody waits for what is undone
+// here: servers that say nothing for long lose the connections.
 func (s *Session) release() {
+	tooLong := time.AfterFunc(s.cfg.Transactions.Patience(), func() { s.cfg.Pools.InterruptHeld(s) })
+	defer tooLong.Stop()
 	for _, st := range s.statements.byID {
 		s.closeCursor(st)
 	}

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -28,7 +29,12 @@ type Config struct {
 	// Failpoint, for tests, is called at the Points of a commit over several groups. It may kill the process; an error
 	// of it is as if it had.
 	Failpoint func(point string, id ID) error
+	// Patience is how long ROLLBACK waits for servers, 0: 30 s.
+	Patience time.Duration
 }
+
+// defaultPatience is as long as a commit waits for a server's word.
+const defaultPatience = prepareTimeout
 
 // Coordinator gives transactions their ids, ends those that wait for each other in several groups, and forgets decisions
 // that nobody needs any more. Its methods may be called
@@ -47,11 +53,15 @@ type Coordinator struct {
 	open map[*watched]struct{} // transactions over several groups
 }
 
+// Patience is how long a server is waited for that is to undo something: what it has not said by then ends with its connection.
+func (c *Coordinator) Patience() time.Duration { return c.cfg.Patience }
+
 // NewCoordinator returns a Coordinator. Run must be running for deadlocks to be found and decisions to be forgotten.
 func NewCoordinator(cfg Config) *Coordinator {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	cfg.Patience = cmp.Or(cfg.Patience, defaultPatience)
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return &Coordinator{

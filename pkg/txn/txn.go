@@ -736,12 +736,13 @@ func (t *Txn) Rollback() (warnings uint16) {
 }
 
 // abort rolls all branches back, prepared ones too, at once. What cannot be reached rolls itself back when its server
-// sees the connection gone, or is found by a Recoverer if it is prepared.
+// sees the connection gone, or is found by a Recoverer if it is prepared; so does what says nothing for as long as the Coordinator's Patience.
 func (t *Txn) abort() (warnings uint16) {
 	t.unwatch()
 	var usable []*branch
 	for _, b := range t.branches {
 		if b.conn.Usable() {
+			b.limit(t.Coordinator.Patience())
 			usable = append(usable, b)
 		} else {
 			t.free(b, errNotUsable)

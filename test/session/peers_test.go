@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -205,16 +206,20 @@ func TestPanic(t *testing.T) {
 	require.Error(t, err)
 	armed.Store(false)
 	require.Eventually(t, func() bool {
-		r, err := http.Get("http://" + web + "/metrics")
-		require.NoError(t, err)
-		defer r.Body.Close()
-		text, err := io.ReadAll(r.Body)
-		require.NoError(t, err)
-		return !regexp.MustCompile(`(?m)^skarv_backend_connections_in_use{[^}]*} [1-9]`).Match(text)
+		return !regexp.MustCompile(`(?m)^skarv_backend_connections_in_use{[^}]*} [1-9]`).MatchString(metricsOf(t, web))
 	}, ten, tick)
 	d := connectTo(t, dsn)
 	require.Equal(t, "0", d.get("SELECT COUNT(*) FROM panicked"))
 	d.exec("DROP TABLE panicked")
+}
+
+func metricsOf(t *testing.T, web string) string {
+	r, err := http.Get("http://" + web + "/metrics")
+	require.NoError(t, err)
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	return string(text)
 }
 
 func freeAddr(t *testing.T) string {
@@ -249,6 +254,53 @@ func TestKillQueryOfASilentServer(t *testing.T) {
 	b.exec("KILL QUERY " + id)
 	<-ended // an error, or SLEEP() that tells it was interrupted
 	require.Equal(t, "1", a.get("SELECT 1"))
+}
+
+// What a server that answers nothing keeps from being given up waits for a time only: the statement, the transaction, the session.
+func TestGivingUpAtASilentServer(t *testing.T) {
+	var web string
+	dsn, stop := startProxy(t, func(c *server.Config, o *server.Options) {
+		c.HTTP.Addr = freeAddr(t)
+		web = c.HTTP.Addr
+		c.Backend.FailAfter = server.Duration(time.Hour) // it counts as there
+		o.Patience = 100 * time.Millisecond
+	})
+	t.Cleanup(stop)
+	group := groupOf(t, 1)
+	open := func(statements ...string) *client {
+		c := connectTo(t, dsn)
+		for _, q := range statements {
+			c.exec(q)
+		}
+		return c
+	}
+	silent := func(t *testing.T) (resume func()) { return cluster.Pause(t, shared.Node(group).Status().Pid) }
+	allGone := func(t *testing.T) {
+		require.Eventually(t, func() bool { return strings.Contains(metricsOf(t, web), "\nskarv_client_connections 0\n") }, ten, tick)
+	}
+	write := "UPDATE t SET v = 'other' WHERE id = 1"
+	t.Run("ROLLBACK", func(t *testing.T) {
+		before := connect(t).get("SELECT v FROM t WHERE id = 1")
+		c := open("BEGIN", write)
+		resume := silent(t)
+		c.exec("ROLLBACK")
+		resume()
+		defer c.end()
+		require.Equal(t, before, c.get("SELECT v FROM t WHERE id = 1 FOR UPDATE"))
+	})
+	for name, statements := range map[string][]string{
+		"end of a client with a transaction": {"BEGIN", write},
+		"end of a client with locked tables": {"LOCK TABLES t WRITE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := open(statements...)
+			resume := silent(t)
+			c.end()
+			allGone(t)
+			resume()
+			require.Equal(t, "1", connect(t).get("SELECT id FROM t WHERE id = 1 FOR UPDATE"))
+		})
+	}
 }
 
 // The steps of a session are told while it runs a statement.
