@@ -30,6 +30,14 @@ func TestServerWhoseDiskIsFull(t *testing.T) {
 	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("level=INFO")))
 }
 
+// One that keeps its temporary tables on the disk that is full cannot say who waits for space: that says it.
+func TestServerThatHasNoSpaceToAnswer(t *testing.T) {
+	full := &sqlerr.Error{Code: 1021, State: "HY000", Message: "Disk got full writing 'information_schema.(temporary)' (Errcode: 28 \"No space left on device\")"}
+	require.True(t, noSpace(full))
+	require.False(t, noSpace(nil))
+	require.False(t, noSpace(sqlerr.LockWaitTimeout.New()))
+}
+
 // A server that takes no more connections answers its probes: operators are told all the same, by the log once in a while.
 func TestServerWithTooManyConnections(t *testing.T) {
 	var log bytes.Buffer

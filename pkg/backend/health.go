@@ -144,9 +144,15 @@ func (p *pool) lookAtDisk(ctx context.Context, probe *mysqlconn.Conn) {
 	defer stop()
 	const mariaDB, mySQL = "Waiting for someone to free space", "Waiting for disk space"
 	rows, err := mysqlconn.Processes(probe, "1", "state IN ('"+mariaDB+"', '"+mySQL+"') LIMIT 1", 1)
-	if err == nil {
-		p.noteFull(len(rows) > 0)
+	if full := noSpace(err); full || err == nil {
+		p.noteFull(full || len(rows) > 0)
 	}
+}
+
+// noSpace reports whether a server could not even answer for want of space: its temporary tables are on the disk that is full.
+func noSpace(err error) bool {
+	const diskFull = 1021
+	return sqlerr.HasCode(err, diskFull) && !mysqlconn.IsLost(err)
 }
 
 // noteFull notes whether the server's disk is full.
