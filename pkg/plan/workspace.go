@@ -25,6 +25,8 @@ type Workspace struct {
 	// Local are tables that the group has all rows of: they are read in place, unless the session is in a transaction,
 	// whose own writes only its own connections see.
 	Local []Copy
+	// Stored are computed once the copies are there, in this order.
+	Stored []Stored
 	// Renames are put into the client's text.
 	Renames []Rename
 	// Text, not nil, is the statement in place of the client's text.
@@ -75,6 +77,14 @@ type Copy struct {
 	Query *Query
 	// Written, not nil: the statement changes the copy.
 	Written *Written
+}
+
+// Stored is the rows of a common table expression that the statement reads from several places: temporary tables of one content in Database, one
+// for each place.
+type Stored struct {
+	Database string
+	Names    []string
+	Text     Text
 }
 
 // Computed reports whether the rows are not those of a table of the catalog: the table Table does not exist.
@@ -231,6 +241,11 @@ func (n *Workspace) print(w *strings.Builder, depth int) {
 	for i := range n.Local {
 		n.Local[i].print(w, "in place, copied within a transaction,", nil, depth+1)
 	}
+	for _, st := range n.Stored {
+		indent(w, depth+1)
+		w.WriteString("store " + st.Database + "." + strings.Join(st.Names, ", "+st.Database+".") + "\n")
+		printText(w, st.Text, depth+1)
+	}
 	if st := n.Stage; st != nil {
 		indent(w, depth+1)
 		fmt.Fprintf(w, "stage %s.%s", st.Table.Database, st.Table.Name)
@@ -349,6 +364,9 @@ func jsonOfWorkspace(n *Workspace) *jsonNode {
 	}
 	for i := range n.Local {
 		j.Inputs = append(j.Inputs, n.Local[i].json("read in place"))
+	}
+	for _, st := range n.Stored {
+		j.Inputs = append(j.Inputs, &jsonNode{Step: "store", SQL: st.Text.String()})
 	}
 	if n.Stage != nil {
 		j.Inputs = append(j.Inputs, &jsonNode{Step: "stage", Write: true, SQL: n.Stage.Verb, Tables: []string{n.Stage.Table.Database + "." + n.Stage.Table.Name}})

@@ -83,6 +83,11 @@ func modifyCopies(b *build) (fired bool, err error) {
 	if m != nil {
 		instances = b.instancesOf(refs, tables)
 	}
+	if w.mayUnfold(refs) {
+		places := refs
+		refs = w.unfold.refs
+		tables, instances = moved(places, tables, refs), onlyOnce(moved(places, instances, refs))
+	}
 	for _, in := range written {
 		if !slices.Contains(instances, in) {
 			return false, nil // what the statement writes to is not sure
@@ -112,6 +117,9 @@ func modifyCopies(b *build) (fired bool, err error) {
 	}
 	if err := w.readers(p, tables, b.st, b.db); err != nil {
 		return false, err
+	}
+	if w.unfold != nil {
+		w.unfold.plan(w, p, tables[0].Database, len(b.st.SQL()))
 	}
 	return true, nil
 }

@@ -53,7 +53,9 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	if w.locks, ok = b.writeLocks(nil); !ok {
 		return nil, nil
 	}
-	w.shareCopies()
+	if w.shareCopies(); w.mayUnfold(refs) {
+		refs = w.unfold.refs
+	}
 	returned := len(b.st.SQL())
 	if b.returning {
 		if returned, _ = b.st.ReturningAt(); b.plan.Uses&plan.WritesUserVariable != 0 {
@@ -125,6 +127,13 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	if self {
 		p.Stage.Name = stageName
 		p.Renames = append([]plan.Rename{{Ref: w.target, Text: sqltypes.QuoteIn(t.Database, stageName)}}, p.Renames...)
+	}
+	if w.unfold != nil {
+		end := len(b.st.SQL())
+		if text.OnDuplicate >= 0 {
+			end = text.OnDuplicate
+		}
+		w.unfold.plan(w, p, t.Database, end)
 	}
 	return p, nil
 }

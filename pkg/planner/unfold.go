@@ -4,21 +4,37 @@ import (
 	"slices"
 	"strings"
 
+	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/sqltypes"
 )
 
-// unfolding is a statement whose common table expressions are written once for each place that reads them, as derived
-// tables from the second place on. MySQL reads the body anew for each place, and refuses to read a temporary table more
-// than once (1137); written out, each place has copies of its own.
+// unfolding is a statement whose common table expressions are read from more places than one. MySQL reads the body anew for each place, and
+// refuses to read a temporary table more than once (1137). So a body that servers take over into the place that reads it is written out
+// there, as a derived table, from the second place on, and has copies of its own. A body whose rows servers store is computed first, and stored
+// once for each place.
 type unfolding struct {
 	b     *build
-	ctes  []sqlparse.CTE
-	heads []string // column names in parentheses, or ""
+	ctes  []commonTable
 	edits []unfoldEdit
-	// refs are the table references of the new text in order, by their places in the old one.
-	refs []sqlparse.TableRef
-	list bool // something in the select list is written anew
+	// refs are the table references of the new texts in order, by their places in the old one.
+	refs  []sqlparse.TableRef
+	texts []unfoldedText // those of the stored expressions in order, and the statement
+	list  bool           // something in the select list is written anew
+}
+
+// commonTable is a common table expression of the statement.
+type commonTable struct {
+	sqlparse.CTE
+	head      string // column names in parentheses, or ""
+	recursive bool
+	reads     int  // how often it is computed where it is not stored
+	tables    bool // it reads tables
+	stored    bool
+	places    int // that read the stored rows
 }
 
 // unfoldEdit is a place that reads a table (ref) or a common table expression.
@@ -28,6 +44,21 @@ type unfoldEdit struct {
 	cte int // position in ctes, or -1
 }
 
+// unfoldedText is a new text: that of the stored expression cte, or the statement (-1).
+type unfoldedText struct {
+	cte    int
+	pieces []unfoldPiece
+}
+
+// unfoldPiece is a part of the old text, which names the table ref if that is not -1, or new text, or the stored rows for a place that reads the
+// expression cte.
+type unfoldPiece struct {
+	span       sqlparse.Span
+	ref        int
+	cte, place int
+	raw        string
+}
+
 // maxUnfolded bounds how often tables are read in the new text: no more copies can be made.
 const maxUnfolded = maxCopies
 
@@ -35,40 +66,199 @@ const maxUnfolded = maxCopies
 // expression may differ, or its text is not known well enough.
 func (b *build) unfolded(refs []sqlparse.TableRef) (u *unfolding, ok bool) {
 	ctes, sure := b.st.CommonTables()
-	if !sure || len(ctes) == 0 || b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable) != 0 {
+	with, outermost := b.with()
+	if !sure || len(ctes) == 0 || with == nil || len(with.CTEs) != len(ctes) || b.a.assigns {
 		return nil, false
 	}
-	u = &unfolding{b: b, ctes: ctes}
+	u = &unfolding{b: b}
 	for _, r := range refs {
 		u.edits = append(u.edits, unfoldEdit{Span: r.Span, ref: r, cte: -1})
 	}
 	for i, c := range ctes {
-		if len(c.Refs) > 1 && !repeatable(b.st, c.Body) {
-			return nil, false
-		}
 		columns := strings.TrimSpace(string(b.st.SQL()[c.Head.End:c.Body.Start]))
 		at := strings.LastIndex(columns, "(")
 		columns = strings.TrimSpace(columns[:at])
 		if len(columns) < 2 || !strings.EqualFold(columns[len(columns)-2:], "AS") {
 			return nil, false
 		}
-		u.heads = append(u.heads, strings.TrimSpace(columns[:len(columns)-2]))
+		t := commonTable{CTE: c, head: strings.TrimSpace(columns[:len(columns)-2])}
 		for _, ref := range c.Refs {
-			if ref.Start >= c.Body.Start && ref.End <= c.Body.End {
-				return nil, false // recursive
+			if ref.Start < c.Head.Start {
+				return nil, false // MariaDB's
 			}
+			t.recursive = t.recursive || inSpan(ref, c.Body)
 			u.edits = append(u.edits, unfoldEdit{Span: ref, ref: sqlparse.TableRef{Name: c.Name, Span: ref}, cte: i})
 		}
+		u.ctes = append(u.ctes, t)
 	}
 	slices.SortFunc(u.edits, func(x, y unfoldEdit) int { return x.Start - y.Start })
+	if !u.count(with, outermost) {
+		return nil, false
+	}
 	list, _ := b.st.SelectList()
 	for _, e := range u.edits {
-		u.list = u.list || e.Start >= list.Start && e.End <= list.End
+		u.list = u.list || inSpan(e.Span, list)
 	}
 	if u.list && b.st.NumParams() > 0 {
 		return nil, false // columns may be named by parameters
 	}
-	return u, u.walk(0, len(b.st.SQL()), make([]bool, len(ctes)))
+	for i := range u.ctes {
+		if u.ctes[i].stored && !u.write(i) {
+			return nil, false
+		}
+	}
+	return u, u.write(-1)
+}
+
+// mayUnfold makes the unfolding of the statement, whose table references are refs, if it needs one.
+func (w *worker) mayUnfold(refs []sqlparse.TableRef) bool {
+	if w.twice {
+		return false
+	}
+	u, ok := w.b.unfolded(refs)
+	if !ok || !slices.ContainsFunc(u.ctes, func(c commonTable) bool { return c.reads != 1 && c.tables }) {
+		return false
+	}
+	w.unfold = u
+	return true
+}
+
+// moved are what belongs to the references of the new text, of what belongs to those of the old one.
+func moved[T any](before []sqlparse.TableRef, of []T, refs []sqlparse.TableRef) (list []T) {
+	for _, r := range refs {
+		list = append(list, of[slices.Index(before, r)])
+	}
+	return list
+}
+
+// onlyOnce are instances without those that are there more than once: of these it is not sure which is meant.
+func onlyOnce(list []*instance) (once []*instance) {
+	for i, in := range list {
+		if in != nil && (slices.Contains(list[:i], in) || slices.Contains(list[i+1:], in)) {
+			in = nil
+		}
+		once = append(once, in)
+	}
+	return once
+}
+
+// with is the one WITH that the statement has; nil: it has none, or more. outermost: it stands outside of subqueries and derived tables.
+func (b *build) with() (with *sqlparser.With, outermost bool) {
+	var of sqlparser.SQLNode
+	switch {
+	case b.query != nil:
+		of = b.query.stmt
+	case b.mod != nil && b.mod.update != nil:
+		of = b.mod.update
+	case b.mod != nil && b.mod.del != nil:
+		of = b.mod.del
+	case b.ins != nil:
+		of = b.ins.stmt.Rows
+	default:
+		return nil, false
+	}
+	found, inside := 0, 0
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *sqlparser.With:
+			found++
+			with = n
+		case *sqlparser.Subquery, *sqlparser.DerivedTable:
+			inside += countWith(n)
+		}
+		return true, nil
+	}, of)
+	if found != 1 {
+		return nil, false
+	}
+	return with, inside == 0
+}
+
+// countWith is how often a part of a tree has WITH.
+func countWith(of sqlparser.SQLNode) (n int) {
+	_ = sqlparser.Walk(func(node sqlparser.SQLNode) (bool, error) {
+		if _, is := node.(*sqlparser.With); is {
+			n++
+		}
+		return true, nil
+	}, of)
+	return n
+}
+
+// standsAlone reports whether the query of a common table expression reads nothing of the queries around it.
+func (b *build) standsAlone(body sqlparser.TableStatement) bool {
+	i := slices.IndexFunc(b.a.written, func(q *query) bool { return q.stmt == body })
+	if i < 0 {
+		return false
+	}
+	first := b.a.written[i]
+	for first.block == nil && len(first.parts) > 0 {
+		first = first.parts[0]
+	}
+	return first.block != nil && b.a.closed(b.a.written[i], first.block.parent)
+}
+
+// ofChance reports whether a query in the statement may give other rows each time.
+func (b *build) ofChance(body sqlparser.TableStatement) bool {
+	return slices.ContainsFunc(b.a.written, func(q *query) bool { return q.stmt == body && b.a.chance(q) })
+}
+
+func inSpan(part, of sqlparse.Span) bool { return of.Start <= part.Start && part.End <= of.End }
+
+// body is the expression in whose body a place is, or -1.
+func (u *unfolding) body(at sqlparse.Span) int {
+	return slices.IndexFunc(u.ctes, func(c commonTable) bool { return inSpan(at, c.Body) })
+}
+
+// count finds out how often each expression is read, and which are stored. It returns false where neither can be done.
+func (u *unfolding) count(with *sqlparser.With, outermost bool) bool {
+	for i := range u.ctes { // an expression reads those before it
+		u.ctes[i].tables = slices.ContainsFunc(u.edits, func(e unfoldEdit) bool {
+			return inSpan(e.Span, u.ctes[i].Body) && (e.cte < 0 || e.cte != i && u.ctes[e.cte].tables)
+		})
+	}
+	for i := range slices.Backward(u.ctes) {
+		c := &u.ctes[i]
+		for _, ref := range c.Refs {
+			switch at := u.body(ref); {
+			case at == i:
+			case at < 0:
+				c.reads++
+			case u.ctes[at].stored:
+				c.reads++
+			default:
+				c.reads += u.ctes[at].reads
+			}
+		}
+		if c.reads > maxUnfolded {
+			return false
+		}
+		body := with.CTEs[i].Subquery
+		c.stored = c.tables && c.reads > 1 && (c.recursive || !repeatable(u.b.st, c.Body) || keptApart(body) || u.b.ofChance(body))
+		if c.stored && (u.b.selectsParameter(body) || !outermost && !u.b.standsAlone(body)) {
+			return false // the type of a parameter hangs on its value
+		}
+	}
+	return true
+}
+
+// keptApart reports whether a server stores the rows of a query where it is read, and does not take it over into the query around it.
+func keptApart(stmt sqlparser.TableStatement) bool {
+	s, ok := stmt.(*sqlparser.Select)
+	if !ok || s.Distinct || s.GroupBy != nil || s.Having != nil || s.Limit != nil || len(s.From) == 0 {
+		return true
+	}
+	found := false
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n.(type) {
+		case *sqlparser.Subquery, *sqlparser.DerivedTable:
+			return false, nil
+		case sqlparser.AggrFunc, *sqlparser.OverClause:
+			found = true
+		}
+		return !found, nil
+	}, s.SelectExprs)
+	return found
 }
 
 // repeatable reports whether evaluating the query in a part of the text twice gives the same rows. Windows do where rows
@@ -88,82 +278,184 @@ func repeatable(st *sqlparse.Statement, body sqlparse.Span) bool {
 	return true
 }
 
-// walk finds the references of the new text of a part of the old one; used tells which expressions have been read.
-func (u *unfolding) walk(from, to int, used []bool) bool {
-	for _, e := range u.edits {
-		switch {
-		case e.Start < from || e.End > to:
-		case e.cte < 0:
-			u.refs = append(u.refs, e.ref)
-		case !used[e.cte]:
-			used[e.cte] = true
-		default:
-			c := u.ctes[e.cte]
-			if !u.walk(c.Body.Start, c.Body.End, used) {
-				return false
+// named are the tables that the statement reads, as often as it does where nothing is stored, as far as names, by the references of the text, has them.
+func (u *unfolding) named(names []*catalog.Table) (read []*catalog.Table) {
+	reads := make([]int, len(u.ctes))
+	for i := range slices.Backward(u.ctes) {
+		for _, ref := range u.ctes[i].Refs {
+			if at := u.body(ref); at < 0 {
+				reads[i]++
+			} else if at != i {
+				reads[i] += reads[at]
 			}
 		}
-		if len(u.refs) > maxUnfolded {
-			return false
-		}
 	}
-	return true
+	n := 0
+	for _, e := range u.edits {
+		if e.cte >= 0 {
+			continue
+		}
+		times := 1
+		if at := u.body(e.Span); at >= 0 {
+			times = reads[at]
+		}
+		for range times {
+			read = append(read, names[n])
+		}
+		n++
+	}
+	return read
 }
 
-// text is the new text with tables renamed: Rename.Ref counts references of the new text.
-func (u *unfolding) text(renames []plan.Rename) plan.Text {
-	e := &editor{st: u.b.st}
-	n := 0
-	used := make([]bool, len(u.ctes))
-	span := e.asWritten
-	if u.list {
-		span = e.span
-	}
-	var write func(from, to int)
-	write = func(from, to int) {
-		at := from
-		for _, x := range u.edits {
-			if x.Start < from || x.End > to {
-				continue
-			}
-			switch {
-			case x.cte < 0:
-				i := slices.IndexFunc(renames, func(r plan.Rename) bool { return r.Ref == n })
-				if n++; i < 0 {
-					continue
-				}
-				span(at, x.Start)
-				e.raw(renames[i].Text)
-			case !used[x.cte]:
-				used[x.cte] = true
-				continue
-			default:
-				c := u.ctes[x.cte]
-				alias, _ := aliasFor(u.b.st, x.ref)
-				before, behind, enclosed := parentheses(u.b.st, x.ref)
-				if enclosed {
-					x.Start = before.Start
-				}
-				span(at, x.Start)
-				if u.heads[x.cte] != "" {
-					e.raw("(SELECT * FROM ")
-				}
-				e.raw("(")
-				write(c.Body.Start, c.Body.End)
-				e.raw(")")
-				if h := u.heads[x.cte]; h != "" {
-					e.raw(" AS skarv_body " + h + ")")
-				}
-				e.raw(alias)
-				if enclosed {
-					span(x.End, behind.Start)
-					x.End = behind.End
-				}
-			}
-			at = x.End
+// write makes the text of the stored expression of, or that of the statement (-1). It returns false where tables are read too often.
+func (u *unfolding) write(of int) bool {
+	t := unfoldedText{cte: of}
+	needed, taken := make([]bool, len(u.ctes)), make([]bool, len(u.ctes))
+	first, last, sql := u.ctes[0], len(u.ctes)-1, len(u.b.st.SQL())
+	end := u.ctes[last].Body.End
+	if of < 0 {
+		u.need(sqlparse.Span{Start: end, End: sql}, needed)
+		t.write(u, 0, first.Head.Start, taken)
+	} else {
+		u.need(u.ctes[of].Body, needed)
+		needed[of], last = true, of
+		if t.raw("WITH "); wordBefore(u.b.st, first.Head.Start, "RECURSIVE") {
+			t.raw("RECURSIVE ")
 		}
-		span(at, to)
 	}
-	write(0, len(u.b.st.SQL()))
-	return e.done()
+	at := first.Head.Start
+	for i, c := range u.ctes[:last+1] {
+		t.span(at, c.Body.Start)
+		if needed[i] {
+			t.write(u, c.Body.Start, c.Body.End, taken)
+		} else {
+			t.span(c.Body.Start, c.Body.End)
+		}
+		at = c.Body.End
+	}
+	if of < 0 {
+		t.write(u, end, sql, taken)
+	} else {
+		t.raw(") SELECT * FROM " + sqltypes.QuoteName(u.ctes[of].Name))
+	}
+	u.texts = append(u.texts, t)
+	return len(u.refs) <= maxUnfolded
+}
+
+// need finds the expressions that are read, in a part of the text or in what that reads, and are not stored.
+func (u *unfolding) need(part sqlparse.Span, needed []bool) {
+	for _, e := range u.edits {
+		if e.cte >= 0 && inSpan(e.Span, part) && !u.ctes[e.cte].stored && !needed[e.cte] {
+			needed[e.cte] = true
+			u.need(u.ctes[e.cte].Body, needed)
+		}
+	}
+}
+
+func (t *unfoldedText) raw(text string) {
+	t.pieces = append(t.pieces, unfoldPiece{ref: -1, cte: -1, raw: text})
+}
+
+func (t *unfoldedText) span(from, to int) {
+	if from < to {
+		t.pieces = append(t.pieces, unfoldPiece{span: sqlparse.Span{Start: from, End: to}, ref: -1, cte: -1})
+	}
+}
+
+// write appends a part of the old text; taken tells which expressions have been read where they are defined.
+func (t *unfoldedText) write(u *unfolding, from, to int, taken []bool) {
+	at := from
+	for _, x := range u.edits {
+		if x.Start < from || x.End > to {
+			continue
+		}
+		if x.cte < 0 {
+			t.span(at, x.Start)
+			t.pieces = append(t.pieces, unfoldPiece{span: x.Span, ref: len(u.refs), cte: -1})
+			if at = x.End; len(u.refs) <= maxUnfolded {
+				u.refs = append(u.refs, x.ref)
+			}
+			continue
+		}
+		c := &u.ctes[x.cte]
+		if !c.stored && !taken[x.cte] || !c.tables || inSpan(x.Span, c.Body) {
+			taken[x.cte] = true
+			continue
+		}
+		alias, _ := aliasFor(u.b.st, x.ref)
+		before, behind, enclosed := parentheses(u.b.st, x.ref)
+		if enclosed {
+			x.Start = before.Start
+		}
+		t.span(at, x.Start)
+		if c.stored {
+			t.pieces = append(t.pieces, unfoldPiece{ref: -1, cte: x.cte, place: c.places})
+			c.places++
+		} else {
+			t.derived(u, c, taken)
+		}
+		t.raw(alias)
+		if enclosed {
+			t.span(x.End, behind.Start)
+			x.End = behind.End
+		}
+		at = x.End
+	}
+	t.span(at, to)
+}
+
+// derived appends an expression that is written out.
+func (t *unfoldedText) derived(u *unfolding, c *commonTable, taken []bool) {
+	if c.head != "" {
+		t.raw("(SELECT * FROM ")
+	}
+	t.raw("(")
+	if len(u.refs) <= maxUnfolded {
+		t.write(u, c.Body.Start, c.Body.End, taken)
+	}
+	t.raw(")")
+	if c.head != "" {
+		t.raw(" AS skarv_body " + c.head + ")")
+	}
+}
+
+// plan puts the new texts into p, with tables renamed: Rename.Ref counts references of the new texts. The stored rows are in the database db, and what
+// stands in the old text from end on is left out.
+func (u *unfolding) plan(w *worker, p *plan.Workspace, db string, end int) {
+	names := make([][]string, len(u.ctes))
+	for i, c := range u.ctes {
+		for range c.places {
+			names[i] = append(names[i], w.freeName(db))
+		}
+	}
+	renamed := map[int]string{}
+	for _, r := range p.Renames {
+		renamed[r.Ref] = r.Text
+	}
+	for _, t := range u.texts {
+		e := &editor{st: u.b.st}
+		span := e.asWritten
+		if u.list {
+			span = e.span
+		}
+		for _, x := range t.pieces {
+			switch text, ok := renamed[x.ref]; {
+			case x.cte >= 0:
+				// As on one server, it is stored before it is read: what is read by a condition is looked for there by a key made for it.
+				e.raw("(SELECT * FROM " + sqltypes.QuoteIn(db, names[x.cte][x.place]) + plan.CopyEnd + ")")
+			case ok:
+				e.raw(text)
+			case x.span.Start < min(x.span.End, end):
+				span(x.span.Start, min(x.span.End, end))
+			default:
+				e.raw(x.raw)
+			}
+		}
+		if t.cte < 0 {
+			p.Text = e.done()
+		} else {
+			p.Stored = append(p.Stored, plan.Stored{Database: db, Names: names[t.cte], Text: e.done()})
+		}
+	}
+	p.Renames = nil
 }

@@ -329,6 +329,11 @@ func (m *mover) workspace(n *plan.Workspace) (moved *plan.Workspace, ok bool) {
 		}
 		w.First = &f
 	}
+	w.Stored = nil
+	for _, st := range n.Stored {
+		st.Text = m.text(st.Text)
+		w.Stored = append(w.Stored, st)
+	}
 	if w.Text == nil {
 		w.Text = m.renamed(n.Renames)
 	}

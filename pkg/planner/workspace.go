@@ -149,15 +149,15 @@ func copyTables(b *build) (bool, error) {
 		}
 		// What the tree names counts; the scanner knows where in the text.
 		tables = b.a.refs
-		if !w.twice && !sameTables(names, tables) {
-			var ok bool
-			if w.unfold, ok = b.unfolded(refs); !ok {
+		if w.mayUnfold(refs) {
+			if !sameTables(w.unfold.named(names), tables) {
 				return false, nil
 			}
 			refs = w.unfold.refs
-			if names, ok = b.named(refs); !ok || !sameTables(names, tables) {
-				return false, nil
-			}
+			names, _ = b.named(refs)
+			w.named, tables = names, names
+		} else if !w.twice && !sameTables(names, tables) {
+			return false, nil
 		}
 	case !sure || !b.plainCalls(b.st) || b.a != nil:
 		return false, nil
@@ -179,7 +179,7 @@ func copyTables(b *build) (bool, error) {
 		return false, err
 	}
 	if w.unfold != nil {
-		p.Text, p.Renames = w.unfold.text(p.Renames), nil
+		w.unfold.plan(w, p, tables[0].Database, len(b.st.SQL()))
 	}
 	if b.locksWithin() {
 		b.plan.Uses |= plan.LocksRows
@@ -289,10 +289,7 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 				c.Written = w.written[t]
 			}
 		default:
-			for free := false; !free; free = w.b.snap.Table(t.Database, c.Name) == nil {
-				w.next++
-				c.Name = "skarv_" + strconv.Itoa(w.next)
-			}
+			c.Name = w.freeName(t.Database)
 			rename, ok := renamed(st, refs[i], t, c.Name)
 			if !ok {
 				w.refused = true
@@ -318,6 +315,15 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 		w.rows(list, st, w.only(t, i))
 	}
 	return nil
+}
+
+// freeName is a name for a temporary table in a database.
+func (w *worker) freeName(db string) (name string) {
+	for free := false; !free; free = w.b.snap.Table(db, name) == nil {
+		w.next++
+		name = "skarv_" + strconv.Itoa(w.next)
+	}
+	return name
 }
 
 // only is the one place that reads the copy of t for the reference i of the text at hand, if there is one and it is known. Copies of a table

@@ -219,7 +219,7 @@ func (o *output) end(warnings uint16) error {
 	if o.s.calls != nil {
 		o.s.calls.open = false
 	}
-	return o.s.conn.WriteEnd(wire.OK{Status: o.s.status(), Warnings: warnings})
+	return o.s.conn.WriteEnd(wire.OK{Status: o.s.status(), Warnings: warnings + uint16(len(o.s.beforehand))})
 }
 
 // endOpen ends a result of a procedure that has failed behind its columns, with the rows so far, before the handler that took the error runs.

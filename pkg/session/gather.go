@@ -76,6 +76,26 @@ func (g *gathering) all(copies []plan.Copy) error {
 	return nil
 }
 
+// store computes what is read from several places, over the copies.
+func (g *gathering) store(list []plan.Stored) error {
+	s := g.s
+	s.beforehand = s.beforehand[:0] // of a way that was given up
+	for _, st := range list {
+		begin := time.Now()
+		warned, err := g.w.Store(st.Database, st.Names, string(s.args.AppendText(nil, st.Text)), func() {
+			s.beforehand = s.appendWarnings(s.beforehand, g.c)
+		})
+		switch {
+		case err != nil:
+			return s.computed(txn.Lost(g.c, err))
+		case warned && g.conns != nil: // it may be an error there
+			return sqlerr.Unsupported("a common table expression that is read from several places, and warns, in a write over several node groups", "select its rows first")
+		}
+		s.traced.Stage(fmt.Sprintf("rows of a common table expression on node group %d", g.c.Group), begin, 0, 0)
+	}
+	return nil
+}
+
 // gather makes the copies that are read from node groups, and notes what they are called.
 func (g *gathering) gather(copies []plan.Copy, names []string) error {
 	var list []*copying

@@ -126,7 +126,7 @@ func (s *Session) statement(r request) error {
 	s.activity.set("Query", s.db, s.stmt.SQL(), start)
 	s.flight.Note(start, flight.Statement, 0, 0)
 	s.used = used{strategy: metrics.Local}
-	s.faults = s.faults[:0]
+	s.faults, s.beforehand = s.faults[:0], s.beforehand[:0]
 	if !s.cfg.Dialect.MariaDB() && s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 && s.stmt.Kind() != sqlparse.Execute {
 		s.warnings = s.warnings[:0] // whatever the statement is; MariaDB keeps them behind BEGIN, COMMIT, PREPARE and the like
 	}

@@ -237,6 +237,10 @@ func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummar
 		s.rowCount = int64(sum.AffectedRows)
 	}
 	switch {
+	case len(s.beforehand) > 0:
+		s.warnings = s.appendWarnings(append(s.warnings[:0], s.beforehand...), c)
+		sum.Warnings += uint16(len(s.beforehand))
+		s.noteUnkept(sum.Warnings)
 	case sum.Warnings > 0:
 		s.warnings = s.warnings[:0]
 		s.fetchWarnings(c, sum.Warnings)

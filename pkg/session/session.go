@@ -275,6 +275,8 @@ type statementAtHand struct {
 	judged *judgement
 	// faults are the warnings with which a server has refused what the statement has sent it; see noteFault.
 	faults []Warning
+	// beforehand are the warnings of what was computed for the statement at hand before a server has run it: they are told with its own.
+	beforehand []Warning
 	// derivedFrom are the tables of information_schema that derived tables of the statement, by their names, stand for.
 	derivedFrom map[string]string
 	// variableColumns are columns of the result at hand that are other than the servers say; see variables.shown.

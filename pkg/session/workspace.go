@@ -113,6 +113,9 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 	if err != nil {
 		return sum, err
 	}
+	if err := g.store(n.Stored); err != nil {
+		return sum, err
+	}
 	if w.Many() {
 		if err := w.Analyse(); err != nil {
 			return sum, txn.Lost(c, err)
@@ -219,7 +222,7 @@ func (s *Session) copyPrepared(c *backend.Conn, sql []byte, params []int) (sum w
 func (s *Session) computed(err error) error {
 	if sqlerr.HasCode(err, sqlerr.CannotReopenTable) {
 		return sqlerr.Unsupported("a query over several node groups that reads a table twice where it is written once",
-			"write a common table expression that is used twice as two derived tables")
+			"write a common table expression that is used twice as two derived tables, or give each WITH a statement of its own")
 	}
 	return err
 }

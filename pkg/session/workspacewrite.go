@@ -183,6 +183,9 @@ func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 	if err != nil {
 		return ok, err
 	}
+	if err := g.store(w.n.Stored); err != nil {
+		return ok, err
+	}
 	if err := ws.Ready(); err != nil {
 		return ok, txn.Lost(w.c, err)
 	}

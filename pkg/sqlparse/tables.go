@@ -64,7 +64,7 @@ func (s *Statement) follows(word Token) bool {
 	return false
 }
 
-// CTE is a common table expression of the outermost WITH.
+// CTE is a common table expression.
 type CTE struct {
 	Name string
 	Head Span   // the name
@@ -72,16 +72,18 @@ type CTE struct {
 	Refs []Span // where it is read, in order
 }
 
-// CommonTables finds the common table expressions of a query and where they are read. What is said of Tables holds, and sure is false
-// where subqueries have some, too.
+// CommonTables finds the common table expressions of a query, or of a statement that writes, and where they are read. What is said of Tables
+// holds, and sure is false where they are those of more than one WITH.
 func (s *Statement) CommonTables() (list []CTE, sure bool) {
-	if s.kind != Select {
+	switch s.kind {
+	case Select, Insert, Replace, Update, Delete:
+	default:
 		return nil, false
 	}
 	f := tableFinder{s: s, l: s.dialect.lexer(s.sql[:s.end], s.mode), sure: true}
 	f.query()
 	for _, c := range f.ctes {
-		f.sure = f.sure && c.level == 1 && c.body.Start > 0 && c.body.End >= c.body.Start
+		f.sure = f.sure && c.with == f.ctes[0].with && c.body.Start > 0 && c.body.End >= c.body.Start
 		list = append(list, CTE{c.name, c.head, c.body, c.refs})
 	}
 	return list, f.sure
@@ -103,6 +105,7 @@ type tableFinder struct {
 	fromAt   int    // refs before the FROM of a DELETE
 	joined   bool   // it has joins by then, and USING has columns
 
+	withs   int  // that have been read
 	forward bool // common table expressions may be read before they stand in the text
 	pending int  // table expression whose query is to come, plus 1
 }
@@ -116,6 +119,7 @@ type tableLevel struct {
 	cte    int  // the table expression whose query this is, plus 1
 
 	with, recursive bool // in the head of WITH
+	withs           int  // how many there have been by then in all
 }
 
 // cte is a common table expression: its name counts from its end on, of a recursive one from its beginning, to the end of the
@@ -123,6 +127,7 @@ type tableLevel struct {
 type cte struct {
 	name    string
 	level   int // how many levels there are where it stands
+	with    int // which WITH it is of
 	visible bool
 	head    Span   // the name
 	body    Span   // the query, without its parentheses
@@ -164,7 +169,7 @@ func (f *tableFinder) query() {
 		if name && lv.with && id != wRecursive &&
 			(f.prev == wWith || f.prev == wRecursive || f.prev == opWord+',') {
 			f.ctes = append(f.ctes, cte{
-				name: string(appendName(nil, s.sql[l.start:l.pos], s.mode)), level: len(f.levels), visible: lv.recursive,
+				name: string(appendName(nil, s.sql[l.start:l.pos], s.mode)), level: len(f.levels), with: lv.withs, visible: lv.recursive,
 				head: Span{l.start, l.pos},
 			})
 			f.pending = len(f.ctes)
@@ -299,7 +304,8 @@ func (f *tableFinder) keyword(lv *tableLevel, id wordID) {
 	case wWith:
 		// WITH ROLLUP, WITH CHECK OPTION and the like follow other words.
 		if f.cteFollows() {
-			lv.with, lv.recursive, lv.from, lv.expect = true, false, false, false
+			f.withs++
+			lv.with, lv.recursive, lv.from, lv.expect, lv.withs = true, false, false, false, f.withs
 		}
 	case wRecursive:
 		lv.recursive = lv.recursive || f.prev == wWith

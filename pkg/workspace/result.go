@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"slices"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -24,6 +25,13 @@ func strictMode(mode string) bool {
 		return true
 	}
 	return false
+}
+
+// unstrict is an sql_mode in which values that do not fit are warned of.
+func unstrict(mode string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(mode, ","), func(m string) bool {
+		return m == "TRADITIONAL" || m == "STRICT_TRANS_TABLES" || m == "STRICT_ALL_TABLES"
+	}), ",")
 }
 
 // Result makes an empty table in db with the columns of a query, which is written for the session's sql_mode, indexed by keys.

@@ -235,6 +235,32 @@ func (w *Workspace) Select(db, text, collation string) (name string, err error) 
 	return name, err
 }
 
+// Store makes tables in db, of the given names, each of which has all rows of a SELECT. That is the client's own text, and runs in the session's own
+// state, except that no value is an error because it is written to a table. warned: the SELECT has warned, and warnings was called when
+// the server could be asked of what.
+func (w *Workspace) Store(db string, names []string, text string, warnings func()) (warned bool, err error) {
+	if _, err := w.conn.Exec("SET @@sql_mode = _utf8mb4'" + unstrict(w.mode) + "', @@time_zone = @skarv_time_zone"); err != nil {
+		return false, err
+	}
+	for i, name := range names {
+		made := sqltypes.QuoteIn(db, name)
+		ok, err := w.conn.Exec("CREATE TEMPORARY TABLE " + made + " AS " + text)
+		if err != nil {
+			return false, err
+		}
+		w.tables = append(w.tables, made)
+		if w.rows += int64(ok.AffectedRows); w.rows > w.budget.limits.Rows {
+			return false, tooLarge("workspace.max_rows", w.budget.limits.Rows)
+		}
+		if i == 0 && ok.Warnings > 0 {
+			warned = true
+			warnings()
+		}
+		text = "SELECT * FROM " + made
+	}
+	return warned, w.conn.later([]byte("SET "+Writing), nil)
+}
+
 // keepStrings and ownStrings remember how the session's texts are read, and bring that back.
 const (
 	keepStrings = "@skarv_client = @@character_set_client, @skarv_connection = @@collation_connection"
