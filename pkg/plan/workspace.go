@@ -25,6 +25,10 @@ type Workspace struct {
 	// Local are tables that the group has all rows of: they are read in place, unless the session is in a transaction,
 	// whose own writes only its own connections see.
 	Local []Copy
+	// Again are further copies of tables of Local that are read more than once, where a server reads a temporary table once in a statement (MySQL),
+	// and Own, not nil, is what reads them. See ForOwnRows.
+	Again []Copy
+	Own   *Reading
 	// Stored are computed once the copies are there, in this order.
 	Stored []Stored
 	// Renames are put into the client's text.
@@ -39,8 +43,8 @@ type Workspace struct {
 	Moments []int
 	// Stage, not nil: the statement is an INSERT or REPLACE whose rows go on from a stage. See Stage.
 	Stage *Stage
-	// LocalTwice: a table of Local is read more than once, and a temporary table can be read only once in a statement
-	// (MySQL): it cannot become a copy.
+	// LocalTwice: a table of Local is read by a function as well, or there cannot be as many copies as it is read, and a temporary table
+	// can be read only once in a statement (MySQL): it cannot become a copy.
 	LocalTwice bool
 	// Torn, not nil, is a table that functions read both as it is now and as the transaction's snapshot has it, which one copy is not.
 	Torn *catalog.Table
@@ -73,10 +77,30 @@ type Copy struct {
 	// View has the tables a view's SELECT reads; Text is that SELECT. The tables are dropped once the view's rows are there.
 	View *Workspace
 	Text string
+	// OwnText, not empty, is Text over the copies of View.ForOwnRows.
+	OwnText string
 	// Query, not nil: the rows are those of a query of the statement. Table is made up and has nothing but a name.
 	Query *Query
 	// Written, not nil: the statement changes the copy.
 	Written *Written
+}
+
+// Reading is how a statement reads copies, as the fields of these names in Workspace tell.
+type Reading struct {
+	Stored  []Stored
+	Renames []Rename
+	Text    Text
+}
+
+// ForOwnRows is n for a session that has rows which only its own connections see: tables of Local are copied, too.
+func (n *Workspace) ForOwnRows() *Workspace {
+	own := *n
+	own.Copies = slices.Concat(n.Copies, n.Local, n.Again)
+	own.Local, own.Again, own.Own = nil, nil, nil
+	if n.Own != nil {
+		own.Stored, own.Renames, own.Text = n.Own.Stored, n.Own.Renames, n.Own.Text
+	}
+	return &own
 }
 
 // Stored is the rows of a common table expression that the statement reads from several places: temporary tables of one content in Database, one
@@ -240,6 +264,10 @@ func (n *Workspace) print(w *strings.Builder, depth int) {
 	}
 	for i := range n.Local {
 		n.Local[i].print(w, "in place, copied within a transaction,", nil, depth+1)
+	}
+	for i := range n.Again {
+		indent(w, depth+1)
+		w.WriteString("once more within a transaction " + n.Again[i].Table.Database + "." + n.Again[i].Table.Name + " as " + n.Again[i].Name + "\n")
 	}
 	for _, st := range n.Stored {
 		indent(w, depth+1)

@@ -177,7 +177,8 @@ func (b *build) broadcastable(w *plan.Workspace, stay []*catalog.Table) (copies 
 		if c.Table.Kind != catalog.Single {
 			continue
 		}
-		if c.View != nil || c.Name != "" || w.LocalTwice || slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.table == c.Table && in.inView }) {
+		again := slices.ContainsFunc(w.Again, func(x plan.Copy) bool { return x.Table == c.Table })
+		if c.View != nil || c.Name != "" || w.LocalTwice || again || slices.ContainsFunc(b.a.insts, func(in *instance) bool { return in.table == c.Table && in.inView }) {
 			return nil, false
 		}
 		copies = append(copies, c)
@@ -190,7 +191,7 @@ func (b *build) broadcastable(w *plan.Workspace, stay []*catalog.Table) (copies 
 func (b *build) planAnew(copies []plan.Copy) (root plan.Node, ok bool) {
 	n := &build{p: b.p, st: b.st, db: b.db, snap: b.snap, sess: b.sess, plan: &plan.Plan{}, everywhere: map[*catalog.Table]*catalog.Table{}}
 	id := 0
-	for _, c := range slices.Concat(b.choice.Workspace.Copies, b.choice.Workspace.Local) {
+	for _, c := range slices.Concat(b.choice.Workspace.Copies, b.choice.Workspace.Local, b.choice.Workspace.Again) {
 		if c.Input != nil {
 			id = max(id, c.Input.ID)
 		}

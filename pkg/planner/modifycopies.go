@@ -118,7 +118,7 @@ func modifyCopies(b *build) (fired bool, err error) {
 	if err := w.readers(p, tables, b.st, b.db); err != nil {
 		return false, err
 	}
-	if w.unfold != nil {
+	if ownRenames(p); w.unfold != nil {
 		w.unfold.plan(w, p, tables[0].Database, len(b.st.SQL()))
 	}
 	return true, nil

@@ -616,26 +616,34 @@ func (w *worker) pushed(p *plan.Workspace, refs []sqlparse.TableRef) bool {
 		}
 		edits = append(edits, edit{x.span, text})
 	}
-	for _, r := range p.Renames {
-		edits = append(edits, edit{refs[r.Ref].Span, plan.Text{{SQL: r.Text, Arg: plan.NoArg}}})
+	write := func(renames []plan.Rename) (text plan.Text, ok bool) {
+		edits := slices.Clone(edits)
+		for _, r := range renames {
+			edits = append(edits, edit{refs[r.Ref].Span, plan.Text{{SQL: r.Text, Arg: plan.NoArg}}})
+		}
+		slices.SortFunc(edits, func(x, y edit) int { return x.Start - y.Start })
+		list, _ := b.st.SelectList()
+		e := &editor{st: b.st}
+		at := 0
+		for _, x := range edits {
+			if list.Start <= x.Start && x.End <= list.End {
+				if !b.aliased(x.Span) {
+					return nil, false // a reference of the select list, on MySQL
+				}
+				b.guard(plan.ArgSelectList, string(b.st.Text(list)))
+			}
+			e.asWritten(at, x.Start)
+			e.add(x.text)
+			at = x.End
+		}
+		e.asWritten(at, len(b.st.SQL()))
+		return e.done(), true
+	}
+	var ok bool
+	if p.Text, ok = write(p.Renames); ok && p.Own != nil {
+		p.Own.Text, ok = write(p.Own.Renames)
+		p.Own.Renames = nil
 	}
 	p.Renames = nil
-	slices.SortFunc(edits, func(x, y edit) int { return x.Start - y.Start })
-	list, _ := b.st.SelectList()
-	e := &editor{st: b.st}
-	at := 0
-	for _, x := range edits {
-		if list.Start <= x.Start && x.End <= list.End {
-			if !b.aliased(x.Span) {
-				return false // a reference of the select list, on MySQL
-			}
-			b.guard(plan.ArgSelectList, string(b.st.Text(list)))
-		}
-		e.asWritten(at, x.Start)
-		e.add(x.text)
-		at = x.End
-	}
-	e.asWritten(at, len(b.st.SQL()))
-	p.Text = e.done()
-	return true
+	return ok
 }

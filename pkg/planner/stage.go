@@ -128,7 +128,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		p.Stage.Name = stageName
 		p.Renames = append([]plan.Rename{{Ref: w.target, Text: sqltypes.QuoteIn(t.Database, stageName)}}, p.Renames...)
 	}
-	if w.unfold != nil {
+	if ownRenames(p); w.unfold != nil {
 		end := len(b.st.SQL())
 		if text.OnDuplicate >= 0 {
 			end = text.OnDuplicate

@@ -428,34 +428,48 @@ func (u *unfolding) plan(w *worker, p *plan.Workspace, db string, end int) {
 			names[i] = append(names[i], w.freeName(db))
 		}
 	}
-	renamed := map[int]string{}
-	for _, r := range p.Renames {
-		renamed[r.Ref] = r.Text
-	}
-	for _, t := range u.texts {
-		e := &editor{st: u.b.st}
-		span := e.asWritten
-		if u.list {
-			span = e.span
+	write := func(renames []plan.Rename) (list []plan.Stored, main plan.Text) {
+		renamed := map[int]string{}
+		for _, r := range renames {
+			renamed[r.Ref] = r.Text
 		}
-		for _, x := range t.pieces {
-			switch text, ok := renamed[x.ref]; {
-			case x.cte >= 0:
-				// As on one server, it is stored before it is read: what is read by a condition is looked for there by a key made for it.
-				e.raw("(SELECT * FROM " + sqltypes.QuoteIn(db, names[x.cte][x.place]) + plan.CopyEnd + ")")
-			case ok:
-				e.raw(text)
-			case x.span.Start < min(x.span.End, end):
-				span(x.span.Start, min(x.span.End, end))
-			default:
-				e.raw(x.raw)
+		for _, t := range u.texts {
+			text := t.text(u, db, names, renamed, end)
+			if t.cte < 0 {
+				main = text
+			} else {
+				list = append(list, plan.Stored{Database: db, Names: names[t.cte], Text: text})
 			}
 		}
-		if t.cte < 0 {
-			p.Text = e.done()
-		} else {
-			p.Stored = append(p.Stored, plan.Stored{Database: db, Names: names[t.cte], Text: e.done()})
-		}
+		return list, main
+	}
+	p.Stored, p.Text = write(p.Renames)
+	if p.Own != nil {
+		p.Own.Stored, p.Own.Text = write(p.Own.Renames)
+		p.Own.Renames = nil
 	}
 	p.Renames = nil
+}
+
+// text is the new text with tables renamed, by numbers of references, and names for the stored rows in the database db.
+func (t *unfoldedText) text(u *unfolding, db string, names [][]string, renamed map[int]string, end int) plan.Text {
+	e := &editor{st: u.b.st}
+	span := e.asWritten
+	if u.list {
+		span = e.span
+	}
+	for _, x := range t.pieces {
+		switch text, ok := renamed[x.ref]; {
+		case x.cte >= 0:
+			// As on one server, it is stored before it is read: what is read by a condition is looked for there by a key made for it.
+			e.raw("(SELECT * FROM " + sqltypes.QuoteIn(db, names[x.cte][x.place]) + plan.CopyEnd + ")")
+		case ok:
+			e.raw(text)
+		case x.span.Start < min(x.span.End, end):
+			span(x.span.Start, min(x.span.End, end))
+		default:
+			e.raw(x.raw)
+		}
+	}
+	return e.done()
 }

@@ -329,16 +329,29 @@ func (m *mover) workspace(n *plan.Workspace) (moved *plan.Workspace, ok bool) {
 		}
 		w.First = &f
 	}
-	w.Stored = nil
-	for _, st := range n.Stored {
-		st.Text = m.text(st.Text)
-		w.Stored = append(w.Stored, st)
+	if w.Again, ok = m.copies(n.Again); !ok {
+		return nil, false
 	}
-	if w.Text == nil {
-		w.Text = m.renamed(n.Renames)
+	if n.Own != nil {
+		own := m.reading(*n.Own)
+		w.Own = &own
 	}
-	w.Text, w.Renames = m.text(w.Text), nil
+	r := m.reading(plan.Reading{Stored: n.Stored, Renames: n.Renames, Text: n.Text})
+	w.Stored, w.Renames, w.Text = r.Stored, nil, r.Text
 	return &w, !m.failed
+}
+
+// reading moves how copies are read.
+func (m *mover) reading(r plan.Reading) (moved plan.Reading) {
+	for _, st := range r.Stored {
+		st.Text = m.text(st.Text)
+		moved.Stored = append(moved.Stored, st)
+	}
+	if moved.Text = r.Text; r.Text == nil {
+		moved.Text = m.renamed(r.Renames)
+	}
+	moved.Text = m.text(moved.Text)
+	return moved
 }
 
 // copies moves what makes copies.

@@ -178,7 +178,7 @@ func copyTables(b *build) (bool, error) {
 	if err := w.readers(p, tables, b.st, b.db); err != nil {
 		return false, err
 	}
-	if w.unfold != nil {
+	if ownRenames(p); w.unfold != nil {
 		w.unfold.plan(w, p, tables[0].Database, len(b.st.SQL()))
 	}
 	if b.locksWithin() {
@@ -275,7 +275,9 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 		// What is written is read elsewhere from a copy of its own, which does not change.
 		twice := w.twice && (w.views > 0 || w.written[t] == nil)
 		if done[t] > 1 && (twice || local) {
-			p.LocalTwice = p.LocalTwice || local && !w.twice
+			if local && !w.twice {
+				w.again(p, t, i, refs[i], st)
+			}
 			continue
 		}
 		if w.copies++; w.copies > maxCopies {
@@ -315,6 +317,31 @@ func (w *worker) tables(p *plan.Workspace, tables []*catalog.Table, refs []sqlpa
 		w.rows(list, st, w.only(t, i))
 	}
 	return nil
+}
+
+// again plans the further copy that a table of p.Local needs where it is copied and is read by another reference, i of the text, as well.
+func (w *worker) again(p *plan.Workspace, t *catalog.Table, i int, ref sqlparse.TableRef, st *sqlparse.Statement) {
+	name := w.freeName(t.Database)
+	rename, ok := renamed(st, ref, t, name)
+	if w.copies++; !ok || w.copies > maxCopies {
+		w.copies--
+		p.LocalTwice = true
+		return
+	}
+	if p.Own == nil {
+		p.Own = &plan.Reading{}
+	}
+	p.Own.Renames = append(p.Own.Renames, plan.Rename{Ref: i, Text: rename})
+	p.Again = append(p.Again, plan.Copy{Table: t, Name: name})
+	w.rows(&p.Again, st, w.only(t, i))
+}
+
+// ownRenames puts p's renames among those of p.Own, which are further ones by then.
+func ownRenames(p *plan.Workspace) {
+	if p.Own != nil {
+		p.Own.Renames = append(p.Own.Renames, p.Renames...)
+		slices.SortFunc(p.Own.Renames, func(x, y plan.Rename) int { return x.Ref - y.Ref })
+	}
 }
 
 // freeName is a name for a temporary table in a database.
@@ -444,13 +471,20 @@ func (w *worker) view(p *plan.Workspace, c *plan.Copy) error {
 		return err
 	}
 	p.Torn = cmp.Or(p.Torn, c.View.Torn)
-	c.Text = c.Table.ViewText
-	for i := len(c.View.Renames) - 1; i >= 0; i-- {
-		r := c.View.Renames[i]
-		span := refs[r.Ref].Span
-		c.Text = c.Text[:span.Start] + r.Text + c.Text[span.End:]
+	c.Text = renamedView(c.Table.ViewText, refs, c.View.Renames)
+	if ownRenames(c.View); c.View.Own != nil {
+		c.OwnText = renamedView(c.Table.ViewText, refs, c.View.Own.Renames)
 	}
 	return nil
+}
+
+// renamedView is the text of a view with other tables in the place of some.
+func renamedView(text string, refs []sqlparse.TableRef, renames []plan.Rename) string {
+	for _, r := range slices.Backward(renames) {
+		span := refs[r.Ref].Span
+		text = text[:span.Start] + r.Text + text[span.End:]
+	}
+	return text
 }
 
 // renamed is what stands for a table reference that reads another table. ok is false where none can.

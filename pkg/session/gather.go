@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -143,16 +142,16 @@ func (g *gathering) everywhere() []*workspace.Workspace {
 
 // view makes the copy of a view's rows, under a name of its own.
 func (g *gathering) view(t *plan.Copy) (name string, err error) {
-	copies := t.View.Copies
+	copies, text := t.View.Copies, t.Text
 	if g.s.hasOwnRows() || g.conns != nil {
-		copies = slices.Concat(t.View.Copies, t.View.Local)
+		copies, text = t.View.ForOwnRows().Copies, cmp.Or(t.OwnText, t.Text)
 	}
 	mark := g.w.Mark()
 	if err := g.all(copies); err != nil {
 		return "", err
 	}
 	begin := time.Now()
-	if name, err = g.w.Select(t.Table.Database, t.Text, t.Table.Collation); err == nil {
+	if name, err = g.w.Select(t.Table.Database, text, t.Table.Collation); err == nil {
 		g.s.traced.Stage(fmt.Sprintf("rows of view %s.%s on node group %d", t.Table.Database, t.Table.Name, g.c.Group), begin, 0, 0)
 		err = g.w.DropBetween(mark)
 	}

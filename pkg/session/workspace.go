@@ -33,14 +33,14 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error
 	if err := s.torn(n); err != nil {
 		return err
 	}
-	copies := n.Copies
 	if s.hasOwnRows() {
 		if n.LocalTwice {
 			return sqlerr.Unsupported("a query over several node groups that reads a reference table twice, within a transaction or with temporary tables",
 				"run it outside of the transaction")
 		}
-		copies = slices.Concat(n.Copies, n.Local)
+		n = n.ForOwnRows()
 	}
+	copies := n.Copies
 	g := n.Group
 	if g == 0 {
 		g = s.anyGroup()

@@ -68,10 +68,10 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	c.Dirty = true // until the pool has reset it
 	s.used.group = g
 	s.running.enter(c)
-	copies := n.Copies
 	if s.hasOwnRows() {
-		copies = slices.Concat(n.Copies, n.Local)
+		n = n.ForOwnRows()
 	}
+	copies := n.Copies
 	if _, err := s.examine(c, n, copies); err != nil {
 		s.running.leave(c) // before anybody else has it
 		c.Release()

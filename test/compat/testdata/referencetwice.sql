@@ -1,0 +1,34 @@
+-- Reference and single tables that a statement over several node groups reads more than once, in a transaction, which alone sees its rows.
+CREATE TABLE a (id INT PRIMARY KEY, n INT, s VARCHAR(20));
+INSERT INTO a VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 1, NULL), (4, NULL, 'c'), (5, 3, 'd'), (6, 2, 'e');
+CREATE TABLE k (p INT, q INT, n INT, PRIMARY KEY (p, q)) PARTITION BY KEY (p);
+INSERT INTO k VALUES (1, 1, 1), (1, 2, 2), (2, 1, NULL), (3, 1, 1), (3, 2, 3), (3, 3, 2), (4, 1, 5);
+CREATE TABLE r (id INT PRIMARY KEY, name VARCHAR(10), up INT) COMMENT 'skarv:reference';
+INSERT INTO r VALUES (1, 'one', NULL), (2, 'two', 1), (3, NULL, 1), (4, 'four', 2);
+CREATE TABLE g (id INT PRIMARY KEY, v INT) COMMENT 'skarv:single';
+INSERT INTO g VALUES (1, 10), (2, 20), (3, 10);
+CREATE TABLE w (id INT PRIMARY KEY, n INT, s VARCHAR(10));
+CREATE VIEW v AS SELECT k.p, x.name a, y.name b, COUNT(*) c FROM k JOIN r x ON x.id = k.p JOIN r y ON y.id = k.q GROUP BY k.p, x.name, y.name;
+BEGIN;
+UPDATE r SET name = 'uno' WHERE id = 1;
+UPDATE g SET v = 20 WHERE id = 3;
+SELECT k.p, k.q, a.id, x.name, y.name FROM k JOIN a ON a.n = k.n JOIN r x ON x.id = k.n JOIN r y ON y.id = a.id ORDER BY 1, 2, 3;
+SELECT k.p, k.q, a.id, x.name, y.name FROM k JOIN a ON a.n = k.n JOIN r x ON x.id = k.n LEFT JOIN r y ON y.up = x.id ORDER BY 1, 2, 3, y.id;
+SELECT COUNT(*) FROM k JOIN a ON a.n = k.n WHERE k.p IN (SELECT id FROM r) AND a.id NOT IN (SELECT up FROM r WHERE up IS NOT NULL);
+SELECT n, (SELECT MAX(name) FROM r WHERE r.id <= z.n) m, (SELECT name FROM r WHERE r.id = z.n) nm FROM (SELECT n, COUNT(*) c, GROUP_CONCAT(s ORDER BY s) FROM a GROUP BY n) z ORDER BY n;
+SELECT x.id, y.id, a.n FROM a JOIN g x ON x.id = a.n JOIN g y ON y.v = x.v JOIN k ON k.n = a.n ORDER BY 1, 2, 3;
+WITH x AS (SELECT n, COUNT(*) c FROM k GROUP BY n) SELECT COUNT(*) FROM x a JOIN x b ON a.c = b.c JOIN r ON r.id = a.n JOIN r z ON z.id = b.n;
+WITH x AS (SELECT up, COUNT(*) c FROM r GROUP BY up) SELECT COUNT(*) FROM x a JOIN x b ON a.c = b.c JOIN k ON k.n = a.c JOIN r ON r.id = k.p JOIN r z ON z.id = k.q;
+SELECT v.p, v.a, v.b, v.c, a.id FROM v JOIN a ON a.n = v.c ORDER BY 1, 3, 5;
+INSERT INTO w SELECT k.p * 10 + k.q, a.id, x.name FROM k JOIN a ON a.id = k.n JOIN r x ON x.id = k.n JOIN r y ON y.id = a.id;
+UPDATE w JOIN a ON a.id = w.n JOIN r x ON x.id = w.n JOIN r y ON y.up = x.id AND y.id < 4 SET w.s = CONCAT(x.id, '!');
+SELECT * FROM w ORDER BY id;
+DELETE w FROM w JOIN a ON a.n = w.n WHERE w.n IN (SELECT id FROM r) AND w.n NOT IN (SELECT up + 1 FROM r WHERE up IS NOT NULL);
+SELECT * FROM w ORDER BY id;
+UPDATE w JOIN v ON v.c = w.n SET w.s = 'v';
+SELECT * FROM w ORDER BY id;
+ROLLBACK;
+-- What is locked.
+BEGIN;
+SELECT k.p, k.q, x.name, y.name FROM k JOIN a ON a.id = k.n JOIN r x ON x.id = k.n JOIN r y ON y.id = a.id ORDER BY 1, 2 FOR UPDATE;
+COMMIT;
