@@ -14,6 +14,7 @@
 package socket
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"sync"
@@ -50,7 +51,8 @@ type Conn struct {
 	// Read inside Serve waits on a second registration of the socket, which has to follow what others do to this one.
 	nested   atomic.Pointer[Conn]
 	closed   atomic.Bool
-	deadline atomic.Int64 // for reads; UnixNano, 0 for none
+	born     time.Time
+	deadline atomic.Int64 // for reads, after born, 0 for none: a wall clock may leap meanwhile
 }
 
 // transfer is the state of one read or write across the calls of its callback.
@@ -64,7 +66,7 @@ type transfer struct {
 // New wraps nc. If nc is a plain TCP or Unix stream socket the Conn reads and writes its descriptor directly; anything
 // else is driven through nc. The Conn owns nc from now on.
 func New(nc net.Conn) *Conn {
-	c := &Conn{base: nc, via: nc}
+	c := &Conn{base: nc, via: nc, born: time.Now()}
 	switch s := nc.(type) {
 	case *net.TCPConn:
 		c.raw, _ = s.SyscallConn()
@@ -314,14 +316,20 @@ func (c *Conn) Socket() net.Conn {
 }
 
 func (c *Conn) deadlineNested(t time.Time) {
-	var nano int64
+	var d int64
 	if !t.IsZero() {
-		nano = t.UnixNano()
+		d = cmp.Or(int64(t.Sub(c.born)), -1)
 	}
-	c.deadline.Store(nano)
+	c.deadline.Store(d)
 	if n := c.nested.Load(); n != nil {
 		_ = n.base.SetReadDeadline(t)
 	}
+}
+
+// readDeadline is the deadline for reads, if there is one.
+func (c *Conn) readDeadline() (t time.Time, set bool) {
+	d := time.Duration(c.deadline.Load())
+	return c.born.Add(d), d != 0
 }
 
 // LocalAddr is the address of this end.

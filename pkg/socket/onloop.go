@@ -1,9 +1,6 @@
 package socket
 
-import (
-	"net"
-	"time"
-)
+import "net"
 
 // ServeOn is Serve on a Loop. It returns at once; when the session has ended, and the Conn has left the Loop, after is called on
 // a goroutine of its own. false: the Conn cannot be on a Loop (it is encrypted, or no plain socket), and after is not called.
@@ -58,8 +55,8 @@ func (c *Conn) join(l *Loop) bool {
 	if err != nil {
 		return false
 	}
-	if t := c.deadline.Load(); t != 0 {
-		j.readDeadline(time.Unix(0, t))
+	if t, set := c.readDeadline(); set {
+		j.readDeadline(t)
 	}
 	c.ring.Store(j)
 	return true
@@ -85,7 +82,7 @@ func (c *Conn) leave(j *joined) {
 	case *net.UnixConn:
 		c.raw, _ = s.SyscallConn()
 	}
-	if t := c.deadline.Load(); t != 0 {
-		_ = nc.SetReadDeadline(time.Unix(0, t))
+	if t, set := c.readDeadline(); set {
+		_ = nc.SetReadDeadline(t)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"time"
 )
 
 // stepOutcome is what the last call of step did, which decides whether waiting is safe.
@@ -77,8 +76,8 @@ func (c *Conn) readNested(p []byte) (int, error) {
 		}
 		c.nested.Store(n)
 		// What happened before the Store did not reach n.
-		if t := c.deadline.Load(); t != 0 {
-			_ = n.base.SetReadDeadline(time.Unix(0, t))
+		if t, set := c.readDeadline(); set {
+			_ = n.base.SetReadDeadline(t)
 		}
 		if c.closed.Load() {
 			_ = n.base.Close()

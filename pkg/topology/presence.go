@@ -65,14 +65,15 @@ type Presence struct {
 
 	// Who asks this process itself is told before etcd is, see AwaitDrained.
 	asked atomic.Int64 // how many wait
-	later atomic.Int64 // announcements wait until then; UnixNano
+	born  time.Time
+	later atomic.Int64 // announcements wait until this long after born: a wall clock may leap meanwhile
 	mu    sync.Mutex
 	acks  chan struct{} // closed at the next AckMap
 }
 
 // NewPresence returns a Presence for m; its ID must be unique among running processes.
 func (s *Store) NewPresence(m Member) *Presence {
-	return &Presence{store: s, member: m, wake: make(chan struct{}, 1), acks: make(chan struct{})}
+	return &Presence{store: s, member: m, wake: make(chan struct{}, 1), acks: make(chan struct{}), born: time.Now()}
 }
 
 // Ack says that from now on this process uses the snapshot of revision, or newer. It never blocks.
@@ -116,7 +117,7 @@ func (p *Presence) AckMap(epoch uint64) {
 	if epoch > p.drained.Load() {
 		p.drained.Store(epoch)
 		if p.asked.Load() > 0 {
-			p.later.Store(time.Now().Add(afterAsked).UnixNano())
+			p.later.Store(int64(time.Since(p.born) + afterAsked))
 		}
 		p.mu.Lock()
 		close(p.acks)
@@ -251,7 +252,7 @@ func (p *Presence) announce(ctx context.Context) error {
 			case <-time.After(together):
 			}
 		}
-		if d := time.Until(time.Unix(0, p.later.Load())); d > 0 {
+		if d := time.Duration(p.later.Load()) - time.Since(p.born); d > 0 {
 			if pause.For(ctx, d) != nil {
 				return nil
 			}
