@@ -66,8 +66,7 @@ const maxUnfolded = maxCopies
 // expression may differ, or its text is not known well enough.
 func (b *build) unfolded(refs []sqlparse.TableRef) (u *unfolding, ok bool) {
 	ctes, sure := b.st.CommonTables()
-	with, outermost := b.with()
-	if !sure || len(ctes) == 0 || with == nil || len(with.CTEs) != len(ctes) || b.a.assigns {
+	if !sure || len(ctes) == 0 || b.a == nil && !ctes[0].Outermost || b.a != nil && b.a.assigns {
 		return nil, false
 	}
 	u = &unfolding{b: b}
@@ -92,7 +91,7 @@ func (b *build) unfolded(refs []sqlparse.TableRef) (u *unfolding, ok bool) {
 		u.ctes = append(u.ctes, t)
 	}
 	slices.SortFunc(u.edits, func(x, y unfoldEdit) int { return x.Start - y.Start })
-	if !u.count(with, outermost) {
+	if !u.count() {
 		return nil, false
 	}
 	list, _ := b.st.SelectList()
@@ -142,8 +141,8 @@ func onlyOnce(list []*instance) (once []*instance) {
 	return once
 }
 
-// with is the one WITH that the statement has; nil: it has none, or more. outermost: it stands outside of subqueries and derived tables.
-func (b *build) with() (with *sqlparser.With, outermost bool) {
+// with is the one WITH that the statement has; nil: it has none, or more, or nobody has read it.
+func (b *build) with() (with *sqlparser.With) {
 	var of sqlparser.SQLNode
 	switch {
 	case b.query != nil:
@@ -155,34 +154,40 @@ func (b *build) with() (with *sqlparser.With, outermost bool) {
 	case b.ins != nil:
 		of = b.ins.stmt.Rows
 	default:
-		return nil, false
+		return nil
 	}
-	found, inside := 0, 0
+	found := 0
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
-		switch n := n.(type) {
-		case *sqlparser.With:
+		if w, is := n.(*sqlparser.With); is {
 			found++
-			with = n
-		case *sqlparser.Subquery, *sqlparser.DerivedTable:
-			inside += countWith(n)
+			with = w
 		}
 		return true, nil
 	}, of)
 	if found != 1 {
-		return nil, false
+		return nil
 	}
-	return with, inside == 0
+	return with
 }
 
-// countWith is how often a part of a tree has WITH.
-func countWith(of sqlparser.SQLNode) (n int) {
-	_ = sqlparser.Walk(func(node sqlparser.SQLNode) (bool, error) {
-		if _, is := node.(*sqlparser.With); is {
-			n++
-		}
+// keptUnread is keptApart for the query of an expression in a statement that nobody has read. known: it may be stored.
+func (b *build) keptUnread(body sqlparse.Span) (kept, known bool) {
+	st, _, ok := b.scanPart(body)
+	if !ok || textUses(st.Uses())&plan.WritesUserVariable != 0 {
+		return true, false
+	}
+	tree, _, err := b.p.parser.Parse(st)
+	stmt, is := tree.(sqlparser.TableStatement)
+	if err != nil || !is {
+		return true, st.NumParams() == 0 // a set operation that it cannot read
+	}
+	chance := false
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		f, is := n.(*sqlparser.FuncExpr)
+		chance = chance || is && b.byChance(f)
 		return true, nil
-	}, of)
-	return n
+	}, stmt)
+	return chance || keptApart(stmt), !(&build{st: st}).selectsParameter(stmt)
 }
 
 // standsAlone reports whether the query of a common table expression reads nothing of the queries around it.
@@ -211,7 +216,11 @@ func (u *unfolding) body(at sqlparse.Span) int {
 }
 
 // count finds out how often each expression is read, and which are stored. It returns false where neither can be done.
-func (u *unfolding) count(with *sqlparser.With, outermost bool) bool {
+func (u *unfolding) count() bool {
+	with := u.b.with()
+	if u.b.a != nil && (with == nil || len(with.CTEs) != len(u.ctes)) {
+		return false
+	}
 	for i := range u.ctes { // an expression reads those before it
 		u.ctes[i].tables = slices.ContainsFunc(u.edits, func(e unfoldEdit) bool {
 			return inSpan(e.Span, u.ctes[i].Body) && (e.cte < 0 || e.cte != i && u.ctes[e.cte].tables)
@@ -233,10 +242,19 @@ func (u *unfolding) count(with *sqlparser.With, outermost bool) bool {
 		if c.reads > maxUnfolded {
 			return false
 		}
-		body := with.CTEs[i].Subquery
-		c.stored = c.tables && c.reads > 1 && (c.recursive || !repeatable(u.b.st, c.Body) || keptApart(body) || u.b.ofChance(body))
-		if c.stored && (u.b.selectsParameter(body) || !outermost && !u.b.standsAlone(body)) {
-			return false // the type of a parameter hangs on its value
+		if !c.tables || c.reads < 2 {
+			continue
+		}
+		kept, known := false, false
+		if with == nil {
+			kept, known = u.b.keptUnread(c.Body)
+		} else {
+			body := with.CTEs[i].Subquery
+			kept = keptApart(body) || u.b.ofChance(body)
+			known = !u.b.selectsParameter(body) && (c.Outermost || u.b.standsAlone(body)) // the type of a parameter hangs on its value
+		}
+		if c.stored = kept || c.recursive || !repeatable(u.b.st, c.Body); c.stored && !known {
+			return false
 		}
 	}
 	return true

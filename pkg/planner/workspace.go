@@ -161,6 +161,10 @@ func copyTables(b *build) (bool, error) {
 		}
 	case !sure || !b.plainCalls(b.st) || b.a != nil:
 		return false, nil
+	case w.mayUnfold(refs):
+		refs = w.unfold.refs
+		names, _ = b.named(refs)
+		w.named, tables = names, names
 	}
 	if len(tables) == 0 && b.pushed == nil && len(b.reads) == 0 {
 		return false, nil

@@ -66,10 +66,11 @@ func (s *Statement) follows(word Token) bool {
 
 // CTE is a common table expression.
 type CTE struct {
-	Name string
-	Head Span   // the name
-	Body Span   // the query, without its parentheses
-	Refs []Span // where it is read, in order
+	Name      string
+	Outermost bool   // its WITH stands in no parentheses
+	Head      Span   // the name
+	Body      Span   // the query, without its parentheses
+	Refs      []Span // where it is read, in order
 }
 
 // CommonTables finds the common table expressions of a query, or of a statement that writes, and where they are read. What is said of Tables
@@ -84,7 +85,7 @@ func (s *Statement) CommonTables() (list []CTE, sure bool) {
 	f.query()
 	for _, c := range f.ctes {
 		f.sure = f.sure && c.with == f.ctes[0].with && c.body.Start > 0 && c.body.End >= c.body.Start
-		list = append(list, CTE{c.name, c.head, c.body, c.refs})
+		list = append(list, CTE{c.name, c.level == 1, c.head, c.body, c.refs})
 	}
 	return list, f.sure
 }

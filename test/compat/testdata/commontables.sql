@@ -33,6 +33,8 @@ SELECT id FROM a WHERE n IN (WITH x AS (SELECT n, COUNT(*) c FROM k GROUP BY n) 
 CREATE VIEW vx AS WITH x AS (SELECT n, COUNT(*) c FROM k GROUP BY n) SELECT a.n, b.c FROM x a JOIN x b ON a.n = b.n;
 SELECT n + 0 n, c + 0 c FROM vx ORDER BY 1, 2;
 DROP VIEW vx;
+WITH x AS (SELECT n, COUNT(*) c FROM k GROUP BY n), y AS (SELECT id FROM a WHERE d > 1) SELECT n FROM x INTERSECT SELECT c FROM x UNION SELECT id FROM y EXCEPT SELECT id + 1 FROM y ORDER BY 1;
+WITH x AS (SELECT n FROM a INTERSECT SELECT p FROM k) SELECT x.n, y.n m FROM x JOIN x y ON x.n = y.n + 1 ORDER BY 1;
 -- Their warnings are told once.
 WITH x AS (SELECT p, 1 / 0 z FROM k WHERE p = 1) SELECT COUNT(*) FROM x JOIN x y ON x.p = y.p JOIN a ON a.n = x.p;
 -- By chance.
