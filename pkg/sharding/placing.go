@@ -104,9 +104,11 @@ func (p *placing) otherEngine() bool {
 	return e != "" && e != "InnoDB"
 }
 
-// numbersAlone reports whether the table has an AUTO_INCREMENT column and no key that tells its rows apart: they cannot have the hidden key, for
-// servers number one column.
-func (p *placing) numbersAlone() bool { return p.def.Auto >= 0 && p.def.Keyless() }
+// staysWhole reports whether the table has no key that tells its rows apart, and something that the hidden key does not serve: an AUTO_INCREMENT
+// column, for servers number one column, or a UNIQUE key, whose global index would need the row's own.
+func (p *placing) staysWhole() bool {
+	return p.def.Keyless() && (p.def.Auto >= 0 || len(p.def.Table.Unique) > 0)
+}
 
 // old returns the entry this one follows from, or nil.
 func (p *placing) old() *catalog.Table {
@@ -170,7 +172,7 @@ func (p *placing) kind(t *catalog.Table, old *catalog.Table) (key []string, err 
 		t.Kind = catalog.Single
 	default:
 		t.Kind = catalog.Sharded
-		if d := p.snap.Databases[t.Database]; d != nil && d.Single || p.otherEngine() || p.numbersAlone() {
+		if d := p.snap.Databases[t.Database]; d != nil && d.Single || p.otherEngine() || p.staysWhole() {
 			t.Kind = catalog.Single
 		}
 	}

@@ -1,0 +1,55 @@
+-- Tables that no key tells rows apart in, with what the hidden key does not serve: they live on one node group.
+CREATE TABLE na (id INT NOT NULL AUTO_INCREMENT, v VARCHAR(20), KEY (id));
+INSERT INTO na (v) VALUES ('one'), ('two');
+SELECT LAST_INSERT_ID();
+INSERT INTO na VALUES (2, 'again'), (NULL, 'three');
+SELECT LAST_INSERT_ID();
+INSERT INTO na (v) VALUES ('four') ON DUPLICATE KEY UPDATE v = 'met';
+SELECT * FROM na ORDER BY id, v;
+UPDATE na SET v = CONCAT(v, '!') WHERE id = 2;
+DELETE FROM na WHERE id = 2 ORDER BY v LIMIT 1;
+SELECT * FROM na ORDER BY id, v;
+CREATE TABLE na_other (id INT PRIMARY KEY, n INT);
+INSERT INTO na_other SELECT id, COUNT(*) FROM na GROUP BY id;
+INSERT INTO na (v) SELECT CONCAT('from ', id) FROM na_other ORDER BY id;
+SELECT COUNT(*), MAX(id) FROM na;
+SELECT o.id, COUNT(na.id) FROM na_other o LEFT JOIN na USING (id) GROUP BY o.id ORDER BY o.id;
+BEGIN;
+INSERT INTO na VALUES (5, 'taken back');
+ROLLBACK;
+SELECT COUNT(*) FROM na WHERE v = 'taken back';
+ALTER TABLE na ADD COLUMN w INT DEFAULT 7, ADD KEY (v);
+SELECT DISTINCT w FROM na;
+SHOW COLUMNS FROM na;
+-- refused: it is said where its rows lie
+CREATE TABLE na2 (id INT NOT NULL AUTO_INCREMENT, g INT, KEY (id)) PARTITION BY KEY (g);
+CREATE TABLE na2 (id INT AUTO_INCREMENT, g INT, UNIQUE KEY (id));
+INSERT INTO na2 (g) VALUES (1), (2), (3), (4), (5), (6), (7);
+SELECT COUNT(*) FROM na2;
+DROP TABLE na, na2, na_other;
+CREATE TABLE nu (a INT, b VARCHAR(20), UNIQUE KEY one (a), UNIQUE KEY two (b(3), a));
+INSERT INTO nu VALUES (1, 'abc'), (2, 'abcd'), (NULL, 'abc'), (NULL, 'abc'), (3, NULL), (4, NULL);
+INSERT INTO nu VALUES (1, 'new');
+INSERT IGNORE INTO nu VALUES (5, 'five'), (2, 'two');
+INSERT INTO nu VALUES (2, 'x') ON DUPLICATE KEY UPDATE b = CONCAT(b, '!');
+REPLACE INTO nu VALUES (3, 'three'), (NULL, 'none');
+UPDATE nu SET a = a + 1 WHERE a IS NOT NULL ORDER BY a DESC;
+UPDATE nu SET a = 3 WHERE a = 2;
+DELETE FROM nu WHERE a IS NULL AND b = 'abc' LIMIT 1;
+SELECT * FROM nu ORDER BY a, b;
+CREATE TABLE nu_other (id INT PRIMARY KEY, n INT);
+INSERT INTO nu_other SELECT a, LENGTH(b) FROM nu WHERE a IS NOT NULL;
+SELECT o.id, o.n, nu.b FROM nu_other o LEFT JOIN nu ON nu.a = o.id ORDER BY o.id;
+-- refused: the copies of rows that no key tells apart say not which to delete
+DELETE nu FROM nu JOIN nu_other o ON o.id = nu.a WHERE o.n > 4;
+SELECT COUNT(*), COUNT(a) FROM nu;
+CREATE TABLE nu_like LIKE nu;
+INSERT INTO nu_like SELECT * FROM nu;
+SELECT COUNT(*) FROM nu_like;
+CREATE UNIQUE INDEX three ON nu_like (b);
+ALTER TABLE nu_like DROP INDEX one, DROP INDEX two;
+SHOW COLUMNS FROM nu_like;
+CREATE TABLE nu2 (a INT, b INT);
+-- refused: its rows are spread by the hidden key
+CREATE UNIQUE INDEX one ON nu2 (a);
+DROP TABLE nu, nu2, nu_other, nu_like;
