@@ -12,12 +12,15 @@ import (
 	"skarv/pkg/sqltypes"
 )
 
-// A table's rows and bytes lie on several node groups: information_schema.tables shows their sums. The other groups are
-// asked only by statements that name a column with sizes, or all columns.
+// A table's rows and bytes lie on several node groups: information_schema.tables shows their sums, and the greatest of the next
+// AUTO_INCREMENT values. The other groups are asked only by statements that name a column with sizes, or all columns.
 
-// sizeColumns are the columns of information_schema.tables that add up.
+// nextValue is the column of information_schema.tables that does not add up. It is NULL where there is none.
+const nextValue = "auto_increment"
+
+// sizeColumns are the columns of information_schema.tables that are made of those of all node groups.
 func sizeColumns() []string {
-	return []string{"table_rows", "data_length", "index_length", "data_free"}
+	return []string{"table_rows", "data_length", "index_length", "data_free", nextValue}
 }
 
 // namesSizes reports whether a statement may show columns with sizes.
@@ -67,9 +70,13 @@ func (v *Viewer) summedTables(condition string) (string, error) {
 				sums[o] = make([]uint64, len(sizeColumns()))
 				order = append(order, o)
 			}
-			for j := range sums[o] {
+			for j, column := range sizeColumns() {
 				n, _ := strconv.ParseUint(string(r[2+j]), 10, 64) // NULL is none
-				sums[o][j] += n
+				if column == nextValue {
+					sums[o][j] = max(sums[o][j], n)
+				} else {
+					sums[o][j] += n
+				}
 			}
 		}
 	}
@@ -100,7 +107,11 @@ func (v *Viewer) summedTables(condition string) (string, error) {
 		}
 		fmt.Fprintf(&b, "SELECT x'%s' AS db, x'%s' AS name", hex.EncodeToString([]byte(o.db)), hex.EncodeToString([]byte(o.name)))
 		for j, column := range sizeColumns() {
-			fmt.Fprintf(&b, ", %d AS %s", sums[o][j], column)
+			value := strconv.FormatUint(sums[o][j], 10)
+			if column == nextValue && sums[o][j] == 0 {
+				value = "NULL"
+			}
+			fmt.Fprintf(&b, ", %s AS %s", value, column)
 		}
 	}
 	b.WriteString(") AS skarv_sizes ON skarv_sizes.db = CAST(CONVERT(skarv_tables.table_schema USING utf8mb4) AS BINARY)" +

@@ -15,6 +15,7 @@ INSERT INTO a SET v = 'i';
 SELECT id, v FROM a ORDER BY id DESC LIMIT 1;
 INSERT INTO a VALUES (DEFAULT, 'j');
 SELECT MAX(id) FROM a;
+SELECT auto_increment + 0 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'a';
 CREATE TABLE n (x INT, y VARCHAR(10));
 INSERT INTO n VALUES (1, 'a'), (2, 'b'), (2, 'b'), (NULL, NULL);
 INSERT INTO n (y) VALUES ('c');
@@ -25,6 +26,7 @@ DELETE FROM n WHERE x = 1;
 SELECT * FROM n;
 SHOW COLUMNS FROM n;
 SHOW INDEX FROM n;
+SELECT table_name, auto_increment IS NULL FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name IN ('a', 'n') ORDER BY table_name;
 -- The end of a column.
 CREATE TABLE narrow (id TINYINT AUTO_INCREMENT PRIMARY KEY, v INT);
 -- only: mariadb
