@@ -55,7 +55,7 @@ test-e2e: ## the tests that need a cluster of real servers, several packages at 
 test-mysql: ## the tests that need servers, on MySQL 9 instead of MariaDB
 	@scripts/test-deps.sh
 	@scripts/install-mysql.sh
-	SKARV_TEST_ENGINE=mysql scripts/in-memory.sh go test -timeout 40m -p 1 ./pkg/datanode ./pkg/dev $$(go list ./test/... | grep -vE "/test/(arch|docs)$$")
+	SKARV_TEST_ENGINE=mysql scripts/in-memory.sh go test -timeout 40m -p 1 ./pkg/control ./pkg/datanode ./pkg/dev $$(go list ./test/... | grep -vE "/test/(arch|docs)$$")
 
 chaos-reorg: ## ten minutes of moving partitions while processes are killed and stopped, on MariaDB and on MySQL
 	SKARV_CHAOS_SECONDS=600 go test -count 1 -timeout 20m -run TestChaos -v ./test/reorg

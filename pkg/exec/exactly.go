@@ -25,8 +25,9 @@ func (in *insertion) exactly(el *element, col *catalog.Column, kind *placement.K
 	return append(append(appendName(nil, col.Name), " = "...), literal...), literal, true
 }
 
-// The times that TIMESTAMP columns hold in every time zone.
+// The times that TIMESTAMP columns hold in every time zone, and what they hold beside.
 const (
+	zeroMoment  = "0000-00-00 00:00:00"
 	firstMoment = "1970-01-03"
 	lastMoment  = "2038-01-18"
 )
@@ -35,6 +36,9 @@ const (
 // of one that does not exist the next.
 func (in *insertion) exactMoment(el *element, col *catalog.Column, kind *placement.KeyColumn) (condition, literal []byte, ok bool) {
 	text, match := kind.AppendStored(nil, el.value, in.mode())
+	if match == placement.Exact && string(text) == zeroMoment {
+		return append(append([]byte("UNIX_TIMESTAMP("), appendName(nil, col.Name)...), ") = 0"...), []byte("0"), true
+	}
 	if match != placement.Exact || string(text) < firstMoment || string(text) >= lastMoment {
 		return nil, nil, false
 	}

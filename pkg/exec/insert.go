@@ -405,6 +405,8 @@ func (in *insertion) insteadOfNull(col *catalog.Column, written bool) (v sqltype
 	switch {
 	case in.lenient && in.rows > 1 && in.node.Else != nil:
 		return v, ErrStage
+	case written && col.DataType == "timestamp": // the time that it is, if explicit_defaults_for_timestamp is off
+		return v, in.staged(sqlerr.Unsupported("NULL for TIMESTAMP column '"+col.Name+"', part of a key, which may make it the time that it is", "write the value"))
 	case !written:
 		return v, sqlerr.NoDefaultForField.New(col.Name)
 	case !in.node.Ignore:
