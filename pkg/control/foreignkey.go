@@ -21,6 +21,9 @@ func (d *schemaChange) step(ctx context.Context, s *schema.Server) (affected uin
 	if len(d.job.Work.Keys) > 0 {
 		return d.unchecked(ctx, s)
 	}
+	if err := d.takeOff(ctx, s); err != nil {
+		return 0, err
+	}
 	affected, err = s.Exec(ctx, d.job.Work.Step.SQL)
 	if sqlerr.HasCode(err, sqlerr.NoReferencedRow) && !d.job.Work.Checked && slices.ContainsFunc(d.job.Work.Refresh, d.refersApart) {
 		return d.unchecked(ctx, s)

@@ -71,6 +71,8 @@ func (d *schemaChange) prepareIndexes(ctx context.Context) (ended bool, err erro
 		return false, d.leader.at("indexes")
 	case fatal(err):
 		return false, err
+	case w.Rebuild != nil && d.resumed: // whoever died may have begun to take something off
+		return true, d.undoFor(ctx, err)
 	}
 	return true, d.fail(ctx, toClient(err))
 }

@@ -25,12 +25,14 @@ import (
 //	all proxies say so; LOCK TABLES            what began before has ended
 //	the new table on every node group          empty, in our own database
 //	all rows, each to where it belongs         finds duplicates
+//	foreign keys are taken off                 group by group, those of the table and to it: see attached.go
 //	RENAME, group by group                     the tables change places: the step of the job
+//	foreign keys are put on                    on the new table, and to it
 //	checksums of the old tables                nobody has written to them since
 //	entries of new global indexes              finds duplicates in other keys
 //	catalog: the table as it is now            the old tables are dropped
 //
-// Any failure goes back: the tables change places again, the catalog forgets the rebuilding, the new tables are dropped. What cannot
+// The tables that foreign keys join to it are closed as well. Any failure goes back: the tables change places again, the keys are put on, the catalog forgets the rebuilding, the new tables are dropped. What cannot
 // be taken back because a server does not answer is gone on with when it does, until when the table cannot be used.
 
 // fillNew makes the new tables and copies all rows. It begins anew after whoever died before it was done.
@@ -66,6 +68,9 @@ func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 		if _, err := s.Exec(ctx, "ALTER TABLE "+w.Made().SQL()+migration.WithoutHiddenKey); err != nil {
 			return err
 		}
+	}
+	if err := withoutOwn(ctx, s, w); err != nil {
+		return err
 	}
 	if err := s.Use(ctx, d.job.DDL.Session); err != nil {
 		return err

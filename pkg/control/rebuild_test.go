@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -152,10 +153,6 @@ func TestTableBecomesAnotherKind(t *testing.T) {
 	servers[0].Exec(t, "INSERT INTO d.k (v) VALUES (101)")
 	require.Equal(t, "70", servers[0].Value(t, "SELECT MAX(a) FROM d.k"))
 
-	f.must("CREATE TABLE parents (id INT PRIMARY KEY)")
-	f.must("CREATE TABLE children (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parents (id))")
-	f.refused("ALTER TABLE parents COMMENT 'skarv:reference'", sqlerr.NotSupportedYet, "drop the foreign keys")
-	f.refused("ALTER TABLE children DROP PRIMARY KEY, ADD PRIMARY KEY (id, p) PARTITION BY KEY (p)", sqlerr.NotSupportedYet, "drop the foreign keys")
 	f.must("CREATE TABLE plain (a INT, b INT) COMMENT 'skarv:single'")
 	f.refused("ALTER TABLE plain COMMENT '' PARTITION BY KEY (a)", sqlerr.NotSupportedYet, "no primary key")
 	f.refused("ALTER TABLE plain COMMENT 'skarv:reference' PARTITION BY KEY (a)", sqlerr.NotSupportedYet, "no primary key")
@@ -252,4 +249,106 @@ func TestRebuildingIsResumedBesideABranch(t *testing.T) {
 	f.control(nil)
 	require.NoError(t, <-got)
 	f.placed("k", 20)
+}
+
+// related makes a table as keyed does that refers to others and to itself, and to which another one refers.
+func (f *fixture) related(name string, n int) {
+	f.t.Helper()
+	f.must("CREATE TABLE IF NOT EXISTS grand (id INT PRIMARY KEY)")
+	f.must("CREATE TABLE " + name + "_p (id INT PRIMARY KEY, g INT, CONSTRAINT " + name + "_g FOREIGN KEY (g) REFERENCES grand (id) ON DELETE CASCADE)")
+	f.must("CREATE TABLE " + name + " (a INT, b INT, email VARCHAR(20), p INT, up INT, PRIMARY KEY (a, b), UNIQUE KEY b (b), FOREIGN KEY (p) REFERENCES " + name + "_p (id) ON DELETE SET NULL, " +
+		"CONSTRAINT " + name + "_up FOREIGN KEY (up) REFERENCES " + name + " (b)) PARTITION BY KEY (a)")
+	f.must("CREATE TABLE " + name + "_c (id INT PRIMARY KEY, b INT, x INT, CONSTRAINT `of " + name + "` FOREIGN KEY (b) REFERENCES " + name + " (b) ON UPDATE CASCADE)")
+	for i := 1; i <= n; i++ {
+		servers[f.owner(f.table(name), i)-1].Exec(f.t, fmt.Sprintf("INSERT INTO d.%s (a, b, email) VALUES (%d, %d, 'm%[2]d')", name, i, n+1-i))
+	}
+	f.must("ALTER TABLE " + name + " ADD UNIQUE KEY email (email)")
+	f.placed(name, n)
+}
+
+// keys are the foreign keys of and to a table made by related, on all servers, which must have the same.
+func (f *fixture) keys(name string) (out string) {
+	f.t.Helper()
+	for i, s := range servers[:f.groups] {
+		now := s.Value(f.t, "SELECT GROUP_CONCAT(k.constraint_name, ' ', k.table_name, ' ', column_name, ' ', k.referenced_table_schema, ' ', k.referenced_table_name, ' ', k.referenced_column_name, ' ', delete_rule, ' ', update_rule ORDER BY 1) "+
+			"FROM information_schema.key_column_usage k JOIN information_schema.referential_constraints r ON r.constraint_schema = k.constraint_schema AND r.constraint_name = k.constraint_name AND r.table_name = k.table_name "+
+			"WHERE k.table_schema = 'd' AND k.table_name LIKE '"+name+"%'")
+		require.True(f.t, i == 0 || now == out, "%s\n%s", out, now)
+		out = now
+	}
+	for _, t := range []string{name, name + "_p", name + "_c", "grand"} {
+		require.False(f.t, f.table(t).Closed)
+	}
+	require.Len(f.t, f.table(name).ForeignKeys, 2)
+	return out
+}
+
+// Foreign keys of a table that is made anew, and to it, stay, wherever the controller stops.
+func TestForeignKeysStayWhateverDies(t *testing.T) {
+	f := newFixture(t, 3)
+	stop := f.control(nil)
+	f.createDatabase()
+	stop()
+	for i, point := range []string{"planned", "building", "closed", "made", "before-1", "first", "before-3", "after-2", "executed", "attached", "settled", "committed"} {
+		stop := f.control(nil)
+		name := fmt.Sprintf("k%d", i)
+		f.related(name, 20)
+		before := f.keys(name)
+		require.Contains(t, before, "of "+name)
+		stop()
+		stopFirst, crashed := f.dying(point)
+		got := f.begin("ALTER TABLE " + name + " PARTITION BY KEY (b)")
+		<-crashed
+		stopFirst()
+		stopSecond := f.control(nil)
+		require.NoError(t, <-got, "killed at %s", point)
+		f.placedBy(name, "b", 20)
+		require.Equal(t, before, f.keys(name), point)
+		f.must("DROP TABLE " + name + "_c")
+		f.must("DROP TABLE " + name)
+		f.must("DROP TABLE " + name + "_p")
+		f.clean()
+		stopSecond()
+	}
+}
+
+// They stay, too, where what is found when the tables have changed places takes them back, and that dies as well.
+func TestForeignKeysArePutBack(t *testing.T) {
+	f := newFixture(t, 3)
+	stop := f.control(nil)
+	f.createDatabase()
+	f.related("k", 20)
+	before := f.keys("k")
+	stop()
+	for _, point := range []string{"undo", "undone-1", "undone-3"} {
+		straggles, crashed := true, make(chan struct{})
+		stopFirst := f.control(func(p string) error {
+			if p == "before-1" && straggles { // all rows are copied
+				straggles = false
+				servers[0].Exec(t, "UPDATE d.k SET email = CONCAT(email, 'x') LIMIT 1")
+			}
+			if p != point {
+				return nil
+			}
+			point = ""
+			close(crashed)
+			return errors.New("killed")
+		})
+		got := f.begin("ALTER TABLE k PARTITION BY KEY (b)")
+		<-crashed
+		stopFirst()
+		stopSecond := f.control(nil)
+		require.ErrorContains(t, <-got, "run it again")
+		f.placed("k", 20)
+		require.Equal(t, before, f.keys("k"))
+		stopSecond()
+	}
+	f.control(nil)
+	f.refused("ALTER TABLE k DROP KEY b PARTITION BY KEY (b)", sqlerr.NotSupportedYet, "foreign key")
+	f.refused("ALTER TABLE k CHANGE b bb INT PARTITION BY KEY (bb)", sqlerr.NotSupportedYet, "one ALTER TABLE")
+	f.refused("ALTER TABLE k DROP FOREIGN KEY k_ibfk_1 PARTITION BY KEY (b)", sqlerr.NotSupportedYet, "one ALTER TABLE")
+	f.refused("ALTER TABLE k COMMENT 'skarv:single'", sqlerr.NotSupportedYet, "one of them being no sharded table")
+	f.must("ALTER TABLE grand COMMENT 'skarv:reference'")
+	f.must("ALTER TABLE k_p COMMENT 'skarv:reference'")
+	require.Equal(t, before, f.keys("k"))
 }

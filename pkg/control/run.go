@@ -113,6 +113,12 @@ func (d *schemaChange) run(ctx context.Context) error {
 	if err := d.evenKeys(ctx); err != nil {
 		return d.undoFor(ctx, err)
 	}
+	if err := d.onEach(ctx, func(s *schema.Server) error { return d.putOn(ctx, s, true) }); err != nil {
+		return d.undoFor(ctx, err)
+	}
+	if err := d.leader.at("attached"); err != nil {
+		return err
+	}
 	if err := d.buildIndexes(ctx); err != nil {
 		return d.undoFor(ctx, err)
 	}
@@ -679,6 +685,9 @@ func (d *schemaChange) undo(ctx context.Context, refusal *sqlerr.Error) error {
 			name := d.snap.Groups[i].Label()
 			stands, why = append(stands, name), append(why, name+": "+err.Error())
 		}
+		if err := d.leader.at(fmt.Sprint("undone-", d.snap.Groups[i].ID)); err != nil {
+			return err
+		}
 	}
 	if len(why) > 0 && d.job.Work.Rebuild != nil { // some groups have rows that are others' as well
 		return fmt.Errorf("take back the rebuilding of table %s: %s", d.job.Work.Rebuild.Table, strings.Join(why, "; "))
@@ -700,7 +709,13 @@ func (d *schemaChange) undoOn(ctx context.Context, i int) error {
 		}
 	}
 	ran, err := d.ran(ctx, i)
-	if err != nil || !ran {
+	if err != nil {
+		return err
+	}
+	if !ran {
+		return d.putOn(ctx, d.servers[i], false)
+	}
+	if err := d.takeOff(ctx, d.servers[i]); err != nil {
 		return err
 	}
 	step := d.job.Work.Step
@@ -722,7 +737,10 @@ func (d *schemaChange) undoOn(ctx context.Context, i int) error {
 	if ran, err = d.ran(ctx, i); err == nil && ran {
 		return errors.New("taken back in part only")
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return d.putOn(ctx, d.servers[i], false)
 }
 
 // fail ends the job with an error.

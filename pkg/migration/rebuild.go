@@ -36,6 +36,8 @@ type Rebuild struct {
 	// Counts: the client is told how many rows there are, for one server writes all of them anew: because of PARTITION BY KEY, or of a column whose
 	// values are counted from now on.
 	Counts bool `json:"counts,omitempty"`
+	// Attached are the foreign keys of Table, and of others to it.
+	Attached []Attached `json:"attached,omitempty"`
 	// Sums are checksums of Table, by node group, once all its rows are in New.
 	Sums map[placement.NodeGroupID]string `json:"sums,omitempty"`
 }
@@ -115,6 +117,7 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 	to.Old, to.Renamed, to.Rebuilt, to.KeyGiven = &o.Object, p.Statement.RenamedColumns(), true, p.Statement.Partitioned
 	r := Refresh{Object: o.Object, NewID: b.unhides, TakeCounter: old.Kind == catalog.Single || w.SetsCounter, Origin: to}
 	after.Table.Database, after.Table.Name = o.DB, o.Name
+	schema.FixReferences(after.Table, o.DB)
 	t, needsKey, err := sharding.Place(p.Snap, after, r.Origin)
 	if err != nil {
 		return err
@@ -126,6 +129,9 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 		if err := mover.Movable(moved, p.Snap.Flavor); err != nil {
 			return b.refuse(err.Error(), "create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
 		}
+	}
+	if err := b.attached(ctx, w, t); err != nil {
+		return err
 	}
 	if err := p.newIndexes(ctx, t, &r); err != nil {
 		return err
@@ -175,10 +181,6 @@ func (b *rebuilding) refused(o ddl.Name, becomes catalog.TableKind) error {
 		return b.refuse("RENAME", two)
 	case len(b.old.Triggers) > 0:
 		return b.refuse("triggers", "drop the triggers, and create them again behind it")
-	case len(b.before.Table.ForeignKeys) > 0 || len(childrenOf(b.Snap, o.Object)) > 0:
-		return b.refuse("foreign keys, of the table or of others to it,", "drop the foreign keys, and add them again behind it")
-	case len(b.after.Table.ForeignKeys) > 0:
-		return b.refuse("foreign keys", two)
 	case b.Snap.Flavor == catalog.MySQL && len(b.before.Checks)+len(b.after.Checks) > 0:
 		return b.refuse("CHECK constraints", "drop the constraints, and add them again behind it")
 	case b.Snap.Flavor == catalog.MySQL && strings.Contains(b.before.Create, " array))"): // its CHECKSUM TABLE differs each time

@@ -1,0 +1,104 @@
+package control
+
+import (
+	"context"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/migration"
+	"skarv/pkg/schema"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+)
+
+// Foreign keys of a table that is made anew, and those of others to it, are taken off on a server before the tables change places there, and put on when
+// they have, or have changed back. Whoever goes on with the job looks, key by key, which are off.
+
+// takeOff takes the foreign keys off on a server on which the tables are about to change places.
+func (d *schemaChange) takeOff(ctx context.Context, s *schema.Server) error {
+	return d.eachAttached(ctx, s, func(a *migration.Attached, create string) error {
+		return alter(ctx, s, a.Table, a.Off(create))
+	})
+}
+
+// putOn puts those on that are off on a server, on which the tables have changed places or not. It looks at no rows: they were obeyed before, and nobody
+// has used the tables since.
+func (d *schemaChange) putOn(ctx context.Context, s *schema.Server, changed bool) error {
+	return d.eachAttached(ctx, s, func(a *migration.Attached, create string) error {
+		if err := alter(ctx, s, a.Table, a.On(create)); err != nil {
+			return err
+		}
+		create, err := schema.ReadCreate(ctx, s, a.Table)
+		if err != nil {
+			return err
+		}
+		keys := a.Keys
+		if a.Before != nil && !changed {
+			keys = a.Before
+		}
+		if sql := (&migration.Altered{Table: a.Table, Keys: keys}).SQL(create); sql != "" {
+			_, err = s.Exec(ctx, sql)
+		}
+		return err
+	})
+}
+
+// eachAttached calls f with the tables that have foreign keys to be taken off or put on, and their texts on a server.
+func (d *schemaChange) eachAttached(ctx context.Context, s *schema.Server, f func(a *migration.Attached, create string) error) error {
+	r := d.job.Work.Rebuild
+	if r == nil || len(r.Attached) == 0 {
+		return nil
+	}
+	if err := d.asWritten(ctx, s); err != nil {
+		return err
+	}
+	for i := range r.Attached {
+		create, err := schema.ReadCreate(ctx, s, r.Attached[i].Table)
+		if err != nil {
+			return err
+		}
+		if err := f(&r.Attached[i], create); err != nil {
+			return err
+		}
+	}
+	return s.Use(ctx, d.job.DDL.Session)
+}
+
+// alter alters a table by parts, if there are any, whose names are those of its database.
+func alter(ctx context.Context, s *schema.Server, o ddl.Object, parts []string) error {
+	if len(parts) == 0 {
+		return nil
+	}
+	if _, err := s.Exec(ctx, "USE "+sqltypes.QuoteName(o.DB)); err != nil {
+		return err
+	}
+	_, err := s.Exec(ctx, "ALTER TABLE "+o.SQL()+" "+strings.Join(parts, ", "))
+	return err
+}
+
+// asWritten lets a server write and read foreign keys as they are in texts, and look at no rows for them.
+func (d *schemaChange) asWritten(ctx context.Context, s *schema.Server) error {
+	_, err := s.Exec(ctx, "SET SESSION foreign_key_checks = 0, SESSION sql_mode = ''")
+	if err == nil && d.snap.Flavor == catalog.MySQL { // it has keys that it would not make
+		_, err = s.Exec(ctx, "SET SESSION restrict_fk_on_non_standard_key = OFF")
+		if sqlerr.HasCode(err, sqlerr.UnknownSystemVariable) {
+			err = nil
+		}
+	}
+	return err
+}
+
+// withoutOwn makes the new table one without the foreign keys that the old one has.
+func withoutOwn(ctx context.Context, s *schema.Server, r *migration.Rebuild) error {
+	for i := range r.Attached {
+		if a := &r.Attached[i]; a.Table == r.Table {
+			create, err := schema.ReadCreate(ctx, s, r.Made())
+			if err != nil {
+				return err
+			}
+			return alter(ctx, s, r.Made(), a.Off(create))
+		}
+	}
+	return nil
+}

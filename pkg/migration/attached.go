@@ -1,0 +1,194 @@
+package migration
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/schema"
+	"skarv/pkg/sharding"
+	"skarv/pkg/sqltypes"
+)
+
+// Attached are foreign keys of a table that is made anew, or of another one to it. Servers let them follow the table that is taken away: so they are taken
+// off before the tables change places, and put on again behind that, while nobody can use any table that they matter to.
+type Attached struct {
+	Table ddl.Object `json:"table"` // that has them
+	// Texts are the foreign keys as the table's text has them, by their names.
+	Texts map[string]string `json:"texts"`
+	// Keys are the table's keys, and Before those of the table that is made anew before it was: servers may give those that they have made by themselves
+	// for foreign keys other names.
+	Keys   []string `json:"keys"`
+	Before []string `json:"before,omitempty"`
+}
+
+// Off is the parts of an ALTER TABLE that take off what a table with this text has of them.
+func (a *Attached) Off(create string) (parts []string) {
+	lines := referenceLines(create)
+	for _, name := range slices.Sorted(maps.Keys(a.Texts)) {
+		if slices.Contains(lines, a.Texts[name]) {
+			parts = append(parts, "DROP FOREIGN KEY "+sqltypes.QuoteName(name))
+		}
+	}
+	return parts
+}
+
+// On is the parts that put on what it has not.
+func (a *Attached) On(create string) (parts []string) {
+	lines := referenceLines(create)
+	for _, name := range slices.Sorted(maps.Keys(a.Texts)) {
+		if !slices.Contains(lines, a.Texts[name]) {
+			parts = append(parts, "ADD "+a.Texts[name])
+		}
+	}
+	return parts
+}
+
+var referenceLine = regexp.MustCompile("(?m)^  (CONSTRAINT `(?:[^`]|``)+` FOREIGN KEY .*?),?$")
+
+// referenceLines are the foreign keys in a table's text.
+func referenceLines(create string) (out []string) {
+	for _, m := range referenceLine.FindAllStringSubmatch(create, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// attached tells w of the foreign keys of old and to it. t is what it becomes.
+func (b *rebuilding) attached(ctx context.Context, w *Rebuild, t *catalog.Table) error {
+	before, after := referenceLines(b.before.Create), referenceLines(b.after.Create)
+	slices.Sort(before)
+	slices.Sort(after)
+	children := childrenOf(b.Snap, w.Table)
+	if !slices.Equal(before, after) {
+		return b.refuse("foreign keys", two)
+	}
+	if len(before)+len(children) == 0 {
+		return nil
+	}
+	if err := b.attach(w, w.Table, b.before.Create, func(fk *catalog.ForeignKey) bool { return true }); err != nil {
+		return err
+	}
+	if err := b.keepsReferred(ctx, children, t); err != nil {
+		return err
+	}
+	if _, err := b.Trial.Exec(ctx, "SET SESSION sql_mode = ''"); err != nil { // which decides how texts are quoted
+		return err
+	}
+	for _, o := range children {
+		create, err := schema.ReadCreate(ctx, b.Trial, o)
+		if err != nil {
+			return err
+		}
+		if err := b.attach(w, o, create, func(fk *catalog.ForeignKey) bool { return fk.RefDB == w.Table.DB && fk.RefTable == w.Table.Name }); err != nil {
+			return err
+		}
+	}
+	if err := b.Trial.Use(ctx, b.Session); err != nil {
+		return err
+	}
+	b.close(children...)
+	b.closeAbove()
+	if len(b.work.Close) > maxClosed {
+		return b.refuse("foreign keys that join it to more than 40 tables", "drop the foreign keys, and add them again behind it")
+	}
+	return b.keepsTriggers(t)
+}
+
+// maxClosed is how many tables are closed at most for one that is made anew: one change of the catalog does it.
+const maxClosed = 40
+
+// attach adds the foreign keys of a table with this text that are meant.
+func (b *rebuilding) attach(w *Rebuild, o ddl.Object, create string, meant func(fk *catalog.ForeignKey) bool) error {
+	lines, of := referenceLines(create), b.Snap.Table(o.DB, o.Name)
+	a := Attached{Table: o, Texts: map[string]string{}, Keys: KeysOf(create)}
+	for i := range of.ForeignKeys {
+		fk := &of.ForeignKeys[i]
+		if !meant(fk) {
+			continue
+		}
+		at := slices.IndexFunc(lines, func(l string) bool {
+			return strings.HasPrefix(l, "CONSTRAINT "+sqltypes.QuoteName(fk.Name)+" FOREIGN KEY ")
+		})
+		if at < 0 {
+			return b.refuse("foreign key '"+fk.Name+"', which the servers do not show,", "drop it, and add it again behind it")
+		}
+		a.Texts[fk.Name] = lines[at]
+	}
+	if o == w.Table {
+		a.Keys, a.Before = KeysOf(b.after.Create), a.Keys
+	}
+	if len(a.Texts) > 0 {
+		w.Attached = append(w.Attached, a)
+	}
+	return nil
+}
+
+// keepsReferred refuses what servers do: to take away columns, or their key, that foreign keys refer to.
+func (b *rebuilding) keepsReferred(ctx context.Context, children []ddl.Object, t *catalog.Table) error {
+	renamed := b.Statement.RenamedColumns()
+	for _, child := range append(b.tables(children), t) {
+		for i := range child.ForeignKeys {
+			fk := &child.ForeignKeys[i]
+			if fk.RefDB != t.Database || fk.RefTable != t.Name {
+				continue
+			}
+			if slices.ContainsFunc(fk.RefColumns, func(name string) bool { _, is := renamed[strings.ToLower(name)]; return is }) {
+				return b.refuse("renaming columns that foreign key '"+fk.Name+"' refers to", two)
+			}
+			if b.referable(ctx, fk, child, t) != nil || !begins(t, fk.RefColumns) {
+				return b.refuse("taking away the key that foreign key '"+fk.Name+"' of table '"+child.Name+"' refers to", "keep that key, or drop the foreign key first")
+			}
+		}
+	}
+	return nil
+}
+
+// begins reports whether a key of t begins with columns, those of the primary key behind its own.
+func begins(t *catalog.Table, columns []string) bool {
+	of := func(key []int) bool {
+		key = slices.Concat(key, t.Primary)
+		return len(key) >= len(columns) && slices.EqualFunc(key[:len(columns)], columns, func(c int, name string) bool { return strings.EqualFold(t.Columns[c].Name, name) })
+	}
+	return of(nil) || slices.ContainsFunc(append(slices.Clone(t.Unique), t.Indexes...), func(x catalog.Index) bool { return !x.Partial && of(x.Columns) })
+}
+
+func (b *rebuilding) tables(names []ddl.Object) (out []*catalog.Table) {
+	for _, o := range names {
+		out = append(out, b.Snap.Table(o.DB, o.Name))
+	}
+	return out
+}
+
+// closeAbove closes the tables that the old one refers to, and those whose changes servers let go through them by cascades.
+func (b *rebuilding) closeAbove() {
+	above := []*catalog.Table{b.old}
+	for i := 0; i < len(above); i++ {
+		for _, fk := range above[i].ForeignKeys {
+			parent := b.Snap.Table(fk.RefDB, fk.RefTable)
+			if parent == nil || slices.Contains(above, parent) || i > 0 && !acts(fk.OnDelete) && !acts(fk.OnUpdate) {
+				continue
+			}
+			above = append(above, parent)
+			b.close(ddl.Table(parent))
+		}
+	}
+}
+
+// acts reports whether a rule of a foreign key changes rows.
+func acts(rule string) bool { return rule == "CASCADE" || rule == "SET NULL" || rule == "SET DEFAULT" }
+
+// keepsTriggers refuses triggers of tables beside t that would assign what is Skarv's to watch once rows of t live elsewhere.
+func (b *rebuilding) keepsTriggers(t *catalog.Table) error {
+	snap := b.Snap.With([]*catalog.Table{b.old}, []*catalog.Table{t})
+	for _, o := range b.work.Close {
+		if err := sharding.CheckTriggers(snap, snap.Table(o.DB, o.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
