@@ -22,7 +22,7 @@ speak of nothing but the row that is there and the new one: a column of the quer
 	}
 }
 
-// stageName is what the stage is called when the statement reads its target as well.
+// stageName is what the stage is called when the statement reads its target as well, unless a table has that name.
 const stageName = "_skarv_stage"
 
 func stageRows(b *build) (bool, error) {
@@ -125,8 +125,10 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Renumbers: text.OnDuplicate >= 0 && b.ins.renumbers(), Tail: tail, Followed: followed, Returning: b.returning, Query: text.Query,
 		Late: b.late(t)}
 	if self {
-		p.Stage.Name = stageName
-		p.Renames = append([]plan.Rename{{Ref: w.target, Text: sqltypes.QuoteIn(t.Database, stageName)}}, p.Renames...)
+		for p.Stage.Name = stageName; b.snap.Table(t.Database, p.Stage.Name) != nil; {
+			p.Stage.Name += "_"
+		}
+		p.Renames = append([]plan.Rename{{Ref: w.target, Text: sqltypes.QuoteIn(t.Database, p.Stage.Name)}}, p.Renames...)
 	}
 	if ownRenames(p); w.unfold != nil {
 		end := len(b.st.SQL())

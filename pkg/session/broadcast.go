@@ -103,7 +103,7 @@ func (b *broadcast) open(groups []placement.NodeGroupID) error {
 		c.Dirty = true // until the pool has reset it
 		b.lent = append(b.lent, c)
 		s.running.enter(c)
-		w, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode)
+		w, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode, s.taken)
 		if err != nil {
 			return txn.Lost(c, err)
 		}

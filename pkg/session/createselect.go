@@ -34,7 +34,7 @@ type createSelect struct {
 }
 
 // numberedCheck is the name that MySQL gives a CHECK constraint of the table in which defineFromSelect sees what the query makes.
-var numberedCheck = regexp.MustCompile("\n  CONSTRAINT [`\"]?_skarv_select_chk_[0-9]+[`\"]?")
+var numberedCheck = regexp.MustCompile("\n  CONSTRAINT [`\"]?_skarv_select_*_chk_[0-9]+[`\"]?")
 
 // findCreateSelect takes a CREATE TABLE apart; ok is false when it has no query.
 func (s *Session) findCreateSelect() (c createSelect, ok bool) {
@@ -369,8 +369,7 @@ func (s *Session) replaceable(p *plan.Plan, c *createSelect, old *catalog.Table)
 // defineFromSelect lets a server say what columns and options the table has, and which columns the query fills; none is the query so that it
 // returns no rows.
 func (s *Session) defineFromSelect(p *plan.Plan, c *createSelect, query []byte, none string) (definition string, columns []string, err error) {
-	const like = "`_skarv_select`"
-	made := sqltypes.QuoteName(p.Database) + "." + like
+	made := sqltypes.QuoteIn(p.Database, s.freeName(p.Database, "_skarv_select"))
 	var b *backend.Conn
 	if s.temps != nil { // the query may read the session's temporary tables
 		if b, err = s.acquire(s.temps.conn.Group); err != nil {

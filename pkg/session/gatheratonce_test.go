@@ -64,7 +64,7 @@ func (c *toldConn) QueryAll(sql string, _ int) ([]sqltypes.Column, [][][]byte, e
 // it while rows are read.
 func TestColumnsOfReaders(t *testing.T) {
 	conn := &toldConn{}
-	w, err := workspace.Open(conn, workspace.NewBudget(workspace.Limits{Rows: 100, Bytes: 1 << 20, Total: 1 << 20}), "")
+	w, err := workspace.Open(conn, workspace.NewBudget(workspace.Limits{Rows: 100, Bytes: 1 << 20, Total: 1 << 20}), "", func(string, string) bool { return false })
 	require.NoError(t, err)
 	result, err := w.Result("d", "SELECT 1 AS a", nil)
 	require.NoError(t, err)

@@ -112,7 +112,7 @@ func (w *rowWrite) staged(rows []image, text string) ([]image, error) {
 
 func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image, error) {
 	s := w.s
-	ws, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode)
+	ws, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode, s.taken)
 	if err != nil {
 		return nil, err
 	}

@@ -300,7 +300,7 @@ func (s *Session) createTemporary(p *plan.Plan) (err error) {
 	name, create := p.Name, rest(nil, 0)
 	if refs, _ := s.stmt.Tables(); selects && !existed && len(refs) > 0 && (stays || s.snap.Table(p.Database, p.Name) != nil) {
 		// The query may read the table that the new one will hide.
-		name = temporaryAside
+		name = s.freeName(p.Database, temporaryAside)
 		head := refs[0].Span
 		create = append(s.args.AppendSpan(nil, sqlparse.Span{End: head.Start}), sqltypes.QuoteIn(p.Database, name)...)
 		create = rest(create, head.End)
@@ -380,7 +380,7 @@ func (s *Session) renameTemporary(p *plan.Plan, name string) error {
 	return s.noteTemporary(p.Database, p.Name)
 }
 
-// temporaryAside is the name of a temporary table while it is filled from the table whose name it will have.
+// temporaryAside is, unless a table has it, the name of a temporary table while it is filled from the table whose name it will have.
 const temporaryAside = "_skarv_aside"
 
 // aloneOn reports whether node group g has all that a query reads.

@@ -95,7 +95,7 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 			return sum, txn.Lost(c, err)
 		}
 	}
-	w, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode)
+	w, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode, s.taken)
 	if err != nil {
 		return sum, txn.Lost(c, err)
 	}
@@ -287,6 +287,17 @@ func (s *Session) renamedText(n *plan.Workspace) []byte {
 		}
 	}
 	return s.args.AppendSpan(sql, sqlparse.Span{Start: at, End: end})
+}
+
+// taken reports whether a table of the client's has that name.
+func (s *Session) taken(db, name string) bool { return s.snap.Table(db, name) != nil }
+
+// freeName is name, or one that begins so and that no table of the client's has.
+func (s *Session) freeName(db, name string) string {
+	for s.taken(db, name) {
+		name += "_"
+	}
+	return name
 }
 
 // openWorkspace takes the connection for a workspace; closeWorkspace must be called. What the statement does on other node

@@ -162,7 +162,7 @@ func (w *workspaceWrite) run() (ok wire.OK, err error) {
 
 func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 	s := w.s
-	ws, err := workspace.Open(w.c, s.cfg.Workspace, s.sqlMode)
+	ws, err := workspace.Open(w.c, s.cfg.Workspace, s.sqlMode, s.taken)
 	if err != nil {
 		return ok, txn.Lost(w.c, err)
 	}

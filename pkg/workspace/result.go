@@ -36,7 +36,7 @@ func unstrict(mode string) string {
 
 // Result makes an empty table in db with the columns of a query, which is written for the session's sql_mode, indexed by keys.
 func (w *Workspace) Result(db, text string, keys []string) (*Result, error) {
-	r := &Result{Name: w.name(), Exact: true}
+	r := &Result{Name: w.name(db), Exact: true}
 	var modes []string
 	for m := range strings.SplitSeq(w.mode, ",") {
 		if !strictMode(m) {

@@ -38,7 +38,7 @@ func (w *Workspace) Track(t *catalog.Table, name string, columns []int) (*Tracke
 	if err := w.anew(t, name); err != nil {
 		return nil, nil, err
 	}
-	old := w.name()
+	old := w.name(t.Database)
 	if _, err := w.conn.Exec("CREATE TEMPORARY TABLE " + sqltypes.QuoteIn(t.Database, old) + " LIKE " + made); err != nil {
 		return nil, nil, err
 	}

@@ -38,6 +38,7 @@ type Workspace struct {
 	bytes  int64
 	next   int
 	tables []string // that exist, as `db`.`name`
+	taken  func(db, name string) bool
 	// restored: the connection is in the session's state, or what brings it there is sent.
 	restored bool
 }
@@ -56,9 +57,10 @@ const WritingMode = "@@" + writingMode
 
 const writingMode = "sql_mode = _utf8mb4'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO'"
 
-// Open begins a workspace on conn, which nobody else uses until Close. mode is the session's sql_mode.
-func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
-	w := &Workspace{conn: &pipe{Conn: conn}, budget: budget, mode: mode}
+// Open begins a workspace on conn, which nobody else uses until Close. mode is the session's sql_mode; taken tells names that tables of the
+// client's may have.
+func Open(conn Conn, budget *Budget, mode string, taken func(db, name string) bool) (*Workspace, error) {
+	w := &Workspace{conn: &pipe{Conn: conn}, budget: budget, mode: mode, taken: taken}
 	// Replicas and change streams need not know of temporary tables; an account that may not say so writes them to the log. Copies of what
 	// queries have found have no keys, which MySQL may be set to refuse; MariaDB reads no comment of such a version.
 	if err := w.conn.later([]byte("SET SESSION sql_log_bin = 0 /*!80013 , sql_require_primary_key = 0 */"), func(error) error { return nil }); err != nil {
@@ -77,7 +79,7 @@ func Open(conn Conn, budget *Budget, mode string) (*Workspace, error) {
 // Create makes an empty table like t, in t's database, and returns its name, which Rename changes. That it cannot be made may
 // be told later, by any other method, at the latest by Ready.
 func (w *Workspace) Create(t *catalog.Table) (name string, err error) {
-	name = w.name()
+	name = w.name(t.Database)
 	made := sqltypes.QuoteIn(t.Database, name)
 	like := " LIKE " + t.SQL()
 	switch {
@@ -130,7 +132,7 @@ var (
 
 // CreatePart makes an empty table with columns of t only, indexed by keys, as Create does.
 func (w *Workspace) CreatePart(t *catalog.Table, columns []int, keys []string) (name string, err error) {
-	name = w.name()
+	name = w.name(t.Database)
 	made := sqltypes.QuoteIn(t.Database, name)
 	sql := "CREATE TEMPORARY TABLE " + made + indexes(keys) + " AS SELECT " + t.ColumnList(columns) + " FROM " + t.SQL() + " LIMIT 0"
 	if err := w.conn.later([]byte(sql), nil); err != nil {
@@ -163,7 +165,7 @@ func (w *Workspace) anew(t *catalog.Table, name string) error {
 	if !slices.ContainsFunc(t.Columns, forgotten) {
 		return nil
 	}
-	made, other := sqltypes.QuoteIn(t.Database, name), sqltypes.QuoteIn(t.Database, w.name())
+	made, other := sqltypes.QuoteIn(t.Database, name), sqltypes.QuoteIn(t.Database, w.name(t.Database))
 	for _, sql := range []string{"CREATE TEMPORARY TABLE " + other + " LIKE " + made, "DROP TEMPORARY TABLE " + made,
 		"ALTER TABLE " + other + " RENAME TO " + made} {
 		if _, err := w.conn.Exec(sql); err != nil {
@@ -194,16 +196,20 @@ func (w *Workspace) dropChecks(made string) error {
 
 var madeCheck = regexp.MustCompile("\n  CONSTRAINT (`skarv_copy_[0-9]+_chk_[0-9]+`) CHECK ")
 
-func (w *Workspace) name() string {
-	w.next++
-	return "skarv_copy_" + strconv.Itoa(w.next)
+// name is a name that no table of a database has.
+func (w *Workspace) name(db string) (name string) {
+	for free := false; !free; free = !w.taken(db, name) {
+		w.next++
+		name = "skarv_copy_" + strconv.Itoa(w.next)
+	}
+	return name
 }
 
 // Select makes a table in db of the rows of a SELECT, which runs in the session's own state, except that no
 // value is an error because it is written to a table, and returns its name. The text is in UTF-8 whatever the session's character set is,
 // and collation that of its string literals; "": the default one of UTF-8, in which all characters are.
 func (w *Workspace) Select(db, text, collation string) (name string, err error) {
-	name = w.name()
+	name = w.name(db)
 	var modes []string
 	for m := range strings.SplitSeq(w.mode, ",") {
 		switch m {

@@ -95,7 +95,7 @@ func TestUnusedKeys(t *testing.T) {
 			}
 			return nil
 		}}
-		w, err := Open(s, NewBudget(Limits{Rows: 10, Bytes: 1 << 30, Total: 1 << 30}), "")
+		w, err := Open(s, NewBudget(Limits{Rows: 10, Bytes: 1 << 30, Total: 1 << 30}), "", func(string, string) bool { return false })
 		require.NoError(t, err)
 		name, err := w.Create(table())
 		require.NoError(t, err)
@@ -115,7 +115,7 @@ func TestUnusedKeys(t *testing.T) {
 // The server looks at copies of many rows, under the names they have by then, and what it says of that is read.
 func TestAnalyse(t *testing.T) {
 	s := &server{}
-	w, err := Open(s, NewBudget(Limits{Rows: 1000, Bytes: 1 << 20, Total: 1 << 20}), "")
+	w, err := Open(s, NewBudget(Limits{Rows: 1000, Bytes: 1 << 20, Total: 1 << 20}), "", func(string, string) bool { return false })
 	require.NoError(t, err)
 	for range 2 {
 		name, err := w.Create(table())
@@ -147,7 +147,7 @@ func TestChecks(t *testing.T) {
 		"CREATE TEMPORARY TABLE `skarv_copy_1` (\n  `a` int,\n  CONSTRAINT `CONSTRAINT_1` CHECK (`a` < 10)\n) ENGINE=InnoDB": nil,
 	} {
 		s := &server{shown: shown}
-		w, err := Open(s, NewBudget(Limits{Rows: 10, Bytes: 1000, Total: 1000}), "")
+		w, err := Open(s, NewBudget(Limits{Rows: 10, Bytes: 1000, Total: 1000}), "", func(string, string) bool { return false })
 		require.NoError(t, err)
 		begin := len(s.told)
 		_, err = w.Create(checked)
@@ -160,7 +160,7 @@ func TestChecks(t *testing.T) {
 func TestCopy(t *testing.T) {
 	s := &server{}
 	budget := NewBudget(Limits{Rows: 10, Bytes: 1000, Total: 1000})
-	w, err := Open(s, budget, "STRICT_TRANS_TABLES,NO_UNSIGNED_SUBTRACTION")
+	w, err := Open(s, budget, "STRICT_TRANS_TABLES,NO_UNSIGNED_SUBTRACTION", func(string, string) bool { return false })
 	require.NoError(t, err)
 	name, err := w.Create(table())
 	require.NoError(t, err)
@@ -189,7 +189,7 @@ func TestLimits(t *testing.T) {
 		{Limits{Rows: 100, Bytes: 1000, Total: 11}, "workspace.total_bytes (11)"},
 	} {
 		budget := NewBudget(c.limits)
-		w, err := Open(&server{}, budget, "")
+		w, err := Open(&server{}, budget, "", func(string, string) bool { return false })
 		require.NoError(t, err)
 		f := w.Fill(table(), "x", []int{0, 1})
 		for err == nil {
@@ -204,7 +204,7 @@ func TestLimits(t *testing.T) {
 
 func TestCloseAfterLoss(t *testing.T) {
 	s := &server{}
-	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "")
+	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "", func(string, string) bool { return false })
 	require.NoError(t, err)
 	_, err = w.Create(table())
 	require.NoError(t, err)
@@ -216,7 +216,7 @@ func TestCloseAfterLoss(t *testing.T) {
 func TestFulltext(t *testing.T) {
 	s := &server{shown: "CREATE TABLE `t` (\n  `id` int(11) NOT NULL,\n  `a``b` text,\n  PRIMARY KEY (`id`),\n  FULLTEXT KEY `x` (`a``b`) /*!50100 WITH PARSER `ngram` */ ,\n" +
 		"  CONSTRAINT `f` FOREIGN KEY (`id`) REFERENCES `u` (`id`),\n  CONSTRAINT `c` CHECK (`id` > 0)\n) ENGINE=InnoDB COMMENT='FULLTEXT KEY'"}
-	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "")
+	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "", func(string, string) bool { return false })
 	require.NoError(t, err)
 	tb := table()
 	tb.Indexes = []catalog.Index{{Name: "x", Columns: []int{1}, Fulltext: true}}
@@ -230,7 +230,7 @@ func TestFulltext(t *testing.T) {
 // A table with partitions, too, whose copy has none.
 func TestPartitioned(t *testing.T) {
 	s := &server{shown: "CREATE TABLE `t` (\n  `id` int(11) NOT NULL,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB\n PARTITION BY RANGE (`id`)\n(PARTITION `p` VALUES LESS THAN MAXVALUE ENGINE = InnoDB)"}
-	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "")
+	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "", func(string, string) bool { return false })
 	require.NoError(t, err)
 	tb := table()
 	tb.Partitioned = true
@@ -248,7 +248,7 @@ func TestPipelinedErrors(t *testing.T) {
 		}
 		return nil
 	}}
-	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "")
+	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "", func(string, string) bool { return false })
 	require.NoError(t, err)
 	name, err := w.Create(table())
 	require.NoError(t, err)
@@ -269,7 +269,7 @@ func TestPipelinedErrorThatDoesNotMatter(t *testing.T) {
 		}
 		return nil
 	}}
-	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "")
+	w, err := Open(s, NewBudget(Limits{10, 1000, 1000}), "", func(string, string) bool { return false })
 	require.NoError(t, err)
 	require.NoError(t, w.Settle())
 	require.Empty(t, s.owed)
