@@ -265,7 +265,9 @@ func List(ctx context.Context, store *topology.Store) ([]*Record, error) {
 		}
 		out = append(out, r)
 	}
-	slices.SortFunc(out, func(a, b *Record) int { return a.Created.Compare(b.Created) })
+	slices.SortFunc(out, func(a, b *Record) int { // r2 before r10; clocks may differ
+		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+	})
 	return out, nil
 }
 

@@ -100,10 +100,14 @@ func (d Dialer) Dial(ctx context.Context, group string, node catalog.Node) (*Ser
 	conn, err := db.Conn(login)
 	if err != nil {
 		db.Close()
-		if login.Err() != nil && ctx.Err() == nil {
-			return nil, lost{fmt.Errorf("connect to %s of node group %s: no answer within %v", node.Addr, group, p.login)}
+		of := ""
+		if group != "" { // else it is to be one, and has no name yet
+			of = " of node group " + group
 		}
-		return nil, lost{fmt.Errorf("connect to %s of node group %s: %w", node.Addr, group, reason.Plain(err))}
+		if login.Err() != nil && ctx.Err() == nil {
+			return nil, lost{fmt.Errorf("connect to %s%s: no answer within %v", node.Addr, of, p.login)}
+		}
+		return nil, lost{fmt.Errorf("connect to %s%s: %w", node.Addr, of, reason.Plain(err))}
 	}
 	return &Server{Group: group, node: node, db: db, conn: conn, dialer: Dialer{TLS: d.TLS, patience: p}}, nil
 }

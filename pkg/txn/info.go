@@ -131,7 +131,8 @@ func decisions(c *mysqlconn.Conn, g placement.NodeGroupID, which string) ([]Info
 	}
 	list := make([]Info, len(rows))
 	for i, r := range rows {
-		seconds, _ := strconv.Atoi(string(r[3])) // a number
+		seconds, _ := strconv.Atoi(string(r[3])) // a number, below 0 where its process's clock is ahead
+		seconds = max(0, seconds)
 		list[i] = Info{ID: ID(r[0]), State: RolledBack, Group: g, Age: time.Duration(seconds) * time.Second}
 		switch {
 		case string(r[1]) == "C":

@@ -132,6 +132,8 @@ type worker struct {
 	conns map[placement.NodeGroupID]*mysqlconn.Conn // to this group, and to those that keep decisions
 	seen  map[xid]sighting
 	swept time.Time
+	// old are the commits that the last sweep found old, and since when they are.
+	old map[ID]time.Time
 }
 
 // sighting is what is known of a prepared branch.
@@ -143,7 +145,8 @@ type sighting struct {
 
 // newWorker returns a worker that has not looked yet.
 func (r *Recoverer) newWorker(id placement.NodeGroupID) *worker {
-	return &worker{Recoverer: r, group: id, conns: map[placement.NodeGroupID]*mysqlconn.Conn{}, seen: map[xid]sighting{}, swept: time.Now()}
+	return &worker{Recoverer: r, group: id, conns: map[placement.NodeGroupID]*mysqlconn.Conn{}, seen: map[xid]sighting{}, swept: time.Now(),
+		old: map[ID]time.Time{}}
 }
 
 func (r *Recoverer) work(ctx context.Context, id placement.NodeGroupID) {
@@ -431,7 +434,7 @@ const (
 
 // sweep deletes old decisions of this group. A tombstone stays while a transaction is open on the group that is older
 // than it and could still try to commit; a commit stays until every participant says that it has nothing prepared,
-// nor anything open that is as old.
+// nor anything open that is as old, and for as long as its process may still ask for it: that one's clock, by which it is old, may be wrong.
 func (w *worker) sweep(ctx context.Context) error {
 	c, err := w.conn(ctx, w.group)
 	if err != nil {
@@ -455,8 +458,17 @@ func (w *worker) sweep(ctx context.Context) error {
 	}
 	pending := map[placement.NodeGroupID]map[ID]bool{} // read after the decisions were
 	groups := w.cfg.Groups()
+	was := w.old
+	w.old = map[ID]time.Time{}
 	for _, r := range rows {
 		id, unfinished := ID(r[0]), false
+		since, known := was[id]
+		if !known {
+			since = time.Now()
+		}
+		if w.old[id] = since; time.Since(since) < staleDecision {
+			continue
+		}
 		for _, text := range strings.Split(string(r[1]), ",") {
 			n, err := strconv.ParseUint(text, 10, 16)
 			if err != nil {
