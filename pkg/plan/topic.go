@@ -41,6 +41,7 @@ const (
 	ShowCreateTrigger   Topic = "create trigger"
 	ShowCreateEvent     Topic = "create event"
 	ShowCreateSequence  Topic = "create sequence"
+	ShowReplication     Topic = "replication"
 	ShowProfile         Topic = "profile"
 	ShowProfiles        Topic = "profiles"
 	// ShowChecksums is CHECKSUM TABLE.

@@ -10,6 +10,9 @@ import (
 // load plans LOAD DATA. With LOCAL the client's file fills a stage, by the client's own statement, so that a server reads it:
 // every option, conversion, SET expression and warning is its own.
 func (b *build) load(w *sqlparse.Words) error {
+	if w.Take("LOAD", "INDEX") {
+		return sqlerr.Unsupported("LOAD INDEX", "connect to the server itself: it is about one server")
+	}
 	b.plan.Kind = plan.Insert
 	refs, sure := b.st.Tables()
 	if !sure || len(refs) != 1 {

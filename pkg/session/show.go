@@ -34,6 +34,8 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 			name := string(row[0])
 			return name != catalog.OwnDB && (isSystemDB(name) || s.account.Privilege(name) > catalog.NoAccess)
 		})
+	case plan.ShowReplication: // the cluster is nobody's replica, whatever a server of it is
+		return true, s.showFiltered(func([][]byte) bool { return false })
 	case plan.ShowProcedureStatus, plan.ShowFunctionStatus, plan.ShowPackageStatus:
 		return true, s.showFiltered(func(row [][]byte) bool {
 			db := string(row[0])
