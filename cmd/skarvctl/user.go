@@ -75,7 +75,7 @@ func onlyAdmin(users []user, name string) bool {
 
 func (a *app) userCommand() *cobra.Command {
 	const pluginHelp = "how the password is kept and checked: caching_sha2_password, or mysql_native_password for old clients"
-	const grantHelp = "DATABASE:PRIVILEGE, * for every database; read, write, admin or none; repeat for more"
+	const grantHelp = "DATABASE:PRIVILEGE, * for every database; read, write, admin or none, or privileges as GRANT has them (select,insert); repeat for more"
 	var addPw, changePw password
 	var addPlugin, changePlugin string
 	var grants []string

@@ -1,11 +1,12 @@
 // Package account is what is done with the accounts of a cluster: by statements (CREATE USER, GRANT and their like), and by the admin API. They are
 // the cluster's, not the servers'; whoever changes them writes them to etcd by compare-and-swap, and needs no controller.
 //
-// An account of a cluster has no host, and one of three privileges on a database, or on all: read, write or admin. A statement that would give it
-// anything between is refused.
+// An account of a cluster has no host, and privileges on all databases, on single ones and on single tables. Those on columns and on stored programs,
+// roles, and databases by a pattern are refused.
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +39,27 @@ type Store struct{ Topology *topology.Store }
 type Change struct {
 	// Plugin and AuthString replace the password: what wire.HashCachingSHA2 or wire.HashNative makes of it.
 	Plugin, AuthString string
-	// Grants are set by database, "*" for all; NoAccess takes one away.
-	Grants map[string]catalog.Privilege
+	// Grants are set; catalog.NoAccess takes what there is away.
+	Grants map[On]catalog.Privilege
+}
+
+// On is what privileges are on: a database, "*" for all, or one of its tables.
+type On struct{ Database, Table string }
+
+// String is the database, and behind a dot the table.
+func (o On) String() string {
+	if o.Table == "" {
+		return o.Database
+	}
+	return o.Database + "." + o.Table
+}
+
+// of is what an account has been granted on it, and nothing else.
+func (o On) of(a *catalog.Account) catalog.Privilege {
+	if o.Table == "" {
+		return a.Grants[o.Database]
+	}
+	return a.Tables[o.Database][o.Table]
 }
 
 // Add makes an account, which needs a password.
@@ -59,7 +79,7 @@ func (s Store) Change(ctx context.Context, name string, c Change) (revision int6
 		if have[name] == nil {
 			return nil, ErrUnknown
 		}
-		a, err := c.applied(have[name])
+		a, err := c.Applied(have[name])
 		return accounts{name: a}, err
 	})
 }
@@ -130,14 +150,18 @@ func (c Change) made(name string) (*catalog.Account, error) {
 	if c.AuthString == "" {
 		return nil, errNoPassword
 	}
-	return c.applied(&catalog.Account{Name: name})
+	return c.Applied(&catalog.Account{Name: name})
 }
 
-// applied is a with the change.
-func (c Change) applied(a *catalog.Account) (*catalog.Account, error) {
+// Applied is a with the change.
+func (c Change) Applied(a *catalog.Account) (*catalog.Account, error) {
 	out := *a
 	if out.Grants = maps.Clone(a.Grants); out.Grants == nil {
 		out.Grants = map[string]catalog.Privilege{}
+	}
+	out.Tables = map[string]map[string]catalog.Privilege{}
+	for db, tables := range a.Tables {
+		out.Tables[db] = maps.Clone(tables)
 	}
 	if c.AuthString != "" {
 		if err := wire.CheckAuthString(c.Plugin, c.AuthString); err != nil {
@@ -146,14 +170,23 @@ func (c Change) applied(a *catalog.Account) (*catalog.Account, error) {
 		out.AuthPlugin, out.AuthString = c.Plugin, c.AuthString
 		out.LoopbackOnly = false // that goes with having no password
 	}
-	for db, p := range c.Grants {
-		if db == "" {
+	for on, p := range c.Grants {
+		if on.Database == "" {
 			return nil, errors.New("a grant names a database, or * for all")
 		}
-		if p == catalog.NoAccess {
-			delete(out.Grants, db)
-		} else {
-			out.Grants[db] = p
+		grants := out.Grants
+		if on.Table != "" {
+			if grants = out.Tables[on.Database]; grants == nil {
+				grants = map[string]catalog.Privilege{}
+				out.Tables[on.Database] = grants
+			}
+		}
+		name := cmp.Or(on.Table, on.Database)
+		if grants[name] = p; p == catalog.NoAccess {
+			delete(grants, name)
+		}
+		if on.Table != "" && len(grants) == 0 {
+			delete(out.Tables, on.Database)
 		}
 	}
 	return &out, nil

@@ -22,83 +22,160 @@ func parse(t testing.TB, mariadb bool, sql string) (*Statement, error) {
 	return Parse(st)
 }
 
-// outcome is what a statement makes of an account that had a privilege on the database d: the new one, or why not.
+// outcome is what a statement makes of an account that had a privilege on the database d, or why not.
 func outcome(t *testing.T, had catalog.Privilege, sql string) string {
 	st, err := parse(t, true, sql)
-	if err == nil {
-		a := &catalog.Account{Name: "x", Grants: map[string]catalog.Privilege{"d": had}}
-		if had == catalog.NoAccess {
-			a.Grants = map[string]catalog.Privilege{}
+	if err != nil {
+		return err.Error()
+	}
+	by := Session{Flavor: catalog.MariaDB, User: "root", Database: "d"}
+	a := &catalog.Account{Name: "x", Grants: map[string]catalog.Privilege{"d": had}}
+	root := &catalog.Account{Name: "root", Grants: map[string]catalog.Privilege{"*": Admin}}
+	if err := st.Allowed(by, root, map[string]*catalog.Account{"x": a, "root": root}); err != nil {
+		return err.Error()
+	}
+	if had == catalog.NoAccess {
+		a.Grants = map[string]catalog.Privilege{}
+	}
+	r := &run{st: st, by: by, have: accounts{"x": a}, after: accounts{}}
+	if err := r.all(); err != nil {
+		return err.Error()
+	}
+	var got []string
+	add := func(p catalog.Privilege, on On) {
+		names, grants := Shown(p, on.Database, on.Table, catalog.MariaDB)
+		if grants {
+			names = append(names, "GRANT OPTION")
 		}
-		r := &run{st: st, by: Session{Flavor: catalog.MariaDB, User: "root", Database: "d"}, have: accounts{"x": a}, after: accounts{}}
-		if err = r.all(); err == nil {
-			level := []string{"none", "read", "write", "admin"}[r.after["x"].Grants["d"]]
-			return strings.Join(append([]string{level}, others(r.after["x"])...), " ")
+		got = append(got, on.String()+": "+strings.Join(names, ", "))
+	}
+	for db, p := range r.after["x"].Grants {
+		add(p, On{Database: db})
+	}
+	for db, tables := range r.after["x"].Tables {
+		for table, p := range tables {
+			add(p, On{db, table})
 		}
 	}
-	return err.Error()
+	slices.Sort(got)
+	return strings.Join(got, "; ")
 }
 
-// others are the databases but d on which an account has something.
-func others(a *catalog.Account) (names []string) {
-	for db := range a.Grants {
-		if db != "d" {
-			names = append(names, db)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// What GRANT and REVOKE make of each privilege of the cluster; never more than they say, nor less.
+// What GRANT and REVOKE make of what an account has; never more than they say, nor less.
 func TestPrivileges(t *testing.T) {
+	const writes = catalog.MaySelect | catalog.MayInsert | catalog.MayUpdate | catalog.MayDelete
 	for _, c := range []struct {
 		had  catalog.Privilege
 		sql  string
-		want string // "refused" is 1235
+		want string // or a part of the error, behind a !
 	}{
-		{catalog.NoAccess, "GRANT SELECT ON d.* TO x", "read"},
-		{catalog.NoAccess, "GRANT SELECT, SHOW VIEW, EXECUTE ON d.* TO x", "read"},
-		{catalog.NoAccess, "GRANT USAGE ON d.* TO x", "none"},
-		{catalog.NoAccess, "GRANT EXECUTE ON d.* TO x", "refused"},
-		{catalog.NoAccess, "GRANT INSERT ON d.* TO x", "refused"},
-		{catalog.NoAccess, "GRANT SELECT, INSERT ON d.* TO x", "refused"},
-		{catalog.NoAccess, "GRANT SELECT, LOCK TABLES ON d.* TO x", "refused"},
-		{catalog.NoAccess, "GRANT SELECT, INSERT, UPDATE, DELETE, LOCK TABLES, CREATE TEMPORARY TABLES ON d.* TO x", "write"},
-		{catalog.NoAccess, "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON d.* TO x", "refused"},
-		{catalog.NoAccess, "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, CREATE VIEW, TRIGGER ON d.* TO x", "admin"},
-		{catalog.NoAccess, "GRANT ALL ON d.* TO x", "admin"},
-		{catalog.NoAccess, "GRANT ALL PRIVILEGES ON * TO x", "admin"},
-		{catalog.NoAccess, "GRANT ALL ON *.* TO x WITH GRANT OPTION", "none *"},
-		{catalog.NoAccess, "GRANT ALL ON d.* TO x WITH GRANT OPTION", "refused"},
-		{catalog.NoAccess, "GRANT PROCESS ON *.* TO x", "refused"},
-		{catalog.NoAccess, "GRANT SELECT ON `e\\_f`.* TO x", "none e_f"},
-		{catalog.NoAccess, "GRANT SELECT ON `e%`.* TO x", "refused"},
-		{catalog.NoAccess, "GRANT SELECT ON d.t TO x", "refused"},
-		{catalog.NoAccess, "GRANT SELECT (a) ON d.* TO x", "refused"},
-		{catalog.NoAccess, "GRANT role TO x", "refused"},
-		{catalog.Read, "GRANT INSERT, UPDATE, DELETE ON d.* TO x", "write"},
-		{catalog.Write, "GRANT SELECT ON d.* TO x", "write"},
-		{catalog.Admin, "GRANT TRIGGER ON d.* TO x", "admin"},
-		{catalog.Write, "REVOKE INSERT, UPDATE, DELETE ON d.* FROM x", "read"},
-		{catalog.Write, "REVOKE INSERT ON d.* FROM x", "refused"},
-		{catalog.Write, "REVOKE SELECT ON d.* FROM x", "refused"},
-		{catalog.Write, "REVOKE LOCK TABLES ON d.* FROM x", "refused"},
-		{catalog.Write, "REVOKE TRIGGER ON d.* FROM x", "write"},
-		{catalog.Write, "REVOKE SELECT, INSERT, UPDATE, DELETE ON d.* FROM x", "none"},
-		{catalog.Admin, "REVOKE DROP ON d.* FROM x", "refused"},
-		{catalog.Admin, "REVOKE CREATE, DROP, ALTER, INDEX, CREATE VIEW ON d.* FROM x", "write"},
-		{catalog.Admin, "REVOKE ALL ON d.* FROM x", "none"},
-		{catalog.Admin, "REVOKE ALL ON *.* FROM x", "admin"},
-		{catalog.Admin, "REVOKE ALL PRIVILEGES, GRANT OPTION FROM x", "none"},
+		{0, "GRANT SELECT ON d.* TO x", "d: SELECT"},
+		{0, "GRANT SELECT, SHOW VIEW, EXECUTE ON d.* TO x", "d: SELECT, SHOW VIEW, EXECUTE"},
+		{0, "GRANT USAGE ON d.* TO x", ""},
+		{0, "GRANT INSERT ON d.* TO x", "d: INSERT"},
+		{0, "GRANT ALL ON d.* TO x", "d: ALL PRIVILEGES"},
+		{0, "GRANT ALL PRIVILEGES ON * TO x", "d: ALL PRIVILEGES"},
+		{0, "GRANT ALL ON *.* TO x WITH GRANT OPTION", "*: ALL PRIVILEGES, GRANT OPTION"},
+		{0, "GRANT ALL ON d.* TO x WITH GRANT OPTION", "d: ALL PRIVILEGES, GRANT OPTION"},
+		{0, "GRANT PROCESS, REPLICATION CLIENT, SELECT ON *.* TO x", "*: SELECT, PROCESS, BINLOG MONITOR"},
+		{0, "GRANT BINLOG MONITOR ON *.* TO x", "*: BINLOG MONITOR"},
+		{0, "GRANT PROCESS ON d.* TO x", "!Incorrect usage of DB GRANT and GLOBAL PRIVILEGES"},
+		{0, "GRANT SELECT ON `e\\_f`.* TO x", "e_f: SELECT"},
+		{0, "GRANT SELECT ON `e%`.* TO x", "!1235"},
+		{0, "GRANT SELECT ON d.t TO x", "d.t: SELECT"},
+		{0, "GRANT SELECT, INSERT ON TABLE t TO x", "d.t: SELECT, INSERT"},
+		{0, "GRANT ALL ON d.t TO x", "d.t: ALL PRIVILEGES"},
+		{0, "GRANT LOCK TABLES ON d.t TO x", "!Illegal GRANT/REVOKE command"},
+		{0, "GRANT SELECT (a) ON d.t TO x", "!1235"},
+		{0, "GRANT EXECUTE ON PROCEDURE d.p TO x", "!1235"},
+		{0, "GRANT BINLOG ADMIN ON *.* TO x", "!1235"},
+		{0, "GRANT PROXY ON x TO x", "!1235"},
+		{0, "GRANT role TO x", "!1235"},
+		{0, "REVOKE SELECT ON d.t FROM x", "!There is no such grant defined for user 'x' on host '%' on table 't'"},
+		{0, "REVOKE SELECT ON d.* FROM x", "!There is no such grant defined for user 'x' on host '%'"},
+		{catalog.MaySelect, "GRANT INSERT, UPDATE, DELETE ON d.* TO x", "d: SELECT, INSERT, UPDATE, DELETE"},
+		{writes, "REVOKE INSERT ON d.* FROM x", "d: SELECT, UPDATE, DELETE"},
+		{writes, "REVOKE TRIGGER ON d.* FROM x", "d: SELECT, INSERT, UPDATE, DELETE"},
+		{writes, "REVOKE SELECT, INSERT, UPDATE, DELETE ON d.* FROM x", ""},
+		{catalog.AllOfDatabase, "REVOKE ALL ON d.* FROM x", ""},
+		{catalog.AllOfDatabase | catalog.MayGrant, "REVOKE ALL ON d.* FROM x", "d: GRANT OPTION"},
+		{catalog.AllOfDatabase | catalog.MayGrant, "REVOKE GRANT OPTION ON d.* FROM x", "d: ALL PRIVILEGES"},
+		{catalog.AllOfDatabase, "REVOKE ALL ON *.* FROM x", "d: ALL PRIVILEGES"},
+		{catalog.AllOfDatabase, "REVOKE ALL PRIVILEGES, GRANT OPTION FROM x", ""},
 	} {
 		got := outcome(t, c.had, c.sql)
-		if c.want == "refused" {
-			require.Contains(t, got, "1235", c.sql)
+		if part, fails := strings.CutPrefix(c.want, "!"); fails {
+			require.Contains(t, got, part, c.sql)
 		} else {
 			require.Equal(t, c.want, got, c.sql)
 		}
 	}
+}
+
+// Who may say what about accounts.
+func TestAllowed(t *testing.T) {
+	have := map[string]*catalog.Account{
+		"root":    {Name: "root", Grants: map[string]catalog.Privilege{"*": Admin}},
+		"manager": {Name: "manager", Grants: map[string]catalog.Privilege{"*": catalog.MayCreateUser}},
+		"owner":   {Name: "owner", Grants: map[string]catalog.Privilege{"d": catalog.AllOfDatabase | catalog.MayGrant}},
+		"lender": {Name: "lender", Grants: map[string]catalog.Privilege{"d": catalog.MayGrant},
+			Tables: map[string]map[string]catalog.Privilege{"d": {"t": catalog.MaySelect}}},
+		"app": {Name: "app", Grants: map[string]catalog.Privilege{"d": Write}},
+	}
+	for _, c := range []struct{ who, sql, want string }{
+		{"root", "GRANT ALL ON *.* TO app", ""},
+		{"manager", "CREATE USER y IDENTIFIED BY 'x'", ""},
+		{"manager", "ALTER USER app IDENTIFIED BY 'x'", ""},
+		{"manager", "ALTER USER root IDENTIFIED BY 'x'", "you need (at least one of) the SUPER"},
+		{"manager", "DROP USER app, root", "you need (at least one of) the SUPER"},
+		{"manager", "GRANT USAGE ON *.* TO root IDENTIFIED BY 'x'", "you need (at least one of) the SUPER"},
+		{"manager", "GRANT SELECT ON d.* TO manager", "Access denied for user 'manager'@'%' to database 'd'"},
+		{"owner", "GRANT SELECT, INSERT ON d.* TO app", ""},
+		{"owner", "GRANT ALL ON d.t TO app", ""},
+		{"owner", "REVOKE INSERT ON d.* FROM app", ""},
+		{"owner", "GRANT SELECT ON e.* TO owner", "Access denied for user 'owner'@'%' to database 'e'"},
+		{"owner", "GRANT PROCESS ON *.* TO owner", "Access denied for user 'owner'@'%'"},
+		{"owner", "GRANT SELECT ON d.* TO app IDENTIFIED BY 'x'", "you need (at least one of) the CREATE USER"},
+		{"owner", "REVOKE ALL PRIVILEGES, GRANT OPTION FROM app", "you need (at least one of) the CREATE USER"},
+		{"lender", "GRANT SELECT ON d.t TO app", ""},
+		{"lender", "GRANT INSERT ON d.t TO app", "INSERT command denied"},
+		{"lender", "GRANT SELECT ON d.* TO app", "Access denied for user 'lender'@'%' to database 'd'"},
+		{"app", "SET PASSWORD = 'x'", ""},
+		{"app", "ALTER USER app IDENTIFIED BY 'x'", ""},
+		{"app", "ALTER USER USER() IDENTIFIED BY 'x', owner IDENTIFIED BY 'y'", "you need (at least one of) the CREATE USER"},
+		{"app", "GRANT SELECT ON d.* TO app", "Access denied for user 'app'@'%' to database 'd'"},
+	} {
+		st, err := parse(t, true, c.sql)
+		require.NoError(t, err, c.sql)
+		err = st.Allowed(Session{Flavor: catalog.MariaDB, User: c.who, Host: "h", Database: "d"}, have[c.who], have)
+		if c.want == "" {
+			require.NoError(t, err, "%s: %s", c.who, c.sql)
+		} else {
+			require.ErrorContains(t, err, c.want, "%s: %s", c.who, c.sql)
+		}
+	}
+}
+
+// What etcd keeps of privileges, and what the admin API calls them.
+func TestPrivilegeTexts(t *testing.T) {
+	for _, p := range []catalog.Privilege{0, catalog.MaySelect, Read, Write, Admin, catalog.AllOfDatabase | catalog.MayGrant, catalog.MayProcess | catalog.MayGrant} {
+		text, err := p.MarshalText()
+		require.NoError(t, err)
+		var back catalog.Privilege
+		require.NoError(t, back.UnmarshalText(text))
+		require.Equal(t, p, back)
+		back, err = ParsePrivilege(PrivilegeName(p, "*"), "*")
+		require.NoError(t, err)
+		require.Equal(t, p, back)
+	}
+	require.Error(t, new(catalog.Privilege).UnmarshalText([]byte("SELECT, ALL")))
+	p, err := ParsePrivilege("Select, lock tables", "d")
+	require.NoError(t, err)
+	require.Equal(t, catalog.MaySelect|catalog.MayLockTables, p)
+	_, err = ParsePrivilege("process", "d")
+	require.ErrorContains(t, err, "on all databases")
+	_, err = ParsePrivilege("selct", "d")
+	require.ErrorContains(t, err, "unknown privilege")
 }
 
 // What a statement does not say of accounts is not read into it.

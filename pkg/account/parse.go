@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/wire"
@@ -30,12 +31,12 @@ type Statement struct {
 	Users  []User
 	To     []User // Rename: the new names
 
-	// Of GRANT and REVOKE: the privileges in capitals, ALL PRIVILEGES alone, on a database, "*" for all, "" for the session's. GrantOption: WITH
-	// GRANT OPTION. Everything: REVOKE ALL PRIVILEGES, GRANT OPTION FROM.
-	Privileges  []string
-	Database    string
-	GrantOption bool
-	Everything  bool
+	// Of GRANT and REVOKE: the privileges, or all there are, and what they are on; the database is "" for the session's. Everything: REVOKE ALL PRIVILEGES,
+	// GRANT OPTION FROM.
+	Privileges catalog.Privilege
+	All        bool
+	On         On
+	Everything bool
 }
 
 // User is an account that a statement names, and how it is to log in from now on, if the statement says so.
@@ -51,8 +52,8 @@ type User struct {
 const (
 	noHosts  = "leave the host out, or write '%': clients reach any process of the cluster"
 	noRoles  = "GRANT to each account what it needs"
-	levels   = "an account may read (SELECT), write (SELECT, INSERT, UPDATE, DELETE), or do all (ALL PRIVILEGES) in a database"
-	theWhole = "leave it out: an account has a name, a password and privileges on databases"
+	levels   = "GRANT what is needed on tables or databases, or on all of them (*.*)"
+	theWhole = "leave it out: an account has a name, a password and privileges on databases and tables"
 )
 
 // Parse reads st, whose Kind is Account or Grant, and which a server of the kind has found no mistake in: what it does not know it refuses.
@@ -164,7 +165,9 @@ func (r *reader) users(out *Statement) error {
 	for r.Take("REQUIRE", "NONE") || r.Take("ACCOUNT", "UNLOCK") || r.Take("PASSWORD", "EXPIRE", "NEVER") || r.Take("PASSWORD", "EXPIRE", "DEFAULT") {
 	}
 	if out.Verb == Grant {
-		out.GrantOption = r.Take("WITH", "GRANT", "OPTION")
+		if r.Take("WITH", "GRANT", "OPTION") {
+			out.Privileges |= catalog.MayGrant
+		}
 	}
 	return nil
 }
@@ -305,28 +308,43 @@ func (r *reader) grant(out *Statement, behind string) error {
 // privileges reads the list before ON.
 func (r *reader) privileges(out *Statement) error {
 	var words []string
-	for !r.Take("ON") {
+	for {
 		switch {
-		case r.Ahead().Kind == sqlparse.Word:
-			words = append(words, strings.ToUpper(string(r.st.Text(r.Ahead().Span))))
-		case r.Is(","):
-			out.Privileges, words = append(out.Privileges, strings.Join(words, " ")), nil
 		case r.Is("("):
 			return sqlerr.Unsupported("privileges on columns", levels)
+		case r.Is(",") || r.Is("ON"):
+			if err := out.privilege(strings.Join(words, " ")); err != nil {
+				return err
+			}
+			words = nil
+		case r.Ahead().Kind == sqlparse.Word && !r.Is("TO") && !r.Is("FROM"):
+			words = append(words, strings.ToUpper(string(r.st.Text(r.Ahead().Span))))
 		default:
 			return sqlerr.Unsupported("roles", noRoles)
 		}
-		if r.Skip(); r.Ahead().Kind == sqlparse.EOF || r.Is("TO") || r.Is("FROM") {
-			return sqlerr.Unsupported("roles", noRoles)
+		if r.Take("ON") {
+			return nil
 		}
+		r.Skip()
 	}
-	out.Privileges = append(out.Privileges, strings.Join(words, " "))
-	if i := slices.Index(out.Privileges, "ALL"); i >= 0 {
-		out.Privileges[i] = all
-	}
-	if slices.Contains(out.Privileges, "PROXY") {
+}
+
+// privilege takes one that the statement names.
+func (st *Statement) privilege(name string) error {
+	switch name {
+	case "USAGE":
+		return nil
+	case "ALL", all:
+		st.All = true
+		return nil
+	case "PROXY":
 		return sqlerr.Unsupported("GRANT PROXY", theWhole)
 	}
+	p := catalog.PrivilegeNamed(name)
+	if p == 0 {
+		return sqlerr.Unsupported("the privilege "+name+" alone", "leave it out, or GRANT SUPER: whoever has that administers the cluster")
+	}
+	st.Privileges |= p
 	return nil
 }
 
@@ -334,25 +352,31 @@ func (r *reader) privileges(out *Statement) error {
 func (r *reader) level(out *Statement) (err error) {
 	if r.Take("*") {
 		if r.Take(".", "*") {
-			out.Database = "*"
+			out.On.Database = "*"
 		}
 		return nil
 	}
-	if r.Is("FUNCTION") || r.Is("PROCEDURE") {
+	if r.Is("FUNCTION") || r.Is("PROCEDURE") || r.Is("PACKAGE") {
 		return sqlerr.Unsupported("privileges on one function or procedure", levels)
 	}
 	r.Take("TABLE")
-	if out.Database, err = r.name(); err != nil {
+	name, err := r.name()
+	switch {
+	case err != nil:
+		return err
+	case !r.Take("."):
+		out.On.Table = name // of the session's database
+		return nil
+	case !r.Take("*"):
+		out.On.Database = name
+		out.On.Table, err = r.name()
 		return err
 	}
-	if !r.Take(".", "*") {
-		return sqlerr.Unsupported("privileges on one table", levels)
-	}
 	// A database is named by a pattern; what has no other meaning than itself is written behind a backslash.
-	name := strings.NewReplacer(`\_`, "_", `\%`, "\x00").Replace(out.Database)
+	name = strings.NewReplacer(`\_`, "_", `\%`, "\x00").Replace(name)
 	if strings.Contains(name, "%") {
 		return sqlerr.Unsupported("privileges on databases by a pattern", levels)
 	}
-	out.Database = strings.ReplaceAll(name, "\x00", "%")
+	out.On.Database = strings.ReplaceAll(name, "\x00", "%")
 	return nil
 }

@@ -1,103 +1,112 @@
 package account
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"skarv/pkg/catalog"
-	"skarv/pkg/sqlerr"
 )
 
 // all is what GRANT calls all privileges.
 const all = "ALL PRIVILEGES"
 
-// told are the servers' privileges by which one of the cluster is told: an account that has all of them has it.
-func told(p catalog.Privilege) []string {
-	list := []string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "CREATE VIEW"}
-	switch p {
-	case catalog.Read:
-		return list[:1]
-	case catalog.Write:
-		return list[:4]
-	case catalog.Admin:
-		return list
+// What accounts mostly have in a database, by the names that the admin API and skarvctl know.
+const (
+	Read  = catalog.MaySelect | catalog.MayShowView | catalog.MayExecute
+	Write = Read | catalog.MayInsert | catalog.MayUpdate | catalog.MayDelete | catalog.MayLockTables | catalog.MayCreateTemporary
+	// Admin is, on all databases, the cluster's administrator.
+	Admin = catalog.All | catalog.MayGrant
+)
+
+// admin is Admin as far as it can be on db.
+func admin(db string) catalog.Privilege {
+	if db == "*" {
+		return Admin
 	}
-	return nil
+	return catalog.AllOfDatabase
 }
 
-// Privileges are the servers' privileges that one of the cluster below Admin, which stands for all, is shown as.
-func Privileges(p catalog.Privilege) []string {
-	switch p {
-	case catalog.Read:
-		return []string{"SELECT", "SHOW VIEW"}
-	case catalog.Write:
-		return []string{"SELECT", "INSERT", "UPDATE", "DELETE", "LOCK TABLES", "SHOW VIEW"}
-	}
-	return nil
-}
-
-// holds reports whether an account that has p may do what of stands for.
-func holds(p catalog.Privilege, of string) bool {
-	switch {
-	case of == "USAGE" || p == catalog.Admin:
-		return true
-	case of == "EXECUTE": // whoever may read may CALL; what it runs is judged statement by statement
-		return p >= catalog.Read
-	case of == "CREATE TEMPORARY TABLES":
-		return p >= catalog.Write
-	}
-	return slices.Contains(Privileges(p), of)
-}
-
-// Level is the most that an account of the cluster may be given for privileges of a server, in capitals: never more than these.
-func Level(has func(privilege string) bool) catalog.Privilege {
-	for p := catalog.Admin; p > catalog.NoAccess; p-- {
-		if !slices.ContainsFunc(told(p), func(of string) bool { return !has(of) }) {
-			return p
-		}
-	}
-	return catalog.NoAccess
-}
-
-// granted is what an account that had a privilege on what the statement grants on has behind it.
-func (st *Statement) granted(had catalog.Privilege) (catalog.Privilege, error) {
-	if slices.Contains(st.Privileges, all) {
-		return catalog.Admin, nil
-	}
-	gets := max(had, Level(func(of string) bool { return slices.Contains(told(had), of) || slices.Contains(st.Privileges, of) }))
-	for _, of := range st.Privileges {
-		if !holds(gets, of) {
-			return had, sqlerr.Unsupported("GRANT of "+of+" without what goes with it", levels+st.missing(had, gets))
-		}
-	}
-	return gets, nil
-}
-
-// missing names what the next privilege of the cluster would need beside what the statement gives.
-func (st *Statement) missing(had, gets catalog.Privilege) string {
-	var list []string
-	for _, of := range told(min(gets+1, catalog.Admin)) {
-		if !slices.Contains(told(had), of) && !slices.Contains(st.Privileges, of) {
-			list = append(list, of)
-		}
-	}
-	if list == nil {
-		return ""
-	}
-	return "; it lacks " + strings.Join(list, ", ")
-}
-
-// revoked is what an account that had a privilege on what the statement revokes on has behind it.
-func (st *Statement) revoked(had catalog.Privilege) (catalog.Privilege, error) {
-	if slices.Contains(st.Privileges, all) {
+// ParsePrivilege reads what an account may do in the database db, "*" for all: none, read, write, admin, all (on all databases without the GRANT OPTION, which admin has), or a list of privileges as GRANT has them, with commas.
+func ParsePrivilege(text, db string) (p catalog.Privilege, err error) {
+	switch strings.ToLower(text) {
+	case "none":
 		return catalog.NoAccess, nil
+	case "read":
+		return Read, nil
+	case "write":
+		return Write, nil
+	case "admin":
+		return admin(db), nil
+	case "all":
+		return most(db, ""), nil
 	}
-	left := slices.DeleteFunc(slices.Clone(told(had)), func(of string) bool { return slices.Contains(st.Privileges, of) })
-	keeps := Level(func(of string) bool { return slices.Contains(left, of) })
-	for _, of := range st.Privileges {
-		if of != "USAGE" && holds(keeps, of) || len(told(keeps)) < len(left) {
-			return had, sqlerr.Unsupported("REVOKE of "+of+" alone", levels+": REVOKE what is above that")
+	for name := range strings.SplitSeq(text, ",") {
+		of := catalog.PrivilegeNamed(strings.ToUpper(strings.TrimSpace(name)))
+		switch {
+		case of == 0:
+			return 0, fmt.Errorf("unknown privilege %q: use read, write, admin or none, or privileges as GRANT has them, with commas", name)
+		case db != "*" && of&^(catalog.AllOfDatabase|catalog.MayGrant) != 0:
+			return 0, fmt.Errorf("the privilege %s is one on all databases, *, only", of)
 		}
+		p |= of
 	}
-	return keeps, nil
+	return p, nil
+}
+
+// PrivilegeName is the text that ParsePrivilege reads p from.
+func PrivilegeName(p catalog.Privilege, db string) string {
+	switch p {
+	case catalog.NoAccess:
+		return "none"
+	case Read:
+		return "read"
+	case Write:
+		return "write"
+	case admin(db):
+		return "admin"
+	case most(db, ""):
+		return "all"
+	}
+	return strings.ToLower(p.String())
+}
+
+// most is all privileges that there are on a table of a database, on the database, or on all ("*").
+func most(db, table string) catalog.Privilege {
+	switch {
+	case table != "":
+		return catalog.AllOfTable
+	case db != "*":
+		return catalog.AllOfDatabase
+	}
+	return catalog.All
+}
+
+// Completed is p, which a server has told name by name, with those that MariaDB alone has where all others are there: it is ALL PRIVILEGES then.
+func Completed(p catalog.Privilege, on On) catalog.Privilege {
+	if full := most(on.Database, on.Table); (p|catalog.MayDeleteHistory)&full == full {
+		p |= full
+	}
+	return p
+}
+
+// Shown is what GRANT calls p, which is on a table, on a database, or on all ("*"), with the GRANT OPTION apart.
+func Shown(p catalog.Privilege, db, table string, flavor catalog.Flavor) (names []string, grants bool) {
+	grants = p&catalog.MayGrant != 0
+	if p &^= catalog.MayGrant; p == most(db, table) {
+		return []string{all}, grants
+	}
+	return Names(p, flavor), grants
+}
+
+// Names are the privileges of p that servers of the flavor know.
+func Names(p catalog.Privilege, flavor catalog.Flavor) []string {
+	if flavor == catalog.MySQL {
+		p &^= catalog.MayDeleteHistory
+	}
+	list := p.Names()
+	if i := slices.Index(list, catalog.MaySeeReplication.String()); i >= 0 && flavor == catalog.MariaDB {
+		list[i] = "BINLOG MONITOR"
+	}
+	return list
 }

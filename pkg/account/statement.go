@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -16,7 +15,9 @@ import (
 type Session struct {
 	Flavor   catalog.Flavor
 	User     string
+	Host     string // where the client is
 	Database string // the default one
+	Lower    bool   // names of databases and tables are kept in small letters
 }
 
 // Run does what a statement says. notes are what servers note beside it. Errors are *sqlerr.Error, or etcd's: see Store. On MariaDB some of several
@@ -35,11 +36,6 @@ func (s Store) Run(ctx context.Context, st *Statement, by Session) (notes []*sql
 		err = failed
 	}
 	return notes, revision, err
-}
-
-// OnlyOwn reports whether a statement does nothing but give an account another password.
-func (st *Statement) OnlyOwn(by Session) bool {
-	return (st.Verb == Password || st.Verb == Alter) && !slices.ContainsFunc(st.Users, func(u User) bool { return u.name(by) != by.User })
 }
 
 func (u *User) name(by Session) string {
@@ -179,7 +175,7 @@ func (r *run) one(i int) error {
 }
 
 // create makes an account.
-func (r *run) create(u *User, grants map[string]catalog.Privilege) error {
+func (r *run) create(u *User, grants map[On]catalog.Privilege) error {
 	if !u.Logs || u.Secret == "" {
 		return sqlerr.Unsupported("an account without a password", "say IDENTIFIED BY 'password'")
 	}
@@ -202,7 +198,7 @@ func wrong(name string, err error) error {
 }
 
 // change gives a what u says of its login, and grants.
-func (r *run) change(a *catalog.Account, u *User, grants map[string]catalog.Privilege) error {
+func (r *run) change(a *catalog.Account, u *User, grants map[On]catalog.Privilege) error {
 	c := Change{}
 	if u.Logs {
 		if u.Secret == "" {
@@ -214,7 +210,7 @@ func (r *run) change(a *catalog.Account, u *User, grants map[string]catalog.Priv
 		}
 	}
 	c.Grants = grants
-	changed, err := c.applied(a)
+	changed, err := c.Applied(a)
 	if err != nil {
 		return wrong(a.Name, err)
 	}
@@ -246,34 +242,16 @@ func (r *run) login(u *User, plugin string) (c Change, err error) {
 	return c, err
 }
 
-// database is what the statement's privileges are on.
-func (r *run) database() (string, error) {
-	if db := r.st.Database; db != "" {
-		return db, nil
-	}
-	if r.by.Database == "" {
-		return "", sqlerr.NoDatabase.New()
-	}
-	return r.by.Database, nil
-}
-
 func (r *run) grant(u *User, name string, a *catalog.Account) error {
-	db, err := r.database()
+	on, err := r.st.on(r.by)
 	if err != nil {
 		return err
 	}
 	var had catalog.Privilege
 	if a != nil {
-		had = a.Grants[db]
+		had = on.of(a)
 	}
-	gets, err := r.st.granted(had)
-	if err != nil {
-		return err
-	}
-	if r.st.GrantOption && (db != "*" || gets != catalog.Admin) {
-		return sqlerr.Unsupported("GRANT OPTION on a part of what there is", "leave it out, or GRANT ALL PRIVILEGES ON *.*: whoever has them manages accounts")
-	}
-	grants := map[string]catalog.Privilege{db: gets}
+	grants := map[On]catalog.Privilege{on: had | r.st.given(on)}
 	switch {
 	case a != nil:
 		return r.change(a, u, grants)
@@ -291,22 +269,27 @@ func (r *run) revoke(name string, a *catalog.Account) error {
 		if a == nil {
 			return sqlerr.RevokeFailed.New()
 		}
-		none := maps.Clone(a.Grants)
-		for db := range none {
-			none[db] = catalog.NoAccess
+		none := map[On]catalog.Privilege{}
+		for db := range a.Grants {
+			none[On{Database: db}] = catalog.NoAccess
+		}
+		for db, tables := range a.Tables {
+			for table := range tables {
+				none[On{db, table}] = catalog.NoAccess
+			}
 		}
 		return r.change(a, &User{}, none)
 	}
-	db, err := r.database()
+	on, err := r.st.on(r.by)
 	if err != nil {
 		return err
 	}
-	if a == nil || db != "*" && a.Grants[db] == catalog.NoAccess {
+	switch {
+	case a != nil && (on.Database == "*" || on.of(a) != catalog.NoAccess):
+	case on.Table != "":
+		return sqlerr.NoSuchTableGrant.New(name, "%", on.Table)
+	default:
 		return sqlerr.NoSuchGrant.New(name, "%")
 	}
-	keeps, err := r.st.revoked(a.Grants[db])
-	if err != nil {
-		return err
-	}
-	return r.change(a, &User{}, map[string]catalog.Privilege{db: keeps})
+	return r.change(a, &User{}, map[On]catalog.Privilege{on: on.of(a) &^ r.st.given(on)})
 }

@@ -14,29 +14,6 @@ import (
 	adminv1 "skarv/proto/admin/v1"
 )
 
-// parsePrivilege reads the name of a privilege: none, read, write or admin.
-func parsePrivilege(s string) (catalog.Privilege, error) {
-	for p := catalog.NoAccess; p <= catalog.Admin; p++ {
-		if privilegeName(p) == strings.ToLower(s) {
-			return p, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown privilege %q: use read, write, admin or none", s)
-}
-
-func privilegeName(p catalog.Privilege) string {
-	switch p {
-	case catalog.Read:
-		return "read"
-	case catalog.Write:
-		return "write"
-	case catalog.Admin:
-		return "admin"
-	default:
-		return "none"
-	}
-}
-
 // ListUsers implements the API.
 func (a *Server) ListUsers(context.Context, *adminv1.ListUsersRequest) (*adminv1.ListUsersResponse, error) {
 	snap, err := a.snapshot()
@@ -49,7 +26,12 @@ func (a *Server) ListUsers(context.Context, *adminv1.ListUsersRequest) (*adminv1
 			Name: u.Name, Plugin: u.AuthPlugin, LoopbackOnly: u.LoopbackOnly, HasPassword: u.AuthString != "", Grants: map[string]string{},
 		}
 		for db, p := range u.Grants {
-			user.Grants[db] = privilegeName(p)
+			user.Grants[db] = account.PrivilegeName(p, db)
+		}
+		for db, tables := range u.Tables {
+			for table, p := range tables {
+				user.Grants[account.On{Database: db, Table: table}.String()] = account.PrivilegeName(p, db)
+			}
 		}
 		out.Users = append(out.Users, user)
 	}
@@ -62,13 +44,13 @@ func (a *Server) PutUser(ctx context.Context, req *adminv1.PutUserRequest) (*adm
 	if _, err := a.snapshot(); err != nil {
 		return nil, err
 	}
-	change := account.Change{Plugin: req.GetPlugin(), AuthString: req.GetAuthString(), Grants: map[string]catalog.Privilege{}}
+	change := account.Change{Plugin: req.GetPlugin(), AuthString: req.GetAuthString(), Grants: map[account.On]catalog.Privilege{}}
 	for db, name := range req.GetGrants() {
-		p, err := parsePrivilege(name)
+		p, err := account.ParsePrivilege(name, db)
 		if err != nil {
 			return nil, status.Error(codes.InvalidArgument, err.Error())
 		}
-		change.Grants[db] = p
+		change.Grants[account.On{Database: db}] = p
 	}
 	put := a.accounts.Change
 	switch req.GetMode() {

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"skarv/pkg/account"
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
 	"skarv/pkg/mysqlconn"
@@ -158,7 +159,7 @@ func TestAdminAPI(t *testing.T) {
 	}
 	_, err = api.PutUser(ctx, add)
 	require.NoError(t, err)
-	require.Equal(t, catalog.Write, follower.Snapshot().Accounts["app"].Privilege("d"))
+	require.Equal(t, account.Write, follower.Snapshot().Accounts["app"].Privileges("d", ""))
 	_, err = api.PutUser(ctx, add)
 	require.Equal(t, codes.AlreadyExists, status.Code(err))
 	_, err = api.PutUser(ctx, &adminv1.PutUserRequest{Name: "b", Mode: adminv1.PutUserRequest_MODE_ADD})

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"skarv/pkg/account"
 	"skarv/pkg/ddl"
 	"skarv/pkg/takeover"
 	"skarv/pkg/topology"
@@ -62,11 +63,11 @@ func fromReport(r *takeover.ImportReport) *adminv1.ImportReport {
 		})
 	}
 	for _, x := range r.Accounts {
-		account := &adminv1.ImportedAccount{Name: x.Name, Grants: map[string]string{}, Problem: x.Problem, Imported: x.Imported}
-		for db, p := range x.Grants {
-			account.Grants[db] = privilegeName(p)
+		imported := &adminv1.ImportedAccount{Name: x.Name, Grants: map[string]string{}, Problem: x.Problem, Imported: x.Imported}
+		for on, p := range x.Grants {
+			imported.Grants[on.String()] = account.PrivilegeName(p, on.Database)
 		}
-		out.Accounts = append(out.Accounts, account)
+		out.Accounts = append(out.Accounts, imported)
 	}
 	return out
 }

@@ -241,35 +241,6 @@ type ForeignKey struct {
 	OnUpdate   string   `json:"on_update,omitempty"`
 }
 
-// Account is a user of the cluster. Only salted hashes are kept (see AuthPlugin for the exception).
-type Account struct {
-	Name string `json:"name"`
-	// AuthPlugin is caching_sha2_password or mysql_native_password. The latter's protocol needs the unsalted
-	// double SHA-1 at the server, so it must be asked for.
-	AuthPlugin string `json:"auth_plugin"`
-	AuthString string `json:"auth_string"` // as in mysql.user.authentication_string; empty: no password
-	// Grants by database name; "*" is every database.
-	Grants map[string]Privilege `json:"grants"`
-	// LoopbackOnly refuses logins from anywhere but this machine.
-	LoopbackOnly bool `json:"loopback_only,omitempty"`
-}
-
-// Privilege is what an account may do in a database; each contains those before it.
-type Privilege uint8
-
-// The privileges, in rising order.
-const (
-	NoAccess Privilege = iota
-	Read               // SELECT, SHOW
-	Write              // and INSERT, UPDATE, DELETE, ...
-	Admin              // and DDL; on "*" also the skarv database, KILL of others, and accounts
-)
-
-// Privilege returns what a may do in database db.
-func (a *Account) Privilege(db string) Privilege {
-	return max(a.Grants["*"], a.Grants[db])
-}
-
 // Table returns the table, or nil.
 func (s *Snapshot) Table(db, name string) *Table {
 	d := s.Databases[db]

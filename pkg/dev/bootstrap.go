@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"skarv/pkg/account"
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
 	"skarv/pkg/schema"
@@ -87,7 +88,7 @@ func makeRoot(ctx context.Context, store *topology.Store) error {
 	}
 	_, err = store.Change(nil).PutAccount(&catalog.Account{
 		Name: "root", AuthPlugin: "mysql_native_password", LoopbackOnly: true,
-		Grants: map[string]catalog.Privilege{"*": catalog.Admin},
+		Grants: map[string]catalog.Privilege{"*": account.Admin},
 	}, topology.Absent).Commit(ctx)
 	return err
 }

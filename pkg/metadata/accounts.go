@@ -11,14 +11,14 @@ import (
 )
 
 // Clients' accounts are the cluster's: the servers know those of Skarv alone. The tables that show accounts are made from the
-// snapshot, in the columns that the server's own table has, so that they say what SHOW GRANTS says. A privilege of the cluster is one
-// on a whole database, so that there is nothing in the tables of smaller ones, and of roles.
+// snapshot, in the columns that the server's own table has, so that they say what SHOW GRANTS says. There is nothing in the tables of privileges on
+// columns and stored programs, and of roles.
 
 // accounts is a derived table that stands for one of accounts, which is named with its database in small letters.
 func (v *Viewer) accounts(table string) (text string, err error) {
 	var rows []string
 	switch table {
-	case "mysql.user", "mysql.db":
+	case "mysql.user", "mysql.db", "mysql.tables_priv":
 		rows, err = v.accountRows(table)
 	case "mysql.global_priv":
 		rows = v.globalPrivileges()
@@ -26,6 +26,8 @@ func (v *Viewer) accounts(table string) (text string, err error) {
 		rows = v.userPrivileges()
 	case "information_schema.schema_privileges":
 		rows = v.schemaPrivileges()
+	case "information_schema.table_privileges":
+		rows = v.tablePrivileges()
 	}
 	return "(" + strings.Join(slices.Insert(rows, 0, "SELECT * FROM "+table+" WHERE FALSE"), " UNION ALL ") + ")", err
 }
@@ -33,42 +35,49 @@ func (v *Viewer) accounts(table string) (text string, err error) {
 // shownAccounts are those that the viewer's may see, by name: all, or itself.
 func (v *Viewer) shownAccounts() (list []*catalog.Account) {
 	for _, name := range sorted(v.Snapshot.Accounts) {
-		if a := v.Snapshot.Accounts[name]; name == v.User || v.Account.Privilege("*") >= catalog.Admin {
+		if a := v.Snapshot.Accounts[name]; name == v.User || v.Account.Administers() {
 			list = append(list, a)
 		}
 	}
 	return list
 }
 
-// accountRows are rows of mysql.user, one for each account, or of mysql.db, one for each database that an account has a privilege on.
+// accountRows are rows of mysql.user, one for each account, of mysql.db, one for each database that an account has a privilege on, or of mysql.tables_priv.
 func (v *Viewer) accountRows(table string) (rows []string, err error) {
 	columns, err := v.Columns(table)
 	if err != nil {
 		return nil, err
 	}
-	row := func(a *catalog.Account, db string, p catalog.Privilege) {
+	row := func(a *catalog.Account, on account.On, p catalog.Privilege) {
 		values := make([]string, len(columns))
 		for i := range columns {
-			values[i] = v.accountValue(&columns[i], a, db, p)
+			values[i] = v.accountValue(&columns[i], a, on, p)
 		}
 		rows = append(rows, "SELECT "+strings.Join(values, ", "))
 	}
 	for _, a := range v.shownAccounts() {
-		if table == "mysql.user" {
-			row(a, "", a.Grants["*"])
-			continue
-		}
-		for _, db := range sorted(a.Grants) {
-			if db != "*" {
-				row(a, db, a.Grants[db])
+		switch table {
+		case "mysql.user":
+			row(a, account.On{}, a.Global())
+		case "mysql.db":
+			for _, db := range sorted(a.Grants) {
+				if db != "*" {
+					row(a, account.On{Database: db}, a.Grants[db])
+				}
+			}
+		default:
+			for _, db := range sorted(a.Tables) {
+				for _, name := range sorted(a.Tables[db]) {
+					row(a, account.On{Database: db, Table: name}, a.Tables[db][name])
+				}
 			}
 		}
 	}
 	return rows, nil
 }
 
-// accountValue is the value of a column of mysql.user or mysql.db.
-func (v *Viewer) accountValue(c *sqltypes.Column, a *catalog.Account, db string, p catalog.Privilege) string {
+// accountValue is the value of a column of mysql.user, mysql.db or mysql.tables_priv, in the row that tells of p on something.
+func (v *Viewer) accountValue(c *sqltypes.Column, a *catalog.Account, on account.On, p catalog.Privilege) string {
 	name := strings.ToLower(c.Name)
 	switch name {
 	case "host":
@@ -76,7 +85,15 @@ func (v *Viewer) accountValue(c *sqltypes.Column, a *catalog.Account, db string,
 	case "user":
 		return v.quoted(a.Name)
 	case "db":
-		return v.quoted(db)
+		return v.quoted(on.Database)
+	case "table_name":
+		return v.quoted(on.Table)
+	case "table_priv":
+		return v.quoted(tableSet(p))
+	case "column_priv", "grantor":
+		return "''"
+	case "timestamp":
+		return "'0000-00-00 00:00:00'"
 	case "plugin":
 		return v.quoted(a.AuthPlugin)
 	case "password", "authentication_string":
@@ -85,7 +102,7 @@ func (v *Viewer) accountValue(c *sqltypes.Column, a *catalog.Account, db string,
 		return "'N'"
 	}
 	if of, ok := strings.CutSuffix(name, "_priv"); ok {
-		if p == catalog.Admin && of != "grant" || slices.Contains(account.Privileges(p), strings.ToUpper(strings.ReplaceAll(of, "_", " "))) {
+		if p&columnPrivilege(of) != 0 {
 			return "'Y'"
 		}
 		return "'N'"
@@ -99,35 +116,89 @@ func (v *Viewer) accountValue(c *sqltypes.Column, a *catalog.Account, db string,
 	return "''"
 }
 
+// tableSet is the value of the SET table_priv of mysql.tables_priv.
+func tableSet(p catalog.Privilege) string {
+	var names []string
+	for _, of := range []catalog.Privilege{
+		catalog.MaySelect, catalog.MayInsert, catalog.MayUpdate, catalog.MayDelete, catalog.MayCreate, catalog.MayDrop, catalog.MayGrant, catalog.MayReferences,
+		catalog.MayIndex, catalog.MayAlter, catalog.MayCreateView, catalog.MayShowView, catalog.MayTrigger, catalog.MayDeleteHistory,
+	} {
+		if p&of == 0 {
+			continue
+		}
+		switch of {
+		case catalog.MayGrant:
+			names = append(names, "Grant")
+		case catalog.MayCreateView:
+			names = append(names, "Create View")
+		case catalog.MayDeleteHistory:
+			names = append(names, "Delete versioning rows")
+		default:
+			word := of.String()
+			names = append(names, word[:1]+strings.ToLower(word[1:]))
+		}
+	}
+	return strings.Join(names, ",")
+}
+
 // globalPrivileges are rows of mysql.global_priv, which MariaDB has below mysql.user.
 func (v *Viewer) globalPrivileges() (rows []string) {
 	for _, a := range v.shownAccounts() {
-		access := map[catalog.Privilege]uint64{ // the bits that the server keeps
-			catalog.Read:  1<<0 | 1<<22,
-			catalog.Write: 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<17 | 1<<22,
-			catalog.Admin: 1<<38 - 1 - 1<<10,
-		}[a.Grants["*"]]
+		access := serverBits(a.Global())
 		rows = append(rows, "SELECT '%', "+v.quoted(a.Name)+", JSON_OBJECT('access', "+strconv.FormatUint(access, 10)+
 			", 'plugin', "+v.quoted(a.AuthPlugin)+", 'authentication_string', "+v.quoted(a.AuthString)+")")
 	}
 	return rows
 }
 
+// serverBits is the number in which MariaDB's server keeps p.
+func serverBits(p catalog.Privilege) (access uint64) {
+	if p&catalog.All == catalog.All {
+		access = 1<<38 - 1 - 1<<10 // with those that have no name here
+	}
+	for i, of := range []catalog.Privilege{
+		catalog.MaySelect, catalog.MayInsert, catalog.MayUpdate, catalog.MayDelete, catalog.MayCreate, catalog.MayDrop, catalog.MayReload, catalog.MayShutdown,
+		catalog.MayProcess, catalog.MayFile, catalog.MayGrant, catalog.MayReferences, catalog.MayIndex, catalog.MayAlter, catalog.MayShowDatabases,
+		catalog.MaySuper, catalog.MayCreateTemporary, catalog.MayLockTables, catalog.MayExecute, catalog.MayReplicate, catalog.MaySeeReplication,
+		catalog.MayCreateView, catalog.MayShowView, catalog.MayCreateRoutine, catalog.MayAlterRoutine, catalog.MayCreateUser, catalog.MayEvent,
+		catalog.MayTrigger, catalog.MayCreateTablespace, catalog.MayDeleteHistory,
+	} {
+		if p&of != 0 {
+			access |= 1 << i
+		}
+	}
+	return access
+}
+
+// columnPrivilege is the privilege that a column of mysql.user or mysql.db is of, without its _priv.
+func columnPrivilege(name string) catalog.Privilege {
+	switch name {
+	case "create_tmp_table":
+		return catalog.MayCreateTemporary
+	case "repl_slave":
+		return catalog.MayReplicate
+	case "repl_client":
+		return catalog.MaySeeReplication
+	case "show_db":
+		return catalog.MayShowDatabases
+	case "grant":
+		return catalog.MayGrant
+	case "create_role", "drop_role": // MySQL's
+		return catalog.MaySuper
+	}
+	return catalog.PrivilegeNamed(strings.ToUpper(strings.ReplaceAll(name, "_", " ")))
+}
+
 // userPrivileges are rows of information_schema.user_privileges.
 func (v *Viewer) userPrivileges() (rows []string) {
 	for _, a := range v.shownAccounts() {
-		head := "SELECT " + v.quoted("'"+a.Name+"'@'%'") + ", 'def', "
-		switch p := a.Grants["*"]; p {
-		case catalog.Admin: // all there are on the server
-			rows = append(rows, head+"skarv_all.privilege_type, 'NO' FROM (SELECT DISTINCT privilege_type FROM information_schema.user_privileges"+
-				" WHERE privilege_type <> 'USAGE') AS skarv_all")
-		case catalog.NoAccess:
-			rows = append(rows, head+"'USAGE', 'NO'")
-		default:
-			for _, of := range account.Privileges(p) {
-				rows = append(rows, head+"'"+of+"', 'NO'")
-			}
+		p := a.Global()
+		if p&catalog.All == catalog.All { // all there are on the server
+			rows = append(rows, "SELECT "+v.quoted("'"+a.Name+"'@'%'")+", 'def', skarv_all.privilege_type, "+grantable(p)+
+				" FROM (SELECT DISTINCT privilege_type FROM information_schema.user_privileges WHERE privilege_type <> 'USAGE') AS skarv_all")
+			continue
 		}
+		rows = append(rows, v.privilegeRows(a, p)...)
 	}
 	return rows
 }
@@ -136,22 +207,43 @@ func (v *Viewer) userPrivileges() (rows []string) {
 func (v *Viewer) schemaPrivileges() (rows []string) {
 	for _, a := range v.shownAccounts() {
 		for _, db := range sorted(a.Grants) {
-			p := a.Grants[db]
-			if db == "*" || p == catalog.NoAccess {
-				continue
-			}
-			list := account.Privileges(p)
-			if p == catalog.Admin {
-				list = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "REFERENCES", "INDEX", "ALTER", "CREATE TEMPORARY TABLES",
-					"LOCK TABLES", "EXECUTE", "CREATE VIEW", "SHOW VIEW", "CREATE ROUTINE", "ALTER ROUTINE", "EVENT", "TRIGGER"}
-				if v.Dialect.MariaDB() {
-					list = append(list, "DELETE HISTORY")
-				}
-			}
-			for _, of := range list {
-				rows = append(rows, "SELECT "+v.quoted("'"+a.Name+"'@'%'")+", 'def', "+v.quoted(db)+", '"+of+"', 'NO'")
+			if db != "*" {
+				rows = append(rows, v.privilegeRows(a, a.Grants[db], v.quoted(db))...)
 			}
 		}
 	}
 	return rows
+}
+
+// tablePrivileges are rows of information_schema.table_privileges.
+func (v *Viewer) tablePrivileges() (rows []string) {
+	for _, a := range v.shownAccounts() {
+		for _, db := range sorted(a.Tables) {
+			for _, table := range sorted(a.Tables[db]) {
+				rows = append(rows, v.privilegeRows(a, a.Tables[db][table], v.quoted(db), v.quoted(table))...)
+			}
+		}
+	}
+	return rows
+}
+
+// privilegeRows are rows of the tables of privileges: one for each that an account has on what on names, USAGE if there is none.
+func (v *Viewer) privilegeRows(a *catalog.Account, p catalog.Privilege, on ...string) (rows []string) {
+	head := strings.Join(append([]string{"SELECT " + v.quoted("'"+a.Name+"'@'%'"), "'def'"}, on...), ", ")
+	names := account.Names(p&^catalog.MayGrant, v.Snapshot.Flavor)
+	if names == nil {
+		names = []string{"USAGE"}
+	}
+	for _, of := range names {
+		rows = append(rows, head+", '"+of+"', "+grantable(p))
+	}
+	return rows
+}
+
+// grantable is the column that says whether an account may give others what it has.
+func grantable(p catalog.Privilege) string {
+	if p&catalog.MayGrant != 0 {
+		return "'YES'"
+	}
+	return "'NO'"
 }

@@ -86,28 +86,33 @@ func (v *Viewer) Rewrite(st *sqlparse.Statement) (*Rewritten, error) {
 // isProcesslist reports whether a table of information_schema or performance_schema is the process list.
 func isProcesslist(name string) bool { return strings.EqualFold(name, "processlist") }
 
-// filter is what hides from an information_schema table: the column that names the database, and the
-// condition besides the table being one with a hidden key for a row to be hidden; "" for tables that do not show keys.
-type filter struct{ schema, hidden string }
+// filter is what hides from an information_schema table: the column that names the database, "" for table_schema, the one that names the table, ""
+// for tables that have none, and the condition besides the table being one with a hidden key for a row to be hidden; "" for tables that do not show
+// keys. A row of those that are ofDatabases is one database.
+type filter struct {
+	schema, table, hidden string
+	ofDatabases           bool
+}
 
 func filterOf(table string) (filter, bool) {
 	const column = "column_name <=> '" + catalog.HiddenKey + "'" // NULL for an index over an expression
 	switch strings.ToLower(table) {
-	case "schemata":
-		return filter{"schema_name", ""}, true
+	case "schemata", "schemata_extensions":
+		return filter{schema: "schema_name", ofDatabases: true}, true
 	case "tables", "views", "referential_constraints", "routines", "triggers", "partitions", "parameters", "events", "check_constraints",
 		"geometry_columns", "st_geometry_columns", "columns_extensions", "tables_extensions", "table_constraints_extensions",
-		"schemata_extensions", "view_table_usage", "view_routine_usage", "periods", "key_period_usage":
-		return filter{map[string]string{
+		"view_table_usage", "view_routine_usage", "periods", "key_period_usage":
+		return filter{schema: map[string]string{
 			"referential_constraints": "constraint_schema", "routines": "routine_schema", "triggers": "trigger_schema",
 			"parameters": "specific_schema", "events": "event_schema", "check_constraints": "constraint_schema",
-			"geometry_columns": "f_table_schema", "table_constraints_extensions": "constraint_schema", "schemata_extensions": "schema_name",
-			"view_table_usage": "view_schema",
-		}[strings.ToLower(table)], ""}, true
+			"geometry_columns": "f_table_schema", "table_constraints_extensions": "constraint_schema", "view_table_usage": "view_schema",
+		}[strings.ToLower(table)], table: map[string]string{
+			"tables": "table_name", "views": "table_name", "partitions": "table_name", "referential_constraints": "table_name", "triggers": "event_object_table",
+		}[strings.ToLower(table)]}, true
 	case "columns", "statistics", "key_column_usage":
-		return filter{"", column}, true
+		return filter{table: "table_name", hidden: column}, true
 	case "table_constraints":
-		return filter{"", "constraint_type = 'PRIMARY KEY'"}, true
+		return filter{table: "table_name", hidden: "constraint_type = 'PRIMARY KEY'"}, true
 	}
 	return filter{}, false
 }
@@ -141,7 +146,7 @@ func derivedFrom(st *sqlparse.Statement, refs []sqlparse.TableRef) map[string]st
 // check refuses an account that may not see everything the tables that show what others do, and all of them if they
 // cannot be filtered: the servers take us for an administrator.
 func (v *Viewer) check(refs []sqlparse.TableRef, sure, filtered bool) error {
-	if v.Account.Privilege("*") >= catalog.Admin {
+	if v.Account.Administers() {
 		return nil
 	}
 	for _, r := range refs {
@@ -154,7 +159,7 @@ func (v *Viewer) check(refs []sqlparse.TableRef, sure, filtered bool) error {
 			return sqlerr.AccessDeniedDB.New(v.User, v.Host, "information_schema")
 		}
 	}
-	if !sure || !filtered && v.Account.Privilege("*") == catalog.NoAccess {
+	if !sure || !filtered && !v.Account.SeesEverything() {
 		return sqlerr.Unsupported("this form of a query of information_schema", "give its tables aliases and qualify columns by them")
 	}
 	return nil
@@ -171,20 +176,33 @@ func forEverybody(table string) bool {
 	return false
 }
 
-// visible is the condition that hides databases the account may not read.
+// visible is the condition that hides the databases and tables that the account may do nothing with.
 func (v *Viewer) visible(f filter) string {
-	if v.Account.Privilege("*") > catalog.NoAccess {
+	if v.Account.SeesEverything() {
 		return ""
 	}
-	schema := f.schema
-	if schema == "" {
-		schema = "table_schema"
-	}
-	list := "'information_schema'"
+	schema := cmp.Or(f.schema, "table_schema")
+	list, tables := "'information_schema'", ""
 	for _, db := range sorted(v.Account.Grants) {
-		if v.Account.Grants[db] > catalog.NoAccess {
+		if v.Account.SeesAll(db) {
 			list += "," + v.quoted(db)
 		}
+	}
+	for _, db := range sorted(v.Account.Tables) {
+		switch {
+		case v.Account.SeesAll(db):
+		case f.ofDatabases:
+			list += "," + v.quoted(db)
+		case f.table != "":
+			names := make([]string, 0, len(v.Account.Tables[db]))
+			for _, name := range sorted(v.Account.Tables[db]) {
+				names = append(names, v.quoted(name))
+			}
+			tables += " OR " + schema + " = " + v.quoted(db) + " AND " + f.table + " IN (" + strings.Join(names, ",") + ")"
+		}
+	}
+	if tables != "" {
+		return " AND (" + schema + " IN (" + list + ")" + tables + ")"
 	}
 	return " AND " + schema + " IN (" + list + ")"
 }
@@ -198,7 +216,7 @@ type edit struct {
 // edits puts derived tables in the places of the tables that show more than clients may see.
 func (v *Viewer) edits(st *sqlparse.Statement, refs []sqlparse.TableRef) (list []edit, err error) {
 	apart := ""
-	if v.Account.Privilege("*") == catalog.NoAccess && planner.Tells(st) {
+	if !v.Account.SeesEverything() && planner.Tells(st) {
 		// Else the server may merge it into the query, whose conditions may then see rows that its own would hide.
 		apart = " LIMIT 18446744073709551615"
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/account"
 	"skarv/pkg/catalog"
 	"skarv/pkg/event"
 	"skarv/pkg/placement"
@@ -54,10 +55,12 @@ func viewer(name string, dialect *sqlparse.Dialect) *Viewer {
 	snap := &catalog.Snapshot{
 		Groups: []*catalog.NodeGroup{{ID: 1}, {ID: 2}},
 		Accounts: map[string]*catalog.Account{
-			"root":   {Name: "root", AuthPlugin: "mysql_native_password", AuthString: "*R", Grants: map[string]catalog.Privilege{"*": catalog.Admin}},
-			"all":    {Name: "all", AuthPlugin: "mysql_native_password", Grants: map[string]catalog.Privilege{"*": catalog.Read}},
-			"reader": {Name: "reader", AuthPlugin: "mysql_native_password", AuthString: "*S", Grants: map[string]catalog.Privilege{"o'ne": catalog.Read}},
-			"owner":  {Name: "owner", AuthPlugin: "caching_sha2_password", Grants: map[string]catalog.Privilege{"two": catalog.Admin}},
+			"root":   {Name: "root", AuthPlugin: "mysql_native_password", AuthString: "*R", Grants: map[string]catalog.Privilege{"*": catalog.All}},
+			"all":    {Name: "all", AuthPlugin: "mysql_native_password", Grants: map[string]catalog.Privilege{"*": account.Read}},
+			"reader": {Name: "reader", AuthPlugin: "mysql_native_password", AuthString: "*S", Grants: map[string]catalog.Privilege{"o'ne": account.Read}},
+			"clerk": {Name: "clerk", AuthPlugin: "mysql_native_password", Grants: map[string]catalog.Privilege{"three": catalog.MaySelect},
+				Tables: map[string]map[string]catalog.Privilege{"two": {"t": catalog.MaySelect | catalog.MayCreateView | catalog.MayGrant}}},
+			"owner": {Name: "owner", AuthPlugin: "caching_sha2_password", Grants: map[string]catalog.Privilege{"two": catalog.AllOfDatabase}},
 		},
 		Databases: map[string]*catalog.Database{
 			"o'ne": {Tables: map[string]*catalog.Table{

@@ -76,7 +76,7 @@ func (p *Planner) planEvent(o ddl.Name) error {
 				return sqlerr.NoDatabase.New()
 			}
 		}
-		if a := p.Snap.Accounts[p.User]; a == nil || a.Privilege(there.DB) < catalog.Admin {
+		if a := p.Snap.Accounts[p.User]; a == nil || a.Privileges(there.DB, "")&catalog.MayEvent == 0 {
 			return sqlerr.AccessDeniedDB.New(p.User, "%", there.DB)
 		}
 		if p.Snap.Databases[there.DB] == nil {
@@ -101,7 +101,7 @@ func (p *Planner) programDefiner(prog *routine.Program) (string, error) {
 	if name == "" || name == p.User {
 		return p.User, nil
 	}
-	if a := p.Snap.Accounts[p.User]; a == nil || a.Privilege("*") < catalog.Admin {
+	if a := p.Snap.Accounts[p.User]; a == nil || !a.Administers() {
 		return "", sqlerr.SpecificAccessDenied.New("SUPER, SET USER")
 	}
 	if p.Snap.Accounts[name] == nil {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 )
@@ -184,7 +183,7 @@ func (c *Conn) shakeHands() error {
 // administrator reports whether user, who has logged in, may do everything.
 func (c *Conn) administrator(user string) bool {
 	a := c.handler.Account(user)
-	return a != nil && a.Privilege("*") >= catalog.Admin
+	return a != nil && a.Administers()
 }
 
 // startTLS answers an SSLRequest and returns the client's next packet, its real response. Reading has stopped exactly at the end

@@ -34,7 +34,7 @@ type Plan struct {
 	// returned, any server is asked to prepare the text (COM_STMT_PREPARE, closed at once), and if it has an error to
 	// tell, that is the answer. Relay and Root are nil.
 	Judge bool
-	// JudgeAccess is what the account must be allowed to for that: the server would tell of what is in these databases.
+	// JudgeAccess is what the account must be allowed to for that: the server would tell of what is there.
 	JudgeAccess []Access
 	// Unseen: what Root sends to servers may not have all of the text, or bring them to all of it. Before Root is run any server is asked to
 	// prepare the text, and what it finds wrong is the answer.
@@ -44,7 +44,7 @@ type Plan struct {
 	Through bool
 	// Guards are the arguments whose text the planner looked at: the plan holds only while they read the same.
 	Guards []Guard
-	// Access is what the account must be allowed to, database by database.
+	// Access is what the account must be allowed to.
 	Access []Access
 	// Rules are the names of the planner's rules that fired, in order.
 	Rules []string
@@ -149,10 +149,10 @@ type Guard struct {
 	Text string // as written in the statement
 }
 
-// Access is one privilege a statement needs.
+// Access is what a statement needs on a table, on a database as a whole (Table is ""), or everywhere ("*"), or to call a routine; no Privilege: any.
 type Access struct {
-	Database  string
-	Privilege catalog.Privilege
+	Database, Table, Routine string
+	Privilege                catalog.Privilege
 }
 
 // Operand is a value known when the plan runs: argument Arg of the statement, or Const when Arg is negative.

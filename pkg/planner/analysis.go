@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqlparse"
 )
 
 // analysis is what is known of the tables of a statement: every reference resolved, with the facts usable for it.
@@ -420,7 +421,7 @@ func (a *analysis) base(name sqlparser.TableName, alias, db string) (*instance, 
 	case informationSchema:
 		if !strings.EqualFold(dbName, "information_schema") || a.inView > 0 {
 			// Accounts of the servers, other clients' statements; and what a view reads is not filtered.
-			a.b.access("*", catalog.Admin)
+			a.b.access(plan.Access{Database: dbName, Table: table, Privilege: catalog.MaySuper})
 		}
 		if a.inView > 0 && catalog.ShowsAccounts(dbName, table) {
 			return nil, sqlerr.Unsupported("a view of "+strings.ToLower(dbName+"."+table)+", which shows the cluster's accounts", "query that table itself")
@@ -437,7 +438,7 @@ func (a *analysis) base(name sqlparser.TableName, alias, db string) (*instance, 
 	if err != nil {
 		return nil, err
 	}
-	a.b.access(t.Database, catalog.Read)
+	a.b.needs(t, catalog.MaySelect)
 	if a.inView == 0 {
 		a.refs = append(a.refs, t)
 	}
@@ -513,7 +514,7 @@ func (a *analysis) viewByTokens(t *catalog.Table) error {
 		if err != nil {
 			return invalidView(t, err)
 		}
-		a.b.access(behind.Database, catalog.Read)
+		a.b.needs(behind, catalog.MaySelect)
 		if behind.Kind != catalog.View {
 			a.behind = append(a.behind, behind)
 		}
@@ -703,13 +704,53 @@ func (a *analysis) tables() (tables []*catalog.Table) {
 	return tables
 }
 
-// access notes a needed privilege.
-func (b *build) access(db string, p catalog.Privilege) {
+// needs notes what the account needs on a table. The session's own temporary tables are its own.
+func (b *build) needs(t *catalog.Table, p catalog.Privilege) {
+	if t.Temporary == "" {
+		b.access(plan.Access{Database: t.Database, Table: t.Name, Privilege: p})
+	}
+}
+
+// needsIn notes what the account needs in a database as a whole, or everywhere ("*").
+func (b *build) needsIn(db string, p catalog.Privilege) {
+	b.access(plan.Access{Database: db, Privilege: p})
+}
+
+// needsToCall notes the call of a stored program.
+func (b *build) needsToCall(db, name string) {
+	b.access(plan.Access{Database: db, Routine: name, Privilege: catalog.MayExecute})
+}
+
+func (b *build) access(a plan.Access) {
 	for i := range b.plan.Access {
-		if b.plan.Access[i].Database == db {
-			b.plan.Access[i].Privilege = max(b.plan.Access[i].Privilege, p)
+		have := &b.plan.Access[i]
+		if have.Database == a.Database && have.Table == a.Table && have.Routine == a.Routine {
+			have.Privilege |= a.Privilege
 			return
 		}
 	}
-	b.plan.Access = append(b.plan.Access, plan.Access{Database: db, Privilege: p})
+	b.plan.Access = append(b.plan.Access, a)
+}
+
+// writes is what the statement needs on the tables that it writes to.
+func (b *build) writes() catalog.Privilege {
+	switch b.st.Kind() {
+	case sqlparse.Update:
+		return catalog.MayUpdate
+	case sqlparse.Delete:
+		return catalog.MayDelete
+	case sqlparse.Replace:
+		return catalog.MayInsert | catalog.MayDelete
+	case sqlparse.LoadData:
+		if hasWord(b.st, "REPLACE") {
+			return catalog.MayInsert | catalog.MayDelete
+		}
+		return catalog.MayInsert
+	case sqlparse.Insert:
+		if text, ok := b.st.InsertText(); ok && text.OnDuplicate < 0 {
+			return catalog.MayInsert
+		}
+		return catalog.MayInsert | catalog.MayUpdate
+	}
+	return catalog.MayInsert | catalog.MayUpdate | catalog.MayDelete
 }

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -59,7 +60,7 @@ func (b *build) ddl(w *sqlparse.Words) error {
 		}
 	}
 	if (c.Object == plan.ObjectTable || c.Object == plan.ObjectSequence) && b.leadsElsewhere() {
-		b.access("*", catalog.Admin)
+		b.needsIn("*", catalog.MaySuper)
 	}
 	switch c.Object {
 	case plan.ObjectTable, plan.ObjectView, plan.ObjectIndex:
@@ -82,7 +83,7 @@ func (b *build) ddl(w *sqlparse.Words) error {
 			return err
 		}
 		b.plan.Name = name
-		b.access(name, catalog.Admin)
+		b.needsIn(name, b.changes())
 		return nil
 	case plan.ObjectProcedure, plan.ObjectFunction, plan.ObjectTrigger, plan.ObjectEvent:
 		return b.ddlProgram(w)
@@ -185,7 +186,7 @@ func (b *build) ddlSequence(w *sqlparse.Words) error {
 			return sqlerr.Unsupported("CREATE OR REPLACE SEQUENCE in the place of a table", "drop the table first")
 		}
 		b.plan.Database, b.plan.Name = db, name
-		b.access(db, catalog.Admin)
+		b.access(plan.Access{Database: db, Table: name, Privilege: b.changes()})
 		if b.plan.Change.Verb != plan.VerbDrop || !w.Take(",") {
 			return nil
 		}
@@ -202,7 +203,11 @@ func (b *build) ddlProgram(w *sqlparse.Words) error {
 		return err
 	}
 	b.plan.Database, b.plan.Name = db, name
-	b.access(db, catalog.Admin)
+	if need := b.changes(); need == catalog.MayAlterRoutine {
+		b.access(plan.Access{Database: db, Routine: name, Privilege: need})
+	} else {
+		b.needsIn(db, need)
+	}
 	return nil
 }
 
@@ -252,19 +257,83 @@ func (b *build) ddlTables(w *sqlparse.Words) error {
 		if i == 0 {
 			b.plan.Database, b.plan.Name = db, r.Name
 		}
-		need, t := catalog.Admin, b.snap.Table(db, r.Name)
-		if t != nil && t.Temporary != "" && b.changesTemporary() || b.plan.Change.Temporary && b.plan.Change.Object == plan.ObjectTable {
-			need = catalog.Write
+		t := b.snap.Table(db, r.Name)
+		switch temporary := t != nil && t.Temporary != ""; {
+		case temporary && b.changesTemporary(): // the session's own
+		case b.plan.Change.Temporary && b.plan.Change.Object == plan.ObjectTable && i == 0:
+			if b.plan.Change.Verb == plan.VerbCreate {
+				b.needsIn(db, catalog.MayCreateTemporary)
+			}
+		case !r.Write && i > 0: // LIKE, SELECT, REFERENCES
+			b.access(plan.Access{Database: db, Table: r.Name, Privilege: catalog.MaySelect})
+		default:
+			b.access(plan.Access{Database: db, Table: r.Name, Privilege: b.changesTable(refs, i, query >= 0)})
 		}
-		if !r.Write && i > 0 {
-			need = catalog.Read // LIKE, SELECT
-		}
-		b.access(db, need)
 		if t != nil && !(t.Temporary != "" && b.renamesHidden()) {
 			b.plan.Tables = append(b.plan.Tables, t)
 		}
 	}
 	return nil
+}
+
+// changes is what the DDL at hand needs on what it makes, changes or drops.
+func (b *build) changes() catalog.Privilege {
+	c := b.plan.Change
+	switch c.Object {
+	case plan.ObjectTrigger:
+		return catalog.MayTrigger
+	case plan.ObjectEvent:
+		return catalog.MayEvent
+	case plan.ObjectProcedure, plan.ObjectFunction:
+		if c.Verb != plan.VerbCreate {
+			return catalog.MayAlterRoutine
+		}
+		if c.OrReplace {
+			return catalog.MayCreateRoutine | catalog.MayAlterRoutine
+		}
+		return catalog.MayCreateRoutine
+	case plan.ObjectIndex:
+		return catalog.MayIndex
+	case plan.ObjectView:
+		if c.Verb == plan.VerbDrop {
+			return catalog.MayDrop
+		}
+		if c.OrReplace || c.Verb == plan.VerbAlter {
+			return catalog.MayCreateView | catalog.MayDrop
+		}
+		return catalog.MayCreateView
+	}
+	switch {
+	case c.Verb == plan.VerbCreate && c.OrReplace:
+		return catalog.MayCreate | catalog.MayDrop
+	case c.Verb == plan.VerbCreate:
+		return catalog.MayCreate
+	case c.Verb == plan.VerbAlter:
+		return catalog.MayAlter
+	}
+	return catalog.MayDrop
+}
+
+// changesTable is what the DDL at hand needs on the table or view refs[i] of those that it names; fills: a query fills it.
+func (b *build) changesTable(refs []sqlparse.TableRef, i int, fills bool) catalog.Privilege {
+	c, need := b.plan.Change, b.changes()
+	switch {
+	case c.Object != plan.ObjectTable:
+	case c.Verb == plan.VerbRename && i%2 == 0:
+		return catalog.MayAlter | catalog.MayDrop
+	case c.Verb == plan.VerbRename, c.Verb == plan.VerbAlter && i > 0: // the new name
+		return catalog.MayCreate | catalog.MayInsert
+	case c.Verb == plan.VerbAlter:
+		need |= catalog.MayCreate | catalog.MayInsert
+		renames := slices.ContainsFunc(refs[1:], func(r sqlparse.TableRef) bool { return r.Write })
+		drops := hasWord(b.st, "PARTITION") && (hasWord(b.st, "DROP") || hasWord(b.st, "TRUNCATE") || hasWord(b.st, "EXCHANGE"))
+		if renames || drops {
+			need |= catalog.MayDrop
+		}
+	case c.Verb == plan.VerbCreate && fills:
+		need |= catalog.MayInsert
+	}
+	return need
 }
 
 // changesTemporary reports whether a name in the DDL at hand means a temporary table if there is one.

@@ -145,7 +145,7 @@ func (b *build) definedBy(from int) error {
 			return sqlerr.AccessDeniedDB.New("", "", catalog.OwnDB)
 		}
 		for _, a := range list {
-			b.access(a.Database, a.Privilege)
+			b.access(a)
 		}
 		return nil
 	}
@@ -155,27 +155,30 @@ func (b *build) definedBy(from int) error {
 		case err != nil:
 			return err
 		case systemSchema(db) != userSchema:
-			b.access("*", catalog.Admin) // nothing filters what it reads of them
+			b.needsIn("*", catalog.MaySuper) // nothing filters what it reads of them
 		case catalog.KindOf(db) == catalog.OwnDatabase:
 			return sqlerr.AccessDeniedDB.New("", "", db)
 		default:
-			b.access(db, catalog.Read)
+			b.access(plan.Access{Database: db, Table: r.Name, Privilege: catalog.MaySelect})
 		}
 	}
 	return nil
 }
 
-// behindView notes that whoever uses the view t, with privilege need, may use what it reads so.
-func (b *build) behindView(t *catalog.Table, need catalog.Privilege) {
+// behindView notes that whoever locks the view t may lock what it reads.
+func (b *build) behindView(t *catalog.Table) {
 	found, before := b.plan.Access, b.a
 	b.plan.Access = nil
 	err := b.analysis().view(&instance{}, t)
 	found, b.plan.Access = b.plan.Access, found
 	b.a = before
 	for _, a := range found {
-		b.access(a.Database, max(a.Privilege, need))
+		b.access(a)
+		if a.Table != "" {
+			b.needsIn(a.Database, catalog.MayLockTables)
+		}
 	}
 	if err != nil && !slices.ContainsFunc(b.plan.Access, func(a plan.Access) bool { return a.Database == "*" }) {
-		b.access("*", need) // what it reads is not known
+		b.needsIn("*", catalog.MaySelect|catalog.MayLockTables) // what it reads is not known
 	}
 }

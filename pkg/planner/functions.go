@@ -63,7 +63,7 @@ func (a *analysis) storedFunction(db, name string) error {
 	if f == nil {
 		return sqlerr.Unsupported("the function '"+name+"'", "make it with CREATE FUNCTION through Skarv: there is no stored function of this name")
 	}
-	a.b.access(f.Database, catalog.Read)
+	a.b.needsToCall(f.Database, f.Name)
 	if slices.Contains(a.b.readers, f) {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (b *build) reader(f *catalog.Routine) error {
 		case t.Kind == catalog.View:
 			return sqlerr.Unsupported("the view "+n.Name+" in stored functions", "read its tables")
 		}
-		b.access(t.Database, catalog.Read)
+		b.needs(t, catalog.MaySelect)
 		b.reads = append(b.reads, t)
 	}
 	return nil
@@ -171,7 +171,7 @@ func (b *build) storedFunctions() error {
 		if f == nil {
 			continue
 		}
-		b.access(f.Database, catalog.Read)
+		b.needsToCall(f.Database, f.Name)
 		if f.Volatile {
 			b.plan.Uses |= plan.Nondeterministic | plan.ReadsClock
 		}

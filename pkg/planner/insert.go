@@ -117,7 +117,7 @@ func (b *build) writeTarget(e sqlparser.SimpleTableExpr) (*catalog.Table, error)
 	if err != nil {
 		return nil, err
 	}
-	b.access(t.Database, catalog.Write)
+	b.needs(t, b.writes())
 	if t.Kind == catalog.View {
 		return nil, sqlerr.Unsupported("writing through the view '"+t.Name+"'", "write to its table")
 	}

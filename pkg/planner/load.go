@@ -38,7 +38,7 @@ func (b *build) load(w *sqlparse.Words) error {
 	case t.Kind == catalog.View:
 		return sqlerr.Unsupported("LOAD DATA into the view '"+t.Name+"'", "load into its table")
 	}
-	b.access(t.Database, catalog.Write)
+	b.needs(t, b.writes())
 	if b.st.Uses()&sqlparse.UserLock != 0 {
 		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like) in LOAD DATA", "call them in a SELECT without tables")
 	}
@@ -74,7 +74,7 @@ func (b *build) load(w *sqlparse.Words) error {
 
 // loadFromServer plans LOAD DATA without LOCAL: a file of one server, which may only go into tables of that server.
 func (b *build) loadFromServer(t *catalog.Table) error {
-	b.access("*", catalog.Admin)
+	b.needsIn("*", catalog.MayFile)
 	if t.Kind != catalog.Single {
 		return sqlerr.Unsupported("LOAD DATA INFILE of a file on a server, into a table of several node groups", "use LOAD DATA LOCAL INFILE")
 	}

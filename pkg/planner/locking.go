@@ -64,8 +64,8 @@ func (b *build) lockAccess(p *plan.Plan) {
 		return
 	}
 	for i := range p.Access {
-		if a := &p.Access[i]; a.Privilege == catalog.Read && systemSchema(a.Database) == userSchema {
-			a.Privilege = catalog.Write
+		if a := &p.Access[i]; a.Table != "" && a.Privilege == catalog.MaySelect && systemSchema(a.Database) == userSchema {
+			a.Privilege |= catalog.MayUpdate
 		}
 	}
 }

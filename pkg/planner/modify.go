@@ -124,7 +124,7 @@ func (m *modification) targets(b *build) error {
 		}
 		if !slices.Contains(m.written, in) {
 			m.written = append(m.written, in)
-			b.access(in.table.Database, catalog.Write)
+			b.needs(in.table, b.writes())
 		}
 		return nil
 	}

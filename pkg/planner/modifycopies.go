@@ -130,10 +130,10 @@ func (w *worker) findWritten(refs []sqlparse.TableRef, tables []*catalog.Table, 
 	b := w.b
 	for i, t := range tables {
 		if !b.writesRef(refs[i], instances[i]) {
-			b.access(t.Database, catalog.Read)
+			b.needs(t, catalog.MaySelect)
 			continue
 		}
-		b.access(t.Database, catalog.Write)
+		b.needs(t, b.writes())
 		if _, twice := w.keeps[t]; twice {
 			if b.mod == nil || b.mod.del == nil {
 				return false, nil // which of the values given under two names a row gets hangs on the plan

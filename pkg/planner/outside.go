@@ -76,16 +76,16 @@ func (b *build) mayBeTold() (list []plan.Access, sure bool) {
 		switch catalog.KindOf(name) {
 		case catalog.ServerDatabase:
 			if !strings.EqualFold(name, "information_schema") {
-				note("*", catalog.Admin)
+				note("*", catalog.MaySuper)
 			}
 		case catalog.VirtualDatabase:
-			note("*", catalog.Admin)
+			note("*", catalog.MaySuper)
 		case catalog.OwnDatabase:
 			sure = false
 		default:
 			for db := range b.snap.Databases {
 				if strings.EqualFold(db, name) {
-					note(db, catalog.Read)
+					note(db, catalog.MaySelect)
 				}
 			}
 		}

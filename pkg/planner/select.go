@@ -78,7 +78,7 @@ func virtual(b *build) (bool, error) {
 		return false, sqlerr.Unsupported("tables of the database skarv together with others", "select from them alone")
 	}
 	b.plan.Kind, b.plan.Topic, b.done = plan.Show, plan.ShowSkarv, true
-	b.access("*", catalog.Admin)
+	b.needsIn(catalog.VirtualDB, catalog.MaySuper)
 	return true, nil
 }
 

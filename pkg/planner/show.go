@@ -199,7 +199,11 @@ func (b *build) aboutTable(db, name string) error {
 	if err != nil {
 		return err
 	}
-	b.access(t.Database, catalog.Read)
+	var need catalog.Privilege // any
+	if t.Kind == catalog.View && (b.plan.Topic == plan.ShowCreateView || b.plan.Topic == plan.ShowCreateTable) {
+		need = catalog.MaySelect | catalog.MayShowView
+	}
+	b.needs(t, need)
 	b.plan.Database, b.plan.Name = t.Database, t.Name
 	target := plan.Target{Kind: plan.AnyGroup}
 	if t.Kind == catalog.Single {
@@ -214,11 +218,22 @@ func (b *build) aboutTable(db, name string) error {
 
 // showVirtual plans a SHOW about the database skarv or a table of it, of which there is the one that is given.
 func (b *build) showVirtual(there plan.Topic) error {
-	b.access("*", catalog.Admin)
+	b.needsIn(catalog.VirtualDB, catalog.MaySuper)
 	if b.plan.Topic != there {
 		return sqlerr.Unsupported("SHOW "+strings.ToUpper(string(b.plan.Topic))+" of the database skarv", "use SHOW TABLES, SHOW COLUMNS and SELECT: its tables are made when they are read")
 	}
 	return nil
+}
+
+// shows is what a SHOW about a database, or what is in it, needs there.
+func (b *build) shows() catalog.Privilege {
+	switch b.plan.Topic {
+	case plan.ShowCreateDatabase, plan.ShowTables, plan.ShowTableStatus, plan.ShowOpenTables:
+		return 0 // any
+	case plan.ShowEvents, plan.ShowCreateEvent:
+		return catalog.MayEvent
+	}
+	return catalog.MaySelect
 }
 
 // showAny plans a SHOW that any group answers alike; FROM or IN names a database.
@@ -267,7 +282,7 @@ func (b *build) showAny(w *sqlparse.Words) error {
 				}
 				return sqlerr.UnknownDatabase.New(db)
 			}
-			b.access(db, catalog.Read)
+			b.needsIn(db, b.shows())
 		}
 	}
 	b.plan.Relay = b.fragment(b.metadataTarget())

@@ -72,13 +72,13 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		tables = append(tables, t)
 		if r.Start == text.Table.Start {
 			w.target = i
-			b.access(t.Database, catalog.Write)
+			b.needs(t, b.writes())
 			continue
 		}
 		if text.OnDuplicate >= 0 && r.Start > text.OnDuplicate || r.Start > returned {
 			return nil, nil // a subquery: the groups have other rows
 		}
-		b.access(t.Database, catalog.Read)
+		b.needs(t, catalog.MaySelect)
 		read = append(read, t)
 		if t.Kind == catalog.Single && p.Group == 0 {
 			p.Group = t.Group

@@ -43,7 +43,7 @@ func relayByTokens(b *build) (bool, error) {
 				return false, refuse
 			}
 			if !strings.EqualFold(db, "information_schema") {
-				b.access("*", catalog.Admin) // as in analysis.base
+				b.access(plan.Access{Database: db, Table: r.Name, Privilege: catalog.MaySuper}) // as in analysis.base
 			}
 			system = true
 			continue
@@ -52,11 +52,11 @@ func relayByTokens(b *build) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		need := catalog.Read
+		need := catalog.MaySelect
 		if r.Write {
-			need = catalog.Write
+			need = b.writes()
 		}
-		b.access(t.Database, need)
+		b.needs(t, need)
 		switch {
 		case t.Kind == catalog.Single:
 			if !slices.Contains(groups, t.Group) {

@@ -45,7 +45,7 @@ func (b *build) throughView(tree sqlparser.Statement) (ok bool, err error) {
 		return false, err
 	}
 	b.plan.Kind = rowsKind(b.st.Kind())
-	b.access(w.v.view.Database, catalog.Write)
+	b.needs(w.v.view, b.writes())
 	b.plan.Through = true
 	return true, nil
 }

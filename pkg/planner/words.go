@@ -38,7 +38,7 @@ func (b *build) byWords() error {
 		return b.tableAdmin(&w)
 	case sqlparse.Flush:
 		b.plan.Kind = plan.Flush
-		b.access("*", catalog.Admin)
+		b.needsIn("*", catalog.MayReload)
 		b.plan.Root = &plan.Fragment{ID: 1, Target: plan.Target{Kind: plan.AllGroups}, Same: true}
 		if w.Find("LOCK", "EXPORT") {
 			return sqlerr.Unsupported("FLUSH TABLES WITH READ LOCK and FOR EXPORT", "use a transaction with consistent snapshot")
@@ -111,7 +111,7 @@ func (b *build) call() error {
 		return sqlerr.NoSuchRoutine.New("PROCEDURE", db+"."+name)
 	}
 	b.plan.Database, b.plan.Name = db, name
-	b.access(db, catalog.Read)
+	b.needsToCall(db, name)
 	return nil
 }
 
@@ -235,7 +235,7 @@ func (b *build) use(w *sqlparse.Words) error {
 	}
 	b.plan.Name = name
 	if systemSchema(name) == userSchema {
-		b.access(name, catalog.Read)
+		b.needsIn(name, 0)
 	}
 	return nil
 }
@@ -342,9 +342,10 @@ func (b *build) lock(w *sqlparse.Words) error {
 		if err != nil {
 			return err
 		}
-		b.access(t.Database, catalog.Write) // which has the privilege LOCK TABLES: a lock to read keeps all from writing
+		b.needsIn(t.Database, catalog.MayLockTables)
+		b.needs(t, catalog.MaySelect)
 		if t.Kind == catalog.View {
-			b.behindView(t, catalog.Write) // whose tables are locked
+			b.behindView(t) // whose tables are locked
 		}
 		b.plan.Tables = append(b.plan.Tables, t)
 	}
@@ -378,10 +379,10 @@ func (b *build) tableAdmin(w *sqlparse.Words) error {
 		if t.Kind == catalog.View && word == "checksum" {
 			return sqlerr.Unsupported("CHECKSUM TABLE of a view", "name its tables")
 		}
-		if word == "checksum" {
-			b.access(t.Database, catalog.Read)
+		if word == "checksum" || word == "check" {
+			b.needs(t, catalog.MaySelect)
 		} else {
-			b.access(t.Database, catalog.Admin)
+			b.needs(t, catalog.MaySelect|catalog.MayInsert)
 		}
 		b.plan.Tables = append(b.plan.Tables, t)
 	}

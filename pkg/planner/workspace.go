@@ -171,7 +171,7 @@ func copyTables(b *build) (bool, error) {
 	}
 	p := &plan.Workspace{}
 	for _, t := range slices.Concat(tables, b.reads) {
-		b.access(t.Database, catalog.Read)
+		b.needs(t, catalog.MaySelect)
 		if t.Kind == catalog.Single && p.Group == 0 {
 			p.Group = t.Group
 		}
@@ -464,7 +464,7 @@ func (w *worker) view(p *plan.Workspace, c *plan.Copy) error {
 			w.refused = true
 			return nil
 		}
-		w.b.access(t.Database, catalog.Read)
+		w.b.needs(t, catalog.MaySelect)
 		tables = append(tables, t)
 	}
 	c.View = &plan.Workspace{Group: p.Group, Write: w.writes}

@@ -14,16 +14,18 @@ import (
 	"skarv/pkg/wire"
 )
 
-// changeAccounts runs CREATE USER, GRANT and their like, which commit an open transaction. Administrators may change accounts, and everybody his own
-// password.
+// changeAccounts runs CREATE USER, GRANT and their like, which commit an open transaction.
 func (s *Session) changeAccounts() error {
 	st, err := account.Parse(s.stmt)
 	if err != nil {
 		return err
 	}
-	by := account.Session{Flavor: s.snap.Flavor, User: s.user, Database: s.db}
-	if !st.OnlyOwn(by) && s.account.Privilege("*") < catalog.Admin {
-		return sqlerr.SpecificAccessDenied.New("CREATE USER")
+	by := account.Session{Flavor: s.snap.Flavor, User: s.user, Host: s.host, Database: s.db, Lower: s.snap.LowerCaseTableNames != 0}
+	if err := st.Allowed(by, s.account, s.snap.Accounts); err != nil {
+		return err
+	}
+	if db, table := st.Table(by); table != "" && s.snap.Table(db, table) == nil {
+		return sqlerr.NoSuchTable.New(db, table)
 	}
 	if s.foreignCharset && !ascii(s.stmt.SQL()) {
 		return sqlerr.Unsupported("accounts and passwords beyond ASCII in another character set than UTF-8", "SET NAMES utf8mb4")
@@ -72,7 +74,7 @@ func (s *Session) shownAccount(words ...string) (user, host string, of *catalog.
 	if user == s.user && host == "%" {
 		return user, host, s.account, nil
 	}
-	if s.account.Privilege("*") < catalog.Admin {
+	if !s.account.Administers() {
 		return user, host, nil, sqlerr.AccessDeniedDB.New(s.user, "%", "mysql")
 	}
 	if host != "%" {
@@ -93,21 +95,44 @@ func (s *Session) showGrants() error {
 	t := newTable(fmt.Sprintf("Grants for %s@%%", user))
 	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 1024*4
 	grantee := sqltypes.QuoteName(user) + "@`%`"
-	t.add("GRANT USAGE ON *.* TO " + grantee)
+	add := func(p catalog.Privilege, on, db, table string) {
+		names, grants := account.Shown(p, db, table, s.snap.Flavor)
+		if names == nil {
+			names = []string{"USAGE"}
+		}
+		text := "GRANT " + strings.Join(names, ", ") + " ON " + on + " TO " + grantee
+		if db == "*" && s.cfg.Dialect.MariaDB() {
+			text += identified(of)
+		}
+		if grants {
+			text += " WITH GRANT OPTION"
+		}
+		t.add(text)
+	}
+	add(of.Global(), "*.*", "*", "")
 	for _, db := range slices.Sorted(maps.Keys(of.Grants)) {
-		on := sqltypes.QuoteName(db) + ".*"
-		if db == "*" {
-			on = "*.*"
+		if db != "*" {
+			add(of.Grants[db], sqltypes.QuoteName(db)+".*", db, "")
 		}
-		what := strings.Join(account.Privileges(of.Grants[db]), ", ")
-		if of.Grants[db] == catalog.Admin {
-			what = "ALL PRIVILEGES"
-		}
-		if what != "" {
-			t.add("GRANT " + what + " ON " + on + " TO " + grantee)
+	}
+	for _, db := range slices.Sorted(maps.Keys(of.Tables)) {
+		for _, table := range slices.Sorted(maps.Keys(of.Tables[db])) {
+			add(of.Tables[db][table], sqltypes.QuoteIn(db, table), db, table)
 		}
 	}
 	return s.send(t)
+}
+
+// identified is how MariaDB's servers write that an account logs in.
+func identified(a *catalog.Account) string {
+	secret := sqltypes.Literal(a.AuthString)
+	switch {
+	case a.AuthString == "":
+		return ""
+	case a.AuthPlugin == wire.NativePassword:
+		return " IDENTIFIED BY PASSWORD " + secret
+	}
+	return " IDENTIFIED VIA " + a.AuthPlugin + " USING " + secret
 }
 
 // showCreateUser is SHOW CREATE USER [...].
@@ -124,16 +149,12 @@ func (s *Session) showCreateUser() error {
 		return sqlerr.CannotUser.New("SHOW CREATE USER", fmt.Sprintf("'%s'@'%s' (User account does not exist)", user, host))
 	}
 	text := "CREATE USER " + sqltypes.QuoteName(user) + "@`%`"
-	secret := sqltypes.Literal(of.AuthString)
 	switch {
 	case !mariadb:
-		text += " IDENTIFIED WITH '" + of.AuthPlugin + "' AS " + secret + " REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT UNLOCK PASSWORD HISTORY DEFAULT" +
+		text += " IDENTIFIED WITH '" + of.AuthPlugin + "' AS " + sqltypes.Literal(of.AuthString) + " REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT UNLOCK PASSWORD HISTORY DEFAULT" +
 			" PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT"
-	case of.AuthString == "":
-	case of.AuthPlugin == wire.NativePassword:
-		text += " IDENTIFIED BY PASSWORD " + secret
 	default:
-		text += " IDENTIFIED VIA " + of.AuthPlugin + " USING " + secret
+		text += identified(of)
 	}
 	t := newTable(fmt.Sprintf("CREATE USER for %s@%%", user))
 	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 1024*4

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"skarv/pkg/backend"
-	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
@@ -42,7 +41,7 @@ func (s *Session) fieldList(payload []byte) error {
 	if s.snap.Table(s.db, string(name)) == nil && !isSystemDB(s.db) {
 		return s.fail(sqlerr.NoSuchTable.New(s.db, string(name)))
 	}
-	if err := s.check(s.db, catalog.Read); err != nil {
+	if err := s.check(s.db, string(name), 0); err != nil {
 		return s.fail(err)
 	}
 	if err := s.served(); err != nil {

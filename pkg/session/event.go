@@ -23,7 +23,7 @@ func (s *Session) RunEvent(e *catalog.Event) error {
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	s.snap = s.snapshot()
-	if err := s.check(e.Database, catalog.Admin); err != nil {
+	if err := s.check(e.Database, "", catalog.MayEvent); err != nil {
 		return err
 	}
 	err := s.adopt(s.state.With(s.state.DB,

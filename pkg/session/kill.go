@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"skarv/pkg/backend"
-	"skarv/pkg/catalog"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -42,7 +41,7 @@ func (s *Session) kill(id uint64, query bool) error {
 		return sqlerr.UnknownThread.New(id)
 	}
 	onlyUser := s.user
-	if s.account.Privilege("*") >= catalog.Admin {
+	if s.account.Administers() {
 		onlyUser = ""
 	}
 	if uint32(id) == s.conn.ID() {

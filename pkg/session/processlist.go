@@ -12,7 +12,7 @@ import (
 // processes lists the sessions of the whole cluster that the account may see, in order of their ids.
 func (s *Session) processes() []Process {
 	list := s.allProcesses()
-	if s.account.Privilege("*") < catalog.Admin {
+	if s.account.Global()&catalog.MayProcess == 0 {
 		list = slices.DeleteFunc(list, func(p Process) bool { return p.User != s.user })
 	}
 	slices.SortFunc(list, func(a, b Process) int { return int(int64(a.ID) - int64(b.ID)) })

@@ -103,7 +103,11 @@ func (s *Session) asClient(e *sqlerr.Error) *sqlerr.Error {
 	if !ok {
 		return e
 	}
-	return &sqlerr.Error{Code: e.Code, State: e.State, Message: before + " user '" + s.user + "'@'" + s.host + "'" + rest}
+	host := s.host
+	if e.Code == sqlerr.AccessDeniedDB {
+		host = "%" // the account's
+	}
+	return &sqlerr.Error{Code: e.Code, State: e.State, Message: before + " user '" + s.user + "'@'" + host + "'" + rest}
 }
 
 // namesAccount reports whether an error says which account may not do something.
@@ -302,16 +306,6 @@ func (s *Session) runPlan(p *plan.Plan, r request) (*plan.Plan, error) {
 		s.movedIn = s.tx
 	}
 	return ran, err
-}
-
-// authorise returns an error if the account may not run p.
-func (s *Session) authorise(p *plan.Plan) error {
-	for _, a := range p.Access {
-		if err := s.check(a.Database, a.Privilege); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // transactionLost returns what has become of the transaction that the client has, as far as it knows, and in which p is to run.
@@ -738,7 +732,7 @@ func (s *Session) textToRead() []byte {
 
 // mayBeTold reports whether the account may know what a server says of the text of p.
 func (s *Session) mayBeTold(p *plan.Plan) bool {
-	return !slices.ContainsFunc(p.JudgeAccess, func(a plan.Access) bool { return s.account.Privilege(a.Database) < a.Privilege })
+	return !slices.ContainsFunc(p.JudgeAccess, func(a plan.Access) bool { return !s.may(a) })
 }
 
 // prepares notes that the statement at hand is prepared on c: a server computes what it takes for constants at once, and

@@ -700,7 +700,7 @@ func (w *rowWrite) delete() error {
 	again := w.s.reachesItself(w.t)
 	for i, old := range olds {
 		if again && i > 0 {
-			left, err := w.images("SELECT " + w.columns("t") + " FROM " + w.t.SQL() + " AS t" + w.where(old) + " FOR UPDATE")
+			left, err := w.reread(old)
 			switch {
 			case err != nil:
 				return err
@@ -804,7 +804,7 @@ func (w *rowWrite) behind(event string, old, row image, changed bool) error {
 	if len(w.fire["AFTER "+event]) == 0 {
 		return nil
 	}
-	rows, err := w.images("SELECT " + w.columns("t") + " FROM " + w.t.SQL() + " AS t" + w.where(row) + " FOR UPDATE")
+	rows, err := w.reread(row)
 	if err != nil {
 		return err
 	}

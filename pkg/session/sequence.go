@@ -57,11 +57,11 @@ func (s *Session) sequenceCalls() ([]sequenceCall, error) {
 		return nil, sqlerr.Unsupported("sequences under LOCK TABLES", "UNLOCK TABLES first")
 	}
 	for i := range calls {
-		need := catalog.Write
+		need := catalog.MayInsert
 		if calls[i].function == "LASTVAL" {
-			need = catalog.Read
+			need = catalog.MaySelect
 		}
-		if err := s.check(calls[i].db, need); err != nil {
+		if err := s.check(calls[i].db, calls[i].name, need); err != nil {
 			return nil, err
 		}
 	}

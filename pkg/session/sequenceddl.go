@@ -107,7 +107,7 @@ func (s *Session) viewOverSequence() error {
 	refs, _ := query.Tables()
 	for _, r := range refs {
 		db := cmp.Or(r.DB, s.db)
-		if isSystemDB(db) || s.snap.Table(db, r.Name) != nil || s.check(db, catalog.Read) != nil {
+		if isSystemDB(db) || s.snap.Table(db, r.Name) != nil || s.check(db, r.Name, catalog.MaySelect) != nil {
 			continue
 		}
 		c, err := s.Get(s.sequenceGroup())

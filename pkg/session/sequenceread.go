@@ -57,7 +57,7 @@ func (s *Session) readsSequence() (c *backend.Conn, err error) {
 	if db == "" {
 		db = s.db
 	}
-	if db == "" || isSystemDB(db) || s.check(db, catalog.Read) != nil {
+	if db == "" || isSystemDB(db) || s.check(db, refs[0].Name, catalog.MaySelect) != nil {
 		return nil, nil
 	}
 	if c, err = s.autocommitting(s.sequenceGroup()); err != nil { // it is not read in a transaction
@@ -98,17 +98,6 @@ func (s *Session) tableType(c *backend.Conn, db, name string) (string, error) {
 	return string(rows[0][0]), nil
 }
 
-// saysWrite reports whether the word WRITE stands in a part of the statement at hand.
-func (s *Session) saysWrite(from, to int) bool {
-	tokens := s.stmt.Tokens()
-	for tok := tokens.Next(); tok.Kind != sqlparse.EOF && tok.Start < to; tok = tokens.Next() {
-		if tok.Start >= from && s.stmt.Is(tok, "WRITE") {
-			return true
-		}
-	}
-	return false
-}
-
 // lockOthers runs a LOCK TABLES that names sequences, as dumps do, without them: nobody has to wait for a sequence.
 func (s *Session) lockOthers() (handled bool, err error) {
 	refs, _ := s.stmt.Tables()
@@ -131,11 +120,8 @@ func (s *Session) lockOthers() (handled bool, err error) {
 		item := bytes.TrimRight(s.stmt.SQL()[r.Span.Start:end], ", \t\r\n;")
 		if is {
 			handled = true
-			need := catalog.Read
-			if s.saysWrite(r.Span.End, end) {
-				need = catalog.Write
-			}
-			if err := s.check(db, need); err != nil {
+			need := catalog.MaySelect | catalog.MayLockTables
+			if err := s.check(db, r.Name, need); err != nil {
 				s.done(c, nil)
 				return true, err
 			}

@@ -395,7 +395,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	if s.account == nil {
 		return sqlerr.AccessDenied.New(user, s.host, "NO")
 	}
-	s.admin = s.account.Privilege("*") >= catalog.Admin
+	s.admin = s.account.Administers()
 	if err := s.reset(login, s.conn.Collation()); err != nil {
 		return err
 	}
@@ -590,7 +590,7 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 			return s.removed(cmd)
 		}
 		s.account, s.accountFrom = account, s.snap
-		s.admin = s.account.Privilege("*") >= catalog.Admin
+		s.admin = s.account.Administers()
 		s.followDB()
 	}
 	switch cmd {
@@ -715,13 +715,8 @@ func (s *Session) changeDB(db string) error {
 	if s.snap.LowerCaseTableNames != 0 {
 		db = strings.ToLower(db)
 	}
-	if s.account.Privilege(db) == catalog.NoAccess && !isSystemDB(db) {
-		if s.snap.Databases[db] == nil && s.account.Privilege("*") == catalog.NoAccess {
-			return sqlerr.AccessDeniedDB.New(s.user, s.host, db)
-		}
-		if s.snap.Databases[db] != nil {
-			return sqlerr.AccessDeniedDB.New(s.user, s.host, db)
-		}
+	if !isSystemDB(db) && !s.account.Sees(db) {
+		return s.deniedDB(db)
 	}
 	if s.snap.Databases[db] == nil && !isSystemDB(db) {
 		return s.nameRead(sqlerr.UnknownDatabase.New(db))
@@ -777,17 +772,6 @@ func (s *Session) followDB() {
 func isSystemDB(db string) bool {
 	kind := catalog.KindOf(db)
 	return kind == catalog.ServerDatabase || kind == catalog.VirtualDatabase
-}
-
-// check refuses a statement the account may not run.
-func (s *Session) check(db string, p catalog.Privilege) error {
-	if have := s.account.Privilege(db); have >= p {
-		return nil
-	}
-	if p <= catalog.Read && strings.EqualFold(db, "information_schema") {
-		return nil // as far as selectMetadata shows it
-	}
-	return sqlerr.AccessDeniedDB.New(s.user, s.host, db)
 }
 
 func hostOf(a net.Addr) string {

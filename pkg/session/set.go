@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"skarv/pkg/backend"
-	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/planner"
@@ -351,7 +350,7 @@ func (s *Session) mayAssign(names []string) error {
 		if name == "autocommit" && slices.Contains(names[:i], name) { // each of which may commit
 			return sqlerr.Unsupported("autocommit twice in one SET", "use two statements")
 		}
-		if s.account.Privilege("*") < catalog.Admin {
+		if !s.account.Administers() {
 			if needed := neededToAssign(name, s.cfg.Dialect.MariaDB()); needed != "" {
 				return sqlerr.SpecificAccessDenied.New(needed)
 			}

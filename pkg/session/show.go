@@ -32,14 +32,14 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 	case plan.ShowDatabases:
 		return true, s.showFiltered(func(row [][]byte) bool {
 			name := string(row[0])
-			return name != catalog.OwnDB && (isSystemDB(name) || s.account.Privilege(name) > catalog.NoAccess)
+			return name != catalog.OwnDB && (isSystemDB(name) || s.account.Sees(name) || s.account.Global()&catalog.MayShowDatabases != 0)
 		})
 	case plan.ShowReplication: // the cluster is nobody's replica, whatever a server of it is
 		return true, s.showFiltered(func([][]byte) bool { return false })
 	case plan.ShowProcedureStatus, plan.ShowFunctionStatus, plan.ShowPackageStatus:
 		return true, s.showFiltered(func(row [][]byte) bool {
 			db := string(row[0])
-			return db != catalog.OwnDB && (isSystemDB(db) || s.account.Privilege(db) > catalog.NoAccess)
+			return db != catalog.OwnDB && (isSystemDB(db) || s.account.SeesAll(db))
 		})
 	case plan.ShowCreateTable:
 		if t := s.snap.Table(p.Database, p.Name); t != nil {
@@ -71,6 +71,9 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		if strings.EqualFold(p.Name, catalog.VirtualDB) {
 			return true, s.showVirtualTables()
 		}
+		if !isSystemDB(p.Name) && !s.account.SeesAll(p.Name) {
+			return true, s.showTables(func(row [][]byte) bool { return s.seesTable(p.Name, string(row[0])) })
+		}
 	case plan.ShowColumns:
 		if p.Database == catalog.VirtualDB {
 			return true, s.showVirtualColumns(p.Name)
@@ -81,6 +84,10 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 	case plan.ShowIndex:
 		if t := s.snap.Table(p.Database, p.Name); t != nil && t.Kind == catalog.Sharded {
 			return true, s.showIndex(t)
+		}
+	case plan.ShowOpenTables:
+		if !s.account.SeesEverything() {
+			return true, s.showTables(func(row [][]byte) bool { return s.seesTable(string(row[0]), string(row[1])) })
 		}
 	case plan.ShowTableStatus:
 		return true, s.showTableStatus(p)
@@ -144,6 +151,15 @@ func (s *Session) sendRowsWith(cols []sqltypes.Column, rows [][][]byte, warnings
 
 func (s *Session) showFiltered(keep func(row [][]byte) bool) error {
 	cols, rows, err := s.rowsOf()
+	if err != nil {
+		return err
+	}
+	return s.sendRows(cols, slices.DeleteFunc(rows, func(r [][]byte) bool { return !keep(r) }))
+}
+
+// showTables is a SHOW of tables, without those that the account may not know of.
+func (s *Session) showTables(keep func(row [][]byte) bool) error {
+	cols, rows, err := s.rowsFrom(s.metadataGroup())
 	if err != nil {
 		return err
 	}
@@ -334,6 +350,9 @@ func (s *Session) showTableStatus(p *plan.Plan) error {
 		}
 		cols = names
 		for _, r := range rows {
+			if !isSystemDB(p.Name) && !s.seesTable(p.Name, string(r[0])) {
+				continue
+			}
 			sum := byName[string(r[0])]
 			if t := s.snap.Table(p.Name, string(r[0])); t != nil && (t.Kind == catalog.Reference && sum != nil || t.Kind == catalog.Single && t.Group != g.ID) {
 				continue

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"skarv/pkg/catalog"
 	"skarv/pkg/flight"
 	"skarv/pkg/sqlerr"
 )
@@ -46,7 +45,7 @@ func (r *Registry) Trace(id uint32) (user string, steps []flight.Step, ok bool) 
 // sessionTraceTable is skarv.session_trace: the last steps of this process's sessions that the account may see.
 func (s *Session) sessionTraceTable() (*table, error) {
 	t := newTable("#session", "user", "#step", "at", "#ago_us", "what", "kind", "#node_group", "#error")
-	all := s.account.Privilege("*") >= catalog.Admin
+	all := s.account.Administers()
 	for _, p := range s.cfg.Registry.Processes() {
 		if !all && p.User != s.user {
 			continue

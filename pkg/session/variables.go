@@ -101,7 +101,7 @@ func (s *Session) typeOf(text, db string, before []routine.Param) (string, error
 	if len(names) != 3 {
 		return "", st.SyntaxError(0)
 	}
-	if err := s.check(names[0], catalog.Read); err != nil {
+	if err := s.check(names[0], names[1], catalog.MaySelect); err != nil {
 		return "", err
 	}
 	t := s.snap.Table(names[0], names[1])

@@ -73,6 +73,9 @@ const (
 	UserCreateExists        Code = 1973 // MariaDB's
 	UserDropExists          Code = 1974
 	TableAccessDenied       Code = 1142
+	IllegalGrant            Code = 1144
+	NoSuchTableGrant        Code = 1147
+	ProgramAccessDenied     Code = 1370
 	NoDefaultForField       Code = 1364
 	DatabaseExists          Code = 1007
 	DatabaseNotExists       Code = 1008
@@ -306,7 +309,13 @@ func definitionOf(c Code) definition {
 	case NoSuchGrant:
 		return definition{"42000", "There is no such grant defined for user '%s' on host '%s'"}
 	case TableAccessDenied:
-		return definition{"42000", "%s command denied to user '%s'@'%s' for table '%s'"}
+		return definition{"42000", "%s command denied to user '%s'@'%s' for table %s"}
+	case IllegalGrant:
+		return definition{"42000", "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used"}
+	case NoSuchTableGrant:
+		return definition{"42000", "There is no such grant defined for user '%s' on host '%s' on table '%s'"}
+	case ProgramAccessDenied:
+		return definition{"42000", "%s command denied to user '%s'@'%s' for routine '%s'"}
 	case NoDefaultForField:
 		return definition{"HY000", "Field '%s' doesn't have a default value"}
 	case DatabaseExists:

@@ -16,7 +16,7 @@ import (
 // ImportedAccount is what becomes of an account of the server.
 type ImportedAccount struct {
 	Name   string
-	Grants map[string]catalog.Privilege
+	Grants map[account.On]catalog.Privilege
 	// Imported: it is made an account of the cluster. Problem says why not, or what of it is lost.
 	Imported bool
 	Problem  string
@@ -27,7 +27,8 @@ type ImportedAccount struct {
 // serverAccount is an account as the server has it.
 type serverAccount struct {
 	name, host, plugin, auth string
-	privileges               map[string]map[string]bool // by database, "*" for all
+	privileges               map[account.On]catalog.Privilege
+	unknown                  []string // privileges that accounts of the cluster do not have
 }
 
 // readAccounts finds the accounts that could be the cluster's too.
@@ -38,7 +39,7 @@ func (i *importer) readAccounts(ctx context.Context) error {
 	var list []*serverAccount
 	byName := map[string]*serverAccount{}
 	err := i.s.Rows(ctx, func(r *sql.Rows) error {
-		a := &serverAccount{privileges: map[string]map[string]bool{}}
+		a := &serverAccount{privileges: map[account.On]catalog.Privilege{}}
 		if err := r.Scan(&a.name, &a.host, &a.plugin, &a.auth); err != nil {
 			return err
 		}
@@ -51,21 +52,20 @@ func (i *importer) readAccounts(ctx context.Context) error {
 		return err
 	}
 	grant := func(r *sql.Rows) error {
-		var grantee, db, privilege string
-		if err := r.Scan(&grantee, &db, &privilege); err != nil {
+		var grantee, privilege, grantable string
+		var on account.On
+		if err := r.Scan(&grantee, &on.Database, &on.Table, &privilege, &grantable); err != nil {
 			return err
 		}
 		if a := byName[grantee]; a != nil {
-			if a.privileges[db] == nil {
-				a.privileges[db] = map[string]bool{}
-			}
-			a.privileges[db][privilege] = true
+			a.has(on, privilege, grantable == "YES")
 		}
 		return nil
 	}
 	for _, q := range []string{
-		"SELECT grantee, '*', privilege_type FROM information_schema.user_privileges",
-		"SELECT grantee, table_schema, privilege_type FROM information_schema.schema_privileges",
+		"SELECT grantee, '*', '', privilege_type, is_grantable FROM information_schema.user_privileges",
+		"SELECT grantee, table_schema, '', privilege_type, is_grantable FROM information_schema.schema_privileges",
+		"SELECT grantee, table_schema, table_name, privilege_type, is_grantable FROM information_schema.table_privileges",
 	} {
 		if err := i.s.Rows(ctx, grant, q); err != nil {
 			return err
@@ -81,18 +81,33 @@ func (i *importer) readAccounts(ctx context.Context) error {
 	return nil
 }
 
+// has notes a privilege of an account.
+func (a *serverAccount) has(on account.On, privilege string, grantable bool) {
+	p := catalog.PrivilegeNamed(privilege)
+	if p == 0 && privilege != "USAGE" {
+		a.unknown = append(a.unknown, privilege)
+	}
+	if grantable {
+		p |= catalog.MayGrant
+	}
+	a.privileges[on] = account.Completed(a.privileges[on]|p, on)
+}
+
 // account decides on one account; several says that there are others of its name, for other hosts.
 func (i *importer) account(a *serverAccount, several bool) ImportedAccount {
-	out := ImportedAccount{Name: a.name + "@" + a.host, Grants: map[string]catalog.Privilege{}}
+	out := ImportedAccount{Name: a.name + "@" + a.host, Grants: map[account.On]catalog.Privilege{}}
 	lost := false
-	for db, has := range a.privileges {
-		name := strings.NewReplacer("\\_", "_", "\\%", "%").Replace(db)
-		if db != "*" && !slices.ContainsFunc(i.databases, func(d *catalog.Database) bool { return d.Name == name }) {
+	for on, has := range a.privileges {
+		name := on.Database
+		if on.Table == "" {
+			name = strings.NewReplacer("\\_", "_", "\\%", "%").Replace(name)
+		}
+		if name != "*" && !slices.ContainsFunc(i.databases, func(d *catalog.Database) bool { return d.Name == name }) {
 			lost = lost || !schema.IsSystem(name)
 			continue
 		}
-		if p := account.Level(func(of string) bool { return has[of] }); p != catalog.NoAccess {
-			out.Grants[name] = p
+		if has != catalog.NoAccess {
+			out.Grants[account.On{Database: name, Table: on.Table}] = has
 		}
 	}
 	plugin, auth := a.plugin, a.auth
@@ -107,17 +122,33 @@ func (i *importer) account(a *serverAccount, several bool) ImportedAccount {
 	case err != nil:
 		out.Problem = "its password cannot be taken over: " + cause(err)
 	case len(out.Grants) == 0:
-		out.Problem = "it has no privilege on a whole database that the cluster's read, write or admin is a part of"
+		out.Problem = "it has no privilege on anything that is imported"
 	default:
-		if lost {
-			out.Problem = "privileges on databases by pattern are left out"
-		}
-		if a.host != "%" {
-			out.Problem = strings.TrimPrefix(out.Problem+"; it may log in from any host", "; ")
-		}
-		out.Imported, out.account = true, &catalog.Account{Name: a.name, AuthPlugin: plugin, AuthString: auth, Grants: out.Grants}
+		out.imports(&catalog.Account{Name: a.name, AuthPlugin: plugin, AuthString: auth}, a, lost)
 	}
 	return out
+}
+
+// imports makes what is imported of a an account of the cluster; lost: privileges on databases that are not imported are left out.
+func (x *ImportedAccount) imports(made *catalog.Account, a *serverAccount, lost bool) {
+	var problems []string
+	if lost {
+		problems = append(problems, "privileges on databases by pattern are left out")
+	}
+	if !made.Administers() && len(a.unknown) > 0 {
+		slices.Sort(a.unknown)
+		problems = append(problems, "left out: "+strings.Join(slices.Compact(a.unknown), ", "))
+	}
+	if a.host != "%" {
+		problems = append(problems, "it may log in from any host")
+	}
+	x.Problem = strings.Join(problems, "; ")
+	made, err := account.Change{Grants: x.Grants}.Applied(made)
+	if err != nil {
+		x.Problem = err.Error()
+		return
+	}
+	x.Imported, x.account = true, made
 }
 
 func cause(err error) string {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/datanode"
@@ -81,10 +82,26 @@ func runStory(t *testing.T, file string, play differ.Play, one *cluster.Server, 
 	if play.Joins == "auto" && play.Watch == nil && cluster.TestEngine() == datanode.MariaDB && !unsorted {
 		play.Allowed = func(s *differ.Step, d differ.Difference) bool { return allowed(s, d) != "" }
 	}
+	play.As = func(account string) (differ.Conn, differ.Conn, func(), error) {
+		c, err := differ.Open(t.Context(), as(t, one.DSN(""), account))
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		d, err := differ.Open(t.Context(), as(t, many.DSN(""), account))
+		return c, d, func() { _ = c.Close(); _ = d.Close() }, err
+	}
 	err = play.Run(t.Context(), a, b, "compat", story, func(s differ.Step, fault string) {
 		t.Errorf("%s:%d: %s\n%s", file, s.Line, s.SQL, fault)
 	})
 	require.NoError(t, err)
+}
+
+// as is dsn for an account whose password is its name.
+func as(t *testing.T, dsn, account string) string {
+	cfg, err := mysql.ParseDSN(dsn)
+	require.NoError(t, err)
+	cfg.User, cfg.Passwd = account, account
+	return cfg.FormatDSN()
 }
 
 func connect(t *testing.T, dsn string) *differ.Client {

@@ -27,6 +27,7 @@ import (
 //	-- joins: first        it is run with that skarv_joins on the cluster, as are those behind it
 //	-- auto: why           it is not run where skarv_joins is set from outside
 //	-- sent: length, why   of what comes beside rows this may differ (see CompareSent)
+//	-- as: account         it is run on new connections of this account, whose password is its name, without a default database
 //	-- first of several    it fails for several rows, and may tell of any
 
 // Step is one statement of a story.
@@ -39,6 +40,7 @@ type Step struct {
 	Args         [][]any
 	File         *string
 	Joins        string
+	As           string
 	Auto         bool
 	Sent         map[string]bool
 	FirstOf      bool
@@ -96,6 +98,8 @@ func (s *Step) mark(key, value string) error {
 		s.Only = value
 	case "joins":
 		s.Joins = value
+	case "as":
+		s.As = value
 	case "auto":
 		s.Auto = true
 	case "skip-prepared":
@@ -148,6 +152,8 @@ type Play struct {
 	Joins    string // skarv_joins of the cluster
 	// Watch, not nil, is told what has become of each step on the cluster; before the first one, of nil.
 	Watch func(s *Step, got Outcome)
+	// As logs an account in, for stories that have some.
+	As func(account string) (one, many Conn, end func(), err error)
 	// Allowed, not nil, is told what differs beside what Compare compares; the connections are Clients then.
 	Allowed func(s *Step, d Difference) bool
 }
@@ -168,9 +174,18 @@ func (p Play) Run(ctx context.Context, one, many Conn, database string, story []
 		p.Watch = func(*Step, Outcome) {}
 	}
 	p.Watch(nil, Outcome{})
+	own, owns := one, many
 	for n, s := range story {
 		if s.Auto && p.Joins != "auto" {
 			continue
+		}
+		if one, many = own, owns; s.As != "" {
+			var end func()
+			var err error
+			if one, many, end, err = p.As(s.As); err != nil {
+				return fmt.Errorf("line %d: %w", s.Line, err)
+			}
+			defer end()
 		}
 		if err := setJoins(ctx, many, s.Joins); err != nil {
 			return err

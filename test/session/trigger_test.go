@@ -116,11 +116,11 @@ func TestTriggerPrograms(t *testing.T) {
 		dsn := "giver:pw@tcp(" + shared.Addr() + ")/d"
 		require.Eventually(t, func() bool { return ping(dsn) == nil }, ten, tick)
 		cl := connectTo(t, dsn)
-		cl.fails(1044, "SELECT COUNT(*) FROM secret.s")
+		cl.fails(1142, "SELECT COUNT(*) FROM secret.s")
 		cl.exec("INSERT INTO given (id) VALUES (1)")
 		require.Equal(t, c.get("SELECT COUNT(*) FROM secret.s"), c.get("SELECT v FROM given"))
 		require.Equal(t, "1,root@%", c.get("SELECT who LIKE 'giver@%', definer FROM given"))
-		cl.fails(1044, "SELECT COUNT(*) FROM secret.s")
+		cl.fails(1142, "SELECT COUNT(*) FROM secret.s")
 	})
 	t.Run("EXPLAIN tells", func(t *testing.T) {
 		require.Contains(t, explained(t, c, "EXPLAIN FORMAT=TREE INSERT INTO fired (id) VALUES (1)"), "after insert: trigger fires")

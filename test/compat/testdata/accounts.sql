@@ -101,16 +101,11 @@ CREATE USER acc_f IDENTIFIED BY 'x' ACCOUNT LOCK;
 CREATE ROLE acc_r;
 CREATE USER acc_g IDENTIFIED BY 'x';
 -- refused: accounts
-GRANT INSERT ON compat.* TO acc_g;
--- refused: accounts
-GRANT SELECT ON compat.t TO acc_g;
--- refused: accounts
 GRANT SELECT (id) ON compat.t TO acc_g;
 -- refused: accounts
 GRANT SELECT ON `com%`.* TO acc_g;
 -- refused: accounts
-GRANT PROCESS ON *.* TO acc_g;
+GRANT EXECUTE ON PROCEDURE compat.p TO acc_g;
 GRANT SELECT, INSERT, UPDATE, DELETE ON compat.* TO acc_g;
--- refused: accounts
 REVOKE UPDATE ON compat.* FROM acc_g;
 DROP USER IF EXISTS acc_f, acc_g;

@@ -1,0 +1,100 @@
+package account
+
+import (
+	"strings"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
+)
+
+// Allowed returns the error of a server whose client, with the account own, may not say the statement; nil: it may. have are the cluster's accounts.
+func (st *Statement) Allowed(by Session, own *catalog.Account, have map[string]*catalog.Account) error {
+	manages := st.Verb != Grant && st.Verb != Revoke || st.Everything
+	for i := range st.Users {
+		u := &st.Users[i]
+		name := u.name(by)
+		switch {
+		case name == by.User && (st.Verb == Password || st.Verb == Alter): // anybody may change his own password
+			continue
+		case (manages || u.Logs) && own.Global()&catalog.MayCreateUser == 0:
+			return sqlerr.SpecificAccessDenied.New(catalog.MayCreateUser.String())
+		case (manages || u.Logs) && have[name] != nil && have[name].Administers() && !own.Administers():
+			return sqlerr.SpecificAccessDenied.New(catalog.MaySuper.String())
+		}
+	}
+	if manages {
+		return nil
+	}
+	on, err := st.on(by)
+	if err != nil {
+		return err
+	}
+	if err := st.fits(on); err != nil {
+		return err
+	}
+	lacks := (st.given(on) | catalog.MayGrant) &^ own.Privileges(on.Database, on.Table)
+	switch {
+	case lacks == 0:
+		return nil
+	case on.Database == "*":
+		return sqlerr.AccessDenied.New(by.User, "%", "YES")
+	case on.Table == "":
+		return sqlerr.AccessDeniedDB.New(by.User, "%", on.Database)
+	}
+	return TableDenied(by.Flavor, lacks, by.User, by.Host, on.Database, on.Table)
+}
+
+// TableDenied is the error of a server whose client may not do with a table what it needs p for; none: any privilege would do.
+func TableDenied(flavor catalog.Flavor, p catalog.Privilege, user, host, db, table string) *sqlerr.Error {
+	command := "SHOW"
+	if p != 0 {
+		command = strings.ReplaceAll(strings.Join(Names(p, flavor), ", "), catalog.MayGrant.String(), "GRANT")
+	}
+	if flavor == catalog.MariaDB {
+		return sqlerr.TableAccessDenied.New(command, user, host, "`"+db+"`.`"+table+"`")
+	}
+	return sqlerr.TableAccessDenied.New(command, user, host, "'"+table+"'")
+}
+
+// on is what the statement's privileges are on.
+func (st *Statement) on(by Session) (On, error) {
+	on := st.On
+	if on.Database == "" {
+		if on.Database = by.Database; on.Database == "" {
+			return on, sqlerr.NoDatabase.New()
+		}
+	}
+	if by.Lower {
+		on.Database, on.Table = strings.ToLower(on.Database), strings.ToLower(on.Table)
+	}
+	return on, nil
+}
+
+// Table is the table that a GRANT of privileges is on, which must exist unless they have CREATE among them; "": it is on no table, or need not be there.
+func (st *Statement) Table(by Session) (db, table string) {
+	on, err := st.on(by)
+	if err != nil || st.Verb != Grant || st.given(on)&catalog.MayCreate != 0 {
+		return "", ""
+	}
+	return on.Database, on.Table
+}
+
+// given is the privileges of the statement on what they are on.
+func (st *Statement) given(on On) catalog.Privilege {
+	if st.All {
+		return st.Privileges | most(on.Database, on.Table)
+	}
+	return st.Privileges
+}
+
+// fits returns the error of privileges that there are not on what the statement names.
+func (st *Statement) fits(on On) error {
+	p := st.Privileges &^ catalog.MayGrant
+	switch {
+	case on.Table != "" && p&^catalog.AllOfTable != 0:
+		return sqlerr.IllegalGrant.New()
+	case on.Table == "" && on.Database != "*" && p&^catalog.AllOfDatabase != 0:
+		return sqlerr.WrongUsage.New("DB GRANT", "GLOBAL PRIVILEGES")
+	}
+	return nil
+}

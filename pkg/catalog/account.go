@@ -1,0 +1,149 @@
+package catalog
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// Account is a user of the cluster. Only salted hashes are kept (see AuthPlugin for the exception).
+type Account struct {
+	Name string `json:"name"`
+	// AuthPlugin is caching_sha2_password or mysql_native_password. The latter's protocol needs the unsalted
+	// double SHA-1 at the server, so it must be asked for.
+	AuthPlugin string `json:"auth_plugin"`
+	AuthString string `json:"auth_string"` // as in mysql.user.authentication_string; empty: no password
+	// Grants by database name; "*" is every database.
+	Grants map[string]Privilege `json:"grants"`
+	// Tables are what is granted on single tables and views, by database and name.
+	Tables map[string]map[string]Privilege `json:"tables,omitempty"`
+	// LoopbackOnly refuses logins from anywhere but this machine.
+	LoopbackOnly bool `json:"loopback_only,omitempty"`
+}
+
+// Privileges returns what a may do with a table of database db, or in the database as a whole when table is "".
+func (a *Account) Privileges(db, table string) Privilege {
+	p := a.Grants["*"] | a.Grants[db]
+	if table != "" && a.Tables != nil {
+		p |= a.Tables[db][table]
+	}
+	return p
+}
+
+// Global returns what a may do everywhere.
+func (a *Account) Global() Privilege { return a.Grants["*"] }
+
+// Sees reports whether a may know that there is the database db: it may do something in it.
+func (a *Account) Sees(db string) bool {
+	return a.SeesAll(db) || len(a.Tables[db]) > 0
+}
+
+// SeesAll reports whether a may know what is in the database db, all of it.
+func (a *Account) SeesAll(db string) bool { return a.Privileges(db, "")&AllOfDatabase != 0 }
+
+// SeesEverything reports whether a may know what is in any database.
+func (a *Account) SeesEverything() bool { return a.Global()&AllOfDatabase != 0 }
+
+// Administers reports whether a is an administrator of the cluster.
+func (a *Account) Administers() bool { return a.Global()&MaySuper != 0 }
+
+// Privilege is a set of the privileges that servers know, a bit each.
+type Privilege uint64
+
+// The privileges: those on tables, those that there are on databases besides, and those on all databases only.
+const (
+	MaySelect Privilege = 1 << iota
+	MayInsert
+	MayUpdate
+	MayDelete
+	MayCreate
+	MayDrop
+	MayReferences
+	MayIndex
+	MayAlter
+	MayCreateView
+	MayShowView
+	MayTrigger
+	MayDeleteHistory // MariaDB's
+
+	MayCreateTemporary
+	MayLockTables
+	MayExecute
+	MayCreateRoutine
+	MayAlterRoutine
+	MayEvent
+
+	MayReload
+	MayShutdown
+	MayProcess
+	MayFile
+	MayShowDatabases
+	MaySuper
+	MayReplicate
+	MaySeeReplication
+	MayCreateUser
+	MayCreateTablespace
+
+	MayGrant // GRANT OPTION: give others what one has oneself
+
+	NoAccess      Privilege = 0
+	AllOfTable              = MayCreateTemporary - 1
+	AllOfDatabase           = MayReload - 1
+	All                     = MayGrant - 1
+)
+
+// privilegeNames are those of the bits, from the first on, as GRANT has them.
+func privilegeNames() [30]string {
+	return [...]string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "REFERENCES", "INDEX", "ALTER", "CREATE VIEW", "SHOW VIEW", "TRIGGER",
+		"DELETE HISTORY", "CREATE TEMPORARY TABLES", "LOCK TABLES", "EXECUTE", "CREATE ROUTINE", "ALTER ROUTINE", "EVENT", "RELOAD", "SHUTDOWN", "PROCESS",
+		"FILE", "SHOW DATABASES", "SUPER", "REPLICATION SLAVE", "REPLICATION CLIENT", "CREATE USER", "CREATE TABLESPACE", "GRANT OPTION"}
+}
+
+// PrivilegeNamed is the privilege that GRANT calls name, in capitals; 0 if there is none.
+func PrivilegeNamed(name string) Privilege {
+	switch name { // other names, mostly MariaDB's
+	case "BINLOG MONITOR":
+		return MaySeeReplication
+	case "REPLICATION REPLICA":
+		return MayReplicate
+	case "DELETE VERSIONING ROWS":
+		return MayDeleteHistory
+	}
+	names := privilegeNames()
+	if i := slices.Index(names[:], name); i >= 0 {
+		return 1 << i
+	}
+	return 0
+}
+
+// Names are the privileges of p as GRANT has them.
+func (p Privilege) Names() (list []string) {
+	names := privilegeNames()
+	for ; p != 0; p &= p - 1 {
+		list = append(list, names[bits.TrailingZeros64(uint64(p))])
+	}
+	return list
+}
+
+// String is the privileges in a row.
+func (p Privilege) String() string { return strings.Join(p.Names(), ", ") }
+
+// MarshalText writes p as etcd keeps it.
+func (p Privilege) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads what MarshalText has written.
+func (p *Privilege) UnmarshalText(text []byte) error {
+	*p = 0
+	if len(text) == 0 {
+		return nil
+	}
+	for name := range strings.SplitSeq(string(text), ", ") {
+		of := PrivilegeNamed(name)
+		if of == 0 {
+			return fmt.Errorf("unknown privilege %q", name)
+		}
+		*p |= of
+	}
+	return nil
+}
