@@ -2,6 +2,7 @@ package planner
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,8 @@ func TestGolden(t *testing.T) {
 			case "flavor":
 				s.snap.Flavor = catalog.Flavor(d.CmdArgs[0].Key)
 				return ""
+			case "access":
+				return accessGolden(t, d, p, s)
 			case "open":
 				st := sqlparse.NewDialect(s.snap.Flavor == catalog.MariaDB, s.snap.ServerVersion).NewStatement()
 				require.NoError(t, st.Scan([]byte(d.Input), 0))
@@ -88,6 +91,39 @@ func TestGolden(t *testing.T) {
 			}
 		}
 	}
+}
+
+// accessGolden tells what an account needs for each line of the input, and whether it is refused.
+func accessGolden(t *testing.T, d *datadriven.TestData, p *Planner, s *testSchema) string {
+	var out strings.Builder
+	st := sqlparse.NewDialect(s.snap.Flavor == catalog.MariaDB, s.snap.ServerVersion).NewStatement()
+	for line := range strings.SplitSeq(d.Input, "\n") {
+		require.NoError(t, st.Scan([]byte(line), 0))
+		pl, err := p.Build(st, s.db, s.snap, SessionInfo{UTF8Results: true})
+		fmt.Fprintf(&out, "%s\n", line)
+		if err != nil {
+			fmt.Fprintf(&out, "  %v\n", err)
+			continue
+		}
+		for _, a := range pl.Access {
+			what := a.Privilege.String()
+			if a.Privilege == 0 {
+				what = "anything"
+			}
+			name := a.Database + "." + a.Table
+			if a.Table == "" {
+				name = a.Database + ".*"
+			}
+			if a.Routine != "" {
+				name = "program " + a.Database + "." + a.Routine
+			}
+			fmt.Fprintf(&out, "  %s: %s\n", name, what)
+		}
+		if pl.Refuse != nil {
+			fmt.Fprintf(&out, "  refused\n")
+		}
+	}
+	return out.String()
 }
 
 // silentRules decide nothing that a plan names: they are the frame of those that do, or refuse.

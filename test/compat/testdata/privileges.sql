@@ -1,6 +1,6 @@
 -- What accounts may do that have some privileges on some things. Each statement is run on a new connection.
 -- sent: warnings, a server of MariaDB notes that its tables of accounts know no rollback (4173)
-DROP USER IF EXISTS p_none, p_read, p_insert, p_table, p_ddl, p_lender, p_monitor, p_routine, p_new, p_adds, p_changes;
+DROP USER IF EXISTS p_none, p_read, p_insert, p_table, p_ddl, p_lender, p_monitor, p_routine, p_new, p_adds, p_changes, p_views;
 CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(10), n INT, KEY (n));
 CREATE TABLE u (id INT PRIMARY KEY, v VARCHAR(10), n INT);
 INSERT INTO t VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 3);
@@ -278,6 +278,25 @@ SELECT * FROM mails ORDER BY id;
 SELECT * FROM child ORDER BY id;
 SELECT * FROM noted ORDER BY id;
 SELECT what FROM notes ORDER BY what;
+-- Through views: whoever reads or writes through one needs what it needs, too.
+CREATE USER p_views IDENTIFIED BY 'p_views';
+GRANT SELECT, UPDATE, DELETE ON compat.w TO p_views;
+GRANT SELECT, UPDATE ON compat.t TO p_views;
+-- as: p_views
+SELECT COUNT(*) FROM compat.w;
+-- as: p_views
+UPDATE compat.w SET v = 'through' WHERE id = 2;
+-- gap: a view has no definer
+-- as: p_views
+DELETE FROM compat.w WHERE id = 2;
+-- as: p_views
+INSERT INTO compat.w VALUES (50, 'x');
+REVOKE UPDATE ON compat.w FROM p_views;
+-- as: p_views
+UPDATE compat.w SET v = 'again' WHERE id = 1;
+SELECT id, v FROM t WHERE id = 1;
+DELETE FROM t WHERE id = 2;
+SELECT id, v FROM t ORDER BY id;
 -- Databases.
 -- as: p_ddl
 CREATE DATABASE p_own;
@@ -287,4 +306,4 @@ DROP DATABASE compat;
 -- as: p_ddl
 ALTER DATABASE compat CHARACTER SET utf8mb4;
 -- sent: warnings, a server of MariaDB notes that its tables of accounts know no rollback (4173)
-DROP USER p_none, p_read, p_insert, p_table, p_ddl, p_lender, p_monitor, p_routine, p_adds, p_changes;
+DROP USER p_none, p_read, p_insert, p_table, p_ddl, p_lender, p_monitor, p_routine, p_adds, p_changes, p_views;
