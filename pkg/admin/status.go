@@ -144,7 +144,7 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		const look = "see whether its server at %s runs, answers, and takes Skarv's account"
 		switch {
 		case g.Health == adminv1.NodeGroup_HEALTH_DOWN:
-			problem("node group %s is down since %s (%s): "+look, g.Name, g.HealthSince.AsTime().Format(time.RFC3339), g.Error, g.Primary.Addr)
+			problem("node group %s is down since %s (%s): "+look+"%s", g.Name, g.HealthSince.AsTime().Format(time.RFC3339), g.Error, g.Primary.Addr, lostFor(g))
 		case g.Error != "": // it refuses Skarv's account, or is about to be down
 			problem("node group %s could not be asked just now (%s), and statements may end with error 1430: "+look, g.Name, g.Error, g.Primary.Addr)
 		}
@@ -155,6 +155,14 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		}
 	}
 	return out, nil
+}
+
+// lostFor is what to do about a node group whose server does not come back: moves, snapshots and schema changes wait for it.
+func lostFor(g *adminv1.NodeGroup) string {
+	if g.Partitions > 0 {
+		return "; if it is lost for good, its backup must be restored there"
+	}
+	return "; if it is lost for good, skarvctl nodegroup remove " + g.Name + " --lost takes it out, and what waits for it goes on"
 }
 
 // longCrowded is for how long it is told of a server that it has taken no more connections.
