@@ -25,7 +25,7 @@ import (
 //	claim     a record in etcd: an import that began earlier and still runs ends at its next step
 //	lock      LOCK TABLES ... READ on all tables with counters or global indexes: writers past Skarv wait
 //	fill      the entries of global indexes, from the server to itself
-//	publish   tables first, some at a time; then cluster, node group and map in one transaction
+//	publish   tables first, some at a time; then, if the locks still stand, cluster, node group and map in one transaction
 //	unlock
 //
 // Before the last transaction there is no cluster: an import that dies leaves tables in etcd that nobody looks at, and entries
@@ -228,8 +228,8 @@ func (i *importer) do(ctx context.Context) error {
 	if err := i.publish(ctx); err != nil {
 		return err
 	}
-	if _, err := i.s.Exec(ctx, "UNLOCK TABLES"); err != nil {
-		return fmt.Errorf("the cluster is made, but: %w", err) // the connection ends, and the locks with it
+	if _, err := i.s.Exec(ctx, "UNLOCK TABLES"); err != nil { // the connection has ended, and the locks with it
+		return fmt.Errorf("the cluster is made, but the tables may have been written past Skarv in its last moments: skarvctl index check --repair, and stop who writes there: %w", err)
 	}
 	if err := i.takeEvents(ctx); err != nil {
 		return fmt.Errorf("the cluster is made, but its events are still run by the server (SET GLOBAL event_scheduler = ON takes them over): %w", err)
@@ -382,6 +382,14 @@ func (i *importer) lock(ctx context.Context) error {
 	return nil
 }
 
+// stillLocked fails if the connection that holds the locks has ended since: who waited for them may have written.
+func (i *importer) stillLocked(ctx context.Context) error {
+	if _, err := i.s.Exec(ctx, "DO 1"); err != nil {
+		return fmt.Errorf("the locks of the tables were lost before the cluster was made: run it again: %w", err)
+	}
+	return nil
+}
+
 // publish writes the catalog, and with its last transaction makes the cluster.
 func (i *importer) publish(ctx context.Context) error {
 	i.progress("writing the catalog")
@@ -447,6 +455,9 @@ func (i *importer) publish(ctx context.Context) error {
 	}
 	m, err := placement.NewMap([]placement.NodeGroupID{firstGroup})
 	if err != nil {
+		return err
+	}
+	if err := i.stillLocked(ctx); err != nil {
 		return err
 	}
 	_, err = i.change().

@@ -2,6 +2,7 @@ package takeover
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -77,6 +78,39 @@ func TestImportInterrupted(t *testing.T) {
 	require.EqualValues(t, 5, next)
 	_, err = Import(t.Context(), store, req, nil)
 	require.ErrorIs(t, err, control.ErrExists)
+}
+
+// An import that has lost its locks, so that others may have written past its global indexes, makes no cluster.
+func TestImportLosesItsLocks(t *testing.T) {
+	store, s, req := importing(t)
+	is, killed := begins("writing the catalog"), 0
+	_, err := Import(t.Context(), store, req, func(step string) {
+		if !is(step) {
+			return
+		}
+		rows, err := s.DB.Query("SELECT id FROM information_schema.processlist WHERE user <> 'system user' AND id <> CONNECTION_ID()")
+		require.NoError(t, err)
+		var ids []int
+		for rows.Next() {
+			var id int
+			require.NoError(t, rows.Scan(&id))
+			ids = append(ids, id)
+		}
+		require.NoError(t, rows.Err())
+		for _, id := range ids {
+			if _, err := s.DB.Exec(fmt.Sprintf("KILL %d", id)); err == nil {
+				killed++
+			}
+		}
+		s.Exec(t, "INSERT INTO shop.person (email) VALUES ('late')")
+	})
+	require.NotZero(t, killed)
+	require.ErrorContains(t, err, "the locks of the tables were lost before the cluster was made")
+	_, revision, err := store.Cluster(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, topology.Absent, revision)
+	_, err = Import(t.Context(), store, req, nil)
+	require.NoError(t, err)
 }
 
 // Of two imports at the same time one makes the cluster, and the other one changes nothing of it.
