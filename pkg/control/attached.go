@@ -13,18 +13,54 @@ import (
 )
 
 // Foreign keys of a table that is made anew, and those of others to it, are taken off on a server before the tables change places there, and put on when
-// they have, or have changed back. Whoever goes on with the job looks, key by key, which are off.
+// they have, or have changed back; so are its triggers, and on MySQL CHECK constraints. Whoever goes on with the job looks, one by one, which are off.
 
-// takeOff takes the foreign keys off on a server on which the tables are about to change places.
+// takeOff takes off what is attached, on a server on which the tables are about to change places.
 func (d *schemaChange) takeOff(ctx context.Context, s *schema.Server) error {
+	if err := d.dropTriggers(ctx, s); err != nil {
+		return err
+	}
 	return d.eachAttached(ctx, s, func(a *migration.Attached, create string) error {
 		return alter(ctx, s, a.Table, a.Off(create))
 	})
 }
 
-// putOn puts those on that are off on a server, on which the tables have changed places or not. It looks at no rows: they were obeyed before, and nobody
-// has used the tables since.
+// putOn puts on what is off on a server, on which the tables have changed places or not. No rows are looked at for foreign keys: they were obeyed before, and
+// nobody has used the tables since.
 func (d *schemaChange) putOn(ctx context.Context, s *schema.Server, changed bool) error {
+	if err := d.putKeysOn(ctx, s, changed); err != nil {
+		return err
+	}
+	r := d.job.Work.Rebuild
+	if r == nil || len(r.Triggers) == 0 {
+		return nil
+	}
+	if err := d.dropTriggers(ctx, s); err != nil { // in the order in which they are made they fire
+		return err
+	}
+	for i := range r.Triggers {
+		if err := r.Triggers[i].Create(ctx, s); err != nil {
+			return err
+		}
+	}
+	return s.Use(ctx, d.job.DDL.Session)
+}
+
+// dropTriggers drops those of the table.
+func (d *schemaChange) dropTriggers(ctx context.Context, s *schema.Server) error {
+	if d.job.Work.Rebuild == nil {
+		return nil
+	}
+	for _, tr := range d.job.Work.Rebuild.Triggers {
+		if _, err := s.Exec(ctx, "DROP TRIGGER IF EXISTS "+tr.SQL()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putKeysOn is putOn of foreign keys and CHECK constraints.
+func (d *schemaChange) putKeysOn(ctx context.Context, s *schema.Server, changed bool) error {
 	return d.eachAttached(ctx, s, func(a *migration.Attached, create string) error {
 		if err := alter(ctx, s, a.Table, a.On(create)); err != nil {
 			return err
@@ -44,7 +80,7 @@ func (d *schemaChange) putOn(ctx context.Context, s *schema.Server, changed bool
 	})
 }
 
-// eachAttached calls f with the tables that have foreign keys to be taken off or put on, and their texts on a server.
+// eachAttached calls f with the tables that have keys and constraints to be taken off or put on, and their texts on a server.
 func (d *schemaChange) eachAttached(ctx context.Context, s *schema.Server, f func(a *migration.Attached, create string) error) error {
 	r := d.job.Work.Rebuild
 	if r == nil || len(r.Attached) == 0 {
@@ -97,7 +133,7 @@ func withoutOwn(ctx context.Context, s *schema.Server, r *migration.Rebuild) err
 			if err != nil {
 				return err
 			}
-			return alter(ctx, s, r.Made(), a.Off(create))
+			return alter(ctx, s, r.Made(), a.KeysOff(create))
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
+	"skarv/test/nodes"
 )
 
 // keyless makes a table without a primary key, with rows 1 to n.
@@ -214,9 +215,9 @@ func TestRebuildingIsTakenBack(t *testing.T) {
 	f.refused("ALTER TABLE k ADD PRIMARY KEY (a)", sqlerr.UnknownError, "run it again")
 	back()
 	f.must("CREATE TRIGGER tg BEFORE INSERT ON k FOR EACH ROW SET NEW.email = 'x'")
-	f.refused("ALTER TABLE k ADD PRIMARY KEY (a)", sqlerr.NotSupportedYet, "triggers")
-	f.must("DROP TRIGGER tg")
 	f.must("ALTER TABLE k ADD PRIMARY KEY (a)")
+	require.Equal(t, "tg", servers[2].Value(t, "SELECT trigger_name FROM information_schema.triggers WHERE event_object_table = 'k'"))
+	require.Len(t, f.table("k").Triggers, 1)
 	f.placed("k", 22)
 	f.must("CREATE TABLE last (id INT PRIMARY KEY)") // sweeps
 	f.clean()
@@ -256,23 +257,28 @@ func (f *fixture) related(name string, n int) {
 	f.t.Helper()
 	f.must("CREATE TABLE IF NOT EXISTS grand (id INT PRIMARY KEY)")
 	f.must("CREATE TABLE " + name + "_p (id INT PRIMARY KEY, g INT, CONSTRAINT " + name + "_g FOREIGN KEY (g) REFERENCES grand (id) ON DELETE CASCADE)")
-	f.must("CREATE TABLE " + name + " (a INT, b INT, email VARCHAR(20), p INT, up INT, PRIMARY KEY (a, b), UNIQUE KEY b (b), FOREIGN KEY (p) REFERENCES " + name + "_p (id) ON DELETE SET NULL, " +
+	f.must("CREATE TABLE " + name + " (a INT, b INT, email VARCHAR(20), p INT, up INT, x INT CHECK (x > 0), CONSTRAINT " + name + "_positive CHECK (a > 0 AND email <> 'a, b`\\'),'), PRIMARY KEY (a, b), UNIQUE KEY b (b), FOREIGN KEY (p) REFERENCES " + name + "_p (id) ON DELETE SET NULL, " +
 		"CONSTRAINT " + name + "_up FOREIGN KEY (up) REFERENCES " + name + " (b)) PARTITION BY KEY (a)")
 	f.must("CREATE TABLE " + name + "_c (id INT PRIMARY KEY, b INT, x INT, CONSTRAINT `of " + name + "` FOREIGN KEY (b) REFERENCES " + name + " (b) ON UPDATE CASCADE)")
 	for i := 1; i <= n; i++ {
 		servers[f.owner(f.table(name), i)-1].Exec(f.t, fmt.Sprintf("INSERT INTO d.%s (a, b, email) VALUES (%d, %d, 'm%[2]d')", name, i, n+1-i))
 	}
 	f.must("ALTER TABLE " + name + " ADD UNIQUE KEY email (email)")
+	for i, body := range []string{"SET NEW.x = 1", "SET NEW.x = NEW.x + 1", "SET NEW.email = 'of Skarv'"} {
+		f.must(fmt.Sprintf("CREATE TRIGGER %s_%d BEFORE %s ON %[1]s FOR EACH ROW %[4]s", name, 9-i, []string{"INSERT", "INSERT", "UPDATE"}[i], body))
+	}
 	f.placed(name, n)
 }
 
-// keys are the foreign keys of and to a table made by related, on all servers, which must have the same.
+// keys are the foreign keys of and to a table made by related, its CHECK constraints and its triggers, on all servers, which must have the same.
 func (f *fixture) keys(name string) (out string) {
 	f.t.Helper()
 	for i, s := range servers[:f.groups] {
 		now := s.Value(f.t, "SELECT GROUP_CONCAT(k.constraint_name, ' ', k.table_name, ' ', column_name, ' ', k.referenced_table_schema, ' ', k.referenced_table_name, ' ', k.referenced_column_name, ' ', delete_rule, ' ', update_rule ORDER BY 1) "+
 			"FROM information_schema.key_column_usage k JOIN information_schema.referential_constraints r ON r.constraint_schema = k.constraint_schema AND r.constraint_name = k.constraint_name AND r.table_name = k.table_name "+
 			"WHERE k.table_schema = 'd' AND k.table_name LIKE '"+name+"%'")
+		now += " " + s.Value(f.t, "SELECT GROUP_CONCAT(constraint_name ORDER BY 1) FROM information_schema.table_constraints WHERE constraint_type = 'CHECK' AND table_schema = 'd' AND table_name = '"+name+"'")
+		now += " " + s.Value(f.t, "SELECT GROUP_CONCAT(trigger_name, ' ', action_statement ORDER BY event_manipulation, action_order) FROM information_schema.triggers WHERE trigger_schema = 'd' AND event_object_table = '"+name+"'")
 		require.True(f.t, i == 0 || now == out, "%s\n%s", out, now)
 		out = now
 	}
@@ -280,6 +286,7 @@ func (f *fixture) keys(name string) (out string) {
 		require.False(f.t, f.table(t).Closed)
 	}
 	require.Len(f.t, f.table(name).ForeignKeys, 2)
+	require.Len(f.t, f.table(name).Triggers, 3)
 	return out
 }
 
@@ -294,7 +301,9 @@ func TestForeignKeysStayWhateverDies(t *testing.T) {
 		name := fmt.Sprintf("k%d", i)
 		f.related(name, 20)
 		before := f.keys(name)
-		require.Contains(t, before, "of "+name)
+		for _, part := range []string{"of " + name, name + "_positive", nodes.Pick("x", name+"_chk_1"), name + "_9 SET NEW.x = 1," + name + "_8 SET NEW.x = NEW.x + 1," + name + "_7"} {
+			require.Contains(t, before, part)
+		}
 		stop()
 		stopFirst, crashed := f.dying(point)
 		got := f.begin("ALTER TABLE " + name + " PARTITION BY KEY (b)")
@@ -347,7 +356,8 @@ func TestForeignKeysArePutBack(t *testing.T) {
 	f.refused("ALTER TABLE k DROP KEY b PARTITION BY KEY (b)", sqlerr.NotSupportedYet, "foreign key")
 	f.refused("ALTER TABLE k CHANGE b bb INT PARTITION BY KEY (bb)", sqlerr.NotSupportedYet, "one ALTER TABLE")
 	f.refused("ALTER TABLE k DROP FOREIGN KEY k_ibfk_1 PARTITION BY KEY (b)", sqlerr.NotSupportedYet, "one ALTER TABLE")
-	f.refused("ALTER TABLE k COMMENT 'skarv:single'", sqlerr.NotSupportedYet, "one of them being no sharded table")
+	f.refused("ALTER TABLE k COMMENT 'skarv:single'", sqlerr.NotSupportedYet, "triggers")
+	f.refused("ALTER TABLE k_p COMMENT 'skarv:single'", sqlerr.NotSupportedYet, "one of them being no sharded table")
 	f.must("ALTER TABLE grand COMMENT 'skarv:reference'")
 	f.must("ALTER TABLE k_p COMMENT 'skarv:reference'")
 	require.Equal(t, before, f.keys("k"))

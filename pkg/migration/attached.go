@@ -9,17 +9,20 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
+	"skarv/pkg/routine"
 	"skarv/pkg/schema"
 	"skarv/pkg/sharding"
 	"skarv/pkg/sqltypes"
 )
 
 // Attached are foreign keys of a table that is made anew, or of another one to it. Servers let them follow the table that is taken away: so they are taken
-// off before the tables change places, and put on again behind that, while nobody can use any table that they matter to.
+// off before the tables change places, and put on again behind that, while nobody can use any table that they matter to. CHECK constraints of MySQL, whose
+// names are those of one in a database, are taken off the table that is taken away, and put on when it comes back.
 type Attached struct {
 	Table ddl.Object `json:"table"` // that has them
-	// Texts are the foreign keys as the table's text has them, by their names.
-	Texts map[string]string `json:"texts"`
+	// Texts are the foreign keys as the table's text has them, by their names, and Checks the CHECK constraints.
+	Texts  map[string]string `json:"texts"`
+	Checks map[string]string `json:"checks,omitempty"`
 	// Keys are the table's keys, and Before those of the table that is made anew before it was: servers may give those that they have made by themselves
 	// for foreign keys other names.
 	Keys   []string `json:"keys"`
@@ -27,8 +30,20 @@ type Attached struct {
 }
 
 // Off is the parts of an ALTER TABLE that take off what a table with this text has of them.
-func (a *Attached) Off(create string) (parts []string) {
-	lines := referenceLines(create)
+func (a *Attached) Off(create string) []string {
+	lines := constraintLines(create)
+	parts := a.KeysOff(create)
+	for _, name := range slices.Sorted(maps.Keys(a.Checks)) {
+		if slices.Contains(lines, a.Checks[name]) {
+			parts = append(parts, "DROP CHECK "+sqltypes.QuoteName(name))
+		}
+	}
+	return parts
+}
+
+// KeysOff is Off of foreign keys only.
+func (a *Attached) KeysOff(create string) (parts []string) {
+	lines := constraintLines(create)
 	for _, name := range slices.Sorted(maps.Keys(a.Texts)) {
 		if slices.Contains(lines, a.Texts[name]) {
 			parts = append(parts, "DROP FOREIGN KEY "+sqltypes.QuoteName(name))
@@ -39,33 +54,40 @@ func (a *Attached) Off(create string) (parts []string) {
 
 // On is the parts that put on what it has not.
 func (a *Attached) On(create string) (parts []string) {
-	lines := referenceLines(create)
-	for _, name := range slices.Sorted(maps.Keys(a.Texts)) {
-		if !slices.Contains(lines, a.Texts[name]) {
-			parts = append(parts, "ADD "+a.Texts[name])
+	lines := constraintLines(create)
+	for _, texts := range []map[string]string{a.Texts, a.Checks} {
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			if !slices.Contains(lines, texts[name]) {
+				parts = append(parts, "ADD "+texts[name])
+			}
 		}
 	}
 	return parts
 }
 
-var referenceLine = regexp.MustCompile("(?m)^  (CONSTRAINT `(?:[^`]|``)+` FOREIGN KEY .*?),?$")
+var constraintLine = regexp.MustCompile("(?m)^  (CONSTRAINT `(?:[^`]|``)+` (?:FOREIGN KEY|CHECK) .*?),?$")
 
-// referenceLines are the foreign keys in a table's text.
-func referenceLines(create string) (out []string) {
-	for _, m := range referenceLine.FindAllStringSubmatch(create, -1) {
+// constraintLines are the foreign keys and CHECK constraints in a table's text.
+func constraintLines(create string) (out []string) {
+	for _, m := range constraintLine.FindAllStringSubmatch(create, -1) {
 		out = append(out, m[1])
 	}
 	return out
 }
 
-// attached tells w of the foreign keys of old and to it. t is what it becomes.
+// attached tells w of the foreign keys of old and to it, of its triggers, and on MySQL of its CHECK constraints. t is what it becomes.
 func (b *rebuilding) attached(ctx context.Context, w *Rebuild, t *catalog.Table) error {
-	before, after := referenceLines(b.before.Create), referenceLines(b.after.Create)
-	slices.Sort(before)
-	slices.Sort(after)
+	for _, tr := range b.old.Triggers {
+		p, err := schema.ReadProgram(ctx, b.Trial, ddl.Object{DB: b.old.Database, Name: tr.Name, Kind: routine.Trigger})
+		if err != nil {
+			return err
+		}
+		w.Triggers = append(w.Triggers, *p)
+	}
+	before, after := b.constraints(b.before), b.constraints(b.after)
 	children := childrenOf(b.Snap, w.Table)
 	if !slices.Equal(before, after) {
-		return b.refuse("foreign keys", two)
+		return b.refuse("foreign keys or CHECK constraints that come, go or change", two)
 	}
 	if len(before)+len(children) == 0 {
 		return nil
@@ -99,30 +121,52 @@ func (b *rebuilding) attached(ctx context.Context, w *Rebuild, t *catalog.Table)
 	return b.keepsTriggers(t)
 }
 
+// constraints are the texts of those of a copy of the table that cannot come with it from one database to another.
+func (b *rebuilding) constraints(d *schema.Definition) []string {
+	lines := slices.DeleteFunc(constraintLines(d.Create), func(l string) bool {
+		return b.Snap.Flavor == catalog.MariaDB && !strings.Contains(l, "` FOREIGN KEY (")
+	})
+	slices.Sort(lines)
+	return lines
+}
+
 // maxClosed is how many tables are closed at most for one that is made anew: one change of the catalog does it.
 const maxClosed = 40
 
 // attach adds the foreign keys of a table with this text that are meant.
 func (b *rebuilding) attach(w *Rebuild, o ddl.Object, create string, meant func(fk *catalog.ForeignKey) bool) error {
-	lines, of := referenceLines(create), b.Snap.Table(o.DB, o.Name)
+	lines, of := constraintLines(create), b.Snap.Table(o.DB, o.Name)
 	a := Attached{Table: o, Texts: map[string]string{}, Keys: KeysOf(create)}
+	find := func(what, name string) string {
+		at := slices.IndexFunc(lines, func(l string) bool {
+			return strings.HasPrefix(l, "CONSTRAINT "+sqltypes.QuoteName(name)+" "+what+" ")
+		})
+		if at < 0 {
+			return ""
+		}
+		return lines[at]
+	}
 	for i := range of.ForeignKeys {
 		fk := &of.ForeignKeys[i]
 		if !meant(fk) {
 			continue
 		}
-		at := slices.IndexFunc(lines, func(l string) bool {
-			return strings.HasPrefix(l, "CONSTRAINT "+sqltypes.QuoteName(fk.Name)+" FOREIGN KEY ")
-		})
-		if at < 0 {
+		if a.Texts[fk.Name] = find("FOREIGN KEY", fk.Name); a.Texts[fk.Name] == "" {
 			return b.refuse("foreign key '"+fk.Name+"', which the servers do not show,", "drop it, and add it again behind it")
 		}
-		a.Texts[fk.Name] = lines[at]
 	}
 	if o == w.Table {
 		a.Keys, a.Before = KeysOf(b.after.Create), a.Keys
+		if b.Snap.Flavor == catalog.MySQL {
+			a.Checks = map[string]string{}
+			for _, name := range b.before.Checks {
+				if a.Checks[name] = find("CHECK", name); a.Checks[name] == "" {
+					return b.refuse("CHECK constraint '"+name+"', which the servers do not show,", "drop it, and add it again behind it")
+				}
+			}
+		}
 	}
-	if len(a.Texts) > 0 {
+	if len(a.Texts)+len(a.Checks) > 0 {
 		w.Attached = append(w.Attached, a)
 	}
 	return nil

@@ -36,8 +36,9 @@ type Rebuild struct {
 	// Counts: the client is told how many rows there are, for one server writes all of them anew: because of PARTITION BY KEY, or of a column whose
 	// values are counted from now on.
 	Counts bool `json:"counts,omitempty"`
-	// Attached are the foreign keys of Table, and of others to it.
-	Attached []Attached `json:"attached,omitempty"`
+	// Attached are the foreign keys of Table, and of others to it, and on MySQL its CHECK constraints; Triggers are its own, in the order in which they fire.
+	Attached []Attached       `json:"attached,omitempty"`
+	Triggers []schema.Program `json:"triggers,omitempty"`
 	// Sums are checksums of Table, by node group, once all its rows are in New.
 	Sums map[placement.NodeGroupID]string `json:"sums,omitempty"`
 }
@@ -117,6 +118,7 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 	to.Old, to.Renamed, to.Rebuilt, to.KeyGiven = &o.Object, p.Statement.RenamedColumns(), true, p.Statement.Partitioned
 	r := Refresh{Object: o.Object, NewID: b.unhides, TakeCounter: old.Kind == catalog.Single || w.SetsCounter, Origin: to}
 	after.Table.Database, after.Table.Name = o.DB, o.Name
+	after.Table.Triggers = triggersOver(old, after.Table)
 	schema.FixReferences(after.Table, o.DB)
 	t, needsKey, err := sharding.Place(p.Snap, after, r.Origin)
 	if err != nil {
@@ -179,10 +181,10 @@ func (b *rebuilding) refused(o ddl.Name, becomes catalog.TableKind) error {
 		return b.refuse("IGNORE", "leave it out: DELETE or UPDATE the rows that are in the way first")
 	case b.Statement.RenameTo != nil:
 		return b.refuse("RENAME", two)
-	case len(b.old.Triggers) > 0:
+	case len(b.old.Triggers) > 0 && (b.old.Kind == catalog.Single || becomes == catalog.Single): // each server has its own
 		return b.refuse("triggers", "drop the triggers, and create them again behind it")
-	case b.Snap.Flavor == catalog.MySQL && len(b.before.Checks)+len(b.after.Checks) > 0:
-		return b.refuse("CHECK constraints", "drop the constraints, and add them again behind it")
+	case len(b.old.Triggers) > 0 && len(b.Statement.RenamedColumns())+len(b.Statement.DroppedColumns()) > 0:
+		return b.refuse("changing columns of a table with triggers", two)
 	case b.Snap.Flavor == catalog.MySQL && strings.Contains(b.before.Create, " array))"): // its CHECKSUM TABLE differs each time
 		return b.refuse("a key over the elements of an array", "drop the key, and add it again behind it")
 	}

@@ -149,14 +149,7 @@ func copyProgram(ctx context.Context, from, to *Server, o ddl.Object, session ..
 	if there, err := ReadProgram(ctx, to, o); err != nil || there.Text != "" {
 		return err
 	}
-	if p.timeZone != "" {
-		session = append(session, "SET time_zone = "+sqltypes.Literal(p.timeZone))
-	}
-	if err := to.Use(ctx, Session{DB: o.DB, SQLMode: p.SQLMode, Charset: p.client, Collation: p.Collation, Set: session}); err != nil {
-		return err
-	}
-	_, err = to.Exec(ctx, p.Text)
-	return err
+	return p.Create(ctx, to, session...)
 }
 
 // copyEvents creates all events on a new node group.

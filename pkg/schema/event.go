@@ -29,7 +29,7 @@ type EventState struct {
 // session in the event's time zone.
 func ReadEvent(ctx context.Context, s *Server, shown *Program, w *EventState, old *catalog.Event, version string) (*catalog.Event, error) {
 	e := &catalog.Event{
-		Database: shown.DB, SQLMode: shown.SQLMode, TimeZone: shown.timeZone, Collation: shown.Collation,
+		Database: shown.DB, SQLMode: shown.SQLMode, TimeZone: shown.TimeZone, Collation: shown.Collation,
 		Definer: w.Definer, Status: w.Status, Since: w.Since, Scheduled: w.At,
 	}
 	if e.Status == "" && old != nil {

@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/ddl"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 )
 
 // Program is a stored program as a server shows it.
@@ -18,10 +19,22 @@ type Program struct {
 	ddl.Object
 	Text     string // without a DEFINER; "" if there is none
 	SQLMode  string
-	timeZone string // of an event
-	client   string // character set of the client that created it
+	TimeZone string // of an event
+	Client   string // character set of the client that created it
 	// Collation is the collation_connection of that client.
 	Collation string
+}
+
+// Create creates it on a server, in a session that statements bring into its state.
+func (p *Program) Create(ctx context.Context, to *Server, session ...string) error {
+	if p.TimeZone != "" {
+		session = append(session, "SET time_zone = "+sqltypes.Literal(p.TimeZone))
+	}
+	if err := to.Use(ctx, Session{DB: p.DB, SQLMode: p.SQLMode, Charset: p.Client, Collation: p.Collation, Set: session}); err != nil {
+		return err
+	}
+	_, err := to.Exec(ctx, p.Text)
+	return err
 }
 
 // definerClause is the account in the text of a stored program.
@@ -48,13 +61,13 @@ func ReadProgram(ctx context.Context, s *Server, o ddl.Object) (_ *Program, err 
 			return err
 		}
 		if o.Kind == routine.Event {
-			out.timeZone = vals[2].String
+			out.TimeZone = vals[2].String
 			vals = slices.Delete(vals, 2, 3)
 		}
 		if !vals[2].Valid {
 			return fmt.Errorf("the account of the node group may not see %s %s", o.Kind, o)
 		}
-		out.SQLMode, out.Text, out.client, out.Collation = vals[1].String, vals[2].String, vals[3].String, vals[4].String
+		out.SQLMode, out.Text, out.Client, out.Collation = vals[1].String, vals[2].String, vals[3].String, vals[4].String
 		return nil
 	}, "SHOW CREATE "+strings.ToUpper(string(o.Kind))+" "+o.SQL())
 	if sqlerr.HasCode(err, 1305, 1360, 1539, sqlerr.UnknownDatabase) { // no such routine, trigger, event

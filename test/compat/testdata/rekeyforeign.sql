@@ -50,3 +50,39 @@ SHOW CREATE TABLE rf_chi;
 INSERT INTO rf_chi VALUES (4, 4);
 DELETE FROM rf_par WHERE id = 1;
 DROP TABLE rf_chi, rf_par;
+-- Triggers and CHECK constraints stay, too.
+CREATE TABLE rf_log (id INT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(40));
+CREATE TABLE rf_trig (a INT NOT NULL, b INT NOT NULL CHECK (b > 0), v INT DEFAULT 0, w INT, z INT, CONSTRAINT rf_less CHECK (v < 100 OR w = 'it''s, "(`x"'), PRIMARY KEY (a, b)) COMMENT 'skarv:key=a';
+-- skip-prepared
+CREATE TRIGGER rf_one BEFORE INSERT ON rf_trig FOR EACH ROW SET NEW.v = NEW.v + 1;
+-- skip-prepared
+CREATE TRIGGER rf_two BEFORE INSERT ON rf_trig FOR EACH ROW SET NEW.v = NEW.v * 2;
+SET sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_ALL_TABLES';
+-- skip-prepared
+CREATE TRIGGER "rf three" AFTER UPDATE ON rf_trig FOR EACH ROW INSERT INTO rf_log (what) VALUES ('was ' || OLD.v || ' é');
+SET sql_mode = DEFAULT;
+INSERT INTO rf_trig (a, b, v, w) VALUES (1, 1, 1, 1), (2, 1, 2, 2), (3, 2, 3, 3), (4, 2, 4, 4);
+ALTER TABLE rf_trig COMMENT 'skarv:key=b';
+SHOW CREATE TABLE rf_trig;
+SELECT trigger_name, event_manipulation, action_timing, action_order, CAST(action_statement AS CHAR(300)) AS s, CAST(sql_mode AS CHAR(300)) AS m, character_set_client, collation_connection FROM information_schema.triggers WHERE event_object_table = 'rf_trig' ORDER BY event_manipulation, action_order;
+INSERT INTO rf_trig (a, b, v, w) VALUES (5, 3, 5, 5);
+INSERT INTO rf_trig (a, b, v, w) VALUES (5, 0, 5, 5);
+INSERT INTO rf_trig (a, b, v, w) VALUES (6, 3, 50, 5);
+UPDATE rf_trig SET w = 9 WHERE b = 2 ORDER BY a;
+UPDATE rf_trig SET v = 100 WHERE b = 1;
+SELECT a, b, v, w FROM rf_trig ORDER BY a;
+SELECT what FROM rf_log ORDER BY id;
+ALTER TABLE rf_trig COMMENT 'skarv:reference';
+INSERT INTO rf_trig (a, b, v, w) VALUES (7, 4, 7, 7);
+SELECT a, b, v, w FROM rf_trig WHERE a = 7;
+ALTER TABLE rf_trig COMMENT 'skarv:key=a,b';
+SHOW CREATE TABLE rf_trig;
+-- refused: what a row is placed by it must bring
+ALTER TABLE rf_trig DROP PRIMARY KEY, ADD PRIMARY KEY (a, b, v), COMMENT 'skarv:key=v';
+-- refused: another ALTER TABLE can do it
+ALTER TABLE rf_trig DROP COLUMN z, COMMENT 'skarv:key=a';
+-- refused: a single table's triggers are where its rows are
+ALTER TABLE rf_trig COMMENT 'skarv:single';
+INSERT INTO rf_trig (a, b, v, w) VALUES (8, 4, 8, 8);
+SELECT a, b, v, w FROM rf_trig ORDER BY a;
+DROP TABLE rf_trig, rf_log;
