@@ -31,6 +31,9 @@ type Workspace struct {
 	Own   *Reading
 	// Stored are computed once the copies are there, in this order.
 	Stored []Stored
+	// Asked are queries for one value each, over the copies, that stand in ON DUPLICATE KEY UPDATE: in Stage.Tail their values are the list arguments
+	// ArgList, ArgList-1, ...
+	Asked []Asked
 	// Renames are put into the client's text.
 	Renames []Rename
 	// Text, not nil, is the statement in place of the client's text.
@@ -88,6 +91,7 @@ type Copy struct {
 // Reading is how a statement reads copies, as the fields of these names in Workspace tell.
 type Reading struct {
 	Stored  []Stored
+	Asked   []Asked
 	Renames []Rename
 	Text    Text
 }
@@ -98,7 +102,7 @@ func (n *Workspace) ForOwnRows() *Workspace {
 	own.Copies = slices.Concat(n.Copies, n.Local, n.Again)
 	own.Local, own.Again, own.Own = nil, nil, nil
 	if n.Own != nil {
-		own.Stored, own.Renames, own.Text = n.Own.Stored, n.Own.Renames, n.Own.Text
+		own.Stored, own.Asked, own.Renames, own.Text = n.Own.Stored, n.Own.Asked, n.Own.Renames, n.Own.Text
 	}
 	return &own
 }
@@ -109,6 +113,12 @@ type Stored struct {
 	Database string
 	Names    []string
 	Text     Text
+}
+
+// Asked is a query for a value. Alone: the value is assigned as it is, and is not computed with.
+type Asked struct {
+	Text  Text
+	Alone bool
 }
 
 // Computed reports whether the rows are not those of a table of the catalog: the table Table does not exist.
@@ -273,6 +283,11 @@ func (n *Workspace) print(w *strings.Builder, depth int) {
 		indent(w, depth+1)
 		w.WriteString("store " + st.Database + "." + strings.Join(st.Names, ", "+st.Database+".") + "\n")
 		printText(w, st.Text, depth+1)
+	}
+	for _, a := range n.Asked {
+		indent(w, depth+1)
+		w.WriteString("asked\n")
+		printText(w, a.Text, depth+1)
 	}
 	if st := n.Stage; st != nil {
 		indent(w, depth+1)

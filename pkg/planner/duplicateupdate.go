@@ -14,8 +14,9 @@ import (
 // duplicateUpdate reports whether ON DUPLICATE KEY UPDATE can be computed by the group of a row of the stage, which knows the row
 // of t that is there and the new one, but not what the query read: whether it speaks of columns of t only, leaves the
 // distribution key as it is, and assigns no variables. A column of the query that is inserted unchanged into a column of t
-// is what the new row has there: tail is the clause with VALUES(column) in such places, nil if there are none.
-func (b *build) duplicateUpdate(t *catalog.Table) (tail plan.Text, ok bool) {
+// is what the new row has there: tail is the clause with VALUES(column) in such places, nil if there are none. For the queries of asked, not nil,
+// it has their values.
+func (b *build) duplicateUpdate(t *catalog.Table, asked *askings) (tail plan.Text, ok bool) {
 	in := b.ins
 	if in == nil || b.plan.Uses&plan.WritesUserVariable != 0 {
 		return nil, false
@@ -50,12 +51,16 @@ func (b *build) duplicateUpdate(t *catalog.Table) (tail plan.Text, ok bool) {
 				ok = ok && t.Column(n.Name.Name.String()) >= 0 && (q == "" || sameName(q, t.Name, b.snap.LowerCaseTableNames != 0))
 				return false, nil
 			case *sqlparser.Subquery:
-				ok = false
+				ok = ok && asked != nil
+				return false, nil
 			}
 			return ok, nil
 		}, u.Expr)
 	}
-	if !ok || len(brought) == 0 {
+	switch {
+	case ok && asked != nil:
+		return asked.tail(b.ins.text.OnDuplicate), len(brought) == 0
+	case !ok || len(brought) == 0:
 		return nil, ok
 	}
 	return b.broughtText(brought)

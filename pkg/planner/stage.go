@@ -17,7 +17,8 @@ func stageRules() []Rule {
 them what the target would hold; only then is it asked where each row belongs. What the rows come from is read as with
 Workspace, locked. The stage has no keys: rows that meet others meet them in their own group, since every unique key
 contains the distribution key, and each group gets its rows in their order. ON DUPLICATE KEY UPDATE is computed there, so it may
-speak of nothing but the row that is there and the new one: a column of the query that is inserted as it is, is the new one's.`,
+speak of nothing but the row that is there and the new one: a column of the query that is inserted as it is, is the new one's. A query for
+one value in it, of other tables alone, is asked first.`,
 			stageRows},
 	}
 }
@@ -63,6 +64,10 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		}
 	}
 	var tables, read []*catalog.Table
+	var asked *askings
+	if text.OnDuplicate >= 0 && w.unfold == nil {
+		asked = b.askings(text.OnDuplicate)
+	}
 	p := &plan.Workspace{Write: true}
 	for i, r := range refs {
 		t, ok, err := b.copyable(r, b.db)
@@ -75,7 +80,10 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 			b.needs(t, b.writes())
 			continue
 		}
-		if text.OnDuplicate >= 0 && r.Start > text.OnDuplicate || r.Start > returned {
+		switch {
+		case asked.has(r):
+			w.whole = append(w.whole, t)
+		case text.OnDuplicate >= 0 && r.Start > text.OnDuplicate || r.Start > returned:
 			return nil, nil // a subquery: the groups have other rows
 		}
 		b.needs(t, catalog.MaySelect)
@@ -99,7 +107,10 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	self := slices.Contains(read, t)
 	var tail plan.Text
 	if text.OnDuplicate >= 0 {
-		if tail, ok = b.duplicateUpdate(t); !ok || b.seededUpdate() || t.Kind == catalog.Reference && b.unlikeUpdate(t) {
+		if asked != nil && slices.Contains(w.whole, t) {
+			return nil, nil
+		}
+		if tail, ok = b.duplicateUpdate(t, asked); !ok || b.seededUpdate() || t.Kind == catalog.Reference && b.unlikeUpdate(t) {
 			return nil, nil
 		}
 	}
@@ -130,7 +141,10 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		}
 		p.Renames = append([]plan.Rename{{Ref: w.target, Text: sqltypes.QuoteIn(t.Database, p.Stage.Name)}}, p.Renames...)
 	}
-	if ownRenames(p); w.unfold != nil {
+	if ownRenames(p); asked != nil {
+		asked.plan(p, refs)
+	}
+	if w.unfold != nil {
 		end := len(b.st.SQL())
 		if text.OnDuplicate >= 0 {
 			end = text.OnDuplicate

@@ -245,6 +245,9 @@ func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 	if len(params) > 0 && s.args.Using != nil {
 		sql, params = s.args.AppendImmediate(nil, sql, params), nil
 	}
+	if err := w.ask(); err != nil {
+		return ok, err
+	}
 	if len(params) > 0 {
 		end, err := s.sendPrepared(c, sql, params)
 		if err != nil {
@@ -292,6 +295,46 @@ func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 	}
 	ok.SessionState = nil
 	return ok, nil
+}
+
+// ask finds the values of the statement's queries for its ON DUPLICATE KEY UPDATE. One that cannot be told, or written as a literal, is refused: a
+// server may not need it.
+func (w *workspaceWrite) ask() error {
+	s := w.s
+	const value = "skarv_value"
+	var lists []exec.List
+	for _, a := range w.n.Asked {
+		text := "SELECT " + value + ", HEX(CONCAT(" + value + ")), CHARSET(" + value + "), COLLATION(" + value + ") FROM (SELECT (" +
+			string(s.args.AppendText(nil, a.Text)) + ") AS " + value + " LIMIT 1) AS skarv_asked"
+		columns, rows, err := w.c.QueryAll(text, 1)
+		_, told := errors.AsType[*sqlerr.Error](err)
+		switch {
+		case err != nil && !(told && w.c.Usable()):
+			return txn.Lost(w.c, err)
+		case err != nil || len(rows) != 1 || w.c.LastWarnings() > 0 || !asLiteral(columns[0], a.Alone) || !isText(rows[0]) && rows[0][0] != nil:
+			return sqlerr.Unsupported("such a subquery in ON DUPLICATE KEY UPDATE over several node groups", "select the value first, and give it to the statement")
+		}
+		literal := userLiteral(columns[0], rows[0])
+		if columns[0].Type.IsTemporal() && rows[0][0] != nil {
+			literal = sqltypes.Literal(string(rows[0][0]))
+		}
+		lists = append(lists, exec.List{SQL: [][]byte{[]byte(literal)}})
+	}
+	if len(lists) > 0 {
+		s.args.Lists = lists
+	}
+	return nil
+}
+
+// asLiteral reports whether a literal stands for a value of a column; alone: where it is assigned as it is.
+func asLiteral(c sqltypes.Column, alone bool) bool {
+	switch {
+	case c.Type == sqltypes.TypeBit || c.Type == sqltypes.TypeFloat || c.Type == sqltypes.TypeJSON || c.Flags&(sqltypes.FlagEnum|sqltypes.FlagSet) != 0:
+		return false
+	case c.Type.IsNumber() || c.Type == sqltypes.TypeNull:
+		return true
+	}
+	return alone && c.Type != sqltypes.TypeGeometry
 }
 
 // change does to the tables what has been done to their copies.
