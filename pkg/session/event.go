@@ -14,7 +14,6 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
-	"skarv/pkg/txn"
 )
 
 // RunEvent runs the body of an event once, as a procedure of the account that has logged in, which must be its definer. What it
@@ -133,10 +132,9 @@ func (s *Session) showEvents(db string) error {
 	if err != nil {
 		return err
 	}
-	cols, rows, err := c.QueryAll(string(text), maxShown)
-	s.done(c, err)
+	cols, rows, err := s.rowsTold(c, text)
 	if err != nil {
-		return txn.Lost(c, err)
+		return err
 	}
 	const dbAt, nameAt, definerAt, statusAt = 0, 1, 2, 10
 	if where.End > where.Start {

@@ -30,14 +30,14 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 	case plan.ShowCreateUser:
 		return true, s.showCreateUser()
 	case plan.ShowDatabases:
-		return true, s.showFiltered(func(row [][]byte) bool {
+		return true, s.showFiltered(s.anyGroup(), func(row [][]byte) bool {
 			name := string(row[0])
 			return name != catalog.OwnDB && (isSystemDB(name) || s.account.Sees(name) || s.account.Global()&catalog.MayShowDatabases != 0)
 		})
 	case plan.ShowReplication: // the cluster is nobody's replica, whatever a server of it is
-		return true, s.showFiltered(func([][]byte) bool { return false })
+		return true, s.showFiltered(s.anyGroup(), func([][]byte) bool { return false })
 	case plan.ShowProcedureStatus, plan.ShowFunctionStatus, plan.ShowPackageStatus:
-		return true, s.showFiltered(func(row [][]byte) bool {
+		return true, s.showFiltered(s.anyGroup(), func(row [][]byte) bool {
 			db := string(row[0])
 			return db != catalog.OwnDB && (isSystemDB(db) || s.account.SeesAll(db))
 		})
@@ -72,14 +72,14 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 			return true, s.showVirtualTables()
 		}
 		if !isSystemDB(p.Name) && !s.account.SeesAll(p.Name) {
-			return true, s.showTables(func(row [][]byte) bool { return s.seesTable(p.Name, string(row[0])) })
+			return true, s.showFiltered(s.metadataGroup(), func(row [][]byte) bool { return s.seesTable(p.Name, string(row[0])) })
 		}
 	case plan.ShowColumns:
 		if p.Database == catalog.VirtualDB {
 			return true, s.showVirtualColumns(p.Name)
 		}
 		if t := s.snap.Table(p.Database, p.Name); t != nil && t.HiddenKey {
-			return true, s.showFiltered(func(row [][]byte) bool { return string(row[0]) != catalog.HiddenKey })
+			return true, s.showFiltered(s.anyGroup(), func(row [][]byte) bool { return string(row[0]) != catalog.HiddenKey })
 		}
 	case plan.ShowIndex:
 		if t := s.snap.Table(p.Database, p.Name); t != nil && t.Kind == catalog.Sharded {
@@ -87,7 +87,7 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		}
 	case plan.ShowOpenTables:
 		if !s.account.SeesEverything() {
-			return true, s.showTables(func(row [][]byte) bool { return s.seesTable(string(row[0]), string(row[1])) })
+			return true, s.showFiltered(s.metadataGroup(), func(row [][]byte) bool { return s.seesTable(string(row[0]), string(row[1])) })
 		}
 	case plan.ShowTableStatus:
 		return true, s.showTableStatus(p)
@@ -117,7 +117,12 @@ func (s *Session) rowsFrom(g placement.NodeGroupID) ([]sqltypes.Column, [][][]by
 
 // rowsOn is rowsFrom by a connection, which is done with then.
 func (s *Session) rowsOn(c *backend.Conn) ([]sqltypes.Column, [][][]byte, error) {
-	cols, rows, err := c.QueryAll(string(s.args.AppendStatement(nil)), maxShown)
+	return s.rowsTold(c, s.args.AppendStatement(nil))
+}
+
+// rowsTold is rowsOn of another text.
+func (s *Session) rowsTold(c *backend.Conn, text []byte) ([]sqltypes.Column, [][][]byte, error) {
+	cols, rows, err := c.QueryAll(string(text), maxShown)
 	s.done(c, err)
 	if err != nil {
 		return nil, nil, txn.Lost(c, err)
@@ -149,17 +154,9 @@ func (s *Session) sendRowsWith(cols []sqltypes.Column, rows [][][]byte, warnings
 	return out.end(warnings)
 }
 
-func (s *Session) showFiltered(keep func(row [][]byte) bool) error {
-	cols, rows, err := s.rowsOf()
-	if err != nil {
-		return err
-	}
-	return s.sendRows(cols, slices.DeleteFunc(rows, func(r [][]byte) bool { return !keep(r) }))
-}
-
-// showTables is a SHOW of tables, without those that the account may not know of.
-func (s *Session) showTables(keep func(row [][]byte) bool) error {
-	cols, rows, err := s.rowsFrom(s.metadataGroup())
+// showFiltered sends the rows of the statement at hand that keep wants, as node group g tells them.
+func (s *Session) showFiltered(g placement.NodeGroupID, keep func(row [][]byte) bool) error {
+	cols, rows, err := s.rowsFrom(g)
 	if err != nil {
 		return err
 	}
