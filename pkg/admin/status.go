@@ -34,6 +34,7 @@ type GroupHealth struct {
 
 	Crowded time.Time // when its server last refused a connection because it has too many
 	Full    time.Time // since when statements wait for space on its server's disk; zero: none does
+	Locked  time.Time // since when they wait for a lock of all of its server; zero: none does
 }
 
 // Status implements the API.
@@ -135,6 +136,10 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 			problem("the disk of node group %s's server at %s is full since %s: statements that write there wait until somebody makes room, and go on by themselves within a minute of that",
 				g.Label(), g.Primary.Addr, h.Full.UTC().Format(time.RFC3339))
 		}
+		if ok && !h.Locked.IsZero() && time.Since(h.Locked) >= longLocked {
+			problem("the server of node group %s at %s is locked since %s, by FLUSH TABLES WITH READ LOCK or a backup: statements that write there wait until that ends; SHOW PROCESSLIST there may tell who it is",
+				g.Label(), g.Primary.Addr, h.Locked.UTC().Format(time.RFC3339))
+		}
 		if ok && !h.Crowded.IsZero() && time.Since(h.Crowded) < longCrowded {
 			problem("the server of node group %s at %s takes no more connections, last at %s: statements that need one end with error 1430; raise its max_connections above what all processes may use (backend.max_connections of each, and some more)",
 				g.Label(), g.Primary.Addr, h.Crowded.UTC().Format(time.RFC3339))
@@ -164,6 +169,9 @@ func lostFor(g *adminv1.NodeGroup) string {
 	}
 	return "; if it is lost for good, skarvctl nodegroup remove " + g.Name + " --lost takes it out, and what waits for it goes on"
 }
+
+// longLocked is for how long a server is locked before it is told of: backups do it for moments.
+const longLocked = 10 * time.Second
 
 // longCrowded is for how long it is told of a server that it has taken no more connections.
 const longCrowded = time.Minute

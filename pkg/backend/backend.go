@@ -309,6 +309,8 @@ type Health struct {
 	Crowded time.Time
 	// Full is since when statements there wait for space on the server's disk; zero: none does.
 	Full time.Time
+	// Locked is since when statements there wait for the end of a lock of the whole server; zero: none does.
+	Locked time.Time
 }
 
 // Up reports whether node group g is not known to be down.

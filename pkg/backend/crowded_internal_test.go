@@ -3,13 +3,16 @@ package backend
 import (
 	"bytes"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/sqlerr"
+	"skarv/test/realserver"
 )
 
 // A server whose disk is full answers its probes: operators are told all the same, once.
@@ -28,6 +31,62 @@ func TestServerWhoseDiskIsFull(t *testing.T) {
 	require.Zero(t, p.health().Full)
 	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("level=ERROR")))
 	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("level=INFO")))
+}
+
+// So does one that somebody has locked.
+func TestLockedServer(t *testing.T) {
+	p := &pool{metrics: newMetrics(nil).group(&catalog.NodeGroup{ID: 3})}
+	p.noteLocked(false)
+	require.Zero(t, p.health().Locked)
+	p.noteLocked(true)
+	since := p.health().Locked
+	require.WithinDuration(t, time.Now(), since, time.Minute)
+	p.noteLocked(true)
+	require.Equal(t, since, p.health().Locked)
+	p.noteLocked(false)
+	require.Zero(t, p.health().Locked)
+}
+
+// Statements that wait for such a lock show it.
+func TestWaitingForALockedServer(t *testing.T) {
+	for _, server := range realserver.Start(t) {
+		addr := server.Addr
+		if !strings.Contains(addr, ":") {
+			addr = "unix:" + addr
+		}
+		pools := NewPools(DefaultConfig())
+		pools.Apply([]*catalog.NodeGroup{{ID: 1, Name: "one", Primary: catalog.Node{Addr: addr, User: "root"}}})
+		t.Cleanup(func() { pools.Apply(nil) })
+		p := pools.pool(1)
+		dial := func() *mysqlconn.Conn {
+			c, err := p.dial(t.Context(), Profile{NoDB: true})
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = c.Close() })
+			return c
+		}
+		probe, writer := dial(), dial()
+		name := server.Name + ".locked"
+		_, err := probe.Exec("CREATE TABLE " + name + " (id INT PRIMARY KEY)")
+		require.NoError(t, err)
+		_, err = server.DB.Exec("FLUSH TABLES WITH READ LOCK")
+		require.NoError(t, err)
+		p.lookForStalls(t.Context(), probe)
+		require.Zero(t, p.health().Locked, "nobody waits")
+		written := make(chan error, 1)
+		go func() {
+			_, err := writer.Exec("INSERT INTO " + name + " VALUES (1)")
+			written <- err
+		}()
+		require.Eventually(t, func() bool {
+			p.lookForStalls(t.Context(), probe)
+			return !p.health().Locked.IsZero()
+		}, 30*time.Second, 10*time.Millisecond)
+		_, err = server.DB.Exec("UNLOCK TABLES")
+		require.NoError(t, err)
+		require.NoError(t, <-written)
+		p.lookForStalls(t.Context(), probe)
+		require.Zero(t, p.health().Locked)
+	}
 }
 
 // One that keeps its temporary tables on the disk that is full cannot say who waits for space: that says it.

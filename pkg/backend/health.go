@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"skarv/pkg/mysqlconn"
@@ -52,9 +54,9 @@ func (p *pool) watch(ctx context.Context) {
 				p.note(err)
 			}
 		}
-		if now := time.Now(); probe != nil && now.Sub(p.looked) >= diskInterval {
+		if now := time.Now(); probe != nil && now.Sub(p.looked) >= stallInterval {
 			p.looked = now
-			p.lookAtDisk(ctx, probe)
+			p.lookForStalls(ctx, probe)
 		}
 		if p.trim() {
 			return
@@ -133,20 +135,31 @@ func (p *pool) rowLockWaits(ctx context.Context, probe *mysqlconn.Conn) int {
 	return n
 }
 
-// diskInterval is how often a server is asked whether its disk is full: it answers probes then, and statements that write wait.
-const diskInterval = 5 * time.Second
+// stallInterval is how often a server is asked whether its disk is full, or it is locked: it answers probes then, and statements that write wait.
+const stallInterval = 5 * time.Second
 
-// lookAtDisk notes whether statements of the server wait for space on its disk. What it does not say is as it was.
-func (p *pool) lookAtDisk(ctx context.Context, probe *mysqlconn.Conn) {
+// lookForStalls notes whether statements of the server wait for space on its disk, or for the end of a lock of all of it. What it does not
+// say is as it was.
+func (p *pool) lookForStalls(ctx context.Context, probe *mysqlconn.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.FailAfter)
 	defer cancel()
 	stop := context.AfterFunc(ctx, probe.Interrupt)
 	defer stop()
-	const mariaDB, mySQL = "Waiting for someone to free space", "Waiting for disk space"
-	rows, err := mysqlconn.Processes(probe, "1", "state IN ('"+mariaDB+"', '"+mySQL+"') LIMIT 1", 1)
-	if full := noSpace(err); full || err == nil {
-		p.noteFull(full || len(rows) > 0)
+	full := []string{"Waiting for someone to free space", "Waiting for disk space"} // MariaDB's, MySQL's
+	locked := []string{"Waiting for backup lock", "Waiting for global read lock", "Waiting for commit lock"}
+	states := "'" + strings.Join(slices.Concat(full, locked), "', '") + "'"
+	rows, err := mysqlconn.Processes(probe, "DISTINCT state", "state IN ("+states+")", len(full)+len(locked))
+	if noSpace(err) {
+		p.noteFull(true)
 	}
+	if err != nil {
+		return
+	}
+	shows := func(list []string) bool {
+		return slices.ContainsFunc(rows, func(r [][]byte) bool { return slices.Contains(list, string(r[0])) })
+	}
+	p.noteFull(shows(full))
+	p.noteLocked(shows(locked))
 }
 
 // noSpace reports whether a server could not even answer for want of space: its temporary tables are on the disk that is full.
@@ -178,6 +191,25 @@ func (p *pool) noteFull(full bool) {
 		p.cfg.Log.Error("a server's disk is full, and statements that write wait for space there", "group", p.group.ID, "addr", p.group.Primary.Addr)
 	case was && !full:
 		p.cfg.Log.Info("a server's disk is not full any more", "group", p.group.ID, "addr", p.group.Primary.Addr)
+	}
+}
+
+// noteLocked notes whether the server is locked. That is nothing to be logged: backups do it for moments.
+func (p *pool) noteLocked(locked bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	value := 0.0
+	switch {
+	case !locked:
+		p.lockedSince = time.Time{}
+	case p.lockedSince.IsZero():
+		p.lockedSince = time.Now()
+	}
+	if locked {
+		value = 1
+	}
+	if !p.closed { // else the metrics are another pool's
+		p.metrics.locked.Set(value)
 	}
 }
 
@@ -310,7 +342,7 @@ func (p *pool) health() Health {
 	return Health{
 		Up: p.down.Load() == nil, Since: p.since, LastError: p.lastErr, Open: len(p.all), InUse: p.gate.inUse,
 		Limit: p.gate.allowance, Queue: p.gate.queue.n, Refused: p.gate.refusals,
-		Crowded: p.crowded, Full: p.full,
+		Crowded: p.crowded, Full: p.full, Locked: p.lockedSince,
 		Pressed: p.gate.queue.n > 0 || p.gate.window.waited || p.gate.last.waited,
 	}
 }

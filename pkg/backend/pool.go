@@ -29,7 +29,7 @@ type pool struct {
 	// of watch alone
 	locked int       // statements that waited for row locks
 	asked  time.Time // when the server was asked for it
-	looked time.Time // when the server was asked whether its disk is full
+	looked time.Time // when the server was asked for stalls
 
 	mu sync.Mutex
 	// guarded by mu; never held over I/O
@@ -42,7 +42,8 @@ type pool struct {
 	since   time.Time // of the present health
 	lastErr string
 
-	full time.Time // since when statements wait for space on the server's disk
+	full        time.Time // since when statements wait for space on the server's disk
+	lockedSince time.Time // since when they wait for a lock of all of the server
 
 	crowded, crowdedLogged time.Time // when the server last had too many connections, and when that was last logged
 }
