@@ -10,6 +10,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -241,6 +242,9 @@ func createText(text string, t *catalog.Table, single bool, flavor catalog.Flavo
 		}
 		head = strings.Join(lines, "\n")
 	}
+	if t.Kind == catalog.Sharded {
+		options = withKey(options, t)
+	}
 	byDefault := t.Kind == catalog.Sharded && slices.Equal(t.Distribution, t.DefaultDistribution(flavor))
 	usual := byDefault && !single
 	if t.Kind == catalog.Single { // databases of MySQL have no comments to tell it
@@ -254,11 +258,30 @@ func createText(text string, t *catalog.Table, single bool, flavor catalog.Flavo
 	case byDefault && !t.Partitioned:
 		options += "\n PARTITION BY KEY ()"
 	case t.Partitioned: // no table has two clauses
-		options = withKind(options, "skarv:key="+strings.ReplaceAll(strings.Join(t.QuotedColumns(t.Distribution, ""), ","), "'", "''"))
+		options = withKind(options, keyWord(t))
 	default:
 		options += "\n PARTITION BY KEY (" + strings.Join(t.QuotedColumns(t.Distribution, ""), ",") + ")"
 	}
 	return head + "\n)" + options
+}
+
+// keyWord is the word of a comment that says by which columns t is distributed, in quotes.
+func keyWord(t *catalog.Table) string {
+	return "skarv:key=" + strings.ReplaceAll(strings.Join(t.QuotedColumns(t.Distribution, ""), ","), "'", "''")
+}
+
+var keyInComment = regexp.MustCompile(`skarv:key=(?:[^ ;'\t\n\\]|'')*`)
+
+// withKey makes the comment in the options of a table name the distribution key that it has: a column may have got another name since, or a primary key have
+// come.
+func withKey(options string, t *catalog.Table) string {
+	return keyInComment.ReplaceAllStringFunc(options, func(word string) string {
+		said := ddl.SplitNames(strings.ReplaceAll(strings.TrimPrefix(word, "skarv:key="), "''", "'"))
+		if slices.EqualFunc(said, t.Distribution, func(name string, c int) bool { return strings.EqualFold(name, t.Columns[c].Name) }) {
+			return word
+		}
+		return keyWord(t)
+	})
 }
 
 // withKind adds the word that makes a table what it is to the comment in a table's options, unless it is there.

@@ -191,3 +191,23 @@ func TestWritersWaitForAnotherPlace(t *testing.T) {
 	require.NoError(t, db.QueryRow("SELECT kind, distribution_key FROM skarv.tables WHERE table_name = 'travels'").Scan(&kind, &key))
 	require.Equal(t, "sharded id", kind+" "+key)
 }
+
+// The comment that SHOW CREATE TABLE has names the columns that distribute the table, whatever became of them, so that its text makes such a table.
+func TestCommentNamesTheKey(t *testing.T) {
+	c := connect(t)
+	for i, x := range []struct{ create, alter, shown string }{
+		{"(a INT, b INT, PRIMARY KEY (a, b)) COMMENT 'it''s skarv:key=b; so'", "CHANGE b bb INT", "COMMENT='it''s skarv:key=`bb`; so'"},
+		{"(a INT, b INT) COMMENT 'skarv:key=my_row_id'", "ADD PRIMARY KEY (a)", "COMMENT='skarv:key=`a`'"},
+		{"(a INT, b INT, PRIMARY KEY (a, b)) COMMENT 'skarv:key=a, b'", "ADD c INT", "COMMENT='skarv:key=a, b'"},
+	} {
+		name := fmt.Sprint("named_", i)
+		c.exec("CREATE TABLE " + name + " " + x.create)
+		c.exec("ALTER TABLE " + name + " " + x.alter)
+		text := c.get("SELECT 1")
+		require.NoError(t, c.QueryRowContext(t.Context(), "SHOW CREATE TABLE "+name).Scan(&name, &text))
+		require.Contains(t, text, x.shown)
+		c.exec("DROP TABLE " + name)
+		c.exec(text)
+		c.exec("DROP TABLE " + name)
+	}
+}
