@@ -96,10 +96,12 @@ func (b *build) unfolded(refs []sqlparse.TableRef) (u *unfolding, ok bool) {
 	}
 	list, _ := b.st.SelectList()
 	for _, e := range u.edits {
-		u.list = u.list || inSpan(e.Span, list)
-	}
-	if u.list && b.st.NumParams() > 0 {
-		return nil, false // columns may be named by parameters
+		if !inSpan(e.Span, list) {
+			continue
+		}
+		if u.list = true; b.st.NumParams() > 0 && !b.aliased(e.Span) {
+			return nil, false // columns may be named by parameters
+		}
 	}
 	for i := range u.ctes {
 		if u.ctes[i].stored && !u.write(i) {

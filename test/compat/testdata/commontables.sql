@@ -64,3 +64,8 @@ BEGIN;
 UPDATE a SET n = 5 WHERE id = 3;
 WITH x AS (SELECT n, COUNT(*) c FROM a GROUP BY n) SELECT x.n, y.c, r.name FROM x JOIN x y ON x.n = y.n JOIN k ON k.n = x.n LEFT JOIN r ON r.id = x.n ORDER BY x.n;
 ROLLBACK;
+-- Parameters, and queries in the select list.
+-- args: [1, 2]
+WITH x AS (SELECT n, COUNT(*) c FROM k WHERE n > ? GROUP BY n) SELECT x.n AS n, (SELECT MAX(c) FROM x) AS m, (SELECT COUNT(*) FROM a) AS z FROM x JOIN x y ON x.n = y.n WHERE x.n >= ? ORDER BY 1;
+-- args: [1]
+WITH unread AS (SELECT id FROM a WHERE n = ?) SELECT k.p AS p, (SELECT COUNT(*) FROM a WHERE a.n < k.q) AS z FROM k JOIN a ON a.n = k.n ORDER BY 1, 2;
