@@ -25,6 +25,7 @@ func (s *Statement) Rewrite(edits ...Edit) string {
 	if s.HasComment && s.flavor == catalog.MySQL { // MySQL's databases have no comments
 		edits = append(edits, Edit{start: s.comment[0], end: s.comment[1]})
 	}
+	edits = append(edits, s.left...)
 	slices.SortStableFunc(edits, func(a, b Edit) int { return a.start - b.start })
 	var b strings.Builder
 	at := 0
@@ -36,6 +37,21 @@ func (s *Statement) Rewrite(edits ...Edit) string {
 	b.WriteString(s.Text[at:])
 	return strings.TrimSpace(b.String())
 }
+
+// Restrictions are where an ALTER TABLE says ON DELETE RESTRICT or ON UPDATE RESTRICT of a foreign key, which is what is so without a word.
+func (s *Statement) Restrictions() []Edit {
+	p := &parser{Statement: s}
+	var out []Edit
+	for ; p.pos < len(p.toks); p.pos++ {
+		if p.peek(0).is("ON") && (p.peek(1).is("DELETE") || p.peek(1).is("UPDATE")) && p.peek(2).is("RESTRICT") {
+			out = append(out, Edit{start: p.peek(0).start, end: p.peek(2).end})
+		}
+	}
+	return out
+}
+
+// LeaveOut leaves these out of whatever text Rewrite returns from now on.
+func (s *Statement) LeaveOut(edits []Edit) { s.left = edits }
 
 // RenamedColumns returns the new names of columns that an ALTER TABLE renames, by their lower-case old ones.
 func (s *Statement) RenamedColumns() map[string]string {

@@ -65,6 +65,7 @@ type Statement struct {
 	clause  [2]int // the text of PARTITION BY KEY
 	definer [2]int // the text of a DEFINER clause
 	comment [2]int // the text of a database's COMMENT clause
+	left    []Edit // what is left out for other reasons
 	source  string // the text that Prog was read from
 }
 

@@ -217,3 +217,17 @@ INSERT INTO near_child VALUES (4, 1);
 DELETE FROM near_parent WHERE id < 3;
 SELECT * FROM near_child ORDER BY a, n;
 DROP TABLE renamed_child;
+-- What ALTER TABLE says of the rules.
+CREATE TABLE ruled (id INT PRIMARY KEY, x INT, y INT, z INT);
+CREATE TABLE rules (id INT PRIMARY KEY, a INT, b INT, c INT, d INT, KEY (a), KEY (b), KEY (c), KEY (d), UNIQUE KEY (b, a));
+ALTER TABLE rules ADD CONSTRAINT rule_a FOREIGN KEY (a) REFERENCES ruled (id) ON DELETE RESTRICT;
+ALTER TABLE rules ADD CONSTRAINT rule_b FOREIGN KEY (b) REFERENCES ruled (id) ON UPDATE restrict ON DELETE /* and */ CASCADE, ADD COLUMN `RESTRICT` INT DEFAULT 7;
+ALTER TABLE rules ADD CONSTRAINT rule_c FOREIGN KEY (c) REFERENCES ruled (id) ON UPDATE NO ACTION ON DELETE RESTRICT, ADD CONSTRAINT rule_near FOREIGN KEY (id) REFERENCES ruled (id) ON DELETE RESTRICT;
+ALTER TABLE rules ADD CONSTRAINT rule_d FOREIGN KEY (d) REFERENCES ruled (id) ON UPDATE CASCADE ON DELETE NO ACTION;
+SHOW CREATE TABLE rules;
+SELECT constraint_name, delete_rule, update_rule FROM information_schema.referential_constraints WHERE constraint_schema = DATABASE() AND table_name = 'rules' ORDER BY 1;
+SET foreign_key_checks = 0;
+ALTER TABLE rules ADD CONSTRAINT rule_e FOREIGN KEY (c) REFERENCES ruled (id) ON DELETE RESTRICT;
+SET foreign_key_checks = 1;
+SHOW CREATE TABLE rules;
+DROP TABLE rules, ruled;
