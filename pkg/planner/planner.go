@@ -51,6 +51,8 @@ type SessionInfo struct {
 	NoAutoValueOnZero bool
 	// Strict: sql_mode has one of the STRICT_ modes.
 	Strict bool
+	// NoZeroDates: sql_mode has NO_ZERO_DATE or NO_ZERO_IN_DATE.
+	NoZeroDates bool
 	// FullGroups: sql_mode has ONLY_FULL_GROUP_BY.
 	FullGroups bool
 	// UTF8Results: character_set_results is utf8mb4, so that strings of Unicode columns can be compared in the proxy as

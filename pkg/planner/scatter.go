@@ -359,6 +359,29 @@ func (b *build) resultKey(i int) (plan.Order, bool) {
 	return b.keyFor(i, b.class(b.query.block, items[i].Expr), span, items[i].Expr)
 }
 
+// sortsUnshown reports whether a server may sort by another value of e than it shows: where sql_mode does not have zeros in dates, MariaDB shows the next
+// value of COALESCE in place of such a date, and sorts by the date.
+func (b *build) sortsUnshown(e sqlparser.Expr) (found bool) {
+	if e == nil || b.snap.Flavor != catalog.MariaDB || !b.sess.NoZeroDates || b.query.block == nil {
+		return false
+	}
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		f, is := n.(*sqlparser.FuncExpr)
+		if !is || !f.Name.EqualString("coalesce") && !f.Name.EqualString("ifnull") {
+			return !found, nil
+		}
+		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+			if col, is := n.(*sqlparser.ColName); is {
+				ref := b.query.block.resolve(col, b.a.lower)
+				found = found || !ref.ok() || slices.Contains([]string{"date", "datetime", "timestamp"}, ref.column().DataType)
+			}
+			return !found, nil
+		}, f)
+		return !found, nil
+	}, e)
+	return found
+}
+
 // itemSpan is the text of visible column i's expression.
 func (b *build) itemSpan(i int) (sqlparse.Span, bool) {
 	items := b.st.SelectItems(nil)
@@ -392,6 +415,9 @@ func (b *build) ofGroup(e sqlparser.Expr) (before, after string) {
 // ref), for weights.
 func (b *build) keyFor(column int, cls class, span sqlparse.Span, e sqlparser.Expr, ref ...colRef) (plan.Order, bool) {
 	k := plan.Order{Column: column, Weight: -1}
+	if b.sortsUnshown(e) {
+		return k, false
+	}
 	around, behind := b.ofGroup(e)
 	expr := func(before, after string) (int, bool) {
 		h := hiddenColumn{before: around + before, after: after + behind, span: span}

@@ -665,6 +665,7 @@ func (s *Session) adopt(st *backend.State) error {
 		Mode:              s.mode,
 		NoAutoValueOnZero: strings.Contains(strings.ToUpper(mode), "NO_AUTO_VALUE_ON_ZERO"),
 		Strict:            s.strict(),
+		NoZeroDates:       strings.Contains(strings.ToUpper(mode), "NO_ZERO_"),
 		FullGroups:        strings.Contains(strings.ToUpper(mode), "ONLY_FULL_GROUP_BY"),
 		UTF8Results:       results == "utf8mb4",
 		Collation:         s.ownCollation(),

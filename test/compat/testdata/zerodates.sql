@@ -43,3 +43,22 @@ SELECT * FROM zu ORDER BY id;
 SELECT * FROM zd ORDER BY id;
 DROP TABLE zd, zk, zu;
 SET sql_mode = DEFAULT;
+-- What is shown in place of a date that sql_mode does not have, and what is sorted by.
+SET sql_mode = 'ALLOW_INVALID_DATES';
+CREATE TABLE zs (id INT PRIMARY KEY, d DATE, e DATETIME, f DATE, ts TIMESTAMP NULL);
+INSERT INTO zs VALUES (1, '0000-00-00', '0000-00-00 00:00:00', '2024-01-01', NULL), (2, NULL, '2024-01-01', '0000-00-00', '2024-01-01 00:00:00'), (3, '2024-02-29', NULL, NULL, '2020-01-01 00:00:00'), (4, '0000-00-00', '2023-01-01', '2000-00-00', '0000-00-00 00:00:00'), (5, '2020-00-10', NULL, '2024-02-30', NULL), (6, '1999-12-31', '0000-00-00', '0000-00-00', NULL);
+SET sql_mode = 'NO_ZERO_DATE';
+SELECT id, d FROM zs ORDER BY COALESCE(d, f), id;
+SELECT id, COALESCE(d, f) x FROM zs ORDER BY x, id;
+SELECT id, COALESCE(d, f) x FROM zs ORDER BY x DESC, id LIMIT 3;
+SELECT id, IFNULL(d, f) x FROM zs ORDER BY x DESC, id LIMIT 3;
+-- only: mariadb
+SELECT id FROM zs WHERE d < '2024-01-01' ORDER BY COALESCE(ts, e), id;
+SELECT DISTINCT COALESCE(d, f) x FROM zs ORDER BY x;
+SET sql_mode = 'NO_ZERO_DATE,NO_ZERO_IN_DATE';
+-- only: mariadb
+SELECT id, d FROM zs ORDER BY COALESCE(e, d), id;
+SELECT id, COALESCE(d, f) x FROM zs ORDER BY x, id;
+SELECT COALESCE(d, f) x, COUNT(*) FROM zs GROUP BY x ORDER BY x;
+DROP TABLE zs;
+SET sql_mode = DEFAULT;
