@@ -34,16 +34,7 @@ func TestTableIsOpenAgainWhateverDies(t *testing.T) {
 			case strings.Contains(sql, "VIEW"):
 				q = fmt.Sprintf(sql, i)
 			}
-			stopFirst, crashed := f.dying(point)
-			got := make(chan error, 1)
-			go func() {
-				_, err := f.ddl(q)
-				got <- err
-			}()
-			<-crashed
-			stopFirst()
-			stopSecond := f.control(nil)
-			require.NoError(t, <-got, "%s killed at %s", q, point)
+			stopSecond := f.killedAt(point, q)
 			for _, name := range []string{"p", "k", "v"} {
 				require.False(t, f.table(name).Closed, "%s: %s killed at %s", name, q, point)
 			}

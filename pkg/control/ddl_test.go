@@ -436,17 +436,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 			if i == 7 && k > 0 {
 				break // one point is enough for what would have to be made anew each time
 			}
-			stopFirst, crashed := f.dying(point)
-			type outcome struct{ err error }
-			got := make(chan outcome, 1)
-			go func() {
-				_, err := f.ddl(c.sql)
-				got <- outcome{err}
-			}()
-			<-crashed
-			stopFirst()
-			stopSecond := f.control(nil)
-			require.NoError(t, (<-got).err, "%s killed at %s", c.sql, point)
+			stopSecond := f.killedAt(point, c.sql)
 			c.check()
 			if u := undo[i]; u != "" && k < len(points)-1 && i != 7 {
 				f.must(u)

@@ -54,16 +54,7 @@ func TestIndexIsBuiltWhateverDies(t *testing.T) {
 	stop()
 	for _, sql := range []string{"CREATE UNIQUE INDEX email ON people (email)", "TRUNCATE TABLE people"} {
 		for _, point := range []string{"planned", "indexes", "building", "first", "after-3", "executed", "filled", "committed"} {
-			stopFirst, crashed := f.dying(point)
-			got := make(chan error, 1)
-			go func() {
-				_, err := f.ddl(sql)
-				got <- err
-			}()
-			<-crashed
-			stopFirst()
-			stopSecond := f.control(nil)
-			require.NoError(t, <-got, "%s killed at %s", sql, point)
+			stopSecond := f.killedAt(point, sql)
 			c := f.check("people")
 			require.Zero(t, c.Missing+c.Wrong+c.Stale, point)
 			require.Empty(t, f.table("people").Building)
@@ -123,16 +114,7 @@ func TestIndexIsMadeAnewWhateverDies(t *testing.T) {
 	stop()
 	for i, point := range []string{"planned", "building", "copied", "indexes", "before-1", "first", "after-3", "executed", "filled", "committed"} {
 		id := f.table("people").Global[0].ID
-		stopFirst, crashed := f.dying(point)
-		got := make(chan error, 1)
-		go func() {
-			_, err := f.ddl(fmt.Sprintf("ALTER TABLE people MODIFY email VARCHAR(%d) COLLATE %s", 49-i, []string{"utf8mb4_bin", "utf8mb4_general_ci"}[i%2]))
-			got <- err
-		}()
-		<-crashed
-		stopFirst()
-		stopSecond := f.control(nil)
-		require.NoError(t, <-got, "killed at %s", point)
+		stopSecond := f.killedAt(point, fmt.Sprintf("ALTER TABLE people MODIFY email VARCHAR(%d) COLLATE %s", 49-i, []string{"utf8mb4_bin", "utf8mb4_general_ci"}[i%2]))
 		p := f.table("people")
 		require.False(t, p.Closed)
 		require.NotEqual(t, id, p.Global[0].ID)
@@ -257,16 +239,7 @@ func TestIndexOfMomentsWhateverDies(t *testing.T) {
 			"ALTER TABLE moments ADD UNIQUE KEY k (at, name, f)", "ALTER TABLE moments MODIFY at TIMESTAMP(6) NULL",
 			"ALTER TABLE moments MODIFY f DOUBLE", "ALTER TABLE moments MODIFY at TIMESTAMP(3) NULL, MODIFY f FLOAT",
 		} {
-			stopFirst, crashed := f.dying(point)
-			got := make(chan error, 1)
-			go func() {
-				_, err := f.ddl(sql)
-				got <- err
-			}()
-			<-crashed
-			stopFirst()
-			stopSecond := f.control(nil)
-			require.NoError(t, <-got, "%s killed at %s", sql, point)
+			stopSecond := f.killedAt(point, sql)
 			c := f.check("moments")
 			require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale}, "%s killed at %s", sql, point)
 			stopSecond()

@@ -66,16 +66,7 @@ func (f *fixture) whateverDies(create func(name string, n int), alter, column st
 		name := fmt.Sprintf("k%d", i)
 		create(name, 20)
 		stop()
-		stopFirst, crashed := f.dying(point)
-		got := make(chan error, 1)
-		go func() {
-			_, err := f.ddl("ALTER TABLE " + name + " " + alter)
-			got <- err
-		}()
-		<-crashed
-		stopFirst()
-		stopSecond := f.control(nil)
-		require.NoError(f.t, <-got, "killed at %s", point)
+		stopSecond := f.killedAt(point, "ALTER TABLE "+name+" "+alter)
 		f.placedBy(name, column, 20)
 		c := f.check(name)
 		require.Zero(f.t, c.Missing+c.Wrong+c.Stale, point)
@@ -305,12 +296,7 @@ func TestForeignKeysStayWhateverDies(t *testing.T) {
 			require.Contains(t, before, part)
 		}
 		stop()
-		stopFirst, crashed := f.dying(point)
-		got := f.begin("ALTER TABLE " + name + " PARTITION BY KEY (b)")
-		<-crashed
-		stopFirst()
-		stopSecond := f.control(nil)
-		require.NoError(t, <-got, "killed at %s", point)
+		stopSecond := f.killedAt(point, "ALTER TABLE "+name+" PARTITION BY KEY (b)")
 		f.placedBy(name, "b", 20)
 		require.Equal(t, before, f.keys(name), point)
 		f.must("DROP TABLE " + name + "_c")

@@ -106,6 +106,18 @@ func (f *fixture) dying(point string) (stop func(), crashed <-chan struct{}) {
 	}), dead
 }
 
+// killedAt runs a schema change whose controller dies at a point, and which the next one, that leads when it returns, has ended.
+func (f *fixture) killedAt(point, sql string) (stopNext func()) {
+	f.t.Helper()
+	stopFirst, crashed := f.dying(point)
+	ended := f.begin(sql)
+	<-crashed
+	stopFirst()
+	stopNext = f.control(nil)
+	require.NoError(f.t, <-ended, "%s killed at %s", sql, point)
+	return stopNext
+}
+
 func (f *fixture) ddl(sql string) (DDLResult, error) {
 	req := f.session
 	req.SQL = sql

@@ -65,5 +65,8 @@ func exactNumber(v sqltypes.Value, col *catalog.Column) (float64, bool) {
 	if err != nil || math.IsInf(n, 0) || n < 0 && strings.Contains(col.ColumnType, "unsigned") {
 		return 0, false
 	}
-	return n + 0, true // 0 of -0
+	if n == 0 && (v.Kind == sqltypes.Int || v.Kind == sqltypes.Decimal) {
+		n = 0 // there is no -0 of these
+	}
+	return n, true
 }

@@ -181,7 +181,7 @@ func (b *rebuilding) keepsReferred(ctx context.Context, children []ddl.Object, t
 			if fk.RefDB != t.Database || fk.RefTable != t.Name {
 				continue
 			}
-			if slices.ContainsFunc(fk.RefColumns, func(name string) bool { _, is := renamed[strings.ToLower(name)]; return is }) {
+			if slices.ContainsFunc(fk.RefColumns, func(name string) bool { return renamed[strings.ToLower(name)] != "" }) {
 				return b.refuse("renaming columns that foreign key '"+fk.Name+"' refers to", two)
 			}
 			if b.referable(ctx, fk, child, t) != nil || !begins(t, fk.RefColumns) {

@@ -89,9 +89,7 @@ func (p *Planner) sameKey(old *catalog.Table, was *catalog.ForeignKey, t *catalo
 	now := func(names []string) []string {
 		names = slices.Clone(names)
 		for i, name := range names {
-			if to, ok := renamed[strings.ToLower(name)]; ok {
-				names[i] = to
-			}
+			names[i] = calledNow(renamed, name)
 		}
 		return names
 	}

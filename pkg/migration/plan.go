@@ -432,9 +432,7 @@ func (p *Planner) renameReferences(old, t *catalog.Table) {
 			continue
 		}
 		for n, name := range fk.RefColumns {
-			if to, ok := renamed[strings.ToLower(name)]; ok {
-				fk.RefColumns[n] = to
-			}
+			fk.RefColumns[n] = calledNow(renamed, name)
 		}
 	}
 }

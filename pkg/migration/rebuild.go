@@ -81,8 +81,7 @@ func (p *Planner) losesKey(old, t *catalog.Table) bool {
 	}
 	renamed := p.Statement.RenamedColumns()
 	return slices.ContainsFunc(old.Distribution, func(c int) bool {
-		was := old.Columns[c].Name
-		return !slices.Contains(t.Primary, t.Column(cmp.Or(renamed[strings.ToLower(was)], was)))
+		return !slices.Contains(t.Primary, t.Column(calledNow(renamed, old.Columns[c].Name)))
 	})
 }
 
@@ -95,9 +94,13 @@ func (p *Planner) sameDistribution(old, t *catalog.Table, key []string) bool {
 	}
 	renamed := p.Statement.RenamedColumns()
 	return slices.EqualFunc(old.Distribution, key, func(c int, name string) bool {
-		was := old.Columns[c].Name
-		return strings.EqualFold(cmp.Or(renamed[strings.ToLower(was)], was), name)
+		return strings.EqualFold(calledNow(renamed, old.Columns[c].Name), name)
 	})
+}
+
+// calledNow is the name of a column behind a statement that renames some.
+func calledNow(renamed map[string]string, name string) string {
+	return cmp.Or(renamed[strings.ToLower(name)], name)
 }
 
 // rebuildTable plans a statement that places the rows of old anew, as to says, or after which it has no hidden key any more. before and after are of

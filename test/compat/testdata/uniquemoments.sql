@@ -75,6 +75,8 @@ INSERT INTO measured VALUES (1, 'a', 0.1, 0.1), (2, 'a', 0.2, 0.2), (3, 'b', 0.1
 INSERT INTO measured VALUES (8, 'a', 0.10000000149011612, 5);
 INSERT INTO measured VALUES (8, 'a', 16777216, 5);
 INSERT INTO measured VALUES (8, 'c', -0.0, 5);
+INSERT INTO measured VALUES (8, 'c', -0e0, 5);
+INSERT INTO measured VALUES (8, 'c', '-0', 5);
 INSERT INTO measured VALUES (8, 'x', 5, 0.1), (9, 'b', 5, '0.10');
 INSERT INTO measured VALUES (8, 'a', 6, 9007199254740992);
 INSERT INTO measured VALUES (8, 'C', 2.5, 5);
