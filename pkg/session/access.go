@@ -64,6 +64,12 @@ func foremost(lacks catalog.Privilege) catalog.Privilege {
 	return lacks
 }
 
+// seesDatabase reports whether SHOW DATABASES has a database: of those of the servers some are there for everybody.
+func (s *Session) seesDatabase(name string) bool {
+	everybody := strings.EqualFold(name, "information_schema") || strings.EqualFold(name, "performance_schema") && !s.cfg.Dialect.MariaDB()
+	return everybody || s.account.Sees(name) || s.account.Global()&catalog.MayShowDatabases != 0
+}
+
 // seesTable reports whether the account may know of a table: it may do something with it.
 func (s *Session) seesTable(db, name string) bool {
 	return s.may(plan.Access{Database: db, Table: name})

@@ -33,7 +33,7 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 	case plan.ShowDatabases:
 		return true, s.showFiltered(s.anyGroup(), func(row [][]byte) bool {
 			name := string(row[0])
-			return name != catalog.OwnDB && (isSystemDB(name) || s.account.Sees(name) || s.account.Global()&catalog.MayShowDatabases != 0)
+			return name != catalog.OwnDB && s.seesDatabase(name)
 		})
 	case plan.ShowReplication: // the cluster is nobody's replica, whatever a server of it is
 		return true, s.showFiltered(s.anyGroup(), func([][]byte) bool { return false })

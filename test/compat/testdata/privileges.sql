@@ -156,6 +156,8 @@ SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'compat';
 SELECT schema_name FROM information_schema.schemata WHERE schema_name = 'compat';
 -- as: p_table
 SHOW DATABASES LIKE 'comp%';
+-- as: p_none
+SHOW DATABASES;
 -- as: p_table
 USE compat;
 -- as: p_table
