@@ -711,6 +711,15 @@ func (b *build) needs(t *catalog.Table, p catalog.Privilege) {
 	}
 }
 
+// needsNot takes back what was noted of a table.
+func (b *build) needsNot(t *catalog.Table, p catalog.Privilege) {
+	for i := range b.plan.Access {
+		if a := &b.plan.Access[i]; a.Database == t.Database && a.Table == t.Name {
+			a.Privilege &^= p
+		}
+	}
+}
+
 // needsIn notes what the account needs in a database as a whole, or everywhere ("*").
 func (b *build) needsIn(db string, p catalog.Privilege) {
 	b.access(plan.Access{Database: db, Privilege: p})
@@ -734,6 +743,13 @@ func (b *build) access(a plan.Access) {
 
 // writes is what the statement needs on the tables that it writes to.
 func (b *build) writes() catalog.Privilege {
+	if b.st.Uses()&sqlparse.Returning != 0 {
+		return b.changesRows() | catalog.MaySelect
+	}
+	return b.changesRows()
+}
+
+func (b *build) changesRows() catalog.Privilege {
 	switch b.st.Kind() {
 	case sqlparse.Update:
 		return catalog.MayUpdate
@@ -750,7 +766,7 @@ func (b *build) writes() catalog.Privilege {
 		if text, ok := b.st.InsertText(); ok && text.OnDuplicate < 0 {
 			return catalog.MayInsert
 		}
-		return catalog.MayInsert | catalog.MayUpdate
+		return catalog.MayInsert | catalog.MayUpdate | catalog.MaySelect
 	}
 	return catalog.MayInsert | catalog.MayUpdate | catalog.MayDelete
 }

@@ -115,6 +115,27 @@ func (m *modification) expressions(b *build, from []sqlparser.TableExpr, order s
 	return nil
 }
 
+// reads reports whether the statement, which names one table outside of subqueries, looks at any column or subquery.
+func (m *modification) reads() (any bool) {
+	nodes := []sqlparser.SQLNode{m.scope.where}
+	if m.update != nil {
+		nodes = append(nodes, m.update.OrderBy)
+		for _, e := range m.update.Exprs {
+			nodes = append(nodes, e.Expr)
+		}
+	} else {
+		nodes = append(nodes, m.del.OrderBy)
+	}
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n.(type) {
+		case *sqlparser.ColName, *sqlparser.Subquery, *sqlparser.FuncExpr: // a stored function may read
+			any = true
+		}
+		return !any, nil
+	}, nodes[0], nodes[1:]...)
+	return any
+}
+
 // targets finds the written tables.
 func (m *modification) targets(b *build) error {
 	insts := m.scope.insts
@@ -129,6 +150,9 @@ func (m *modification) targets(b *build) error {
 		return nil
 	}
 	if len(insts) == 1 {
+		if t := insts[0].table; t != nil && !b.returning && !m.reads() {
+			b.needsNot(t, catalog.MaySelect)
+		}
 		return add(insts[0])
 	}
 	if m.del != nil {
