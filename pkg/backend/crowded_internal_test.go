@@ -64,26 +64,44 @@ func TestWaitingForALockedServer(t *testing.T) {
 			t.Cleanup(func() { _ = c.Close() })
 			return c
 		}
-		probe, writer := dial(), dial()
+		probe, writer, branch := dial(), dial(), dial()
 		name := server.Name + ".locked"
 		_, err := probe.Exec("CREATE TABLE " + name + " (id INT PRIMARY KEY)")
 		require.NoError(t, err)
+		for _, q := range []string{"XA START 'locked'", "INSERT INTO " + name + " VALUES (2)", "XA END 'locked'"} {
+			_, err := branch.Exec(q)
+			require.NoError(t, err)
+		}
 		_, err = server.DB.Exec("FLUSH TABLES WITH READ LOCK")
 		require.NoError(t, err)
 		p.lookForStalls(t.Context(), probe)
 		require.Zero(t, p.health().Locked, "nobody waits")
-		written := make(chan error, 1)
+		written := make(chan error, 2)
 		go func() {
 			_, err := writer.Exec("INSERT INTO " + name + " VALUES (1)")
+			written <- err
+		}()
+		go func() {
+			_, err := branch.Exec("XA PREPARE 'locked'")
 			written <- err
 		}()
 		require.Eventually(t, func() bool {
 			p.lookForStalls(t.Context(), probe)
 			return !p.health().Locked.IsZero()
 		}, 30*time.Second, 10*time.Millisecond)
+		commits := func(c *mysqlconn.Conn) bool {
+			_, commits, err := listed(probe, orphan{thread: c.ThreadID(), user: "root"})
+			require.NoError(t, err)
+			return commits
+		}
+		require.Eventually(t, func() bool { return commits(branch) }, 30*time.Second, 10*time.Millisecond)
+		require.False(t, commits(writer))
 		_, err = server.DB.Exec("UNLOCK TABLES")
 		require.NoError(t, err)
 		require.NoError(t, <-written)
+		require.NoError(t, <-written)
+		_, err = branch.Exec("XA ROLLBACK 'locked'")
+		require.NoError(t, err)
 		p.lookForStalls(t.Context(), probe)
 		require.Zero(t, p.health().Locked)
 	}
@@ -91,8 +109,13 @@ func TestWaitingForALockedServer(t *testing.T) {
 
 // One that keeps its temporary tables on the disk that is full cannot say who waits for space: that says it.
 func TestServerThatHasNoSpaceToAnswer(t *testing.T) {
-	full := &sqlerr.Error{Code: 1021, State: "HY000", Message: "Disk got full writing 'information_schema.(temporary)' (Errcode: 28 \"No space left on device\")"}
-	require.True(t, noSpace(full))
+	for code, text := range map[sqlerr.Code]string{
+		1021: "Disk got full writing 'information_schema.(temporary)' (Errcode: 28 \"No space left on device\")",
+		1114: "The table '/data/tmp/#sql656d_ad1_0' is full",
+		3:    "Error writing file '/data/tmp/MYfd=52' (OS errno 28 - No space left on device)",
+	} {
+		require.True(t, noSpace(&sqlerr.Error{Code: code, State: "HY000", Message: text}))
+	}
 	require.False(t, noSpace(nil))
 	require.False(t, noSpace(sqlerr.LockWaitTimeout.New()))
 }

@@ -138,6 +138,16 @@ func (p *pool) rowLockWaits(ctx context.Context, probe *mysqlconn.Conn) int {
 // stallInterval is how often a server is asked whether its disk is full, or it is locked: it answers probes then, and statements that write wait.
 const stallInterval = 5 * time.Second
 
+// longCommit is the state of those that commit on MySQL, also while the one that writes for all of them waits for space.
+const longCommit = "waiting for handler commit"
+
+// toldFull reports whether a MySQL server that keeps commits waiting has told in its log that a disk is full, as it does every ten minutes.
+func toldFull(c *mysqlconn.Conn) bool {
+	const diskFull = "MY-000035"
+	_, rows, err := c.QueryAll("SELECT 1 FROM performance_schema.error_log WHERE error_code = '"+diskFull+"' AND logged > NOW() - INTERVAL 11 MINUTE LIMIT 1", 1)
+	return err == nil && len(rows) > 0
+}
+
 // lookForStalls notes whether statements of the server wait for space on its disk, or for the end of a lock of all of it. What it does not
 // say is as it was.
 func (p *pool) lookForStalls(ctx context.Context, probe *mysqlconn.Conn) {
@@ -148,7 +158,7 @@ func (p *pool) lookForStalls(ctx context.Context, probe *mysqlconn.Conn) {
 	full := []string{"Waiting for someone to free space", "Waiting for disk space"} // MariaDB's, MySQL's
 	locked := []string{"Waiting for backup lock", "Waiting for global read lock", "Waiting for commit lock"}
 	states := "'" + strings.Join(slices.Concat(full, locked), "', '") + "'"
-	rows, err := mysqlconn.Processes(probe, "DISTINCT state", "state IN ("+states+")", len(full)+len(locked))
+	rows, err := mysqlconn.Processes(probe, "DISTINCT state", "state IN ("+states+") OR state = '"+longCommit+"' AND time >= 5", len(full)+len(locked)+1)
 	if noSpace(err) {
 		p.noteFull(true)
 	}
@@ -158,14 +168,14 @@ func (p *pool) lookForStalls(ctx context.Context, probe *mysqlconn.Conn) {
 	shows := func(list []string) bool {
 		return slices.ContainsFunc(rows, func(r [][]byte) bool { return slices.Contains(list, string(r[0])) })
 	}
-	p.noteFull(shows(full))
+	p.noteFull(shows(full) || shows([]string{longCommit}) && toldFull(probe))
 	p.noteLocked(shows(locked))
 }
 
 // noSpace reports whether a server could not even answer for want of space: its temporary tables are on the disk that is full.
 func noSpace(err error) bool {
-	const diskFull = 1021
-	return sqlerr.HasCode(err, diskFull) && !mysqlconn.IsLost(err)
+	const writeFailed, diskFull, tableFull = 3, 1021, 1114
+	return !mysqlconn.IsLost(err) && (sqlerr.HasCode(err, writeFailed) || sqlerr.HasCode(err, diskFull) || sqlerr.HasCode(err, tableFull))
 }
 
 // noteFull notes whether the server's disk is full.

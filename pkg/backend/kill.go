@@ -71,7 +71,7 @@ func (p *pool) killOne(c *mysqlconn.Conn, verb string, victim *Conn) error {
 	if p.reused(o) {
 		return nil
 	}
-	if there, err := listed(c, o); err != nil || !there {
+	if there, _, err := listed(c, o); err != nil || !there {
 		return err
 	}
 	if verb == killQuery {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -139,9 +140,14 @@ func (p *Pools) endOrphan(ctx context.Context, o orphan) bool {
 	defer stop()
 	for {
 		// Only under the same name: after a restart of the server the number may be another's.
-		there, err := listed(c, o)
+		there, commits, err := listed(c, o)
 		if err != nil || !there {
 			return err == nil
+		}
+		if commits && !strings.Contains(c.ServerVersion(), "MariaDB") {
+			// A KILL would end it no sooner, and where it waits for space on a full disk make a failed write to the binary log of it, for
+			// which MySQL ends itself (binlog_error_action).
+			return false
 		}
 		if _, err := c.Exec(fmt.Sprint("KILL ", o.thread)); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
 			return false
@@ -152,9 +158,13 @@ func (p *Pools) endOrphan(ctx context.Context, o orphan) bool {
 	}
 }
 
-func listed(c *mysqlconn.Conn, o orphan) (bool, error) {
-	rows, err := mysqlconn.Processes(c, "user", fmt.Sprint("id = ", o.thread), 1)
-	return len(rows) > 0 && string(rows[0][0]) == o.user, err
+// listed reports whether o is in the server's list of connections, and whether it commits there, or prepares to.
+func listed(c *mysqlconn.Conn, o orphan) (there, commits bool, err error) {
+	rows, err := mysqlconn.Processes(c, "user, state = '"+longCommit+"' OR info LIKE 'XA PREPARE%' OR info LIKE 'XA COMMIT%'", fmt.Sprint("id = ", o.thread), 1)
+	if len(rows) == 0 || string(rows[0][0]) != o.user {
+		return false, false, err
+	}
+	return true, string(rows[0][1]) == "1", err
 }
 
 // reused reports whether a connection of the pool that logged in later has the number of an orphan.
