@@ -93,7 +93,6 @@ OR (ss_hdemo_sk = hd_demo_sk AND cd_demo_sk = ss_cdemo_sk AND cd_marital_status 
 OR (ss_hdemo_sk = hd_demo_sk AND cd_demo_sk = ss_cdemo_sk AND cd_marital_status = 'W' AND cd_education_status = '2 yr Degree' AND ss_sales_price BETWEEN 15.00 AND 200.00 AND hd_dep_count = 1))
 AND ((ss_addr_sk = ca_address_sk AND ca_country = 'United States' AND ca_state IN ('TX', 'OH') AND ss_net_profit BETWEEN -2000 AND 2000) OR (ss_addr_sk = ca_address_sk AND ca_country = 'United States' AND ca_state IN ('TN', 'CA') AND ss_net_profit BETWEEN -5000 AND 3000));
 -- DS14 what is sold in all three ways, above the average
--- refused on mysql: a query over several node groups that reads a table twice where it is written once
 WITH everywhere AS (SELECT i_item_sk AS it FROM item JOIN (
 SELECT i_brand_id AS b, i_class_id AS c, i_category_id AS k FROM store_sales JOIN item ON i_item_sk = ss_item_sk JOIN date_dim ON d_date_sk = ss_sold_date_sk WHERE d_year BETWEEN 1999 AND 2001
 INTERSECT SELECT i_brand_id, i_class_id, i_category_id FROM catalog_sales JOIN item ON i_item_sk = cs_item_sk JOIN date_dim ON d_date_sk = cs_sold_date_sk WHERE d_year BETWEEN 1999 AND 2001
@@ -286,7 +285,6 @@ SUM(CASE WHEN sr_returned_date_sk - ss_sold_date_sk > 60 AND sr_returned_date_sk
 FROM store_sales, store_returns, store, date_dim d1, date_dim d2 WHERE d2.d_year = 2000 AND d2.d_moy = 8 AND ss_ticket_number = sr_ticket_number AND ss_item_sk = sr_item_sk AND ss_sold_date_sk = d1.d_date_sk AND sr_returned_date_sk = d2.d_date_sk AND ss_customer_sk = sr_customer_sk AND ss_store_sk = s_store_sk
 GROUP BY s_store_name, s_company_id, s_street_number, s_street_name, s_street_type, s_suite_number, s_city, s_county, s_state, s_zip ORDER BY s_store_name, s_company_id, s_street_number, s_street_name, s_street_type, s_suite_number, s_city, s_county, s_state, s_zip LIMIT 100;
 -- DS51 days when an item's web sales have passed those of stores
--- refused on mysql: joining sharded tables other than by all columns of their distribution keys (of the same type and collation)
 WITH web AS (SELECT ws_item_sk AS it, d_date, SUM(SUM(ws_sales_price)) OVER (PARTITION BY ws_item_sk ORDER BY d_date ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS so_far FROM web_sales JOIN date_dim ON d_date_sk = ws_sold_date_sk WHERE d_month_seq BETWEEN 1200 AND 1211 GROUP BY ws_item_sk, d_date),
 shops AS (SELECT ss_item_sk AS it, d_date, SUM(SUM(ss_sales_price)) OVER (PARTITION BY ss_item_sk ORDER BY d_date ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS so_far FROM store_sales JOIN date_dim ON d_date_sk = ss_sold_date_sk WHERE d_month_seq BETWEEN 1200 AND 1211 GROUP BY ss_item_sk, d_date)
 SELECT * FROM (SELECT it, d_date, web_sales, store_sales, MAX(web_sales) OVER (PARTITION BY it ORDER BY d_date ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS web_total, MAX(store_sales) OVER (PARTITION BY it ORDER BY d_date ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS store_total FROM (
