@@ -36,14 +36,22 @@ func (a *Account) Global() Privilege { return a.Grants["*"] }
 
 // Sees reports whether a may know that there is the database db: it may do something in it.
 func (a *Account) Sees(db string) bool {
-	return a.SeesAll(db) || len(a.Tables[db]) > 0
+	return a.Privileges(db, "")&AllOfDatabase != 0 || len(a.Tables[db]) > 0
 }
 
-// SeesAll reports whether a may know what is in the database db, all of it.
-func (a *Account) SeesAll(db string) bool { return a.Privileges(db, "")&AllOfDatabase != 0 }
+// SeesTables reports whether a may know of all tables of the database db, "*" for all.
+func (a *Account) SeesTables(db string) bool { return a.Privileges(db, "")&AllOfTable != 0 }
 
-// SeesEverything reports whether a may know what is in any database.
-func (a *Account) SeesEverything() bool { return a.Global()&AllOfDatabase != 0 }
+// SeesPrograms reports whether a may know of the functions and procedures of the database db, "*" for all.
+func (a *Account) SeesPrograms(db string) bool {
+	return a.Privileges(db, "")&(MayExecute|MayCreateRoutine|MayAlterRoutine) != 0 || a.Global()&MaySelect != 0
+}
+
+// ReadsPrograms reports whether a may read the text of the functions and procedures of the database db, "*" for all: they have no definer, so that whoever
+// may replace them has it.
+func (a *Account) ReadsPrograms(db string) bool {
+	return a.Privileges(db, "")&MayAlterRoutine != 0 || a.Global()&MaySelect != 0
+}
 
 // Administers reports whether a is an administrator of the cluster.
 func (a *Account) Administers() bool { return a.Global()&MaySuper != 0 }

@@ -88,10 +88,42 @@ func isProcesslist(name string) bool { return strings.EqualFold(name, "processli
 
 // filter is what hides from an information_schema table: the column that names the database, "" for table_schema, the one that names the table, ""
 // for tables that have none, and the condition besides the table being one with a hidden key for a row to be hidden; "" for tables that do not show
-// keys. A row of those that are ofDatabases is one database.
+// keys. A row of those that are ofDatabases is one database. sees reports whether a row is shown to who has privileges on what it is of, and reads
+// whether with its text, which is in the column that is named.
 type filter struct {
 	schema, table, hidden string
 	ofDatabases           bool
+	sees, reads           func(db, table string) bool
+	text                  string
+}
+
+func (v *Viewer) filterOf(table string) (filter, bool) {
+	f, ok := filterOf(table)
+	may := func(p catalog.Privilege) func(db, table string) bool {
+		return func(db, table string) bool { return v.Account.Privileges(db, table)&p != 0 }
+	}
+	switch strings.ToLower(table) {
+	case "schemata", "schemata_extensions":
+		f.sees = may(catalog.AllOfDatabase)
+	case "routines", "parameters":
+		f.sees = func(db, _ string) bool { return v.Account.SeesPrograms(db) }
+	case "triggers":
+		f.sees = may(catalog.MayTrigger)
+	case "events":
+		f.sees = may(catalog.MayEvent)
+	default:
+		f.sees = may(catalog.AllOfTable | catalog.MayGrant)
+	}
+	switch strings.ToLower(table) {
+	case "routines":
+		f.text, f.reads = "ROUTINE_DEFINITION", func(db, _ string) bool { return v.Account.ReadsPrograms(db) }
+	case "views":
+		f.text, f.reads = "VIEW_DEFINITION", func(db, table string) bool {
+			const need = catalog.MaySelect | catalog.MayShowView
+			return v.Account.Privileges(db, table)&need == need
+		}
+	}
+	return f, ok
 }
 
 func filterOf(table string) (filter, bool) {
@@ -155,11 +187,12 @@ func (v *Viewer) check(refs []sqlparse.TableRef, sure, filtered bool) error {
 		case isProcesslist(r.Name) && filtered: // shows the account's own sessions
 		case strings.HasSuffix(strings.ToLower(r.Name), "_privileges") && filtered: // shows the account itself
 		case narrowed, forEverybody(r.Name):
+		case strings.HasPrefix(strings.ToLower(r.Name), "innodb_") && v.Account.Global()&catalog.MayProcess != 0:
 		default:
 			return sqlerr.AccessDeniedDB.New(v.User, v.Host, "information_schema")
 		}
 	}
-	if !sure || !filtered && !v.Account.SeesEverything() {
+	if !sure || !filtered && v.hides(refs) {
 		return sqlerr.Unsupported("this form of a query of information_schema", "give its tables aliases and qualify columns by them")
 	}
 	return nil
@@ -176,35 +209,83 @@ func forEverybody(table string) bool {
 	return false
 }
 
-// visible is the condition that hides the databases and tables that the account may do nothing with.
-func (v *Viewer) visible(f filter) string {
-	if v.Account.SeesEverything() {
+// hides reports whether there may be rows of the tables, or texts in them, that the account may not see.
+func (v *Viewer) hides(refs []sqlparse.TableRef) bool {
+	return slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool {
+		f, ok := v.filterOf(r.Name)
+		return ok && (!f.sees("*", "") || f.reads != nil && !f.reads("*", ""))
+	})
+}
+
+// where is the condition of the rows on whose databases and tables the account has what has asks for; "": of all.
+func (v *Viewer) where(f filter, has func(db, table string) bool) string {
+	if has("*", "") || f.ofDatabases && v.Account.Global()&catalog.MayShowDatabases != 0 {
 		return ""
 	}
 	schema := cmp.Or(f.schema, "table_schema")
 	list, tables := "'information_schema'", ""
 	for _, db := range sorted(v.Account.Grants) {
-		if v.Account.SeesAll(db) {
+		if db != "*" && has(db, "") {
 			list += "," + v.quoted(db)
 		}
 	}
 	for _, db := range sorted(v.Account.Tables) {
 		switch {
-		case v.Account.SeesAll(db):
+		case has(db, ""):
 		case f.ofDatabases:
 			list += "," + v.quoted(db)
 		case f.table != "":
-			names := make([]string, 0, len(v.Account.Tables[db]))
+			var names []string
 			for _, name := range sorted(v.Account.Tables[db]) {
-				names = append(names, v.quoted(name))
+				if has(db, name) {
+					names = append(names, v.quoted(name))
+				}
 			}
-			tables += " OR " + schema + " = " + v.quoted(db) + " AND " + f.table + " IN (" + strings.Join(names, ",") + ")"
+			if names != nil {
+				tables += " OR " + schema + " = " + v.quoted(db) + " AND " + f.table + " IN (" + strings.Join(names, ",") + ")"
+			}
 		}
 	}
 	if tables != "" {
-		return " AND (" + schema + " IN (" + list + ")" + tables + ")"
+		return "(" + schema + " IN (" + list + ")" + tables + ")"
 	}
-	return " AND " + schema + " IN (" + list + ")"
+	return schema + " IN (" + list + ")"
+}
+
+// visible is where of the rows that the account may see, behind another condition.
+func (v *Viewer) visible(f filter) string {
+	if where := v.where(f, f.sees); where != "" {
+		return " AND " + where
+	}
+	return ""
+}
+
+// withoutTexts is a SELECT of a table of information_schema without the texts that the account may not read, as servers of the kind leave them out.
+func (v *Viewer) withoutTexts(table string, f filter) (string, error) {
+	name := "information_schema." + table
+	where := ""
+	if f.reads != nil {
+		where = v.where(f, f.reads)
+	}
+	if where == "" {
+		return "SELECT * FROM " + name, nil
+	}
+	columns, err := v.Columns(name)
+	if err != nil {
+		return "", err
+	}
+	list := make([]string, len(columns))
+	for i := range columns {
+		list[i] = sqltypes.QuoteName(columns[i].Name)
+		if strings.EqualFold(columns[i].Name, f.text) {
+			hidden := "NULL"
+			if f.table != "" { // of a view
+				hidden = "''"
+			}
+			list[i] = "IF(" + where + ", " + list[i] + ", " + hidden + ") AS " + list[i]
+		}
+	}
+	return "SELECT " + strings.Join(list, ", ") + " FROM " + name, nil
 }
 
 // edit is a text to put in the place of another.
@@ -216,7 +297,7 @@ type edit struct {
 // edits puts derived tables in the places of the tables that show more than clients may see.
 func (v *Viewer) edits(st *sqlparse.Statement, refs []sqlparse.TableRef) (list []edit, err error) {
 	apart := ""
-	if !v.Account.SeesEverything() && planner.Tells(st) {
+	if v.hides(refs) && planner.Tells(st) {
 		// Else the server may merge it into the query, whose conditions may then see rows that its own would hide.
 		apart = " LIMIT 18446744073709551615"
 	}
@@ -245,12 +326,15 @@ func (v *Viewer) derived(st *sqlparse.Statement, r sqlparse.TableRef, apart stri
 	if catalog.ShowsAccounts(db, r.Name) {
 		return v.accounts(strings.ToLower(db) + "." + strings.ToLower(r.Name))
 	}
-	f, ok := filterOf(r.Name)
+	f, ok := v.filterOf(r.Name)
 	if !ok || !strings.EqualFold(db, "information_schema") {
 		return "", nil
 	}
 	condition := f.condition(v.hiddenKeys()) + v.visible(f)
-	shown := "SELECT * FROM information_schema." + r.Name
+	shown, err := v.withoutTexts(r.Name, f)
+	if err != nil {
+		return "", err
+	}
 	switch {
 	case strings.EqualFold(r.Name, "triggers") && v.hasPrograms():
 		shown = triggers()

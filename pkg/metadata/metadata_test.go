@@ -60,7 +60,9 @@ func viewer(name string, dialect *sqlparse.Dialect) *Viewer {
 			"reader": {Name: "reader", AuthPlugin: "mysql_native_password", AuthString: "*S", Grants: map[string]catalog.Privilege{"o'ne": account.Read}},
 			"clerk": {Name: "clerk", AuthPlugin: "mysql_native_password", Grants: map[string]catalog.Privilege{"three": catalog.MaySelect},
 				Tables: map[string]map[string]catalog.Privilege{"two": {"t": catalog.MaySelect | catalog.MayCreateView | catalog.MayGrant}}},
-			"owner": {Name: "owner", AuthPlugin: "caching_sha2_password", Grants: map[string]catalog.Privilege{"two": catalog.AllOfDatabase}},
+			"caller":  {Name: "caller", AuthPlugin: "mysql_native_password", Grants: map[string]catalog.Privilege{"two": catalog.MayExecute}},
+			"monitor": {Name: "monitor", AuthPlugin: "mysql_native_password", Grants: map[string]catalog.Privilege{"*": catalog.MayProcess | catalog.MayShowDatabases}},
+			"owner":   {Name: "owner", AuthPlugin: "caching_sha2_password", Grants: map[string]catalog.Privilege{"two": catalog.AllOfDatabase}},
 		},
 		Databases: map[string]*catalog.Database{
 			"o'ne": {Tables: map[string]*catalog.Table{
@@ -78,15 +80,20 @@ func viewer(name string, dialect *sqlparse.Dialect) *Viewer {
 	return &Viewer{
 		Snapshot: snap, Account: snap.Accounts[name], User: name, Host: "localhost", Dialect: dialect,
 		Columns: func(table string) ([]sqltypes.Column, error) {
-			if table == "information_schema.tables" {
+			switch table {
+			case "information_schema.tables":
 				return []sqltypes.Column{{Name: "TABLE_SCHEMA"}, {Name: "TABLE_NAME"}, {Name: "TABLE_ROWS"}, {Name: "AVG_ROW_LENGTH"}}, nil
+			case "information_schema.views":
+				return []sqltypes.Column{{Name: "TABLE_NAME"}, {Name: "VIEW_DEFINITION"}}, nil
+			case "information_schema.routines":
+				return []sqltypes.Column{{Name: "ROUTINE_NAME"}, {Name: "ROUTINE_DEFINITION"}}, nil
 			}
 			return []sqltypes.Column{{Name: "Host"}, {Name: "User"}, {Name: "Select_priv"}, {Name: "Insert_priv"}, {Name: "plugin"},
 				{Name: "authentication_string"}, {Name: "max_questions", Type: sqltypes.TypeLong}}, nil
 		},
 		Query: func(g placement.NodeGroupID, sql string) (rows [][][]byte, err error) {
 			for _, name := range []string{"t", "single", "copied"} {
-				rows = append(rows, [][]byte{[]byte("two"), []byte(name), []byte("10"), []byte("1000"), nil, []byte("0")})
+				rows = append(rows, [][]byte{[]byte("two"), []byte(name), []byte("10"), []byte("1000"), nil, []byte("0"), []byte("7")})
 			}
 			return rows, nil
 		},

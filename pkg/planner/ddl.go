@@ -260,10 +260,9 @@ func (b *build) ddlTables(w *sqlparse.Words) error {
 		t := b.snap.Table(db, r.Name)
 		switch temporary := t != nil && t.Temporary != ""; {
 		case temporary && b.changesTemporary(): // the session's own
+		case b.plan.Change.Temporary && b.plan.Change.Object == plan.ObjectTable && b.plan.Change.Verb != plan.VerbCreate:
 		case b.plan.Change.Temporary && b.plan.Change.Object == plan.ObjectTable && i == 0:
-			if b.plan.Change.Verb == plan.VerbCreate {
-				b.needsIn(db, catalog.MayCreateTemporary)
-			}
+			b.needsIn(db, catalog.MayCreateTemporary)
 		case !r.Write && i > 0: // LIKE, SELECT, REFERENCES
 			b.access(plan.Access{Database: db, Table: r.Name, Privilege: catalog.MaySelect})
 		default:

@@ -42,12 +42,30 @@ func Outside(st *sqlparse.Statement, db string) error {
 	return nil
 }
 
-// Tells reports whether a query may tell of rows that are not in its result: by an error of a function, or by a variable.
+// Tells reports whether a query may tell of rows that are not in its result: by an error or a warning of a function, of arithmetic or of a subquery,
+// or by a variable.
 func Tells(st *sqlparse.Statement) bool {
-	return st.Uses()&sqlparse.WritesUserVariable != 0 || slices.ContainsFunc(routine.Calls(st), func(n routine.Name) bool {
+	return st.Uses()&(sqlparse.WritesUserVariable|sqlparse.Subquery) != 0 || computes(st) || slices.ContainsFunc(routine.Calls(st), func(n routine.Name) bool {
 		name := strings.ToLower(n.Name)
-		return n.DB != "" || !beforeParenthesis(name) || has(` cast convert left right substring regexp rlike `, name)
+		return n.DB != "" || !beforeParenthesis(name) && !has(` database schema `, name) || has(` cast convert left right substring regexp rlike `, name)
 	})
+}
+
+// computes reports whether there is arithmetic in a statement: a sign or a word of it behind an operand.
+func computes(st *sqlparse.Statement) bool {
+	var last sqlparse.Token
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; last, tok = tok, tokens.Next() {
+		switch {
+		case isWord(st, tok, "DIV"), isWord(st, tok, "MOD"), isWord(st, tok, "INTERVAL"), isWord(st, tok, "REGEXP"), isWord(st, tok, "RLIKE"):
+			return true
+		case tok.Kind != sqlparse.Op || !strings.Contains("+-*/%", string(st.Text(tok.Span))):
+		case last.Kind == sqlparse.Op && !st.Is(last, ")"), isWord(st, last, "SELECT"), isWord(st, last, "DISTINCT"), isWord(st, last, "ALL"):
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 // serverProgram reports whether a name may be that of a stored function in a database of the servers.

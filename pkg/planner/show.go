@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -216,6 +217,11 @@ func (b *build) aboutTable(db, name string) error {
 	return nil
 }
 
+func (b *build) isView(db, name string) bool {
+	t := b.snap.Table(db, name)
+	return t != nil && t.Kind == catalog.View
+}
+
 // showVirtual plans a SHOW about the database skarv or a table of it, of which there is the one that is given.
 func (b *build) showVirtual(there plan.Topic) error {
 	b.needsIn(catalog.VirtualDB, catalog.MaySuper)
@@ -228,12 +234,25 @@ func (b *build) showVirtual(there plan.Topic) error {
 // shows is what a SHOW about a database, or what is in it, needs there.
 func (b *build) shows() catalog.Privilege {
 	switch b.plan.Topic {
-	case plan.ShowCreateDatabase, plan.ShowTables, plan.ShowTableStatus, plan.ShowOpenTables:
-		return 0 // any
+	case plan.ShowCreateDatabase, plan.ShowTables, plan.ShowTableStatus, plan.ShowOpenTables, plan.ShowTriggers,
+		plan.ShowCreateProcedure, plan.ShowCreateFunction:
+		return 0 // any: the session shows what the account may see
 	case plan.ShowEvents, plan.ShowCreateEvent:
 		return catalog.MayEvent
+	case plan.ShowCreateTrigger:
+		return catalog.MayTrigger
 	}
 	return catalog.MaySelect
+}
+
+// triggered is the table whose trigger is called name; nil: there is none.
+func (b *build) triggered(db, name string) *catalog.Table {
+	for _, t := range b.snap.Databases[db].Tables {
+		if slices.ContainsFunc(t.Triggers, func(tr catalog.Trigger) bool { return strings.EqualFold(tr.Name, name) }) {
+			return t
+		}
+	}
+	return nil
 }
 
 // showAny plans a SHOW that any group answers alike; FROM or IN names a database.
@@ -268,7 +287,8 @@ func (b *build) showAny(w *sqlparse.Words) error {
 		db = strings.ToLower(db)
 	}
 	b.plan.Name = db
-	if b.plan.Topic == plan.ShowCreateEvent {
+	switch b.plan.Topic {
+	case plan.ShowCreateEvent, plan.ShowCreateProcedure, plan.ShowCreateFunction, plan.ShowCreateTrigger:
 		b.plan.Database, b.plan.Name = db, name
 	}
 	switch systemSchema(db) {
@@ -282,7 +302,11 @@ func (b *build) showAny(w *sqlparse.Words) error {
 				}
 				return sqlerr.UnknownDatabase.New(db)
 			}
-			b.needsIn(db, b.shows())
+			if t := b.triggered(db, name); b.plan.Topic == plan.ShowCreateTrigger && t != nil {
+				b.needs(t, catalog.MayTrigger)
+			} else {
+				b.needsIn(db, b.shows())
+			}
 		}
 	}
 	b.plan.Relay = b.fragment(b.metadataTarget())
@@ -359,7 +383,12 @@ func (b *build) explainStatement(at int) error {
 		return sqlerr.Unsupported("EXPLAIN of a write through a view", "EXPLAIN the write to its table")
 	}
 	b.plan.Inner = inner
-	b.plan.Access = inner.Access
+	b.plan.Access = slices.Clone(inner.Access)
+	for i := range b.plan.Access { // it tells how a view is made
+		if a := &b.plan.Access[i]; a.Table != "" && b.isView(a.Database, a.Table) {
+			a.Privilege |= catalog.MayShowView
+		}
+	}
 	// The inner plan's arguments are numbered as in the inner text, which is all of the arguments of the whole.
 	return nil
 }

@@ -57,9 +57,12 @@ func (s *Session) sequenceCalls() ([]sequenceCall, error) {
 		return nil, sqlerr.Unsupported("sequences under LOCK TABLES", "UNLOCK TABLES first")
 	}
 	for i := range calls {
-		need := catalog.MayInsert
-		if calls[i].function == "LASTVAL" {
+		need := catalog.MaySelect | catalog.MayInsert
+		switch calls[i].function {
+		case "LASTVAL":
 			need = catalog.MaySelect
+		case "SETVAL":
+			need = catalog.MayInsert
 		}
 		if err := s.check(calls[i].db, calls[i].name, need); err != nil {
 			return nil, err

@@ -13,6 +13,7 @@ import (
 	"skarv/pkg/ddl"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
+	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
@@ -21,6 +22,9 @@ import (
 
 // show answers the SHOW statements whose answer is not the same on every group; handled is false for the others.
 func (s *Session) show(p *plan.Plan) (handled bool, err error) {
+	if s.hidesRows(p) && planner.Tells(s.stmt) {
+		return true, sqlerr.Unsupported("a SHOW whose condition has functions or assigns variables, by an account that does not see everything", "query information_schema")
+	}
 	switch p.Topic {
 	case plan.ShowWarnings, plan.ShowErrors:
 		return true, s.showWarnings(p)
@@ -40,8 +44,12 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 	case plan.ShowProcedureStatus, plan.ShowFunctionStatus, plan.ShowPackageStatus:
 		return true, s.showFiltered(s.anyGroup(), func(row [][]byte) bool {
 			db := string(row[0])
-			return db != catalog.OwnDB && (isSystemDB(db) || s.account.SeesAll(db))
+			return db != catalog.OwnDB && (isSystemDB(db) || s.account.SeesPrograms(db))
 		})
+	case plan.ShowCreateProcedure, plan.ShowCreateFunction:
+		if !isSystemDB(p.Database) && !s.account.ReadsPrograms(p.Database) {
+			return true, s.showProgram(p)
+		}
 	case plan.ShowCreateTable:
 		if t := s.snap.Table(p.Database, p.Name); t != nil {
 			return true, s.showCreateTable(t)
@@ -53,9 +61,11 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 	case plan.ShowEvents:
 		return true, s.showEvents(p.Name)
 	case plan.ShowTriggers:
-		return true, s.showTriggers(3)
+		return true, s.showTriggers(3, func(row [][]byte) bool {
+			return isSystemDB(p.Name) || s.account.Privileges(p.Name, string(row[2]))&catalog.MayTrigger != 0
+		})
 	case plan.ShowCreateTrigger:
-		return true, s.showTriggers(2)
+		return true, s.showTriggers(2, func([][]byte) bool { return true })
 	case plan.ShowVariables:
 		return true, s.showVariables()
 	case plan.ShowProfile, plan.ShowProfiles:
@@ -72,7 +82,7 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		if strings.EqualFold(p.Name, catalog.VirtualDB) {
 			return true, s.showVirtualTables()
 		}
-		if !isSystemDB(p.Name) && !s.account.SeesAll(p.Name) {
+		if !isSystemDB(p.Name) && !s.account.SeesTables(p.Name) {
 			return true, s.showFiltered(s.metadataGroup(), func(row [][]byte) bool { return s.seesTable(p.Name, string(row[0])) })
 		}
 	case plan.ShowColumns:
@@ -87,7 +97,7 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 			return true, s.showIndex(t)
 		}
 	case plan.ShowOpenTables:
-		if !s.account.SeesEverything() {
+		if !s.account.SeesTables("*") {
 			return true, s.showFiltered(s.metadataGroup(), func(row [][]byte) bool { return s.seesTable(string(row[0]), string(row[1])) })
 		}
 	case plan.ShowTableStatus:
@@ -102,6 +112,41 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		return true, s.selectVirtual()
 	}
 	return false, nil
+}
+
+// hidesRows reports whether what the account may not see is left out of the answer to a SHOW, after a server has judged its condition.
+func (s *Session) hidesRows(p *plan.Plan) bool {
+	switch p.Topic {
+	case plan.ShowDatabases:
+		return s.account.Global()&(catalog.AllOfDatabase|catalog.MayShowDatabases) == 0
+	case plan.ShowProcedureStatus, plan.ShowFunctionStatus, plan.ShowPackageStatus:
+		return !s.account.SeesPrograms("*")
+	case plan.ShowTriggers:
+		return s.account.Privileges(p.Name, "")&catalog.MayTrigger == 0
+	case plan.ShowTables, plan.ShowTableStatus, plan.ShowOpenTables:
+		return !s.account.SeesTables(p.Name)
+	}
+	return false
+}
+
+// showProgram is SHOW CREATE PROCEDURE or FUNCTION for an account that may not read the text.
+func (s *Session) showProgram(p *plan.Plan) error {
+	cols, rows, err := s.rowsOf()
+	if err != nil {
+		return err
+	}
+	if !s.account.SeesPrograms(p.Database) {
+		kind := "PROCEDURE"
+		if p.Topic == plan.ShowCreateFunction {
+			kind = "FUNCTION"
+		}
+		return sqlerr.NoSuchRoutine.New(kind, p.Name)
+	}
+	const textAt = 2
+	for _, r := range rows {
+		r[textAt] = nil
+	}
+	return s.sendRows(cols, rows)
 }
 
 // rowsOf runs the statement at hand on one group and returns its result.

@@ -268,8 +268,8 @@ func (c *calls) mayRun(s *Session, p *plan.Plan) error {
 	return nil
 }
 
-// showTriggers is a server's SHOW TRIGGERS or SHOW CREATE TRIGGER with the bodies that clients wrote, in column textAt.
-func (s *Session) showTriggers(textAt int) error {
+// showTriggers is a server's SHOW TRIGGERS or SHOW CREATE TRIGGER, of the rows to keep, with the bodies that clients wrote, in column textAt.
+func (s *Session) showTriggers(textAt int, keep func(row [][]byte) bool) error {
 	cols, rows, err := s.rowsOf()
 	if err != nil {
 		return err
@@ -279,5 +279,5 @@ func (s *Session) showTriggers(textAt int) error {
 			r[textAt] = []byte(routine.LiveText(string(r[textAt])))
 		}
 	}
-	return s.sendRows(cols, rows)
+	return s.sendRows(cols, slices.DeleteFunc(rows, func(r [][]byte) bool { return !keep(r) }))
 }

@@ -225,6 +225,18 @@ CREATE PROCEDURE shows() SELECT 1 AS one;
 CALL compat.shows();
 -- as: p_read
 CALL compat.shows();
+-- as: p_read
+SHOW CREATE PROCEDURE compat.shows;
+-- as: p_read
+SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = 'compat';
+-- as: p_read
+SHOW PROCEDURE STATUS WHERE db = 'compat';
+-- as: p_routine
+SELECT routine_name, routine_definition IS NULL FROM information_schema.routines WHERE routine_schema = 'compat';
+-- as: p_routine
+SHOW TABLES FROM compat;
+-- as: p_routine
+SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'compat';
 -- as: p_routine
 CREATE PROCEDURE compat.made() SELECT 2 AS two;
 -- skip-prepared
@@ -290,6 +302,17 @@ DELETE FROM compat.parent WHERE id = 1;
 UPDATE compat.noted SET v = v + 1 WHERE id < 3;
 -- as: p_changes
 UPDATE compat.noted SET v = v + 1 ORDER BY id LIMIT 1;
+-- What is written in a trigger, an event or a view is not for everybody.
+-- as: p_read
+SHOW TRIGGERS FROM compat;
+-- as: p_read
+SELECT COUNT(*) FROM information_schema.triggers WHERE trigger_schema = 'compat' AND action_statement IS NOT NULL;
+-- as: p_read
+SELECT COUNT(*) FROM information_schema.events WHERE event_schema = 'compat';
+-- as: p_read
+SELECT view_definition = '' FROM information_schema.views WHERE table_schema = 'compat' AND table_name = 'w';
+-- as: p_read
+DROP TEMPORARY TABLE IF EXISTS compat.gone, compat.gone2;
 SELECT * FROM mails ORDER BY id;
 SELECT * FROM child ORDER BY id;
 SELECT * FROM noted ORDER BY id;
