@@ -68,7 +68,7 @@ func PrivilegeName(p catalog.Privilege, db string) string {
 	case most(db, ""):
 		return "all"
 	}
-	return strings.ToLower(p.String())
+	return strings.ToLower(strings.Join(p.Names(), ","))
 }
 
 // most is all privileges that there are on a table of a database, on the database, or on all ("*").

@@ -4,6 +4,7 @@
 package sharding
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,6 +47,8 @@ type placing struct {
 	snap *catalog.Snapshot
 	def  *schema.Definition
 	from Origin
+
+	unsaid bool // the table is new, and nothing is said of where its rows live
 }
 
 func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
@@ -67,6 +70,18 @@ func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
 			"leave it out, or write ENGINE=InnoDB: nothing takes back what part of the servers has done to such rows; or keep the table on one node group with COMMENT 'skarv:single'")
 	}
 	t.HiddenKey = hiddenKey(t)
+	var whole error // why the rows cannot be spread, and stay together
+	if t.Kind == catalog.Sharded && !keyless {
+		spread, err := p.spread(t, key, old)
+		switch {
+		case err == nil:
+			t = spread
+		case p.unsaid && sqlerr.HasCode(err, sqlerr.NotSupportedYet):
+			t.Kind, whole = catalog.Single, err
+		default:
+			return nil, false, err
+		}
+	}
 	if t.Kind == catalog.Single {
 		t.Group = p.snap.Groups[0].ID
 		if old != nil && old.Kind == catalog.Single {
@@ -78,22 +93,11 @@ func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
 		}
 		t.AutoIncrement = p.def.Auto
 	}
-	if t.Kind == catalog.Sharded {
-		if err := p.distribute(t, key); err != nil {
-			return nil, false, err
-		}
-		if err := p.sameHash(t, old); err != nil {
-			return nil, false, err
-		}
-		if err := p.uniqueKeys(t); err != nil {
-			return nil, false, err
-		}
-	}
 	if err := t.Prepare(p.snap.Flavor); err != nil {
 		return nil, false, err
 	}
 	if err := p.foreignKeys(t); err != nil {
-		return nil, false, err
+		return nil, false, cmp.Or(whole, err)
 	}
 	return t, false, Triggers(p.snap, p.def, t)
 }
@@ -171,7 +175,7 @@ func (p *placing) kind(t *catalog.Table, old *catalog.Table) (key []string, err 
 	case single:
 		t.Kind = catalog.Single
 	default:
-		t.Kind = catalog.Sharded
+		t.Kind, p.unsaid = catalog.Sharded, old == nil
 		if d := p.snap.Databases[t.Database]; d != nil && d.Single || p.otherEngine() || p.staysWhole() {
 			t.Kind = catalog.Single
 		}
@@ -212,6 +216,23 @@ func (p *placing) kindOf(t, from *catalog.Table, byKey, reference, single bool, 
 		return nil, sqlerr.Unsupported("PARTITION BY KEY with LIKE", "leave it out: the new table has the distribution key of the old one")
 	}
 	return key, nil
+}
+
+// spread is the sharded table t with its distribution key, the named columns or those of the primary key, and the global indexes that it needs.
+func (p *placing) spread(t *catalog.Table, key []string, old *catalog.Table) (*catalog.Table, error) {
+	out := *t
+	out.Unique = slices.Clone(t.Unique)
+	if err := p.distribute(&out, key); err != nil {
+		return nil, err
+	}
+	if err := p.sameHash(&out, old); err != nil {
+		return nil, err
+	}
+	if err := p.uniqueKeys(&out); err != nil {
+		return nil, err
+	}
+	check := out
+	return &out, check.Prepare(p.snap.Flavor)
 }
 
 // distribute sets the distribution key: the named columns, or those of the primary key that can be one.

@@ -367,7 +367,7 @@ func TestAdoptAndLeave(t *testing.T) {
 		switch x.Name {
 		case "app@%":
 			require.True(t, x.Imported)
-			require.Equal(t, map[string]string{"shop": "select, insert, update, delete", "blog": "admin"}, x.Grants)
+			require.Equal(t, map[string]string{"shop": "select,insert,update,delete", "blog": "admin"}, x.Grants)
 		case "other@10.%", serverUser + "@127.0.0.1":
 			require.False(t, x.Imported, x.Name)
 			require.NotEmpty(t, x.Problem)

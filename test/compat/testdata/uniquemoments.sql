@@ -113,6 +113,6 @@ SELECT id, at > '2024-02-02' FROM never ORDER BY id;
 SET explicit_defaults_for_timestamp = 1;
 DROP TABLE never;
 -- refused: no other column places entries
-CREATE TABLE alone (id INT PRIMARY KEY, at TIMESTAMP NULL, UNIQUE (at));
+CREATE TABLE alone (id INT PRIMARY KEY, at TIMESTAMP NULL, UNIQUE (at)) PARTITION BY KEY (id);
 -- refused: such numbers are rounded
-CREATE TABLE rounded (id INT PRIMARY KEY, name CHAR(5), f FLOAT(7,3), UNIQUE (name, f));
+CREATE TABLE rounded (id INT PRIMARY KEY, name CHAR(5), f FLOAT(7,3), UNIQUE (name, f)) PARTITION BY KEY (id);

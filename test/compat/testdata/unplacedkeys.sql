@@ -31,8 +31,15 @@ CREATE TABLE measured (at FLOAT NOT NULL, id INT NOT NULL, PRIMARY KEY (at, id))
 INSERT INTO measured VALUES (1.5, 1), (1.5, 2), (2.5, 1);
 INSERT INTO measured VALUES (1.5, 2);
 SELECT * FROM measured ORDER BY id, at;
--- refused: it has no other column
-CREATE TABLE moments (at TIMESTAMP NOT NULL PRIMARY KEY);
+-- Where no column can place rows they stay together.
+CREATE TABLE moments (at TIMESTAMP NOT NULL PRIMARY KEY, v INT);
+INSERT INTO moments VALUES ('2024-01-01 10:00:00', 1), ('2024-01-01 11:00:00', 2);
+INSERT INTO moments VALUES ('2024-01-01 10:00:00', 3);
+SELECT m.v, o.output FROM moments m JOIN output o ON o.time = m.at ORDER BY m.v, o.data_id, o.rrd;
+UPDATE moments SET at = '2024-01-01 12:00:00' WHERE v = 1;
+SELECT * FROM moments ORDER BY at;
+-- refused: it says that they are to be spread
+CREATE TABLE spread (at TIMESTAMP NOT NULL PRIMARY KEY) PARTITION BY KEY (at);
 CREATE TABLE runs (id INT, dag VARCHAR(20), at TIMESTAMP NOT NULL, PRIMARY KEY (dag, id), UNIQUE KEY once (dag, at)) PARTITION BY KEY (dag);
 INSERT INTO runs VALUES (1, 'a', '2024-01-01 10:00:00'), (2, 'b', '2024-01-01 10:00:00');
 INSERT INTO runs VALUES (3, 'a', '2024-01-01 10:00:00');
@@ -50,5 +57,28 @@ UPDATE reindex SET arg = 'other' WHERE host = 3 AND v = 'd';
 UPDATE reindex SET host = 4 WHERE host = 3 AND v = 'd';
 DELETE FROM reindex WHERE arg = '.1.4';
 SELECT * FROM reindex ORDER BY host, query, arg;
--- refused: it has the beginning of its only column
 CREATE TABLE begins (arg VARCHAR(255) NOT NULL, PRIMARY KEY (arg(5)));
+INSERT INTO begins VALUES ('abcdef'), ('abcd');
+INSERT INTO begins VALUES ('abcdeX');
+SELECT * FROM begins ORDER BY arg;
+-- UNIQUE keys that can have no global index.
+CREATE TABLE blocks (id INT AUTO_INCREMENT PRIMARY KEY, address TINYBLOB NOT NULL, user INT NOT NULL, UNIQUE KEY (address(5), user));
+INSERT INTO blocks (address, user) VALUES ('10.0.0.1', 1), ('10.0.1.1', 2);
+INSERT INTO blocks (address, user) VALUES ('10.0.2.1', 1);
+SELECT id, address FROM blocks ORDER BY id;
+SELECT b.id, m.v FROM blocks b JOIN moments m ON m.v = b.user ORDER BY b.id;
+CREATE TABLE doubled (id INT PRIMARY KEY, v INT, twice INT AS (v * 2) VIRTUAL, UNIQUE KEY (twice));
+INSERT INTO doubled (id, v) VALUES (1, 1), (2, 2);
+INSERT INTO doubled (id, v) VALUES (3, 1);
+ALTER TABLE doubled ADD COLUMN w INT, ADD UNIQUE KEY (w, v);
+SELECT * FROM doubled ORDER BY id;
+-- refused: foreign keys between spread tables and others are none
+CREATE TABLE held (id INT PRIMARY KEY, block INT, FOREIGN KEY (block) REFERENCES blocks (id));
+CREATE TABLE keeper (id INT PRIMARY KEY);
+-- refused: it would have to be spread for its foreign key
+CREATE TABLE kept (id INT PRIMARY KEY, keeper INT, name VARCHAR(50), UNIQUE KEY (name(3)), FOREIGN KEY (keeper) REFERENCES keeper (id));
+-- refused: it is spread
+ALTER TABLE output ADD UNIQUE KEY (output(3));
+-- refused: it is to be spread
+CREATE TABLE blocks2 (id INT PRIMARY KEY, address VARCHAR(50), UNIQUE KEY (address(5))) PARTITION BY KEY (id);
+DROP TABLE keeper, blocks, doubled, begins, moments;
