@@ -82,6 +82,7 @@ func TestPrivileges(t *testing.T) {
 		{0, "GRANT PROCESS ON d.* TO x", "!Incorrect usage of DB GRANT and GLOBAL PRIVILEGES"},
 		{0, "GRANT SELECT ON `e\\_f`.* TO x", "e_f: SELECT"},
 		{0, "GRANT SELECT ON `e%`.* TO x", "!1235"},
+		{0, "GRANT SELECT ON `*`.* TO x", "!1235"},
 		{0, "GRANT SELECT ON d.t TO x", "d.t: SELECT"},
 		{0, "GRANT SELECT, INSERT ON TABLE t TO x", "d.t: SELECT, INSERT"},
 		{0, "GRANT ALL ON d.t TO x", "d.t: ALL PRIVILEGES"},

@@ -364,6 +364,8 @@ func (r *reader) level(out *Statement) (err error) {
 	switch {
 	case err != nil:
 		return err
+	case name == "*":
+		return sqlerr.Unsupported("privileges on a database called *", "write *.* for all databases, or give it another name")
 	case !r.Take("."):
 		out.On.Table = name // of the session's database
 		return nil

@@ -112,14 +112,21 @@ func TestTablesAndWhereTheirRowsLive(t *testing.T) {
 	require.Equal(t, []int{1}, f.table("l").Distribution)
 	require.NotEqual(t, f.table("h2").ID, f.table("l").ID)
 
+	for _, cannot := range []string{"(id INT PRIMARY KEY, f FLOAT UNIQUE)", "(a VARCHAR(50), PRIMARY KEY (a(10)))", "(id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(9), UNIQUE (v(3)))"} {
+		f.must("CREATE TABLE together " + cannot)
+		require.Equal(t, catalog.Single, f.table("together").Kind, "rows that cannot be spread")
+		require.Equal(t, -1, f.table("together").AutoIncrement)
+		f.must("DROP TABLE together")
+	}
+
 	f.refused("CREATE TABLE customer (id INT PRIMARY KEY)", sqlerr.TableExists, "'customer'")
 	require.Equal(t, sqlerr.TableExists, f.must("CREATE TABLE IF NOT EXISTS customer (id INT PRIMARY KEY)").Warnings[0].Code)
 	f.refused("CREATE TABLE x (id INT PRIMARY KEY", sqlerr.ParseError)
 	f.refused("CREATE TABLE x (id INT PRIMARY KEY, id INT)", 1060, "Duplicate column name 'id'")
 	f.refused("CREATE TABLE x (id INT PRIMARY KEY, INDEX (nope))", 1072, "nope")
-	f.refused("CREATE TABLE x (id INT PRIMARY KEY, f FLOAT UNIQUE)", sqlerr.NotSupportedYet, "FLOAT")
+	f.refused("CREATE TABLE x (id INT PRIMARY KEY, f FLOAT UNIQUE) PARTITION BY KEY (id)", sqlerr.NotSupportedYet, "FLOAT")
 	f.refused("CREATE TABLE x (id INT PRIMARY KEY, a INT) PARTITION BY KEY (a)", sqlerr.NotSupportedYet, "PRIMARY KEY")
-	f.refused("CREATE TABLE x (a VARCHAR(50), PRIMARY KEY (a(10)))", sqlerr.NotSupportedYet)
+	f.refused("CREATE TABLE x (a VARCHAR(50), PRIMARY KEY (a(10))) PARTITION BY KEY (a)", sqlerr.NotSupportedYet)
 	f.refused("CREATE TABLE x (a INT, b INT AUTO_INCREMENT, KEY (b)) PARTITION BY KEY (a)", sqlerr.NotSupportedYet, "make `b` the primary key")
 	f.refused("CREATE TABLE x (a INT) PARTITION BY KEY (nope)", 1072, "nope")
 	f.refused("CREATE TABLE x AS SELECT * FROM customer", sqlerr.NotSupportedYet, "INSERT ... SELECT")

@@ -152,7 +152,7 @@ func (p *Planner) createTable(ctx context.Context) error {
 	case p.Statement.Like != nil && p.Snap.Table(p.Statement.Like.DB, p.Statement.Like.Name) == old:
 		return sqlerr.NotUniqueTable.New(o.Name)
 	}
-	r := Refresh{Object: o.Object, Origin: sharding.Origin{Key: p.Statement.Key, KeyGiven: p.Statement.Partitioned}, NewID: true}
+	r := Refresh{Object: o.Object, Origin: sharding.Origin{Key: p.Statement.Key, KeyGiven: p.Statement.Partitioned, MayStay: true}, NewID: true}
 	if l := p.Statement.Like; l != nil {
 		source := p.Snap.Table(l.DB, l.Name)
 		if source == nil {

@@ -25,6 +25,8 @@ type Origin struct {
 	// Key is the distribution key of a PARTITION BY KEY clause, which is KeyGiven; empty for the primary key.
 	Key      []string `json:"key,omitempty"`
 	KeyGiven bool     `json:"key_given,omitempty"`
+	// MayStay: if nothing is said of where its rows live, and they cannot be spread, the table lives on one node group. Else that is an error.
+	MayStay bool `json:"may_stay,omitempty"`
 	// Renamed are the new names of columns, by their lower-case old ones.
 	Renamed map[string]string `json:"renamed,omitempty"`
 	// Rebuilt: the table's rows live elsewhere than before. It has its primary key in place of the hidden one, or becomes one of the kind Becomes, with Key if
@@ -48,7 +50,7 @@ type placing struct {
 	def  *schema.Definition
 	from Origin
 
-	unsaid bool // the table is new, and nothing is said of where its rows live
+	unsaid bool // nothing is said of where the rows live
 }
 
 func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
@@ -76,7 +78,7 @@ func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
 		switch {
 		case err == nil:
 			t = spread
-		case p.unsaid && sqlerr.HasCode(err, sqlerr.NotSupportedYet):
+		case p.unsaid && p.from.MayStay && sqlerr.HasCode(err, sqlerr.NotSupportedYet):
 			t.Kind, whole = catalog.Single, err
 		default:
 			return nil, false, err
@@ -175,7 +177,7 @@ func (p *placing) kind(t *catalog.Table, old *catalog.Table) (key []string, err 
 	case single:
 		t.Kind = catalog.Single
 	default:
-		t.Kind, p.unsaid = catalog.Sharded, old == nil
+		t.Kind, p.unsaid = catalog.Sharded, true
 		if d := p.snap.Databases[t.Database]; d != nil && d.Single || p.otherEngine() || p.staysWhole() {
 			t.Kind = catalog.Single
 		}

@@ -27,6 +27,8 @@ type ImportedAccount struct {
 // serverAccount is an account as the server has it.
 type serverAccount struct {
 	name, host, plugin, auth string
+	locked, expired          bool // it cannot log in, or do nothing until it has another password
+	encrypted                bool // it must use TLS
 	privileges               map[account.On]catalog.Privilege
 	unknown                  []string // privileges that accounts of the cluster do not have
 }
@@ -36,17 +38,21 @@ func (i *importer) readAccounts(ctx context.Context) error {
 	if !i.req.Accounts {
 		return nil
 	}
+	locked := "account_locked = 'Y'"
+	if i.facts.Node.Flavor == catalog.MariaDB {
+		locked = "COALESCE((SELECT JSON_VALUE(p.Priv, '$.account_locked') FROM mysql.global_priv AS p WHERE p.User = user.User AND p.Host = user.Host), '') IN ('1', 'true')"
+	}
 	var list []*serverAccount
 	byName := map[string]*serverAccount{}
 	err := i.s.Rows(ctx, func(r *sql.Rows) error {
 		a := &serverAccount{privileges: map[account.On]catalog.Privilege{}}
-		if err := r.Scan(&a.name, &a.host, &a.plugin, &a.auth); err != nil {
+		if err := r.Scan(&a.name, &a.host, &a.plugin, &a.auth, &a.locked, &a.expired, &a.encrypted); err != nil {
 			return err
 		}
 		list = append(list, a)
 		byName["'"+a.name+"'@'"+a.host+"'"] = a
 		return nil
-	}, "SELECT user, host, plugin, COALESCE(authentication_string, '') FROM mysql.user WHERE user NOT LIKE 'mysql.%' AND user <> '' AND host <> ''"+
+	}, "SELECT user, host, plugin, COALESCE(authentication_string, ''), "+locked+", password_expired = 'Y', ssl_type <> '' FROM mysql.user WHERE user NOT LIKE 'mysql.%' AND user <> '' AND host <> ''"+
 		" AND user NOT LIKE 'skarv\\_w%' AND user NOT IN ('mariadb.sys') ORDER BY user, host")
 	if err != nil {
 		return err
@@ -117,6 +123,10 @@ func (i *importer) account(a *serverAccount, several bool) ImportedAccount {
 		out.Problem = "it is Skarv's own on this server"
 	case several:
 		out.Problem = "there are several accounts of that name, for different hosts: the cluster's have no hosts"
+	case a.locked:
+		out.Problem = "it is locked"
+	case a.expired:
+		out.Problem = "its password has expired"
 	case auth == "":
 		out.Problem = "it has no password"
 	case err != nil:
@@ -138,6 +148,9 @@ func (x *ImportedAccount) imports(made *catalog.Account, a *serverAccount, lost 
 	if !made.Administers() && len(a.unknown) > 0 {
 		slices.Sort(a.unknown)
 		problems = append(problems, "left out: "+strings.Join(slices.Compact(a.unknown), ", "))
+	}
+	if a.encrypted {
+		problems = append(problems, "it may log in without TLS")
 	}
 	if a.host != "%" {
 		problems = append(problems, "it may log in from any host")

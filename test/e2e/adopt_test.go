@@ -254,7 +254,8 @@ func TestAdoptAndLeave(t *testing.T) {
 	if cluster.TestEngine() == datanode.MySQL {
 		app = "CREATE USER 'app'@'%' IDENTIFIED WITH caching_sha2_password BY 'of-the-app'"
 	}
-	onServer(t, first, app, "GRANT SELECT, INSERT, UPDATE, DELETE ON shop.* TO app", "GRANT ALL ON blog.* TO app", "CREATE USER 'other'@'10.%'")
+	onServer(t, first, app, "GRANT SELECT, INSERT, UPDATE, DELETE ON shop.* TO app", "GRANT ALL ON blog.* TO app", "CREATE USER 'other'@'10.%'",
+		"CREATE USER locked IDENTIFIED BY 'of-the-app' ACCOUNT LOCK", "GRANT SELECT ON shop.* TO locked")
 	before := onServerText(t, first, "CHECKSUM TABLE shop.customer, shop.item, blog.post")
 	p := serve(t, etcdSection(etcd))
 	args := func(more ...string) []string {
@@ -368,6 +369,9 @@ func TestAdoptAndLeave(t *testing.T) {
 		case "app@%":
 			require.True(t, x.Imported)
 			require.Equal(t, map[string]string{"shop": "select,insert,update,delete", "blog": "admin"}, x.Grants)
+		case "locked@%":
+			require.False(t, x.Imported)
+			require.Equal(t, "it is locked", x.Problem)
 		case "other@10.%", serverUser + "@127.0.0.1":
 			require.False(t, x.Imported, x.Name)
 			require.NotEmpty(t, x.Problem)
