@@ -102,7 +102,7 @@ func TestServe(t *testing.T) {
 	app := b.db(t, "app", adminPassword, "shop")
 	require.NoError(t, app.Ping())
 	_, err = app.Exec("CREATE TABLE shop.x (id INT PRIMARY KEY)")
-	require.EqualValues(t, 1044, sqlError(t, err).Number)
+	require.EqualValues(t, 1142, sqlError(t, err).Number)
 	r = a.ctlWith(t, "another", "user", "passwd", "app", "--password-file", "-")
 	require.Zero(t, r.code, r.errs)
 	eventually(t, withinASecond, "the new password at the other process", func() bool {
