@@ -82,7 +82,7 @@ func (st *Statement) Table(by Session) (db, table string) {
 // given is the privileges of the statement on what they are on.
 func (st *Statement) given(on On) catalog.Privilege {
 	if st.All {
-		return st.Privileges | most(on.Database, on.Table)
+		return st.Privileges | most(on)
 	}
 	return st.Privileges
 }

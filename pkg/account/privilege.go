@@ -39,7 +39,7 @@ func ParsePrivilege(text, db string) (p catalog.Privilege, err error) {
 	case "admin":
 		return admin(db), nil
 	case "all":
-		return most(db, ""), nil
+		return most(On{Database: db}), nil
 	}
 	for name := range strings.SplitSeq(text, ",") {
 		of := catalog.PrivilegeNamed(strings.ToUpper(strings.TrimSpace(name)))
@@ -65,18 +65,18 @@ func PrivilegeName(p catalog.Privilege, db string) string {
 		return "write"
 	case admin(db):
 		return "admin"
-	case most(db, ""):
+	case most(On{Database: db}):
 		return "all"
 	}
 	return strings.ToLower(strings.Join(p.Names(), ","))
 }
 
-// most is all privileges that there are on a table of a database, on the database, or on all ("*").
-func most(db, table string) catalog.Privilege {
+// most is all privileges that there are on something.
+func most(on On) catalog.Privilege {
 	switch {
-	case table != "":
+	case on.Table != "":
 		return catalog.AllOfTable
-	case db != "*":
+	case on.Database != "*":
 		return catalog.AllOfDatabase
 	}
 	return catalog.All
@@ -84,16 +84,16 @@ func most(db, table string) catalog.Privilege {
 
 // Completed is p, which a server has told name by name, with those that MariaDB alone has where all others are there: it is ALL PRIVILEGES then.
 func Completed(p catalog.Privilege, on On) catalog.Privilege {
-	if full := most(on.Database, on.Table); (p|catalog.MayDeleteHistory)&full == full {
+	if full := most(on); (p|catalog.MayDeleteHistory)&full == full {
 		p |= full
 	}
 	return p
 }
 
-// Shown is what GRANT calls p, which is on a table, on a database, or on all ("*"), with the GRANT OPTION apart.
-func Shown(p catalog.Privilege, db, table string, flavor catalog.Flavor) (names []string, grants bool) {
+// Shown is what GRANT calls p on something, with the GRANT OPTION apart.
+func Shown(p catalog.Privilege, on On, flavor catalog.Flavor) (names []string, grants bool) {
 	grants = p&catalog.MayGrant != 0
-	if p &^= catalog.MayGrant; p == most(db, table) {
+	if p &^= catalog.MayGrant; p == most(on) {
 		return []string{all}, grants
 	}
 	return Names(p, flavor), grants

@@ -25,7 +25,7 @@ type Account struct {
 // Privileges returns what a may do with a table of database db, or in the database as a whole when table is "".
 func (a *Account) Privileges(db, table string) Privilege {
 	p := a.Grants["*"] | a.Grants[db]
-	if table != "" && a.Tables != nil {
+	if table != "" {
 		p |= a.Tables[db][table]
 	}
 	return p

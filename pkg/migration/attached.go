@@ -31,22 +31,20 @@ type Attached struct {
 
 // Off is the parts of an ALTER TABLE that take off what a table with this text has of them.
 func (a *Attached) Off(create string) []string {
-	lines := constraintLines(create)
-	parts := a.KeysOff(create)
-	for _, name := range slices.Sorted(maps.Keys(a.Checks)) {
-		if slices.Contains(lines, a.Checks[name]) {
-			parts = append(parts, "DROP CHECK "+sqltypes.QuoteName(name))
-		}
-	}
-	return parts
+	return append(a.KeysOff(create), dropped(create, a.Checks, "DROP CHECK ")...)
 }
 
 // KeysOff is Off of foreign keys only.
-func (a *Attached) KeysOff(create string) (parts []string) {
+func (a *Attached) KeysOff(create string) []string {
+	return dropped(create, a.Texts, "DROP FOREIGN KEY ")
+}
+
+// dropped is the parts that drop those of the texts, by name, that a table with this text has.
+func dropped(create string, texts map[string]string, drop string) (parts []string) {
 	lines := constraintLines(create)
-	for _, name := range slices.Sorted(maps.Keys(a.Texts)) {
-		if slices.Contains(lines, a.Texts[name]) {
-			parts = append(parts, "DROP FOREIGN KEY "+sqltypes.QuoteName(name))
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		if slices.Contains(lines, texts[name]) {
+			parts = append(parts, drop+sqltypes.QuoteName(name))
 		}
 	}
 	return parts

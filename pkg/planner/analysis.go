@@ -758,7 +758,7 @@ func (b *build) changesRows() catalog.Privilege {
 	case sqlparse.Replace:
 		return catalog.MayInsert | catalog.MayDelete
 	case sqlparse.LoadData:
-		if hasWord(b.st, "REPLACE") {
+		if w := b.st.Words(); w.Find("REPLACE") {
 			return catalog.MayInsert | catalog.MayDelete
 		}
 		return catalog.MayInsert

@@ -325,7 +325,8 @@ func (b *build) changesTable(refs []sqlparse.TableRef, i int, fills bool) catalo
 	case c.Verb == plan.VerbAlter:
 		need |= catalog.MayCreate | catalog.MayInsert
 		renames := slices.ContainsFunc(refs[1:], func(r sqlparse.TableRef) bool { return r.Write })
-		drops := hasWord(b.st, "PARTITION") && (hasWord(b.st, "DROP") || hasWord(b.st, "TRUNCATE") || hasWord(b.st, "EXCHANGE"))
+		partition, drop := b.st.Words(), b.st.Words()
+		drops := partition.Find("PARTITION") && drop.Find("DROP", "TRUNCATE", "EXCHANGE")
 		if renames || drops {
 			need |= catalog.MayDrop
 		}

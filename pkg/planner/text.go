@@ -184,18 +184,6 @@ func clauseWord(st *sqlparse.Statement, t sqlparse.Token) string {
 	return ""
 }
 
-// hasWord reports whether a word, in capitals, stands anywhere in st.
-func hasWord(st *sqlparse.Statement, word string) bool {
-	for toks := st.Tokens(); ; {
-		switch t := toks.Next(); {
-		case t.Kind == sqlparse.EOF, t.Kind == sqlparse.Invalid:
-			return false
-		case isWord(st, t, word):
-			return true
-		}
-	}
-}
-
 func isWord(st *sqlparse.Statement, t sqlparse.Token, w string) bool {
 	return t.Kind == sqlparse.Word && st.Is(t, w)
 }

@@ -96,7 +96,7 @@ func (s *Session) showGrants() error {
 	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 1024*4
 	grantee := sqltypes.QuoteName(user) + "@`%`"
 	add := func(p catalog.Privilege, on, db, table string) {
-		names, grants := account.Shown(p, db, table, s.snap.Flavor)
+		names, grants := account.Shown(p, account.On{Database: db, Table: table}, s.snap.Flavor)
 		if names == nil {
 			names = []string{"USAGE"}
 		}
