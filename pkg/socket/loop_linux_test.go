@@ -32,7 +32,7 @@ func newLoop(t testing.TB) *socket.Loop {
 	go func() { done <- l.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		require.NoError(t, <-done)
+		within(t, "the end of the loop", func() { require.NoError(t, <-done) })
 	})
 	return l
 }
@@ -197,18 +197,22 @@ func TestLoopLarge(t *testing.T) {
 func TestLoopBlockingPanics(t *testing.T) {
 	l := newLoop(t)
 	c, client := pair(t, "tcp")
-	told := make(chan any, 1)
-	c.ServeOn(l, func() bool {
-		defer func() { told <- recover() }()
+	told, ended := make(chan any, 1), make(chan error, 1)
+	c.ServeOn(l, func() (done bool) {
+		defer func() {
+			told <- recover()
+			done = true
+		}()
 		c.Task().Blocking(panics)
-		return true
-	}, func(error) {})
+		return
+	}, func(err error) { ended <- err })
 	within(t, "panic", func() {
 		_, err := client.Write([]byte("go"))
 		require.NoError(t, err)
 		text := fmt.Sprint(<-told)
 		require.Contains(t, text, "out of order")
 		require.Contains(t, text, ".panics()", "the function that did it")
+		require.NoError(t, <-ended)
 	})
 }
 
@@ -492,42 +496,17 @@ func (r readerOf) Read(p []byte) (int, error) { return r.c.Read(p) }
 // What a session has left to be sent, and its client does not take, is seen from outside, and ended by a deadline for writes.
 func TestLoopSending(t *testing.T) {
 	l := newLoop(t)
-	serve := func(c *socket.Conn, answer []byte, said chan<- struct{}) chan error {
-		ended := make(chan error, 1)
-		require.True(t, c.ServeOn(l, func() bool {
-			n, err := c.TryRead(make([]byte, 1))
-			if err == nil && n > 0 {
-				_, err = c.Write(answer)
-			}
-			if said != nil {
-				said <- struct{}{}
-			}
-			return err != nil
-		}, func(err error) { ended <- err }))
-		return ended
-	}
-	var busy errgroup.Group // a Loop with few sessions lets them write themselves
-	var stop atomic.Bool
-	for range 6 {
-		c, client := pair(t, "tcp")
-		ended := serve(c, []byte("x"), nil)
-		busy.Go(func() error {
-			defer client.Close()
-			for b := []byte("x"); !stop.Load(); {
-				if _, err := client.Write(b); err != nil {
-					return err
-				}
-				if _, err := io.ReadFull(client, b); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		t.Cleanup(func() { require.NoError(t, <-ended) })
-	}
-	c, client := pair(t, "tcp")
-	said := make(chan struct{}, 1)
-	ended := serve(c, make([]byte, 16<<10), said)
+	socket.KeepMany(l)
+	c, client := pair(t, "unix") // whose buffers are full after few answers
+	said, ended := make(chan struct{}, 1), make(chan error, 1)
+	require.True(t, c.ServeOn(l, func() bool {
+		n, err := c.TryRead(make([]byte, 1))
+		if err == nil && n > 0 {
+			_, err = c.Write(make([]byte, 16<<10))
+		}
+		said <- struct{}{}
+		return err != nil
+	}, func(err error) { ended <- err }))
 	stuck := func() bool {
 		for range 200 {
 			if !c.Sending() {
@@ -552,6 +531,4 @@ func TestLoopSending(t *testing.T) {
 	})
 	require.NoError(t, client.Close())
 	within(t, "the end of the session", func() { <-ended })
-	stop.Store(true)
-	require.NoError(t, busy.Wait())
 }
