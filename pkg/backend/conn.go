@@ -197,22 +197,28 @@ type Prepared struct {
 	types []wire.ParamType
 	// spent: values may have made the server ask for other types. It is for one execution only.
 	spent bool
-	// revision of the schema that Describe has prepared it by; 0: it has not
+	// revision of the schema that it was prepared by
 	revision int64
 }
 
 // Statement returns sql prepared on this connection in its present state, preparing it when needed. hash is
 // HashStatement(sql). types are the parameter types that it is going to be executed with, nil if it is not, or on MariaDB: MySQL
 // prepares a statement again by values of types that it does not take, and keeps these types, so that such a statement is
-// for values of the same types only, or, where a value may make it ask for another type, for one execution. When the connection keeps too many, the one unused for longest is closed. The server's
-// refusal is returned as *sqlerr.Error and leaves the connection usable.
-func (c *Conn) Statement(sql []byte, hash uint64, types []wire.ParamType) (*Prepared, error) {
+// for values of the same types only, or, where a value may make it ask for another type, for one execution. It keeps the types of
+// columns, too, when these have become others: with types a statement is for one revision of the schema, 0 being one of its own. When
+// the connection keeps too many, the one unused for longest is closed. The server's refusal is returned as *sqlerr.Error and leaves the
+// connection usable.
+func (c *Conn) Statement(sql []byte, hash uint64, types []wire.ParamType, revision int64) (*Prepared, error) {
 	key, given := c.statementKey(hash), types
 	c.clock++
 	p := c.kept(key, sql)
+	if p != nil && types != nil && p.revision != revision {
+		c.drop(key)
+		p = nil
+	}
 	if p == nil {
 		var err error
-		if p, err = c.prepareAs(key, sql); err != nil {
+		if p, err = c.prepareAs(key, sql, revision); err != nil {
 			return nil, err
 		}
 	}
@@ -228,14 +234,13 @@ func (c *Conn) Statement(sql []byte, hash uint64, types []wire.ParamType) (*Prep
 			}
 			key = key*31 + uint64(t.Shape)
 		}
-		if p = c.kept(key, sql); p != nil && types != nil && !p.suits(types) {
-			c.CloseStmt(p.ID)
-			delete(c.statements, key)
+		if p = c.kept(key, sql); p != nil && (p.revision != revision || types != nil && !p.suits(types)) {
+			c.drop(key)
 			p = nil
 		}
 		if p == nil {
 			var err error
-			if p, err = c.prepareAs(key, sql); err != nil {
+			if p, err = c.prepareAs(key, sql, revision); err != nil {
 				return nil, err
 			}
 		}
@@ -252,8 +257,8 @@ func (c *Conn) Statement(sql []byte, hash uint64, types []wire.ParamType) (*Prep
 	return p, nil
 }
 
-// prepareAs prepares sql and keeps it under key.
-func (c *Conn) prepareAs(key uint64, sql []byte) (*Prepared, error) {
+// prepareAs prepares sql by a revision of the schema, and keeps it under key.
+func (c *Conn) prepareAs(key uint64, sql []byte, revision int64) (*Prepared, error) {
 	st, err := c.Prepare(sql)
 	if sqlerr.HasCode(err, sqlerr.TooManyStatements) && len(c.statements) > 0 && c.Usable() {
 		// The limit is the server's, over all connections: give what this one keeps.
@@ -271,7 +276,7 @@ func (c *Conn) prepareAs(key uint64, sql []byte) (*Prepared, error) {
 	if len(c.statements) >= c.pool.cfg.MaxStatements {
 		c.evictStatement()
 	}
-	p := &Prepared{Stmt: st, sql: string(sql), state: c.state.ID, used: c.clock}
+	p := &Prepared{Stmt: st, sql: string(sql), state: c.state.ID, used: c.clock, revision: revision}
 	c.statements[key] = p
 	return p, nil
 }
@@ -322,9 +327,14 @@ func (c *Conn) kept(key uint64, sql []byte) *Prepared {
 	if p == nil || p.sql == string(sql) && p.state == c.state.ID && !p.spent {
 		return p
 	}
-	c.CloseStmt(p.ID)
-	delete(c.statements, key)
+	c.drop(key)
 	return nil
+}
+
+// drop closes the statement kept under key.
+func (c *Conn) drop(key uint64) {
+	c.CloseStmt(c.statements[key].ID)
+	delete(c.statements, key)
 }
 
 // Describe is Statement for what a client is told of sql: a statement that was prepared by another revision of the schema is prepared
@@ -332,20 +342,15 @@ func (c *Conn) kept(key uint64, sql []byte) *Prepared {
 func (c *Conn) Describe(sql []byte, hash uint64, revision int64) (*Prepared, error) {
 	key := c.statementKey(hash)
 	if p := c.kept(key, sql); p != nil && (p.revision != revision || revision == 0) {
-		c.CloseStmt(p.ID)
-		delete(c.statements, key)
+		c.drop(key)
 	}
-	p, err := c.Statement(sql, hash, nil)
-	if err == nil {
-		p.revision = revision
-	}
-	return p, err
+	return c.Statement(sql, hash, nil, revision)
 }
 
 // Prepared is Statement for a text that is made anew for each execution. It returns the statement's id, and notes that it is
 // going to be executed with parameters of types, which MySQL minds; none on MariaDB.
-func (c *Conn) Prepared(sql []byte, types []wire.ParamType) (id uint32, err error) {
-	p, err := c.Statement(sql, c.pool.hasher.Hash(sql), types)
+func (c *Conn) Prepared(sql []byte, types []wire.ParamType, revision int64) (id uint32, err error) {
+	p, err := c.Statement(sql, c.pool.hasher.Hash(sql), types, revision)
 	if err != nil {
 		return 0, err
 	}
@@ -371,8 +376,7 @@ func (c *Conn) evictStatement() {
 			oldest, victim = k, p
 		}
 	}
-	c.CloseStmt(victim.ID)
-	delete(c.statements, oldest)
+	c.drop(oldest)
 }
 
 // SameTypes reports whether types are those the server remembers.

@@ -129,12 +129,12 @@ func TestPool(t *testing.T) {
 		c := get(t, none, fresh)
 		defer c.Release()
 		for _, sql := range []string{"SELECT 1", "SELECT 2"} {
-			_, err := c.Statement([]byte(sql), uint64(len(sql)+int(sql[7])), nil)
+			_, err := c.Statement([]byte(sql), uint64(len(sql)+int(sql[7])), nil, 1)
 			require.NoError(t, err)
 		}
 		_, err := c.Exec("SET GLOBAL max_prepared_stmt_count = 2")
 		require.NoError(t, err)
-		_, err = c.Statement([]byte("SELECT 3"), 3, nil)
+		_, err = c.Statement([]byte("SELECT 3"), 3, nil, 1)
 		require.NoError(t, err, "older ones make room")
 	})
 }

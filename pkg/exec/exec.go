@@ -23,7 +23,7 @@ type Conn interface {
 	// Prepared returns the id of sql as a prepared statement of the connection, which keeps it, and notes that it is going to be
 	// executed with parameters of types. No answer may be outstanding. The server's refusal is an *sqlerr.Error and leaves
 	// the connection usable.
-	Prepared(sql []byte, types []wire.ParamType) (id uint32, err error)
+	Prepared(sql []byte, types []wire.ParamType, revision int64) (id uint32, err error)
 	// Send writes one command. Several may be outstanding; they are answered in order.
 	Send(cmd wire.Command, body []byte) error
 	// Ask is Send that may wait until the answer begins to arrive.

@@ -161,7 +161,7 @@ func (f *fakeConn) Send(cmd wire.Command, body []byte) error {
 	return nil
 }
 
-func (f *fakeConn) Prepared([]byte, []wire.ParamType) (uint32, error) {
+func (f *fakeConn) Prepared([]byte, []wire.ParamType, int64) (uint32, error) {
 	return 0, sqlerr.Internal.New("nothing is prepared here")
 }
 

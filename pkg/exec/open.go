@@ -33,7 +33,7 @@ func (r *Runner) command(s *stream, text textOf) (wire.Command, error) {
 	if !r.open.st.Dialect().MariaDB() {
 		r.types = r.open.wire.AppendTypes(r.types, r.which)
 	}
-	id, err := s.conn.Prepared(r.body, r.types)
+	id, err := s.conn.Prepared(r.body, r.types, r.Revision)
 	switch {
 	case sqlerr.HasCode(err, sqlerr.NotPreparable, sqlerr.NotGrouped):
 		// A group's text may have an expression twice, whose parameters are the same ones; the server does not know that they are.

@@ -28,6 +28,8 @@ type Execution struct {
 	Scanner  Scanner
 	Database string
 	Looker   Looker // may be nil
+	// Revision of the schema that statements are prepared by; see backend.Conn.Statement.
+	Revision int64
 	// Lenient: the session's sql_mode is not strict.
 	Lenient bool
 	// Padded: sql_mode has PAD_CHAR_TO_FULL_LENGTH, CHAR columns are read and compared with the spaces behind their values.

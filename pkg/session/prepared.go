@@ -243,13 +243,10 @@ func (s *Session) anyParams(n int) []sqltypes.Column {
 
 // describeOn prepares sql on c, and gives c back.
 func (s *Session) describeOn(c *backend.Conn, sql []byte) (d described, err error) {
-	revision := s.snap.SchemaRevision
-	if s.temps != nil {
-		revision = 0 // temporary tables change without it
-	}
+	revision := s.revision()
 	prepare := func(sql []byte, hash uint64) (*backend.Prepared, error) { return c.Describe(sql, hash, revision) }
 	if s.statements.hasCursor(c) {
-		prepare = func(sql []byte, hash uint64) (*backend.Prepared, error) { return c.Statement(sql, hash, nil) } // which may be open
+		prepare = func(sql []byte, hash uint64) (*backend.Prepared, error) { return c.Statement(sql, hash, nil, revision) } // which may be open
 	}
 	b, err := prepare(sql, s.cfg.Hasher.Hash(sql))
 	if err == nil {
@@ -544,6 +541,14 @@ func readsText(mode string) bool {
 	return sqlparse.ParseMode(mode) != 0
 }
 
+// revision is that of the schema by which statements are prepared on servers; 0: temporary tables change without it.
+func (s *Session) revision() int64 {
+	if s.temps != nil {
+		return 0
+	}
+	return s.snap.SchemaRevision
+}
+
 // charsets is what decides which characters the strings of a statement are, and how they compare.
 type charsets struct{ client, collation string }
 
@@ -577,7 +582,7 @@ func (s *Session) bind(c *backend.Conn, packets []byte) ([]byte, error) {
 	if wire.AsksForCursor(packets) {
 		hash = ^hash // MySQL sends no rows when it executes without a cursor what it has executed with one
 	}
-	b, err := c.Statement(st.sql, hash, s.givenTypes())
+	b, err := c.Statement(st.sql, hash, s.givenTypes(), s.revision())
 	if err != nil {
 		return nil, err
 	}

@@ -598,6 +598,7 @@ func (s *Session) execution(conns exec.Conns) exec.Execution {
 	return exec.Execution{
 		Conns: conns, Sequence: s.sequence(), Scanner: s, Database: s.db, Lenient: !s.strict(), Padded: s.padded(), Locked: s.locks != nil,
 		FoundRows:  s.profile.Caps&wire.CapFoundRows != 0,
+		Revision:   s.revision(),
 		FixedClock: s.fixedClock, Moment: s.moment, Copied: s.copied, Sorting: s.sorting, SortLength: s.sortLength, MaxText: s.cfg.MaxText, Looker: s, Trace: s.traced,
 	}
 }
