@@ -95,6 +95,9 @@ const (
 
 	MayGrant // GRANT OPTION: give others what one has oneself
 
+	// OfColumns are those that there are on columns, in the order in which servers tell them.
+	OfColumns = MaySelect | MayInsert | MayUpdate | MayReferences
+
 	NoAccess      Privilege = 0
 	AllOfTable              = MayCreateTemporary - 1
 	AllOfDatabase           = MayReload - 1

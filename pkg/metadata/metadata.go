@@ -288,6 +288,37 @@ func (v *Viewer) withoutTexts(table string, f filter) (string, error) {
 	return "SELECT " + strings.Join(list, ", ") + " FROM " + name, nil
 }
 
+// withPrivileges is a SELECT of information_schema.columns with what the account may do with the columns.
+func (v *Viewer) withPrivileges(f filter) (string, error) {
+	const table, told = "information_schema.columns", "PRIVILEGES"
+	columns, err := v.Columns(table)
+	if err != nil {
+		return "", err
+	}
+	list := make([]string, len(columns))
+	for i := range columns {
+		list[i] = sqltypes.QuoteName(columns[i].Name)
+		if strings.EqualFold(columns[i].Name, told) {
+			list[i] = "IF(table_schema = 'information_schema', " + list[i] + ", " + v.privilegesOf(f) + ") AS " + list[i]
+		}
+	}
+	return "SELECT " + strings.Join(list, ", ") + " FROM " + table, nil
+}
+
+// privilegesOf is an expression of the privileges on the table of a row, as servers write them.
+func (v *Viewer) privilegesOf(f filter) string {
+	text := "COALESCE(CONCAT_WS(','"
+	for _, name := range catalog.OfColumns.Names() {
+		p := catalog.PrivilegeNamed(name)
+		word := "'" + strings.ToLower(name) + "'"
+		if where := v.where(f, func(db, table string) bool { return v.Account.Privileges(db, table)&p != 0 }); where != "" {
+			word = "IF(" + where + ", " + word + ", NULL)"
+		}
+		text += ", " + word
+	}
+	return text + "), '')" // which is not NULL, as a server's column
+}
+
 // edit is a text to put in the place of another.
 type edit struct {
 	span sqlparse.Span
@@ -336,6 +367,10 @@ func (v *Viewer) derived(st *sqlparse.Statement, r sqlparse.TableRef, apart stri
 		return "", err
 	}
 	switch {
+	case strings.EqualFold(r.Name, "columns") && v.Account.Global()&catalog.OfColumns != catalog.OfColumns && names(st, "privileges"):
+		if shown, err = v.withPrivileges(f); err != nil {
+			return "", err
+		}
 	case strings.EqualFold(r.Name, "triggers") && v.hasPrograms():
 		shown = triggers()
 	case strings.EqualFold(r.Name, "events") && len(v.Snapshot.Events) > 0:

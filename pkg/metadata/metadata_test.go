@@ -83,6 +83,8 @@ func viewer(name string, dialect *sqlparse.Dialect) *Viewer {
 			switch table {
 			case "information_schema.tables":
 				return []sqltypes.Column{{Name: "TABLE_SCHEMA"}, {Name: "TABLE_NAME"}, {Name: "TABLE_ROWS"}, {Name: "AVG_ROW_LENGTH"}}, nil
+			case "information_schema.columns":
+				return []sqltypes.Column{{Name: "COLUMN_NAME"}, {Name: "PRIVILEGES"}}, nil
 			case "information_schema.views":
 				return []sqltypes.Column{{Name: "TABLE_NAME"}, {Name: "VIEW_DEFINITION"}}, nil
 			case "information_schema.routines":

@@ -25,6 +25,11 @@ func sizeColumns() []string {
 
 // namesSizes reports whether a statement may show columns with sizes.
 func namesSizes(st *sqlparse.Statement) bool {
+	return names(st, append([]string{"avg_row_length"}, sizeColumns()...)...)
+}
+
+// names reports whether a statement may show one of the columns, given in small letters.
+func names(st *sqlparse.Statement, columns ...string) bool {
 	tokens := st.Tokens()
 	var prev sqlparse.Token
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; prev, tok = tok, tokens.Next() {
@@ -34,8 +39,7 @@ func namesSizes(st *sqlparse.Statement) bool {
 				return true
 			}
 		case sqlparse.Word, sqlparse.QuotedName:
-			name := strings.ToLower(string(st.AppendName(nil, tok)))
-			if name == "avg_row_length" || slices.Contains(sizeColumns(), name) {
+			if slices.Contains(columns, strings.ToLower(string(st.AppendName(nil, tok)))) {
 				return true
 			}
 		}

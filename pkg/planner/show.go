@@ -27,6 +27,17 @@ type showForm struct {
 	by    answerer
 }
 
+// instead is what a client may do that is refused an answer.
+func (f showForm) instead() string {
+	switch f.words {
+	case "ENGINE":
+		return "query information_schema.innodb_trx and its like, or connect to each server itself"
+	case "MASTER STATUS", "BINARY LOG STATUS", "BINLOG STATUS":
+		return "the cluster has no one position: use START TRANSACTION WITH CONSISTENT SNAPSHOT for a dump of one moment, or connect to each server itself"
+	}
+	return "connect to the server itself: it is about one server"
+}
+
 // showForms are the forms of SHOW. The first that fits counts.
 func showForms() []showForm {
 	return []showForm{
@@ -75,18 +86,21 @@ func showForms() []showForm {
 		{"CHARSET", "character set", anyServer},
 		{"PROFILES", plan.ShowProfiles, anyServer},
 		{"PROFILE", plan.ShowProfile, anyServer},
-		{"CLIENT_STATISTICS", "client statistics", anyServer},
-		{"INDEX_STATISTICS", "index statistics", anyServer},
-		{"TABLE_STATISTICS", "table statistics", anyServer},
-		{"USER_STATISTICS", "user statistics", anyServer},
+		{"CLIENT_STATISTICS", plan.ShowClientStatistics, anyServer},
+		{"INDEX_STATISTICS", plan.ShowIndexStatistics, anyServer},
+		{"TABLE_STATISTICS", plan.ShowTableStatistics, anyServer},
+		{"USER_STATISTICS", plan.ShowUserStatistics, anyServer},
 		{"SLAVE STATUS", plan.ShowReplication, anyServer},
 		{"REPLICA STATUS", plan.ShowReplication, anyServer},
 		{"ALL SLAVES STATUS", plan.ShowReplication, anyServer},
 		{"ALL REPLICAS STATUS", plan.ShowReplication, anyServer},
 		{"ENGINE", "", nobody},
-		{"BINARY", "", nobody},
-		{"BINLOG", "", nobody},
-		{"MASTER", "", nobody},
+		{"MASTER STATUS", "", nobody},
+		{"BINARY LOG STATUS", "", nobody},
+		{"BINLOG STATUS", "", nobody},
+		{"MASTER LOGS", "", nobody},
+		{"BINARY LOGS", "", nobody},
+		{"BINLOG EVENTS", "", nobody},
 		{"ALL SLAVES", "", nobody},
 		{"SLAVE", "", nobody},
 		{"REPLICA", "", nobody},
@@ -124,7 +138,7 @@ func (b *build) show(w *sqlparse.Words) error {
 		b.plan.Topic = f.topic
 		switch f.by {
 		case nobody:
-			return sqlerr.Unsupported("SHOW "+f.words, "connect to the server itself: it is about one server")
+			return sqlerr.Unsupported("SHOW "+f.words, f.instead())
 		case theSession:
 			if !b.sessionShow(f, w) {
 				return b.syntaxError(w)

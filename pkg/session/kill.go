@@ -2,9 +2,11 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,13 +28,31 @@ func (s *Session) killStatement(p *plan.Plan) error {
 	expr := s.args.AppendSpan(nil, sqlparse.Span{Start: tok.Start, End: len(s.stmt.SQL())})
 	id, err := strconv.ParseUint(string(expr), 10, 64)
 	if err != nil {
-		_, value, err := s.evaluate(slices.Concat([]byte("CAST("), expr, []byte("\nAS UNSIGNED)")))
+		_, value, err := s.evaluate(slices.Concat([]byte("CAST("), expr, []byte("\n"+asNumber)))
 		if err != nil {
-			return err
+			return withoutTail(err, asNumber)
 		}
 		id = parseUint(value)
 	}
 	return s.kill(id, p.Topic == plan.KillQuery)
+}
+
+// asNumber ends the text by which the operand of KILL is computed.
+const asNumber = "AS UNSIGNED)"
+
+// withoutTail is an error of a server that has read a text with tail behind the client's: what it quotes of the text ends where the client's does.
+func withoutTail(err error, tail string) error {
+	e, ok := errors.AsType[*sqlerr.Error](err)
+	if !ok {
+		return err
+	}
+	at, end := strings.Index(e.Message, tail), strings.LastIndex(e.Message, "'")
+	if at < 0 || end < at {
+		return err
+	}
+	cut := *e
+	cut.Message = strings.TrimSuffix(e.Message[:at], "\n") + e.Message[end:]
+	return &cut
 }
 
 // kill ends another session of the cluster, or only its statement.

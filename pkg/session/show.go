@@ -40,7 +40,18 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 			return name != catalog.OwnDB && s.seesDatabase(name)
 		})
 	case plan.ShowReplication: // the cluster is nobody's replica, whatever a server of it is
+		if s.account.Global()&(catalog.MaySuper|catalog.MaySeeReplication) == 0 {
+			return true, sqlerr.SpecificAccessDenied.New(seesReplication(s.snap.Flavor))
+		}
 		return true, s.showFiltered(s.anyGroup(), func([][]byte) bool { return false })
+	case plan.ShowUserStatistics, plan.ShowClientStatistics: // what others do
+		if s.account.Global()&(catalog.MaySuper|catalog.MayProcess) == 0 {
+			return true, s.showFiltered(s.anyGroup(), func([][]byte) bool { return false })
+		}
+	case plan.ShowTableStatistics, plan.ShowIndexStatistics:
+		if !s.account.SeesTables("*") {
+			return true, s.showFiltered(s.anyGroup(), func(row [][]byte) bool { return s.seesTable(string(row[0]), string(row[1])) })
+		}
 	case plan.ShowProcedureStatus, plan.ShowFunctionStatus, plan.ShowPackageStatus:
 		return true, s.showFiltered(s.anyGroup(), func(row [][]byte) bool {
 			db := string(row[0])
@@ -89,8 +100,8 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		if p.Database == catalog.VirtualDB {
 			return true, s.showVirtualColumns(p.Name)
 		}
-		if t := s.snap.Table(p.Database, p.Name); t != nil && t.HiddenKey {
-			return true, s.showFiltered(s.anyGroup(), func(row [][]byte) bool { return string(row[0]) != catalog.HiddenKey })
+		if t := s.snap.Table(p.Database, p.Name); t != nil && (t.HiddenKey || s.account.Privileges(t.Database, t.Name)&catalog.OfColumns != catalog.OfColumns) {
+			return true, s.showColumns(t)
 		}
 	case plan.ShowIndex:
 		if t := s.snap.Table(p.Database, p.Name); t != nil && t.Kind == catalog.Sharded {
@@ -112,6 +123,14 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 		return true, s.selectVirtual()
 	}
 	return false, nil
+}
+
+// seesReplication is what a server asks for before it tells what it replicates, as it says.
+func seesReplication(f catalog.Flavor) string {
+	if f == catalog.MariaDB {
+		return "SUPER, SLAVE MONITOR"
+	}
+	return "SUPER, REPLICATION CLIENT"
 }
 
 // hidesRows reports whether what the account may not see is left out of the answer to a SHOW, after a server has judged its condition.
@@ -209,6 +228,23 @@ func (s *Session) showFiltered(g placement.NodeGroupID, keep func(row [][]byte) 
 	return s.sendRows(cols, slices.DeleteFunc(rows, func(r [][]byte) bool { return !keep(r) }))
 }
 
+// showColumns is a server's SHOW COLUMNS without the hidden key and, where it is full, with what the account may do with the columns.
+func (s *Session) showColumns(t *catalog.Table) error {
+	const name = 0
+	cols, rows, err := s.rowsFrom(s.tableGroup(t))
+	if err != nil {
+		return err
+	}
+	told := slices.IndexFunc(cols, func(c sqltypes.Column) bool { return c.Name == "Privileges" })
+	if told >= 0 && t.Temporary == "" {
+		have := s.account.Privileges(t.Database, t.Name) & catalog.OfColumns
+		for _, r := range rows {
+			r[told] = []byte(strings.ToLower(strings.Join(have.Names(), ",")))
+		}
+	}
+	return s.sendRows(cols, slices.DeleteFunc(rows, func(r [][]byte) bool { return string(r[name]) == catalog.HiddenKey }))
+}
+
 // showStatus is a server's SHOW STATUS with the cipher of the client's own connection.
 func (s *Session) showStatus() error {
 	cols, rows, err := s.rowsOf()
@@ -241,15 +277,19 @@ func cipherName(id uint16) string {
 	return strings.ReplaceAll(strings.TrimSuffix(strings.ReplaceAll(name, "CHACHA20_POLY1305_SHA256", "CHACHA20_POLY1305"), "_"), "_", "-")
 }
 
+// tableGroup is a node group that knows all of the definition of t: where it is counts AUTO_INCREMENT.
+func (s *Session) tableGroup(t *catalog.Table) placement.NodeGroupID {
+	if t.Kind == catalog.Single && t.Temporary == "" {
+		return t.Group
+	}
+	return s.anyGroup()
+}
+
 var autoIncrement = regexp.MustCompile(` AUTO_INCREMENT=[0-9]+`)
 
 // showCreateTable is a server's SHOW CREATE TABLE without what Skarv added, and with what only Skarv knows.
 func (s *Session) showCreateTable(t *catalog.Table) error {
-	g := s.anyGroup()
-	if t.Kind == catalog.Single && t.Temporary == "" {
-		g = t.Group // which counts its AUTO_INCREMENT
-	}
-	cols, rows, err := s.rowsFrom(g)
+	cols, rows, err := s.rowsFrom(s.tableGroup(t))
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ DROP DATABASE nosuchdb;
 SET nosuchvariable = 1;
 SET sql_mode = 'NOSUCHMODE';
 KILL 4000000000;
+KILL 4000000000 1;
 
 -- Names that nothing can have.
 CREATE DATABASE aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;

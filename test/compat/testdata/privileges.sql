@@ -39,6 +39,23 @@ SELECT CONCAT_WS('|', grantee, table_schema, table_name, privilege_type, is_gran
 SELECT CONCAT_WS('|', grantee, table_schema, privilege_type, is_grantable) AS p FROM information_schema.schema_privileges WHERE table_schema = 'compat' ORDER BY 1;
 SELECT CONCAT_WS('|', user, db, table_name, table_priv, column_priv) AS p FROM mysql.tables_priv WHERE db = 'compat' ORDER BY 1;
 SELECT CONCAT_WS('|', user, db, select_priv, insert_priv, update_priv, delete_priv, create_priv, drop_priv, grant_priv, index_priv, alter_priv, create_tmp_table_priv, execute_priv, create_routine_priv) AS p FROM mysql.db WHERE db = 'compat' ORDER BY 1;
+-- What an account may do with columns, and what replicas are there, is told to who may know.
+-- as: p_table
+SHOW FULL COLUMNS FROM compat.t;
+-- as: p_table
+SHOW FULL COLUMNS FROM compat.u LIKE 'v';
+-- as: p_insert
+SHOW FULL COLUMNS FROM compat.t;
+SHOW FULL COLUMNS FROM compat.t;
+-- as: p_table
+SELECT CONCAT_WS('|', table_name, column_name, privileges) AS p FROM information_schema.columns WHERE table_schema = 'compat' ORDER BY 1;
+-- as: p_insert
+SELECT CONCAT_WS('|', table_name, column_name, privileges) AS p FROM information_schema.columns WHERE table_schema = 'compat' ORDER BY 1;
+-- as: p_insert
+SELECT DISTINCT CONCAT(privileges) AS p FROM information_schema.columns WHERE table_schema = 'information_schema';
+-- as: p_monitor
+SHOW REPLICA STATUS;
+SHOW REPLICA STATUS;
 -- No privilege.
 -- as: p_none
 SELECT * FROM compat.t;
