@@ -183,6 +183,18 @@ type Column struct {
 // SetByServer reports whether servers may give the column another value in a row that changes, though no assignment names it.
 func (c *Column) SetByServer() bool { return c.OnUpdate || c.Generated }
 
+// Numbered is the column that the cluster's sequence fills, or -1: the hidden key, or that of AUTO_INCREMENT, of which a table on one node group has the
+// numbers from its server.
+func (t *Table) Numbered() int {
+	switch {
+	case t.Kind == Single:
+		return -1
+	case t.HiddenKey:
+		return t.Primary[0]
+	}
+	return t.AutoIncrement
+}
+
 // HasFulltext reports whether the table has FULLTEXT keys.
 func (t *Table) HasFulltext() bool {
 	return slices.ContainsFunc(t.Indexes, func(x Index) bool { return x.Fulltext })

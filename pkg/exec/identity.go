@@ -40,6 +40,9 @@ func (s *identities) reset(sequence Sequence, table *catalog.Table, rows int, ze
 	*s = identities{sequence: sequence, table: table, rows: rows, zero: zero, taken: s.taken[:0], given: s.given[:0]}
 }
 
+// column is the one that the values are of.
+func (s *identities) column() *catalog.Column { return &s.table.Columns[s.table.Numbered()] }
+
 // generate returns the value of a row that brings none. Rows are numbered from 0.
 func (s *identities) generate(row int) (uint64, error) {
 	if s.greatest > s.told {
@@ -71,7 +74,7 @@ func (s *identities) generate(row int) (uint64, error) {
 	}
 	id := s.next
 	if s.most != 0 && id > s.most {
-		return 0, sqlerr.AutoIncrementRange.New(s.table.Columns[s.table.AutoIncrement].Name, row+1)
+		return 0, sqlerr.AutoIncrementRange.New(s.column().Name, row+1)
 	}
 	s.next++
 	if s.first == 0 {
@@ -138,7 +141,7 @@ func (s *identities) explicit(v sqltypes.Value) (bool, error) {
 		return false, sqlerr.Unsupported("a value that is no whole number for the AUTO_INCREMENT column of table '"+s.table.Name+"'",
 			"write it as a number")
 	}
-	if negative && (s.cuts || n == 0) && s.table.Columns[s.table.AutoIncrement].Unsigned { // which becomes 0, and a server gives that a number of its own
+	if negative && (s.cuts || n == 0) && s.column().Unsigned { // which becomes 0, and a server gives that a number of its own
 		return false, sqlerr.Unsupported("a negative value for the AUTO_INCREMENT column of table '"+s.table.Name+"'", "write NULL for the next number")
 	}
 	if n == 0 && !s.zero {
@@ -150,7 +153,7 @@ func (s *identities) explicit(v sqltypes.Value) (bool, error) {
 		return true, nil
 	}
 	s.mixed = s.mixed || s.first != 0 && s.first <= n && n < s.next
-	holds := greatestOf(&s.table.Columns[s.table.AutoIncrement])
+	holds := greatestOf(s.column())
 	if over = over || n > holds; over && !s.cuts {
 		return true, nil // the server refuses it: the numbers below must not be used up
 	}

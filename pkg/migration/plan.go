@@ -169,20 +169,12 @@ func (p *Planner) createTable(ctx context.Context) error {
 		}
 		r.Like = &l.Object
 	}
-	def, err := p.tryCreate(ctx, o, d)
+	t, edits, err := p.placeNew(ctx, o, d, r.Origin)
 	if err != nil {
 		return err
 	}
-	def.Table.Database, def.Table.Name = o.DB, o.Name
-	schema.FixReferences(def.Table, o.DB)
-	t, needsKey, err := sharding.Place(p.Snap, def, r.Origin)
-	if err != nil {
+	if err := p.newIndexes(ctx, t, &r); err != nil {
 		return err
-	}
-	if !needsKey {
-		if err := p.newIndexes(ctx, t, &r); err != nil {
-			return err
-		}
 	}
 	if old != nil {
 		p.dropIndexes(old, nil)
@@ -190,20 +182,6 @@ func (p *Planner) createTable(ctx context.Context) error {
 	} else {
 		p.appear(o.Object)
 		p.work.Unused = len(t.ForeignKeys) == 0 && p.Statement.Like == nil
-	}
-	var edits []ddl.Edit
-	if needsKey {
-		if p.Statement.Mentions("PARTITION") && !p.Statement.Partitioned {
-			return errPartitionsWithoutKey()
-		}
-		if err := p.roomForKey(o, def); err != nil {
-			return err
-		}
-		e, ok := p.Statement.Define(hiddenKeyText(p.Snap.Flavor))
-		if !ok {
-			return sqlerr.Unsupported("this form of CREATE TABLE without a primary key", "add a primary key")
-		}
-		edits = append(edits, e)
 	}
 	s := Step{SQL: p.Statement.Rewrite(edits...), Repeat: p.Statement.OrReplace}
 	if old == nil {
@@ -215,6 +193,37 @@ func (p *Planner) createTable(ctx context.Context) error {
 	p.work.Refresh = []Refresh{r}
 	p.watch(o)
 	return nil
+}
+
+// placeNew finds out what the table of a CREATE TABLE in the database in will be, and how the statement is to be edited that it is: with the hidden key, if
+// no key tells its rows apart.
+func (p *Planner) placeNew(ctx context.Context, o ddl.Name, in *catalog.Database, from sharding.Origin) (*catalog.Table, []ddl.Edit, error) {
+	place := func(edits []ddl.Edit) (def *schema.Definition, t *catalog.Table, needsKey bool, err error) {
+		if def, err = p.tryCreate(ctx, o, in, edits); err != nil {
+			return nil, nil, false, err
+		}
+		def.Table.Database, def.Table.Name = o.DB, o.Name
+		schema.FixReferences(def.Table, o.DB)
+		t, needsKey, err = sharding.Place(p.Snap, def, from)
+		return def, t, needsKey, err
+	}
+	def, t, needsKey, err := place(nil)
+	if err != nil || !needsKey {
+		return t, nil, err
+	}
+	if p.Statement.Mentions("PARTITION") && !p.Statement.Partitioned {
+		return nil, nil, errPartitionsWithoutKey()
+	}
+	if err := p.roomForKey(o, def); err != nil {
+		return nil, nil, err
+	}
+	e, ok := p.Statement.Define(hiddenKeyText(p.Snap.Flavor))
+	if !ok {
+		return nil, nil, sqlerr.Unsupported("this form of CREATE TABLE without a primary key", "add a primary key")
+	}
+	edits := []ddl.Edit{e}
+	_, t, _, err = place(edits)
+	return t, edits, err
 }
 
 // roomForKey refuses a table that has as many keys as servers allow, and none of them tells its rows apart.
@@ -234,16 +243,16 @@ func hiddenKeyText(flavor catalog.Flavor) string {
 	return fmt.Sprintf("`%[1]s` BIGINT UNSIGNED NOT NULL INVISIBLE%[2]s, PRIMARY KEY (`%[1]s`)", catalog.HiddenKey, def)
 }
 
-// tryCreate creates the table in our own database, reads what it is and drops it. When the server refuses that, it is
+// tryCreate creates the table in our own database, by the statement with these edits, reads what it is and drops it. When the server refuses that, it is
 // asked under the table's real name, for the words of its refusal, unless a table has it: that one stays, for the refusal may be one of
 // our database only.
-func (p *Planner) tryCreate(ctx context.Context, o ddl.Name, in *catalog.Database) (*schema.Definition, error) {
+func (p *Planner) tryCreate(ctx context.Context, o ddl.Name, in *catalog.Database, with []ddl.Edit) (*schema.Definition, error) {
 	trial := schema.Trial(p.Job, "")
 	drop := "DROP TABLE IF EXISTS " + trial.SQL()
 	if _, err := p.Trial.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
 		return nil, err
 	}
-	edits := []ddl.Edit{o.As(trial)}
+	edits := append(slices.Clone(with), o.As(trial))
 	if e, ok := p.Statement.Collate(in.Charset, in.Collation); ok { // else our database would decide
 		edits = append(edits, e)
 	}
@@ -268,7 +277,7 @@ func (p *Planner) tryCreate(ctx context.Context, o ddl.Name, in *catalog.Databas
 	if p.Statement.OrReplace {
 		return nil, p.realNames(refused, o)
 	}
-	if _, err := p.Trial.Exec(ctx, p.Statement.Rewrite()); err != nil {
+	if _, err := p.Trial.Exec(ctx, p.Statement.Rewrite(with...)); err != nil {
 		return nil, err
 	}
 	def, err := schema.ReadDefinition(ctx, p.Trial, o.Object)

@@ -229,7 +229,7 @@ func (in *insertion) findColumns(b *build) error {
 		return sqlerr.Unsupported("inserting into a table that has AUTO_INCREMENT but no primary key",
 			"make the AUTO_INCREMENT column the primary key")
 	}
-	in.sequence = sequenceOf(t)
+	in.sequence = t.Numbered()
 	listed := in.stmt.Columns
 	if len(listed) == 0 {
 		if in.text.Values && b.st.NumRows() > 0 && b.st.RowColumns(0) == 0 {

@@ -61,7 +61,7 @@ func (b *build) load(w *sqlparse.Words) error {
 			if readsClock(t) || t.FiresVolatile("INSERT", "DELETE") {
 				b.plan.Uses |= plan.ReadsClock
 			}
-			b.plan.Root = &plan.Workspace{Write: true, Stage: &plan.Stage{Table: t, Sequence: sequenceOf(t), Name: t.Name, Verb: verb,
+			b.plan.Root = &plan.Workspace{Write: true, Stage: &plan.Stage{Table: t, Sequence: t.Numbered(), Name: t.Name, Verb: verb,
 				ZeroIsValue: b.sess.NoAutoValueOnZero, Query: true, Load: true, Followed: b.followed(t) || b.owns(t)}}
 			return nil
 		case tok.Kind == sqlparse.UserVar:

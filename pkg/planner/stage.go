@@ -132,7 +132,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		}
 	}
 	b.plan.Root, b.done = nil, false
-	p.Stage = &plan.Stage{Table: t, Sequence: sequenceOf(t), ZeroIsValue: b.sess.NoAutoValueOnZero, Name: t.Name,
+	p.Stage = &plan.Stage{Table: t, Sequence: t.Numbered(), ZeroIsValue: b.sess.NoAutoValueOnZero, Name: t.Name,
 		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Renumbers: text.OnDuplicate >= 0 && b.ins.renumbers(), Tail: tail, Followed: followed, Returning: b.returning, Query: text.Query,
 		Late: b.late(t)}
 	if self {
@@ -170,18 +170,7 @@ func (b *build) late(t *catalog.Table) (columns []int) {
 // writable reports whether rows of a stage can be inserted into t with their values written out, as a statement of their own.
 func (b *build) writable(t *catalog.Table) bool {
 	plain := b.plan.Kind == plan.Insert && !b.ignores() && (b.ins == nil || len(b.ins.stmt.OnDup) == 0)
-	return (!b.returning || plain) && !t.HiddenKey && t.Kind == catalog.Sharded
-}
-
-// sequenceOf is the column of a table that the cluster's sequence fills, or -1.
-func sequenceOf(t *catalog.Table) int {
-	switch {
-	case t.Kind == catalog.Single:
-		return -1
-	case t.HiddenKey:
-		return t.Primary[0]
-	}
-	return t.AutoIncrement
+	return (!b.returning || plain) && t.Kind == catalog.Sharded
 }
 
 // insertVerb is how the statement inserts.

@@ -93,11 +93,8 @@ func indexable(t *catalog.Table, x catalog.Index, flavor catalog.Flavor) error {
 	what := func(why string) error {
 		return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s' without the distribution key, %s", x.Name, why), advice)
 	}
-	switch {
-	case x.Partial:
+	if x.Partial {
 		return what("of the beginning of a column or of an expression")
-	case t.HiddenKey:
-		return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s' in a table without a primary key", x.Name), "give the table a primary key")
 	}
 	var apart *catalog.Column // by which no entry can be placed
 	for _, c := range x.Columns {

@@ -437,3 +437,23 @@ func TestComputedKeysReadTheTransactionsRows(t *testing.T) {
 		d.exec("DELETE FROM keyed WHERE id > 1")
 	}
 }
+
+// The hidden key of a table without a primary key may be named, and leads its UNIQUE keys' entries to their rows.
+func TestHiddenKeyIsNamed(t *testing.T) {
+	db := shared.DB(t, "d")
+	_, err := db.Exec("CREATE TABLE keyless (v INT UNIQUE)")
+	require.NoError(t, err)
+	t.Cleanup(func() { _, _ = db.Exec("DROP TABLE keyless") })
+	for _, q := range []string{
+		"INSERT INTO keyless (my_row_id, v) VALUES (1000, 1), (NULL, 2)", "INSERT INTO keyless VALUES (3), (NULL), (NULL)",
+		"INSERT INTO keyless SELECT v + 10 FROM keyless", "UPDATE keyless SET v = 4 WHERE my_row_id = 1000",
+	} {
+		_, err := db.Exec(q)
+		require.NoError(t, err, q)
+	}
+	_, err = db.Exec("INSERT INTO keyless (my_row_id, v) VALUES (5, 4)")
+	require.ErrorContains(t, err, "Duplicate entry '4' for key")
+	_, err = db.Exec("INSERT INTO keyless (my_row_id) VALUES (1000)")
+	require.ErrorContains(t, err, "Duplicate entry '1000' for key")
+	entriesMatch(t, "keyless", "my_row_id", "v")
+}
