@@ -15,9 +15,9 @@ import (
 	"skarv/pkg/topology/etcdtest"
 )
 
-func open(t *testing.T) (Store, *etcdtest.Etcd) {
+func open(t *testing.T, timeout time.Duration) (Store, *etcdtest.Etcd) {
 	e := etcdtest.Start(t)
-	s, err := topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}, RequestTimeout: 2 * time.Second})
+	s, err := topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}, RequestTimeout: timeout})
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	return Store{Topology: s}, e
@@ -32,7 +32,7 @@ func (s Store) say(t *testing.T, ctx context.Context, sql string) error {
 
 // Of those who make one account at the same time one does; of those who change one, all do.
 func TestAtTheSameTime(t *testing.T) {
-	s, _ := open(t)
+	s, _ := open(t, time.Minute)
 	const n = 40
 	var g errgroup.Group
 	made := make(chan error, n)
@@ -61,7 +61,7 @@ func TestAtTheSameTime(t *testing.T) {
 
 // All of a statement is done or nothing, and without etcd nothing is.
 func TestAllOrNothing(t *testing.T) {
-	s, e := open(t)
+	s, e := open(t, 2*time.Second)
 	require.NoError(t, s.say(t, t.Context(), "CREATE USER a IDENTIFIED BY 'x', b IDENTIFIED BY 'y'"))
 	require.NoError(t, s.say(t, t.Context(), "RENAME USER a TO c, b TO a"))
 	names := func() (list []string) {

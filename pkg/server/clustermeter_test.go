@@ -15,14 +15,18 @@ import (
 
 func TestClusterMeter(t *testing.T) {
 	e := etcdtest.Start(t)
-	store, err := topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}, RequestTimeout: time.Second})
-	require.NoError(t, err)
-	t.Cleanup(func() { store.Close() })
+	open := func(timeout time.Duration) *topology.Store {
+		s, err := topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}, RequestTimeout: timeout})
+		require.NoError(t, err)
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	store, hasty := open(time.Minute), open(time.Second)
 	leads := false
-	m := newClusterMeter(store, func() bool { return leads })
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(m)
-	shown := func() map[string]float64 {
+	shown := func(store *topology.Store) map[string]float64 {
+		m := newClusterMeter(store, func() bool { return leads })
+		registry := prometheus.NewRegistry()
+		registry.MustRegister(m)
 		m.look(t.Context())
 		families, err := registry.Gather()
 		require.NoError(t, err)
@@ -38,7 +42,7 @@ func TestClusterMeter(t *testing.T) {
 		}
 		return values
 	}
-	require.Equal(t, map[string]float64{"etcd_up": 1, "controller_leads": 0}, shown())
+	require.Equal(t, map[string]float64{"etcd_up": 1, "controller_leads": 0}, shown(store))
 
 	job := func(id, more string) {
 		created := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
@@ -47,10 +51,10 @@ func TestClusterMeter(t *testing.T) {
 	}
 	job("a", "")
 	job("b", `,"problem":"a server is down"`)
-	_, err = store.TakeSlot(t.Context(), "gone", "h:1")
+	_, err := store.TakeSlot(t.Context(), "gone", "h:1")
 	require.NoError(t, err)
 	leads = true
-	got := shown()
+	got := shown(store)
 	require.InDelta(t, 3600, got["schema_change_oldest_seconds"], 100)
 	delete(got, "schema_change_oldest_seconds")
 	require.Equal(t, map[string]float64{
@@ -59,5 +63,5 @@ func TestClusterMeter(t *testing.T) {
 	}, got)
 
 	e.Stop(t)
-	require.Equal(t, map[string]float64{"etcd_up": 0, "controller_leads": 1}, shown())
+	require.Equal(t, map[string]float64{"etcd_up": 0, "controller_leads": 1}, shown(hasty))
 }

@@ -34,7 +34,7 @@ func withLogin(t *testing.T, e *etcdtest.Etcd) {
 func TestLoginSurvivesARestart(t *testing.T) {
 	e := etcdtest.Start(t)
 	withLogin(t, e)
-	s, err := topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}, Username: "skarv", Password: "pw"})
+	s, err := topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}, DialTimeout: time.Minute, Username: "skarv", Password: "pw"})
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	f := follow(t, s)
@@ -71,7 +71,7 @@ func TestRefusedByEtcd(t *testing.T) {
 	require.ErrorIs(t, err, topology.ErrUnavailable)
 	require.False(t, s.Healthy().OK)
 	require.ErrorContains(t, s.Healthy().Err, "user name is empty")
-	_, err = topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}, Username: "skarv", Password: "wrong"})
+	_, err = topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}, DialTimeout: time.Minute, Username: "skarv", Password: "wrong"})
 	require.ErrorContains(t, err, "authentication failed")
 	require.NotContains(t, err.Error(), "wrong")
 }

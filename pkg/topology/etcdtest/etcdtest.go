@@ -49,7 +49,7 @@ func (e *Etcd) start(t testing.TB) {
 	}
 	select {
 	case <-server.Server.ReadyNotify():
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		server.Close()
 		t.Fatal("etcd did not become ready")
 	}
