@@ -55,7 +55,7 @@ func TestLostGroupIsRemoved(t *testing.T) {
 
 	armed.Store(true)
 	ended := f.begin("CREATE TABLE t (id INT PRIMARY KEY)")
-	<-first
+	f.reached(first)
 	_, err = f.client.RemoveGroup(f.ctx(), 3, Removal{})
 	require.ErrorContains(t, err, "skarvctl nodegroup remove ng3 --lost")
 	f.client.Reaches = func(context.Context, placement.NodeGroupID) []string { return []string{"h:9306"} }
@@ -130,7 +130,7 @@ func TestChangeBeganOnLostGroup(t *testing.T) {
 	f.emptied(1, 2)
 	armed.Store(true)
 	ended := f.begin("ALTER TABLE t ADD a INT")
-	<-reached
+	f.reached(reached)
 	f.control(nil) // the one before has died
 	require.Eventually(t, func() bool {
 		jobs, err := Unfinished(t.Context(), f.store)

@@ -203,7 +203,7 @@ func TestSchemaChangesSideBySide(t *testing.T) {
 		require.Eventually(t, func() bool {
 			jobs, err := Unfinished(f.ctx(), f.store)
 			return err == nil && len(jobs) == n
-		}, 20*time.Second, 10*time.Millisecond)
+		}, time.Minute, 10*time.Millisecond)
 	}
 	go run("TRUNCATE a")
 	f.waited(servers[1])
@@ -243,7 +243,7 @@ func TestSeveralChangesAreResumed(t *testing.T) {
 		if reached.Add(1) == changes {
 			close(all)
 		}
-		<-all
+		f.stands(all)
 		return errors.New("killed")
 	})
 	ended := make(chan error, 2*changes)
@@ -257,7 +257,7 @@ func TestSeveralChangesAreResumed(t *testing.T) {
 	for _, n := range []string{"a", "b", "c"} {
 		go run("ALTER TABLE " + n + " ADD UNIQUE (id), ADD x INT")
 	}
-	<-all
+	f.reached(all)
 	stop()
 	for _, n := range []string{"a", "b", "c"} {
 		require.Equal(t, "id,x", servers[0].Value(t, "SELECT GROUP_CONCAT(column_name ORDER BY ordinal_position) FROM information_schema.columns WHERE table_schema='d' AND table_name='"+n+"'"))
@@ -285,7 +285,7 @@ func TestAbandonedWhileItWaits(t *testing.T) {
 		require.Eventually(t, func() bool {
 			m, err := f.store.Members(f.ctx())
 			return err == nil && len(m) == n
-		}, 30*time.Second, 10*time.Millisecond)
+		}, time.Minute, 10*time.Millisecond)
 	}
 	members(1)
 	over := f.uses(servers[1], "d.a")
@@ -340,7 +340,7 @@ func TestObsoleteEntriesStay(t *testing.T) {
 	f.control(func(point string) error {
 		if point == "committed" && hold.CompareAndSwap(true, false) {
 			close(committed)
-			<-goOn
+			f.stands(goOn)
 		}
 		return nil
 	})
@@ -352,7 +352,7 @@ func TestObsoleteEntriesStay(t *testing.T) {
 	require.Equal(t, "1", entries())
 	hold.Store(true)
 	ended := f.begin("ALTER TABLE a DROP INDEX u")
-	<-committed
+	f.reached(committed)
 	f.must("CREATE TABLE b (id INT PRIMARY KEY)")
 	require.Equal(t, "1", entries())
 	close(goOn)
@@ -374,7 +374,7 @@ func TestTruncateGoneOnWith(t *testing.T) {
 	stop, crashed := f.dying("first")
 	f.session.Set = []string{"SET @@session.`lock_wait_timeout` = 1"}
 	ended := f.begin("TRUNCATE a")
-	<-crashed
+	f.reached(crashed)
 	stop()
 	over := f.uses(servers[1], "d.a")
 	f.control(nil)

@@ -225,7 +225,7 @@ func TestRebuildingIsResumedBesideABranch(t *testing.T) {
 	f.session.Set = append(f.session.Set, "SET @@session.`lock_wait_timeout` = 1")
 	stopFirst, crashed := f.dying("first")
 	got := f.begin("ALTER TABLE k ADD PRIMARY KEY (a)")
-	<-crashed
+	f.reached(crashed)
 	stopFirst()
 	c, err := servers[2].DB.Conn(f.ctx())
 	require.NoError(t, err)
@@ -330,7 +330,7 @@ func TestForeignKeysArePutBack(t *testing.T) {
 			return errors.New("killed")
 		})
 		got := f.begin("ALTER TABLE k PARTITION BY KEY (b)")
-		<-crashed
+		f.reached(crashed)
 		stopFirst()
 		stopSecond := f.control(nil)
 		require.ErrorContains(t, <-got, "run it again")

@@ -18,7 +18,7 @@ func TestNoTableIsMadeOnAGroupThatLeaves(t *testing.T) {
 	f.control(func(p string) error {
 		if p == "executed" && armed.CompareAndSwap(true, false) {
 			close(made)
-			<-goOn
+			f.stands(goOn)
 		}
 		return nil
 	})
@@ -28,7 +28,7 @@ func TestNoTableIsMadeOnAGroupThatLeaves(t *testing.T) {
 
 	armed.Store(true)
 	ended := f.begin(create)
-	<-made
+	f.reached(made)
 	_, err := f.client.RemoveGroup(f.ctx(), 1, Removal{})
 	require.NoError(t, err)
 	close(goOn)

@@ -53,7 +53,7 @@ func newFixture(t *testing.T, n int) *fixture {
 }
 
 func openStore(t *testing.T, e *etcdtest.Etcd) *topology.Store {
-	s, err := topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}})
+	s, err := topology.Open(topology.Config{Endpoints: []string{e.Endpoint()}, RequestTimeout: time.Minute}) // a busy machine's etcd is slow, not gone
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
@@ -106,12 +106,30 @@ func (f *fixture) dying(point string) (stop func(), crashed <-chan struct{}) {
 	}), dead
 }
 
+// reached waits until a point is reached: c is closed then, or has something.
+func (f *fixture) reached(c <-chan struct{}) {
+	f.t.Helper()
+	select {
+	case <-c:
+	case <-f.ctx().Done():
+		f.t.Fatal("the point was not reached")
+	}
+}
+
+// stands has a controller stand still until it is let go on. A test that ends before that, because it has failed, lets it go.
+func (f *fixture) stands(goOn <-chan struct{}) {
+	select {
+	case <-goOn:
+	case <-f.t.Context().Done():
+	}
+}
+
 // killedAt runs a schema change whose controller dies at a point, and which the next one, that leads when it returns, has ended.
 func (f *fixture) killedAt(point, sql string) (stopNext func()) {
 	f.t.Helper()
 	stopFirst, crashed := f.dying(point)
 	ended := f.begin(sql)
-	<-crashed
+	f.reached(crashed)
 	stopFirst()
 	stopNext = f.control(nil)
 	require.NoError(f.t, <-ended, "%s killed at %s", sql, point)
@@ -180,5 +198,5 @@ func (f *fixture) waited(s *nodes.Server) {
 	f.t.Helper()
 	require.Eventually(f.t, func() bool {
 		return s.Value(f.t, "SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'Waiting for table metadata lock'") == "1"
-	}, 20*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 }

@@ -90,7 +90,7 @@ func TestNewTableIsMadeAtTheSameTime(t *testing.T) {
 		case point == "before-3":
 			close(third)
 		case point == "before-2":
-			<-third
+			f.stands(third)
 		}
 		return nil
 	})

@@ -14,18 +14,24 @@ import (
 	"skarv/pkg/placement"
 )
 
-// pausing is a point at which a mover stands still, as in a process that is stopped there, until it is let go.
+// pausing is a point at which a mover stands still, as in a process that is stopped there, until it is let go, or the test has failed.
 type pausing struct {
 	once       sync.Once
 	there, end chan struct{}
+	over       <-chan struct{}
 }
 
-func newPausing() *pausing { return &pausing{there: make(chan struct{}), end: make(chan struct{})} }
+func newPausing(t *testing.T) *pausing {
+	return &pausing{there: make(chan struct{}), end: make(chan struct{}), over: t.Context().Done()}
+}
 
 func (p *pausing) here() {
 	p.once.Do(func() {
 		close(p.there)
-		<-p.end
+		select {
+		case <-p.end:
+		case <-p.over:
+		}
 	})
 }
 
@@ -76,7 +82,7 @@ func pausedCleaner(t *testing.T, r *rig) {
 				fill()
 				cfg := config(t)
 				cfg.Term = 1
-				p := newPausing()
+				p := newPausing(t)
 				pause(&cfg, p)
 				old, err := mover.New(cfg, r.move())
 				require.NoError(t, err)
@@ -156,7 +162,7 @@ func severalCleaners(t *testing.T, r *rig) {
 		return m
 	}
 	cfg := config(t)
-	p := newPausing()
+	p := newPausing(t)
 	cfg.Hit = p.at("clean.delete")
 	one, err := mover.New(cfg, part(0, 1))
 	require.NoError(t, err)
@@ -183,7 +189,7 @@ func halfOpen(t *testing.T, r *rig) {
 		t.Run(point, func(t *testing.T) {
 			r.reorg = "halfopen-" + point[:5]
 			cfg := config(t)
-			p := newPausing()
+			p := newPausing(t)
 			cfg.Hit = p.at(point)
 			one := r.run(t, cfg, r.move())
 			p.reached(t)
