@@ -53,7 +53,7 @@ func TestMariaDBClient(t *testing.T) {
 }
 
 func TestMariaDBClientSeesLimits(t *testing.T) {
-	s := startToy(t, mysqlserver.Config{MaxConnections: 1, RequireTLS: true})
+	s := startToy(t, mysqlserver.Config{MaxConnections: 1, RequireTLS: true, HandshakeTimeout: wait})
 	out, err := runMariaDB(t, s, "--user=open", "--skip-ssl", "--execute=x")
 	require.Error(t, err)
 	assert.Contains(t, out, "ERROR 3159 (HY000)")

@@ -103,12 +103,24 @@ func TestReadTimeout(t *testing.T) {
 	})
 }
 
+// Who has logged in may say nothing for as long as the server's Config says, or the session itself.
 func TestIdleTimeout(t *testing.T) {
+	all := []wire.Capability{0, wire.CapSSL, wire.CapCompress}
 	s := startToy(t, mysqlserver.Config{IdleTimeout: 50 * time.Millisecond})
-	for _, caps := range []wire.Capability{0, wire.CapSSL, wire.CapCompress} {
+	for _, caps := range all {
 		r := dialRaw(t, "tcp", s.addr)
 		r.login("open", "", caps)
-		r.query("x")
+		r.wantEnd()
+	}
+	s = startToy(t, mysqlserver.Config{})
+	var own []*rawClient // of sessions with a timeout of their own
+	for _, caps := range all {
+		r := dialRaw(t, "tcp", s.addr)
+		r.login("open", "", caps)
+		r.query("timeouts 1h 1h 50ms")
+		own = append(own, r)
+	}
+	for _, r := range own {
 		r.wantEnd()
 	}
 }
@@ -125,15 +137,15 @@ func TestWriteTimeout(t *testing.T) {
 
 // A session's own timeouts stand in the place of those of all.
 func TestNetTimeouts(t *testing.T) {
-	s := startToy(t, mysqlserver.Config{ReadTimeout: time.Hour, WriteTimeout: time.Hour, IdleTimeout: time.Second})
+	s := startToy(t, mysqlserver.Config{ReadTimeout: time.Hour, WriteTimeout: time.Hour})
 	r := dialRaw(t, "tcp", s.addr)
 	r.login("open", "", 0)
-	r.query("timeouts 1h 50ms")
+	r.query("timeouts 1h 50ms 1h")
 	r.send(wire.ComQuery, "noise 1000000 100000")
 	eventually(t, "the session ends", func() bool { return s.server.Len() == 0 })
 	r = dialRaw(t, "tcp", s.addr)
 	r.login("open", "", 0)
-	r.query("timeouts 50ms 1h")
+	r.query("timeouts 50ms 1h 1h")
 	_, err := r.nc.Write([]byte("\x05\x00\x00\x00\x03se"))
 	require.NoError(t, err)
 	r.seq = 1
@@ -142,19 +154,19 @@ func TestNetTimeouts(t *testing.T) {
 }
 
 func TestHandshakeTimeout(t *testing.T) {
-	s := startToy(t, mysqlserver.Config{HandshakeTimeout: 50 * time.Millisecond})
-	r := dialRaw(t, "tcp", s.addr)
-	r.hello()
-	r.seq = 1
-	r.wantErr(sqlerr.NetReadInterrupted)
-	r.wantEnd()
-	r = dialRaw(t, "tcp", s.addr)
-	r.hello()
-	_, err := r.nc.Write([]byte("\x20\x00\x00\x01half"))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	r.seq = 2
-	r.wantErr(sqlerr.NetReadInterrupted)
-	r.wantEnd()
+	silent, half := dialRaw(t, "tcp", l.Addr().String()), dialRaw(t, "tcp", l.Addr().String())
+	_, err = half.nc.Write([]byte("\x20\x00\x00\x01half")) // before its time begins
+	require.NoError(t, err)
+	startToy(t, mysqlserver.Config{HandshakeTimeout: time.Second, Listeners: []net.Listener{l}})
+	silent.hello()
+	silent.wantErr(sqlerr.NetReadInterrupted)
+	silent.wantEnd()
+	half.hello()
+	half.seq = 2
+	half.wantErr(sqlerr.NetReadInterrupted)
+	half.wantEnd()
 }
 
 // Whatever is sent instead of a login gets one error.

@@ -38,6 +38,7 @@ const wait = time.Minute // for events that must happen; never slept through
 //	whoami           user, database, attribute program
 //	infile           asks for a file, answers its length as affected rows
 //	hold             waits for release
+//	timeouts R W I   the session's own: to read, to write, and idle
 //	panic, panic-at-end, broken, refuse, late   the ways to fail
 //
 // Everything else is answered OK.
@@ -216,7 +217,9 @@ func (s *toySession) query(q string) error {
 	case "timeouts":
 		read, _ := time.ParseDuration(words[1])
 		write, _ := time.ParseDuration(words[2])
+		idle, _ := time.ParseDuration(words[3])
 		s.c.SetNetTimeouts(read, write)
+		s.c.SetIdleTimeout(idle)
 	case "hold":
 		s.t.held <- struct{}{}
 		<-s.t.release

@@ -113,7 +113,7 @@ func TestCloseWithoutQuit(t *testing.T) {
 
 func TestDrain(t *testing.T) {
 	for _, caps := range []wire.Capability{0, wire.CapSSL, wire.CapCompress} {
-		s := startToy(t, mysqlserver.Config{})
+		s := startToy(t, mysqlserver.Config{HandshakeTimeout: wait, DrainTimeout: wait})
 		idle, busy, half := dialRaw(t, "tcp", s.addr), dialRaw(t, "tcp", s.addr), dialRaw(t, "tcp", s.addr)
 		knocking := dialRaw(t, "tcp", s.addr)
 		idle.login("open", "", caps)
