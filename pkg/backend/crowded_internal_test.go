@@ -88,13 +88,13 @@ func TestWaitingForALockedServer(t *testing.T) {
 		require.Eventually(t, func() bool {
 			p.lookForStalls(t.Context(), probe)
 			return !p.health().Locked.IsZero()
-		}, 30*time.Second, 10*time.Millisecond)
+		}, time.Minute, 10*time.Millisecond)
 		commits := func(c *mysqlconn.Conn) bool {
 			_, commits, err := listed(probe, orphan{thread: c.ThreadID(), user: "root"})
 			require.NoError(t, err)
 			return commits
 		}
-		require.Eventually(t, func() bool { return commits(branch) }, 30*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return commits(branch) }, time.Minute, 10*time.Millisecond)
 		require.False(t, commits(writer))
 		_, err = server.DB.Exec("UNLOCK TABLES")
 		require.NoError(t, err)

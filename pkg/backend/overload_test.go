@@ -417,46 +417,49 @@ func TestUsersTakeTurns(t *testing.T) {
 
 // Statements over several groups leave half of the places to others, and administrators get in.
 func TestWideAndAdministrators(t *testing.T) {
-	var g gate
-	var mu sync.Mutex
-	g.init(16, 10, 4, time.Second, time.Now())
-	g.refused = func(refusal) {}
-	wide := Claim{Wide: true}
-	for range 7 {
-		require.True(t, g.enter(wide))
-	}
-	require.False(t, g.enter(wide), "half of 14")
-	for range 7 {
-		require.True(t, g.enter(Claim{}))
-	}
-	require.False(t, g.enter(Claim{}))
-	require.True(t, g.enter(Claim{Class: Admin}))
-	require.True(t, g.enter(Claim{Class: Started}))
-	require.False(t, g.enter(Claim{Class: Started}), "there are no more places")
-	g.leave(Claim{Class: Started}, 0)
+	synctest.Test(t, func(t *testing.T) {
+		var g gate
+		var mu sync.Mutex
+		g.init(16, 10, 4, time.Second, time.Now())
+		g.refused = func(refusal) {}
+		wide := Claim{Wide: true}
+		for range 7 {
+			require.True(t, g.enter(wide))
+		}
+		require.False(t, g.enter(wide), "half of 14")
+		for range 7 {
+			require.True(t, g.enter(Claim{}))
+		}
+		require.False(t, g.enter(Claim{}))
+		require.True(t, g.enter(Claim{Class: Admin}))
+		require.True(t, g.enter(Claim{Class: Started}))
+		require.False(t, g.enter(Claim{Class: Started}), "there are no more places")
+		g.leave(Claim{Class: Started}, 0)
 
-	// Who waits gets the place that suits, and a wide one in front does not stand in the way.
-	var got sync.WaitGroup
-	results := make(chan string, 2)
-	for name, c := range map[string]Claim{"wide": wide, "plain": {}} {
-		got.Go(func() {
-			mu.Lock()
-			err := g.wait(&mu, c, 0)
-			mu.Unlock()
-			results <- fmt.Sprint(name, err)
-		})
-	}
-	require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return g.queue.n == 2 }, time.Minute, time.Millisecond)
-	mu.Lock()
-	g.leave(Claim{Class: Admin}, 0)
-	g.leave(Claim{}, 0)
-	mu.Unlock()
-	require.Equal(t, "plain<nil>", <-results)
-	mu.Lock()
-	g.leave(wide, 0)
-	mu.Unlock()
-	require.Equal(t, "wide<nil>", <-results)
-	got.Wait()
+		// Who waits gets the place that suits, and a wide one in front does not stand in the way.
+		var got sync.WaitGroup
+		results := make(chan string, 2)
+		for name, c := range map[string]Claim{"wide": wide, "plain": {}} {
+			got.Go(func() {
+				mu.Lock()
+				err := g.wait(&mu, c, 0)
+				mu.Unlock()
+				results <- fmt.Sprint(name, err)
+			})
+		}
+		synctest.Wait()
+		require.Equal(t, 2, g.queue.n)
+		mu.Lock()
+		g.leave(Claim{Class: Admin}, 0)
+		g.leave(Claim{}, 0)
+		mu.Unlock()
+		require.Equal(t, "plain<nil>", <-results)
+		mu.Lock()
+		g.leave(wide, 0)
+		mu.Unlock()
+		require.Equal(t, "wide<nil>", <-results)
+		got.Wait()
+	})
 }
 
 // What is to spare is less than half of what new work may use, and nothing while somebody waits.

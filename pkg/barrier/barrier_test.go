@@ -43,7 +43,7 @@ func TestDrainWaitsForWhoUsesFrozenPartitions(t *testing.T) {
 	other.Scatter(1) // a read over all groups: not waited for
 	drained := make(chan error, 1)
 	go func() { drained <- b.Drain(context.Background(), m) }()
-	require.Eventually(t, b.waiting.Load, 10*time.Second, time.Millisecond)
+	require.Eventually(t, b.waiting.Load, time.Minute, time.Millisecond)
 	mark := h.Mark()
 	h.Hold([]placement.Partition{9})
 	h.Restore(mark)

@@ -33,7 +33,7 @@ func TestGate(t *testing.T) {
 	}
 	for range rounds {
 		before := commits.Load()
-		require.Eventually(t, func() bool { return commits.Load() > before }, 10*time.Second, time.Microsecond)
+		require.Eventually(t, func() bool { return commits.Load() > before }, time.Minute, time.Microsecond)
 		b.CloseGate()
 		b.CloseGate() // a second one changes nothing
 		require.NoError(t, b.AwaitCommits(ctx))
