@@ -15,6 +15,9 @@ import (
 	"skarv/test/realserver"
 )
 
+// lockTick is between two looks at what a server tells of transactions: it is a copy, which is not made anew for who asks more often.
+const lockTick = 120 * time.Millisecond
+
 // home is one real server that is node group 1, with a worker on it.
 type home struct {
 	*testing.T
@@ -78,7 +81,7 @@ func (h home) settles(x xid) {
 			require.ErrorIs(h, err, errHeld)
 		}
 		return err == nil
-	}, 20*time.Second, 20*time.Millisecond)
+	}, time.Minute, lockTick)
 }
 
 func (h home) state(id ID) State {
@@ -123,7 +126,7 @@ func testStaleThread(t *testing.T, h home) {
 		require.NoError(t, h.settle(stale))
 		return
 	}
-	require.Eventually(t, func() bool { return errors.Is(h.settle(stale), errEnding) }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return errors.Is(h.settle(stale), errEnding) }, time.Minute, lockTick)
 	h.exec(stranger, "DO 1") // it lives
 	h.exec(holder, "XA ROLLBACK "+stale.String())
 }
@@ -231,7 +234,7 @@ func testDeadlocksBesideASilentGroup(t *testing.T, h home) {
 		_, err := waiter.Exec("INSERT INTO `_skarv`.`held` VALUES (77)")
 		waits <- err
 	}()
-	asked := 0
+	asked, began := 0, time.Now()
 	dial := func(ctx context.Context, g placement.NodeGroupID) (*mysqlconn.Conn, error) {
 		if g != 1 {
 			asked++
@@ -245,8 +248,9 @@ func testDeadlocksBesideASilentGroup(t *testing.T, h home) {
 		found, err := w.edges(t.Context(), []Waiter{{Branches: []Branch{{2, 5}, {1, waiter.ThreadID()}}}})
 		require.Error(t, err)
 		return slices.Contains(found, want)
-	}, 10*time.Second, 10*time.Millisecond)
-	require.Equal(t, 1, asked)
+	}, time.Minute, lockTick)
+	require.Positive(t, asked)
+	require.LessOrEqual(t, asked, 1+int(time.Since(began)/silence))
 	h.exec(holder, "ROLLBACK")
 	require.NoError(t, <-waits)
 	h.exec(waiter, "DELETE FROM `_skarv`.`held`")
