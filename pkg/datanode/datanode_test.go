@@ -96,7 +96,7 @@ func up(t *testing.T, n *Node) {
 
 func await(t *testing.T, n *Node, until func(Status) bool) Status {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		changed := n.Changed()
 		if s := n.Status(); until(s) {

@@ -22,14 +22,19 @@ func TestSilentServer(t *testing.T) {
 	node := servers[0].Node()
 	r := startRelay(t, strings.TrimPrefix(node.Addr, "unix:"))
 	node.Addr = r.listener.Addr().String()
-	d := Dialer{patience: patience{login: time.Second, attend: 100 * time.Millisecond}}
-
-	s, err := d.Dial(t.Context(), "g", node)
+	d := Dialer{patience: patience{login: time.Minute, attend: 100 * time.Millisecond}}
+	dial := func() *Server {
+		s, err := d.Dial(t.Context(), "g", node)
+		require.NoError(t, err)
+		t.Cleanup(s.Close)
+		return s
+	}
+	_, err := dial().Exec(t.Context(), "DO SLEEP(1)")
 	require.NoError(t, err)
-	defer s.Close()
-	_, err = s.Exec(t.Context(), "DO SLEEP(1)")
-	require.NoError(t, err)
 
+	s := dial()
+	d.patience.login = 3 * time.Second
+	s.dialer = d
 	ended := make(chan error, 1)
 	go func() {
 		_, err := s.Exec(t.Context(), "DO SLEEP(600)")
@@ -42,7 +47,7 @@ func TestSilentServer(t *testing.T) {
 	require.ErrorIs(t, <-ended, ErrSilent)
 
 	_, err = d.Dial(t.Context(), "g", node)
-	require.ErrorContains(t, err, "no answer within 1s")
+	require.ErrorContains(t, err, "no answer within 3s")
 }
 
 // relay passes bytes to a server and back, until it hangs: then it takes connections and says nothing.
