@@ -60,7 +60,7 @@ func (g *gate) await(n int) {
 		var err error
 		now, err = count(g.t.Context(), g.group, "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' AND info LIKE 'SELECT%'")
 		return err == nil && now == n
-	}, 30*time.Second, 10*time.Millisecond, "%d fragments wait", n)
+	}, time.Minute, 10*time.Millisecond, "%d fragments wait", n)
 }
 
 type counted struct {
@@ -82,7 +82,7 @@ func (g *gate) result(ended <-chan counted) counted {
 	select {
 	case c := <-ended:
 		return c
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		g.t.Fatal("the statement goes on")
 		return counted{}
 	}
@@ -268,7 +268,7 @@ func TestGatheredByOwnValues(t *testing.T) {
 		ended <- counted{n, err}
 	}()
 	g.await(1)
-	require.Eventually(t, func() bool { return selects() > before }, 30*time.Second, 10*time.Millisecond, "y is read; q must wait for the connection by which x is")
+	require.Eventually(t, func() bool { return selects() > before }, time.Minute, 10*time.Millisecond, "y is read; q must wait for the connection by which x is")
 	g.opened()
 	require.Equal(t, counted{1, nil}, g.result(ended))
 }
@@ -339,5 +339,5 @@ func TestAnotherWayKeepsConnections(t *testing.T) {
 		}
 		after := threads()
 		return len(before) >= 3 && !slices.ContainsFunc(before, func(id int) bool { return !slices.Contains(after, id) })
-	}, 60*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 }
