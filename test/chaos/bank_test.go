@@ -32,6 +32,11 @@ const (
 	opening  = 1000
 	// stormEvery is a time in whose first half proxies are killed.
 	stormEvery = 28 * time.Second
+	// patience is for how long the tellers go on, on a busy machine, until these many transfers and statements about members have succeeded and a
+	// proxy has died at every step.
+	patience       = 10 * time.Minute
+	leastTransfers = 50
+	leastMembers   = 20
 )
 
 // TestBank moves money between accounts on four node groups, each transfer with its entry in a journal on a third,
@@ -74,13 +79,20 @@ func TestBank(t *testing.T) {
 		}
 		ready := make(chan struct{})
 		procs.Go(func() error { return p.Run(ctx, ready) })
-		<-ready
+		process.Await(t, ready, "the process serves")
 		all = append(all, p)
 	}
 
-	work, stop := context.WithTimeout(ctx, process.Seconds(t, 30))
+	work, stop := context.WithCancel(ctx)
 	defer stop()
 	var g errgroup.Group
+	g.Go(func() error {
+		defer stop()
+		pause(work, process.Seconds(t, 30))
+		for limit := time.Now().Add(patience); !b.enough() && time.Now().Before(limit) && pause(work, 100*time.Millisecond); {
+		}
+		return nil
+	})
 	for i := range tellers {
 		g.Go(func() error { return b.teller(work, all[i%proxies].Orders.Addr, i) })
 	}
@@ -127,7 +139,7 @@ func TestBank(t *testing.T) {
 	t.Logf("%d snapshots were whole, %d could not be taken (%s); connections cut %d times", b.seen.Load(), b.blind.Load(), b.why, b.cuts.Load())
 	t.Logf("%d transfers acknowledged, %d refused, %d unknown; proxies killed %d times at random and at %v; servers killed %d times; recovered after %s",
 		len(b.acknowledged), len(b.refused), b.unknown, b.kills.Load(), b.deaths, b.servers.Load(), took.Round(time.Millisecond))
-	require.Greater(t, len(b.acknowledged), 50)
+	require.Greater(t, len(b.acknowledged), leastTransfers)
 	var known int
 	require.Eventually(t, func() bool { // connections that were cut last may be noticed only when they are used
 		for range 20 {
@@ -165,6 +177,13 @@ type bank struct {
 	answers      map[uint16]int    // of statements about members, by error number
 	odd          []string          // errors among them that clients must not see
 	claimed      map[int64][]int64 // who was told to have each name
+}
+
+// enough reports whether there is something to be audited.
+func (b *bank) enough() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.covered.Load() && len(b.acknowledged) > leastTransfers && b.answers[0] > leastMembers
 }
 
 func (b *bank) nextPoint() process.Step {
@@ -233,13 +252,6 @@ func open(addr string, committed bool) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-func openAt(t *testing.T, addr string) *sql.DB {
-	db, err := open(addr, false)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
 // transfer is one transaction. It is not broken off by the end of the test: what it does must be known.
 func (b *bank) transfer(db *sql.DB) {
 	tx, err := db.Begin()
@@ -306,7 +318,7 @@ func settle() time.Duration {
 	if os.Getenv("SKARV_CHAOS_SECONDS") != "" {
 		return 5 * time.Second
 	}
-	return 30 * time.Second
+	return 2 * time.Minute
 }
 
 // awaitRecovered waits until no server has a prepared transaction.

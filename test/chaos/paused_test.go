@@ -48,15 +48,18 @@ func TestPausedProxy(t *testing.T) {
 				cancel()
 				require.NoError(t, procs.Wait())
 			}()
-			<-ready
-			through, err := openAt(t, p.Orders.Addr).Conn(ctx)
+			process.Await(t, ready, "the process serves")
+			clients, err := sql.Open("mysql", "root@tcp("+p.Orders.Addr+")/bank") // who wait for as long as it takes
+			require.NoError(t, err)
+			defer clients.Close()
+			through, err := clients.Conn(ctx)
 			require.NoError(t, err)
 			defer through.Close()
 			client.Go(func() error {
 				_, err := through.ExecContext(context.Background(), "UPDATE bank.account SET balance = balance + 1")
 				return err
 			})
-			<-stopped
+			process.Await(t, stopped, "the process stops at "+point)
 			decided := awaitDecision(t, c, point)
 			(&bank{}).awaitRecovered(t, c)
 			p.Signal(syscall.SIGCONT)

@@ -49,7 +49,7 @@ func TestPausedBeforeAnIndex(t *testing.T) {
 		cancel()
 		require.NoError(t, procs.Wait())
 	}()
-	<-ready
+	process.Await(t, ready, "the process serves")
 	through, err := sql.Open("mysql", "client:pw@tcp("+p.Orders.Addr+")/d")
 	require.NoError(t, err)
 	defer through.Close()

@@ -184,7 +184,11 @@ func (s *stage) play(t *testing.T, sc *scenario) []history.Anomaly {
 		now := value
 		a.do(func() { s.step(a, f[1:], lists, now) })
 		if reached != nil {
-			<-reached
+			select {
+			case <-reached:
+			case <-time.After(stepLong):
+				t.Fatal("the commit does not come to its decision")
+			}
 		}
 		s.settle(t, all, admin)
 	}

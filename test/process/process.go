@@ -224,6 +224,16 @@ func FreeAddr(t testing.TB) string {
 	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
+// Await waits until something has happened: done is closed then.
+func Await(t testing.TB, done <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-done:
+	case <-time.After(3 * time.Minute):
+		t.Fatalf("not within three minutes: %s", what)
+	}
+}
+
 // Seconds is how long a test is to work: SKARV_CHAOS_SECONDS, or as many as given.
 func Seconds(t testing.TB, n int) time.Duration {
 	if text := os.Getenv("SKARV_CHAOS_SECONDS"); text != "" {

@@ -94,7 +94,7 @@ type storm struct {
 // of them at any time; and every reorganisation must end by itself.
 func TestChaos(t *testing.T) {
 	length := process.Seconds(t, chaosSeconds)
-	long, longest := length >= longSeconds*time.Second, length
+	long, longest := length >= longSeconds*time.Second, length+3*time.Minute // if it takes as long until partitions have moved
 	if long {
 		longest = 3 * length / 2 // if it takes as long until every step was reached
 	}
@@ -119,7 +119,7 @@ func TestChaos(t *testing.T) {
 		addrs = append(addrs, p.Orders.Addr)
 		ready := make(chan struct{})
 		procs.Go(func() error { return p.Run(ctx, ready) })
-		<-ready
+		process.Await(t, ready, "the process serves")
 	}
 	db := c.DB(t, "")
 	require.Eventually(t, func() bool { _, err := db.Exec("CREATE DATABASE IF NOT EXISTS d"); return err == nil }, time.Minute, 50*time.Millisecond)
@@ -150,7 +150,7 @@ func TestChaos(t *testing.T) {
 	ended[s.move(reorg.Request{}, false)]++
 	groups := s.groups()
 	ended[s.move(reorg.Request{Without: groups[3:]}, false)]++
-	for time.Since(began) < length || long && len(s.missed()) > 0 && time.Since(began) < longest {
+	for time.Since(began) < length || (ended[reorg.Moved] == 0 || long && len(s.missed()) > 0) && time.Since(began) < longest {
 		req := reorg.Request{}
 		for _, g := range groups {
 			if rand.N(3) == 0 && len(req.Without) < 4 {

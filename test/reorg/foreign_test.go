@@ -31,7 +31,7 @@ func store(t *testing.T, c *cluster.Cluster) *topology.Store {
 // publish changes what moves, and returns when every proxy goes by it.
 func publish(t *testing.T, s *topology.Store, moves []placement.Move, moving ...placement.Moving) *placement.PartitionMap {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	old, revision, err := s.Map(ctx)
 	require.NoError(t, err)

@@ -69,7 +69,7 @@ func TestFrozenPartitions(t *testing.T) {
 	c, s, db := withTable(t, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19)
 	exec(t, db, "CREATE TABLE u (id BIGINT PRIMARY KEY, v INT)")
 	_, frozen := frozenHome(t, s)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 
 	// A transaction that uses the partition and goes on finishes; one that thinks is rolled back.
@@ -119,7 +119,7 @@ func TestFrozenPartitions(t *testing.T) {
 		require.Eventually(t, func() bool {
 			_, metrics := c.Get(t, "/metrics")
 			return strings.Contains(metrics, fmt.Sprintf("\nskarv_statements_held_total %d\n", n))
-		}, 10*time.Second, 10*time.Millisecond, "a statement has run while partitions were frozen")
+		}, time.Minute, 10*time.Millisecond, "a statement has run while partitions were frozen")
 	}
 	held(len(waiting))
 
@@ -153,7 +153,7 @@ func TestFrozenParent(t *testing.T) {
 	_, s, db := withTable(t, 7)
 	exec(t, db, "CREATE TABLE child (id BIGINT PRIMARY KEY, tid BIGINT, FOREIGN KEY (tid) REFERENCES t (id))")
 	_, frozen := frozenHome(t, s)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	using, err := db.Begin()
 	require.NoError(t, err)
@@ -206,7 +206,7 @@ func TestStatementThatGivesWay(t *testing.T) {
 	err = <-whole
 	assert.Equal(t, uint16(1213), code(err), "%v", err)
 	_ = tx.Rollback()
-	assert.Equal(t, "0", waiting())
+	require.Eventually(t, func() bool { return waiting() == "0" }, time.Minute, 10*time.Millisecond) // a server shows what it has answered for a moment
 	assert.Empty(t, single)
 	require.NoError(t, other.Rollback())
 	change(t, s)
@@ -297,7 +297,7 @@ func TestEvictedProxy(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := db.Exec("UPDATE t SET v = v + 10 WHERE id = 1")
 		return err == nil
-	}, 20*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	assert.Equal(t, "10", text(t, db, "SELECT SUM(v) FROM t"))
 	slots, _, err = s.Slots(t.Context())
 	require.NoError(t, err)
@@ -307,7 +307,7 @@ func TestEvictedProxy(t *testing.T) {
 	assert.Greater(t, slots[0].Incarnation, old.Incarnation)
 	// Nobody goes on with an id that the next holder of the old slot gives, too.
 	assert.Equal(t, slots[0].N-1, id()>>idBits)
-	require.Eventually(t, func() bool { return silent.PingContext(t.Context()) != nil }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return silent.PingContext(t.Context()) != nil }, time.Minute, 10*time.Millisecond)
 	_ = silent.Close()
 }
 
@@ -325,7 +325,7 @@ func TestFrozenCopies(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Change(nil).PutMap(next, revision).Commit(t.Context())
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err = s.AwaitDrained(ctx, next.Epoch())
 	require.NoError(t, err)
@@ -354,7 +354,7 @@ func TestFrozenCopies(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, metrics := c.Get(t, "/metrics")
 		return strings.Contains(metrics, fmt.Sprintf("\nskarv_statements_held_total %d\n", len(waiting)))
-	}, 10*time.Second, 10*time.Millisecond, "a statement has written to a reference table")
+	}, time.Minute, 10*time.Millisecond, "a statement has written to a reference table")
 	for q, done := range waiting {
 		assert.Empty(t, done, q)
 	}

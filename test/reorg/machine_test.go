@@ -126,7 +126,7 @@ func (m *machine) await(id string, states ...reorg.State) *reorg.Record {
 		_, running, err := reorg.Current(m.t.Context(), m.store)
 		require.NoError(m.t, err)
 		return slices.Contains(states, r.State) && (r.State != reorg.Done || !running)
-	}, 60*time.Second, 10*time.Millisecond, "%+v", r)
+	}, 2*time.Minute, 10*time.Millisecond, "%+v", r)
 	return r
 }
 
@@ -302,7 +302,7 @@ func TestGivenUp(t *testing.T) {
 			r, err := reorg.Get(t.Context(), m.store, id)
 			require.NoError(t, err)
 			return strings.Contains(r.Problem, text)
-		}, 30*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 	}
 	awaitProblem("no luck")
 	m.faults.set("clean", nil)
@@ -320,7 +320,7 @@ func TestGivenUp(t *testing.T) {
 		r, err := reorg.Get(t.Context(), m.store, id)
 		require.NoError(t, err)
 		return r.Attempts >= 2
-	}, 30*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	exec(t, m.db, "UPDATE t SET n = n + 1")
 	_, err := reorg.Ask(t.Context(), m.store, id, reorg.WishRollback)
 	require.ErrorContains(t, err, "abort")
